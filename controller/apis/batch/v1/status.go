@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package v1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Mode is how a job trains.
+type Mode string
+
+const (
+	// ModePS trains with parameter servers.
+	ModePS Mode = "PS"
+	// ModeCollective trains with workers that reduce among themselves.
+	ModeCollective Mode = "Collective"
+	// ModeSingle trains with one worker.
+	ModeSingle Mode = "Single"
+)
+
+// Phase is a job's state in one word.
+type Phase string
+
+const (
+	// Pending jobs have pods that are not placed, or no pods yet.
+	Pending Phase = "Pending"
+	// Starting jobs are placed, and at least one pod is not running yet.
+	Starting Phase = "Starting"
+	// Running jobs train.
+	Running Phase = "Running"
+	// Restarting jobs are being stopped as a gang to start anew.
+	Restarting Phase = "Restarting"
+	// Completed jobs have succeeded.
+	Completed Phase = "Completed"
+	// Failed jobs have failed for good.
+	Failed Phase = "Failed"
+	// Terminating jobs are being deleted.
+	Terminating Phase = "Terminating"
+)
+
+// Condition types of a PaddleJob, in the order of its life.
+const (
+	// ConditionStalled is True while the job cannot go on until the user changes something; its message says what.
+	ConditionStalled = "Stalled"
+	// ConditionCreated is True once the Volcano Job exists.
+	ConditionCreated = "Created"
+	// ConditionScheduled is True once the gang is placed; while it is False its message says why.
+	ConditionScheduled = "Scheduled"
+	// ConditionRunning is True while every pod of the gang runs.
+	ConditionRunning = "Running"
+	// ConditionRestarting is True from a failure until the gang runs again.
+	ConditionRestarting = "Restarting"
+	// ConditionSucceeded is True once every worker has succeeded.
+	ConditionSucceeded = "Succeeded"
+	// ConditionFailed is True once the job has failed for good.
+	ConditionFailed = "Failed"
+)
+
+// PaddleJobStatus is what was seen of the job.
+type PaddleJobStatus struct {
+	// phase is the job's state in one word.
+	// +optional
+	Phase Phase `json:"phase,omitempty"`
+
+	// mode is how the job trains: PS, Collective or Single.
+	// +optional
+	Mode Mode `json:"mode,omitempty"`
+
+	// queue is the Volcano queue that the job was sent to.
+	// +optional
+	Queue string `json:"queue,omitempty"`
+
+	// ps counts the parameter servers.
+	// +optional
+	PS *ResourceStatus `json:"ps,omitempty"`
+
+	// worker counts the workers.
+	// +optional
+	Worker *ResourceStatus `json:"worker,omitempty"`
+
+	// heter counts the heterogeneous workers.
+	// +optional
+	Heter *ResourceStatus `json:"heter,omitempty"`
+
+	// elastic is the state of elastic training.
+	// +optional
+	Elastic *string `json:"elastic,omitempty"`
+
+	// restarts is how often the gang was restarted.
+	// +optional
+	Restarts int32 `json:"restarts,omitempty"`
+
+	// startTime is when all pods of the gang first ran.
+	// +optional
+	StartTime *metav1.Time `json:"startTime,omitempty"`
+
+	// completionTime is when the job succeeded or failed.
+	// +optional
+	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
+
+	// observedGeneration is the generation of the spec that this status was worked out from.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// conditions tell the job's story; see the Condition constants for the types.
+	// +optional
+	// +listType=map
+	// +listMapKey=type
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// ResourceStatus counts the pods of one role.
+type ResourceStatus struct {
+	// ready is running and wanted pods as text, for example "2/2".
+	// +optional
+	Ready string `json:"ready,omitempty"`
+	// pending pods are not placed.
+	// +optional
+	Pending int `json:"pending,omitempty"`
+	// starting pods are placed and not running yet.
+	// +optional
+	Starting int `json:"starting,omitempty"`
+	// running pods train.
+	// +optional
+	Running int `json:"running,omitempty"`
+	// failed pods ended with an error.
+	// +optional
+	Failed int `json:"failed,omitempty"`
+	// succeeded pods ended well.
+	// +optional
+	Succeeded int `json:"succeeded,omitempty"`
+	// unknown pods are on nodes that do not answer.
+	// +optional
+	Unknown int `json:"unknown,omitempty"`
+	// refs point to the pods, in index order.
+	// +optional
+	Refs []corev1.ObjectReference `json:"refs,omitempty"`
+}

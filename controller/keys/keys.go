@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package keys declares every label, annotation and finalizer key that the controller reads or writes, and nothing else.
+//
+// The scheduler plugin reads some of them and declares those again in plugins/paddle/keys.go; a test in test/ compares
+// the two.
+package keys
+
+const (
+	// JobName is the label on Volcano Job, PodGroup, ConfigMap and pods that holds the PaddleJob's name.
+	JobName = "batch.paddlepaddle.org/job-name"
+	// Mode is the annotation on Volcano Job and PodGroup that holds the job's mode.
+	Mode = "batch.paddlepaddle.org/mode"
+	// SpecHash is the annotation on the Volcano Job that holds the hash of the PaddleJob's spec it was made from.
+	SpecHash = "batch.paddlepaddle.org/spec-hash"
+	// Gang is the annotation on the environment's ConfigMap that identifies the pods whose addresses it holds.
+	Gang = "batch.paddlepaddle.org/gang"
+
+	// ResourceName is paddle-operator's label with an object's name.
+	ResourceName = "paddle-res-name"
+	// ResourceType is paddle-operator's label with the role: ps, worker or heter.
+	ResourceType = "paddle-res-type"
+	// Resource is paddle-operator's annotation with the role.
+	Resource = "paddle-resource"
+	// OperatorFinalizer is what paddle-operator puts on its PaddleJobs; nobody removes it once the operator is gone.
+	OperatorFinalizer = "finalizers.paddlepaddle.org"
+
+	// TaskIndex is the label that Volcano gives each pod with its index in the task.
+	TaskIndex = "volcano.sh/task-index"
+)

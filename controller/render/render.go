@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package render turns a PaddleJob into the objects that run it: a Volcano Job, its PodGroup and the ConfigMap of the
+// environment. It is pure: no API calls, no clock, the same input gives the same bytes.
+package render
+
+import (
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+)
+
+// Roles in the order in which every list of this package has them; they are the names of the Volcano Job's tasks.
+const (
+	RolePS     = "ps"
+	RoleWorker = "worker"
+	RoleHeter  = "heter"
+)
+
+// Config is what the controller's flags decide about rendering.
+type Config struct {
+	// DefaultIntranet is what an empty spec.intranet means: PodIP or Service.
+	DefaultIntranet v1.Intranet
+}
+
+// Wish is what a PodGroup that the user made under the PaddleJob's own name asks for; fields of
+// spec.schedulingPolicy that are set win over it.
+type Wish struct {
+	MinMember         int32
+	Queue             string
+	PriorityClassName string
+}
+
+// Notice is something to tell the user: a reason in CamelCase and a sentence that says what to change.
+type Notice struct {
+	Reason  string
+	Message string
+}
+
+// Addresses are the host parts of the pods' endpoints by role, in index order.
+type Addresses map[string][]string

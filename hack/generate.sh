@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Regenerates deep copies, typed clients and the CRD from controller/apis. Output is the same bytes for the same input.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+module=github.com/paddle-volcano/paddle-volcano
+api=$module/controller/apis/batch/v1
+client=controller/client
+bin=$PWD/_output/bin/codegen
+header=hack/boilerplate.go.txt
+
+echo "generate: building the generators of hack/codegen (a minute the first time)"
+mkdir -p "$bin"
+(cd hack/codegen && CGO_ENABLED=0 GOBIN=$bin go install tool)
+
+echo "generate: deep copies"
+"$bin/controller-gen" object:headerFile=$header paths=./controller/apis/...
+
+echo "generate: typed clients in $client"
+rm -rf $client/applyconfiguration $client/clientset $client/listers $client/informers
+"$bin/applyconfiguration-gen" --go-header-file $header \
+  --output-dir $client/applyconfiguration --output-pkg $module/$client/applyconfiguration $api
+"$bin/client-gen" --go-header-file $header \
+  --output-dir $client/clientset --output-pkg $module/$client/clientset --clientset-name versioned \
+  --apply-configuration-package $module/$client/applyconfiguration \
+  --input-base $module/controller/apis --input batch/v1
+"$bin/lister-gen" --go-header-file $header \
+  --output-dir $client/listers --output-pkg $module/$client/listers $api
+"$bin/informer-gen" --go-header-file $header \
+  --output-dir $client/informers --output-pkg $module/$client/informers \
+  --versioned-clientset-package $module/$client/clientset/versioned \
+  --listers-package $module/$client/listers $api
+
+# Without descriptions: three pod templates with them make a CRD past what an annotation of kubectl apply can hold.
+echo "generate: deploy/v1/crd.yaml"
+crds=$(mktemp -d)
+trap 'rm -rf "$crds"' EXIT
+"$bin/controller-gen" crd:maxDescLen=0 paths=./controller/apis/... output:crd:dir="$crds"
+mkdir -p deploy/v1
+{
+  echo "# Made by hack/generate.sh from controller/apis; edit the types there."
+  cat "$crds/batch.paddlepaddle.org_paddlejobs.yaml"
+} > deploy/v1/crd.yaml
