@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Command paddle-demo runs the documentation's jobs on a sandbox and tells how they end; only flags and signals live here.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/pflag"
+
+	"github.com/paddle-volcano/paddle-volcano/test/demo"
+)
+
+func main() {
+	os.Exit(run(os.Args[1:]))
+}
+
+// run returns the exit code: 0 when every job ended as it should, 2 for wrong flags, 1 otherwise.
+func run(args []string) int {
+	flags := pflag.NewFlagSet("paddle-demo", pflag.ContinueOnError)
+	keep := flags.Bool("keep", false, "leave the sandbox running until ^C, and print its kubeconfig")
+	state := flags.String("state", demo.DefaultStateDir, "folder of everything that the sandbox writes")
+	if err := flags.Parse(args); err != nil {
+		if errors.Is(err, pflag.ErrHelp) {
+			return 0
+		}
+		fmt.Fprintln(os.Stderr, "error:", err)
+		return 2
+	}
+	if flags.NArg() > 0 {
+		fmt.Fprintf(os.Stderr, "error: unknown argument %q: the demo takes flags only\n", flags.Arg(0))
+		return 2
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := demo.Run(ctx, demo.Options{StateDir: *state, Keep: *keep, Out: os.Stdout}); err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		return 1
+	}
+	return 0
+}

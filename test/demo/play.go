@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package demo
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/paddle-volcano/paddle-volcano/test/manifests"
+)
+
+// performance is one run of all jobs.
+type performance struct {
+	out         io.Writer
+	started     time.Time
+	stories     []*Story
+	byNamespace map[string]*Story
+	submitted   chan submission
+}
+
+// submission tells that a job was handed to the API server.
+type submission struct {
+	job Job
+	err error
+}
+
+func newPlay(out io.Writer) *performance {
+	p := &performance{out: out, started: time.Now(), byNamespace: map[string]*Story{}, submitted: make(chan submission)}
+	for _, job := range Jobs() {
+		story := NewStory(job, 0)
+		p.stories = append(p.stories, story)
+		p.byNamespace[job.Name] = story
+	}
+	return p
+}
+
+func (p *performance) now() time.Duration { return time.Since(p.started) }
+
+func (p *performance) tell(job string, lines ...string) {
+	for _, line := range lines {
+		say(p.out, "%6.1fs  %-18s %s", p.now().Seconds(), job, line)
+	}
+}
+
+// submitAll submits the jobs one after the other and reports each.
+func (p *performance) submitAll(ctx context.Context, kube kubernetes.Interface, objects *manifests.Client) {
+	for _, story := range p.stories {
+		err := submit(ctx, kube, objects, story.Job)
+		select {
+		case p.submitted <- submission{story.Job, err}:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// follow takes in what is seen until every story is settled and the job that does not fit had its last chance, or
+// until the limit is over: that is then for the verdict.
+func (p *performance) follow(ctx context.Context, news <-chan seen, failed <-chan error) error {
+	over := time.After(limit)
+	var lastChance <-chan time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("the demo was interrupted: %w", context.Cause(ctx))
+		case err := <-failed:
+			return err
+		case s := <-p.submitted:
+			if s.err != nil {
+				return s.err
+			}
+			p.byNamespace[s.job.Name].Submitted = p.now()
+			p.tell(s.job.Name, "submitted "+strings.Join(s.job.Files, " and "))
+		case n := <-news:
+			p.take(n)
+			if lastChance == nil && p.settled() {
+				lastChance = time.After(afterwards)
+			}
+		case <-lastChance:
+			return nil
+		case <-over:
+			p.tell("", fmt.Sprintf("giving up: not every job has ended after %s", limit))
+			return nil
+		}
+	}
+}
+
+func (p *performance) take(n seen) {
+	story, ours := p.byNamespace[n.namespace]
+	switch {
+	case !ours:
+	case n.pod != nil:
+		p.tell(story.Job.Name, story.SeePod(*n.pod)...)
+	case n.status != nil:
+		p.tell(story.Job.Name, story.SeeStatus(p.now(), *n.status)...)
+	}
+}
+
+func (p *performance) settled() bool {
+	for _, story := range p.stories {
+		if !story.Settled() {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *performance) faults(nodes map[string]Node) []string {
+	var faults []string
+	for _, story := range p.stories {
+		for _, fault := range story.Faults(nodes) {
+			faults = append(faults, story.Job.Name+": "+fault)
+		}
+	}
+	return faults
+}

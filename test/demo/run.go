@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/paddle-volcano/paddle-volcano/test/manifests"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+)
+
+// DefaultStateDir is where the demo's sandbox lives, relative to the working folder.
+const DefaultStateDir = "_output/demo"
+
+const (
+	// workersRun is how long each simulated worker trains.
+	workersRun = 5 * time.Second
+	// limit bounds the demo once its sandbox is ready; a good run takes a quarter of it.
+	limit = 150 * time.Second
+	// afterwards is how long the job that does not fit is watched on the then empty cluster: some scheduling cycles.
+	afterwards = 4 * time.Second
+)
+
+// Options say how the demo runs.
+type Options struct {
+	// StateDir is the sandbox's folder; unset means DefaultStateDir.
+	StateDir string
+	// Keep leaves the sandbox running until ctx ends.
+	Keep bool
+	// Out is told everything.
+	Out io.Writer
+}
+
+// Run starts a sandbox, submits the jobs, tells what becomes of them and takes the sandbox down. It returns an error
+// unless every job ended as it should.
+func Run(ctx context.Context, o Options) (err error) {
+	if o.StateDir == "" {
+		o.StateDir = DefaultStateDir
+	}
+	s, err := sandbox.Start(ctx, sandbox.Options{StateDir: o.StateDir, Topology: sandbox.Demo(), WorkerRunFor: workersRun, Progress: o.Out})
+	if err != nil {
+		return fmt.Errorf("start the sandbox: %w", err)
+	}
+	defer func() { err = errors.Join(err, s.Stop()) }()
+	faults, err := play(ctx, o.Out, s)
+	if err != nil {
+		return fmt.Errorf("%w\nlogs: %s", err, filepath.Join(s.StateDir(), "logs"))
+	}
+	say(o.Out, "")
+	if len(faults) == 0 {
+		say(o.Out, "Every job ended as it should.")
+	}
+	if o.Keep {
+		say(o.Out, "%s", whileKept(s.Kubeconfig()))
+		select {
+		case <-ctx.Done():
+		case err := <-s.Failed():
+			return err
+		}
+	} else {
+		say(o.Out, "%s", next)
+	}
+	if len(faults) > 0 {
+		return fmt.Errorf("not every job ended as it should:\n  %s\nlogs: %s", strings.Join(faults, "\n  "), filepath.Join(s.StateDir(), "logs"))
+	}
+	return nil
+}
+
+// play submits the jobs, follows them to their ends, writes the table and returns what went wrong.
+func play(ctx context.Context, out io.Writer, s *sandbox.Sandbox) ([]string, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	config := s.RESTConfig()
+	kube, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("make a client: %w", err)
+	}
+	objects, err := manifests.NewClient(config)
+	if err != nil {
+		return nil, err
+	}
+	list, err := kube.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("list the nodes: %w", err)
+	}
+	news, err := watch(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	say(out, "\nsubmitting the documentation's jobs, and one that does not fit (workers train for %s)", workersRun)
+	p := newPlay(out)
+	go p.submitAll(ctx, kube, objects)
+	if err := p.follow(ctx, news, s.Failed()); err != nil {
+		return nil, err
+	}
+	say(out, "")
+	nodes := nodesByName(list.Items)
+	if err := WriteTable(out, p.stories, nodes, p.now()); err != nil {
+		return nil, err
+	}
+	return p.faults(nodes), nil
+}
+
+// say writes a line; nobody is left to be told when that fails.
+func say(out io.Writer, format string, args ...any) {
+	fmt.Fprintf(out, format+"\n", args...) //nolint:errcheck // see above
+}
