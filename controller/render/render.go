@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package render turns a PaddleJob into the objects that run it: a Volcano Job, its PodGroup and the ConfigMap of the
-// environment. It is pure: no API calls, no clock, the same input gives the same bytes.
 package render
 
 import (

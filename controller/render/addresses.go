@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package render
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+)
+
+// outOfSync is the annotation that Volcano puts on a pod right before it deletes it with the rest of its gang; the
+// constant is not in volcano.sh/apis (pkg/controllers/job/helpers).
+const outOfSync = "volcano.sh/controller-out-of-sync"
+
+// longestRole bounds the lists, so that a spec that Validate refuses cannot exhaust memory; what it allows is far less.
+const longestRole = 1 << 14
+
+// ServiceAddresses are the pods' names in the job's headless Service, known before any pod exists: {pod}.{job}.
+func ServiceAddresses(job *v1.PaddleJob) Addresses {
+	addresses := Addresses{}
+	for _, r := range roles(job) {
+		hosts := make([]string, min(r.replicas(), longestRole))
+		for i := range hosts {
+			hosts[i] = podName(job.Name, r.name, i) + "." + job.Name
+		}
+		addresses[r.name] = hosts
+	}
+	return addresses
+}
+
+// PodAddresses are the IPs of the job's pods that live: neither failed nor being deleted. Missing names, in order, the
+// pods of the job that have none yet; while there are any, their places in addresses are empty. Gang identifies the pods
+// that were counted, so that the addresses of one gang are never taken for another's.
+func PodAddresses(job *v1.PaddleJob, pods []*corev1.Pod) (addresses Addresses, gang string, missing []string) {
+	addresses = Addresses{}
+	living := map[string]*corev1.Pod{}
+	for _, pod := range pods {
+		if name, ok := member(job, pod); ok && lives(pod) {
+			living[name] = pod
+		}
+	}
+	var text strings.Builder
+	for _, r := range roles(job) {
+		hosts := make([]string, min(r.replicas(), longestRole))
+		for i := range hosts {
+			name := podName(job.Name, r.name, i)
+			pod := living[name]
+			if pod == nil {
+				missing = append(missing, name)
+				continue
+			}
+			hosts[i] = pod.Status.PodIP
+			fmt.Fprintf(&text, "%s %s %s\n", name, pod.UID, pod.Status.PodIP)
+		}
+		addresses[r.name] = hosts
+	}
+	return addresses, digest([]byte(text.String())), missing
+}
+
+// member is the name that a pod has in the job by its task and index, and whether that is its name: nothing else than
+// Volcano's own pod may hold a place.
+func member(job *v1.PaddleJob, pod *corev1.Pod) (string, bool) {
+	index, err := strconv.Atoi(pod.Labels[keys.TaskIndex])
+	if err != nil {
+		return "", false
+	}
+	name := podName(job.Name, pod.Annotations[vcbatch.TaskSpecKey], index)
+	return name, name == pod.Name
+}
+
+func lives(pod *corev1.Pod) bool {
+	_, doomed := pod.Annotations[outOfSync]
+	return !doomed && pod.DeletionTimestamp == nil && pod.Status.Phase != corev1.PodFailed && pod.Status.PodIP != ""
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package render
+
+import (
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+)
+
+// jobNotices tells what of the spec, templates aside, has another effect than the user may expect.
+func jobNotices(job *v1.PaddleJob, wish Wish, cfg Config) notices {
+	var told notices
+	switch job.Spec.CleanPodPolicy {
+	case "", v1.CleanAlways, v1.CleanNever, v1.CleanOnFailure, v1.CleanOnCompletion:
+	default:
+		told.add(ReasonCleanPodPolicy, "cleanPodPolicy %q does not exist and is treated as Never: use Always, Never, OnFailure or OnCompletion",
+			string(job.Spec.CleanPodPolicy))
+	}
+	if policy := job.Spec.SchedulingPolicy; policy != nil && len(policy.MinResources) > 0 {
+		told.add(ReasonMinResources, "spec.schedulingPolicy.minResources has no effect: Volcano works it out from the requests in the "+
+			"templates; leave it out")
+	}
+	told = append(told, gangNotices(job, wish, cfg)...)
+	return told
+}
+
+// gangNotices tells where the gang is not what minAvailable suggests.
+func gangNotices(job *v1.PaddleJob, wish Wish, cfg Config) notices {
+	value, set, field := minimum(job, wish)
+	if !set {
+		return nil
+	}
+	var told notices
+	var sum int64
+	for _, n := range members(job, wish) {
+		sum += int64(n)
+	}
+	if int64(value) < sum {
+		told.add(ReasonMinAvailableRaised, "%s: %d is too few, %d is used instead: every server is needed, and at least one worker",
+			field, value, sum)
+	}
+	if all := total(job); sum < all && Intranet(job, cfg) != v1.Service {
+		told.add(ReasonWaitsForAll, "%s: %d pods are enough to be placed, but training starts when all %d have an IP; "+
+			"spec.intranet: Service does not wait for that", field, sum, all)
+	}
+	return told
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package render
+
+import "fmt"
+
+// Reasons for which Validate refuses a job.
+const (
+	// ReasonInvalidName refuses a name that no Service can have.
+	ReasonInvalidName = "InvalidName"
+	// ReasonPodNameTooLong refuses a name that makes a pod's name longer than a host name may be.
+	ReasonPodNameTooLong = "PodNameTooLong"
+	// ReasonNoRole refuses a job without ps and worker.
+	ReasonNoRole = "NoRole"
+	// ReasonNoWorker refuses servers that nobody trains with.
+	ReasonNoWorker = "NoWorker"
+	// ReasonInvalidReplicas refuses a role of no pods.
+	ReasonInvalidReplicas = "InvalidReplicas"
+	// ReasonTooManyPods refuses a role whose addresses do not fit into a variable.
+	ReasonTooManyPods = "TooManyPods"
+	// ReasonInvalidMinAvailable refuses a minimum that no gang can have.
+	ReasonInvalidMinAvailable = "InvalidMinAvailable"
+	// ReasonInvalidQueue refuses a queue that cannot exist or take jobs.
+	ReasonInvalidQueue = "InvalidQueue"
+	// ReasonInvalidPriorityClass refuses a priority class that cannot exist.
+	ReasonInvalidPriorityClass = "InvalidPriorityClass"
+	// ReasonInvalidIntranet refuses an unknown intranet.
+	ReasonInvalidIntranet = "InvalidIntranet"
+	// ReasonInvalidWithGloo refuses an unknown withGloo.
+	ReasonInvalidWithGloo = "InvalidWithGloo"
+	// ReasonInvalidSampleSet refuses a sampleSetRef that cannot be mounted.
+	ReasonInvalidSampleSet = "InvalidSampleSet"
+	// ReasonNoContainer refuses a template without containers.
+	ReasonNoContainer = "NoContainer"
+	// ReasonInvalidTemplate refuses a template that the API server would refuse as a pod.
+	ReasonInvalidTemplate = "InvalidTemplate"
+	// ReasonOtherScheduler refuses pods that would be placed outside of the gang.
+	ReasonOtherScheduler = "OtherScheduler"
+	// ReasonRestartPolicy refuses a restart policy under which the gang would hang.
+	ReasonRestartPolicy = "RestartPolicyNotAllowed"
+	// ReasonHostname refuses a host name that hides the pods from each other.
+	ReasonHostname = "HostnameNotAllowed"
+	// ReasonNotSupported refuses what a later release will do.
+	ReasonNotSupported = "NotSupported"
+)
+
+// Reasons of the notices about a job that is run.
+const (
+	// ReasonRestartPolicyChanged tells that restartPolicy Always became Never.
+	ReasonRestartPolicyChanged = "RestartPolicyChanged"
+	// ReasonCleanPodPolicy tells that a cleanPodPolicy does not exist.
+	ReasonCleanPodPolicy = "UnknownCleanPodPolicy"
+	// ReasonMinResources tells that the user's minResources have no effect.
+	ReasonMinResources = "MinResourcesIgnored"
+	// ReasonMinAvailableRaised tells that minAvailable was below what a gang needs.
+	ReasonMinAvailableRaised = "MinAvailableRaised"
+	// ReasonWaitsForAll tells that training waits for more pods than minAvailable.
+	ReasonWaitsForAll = "WaitsForAllPods"
+	// ReasonEnvironmentOverridden tells which variables of ours the user has set.
+	ReasonEnvironmentOverridden = "EnvironmentOverridden"
+	// ReasonHostNetwork tells what hostNetwork in a template costs.
+	ReasonHostNetwork = "HostNetwork"
+)
+
+// notices collects what is to be told.
+type notices []Notice
+
+func (n *notices) add(reason, format string, args ...any) {
+	*n = append(*n, Notice{Reason: reason, Message: fmt.Sprintf(format, args...)})
+}

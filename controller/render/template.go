@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package render
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/component-helpers/resource"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+)
+
+// podTemplate is the user's template for a role with what makes it a member of the job.
+func podTemplate(job *v1.PaddleJob, r role, priority string, cfg Config) (corev1.PodTemplateSpec, notices) {
+	var told notices
+	template := corev1.PodTemplateSpec{
+		// Volcano gives pods their names, and takes nothing else than these two from a template's metadata.
+		ObjectMeta: metav1.ObjectMeta{
+			Labels:      merged(r.spec.Template.Labels, map[string]string{keys.JobName: job.Name, keys.ResourceType: r.name}),
+			Annotations: merged(r.spec.Template.Annotations, map[string]string{keys.Resource: r.name}),
+		},
+		Spec: *r.spec.Template.Spec.DeepCopy(),
+	}
+	spec := &template.Spec
+	told = append(told, restartPolicy(spec, r)...)
+	told = append(told, hostNetwork(spec, job, r)...)
+	if spec.PriorityClassName == "" {
+		spec.PriorityClassName = priority
+	}
+	fillRequests(spec)
+	mountSampleSet(spec, job.Spec.SampleSetRef)
+	told = append(told, addEnvironment(spec, job, r, cfg)...)
+	return template, told
+}
+
+// restartPolicy sees to it that pods end. OnFailure is kept in PS mode, where a worker that comes back joins in again,
+// and in mode Single, where nobody else waits for it; Validate refuses it for Collective.
+func restartPolicy(spec *corev1.PodSpec, r role) notices {
+	var told notices
+	switch spec.RestartPolicy {
+	case "":
+		// Kubernetes would make it Always, under which no worker ever succeeds.
+		spec.RestartPolicy = corev1.RestartPolicyNever
+	case corev1.RestartPolicyAlways:
+		spec.RestartPolicy = corev1.RestartPolicyNever
+		told.add(ReasonRestartPolicyChanged, "%s.template.spec.restartPolicy Always is treated as Never, because under Always no "+
+			"training ever ends: use Never or OnFailure", r.field)
+	}
+	return told
+}
+
+func hostNetwork(spec *corev1.PodSpec, job *v1.PaddleJob, r role) notices {
+	if !spec.HostNetwork {
+		return nil
+	}
+	if spec.DNSPolicy == "" {
+		// What Volcano's webhook writes; without it such pods do not resolve each other's names.
+		spec.DNSPolicy = corev1.DNSClusterFirstWithHostNet
+	}
+	var told notices
+	if Mode(job) != v1.ModeSingle {
+		told.add(ReasonHostNetwork, "%s.template.spec.hostNetwork: pods on one node share its address and the ports from %d on, "+
+			"so two pods of PaddleJobs on one node cannot train: keep them apart with podAntiAffinity, or leave hostNetwork out",
+			r.field, firstPort)
+	}
+	return told
+}
+
+// fillRequests copies limits into requests that are not set, as the API server does with pods but not with templates.
+// Volcano sums up templates for the gang's minResources, and a GPU that is given as a limit only would be lost in that.
+func fillRequests(spec *corev1.PodSpec) {
+	for i := range spec.Containers {
+		fillFrom(&spec.Containers[i].Resources.Requests, spec.Containers[i].Resources.Limits, nil)
+	}
+	for i := range spec.InitContainers {
+		fillFrom(&spec.InitContainers[i].Resources.Requests, spec.InitContainers[i].Resources.Limits, nil)
+	}
+	// For the pod as a whole, what its containers request comes before its limits.
+	if pod := spec.Resources; pod != nil && len(pod.Limits) > 0 {
+		sum := resource.AggregateContainerRequests(&corev1.Pod{Spec: *spec}, resource.PodResourcesOptions{})
+		fillFrom(&pod.Requests, sum, func(name corev1.ResourceName) bool {
+			return name == corev1.ResourceCPU || name == corev1.ResourceMemory
+		})
+		fillFrom(&pod.Requests, pod.Limits, resource.IsSupportedPodLevelResource)
+	}
+}
+
+// fillFrom adds to the list what is missing; a nil filter takes everything.
+func fillFrom(list *corev1.ResourceList, source corev1.ResourceList, filter func(corev1.ResourceName) bool) {
+	for name, quantity := range source {
+		if _, set := (*list)[name]; set || (filter != nil && !filter(name)) {
+			continue
+		}
+		if *list == nil {
+			*list = corev1.ResourceList{}
+		}
+		(*list)[name] = quantity.DeepCopy()
+	}
+}

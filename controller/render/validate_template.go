@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package render
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+)
+
+// checkTemplate refuses pods that could not be members of a gang, and those that the API server would refuse one by one
+// after the gang's Job was accepted.
+func (n *notices) checkTemplate(job *v1.PaddleJob, r role, cfg Config) {
+	template := &r.spec.Template
+	path := r.field + ".template"
+	n.checkMembership(job, r, cfg)
+
+	metadata := field.NewPath(path, "metadata")
+	problems := metav1validation.ValidateLabels(template.Labels, metadata.Child("labels"))
+	problems = append(problems, apivalidation.ValidateAnnotations(template.Annotations, metadata.Child("annotations"))...)
+	for _, problem := range problems {
+		n.add(ReasonInvalidTemplate, "%s: correct it", problem.Error())
+	}
+
+	spec := &template.Spec
+	if len(spec.Containers) == 0 {
+		n.add(ReasonNoContainer, "%s.spec.containers is empty: add the container that trains", path)
+	}
+	if len(spec.EphemeralContainers) > 0 {
+		n.add(ReasonInvalidTemplate, "%s.spec.ephemeralContainers: a template cannot have any, leave them out", path)
+	}
+	n.checkContainers(path+".spec", spec)
+	n.checkVolumes(path+".spec", spec, job.Name)
+}
+
+// checkMembership looks at what would take a pod out of the gang, or hide its end or its address.
+func (n *notices) checkMembership(job *v1.PaddleJob, r role, cfg Config) {
+	spec := &r.spec.Template.Spec
+	path := r.field + ".template.spec"
+	if spec.SchedulerName != "" && spec.SchedulerName != schedulerName {
+		n.add(ReasonOtherScheduler, "%s.schedulerName is %q, which would place pods outside of the job's gang: use %q or leave it out",
+			path, spec.SchedulerName, schedulerName)
+	}
+	switch spec.RestartPolicy {
+	case "", corev1.RestartPolicyNever, corev1.RestartPolicyAlways:
+	case corev1.RestartPolicyOnFailure:
+		if Mode(job) == v1.ModeCollective {
+			n.add(ReasonRestartPolicy, "%s.restartPolicy OnFailure would make a collective job hang: a container that restarts in "+
+				"place is not seen as a failure, and the other workers wait for it forever; use Never, the whole gang then restarts", path)
+		}
+	default:
+		n.add(ReasonRestartPolicy, "%s.restartPolicy %q does not exist: use Never or leave it out", path, string(spec.RestartPolicy))
+	}
+	if Intranet(job, cfg) == v1.Service && (spec.Hostname != "" || spec.Subdomain != "") {
+		n.add(ReasonHostname, "%s sets hostname or subdomain, and intranet Service needs both for the pods' own names: leave them out, "+
+			"or use spec.intranet: PodIP", path)
+	}
+}
