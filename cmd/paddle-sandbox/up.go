@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/unix"
+
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+)
+
+// upFlags are the flags of up.
+type upFlags struct {
+	nodes                                        int
+	topology, state, kubeconfig, schedulerConf   string
+	workerRunFor                                 time.Duration
+	detach, held, stockScheduler, withoutControl bool
+}
+
+func newUp() *cobra.Command {
+	f := &upFlags{}
+	cmd := &cobra.Command{
+		Use:   "up",
+		Short: "Start a sandbox and stay until ^C, or leave it running with --detach",
+		Example: "  paddle-sandbox up --worker-run-for 5s\n" +
+			"  paddle-sandbox up --nodes 64 --state /tmp/other --detach",
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o, err := f.options()
+			if err != nil {
+				return err
+			}
+			if f.detach {
+				return detach(cmd, f.state)
+			}
+			return f.run(cmd, o)
+		},
+	}
+	flags := cmd.Flags()
+	flags.IntVar(&f.nodes, "nodes", 0, "simulate this many nodes of 16 cores and 64Gi, in racks of 4 (instead of the demo cluster: 16 nodes of three kinds, 4 of them with GPUs)")
+	flags.StringVar(&f.topology, "topology", "", "simulate the cluster that this file describes (see test/sandbox/README.md)")
+	flags.StringVar(&f.state, "state", sandbox.DefaultStateDir, "folder of everything that the sandbox writes; an earlier sandbox in it is replaced")
+	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "write the kubeconfig here too")
+	flags.DurationVar(&f.workerRunFor, "worker-run-for", 0, "let pods of workers and trainers run this long and then succeed (0: for ever)")
+	flags.BoolVar(&f.detach, "detach", false, "return when the sandbox is ready and leave it running; `paddle-sandbox down` stops it")
+	flags.BoolVar(&f.stockScheduler, "stock-scheduler", false, "run Volcano's own scheduler, configuration and rights instead of ours")
+	flags.StringVar(&f.schedulerConf, "scheduler-conf", "", "file to use as volcano-scheduler.conf instead of the one of the scheduler's manifest")
+	flags.BoolVar(&f.withoutControl, "without-controller", false, "leave out our controller")
+	flags.BoolVar(&f.held, heldFlag, false, "")
+	if err := flags.MarkHidden(heldFlag); err != nil {
+		panic(err)
+	}
+	cmd.MarkFlagsMutuallyExclusive("nodes", "topology")
+	return cmd
+}
+
+func (f *upFlags) options() (sandbox.Options, error) {
+	o := sandbox.Options{
+		StateDir: f.state, WorkerRunFor: f.workerRunFor, Progress: os.Stdout,
+		StockScheduler: f.stockScheduler, WithoutController: f.withoutControl,
+	}
+	if f.schedulerConf != "" {
+		text, err := os.ReadFile(f.schedulerConf)
+		if err != nil {
+			return o, fmt.Errorf("read --scheduler-conf: %w", err)
+		}
+		o.SchedulerConf = string(text)
+	}
+	var err error
+	switch {
+	case f.topology != "":
+		o.Topology, err = sandbox.LoadTopology(f.topology)
+	case f.nodes < 0:
+		err = fmt.Errorf("--nodes is %d: it must be at least 1", f.nodes)
+	case f.nodes > 0:
+		o.Topology = sandbox.Uniform(f.nodes)
+	}
+	return o, err
+}
+
+// run holds a sandbox until it fails or is asked to end.
+func (f *upFlags) run(cmd *cobra.Command, o sandbox.Options) error {
+	s, err := sandbox.Start(cmd.Context(), o)
+	if err != nil {
+		return err
+	}
+	if err := f.ready(s); err != nil {
+		return errors.Join(err, s.Stop())
+	}
+	select {
+	case err = <-s.Failed():
+		err = fmt.Errorf("the sandbox ends: %w", err)
+	case <-cmd.Context().Done():
+		fmt.Println("stopping the sandbox")
+	}
+	return errors.Join(err, s.Stop())
+}
+
+// ready tells what to type next. From then on a detached sandbox writes to its own log.
+func (f *upFlags) ready(s *sandbox.Sandbox) error {
+	kubeconfig := s.Kubeconfig()
+	if f.kubeconfig != "" {
+		data, err := os.ReadFile(kubeconfig)
+		if err != nil {
+			return fmt.Errorf("copy the kubeconfig: %w", err)
+		}
+		if err := os.WriteFile(f.kubeconfig, data, 0o600); err != nil {
+			return fmt.Errorf("copy the kubeconfig: %w", err)
+		}
+		kubeconfig = f.kubeconfig
+	}
+	stop := "^C"
+	if f.held {
+		stop = "paddle-sandbox down --state " + f.state
+	}
+	fmt.Printf(nextSteps, kubeconfig, s.StateDir(), stop)
+	if !f.held {
+		return nil
+	}
+	log, err := os.OpenFile(s.Logs("sandbox"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("open the sandbox's log: %w", err)
+	}
+	for _, fd := range []int{unix.Stdout, unix.Stderr} {
+		if err := unix.Dup2(int(log.Fd()), fd); err != nil {
+			return fmt.Errorf("write to the sandbox's log: %w", err)
+		}
+	}
+	return log.Close()
+}
+
+const nextSteps = `
+Next, in another terminal:
+
+  export KUBECONFIG=%s
+  kubectl get nodes -L network.topology.nvidia.com/block
+  kubectl create -f deploy/examples/wide_and_deep.yaml
+  kubectl get pdj --watch
+
+Logs of every component: %s/logs
+To stop the sandbox: %s
+`

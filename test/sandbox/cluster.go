@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/discovery/cached/memory"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/restmapper"
+	"k8s.io/utils/ptr"
+)
+
+const fieldManager = "paddle-sandbox"
+
+// cluster is the sandbox's API server, seen by its administrator.
+type cluster struct {
+	config  *rest.Config
+	kube    kubernetes.Interface
+	dynamic dynamic.Interface
+	mapper  *restmapper.DeferredDiscoveryRESTMapper
+}
+
+func newCluster(config *rest.Config) (*cluster, error) {
+	kube, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("make a client: %w", err)
+	}
+	dyn, err := dynamic.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("make a client: %w", err)
+	}
+	mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(kube.Discovery()))
+	return &cluster{config: config, kube: kube, dynamic: dyn, mapper: mapper}, nil
+}
+
+// ready waits until the API server takes requests.
+func (c *cluster) ready(ctx context.Context) error {
+	return until(ctx, "kube-apiserver to be ready", func(ctx context.Context) error {
+		_, err := c.kube.Discovery().RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)
+		return err
+	})
+}
+
+// apply makes objects as they are written, at the same time; namespaces come first.
+func (c *cluster) apply(ctx context.Context, objects []*unstructured.Unstructured) error {
+	for _, namespaces := range []bool{true, false} {
+		group, ctx := errgroup.WithContext(ctx)
+		group.SetLimit(16)
+		for _, object := range objects {
+			if (object.GetKind() == "Namespace") == namespaces {
+				group.Go(func() error { return c.applyOne(ctx, object) })
+			}
+		}
+		if err := group.Wait(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *cluster) applyOne(ctx context.Context, object *unstructured.Unstructured) error {
+	kind := object.GroupVersionKind()
+	mapping, err := c.mapper.RESTMapping(kind.GroupKind(), kind.Version)
+	if err != nil {
+		return fmt.Errorf("apply %s %s: %w", kind.Kind, object.GetName(), err)
+	}
+	var client dynamic.ResourceInterface = c.dynamic.Resource(mapping.Resource)
+	if mapping.Scope.Name() == meta.RESTScopeNameNamespace {
+		client = c.dynamic.Resource(mapping.Resource).Namespace(object.GetNamespace())
+	}
+	data, err := json.Marshal(object)
+	if err != nil {
+		return fmt.Errorf("apply %s %s: %w", kind.Kind, object.GetName(), err)
+	}
+	_, err = client.Patch(ctx, object.GetName(), types.ApplyPatchType, data, metav1.PatchOptions{FieldManager: fieldManager, Force: ptr.To(true)})
+	if err != nil {
+		return fmt.Errorf("apply %s %s: %w", kind.Kind, object.GetName(), err)
+	}
+	return nil
+}
+
+var crdResource = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+
+// applyCRDs installs CRDs and waits until their objects can be made.
+func (c *cluster) applyCRDs(ctx context.Context, crds []*unstructured.Unstructured) error {
+	if err := c.apply(ctx, crds); err != nil {
+		return err
+	}
+	for _, crd := range crds {
+		err := until(ctx, "CRD "+crd.GetName()+" to be established", func(ctx context.Context) error {
+			got, err := c.dynamic.Resource(crdResource).Get(ctx, crd.GetName(), metav1.GetOptions{})
+			if err != nil {
+				return err
+			}
+			if !established(got) {
+				return errors.New("it is not established yet")
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	c.mapper.Reset()
+	return nil
+}
+
+func established(crd *unstructured.Unstructured) bool {
+	conditions, _, _ := unstructured.NestedSlice(crd.Object, "status", "conditions")
+	for _, item := range conditions {
+		condition, _ := item.(map[string]any)
+		if condition["type"] == "Established" && condition["status"] == "True" {
+			return true
+		}
+	}
+	return false
+}
+
+// createNodes registers the simulated nodes.
+func (c *cluster) createNodes(ctx context.Context, nodes []*corev1.Node) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(32)
+	for _, node := range nodes {
+		group.Go(func() error {
+			if _, err := c.kube.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+				return fmt.Errorf("create node %s: %w", node.Name, err)
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// nodesReady waits until every node is ready and free of the taints that it was born with.
+func (c *cluster) nodesReady(ctx context.Context) error {
+	return until(ctx, "the simulated nodes to be ready", func(ctx context.Context) error {
+		nodes, err := c.kube.CoreV1().Nodes().List(ctx, metav1.ListOptions{ResourceVersion: "0"})
+		if err != nil {
+			return err
+		}
+		ready := 0
+		for i := range nodes.Items {
+			if nodeReady(&nodes.Items[i]) {
+				ready++
+			}
+		}
+		if ready < len(nodes.Items) {
+			return fmt.Errorf("%d of %d are ready", ready, len(nodes.Items))
+		}
+		return nil
+	})
+}
+
+func nodeReady(node *corev1.Node) bool {
+	for _, taint := range node.Spec.Taints {
+		if taint.Key == corev1.TaintNodeNotReady || taint.Key == corev1.TaintNodeUnreachable {
+			return false
+		}
+	}
+	for _, condition := range node.Status.Conditions {
+		if condition.Type == corev1.NodeReady {
+			return condition.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}
+
+// pollEvery is short because a sandbox is ready in seconds.
+const pollEvery = 100 * time.Millisecond
+
+// until asks again and again until there is no error, or until ctx ends; then its cause and the last error are told.
+func until(ctx context.Context, what string, try func(context.Context) error) error {
+	for {
+		err := try(ctx)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wait for %s (%w): %w", what, err, context.Cause(ctx))
+		case <-time.After(pollEvery):
+		}
+	}
+}

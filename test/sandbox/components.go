@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sandbox
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Names of the components, as Logs, Kill and StartComponent take them.
+const (
+	Etcd              = "etcd"
+	APIServer         = "kube-apiserver"
+	ControllerManager = "kube-controller-manager"
+	VolcanoController = "volcano-controllers"
+	VolcanoWebhooks   = "volcano-webhooks"
+	Scheduler         = "scheduler"
+	Controller        = "controller"
+	Kwok              = "kwok"
+)
+
+// Components lists the names of all components in the order in which they start.
+func Components() []string {
+	return []string{Etcd, APIServer, ControllerManager, Kwok, VolcanoController, VolcanoWebhooks, Scheduler, Controller}
+}
+
+func isComponent(name string) bool { return slices.Contains(Components(), name) }
+
+// component is how one of them is run.
+type component struct {
+	name, binary string
+	args, env    []string
+}
+
+const (
+	loopback    = "127.0.0.1"
+	serviceCIDR = "10.0.0.0/24"
+	// podCIDR begins with the first address that pods get; it holds neither services nor nodes.
+	podCIDR = "10.128.0.1/9"
+	// manyNodes is where kubelet leases begin to eat a small machine, so that they are renewed more seldom.
+	manyNodes = 500
+)
+
+// kubeControllers are the parts of kube-controller-manager that a training cluster cannot do without: pods need
+// service accounts, nodes their taints taken off, claims their volumes and their finalizers, owners their children
+// deleted; the rest is for charts that people install.
+var kubeControllers = []string{
+	"serviceaccount-controller", "root-ca-certificate-publisher-controller", "node-lifecycle-controller",
+	"taint-eviction-controller", "pod-garbage-collector-controller", "garbage-collector-controller",
+	"namespace-controller", "clusterrole-aggregation-controller", "resourcequota-controller",
+	"persistentvolume-binder-controller", "persistentvolumeclaim-protection-controller",
+	"persistentvolume-protection-controller", "deployment-controller", "replicaset-controller",
+	"endpointslice-controller",
+}
+
+func address(port int) string { return loopback + ":" + strconv.Itoa(port) }
+
+func etcdArgs(l layout, client, peer int) []string {
+	clientURL, peerURL := "http://"+address(client), "http://"+address(peer)
+	return flags{
+		"name": "sandbox", "data-dir": l.etcdData(),
+		"listen-client-urls": clientURL, "advertise-client-urls": clientURL,
+		"listen-peer-urls": peerURL, "initial-advertise-peer-urls": peerURL, "initial-cluster": "sandbox=" + peerURL,
+		// Nothing survives the sandbox, so nothing needs to reach the disk.
+		"unsafe-no-fsync": "true", "quota-backend-bytes": "4294967296", "log-level": "warn",
+	}.args()
+}
+
+func apiServerArgs(l layout, port, etcd int) []string {
+	return flags{
+		"etcd-servers": "http://" + address(etcd),
+		"bind-address": loopback, "advertise-address": loopback, "secure-port": strconv.Itoa(port),
+		"tls-cert-file": l.pki("kube-apiserver.crt"), "tls-private-key-file": l.pki("kube-apiserver.key"),
+		"client-ca-file": l.pki("ca.crt"), "cert-dir": l.pki(""),
+		"authorization-mode":               "RBAC",
+		"service-account-issuer":           "https://kubernetes.default.svc",
+		"service-account-key-file":         l.pki("service-accounts.key"),
+		"service-account-signing-key-file": l.pki("service-accounts.key"),
+		"service-cluster-ip-range":         serviceCIDR, "endpoint-reconciler-type": "none", "allow-privileged": "true",
+		"max-requests-inflight": "3000", "max-mutating-requests-inflight": "1000",
+	}.args()
+}
+
+func controllerManagerArgs(l layout, nodes int) []string {
+	f := flags{
+		"kubeconfig": l.kubeconfig(ControllerManager), "leader-elect": "false",
+		"use-service-account-credentials": "true", "secure-port": "0",
+		"root-ca-file": l.pki("ca.crt"), "service-account-private-key-file": l.pki("service-accounts.key"),
+		"controllers": strings.Join(kubeControllers, ","), "kube-api-qps": "1000", "kube-api-burst": "1000",
+		"pv-recycler-pod-template-filepath-nfs":      l.recyclerPod(),
+		"pv-recycler-pod-template-filepath-hostpath": l.recyclerPod(),
+	}
+	if nodes >= manyNodes {
+		f["node-monitor-grace-period"] = "900s"
+	}
+	return f.args()
+}
+
+func kwokArgs(l layout, nodes int) []string {
+	lease := 40
+	if nodes >= manyNodes {
+		lease = 400
+	}
+	return flags{
+		"kubeconfig": l.kubeconfig(Kwok), "config": l.kwokConf(), "manage-all-nodes": "true",
+		"node-lease-duration-seconds": strconv.Itoa(lease), "cidr": podCIDR,
+	}.args()
+}
+
+// volcanoControllerFlags raise what is slow by default: 50 requests a second and 3 workers.
+func volcanoControllerFlags(l layout, health, metrics int) flags {
+	return flags{
+		"kubeconfig": l.kubeconfig(VolcanoController), "leader-elect": "false", "v": "2",
+		"kube-api-qps": "2000", "kube-api-burst": "2000", "worker-threads": "8",
+		"healthz-address": address(health), "listen-address": address(metrics),
+	}
+}
+
+func webhookFlags(l layout, port, health int) flags {
+	return flags{
+		"kubeconfig": l.kubeconfig(VolcanoWebhooks), "v": "2", "listen-address": loopback, "port": strconv.Itoa(port),
+		"tls-cert-file": l.pki("volcano-webhooks.crt"), "tls-private-key-file": l.pki("volcano-webhooks.key"),
+		"ca-cert-file": l.pki("ca.crt"), "healthz-address": address(health), "admission-conf": "",
+	}
+}
+
+func schedulerFlags(l layout, health, metrics int) flags {
+	return flags{
+		"kubeconfig": l.kubeconfig(Scheduler), "leader-elect": "false", "scheduler-conf": l.schedulerConf(),
+		"healthz-address": address(health), "listen-address": address(metrics), "cache-dump-dir": string(l),
+	}
+}
+
+// socketEnv keeps the socket by which Volcano's log level is changed in the state folder, which is every component's
+// working folder: the path of a socket must be short.
+const socketEnv = "DEBUG_SOCKET_DIR=sockets"
+
+// controllerFlags are what our controller is told beyond what its Deployment says.
+func controllerFlags(l layout, health, metrics int) flags {
+	return flags{"kubeconfig": l.kubeconfig(Controller), "leader-elect": "false", "health-probe-bind-address": address(health), "metrics-bind-address": address(metrics)}
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+)
+
+// DefaultStateDir is where the command keeps a sandbox, relative to the working folder.
+const DefaultStateDir = "_output/sandbox"
+
+// modulePath marks the root of a clone of this project.
+const modulePath = "module github.com/paddle-volcano/paddle-volcano\n"
+
+// Options say what sandbox is wanted. The zero value is the demo cluster with everything of ours in it.
+type Options struct {
+	// StateDir is the folder of everything that the sandbox writes: etcd's data, certificates, kubeconfigs, logs. Unset
+	// means DefaultStateDir. A folder of an earlier sandbox is emptied.
+	StateDir string
+	// Root is the clone whose binaries and manifests are used. Unset means the one that the working folder lies in.
+	Root string
+	// Topology is the simulated cluster; nil means Demo.
+	Topology *Topology
+	// WorkerRunFor is how long pods of worker roles run that have no annotation; 0 means for ever.
+	WorkerRunFor time.Duration
+	// Progress is told, line by line, what goes on, and loudly when a component dies. Nil means nobody is.
+	Progress io.Writer
+	// StockScheduler runs Volcano's own scheduler with Volcano's own configuration and rights instead of ours.
+	StockScheduler bool
+	// SchedulerBinary is run instead of the scheduler that would be built.
+	SchedulerBinary string
+	// SchedulerConf replaces the text of volcano-scheduler.conf.
+	SchedulerConf string
+	// WithoutController leaves out our controller and its manifests; the CRD is still installed where it exists.
+	WithoutController bool
+	// ControllerArgs are added to our controller's arguments, and win over those of its Deployment.
+	ControllerArgs []string
+	// Args are added to the arguments of a component, by its name, and win over all others.
+	Args map[string][]string
+}
+
+// complete fills in defaults, makes paths absolute, and checks what can be checked without starting anything.
+func (o *Options) complete() error {
+	if o.Root == "" {
+		root, err := findRoot()
+		if err != nil {
+			return err
+		}
+		o.Root = root
+	}
+	if o.StateDir == "" {
+		o.StateDir = DefaultStateDir
+	}
+	for _, path := range []*string{&o.Root, &o.StateDir} {
+		absolute, err := filepath.Abs(*path)
+		if err != nil {
+			return fmt.Errorf("find the absolute path of %s: %w", *path, err)
+		}
+		*path = absolute
+	}
+	if o.Topology == nil {
+		o.Topology = Demo()
+	}
+	if err := o.Topology.Validate(); err != nil {
+		return fmt.Errorf("topology: %w", err)
+	}
+	if o.WorkerRunFor < 0 {
+		return fmt.Errorf("worker run time is %s: it must not be negative (0 means for ever)", o.WorkerRunFor)
+	}
+	for name := range o.Args {
+		if !isComponent(name) {
+			return fmt.Errorf("arguments are given for %q, which is none of the components %s", name, strings.Join(Components(), ", "))
+		}
+	}
+	return nil
+}
+
+// findRoot walks up from the working folder to the root of the clone.
+func findRoot() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("find the working folder: %w", err)
+	}
+	for {
+		data, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+		if err == nil && strings.HasPrefix(string(data), modulePath) {
+			return dir, nil
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return "", errors.New("this is no clone of paddle-volcano: run it inside one (the sandbox is built from its sources and manifests), or name one")
+		}
+		dir = parent
+	}
+}
+
+func (o *Options) progress() progress {
+	if o.Progress == nil {
+		return progress{out: io.Discard, mu: &sync.Mutex{}}
+	}
+	return progress{out: o.Progress, mu: &sync.Mutex{}}
+}
+
+// progress writes whole lines, from any goroutine.
+type progress struct {
+	mu  *sync.Mutex
+	out io.Writer
+}
+
+func (p progress) say(format string, args ...any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	fmt.Fprintf(p.out, format+"\n", args...) //nolint:errcheck // nobody is left to be told
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sandbox
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// Ports are taken below the range from which Linux takes those of outgoing connections, or one of these could sit on a
+// component's port before the component does.
+const (
+	firstPort = 20000
+	lastPort  = 32767
+)
+
+// ports are free ones, each held by a lock file for as long as the sandbox lives, so that sandboxes started at the
+// same time never choose the same.
+type ports struct{ locks []*fileLock }
+
+func (p *ports) take() (int, error) {
+	dir := filepath.Join(os.TempDir(), "paddle-sandbox-ports-"+strconv.Itoa(os.Getuid()))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return 0, fmt.Errorf("make the folder of port locks: %w", err)
+	}
+	for range 1000 {
+		port := firstPort + rand.IntN(lastPort-firstPort+1) //nolint:gosec // no secret depends on it
+		lock, err := tryLock(filepath.Join(dir, strconv.Itoa(port)))
+		if err != nil {
+			return 0, err
+		}
+		if lock == nil {
+			continue
+		}
+		if !free(port) {
+			if err := lock.release(); err != nil {
+				return 0, err
+			}
+			continue
+		}
+		p.locks = append(p.locks, lock)
+		return port, nil
+	}
+	return 0, fmt.Errorf("no free port was found between %d and %d on 127.0.0.1", firstPort, lastPort)
+}
+
+// free asks for the port on every address, because some components listen so.
+func free(port int) bool {
+	listener, err := net.Listen("tcp", ":"+strconv.Itoa(port)) //nolint:gosec // closed at once
+	if err != nil {
+		return false
+	}
+	return listener.Close() == nil
+}
+
+func (p *ports) release() error {
+	var errs []error
+	for _, lock := range p.locks {
+		errs = append(errs, lock.release())
+	}
+	p.locks = nil
+	return errors.Join(errs...)
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"k8s.io/client-go/rest"
+)
+
+// Sandbox is a control plane that runs.
+type Sandbox struct {
+	layout   layout
+	progress progress
+	config   *rest.Config
+	cluster  *cluster
+	record   *Record
+	lock     *fileLock
+	ports    *ports
+
+	mu         sync.Mutex
+	components map[string]component
+	processes  map[string]*process
+	stopped    bool
+	// failed gets the first component that died by itself.
+	failed chan error
+}
+
+// endGrace is how long a component may take to end; nothing it could still save is needed.
+const endGrace = 2 * time.Second
+
+// StateDir is the folder of everything that the sandbox writes.
+func (s *Sandbox) StateDir() string { return string(s.layout) }
+
+// Kubeconfig is the path of the administrator's kubeconfig.
+func (s *Sandbox) Kubeconfig() string { return s.layout.adminKubeconfig() }
+
+// RESTConfig is the administrator's client configuration, without limits on the client's side.
+func (s *Sandbox) RESTConfig() *rest.Config { return rest.CopyConfig(s.config) }
+
+// Logs is the path of a component's log.
+func (s *Sandbox) Logs(component string) string { return s.layout.logs(component) }
+
+// Failed gets an error when a component has died by itself. The others go on.
+func (s *Sandbox) Failed() <-chan error { return s.failed }
+
+// StartComponent starts a component that Kill has ended, as it was started first.
+func (s *Sandbox) StartComponent(name string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c, ok := s.components[name]
+	if !ok {
+		return fmt.Errorf("component %q is not part of this sandbox: its components are %s", name, strings.Join(s.names(), ", "))
+	}
+	if s.stopped {
+		return fmt.Errorf("start %s: the sandbox has been stopped", name)
+	}
+	if p := s.processes[name]; p != nil && p.alive() {
+		return fmt.Errorf("component %s runs already as process %d", name, p.cmd.Process.Pid)
+	}
+	p, err := spawn(c, s.layout)
+	if err != nil {
+		return err
+	}
+	s.processes[name] = p
+	go s.watch(name, p)
+	return nil
+}
+
+// watch reports a component that ends by itself.
+func (s *Sandbox) watch(name string, p *process) {
+	<-p.done
+	if p.expected() {
+		return
+	}
+	err := fmt.Errorf("component %s died by itself (%s); the end of its log %s:\n%s", name, describe(p.err), s.Logs(name), tail(s.Logs(name)))
+	s.progress.say("ERROR: %v", err)
+	s.mu.Lock()
+	s.record.Failure = err.Error()
+	s.mu.Unlock()
+	select {
+	case s.failed <- err:
+	default:
+	}
+}
+
+func describe(err error) string {
+	if err == nil {
+		return "exit status 0"
+	}
+	return err.Error()
+}
+
+// Kill sends a signal to a component. After SIGTERM, SIGINT and SIGKILL it waits until the component has ended.
+func (s *Sandbox) Kill(name string, sig syscall.Signal) error {
+	s.mu.Lock()
+	p := s.processes[name]
+	s.mu.Unlock()
+	if p == nil || !p.alive() {
+		return fmt.Errorf("send %s to component %s: it does not run", sig, name)
+	}
+	switch sig {
+	case syscall.SIGTERM, syscall.SIGINT, syscall.SIGKILL:
+		p.expect()
+		if err := p.signal(sig); err != nil {
+			return err
+		}
+		select {
+		case <-p.done:
+			return nil
+		case <-time.After(time.Minute):
+			return fmt.Errorf("component %s has not ended a minute after %s", name, sig)
+		}
+	default:
+		return p.signal(sig)
+	}
+}
+
+// RestartController ends our controller as a rolling update would, and starts it again.
+func (s *Sandbox) RestartController(ctx context.Context) error {
+	if err := s.Kill(Controller, syscall.SIGTERM); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("start the controller again: %w", err)
+	}
+	return s.StartComponent(Controller)
+}
+
+// Stop ends every component, in the reverse order of their start, and gives back the ports and the state folder, whose
+// files stay for reading. It may be called twice.
+func (s *Sandbox) Stop() error {
+	s.mu.Lock()
+	if s.stopped {
+		s.mu.Unlock()
+		return nil
+	}
+	s.stopped = true
+	processes := s.processes
+	s.mu.Unlock()
+
+	var errs []error
+	// What talks to the API server ends first, together; then the API server; then etcd.
+	for _, wave := range [][]string{clients(), {APIServer}, {Etcd}} {
+		ended := make(chan error)
+		for _, name := range wave {
+			go func() {
+				if p := processes[name]; p != nil && p.alive() {
+					ended <- p.end(endGrace)
+					return
+				}
+				ended <- nil
+			}()
+		}
+		for range wave {
+			errs = append(errs, <-ended)
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.record.Ready = false
+	errs = append(errs, s.layout.write(s.record), s.ports.release(), s.lock.release())
+	return errors.Join(errs...)
+}
+
+// clients are the components that talk to the API server.
+func clients() []string {
+	return slices.DeleteFunc(Components(), func(name string) bool { return name == Etcd || name == APIServer })
+}
+
+func (s *Sandbox) names() []string {
+	return slices.DeleteFunc(Components(), func(name string) bool { _, ok := s.components[name]; return !ok })
+}
+
+// tailBytes is about 30 lines of a log.
+const tailBytes = 4096
+
+func tail(path string) string {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err.Error()
+	}
+	if len(data) > tailBytes {
+		data = data[len(data)-tailBytes:]
+		if _, rest, ok := strings.Cut(string(data), "\n"); ok {
+			return strings.TrimRight(rest, "\n")
+		}
+	}
+	return strings.TrimRight(string(data), "\n")
+}

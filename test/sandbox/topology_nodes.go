@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sandbox
+
+import (
+	"fmt"
+	"maps"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Labels that say where a node stands, in NVIDIA's names: its block is the leaf switch, here the rack.
+const (
+	LabelRack  = "network.topology.nvidia.com/block"
+	LabelBlock = "network.topology.nvidia.com/spine"
+)
+
+const (
+	defaultPods             = 110
+	defaultEphemeralStorage = Quantity("500Gi")
+	resourceGPU             = corev1.ResourceName("nvidia.com/gpu")
+)
+
+// placedRack is one rack with its names and the fields that it comes from.
+type placedRack struct {
+	field, name, block, blockField string
+	blockNumber                    int
+	labels                         map[string]string
+	groups                         []NodeGroup
+}
+
+// racks lists every rack of the cluster, with counts written out.
+func (t *Topology) racks() []placedRack {
+	var racks []placedRack
+	blocks := 0
+	for bi, b := range t.Blocks {
+		for i := range countOf(b.Count) {
+			block := nameOr(b.Name, i, b.Count, "block", blocks)
+			for ri, r := range b.Racks {
+				for j := range countOf(r.Count) {
+					racks = append(racks, placedRack{
+						field: fmt.Sprintf("blocks[%d].racks[%d]", bi, ri), blockField: fmt.Sprintf("blocks[%d]", bi),
+						name: nameOr(r.Name, j, r.Count, "rack", len(racks)), block: block, blockNumber: blocks,
+						labels: merged(b.Labels, r.Labels), groups: r.Nodes,
+					})
+				}
+			}
+			blocks++
+		}
+	}
+	return racks
+}
+
+// Nodes returns the nodes of a valid topology, in the order in which it lists them. Node i of rack r is named
+// <r>-node-<i>.
+func (t *Topology) Nodes() []*corev1.Node {
+	var nodes []*corev1.Node
+	for _, rack := range t.racks() {
+		inRack := 0
+		for _, group := range rack.groups {
+			shape := t.Shapes[group.Shape]
+			for range countOf(group.Count) {
+				name := rack.name + "-node-" + strconv.Itoa(inRack)
+				labels := merged(rack.placeLabels(name), t.Labels, shape.labels(group.Shape), rack.labels, group.Labels)
+				nodes = append(nodes, shape.node(name, len(nodes), labels, group.Annotations))
+				inRack++
+			}
+		}
+	}
+	return nodes
+}
+
+func (r placedRack) placeLabels(node string) map[string]string {
+	return map[string]string{
+		corev1.LabelHostname:       node,
+		corev1.LabelOSStable:       "linux",
+		corev1.LabelArchStable:     "amd64",
+		corev1.LabelTopologyRegion: "sandbox",
+		corev1.LabelTopologyZone:   "zone-0",
+		LabelRack:                  r.name,
+		LabelBlock:                 r.block,
+	}
+}
+
+func (s Shape) labels(name string) map[string]string {
+	labels := map[string]string{corev1.LabelInstanceTypeStable: name}
+	if s.GPUs > 0 {
+		labels["nvidia.com/gpu.present"] = "true"
+		labels["nvidia.com/gpu.count"] = strconv.Itoa(s.GPUs)
+	}
+	if s.Product != "" {
+		labels["nvidia.com/gpu.product"] = s.Product
+	}
+	return merged(labels, s.Labels)
+}
+
+// node builds the node with the given number in the cluster, from which its address follows.
+func (s Shape) node(name string, number int, labels, annotations map[string]string) *corev1.Node {
+	resources := s.resources()
+	return &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels, Annotations: merged(s.Annotations, annotations)},
+		Spec:       corev1.NodeSpec{Taints: s.Taints},
+		Status: corev1.NodeStatus{
+			Capacity:    resources,
+			Allocatable: resources.DeepCopy(),
+			Addresses: []corev1.NodeAddress{
+				{Type: corev1.NodeInternalIP, Address: nodeIP(number)},
+				{Type: corev1.NodeHostName, Address: name},
+			},
+			NodeInfo: corev1.NodeSystemInfo{
+				Architecture: "amd64", OperatingSystem: "linux", OSImage: "simulated",
+				KernelVersion: "simulated", ContainerRuntimeVersion: "kwok://simulated", KubeletVersion: "v1.34.4",
+			},
+		},
+	}
+}
+
+func (s Shape) resources() corev1.ResourceList {
+	storage, pods := s.EphemeralStorage, defaultPods
+	if storage == "" {
+		storage = defaultEphemeralStorage
+	}
+	if s.Pods != nil {
+		pods = *s.Pods
+	}
+	list := corev1.ResourceList{
+		corev1.ResourceCPU:              resource.MustParse(string(s.CPU)),
+		corev1.ResourceMemory:           resource.MustParse(string(s.Memory)),
+		corev1.ResourceEphemeralStorage: resource.MustParse(string(storage)),
+		corev1.ResourcePods:             *resource.NewQuantity(int64(pods), resource.DecimalSI),
+	}
+	if s.GPUs > 0 {
+		list[resourceGPU] = *resource.NewQuantity(int64(s.GPUs), resource.DecimalSI)
+	}
+	for name, quantity := range s.Resources {
+		list[corev1.ResourceName(name)] = resource.MustParse(string(quantity))
+	}
+	return list
+}
+
+// nodeIP gives each node an address of its own in 10.64.0.0/10, or pods with hostNetwork would share one.
+func nodeIP(number int) string {
+	n := number + 1
+	return fmt.Sprintf("10.%d.%d.%d", 64+n>>16, n>>8&0xff, n&0xff)
+}
+
+func countOf(count *int) int {
+	if count == nil {
+		return 1
+	}
+	return *count
+}
+
+func nameOr(name string, i int, count *int, stem string, number int) string {
+	if name == "" {
+		return stem + "-" + strconv.Itoa(number)
+	}
+	return numbered(name, i, count)
+}
+
+// numbered is the name of the i-th of several that share a stem.
+func numbered(name string, i int, count *int) string {
+	if countOf(count) == 1 {
+		return name
+	}
+	return name + "-" + strconv.Itoa(i)
+}
+
+// merged returns a new map in which later maps win.
+func merged(all ...map[string]string) map[string]string {
+	out := map[string]string{}
+	for _, m := range all {
+		maps.Copy(out, m)
+	}
+	return out
+}
