@@ -9,6 +9,7 @@ import (
 	batchv1alpha1 "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
 	paddlev1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/status"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
@@ -45,19 +46,21 @@ func seenOf(object any) *seen {
 	}
 }
 
-// explanation is why a job does not go on, or why it failed; empty while all is well.
+// explanation is why a job does not go on, or why it failed; empty while all is well. A job that has only just begun to
+// wait has nothing to explain yet.
 func explanation(conditions []metav1.Condition) string {
-	for _, bad := range []struct {
-		conditionType string
-		status        metav1.ConditionStatus
-	}{
-		{paddlev1.ConditionStalled, metav1.ConditionTrue},
-		{paddlev1.ConditionFailed, metav1.ConditionTrue},
-		{paddlev1.ConditionScheduled, metav1.ConditionFalse},
-	} {
-		if c := meta.FindStatusCondition(conditions, bad.conditionType); c != nil && c.Status == bad.status {
+	for _, kind := range []string{paddlev1.ConditionStalled, paddlev1.ConditionFailed} {
+		if c := meta.FindStatusCondition(conditions, kind); c != nil && c.Status == metav1.ConditionTrue {
 			return c.Message
 		}
+	}
+	c := meta.FindStatusCondition(conditions, paddlev1.ConditionScheduled)
+	if c == nil || c.Status != metav1.ConditionFalse {
+		return ""
+	}
+	switch c.Reason {
+	case status.ReasonWaitingForQueue, status.ReasonWaitingForPods, status.ReasonWaitingForGang:
+		return c.Message
 	}
 	return ""
 }

@@ -12,6 +12,7 @@ import (
 	batchv1alpha1 "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
 	paddlev1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/status"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
@@ -29,7 +30,9 @@ func TestSeenOf(t *testing.T) {
 				ObjectMeta: metav1.ObjectMeta{Namespace: "a"},
 				Status: paddlev1.PaddleJobStatus{
 					Phase: paddlev1.Pending, Mode: paddlev1.ModePS,
-					Conditions: []metav1.Condition{{Type: paddlev1.ConditionScheduled, Status: metav1.ConditionFalse, Message: "no room"}},
+					Conditions: []metav1.Condition{{
+						Type: paddlev1.ConditionScheduled, Status: metav1.ConditionFalse, Reason: status.ReasonWaitingForGang, Message: "no room",
+					}},
 				},
 			},
 			want: &seen{namespace: "a", status: &Status{Mode: "PS", Phase: "Pending", Reason: "no room"}},
@@ -62,7 +65,9 @@ func TestExplanation(t *testing.T) {
 	stalled := metav1.Condition{Type: paddlev1.ConditionStalled, Status: metav1.ConditionTrue, Message: "mend it"}
 	going := metav1.Condition{Type: paddlev1.ConditionStalled, Status: metav1.ConditionFalse, Message: "fine"}
 	failed := metav1.Condition{Type: paddlev1.ConditionFailed, Status: metav1.ConditionTrue, Message: "exited with 3"}
-	unscheduled := metav1.Condition{Type: paddlev1.ConditionScheduled, Status: metav1.ConditionFalse, Message: "no room"}
+	waiting := func(reason string) metav1.Condition {
+		return metav1.Condition{Type: paddlev1.ConditionScheduled, Status: metav1.ConditionFalse, Reason: reason, Message: "no room"}
+	}
 	scheduled := metav1.Condition{Type: paddlev1.ConditionScheduled, Status: metav1.ConditionTrue, Message: "placed"}
 	tests := []struct {
 		name       string
@@ -71,9 +76,12 @@ func TestExplanation(t *testing.T) {
 	}{
 		{name: "none"},
 		{name: "all is well", conditions: []metav1.Condition{going, scheduled}},
-		{name: "pending", conditions: []metav1.Condition{going, unscheduled}, want: "no room"},
+		{name: "the gang waits", conditions: []metav1.Condition{going, waiting(status.ReasonWaitingForGang)}, want: "no room"},
+		{name: "the queue is full", conditions: []metav1.Condition{waiting(status.ReasonWaitingForQueue)}, want: "no room"},
+		{name: "no pods", conditions: []metav1.Condition{waiting(status.ReasonWaitingForPods)}, want: "no room"},
+		{name: "it has just begun to wait", conditions: []metav1.Condition{waiting("Placing")}},
 		{name: "failed after it was placed", conditions: []metav1.Condition{scheduled, failed}, want: "exited with 3"},
-		{name: "what the user must mend comes first", conditions: []metav1.Condition{unscheduled, failed, stalled}, want: "mend it"},
+		{name: "what the user must mend comes first", conditions: []metav1.Condition{waiting(status.ReasonWaitingForGang), failed, stalled}, want: "mend it"},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {

@@ -8,10 +8,6 @@ import (
 	"io"
 	"strings"
 	"time"
-
-	"k8s.io/client-go/kubernetes"
-
-	"github.com/paddle-volcano/paddle-volcano/test/manifests"
 )
 
 // performance is one run of all jobs.
@@ -25,8 +21,9 @@ type performance struct {
 
 // submission tells that a job was handed to the API server.
 type submission struct {
-	job Job
-	err error
+	job      Job
+	warnings []string
+	err      error
 }
 
 func newPlay(out io.Writer) *performance {
@@ -48,11 +45,11 @@ func (p *performance) tell(job string, lines ...string) {
 }
 
 // submitAll submits the jobs one after the other and reports each.
-func (p *performance) submitAll(ctx context.Context, kube kubernetes.Interface, objects *manifests.Client) {
+func (p *performance) submitAll(ctx context.Context, s *submitter) {
 	for _, story := range p.stories {
-		err := submit(ctx, kube, objects, story.Job)
+		warnings, err := s.submit(ctx, story.Job)
 		select {
-		case p.submitted <- submission{story.Job, err}:
+		case p.submitted <- submission{story.Job, warnings, err}:
 		case <-ctx.Done():
 			return
 		}
@@ -76,6 +73,9 @@ func (p *performance) follow(ctx context.Context, news <-chan seen, failed <-cha
 			}
 			p.byNamespace[s.job.Name].Submitted = p.now()
 			p.tell(s.job.Name, "submitted "+strings.Join(s.job.Files, " and "))
+			for _, warning := range s.warnings {
+				p.tell(s.job.Name, "the API server warns: "+warning)
+			}
 		case n := <-news:
 			p.take(n)
 			if lastChance == nil && p.settled() {

@@ -8,13 +8,11 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/paddle-volcano/paddle-volcano/test/manifests"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
@@ -40,6 +38,8 @@ type Options struct {
 	Out io.Writer
 }
 
+var errFaults = errors.New("not every job ended as it should")
+
 // Run starts a sandbox, submits the jobs, tells what becomes of them and takes the sandbox down. It returns an error
 // unless every job ended as it should.
 func Run(ctx context.Context, o Options) (err error) {
@@ -55,10 +55,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return fmt.Errorf("%w\nlogs: %s", err, filepath.Join(s.StateDir(), "logs"))
 	}
-	say(o.Out, "")
-	if len(faults) == 0 {
-		say(o.Out, "Every job ended as it should.")
-	}
+	say(o.Out, "\n%s", conclusion(faults, filepath.Join(s.StateDir(), "logs")))
 	if o.Keep {
 		say(o.Out, "%s", whileKept(s.Kubeconfig()))
 		select {
@@ -70,7 +67,7 @@ func Run(ctx context.Context, o Options) (err error) {
 		say(o.Out, "%s", next)
 	}
 	if len(faults) > 0 {
-		return fmt.Errorf("not every job ended as it should:\n  %s\nlogs: %s", strings.Join(faults, "\n  "), filepath.Join(s.StateDir(), "logs"))
+		return errFaults
 	}
 	return nil
 }
@@ -84,7 +81,7 @@ func play(ctx context.Context, out io.Writer, s *sandbox.Sandbox) ([]string, err
 	if err != nil {
 		return nil, fmt.Errorf("make a client: %w", err)
 	}
-	objects, err := manifests.NewClient(config)
+	submitter, err := newSubmitter(config)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +95,7 @@ func play(ctx context.Context, out io.Writer, s *sandbox.Sandbox) ([]string, err
 	}
 	say(out, "\nsubmitting the documentation's jobs, and one that does not fit (workers train for %s)", workersRun)
 	p := newPlay(out)
-	go p.submitAll(ctx, kube, objects)
+	go p.submitAll(ctx, submitter)
 	if err := p.follow(ctx, news, s.Failed()); err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // Node is what the demo knows of a node.
@@ -64,6 +65,14 @@ func (s *Story) roleFaults(role Role, nodes map[string]Node) []string {
 		faults = append(faults, fmt.Sprintf("%d pods of role %s were placed, not %d", placed, role.Name, role.Pods))
 	}
 	return faults
+}
+
+// conclusion says in words how the demo went, and where to look if it went wrong.
+func conclusion(faults []string, logs string) string {
+	if len(faults) == 0 {
+		return "Every job ended as it should."
+	}
+	return "Not every job ended as it should:\n  " + strings.Join(faults, "\n  ") + "\nThe logs of all components are in " + logs + "."
 }
 
 // after puts what separates it before a text that is not empty.

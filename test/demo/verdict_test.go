@@ -83,3 +83,17 @@ func TestFaults(t *testing.T) {
 		})
 	}
 }
+
+func TestConclusion(t *testing.T) {
+	require.Equal(t, "Every job ended as it should.", conclusion(nil, "logs"))
+	require.Equal(t, "Not every job ended as it should:\n  a: failed\n  b: stuck\nThe logs of all components are in logs.",
+		conclusion([]string{"a: failed", "b: stuck"}, "logs"))
+}
+
+func TestWarnings(t *testing.T) {
+	var w warnings
+	w.HandleWarningHeader(299, "-", "unknown field")
+	w.HandleWarningHeader(199, "-", "not about the request")
+	w.HandleWarningHeader(299, "-", "")
+	require.Equal(t, warnings{"unknown field"}, w)
+}
