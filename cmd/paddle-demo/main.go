@@ -20,7 +20,10 @@ func main() {
 	os.Exit(run(os.Args[1:]))
 }
 
-// run returns the exit code: 0 when every job ended as it should, 2 for wrong flags, 1 otherwise.
+// interrupted is the exit code of a shell's ^C.
+const interrupted = 130
+
+// run returns the exit code: 0 when every job ended as it should, 2 for wrong flags, 130 after ^C, 1 otherwise.
 func run(args []string) int {
 	flags := pflag.NewFlagSet("paddle-demo", pflag.ContinueOnError)
 	keep := flags.Bool("keep", false, "leave the sandbox running until ^C, and print its kubeconfig")
@@ -39,6 +42,10 @@ func run(args []string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := demo.Run(ctx, demo.Options{StateDir: *state, Keep: *keep, Out: os.Stdout}); err != nil {
+		if ctx.Err() != nil && !errors.Is(err, demo.ErrFaults) {
+			fmt.Fprintln(os.Stderr, "interrupted: the sandbox was taken down before every job had ended")
+			return interrupted
+		}
 		fmt.Fprintln(os.Stderr, "error:", err)
 		return 1
 	}

@@ -38,7 +38,8 @@ type Options struct {
 	Out io.Writer
 }
 
-var errFaults = errors.New("not every job ended as it should")
+// ErrFaults is returned after a whole run in which a job did not end as it should.
+var ErrFaults = errors.New("not every job ended as it should")
 
 // Run starts a sandbox, submits the jobs, tells what becomes of them and takes the sandbox down. It returns an error
 // unless every job ended as it should.
@@ -67,7 +68,7 @@ func Run(ctx context.Context, o Options) (err error) {
 		say(o.Out, "%s", next)
 	}
 	if len(faults) > 0 {
-		return errFaults
+		return ErrFaults
 	}
 	return nil
 }

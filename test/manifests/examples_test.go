@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package manifests_test
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	batchv1alpha1 "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+
+	paddlev1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/deploy"
+	"github.com/paddle-volcano/paddle-volcano/test/manifests"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+)
+
+// example is one published job and how it should run.
+type example struct {
+	files []string
+	job   string
+	mode  paddlev1.Mode
+	// servers is 0 for a job without.
+	servers, workers int
+	// kept says that the workers' pods stay after the end.
+	kept bool
+	// nodeLabels are on every node that a pod runs on.
+	nodeLabels map[string]string
+	// running looks at what is particular while the job runs, ended after its end.
+	running, ended func(t *testing.T, namespace string, job *paddlev1.PaddleJob)
+}
+
+var examples = []example{
+	{files: []string{"wide_and_deep.yaml"}, job: "wide-ande-deep", mode: paddlev1.ModePS, servers: 2, workers: 2, kept: true},
+	{files: []string{"wide_and_deep_podip.yaml"}, job: "wide-ande-deep-podip", mode: paddlev1.ModePS, servers: 2, workers: 2, kept: true},
+	{files: []string{"wide_and_deep_service.yaml"}, job: "wide-ande-deep-service", mode: paddlev1.ModePS, servers: 2, workers: 2, kept: true},
+	{files: []string{"wide_and_deep_volcano.yaml"}, job: "wide-ande-deep-volcano", mode: paddlev1.ModePS, servers: 2, workers: 2, kept: true},
+	{
+		files: []string{"wide_and_deep_podgroup.yaml"}, job: "wide-ande-deep", mode: paddlev1.ModePS, servers: 2, workers: 2, kept: true,
+		running: podGroupIsHonoured,
+	},
+	{
+		files: []string{"gpu_node_selector.yaml"}, job: "wide-ande-deep", mode: paddlev1.ModePS, servers: 2, workers: 2,
+		nodeLabels: map[string]string{"accelerator": "nvidia-tesla-p100"},
+	},
+	{
+		files: []string{"pv-pvc.yaml", "wide_and_deep_pvc.yaml"}, job: "paddlejob-demo-1", mode: paddlev1.ModePS, servers: 2, workers: 2,
+		running: volumeIsMounted,
+	},
+	{
+		files: []string{"deepfm.yaml"}, job: "deepfm", mode: paddlev1.ModePS, servers: 2, workers: 2, kept: true,
+		running: misspeltPolicyIsTold,
+	},
+	{
+		files: []string{"resnet.yaml"}, job: "resnet", mode: paddlev1.ModeCollective, workers: 2, kept: true,
+		nodeLabels: map[string]string{"nvidia.com/gpu.present": "true"}, running: sharedMemoryIsMounted,
+	},
+	{files: []string{"simple.yaml"}, job: "simple", mode: paddlev1.ModeCollective, workers: 2, kept: true},
+}
+
+const rawExample = "ctr-volcano.yaml"
+
+func (e *example) paths() []string {
+	var paths []string
+	for _, file := range e.files {
+		paths = append(paths, "examples/"+file)
+	}
+	return paths
+}
+
+func TestEveryExampleIsRun(t *testing.T) {
+	run := []string{rawExample}
+	for i := range examples {
+		run = append(run, examples[i].files...)
+	}
+	entries, err := fs.ReadDir(deploy.Files, "examples")
+	require.NoError(t, err)
+	var shipped []string
+	for _, entry := range entries {
+		shipped = append(shipped, entry.Name())
+	}
+	require.ElementsMatch(t, shipped, run)
+}
+
+func TestExamples(t *testing.T) {
+	t.Run("all", func(t *testing.T) {
+		for i := range examples {
+			e := &examples[i]
+			t.Run(e.files[len(e.files)-1], func(t *testing.T) {
+				t.Parallel()
+				e.run(t)
+			})
+		}
+		t.Run(rawExample, func(t *testing.T) {
+			t.Parallel()
+			runRawExample(t)
+		})
+	})
+	t.Run("no component was refused anything", func(t *testing.T) {
+		for _, component := range sandbox.Components() {
+			log, err := os.ReadFile(shared.Logs(component))
+			require.NoError(t, err)
+			require.Empty(t, regexp.MustCompile(`(?i).*\bforbidden\b.*`).FindAllString(string(log), 5), component)
+		}
+	})
+}
+
+func (e *example) run(t *testing.T) {
+	namespace := shared.namespace(t)
+	objects, err := manifests.Read(deploy.Files, e.paths()...)
+	require.NoError(t, err)
+	_, err = shared.objects.Create(t.Context(), namespace, metav1.CreateOptions{}, objects...)
+	require.NoError(t, err)
+
+	running := e.awaitPhase(t, namespace, paddlev1.Running)
+	require.Equal(t, e.mode, running.Status.Mode)
+	e.requireReady(t, running, e.servers, e.workers)
+	e.requireNodes(t, namespace)
+	if e.running != nil {
+		e.running(t, namespace, running)
+	}
+
+	done := e.awaitPhase(t, namespace, paddlev1.Completed)
+	e.requireReady(t, done, 0, 0)
+	require.Equal(t, e.workers, done.Status.Worker.Succeeded)
+	require.NotNil(t, done.Status.CompletionTime)
+	await(t, "the servers to be stopped", func(ctx context.Context) error { return e.podsLeft(ctx, namespace) })
+	if e.ended != nil {
+		e.ended(t, namespace, done)
+	}
+}
+
+// awaitPhase waits for a phase and fails at once when the job ends otherwise.
+func (e *example) awaitPhase(t *testing.T, namespace string, phase paddlev1.Phase) *paddlev1.PaddleJob {
+	t.Helper()
+	var job *paddlev1.PaddleJob
+	await(t, e.job+" to be "+string(phase), func(ctx context.Context) error {
+		var err error
+		if job, err = shared.paddle.BatchV1().PaddleJobs(namespace).Get(ctx, e.job, metav1.GetOptions{}); err != nil {
+			return err
+		}
+		require.NotEqual(t, paddlev1.Failed, job.Status.Phase, "%+v", job.Status.Conditions)
+		if job.Status.Phase != phase {
+			return fmt.Errorf("it is %q: %+v", job.Status.Phase, job.Status.Conditions)
+		}
+		return nil
+	})
+	return job
+}
+
+func (e *example) requireReady(t *testing.T, job *paddlev1.PaddleJob, servers, workers int) {
+	t.Helper()
+	require.Equal(t, fmt.Sprintf("%d/%d", workers, e.workers), job.Status.Worker.Ready)
+	if e.servers == 0 {
+		require.Nil(t, job.Status.PS)
+		return
+	}
+	require.Equal(t, fmt.Sprintf("%d/%d", servers, e.servers), job.Status.PS.Ready)
+}
+
+func (e *example) requireNodes(t *testing.T, namespace string) {
+	t.Helper()
+	pods, err := shared.kube.CoreV1().Pods(namespace).List(t.Context(), metav1.ListOptions{})
+	require.NoError(t, err)
+	require.Len(t, pods.Items, e.servers+e.workers)
+	for i := range pods.Items {
+		node, err := shared.kube.CoreV1().Nodes().Get(t.Context(), pods.Items[i].Spec.NodeName, metav1.GetOptions{})
+		require.NoError(t, err)
+		for key, value := range e.nodeLabels {
+			require.Equal(t, value, node.Labels[key], "label %s of %s, where %s runs", key, node.Name, pods.Items[i].Name)
+		}
+	}
+}
+
+// podsLeft checks what is left of an ended job: no server, and the workers only where they are kept.
+func (e *example) podsLeft(ctx context.Context, namespace string) error {
+	servers, err := shared.pods(ctx, namespace, "ps")
+	if err != nil {
+		return err
+	}
+	if len(servers) > 0 {
+		return fmt.Errorf("server %s is still there", servers[0].Name)
+	}
+	workers, err := shared.pods(ctx, namespace, "worker")
+	if err != nil {
+		return err
+	}
+	if e.kept {
+		return inPhase(workers, corev1.PodSucceeded, e.workers)
+	}
+	if len(workers) > 0 {
+		return fmt.Errorf("worker %s is still there", workers[0].Name)
+	}
+	return nil
+}
+
+func runRawExample(t *testing.T) {
+	namespace := shared.namespace(t)
+	objects, err := manifests.Read(deploy.Files, "examples/"+rawExample)
+	require.NoError(t, err)
+	_, err = shared.objects.Create(t.Context(), namespace, metav1.CreateOptions{}, objects...)
+	require.NoError(t, err)
+	await(t, "all four pods to run", func(ctx context.Context) error {
+		pods, err := shared.kube.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		return inPhase(pods.Items, corev1.PodRunning, 4)
+	})
+	await(t, "the Volcano Job to be completed", func(ctx context.Context) error {
+		job, err := shared.volcano.BatchV1alpha1().Jobs(namespace).Get(ctx, "ctr-volcano", metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		require.NotContains(t, []batchv1alpha1.JobPhase{batchv1alpha1.Failed, batchv1alpha1.Aborted, batchv1alpha1.Terminated}, job.Status.State.Phase)
+		if job.Status.State.Phase != batchv1alpha1.Completed {
+			return fmt.Errorf("it is %q", job.Status.State.Phase)
+		}
+		return nil
+	})
+	await(t, "the servers to be stopped and the trainers kept", func(ctx context.Context) error {
+		servers, err := shared.pods(ctx, namespace, "pserver")
+		if err != nil {
+			return err
+		}
+		if len(servers) > 0 {
+			return fmt.Errorf("server %s is still there", servers[0].Name)
+		}
+		trainers, err := shared.pods(ctx, namespace, "trainer")
+		if err != nil {
+			return err
+		}
+		return inPhase(trainers, corev1.PodSucceeded, 2)
+	})
+	jobs, err := shared.paddle.BatchV1().PaddleJobs(namespace).List(t.Context(), metav1.ListOptions{})
+	require.NoError(t, err)
+	require.Empty(t, jobs.Items, "a raw Volcano Job has no PaddleJob")
+}

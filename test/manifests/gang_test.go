@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package manifests_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	paddlev1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+)
+
+// cyclesWithout is how many scheduling cycles a gang that does not fit is watched for.
+const cyclesWithout = 30
+
+var tinyTaints = []corev1.Taint{{Key: tinyLabel, Value: "true", Effect: corev1.TaintEffectNoSchedule}}
+
+// What a pod asks for.
+type ask struct {
+	requests corev1.ResourceList
+	// tiny pods run on the nodes that take few pods, and nowhere else.
+	tiny bool
+}
+
+func (a ask) role(replicas int) *paddlev1.ResourceSpec {
+	pod := corev1.PodSpec{Containers: []corev1.Container{{
+		Name: "paddle", Image: "paddle", Resources: corev1.ResourceRequirements{Requests: a.requests, Limits: a.requests},
+	}}}
+	if a.tiny {
+		pod.NodeSelector = map[string]string{tinyLabel: "true"}
+		pod.Tolerations = []corev1.Toleration{{Key: tinyLabel, Operator: corev1.TolerationOpExists}}
+	}
+	return &paddlev1.ResourceSpec{Replicas: replicas, Template: corev1.PodTemplateSpec{
+		ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{sandbox.AnnotationRunFor: "forever"}}, Spec: pod,
+	}}
+}
+
+// The tiny nodes hold 4 pods and 16 cores together; the demo's GPU nodes hold one pod of 5 GPUs each, of which there
+// are 4. Each case has a size that fits, which shows that nothing but the size holds the other back.
+func TestGangWithOnePodTooManyIsNeverBound(t *testing.T) {
+	cores := func(n string) corev1.ResourceList {
+		return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(n)}
+	}
+	gpus := corev1.ResourceList{"nvidia.com/gpu": resource.MustParse("5")}
+	tests := []struct {
+		name            string
+		servers, worker ask
+		// fits and exceeds are numbers of servers and workers.
+		fits, exceeds [2]int
+	}{
+		{name: "workers with requests", servers: ask{requests: cores("1")}, worker: ask{requests: gpus}, fits: [2]int{2, 4}, exceeds: [2]int{2, 5}},
+		{name: "no requests", servers: ask{tiny: true}, worker: ask{tiny: true}, fits: [2]int{2, 2}, exceeds: [2]int{2, 3}},
+		{name: "servers without requests", servers: ask{tiny: true}, worker: ask{requests: cores("2"), tiny: true}, fits: [2]int{2, 2}, exceeds: [2]int{2, 3}},
+		{name: "a pod limit that only servers hit", servers: ask{tiny: true}, worker: ask{requests: cores("1")}, fits: [2]int{4, 1}, exceeds: [2]int{5, 1}},
+	}
+	// One after the other: each needs all of the room that it is short of.
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Run("fits", func(t *testing.T) {
+				g := newGang(t, tc.servers.role(tc.fits[0]), tc.worker.role(tc.fits[1]))
+				g.submit(t)
+				(&example{job: g.name}).awaitPhase(t, g.namespace, paddlev1.Running)
+				g.remove(t)
+			})
+			t.Run("one too many", func(t *testing.T) {
+				g := newGang(t, tc.servers.role(tc.exceeds[0]), tc.worker.role(tc.exceeds[1]))
+				bound := shared.watchBindings(t, g.namespace)
+				g.submit(t)
+				g.awaitPods(t, tc.exceeds[0]+tc.exceeds[1])
+				shared.awaitCycles(t, cyclesWithout)
+				require.Empty(t, bound(), "pods of a gang that does not fit were bound")
+				job, err := shared.paddle.BatchV1().PaddleJobs(g.namespace).Get(t.Context(), g.name, metav1.GetOptions{})
+				require.NoError(t, err)
+				require.Equal(t, paddlev1.Pending, job.Status.Phase)
+				scheduled := meta.FindStatusCondition(job.Status.Conditions, paddlev1.ConditionScheduled)
+				require.NotNil(t, scheduled)
+				require.Equal(t, metav1.ConditionFalse, scheduled.Status)
+				require.NotEmpty(t, scheduled.Message, "it says why")
+				g.remove(t)
+			})
+		})
+	}
+}
+
+// gang is a PaddleJob in a namespace of its own.
+type gang struct {
+	namespace, name string
+	job             *paddlev1.PaddleJob
+}
+
+func newGang(t *testing.T, servers, workers *paddlev1.ResourceSpec) *gang {
+	t.Helper()
+	return &gang{namespace: shared.namespace(t), name: "gang", job: &paddlev1.PaddleJob{
+		ObjectMeta: metav1.ObjectMeta{Name: "gang"}, Spec: paddlev1.PaddleJobSpec{PS: servers, Worker: workers},
+	}}
+}
+
+func (g *gang) submit(t *testing.T) {
+	t.Helper()
+	_, err := shared.paddle.BatchV1().PaddleJobs(g.namespace).Create(t.Context(), g.job, metav1.CreateOptions{})
+	require.NoError(t, err)
+}
+
+func (g *gang) awaitPods(t *testing.T, want int) {
+	t.Helper()
+	await(t, fmt.Sprintf("%d pods", want), func(ctx context.Context) error {
+		pods, err := shared.kube.CoreV1().Pods(g.namespace).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		if len(pods.Items) != want {
+			return fmt.Errorf("there are %d", len(pods.Items))
+		}
+		return nil
+	})
+}
+
+// remove gives the room back to the next case.
+func (g *gang) remove(t *testing.T) {
+	t.Helper()
+	require.NoError(t, shared.paddle.BatchV1().PaddleJobs(g.namespace).Delete(t.Context(), g.name, metav1.DeleteOptions{}))
+	g.awaitPods(t, 0)
+	await(t, "the gang's children to be gone", func(ctx context.Context) error {
+		jobs, err := shared.volcano.BatchV1alpha1().Jobs(g.namespace).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		groups, err := shared.volcano.SchedulingV1beta1().PodGroups(g.namespace).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		if len(jobs.Items)+len(groups.Items) > 0 {
+			return errors.New("a Volcano Job or a PodGroup is left")
+		}
+		return nil
+	})
+}

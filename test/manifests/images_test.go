@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package manifests_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const root = "../.."
+
+// Docker does not run here; everything of a Dockerfile that can be wrong without it is tried.
+func TestDockerfilesBuildWhatTheManifestsRun(t *testing.T) {
+	for file, manifest := range map[string]string{
+		"scheduler.Dockerfile":  "v1/scheduler.yaml",
+		"controller.Dockerfile": "v1/operator.yaml",
+	} {
+		t.Run(file, func(t *testing.T) {
+			lines := instructions(t, filepath.Join(root, "deploy/docker", file))
+			module := t.TempDir()
+			output := t.TempDir()
+
+			// A build of nothing but the files that are copied, by the very command of the file.
+			var built string
+			for _, line := range lines {
+				fields := strings.Fields(line)
+				switch {
+				case fields[0] == "COPY" && !strings.HasPrefix(fields[1], "--"):
+					for _, source := range fields[1 : len(fields)-1] {
+						requireSent(t, source)
+						copyInto(t, source, filepath.Join(module, source))
+					}
+				case strings.Contains(line, "go build"):
+					command := strings.Replace(strings.TrimPrefix(line, "RUN "), "/out/", output+"/", 1)
+					require.Contains(t, command, "CGO_ENABLED=0 ")
+					built = fields[len(fields)-1][len("./cmd/"):]
+					build := exec.CommandContext(t.Context(), "sh", "-c", command)
+					build.Dir = module
+					out, err := build.CombinedOutput()
+					require.NoError(t, err, "%s", out)
+					require.FileExists(t, filepath.Join(output, built))
+				}
+			}
+
+			require.Contains(t, lines, "COPY --from=build /out/"+built+" /"+built)
+			require.Contains(t, lines, `ENTRYPOINT ["/`+built+`"]`)
+			require.Contains(t, lines, "FROM scratch")
+			container := deploymentOf(t, manifest).Spec.Template.Spec.Containers[0]
+			require.Empty(t, container.Command, "the image's entry point is run")
+			require.Regexp(t, `^[a-z0-9./-]*`+built+`:v[0-9.]+$`, container.Image)
+			require.Contains(t, lines, "USER 65532:65532")
+			if security := deploymentOf(t, manifest).Spec.Template.Spec.SecurityContext; security.RunAsUser != nil {
+				require.EqualValues(t, 65532, *security.RunAsUser)
+			}
+			require.Regexp(t, `^FROM golang:\d+\.\d+\.\d+ AS build$`, lines[0], "the compiler is pinned")
+		})
+	}
+}
+
+// instructions are the lines of a Dockerfile without comments.
+func instructions(t *testing.T, path string) []string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return slices.DeleteFunc(strings.Split(string(data), "\n"), func(line string) bool {
+		return strings.TrimSpace(line) == "" || strings.HasPrefix(line, "#")
+	})
+}
+
+// requireSent checks that .dockerignore, which keeps everything out that it does not name, lets a file through.
+func requireSent(t *testing.T, source string) {
+	t.Helper()
+	lines := instructions(t, filepath.Join(root, ".dockerignore"))
+	require.Equal(t, "*", lines[0])
+	require.Contains(t, lines, "!"+regexp.MustCompile(`/.*`).ReplaceAllString(source, ""))
+}
+
+func copyInto(t *testing.T, source, target string) {
+	t.Helper()
+	from := filepath.Join(root, source)
+	info, err := os.Stat(from)
+	require.NoError(t, err)
+	if info.IsDir() {
+		require.NoError(t, os.CopyFS(target, os.DirFS(from)))
+		return
+	}
+	data, err := os.ReadFile(from)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(target, data, 0o600))
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package manifests_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	paddlev1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/deploy"
+	"github.com/paddle-volcano/paddle-volcano/test/manifests"
+)
+
+// The commands of the documents, on a sandbox of its own that is not whole afterwards: uninstall while a job runs,
+// install anew, and uninstall once more with a job that no controller has seen.
+func TestUninstallAndInstallAsTheDocumentsDo(t *testing.T) {
+	p, err := startPlane(stateDir + "-install")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, p.Stop()) })
+	crd := read(t, "v1/crd.yaml")
+	operator := read(t, "v1/operator.yaml")
+	scheduler := read(t, "v1/scheduler.yaml")
+	example := read(t, "examples/wide_and_deep.yaml")
+	create := func(namespace string, objects []*unstructured.Unstructured) {
+		t.Helper()
+		_, err := p.objects.Create(t.Context(), namespace, metav1.CreateOptions{}, objects...)
+		require.NoError(t, err)
+	}
+
+	namespace := p.namespace(t)
+	create(namespace, example)
+	await(t, "the job to run", func(ctx context.Context) error {
+		job, err := p.paddle.BatchV1().PaddleJobs(namespace).Get(ctx, example[0].GetName(), metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		if job.Status.Phase != paddlev1.Running {
+			return fmt.Errorf("it is %q", job.Status.Phase)
+		}
+		return nil
+	})
+
+	require.NoError(t, p.objects.Delete(t.Context(), "default", append(crd, operator...)...))
+	p.awaitGone(t, append(crd, operator...))
+	await(t, "everything of the job to be gone", func(ctx context.Context) error { return p.empty(ctx, namespace) })
+
+	create("default", crd)
+	create("default", operator)
+	await(t, "the API to take PaddleJobs again", func(ctx context.Context) error {
+		_, err := p.objects.Create(ctx, namespace, metav1.CreateOptions{}, example...)
+		return err
+	})
+	require.NoError(t, p.objects.Delete(t.Context(), "default", append(crd, operator...)...))
+	p.awaitGone(t, append(crd, operator...))
+
+	// The scheduler stands beside Volcano's other parts, whose namespace stays.
+	require.NoError(t, p.objects.Apply(t.Context(), "default", "kubectl", scheduler...))
+	require.NoError(t, p.objects.Apply(t.Context(), "default", "kubectl", scheduler...))
+	require.NoError(t, p.objects.Delete(t.Context(), "default", scheduler...))
+	p.awaitGone(t, scheduler)
+	create("default", scheduler)
+	_, err = p.kube.CoreV1().Namespaces().Get(t.Context(), "volcano-system", metav1.GetOptions{})
+	require.NoError(t, err)
+}
+
+func read(t *testing.T, file string) []*unstructured.Unstructured {
+	t.Helper()
+	objects, err := manifests.Read(deploy.Files, file)
+	require.NoError(t, err)
+	return objects
+}
+
+func (p *plane) awaitGone(t *testing.T, objects []*unstructured.Unstructured) {
+	t.Helper()
+	for _, object := range objects {
+		await(t, object.GetKind()+" "+object.GetName()+" to be gone", func(ctx context.Context) error {
+			_, err := p.objects.Get(ctx, "default", object)
+			if apierrors.IsNotFound(err) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			return errors.New("it is still there")
+		})
+	}
+}
+
+// empty fails while anything of a job is left in the namespace.
+func (p *plane) empty(ctx context.Context, namespace string) error {
+	pods, err := p.kube.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	jobs, err := p.volcano.BatchV1alpha1().Jobs(namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	groups, err := p.volcano.SchedulingV1beta1().PodGroups(namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	if left := len(pods.Items) + len(jobs.Items) + len(groups.Items); left > 0 {
+		return fmt.Errorf("%d pods, %d Volcano Jobs and %d PodGroups are left", len(pods.Items), len(jobs.Items), len(groups.Items))
+	}
+	return nil
+}

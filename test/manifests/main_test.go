@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package manifests_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
+	volcanoclient "volcano.sh/apis/pkg/client/clientset/versioned"
+
+	paddleclient "github.com/paddle-volcano/paddle-volcano/controller/client/clientset/versioned"
+	"github.com/paddle-volcano/paddle-volcano/test/manifests"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+)
+
+const (
+	stateDir = "../../_output/test-manifests"
+	// workersRun leaves time to look at what runs, also on a busy machine.
+	workersRun = 10 * time.Second
+	// tinyNodes nodes take tinyPods pods each, and only pods that ask for them by tinyLabel and tolerate tinyTaint.
+	tinyNodes, tinyPods = 2, 2
+	tinyLabel           = "test/tiny"
+)
+
+// shared is the sandbox of every test that leaves it whole.
+var shared *plane
+
+// plane is a sandbox with the clients that tests need.
+type plane struct {
+	*sandbox.Sandbox
+	config  *rest.Config
+	kube    kubernetes.Interface
+	volcano volcanoclient.Interface
+	paddle  paddleclient.Interface
+	objects *manifests.Client
+	// metrics is the address of the scheduler's metrics.
+	metrics string
+}
+
+func TestMain(m *testing.M) {
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) (code int) {
+	var err error
+	if shared, err = startPlane(stateDir); err != nil {
+		fmt.Fprintln(os.Stderr, "start the shared sandbox:", err)
+		return 1
+	}
+	defer func() {
+		if err := shared.Stop(); err != nil {
+			fmt.Fprintln(os.Stderr, "stop the shared sandbox:", err)
+			code = 1
+		}
+	}()
+	return m.Run()
+}
+
+func startPlane(dir string) (*plane, error) {
+	metrics, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	s, err := sandbox.Start(context.Background(), sandbox.Options{
+		StateDir: dir, Topology: topology(), WorkerRunFor: workersRun, Progress: os.Stderr,
+		Args: map[string][]string{sandbox.Scheduler: {"--enable-metrics=true", "--listen-address=" + metrics}},
+	})
+	if err != nil {
+		return nil, err
+	}
+	p := &plane{Sandbox: s, config: s.RESTConfig(), metrics: metrics}
+	p.config.WarningHandler = rest.NoWarnings{}
+	if p.kube, err = kubernetes.NewForConfig(p.config); err != nil {
+		return nil, err
+	}
+	if p.volcano, err = volcanoclient.NewForConfig(p.config); err != nil {
+		return nil, err
+	}
+	if p.paddle, err = paddleclient.NewForConfig(p.config); err != nil {
+		return nil, err
+	}
+	if p.objects, err = manifests.NewClient(p.config); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// topology is the demo's cluster and a rack of nodes that take few pods.
+func topology() *sandbox.Topology {
+	t := sandbox.Demo()
+	t.Shapes["tiny"] = sandbox.Shape{CPU: "8", Memory: "16Gi", Pods: ptr.To(tinyPods), Labels: map[string]string{tinyLabel: "true"}, Taints: tinyTaints}
+	t.Blocks = append(t.Blocks, sandbox.Block{Racks: []sandbox.Rack{{Nodes: []sandbox.NodeGroup{{Shape: "tiny", Count: ptr.To(tinyNodes)}}}}})
+	return t
+}
+
+func freeAddress() (string, error) {
+	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return listener.Addr().String(), listener.Close()
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package manifests_test
+
+import (
+	"encoding/json"
+	"io/fs"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/paddle-volcano/paddle-volcano/deploy"
+	"github.com/paddle-volcano/paddle-volcano/test/manifests"
+)
+
+// Every field of every shipped manifest exists and has the right type; the one that does not is known.
+func TestManifestsAreStrictlyValid(t *testing.T) {
+	namespace := shared.namespace(t)
+	misspelt := map[string]string{"paddlejob-demo-1": `unknown field "spec.cleanPolicy"`}
+	strict := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationStrict}
+	for _, pattern := range []string{"examples/*.yaml", "v1/*.yaml"} {
+		files, err := fs.Glob(deploy.Files, pattern)
+		require.NoError(t, err)
+		require.NotEmpty(t, files)
+		for _, file := range files {
+			t.Run(file, func(t *testing.T) {
+				objects, err := manifests.Read(deploy.Files, file)
+				require.NoError(t, err)
+				require.NotEmpty(t, objects)
+				for _, object := range objects {
+					name := object.GetName()
+					if object.GetKind() != "CustomResourceDefinition" {
+						object.SetName(name + "-strict") // the sandbox has objects of these names already
+					} else if _, err := shared.objects.Get(t.Context(), "", object); err == nil {
+						continue // and this one was made from this very file
+					}
+					_, err := shared.objects.Create(t.Context(), namespace, strict, object)
+					if want, known := misspelt[name]; known {
+						require.ErrorContains(t, err, want)
+						continue
+					}
+					require.NoError(t, err)
+				}
+			})
+		}
+	}
+}
+
+// kubectl apply writes the whole object into an annotation, and annotations together are bounded.
+func TestCRDIsSmallEnoughForKubectlApply(t *testing.T) {
+	const limit = 256 * 1024
+	objects, err := manifests.Read(deploy.Files, "v1/crd.yaml")
+	require.NoError(t, err)
+	require.Len(t, objects, 1)
+	data, err := json.Marshal(objects[0])
+	require.NoError(t, err)
+	require.Less(t, len(data), limit)
+}
