@@ -13,6 +13,12 @@ const (
 	Mode = "batch.paddlepaddle.org/mode"
 	// SpecHash is the annotation on the Volcano Job that holds the hash of the PaddleJob's spec it was made from.
 	SpecHash = "batch.paddlepaddle.org/spec-hash"
+	// Intranet is the annotation on the Volcano Job that holds the intranet its templates were rendered for: what an
+	// unset spec.intranet means may change with the controller's flags, and a job that exists must not change with it.
+	Intranet = "batch.paddlepaddle.org/intranet"
+	// EarlierRestarts is the annotation on the Volcano Job that holds how often the gang had been restarted before this
+	// Volcano Job was made, because Volcano counts from 0 again in a new one.
+	EarlierRestarts = "batch.paddlepaddle.org/earlier-restarts"
 	// Gang is the annotation on the environment's ConfigMap that identifies the pods whose addresses it holds.
 	Gang = "batch.paddlepaddle.org/gang"
 

@@ -11,10 +11,12 @@ import (
 )
 
 // SpecHash identifies the PaddleJob's spec; labels and annotations do not count, because they may change while a job
-// runs. Fields without content are left out first: whether Kubernetes' types write them differs between their releases,
+// runs, and neither does cleanPodPolicy, which is read when it has ended. Fields without content are left out first: whether Kubernetes' types write them differs between their releases,
 // and a new controller must not take that for a change of the user's.
 func SpecHash(job *v1.PaddleJob) string {
-	text, err := json.Marshal(job.Spec)
+	spec := job.Spec
+	spec.CleanPodPolicy = ""
+	text, err := json.Marshal(spec)
 	if err != nil {
 		return "" // Not possible for a spec that came as JSON.
 	}

@@ -137,6 +137,6 @@ func schedulerFlags(l layout, health, metrics int) flags {
 const socketEnv = "DEBUG_SOCKET_DIR=sockets"
 
 // controllerFlags are what our controller is told beyond what its Deployment says.
-func controllerFlags(l layout, health, metrics int) flags {
-	return flags{"kubeconfig": l.kubeconfig(Controller), "leader-elect": "false", "health-probe-bind-address": address(health), "metrics-bind-address": address(metrics)}
+func controllerFlags(l layout, http int) flags {
+	return flags{"kubeconfig": l.kubeconfig(Controller), "leader-elect": "false", "http-address": address(http)}
 }

@@ -137,7 +137,7 @@ func (st *starter) startClients(ctx context.Context) error {
 	if err := st.add(component{name: Kwok, binary: st.binaries[buildKwok.name], args: kwokArgs(st.layout, n)}); err != nil {
 		return err
 	}
-	numbers, err := st.takePorts(7)
+	numbers, err := st.takePorts(6)
 	if err != nil {
 		return err
 	}
@@ -161,7 +161,7 @@ func (st *starter) startClients(ctx context.Context) error {
 		return nil
 	}
 	return st.addDeployed(ctx, Controller, st.binaries[buildController.name], st.manifests.operator, "",
-		controllerFlags(st.layout, numbers[5], numbers[6]), st.options.ControllerArgs)
+		controllerFlags(st.layout, numbers[5]), st.options.ControllerArgs)
 }
 
 func (st *starter) schedulerBinary() string {

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"k8s.io/client-go/tools/record"
+	vcclient "volcano.sh/apis/pkg/client/clientset/versioned"
+
+	paddleclient "github.com/paddle-volcano/paddle-volcano/controller/client/clientset/versioned"
+	paddlescheme "github.com/paddle-volcano/paddle-volcano/controller/client/clientset/versioned/scheme"
+	"github.com/paddle-volcano/paddle-volcano/controller/reconcile"
+)
+
+// connect makes the clients, and the lock that only one controller of a cluster holds.
+func connect(o *Options) (reconcile.Clients, resourcelock.Interface, error) {
+	var clients reconcile.Clients
+	config, err := clientcmd.BuildConfigFromFlags(o.Master, o.Kubeconfig)
+	if err != nil {
+		return clients, nil, fmt.Errorf("finding the API server: %w: set --kubeconfig when running outside of a cluster", err)
+	}
+	config.QPS, config.Burst = o.QPS, o.Burst
+	config = rest.AddUserAgent(config, Name)
+	if clients.Paddle, err = paddleclient.NewForConfig(config); err != nil {
+		return clients, nil, fmt.Errorf("making a client for PaddleJobs: %w", err)
+	}
+	if clients.Volcano, err = vcclient.NewForConfig(config); err != nil {
+		return clients, nil, fmt.Errorf("making a client for Volcano: %w", err)
+	}
+	core := rest.CopyConfig(config)
+	core.AcceptContentTypes, core.ContentType = runtime.ContentTypeProtobuf+","+runtime.ContentTypeJSON, runtime.ContentTypeProtobuf
+	if clients.Kube, err = kubernetes.NewForConfig(core); err != nil {
+		return clients, nil, fmt.Errorf("making a client for Kubernetes: %w", err)
+	}
+	lock, err := newLock(o, core)
+	return clients, lock, err
+}
+
+// newLock has a client of its own, so that a burst of work does not cost the lease.
+func newLock(o *Options, config *rest.Config) (resourcelock.Interface, error) {
+	if !o.LeaderElection.LeaderElect {
+		return nil, nil //nolint:nilnil // no election, no lock
+	}
+	id, err := identity()
+	if err != nil {
+		return nil, err
+	}
+	election := &o.LeaderElection
+	lock, err := resourcelock.NewFromKubeconfig(election.ResourceLock, election.ResourceNamespace, election.ResourceName,
+		resourcelock.ResourceLockConfig{Identity: id}, config, election.RenewDeadline.Duration)
+	if err != nil {
+		return nil, fmt.Errorf("setting up the lease %s/%s for leader election: %w", election.ResourceNamespace, election.ResourceName, err)
+	}
+	return lock, nil
+}
+
+// newRecorder makes what writes events, and what stops it.
+func newRecorder(ctx context.Context, kube kubernetes.Interface) (record.EventRecorder, func()) {
+	broadcaster := record.NewBroadcaster(record.WithContext(ctx))
+	broadcaster.StartStructuredLogging(3)
+	broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: kube.CoreV1().Events("")})
+	return broadcaster.NewRecorder(paddlescheme.Scheme, corev1.EventSource{Component: Name}), broadcaster.Shutdown
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	_ "k8s.io/component-base/metrics/prometheus/clientgo/leaderelection" // leader_election_* metrics
+	_ "k8s.io/component-base/metrics/prometheus/restclient"              // rest_client_* metrics
+	_ "k8s.io/component-base/metrics/prometheus/version"                 // kubernetes_build_info
+	_ "k8s.io/component-base/metrics/prometheus/workqueue"               // workqueue_* metrics
+	"k8s.io/component-base/version"
+	"k8s.io/klog/v2"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/reconcile"
+	"github.com/paddle-volcano/paddle-volcano/controller/render"
+)
+
+// errLeadershipLost ends the program: another controller works now.
+var errLeadershipLost = errors.New("leadership lost")
+
+// Run works until the context ends.
+func Run(ctx context.Context, o *Options) error {
+	logger := klog.FromContext(ctx)
+	logger.Info("Starting", "program", Name, "version", version.Get().GitVersion, "namespace", o.Namespace)
+	clients, lock, err := connect(o)
+	if err != nil {
+		return err
+	}
+	recorder, stopEvents := newRecorder(ctx, clients.Kube)
+	defer stopEvents()
+	reconcile.RegisterMetrics()
+	controller, err := reconcile.New(clients, recorder, reconcile.Options{
+		Namespace: o.Namespace, Workers: o.Workers, Resync: o.ResyncPeriod,
+		Render: render.Config{DefaultIntranet: v1.Intranet(o.DefaultIntranet)},
+	})
+	if err != nil {
+		return err
+	}
+	election := leaderelection.NewLeaderHealthzAdaptor(20 * time.Second)
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return serve(ctx, o.HTTPAddress, controller.Synced, election) })
+	group.Go(func() error { return work(ctx, o, controller, lock, election) })
+	return group.Wait()
+}
+
+// work watches, and works while it leads.
+func work(ctx context.Context, o *Options, controller *reconcile.Controller, lock resourcelock.Interface, health *leaderelection.HealthzAdaptor) error {
+	if err := controller.Watch(ctx); err != nil {
+		if ctx.Err() != nil {
+			return nil //nolint:nilerr // the program was told to end
+		}
+		return err
+	}
+	if !o.LeaderElection.LeaderElect {
+		controller.Run(ctx)
+		return nil
+	}
+	return lead(ctx, o, controller.Run, lock, health)
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	"github.com/paddle-volcano/paddle-volcano/controller/render"
+	"github.com/paddle-volcano/paddle-volcano/controller/view"
+)
+
+// create makes the Volcano Job, or says why it cannot be made.
+func (p *Plan) create(v *view.View, cfg render.Config) {
+	wish := wishOf(v)
+	if refused := render.Validate(v.Job, wish, cfg); len(refused) > 0 {
+		p.Stalled = joined(refused[0].Reason, refused)
+		return
+	}
+	if p.occupied(v) {
+		return
+	}
+	job, warnings := render.Job(v.Job, wish, cfg)
+	p.Warnings = warnings
+	if p.Stalled = unknownQueue(v, job.Spec.Queue); p.Stalled != nil {
+		return
+	}
+	if p.Stalled = unknownPriority(v, job); p.Stalled != nil {
+		return
+	}
+	intranet := render.Intranet(v.Job, cfg)
+	job.Annotations[keys.Intranet] = string(intranet)
+	if v.Job.Status.Restarts > 0 {
+		job.Annotations[keys.EarlierRestarts] = strconv.Itoa(int(v.Job.Status.Restarts))
+	}
+	if intranet == v1.Service {
+		p.serviceEnvironment(v, cfg)
+	}
+	p.do(CreateVolcanoJob{Job: job, Events: creationEvents(v, job.Spec.Queue, job.Spec.MinAvailable)})
+}
+
+func creationEvents(v *view.View, queue string, gang int32) []Event {
+	events := []Event{{
+		Type:   corev1.EventTypeNormal,
+		Reason: ReasonVolcanoJobCreated,
+		Message: fmt.Sprintf("created the Volcano Job in queue %q; it starts once %d pods fit at the same time",
+			queue, gang),
+	}}
+	if v.Wanted != nil {
+		events = append(events, Event{
+			Type:   corev1.EventTypeNormal,
+			Reason: ReasonPodGroupNotNeeded,
+			Message: fmt.Sprintf("took minMember, queue and priorityClassName from the PodGroup %s that you made; the object "+
+				"itself is not needed any more, set spec.schedulingPolicy instead", v.Wanted.Name),
+		})
+	}
+	return events
+}
+
+// occupied says whether objects are in the way of those that have to be made.
+func (p *Plan) occupied(v *view.View) bool {
+	for _, o := range v.Occupied {
+		if !o.Leaving {
+			p.Stalled = &render.Notice{Reason: ReasonNameTaken, Message: fmt.Sprintf(
+				"a %s named %s exists and does not belong to this job: delete or rename it, or give this PaddleJob another name",
+				o.Kind, o.Name)}
+			p.Unwatched = true
+			return true
+		}
+	}
+	if len(v.Occupied) > 0 {
+		p.Waiting = &render.Notice{Reason: ReasonPredecessor, Message: fmt.Sprintf(
+			"the %s of an earlier job of this name is still being deleted", v.Occupied[0].Kind)}
+		p.Unwatched = true
+		return true
+	}
+	if len(v.Predecessors) > 0 {
+		p.Waiting = &render.Notice{Reason: ReasonPredecessor, Message: fmt.Sprintf(
+			"pods of an earlier job of this name are still there, for example %s", v.Predecessors[0].Name)}
+		return true
+	}
+	return false
+}
+
+// wishOf reads what the user's own PodGroup asks for.
+func wishOf(v *view.View) render.Wish {
+	if v.Wanted == nil {
+		return render.Wish{}
+	}
+	return render.Wish{
+		MinMember:         v.Wanted.Spec.MinMember,
+		Queue:             v.Wanted.Spec.Queue,
+		PriorityClassName: v.Wanted.Spec.PriorityClassName,
+	}
+}
+
+// joined makes one notice of several.
+func joined(reason string, notices []render.Notice) *render.Notice {
+	texts := make([]string, 0, len(notices))
+	for _, n := range notices {
+		texts = append(texts, n.Message)
+	}
+	return &render.Notice{Reason: reason, Message: strings.Join(texts, "; ")}
+}

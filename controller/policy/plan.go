@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+
+	"github.com/paddle-volcano/paddle-volcano/controller/render"
+)
+
+// Plan is what has to be done for a PaddleJob and what its status has to say about it.
+type Plan struct {
+	// Actions are to be done in this order; none of those after a failed one may be done.
+	Actions []Action
+	// Stalled says what the user has to change before the job can go on, nil if nothing.
+	Stalled *render.Notice
+	// Waiting says what the job waits for before its Volcano Job can be made, nil if nothing.
+	Waiting *render.Notice
+	// Unapplied says why the spec is not what runs, nil if it is.
+	Unapplied *render.Notice
+	// Missing are the pods whose addresses are not known yet, where the others wait for them.
+	Missing []string
+	// Warnings are what the user should know about the spec; told once per generation.
+	Warnings []render.Notice
+	// Unwatched is true if what the job waits for is not watched, so that it has to be looked at again.
+	Unwatched bool
+}
+
+// Action is one write to the API.
+type Action interface{ action() }
+
+// Event is something to tell the user once the action it belongs to is done.
+type Event struct {
+	// Type is Normal or Warning, as in the core API.
+	Type    string
+	Reason  string
+	Message string
+}
+
+// ReleaseFinalizer takes paddle-operator's finalizer off the PaddleJob.
+type ReleaseFinalizer struct{}
+
+// CreateVolcanoJob makes the Volcano Job.
+type CreateVolcanoJob struct {
+	Job    *vcbatch.Job
+	Events []Event
+}
+
+// ApplyPodGroup makes or mends the PodGroup by server-side apply.
+type ApplyPodGroup struct {
+	PodGroup *vcscheduling.PodGroup
+	// Checked is true if the Volcano Job was just made or mended, so that it is known to want a PodGroup.
+	Checked bool
+}
+
+// WriteEnvironment makes the ConfigMap of the environment, or replaces the data of the one that is there.
+type WriteEnvironment struct {
+	ConfigMap *corev1.ConfigMap
+	// Old is the ConfigMap that is there, nil if there is none.
+	Old *corev1.ConfigMap
+	// Event is told once it is written, nil if there is nothing to tell.
+	Event *Event
+}
+
+// Kind is a kind of object that can be deleted.
+type Kind string
+
+// Kinds that can be deleted.
+const (
+	KindVolcanoJob Kind = "Volcano Job"
+	KindPodGroup   Kind = "PodGroup"
+	KindConfigMap  Kind = "ConfigMap"
+	KindPod        Kind = "pod"
+	KindService    Kind = "Service"
+)
+
+// Delete deletes exactly the object that was seen, by its uid.
+type Delete struct {
+	Kind   Kind
+	Object metav1.Object
+}
+
+func (ReleaseFinalizer) action() {}
+func (CreateVolcanoJob) action() {}
+func (ApplyPodGroup) action()    {}
+func (WriteEnvironment) action() {}
+func (Delete) action()           {}
+
+func (p *Plan) do(actions ...Action) { p.Actions = append(p.Actions, actions...) }
+
+// remove deletes an object unless that is under way.
+func (p *Plan) remove(kind Kind, object metav1.Object) {
+	if object.GetDeletionTimestamp() == nil {
+		p.do(Delete{Kind: kind, Object: object})
+	}
+}

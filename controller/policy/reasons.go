@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+// Reasons of conditions and events that this package gives.
+const (
+	// ReasonNameTaken stalls a job whose children's names belong to somebody else's objects.
+	ReasonNameTaken = "NameTaken"
+	// ReasonQueueNotFound stalls a job whose queue does not exist.
+	ReasonQueueNotFound = "QueueNotFound"
+	// ReasonQueueNotOpen stalls a job whose queue takes no jobs.
+	ReasonQueueNotOpen = "QueueNotOpen"
+	// ReasonPriorityClassNotFound stalls a job whose priority class does not exist.
+	ReasonPriorityClassNotFound = "PriorityClassNotFound"
+	// ReasonAborted stalls a job whose Volcano Job somebody aborted.
+	ReasonAborted = "Aborted"
+	// ReasonPredecessor makes a job wait for what is left of an earlier job of its name.
+	ReasonPredecessor = "WaitingForPredecessor"
+	// ReasonReplacing makes a job wait until its outdated Volcano Job is gone.
+	ReasonReplacing = "Replacing"
+	// ReasonTakingOver makes a job wait until what paddle-operator made for it is gone.
+	ReasonTakingOver = "TakingOver"
+	// ReasonSpecChangeNotApplied says that the spec was changed too late.
+	ReasonSpecChangeNotApplied = "SpecChangeNotApplied"
+	// ReasonSpecChangeRefused says that the spec was changed to something that cannot run.
+	ReasonSpecChangeRefused = "SpecChangeRefused"
+	// ReasonPodGroupNotNeeded is the event about a PodGroup that the user made.
+	ReasonPodGroupNotNeeded = "PodGroupNotNeeded"
+	// ReasonEnvironmentReady is the event of the pods' addresses being handed out.
+	ReasonEnvironmentReady = "EnvironmentReady"
+	// ReasonVolcanoJobCreated is the event of a new Volcano Job.
+	ReasonVolcanoJobCreated = "Created"
+)

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package reconcile
+
+import (
+	"strconv"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+
+	"github.com/paddle-volcano/paddle-volcano/controller/view"
+)
+
+// outOfSync is the annotation that Volcano puts on the pods it kills itself.
+const outOfSync = "volcano.sh/controller-out-of-sync"
+
+// failures remembers which pod ended an attempt of a gang: Volcano deletes it within milliseconds, and the user wants to
+// know. A controller that was restarted meanwhile does without.
+type failures struct {
+	mu     sync.Mutex
+	latest map[types.UID]view.Failure
+}
+
+func newFailures() *failures { return &failures{latest: map[types.UID]view.Failure{}} }
+
+// of is the failure seen last under a Volcano Job, nil if none was.
+func (f *failures) of(volcanoJob types.UID) *view.Failure {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if failure, ok := f.latest[volcanoJob]; ok {
+		return &failure
+	}
+	return nil
+}
+
+func (f *failures) forget(volcanoJob types.UID) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.latest, volcanoJob)
+}
+
+// see notes a pod that failed, or that was deleted by somebody other than Volcano; the first of an attempt stays.
+func (f *failures) see(pod *corev1.Pod, deleted bool) {
+	owner := metav1.GetControllerOf(pod)
+	if owner == nil || owner.Kind != "Job" {
+		return
+	}
+	failure := view.Failure{}
+	switch {
+	case pod.Status.Phase == corev1.PodFailed:
+		failure.Reason, failure.Message = view.ReasonPodFailed, view.Ending(pod)
+	case deleted && pod.Status.Phase != corev1.PodSucceeded && pod.Annotations[outOfSync] == "":
+		failure.Reason, failure.Message = view.ReasonPodEvicted, eviction(pod)
+	default:
+		return
+	}
+	attempt, err := strconv.ParseInt(pod.Annotations[vcbatch.JobRetryCountKey], 10, 32)
+	if err != nil {
+		return
+	}
+	failure.Attempt = int32(attempt)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if known, ok := f.latest[owner.UID]; !ok || known.Attempt < failure.Attempt {
+		f.latest[owner.UID] = failure
+	}
+}
+
+func eviction(pod *corev1.Pod) string {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue {
+			return pod.Name + " was evicted: " + c.Reason + " " + c.Message
+		}
+	}
+	return pod.Name + " was deleted or evicted"
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package reconcile
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	"github.com/paddle-volcano/paddle-volcano/controller/policy"
+	"github.com/paddle-volcano/paddle-volcano/controller/view"
+)
+
+// createVolcanoJob makes the Volcano Job, or finds that an earlier sync did.
+func (c *Controller) createVolcanoJob(ctx context.Context, v *view.View, a policy.CreateVolcanoJob) error {
+	jobs := c.clients.Volcano.BatchV1alpha1().Jobs(a.Job.Namespace)
+	created, err := jobs.Create(ctx, a.Job, metav1.CreateOptions{FieldManager: FieldManager})
+	if apierrors.IsAlreadyExists(err) {
+		return c.adoptVolcanoJob(ctx, v, a.Job)
+	}
+	if err != nil {
+		return refusedOr(fmt.Errorf("creating the Volcano Job: %w", err))
+	}
+	klog.FromContext(ctx).Info("Created the Volcano Job", "uid", created.UID)
+	v.VolcanoJob = created
+	c.assumedVolcanoJobs.put(keyOf(created), created, "")
+	for _, event := range a.Events {
+		c.tell(v.Job, event)
+	}
+	return nil
+}
+
+// adoptVolcanoJob goes on with a Volcano Job of ours that the cache does not have (yet, or because somebody took its
+// label off).
+func (c *Controller) adoptVolcanoJob(ctx context.Context, v *view.View, want *vcbatch.Job) error {
+	jobs := c.clients.Volcano.BatchV1alpha1().Jobs(want.Namespace)
+	found, err := jobs.Get(ctx, want.Name, metav1.GetOptions{})
+	if err != nil {
+		return fmt.Errorf("reading the Volcano Job of the job's name: %w", err)
+	}
+	if !metav1.IsControlledBy(found, v.Job) {
+		return fmt.Errorf("a Volcano Job of the job's name came up: %w", errStale)
+	}
+	if found.Labels[keys.JobName] == "" {
+		patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"labels": want.Labels}})
+		if err != nil {
+			return fmt.Errorf("restoring the Volcano Job's labels: %w", err)
+		}
+		found, err = jobs.Patch(ctx, want.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: FieldManager})
+		if err != nil {
+			return fmt.Errorf("restoring the Volcano Job's labels: %w", err)
+		}
+	}
+	v.VolcanoJob = found
+	return nil
+}
+
+// applyPodGroup makes or mends the PodGroup, whichever of the two controllers came first.
+func (c *Controller) applyPodGroup(ctx context.Context, v *view.View, a policy.ApplyPodGroup) error {
+	if v.VolcanoJob.Status.State.Phase != "" {
+		// A cached Volcano Job may have ended since; a PodGroup made now would hold room in the queue.
+		fresh, err := c.clients.Volcano.BatchV1alpha1().Jobs(v.VolcanoJob.Namespace).Get(ctx, v.VolcanoJob.Name, metav1.GetOptions{})
+		if err != nil {
+			return fmt.Errorf("reading the Volcano Job before its PodGroup is made: %w", gone(err))
+		}
+		if fresh.UID != v.VolcanoJob.UID || fresh.DeletionTimestamp != nil || !policy.WantsPodGroup(fresh.Status.State.Phase) {
+			return nil
+		}
+	}
+	group := a.PodGroup.DeepCopy()
+	group.TypeMeta = metav1.TypeMeta{APIVersion: vcscheduling.SchemeGroupVersion.String(), Kind: "PodGroup"}
+	body, err := applyBody(group)
+	if err != nil {
+		return err
+	}
+	applied, err := c.clients.Volcano.SchedulingV1beta1().PodGroups(group.Namespace).Patch(ctx, group.Name,
+		types.ApplyPatchType, body, metav1.PatchOptions{FieldManager: FieldManager, Force: ptr.To(true)})
+	if err != nil {
+		return refusedOr(fmt.Errorf("applying the PodGroup: %w", err))
+	}
+	over := ""
+	if v.PodGroup != nil {
+		over = v.PodGroup.ResourceVersion
+	}
+	c.assumedPodGroups.put(keyOf(applied), applied, over)
+	v.PodGroup = applied
+	return nil
+}
+
+// applyBody is a PodGroup as server-side apply takes it: without the fields that are not ours to say.
+func applyBody(group *vcscheduling.PodGroup) ([]byte, error) {
+	whole, err := json.Marshal(group)
+	if err != nil {
+		return nil, fmt.Errorf("encoding the PodGroup: %w", err)
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(whole, &fields); err != nil {
+		return nil, fmt.Errorf("encoding the PodGroup: %w", err)
+	}
+	delete(fields, "status")
+	if metadata, ok := fields["metadata"].(map[string]any); ok {
+		delete(metadata, "creationTimestamp")
+	}
+	body, err := json.Marshal(fields)
+	if err != nil {
+		return nil, fmt.Errorf("encoding the PodGroup: %w", err)
+	}
+	return body, nil
+}
+
+// writeEnvironment makes the ConfigMap that the containers wait for, or mends ours.
+func (c *Controller) writeEnvironment(ctx context.Context, v *view.View, a policy.WriteEnvironment) error {
+	configMaps := c.clients.Kube.CoreV1().ConfigMaps(a.ConfigMap.Namespace)
+	var written *corev1.ConfigMap
+	var err error
+	over := ""
+	if a.Old == nil {
+		written, err = configMaps.Create(ctx, a.ConfigMap, metav1.CreateOptions{FieldManager: FieldManager})
+	} else {
+		over = a.Old.ResourceVersion
+		mended := a.ConfigMap.DeepCopy()
+		mended.ResourceVersion = over
+		written, err = configMaps.Update(ctx, mended, metav1.UpdateOptions{FieldManager: FieldManager})
+	}
+	switch {
+	case apierrors.IsAlreadyExists(err):
+		return c.foreignEnvironment(ctx, v)
+	case apierrors.IsConflict(err):
+		return fmt.Errorf("writing the ConfigMap of the environment: %w", errStale)
+	case err != nil:
+		return refusedOr(fmt.Errorf("writing the ConfigMap of the environment: %w", err))
+	}
+	v.Environment = written
+	c.assumedEnvironments.put(keyOf(written), written, over)
+	if a.Event != nil {
+		c.tell(v.Job, *a.Event)
+	}
+	return nil
+}
+
+// foreignEnvironment tells a ConfigMap of somebody else's from our own that the cache does not have yet.
+func (c *Controller) foreignEnvironment(ctx context.Context, v *view.View) error {
+	found, err := c.clients.Kube.CoreV1().ConfigMaps(v.Job.Namespace).Get(ctx, v.Job.Name, metav1.GetOptions{})
+	if err != nil {
+		return fmt.Errorf("reading the ConfigMap of the job's name: %w", err)
+	}
+	if metav1.IsControlledBy(found, v.Job) {
+		return fmt.Errorf("the ConfigMap of the environment is there already: %w", errStale)
+	}
+	return &refusal{reason: policy.ReasonNameTaken, text: fmt.Sprintf(
+		"a ConfigMap named %s exists and does not belong to this job, whose pods wait for one of that name: delete or rename it", found.Name)}
+}

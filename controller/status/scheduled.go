@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package status
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/view"
+)
+
+// Settle is how long a gang may wait before its waiting is told as such: every job waits a moment, and a story that says
+// so for each of them hides the ones that matter.
+const Settle = 10 * time.Second
+
+// Reasons for which a gang is not placed.
+const (
+	reasonNotCreated      = "NotCreated"
+	reasonRestarting      = "Restarting"
+	reasonPlacing         = "Placing"
+	reasonPlaced          = "GangPlaced"
+	ReasonWaitingForQueue = "WaitingForQueue"
+	ReasonWaitingForPods  = "WaitingForPods"
+	ReasonWaitingForGang  = "WaitingForGang"
+)
+
+func scheduledCondition(next *v1.PaddleJobStatus, v *view.View, placed bool, now time.Time) {
+	if placed {
+		set(next, v, v1.ConditionScheduled, true, reasonPlaced, "")
+		return
+	}
+	reason, message := pendingReason(v, now)
+	set(next, v, v1.ConditionScheduled, false, reason, message)
+}
+
+// pendingReason says why the gang is not placed.
+func pendingReason(v *view.View, now time.Time) (reason, message string) {
+	switch {
+	case v.VolcanoJob == nil:
+		return reasonNotCreated, ""
+	case v.VolcanoJob.Status.State.Phase == vcbatch.Restarting:
+		return reasonRestarting, "the pods of the failed gang are being deleted"
+	case Settling(v, now) > 0:
+		return reasonPlacing, "the scheduler looks for room for the whole gang"
+	case v.PodGroup == nil || v.PodGroup.Status.Phase == "" || v.PodGroup.Status.Phase == vcscheduling.PodGroupPending:
+		return ReasonWaitingForQueue, fmt.Sprintf(
+			"queue %q has not let the job in yet: it is full, or the cluster has too little of what the gang asks for%s",
+			v.VolcanoJob.Spec.Queue, unschedulable(v.PodGroup, ": "))
+	}
+	var total int32
+	for _, role := range view.Roles {
+		n, _ := v.Size(role)
+		total += n
+	}
+	if made := int32(len(v.Pods)); made < total {
+		return ReasonWaitingForPods, fmt.Sprintf(
+			"Volcano has made %d of %d pods: kubectl describe vcjob -n %s %s says why", made, total, v.Job.Namespace, v.Job.Name)
+	}
+	if text := unschedulable(v.PodGroup, ""); text != "" {
+		return ReasonWaitingForGang, text
+	}
+	return ReasonWaitingForGang, "the gang is not placed yet"
+}
+
+// unschedulable is what the scheduler says of a PodGroup, behind a prefix, or nothing.
+func unschedulable(group *vcscheduling.PodGroup, prefix string) string {
+	if group == nil {
+		return ""
+	}
+	for i := range group.Status.Conditions {
+		c := &group.Status.Conditions[i]
+		if c.Type == vcscheduling.PodGroupUnschedulableType && c.Status == corev1.ConditionTrue && c.Message != "" {
+			return prefix + c.Message
+		}
+	}
+	return ""
+}
+
+// Settling is how much longer a gang that is not placed counts as one that only takes its moment.
+func Settling(v *view.View, now time.Time) time.Duration {
+	if v.VolcanoJob == nil {
+		return 0
+	}
+	since := v.VolcanoJob.CreationTimestamp.Time
+	if at := v.VolcanoJob.Status.State.LastTransitionTime.Time; v.VolcanoJob.Status.RetryCount > 0 && at.After(since) {
+		since = at
+	}
+	return max(Settle-now.Sub(since), 0)
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package status
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+)
+
+// How long a change that tells no new story may wait to be written together with the next ones.
+const (
+	countsDelay = 2 * time.Second
+	textsDelay  = 15 * time.Second
+)
+
+// Delay is how long after the last write a change is to be written: at once if the phase, a condition or anything else
+// moved, later if only pods were counted anew, and later still if only the text of a condition is another.
+func Delay(before, after *v1.PaddleJobStatus) time.Duration {
+	a, b := before.DeepCopy(), after.DeepCopy()
+	for i := range a.Conditions {
+		a.Conditions[i].Message = ""
+	}
+	for i := range b.Conditions {
+		b.Conditions[i].Message = ""
+	}
+	if equality.Semantic.DeepEqual(a, b) {
+		return textsDelay
+	}
+	a.PS, a.Worker, a.Heter, b.PS, b.Worker, b.Heter = nil, nil, nil, nil, nil, nil
+	if equality.Semantic.DeepEqual(a, b) {
+		return countsDelay
+	}
+	return 0
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package view
+
+import (
+	"fmt"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/render"
+)
+
+// Roles are the roles' names in the order in which everything about them is listed.
+var Roles = []string{render.RolePS, render.RoleWorker, render.RoleHeter}
+
+// Spec is what the PaddleJob wants of a role, nil if it has no such role.
+func Spec(job *v1.PaddleJob, role string) *v1.ResourceSpec {
+	switch role {
+	case render.RolePS:
+		return job.Spec.PS
+	case render.RoleWorker:
+		return job.Spec.Worker
+	case render.RoleHeter:
+		return job.Spec.Heter
+	}
+	return nil
+}
+
+// Size is how many pods of a role the gang has and the number below which it does not start: those of the Volcano Job,
+// which is what runs, or of the spec where there is none yet.
+func (v *View) Size(role string) (total, minimum int32) {
+	if v.VolcanoJob == nil {
+		if spec := Spec(v.Job, role); spec != nil {
+			return int32(spec.Replicas), int32(spec.Replicas)
+		}
+		return 0, 0
+	}
+	for i := range v.VolcanoJob.Spec.Tasks {
+		task := &v.VolcanoJob.Spec.Tasks[i]
+		if task.Name != role {
+			continue
+		}
+		if task.MinAvailable != nil {
+			return task.Replicas, *task.MinAvailable
+		}
+		return task.Replicas, task.Replicas
+	}
+	return 0, 0
+}
+
+// PodName is the name of a job's pod.
+func PodName(job, role string, index int32) string {
+	return fmt.Sprintf("%s-%s-%d", job, role, index)
+}
+
+// Members are the pods that run the job: those of the Volcano Job, or paddle-operator's where it started the job.
+func (v *View) Members() []*Member {
+	pods := v.Pods
+	if v.VolcanoJob == nil {
+		pods = v.Operator.Pods
+	}
+	members := make([]*Member, 0, len(pods))
+	for _, pod := range pods {
+		members = append(members, NewMember(pod))
+	}
+	return members
+}
+
+// Succeeded says whether every worker has succeeded.
+func (v *View) Succeeded() bool {
+	total, _ := v.Size(render.RoleWorker)
+	done := map[int]bool{}
+	for _, m := range v.Members() {
+		if m.Role == render.RoleWorker && m.State == Succeeded {
+			done[m.Index] = true
+		}
+	}
+	return total > 0 && int32(len(done)) >= total
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package view
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+)
+
+// View is what was seen of one PaddleJob. Objects are shared with the informers' caches and must not be changed.
+type View struct {
+	// Job is the PaddleJob, never nil.
+	Job *v1.PaddleJob
+	// VolcanoJob is the Volcano Job that Job controls, nil if there is none.
+	VolcanoJob *vcbatch.Job
+	// PodGroup is the one whose name VolcanoJob's pods carry, nil if there is none.
+	PodGroup *vcscheduling.PodGroup
+	// Environment is the ConfigMap with the pods' addresses, nil if there is none.
+	Environment *corev1.ConfigMap
+	// Pods are those that VolcanoJob controls, by role and index.
+	Pods []*corev1.Pod
+	// Failure is the first failure of the latest attempt that had one, nil if none was seen.
+	Failure *Failure
+
+	// Operator is what paddle-operator made for Job and left behind.
+	Operator Operator
+	// Wanted is the PodGroup that the user made under Job's name, nil if there is none.
+	Wanted *vcscheduling.PodGroup
+	// Occupied are objects in the place of those that have to be made.
+	Occupied []Occupant
+	// Predecessors are pods of an earlier job of the same name that are still there.
+	Predecessors []*corev1.Pod
+
+	// Queue finds a queue by name, nil if there is none.
+	Queue func(name string) *vcscheduling.Queue
+	// Priority gives a PriorityClass's value, false if there is none.
+	Priority func(class string) (int32, bool)
+}
+
+// Operator holds the children that paddle-operator gave a PaddleJob: it owned them directly.
+type Operator struct {
+	Pods        []*corev1.Pod
+	Services    []*corev1.Service
+	Environment *corev1.ConfigMap
+	PodGroup    *vcscheduling.PodGroup
+}
+
+// Empty says whether nothing of paddle-operator's is there.
+func (o Operator) Empty() bool {
+	return len(o.Pods) == 0 && len(o.Services) == 0 && o.Environment == nil && o.PodGroup == nil
+}
+
+// Occupant is an object of somebody else's that has a name which the job needs.
+type Occupant struct {
+	// Kind is the kind in words, for example "Volcano Job".
+	Kind string
+	// Name is the object's name.
+	Name string
+	// Leaving is true if the object is being deleted, or belongs to a deleted PaddleJob and soon will be.
+	Leaving bool
+}
+
+// Failure is why an attempt of the gang ended.
+type Failure struct {
+	// Attempt is how often the gang had been restarted when the pod was made.
+	Attempt int32
+	// Reason is PodFailed or PodEvicted.
+	Reason string
+	// Message names the pod and says how it ended.
+	Message string
+}
+
+// Finished says whether the job has ended for good.
+func Finished(job *v1.PaddleJob) bool {
+	return job.Status.Phase == v1.Completed || job.Status.Phase == v1.Failed
+}
+
+// Reasons of a Failure.
+const (
+	ReasonPodFailed  = "PodFailed"
+	ReasonPodEvicted = "PodEvicted"
+)
