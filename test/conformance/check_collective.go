@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package conformance
+
+import "fmt"
+
+// checkCollective judges collective training, and training on one node, started by the launcher of each release and by
+// `python train.py`.
+func (g *Gang) checkCollective(trainers []Pod, problems *problems) {
+	for _, release := range Releases() {
+		g.checkLaunch(release, trainers, problems)
+	}
+	for i := range trainers {
+		pod := &trainers[i]
+		// The launcher hands PADDLE_TRAINING_ROLE on to the processes that it starts.
+		role, err := CollectiveRoleMaker(pod.Env)
+		if err != nil {
+			problems.add(pod, "role maker: %w", err)
+			continue
+		}
+		if role.Rank != pod.Index {
+			problems.add(pod, "role maker: takes itself for rank %d, and is number %d", role.Rank, pod.Index)
+		}
+		if role.World != len(trainers) {
+			problems.add(pod, "role maker: the world is %d processes, and there are %d pods", role.World, len(trainers))
+		}
+		if _, err := CollectiveGloo(pod.Env, role); err != nil {
+			problems.add(pod, "gloo: %w", err)
+		}
+	}
+}
+
+// checkLaunch lets all launchers meet, as HTTPMaster.sync_peers does.
+func (g *Gang) checkLaunch(release Release, trainers []Pod, problems *problems) {
+	launchers := make([]Launcher, len(trainers))
+	var masters []*Pod
+	for i := range trainers {
+		pod := &trainers[i]
+		launcher, err := Launch(pod.Env, pod.IP, release)
+		switch {
+		case err != nil:
+			problems.add(pod, "launcher, %s: %w", release, err)
+			return
+		case launcher.PS:
+			problems.add(pod, "launcher, %s: starts parameter-server training", release)
+			return
+		}
+		launchers[i] = launcher
+		if launcher.Nodes != len(trainers) {
+			problems.add(pod, "launcher, %s: waits for %d nodes, and there are %d (nodes are counted by their distinct hosts)", release, launcher.Nodes, len(trainers))
+		}
+		if launcher.StartsMaster {
+			masters = append(masters, pod)
+		}
+	}
+	if len(trainers) < 2 {
+		return
+	}
+	if len(masters) != 1 {
+		names := make([]string, 0, len(masters))
+		for _, pod := range masters {
+			names = append(names, pod.Name)
+		}
+		problems.add(nil, "launcher, %s: exactly one node must start the master, and %d do: %v", release, len(masters), names)
+		return
+	}
+	given := launchers[0].Rank != ByArrival
+	for i := range trainers {
+		pod, launcher := &trainers[i], &launchers[i]
+		if launcher.Master != launchers[0].Master || launcher.Master == "" {
+			problems.add(pod, "launcher, %s: looks for the master at %q, and %s at %q", release, launcher.Master, trainers[0].Name, launchers[0].Master)
+			continue
+		}
+		host, _, _ := splitEndpoint(launcher.Master) //nolint:errcheck // Launch has split it already
+		g.leads(host, masters[0], pod, fmt.Sprintf("launcher, %s: the master", release), problems)
+		g.leads(launcher.Host, pod, pod, fmt.Sprintf("launcher, %s: the node, by what it tells the others,", release), problems)
+		switch {
+		case (launcher.Rank != ByArrival) != given:
+			problems.add(pod, "launcher, %s: either all nodes are given a rank or none is", release)
+		case given && launcher.Rank != pod.Index:
+			problems.add(pod, "launcher, %s: takes rank %d, and is number %d", release, launcher.Rank, pod.Index)
+		}
+	}
+}

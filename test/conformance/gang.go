@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package conformance
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+)
+
+// Mode is how a job trains.
+type Mode string
+
+// Modes of a job.
+const (
+	PS         Mode = "PS"
+	Collective Mode = "Collective"
+	Single     Mode = "Single"
+)
+
+// Pod is what Paddle's processes in one pod can see, and who they are meant to be.
+type Pod struct {
+	Name string
+	// Role is Server or Trainer, and Index the pod's number within it.
+	Role  string
+	Index int
+	Env   map[string]string
+	// IP is what the pod's own host name resolves to.
+	IP string
+}
+
+// Gang is all pods of one job.
+type Gang struct {
+	Mode Mode
+	Pods []Pod
+	// Resolve returns the names of the pods that a host leads to.
+	Resolve func(host string) []string
+}
+
+// NewGang reads a Volcano Job's pods as they are once all of them have an IP: their variables as the kubelet resolves
+// them, their names as the cluster's DNS does. Tasks named ps, pserver or server are servers.
+func NewGang(mode Mode, pods []*corev1.Pod, services []*corev1.Service, lookup func(configMap string) (map[string]string, bool)) (*Gang, error) {
+	gang := &Gang{Mode: mode}
+	for _, pod := range pods {
+		env, err := Environment(pod, lookup)
+		if err != nil {
+			return nil, err
+		}
+		role := Trainer
+		if slices.Contains([]string{"ps", "pserver", "server"}, pod.Labels[vcbatch.TaskSpecKey]) {
+			role = Server
+		}
+		index, err := strconv.Atoi(pod.Labels[vcbatch.TaskIndex])
+		if err != nil {
+			return nil, fmt.Errorf("pod %s has no index in label %s: %w", pod.Name, vcbatch.TaskIndex, err)
+		}
+		gang.Pods = append(gang.Pods, Pod{Name: pod.Name, Role: role, Index: index, Env: env, IP: pod.Status.PodIP})
+		gang.Resolve = func(host string) []string { return Resolve(host, pod.Namespace, pods, services) }
+	}
+	return gang, nil
+}
+
+// Check returns everything that keeps the pods from training together as one job, each named with the pod that meets it.
+func (g *Gang) Check() error {
+	servers, trainers := g.role(Server), g.role(Trainer)
+	problems := &problems{}
+	for _, pods := range [][]Pod{servers, trainers} {
+		for i := range pods {
+			if pods[i].Index != i {
+				problems.add(&pods[i], "the gang is not whole: it is number %d of its role, and stands at place %d", pods[i].Index, i)
+			}
+		}
+	}
+	switch {
+	case g.Mode == PS && (len(servers) == 0 || len(trainers) == 0):
+		problems.add(nil, "a job in mode PS needs servers and trainers: it has %d and %d", len(servers), len(trainers))
+	case g.Mode != PS && len(servers) > 0:
+		problems.add(nil, "a job in mode %s has no servers: this one has %d", g.Mode, len(servers))
+	case g.Mode == Collective && len(trainers) < 2, g.Mode == Single && len(trainers) != 1:
+		problems.add(nil, "mode %s does not fit %d trainers", g.Mode, len(trainers))
+	}
+	if len(*problems) > 0 {
+		return errors.Join(*problems...)
+	}
+	if g.Mode == PS {
+		g.checkPS(servers, trainers, problems)
+	} else {
+		g.checkCollective(trainers, problems)
+	}
+	return errors.Join(*problems...)
+}
+
+// role returns the pods of a role in the order of their indices.
+func (g *Gang) role(role string) []Pod {
+	pods := slices.DeleteFunc(slices.Clone(g.Pods), func(p Pod) bool { return p.Role != role })
+	slices.SortFunc(pods, func(a, b Pod) int { return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.Name, b.Name)) })
+	return pods
+}
+
+// leads adds a problem unless the host leads to the pod and to no other.
+func (g *Gang) leads(host string, to, seenBy *Pod, what string, problems *problems) {
+	if found := g.Resolve(host); len(found) != 1 || found[0] != to.Name {
+		problems.add(seenBy, "%s is at host %s, which must lead to pod %s alone and leads to %v", what, host, to.Name, found)
+	}
+}
+
+// problems gathers what is wrong, in a fixed order.
+type problems []error
+
+func (p *problems) add(pod *Pod, format string, args ...any) {
+	err := fmt.Errorf(format, args...)
+	if pod != nil {
+		err = fmt.Errorf("%s: %w", pod.Name, err)
+	}
+	*p = append(*p, err)
+}
