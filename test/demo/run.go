@@ -47,7 +47,11 @@ func Run(ctx context.Context, o Options) (err error) {
 	if o.StateDir == "" {
 		o.StateDir = DefaultStateDir
 	}
-	s, err := sandbox.Start(ctx, sandbox.Options{StateDir: o.StateDir, Topology: sandbox.Demo(), WorkerRunFor: workersRun, Progress: o.Out})
+	s, err := sandbox.Start(ctx, sandbox.Options{
+		StateDir: o.StateDir, Topology: sandbox.Demo(), WorkerRunFor: workersRun, Progress: o.Out,
+		// A claim that is seen before its volume is looked at again only after this time, by default 15 seconds.
+		Args: map[string][]string{sandbox.ControllerManager: {"--pvclaimbinder-sync-period=1s"}},
+	})
 	if err != nil {
 		return fmt.Errorf("start the sandbox: %w", err)
 	}

@@ -70,7 +70,11 @@ func startPlane(dir string) (*plane, error) {
 	}
 	s, err := sandbox.Start(context.Background(), sandbox.Options{
 		StateDir: dir, Topology: topology(), WorkerRunFor: workersRun, Progress: os.Stderr,
-		Args: map[string][]string{sandbox.Scheduler: {"--enable-metrics=true", "--listen-address=" + metrics}},
+		Args: map[string][]string{
+			sandbox.Scheduler: {"--enable-metrics=true", "--listen-address=" + metrics},
+			// A claim that is seen before its volume is looked at again only after this time, by default 15 seconds.
+			sandbox.ControllerManager: {"--pvclaimbinder-sync-period=1s"},
+		},
 	})
 	if err != nil {
 		return nil, err
