@@ -18,7 +18,7 @@ func specChanged(v *view.View) bool {
 // replace heeds a changed spec and says whether the Volcano Job goes. Volcano refuses nearly every change of a Job, so
 // the change means a new one while nothing has begun, and cannot be made after that.
 func (p *Plan) replace(v *view.View, cfg render.Config) bool {
-	if ended(v.VolcanoJob) || !specChanged(v) {
+	if view.Ended(v.VolcanoJob) || !specChanged(v) {
 		return false
 	}
 	if refused := render.Validate(v.Job, wishOf(v), cfg); len(refused) > 0 {
@@ -51,17 +51,6 @@ func begun(v *view.View) bool {
 		if m.Begun() || (m.State == view.Starting && v.Environment != nil) {
 			return true
 		}
-	}
-	return false
-}
-
-// ended says whether a Volcano Job's gang does not run any more, or is about to stop for good.
-func ended(job *vcbatch.Job) bool {
-	switch job.Status.State.Phase {
-	case vcbatch.Completing, vcbatch.Completed, vcbatch.Terminating, vcbatch.Terminated, vcbatch.Failed:
-		return true
-	case vcbatch.Restarting:
-		return job.Status.RetryCount >= job.Spec.MaxRetry
 	}
 	return false
 }

@@ -55,7 +55,7 @@ func Events(before, after *v1.PaddleJobStatus, warnings []render.Notice) []polic
 		tell(corev1.EventTypeNormal, v1.ConditionRunning, "all pods of the gang run")
 	}
 	if over(after) && !over(before) {
-		events = append(events, ending(after))
+		events = append(events, farewell(after))
 	}
 	return events
 }
@@ -76,7 +76,7 @@ func changed(before, after *v1.PaddleJobStatus, kind string) *metav1.Condition {
 	return nil
 }
 
-func ending(after *v1.PaddleJobStatus) policy.Event {
+func farewell(after *v1.PaddleJobStatus) policy.Event {
 	if after.Phase == v1.Completed {
 		text := "every worker has succeeded"
 		if after.StartTime != nil && after.CompletionTime != nil {

@@ -28,7 +28,9 @@ func Next(v *view.View, plan *policy.Plan, now time.Time) *v1.PaddleJobStatus {
 	switch {
 	case over(next):
 		endedConditions(next, v, plan)
-	case v.Job.DeletionTimestamp == nil:
+	case v.Job.DeletionTimestamp != nil || ending(v):
+		// What was said holds until the end.
+	default:
 		conditions(next, v, plan, now)
 	}
 	return next
@@ -62,20 +64,22 @@ func phaseOf(v *view.View) v1.Phase {
 		}
 		return placement(v)
 	}
-	switch v.VolcanoJob.Status.State.Phase {
-	case vcbatch.Completed:
+	switch phase := v.VolcanoJob.Status.State.Phase; {
+	case phase == vcbatch.Completed:
 		return v1.Completed
-	case vcbatch.Failed, vcbatch.Terminated:
+	case phase == vcbatch.Failed || phase == vcbatch.Terminated:
 		return v1.Failed
-	case vcbatch.Completing, vcbatch.Terminating:
+	case ending(v):
 		return v.Job.Status.Phase
-	case vcbatch.Restarting:
-		if v.VolcanoJob.Status.RetryCount >= v.VolcanoJob.Spec.MaxRetry {
-			return v.Job.Status.Phase // it is about to fail
-		}
+	case phase == vcbatch.Restarting:
 		return v1.Restarting
 	}
 	return placement(v)
+}
+
+// ending says whether the end is certain and Volcano is on its way there: servers stop, and that is no news.
+func ending(v *view.View) bool {
+	return v.VolcanoJob != nil && (view.Ended(v.VolcanoJob) || v.Succeeded())
 }
 
 // placement says how far the gang's pods have come.

@@ -27,19 +27,19 @@ func countRole(v *view.View, role string, members []*view.Member, before *v1.Res
 	}
 	count := &v1.ResourceStatus{}
 	for _, m := range members {
-		if m.Role == role {
+		if m.Role == role && (!ended || m.State == view.Succeeded || m.State == view.Failed) {
 			add(count, m)
 		}
 	}
 	count.Ready = fmt.Sprintf("%d/%d", count.Running, total)
 	if ended {
-		remember(count, before, total)
+		remember(count, before, total, !view.Finished(v.Job))
 	}
 	return count
 }
 
 // remember keeps of an ended job's role what was true at the end, whatever becomes of its pods.
-func remember(count, before *v1.ResourceStatus, total int32) {
+func remember(count, before *v1.ResourceStatus, total int32, first bool) {
 	count.Pending, count.Starting, count.Running, count.Unknown = 0, 0, 0, 0
 	count.Ready = fmt.Sprintf("0/%d", total)
 	if before == nil {
@@ -47,7 +47,7 @@ func remember(count, before *v1.ResourceStatus, total int32) {
 	}
 	count.Succeeded = max(count.Succeeded, before.Succeeded)
 	count.Failed = max(count.Failed, before.Failed)
-	if len(before.Refs) > len(count.Refs) {
+	if !first && len(before.Refs) > len(count.Refs) {
 		count.Refs = before.Refs
 	}
 }

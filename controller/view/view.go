@@ -83,3 +83,14 @@ const (
 	ReasonPodFailed  = "PodFailed"
 	ReasonPodEvicted = "PodEvicted"
 )
+
+// Ended says whether a Volcano Job's gang does not run any more, or is about to stop for good.
+func Ended(job *vcbatch.Job) bool {
+	switch job.Status.State.Phase {
+	case vcbatch.Completing, vcbatch.Completed, vcbatch.Terminating, vcbatch.Terminated, vcbatch.Failed:
+		return true
+	case vcbatch.Restarting:
+		return job.Status.RetryCount >= job.Spec.MaxRetry
+	}
+	return false
+}
