@@ -83,7 +83,7 @@ func runForText(d time.Duration) string {
 	if d == 0 {
 		return "forever"
 	}
-	return fmt.Sprintf("%dms", d.Milliseconds())
+	return d.Round(time.Millisecond).String()
 }
 
 func render(name, text string, more template.FuncMap, values any) (string, error) {

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sandbox
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// helloModule makes a Go module of one small program, and a builder of it.
+func helloModule(t *testing.T, out io.Writer) (*builder, build) {
+	t.Helper()
+	root := t.TempDir()
+	b := &builder{root: root, dir: filepath.Join(root, "bin"), progress: progress{mu: &sync.Mutex{}, out: out}, stamps: map[string]string{}}
+	require.NoError(t, os.Mkdir(b.dir, 0o700))
+	writeFile(t, filepath.Join(root, "go.mod"), "module example.com/hello\n\ngo 1.24\n")
+	writeFile(t, filepath.Join(root, "go.sum"), "")
+	writeFile(t, filepath.Join(root, "main.go"), "package main\n\nfunc main() { println(\"one\") }\n")
+	return b, build{name: "hello", module: ".", pkg: ".", stamped: true}
+}
+
+func writeFile(t *testing.T, path, text string) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+}
+
+func says(t *testing.T, b *builder) string {
+	t.Helper()
+	out, err := exec.Command(filepath.Join(b.dir, "hello")).CombinedOutput() //nolint:gosec // built above
+	require.NoError(t, err)
+	return strings.TrimSpace(string(out))
+}
+
+func TestBuildOncePerPins(t *testing.T) {
+	b, item := helloModule(t, io.Discard)
+	require.NoError(t, b.ensure(t.Context(), item, ""))
+	require.Equal(t, "one", says(t, b))
+
+	// The pins are the same, so the changed source is not even looked at.
+	writeFile(t, filepath.Join(b.root, "main.go"), "package main\n\nfunc main() { println(\"two\") }\n")
+	require.NoError(t, b.ensure(t.Context(), item, ""))
+	require.Equal(t, "one", says(t, b))
+
+	writeFile(t, filepath.Join(b.root, "go.mod"), "module example.com/hello\n\ngo 1.24.0\n")
+	again := &builder{root: b.root, dir: b.dir, progress: b.progress, stamps: map[string]string{}}
+	require.NoError(t, again.ensure(t.Context(), item, ""))
+	require.Equal(t, "two", says(t, b))
+
+	require.NoError(t, os.Remove(filepath.Join(b.dir, "hello")))
+	require.NoError(t, again.ensure(t.Context(), item, ""))
+	require.Equal(t, "two", says(t, b), "what was deleted is built again")
+}
+
+func TestOwnBinariesFollowTheSource(t *testing.T) {
+	b, item := helloModule(t, io.Discard)
+	item.stamped = false
+	require.NoError(t, b.ensure(t.Context(), item, ""))
+	writeFile(t, filepath.Join(b.root, "main.go"), "package main\n\nfunc main() { println(\"two\") }\n")
+	require.NoError(t, b.ensure(t.Context(), item, ""))
+	require.Equal(t, "two", says(t, b))
+}
+
+func TestFailedBuildSaysWhy(t *testing.T) {
+	b, item := helloModule(t, io.Discard)
+	writeFile(t, filepath.Join(b.root, "main.go"), "package main\n\nfunc main() { nonsense() }\n")
+	err := b.ensure(t.Context(), item, "")
+	require.ErrorContains(t, err, "build hello")
+	require.ErrorContains(t, err, "undefined: nonsense")
+	writeFile(t, filepath.Join(b.root, "main.go"), "package main\n\nfunc main() { println(\"mended\") }\n")
+	require.NoError(t, b.ensure(t.Context(), item, ""), "a failed build leaves no stamp and no lock")
+	require.Equal(t, "mended", says(t, b))
+}
+
+func TestReadyMade(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "etcd"), nil, 0o700)) //nolint:gosec // it must be executable
+	writeFile(t, filepath.Join(dir, "kube-apiserver"), "not executable")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "kwok"), nil, 0o700)) //nolint:gosec // it must be executable
+	require.Empty(t, readyMade(buildEtcd))
+	t.Setenv("KUBEBUILDER_ASSETS", dir)
+	require.Equal(t, filepath.Join(dir, "etcd"), readyMade(buildEtcd))
+	require.Empty(t, readyMade(buildAPIServer), "a file that cannot be run is no binary")
+	require.Empty(t, readyMade(buildKwok), "kwok is pinned: another version reads other stages")
+}
+
+func TestVersionFlags(t *testing.T) {
+	require.Equal(t, " -X k8s.io/component-base/version.gitVersion=v1.34.4 -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=34"+
+		" -X k8s.io/client-go/pkg/version.gitVersion=v1.34.4 -X k8s.io/client-go/pkg/version.gitMajor=1 -X k8s.io/client-go/pkg/version.gitMinor=34", versionFlags("v1.34.4"))
+}
+
+func TestWhatIsBuilt(t *testing.T) {
+	tests := map[string]struct {
+		options Options
+		with    []build
+		without []build
+	}{
+		"all of ours":        {with: []build{buildScheduler, buildController}, without: []build{buildStock}},
+		"stock scheduler":    {options: Options{StockScheduler: true}, with: []build{buildStock, buildController}, without: []build{buildScheduler}},
+		"without controller": {options: Options{WithoutController: true}, with: []build{buildScheduler}, without: []build{buildController}},
+		"another scheduler":  {options: Options{SchedulerBinary: "/x"}, without: []build{buildScheduler, buildStock}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := test.options.builds()
+			require.Subset(t, got, append(test.with, buildEtcd, buildAPIServer, buildKCM, buildVolcanoCM, buildWebhooks, buildKwok))
+			for _, item := range test.without {
+				require.NotContains(t, got, item)
+			}
+		})
+	}
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sandbox_test
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+)
+
+// testDeletion deletes pods that would be given an hour to end, in every phase of their lives.
+func (e *env) testDeletion(t *testing.T) {
+	namespace := e.namespace(t, "deletion")
+	pods := e.kube.CoreV1().Pods(namespace)
+	for name, test := range map[string]struct {
+		annotations notes
+		phase       corev1.PodPhase
+	}{
+		"running":   {nil, corev1.PodRunning},
+		"refused":   {notes{sandbox.AnnotationRunFor: "x"}, corev1.PodPending},
+		"succeeded": {notes{sandbox.AnnotationRunFor: "0s"}, corev1.PodSucceeded},
+	} {
+		pod := bound(name, corev1.RestartPolicyNever, nil, test.annotations)
+		pod.Spec.TerminationGracePeriodSeconds = ptr.To(int64(3600))
+		_, err := pods.Create(t.Context(), pod, metav1.CreateOptions{})
+		require.NoError(t, err)
+		e.until(t, namespace, name, func(pod *corev1.Pod) error {
+			if pod.Status.Phase != test.phase || pod.Status.PodIP == "" {
+				return fmt.Errorf("it is not yet %s", test.phase)
+			}
+			return nil
+		})
+		require.NoError(t, pods.Delete(t.Context(), name, metav1.DeleteOptions{}))
+		eventually(t, name+" to be gone", func() error {
+			_, err := pods.Get(t.Context(), name, metav1.GetOptions{})
+			if apierrors.IsNotFound(err) {
+				return nil
+			}
+			return errors.Join(err, errors.New("it is still there"))
+		})
+	}
+}
+
+// testClock changes a pod all the time: what it runs for is counted from its start, not from the last change.
+func (e *env) testClock(t *testing.T) {
+	namespace := e.namespace(t, "clock")
+	pods := e.kube.CoreV1().Pods(namespace)
+	_, err := pods.Create(t.Context(), bound("pod", corev1.RestartPolicyNever, nil, notes{sandbox.AnnotationRunFor: "3s"}), metav1.CreateOptions{})
+	require.NoError(t, err)
+	changes := 0
+	e.until(t, namespace, "pod", func(*corev1.Pod) error {
+		changes++
+		patch := fmt.Sprintf(`{"metadata":{"annotations":{"change":%q}}}`, strconv.Itoa(changes))
+		pod, err := pods.Patch(t.Context(), "pod", types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+		if err != nil {
+			return err
+		}
+		return ended(corev1.PodSucceeded, 0, "Completed", 0)(pod)
+	})
+	require.Greater(t, changes, 10)
+	run := e.pod(t, namespace, "pod").Status.ContainerStatuses[0].State.Terminated
+	// The API server keeps whole seconds.
+	require.InDelta(t, 3, run.FinishedAt.Sub(run.StartedAt.Time).Seconds(), 1.5)
+}
+
+// testVolumes binds the documentation's claim, gives the volume back, and finds it ready for the next claim.
+func (e *env) testVolumes(t *testing.T) {
+	namespace := e.namespace(t, "volumes")
+	size := corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("10Gi")}
+	once := []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
+	volumes, claims := e.kube.CoreV1().PersistentVolumes(), e.kube.CoreV1().PersistentVolumeClaims(namespace)
+	_, err := volumes.Create(t.Context(), &corev1.PersistentVolume{
+		ObjectMeta: metav1.ObjectMeta{Name: "nfs-pv"},
+		Spec: corev1.PersistentVolumeSpec{
+			Capacity: size, AccessModes: once, StorageClassName: "slow", PersistentVolumeReclaimPolicy: corev1.PersistentVolumeReclaimRecycle,
+			MountOptions:           []string{"hard", "nfsvers=4.1"},
+			PersistentVolumeSource: corev1.PersistentVolumeSource{NFS: &corev1.NFSVolumeSource{Path: "/nas", Server: "10.12.201.xx"}},
+		},
+	}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	for range 2 {
+		_, err = claims.Create(t.Context(), &corev1.PersistentVolumeClaim{
+			ObjectMeta: metav1.ObjectMeta{Name: "nfs-pvc"},
+			Spec: corev1.PersistentVolumeClaimSpec{
+				AccessModes: once, StorageClassName: ptr.To("slow"), VolumeName: "nfs-pv", Resources: corev1.VolumeResourceRequirements{Requests: size},
+			},
+		}, metav1.CreateOptions{})
+		require.NoError(t, err)
+		eventually(t, "the claim to be bound", func() error {
+			claim, err := claims.Get(t.Context(), "nfs-pvc", metav1.GetOptions{})
+			if err == nil && claim.Status.Phase != corev1.ClaimBound {
+				err = fmt.Errorf("it is %s", claim.Status.Phase)
+			}
+			return err
+		})
+		require.NoError(t, claims.Delete(t.Context(), "nfs-pvc", metav1.DeleteOptions{}))
+		eventually(t, "the volume to be available again", func() error {
+			volume, err := volumes.Get(t.Context(), "nfs-pv", metav1.GetOptions{})
+			if err == nil && volume.Status.Phase != corev1.VolumeAvailable {
+				err = fmt.Errorf("it is %s", volume.Status.Phase)
+			}
+			return err
+		})
+	}
+}
+
+// testComponents ends components on purpose and by accident.
+func (e *env) testComponents(t *testing.T) {
+	require.ErrorContains(t, e.Kill(sandbox.Controller, 15), "it does not run")
+	require.ErrorContains(t, e.StartComponent(sandbox.Controller), "not part of this sandbox")
+	require.ErrorContains(t, e.StartComponent(sandbox.Kwok), "runs already")
+
+	// Without kwok a pod gets no further; with it again, it does.
+	namespace := e.namespace(t, "components")
+	require.NoError(t, e.Kill(sandbox.Kwok, 9))
+	_, err := e.kube.CoreV1().Pods(namespace).Create(t.Context(), bound("pod", corev1.RestartPolicyNever, nil, notes{sandbox.AnnotationRunFor: "0s"}), metav1.CreateOptions{})
+	require.NoError(t, err)
+	require.Empty(t, e.pod(t, namespace, "pod").Status.PodIP)
+	require.NoError(t, e.StartComponent(sandbox.Kwok))
+	e.until(t, namespace, "pod", ended(corev1.PodSucceeded, 0, "Completed", 0))
+	select {
+	case err := <-e.Failed():
+		require.NoError(t, err, "what was asked for is no failure")
+	default:
+	}
+
+	// A component that anybody else kills is reported.
+	for _, status := range sandbox.ComponentStatuses(e.StateDir()) {
+		if status.Name == sandbox.VolcanoController {
+			pid, err := strconv.Atoi(status.Process)
+			require.NoError(t, err)
+			require.NoError(t, killProcess(pid))
+		}
+	}
+	select {
+	case err := <-e.Failed():
+		require.ErrorContains(t, err, "component volcano-controllers died by itself (signal: killed); the end of its log "+e.Logs(sandbox.VolcanoController))
+	case <-time.After(patience):
+		require.Fail(t, "nobody was told")
+	}
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sandbox
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
+)
+
+// stage is what these tests read of kwok's Stage.
+type stage struct {
+	Kind     string
+	Metadata struct{ Name string }
+	Spec     struct {
+		ResourceRef struct{ Kind string }
+		Selector    struct {
+			MatchExpressions []struct {
+				JQ struct {
+					Key, Operator string
+					Values        []string
+				}
+			}
+		}
+		Next struct {
+			Delete  bool
+			Patches []struct{ Subresource, Root, Template string }
+		}
+	}
+}
+
+func stages(t *testing.T, workerRunFor time.Duration) map[string]stage {
+	t.Helper()
+	text, err := kwokConfig(workerRunFor)
+	require.NoError(t, err)
+	out := map[string]stage{}
+	reader := utilyaml.NewYAMLReader(bufio.NewReader(strings.NewReader(text)))
+	for {
+		document, err := reader.Read()
+		if errors.Is(err, io.EOF) {
+			return out
+		}
+		require.NoError(t, err)
+		var s stage
+		require.NoError(t, yaml.Unmarshal(document, &s), string(document))
+		require.Equal(t, "Stage", s.Kind)
+		require.NotContains(t, out, s.Metadata.Name)
+		out[s.Metadata.Name] = s
+	}
+}
+
+func TestStages(t *testing.T) {
+	all := stages(t, 0)
+	want := map[string]string{
+		"node-ready": "Node", "pod-delete": "Pod", "pod-create": "Pod", "pod-initialize": "Pod", "pod-refuse": "Pod", "pod-start": "Pod",
+		"pod-succeed": "Pod", "pod-fail": "Pod", "pod-restart-done": "Pod", "pod-restart-failed": "Pod",
+	}
+	require.Len(t, all, len(want))
+	for name, kind := range want {
+		s := all[name]
+		require.Equal(t, kind, s.Spec.ResourceRef.Kind, name)
+		require.Equal(t, name == "pod-delete", s.Spec.Next.Delete, name)
+		require.NotEmpty(t, s.Spec.Selector.MatchExpressions, name)
+		for _, patch := range s.Spec.Next.Patches {
+			require.Equal(t, "status", patch.Subresource, name)
+			require.NotContains(t, patch.Template, "<<", name)
+		}
+	}
+}
+
+// Two stages that match one pod would be drawn lots for, so each running pod has one fate.
+func TestFatesExcludeEachOther(t *testing.T) {
+	all := stages(t, 0)
+	program := ""
+	for _, end := range endings {
+		expressions := all["pod-"+end.Fate].Spec.Selector.MatchExpressions
+		last := expressions[len(expressions)-1].JQ
+		require.Equal(t, "In", last.Operator)
+		require.Equal(t, []string{end.Fate}, last.Values)
+		require.True(t, strings.HasSuffix(last.Key, "fate"))
+		if program == "" {
+			program = last.Key
+		}
+		require.Equal(t, program, last.Key, "all decide by the same program")
+	}
+}
+
+func TestWorkerRunForIsInTheStages(t *testing.T) {
+	for run, want := range map[time.Duration]string{
+		0:                       `(if worker then "forever" else "forever" end)`,
+		5 * time.Second:         `(if worker then "5s" else "forever" end)`,
+		1500 * time.Microsecond: `(if worker then "2ms" else "forever" end)`,
+	} {
+		for _, end := range endings {
+			key := stages(t, run)["pod-"+end.Fate].Spec.Selector.MatchExpressions
+			require.Contains(t, key[len(key)-1].JQ.Key, want)
+		}
+	}
+}
