@@ -15,7 +15,8 @@ const (
 	defaultQueue = "default"
 )
 
-// minimum is the number of pods that the user wants placed together, and where that is written; 0 where nothing is.
+// minimum is the number of pods that the user wants placed together, whether there is such a wish, and where it is
+// written.
 func minimum(job *v1.PaddleJob, wish Wish) (value int32, set bool, field string) {
 	if policy := job.Spec.SchedulingPolicy; policy != nil && policy.MinAvailable != nil {
 		return *policy.MinAvailable, true, "spec.schedulingPolicy.minAvailable"
@@ -24,20 +25,20 @@ func minimum(job *v1.PaddleJob, wish Wish) (value int32, set bool, field string)
 	return wish.MinMember, wish.MinMember != 0, "spec.minMember of the PodGroup " + job.Name
 }
 
-func queue(job *v1.PaddleJob, wish Wish) string {
-	var own string
-	if policy := job.Spec.SchedulingPolicy; policy != nil {
-		own = policy.Queue
+// queue is the job's queue, and where that is written.
+func queue(job *v1.PaddleJob, wish Wish) (name, field string) {
+	if policy := job.Spec.SchedulingPolicy; policy != nil && policy.Queue != "" {
+		return policy.Queue, "spec.schedulingPolicy.queue"
 	}
-	return cmp.Or(own, wish.Queue, defaultQueue)
+	return cmp.Or(wish.Queue, defaultQueue), "spec.queue of the PodGroup " + job.Name
 }
 
-func priorityClass(job *v1.PaddleJob, wish Wish) string {
-	var own string
-	if policy := job.Spec.SchedulingPolicy; policy != nil {
-		own = policy.PriorityClass
+// priorityClass is the job's priority class, "" for none, and where it is written.
+func priorityClass(job *v1.PaddleJob, wish Wish) (name, field string) {
+	if policy := job.Spec.SchedulingPolicy; policy != nil && policy.PriorityClass != "" {
+		return policy.PriorityClass, "spec.schedulingPolicy.priorityClass"
 	}
-	return cmp.Or(own, wish.PriorityClassName)
+	return wish.PriorityClassName, "spec.priorityClassName of the PodGroup " + job.Name
 }
 
 // total is the number of pods of a job.

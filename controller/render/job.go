@@ -23,10 +23,12 @@ const maxRetry int32 = 3
 func Job(job *v1.PaddleJob, wish Wish, cfg Config) (*vcbatch.Job, []Notice) {
 	told := jobNotices(job, wish, cfg)
 	least := members(job, wish)
+	queueName, _ := queue(job, wish)
+	priority, _ := priorityClass(job, wish)
 	var sum int64
 	var tasks []vcbatch.TaskSpec
 	for _, r := range roles(job) {
-		template, notices := podTemplate(job, r, priorityClass(job, wish), cfg)
+		template, notices := podTemplate(job, r, priority, cfg)
 		told = append(told, notices...)
 		tasks = append(tasks, task(r, least[r.name], template))
 		sum += int64(least[r.name])
@@ -42,8 +44,8 @@ func Job(job *v1.PaddleJob, wish Wish, cfg Config) (*vcbatch.Job, []Notice) {
 		},
 		Spec: vcbatch.JobSpec{
 			SchedulerName:     schedulerName,
-			Queue:             queue(job, wish),
-			PriorityClassName: priorityClass(job, wish),
+			Queue:             queueName,
+			PriorityClassName: priority,
 			MinAvailable:      int32(min(sum, math.MaxInt32)),
 			MaxRetry:          maxRetry,
 			Tasks:             tasks,

@@ -94,14 +94,13 @@ func (n *notices) checkScheduling(job *v1.PaddleJob, wish Wish) {
 				field, value, all)
 		}
 	}
-	if name := queue(job, wish); len(validation.IsDNS1123Subdomain(name)) > 0 {
-		n.add(ReasonInvalidQueue, "spec.schedulingPolicy.queue %q cannot be the name of a queue: see kubectl get queues", name)
+	if name, field := queue(job, wish); len(validation.IsDNS1123Subdomain(name)) > 0 {
+		n.add(ReasonInvalidQueue, "%s %q cannot be the name of a queue: see kubectl get queues", field, name)
 	} else if name == "root" {
-		n.add(ReasonInvalidQueue, "spec.schedulingPolicy.queue is root, which only holds the other queues: choose one of them")
+		n.add(ReasonInvalidQueue, "%s is root, which only holds the other queues: choose one of them", field)
 	}
-	if name := priorityClass(job, wish); name != "" && len(validation.IsDNS1123Subdomain(name)) > 0 {
-		n.add(ReasonInvalidPriorityClass, "spec.schedulingPolicy.priorityClass %q cannot be the name of a priority class: see "+
-			"kubectl get priorityclasses", name)
+	if name, field := priorityClass(job, wish); name != "" && len(validation.IsDNS1123Subdomain(name)) > 0 {
+		n.add(ReasonInvalidPriorityClass, "%s %q cannot be the name of a priority class: see kubectl get priorityclasses", field, name)
 	}
 }
 

@@ -30,8 +30,9 @@ func (n *notices) checkContainers(path string, spec *corev1.PodSpec) {
 			n.add(ReasonInvalidTemplate, "%s.image is not set: name the image to run", where)
 		}
 		for i, variable := range container.Env {
-			if variable.Name == "" || strings.Contains(variable.Name, "=") {
-				n.add(ReasonInvalidTemplate, "%s.env[%d].name %q is not the name of a variable: correct it", where, i, variable.Name)
+			if len(validation.IsEnvVarName(variable.Name)) > 0 {
+				n.add(ReasonInvalidTemplate, "%s.env[%d].name %q is not the name of a variable: use letters, digits, '_', '-' and '.'",
+					where, i, variable.Name)
 			}
 		}
 		n.checkResources(where+".resources", container.Resources)

@@ -3,9 +3,13 @@
 package render
 
 import (
+	"slices"
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	metav1validation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
@@ -18,13 +22,7 @@ func (n *notices) checkTemplate(job *v1.PaddleJob, r role, cfg Config) {
 	path := r.field + ".template"
 	n.checkMembership(job, r, cfg)
 
-	metadata := field.NewPath(path, "metadata")
-	problems := metav1validation.ValidateLabels(template.Labels, metadata.Child("labels"))
-	problems = append(problems, apivalidation.ValidateAnnotations(template.Annotations, metadata.Child("annotations"))...)
-	for _, problem := range problems {
-		n.add(ReasonInvalidTemplate, "%s: correct it", problem.Error())
-	}
-
+	n.checkTexts(path, template)
 	spec := &template.Spec
 	if len(spec.Containers) == 0 {
 		n.add(ReasonNoContainer, "%s.spec.containers is empty: add the container that trains", path)
@@ -34,6 +32,27 @@ func (n *notices) checkTemplate(job *v1.PaddleJob, r role, cfg Config) {
 	}
 	n.checkContainers(path+".spec", spec)
 	n.checkVolumes(path+".spec", spec, job.Name)
+}
+
+// checkTexts checks labels and names of other objects.
+func (n *notices) checkTexts(path string, template *corev1.PodTemplateSpec) {
+	metadata, spec := field.NewPath(path, "metadata"), field.NewPath(path, "spec")
+	problems := metav1validation.ValidateLabels(template.Labels, metadata.Child("labels"))
+	problems = append(problems, apivalidation.ValidateAnnotations(template.Annotations, metadata.Child("annotations"))...)
+	problems = append(problems, metav1validation.ValidateLabels(template.Spec.NodeSelector, spec.Child("nodeSelector"))...)
+	// They come in the order of maps.
+	slices.SortFunc(problems, func(a, b *field.Error) int { return strings.Compare(a.Error(), b.Error()) })
+	for _, problem := range problems {
+		n.add(ReasonInvalidTemplate, "%s: correct it", problem.Error())
+	}
+	for _, name := range []struct{ field, value string }{
+		{"priorityClassName", template.Spec.PriorityClassName},
+		{"serviceAccountName", template.Spec.ServiceAccountName},
+	} {
+		if name.value != "" && len(validation.IsDNS1123Subdomain(name.value)) > 0 {
+			n.add(ReasonInvalidTemplate, "%s.spec.%s %q is no such name: use lower case letters, digits, '-' and '.'", path, name.field, name.value)
+		}
+	}
 }
 
 // checkMembership looks at what would take a pod out of the gang, or hide its end or its address.

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package render
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"k8s.io/utils/ptr"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+)
+
+func withGloo(value int) change {
+	return func(job *v1.PaddleJob) { job.Spec.WithGloo = ptr.To(value) }
+}
+
+func TestConfigMapData(t *testing.T) {
+	ips := Addresses{RolePS: {"10.0.0.1", "10.0.0.2"}, RoleWorker: {"10.0.0.3", "10.0.0.4"}}
+	servers := map[string]string{
+		"PADDLE_PORT":                  "36000",
+		"TRAINER_PORTS_NUM":            "20",
+		"PADDLE_PSERVERS_IP_PORT_LIST": "10.0.0.1:36000,10.0.0.2:36000",
+		"PADDLE_TRAINER_ENDPOINTS":     "10.0.0.3:36000,10.0.0.4:36000",
+		"PADDLE_TRAINERS":              "10.0.0.3,10.0.0.4",
+		"PADDLE_TRAINERS_NUM":          "2",
+	}
+	gloo := merged(servers, map[string]string{
+		"PADDLE_WITH_GLOO":          "1",
+		"PADDLE_GLOO_RENDEZVOUS":    "3",
+		"PADDLE_GLOO_HTTP_ENDPOINT": "10.0.0.1:36018",
+	})
+	workers := map[string]string{
+		"PADDLE_PORT":              "36000",
+		"TRAINER_PORTS_NUM":        "20",
+		"PADDLE_TRAINER_ENDPOINTS": "10.0.0.3:36000,10.0.0.4:36000",
+		"PADDLE_TRAINERS":          "10.0.0.3,10.0.0.4",
+		"PADDLE_TRAINERS_NUM":      "2",
+	}
+	service := paddleJob(2, 2, withGloo(1), intranet(v1.Service))
+	cases := map[string]struct {
+		job       *v1.PaddleJob
+		addresses Addresses
+		want      map[string]string
+	}{
+		"servers":            {paddleJob(2, 2), ips, servers},
+		"servers, gloo off":  {paddleJob(2, 2, withGloo(0)), ips, servers},
+		"servers, gloo":      {paddleJob(2, 2, withGloo(1)), ips, gloo},
+		"servers, gloo all":  {paddleJob(2, 2, withGloo(2)), ips, merged(gloo, map[string]string{"PADDLE_WITH_GLOO": "2"})},
+		"collective":         {paddleJob(0, 2), ips, workers},
+		"gloo needs servers": {paddleJob(0, 2, withGloo(1)), ips, workers},
+		"names": {service, ServiceAddresses(service), map[string]string{
+			"PADDLE_PORT":                  "36000",
+			"TRAINER_PORTS_NUM":            "20",
+			"PADDLE_PSERVERS_IP_PORT_LIST": "wide-ps-0.wide:36000,wide-ps-1.wide:36000",
+			"PADDLE_TRAINER_ENDPOINTS":     "wide-worker-0.wide:36000,wide-worker-1.wide:36000",
+			"PADDLE_TRAINERS":              "wide-worker-0.wide,wide-worker-1.wide",
+			"PADDLE_TRAINERS_NUM":          "2",
+			"PADDLE_WITH_GLOO":             "1",
+			"PADDLE_GLOO_RENDEZVOUS":       "3",
+			"PADDLE_GLOO_HTTP_ENDPOINT":    "wide-ps-0.wide:36018",
+		}},
+		"single": {paddleJob(0, 1), Addresses{RoleWorker: {"10.0.0.3"}}, map[string]string{
+			"PADDLE_PORT":              "36000",
+			"TRAINER_PORTS_NUM":        "20",
+			"PADDLE_TRAINER_ENDPOINTS": "10.0.0.3:36000",
+			"PADDLE_TRAINERS":          "10.0.0.3",
+			"PADDLE_TRAINERS_NUM":      "1",
+		}},
+		"IPv6": {paddleJob(0, 1), Addresses{RoleWorker: {"fd00::1"}}, map[string]string{
+			"PADDLE_PORT":              "36000",
+			"TRAINER_PORTS_NUM":        "20",
+			"PADDLE_TRAINER_ENDPOINTS": "[fd00::1]:36000",
+			"PADDLE_TRAINERS":          "fd00::1",
+			"PADDLE_TRAINERS_NUM":      "1",
+		}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, c.want, ConfigMap(c.job, c.addresses, "g", Config{}).Data)
+			// The names are known without addresses; the notice about overridden variables relies on it.
+			known := contract(c.job, nil)
+			require.Len(t, known, len(c.want))
+			for name := range c.want {
+				require.Contains(t, known, name)
+			}
+		})
+	}
+}
+
+func TestConfigMapMetadata(t *testing.T) {
+	got := ConfigMap(paddleJob(0, 2), Addresses{}, "abc", Config{})
+	require.Equal(t, "ConfigMap", got.Kind)
+	require.Equal(t, "v1", got.APIVersion)
+	require.Equal(t, "wide", got.Name)
+	require.Equal(t, "train", got.Namespace)
+	require.Equal(t, map[string]string{keys.JobName: "wide", keys.ResourceName: "wide"}, got.Labels)
+	require.Equal(t, map[string]string{keys.Gang: "abc"}, got.Annotations)
+	require.Equal(t, "PaddleJob", got.OwnerReferences[0].Kind)
+	require.EqualValues(t, "0f1e", got.OwnerReferences[0].UID)
+	require.Empty(t, ConfigMap(paddleJob(0, 2), Addresses{}, "", Config{}).Annotations)
+}
