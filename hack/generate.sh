@@ -31,13 +31,13 @@ rm -rf $client/applyconfiguration $client/clientset $client/listers $client/info
   --versioned-clientset-package $module/$client/clientset/versioned \
   --listers-package $module/$client/listers $api
 
-# Without descriptions: three pod templates with them make a CRD past what an annotation of kubectl apply can hold.
 echo "generate: deploy/v1/crd.yaml"
 crds=$(mktemp -d)
 trap 'rm -rf "$crds"' EXIT
-"$bin/controller-gen" crd:maxDescLen=0 paths=./controller/apis/... output:crd:dir="$crds"
+# Without the embedded metadata the API server would prune the labels and annotations of pod templates.
+"$bin/controller-gen" crd:generateEmbeddedObjectMeta=true paths=./controller/apis/... output:crd:dir="$crds"
 mkdir -p deploy/v1
 {
   echo "# Made by hack/generate.sh from controller/apis; edit the types there."
-  cat "$crds/batch.paddlepaddle.org_paddlejobs.yaml"
-} > deploy/v1/crd.yaml
+  go run ./hack/crdtrim <"$crds/batch.paddlepaddle.org_paddlejobs.yaml"
+} >deploy/v1/crd.yaml
