@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paddle
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"volcano.sh/volcano/pkg/scheduler/api"
+)
+
+// tally counts the pods of one role towards its minimum.
+type tally struct {
+	name    string // what a data scientist calls one such pod
+	min     int32
+	created int32  // pods that are there and neither failed nor ending
+	running int32  // of those, pods that are bound or have succeeded
+	room    int32  // of those, pending pods for which this session found a node
+	gated   int32  // of those, pending pods that a scheduling gate holds back
+	untried bool   // whether there are pending pods for which no node was looked for
+	reason  string // why the first pending pod found no node
+}
+
+var roleNames = map[role]string{
+	roleServer: "server", roleHeter: "heter worker", roleWorker: "worker", roleOther: "other pod",
+}
+
+// missingPods says that a gang waits for pods to be created, "" when all of its minimums exist.
+func missingPods(job *api.JobInfo, g gang) string {
+	if job.CheckTaskValid() && job.ValidTaskNum() >= job.MinAvailable {
+		return ""
+	}
+	counts := short(job, g, func(t tally) int32 { return t.created })
+	return fmt.Sprintf("gang not started: %s exist; no pod is started until all minimums exist",
+		counted(counts, func(t tally) (int32, bool) { return t.created, true }))
+}
+
+// notPlaced says why a gang whose pods all exist is not started, in terms of what this session found so far.
+func notPlaced(job *api.JobInfo, g gang) string {
+	counts := short(job, g, func(t tally) int32 { return t.running + t.room })
+	found := counted(counts, func(t tally) (int32, bool) { return t.running + t.room, t.running+t.room > 0 || !t.untried })
+	reasons := why(counts)
+	if len(reasons) == 0 {
+		reasons = []string{fmt.Sprintf("queue %s takes no more now: it is closed, or its quota or share is used up", job.Queue)}
+	}
+	reason := strings.Join(reasons, "; ")
+	switch {
+	case found == "":
+		return "gang not started: " + reason
+	case pipelined(job):
+		return fmt.Sprintf("gang not started: %s have room once pods that are ending have freed it", found)
+	case slices.ContainsFunc(counts, func(t tally) bool { return t.running > 0 }):
+		return fmt.Sprintf("gang incomplete: %s run or have room; missing pods wait until all minimums fit (%s)", found, reason)
+	default:
+		return fmt.Sprintf("gang not started: %s have room; no pod is started until all minimums fit (%s)", found, reason)
+	}
+}
+
+// short is the tallies of the roles when one of them is short of its minimum, else that of the whole gang, which is then
+// short of the PodGroup's minMember.
+func short(job *api.JobInfo, g gang, have func(tally) int32) []tally {
+	counts := tallies(job, g, func(group group) string { return roleNames[group.role] })
+	if slices.ContainsFunc(counts, func(t tally) bool { return have(t) < t.min }) {
+		return slices.DeleteFunc(counts, func(t tally) bool { return t.min == 0 })
+	}
+	all := tallies(job, g, func(group) string { return "pod" })
+	all[0].min = job.MinAvailable
+	return all
+}
+
+// tallies counts the pods of a gang by name, in the gang's order.
+func tallies(job *api.JobInfo, g gang, name func(group) string) []tally {
+	var counts []tally
+	at := map[string]int{} // task name to index in counts
+	for _, group := range g {
+		i := slices.IndexFunc(counts, func(t tally) bool { return t.name == name(group) })
+		if i < 0 {
+			i = len(counts)
+			counts = append(counts, tally{name: name(group)})
+		}
+		counts[i].min += group.min
+		at[group.task] = i
+	}
+	for _, task := range inOrder(job) {
+		counts[at[task.TaskRole]].count(task, job.NodesFitErrors[task.UID])
+	}
+	return counts
+}
+
+// count adds one pod; refused is why it found no node, nil if it found one or none was looked for.
+func (t *tally) count(task *api.TaskInfo, refused *api.FitErrors) {
+	status := task.Status
+	if status == api.Pending && task.LastTransaction != nil {
+		status = task.LastTransaction.Status // what it was before the gang was given up
+	}
+	switch {
+	case occupies(task.Status):
+		t.running++
+	case status == api.Pipelined || occupies(status):
+		t.room++
+	case status != api.Pending:
+		return
+	case task.SchGated:
+		t.gated++
+	case refused == nil:
+		t.untried = true
+	case t.reason == "":
+		t.reason = strings.TrimSuffix(refused.Error(), ".")
+	}
+	t.created++
+}
+
+// why is the reasons for which roles are short of their minimum.
+func why(counts []tally) []string {
+	var reasons []string
+	for _, t := range counts {
+		if t.running+t.room >= t.min {
+			continue
+		}
+		if t.reason != "" {
+			reasons = append(reasons, t.plural()+": "+t.reason)
+		}
+		if t.gated > 0 {
+			reasons = append(reasons, fmt.Sprintf("%s: %d held back by scheduling gates", t.plural(), t.gated))
+		}
+	}
+	return reasons
+}
+
+// counted writes "2 of 2 servers and 1 of 2 workers" of the roles for which number answers true; more pods than the
+// minimum are not told.
+func counted(counts []tally, number func(tally) (int32, bool)) string {
+	var parts []string
+	for _, t := range counts {
+		if n, ok := number(t); ok {
+			parts = append(parts, fmt.Sprintf("%d of %d %s", min(n, t.min), t.min, t.plural()))
+		}
+	}
+	if len(parts) < 2 {
+		return strings.Join(parts, "")
+	}
+	return strings.Join(parts[:len(parts)-1], ", ") + " and " + parts[len(parts)-1]
+}
+
+// plural is the name for min pods.
+func (t tally) plural() string {
+	if t.min == 1 {
+		return t.name
+	}
+	return t.name + "s"
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paddle
+
+import (
+	batch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+)
+
+// Keys that the controller of this project sets; a test in test/ compares them with controller/keys.
+const (
+	// jobNameLabel is the label on PodGroup and pods with the PaddleJob's name.
+	jobNameLabel = "batch.paddlepaddle.org/job-name"
+	// modeAnnotation is the annotation on the PodGroup with the job's mode.
+	modeAnnotation = "batch.paddlepaddle.org/mode"
+	// resourceTypeLabel is the label on pods with the role: ps, worker or heter.
+	resourceTypeLabel = "paddle-res-type"
+	// resourceAnnotation is the annotation on pods with the role.
+	resourceAnnotation = "paddle-resource"
+)
+
+// Keys of the raw Volcano Job of 2019 (the CTR example).
+const (
+	ctrServerLabel = "paddle-job-pserver"
+	ctrWorkerLabel = "paddle-job"
+)
+
+// taskIndexKey is the annotation that Volcano gives each pod with its index in the task.
+const taskIndexKey = batch.TaskIndex
+
+// Variables that Paddle's role makers read, and the prefix that all of Paddle's own variables share.
+const (
+	envPrefix             = "PADDLE_"
+	envTrainingRole       = "TRAINING_ROLE"
+	envPaddleTrainingRole = "PADDLE_TRAINING_ROLE"
+)
