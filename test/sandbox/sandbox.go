@@ -28,8 +28,10 @@ type Sandbox struct {
 
 	mu         sync.Mutex
 	components map[string]component
-	processes  map[string]*process
-	stopped    bool
+	// addresses are where components serve metrics over HTTP.
+	addresses map[string]string
+	processes map[string]*process
+	stopped   bool
 	// failed gets the first component that died by itself.
 	failed chan error
 }
@@ -48,6 +50,10 @@ func (s *Sandbox) RESTConfig() *rest.Config { return rest.CopyConfig(s.config) }
 
 // Logs is the path of a component's log.
 func (s *Sandbox) Logs(component string) string { return s.layout.logs(component) }
+
+// Address is the host and port where a component serves its metrics over plain HTTP: Scheduler, VolcanoController and
+// Controller do. It is empty for others, and for those that were left out.
+func (s *Sandbox) Address(component string) string { return s.addresses[component] }
 
 // Failed gets an error when a component has died by itself. The others go on.
 func (s *Sandbox) Failed() <-chan error { return s.failed }
@@ -124,15 +130,24 @@ func (s *Sandbox) Kill(name string, sig syscall.Signal) error {
 	}
 }
 
-// RestartController ends our controller as a rolling update would, and starts it again.
+// RestartController ends our controller as a rolling update would, starts it again, and waits until it is ready.
 func (s *Sandbox) RestartController(ctx context.Context) error {
 	if err := s.Kill(Controller, syscall.SIGTERM); err != nil {
 		return err
 	}
-	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("start the controller again: %w", err)
+	if err := s.StartComponent(Controller); err != nil {
+		return err
 	}
-	return s.StartComponent(Controller)
+	return s.controllerReady(ctx)
+}
+
+// controllerReady waits until our controller answers, if it is part of the sandbox.
+func (s *Sandbox) controllerReady(ctx context.Context) error {
+	at := s.Address(Controller)
+	if at == "" {
+		return nil
+	}
+	return until(ctx, "our controller to be ready", func(ctx context.Context) error { return healthy(ctx, "http://"+at+"/readyz") })
 }
 
 // Stop ends every component, in the reverse order of their start, and gives back the ports and the state folder, whose

@@ -36,7 +36,7 @@ func Start(ctx context.Context, o Options) (*Sandbox, error) {
 	nodes := o.Topology.Nodes()
 	s := &Sandbox{
 		layout: layout(o.StateDir), progress: o.progress(), lock: lock, ports: &ports{},
-		components: map[string]component{}, processes: map[string]*process{}, failed: make(chan error, 1),
+		components: map[string]component{}, addresses: map[string]string{}, processes: map[string]*process{}, failed: make(chan error, 1),
 	}
 	s.record = &Record{PID: os.Getpid(), Started: time.Now(), Kubeconfig: s.Kubeconfig(), Nodes: len(nodes)}
 	st := &starter{Sandbox: s, options: &o, manifests: m, nodes: nodes}
@@ -89,7 +89,7 @@ func (st *starter) run(ctx context.Context) error {
 	}
 	group, waits := errgroup.WithContext(ctx)
 	for _, wait := range []func(context.Context) error{
-		st.cluster.nodesReady, st.cluster.webhooksReady, st.cluster.queueReady, st.cluster.namespaceReady,
+		st.cluster.nodesReady, st.cluster.webhooksReady, st.cluster.queueReady, st.cluster.namespaceReady, st.controllerReady,
 	} {
 		group.Go(func() error { return wait(waits) })
 	}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sandbox
+
+import "context"
+
+// startClients starts everything that talks to the API server.
+func (st *starter) startClients(ctx context.Context) error {
+	n := len(st.nodes)
+	if err := st.add(component{name: ControllerManager, binary: st.binaries[buildKCM.name], args: controllerManagerArgs(st.layout, n)}); err != nil {
+		return err
+	}
+	if err := st.add(component{name: Kwok, binary: st.binaries[buildKwok.name], args: kwokArgs(st.layout, n)}); err != nil {
+		return err
+	}
+	numbers, err := st.takePorts(6)
+	if err != nil {
+		return err
+	}
+	if err := st.addDeployed(ctx, VolcanoController, st.binaries[buildVolcanoCM.name], st.manifests.volcano, "volcano-controllers",
+		volcanoControllerFlags(st.layout, numbers[0], numbers[1]), nil); err != nil {
+		return err
+	}
+	if err := st.addDeployed(ctx, VolcanoWebhooks, st.binaries[buildWebhooks.name], st.manifests.volcano, "volcano-admission",
+		webhookFlags(st.layout, st.webhookPort, numbers[2]), nil); err != nil {
+		return err
+	}
+	if err := st.addDeployed(ctx, Scheduler, st.schedulerBinary(), st.schedulerManifest(), st.schedulerDeployment(),
+		schedulerFlags(st.layout, numbers[3], numbers[4]), nil); err != nil {
+		return err
+	}
+	st.addresses[VolcanoController], st.addresses[Scheduler] = address(numbers[1]), address(numbers[4])
+	if st.options.WithoutController {
+		return nil
+	}
+	st.addresses[Controller] = address(numbers[5])
+	return st.addDeployed(ctx, Controller, st.binaries[buildController.name], st.manifests.operator, "",
+		controllerFlags(st.layout, numbers[5]), st.options.ControllerArgs)
+}
+
+// schedulerDeployment is the scheduler's name in Volcano's installer; our own manifest has one Deployment only.
+func (st *starter) schedulerDeployment() string {
+	if st.manifests.scheduler == nil {
+		return "volcano-scheduler"
+	}
+	return ""
+}
+
+func (st *starter) schedulerBinary() string {
+	switch {
+	case st.options.SchedulerBinary != "":
+		return st.options.SchedulerBinary
+	case st.options.StockScheduler:
+		return st.binaries[buildStock.name]
+	default:
+		return st.binaries[buildScheduler.name]
+	}
+}
+
+// addDeployed starts a component with the arguments, the variables and the service account of its Deployment.
+func (st *starter) addDeployed(ctx context.Context, name, binary string, m *manifest, deployment string, override flags, more []string) error {
+	d, err := m.deployment(deployment)
+	if err != nil {
+		return err
+	}
+	run := launchOf(d, override)
+	token, err := st.cluster.serviceAccountToken(ctx, run.namespace, run.account)
+	if err != nil {
+		return err
+	}
+	if err := writeKubeconfig(st.layout.kubeconfig(name), st.server, st.ca.pem, run.namespace, credentials{token: token}); err != nil {
+		return err
+	}
+	return st.add(component{name: name, binary: binary, args: append(run.args, more...), env: append(run.env, socketEnv)})
+}
