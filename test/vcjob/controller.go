@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"sync"
 	"time"
 
@@ -16,11 +17,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/informers"
-	"k8s.io/client-go/kubernetes"
 	kubefake "k8s.io/client-go/kubernetes/fake"
+	"k8s.io/klog/v2"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	scheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
-	vcclient "volcano.sh/apis/pkg/client/clientset/versioned"
 	vcfake "volcano.sh/apis/pkg/client/clientset/versioned/fake"
 	vcinformers "volcano.sh/apis/pkg/client/informers/externalversions"
 	"volcano.sh/volcano/pkg/controllers/framework"
@@ -29,8 +29,8 @@ import (
 
 // Controller is Volcano's Job controller, running.
 type Controller struct {
-	Kube    kubernetes.Interface
-	Volcano vcclient.Interface
+	Kube    *kubefake.Clientset
+	Volcano *vcfake.Clientset
 }
 
 // limit is how long a step of Volcano's may take; the usual is a few milliseconds.
@@ -42,6 +42,9 @@ const limit = time.Minute
 var Shared = sync.OnceValues(start)
 
 func start() (*Controller, error) {
+	// Volcano tells of each step; its errors still go to stderr.
+	klog.LogToStderr(false)
+	klog.SetOutput(io.Discard)
 	priorities := []*schedulingv1.PriorityClass{priority("low", 10), priority("medium", 100), priority("high", 1000)}
 	kube := kubefake.NewClientset(priorities[0], priorities[1], priorities[2])
 	volcano := vcfake.NewSimpleClientset(&scheduling.Queue{ObjectMeta: metav1.ObjectMeta{Name: "default"}})
@@ -99,6 +102,14 @@ func (c *Controller) PodGroup(ctx context.Context, job *vcbatch.Job) (group *sch
 // Pods lets the job into its queue, as the scheduler would, and waits for all its pods and its Service. Each pod gets
 // an IP of its own, in the order of their names as Volcano numbers them.
 func (c *Controller) Pods(ctx context.Context, job *vcbatch.Job) (pods []*corev1.Pod, services []*corev1.Service, err error) {
+	// A PodGroup that changes before the controller knows the job is an error to it.
+	err = until(ctx, "Volcano Job "+job.Name, func(ctx context.Context) (bool, error) {
+		seen, err := c.Volcano.BatchV1alpha1().Jobs(job.Namespace).Get(ctx, job.Name, metav1.GetOptions{})
+		return err == nil && seen.Status.State.Phase != "", err
+	})
+	if err != nil {
+		return nil, nil, err
+	}
 	group, err := c.PodGroup(ctx, job)
 	if err != nil {
 		return nil, nil, err

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package podgroup
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+	scheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+
+	"github.com/paddle-volcano/paddle-volcano/controller/render"
+	"github.com/paddle-volcano/paddle-volcano/test/vcjob"
+)
+
+// seed is printed with every failure; another one makes other jobs.
+const seed = 20260101
+
+// priorities are those of vcjob.Shared.
+func priorities(class string) int32 {
+	return map[string]int32{"low": 10, "medium": 100, "high": 1000}[class]
+}
+
+func volcano(t *testing.T) *vcjob.Controller {
+	t.Helper()
+	controller, err := vcjob.Shared()
+	require.NoError(t, err)
+	return controller
+}
+
+func requireEqual(t *testing.T, want, got *scheduling.PodGroup) {
+	t.Helper()
+	require.Truef(t, equality.Semantic.DeepEqual(want.Spec, got.Spec), "seed %d: spec, Volcano's (-) and ours (+):\n%s", seed, cmp.Diff(want.Spec, got.Spec))
+	require.Equal(t, want.Name, got.Name)
+	require.Equal(t, want.Namespace, got.Namespace)
+	require.Equal(t, want.Labels, got.Labels)
+	require.Equal(t, want.Annotations, got.Annotations)
+	require.Equal(t, want.OwnerReferences, got.OwnerReferences)
+}
+
+// Whatever the Job, our PodGroup is what Volcano's Job controller makes of it.
+func TestOurPodGroupIsVolcanos(t *testing.T) {
+	d, controller := throw(seed), volcano(t)
+	for i := range 400 {
+		job, err := controller.Create(t.Context(), d.volcanoJob(fmt.Sprintf("any-%d", i)))
+		require.NoError(t, err)
+		theirs, err := controller.PodGroup(t.Context(), job)
+		require.NoError(t, err)
+		t.Run(job.Name, func(t *testing.T) { requireEqual(t, theirs, render.PodGroup(job, priorities)) })
+	}
+}
+
+// Where ours is there first, Volcano's Job controller finds nothing to change in it, however often it looks.
+func TestVolcanoLeavesOurPodGroupAlone(t *testing.T) {
+	d, controller := throw(seed+1), volcano(t)
+	groups := controller.Volcano.SchedulingV1beta1().PodGroups("train")
+	var jobs []*vcbatch.Job
+	for i := range 60 {
+		job := d.volcanoJob(fmt.Sprintf("ours-%d", i))
+		job.UID = vcjob.UID(job.Name)
+		_, err := groups.Create(t.Context(), render.PodGroup(job, priorities), metav1.CreateOptions{})
+		require.NoError(t, err)
+		job, err = controller.Create(t.Context(), job)
+		require.NoError(t, err)
+		// The pods come after several syncs, each of which may write.
+		_, _, err = controller.Pods(t.Context(), job)
+		require.NoError(t, err)
+		jobs = append(jobs, job)
+	}
+	for _, action := range controller.Volcano.Actions() {
+		if write, ok := action.(interface{ GetObject() runtime.Object }); ok && action.Matches("update", "podgroups") && action.GetSubresource() == "" {
+			require.Failf(t, "Volcano changed a PodGroup", "seed %d: %s", seed+1, write.GetObject().(*scheduling.PodGroup).Name)
+		}
+	}
+	for _, job := range jobs {
+		stored, err := controller.PodGroup(t.Context(), job)
+		require.NoError(t, err)
+		requireEqual(t, stored, render.PodGroup(job, priorities))
+	}
+}
+
+// Every PaddleJob's gang is one in which the scheduler heeds the minimum of each role.
+func TestEveryRolesMinimumCounts(t *testing.T) {
+	d, controller := throw(seed+2), volcano(t)
+	for i := range 200 {
+		paddle := d.paddleJob(fmt.Sprintf("paddle-%d", i))
+		rendered, _ := render.Job(paddle, render.Wish{}, render.Config{})
+		job, err := controller.Create(t.Context(), rendered)
+		require.NoError(t, err)
+		theirs, err := controller.PodGroup(t.Context(), job)
+		require.NoError(t, err)
+		t.Run(job.Name, func(t *testing.T) {
+			ours := render.PodGroup(job, priorities)
+			requireEqual(t, theirs, ours)
+			var sum int32
+			for _, least := range ours.Spec.MinTaskMember {
+				sum += least
+			}
+			require.GreaterOrEqualf(t, ours.Spec.MinMember, sum, "seed %d: below this sum Volcano forgets the roles", seed+2)
+			if paddle.Spec.PS != nil {
+				require.EqualValues(t, paddle.Spec.PS.Replicas, ours.Spec.MinTaskMember["ps"], "servers are never fewer")
+			}
+			require.Positive(t, ours.Spec.MinTaskMember["worker"])
+		})
+	}
+}
