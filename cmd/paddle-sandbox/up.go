@@ -118,7 +118,11 @@ func (f *upFlags) ready(s *sandbox.Sandbox) error {
 	if f.held {
 		stop = "paddle-sandbox down --state " + f.state
 	}
-	fmt.Printf(nextSteps, kubeconfig, s.StateDir(), stop)
+	try := "kubectl create -f deploy/examples/wide_and_deep.yaml\n  kubectl get pdj --watch"
+	if f.withoutControl {
+		try = "kubectl create -f deploy/examples/ctr-volcano.yaml\n  kubectl get vcjob --watch"
+	}
+	fmt.Printf(nextSteps, kubeconfig, try, s.StateDir(), stop)
 	if !f.held {
 		return nil
 	}
@@ -139,8 +143,7 @@ Next, in another terminal:
 
   export KUBECONFIG=%s
   kubectl get nodes -L network.topology.nvidia.com/block
-  kubectl create -f deploy/examples/wide_and_deep.yaml
-  kubectl get pdj --watch
+  %s
 
 Logs of every component: %s/logs
 To stop the sandbox: %s

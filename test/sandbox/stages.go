@@ -7,6 +7,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"text/template"
 	"time"
 
@@ -30,6 +31,8 @@ var (
 	fateProgram string
 	//go:embed stages/pod.yaml
 	podStages string
+	//go:embed stages/kwok.yaml
+	kwokSettings string
 	//go:embed stages/node.yaml
 	nodeStages string
 )
@@ -76,7 +79,7 @@ func kwokConfig(workerRunFor time.Duration) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return nodeStages + "---\n" + pods, nil
+	return strings.Join([]string{kwokSettings, nodeStages, pods}, "---\n"), nil
 }
 
 func runForText(d time.Duration) string {

@@ -50,6 +50,9 @@ func stages(t *testing.T, workerRunFor time.Duration) map[string]stage {
 		require.NoError(t, err)
 		var s stage
 		require.NoError(t, yaml.Unmarshal(document, &s), string(document))
+		if s.Kind == "KwokConfiguration" {
+			continue
+		}
 		require.Equal(t, "Stage", s.Kind)
 		require.NotContains(t, out, s.Metadata.Name)
 		out[s.Metadata.Name] = s

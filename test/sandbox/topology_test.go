@@ -5,6 +5,7 @@ package sandbox_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -199,6 +200,23 @@ func TestLoadTopology(t *testing.T) {
 	topology, err := sandbox.LoadTopology(path)
 	require.NoError(t, err)
 	require.Len(t, topology.Nodes(), 1)
+}
+
+func TestTopologyOfTheReadme(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	_, rest, ok := strings.Cut(string(readme), "```yaml\nlabels: {team")
+	require.True(t, ok)
+	example, _, ok := strings.Cut(rest, "```")
+	require.True(t, ok)
+	topology, err := sandbox.ParseTopology([]byte("labels: {team" + example))
+	require.NoError(t, err)
+	nodes := topology.Nodes()
+	require.Len(t, nodes, 70)
+	last := nodes[len(nodes)-1]
+	require.Equal(t, "rack-8-node-5", last.Name)
+	require.Equal(t, "gpu-hall", last.Labels[sandbox.LabelBlock])
+	require.Equal(t, "a", last.Labels["nvidia.com/gpu.clique"])
 }
 
 func TestDemo(t *testing.T) {
