@@ -28,8 +28,8 @@ func TestColumnsOfKubectlGet(t *testing.T) {
 		},
 		{
 			file:   "simple.yaml",
-			during: []any{"simple", "Running", "Collective", "", "2/2", "default"},
-			ended:  []any{"simple", "Completed", "Collective", "", "0/2", "default"},
+			during: []any{"simple", "Running", "Collective", nil, "2/2", "default"},
+			ended:  []any{"simple", "Completed", "Collective", nil, "0/2", "default"},
 		},
 	}
 	for _, tc := range tests {

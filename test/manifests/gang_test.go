@@ -21,21 +21,19 @@ import (
 // cyclesWithout is how many scheduling cycles a gang that does not fit is watched for.
 const cyclesWithout = 30
 
-var tinyTaints = []corev1.Taint{{Key: tinyLabel, Value: "true", Effect: corev1.TaintEffectNoSchedule}}
-
-// What a pod asks for.
+// ask is what a pod asks for.
 type ask struct {
 	requests corev1.ResourceList
-	// tiny pods run on the nodes that take few pods, and nowhere else.
-	tiny bool
+	// tiny is the rack of nodes that take few pods where the pod must run; empty for pods that run elsewhere.
+	tiny string
 }
 
 func (a ask) role(replicas int) *paddlev1.ResourceSpec {
 	pod := corev1.PodSpec{Containers: []corev1.Container{{
 		Name: "paddle", Image: "paddle", Resources: corev1.ResourceRequirements{Requests: a.requests, Limits: a.requests},
 	}}}
-	if a.tiny {
-		pod.NodeSelector = map[string]string{tinyLabel: "true"}
+	if a.tiny != "" {
+		pod.NodeSelector = map[string]string{tinyLabel: a.tiny}
 		pod.Tolerations = []corev1.Toleration{{Key: tinyLabel, Operator: corev1.TolerationOpExists}}
 	}
 	return &paddlev1.ResourceSpec{Replicas: replicas, Template: corev1.PodTemplateSpec{
@@ -43,7 +41,7 @@ func (a ask) role(replicas int) *paddlev1.ResourceSpec {
 	}}
 }
 
-// The tiny nodes hold 4 pods and 16 cores together; the demo's GPU nodes hold one pod of 5 GPUs each, of which there
+// A tiny rack holds 4 pods and 16 cores; the demo's GPU nodes hold one pod of 5 GPUs each, of which there
 // are 4. Each case has a size that fits, which shows that nothing but the size holds the other back.
 func TestGangWithOnePodTooManyIsNeverBound(t *testing.T) {
 	cores := func(n string) corev1.ResourceList {
@@ -57,13 +55,14 @@ func TestGangWithOnePodTooManyIsNeverBound(t *testing.T) {
 		fits, exceeds [2]int
 	}{
 		{name: "workers with requests", servers: ask{requests: cores("1")}, worker: ask{requests: gpus}, fits: [2]int{2, 4}, exceeds: [2]int{2, 5}},
-		{name: "no requests", servers: ask{tiny: true}, worker: ask{tiny: true}, fits: [2]int{2, 2}, exceeds: [2]int{2, 3}},
-		{name: "servers without requests", servers: ask{tiny: true}, worker: ask{requests: cores("2"), tiny: true}, fits: [2]int{2, 2}, exceeds: [2]int{2, 3}},
-		{name: "a pod limit that only servers hit", servers: ask{tiny: true}, worker: ask{requests: cores("1")}, fits: [2]int{4, 1}, exceeds: [2]int{5, 1}},
+		{name: "no requests", servers: ask{tiny: "a"}, worker: ask{tiny: "a"}, fits: [2]int{2, 2}, exceeds: [2]int{2, 3}},
+		{name: "servers without requests", servers: ask{tiny: "b"}, worker: ask{requests: cores("2"), tiny: "b"}, fits: [2]int{2, 2}, exceeds: [2]int{2, 3}},
+		{name: "a pod limit that only servers hit", servers: ask{tiny: "c"}, worker: ask{requests: cores("1")}, fits: [2]int{4, 1}, exceeds: [2]int{5, 1}},
 	}
-	// One after the other: each needs all of the room that it is short of.
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			// One after the other: each needs all of the room that the other is short of.
 			t.Run("fits", func(t *testing.T) {
 				g := newGang(t, tc.servers.role(tc.fits[0]), tc.worker.role(tc.fits[1]))
 				g.submit(t)

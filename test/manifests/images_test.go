@@ -38,7 +38,8 @@ func TestDockerfilesBuildWhatTheManifestsRun(t *testing.T) {
 						copyInto(t, source, filepath.Join(module, source))
 					}
 				case strings.Contains(line, "go build"):
-					command := strings.Replace(strings.TrimPrefix(line, "RUN "), "/out/", output+"/", 1)
+					// -trimpath changes no package's text, and Kubernetes would be compiled a second time for it.
+					command := strings.NewReplacer("RUN ", "", "-trimpath ", "", "/out/", output+"/").Replace(line)
 					require.Contains(t, command, "CGO_ENABLED=0 ")
 					built = fields[len(fields)-1][len("./cmd/"):]
 					build := exec.CommandContext(t.Context(), "sh", "-c", command)

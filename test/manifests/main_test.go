@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
@@ -24,10 +25,13 @@ const (
 	stateDir = "../../_output/test-manifests"
 	// workersRun leaves time to look at what runs, also on a busy machine.
 	workersRun = 10 * time.Second
-	// tinyNodes nodes take tinyPods pods each, and only pods that ask for them by tinyLabel and tolerate tinyTaint.
+	// Each of tinyRacks has tinyNodes nodes that take tinyPods pods each, and only pods that ask for them by tinyLabel and
+	// tolerate it as a taint.
 	tinyNodes, tinyPods = 2, 2
 	tinyLabel           = "test/tiny"
 )
+
+var tinyRacks = []string{"a", "b", "c"}
 
 // shared is the sandbox of every test that leaves it whole.
 var shared *plane
@@ -96,11 +100,21 @@ func startPlane(dir string) (*plane, error) {
 	return p, nil
 }
 
-// topology is the demo's cluster and a rack of nodes that take few pods.
+// topology is the demo's cluster and some racks of nodes that take few pods.
 func topology() *sandbox.Topology {
 	t := sandbox.Demo()
-	t.Shapes["tiny"] = sandbox.Shape{CPU: "8", Memory: "16Gi", Pods: ptr.To(tinyPods), Labels: map[string]string{tinyLabel: "true"}, Taints: tinyTaints}
-	t.Blocks = append(t.Blocks, sandbox.Block{Racks: []sandbox.Rack{{Nodes: []sandbox.NodeGroup{{Shape: "tiny", Count: ptr.To(tinyNodes)}}}}})
+	t.Shapes["tiny"] = sandbox.Shape{
+		CPU: "8", Memory: "16Gi", Pods: ptr.To(tinyPods),
+		Taints: []corev1.Taint{{Key: tinyLabel, Effect: corev1.TaintEffectNoSchedule}},
+	}
+	tiny := sandbox.Block{}
+	for _, rack := range tinyRacks {
+		tiny.Racks = append(tiny.Racks, sandbox.Rack{
+			Labels: map[string]string{tinyLabel: rack},
+			Nodes:  []sandbox.NodeGroup{{Shape: "tiny", Count: ptr.To(tinyNodes)}},
+		})
+	}
+	t.Blocks = append(t.Blocks, tiny)
 	return t
 }
 
