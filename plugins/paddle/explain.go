@@ -18,8 +18,7 @@ type tally struct {
 	running int32  // of those, pods that are bound or have succeeded
 	room    int32  // of those, pending pods for which this session found a node
 	gated   int32  // of those, pending pods that a scheduling gate holds back
-	untried bool   // whether there are pending pods for which no node was looked for
-	reason  string // why the first pending pod found no node
+	reason  string // why the first pending pod found no node, "" if none was looked for
 }
 
 var roleNames = map[role]string{
@@ -39,10 +38,10 @@ func missingPods(job *api.JobInfo, g gang) string {
 // notPlaced says why a gang whose pods all exist is not started, in terms of what this session found so far.
 func notPlaced(job *api.JobInfo, g gang) string {
 	counts := short(job, g, func(t tally) int32 { return t.running + t.room })
-	found := counted(counts, func(t tally) (int32, bool) { return t.running + t.room, t.running+t.room > 0 || !t.untried })
+	found := counted(counts, func(t tally) (int32, bool) { return t.running + t.room, t.tried() })
 	reasons := why(counts)
 	if len(reasons) == 0 {
-		reasons = []string{fmt.Sprintf("queue %s takes no more now: it is closed, or its quota or share is used up", job.Queue)}
+		reasons = []string{fmt.Sprintf("queue %s takes no more now: it is closed, or its quota or its share of the cluster is used up", job.Queue)}
 	}
 	reason := strings.Join(reasons, "; ")
 	switch {
@@ -57,11 +56,11 @@ func notPlaced(job *api.JobInfo, g gang) string {
 	}
 }
 
-// short is the tallies of the roles when one of them is short of its minimum, else that of the whole gang, which is then
-// short of the PodGroup's minMember.
+// short is the tallies of the roles, unless each has its minimum and the gang is nevertheless short of the PodGroup's
+// minMember: then it is one of all pods.
 func short(job *api.JobInfo, g gang, have func(tally) int32) []tally {
 	counts := tallies(job, g, func(group group) string { return roleNames[group.role] })
-	if slices.ContainsFunc(counts, func(t tally) bool { return have(t) < t.min }) {
+	if pipelined(job) || slices.ContainsFunc(counts, func(t tally) bool { return have(t) < t.min }) {
 		return slices.DeleteFunc(counts, func(t tally) bool { return t.min == 0 })
 	}
 	all := tallies(job, g, func(group) string { return "pod" })
@@ -103,12 +102,15 @@ func (t *tally) count(task *api.TaskInfo, refused *api.FitErrors) {
 		return
 	case task.SchGated:
 		t.gated++
-	case refused == nil:
-		t.untried = true
-	case t.reason == "":
+	case refused != nil && t.reason == "":
 		t.reason = strings.TrimSuffix(refused.Error(), ".")
 	}
 	t.created++
+}
+
+// tried tells whether the session came to any pod of the role: allocate gives a gang up at the first that finds no node.
+func (t tally) tried() bool {
+	return t.running+t.room+t.gated > 0 || t.reason != ""
 }
 
 // why is the reasons for which roles are short of their minimum.

@@ -69,7 +69,7 @@ func (p *plugin) openGang(job *api.JobInfo) {
 	for id, rank := range ranks(job, gang) {
 		p.ranks[id] = rank
 	}
-	if job.IsPending() || ready(job) {
+	if ready(job) {
 		return
 	}
 	// What holds for a job that the actions do not come to; explain says more about one that they do.

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paddle
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// What a user reads in kubectl describe podgroup.
+func TestWhyGangIsNotStarted(t *testing.T) {
+	large := resources{"cpu": "8", "memory": "8Gi"}
+	group := func() any { return podGroup("job", 4, twoTwo) }
+	gated := pods("job", "ps", 2, nothing)
+	gated[1].Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "wait"}}
+	fussy := pods("job", "ps", 2, nothing)
+	for _, pod := range fussy {
+		pod.Spec.NodeSelector = map[string]string{"disk": "ssd"}
+	}
+	closed := queue("closed", nil)
+	closed.Status.State = "Closed"
+	inClosed := podGroup("job", 4, twoTwo)
+	inClosed.Spec.Queue = "closed"
+	inClosed.Status.Phase = "Inqueue"
+	now := metav1.Now()
+	ending := pods("old", "worker", 1, resources{"cpu": "7"})
+	ending[0].Spec.NodeName = "n1"
+	ending[0].Status.Phase = corev1.PodRunning
+	ending[0].DeletionTimestamp = &now
+	half := pods("job", "worker", 2, oneCPU)
+	half[0].Spec.NodeName = "n1"
+	half[0].Status.Phase = corev1.PodRunning
+
+	for _, test := range []struct {
+		name    string
+		objects []any
+		message string
+	}{
+		{
+			"room for one worker",
+			[]any{group(), pods("job", "ps", 2, nothing), pods("job", "worker", 2, resources{"cpu": "5"}), node("n1", large),
+				node("n2", resources{"cpu": "4"})},
+			"gang not started: 2 of 2 servers and 1 of 2 workers have room; no pod is started until all minimums fit " +
+				"(workers: 0/2 nodes are unavailable: 2 Insufficient cpu)",
+		}, {
+			"no room for servers, so workers are not tried",
+			[]any{group(), pods("job", "ps", 2, resources{"cpu": "5"}), pods("job", "worker", 2, nothing), node("n1", large),
+				node("n2", resources{"cpu": "4"})},
+			"gang not started: 1 of 2 servers have room; no pod is started until all minimums fit " +
+				"(servers: 0/2 nodes are unavailable: 2 Insufficient cpu)",
+		}, {
+			"no room at all",
+			[]any{group(), fussy, pods("job", "worker", 2, nothing), node("n1", large)},
+			"gang not started: 0 of 2 servers have room; no pod is started until all minimums fit " +
+				"(servers: 0/1 nodes are unavailable: 1 node(s) didn't match Pod's node affinity/selector)",
+		}, {
+			"pods are missing",
+			[]any{group(), pods("job", "ps", 1, nothing), pods("job", "worker", 2, nothing), node("n1", large)},
+			"gang not started: 1 of 2 servers and 2 of 2 workers exist; no pod is started until all minimums exist",
+		}, {
+			"a pod is gated",
+			[]any{group(), gated, pods("job", "worker", 2, nothing), node("n1", large)},
+			"gang not started: 1 of 2 servers and 2 of 2 workers have room; no pod is started until all minimums fit " +
+				"(servers: 1 held back by scheduling gates)",
+		}, {
+			"queue is closed",
+			[]any{closed, inClosed, pods("job", "ps", 2, nothing), pods("job", "worker", 2, nothing), node("n1", large)},
+			"gang not started: queue closed takes no more now: it is closed, or its quota or its share of the cluster is used up",
+		}, {
+			"others are ending",
+			[]any{group(), podGroup("old", 1, nil), ending, pods("job", "ps", 2, nothing),
+				pods("job", "worker", 2, resources{"cpu": "4"}), node("n1", large)},
+			"gang not started: 2 of 2 servers and 2 of 2 workers have room once pods that are ending have freed it",
+		}, {
+			"a running gang lacks a worker",
+			[]any{group(), pods("job", "ps", 2, nothing), half, node("n1", resources{"cpu": "1", "memory": "8Gi"}),
+				node("n2", resources{"cpu": "900m", "memory": "8Gi"}), node("n3", resources{"cpu": "900m", "memory": "8Gi"})},
+			"gang incomplete: 2 of 2 servers and 1 of 2 workers run or have room; missing pods wait until all minimums fit " +
+				"(workers: 0/3 nodes are unavailable: 3 Insufficient cpu)",
+		}, {
+			"minimum above the roles' sum",
+			[]any{podGroup("job", 3, map[string]int32{"worker": 1}), pods("job", "worker", 3, resources{"cpu": "5"}),
+				node("n1", large), node("n2", resources{"cpu": "7"})},
+			"gang not started: 2 of 3 pods have room; no pod is started until all minimums fit " +
+				"(pods: 0/2 nodes are unavailable: 2 Insufficient cpu)",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := newCluster(t, shipped, test.objects...)
+			for range 3 { // the same words each time: a condition that does not change is not written
+				c.session()
+				require.Contains(t, c.message("job"), "Origin reason is: "+test.message)
+				require.True(t, len(c.message("job")) >= len(test.message))
+			}
+		})
+	}
+}
+
+// A gang that has started, and a job that is not Paddle's, are not explained.
+func TestNothingToExplain(t *testing.T) {
+	c := newCluster(t, shipped, podGroup("job", 4, twoTwo), pods("job", "ps", 2, nothing), pods("job", "worker", 4, oneCPU),
+		podGroup("tf", 2, nil), plainPods("tf", "worker", 2, resources{"cpu": "9"}), node("n1", resources{"cpu": "2", "memory": "8Gi"}))
+	c.sessions(2, allFour...)
+	require.Empty(t, c.message("job"))
+	require.NotContains(t, c.status.pods["job-worker-2"].Conditions[0].Message, "gang")
+	require.NotContains(t, c.message("tf"), "gang not started")
+}

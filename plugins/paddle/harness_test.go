@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paddle
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/record"
+	batch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+	schedulingscheme "volcano.sh/apis/pkg/apis/scheduling/scheme"
+	scheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+	"volcano.sh/volcano/pkg/scheduler"
+	_ "volcano.sh/volcano/pkg/scheduler/actions"
+	"volcano.sh/volcano/pkg/scheduler/api"
+	"volcano.sh/volcano/pkg/scheduler/cache"
+	"volcano.sh/volcano/pkg/scheduler/conf"
+	"volcano.sh/volcano/pkg/scheduler/framework"
+	_ "volcano.sh/volcano/pkg/scheduler/plugins"
+	_ "volcano.sh/volcano/pkg/scheduler/uthelper" // its init starts the metrics that predicates write
+	"volcano.sh/volcano/pkg/scheduler/util"
+)
+
+const namespace = "ns"
+
+// tier1 and tier2 are the tiers of Volcano's own default configuration; %s is where lines are put before and after.
+const (
+	actionsAll = "enqueue, allocate, backfill"
+	tier1      = "- plugins:\n%s  - name: priority\n  - name: gang\n    enablePreemptable: false\n%s  - name: conformance\n"
+	tier2      = "- plugins:\n%s  - name: overcommit\n  - name: drf\n    enablePreemptable: false\n  - name: predicates\n" +
+		"  - name: proportion\n  - name: nodeorder\n  - name: binpack\n%s"
+	tier1NoGang = "- plugins:\n  - name: priority\n  - name: paddle\n  - name: conformance\n"
+	withPaddle  = "  - name: paddle\n"
+)
+
+func configuration(actions string, tiers ...string) string {
+	return fmt.Sprintf("actions: %q\ntiers:\n%s", actions, strings.Join(tiers, ""))
+}
+
+// stock is Volcano's default configuration, without the plugin.
+var stock = configuration(actionsAll, fmt.Sprintf(tier1, "", ""), fmt.Sprintf(tier2, "", ""))
+
+// shipped is what deploy/v1/scheduler.yaml holds.
+var shipped = configuration(actionsAll, fmt.Sprintf(tier1, "", withPaddle), fmt.Sprintf(tier2, "", ""))
+
+// placements are the places in which an administrator may have put the plugin.
+var placements = map[string]string{
+	"after gang":        shipped,
+	"before gang":       configuration(actionsAll, fmt.Sprintf(tier1, withPaddle, ""), fmt.Sprintf(tier2, "", "")),
+	"first in tier 2":   configuration(actionsAll, fmt.Sprintf(tier1, "", ""), fmt.Sprintf(tier2, withPaddle, "")),
+	"last in tier 2":    configuration(actionsAll, fmt.Sprintf(tier1, "", ""), fmt.Sprintf(tier2, "", withPaddle)),
+	"a tier of its own": configuration(actionsAll, "- plugins:\n"+withPaddle, fmt.Sprintf(tier1, "", ""), fmt.Sprintf(tier2, "", "")),
+	"without gang":      configuration(actionsAll, tier1NoGang, fmt.Sprintf(tier2, "", "")),
+	"without backfill":  configuration("enqueue, allocate", fmt.Sprintf(tier1, "", withPaddle), fmt.Sprintf(tier2, "", "")),
+	"with every action": configuration("enqueue, reclaim, allocate, backfill, preempt", fmt.Sprintf(tier1, "", withPaddle), fmt.Sprintf(tier2, "", "")),
+}
+
+// inEveryPlacement runs a test once per place of the plugin.
+func inEveryPlacement(t *testing.T, test func(t *testing.T, configuration string)) {
+	for _, name := range slices.Sorted(maps.Keys(placements)) {
+		t.Run(name, func(t *testing.T) { test(t, placements[name]) })
+	}
+}
+
+// cluster is a scheduler's real cache, without an API server behind it: bindings and status writes end here.
+type cluster struct {
+	t       *testing.T
+	cache   *cache.SchedulerCache
+	actions []framework.Action
+	tiers   []conf.Tier
+	status  *statusWriter
+	version int
+}
+
+// newCluster runs a scheduler with one configuration over nodes, queues, PodGroups and pods.
+func newCluster(t *testing.T, configuration string, objects ...any) *cluster {
+	t.Helper()
+	framework.RegisterPluginBuilder(PluginName, New)
+	actions, tiers, _, _, err := scheduler.UnmarshalSchedulerConf(configuration)
+	require.NoError(t, err)
+	conf.EnabledActionMap = map[string]bool{}
+	for _, action := range actions {
+		conf.EnabledActionMap[action.Name()] = true
+	}
+	status := &statusWriter{groups: map[string]*api.PodGroup{}, pods: map[string]corev1.PodStatus{}}
+	// Bindings are read from the cache, which knows them before any binder does; the channel is never full.
+	binder, evictor := util.NewFakeBinder(1000), util.NewFakeEvictor(1000)
+	c := &cluster{t: t, actions: actions, tiers: tiers, status: status}
+	c.cache = cache.NewCustomMockSchedulerCache("volcano", binder, evictor, status, nil, &record.FakeRecorder{})
+	stop := make(chan struct{})
+	t.Cleanup(func() { close(stop) })
+	c.cache.Run(stop)
+	c.add(queue("default", nil))
+	c.add(objects...)
+	return c
+}
+
+// add puts objects into the cache, or lists of them.
+func (c *cluster) add(objects ...any) {
+	c.t.Helper()
+	for _, object := range objects {
+		switch o := object.(type) {
+		case *corev1.Node:
+			require.NoError(c.t, c.cache.AddOrUpdateNode(o))
+		case *corev1.Pod:
+			c.cache.AddPod(o)
+		case []*corev1.Pod:
+			for _, pod := range o {
+				c.cache.AddPod(pod)
+			}
+		case *scheduling.PodGroup:
+			c.cache.AddPodGroupV1beta1(o)
+		case *scheduling.Queue:
+			c.cache.AddQueueV1beta1(o)
+		default:
+			c.t.Fatalf("cannot add a %T", object)
+		}
+	}
+}
+
+// session runs one scheduling cycle and brings what it wrote to PodGroups back into the cache.
+func (c *cluster) session() {
+	c.t.Helper()
+	ssn := framework.OpenSession(c.cache, c.tiers, nil)
+	for _, action := range c.actions {
+		action.Execute(ssn)
+	}
+	requireConsistent(c.t, ssn.Jobs, ssn.Nodes)
+	framework.CloseSession(ssn)
+	c.requireUntouched()
+	for _, written := range c.status.take() {
+		var group scheduling.PodGroup
+		require.NoError(c.t, schedulingscheme.Scheme.Convert(&written.PodGroup, &group, nil))
+		c.version++
+		group.ResourceVersion = fmt.Sprint(c.version)
+		c.cache.UpdatePodGroupV1beta1(&scheduling.PodGroup{}, &group)
+	}
+}
+
+// requireConsistent requires that jobs and nodes account what their tasks hold: each byte once.
+func requireConsistent(t *testing.T, jobs map[api.JobID]*api.JobInfo, nodes map[string]*api.NodeInfo) {
+	t.Helper()
+	for _, job := range jobs {
+		total, allocated := api.EmptyResource(), api.EmptyResource()
+		for _, task := range job.Tasks {
+			total.Add(task.Resreq)
+			if api.AllocatedStatus(task.Status) {
+				allocated.Add(task.Resreq)
+			}
+		}
+		require.InDelta(t, total.Memory, job.TotalRequest.Memory, 0, "memory that job %s asks for", job.UID)
+		require.InDelta(t, allocated.Memory, job.Allocated.Memory, 0, "memory that job %s has", job.UID)
+	}
+	for _, node := range nodes {
+		used := api.EmptyResource()
+		for _, task := range node.Tasks {
+			require.Equal(t, api.GetPodResourceRequest(task.Pod), task.Resreq, "what %s holds on its node", task.Name)
+			if task.Status != api.Pipelined {
+				used.Add(task.Resreq)
+			}
+		}
+		require.InDelta(t, used.Memory, node.Used.Memory, 0, "memory used on %s", node.Name)
+		require.InDelta(t, used.MilliCPU, node.Used.MilliCPU, 0, "CPU used on %s", node.Name)
+		require.InDelta(t, node.Allocatable.MilliCPU-used.MilliCPU, node.Idle.MilliCPU, 0, "CPU idle on %s", node.Name)
+	}
+}
+
+// requireUntouched requires that the cache, which the next session starts from, holds the pods' own requests only.
+func (c *cluster) requireUntouched() {
+	c.t.Helper()
+	c.cache.Mutex.Lock()
+	defer c.cache.Mutex.Unlock()
+	requireConsistent(c.t, c.cache.Jobs, c.cache.Nodes)
+	for _, job := range c.cache.Jobs {
+		for _, task := range job.Tasks {
+			own := api.GetPodResourceRequest(task.Pod)
+			require.Equal(c.t, own, task.Resreq, "Resreq of %s", task.Name)
+			require.Equal(c.t, own, task.InitResreq, "InitResreq of %s", task.Name)
+			require.Equal(c.t, own.IsEmpty(), task.BestEffort, "BestEffort of %s", task.Name)
+		}
+		if job.PodGroup != nil {
+			require.Equal(c.t, job.PodGroup.Spec.MinMember, job.MinAvailable, "minimum of %s", job.UID)
+		}
+	}
+	for _, node := range c.cache.Nodes {
+		require.InDelta(c.t, node.Allocatable.Memory-node.Used.Memory, node.Idle.Memory, 0, "memory idle on %s", node.Name)
+	}
+}
+
+// sessions runs n cycles and requires after each that exactly these pods are bound.
+func (c *cluster) sessions(n int, bound ...string) {
+	c.t.Helper()
+	for i := range n {
+		c.session()
+		require.Equal(c.t, slices.Sorted(slices.Values(bound)), c.bound(), "bound after cycle %d", i+1)
+	}
+}
+
+// bound is the names of the pods that are bound or run.
+func (c *cluster) bound() []string {
+	return slices.Sorted(maps.Keys(c.nodes()))
+}
+
+// nodes is the node of each pod that is bound or runs.
+func (c *cluster) nodes() map[string]string {
+	c.cache.Mutex.Lock()
+	defer c.cache.Mutex.Unlock()
+	result := map[string]string{}
+	for _, job := range c.cache.Jobs {
+		for _, task := range job.Tasks {
+			if api.AllocatedStatus(task.Status) {
+				result[task.Name] = task.NodeName
+			}
+		}
+	}
+	return result
+}
+
+// run does what the kubelet does: bound pods run.
+func (c *cluster) run() {
+	for name, node := range c.nodes() {
+		c.change(name, func(pod *corev1.Pod) {
+			pod.Spec.NodeName = node
+			pod.Status.Phase = corev1.PodRunning
+		})
+	}
+}
+
+// change replaces a pod by a changed copy.
+func (c *cluster) change(name string, change func(*corev1.Pod)) {
+	old := c.pod(name)
+	changed := old.DeepCopy()
+	change(changed)
+	c.cache.UpdatePod(old, changed)
+}
+
+// remove deletes a pod.
+func (c *cluster) remove(name string) {
+	c.cache.DeletePod(c.pod(name))
+}
+
+func (c *cluster) pod(name string) *corev1.Pod {
+	c.t.Helper()
+	c.cache.Mutex.Lock()
+	defer c.cache.Mutex.Unlock()
+	for _, job := range c.cache.Jobs {
+		for _, task := range job.Tasks {
+			if task.Name == name {
+				return task.Pod
+			}
+		}
+	}
+	require.Failf(c.t, "no such pod", "%s", name)
+	return nil
+}
+
+// message is the text of the PodGroup's Unschedulable condition.
+func (c *cluster) message(group string) string {
+	c.cache.Mutex.Lock()
+	defer c.cache.Mutex.Unlock()
+	for _, condition := range c.cache.Jobs[api.JobID(namespace+"/"+group)].PodGroup.Status.Conditions {
+		if string(condition.Type) == string(scheduling.PodGroupUnschedulableType) {
+			return condition.Message
+		}
+	}
+	return ""
+}
+
+// phase is the PodGroup's phase.
+func (c *cluster) phase(group string) string {
+	c.cache.Mutex.Lock()
+	defer c.cache.Mutex.Unlock()
+	return string(c.cache.Jobs[api.JobID(namespace+"/"+group)].PodGroup.Status.Phase)
+}
+
+// statusWriter keeps what the scheduler writes to PodGroups and pods.
+type statusWriter struct {
+	util.FakeStatusUpdater
+
+	mu     sync.Mutex
+	groups map[string]*api.PodGroup
+	pods   map[string]corev1.PodStatus
+}
+
+// UpdatePodGroup implements cache.StatusUpdater.
+func (s *statusWriter) UpdatePodGroup(group *api.PodGroup) (*api.PodGroup, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.groups[group.Name] = group
+	return group, nil
+}
+
+// UpdatePodStatus implements cache.StatusUpdater.
+func (s *statusWriter) UpdatePodStatus(pod *corev1.Pod) (*corev1.Pod, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pods[pod.Name] = pod.Status
+	return pod, nil
+}
+
+func (s *statusWriter) take() map[string]*api.PodGroup {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	groups := s.groups
+	s.groups = map[string]*api.PodGroup{}
+	return groups
+}
+
+// resources is a list such as {"cpu": "1"}.
+type resources map[corev1.ResourceName]string
+
+func (r resources) list() corev1.ResourceList {
+	list := corev1.ResourceList{}
+	for name, quantity := range r {
+		list[name] = resource.MustParse(quantity)
+	}
+	return list
+}
+
+// node is a node that takes 110 pods, unless room says otherwise.
+func node(name string, room resources) *corev1.Node {
+	list := room.list()
+	if _, ok := list[corev1.ResourcePods]; !ok {
+		list[corev1.ResourcePods] = resource.MustParse("110")
+	}
+	return util.BuildNode(name, list, map[string]string{corev1.LabelHostname: name})
+}
+
+// queue is an open queue; capability nil is no quota.
+func queue(name string, capability resources) *scheduling.Queue {
+	return &scheduling.Queue{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec:       scheduling.QueueSpec{Weight: 1, Capability: capability.list()},
+		Status:     scheduling.QueueStatus{State: scheduling.QueueStateOpen},
+	}
+}
+
+// podGroup is what Volcano's Job controller makes, waiting to be enqueued, with the room that its pods ask for.
+func podGroup(name string, minMember int32, minTaskMember map[string]int32) *scheduling.PodGroup {
+	return &scheduling.PodGroup{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace, UID: types.UID(name)},
+		Spec: scheduling.PodGroupSpec{
+			Queue: "default", MinMember: minMember, MinTaskMember: minTaskMember, MinResources: &corev1.ResourceList{},
+		},
+		Status: scheduling.PodGroupStatus{Phase: scheduling.PodGroupPending},
+	}
+}
+
+// pods is n pods {job}-{task}-{i} of one task of a Volcano Job, with the labels of our controller.
+func pods(job, task string, n int, requests resources) []*corev1.Pod {
+	result := plainPods(job, task, n, requests)
+	for _, pod := range result {
+		pod.Labels[jobNameLabel] = job
+		pod.Labels[resourceTypeLabel] = task
+		pod.Annotations[resourceAnnotation] = task
+	}
+	return result
+}
+
+// plainPods is n pods of one task of a Volcano Job that bear no mark of Paddle.
+func plainPods(job, task string, n int, requests resources) []*corev1.Pod {
+	result := make([]*corev1.Pod, n)
+	for i := range result {
+		name := fmt.Sprintf("%s-%s-%d", job, task, i)
+		pod := util.BuildPod(namespace, name, "", corev1.PodPending, requests.list(), job, map[string]string{}, nil)
+		pod.Annotations[batch.TaskSpecKey] = task
+		pod.Annotations[batch.TaskIndex] = fmt.Sprint(i)
+		pod.Spec.SchedulerName = "volcano"
+		result[i] = pod
+	}
+	return result
+}
+
+// withEnv gives the pods' container a variable.
+func withEnv(pods []*corev1.Pod, name, value string) []*corev1.Pod {
+	for _, pod := range pods {
+		pod.Spec.Containers[0].Env = append(pod.Spec.Containers[0].Env, corev1.EnvVar{Name: name, Value: value})
+	}
+	return pods
+}
+
+// withLabel gives the pods a label.
+func withLabel(pods []*corev1.Pod, key, value string) []*corev1.Pod {
+	for _, pod := range pods {
+		pod.Labels[key] = value
+	}
+	return pods
+}
