@@ -2,7 +2,10 @@
 
 package conformance
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+)
 
 // checkCollective judges collective training, and training on one node, started by the launcher of each release and by
 // `python train.py`.
@@ -12,6 +15,7 @@ func (g *Gang) checkCollective(trainers []Pod, problems *problems) {
 	}
 	for i := range trainers {
 		pod := &trainers[i]
+		g.checkCloudLaunch(pod, len(trainers), problems)
 		// The launcher hands PADDLE_TRAINING_ROLE on to the processes that it starts.
 		role, err := CollectiveRoleMaker(pod.Env)
 		if err != nil {
@@ -81,4 +85,24 @@ func (g *Gang) checkLaunch(release Release, trainers []Pod, problems *problems) 
 			problems.add(pod, "launcher, %s: takes rank %d, and is number %d", release, launcher.Rank, pod.Index)
 		}
 	}
+}
+
+// checkCloudLaunch judges the launcher before 2.3, which published images still hold.
+func (g *Gang) checkCloudLaunch(pod *Pod, nodes int, problems *problems) {
+	const release = "Paddle 2.0 to 2.2"
+	launcher, err := CloudLaunch(pod.Env)
+	switch {
+	case errors.Is(err, ErrNotDistributed) && nodes == 1:
+		return
+	case err != nil:
+		problems.add(pod, "launcher, %s: %w", release, err)
+		return
+	case len(launcher.Hosts) != nodes:
+		problems.add(pod, "launcher, %s: reckons with %d nodes, and there are %d", release, len(launcher.Hosts), nodes)
+		return
+	case launcher.Rank != pod.Index:
+		problems.add(pod, "launcher, %s: takes rank %d, and is number %d", release, launcher.Rank, pod.Index)
+		return
+	}
+	g.leads(launcher.Hosts[launcher.Rank], pod, pod, fmt.Sprintf("launcher, %s: the node", release), problems)
 }

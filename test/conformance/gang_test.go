@@ -5,6 +5,7 @@ package conformance
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,6 +45,7 @@ func collectiveGang() *Gang {
 		g.Pods = append(g.Pods, Pod{Name: fmt.Sprintf("job-worker-%d", i), Role: Trainer, Index: i, IP: ip, Env: map[string]string{
 			"POD_IP": ip, "PADDLE_TRAINER_ID": fmt.Sprint(i), "PADDLE_TRAINING_ROLE": "TRAINER", "TRAINING_ROLE": "TRAINER",
 			"PADDLE_TRAINER_ENDPOINTS": "10.0.0.10:36000,10.0.0.11:36000,10.0.0.12:36000", "PADDLE_TRAINERS_NUM": "3",
+			"PADDLE_TRAINERS": "10.0.0.10,10.0.0.11,10.0.0.12", "TRAINER_PORTS_NUM": "20", "PADDLE_PORT": "36000",
 		}})
 	}
 	g.Resolve = g.byIP
@@ -79,17 +81,16 @@ func (g *Gang) byName(host string) (found []string) {
 
 // rename replaces the pods' IPs in all variables by what name makes of a pod's name.
 func (g *Gang) rename(name func(pod string) string) {
+	// Backwards, so that 10.0.0.11 is replaced before 10.0.0.1, with which it begins.
 	var pairs []string
-	for _, pod := range g.Pods {
-		pairs = append(pairs, pod.IP+":", name(pod.Name)+":")
+	for _, pod := range slices.Backward(g.Pods) {
+		pairs = append(pairs, pod.IP, name(pod.Name))
 	}
 	addresses := strings.NewReplacer(pairs...)
 	for i := range g.Pods {
-		env := g.Pods[i].Env
-		for key, value := range env {
-			env[key] = addresses.Replace(value)
+		for key, value := range g.Pods[i].Env {
+			g.Pods[i].Env[key] = addresses.Replace(value)
 		}
-		env["POD_IP"] = name(g.Pods[i].Name)
 	}
 }
 
@@ -126,7 +127,7 @@ func TestTheLauncherMayStartAParameterServerJob(t *testing.T) {
 	gang := psGang()
 	gang.set("PADDLE_SERVERS_ENDPOINTS", "10.0.0.1:36000,10.0.0.2:36000")
 	gang.set("PADDLE_TRAINERS_ENDPOINTS", "10.0.0.11:36000,10.0.0.12:36000,10.0.0.13:36000")
-	require.ErrorContains(t, gang.Check(), "job-ps-0: launcher, Paddle 2.3 and 2.4: starts servers [10.0.0.1:36000] and trainers [10.0.0.11:36000",
+	require.ErrorContains(t, gang.Check(), "job-ps-0: launcher, Paddle 2.3: starts servers [10.0.0.1:36000] and trainers [10.0.0.11:36000",
 		"10.0.0.11 begins with 10.0.0.1")
 	gang.rename(dotted)
 	gang.Resolve = gang.byName
@@ -169,6 +170,14 @@ func TestEachTrapIsDetected(t *testing.T) {
 			g.set("POD_IP", "10.0.0.10")
 			g.set("PADDLE_TRAINER_ENDPOINTS", "10.0.0.10:36000,10.0.0.10:36020,10.0.0.10:36040")
 		}, "waits for 1 nodes, and there are 3"},
+		{"2.0's launcher finds no list of hosts", collectiveGang(), func(g *Gang) { g.unset("PADDLE_TRAINERS") },
+			"job-worker-0: launcher, Paddle 2.0 to 2.2: trains alone: PADDLE_TRAINERS is not set"},
+		{"2.0's launcher finds another list of hosts", collectiveGang(), func(g *Gang) { g.set("PADDLE_TRAINERS", "10.0.0.10,10.0.0.11") },
+			"job-worker-0: launcher, Paddle 2.0 to 2.2: reckons with 2 nodes, and there are 3"},
+		{"2.0's launcher finds other hosts", collectiveGang(), func(g *Gang) { g.set("PADDLE_TRAINERS", "a.job,b.job,c.job") },
+			"job-worker-0: launcher, Paddle 2.0 to 2.2: ValueError: POD_IP 10.0.0.10 is not in PADDLE_TRAINERS"},
+		{"2.0's launcher finds hosts in another order", collectiveGang(), func(g *Gang) { g.set("PADDLE_TRAINERS", "10.0.0.11,10.0.0.10,10.0.0.12") },
+			"job-worker-0: launcher, Paddle 2.0 to 2.2: the node is at host 10.0.0.11"},
 		{"a restarted worker's address is the dead one's", collectiveGang(), func(g *Gang) { g.Pods[0].IP, g.Pods[0].Env["POD_IP"] = "10.0.0.99", "10.0.0.99" },
 			"exactly one node must start the master, and 0 do"},
 		{"no variable at all: everybody trains alone", collectiveGang(), func(g *Gang) {
@@ -197,13 +206,13 @@ func TestEachTrapIsDetected(t *testing.T) {
 		}, "exactly one node must start the master, and 2 do: [job-worker-0 job-worker-2]"},
 		{"the master is looked for at two ports", collectiveGang(), func(g *Gang) {
 			g.Pods[1].Env["PADDLE_TRAINER_ENDPOINTS"] = "10.0.0.10:36001,10.0.0.11:36000,10.0.0.12:36000"
-		}, `job-worker-1: launcher, Paddle 2.3 and 2.4: looks for the master at "10.0.0.10:36001"`},
+		}, `job-worker-1: launcher, Paddle 2.3: looks for the master at "10.0.0.10:36001"`},
 		{"the master's name leads nowhere", collectiveGang(), func(g *Gang) {
 			g.rename(dotted)
 			g.Resolve = func(string) []string { return nil }
-		}, "launcher, Paddle 2.3 and 2.4: the master is at host job-worker-0.job, which must lead to pod job-worker-0 alone and leads to []"},
+		}, "launcher, Paddle 2.3: the master is at host job-worker-0.job, which must lead to pod job-worker-0 alone and leads to []"},
 		{"one node is told an address that is another's", collectiveGang(), func(g *Gang) { g.Pods[2].Env["POD_IP"] = "10.0.0.11" },
-			"job-worker-2: launcher, Paddle 2.3 and 2.4: the node, by what it tells the others, is at host 10.0.0.11"},
+			"job-worker-2: launcher, Paddle 2.3: the node, by what it tells the others, is at host 10.0.0.11"},
 		{"two ranks are one", collectiveGang(), func(g *Gang) { g.Pods[2].Env["PADDLE_TRAINER_ID"] = "1" },
 			"job-worker-2: launcher, Paddle since mid-2023: takes rank 1, and is number 2"},
 		{"PADDLE_RANK beats PADDLE_TRAINER_ID", collectiveGang(), func(g *Gang) { g.Pods[2].Env["PADDLE_RANK"] = "0" },
@@ -212,7 +221,7 @@ func TestEachTrapIsDetected(t *testing.T) {
 			for i := range g.Pods {
 				g.Pods[i].Env["PADDLE_RANK"] = fmt.Sprint(i)
 			}
-		}, "launcher, Paddle 2.3 and 2.4: TypeError"},
+		}, "launcher, Paddle 2.3: TypeError"},
 		{"an empty index", collectiveGang(), func(g *Gang) { g.Pods[1].Env["PADDLE_TRAINER_ID"] = "" }, `PADDLE_TRAINER_ID="" is not a number`},
 		{"an index that was not expanded", psGang(), func(g *Gang) { g.Pods[3].Env["PADDLE_TRAINER_ID"] = "$(VC_TASK_INDEX)" },
 			`job-worker-1: role maker: ValueError: PADDLE_TRAINER_ID="$(VC_TASK_INDEX)" is not a number`},

@@ -12,9 +12,9 @@ type Release string
 
 // Releases of `python -m paddle.distributed.launch`, which is in Paddle since 2.3.
 const (
-	// Until2022 takes the node's rank from PADDLE_RANK alone, and fails where nodes are to meet by one: it keeps the rank
-	// as text and compares it with a number.
-	Until2022 Release = "Paddle 2.3 and 2.4"
+	// First takes the node's rank from PADDLE_RANK alone, and fails where nodes are to meet by one: it keeps the rank as
+	// text and compares it with a number. The launchers of 2022 did so until some time before October.
+	First Release = "Paddle 2.3"
 	// Until2023 takes the node's rank from PADDLE_RANK alone.
 	Until2023 Release = "Paddle until mid-2023"
 	// Since2023 takes it from PADDLE_TRAINER_ID as well; PADDLE_RANK wins where both are set.
@@ -22,7 +22,7 @@ const (
 )
 
 // Releases are all that a job may be run with.
-func Releases() []Release { return []Release{Until2022, Until2023, Since2023} }
+func Releases() []Release { return []Release{First, Until2023, Since2023} }
 
 // ByArrival is the rank of a launcher that was given none: the master's node becomes 0, the others get what is left.
 const ByArrival = -1
@@ -80,7 +80,7 @@ func Launch(env map[string]string, ownIP string, release Release) (Launcher, err
 	if l.Nodes < 2 {
 		return l, nil
 	}
-	if _, ok := env["PADDLE_RANK"]; ok && release == Until2022 {
+	if _, ok := env["PADDLE_RANK"]; ok && release == First {
 		return l, fmt.Errorf("TypeError: PADDLE_RANK is set, and this release compares its text with a number when nodes meet")
 	}
 	if l.Master == "" {

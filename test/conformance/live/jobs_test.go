@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package live
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/deploy"
+	"github.com/paddle-volcano/paddle-volcano/test/conformance"
+	"github.com/paddle-volcano/paddle-volcano/test/manifests"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+)
+
+func role(replicas int) *v1.ResourceSpec {
+	return &v1.ResourceSpec{Replicas: replicas, Template: corev1.PodTemplateSpec{
+		ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{sandbox.AnnotationRunFor: "forever"}},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "paddle", Image: "paddle"}}},
+	}}
+}
+
+func TestRunningJobsTrain(t *testing.T) {
+	jobs := []struct {
+		name string
+		mode conformance.Mode
+		size int
+		spec v1.PaddleJobSpec
+	}{
+		{"ps", conformance.PS, 5, v1.PaddleJobSpec{PS: role(2), Worker: role(3), WithGloo: ptr.To(1)}},
+		{"ps-all", conformance.PS, 3, v1.PaddleJobSpec{PS: role(1), Worker: role(2), WithGloo: ptr.To(2)}},
+		{"collective", conformance.Collective, 3, v1.PaddleJobSpec{Worker: role(3)}},
+		{"single", conformance.Single, 1, v1.PaddleJobSpec{Worker: role(1)}},
+	}
+	space := namespace(t)
+	for _, job := range jobs {
+		for _, intranet := range []v1.Intranet{"", v1.PodIP, v1.Service} {
+			name := strings.TrimSuffix(job.name+"-"+strings.ToLower(string(intranet)), "-")
+			t.Run(name, func(t *testing.T) {
+				spec := *job.spec.DeepCopy()
+				spec.Intranet = intranet
+				_, err := cluster.paddle.BatchV1().PaddleJobs(space).Create(t.Context(),
+					&v1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: spec}, metav1.CreateOptions{})
+				require.NoError(t, err)
+				var gang *conformance.Gang
+				await(t, "all containers of "+name, func(ctx context.Context) (err error) {
+					gang, err = gangOf(ctx, job.mode, space, name, job.size)
+					return err
+				})
+				require.NoError(t, gang.Check())
+				for _, pod := range gang.Pods {
+					require.Equal(t, intranet == v1.Service, pod.Env["POD_IP"] == pod.Name+"."+name, "POD_IP=%s", pod.Env["POD_IP"])
+				}
+			})
+		}
+	}
+}
+
+// The Volcano Job of 2019 knows its peers by their labels, and nobody may take those away.
+func TestTheCTRExampleTrains(t *testing.T) {
+	space := namespace(t)
+	objects, err := manifests.Read(deploy.Files, "examples/ctr-volcano.yaml")
+	require.NoError(t, err)
+	client, err := manifests.NewClient(cluster.RESTConfig())
+	require.NoError(t, err)
+	_, err = client.Create(t.Context(), space, metav1.CreateOptions{}, objects...)
+	require.NoError(t, err)
+	var gang *conformance.Gang
+	await(t, "all containers of ctr-volcano", func(ctx context.Context) (err error) {
+		gang, err = gangOf(ctx, conformance.PS, space, "ctr-volcano", 4)
+		return err
+	})
+	pods, err := podsOf(t.Context(), space, "ctr-volcano")
+	require.NoError(t, err)
+	var seen []conformance.CTRPod
+	for _, pod := range pods {
+		seen = append(seen, conformance.CTRPod{Labels: pod.Labels, IP: pod.Status.PodIP})
+	}
+	indices := map[string][]int{}
+	for _, pod := range gang.Pods {
+		role, err := conformance.CTRScript(pod.Env, pod.IP, seen)
+		require.NoError(t, err, pod.Name)
+		require.Equal(t, pod.Role, role.Role)
+		require.Equal(t, pod.Role, pod.Env["TRAINING_ROLE"])
+		require.Len(t, role.Servers, 2)
+		require.Equal(t, 2, role.Workers)
+		require.Equal(t, pod.IP, pod.Env["POD_IP"])
+		require.Equal(t, pod.Name, pod.Env["POD_NAME"])
+		indices[role.Role] = append(indices[role.Role], role.Index)
+	}
+	for role, found := range indices {
+		require.ElementsMatch(t, []int{0, 1}, found, role)
+	}
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package conformance_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/render"
+	"github.com/paddle-volcano/paddle-volcano/test/conformance"
+	"github.com/paddle-volcano/paddle-volcano/test/vcjob"
+)
+
+// shape is one PaddleJob of the matrix; ps 0 means no servers.
+type shape struct {
+	ps, workers int
+	gloo        *int
+	intranet    v1.Intranet
+	fallback    v1.Intranet
+}
+
+// name is unique, and short enough for the names of pods.
+func (s shape) name() string {
+	gloo := "x"
+	if s.gloo != nil {
+		gloo = fmt.Sprint(*s.gloo)
+	}
+	return strings.ToLower(fmt.Sprintf("j-%d-%d-%s-%s-%s", s.ps, s.workers, gloo, s.intranet, s.fallback))
+}
+
+func (s shape) mode() conformance.Mode {
+	switch {
+	case s.ps > 0:
+		return conformance.PS
+	case s.workers > 1:
+		return conformance.Collective
+	}
+	return conformance.Single
+}
+
+// effective is the intranet that the job gets.
+func (s shape) effective() v1.Intranet {
+	if s.intranet == "" {
+		return s.fallback
+	}
+	return s.intranet
+}
+
+func (s shape) job() *v1.PaddleJob {
+	role := func(replicas int) *v1.ResourceSpec {
+		return &v1.ResourceSpec{Replicas: replicas, Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+			Containers: []corev1.Container{{Name: "paddle", Image: "paddle"}}}}}
+	}
+	job := &v1.PaddleJob{
+		ObjectMeta: metav1.ObjectMeta{Name: s.name(), Namespace: "train"},
+		Spec:       v1.PaddleJobSpec{Intranet: s.intranet, WithGloo: s.gloo, Worker: role(s.workers)},
+	}
+	if s.ps > 0 {
+		job.Spec.PS = role(s.ps)
+	}
+	return job
+}
+
+// run is a PaddleJob whose pods Volcano has made.
+type run struct {
+	job      *v1.PaddleJob
+	cfg      render.Config
+	pods     []*corev1.Pod
+	services []*corev1.Service
+}
+
+func start(t *testing.T, job *v1.PaddleJob, cfg render.Config) *run {
+	t.Helper()
+	volcano, err := vcjob.Shared()
+	require.NoError(t, err)
+	rendered, _ := render.Job(job, render.Wish{}, cfg)
+	submitted, err := volcano.Create(t.Context(), rendered)
+	require.NoError(t, err)
+	pods, services, err := volcano.Pods(t.Context(), submitted)
+	require.NoError(t, err)
+	return &run{job: job, cfg: cfg, pods: pods, services: services}
+}
+
+// configMaps are those of the job as the controller makes them for its pods.
+func (r *run) configMaps(t *testing.T) func(string) (map[string]string, bool) {
+	t.Helper()
+	addresses, gang := render.ServiceAddresses(r.job), ""
+	if render.Intranet(r.job, r.cfg) != v1.Service {
+		var missing []string
+		addresses, gang, missing = render.PodAddresses(r.job, r.pods)
+		require.Empty(t, missing)
+	}
+	made := render.ConfigMap(r.job, addresses, gang, r.cfg)
+	return func(name string) (map[string]string, bool) {
+		if name == made.Name {
+			return made.Data, true
+		}
+		// What Volcano's own plugins make is there before the pods, and Paddle reads none of it.
+		return map[string]string{"VC_PS_HOSTS": "", "VC_PS_NUM": "", "VC_WORKER_HOSTS": "", "VC_WORKER_NUM": ""}, strings.HasSuffix(name, "-svc")
+	}
+}
+
+func matrix() (shapes []shape) {
+	roles := [][2]int{{0, 1}, {0, 2}, {0, 3}, {0, 12}, {1, 1}, {1, 3}, {2, 1}, {3, 2}, {12, 11}}
+	for _, role := range roles {
+		for _, gloo := range []*int{nil, ptr.To(0), ptr.To(1), ptr.To(2)} {
+			for _, intranet := range []v1.Intranet{v1.PodIP, v1.Service} {
+				shapes = append(shapes, shape{role[0], role[1], gloo, intranet, v1.PodIP})
+			}
+		}
+		for _, fallback := range []v1.Intranet{v1.PodIP, v1.Service} {
+			shapes = append(shapes, shape{role[0], role[1], ptr.To(1), "", fallback})
+		}
+	}
+	return shapes
+}
+
+func TestEveryJobTrains(t *testing.T) {
+	for _, shape := range matrix() {
+		t.Run(shape.name(), func(t *testing.T) {
+			run := start(t, shape.job(), render.Config{DefaultIntranet: shape.fallback})
+			gang, err := conformance.NewGang(shape.mode(), run.pods, run.services, run.configMaps(t))
+			require.NoError(t, err)
+			require.Len(t, gang.Pods, shape.ps+shape.workers)
+			require.NoError(t, gang.Check())
+			for _, pod := range gang.Pods {
+				requireAddress(t, shape, &pod, run.job.Name)
+				requireGloo(t, shape, &pod)
+			}
+		})
+	}
+}
+
+// requireAddress checks that pods are known by what the user asked for.
+func requireAddress(t *testing.T, shape shape, pod *conformance.Pod, job string) {
+	t.Helper()
+	if shape.effective() == v1.Service {
+		require.Equal(t, pod.Name+"."+job, pod.Env["POD_IP"])
+	} else {
+		require.Equal(t, pod.IP, pod.Env["POD_IP"])
+	}
+}
+
+// requireGloo checks that gloo is as the user asked for; without servers nobody could serve it.
+func requireGloo(t *testing.T, shape shape, pod *conformance.Pod) {
+	t.Helper()
+	want := 0
+	if shape.ps > 0 && shape.gloo != nil {
+		want = *shape.gloo
+	}
+	var gloo conformance.Gloo
+	var err error
+	if shape.ps > 0 {
+		role, roleErr := conformance.PSRoleMaker(pod.Env)
+		require.NoError(t, roleErr)
+		gloo, err = conformance.PSGloo(pod.Env, role)
+	} else {
+		gloo, err = conformance.CollectiveGloo(pod.Env, conformance.CollectiveRole{Rank: pod.Index})
+	}
+	require.NoError(t, err)
+	require.Equal(t, want, gloo.Level)
+	require.Equal(t, want > 0, gloo.HTTP)
+	require.Equal(t, want > 0 && pod.Role == conformance.Server && pod.Index == 0, gloo.Serves)
+}
+
+func TestNoContainerStartsBeforeAddressesAreKnown(t *testing.T) {
+	for _, intranet := range []v1.Intranet{v1.PodIP, v1.Service} {
+		run := start(t, shape{1, 2, ptr.To(1), intranet, "early"}.job(), render.Config{DefaultIntranet: v1.PodIP})
+		for _, pod := range run.pods {
+			_, err := conformance.Environment(pod, func(name string) (map[string]string, bool) { return nil, strings.HasSuffix(name, "-svc") })
+			require.ErrorContains(t, err, "waits for ConfigMap "+run.job.Name, pod.Name)
+		}
+	}
+}
+
+func TestARestartedGangReadsItsOwnAddresses(t *testing.T) {
+	run := start(t, shape{2, 2, ptr.To(1), v1.PodIP, "again"}.job(), render.Config{DefaultIntranet: v1.PodIP})
+	before := run.configMaps(t)
+	for i, pod := range run.pods {
+		pod.UID, pod.Status.PodIP = "second", fmt.Sprintf("10.9.0.%d", len(run.pods)-i)
+	}
+	gang, err := conformance.NewGang(conformance.PS, run.pods, run.services, run.configMaps(t))
+	require.NoError(t, err)
+	require.NoError(t, gang.Check())
+
+	gang, err = conformance.NewGang(conformance.PS, run.pods, run.services, before)
+	require.NoError(t, err)
+	require.ErrorContains(t, gang.Check(), "does not find its own endpoint", "the addresses of the dead must not be read")
+}
+
+// The user's own text of a variable is what the process gets, however the user gives it and whatever comes of it.
+func TestTheUsersVariablesWin(t *testing.T) {
+	for _, intranet := range []v1.Intranet{v1.PodIP, v1.Service} {
+		job := shape{2, 2, ptr.To(1), intranet, "own"}.job()
+		own := []corev1.EnvVar{
+			{Name: "PADDLE_PORT", Value: "40000"}, {Name: "TRAINING_ROLE", Value: "MINE"}, {Name: "POD_IP", Value: "me"}, {Name: "PADDLE_TRAINER_ID", Value: "7"},
+			{Name: "PADDLE_WITH_GLOO", Value: "0"}, {Name: "PADDLE_TRAINERS_NUM", Value: "9"}, {Name: "FLAGS_rpc_deadline", Value: "$(PADDLE_PORT)"}, {Name: "POD_NAME", Value: "it"},
+		}
+		for _, role := range []*v1.ResourceSpec{job.Spec.PS, job.Spec.Worker} {
+			role.Template.Spec.Containers[0].Env = own
+			role.Template.Spec.Containers[0].EnvFrom = []corev1.EnvFromSource{{ConfigMapRef: &corev1.ConfigMapEnvSource{
+				LocalObjectReference: corev1.LocalObjectReference{Name: "mine"}}}}
+		}
+		run := start(t, job, render.Config{DefaultIntranet: v1.PodIP})
+		theirs := run.configMaps(t)
+		lookup := func(name string) (map[string]string, bool) {
+			if name == "mine" {
+				return map[string]string{"TRAINER_PORTS_NUM": "5", "PADDLE_GLOO_RENDEZVOUS": "2"}, true
+			}
+			return theirs(name)
+		}
+		for _, pod := range run.pods {
+			env, err := conformance.Environment(pod, lookup)
+			require.NoError(t, err)
+			for _, variable := range own {
+				want := variable.Value
+				if variable.Name == "FLAGS_rpc_deadline" {
+					want = "40000"
+				}
+				require.Equal(t, want, env[variable.Name], "%s of %s", variable.Name, pod.Name)
+			}
+			require.Equal(t, "5", env["TRAINER_PORTS_NUM"], "from the user's ConfigMap")
+			require.Equal(t, "2", env["PADDLE_GLOO_RENDEZVOUS"], "from the user's ConfigMap")
+			seen := map[string]bool{}
+			for _, variable := range pod.Spec.Containers[0].Env {
+				require.False(t, seen[variable.Name], "%s stands in the container twice", variable.Name)
+				seen[variable.Name] = true
+			}
+		}
+	}
+}
