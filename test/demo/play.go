@@ -17,6 +17,8 @@ type performance struct {
 	stories     []*Story
 	byNamespace map[string]*Story
 	submitted   chan submission
+	// limit bounds the whole; afterwards is how long the job that does not fit is watched once all others have ended.
+	limit, afterwards time.Duration
 }
 
 // submission tells that a job was handed to the API server.
@@ -26,9 +28,12 @@ type submission struct {
 	err      error
 }
 
-func newPlay(out io.Writer) *performance {
-	p := &performance{out: out, started: time.Now(), byNamespace: map[string]*Story{}, submitted: make(chan submission)}
-	for _, job := range Jobs() {
+func newPlay(out io.Writer, jobs []Job) *performance {
+	p := &performance{
+		out: out, started: time.Now(), byNamespace: map[string]*Story{}, submitted: make(chan submission),
+		limit: limit, afterwards: afterwards,
+	}
+	for _, job := range jobs {
 		story := NewStory(job, 0)
 		p.stories = append(p.stories, story)
 		p.byNamespace[job.Name] = story
@@ -59,7 +64,7 @@ func (p *performance) submitAll(ctx context.Context, s *submitter) {
 // follow takes in what is seen until every story is settled and the job that does not fit had its last chance, or
 // until the limit is over: that is then for the verdict.
 func (p *performance) follow(ctx context.Context, news <-chan seen, failed <-chan error) error {
-	over := time.After(limit)
+	over := time.After(p.limit)
 	var lastChance <-chan time.Time
 	for {
 		select {
@@ -79,12 +84,12 @@ func (p *performance) follow(ctx context.Context, news <-chan seen, failed <-cha
 		case n := <-news:
 			p.take(n)
 			if lastChance == nil && p.settled() {
-				lastChance = time.After(afterwards)
+				lastChance = time.After(p.afterwards)
 			}
 		case <-lastChance:
 			return nil
 		case <-over:
-			p.tell("", fmt.Sprintf("giving up: not every job has ended after %s", limit))
+			p.tell("", fmt.Sprintf("giving up: not every job has ended after %s", p.limit))
 			return nil
 		}
 	}

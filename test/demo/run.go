@@ -99,7 +99,7 @@ func play(ctx context.Context, out io.Writer, s *sandbox.Sandbox) ([]string, err
 		return nil, err
 	}
 	say(out, "\nsubmitting the documentation's jobs, and one that does not fit (workers train for %s)", workersRun)
-	p := newPlay(out)
+	p := newPlay(out, Jobs())
 	go p.submitAll(ctx, submitter)
 	if err := p.follow(ctx, news, s.Failed()); err != nil {
 		return nil, err

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package demo
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+)
+
+// What `make demo` promises, on a real sandbox.
+func TestRun(t *testing.T) {
+	const state = "../../_output/test-demo"
+	out := &transcript{}
+	require.NoError(t, Run(t.Context(), Options{StateDir: state, Out: out}), "%s", out)
+	for _, want := range []string{
+		"Every job ended as it should.", "too-large is Pending: ", "JOB                MODE", "Try next:",
+		`volume-claim       the API server warns: unknown field "spec.cleanPolicy"`,
+	} {
+		require.Contains(t, out.String(), want)
+	}
+	requireDown(t, state)
+}
+
+func TestRunTakesTheSandboxDownWhenItIsInterrupted(t *testing.T) {
+	const state = "../../_output/test-demo-interrupted"
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	out := &transcript{on: "gang of", do: cancel}
+	require.ErrorIs(t, Run(ctx, Options{StateDir: state, Out: out}), context.Canceled, "%s", out)
+	requireDown(t, state)
+}
+
+func TestRunKeepsTheSandboxUntilItIsInterrupted(t *testing.T) {
+	const state = "../../_output/test-demo-kept"
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	out := &transcript{on: "kubectl get pdj", do: func() {
+		_, up, err := sandbox.ReadRecord(state)
+		require.NoError(t, err)
+		require.True(t, up)
+		cancel()
+	}}
+	require.NoError(t, Run(ctx, Options{StateDir: state, Keep: true, Out: out}), "%s", out)
+	require.Contains(t, out.String(), "export KUBECONFIG=")
+	requireDown(t, state)
+}
+
+func requireDown(t *testing.T, state string) {
+	t.Helper()
+	_, up, err := sandbox.ReadRecord(state)
+	require.NoError(t, err)
+	require.False(t, up)
+}
+
+// transcript keeps what is written, and does something once when a text has been.
+type transcript struct {
+	mu   sync.Mutex
+	text strings.Builder
+	on   string
+	do   func()
+}
+
+func (w *transcript) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n, err := w.text.Write(p)
+	if w.on != "" && strings.Contains(w.text.String(), w.on) {
+		w.on = ""
+		w.do()
+	}
+	return n, err
+}
+
+func (w *transcript) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.text.String()
+}
