@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
@@ -29,6 +30,8 @@ func TestNoPodReadsTheAddressesOfTheDead(t *testing.T) {
 	space := namespace(t)
 	stop := record(t, space)
 	job := &v1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Name: "job"}, Spec: v1.PaddleJobSpec{PS: role(2), Worker: role(2), Intranet: v1.PodIP}}
+	// Long enough for the addresses to be known, also on a busy machine.
+	job.Spec.Worker.Template.Annotations[sandbox.AnnotationRunFor] = "6s"
 	job.Spec.Worker.Template.Annotations[sandbox.AnnotationExitCode] = "1"
 	job.Spec.Worker.Template.Annotations[sandbox.AnnotationFailAttempt] = "0"
 	_, err := cluster.paddle.BatchV1().PaddleJobs(space).Create(t.Context(), job, metav1.CreateOptions{})
@@ -44,42 +47,63 @@ func TestNoPodReadsTheAddressesOfTheDead(t *testing.T) {
 		}
 		return gang.Check()
 	})
-	moments := stop()
-	gangs, judged := 0, 0
-	addresses := map[string]bool{}
-	pods, environment := map[string]*corev1.Pod{}, (*corev1.ConfigMap)(nil)
-	for _, moment := range moments {
-		switch object := moment.Object.(type) {
-		case *corev1.Pod:
-			if pods[object.Name] = object; moment.Type == watch.Deleted {
-				delete(pods, object.Name)
-			}
-		case *corev1.ConfigMap:
-			if object.Name != "job" {
-				continue
-			}
-			if environment = object; moment.Type == watch.Deleted {
-				environment = nil
-			}
-			if moment.Type == watch.Added {
-				gangs++
-			}
+	past := &history{pods: map[string]*corev1.Pod{}}
+	for _, moment := range stop() {
+		past.add(t, moment)
+	}
+	require.Equal(t, 2, past.environments, "each gang has a ConfigMap of its own")
+	require.Len(t, past.judged, 8, "two gangs of four pods were seen with a ConfigMap")
+}
+
+// history is a namespace as it was at some moment.
+type history struct {
+	pods map[string]*corev1.Pod
+	// environment is the job's ConfigMap, and known the pods that had an address when it was written.
+	environment *corev1.ConfigMap
+	known       map[types.UID]bool
+	// environments counts the ConfigMaps; judged are the pods that could read one.
+	environments int
+	judged       map[types.UID]bool
+}
+
+func (h *history) add(t *testing.T, moment watch.Event) {
+	t.Helper()
+	switch object := moment.Object.(type) {
+	case *corev1.Pod:
+		if h.pods[object.Name] = object; moment.Type == watch.Deleted {
+			delete(h.pods, object.Name)
 		}
-		if environment == nil {
-			continue
+	case *corev1.ConfigMap:
+		if object.Name != "job" {
+			return
 		}
-		for _, pod := range pods {
-			if pod.Spec.NodeName != "" && alive(pod) {
-				judged++
-				addresses[pod.Status.PodIP] = true
-				require.Equal(t, pod.Status.PodIP, told(t, environment, pod), "ConfigMap of version %s as pod %s of version %s could read it",
-					environment.ResourceVersion, pod.Name, pod.ResourceVersion)
-			}
+		h.environment, h.known = object, map[types.UID]bool{}
+		if moment.Type == watch.Deleted {
+			h.environment = nil
+		}
+		if moment.Type == watch.Added {
+			h.environments++
+		}
+		for _, pod := range h.pods {
+			h.known[pod.UID] = pod.Status.PodIP != ""
 		}
 	}
-	require.Equal(t, 2, gangs, "each gang has a ConfigMap of its own")
-	require.Positive(t, judged)
-	require.Greater(t, len(addresses), 4, "the second gang has addresses of its own")
+	if h.environment == nil {
+		return
+	}
+	for _, pod := range h.pods {
+		if pod.Spec.NodeName == "" || !alive(pod) {
+			continue
+		}
+		if h.judged == nil {
+			h.judged = map[types.UID]bool{}
+		}
+		h.judged[pod.UID] = true
+		require.Truef(t, h.known[pod.UID], "pod %s of version %s could read the ConfigMap of version %s, which was written for another pod of its name",
+			pod.Name, pod.ResourceVersion, h.environment.ResourceVersion)
+		require.Equalf(t, pod.Status.PodIP, told(t, h.environment, pod), "ConfigMap of version %s as pod %s of version %s could read it",
+			h.environment.ResourceVersion, pod.Name, pod.ResourceVersion)
+	}
 }
 
 // told is the host that a ConfigMap gives a pod.
