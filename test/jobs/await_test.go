@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package jobs_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/util/retry"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+)
+
+// patience is generous: what is waited for takes seconds.
+const patience = 2 * time.Minute
+
+// await asks again and again until there is no error, and fails the test with the last one when patience is over.
+func await(t *testing.T, what string, try func(ctx context.Context) error) {
+	t.Helper()
+	var last error
+	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
+		if err := try(ctx); err != nil {
+			last = err
+			return false, nil
+		}
+		return true, nil
+	})
+	if err != nil {
+		require.FailNow(t, "gave up waiting for "+what, "%v (logs in %s)", last, cluster.StateDir())
+	}
+}
+
+// namespace makes a namespace for one test, in which pods are admitted.
+func namespace(t *testing.T) string {
+	t.Helper()
+	name := strings.NewReplacer("/", "-", "_", "-", " ", "-", ",", "").Replace(strings.ToLower(t.Name()))
+	name = strings.Trim(name[max(0, len(name)-60):], "-")
+	_, err := cluster.kube.CoreV1().Namespaces().Create(t.Context(),
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	await(t, "the default service account of "+name, func(ctx context.Context) error {
+		_, err := cluster.kube.CoreV1().ServiceAccounts(name).Get(ctx, "default", metav1.GetOptions{})
+		return err
+	})
+	await(t, "the root certificates of "+name, func(ctx context.Context) error {
+		_, err := cluster.kube.CoreV1().ServiceAccounts(name).Get(ctx, "default", metav1.GetOptions{})
+		return err
+	})
+	return name
+}
+
+// create makes a job, which is deleted when the test ends, so that the next has the cluster for itself.
+func create(t *testing.T, job *v1.PaddleJob) *v1.PaddleJob {
+	t.Helper()
+	jobs := cluster.paddle.BatchV1().PaddleJobs(job.Namespace)
+	created, err := jobs.Create(t.Context(), job, metav1.CreateOptions{})
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		if err := jobs.Delete(context.Background(), job.Name, metav1.DeleteOptions{}); !apierrors.IsNotFound(err) {
+			require.NoError(t, err)
+		}
+	})
+	return created
+}
+
+// edit changes a job's spec.
+func edit(t *testing.T, job *v1.PaddleJob, changes ...change) {
+	t.Helper()
+	jobs := cluster.paddle.BatchV1().PaddleJobs(job.Namespace)
+	require.NoError(t, retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		fresh, err := jobs.Get(t.Context(), job.Name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		for _, c := range changes {
+			c(fresh)
+		}
+		_, err = jobs.Update(t.Context(), fresh, metav1.UpdateOptions{})
+		return err
+	}))
+}
+
+// awaitJob waits until a job is as wanted and returns it.
+func awaitJob(t *testing.T, job *v1.PaddleJob, what string, want func(*v1.PaddleJob) bool) *v1.PaddleJob {
+	t.Helper()
+	var last *v1.PaddleJob
+	await(t, job.Name+" to be "+what, func(ctx context.Context) error {
+		fresh, err := cluster.paddle.BatchV1().PaddleJobs(job.Namespace).Get(ctx, job.Name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		if last = fresh; !want(fresh) {
+			text, err := json.Marshal(fresh.Status)
+			return fmt.Errorf("its status is %s (%w)", text, err)
+		}
+		return nil
+	})
+	return last
+}
+
+func awaitPhase(t *testing.T, job *v1.PaddleJob, phase v1.Phase) *v1.PaddleJob {
+	t.Helper()
+	return awaitJob(t, job, string(phase), func(job *v1.PaddleJob) bool { return job.Status.Phase == phase })
+}
+
+// awaitCondition waits for a condition with a status and a reason and returns it.
+func awaitCondition(t *testing.T, job *v1.PaddleJob, kind string, status metav1.ConditionStatus, reason string) *metav1.Condition {
+	t.Helper()
+	fresh := awaitJob(t, job, fmt.Sprintf("%s=%s (%s)", kind, status, reason), func(job *v1.PaddleJob) bool {
+		c := meta.FindStatusCondition(job.Status.Conditions, kind)
+		return c != nil && c.Status == status && c.Reason == reason && c.ObservedGeneration == job.Generation
+	})
+	return meta.FindStatusCondition(fresh.Status.Conditions, kind)
+}
+
+// awaitEvent waits for an event about a job and returns its message.
+func awaitEvent(t *testing.T, job *v1.PaddleJob, kind, reason string) string {
+	t.Helper()
+	var message string
+	await(t, "event "+reason+" of "+job.Name, func(ctx context.Context) error {
+		events, err := eventsOf(ctx, job)
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(events, func(e corev1.Event) bool { return e.Reason == reason && e.Type == kind })
+		if i < 0 {
+			return fmt.Errorf("it has %s", told(events))
+		}
+		message = events[i].Message
+		return nil
+	})
+	return message
+}
+
+// eventsOf are the events about a job.
+func eventsOf(ctx context.Context, job *v1.PaddleJob) ([]corev1.Event, error) {
+	list, err := cluster.kube.CoreV1().Events(job.Namespace).List(ctx, metav1.ListOptions{
+		FieldSelector: "involvedObject.kind=PaddleJob,involvedObject.name=" + job.Name,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return list.Items, nil
+}
+
+// told is each event's reason with how often it was told, in the order of the reasons.
+func told(events []corev1.Event) []string {
+	counts := map[string]int32{}
+	for i := range events {
+		counts[events[i].Reason] += max(events[i].Count, 1)
+	}
+	var lines []string
+	for reason, count := range counts {
+		lines = append(lines, fmt.Sprintf("%s x%d", reason, count))
+	}
+	slices.Sort(lines)
+	return lines
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package jobs_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+)
+
+func TestBadInputIsRefusedAndRecovers(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		bad    change
+		mend   change
+		reason string
+		says   string
+	}{
+		"no role": {
+			bad:    func(job *v1.PaddleJob) { job.Spec.PS, job.Spec.Worker = nil, nil },
+			mend:   func(job *v1.PaddleJob) { job.Spec.Worker = role(1) },
+			reason: "NoRole", says: "set worker",
+		},
+		"no replicas":       {bad: workers(0), mend: workers(1), reason: "InvalidReplicas", says: "set it to 1 or more"},
+		"negative replicas": {bad: workers(-3), mend: workers(1), reason: "InvalidReplicas", says: "set it to 1 or more"},
+		"minAvailable above the total": {
+			bad:    func(job *v1.PaddleJob) { job.Spec.SchedulingPolicy = &v1.SchedulingPolicy{MinAvailable: ptr(int32(5))} },
+			mend:   func(job *v1.PaddleJob) { job.Spec.SchedulingPolicy = nil },
+			reason: "InvalidMinAvailable", says: "lower it",
+		},
+		"no container": {
+			bad:    func(job *v1.PaddleJob) { job.Spec.PS.Template.Spec.Containers = []corev1.Container{} },
+			mend:   func(job *v1.PaddleJob) { job.Spec.PS = role(1) },
+			reason: "NoContainer", says: "container",
+		},
+		"another scheduler": {
+			bad:    func(job *v1.PaddleJob) { job.Spec.Worker.Template.Spec.SchedulerName = "default-scheduler" },
+			mend:   func(job *v1.PaddleJob) { job.Spec.Worker.Template.Spec.SchedulerName = "volcano" },
+			reason: "OtherScheduler", says: "volcano",
+		},
+		"collective that restarts in place": {
+			bad: func(job *v1.PaddleJob) {
+				job.Spec.PS = nil
+				job.Spec.Worker.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
+			},
+			mend:   func(job *v1.PaddleJob) { job.Spec.Worker.Template.Spec.RestartPolicy = "" },
+			reason: "RestartPolicyNotAllowed", says: "Never",
+		},
+		"unknown queue":  {bad: queue("nowhere"), mend: queue(""), reason: "QueueNotFound", says: `queue "nowhere" does not exist`},
+		"the root queue": {bad: queue("root"), mend: queue("default"), reason: "InvalidQueue", says: "root"},
+		"unknown priority class": {
+			bad:    func(job *v1.PaddleJob) { job.Spec.Worker.Template.Spec.PriorityClassName = "urgent" },
+			mend:   func(job *v1.PaddleJob) { job.Spec.Worker.Template.Spec.PriorityClassName = "" },
+			reason: "PriorityClassNotFound", says: `priority class "urgent" does not exist`,
+		},
+		"refused by the API server": {
+			bad: func(job *v1.PaddleJob) {
+				job.Spec.Worker.Template.Spec.Containers[0].ImagePullPolicy = "Sometimes"
+			},
+			mend: func(job *v1.PaddleJob) {
+				job.Spec.Worker.Template.Spec.Containers[0].ImagePullPolicy = corev1.PullAlways
+			},
+			reason: "RefusedByServer", says: "Sometimes",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			space := namespace(t)
+			before, err := objects(t.Context(), space)
+			require.NoError(t, err)
+			job := create(t, psJob(space, "bad", tc.bad, workersRunForIfAny("2s")))
+			c := awaitCondition(t, job, v1.ConditionStalled, metav1.ConditionTrue, tc.reason)
+			require.Contains(t, c.Message, tc.says)
+			require.Contains(t, awaitEvent(t, job, corev1.EventTypeWarning, tc.reason), tc.says)
+			awaitCondition(t, job, v1.ConditionCreated, metav1.ConditionFalse, "Stalled")
+			now, err := objects(t.Context(), space)
+			require.NoError(t, err)
+			require.Equal(t, []string{"PaddleJob bad"}, ofTheirs(now, before), "nothing is created")
+
+			edit(t, job, tc.mend, workersRunForIfAny("2s"))
+			awaitCondition(t, job, v1.ConditionStalled, metav1.ConditionFalse, "Proceeding")
+			awaitPhase(t, job, v1.Completed)
+			events, err := eventsOf(t.Context(), job)
+			require.NoError(t, err)
+			require.Contains(t, told(events), tc.reason+" x1", "told once, not with every sync")
+		})
+	}
+}
+
+func workersRunForIfAny(duration string) change {
+	return func(job *v1.PaddleJob) {
+		if job.Spec.Worker != nil {
+			workersRunFor(duration)(job)
+		}
+	}
+}
+
+func TestNameTooLong(t *testing.T) {
+	t.Parallel()
+	job := create(t, psJob(namespace(t), strings.Repeat("n", 55)))
+	c := awaitCondition(t, job, v1.ConditionStalled, metav1.ConditionTrue, "PodNameTooLong")
+	require.Contains(t, c.Message, "1 characters too long")
+}
+
+func TestMisspeltCleanPodPolicyIsTold(t *testing.T) {
+	t.Parallel()
+	job := create(t, psJob(namespace(t), "typo", cleans("OnComplete"), workersRunFor("1s")))
+	require.Contains(t, awaitEvent(t, job, corev1.EventTypeWarning, "UnknownCleanPodPolicy"), `"OnComplete" does not exist`)
+	c := awaitCondition(t, job, v1.ConditionCreated, metav1.ConditionTrue, "VolcanoJobCreated")
+	require.Contains(t, c.Message, `"OnComplete" does not exist and is treated as Never`)
+	awaitPhase(t, job, v1.Completed)
+}
+
+func TestJobStartsWhenItsQueueComes(t *testing.T) {
+	t.Parallel()
+	job := create(t, psJob(namespace(t), "early", queue("comes-later"), workersRunFor("1s")))
+	awaitCondition(t, job, v1.ConditionStalled, metav1.ConditionTrue, "QueueNotFound")
+	makeQueue(t, "comes-later")
+	done := awaitPhase(t, job, v1.Completed)
+	require.Equal(t, "comes-later", done.Status.Queue)
+}
+
+func TestClosedQueueIsTold(t *testing.T) {
+	t.Parallel()
+	makeQueue(t, "closes")
+	state := func(to vcscheduling.QueueState) {
+		t.Helper()
+		queues := cluster.volcano.SchedulingV1beta1().Queues()
+		found, err := queues.Get(t.Context(), "closes", metav1.GetOptions{})
+		require.NoError(t, err)
+		found.Status.State = to
+		_, err = queues.UpdateStatus(t.Context(), found, metav1.UpdateOptions{})
+		require.NoError(t, err)
+	}
+	job := psJob(namespace(t), "late", queue("closes"), workersRunFor("1s"))
+	state(vcscheduling.QueueStateClosed)
+	job = create(t, job)
+	c := awaitCondition(t, job, v1.ConditionStalled, metav1.ConditionTrue, "QueueNotOpen")
+	require.Contains(t, c.Message, "it is Closed")
+	state(vcscheduling.QueueStateOpen)
+	awaitPhase(t, job, v1.Completed)
+}
