@@ -21,6 +21,15 @@ const (
 // key is a constant that holds text.
 type key struct{ name, value string }
 
+// called is the key's name without what one side adds to it: JobName and jobNameLabel are one.
+func (k key) called() string {
+	name := strings.ToLower(k.name)
+	for _, kind := range []string{"label", "annotation", "finalizer"} {
+		name = strings.TrimSuffix(name, kind)
+	}
+	return name
+}
+
 func keysAgree(tree *Tree) (broken []string) {
 	ours, err := keysOf(tree, controllerKeys)
 	if err != nil {
@@ -31,12 +40,12 @@ func keysAgree(tree *Tree) (broken []string) {
 		return []string{err.Error()}
 	}
 	for _, read := range theirs {
-		byName := slices.IndexFunc(ours, func(k key) bool { return k.name == read.name })
+		byName := slices.IndexFunc(ours, func(k key) bool { return k.called() == read.called() })
 		byValue := slices.IndexFunc(ours, func(k key) bool { return k.value == read.value })
 		switch {
 		case byName >= 0 && ours[byName].value != read.value:
 			broken = append(broken, fmt.Sprintf("%s is %q in %s and %q in %s", read.name, read.value, pluginKeys, ours[byName].value, controllerKeys))
-		case byValue >= 0 && ours[byValue].name != read.name:
+		case byValue >= 0 && ours[byValue].called() != read.called():
 			broken = append(broken, fmt.Sprintf("%q is %s in %s and %s in %s", read.value, read.name, pluginKeys, ours[byValue].name, controllerKeys))
 		case byValue < 0 && strings.HasPrefix(read.value, ownKeys):
 			broken = append(broken, fmt.Sprintf("%s = %q is in %s and not in %s: nobody writes what the plugin would read", read.name, read.value, pluginKeys, controllerKeys))
