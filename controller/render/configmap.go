@@ -48,10 +48,11 @@ func ConfigMap(job *v1.PaddleJob, addresses Addresses, gang string, _ Config) *c
 // contract is the part of Paddle's environment that is the same in every pod. Which names it has depends on the job
 // alone, never on the addresses.
 //
-// What reads it: PaddleCloudRoleMaker in PS mode (PADDLE_PSERVERS_IP_PORT_LIST, PADDLE_TRAINER_ENDPOINTS,
-// PADDLE_TRAINERS_NUM, PADDLE_PORT, PADDLE_*GLOO*); paddle.distributed.launch in the other modes, which takes its master
-// (the first entry) and its number of nodes (the distinct hosts) from PADDLE_TRAINER_ENDPOINTS; the launcher before 2.3,
-// which takes the hosts from PADDLE_TRAINERS and the ports from PADDLE_PORT and TRAINER_PORTS_NUM.
+// What reads it, in Paddle's Python: PaddleCloudRoleMaker in PS mode (fleet/base/role_maker.py:
+// PADDLE_PSERVERS_IP_PORT_LIST, PADDLE_TRAINER_ENDPOINTS, PADDLE_TRAINERS_NUM, PADDLE_PORT, PADDLE_*GLOO*); the launcher in
+// the other modes (distributed/launch/plugins), which takes its master, the first entry, and its number of nodes, the
+// distinct hosts, from PADDLE_TRAINER_ENDPOINTS; and the launchers before it (cloud_utils.py), which take the hosts from
+// PADDLE_TRAINERS and the ports from PADDLE_PORT and TRAINER_PORTS_NUM.
 //
 // What must not be in it: a list of servers in Collective and Single, which would turn role makers to PS; PADDLE_MASTER
 // and PADDLE_NNODES, because the endpoints say the same; PADDLE_SERVERS_ENDPOINTS and PADDLE_TRAINERS_ENDPOINTS, which

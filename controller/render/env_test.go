@@ -104,12 +104,13 @@ func TestEnvironmentSaysNothingOfEqualVariables(t *testing.T) {
 	ip := func(version string) *corev1.EnvVarSource {
 		return &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{APIVersion: version, FieldPath: "status.podIP"}}
 	}
-	_, told := workerTemplate(t, paddleJob(2, 2, workerEnv(
+	template, told := workerTemplate(t, paddleJob(2, 2, workerEnv(
 		corev1.EnvVar{Name: "POD_IP", ValueFrom: ip("")},
 		corev1.EnvVar{Name: "PADDLE_CURRENT_IP", ValueFrom: ip("v1")},
 		corev1.EnvVar{Name: "TRAINING_ROLE", Value: "TRAINER"},
 	)))
 	require.Empty(t, told)
+	require.Contains(t, template.Spec.Containers[0].Env, corev1.EnvVar{Name: "POD_IP", ValueFrom: ip("")}, "as the user wrote it")
 	_, told = workerTemplate(t, paddleJob(2, 2, intranet(v1.Service), workerEnv(corev1.EnvVar{Name: "POD_IP", ValueFrom: ip("v1")})))
 	requireNotice(t, told, ReasonEnvironmentOverridden, "POD_IP")
 }

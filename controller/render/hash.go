@@ -7,24 +7,24 @@ import (
 	"encoding/hex"
 	"encoding/json"
 
+	"k8s.io/apimachinery/pkg/runtime"
+
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 )
 
-// SpecHash identifies the PaddleJob's spec; labels and annotations do not count, because they may change while a job
-// runs, and neither does cleanPodPolicy, which is read when it has ended. Fields without content are left out first: whether Kubernetes' types write them differs between their releases,
-// and a new controller must not take that for a change of the user's.
+// SpecHash identifies what the job's objects are made from: the spec without cleanPodPolicy, which is read only when the
+// job has ended. Labels and annotations do not count, because they may change while a job runs. Fields without content
+// are left out: whether Kubernetes' types write them differs between their releases, and a new controller must not take
+// that for a change of the user's.
 func SpecHash(job *v1.PaddleJob) string {
 	spec := job.Spec
 	spec.CleanPodPolicy = ""
-	text, err := json.Marshal(spec)
+	tree, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&spec)
 	if err != nil {
-		return "" // Not possible for a spec that came as JSON.
+		return "" // Not possible for a spec that came from the API server.
 	}
-	var tree any
-	if err := json.Unmarshal(text, &tree); err != nil {
-		return ""
-	}
-	if text, err = json.Marshal(withoutEmpty(tree)); err != nil {
+	text, err := json.Marshal(withoutEmpty(tree))
+	if err != nil {
 		return ""
 	}
 	return digest(text)

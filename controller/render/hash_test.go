@@ -19,6 +19,7 @@ func TestSpecHash(t *testing.T) {
 	for name, apply := range map[string]change{
 		"labels":                    func(job *v1.PaddleJob) { job.Labels = map[string]string{"a": "b"} },
 		"name":                      named("deep"),
+		"cleanPodPolicy":            func(job *v1.PaddleJob) { job.Spec.CleanPodPolicy = v1.CleanAlways },
 		"status":                    func(job *v1.PaddleJob) { job.Status.Phase = v1.Running },
 		"an empty policy":           policy(func(*v1.SchedulingPolicy) {}),
 		"an empty security context": workerPod(func(s *corev1.PodSpec) { s.SecurityContext = &corev1.PodSecurityContext{} }),

@@ -32,6 +32,7 @@ func TestMinResourcesCounts(t *testing.T) {
 	}{
 		"all":                               {5, taskWith("a", 2, n(2), "1", ""), taskWith("b", 3, n(3), "100", ""), "302", "5"},
 		"the minimums":                      {3, taskWith("a", 2, n(2), "1", ""), taskWith("b", 3, n(1), "100", ""), "102", "3"},
+		"the minimums, and not whole roles": {2, taskWith("a", 4, n(1), "1", ""), taskWith("b", 4, n(1), "100", ""), "101", "2"},
 		"above the minimums, in order":      {4, taskWith("a", 4, n(1), "1", ""), taskWith("b", 4, n(1), "100", ""), "103", "4"},
 		"above the minimums, first used up": {7, taskWith("a", 4, n(1), "1", ""), taskWith("b", 4, n(1), "100", ""), "304", "7"},
 		"above the minimums, by priority":   {4, taskWith("a", 4, n(1), "1", ""), taskWith("b", 4, n(1), "100", "high"), "301", "4"},
@@ -114,4 +115,9 @@ func TestAddTimes(t *testing.T) {
 	sum := list("cpu", "1n")
 	addTimes(sum, list("cpu", "333u", "memory", "4Ei"), 1000)
 	require.Equal(t, map[string]string{"cpu": "333000001n", "memory": "4000Ei"}, text(sum))
+
+	task := taskWith("a", 3, nil, "20000000000000000000", "")
+	job := &vcbatch.Job{Spec: vcbatch.JobSpec{MinAvailable: 3, Tasks: []vcbatch.TaskSpec{task}}}
+	require.Equal(t, map[string]string{"cpu": "60E", "requests.cpu": "60E", "pods": "3", "count/pods": "3"},
+		text(minResources(job, noPriority)), "two names of one quantity must not be one number in memory")
 }

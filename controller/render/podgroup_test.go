@@ -94,6 +94,8 @@ func TestPodGroupTopology(t *testing.T) {
 		},
 	}, got.SubGroupPolicy)
 
+	*got.NetworkTopology.HighestTierAllowed = 9
+	require.Equal(t, 2, *topology.HighestTierAllowed, "what is rendered shares memory with the Job")
 	topology.HighestTierAllowed = nil
 	require.Equal(t, "rack", PodGroup(job, noPriority).Spec.NetworkTopology.HighestTierName)
 }

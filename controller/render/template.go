@@ -89,12 +89,11 @@ func fillRequests(spec *corev1.PodSpec) {
 // fillFrom adds to the list what is missing; a nil filter takes everything.
 func fillFrom(list *corev1.ResourceList, source corev1.ResourceList, filter func(corev1.ResourceName) bool) {
 	for name, quantity := range source {
-		if _, set := (*list)[name]; set || (filter != nil && !filter(name)) {
-			continue
+		if _, set := (*list)[name]; !set && (filter == nil || filter(name)) {
+			if *list == nil {
+				*list = corev1.ResourceList{}
+			}
+			(*list)[name] = quantity.DeepCopy()
 		}
-		if *list == nil {
-			*list = corev1.ResourceList{}
-		}
-		(*list)[name] = quantity.DeepCopy()
 	}
 }

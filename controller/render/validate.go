@@ -54,10 +54,7 @@ func (n *notices) checkNames(job *v1.PaddleJob) {
 			"and '-', beginning with a letter and not ending with '-'", job.Name)
 	}
 	for _, r := range roles(job) {
-		if r.spec.Replicas <= 0 {
-			continue
-		}
-		last := podName(job.Name, r.name, r.spec.Replicas-1)
+		last := podName(job.Name, r.name, max(r.spec.Replicas, 1)-1)
 		if over := len(last) - validation.DNS1123LabelMaxLength; over > 0 {
 			n.add(ReasonPodNameTooLong, "metadata.name is %d characters too long: pod %q would have %d, and a host name has at most %d",
 				over, last, len(last), validation.DNS1123LabelMaxLength)

@@ -39,6 +39,9 @@ func TestValidateAccepts(t *testing.T) {
 		"pod name of 63":                    {job: paddleJob(0, 2, named(strings.Repeat("a", 63-len("-worker-1"))))},
 		"host name with PodIP":              {job: paddleJob(0, 2, workerPod(func(spec *corev1.PodSpec) { spec.Hostname = "h" }))},
 		"GPU as a limit":                    {job: paddleJob(0, 2, workerContainer(func(c *corev1.Container) { c.Resources.Limits = list("nvidia.com/gpu", "1") }))},
+		"GPU as both": {job: paddleJob(0, 2, workerContainer(func(c *corev1.Container) {
+			c.Resources = corev1.ResourceRequirements{Requests: list("nvidia.com/gpu", "1"), Limits: list("nvidia.com/gpu", "1")}
+		}))},
 		"request equal to its limit": {job: paddleJob(0, 2, workerContainer(func(c *corev1.Container) {
 			c.Resources = corev1.ResourceRequirements{Requests: list("cpu", "1"), Limits: list("cpu", "1000m")}
 		}))},
@@ -71,6 +74,7 @@ func TestValidateRefuses(t *testing.T) {
 		"leading digit":       {job: paddleJob(0, 1, named("1wide")), reason: ReasonInvalidName, words: []string{"metadata.name", "1wide", "letter"}},
 		"dot in the name":     {job: paddleJob(0, 1, named("wide.deep")), reason: ReasonInvalidName, words: []string{"wide.deep"}},
 		"pod name of 64":      {job: paddleJob(0, 2, named(strings.Repeat("a", 64-len("-worker-1")))), reason: ReasonPodNameTooLong, words: []string{"1 characters too long", "-worker-1"}},
+		"one pod of 64":       {job: paddleJob(0, 1, named(strings.Repeat("a", 64-len("-worker-0")))), reason: ReasonPodNameTooLong, words: []string{"-worker-0"}},
 		"longer by a digit":   {job: paddleJob(0, 11, named(strings.Repeat("a", 63-len("-worker-1")))), reason: ReasonPodNameTooLong, words: []string{"-worker-10"}},
 		"minimum above all":   {job: paddleJob(2, 2, minAvailable(5)), reason: ReasonInvalidMinAvailable, words: []string{"spec.schedulingPolicy.minAvailable is 5", "4 pods"}},
 		"minimum of none":     {job: paddleJob(2, 2, minAvailable(0)), reason: ReasonInvalidMinAvailable, words: []string{"is 0"}},
@@ -97,6 +101,12 @@ func TestValidateRefuses(t *testing.T) {
 				spec.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "d", MountPath: "/data"}}
 			})),
 			reason: ReasonInvalidSampleSet, words: []string{"/data", "spec.worker.template.spec.containers[0]"},
+		},
+		"claim and no container": {
+			job: paddleJob(0, 2, sampleSet(v1.SampleSetRef{Name: "data", MountPath: "/data"}), workerPod(func(spec *corev1.PodSpec) {
+				spec.Containers = nil
+			})),
+			reason: ReasonNoContainer, words: []string{"spec.worker.template.spec.containers"},
 		},
 		"volume name taken": {
 			job: paddleJob(0, 2, sampleSet(v1.SampleSetRef{Name: "data", MountPath: "/data"}), workerPod(func(spec *corev1.PodSpec) {
@@ -142,14 +152,15 @@ func TestMostPodsFit(t *testing.T) {
 
 			job := paddleJob(0, most, named(name))
 			hosts := ServiceAddresses(job)
-			require.Less(t, len("VC_WORKER_HOSTS="+strings.Join(hosts[RoleWorker], ","))+1, limit)
+			names := len("VC_WORKER_HOSTS="+strings.Join(hosts[RoleWorker], ",")) + 1
 			if network == v1.PodIP {
 				for i := range hosts[RoleWorker] {
 					hosts[RoleWorker][i] = "255.255.255.255"
 				}
 			}
 			longest := len("PADDLE_TRAINER_ENDPOINTS="+contract(job, hosts)["PADDLE_TRAINER_ENDPOINTS"]) + 1
-			require.Less(t, longest, limit)
+			require.Less(t, max(names, longest), limit)
+			require.Greater(t, max(names, longest), limit*95/100, "fewer pods are allowed than would fit")
 		}
 	}
 }
