@@ -57,16 +57,13 @@ func plain(state string, more ...string) []string {
 	return append([]string{"up", "--stock-scheduler", "--without-controller", "--state", state}, more...)
 }
 
-// stateDir is a folder that is removed when whatever runs in it has been stopped.
+// stateDir is the folder of a sandbox that is stopped at the latest when the test ends.
 func stateDir(t *testing.T) string {
 	t.Helper()
-	parent, err := os.MkdirTemp("", "paddle-sandbox-test-")
-	require.NoError(t, err)
-	state := filepath.Join(parent, "state")
+	state := filepath.Join(t.TempDir(), "state")
 	t.Cleanup(func() {
 		_, err := sandbox.Down(context.Background(), state)
 		require.NoError(t, err)
-		require.NoError(t, os.RemoveAll(parent))
 	})
 	return state
 }

@@ -93,8 +93,8 @@ func (f *upFlags) run(cmd *cobra.Command, o sandbox.Options) error {
 		return errors.Join(err, s.Stop())
 	}
 	select {
-	case err = <-s.Failed():
-		err = fmt.Errorf("the sandbox ends: %w", err)
+	case <-s.Failed(): //nolint:errcheck // it has been told
+		err = errors.New("the sandbox ends because a component died by itself (see above)")
 	case <-cmd.Context().Done():
 		fmt.Println("stopping the sandbox")
 	}

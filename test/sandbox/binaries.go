@@ -48,7 +48,7 @@ var (
 	buildController = build{name: "paddlejob-controller", module: ".", pkg: "./cmd/paddlejob-controller", cold: time.Minute}
 )
 
-// builds lists what a sandbox with these options needs. etcd and the API server come first: they take longest.
+// builds lists what a sandbox with these options needs. The API server comes first: it takes longest, and warms the rest.
 func (o *Options) builds() []build {
 	list := []build{buildAPIServer, buildKCM, buildEtcd, buildVolcanoCM, buildWebhooks, buildKwok}
 	switch {

@@ -29,7 +29,6 @@ const fieldManager = "paddle-sandbox"
 
 // cluster is the sandbox's API server, seen by its administrator.
 type cluster struct {
-	config  *rest.Config
 	kube    kubernetes.Interface
 	dynamic dynamic.Interface
 	mapper  *restmapper.DeferredDiscoveryRESTMapper
@@ -45,7 +44,7 @@ func newCluster(config *rest.Config) (*cluster, error) {
 		return nil, fmt.Errorf("make a client: %w", err)
 	}
 	mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(kube.Discovery()))
-	return &cluster{config: config, kube: kube, dynamic: dyn, mapper: mapper}, nil
+	return &cluster{kube: kube, dynamic: dyn, mapper: mapper}, nil
 }
 
 // ready waits until the API server takes requests.
@@ -144,6 +143,16 @@ func (c *cluster) createNodes(ctx context.Context, nodes []*corev1.Node) error {
 		})
 	}
 	return group.Wait()
+}
+
+// forgetLeases lets a kwok that is started again take over its nodes at once: it has a new identity, and would wait until
+// the leases of its predecessor have expired.
+func (c *cluster) forgetLeases() error {
+	leases := c.kube.CoordinationV1().Leases(corev1.NamespaceNodeLease)
+	if err := leases.DeleteCollection(context.Background(), metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
+		return fmt.Errorf("delete the leases of the nodes: %w", err)
+	}
+	return nil
 }
 
 // nodesReady waits until every node is ready and free of the taints that it was born with.

@@ -17,10 +17,9 @@ import (
 // compile runs go build and says how it goes on, since it can take minutes.
 func (b *builder) compile(ctx context.Context, item build, target, linkerFlags, position string) error {
 	start := time.Now()
-	cold := item.cold.Round(time.Second)
 	// What the caches hold is built in seconds and is no news.
 	announce := time.AfterFunc(3*time.Second, func() {
-		b.progress.say("building %s (%s; up to %s the first time on two cores)", item.name, position, cold)
+		b.progress.say("building %s (%s; up to %g min the first time on two cores)", item.name, position, item.cold.Minutes())
 	})
 	defer announce.Stop()
 	done := make(chan struct{})

@@ -116,6 +116,9 @@ func (e *env) testVolumes(t *testing.T) {
 	}
 }
 
+// leaseDuration is for how long kwok takes a node's lease.
+const leaseDuration = 40 * time.Second
+
 // testComponents ends components on purpose and by accident.
 func (e *env) testComponents(t *testing.T) {
 	require.ErrorContains(t, e.Kill(sandbox.Controller, 15), "it does not run")
@@ -128,8 +131,10 @@ func (e *env) testComponents(t *testing.T) {
 	_, err := e.kube.CoreV1().Pods(namespace).Create(t.Context(), bound("pod", corev1.RestartPolicyNever, nil, notes{sandbox.AnnotationRunFor: "0s"}), metav1.CreateOptions{})
 	require.NoError(t, err)
 	require.Empty(t, e.pod(t, namespace, "pod").Status.PodIP)
+	again := time.Now()
 	require.NoError(t, e.StartComponent(sandbox.Kwok))
 	e.until(t, namespace, "pod", ended(corev1.PodSucceeded, 0, "Completed", 0))
+	require.Less(t, time.Since(again), leaseDuration, "it did not wait for the leases of its predecessor")
 	select {
 	case err := <-e.Failed():
 		require.NoError(t, err, "what was asked for is no failure")

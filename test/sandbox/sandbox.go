@@ -72,6 +72,11 @@ func (s *Sandbox) StartComponent(name string) error {
 	if p := s.processes[name]; p != nil && p.alive() {
 		return fmt.Errorf("component %s runs already as process %d", name, p.cmd.Process.Pid)
 	}
+	if name == Kwok && s.processes[name] != nil {
+		if err := s.cluster.forgetLeases(); err != nil {
+			return err
+		}
+	}
 	p, err := spawn(c, s.layout)
 	if err != nil {
 		return err

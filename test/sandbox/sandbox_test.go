@@ -34,8 +34,7 @@ type env struct {
 // start starts a sandbox of Volcano alone, stops it at the end of the test, and shows its logs where the test failed.
 func start(t *testing.T, o sandbox.Options) *env {
 	t.Helper()
-	// Not t.TempDir, whose cleanup would come before the sandbox's.
-	dir, err := os.MkdirTemp("", "sandbox-test-")
+	dir, err := os.MkdirTemp("", "sandbox-test-") //nolint:usetesting // the logs are kept where a test fails
 	require.NoError(t, err)
 	o.StateDir, o.Progress = dir, testWriter{t}
 	s, err := sandbox.Start(t.Context(), o)
@@ -118,7 +117,7 @@ func (e *env) until(t *testing.T, namespace, name string, check func(*corev1.Pod
 }
 
 // TestSandbox runs everything that needs a sandbox of Volcano alone on one, for each takes seconds to start.
-func TestSandbox(t *testing.T) {
+func TestSandbox(t *testing.T) { //nolint:tparallel // the last ones look at what the others left behind
 	t.Parallel()
 	e := start(t, sandbox.Options{StockScheduler: true, WithoutController: true, WorkerRunFor: workersRun})
 	t.Run("nodes", e.testNodes)

@@ -120,7 +120,7 @@ func (e *env) testRights(t *testing.T) {
 		}
 		require.NoError(t, err)
 		for line := range strings.Lines(string(data)) {
-			require.NotContains(t, strings.ToLower(line), "forbidden", "log of %s", name)
+			require.NotContains(t, strings.ToLower(line), "forbidden: user", "log of %s", name)
 		}
 	}
 }

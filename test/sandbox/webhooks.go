@@ -5,6 +5,7 @@ package sandbox
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -64,7 +65,7 @@ func (c *cluster) webhooksReady(ctx context.Context) error {
 			return err
 		}
 		if name, _, _ := unstructured.NestedString(got.Object, "spec", "schedulerName"); name == "" {
-			return fmt.Errorf("a Job without a scheduler's name was left as it is")
+			return errors.New("a Job without a scheduler's name was left as it is")
 		}
 		return nil
 	})
