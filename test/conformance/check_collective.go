@@ -75,7 +75,7 @@ func (g *Gang) checkLaunch(release Release, trainers []Pod, problems *problems) 
 			problems.add(pod, "launcher, %s: looks for the master at %q, and %s at %q", release, launcher.Master, trainers[0].Name, launchers[0].Master)
 			continue
 		}
-		host, _, _ := splitEndpoint(launcher.Master) //nolint:errcheck // Launch has split it already
+		host, _, _ := splitEndpoint(launcher.Master)
 		g.leads(host, masters[0], pod, fmt.Sprintf("launcher, %s: the master", release), problems)
 		g.leads(launcher.Host, pod, pod, fmt.Sprintf("launcher, %s: the node, by what it tells the others,", release), problems)
 		switch {

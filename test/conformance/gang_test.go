@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -30,7 +31,7 @@ func psGang() *Gang {
 			pod = Pod{Name: fmt.Sprintf("job-worker-%d", i-2), Role: Trainer, Index: i - 2, IP: ip}
 		}
 		pod.Env = maps.Clone(common)
-		pod.Env["TRAINING_ROLE"], pod.Env["POD_IP"], pod.Env["PADDLE_TRAINER_ID"] = pod.Role, ip, fmt.Sprint(pod.Index)
+		pod.Env["TRAINING_ROLE"], pod.Env["POD_IP"], pod.Env["PADDLE_TRAINER_ID"] = pod.Role, ip, strconv.Itoa(pod.Index)
 		g.Pods = append(g.Pods, pod)
 	}
 	g.Resolve = g.byIP
@@ -43,7 +44,7 @@ func collectiveGang() *Gang {
 	for i := range 3 {
 		ip := fmt.Sprintf("10.0.0.1%d", i)
 		g.Pods = append(g.Pods, Pod{Name: fmt.Sprintf("job-worker-%d", i), Role: Trainer, Index: i, IP: ip, Env: map[string]string{
-			"POD_IP": ip, "PADDLE_TRAINER_ID": fmt.Sprint(i), "PADDLE_TRAINING_ROLE": "TRAINER", "TRAINING_ROLE": "TRAINER",
+			"POD_IP": ip, "PADDLE_TRAINER_ID": strconv.Itoa(i), "PADDLE_TRAINING_ROLE": "TRAINER", "TRAINING_ROLE": "TRAINER",
 			"PADDLE_TRAINER_ENDPOINTS": "10.0.0.10:36000,10.0.0.11:36000,10.0.0.12:36000", "PADDLE_TRAINERS_NUM": "3",
 			"PADDLE_TRAINERS": "10.0.0.10,10.0.0.11,10.0.0.12", "TRAINER_PORTS_NUM": "20", "PADDLE_PORT": "36000",
 		}})
@@ -219,7 +220,7 @@ func TestEachTrapIsDetected(t *testing.T) {
 			"Paddle until mid-2023: either all nodes are given a rank or none is"},
 		{"PADDLE_RANK breaks the first releases", collectiveGang(), func(g *Gang) {
 			for i := range g.Pods {
-				g.Pods[i].Env["PADDLE_RANK"] = fmt.Sprint(i)
+				g.Pods[i].Env["PADDLE_RANK"] = strconv.Itoa(i)
 			}
 		}, "launcher, Paddle 2.3: TypeError"},
 		{"an empty index", collectiveGang(), func(g *Gang) { g.Pods[1].Env["PADDLE_TRAINER_ID"] = "" }, `PADDLE_TRAINER_ID="" is not a number`},
@@ -255,7 +256,7 @@ func TestEachTrapIsDetected(t *testing.T) {
 			"job-worker-0: is 10.0.0.11:36000 (POD_IP:PADDLE_PORT) to itself and 10.0.0.12:36000 to the others"},
 		{"workers count from 1", psGang(), func(g *Gang) {
 			for i := range g.Pods {
-				g.Pods[i].Env["PADDLE_TRAINER_ID"] = fmt.Sprint(g.Pods[i].Index + 1)
+				g.Pods[i].Env["PADDLE_TRAINER_ID"] = strconv.Itoa(g.Pods[i].Index + 1)
 			}
 		}, "job-worker-0: takes itself for number 1, and is number 0"},
 		{"an IPv6 address", psGang(), func(g *Gang) {

@@ -3,6 +3,7 @@
 package conformance
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -48,7 +49,7 @@ func Environment(pod *corev1.Pod, lookup func(configMap string) (map[string]stri
 func importAll(env map[string]string, from *corev1.EnvFromSource, lookup func(string) (map[string]string, bool)) error {
 	ref := from.ConfigMapRef
 	if ref == nil {
-		return fmt.Errorf("envFrom a Secret cannot be resolved here")
+		return errors.New("envFrom a Secret cannot be resolved here")
 	}
 	data, ok := lookup(ref.Name)
 	if !ok {
@@ -80,7 +81,7 @@ func resolve(pod *corev1.Pod, from *corev1.EnvVarSource, lookup func(string) (ma
 		}
 		return "", false, fmt.Errorf("waits for key %s of ConfigMap %s, which does not exist", ref.Key, ref.Name)
 	default:
-		return "", false, fmt.Errorf("its source cannot be resolved here: only fields and ConfigMaps can")
+		return "", false, errors.New("its source cannot be resolved here: only fields and ConfigMaps can")
 	}
 }
 

@@ -3,6 +3,7 @@
 package conformance
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -81,7 +82,7 @@ func Launch(env map[string]string, ownIP string, release Release) (Launcher, err
 		return l, nil
 	}
 	if _, ok := env["PADDLE_RANK"]; ok && release == First {
-		return l, fmt.Errorf("TypeError: PADDLE_RANK is set, and this release compares its text with a number when nodes meet")
+		return l, errors.New("TypeError: PADDLE_RANK is set, and this release compares its text with a number when nodes meet")
 	}
 	if l.Master == "" {
 		l.StartsMaster = true
@@ -146,7 +147,7 @@ func (l *Launcher) readNodes(env map[string]string) error {
 func (l *Launcher) readProcesses(env map[string]string) error {
 	servers, trainers := env["PADDLE_SERVERS_ENDPOINTS"], env["PADDLE_TRAINERS_ENDPOINTS"]
 	if servers == "" || trainers == "" {
-		return fmt.Errorf("the launcher makes up its own servers and trainers: PADDLE_SERVERS_ENDPOINTS and PADDLE_TRAINERS_ENDPOINTS are not both set")
+		return errors.New("the launcher makes up its own servers and trainers: PADDLE_SERVERS_ENDPOINTS and PADDLE_TRAINERS_ENDPOINTS are not both set")
 	}
 	host := l.Host
 	if strings.Contains(servers, "127.0.0.1") {

@@ -4,6 +4,7 @@ package conformance_test
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -30,7 +31,7 @@ type shape struct {
 func (s shape) name() string {
 	gloo := "x"
 	if s.gloo != nil {
-		gloo = fmt.Sprint(*s.gloo)
+		gloo = strconv.Itoa(*s.gloo)
 	}
 	return strings.ToLower(fmt.Sprintf("j-%d-%d-%s-%s-%s", s.ps, s.workers, gloo, s.intranet, s.fallback))
 }

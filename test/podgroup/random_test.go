@@ -34,10 +34,10 @@ var quantities = map[corev1.ResourceName][]string{
 	"kubernetes.io/batch-cpu":       {"100"},
 }
 
-func (d dice) list(percent int) corev1.ResourceList {
+func (d dice) list() corev1.ResourceList {
 	var list corev1.ResourceList
 	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage, "nvidia.com/gpu", "hugepages-2Mi", "kubernetes.io/batch-cpu"} {
-		if d.odds(percent) {
+		if d.odds(50) {
 			if list == nil {
 				list = corev1.ResourceList{}
 			}
@@ -50,8 +50,8 @@ func (d dice) list(percent int) corev1.ResourceList {
 // resources are requests only, limits only, both mixed, or nothing.
 func (d dice) resources() corev1.ResourceRequirements {
 	return pick(d,
-		corev1.ResourceRequirements{Requests: d.list(50)}, corev1.ResourceRequirements{Limits: d.list(50)},
-		corev1.ResourceRequirements{Requests: d.list(50), Limits: d.list(50)}, corev1.ResourceRequirements{})
+		corev1.ResourceRequirements{Requests: d.list()}, corev1.ResourceRequirements{Limits: d.list()},
+		corev1.ResourceRequirements{Requests: d.list(), Limits: d.list()}, corev1.ResourceRequirements{})
 }
 
 func (d dice) containers(kind string, n int) []corev1.Container {

@@ -53,7 +53,7 @@ func start() (*Controller, error) {
 		VolcanoClient: volcano, VCSharedInformerFactory: vcinformers.NewSharedInformerFactory(volcano, 0),
 		WorkerNum: 4, MaxRequeueNum: 15,
 	}
-	err := errors.New("Volcano registers no job-controller")
+	err := errors.New("no job-controller is registered in this build")
 	framework.ForeachController(func(c framework.Controller) {
 		if c.Name() != "job-controller" {
 			return
