@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/keys"
@@ -33,6 +34,10 @@ func (p *Plan) create(v *view.View, cfg render.Config) {
 	if p.Stalled = unknownPriority(v, job); p.Stalled != nil {
 		return
 	}
+	// The garbage collector then lets the pods go first, also when the PaddleJob is deleted in the background: Volcano
+	// cannot tell a Job whose pods linger from the next of its name. It is the collector's own finalizer, and needs nobody
+	// else to be taken off.
+	job.Finalizers = []string{metav1.FinalizerDeleteDependents}
 	intranet := render.Intranet(v.Job, cfg)
 	job.Annotations[keys.Intranet] = string(intranet)
 	if v.Job.Status.Restarts > 0 {
@@ -69,19 +74,24 @@ func (p *Plan) occupied(v *view.View) bool {
 			p.Stalled = &render.Notice{Reason: ReasonNameTaken, Message: fmt.Sprintf(
 				"a %s named %s exists and does not belong to this job: delete or rename it, or give this PaddleJob another name",
 				o.Kind, o.Name)}
-			p.Unwatched = true
+			p.LookAgain = unwatched
 			return true
 		}
 	}
 	if len(v.Occupied) > 0 {
 		p.Waiting = &render.Notice{Reason: ReasonPredecessor, Message: fmt.Sprintf(
 			"the %s of an earlier job of this name is still being deleted", v.Occupied[0].Kind)}
-		p.Unwatched = true
+		p.LookAgain = unwatched
 		return true
 	}
 	if len(v.Predecessors) > 0 {
 		p.Waiting = &render.Notice{Reason: ReasonPredecessor, Message: fmt.Sprintf(
 			"pods of an earlier job of this name are still there, for example %s", v.Predecessors[0].Name)}
+		return true
+	}
+	if v.Forgetting > 0 {
+		p.Waiting = &render.Notice{Reason: ReasonPredecessor, Message: "Volcano is forgetting an earlier job of this name"}
+		p.LookAgain = v.Forgetting
 		return true
 	}
 	return false

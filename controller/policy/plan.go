@@ -3,6 +3,8 @@
 package policy
 
 import (
+	"time"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
@@ -25,9 +27,12 @@ type Plan struct {
 	Missing []string
 	// Warnings are what the user should know about the spec; told once per generation.
 	Warnings []render.Notice
-	// Unwatched is true if what the job waits for is not watched, so that it has to be looked at again.
-	Unwatched bool
+	// LookAgain is when to look at the job again although nothing that is watched has changed, 0 if never.
+	LookAgain time.Duration
 }
+
+// unwatched is how soon to look again at what is not watched.
+const unwatched = 10 * time.Second
 
 // Action is one write to the API.
 type Action interface{ action() }

@@ -51,5 +51,5 @@ func (p *Plan) clearOperator(v *view.View) {
 		p.remove(KindPodGroup, v.Operator.PodGroup)
 	}
 	// Services and ConfigMaps of paddle-operator's are not watched.
-	p.Unwatched = true
+	p.LookAgain = unwatched
 }

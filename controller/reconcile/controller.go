@@ -41,11 +41,10 @@ type Options struct {
 	Render render.Config
 }
 
-// Backoff of what failed, and how soon to look again at what is not watched.
+// Backoff of what failed.
 const (
 	firstRetry = 50 * time.Millisecond
 	lastRetry  = time.Minute
-	lookAgain  = 10 * time.Second
 )
 
 // Controller makes what PaddleJobs ask for.
@@ -67,6 +66,7 @@ type Controller struct {
 	pods            cache.Indexer
 
 	failures            *failures
+	departures          *departures
 	assumedJobs         *assumed[*v1.PaddleJob]
 	assumedVolcanoJobs  *assumed[*vcbatch.Job]
 	assumedPodGroups    *assumed[*vcscheduling.PodGroup]
@@ -91,6 +91,7 @@ func New(clients Clients, recorder record.EventRecorder, options Options) (*Cont
 		configMaps:      s.configMaps.Core().V1().ConfigMaps().Lister(),
 		pods:            s.pods.Core().V1().Pods().Informer().GetIndexer(),
 		failures:        newFailures(),
+		departures:      newDepartures(),
 		written:         newWrites(),
 	}
 	c.assumedJobs = newAssumed[*v1.PaddleJob](c.clock)

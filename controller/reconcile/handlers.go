@@ -66,6 +66,7 @@ func (c *Controller) volcanoJobChanged(object metav1.Object, deleted bool) {
 	if deleted {
 		c.failures.forget(object.GetUID())
 		c.assumedVolcanoJobs.forget(keyOf(object))
+		c.departures.ofJob(keyOf(object), c.now())
 	}
 	c.childChanged(object, deleted)
 }
@@ -91,6 +92,9 @@ func (c *Controller) podChanged(object metav1.Object, deleted bool) {
 		return
 	}
 	c.failures.see(pod, deleted)
+	if deleted {
+		c.departures.ofPod(key, c.now())
+	}
 	if deleted || pod.DeletionTimestamp != nil {
 		c.queue.Add(key) // addresses may have to be withdrawn
 		return

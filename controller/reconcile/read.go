@@ -53,6 +53,7 @@ func (c *Controller) read(ctx context.Context, namespace, name, key string) (*vi
 		v.Environment = found
 	}
 	c.readNamesake(v)
+	v.Forgetting = c.departures.wait(key, c.now())
 	if v.VolcanoJob == nil && job.DeletionTimestamp == nil {
 		return v, c.readUncached(ctx, v)
 	}

@@ -50,7 +50,7 @@ func (c *Controller) sync(ctx context.Context, key string) (time.Duration, error
 	if err != nil {
 		return 0, gone(err)
 	}
-	return soonest(wait, status.Settling(v, c.now()), lookAgainIf(plan.Unwatched)), nil
+	return soonest(wait, status.Settling(v, c.now()), plan.LookAgain), nil
 }
 
 // carryOut decides and acts; once the Volcano Job is made, what follows from it is done in the same sync.
@@ -115,13 +115,6 @@ func gone(err error) error {
 		return nil
 	}
 	return err
-}
-
-func lookAgainIf(unwatched bool) time.Duration {
-	if unwatched {
-		return lookAgain
-	}
-	return 0
 }
 
 // soonest is the shortest of the waits that are not 0.

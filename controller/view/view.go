@@ -3,6 +3,8 @@
 package view
 
 import (
+	"time"
+
 	corev1 "k8s.io/api/core/v1"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
@@ -33,6 +35,8 @@ type View struct {
 	Occupied []Occupant
 	// Predecessors are pods of an earlier job of the same name that are still there.
 	Predecessors []*corev1.Pod
+	// Forgetting is how much longer Volcano may take to forget an earlier Job of the same name.
+	Forgetting time.Duration
 
 	// Queue finds a queue by name, nil if there is none.
 	Queue func(name string) *vcscheduling.Queue

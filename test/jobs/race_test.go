@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package jobs_test
+
+import (
+	"context"
+	"fmt"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+)
+
+// down ends a component and returns how to start it again, which the end of the test does at the latest.
+func down(t *testing.T, component string, signal syscall.Signal) (up func()) {
+	t.Helper()
+	require.NoError(t, cluster.Kill(component, signal))
+	started := false
+	up = func() {
+		if !started {
+			started = true
+			require.NoError(t, cluster.StartComponent(component))
+		}
+	}
+	t.Cleanup(up)
+	return up
+}
+
+// awaitPodGroup waits for a job's PodGroup, and for more of it where wanted.
+func awaitPodGroup(t *testing.T, job *v1.PaddleJob, want func(*vcscheduling.PodGroup) bool) *vcscheduling.PodGroup {
+	t.Helper()
+	name := job.Name + "-" + string(awaitVolcanoJob(t, job, nil).UID)
+	var found *vcscheduling.PodGroup
+	await(t, "the PodGroup of "+job.Name, func(ctx context.Context) error {
+		group, err := cluster.volcano.SchedulingV1beta1().PodGroups(job.Namespace).Get(ctx, name, metav1.GetOptions{})
+		if err == nil && want != nil && !want(group) {
+			err = fmt.Errorf("it is %v", group)
+		}
+		found = group
+		return err
+	})
+	return found
+}
+
+// managers are those that ever wrote a part of an object other than its status.
+func managers(object metav1.Object) []string {
+	var names []string
+	for _, entry := range object.GetManagedFields() {
+		if entry.Subresource == "" {
+			names = append(names, entry.Manager+" "+string(entry.Operation))
+		}
+	}
+	return names
+}
+
+// The two tests of the race are not parallel: each stops one of the two controllers.
+func TestPodGroupRaceOurControllerFirst(t *testing.T) {
+	start := down(t, sandbox.VolcanoController, syscall.SIGTERM)
+	// Pods that never fit keep the scheduler from touching more than the status.
+	job := create(t, psJob(namespace(t), "race", onNodes("none.has/this")))
+	ours := awaitPodGroup(t, job, nil)
+	require.Contains(t, managers(ours), "paddlejob-controller Apply")
+	start()
+	later := awaitPodGroup(t, job, func(g *vcscheduling.PodGroup) bool { return len(g.Status.Conditions) > 0 })
+	require.Equal(t, ours.UID, later.UID)
+	require.NotContains(t, managers(later), "vc-controller-manager Update", "Volcano had nothing to change")
+	require.Equal(t, ours.Spec, later.Spec)
+	edit(t, job, onNodes("kubernetes.io/none"), func(job *v1.PaddleJob) {
+		job.Spec.PS.Template.Spec.NodeSelector, job.Spec.Worker.Template.Spec.NodeSelector = nil, nil
+	}, workersRunFor("1s"))
+	awaitPhase(t, job, v1.Completed)
+}
+
+func TestPodGroupRaceVolcanoFirst(t *testing.T) {
+	job := psJob(namespace(t), "race", onNodes("none.has/this"))
+	startVolcano := down(t, sandbox.VolcanoController, syscall.SIGTERM)
+	job = create(t, job)
+	ours := awaitPodGroup(t, job, nil)
+	startOurs := down(t, sandbox.Controller, syscall.SIGTERM)
+	require.NoError(t, cluster.volcano.SchedulingV1beta1().PodGroups(job.Namespace).Delete(t.Context(), ours.Name, metav1.DeleteOptions{}))
+	startVolcano()
+	theirs := awaitPodGroup(t, job, func(g *vcscheduling.PodGroup) bool { return g.UID != ours.UID && len(g.Status.Conditions) > 0 })
+	require.NotContains(t, managers(theirs), "paddlejob-controller Apply")
+	require.Equal(t, ours.Spec, theirs.Spec, "both make the same")
+	startOurs()
+	awaitCondition(t, job, v1.ConditionScheduled, metav1.ConditionFalse, "WaitingForGang")
+	later := awaitPodGroup(t, job, nil)
+	require.Equal(t, theirs.UID, later.UID)
+	require.NotContains(t, managers(later), "paddlejob-controller Apply", "we had nothing to change")
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package jobs_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+)
+
+// awaitVolcanoJob waits for a job's Volcano Job other than one, which may be nil.
+func awaitVolcanoJob(t *testing.T, job *v1.PaddleJob, other *vcbatch.Job) *vcbatch.Job {
+	t.Helper()
+	var found *vcbatch.Job
+	await(t, "the Volcano Job of "+job.Name, func(ctx context.Context) error {
+		vcjob, err := cluster.volcano.BatchV1alpha1().Jobs(job.Namespace).Get(ctx, job.Name, metav1.GetOptions{})
+		if err == nil && other != nil && vcjob.UID == other.UID {
+			err = fmt.Errorf("it is still %s", vcjob.UID)
+		}
+		found = vcjob
+		return err
+	})
+	return found
+}
+
+func TestSpecChangeWhilePending(t *testing.T) {
+	t.Parallel()
+	for name, with := range map[string][]change{"by pod ip": nil, "by service": {intranet(v1.Service)}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			job := create(t, psJob(namespace(t), "edited", append(with, onNodes("none.has/this"), workersRunFor("2s"))...))
+			awaitCondition(t, job, v1.ConditionScheduled, metav1.ConditionFalse, "WaitingForGang")
+			awaitEvent(t, job, corev1.EventTypeWarning, "WaitingForGang")
+			first := awaitVolcanoJob(t, job, nil)
+
+			edit(t, job, workers(3))
+			second := awaitVolcanoJob(t, job, first)
+			require.EqualValues(t, 5, second.Spec.MinAvailable)
+			awaitEvent(t, job, corev1.EventTypeNormal, "Replacing")
+
+			edit(t, job, func(job *v1.PaddleJob) {
+				job.Spec.PS.Template.Spec.NodeSelector, job.Spec.Worker.Template.Spec.NodeSelector = nil, nil
+			})
+			done := awaitPhase(t, job, v1.Completed)
+			require.Equal(t, 3, done.Status.Worker.Succeeded)
+			cm, err := cluster.kube.CoreV1().ConfigMaps(job.Namespace).Get(t.Context(), job.Name, metav1.GetOptions{})
+			require.NoError(t, err)
+			require.Equal(t, "3", cm.Data["PADDLE_TRAINERS_NUM"])
+		})
+	}
+}
+
+func TestSpecChangeWhileRunningIsToldAndNotApplied(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		edit   change
+		reason string
+	}{
+		"more workers":      {edit: workers(3), reason: "SpecChangeNotApplied"},
+		"fewer workers":     {edit: workers(1), reason: "SpecChangeNotApplied"},
+		"another intranet":  {edit: intranet(v1.Service), reason: "SpecChangeNotApplied"},
+		"what cannot run":   {edit: workers(0), reason: "SpecChangeRefused"},
+		"no servers at all": {edit: func(job *v1.PaddleJob) { job.Spec.PS = nil }, reason: "SpecChangeNotApplied"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			job := create(t, psJob(namespace(t), "edited"))
+			awaitPhase(t, job, v1.Running)
+			before, err := objects(t.Context(), job.Namespace)
+			require.NoError(t, err)
+
+			edit(t, job, tc.edit)
+			awaitCondition(t, job, v1.ConditionCreated, metav1.ConditionTrue, tc.reason)
+			awaitEvent(t, job, corev1.EventTypeWarning, tc.reason)
+			awaitSyncs(t, 5)
+			now, err := objects(t.Context(), job.Namespace)
+			require.NoError(t, err)
+			for _, kept := range []string{"ConfigMap edited", "Pod edited-ps-0", "Pod edited-worker-1"} {
+				require.Equal(t, before[kept], now[kept], kept)
+			}
+			fresh, err := cluster.paddle.BatchV1().PaddleJobs(job.Namespace).Get(t.Context(), job.Name, metav1.GetOptions{})
+			require.NoError(t, err)
+			require.Equal(t, v1.Running, fresh.Status.Phase)
+			require.Equal(t, "2/2", fresh.Status.Worker.Ready)
+			require.True(t, meta.IsStatusConditionFalse(fresh.Status.Conditions, v1.ConditionStalled), "it runs")
+
+			edit(t, job, func(fresh *v1.PaddleJob) { fresh.Spec = job.Spec })
+			awaitCondition(t, job, v1.ConditionCreated, metav1.ConditionTrue, "VolcanoJobCreated")
+		})
+	}
+}
+
+// A gang that is restarted has nothing to lose, so the change that had to wait is made.
+func TestSpecChangeIsAppliedByAGangRestart(t *testing.T) {
+	t.Parallel()
+	job := create(t, psJob(namespace(t), "edited"))
+	awaitPhase(t, job, v1.Running)
+	first := awaitVolcanoJob(t, job, nil)
+	edit(t, job, workers(3))
+	awaitCondition(t, job, v1.ConditionCreated, metav1.ConditionTrue, "SpecChangeNotApplied")
+
+	require.NoError(t, cluster.kube.CoreV1().Pods(job.Namespace).Delete(t.Context(), "edited-worker-0", metav1.DeleteOptions{}))
+	awaitVolcanoJob(t, job, first)
+	again := awaitJob(t, job, "running with 3 workers", func(job *v1.PaddleJob) bool {
+		return job.Status.Phase == v1.Running && job.Status.Worker.Ready == "3/3"
+	})
+	require.True(t, meta.IsStatusConditionTrue(again.Status.Conditions, v1.ConditionCreated))
+	awaitCondition(t, job, v1.ConditionCreated, metav1.ConditionTrue, "VolcanoJobCreated")
+}
+
+func TestSpecChangeAfterTheEndIsTold(t *testing.T) {
+	t.Parallel()
+	job := create(t, psJob(namespace(t), "edited", workersRunFor("1s")))
+	awaitPhase(t, job, v1.Completed)
+	first := awaitVolcanoJob(t, job, nil)
+	edit(t, job, workers(3))
+	require.Contains(t, awaitEvent(t, job, corev1.EventTypeWarning, "SpecChangeNotApplied"), "create a new PaddleJob")
+	awaitSyncs(t, 5)
+	require.Equal(t, first.UID, awaitVolcanoJob(t, job, nil).UID)
+}
