@@ -97,6 +97,11 @@ func (s *Sandbox) watch(name string, p *process) {
 	s.mu.Lock()
 	s.record.Failure = err.Error()
 	s.mu.Unlock()
+	s.report(err)
+}
+
+// report keeps the first failure for whoever asks.
+func (s *Sandbox) report(err error) {
 	select {
 	case s.failed <- err:
 	default:

@@ -13,11 +13,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// startLimit is generous: a ready sandbox takes seconds, also on a busy machine less than a minute.
-const startLimit = 5 * time.Minute
-
-// errSlow is told when startLimit is over.
-var errSlow = fmt.Errorf("the sandbox was not ready after %s", startLimit)
+// startLimit is generous: a ready sandbox takes seconds, also on a busy machine less than a minute, and about 20 ms more
+// for each node.
+func startLimit(nodes int) time.Duration {
+	return 5*time.Minute + time.Duration(nodes)*100*time.Millisecond
+}
 
 // Start builds what is missing, starts a sandbox and returns it when pods can be scheduled in it. It lives until Stop,
 // or until this process ends; ctx bounds the start only.
@@ -60,14 +60,15 @@ func (st *starter) run(ctx context.Context) error {
 	st.binaries = binaries
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	timer := time.AfterFunc(startLimit, func() { cancel(errSlow) })
+	limit := startLimit(len(st.nodes))
+	timer := time.AfterFunc(limit, func() { cancel(fmt.Errorf("the sandbox was not ready after %s", limit)) })
 	defer timer.Stop()
 	// A component that dies ends every wait at once.
 	go func() {
 		select {
 		case err := <-st.failed:
 			cancel(err)
-			st.failed <- err
+			st.report(err)
 		case <-ctx.Done():
 		}
 	}()
@@ -99,8 +100,11 @@ func (st *starter) run(ctx context.Context) error {
 	if err := context.Cause(ctx); err != nil {
 		return err
 	}
+	st.mu.Lock()
 	st.record.Ready = true
-	if err := st.layout.write(st.record); err != nil {
+	err = st.layout.write(st.record)
+	st.mu.Unlock()
+	if err != nil {
 		return err
 	}
 	st.progress.say("ready after %.1f s: %d nodes", time.Since(began).Seconds(), len(st.nodes))
