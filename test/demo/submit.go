@@ -52,7 +52,7 @@ func (s *submitter) submit(ctx context.Context, job Job) ([]string, error) {
 	// No pod is admitted before the namespace has its service account.
 	err = wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
 		_, err := s.kube.CoreV1().ServiceAccounts(job.Name).Get(ctx, "default", metav1.GetOptions{})
-		return err == nil, nil //nolint:nilerr // it is asked again
+		return err == nil, nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("wait for the default service account of namespace %s: %w", job.Name, err)

@@ -13,15 +13,18 @@ import (
 
 // WriteTable writes one row per job and role, and below it why jobs are pending.
 func WriteTable(out io.Writer, stories []*Story, nodes map[string]Node, now time.Duration) error {
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "JOB\tMODE\tPHASE\tTIME\tROLE\tWHERE")
+	lines := []string{"JOB\tMODE\tPHASE\tTIME\tROLE\tWHERE"}
 	for _, story := range stories {
 		head := []string{story.Job.Name, dash(story.Status.Mode), dash(story.Status.Phase), story.took(now)}
 		for _, role := range story.Job.Roles {
 			cells := append(slices.Clone(head), role.Name, where(story.PodsOf(role.Name), nodes))
-			fmt.Fprintln(table, strings.Join(cells, "\t"))
+			lines = append(lines, strings.Join(cells, "\t"))
 			head = []string{"", "", "", ""}
 		}
+	}
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	if _, err := fmt.Fprintln(table, strings.Join(lines, "\n")); err != nil {
+		return fmt.Errorf("write the table: %w", err)
 	}
 	if err := table.Flush(); err != nil {
 		return fmt.Errorf("write the table: %w", err)

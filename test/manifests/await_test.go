@@ -5,7 +5,10 @@ package manifests_test
 import (
 	"context"
 	"fmt"
+	"path"
+	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -24,22 +27,25 @@ func await(t *testing.T, what string, try func(ctx context.Context) error) {
 	t.Helper()
 	var last error
 	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
-		if err := try(ctx); err != nil {
-			last = err
-			return false, nil
+		err := try(ctx)
+		if last == nil || ctx.Err() == nil {
+			last = err // the end of patience explains nothing
 		}
-		return true, nil
+		return err == nil, nil
 	})
 	if err != nil {
 		require.FailNow(t, "gave up waiting for "+what, "%v (logs in %s)", last, shared.StateDir())
 	}
 }
 
+// namespaces counts them, so that their names differ.
+var namespaces atomic.Int32
+
 // namespace makes a namespace for one test, in which pods are admitted.
 func (p *plane) namespace(t *testing.T) string {
 	t.Helper()
-	name := strings.NewReplacer("/", "-", "_", "-", ".", "-", " ", "-", ",", "").Replace(strings.ToLower(t.Name()))
-	name = strings.Trim(name[max(0, len(name)-60):], "-")
+	name := regexp.MustCompile(`[^a-z0-9]+`).ReplaceAllString(strings.ToLower(path.Base(t.Name())), "-")
+	name = fmt.Sprintf("%.40s-%d", name, namespaces.Add(1))
 	_, err := p.kube.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
 	require.NoError(t, err)
 	await(t, "the default service account of "+name, func(ctx context.Context) error {

@@ -16,6 +16,7 @@ import (
 
 // What kubectl get pdj shows is rendered by the API server.
 func TestColumnsOfKubectlGet(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		file   string
 		during []any

@@ -55,11 +55,7 @@ func deploymentOf(t *testing.T, file string) *appsv1.Deployment {
 
 // Whoever enables the plugin gets Volcano's own defaults and one line more.
 func TestSchedulerConfigurationIsVolcanosAndThePlugin(t *testing.T) {
-	command := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "volcano.sh/volcano")
-	out, err := command.Output()
-	require.NoError(t, err)
-	path := filepath.Join(string(bytes.TrimSpace(out)), "installer/helm/chart/volcano/config/volcano-scheduler.conf")
-	volcanos, err := os.ReadFile(path)
+	volcanos, err := os.ReadFile(filepath.Join(volcanoModule(t), "installer/helm/chart/volcano/config/volcano-scheduler.conf"))
 	require.NoError(t, err)
 
 	var ours string
@@ -71,4 +67,12 @@ func TestSchedulerConfigurationIsVolcanosAndThePlugin(t *testing.T) {
 	}
 	require.Equal(t, 1, strings.Count(ours, "  - name: paddle\n"))
 	require.Equal(t, strings.TrimSpace(string(volcanos)), strings.TrimSpace(strings.Replace(ours, "  - name: paddle\n", "", 1)))
+}
+
+// volcanoModule is the folder of Volcano's module.
+func volcanoModule(t *testing.T) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "volcano.sh/volcano").Output()
+	require.NoError(t, err)
+	return string(bytes.TrimSpace(out))
 }

@@ -88,7 +88,9 @@ func TestEveryExampleIsRun(t *testing.T) {
 	require.ElementsMatch(t, shipped, run)
 }
 
+//nolint:tparallel // the second subtest reads what the first one caused
 func TestExamples(t *testing.T) {
+	t.Parallel()
 	t.Run("all", func(t *testing.T) {
 		for i := range examples {
 			e := &examples[i]

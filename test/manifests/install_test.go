@@ -6,6 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -21,6 +24,7 @@ import (
 // The commands of the documents, on a sandbox of its own that is not whole afterwards: uninstall while a job runs,
 // install anew, and uninstall once more with a job that no controller has seen.
 func TestUninstallAndInstallAsTheDocumentsDo(t *testing.T) {
+	t.Parallel()
 	p, err := startPlane(stateDir + "-install")
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, p.Stop()) })
@@ -60,14 +64,52 @@ func TestUninstallAndInstallAsTheDocumentsDo(t *testing.T) {
 	require.NoError(t, p.objects.Delete(t.Context(), "default", append(crd, operator...)...))
 	p.awaitGone(t, append(crd, operator...))
 
-	// The scheduler stands beside Volcano's other parts, whose namespace stays.
-	require.NoError(t, p.objects.Apply(t.Context(), "default", "kubectl", scheduler...))
-	require.NoError(t, p.objects.Apply(t.Context(), "default", "kubectl", scheduler...))
+	// Where Volcano has no scheduler; its namespace stays.
 	require.NoError(t, p.objects.Delete(t.Context(), "default", scheduler...))
 	p.awaitGone(t, scheduler)
 	create("default", scheduler)
+	require.NoError(t, p.objects.Delete(t.Context(), "default", scheduler...))
+	p.awaitGone(t, scheduler)
 	_, err = p.kube.CoreV1().Namespaces().Get(t.Context(), "volcano-system", metav1.GetOptions{})
 	require.NoError(t, err)
+
+	p.replaceScheduler(t, scheduler)
+}
+
+// replaceScheduler applies our scheduler over Volcano's and Volcano's over ours, and nothing of either is left over.
+func (p *plane) replaceScheduler(t *testing.T, ours []*unstructured.Unstructured) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(volcanoModule(t), "installer/volcano-development.yaml"))
+	require.NoError(t, err)
+	all, err := manifests.Parse(data)
+	require.NoError(t, err)
+	var volcanos []*unstructured.Unstructured
+	for _, object := range all {
+		if strings.HasPrefix(object.GetName(), "volcano-scheduler") && object.GetKind() != "Service" {
+			volcanos = append(volcanos, object)
+		}
+	}
+	require.Len(t, volcanos, 5, "ServiceAccount, ConfigMap, ClusterRole, its binding and Deployment")
+	apply := func(objects []*unstructured.Unstructured) map[string]any {
+		t.Helper()
+		require.NoError(t, p.objects.Apply(t.Context(), "default", "kubectl", objects...))
+		specs := map[string]any{}
+		for _, object := range volcanos {
+			stored, err := p.objects.Get(t.Context(), "default", object)
+			require.NoError(t, err)
+			for _, field := range []string{"spec", "data", "rules", "subjects", "roleRef"} {
+				specs[object.GetKind()+" "+field] = stored.Object[field]
+			}
+		}
+		return specs
+	}
+	before := apply(volcanos)
+	replaced := apply(ours)
+	require.Equal(t, before, apply(volcanos), "Volcano's scheduler is back as it was")
+	require.NoError(t, p.objects.Delete(t.Context(), "default", volcanos...))
+	p.awaitGone(t, volcanos)
+	require.Equal(t, apply(ours), replaced, "over Volcano's it is the same as where there was none")
+	require.NotEqual(t, before, replaced)
 }
 
 func read(t *testing.T, file string) []*unstructured.Unstructured {

@@ -4,6 +4,7 @@ package manifests_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"net"
 	"os"
@@ -31,7 +32,7 @@ const (
 	tinyLabel           = "test/tiny"
 )
 
-var tinyRacks = []string{"a", "b", "c"}
+var tinyRacks = []string{"a", "b", "c", "d", "e"}
 
 // shared is the sandbox of every test that leaves it whole.
 var shared *plane
@@ -52,9 +53,16 @@ func TestMain(m *testing.M) {
 	os.Exit(run(m))
 }
 
+// sideBySide is how many tests run at a time. They wait, so that the number of cores does not matter.
+const sideBySide = "24"
+
 func run(m *testing.M) (code int) {
-	var err error
-	if shared, err = startPlane(stateDir); err != nil {
+	flag.Parse()
+	err := flag.Set("test.parallel", sideBySide)
+	if err == nil {
+		shared, err = startPlane(stateDir)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "start the shared sandbox:", err)
 		return 1
 	}
