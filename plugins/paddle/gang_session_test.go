@@ -211,17 +211,31 @@ func TestTwoGangsCompete(t *testing.T) {
 // A gang that cannot start holds nothing back from others, in the same cycle.
 func TestWaitingGangHoldsNoRoom(t *testing.T) {
 	inEveryPlacement(t, func(t *testing.T, configuration string) {
-		waiting, other := podGroup("job", 4, twoTwo), podGroup("other", 1, nil)
-		waiting.CreationTimestamp = metav1.Unix(1, 0)
-		other.CreationTimestamp = metav1.Unix(2, 0)
-		// n1: worker worker worker worker; no node takes a server, so that all four wait, and other gets the CPU
-		servers := pods("job", "ps", 2, nothing)
-		for _, pod := range servers {
-			pod.Spec.NodeSelector = map[string]string{"disk": "ssd"}
+		for _, test := range []struct {
+			name     string
+			fussy    string // the task whose pods no node takes
+			requests resources
+		}{
+			// n1: worker worker worker worker, which are minMember; pending servers without requests must not count
+			{"servers have no room", "ps", nothing},
+			// n1: [ps][ps]
+			{"workers have no room", "worker", oneCPU},
+		} {
+			t.Run(test.name, func(t *testing.T) {
+				waiting, other := podGroup("job", 4, twoTwo), podGroup("other", 1, nil)
+				waiting.CreationTimestamp = metav1.Unix(1, 0)
+				other.CreationTimestamp = metav1.Unix(2, 0)
+				members := map[string][]*corev1.Pod{
+					"ps": pods("job", "ps", 2, test.requests), "worker": pods("job", "worker", 4, oneCPU),
+				}
+				for _, pod := range members[test.fussy] {
+					pod.Spec.NodeSelector = map[string]string{"disk": "ssd"}
+				}
+				c := newCluster(t, configuration, waiting, other, members["ps"], members["worker"],
+					plainPods("other", "task", 1, resources{"cpu": "4"}), node("n1", resources{"cpu": "4", "memory": "8Gi"}))
+				c.sessions(2, "other-task-0")
+			})
 		}
-		c := newCluster(t, configuration, waiting, other, servers, pods("job", "worker", 4, oneCPU),
-			plainPods("other", "task", 1, resources{"cpu": "4"}), node("n1", resources{"cpu": "4", "memory": "8Gi"}))
-		c.sessions(2, "other-task-0")
 	})
 }
 

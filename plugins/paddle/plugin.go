@@ -44,7 +44,7 @@ func (*plugin) Name() string { return PluginName }
 func (p *plugin) OnSessionOpen(ssn *framework.Session) {
 	p.ssn = ssn
 	for _, job := range ssn.Jobs {
-		if job.HasPendingTasks() && isPaddleJob(job) {
+		if concerns(job) {
 			p.openGang(job)
 		}
 	}
@@ -60,6 +60,11 @@ func (p *plugin) OnSessionOpen(ssn *framework.Session) {
 
 // OnSessionClose implements framework.Plugin.
 func (*plugin) OnSessionClose(*framework.Session) {}
+
+// concerns tells whether there is anything to decide about a job.
+func concerns(job *api.JobInfo) bool {
+	return job.HasPendingTasks() && isPaddleJob(job)
+}
 
 func (p *plugin) openGang(job *api.JobInfo) {
 	gang := newGang(job, p.arguments.taskRoles)

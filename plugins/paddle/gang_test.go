@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paddle
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/types"
+	batch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+	"volcano.sh/apis/pkg/apis/scheduling"
+	"volcano.sh/volcano/pkg/scheduler/api"
+)
+
+// jobInfo is a job as the cache holds it; pods is how many pods each task has.
+func jobInfo(minMember int32, minTaskMember map[string]int32, pods map[string]int) *api.JobInfo {
+	job := api.NewJobInfo("ns/job")
+	job.SetPodGroup(&api.PodGroup{PodGroup: scheduling.PodGroup{
+		Spec: scheduling.PodGroupSpec{MinMember: minMember, MinTaskMember: minTaskMember},
+	}})
+	for task, n := range pods {
+		for _, pod := range plainPods("job", task, n, nothing) {
+			job.AddTaskInfo(api.NewTaskInfo(pod))
+		}
+	}
+	return job
+}
+
+func TestNewGang(t *testing.T) {
+	type counts = map[string]int
+	type minimums = map[string]int32
+	for name, test := range map[string]struct {
+		minMember     int32
+		minTaskMember minimums
+		pods          counts
+		want          gang
+	}{
+		"minMember is the sum": {
+			4, minimums{"ps": 2, "worker": 2}, counts{"ps": 2, "worker": 2},
+			gang{{"ps", roleServer, 2}, {"worker", roleWorker, 2}},
+		},
+		"minMember above the sum changes no role": {
+			6, minimums{"ps": 2, "worker": 2}, counts{"ps": 2, "worker": 6},
+			gang{{"ps", roleServer, 2}, {"worker", roleWorker, 2}},
+		},
+		"workers give way": {
+			5, minimums{"ps": 2, "worker": 8}, counts{"ps": 2, "worker": 8},
+			gang{{"ps", roleServer, 2}, {"worker", roleWorker, 3}},
+		},
+		"servers do not, and one worker is left": {
+			1, minimums{"ps": 2, "worker": 8}, counts{"ps": 2, "worker": 8},
+			gang{{"ps", roleServer, 2}, {"worker", roleWorker, 1}},
+		},
+		"nor heter workers, nor what else is in the job": {
+			5, minimums{"ps": 1, "heter": 2, "worker": 4, "board": 1}, counts{"ps": 1, "heter": 2, "worker": 4, "board": 1},
+			gang{{"ps", roleServer, 1}, {"heter", roleHeter, 2}, {"worker", roleWorker, 1}, {"board", roleOther, 1}},
+		},
+		"collective": {
+			3, minimums{"worker": 8}, counts{"worker": 8}, gang{{"worker", roleWorker, 3}},
+		},
+		"unset minMember lowers nothing": {
+			0, minimums{"ps": 2, "worker": 2}, counts{"ps": 2, "worker": 2},
+			gang{{"ps", roleServer, 2}, {"worker", roleWorker, 2}},
+		},
+		"the last of several worker tasks gives way first": {
+			5, minimums{"ps": 1, "trainer": 3, "worker": 3}, counts{"ps": 1, "trainer": 3, "worker": 3},
+			gang{{"ps", roleServer, 1}, {"trainer", roleWorker, 3}, {"worker", roleWorker, 1}},
+		},
+		"one worker of several tasks is left": {
+			1, minimums{"ps": 1, "trainer": 3, "worker": 3}, counts{"ps": 1, "trainer": 3, "worker": 3},
+			gang{{"ps", roleServer, 1}, {"trainer", roleWorker, 1}, {"worker", roleWorker, 0}},
+		},
+		"a minimum of no worker is one": {
+			2, minimums{"ps": 2, "worker": 0}, counts{"ps": 2, "worker": 2},
+			gang{{"ps", roleServer, 2}, {"worker", roleWorker, 1}},
+		},
+		"no worker at all": {
+			1, minimums{"ps": 2}, counts{"ps": 2}, gang{{"ps", roleServer, 2}},
+		},
+		"nothing declared: servers whole, the rest workers": {
+			3, nil, counts{"ps": 2, "worker": 4}, gang{{"ps", roleServer, 2}, {"worker", roleWorker, 1}},
+		},
+		"nothing declared, others are whole too": {
+			5, nil, counts{"heter": 1, "worker": 4, "board": 1},
+			gang{{"heter", roleHeter, 1}, {"worker", roleWorker, 3}, {"board", roleOther, 1}},
+		},
+		"no pod of a task yet": {
+			4, minimums{"ps": 2, "worker": 2}, counts{"worker": 2},
+			gang{{"ps", roleServer, 2}, {"worker", roleWorker, 2}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, test.want, newGang(jobInfo(test.minMember, test.minTaskMember, test.pods), defaultTaskRoles))
+		})
+	}
+}
+
+// Pods of one task that say different things count as one group, and always the same one.
+func TestNewGangOfPodsThatDisagree(t *testing.T) {
+	for range 20 { // map order
+		job := jobInfo(2, map[string]int32{"a": 2}, nil)
+		for i, pod := range plainPods("job", "a", 2, nothing) {
+			pod.Labels[resourceTypeLabel] = []string{"worker", "ps"}[i]
+			job.AddTaskInfo(api.NewTaskInfo(pod))
+		}
+		require.Equal(t, gang{{"a", roleServer, 2}}, newGang(job, defaultTaskRoles))
+	}
+}
+
+func TestHold(t *testing.T) {
+	job := jobInfo(1, map[string]int32{"ps": 2, "worker": 2}, map[string]int{"ps": 2, "worker": 2})
+	newGang(job, defaultTaskRoles).hold(job, defaultTaskRoles)
+	require.Equal(t, map[string]int32{"ps": 2, "worker": 1}, job.TaskMinAvailable)
+	require.Equal(t, int32(3), job.TaskMinAvailableTotal)
+	require.Equal(t, int32(3), job.MinAvailable)
+	require.Equal(t, int32(3), job.SubJobs[job.DefaultSubJobID()].MinAvailable)
+	require.Equal(t, int32(1), job.PodGroup.Spec.MinMember, "the user's own number stays")
+
+	job = jobInfo(4, map[string]int32{"ps": 1, "worker": 2}, map[string]int{"ps": 1, "worker": 4})
+	newGang(job, defaultTaskRoles).hold(job, defaultTaskRoles)
+	require.Equal(t, int32(4), job.MinAvailable, "minMember above the sum holds as well")
+}
+
+// A sub job of the user's own keeps its size.
+func TestHoldLeavesSubJobs(t *testing.T) {
+	job := api.NewJobInfo("ns/job")
+	job.SetPodGroup(&api.PodGroup{PodGroup: scheduling.PodGroup{Spec: scheduling.PodGroupSpec{
+		MinMember: 1, MinTaskMember: twoTwo,
+		SubGroupPolicy: []scheduling.SubGroupPolicySpec{{Name: "parts", MatchLabelKeys: []string{"part"}}},
+	}}})
+	for _, pod := range append(plainPods("job", "ps", 2, nothing), plainPods("job", "worker", 2, nothing)...) {
+		job.AddTaskInfo(api.NewTaskInfo(pod))
+	}
+	before := job.SubJobs[job.DefaultSubJobID()].MinAvailable
+	newGang(job, defaultTaskRoles).hold(job, defaultTaskRoles)
+	require.Equal(t, before, job.SubJobs[job.DefaultSubJobID()].MinAvailable)
+	require.Equal(t, int32(3), job.MinAvailable)
+}
+
+// Pods that no Volcano Job made are counted by their role.
+func TestHoldNamesTasksOfPodsWithoutJob(t *testing.T) {
+	job := jobInfo(2, nil, nil)
+	for _, name := range []string{"ps", "worker", ""} {
+		pod := one(label(resourceTypeLabel, name))
+		pod.UID = types.UID(name)
+		delete(pod.Annotations, batch.TaskSpecKey)
+		job.AddTaskInfo(api.NewTaskInfo(pod))
+	}
+	newGang(job, defaultTaskRoles).hold(job, defaultTaskRoles)
+	for id, task := range job.Tasks {
+		require.Equal(t, string(id), task.TaskRole)
+	}
+}
