@@ -64,14 +64,13 @@ func variables(job *v1.PaddleJob, r role, intranet v1.Intranet, theirs map[strin
 	} else {
 		all = append(all, fromField(envPodIP, "status.podIP"))
 	}
-	index := "metadata.labels['" + keys.TaskIndex + "']"
-	all = append(all, fromField("PADDLE_CURRENT_IP", "status.podIP"), fromField("PADDLE_TRAINER_ID", index))
-	if Mode(job) == v1.ModeCollective {
-		// The launcher's rank: it reads PADDLE_TRAINER_ID since mid-2023, PADDLE_RANK before, and deals ranks out by random
-		// names where it finds neither. Worker 0 is the host of the master in either case. PS mode must not have it: servers
-		// and workers both count from 0.
-		all = append(all, fromField("PADDLE_RANK", index))
-	}
+	// PADDLE_TRAINER_ID is the launcher's rank since mid-2023. Before, it read PADDLE_RANK, and the launcher of 2.3 fails on
+	// any value of that one; without it those releases give worker 0, the master's host, rank 0 and the others theirs in
+	// the order in which they arrive.
+	all = append(all,
+		fromField("PADDLE_CURRENT_IP", "status.podIP"),
+		fromField("PADDLE_TRAINER_ID", "metadata.labels['"+keys.TaskIndex+"']"),
+	)
 	return append(all,
 		corev1.EnvVar{Name: "TRAINING_ROLE", Value: r.training},
 		corev1.EnvVar{Name: "PADDLE_TRAINING_ROLE", Value: r.training},

@@ -33,14 +33,13 @@ func TestEnvironmentOfEachMode(t *testing.T) {
 		role     string
 		podIP    string
 		training string
-		rank     bool
 	}{
-		"server":              {paddleJob(2, 2), RolePS, "<status.podIP>", "PSERVER", false},
-		"worker with servers": {paddleJob(2, 2), RoleWorker, "<status.podIP>", "TRAINER", false},
-		"collective":          {paddleJob(0, 2), RoleWorker, "<status.podIP>", "TRAINER", true},
-		"single":              {paddleJob(0, 1), RoleWorker, "<status.podIP>", "TRAINER", false},
-		"server by name":      {paddleJob(2, 2, intranet(v1.Service)), RolePS, service("POD_NAME"), "PSERVER", false},
-		"collective by name":  {paddleJob(0, 2, intranet(v1.Service)), RoleWorker, service("POD_NAME"), "TRAINER", true},
+		"server":              {paddleJob(2, 2), RolePS, "<status.podIP>", "PSERVER"},
+		"worker with servers": {paddleJob(2, 2), RoleWorker, "<status.podIP>", "TRAINER"},
+		"collective":          {paddleJob(0, 2), RoleWorker, "<status.podIP>", "TRAINER"},
+		"single":              {paddleJob(0, 1), RoleWorker, "<status.podIP>", "TRAINER"},
+		"server by name":      {paddleJob(2, 2, intranet(v1.Service)), RolePS, service("POD_NAME"), "PSERVER"},
+		"collective by name":  {paddleJob(0, 2, intranet(v1.Service)), RoleWorker, service("POD_NAME"), "TRAINER"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -55,9 +54,6 @@ func TestEnvironmentOfEachMode(t *testing.T) {
 				"PADDLE_TRAINER_ID":    indexPath,
 				"TRAINING_ROLE":        c.training,
 				"PADDLE_TRAINING_ROLE": c.training,
-			}
-			if c.rank {
-				want["PADDLE_RANK"] = indexPath
 			}
 			require.Equal(t, want, values)
 			// $(POD_NAME) is expanded only below POD_NAME.

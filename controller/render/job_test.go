@@ -137,6 +137,10 @@ func TestJobKeepsServersWhole(t *testing.T) {
 func TestJobTellsThatTrainingWaits(t *testing.T) {
 	_, told := mustJob(t, paddleJob(2, 4, minAvailable(4)))
 	requireNotice(t, told, ReasonWaitsForAll, "4 pods", "all 6", "Service")
+	for _, addresses := range []v1.Intranet{v1.PodIP, v1.Service} {
+		_, told := mustJob(t, paddleJob(0, 4, minAvailable(2), intranet(addresses)))
+		requireNotice(t, told, ReasonWaitsForAll, "2 pods", "all 4 workers", "launcher")
+	}
 	for name, job := range map[string]*v1.PaddleJob{
 		"names are known beforehand": paddleJob(2, 4, minAvailable(4), intranet(v1.Service)),
 		"all are wanted":             paddleJob(2, 4, minAvailable(6)),

@@ -38,7 +38,12 @@ func gangNotices(job *v1.PaddleJob, wish Wish, cfg Config) notices {
 		told.add(ReasonMinAvailableRaised, "%s: %d is too few, %d is used instead: every server is needed, and at least one worker",
 			field, value, sum)
 	}
-	if all := total(job); sum < all && Intranet(job, cfg) != v1.Service {
+	switch all := total(job); {
+	case sum == all:
+	case Mode(job) != v1.ModePS:
+		told.add(ReasonWaitsForAll, "%s: %d pods are enough to be placed, but Paddle's launcher waits for all %d workers before it "+
+			"trains: leave it out unless the rest will find room soon", field, sum, all)
+	case Intranet(job, cfg) != v1.Service:
 		told.add(ReasonWaitsForAll, "%s: %d pods are enough to be placed, but training starts when all %d have an IP; "+
 			"spec.intranet: Service does not wait for that", field, sum, all)
 	}

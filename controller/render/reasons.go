@@ -40,6 +40,8 @@ const (
 	ReasonRestartPolicy = "RestartPolicyNotAllowed"
 	// ReasonHostname refuses a host name that hides the pods from each other.
 	ReasonHostname = "HostnameNotAllowed"
+	// ReasonDNSPolicy refuses a DNS policy under which the pods' names do not resolve.
+	ReasonDNSPolicy = "DNSPolicyNotAllowed"
 	// ReasonNotSupported refuses what a later release will do.
 	ReasonNotSupported = "NotSupported"
 )

@@ -73,8 +73,15 @@ func (n *notices) checkMembership(job *v1.PaddleJob, r role, cfg Config) {
 	default:
 		n.add(ReasonRestartPolicy, "%s.restartPolicy %q does not exist: use Never or leave it out", path, string(spec.RestartPolicy))
 	}
-	if Intranet(job, cfg) == v1.Service && (spec.Hostname != "" || spec.Subdomain != "") {
+	if Intranet(job, cfg) != v1.Service {
+		return
+	}
+	if spec.Hostname != "" || spec.Subdomain != "" {
 		n.add(ReasonHostname, "%s sets hostname or subdomain, and intranet Service needs both for the pods' own names: leave them out, "+
 			"or use spec.intranet: PodIP", path)
+	}
+	if spec.DNSPolicy == corev1.DNSDefault {
+		n.add(ReasonDNSPolicy, "%s.dnsPolicy is Default, under which a pod does not resolve the others' names, as intranet Service "+
+			"needs it to: leave it out, or use spec.intranet: PodIP", path)
 	}
 }

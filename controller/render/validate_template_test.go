@@ -36,11 +36,15 @@ func TestValidateRefusesTemplates(t *testing.T) {
 		reason string
 		words  []string
 	}{
-		"no container":        {pod(func(s *corev1.PodSpec) { s.Containers = nil }), ReasonNoContainer, []string{"spec.worker.template.spec.containers"}},
-		"other scheduler":     {pod(func(s *corev1.PodSpec) { s.SchedulerName = "default-scheduler" }), ReasonOtherScheduler, []string{"spec.worker.template.spec.schedulerName", "default-scheduler", "volcano"}},
-		"OnFailure":           {pod(func(s *corev1.PodSpec) { s.RestartPolicy = corev1.RestartPolicyOnFailure }), ReasonRestartPolicy, []string{"spec.worker.template.spec.restartPolicy", "hang"}},
-		"unknown policy":      {pod(func(s *corev1.PodSpec) { s.RestartPolicy = "Sometimes" }), ReasonRestartPolicy, []string{"Sometimes"}},
-		"hostname":            {func(job *v1.PaddleJob) { intranet(v1.Service)(job); job.Spec.Worker.Template.Spec.Hostname = "h" }, ReasonHostname, []string{"hostname"}},
+		"no container":    {pod(func(s *corev1.PodSpec) { s.Containers = nil }), ReasonNoContainer, []string{"spec.worker.template.spec.containers"}},
+		"other scheduler": {pod(func(s *corev1.PodSpec) { s.SchedulerName = "default-scheduler" }), ReasonOtherScheduler, []string{"spec.worker.template.spec.schedulerName", "default-scheduler", "volcano"}},
+		"OnFailure":       {pod(func(s *corev1.PodSpec) { s.RestartPolicy = corev1.RestartPolicyOnFailure }), ReasonRestartPolicy, []string{"spec.worker.template.spec.restartPolicy", "hang"}},
+		"unknown policy":  {pod(func(s *corev1.PodSpec) { s.RestartPolicy = "Sometimes" }), ReasonRestartPolicy, []string{"Sometimes"}},
+		"hostname":        {func(job *v1.PaddleJob) { intranet(v1.Service)(job); job.Spec.Worker.Template.Spec.Hostname = "h" }, ReasonHostname, []string{"hostname"}},
+		"dns": {func(job *v1.PaddleJob) {
+			intranet(v1.Service)(job)
+			job.Spec.Worker.Template.Spec.DNSPolicy = corev1.DNSDefault
+		}, ReasonDNSPolicy, []string{"spec.worker.template.spec.dnsPolicy", "PodIP"}},
 		"ephemeral container": {pod(func(s *corev1.PodSpec) { s.EphemeralContainers = []corev1.EphemeralContainer{{}} }), ReasonInvalidTemplate, []string{"ephemeralContainers"}},
 		"label":               {func(job *v1.PaddleJob) { job.Spec.Worker.Template.Labels = map[string]string{"a": "b c"} }, ReasonInvalidTemplate, []string{"spec.worker.template.metadata.labels", "b c"}},
 		"annotation":          {func(job *v1.PaddleJob) { job.Spec.Worker.Template.Annotations = map[string]string{"a b": ""} }, ReasonInvalidTemplate, []string{"spec.worker.template.metadata.annotations", "a b"}},
