@@ -39,5 +39,5 @@ trap 'rm -rf "$crds"' EXIT
 mkdir -p deploy/v1
 {
   echo "# Made by hack/generate.sh from controller/apis; edit the types there."
-  go run ./hack/crdtrim <"$crds/batch.paddlepaddle.org_paddlejobs.yaml"
+  CGO_ENABLED=0 go run ./hack/crdtrim <"$crds/batch.paddlepaddle.org_paddlejobs.yaml"
 } >deploy/v1/crd.yaml
