@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+	vcbus "volcano.sh/apis/pkg/apis/bus/v1alpha1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	"github.com/paddle-volcano/paddle-volcano/controller/render"
@@ -55,11 +56,7 @@ type CreateVolcanoJob struct {
 }
 
 // ApplyPodGroup makes or mends the PodGroup by server-side apply.
-type ApplyPodGroup struct {
-	PodGroup *vcscheduling.PodGroup
-	// Checked is true if the Volcano Job was just made or mended, so that it is known to want a PodGroup.
-	Checked bool
-}
+type ApplyPodGroup struct{ PodGroup *vcscheduling.PodGroup }
 
 // WriteEnvironment makes the ConfigMap of the environment, or replaces the data of the one that is there.
 type WriteEnvironment struct {
@@ -69,6 +66,9 @@ type WriteEnvironment struct {
 	// Event is told once it is written, nil if there is nothing to tell.
 	Event *Event
 }
+
+// IssueCommand gives Volcano a command about the job.
+type IssueCommand struct{ Command *vcbus.Command }
 
 // Kind is a kind of object that can be deleted.
 type Kind string
@@ -92,6 +92,7 @@ func (ReleaseFinalizer) action() {}
 func (CreateVolcanoJob) action() {}
 func (ApplyPodGroup) action()    {}
 func (WriteEnvironment) action() {}
+func (IssueCommand) action()     {}
 func (Delete) action()           {}
 
 func (p *Plan) do(actions ...Action) { p.Actions = append(p.Actions, actions...) }

@@ -33,6 +33,8 @@ func (c *Controller) act(ctx context.Context, v *view.View, action policy.Action
 		return c.applyPodGroup(ctx, v, a)
 	case policy.WriteEnvironment:
 		return c.writeEnvironment(ctx, v, a)
+	case policy.IssueCommand:
+		return c.issueCommand(ctx, a)
 	case policy.Delete:
 		return c.delete(ctx, v, a)
 	}

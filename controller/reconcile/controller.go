@@ -72,6 +72,7 @@ type Controller struct {
 	assumedPodGroups    *assumed[*vcscheduling.PodGroup]
 	assumedEnvironments *assumed[*corev1.ConfigMap]
 	written             *writes
+	commanded           *writes
 }
 
 // New builds a controller that has not started to watch.
@@ -93,6 +94,7 @@ func New(clients Clients, recorder record.EventRecorder, options Options) (*Cont
 		failures:        newFailures(),
 		departures:      newDepartures(),
 		written:         newWrites(),
+		commanded:       newWrites(),
 	}
 	c.assumedJobs = newAssumed[*v1.PaddleJob](c.clock)
 	c.assumedVolcanoJobs = newAssumed[*vcbatch.Job](c.clock)

@@ -11,6 +11,7 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/paddle-volcano/paddle-volcano/controller/policy"
 	"github.com/paddle-volcano/paddle-volcano/controller/view"
 )
 
@@ -65,6 +66,7 @@ func (c *Controller) jobChanged(object metav1.Object, _ bool) { c.queue.Add(keyO
 func (c *Controller) volcanoJobChanged(object metav1.Object, deleted bool) {
 	if deleted {
 		c.failures.forget(object.GetUID())
+		c.commanded.forget(policy.CommandName(object.GetUID()))
 		c.assumedVolcanoJobs.forget(keyOf(object))
 		c.departures.ofJob(keyOf(object), c.now())
 	}

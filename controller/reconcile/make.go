@@ -118,6 +118,23 @@ func applyBody(group *vcscheduling.PodGroup) ([]byte, error) {
 	return body, nil
 }
 
+// issueCommand gives Volcano a command, unless it has not read the last one yet.
+func (c *Controller) issueCommand(ctx context.Context, a policy.IssueCommand) error {
+	if c.commanded.wait(a.Command.Name, policy.CompleteGrace, c.now()) > 0 {
+		return nil // it is at it
+	}
+	_, err := c.clients.Volcano.BusV1alpha1().Commands(a.Command.Namespace).Create(ctx, a.Command, metav1.CreateOptions{FieldManager: FieldManager})
+	if apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("giving Volcano the command %s: %w", a.Command.Action, err)
+	}
+	c.commanded.at(a.Command.Name, c.now())
+	klog.FromContext(ctx).Info("Gave Volcano a command", "action", a.Command.Action, "reason", a.Command.Message)
+	return nil
+}
+
 // writeEnvironment makes the ConfigMap that the containers wait for, or mends ours.
 func (c *Controller) writeEnvironment(ctx context.Context, v *view.View, a policy.WriteEnvironment) error {
 	configMaps := c.clients.Kube.CoreV1().ConfigMaps(a.ConfigMap.Namespace)

@@ -40,6 +40,9 @@ func (c *Controller) read(ctx context.Context, namespace, name, key string) (*vi
 	if err := c.readPods(v, key); err != nil {
 		return nil, err
 	}
+	if v.Succeeded() {
+		v.SucceededFor = c.now().Sub(v.LastEnd())
+	}
 	if v.VolcanoJob != nil {
 		v.Failure = c.failures.of(v.VolcanoJob.UID)
 		groupName := PodGroupName(v.VolcanoJob)

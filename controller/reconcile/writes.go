@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// writes remembers when each PaddleJob's status was last written.
+// writes remembers when something was last written, by a key: each PaddleJob's status, and commands to Volcano.
 type writes struct {
 	mu   sync.Mutex
 	last map[string]time.Time

@@ -4,6 +4,7 @@ package view
 
 import (
 	"fmt"
+	"time"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/render"
@@ -75,4 +76,20 @@ func (v *View) Succeeded() bool {
 		}
 	}
 	return total > 0 && int32(len(done)) >= total
+}
+
+// LastEnd is when the last container of the workers ended; the zero time if none is known to have.
+func (v *View) LastEnd() time.Time {
+	var last time.Time
+	for _, m := range v.Members() {
+		if m.Role != render.RoleWorker {
+			continue
+		}
+		for i := range m.Pod.Status.ContainerStatuses {
+			if end := m.Pod.Status.ContainerStatuses[i].State.Terminated; end != nil && end.FinishedAt.After(last) {
+				last = end.FinishedAt.Time
+			}
+		}
+	}
+	return last
 }

@@ -24,6 +24,8 @@ type View struct {
 	Environment *corev1.ConfigMap
 	// Pods are those that VolcanoJob controls, by role and index.
 	Pods []*corev1.Pod
+	// SucceededFor is how long ago the last of the workers ended, where all have succeeded.
+	SucceededFor time.Duration
 	// Failure is the first failure of the latest attempt that had one, nil if none was seen.
 	Failure *Failure
 

@@ -75,3 +75,15 @@ func awaitVolcanoPhase(t *testing.T, job *vcbatch.Job, want func(*vcbatch.Job) b
 		return err
 	})
 }
+
+// Volcano's controllers end a job on the event of its last worker; one that they missed must not run for ever.
+func TestVolcanoMissesTheEnd(t *testing.T) {
+	job := create(t, psJob(namespace(t), "ends", workersRunFor("4s")))
+	awaitPhase(t, job, v1.Running)
+	start := down(t, sandbox.VolcanoController, syscall.SIGKILL)
+	awaitJob(t, job, "without running workers", func(job *v1.PaddleJob) bool { return job.Status.Worker.Succeeded == 2 })
+	start()
+	done := awaitPhase(t, job, v1.Completed)
+	require.Equal(t, "0/2", done.Status.PS.Ready)
+	awaitPods(t, job, []string{"ends-worker-0", "ends-worker-1"})
+}

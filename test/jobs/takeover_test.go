@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package jobs_test
+
+import (
+	"context"
+	"fmt"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+)
+
+const operatorFinalizer = "finalizers.paddlepaddle.org"
+
+// operators is what paddle-operator v0.3.5 leaves in a cluster for a job, made while no controller of ours runs: the
+// finalizer, one Service per pod, a PodGroup and a ConfigMap of the job's name, and pods that the PaddleJob itself owns.
+func operators(t *testing.T, job *v1.PaddleJob, status *v1.PaddleJobStatus, environment bool) *v1.PaddleJob {
+	t.Helper()
+	job.Finalizers = []string{operatorFinalizer}
+	job = create(t, job)
+	if status != nil {
+		job.Status = *status
+		var err error
+		job, err = cluster.paddle.BatchV1().PaddleJobs(job.Namespace).UpdateStatus(t.Context(), job, metav1.UpdateOptions{})
+		require.NoError(t, err)
+	}
+	owned := func(name string) metav1.ObjectMeta {
+		return metav1.ObjectMeta{Namespace: job.Namespace, Name: name, OwnerReferences: []metav1.OwnerReference{
+			*metav1.NewControllerRef(job, v1.SchemeGroupVersion.WithKind(v1.Kind)),
+		}}
+	}
+	if environment {
+		cm := &corev1.ConfigMap{ObjectMeta: owned(job.Name), Data: map[string]string{"PADDLE_PORT": "48123"}}
+		cm.Labels = map[string]string{"paddle-res-name": job.Name}
+		_, err := cluster.kube.CoreV1().ConfigMaps(job.Namespace).Create(t.Context(), cm, metav1.CreateOptions{})
+		require.NoError(t, err)
+	}
+	group := &vcscheduling.PodGroup{ObjectMeta: owned(job.Name), Spec: vcscheduling.PodGroupSpec{MinMember: 4}}
+	_, err := cluster.volcano.SchedulingV1beta1().PodGroups(job.Namespace).Create(t.Context(), group, metav1.CreateOptions{})
+	require.NoError(t, err)
+	for role, spec := range map[string]*v1.ResourceSpec{"ps": job.Spec.PS, "worker": job.Spec.Worker} {
+		for i := range spec.Replicas {
+			meta := owned(fmt.Sprintf("%s-%s-%d", job.Name, role, i))
+			pod := &corev1.Pod{ObjectMeta: meta, Spec: *spec.Template.Spec.DeepCopy()}
+			pod.Labels = map[string]string{"paddle-res-name": pod.Name, "paddle-res-type": role}
+			pod.Annotations = map[string]string{"paddle-resource": role}
+			for key, value := range spec.Template.Annotations {
+				pod.Annotations[key] = value
+			}
+			pod.Spec.RestartPolicy, pod.Spec.NodeName = corev1.RestartPolicyNever, firstNode(t)
+			_, err := cluster.kube.CoreV1().Pods(job.Namespace).Create(t.Context(), pod, metav1.CreateOptions{})
+			require.NoError(t, err)
+			service := &corev1.Service{ObjectMeta: meta, Spec: corev1.ServiceSpec{
+				ClusterIP: corev1.ClusterIPNone, Ports: []corev1.ServicePort{{Port: 36000}},
+			}}
+			_, err = cluster.kube.CoreV1().Services(job.Namespace).Create(t.Context(), service, metav1.CreateOptions{})
+			require.NoError(t, err)
+		}
+	}
+	return job
+}
+
+func firstNode(t *testing.T) string {
+	t.Helper()
+	nodes, err := cluster.kube.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{Limit: 1})
+	require.NoError(t, err)
+	return nodes.Items[0].Name
+}
+
+func awaitNoFinalizer(t *testing.T, job *v1.PaddleJob) {
+	t.Helper()
+	awaitJob(t, job, "without paddle-operator's finalizer", func(job *v1.PaddleJob) bool { return len(job.Finalizers) == 0 })
+}
+
+// Not parallel: no controller of ours may run while paddle-operator's objects are made.
+func TestTakeover(t *testing.T) {
+	t.Run("a gang that runs is left to finish", func(t *testing.T) {
+		start := down(t, sandbox.Controller, syscall.SIGTERM)
+		job := operators(t, psJob(namespace(t), "theirs", cleans(v1.CleanNever), workersRunFor("5s")), nil, true)
+		start()
+		awaitNoFinalizer(t, job)
+		c := awaitCondition(t, job, v1.ConditionCreated, metav1.ConditionTrue, "StartedByPaddleOperator")
+		require.Contains(t, c.Message, "left to finish")
+		running := awaitPhase(t, job, v1.Running)
+		require.Equal(t, "2/2", running.Status.PS.Ready)
+		done := awaitPhase(t, job, v1.Completed)
+		require.Equal(t, 2, done.Status.Worker.Succeeded)
+		awaitPods(t, job, []string{"theirs-worker-0", "theirs-worker-1"})
+		awaitNoPodGroups(t, job.Namespace)
+		requireNoVolcanoJob(t, job)
+	})
+	t.Run("a gang that fails starts anew", func(t *testing.T) {
+		start := down(t, sandbox.Controller, syscall.SIGTERM)
+		job := operators(t, psJob(namespace(t), "theirs", workersRunFor("4s"), workersFail("1", "0")), nil, true)
+		fixed := job.DeepCopy()
+		start()
+		awaitPhase(t, job, v1.Running)
+		// Only the pods that are there are to fail.
+		edit(t, fixed, func(job *v1.PaddleJob) {
+			delete(job.Spec.Worker.Template.Annotations, sandbox.AnnotationExitCode)
+		})
+		awaitEvent(t, job, corev1.EventTypeNormal, "TakingOver")
+		vcjob := awaitVolcanoJob(t, job, nil)
+		awaitPhase(t, job, v1.Completed)
+		pods, err := cluster.kube.CoreV1().Pods(job.Namespace).List(t.Context(), metav1.ListOptions{})
+		require.NoError(t, err)
+		for i := range pods.Items {
+			require.True(t, metav1.IsControlledBy(&pods.Items[i], vcjob), pods.Items[i].Name)
+		}
+		services, err := cluster.kube.CoreV1().Services(job.Namespace).List(t.Context(), metav1.ListOptions{})
+		require.NoError(t, err)
+		require.Empty(t, services.Items, "paddle-operator's are gone, and Volcano took its own away at the end")
+		awaitNoPodGroups(t, job.Namespace)
+	})
+	t.Run("a gang without its addresses starts anew", func(t *testing.T) {
+		start := down(t, sandbox.Controller, syscall.SIGTERM)
+		job := operators(t, psJob(namespace(t), "theirs", workersRunFor("1s")), nil, false)
+		start()
+		awaitVolcanoJob(t, job, nil)
+		awaitPhase(t, job, v1.Completed)
+	})
+	t.Run("a gang that lost a pod starts anew", func(t *testing.T) {
+		start := down(t, sandbox.Controller, syscall.SIGTERM)
+		job := operators(t, psJob(namespace(t), "theirs"), nil, true)
+		require.NoError(t, cluster.kube.CoreV1().Pods(job.Namespace).Delete(t.Context(), "theirs-ps-0", metav1.DeleteOptions{}))
+		start()
+		awaitVolcanoJob(t, job, nil)
+		awaitPhase(t, job, v1.Running)
+	})
+	t.Run("a finished job stays finished", func(t *testing.T) {
+		start := down(t, sandbox.Controller, syscall.SIGTERM)
+		job := operators(t, psJob(namespace(t), "theirs", cleans(""), workersRunFor("1s")),
+			&v1.PaddleJobStatus{Phase: v1.Completed, Mode: v1.ModePS}, true)
+		start()
+		awaitNoFinalizer(t, job)
+		awaitPods(t, job, nil)
+		awaitNoPodGroups(t, job.Namespace)
+		awaitCondition(t, job, v1.ConditionSucceeded, metav1.ConditionTrue, "WorkersSucceeded")
+		awaitSyncs(t, 10)
+		requireNoVolcanoJob(t, job)
+	})
+	t.Run("a job that is being deleted goes", func(t *testing.T) {
+		start := down(t, sandbox.Controller, syscall.SIGTERM)
+		space := namespace(t)
+		before, err := objects(t.Context(), space)
+		require.NoError(t, err)
+		job := operators(t, psJob(space, "theirs"), nil, true)
+		require.NoError(t, cluster.paddle.BatchV1().PaddleJobs(space).Delete(t.Context(), job.Name, metav1.DeleteOptions{}))
+		start()
+		await(t, "nothing to be left", func(ctx context.Context) error {
+			now, err := objects(ctx, space)
+			if left := ofTheirs(now, before); err == nil && len(left) > 0 {
+				err = fmt.Errorf("there is %v", left)
+			}
+			return err
+		})
+	})
+}
+
+func requireNoVolcanoJob(t *testing.T, job *v1.PaddleJob) {
+	t.Helper()
+	_, err := cluster.volcano.BatchV1alpha1().Jobs(job.Namespace).Get(t.Context(), job.Name, metav1.GetOptions{})
+	require.True(t, apierrors.IsNotFound(err), "%v", err)
+}
