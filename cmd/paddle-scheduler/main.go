@@ -47,12 +47,10 @@ func main() {
 		version.PrintVersionAndExit()
 	}
 	klog.StartFlushDaemon(*logFlush)
-	err := run(opts)
+	err := run(opts) // Volcano's app.Run ends in no other way than with an error
 	klog.Flush()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "error:", err)
-		os.Exit(1)
-	}
+	fmt.Fprintln(os.Stderr, "error:", err)
+	os.Exit(1)
 }
 
 func run(opts *options.ServerOption) error {
