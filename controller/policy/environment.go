@@ -5,6 +5,7 @@ package policy
 import (
 	"fmt"
 	"maps"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
@@ -59,6 +60,11 @@ func (p *Plan) addressEnvironment(v *view.View, cfg render.Config) {
 		p.Missing = missing
 		return
 	}
+	if host := ipv6(addresses); host != "" {
+		p.Stalled = &render.Notice{Reason: ReasonIPv6, Message: fmt.Sprintf("the pods' addresses are IPv6 (%s), and Paddle cannot "+
+			"read a list of such addresses: set spec.intranet: Service, which uses names", host)}
+		return
+	}
 	want := render.ConfigMap(v.Job, addresses, gang, cfg)
 	if !environmentDiffers(v.Environment, want) {
 		return
@@ -69,6 +75,18 @@ func (p *Plan) addressEnvironment(v *view.View, cfg render.Config) {
 			"the addresses of all %d pods are known and in ConfigMap %s; training can start", len(v.Pods), want.Name)}
 	}
 	p.do(write)
+}
+
+// ipv6 is an address that is not IPv4, "" if all are. Paddle splits its lists at every colon.
+func ipv6(addresses render.Addresses) string {
+	for _, role := range view.Roles {
+		for _, host := range addresses[role] {
+			if strings.Contains(host, ":") {
+				return host
+			}
+		}
+	}
+	return ""
 }
 
 func environmentDiffers(have, want *corev1.ConfigMap) bool {

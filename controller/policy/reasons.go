@@ -12,6 +12,8 @@ const (
 	ReasonQueueNotOpen = "QueueNotOpen"
 	// ReasonPriorityClassNotFound stalls a job whose priority class does not exist.
 	ReasonPriorityClassNotFound = "PriorityClassNotFound"
+	// ReasonIPv6 stalls a job whose pods have addresses that Paddle cannot read.
+	ReasonIPv6 = "IPv6NotSupported"
 	// ReasonAborted stalls a job whose Volcano Job somebody aborted.
 	ReasonAborted = "Aborted"
 	// ReasonPredecessor makes a job wait for what is left of an earlier job of its name.
