@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	"github.com/paddle-volcano/paddle-volcano/controller/render"
+	"github.com/paddle-volcano/paddle-volcano/controller/view"
+)
+
+var (
+	noPodGroup = func(v *view.View) { v.PodGroup = nil }
+	byService  = func(v *view.View) {
+		v.VolcanoJob.Annotations[keys.Intranet] = string(v1.Service)
+		v.PodGroup.Annotations[keys.Intranet] = string(v1.Service)
+	}
+	running = []change{with("ps", view.Running), with("worker", view.Running, view.Running)}
+)
+
+func TestPodGroup(t *testing.T) {
+	t.Parallel()
+	const group = "job-vc-uid"
+	for name, tc := range map[string]struct {
+		phase vcbatch.JobPhase
+		with  []change
+		want  []string
+	}{
+		"new":                       {phase: "", with: []change{noPodGroup}, want: []string{"apply PodGroup " + group}},
+		"pending":                   {phase: vcbatch.Pending, with: []change{noPodGroup}, want: []string{"apply PodGroup " + group}},
+		"running":                   {phase: vcbatch.Running, with: []change{noPodGroup}, want: []string{"apply PodGroup " + group}},
+		"there":                     {phase: vcbatch.Running},
+		"restarting":                {phase: vcbatch.Restarting, with: []change{noPodGroup}},
+		"restarting, Volcano's own": {phase: vcbatch.Restarting},
+		"completing":                {phase: vcbatch.Completing, with: []change{noPodGroup}},
+		"completed":                 {phase: vcbatch.Completed, with: []change{noPodGroup}},
+		"left over":                 {phase: vcbatch.Completed, want: []string{"delete PodGroup " + group}},
+		"left over by a failure":    {phase: vcbatch.Failed, want: []string{"delete PodGroup " + group}},
+		"left over and leaving": {phase: vcbatch.Failed, with: []change{func(v *view.View) {
+			v.PodGroup.DeletionTimestamp = &metav1.Time{}
+		}}},
+		"workers have succeeded": {phase: vcbatch.Running, with: []change{noPodGroup, with("worker", view.Succeeded, view.Succeeded), func(v *view.View) {
+			v.Environment = nil
+		}}},
+		"differs": {phase: vcbatch.Pending, with: []change{func(v *view.View) { v.PodGroup.Spec.MinMember = 1 }},
+			want: []string{"apply PodGroup " + group}},
+		"differs in an annotation": {phase: vcbatch.Pending, with: []change{func(v *view.View) { delete(v.PodGroup.Annotations, keys.Mode) }},
+			want: []string{"apply PodGroup " + group}},
+		"has lost its owner": {phase: vcbatch.Pending, with: []change{func(v *view.View) { v.PodGroup.OwnerReferences = nil }},
+			want: []string{"apply PodGroup " + group}},
+		"has more annotations": {phase: vcbatch.Pending, with: []change{func(v *view.View) { v.PodGroup.Annotations["theirs"] = "1" }}},
+		"has a status": {phase: vcbatch.Pending, with: []change{func(v *view.View) {
+			v.PodGroup.Status.Phase = vcscheduling.PodGroupInqueue
+		}}},
+		"the Volcano Job is being deleted": {phase: vcbatch.Pending, with: []change{noPodGroup, func(v *view.View) {
+			v.VolcanoJob.DeletionTimestamp = &metav1.Time{}
+		}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, tc.want, done(Decide(created(t, tc.phase, tc.with...), config)))
+		})
+	}
+}
+
+func TestEnvironment(t *testing.T) {
+	t.Parallel()
+	oneMore := func(v *view.View) { v.Pods[0].UID = "another" }
+	serviceEnvironment := func(v *view.View) {
+		v.Environment = render.ConfigMap(v.Job, render.ServiceAddresses(v.Job), "", config)
+	}
+	for name, tc := range map[string]struct {
+		phase vcbatch.JobPhase
+		with  []change
+		want  gist
+	}{
+		"no pods yet": {phase: vcbatch.Pending, want: gist{missing: []string{"job-ps-0", "job-worker-0", "job-worker-1"}}},
+		"a pod without an address": {
+			phase: vcbatch.Pending, with: []change{with("ps", view.Starting), with("worker", view.Starting, view.Unplaced)},
+			want: gist{missing: []string{"job-worker-1"}},
+		},
+		"all addresses known": {
+			phase: vcbatch.Running, with: []change{with("ps", view.Starting), with("worker", view.Starting, view.Starting)},
+			want: gist{does: []string{"create environment"}},
+		},
+		"written": {phase: vcbatch.Running, with: append(running, environmentOf)},
+		"written, and edited by hand": {
+			phase: vcbatch.Running, with: append(running, environmentOf, func(v *view.View) { v.Environment.Data["PADDLE_PORT"] = "1" }),
+			want: gist{does: []string{"update environment"}},
+		},
+		"of another gang": {
+			phase: vcbatch.Running, with: append(running, environmentOf, oneMore),
+			want: gist{does: []string{"delete ConfigMap job"}},
+		},
+		"of a gang that loses a pod": {
+			phase: vcbatch.Running, with: append(running, environmentOf, func(v *view.View) { v.Pods[2].DeletionTimestamp = &metav1.Time{} }),
+			want: gist{does: []string{"delete ConfigMap job"}},
+		},
+		"of a gang that has gone": {
+			phase: vcbatch.Pending, with: append(running, environmentOf, func(v *view.View) { v.Pods = nil }),
+			want: gist{does: []string{"delete ConfigMap job"}},
+		},
+		"restarting":                 {phase: vcbatch.Restarting, with: append(running, environmentOf), want: gist{does: []string{"delete ConfigMap job"}}},
+		"restarting without it":      {phase: vcbatch.Restarting, with: running},
+		"kept while the job ends":    {phase: vcbatch.Completing, with: append(running, environmentOf, noPodGroup, oneMore)},
+		"kept when all is over":      {phase: vcbatch.Completed, with: append(running, environmentOf, noPodGroup, oneMore)},
+		"withdrawn from the aborted": {phase: vcbatch.Aborted, with: append(running, environmentOf, noPodGroup), want: gist{does: []string{"delete ConfigMap job"}}},
+		"kept while servers go": {
+			phase: vcbatch.Running,
+			with: []change{with("ps", view.Running), with("worker", view.Succeeded, view.Succeeded), environmentOf, func(v *view.View) {
+				v.Pods[0].DeletionTimestamp = &metav1.Time{}
+			}},
+			want: gist{lookAgain: CompleteGrace},
+		},
+		"names, lost":                 {phase: vcbatch.Running, with: append(running, byService), want: gist{does: []string{"create environment"}}},
+		"names, there":                {phase: vcbatch.Running, with: append(running, byService, serviceEnvironment)},
+		"names, kept in a restart":    {phase: vcbatch.Restarting, with: append(running, byService, serviceEnvironment)},
+		"names, not made for nothing": {phase: vcbatch.Completed, with: []change{byService, noPodGroup}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, tc.want, gistOf(Decide(created(t, tc.phase, tc.with...), config)))
+		})
+	}
+}
+
+// Another default of the controller's is for the jobs that come.
+func TestDefaultIntranetDoesNotReachJobsThatExist(t *testing.T) {
+	t.Parallel()
+	v := created(t, vcbatch.Running, append(running, environmentOf)...)
+	require.Empty(t, Decide(v, render.Config{DefaultIntranet: v1.Service}).Actions)
+}
+
+func TestComplete(t *testing.T) {
+	t.Parallel()
+	succeeded := []change{with("ps", view.Running), with("worker", view.Succeeded, view.Succeeded), environmentOf}
+	for name, tc := range map[string]struct {
+		phase vcbatch.JobPhase
+		with  []change
+		want  gist
+	}{
+		"Volcano may still do it": {phase: vcbatch.Running, with: succeeded, want: gist{lookAgain: CompleteGrace}},
+		"Volcano did not": {
+			phase: vcbatch.Running, with: append(succeeded, func(v *view.View) { v.SucceededFor = CompleteGrace }),
+			want: gist{does: []string{"CompleteJob"}, lookAgain: CompleteGrace},
+		},
+		"Volcano is at it": {
+			phase: vcbatch.Completing, with: append(succeeded, noPodGroup, func(v *view.View) { v.SucceededFor = CompleteGrace }),
+		},
+		"a worker is missing": {phase: vcbatch.Running, with: []change{
+			with("ps", view.Running), with("worker", view.Succeeded, view.Running), environmentOf,
+			func(v *view.View) { v.SucceededFor = CompleteGrace },
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, tc.want, gistOf(Decide(created(t, tc.phase, tc.with...), config)))
+		})
+	}
+}
+
+func TestWarningsAreWorkedOutOncePerGeneration(t *testing.T) {
+	t.Parallel()
+	misspelt := editSpec(func(s *v1.PaddleJobSpec) { s.CleanPodPolicy = "OnComplete" })
+	toldOf := func(generation int64) change {
+		return func(v *view.View) {
+			v.Job.Status.Conditions = []metav1.Condition{{
+				Type: v1.ConditionCreated, Status: metav1.ConditionTrue, ObservedGeneration: generation,
+			}}
+		}
+	}
+	require.Len(t, Decide(created(t, vcbatch.Pending, misspelt), config).Warnings, 1)
+	require.Len(t, Decide(created(t, vcbatch.Pending, misspelt, toldOf(1)), config).Warnings, 1)
+	require.Empty(t, Decide(created(t, vcbatch.Pending, misspelt, toldOf(2)), config).Warnings)
+}
