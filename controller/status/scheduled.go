@@ -3,7 +3,9 @@
 package status
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -29,13 +31,13 @@ const (
 	ReasonWaitingForGang  = "WaitingForGang"
 )
 
-func scheduledCondition(next *v1.PaddleJobStatus, v *view.View, placed bool, now time.Time) {
+func (s *story) scheduled(placed bool) {
 	if placed {
-		set(next, v, v1.ConditionScheduled, true, reasonPlaced, "")
+		s.set(v1.ConditionScheduled, true, reasonPlaced, "")
 		return
 	}
-	reason, message := pendingReason(v, now)
-	set(next, v, v1.ConditionScheduled, false, reason, message)
+	reason, message := pendingReason(s.v, s.now)
+	s.set(v1.ConditionScheduled, false, reason, message)
 }
 
 // pendingReason says why the gang is not placed.
@@ -75,10 +77,16 @@ func unschedulable(group *vcscheduling.PodGroup, prefix string) string {
 	for i := range group.Status.Conditions {
 		c := &group.Status.Conditions[i]
 		if c.Type == vcscheduling.PodGroupUnschedulableType && c.Status == corev1.ConditionTrue && c.Message != "" {
-			return prefix + c.Message
+			return prefix + origin(c.Message)
 		}
 	}
 	return ""
+}
+
+// origin is the part of Volcano's message that says why; what stands before it only counts tasks by status.
+func origin(message string) string {
+	_, why, _ := strings.Cut(message, "Origin reason is")
+	return cmp.Or(strings.TrimLeft(why, ": "), message)
 }
 
 // Settling is how much longer a gang that is not placed counts as one that only takes its moment.
