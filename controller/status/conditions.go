@@ -31,36 +31,49 @@ const (
 	reasonFailed            = "Failed"
 )
 
+// story writes the conditions of a status.
+type story struct {
+	next *v1.PaddleJobStatus
+	v    *view.View
+	plan *policy.Plan
+	now  time.Time
+}
+
 // set writes one condition. The time of transition moves only with the status.
-func set(next *v1.PaddleJobStatus, v *view.View, kind string, is bool, reason, message string) {
+func (s *story) set(kind string, is bool, reason, message string) {
 	state := metav1.ConditionFalse
 	if is {
 		state = metav1.ConditionTrue
 	}
-	meta.SetStatusCondition(&next.Conditions, metav1.Condition{
-		Type: kind, Status: state, Reason: reason, Message: message, ObservedGeneration: v.Job.Generation,
+	meta.SetStatusCondition(&s.next.Conditions, metav1.Condition{
+		Type: kind, Status: state, Reason: reason, Message: message,
+		ObservedGeneration: s.v.Job.Generation, LastTransitionTime: metav1.NewTime(s.now).Rfc3339Copy(),
 	})
 }
 
-// conditions tells the story of a job that has not ended.
-func conditions(next *v1.PaddleJobStatus, v *view.View, plan *policy.Plan, now time.Time) {
-	stalledCondition(next, v, plan)
-	createdCondition(next, v, plan)
-	placed, running := progress(v)
-	scheduledCondition(next, v, placed, now)
-	runningCondition(next, v, plan, placed, running)
-	restartingCondition(next, v, running)
+// has says whether a condition is True.
+func (s *story) has(kind string) bool { return meta.IsStatusConditionTrue(s.next.Conditions, kind) }
+
+// goesOn tells of a job that has not ended.
+func (s *story) goesOn() {
+	s.stalled()
+	s.created()
+	placed, running := progress(s.v)
+	s.scheduled(placed)
+	s.running(placed, running)
+	s.restarting(running)
 }
 
-func stalledCondition(next *v1.PaddleJobStatus, v *view.View, plan *policy.Plan) {
+func (s *story) stalled() {
+	v, plan := s.v, s.plan
 	switch {
 	case plan.Stalled != nil:
-		set(next, v, v1.ConditionStalled, true, plan.Stalled.Reason, plan.Stalled.Message)
+		s.set(v1.ConditionStalled, true, plan.Stalled.Reason, plan.Stalled.Message)
 	case aborted(v.VolcanoJob):
-		set(next, v, v1.ConditionStalled, true, policy.ReasonAborted, fmt.Sprintf(
+		s.set(v1.ConditionStalled, true, policy.ReasonAborted, fmt.Sprintf(
 			"somebody aborted the Volcano Job: vcctl job resume -n %s -N %s starts it again", v.Job.Namespace, v.Job.Name))
 	default:
-		set(next, v, v1.ConditionStalled, false, reasonProceeding, "")
+		s.set(v1.ConditionStalled, false, reasonProceeding, "")
 	}
 }
 
@@ -68,21 +81,22 @@ func aborted(job *vcbatch.Job) bool {
 	return job != nil && (job.Status.State.Phase == vcbatch.Aborting || job.Status.State.Phase == vcbatch.Aborted)
 }
 
-func createdCondition(next *v1.PaddleJobStatus, v *view.View, plan *policy.Plan) {
+func (s *story) created() {
+	v, plan := s.v, s.plan
 	switch {
 	case plan.Waiting != nil:
-		set(next, v, v1.ConditionCreated, false, plan.Waiting.Reason, plan.Waiting.Message)
+		s.set(v1.ConditionCreated, false, plan.Waiting.Reason, plan.Waiting.Message)
 	case v.VolcanoJob != nil && plan.Unapplied != nil:
-		set(next, v, v1.ConditionCreated, true, plan.Unapplied.Reason, plan.Unapplied.Message)
+		s.set(v1.ConditionCreated, true, plan.Unapplied.Reason, plan.Unapplied.Message)
 	case v.VolcanoJob != nil:
-		set(next, v, v1.ConditionCreated, true, reasonVolcanoJobCreated, warnings(v.Job, plan))
+		s.set(v1.ConditionCreated, true, reasonVolcanoJobCreated, warnings(v.Job, plan))
 	case plan.Stalled != nil:
-		set(next, v, v1.ConditionCreated, false, reasonStalled, plan.Stalled.Message)
+		s.set(v1.ConditionCreated, false, reasonStalled, plan.Stalled.Message)
 	case len(v.Operator.Pods) > 0:
-		set(next, v, v1.ConditionCreated, true, reasonByOperator,
+		s.set(v1.ConditionCreated, true, reasonByOperator,
 			"paddle-operator started this job; it is left to finish without Volcano")
 	default:
-		set(next, v, v1.ConditionCreated, false, reasonCreating, "the Volcano Job could not be made yet; it is tried again")
+		s.set(v1.ConditionCreated, false, reasonCreating, "the Volcano Job could not be made yet; it is tried again")
 	}
 }
 
@@ -104,17 +118,17 @@ func texts(notices []render.Notice) string {
 	return strings.Join(lines, "; ")
 }
 
-func runningCondition(next *v1.PaddleJobStatus, v *view.View, plan *policy.Plan, placed, running bool) {
+func (s *story) running(placed, running bool) {
 	switch {
 	case running:
-		set(next, v, v1.ConditionRunning, true, reasonTraining, "")
-	case placed && len(plan.Missing) > 0:
-		set(next, v, v1.ConditionRunning, false, "WaitingForAddresses",
-			"the pods start once all addresses are known; missing: "+some(plan.Missing))
+		s.set(v1.ConditionRunning, true, reasonTraining, "")
+	case placed && len(s.plan.Missing) > 0:
+		s.set(v1.ConditionRunning, false, "WaitingForAddresses",
+			"the pods start once all addresses are known; missing: "+some(s.plan.Missing))
 	case placed:
-		set(next, v, v1.ConditionRunning, false, "PodsStarting", "not running yet: "+some(notRunning(v)))
+		s.set(v1.ConditionRunning, false, "PodsStarting", "not running yet: "+some(notRunning(s.v)))
 	default:
-		set(next, v, v1.ConditionRunning, false, "NotScheduled", "")
+		s.set(v1.ConditionRunning, false, "NotScheduled", "")
 	}
 }
 
@@ -137,12 +151,13 @@ func some(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:few], ", "), len(names)-few)
 }
 
-func restartingCondition(next *v1.PaddleJobStatus, v *view.View, running bool) {
+func (s *story) restarting(running bool) {
+	v, next := s.v, s.next
 	switch {
 	case v.VolcanoJob == nil:
 	case running && v.VolcanoJob.Status.State.Phase != vcbatch.Restarting:
-		if meta.IsStatusConditionTrue(next.Conditions, v1.ConditionRestarting) {
-			set(next, v, v1.ConditionRestarting, false, reasonRestarted, "")
+		if s.has(v1.ConditionRestarting) {
+			s.set(v1.ConditionRestarting, false, reasonRestarted, "")
 		}
 	default:
 		count := v.VolcanoJob.Status.RetryCount
@@ -155,32 +170,32 @@ func restartingCondition(next *v1.PaddleJobStatus, v *view.View, running bool) {
 		if told && reason == ReasonUnknownFailure {
 			return // it was known when it happened
 		}
-		set(next, v, v1.ConditionRestarting, true, reason,
+		s.set(v1.ConditionRestarting, true, reason,
 			fmt.Sprintf("restart %d of %d: %s", count, allowed(v.VolcanoJob), message))
 	}
 }
 
-// endedConditions tells how a job has ended, once; later only a changed spec has something to say.
-func endedConditions(next *v1.PaddleJobStatus, v *view.View, plan *policy.Plan) {
+// ended tells how a job has ended, once; later only a changed spec has something to say.
+func (s *story) ended() {
+	v, next, plan := s.v, s.next, s.plan
 	if plan.Unapplied != nil {
-		set(next, v, v1.ConditionCreated, true, plan.Unapplied.Reason, plan.Unapplied.Message)
+		s.set(v1.ConditionCreated, true, plan.Unapplied.Reason, plan.Unapplied.Message)
 	} else if meta.FindStatusCondition(next.Conditions, v1.ConditionCreated) == nil && v.VolcanoJob == nil {
-		set(next, v, v1.ConditionCreated, true, reasonByOperator, "paddle-operator started this job")
+		s.set(v1.ConditionCreated, true, reasonByOperator, "paddle-operator started this job")
 	}
-	if meta.IsStatusConditionTrue(next.Conditions, v1.ConditionSucceeded) ||
-		meta.IsStatusConditionTrue(next.Conditions, v1.ConditionFailed) {
+	if s.has(v1.ConditionSucceeded) || s.has(v1.ConditionFailed) {
 		return
 	}
-	set(next, v, v1.ConditionStalled, false, reasonProceeding, "")
-	if meta.IsStatusConditionTrue(next.Conditions, v1.ConditionRestarting) {
-		set(next, v, v1.ConditionRestarting, false, reasonRestarted, "")
+	s.set(v1.ConditionStalled, false, reasonProceeding, "")
+	if s.has(v1.ConditionRestarting) {
+		s.set(v1.ConditionRestarting, false, reasonRestarted, "")
 	}
 	if next.Phase == v1.Completed {
-		set(next, v, v1.ConditionRunning, false, reasonCompleted, "")
-		set(next, v, v1.ConditionSucceeded, true, reasonWorkersSucceeded, "")
+		s.set(v1.ConditionRunning, false, reasonCompleted, "")
+		s.set(v1.ConditionSucceeded, true, reasonWorkersSucceeded, "")
 		return
 	}
 	reason, message := failure(v)
-	set(next, v, v1.ConditionRunning, false, reasonFailed, "")
-	set(next, v, v1.ConditionFailed, true, reason, message)
+	s.set(v1.ConditionRunning, false, reasonFailed, "")
+	s.set(v1.ConditionFailed, true, reason, message)
 }

@@ -25,13 +25,14 @@ func Next(v *view.View, plan *policy.Plan, now time.Time) *v1.PaddleJobStatus {
 	next.Phase = phaseOf(v)
 	countRoles(next, v)
 	times(next, v, now)
+	story := &story{next: next, v: v, plan: plan, now: now}
 	switch {
 	case over(next):
-		endedConditions(next, v, plan)
+		story.ended()
 	case v.Job.DeletionTimestamp != nil || ending(v):
 		// What was said holds until the end.
 	default:
-		conditions(next, v, plan, now)
+		story.goesOn()
 	}
 	return next
 }
@@ -144,7 +145,7 @@ func started(v *view.View, now time.Time) *metav1.Time {
 			case state.Terminated != nil:
 				at = &state.Terminated.StartedAt
 			}
-			if at != nil && !at.IsZero() && last.Before(at) {
+			if !at.IsZero() && (last == nil || last.Before(at)) {
 				last = at.DeepCopy()
 			}
 		}

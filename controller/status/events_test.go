@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package status
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/render"
+)
+
+// status is one of generation 1 with some conditions, given as type, status, reason, message.
+func status(changes ...func(*v1.PaddleJobStatus)) *v1.PaddleJobStatus {
+	s := &v1.PaddleJobStatus{ObservedGeneration: 1, Phase: v1.Pending}
+	condition(v1.ConditionStalled, false, "Proceeding", "")(s)
+	for _, c := range changes {
+		c(s)
+	}
+	return s
+}
+
+func condition(kind string, is bool, reason, text string) func(*v1.PaddleJobStatus) {
+	return func(s *v1.PaddleJobStatus) {
+		state := metav1.ConditionFalse
+		if is {
+			state = metav1.ConditionTrue
+		}
+		meta.SetStatusCondition(&s.Conditions, metav1.Condition{
+			Type: kind, Status: state, Reason: reason, Message: text, ObservedGeneration: s.ObservedGeneration,
+		})
+	}
+}
+
+func phase(p v1.Phase) func(*v1.PaddleJobStatus) { return func(s *v1.PaddleJobStatus) { s.Phase = p } }
+func restarted(n int32) func(*v1.PaddleJobStatus) {
+	return func(s *v1.PaddleJobStatus) { s.Restarts = n }
+}
+func generation(n int64) func(*v1.PaddleJobStatus) {
+	return func(s *v1.PaddleJobStatus) { s.ObservedGeneration = n }
+}
+
+func TestEvents(t *testing.T) {
+	t.Parallel()
+	start, end := metav1.NewTime(now.Add(-90*time.Second)), metav1.NewTime(now)
+	warning := []render.Notice{{Reason: "Odd", Message: "it is odd"}}
+	for name, tc := range map[string]struct {
+		before, after *v1.PaddleJobStatus
+		warnings      []render.Notice
+		want          []string
+	}{
+		"nothing new":      {before: status(), after: status(), warnings: warning},
+		"first sight":      {before: &v1.PaddleJobStatus{}, after: status(), warnings: warning, want: []string{"Warning Odd: it is odd"}},
+		"a new generation": {before: status(), after: status(generation(2)), warnings: warning, want: []string{"Warning Odd: it is odd"}},
+		"stalls": {
+			before: status(), after: status(condition(v1.ConditionStalled, true, "Bad", "mend it")), want: []string{"Warning Bad: mend it"},
+		},
+		"stalls on": {
+			before: status(condition(v1.ConditionStalled, true, "Bad", "mend it")),
+			after:  status(condition(v1.ConditionStalled, true, "Bad", "mend it")),
+		},
+		"stalls over something else": {
+			before: status(condition(v1.ConditionStalled, true, "Bad", "mend it")),
+			after:  status(condition(v1.ConditionStalled, true, "Bad", "mend that")), want: []string{"Warning Bad: mend that"},
+		},
+		"stalls after an edit too": {
+			before: status(condition(v1.ConditionStalled, true, "Bad", "mend it")),
+			after:  status(generation(2), condition(v1.ConditionStalled, true, "Bad", "mend it")), want: []string{"Warning Bad: mend it"},
+		},
+		"goes on":  {before: status(condition(v1.ConditionStalled, true, "Bad", "mend it")), after: status()},
+		"replaced": {before: status(), after: status(condition(v1.ConditionCreated, false, "Replacing", "anew")), want: []string{"Normal Replacing: anew"}},
+		"created":  {before: status(), after: status(condition(v1.ConditionCreated, true, "VolcanoJobCreated", ""))},
+		"edited too late": {
+			before: status(condition(v1.ConditionCreated, true, "VolcanoJobCreated", "")),
+			after:  status(condition(v1.ConditionCreated, true, "SpecChangeNotApplied", "too late")),
+			want:   []string{"Warning SpecChangeNotApplied: too late"},
+		},
+		"edited too late again": {
+			before: status(condition(v1.ConditionCreated, true, "SpecChangeNotApplied", "too late")),
+			after:  status(generation(2), condition(v1.ConditionCreated, true, "SpecChangeNotApplied", "too late")),
+			want:   []string{"Warning SpecChangeNotApplied: too late"},
+		},
+		"placed": {
+			before: status(condition(v1.ConditionScheduled, false, "Placing", "")),
+			after:  status(condition(v1.ConditionScheduled, true, "GangPlaced", "")), want: []string{"Normal Scheduled: the whole gang is placed"},
+		},
+		"being placed": {before: status(), after: status(condition(v1.ConditionScheduled, false, "Placing", ""))},
+		"no room": {
+			before: status(condition(v1.ConditionScheduled, false, "Placing", "")),
+			after:  status(condition(v1.ConditionScheduled, false, "WaitingForGang", "no node")), want: []string{"Warning WaitingForGang: no node"},
+		},
+		"still no room": {
+			before: status(condition(v1.ConditionScheduled, false, "WaitingForGang", "no node")),
+			after:  status(condition(v1.ConditionScheduled, false, "WaitingForGang", "no GPU")),
+		},
+		"runs": {
+			before: status(), after: status(condition(v1.ConditionRunning, true, "Training", "")), want: []string{"Normal Running: all pods of the gang run"},
+		},
+		"does not run yet": {before: status(), after: status(condition(v1.ConditionRunning, false, "PodsStarting", ""))},
+		"restarts": {
+			before: status(), after: status(restarted(1), condition(v1.ConditionRestarting, true, "PodFailed", "it fell")),
+			want: []string{"Warning Restarting: it fell"},
+		},
+		"restarts again": {
+			before: status(restarted(1), condition(v1.ConditionRestarting, true, "PodFailed", "it fell")),
+			after:  status(restarted(2), condition(v1.ConditionRestarting, true, "PodFailed", "it fell again")),
+			want:   []string{"Warning Restarting: it fell again"},
+		},
+		"completes": {
+			before: status(), after: status(phase(v1.Completed), func(s *v1.PaddleJobStatus) { s.StartTime, s.CompletionTime = &start, &end }),
+			want: []string{"Normal Completed: every worker has succeeded after 1m30s of training"},
+		},
+		"completes, and nobody saw it": {
+			before: status(), after: status(phase(v1.Completed)), want: []string{"Normal Completed: every worker has succeeded"},
+		},
+		"fails": {
+			before: status(), after: status(phase(v1.Failed), condition(v1.ConditionFailed, true, "PodFailed", "it fell")),
+			want: []string{"Warning Failed: it fell"},
+		},
+		"has ended": {before: status(phase(v1.Completed)), after: status(phase(v1.Completed))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var told []string
+			for _, e := range Events(tc.before, tc.after, tc.warnings) {
+				told = append(told, e.Type+" "+e.Reason+": "+e.Message)
+			}
+			require.Equal(t, tc.want, told)
+		})
+	}
+}
+
+func TestDelay(t *testing.T) {
+	t.Parallel()
+	counted := func(s *v1.PaddleJobStatus) { s.Worker = &v1.ResourceStatus{Running: 1} }
+	text := condition(v1.ConditionStalled, false, "Proceeding", "another text")
+	for name, tc := range map[string]struct {
+		with []func(*v1.PaddleJobStatus)
+		want time.Duration
+	}{
+		"a text":             {with: []func(*v1.PaddleJobStatus){text}, want: textsDelay},
+		"a count":            {with: []func(*v1.PaddleJobStatus){counted}, want: countsDelay},
+		"a count and a text": {with: []func(*v1.PaddleJobStatus){counted, text}, want: countsDelay},
+		"a reason":           {with: []func(*v1.PaddleJobStatus){condition(v1.ConditionStalled, false, "Other", "")}},
+		"a phase":            {with: []func(*v1.PaddleJobStatus){counted, phase(v1.Running)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			before := status()
+			after := before.DeepCopy()
+			for _, c := range tc.with {
+				c(after)
+			}
+			require.Equal(t, tc.want, Delay(before, after))
+		})
+	}
+}
