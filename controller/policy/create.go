@@ -53,7 +53,7 @@ func creationEvents(v *view.View, queue string, gang int32) []Event {
 	events := []Event{{
 		Type:   corev1.EventTypeNormal,
 		Reason: ReasonVolcanoJobCreated,
-		Message: fmt.Sprintf("created the Volcano Job in queue %q; it starts once %d pods fit at the same time",
+		Message: fmt.Sprintf("created the Volcano Job in queue %q; pods are placed once there is room for %d of them at the same time",
 			queue, gang),
 	}}
 	if v.Wanted != nil {

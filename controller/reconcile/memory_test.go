@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package reconcile
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	"github.com/paddle-volcano/paddle-volcano/controller/view"
+)
+
+var epoch = time.Date(2025, 11, 1, 12, 0, 0, 0, time.UTC)
+
+func at(seconds int) time.Time { return epoch.Add(time.Duration(seconds) * time.Second) }
+
+func TestAssumed(t *testing.T) {
+	t.Parallel()
+	cm := func(version string) *corev1.ConfigMap {
+		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{ResourceVersion: version}}
+	}
+	for name, tc := range map[string]struct {
+		over    string
+		cached  *corev1.ConfigMap
+		elapsed time.Duration
+		want    string
+	}{
+		"nothing assumed, nothing cached":  {},
+		"created, not cached":              {over: "", want: "7"},
+		"created, cached":                  {over: "", cached: cm("7"), want: "7"},
+		"created, and changed since":       {over: "", cached: cm("9"), want: "9"},
+		"created, never seen":              {over: "", elapsed: assumeFor + 1},
+		"updated, the old one cached":      {over: "3", cached: cm("3"), want: "7"},
+		"updated, the new one cached":      {over: "3", cached: cm("7"), want: "7"},
+		"updated, another's update cached": {over: "3", cached: cm("8"), want: "8"},
+		"updated, and deleted since":       {over: "3"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			now := epoch
+			a := newAssumed[*corev1.ConfigMap](func() time.Time { return now })
+			if name != "nothing assumed, nothing cached" {
+				a.put("key", cm("7"), tc.over)
+			}
+			now = now.Add(tc.elapsed)
+			got, ok := a.newest("key", tc.cached, tc.cached != nil)
+			require.Equal(t, tc.want != "", ok)
+			if ok {
+				require.Equal(t, tc.want, got.ResourceVersion)
+			}
+		})
+	}
+}
+
+func TestAssumedIsForgotten(t *testing.T) {
+	t.Parallel()
+	a := newAssumed[*corev1.ConfigMap](func() time.Time { return epoch })
+	a.put("key", &corev1.ConfigMap{}, "")
+	a.forget("key")
+	_, ok := a.newest("key", nil, false)
+	require.False(t, ok)
+}
+
+func TestDepartures(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		pods []int
+		now  int
+		want time.Duration
+	}{
+		"pods first":                     {now: 0, want: departureMargin},
+		"pods first, later":              {now: 1},
+		"a pod lingers":                  {pods: []int{1, 10}, now: 10, want: 10*time.Second + departureMargin},
+		"a pod lingers, later":           {pods: []int{1, 10}, now: 15, want: 5*time.Second + departureMargin},
+		"a pod lingers, it is forgotten": {pods: []int{1, 10}, now: 21},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDepartures()
+			d.ofJob("key", at(0))
+			for _, pod := range tc.pods {
+				d.ofPod("key", at(pod))
+			}
+			require.Equal(t, tc.want, d.wait("key", at(tc.now)))
+		})
+	}
+	d := newDepartures()
+	d.ofPod("key", at(0))
+	require.Zero(t, d.wait("key", at(0)), "pods come and go with every restart")
+}
+
+func TestDeparturesDoNotPileUp(t *testing.T) {
+	t.Parallel()
+	d := newDepartures()
+	for i := range manyDepartures {
+		d.ofJob(string(rune(i)), at(0))
+	}
+	d.ofJob("last", at(60))
+	require.Len(t, d.seen, 1)
+}
+
+func TestFailures(t *testing.T) {
+	t.Parallel()
+	pod := func(name, attempt string, phase corev1.PodPhase) *corev1.Pod {
+		controls := true
+		return &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{
+				Name: name, Annotations: map[string]string{vcbatch.JobRetryCountKey: attempt},
+				OwnerReferences: []metav1.OwnerReference{{Kind: "Job", UID: "vc", Controller: &controls}},
+			},
+			Status: corev1.PodStatus{Phase: phase},
+		}
+	}
+	evicted := pod("c", "0", corev1.PodRunning)
+	evicted.Status.Conditions = []corev1.PodCondition{{
+		Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "PreemptionByScheduler", Message: "for a better one",
+	}}
+	killed := pod("d", "0", corev1.PodRunning)
+	killed.Annotations[outOfSync] = "true"
+	foreign := pod("e", "0", corev1.PodFailed)
+	foreign.OwnerReferences[0].Kind = "ReplicaSet"
+	type sight struct {
+		pod     *corev1.Pod
+		deleted bool
+	}
+	for name, tc := range map[string]struct {
+		seen []sight
+		want *view.Failure
+	}{
+		"nothing":             {},
+		"runs":                {seen: []sight{{pod: pod("a", "0", corev1.PodRunning)}}},
+		"fails":               {seen: []sight{{pod: pod("a", "0", corev1.PodFailed)}}, want: &view.Failure{Reason: "PodFailed", Message: "a failed"}},
+		"the first counts":    {seen: []sight{{pod: pod("a", "1", corev1.PodFailed)}, {pod: pod("b", "1", corev1.PodFailed)}}, want: &view.Failure{Attempt: 1, Reason: "PodFailed", Message: "a failed"}},
+		"the last attempt's":  {seen: []sight{{pod: pod("a", "0", corev1.PodFailed)}, {pod: pod("b", "1", corev1.PodFailed)}}, want: &view.Failure{Attempt: 1, Reason: "PodFailed", Message: "b failed"}},
+		"an old one, late":    {seen: []sight{{pod: pod("b", "1", corev1.PodFailed)}, {pod: pod("a", "0", corev1.PodFailed)}}, want: &view.Failure{Attempt: 1, Reason: "PodFailed", Message: "b failed"}},
+		"deleted":             {seen: []sight{{pod: pod("a", "0", corev1.PodRunning), deleted: true}}, want: &view.Failure{Reason: "PodEvicted", Message: "a was deleted or evicted"}},
+		"evicted":             {seen: []sight{{pod: evicted, deleted: true}}, want: &view.Failure{Reason: "PodEvicted", Message: "c was evicted: PreemptionByScheduler for a better one"}},
+		"deleted by Volcano":  {seen: []sight{{pod: killed, deleted: true}}},
+		"deleted when done":   {seen: []sight{{pod: pod("a", "0", corev1.PodSucceeded), deleted: true}}},
+		"somebody else's":     {seen: []sight{{pod: foreign}}},
+		"without its attempt": {seen: []sight{{pod: pod("a", "", corev1.PodFailed)}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFailures()
+			for _, s := range tc.seen {
+				f.see(s.pod, s.deleted)
+			}
+			require.Equal(t, tc.want, f.of("vc"))
+			f.forget("vc")
+			require.Nil(t, f.of("vc"))
+		})
+	}
+}
+
+func TestWrites(t *testing.T) {
+	t.Parallel()
+	w := newWrites()
+	require.Zero(t, w.wait("key", time.Minute, at(0)), "the first need not wait")
+	w.at("key", at(0))
+	require.Equal(t, 50*time.Second, w.wait("key", time.Minute, at(10)))
+	require.Zero(t, w.wait("key", time.Minute, at(60)))
+	require.Zero(t, w.wait("key", 0, at(0)))
+	w.forget("key")
+	require.Zero(t, w.wait("key", time.Minute, at(1)))
+}
+
+func TestSoonest(t *testing.T) {
+	t.Parallel()
+	require.Zero(t, soonest())
+	require.Zero(t, soonest(0, 0))
+	require.Equal(t, time.Second, soonest(0, time.Minute, time.Second))
+}
+
+func TestSlim(t *testing.T) {
+	t.Parallel()
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "a", ManagedFields: []metav1.ManagedFieldsEntry{{}}},
+		Spec:       corev1.PodSpec{NodeName: "n", Containers: []corev1.Container{{Name: "c"}}},
+		Status: corev1.PodStatus{
+			Phase: corev1.PodRunning, PodIP: "10.0.0.1",
+			Conditions:        []corev1.PodCondition{{Type: corev1.PodReady}, {Type: corev1.DisruptionTarget, Reason: "r"}},
+			ContainerStatuses: []corev1.ContainerStatus{{Name: "c", Image: "i", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{}}}},
+		},
+	}
+	_, err := slim(pod)
+	require.NoError(t, err)
+	require.Equal(t, &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "a"},
+		Spec:       corev1.PodSpec{NodeName: "n"},
+		Status: corev1.PodStatus{
+			Phase: corev1.PodRunning, PodIP: "10.0.0.1", Conditions: []corev1.PodCondition{{Type: corev1.DisruptionTarget, Reason: "r"}},
+			ContainerStatuses: []corev1.ContainerStatus{{Name: "c", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{}}}},
+		},
+	}, pod)
+
+	job := func(labels map[string]string) *vcbatch.Job {
+		return &vcbatch.Job{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: vcbatch.JobSpec{Queue: "q"}}
+	}
+	ours, theirs := job(map[string]string{keys.JobName: "a"}), job(nil)
+	_, err = slim(ours)
+	require.NoError(t, err)
+	_, err = slim(theirs)
+	require.NoError(t, err)
+	require.Equal(t, "q", ours.Spec.Queue)
+	require.Empty(t, theirs.Spec.Queue, "only that it exists counts")
+}
