@@ -23,25 +23,30 @@ type gang []group
 var roleOrder = map[role]int{roleServer: 0, roleHeter: 1, roleWorker: 2, roleOther: 3}
 
 // newGang works out the minimum of each role of a Paddle job from its pods and the PodGroup's minTaskMember and minMember.
+// A task for which minTaskMember says nothing needs all pods that it has, but for those that have failed or are ending.
 func newGang(job *api.JobInfo, taskRoles map[string]role) gang {
 	roles := map[string]role{}
 	for task := range job.TaskMinAvailable {
 		roles[task] = taskRoles[task]
 	}
+	seen := map[string]bool{}
 	pods := map[string]int32{}
 	for _, task := range job.Tasks {
 		name, role := taskName(task, taskRoles)
 		// Pods of one task that disagree count as the first in roleOrder, whatever order the map has.
-		if pods[name] == 0 || roleOrder[role] < roleOrder[roles[name]] {
+		if !seen[name] || roleOrder[role] < roleOrder[roles[name]] {
 			roles[name] = role
 		}
-		pods[name]++
+		seen[name] = true
+		if task.Status == api.Pending || occupies(task.Status) {
+			pods[name]++
+		}
 	}
 
 	groups := make(gang, 0, len(roles))
 	for name, role := range roles {
 		minimum, declared := job.TaskMinAvailable[name]
-		if !declared && role != roleWorker {
+		if !declared {
 			minimum = pods[name]
 		}
 		groups = append(groups, group{task: name, role: role, min: minimum})
@@ -54,8 +59,8 @@ func newGang(job *api.JobInfo, taskRoles map[string]role) gang {
 }
 
 // lowerWorkers lets the workers give way to a minMember below the sum of the minimums: nobody else does, for a job
-// without one of its servers cannot train. The last task gives way first, and one worker is left. Where no minimum is
-// declared for any worker, the first task takes what the others leave of minMember.
+// without one of its servers cannot train. The last task gives way first, and one worker is left. Where workers have no
+// minimum at all, the first task takes what the others leave of minMember.
 func lowerWorkers(groups gang, minMember int32) {
 	var workers []*group
 	var declared int32
@@ -100,7 +105,6 @@ func (g gang) hold(job *api.JobInfo, taskRoles map[string]role) {
 	for _, task := range job.Tasks {
 		task.TaskRole, _ = taskName(task, taskRoles)
 	}
-	clear(job.TaskMinAvailable)
 	for _, group := range g {
 		job.TaskMinAvailable[group.task] = group.min
 	}

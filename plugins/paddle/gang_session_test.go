@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	scheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 )
 
 // cycles is how many scheduling cycles a gang that must not start is watched for.
@@ -263,6 +265,8 @@ func TestGangLosesOnePod(t *testing.T) {
 					node("n1", resources{"cpu": "2", "memory": "8Gi", "pods": "4"}))
 				c.sessions(1, allFour...)
 				c.run()
+				c.sessions(1, allFour...)
+				require.Equal(t, "Running", c.phase("job"))
 				rest := without(allFour, lost)
 
 				now := metav1.Now()
@@ -367,6 +371,34 @@ func TestGatedPodIsNotReady(t *testing.T) {
 		c.sessions(cycles)
 		c.change("job-ps-1", func(pod *corev1.Pod) { pod.Spec.SchedulingGates = nil })
 		c.sessions(2, allFour...)
+	})
+}
+
+// A gang under a hard networkTopology is tried in one HyperNode after the other, on copies of its tasks.
+func TestGangUnderHardTopology(t *testing.T) {
+	inEveryPlacement(t, func(t *testing.T, configuration string) {
+		for _, test := range []struct {
+			name  string
+			cpu   string
+			bound []string
+		}{
+			// s1{n1: [worker]} s2{n2: [worker][worker] ps ps}
+			{"fits one rack", "2", allFour},
+			// s1{n1: [worker]} s2{n2: [worker]}: room for all, but in two racks
+			{"fits two racks only", "1", nil},
+		} {
+			t.Run(test.name, func(t *testing.T) {
+				group := podGroup("job", 4, twoTwo)
+				group.Spec.NetworkTopology = &scheduling.NetworkTopologySpec{
+					Mode: scheduling.HardNetworkTopologyMode, HighestTierAllowed: ptr.To(1),
+				}
+				c := newCluster(t, configuration+"  - name: network-topology-aware\n", group,
+					pods("job", "ps", 2, nothing), pods("job", "worker", 2, oneCPU),
+					node("n1", resources{"cpu": "1", "memory": "8Gi"}), node("n2", resources{"cpu": test.cpu, "memory": "8Gi"}))
+				c.racks(map[string][]string{"s1": {"n1"}, "s2": {"n2"}})
+				c.sessions(2, test.bound...)
+			})
+		}
 	})
 }
 

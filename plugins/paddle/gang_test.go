@@ -12,7 +12,7 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/api"
 )
 
-// jobInfo is a job as the cache holds it; pods is how many pods each task has.
+// jobInfo is a job as a session gets it; pods is how many pods each task has.
 func jobInfo(minMember int32, minTaskMember map[string]int32, pods map[string]int) *api.JobInfo {
 	job := api.NewJobInfo("ns/job")
 	job.SetPodGroup(&api.PodGroup{PodGroup: scheduling.PodGroup{
@@ -20,7 +20,7 @@ func jobInfo(minMember int32, minTaskMember map[string]int32, pods map[string]in
 	}})
 	for task, n := range pods {
 		for _, pod := range plainPods("job", task, n, nothing) {
-			job.AddTaskInfo(api.NewTaskInfo(pod))
+			job.AddTaskInfo(api.NewTaskInfo(pod).Clone()) // a copy, as in a session
 		}
 	}
 	return job
@@ -95,6 +95,22 @@ func TestNewGang(t *testing.T) {
 	}
 }
 
+// A pod that failed or is ending has been, or will be, made again.
+func TestNewGangOfPodsThatAreReplaced(t *testing.T) {
+	job := jobInfo(3, nil, map[string]int{"ps": 6})
+	for name, status := range map[string]api.TaskStatus{
+		"job-ps-0": api.Running, "job-ps-1": api.Succeeded, "job-ps-2": api.Pending, "job-ps-3": api.Releasing, "job-ps-4": api.Failed,
+		"job-ps-5": api.Unknown,
+	} {
+		for _, task := range job.Tasks {
+			if task.Name == name {
+				require.NoError(t, job.UpdateTaskStatus(task, status))
+			}
+		}
+	}
+	require.Equal(t, gang{{"ps", roleServer, 3}}, newGang(job, defaultTaskRoles))
+}
+
 // Pods of one task that say different things count as one group, and always the same one.
 func TestNewGangOfPodsThatDisagree(t *testing.T) {
 	for range 20 { // map order
@@ -135,6 +151,50 @@ func TestHoldLeavesSubJobs(t *testing.T) {
 	newGang(job, defaultTaskRoles).hold(job, defaultTaskRoles)
 	require.Equal(t, before, job.SubJobs[job.DefaultSubJobID()].MinAvailable)
 	require.Equal(t, int32(3), job.MinAvailable)
+}
+
+// Every condition of Volcano's gang is asked of a gang that is held.
+func TestReady(t *testing.T) {
+	made := func(status api.TaskStatus, change func(*api.JobInfo)) *api.JobInfo {
+		job := jobInfo(4, twoTwo, map[string]int{"ps": 2, "worker": 4})
+		newGang(job, defaultTaskRoles).hold(job, defaultTaskRoles)
+		for _, task := range job.Tasks {
+			task.BestEffort = false // as standIns do
+			task.InitResreq.Memory = standIn
+			if task.TaskRole == "ps" || task.Name < "job-worker-2" {
+				require.NoError(t, job.UpdateTaskStatus(task, status))
+			}
+		}
+		change(job)
+		return job
+	}
+	fewServers := func(job *api.JobInfo) {
+		for _, task := range job.Tasks {
+			if status := task.Status; task.TaskRole == "ps" {
+				require.NoError(t, job.UpdateTaskStatus(task, api.Pending))
+			} else if status == api.Pending {
+				require.NoError(t, job.UpdateTaskStatus(task, api.Running))
+			}
+		}
+	}
+	for name, test := range map[string]struct {
+		status           api.TaskStatus
+		change           func(*api.JobInfo)
+		ready, pipelined bool
+	}{
+		"all minimums run":           {api.Running, func(*api.JobInfo) {}, true, true},
+		"all minimums have ended":    {api.Succeeded, func(*api.JobInfo) {}, true, true},
+		"all minimums wait for room": {api.Pipelined, func(*api.JobInfo) {}, false, true},
+		"enough pods, no server":     {api.Running, fewServers, false, false},
+		"roles, but not minMember":   {api.Running, func(job *api.JobInfo) { job.MinAvailable = 5 }, false, false},
+		"a sub group is missing":     {api.Running, func(job *api.JobInfo) { job.MinSubJobs["ns/job/parts"] = 1 }, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			job := made(test.status, test.change)
+			require.Equal(t, test.ready, ready(job))
+			require.Equal(t, test.pipelined, pipelined(job))
+		})
+	}
 }
 
 // Pods that no Volcano Job made are counted by their role.

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/tools/record"
 	batch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	schedulingscheme "volcano.sh/apis/pkg/apis/scheduling/scheme"
@@ -133,6 +136,21 @@ func (c *cluster) add(objects ...any) {
 	}
 }
 
+// racks makes each list of nodes a HyperNode of tier 1.
+func (c *cluster) racks(nodes map[string][]string) {
+	infos := map[string]*api.HyperNodeInfo{}
+	names := sets.New[string]()
+	members := map[string]sets.Set[string]{}
+	for name, list := range nodes {
+		infos[name] = api.NewHyperNodeInfo(api.BuildHyperNode(name, 1, nil))
+		names.Insert(name)
+		members[name] = sets.New(list...)
+	}
+	var ready atomic.Bool
+	ready.Store(true)
+	c.cache.HyperNodesInfo = api.NewHyperNodesInfoWithCache(infos, map[int]sets.Set[string]{1: names}, members, &ready)
+}
+
 // session runs one scheduling cycle and brings what it wrote to PodGroups back into the cache.
 func (c *cluster) session() {
 	c.t.Helper()
@@ -147,7 +165,7 @@ func (c *cluster) session() {
 		var group scheduling.PodGroup
 		require.NoError(c.t, schedulingscheme.Scheme.Convert(&written.PodGroup, &group, nil))
 		c.version++
-		group.ResourceVersion = fmt.Sprint(c.version)
+		group.ResourceVersion = strconv.Itoa(c.version)
 		c.cache.UpdatePodGroupV1beta1(&scheduling.PodGroup{}, &group)
 	}
 }
@@ -183,8 +201,8 @@ func requireConsistent(t *testing.T, jobs map[api.JobID]*api.JobInfo, nodes map[
 // requireUntouched requires that the cache, which the next session starts from, holds the pods' own requests only.
 func (c *cluster) requireUntouched() {
 	c.t.Helper()
-	c.cache.Mutex.Lock()
-	defer c.cache.Mutex.Unlock()
+	c.cache.Lock()
+	defer c.cache.Unlock()
 	requireConsistent(c.t, c.cache.Jobs, c.cache.Nodes)
 	for _, job := range c.cache.Jobs {
 		for _, task := range job.Tasks {
@@ -218,8 +236,8 @@ func (c *cluster) bound() []string {
 
 // nodes is the node of each pod that is bound or runs.
 func (c *cluster) nodes() map[string]string {
-	c.cache.Mutex.Lock()
-	defer c.cache.Mutex.Unlock()
+	c.cache.Lock()
+	defer c.cache.Unlock()
 	result := map[string]string{}
 	for _, job := range c.cache.Jobs {
 		for _, task := range job.Tasks {
@@ -256,8 +274,8 @@ func (c *cluster) remove(name string) {
 
 func (c *cluster) pod(name string) *corev1.Pod {
 	c.t.Helper()
-	c.cache.Mutex.Lock()
-	defer c.cache.Mutex.Unlock()
+	c.cache.Lock()
+	defer c.cache.Unlock()
 	for _, job := range c.cache.Jobs {
 		for _, task := range job.Tasks {
 			if task.Name == name {
@@ -271,8 +289,8 @@ func (c *cluster) pod(name string) *corev1.Pod {
 
 // message is the text of the PodGroup's Unschedulable condition.
 func (c *cluster) message(group string) string {
-	c.cache.Mutex.Lock()
-	defer c.cache.Mutex.Unlock()
+	c.cache.Lock()
+	defer c.cache.Unlock()
 	for _, condition := range c.cache.Jobs[api.JobID(namespace+"/"+group)].PodGroup.Status.Conditions {
 		if string(condition.Type) == string(scheduling.PodGroupUnschedulableType) {
 			return condition.Message
@@ -295,8 +313,8 @@ func (c *cluster) podMessage(name string) string {
 
 // phase is the PodGroup's phase.
 func (c *cluster) phase(group string) string {
-	c.cache.Mutex.Lock()
-	defer c.cache.Mutex.Unlock()
+	c.cache.Lock()
+	defer c.cache.Unlock()
 	return string(c.cache.Jobs[api.JobID(namespace+"/"+group)].PodGroup.Status.Phase)
 }
 
@@ -391,7 +409,7 @@ func plainPods(job, task string, n int, requests resources) []*corev1.Pod {
 		name := fmt.Sprintf("%s-%s-%d", job, task, i)
 		pod := util.BuildPod(namespace, name, "", corev1.PodPending, requests.list(), job, map[string]string{}, nil)
 		pod.Annotations[batch.TaskSpecKey] = task
-		pod.Annotations[batch.TaskIndex] = fmt.Sprint(i)
+		pod.Annotations[batch.TaskIndex] = strconv.Itoa(i)
 		pod.Spec.SchedulerName = "volcano"
 		result[i] = pod
 	}

@@ -32,7 +32,7 @@ func paddleJob(t *testing.T, name string, status api.TaskStatus) *api.JobInfo {
 	job := jobInfo(4, twoTwo, nil)
 	job.UID = api.JobID(namespace + "/" + name)
 	for _, pod := range append(pods(name, "ps", 2, nothing), pods(name, "worker", 2, oneCPU)...) {
-		task := api.NewTaskInfo(pod)
+		task := api.NewTaskInfo(pod).Clone()
 		task.Status = status
 		job.AddTaskInfo(task)
 	}
