@@ -19,6 +19,9 @@ const (
 	// EarlierRestarts is the annotation on the Volcano Job that holds how often the gang had been restarted before this
 	// Volcano Job was made, because Volcano counts from 0 again in a new one.
 	EarlierRestarts = "batch.paddlepaddle.org/earlier-restarts"
+	// OwnPodGroup is the annotation on the Volcano Job that holds the uid of the PodGroup of the user's own that was taken
+	// into account, so that one that is made later is too.
+	OwnPodGroup = "batch.paddlepaddle.org/own-podgroup"
 	// Gang is the annotation on the environment's ConfigMap that identifies the pods whose addresses it holds.
 	Gang = "batch.paddlepaddle.org/gang"
 

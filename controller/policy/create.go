@@ -40,6 +40,9 @@ func (p *Plan) create(v *view.View, cfg render.Config) {
 	job.Finalizers = []string{metav1.FinalizerDeleteDependents}
 	intranet := render.Intranet(v.Job, cfg)
 	job.Annotations[keys.Intranet] = string(intranet)
+	if v.Wanted != nil {
+		job.Annotations[keys.OwnPodGroup] = string(v.Wanted.UID)
+	}
 	if v.Job.Status.Restarts > 0 {
 		job.Annotations[keys.EarlierRestarts] = strconv.Itoa(int(v.Job.Status.Restarts))
 	}
@@ -57,12 +60,7 @@ func creationEvents(v *view.View, queue string, gang int32) []Event {
 			queue, gang),
 	}}
 	if v.Wanted != nil {
-		events = append(events, Event{
-			Type:   corev1.EventTypeNormal,
-			Reason: ReasonPodGroupNotNeeded,
-			Message: fmt.Sprintf("took minMember, queue and priorityClassName from the PodGroup %s that you made; the object "+
-				"itself is not needed any more, set spec.schedulingPolicy instead", v.Wanted.Name),
-		})
+		events = append(events, podGroupTaken(v.Wanted))
 	}
 	return events
 }
@@ -85,8 +83,8 @@ func (p *Plan) occupied(v *view.View) bool {
 		return true
 	}
 	if len(v.Predecessors) > 0 {
-		p.Waiting = &render.Notice{Reason: ReasonPredecessor, Message: fmt.Sprintf(
-			"pods of an earlier job of this name are still there, for example %s", v.Predecessors[0].Name)}
+		p.Waiting = &render.Notice{Reason: ReasonPredecessor,
+			Message: "pods of an earlier job of this name are still there, for example " + v.Predecessors[0].Name}
 		return true
 	}
 	if v.Forgetting > 0 {
@@ -95,18 +93,6 @@ func (p *Plan) occupied(v *view.View) bool {
 		return true
 	}
 	return false
-}
-
-// wishOf reads what the user's own PodGroup asks for.
-func wishOf(v *view.View) render.Wish {
-	if v.Wanted == nil {
-		return render.Wish{}
-	}
-	return render.Wish{
-		MinMember:         v.Wanted.Spec.MinMember,
-		Queue:             v.Wanted.Spec.Queue,
-		PriorityClassName: v.Wanted.Spec.PriorityClassName,
-	}
 }
 
 // joined makes one notice of several.

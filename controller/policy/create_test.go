@@ -117,26 +117,3 @@ func TestCreatedVolcanoJob(t *testing.T) {
 	job = volcanoJobOf(t, Decide(submitted(func(v *view.View) { v.Job.Status.Restarts = 2 }), config))
 	require.Equal(t, "2", job.Annotations[keys.EarlierRestarts])
 }
-
-func TestUsersPodGroupIsAWish(t *testing.T) {
-	t.Parallel()
-	wanted := func(v *view.View) {
-		v.Wanted = &vcscheduling.PodGroup{
-			ObjectMeta: metav1.ObjectMeta{Name: "job"},
-			Spec:       vcscheduling.PodGroupSpec{MinMember: 2, Queue: "default", PriorityClassName: "high"},
-		}
-	}
-	plan := Decide(submitted(wanted), config)
-	job := volcanoJobOf(t, plan)
-	require.EqualValues(t, 2, job.Spec.MinAvailable)
-	require.Equal(t, "high", job.Spec.PriorityClassName)
-	create, ok := plan.Actions[0].(CreateVolcanoJob)
-	require.True(t, ok)
-	require.Len(t, create.Events, 2)
-	require.Equal(t, ReasonPodGroupNotNeeded, create.Events[1].Reason)
-	require.Len(t, func() []Event {
-		create, ok := Decide(submitted(), config).Actions[0].(CreateVolcanoJob)
-		require.True(t, ok)
-		return create.Events
-	}(), 1)
-}

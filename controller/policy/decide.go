@@ -42,7 +42,7 @@ func Decide(v *view.View, cfg render.Config) Plan {
 
 // keep looks after a job whose Volcano Job exists.
 func (p *Plan) keep(v *view.View, cfg render.Config) {
-	if p.replace(v, cfg) {
+	if p.replace(v, cfg) || p.lateWish(v, cfg) {
 		return
 	}
 	if p.Unapplied == nil && !told(v.Job) {

@@ -70,6 +70,12 @@ type WriteEnvironment struct {
 // IssueCommand gives Volcano a command about the job.
 type IssueCommand struct{ Command *vcbus.Command }
 
+// NotePodGroup writes down that a PodGroup of the user's own was taken into account.
+type NotePodGroup struct {
+	PodGroup *vcscheduling.PodGroup
+	Event    Event
+}
+
 // Kind is a kind of object that can be deleted.
 type Kind string
 
@@ -93,6 +99,7 @@ func (CreateVolcanoJob) action() {}
 func (ApplyPodGroup) action()    {}
 func (WriteEnvironment) action() {}
 func (IssueCommand) action()     {}
+func (NotePodGroup) action()     {}
 func (Delete) action()           {}
 
 func (p *Plan) do(actions ...Action) { p.Actions = append(p.Actions, actions...) }

@@ -152,6 +152,8 @@ func done(plan Plan) []string {
 			short = append(short, text)
 		case IssueCommand:
 			short = append(short, a.Command.Action)
+		case NotePodGroup:
+			short = append(short, "note PodGroup "+string(a.PodGroup.UID)+": "+a.Event.Reason)
 		case Delete:
 			short = append(short, "delete "+string(a.Kind)+" "+a.Object.GetName())
 		}

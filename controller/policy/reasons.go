@@ -28,6 +28,8 @@ const (
 	ReasonSpecChangeRefused = "SpecChangeRefused"
 	// ReasonPodGroupNotNeeded is the event about a PodGroup that the user made.
 	ReasonPodGroupNotNeeded = "PodGroupNotNeeded"
+	// ReasonPodGroupNotApplied is the event about one that came too late or asks for what cannot be.
+	ReasonPodGroupNotApplied = "PodGroupNotApplied"
 	// ReasonEnvironmentReady is the event of the pods' addresses being handed out.
 	ReasonEnvironmentReady = "EnvironmentReady"
 	// ReasonVolcanoJobCreated is the event of a new Volcano Job.

@@ -32,13 +32,17 @@ func (p *Plan) replace(v *view.View, cfg render.Config) bool {
 			"placed, so the job goes on with the spec it was created with: delete the PaddleJob and create it again to use the new one"}
 		return false
 	}
-	p.Waiting = &render.Notice{Reason: ReasonReplacing,
-		Message: "the spec was changed before the job began, so its Volcano Job is deleted and made anew"}
+	p.startOver(v, "the spec was changed before the job began, so its Volcano Job is deleted and made anew")
+	return true
+}
+
+// startOver deletes a Volcano Job that has not begun.
+func (p *Plan) startOver(v *view.View, why string) {
+	p.Waiting = &render.Notice{Reason: ReasonReplacing, Message: why}
 	if v.Environment != nil {
 		p.remove(KindConfigMap, v.Environment)
 	}
 	p.remove(KindVolcanoJob, v.VolcanoJob)
-	return true
 }
 
 // begun says whether something would be lost if the gang started over: a placed pod may run as soon as it has the

@@ -35,6 +35,8 @@ func (c *Controller) act(ctx context.Context, v *view.View, action policy.Action
 		return c.writeEnvironment(ctx, v, a)
 	case policy.IssueCommand:
 		return c.issueCommand(ctx, a)
+	case policy.NotePodGroup:
+		return c.notePodGroup(ctx, v, a)
 	case policy.Delete:
 		return c.delete(ctx, v, a)
 	}

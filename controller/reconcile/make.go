@@ -65,6 +65,29 @@ func (c *Controller) adoptVolcanoJob(ctx context.Context, v *view.View, want *vc
 	return nil
 }
 
+// notePodGroup writes on the Volcano Job which PodGroup of the user's was taken into account, and tells it once.
+func (c *Controller) notePodGroup(ctx context.Context, v *view.View, a policy.NotePodGroup) error {
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"uid":         v.VolcanoJob.UID,
+		"annotations": map[string]string{keys.OwnPodGroup: string(a.PodGroup.UID)},
+	}})
+	if err != nil {
+		return fmt.Errorf("noting the user's PodGroup: %w", err)
+	}
+	noted, err := c.clients.Volcano.BatchV1alpha1().Jobs(v.VolcanoJob.Namespace).Patch(ctx, v.VolcanoJob.Name,
+		types.MergePatchType, patch, metav1.PatchOptions{FieldManager: FieldManager})
+	switch {
+	case apierrors.IsConflict(err):
+		return fmt.Errorf("noting the user's PodGroup: %w", errStale)
+	case err != nil:
+		return fmt.Errorf("noting the user's PodGroup: %w", err)
+	}
+	c.assumedVolcanoJobs.put(keyOf(noted), noted, v.VolcanoJob.ResourceVersion)
+	v.VolcanoJob = noted
+	c.tell(v.Job, a.Event)
+	return nil
+}
+
 // applyPodGroup makes or mends the PodGroup, whichever of the two controllers came first.
 func (c *Controller) applyPodGroup(ctx context.Context, v *view.View, a policy.ApplyPodGroup) error {
 	if v.VolcanoJob.Status.State.Phase != "" {
