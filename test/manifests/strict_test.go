@@ -8,8 +8,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	paddlev1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/deploy"
 	"github.com/paddle-volcano/paddle-volcano/test/manifests"
 )
@@ -56,4 +58,20 @@ func TestCRDIsSmallEnoughForKubectlApply(t *testing.T) {
 	data, err := json.Marshal(objects[0])
 	require.NoError(t, err)
 	require.Less(t, len(data), limit)
+}
+
+// What the schema of the embedded metadata does not name, the API server would take out of it without a word.
+func TestLabelsAndAnnotationsOfTemplatesAreKept(t *testing.T) {
+	job := &paddlev1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Name: "labelled"}}
+	job.Spec.Worker = &paddlev1.ResourceSpec{Replicas: 1}
+	template := &job.Spec.Worker.Template
+	template.Labels = map[string]string{"team": "vision"}
+	template.Annotations = map[string]string{"sidecar.istio.io/inject": "false"}
+	template.Spec.Containers = []corev1.Container{{Name: "paddle", Image: "paddle"}}
+
+	got, err := shared.paddle.BatchV1().PaddleJobs(shared.namespace(t)).Create(t.Context(), job,
+		metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	require.NoError(t, err)
+	require.Equal(t, template.Labels, got.Spec.Worker.Template.Labels)
+	require.Equal(t, template.Annotations, got.Spec.Worker.Template.Annotations)
 }
