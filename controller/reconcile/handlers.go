@@ -11,6 +11,7 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/policy"
 	"github.com/paddle-volcano/paddle-volcano/controller/view"
 )
@@ -93,7 +94,9 @@ func (c *Controller) podChanged(object metav1.Object, deleted bool) {
 	if !ok || key == "" {
 		return
 	}
-	c.failures.see(pod, deleted)
+	if c.ofLivingJob(pod) {
+		c.failures.see(pod, deleted)
+	}
 	if deleted {
 		c.departures.ofPod(key, c.now())
 	}
@@ -102,6 +105,13 @@ func (c *Controller) podChanged(object metav1.Object, deleted bool) {
 		return
 	}
 	c.queue.AddAfter(key, gather)
+}
+
+// ofLivingJob says whether a pod's Volcano Job is there: what becomes of the pods of one that was deleted is no news, and
+// nobody would forget it.
+func (c *Controller) ofLivingJob(pod *corev1.Pod) bool {
+	job, err := c.volcanoJobs.Jobs(pod.Namespace).Get(pod.Labels[keys.JobName])
+	return err == nil && metav1.IsControlledBy(pod, job)
 }
 
 // admissionChanged enqueues the PaddleJobs that may wait for a queue or a priority class.

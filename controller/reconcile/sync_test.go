@@ -204,7 +204,7 @@ func TestVolcanoJobOfAnEarlierLife(t *testing.T) {
 	d.told()
 	// The controller is restarted, and its new cache does not have the Volcano Job yet.
 	again := newDesk(t)
-	again.clients, again.Controller.clients = d.clients, d.clients
+	again.clients = d.clients
 	again.cached(t, func() *v1.PaddleJob {
 		job, err := d.paddle.BatchV1().PaddleJobs("ml").Get(t.Context(), "job", metav1.GetOptions{})
 		require.NoError(t, err)
@@ -326,8 +326,9 @@ func TestDeleteTakesOnlyWhatWasSeen(t *testing.T) {
 			require.NoError(t, d.pods.Add(pod))
 			var sent *metav1.DeleteOptions
 			d.kube.PrependReactor("delete", "pods", func(action clienttesting.Action) (bool, runtime.Object, error) {
-				options := action.(clienttesting.DeleteActionImpl).DeleteOptions
-				sent = &options
+				if remove, ok := action.(clienttesting.DeleteActionImpl); ok {
+					sent = &remove.DeleteOptions
+				}
 				return true, nil, &apierrors.StatusError{ErrStatus: metav1.Status{Code: code, Reason: metav1.StatusReason(map[int32]string{
 					http.StatusNotFound: string(metav1.StatusReasonNotFound), http.StatusConflict: string(metav1.StatusReasonConflict),
 				}[code])}}

@@ -107,15 +107,15 @@ func progress(v *view.View) (placed, running bool) {
 			up[m.Role]++
 		}
 	}
-	any := false
+	size := int32(0)
 	placed, running = true, true
 	for _, role := range view.Roles {
 		total, minimum := v.Size(role)
-		any = any || total > 0
+		size += total
 		placed = placed && on[role] >= minimum
 		running = running && up[role] >= minimum
 	}
-	return placed && any, running && any
+	return placed && size > 0, running && size > 0
 }
 
 // times keeps when the gang first ran and when the job ended.

@@ -3,7 +3,7 @@
 package status
 
 import (
-	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -69,7 +69,7 @@ func pod(role string, index int, state view.State) *corev1.Pod {
 	name := view.PodName("job", role, int32(index))
 	p := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: name, UID: types.UID(name + "-uid"), Labels: map[string]string{
-			vcbatch.TaskSpecKey: role, keys.TaskIndex: fmt.Sprint(index),
+			vcbatch.TaskSpecKey: role, keys.TaskIndex: strconv.Itoa(index),
 		}},
 		Spec:   corev1.PodSpec{NodeName: "node"},
 		Status: corev1.PodStatus{Phase: corev1.PodPending},

@@ -5,6 +5,7 @@ package jobs_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,11 +31,8 @@ func await(t *testing.T, what string, try func(ctx context.Context) error) {
 	t.Helper()
 	var last error
 	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
-		if err := try(ctx); err != nil {
-			last = err
-			return false, nil
-		}
-		return true, nil
+		last = try(ctx)
+		return last == nil, nil
 	})
 	if err != nil {
 		require.FailNow(t, "gave up waiting for "+what, "%v (logs in %s)", last, cluster.StateDir())
@@ -54,7 +52,7 @@ func namespace(t *testing.T) string {
 		return err
 	})
 	await(t, "the root certificates of "+name, func(ctx context.Context) error {
-		_, err := cluster.kube.CoreV1().ServiceAccounts(name).Get(ctx, "default", metav1.GetOptions{})
+		_, err := cluster.kube.CoreV1().ConfigMaps(name).Get(ctx, "kube-root-ca.crt", metav1.GetOptions{})
 		return err
 	})
 	return name
@@ -102,7 +100,7 @@ func awaitJob(t *testing.T, job *v1.PaddleJob, what string, want func(*v1.Paddle
 		}
 		if last = fresh; !want(fresh) {
 			text, err := json.Marshal(fresh.Status)
-			return fmt.Errorf("its status is %s (%w)", text, err)
+			return errors.Join(fmt.Errorf("its status is %s", text), err)
 		}
 		return nil
 	})

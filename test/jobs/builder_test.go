@@ -55,9 +55,8 @@ func annotateWorkers(key, value string) change {
 	return func(job *v1.PaddleJob) { job.Spec.Worker.Template.Annotations[key] = value }
 }
 
-func intranet(intranet v1.Intranet) change {
-	return func(job *v1.PaddleJob) { job.Spec.Intranet = intranet }
-}
+// byService lets the pods reach each other by names.
+func byService(job *v1.PaddleJob) { job.Spec.Intranet = v1.Service }
 
 func cleans(policy v1.CleanPodPolicy) change {
 	return func(job *v1.PaddleJob) { job.Spec.CleanPodPolicy = policy }

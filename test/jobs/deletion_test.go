@@ -21,7 +21,7 @@ func TestDeletionLeavesNothing(t *testing.T) {
 		options metav1.DeleteOptions
 	}{
 		"while it runs":     {phase: v1.Running},
-		"with names":        {phase: v1.Running, with: []change{intranet(v1.Service)}},
+		"with names":        {phase: v1.Running, with: []change{byService}},
 		"while it waits":    {phase: v1.Pending, with: []change{onNodes("none.has/this")}},
 		"after success":     {phase: v1.Completed, with: []change{workersRunFor("1s")}},
 		"in the foreground": {phase: v1.Running, options: metav1.DeleteOptions{PropagationPolicy: ptr(metav1.DeletePropagationForeground)}},

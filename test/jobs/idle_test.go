@@ -20,7 +20,7 @@ func TestIdleSyncsWriteNothing(t *testing.T) {
 		phase v1.Phase
 	}{
 		"running by pod ip":  {phase: v1.Running},
-		"running by service": {with: []change{intranet(v1.Service)}, phase: v1.Running},
+		"running by service": {with: []change{byService}, phase: v1.Running},
 		"completed":          {with: []change{workersRunFor("1s")}, phase: v1.Completed},
 		"below the minimum": {phase: v1.Running, with: []change{func(job *v1.PaddleJob) {
 			job.Spec.SchedulingPolicy = &v1.SchedulingPolicy{MinAvailable: ptr(int32(3))}

@@ -29,7 +29,7 @@ func TestJobTrainsToCompleted(t *testing.T) {
 			told: []string{"Completed x1", "Created x1", "EnvironmentReady x1", "Running x1", "Scheduled x1"},
 		},
 		"ps by service": {
-			job: psJob, with: []change{intranet(v1.Service)}, mode: v1.ModePS,
+			job: psJob, with: []change{byService}, mode: v1.ModePS,
 			told: []string{"Completed x1", "Created x1", "Running x1", "Scheduled x1"},
 		},
 		"collective": {

@@ -71,7 +71,7 @@ func TestNamesOfOthersAreNotTaken(t *testing.T) {
 			},
 		},
 		"service": {
-			kind: "Service", with: []change{intranet(v1.Service)},
+			kind: "Service", with: []change{byService},
 			make: func(ctx context.Context, space string) error {
 				_, err := cluster.kube.CoreV1().Services(space).Create(ctx, &corev1.Service{
 					ObjectMeta: meta(space), Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}},

@@ -4,6 +4,7 @@ package jobs_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -72,9 +73,8 @@ func syncs(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
-	if err != nil {
+	if err := errors.Join(err, response.Body.Close()); err != nil {
 		return 0, err
 	}
 	count := 0

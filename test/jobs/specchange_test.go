@@ -33,7 +33,7 @@ func awaitVolcanoJob(t *testing.T, job *v1.PaddleJob, other *vcbatch.Job) *vcbat
 
 func TestSpecChangeWhilePending(t *testing.T) {
 	t.Parallel()
-	for name, with := range map[string][]change{"by pod ip": nil, "by service": {intranet(v1.Service)}} {
+	for name, with := range map[string][]change{"by pod ip": nil, "by service": {byService}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			job := create(t, psJob(namespace(t), "edited", append(with, onNodes("none.has/this"), workersRunFor("2s"))...))
@@ -66,7 +66,7 @@ func TestSpecChangeWhileRunningIsToldAndNotApplied(t *testing.T) {
 	}{
 		"more workers":      {edit: workers(3), reason: "SpecChangeNotApplied"},
 		"fewer workers":     {edit: workers(1), reason: "SpecChangeNotApplied"},
-		"another intranet":  {edit: intranet(v1.Service), reason: "SpecChangeNotApplied"},
+		"another intranet":  {edit: byService, reason: "SpecChangeNotApplied"},
 		"what cannot run":   {edit: workers(0), reason: "SpecChangeRefused"},
 		"no servers at all": {edit: func(job *v1.PaddleJob) { job.Spec.PS = nil }, reason: "SpecChangeNotApplied"},
 	} {

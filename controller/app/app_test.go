@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+
+	"github.com/paddle-volcano/paddle-volcano/controller/reconcile"
+)
+
+func TestOptions(t *testing.T) {
+	t.Parallel()
+	require.NoError(t, NewOptions().Validate())
+	for name, tc := range map[string]struct {
+		wrong func(*Options)
+		says  string
+	}{
+		"intranet":  {wrong: func(o *Options) { o.DefaultIntranet = "Host" }, says: `--default-intranet is "Host": use PodIP or Service`},
+		"workers":   {wrong: func(o *Options) { o.Workers = 0 }, says: "--workers is 0"},
+		"resync":    {wrong: func(o *Options) { o.ResyncPeriod = -time.Second }, says: "--resync-period is -1s"},
+		"qps":       {wrong: func(o *Options) { o.QPS = 0 }, says: "--kube-api-qps is 0"},
+		"burst":     {wrong: func(o *Options) { o.Burst = 0 }, says: "--kube-api-burst is 0"},
+		"lock":      {wrong: func(o *Options) { o.LeaderElection.ResourceLock = "endpoints" }, says: `only "leases" is known`},
+		"two wrong": {wrong: func(o *Options) { o.Workers, o.DefaultIntranet = 0, "" }, says: "--default-intranet is \"\": use PodIP or Service\n--workers is 0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			o := NewOptions()
+			tc.wrong(o)
+			require.ErrorContains(t, o.Validate(), tc.says)
+		})
+	}
+}
+
+func TestCommand(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	help := NewCommand()
+	help.SetOut(&out)
+	help.SetArgs([]string{"--help"})
+	require.NoError(t, help.Execute())
+	for _, flag := range []string{
+		"--namespace", "--default-intranet", "--workers", "--kube-api-qps", "--kube-api-burst", "--kubeconfig", "--http-address",
+		"--resync-period", "--leader-elect", "--logging-format", "--version", "--v ",
+	} {
+		require.Contains(t, out.String(), flag)
+	}
+
+	wrong := NewCommand()
+	wrong.SetArgs([]string{"--workers=0"})
+	wrong.SilenceErrors = true
+	require.ErrorContains(t, wrong.Execute(), "flags: --workers is 0")
+}
+
+func TestHealth(t *testing.T) {
+	t.Parallel()
+	reconcile.RegisterMetrics()
+	synced := false
+	server := httptest.NewServer(handler(func() bool { return synced }, leaderelection.NewLeaderHealthzAdaptor(time.Second)))
+	t.Cleanup(server.Close)
+	get := func(path string) (int, string) {
+		t.Helper()
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+path, http.NoBody)
+		require.NoError(t, err)
+		response, err := server.Client().Do(request)
+		require.NoError(t, err)
+		var body bytes.Buffer
+		_, err = body.ReadFrom(response.Body)
+		require.NoError(t, err)
+		require.NoError(t, response.Body.Close())
+		return response.StatusCode, body.String()
+	}
+	code, text := get("/readyz")
+	require.Equal(t, http.StatusServiceUnavailable, code)
+	require.Contains(t, text, "CRDs")
+	synced = true
+	code, _ = get("/readyz")
+	require.Equal(t, http.StatusOK, code)
+	code, _ = get("/healthz")
+	require.Equal(t, http.StatusOK, code)
+	code, text = get("/metrics")
+	require.Equal(t, http.StatusOK, code)
+	require.Contains(t, text, "go_goroutines")
+}
+
+// election is one with a fake API server and times that suit a test.
+func election(t *testing.T, client *fake.Clientset, name string) (*Options, resourcelock.Interface) {
+	t.Helper()
+	o := NewOptions()
+	e := &o.LeaderElection
+	e.LeaseDuration, e.RenewDeadline = metav1.Duration{Duration: 3 * time.Second}, metav1.Duration{Duration: 2 * time.Second}
+	e.RetryPeriod = metav1.Duration{Duration: 100 * time.Millisecond}
+	lock, err := resourcelock.New(e.ResourceLock, e.ResourceNamespace, e.ResourceName, client.CoreV1(), client.CoordinationV1(),
+		resourcelock.ResourceLockConfig{Identity: name})
+	require.NoError(t, err)
+	return o, lock
+}
+
+func leaseOf(t *testing.T, client *fake.Clientset) *coordinationv1.Lease {
+	t.Helper()
+	lease, err := client.CoordinationV1().Leases("paddle-system").Get(t.Context(), "paddlejob-controller", metav1.GetOptions{})
+	require.NoError(t, err)
+	return lease
+}
+
+// The next leader must not begin while this one still writes.
+func TestLeaseIsReleasedAfterTheLastWrite(t *testing.T) {
+	t.Parallel()
+	client := fake.NewClientset()
+	o, lock := election(t, client, "first")
+	ctx, cancel := context.WithCancel(t.Context())
+	working, finish := make(chan struct{}), make(chan struct{})
+	var holder string
+	ended := make(chan error, 1)
+	go func() {
+		ended <- lead(ctx, o, func(ctx context.Context) {
+			close(working)
+			<-ctx.Done()
+			<-finish
+			holder = *leaseOf(t, client).Spec.HolderIdentity
+		}, lock, leaderelection.NewLeaderHealthzAdaptor(time.Second))
+	}()
+	<-working
+	cancel()
+	close(finish)
+	require.NoError(t, <-ended)
+	require.Equal(t, "first", holder, "held to the end")
+	require.Empty(t, *leaseOf(t, client).Spec.HolderIdentity, "and then released")
+}
+
+func TestWaitingControllerEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	client := fake.NewClientset()
+	o, first := election(t, client, "first")
+	ctx, cancel := context.WithCancel(t.Context())
+	working, ended := make(chan struct{}), make(chan error, 2)
+	health := func() *leaderelection.HealthzAdaptor { return leaderelection.NewLeaderHealthzAdaptor(time.Second) }
+	go func() {
+		ended <- lead(t.Context(), o, func(ctx context.Context) { close(working); <-ctx.Done() }, first, health())
+	}()
+	<-working
+	var ran atomic.Bool
+	second, lock := election(t, client, "second")
+	go func() { ended <- lead(ctx, second, func(context.Context) { ran.Store(true) }, lock, health()) }()
+	cancel()
+	require.NoError(t, <-ended)
+	require.False(t, ran.Load(), "only one works")
+}
+
+func TestLostLeaseEndsTheController(t *testing.T) {
+	t.Parallel()
+	client := fake.NewClientset()
+	o, lock := election(t, client, "first")
+	working := make(chan struct{})
+	ended := make(chan error, 1)
+	go func() {
+		ended <- lead(t.Context(), o, func(ctx context.Context) { close(working); <-ctx.Done() }, lock, leaderelection.NewLeaderHealthzAdaptor(time.Second))
+	}()
+	<-working
+	client.PrependReactor("*", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, errors.New("the API server does not answer")
+	})
+	require.ErrorIs(t, <-ended, errLeadershipLost)
+}
