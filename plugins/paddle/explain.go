@@ -110,7 +110,7 @@ func (t *tally) count(task *api.TaskInfo, refused *api.FitErrors) {
 
 // tried tells whether the session came to any pod of the role: allocate gives a gang up at the first that finds no node.
 func (t tally) tried() bool {
-	return t.running+t.room+t.gated > 0 || t.reason != ""
+	return t.running+t.room > 0 || t.reason != ""
 }
 
 // why is the reasons for which roles are short of their minimum.

@@ -14,8 +14,10 @@ import (
 func TestWhyGangIsNotStarted(t *testing.T) {
 	large := resources{"cpu": "8", "memory": "8Gi"}
 	group := func() any { return podGroup("job", 4, twoTwo) }
-	gated := pods("job", "ps", 2, nothing)
-	gated[1].Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "wait"}}
+	gated, allGated, gatedSurplus := pods("job", "ps", 2, nothing), pods("job", "ps", 2, nothing), pods("job", "ps", 3, nothing)
+	for _, pod := range []*corev1.Pod{gated[1], allGated[0], allGated[1], gatedSurplus[2]} {
+		pod.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "wait"}}
+	}
 	fussy := pods("job", "ps", 2, nothing)
 	for _, pod := range fussy {
 		pod.Spec.NodeSelector = map[string]string{"disk": "ssd"}
@@ -30,9 +32,15 @@ func TestWhyGangIsNotStarted(t *testing.T) {
 	ending[0].Spec.NodeName = "n1"
 	ending[0].Status.Phase = corev1.PodRunning
 	ending[0].DeletionTimestamp = &now
-	half := pods("job", "worker", 2, oneCPU)
-	half[0].Spec.NodeName = "n1"
-	half[0].Status.Phase = corev1.PodRunning
+	lost := pods("job", "ps", 2, nothing)
+	lost[1].Spec.NodeName = "n1"
+	lost[1].Status.Phase = corev1.PodRunning
+	lost[1].DeletionTimestamp = &now
+	half, oneServer, threeWorkers := pods("job", "worker", 2, oneCPU), pods("job", "ps", 2, oneCPU), pods("job", "worker", 3, oneCPU)
+	for _, pod := range append([]*corev1.Pod{half[0], oneServer[0]}, threeWorkers...) {
+		pod.Spec.NodeName = "n1"
+		pod.Status.Phase = corev1.PodRunning
+	}
 
 	for _, test := range []struct {
 		name    string
@@ -57,9 +65,33 @@ func TestWhyGangIsNotStarted(t *testing.T) {
 			"gang not started: 0 of 2 servers have room; no pod is started until all minimums fit " +
 				"(servers: 0/1 nodes are unavailable: 1 node(s) didn't match Pod's node affinity/selector)",
 		}, {
-			"pods are missing",
-			[]any{group(), pods("job", "ps", 1, nothing), pods("job", "worker", 2, nothing), node("n1", large)},
+			"pods are missing, and others are not needed",
+			[]any{podGroup("job", 4, map[string]int32{"ps": 2, "worker": 2, "board": 0}), pods("job", "ps", 1, nothing),
+				pods("job", "worker", 2, nothing), plainPods("job", "board", 1, nothing), node("n1", large)},
 			"gang not started: 1 of 2 servers and 2 of 2 workers exist; no pod is started until all minimums exist",
+		}, {
+			"pods are missing, but not in number",
+			[]any{podGroup("job", 3, twoTwo), pods("job", "ps", 1, nothing), pods("job", "worker", 4, nothing), node("n1", large)},
+			"gang not started: 1 of 2 servers and 1 of 1 worker exist; no pod is started until all minimums exist",
+		}, {
+			"pods are missing, but not in any role",
+			[]any{podGroup("job", 3, map[string]int32{"worker": 1}), pods("job", "worker", 2, nothing), node("n1", large)},
+			"gang not started: 2 of 3 pods exist; no pod is started until all minimums exist",
+		}, {
+			"a pod is ending and not made again yet",
+			[]any{group(), lost, pods("job", "worker", 2, nothing), node("n1", large)},
+			"gang not started: 1 of 2 servers and 2 of 2 workers exist; no pod is started until all minimums exist",
+		}, {
+			"all servers are gated",
+			[]any{group(), allGated, pods("job", "worker", 2, nothing), node("n1", large)},
+			"gang not started: 2 of 2 workers have room; no pod is started until all minimums fit " +
+				"(servers: 2 held back by scheduling gates)",
+		}, {
+			"a pod that is not needed is gated",
+			[]any{group(), gatedSurplus, pods("job", "worker", 2, resources{"cpu": "5"}), node("n1", large),
+				node("n2", resources{"cpu": "4"})},
+			"gang not started: 2 of 2 servers and 1 of 2 workers have room; no pod is started until all minimums fit " +
+				"(workers: 0/2 nodes are unavailable: 2 Insufficient cpu)",
 		}, {
 			"a pod is gated",
 			[]any{group(), gated, pods("job", "worker", 2, nothing), node("n1", large)},
@@ -81,8 +113,14 @@ func TestWhyGangIsNotStarted(t *testing.T) {
 			"gang incomplete: 2 of 2 servers and 1 of 2 workers run or have room; missing pods wait until all minimums fit " +
 				"(workers: 0/3 nodes are unavailable: 3 Insufficient cpu)",
 		}, {
+			"a running gang lacks a server, and has more workers than it needs",
+			[]any{group(), oneServer, threeWorkers, node("n1", resources{"cpu": "4", "memory": "8Gi"}),
+				node("n2", resources{"cpu": "900m", "memory": "8Gi"}), node("n3", resources{"cpu": "900m", "memory": "8Gi"})},
+			"gang incomplete: 1 of 2 servers and 2 of 2 workers run or have room; missing pods wait until all minimums fit " +
+				"(servers: 0/3 nodes are unavailable: 3 Insufficient cpu)",
+		}, {
 			"minimum above the roles' sum",
-			[]any{podGroup("job", 3, map[string]int32{"worker": 1}), pods("job", "worker", 3, resources{"cpu": "5"}),
+			[]any{podGroup("job", 3, map[string]int32{"worker": 1}), pods("job", "worker", 4, resources{"cpu": "5"}),
 				node("n1", large), node("n2", resources{"cpu": "7"})},
 			"gang not started: 2 of 3 pods have room; no pod is started until all minimums fit " +
 				"(pods: 0/2 nodes are unavailable: 2 Insufficient cpu)",

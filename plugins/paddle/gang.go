@@ -109,10 +109,31 @@ func (g gang) hold(job *api.JobInfo, taskRoles map[string]role) {
 		job.TaskMinAvailable[group.task] = group.min
 	}
 	job.TaskMinAvailableTotal = g.total()
-	job.MinAvailable = max(job.MinAvailable, g.total())
+	job.MinAvailable = max(job.MinAvailable, g.members(job))
 	if subJob, ok := job.SubJobs[job.DefaultSubJobID()]; ok && !job.ContainsSubJobPolicy() {
 		subJob.MinAvailable = job.MinAvailable
 	}
+}
+
+// members is the number of pods with which the gang is whole. Where a role is short of its minimum, pods that other roles
+// have beyond theirs do not make up for it: what only counts pods (JobInfo.IsReady and IsStarving) must not be told so.
+func (g gang) members(job *api.JobInfo) int32 {
+	bound := map[string]int32{}
+	for _, task := range job.Tasks {
+		if occupies(task.Status) {
+			bound[task.TaskRole]++
+		}
+	}
+	var sum int32
+	whole := true
+	for _, group := range g {
+		whole = whole && bound[group.task] >= group.min
+		sum += max(group.min, bound[group.task])
+	}
+	if whole {
+		return g.total()
+	}
+	return sum
 }
 
 // ready tells whether every minimum is bound, or placed in this session. It asks a job whose gang is held.

@@ -137,6 +137,32 @@ func TestHold(t *testing.T) {
 	require.Equal(t, int32(4), job.MinAvailable, "minMember above the sum holds as well")
 }
 
+// Workers beyond their minimum make up for no server.
+func TestMembers(t *testing.T) {
+	for name, test := range map[string]struct {
+		running map[string]bool
+		want    int32
+	}{
+		"nothing runs":             {nil, 4},
+		"workers only":             {map[string]bool{"job-worker-0": true, "job-worker-1": true, "job-worker-2": true}, 5},
+		"a part of each":           {map[string]bool{"job-ps-0": true, "job-worker-0": true}, 4},
+		"whole, and a worker more": {map[string]bool{"job-ps-0": true, "job-ps-1": true, "job-worker-0": true, "job-worker-1": true, "job-worker-2": true}, 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			job := jobInfo(4, twoTwo, map[string]int{"ps": 2, "worker": 4})
+			for _, task := range job.Tasks {
+				if test.running[task.Name] {
+					require.NoError(t, job.UpdateTaskStatus(task, api.Running))
+				}
+			}
+			gang := newGang(job, defaultTaskRoles)
+			require.Equal(t, test.want, gang.members(job))
+			gang.hold(job, defaultTaskRoles)
+			require.Equal(t, test.want, job.MinAvailable)
+		})
+	}
+}
+
 // A sub job of the user's own keeps its size.
 func TestHoldLeavesSubJobs(t *testing.T) {
 	job := api.NewJobInfo("ns/job")
