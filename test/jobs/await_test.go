@@ -42,7 +42,12 @@ func await(t *testing.T, what string, try func(ctx context.Context) error) {
 // namespace makes a namespace for one test, in which pods are admitted.
 func namespace(t *testing.T) string {
 	t.Helper()
-	name := strings.NewReplacer("/", "-", "_", "-", " ", "-", ",", "").Replace(strings.ToLower(t.Name()))
+	return namespaceNamed(t, t.Name())
+}
+
+func namespaceNamed(t *testing.T, name string) string {
+	t.Helper()
+	name = strings.NewReplacer("/", "-", "_", "-", " ", "-", ",", "").Replace(strings.ToLower(name))
 	name = strings.Trim(name[max(0, len(name)-60):], "-")
 	_, err := cluster.kube.CoreV1().Namespaces().Create(t.Context(),
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})

@@ -58,7 +58,11 @@ func run(m *testing.M) (code int) {
 func start() (*plane, error) {
 	s, err := sandbox.Start(context.Background(), sandbox.Options{
 		StateDir: "../../_output/test-jobs", Progress: os.Stderr,
-		ControllerArgs: []string{"--resync-period=" + resync.String(), "-v=3"},
+		ControllerArgs: []string{
+			"--resync-period=" + resync.String(), "-v=3",
+			// With the shipped rights; a controller that was killed is to be missed for a moment only.
+			"--leader-elect=true", "--leader-elect-lease-duration=3s", "--leader-elect-renew-deadline=2s", "--leader-elect-retry-period=500ms",
+		},
 	})
 	if err != nil {
 		return nil, err

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package jobs_test
+
+import (
+	"context"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/app"
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+)
+
+// instead runs a controller with other flags in the place of the sandbox's, until the test ends.
+func instead(t *testing.T, with func(*app.Options)) {
+	t.Helper()
+	down(t, sandbox.Controller, syscall.SIGTERM)
+	o := app.NewOptions()
+	o.Kubeconfig, o.HTTPAddress, o.LeaderElection.LeaderElect = cluster.Kubeconfig(), "", false
+	with(o)
+	require.NoError(t, o.Validate())
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- app.Run(ctx, o) }()
+	t.Cleanup(func() {
+		cancel()
+		require.NoError(t, <-ended)
+	})
+}
+
+func TestOneNamespaceOnly(t *testing.T) {
+	mine, others := namespace(t), namespaceNamed(t, t.Name()+"-others")
+	instead(t, func(o *app.Options) { o.Namespace = mine })
+	ignored := create(t, collective(others, "ignored"))
+	job := create(t, collective(mine, "run", workersRunFor("1s")))
+	awaitPhase(t, job, v1.Completed)
+	ignored, err := cluster.paddle.BatchV1().PaddleJobs(others).Get(t.Context(), ignored.Name, metav1.GetOptions{})
+	require.NoError(t, err)
+	require.Empty(t, ignored.Status)
+}
+
+func TestDefaultIntranet(t *testing.T) {
+	space := namespace(t)
+	before := create(t, collective(space, "before"))
+	awaitPhase(t, before, v1.Running)
+	written := awaitEnvironment(t, before, "")
+
+	instead(t, func(o *app.Options) { o.DefaultIntranet = string(v1.Service) })
+	after := create(t, collective(space, "after"))
+	awaitPhase(t, after, v1.Running)
+	cm, err := cluster.kube.CoreV1().ConfigMaps(space).Get(t.Context(), after.Name, metav1.GetOptions{})
+	require.NoError(t, err)
+	require.Equal(t, "after-worker-0.after,after-worker-1.after", cm.Data["PADDLE_TRAINERS"])
+	require.NotContains(t, cm.Annotations, keys.Gang)
+
+	still, err := cluster.kube.CoreV1().ConfigMaps(space).Get(t.Context(), before.Name, metav1.GetOptions{})
+	require.NoError(t, err)
+	require.Equal(t, written.ResourceVersion, still.ResourceVersion, "a job that exists is left as it was made")
+}
