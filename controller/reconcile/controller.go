@@ -71,8 +71,10 @@ type Controller struct {
 	assumedVolcanoJobs  *assumed[*vcbatch.Job]
 	assumedPodGroups    *assumed[*vcscheduling.PodGroup]
 	assumedEnvironments *assumed[*corev1.ConfigMap]
-	written             *writes
-	commanded           *writes
+	// unwritten is since when a status has a change that can wait.
+	unwritten *stamps
+	// commanded is since when Volcano has a command.
+	commanded *stamps
 }
 
 // New builds a controller that has not started to watch.
@@ -93,8 +95,8 @@ func New(clients Clients, recorder record.EventRecorder, options Options) (*Cont
 		pods:            s.pods.Core().V1().Pods().Informer().GetIndexer(),
 		failures:        newFailures(),
 		departures:      newDepartures(),
-		written:         newWrites(),
-		commanded:       newWrites(),
+		unwritten:       newStamps(),
+		commanded:       newStamps(),
 	}
 	c.assumedJobs = newAssumed[*v1.PaddleJob](c.clock)
 	c.assumedVolcanoJobs = newAssumed[*vcbatch.Job](c.clock)

@@ -143,9 +143,10 @@ func applyBody(group *vcscheduling.PodGroup) ([]byte, error) {
 
 // issueCommand gives Volcano a command, unless it has not read the last one yet.
 func (c *Controller) issueCommand(ctx context.Context, a policy.IssueCommand) error {
-	if c.commanded.wait(a.Command.Name, policy.CompleteGrace, c.now()) > 0 {
+	if ago, given := c.commanded.since(a.Command.Name, c.now()); given && ago < policy.CompleteGrace {
 		return nil // it is at it
 	}
+	c.commanded.forget(a.Command.Name)
 	_, err := c.clients.Volcano.BusV1alpha1().Commands(a.Command.Namespace).Create(ctx, a.Command, metav1.CreateOptions{FieldManager: FieldManager})
 	if apierrors.IsAlreadyExists(err) {
 		return nil
@@ -153,7 +154,7 @@ func (c *Controller) issueCommand(ctx context.Context, a policy.IssueCommand) er
 	if err != nil {
 		return fmt.Errorf("giving Volcano the command %s: %w", a.Command.Action, err)
 	}
-	c.commanded.at(a.Command.Name, c.now())
+	c.commanded.since(a.Command.Name, c.now())
 	klog.FromContext(ctx).Info("Gave Volcano a command", "action", a.Command.Action, "reason", a.Command.Message)
 	return nil
 }

@@ -158,16 +158,19 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-func TestWrites(t *testing.T) {
+func TestStamps(t *testing.T) {
 	t.Parallel()
-	w := newWrites()
-	require.Zero(t, w.wait("key", time.Minute, at(0)), "the first need not wait")
-	w.at("key", at(0))
-	require.Equal(t, 50*time.Second, w.wait("key", time.Minute, at(10)))
-	require.Zero(t, w.wait("key", time.Minute, at(60)))
-	require.Zero(t, w.wait("key", 0, at(0)))
-	w.forget("key")
-	require.Zero(t, w.wait("key", time.Minute, at(1)))
+	s := newStamps()
+	_, known := s.since("key", at(0))
+	require.False(t, known)
+	ago, known := s.since("key", at(10))
+	require.True(t, known)
+	require.Equal(t, 10*time.Second, ago)
+	_, known = s.since("other", at(10))
+	require.False(t, known)
+	s.forget("key")
+	_, known = s.since("key", at(11))
+	require.False(t, known)
 }
 
 func TestSoonest(t *testing.T) {

@@ -38,7 +38,7 @@ func (c *Controller) sync(ctx context.Context, key string) (time.Duration, error
 		return 0, gone(err)
 	}
 	if v == nil {
-		c.written.forget(key)
+		c.unwritten.forget(key)
 		c.assumedJobs.forget(key)
 		return 0, nil
 	}
@@ -80,10 +80,13 @@ func (c *Controller) report(ctx context.Context, key string, v *view.View, plan 
 	before := &v.Job.Status
 	after := status.Next(v, plan, c.now())
 	if equality.Semantic.DeepEqual(before, after) {
+		c.unwritten.forget(key)
 		return 0, nil
 	}
-	if wait := c.written.wait(key, status.Delay(before, after), c.now()); wait > 0 {
-		return wait, nil
+	if delay := status.Delay(before, after); delay > 0 {
+		if waited, _ := c.unwritten.since(key, c.now()); waited < delay {
+			return delay - waited, nil
+		}
 	}
 	changed := v.Job.DeepCopy()
 	changed.Status = *after
@@ -94,7 +97,7 @@ func (c *Controller) report(ctx context.Context, key string, v *view.View, plan 
 	case err != nil:
 		return 0, fmt.Errorf("writing the status: %w", err)
 	}
-	c.written.at(key, c.now())
+	c.unwritten.forget(key)
 	c.assumedJobs.put(key, written, v.Job.ResourceVersion)
 	if before.Phase != after.Phase {
 		klog.FromContext(ctx).Info("PaddleJob changed its phase", "from", before.Phase, "to", after.Phase)

@@ -26,6 +26,7 @@ import (
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	paddlefake "github.com/paddle-volcano/paddle-volcano/controller/client/clientset/versioned/fake"
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/render"
 )
 
@@ -300,10 +301,10 @@ func TestNoPodGroupForAJobThatHasEnded(t *testing.T) {
 func TestGoneJobLeavesNoMemory(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	d.written.at("ml/job", epoch)
+	d.unwritten.since("ml/job", epoch)
 	d.assumedJobs.put("ml/job", &v1.PaddleJob{}, "")
 	require.NoError(t, d.work(t))
-	require.Empty(t, d.written.last)
+	require.Empty(t, d.unwritten.seen)
 	require.Empty(t, d.assumedJobs.entries)
 }
 
@@ -356,4 +357,26 @@ func TestRunEndsWithItsContext(t *testing.T) {
 	case <-time.After(time.Minute):
 		require.Fail(t, "a minute after the context the controller still runs")
 	}
+}
+
+func TestChangeOfCountsWaitsForMore(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	now := epoch
+	d.now = func() time.Time { return now }
+	d.cached(t, d.stored(t))
+	require.NoError(t, d.work(t))
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "ml", Name: "job-worker-0", UID: "pod",
+		Labels:          map[string]string{keys.JobName: "job", vcbatch.TaskSpecKey: "worker", keys.TaskIndex: "0"},
+		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(&vcbatch.Job{ObjectMeta: metav1.ObjectMeta{UID: "vc"}}, vcbatch.SchemeGroupVersion.WithKind("Job"))},
+	}}
+	require.NoError(t, d.pods.Add(pod))
+	wait, err := d.sync(t.Context(), "ml/job")
+	require.NoError(t, err)
+	require.Equal(t, 2*time.Second, wait, "looked at again when the time is over")
+	require.Zero(t, d.status(t).Worker.Pending)
+	now = now.Add(wait)
+	require.NoError(t, d.work(t))
+	require.Equal(t, 1, d.status(t).Worker.Pending)
 }

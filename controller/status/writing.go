@@ -16,8 +16,8 @@ const (
 	textsDelay  = 15 * time.Second
 )
 
-// Delay is how long after the last write a change is to be written: at once if the phase, a condition or anything else
-// moved, later if only pods were counted anew, and later still if only the text of a condition is another.
+// Delay is how long a change may wait for more of them: not at all if the phase, a condition or anything else moved, a
+// moment if only pods were counted anew, and longer if only the text of a condition is another.
 func Delay(before, after *v1.PaddleJobStatus) time.Duration {
 	a, b := before.DeepCopy(), after.DeepCopy()
 	for i := range a.Conditions {
