@@ -41,11 +41,7 @@ func TestPodGroup(t *testing.T) {
 		"restarting, Volcano's own": {phase: vcbatch.Restarting},
 		"completing":                {phase: vcbatch.Completing, with: []change{noPodGroup}},
 		"completed":                 {phase: vcbatch.Completed, with: []change{noPodGroup}},
-		"left over":                 {phase: vcbatch.Completed, want: []string{"delete PodGroup " + group}},
-		"left over by a failure":    {phase: vcbatch.Failed, want: []string{"delete PodGroup " + group}},
-		"left over and leaving": {phase: vcbatch.Failed, with: []change{func(v *view.View) {
-			v.PodGroup.DeletionTimestamp = &metav1.Time{}
-		}}},
+		"left over":                 {phase: vcbatch.Completed},
 		"workers have succeeded": {phase: vcbatch.Running, with: []change{noPodGroup, with("worker", view.Succeeded, view.Succeeded), func(v *view.View) {
 			v.Environment = nil
 		}}},

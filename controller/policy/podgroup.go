@@ -19,21 +19,18 @@ func WantsPodGroup(phase vcbatch.JobPhase) bool {
 	return phase == "" || phase == vcbatch.Pending || phase == vcbatch.Running
 }
 
-// podGroup makes the PodGroup that the pods' annotation names, mends it where it differs, and deletes it where one is
-// left over.
+// podGroup makes the PodGroup that the pods' annotation names, and mends it where it differs. One that is left over goes
+// when the job has finished (cleanUp): until then Volcano is about to delete it.
 func (p *Plan) podGroup(v *view.View) {
-	phase := v.VolcanoJob.Status.State.Phase
-	switch {
-	case WantsPodGroup(phase) && !v.Succeeded():
-		want := render.PodGroup(v.VolcanoJob, func(class string) int32 {
-			value, _ := v.Priority(class)
-			return value
-		})
-		if v.PodGroup == nil || (v.PodGroup.DeletionTimestamp == nil && podGroupDiffers(v.PodGroup, want)) {
-			p.do(ApplyPodGroup{PodGroup: want})
-		}
-	case !WantsPodGroup(phase) && phase != vcbatch.Restarting && v.PodGroup != nil:
-		p.remove(KindPodGroup, v.PodGroup)
+	if !WantsPodGroup(v.VolcanoJob.Status.State.Phase) || v.Succeeded() {
+		return
+	}
+	want := render.PodGroup(v.VolcanoJob, func(class string) int32 {
+		value, _ := v.Priority(class)
+		return value
+	})
+	if v.PodGroup == nil || (v.PodGroup.DeletionTimestamp == nil && podGroupDiffers(v.PodGroup, want)) {
+		p.do(ApplyPodGroup{PodGroup: want})
 	}
 }
 
