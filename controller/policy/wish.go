@@ -69,7 +69,7 @@ func podGroupTaken(group *vcscheduling.PodGroup) Event {
 		Type:   corev1.EventTypeNormal,
 		Reason: ReasonPodGroupNotNeeded,
 		Message: fmt.Sprintf("took minMember, queue and priorityClassName from the PodGroup %s that you made; the object "+
-			"itself is not needed any more, set spec.schedulingPolicy instead", group.Name),
+			"itself is not needed: delete it, and set spec.schedulingPolicy instead", group.Name),
 	}
 }
 
