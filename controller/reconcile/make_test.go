@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package reconcile
+
+import (
+	"errors"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	clienttesting "k8s.io/client-go/testing"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	"github.com/paddle-volcano/paddle-volcano/controller/policy"
+)
+
+// workerPod puts the only worker into the cache.
+func (d *desk) workerPod(t *testing.T, status corev1.PodStatus) {
+	t.Helper()
+	owner := &vcbatch.Job{ObjectMeta: metav1.ObjectMeta{Name: "job", UID: "vc"}}
+	require.NoError(t, d.pods.Add(&corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: "ml", Name: "job-worker-0", UID: "pod",
+			Labels:          map[string]string{keys.JobName: "job", vcbatch.TaskSpecKey: "worker", keys.TaskIndex: "0"},
+			Annotations:     map[string]string{vcbatch.TaskSpecKey: "worker"},
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(owner, vcbatch.SchemeGroupVersion.WithKind("Job"))},
+		},
+		Spec: corev1.PodSpec{NodeName: "node"}, Status: status,
+	}))
+}
+
+// A ConfigMap that comes up after the Volcano Job was made is not seen by the check before, nor by the cache.
+func TestForeignEnvironmentIsNeverOverwritten(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		owner  types.UID
+		stalls bool
+	}{
+		"somebody's":              {owner: "other", stalls: true},
+		"our own, not cached yet": {owner: "uid"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			d.cached(t, d.stored(t))
+			require.NoError(t, d.work(t))
+			controls := true
+			theirs := &corev1.ConfigMap{
+				ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "job", OwnerReferences: []metav1.OwnerReference{{UID: tc.owner, Controller: &controls}}},
+				Data:       map[string]string{"mine": "mine"},
+			}
+			require.NoError(t, d.kube.Tracker().Add(theirs))
+			d.workerPod(t, corev1.PodStatus{Phase: corev1.PodPending, PodIP: "10.0.0.1"})
+			err := d.work(t)
+			if !tc.stalls {
+				require.ErrorIs(t, err, errStale)
+				return
+			}
+			var refused *refusal
+			require.ErrorAs(t, err, &refused)
+			c := meta.FindStatusCondition(d.status(t).Conditions, v1.ConditionStalled)
+			require.Equal(t, policy.ReasonNameTaken, c.Reason)
+			kept, err := d.kube.CoreV1().ConfigMaps("ml").Get(t.Context(), "job", metav1.GetOptions{})
+			require.NoError(t, err)
+			require.Equal(t, theirs.Data, kept.Data)
+		})
+	}
+}
+
+func TestCommandIsGivenOnceAtATime(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	now := epoch
+	d.now = func() time.Time { return now }
+	d.cached(t, d.stored(t))
+	require.NoError(t, d.work(t))
+	d.cachedVolcanoJob(t, vcbatch.Running)
+	end := metav1.NewTime(epoch)
+	d.workerPod(t, corev1.PodStatus{Phase: corev1.PodSucceeded, ContainerStatuses: []corev1.ContainerStatus{{
+		State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: end}},
+	}}})
+	commands := func() int {
+		count := 0
+		for _, action := range d.volcano.Actions() {
+			if action.Matches("create", "commands") {
+				count++
+			}
+		}
+		return count
+	}
+	wait, err := d.sync(t.Context(), "ml/job")
+	require.NoError(t, err)
+	require.LessOrEqual(t, wait, policy.CompleteGrace, "it comes back when the time is over")
+	require.Positive(t, wait)
+	require.Zero(t, commands(), "Volcano may do it by itself")
+
+	now = now.Add(policy.CompleteGrace)
+	require.NoError(t, d.work(t))
+	require.NoError(t, d.work(t))
+	require.Equal(t, 1, commands())
+	now = now.Add(policy.CompleteGrace)
+	require.NoError(t, d.work(t), "Volcano has not read the first one yet")
+	require.Equal(t, 2, commands())
+}
+
+func TestFinalizer(t *testing.T) {
+	t.Parallel()
+	theirs := func(job *v1.PaddleJob) { job.Finalizers = []string{"keep/this", keys.OperatorFinalizer} }
+	d := newDesk(t)
+	d.cached(t, d.stored(t, theirs))
+	require.NoError(t, d.work(t))
+	job, err := d.paddle.BatchV1().PaddleJobs("ml").Get(t.Context(), "job", metav1.GetOptions{})
+	require.NoError(t, err)
+	require.Equal(t, []string{"keep/this"}, job.Finalizers)
+	require.Equal(t, v1.Pending, job.Status.Phase, "the same sync goes on")
+
+	d = newDesk(t)
+	d.cached(t, d.stored(t, theirs))
+	d.paddle.PrependReactor("patch", "paddlejobs", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewConflict(v1.Resource("paddlejobs"), "job", errors.New("changed"))
+	})
+	require.ErrorIs(t, d.work(t), errStale)
+}
+
+func TestRefusedOr(t *testing.T) {
+	t.Parallel()
+	status := func(code int32, causes ...metav1.StatusCause) error {
+		return &apierrors.StatusError{ErrStatus: metav1.Status{Code: code, Details: &metav1.StatusDetails{Causes: causes}}}
+	}
+	for name, tc := range map[string]struct {
+		err  error
+		want bool
+	}{
+		"bad request":          {err: status(http.StatusBadRequest), want: true},
+		"forbidden":            {err: status(http.StatusForbidden), want: true},
+		"invalid":              {err: status(http.StatusUnprocessableEntity), want: true},
+		"too large":            {err: status(http.StatusRequestEntityTooLarge), want: true},
+		"conflict":             {err: status(http.StatusConflict)},
+		"too many requests":    {err: status(http.StatusTooManyRequests)},
+		"server error":         {err: status(http.StatusInternalServerError)},
+		"no answer":            {err: errors.New("connection refused")},
+		"namespace is leaving": {err: status(http.StatusForbidden, metav1.StatusCause{Type: corev1.NamespaceTerminatingCause})},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var refused *refusal
+			require.Equal(t, tc.want, errors.As(refusedOr(tc.err), &refused))
+			require.ErrorIs(t, refusedOr(tc.err), tc.err)
+		})
+	}
+}
