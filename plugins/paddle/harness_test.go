@@ -3,23 +3,17 @@
 package paddle
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/tools/record"
-	batch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	schedulingscheme "volcano.sh/apis/pkg/apis/scheduling/scheme"
 	scheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 	"volcano.sh/volcano/pkg/scheduler"
@@ -34,51 +28,6 @@ import (
 )
 
 const namespace = "ns"
-
-const (
-	actionsAll  = "enqueue, allocate, backfill"
-	withPaddle  = "  - name: paddle\n"
-	tier1NoGang = "- plugins:\n  - name: priority\n  - name: paddle\n  - name: conformance\n"
-)
-
-// tier is tier 1 or 2 of Volcano's own default configuration, with more plugins before and after (in tier 1 after gang).
-func tier(number int, before, after string) string {
-	if number == 1 {
-		return fmt.Sprintf("- plugins:\n%s  - name: priority\n  - name: gang\n    enablePreemptable: false\n%s"+
-			"  - name: conformance\n", before, after)
-	}
-	return fmt.Sprintf("- plugins:\n%s  - name: overcommit\n  - name: drf\n    enablePreemptable: false\n"+
-		"  - name: predicates\n  - name: proportion\n  - name: nodeorder\n  - name: binpack\n%s", before, after)
-}
-
-func configuration(actions string, tiers ...string) string {
-	return fmt.Sprintf("actions: %q\ntiers:\n%s", actions, strings.Join(tiers, ""))
-}
-
-// stock is Volcano's default configuration, without the plugin.
-var stock = configuration(actionsAll, tier(1, "", ""), tier(2, "", ""))
-
-// shipped is what deploy/v1/scheduler.yaml holds.
-var shipped = configuration(actionsAll, tier(1, "", withPaddle), tier(2, "", ""))
-
-// placements are the places in which an administrator may have put the plugin.
-var placements = map[string]string{
-	"after gang":        shipped,
-	"before gang":       configuration(actionsAll, tier(1, withPaddle, ""), tier(2, "", "")),
-	"first in tier 2":   configuration(actionsAll, tier(1, "", ""), tier(2, withPaddle, "")),
-	"last in tier 2":    configuration(actionsAll, tier(1, "", ""), tier(2, "", withPaddle)),
-	"a tier of its own": configuration(actionsAll, "- plugins:\n"+withPaddle, tier(1, "", ""), tier(2, "", "")),
-	"without gang":      configuration(actionsAll, tier1NoGang, tier(2, "", "")),
-	"without backfill":  configuration("enqueue, allocate", tier(1, "", withPaddle), tier(2, "", "")),
-	"with every action": configuration("enqueue, reclaim, allocate, backfill, preempt", tier(1, "", withPaddle), tier(2, "", "")),
-}
-
-// inEveryPlacement runs a test once per place of the plugin.
-func inEveryPlacement(t *testing.T, test func(t *testing.T, configuration string)) {
-	for _, name := range slices.Sorted(maps.Keys(placements)) {
-		t.Run(name, func(t *testing.T) { test(t, placements[name]) })
-	}
-}
 
 // cluster is a scheduler's real cache, without an API server behind it: bindings and status writes end here.
 type cluster struct {
@@ -349,85 +298,4 @@ func (s *statusWriter) take() map[string]*api.PodGroup {
 	groups := s.groups
 	s.groups = map[string]*api.PodGroup{}
 	return groups
-}
-
-// resources is a list such as {"cpu": "1"}.
-type resources map[corev1.ResourceName]string
-
-func (r resources) list() corev1.ResourceList {
-	list := corev1.ResourceList{}
-	for name, quantity := range r {
-		list[name] = resource.MustParse(quantity)
-	}
-	return list
-}
-
-// node is a node that takes 110 pods, unless room says otherwise.
-func node(name string, room resources) *corev1.Node {
-	list := room.list()
-	if _, ok := list[corev1.ResourcePods]; !ok {
-		list[corev1.ResourcePods] = resource.MustParse("110")
-	}
-	return util.BuildNode(name, list, map[string]string{corev1.LabelHostname: name})
-}
-
-// queue is an open queue; capability nil is no quota.
-func queue(name string, capability resources) *scheduling.Queue {
-	return &scheduling.Queue{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Spec:       scheduling.QueueSpec{Weight: 1, Capability: capability.list()},
-		Status:     scheduling.QueueStatus{State: scheduling.QueueStateOpen},
-	}
-}
-
-// podGroup is what Volcano's Job controller makes, waiting to be enqueued, with the room that its pods ask for.
-func podGroup(name string, minMember int32, minTaskMember map[string]int32) *scheduling.PodGroup {
-	return &scheduling.PodGroup{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace, UID: types.UID(name)},
-		Spec: scheduling.PodGroupSpec{
-			Queue: "default", MinMember: minMember, MinTaskMember: minTaskMember, MinResources: &corev1.ResourceList{},
-		},
-		Status: scheduling.PodGroupStatus{Phase: scheduling.PodGroupPending},
-	}
-}
-
-// pods is n pods {job}-{task}-{i} of one task of a Volcano Job, with the labels of our controller.
-func pods(job, task string, n int, requests resources) []*corev1.Pod {
-	result := plainPods(job, task, n, requests)
-	for _, pod := range result {
-		pod.Labels[jobNameLabel] = job
-		pod.Labels[resourceTypeLabel] = task
-		pod.Annotations[resourceAnnotation] = task
-	}
-	return result
-}
-
-// plainPods is n pods of one task of a Volcano Job that bear no mark of Paddle.
-func plainPods(job, task string, n int, requests resources) []*corev1.Pod {
-	result := make([]*corev1.Pod, n)
-	for i := range result {
-		name := fmt.Sprintf("%s-%s-%d", job, task, i)
-		pod := util.BuildPod(namespace, name, "", corev1.PodPending, requests.list(), job, map[string]string{}, nil)
-		pod.Annotations[batch.TaskSpecKey] = task
-		pod.Annotations[batch.TaskIndex] = strconv.Itoa(i)
-		pod.Spec.SchedulerName = "volcano"
-		result[i] = pod
-	}
-	return result
-}
-
-// withEnv gives the pods' container a variable.
-func withEnv(pods []*corev1.Pod, name, value string) []*corev1.Pod {
-	for _, pod := range pods {
-		pod.Spec.Containers[0].Env = append(pod.Spec.Containers[0].Env, corev1.EnvVar{Name: name, Value: value})
-	}
-	return pods
-}
-
-// withLabel gives the pods a label.
-func withLabel(pods []*corev1.Pod, key, value string) []*corev1.Pod {
-	for _, pod := range pods {
-		pod.Labels[key] = value
-	}
-	return pods
 }

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paddle
+
+import (
+	"fmt"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	batch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+	scheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+	"volcano.sh/volcano/pkg/scheduler/util"
+)
+
+// resources is a list such as {"cpu": "1"}.
+type resources map[corev1.ResourceName]string
+
+func (r resources) list() corev1.ResourceList {
+	list := corev1.ResourceList{}
+	for name, quantity := range r {
+		list[name] = resource.MustParse(quantity)
+	}
+	return list
+}
+
+// node is a node that takes 110 pods, unless room says otherwise.
+func node(name string, room resources) *corev1.Node {
+	list := room.list()
+	if _, ok := list[corev1.ResourcePods]; !ok {
+		list[corev1.ResourcePods] = resource.MustParse("110")
+	}
+	return util.BuildNode(name, list, map[string]string{corev1.LabelHostname: name})
+}
+
+// queue is an open queue; capability nil is no quota.
+func queue(name string, capability resources) *scheduling.Queue {
+	return &scheduling.Queue{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec:       scheduling.QueueSpec{Weight: 1, Capability: capability.list()},
+		Status:     scheduling.QueueStatus{State: scheduling.QueueStateOpen},
+	}
+}
+
+// podGroup is what Volcano's Job controller makes, waiting to be enqueued, with the room that its pods ask for.
+func podGroup(name string, minMember int32, minTaskMember map[string]int32) *scheduling.PodGroup {
+	return &scheduling.PodGroup{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace, UID: types.UID(name)},
+		Spec: scheduling.PodGroupSpec{
+			Queue: "default", MinMember: minMember, MinTaskMember: minTaskMember, MinResources: &corev1.ResourceList{},
+		},
+		Status: scheduling.PodGroupStatus{Phase: scheduling.PodGroupPending},
+	}
+}
+
+// pods is n pods {job}-{task}-{i} of one task of a Volcano Job, with the labels of our controller.
+func pods(job, task string, n int, requests resources) []*corev1.Pod {
+	result := plainPods(job, task, n, requests)
+	for _, pod := range result {
+		pod.Labels[jobNameLabel] = job
+		pod.Labels[resourceTypeLabel] = task
+		pod.Annotations[resourceAnnotation] = task
+	}
+	return result
+}
+
+// plainPods is n pods of one task of a Volcano Job that bear no mark of Paddle.
+func plainPods(job, task string, n int, requests resources) []*corev1.Pod {
+	result := make([]*corev1.Pod, n)
+	for i := range result {
+		name := fmt.Sprintf("%s-%s-%d", job, task, i)
+		pod := util.BuildPod(namespace, name, "", corev1.PodPending, requests.list(), job, map[string]string{}, nil)
+		pod.Annotations[batch.TaskSpecKey] = task
+		pod.Annotations[batch.TaskIndex] = strconv.Itoa(i)
+		pod.Spec.SchedulerName = "volcano"
+		result[i] = pod
+	}
+	return result
+}
+
+// withEnv gives the pods' container a variable.
+func withEnv(pods []*corev1.Pod, name, value string) []*corev1.Pod {
+	for _, pod := range pods {
+		pod.Spec.Containers[0].Env = append(pod.Spec.Containers[0].Env, corev1.EnvVar{Name: name, Value: value})
+	}
+	return pods
+}
+
+// withLabel gives the pods a label.
+func withLabel(pods []*corev1.Pod, key, value string) []*corev1.Pod {
+	for _, pod := range pods {
+		pod.Labels[key] = value
+	}
+	return pods
+}
