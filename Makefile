@@ -18,8 +18,9 @@ demo: ## Watch the PaddleJobs of the documentation train on a real control plane
 	$(GO) run ./cmd/paddle-demo
 
 .PHONY: test
+# -count=1: go's cache of results does not see that a sandbox's programs have changed.
 test: plane ## Run every test, with the race detector; the integration tests start real control planes
-	CGO_ENABLED=1 go test -race -timeout 40m $(TEST_FLAGS) $(TEST_PACKAGES)
+	CGO_ENABLED=1 go test -race -count=1 -timeout 40m $(TEST_FLAGS) $(TEST_PACKAGES)
 
 .PHONY: build
 build: ## Build all commands into _output/bin
