@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package placement
+
+import "math"
+
+// heterScale is the weight of the largest flow between two members; others are rounded to fractions of it.
+const heterScale = 1 << 10
+
+// heter is the traffic of P servers, workers (stage 0) and heter workers of stages 1, 2, ... (design/paddle.md).
+//
+// Workers of every stage exchange parameters with the servers as in parameterServer: M/P bytes each way between a server
+// and a worker. A worker of stage s sends A bytes of activations to the next stage and takes as many bytes of gradients
+// back, spread evenly over that stage's n workers: A/n bytes each way between a worker of stage s and one of stage s+1.
+// A stage without members is passed over.
+func heter(total []int, parameterBytes, activationBytes float64) *flows {
+	f := &flows{total: make([]int64, len(total))}
+	for c, n := range total {
+		f.total[c] = int64(n)
+	}
+	type flow struct {
+		a, b  int
+		bytes float64
+	}
+	var found []flow
+	largest, before := 0.0, -1
+	add := func(a, b int, bytes float64) {
+		found = append(found, flow{a, b, bytes})
+		largest = max(largest, bytes)
+	}
+	for c := workerClass; c < len(total); c++ {
+		if total[c] == 0 {
+			continue
+		}
+		if total[serverClass] > 0 {
+			add(serverClass, c, parameterBytes/float64(total[serverClass]))
+		}
+		if before >= 0 {
+			add(before, c, activationBytes/float64(total[c]))
+		}
+		before = c
+	}
+	if largest == 0 {
+		return f
+	}
+	f.bytes = largest / heterScale
+	for _, x := range found {
+		f.pairs = append(f.pairs, pair{x.a, x.b, int64(math.Round(x.bytes / f.bytes))})
+	}
+	return f
+}
