@@ -7,8 +7,122 @@ import "errors"
 // ErrNoFit is what Solve returns when no plan was found; Explain says why.
 var ErrNoFit = errors.New("the gang does not fit")
 
-// Solve plans one job: every pending member if they fit, else the minimums and as many more as fit. It changes nothing
-// of the topology.
+// Solve plans one job: every pending member if they fit, else the minimums and as many more as fit, lowest indexes first.
+// It changes nothing of the topology.
 func Solve(t *Topology, d *Demand, o Options) (*Plan, error) {
-	return nil, ErrNoFit
+	if err := d.check(t); err != nil {
+		return nil, err
+	}
+	take := make([]int, len(d.Roles))
+	for r := range d.Roles {
+		take[r] = len(d.Roles[r].Pending)
+	}
+	found, ok := plan(t, d, o, take)
+	if !ok {
+		found, ok = planSome(t, d, o, take)
+	}
+	if !ok {
+		return nil, ErrNoFit
+	}
+	seats, err := d.seats(found.Assignments)
+	if err != nil {
+		return nil, err
+	}
+	found.Cost = evaluate(t, d, seats)
+	return found, nil
+}
+
+// planSome plans the minimums and, role by role, as many more as fit.
+func planSome(t *Topology, d *Demand, o Options, all []int) (*Plan, bool) {
+	take := make([]int, len(all))
+	elastic := false
+	for r := range d.Roles {
+		take[r] = min(all[r], max(0, d.Roles[r].Minimum-len(d.Roles[r].Placed)))
+		elastic = elastic || take[r] < all[r]
+	}
+	if !elastic {
+		return nil, false
+	}
+	best, ok := plan(t, d, o, take)
+	if !ok {
+		return nil, false
+	}
+	for r := range d.Roles {
+		fits, most := take[r], all[r]
+		for fits < most {
+			take[r] = (fits + most + 1) / 2
+			if more, ok := plan(t, d, o, take); ok {
+				best, fits = more, take[r]
+			} else {
+				most = take[r] - 1
+			}
+		}
+		take[r] = fits
+	}
+	for r, n := range take {
+		for _, index := range d.Roles[r].Pending[n:] {
+			best.Left = append(best.Left, Member{Role: r, Index: index})
+		}
+	}
+	return best, true
+}
+
+// plan places so many pending members of each role, or none.
+func plan(t *Topology, d *Demand, o Options, take []int) (*Plan, bool) {
+	p := newProblem(t, d, o, take)
+	if len(p.kinds) == 0 {
+		return &Plan{Optimal: true}, true
+	}
+	lo, hi, ok := p.scope()
+	if !ok {
+		return nil, false
+	}
+	if nodes := p.small(lo, hi); nodes != nil && !o.NoExact {
+		counts, ok := newExact(p).solve(nodes)
+		if !ok {
+			return nil, false
+		}
+		return &Plan{Assignments: p.assign(nodes, counts), Optimal: true}, true
+	}
+	return nil, false
+}
+
+// scope is the range of nodes that may be used: with a highest tier and placed members, that of their domain.
+func (p *problem) scope() (lo, hi NodeID, ok bool) {
+	if p.limit == 0 || len(p.fixed) == 0 {
+		return 0, NodeID(p.t.Nodes()), true
+	}
+	domain := p.t.Ancestor(p.fixed[0].node, p.limit)
+	for _, f := range p.fixed {
+		if p.t.Ancestor(f.node, p.limit) != domain {
+			return 0, 0, false
+		}
+	}
+	lo, hi = p.t.NodesOf(domain)
+	return lo, hi, true
+}
+
+// exactWork bounds the pairs of states that an exact search may look at.
+const exactWork = 1 << 21
+
+// small are the nodes that an exact search has to look at, or nil if that is too much work. Of equal nodes in one domain
+// it needs only as many as there are members.
+func (p *problem) small(lo, hi NodeID) []NodeID {
+	states := p.states()
+	if states == 0 || int(hi-lo) > exactWork {
+		return nil
+	}
+	var nodes []NodeID
+	for n := lo; n < hi; n++ {
+		for k := range p.kinds {
+			if p.kinds[k].shape.fit[n] > 0 {
+				nodes = append(nodes, n)
+				break
+			}
+		}
+	}
+	if len(nodes)*states*states>>len(p.kinds) > exactWork*p.effort {
+		return nil
+	}
+	return nodes
 }

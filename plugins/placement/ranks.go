@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package placement
+
+import (
+	"cmp"
+	"slices"
+)
+
+// assign gives each member its node: so many of each kind on each of the nodes (ascending by id), node-major.
+//
+// Members go in the order of their indexes along the tree, so that consecutive ranks are neighbours. The members of a gap
+// begin in the domain of the member before it and end in that of the member after it, on every tier.
+func (p *problem) assign(nodes []NodeID, counts []int32) []Assignment {
+	var all []Assignment
+	kinds := len(p.kinds)
+	for k := range p.kinds {
+		kind := &p.kinds[k]
+		line := line{t: p.t, group: 1}
+		left, right := NodeID(-1), NodeID(-1)
+		if ring, ok := p.traffic.(*collective); ok && kind.class >= 0 {
+			g := ring.gaps[kind.class]
+			left, right, line.group, line.at = g.left, g.right, ring.group, g.start%max(1, ring.length)
+		}
+		for i, n := range nodes {
+			if c := counts[i*kinds+k]; c > 0 {
+				line.stops = append(line.stops, stop{n, int64(c)})
+			}
+		}
+		next := 0
+		for _, s := range line.order(left, right) {
+			for range s.members {
+				all = append(all, Assignment{Role: kind.role, Index: kind.indexes[next], Node: s.node})
+				next++
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b Assignment) int {
+		return cmp.Or(cmp.Compare(a.Role, b.Role), cmp.Compare(a.Index, b.Index))
+	})
+	return all
+}
+
+// stop is a node with its share of consecutive members.
+type stop struct {
+	node    NodeID
+	members int64
+}
+
+// line is an order of stops along the tree.
+type line struct {
+	t     *Topology
+	stops []stop // ascending by node
+	group int64  // members that should stay together
+	at    int64  // members ordered so far
+}
+
+// order starts next to left and ends next to right; either may be below 0.
+func (l *line) order(left, right NodeID) []stop {
+	head, tail := l.below(len(l.t.tiers), l.stops, left, right)
+	return append(head, tail...)
+}
+
+// below orders the stops of one domain of a tier: those on the way out from left, and those on the way back to right.
+func (l *line) below(tier int, stops []stop, left, right NodeID) (head, tail []stop) {
+	if tier == NodeTier || len(stops) == 0 {
+		for _, s := range stops {
+			l.at += s.members
+		}
+		return stops, nil
+	}
+	var first, last []stop
+	var others [][]stop
+	for lo := 0; lo < len(stops); {
+		child := l.t.Ancestor(stops[lo].node, tier-1)
+		hi := lo + 1
+		for hi < len(stops) && stops[hi].node < l.t.nodeHi[child] {
+			hi++
+		}
+		switch {
+		case left >= 0 && l.t.Holds(child, left):
+			first = stops[lo:hi]
+		case right >= 0 && l.t.Holds(child, right):
+			last = stops[lo:hi]
+		default:
+			others = append(others, stops[lo:hi])
+		}
+		lo = hi
+	}
+	inFirst := NodeID(-1)
+	if left >= 0 && right >= 0 && l.t.Ancestor(left, tier-1) == l.t.Ancestor(right, tier-1) {
+		inFirst = right
+	}
+	head, tail = l.below(tier-1, first, left, inFirst)
+	for len(others) > 0 {
+		next := l.nextOf(others)
+		ordered, _ := l.below(tier-1, others[next], -1, -1)
+		head = append(slices.Clip(head), ordered...)
+		others = slices.Delete(others, next, next+1)
+	}
+	back, end := l.below(tier-1, last, -1, right)
+	return head, append(append(slices.Clip(back), end...), tail...)
+}
+
+// nextOf is the child to go to next: one that ends a parallel group, if there is one; else the first by name.
+func (l *line) nextOf(children [][]stop) int {
+	if l.group > 1 {
+		for i, stops := range children {
+			members := l.at
+			for _, s := range stops {
+				members += s.members
+			}
+			if members%l.group == 0 {
+				return i
+			}
+		}
+	}
+	return 0
+}
