@@ -2,6 +2,14 @@
 
 package placement
 
+import "math"
+
+// GPUs of a vector of amounts: the sum of its accelerators.
+func (t *Topology) GPUs(amounts []int64) int64 { return t.gpusOf(amounts) }
+
+// LocalName is the name of a domain within its parent: the last part of its DomainName.
+func (t *Topology) LocalName(d DomainID) string { return t.name[d] }
+
 // Islands of a node with their sizes and free GPUs; none where the node is one island. The caller may change them.
 func (t *Topology) Islands(node NodeID) []Island {
 	sizes, free := t.gpus.sizes(node), t.gpus.of(node)
@@ -21,7 +29,7 @@ func (t *Topology) Islands(node NodeID) []Island {
 func PickIslands(islands []Island, gpus int) []int {
 	free := make([]int16, len(islands))
 	for i := range islands {
-		free[i] = int16(islands[i].Free)
+		free[i] = int16(max(0, min(islands[i].Free, math.MaxInt16)))
 	}
 	picked := pickIslands(free, gpus, nil)
 	of := make([]int, len(picked))

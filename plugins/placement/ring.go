@@ -45,20 +45,24 @@ func walkRing(t *Topology, d *Demand, ring []seat) *ringWalk {
 func (w *ringWalk) rank(d *Demand, ring []seat) {
 	free := map[NodeID][]int16{}
 	for position, s := range ring {
-		gpus := max(1, int(w.t.gpusOf(d.Roles[s.role].Request)))
+		gpus := int(w.t.gpusOf(d.Roles[s.role].Request))
+		islands := w.t.gpus.of(s.node)
+		if gpus == 0 {
+			islands = nil // a pod without GPUs is on the node as a whole
+		}
 		var picked []uint8
-		if islands := w.t.gpus.of(s.node); len(islands) > 0 && !s.fixed {
+		if len(islands) > 0 && !s.fixed {
 			if free[s.node] == nil {
 				free[s.node] = append([]int16(nil), islands...)
 			}
 			picked = pickIslands(free[s.node], gpus, nil)
 		}
-		for g := range gpus {
+		for g := range max(1, gpus) {
 			island := 0
 			switch {
 			case g < len(picked):
 				island = int(picked[g])
-			case len(w.t.gpus.of(s.node)) > 0:
+			case len(islands) > 0:
 				island = -1 - position
 			}
 			w.node, w.island = append(w.node, s.node), append(w.island, island)

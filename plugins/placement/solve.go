@@ -84,7 +84,11 @@ func plan(t *Topology, d *Demand, o Options, take []int) (*Plan, bool) {
 		}
 		return &Plan{Assignments: p.assign(nodes, counts), Optimal: true}, true
 	}
-	return nil, false
+	nodes, counts, ok := p.search(lo, hi)
+	if !ok {
+		return nil, false
+	}
+	return &Plan{Assignments: p.assign(nodes, counts)}, true
 }
 
 // scope is the range of nodes that may be used: with a highest tier and placed members, that of their domain.

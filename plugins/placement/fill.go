@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package placement
+
+import (
+	"cmp"
+	"slices"
+)
+
+// order says in which order fill goes through the children of a domain.
+type order int
+
+const (
+	// roomiest first: few domains.
+	roomiest order = iota
+	// densest first: few nodes for many members.
+	densest
+	// tightest first: those with the least room that still help.
+	tightest
+	orders
+)
+
+// fill is best-fit descent: a domain's members go to the tightest child that holds them all; where there is none, children
+// are filled one after the other, and what is left at the end goes to the tightest that holds it. lots are what is to be
+// placed, and what could not be placed afterwards.
+func (b *board) fill(d DomainID, tier int, lots []lot, by order) {
+	if tier == NodeTier {
+		b.fillNode(NodeID(d), lots)
+		return
+	}
+	lo, hi := b.p.t.Children(d)
+	type child struct {
+		id    DomainID
+		share float64
+		rank  float64
+	}
+	children := make([]child, 0, hi-lo)
+	full := -1
+	for c := lo; c < hi; c++ {
+		share := b.p.share(c, lots)
+		b.work++
+		if share <= 0 {
+			continue
+		}
+		children = append(children, child{id: c, share: share})
+		if last := len(children) - 1; share >= 1 && (full < 0 || share < children[full].share) {
+			full = last
+		}
+	}
+	if full >= 0 {
+		b.fill(children[full].id, tier-1, lots, by)
+		if wanted(lots) == 0 {
+			return
+		}
+		children = slices.Delete(children, full, full+1)
+	}
+	for i := range children {
+		c := &children[i]
+		switch by {
+		case densest:
+			c.rank = b.p.expense(c.id, tier-1, lots)
+		case tightest:
+			c.rank = c.share
+		default:
+			c.rank = -c.share
+		}
+	}
+	slices.SortFunc(children, func(x, y child) int { return cmp.Or(cmp.Compare(x.rank, y.rank), cmp.Compare(x.id, y.id)) })
+	whole := wanted(lots)
+	for len(children) > 0 && wanted(lots) > 0 {
+		next := 0
+		left := float64(wanted(lots)) / float64(whole)
+		best := 0.0
+		for i := range children {
+			if s := children[i].share; s >= left && (best == 0 || s < best) {
+				next, best = i, s
+			}
+		}
+		if best > 0 && b.p.share(children[next].id, lots) < 1 {
+			next = 0
+		}
+		b.fill(children[next].id, tier-1, lots, by)
+		children = slices.Delete(children, next, next+1)
+	}
+}
+
+func wanted(lots []lot) int32 {
+	var sum int32
+	for i := range lots {
+		sum += lots[i].want
+	}
+	return sum
+}
+
+// expense is what a member costs in a domain that is filled, in prices of borders.
+func (p *problem) expense(d DomainID, tier int, lots []lot) float64 {
+	largest := 0
+	for i := range lots {
+		if lots[i].want > lots[largest].want {
+			largest = i
+		}
+	}
+	l := &lots[largest]
+	members := min(int64(l.want), l.shape.sumOf(d))
+	if members == 0 {
+		return maxFit
+	}
+	price := p.t.weights[tier]
+	if tier > NodeTier {
+		price += p.t.weights[NodeTier] * l.shape.nodesFor(d, members)
+	}
+	return float64(price) / float64(members)
+}
+
+// nodesFor is the least number of nodes of a domain above nodes that hold so many members.
+func (s *fitShape) nodesFor(d DomainID, members int64) int64 {
+	h := &s.nodes[int(d)-len(s.fit)]
+	var nodes int64
+	for b := fitBuckets - 1; b > 0 && members > 0; b-- {
+		if h[b] == 0 {
+			continue
+		}
+		n := min(int64(h[b]), (members+int64(b)-1)/int64(b))
+		nodes += n
+		members -= n * int64(b)
+	}
+	return nodes
+}
+
+// fillNode puts on a node what is wanted, in equal shares of each role; then more of each while there is room.
+func (b *board) fillNode(node NodeID, lots []lot) {
+	share := min(1, b.p.share(DomainID(node), lots))
+	for i := range lots {
+		b.put(node, &lots[i], int32(share*float64(lots[i].want)+1e-9))
+	}
+	for i := len(lots) - 1; i >= 0; i-- {
+		b.put(node, &lots[i], lots[i].want)
+	}
+}
+
+// put places n members of a lot on a node, or as many as there is room for: kinds in their order.
+func (b *board) put(node NodeID, l *lot, n int32) {
+	if n = min(n, b.room(node, l.kinds[0])); n <= 0 {
+		return
+	}
+	l.want -= n
+	for _, k := range l.kinds {
+		m := min(n, b.waiting[k])
+		if m > 0 {
+			b.add(node, k, m)
+			n -= m
+		}
+	}
+}
