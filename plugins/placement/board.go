@@ -93,8 +93,9 @@ func (b *board) price(c int) {
 	} else {
 		is = b.p.uplink(cell.domain, cell.tier, b.row(c))
 	}
-	is.bytes += b.p.lonely(cell.tier, b.row(c))
+	is.lonely = b.p.lonely(cell.domain, cell.tier, b.row(c))
 	b.sum.bytes += is.bytes - cell.cost.bytes
+	b.sum.lonely += is.lonely - cell.cost.lonely
 	cell.cost = is
 }
 
@@ -158,7 +159,8 @@ func (b *board) room(node NodeID, k int) int32 {
 	return room
 }
 
-// gain is by how many priced bytes a plan grows if n more members of a kind go to a node.
+// gain is by how many priced bytes a plan grows if n more members of a kind go to a node; workers without the server that
+// they must have count as more than any bytes.
 func (b *board) gain(node NodeID, k int, n int32) int64 {
 	class := b.p.kinds[k].class
 	if class < 0 || b.p.unit == 0 {
@@ -168,10 +170,10 @@ func (b *board) gain(node NodeID, k int, n int32) int64 {
 	for d, tier := DomainID(node), NodeTier; tier < len(b.p.t.tiers); d, tier = b.p.t.parent[d], tier+1 {
 		b.work++
 		row := b.scratch[:b.p.classes]
-		was := int64(0)
+		was, lonely := int64(0), int64(0)
 		if c := b.number[d]; c > 0 {
 			copy(row, b.row(int(c)-1))
-			was = b.cells[c-1].cost.bytes
+			was, lonely = b.cells[c-1].cost.bytes, b.cells[c-1].cost.lonely
 		} else {
 			clear(row)
 		}
@@ -181,7 +183,9 @@ func (b *board) gain(node NodeID, k int, n int32) int64 {
 		} else {
 			sum += b.p.weights[tier]*b.p.traffic.load(d, row) - was
 		}
-		sum += b.p.lonely(tier, row)
+		if tier == b.p.coloc {
+			sum += (b.p.lonely(d, tier, row) - lonely) << 40
+		}
 	}
 	return sum
 }

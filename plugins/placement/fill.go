@@ -24,6 +24,20 @@ const (
 // are filled one after the other, and what is left at the end goes to the tightest that holds it. lots are what is to be
 // placed, and what could not be placed afterwards.
 func (b *board) fill(d DomainID, tier int, lots []lot, by order) {
+	b.fillBut(d, tier, lots, by, NoDomain)
+}
+
+// grow fills a node, then what is left of its rack, then of its block, and so on up to a tier: as near as can be.
+func (b *board) grow(anchor NodeID, top int, lots []lot, by order) {
+	done := NoDomain
+	for d, tier := DomainID(anchor), NodeTier; tier <= top && wanted(lots) > 0; d, tier = b.p.t.parent[d], tier+1 {
+		b.fillBut(d, tier, lots, by, done)
+		done = d
+	}
+}
+
+// fillBut leaves one child out.
+func (b *board) fillBut(d DomainID, tier int, lots []lot, by order, but DomainID) {
 	if tier == NodeTier {
 		b.fillNode(NodeID(d), lots)
 		return
@@ -39,7 +53,7 @@ func (b *board) fill(d DomainID, tier int, lots []lot, by order) {
 	for c := lo; c < hi; c++ {
 		share := b.p.share(c, lots)
 		b.work++
-		if share <= 0 {
+		if share <= 0 || c == but {
 			continue
 		}
 		children = append(children, child{id: c, share: share})
@@ -127,15 +141,26 @@ func (s *fitShape) nodesFor(d DomainID, members int64) int64 {
 	return nodes
 }
 
-// fillNode puts on a node what is wanted, in equal shares of each role; then more of each while there is room.
+// fillNode puts on a node all that is wanted, if there is room; else as many pairs of members that talk to each other as
+// can be, and then whatever fits.
 func (b *board) fillNode(node NodeID, lots []lot) {
-	share := min(1, b.p.share(DomainID(node), lots))
-	for i := range lots {
-		b.put(node, &lots[i], int32(share*float64(lots[i].want)+1e-9))
+	if len(lots) == 2 && b.p.share(DomainID(node), lots) < 1 {
+		b.put(node, &lots[0], b.pairing(node, &lots[0], &lots[1]))
 	}
 	for i := len(lots) - 1; i >= 0; i-- {
 		b.put(node, &lots[i], lots[i].want)
 	}
+}
+
+// pairing is how many members of the first role make the most pairs with those of the second that fit beside them.
+func (b *board) pairing(node NodeID, first, second *lot) int32 {
+	best, most := int32(0), int64(0)
+	for own, beside := range b.pairs(node, first, second) {
+		if n := int64(own) * int64(beside); n > most {
+			best, most = int32(own), n
+		}
+	}
+	return best
 }
 
 // put places n members of a lot on a node, or as many as there is room for: kinds in their order.

@@ -47,7 +47,7 @@ type descent struct {
 // better says whether the board as it stands is better than the best so far, and if so takes it for the best.
 func (s *descent) better() bool {
 	b := s.b
-	if !b.p.byBusy && b.sum.bytes > s.best.bytes {
+	if !b.p.byBusy && (b.sum.lonely > s.best.lonely || b.sum.lonely == s.best.lonely && b.sum.bytes > s.best.bytes) {
 		return false
 	}
 	v := b.value()
@@ -67,7 +67,7 @@ func (s *descent) move(from NodeID, k int) bool {
 		if n == from || b.room(n, k) < 1 {
 			continue
 		}
-		if !b.p.byBusy && b.sum.bytes+b.gain(n, k, 1) > best.bytes {
+		if !b.p.byBusy && b.p.coloc == 0 && b.sum.bytes+b.gain(n, k, 1) > best.bytes {
 			continue
 		}
 		b.add(n, k, 1)

@@ -55,38 +55,16 @@ func (p *problem) share(d DomainID, lots []lot) float64 {
 	return share
 }
 
-// lonely is what workers cost that have no server in their domain, where they must have one: more than any traffic.
-func (p *problem) lonely(tier int, row []int32) int64 {
+// lonely is how many workers to place are in a domain that must have a server and has none.
+func (p *problem) lonely(d DomainID, tier int, row []int32) int64 {
 	if tier != p.coloc || row[serverClass] > 0 {
 		return 0
 	}
-	var sum int64
+	sum := -p.working[d]
 	for class, n := range row {
 		if class > serverClass {
 			sum += int64(n)
 		}
 	}
-	return sum << 40
-}
-
-// chaperoned says whether every worker on the board has a server where it must have one.
-func (b *board) chaperoned() bool {
-	if b.p.coloc == 0 {
-		return true
-	}
-	for c := range b.cells {
-		if b.cells[c].tier != NodeTier {
-			continue
-		}
-		above := b.p.t.Ancestor(NodeID(b.cells[c].domain), b.p.coloc)
-		if b.row(int(b.number[above]) - 1)[serverClass] > 0 {
-			continue
-		}
-		for k, n := range b.count(c) {
-			if n > 0 && b.p.kinds[k].class > serverClass {
-				return false
-			}
-		}
-	}
-	return true
+	return sum
 }

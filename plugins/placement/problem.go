@@ -42,7 +42,9 @@ type problem struct {
 	gpus    int // of the pods on a collective's ring
 
 	limit int // tier within one domain of which everything must be; 0 for none
-	coloc int // tier of whose domains no one may hold workers and no server; 0 for none
+	coloc int // tier of whose domains no one may hold workers to place and no server; 0 for none
+	// working are the workers placed before in domains of that tier.
+	working map[DomainID]int64
 }
 
 type fixedMember struct {
@@ -54,12 +56,17 @@ type fixedMember struct {
 func newProblem(t *Topology, d *Demand, o Options, take []int) *problem {
 	p := &problem{t: t, d: d, weights: t.weights, byBusy: o.Objective == BusiestFirst, effort: max(1, o.Effort), limit: d.HighestTier}
 	if d.colocated() {
-		p.coloc = d.colocationTier()
+		p.coloc, p.working = d.colocationTier(), map[DomainID]int64{}
 	}
 	if d.Pattern == Collective {
 		p.addRing(take)
 	} else {
 		p.addFlows(take)
+	}
+	for _, f := range p.fixed {
+		if p.coloc > 0 && f.class > serverClass {
+			p.working[p.t.Ancestor(f.node, p.coloc)]++
+		}
 	}
 	p.unit = p.traffic.unit()
 	p.classes = p.traffic.classes()

@@ -19,7 +19,7 @@ type incumbent struct {
 }
 
 func (i *incumbent) offer(b *board) {
-	if !b.complete() || !b.chaperoned() {
+	if !b.complete() || b.sum.lonely > 0 {
 		return
 	}
 	if v := b.value(); !i.found || v.less(i.value, b.p.byBusy) {
@@ -45,6 +45,18 @@ func (p *problem) search(lo, hi NodeID) (nodes []NodeID, counts []int32, ok bool
 				b.improve(targets, searchWork*p.effort)
 				best.offer(b)
 			}
+		}
+		for _, anchor := range p.anchors(scope) {
+			b.reset()
+			b.grow(anchor, scope.tier, p.lots(), roomiest)
+			if b.complete() {
+				b.improve(targets, searchWork*p.effort)
+				best.offer(b)
+			}
+		}
+		if !best.found && b.pack(p.t.NodesOf(scope.domain)) {
+			b.improve(targets, searchWork*p.effort)
+			best.offer(b)
 		}
 		if len(p.fixed) > 0 {
 			b.reset()
@@ -105,4 +117,35 @@ func (p *problem) targets(s scope) []NodeID {
 		}
 	}
 	return nodes[:min(len(nodes), maxTargets*p.effort)]
+}
+
+const anchorsPerScope = 4
+
+// anchors are nodes of a scope to begin at: those that hold most of the job.
+func (p *problem) anchors(s scope) []NodeID {
+	lots := p.lots()
+	type anchor struct {
+		node  NodeID
+		share float64
+	}
+	var all []anchor
+	lo, hi := p.t.NodesOf(s.domain)
+	for n := lo; n < hi; n++ {
+		share := 1.0
+		for i := range lots {
+			share *= float64(min(lots[i].want, lots[i].shape.fit[n])) + 0.01
+		}
+		all = append(all, anchor{n, share})
+	}
+	slices.SortFunc(all, func(a, b anchor) int { return cmp.Or(cmp.Compare(b.share, a.share), cmp.Compare(a.node, b.node)) })
+	var nodes []NodeID
+	for _, a := range all[:min(len(all), anchorsPerScope*p.effort)] {
+		nodes = append(nodes, a.node)
+	}
+	for _, f := range p.fixed[:min(len(p.fixed), anchorsPerScope*p.effort)] {
+		if p.t.Holds(s.domain, f.node) && !slices.Contains(nodes, f.node) {
+			nodes = append(nodes, f.node)
+		}
+	}
+	return nodes
 }

@@ -7,6 +7,7 @@ import "math"
 // value is what a plan, or a part of one, costs. Bytes, penalty and harm of parts add up; of busiest uplinks the larger one
 // counts.
 type value struct {
+	lonely  int64   // workers that must have a server near them and have none; no plan has any
 	bytes   int64   // priced, in units of traffic and of prices
 	busy    float64 // seconds of the busiest uplink
 	penalty int64
@@ -19,11 +20,14 @@ const impossible = math.MaxInt64
 func (v value) possible() bool { return v.bytes != impossible }
 
 func (v value) plus(w value) value {
-	return value{v.bytes + w.bytes, max(v.busy, w.busy), v.penalty + w.penalty, v.harm + w.harm}
+	return value{v.lonely + w.lonely, v.bytes + w.bytes, max(v.busy, w.busy), v.penalty + w.penalty, v.harm + w.harm}
 }
 
 // less orders plans: traffic by the objective, then preferences of the pods, then harm to what comes later.
 func (v value) less(w value, byBusy bool) bool {
+	if v.lonely != w.lonely {
+		return v.lonely < w.lonely
+	}
 	if byBusy && v.busy != w.busy {
 		return v.busy < w.busy
 	}
