@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bench
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+func count(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
+}
+
+func descending(a, b float64) int { return cmp.Compare(b, a) }
+
+func mean(values []float64) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	sum := 0.0
+	for _, v := range values {
+		sum += v
+	}
+	return sum / float64(len(values))
+}
+
+func geomean(values []float64) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	sum := 0.0
+	for _, v := range values {
+		sum += math.Log(v)
+	}
+	return math.Exp(sum / float64(len(values)))
+}
+
+// quantile is the least of the sorted values that a share q of them does not exceed.
+func quantile(sorted []float64, q float64) float64 {
+	if len(sorted) == 0 {
+		return 0
+	}
+	return sorted[max(0, int(math.Ceil(q*float64(len(sorted))))-1)]
+}
+
+func median(values []float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	return quantile(sorted, 0.5)
+}
+
+// edges of the bins of a distribution of ratios: a bin holds those above its own edge and up to the next.
+var edges = []float64{1, 1.005, 1.01, 1.02, 1.05, 1.1, 1.15, 1.25, 1.5, 2}
+
+// distribution counts sorted ratios: those that are 1, then those up to each further edge, then those above the last.
+func distribution(sorted []float64) []Bin {
+	bins := make([]Bin, 0, len(edges)+1)
+	done := 0
+	for _, edge := range edges {
+		upTo, _ := slices.BinarySearchFunc(sorted, edge, func(v, edge float64) int {
+			if v <= edge {
+				return -1
+			}
+			return 1
+		})
+		bins = append(bins, Bin{UpTo: edge, Count: upTo - done})
+		done = upTo
+	}
+	return append(bins, Bin{UpTo: math.MaxFloat32, Count: len(sorted) - done})
+}
