@@ -13,6 +13,7 @@ type board struct {
 	cells   []cell
 	rows    []int32 // cell-major: members of each class, with those placed before
 	counts  []int32 // cell-major, of cells that are nodes: members of each kind
+	left    []int64 // cell-major, of cells that are nodes: what is still free
 	waiting []int32 // members of each kind that have no node
 	sum     value   // without busy, which busiest works out
 	work    int     // cells looked at since the last reset
@@ -25,8 +26,9 @@ type cell struct {
 	cost   value // of the border, and for nodes of what is inside
 }
 
+// newBoard borrows the topology's numbers of cells; close gives them back.
 func newBoard(p *problem) *board {
-	b := &board{p: p, kinds: len(p.kinds), number: make([]int32, len(p.t.parent)), scratch: make([]int32, max(p.classes, len(p.kinds)))}
+	b := &board{p: p, kinds: len(p.kinds), number: p.t.borrow(), scratch: make([]int32, max(p.classes, len(p.kinds)))}
 	for k := range p.kinds {
 		b.waiting = append(b.waiting, p.kinds[k].count)
 	}
@@ -49,12 +51,21 @@ func (b *board) base() {
 	}
 }
 
+func (b *board) close() {
+	b.wipe()
+	b.p.t.numbers = b.number
+}
+
+func (b *board) wipe() {
+	for i := range b.cells {
+		b.number[b.cells[i].domain] = 0
+	}
+	b.cells, b.rows, b.counts, b.left, b.sum = b.cells[:0], b.rows[:0], b.counts[:0], b.left[:0], value{}
+}
+
 // reset takes all members off the board.
 func (b *board) reset() {
-	for _, c := range b.cells {
-		b.number[c.domain] = 0
-	}
-	b.cells, b.rows, b.counts, b.sum = b.cells[:0], b.rows[:0], b.counts[:0], value{}
+	b.wipe()
 	for k := range b.waiting {
 		b.waiting[k] = b.p.kinds[k].count
 	}
@@ -69,6 +80,8 @@ func (b *board) cell(d DomainID, tier int) int {
 	b.number[d] = int32(len(b.cells))
 	b.rows = grown(b.rows, b.p.classes)
 	b.counts = grown(b.counts, b.kinds)
+	free := b.p.t.Free(d)
+	b.left = append(b.left, free...)
 	return len(b.cells) - 1
 }
 
@@ -108,6 +121,10 @@ func (b *board) add(node NodeID, k int, n int32) {
 		if tier == NodeTier {
 			count := b.count(c)
 			count[k] += n
+			left := b.free(c)
+			for _, need := range kind.needs {
+				left[need.resource] -= int64(n) * need.amount
+			}
 			b.local(c, node, count)
 		}
 		if kind.class >= 0 {
@@ -134,29 +151,27 @@ func (b *board) local(c int, node NodeID, count []int32) {
 
 // room is how many more of a kind a node can take.
 func (b *board) room(node NodeID, k int) int32 {
-	room := b.p.kinds[k].shape.fit[node]
+	kind := &b.p.kinds[k]
+	room := kind.shape.fit[node]
 	n := b.number[node]
 	if n == 0 || room == 0 {
 		return room
 	}
-	count := b.count(int(n) - 1)
-	free := b.p.t.Free(DomainID(node))
-	for r, amount := range b.p.kinds[k].request {
-		if amount <= 0 {
-			continue
-		}
-		left := free[r]
-		for other, c := range count {
-			left -= int64(c) * b.p.kinds[other].request[r]
-		}
-		if left < amount {
-			return 0
-		}
-		if left < int64(room)*amount {
-			room = int32(left / amount)
+	left := b.free(int(n) - 1)
+	for _, need := range kind.needs {
+		if have := left[need.resource]; have < int64(room)*need.amount {
+			if room = int32(max(0, have) / need.amount); room == 0 {
+				return 0
+			}
 		}
 	}
 	return room
+}
+
+// free is what is left on a node that has a cell.
+func (b *board) free(c int) []int64 {
+	r := len(b.p.t.resources)
+	return b.left[c*r : (c+1)*r]
 }
 
 // gain is by how many priced bytes a plan grows if n more members of a kind go to a node; workers without the server that

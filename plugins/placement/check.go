@@ -92,18 +92,20 @@ func (r *Role) check(t *Topology, pattern Pattern) error {
 }
 
 func (r *Role) checkMembers(t *Topology) error {
-	seen := make(map[int]bool, len(r.Pending)+len(r.Placed))
 	for i, index := range r.Pending {
 		if index < 0 || i > 0 && index <= r.Pending[i-1] {
 			return fmt.Errorf("pending member %d is out of order", index)
 		}
-		seen[index] = true
 	}
+	next := 0
 	for i, member := range r.Placed {
+		for next < len(r.Pending) && r.Pending[next] < member.Index {
+			next++
+		}
 		switch {
 		case member.Index < 0 || i > 0 && member.Index <= r.Placed[i-1].Index:
 			return fmt.Errorf("placed member %d is out of order", member.Index)
-		case seen[member.Index]:
+		case next < len(r.Pending) && r.Pending[next] == member.Index:
 			return fmt.Errorf("member %d is both pending and placed", member.Index)
 		case member.Node < 0 || int(member.Node) >= t.Nodes():
 			return fmt.Errorf("member %d is on node %d, which the topology does not have", member.Index, member.Node)

@@ -27,33 +27,25 @@ func Evaluate(t *Topology, d *Demand, assignments []Assignment) (Cost, error) {
 }
 
 func evaluate(t *Topology, d *Demand, seats []seat) Cost {
-	loads, islands, unit := map[DomainID]int64{}, map[islandKey]int64{}, 0.0
-	if d.Pattern == Collective {
-		walk := walkRing(t, d, d.ranked(seats))
-		loads, islands, unit = walk.ends, walk.inside, endBytes(len(walk.node), d.parameterBytes())
-	} else if d.Pattern != Single {
-		loads, unit = flowLoads(t, d, seats)
-	}
 	cost := Cost{BusiestUplink: NoDomain}
 	for _, tier := range t.tiers {
 		cost.Tiers = append(cost.Tiers, TierCost{Tier: tier})
 	}
-	held := map[DomainID]bool{}
-	keys := map[islandKey]bool{}
-	for _, s := range seats {
-		keys[islandKey{node: s.node}] = true
-		for v := DomainID(s.node); t.parent[v] != NoDomain; v = t.parent[v] {
-			held[v] = true
-		}
-		if penalties := d.Roles[s.role].Penalty; penalties != nil && !s.fixed {
-			cost.Penalty += int64(penalties[s.node])
-		}
+	switch d.Pattern {
+	case Collective:
+		walk := walkRing(t, d, d.ranked(seats))
+		unit := endBytes(len(walk.node), d.parameterBytes())
+		sum, most := walk.islands()
+		cost.carry(t, walk.ends, unit)
+		walk.ends.close()
+		cost.carryIslands(sum, most, unit)
+	case ParameterServer, Heter:
+		loads, unit := flowLoads(t, d, seats)
+		cost.carry(t, loads, unit)
+		loads.close()
+	case Single:
 	}
-	for key := range islands {
-		keys[key] = true
-	}
-	cost.carry(t, loads, unit, held)
-	cost.carryIslands(islands, unit, len(keys))
+	cost.count(t, d, seats)
 	for tier := range cost.Tiers {
 		cost.Priced += cost.Tiers[tier].Tier.Price * cost.Tiers[tier].Bytes
 	}
@@ -61,20 +53,18 @@ func evaluate(t *Topology, d *Demand, seats []seat) Cost {
 }
 
 // carry adds the loads of nodes and domains above.
-func (c *Cost) carry(t *Topology, loads map[DomainID]int64, unit float64, held map[DomainID]bool) {
+func (c *Cost) carry(t *Topology, loads *tally, unit float64) {
 	sums := make([]int64, len(c.Tiers))
-	domains := make([]DomainID, 0, len(held))
-	for v := range held {
-		domains = append(domains, v)
-	}
-	slices.Sort(domains)
-	for _, v := range domains {
+	for i, v := range loads.domains {
 		tier := t.TierOf(v)
-		bytes := float64(loads[v]) * unit
-		sums[tier] += loads[v]
-		c.Tiers[tier].Domains++
+		if tier == len(c.Tiers) {
+			continue
+		}
+		bytes := float64(loads.sums[i]) * unit
+		sums[tier] += loads.sums[i]
 		c.Tiers[tier].Busiest = max(c.Tiers[tier].Busiest, bytes)
-		if seconds := bytes / t.bandwidth[v]; seconds > c.BusiestSeconds {
+		seconds := bytes / t.bandwidth[v]
+		if seconds > c.BusiestSeconds || seconds == c.BusiestSeconds && seconds > 0 && v < c.BusiestUplink {
 			c.BusiestSeconds, c.BusiestUplink = seconds, v
 		}
 	}
@@ -83,40 +73,53 @@ func (c *Cost) carry(t *Topology, loads map[DomainID]int64, unit float64, held m
 	}
 }
 
-func (c *Cost) carryIslands(loads map[islandKey]int64, unit float64, domains int) {
+func (c *Cost) carryIslands(sum, most int64, unit float64) {
 	tier := &c.Tiers[IslandTier]
-	tier.Domains = domains
-	var sum, most int64
-	for _, load := range loads {
-		sum += load
-		most = max(most, load)
-	}
 	tier.Bytes, tier.Busiest = float64(sum)*unit, float64(most)*unit
 	if seconds := tier.Busiest / bandwidthOr(tier.Tier.Bandwidth, 1); seconds > c.BusiestSeconds {
 		c.BusiestSeconds, c.BusiestUplink = seconds, NoDomain
 	}
 }
 
-func flowLoads(t *Topology, d *Demand, seats []seat) (loads map[DomainID]int64, unit float64) {
+// count adds how many domains hold members, and what their roles would rather avoid.
+func (c *Cost) count(t *Topology, d *Demand, seats []seat) {
+	held := newTally(t)
+	defer held.close()
+	for _, s := range seats {
+		for v, tier := DomainID(s.node), NodeTier; tier < len(c.Tiers); v, tier = t.parent[v], tier+1 {
+			if held.of(v) > 0 {
+				break
+			}
+			held.add(v, 1)
+			c.Tiers[tier].Domains++
+		}
+		if penalties := d.Roles[s.role].Penalty; penalties != nil && !s.fixed {
+			c.Penalty += int64(penalties[s.node])
+		}
+	}
+}
+
+// flowLoads are what domains carry between classes of members.
+func flowLoads(t *Topology, d *Demand, seats []seat) (loads *tally, unit float64) {
 	classes := d.classes()
-	total, rows := make([]int, classes), map[DomainID][]int32{}
+	total := make([]int, classes)
+	var rows []int32
+	loads = newTally(t)
 	for _, s := range seats {
 		class := d.class(s.role)
 		if class < 0 {
 			continue
 		}
 		total[class]++
-		for v := DomainID(s.node); t.parent[v] != NoDomain; v = t.parent[v] {
-			if rows[v] == nil {
-				rows[v] = make([]int32, classes)
-			}
-			rows[v][class]++
+		for v, tier := DomainID(s.node), NodeTier; tier < len(t.tiers); v, tier = t.parent[v], tier+1 {
+			loads.add(v, 0)
+			rows = grown(rows, len(loads.domains)*classes-len(rows))
+			rows[(int(loads.number[v])-1)*classes+class]++
 		}
 	}
 	f := d.flowsOf(total)
-	loads = make(map[DomainID]int64, len(rows))
-	for v, row := range rows {
-		loads[v] = f.load(v, row)
+	for i, v := range loads.domains {
+		loads.sums[i] = f.load(v, rows[i*classes:(i+1)*classes])
 	}
 	return loads, f.unit()
 }

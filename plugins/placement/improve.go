@@ -7,11 +7,13 @@ import "slices"
 // improve moves and swaps members while the plan gets better, until nothing helps or the work is used up.
 func (b *board) improve(targets []NodeID, work int) {
 	b.work = 0
+	targets = union(targets, b.neighbours())
+	b.attract(targets, work)
 	s := &descent{b: b, best: b.value(), limit: work}
 	for improved := true; improved && b.work < work; {
 		improved = false
 		nodes, _ := b.nodes()
-		s.targets = union(targets, nodes)
+		s.targets = union(targets, b.open(nodes))
 		for _, from := range nodes {
 			improved = s.empty(from) || improved
 			for k := range b.kinds {
@@ -21,6 +23,55 @@ func (b *board) improve(targets []NodeID, work int) {
 			}
 		}
 	}
+}
+
+// open are those of the nodes that have room for someone.
+func (b *board) open(nodes []NodeID) (open []NodeID) {
+	for _, n := range nodes {
+		for k := range b.kinds {
+			if b.room(n, k) > 0 {
+				open = append(open, n)
+				break
+			}
+		}
+	}
+	return open
+}
+
+const maxNeighbours = 32
+
+// neighbours are unused nodes beside those in use: of each of the lowest domains in use, the two with most room.
+func (b *board) neighbours() (near []NodeID) {
+	p := b.p
+	for c := range b.cells {
+		if b.cells[c].tier != NodeTier+1 || len(near) >= maxNeighbours*p.effort {
+			continue
+		}
+		lo, hi := p.t.NodesOf(b.cells[c].domain)
+		var best [2]NodeID
+		var most [2]int32
+		for n := lo; n < hi; n++ {
+			if b.number[n] > 0 {
+				continue
+			}
+			room := int32(0)
+			for k := range p.kinds {
+				room += min(p.kinds[k].count, p.kinds[k].shape.fit[n])
+			}
+			switch {
+			case room > most[0]:
+				best, most = [2]NodeID{n, best[0]}, [2]int32{room, most[0]}
+			case room > most[1]:
+				best[1], most[1] = n, room
+			}
+		}
+		for i := range best {
+			if most[i] > 0 {
+				near = append(near, best[i])
+			}
+		}
+	}
+	return near
 }
 
 func union(a, b []NodeID) []NodeID {

@@ -16,3 +16,14 @@ func (s *NodeSet) Remove(node NodeID) { s.bits[node/64] &^= 1 << (node % 64) }
 
 // Has says whether a node is in the set.
 func (s *NodeSet) Has(node NodeID) bool { return s.bits[node/64]&(1<<(node%64)) != 0 }
+
+// and is what two sets have both; a nil set has all nodes.
+func (s *NodeSet) and(other *NodeSet) *NodeSet {
+	both := &NodeSet{bits: make([]uint64, len(other.bits))}
+	for i, bits := range other.bits {
+		if both.bits[i] = bits; s != nil {
+			both.bits[i] &= s.bits[i]
+		}
+	}
+	return both
+}

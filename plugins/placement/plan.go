@@ -45,6 +45,6 @@ type TierCost struct {
 	Bytes float64
 	// Busiest is the largest load of one direction of an uplink of the tier, in bytes: T.
 	Busiest float64
-	// Domains that hold members.
+	// Domains that hold members, from the node tier upwards.
 	Domains int
 }

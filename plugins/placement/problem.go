@@ -23,8 +23,14 @@ type kind struct {
 	count   int32
 	gpus    int
 	request []int64
+	needs   []need // what is not 0 of the request
 	penalty []int32
 	shape   *fitShape
+}
+
+type need struct {
+	resource int
+	amount   int64
 }
 
 // problem is a demand made ready for the solver: so many members of each kind, to be put on nodes.
@@ -79,6 +85,11 @@ func newProblem(t *Topology, d *Demand, o Options, take []int) *problem {
 		k.count = int32(len(k.indexes))
 		k.request, k.penalty, k.gpus = role.Request, role.Penalty, int(t.gpusOf(role.Request))
 		k.shape = p.shapeOf(i)
+		for r, amount := range role.Request {
+			if amount > 0 {
+				k.needs = append(k.needs, need{r, amount})
+			}
+		}
 	}
 	return p
 }

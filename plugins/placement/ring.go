@@ -20,8 +20,8 @@ type ringWalk struct {
 	// node and island of each rank. Islands are numbered within a node; below 0 is an island that no other rank shares.
 	node   []NodeID
 	island []int
-	ends   map[DomainID]int64
-	inside map[islandKey]int64
+	ends   *tally
+	inside map[islandKey]int64 // of nodes that have several islands; of others the node's own ends stand for the island's
 }
 
 type islandKey struct {
@@ -31,7 +31,7 @@ type islandKey struct {
 
 // walkRing counts the ends of each domain and of each island.
 func walkRing(t *Topology, d *Demand, ring []seat) *ringWalk {
-	w := &ringWalk{t: t, ends: map[DomainID]int64{}, inside: map[islandKey]int64{}}
+	w := &ringWalk{t: t, ends: newTally(t), inside: map[islandKey]int64{}}
 	w.rank(d, ring)
 	w.around(0, len(w.node), 1)
 	if d.GroupSize > 1 {
@@ -44,18 +44,19 @@ func walkRing(t *Topology, d *Demand, ring []seat) *ringWalk {
 
 func (w *ringWalk) rank(d *Demand, ring []seat) {
 	free := map[NodeID][]int16{}
+	var picked []uint8
 	for position, s := range ring {
 		gpus := int(w.t.gpusOf(d.Roles[s.role].Request))
 		islands := w.t.gpus.of(s.node)
 		if gpus == 0 {
 			islands = nil // a pod without GPUs is on the node as a whole
 		}
-		var picked []uint8
+		picked = picked[:0]
 		if len(islands) > 0 && !s.fixed {
 			if free[s.node] == nil {
 				free[s.node] = append([]int16(nil), islands...)
 			}
-			picked = pickIslands(free[s.node], gpus, nil)
+			picked = pickIslands(free[s.node], gpus, picked)
 		}
 		for g := range max(1, gpus) {
 			island := 0
@@ -78,15 +79,36 @@ func (w *ringWalk) around(lo, hi int, weight int64) {
 			next = lo
 		}
 		a, b := w.node[rank], w.node[next]
-		if i, j := (islandKey{a, w.island[rank]}), (islandKey{b, w.island[next]}); i != j {
-			w.inside[i] += weight
-			w.inside[j] += weight
+		if a != b || w.island[rank] != w.island[next] {
+			w.end(a, w.island[rank], weight)
+			w.end(b, w.island[next], weight)
 		}
 		for u, v := DomainID(a), DomainID(b); u != v; u, v = w.t.parent[u], w.t.parent[v] {
-			w.ends[u] += weight
-			w.ends[v] += weight
+			w.ends.add(u, weight)
+			w.ends.add(v, weight)
 		}
 	}
+}
+
+func (w *ringWalk) end(node NodeID, island int, weight int64) {
+	if len(w.t.gpus.of(node)) > 0 {
+		w.inside[islandKey{node, island}] += weight
+	}
+}
+
+// islands are the sum of the loads of all islands, and the largest.
+func (w *ringWalk) islands() (sum, most int64) {
+	for i, v := range w.ends.domains {
+		if int(v) < w.t.Nodes() && len(w.t.gpus.of(NodeID(v))) == 0 {
+			sum += w.ends.sums[i]
+			most = max(most, w.ends.sums[i])
+		}
+	}
+	for _, n := range w.inside {
+		sum += n
+		most = max(most, n)
+	}
+	return sum, most
 }
 
 func (d *Demand) groupWeight() int64 {

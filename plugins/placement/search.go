@@ -7,8 +7,11 @@ import (
 	"slices"
 )
 
-// searchWork bounds how many domains the search looks at for one start, and for the last improvement.
-const searchWork = 1 << 14
+// Work is counted in domains looked at. A start is improved by so much, and the best of all once more.
+const (
+	startWork = 1 << 12
+	finalWork = 1 << 15
+)
 
 // incumbent is the best plan found so far.
 type incumbent struct {
@@ -28,45 +31,59 @@ func (i *incumbent) offer(b *board) {
 	}
 }
 
-// search is for jobs too large for the exact search: several starts by best-fit descent, each improved; the best of them,
-// improved once more.
+// search is for jobs too large for the exact search: several starts by best-fit descent, each improved a little; then the
+// best of them as far as it goes.
 func (p *problem) search(lo, hi NodeID) (nodes []NodeID, counts []int32, ok bool) {
 	b := newBoard(p)
-	var best incumbent
+	defer b.close()
+	s := &search{p: p, b: b}
 	for _, scope := range p.scopes(lo, hi) {
-		targets := p.targets(scope)
-		for by := range orders {
-			b.reset()
-			b.fill(scope.domain, scope.tier, p.lots(), by)
-			if !b.complete() {
-				b.greedy(targets, -1)
-			}
-			if b.complete() {
-				b.improve(targets, searchWork*p.effort)
-				best.offer(b)
-			}
-		}
-		for _, anchor := range p.anchors(scope) {
-			b.reset()
-			b.grow(anchor, scope.tier, p.lots(), roomiest)
-			if b.complete() {
-				b.improve(targets, searchWork*p.effort)
-				best.offer(b)
-			}
-		}
-		if !best.found && b.pack(p.t.NodesOf(scope.domain)) {
-			b.improve(targets, searchWork*p.effort)
-			best.offer(b)
-		}
-		if len(p.fixed) > 0 {
-			b.reset()
-			if b.greedy(targets, -1).ok {
-				b.improve(targets, searchWork*p.effort)
-				best.offer(b)
-			}
-		}
+		s.within(scope)
 	}
-	return best.nodes, best.counts, best.found
+	if s.best.found {
+		b.reset()
+		b.set(s.best.nodes, s.best.counts)
+		b.improve(nil, finalWork*p.effort)
+		s.best.offer(b)
+	}
+	return s.best.nodes, s.best.counts, s.best.found
+}
+
+type search struct {
+	p    *problem
+	b    *board
+	best incumbent
+}
+
+// within makes all starts in one scope.
+func (s *search) within(scope scope) {
+	p, b := s.p, s.b
+	for by := range orders {
+		b.reset()
+		b.fill(scope.domain, scope.tier, p.lots(), by)
+		s.try(scope)
+	}
+	for _, anchor := range p.anchors(scope) {
+		b.reset()
+		b.grow(anchor, scope.tier, p.lots(), roomiest)
+		s.try(scope)
+	}
+	if !s.best.found && b.pack(p.t.NodesOf(scope.domain)) {
+		s.try(scope)
+	}
+	if len(p.fixed) > 0 {
+		b.reset()
+		s.try(scope)
+	}
+}
+
+// try improves what is on the board, once all have a place.
+func (s *search) try(scope scope) {
+	if !s.b.complete() && !s.b.greedy(s.p.targets(scope), -1).ok {
+		return
+	}
+	s.b.improve(s.p.targets(scope), startWork*s.p.effort)
+	s.best.offer(s.b)
 }
 
 // scope is a domain within which a start places everything.
@@ -86,7 +103,11 @@ func (p *problem) scopes(lo, hi NodeID) []scope {
 	if p.limit > 0 {
 		top = p.limit
 	}
-	for tier := NodeTier; tier <= top; tier++ {
+	tier := NodeTier
+	if p.whole() == nil {
+		tier++ // no node holds all
+	}
+	for ; tier <= top; tier++ {
 		var here []scope
 		for d := p.t.Ancestor(lo, tier); d <= p.t.Ancestor(hi-1, tier); d++ {
 			if share := p.share(d, lots); share >= 1 {
@@ -104,47 +125,16 @@ func (p *problem) scopes(lo, hi NodeID) []scope {
 
 const maxTargets = 64
 
-// targets are the nodes of a scope to which members may be moved.
+// targets are the nodes of a small scope to which members may be moved; in a larger one improve finds its own.
 func (p *problem) targets(s scope) []NodeID {
 	var nodes []NodeID
 	lo, hi := p.t.NodesOf(s.domain)
-	for n := lo; n < hi; n++ {
+	for n := lo; n < hi && len(nodes) < maxTargets*p.effort; n++ {
 		for k := range p.kinds {
 			if p.kinds[k].shape.fit[n] > 0 {
 				nodes = append(nodes, n)
 				break
 			}
-		}
-	}
-	return nodes[:min(len(nodes), maxTargets*p.effort)]
-}
-
-const anchorsPerScope = 4
-
-// anchors are nodes of a scope to begin at: those that hold most of the job.
-func (p *problem) anchors(s scope) []NodeID {
-	lots := p.lots()
-	type anchor struct {
-		node  NodeID
-		share float64
-	}
-	var all []anchor
-	lo, hi := p.t.NodesOf(s.domain)
-	for n := lo; n < hi; n++ {
-		share := 1.0
-		for i := range lots {
-			share *= float64(min(lots[i].want, lots[i].shape.fit[n])) + 0.01
-		}
-		all = append(all, anchor{n, share})
-	}
-	slices.SortFunc(all, func(a, b anchor) int { return cmp.Or(cmp.Compare(b.share, a.share), cmp.Compare(a.node, b.node)) })
-	var nodes []NodeID
-	for _, a := range all[:min(len(all), anchorsPerScope*p.effort)] {
-		nodes = append(nodes, a.node)
-	}
-	for _, f := range p.fixed[:min(len(p.fixed), anchorsPerScope*p.effort)] {
-		if p.t.Holds(s.domain, f.node) && !slices.Contains(nodes, f.node) {
-			nodes = append(nodes, f.node)
 		}
 	}
 	return nodes

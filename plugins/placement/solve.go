@@ -77,6 +77,9 @@ func plan(t *Topology, d *Demand, o Options, take []int) (*Plan, bool) {
 	if !ok {
 		return nil, false
 	}
+	if node, ok := p.onOneNode(lo, hi); ok {
+		return &Plan{Assignments: p.assign([]NodeID{node}, p.all()), Optimal: true}, true
+	}
 	if nodes := p.small(lo, hi); nodes != nil && !o.NoExact {
 		counts, ok := newExact(p).solve(nodes)
 		if !ok {
@@ -107,25 +110,30 @@ func (p *problem) scope() (lo, hi NodeID, ok bool) {
 }
 
 // exactWork bounds the pairs of states that an exact search may look at.
-const exactWork = 1 << 21
+const exactWork = 1 << 18
 
-// small are the nodes that an exact search has to look at, or nil if that is too much work. Of equal nodes in one domain
-// it needs only as many as there are members.
+// small are the nodes that an exact search has to look at, or nil if that is too much work.
 func (p *problem) small(lo, hi NodeID) []NodeID {
 	states := p.states()
-	if states == 0 || int(hi-lo) > exactWork {
+	if states == 0 || int(hi-lo)*states > exactWork*p.effort {
 		return nil
 	}
 	var nodes []NodeID
+	work := 0
 	for n := lo; n < hi; n++ {
+		own := 1
 		for k := range p.kinds {
-			if p.kinds[k].shape.fit[n] > 0 {
-				nodes = append(nodes, n)
-				break
-			}
+			own *= int(min(p.kinds[k].count, p.kinds[k].shape.fit[n])) + 1
+		}
+		if own > 1 {
+			nodes = append(nodes, n)
+			work += own * states >> (len(p.kinds) - 1)
+		}
+		if len(nodes) == 1 || own > 1 && p.t.parent[n] != p.t.parent[nodes[len(nodes)-2]] {
+			work += states * states >> len(p.kinds)
 		}
 	}
-	if len(nodes)*states*states>>len(p.kinds) > exactWork*p.effort {
+	if work > exactWork*p.effort {
 		return nil
 	}
 	return nodes

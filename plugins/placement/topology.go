@@ -43,6 +43,8 @@ type Topology struct {
 	gpus islands
 	fits fitIndex
 
+	numbers []int32 // of a board that is not in use: all 0
+
 	journal []change
 	open    int // how many changes may still be undone together: nested Begins
 }
