@@ -32,7 +32,7 @@ func Uplinks(t *Topology, d *Demand, assignments []Assignment) ([]UplinkLoad, er
 	if err != nil {
 		return nil, fmt.Errorf("load the uplinks: %w", err)
 	}
-	var loads map[DomainID]int64
+	var loads *tally
 	var unit float64
 	switch d.Pattern {
 	case Single:
@@ -43,9 +43,10 @@ func Uplinks(t *Topology, d *Demand, assignments []Assignment) ([]UplinkLoad, er
 	default:
 		loads, unit = flowLoads(t, d, seats)
 	}
-	uplinks := make([]UplinkLoad, 0, len(loads))
-	for domain, load := range loads {
-		if bytes := float64(load) * unit; bytes > 0 {
+	defer loads.close()
+	uplinks := make([]UplinkLoad, 0, len(loads.domains))
+	for i, domain := range loads.domains {
+		if bytes := float64(loads.sums[i]) * unit; bytes > 0 {
 			uplinks = append(uplinks, UplinkLoad{Domain: domain, Bytes: bytes, Seconds: bytes / t.bandwidth[domain]})
 		}
 	}
