@@ -52,21 +52,24 @@ func (s *shrinking) price() staying {
 	if !s.talks {
 		return cost
 	}
-	loads, islands, unit := map[DomainID]int64{}, map[islandKey]int64{}, 0.0
+	var loads *tally
+	var unit float64
 	if s.d.Pattern == Collective {
 		walk := walkRing(s.t, s.d, s.d.ranked(stay))
-		loads, islands, unit = walk.ends, walk.inside, endBytes(len(walk.node), s.d.parameterBytes())
+		loads, unit = walk.ends, endBytes(len(walk.node), s.d.parameterBytes())
+		sum, most := walk.islands()
+		cost.bytes = s.t.weights[IslandTier] * sum
+		cost.busy = float64(most) * unit / bandwidthOr(s.t.tiers[IslandTier].Bandwidth, 1)
 	} else {
 		loads, unit = flowLoads(s.t, s.d, stay)
 	}
-	for v, load := range loads {
-		cost.bytes += s.t.weights[s.t.TierOf(v)] * load
-		cost.busy = max(cost.busy, float64(load)*unit/s.t.bandwidth[v])
+	for i, v := range loads.domains {
+		if s.t.parent[v] != NoDomain {
+			cost.bytes += s.t.weights[s.t.TierOf(v)] * loads.sums[i]
+			cost.busy = max(cost.busy, float64(loads.sums[i])*unit/s.t.bandwidth[v])
+		}
 	}
-	for _, load := range islands {
-		cost.bytes += s.t.weights[IslandTier] * load
-		cost.busy = max(cost.busy, float64(load)*unit/bandwidthOr(s.t.tiers[IslandTier].Bandwidth, 1))
-	}
+	loads.close()
 	return cost
 }
 
