@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/spf13/pflag"
 
@@ -39,10 +40,13 @@ func run(args []string) int {
 		return wrong(fmt.Sprintf("unknown arguments %q: want placement", flags.Args()))
 	}
 	var err error
-	if *show >= 0 {
-		err = bench.ShowInstance(settings.Seed, *show, *noExact, os.Stdout)
-	} else {
+	switch {
+	case *show < 0:
 		err = bench.Run(settings, os.Stdout, os.Stderr)
+	case slices.Contains(settings.Only, "baselines"):
+		err = bench.ShowCluster(settings.Seed, *show, os.Stdout)
+	default:
+		err = bench.ShowInstance(settings.Seed, *show, *noExact, os.Stdout)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)

@@ -18,7 +18,7 @@ func kindOf(in *instances.Instance) string {
 		if in.Demand.GroupSize > 1 {
 			kind = "collective in groups"
 		}
-		if slices.ContainsFunc(in.Spec.Nodes, func(node placement.NodeSpec) bool { return len(node.Islands) > 1 }) {
+		if hasIslands(in.Topology) {
 			kind += ", islands"
 		}
 	}
@@ -29,6 +29,15 @@ func kindOf(in *instances.Instance) string {
 		kind += ", busiest first"
 	}
 	return kind
+}
+
+func hasIslands(t *placement.Topology) bool {
+	for n := range t.Nodes() {
+		if len(t.Islands(placement.NodeID(n))) > 1 {
+			return true
+		}
+	}
+	return false
 }
 
 // kinds sums up the trials of each kind, by name.

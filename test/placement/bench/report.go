@@ -10,6 +10,9 @@ type Report struct {
 	// Optimality against brute force: of the planner as it is, and with its exact search off.
 	Optimality *Optimality `json:"optimality,omitempty"`
 	Heuristic  *Optimality `json:"optimality_heuristic,omitempty"`
+	// Baselines one by one, and all together.
+	Baselines []BaselineResult `json:"baselines,omitempty"`
+	Overall   *Comparison      `json:"baselines_together,omitempty"`
 }
 
 // Optimality compares plans with the optimum on small instances.

@@ -51,6 +51,13 @@ func Run(s Settings, out, progress io.Writer) error {
 		report.Heuristic = measureOptimality(s, true, progress)
 		fmt.Fprintf(out, "optimality_heuristic  %s\n", report.Heuristic)
 	}
+	if s.wants("baselines") {
+		report.Overall, report.Baselines = measureBaselines(s, progress)
+		fmt.Fprintf(out, "baselines             %s\n", report.Overall)
+		for i := range report.Baselines {
+			fmt.Fprintf(out, "  %s\n", &report.Baselines[i])
+		}
+	}
 	return report.write(s.Folder, out)
 }
 

@@ -54,3 +54,35 @@ func (o *Optimality) String() string {
 	}
 	return text.String()
 }
+
+// String is one line of what matters.
+func (c *Comparison) String() string {
+	return fmt.Sprintf("%d clusters, no plan on %d, worse than the best on %d %v, equal on %d, busiest not above there %.4f %v, fragmentation %.3f, broken promises %d %v, nearest %v",
+		c.Clusters, c.NoPlan, c.Worse, first(c.WorseInstances), c.Equal, c.BusiestNotAbove, first(c.BusiestAbove), c.MeanFragmentation, len(c.Broken),
+		first(c.Broken), c.Worst)
+}
+
+func first[T any](of []T) []T { return of[:min(len(of), 10)] }
+
+// String is one line of what matters.
+func (r *BaselineResult) String() string {
+	return fmt.Sprintf("%-26s cost x%.3f, worse %d, equal %d, no room %d; across racks x%.2f (sums x%.2f), nodes x%.2f (x%.2f), busiest x%.2f (not above when equal %.3f), fragmentation %.3f",
+		r.Name, r.CostRatio, r.Worse, r.Equal, r.Cornered, r.RackBytes, r.RackBytesSum, r.NodeBytes, r.NodeBytesSum, r.Busiest, r.BusiestNotAbove, r.Fragmentation)
+}
+
+// ShowCluster prints one loaded cluster's job and how all placed it.
+func ShowCluster(seed uint64, index int, out io.Writer) error {
+	duel := Fight(seed, index)
+	t := duel.Cluster.Topology
+	lo, hi := t.Domains(rackTier)
+	fmt.Fprintf(out, "seed %d cluster %d: %d nodes, %d racks, load %.2f\n%s", seed, index, t.Nodes(), hi-lo, duel.Cluster.Load, duel.Cluster.Job())
+	for _, p := range append([]*Placing{duel.Ours}, duel.Others...) {
+		if p == nil || p.Cornered {
+			fmt.Fprintln(out, "no plan")
+			continue
+		}
+		fmt.Fprintf(out, "%s\n%s\n", p.Name, p.Cost)
+		showPlan(out, t, duel.Cluster.Demand, p.Assignments)
+	}
+	return duel.Broken
+}

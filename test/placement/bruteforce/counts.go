@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+	"github.com/paddle-volcano/paddle-volcano/test/placement/traffic"
 )
 
 // counts enumerates how many members of each role every node takes, node by node in the order of the tree. A domain's
@@ -57,14 +58,7 @@ func (c *counts) run(need []int) (unit float64) {
 	if c.allP == 0 {
 		return 0
 	}
-	return bytesOf(c.demand) / float64(c.allP)
-}
-
-func bytesOf(d *placement.Demand) float64 {
-	if d.ParameterBytes == 0 {
-		return 1
-	}
-	return d.ParameterBytes
+	return traffic.Bytes(c.demand) / float64(c.allP)
 }
 
 // fit says whether so many members of each role have room.
@@ -109,7 +103,7 @@ func (c *counts) within(nodes [2]int, need []int) {
 		c.ahead[n] = slices.Clone(c.ahead[n+1])
 		for r := range need {
 			if c.eligible(r, n) {
-				c.ahead[n][r] += fits(c.tree.free[n], c.demand.Roles[r].Request, need[r])
+				c.ahead[n][r] += traffic.Fits(c.tree.Free[n], c.demand.Roles[r].Request, need[r])
 			}
 		}
 	}
@@ -119,8 +113,8 @@ func (c *counts) within(nodes [2]int, need []int) {
 // begin counts the placed members, and so many more of each role in all.
 func (c *counts) begin(need []int) {
 	c.left = slices.Clone(need)
-	c.at = make([][]int, c.tree.nodes)
-	c.servers, c.workers, c.fresh = make([]int, c.tree.domains), make([]int, c.tree.domains), make([]int, c.tree.domains)
+	c.at = make([][]int, c.tree.Nodes)
+	c.servers, c.workers, c.fresh = make([]int, c.tree.Domains), make([]int, c.tree.Domains), make([]int, c.tree.Domains)
 	c.allP, c.allW = 0, 0
 	for n := range c.at {
 		c.at[n] = make([]int, len(need))
@@ -157,8 +151,8 @@ func (c *counts) ofPart(part int, need []int) []int {
 // put adds members of a role to a node and the domains above.
 func (c *counts) put(role, node, members int, fresh bool) {
 	part := c.part(role)
-	for tier := placement.NodeTier; tier < c.tree.tiers; tier++ {
-		d := c.tree.up[node][tier]
+	for tier := placement.NodeTier; tier < c.tree.Tiers; tier++ {
+		d := c.tree.Up[node][tier]
 		switch part {
 		case server:
 			c.servers[d] += members
@@ -186,7 +180,7 @@ func (c *counts) node(n int, priced, busiest float64) {
 		c.found, c.best, c.plan = true, c.order(priced, busiest), c.assignments()
 		return
 	}
-	c.role(n, 0, slices.Clone(c.tree.free[n]), priced, busiest)
+	c.role(n, 0, slices.Clone(c.tree.Free[n]), priced, busiest)
 }
 
 // role chooses how many members of a role, and of those after it, a node takes.
@@ -200,29 +194,29 @@ func (c *counts) role(n, r int, free []int64, priced, busiest float64) {
 	request := c.demand.Roles[r].Request
 	most := 0
 	if c.eligible(r, n) {
-		most = fits(free, request, c.left[r])
+		most = traffic.Fits(free, request, c.left[r])
 	}
 	for k := most; k >= 0; k-- {
-		take(free, request, k)
+		traffic.Take(free, request, k)
 		c.at[n][r], c.left[r] = k, c.left[r]-k
 		c.put(r, n, k, true)
 		c.role(n, r+1, free, priced, busiest)
 		c.put(r, n, -k, true)
 		c.at[n][r], c.left[r] = 0, c.left[r]+k
-		take(free, request, -k)
+		traffic.Take(free, request, -k)
 	}
 }
 
 // close adds the domains that a node is the last of, in units of M/P; ok is false if workers lack a server.
 func (c *counts) close(n int, priced, busiest float64) (float64, float64, bool) {
-	for _, d := range c.tree.closes[n] {
-		if c.required() && c.tree.tierOf[d] == max(1, c.demand.ColocationTier) && c.fresh[d] > 0 && c.servers[d] == 0 {
+	for _, d := range c.tree.Closes[n] {
+		if c.required() && c.tree.TierOf[d] == max(1, c.demand.ColocationTier) && c.fresh[d] > 0 && c.servers[d] == 0 {
 			return 0, 0, false
 		}
 		p, w := c.servers[d], c.workers[d]
 		load := float64(p*(c.allW-w) + w*(c.allP-p))
-		priced += c.tree.price[c.tree.tierOf[d]] * load
-		busiest = max(busiest, load/c.tree.width[d])
+		priced += c.tree.Price[c.tree.TierOf[d]] * load
+		busiest = max(busiest, load/c.tree.Width[d])
 	}
 	return priced, busiest, true
 }

@@ -12,6 +12,7 @@ package bruteforce
 import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 	"github.com/paddle-volcano/paddle-volcano/test/placement/instances"
+	"github.com/paddle-volcano/paddle-volcano/test/placement/traffic"
 )
 
 // Result is what brute force knows about one instance.
@@ -46,7 +47,7 @@ func (c ordered) less(other ordered) bool {
 
 // search is what both enumerations share.
 type search struct {
-	tree    *tree
+	tree    *traffic.Tree
 	demand  *placement.Demand
 	busiest bool // first
 	visited int
@@ -75,7 +76,7 @@ func (s *search) hopeless(priced, busiest float64) bool {
 // Best looks at all plans, but gives up after limit branches.
 func Best(in *instances.Instance, limit int) Result {
 	s := &search{
-		tree: newTree(in), demand: in.Demand, limit: limit,
+		tree: traffic.NewTree(in.Topology), demand: in.Demand, limit: limit,
 		busiest: in.Options.Objective == placement.BusiestFirst,
 	}
 	r := Result{}

@@ -5,12 +5,13 @@ package bruteforce
 import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 	"github.com/paddle-volcano/paddle-volcano/test/placement/instances"
+	"github.com/paddle-volcano/paddle-volcano/test/placement/traffic"
 )
 
 // Price is the cost of any plan of all pending members, by the arithmetic that the enumeration uses. Assignments are in
 // the order of roles and indexes; no capacity and no limit is looked at.
 func Price(in *instances.Instance, assignments []placement.Assignment) Cost {
-	s := &search{tree: newTree(in), demand: in.Demand}
+	s := &search{tree: traffic.NewTree(in.Topology), demand: in.Demand}
 	switch in.Demand.Pattern {
 	case placement.Collective:
 		return priceRing(s, assignments)
@@ -27,19 +28,16 @@ func priceRing(s *search, assignments []placement.Assignment) Cost {
 	for _, a := range assignments {
 		node[placement.Member{Role: a.Role, Index: a.Index}] = int(a.Node)
 	}
-	if r.ranks < 2 {
-		return Cost{}
-	}
 	for _, seat := range r.seats {
 		if seat.fixed >= 0 {
-			r.walk.pod(seat.fixed, seat.gpus, true)
+			r.walk.Pod(seat.fixed, seat.gpus, true)
 			continue
 		}
-		r.walk.pod(node[placement.Member{Role: seat.role, Index: seat.index}], seat.gpus, false)
+		r.walk.Pod(node[placement.Member{Role: seat.role, Index: seat.index}], seat.gpus, false)
 	}
-	r.walk.finish()
-	unit := float64(r.ranks-1) / float64(r.ranks) * bytesOf(s.demand)
-	return Cost{Priced: r.walk.priced * unit, Busiest: r.walk.busiest * unit}
+	r.walk.Close()
+	unit := r.walk.Unit(s.demand)
+	return Cost{Priced: r.walk.Priced * unit, Busiest: r.walk.Busiest * unit}
 }
 
 func priceCounts(s *search, assignments []placement.Assignment) Cost {
@@ -53,12 +51,12 @@ func priceCounts(s *search, assignments []placement.Assignment) Cost {
 		c.put(a.Role, int(a.Node), 1, false)
 	}
 	priced, busiest := 0.0, 0.0
-	for n := range s.tree.nodes {
+	for n := range s.tree.Nodes {
 		priced, busiest, _ = c.close(n, priced, busiest)
 	}
 	if c.allP == 0 {
 		return Cost{}
 	}
-	unit := bytesOf(s.demand) / float64(c.allP)
+	unit := traffic.Bytes(s.demand) / float64(c.allP)
 	return Cost{Priced: priced * unit, Busiest: busiest * unit}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+	"github.com/paddle-volcano/paddle-volcano/test/placement/traffic"
 )
 
 // seat is one pod of the ring, in the order of ranks.
@@ -15,6 +16,9 @@ type seat struct {
 	gpus        int
 	fixed       int // its node, or -1
 }
+
+// quietPods are pods of a role that exchanges nothing.
+type quietPods struct{ role, node, pods int }
 
 // ring enumerates nodes pod by pod in the order of ranks.
 type ring struct {
@@ -28,17 +32,18 @@ type ring struct {
 	least  []int64 // of the requests of all pods of the ring
 	near   [][]int // nodes from near to far, by node
 	chosen []int   // node by position
-	walk   *walk
+	walk   *traffic.Ring
+	quiet  []quietPods
 }
 
 func newRing(s *search) *ring {
-	r := &ring{search: s, walk: newWalk(s)}
+	r := &ring{search: s, walk: traffic.NewRing(s.tree, s.demand)}
 	for role := range s.demand.Roles {
 		d := &s.demand.Roles[role]
 		if d.Traffic != placement.Worker {
 			continue
 		}
-		gpus := max(1, int(d.Request[2])) // columns of package instances
+		gpus := traffic.GPUs(d.Request)
 		var seats []seat
 		for _, index := range d.Pending {
 			seats = append(seats, seat{role: role, index: index, gpus: gpus, fixed: -1})
@@ -54,7 +59,6 @@ func newRing(s *search) *ring {
 		for c := range r.least {
 			r.least[c] = min(r.least[c], d.Request[c])
 		}
-		r.ranks += gpus * len(seats)
 	}
 	r.chosen = make([]int, len(r.seats))
 	r.pods = make([]int, len(r.seats)+1)
@@ -64,45 +68,32 @@ func newRing(s *search) *ring {
 			r.pods[i]++
 		}
 	}
-	r.walk.total = r.ranks
-	for n := range s.tree.nodes {
-		order := make([]int, s.tree.nodes)
+	for n := range s.tree.Nodes {
+		order := make([]int, s.tree.Nodes)
 		for i := range order {
 			order[i] = i
 		}
-		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s.tree.apart(n, a), s.tree.apart(n, b)) })
+		slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s.tree.Apart(n, a), s.tree.Apart(n, b)) })
 		r.near = append(r.near, order)
 	}
 	return r
-}
-
-// apart is how many tiers lie between two nodes.
-func (t *tree) apart(a, b int) int {
-	tier := placement.NodeTier
-	for tier < t.tiers && t.up[a][tier] != t.up[b][tier] {
-		tier++
-	}
-	return tier
 }
 
 // run finds the best plan; it returns the bytes of one unit of cost: of one end of a run of ranks.
 func (r *ring) run() (unit float64) {
 	for _, nodes := range r.allowed() {
 		r.lo, r.hi = nodes[0], nodes[1]
-		r.free = make([][]int64, r.tree.nodes)
+		r.free = make([][]int64, r.tree.Nodes)
 		for n := range r.free {
-			r.free[n] = slices.Clone(r.tree.free[n])
+			r.free[n] = slices.Clone(r.tree.Free[n])
 		}
-		r.quiet(0)
+		r.silent(0)
 	}
-	if r.ranks < 2 {
-		return 0
-	}
-	return float64(r.ranks-1) / float64(r.ranks) * bytesOf(r.demand)
+	return r.walk.Unit(r.demand)
 }
 
-// quiet places the pods of roles that exchange nothing, from one role on, in all ways that matter, then the ring.
-func (r *ring) quiet(role int) {
+// silent places the pods of roles that exchange nothing, from one role on, in all ways that matter, then the ring.
+func (r *ring) silent(role int) {
 	for role < len(r.demand.Roles) && r.demand.Roles[role].Traffic == placement.Worker {
 		role++
 	}
@@ -114,12 +105,12 @@ func (r *ring) quiet(role int) {
 		r.pod(0)
 		return
 	}
-	r.quietOn(role, r.lo, len(r.demand.Roles[role].Pending))
+	r.silentOn(role, r.lo, len(r.demand.Roles[role].Pending))
 }
 
-func (r *ring) quietOn(role, node, left int) {
+func (r *ring) silentOn(role, node, left int) {
 	if left == 0 {
-		r.quiet(role + 1)
+		r.silent(role + 1)
 		return
 	}
 	if node == r.hi {
@@ -128,14 +119,14 @@ func (r *ring) quietOn(role, node, left int) {
 	request := r.demand.Roles[role].Request
 	most := 0
 	if r.eligible(role, node) {
-		most = fits(r.free[node], request, left)
+		most = traffic.Fits(r.free[node], request, left)
 	}
 	for k := most; k >= 0; k-- {
-		take(r.free[node], request, k)
-		r.walk.quiet = append(r.walk.quiet, quietPods{role, node, k})
-		r.quietOn(role, node+1, left-k)
-		r.walk.quiet = r.walk.quiet[:len(r.walk.quiet)-1]
-		take(r.free[node], request, -k)
+		traffic.Take(r.free[node], request, k)
+		r.quiet = append(r.quiet, quietPods{role, node, k})
+		r.silentOn(role, node+1, left-k)
+		r.quiet = r.quiet[:len(r.quiet)-1]
+		traffic.Take(r.free[node], request, -k)
 	}
 }
 
@@ -146,11 +137,11 @@ func (r *ring) pod(position int) {
 		return
 	}
 	if position == len(r.seats) {
-		mark := r.walk.finish()
-		if !r.hopeless(r.walk.priced, r.walk.busiest) {
-			r.done(r.walk.priced, r.walk.busiest)
+		mark := r.walk.Close()
+		if !r.hopeless(r.walk.Priced, r.walk.Busiest) {
+			r.done(r.walk.Priced, r.walk.Busiest)
 		}
-		r.walk.undo(mark)
+		r.walk.Undo(mark)
 		return
 	}
 	s := r.seats[position]
@@ -164,23 +155,23 @@ func (r *ring) pod(position int) {
 	}
 	request := r.demand.Roles[s.role].Request
 	for _, n := range r.near[from] {
-		if n < r.lo || n >= r.hi || !r.eligible(s.role, n) || fits(r.free[n], request, 1) == 0 {
+		if n < r.lo || n >= r.hi || !r.eligible(s.role, n) || traffic.Fits(r.free[n], request, 1) == 0 {
 			continue
 		}
-		take(r.free[n], request, 1)
+		traffic.Take(r.free[n], request, 1)
 		r.step(position, n)
-		take(r.free[n], request, -1)
+		traffic.Take(r.free[n], request, -1)
 	}
 }
 
 func (r *ring) step(position, node int) {
 	s := r.seats[position]
 	r.chosen[position] = node
-	mark := r.walk.pod(node, s.gpus, s.fixed >= 0)
-	if !r.hopeless(r.walk.priced+r.ahead(position), r.walk.busiest) {
+	mark := r.walk.Pod(node, s.gpus, s.fixed >= 0)
+	if !r.hopeless(r.walk.Priced+r.ahead(position), r.walk.Busiest) {
 		r.pod(position + 1)
 	}
-	r.walk.undo(mark)
+	r.walk.Undo(mark)
 }
 
 // ahead is the least that the edges of the ring after a position cost.
@@ -190,15 +181,15 @@ func (r *ring) step(position, node int) {
 func (r *ring) ahead(position int) float64 {
 	last, first := r.chosen[position], r.chosen[0]
 	sum := 0.0
-	for tier := placement.NodeTier; tier < r.tree.tiers; tier++ {
-		a, b := r.tree.up[last][tier], r.tree.up[first][tier]
+	for tier := placement.NodeTier; tier < r.tree.Tiers; tier++ {
+		a, b := r.tree.Up[last][tier], r.tree.Up[first][tier]
 		crossings := r.others(tier, a, b, r.pods[position+1])
 		if a != b || crossings > 0 {
 			crossings++
 		}
-		price := r.tree.price[tier]
+		price := r.tree.Price[tier]
 		if tier == placement.NodeTier {
-			price += r.tree.price[placement.IslandTier] // an edge between nodes is one between islands too
+			price += r.tree.Price[placement.IslandTier] // an edge between nodes is one between islands too
 		}
 		sum += 2 * price * float64(crossings)
 	}
@@ -210,8 +201,8 @@ func (r *ring) others(tier, a, b, pods int) int {
 	var rooms [8]int // instances.MaxNodes
 	count, domain := 0, -1
 	for n := r.lo; n < r.hi; n++ {
-		room := fits(r.free[n], r.least, pods)
-		switch d := r.tree.up[n][tier]; {
+		room := traffic.Fits(r.free[n], r.least, pods)
+		switch d := r.tree.Up[n][tier]; {
 		case d == a || d == b:
 			pods -= room
 		case d == domain:
@@ -250,7 +241,7 @@ func (r *ring) done(priced, busiest float64) {
 			}
 		}
 		next := 0
-		for _, q := range r.walk.quiet {
+		for _, q := range r.quiet {
 			for range q.pods {
 				if q.role == role {
 					r.plan = append(r.plan, placement.Assignment{Role: role, Index: r.demand.Roles[role].Pending[next], Node: placement.NodeID(q.node)})

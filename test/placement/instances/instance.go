@@ -8,7 +8,6 @@ package instances
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
@@ -27,8 +26,6 @@ func Resources() []string { return []string{"cpu", "memory", "nvidia.com/gpu"} }
 
 // Instance is one job on one topology.
 type Instance struct {
-	// Spec that Topology was built from; the islands can be read here only.
-	Spec     placement.TopologySpec
 	Topology *placement.Topology
 	Demand   *placement.Demand
 	Options  placement.Options
@@ -49,12 +46,19 @@ func (in *Instance) String() string {
 	return text.String()
 }
 
+// Job draws the job alone.
+func (in *Instance) Job() string {
+	var text strings.Builder
+	in.showDemand(&text)
+	return text.String()
+}
+
 func (in *Instance) showTree(text *strings.Builder, d placement.DomainID, depth int) {
 	t := in.Topology
 	indent := strings.Repeat("  ", depth)
 	if int(d) < t.Nodes() {
 		fmt.Fprintf(text, "%snode %s  cpu %d  memory %d  gpu %d", indent, t.NodeName(placement.NodeID(d)), t.Free(d)[CPU], t.Free(d)[Memory], t.Free(d)[GPU])
-		if islands := in.IslandsOf(placement.NodeID(d)); len(islands) > 0 {
+		if islands := t.Islands(placement.NodeID(d)); len(islands) > 0 {
 			text.WriteString("  islands")
 			for _, island := range islands {
 				fmt.Fprintf(text, " %d/%d", island.Free, island.Size)
@@ -109,16 +113,6 @@ func (in *Instance) showDemand(text *strings.Builder) {
 		}
 		text.WriteString("\n")
 	}
-}
-
-// IslandsOf a node; none if it is one island.
-func (in *Instance) IslandsOf(node placement.NodeID) []placement.Island {
-	name := in.Topology.NodeName(node)
-	i := slices.IndexFunc(in.Spec.Nodes, func(spec placement.NodeSpec) bool { return spec.Name == name })
-	if islands := in.Spec.Nodes[i].Islands; len(islands) > 1 {
-		return islands
-	}
-	return nil
 }
 
 // Pods of the job, placed ones included.

@@ -3,8 +3,10 @@
 package instances
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
@@ -36,7 +38,8 @@ func Small(seed, index uint64) *Instance {
 // small is one instance while it is drawn.
 type small struct {
 	*rand.Rand
-	in *Instance
+	in   *Instance
+	spec placement.TopologySpec
 	// order is the topology without capacities; it tells which node is which id.
 	order *placement.Topology
 	// free and islands by node id.
@@ -70,7 +73,7 @@ func (s *small) tree() {
 		spec.Nodes = append(spec.Nodes, placement.NodeSpec{Name: fmt.Sprintf("n%d", i), Domains: domains, Free: make([]int64, columns)})
 	}
 	s.links(&spec)
-	s.in.Spec = spec
+	s.spec = spec
 	s.order = build(spec)
 	s.free = make([][]int64, n)
 	s.islandz = make([][]placement.Island, n)
@@ -82,9 +85,16 @@ func (s *small) tree() {
 
 // links sets prices and bandwidths. Prices are fractions of a power of two, so that sums of them are exact.
 func (s *small) links(spec *placement.TopologySpec) {
+	names := []string{"island", "node", "rack", "block"}[:len(spec.Tiers)]
 	if chance(s.Rand, 0.2) {
 		for i := range spec.Tiers {
 			spec.Tiers[i].Price = pick(s.Rand, 0, 0.25, 0.5, 1, 2, 4, 10, 16)
+		}
+		if chance(s.Rand, 0.8) { // prices that do not grow with the tier are odd, and allowed
+			slices.SortFunc(spec.Tiers, func(a, b placement.Tier) int { return cmp.Compare(a.Price, b.Price) })
+			for i, name := range names {
+				spec.Tiers[i].Name = name
+			}
 		}
 	}
 	if chance(s.Rand, 0.4) {
@@ -113,12 +123,12 @@ func build(spec placement.TopologySpec) *placement.Topology {
 
 // finish builds what was drawn.
 func (s *small) finish() {
-	for i := range s.in.Spec.Nodes {
-		id, _ := s.order.Node(s.in.Spec.Nodes[i].Name)
-		s.in.Spec.Nodes[i].Free = s.free[id]
-		s.in.Spec.Nodes[i].Islands = s.islandz[id]
+	for i := range s.spec.Nodes {
+		id, _ := s.order.Node(s.spec.Nodes[i].Name)
+		s.spec.Nodes[i].Free = s.free[id]
+		s.spec.Nodes[i].Islands = s.islandz[id]
 	}
-	s.in.Topology = build(s.in.Spec)
+	s.in.Topology = build(s.spec)
 	if chance(s.Rand, 0.25) {
 		s.in.Options.Objective = placement.BusiestFirst
 	}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package instances
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+	"github.com/paddle-volcano/paddle-volcano/test/placement/traffic"
+)
+
+// Loaded is one job on a cluster where others run already.
+type Loaded struct {
+	Instance
+	// Capacity of each node, free or not.
+	Capacity [][]int64
+	// Load is the share of all GPUs that others have.
+	Load float64
+}
+
+// gpusPerNode of all nodes of large clusters.
+const gpusPerNode = 8
+
+// Cluster draws a cluster of 64 to 512 nodes of 8 GPUs in racks and blocks, loaded to 30 to 85 percent by jobs of varying
+// size that came, and some of which went, and a job that fits: 2 servers and 4 workers to 16 and 64, or a ring of 8 to
+// 256 GPUs in pods of 1, 2, 4 or 8.
+func Cluster(seed, index uint64) *Loaded {
+	rng := source(seed, index)
+	nodes := int(64 * math.Pow(8, rng.Float64()))
+	c := &cluster{Rand: rng, Loaded: &Loaded{}}
+	c.build(nodes)
+	c.fill(0.3 + 0.55*rng.Float64())
+	c.draw()
+	return c.Loaded
+}
+
+// cluster is a loaded cluster while it is drawn.
+type cluster struct {
+	*rand.Rand
+	*Loaded
+	running [][]placement.Claim // by job
+}
+
+func (c *cluster) build(nodes int) {
+	spec := placement.TopologySpec{Resources: Resources(), Accelerators: []string{"nvidia.com/gpu"}, Tiers: placement.DefaultTiers("rack", "block")}
+	if chance(c.Rand, 0.5) {
+		spec.Tiers[1].Bandwidth, spec.Tiers[2].Bandwidth, spec.Tiers[3].Bandwidth = 50e9, 200e9, 400e9
+	}
+	halves := pick(c.Rand, 0, 0.5, 1) // share of nodes with 2 islands of 4 GPUs
+	cpus := pick(c.Rand, []int64{96}, []int64{64, 96, 128}, []int64{128})
+	rackSize, perBlock := pick(c.Rand, 8, 16, 32), 2+c.IntN(5)
+	rack, left := 0, 0
+	for i := range nodes {
+		if left == 0 {
+			rack++
+			left = rackSize - c.IntN(rackSize/2)
+		}
+		left--
+		node := placement.NodeSpec{
+			Name:    fmt.Sprintf("node-%04d", i),
+			Domains: []string{fmt.Sprintf("rack-%03d", rack), fmt.Sprintf("block-%02d", rack/perBlock)},
+			Free:    []int64{pick(c.Rand, cpus...), 8 * pick(c.Rand, cpus...), gpusPerNode},
+		}
+		if chance(c.Rand, halves) {
+			node.Islands = []placement.Island{{Size: 4, Free: 4}, {Size: 4, Free: 4}}
+		}
+		spec.Nodes = append(spec.Nodes, node)
+	}
+	c.Topology = build(spec)
+	for n := range nodes {
+		c.Capacity = append(c.Capacity, append([]int64(nil), c.Topology.Free(placement.DomainID(n))...))
+	}
+}
+
+// fill lets jobs come until more than the load is taken, and then some of them go.
+func (c *cluster) fill(load float64) {
+	all := float64(gpusPerNode * len(c.Capacity))
+	taken := func() float64 { return 1 - float64(c.Topology.FreeGPUs(c.Topology.Root()))/all }
+	peak := min(0.95, load+0.25*c.Float64())
+	for tries := 0; taken() < peak && tries < 4*len(c.Capacity); tries++ {
+		c.arrive()
+	}
+	for taken() > load && len(c.running) > 0 {
+		i := c.IntN(len(c.running))
+		for _, claim := range c.running[i] {
+			c.Topology.Give(claim)
+		}
+		c.running[i] = c.running[len(c.running)-1]
+		c.running = c.running[:len(c.running)-1]
+	}
+	c.Load = taken()
+}
+
+// arrive places one earlier job as some scheduler may have: from some node on, or pod by pod anywhere.
+func (c *cluster) arrive() {
+	pods := int(math.Pow(2, 6*c.Float64()))
+	gpus := pick(c.Rand, 0, 1, 1, 2, 4, 8, 8)
+	request := []int64{int64(max(1, gpus)) * (2 + c.Int64N(8)), 16 * int64(max(1, gpus)), int64(gpus)}
+	together := chance(c.Rand, 0.6)
+	node := c.IntN(len(c.Capacity))
+	var claims []placement.Claim
+	for range pods {
+		tried := 0
+		for ; tried < len(c.Capacity) && !c.room(node, request); tried++ {
+			node = (node + 1) % len(c.Capacity)
+		}
+		if tried == len(c.Capacity) {
+			break
+		}
+		claims = append(claims, c.take(node, request))
+		if !together {
+			node = c.IntN(len(c.Capacity))
+		}
+	}
+	c.running = append(c.running, claims)
+}
+
+func (c *cluster) room(node int, request []int64) bool {
+	return traffic.Fits(c.Topology.Free(placement.DomainID(node)), request, 1) == 1
+}
+
+func (c *cluster) take(node int, request []int64) placement.Claim {
+	claim, err := c.Topology.Take(placement.NodeID(node), request)
+	if err != nil {
+		panic(fmt.Errorf("a node with room has none: %w", err))
+	}
+	return claim
+}
