@@ -112,3 +112,5 @@ type Options struct {
 	// NoExact switches the exact search for small jobs off.
 	NoExact bool
 }
+
+func (o Options) effort() int { return max(1, o.Effort) }

@@ -148,8 +148,22 @@ func (b *board) fillNode(node NodeID, lots []lot) {
 		b.put(node, &lots[0], b.pairing(node, &lots[0], &lots[1]))
 	}
 	for i := len(lots) - 1; i >= 0; i-- {
-		b.put(node, &lots[i], lots[i].want)
+		b.put(node, &lots[i], b.whole(node, &lots[i]))
 	}
+}
+
+// whole is how many of a lot to put on a node: all that fit, but of parallel groups no more than stay together, if it is
+// one at least.
+func (b *board) whole(node NodeID, l *lot) int32 {
+	ring, ok := b.p.traffic.(*collective)
+	if !ok || ring.group == 1 || b.p.kinds[l.kinds[0]].class < 0 {
+		return l.want
+	}
+	n, group := min(l.want, b.room(node, l.kinds[0])), int32(ring.group)
+	if n > group && n < l.want {
+		n -= n % group
+	}
+	return n
 }
 
 // pairing is how many members of the first role make the most pairs with those of the second that fit beside them.

@@ -44,6 +44,13 @@ func planSome(t *Topology, d *Demand, o Options, all []int) (*Plan, bool) {
 		return nil, false
 	}
 	best, ok := plan(t, d, o, take)
+	for r := 0; r < len(d.Roles) && !ok && d.colocated(); r++ {
+		// Servers beyond the minimum may be what workers wait for.
+		for d.class(r) == serverClass && !ok && take[r] < all[r] {
+			take[r]++
+			best, ok = plan(t, d, o, take)
+		}
+	}
 	if !ok {
 		return nil, false
 	}
@@ -85,13 +92,28 @@ func plan(t *Topology, d *Demand, o Options, take []int) (*Plan, bool) {
 		if !ok {
 			return nil, false
 		}
-		return &Plan{Assignments: p.assign(nodes, counts), Optimal: true}, true
+		plan := &Plan{Assignments: p.assign(nodes, counts), Optimal: true}
+		if p.needsRanks() {
+			plan.Assignments = p.improveRing(nodes, plan.Assignments, ringWork*o.effort())
+			plan.Assignments, plan.Optimal = p.searchRing(nodes, plan.Assignments, ringSteps*o.effort())
+		}
+		return plan, true
 	}
 	nodes, counts, ok := p.search(lo, hi)
 	if !ok {
 		return nil, false
 	}
-	return &Plan{Assignments: p.assign(nodes, counts)}, true
+	plan := &Plan{Assignments: p.assign(nodes, counts)}
+	if p.needsRanks() {
+		var near []NodeID
+		if hi-lo <= maxTargets {
+			for n := lo; n < hi; n++ {
+				near = append(near, n)
+			}
+		}
+		plan.Assignments = p.improveRing(near, plan.Assignments, ringWork*o.effort())
+	}
+	return plan, true
 }
 
 // scope is the range of nodes that may be used: with a highest tier and placed members, that of their domain.
@@ -108,6 +130,13 @@ func (p *problem) scope() (lo, hi NodeID, ok bool) {
 	lo, hi = p.t.NodesOf(domain)
 	return lo, hi, true
 }
+
+const (
+	// ringSteps bounds the branches of a search rank by rank.
+	ringSteps = 1 << 15
+	// ringWork bounds the ranks that its improvement looks at.
+	ringWork = 1 << 16
+)
 
 // exactWork bounds the pairs of states that an exact search may look at.
 const exactWork = 1 << 18

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package placement
+
+// ringPods is a Collective rank by rank, where counts per domain do not tell the whole cost: parallel groups, and nodes
+// with several islands. It keeps the ends of runs (ring.go) of every domain and island while ranks get their nodes one
+// after the other, and can take the last one back.
+type ringPods struct {
+	p       *problem
+	ring    *collective
+	pods    []ringPod
+	ranks   []spot // of the ranks so far
+	ends    []int64 // of domains, then islands, then members placed before on nodes with several islands
+	islands []int16 // free GPUs of all islands
+	cost    value   // of all ends so far
+	undo    []touched
+	groups  int // size of a parallel group in ranks, 1 for none
+	total   int // ranks on the ring
+}
+
+type ringPod struct {
+	role, index, gpus int
+	kind              int
+	node              NodeID // below 0 if it is to be placed
+}
+
+// spot of a rank: its node, and the number of its island's ends; below 0 where the node is one island.
+type spot struct {
+	node   NodeID
+	island int
+}
+
+// touched is an end before it was counted up.
+type touched struct {
+	number int
+	ends   int64
+}
+
+// level is a state to go back to.
+type level struct {
+	undo, ranks int
+	cost        value
+	node        NodeID
+	picked      []uint8
+}
+
+func newRingPods(p *problem) *ringPods {
+	t := p.t
+	r := &ringPods{p: p, ring: p.traffic.(*collective), groups: max(1, p.d.GroupSize), islands: append([]int16(nil), t.gpus.free...)}
+	kindOf := map[Member]int{}
+	for k := range p.kinds {
+		for _, index := range p.kinds[k].indexes {
+			kindOf[Member{p.kinds[k].role, index}] = k
+		}
+	}
+	for role := range p.d.Roles {
+		of := &p.d.Roles[role]
+		if of.Traffic != Worker {
+			continue
+		}
+		gpus := int(t.gpusOf(of.Request))
+		placed := 0
+		add := func(index, kind int, node NodeID) {
+			r.pods = append(r.pods, ringPod{role, index, gpus, kind, node})
+			r.total += max(1, gpus)
+		}
+		for _, index := range of.Pending {
+			for ; placed < len(of.Placed) && of.Placed[placed].Index < index; placed++ {
+				add(of.Placed[placed].Index, -1, of.Placed[placed].Node)
+			}
+			if kind, ok := kindOf[Member{role, index}]; ok {
+				add(index, kind, -1)
+			}
+		}
+		for ; placed < len(of.Placed); placed++ {
+			add(of.Placed[placed].Index, -1, of.Placed[placed].Node)
+		}
+	}
+	r.ends = make([]int64, len(t.parent)+len(t.gpus.free)+len(r.pods))
+	return r
+}
+
+// put gives the next pod its node; back undoes it.
+func (r *ringPods) put(position int, node NodeID) level {
+	pod := &r.pods[position]
+	l := level{undo: len(r.undo), ranks: len(r.ranks), cost: r.cost, node: node}
+	t := r.p.t
+	lo, hi := t.gpus.lo[node], t.gpus.lo[node+1]
+	if lo < hi && pod.gpus > 0 && pod.node < 0 {
+		l.picked = pickIslands(r.islands[lo:hi], pod.gpus, nil)
+	}
+	for g := range max(1, pod.gpus) {
+		at := spot{node, -1}
+		switch {
+		case g < len(l.picked):
+			at.island = len(t.parent) + int(lo) + int(l.picked[g])
+		case lo < hi && pod.gpus > 0:
+			at.island = len(t.parent) + len(t.gpus.free) + position
+		}
+		r.rank(at)
+	}
+	return l
+}
+
+func (r *ringPods) back(l level) {
+	for len(r.undo) > l.undo {
+		last := r.undo[len(r.undo)-1]
+		r.undo = r.undo[:len(r.undo)-1]
+		r.ends[last.number] = last.ends
+	}
+	r.ranks, r.cost = r.ranks[:l.ranks], l.cost
+	lo := int(r.p.t.gpus.lo[l.node])
+	for _, island := range l.picked {
+		r.islands[lo+int(island)]++
+	}
+}
+
+// rank adds one rank and the edges that it closes.
+func (r *ringPods) rank(at spot) {
+	n := len(r.ranks)
+	r.ranks = append(r.ranks, at)
+	weight := r.p.d.groupWeight()
+	if n > 0 {
+		r.edge(r.ranks[n-1], at, 1)
+	}
+	if r.groups > 1 {
+		first := n / r.groups * r.groups
+		if n > first {
+			r.edge(r.ranks[n-1], at, weight)
+		}
+		if n+1 == min(first+r.groups, r.total) && n > first {
+			r.edge(at, r.ranks[first], weight)
+		}
+	}
+	if n+1 == r.total && n > 0 {
+		r.edge(at, r.ranks[0], 1)
+	}
+}
+
+// edge counts the two ends of a run between neighbours in different domains or islands.
+func (r *ringPods) edge(a, b spot, weight int64) {
+	if a == b {
+		return
+	}
+	t := r.p.t
+	for _, at := range [2]spot{a, b} {
+		if at.island >= 0 {
+			r.end(at.island, weight, t.weights[IslandTier], bandwidthOr(t.tiers[IslandTier].Bandwidth, 1))
+		}
+	}
+	tier := NodeTier
+	for u, v := DomainID(a.node), DomainID(b.node); u != v; u, v, tier = t.parent[u], t.parent[v], tier+1 {
+		r.border(u, a, tier, weight)
+		r.border(v, b, tier, weight)
+	}
+}
+
+func (r *ringPods) border(d DomainID, at spot, tier int, weight int64) {
+	t := r.p.t
+	price, bandwidth := t.weights[tier], t.bandwidth[d]
+	if tier == NodeTier && at.island < 0 {
+		price += t.weights[IslandTier]
+		bandwidth = min(bandwidth, bandwidthOr(t.tiers[IslandTier].Bandwidth, 1))
+	}
+	r.end(int(d), weight, price, bandwidth)
+}
+
+func (r *ringPods) end(number int, weight, price int64, bandwidth float64) {
+	r.undo = append(r.undo, touched{number, r.ends[number]})
+	r.ends[number] += weight
+	r.cost.bytes += weight * price
+	r.cost.busy = max(r.cost.busy, float64(r.ends[number])*r.p.unit/bandwidth)
+}
+
+// value of all pods on the given nodes.
+func (r *ringPods) value(nodes []NodeID) value {
+	var picks []level
+	for i, node := range nodes {
+		picks = append(picks, r.put(i, node))
+	}
+	v := r.cost
+	for i := len(picks) - 1; i >= 0; i-- {
+		r.back(picks[i])
+	}
+	for i, node := range nodes {
+		if kind := r.pods[i].kind; kind >= 0 && r.p.kinds[kind].penalty != nil {
+			v.penalty += int64(r.p.kinds[kind].penalty[node])
+		}
+	}
+	return v
+}
