@@ -37,10 +37,10 @@ func jobs(t *testing.T) map[string]job {
 //
 // worker 0 runs on n2, workers 1 to 3 are planned for n1, n1 and n4.
 func ring(t *testing.T) job {
-	node := func(name, block, rack string, a, b int) placement.NodeSpec {
+	node := func(name, block, rack string, second int) placement.NodeSpec {
 		return placement.NodeSpec{
-			Name: name, Domains: []string{rack, block}, Free: []int64{int64(a + b), 64},
-			Islands: []placement.Island{{Size: 4, Free: a}, {Size: 4, Free: b}},
+			Name: name, Domains: []string{rack, block}, Free: []int64{int64(4 + second), 64},
+			Islands: []placement.Island{{Size: 4, Free: 4}, {Size: 4, Free: second}},
 		}
 	}
 	tiers := placement.DefaultTiers("rack", "block")
@@ -49,9 +49,9 @@ func ring(t *testing.T) job {
 	}
 	return made(t, job{
 		topology: topology(t, tiers,
-			node("n1", "b1", "r1", 4, 4), node("n2", "b1", "r1", 4, 0), node("n3", "b1", "r1", 4, 4),
-			node("n4", "b1", "r2", 4, 2), node("n5", "b1", "r2", 4, 4), node("n6", "b1", "r3", 4, 4),
-			node("n7", "b2", "r1", 4, 4), node("n8", "b2", "r1", 4, 4)),
+			node("n1", "b1", "r1", 4), node("n2", "b1", "r1", 0), node("n3", "b1", "r1", 4),
+			node("n4", "b1", "r2", 2), node("n5", "b1", "r2", 4), node("n6", "b1", "r3", 4),
+			node("n7", "b2", "r1", 4), node("n8", "b2", "r1", 4)),
 		demand: placement.Demand{
 			Pattern: placement.Collective, ParameterBytes: 14e9, GroupSize: 2, GroupWeight: 8,
 			Roles: []placement.Role{{

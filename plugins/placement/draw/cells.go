@@ -2,7 +2,11 @@
 
 package draw
 
-import "github.com/paddle-volcano/paddle-volcano/plugins/placement"
+import (
+	"slices"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+)
 
 // What a cell, which is one GPU, holds if it is none of the job's pods.
 const (
@@ -60,8 +64,7 @@ func (s *scene) groups(node placement.NodeID) []group {
 	}
 	var all []group
 	for i := range islands {
-		g := append(running[i], repeat(others, taken[i].Free)...)
-		g = append(append(g, fresh[i]...), repeat(free, islands[i].Free)...)
+		g := slices.Concat(running[i], repeat(others, taken[i].Free), fresh[i], repeat(free, islands[i].Free))
 		if len(g) > 0 {
 			all = append(all, g)
 		}

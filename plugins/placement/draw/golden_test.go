@@ -6,6 +6,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -27,7 +28,12 @@ func TestDrawingsAreAsBefore(t *testing.T) {
 			}
 			want, err := os.ReadFile(file)
 			require.NoError(t, err)
-			require.Equal(t, string(want), string(svg), "go test ./plugins/placement/draw -update writes it anew")
+			// By line, as a difference of two whole files is hard to read.
+			wanted, got := strings.Split(string(want), "\n"), strings.Split(string(svg), "\n")
+			for i := range min(len(wanted), len(got)) {
+				require.Equal(t, wanted[i], got[i], "line %d of %s; go test ./plugins/placement/draw -update writes it anew", i+1, file)
+			}
+			require.Len(t, got, len(wanted))
 		})
 	}
 }

@@ -5,6 +5,7 @@ package draw
 import (
 	"bytes"
 	"fmt"
+	"strings"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
@@ -13,6 +14,12 @@ import (
 type painter struct {
 	*scene
 	bytes.Buffer
+}
+
+// put writes a line.
+func (p *painter) put(format string, values ...any) {
+	fmt.Fprintf(&p.Buffer, format, values...)
+	p.WriteByte('\n')
 }
 
 func (s *scene) paint() []byte {
@@ -54,7 +61,7 @@ func (p *painter) box(b *box) {
 		p.node(b)
 		return
 	}
-	fmt.Fprintf(p, `<rect class="box" x="%d" y="%d" width="%d" height="%d" rx="8"/>`+"\n", b.x, b.y, b.w, b.h)
+	p.put(`<rect class="box" x="%d" y="%d" width="%d" height="%d" rx="8"/>`, b.x, b.y, b.w, b.h)
 	p.wires(b)
 	p.boxName(b)
 	for _, row := range b.rows {
@@ -65,7 +72,7 @@ func (p *painter) box(b *box) {
 	if b.rest != nil {
 		x, height := b.x+inset, restHeight(b.rest)
 		y := b.y + b.h - frame - height
-		fmt.Fprintf(p, `<rect class="rest" x="%d" y="%d" width="%d" height="%d" rx="5"/>`+"\n", x, y, b.w-inset-frame, height)
+		p.put(`<rect class="rest" x="%d" y="%d" width="%d" height="%d" rx="5"/>`, x, y, b.w-inset-frame, height)
 		for i, line := range b.rest {
 			p.text("s", x+8, y+15+13*i, restSize, line)
 		}
@@ -81,13 +88,14 @@ func (p *painter) boxName(b *box) {
 	if short != name {
 		tooltip = "<title>" + escape(name) + "</title>"
 	}
-	fmt.Fprintf(p, `<text x="%d" y="%d" font-size="%d">%s<tspan class="s">%s</tspan> <tspan class="b">%s</tspan></text>`+"\n",
+	p.put(`<text x="%d" y="%d" font-size="%d">%s<tspan class="s">%s</tspan> <tspan class="b">%s</tspan></text>`,
 		x, b.y+17, bodySize, tooltip, escape(tier), escape(short))
 }
 
 // wires from where a box's own uplink enters it to a rail above each row, and an uplink from the rail to each domain.
 func (p *painter) wires(b *box) {
-	x, from, rails := b.x+trunk, b.y, ""
+	x, from, last := b.x+trunk, b.y, b.rows[len(b.rows)-1][0].y-p.scale.stub
+	var rails strings.Builder
 	for i, row := range b.rows {
 		left, rail := x, row[0].y-p.scale.stub
 		if b.domain == p.top() && i == 0 {
@@ -96,12 +104,16 @@ func (p *painter) wires(b *box) {
 				left = row[0].x + trunk
 			}
 		}
-		rails += fmt.Sprintf("M%d,%dH%d", left, rail, row[len(row)-1].x+trunk)
+		if right := row[len(row)-1].x + trunk; right > left {
+			fmt.Fprintf(&rails, "M%d,%dH%d", left, rail, right)
+		}
 	}
-	if last := b.rows[len(b.rows)-1][0].y - p.scale.stub; last > from {
-		rails = fmt.Sprintf("M%d,%dV%d", x, from, last) + rails
+	if last > from {
+		fmt.Fprintf(&rails, "M%d,%dV%d", x, from, last)
 	}
-	fmt.Fprintf(p, `<path class="wire" d="%s"/>`+"\n", rails)
+	if rails.Len() > 0 {
+		p.put(`<path class="wire" d="%s"/>`, rails.String())
+	}
 	for _, row := range b.rows {
 		for _, inner := range row {
 			p.uplink(inner)
@@ -112,7 +124,7 @@ func (p *painter) wires(b *box) {
 func (p *painter) uplink(b *box) {
 	load := p.load[b.domain]
 	x, top := b.x+trunk, b.y-p.scale.stub
-	fmt.Fprintf(p, `<g><title>%s</title><path class="u%d" d="M%d,%dV%d"/></g>`+"\n",
+	p.put(`<g><title>%s</title><path class="u%d" d="M%d,%dV%d"/></g>`,
 		escape(p.uplinkTitle(b.domain)), p.class(load.Bytes), x, top, b.y)
 	if load.Bytes > 0 && (b.node == nil || p.scale.number > 0) {
 		p.text("s", x+7, top+p.scale.stub/2+4, labelSize, p.amount(load.Bytes))
@@ -147,7 +159,10 @@ func (s *scene) class(load float64) int {
 }
 
 func (p *painter) text(class string, x, y, size int, text string) {
-	fmt.Fprintf(p, `<text class="%s" x="%d" y="%d" font-size="%d">%s</text>`+"\n", class, x, y, size, escape(text))
+	if text == "" {
+		return
+	}
+	p.put(`<text class="%s" x="%d" y="%d" font-size="%d">%s</text>`, class, x, y, size, escape(text))
 }
 
 // titled is a text with a tooltip, where the text is not the whole of it.
@@ -156,6 +171,6 @@ func (p *painter) titled(class string, x, y, size int, text, whole string) {
 		p.text(class, x, y, size, text)
 		return
 	}
-	fmt.Fprintf(p, `<text class="%s" x="%d" y="%d" font-size="%d"><title>%s</title>%s</text>`+"\n",
+	p.put(`<text class="%s" x="%d" y="%d" font-size="%d"><title>%s</title>%s</text>`,
 		class, x, y, size, escape(whole), escape(text))
 }

@@ -15,7 +15,7 @@ func (p *painter) node(b *box) {
 	c, n := p.scale, b.node
 	id := placement.NodeID(b.domain)
 	name := p.t.NodeName(id)
-	fmt.Fprintf(p, `<rect class="node" x="%d" y="%d" width="%d" height="%d" rx="5"/>`+"\n", b.x, b.y, b.w, b.h)
+	p.put(`<rect class="node" x="%d" y="%d" width="%d" height="%d" rx="5"/>`, b.x, b.y, b.w, b.h)
 	p.titled("", b.x+c.pad, b.y+c.header-6, c.name, n.name, name)
 	blobs := map[int]*blob{}
 	for _, island := range n.islands {
@@ -47,7 +47,7 @@ func (p *painter) island(b *box, island islandBox, blobs map[int]*blob) {
 	step := c.cell + c.gap
 	rows := (len(island.group) + island.columns - 1) / island.columns
 	if len(b.node.islands) > 1 {
-		fmt.Fprintf(p, `<rect class="isle" x="%d" y="%d" width="%d" height="%d" rx="4"/>`+"\n",
+		p.put(`<rect class="isle" x="%d" y="%d" width="%d" height="%d" rx="4"/>`,
 			b.x+island.x-outline, b.y+island.y-outline, p.cells(island.columns)+2*outline, p.cells(rows)+2*outline)
 	}
 	side := c.cell / 4 // joints are in the middle of the sides
@@ -80,10 +80,10 @@ func (p *painter) island(b *box, island islandBox, blobs map[int]*blob) {
 		}
 	}
 	if empty.Len() > 0 {
-		fmt.Fprintf(p, `<path class="free" d="%s"/>`+"\n", empty.String())
+		p.put(`<path class="free" d="%s"/>`, empty.String())
 	}
 	if taken.Len() > 0 {
-		fmt.Fprintf(p, `<path class="other" d="%s"/>`+"\n", taken.String())
+		p.put(`<path class="other" d="%s"/>`, taken.String())
 	}
 }
 
@@ -96,7 +96,7 @@ func square(b *strings.Builder, x, y, size int) {
 func (p *painter) pod(pod pod, node string, b *blob) {
 	shape := ""
 	if b.joints.Len() > 0 {
-		shape = fmt.Sprintf(`<path class="r%d q" d="%s"/>`, pod.role%len(roleInks), b.joints.String())
+		shape = fmt.Sprintf(`<path class="r%d q" opacity=".5" d="%s"/>`, pod.role%len(roleInks), b.joints.String())
 	}
 	shape += fmt.Sprintf(`<path%s d="%s"/>`, p.role(pod), b.cells.String())
 	number, middle := strconv.Itoa(pod.index), 0
@@ -133,5 +133,5 @@ func (p *painter) member(pod pod, node, shape, number string, x, y int) {
 		}
 		number = fmt.Sprintf(`<text class="%s" x="%d" y="%d" font-size="%d">%s</text>`, class, x, y+3, size, number)
 	}
-	fmt.Fprintf(p, "<g><title>%s</title>%s%s</g>\n", escape(p.podTitle(pod, node)), shape, number)
+	p.put("<g><title>%s</title>%s%s</g>", escape(p.podTitle(pod, node)), shape, number)
 }

@@ -13,10 +13,10 @@ import (
 func (p *painter) table(y int) extent {
 	rows := [][]string{{"", "used", "crosses their borders", "busiest uplink", "price"}}
 	for i, tier := range slices.Backward(p.plan.Cost.Tiers) {
-		used := thousands(tier.Domains)
-		if i >= placement.NodeTier {
+		used := ""
+		if i >= placement.NodeTier { // islands are not counted
 			lo, hi := p.t.Domains(i)
-			used += " of " + thousands(int(hi-lo))
+			used = thousands(tier.Domains) + " of " + thousands(int(hi-lo))
 		}
 		crosses, busiest := "nothing", "–"
 		if tier.Bytes > 0 {
@@ -38,7 +38,7 @@ func (p *painter) table(y int) extent {
 		x += widest + 20
 	}
 	right := x - 20
-	fmt.Fprintf(p, `<path class="rule" d="M%d,%dH%d"/>`+"\n", margin, y+textHeight+1, right)
+	p.put(`<path class="rule" d="M%d,%dH%d"/>`, margin, y+textHeight+1, right)
 	y += textHeight*len(rows) + 4
 	for _, line := range p.totals() {
 		y += textHeight

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lingjun_test
+
+import (
+	"encoding/xml"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement/draw"
+	"github.com/paddle-volcano/paddle-volcano/test/placement/lingjun"
+)
+
+// folder is where people look for what was drawn: below the root of the repository.
+var folder = filepath.Join("..", "..", "..", "_output", "placement")
+
+// collective of pods with 8 GPUs each that train a model of 7 billion parameters, 2 bytes each.
+func collective(pods int) *placement.Demand {
+	role := placement.Role{
+		Name: "worker", Traffic: placement.Worker, Minimum: pods,
+		Request: []int64{96_000, 512 << 30, 1, lingjun.GPUs}, // in the order of lingjun.Resources
+	}
+	for index := range pods {
+		role.Pending = append(role.Pending, index)
+	}
+	return &placement.Demand{Pattern: placement.Collective, ParameterBytes: 14e9, Roles: []placement.Role{role}}
+}
+
+// On the empty cluster, 32 hosts with 8 GPUs each need 4 racks, as none has more than 8 hosts, and they are there in one
+// block. One run of ranks leaves each of these racks and hosts, and an edge of the ring carries 2 x 255/256 x 14 GB.
+func TestPlanOf256GPUs(t *testing.T) {
+	topology, err := placement.NewTopology(lingjun.Spec())
+	require.NoError(t, err)
+	demand := collective(32)
+	plan, err := placement.Solve(topology, demand, placement.Options{})
+	require.NoError(t, err)
+	require.NoError(t, placement.Check(topology, demand, plan))
+
+	require.Empty(t, plan.Left)
+	tiers := plan.Cost.Tiers
+	var domains []int
+	for _, tier := range tiers[placement.NodeTier:] {
+		domains = append(domains, tier.Domains)
+	}
+	require.Equal(t, []int{32, 4, 1, 1}, domains, "hosts, racks, blocks, cores")
+	edge := 2 * 255.0 / 256 * 14e9
+	require.InEpsilon(t, 32*edge, tiers[placement.NodeTier].Bytes, 1e-9)
+	require.InEpsilon(t, 4*edge, tiers[placement.NodeTier+1].Bytes, 1e-9)
+	require.Zero(t, tiers[placement.NodeTier+2].Bytes)
+
+	write(t, "lingjun-256.svg", topology, demand, plan, "256 GPUs on the empty Lingjun cluster")
+}
+
+// Half of all hosts run single pods of other jobs, so that the 32 hosts that are left must be looked for.
+func TestPlanOf256GPUsBetweenOtherJobs(t *testing.T) {
+	topology, err := placement.NewTopology(lingjun.Spec())
+	require.NoError(t, err)
+	for node := range topology.Nodes() {
+		// A fixed pattern without a meaning: 1 to 8 GPUs on hosts 1, 2, 4, 5, 7, ... of the tree.
+		if node%3 != 0 {
+			_, err := topology.Take(placement.NodeID(node), []int64{1000, 1 << 30, 1, int64(1 + node*node%8)})
+			require.NoError(t, err)
+		}
+	}
+	demand := collective(32)
+	plan, err := placement.Solve(topology, demand, placement.Options{})
+	require.NoError(t, err)
+	require.NoError(t, placement.Check(topology, demand, plan))
+	require.Len(t, plan.Assignments, 32)
+
+	write(t, "lingjun-256-loaded.svg", topology, demand, plan, "256 GPUs on the Lingjun cluster, between other jobs")
+}
+
+func write(t *testing.T, name string, topology *placement.Topology, d *placement.Demand, plan *placement.Plan, title string) {
+	svg, err := draw.SVG(topology, d, plan, draw.Options{Title: title, GPUs: func(placement.NodeID) int { return lingjun.GPUs }})
+	require.NoError(t, err)
+	require.NoError(t, xml.Unmarshal(svg, new(struct{})))
+	require.NoError(t, os.MkdirAll(folder, 0o755))
+	file := filepath.Join(folder, name)
+	require.NoError(t, os.WriteFile(file, svg, 0o644))
+	path, err := filepath.Abs(file)
+	require.NoError(t, err)
+	t.Log("drawn to", path)
+}
