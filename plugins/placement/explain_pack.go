@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package placement
+
+import (
+	"cmp"
+	"slices"
+)
+
+// gangFit is a way to put as much of a gang as was found into one domain, with capacities and eligible nodes as the only
+// limits.
+type gangFit struct {
+	g        *gang
+	domain   DomainID
+	lo, hi   NodeID
+	left     []int64 // of each node, node-major
+	together []int64 // of each role
+	total    int64
+}
+
+// pack puts the roles in one after the other; of up to three roles it tries all orders.
+func (g *gang) pack(v DomainID) *gangFit {
+	var best *gangFit
+	bound := g.bound(v)
+	for _, order := range ordersOf(g.roles) {
+		p := &gangFit{g: g, domain: v, together: make([]int64, len(g.need))}
+		p.lo, p.hi = g.t.NodesOf(v)
+		for n := p.lo; n < p.hi; n++ {
+			p.left = append(p.left, g.t.Free(DomainID(n))...)
+		}
+		for i := range order {
+			p.put(order[i], order[i+1:])
+		}
+		if best == nil || p.total > best.total {
+			best = p
+		}
+		if best.total == bound {
+			break
+		}
+	}
+	return best
+}
+
+func ordersOf(roles []int) [][]int {
+	if len(roles) != 2 && len(roles) != 3 {
+		return [][]int{roles}
+	}
+	var orders [][]int
+	for i, first := range roles {
+		rest := slices.Delete(slices.Clone(roles), i, i+1)
+		for _, order := range ordersOf(rest) {
+			orders = append(orders, append([]int{first}, order...))
+		}
+	}
+	return orders
+}
+
+// of is what is left of a node.
+func (p *gangFit) of(n NodeID) []int64 {
+	size := len(p.g.t.resources)
+	at := int(n-p.lo) * size
+	return p.left[at : at+size]
+}
+
+func (p *gangFit) eligible(role int, n NodeID) bool {
+	set := p.g.d.Roles[role].Eligible
+	return set == nil || set.Has(n)
+}
+
+// roomy is a node with room for so many members, where others, of roles that come later, would find room too.
+type roomy struct {
+	node        NodeID
+	fit, others int64
+}
+
+// put a role in, first where it takes least from the roles that come later.
+func (p *gangFit) put(role int, later []int) {
+	request := p.g.d.Roles[role].Request
+	var nodes []roomy
+	var room int64
+	for n := p.lo; n < p.hi; n++ {
+		if !p.eligible(role, n) {
+			continue
+		}
+		if fit := int64(fits(p.of(n), request)); fit > 0 {
+			nodes = append(nodes, roomy{node: n, fit: fit})
+			room += fit
+		}
+	}
+	if room > p.g.need[role] && len(later) > 0 {
+		p.sortFor(nodes, later)
+	}
+	for _, at := range nodes {
+		take := min(at.fit, p.g.need[role]-p.together[role])
+		if take == 0 {
+			return
+		}
+		p.together[role] += take
+		p.total += take
+		left := p.of(at.node)
+		for r, amount := range request {
+			if amount > 0 {
+				left[r] -= take * amount
+			}
+		}
+	}
+}
+
+func (p *gangFit) sortFor(nodes []roomy, later []int) {
+	for i := range nodes {
+		for _, role := range later {
+			if p.eligible(role, nodes[i].node) {
+				nodes[i].others += min(p.g.need[role], int64(fits(p.of(nodes[i].node), p.g.d.Roles[role].Request)))
+			}
+		}
+	}
+	slices.SortFunc(nodes, func(a, b roomy) int {
+		return cmp.Or(cmp.Compare(a.others*b.fit, b.others*a.fit), cmp.Compare(a.node, b.node))
+	})
+}
