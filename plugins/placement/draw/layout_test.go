@@ -118,7 +118,9 @@ func allApart(t *testing.T, all []rectangle, whole rectangle) {
 	for i, r := range all {
 		require.True(t, r.inside(whole), "%v in %v", r, whole)
 		for _, other := range all[:i] {
-			require.True(t, r.apart(other), "%v and %v", r, other)
+			if !r.apart(other) {
+				require.Fail(t, "boxes overlap", "%v and %v", r, other)
+			}
 		}
 	}
 }
