@@ -69,7 +69,7 @@ func (r rectangle) inside(o rectangle) bool {
 
 func TestBoxesAreInsideTheirParentsAndApart(t *testing.T) {
 	random := rand.New(rand.NewSource(1))
-	for range 200 {
+	for range 100 {
 		s := anyScene(t, random)
 		if len(s.pods) == 0 {
 			continue
@@ -127,7 +127,7 @@ func allApart(t *testing.T, all []rectangle, whole rectangle) {
 
 func TestAnyPlanIsDrawn(t *testing.T) {
 	random := rand.New(rand.NewSource(2))
-	for range 50 {
+	for range 20 {
 		s := anyScene(t, random)
 		svg, err := SVG(s.t, s.d, s.plan, Options{})
 		require.NoError(t, err)
