@@ -145,7 +145,7 @@ func (s *fitShape) nodesFor(d DomainID, members int64) int64 {
 // can be, and then whatever fits.
 func (b *board) fillNode(node NodeID, lots []lot) {
 	if len(lots) == 2 && b.p.share(DomainID(node), lots) < 1 {
-		b.put(node, &lots[0], b.pairing(node, &lots[0], &lots[1]))
+		b.put(node, &lots[0], b.pairing(node, lots))
 	}
 	for i := len(lots) - 1; i >= 0; i-- {
 		b.put(node, &lots[i], b.whole(node, &lots[i]))
@@ -167,11 +167,15 @@ func (b *board) whole(node NodeID, l *lot) int32 {
 }
 
 // pairing is how many members of the first role make the most pairs with those of the second that fit beside them.
-func (b *board) pairing(node NodeID, first, second *lot) int32 {
+func (b *board) pairing(node NodeID, lots []lot) int32 {
 	best, most := int32(0), int64(0)
-	for own, beside := range b.pairs(node, first, second) {
+	for own := int32(1); own <= lots[0].want; own++ {
+		beside := b.beside(node, lots, []int32{own})
+		if beside == noRoom {
+			break
+		}
 		if n := int64(own) * int64(beside); n > most {
-			best, most = int32(own), n
+			best, most = own, n
 		}
 	}
 	return best

@@ -15,8 +15,9 @@ func (b *board) improve(targets []NodeID, work int) {
 		nodes, _ := b.nodes()
 		s.targets = union(targets, b.open(nodes))
 		for _, from := range nodes {
-			improved = s.empty(from) || improved
+			improved = s.empty(from, b.all) || improved
 			for k := range b.kinds {
+				improved = b.kinds > 1 && s.empty(from, func(other int) bool { return other == k }) || improved
 				for b.work < work && b.countOn(from, k) > 0 && (s.move(from, k) || s.swap(from, k, nodes)) {
 					improved = true
 				}
@@ -165,15 +166,24 @@ func (s *descent) swap(from NodeID, k int, nodes []NodeID) bool {
 	return false
 }
 
-// empty takes everybody off a node and places them anew, each where it costs least.
-func (s *descent) empty(node NodeID) bool {
+func (b *board) all(int) bool { return true }
+
+// empty takes members of some kinds off a node and places them anew, each where it costs least.
+func (s *descent) empty(node NodeID, kinds func(k int) bool) bool {
 	b := s.b
 	if b.work > s.limit {
 		return false
 	}
 	before := slices.Clone(b.count(int(b.number[node]) - 1))
 	for k, n := range before {
-		b.add(node, k, -n)
+		if !kinds(k) {
+			before[k] = 0
+		} else if n > 0 {
+			b.add(node, k, -n)
+		}
+	}
+	if !slices.ContainsFunc(before, func(n int32) bool { return n > 0 }) {
+		return false
 	}
 	done := b.greedy(s.targets, node)
 	if done.ok && s.better() {
@@ -183,7 +193,9 @@ func (s *descent) empty(node NodeID) bool {
 		b.add(d.node, d.kind, -d.n)
 	}
 	for k, n := range before {
-		b.add(node, k, n)
+		if n > 0 {
+			b.add(node, k, n)
+		}
 	}
 	return false
 }

@@ -5,81 +5,177 @@ package placement
 // packWork bounds the table of pack.
 const packWork = 1 << 21
 
-// pack places two roles that compete for the same nodes, where descent ran into a corner: over the nodes one by one, the
-// most members of the second role beside each number of members of the first. It finds room if there is any, and looks
-// at no cost. It works for two roles only.
+// packTable is what pack works out: over the nodes one by one, for each number of members of all roles but the last, the most
+// members of the last role that fit beside them.
+type packTable struct {
+	b       *board
+	lots    []lot // the one that wants most last
+	nodes   []NodeID
+	states  int
+	vectors [][]int32 // of each state: how many of each lot but the last
+	choice  []int32   // node-major: of each state, the node's own
+}
+
+// pack places roles that compete for the same nodes, where descent ran into a corner. It finds room if there is any, and
+// looks at no cost. It gives up on what is too much work.
 func (b *board) pack(lo, hi NodeID) bool {
-	lots := b.p.lots()
-	if len(lots) != 2 {
+	k := &packTable{b: b, lots: b.p.lots(), states: 1}
+	if len(k.lots) < 2 {
 		return false
 	}
-	first, second := &lots[0], &lots[1]
-	rows := int(first.want) + 1
-	var nodes []NodeID
-	work := 0
-	for n := lo; n < hi; n++ {
-		if first.shape.fit[n] > 0 || second.shape.fit[n] > 0 {
-			nodes = append(nodes, n)
-			work += rows * (int(min(first.shape.fit[n], first.want)) + 1)
+	most := 0
+	for i := range k.lots {
+		if k.lots[i].want >= k.lots[most].want {
+			most = i
 		}
 	}
-	if work > packWork*b.p.effort {
+	last := len(k.lots) - 1
+	k.lots[most], k.lots[last] = k.lots[last], k.lots[most]
+	for i := range k.lots[:last] {
+		if k.states *= int(k.lots[i].want) + 1; k.states > packWork {
+			return false
+		}
+	}
+	k.enumerate()
+	work := 0
+	for n := lo; n < hi; n++ {
+		own, some := 1, false
+		for i := range k.lots {
+			fit := min(k.lots[i].shape.fit[n], k.lots[i].want)
+			some = some || fit > 0
+			if i < last {
+				own *= int(fit) + 1
+			}
+		}
+		if some {
+			k.nodes = append(k.nodes, n)
+			work += own * k.states
+		}
+	}
+	if work > packWork*b.p.effort || !k.fill() {
 		return false
 	}
-	const none = -1
-	most := make([]int32, rows)
-	for a := range most {
-		most[a] = none
+	k.place()
+	return b.complete()
+}
+
+func (k *packTable) enumerate() {
+	last := len(k.lots) - 1
+	for s := range k.states {
+		vector := make([]int32, last)
+		for i := range vector {
+			size := int(k.lots[i].want) + 1
+			vector[i] = int32(s % size)
+			s /= size
+		}
+		k.vectors = append(k.vectors, vector)
+	}
+}
+
+const noRoom = -1
+
+// fill works the table out, and says whether everybody finds room.
+func (k *packTable) fill() bool {
+	most, next := make([]int32, k.states), make([]int32, k.states)
+	for s := range most {
+		most[s] = noRoom
 	}
 	most[0] = 0
-	choice := make([]int32, len(nodes)*rows)
-	next := make([]int32, rows)
-	for i, n := range nodes {
-		room := b.pairs(n, first, second)
-		for a := range next {
-			next[a] = none
-			for own := 0; own <= a && own < len(room); own++ {
-				if before := most[a-own]; before >= 0 && room[own] >= 0 && before+room[own] > next[a] {
-					next[a] = before + room[own]
-					choice[i*rows+a] = int32(own)
+	k.choice = make([]int32, len(k.nodes)*k.states)
+	for i, n := range k.nodes {
+		for s := range next {
+			next[s] = noRoom
+		}
+		for own, vector := range k.vectors {
+			beside := k.b.beside(n, k.lots, vector)
+			if beside == noRoom {
+				continue
+			}
+			for s := own; s < k.states; s++ {
+				if before := most[s-own]; before >= 0 && before+beside > next[s] && k.sums(s, own) {
+					next[s], k.choice[i*k.states+s] = before+beside, int32(own)
 				}
 			}
 		}
 		most, next = next, most
 	}
-	if most[rows-1] < second.want {
-		return false
-	}
-	b.reset()
-	for i, a := len(nodes)-1, int32(rows-1); i >= 0; i-- {
-		own := choice[i*rows+int(a)]
-		b.put(nodes[i], first, own)
-		a -= own
-	}
-	for _, n := range nodes {
-		if b.mayHold(n, second) {
-			b.put(n, second, second.want)
-		}
-	}
-	return b.complete()
+	return most[k.states-1] >= k.lots[len(k.lots)-1].want
 }
 
-// pairs are, for each number of members of the first role on a node, how many of the second fit beside them.
-func (b *board) pairs(n NodeID, first, second *lot) []int32 {
-	p := b.p
-	free := p.t.Free(DomainID(n))
-	room := make([]int32, min(first.shape.fit[n], first.want)+1)
-	a, c := p.request(first), p.request(second)
-	for own := range room {
-		room[own] = min(second.shape.fit[n], second.want)
-		for r, amount := range c {
-			if amount > 0 && room[own] > 0 {
-				room[own] = min(room[own], int32(min(maxFit, max(0, free[r]-int64(own)*a[r])/amount)))
-			}
+// sums says whether a part of a state is no more than the state.
+func (k *packTable) sums(state, part int) bool {
+	for i, n := range k.vectors[part] {
+		if n > k.vectors[state][i] {
+			return false
 		}
 	}
-	if p.coloc == NodeTier && p.kinds[first.kinds[0]].class == serverClass && !b.serves(n) {
-		room[0] = 0
+	return true
+}
+
+func (k *packTable) place() {
+	k.b.reset()
+	last := len(k.lots) - 1
+	for i, s := len(k.nodes)-1, k.states-1; i >= 0; i-- {
+		own := int(k.choice[i*k.states+s])
+		for l, n := range k.vectors[own] {
+			k.b.put(k.nodes[i], &k.lots[l], n)
+		}
+		s -= own
+	}
+	for _, n := range k.nodes {
+		if k.b.mayHold(n, &k.lots[last]) {
+			k.b.put(n, &k.lots[last], k.lots[last].want)
+		}
+	}
+}
+
+// beside is how many members of the last lot fit on a node beside so many of the others; noRoom if those do not fit.
+func (b *board) beside(n NodeID, lots []lot, vector []int32) int32 {
+	p := b.p
+	last := &lots[len(lots)-1]
+	for i, c := range vector {
+		if c > lots[i].shape.fit[n] {
+			return noRoom
+		}
+	}
+	room := min(last.shape.fit[n], last.want)
+	for r, free := range p.t.Free(DomainID(n)) {
+		var used int64
+		for i, c := range vector {
+			used += int64(c) * p.request(&lots[i])[r]
+		}
+		if used > 0 && used > free {
+			return noRoom
+		}
+		if amount := p.request(last)[r]; amount > 0 && room > 0 {
+			room = min(room, int32(min(maxFit, (max(0, free)-used)/amount)))
+		}
+	}
+	if p.coloc != NodeTier || b.serves(n) {
+		return room
+	}
+	return b.guarded(lots, vector, room)
+}
+
+// guarded takes those into account who may only be where a server is.
+func (b *board) guarded(lots []lot, vector []int32, room int32) int32 {
+	class := func(i int) int { return b.p.kinds[lots[i].kinds[0]].class }
+	last := len(lots) - 1
+	if class(last) == serverClass && room > 0 {
+		return room
+	}
+	for i, c := range vector {
+		if c > 0 && class(i) == serverClass {
+			return room
+		}
+	}
+	for i, c := range vector {
+		if c > 0 && class(i) > serverClass {
+			return noRoom
+		}
+	}
+	if class(last) > serverClass {
+		return 0
 	}
 	return room
 }

@@ -45,7 +45,7 @@ type problem struct {
 	weights []int64
 	byBusy  bool
 	effort  int
-	gpus    int // of the pods on a collective's ring
+	gpus    int // of most pods on a collective's ring
 
 	limit int // tier within one domain of which everything must be; 0 for none
 	coloc int // tier of whose domains no one may hold workers to place and no server; 0 for none
@@ -139,7 +139,7 @@ func (p *problem) addRing(take []int) {
 	c := &collective{t: p.t, group: 1, weight: p.d.groupWeight(), base: map[DomainID]int64{}}
 	p.traffic = c
 	var ring []seat
-	ranks := 0
+	ranks, most := 0, 0
 	for r := range p.d.Roles {
 		role := &p.d.Roles[r]
 		pending := role.Pending[:take[r]]
@@ -152,8 +152,11 @@ func (p *problem) addRing(take []int) {
 			}
 			continue
 		}
-		p.gpus = int(p.t.gpusOf(role.Request))
-		ranks += (len(role.Placed) + take[r]) * max(1, p.gpus)
+		members, gpus := len(role.Placed)+take[r], int(p.t.gpusOf(role.Request))
+		ranks += members * max(1, gpus)
+		if members > most {
+			most, p.gpus = members, gpus
+		}
 		i := 0
 		for _, member := range role.Placed {
 			for ; i < len(pending) && pending[i] < member.Index; i++ {

@@ -14,6 +14,7 @@ import (
 func (p *problem) assign(nodes []NodeID, counts []int32) []Assignment {
 	var all []Assignment
 	kinds := len(p.kinds)
+	begin, end := NodeID(-1), NodeID(-1) // where the last kind begins and ends
 	for k := range p.kinds {
 		kind := &p.kinds[k]
 		line := line{t: p.t, group: 1}
@@ -21,6 +22,12 @@ func (p *problem) assign(nodes []NodeID, counts []int32) []Assignment {
 		if ring, ok := p.traffic.(*collective); ok && kind.class >= 0 {
 			g := ring.gaps[kind.class]
 			left, right, line.group, line.at = g.left, g.right, ring.group, g.start%max(1, ring.length)
+			if k > 0 && p.kinds[k-1].class == kind.class {
+				left = end // a gap of two roles: the second goes on where the first ended
+				if right < 0 {
+					right = begin
+				}
+			}
 		}
 		for i, n := range nodes {
 			if c := counts[i*kinds+k]; c > 0 {
@@ -28,7 +35,11 @@ func (p *problem) assign(nodes []NodeID, counts []int32) []Assignment {
 			}
 		}
 		next := 0
-		for _, s := range line.order(left, right) {
+		order := line.order(left, right)
+		if len(order) > 0 {
+			begin, end = order[0].node, order[len(order)-1].node
+		}
+		for _, s := range order {
 			for range s.members {
 				all = append(all, Assignment{Role: kind.role, Index: kind.indexes[next], Node: s.node})
 				next++

@@ -9,7 +9,7 @@ type ringPods struct {
 	p       *problem
 	ring    *collective
 	pods    []ringPod
-	ranks   []spot // of the ranks so far
+	ranks   []spot  // of the ranks so far
 	ends    []int64 // of domains, then islands, then members placed before on nodes with several islands
 	islands []int16 // free GPUs of all islands
 	cost    value   // of all ends so far

@@ -4,11 +4,26 @@ package placement
 
 import "slices"
 
-// needsRanks says whether counts per domain leave something of the cost open: parallel groups, or several islands in a
-// node.
+// needsRanks says whether counts per domain leave something of the cost open: parallel groups that pods share, several
+// islands in a node, or several roles on one ring.
 func (p *problem) needsRanks() bool {
 	ring, ok := p.traffic.(*collective)
-	return ok && p.unit > 0 && len(ring.gaps) > 0 && (p.d.GroupSize > 1 && ring.group > 1 || len(p.t.gpus.free) > 0 && p.gpus > 0)
+	if !ok || p.unit == 0 || len(ring.gaps) == 0 {
+		return false
+	}
+	roles := 0
+	for r := range p.d.Roles {
+		role := &p.d.Roles[r]
+		if role.Traffic != Worker || len(role.Pending)+len(role.Placed) == 0 {
+			continue
+		}
+		roles++
+		gpus := int(p.t.gpusOf(role.Request))
+		if p.d.GroupSize > 1 && gpus%p.d.GroupSize != 0 || p.d.GroupSize > 1 && gpus == 0 || len(p.t.gpus.free) > 0 && gpus > 0 {
+			return true
+		}
+	}
+	return roles > 1
 }
 
 // ringSearch is a depth-first search, rank by rank, for a plan that is cheaper than the best one known. What the ring has
@@ -232,6 +247,12 @@ func (p *problem) improveRing(nodes []NodeID, plan []Assignment, work int) []Ass
 
 // step makes the first change that helps.
 func (s *ringSearch) step(at []NodeID) bool {
+	group := int(s.ring.group)
+	for lo := 0; group > 1 && lo < len(at); lo += group {
+		if s.together(at, lo, min(lo+group, len(at))) {
+			return true
+		}
+	}
 	for i := range at {
 		if s.pods[i].kind < 0 {
 			continue
@@ -263,6 +284,42 @@ func (s *ringSearch) step(at []NodeID) bool {
 		}
 	}
 	return false
+}
+
+// together moves a parallel group to one node.
+func (s *ringSearch) together(at []NodeID, lo, hi int) bool {
+	for _, pod := range s.pods[lo:hi] {
+		if pod.kind < 0 {
+			return false
+		}
+	}
+	was := slices.Clone(at[lo:hi])
+	s.shift(was, lo, 1)
+	for j, n := range s.nodes {
+		moved := 0
+		for i := lo; i < hi && s.p.kinds[s.pods[i].kind].shape.fit[n] > 0 && s.hasRoom(j, &s.p.kinds[s.pods[i].kind]); i++ {
+			at[i] = n
+			s.shift(at[i:i+1], i, -1)
+			moved++
+		}
+		if moved == hi-lo && s.better(at) {
+			return true
+		}
+		s.shift(at[lo:lo+moved], lo, 1)
+		copy(at[lo:hi], was)
+	}
+	s.shift(was, lo, -1)
+	return false
+}
+
+// shift gives room back for pods from position lo on, on the given nodes, or takes it.
+func (s *ringSearch) shift(at []NodeID, lo int, sign int64) {
+	for i, n := range at {
+		j, _ := slices.BinarySearch(s.nodes, n)
+		for _, need := range s.p.kinds[s.pods[lo+i].kind].needs {
+			s.room[j][need.resource] += sign * need.amount
+		}
+	}
 }
 
 func (s *ringSearch) better(at []NodeID) bool {
