@@ -223,10 +223,13 @@ func (t *Topology) meet(a, b NodeID) int {
 }
 
 // improveRing moves and swaps single ranks, among the nodes given and those of the plan, while the ring gets cheaper.
-func (p *problem) improveRing(nodes []NodeID, plan []Assignment, work int) []Assignment {
+func (p *problem) improveRing(nodes []NodeID, plan []Assignment, work int) ([]Assignment, value) {
 	s := &ringSearch{ringPods: newRingPods(p)}
 	at := s.read(plan)
 	s.best = s.value(at)
+	if s.best.bytes == 0 {
+		return plan, s.best
+	}
 	s.nodes = union(nodes, at)
 	for _, n := range s.nodes {
 		free := slices.Clone(p.t.Free(DomainID(n)))
@@ -242,57 +245,66 @@ func (p *problem) improveRing(nodes []NodeID, plan []Assignment, work int) []Ass
 	s.steps = work / max(1, s.total)
 	for s.step(at) && s.steps > 0 {
 	}
-	return s.write(plan, at)
+	return s.write(plan, at), s.best
 }
 
-// step makes the first change that helps.
+// step makes the first change that helps: runs of neighbours go to another node, or change places with as many others.
 func (s *ringSearch) step(at []NodeID) bool {
-	group := int(s.ring.group)
-	for lo := 0; group > 1 && lo < len(at); lo += group {
-		if s.together(at, lo, min(lo+group, len(at))) {
-			return true
+	lengths := []int{1}
+	for _, n := range []int{int(s.ring.group), 2, 3, 4} {
+		if !slices.Contains(lengths, n) && n < len(at) {
+			lengths = append(lengths, n)
 		}
 	}
-	for i := range at {
-		if s.pods[i].kind < 0 {
-			continue
-		}
-		kind := &s.p.kinds[s.pods[i].kind]
-		for j, n := range s.nodes {
-			if n != at[i] && kind.shape.fit[n] > 0 && s.hasRoom(j, kind) {
-				was := at[i]
-				if at[i] = n; s.better(at) {
-					from, _ := slices.BinarySearch(s.nodes, was)
-					for _, need := range kind.needs {
-						s.room[j][need.resource] -= need.amount
-						s.room[from][need.resource] += need.amount
-					}
-					return true
-				}
-				at[i] = was
-			}
-		}
-		for j := i + 1; j < len(at); j++ {
-			if s.pods[j].kind < 0 || at[i] == at[j] || s.pods[j].role != s.pods[i].role {
+	for _, length := range slices.Backward(lengths) {
+		for lo := 0; lo+length <= len(at); lo++ {
+			if s.steps <= 0 || s.settled(lo, length) {
 				continue
 			}
-			at[i], at[j] = at[j], at[i]
-			if s.better(at) {
+			if s.together(at, lo, lo+length) {
 				return true
 			}
-			at[i], at[j] = at[j], at[i]
+			for other := lo + length; other+length <= len(at); other++ {
+				if !s.settled(other, length) && s.exchange(at, lo, other, length) {
+					return true
+				}
+			}
 		}
 	}
 	return false
 }
 
-// together moves a parallel group to one node.
-func (s *ringSearch) together(at []NodeID, lo, hi int) bool {
-	for _, pod := range s.pods[lo:hi] {
-		if pod.kind < 0 {
+// settled says whether some of the pods in a run were placed before.
+func (s *ringSearch) settled(lo, length int) bool {
+	return slices.ContainsFunc(s.pods[lo:lo+length], func(p ringPod) bool { return p.kind < 0 })
+}
+
+// exchange swaps two runs of equally many pods, if that helps.
+func (s *ringSearch) exchange(at []NodeID, a, b, length int) bool {
+	differ := false
+	for i := range length {
+		if s.pods[a+i].role != s.pods[b+i].role {
 			return false
 		}
+		differ = differ || at[a+i] != at[b+i]
 	}
+	if !differ {
+		return false
+	}
+	flip := func() {
+		for i := range length {
+			at[a+i], at[b+i] = at[b+i], at[a+i]
+		}
+	}
+	if flip(); s.better(at) {
+		return true
+	}
+	flip()
+	return false
+}
+
+// together moves a run of pods to one node, if that helps.
+func (s *ringSearch) together(at []NodeID, lo, hi int) bool {
 	was := slices.Clone(at[lo:hi])
 	s.shift(was, lo, 1)
 	for j, n := range s.nodes {
@@ -302,7 +314,7 @@ func (s *ringSearch) together(at []NodeID, lo, hi int) bool {
 			s.shift(at[i:i+1], i, -1)
 			moved++
 		}
-		if moved == hi-lo && s.better(at) {
+		if moved == hi-lo && !slices.Equal(at[lo:hi], was) && s.better(at) {
 			return true
 		}
 		s.shift(at[lo:lo+moved], lo, 1)

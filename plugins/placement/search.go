@@ -13,46 +13,60 @@ const (
 	finalWork = 1 << 15
 )
 
-// incumbent is the best plan found so far.
+// incumbent is one of the best plans found so far.
 type incumbent struct {
 	nodes  []NodeID
 	counts []int32
 	value  value
-	found  bool
-}
-
-func (i *incumbent) offer(b *board) {
-	if !b.complete() || b.sum.lonely > 0 {
-		return
-	}
-	if v := b.value(); !i.found || v.less(i.value, b.p.byBusy) {
-		i.nodes, i.counts = b.nodes()
-		i.value, i.found = v, true
-	}
 }
 
 // search is for jobs too large for the exact search: several starts by best-fit descent, each improved a little; then the
-// best of them as far as it goes.
-func (p *problem) search(lo, hi NodeID) (nodes []NodeID, counts []int32, ok bool) {
+// best of them as far as it goes. It returns the best plans that it found, the best one first.
+func (p *problem) search(lo, hi NodeID) []incumbent {
 	b := newBoard(p)
 	defer b.close()
-	s := &search{p: p, b: b}
+	s := &search{p: p, b: b, keep: 1}
+	if p.needsRanks() {
+		s.keep = maxIncumbents // counts do not tell which is best
+	}
 	for _, scope := range p.scopes(lo, hi) {
 		s.within(scope)
 	}
-	if s.best.found {
+	if len(s.best) > 0 {
 		b.reset()
-		b.set(s.best.nodes, s.best.counts)
+		b.set(s.best[0].nodes, s.best[0].counts)
 		b.improve(nil, finalWork*p.effort)
-		s.best.offer(b)
+		s.offer()
 	}
-	return s.best.nodes, s.best.counts, s.best.found
+	return s.best
 }
+
+// offer takes what is on the board, if it is a plan and among the best.
+func (s *search) offer() {
+	b := s.b
+	if !b.complete() || b.sum.lonely > 0 {
+		return
+	}
+	v := b.value()
+	at := len(s.best)
+	for at > 0 && v.less(s.best[at-1].value, s.p.byBusy) {
+		at--
+	}
+	if at == s.keep || at > 0 && v == s.best[at-1].value {
+		return
+	}
+	nodes, counts := b.nodes()
+	s.best = slices.Insert(s.best, at, incumbent{nodes, counts, v})
+	s.best = s.best[:min(len(s.best), s.keep)]
+}
+
+const maxIncumbents = 6
 
 type search struct {
 	p    *problem
 	b    *board
-	best incumbent
+	best []incumbent
+	keep int
 }
 
 // within makes all starts in one scope.
@@ -68,7 +82,7 @@ func (s *search) within(scope scope) {
 		b.grow(anchor, scope.tier, p.lots(), roomiest)
 		s.try(scope)
 	}
-	if !s.best.found && b.pack(p.t.NodesOf(scope.domain)) {
+	if len(s.best) == 0 && b.pack(p.t.NodesOf(scope.domain)) {
 		s.try(scope)
 	}
 	if len(p.fixed) > 0 {
@@ -83,7 +97,7 @@ func (s *search) try(scope scope) {
 		return
 	}
 	s.b.improve(s.p.targets(scope), startWork*s.p.effort)
-	s.best.offer(s.b)
+	s.offer()
 }
 
 // scope is a domain within which a start places everything.

@@ -88,32 +88,49 @@ func plan(t *Topology, d *Demand, o Options, take []int) (*Plan, bool) {
 		return &Plan{Assignments: p.assign([]NodeID{node}, p.all()), Optimal: true}, true
 	}
 	if nodes := p.small(lo, hi); nodes != nil && !o.NoExact {
-		counts, ok := newExact(p).solve(nodes)
-		if !ok {
-			return nil, false
-		}
-		plan := &Plan{Assignments: p.assign(nodes, counts), Optimal: true}
-		if p.needsRanks() {
-			plan.Assignments = p.improveRing(nodes, plan.Assignments, ringWork*o.effort())
-			plan.Assignments, plan.Optimal = p.searchRing(nodes, plan.Assignments, ringSteps*o.effort())
-		}
-		return plan, true
+		return p.exactPlan(nodes)
 	}
-	nodes, counts, ok := p.search(lo, hi)
+	found := p.search(lo, hi)
+	if len(found) == 0 {
+		return nil, false
+	}
+	if !p.needsRanks() {
+		return &Plan{Assignments: p.assign(found[0].nodes, found[0].counts)}, true
+	}
+	return p.rankedPlan(found, lo, hi), true
+}
+
+// exactPlan is the best plan on a few nodes.
+func (p *problem) exactPlan(nodes []NodeID) (*Plan, bool) {
+	counts, ok := newExact(p).solve(nodes)
 	if !ok {
 		return nil, false
 	}
-	plan := &Plan{Assignments: p.assign(nodes, counts)}
+	plan := &Plan{Assignments: p.assign(nodes, counts), Optimal: true}
 	if p.needsRanks() {
-		var near []NodeID
-		if hi-lo <= maxTargets {
-			for n := lo; n < hi; n++ {
-				near = append(near, n)
-			}
-		}
-		plan.Assignments = p.improveRing(near, plan.Assignments, ringWork*o.effort())
+		plan.Assignments, _ = p.improveRing(nodes, plan.Assignments, ringWork*p.effort)
+		plan.Assignments, plan.Optimal = p.searchRing(nodes, plan.Assignments, ringSteps*p.effort)
 	}
 	return plan, true
+}
+
+// rankedPlan is the best of several plans, once each is improved rank by rank.
+func (p *problem) rankedPlan(found []incumbent, lo, hi NodeID) *Plan {
+	var near []NodeID
+	if hi-lo <= maxTargets {
+		for n := lo; n < hi; n++ {
+			near = append(near, n)
+		}
+	}
+	plan, best := &Plan{}, value{}
+	for i := range found {
+		assigned, v := p.improveRing(near, p.assign(found[i].nodes, found[i].counts), ringWork/len(found)*p.effort)
+		v.penalty, v.harm = found[i].value.penalty, found[i].value.harm
+		if i == 0 || v.less(best, p.byBusy) {
+			plan.Assignments, best = assigned, v
+		}
+	}
+	return plan
 }
 
 // scope is the range of nodes that may be used: with a highest tier and placed members, that of their domain.
