@@ -46,16 +46,7 @@ func (p *problem) searchRing(nodes []NodeID, plan []Assignment, limit int) (bett
 	s := &ringSearch{ringPods: newRingPods(p), nodes: nodes, steps: limit, fixedOn: map[NodeID]bool{}}
 	was := s.read(plan)
 	s.best = s.value(was)
-	for i, n := range nodes {
-		s.room = append(s.room, slices.Clone(p.t.Free(DomainID(n))))
-		for _, a := range plan {
-			if a.Node == n && p.d.Roles[a.Role].Traffic != Worker {
-				for r, amount := range p.d.Roles[a.Role].Request {
-					s.room[i][r] -= amount
-				}
-			}
-		}
-	}
+	s.take(plan, func(a Assignment) bool { return p.d.Roles[a.Role].Traffic != Worker })
 	s.holds = make([]int, len(nodes))
 	for _, f := range p.fixed {
 		s.fixedOn[f.node] = true
@@ -222,7 +213,7 @@ func (t *Topology) meet(a, b NodeID) int {
 	return tier
 }
 
-// improveRing moves and swaps single ranks, among the nodes given and those of the plan, while the ring gets cheaper.
+// improveRing moves and swaps ranks, among the nodes given and those of the plan, while the ring gets cheaper.
 func (p *problem) improveRing(nodes []NodeID, plan []Assignment, work int) ([]Assignment, value) {
 	s := &ringSearch{ringPods: newRingPods(p)}
 	at := s.read(plan)
@@ -231,21 +222,39 @@ func (p *problem) improveRing(nodes []NodeID, plan []Assignment, work int) ([]As
 		return plan, s.best
 	}
 	s.nodes = union(nodes, at)
-	for _, n := range s.nodes {
-		free := slices.Clone(p.t.Free(DomainID(n)))
-		for _, a := range plan {
-			if a.Node == n {
-				for r, amount := range p.d.Roles[a.Role].Request {
-					free[r] -= amount
-				}
-			}
-		}
-		s.room = append(s.room, free)
-	}
+	s.take(plan, func(Assignment) bool { return true })
 	s.steps = work / max(1, s.total)
 	for s.step(at) && s.steps > 0 {
 	}
 	return s.write(plan, at), s.best
+}
+
+// gatherRing makes another plan of one, its parallel groups kept together where that can be.
+func (p *problem) gatherRing(nodes []NodeID, plan []Assignment) ([]Assignment, bool) {
+	s := &ringSearch{ringPods: newRingPods(p)}
+	at := s.read(plan)
+	s.nodes = union(nodes, at)
+	s.take(plan, func(a Assignment) bool { return p.d.Roles[a.Role].Traffic != Worker })
+	if !s.gather(at) {
+		return nil, false
+	}
+	return s.write(plan, at), true
+}
+
+// take takes the room that some members of a plan need.
+func (s *ringSearch) take(plan []Assignment, who func(Assignment) bool) {
+	for _, n := range s.nodes {
+		s.room = append(s.room, slices.Clone(s.p.t.Free(DomainID(n))))
+	}
+	for _, a := range plan {
+		j, ok := slices.BinarySearch(s.nodes, a.Node)
+		if !ok || !who(a) {
+			continue
+		}
+		for r, amount := range s.p.d.Roles[a.Role].Request {
+			s.room[j][r] -= amount
+		}
+	}
 }
 
 // step makes the first change that helps: runs of neighbours go to another node, or change places with as many others.

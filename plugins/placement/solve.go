@@ -123,11 +123,19 @@ func (p *problem) rankedPlan(found []incumbent, lo, hi NodeID) *Plan {
 		}
 	}
 	plan, best := &Plan{}, value{}
-	for i := range found {
-		assigned, v := p.improveRing(near, p.assign(found[i].nodes, found[i].counts), ringWork/len(found)*p.effort)
-		v.penalty, v.harm = found[i].value.penalty, found[i].value.harm
-		if i == 0 || v.less(best, p.byBusy) {
+	try := func(assignments []Assignment, of value) {
+		assigned, v := p.improveRing(near, assignments, ringWork/len(found)*p.effort)
+		v.penalty, v.harm = of.penalty, of.harm
+		if plan.Assignments == nil || v.less(best, p.byBusy) {
 			plan.Assignments, best = assigned, v
+		}
+	}
+	for i := range found {
+		try(p.assign(found[i].nodes, found[i].counts), found[i].value)
+	}
+	if p.traffic.(*collective).group > 1 && best.bytes > 0 {
+		if gathered, ok := p.gatherRing(near, plan.Assignments); ok && !(p.limit > 0 && hi-lo == NodeID(p.t.Nodes())) {
+			try(gathered, found[0].value)
 		}
 	}
 	return plan
