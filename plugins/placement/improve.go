@@ -7,7 +7,7 @@ import "slices"
 // improve moves and swaps members while the plan gets better, until nothing helps or the work is used up.
 func (b *board) improve(targets []NodeID, work int) {
 	b.work = 0
-	targets = union(targets, b.neighbours())
+	targets = b.allowed(union(targets, b.neighbours()))
 	b.attract(targets, work)
 	s := &descent{b: b, best: b.value(), limit: work}
 	for improved := true; improved && b.work < work; {
@@ -24,6 +24,17 @@ func (b *board) improve(targets []NodeID, work int) {
 			}
 		}
 	}
+}
+
+// allowed are those of the nodes that are in the domain that the job may not leave.
+func (b *board) allowed(nodes []NodeID) []NodeID {
+	p := b.p
+	used, _ := b.nodes()
+	if p.limit == 0 || len(used) == 0 {
+		return nodes
+	}
+	domain := p.t.Ancestor(used[0], p.limit)
+	return slices.DeleteFunc(nodes, func(n NodeID) bool { return !p.t.Holds(domain, n) })
 }
 
 // open are those of the nodes that have room for someone.

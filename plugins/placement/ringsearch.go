@@ -44,10 +44,13 @@ type ringSearch struct {
 // cheaper can be left.
 func (p *problem) searchRing(nodes []NodeID, plan []Assignment, limit int) (better []Assignment, whole bool) {
 	s := &ringSearch{ringPods: newRingPods(p), nodes: nodes, steps: limit, fixedOn: map[NodeID]bool{}}
+	if len(plan) > s.pending() {
+		s.nodes = p.within(nodes, plan)
+	}
 	was := s.read(plan)
 	s.best = s.value(was)
 	s.take(plan, func(a Assignment) bool { return p.d.Roles[a.Role].Traffic != Worker })
-	s.holds = make([]int, len(nodes))
+	s.holds = make([]int, len(s.nodes))
 	for _, f := range p.fixed {
 		s.fixedOn[f.node] = true
 	}
@@ -221,7 +224,7 @@ func (p *problem) improveRing(nodes []NodeID, plan []Assignment, work int) ([]As
 	if s.best.bytes == 0 {
 		return plan, s.best
 	}
-	s.nodes = union(nodes, at)
+	s.nodes = p.within(union(nodes, at), plan)
 	s.take(plan, func(Assignment) bool { return true })
 	s.steps = work / max(1, s.total)
 	for s.step(at) && s.steps > 0 {
@@ -233,12 +236,21 @@ func (p *problem) improveRing(nodes []NodeID, plan []Assignment, work int) ([]As
 func (p *problem) gatherRing(nodes []NodeID, plan []Assignment) ([]Assignment, bool) {
 	s := &ringSearch{ringPods: newRingPods(p)}
 	at := s.read(plan)
-	s.nodes = union(nodes, at)
+	s.nodes = p.within(union(nodes, at), plan)
 	s.take(plan, func(a Assignment) bool { return p.d.Roles[a.Role].Traffic != Worker })
 	if !s.gather(at) {
 		return nil, false
 	}
 	return s.write(plan, at), true
+}
+
+// within are those of the nodes where members may go without breaking the limit that the plan keeps.
+func (p *problem) within(nodes []NodeID, plan []Assignment) []NodeID {
+	if p.limit == 0 || len(plan) == 0 {
+		return nodes
+	}
+	domain := p.t.Ancestor(plan[0].Node, p.limit)
+	return slices.DeleteFunc(slices.Clone(nodes), func(n NodeID) bool { return !p.t.Holds(domain, n) })
 }
 
 // take takes the room that some members of a plan need.

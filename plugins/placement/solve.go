@@ -134,7 +134,7 @@ func (p *problem) rankedPlan(found []incumbent, lo, hi NodeID) *Plan {
 		try(p.assign(found[i].nodes, found[i].counts), found[i].value)
 	}
 	if p.traffic.(*collective).group > 1 && best.bytes > 0 {
-		if gathered, ok := p.gatherRing(near, plan.Assignments); ok && !(p.limit > 0 && hi-lo == NodeID(p.t.Nodes())) {
+		if gathered, ok := p.gatherRing(near, plan.Assignments); ok {
 			try(gathered, found[0].value)
 		}
 	}
