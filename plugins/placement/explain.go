@@ -52,14 +52,18 @@ type TierRoom struct {
 // DomainRoom is the room in one domain for what a gang still needs.
 type DomainRoom struct {
 	Domain DomainID
-	Name   string
+	// Name is the domain's path.
+	Name string
 	// Together is how many members of each role were found to fit at the same time, no more than are needed; limits other
 	// than capacity and eligible nodes do not count.
 	Together []int
 	// Alone is how many members of each role fit if there is no other role.
 	Alone []int64
-	// Stops say what is in the way of the next member of each role that misses some.
+	// Stops say what is in the way of the next member of each role that misses some; of what decides, first what keeps the
+	// whole gang out.
 	Stops []Stop
+
+	short string // name for sentences
 }
 
 // Explain says why Solve finds no plan. It calls Solve MaxSolves times at most, and looks at each node a few times for
@@ -103,18 +107,15 @@ func (e *Explanation) room() *DomainRoom { return &e.Tiers[e.Decisive].Best[0] }
 // countMissing members of each role: by what was packed, and where one role alone misses some and fewer of it were found
 // to do, by that.
 func (e *Explanation) countMissing() {
-	missing := -1
+	var missing []int
 	for r, together := range e.room().Together {
 		if e.Roles[r].Missing = e.Roles[r].needed() - together; e.Roles[r].Missing > 0 {
-			if missing >= 0 {
-				return
-			}
-			missing = r
+			missing = append(missing, r)
 		}
 	}
 	for _, relaxation := range e.Relaxations {
-		if len(relaxation.Fewer) == 1 && relaxation.Fewer[0].Role == missing && !relaxation.wholeGroups {
-			e.Roles[missing].Missing = relaxation.Fewer[0].By
+		if len(missing) == 1 && len(relaxation.Fewer) == 1 && relaxation.Fewer[0].Role == missing[0] && !relaxation.wholeGroups {
+			e.Roles[missing[0]].Missing = relaxation.Fewer[0].By
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 func (e *Explanation) stopOtherwise(g *gang) {
 	tier := &e.Tiers[e.Decisive]
 	if g.apart > 1 {
-		apart := Stop{Role: g.roles[0], Cause: RunningApart, Nodes: g.apart}
+		apart := Stop{Role: g.firstRole(), Cause: RunningApart, Nodes: g.apart}
 		tier.Best[0].Stops = append([]Stop{apart}, tier.Best[0].Stops...)
 		return
 	}
@@ -25,7 +25,7 @@ func (e *Explanation) stopOtherwise(g *gang) {
 func (g *gang) stopSearch(room *DomainRoom) {
 	if !g.d.colocated() {
 		if len(room.Stops) == 0 {
-			room.Stops = []Stop{{Role: g.roles[0], Cause: NotFound}}
+			room.Stops = []Stop{{Role: g.firstRole(), Cause: NotFound}}
 		}
 		return
 	}
@@ -114,6 +114,14 @@ func (g *gang) workerRole() int {
 		if g.d.class(r) > serverClass {
 			return r
 		}
+	}
+	return g.firstRole()
+}
+
+// firstRole that needs members, the hardest one.
+func (g *gang) firstRole() int {
+	if len(g.roles) == 0 {
+		return 0
 	}
 	return g.roles[0]
 }

@@ -45,7 +45,11 @@ func (e *Explanation) Details() string {
 func (r *RoleNeed) beside() string {
 	var parts []string
 	if r.Running > 0 {
-		parts = append(parts, fmt.Sprintf("%d run already", r.Running))
+		run := "run"
+		if r.Running == 1 {
+			run = "runs"
+		}
+		parts = append(parts, fmt.Sprintf("%d %s already", r.Running, run))
 	}
 	if beyond := r.Members - max(r.Minimum, r.Running); beyond > 0 {
 		parts = append(parts, fmt.Sprintf("%d more may wait", beyond))

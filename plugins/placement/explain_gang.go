@@ -180,7 +180,9 @@ func (g *gang) tierRoom(tier int) TierRoom {
 }
 
 func (g *gang) domainRoom(v DomainID, pack *gangFit) DomainRoom {
-	room := DomainRoom{Domain: v, Name: g.t.DomainName(v), Together: make([]int, len(g.need)), Alone: make([]int64, len(g.need))}
+	room := DomainRoom{
+		Domain: v, Name: g.t.DomainName(v), short: g.t.shortName(v), Together: make([]int, len(g.need)), Alone: make([]int64, len(g.need)),
+	}
 	for _, r := range g.roles {
 		room.Together[r], room.Alone[r] = int(pack.together[r]), g.shapes[r].sumOf(v)
 	}
@@ -197,4 +199,18 @@ func (t *Topology) tierName(tier int) string {
 		return "cluster"
 	}
 	return t.tiers[tier].Name
+}
+
+// shortName of a domain: its own name where no other of its tier has it, else its path.
+func (t *Topology) shortName(v DomainID) string {
+	if int(v) < t.Nodes() {
+		return t.NodeName(NodeID(v))
+	}
+	lo, hi := t.Domains(t.TierOf(v))
+	for other := lo; other < hi; other++ {
+		if other != v && t.name[other] == t.name[v] {
+			return t.DomainName(v)
+		}
+	}
+	return t.name[v]
 }

@@ -23,15 +23,7 @@ func (g *gang) pack(v DomainID) *gangFit {
 	var best *gangFit
 	bound := g.bound(v)
 	for _, order := range ordersOf(g.roles) {
-		p := &gangFit{g: g, domain: v, together: make([]int64, len(g.need))}
-		p.lo, p.hi = g.t.NodesOf(v)
-		for n := p.lo; n < p.hi; n++ {
-			p.left = append(p.left, g.t.Free(DomainID(n))...)
-		}
-		for i := range order {
-			p.put(order[i], order[i+1:])
-		}
-		if best == nil || p.total > best.total {
+		if p := g.packBy(v, order); best == nil || p.total > best.total {
 			best = p
 		}
 		if best.total == bound {
@@ -39,6 +31,20 @@ func (g *gang) pack(v DomainID) *gangFit {
 		}
 	}
 	return best
+}
+
+// packBy puts the roles in, in this order.
+func (g *gang) packBy(v DomainID, order []int) *gangFit {
+	p := &gangFit{g: g, domain: v, together: make([]int64, len(g.need))}
+	p.lo, p.hi = g.t.NodesOf(v)
+	p.left = make([]int64, 0, int(p.hi-p.lo)*len(g.t.resources))
+	for n := p.lo; n < p.hi; n++ {
+		p.left = append(p.left, g.t.Free(DomainID(n))...)
+	}
+	for i := range order {
+		p.put(order[i], order[i+1:])
+	}
+	return p
 }
 
 func ordersOf(roles []int) [][]int {

@@ -77,10 +77,6 @@ type snapshot struct {
 	free                []int64
 	islands, sizes      []int16
 	open, undo          int
-	fit                 [][]int32
-	sums                [][]int64
-	requests            [][]int64
-	numbersLeftBehind   int
 	shapesThatWentWrong int
 }
 
@@ -135,7 +131,6 @@ func TestExplainRandomDemands(test *testing.T) {
 			nearest(test, t, d, o, r, seed)
 		}
 	}
-	test.Log(fit, tight, kinds, causes)
 	require.Greater(test, fit, 100)
 	require.Greater(test, tight, 500)
 	for _, change := range []Change{HigherTier, PreferColocation, BothLimits, FewerMembers, MoreFree} {
@@ -230,3 +225,25 @@ func countsRight(test *testing.T, t *Topology, d *Demand, room DomainRoom, seed 
 }
 
 func (c Cause) ofRoom() bool { return c != RunningApart && c != NoServer && c != NotFound }
+
+func FuzzExplain(f *testing.F) {
+	f.Add(int64(1))
+	f.Fuzz(func(test *testing.T, seed int64) {
+		t, d, o := tightCase(seed)
+		before := snapshotOf(t)
+		e, err := Explain(t, d, o)
+		require.NoError(test, err)
+		again, err := Explain(t, d, o)
+		require.NoError(test, err)
+		require.Equal(test, e, again)
+		require.LessOrEqual(test, len(e.String()), 300)
+		require.NotEmpty(test, e.Details())
+		require.LessOrEqual(test, e.Solves, MaxSolves)
+		for i := range e.Relaxations {
+			plan, err := e.Relaxations[i].Try(t, d, o)
+			require.NoError(test, err)
+			require.Equal(test, e.Relaxations[i].Plan, plan)
+		}
+		require.Equal(test, before, snapshotOf(t))
+	})
+}

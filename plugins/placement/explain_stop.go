@@ -35,9 +35,8 @@ type Stop struct {
 	// Nodes domains with a server; Free is below 0 where that is not what is in the way.
 	Free, Needed int64
 	Left         bool
-	// Most that is left on one node, and Each that one member needs, where no node has that much left (Scattered, and
-	// TooLittle where that is so as well).
-	Most, Each int64
+	// Most that is left on one node (Scattered).
+	Most int64
 	// Other resource, and how much of it a member needs, that none of the Having nodes has that have enough of Resource
 	// (NotTogether).
 	Other       string
@@ -48,6 +47,8 @@ type Stop struct {
 	// Nodes of the domain and those of them that are eligible for the role. RunningApart: Nodes is in how many domains
 	// members run.
 	Nodes, Eligible int
+	// Also says what is in the way of the next member already, where there is too little for all.
+	Also *Stop
 }
 
 // stop finds what is in the way of the next member of a role, after those that fit.
@@ -67,17 +68,20 @@ func (g *gang) stop(p *gangFit, role int) Stop {
 		return s
 	}
 	left := p.leftFor(role)
-	switch {
-	case g.tooLittle(&s, p, request):
-		r := slices.Index(g.t.resources, s.Resource)
-		if s.Nodes > 1 && left[r].having == 0 && left[r].sum >= request[r] {
-			s.Most, s.Each = left[r].most, request[r]
-		}
-	case g.scattered(&s, request, left):
-	default:
-		g.notTogether(&s, p, request, left)
+	if !g.tooLittle(&s, p, request) {
+		g.stopNext(&s, p, request, left)
+	} else if r := slices.Index(g.t.resources, s.Resource); !s.Left && left[r].sum >= request[r] {
+		s.Also = &Stop{Role: role, Nodes: s.Nodes, Eligible: s.Eligible}
+		g.stopNext(s.Also, p, request, left)
 	}
 	return s
+}
+
+// stopNext finds what is in the way by what is left.
+func (g *gang) stopNext(s *Stop, p *gangFit, request []int64, left []remains) {
+	if !g.scattered(s, request, left) {
+		g.notTogether(s, p, request, left)
+	}
 }
 
 // remains is what is left of one resource on the nodes that are eligible for a role.
@@ -134,7 +138,7 @@ func (g *gang) scattered(s *Stop, request []int64, left []remains) bool {
 	}, func(r int) {
 		s.Cause, s.Left, s.Free, s.Needed = TooLittle, true, left[r].sum, request[r]
 		if left[r].sum >= request[r] {
-			s.Cause, s.Most, s.Each = Scattered, left[r].most, request[r]
+			s.Cause, s.Most = Scattered, left[r].most
 		}
 	})
 }

@@ -65,7 +65,7 @@ func (e *Explanation) why(together within) string {
 	case NoServer:
 		return e.whyNoServer(stop) + together.limit
 	case NotFound:
-		return fmt.Sprintf("no plan was found, though %s seems to have room for all", placeName(tier.Name, e.room().Name)) + together.limit
+		return fmt.Sprintf("no plan was found, though %s seems to have room for all", placeName(tier.Name, e.room().short)) + together.limit
 	}
 	var missing []string
 	sum := 0
@@ -93,7 +93,7 @@ func (e *Explanation) whyNoServer(stop *Stop) string {
 	why := fmt.Sprintf("each %s must have a server in its %s (colocation Required)", role, tier)
 	switch {
 	case stop.Free < 0:
-		return why + ", and no such plan was found in " + placeName(e.Tiers[e.Decisive].Name, e.room().Name)
+		return why + ", and no such plan was found in " + placeName(e.Tiers[e.Decisive].Name, e.room().short)
 	case stop.Nodes == 0:
 		return why + ", and no " + tier + " has room for a server"
 	case stop.Nodes == 1:
@@ -104,7 +104,7 @@ func (e *Explanation) whyNoServer(stop *Stop) string {
 
 // because says what is in the way of a member in a domain.
 func (e *Explanation) because(tier string, room *DomainRoom, stop *Stop, together within) string {
-	where, role := placeName(tier, room.Name), e.Roles[stop.Role].Name
+	where, role := placeName(tier, room.short), e.Roles[stop.Role].Name
 	with, free := "", "free"
 	if stop.Eligible < stop.Nodes {
 		with = fmt.Sprintf(" on the %d of %d nodes that a %s may use", stop.Eligible, stop.Nodes, role)
@@ -116,7 +116,8 @@ func (e *Explanation) because(tier string, room *DomainRoom, stop *Stop, togethe
 	case NotEligible:
 		return notEligible(where, role, stop) + together.limit
 	case Scattered:
-		return fmt.Sprintf("%s has %s %s%s, but%s", where, e.lexicon.of(stop.Free, stop.Resource), free, with, apart(role, stop)) + together.limit
+		return fmt.Sprintf("%s has %s %s%s, but no node has the %d that one %s needs (the most is %d)",
+			where, e.lexicon.of(stop.Free, stop.Resource), free, with, stop.Needed, role, stop.Most) + together.limit
 	case NotTogether:
 		return fmt.Sprintf("%s has %s with %s %s%s, but none with %s too", where, numberOf(stop.Having, "node"),
 			e.lexicon.of(stop.Needed, stop.Resource), free, with, e.lexicon.of(stop.OtherNeeded, stop.Other)) + together.limit
@@ -127,10 +128,22 @@ func (e *Explanation) because(tier string, room *DomainRoom, stop *Stop, togethe
 	}
 	why := fmt.Sprintf("%s has %s free%s, %d needed%s%s",
 		where, e.lexicon.of(stop.Free, stop.Resource), with, stop.Needed, together.one, together.limit)
-	if stop.Each > 0 {
-		why += ", and" + apart(role, stop)
+	if also := stop.Also; also != nil {
+		why += ", and " + e.besides(role, also)
 	}
 	return why
+}
+
+// besides says what keeps the next member out, though there is enough in all for one more.
+func (e *Explanation) besides(role string, stop *Stop) string {
+	each := e.lexicon.of(stop.Needed, stop.Resource)
+	switch stop.Cause {
+	case Scattered:
+		return fmt.Sprintf("no node has the %s that one %s needs (the most is %d)", each, role, stop.Most)
+	case NotTogether:
+		return fmt.Sprintf("no node with %s left has %s too", each, e.lexicon.of(stop.OtherNeeded, stop.Other))
+	}
+	return fmt.Sprintf("one more %s needs %s, of which %d are left", role, each, stop.Free)
 }
 
 func notEligible(where, role string, stop *Stop) string {
@@ -143,9 +156,4 @@ func notEligible(where, role string, stop *Stop) string {
 		return fmt.Sprintf("only 1 of %d nodes of %s is eligible for a %s", stop.Nodes, where, role)
 	}
 	return fmt.Sprintf("only %d of %d nodes of %s are eligible for a %s", stop.Eligible, stop.Nodes, where, role)
-}
-
-// apart says that no node has enough.
-func apart(role string, stop *Stop) string {
-	return fmt.Sprintf(" no node has the %d that one %s needs (the most is %d)", stop.Each, role, stop.Most)
 }

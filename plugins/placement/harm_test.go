@@ -3,8 +3,8 @@
 package placement_test
 
 import (
-	"fmt"
 	"math"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -122,7 +122,7 @@ func TestHarmRefusesWhatDoesNotMatch(t *testing.T) {
 		{Request: []int64{0, 1}, Popularity: math.NaN()},
 		{Request: []int64{0, 1}, Popularity: math.Inf(1)},
 	} {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
 			require.True(t, math.IsNaN(placement.ClassFragmentation(topology, []placement.JobClass{class})))
 		})
 	}

@@ -39,7 +39,8 @@ type Relaxation struct {
 	// Plan that Solve found with the change.
 	Plan *Plan
 
-	wholeGroups bool // members come off by parallel groups
+	wholeGroups bool   // members come off by parallel groups
+	short       string // name of the domain for sentences
 }
 
 // Fewer members of a role: By so many, so that its minimum is Minimum.
@@ -155,5 +156,5 @@ func (r *Relaxation) text(e *Explanation, label func(tier int) string) string {
 			on = " (on " + listed(names, "") + ")"
 		}
 	}
-	return fmt.Sprintf("with %s in %s%s", e.lexicon.amounts(r.More, e.resources, "more "), placeName(e.Tiers[r.Tier-NodeTier].Name, r.DomainName), on)
+	return fmt.Sprintf("with %s in %s%s", e.lexicon.amounts(r.More, e.resources, "more "), placeName(e.Tiers[r.Tier-NodeTier].Name, r.short), on)
 }

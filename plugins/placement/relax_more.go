@@ -66,9 +66,8 @@ func (x *relaxing) refills(lo, hi DomainID, allowed func(*refill) bool) (best []
 				break
 			}
 		}
-		r := &refill{gang: x.gang, domain: all[0].domain}
-		complete := r.run(worst, &work)
-		if !complete || len(r.steps) == 0 || !allowed(r) {
+		r := x.refillOf(all[0].domain, worst, &work)
+		if r == nil || !allowed(r) {
 			continue
 		}
 		at, _ := slices.BinarySearchFunc(best, r, (*refill).compare)

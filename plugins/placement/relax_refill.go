@@ -27,14 +27,32 @@ type refillStep struct {
 	amounts []int64
 }
 
-func (a *refill) compare(b *refill) int {
-	return cmp.Or(a.short.compare(b.short), cmp.Compare(a.domain, b.domain))
+func (r *refill) compare(b *refill) int {
+	return cmp.Or(r.short.compare(b.short), cmp.Compare(r.domain, b.domain))
 }
 
-// run makes room for all that are missing; false if it cannot, or if it costs more than another refill, if there is one.
-func (r *refill) run(other *refill, work *int) bool {
-	pack := r.gang.pack(r.domain)
-	r.given = map[NodeID][]int64{}
+// refillOf a domain: the best over all orders in which the roles may be packed before; nil if there is none that is better
+// than another refill, where that is not nil.
+func (g *gang) refillOf(v DomainID, other *refill, work *int) *refill {
+	best := other
+	for _, order := range ordersOf(g.roles) {
+		r := &refill{gang: g, domain: v, given: map[NodeID][]int64{}}
+		if !r.run(g.packBy(v, order), best, work) {
+			continue
+		}
+		if len(r.steps) == 0 {
+			return nil // room is not what is missing
+		}
+		best = r
+	}
+	if best == other {
+		return nil
+	}
+	return best
+}
+
+// run makes room for all that are missing; false if it cannot, or if it is no better than another refill.
+func (r *refill) run(pack *gangFit, other *refill, work *int) bool {
 	for _, role := range r.gang.roles {
 		missing := r.gang.need[role] - pack.together[role]
 		if missing == 0 {
@@ -48,7 +66,7 @@ func (r *refill) run(other *refill, work *int) bool {
 			if !r.step(pack, hosts) {
 				return false
 			}
-			if other != nil && r.compare(other) > 0 {
+			if other != nil && r.compare(other) >= 0 {
 				return false
 			}
 		}
@@ -86,19 +104,19 @@ func (r *refill) step(pack *gangFit, hosts *hosts) bool {
 	r.short.gpus += at.short.gpus
 	r.short.other += at.short.other
 	at.given++
-	at.short = shortOf(t, left, request)
+	at.short = r.gang.shortOf(left, request)
 	heap.Fix(hosts, 0)
 	return true
 }
 
 // shortOf is what a node lacks for one member.
-func shortOf(t *Topology, left, request []int64) (short lack) {
+func (g *gang) shortOf(left, request []int64) (short lack) {
 	for r, amount := range request {
 		if missing := amount - max(0, left[r]); amount > 0 && missing > 0 {
-			if slices.Contains(t.accelerators, r) {
+			if slices.Contains(g.t.accelerators, r) {
 				short.gpus += missing
 			} else {
-				short.other += float64(missing) / float64(amount)
+				short.other += float64(missing) / float64(g.amounts[r])
 			}
 		}
 	}
@@ -123,7 +141,7 @@ func (r *refill) hostsOf(pack *gangFit, role int) *hosts {
 	h := &hosts{request: r.gang.d.Roles[role].Request}
 	for n := pack.lo; n < pack.hi; n++ {
 		if pack.eligible(role, n) {
-			h.of = append(h.of, host{node: n, short: shortOf(r.gang.t, pack.of(n), h.request), gpus: r.gang.t.FreeGPUs(DomainID(n))})
+			h.of = append(h.of, host{node: n, short: r.gang.shortOf(pack.of(n), h.request), gpus: r.gang.t.FreeGPUs(DomainID(n))})
 		}
 	}
 	heap.Init(h)
@@ -165,7 +183,7 @@ func (r *refill) relaxation(steps int) Relaxation {
 	t := r.gang.t
 	change := Relaxation{
 		Change: MoreFree, Domain: r.domain, Tier: t.TierOf(r.domain), DomainName: t.DomainName(r.domain),
-		More: make([]int64, len(t.resources)),
+		short: t.shortName(r.domain), More: make([]int64, len(t.resources)),
 	}
 	for _, step := range r.steps[:steps] {
 		at, found := slices.BinarySearchFunc(change.Grants, step.node, func(g Grant, n NodeID) int { return cmp.Compare(g.Node, n) })
