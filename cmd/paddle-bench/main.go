@@ -28,6 +28,7 @@ func run(args []string) int {
 	flags.IntVar(&settings.Clusters, "clusters", bench.DefaultClusters, "loaded clusters against the baselines")
 	flags.StringSliceVar(&settings.Only, "only", nil, "parts to run: optimality, baselines, speed")
 	flags.IntVar(&settings.Workers, "workers", 0, "pieces of work at a time; 0 means one for each CPU")
+	flags.BoolVar(&settings.NoTenfold, "no-tenfold", false, "leave out the fleets of 50,000 and 100,000 nodes")
 	show := flags.Int("show", -1, "print one instance of a part (--only), with the optimum or the baselines, and stop")
 	noExact := flags.Bool("no-exact", false, "with --show: switch the exact search off")
 	if err := flags.Parse(args); err != nil {

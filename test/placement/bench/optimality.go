@@ -181,13 +181,13 @@ func summary(trials []outcome) *Optimality {
 			seconds = append(seconds, t.second)
 		}
 	}
+	o.Kinds = kinds(trials)
+	o.FoundShare = 1 - float64(o.Missed)/float64(max(1, o.Feasible))
 	if len(ratios) == 0 {
 		return o
 	}
-	o.Kinds = kinds(trials)
 	slices.Sort(ratios)
 	o.Compared = len(ratios)
-	o.FoundShare = 1 - float64(o.Missed)/float64(max(1, o.Feasible))
 	o.Mean, o.P99, o.Max = mean(ratios), quantile(ratios, 0.99), ratios[len(ratios)-1]
 	o.ExactShare = float64(o.Exact) / float64(len(ratios))
 	o.SecondMean = mean(seconds)

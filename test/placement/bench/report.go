@@ -11,8 +11,12 @@ type Report struct {
 	Optimality *Optimality `json:"optimality,omitempty"`
 	Heuristic  *Optimality `json:"optimality_heuristic,omitempty"`
 	// Baselines one by one, and all together.
-	Baselines []BaselineResult `json:"baselines,omitempty"`
-	Overall   *Comparison      `json:"baselines_together,omitempty"`
+	Baselines   []BaselineResult `json:"baselines,omitempty"`
+	Overall     *Comparison      `json:"baselines_together,omitempty"`
+	Speed       []Speed          `json:"speed,omitempty"`
+	Allocations []Allocation     `json:"allocations,omitempty"`
+	// Bars say what was asked for and what was reached.
+	Bars []Bar `json:"bars"`
 }
 
 // Optimality compares plans with the optimum on small instances.

@@ -21,6 +21,8 @@ type Settings struct {
 	Instances, Clusters int
 	// Only these parts: optimality, baselines, speed; none means all.
 	Only []string
+	// NoTenfold leaves out the fleets of ten times the nodes, and what is measured with them.
+	NoTenfold bool
 	// Workers share the instances; 0 means one for each CPU. Results do not depend on it.
 	Workers int
 	// Folder that the JSON and the plot are written to.
@@ -58,6 +60,19 @@ func Run(s Settings, out, progress io.Writer) error {
 			fmt.Fprintf(out, "  %s\n", &report.Baselines[i])
 		}
 	}
+	if s.wants("speed") {
+		var err error
+		if report.Speed, err = measureSpeed(s, out, progress); err != nil {
+			return err
+		}
+		if !s.NoTenfold {
+			if report.Allocations, err = measureAllocation(s.Seed); err != nil {
+				return err
+			}
+		}
+	}
+	report.Bars = report.bars()
+	showBars(report.Bars, out)
 	return report.write(s.Folder, out)
 }
 

@@ -74,15 +74,10 @@ func (c *cluster) build(nodes int) {
 	}
 }
 
-// fill lets jobs come until more than the load is taken, and then some of them go.
+// fill lets jobs come until more than the load is taken, then some of them go, then small ones make up for what is short.
 func (c *cluster) fill(load float64) {
-	all := float64(gpusPerNode * len(c.Capacity))
-	taken := func() float64 { return 1 - float64(c.Topology.FreeGPUs(c.Topology.Root()))/all }
-	peak := min(0.95, load+0.25*c.Float64())
-	for tries := 0; taken() < peak && tries < 4*len(c.Capacity); tries++ {
-		c.arrive()
-	}
-	for taken() > load && len(c.running) > 0 {
+	c.arriveUntil(min(0.95, load+0.25*c.Float64()), 6)
+	for c.taken() > load && len(c.running) > 0 {
 		i := c.IntN(len(c.running))
 		for _, claim := range c.running[i] {
 			c.Topology.Give(claim)
@@ -90,12 +85,25 @@ func (c *cluster) fill(load float64) {
 		c.running[i] = c.running[len(c.running)-1]
 		c.running = c.running[:len(c.running)-1]
 	}
-	c.Load = taken()
+	c.arriveUntil(load, 2)
+	c.Load = c.taken()
+}
+
+// taken is the share of all GPUs that jobs have.
+func (c *cluster) taken() float64 {
+	return 1 - float64(c.Topology.FreeGPUs(c.Topology.Root()))/float64(gpusPerNode*len(c.Capacity))
+}
+
+// arriveUntil lets jobs of up to 2^doublings pods come until a share is taken.
+func (c *cluster) arriveUntil(share, doublings float64) {
+	for tries := 0; c.taken() < share && tries < 4*len(c.Capacity); tries++ {
+		c.arrive(doublings)
+	}
 }
 
 // arrive places one earlier job as some scheduler may have: from some node on, or pod by pod anywhere.
-func (c *cluster) arrive() {
-	pods := int(math.Pow(2, 6*c.Float64()))
+func (c *cluster) arrive(doublings float64) {
+	pods := int(math.Pow(2, doublings*c.Float64()))
 	gpus := pick(c.Rand, 0, 1, 1, 2, 4, 8, 8)
 	request := []int64{int64(max(1, gpus)) * (2 + c.Int64N(8)), 16 * int64(max(1, gpus)), int64(gpus)}
 	together := chance(c.Rand, 0.6)

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bench
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+	"github.com/paddle-volcano/paddle-volcano/test/placement/instances"
+)
+
+// Speed is one case against the clock.
+type Speed struct {
+	Case  string `json:"case"`
+	Nodes int    `json:"nodes"`
+	Pods  int    `json:"pods"`
+	Jobs  int    `json:"jobs"`
+	// MS of planning all jobs, and of taking each before the next where there are several: the median of some runs.
+	MS float64 `json:"ms"`
+	// SortMS is what sorting the topology's nodes by free GPUs took in between; Sorts is MS in such sorts.
+	SortMS float64 `json:"node_sort_ms"`
+	Sorts  float64 `json:"sorts"`
+	// Allocs and Bytes per job.
+	Allocs float64 `json:"allocs"`
+	Bytes  float64 `json:"bytes"`
+	// Warm says that a plan of the same request was made on this topology before, so that the index of what fits is there.
+	Warm bool `json:"warm"`
+	Runs int  `json:"runs"`
+}
+
+// scale is a fleet's size.
+type scale struct{ nodes, racks, blocks int }
+
+func (s scale) times(n int) scale { return scale{s.nodes * n, s.racks * n, s.blocks * n} }
+
+var (
+	largeFleet = scale{10_000, 320, 20}
+	smallFleet = scale{5_000, 160, 10}
+)
+
+// Names of the cases that have a bar.
+const (
+	caseServers = "64 servers + 512 workers"
+	caseRing    = "4096 GPUs, 512 pods of 8"
+	caseRow     = "1000 jobs of 8 pods in a row"
+	tenfold     = 10
+)
+
+// job is a case of one job, or of many in a row.
+type job struct {
+	name  string
+	fleet scale
+	jobs  int
+	draw  func(i int) *placement.Demand
+}
+
+func speedCases(fleets []int) []job {
+	server, worker := []int64{8, 32, 0}, []int64{6, 48, 1}
+	always := func(d *placement.Demand) func(int) *placement.Demand {
+		return func(int) *placement.Demand { return d }
+	}
+	servers, ring := instances.Servers(2, 6, server, worker), instances.Ring(8, []int64{8, 64, 1})
+	var cases []job
+	for _, n := range fleets {
+		large, small := largeFleet.times(n), smallFleet.times(n)
+		cases = append(cases,
+			job{caseServers, large, 1, always(instances.Servers(64, 512, server, worker))},
+			job{caseRing, large, 1, always(instances.Ring(512, []int64{64, 512, 8}))},
+			job{"4096 GPUs, 4096 pods of 1", large, 1, always(instances.Ring(4096, []int64{8, 64, 1}))},
+			job{caseRow, small, 1000, func(i int) *placement.Demand {
+				if i%2 == 0 {
+					return servers
+				}
+				return ring
+			}},
+			job{"1000 rings of 8 pods of 2 GPUs in a row", small, 1000, always(instances.Ring(8, []int64{16, 128, 2}))},
+			job{"50 rings of 8 pods of 8 GPUs in a row", small, 50, always(instances.Ring(8, []int64{64, 512, 8}))},
+		)
+	}
+	return cases
+}
+
+// Runs of each case, cold ones on a topology of their own each.
+const (
+	coldRuns = 5
+	warmRuns = 11
+	rowRuns  = 3
+	// patience is the time, in milliseconds, after which a slow case is not run again.
+	patience = 10_000.0
+)
+
+// fleets are the multiples of the fleets' sizes to measure on.
+func (s Settings) fleets() []int {
+	if s.NoTenfold {
+		return []int{1}
+	}
+	return []int{1, tenfold}
+}
+
+// measureSpeed runs all cases in one goroutine.
+func measureSpeed(s Settings, out, progress io.Writer) ([]Speed, error) {
+	var rows []Speed
+	fleets := map[scale]*instances.Fleet{}
+	for _, c := range speedCases(s.fleets()) {
+		if fleets[c.fleet] == nil {
+			fleets[c.fleet] = instances.NewFleet(s.Seed, c.fleet.nodes, c.fleet.racks, c.fleet.blocks)
+		}
+		fmt.Fprintf(progress, "speed: %s on %d nodes\n", c.name, c.fleet.nodes)
+		measured, err := c.run(fleets[c.fleet])
+		if err != nil {
+			return nil, err
+		}
+		for i := range measured {
+			fmt.Fprintf(out, "speed  %s\n", &measured[i])
+		}
+		rows = append(rows, measured...)
+	}
+	return rows, nil
+}
+
+// run measures a case cold, and warm if it is one job.
+func (c job) run(f *instances.Fleet) ([]Speed, error) {
+	runs := coldRuns
+	if c.jobs > 1 {
+		runs = rowRuns
+	}
+	var t *placement.Topology
+	var stick *yardstick
+	var cold []reading
+	for spent := 0.0; len(cold) < runs && spent < patience; spent += cold[len(cold)-1].ms {
+		t = f.Build()
+		if stick == nil {
+			stick = newYardstick(f, t)
+		}
+		r, err := c.once(t, stick)
+		if err != nil {
+			return nil, err
+		}
+		cold = append(cold, r)
+	}
+	rows := []Speed{c.row(cold, stick, false)}
+	if c.jobs > 1 {
+		return rows, nil
+	}
+	stick.times = nil
+	var warm []reading
+	for spent := 0.0; len(warm) < warmRuns && spent < patience; spent += warm[len(warm)-1].ms {
+		r, err := c.once(t, stick)
+		if err != nil {
+			return nil, err
+		}
+		warm = append(warm, r)
+	}
+	return append(rows, c.row(warm, stick, true)), nil
+}
+
+// once plans all jobs once, with sorts before and after.
+func (c job) once(t *placement.Topology, stick *yardstick) (reading, error) {
+	const sorts = 5
+	for range sorts {
+		stick.sort()
+	}
+	var failed error
+	r := measure(func() { failed = c.plan(t) })
+	for range sorts {
+		stick.sort()
+	}
+	return r, failed
+}
+
+func (c job) plan(t *placement.Topology) error {
+	for i := range c.jobs {
+		d := c.draw(i)
+		plan, err := placement.Solve(t, d, placement.Options{})
+		if err != nil {
+			return fmt.Errorf("%s, job %d: %w", c.name, i, err)
+		}
+		if c.jobs == 1 {
+			break
+		}
+		for _, a := range plan.Assignments {
+			if _, err := t.Take(a.Node, d.Roles[a.Role].Request); err != nil {
+				return fmt.Errorf("%s, job %d: %w", c.name, i, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (c job) row(readings []reading, stick *yardstick, warm bool) Speed {
+	r := middle(readings)
+	pods := 0
+	d := c.draw(0)
+	for i := range d.Roles {
+		pods += len(d.Roles[i].Pending)
+	}
+	return Speed{
+		Case: c.name, Nodes: c.fleet.nodes, Pods: pods, Jobs: c.jobs, MS: r.ms, SortMS: stick.ms(), Sorts: r.ms / stick.ms(),
+		Allocs: r.allocs / float64(c.jobs), Bytes: r.bytes / float64(c.jobs), Warm: warm, Runs: len(readings),
+	}
+}
