@@ -22,7 +22,10 @@ func (p *problem) anchors(s scope) []NodeID {
 			nodes = append(nodes, f.node)
 		}
 	}
-	return append(nodes, p.largest(p.leaves(s, lots), lots)...)
+	if p.members() > largeJob*p.effort {
+		return append(nodes, p.largest(p.leaves(s, lots), lots, 1)...)
+	}
+	return append(nodes, p.largest(p.leaves(s, lots), lots, anchorsPerScope*p.effort)...)
 }
 
 type promise struct {
@@ -51,8 +54,8 @@ func (p *problem) leaves(s scope, lots []lot) []promise {
 	return first(leaves, anchorDomains*p.effort)
 }
 
-// largest nodes of some domains.
-func (p *problem) largest(leaves []promise, lots []lot) (nodes []NodeID) {
+// largest nodes of some domains, a few.
+func (p *problem) largest(leaves []promise, lots []lot, most int) (nodes []NodeID) {
 	var all []promise
 	for _, leaf := range leaves {
 		lo, hi := p.t.NodesOf(leaf.domain)
@@ -64,7 +67,7 @@ func (p *problem) largest(leaves []promise, lots []lot) (nodes []NodeID) {
 			all = append(all, promise{DomainID(n), share})
 		}
 	}
-	for _, a := range first(all, anchorsPerScope*p.effort) {
+	for _, a := range first(all, most) {
 		nodes = append(nodes, NodeID(a.domain))
 	}
 	return nodes

@@ -17,6 +17,7 @@ type board struct {
 	waiting []int32 // members of each kind that have no node
 	sum     value   // without busy, which busiest works out
 	work    int     // cells looked at since the last reset
+	lazy    bool    // costs are worked out by settle, and not with each change
 	scratch []int32
 }
 
@@ -125,12 +126,27 @@ func (b *board) add(node NodeID, k int, n int32) {
 			for _, need := range kind.needs {
 				left[need.resource] -= int64(n) * need.amount
 			}
-			b.local(c, node, count)
+			if !b.lazy {
+				b.local(c, node, count)
+			}
 		}
 		if kind.class >= 0 {
 			b.rows[c*b.p.classes+kind.class] += n
-			b.price(c)
+			if !b.lazy {
+				b.price(c)
+			}
 		}
+	}
+}
+
+// settle works out all costs after a lazy phase.
+func (b *board) settle() {
+	b.lazy = false
+	for c := range b.cells {
+		if b.cells[c].tier == NodeTier {
+			b.local(c, NodeID(b.cells[c].domain), b.count(c))
+		}
+		b.price(c)
 	}
 }
 

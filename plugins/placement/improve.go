@@ -151,6 +151,9 @@ func (s *descent) move(from NodeID, k int) bool {
 // swap exchanges one member of a kind with one of another kind elsewhere.
 func (s *descent) swap(from NodeID, k int, nodes []NodeID) bool {
 	b := s.b
+	if b.kinds == 1 {
+		return false
+	}
 	for _, n := range nodes {
 		if n == from {
 			continue

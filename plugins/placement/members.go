@@ -13,7 +13,11 @@ type seat struct {
 
 // seats are all members that have a node, placed before or by the assignments, in the order of ranks: roles, then indexes.
 func (d *Demand) seats(assignments []Assignment) ([]seat, error) {
-	var all []seat
+	members := len(assignments)
+	for r := range d.Roles {
+		members += len(d.Roles[r].Placed)
+	}
+	all := make([]seat, 0, members)
 	next := 0
 	for r := range d.Roles {
 		role := &d.Roles[r]
@@ -45,7 +49,7 @@ func (d *Demand) seats(assignments []Assignment) ([]seat, error) {
 
 // ranked are the seats that form the ring of a Collective.
 func (d *Demand) ranked(seats []seat) []seat {
-	var ring []seat
+	ring := make([]seat, 0, len(seats))
 	for _, s := range seats {
 		if d.Roles[s.role].Traffic == Worker {
 			ring = append(ring, s)

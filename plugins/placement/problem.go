@@ -138,7 +138,11 @@ func (p *problem) addFlows(take []int) {
 func (p *problem) addRing(take []int) {
 	c := &collective{t: p.t, group: 1, weight: p.d.groupWeight(), base: map[DomainID]int64{}}
 	p.traffic = c
-	var ring []seat
+	pods := 0
+	for r := range p.d.Roles {
+		pods += len(p.d.Roles[r].Placed) + take[r]
+	}
+	ring := make([]seat, 0, pods)
 	ranks, most := 0, 0
 	for r := range p.d.Roles {
 		role := &p.d.Roles[r]
@@ -219,7 +223,7 @@ func (p *problem) cutIntoGaps(c *collective, ring []seat) {
 func (p *problem) addGap(class int, members []seat) {
 	for i, s := range members {
 		if i == 0 || s.role != members[i-1].role {
-			p.kinds = append(p.kinds, kind{role: s.role, class: class})
+			p.kinds = append(p.kinds, kind{role: s.role, class: class, indexes: make([]int, 0, len(members)-i)})
 		}
 		k := &p.kinds[len(p.kinds)-1]
 		k.indexes = append(k.indexes, s.index)

@@ -12,7 +12,7 @@ import (
 // Members go in the order of their indexes along the tree, so that consecutive ranks are neighbours. The members of a gap
 // begin in the domain of the member before it and end in that of the member after it, on every tier.
 func (p *problem) assign(nodes []NodeID, counts []int32) []Assignment {
-	var all []Assignment
+	all := make([]Assignment, 0, p.members())
 	kinds := len(p.kinds)
 	begin, end := NodeID(-1), NodeID(-1) // where the last kind begins and ends
 	for k := range p.kinds {
@@ -60,28 +60,31 @@ type stop struct {
 
 // line is an order of stops along the tree.
 type line struct {
-	t     *Topology
-	stops []stop // ascending by node
-	group int64  // members that should stay together
-	at    int64  // members ordered so far
+	t       *Topology
+	stops   []stop // ascending by node
+	group   int64  // members that should stay together
+	at      int64  // members ordered so far
+	ordered []stop
 }
 
 // order starts next to left and ends next to right; either may be below 0.
 func (l *line) order(left, right NodeID) []stop {
-	head, tail := l.below(len(l.t.tiers), l.stops, left, right)
-	return append(head, tail...)
+	l.ordered = make([]stop, 0, len(l.stops))
+	tail := l.below(len(l.t.tiers), l.stops, left, right)
+	return append(l.ordered, tail...)
 }
 
-// below orders the stops of one domain of a tier: those on the way out from left, and those on the way back to right.
-func (l *line) below(tier int, stops []stop, left, right NodeID) (head, tail []stop) {
+// below orders the stops of one domain of a tier, and returns those that come on the way back to right, after all others.
+func (l *line) below(tier int, stops []stop, left, right NodeID) (tail []stop) {
 	if tier == NodeTier || len(stops) == 0 {
 		for _, s := range stops {
 			l.at += s.members
 		}
-		return stops, nil
+		l.ordered = append(l.ordered, stops...)
+		return nil
 	}
 	var first, last []stop
-	var others [][]stop
+	others := make([][]stop, 0, 8)
 	for lo := 0; lo < len(stops); {
 		child := l.t.Ancestor(stops[lo].node, tier-1)
 		hi := lo + 1
@@ -102,15 +105,25 @@ func (l *line) below(tier int, stops []stop, left, right NodeID) (head, tail []s
 	if left >= 0 && right >= 0 && l.t.Ancestor(left, tier-1) == l.t.Ancestor(right, tier-1) {
 		inFirst = right
 	}
-	head, tail = l.below(tier-1, first, left, inFirst)
+	tail = l.below(tier-1, first, left, inFirst)
 	for len(others) > 0 {
 		next := l.nextOf(others)
-		ordered, _ := l.below(tier-1, others[next], -1, -1)
-		head = append(slices.Clip(head), ordered...)
-		others = slices.Delete(others, next, next+1)
+		l.below(tier-1, others[next], -1, -1)
+		if next == 0 {
+			others = others[1:]
+		} else {
+			others = slices.Delete(others, next, next+1)
+		}
 	}
-	back, end := l.below(tier-1, last, -1, right)
-	return head, append(append(slices.Clip(back), end...), tail...)
+	if len(last) == 0 {
+		return tail
+	}
+	out := l.ordered
+	l.ordered = nil
+	end := l.below(tier-1, last, -1, right)
+	back := append(l.ordered, end...)
+	l.ordered = out
+	return append(back, tail...)
 }
 
 // nextOf is the child to go to next: one that ends a parallel group, if there is one; else the first by name.

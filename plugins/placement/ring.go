@@ -43,6 +43,11 @@ func walkRing(t *Topology, d *Demand, ring []seat) *ringWalk {
 }
 
 func (w *ringWalk) rank(d *Demand, ring []seat) {
+	ranks := 0
+	for _, s := range ring {
+		ranks += max(1, int(w.t.gpusOf(d.Roles[s.role].Request)))
+	}
+	w.node, w.island = make([]NodeID, 0, ranks), make([]int, 0, ranks)
 	free := map[NodeID][]int16{}
 	var picked []uint8
 	for position, s := range ring {

@@ -7,10 +7,15 @@ import (
 	"slices"
 )
 
-// Work is counted in domains looked at. A start is improved by so much, and the best of all once more.
+// Work is counted in domains looked at. Small jobs improve each start by so much; of large ones, only the best starts.
+// Then the best plan is improved once more.
 const (
 	startWork = 1 << 12
-	finalWork = 1 << 15
+	finalWork = 1 << 14
+	// largeJob has so many members.
+	largeJob = 128
+	// largeStarts are improved, for large jobs.
+	largeStarts = 2
 )
 
 // incumbent is one of the best plans found so far.
@@ -25,17 +30,24 @@ type incumbent struct {
 func (p *problem) search(lo, hi NodeID) []incumbent {
 	b := newBoard(p)
 	defer b.close()
-	s := &search{p: p, b: b, keep: 1}
+	s := &search{p: p, b: b, keep: 1, large: p.members() > largeJob*p.effort}
 	if p.needsRanks() {
 		s.keep = maxIncumbents // counts do not tell which is best
+	}
+	if s.large {
+		s.keep = max(s.keep, largeStarts)
 	}
 	for _, scope := range p.scopes(lo, hi) {
 		s.within(scope)
 	}
-	if len(s.best) > 0 {
+	improved := slices.Clone(s.best[:min(len(s.best), 1)])
+	if s.large {
+		improved = slices.Clone(s.best[:min(len(s.best), largeStarts)])
+	}
+	for _, start := range improved {
 		b.reset()
-		b.set(s.best[0].nodes, s.best[0].counts)
-		b.improve(nil, finalWork*p.effort)
+		b.set(start.nodes, start.counts)
+		b.improve(nil, finalWork*p.effort/len(improved))
 		s.offer()
 	}
 	return s.best
@@ -63,41 +75,56 @@ func (s *search) offer() {
 const maxIncumbents = 6
 
 type search struct {
-	p    *problem
-	b    *board
-	best []incumbent
-	keep int
+	p     *problem
+	b     *board
+	best  []incumbent
+	keep  int
+	large bool
 }
 
 // within makes all starts in one scope.
 func (s *search) within(scope scope) {
 	p, b := s.p, s.b
 	for by := range orders {
-		b.reset()
-		b.fill(scope.domain, scope.tier, p.lots(), by)
-		s.try(scope)
+		s.start(scope, func() { b.fill(scope.domain, scope.tier, p.lots(), by) })
 	}
 	for _, anchor := range p.anchors(scope) {
-		b.reset()
-		b.grow(anchor, scope.tier, p.lots(), roomiest)
-		s.try(scope)
+		s.start(scope, func() { b.grow(anchor, scope.tier, p.lots(), roomiest) })
 	}
 	if len(s.best) == 0 && b.pack(p.t.NodesOf(scope.domain)) {
-		s.try(scope)
+		s.offer()
 	}
 	if len(p.fixed) > 0 {
-		b.reset()
-		s.try(scope)
+		s.start(scope, func() {})
 	}
 }
 
-// try improves what is on the board, once all have a place.
-func (s *search) try(scope scope) {
-	if !s.b.complete() && !s.b.greedy(s.p.targets(scope), -1).ok {
+// start puts members on an empty board; those whom it leaves out go where they cost least.
+func (s *search) start(scope scope, fill func()) {
+	s.b.reset()
+	s.b.lazy = true
+	fill()
+	s.b.settle()
+	var targets []NodeID
+	if !s.b.complete() || !s.large {
+		targets = s.p.targets(scope)
+	}
+	if !s.b.complete() && !s.b.greedy(targets, -1).ok {
 		return
 	}
-	s.b.improve(s.p.targets(scope), startWork*s.p.effort)
+	if !s.large {
+		s.b.improve(targets, startWork*s.p.effort)
+	}
 	s.offer()
+}
+
+// members to place.
+func (p *problem) members() int {
+	sum := 0
+	for k := range p.kinds {
+		sum += int(p.kinds[k].count)
+	}
+	return sum
 }
 
 // scope is a domain within which a start places everything.

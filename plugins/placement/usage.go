@@ -20,6 +20,7 @@ type change struct {
 	node    NodeID
 	free    []int64
 	islands []int16
+	sizes   []int16
 }
 
 // SetFree sets what is free on a node, after something that is no Claim changed it. Islands as in NodeSpec; their number
@@ -104,6 +105,7 @@ func (t *Topology) Rollback(mark int) {
 	for i := len(t.journal) - 1; i >= mark; i-- {
 		was := t.journal[i]
 		copy(t.gpus.of(was.node), was.islands)
+		copy(t.gpus.sizes(was.node), was.sizes)
 		t.setFree(was.node, was.free)
 	}
 	t.journal = t.journal[:mark]
@@ -121,6 +123,11 @@ func (t *Topology) close() {
 
 func (t *Topology) record(node NodeID) {
 	if t.open > 0 {
-		t.journal = append(t.journal, change{node: node, free: slices.Clone(t.Free(DomainID(node))), islands: slices.Clone(t.gpus.of(node))})
+		t.journal = append(t.journal, change{
+			node:    node,
+			free:    slices.Clone(t.Free(DomainID(node))),
+			islands: slices.Clone(t.gpus.of(node)),
+			sizes:   slices.Clone(t.gpus.sizes(node)),
+		})
 	}
 }
