@@ -23,6 +23,8 @@ type collective struct {
 	// group is the number of consecutive members that make one parallel group, 1 for none.
 	group  int64
 	weight int64
+	size   int // of a parallel group in ranks
+	picked []uint8
 	// length of the ring, in members.
 	length int64
 }
@@ -81,8 +83,8 @@ func (c *collective) broken(position int64) int64 {
 	return 0
 }
 
-// island ends of the runs that pods of a node make on its islands, if they take GPUs in the order of ranks: the sum, and
-// the most that one island has.
+// island ends of the runs that pods of a node make on its islands, if they take GPUs in the order of ranks and begin with a
+// parallel group: the sum, and the most that one island has.
 func (c *collective) island(node NodeID, row []int32, gpus int) (sum, most int64) {
 	islands := c.t.gpus.of(node)
 	if len(islands) == 0 || gpus == 0 {
@@ -92,30 +94,53 @@ func (c *collective) island(node NodeID, row []int32, gpus int) (sum, most int64
 	var free [maxIslands]int16
 	var ends [maxIslands]int64
 	copy(free[:], islands)
-	var buffer [256]uint8
 	for i := range c.gaps {
-		whole := c.gaps[i].left < 0 && int64(row[i]) == c.gaps[i].length
-		first, last := -1, -1
+		c.picked = c.picked[:0]
 		for range row[i] {
-			for _, island := range pickIslands(free[:len(islands)], gpus, buffer[:0]) {
-				switch at := int(island); {
-				case last < 0:
-					first = at
-				case at != last:
-					ends[last]++
-					ends[at]++
-				}
-				last = int(island)
-			}
+			c.picked = pickIslands(free[:len(islands)], gpus, c.picked)
 		}
-		if last >= 0 && (!whole || first != last) {
-			ends[first]++
-			ends[last]++
-		}
+		c.endsIn(&ends, c.gaps[i].left < 0 && int64(row[i]) == c.gaps[i].length)
 	}
 	for _, n := range ends[:len(islands)] {
 		sum += n
 		most = max(most, n)
 	}
 	return sum, most
+}
+
+// endsIn counts the ends of the ranks picked last: of the ring, and of each parallel group among them.
+func (c *collective) endsIn(ends *[maxIslands]int64, whole bool) {
+	edge := func(a, b uint8, weight int64) {
+		if a != b {
+			ends[a] += weight
+			ends[b] += weight
+		}
+	}
+	last := len(c.picked) - 1
+	if last < 0 {
+		return
+	}
+	first := 0 // of the group
+	for r, island := range c.picked {
+		if r > 0 {
+			edge(c.picked[r-1], island, 1)
+		}
+		if c.size < 2 {
+			continue
+		}
+		if r%c.size == 0 {
+			first = r
+		} else {
+			edge(c.picked[r-1], island, c.weight)
+		}
+		if r+1 == first+c.size || whole && r == last {
+			edge(island, c.picked[first], c.weight)
+		}
+	}
+	if whole {
+		edge(c.picked[last], c.picked[0], 1)
+		return
+	}
+	ends[c.picked[0]]++
+	ends[c.picked[last]]++
 }

@@ -136,7 +136,7 @@ func (p *problem) addFlows(take []int) {
 
 // addRing finds the gaps of a Collective: a class for each, and a kind for each role in it.
 func (p *problem) addRing(take []int) {
-	c := &collective{t: p.t, group: 1, weight: p.d.groupWeight(), base: map[DomainID]int64{}}
+	c := &collective{t: p.t, group: 1, size: p.d.GroupSize, weight: p.d.groupWeight(), base: map[DomainID]int64{}}
 	p.traffic = c
 	pods := 0
 	for r := range p.d.Roles {
