@@ -88,6 +88,9 @@ func (s *search) within(scope scope) {
 	for by := range orders {
 		s.start(scope, func() { b.fill(scope.domain, scope.tier, p.lots(), by) })
 	}
+	if scope.tier == p.highest() {
+		s.start(scope, func() { b.cover(scope.domain, scope.tier) })
+	}
 	for _, anchor := range p.anchors(scope) {
 		s.start(scope, func() { b.grow(anchor, scope.tier, p.lots(), roomiest) })
 	}
@@ -127,6 +130,14 @@ func (p *problem) members() int {
 	return sum
 }
 
+// highest is the tier of the domains within one of which everybody must be.
+func (p *problem) highest() int {
+	if p.limit > 0 {
+		return p.limit
+	}
+	return len(p.t.tiers)
+}
+
 // scope is a domain within which a start places everything.
 type scope struct {
 	domain DomainID
@@ -140,10 +151,7 @@ const scopesPerTier = 3
 func (p *problem) scopes(lo, hi NodeID) []scope {
 	var all []scope
 	lots := p.lots()
-	top := len(p.t.tiers)
-	if p.limit > 0 {
-		top = p.limit
-	}
+	top := p.highest()
 	tier := NodeTier
 	if p.whole() == nil {
 		tier++ // no node holds all
