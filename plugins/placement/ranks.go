@@ -11,7 +11,10 @@ import (
 //
 // Members go in the order of their indexes along the tree, so that consecutive ranks are neighbours. The members of a gap
 // begin in the domain of the member before it and end in that of the member after it, on every tier.
-func (p *problem) assign(nodes []NodeID, counts []int32) []Assignment {
+func (p *problem) assign(nodes []NodeID, counts []int32) []Assignment { return p.assignBy(nodes, counts, true) }
+
+// assignBy may leave parallel groups out of account: then it goes straight along the tree.
+func (p *problem) assignBy(nodes []NodeID, counts []int32, groups bool) []Assignment {
 	all := make([]Assignment, 0, p.members())
 	kinds := len(p.kinds)
 	begin, end := NodeID(-1), NodeID(-1) // where the last kind begins and ends
@@ -21,7 +24,10 @@ func (p *problem) assign(nodes []NodeID, counts []int32) []Assignment {
 		left, right := NodeID(-1), NodeID(-1)
 		if ring, ok := p.traffic.(*collective); ok && kind.class >= 0 {
 			g := ring.gaps[kind.class]
-			left, right, line.group, line.at = g.left, g.right, ring.group, g.start%max(1, ring.length)
+			left, right, line.at = g.left, g.right, g.start%max(1, ring.length)
+			if groups {
+				line.group = ring.group
+			}
 			if k > 0 && p.kinds[k-1].class == kind.class {
 				left = end // a gap of two roles: the second goes on where the first ended
 				if right < 0 {

@@ -131,7 +131,7 @@ func (p *problem) rankedPlan(found []incumbent, lo, hi NodeID) *Plan {
 		}
 	}
 	for i := range found {
-		try(p.assign(found[i].nodes, found[i].counts), found[i].value)
+		try(p.dealt(found[i].nodes, found[i].counts), found[i].value)
 	}
 	if p.traffic.(*collective).group > 1 && best.bytes > 0 {
 		if gathered, ok := p.gatherRing(near, plan.Assignments); ok {
@@ -139,6 +139,20 @@ func (p *problem) rankedPlan(found []incumbent, lo, hi NodeID) *Plan {
 		}
 	}
 	return plan
+}
+
+// dealt is the better of two ways to deal ranks: whole groups first, or straight along the tree.
+func (p *problem) dealt(nodes []NodeID, counts []int32) []Assignment {
+	grouped := p.assign(nodes, counts)
+	if p.traffic.(*collective).group == 1 {
+		return grouped
+	}
+	pods := newRingPods(p)
+	straight := p.assignBy(nodes, counts, false)
+	if pods.value(pods.read(straight)).less(pods.value(pods.read(grouped)), p.byBusy) {
+		return straight
+	}
+	return grouped
 }
 
 // scope is the range of nodes that may be used: with a highest tier and placed members, that of their domain.
@@ -160,7 +174,7 @@ const (
 	// ringSteps bounds the branches of a search rank by rank.
 	ringSteps = 1 << 15
 	// ringWork bounds the ranks that its improvement looks at.
-	ringWork = 1 << 16
+	ringWork = 1 << 17
 )
 
 // exactWork bounds the pairs of states that an exact search may look at.
