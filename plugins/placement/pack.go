@@ -19,6 +19,7 @@ type packTable struct {
 // pack places roles that compete for the same nodes, where descent ran into a corner. It finds room if there is any, and
 // looks at no cost. It gives up on what is too much work.
 func (b *board) pack(lo, hi NodeID) bool {
+	b.reset()
 	k := &packTable{b: b, lots: b.p.lots(), states: 1}
 	if len(k.lots) < 2 {
 		return false
@@ -113,7 +114,6 @@ func (k *packTable) sums(state, part int) bool {
 }
 
 func (k *packTable) place() {
-	k.b.reset()
 	last := len(k.lots) - 1
 	for i, s := len(k.nodes)-1, k.states-1; i >= 0; i-- {
 		own := int(k.choice[i*k.states+s])
