@@ -73,7 +73,10 @@ func Run(s Settings, out, progress io.Writer) error {
 	}
 	report.Bars = report.bars()
 	showBars(report.Bars, out)
-	return report.write(s.Folder, out)
+	if err := report.write(s.Folder, out); err != nil {
+		return err
+	}
+	return report.broken()
 }
 
 func (r *Report) write(folder string, out io.Writer) error {
@@ -84,10 +87,28 @@ func (r *Report) write(folder string, out io.Writer) error {
 	if err := os.MkdirAll(folder, 0o750); err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}
-	path := filepath.Join(folder, "placement.json")
-	if err := os.WriteFile(path, append(text, '\n'), 0o600); err != nil {
-		return fmt.Errorf("write the report: %w", err)
+	for name, content := range map[string]string{"placement.json": string(text) + "\n", "placement.svg": Plot(r)} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600); err != nil {
+			return fmt.Errorf("write the report: %w", err)
+		}
 	}
-	fmt.Fprintf(out, "wrote %s\n", path)
+	fmt.Fprintf(out, "wrote %s and %s\n", filepath.Join(folder, "placement.json"), filepath.Join(folder, "placement.svg"))
+	return nil
+}
+
+// broken is an error if any plan broke a promise.
+func (r *Report) broken() error {
+	var first []string
+	for _, o := range []*Optimality{r.Optimality, r.Heuristic} {
+		if o != nil {
+			first = append(first, o.BrokenPromises...)
+		}
+	}
+	if r.Overall != nil {
+		first = append(first, r.Overall.Broken...)
+	}
+	if len(first) > 0 {
+		return fmt.Errorf("plans broke their promises: %s", first[0])
+	}
 	return nil
 }

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fuzz
+
+import (
+	"errors"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// seeds are random bytes of several lengths, the same every time.
+func seeds(n int) (all [][]byte) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	for range n {
+		data := make([]byte, 20+rng.IntN(400))
+		for i := range data {
+			data[i] = byte(rng.Uint32())
+		}
+		all = append(all, data)
+	}
+	return all
+}
+
+func FuzzSolve(f *testing.F) {
+	for _, data := range seeds(64) {
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if err := promises(data); err != nil && !errors.Is(err, errInvalid) {
+			t.Fatalf("%v\n%s", err, show(data))
+		}
+	})
+}
+
+func TestPromisesOnRandomBytes(t *testing.T) {
+	valid := 0
+	for i, data := range seeds(400) {
+		err := promises(data)
+		if errors.Is(err, errInvalid) {
+			continue
+		}
+		valid++
+		require.NoError(t, err, "seed %d\n%s", i, show(data))
+	}
+	require.Greater(t, valid, 100, "most bytes must say something that can be planned")
+}
+
+func TestBytesSayInvalidThingsToo(t *testing.T) {
+	invalid := 0
+	for _, data := range seeds(400) {
+		if errors.Is(promises(data), errInvalid) {
+			invalid++
+		}
+	}
+	require.Positive(t, invalid)
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package fuzz
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+)
+
+// errInvalid is what promises returns for inputs that the planner refuses, as it may.
+var errInvalid = errors.New("the input is not valid")
+
+// promises are what holds for any input: no panic, the same answer twice and on a fresh topology, every capacity and limit
+// kept, the cost as Evaluate has it, and a topology that is as it was.
+func promises(data []byte) error {
+	c := Decode(data)
+	t, err := placement.NewTopology(c.Spec)
+	if err != nil {
+		return errInvalid
+	}
+	d := c.Demand(t)
+	before := picture(t)
+	plan, err := placement.Solve(t, d, c.Options)
+	again, errAgain := placement.Solve(t, d, c.Options)
+	if !reflect.DeepEqual(plan, again) || fmt.Sprint(err) != fmt.Sprint(errAgain) {
+		return fmt.Errorf("two runs differ: %v, %w; %v, %w", plan, err, again, errAgain)
+	}
+	fresh, errFresh := placement.NewTopology(c.Spec)
+	if errFresh != nil {
+		return errors.New("a topology is valid the first time only")
+	}
+	again, errAgain = placement.Solve(fresh, c.Demand(fresh), c.Options)
+	if !reflect.DeepEqual(plan, again) || fmt.Sprint(err) != fmt.Sprint(errAgain) {
+		return fmt.Errorf("a fresh topology gives another plan: %v, %w; %v, %w", plan, err, again, errAgain)
+	}
+	if err := explains(t, d, c.Options, plan); err != nil {
+		return err
+	}
+	if err == nil {
+		err = holds(t, d, plan)
+	} else if errors.Is(err, placement.ErrNoFit) {
+		err = nil
+	} else {
+		err = errInvalid
+	}
+	if after := picture(t); !reflect.DeepEqual(before, after) {
+		return fmt.Errorf("the topology changed: %v, was %v", after, before)
+	}
+	return err
+}
+
+// holds says whether a plan keeps all capacities and limits, costs what it says and can be taken.
+func holds(t *placement.Topology, d *placement.Demand, plan *placement.Plan) error {
+	if err := placement.Check(t, d, plan); err != nil {
+		return err
+	}
+	cost, err := placement.Evaluate(t, d, plan.Assignments)
+	if err != nil {
+		return err
+	}
+	if !reflect.DeepEqual(cost, plan.Cost) {
+		return fmt.Errorf("the plan costs %v and says %v", cost, plan.Cost)
+	}
+	pending := 0
+	for r := range d.Roles {
+		pending += len(d.Roles[r].Pending)
+	}
+	if len(plan.Assignments)+len(plan.Left) != pending {
+		return fmt.Errorf("%d members are placed and %d left, of %d", len(plan.Assignments), len(plan.Left), pending)
+	}
+	mark := t.Begin()
+	defer t.Rollback(mark)
+	for _, a := range plan.Assignments {
+		if _, err := t.Take(a.Node, d.Roles[a.Role].Request); err != nil {
+			return fmt.Errorf("take the plan: %w", err)
+		}
+	}
+	return nil
+}
+
+// explains says whether an explanation agrees with the plan, and its relaxations have plans.
+func explains(t *placement.Topology, d *placement.Demand, o placement.Options, plan *placement.Plan) error {
+	e, err := placement.Explain(t, d, o)
+	if err != nil {
+		return nil // the input is not valid, as Solve said
+	}
+	if !reflect.DeepEqual(e.Plan, plan) {
+		return fmt.Errorf("the explanation has the plan %v, and Solve %v", e.Plan, plan)
+	}
+	for i := range e.Relaxations {
+		if _, err := e.Relaxations[i].Try(t, d, o); err != nil {
+			return fmt.Errorf("relaxation %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// picture is all that can be seen of what is free.
+func picture(t *placement.Topology) (seen []any) {
+	for v := placement.DomainID(0); v <= t.Root(); v++ {
+		seen = append(seen, append([]int64(nil), t.Free(v)...))
+	}
+	for n := range t.Nodes() {
+		seen = append(seen, t.Islands(placement.NodeID(n)))
+	}
+	return seen
+}
