@@ -127,9 +127,13 @@ func flowLoads(t *Topology, d *Demand, seats []seat) (loads *tally, unit float64
 // String is the breakdown per tier, one line each, for people.
 func (c Cost) String() string {
 	var text strings.Builder
-	for _, tier := range slices.Backward(c.Tiers) {
-		fmt.Fprintf(&text, "%-8s %d domains, %.4g bytes cross at price %g, busiest uplink %.4g\n",
-			tier.Tier.Name, tier.Domains, tier.Bytes, tier.Tier.Price, tier.Busiest)
+	for i, tier := range slices.Backward(c.Tiers) {
+		held := ""
+		if i > IslandTier {
+			held = fmt.Sprintf("%d used, ", tier.Domains)
+		}
+		fmt.Fprintf(&text, "%-8s %s%.4g bytes cross at price %g, busiest uplink %.4g\n",
+			tier.Tier.Name, held, tier.Bytes, tier.Tier.Price, tier.Busiest)
 	}
 	fmt.Fprintf(&text, "priced   %.6g, busiest uplink %.4g s", c.Priced, c.BusiestSeconds)
 	return text.String()

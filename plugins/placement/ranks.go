@@ -11,7 +11,9 @@ import (
 //
 // Members go in the order of their indexes along the tree, so that consecutive ranks are neighbours. The members of a gap
 // begin in the domain of the member before it and end in that of the member after it, on every tier.
-func (p *problem) assign(nodes []NodeID, counts []int32) []Assignment { return p.assignBy(nodes, counts, true) }
+func (p *problem) assign(nodes []NodeID, counts []int32) []Assignment {
+	return p.assignBy(nodes, counts, true)
+}
 
 // assignBy may leave parallel groups out of account: then it goes straight along the tree.
 func (p *problem) assignBy(nodes []NodeID, counts []int32, groups bool) []Assignment {

@@ -114,47 +114,6 @@ func (p *problem) exactPlan(nodes []NodeID) (*Plan, bool) {
 	return plan, true
 }
 
-// rankedPlan is the best of several plans, once each is improved rank by rank.
-func (p *problem) rankedPlan(found []incumbent, lo, hi NodeID) *Plan {
-	var near []NodeID
-	if hi-lo <= maxTargets {
-		for n := lo; n < hi; n++ {
-			near = append(near, n)
-		}
-	}
-	plan, best := &Plan{}, value{}
-	try := func(assignments []Assignment, of value) {
-		assigned, v := p.improveRing(near, assignments, ringWork/len(found)*p.effort)
-		v.penalty, v.harm = of.penalty, of.harm
-		if plan.Assignments == nil || v.less(best, p.byBusy) {
-			plan.Assignments, best = assigned, v
-		}
-	}
-	for i := range found {
-		try(p.dealt(found[i].nodes, found[i].counts), found[i].value)
-	}
-	if p.traffic.(*collective).group > 1 && best.bytes > 0 {
-		if gathered, ok := p.gatherRing(near, plan.Assignments); ok {
-			try(gathered, found[0].value)
-		}
-	}
-	return plan
-}
-
-// dealt is the better of two ways to deal ranks: whole groups first, or straight along the tree.
-func (p *problem) dealt(nodes []NodeID, counts []int32) []Assignment {
-	grouped := p.assign(nodes, counts)
-	if p.traffic.(*collective).group == 1 {
-		return grouped
-	}
-	pods := newRingPods(p)
-	straight := p.assignBy(nodes, counts, false)
-	if pods.value(pods.read(straight)).less(pods.value(pods.read(grouped)), p.byBusy) {
-		return straight
-	}
-	return grouped
-}
-
 // scope is the range of nodes that may be used: with a highest tier and placed members, that of their domain.
 func (p *problem) scope() (lo, hi NodeID, ok bool) {
 	if p.limit == 0 || len(p.fixed) == 0 {
@@ -180,29 +139,30 @@ const (
 // exactWork bounds the pairs of states that an exact search may look at.
 const exactWork = 1 << 18
 
-// small are the nodes that an exact search has to look at, or nil if that is too much work.
+// small are the nodes that an exact search has to look at, or nil if that is too much work. Nodes of one domain that are
+// alike but for their names are one class, of which it needs no more than there are members.
 func (p *problem) small(lo, hi NodeID) []NodeID {
 	states := p.states()
 	if states == 0 || int(hi-lo)*states > exactWork*p.effort {
 		return nil
 	}
 	var nodes []NodeID
-	work := 0
+	work, classes := 0, classes{p: p, members: p.members()}
 	for n := lo; n < hi; n++ {
 		own := 1
 		for k := range p.kinds {
 			own *= int(min(p.kinds[k].count, p.kinds[k].shape.fit[n])) + 1
 		}
-		if own > 1 {
-			nodes = append(nodes, n)
-			work += own * states >> (len(p.kinds) - 1)
+		if own == 1 || !classes.needs(n) {
+			continue
 		}
-		if len(nodes) == 1 || own > 1 && p.t.parent[n] != p.t.parent[nodes[len(nodes)-2]] {
-			work += states * states >> len(p.kinds)
+		if len(nodes) == 0 || p.t.parent[n] != p.t.parent[nodes[len(nodes)-1]] {
+			work += states * states >> len(p.kinds) // the domain above is merged with its siblings
 		}
-	}
-	if work > exactWork*p.effort {
-		return nil
+		nodes = append(nodes, n)
+		if work += own * states >> (len(p.kinds) - 1); work > exactWork*p.effort {
+			return nil
+		}
 	}
 	return nodes
 }
