@@ -86,6 +86,9 @@ type search struct {
 func (s *search) within(scope scope) {
 	p, b := s.p, s.b
 	for by := range orders {
+		if s.large && by == tightest {
+			continue // the least likely to be best
+		}
 		s.start(scope, func() { b.fill(scope.domain, scope.tier, p.lots(), by) })
 	}
 	if scope.tier == p.highest() {
