@@ -38,6 +38,9 @@ func (p *problem) whole() *fitShape {
 			return nil
 		}
 		for _, n := range p.kinds[l.kinds[0]].needs {
+			if n.amount > maxAmount/int64(l.want) {
+				return nil
+			}
 			total[n.resource] += int64(l.want) * n.amount
 		}
 		if of := p.d.Roles[l.role].Eligible; of != nil {
