@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package placement_test
+
+import (
+	"fmt"
+	"math/rand"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+)
+
+// spot is where one rank or member is: its domains, from the island (below 0 is one of its own) upwards.
+type spot struct {
+	node   placement.NodeID
+	island int
+}
+
+// wire counts bytes flow by flow, with no formula: what one sends another crosses the borders between them.
+type wire struct {
+	topology *placement.Topology
+	sent     map[placement.DomainID]float64 // out of each domain
+	islands  map[spot]float64
+}
+
+func (w *wire) send(from, to spot, bytes float64) {
+	if from == to {
+		return
+	}
+	w.islands[from] += bytes
+	for tier := placement.NodeTier; tier < len(w.topology.Tiers()); tier++ {
+		if a := w.topology.Ancestor(from.node, tier); a != w.topology.Ancestor(to.node, tier) {
+			w.sent[a] += bytes
+		}
+	}
+}
+
+// seatOf is one member with its place, in the order of roles and indexes.
+type seatOf struct {
+	role  *placement.Role
+	fixed bool
+	spot  spot
+}
+
+func seatsOf(d *placement.Demand, assignments []placement.Assignment) (seats []seatOf) {
+	for r := range d.Roles {
+		at := map[int]seatOf{}
+		most := -1
+		for _, p := range d.Roles[r].Placed {
+			at[p.Index] = seatOf{role: &d.Roles[r], fixed: true, spot: spot{p.Node, 0}}
+			most = max(most, p.Index)
+		}
+		for _, a := range assignments {
+			if a.Role == r {
+				at[a.Index] = seatOf{role: &d.Roles[r], spot: spot{a.Node, 0}}
+				most = max(most, a.Index)
+			}
+		}
+		for index := range most + 1 {
+			if s, ok := at[index]; ok {
+				seats = append(seats, s)
+			}
+		}
+	}
+	return seats
+}
+
+// parameters: each worker pulls an M/P from each server and pushes as much; each stage passes activations on to the next.
+func (w *wire) parameters(d *placement.Demand, seats []seatOf) {
+	stages := make([][]spot, 10) // 0 are workers
+	var servers []spot
+	for _, s := range seats {
+		switch {
+		case s.role.Traffic == placement.Server:
+			servers = append(servers, s.spot)
+		case s.role.Traffic == placement.Worker:
+			stages[0] = append(stages[0], s.spot)
+		case s.role.Traffic == placement.HeterWorker && d.Pattern == placement.Heter:
+			stages[s.role.Stage] = append(stages[s.role.Stage], s.spot)
+		case s.role.Traffic == placement.HeterWorker:
+			stages[0] = append(stages[0], s.spot)
+		}
+	}
+	var before []spot
+	for _, stage := range stages {
+		for _, worker := range stage {
+			for _, server := range servers {
+				w.send(server, worker, d.ParameterBytes/float64(len(servers)))
+				w.send(worker, server, d.ParameterBytes/float64(len(servers)))
+			}
+			for _, other := range before {
+				w.send(other, worker, d.ActivationBytes/float64(len(stage)))
+				w.send(worker, other, d.ActivationBytes/float64(len(stage)))
+			}
+		}
+		if len(stage) > 0 {
+			before = stage
+		}
+	}
+}
+
+// allReduce along the ring of ranks, each edge both ways half as much, and along those of parallel groups.
+func (w *wire) allReduce(d *placement.Demand, seats []seatOf) {
+	islands := map[placement.NodeID][]placement.Island{}
+	var ranks []spot
+	for i, s := range seats {
+		if s.role.Traffic != placement.Worker {
+			continue
+		}
+		gpus := int(w.topology.GPUs(s.role.Request))
+		if islands[s.spot.node] == nil {
+			islands[s.spot.node] = w.topology.Islands(s.spot.node)
+		}
+		var picked []int
+		if !s.fixed {
+			picked = placement.PickIslands(islands[s.spot.node], gpus)
+		}
+		for g := range max(1, gpus) {
+			at := spot{s.spot.node, 0}
+			switch {
+			case g < len(picked):
+				at.island = picked[g]
+			case gpus > 0 && islands[s.spot.node] != nil:
+				at.island = -1 - i // nobody knows: no other rank is there
+			}
+			ranks = append(ranks, at)
+		}
+	}
+	n := len(ranks)
+	around := func(ring []spot, weight float64) {
+		for i := range ring {
+			next := (i + 1) % len(ring)
+			w.send(ring[i], ring[next], weight*float64(n-1)/float64(n)*d.ParameterBytes)
+			w.send(ring[next], ring[i], weight*float64(n-1)/float64(n)*d.ParameterBytes)
+		}
+	}
+	around(ranks, 1)
+	for lo := 0; d.GroupSize > 1 && lo < n; lo += d.GroupSize {
+		around(ranks[lo:min(lo+d.GroupSize, n)], float64(d.GroupWeight))
+	}
+}
+
+// randomCluster has up to eight nodes of two or three tiers above them, some with islands.
+func randomCluster(random *rand.Rand) placement.TopologySpec {
+	tiers := placement.DefaultTiers([][]string{nil, {"rack"}, {"rack", "block"}}[random.Intn(3)]...)
+	for i := range tiers {
+		tiers[i].Bandwidth = float64(random.Intn(3))
+	}
+	spec := placement.TopologySpec{Resources: []string{"cpu", "gpu"}, Accelerators: []string{"gpu"}, Tiers: tiers}
+	for i := range 2 + random.Intn(7) {
+		node := placement.NodeSpec{Name: fmt.Sprint("n", i), Free: []int64{int64(2 + random.Intn(9)), int64(random.Intn(7))}}
+		for tier := range len(tiers) - 2 {
+			node.Domains = append(node.Domains, fmt.Sprint("d", random.Intn(3-tier)))
+		}
+		if random.Intn(3) == 0 {
+			half := int(node.Free[1]) / 2
+			node.Islands = []placement.Island{{Size: 4, Free: half}, {Size: 4, Free: int(node.Free[1]) - half}}
+		}
+		spec.Nodes = append(spec.Nodes, node)
+	}
+	return spec
+}
+
+func TestCostFlowByFlow(t *testing.T) {
+	for seed := range int64(1500) {
+		random := rand.New(rand.NewSource(seed))
+		topology := built(t, randomCluster(random))
+		var lines []string
+		for _, name := range []string{"ps", "worker", "heter1", "silent", "worker", "heter3"}[:1+random.Intn(6)] {
+			line := name + ":"
+			for range random.Intn(5) {
+				line += " " + topology.NodeName(placement.NodeID(random.Intn(topology.Nodes())))
+				if random.Intn(4) == 0 {
+					line += "*"
+				}
+			}
+			lines = append(lines, line)
+		}
+		d, assignments := laidOut(t, topology, placement.Pattern(random.Intn(4)), int64(random.Intn(4)), lines...)
+		d.ParameterBytes, d.ActivationBytes = 6, 3
+		d.GroupSize, d.GroupWeight = random.Intn(5), 1+random.Intn(20)
+
+		w := &wire{topology: topology, sent: map[placement.DomainID]float64{}, islands: map[spot]float64{}}
+		switch d.Pattern {
+		case placement.Collective:
+			w.allReduce(d, seatsOf(d, assignments))
+		case placement.ParameterServer, placement.Heter:
+			w.parameters(d, seatsOf(d, assignments))
+			clear(w.islands) // what servers and workers exchange leaves the GPU anyway
+		case placement.Single:
+		}
+		same(t, w, d, assignments, seed)
+	}
+}
+
+// same says whether the cost is what was counted. Weights of heter flows are rounded to a thousandth of the largest.
+func same(t *testing.T, w *wire, d *placement.Demand, assignments []placement.Assignment, seed int64) {
+	t.Helper()
+	cost, err := placement.Evaluate(w.topology, d, assignments)
+	require.NoError(t, err)
+	tiers := w.topology.Tiers()
+	bytes, busiest := make([]float64, len(tiers)), make([]float64, len(tiers))
+	priced, seconds := 0.0, 0.0
+	for domain, sent := range w.sent {
+		tier := w.topology.TierOf(domain)
+		bytes[tier] += sent
+		busiest[tier] = max(busiest[tier], sent)
+		seconds = max(seconds, sent/w.topology.Bandwidth(domain))
+	}
+	for at, sent := range w.islands {
+		if w.topology.Islands(at.node) == nil {
+			sent = w.sent[placement.DomainID(at.node)] // the node is the island
+		}
+		bytes[0] += sent
+		busiest[0] = max(busiest[0], sent)
+	}
+	if width := tiers[0].Bandwidth; width > 0 {
+		seconds = max(seconds, busiest[0]/width)
+	} else {
+		seconds = max(seconds, busiest[0])
+	}
+	rounded := 1e-12
+	if d.Pattern == placement.Heter {
+		rounded = 2e-3
+	}
+	within := func(want, is float64) { require.InDelta(t, want, is, 1e-9+want*rounded, "seed %d", seed) }
+	for i := range tiers {
+		within(bytes[i], cost.Tiers[i].Bytes)
+		within(busiest[i], cost.Tiers[i].Busiest)
+		priced += tiers[i].Price * bytes[i]
+	}
+	within(priced, cost.Priced)
+	within(seconds, cost.BusiestSeconds)
+}
