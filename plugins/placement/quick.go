@@ -90,7 +90,7 @@ func (s *fitShape) count(d DomainID, fit int) int32 {
 	return s.nodes[int(d)-len(s.fit)][fit]
 }
 
-// free says whether all members on a node cost neither traffic nor preference.
+// free says whether all members on a node cost neither traffic nor preference, and workers have the server that they must.
 func (p *problem) free(node NodeID) bool {
 	row := make([]int32, p.classes)
 	for k := range p.kinds {
@@ -100,6 +100,9 @@ func (p *problem) free(node NodeID) bool {
 		if of := p.kinds[k].penalty; of != nil && of[node] > 0 {
 			return false
 		}
+	}
+	if p.coloc > 0 && p.lonely(DomainID(node), p.coloc, row) > 0 {
+		return false
 	}
 	v := p.leaf(node, row)
 	return v.bytes == 0 && v.busy == 0
