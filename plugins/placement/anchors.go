@@ -13,8 +13,17 @@ const (
 	anchorDomains = 8
 )
 
-// anchors are nodes of a scope to begin at: those that hold most of the job, and those that hold members already.
+// anchors are nodes of a scope to begin at.
 func (p *problem) anchors(s scope) []NodeID {
+	most := anchorsPerScope * p.effort
+	if p.members() > largeJob*p.effort {
+		most = 1
+	}
+	return p.anchorsOf(s, most)
+}
+
+// anchorsOf a scope: those that hold members already, and so many that hold most.
+func (p *problem) anchorsOf(s scope, most int) []NodeID {
 	lots := p.lots()
 	var nodes []NodeID
 	for _, f := range p.fixed {
@@ -22,10 +31,7 @@ func (p *problem) anchors(s scope) []NodeID {
 			nodes = append(nodes, f.node)
 		}
 	}
-	if p.members() > largeJob*p.effort {
-		return append(nodes, p.largest(p.leaves(s, lots), lots, 1)...)
-	}
-	return append(nodes, p.largest(p.leaves(s, lots), lots, anchorsPerScope*p.effort)...)
+	return append(nodes, p.largest(p.leaves(s, lots), lots, most)...)
 }
 
 type promise struct {

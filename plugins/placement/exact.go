@@ -2,7 +2,10 @@
 
 package placement
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // maxStates bounds the tables of the exact search.
 const maxStates = 1 << 12
@@ -263,11 +266,8 @@ func (x *exact) border(t *table, tier int) {
 func (x *exact) read(t *table, state int32, nodes []NodeID, counts []int32) {
 	if len(t.children) == 0 {
 		kinds := len(x.stride)
-		for i, n := range nodes {
-			if DomainID(n) == t.domain {
-				copy(counts[i*kinds:(i+1)*kinds], x.digits[int(state)*kinds:])
-			}
-		}
+		i, _ := slices.BinarySearch(nodes, NodeID(t.domain))
+		copy(counts[i*kinds:(i+1)*kinds], x.digits[int(state)*kinds:])
 		return
 	}
 	for i := len(t.children) - 1; i >= 0; i-- {

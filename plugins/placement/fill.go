@@ -119,7 +119,10 @@ func (p *problem) expense(d DomainID, tier int, lots []lot) float64 {
 	if members == 0 {
 		return maxFit
 	}
-	price := p.t.weights[tier]
+	price := int64(0)
+	if tier < len(p.t.weights) {
+		price = p.t.weights[tier]
+	}
 	if tier > NodeTier {
 		price += p.t.weights[NodeTier] * l.shape.nodesFor(d, members)
 	}

@@ -45,6 +45,7 @@ type problem struct {
 	weights []int64
 	byBusy  bool
 	effort  int
+	noExact bool
 	gpus    int // of most pods on a collective's ring
 
 	limit int // tier within one domain of which everything must be; 0 for none
@@ -60,7 +61,7 @@ type fixedMember struct {
 
 // newProblem takes so many pending members of each role, lowest indexes first. The demand has been checked.
 func newProblem(t *Topology, d *Demand, o Options, take []int) *problem {
-	p := &problem{t: t, d: d, weights: t.weights, byBusy: o.Objective == BusiestFirst, effort: o.effort(), limit: d.HighestTier}
+	p := &problem{t: t, d: d, weights: t.weights, byBusy: o.Objective == BusiestFirst, effort: o.effort(), noExact: o.NoExact, limit: d.HighestTier}
 	if d.colocated() {
 		p.coloc, p.working = d.colocationTier(), map[DomainID]int64{}
 	}

@@ -2,16 +2,17 @@
 
 package placement
 
-import (
-	"cmp"
-	"slices"
-)
+import "slices"
 
 // Work is counted in domains looked at. Small jobs improve each start by so much; of large ones, only the best starts.
 // Then the best plan is improved once more.
 const (
 	startWork = 1 << 12
-	finalWork = 1 << 14
+	// searchWork ends the starts once there is a plan.
+	searchWork = 1 << 16
+	finalWork  = 1 << 14
+	// scopeWork bounds the pairs of states that an exact search of one scope may look at.
+	scopeWork = 1 << 14
 	// largeJob has so many members.
 	largeJob = 128
 	// largeStarts are improved, for large jobs.
@@ -37,8 +38,16 @@ func (p *problem) search(lo, hi NodeID) []incumbent {
 	if s.large {
 		s.keep = max(s.keep, largeStarts)
 	}
-	for _, scope := range p.scopes(lo, hi) {
-		s.within(scope)
+	for tier := NodeTier; tier <= p.highest(); tier++ {
+		for _, scope := range p.scopes(tier, lo, hi) {
+			if s.work > searchWork*p.effort && len(s.best) > 0 {
+				break
+			}
+			s.within(scope)
+		}
+		if len(s.best) > 0 && !p.byBusy && s.best[0].value.bytes <= p.leaving(tier) {
+			break // no plan that needs more than one domain of this tier is cheaper
+		}
 	}
 	improved := slices.Clone(s.best[:min(len(s.best), 1)])
 	if s.large {
@@ -79,12 +88,16 @@ type search struct {
 	b     *board
 	best  []incumbent
 	keep  int
+	work  int
 	large bool
 }
 
 // within makes all starts in one scope.
 func (s *search) within(scope scope) {
 	p, b := s.p, s.b
+	if !p.noExact && s.exact(scope) {
+		return
+	}
 	for by := range orders {
 		if s.large && by == tightest {
 			continue // the least likely to be best
@@ -105,6 +118,31 @@ func (s *search) within(scope scope) {
 	}
 }
 
+// exact looks for the best plan among the most promising nodes of a scope, if that is little work.
+func (s *search) exact(scope scope) bool {
+	p := s.p
+	states := p.states()
+	if states == 0 {
+		return false
+	}
+	nodes := p.targets(scope)
+	if len(nodes) == maxTargets*p.effort {
+		nodes = union(nil, p.anchorsOf(scope, maxTargets*p.effort/2))
+	}
+	if p.exactPairs(nodes, states) > scopeWork*p.effort {
+		return false
+	}
+	counts, ok := newExact(p).solve(nodes)
+	if !ok {
+		return false
+	}
+	s.b.reset()
+	s.b.set(nodes, counts)
+	s.work += p.exactPairs(nodes, states)
+	s.offer()
+	return true
+}
+
 // start puts members on an empty board; those whom it leaves out go where they cost least.
 func (s *search) start(scope scope, fill func()) {
 	s.b.reset()
@@ -122,6 +160,8 @@ func (s *search) start(scope scope, fill func()) {
 		s.b.improve(targets, startWork*s.p.effort)
 	}
 	s.offer()
+	s.work += s.b.work
+	s.b.work = 0
 }
 
 // members to place.
@@ -131,63 +171,4 @@ func (p *problem) members() int {
 		sum += int(p.kinds[k].count)
 	}
 	return sum
-}
-
-// highest is the tier of the domains within one of which everybody must be.
-func (p *problem) highest() int {
-	if p.limit > 0 {
-		return p.limit
-	}
-	return len(p.t.tiers)
-}
-
-// scope is a domain within which a start places everything.
-type scope struct {
-	domain DomainID
-	tier   int
-	share  float64
-}
-
-const scopesPerTier = 3
-
-// scopes are the tightest domains of each tier that may hold the job, lowest tier first.
-func (p *problem) scopes(lo, hi NodeID) []scope {
-	var all []scope
-	lots := p.lots()
-	top := p.highest()
-	tier := NodeTier
-	if p.whole() == nil {
-		tier++ // no node holds all
-	}
-	for ; tier <= top; tier++ {
-		var here []scope
-		for d := p.t.Ancestor(lo, tier); d <= p.t.Ancestor(hi-1, tier); d++ {
-			if share := p.share(d, lots); share >= 1 {
-				here = append(here, scope{d, tier, share})
-			}
-		}
-		slices.SortFunc(here, func(a, b scope) int { return cmp.Or(cmp.Compare(a.share, b.share), cmp.Compare(a.domain, b.domain)) })
-		if tier < p.limit || p.limit == 0 {
-			here = here[:min(len(here), scopesPerTier*p.effort)]
-		}
-		all = append(all, here...)
-	}
-	return all
-}
-
-const maxTargets = 64
-
-// targets are the nodes of a small scope to which members may be moved; in a larger one improve finds its own.
-func (p *problem) targets(s scope) []NodeID {
-	var nodes []NodeID
-	lo, hi := p.t.NodesOf(s.domain)
-	for n := lo; n < hi && len(nodes) < maxTargets*p.effort; n++ {
-		for k := range p.kinds {
-			if p.kinds[k].shape.fit[n] > 0 {
-				nodes = append(nodes, n)
-				break
-			}
-		}
-	}
-	return nodes
 }

@@ -87,7 +87,7 @@ func plan(t *Topology, d *Demand, o Options, take []int) (*Plan, bool) {
 	if node, ok := p.onOneNode(lo, hi); ok {
 		return &Plan{Assignments: p.assign([]NodeID{node}, p.all()), Optimal: true}, true
 	}
-	if nodes := p.small(lo, hi); nodes != nil && !o.NoExact {
+	if nodes := p.small(lo, hi); nodes != nil {
 		return p.exactPlan(nodes)
 	}
 	found := p.search(lo, hi)
@@ -108,8 +108,14 @@ func (p *problem) exactPlan(nodes []NodeID) (*Plan, bool) {
 	}
 	plan := &Plan{Assignments: p.assign(nodes, counts), Optimal: true}
 	if p.needsRanks() {
-		plan.Assignments, _ = p.improveRing(nodes, plan.Assignments, ringWork*p.effort)
-		plan.Assignments, plan.Optimal = p.searchRing(nodes, plan.Assignments, ringSteps*p.effort)
+		few := nodes
+		if len(few) > maxTargets {
+			few = nil
+		}
+		plan.Assignments, _ = p.improveRing(few, plan.Assignments, ringWork*p.effort)
+		if plan.Optimal = few != nil; plan.Optimal {
+			plan.Assignments, plan.Optimal = p.searchRing(few, plan.Assignments, ringSteps*p.effort)
+		}
 	}
 	return plan, true
 }
@@ -136,33 +142,45 @@ const (
 	ringWork = 1 << 17
 )
 
-// exactWork bounds the pairs of states that an exact search may look at.
-const exactWork = 1 << 18
+const (
+	// exactWork bounds the pairs of states that an exact search may look at.
+	exactWork = 1 << 16
+	// exactNodes bounds the nodes that it may begin with.
+	exactNodes = 512
+)
 
 // small are the nodes that an exact search has to look at, or nil if that is too much work. Nodes of one domain that are
 // alike but for their names are one class, of which it needs no more than there are members.
 func (p *problem) small(lo, hi NodeID) []NodeID {
 	states := p.states()
-	if states == 0 || int(hi-lo)*states > exactWork*p.effort {
+	if states == 0 || p.noExact || int(hi-lo) > exactNodes*p.effort {
 		return nil
 	}
 	var nodes []NodeID
-	work, classes := 0, classes{p: p, members: p.members()}
+	classes := classes{p: p, members: p.members()}
 	for n := lo; n < hi; n++ {
+		if p.fitsAny(n) && classes.needs(n) {
+			nodes = append(nodes, n)
+		}
+	}
+	if p.exactPairs(nodes, states) > exactWork*p.effort {
+		return nil
+	}
+	return nodes
+}
+
+// exactPairs is how many pairs of states an exact search looks at: those of each node with those of its elder siblings,
+// and the same for the domains just above.
+func (p *problem) exactPairs(nodes []NodeID, states int) (pairs int) {
+	for i, n := range nodes {
 		own := 1
 		for k := range p.kinds {
 			own *= int(min(p.kinds[k].count, p.kinds[k].shape.fit[n])) + 1
 		}
-		if own == 1 || !classes.needs(n) {
-			continue
-		}
-		if len(nodes) == 0 || p.t.parent[n] != p.t.parent[nodes[len(nodes)-1]] {
-			work += states * states >> len(p.kinds) // the domain above is merged with its siblings
-		}
-		nodes = append(nodes, n)
-		if work += own * states >> (len(p.kinds) - 1); work > exactWork*p.effort {
-			return nil
+		pairs += own * states >> (len(p.kinds) - 1)
+		if i == 0 || p.t.parent[n] != p.t.parent[nodes[i-1]] {
+			pairs += states * states >> len(p.kinds)
 		}
 	}
-	return nodes
+	return pairs
 }

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package placement
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// scope is a domain within which a start places everything.
+type scope struct {
+	domain  DomainID
+	tier    int
+	expense float64 // what a member costs there at least, as far as sums tell
+	share   float64
+}
+
+const scopesPerTier = 3
+
+// highest is the tier of the domains within one of which everybody must be.
+func (p *problem) highest() int {
+	if p.limit > 0 {
+		return p.limit
+	}
+	return len(p.t.tiers)
+}
+
+// scopes are the domains of a tier that may hold the job: those that need the fewest nodes first, of these the tightest.
+// Where everybody must be within one of them, these are all that there are; else a few.
+func (p *problem) scopes(tier int, lo, hi NodeID) []scope {
+	if tier == NodeTier && p.whole() == nil {
+		return nil // no node holds all
+	}
+	var all []scope
+	lots := p.lots()
+	for d := p.t.Ancestor(lo, tier); d <= p.t.Ancestor(hi-1, tier); d++ {
+		if share := p.share(d, lots); share >= 1 {
+			all = append(all, scope{d, tier, p.expense(d, tier, lots), share})
+		}
+	}
+	slices.SortFunc(all, func(a, b scope) int {
+		return cmp.Or(cmp.Compare(a.expense, b.expense), cmp.Compare(a.share, b.share), cmp.Compare(a.domain, b.domain))
+	})
+	if tier == p.limit {
+		return all
+	}
+	return all[:min(len(all), scopesPerTier*p.effort)]
+}
+
+// leaving is the least that a plan costs whose members are in several domains of a tier: a single member that is apart
+// from all others, across this tier and all below.
+func (p *problem) leaving(tier int) int64 {
+	least := int64(math.MaxInt64)
+	row := make([]int32, p.classes)
+	for k := range p.kinds {
+		if class := p.kinds[k].class; class >= 0 {
+			row[class] = 1
+			least = min(least, p.traffic.load(p.t.Root(), row))
+			row[class] = 0
+		}
+	}
+	if least == math.MaxInt64 || len(p.fixed) > 0 {
+		return 0
+	}
+	price := int64(0)
+	for t := NodeTier; t <= min(tier, len(p.t.weights)-1); t++ {
+		price += p.t.weights[t]
+	}
+	return 2 * least * price
+}
+
+const maxTargets = 64
+
+// targets are the nodes of a small scope to which members may be moved; in a larger one improve finds its own.
+func (p *problem) targets(s scope) []NodeID {
+	var nodes []NodeID
+	lo, hi := p.t.NodesOf(s.domain)
+	for n := lo; n < hi && len(nodes) < maxTargets*p.effort; n++ {
+		if p.fitsAny(n) {
+			nodes = append(nodes, n)
+		}
+	}
+	return nodes
+}
+
+// fitsAny says whether a node has room for a member of any kind.
+func (p *problem) fitsAny(n NodeID) bool {
+	return slices.ContainsFunc(p.kinds, func(k kind) bool { return k.shape.fit[n] > 0 })
+}
