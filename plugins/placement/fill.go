@@ -106,7 +106,8 @@ func wanted(lots []lot) int32 {
 	return sum
 }
 
-// expense is what a member costs in a domain that is filled, in prices of borders.
+// expense is what a member costs in a domain that is filled, in prices of borders: its own, those of the nodes that are
+// needed at least, and those of the domains just below it.
 func (p *problem) expense(d DomainID, tier int, lots []lot) float64 {
 	largest := 0
 	for i := range lots {
@@ -126,7 +127,25 @@ func (p *problem) expense(d DomainID, tier int, lots []lot) float64 {
 	if tier > NodeTier {
 		price += p.t.weights[NodeTier] * l.shape.nodesFor(d, members)
 	}
+	if tier > NodeTier+1 {
+		price += p.t.weights[tier-1] * p.childrenFor(d, lots)
+	}
 	return float64(price) / float64(members)
+}
+
+// childrenFor is the least number of children of a domain that hold everybody, as far as sums tell.
+func (p *problem) childrenFor(d DomainID, lots []lot) (children int64) {
+	lo, hi := p.t.Children(d)
+	shares := make([]float64, 0, hi-lo)
+	for c := lo; c < hi; c++ {
+		shares = append(shares, p.share(c, lots))
+	}
+	slices.Sort(shares)
+	for left := 1.0; left > 0 && len(shares) > 0; children++ {
+		left -= shares[len(shares)-1]
+		shares = shares[:len(shares)-1]
+	}
+	return children
 }
 
 // nodesFor is the least number of nodes of a domain above nodes that hold so many members.

@@ -2,10 +2,7 @@
 
 package placement
 
-import (
-	"math"
-	"slices"
-)
+import "slices"
 
 // maxFit is taken for "as many as you like": a request of nothing fits without end.
 const maxFit = 1 << 20
@@ -108,8 +105,8 @@ func fits(free, request []int64) int32 {
 		if free[r] < amount {
 			return 0
 		}
-		if amount > math.MaxInt64/maxFit || free[r] < count*amount { // no division where a product tells
-			count = min(count, free[r]/amount)
+		if free[r] < count*amount {
+			count = free[r] / amount
 		}
 	}
 	return int32(count)

@@ -11,7 +11,7 @@ func (b *board) improve(targets []NodeID, work int) {
 	b.attract(targets, work)
 	s := &descent{b: b, best: b.value(), limit: work}
 	for improved := true; improved && b.work < work; {
-		improved = false
+		improved = s.align(targets)
 		nodes, _ := b.nodes()
 		s.targets = union(targets, b.open(nodes))
 		for _, from := range nodes {
@@ -144,6 +144,57 @@ func (s *descent) empty(node NodeID, kinds func(k int) bool) bool {
 		if n > 0 {
 			b.add(node, k, n)
 		}
+	}
+	return false
+}
+
+// align takes the members out of a domain that are the rest of a parallel group, highest tier first, if that helps.
+func (s *descent) align(targets []NodeID) (improved bool) {
+	b := s.b
+	ring, ok := b.p.traffic.(*collective)
+	if !ok || ring.group == 1 || b.kinds > 1 {
+		return false
+	}
+	nodes, _ := b.nodes()
+	for tier := len(b.p.t.tiers) - 1; tier > NodeTier; tier-- {
+		for lo := 0; lo < len(nodes) && b.work < s.limit; {
+			domain := b.p.t.Ancestor(nodes[lo], tier)
+			hi := lo + 1
+			for hi < len(nodes) && b.p.t.Holds(domain, nodes[hi]) {
+				hi++
+			}
+			if rest := b.row(int(b.number[domain]) - 1)[0] % int32(ring.group); rest > 0 {
+				improved = s.release(nodes[lo:hi], domain, rest, union(targets, nodes)) || improved
+			}
+			lo = hi
+		}
+	}
+	return improved
+}
+
+// release moves so many members out of a domain, from the nodes that hold fewest.
+func (s *descent) release(from []NodeID, domain DomainID, n int32, targets []NodeID) bool {
+	b := s.b
+	from = slices.Clone(from)
+	slices.SortStableFunc(from, func(x, y NodeID) int { return int(b.countOn(x, 0) - b.countOn(y, 0)) })
+	var taken []step
+	for _, node := range from {
+		if m := min(n, b.countOn(node, 0)); m > 0 {
+			b.add(node, 0, -m)
+			taken = append(taken, step{node, 0, m})
+			n -= m
+		}
+	}
+	outside := slices.DeleteFunc(slices.Clone(targets), func(x NodeID) bool { return b.p.t.Holds(domain, x) })
+	done := b.greedy(outside, -1)
+	if done.ok && s.better() {
+		return true
+	}
+	for _, d := range done.steps {
+		b.add(d.node, d.kind, -d.n)
+	}
+	for _, d := range taken {
+		b.add(d.node, d.kind, d.n)
 	}
 	return false
 }

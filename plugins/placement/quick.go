@@ -16,11 +16,23 @@ func (p *problem) onOneNode(lo, hi NodeID) (NodeID, bool) {
 	if node >= lo && node < hi && p.free(node) {
 		return node, true
 	}
-	// The tightest one has its GPUs in several islands, say, or is one that the pods would rather avoid.
+	return p.freeNode(whole, lo, hi)
+}
+
+// freeTries bounds how many nodes freeNode compares, once it has one.
+const freeTries = 64
+
+// freeNode is for where the tightest node has its GPUs in several islands, say, or is one that the pods would rather avoid.
+func (p *problem) freeNode(whole *fitShape, lo, hi NodeID) (NodeID, bool) {
 	found, least := NodeID(-1), value{}
-	for n := lo; n < hi; n++ {
-		if whole.fit[n] > 0 && p.free(n) {
-			if v := (value{harm: p.harm(n, p.all())}); found < 0 || v.less(least, p.byBusy) {
+	all := p.all()
+	for n, tries := lo, 0; n < hi && (found < 0 || tries < freeTries); n++ {
+		if whole.fit[n] == 0 {
+			continue
+		}
+		tries++
+		if p.free(n) {
+			if v := (value{harm: p.harm(n, all)}); found < 0 || v.less(least, p.byBusy) {
 				found, least = n, v
 			}
 		}
@@ -38,9 +50,6 @@ func (p *problem) whole() *fitShape {
 			return nil
 		}
 		for _, n := range p.kinds[l.kinds[0]].needs {
-			if n.amount > maxAmount/int64(l.want) {
-				return nil
-			}
 			total[n.resource] += int64(l.want) * n.amount
 		}
 		if of := p.d.Roles[l.role].Eligible; of != nil {
@@ -90,7 +99,7 @@ func (s *fitShape) count(d DomainID, fit int) int32 {
 	return s.nodes[int(d)-len(s.fit)][fit]
 }
 
-// free says whether all members on a node cost neither traffic nor preference, and workers have the server that they must.
+// free says whether all members on a node cost neither traffic nor preference.
 func (p *problem) free(node NodeID) bool {
 	row := make([]int32, p.classes)
 	for k := range p.kinds {
@@ -100,9 +109,6 @@ func (p *problem) free(node NodeID) bool {
 		if of := p.kinds[k].penalty; of != nil && of[node] > 0 {
 			return false
 		}
-	}
-	if p.coloc > 0 && p.lonely(DomainID(node), p.coloc, row) > 0 {
-		return false
 	}
 	v := p.leaf(node, row)
 	return v.bytes == 0 && v.busy == 0

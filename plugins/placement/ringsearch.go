@@ -11,19 +11,23 @@ func (p *problem) needsRanks() bool {
 	if !ok || p.unit == 0 || len(ring.gaps) == 0 {
 		return false
 	}
-	roles := 0
+	roles, members := 0, 0
+	islands := false
 	for r := range p.d.Roles {
 		role := &p.d.Roles[r]
 		if role.Traffic != Worker || len(role.Pending)+len(role.Placed) == 0 {
 			continue
 		}
 		roles++
+		members += len(role.Pending) + len(role.Placed)
 		gpus := int(p.t.gpusOf(role.Request))
-		if p.d.GroupSize > 1 && gpus%p.d.GroupSize != 0 || p.d.GroupSize > 1 && gpus == 0 || len(p.t.gpus.free) > 0 && gpus > 0 {
+		if p.d.GroupSize > 1 && (gpus == 0 || gpus%p.d.GroupSize != 0) {
 			return true
 		}
+		islands = islands || len(p.t.gpus.free) > 0 && gpus > 0
 	}
-	return roles > 1
+	// Islands differ by where the ring begins: little, for a large job.
+	return roles > 1 || islands && members <= largeJob
 }
 
 // ringSearch is a depth-first search, rank by rank, for a plan that is cheaper than the best one known. What the ring has

@@ -16,7 +16,12 @@ type scope struct {
 	share   float64
 }
 
-const scopesPerTier = 3
+const (
+	// scopesPerTier are tried for jobs with more than fewMembers, fewScopes for others.
+	scopesPerTier = 8
+	fewScopes     = 3
+	fewMembers    = 16
+)
 
 // highest is the tier of the domains within one of which everybody must be.
 func (p *problem) highest() int {
@@ -45,7 +50,11 @@ func (p *problem) scopes(tier int, lo, hi NodeID) []scope {
 	if tier == p.limit {
 		return all
 	}
-	return all[:min(len(all), scopesPerTier*p.effort)]
+	most := scopesPerTier
+	if p.members() <= fewMembers {
+		most = fewScopes
+	}
+	return all[:min(len(all), most*p.effort)]
 }
 
 // leaving is the least that a plan costs whose members are in several domains of a tier: a single member that is apart
@@ -68,6 +77,19 @@ func (p *problem) leaving(tier int) int64 {
 		price += p.t.weights[t]
 	}
 	return 2 * least * price
+}
+
+// atLeast is the least that a plan in a scope costs: for a ring, what it costs to use as many nodes as it must.
+func (s scope) atLeast(p *problem) int64 {
+	ring, ok := p.traffic.(*collective)
+	if !ok || len(p.fixed) > 0 || len(p.kinds) != 1 || len(ring.gaps) != 1 || p.unit == 0 || s.tier == NodeTier {
+		return 0
+	}
+	nodes := p.kinds[0].shape.nodesFor(s.domain, int64(p.kinds[0].count))
+	if nodes < 2 {
+		return 0
+	}
+	return 2 * nodes * (p.t.weights[IslandTier] + p.t.weights[NodeTier])
 }
 
 const maxTargets = 64

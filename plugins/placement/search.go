@@ -40,7 +40,7 @@ func (p *problem) search(lo, hi NodeID) []incumbent {
 	}
 	for tier := NodeTier; tier <= p.highest(); tier++ {
 		for _, scope := range p.scopes(tier, lo, hi) {
-			if s.work > searchWork*p.effort && len(s.best) > 0 {
+			if len(s.best) > 0 && (s.work > searchWork*p.effort || !p.byBusy && s.best[0].value.bytes <= scope.atLeast(p)) {
 				break
 			}
 			s.within(scope)
