@@ -2,7 +2,10 @@
 
 package placement
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // maxFit is taken for "as many as you like": a request of nothing fits without end.
 const maxFit = 1 << 20
@@ -105,8 +108,8 @@ func fits(free, request []int64) int32 {
 		if free[r] < amount {
 			return 0
 		}
-		if free[r] < count*amount {
-			count = free[r] / amount
+		if amount > math.MaxInt64/maxFit || free[r] < count*amount { // no division where a product tells
+			count = min(count, free[r]/amount)
 		}
 	}
 	return int32(count)

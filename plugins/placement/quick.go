@@ -50,6 +50,9 @@ func (p *problem) whole() *fitShape {
 			return nil
 		}
 		for _, n := range p.kinds[l.kinds[0]].needs {
+			if n.amount > maxAmount/int64(l.want) {
+				return nil
+			}
 			total[n.resource] += int64(l.want) * n.amount
 		}
 		if of := p.d.Roles[l.role].Eligible; of != nil {
@@ -99,7 +102,7 @@ func (s *fitShape) count(d DomainID, fit int) int32 {
 	return s.nodes[int(d)-len(s.fit)][fit]
 }
 
-// free says whether all members on a node cost neither traffic nor preference.
+// free says whether all members on a node cost neither traffic nor preference, and workers have the server that they must.
 func (p *problem) free(node NodeID) bool {
 	row := make([]int32, p.classes)
 	for k := range p.kinds {
@@ -109,6 +112,9 @@ func (p *problem) free(node NodeID) bool {
 		if of := p.kinds[k].penalty; of != nil && of[node] > 0 {
 			return false
 		}
+	}
+	if p.coloc > 0 && p.lonely(DomainID(node), p.coloc, row) > 0 {
+		return false
 	}
 	v := p.leaf(node, row)
 	return v.bytes == 0 && v.busy == 0
