@@ -79,7 +79,7 @@ func (r *Report) speedBars() []Bar {
 	}{
 		{caseServers, largeFleet, largeSorts, false}, {caseServers, largeFleet, largeSorts, true},
 		{caseRing, largeFleet, largeSorts, false}, {caseRing, largeFleet, largeSorts, true},
-		{caseRow, smallFleet, rowSorts, false},
+		{caseRow, smallFleet, rowSorts, false}, {caseWideRow, smallFleet, rowSorts, false},
 	} {
 		one, ten := find(c.name, c.fleet.nodes, c.warm), find(c.name, c.fleet.nodes*tenfold, c.warm)
 		if one == nil {

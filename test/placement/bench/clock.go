@@ -17,7 +17,6 @@ import (
 type yardstick struct {
 	ids, scratch []int32
 	keys         []int64
-	times        []float64
 }
 
 func newYardstick(f *instances.Fleet, t *placement.Topology) *yardstick {
@@ -27,20 +26,18 @@ func newYardstick(f *instances.Fleet, t *placement.Topology) *yardstick {
 	return y
 }
 
-// sort measures once.
-func (y *yardstick) sort() {
+// sort measures once, in milliseconds.
+func (y *yardstick) sort() float64 {
 	copy(y.scratch, y.ids)
 	start := time.Now()
 	slices.SortFunc(y.scratch, func(a, b int32) int { return cmp.Compare(y.keys[a], y.keys[b]) })
-	y.times = append(y.times, milliseconds(time.Since(start)))
+	return milliseconds(time.Since(start))
 }
-
-func (y *yardstick) ms() float64 { return median(y.times) }
 
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// reading is one measurement.
-type reading struct{ ms, allocs, bytes float64 }
+// reading is one measurement, and what a sort took before and after.
+type reading struct{ ms, allocs, bytes, sort float64 }
 
 // measure times work once, and counts what it allocates. Garbage of before is collected first.
 func measure(work func()) reading {
@@ -54,11 +51,28 @@ func measure(work func()) reading {
 	return reading{ms: milliseconds(elapsed), allocs: float64(after.Mallocs - before.Mallocs), bytes: float64(after.TotalAlloc - before.TotalAlloc)}
 }
 
-// middle reading of each column.
-func middle(readings []reading) reading {
-	var ms, allocs, bytes []float64
-	for _, r := range readings {
-		ms, allocs, bytes = append(ms, r.ms), append(allocs, r.allocs), append(bytes, r.bytes)
+// sortsAround are measured before a reading, and as many after it: the machine may be slower at times.
+const sortsAround = 5
+
+// between measures work with sorts around it.
+func (y *yardstick) between(work func()) reading {
+	var sorts []float64
+	for range sortsAround {
+		sorts = append(sorts, y.sort())
 	}
-	return reading{median(ms), median(allocs), median(bytes)}
+	r := measure(work)
+	for range sortsAround {
+		sorts = append(sorts, y.sort())
+	}
+	r.sort = median(sorts)
+	return r
+}
+
+// medianOf something of all readings.
+func medianOf(readings []reading, what func(reading) float64) float64 {
+	var values []float64
+	for _, r := range readings {
+		values = append(values, what(r))
+	}
+	return median(values)
 }

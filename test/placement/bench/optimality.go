@@ -183,17 +183,17 @@ func summary(trials []outcome) *Optimality {
 	}
 	o.Kinds = kinds(trials)
 	o.FoundShare = 1 - float64(o.Missed)/float64(max(1, o.Feasible))
+	slices.Sort(ratios)
+	o.Distribution = distribution(ratios)
+	o.Compared = len(ratios)
 	if len(ratios) == 0 {
 		return o
 	}
-	slices.Sort(ratios)
-	o.Compared = len(ratios)
 	o.Mean, o.P99, o.Max = mean(ratios), quantile(ratios, 0.99), ratios[len(ratios)-1]
 	o.ExactShare = float64(o.Exact) / float64(len(ratios))
 	o.SecondMean = mean(seconds)
 	slices.SortStableFunc(worst, func(a, b Worst) int { return descending(a.Ratio, b.Ratio) })
 	worst = slices.DeleteFunc(worst, func(w Worst) bool { return w.Ratio == 1 })
 	o.Worst = worst[:min(len(worst), 10)]
-	o.Distribution = distribution(ratios)
 	return o
 }

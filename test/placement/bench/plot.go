@@ -12,7 +12,7 @@ const (
 	plotWidth  = 960
 	margin     = 24.0
 	rowHeight  = 22.0
-	labelWidth = 330.0
+	labelWidth = 385.0
 	columnsTop = 190.0 // height of the columns of ratios
 )
 
@@ -65,7 +65,11 @@ func (s *svg) column(class string, x, base float64, count, all int) {
 	const decades = 5 // one in 100,000 is the foot
 	height := columnsTop * max(0.01, 1+math.Log10(float64(count)/float64(all))/decades)
 	s.rect(class, x, base-height, 26, height)
-	s.text("soft mid", x+13, base-height-4, "%d", count)
+	if class == "one" {
+		s.text("soft end", x+26, base-height-4, "%d", count)
+	} else {
+		s.text("soft", x, base-height-4, "%d", count)
+	}
 }
 
 func binName(bins []Bin, i int) string {
@@ -90,13 +94,13 @@ func (s *svg) baselines(r *Report, top float64) float64 {
 	for i := range r.Baselines {
 		b := &r.Baselines[i]
 		s.text("end", labelWidth, y+15, "%s", b.Name)
-		s.bar("one", y, math.Log(max(1, b.CostRatio)), math.Log(most), fmt.Sprintf("x%.2f; across racks x%.1f; cheaper than ours on %d", b.CostRatio, b.RackBytes, b.Worse))
+		s.bar("one", y, math.Log(max(1, b.CostRatio)), math.Log(most), fmt.Sprintf("x%.2f; across racks x%.1f; ours is worse on %d", b.CostRatio, b.RackBytes, b.Worse))
 		y += rowHeight
 	}
 	return y + 24
 }
 
-const barsWidth = plotWidth - labelWidth - 2*margin - 270
+const barsWidth = plotWidth - labelWidth - 2*margin - 265
 
 func (s *svg) bar(class string, y, value, most float64, label string) {
 	width := barsWidth * value / most
@@ -133,7 +137,7 @@ func (s *svg) speed(r *Report, top float64) float64 {
 // limit in sorts; 0 if none was asked for.
 func (s *Speed) limit() float64 {
 	switch {
-	case s.Case == caseRow && s.Nodes == smallFleet.nodes:
+	case (s.Case == caseRow || s.Case == caseWideRow) && s.Nodes == smallFleet.nodes:
 		return rowSorts
 	case (s.Case == caseServers || s.Case == caseRing) && s.Nodes == largeFleet.nodes:
 		return largeSorts

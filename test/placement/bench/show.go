@@ -89,8 +89,8 @@ func ShowCluster(seed uint64, index int, out io.Writer) error {
 
 // String is one line of what matters.
 func (s *Speed) String() string {
-	return fmt.Sprintf("%-42s %6d nodes %s: %9.3f ms = %7.2f sorts of %.3f ms; per job %.0f allocations, %.0f bytes",
-		s.Case, s.Nodes, s.state(), s.MS, s.Sorts, s.SortMS, s.Allocs, s.Bytes)
+	return fmt.Sprintf("%-42s %6d nodes %s: %9.3f ms = %7.2f sorts of %.3f ms; per job %.0f allocations, %.0f bytes; %d jobs cost nothing",
+		s.Case, s.Nodes, s.state(), s.MS, s.Sorts, s.SortMS, s.Allocs, s.Bytes, s.Free)
 }
 
 func (s *Speed) state() string {

@@ -18,7 +18,8 @@ type Speed struct {
 	Jobs  int    `json:"jobs"`
 	// MS of planning all jobs, and of taking each before the next where there are several: the median of some runs.
 	MS float64 `json:"ms"`
-	// SortMS is what sorting the topology's nodes by free GPUs took in between; Sorts is MS in such sorts.
+	// SortMS is what sorting the topology's nodes by free GPUs took in between; Sorts is the time in such sorts, the median
+	// over runs of each with the sorts around it.
 	SortMS float64 `json:"node_sort_ms"`
 	Sorts  float64 `json:"sorts"`
 	// Allocs and Bytes per job.
@@ -27,6 +28,8 @@ type Speed struct {
 	// Warm says that a plan of the same request was made on this topology before, so that the index of what fits is there.
 	Warm bool `json:"warm"`
 	Runs int  `json:"runs"`
+	// Free jobs cost nothing, as each fits on one node: the easy ones.
+	Free int `json:"jobs_without_cost"`
 }
 
 // scale is a fleet's size.
@@ -44,6 +47,8 @@ const (
 	caseServers = "64 servers + 512 workers"
 	caseRing    = "4096 GPUs, 512 pods of 8"
 	caseRow     = "1000 jobs of 8 pods in a row"
+	// caseWideRow is the same with jobs that no node holds; most of the others fit on one.
+	caseWideRow = "1000 rings of 8 pods of 2 GPUs in a row"
 	tenfold     = 10
 )
 
@@ -74,7 +79,7 @@ func speedCases(fleets []int) []job {
 				}
 				return ring
 			}},
-			job{"1000 rings of 8 pods of 2 GPUs in a row", small, 1000, always(instances.Ring(8, []int64{16, 128, 2}))},
+			job{caseWideRow, small, 1000, always(instances.Ring(8, []int64{16, 128, 2}))},
 			job{"50 rings of 8 pods of 8 GPUs in a row", small, 50, always(instances.Ring(8, []int64{64, 512, 8}))},
 		)
 	}
@@ -83,8 +88,8 @@ func speedCases(fleets []int) []job {
 
 // Runs of each case, cold ones on a topology of their own each.
 const (
-	coldRuns = 5
-	warmRuns = 11
+	coldRuns = 9
+	warmRuns = 15
 	rowRuns  = 3
 	// patience is the time, in milliseconds, after which a slow case is not run again.
 	patience = 10_000.0
@@ -128,75 +133,67 @@ func (c job) run(f *instances.Fleet) ([]Speed, error) {
 	var t *placement.Topology
 	var stick *yardstick
 	var cold []reading
+	free := 0
 	for spent := 0.0; len(cold) < runs && spent < patience; spent += cold[len(cold)-1].ms {
 		t = f.Build()
 		if stick == nil {
 			stick = newYardstick(f, t)
 		}
-		r, err := c.once(t, stick)
+		var err error
+		cold = append(cold, stick.between(func() { free, err = c.plan(t) }))
 		if err != nil {
 			return nil, err
 		}
-		cold = append(cold, r)
 	}
-	rows := []Speed{c.row(cold, stick, false)}
+	rows := []Speed{c.row(cold, false, free)}
 	if c.jobs > 1 {
 		return rows, nil
 	}
-	stick.times = nil
 	var warm []reading
 	for spent := 0.0; len(warm) < warmRuns && spent < patience; spent += warm[len(warm)-1].ms {
-		r, err := c.once(t, stick)
+		var err error
+		warm = append(warm, stick.between(func() { free, err = c.plan(t) }))
 		if err != nil {
 			return nil, err
 		}
-		warm = append(warm, r)
 	}
-	return append(rows, c.row(warm, stick, true)), nil
+	return append(rows, c.row(warm, true, free)), nil
 }
 
-// once plans all jobs once, with sorts before and after.
-func (c job) once(t *placement.Topology, stick *yardstick) (reading, error) {
-	const sorts = 5
-	for range sorts {
-		stick.sort()
-	}
-	var failed error
-	r := measure(func() { failed = c.plan(t) })
-	for range sorts {
-		stick.sort()
-	}
-	return r, failed
-}
-
-func (c job) plan(t *placement.Topology) error {
+// plan all jobs, taking each if there are several; it counts those that cost nothing.
+func (c job) plan(t *placement.Topology) (free int, err error) {
 	for i := range c.jobs {
 		d := c.draw(i)
 		plan, err := placement.Solve(t, d, placement.Options{})
 		if err != nil {
-			return fmt.Errorf("%s, job %d: %w", c.name, i, err)
+			return 0, fmt.Errorf("%s, job %d: %w", c.name, i, err)
 		}
+		free += count(plan.Cost.Priced == 0)
 		if c.jobs == 1 {
 			break
 		}
 		for _, a := range plan.Assignments {
 			if _, err := t.Take(a.Node, d.Roles[a.Role].Request); err != nil {
-				return fmt.Errorf("%s, job %d: %w", c.name, i, err)
+				return 0, fmt.Errorf("%s, job %d: %w", c.name, i, err)
 			}
 		}
 	}
-	return nil
+	return free, nil
 }
 
-func (c job) row(readings []reading, stick *yardstick, warm bool) Speed {
-	r := middle(readings)
+func (c job) row(readings []reading, warm bool, free int) Speed {
 	pods := 0
 	d := c.draw(0)
 	for i := range d.Roles {
 		pods += len(d.Roles[i].Pending)
 	}
+	jobs := float64(c.jobs)
 	return Speed{
-		Case: c.name, Nodes: c.fleet.nodes, Pods: pods, Jobs: c.jobs, MS: r.ms, SortMS: stick.ms(), Sorts: r.ms / stick.ms(),
-		Allocs: r.allocs / float64(c.jobs), Bytes: r.bytes / float64(c.jobs), Warm: warm, Runs: len(readings),
+		Case: c.name, Nodes: c.fleet.nodes, Pods: pods, Jobs: c.jobs, Warm: warm, Runs: len(readings), Free: free,
+		MS:     medianOf(readings, func(r reading) float64 { return r.ms }),
+		SortMS: medianOf(readings, func(r reading) float64 { return r.sort }),
+		Sorts:  medianOf(readings, func(r reading) float64 { return r.ms / r.sort }),
+		Allocs: medianOf(readings, func(r reading) float64 { return r.allocs }) / jobs,
+		Bytes:  medianOf(readings, func(r reading) float64 { return r.bytes }) / jobs,
 	}
 }
