@@ -107,6 +107,6 @@ func showBars(bars []Bar, out io.Writer) {
 		if !b.Met {
 			word = "MISSED"
 		}
-		fmt.Fprintf(out, "%-6s  %-75s %12.5g %s %g\n", word, b.Name, b.Is, sign, b.Limit)
+		say(out, "%-6s  %-75s %12.5g %s %g\n", word, b.Name, b.Is, sign, b.Limit)
 	}
 }

@@ -53,15 +53,15 @@ func Try(seed uint64, index int, noExact bool) (*Trial, error) {
 	}
 	in := trial.Instance
 	in.Options.NoExact = noExact
-	plan, err := placement.Solve(in.Topology, in.Demand, in.Options)
-	again, errAgain := placement.Solve(in.Topology, in.Demand, in.Options)
+	plan, fault := placement.Solve(in.Topology, in.Demand, in.Options)
+	again, faultAgain := placement.Solve(in.Topology, in.Demand, in.Options)
 	switch {
-	case err != nil && !errors.Is(err, placement.ErrNoFit):
-		return trial, fmt.Errorf("solve instance %d: %w", index, err)
-	case (err == nil) != (errAgain == nil) || !reflect.DeepEqual(plan, again):
+	case fault != nil && !errors.Is(fault, placement.ErrNoFit):
+		return trial, fmt.Errorf("solve instance %d: %w", index, fault)
+	case (fault == nil) != (faultAgain == nil) || !reflect.DeepEqual(plan, again):
 		return trial, fmt.Errorf("solve instance %d: two runs differ", index)
 	}
-	if err != nil {
+	if plan == nil {
 		trial.Disagrees = trial.Optimum.Feasible
 		trial.Missed = trial.Disagrees
 		return trial, nil

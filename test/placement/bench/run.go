@@ -49,15 +49,15 @@ func Run(s Settings, out, progress io.Writer) error {
 	report := &Report{Seed: s.Seed, GoVersion: runtime.Version(), CPUs: runtime.NumCPU()}
 	if s.wants("optimality") {
 		report.Optimality = measureOptimality(s, false, progress)
-		fmt.Fprintf(out, "optimality            %s\n", report.Optimality)
+		say(out, "optimality            %s\n", report.Optimality)
 		report.Heuristic = measureOptimality(s, true, progress)
-		fmt.Fprintf(out, "optimality_heuristic  %s\n", report.Heuristic)
+		say(out, "optimality_heuristic  %s\n", report.Heuristic)
 	}
 	if s.wants("baselines") {
 		report.Overall, report.Baselines = measureBaselines(s, progress)
-		fmt.Fprintf(out, "baselines             %s\n", report.Overall)
+		say(out, "baselines             %s\n", report.Overall)
 		for i := range report.Baselines {
-			fmt.Fprintf(out, "  %s\n", &report.Baselines[i])
+			say(out, "  %s\n", &report.Baselines[i])
 		}
 	}
 	if s.wants("speed") {
@@ -92,7 +92,7 @@ func (r *Report) write(folder string, out io.Writer) error {
 			return fmt.Errorf("write the report: %w", err)
 		}
 	}
-	fmt.Fprintf(out, "wrote %s and %s\n", filepath.Join(folder, "placement.json"), filepath.Join(folder, "placement.svg"))
+	say(out, "wrote %s and %s\n", filepath.Join(folder, "placement.json"), filepath.Join(folder, "placement.svg"))
 	return nil
 }
 

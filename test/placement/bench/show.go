@@ -10,46 +10,49 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
+// say prints for people; that a screen takes no more is no reason to stop measuring.
+func say(out io.Writer, format string, values ...any) { _, _ = fmt.Fprintf(out, format, values...) }
+
 // ShowInstance prints one small instance, its optimum and our plan.
 func ShowInstance(seed uint64, index int, noExact bool, out io.Writer) error {
 	trial, err := Try(seed, index, noExact)
 	in := trial.Instance
-	fmt.Fprintf(out, "seed %d instance %d, exact search %v\n%s", seed, index, !noExact, in)
-	fmt.Fprintf(out, "brute force: feasible %v, all members %v, %d branches\n", trial.Optimum.Feasible, trial.Optimum.Whole, trial.Optimum.Visited)
+	say(out, "seed %d instance %d, exact search %v\n%s", seed, index, !noExact, in)
+	say(out, "brute force: feasible %v, all members %v, %d branches\n", trial.Optimum.Feasible, trial.Optimum.Whole, trial.Optimum.Visited)
 	if trial.Optimum.Whole {
-		fmt.Fprintf(out, "  optimum: priced %.6g busiest %.6g\n", trial.Optimum.Cost.Priced, trial.Optimum.Cost.Busiest)
+		say(out, "  optimum: priced %.6g busiest %.6g\n", trial.Optimum.Cost.Priced, trial.Optimum.Cost.Busiest)
 		showPlan(out, in.Topology, in.Demand, trial.Optimum.Assignments)
 	}
 	if trial.Plan != nil {
-		fmt.Fprintf(out, "  ours:    priced %.6g busiest %.6g, ratio %.4g, left %v, says optimal %v\n",
+		say(out, "  ours:    priced %.6g busiest %.6g, ratio %.4g, left %v, says optimal %v\n",
 			trial.Plan.Cost.Priced, trial.Plan.Cost.BusiestSeconds, trial.Ratio, trial.Plan.Left, trial.Plan.Optimal)
 		showPlan(out, in.Topology, in.Demand, trial.Plan.Assignments)
 	} else {
-		fmt.Fprintln(out, "  ours: no plan")
+		say(out, "  ours: no plan\n")
 	}
 	return err
 }
 
 func showPlan(out io.Writer, t *placement.Topology, d *placement.Demand, plan []placement.Assignment) {
 	for r := range d.Roles {
-		fmt.Fprintf(out, "    %s:", d.Roles[r].Name)
+		say(out, "    %s:", d.Roles[r].Name)
 		for _, a := range plan {
 			if a.Role == r {
-				fmt.Fprintf(out, " %d@%s", a.Index, t.NodeName(a.Node))
+				say(out, " %d@%s", a.Index, t.NodeName(a.Node))
 			}
 		}
-		fmt.Fprintln(out)
+		say(out, "\n")
 	}
 }
 
 // String is a line of what matters and one for each kind that falls short.
 func (o *Optimality) String() string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "%d instances, %d feasible, %d disagree, found %.4f, mean %.5f, p99 %.4f, max %.3f, optimal %.4f, 2nd cost %.4f, broken promises %d",
+	say(&text, "%d instances, %d feasible, %d disagree, found %.4f, mean %.5f, p99 %.4f, max %.3f, optimal %.4f, 2nd cost %.4f, broken promises %d",
 		o.Instances, o.Feasible, o.Disagreements, o.FoundShare, o.Mean, o.P99, o.Max, o.ExactShare, o.SecondMean, o.Broken)
 	for _, k := range o.Kinds {
 		if k.Worse > 0 {
-			fmt.Fprintf(&text, "\n  %-60s %5d, missed %d, worse %d, mean %.4f, p99 %.3f; --show %d", k.Kind, k.Instances, k.Missed, k.Worse, k.Mean, k.P99, k.Smallest)
+			say(&text, "\n  %-60s %5d, missed %d, worse %d, mean %.4f, p99 %.3f; --show %d", k.Kind, k.Instances, k.Missed, k.Worse, k.Mean, k.P99, k.Smallest)
 		}
 	}
 	return text.String()
@@ -75,13 +78,13 @@ func ShowCluster(seed uint64, index int, out io.Writer) error {
 	duel := Fight(seed, index)
 	t := duel.Cluster.Topology
 	lo, hi := t.Domains(rackTier)
-	fmt.Fprintf(out, "seed %d cluster %d: %d nodes, %d racks, load %.2f\n%s", seed, index, t.Nodes(), hi-lo, duel.Cluster.Load, duel.Cluster.Job())
+	say(out, "seed %d cluster %d: %d nodes, %d racks, load %.2f\n%s", seed, index, t.Nodes(), hi-lo, duel.Cluster.Load, duel.Cluster.Job())
 	for _, p := range append([]*Placing{duel.Ours}, duel.Others...) {
 		if p == nil || p.Cornered {
-			fmt.Fprintln(out, "no plan")
+			say(out, "no plan\n")
 			continue
 		}
-		fmt.Fprintf(out, "%s\n%s\n", p.Name, p.Cost)
+		say(out, "%s\n%s\n", p.Name, p.Cost)
 		showPlan(out, t, duel.Cluster.Demand, p.Assignments)
 	}
 	return duel.Broken

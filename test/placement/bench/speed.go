@@ -111,13 +111,13 @@ func measureSpeed(s Settings, out, progress io.Writer) ([]Speed, error) {
 		if fleets[c.fleet] == nil {
 			fleets[c.fleet] = instances.NewFleet(s.Seed, c.fleet.nodes, c.fleet.racks, c.fleet.blocks)
 		}
-		fmt.Fprintf(progress, "speed: %s on %d nodes\n", c.name, c.fleet.nodes)
+		say(progress, "speed: %s on %d nodes\n", c.name, c.fleet.nodes)
 		measured, err := c.run(fleets[c.fleet])
 		if err != nil {
 			return nil, err
 		}
 		for i := range measured {
-			fmt.Fprintf(out, "speed  %s\n", &measured[i])
+			say(out, "speed  %s\n", &measured[i])
 		}
 		rows = append(rows, measured...)
 	}

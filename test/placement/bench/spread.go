@@ -3,7 +3,6 @@
 package bench
 
 import (
-	"fmt"
 	"io"
 	"sync"
 	"time"
@@ -22,7 +21,7 @@ func spread[T any](n, workers int, name string, progress io.Writer, work func(i 
 				results[i] = work(i)
 				if w == 0 && time.Since(said) > 5*time.Second {
 					said = time.Now()
-					fmt.Fprintf(progress, "%s: %d of %d\n", name, i, n)
+					say(progress, "%s: %d of %d\n", name, i, n)
 				}
 			}
 		}()

@@ -23,15 +23,15 @@ svg{font:12px system-ui,sans-serif;--page:#fff;--ink:#1f2328;--soft:#59636e;--li
 `
 
 func (s *svg) rect(class string, x, y, width, height float64) {
-	fmt.Fprintf(s, "<rect class=%q x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n", class, x, y, width, height)
+	say(s, "<rect class=%q x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n", class, x, y, width, height)
 }
 
 func (s *svg) line(class string, x1, y1, x2, y2 float64) {
-	fmt.Fprintf(s, "<line class=%q x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n", class, x1, y1, x2, y2)
+	say(s, "<line class=%q x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n", class, x1, y1, x2, y2)
 }
 
 func (s *svg) text(class string, x, y float64, format string, values ...any) {
-	fmt.Fprintf(s, "<text class=%q x=\"%.1f\" y=\"%.1f\">%s</text>\n", class, x, y, html.EscapeString(fmt.Sprintf(format, values...)))
+	say(s, "<text class=%q x=\"%.1f\" y=\"%.1f\">%s</text>\n", class, x, y, html.EscapeString(fmt.Sprintf(format, values...)))
 }
 
 // document closes the drawing.

@@ -89,7 +89,7 @@ func Best(in *instances.Instance, limit int) Result {
 	r.Feasible = r.Whole || room.fitLess(whole)
 	if r.Whole {
 		s.found = false
-		unit := 1.0
+		var unit float64
 		if in.Demand.Pattern == placement.Collective {
 			unit = newRing(s).run()
 		} else {

@@ -26,7 +26,7 @@ func anywhere(rng *rand.Rand, in *instances.Instance) (plan []placement.Assignme
 
 func TestPriceEqualsEvaluateOnRandomPlans(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
-	for index := range uint64(3000) {
+	for index := range uint64(1500) {
 		in := instances.Small(11, index)
 		plan := anywhere(rng, in)
 		want, err := placement.Evaluate(in.Topology, in.Demand, plan)
@@ -39,7 +39,7 @@ func TestPriceEqualsEvaluateOnRandomPlans(t *testing.T) {
 
 func TestBestIsCheckedAndPricedByTheProduct(t *testing.T) {
 	const limit = 2e6
-	for index := range uint64(1500) {
+	for index := range uint64(500) {
 		in := instances.Small(12, index)
 		r := bruteforce.Best(in, limit)
 		if !r.Complete || !r.Whole {
@@ -56,7 +56,7 @@ func TestBestIsCheckedAndPricedByTheProduct(t *testing.T) {
 // TestBestIsTheLeastOfAllPlans enumerates every assignment of very small jobs, with nothing left out.
 func TestBestIsTheLeastOfAllPlans(t *testing.T) {
 	tried := 0
-	for index := range uint64(1200) {
+	for index := range uint64(500) {
 		in := instances.Small(13, index)
 		plan := anywhere(rand.New(rand.NewPCG(1, 1)), in)
 		if plans := math.Pow(float64(in.Topology.Nodes()), float64(len(plan))); plans > 700 {
@@ -89,5 +89,5 @@ func TestBestIsTheLeastOfAllPlans(t *testing.T) {
 			require.InEpsilon(t, 1+least, 1+r.Cost.Of(in.Options.Objective), 1e-9, "instance %d\n%s", index, in)
 		}
 	}
-	require.Greater(t, tried, 100)
+	require.Greater(t, tried, 40)
 }

@@ -25,7 +25,6 @@ type ring struct {
 	*search
 	seats []seat
 	pods  []int // pending pods from each position on
-	ranks int
 
 	lo, hi int
 	free   [][]int64
@@ -202,10 +201,10 @@ func (r *ring) others(tier, a, b, pods int) int {
 	count, domain := 0, -1
 	for n := r.lo; n < r.hi; n++ {
 		room := traffic.Fits(r.free[n], r.least, pods)
-		switch d := r.tree.Up[n][tier]; {
-		case d == a || d == b:
+		switch d := r.tree.Up[n][tier]; d {
+		case a, b:
 			pods -= room
-		case d == domain:
+		case domain:
 			rooms[count-1] += room
 		default:
 			domain = d

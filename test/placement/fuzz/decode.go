@@ -7,6 +7,7 @@ package fuzz
 import (
 	"fmt"
 	"math"
+	"strconv"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
@@ -97,7 +98,11 @@ func (d *decoder) topology() placement.TopologySpec {
 			node.Name = "n0"
 		}
 		for tier := range above {
-			node.Domains = append(node.Domains, []string{"a", "b", "c", "d", ""}[d.below(4+d.below(8)/7)]+fmt.Sprint(tier))
+			name := ""
+			if d.below(16) > 0 {
+				name = string(rune('a'+d.below(4))) + strconv.Itoa(tier)
+			}
+			node.Domains = append(node.Domains, name)
 		}
 		for r := range node.Free {
 			node.Free[r] = d.amount(24)

@@ -36,14 +36,17 @@ func promises(data []byte) error {
 	if !reflect.DeepEqual(plan, again) || fmt.Sprint(err) != fmt.Sprint(errAgain) {
 		return fmt.Errorf("a fresh topology gives another plan: %v, %w; %v, %w", plan, err, again, errAgain)
 	}
-	if err := explains(t, d, c.Options, plan); err != nil {
-		return err
+	if err == nil || errors.Is(err, placement.ErrNoFit) {
+		if err := explains(t, d, c.Options, plan); err != nil {
+			return err
+		}
 	}
-	if err == nil {
+	switch {
+	case err == nil:
 		err = holds(t, d, plan)
-	} else if errors.Is(err, placement.ErrNoFit) {
+	case errors.Is(err, placement.ErrNoFit):
 		err = nil
-	} else {
+	default:
 		err = errInvalid
 	}
 	if after := picture(t); !reflect.DeepEqual(before, after) {
@@ -85,7 +88,7 @@ func holds(t *placement.Topology, d *placement.Demand, plan *placement.Plan) err
 func explains(t *placement.Topology, d *placement.Demand, o placement.Options, plan *placement.Plan) error {
 	e, err := placement.Explain(t, d, o)
 	if err != nil {
-		return nil // the input is not valid, as Solve said
+		return err
 	}
 	if !reflect.DeepEqual(e.Plan, plan) {
 		return fmt.Errorf("the explanation has the plan %v, and Solve %v", e.Plan, plan)

@@ -54,9 +54,11 @@ func one(yes bool) int {
 }
 
 func TestOneSeedOneInstance(t *testing.T) {
-	require.Equal(t, instances.Small(5, 9).String(), instances.Small(5, 9).String())
+	one, again := instances.Small(5, 9), instances.Small(5, 9)
+	require.Equal(t, one.String(), again.String())
 	require.NotEqual(t, instances.Small(5, 9).String(), instances.Small(6, 9).String())
-	require.Equal(t, instances.Cluster(5, 9).String(), instances.Cluster(5, 9).String())
+	cluster, same := instances.Cluster(5, 9), instances.Cluster(5, 9)
+	require.Equal(t, cluster.String(), same.String())
 }
 
 func TestClustersAreLoadedAndTheJobFits(t *testing.T) {
