@@ -34,6 +34,29 @@ func (p *problem) anchorsOf(s scope, most int) []NodeID {
 	return append(nodes, p.largest(p.leaves(s, lots), lots, most)...)
 }
 
+// seedsPerTier are so many domains of each tier below a scope, those that hold most of the job.
+const seedsPerTier = 2
+
+// seeds are the domains of a tier to begin at: a job that is a little too large for them leaves little elsewhere.
+func (p *problem) seeds(s scope, tier int) (seeds []DomainID) {
+	lots := p.lots()
+	lo, hi := p.t.NodesOf(s.domain)
+	var all []promise
+	for d := p.t.Ancestor(lo, tier); d <= p.t.Ancestor(hi-1, tier); d++ {
+		if share := p.share(d, lots); share > 0 {
+			all = append(all, promise{d, share})
+		}
+	}
+	most := seedsPerTier * p.effort
+	if p.members() > largeJob*p.effort {
+		most = 1
+	}
+	for _, found := range first(all, most) {
+		seeds = append(seeds, found.domain)
+	}
+	return seeds
+}
+
 type promise struct {
 	domain DomainID
 	share  float64

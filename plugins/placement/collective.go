@@ -143,4 +143,8 @@ func (c *collective) endsIn(ends *[maxIslands]int64, whole bool) {
 	}
 	ends[c.picked[0]]++
 	ends[c.picked[last]]++
+	if c.size > 1 && (last+1)%c.size != 0 { // the last group goes on elsewhere
+		ends[c.picked[first]] += c.weight
+		ends[c.picked[last]] += c.weight
+	}
 }

@@ -27,10 +27,10 @@ func (b *board) fill(d DomainID, tier int, lots []lot, by order) {
 	b.fillBut(d, tier, lots, by, NoDomain)
 }
 
-// grow fills a node, then what is left of its rack, then of its block, and so on up to a tier: as near as can be.
-func (b *board) grow(anchor NodeID, top int, lots []lot, by order) {
+// grow fills a domain, then what is left of the one above it, and so on up to a tier: as near as can be.
+func (b *board) grow(anchor DomainID, tier, top int, lots []lot, by order) {
 	done := NoDomain
-	for d, tier := DomainID(anchor), NodeTier; tier <= top && wanted(lots) > 0; d, tier = b.p.t.parent[d], tier+1 {
+	for d := anchor; tier <= top && wanted(lots) > 0; d, tier = b.p.t.parent[d], tier+1 {
 		b.fillBut(d, tier, lots, by, done)
 		done = d
 	}

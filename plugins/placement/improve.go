@@ -152,7 +152,7 @@ func (s *descent) empty(node NodeID, kinds func(k int) bool) bool {
 func (s *descent) align(targets []NodeID) (improved bool) {
 	b := s.b
 	ring, ok := b.p.traffic.(*collective)
-	if !ok || ring.group == 1 || b.kinds > 1 {
+	if !ok || ring.group == 1 || len(ring.gaps) == 0 || b.kinds > 1 {
 		return false
 	}
 	nodes, _ := b.nodes()

@@ -4,8 +4,7 @@ package placement
 
 import "slices"
 
-// Work is counted in domains looked at. Small jobs improve each start by so much; of large ones, only the best starts.
-// Then the best plan is improved once more.
+// Work is counted in domains looked at. Jobs of few members improve each start; of larger ones, only the best starts.
 const (
 	startWork = 1 << 12
 	// searchWork ends the starts once there is a plan.
@@ -13,10 +12,10 @@ const (
 	finalWork  = 1 << 14
 	// scopeWork bounds the pairs of states that an exact search of one scope may look at.
 	scopeWork = 1 << 14
-	// largeJob has so many members.
-	largeJob = 128
-	// largeStarts are improved, for large jobs.
+	// largeJob has so many members. Of its starts largeStarts are improved, of smaller jobs' someStarts.
+	largeJob    = 128
 	largeStarts = 2
+	someStarts  = 8
 )
 
 // incumbent is one of the best plans found so far.
@@ -31,12 +30,10 @@ type incumbent struct {
 func (p *problem) search(lo, hi NodeID) []incumbent {
 	b := newBoard(p)
 	defer b.close()
-	s := &search{p: p, b: b, keep: 1, large: p.members() > largeJob*p.effort}
+	s := &search{p: p, b: b, large: p.members() > largeJob*p.effort, each: p.members() <= fewMembers}
+	s.keep = s.starts()
 	if p.needsRanks() {
-		s.keep = maxIncumbents // counts do not tell which is best
-	}
-	if s.large {
-		s.keep = max(s.keep, largeStarts)
+		s.keep = max(s.keep, maxIncumbents) // counts do not tell which is best
 	}
 	for tier := NodeTier; tier <= p.highest(); tier++ {
 		for _, scope := range p.scopes(tier, lo, hi) {
@@ -49,17 +46,28 @@ func (p *problem) search(lo, hi NodeID) []incumbent {
 			break // no plan that needs more than one domain of this tier is cheaper
 		}
 	}
-	improved := slices.Clone(s.best[:min(len(s.best), 1)])
-	if s.large {
-		improved = slices.Clone(s.best[:min(len(s.best), largeStarts)])
-	}
-	for _, start := range improved {
+	for _, start := range slices.Clone(s.best[:min(len(s.best), s.starts())]) {
 		b.reset()
 		b.set(start.nodes, start.counts)
-		b.improve(nil, finalWork*p.effort/len(improved))
+		work := startWork
+		if s.each || s.large {
+			work = finalWork / s.starts()
+		}
+		b.improve(nil, work*p.effort)
 		s.offer()
 	}
 	return s.best
+}
+
+// starts is how many of the best are improved at the end.
+func (s *search) starts() int {
+	switch {
+	case s.each:
+		return 1
+	case s.large:
+		return largeStarts
+	}
+	return someStarts * s.p.effort
 }
 
 // offer takes what is on the board, if it is a plan and among the best.
@@ -90,6 +98,7 @@ type search struct {
 	keep  int
 	work  int
 	large bool
+	each  bool // start is improved
 }
 
 // within makes all starts in one scope.
@@ -108,7 +117,12 @@ func (s *search) within(scope scope) {
 		s.start(scope, func() { b.cover(scope.domain, scope.tier) })
 	}
 	for _, anchor := range p.anchors(scope) {
-		s.start(scope, func() { b.grow(anchor, scope.tier, p.lots(), roomiest) })
+		s.start(scope, func() { b.grow(DomainID(anchor), NodeTier, scope.tier, p.lots(), roomiest) })
+	}
+	for tier := NodeTier + 1; tier < scope.tier; tier++ {
+		for _, seed := range p.seeds(scope, tier) {
+			s.start(scope, func() { b.grow(seed, tier, scope.tier, p.lots(), roomiest) })
+		}
 	}
 	if len(s.best) == 0 && b.pack(p.t.NodesOf(scope.domain)) {
 		s.offer()
@@ -150,13 +164,13 @@ func (s *search) start(scope scope, fill func()) {
 	fill()
 	s.b.settle()
 	var targets []NodeID
-	if !s.b.complete() || !s.large {
+	if !s.b.complete() || s.each {
 		targets = s.p.targets(scope)
 	}
 	if !s.b.complete() && !s.b.greedy(targets, -1).ok {
 		return
 	}
-	if !s.large {
+	if s.each {
 		s.b.improve(targets, startWork*s.p.effort)
 	}
 	s.offer()
