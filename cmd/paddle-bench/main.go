@@ -26,7 +26,7 @@ func run(args []string) int {
 	flags.StringVar(&settings.Folder, "out", "_output/bench", "folder for placement.json and placement.svg")
 	flags.IntVar(&settings.Instances, "instances", bench.DefaultInstances, "small instances against brute force, each way")
 	flags.IntVar(&settings.Clusters, "clusters", bench.DefaultClusters, "loaded clusters against the baselines")
-	flags.StringSliceVar(&settings.Only, "only", nil, "parts to run: optimality, baselines, speed")
+	flags.StringSliceVar(&settings.Only, "only", nil, fmt.Sprintf("parts to run: some of %v; none means all", bench.Parts()))
 	flags.IntVar(&settings.Workers, "workers", 0, "pieces of work at a time; 0 means one for each CPU")
 	flags.BoolVar(&settings.NoTenfold, "no-tenfold", false, "leave out the fleets of 50,000 and 100,000 nodes")
 	show := flags.Int("show", -1, "print one instance of a part (--only), with the optimum or the baselines, and stop")
@@ -39,6 +39,11 @@ func run(args []string) int {
 	}
 	if flags.NArg() != 1 || flags.Arg(0) != "placement" {
 		return wrong(fmt.Sprintf("unknown arguments %q: want placement", flags.Args()))
+	}
+	for _, part := range settings.Only {
+		if !slices.Contains(bench.Parts(), part) {
+			return wrong(fmt.Sprintf("unknown part %q: want some of %v", part, bench.Parts()))
+		}
 	}
 	var err error
 	switch {

@@ -19,7 +19,7 @@ type Settings struct {
 	Seed uint64
 	// Instances against brute force, each way; Clusters against the baselines.
 	Instances, Clusters int
-	// Only these parts: optimality, baselines, speed; none means all.
+	// Only these Parts; none means all.
 	Only []string
 	// NoTenfold leaves out the fleets of ten times the nodes, and what is measured with them.
 	NoTenfold bool
@@ -28,6 +28,9 @@ type Settings struct {
 	// Folder that the JSON and the plot are written to.
 	Folder string
 }
+
+// Parts of a run.
+func Parts() []string { return []string{"optimality", "baselines", "speed"} }
 
 // The numbers that issue 3 asks for.
 const (

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestExitCodes(t *testing.T) {
+	folder := t.TempDir()
+	for _, c := range []struct {
+		name string
+		args []string
+		want int
+	}{
+		{"help", []string{"--help"}, 0},
+		{"no subcommand", nil, 2},
+		{"unknown subcommand", []string{"scheduling"}, 2},
+		{"unknown flag", []string{"placement", "--fast"}, 2},
+		{"unknown part", []string{"placement", "--only", "optimum"}, 2},
+		{"a slice", []string{"placement", "--only", "optimality,baselines", "--instances", "5", "--clusters", "2", "--out", folder}, 0},
+		{"one instance", []string{"placement", "--show", "3"}, 0},
+		{"one cluster", []string{"placement", "--show", "3", "--only", "baselines"}, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, run(c.args)) })
+	}
+	require.FileExists(t, filepath.Join(folder, "placement.json"))
+	require.FileExists(t, filepath.Join(folder, "placement.svg"))
+}
