@@ -5,6 +5,7 @@ package placement_test
 import (
 	"fmt"
 	"math/rand"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -169,14 +170,15 @@ func TestCostFlowByFlow(t *testing.T) {
 		topology := built(t, randomCluster(random))
 		var lines []string
 		for _, name := range []string{"ps", "worker", "heter1", "silent", "worker", "heter3"}[:1+random.Intn(6)] {
-			line := name + ":"
+			at := []string{name + ":"}
 			for range random.Intn(5) {
-				line += " " + topology.NodeName(placement.NodeID(random.Intn(topology.Nodes())))
+				node := topology.NodeName(placement.NodeID(random.Intn(topology.Nodes())))
 				if random.Intn(4) == 0 {
-					line += "*"
+					node += "*"
 				}
+				at = append(at, node)
 			}
-			lines = append(lines, line)
+			lines = append(lines, strings.Join(at, " "))
 		}
 		d, assignments := laidOut(t, topology, placement.Pattern(random.Intn(4)), int64(random.Intn(4)), lines...)
 		d.ParameterBytes, d.ActivationBytes = 6, 3
