@@ -88,7 +88,7 @@ func (r *Report) speedBars() []Bar {
 		name := fmt.Sprintf("speed: %s (%s)", c.name, one.state())
 		bars = append(bars, most(name+": sorts", one.Sorts, c.limit))
 		if ten != nil {
-			bars = append(bars, most(name+": time on 10 times the nodes", ten.MS/one.MS, tenfoldTime))
+			bars = append(bars, most(name+": time on 10 times the nodes", ten.LeastMS/one.LeastMS, tenfoldTime))
 		}
 	}
 	for _, a := range r.Allocations {

@@ -68,11 +68,14 @@ func (y *yardstick) between(work func()) reading {
 	return r
 }
 
-// medianOf something of all readings.
-func medianOf(readings []reading, what func(reading) float64) float64 {
-	var values []float64
+func valuesOf(readings []reading, what func(reading) float64) []float64 {
+	values := make([]float64, 0, len(readings))
 	for _, r := range readings {
 		values = append(values, what(r))
 	}
-	return median(values)
+	return values
+}
+
+func medianOf(readings []reading, what func(reading) float64) float64 {
+	return median(valuesOf(readings, what))
 }

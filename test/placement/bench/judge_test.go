@@ -83,7 +83,7 @@ func TestBars(t *testing.T) {
 		return all
 	}
 	speed := func(name string, nodes int, ms float64) Speed {
-		return Speed{Case: name, Nodes: nodes, MS: ms, Sorts: ms / 0.5}
+		return Speed{Case: name, Nodes: nodes, MS: ms, LeastMS: ms, Sorts: ms / 0.5}
 	}
 	good := met(&Report{
 		Optimality: &Optimality{Instances: DefaultInstances, Mean: 1.005, P99: 1.05},

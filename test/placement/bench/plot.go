@@ -94,7 +94,7 @@ func (s *svg) baselines(r *Report, top float64) float64 {
 	for i := range r.Baselines {
 		b := &r.Baselines[i]
 		s.text("end", labelWidth, y+15, "%s", b.Name)
-		s.bar("one", y, math.Log(max(1, b.CostRatio)), math.Log(most), fmt.Sprintf("x%.2f; across racks x%.1f; ours is worse on %d", b.CostRatio, b.RackBytes, b.Worse))
+		s.bar("one", y, math.Log(max(1, b.CostRatio)), 0, math.Log(most), fmt.Sprintf("x%.2f; across racks x%.1f; ours is worse on %d", b.CostRatio, b.RackBytes, b.Worse))
 		y += rowHeight
 	}
 	return y + 24
@@ -102,10 +102,15 @@ func (s *svg) baselines(r *Report, top float64) float64 {
 
 const barsWidth = plotWidth - labelWidth - 2*margin - 265
 
-func (s *svg) bar(class string, y, value, most float64, label string) {
-	width := barsWidth * value / most
-	s.rect(class, labelWidth+10, y+3, max(1, width), rowHeight-6)
-	s.text("soft", labelWidth+16+max(1, width), y+15, "%s", label)
+// bar with a label behind it, and a mark at a limit if that is not 0.
+func (s *svg) bar(class string, y, value, limit, most float64, label string) {
+	width := max(1, barsWidth*value/most)
+	s.rect(class, labelWidth+10, y+3, width, rowHeight-6)
+	mark := barsWidth * limit / most
+	if limit > 0 {
+		s.line("bar", labelWidth+10+mark, y+1, labelWidth+10+mark, y+rowHeight-1)
+	}
+	s.text("soft", labelWidth+16+max(width, mark), y+15, "%s", label)
 }
 
 // speed draws times in sorts of the nodes; a mark is the bar.
@@ -114,7 +119,7 @@ func (s *svg) speed(r *Report, top float64) float64 {
 	const foot = 0.1
 	most := 10.0
 	for i := range r.Speed {
-		most = max(most, r.Speed[i].Sorts)
+		most = max(most, r.Speed[i].Sorts, r.Speed[i].limit())
 	}
 	y := top + 24
 	for i := range r.Speed {
@@ -124,11 +129,11 @@ func (s *svg) speed(r *Report, top float64) float64 {
 			class = "two"
 		}
 		s.text("end", labelWidth, y+15, "%s, %d nodes, %s", c.Case, c.Nodes, c.state())
-		s.bar(class, y, math.Log(max(c.Sorts, foot*1.05)/foot), math.Log(most/foot), fmt.Sprintf("%.1f sorts, %.3g ms", c.Sorts, c.MS))
-		if limit := c.limit(); limit > 0 && limit <= most {
-			x := labelWidth + 10 + barsWidth*math.Log(limit/foot)/math.Log(most/foot)
-			s.line("bar", x, y+1, x, y+rowHeight-1)
+		limit := 0.0
+		if c.limit() > 0 {
+			limit = math.Log(c.limit() / foot)
 		}
+		s.bar(class, y, math.Log(max(c.Sorts, foot*1.05)/foot), limit, math.Log(most/foot), fmt.Sprintf("%.1f sorts, %.3g ms", c.Sorts, c.MS))
 		y += rowHeight
 	}
 	return y + margin
