@@ -130,3 +130,40 @@ func TestJobsOfManySizesOnARandomCluster(test *testing.T) {
 		}
 	}
 }
+
+func TestNoMoreWouldFit(test *testing.T) {
+	left := 0
+	for seed := range int64(1200) {
+		t, d, o := tightCase(seed)
+		if d.Colocation == Required {
+			continue
+		}
+		for r := range d.Roles {
+			d.Roles[r].Minimum /= 2
+		}
+		plan := legal(test, t, d, o, seed)
+		if plan == nil || len(plan.Left) == 0 {
+			continue
+		}
+		left++
+		count := make([]int, len(d.Roles))
+		for r := range d.Roles {
+			count[r] = len(d.Roles[r].Placed)
+		}
+		for _, a := range plan.Assignments {
+			count[a.Role]++
+		}
+		// One more of a role, with as many of the roles before it and the minimum of those after it.
+		for _, m := range plan.Left {
+			more := *d
+			more.Roles = slices.Clone(d.Roles)
+			for r := range m.Role + 1 {
+				more.Roles[r].Minimum = count[r]
+			}
+			more.Roles[m.Role].Minimum++
+			_, err := Solve(t, &more, o)
+			require.ErrorIs(test, err, ErrNoFit, "seed %d: one more of role %d fits", seed, m.Role)
+		}
+	}
+	require.Greater(test, left, 100)
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package placement
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestGather puts groups of four on nodes of racks of two: r0 is n00 and n01, r1 is n02 and n03, and so on.
+func TestGather(test *testing.T) {
+	for _, c := range []struct {
+		name    string
+		free    []int64
+		members int
+		runs    map[int]NodeID
+		change  func(t *Topology, d *Demand)
+		want    []NodeID // of pending members; nil if not everybody finds room
+	}{
+		{"each group on the tightest node that holds it", []int64{9, 3, 5, 4}, 8, nil, nil, []NodeID{3, 3, 3, 3, 2, 2, 2, 2}},
+		{"of nodes that hold it, the nearest one", []int64{4, 6, 5, 0}, 8, nil, nil, []NodeID{0, 0, 0, 0, 1, 1, 1, 1}},
+		{"no node holds it: the roomiest first, then those near it", []int64{1, 3, 2, 0, 2}, 4, nil, nil, []NodeID{1, 1, 1, 0}},
+		{"the last group is smaller", []int64{4, 0, 2}, 6, nil, nil, []NodeID{0, 0, 0, 0, 2, 2}},
+		// Members 4 to 7 begin where the fifth one runs; the first four go next to it.
+		{"groups with members that run come first", []int64{5, 4, 3, 6}, 8, map[int]NodeID{4: 2}, nil, []NodeID{3, 3, 3, 3, 2, 2, 2}},
+		{"not everybody has room", []int64{3, 3}, 8, nil, nil, nil},
+		{"an eligible node", []int64{4, 5}, 4, nil, func(t *Topology, d *Demand) {
+			d.Roles[0].Eligible = NewNodeSet(t)
+			d.Roles[0].Eligible.Add(1)
+		}, []NodeID{1, 1, 1, 1}},
+	} {
+		test.Run(c.name, func(test *testing.T) {
+			t := gpuTree(test, c.free...)
+			d := ringOf(c.members, c.runs)
+			d.GroupSize = 4
+			if c.change != nil {
+				c.change(t, d)
+			}
+			b, _ := boardOf(t, d, Options{})
+			defer b.close()
+			var all []NodeID
+			var plan []Assignment
+			for n := range NodeID(t.Nodes()) {
+				all = append(all, n)
+			}
+			for _, index := range d.Roles[0].Pending {
+				plan = append(plan, Assignment{Index: index, Node: all[len(all)-1]})
+			}
+			gathered, ok := b.p.gatherRing(all, plan)
+			require.Equal(test, c.want != nil, ok)
+			var nodes []NodeID
+			for _, a := range gathered {
+				nodes = append(nodes, a.Node)
+			}
+			require.Equal(test, c.want, nodes)
+		})
+	}
+}
