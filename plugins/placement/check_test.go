@@ -62,6 +62,7 @@ func TestDemandsThatAreRefused(t *testing.T) {
 		`role "ps": pending member 1 is out of order`:    func(d *demand) { d.Roles[0].Pending[1] = 1 },
 		`role "ps": placed member -1 is out of order`:    func(d *demand) { d.Roles[0].Placed[0].Index = -1 },
 		`role "ps": placed member 0 is out of order`:     func(d *demand) { d.Roles[0].Placed[1].Index = 0 },
+		`role "ps": member 1 is both pending and`:        func(d *demand) { d.Roles[0].Placed[0].Index = 1 },
 		`role "ps": member 4 is both pending and`:        func(d *demand) { d.Roles[0].Placed[1].Index = 4 },
 		`role "ps": member 0 is on node -1, which the`:   func(d *demand) { d.Roles[0].Placed[0].Node = -1 },
 		`role "ps": member 3 is on node 4, which the`:    func(d *demand) { d.Roles[0].Placed[1].Node = 4 },

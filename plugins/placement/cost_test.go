@@ -106,6 +106,8 @@ func TestCostByHand(t *testing.T) {
 			floats{0, 2, 2, 0}, floats{0, 1, 1, 0}, []int{0, 3, 3, 2}, 1, "n1"},
 		{"heter workers count as workers of servers", ps, 0, []string{"ps: n1", "heter2: n2"}, nil,
 			floats{0, 2, 0, 0}, floats{0, 1, 0, 0}, []int{0, 2, 1, 1}, 1, "n1"},
+		{"of uplinks that are as busy, the first", ps, 0, []string{"ps: n2", "worker: n1"}, nil,
+			floats{0, 2, 0, 0}, floats{0, 1, 0, 0}, []int{0, 2, 1, 1}, 1, "n1"},
 		{"no servers", ps, 0, []string{"worker: n1 n5"}, nil, floats{0, 0, 0, 0}, floats{0, 0, 0, 0}, []int{0, 2, 2, 2}, 0, ""},
 		{"single", single, 1, []string{"ps: n1", "worker: n1 n5"}, nil, floats{0, 0, 0, 0}, floats{0, 0, 0, 0}, []int{0, 2, 2, 2}, 0, ""},
 
