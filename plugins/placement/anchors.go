@@ -35,7 +35,7 @@ func (p *problem) anchorsOf(s scope, most int) []NodeID {
 }
 
 // seedsPerTier are so many domains of each tier below a scope, those that hold most of the job.
-const seedsPerTier = 2
+const seedsPerTier = 4
 
 // seeds are the domains of a tier to begin at: a job that is a little too large for them leaves little elsewhere.
 func (p *problem) seeds(s scope, tier int) (seeds []DomainID) {

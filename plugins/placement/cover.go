@@ -2,7 +2,11 @@
 
 package placement
 
-import "math"
+import (
+	"cmp"
+	"math"
+	"slices"
+)
 
 // coverWork bounds the pairs of parts and counts that cover looks at.
 const coverWork = 1 << 19
@@ -65,16 +69,11 @@ func (b *board) cover(d DomainID, tier int) bool {
 
 // below works out the sets of a domain, without the price of its own border.
 func (c *cover) below(d DomainID, tier int) *covered {
-	t := c.b.p.t
 	own := &covered{cost: make([]int64, c.want+1), node: -1}
 	for k := 1; k <= c.want; k++ {
 		own.cost[k] = uncovered
 	}
-	lo, hi := t.Children(d)
-	for child := lo; child < hi; child++ {
-		if c.b.p.kinds[0].shape.sumOf(child) == 0 {
-			continue
-		}
+	for _, child := range c.tightestFirst(d) {
 		if tier-1 == NodeTier {
 			c.join(own, c.node(NodeID(child)), 0)
 			continue
@@ -85,6 +84,20 @@ func (c *cover) below(d DomainID, tier int) *covered {
 		c.done = append(c.done, *own)
 	}
 	return own
+}
+
+// tightestFirst are the children of a domain that have room: of sets that cost the same, the first one found stays.
+func (c *cover) tightestFirst(d DomainID) []DomainID {
+	t := c.b.p.t
+	lo, hi := t.Children(d)
+	children := make([]DomainID, 0, hi-lo)
+	for child := lo; child < hi; child++ {
+		if c.b.p.kinds[0].shape.sumOf(child) > 0 {
+			children = append(children, child)
+		}
+	}
+	slices.SortStableFunc(children, func(a, b DomainID) int { return cmp.Compare(t.FreeGPUs(a), t.FreeGPUs(b)) })
+	return children
 }
 
 // node is a part that holds its members or none.

@@ -14,13 +14,16 @@ type scope struct {
 	tier    int
 	expense float64 // what a member costs there at least, as far as sums tell
 	share   float64
+	lead    float64
 }
 
 const (
-	// scopesPerTier are tried for jobs with more than fewMembers, fewScopes for others.
+	// scopesPerTier are tried; fewScopes for jobs of few members, where each is searched well, and for large ones.
 	scopesPerTier = 8
 	fewScopes     = 3
 	fewMembers    = 16
+	// leadScopes are looked at node by node.
+	leadScopes = 16
 )
 
 // highest is the tier of the domains within one of which everybody must be.
@@ -41,20 +44,37 @@ func (p *problem) scopes(tier int, lo, hi NodeID) []scope {
 	lots := p.lots()
 	for d := p.t.Ancestor(lo, tier); d <= p.t.Ancestor(hi-1, tier); d++ {
 		if share := p.share(d, lots); share >= 1 {
-			all = append(all, scope{d, tier, p.expense(d, tier, lots), share})
+			all = append(all, scope{domain: d, tier: tier, expense: p.expense(d, tier, lots), share: share})
 		}
 	}
-	slices.SortFunc(all, func(a, b scope) int {
-		return cmp.Or(cmp.Compare(a.expense, b.expense), cmp.Compare(a.share, b.share), cmp.Compare(a.domain, b.domain))
-	})
+	order := func(a, b scope) int {
+		return cmp.Or(cmp.Compare(a.expense, b.expense), cmp.Compare(b.lead, a.lead), cmp.Compare(a.share, b.share), cmp.Compare(a.domain, b.domain))
+	}
+	slices.SortFunc(all, order)
 	if tier == p.limit {
 		return all
 	}
+	if tier == NodeTier+1 {
+		all = all[:min(len(all), leadScopes*p.effort)]
+		for i := range all {
+			all[i].lead = p.lead(all[i].domain, lots)
+		}
+		slices.SortFunc(all, order)
+	}
 	most := scopesPerTier
-	if p.members() <= fewMembers {
+	if n := p.members(); n <= fewMembers || n > largeJob*p.effort {
 		most = fewScopes
 	}
 	return all[:min(len(all), most*p.effort)]
+}
+
+// lead is the largest share of the job that one node of a domain holds.
+func (p *problem) lead(d DomainID, lots []lot) (lead float64) {
+	lo, hi := p.t.NodesOf(d)
+	for n := lo; n < hi; n++ {
+		lead = max(lead, min(1, p.share(DomainID(n), lots)))
+	}
+	return lead
 }
 
 // leaving is the least that a plan costs whose members are in several domains of a tier: a single member that is apart

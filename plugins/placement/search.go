@@ -15,7 +15,7 @@ const (
 	// largeJob has so many members. Of its starts largeStarts are improved, of smaller jobs' someStarts.
 	largeJob    = 128
 	largeStarts = 2
-	someStarts  = 8
+	someStarts  = 12
 )
 
 // incumbent is one of the best plans found so far.
@@ -26,8 +26,9 @@ type incumbent struct {
 }
 
 // search is for jobs too large for the exact search: several starts by best-fit descent, each improved a little; then the
-// best of them as far as it goes. It returns the best plans that it found, the best one first.
-func (p *problem) search(lo, hi NodeID) []incumbent {
+// best of them as far as it goes. It returns the best plans that it found, the best one first; least says that the first is
+// as cheap as can be.
+func (p *problem) search(lo, hi NodeID) (found []incumbent, least bool) {
 	b := newBoard(p)
 	defer b.close()
 	s := &search{p: p, b: b, large: p.members() > largeJob*p.effort, each: p.members() <= fewMembers}
@@ -37,10 +38,14 @@ func (p *problem) search(lo, hi NodeID) []incumbent {
 	}
 	for tier := NodeTier; tier <= p.highest(); tier++ {
 		for _, scope := range p.scopes(tier, lo, hi) {
-			if len(s.best) > 0 && (s.work > searchWork*p.effort || !p.byBusy && s.best[0].value.bytes <= scope.atLeast(p)) {
+			if len(s.best) > 0 && s.work > searchWork*p.effort {
 				break
 			}
 			s.within(scope)
+			if len(s.best) > 0 && !p.byBusy && s.best[0].value.bytes <= scope.atLeast(p) {
+				least = true // scopes to come need as many nodes, or more
+				break
+			}
 		}
 		if len(s.best) > 0 && !p.byBusy && s.best[0].value.bytes <= p.leaving(tier) {
 			break // no plan that needs more than one domain of this tier is cheaper
@@ -56,7 +61,7 @@ func (p *problem) search(lo, hi NodeID) []incumbent {
 		b.improve(nil, work*p.effort)
 		s.offer()
 	}
-	return s.best
+	return s.best, least
 }
 
 // starts is how many of the best are improved at the end.
@@ -138,6 +143,12 @@ func (s *search) exact(scope scope) bool {
 	states := p.states()
 	if states == 0 {
 		return false
+	}
+	if least := scope.atLeast(p); least > 0 {
+		if s.b.reset(); s.b.cover(scope.domain, scope.tier) && s.b.sum.bytes <= least {
+			s.offer()
+			return true
+		}
 	}
 	nodes := p.targets(scope)
 	if len(nodes) == maxTargets*p.effort {

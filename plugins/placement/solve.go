@@ -90,11 +90,11 @@ func plan(t *Topology, d *Demand, o Options, take []int) (*Plan, bool) {
 	if nodes := p.small(lo, hi); nodes != nil {
 		return p.exactPlan(nodes)
 	}
-	found := p.search(lo, hi)
+	found, least := p.search(lo, hi)
 	if len(found) == 0 {
 		return nil, false
 	}
-	if !p.needsRanks() {
+	if least && d.GroupSize < 2 || !p.needsRanks() {
 		return &Plan{Assignments: p.assign(found[0].nodes, found[0].counts)}, true
 	}
 	return p.rankedPlan(found, lo, hi), true
