@@ -27,6 +27,23 @@ build: ## Build all commands into _output/bin
 	mkdir -p $(BIN)
 	$(GO) build -ldflags "-s -w" -o $(BIN)/ ./cmd/...
 
+##@ Measure
+
+SEED ?= 1
+FUZZTIME ?= 10m
+
+.PHONY: bench-placement
+bench-placement: ## Measure the planner against brute force, baselines and the clock; SEED=n draws other instances
+	$(GO) run ./cmd/paddle-bench placement --seed $(SEED) --out $(OUT)/bench
+
+.PHONY: draw-placement
+draw-placement: ## Plan 256 GPUs on a production cluster and draw the plan to _output/placement
+	$(GO) test -count=1 -v -run TestPlan ./test/placement/lingjun
+
+.PHONY: fuzz-placement
+fuzz-placement: ## Look for inputs that break the planner, for FUZZTIME
+	$(GO) test -run '^$$' -fuzz FuzzSolve -fuzztime $(FUZZTIME) ./test/placement/fuzz
+
 ##@ Develop
 
 .PHONY: verify
@@ -53,4 +70,4 @@ clean: ## Remove everything that was built or measured
 help: ## Show this list
 	@awk 'BEGIN {FS = ":.*##"; print "Usage: make <target>"} \
 	  /^##@/ {printf "\n%s\n", substr($$0, 5)} \
-	  /^[a-z-]+:.*##/ {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	  /^[a-z-]+:.*##/ {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package placement_test
+
+import (
+	"fmt"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+)
+
+// The worked example of README.md.
+//
+//	      root
+//	   r1      r2
+//	n1   n2  n3   n4     8 cpu each
+//	3    1   2    2      free GPUs
+func ExampleSolve() {
+	node := func(name, rack string, gpus int64) placement.NodeSpec {
+		return placement.NodeSpec{Name: name, Domains: []string{rack}, Free: []int64{8, gpus}}
+	}
+	topology, err := placement.NewTopology(placement.TopologySpec{
+		Resources:    []string{"cpu", "nvidia.com/gpu"},
+		Accelerators: []string{"nvidia.com/gpu"},
+		Tiers:        placement.DefaultTiers("rack"),
+		Nodes:        []placement.NodeSpec{node("n1", "r1", 3), node("n2", "r1", 1), node("n3", "r2", 2), node("n4", "r2", 2)},
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	servers := placement.Role{Name: "ps", Traffic: placement.Server, Request: []int64{2, 0}, Pending: []int{0, 1}, Minimum: 2}
+	workers := placement.Role{Name: "worker", Traffic: placement.Worker, Request: []int64{1, 1}, Pending: []int{0, 1, 2, 3}, Minimum: 4}
+	job := &placement.Demand{Pattern: placement.ParameterServer, Roles: []placement.Role{servers, workers}}
+	plan, err := placement.Solve(topology, job, placement.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, a := range plan.Assignments {
+		fmt.Printf("%s-%d on %s\n", job.Roles[a.Role].Name, a.Index, topology.NodeName(a.Node))
+	}
+	fmt.Println(plan.Cost)
+	job.HighestTier = placement.NodeTier
+	explanation, err := placement.Explain(topology, job, placement.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(explanation)
+	// Output:
+	// ps-0 on n1
+	// ps-1 on n1
+	// worker-0 on n1
+	// worker-1 on n1
+	// worker-2 on n1
+	// worker-3 on n2
+	// rack     1 used, 0 bytes cross at price 4, busiest uplink 0
+	// node     2 used, 2 bytes cross at price 1, busiest uplink 1
+	// island   0 bytes cross at price 0.25, busiest uplink 0
+	// priced   2, busiest uplink 1 s
+	// 1 of 4 workers has no room: node n1 has 3 GPUs free, 4 needed in one node (networkTopology hard, tier node); fits with tier rack
+}
