@@ -113,3 +113,32 @@ func TestRanksFollowTheTree(test *testing.T) {
 		}
 	}
 }
+
+func TestTwoRolesInOneGap(test *testing.T) {
+	t := gpuTree(test, make([]int64, 10)...)
+	role := func(name string, pending []int, placed ...Placed) Role {
+		return Role{Name: name, Traffic: Worker, Request: []int64{1}, Pending: pending, Placed: placed}
+	}
+	for _, c := range []struct {
+		name   string
+		roles  []Role
+		nodes  []NodeID
+		counts []int32 // of either role on each node
+		want   []NodeID
+	}{
+		// The second role goes on where the first ended (node 4), and ends where that began (node 0).
+		{"a whole ring", []Role{role("a", []int{0, 1}), role("b", []int{0, 1})},
+			[]NodeID{0, 1, 4, 5}, []int32{1, 0, 0, 1, 1, 0, 0, 1}, []NodeID{0, 4, 5, 1}},
+		// A gap from node 4 to node 0.
+		{"between members that run", []Role{role("a", []int{1}, Placed{0, 4}), role("b", []int{0, 1}, Placed{2, 0})},
+			[]NodeID{1, 3, 5}, []int32{0, 1, 0, 1, 1, 0}, []NodeID{5, 3, 1}},
+	} {
+		b, _ := boardOf(t, &Demand{Pattern: Collective, Roles: c.roles}, Options{})
+		var nodes []NodeID
+		for _, a := range b.p.assign(c.nodes, c.counts) {
+			nodes = append(nodes, a.Node)
+		}
+		require.Equal(test, c.want, nodes, c.name)
+		b.close()
+	}
+}

@@ -46,13 +46,13 @@ func TestTopologiesThatAreRefused(t *testing.T) {
 		"an island has -1 of 8 GPUs free": func(s *spec) {
 			s.Nodes[0].Islands = []placement.Island{{Size: 8, Free: -1}, {Size: 8, Free: 5}}
 		},
-		"an island has 4 of 3 GPUs free":         func(s *spec) { s.Nodes[0].Islands = []placement.Island{{Size: 3, Free: 4}} },
-		"an island has 4 of 32768 GPUs free":     func(s *spec) { s.Nodes[0].Islands = []placement.Island{{Size: 1 << 15, Free: 4}} },
-		"3 GPUs are free in its islands, and 4 ": func(s *spec) { s.Nodes[0].Islands = []placement.Island{{Size: 8, Free: 3}} },
-		`uplink of "b1": tier 4, bandwidth 1`:    func(s *spec) { s.Uplinks = []placement.Uplink{{Tier: 4, Path: "b1", Bandwidth: 1}} },
-		`uplink of "b1": tier 0, bandwidth 1`:    func(s *spec) { s.Uplinks = []placement.Uplink{{Tier: 0, Path: "b1", Bandwidth: 1}} },
-		`uplink of "b1": tier 3, bandwidth 0`:    func(s *spec) { s.Uplinks = []placement.Uplink{{Tier: 3, Path: "b1"}} },
-		`uplink of "b1": tier 3, bandwidth NaN`:  func(s *spec) { s.Uplinks = []placement.Uplink{{Tier: 3, Path: "b1", Bandwidth: math.NaN()}} },
+		"an island has 4 of 3 GPUs free":                                func(s *spec) { s.Nodes[0].Islands = []placement.Island{{Size: 3, Free: 4}} },
+		"an island has 4 of 32768 GPUs free":                            func(s *spec) { s.Nodes[0].Islands = []placement.Island{{Size: 1 << 15, Free: 4}} },
+		"3 GPUs are free in its islands, and 4 ":                        func(s *spec) { s.Nodes[0].Islands = []placement.Island{{Size: 8, Free: 3}} },
+		`uplink of "b1": tier 4, bandwidth 1: want a tier from 1 to 3 `: func(s *spec) { s.Uplinks = []placement.Uplink{{Tier: 4, Path: "b1", Bandwidth: 1}} },
+		`uplink of "b1": tier 0, bandwidth 1`:                           func(s *spec) { s.Uplinks = []placement.Uplink{{Tier: 0, Path: "b1", Bandwidth: 1}} },
+		`uplink of "b1": tier 3, bandwidth 0`:                           func(s *spec) { s.Uplinks = []placement.Uplink{{Tier: 3, Path: "b1"}} },
+		`uplink of "b1": tier 3, bandwidth NaN`:                         func(s *spec) { s.Uplinks = []placement.Uplink{{Tier: 3, Path: "b1", Bandwidth: math.NaN()}} },
 		`uplink of "b1": tier "rack" has no such domain`: func(s *spec) {
 			s.Uplinks = []placement.Uplink{{Tier: 2, Path: "b1", Bandwidth: 1}}
 		},
