@@ -37,7 +37,7 @@ func legal(test *testing.T, t *Topology, d *Demand, o Options, seed int64) *Plan
 
 func TestPlansAreLegalAndTheSameEveryTime(test *testing.T) {
 	plans := 0
-	for seed := range int64(700) {
+	for seed := range int64(400) {
 		t, d, o := tightCase(seed)
 		t.fits.shape([]int64{1, 1})
 		before := snapshotOf(t)
@@ -56,7 +56,7 @@ func TestPlansAreLegalAndTheSameEveryTime(test *testing.T) {
 			plans++
 		}
 	}
-	require.Greater(test, plans, 200)
+	require.Greater(test, plans, 100)
 }
 
 func TestTheOrderOfNodesDoesNotMatter(test *testing.T) {
@@ -88,7 +88,7 @@ func pricedAndBusy(plan *Plan, o Options) [2]float64 {
 
 func TestNoSearchBeatsAnOptimalPlan(test *testing.T) {
 	compared := 0
-	for seed := range int64(500) {
+	for seed := range int64(300) {
 		t, d, o := tightCase(seed)
 		o.NoExact = false
 		exact := legal(test, t, d, o, seed)
@@ -102,7 +102,7 @@ func TestNoSearchBeatsAnOptimalPlan(test *testing.T) {
 		a, b := pricedAndBusy(exact, o), pricedAndBusy(searched, o)
 		require.LessOrEqual(test, a[0], b[0]*(1+1e-9), "seed %d", seed)
 	}
-	require.Greater(test, compared, 100)
+	require.Greater(test, compared, 50)
 }
 
 func TestJobsOfManySizesOnARandomCluster(test *testing.T) {
@@ -112,7 +112,7 @@ func TestJobsOfManySizesOnARandomCluster(test *testing.T) {
 	for i := range free {
 		free[i] = int64(random.Intn(9))
 	}
-	for _, members := range []int{1, 2, 7, 20, 60, 127, 128, 129, 160} {
+	for _, members := range []int{1, 2, 7, 60, 128, 129} {
 		for pattern := Single; pattern <= Heter; pattern++ {
 			t := gpuTree(test, free...)
 			d := &Demand{Pattern: pattern, GroupSize: members % 5, Roles: []Role{
@@ -133,7 +133,7 @@ func TestJobsOfManySizesOnARandomCluster(test *testing.T) {
 
 func TestNoMoreWouldFit(test *testing.T) {
 	left := 0
-	for seed := range int64(1200) {
+	for seed := range int64(600) {
 		t, d, o := tightCase(seed)
 		if d.Colocation == Required {
 			continue
@@ -165,5 +165,5 @@ func TestNoMoreWouldFit(test *testing.T) {
 			require.ErrorIs(test, err, ErrNoFit, "seed %d: one more of role %d fits", seed, m.Role)
 		}
 	}
-	require.Greater(test, left, 100)
+	require.Greater(test, left, 50)
 }

@@ -132,13 +132,13 @@ func (h *history) change(test *testing.T, random *rand.Rand) {
 }
 
 func TestChangesAgainstATopologyBuiltAnew(test *testing.T) {
-	for seed := range int64(40) {
+	for seed := range int64(20) {
 		random := rand.New(rand.NewSource(seed))
 		h := newHistory(test, random)
 		for step := range 120 {
 			h.t.fits.shape([]int64{int64(random.Intn(12)), int64(random.Intn(5)), 0}) // more shapes than are kept
 			h.change(test, random)
-			if step%5 == 0 {
+			if step%10 == 0 {
 				asBuilt(test, h.t, h.spec)
 			}
 		}
