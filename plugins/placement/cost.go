@@ -76,7 +76,7 @@ func (c *Cost) carry(t *Topology, loads *tally, unit float64) {
 func (c *Cost) carryIslands(sum, most int64, unit float64) {
 	tier := &c.Tiers[IslandTier]
 	tier.Bytes, tier.Busiest = float64(sum)*unit, float64(most)*unit
-	if seconds := tier.Busiest / bandwidthOr(tier.Tier.Bandwidth, 1); seconds > c.BusiestSeconds {
+	if seconds := tier.Busiest / tier.Tier.bandwidth(); seconds > c.BusiestSeconds {
 		c.BusiestSeconds, c.BusiestUplink = seconds, NoDomain
 	}
 }

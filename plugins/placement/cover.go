@@ -18,7 +18,6 @@ const coverWork = 1 << 19
 type cover struct {
 	b    *board
 	want int
-	work int
 	done []covered // sets that hold everybody, by domain
 }
 
@@ -35,8 +34,8 @@ const uncovered = math.MaxInt64 / 4
 // cover puts a ring without fixed members on an empty board, if that is its only kind, or says that it did not.
 func (b *board) cover(d DomainID, tier int) bool {
 	p := b.p
-	ring, ok := p.traffic.(*collective)
-	if !ok || len(p.kinds) != 1 || len(ring.gaps) != 1 || len(p.fixed) > 0 || ring.group > 1 || p.byBusy || p.unit == 0 || p.kinds[0].class < 0 {
+	ring := p.ring
+	if ring == nil || len(p.kinds) != 1 || len(ring.gaps) != 1 || len(p.fixed) > 0 || ring.group > 1 || p.byBusy || p.unit == 0 || p.kinds[0].class < 0 {
 		return false
 	}
 	c := &cover{b: b, want: int(p.kinds[0].count)}

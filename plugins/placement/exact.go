@@ -27,7 +27,6 @@ type exact struct {
 	byBusy bool
 	limit  float64 // no uplink may be busier
 	row    []int32
-	tables []*table
 }
 
 // table is the best value of each state below one domain.

@@ -177,8 +177,8 @@ func (b *board) fillNode(node NodeID, lots []lot) {
 // whole is how many of a lot to put on a node: all that fit, but of parallel groups no more than stay together, if it is
 // one at least.
 func (b *board) whole(node NodeID, l *lot) int32 {
-	ring, ok := b.p.traffic.(*collective)
-	if !ok || ring.group == 1 || b.p.kinds[l.kinds[0]].class < 0 {
+	ring := b.p.ring
+	if ring == nil || ring.group == 1 || b.p.kinds[l.kinds[0]].class < 0 {
 		return l.want
 	}
 	n, group := min(l.want, b.room(node, l.kinds[0])), int32(ring.group)

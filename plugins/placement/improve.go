@@ -151,8 +151,8 @@ func (s *descent) empty(node NodeID, kinds func(k int) bool) bool {
 // align takes the members out of a domain that are the rest of a parallel group, highest tier first, if that helps.
 func (s *descent) align(targets []NodeID) (improved bool) {
 	b := s.b
-	ring, ok := b.p.traffic.(*collective)
-	if !ok || ring.group == 1 || len(ring.gaps) == 0 || b.kinds > 1 {
+	ring := b.p.ring
+	if ring == nil || ring.group == 1 || len(ring.gaps) == 0 || b.kinds > 1 {
 		return false
 	}
 	nodes, _ := b.nodes()

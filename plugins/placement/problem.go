@@ -38,6 +38,7 @@ type problem struct {
 	t       *Topology
 	d       *Demand
 	traffic traffic
+	ring    *collective // the traffic, if it is a ring
 	classes int
 	unit    float64
 	kinds   []kind

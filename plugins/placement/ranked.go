@@ -21,7 +21,7 @@ func (p *problem) rankedPlan(found []incumbent, lo, hi NodeID) *Plan {
 	for i := range found {
 		try(p.dealt(found[i].nodes, found[i].counts), found[i].value)
 	}
-	if p.traffic.(*collective).group > 1 && best.bytes > 0 {
+	if p.ring.group > 1 && best.bytes > 0 {
 		if gathered, ok := p.gatherRing(near, plan.Assignments); ok {
 			try(gathered, found[0].value)
 		}
@@ -32,7 +32,7 @@ func (p *problem) rankedPlan(found []incumbent, lo, hi NodeID) *Plan {
 // dealt is the better of two ways to deal ranks: whole groups first, or straight along the tree.
 func (p *problem) dealt(nodes []NodeID, counts []int32) []Assignment {
 	grouped := p.assign(nodes, counts)
-	if p.traffic.(*collective).group == 1 {
+	if p.ring.group == 1 {
 		return grouped
 	}
 	pods := newRingPods(p)

@@ -24,7 +24,7 @@ func (p *problem) assignBy(nodes []NodeID, counts []int32, groups bool) []Assign
 		kind := &p.kinds[k]
 		line := line{t: p.t, group: 1}
 		left, right := NodeID(-1), NodeID(-1)
-		if ring, ok := p.traffic.(*collective); ok && kind.class >= 0 {
+		if ring := p.ring; ring != nil && kind.class >= 0 {
 			g := ring.gaps[kind.class]
 			left, right, line.at = g.left, g.right, g.start%max(1, ring.length)
 			if groups {
@@ -129,9 +129,9 @@ func (l *line) below(tier int, stops []stop, left, right NodeID) (tail []stop) {
 	out := l.ordered
 	l.ordered = nil
 	end := l.below(tier-1, last, -1, right)
-	back := append(l.ordered, end...)
+	back := slices.Concat(l.ordered, end, tail)
 	l.ordered = out
-	return append(back, tail...)
+	return back
 }
 
 // nextOf is the child to go to next: one that ends a parallel group, if there is one; else the first by name.

@@ -46,7 +46,7 @@ type level struct {
 
 func newRingPods(p *problem) *ringPods {
 	t := p.t
-	r := &ringPods{p: p, ring: p.traffic.(*collective), groups: max(1, p.d.GroupSize), islands: append([]int16(nil), t.gpus.free...)}
+	r := &ringPods{p: p, ring: p.ring, groups: max(1, p.d.GroupSize), islands: append([]int16(nil), t.gpus.free...)}
 	kindOf := map[Member]int{}
 	for k := range p.kinds {
 		for _, index := range p.kinds[k].indexes {
@@ -145,7 +145,7 @@ func (r *ringPods) edge(a, b spot, weight int64) {
 	t := r.p.t
 	for _, at := range [2]spot{a, b} {
 		if at.island >= 0 {
-			r.end(at.island, weight, t.weights[IslandTier], bandwidthOr(t.tiers[IslandTier].Bandwidth, 1))
+			r.end(at.island, weight, t.weights[IslandTier], t.tiers[IslandTier].bandwidth())
 		}
 	}
 	tier := NodeTier
@@ -160,7 +160,7 @@ func (r *ringPods) border(d DomainID, at spot, tier int, weight int64) {
 	price, bandwidth := t.weights[tier], t.bandwidth[d]
 	if tier == NodeTier && at.island < 0 {
 		price += t.weights[IslandTier]
-		bandwidth = min(bandwidth, bandwidthOr(t.tiers[IslandTier].Bandwidth, 1))
+		bandwidth = min(bandwidth, t.tiers[IslandTier].bandwidth())
 	}
 	r.end(int(d), weight, price, bandwidth)
 }

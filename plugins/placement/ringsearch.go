@@ -7,8 +7,8 @@ import "slices"
 // needsRanks says whether counts per domain leave something of the cost open: parallel groups that pods share, several
 // islands in a node, or several roles on one ring.
 func (p *problem) needsRanks() bool {
-	ring, ok := p.traffic.(*collective)
-	if !ok || p.unit == 0 || len(ring.gaps) == 0 {
+	ring := p.ring
+	if ring == nil || p.unit == 0 || len(ring.gaps) == 0 {
 		return false
 	}
 	roles, members := 0, 0

@@ -101,8 +101,8 @@ func (p *problem) leaving(tier int) int64 {
 
 // atLeast is the least that a plan in a scope costs: for a ring, what it costs to use as many nodes as it must.
 func (s scope) atLeast(p *problem) int64 {
-	ring, ok := p.traffic.(*collective)
-	if !ok || len(p.fixed) > 0 || len(p.kinds) != 1 || len(ring.gaps) != 1 || p.unit == 0 || s.tier == NodeTier {
+	ring := p.ring
+	if ring == nil || len(p.fixed) > 0 || len(p.kinds) != 1 || len(ring.gaps) != 1 || p.unit == 0 || s.tier == NodeTier {
 		return 0
 	}
 	nodes := p.kinds[0].shape.nodesFor(s.domain, int64(p.kinds[0].count))

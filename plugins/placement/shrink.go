@@ -59,7 +59,7 @@ func (s *shrinking) price() staying {
 		loads, unit = walk.ends, endBytes(len(walk.node), s.d.parameterBytes())
 		sum, most := walk.islands()
 		cost.bytes = s.t.weights[IslandTier] * sum
-		cost.busy = float64(most) * unit / bandwidthOr(s.t.tiers[IslandTier].Bandwidth, 1)
+		cost.busy = float64(most) * unit / s.t.tiers[IslandTier].bandwidth()
 	} else {
 		loads, unit = flowLoads(s.t, s.d, stay)
 	}

@@ -3,6 +3,7 @@
 package placement
 
 import (
+	"errors"
 	"fmt"
 	"math"
 )
@@ -45,7 +46,7 @@ const maxPrice = 1 << 14
 func (t Tier) check() error {
 	switch {
 	case t.Name == "":
-		return fmt.Errorf("a tier has no name")
+		return errors.New("a tier has no name")
 	case math.IsNaN(t.Price) || t.Price < 0 || t.Price > maxPrice:
 		return fmt.Errorf("tier %q has price %v, want 0 to %d", t.Name, t.Price, maxPrice)
 	case math.IsNaN(t.Bandwidth) || math.IsInf(t.Bandwidth, 0) || t.Bandwidth < 0:
@@ -56,12 +57,10 @@ func (t Tier) check() error {
 
 func (t Tier) integerPrice() int64 { return int64(math.Round(t.Price * priceUnit)) }
 
-func bandwidthOr(own, otherwise float64) float64 {
-	if own > 0 {
-		return own
-	}
-	if otherwise > 0 {
-		return otherwise
+// bandwidth in bytes per second, 1 where none is given.
+func (t Tier) bandwidth() float64 {
+	if t.Bandwidth > 0 {
+		return t.Bandwidth
 	}
 	return 1
 }

@@ -133,7 +133,7 @@ func (t *Topology) grow(nodes []placed) {
 				t.childHi = append(t.childHi, NoDomain)
 				bandwidth := 1.0
 				if tier < top {
-					bandwidth = bandwidthOr(t.tiers[tier].Bandwidth, 1)
+					bandwidth = t.tiers[tier].bandwidth()
 				}
 				t.bandwidth = append(t.bandwidth, bandwidth)
 				if below != nil {

@@ -2,7 +2,10 @@
 
 package placement
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Nodes is the number of nodes.
 func (t *Topology) Nodes() int { return int(t.first[NodeTier+1]) }
@@ -90,9 +93,5 @@ func (t *Topology) DomainName(d DomainID) string {
 		parts = append(parts, t.name[d])
 	}
 	slices.Reverse(parts)
-	path := parts[0]
-	for _, part := range parts[1:] {
-		path += pathSeparator + part
-	}
-	return path
+	return strings.Join(parts, pathSeparator)
 }

@@ -62,7 +62,7 @@ func (p *problem) leaf(node NodeID, row []int32) value {
 	}
 	if sum, most := p.traffic.island(node, row, p.gpus); sum > 0 {
 		v.bytes += p.weights[IslandTier] * sum
-		v.busy = max(v.busy, float64(most)*p.unit/bandwidthOr(p.t.tiers[IslandTier].Bandwidth, 1))
+		v.busy = max(v.busy, float64(most)*p.unit/p.t.tiers[IslandTier].bandwidth())
 	}
 	return v
 }
