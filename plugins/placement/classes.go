@@ -17,12 +17,7 @@ type classes struct {
 // needs says whether a plan can need a node: it, and as many of its class as there are members. Nodes come in the order of
 // their ids.
 func (c *classes) needs(n NodeID) bool {
-	if c.fixed == nil {
-		c.fixed = map[NodeID]bool{}
-		for _, f := range c.p.fixed {
-			c.fixed[f.node] = true
-		}
-	}
+	c.runsOn(n)
 	if domain := c.p.t.parent[n]; domain != c.domain || len(c.first) == 0 {
 		c.domain, c.first, c.seen = domain, c.first[:0], c.seen[:0]
 	}
@@ -34,6 +29,17 @@ func (c *classes) needs(n NodeID) bool {
 	}
 	c.first, c.seen = append(c.first, n), append(c.seen, 1)
 	return true
+}
+
+// runsOn says whether a member was placed on a node before.
+func (c *classes) runsOn(n NodeID) bool {
+	if c.fixed == nil {
+		c.fixed = map[NodeID]bool{}
+		for _, f := range c.p.fixed {
+			c.fixed[f.node] = true
+		}
+	}
+	return c.fixed[n]
 }
 
 // alike says whether two nodes side by side differ in nothing but their names, as far as a job can see.

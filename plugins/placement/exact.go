@@ -17,16 +17,18 @@ const maxStates = 1 << 12
 // elsewhere: each node's table is worked out directly, and tables of siblings are merged one after the other. For nodes n
 // and states s that is O(n s^2 / 2^kinds). The result is optimal for these nodes in bytes, then busiest uplink, then
 // penalty; harm is a sum too, but ties in the busiest uplink are settled below, so it is only nearly least. Where the
-// busiest uplink goes first, a first pass finds how busy it must be, a second one the fewest bytes below that.
+// busiest uplink goes first, a first pass finds how busy it must be, a second one the fewest bytes below that. Where there
+// are penalties, a last pass makes them least, however busy other uplinks are than the busiest.
 type exact struct {
-	p      *problem
-	states int
-	digits []int32 // state-major: how many of each kind
-	stride []int32
-	base   map[DomainID][]int32
-	byBusy bool
-	limit  float64 // no uplink may be busier
-	row    []int32
+	p       *problem
+	states  int
+	digits  []int32 // state-major: how many of each kind
+	stride  []int32
+	base    map[DomainID][]int32
+	byBusy  bool
+	anyBusy bool    // a last pass: how busy uplinks are below the limit does not matter
+	limit   float64 // no uplink may be busier
+	row     []int32
 }
 
 // table is the best value of each state below one domain.
@@ -91,6 +93,10 @@ func (x *exact) solve(nodes []NodeID) (counts []int32, ok bool) {
 	}
 	if x.byBusy {
 		x.byBusy, x.limit = false, root.values[all].busy
+		root = x.below(x.p.t.Root(), len(x.p.t.tiers), nodes)
+	}
+	if root.values[all].penalty > 0 {
+		x.limit, x.anyBusy = root.values[all].busy, true
 		root = x.below(x.p.t.Root(), len(x.p.t.tiers), nodes)
 	}
 	counts = make([]int32, len(nodes)*len(x.p.kinds))
@@ -218,6 +224,9 @@ func (x *exact) merge(t, child *table) {
 				continue
 			}
 			v := t.values[a].plus(child.values[b])
+			if x.anyBusy {
+				v.busy = 0
+			}
 			if s := a + b; !values[s].possible() || v.less(values[s], x.byBusy) {
 				values[s], choice[s] = v, b
 			}

@@ -45,7 +45,7 @@ func (s *ringSearch) gather(at []NodeID) bool {
 			if j < 0 {
 				return false
 			}
-			for ; i < hi && s.pods[i].node < 0 && s.hasRoom(j, &s.p.kinds[s.pods[i].kind]); i++ {
+			for ; i < hi && s.pods[i].node < 0 && s.mayTake(j, &s.p.kinds[s.pods[i].kind]); i++ {
 				at[i] = s.nodes[j]
 				s.shift(at[i:i+1], i, -1)
 			}
@@ -88,6 +88,11 @@ func (s *ringSearch) nearest(anchor NodeID, kind *kind, want int) int {
 		}
 	}
 	return best
+}
+
+// mayTake says whether one more pod of a kind may go to a node.
+func (s *ringSearch) mayTake(j int, kind *kind) bool {
+	return kind.shape.fit[s.nodes[j]] > 0 && s.hasRoom(j, kind)
 }
 
 // rooms is how many more pods of a kind a node can take.

@@ -2,6 +2,8 @@
 
 package placement
 
+import "slices"
+
 // onOneNode finds a node for the whole gang that costs no traffic and no preference: no plan is cheaper. Domains are
 // descended to by the index of fits, the tightest first, so it costs O(children) for each tier.
 func (p *problem) onOneNode(lo, hi NodeID) (NodeID, bool) {
@@ -13,7 +15,7 @@ func (p *problem) onOneNode(lo, hi NodeID) (NodeID, bool) {
 		return 0, false
 	}
 	node := p.tightestNode(whole)
-	if node >= lo && node < hi && p.free(node) {
+	if node >= lo && node < hi && p.free(node) && p.harm(node, p.all()) < brokenHarm {
 		return node, true
 	}
 	return p.freeNode(whole, lo, hi)
@@ -116,8 +118,27 @@ func (p *problem) free(node NodeID) bool {
 	if p.coloc > 0 && p.lonely(DomainID(node), p.coloc, row) > 0 {
 		return false
 	}
+	if len(p.t.gpus.of(node)) > 0 && p.unevenRing() {
+		pods := newRingPods(p)
+		return pods.value(slices.Repeat([]NodeID{node}, len(pods.pods))).bytes == 0
+	}
 	v := p.leaf(node, row)
 	return v.bytes == 0 && v.busy == 0
+}
+
+// unevenRing says whether pods of several sizes are on a ring: counts then do not tell what islands cost.
+func (p *problem) unevenRing() bool {
+	first := -1
+	for k := range p.kinds {
+		if p.d.Pattern != Collective || p.kinds[k].class < 0 || p.unit == 0 {
+			continue
+		}
+		if first >= 0 && p.kinds[k].gpus != first {
+			return true
+		}
+		first = p.kinds[k].gpus
+	}
+	return false
 }
 
 // all is how many members each kind has.

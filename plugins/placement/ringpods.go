@@ -96,6 +96,8 @@ func (r *ringPods) put(position int, node NodeID) level {
 			at.island = len(t.parent) + int(lo) + int(l.picked[g])
 		case lo < hi && pod.gpus > 0:
 			at.island = len(t.parent) + len(t.gpus.free) + position
+		case lo < hi: // a pod without GPUs is on the first island, as walkRing has it
+			at.island = len(t.parent) + int(lo)
 		}
 		r.rank(at)
 	}

@@ -83,11 +83,13 @@ func (p *problem) leaving(tier int) int64 {
 	least := int64(math.MaxInt64)
 	row := make([]int32, p.classes)
 	for k := range p.kinds {
-		if class := p.kinds[k].class; class >= 0 {
-			row[class] = 1
-			least = min(least, p.traffic.load(p.t.Root(), row))
-			row[class] = 0
+		class := p.kinds[k].class
+		if class < 0 {
+			return 0 // silent members may be apart at no cost
 		}
+		row[class] = 1
+		least = min(least, p.traffic.load(p.t.Root(), row))
+		row[class] = 0
 	}
 	if least == math.MaxInt64 || len(p.fixed) > 0 {
 		return 0

@@ -42,12 +42,12 @@ func (p *problem) search(lo, hi NodeID) (found []incumbent, least bool) {
 				break
 			}
 			s.within(scope)
-			if len(s.best) > 0 && !p.byBusy && s.best[0].value.bytes <= scope.atLeast(p) {
+			if s.cheapest(scope.atLeast(p)) {
 				least = true // scopes to come need as many nodes, or more
 				break
 			}
 		}
-		if len(s.best) > 0 && !p.byBusy && s.best[0].value.bytes <= p.leaving(tier) {
+		if s.cheapest(p.leaving(tier)) {
 			break // no plan that needs more than one domain of this tier is cheaper
 		}
 	}
@@ -62,6 +62,11 @@ func (p *problem) search(lo, hi NodeID) (found []incumbent, least bool) {
 		s.offer()
 	}
 	return s.best, least
+}
+
+// cheapest says whether a plan was found that plans which cost so many priced bytes cannot better.
+func (s *search) cheapest(bytes int64) bool {
+	return len(s.best) > 0 && !s.p.byBusy && s.best[0].value.bytes <= bytes && s.best[0].value.penalty == 0
 }
 
 // starts is how many of the best are improved at the end.
@@ -127,6 +132,11 @@ func (s *search) within(scope scope) {
 	for tier := NodeTier + 1; tier < scope.tier; tier++ {
 		for _, seed := range p.seeds(scope, tier) {
 			s.start(scope, func() { b.grow(seed, tier, scope.tier, p.lots(), roomiest) })
+		}
+	}
+	if p.byBusy {
+		for _, nodes := range p.spreads(scope) {
+			s.start(scope, func() { b.spread(nodes, p.lots()) })
 		}
 	}
 	if len(s.best) == 0 && b.pack(p.t.NodesOf(scope.domain)) {

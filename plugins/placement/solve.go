@@ -159,7 +159,7 @@ func (p *problem) small(lo, hi NodeID) []NodeID {
 	var nodes []NodeID
 	classes := classes{p: p, members: p.members()}
 	for n := lo; n < hi; n++ {
-		if p.fitsAny(n) && classes.needs(n) {
+		if p.fitsAny(n) && classes.needs(n) || classes.runsOn(n) { // the busiest uplink may be where members run
 			nodes = append(nodes, n)
 		}
 	}
