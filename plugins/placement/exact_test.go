@@ -116,8 +116,14 @@ func (b *tryAll) from(role, next int, plan *placement.Plan) {
 }
 
 func TestSolveAgainstAllPlans(t *testing.T) {
-	found, optimal := 0, 0
-	for seed := int64(0); found < 200; seed++ {
+	found, missing, optimal := 0, 0, 0
+	// Seeds 3548 and 7712: the least busy way to fill a part of the tree is not the one with the fewest bytes in the whole.
+	seeds := []int64{3548, 7712}
+	for found < 200 {
+		seed := int64(found + missing)
+		if found < len(seeds) {
+			seed = seeds[found]
+		}
 		random := rand.New(rand.NewSource(seed))
 		spec := randomCluster(random)
 		spec.Nodes = spec.Nodes[:min(len(spec.Nodes), 5)]
@@ -133,6 +139,7 @@ func TestSolveAgainstAllPlans(t *testing.T) {
 		if !all.found {
 			require.ErrorIs(t, err, placement.ErrNoFit, "seed %d", seed)
 			require.ErrorIs(t, searchErr, placement.ErrNoFit, "seed %d", seed)
+			missing++
 			continue
 		}
 		found++

@@ -62,6 +62,13 @@ func TestSolveKeepsLimits(t *testing.T) {
 				required(0)(topology, d)
 				d.Roles[0] = running(t, topology, d.Roles[0], "n4")
 			}},
+		// One worker runs where no server may go; it stays, and the other one has the server.
+		{name: "a worker that runs without a server", pattern: ps, roles: []string{"ps 1 1 0", "worker 2 1 1"},
+			change: func(topology topo, d demand) {
+				required(0)(topology, d)
+				d.Roles[0].Eligible = setOf(t, topology, "n4")
+				d.Roles[1] = running(t, topology, d.Roles[1], "n1")
+			}, want: []string{"n4: ps 1, worker 1"}, priced: 2 + 2*4},
 		{name: "what is preferred is not required", pattern: ps, roles: []string{"ps 1 1 0", "worker 2 9 1"},
 			change: func(topology topo, d demand) { d.Roles[0] = running(t, topology, d.Roles[0], "n4") },
 			want:   []string{"n3: worker 1", "n4: worker 1"}, priced: 2},

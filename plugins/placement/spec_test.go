@@ -53,8 +53,8 @@ func TestTopologiesThatAreRefused(t *testing.T) {
 		`uplink of "b1": tier 0, bandwidth 1`:                           func(s *spec) { s.Uplinks = []placement.Uplink{{Tier: 0, Path: "b1", Bandwidth: 1}} },
 		`uplink of "b1": tier 3, bandwidth 0`:                           func(s *spec) { s.Uplinks = []placement.Uplink{{Tier: 3, Path: "b1"}} },
 		`uplink of "b1": tier 3, bandwidth NaN`:                         func(s *spec) { s.Uplinks = []placement.Uplink{{Tier: 3, Path: "b1", Bandwidth: math.NaN()}} },
-		`uplink of "b1": tier "rack" has no such domain`: func(s *spec) {
-			s.Uplinks = []placement.Uplink{{Tier: 2, Path: "b1", Bandwidth: 1}}
+		`uplink of "(n9)": tier "rack" has no such domain`: func(s *spec) { // the first block is called so
+			s.Uplinks = []placement.Uplink{{Tier: 2, Path: "(n9)", Bandwidth: 1}}
 		},
 	} {
 		s := treeSpec()
