@@ -120,7 +120,8 @@ func (p *problem) free(node NodeID) bool {
 	}
 	if len(p.t.gpus.of(node)) > 0 && p.unevenRing() {
 		pods := newRingPods(p)
-		return pods.value(slices.Repeat([]NodeID{node}, len(pods.pods))).bytes == 0
+		v := pods.value(slices.Repeat([]NodeID{node}, len(pods.pods)))
+		return v.bytes == 0 && v.busy == 0
 	}
 	v := p.leaf(node, row)
 	return v.bytes == 0 && v.busy == 0

@@ -8,6 +8,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+	"github.com/paddle-volcano/paddle-volcano/test/placement/instances"
 )
 
 // seeds are random bytes of several lengths, the same every time.
@@ -30,6 +33,24 @@ func FuzzSolve(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if err := promises(data); err != nil && !errors.Is(err, errInvalid) {
 			t.Fatalf("%v\n%s", err, show(data))
+		}
+	})
+}
+
+// FuzzSmall looks among the small jobs of make bench-placement, which have just enough room more often than bytes say.
+func FuzzSmall(f *testing.F) {
+	for index := range uint64(16) {
+		f.Add(uint64(30), index, index%2 == 0)
+	}
+	f.Fuzz(func(t *testing.T, seed, index uint64, noExact bool) {
+		in := instances.Small(seed, index)
+		in.Options.NoExact = noExact
+		err := kept(in.Options, func() (*placement.Topology, *placement.Demand, error) {
+			again := instances.Small(seed, index)
+			return again.Topology, again.Demand, nil
+		})
+		if err != nil {
+			t.Fatalf("%v\n%s", err, in)
 		}
 	})
 }

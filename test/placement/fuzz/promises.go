@@ -13,31 +13,44 @@ import (
 // errInvalid is what promises returns for inputs that the planner refuses, as it may.
 var errInvalid = errors.New("the input is not valid")
 
-// promises are what holds for any input: no panic, the same answer twice and on a fresh topology, every capacity and limit
-// kept, the cost as Evaluate has it, and a topology that is as it was.
+// promises of the planner on what bytes say.
 func promises(data []byte) error {
 	c := Decode(data)
-	t, err := placement.NewTopology(c.Spec)
-	if err != nil {
+	if _, err := placement.NewTopology(c.Spec); err != nil {
 		return errInvalid
 	}
-	d := c.Demand(t)
+	return kept(c.Options, func() (*placement.Topology, *placement.Demand, error) {
+		t, err := placement.NewTopology(c.Spec)
+		if err != nil {
+			return nil, nil, fmt.Errorf("the topology is valid the first time only: %w", err)
+		}
+		return t, c.Demand(t), nil
+	})
+}
+
+// kept says whether the promises are kept that hold for any input: no panic, the same answer twice and on a fresh
+// topology, every capacity and limit kept, the cost as Evaluate has it, and a topology that is as it was.
+func kept(o placement.Options, build func() (*placement.Topology, *placement.Demand, error)) error {
+	t, d, err := build()
+	if err != nil {
+		return err
+	}
+	fresh, sameDemand, err := build()
+	if err != nil {
+		return err
+	}
 	before := picture(t)
-	plan, err := placement.Solve(t, d, c.Options)
-	again, errAgain := placement.Solve(t, d, c.Options)
+	plan, err := placement.Solve(t, d, o)
+	again, errAgain := placement.Solve(t, d, o)
 	if !reflect.DeepEqual(plan, again) || fmt.Sprint(err) != fmt.Sprint(errAgain) {
 		return fmt.Errorf("two runs differ: %v, %w; %v, %w", plan, err, again, errAgain)
 	}
-	fresh, errFresh := placement.NewTopology(c.Spec)
-	if errFresh != nil {
-		return errors.New("a topology is valid the first time only")
-	}
-	again, errAgain = placement.Solve(fresh, c.Demand(fresh), c.Options)
+	again, errAgain = placement.Solve(fresh, sameDemand, o)
 	if !reflect.DeepEqual(plan, again) || fmt.Sprint(err) != fmt.Sprint(errAgain) {
 		return fmt.Errorf("a fresh topology gives another plan: %v, %w; %v, %w", plan, err, again, errAgain)
 	}
 	if err == nil || errors.Is(err, placement.ErrNoFit) {
-		if err := explains(t, d, c.Options, plan); err != nil {
+		if err := explains(t, d, o, plan); err != nil {
 			return err
 		}
 	}
