@@ -57,3 +57,22 @@ func TestGather(test *testing.T) {
 		})
 	}
 }
+
+func TestGatherKeepsEachRoleWhereItIsEligible(test *testing.T) {
+	//	r0: n00 (4 GPUs, for the first role), n01 (4)
+	t := gpuTree(test, 4, 4)
+	second := NewNodeSet(t)
+	second.Add(1)
+	d := &Demand{Pattern: Collective, GroupSize: 4, Roles: []Role{
+		{Name: "a", Traffic: Worker, Request: []int64{1}, Pending: []int{0, 1}, Minimum: 2},
+		{Name: "b", Traffic: Worker, Request: []int64{1}, Pending: []int{0, 1}, Minimum: 2, Eligible: second},
+	}}
+	b, _ := boardOf(t, d, Options{})
+	defer b.close()
+	plan := []Assignment{{0, 0, 0}, {0, 1, 0}, {1, 0, 1}, {1, 1, 1}}
+	gathered, ok := b.p.gatherRing([]NodeID{0, 1}, plan)
+	require.True(test, ok)
+	for _, a := range gathered[2:] {
+		require.EqualValues(test, 1, a.Node)
+	}
+}
