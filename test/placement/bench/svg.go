@@ -15,10 +15,9 @@ type svg struct {
 }
 
 const style = `<style>
-svg{font:12px system-ui,sans-serif;--page:#fff;--ink:#1f2328;--soft:#59636e;--line:#d1d9e0;--one:#2166b0;--two:#d9730d;--bad:#c62828}
-@media (prefers-color-scheme:dark){svg{--page:#0d1117;--ink:#e6edf3;--soft:#9198a1;--line:#3d444d;--one:#58a6ff;--two:#f0a35e;--bad:#ff7b72}}
-.page{fill:var(--page)}text{fill:var(--ink)}.soft{fill:var(--soft)}.title{font-weight:600;font-size:14px}
-.one{fill:var(--one)}.two{fill:var(--two)}.line{stroke:var(--line)}.bar{stroke:var(--bad);stroke-width:2}.end{text-anchor:end}.mid{text-anchor:middle}.bad{fill:var(--bad)}
+svg{font:12px system-ui,sans-serif}.title{font-weight:600;font-size:14px}.bar{stroke-width:2}.end{text-anchor:end}.mid{text-anchor:middle}
+.page{fill:#fff}text{fill:#1f2328}.soft{fill:#59636e}.one{fill:#2166b0}.two{fill:#d9730d}.line{stroke:#d1d9e0}.bar{stroke:#c62828}.bad{fill:#c62828}
+@media (prefers-color-scheme:dark){.page{fill:#0d1117}text{fill:#e6edf3}.soft{fill:#9198a1}.one{fill:#58a6ff}.two{fill:#f0a35e}.line{stroke:#3d444d}.bar{stroke:#ff7b72}.bad{fill:#ff7b72}}
 </style>
 `
 
