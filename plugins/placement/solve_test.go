@@ -124,7 +124,9 @@ func TestSolveStaysTogether(t *testing.T) {
 		{name: "more than there is", pattern: ring, roles: []string{"worker 41 0 1"}},
 		{name: "one resource of many is short", pattern: ps, roles: []string{"ps 1 17 0", "worker 1 1 1"}},
 		{name: "silent members go where the least is left", pattern: ps, roles: []string{"worker 1 1 8", "silent 1 1 4"}, want: []string{"n1: worker 1", "n2: silent 1"},
-			change: func(topology *placement.Topology, d *placement.Demand) { d.Roles[0].Eligible = setOf(t, topology, "n1", "n3") }},
+			change: func(topology *placement.Topology, d *placement.Demand) {
+				d.Roles[0].Eligible = setOf(t, topology, "n1", "n3")
+			}},
 		{name: "members that do not talk, each where the least is left", pattern: placement.Single, roles: []string{"worker 3 1 4"}, want: []string{"n1: worker 2", "n2: worker 1"},
 			change: func(topology *placement.Topology, d *placement.Demand) {
 				d.Roles[0].Eligible = setOf(t, topology, "n1", "n2")
