@@ -42,7 +42,8 @@ draw-placement: ## Plan 256 GPUs on a production cluster and draw the plan to _o
 
 .PHONY: fuzz-placement
 fuzz-placement: ## Look for inputs that break the planner, for FUZZTIME
-	$(GO) test -run '^$$' -fuzz FuzzSolve -fuzztime $(FUZZTIME) ./test/placement/fuzz
+	$(GO) test -run '^$$' -fuzz FuzzSolve -fuzztime $(FUZZTIME) -fuzzminimizetime 1s ./test/placement/fuzz
+	$(GO) test -run '^$$' -fuzz FuzzSmall -fuzztime $(FUZZTIME) -fuzzminimizetime 1s ./test/placement/fuzz
 
 ##@ Develop
 
