@@ -41,7 +41,7 @@ draw-placement: ## Plan 256 GPUs on a production cluster and draw the plan to _o
 	$(GO) test -count=1 -v -run TestPlan ./test/placement/lingjun
 
 .PHONY: fuzz-placement
-fuzz-placement: ## Look for inputs that break the planner, for FUZZTIME
+fuzz-placement: ## Look for inputs that break the planner, two kinds for FUZZTIME each
 	$(GO) test -run '^$$' -fuzz FuzzSolve -fuzztime $(FUZZTIME) -fuzzminimizetime 1s ./test/placement/fuzz
 	$(GO) test -run '^$$' -fuzz FuzzSmall -fuzztime $(FUZZTIME) -fuzzminimizetime 1s ./test/placement/fuzz
 
