@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paddle
+
+import (
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+)
+
+// Metrics are on Volcano's own endpoint, which serves the default registry. They are made when the package is loaded, so
+// that it does not matter how often plugins are built. None has a label per job: jobs are without number.
+
+// metricsSubsystem begins the name of each metric.
+const metricsSubsystem = "volcano_paddle"
+
+// Outcomes of planning a gang.
+const (
+	outcomePlaced   = "placed"   // every task of the plan got its node
+	outcomeNoFit    = "nofit"    // no plan holds the gang
+	outcomeStale    = "stale"    // the cluster had changed, or a predicate refused a node: planned once more
+	outcomeFallback = "fallback" // left to Volcano's scoring
+)
+
+var (
+	planSeconds = promauto.NewHistogram(prometheus.HistogramOpts{
+		Subsystem: metricsSubsystem,
+		Name:      "plan_duration_seconds",
+		Help:      "Time to plan one gang.",
+		Buckets:   prometheus.ExponentialBuckets(1e-4, 2, 16), // to 3.3 s
+	})
+	planCounts = newCounters("plans_total", "Gangs planned, by what became of the plan.", "outcome",
+		outcomePlaced, outcomeNoFit, outcomeStale, outcomeFallback)
+	hintCounts = newCounters("hints_total", "Tasks to which the plan gave a node, by what Volcano's predicates said to it.", "result",
+		hintTaken, hintRefused)
+	crossingBytes = newCounters("predicted_crossing_bytes_total",
+		"Bytes per training step that cross a border of the tier, summed over placed plans of jobs whose model's size is known.", "tier")
+	crossingModels = newCounters("predicted_crossing_model_sizes_total",
+		"Traffic per training step that crosses a border of the tier, in sizes of the job's model, summed over placed plans of jobs whose model's size is not known.", "tier")
+	pendingJobs = gaugesByClass{vec: promauto.NewGaugeVec(prometheus.GaugeOpts{
+		Subsystem: metricsSubsystem,
+		Name:      "pending_jobs",
+		Help:      "Paddle jobs that wait for room in this cycle, by class of reason.",
+	}, []string{"reason"})}
+	wrongArguments = promauto.NewGauge(prometheus.GaugeOpts{
+		Subsystem: metricsSubsystem,
+		Name:      "argument_errors",
+		Help:      "Wrong arguments of the plugin in the present volcano-scheduler.conf; each is at its default.",
+	})
+)
+
+const (
+	hintTaken   = "taken"
+	hintRefused = "refused"
+)
+
+// newCounters makes counters that differ in one label; those of the values that are known beforehand begin at 0.
+func newCounters(name, help, label string, values ...string) *prometheus.CounterVec {
+	counters := promauto.NewCounterVec(prometheus.CounterOpts{Subsystem: metricsSubsystem, Name: name, Help: help}, []string{label})
+	for _, value := range values {
+		counters.WithLabelValues(value)
+	}
+	return counters
+}
+
+// observePlan counts one attempt to plan a gang, and the time that it took.
+func observePlan(outcome string, d time.Duration) {
+	planSeconds.Observe(d.Seconds())
+	planCounts.WithLabelValues(outcome).Inc()
+}
+
+// countHints counts one task that was offered its node.
+func countHints(taken bool) {
+	result := hintRefused
+	if taken {
+		result = hintTaken
+	}
+	hintCounts.WithLabelValues(result).Inc()
+}
+
+// addPredictedBytes adds what one step of a placed job sends over borders of a tier.
+func addPredictedBytes(tier string, bytes float64) {
+	crossingBytes.WithLabelValues(tier).Add(bytes)
+}
+
+// addPredictedModels is addPredictedBytes in sizes of the job's model, for a job that does not say its size: the two do
+// not add up.
+func addPredictedModels(tier string, sizes float64) {
+	crossingModels.WithLabelValues(tier).Add(sizes)
+}
+
+// setPending tells how many jobs are pending for each class of reason; classes that are not named have none.
+func setPending(byReason map[string]int) { pendingJobs.set(byReason) }
+
+// countArgumentErrors tells how many arguments of the present configuration are wrong.
+func countArgumentErrors(n int) { wrongArguments.Set(float64(n)) }
+
+// gaugesByClass are gauges of all classes that were ever named.
+type gaugesByClass struct {
+	mu   sync.Mutex
+	vec  *prometheus.GaugeVec
+	seen map[string]bool
+}
+
+func (g *gaugesByClass) set(counts map[string]int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.seen == nil {
+		g.seen = map[string]bool{}
+	}
+	for class := range counts {
+		g.seen[class] = true
+	}
+	for class := range g.seen {
+		g.vec.WithLabelValues(class).Set(float64(counts[class]))
+	}
+}
