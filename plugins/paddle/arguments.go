@@ -8,102 +8,115 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 
-	"k8s.io/klog/v2"
 	"volcano.sh/volcano/pkg/scheduler/framework"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/network"
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
-// Keys of the plugin's arguments in volcano-scheduler.conf. Each holds task names, separated by commas, that mean the
-// role besides the names known already.
+// Keys of the plugin's arguments in volcano-scheduler.conf.
 const (
-	argServerTasks = "server-tasks"
-	argWorkerTasks = "worker-tasks"
-	argHeterTasks  = "heter-tasks"
+	argServerTasks    = "server-tasks"
+	argWorkerTasks    = "worker-tasks"
+	argHeterTasks     = "heter-tasks"
+	argLabels         = "topology-labels"
+	argPrices         = "tier-prices"
+	argIslandPrice    = "island-price"
+	argBandwidths     = "tier-bandwidths"
+	argAccelerators   = "accelerators"
+	argObjective      = "objective"
+	argEffort         = "effort"
+	argColocation     = "colocation"
+	argColocationTier = "colocation-tier"
+	argParameterSize  = "parameter-size"
+	argGroupSize      = "parallel-group-size"
+	argWeight         = "weight"
+	argKeepPlace      = "keep-place-percent"
 )
-
-var argRoles = map[string]role{argServerTasks: roleServer, argWorkerTasks: roleWorker, argHeterTasks: roleHeter}
 
 // arguments are the plugin's arguments, checked.
 type arguments struct {
 	// taskRoles is the role of each known task name.
 	taskRoles map[string]role
+	// network is how the cluster's network is read, and what its tiers cost.
+	network network.Options
+	// objective says which cost of traffic goes first.
+	objective placement.Objective
+	// effort multiplies the bound on the planner's work.
+	effort int
+	// colocation of servers and workers, and the tier that it speaks of (0 node, 1 nearest label or HyperNode tier), for
+	// jobs that say nothing themselves.
+	colocation     placement.Colocation
+	colocationTier int
+	// parameterBytes of a job that does not say; 0 counts in sizes of its model.
+	parameterBytes float64
+	// groupSize is how many consecutive ranks make a parallel group, for jobs that do not say; 0 means none.
+	groupSize int
+	// weight of our score in the fallback.
+	weight float64
+	// keepPlace is how much dearer than the best plan, as a share of its cost, the old place of a restarted gang may be.
+	keepPlace float64
 }
 
 // defaultArguments is what holds where volcano-scheduler.conf says nothing.
 func defaultArguments() arguments {
-	return arguments{taskRoles: maps.Clone(defaultTaskRoles)}
+	return arguments{
+		taskRoles:      maps.Clone(defaultTaskRoles),
+		network:        network.Options{Accelerators: slices.Clone(defaultAccelerators)},
+		effort:         1,
+		colocationTier: 1,
+		weight:         10,
+		keepPlace:      0.10,
+	}
 }
 
-// parseArguments reads the arguments. Each wrong one is named in the error and left at its default.
+// argumentError is one wrong argument.
+type argumentError struct {
+	key string
+	err error
+}
+
+// Error implements error.
+func (e *argumentError) Error() string {
+	return fmt.Sprintf("argument %q is ignored: %v", e.key, e.err)
+}
+
+// Unwrap gives what is wrong.
+func (e *argumentError) Unwrap() error { return e.err }
+
+// parseArguments reads the arguments. Each wrong one is named in the error (errors.Join of argumentErrors) and left at
+// its default.
 func parseArguments(raw framework.Arguments) (arguments, error) {
 	parsed := defaultArguments()
-	var errs []error
-	for _, key := range slices.Sorted(maps.Keys(raw)) {
-		role, known := argRoles[key]
-		if !known {
-			errs = append(errs, fmt.Errorf("unknown argument %q: it does nothing; known are %s", key,
-				strings.Join(slices.Sorted(maps.Keys(argRoles)), ", ")))
-			continue
-		}
-		names, err := taskNames(raw[key], role, parsed.taskRoles)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("argument %q is ignored: %w", key, err))
-			continue
-		}
-		for _, name := range names {
-			parsed.taskRoles[name] = role
-		}
+	wrong := readArguments(raw, &parsed)
+	errs := make([]error, len(wrong))
+	for i, err := range wrong {
+		errs[i] = err
 	}
 	return parsed, errors.Join(errs...)
 }
 
-// taskNames splits a list of task names and refuses those that already mean another role.
-func taskNames(value any, wanted role, known map[string]role) ([]string, error) {
-	text, ok := value.(string)
-	if !ok {
-		return nil, fmt.Errorf("%v is not a text; write task names separated by commas", value)
-	}
-	names := strings.Split(text, ",")
-	for i := range names {
-		names[i] = strings.TrimSpace(names[i])
-		if names[i] == "" {
-			return nil, fmt.Errorf("%q holds an empty task name", text)
+// readArguments sets each argument of raw and gives the wrong ones, which it leaves alone, by key.
+func readArguments(raw framework.Arguments, into *arguments) []*argumentError {
+	var wrong []*argumentError
+	for _, key := range slices.Sorted(maps.Keys(raw)) {
+		set, known := settings[key]
+		err := errNoArgument(key)
+		if known {
+			err = set(raw[key], into)
 		}
-		if other, ok := known[names[i]]; ok && other != wanted {
-			return nil, fmt.Errorf("task name %q means %s already", names[i], other)
+		if err != nil {
+			wrong = append(wrong, &argumentError{key, err})
 		}
 	}
-	return names, nil
+	return wrong
 }
 
-// argumentErrors remembers what was logged: plugins are built anew each second, with the same arguments.
-var argumentErrors lastMessage
-
-// lastMessage holds one message, so that it can be told apart from the next. It is safe for concurrent use.
-type lastMessage struct {
-	mu   sync.Mutex
-	text string
-}
-
-// changed stores the message of err, "" for nil, and tells whether it differs from the one before.
-func (m *lastMessage) changed(err error) bool {
-	text := ""
-	if err != nil {
-		text = err.Error()
+func errNoArgument(key string) error {
+	known := slices.Sorted(maps.Keys(settings))
+	if meant, ok := nearest(key, known); ok {
+		return fmt.Errorf("there is no such argument; did you mean %s?", meant)
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.text == text {
-		return false
-	}
-	m.text = text
-	return true
-}
-
-// logArguments logs wrong arguments once per change of the configuration.
-func logArguments(err error) {
-	if argumentErrors.changed(err) && err != nil {
-		klog.ErrorS(err, "Wrong arguments of the plugin in volcano-scheduler.conf", "plugin", PluginName)
-	}
+	return fmt.Errorf("there is no such argument; known are %s", strings.Join(known, ", "))
 }
