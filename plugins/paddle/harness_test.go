@@ -42,7 +42,7 @@ type cluster struct {
 // newCluster runs a scheduler with one configuration over nodes, queues, PodGroups and pods.
 func newCluster(t *testing.T, configuration string, objects ...any) *cluster {
 	t.Helper()
-	framework.RegisterPluginBuilder(PluginName, New)
+	framework.RegisterPluginBuilder(PluginName, NewBuilder())
 	actions, tiers, _, _, err := scheduler.UnmarshalSchedulerConf(configuration)
 	require.NoError(t, err)
 	conf.EnabledActionMap = map[string]bool{}

@@ -12,6 +12,12 @@ const (
 	jobNameLabel = "batch.paddlepaddle.org/job-name"
 	// modeAnnotation is the annotation on the PodGroup with the job's mode.
 	modeAnnotation = "batch.paddlepaddle.org/mode"
+	// colocationAnnotation is the annotation on the PodGroup with Required, Preferred or None.
+	colocationAnnotation = "batch.paddlepaddle.org/colocation"
+	// parameterSizeAnnotation is the annotation on the PodGroup with the size of the model's parameters, such as 2Gi.
+	parameterSizeAnnotation = "batch.paddlepaddle.org/parameter-size"
+	// groupSizeAnnotation is the annotation on the PodGroup with the number of ranks in a tensor or pipeline parallel group.
+	groupSizeAnnotation = "batch.paddlepaddle.org/parallel-group-size"
 	// resourceTypeLabel is the label on pods with the role: ps, worker or heter.
 	resourceTypeLabel = "paddle-res-type"
 	// resourceAnnotation is the annotation on pods with the role.

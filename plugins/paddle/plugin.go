@@ -17,23 +17,32 @@ type plugin struct {
 	arguments arguments
 	ssn       *framework.Session
 
+	kept  *keeper
+	state *state
+
 	gangs    map[api.JobID]gang // Paddle jobs that have pending pods; all other jobs are left to Volcano
 	ranks    map[api.TaskID]rank
 	standIns *standIns
 	tried    api.JobID // the job that was last asked about and not yet explained
+
+	reasons reasons
+
+	phase  phase
+	hints  *hints
+	course *course
 }
 
 var _ framework.Plugin = &plugin{}
 
-// New builds the plugin for one scheduling session. Wrong arguments are logged and left at their defaults.
-func New(raw framework.Arguments) framework.Plugin {
-	arguments, err := parseArguments(raw)
-	logArguments(err)
+func newPlugin(a arguments, kept *keeper) *plugin {
 	return &plugin{
-		arguments: arguments,
+		arguments: a,
+		kept:      kept,
 		gangs:     map[api.JobID]gang{},
 		ranks:     map[api.TaskID]rank{},
 		standIns:  newStandIns(),
+		hints:     newHints(),
+		reasons:   reasons{verdicts: verdicts{}},
 	}
 }
 
@@ -43,6 +52,8 @@ func (*plugin) Name() string { return PluginName }
 // OnSessionOpen implements framework.Plugin.
 func (p *plugin) OnSessionOpen(ssn *framework.Session) {
 	p.ssn = ssn
+	p.state = p.kept.take()
+	p.course = newCourse(ssn, p.arguments, p.gangs, p.state.networkOf(p.arguments.network))
 	for _, job := range ssn.Jobs {
 		if concerns(job) {
 			p.openGang(job)
@@ -50,16 +61,30 @@ func (p *plugin) OnSessionOpen(ssn *framework.Session) {
 	}
 	p.standIns.makeRoom(ssn.Nodes)
 
+	if len(p.gangs) == 0 {
+		return
+	}
 	ssn.AddJobValidFn(PluginName, p.jobValid)
 	ssn.AddOverusedFn(PluginName, p.overused)
 	ssn.AddTaskOrderFn(PluginName, p.taskOrder)
 	ssn.AddPrePredicateFn(PluginName, p.prePredicate)
+	ssn.AddAllocatableFn(PluginName, p.allocatable)
+	if p.anyLimited() {
+		ssn.AddPredicateFn(PluginName, p.predicate)
+	}
+	ssn.AddBatchNodeOrderFn(PluginName, p.batchNodeOrder)
+	ssn.AddHyperNodeGradientForJobFn(PluginName, p.gradientForJob)
+	ssn.AddHyperNodeGradientForSubJobFn(PluginName, p.gradientForSubJob)
+	ssn.AddEventHandler(&framework.EventHandler{AllocateFunc: p.onAllocate, DeallocateFunc: p.onDeallocate})
 	ssn.AddJobReadyFn(PluginName, p.jobReady)
 	ssn.AddJobPipelinedFn(PluginName, p.jobPipelined)
 }
 
 // OnSessionClose implements framework.Plugin.
-func (*plugin) OnSessionClose(*framework.Session) {}
+func (p *plugin) OnSessionClose(ssn *framework.Session) {
+	p.hints.restore(ssn.Jobs)
+	p.kept.put(p.state)
+}
 
 // concerns tells whether there is anything to decide about a job.
 func concerns(job *api.JobInfo) bool {
@@ -83,8 +108,20 @@ func (p *plugin) openGang(job *api.JobInfo) {
 	}
 }
 
+// anyLimited tells whether a predicate is needed: it would be asked for each task and node, also of other jobs.
+func (p *plugin) anyLimited() bool {
+	for id := range p.gangs {
+		job := p.ssn.Jobs[id]
+		if w, _ := newWishes(job.PodGroup.Annotations, p.arguments); limited(job, w) {
+			return true
+		}
+	}
+	return false
+}
+
 // jobValid is asked by every action before it looks at a job's tasks.
 func (p *plugin) jobValid(obj any) *api.ValidateResult {
+	p.phase.begin()
 	job, gang, ok := p.gang(obj)
 	if !ok {
 		return nil
@@ -99,17 +136,9 @@ func (p *plugin) jobValid(obj any) *api.ValidateResult {
 // overused finds no queue overused. It is asked before each job of a queue is placed, after the job before was.
 func (p *plugin) overused(any) bool {
 	p.standIns.hide(p.ssn.Jobs)
+	p.settle()
 	p.explain()
 	return false
-}
-
-// prePredicate refuses no task.
-func (p *plugin) prePredicate(task *api.TaskInfo) error {
-	p.standIns.hide(p.ssn.Jobs)
-	if _, ok := p.gangs[task.Job]; ok {
-		p.tried = task.Job
-	}
-	return nil
 }
 
 // taskOrder orders the pods of one gang.

@@ -33,6 +33,11 @@ func newStandIns() *standIns {
 	return &standIns{tasks: map[api.JobID][]api.TaskID{}, shown: map[api.JobID][]api.TaskID{}}
 }
 
+// standsIn tells whether all that a task asks for is the stand-in.
+func standsIn(task *api.TaskInfo) bool {
+	return task.InitResreq.Memory == standIn && task.InitResreq.MilliCPU == 0 && len(task.InitResreq.ScalarResources) == 0
+}
+
 // take makes the pending tasks of a job that request nothing members of its gang.
 func (s *standIns) take(job *api.JobInfo) {
 	for _, task := range job.TaskStatusIndex[api.Pending] {

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paddle
+
+import (
+	"slices"
+
+	"volcano.sh/volcano/pkg/scheduler/api"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+)
+
+// cast is a job as the planner sees it: the demand, and whose parts these are.
+type cast struct {
+	demand placement.Demand
+	// pending pods by role and position in Role.Pending.
+	pending [][]*api.TaskInfo
+	// claimed pods are pending and have their node already: preemption nominated them.
+	claimed []placement.Claim
+	// exact says that each role's request is what each of its pods takes, at the start as later. It is else an upper bound.
+	exact bool
+}
+
+// stage is what a cast needs of the network.
+type stage interface {
+	Node(name string) (placement.NodeID, bool)
+	Request(task *api.TaskInfo) []int64
+}
+
+// newCast casts the pods of a gang for which in answers true.
+func newCast(job *api.JobInfo, g gang, w wishes, network stage, in func(*api.TaskInfo) bool) *cast {
+	c := &cast{exact: true, demand: placement.Demand{
+		Pattern:        pattern(job, g),
+		ParameterBytes: w.parameterBytes,
+		GroupSize:      w.groupSize,
+		Colocation:     w.colocation,
+	}}
+	byTask := map[string][]*api.TaskInfo{}
+	for _, task := range inOrder(job) {
+		if in(task) {
+			byTask[task.TaskRole] = append(byTask[task.TaskRole], task)
+		}
+	}
+	heter := 0
+	for _, group := range g {
+		role := placement.Role{Name: roleNames[group.role], Traffic: traffic[group.role]}
+		if role.Traffic == placement.HeterWorker {
+			heter++
+			role.Stage = heter
+		}
+		c.add(role, int(group.min), byTask[group.task], network)
+	}
+	return c
+}
+
+// add adds one role with its pods, in the order of their indexes.
+func (c *cast) add(role placement.Role, minimum int, tasks []*api.TaskInfo, network stage) {
+	indexes := indexesOf(tasks)
+	var pending []*api.TaskInfo
+	for i, task := range tasks {
+		switch {
+		case task.Status == api.Succeeded:
+			minimum-- // it counts for the minimum and talks no more
+		case task.Status == api.Pending && task.SchGated:
+		case task.Status == api.Pending:
+			request := network.Request(task)
+			if id, ok := network.Node(task.Pod.Status.NominatedNodeName); ok {
+				role.Placed = append(role.Placed, placement.Placed{Index: indexes[i], Node: id})
+				c.claimed = append(c.claimed, placement.Claim{Node: id, Amounts: request})
+				continue
+			}
+			c.exact = c.exact && (role.Request == nil || slices.Equal(role.Request, request)) && sameAtStart(task)
+			role.Request = most(role.Request, request)
+			role.Pending = append(role.Pending, indexes[i])
+			pending = append(pending, task)
+		case api.AllocatedStatus(task.Status) || task.Status == api.Pipelined:
+			// A pod on a node that is not ready has no place in the tree: it is no member for now.
+			if id, ok := network.Node(task.NodeName); ok {
+				role.Placed = append(role.Placed, placement.Placed{Index: indexes[i], Node: id})
+			} else {
+				minimum--
+			}
+			if role.Request == nil {
+				role.Request = network.Request(task)
+			}
+		}
+	}
+	if len(role.Pending)+len(role.Placed) == 0 {
+		return
+	}
+	role.Minimum = max(0, min(minimum, len(role.Pending)+len(role.Placed)))
+	c.demand.Roles = append(c.demand.Roles, role)
+	c.pending = append(c.pending, pending)
+}
+
+// traffic is the part of each role.
+var traffic = map[role]placement.Traffic{
+	roleServer: placement.Server, roleWorker: placement.Worker, roleHeter: placement.HeterWorker, roleOther: placement.Silent,
+}
+
+// pattern is who talks to whom, by the roles that there are.
+func pattern(job *api.JobInfo, g gang) placement.Pattern {
+	has := map[role]bool{}
+	for _, group := range g {
+		has[group.role] = true
+	}
+	switch {
+	case len(job.Tasks) == 1:
+		return placement.Single
+	case has[roleHeter]:
+		return placement.Heter
+	case has[roleServer]:
+		return placement.ParameterServer
+	default:
+		return placement.Collective
+	}
+}
+
+// indexesOf are the members' indexes: those of the pods, or their positions where pods have none or share one.
+func indexesOf(tasks []*api.TaskInfo) []int {
+	indexes := make([]int, len(tasks))
+	for i, task := range tasks {
+		indexes[i] = podIndex(task)
+		if indexes[i] < 0 || i > 0 && indexes[i] <= indexes[i-1] {
+			for i := range indexes {
+				indexes[i] = i
+			}
+			return indexes
+		}
+	}
+	return indexes
+}
+
+// sameAtStart tells whether init containers ask for no more than the pod does later.
+func sameAtStart(task *api.TaskInfo) bool {
+	return task.InitResreq.LessEqual(task.Resreq, api.Zero) || standsIn(task)
+}
+
+// most is the larger of two amounts, resource by resource; a may be nil.
+func most(a, b []int64) []int64 {
+	if a == nil {
+		return b
+	}
+	larger := slices.Clone(a)
+	for i := range larger {
+		larger[i] = max(larger[i], b[i])
+	}
+	return larger
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paddle
+
+import (
+	"errors"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"volcano.sh/volcano/pkg/scheduler/api"
+	"volcano.sh/volcano/pkg/scheduler/framework"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/network"
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+)
+
+// course is the planning of one session: plans by scope, and what was learned on the way. It follows the cluster from the
+// first question on; a session in which no Paddle job is asked about costs nothing.
+type course struct {
+	ssn       *framework.Session
+	arguments arguments
+	gangs     map[api.JobID]gang
+	network   *network.Network
+	followed  bool
+
+	plans map[string]*plan
+	suits map[string]*suit
+	// asking is true while the plugin itself asks the session's predicates: its own then say nothing.
+	asking bool
+	// fenced is the fence of the task that is asked about, nil if nothing limits it.
+	fenced *fence
+}
+
+func newCourse(ssn *framework.Session, a arguments, gangs map[api.JobID]gang, n *network.Network) *course {
+	return &course{ssn: ssn, arguments: a, gangs: gangs, network: n, plans: map[string]*plan{}, suits: map[string]*suit{}}
+}
+
+var errNoNodes = errors.New("the cluster has no node that is ready")
+
+// topology is the tree, as the session sees it now.
+func (c *course) topology() (*placement.Topology, error) {
+	if !c.followed {
+		_, err := c.network.Follow(network.View{
+			Nodes:      c.ssn.Nodes,
+			HyperNodes: c.ssn.HyperNodes,
+			Members:    c.ssn.RealNodesSet,
+			Top:        framework.ClusterTopHyperNode,
+			Scalars:    c.scalars(),
+		})
+		if err != nil {
+			return nil, err
+		}
+		c.followed = true
+	}
+	if t := c.network.Topology(); t != nil {
+		return t, nil
+	}
+	return nil, errNoNodes
+}
+
+// scalars are the names of the resources, besides CPU and memory, that pending pods ask for.
+func (c *course) scalars() []string {
+	names := map[string]bool{}
+	for id := range c.gangs {
+		for _, task := range c.ssn.Jobs[id].TaskStatusIndex[api.Pending] {
+			for name := range task.InitResreq.ScalarResources {
+				names[string(name)] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// changed brings the tree up to date after a task was placed on a node or taken away from it.
+func (c *course) changed(task *api.TaskInfo) {
+	if !c.followed {
+		return
+	}
+	if node := c.ssn.Nodes[task.NodeName]; node != nil {
+		c.network.Refresh(node)
+	}
+}
+
+// Request implements stage. The stand-in of a pod that requests nothing takes no room.
+func (c *course) Request(task *api.TaskInfo) []int64 {
+	request := c.network.Request(task)
+	if standsIn(task) {
+		for i, name := range c.network.Topology().Resources() {
+			if name == string(corev1.ResourceMemory) {
+				request[i] = 0
+			}
+		}
+	}
+	return request
+}
+
+// Node implements stage.
+func (c *course) Node(name string) (placement.NodeID, bool) { return c.network.Node(name) }
+
+// suit is the suit of pods that are like a task, which belongs to a job.
+func (c *course) suit(job *api.JobInfo, task *api.TaskInfo) (*suit, error) {
+	key, alone := templateKey(task.Pod)
+	if alone {
+		key = string(job.UID) + "|" + task.TaskRole + "|" + key
+	}
+	if have, ok := c.suits[key]; ok {
+		return have, nil
+	}
+	made, err := newSuit(c, c.network.Topology(), task)
+	if err != nil {
+		return nil, err
+	}
+	if !alone {
+		c.suits[key] = made
+	}
+	return made, nil
+}
+
+// PrePredicateFn implements predicates.
+func (c *course) PrePredicateFn(task *api.TaskInfo) error {
+	c.asking = true
+	defer func() { c.asking = false }()
+	return c.ssn.PrePredicateFn(task)
+}
+
+// PredicateForAllocateAction implements predicates. It may be called by several goroutines, between which asking stays.
+func (c *course) PredicateForAllocateAction(task *api.TaskInfo, node *api.NodeInfo) error {
+	return c.ssn.PredicateForAllocateAction(task, node)
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paddle
+
+import (
+	"reflect"
+	"sync"
+
+	"volcano.sh/volcano/pkg/scheduler/framework"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/network"
+)
+
+// state is what outlives a session: plugins are built anew for each.
+type state struct {
+	options network.Options
+	network *network.Network
+}
+
+// networkOf is the network, a new one if the arguments that make it have changed.
+func (s *state) networkOf(options network.Options) *network.Network {
+	if s.network == nil || !reflect.DeepEqual(s.options, options) {
+		s.options, s.network = options, network.New(options)
+	}
+	return s.network
+}
+
+// keeper keeps the state of one scheduler between its sessions. A session takes it and puts it back; one that comes while
+// it is taken gets a state of its own. It is safe for concurrent use.
+type keeper struct {
+	mu    sync.Mutex
+	state *state
+}
+
+func (k *keeper) take() *state {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	taken := k.state
+	if k.state = nil; taken == nil {
+		taken = &state{}
+	}
+	return taken
+}
+
+func (k *keeper) put(s *state) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.state = s
+}
+
+// builder builds plugins for the one scheduler that a process usually is.
+var builder = NewBuilder()
+
+// New builds the plugin for one scheduling session. Wrong arguments are logged and left at their defaults.
+func New(raw framework.Arguments) framework.Plugin { return builder(raw) }
+
+// NewBuilder returns a function like New with a memory of its own, for a process that runs several schedulers.
+func NewBuilder() framework.PluginBuilder {
+	kept := &keeper{}
+	return func(raw framework.Arguments) framework.Plugin {
+		arguments, err := parseArguments(raw)
+		logArguments(err)
+		return newPlugin(arguments, kept)
+	}
+}

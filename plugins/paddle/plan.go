@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paddle
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"volcano.sh/volcano/pkg/scheduler/api"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+)
+
+// scope is what is planned at once: a job, or one of the groups that its SubGroupPolicy makes.
+type scope struct {
+	job *api.JobInfo
+	// sub is the group, "" for a whole job.
+	sub api.SubJobID
+}
+
+// key names a scope within a session.
+func (s scope) key() string { return string(s.job.UID) + "|" + string(s.sub) }
+
+// has tells whether a task is planned in the scope.
+func (s scope) has(task *api.TaskInfo) bool {
+	return s.sub == "" || s.job.TaskToSubJob[task.UID] == s.sub
+}
+
+// plan is what the plugin intends for the pending pods of a scope.
+type plan struct {
+	scope
+	cast  *cast
+	found *placement.Plan
+	nodes map[api.TaskID]placement.NodeID
+	// future plans count on room that pods free which are ending.
+	future bool
+	// remade counts how often the plan was made again since a hint of it was last taken.
+	remade int
+	// stale plans named a node that would not do.
+	stale bool
+	// dropped plans went stale too often: ordinary scoring places what is left.
+	dropped bool
+	// err says why there is no plan, errHopeless among others.
+	err error
+}
+
+// errHopeless is the error of plans for which it is certain that the pods have no room, however they are placed.
+var errHopeless = errors.New("the gang has no room")
+
+const (
+	maxRemade  = 1
+	maxRefused = 3 // rounds of plans of which predicates refused a node; after the first one all nodes were asked
+)
+
+// placed tells whether there is a plan to follow.
+func (p *plan) placed() bool { return p.err == nil && !p.dropped }
+
+// plan is the plan of a scope, made when first asked for.
+func (c *course) plan(s scope) *plan {
+	if have, ok := c.plans[s.key()]; ok {
+		return have
+	}
+	made := c.make(s)
+	c.plans[s.key()] = made
+	return made
+}
+
+// remake plans what is left of a scope once more, or drops the plan.
+func (c *course) remake(old *plan) *plan {
+	if old.remade >= maxRemade {
+		old.dropped = true
+		observePlan(outcomeFallback, 0)
+		return old
+	}
+	observePlan(outcomeStale, 0)
+	made := c.make(old.scope)
+	made.remade = old.remade + 1
+	c.plans[old.key()] = made
+	return made
+}
+
+// make makes a plan: on what is idle, else on what will be once pods that are ending have ended.
+func (c *course) make(s scope) *plan {
+	begin := time.Now()
+	p := &plan{scope: s}
+	p.err = c.solve(p)
+	switch {
+	case p.err == nil:
+		observePlan(outcomePlaced, time.Since(begin))
+	default:
+		observePlan(outcomeNoFit, time.Since(begin))
+	}
+	return p
+}
+
+func (c *course) solve(p *plan) error {
+	t, err := c.topology()
+	if err != nil {
+		return err
+	}
+	g := c.gangs[p.job.UID]
+	wishes, _ := newWishes(p.job.PodGroup.Annotations, c.arguments) // what is wrong in them was said when the session opened
+	p.cast = newCast(p.job, g, wishes, c, p.has)
+	d := &p.cast.demand
+	if err := c.limit(p); err != nil {
+		return err
+	}
+	mark := t.Begin()
+	defer t.Rollback(mark)
+	for _, claim := range p.cast.claimed {
+		if _, err := t.Take(claim.Node, claim.Amounts); err != nil {
+			continue // what preemption promised is not free yet: nothing to keep clear
+		}
+	}
+	p.found, err = c.suited(p)
+	if errors.Is(err, placement.ErrNoFit) && c.free(t) {
+		p.future = true
+		p.found, err = c.suited(p)
+	}
+	if errors.Is(err, placement.ErrNoFit) && p.cast.exact && hopeless(t, d) {
+		return errHopeless
+	}
+	if err != nil {
+		return fmt.Errorf("plan job %s: %w", p.job.UID, err)
+	}
+	p.nodes = make(map[api.TaskID]placement.NodeID, len(p.found.Assignments))
+	at := make([]int, len(d.Roles))
+	for _, a := range p.found.Assignments {
+		for d.Roles[a.Role].Pending[at[a.Role]] != a.Index {
+			at[a.Role]++
+		}
+		p.nodes[p.cast.pending[a.Role][at[a.Role]].UID] = a.Node
+	}
+	return nil
+}
+
+// free adds what pods that are ending will free, and tells whether there is any.
+func (c *course) free(t *placement.Topology) bool {
+	ending := false
+	for id := range placement.NodeID(t.Nodes()) {
+		node := c.ssn.Nodes[t.NodeName(id)]
+		if node != nil && !node.Releasing.IsEmpty() {
+			c.network.SetFuture(node)
+			ending = true
+		}
+	}
+	return ending
+}
+
+// suited is the best plan on nodes that suit the pods.
+func (c *course) suited(p *plan) (*placement.Plan, error) {
+	t := c.network.Topology()
+	d := &p.cast.demand
+	suits := make([]*suit, len(d.Roles))
+	for r := range d.Roles {
+		if len(d.Roles[r].Pending) == 0 {
+			continue
+		}
+		var err error
+		if suits[r], err = c.suit(p.job, p.cast.pending[r][0]); err != nil {
+			return nil, err
+		}
+	}
+	for range maxRefused {
+		for r, suit := range suits {
+			if suit != nil {
+				d.Roles[r].Eligible = suit.eligible
+			}
+		}
+		found, err := placement.Solve(t, d, placement.Options{Objective: c.arguments.objective, Effort: c.arguments.effort})
+		if err != nil {
+			return nil, err
+		}
+		if c.ask(found, suits) {
+			return found, nil
+		}
+	}
+	return nil, errRefused
+}
+
+// errRefused is the error of plans whose nodes predicates refuse again and again.
+var errRefused = errors.New("predicates refuse the nodes of each plan")
+
+// ask asks about the nodes that a plan uses and tells whether all suit. Where one does not, all nodes are asked about.
+func (c *course) ask(found *placement.Plan, suits []*suit) bool {
+	t := c.network.Topology()
+	c.asking = true
+	defer func() { c.asking = false }()
+	ok := true
+	for _, a := range found.Assignments {
+		if suit := suits[a.Role]; !suit.ask(c, t, c.ssn.Nodes, a.Node) {
+			suit.askAll(c, t, c.ssn.Nodes)
+			ok = false
+		}
+	}
+	return ok
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paddle
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+)
+
+func TestWishesOfAJob(t *testing.T) {
+	defaults := arguments{colocation: placement.None, parameterBytes: 7, groupSize: 3}
+	asDefault := wishes{colocation: placement.None, parameterBytes: 7, groupSize: 3}
+	for _, test := range []struct {
+		name        string
+		annotations map[string]string
+		want        wishes
+		err         string
+	}{
+		{"nothing", nil, asDefault, ""},
+		{"required", map[string]string{colocationAnnotation: "Required"}, wishes{placement.Required, 7, 3}, ""},
+		{"any case", map[string]string{colocationAnnotation: "preferred"}, wishes{placement.Preferred, 7, 3}, ""},
+		{"none", map[string]string{colocationAnnotation: "None"}, asDefault, ""},
+		{"another word", map[string]string{colocationAnnotation: "near"}, asDefault,
+			`annotation batch.paddlepaddle.org/colocation is "near"; write Required, Preferred or None`},
+		{"a size", map[string]string{parameterSizeAnnotation: "2Gi"}, wishes{placement.None, 1 << 31, 3}, ""},
+		{"no size", map[string]string{parameterSizeAnnotation: "big"}, asDefault,
+			`annotation batch.paddlepaddle.org/parameter-size is "big"; write an amount of bytes above 0, such as 2Gi`},
+		{"a size of 0", map[string]string{parameterSizeAnnotation: "0"}, asDefault,
+			`annotation batch.paddlepaddle.org/parameter-size is "0"; write an amount of bytes above 0, such as 2Gi`},
+		{"groups", map[string]string{groupSizeAnnotation: "8"}, wishes{placement.None, 7, 8}, ""},
+		{"groups of 0", map[string]string{groupSizeAnnotation: "0"}, asDefault,
+			`annotation batch.paddlepaddle.org/parallel-group-size is "0"; write a number of ranks from 1 to 65536`},
+		{"too large groups", map[string]string{groupSizeAnnotation: "65537"}, asDefault,
+			`annotation batch.paddlepaddle.org/parallel-group-size is "65537"; write a number of ranks from 1 to 65536`},
+		{"two wrong ones", map[string]string{colocationAnnotation: "x", groupSizeAnnotation: "y", parameterSizeAnnotation: "1k"},
+			wishes{placement.None, 1000, 3},
+			"annotation batch.paddlepaddle.org/colocation is \"x\"; write Required, Preferred or None\n" +
+				"annotation batch.paddlepaddle.org/parallel-group-size is \"y\"; write a number of ranks from 1 to 65536"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := newWishes(test.annotations, defaults)
+			require.Equal(t, test.want, got)
+			if test.err == "" {
+				require.NoError(t, err)
+			} else {
+				require.EqualError(t, err, test.err)
+			}
+		})
+	}
+}
