@@ -4,6 +4,7 @@ package network
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -73,12 +74,8 @@ func toward(islands []placement.Island, gpus int) {
 }
 
 // running is how many GPUs each pod on a node holds, in the order in which they were created.
-func (n *Network) running(info *api.NodeInfo) []int {
-	tasks := make([]*api.TaskInfo, 0, len(info.Tasks))
-	for _, task := range info.Tasks {
-		tasks = append(tasks, task)
-	}
-	slices.SortFunc(tasks, func(a, b *api.TaskInfo) int {
+func (c *columns) running(info *api.NodeInfo) []int {
+	tasks := slices.SortedFunc(maps.Values(info.Tasks), func(a, b *api.TaskInfo) int {
 		first := 0
 		if a.Pod != nil && b.Pod != nil {
 			first = a.Pod.CreationTimestamp.Compare(b.Pod.CreationTimestamp.Time)
@@ -87,13 +84,8 @@ func (n *Network) running(info *api.NodeInfo) []int {
 	})
 	var gpus []int
 	for _, task := range tasks {
-		request := n.Request(task)
-		sum := int64(0)
-		for _, column := range n.columns.gpu {
-			sum += request[column]
-		}
-		if sum > 0 && task.Status != api.Pipelined {
-			gpus = append(gpus, int(sum))
+		if taken := c.gpus(c.request(task)); taken > 0 && task.Status != api.Pipelined {
+			gpus = append(gpus, taken)
 		}
 	}
 	return gpus

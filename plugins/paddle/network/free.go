@@ -11,10 +11,11 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
-// Refresh updates what is free on a node after a task was placed on it or taken back in this session.
+// Refresh updates what is free on a node after a task was placed on it or taken back in this session. Nodes that Follow
+// has not seen are none.
 func (n *Network) Refresh(info *api.NodeInfo) {
 	if id, ok := n.Node(info.Name); ok {
-		n.settle(id, info.Idle, free(info), true)
+		n.settle(id, info.Idle, slots(info), true)
 	}
 }
 
@@ -25,17 +26,17 @@ func (n *Network) SetFuture(info *api.NodeInfo) {
 	if !ok {
 		return
 	}
-	slots := free(info)
+	future := slots(info)
 	for _, task := range info.Tasks {
 		if task.Status == api.Releasing {
-			slots++
+			future++
 		}
 	}
-	n.settle(id, info.FutureIdle(), slots, false)
+	n.settle(id, info.FutureIdle(), future, false)
 }
 
-// free is how many more pods a node takes.
-func free(info *api.NodeInfo) int {
+// slots is how many more pods a node takes.
+func slots(info *api.NodeInfo) int {
 	if info.Allocatable == nil {
 		return 0
 	}
@@ -44,16 +45,17 @@ func free(info *api.NodeInfo) int {
 
 // settle tells the topology what is free on a node, if that is not what it was. What lasts is remembered for islands.
 func (n *Network) settle(id placement.NodeID, idle *api.Resource, slots int, lasts bool) {
-	amounts := n.amounts(&n.nodes[id].facts, idle, slots)
+	kept := &n.nodes[id]
+	amounts := n.amounts(&kept.facts, idle, slots)
 	if slices.Equal(amounts, n.topology.Free(placement.DomainID(id))) {
 		return
 	}
 	islands := n.topology.Islands(id)
 	if len(islands) > 0 {
-		islands = n.nodes[id].estimate(islands, int(n.topology.GPUs(amounts)), lasts)
+		islands = kept.estimate(islands, n.columns.gpus(amounts), lasts)
 	}
 	if err := n.topology.SetFree(id, amounts, islands); err != nil {
-		klog.ErrorS(err, "Cannot follow what is free; the planner goes by what it knew", "node", n.nodes[id].name)
+		klog.ErrorS(err, "Cannot follow what is free; the planner goes by what it knew", "node", kept.name)
 	}
 }
 
@@ -61,10 +63,7 @@ func (n *Network) settle(id placement.NodeID, idle *api.Resource, slots int, las
 func (n *Network) amounts(of *facts, idle *api.Resource, slots int) []int64 {
 	n.columns.free(n.scratch, idle, slots)
 	if len(of.islands) > 0 {
-		left := int64(0)
-		for _, size := range of.islands {
-			left += int64(size)
-		}
+		left := int64(sum(of.islands))
 		for _, column := range n.columns.gpu {
 			n.scratch[column] = min(n.scratch[column], left)
 			left -= n.scratch[column]
@@ -73,28 +72,25 @@ func (n *Network) amounts(of *facts, idle *api.Resource, slots int) []int64 {
 	return n.scratch
 }
 
-// spec is a node for placement, but for its domains. Islands of a node that was known before are estimated from what was
-// known of them.
+// spec is a node for placement, but for its domains. The islands of a node that was known before go on from what was
+// thought of them; else its pods are thought to have come one after another.
 func (n *Network) spec(kept *node, info *api.NodeInfo, was *Network) placement.NodeSpec {
-	spec := placement.NodeSpec{Name: kept.name, Free: slices.Clone(n.amounts(&kept.facts, info.Idle, free(info)))}
+	spec := placement.NodeSpec{Name: kept.name, Free: slices.Clone(n.amounts(&kept.facts, info.Idle, slots(info)))}
 	if len(kept.facts.islands) == 0 {
 		return spec
 	}
-	gpus := int64(0)
-	for _, column := range n.columns.gpu {
-		gpus += spec.Free[column]
-	}
+	gpus := n.columns.gpus(spec.Free)
 	if id, ok := was.Node(kept.name); ok && slices.Equal(was.nodes[id].facts.islands, kept.facts.islands) {
 		kept.past = was.nodes[id].past
-		spec.Islands = kept.estimate(was.topology.Islands(id), int(gpus), true)
+		spec.Islands = kept.estimate(was.topology.Islands(id), gpus, true)
 		return spec
 	}
 	for _, size := range kept.facts.islands {
 		spec.Islands = append(spec.Islands, placement.Island{Size: size, Free: size})
 	}
-	for _, taken := range n.running(info) {
+	for _, taken := range n.columns.running(info) {
 		placement.PickIslands(spec.Islands, taken)
 	}
-	toward(spec.Islands, int(gpus))
+	toward(spec.Islands, gpus)
 	return spec
 }

@@ -12,53 +12,69 @@ import (
 // maxIslands of a node is placement's limit.
 const maxIslands = 64
 
-// islandsOf is the sizes of a node's islands, from the first source that knows; nil where the node is one island. doubt
-// says which source was not used and why, "" if all is well.
-func (n *Network) islandsOf(info *api.NodeInfo) (sizes []int, doubt string) {
-	gpus, kinds := n.total(info)
-	if gpus < 2 || kinds != 1 || info.Node == nil {
-		return nil, ""
+// doubts say why a source of a node's islands was not used, "" where it was or is not there.
+type doubts struct{ published, annotated string }
+
+// islandsOf is the sizes of a node's islands, from the first source that knows: what DRA drivers publish, the annotation,
+// the table of products; nil where the node is one island.
+func (n *Network) islandsOf(info *api.NodeInfo) (sizes []int, d doubts) {
+	kind, gpus := n.columns.total(info)
+	if gpus < 2 {
+		return nil, d
 	}
-	if sizes := n.slices.islands(info.Node.Name, gpus); sizes != nil {
-		return several(sizes), ""
+	product := info.Node.Labels[productLabel]
+	sizes, err := n.slices.islands(info.Node.Name, product, kind, gpus)
+	if err != nil {
+		d.published = err.Error()
 	}
-	if text, ok := info.Node.Annotations[linksAnnotation]; ok {
-		sizes, err := parseLinks(text)
-		if err == nil && sum(sizes) != gpus {
-			err = fmt.Errorf("it has %d GPUs, the node %d", sum(sizes), gpus)
+	if text, ok := info.Node.Annotations[linksAnnotation]; ok && sizes == nil {
+		if sizes, err = linkedIslands(text, gpus); err != nil {
+			d.annotated = err.Error()
 		}
-		if err == nil {
-			return several(sizes), ""
-		}
-		doubt = err.Error()
 	}
-	return several(productIslands(info.Node.Labels[productLabel], gpus)), doubt
+	if sizes == nil {
+		sizes = productIslands(product, gpus)
+	}
+	if len(sizes) < 2 || len(sizes) > maxIslands {
+		return nil, d
+	}
+	return sizes, d
 }
 
-// total is how many GPUs a node has, those that are unhealthy included, and of how many kinds.
-func (n *Network) total(info *api.NodeInfo) (gpus, kinds int) {
-	for _, name := range n.columns.accelerators {
+// linkedIslands reads the annotation of a node with so many GPUs.
+func linkedIslands(text string, gpus int) ([]int, error) {
+	links, err := parseLinks(text)
+	if err != nil {
+		return nil, err
+	}
+	if len(links) != gpus {
+		return nil, fmt.Errorf("%d GPUs, the node has %d", len(links), gpus)
+	}
+	return links.islands(), nil
+}
+
+// total is the GPUs of a node, those that are unhealthy included; 0 where there are several kinds, whose links nothing
+// tells.
+func (c *columns) total(info *api.NodeInfo) (kind string, gpus int) {
+	for _, name := range c.accelerators {
 		var most int64
 		for _, amounts := range []*api.Resource{info.Allocatable, info.Capacity} {
 			if amounts != nil {
-				most = max(most, floored(amounts.Get(corev1.ResourceName(name)), scalarUnit))
+				most = max(most, floored(amounts.ScalarResources[corev1.ResourceName(name)], scalarUnit))
 			}
 		}
+		if most > 0 && gpus > 0 {
+			return "", 0
+		}
 		if most > 0 {
-			gpus += int(most)
-			kinds++
+			kind, gpus = name, int(min(most, maxGPUs))
 		}
 	}
-	return gpus, kinds
+	return kind, gpus
 }
 
-// several is nil for one island, which is the node itself, and for more than the planner can hold.
-func several(sizes []int) []int {
-	if len(sizes) < 2 || len(sizes) > maxIslands {
-		return nil
-	}
-	return sizes
-}
+// maxGPUs of one island is placement's limit.
+const maxGPUs = 1<<15 - 1
 
 func sum(sizes []int) int {
 	total := 0
@@ -68,16 +84,23 @@ func sum(sizes []int) int {
 	return total
 }
 
-// doubts are the warnings about islands.
-func doubts(nodes []node) []warning {
-	var examples []string
+// doubtsOf are the warnings about islands.
+func doubtsOf(nodes []node) []warning {
+	var published, annotated []string
 	for i := range nodes {
-		if doubt := nodes[i].facts.doubt; doubt != "" {
-			examples = append(examples, fmt.Sprintf("%s (%s)", nodes[i].name, doubt))
+		if doubt := nodes[i].facts.doubts.published; doubt != "" {
+			published = append(published, fmt.Sprintf("%s (%s)", nodes[i].name, doubt))
+		}
+		if doubt := nodes[i].facts.doubts.annotated; doubt != "" {
+			annotated = append(annotated, fmt.Sprintf("%s (%s)", nodes[i].name, doubt))
 		}
 	}
-	if len(examples) == 0 {
-		return nil
+	var found []warning
+	if len(published) > 0 {
+		found = append(found, warning{fmt.Sprintf("the ResourceSlices of %d nodes do not show all of their GPUs, they are not used", len(published)), published})
 	}
-	return []warning{{fmt.Sprintf("the annotation %s of %d nodes is wrong and not used", linksAnnotation, len(examples)), examples}}
+	if len(annotated) > 0 {
+		found = append(found, warning{fmt.Sprintf("the annotation %s of %d nodes is wrong, it is not used", linksAnnotation, len(annotated)), annotated})
+	}
+	return found
 }

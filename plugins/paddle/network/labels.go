@@ -2,31 +2,26 @@
 
 package network
 
-import (
-	"fmt"
-)
-
-// labelTree is the tiers that node labels name: one for each key that a node has.
+// labelTree is the tiers that node labels name: one for each key that a node has, numbered by its place among the keys.
 func labelTree(keys []string, nodes []node) (tree, bool) {
 	t := tree{source: sourceLabels}
+	var nowhere []string
 	for k, key := range keys {
 		l := level{number: k + 1, name: lastPart(key), given: []string{key}, domains: make([]string, len(nodes))}
 		var missing []string
-		for at := range nodes {
-			l.domains[at] = nodes[at].facts.labels[k]
-			if l.domains[at] == "" {
-				missing = append(missing, nodes[at].name)
+		for i := range nodes {
+			l.domains[i] = nodes[i].facts.labels[k]
+			if l.domains[i] == "" {
+				missing = append(missing, nodes[i].name)
 			}
 		}
-		switch {
-		case len(missing) == len(nodes):
-			t.warnings = append(t.warnings, warning{what: fmt.Sprintf("no node has the label %s, the tier is left out", key)})
+		if len(missing) == len(nodes) {
+			nowhere = append(nowhere, key)
 			continue
-		case len(missing) > 0:
-			t.warnings = append(t.warnings, warning{fmt.Sprintf("%d of %d nodes do not have the label %s, they count as apart from all others",
-				len(missing), len(nodes), key), missing})
 		}
+		t.warn("%d of %d nodes do not have the label %s, each counts as apart from all others there", missing, len(missing), len(nodes), key)
 		t.levels = append(t.levels, l)
 	}
+	t.warn("%d labels are on no node, their tiers are left out", nowhere, len(nowhere))
 	return t, len(t.levels) > 0
 }

@@ -50,13 +50,13 @@ type Network struct {
 	columns  columns
 	nodes    []node // by NodeID
 	hypers   hyperNodes
-	slices   sliceSet
+	slices   published
 	tree     tree
 	warnings []string
 
-	own     []warning                                                 // of the options
-	build   func(placement.TopologySpec) (*placement.Topology, error) // placement.NewTopology, but in tests
-	scratch []int64                                                   // amounts of one node
+	own     []warning // of the options
+	scratch []int64   // amounts of one node
+	build   func(placement.TopologySpec) (*placement.Topology, error)
 }
 
 // New returns a network that has seen nothing yet.

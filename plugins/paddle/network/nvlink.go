@@ -17,28 +17,28 @@ const (
 // joinNVLink puts the NVLink domains that nodes share below the nearest tier. Where they are the same as the nodes, or as
 // the domains of the nearest tier, no tier is added: only the name means that one.
 func (t *tree) joinNVLink(nodes []node) {
-	cliques := make([]string, len(nodes))
-	seen := map[string]bool{}
-	known, shared := false, false
-	for at := range nodes {
-		clique := nodes[at].facts.clique
-		if clique == "" {
-			continue
+	l := level{nvlink: true, name: nvlinkName, given: []string{nvlinkGiven}, domains: make([]string, len(nodes))}
+	size := map[string]int{}
+	for i := range nodes {
+		clique := nodes[i].facts.clique
+		l.domains[i] = clique
+		if clique != "" {
+			size[clique]++
+			l.largest = max(l.largest, size[clique])
 		}
-		known = true
-		shared = shared || seen[clique]
-		seen[clique] = true
-		cliques[at] = clique
 	}
-	t.names = map[string]int{}
 	switch {
-	case !known:
-	case !shared:
-		t.names[nvlinkGiven] = placement.NodeTier
-	case len(t.levels) > 0 && samePartition(cliques, t.levels[0].domains):
-		t.names[nvlinkGiven] = t.tier(0)
+	case l.largest == 0:
+	case l.largest == 1:
+		t.names = map[string]int{nvlinkGiven: placement.NodeTier}
+	case len(t.levels) > 0 && samePartition(l.domains, t.levels[0].domains):
+		t.names = map[string]int{nvlinkGiven: t.tier(0)}
 	default:
-		t.levels = slices.Insert(t.levels, 0, level{name: nvlinkName, given: []string{nvlinkGiven}, domains: cliques})
+		t.levels = slices.Insert(t.levels, 0, l)
+		if len(t.levels) > 1 {
+			broken := t.broken(0, 1)
+			t.warn("%d NVLink domains are only in part in one domain of the tier %s, the parts count as apart", broken, len(broken), t.levels[1].name)
+		}
 	}
 }
 
@@ -46,13 +46,9 @@ func (t *tree) joinNVLink(nodes []node) {
 func samePartition(a, b []string) bool {
 	ab, ba := map[string]string{}, map[string]string{}
 	for i := range a {
-		if (a[i] == "") != (b[i] == "") {
-			return false
-		}
-		if was, ok := ab[a[i]]; ok && was != b[i] {
-			return false
-		}
-		if was, ok := ba[b[i]]; ok && was != a[i] {
+		forth, seen := ab[a[i]]
+		back, known := ba[b[i]]
+		if (a[i] == "") != (b[i] == "") || seen && forth != b[i] || known && back != a[i] {
 			return false
 		}
 		ab[a[i]], ba[b[i]] = b[i], a[i]

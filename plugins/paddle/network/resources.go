@@ -3,6 +3,7 @@
 package network
 
 import (
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -30,92 +31,103 @@ const (
 	tolerance = 0.09
 )
 
+var firstNames = []string{string(corev1.ResourceCPU), string(corev1.ResourceMemory), string(corev1.ResourcePods)}
+
 // columns are the resources of the topology: CPU in thousandths, memory in bytes, pods, and scalars in whole units.
 type columns struct {
 	names        []string
+	left         []string // scalars for which there is no room
 	accelerators []string
 	gpu          []int // columns of accelerators
 }
 
-// read is the columns for a session: those that were there, what its jobs ask for, and the accelerators that its nodes
-// have. Where these are too many, those of earlier sessions go. dropped counts those for which there is no room.
-func (c columns) read(v View, accelerators []string) (grown columns, dropped []string) {
+// read is the columns for a session: those that there were, what its jobs ask for, and the accelerators that its nodes
+// have. Where these are too many, those of earlier sessions go.
+func (c columns) read(v View, known []string) columns {
 	wanted := map[string]bool{}
 	for _, name := range v.Scalars {
 		wanted[name] = true
 	}
 	for _, info := range v.Nodes {
-		for _, name := range accelerators {
-			if !wanted[name] && hasAny(info, name) {
-				wanted[name] = true
-			}
+		for _, name := range accelerators(info, known) {
+			wanted[name] = true
 		}
-	}
-	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourcePods, ""} {
-		delete(wanted, string(name))
 	}
 	all := maps.Clone(wanted)
-	for _, name := range c.names[min(firstScalar, len(c.names)):] {
+	for _, name := range c.names {
 		all[name] = true
 	}
-	if len(all) > maxColumns-firstScalar {
+	if len(all) > maxColumns {
 		all = wanted
 	}
+	for _, name := range append([]string{""}, firstNames...) {
+		delete(all, name)
+	}
 	scalars := slices.Sorted(maps.Keys(all))
-	if most := maxColumns - firstScalar; len(scalars) > most {
-		scalars, dropped = scalars[:most], scalars[most:]
-	}
-	grown.names = append([]string{string(corev1.ResourceCPU), string(corev1.ResourceMemory), string(corev1.ResourcePods)}, scalars...)
-	for column, name := range grown.names {
-		if column >= firstScalar && slices.Contains(accelerators, name) {
-			grown.accelerators = append(grown.accelerators, name)
-			grown.gpu = append(grown.gpu, column)
+	most := min(len(scalars), maxColumns-firstScalar)
+	read := columns{names: slices.Concat(firstNames, scalars[:most]), left: scalars[most:]}
+	for column, name := range read.names {
+		if column >= firstScalar && slices.Contains(known, name) {
+			read.accelerators = append(read.accelerators, name)
+			read.gpu = append(read.gpu, column)
 		}
 	}
-	return grown, dropped
+	return read
 }
 
-// has tells whether all scalars have a column.
-func (c columns) has(scalars []string) bool {
+// accelerators that a node has.
+func accelerators(info *api.NodeInfo, known []string) []string {
+	var names []string
+	for _, name := range known {
+		if info.Allocatable != nil && info.Allocatable.ScalarResources[corev1.ResourceName(name)] > 0 {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// hold tells whether all scalars have a column, or never will.
+func (c *columns) hold(scalars []string) bool {
 	for _, name := range scalars {
-		if !slices.Contains(c.names, name) {
+		if name != "" && !slices.Contains(c.names, name) && !slices.Contains(c.left, name) {
 			return false
 		}
 	}
 	return true
 }
 
-// count tells whether all accelerators that a node has have a column.
-func (c columns) count(info *api.NodeInfo, accelerators []string) bool {
-	for _, name := range accelerators {
-		if hasAny(info, name) && !slices.Contains(c.names, name) {
-			return false
-		}
+func (c *columns) doubts() []warning {
+	if len(c.left) == 0 {
+		return nil
 	}
-	return true
-}
-
-func hasAny(info *api.NodeInfo, resource string) bool {
-	return info.Allocatable != nil && info.Allocatable.ScalarResources[corev1.ResourceName(resource)] > 0
+	return []warning{{fmt.Sprintf("%d resources are more than the planner can hold, it leaves them out", len(c.left)), c.left}}
 }
 
 // free writes the idle amounts, rounded down as far as Volcano's comparison does.
-func (c columns) free(into []int64, idle *api.Resource, pods int) {
+func (c *columns) free(into []int64, idle *api.Resource, slots int) {
+	clear(into)
+	into[podsColumn] = whole(float64(slots))
+	if idle == nil {
+		return
+	}
 	into[cpuColumn] = floored(idle.MilliCPU, 1)
 	into[memoryColumn] = floored(idle.Memory, 1)
-	into[podsColumn] = min(max(0, int64(pods)), maxAmount)
 	for column := firstScalar; column < len(c.names); column++ {
 		into[column] = floored(idle.ScalarResources[corev1.ResourceName(c.names[column])], scalarUnit)
 	}
 }
 
 // Request is what one pod takes, by the topology's resources: the larger of what it needs to start and to run, rounded
-// up, and a pod's slot.
+// up, and a pod's slot. nil before the first Follow.
 func (n *Network) Request(task *api.TaskInfo) []int64 {
-	request := make([]int64, len(n.columns.names))
-	if len(request) == 0 {
+	if n.topology == nil {
 		return nil
 	}
+	return n.columns.request(task)
+}
+
+func (c *columns) request(task *api.TaskInfo) []int64 {
+	request := make([]int64, len(c.names))
 	for _, needs := range []*api.Resource{task.InitResreq, task.Resreq} {
 		if needs == nil {
 			continue
@@ -123,12 +135,21 @@ func (n *Network) Request(task *api.TaskInfo) []int64 {
 		request[cpuColumn] = max(request[cpuColumn], ceiled(needs.MilliCPU, 1))
 		request[memoryColumn] = max(request[memoryColumn], ceiled(needs.Memory, 1))
 		for column := firstScalar; column < len(request); column++ {
-			amount := needs.ScalarResources[corev1.ResourceName(n.columns.names[column])]
+			amount := needs.ScalarResources[corev1.ResourceName(c.names[column])]
 			request[column] = max(request[column], ceiled(amount, scalarUnit))
 		}
 	}
 	request[podsColumn] = 1
 	return request
+}
+
+// gpus of a vector of amounts.
+func (c *columns) gpus(amounts []int64) int {
+	sum := int64(0)
+	for _, column := range c.gpu {
+		sum += amounts[column]
+	}
+	return int(sum)
 }
 
 func floored(amount, unit float64) int64 { return whole(math.Floor((amount + tolerance) / unit)) }

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package network
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// hyperNodeTree is the tiers of the HyperNodes: one for each number that a HyperNode has.
+func hyperNodeTree(all hyperNodes, nodes []node) (tree, bool) {
+	t := tree{source: sourceHyperNodes}
+	of := map[int]int{} // level of each tier number
+	for _, h := range all.list {
+		if _, ok := of[h.tier]; !ok {
+			of[h.tier] = len(t.levels)
+			t.levels = append(t.levels, level{number: h.tier, domains: make([]string, len(nodes))})
+		}
+		given := &t.levels[of[h.tier]].given
+		if h.tierName != "" && !slices.Contains(*given, h.tierName) {
+			*given = append(*given, h.tierName)
+		}
+	}
+	var outside, doubled []string
+	for i := range nodes {
+		if len(nodes[i].hypers) == 0 {
+			outside = append(outside, nodes[i].name)
+		}
+		for _, at := range nodes[i].hypers {
+			h := all.list[at]
+			domain := &t.levels[of[h.tier]].domains[i]
+			if *domain == "" {
+				*domain = h.name
+			} else {
+				doubled = append(doubled, fmt.Sprintf("%s (%s, %s)", nodes[i].name, *domain, h.name))
+			}
+		}
+	}
+	t.warn("%d of %d nodes are in no HyperNode, each counts as apart from all others", outside, len(outside), len(nodes))
+	t.warn("%d times a node is in two HyperNodes of one tier, the first by name counts", doubled, len(doubled))
+	t.nameHyperNodes()
+	for i := range len(t.levels) - 1 {
+		broken := t.broken(i, i+1)
+		t.warn("%d HyperNodes of %s are only in part in one HyperNode of %s, the parts count as apart", broken,
+			len(broken), t.levels[i].name, t.levels[i+1].name)
+	}
+	return t, len(t.levels) > 0
+}
+
+// nameHyperNodes names the tiers by what their HyperNodes say, else by their number.
+func (t *tree) nameHyperNodes() {
+	tierOf := map[string]int{}
+	var several, again []string
+	for i := range t.levels {
+		level := &t.levels[i]
+		slices.Sort(level.given)
+		level.name = "tier " + strconv.Itoa(level.number)
+		if len(level.given) > 1 {
+			several = append(several, fmt.Sprintf("tier %d (%s)", level.number, strings.Join(level.given, ", ")))
+		}
+		for _, name := range level.given {
+			if number, ok := tierOf[name]; ok {
+				again = append(again, fmt.Sprintf("%s (tiers %d, %d)", name, number, level.number))
+				continue
+			}
+			tierOf[name] = level.number
+		}
+		if len(level.given) > 0 {
+			level.name = level.given[0]
+		}
+	}
+	t.warn("%d tiers have HyperNodes with different tier names, the first by name is shown", several, len(several))
+	t.warn("%d tier names belong to two tiers, they mean the lower one", again, len(again))
+}
+
+// broken are the domains of a level whose nodes are not all in one domain of a level above.
+func (t *tree) broken(level, above int) []string {
+	first := map[string]string{}
+	found := map[string]bool{}
+	var names []string
+	for i, domain := range t.levels[level].domains {
+		up := t.levels[above].domains[i]
+		was, ok := first[domain]
+		switch {
+		case domain == "":
+		case !ok:
+			first[domain] = up
+		case was != up && !found[domain]:
+			found[domain] = true
+			names = append(names, domain)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
