@@ -53,6 +53,38 @@ func newCast(job *api.JobInfo, g gang, w wishes, network stage, in func(*api.Tas
 	return c
 }
 
+// raise raises minimums until they sum to minMember, which counts pods of any role: workers first, as it is they who
+// may be more or fewer. Succeeded pods count for it.
+func (c *cast) raise(minMember int) {
+	for r := range c.demand.Roles {
+		role := &c.demand.Roles[r]
+		minMember -= max(role.Minimum, len(role.Placed))
+	}
+	if minMember <= 0 {
+		return
+	}
+	candidates := 0
+	for _, workers := range []bool{true, false} {
+		for r := range c.demand.Roles {
+			role := &c.demand.Roles[r]
+			if (role.Traffic == placement.Worker) != workers {
+				continue
+			}
+			has := max(role.Minimum, len(role.Placed))
+			more := min(minMember, len(role.Pending)+len(role.Placed)-has)
+			if more > 0 {
+				role.Minimum = has + more
+				minMember -= more
+			}
+			if len(role.Pending)+len(role.Placed) > has {
+				candidates++
+			}
+		}
+	}
+	// Another role might have found room for them.
+	c.exact = c.exact && candidates < 2
+}
+
 // add adds one role with its pods, in the order of their indexes.
 func (c *cast) add(role placement.Role, minimum int, tasks []*api.TaskInfo, network stage) {
 	indexes := indexesOf(tasks)

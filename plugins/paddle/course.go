@@ -24,6 +24,8 @@ type course struct {
 	network   *network.Network
 	followed  bool
 
+	explanations *explanations
+
 	plans map[string]*plan
 	suits map[string]*suit
 	// asking is true while the plugin itself asks the session's predicates: its own then say nothing.
@@ -32,8 +34,11 @@ type course struct {
 	fenced *fence
 }
 
-func newCourse(ssn *framework.Session, a arguments, gangs map[api.JobID]gang, n *network.Network) *course {
-	return &course{ssn: ssn, arguments: a, gangs: gangs, network: n, plans: map[string]*plan{}, suits: map[string]*suit{}}
+func newCourse(ssn *framework.Session, a arguments, gangs map[api.JobID]gang, s *state) *course {
+	return &course{
+		ssn: ssn, arguments: a, gangs: gangs, network: s.networkOf(a.network), explanations: s.explanations,
+		plans: map[string]*plan{}, suits: map[string]*suit{},
+	}
 }
 
 var errNoNodes = errors.New("the cluster has no node that is ready")

@@ -61,7 +61,7 @@ func (p *plugin) gradient(s scope, top *api.HyperNodeInfo, stock func() [][]*api
 	case plan.placed():
 		return [][]*api.HyperNodeInfo{{p.hyperNode(plan, top)}}
 	case errors.Is(plan.err, errHopeless), errors.Is(plan.err, errLimit):
-		p.refused(s.job, plan.err)
+		p.refused(s.job, c.why(plan))
 		return nil
 	default:
 		return stock()

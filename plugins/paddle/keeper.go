@@ -15,7 +15,11 @@ import (
 type state struct {
 	options network.Options
 	network *network.Network
+
+	explanations *explanations
 }
+
+func newState() *state { return &state{explanations: newExplanations()} }
 
 // networkOf is the network, a new one if the arguments that make it have changed.
 func (s *state) networkOf(options network.Options) *network.Network {
@@ -37,7 +41,7 @@ func (k *keeper) take() *state {
 	defer k.mu.Unlock()
 	taken := k.state
 	if k.state = nil; taken == nil {
-		taken = &state{}
+		taken = newState()
 	}
 	return taken
 }

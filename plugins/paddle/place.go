@@ -51,8 +51,9 @@ func (p *plugin) hint(task *api.TaskInfo) error {
 	}
 	switch {
 	case errors.Is(plan.err, errHopeless), errors.Is(plan.err, errLimit):
-		p.refused(job, plan.err)
-		return plan.err
+		err := c.why(plan)
+		p.refused(job, err)
+		return err
 	case !plan.placed():
 		return nil
 	}

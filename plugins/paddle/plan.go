@@ -103,6 +103,9 @@ func (c *course) solve(p *plan) error {
 	wishes, _ := newWishes(p.job.PodGroup.Annotations, c.arguments) // what is wrong in them was said when the session opened
 	p.cast = newCast(p.job, g, wishes, c, p.has)
 	d := &p.cast.demand
+	if p.sub == "" {
+		p.cast.raise(int(p.job.MinAvailable) - len(p.job.TaskStatusIndex[api.Succeeded]))
+	}
 	if err := c.limit(p); err != nil {
 		return err
 	}

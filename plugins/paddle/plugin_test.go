@@ -85,7 +85,7 @@ func TestExplainOnce(t *testing.T) {
 	job := paddleJob(t, "job", api.Pending)
 	p := opened(t, job)
 	job.JobFitErrors = ""
-	require.NoError(t, p.prePredicate(job.Tasks[api.TaskID("ns-job-ps-0")]))
+	p.tried = job.UID
 	require.False(t, p.overused(nil))
 	require.NotEmpty(t, job.JobFitErrors)
 

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paddle
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"volcano.sh/volcano/pkg/scheduler/api"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+)
+
+// maxExplained is how many jobs are explained anew in one session: the planner looks for what would help by planning, and
+// must not spend more time on those that wait than on those that start. The others keep what was said last.
+const maxExplained = 8
+
+// explanations are the verdicts on jobs without room, from session to session.
+type explanations struct {
+	session  int
+	told     map[api.JobID]told
+	now      map[api.JobID]told // what was asked for in this session: the rest is forgotten
+	explains int                // of this session
+}
+
+type told struct {
+	verdict verdict
+	session int
+}
+
+func newExplanations() *explanations {
+	return &explanations{told: map[api.JobID]told{}, now: map[api.JobID]told{}}
+}
+
+// next begins a session.
+func (e *explanations) next() {
+	e.session++
+	e.told, e.now, e.explains = e.now, map[api.JobID]told{}, 0
+}
+
+// of is the verdict on a job, explained anew if its turn has come: jobs take turns, so that no text is older than it must.
+func (e *explanations) of(job api.JobID, explain func() (verdict, error)) (verdict, bool) {
+	if said, ok := e.now[job]; ok {
+		return said.verdict, true
+	}
+	said, ok := e.told[job]
+	age := e.session - said.session
+	if e.explains < maxExplained && (!ok || age*maxExplained >= len(e.told)) {
+		e.explains++
+		if v, err := explain(); err == nil {
+			said, ok = told{verdict: v, session: e.session}, true
+		}
+	}
+	if ok {
+		e.now[job] = said
+	}
+	return said.verdict, ok
+}
+
+// why is the error for pods of a plan that has no room: in the planner's words, if there is time for them.
+func (c *course) why(p *plan) error {
+	if !errors.Is(p.err, errHopeless) {
+		return p.err
+	}
+	v, ok := c.explanations.of(p.job.UID, func() (verdict, error) {
+		t := c.network.Topology()
+		e, err := placement.Explain(t, &p.cast.demand, placement.Options{Objective: c.arguments.objective})
+		if err != nil {
+			return verdict{}, fmt.Errorf("explain why job %s has no room: %w", p.job.UID, err)
+		}
+		return fromExplanation(e, t.Resources(), c.tierLabel), nil
+	})
+	if !ok {
+		return p.err
+	}
+	return v
+}
+
+// tierLabel is what users write for a placement tier in networkTopology: its number, or its name where it has none.
+func (c *course) tierLabel(tier int) string {
+	for number := 1; number <= maxTierNumber; number++ {
+		if is, err := c.network.Tier(number); err == nil && is == tier {
+			return strconv.Itoa(number)
+		}
+	}
+	return c.network.TierNames()[tier]
+}
+
+// maxTierNumber is up to which number tiers are looked for; HyperNodes may be numbered with gaps.
+const maxTierNumber = 32
