@@ -2,7 +2,8 @@
 
 // Command paddle-scheduler is Volcano's scheduler with the plugin paddle registered; only flags and signals live here.
 //
-// Every flag of Volcano's vc-scheduler works. The plugin does nothing until volcano-scheduler.conf names it.
+// Every flag of Volcano's vc-scheduler works. The plugin does nothing until volcano-scheduler.conf names it. With
+// --check-config FILE, it checks such a configuration, and runs no scheduler.
 package main
 
 import (
@@ -34,6 +35,8 @@ func main() {
 	klog.InitFlags(nil)
 	flags := pflag.CommandLine
 	logFlush := flags.Duration("log-flush-frequency", 5*time.Second, "Maximum number of seconds between log flushes")
+	const checkConfig = "check-config"
+	configuration := flags.String(checkConfig, "", "Check this volcano-scheduler.conf, or the manifest of a ConfigMap that holds one, print every error and warning, and quit: with 1 if there is an error. It needs no cluster")
 	opts := options.NewServerOption()
 	opts.AddFlags(flags)
 	utilfeature.DefaultMutableFeatureGate.AddFlag(flags)
@@ -45,6 +48,9 @@ func main() {
 
 	if opts.PrintVersion {
 		version.PrintVersionAndExit()
+	}
+	if flags.Changed(checkConfig) {
+		os.Exit(check(*configuration, opts.PluginsDir, os.Stdout, os.Stderr))
 	}
 	klog.StartFlushDaemon(*logFlush)
 	err := run(opts) // Volcano's app.Run ends in no other way than with an error

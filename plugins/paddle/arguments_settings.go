@@ -13,7 +13,7 @@ import (
 
 // Bounds of arguments; those of the network's tiers are the planner's own.
 const (
-	maxLabels         = 14      // the planner knows 16 tiers, two of which are island and node
+	maxLabels         = 13      // the planner knows 16 tiers; islands, nodes and NVLink domains are three of them
 	maxPrice          = 1 << 14 // of a byte, relative to other tiers
 	minPrice          = 1e-3    // the least that the planner tells from 0
 	maxEffort         = 1000
