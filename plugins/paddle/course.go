@@ -23,6 +23,8 @@ type course struct {
 	gangs     map[api.JobID]gang
 	network   *network.Network
 	followed  bool
+	// ending are the nodes on which pods are ending, or that others wait for to end.
+	ending map[string]*api.NodeInfo
 
 	explanations *explanations
 
@@ -37,7 +39,7 @@ type course struct {
 func newCourse(ssn *framework.Session, a arguments, gangs map[api.JobID]gang, s *state) *course {
 	return &course{
 		ssn: ssn, arguments: a, gangs: gangs, network: s.networkOf(a.network), explanations: s.explanations,
-		plans: map[string]*plan{}, suits: map[string]*suit{},
+		plans: map[string]*plan{}, suits: map[string]*suit{}, ending: map[string]*api.NodeInfo{},
 	}
 }
 
@@ -57,6 +59,9 @@ func (c *course) topology() (*placement.Topology, error) {
 			return nil, err
 		}
 		c.followed = true
+		for _, node := range c.ssn.Nodes {
+			c.noteEnding(node)
+		}
 	}
 	if t := c.network.Topology(); t != nil {
 		return t, nil
@@ -67,14 +72,16 @@ func (c *course) topology() (*placement.Topology, error) {
 // scalars are the names of the resources, besides CPU and memory, that pending pods ask for.
 func (c *course) scalars() []string {
 	names := map[string]bool{}
+	apart := 0
 	for id := range c.gangs {
+		apart = max(apart, apartRoles(c.ssn.Jobs[id]))
 		for _, task := range c.ssn.Jobs[id].TaskStatusIndex[api.Pending] {
 			for name := range task.InitResreq.ScalarResources {
 				names[string(name)] = true
 			}
 		}
 	}
-	return slices.Sorted(maps.Keys(names))
+	return append(slices.Sorted(maps.Keys(names)), apartNames(apart)...)
 }
 
 // changed brings the tree up to date after a task was placed on a node or taken away from it.
@@ -84,6 +91,25 @@ func (c *course) changed(task *api.TaskInfo) {
 	}
 	if node := c.ssn.Nodes[task.NodeName]; node != nil {
 		c.network.Refresh(node)
+		c.noteEnding(node)
+	}
+}
+
+func (c *course) noteEnding(node *api.NodeInfo) {
+	if node.Releasing.IsEmpty() && node.Pipelined.IsEmpty() {
+		delete(c.ending, node.Name)
+	} else {
+		c.ending[node.Name] = node
+	}
+}
+
+// settleEnding sets what is free on nodes where pods are ending: what will be free, or, for a plan on what is idle, what
+// is. A pod that waits for others to end may have been promised idle room: then less is free than is idle.
+func (c *course) settleEnding(future bool) {
+	for _, node := range c.ending {
+		if later := node.FutureIdle(); future || later.LessEqual(node.Idle, api.Zero) {
+			c.network.SetFuture(node)
+		}
 	}
 }
 

@@ -116,14 +116,14 @@ func TestWhyGangIsNotStarted(t *testing.T) {
 			"a running gang lacks a server, and has more workers than it needs",
 			[]any{group(), oneServer, threeWorkers, node("n1", resources{"cpu": "4", "memory": "8Gi"}),
 				node("n2", resources{"cpu": "900m", "memory": "8Gi"}), node("n3", resources{"cpu": "900m", "memory": "8Gi"})},
-			"gang incomplete: 1 of 2 servers and 2 of 2 workers run or have room; missing pods wait until all minimums fit " +
-				"(servers: 0/3 nodes are unavailable: 3 Insufficient cpu)",
+			"1 of 2 servers has no room: the cluster has 1.8 CPUs free, but no node has the 1 that one server needs " +
+				"(the most is 0.9); fits with 1 server",
 		}, {
 			"minimum above the roles' sum",
 			[]any{podGroup("job", 3, map[string]int32{"worker": 1}), pods("job", "worker", 4, resources{"cpu": "5"}),
 				node("n1", large), node("n2", resources{"cpu": "7"})},
-			"gang not started: 2 of 3 pods have room; no pod is started until all minimums fit " +
-				"(pods: 0/2 nodes are unavailable: 2 Insufficient cpu)",
+			"1 of 3 workers (the minimum) has no room: the cluster has 5 CPUs left, but no node has the 5 that one worker needs " +
+				"(the most is 3); fits with 2 workers",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

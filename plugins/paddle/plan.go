@@ -102,32 +102,22 @@ func (c *course) solve(p *plan) error {
 	g := c.gangs[p.job.UID]
 	wishes, _ := newWishes(p.job.PodGroup.Annotations, c.arguments) // what is wrong in them was said when the session opened
 	p.cast = newCast(p.job, g, wishes, c, p.has)
-	d := &p.cast.demand
 	if p.sub == "" {
 		p.cast.raise(int(p.job.MinAvailable) - len(p.job.TaskStatusIndex[api.Succeeded]))
 	}
 	if err := c.limit(p); err != nil {
 		return err
 	}
-	mark := t.Begin()
-	defer t.Rollback(mark)
-	for _, claim := range p.cast.claimed {
-		if _, err := t.Take(claim.Node, claim.Amounts); err != nil {
-			continue // what preemption promised is not free yet: nothing to keep clear
-		}
-	}
-	p.found, err = c.suited(p)
-	if errors.Is(err, placement.ErrNoFit) && c.free(t) {
+	err = c.attempt(p, t, false)
+	if errors.Is(err, placement.ErrNoFit) && len(c.ending) > 0 {
 		p.future = true
-		p.found, err = c.suited(p)
-	}
-	if errors.Is(err, placement.ErrNoFit) && p.cast.exact && hopeless(t, d) {
-		return errHopeless
+		err = c.attempt(p, t, true)
 	}
 	if err != nil {
 		return fmt.Errorf("plan job %s: %w", p.job.UID, err)
 	}
 	p.nodes = make(map[api.TaskID]placement.NodeID, len(p.found.Assignments))
+	d := &p.cast.demand
 	at := make([]int, len(d.Roles))
 	for _, a := range p.found.Assignments {
 		for d.Roles[a.Role].Pending[at[a.Role]] != a.Index {
@@ -138,17 +128,26 @@ func (c *course) solve(p *plan) error {
 	return nil
 }
 
-// free adds what pods that are ending will free, and tells whether there is any.
-func (c *course) free(t *placement.Topology) bool {
-	ending := false
-	for id := range placement.NodeID(t.Nodes()) {
-		node := c.ssn.Nodes[t.NodeName(id)]
-		if node != nil && !node.Releasing.IsEmpty() {
-			c.network.SetFuture(node)
-			ending = true
+// attempt plans on what is idle, or on what will be once pods that are ending have ended. The tree is left as it was.
+func (c *course) attempt(p *plan, t *placement.Topology, future bool) error {
+	mark := t.Begin()
+	defer t.Rollback(mark)
+	c.settleEnding(future)
+	for _, claim := range p.cast.claimed {
+		if _, err := t.Take(claim.Node, claim.Amounts); err != nil {
+			continue // what preemption promised is not free yet: nothing to keep clear
 		}
 	}
-	return ending
+	if err := p.cast.keepApart(t); err != nil {
+		return err
+	}
+	var err error
+	p.found, err = c.suited(p)
+	last := future || len(c.ending) == 0
+	if errors.Is(err, placement.ErrNoFit) && last && p.cast.exact && hopeless(t, &p.cast.demand) {
+		return errHopeless
+	}
+	return err
 }
 
 // suited is the best plan on nodes that suit the pods.

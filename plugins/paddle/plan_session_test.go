@@ -29,9 +29,9 @@ func labelled(more string) string {
 
 // The job of plugins/placement/README.md: 2 servers and 4 workers.
 //
-//	      r1               r2
-//	  n1      n2       n3      n4
-//	 3 GPUs  1 GPU    2 GPUs  2 GPUs
+//	     r1               r2
+//	 n1      n2       n3      n4
+//	3 GPUs  1 GPU    2 GPUs  2 GPUs
 func TestServersAndWorkersArePlacedAsOnePlan(t *testing.T) {
 	c := newCluster(t, labelled(""),
 		gpuNode("n1", "r1", 3), gpuNode("n2", "r1", 1), gpuNode("n3", "r2", 2), gpuNode("n4", "r2", 2),

@@ -29,13 +29,16 @@ func racksOf(t *testing.T, racks ...[]int64) *placement.Topology {
 	return topology
 }
 
-//	    r0              r1
-//	n0: 3  n1: 1    n0: 2  n1: 2      GPUs free
+//	r0              r1
+//
+// n0: 3  n1: 1    n0: 2  n1: 2      GPUs free
 func TestHopeless(t *testing.T) {
 	topology := racksOf(t, []int64{3, 1}, []int64{2, 2})
 	only := placement.NewNodeSet(topology)
 	only.Add(0)
-	role := func(gpus int64, minimum int) placement.Role { return placement.Role{Request: []int64{gpus}, Minimum: minimum} }
+	role := func(gpus int64, minimum int) placement.Role {
+		return placement.Role{Request: []int64{gpus}, Minimum: minimum}
+	}
 	for _, test := range []struct {
 		name   string
 		demand placement.Demand
