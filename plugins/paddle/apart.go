@@ -3,7 +3,9 @@
 package paddle
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
@@ -21,17 +23,29 @@ const apartResource = "batch.paddlepaddle.org/one-per-node-"
 
 const maxApart = 4 // roles of one job with such pods; those beyond are found out by predicates
 
-// keepsApart tells whether two such pods cannot be on one node: they take the same ports of it, or refuse each other.
-func keepsApart(pod *corev1.Pod) bool {
-	if len(hostPorts(&pod.Spec)) > 0 {
-		return true
-	}
+// keepsApart tells whether two pods that are like this one cannot be on one node.
+func keepsApart(pod *corev1.Pod) bool { return exclude(pod, pod) }
+
+// exclude tells whether two pods of a job cannot be on one node: they take the same port of it, or one refuses the other.
+func exclude(a, b *corev1.Pod) bool {
+	return repels(a, b) || repels(b, a) || slices.ContainsFunc(hostPorts(&a.Spec), func(port corev1.ContainerPort) bool {
+		return slices.ContainsFunc(hostPorts(&b.Spec), func(other corev1.ContainerPort) bool { return samePort(port, other) })
+	})
+}
+
+func samePort(a, b corev1.ContainerPort) bool {
+	number := func(port corev1.ContainerPort) int32 { return cmp.Or(port.HostPort, port.ContainerPort) }
+	return number(a) == number(b) && cmp.Or(a.Protocol, corev1.ProtocolTCP) == cmp.Or(b.Protocol, corev1.ProtocolTCP)
+}
+
+// repels tells whether the anti-affinity of a pod keeps it off nodes that hold the other.
+func repels(pod, other *corev1.Pod) bool {
 	if pod.Spec.Affinity == nil || pod.Spec.Affinity.PodAntiAffinity == nil {
 		return false
 	}
 	for _, term := range pod.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution {
 		selector, err := metav1.LabelSelectorAsSelector(term.LabelSelector)
-		if err == nil && term.TopologyKey == corev1.LabelHostname && len(term.Namespaces) == 0 && selector.Matches(labels.Set(pod.Labels)) {
+		if err == nil && term.TopologyKey == corev1.LabelHostname && len(term.Namespaces) == 0 && selector.Matches(labels.Set(other.Labels)) {
 			return true
 		}
 	}
@@ -50,24 +64,42 @@ func apartNames(roles int) []string {
 // keepApart makes the pods of such roles take what a node has one of. The changes are of the plan: the caller takes them
 // back. Nodes that hold such a pod already have none left.
 func (c *cast) keepApart(t *placement.Topology) error {
-	number := 0
-	for r := range c.demand.Roles {
-		role := &c.demand.Roles[r]
-		if len(role.Pending) == 0 || !keepsApart(c.pending[r][0].Pod) {
-			continue
-		}
+	for number, roles := range c.apart() {
 		column := columnOf(t, apartResource+strconv.Itoa(number))
 		if column < 0 {
 			return nil
 		}
-		number++
-		role.Request = append([]int64(nil), role.Request...)
-		role.Request[column] = 1
-		if err := oneEach(t, column, role.Placed); err != nil {
+		var placed []placement.Placed
+		for _, r := range roles {
+			role := &c.demand.Roles[r]
+			role.Request = slices.Clone(role.Request)
+			role.Request[column] = 1
+			placed = append(placed, role.Placed...)
+		}
+		if err := oneEach(t, column, placed); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// apart is the roles whose pods cannot share a node, together with those whose pods cannot share one with theirs.
+func (c *cast) apart() [][]int {
+	var sets [][]int
+	for r, pending := range c.pending {
+		if len(pending) == 0 || !keepsApart(pending[0].Pod) {
+			continue
+		}
+		at := slices.IndexFunc(sets, func(roles []int) bool {
+			return !slices.ContainsFunc(roles, func(other int) bool { return !exclude(pending[0].Pod, c.pending[other][0].Pod) })
+		})
+		if at < 0 {
+			at = len(sets)
+			sets = append(sets, nil)
+		}
+		sets[at] = append(sets[at], r)
+	}
+	return sets
 }
 
 func oneEach(t *placement.Topology, column int, but []placement.Placed) error {
