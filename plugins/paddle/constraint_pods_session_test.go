@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paddle
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Workers refuse each other's node, or take the same port of it: one on each, in the one rack that has four nodes.
+//
+//	     r1                     r2
+//	  n1      n2        n3    n4    n5    n6
+//	 4 GPUs  4 GPUs    2 GPUs each
+func TestWorkersThatCannotShareANodeArePlannedApart(t *testing.T) {
+	for name, apart := range map[string]func([]*corev1.Pod) []*corev1.Pod{
+		"anti-affinity": func(pods []*corev1.Pod) []*corev1.Pod { return apartFrom(pods, "j", "worker", corev1.LabelHostname) },
+		"host port":     func(pods []*corev1.Pod) []*corev1.Pod { return withPort(pods, 7000) },
+		"host network": func(pods []*corev1.Pod) []*corev1.Pod {
+			return each(withPort(pods, 7000), func(pod *corev1.Pod) {
+				pod.Spec.HostNetwork = true
+				pod.Spec.Containers[0].Ports[0].HostPort = 0
+			})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			group, workers := ring("j", 4)
+			c := newCluster(t, labelled(""), gpuNode("n1", "r1", 4), gpuNode("n2", "r1", 4),
+				gpuNode("n3", "r2", 2), gpuNode("n4", "r2", 2), gpuNode("n5", "r2", 2), gpuNode("n6", "r2", 2), group, apart(workers))
+			require.Equal(t, planning{placed: 1, taken: 4}, planned(t, c.session))
+			require.Equal(t, map[string]int{"n3": 1, "n4": 1, "n5": 1, "n6": 1}, c.count("j"))
+		})
+	}
+}
+
+// Servers and workers take the same port, as with the operator's hostNetwork: no two pods of the job share a node.
+//
+//	     r1                     r2
+//	  n1      n2        n3    n4    n5    n6
+//	 4 GPUs  4 GPUs    2 GPUs each
+func TestServersAndWorkersOnOnePortArePlannedApart(t *testing.T) {
+	c := newCluster(t, labelled(""), gpuNode("n1", "r1", 4), gpuNode("n2", "r1", 4),
+		gpuNode("n3", "r2", 2), gpuNode("n4", "r2", 2), gpuNode("n5", "r2", 2), gpuNode("n6", "r2", 2),
+		podGroup("j", 4, twoTwo), withPort(pods("j", "ps", 2, onCPU), 7000), withPort(pods("j", "worker", 2, onGPU), 7000))
+	require.Equal(t, planning{placed: 1, taken: 4}, planned(t, c.session))
+	require.Equal(t, map[string]int{"n3": 1, "n4": 1, "n5": 1, "n6": 1}, c.count("j"))
+}
+
+// Others hold the port on two nodes of the rack that would be the best.
+//
+//	      r1                 r2
+//	  n1      n2         n3      n4
+//	 3 GPUs  3 GPUs     1 GPU   1 GPU
+//	 [port]  [port]
+func TestPortsThatOthersHoldAreKnown(t *testing.T) {
+	group, workers := ring("j", 2)
+	others := running(withPort(plainPods("o", "web", 2, oneCPU), 7000), "n1", "n2")
+	c := newCluster(t, labelled(""), gpuNode("n1", "r1", 3), gpuNode("n2", "r1", 3), gpuNode("n3", "r2", 1), gpuNode("n4", "r2", 1),
+		started(podGroup("o", 2, nil)), others, group, withPort(workers, 7000))
+	require.Equal(t, planning{placed: 1, taken: 2}, planned(t, c.session))
+	require.Equal(t, []string{"n3", "n4"}, c.on("j"))
+}
+
+// Too few nodes for workers that want one each: nothing is bound, whatever room there is, until a node comes.
+//
+//	         r1
+//	  n1      n2      n3
+//	 4 GPUs  4 GPUs  (comes later)
+func TestGangOfApartWorkersIsWholeOrAbsent(t *testing.T) {
+	group, workers := ring("j", 3)
+	c := newCluster(t, labelled(""), gpuNode("n1", "r1", 4), gpuNode("n2", "r1", 4), group, withPort(workers, 7000))
+	c.sessions(3)
+	require.NotEmpty(t, c.message("j"))
+	c.add(gpuNode("n3", "r1", 1))
+	require.Equal(t, planning{placed: 1, taken: 3}, planned(t, c.session))
+	require.Equal(t, []string{"n1", "n2", "n3"}, c.on("j"))
+}
+
+// A job that restarts one worker finds the nodes of the other two taken for it.
+//
+//	               r1                r2
+//	  n1          n2          n3     n4
+//	 [w0] 3 free [w1] 3 free 1 GPU  1 GPU
+func TestLostWorkerKeepsApartFromThoseThatRun(t *testing.T) {
+	group, workers := ring("j", 3)
+	apartFrom(workers, "j", "worker", corev1.LabelHostname)
+	running(workers[:2], "n1", "n2")
+	c := newCluster(t, labelled(""), gpuNode("n1", "r1", 4), gpuNode("n2", "r1", 4), gpuNode("n3", "r1", 1), gpuNode("n4", "r2", 1),
+		started(group), workers)
+	require.Equal(t, planning{placed: 1, taken: 1}, planned(t, c.session))
+	require.Equal(t, "n3", c.nodes()["j-worker-2"])
+}
+
+// The trainers go where the data server of another job runs, which is in the dearer rack.
+//
+//	      r1                 r2
+//	  n1      n2         n3      n4
+//	 4 GPUs  4 GPUs     2 GPUs  1 GPU
+//	                    [data]
+func TestPodAffinityToAnotherJob(t *testing.T) {
+	group, workers := ring("j", 3)
+	c := newCluster(t, labelled(""), gpuNode("n1", "r1", 4), gpuNode("n2", "r1", 4), gpuNode("n3", "r2", 2), gpuNode("n4", "r2", 1),
+		started(podGroup("data", 1, nil)), running(pods("data", "ps", 1, oneCPU), "n3"), group, beside(workers, "data", "ps", "rack"))
+	require.Equal(t, planning{placed: 1, taken: 3}, planned(t, c.session))
+	require.Equal(t, map[string]int{"n3": 2, "n4": 1}, c.count("j"))
+}
+
+// Two jobs whose workers keep out of each other's racks: what the first one's plan means for the second is seen at once.
+//
+//	      r1                 r2
+//	  n1      n2         n3      n4
+//	 2 GPUs  2 GPUs     2 GPUs  2 GPUs
+func TestJobsThatKeepOutOfEachOthersRack(t *testing.T) {
+	a, ofA := ring("a", 2)
+	b, ofB := ring("b", 2)
+	apartFrom(ofA, "b", "worker", "rack")
+	apartFrom(ofB, "a", "worker", "rack")
+	c := newCluster(t, labelled(""), gpuNode("n1", "r1", 2), gpuNode("n2", "r1", 2), gpuNode("n3", "r2", 2), gpuNode("n4", "r2", 2),
+		ranked(a, "", 1), ofA, ranked(b, "", 2), ofB)
+	require.Equal(t, planning{placed: 2, taken: 4}, planned(t, c.session))
+	require.Equal(t, map[string]int{"n1": 2}, c.count("a"))
+	require.Equal(t, map[string]int{"n3": 2}, c.count("b"))
+}
