@@ -3,21 +3,28 @@
 package paddle
 
 import (
-	"errors"
-
 	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/framework"
 )
 
-// allocatable refuses workers of a job that has begun to end, and notes that allocate has come to a task.
+// allocatable is what allocate asks first about a task: here its job is planned. A task for which it is certain that no
+// node will do is refused at once, which costs nothing; where nodes are looked for, each must be given a reason.
 func (p *plugin) allocatable(_ *api.QueueInfo, task *api.TaskInfo) bool {
 	p.settle()
 	p.phase.allocatable(task.UID)
+	if _, ok := p.gangs[task.Job]; !ok || p.phase.other {
+		return true
+	}
+	p.tried = task.Job
+	if err := p.course.refusal(task); err != nil {
+		p.refused(p.ssn.Jobs[task.Job], err)
+		return false
+	}
 	return true
 }
 
 // prePredicate is asked by each action before it looks for a node for a task. In allocate the task is given the node
-// that its job's plan has for it; tasks for which it is certain that no node will do are refused.
+// that its job's plan has for it.
 func (p *plugin) prePredicate(task *api.TaskInfo) error {
 	if p.course.asking {
 		return nil
@@ -35,36 +42,9 @@ func (p *plugin) prePredicate(task *api.TaskInfo) error {
 		p.refused(p.ssn.Jobs[task.Job], err)
 		return err
 	}
-	if !allocates {
-		return nil
+	if node, ok := p.course.nodeFor(task); ok && allocates {
+		p.hints.give(task, node)
 	}
-	return p.hint(task)
-}
-
-// hint names a node to a task of a plan.
-func (p *plugin) hint(task *api.TaskInfo) error {
-	c := p.course
-	job := p.ssn.Jobs[task.Job]
-	plan := c.plan(c.scopeOf(job, task))
-	if plan.placed() && !c.holds(plan, task) {
-		plan = c.remake(plan)
-	}
-	switch {
-	case errors.Is(plan.err, errHopeless), errors.Is(plan.err, errLimit):
-		err := c.why(plan)
-		p.refused(job, err)
-		return err
-	case !plan.placed():
-		return nil
-	}
-	node, ok := plan.nodes[task.UID]
-	if !ok {
-		if c.full(plan, task) {
-			return errHopeless
-		}
-		return nil
-	}
-	p.hints.give(task, c.network.Topology().NodeName(node))
 	return nil
 }
 
@@ -119,56 +99,4 @@ func (p *plugin) batchNodeOrder(task *api.TaskInfo, nodes []*api.NodeInfo) (map[
 		return nil, nil
 	}
 	return p.course.score(task, nodes), nil
-}
-
-// holds tells whether a plan still has room for a task where it wants it, or knows that there is none.
-func (c *course) holds(plan *plan, task *api.TaskInfo) bool {
-	if plan.stale {
-		return false
-	}
-	id, ok := plan.nodes[task.UID]
-	if !ok {
-		return false
-	}
-	node := c.ssn.Nodes[c.network.Topology().NodeName(id)]
-	return node != nil && task.InitResreq.LessEqual(node.FutureIdle(), api.Zero) &&
-		(plan.future || task.InitResreq.LessEqual(node.Idle, api.Zero))
-}
-
-// took notes that a hint was followed.
-func (c *course) took(task *api.TaskInfo) {
-	countHints(true)
-	if plan, ok := c.plans[c.scopeOf(c.ssn.Jobs[task.Job], task).key()]; ok {
-		plan.remade = 0
-	}
-}
-
-// missed notes that the node of a hint would not do: predicates refused it, or nothing came of the task.
-func (c *course) missed(task *api.TaskInfo, node string) {
-	countHints(false)
-	job := c.ssn.Jobs[task.Job]
-	if plan, ok := c.plans[c.scopeOf(job, task).key()]; ok {
-		plan.stale = true
-	}
-	id, ok := c.network.Node(node)
-	if suit, err := c.suit(job, task); ok && err == nil {
-		suit.refuse(c.network.Topology(), id)
-	}
-}
-
-// full tells whether a pod beyond its role's minimum, for which a plan has no node, has room nowhere.
-func (c *course) full(plan *plan, task *api.TaskInfo) bool {
-	t := c.network.Topology()
-	request := c.Request(task)
-	for r := range plan.cast.demand.Roles {
-		for _, pending := range plan.cast.pending[r] {
-			if pending.UID != task.UID {
-				continue
-			}
-			role := plan.cast.demand.Roles[r]
-			role.Request = request
-			return plan.cast.exact && !roomFor(t, &role, t.Root(), 1)
-		}
-	}
-	return false
 }
