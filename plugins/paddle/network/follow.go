@@ -47,30 +47,47 @@ func (n *Network) Follow(v View) (rebuilt bool, err error) {
 	return true, nil
 }
 
+// block is how many nodes are read together: what they show stays in the cache.
+const block = 128
+
 // keep updates what is free; false if the tree must be built anew.
 func (n *Network) keep(v View) bool {
-	if len(v.Nodes) != len(n.nodes) || !n.columns.hold(v.Scalars) {
+	if len(v.Nodes) != len(n.nodes) || !n.columns.hold(v.Scalars) || !n.hypers.same(v, n.nodes) {
 		return false
 	}
 	republished := !n.slices.same(v.Slices)
 	if republished {
 		n.slices = readSlices(v.Slices)
 	}
-	for id := range n.nodes {
-		kept := &n.nodes[id]
-		info, ok := v.Nodes[kept.name]
-		if !ok {
-			return false
-		}
-		if info.Node != kept.object || republished {
-			if !n.columns.hold(accelerators(info, n.options.Accelerators)) || !n.sameFacts(&kept.facts, n.look(info)) {
+	var infos [block]*api.NodeInfo
+	width := len(n.columns.names)
+	for lo := 0; lo < len(n.nodes); lo += block {
+		nodes := n.nodes[lo:min(lo+block, len(n.nodes))]
+		for i := range nodes {
+			if infos[i] = v.Nodes[nodes[i].name]; infos[i] == nil {
 				return false
 			}
-			kept.object = info.Node
 		}
-		n.settle(placement.NodeID(id), info.Idle, slots(info), true)
+		for i := range nodes {
+			if (infos[i].Node != nodes[i].object || republished) && !n.same(&nodes[i], infos[i]) {
+				return false
+			}
+		}
+		n.columns.freeOf(n.scratch, infos[:len(nodes)])
+		for i := range nodes {
+			n.set(placement.NodeID(lo+i), n.scratch[i*width:(i+1)*width], true)
+		}
 	}
-	return n.hypers.same(v, n.nodes)
+	return true
+}
+
+// same tells whether another object of a node says what the one before said.
+func (n *Network) same(kept *node, info *api.NodeInfo) bool {
+	if !n.columns.hold(accelerators(info, n.options.Accelerators)) || !n.sameFacts(&kept.facts, n.look(info)) {
+		return false
+	}
+	kept.object = info.Node
+	return true
 }
 
 // sameFacts compares what decides the tree; labels do not where HyperNodes do.

@@ -45,8 +45,14 @@ func slots(info *api.NodeInfo) int {
 
 // settle tells the topology what is free on a node, if that is not what it was. What lasts is remembered for islands.
 func (n *Network) settle(id placement.NodeID, idle *api.Resource, slots int, lasts bool) {
+	amounts := make([]int64, len(n.columns.names))
+	n.columns.free(amounts, idle, slots)
+	n.set(id, amounts, lasts)
+}
+
+func (n *Network) set(id placement.NodeID, amounts []int64, lasts bool) {
 	kept := &n.nodes[id]
-	amounts := n.amounts(&kept.facts, idle, slots)
+	n.columns.clamp(amounts, kept.facts.islands)
 	if slices.Equal(amounts, n.topology.Free(placement.DomainID(id))) {
 		return
 	}
@@ -59,29 +65,30 @@ func (n *Network) settle(id placement.NodeID, idle *api.Resource, slots int, las
 	}
 }
 
-// amounts are what is free on a node, in n.scratch: not more GPUs than its islands have.
-func (n *Network) amounts(of *facts, idle *api.Resource, slots int) []int64 {
-	n.columns.free(n.scratch, idle, slots)
-	if len(of.islands) > 0 {
-		left := int64(sum(of.islands))
-		for _, column := range n.columns.gpu {
-			n.scratch[column] = min(n.scratch[column], left)
-			left -= n.scratch[column]
-		}
+// clamp lets no more GPUs be free than there are in several islands.
+func (c *columns) clamp(amounts []int64, islands []int) {
+	if len(islands) == 0 {
+		return
 	}
-	return n.scratch
+	left := int64(sum(islands))
+	for _, column := range c.gpu {
+		amounts[column] = min(amounts[column], left)
+		left -= amounts[column]
+	}
 }
 
 // spec is a node for placement, but for its domains. The islands of a node that was known before go on from what was
 // thought of them; else its pods are thought to have come one after another.
 func (n *Network) spec(kept *node, info *api.NodeInfo, was *Network) placement.NodeSpec {
-	spec := placement.NodeSpec{Name: kept.name, Free: slices.Clone(n.amounts(&kept.facts, info.Idle, slots(info)))}
+	spec := placement.NodeSpec{Name: kept.name, Free: make([]int64, len(n.columns.names))}
+	n.columns.free(spec.Free, info.Idle, slots(info))
+	n.columns.clamp(spec.Free, kept.facts.islands)
 	if len(kept.facts.islands) == 0 {
 		return spec
 	}
 	gpus := n.columns.gpus(spec.Free)
 	if id, ok := was.Node(kept.name); ok && slices.Equal(was.nodes[id].facts.islands, kept.facts.islands) {
-		kept.past = was.nodes[id].past
+		kept.past = slices.Clone(was.nodes[id].past)
 		spec.Islands = kept.estimate(was.topology.Islands(id), gpus, true)
 		return spec
 	}

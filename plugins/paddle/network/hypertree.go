@@ -34,17 +34,17 @@ func hyperNodeTree(all hyperNodes, nodes []node) (tree, bool) {
 			if *domain == "" {
 				*domain = h.name
 			} else {
-				doubled = append(doubled, fmt.Sprintf("%s (%s, %s)", nodes[i].name, *domain, h.name))
+				doubled = append(doubled, fmt.Sprintf("%s in %s and %s", nodes[i].name, *domain, h.name))
 			}
 		}
 	}
-	t.warn("%d of %d nodes are in no HyperNode, each counts as apart from all others", outside, len(outside), len(nodes))
-	t.warn("%d times a node is in two HyperNodes of one tier, the first by name counts", doubled, len(doubled))
+	t.warn("nodes in no HyperNode, each counts as apart from all others", outside, len(nodes))
+	t.warn("nodes in two HyperNodes of one tier, the first by name counts", doubled, 0)
 	t.nameHyperNodes()
 	for i := range len(t.levels) - 1 {
 		broken := t.broken(i, i+1)
-		t.warn("%d HyperNodes of %s are only in part in one HyperNode of %s, the parts count as apart", broken,
-			len(broken), t.levels[i].name, t.levels[i+1].name)
+		t.warn(fmt.Sprintf("HyperNodes of tier %d whose nodes are not all in one of tier %d, the parts count as apart",
+			t.levels[i].number, t.levels[i+1].number), broken, 0)
 	}
 	return t, len(t.levels) > 0
 }
@@ -58,11 +58,11 @@ func (t *tree) nameHyperNodes() {
 		slices.Sort(level.given)
 		level.name = "tier " + strconv.Itoa(level.number)
 		if len(level.given) > 1 {
-			several = append(several, fmt.Sprintf("tier %d (%s)", level.number, strings.Join(level.given, ", ")))
+			several = append(several, fmt.Sprintf("tier %d: %s", level.number, strings.Join(level.given, ", ")))
 		}
 		for _, name := range level.given {
 			if number, ok := tierOf[name]; ok {
-				again = append(again, fmt.Sprintf("%s (tiers %d, %d)", name, number, level.number))
+				again = append(again, fmt.Sprintf("%s of tiers %d and %d", name, number, level.number))
 				continue
 			}
 			tierOf[name] = level.number
@@ -71,8 +71,8 @@ func (t *tree) nameHyperNodes() {
 			level.name = level.given[0]
 		}
 	}
-	t.warn("%d tiers have HyperNodes with different tier names, the first by name is shown", several, len(several))
-	t.warn("%d tier names belong to two tiers, they mean the lower one", again, len(again))
+	t.warn("tiers with several tier names, the first by name is shown", several, 0)
+	t.warn("tier names of two tiers, they mean the lower one", again, 0)
 }
 
 // broken are the domains of a level whose nodes are not all in one domain of a level above.

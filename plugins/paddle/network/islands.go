@@ -89,18 +89,12 @@ func doubtsOf(nodes []node) []warning {
 	var published, annotated []string
 	for i := range nodes {
 		if doubt := nodes[i].facts.doubts.published; doubt != "" {
-			published = append(published, fmt.Sprintf("%s (%s)", nodes[i].name, doubt))
+			published = append(published, nodes[i].name+": "+doubt)
 		}
 		if doubt := nodes[i].facts.doubts.annotated; doubt != "" {
-			annotated = append(annotated, fmt.Sprintf("%s (%s)", nodes[i].name, doubt))
+			annotated = append(annotated, nodes[i].name+": "+doubt)
 		}
 	}
-	var found []warning
-	if len(published) > 0 {
-		found = append(found, warning{fmt.Sprintf("the ResourceSlices of %d nodes do not show all of their GPUs, they are not used", len(published)), published})
-	}
-	if len(annotated) > 0 {
-		found = append(found, warning{fmt.Sprintf("the annotation %s of %d nodes is wrong, it is not used", linksAnnotation, len(annotated)), annotated})
-	}
-	return found
+	return append(warned("nodes whose ResourceSlices are not used, they do not show each GPU", published, len(nodes)),
+		warned("nodes whose annotation "+linksAnnotation+" is wrong and not used", annotated, len(nodes))...)
 }

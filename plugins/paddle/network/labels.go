@@ -2,6 +2,8 @@
 
 package network
 
+import "fmt"
+
 // labelTree is the tiers that node labels name: one for each key that a node has, numbered by its place among the keys.
 func labelTree(keys []string, nodes []node) (tree, bool) {
 	t := tree{source: sourceLabels}
@@ -19,9 +21,9 @@ func labelTree(keys []string, nodes []node) (tree, bool) {
 			nowhere = append(nowhere, key)
 			continue
 		}
-		t.warn("%d of %d nodes do not have the label %s, each counts as apart from all others there", missing, len(missing), len(nodes), key)
+		t.warn(fmt.Sprintf("nodes without the label %s, each counts as apart from all others", key), missing, len(nodes))
 		t.levels = append(t.levels, l)
 	}
-	t.warn("%d labels are on no node, their tiers are left out", nowhere, len(nowhere))
+	t.warn("labels that no node has, their tiers are left out", nowhere, len(keys))
 	return t, len(t.levels) > 0
 }

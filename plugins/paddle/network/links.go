@@ -37,13 +37,13 @@ func parseLinks(text string) (links, error) {
 	if len(rows) > maxIslands {
 		return nil, fmt.Errorf("%d rows, want %d at most", len(rows), maxIslands)
 	}
-	m := make(links, len(rows))
+	m, texts := make(links, len(rows)), make([][]string, len(rows))
 	for i, row := range rows {
 		words := strings.Fields(row)
 		if len(words) != len(rows) {
 			return nil, fmt.Errorf("row %d has %d words, want one for each of the %d GPUs", i+1, len(words), len(rows))
 		}
-		m[i] = make([]link, len(words))
+		m[i], texts[i] = make([]link, len(words)), words
 		for j, word := range words {
 			kind, err := parseLink(word)
 			if err != nil {
@@ -52,7 +52,7 @@ func parseLinks(text string) (links, error) {
 			if (kind == itself) != (i == j) {
 				return nil, fmt.Errorf("row %d, word %d is %s: X belongs where a GPU meets itself", i+1, j+1, word)
 			}
-			if j < i && m[j][i] != kind {
+			if j < i && texts[j][i] != word {
 				return nil, fmt.Errorf("row %d, word %d is %s, and not so in row %d", i+1, j+1, word, j+1)
 			}
 			m[i][j] = kind

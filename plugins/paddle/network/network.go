@@ -55,7 +55,7 @@ type Network struct {
 	warnings []string
 
 	own     []warning // of the options
-	scratch []int64   // amounts of one node
+	scratch []int64   // amounts of a block of nodes
 	build   func(placement.TopologySpec) (*placement.Topology, error)
 }
 

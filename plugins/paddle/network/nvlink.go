@@ -3,6 +3,7 @@
 package network
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
@@ -37,7 +38,7 @@ func (t *tree) joinNVLink(nodes []node) {
 		t.levels = slices.Insert(t.levels, 0, l)
 		if len(t.levels) > 1 {
 			broken := t.broken(0, 1)
-			t.warn("%d NVLink domains are only in part in one domain of the tier %s, the parts count as apart", broken, len(broken), t.levels[1].name)
+			t.warn(fmt.Sprintf("NVLink domains whose nodes are not all in one domain of the tier %s, the parts count as apart", t.levels[1].name), broken, 0)
 		}
 	}
 }

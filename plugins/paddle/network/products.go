@@ -11,7 +11,7 @@ import (
 // have bridges, and which cards they join is not in their name.
 var (
 	apart    = []string{"MIG", "SHARED"}
-	cards    = []string{"PCIE", "NVL", "A2", "A10", "A10G", "A16", "A30", "A40", "L2", "L4", "L20", "L40", "L40S", "P4", "P40", "T4"}
+	cards    = []string{"PCIE", "NVL", "A2", "A10", "A10G", "A16", "A30", "A40", "L2", "L4", "L20", "L40", "L40S", "P4", "P40", "RTX", "T4"}
 	switched = []string{"SXM3", "SXM4", "SXM5", "SXM6", "HBM3", "HBM3E", "H20", "H200", "H800", "B100", "B200", "B300", "GB200", "GB300"}
 )
 

@@ -15,7 +15,7 @@ import (
 func (n *Network) rebuild(v View) error {
 	was := *n
 	n.columns = n.columns.read(v, n.options.Accelerators)
-	n.scratch = make([]int64, len(n.columns.names))
+	n.scratch = make([]int64, block*len(n.columns.names))
 	n.slices = readSlices(v.Slices)
 	nodes := make([]node, 0, len(v.Nodes))
 	for _, name := range slices.Sorted(maps.Keys(v.Nodes)) {

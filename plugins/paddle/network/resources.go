@@ -3,7 +3,6 @@
 package network
 
 import (
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -97,23 +96,43 @@ func (c *columns) hold(scalars []string) bool {
 }
 
 func (c *columns) doubts() []warning {
-	if len(c.left) == 0 {
-		return nil
-	}
-	return []warning{{fmt.Sprintf("%d resources are more than the planner can hold, it leaves them out", len(c.left)), c.left}}
+	return warned("resources that the planner has no room for", c.left, len(c.names)+len(c.left))
 }
 
 // free writes the idle amounts, rounded down as far as Volcano's comparison does.
 func (c *columns) free(into []int64, idle *api.Resource, slots int) {
-	clear(into)
-	into[podsColumn] = whole(float64(slots))
-	if idle == nil {
-		return
-	}
-	into[cpuColumn] = floored(idle.MilliCPU, 1)
-	into[memoryColumn] = floored(idle.Memory, 1)
+	c.freeFirst(into, idle, slots)
 	for column := firstScalar; column < len(c.names); column++ {
-		into[column] = floored(idle.ScalarResources[corev1.ResourceName(c.names[column])], scalarUnit)
+		into[column] = c.freeScalar(idle, column)
+	}
+}
+
+func (c *columns) freeFirst(into []int64, idle *api.Resource, slots int) {
+	into[cpuColumn], into[memoryColumn] = 0, 0
+	if idle != nil {
+		into[cpuColumn], into[memoryColumn] = floored(idle.MilliCPU, 1), floored(idle.Memory, 1)
+	}
+	into[podsColumn] = whole(float64(slots))
+}
+
+func (c *columns) freeScalar(idle *api.Resource, column int) int64 {
+	if idle == nil {
+		return 0
+	}
+	return floored(idle.ScalarResources[corev1.ResourceName(c.names[column])], scalarUnit)
+}
+
+// freeOf writes the idle amounts of many nodes, a row each. What it reads of a session has never been in the processor's
+// cache: short loops over many nodes wait for memory together, where a long one waits for each node in turn.
+func (c *columns) freeOf(into []int64, infos []*api.NodeInfo) {
+	width := len(c.names)
+	for i, info := range infos {
+		c.freeFirst(into[i*width:], info.Idle, slots(info))
+	}
+	for column := firstScalar; column < width; column++ {
+		for i, info := range infos {
+			into[i*width+column] = c.freeScalar(info.Idle, column)
+		}
 	}
 }
 

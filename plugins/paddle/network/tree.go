@@ -3,7 +3,6 @@
 package network
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
@@ -45,10 +44,8 @@ type tree struct {
 	hyperNodes []string
 }
 
-func (t *tree) warn(format string, examples []string, args ...any) {
-	if len(examples) > 0 {
-		t.warnings = append(t.warnings, warning{fmt.Sprintf(format, args...), examples})
-	}
+func (t *tree) warn(what string, examples []string, of int) {
+	t.warnings = append(t.warnings, warned(what, examples, of)...)
 }
 
 // tier is the placement tier of a level.
@@ -94,7 +91,7 @@ func (t *tree) cut() {
 			t.allow(name, t.tier(maxLevels-1))
 		}
 	}
-	t.warn("%d tiers are more than the planner can hold, the farthest are left out", left, len(t.levels))
+	t.warn("tiers that the planner has no room for, the farthest ones", left, len(t.levels))
 	t.levels = t.levels[:maxLevels]
 }
 
