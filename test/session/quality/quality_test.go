@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package quality
+
+import (
+	"encoding/json"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+	"github.com/paddle-volcano/paddle-volcano/test/session/anneal"
+	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
+)
+
+func TestScenariosAreThoseOfTheIssue(t *testing.T) {
+	all := Scenarios()
+	require.Len(t, all, 33)
+	names := map[string]bool{}
+	for _, s := range all {
+		names[s.Name] = true
+	}
+	require.Len(t, names, 33)
+	for _, name := range []string{"PS 16+64, load 85 %, no rack has room", "collective 512, load 50 %, no rack has room"} {
+		require.Contains(t, names, name)
+	}
+}
+
+func TestDrawnClustersAreWhatTheirScenariosSay(t *testing.T) {
+	for _, s := range Scenarios() {
+		for index := range 2 {
+			in := Draw(&s, 5, index)
+			total := float64(len(in.Fleet)) * 8
+			require.InDelta(t, s.Load, 1-float64(in.Fleet.Free().GPU)/total, 0.001, "%s", in)
+			require.True(t, hasRoom(in.Fleet, &s.Job), "%s", in)
+			rooms := 0
+			for _, rack := range in.Fleet.Racks() {
+				if hasRoom(rack, &s.Job) {
+					rooms++
+				}
+			}
+			require.Equal(t, s.RackHasRoom, rooms > 0, "%s: %d racks have room", in, rooms)
+			for i := range in.Fleet {
+				require.True(t, in.Fleet[i].Free().Holds(cluster.Amounts{}), "%s: %s is overfull", in, in.Fleet[i].Name)
+			}
+			require.Equal(t, in, Draw(&s, 5, index))
+		}
+		require.NotEqual(t, Draw(&s, 5, 0).Fleet, Draw(&s, 6, 0).Fleet)
+	}
+}
+
+// Two nodes with 4 GPUs and 20 cores each: 4 workers take all cores of one node; 3 leave 5, which is too little for a
+// server of 8; 2 leave 10, which is not.
+func TestHasRoomIsExact(t *testing.T) {
+	nodes := cluster.Shape{Nodes: 2, PerRack: 2, RacksPerBlock: 1, Capacity: cluster.Amounts{CPU: 20, Memory: 512, GPU: 4}}.Fleet()
+	for _, c := range []struct {
+		servers, workers int
+		want             bool
+	}{{1, 6, true}, {1, 7, false}, {2, 4, true}, {2, 5, false}, {3, 2, true}, {4, 0, true}, {5, 0, false}, {0, 8, true}, {0, 9, false}} {
+		job := cluster.ServersAndWorkers("j", c.servers, c.workers, server, worker)
+		require.Equal(t, c.want, hasRoom(nodes, &job), "%d servers, %d workers", c.servers, c.workers)
+	}
+	ring := cluster.Ring("j", 4, ranks(2))
+	require.False(t, hasRoom(nodes, &ring), "12 cores each")
+}
+
+// tiny is a scenario that plays in milliseconds.
+func tiny(job cluster.Job, room bool) Scenario {
+	return Scenario{
+		Name: "tiny " + job.Name, Job: job, Load: 0.5, RackHasRoom: room, others: mixed,
+		Shape: cluster.Shape{Nodes: 16, PerRack: 4, RacksPerBlock: 2, Capacity: machine},
+	}
+}
+
+func tinies() []Scenario {
+	return []Scenario{
+		tiny(cluster.ServersAndWorkers("ps", 2, 8, server, worker), true),
+		tiny(cluster.ServersAndWorkers("ps-wide", 4, 24, server, worker), false),
+		tiny(cluster.Ring("ring", 12, ranks(1)), true),
+	}
+}
+
+func TestMeasureComparesEveryBaselineInEveryScenario(t *testing.T) {
+	var progress strings.Builder
+	result, err := measure(tinies(), Settings{Seed: 2, Clusters: 2}, &progress)
+	require.NoError(t, err)
+	for _, compared := range []Compared{result.Bytes, result.Busiest} {
+		require.Len(t, compared.Rows, 3*4)
+		require.Equal(t, 3, compared.Summary.Compared)
+		for _, row := range compared.Rows {
+			require.Equal(t, 2, row.Clusters)
+			require.Equal(t, 2, row.OursPlaced)
+			require.Positive(t, row.CostRatio)
+			require.Positive(t, row.CrossNode)
+		}
+	}
+	require.Equal(t, "network-topology-aware", result.Bytes.Rows[3].Baseline)
+	require.Equal(t, 3, strings.Count(progress.String(), "\n"))
+}
+
+func TestARowHasWhatTheIssueLists(t *testing.T) {
+	text, err := json.Marshal(Row{})
+	require.NoError(t, err)
+	var row map[string]any
+	require.NoError(t, json.Unmarshal(text, &row))
+	for _, key := range []string{
+		"scenario", "baseline", "cost_ratio", "cross_rack_bytes", "cross_node_bytes", "ours_cross_rack_bytes", "ours_cross_node_bytes", "busiest_uplink_ratio",
+	} {
+		require.Contains(t, row, key)
+	}
+}
+
+func placed(cost, rack, busiest float64) Outcome {
+	return Outcome{Placed: true, Cost: cost, Renumbered: cost / 2, Rack: rack, Node: 10, Busiest: busiest}
+}
+
+func TestMeansAreOfTheClustersThatAllPlaced(t *testing.T) {
+	names := []string{"stock", "other", "ours", "not counted"}
+	rows := compare("s", names, [][]Outcome{
+		{placed(8, 4, 2), placed(6, 3, 1), placed(4, 2, 2), {}},
+		{placed(4, 2, 2), placed(4, 1, 3), placed(2, 0, 2), {}},
+		{placed(1000, 1, 1), {}, placed(1, 1, 1), {}},
+		{{}, placed(7, 1, 1), {}, {}},
+	}, 2, []int{0, 1})
+	require.Len(t, rows, 2)
+	require.Equal(t, Row{
+		Scenario: "s", Baseline: "stock", CostRatio: 2, Renumbered: 1, Busiest: 1, CrossRack: 3, CrossNode: 10, OursRack: 1, OursNode: 10,
+		Cost: 6, OursCost: 3, BusiestUplink: 2, OursBusiest: 2, Clusters: 4, Compared: 2, Placed: 3, OursPlaced: 3,
+	}, rows[0])
+	require.InDelta(t, 5./3, rows[1].CostRatio, 1e-12)
+	require.Equal(t, 3, rows[1].Placed)
+}
+
+func TestNothingByNothingIsOne(t *testing.T) {
+	require.InDelta(t, 1, ratio(0, 0), 0)
+	require.InDelta(t, 7, ratio(7, 0), 0)
+	require.InDelta(t, 1, ratio(0.5, 0), 0)
+	require.InDelta(t, 0.25, ratio(0, 4), 0)
+}
+
+func TestSummaryIsAgainstTheBestOfEachScenario(t *testing.T) {
+	s := sum([]Row{
+		{Scenario: "a", Baseline: "stock", CostRatio: 8, Busiest: 4, CrossRack: 5, OursRack: 3, Compared: 1, Placed: 3, OursPlaced: 3},
+		{Scenario: "a", Baseline: "other", CostRatio: 2, Busiest: 9, CrossRack: 4, OursRack: 3, Compared: 1, Placed: 9, OursPlaced: 3},
+		{Scenario: "b", Baseline: "stock", CostRatio: 0.5, Busiest: 1, CrossRack: 5, OursRack: 3, Compared: 1, Placed: 4, OursPlaced: 3},
+		{Scenario: "b", Baseline: "other", CostRatio: 4, Busiest: 1, CrossRack: 2, OursRack: 3, Compared: 1, OursPlaced: 3},
+		{Scenario: "c", Baseline: "stock", CostRatio: 1, Placed: 1},
+	}, "stock")
+	require.Equal(t, Summary{
+		Scenarios: 3, Compared: 2, Geomean: 1, Least: 0.5, LeastIn: "b", NotCheaper: []string{"b"},
+		MoreRackBytes: []string{"b"}, FewerGangs: []string{"b", "c"}, Busiest: 2,
+	}, s)
+}
+
+// What annealing counts by itself is what the planner's cost says.
+func TestAnnealingCountsAsThePlannerDoes(t *testing.T) {
+	for i, s := range append(tinies(), Scenarios()[1], Scenarios()[24]) {
+		in := Draw(&s, 3, i)
+		topology, err := Topology(in.Fleet)
+		require.NoError(t, err)
+		found, err := anneal.Search(in.Fleet, &in.Job, anneal.Options{Seed: 1, Starts: 2, Steps: 500})
+		require.NoError(t, err)
+		plan, err := assignments(topology, &in.Job, found.Bound)
+		require.NoError(t, err)
+		outcome, err := weigh(topology, in, plan)
+		require.NoError(t, err)
+		require.InDelta(t, outcome.Cost, found.Cost, 1e-9, "%s", in)
+	}
+}
+
+func TestNearness(t *testing.T) {
+	var progress strings.Builder
+	n, err := nearness(tinies(), Search{Seed: 2, PerScenario: 2, Effort: 10, Anneal: 20 * time.Millisecond, Starts: 2}, &progress)
+	require.NoError(t, err)
+	require.Equal(t, 6, n.Instances)
+	require.Len(t, n.All, 6)
+	for _, near := range n.All {
+		require.True(t, near.Placed)
+		require.Positive(t, near.AnnealSteps)
+		require.GreaterOrEqual(t, near.Ratio*(1+rounding), 1.0, "%+v", near)
+		require.LessOrEqual(t, near.Effort, near.Planner)
+	}
+	require.Equal(t, 6, strings.Count(progress.String(), "annealing"))
+}
+
+func TestNearnessSumsUp(t *testing.T) {
+	in := &Instance{Scenario: &Scenario{Name: "s"}, Seed: 1}
+	n := Search{}.nearness([]*Instance{in, in, in}, []Near{
+		{Placed: true, Ratio: 1.02, Effort: 3, Anneal: 3}, {Placed: true, Ratio: 1.04, Effort: 3, Anneal: 2}, {Effort: 1, Anneal: 2},
+	})
+	require.InDelta(t, 1.03, n.Mean, 1e-12)
+	require.InDelta(t, 1.04, n.Max, 0)
+	require.Len(t, n.Above, 2)
+	require.Equal(t, []string{"seed 1, s, cluster 0"}, n.AnnealWins)
+}
+
+func TestAPlacementThatIsNotWholeIsAnError(t *testing.T) {
+	s := tinies()[0]
+	in := Draw(&s, 1, 0)
+	topology, err := Topology(in.Fleet)
+	require.NoError(t, err)
+	_, err = assignments(topology, &in.Job, map[string]string{"ps-ps-0": "node-00001"})
+	require.ErrorContains(t, err, `pod ps-ps-1 is on node ""`)
+	plan := make([]placement.Assignment, 0, in.Job.Pods())
+	for r := range in.Job.Roles {
+		for i := range in.Job.Roles[r].Pods {
+			plan = append(plan, placement.Assignment{Role: r, Index: i})
+		}
+	}
+	_, err = weigh(topology, in, plan)
+	require.ErrorContains(t, err, "free and is to give", "all pods on one node")
+}
+
+func TestMeasureStopsWhenNobodyReads(t *testing.T) {
+	reader, writer := io.Pipe()
+	require.NoError(t, reader.Close())
+	_, err := measure(tinies()[:1], Settings{Seed: 2, Clusters: 1}, writer)
+	require.ErrorIs(t, err, io.ErrClosedPipe)
+	_, err = nearness(tinies()[:1], Search{PerScenario: 1, Effort: 1, Starts: 1}, writer)
+	require.ErrorIs(t, err, io.ErrClosedPipe)
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package quality
+
+import (
+	"fmt"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
+)
+
+// Tiers above the node.
+const (
+	rackTier  = placement.NodeTier + 1
+	blockTier = placement.NodeTier + 2
+)
+
+func vector(a cluster.Amounts) []int64 { return []int64{a.CPU, a.Memory, a.GPU} }
+
+// Topology is a fleet as the planner sees it, built without the plugin.
+func Topology(fleet cluster.Fleet) (*placement.Topology, error) {
+	spec := placement.TopologySpec{
+		Resources: []string{"cpu", "memory", "gpu"}, Accelerators: []string{"gpu"}, Tiers: placement.DefaultTiers("rack", "block"),
+	}
+	for i := range fleet {
+		n := &fleet[i]
+		spec.Nodes = append(spec.Nodes, placement.NodeSpec{Name: n.Name, Domains: []string{n.Rack, n.Block}, Free: vector(n.Free())})
+	}
+	t, err := placement.NewTopology(spec)
+	if err != nil {
+		return nil, fmt.Errorf("build the topology of a fleet: %w", err)
+	}
+	return t, nil
+}
+
+// Demand is a job as the planner sees it. Its model has one unit of bytes: costs are in sizes of the model, per step.
+func Demand(job *cluster.Job) *placement.Demand {
+	d := &placement.Demand{Pattern: placement.Collective}
+	for i := range job.Roles {
+		role := &job.Roles[i]
+		traffic := placement.Worker
+		if role.Task == cluster.ServerTask {
+			d.Pattern, traffic = placement.ParameterServer, placement.Server
+		}
+		pending := make([]int, role.Pods)
+		for index := range pending {
+			pending[index] = index
+		}
+		d.Roles = append(d.Roles, placement.Role{
+			Name: role.Task, Traffic: traffic, Request: vector(role.Request), Pending: pending, Minimum: role.Pods,
+		})
+	}
+	return d
+}
+
+// assignments of a placed job, from the node of each pod by name.
+func assignments(t *placement.Topology, job *cluster.Job, bound map[string]string) ([]placement.Assignment, error) {
+	all := make([]placement.Assignment, 0, job.Pods())
+	for r := range job.Roles {
+		for index := range job.Roles[r].Pods {
+			pod := job.PodName(job.Roles[r].Task, index)
+			node, ok := t.Node(bound[pod])
+			if !ok {
+				return nil, fmt.Errorf("read a placement: pod %s is on node %q, which is not in the fleet", pod, bound[pod])
+			}
+			all = append(all, placement.Assignment{Role: r, Index: index, Node: node})
+		}
+	}
+	return all, nil
+}

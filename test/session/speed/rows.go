@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package speed
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"time"
+
+	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
+	"github.com/paddle-volcano/paddle-volcano/test/session/stats"
+)
+
+// Row is one case: how long allocate takes to place all of its pods in one session of a scheduler that has just started,
+// in seconds, the median of several runs.
+type Row struct {
+	Nodes  int     `json:"nodes"`
+	Pods   int     `json:"pods"`
+	Gang   int     `json:"gang"`
+	Mode   string  `json:"mode"`
+	Stock  float64 `json:"stock_s"`
+	Paddle float64 `json:"paddle_s"`
+	// Ratio of stock by paddle.
+	Ratio float64 `json:"ratio"`
+	// Percentage is --percentage-nodes-to-find of both; 0 is the default.
+	Percentage int32 `json:"percentage_nodes_to_find"`
+	// CPU is what all processors spent meanwhile.
+	StockCPU  float64 `json:"stock_cpu_s"`
+	PaddleCPU float64 `json:"paddle_cpu_s"`
+	// Runs are all runs, in the order in which they were made.
+	StockRuns  []float64 `json:"stock_runs_s"`
+	PaddleRuns []float64 `json:"paddle_runs_s"`
+	// Bound pods of both; a row in which one of them did not bind all is no measurement.
+	StockBound  int `json:"stock_bound"`
+	PaddleBound int `json:"paddle_bound"`
+}
+
+// Settings of the measurements.
+type Settings struct {
+	Seed uint64
+	// Runs of the plugin; stock is run as often while it is short.
+	Runs int
+	// Pairs of runs that tell what the plugin costs other jobs.
+	Pairs int
+	// Short measures at the default of --percentage-nodes-to-find only.
+	Short bool
+}
+
+// patience is after how long stock is not run again.
+const patience = 20 * time.Second
+
+// Measure runs all cases at the default of --percentage-nodes-to-find, and then at 100.
+func Measure(s Settings, progress io.Writer) ([]Row, error) {
+	percentages := []int32{0, 100}
+	if s.Short {
+		percentages = percentages[:1]
+	}
+	var rows []Row
+	for _, percentage := range percentages {
+		for _, c := range Cases() {
+			row, err := c.measure(s, percentage, progress)
+			if err != nil {
+				return nil, err
+			}
+			rows = append(rows, row)
+		}
+	}
+	return rows, nil
+}
+
+// measure one case, stock and paddle by turns.
+func (c Case) measure(s Settings, percentage int32, progress io.Writer) (Row, error) {
+	row := Row{Nodes: c.Nodes, Pods: c.Pods, Gang: c.Gang, Mode: c.Mode, Percentage: percentage}
+	var stockCPU, paddleCPU []float64
+	spent := time.Duration(0)
+	for i := range max(1, s.Runs) {
+		r, err := c.run(cluster.Paddle(nil), percentage, s.Seed, progress)
+		if err != nil {
+			return row, err
+		}
+		row.PaddleRuns, paddleCPU, row.PaddleBound = append(row.PaddleRuns, r.took.Allocate.Seconds()), append(paddleCPU, r.took.AllocateCPU.Seconds()), r.bound
+		if i > 0 && spent > patience {
+			continue
+		}
+		if r, err = c.run(cluster.Stock(), percentage, s.Seed, progress); err != nil {
+			return row, err
+		}
+		spent += r.took.Allocate
+		row.StockRuns, stockCPU, row.StockBound = append(row.StockRuns, r.took.Allocate.Seconds()), append(stockCPU, r.took.AllocateCPU.Seconds()), r.bound
+	}
+	row.Stock, row.Paddle = stats.Median(row.StockRuns), stats.Median(row.PaddleRuns)
+	row.StockCPU, row.PaddleCPU = stats.Median(stockCPU), stats.Median(paddleCPU)
+	row.Ratio = row.Stock / row.Paddle
+	return row, nil
+}
+
+// result of one session.
+type result struct {
+	took  cluster.Took
+	bound int
+}
+
+// run starts a scheduler on a fresh cluster and places all jobs in its first session.
+func (c Case) run(setup cluster.Setup, percentage int32, seed uint64, progress io.Writer) (result, error) {
+	setup.Percentage = percentage
+	scheduler, err := cluster.New(setup)
+	if err != nil {
+		return result{}, err
+	}
+	defer scheduler.Close()
+	if err := scheduler.AddFleet(c.fleet(seed), seed); err != nil {
+		return result{}, err
+	}
+	r, err := c.session(scheduler)
+	if err == nil {
+		_, err = fmt.Fprintf(progress, "speed: %d nodes, %d pods, gangs of %d, percentage %d: %s took %.3f s and bound %d pods\n",
+			c.Nodes, c.Pods, c.Gang, percentage, setup.Name, r.took.Allocate.Seconds(), r.bound)
+	}
+	return r, err
+}
+
+// session adds the jobs and runs one session.
+func (c Case) session(scheduler *cluster.Scheduler) (result, error) {
+	jobs := c.jobs(c)
+	for _, job := range jobs {
+		scheduler.AddJob(job)
+	}
+	runtime.GC()
+	took, err := scheduler.Session()
+	if err != nil {
+		return result{}, fmt.Errorf("measure a session: %w", err)
+	}
+	r := result{took: took}
+	for _, job := range jobs {
+		r.bound += len(scheduler.Bound(job))
+	}
+	return r, nil
+}
+
+// String is one line for people.
+func (r *Row) String() string {
+	return fmt.Sprintf("%5d nodes, %d pods in gangs of %4d, %-27s percentage %3d: stock %8.3f s, paddle %7.4f s, ratio %6.1f; CPU %.2f and %.3f s; bound %d and %d",
+		r.Nodes, r.Pods, r.Gang, r.Mode+",", r.Percentage, r.Stock, r.Paddle, r.Ratio, r.StockCPU, r.PaddleCPU, r.StockBound, r.PaddleBound)
+}

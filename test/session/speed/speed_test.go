@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package speed
+
+import (
+	"encoding/json"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
+)
+
+func TestCasesAreThoseOfTheIssue(t *testing.T) {
+	want := [][3]int{{1000, 2000, 20}, {5000, 8000, 8}, {5000, 4096, 1024}}
+	for i, c := range Cases() {
+		require.Equal(t, want[i], [3]int{c.Nodes, c.Pods, c.Gang})
+		pods, fewest := 0, c.Pods
+		modes := map[cluster.Mode]bool{}
+		jobs := c.jobs(c)
+		for i, job := range jobs {
+			pods += job.Pods()
+			fewest = min(fewest, job.Pods())
+			modes[job.Mode] = true
+			require.Equal(t, -i, job.Age)
+		}
+		require.Equal(t, c.Pods, pods)
+		require.Equal(t, c.Gang, fewest)
+		require.True(t, modes[cluster.PS])
+		require.Equal(t, c.Mode == modeMixed, modes[cluster.Collective])
+		require.Equal(t, i == 2, !modes[cluster.Collective])
+	}
+	large := Cases()[2].jobs(Cases()[2])[0]
+	require.Equal(t, 114, large.Roles[0].Pods)
+	require.Equal(t, 910, large.Roles[1].Pods)
+}
+
+func tiny(jobs func(Case) []*cluster.Job) Case {
+	return Case{Nodes: 40, Pods: 40, Gang: 10, Mode: "tiny", jobs: jobs}
+}
+
+func TestARowOfBothWithAllPodsBound(t *testing.T) {
+	var progress strings.Builder
+	row, err := tiny(mixed).measure(Settings{Seed: 3, Runs: 2}, 100, &progress)
+	require.NoError(t, err)
+	require.Equal(t, 40, row.StockBound)
+	require.Equal(t, 40, row.PaddleBound)
+	require.Len(t, row.StockRuns, 2)
+	require.Len(t, row.PaddleRuns, 2)
+	require.Positive(t, row.Stock)
+	require.InDelta(t, row.Stock/row.Paddle, row.Ratio, 1e-12)
+	require.EqualValues(t, 100, row.Percentage)
+	require.Equal(t, 4, strings.Count(progress.String(), "bound 40 pods"))
+}
+
+func TestOverheadInPairs(t *testing.T) {
+	o, err := tiny(plain).overhead(Settings{Seed: 3, Pairs: 3}, io.Discard)
+	require.NoError(t, err)
+	require.Equal(t, 120, o.StockBound)
+	require.Equal(t, 120, o.PaddleBound)
+	require.Greater(t, o.Session.Stock, o.Allocate.Stock)
+	require.LessOrEqual(t, o.Session.Low, o.Session.Percent)
+	require.LessOrEqual(t, o.Session.Percent, o.Session.High)
+}
+
+func TestCompare(t *testing.T) {
+	c := compare([]float64{1, 2, 4, 1, 1, 1}, []float64{1.01, 2.04, 4.12, 1.04, 1.05, 1.06})
+	require.InDelta(t, 3.5, c.Percent, 1e-9)
+	require.InDelta(t, 1, c.Low, 1e-9)
+	require.InDelta(t, 6, c.High, 1e-9)
+	require.InDelta(t, 1, c.Stock, 0)
+	require.InDelta(t, 0.96875, c.Level, 1e-12)
+	o := Overhead{Session: Compared{Percent: 1}, Allocate: Compared{Percent: 2}}
+	require.Equal(t, o.Allocate, o.Worse())
+	o.Session.Percent = 3
+	require.Equal(t, o.Session, o.Worse())
+}
+
+func TestARowHasWhatTheIssueLists(t *testing.T) {
+	text, err := json.Marshal(Row{})
+	require.NoError(t, err)
+	var row map[string]any
+	require.NoError(t, json.Unmarshal(text, &row))
+	for _, key := range []string{"nodes", "pods", "gang", "mode", "stock_s", "paddle_s", "ratio"} {
+		require.Contains(t, row, key)
+	}
+}
