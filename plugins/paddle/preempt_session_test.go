@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paddle
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	scheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+)
+
+var (
+	oneTwo  = map[string]int32{"ps": 1, "worker": 2}
+	twoCPU  = resources{"cpu": "2", "memory": "2Gi"}
+	lowAll  = []string{"low-ps-0", "low-worker-0", "low-worker-1", "low-worker-2", "low-worker-3"}
+	preempt = configuration(actionsPreempt, tier(1, "", withPaddle), tier(2, "", ""))
+)
+
+func cpus(n string) resources { return resources{"cpu": n, "memory": "64Gi"} }
+
+// elasticJob is a job called low, of 1 server and 4 workers, 2 of them beyond the minimum, that runs: the server on the first node.
+func elasticJob(class string, age int64, nodes ...string) []any {
+	return []any{
+		started(ranked(podGroup("low", 3, oneTwo), class, age)),
+		running(pods("low", "ps", 1, oneCPU), nodes...),
+		running(pods("low", "worker", 4, oneCPU), nodes[min(1, len(nodes)-1):]...),
+	}
+}
+
+// rigidJob is a job of n workers that all must run, and do.
+func rigidJob(name, class string, age int64, requests resources, nodes ...string) []any {
+	n := len(nodes)
+	return []any{
+		started(ranked(podGroup(name, int32(n), map[string]int32{"worker": int32(n)}), class, age)),
+		running(pods(name, "worker", n, requests), nodes...),
+	}
+}
+
+// wants is a job of n pods that waits, Paddle's or not.
+func wants(made func(job, task string, n int, requests resources) []*corev1.Pod, n int, requests resources) []any {
+	return []any{ranked(podGroup("high", int32(n), map[string]int32{"worker": int32(n)}), "high", 9), made("high", "worker", n, requests)}
+}
+
+// Workers that the job can miss go one by one, the last first; if they are not enough, the job goes as a whole.
+func TestPreemptElasticWorkersThenWholeGang(t *testing.T) {
+	inEveryEvictingPlacement(t, actionsPreempt, func(t *testing.T, configuration string) {
+		for _, test := range []struct {
+			name    string
+			cpu     string
+			evicted []string
+		}{
+			// n1: [ps 0][worker 0][worker 1][worker 2][worker 3]
+			{"one", "1", []string{"low-worker-3"}},
+			{"two", "2", []string{"low-worker-2", "low-worker-3"}},
+			{"three", "3", lowAll},
+			{"more than there is", "6", nil},
+		} {
+			for who, made := range map[string]func(string, string, int, resources) []*corev1.Pod{"paddle": pods, "other": plainPods} {
+				t.Run(test.name+" for "+who, func(t *testing.T) {
+					c := newPriorities(t, configuration, node("n1", cpus("5")))
+					c.add(elasticJob("low", 1, "n1")...)
+					c.add(wants(made, 1, resources{"cpu": test.cpu, "memory": "1Gi"})...)
+					c.evicts(test.evicted...)
+					c.evicts(test.evicted...) // and no more while they end
+					if test.evicted != nil {
+						c.end()
+						c.session()
+						require.Contains(t, c.bound(), "high-worker-0")
+					}
+				})
+			}
+		}
+	})
+}
+
+// Members on other nodes go too, with a reason in words.
+func TestPreemptWholeGangOnManyNodes(t *testing.T) {
+	inEveryEvictingPlacement(t, actionsPreempt, func(t *testing.T, configuration string) {
+		// n1: [low worker 0    ]  n2: [low worker 1    ]  n3: [low worker 2    ]; high needs a node of 2
+		c := newPriorities(t, configuration, node("n1", cpus("2")), node("n2", cpus("2")), node("n3", cpus("2")))
+		c.add(rigidJob("low", "low", 1, twoCPU, "n1", "n2", "n3")...)
+		c.add(wants(pods, 1, twoCPU)...)
+		reasons := c.reasons()
+		c.evicts("low-worker-0", "low-worker-1", "low-worker-2")
+		rest := map[string]string{}
+		for pod, reason := range reasons(3) {
+			if reason != "preempt" {
+				rest[pod] = reason
+			}
+		}
+		require.Len(t, rest, 2)
+		for _, reason := range rest {
+			require.Regexp(t, `^its gang, which goes as a whole: low-worker-\d makes room for job ns/high$`, reason)
+		}
+	})
+}
+
+// What stock would not evict is not evicted: jobs that are as important, and pods that are marked.
+func TestPreemptNoMoreThanStock(t *testing.T) {
+	for name, test := range map[string]struct {
+		configuration string
+		class         string
+		protected     string // the pod that is not preemptable
+		evicted       []string
+	}{
+		"as important": {preempt, "high", "", nil},
+		// stock evicts the workers one by one, and ends with a job of one server
+		"server may not go, workers that are spare suffice not": {preempt, "low", "low-ps-0", nil},
+		"spare worker may not go, so the gang may not either":   {preempt, "low", "low-worker-3", nil},
+		"gang's own veto": {configuration(actionsPreempt, gangVeto, tier(2, "", "")), "low", "", nil},
+		// The tier of the plugin finds nobody, and the next one would let all go.
+		"veto in every tier": {configuration(actionsPreempt, "- plugins:\n"+withPaddle+"  - name: gang\n    enablePreemptable: false\n",
+			"- plugins:\n  - name: priority\n", "- plugins:\n  - name: conformance\n", tier(2, "", "")), "low", "low-ps-0", nil},
+		"nobody is asked by priority": {configuration(actionsPreempt, "- plugins:\n  - name: gang\n    enablePreemptable: false\n"+
+			"  - name: conformance\n"+withPaddle, tier(2, "", "")), "high", "", lowAll},
+	} {
+		t.Run(name, func(t *testing.T) {
+			// n1: [ps 0][worker 0][worker 1][worker 2][worker 3]
+			c := newPriorities(t, test.configuration, node("n1", cpus("5")))
+			for _, object := range elasticJob(test.class, 1, "n1") {
+				if list, ok := object.([]*corev1.Pod); ok {
+					for _, pod := range list {
+						if pod.Name == test.protected {
+							pod.Annotations[scheduling.PodPreemptable] = "false"
+						}
+					}
+				}
+				c.add(object)
+			}
+			c.add(wants(pods, 1, resources{"cpu": "3", "memory": "1Gi"})...)
+			c.evicts(test.evicted...)
+		})
+	}
+}
+
+// With gang's veto on, only workers beyond the minimum go.
+func TestPreemptBesideGangsVeto(t *testing.T) {
+	// n1: [ps 0][worker 0][worker 1][worker 2][worker 3]
+	c := newPriorities(t, configuration(actionsPreempt, gangVeto, tier(2, "", "")), node("n1", cpus("5")))
+	c.add(elasticJob("low", 1, "n1")...)
+	c.add(wants(pods, 1, twoCPU)...)
+	c.evicts("low-worker-2", "low-worker-3")
+}
+
+// A gang is broken only where nothing else makes room, on whichever node.
+func TestPreemptCheapestVictims(t *testing.T) {
+	inEveryEvictingPlacement(t, actionsPreempt, func(t *testing.T, configuration string) {
+		other := func(node string) []any {
+			return []any{started(ranked(podGroup("other", 1, nil), "low", 2)), running(plainPods("other", "task", 1, oneCPU), node)}
+		}
+		for _, test := range []struct {
+			name    string
+			objects [][]any
+			evicted []string
+		}{
+			// n1: [low 0][other]   n2: [low 1][high of others]
+			{"a pod of another job on the node", [][]any{
+				rigidJob("low", "low", 1, oneCPU, "n1", "n2"), other("n1"), rigidJob("top", "high", 1, oneCPU, "n2"),
+			}, []string{"other-task-0"}},
+			// n1: [low 0][low 1]   n2: [other][top]; n1 comes first or last
+			{"a pod of another job elsewhere", [][]any{
+				rigidJob("low", "low", 1, oneCPU, "n1", "n1"), other("n2"), rigidJob("top", "high", 1, oneCPU, "n2"),
+			}, []string{"other-task-0"}},
+			{"and the other way round", [][]any{
+				rigidJob("low", "low", 1, oneCPU, "n2", "n2"), other("n1"), rigidJob("top", "high", 1, oneCPU, "n1"),
+			}, []string{"other-task-0"}},
+			// n1: [low 0][low 1]   n2: [spare 0 and 1, each half][spare 2]
+			{"a spare worker elsewhere", [][]any{
+				rigidJob("low", "low", 1, oneCPU, "n1", "n1"), {
+					started(ranked(podGroup("spare", 1, map[string]int32{"worker": 1}), "low", 2)),
+					running(pods("spare", "worker", 2, oneCPU), "n2"),
+				},
+			}, []string{"spare-worker-1"}},
+			// n1: [low 0][young 0]   n2: [low 1][young 1]
+			{"the least important gang", [][]any{
+				rigidJob("young", "low", 2, oneCPU, "n1", "n2"), rigidJob("low", "low", 1, oneCPU, "n1", "n2"),
+			}, []string{"young-worker-0", "young-worker-1"}},
+		} {
+			t.Run(test.name, func(t *testing.T) {
+				c := newPriorities(t, configuration, node("n1", cpus("2")), node("n2", cpus("2")))
+				for _, objects := range test.objects {
+					c.add(objects...)
+				}
+				c.add(wants(pods, 1, oneCPU)...)
+				c.evicts(test.evicted...)
+			})
+		}
+	})
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paddle
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"volcano.sh/volcano/pkg/scheduler/api"
+)
+
+func TestStarves(t *testing.T) {
+	type statuses = map[string]api.TaskStatus
+	for name, test := range map[string]struct {
+		minMember int32
+		pods      map[string]int
+		statuses  statuses
+		want      bool
+	}{
+		"all run":                 {4, map[string]int{"ps": 2, "worker": 2}, nil, false},
+		"a server waits":          {4, map[string]int{"ps": 2, "worker": 4}, statuses{"ps-1": api.Pending}, true},
+		"a server has a place":    {4, map[string]int{"ps": 2, "worker": 4}, statuses{"ps-1": api.Pipelined}, false},
+		"a server is being bound": {4, map[string]int{"ps": 2, "worker": 4}, statuses{"ps-1": api.Binding}, false},
+		"a server is ending":      {4, map[string]int{"ps": 2, "worker": 4}, statuses{"ps-1": api.Releasing}, true},
+		"a worker waits":          {4, map[string]int{"ps": 2, "worker": 2}, statuses{"worker-1": api.Pending}, true},
+		"a worker that can be missed waits": {
+			4, map[string]int{"ps": 2, "worker": 4}, statuses{"worker-1": api.Pending, "worker-3": api.Pending}, false,
+		},
+		"minMember above the sum of the roles": {5, map[string]int{"ps": 2, "worker": 3}, statuses{"worker-1": api.Pending}, true},
+		"a worker waits for one that has left": {
+			4, map[string]int{"ps": 2, "worker": 2}, statuses{"worker-0": api.Succeeded, "worker-1": api.Pending}, false,
+		},
+		"a server waits for one that has left": {
+			4, map[string]int{"ps": 2, "worker": 2}, statuses{"worker-0": api.Succeeded, "worker-1": api.Pending, "ps-0": api.Pending}, true,
+		},
+		"a server has left": {4, map[string]int{"ps": 2, "worker": 2}, statuses{"ps-0": api.Succeeded, "worker-1": api.Pending}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			job := jobInfo(test.minMember, twoTwo, test.pods)
+			g := newGang(job, defaultTaskRoles)
+			inStatus(t, job, test.statuses)
+			g.letEnd(job, defaultTaskRoles)
+			g.hold(job, defaultTaskRoles)
+			require.Equal(t, test.want, starves(job, g))
+		})
+	}
+}
+
+// A job that lacks only workers that it can miss evicts nobody, whatever decides about starvation otherwise; one that
+// lacks a minimum does.
+func TestStarvingByRole(t *testing.T) {
+	inEveryEvictingPlacement(t, actionsPreempt, func(t *testing.T, configuration string) {
+		for _, test := range []struct {
+			name    string
+			missing string
+			evicted []string
+		}{
+			{"server", "high-ps-0", []string{"low-task-0"}},
+			{"needed worker", "high-worker-0", []string{"low-task-0"}},
+			{"nobody", "", nil},
+		} {
+			t.Run(test.name, func(t *testing.T) {
+				// n1: [ps 0][worker 0][worker 1][low], and worker 2 waits
+				servers := running(pods("high", "ps", 1, oneCPU), "n1")
+				workers := running(pods("high", "worker", 3, oneCPU), "n1")
+				for _, pod := range append(servers, workers...) {
+					if pod.Name == test.missing || pod.Name == "high-worker-2" {
+						pod.Spec.NodeName, pod.Status.Phase = "", "Pending"
+					}
+				}
+				cpu := "4"
+				if test.missing != "" {
+					cpu = "3"
+				}
+				c := newPriorities(t, configuration, node("n1", cpus(cpu)),
+					started(ranked(podGroup("high", 3, oneTwo), "high", 1)), servers, workers,
+					started(ranked(podGroup("low", 1, nil), "low", 1)), running(plainPods("low", "task", 1, oneCPU), "n1"))
+				c.evicts(test.evicted...)
+			})
+		}
+	})
+}

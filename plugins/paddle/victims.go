@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paddle
+
+import (
+	"cmp"
+	"slices"
+
+	"volcano.sh/volcano/pkg/scheduler/api"
+)
+
+// elastic tells of which roles single pods may go while the job trains on. Servers hold parts of the parameters and heter
+// workers stages of the model, also those that came on top of the minimum: once they take part, none can be missed.
+var elastic = map[role]bool{roleWorker: true, roleOther: true}
+
+// standing is what may be taken from a running gang.
+type standing struct {
+	members []*api.TaskInfo     // pods that hold a node, by rank
+	spare   map[api.TaskID]bool // those of them that may go one by one
+	broken  bool                // a pod was evicted without which the others do not train
+}
+
+// newStanding works out what may be taken from a gang after some of its pods were evicted in this session.
+//
+// The pods to spare are, for each elastic role, those of the highest rank beyond its minimum, and not more than would
+// leave the job with minMember pods.
+func newStanding(job *api.JobInfo, g gang, taskRoles map[string]role, evicted map[api.TaskID]bool) standing {
+	s := standing{spare: map[api.TaskID]bool{}}
+	needed := map[string]int32{} // of a group, what is still short of its minimum
+	roles := map[string]role{}
+	for _, group := range g {
+		needed[group.task] = group.min
+		roles[group.task] = group.role
+	}
+	var count int32
+	for _, task := range job.Tasks {
+		if !occupies(task.Status) {
+			continue
+		}
+		count++
+		name, _ := taskName(task, taskRoles)
+		if task.Status == api.Succeeded {
+			needed[name]-- // it counts, and cannot be taken
+			continue
+		}
+		s.members = append(s.members, task)
+	}
+	slices.SortFunc(s.members, func(a, b *api.TaskInfo) int { return compareMembers(a, b, taskRoles) })
+
+	var beyond []*api.TaskInfo
+	for _, task := range s.members {
+		name, _ := taskName(task, taskRoles)
+		if needed[name]--; needed[name] < 0 && elastic[roles[name]] {
+			beyond = append(beyond, task)
+		}
+	}
+	most := max(0, int(count-minimumOf(job, g)))
+	for _, task := range beyond[max(0, len(beyond)-most):] {
+		s.spare[task.UID] = true
+	}
+
+	for id := range evicted {
+		name, _ := taskName(job.Tasks[id], taskRoles)
+		s.broken = s.broken || !elastic[roles[name]] || needed[name] > 0 || count < minimumOf(job, g)
+	}
+	return s
+}
+
+// minimumOf is the number of pods with which a gang is whole. JobInfo.MinAvailable may have been raised by gang.hold.
+func minimumOf(job *api.JobInfo, g gang) int32 {
+	if job.PodGroup == nil {
+		return g.total()
+	}
+	return max(g.total(), job.PodGroup.Spec.MinMember)
+}
+
+// compareMembers orders the pods of one gang by rank: what is needed least comes last.
+func compareMembers(a, b *api.TaskInfo, taskRoles map[string]role) int {
+	_, left := taskName(a, taskRoles)
+	_, right := taskName(b, taskRoles)
+	return cmp.Or(cmp.Compare(roleOrder[left], roleOrder[right]), cmp.Compare(podIndex(a), podIndex(b)), cmp.Compare(a.Name, b.Name))
+}

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paddle
+
+import (
+	"slices"
+	"sync"
+
+	"volcano.sh/volcano/pkg/scheduler/api"
+	"volcano.sh/volcano/pkg/scheduler/framework"
+	"volcano.sh/volcano/pkg/scheduler/plugins/util"
+)
+
+// victims decides in one session which running pods may be evicted for others. It looks at a job when it is first asked
+// about one of its pods. Topology-aware preemption asks from several goroutines at once; nothing is evicted meanwhile.
+type victims struct {
+	ssn       *framework.Session
+	taskRoles map[string]role
+	held      func(*api.JobInfo) (gang, bool) // gangs that are known, because they have pending pods
+
+	mu        sync.Mutex
+	gangs     map[api.JobID]gang // of jobs that were asked about, nil for those that are not Paddle's
+	standings map[api.JobID]standing
+	evicted   map[api.JobID]map[api.TaskID]bool // in this session
+	asking    map[*api.TaskInfo]bool            // preemptors in whose name the plugin asks the others
+	wholes    map[wholeQuestion]bool
+	elsewhere map[needKey]bool
+}
+
+// need is a pod that asks for room.
+type need struct {
+	purpose   purpose
+	preemptor *api.TaskInfo
+}
+
+// needKey is a need to look up answers by.
+type needKey struct {
+	purpose   purpose
+	preemptor api.TaskID
+}
+
+// wholeQuestion is whether a whole gang may go for the pods of one role of a job.
+type wholeQuestion struct {
+	purpose purpose
+	job     api.JobID
+	role    string
+	victim  api.JobID
+}
+
+func newVictims(ssn *framework.Session, taskRoles map[string]role, held func(*api.JobInfo) (gang, bool)) *victims {
+	return &victims{
+		ssn: ssn, taskRoles: taskRoles, held: held,
+		gangs:     map[api.JobID]gang{},
+		standings: map[api.JobID]standing{},
+		evicted:   map[api.JobID]map[api.TaskID]bool{},
+		asking:    map[*api.TaskInfo]bool{},
+		wholes:    map[wholeQuestion]bool{},
+		elsewhere: map[needKey]bool{},
+	}
+}
+
+// open registers what decides about victims.
+func (v *victims) open() {
+	for _, why := range []purpose{preempting, reclaiming} {
+		add := v.ssn.AddPreemptableFn
+		if why == reclaiming {
+			add = v.ssn.AddReclaimableFn
+		}
+		add(firstName, func(preemptor *api.TaskInfo, candidates []*api.TaskInfo) ([]*api.TaskInfo, int) {
+			if !v.concerned(preemptor, candidates) {
+				return nil, util.Abstain
+			}
+			return v.choose(need{why, preemptor}, candidates), util.Permit
+		})
+		add(vetoName, func(preemptor *api.TaskInfo, candidates []*api.TaskInfo) ([]*api.TaskInfo, int) {
+			if !v.concerned(preemptor, candidates) {
+				return nil, util.Abstain
+			}
+			return nil, util.Reject // what there was to permit stood first
+		})
+	}
+	v.ssn.AddTaskOrderFn(firstName, v.order)
+	v.ssn.AddEventHandler(&framework.EventHandler{AllocateFunc: v.onAllocate, DeallocateFunc: v.onDeallocate})
+}
+
+// concerned tells whether a question is about any pod of ours. The plugin's own questions to the others are not.
+func (v *victims) concerned(preemptor *api.TaskInfo, candidates []*api.TaskInfo) bool {
+	v.mu.Lock()
+	asking := v.asking[preemptor]
+	v.mu.Unlock()
+	return !asking && slices.ContainsFunc(candidates, func(task *api.TaskInfo) bool { return v.gang(task.Job) != nil })
+}
+
+// stock is what would be decided without the plugin.
+func (v *victims) stock(n need, candidates []*api.TaskInfo) []*api.TaskInfo {
+	if len(candidates) == 0 {
+		return nil
+	}
+	asker := n.preemptor.Clone()
+	v.mu.Lock()
+	v.asking[asker] = true
+	v.mu.Unlock()
+	defer func() {
+		v.mu.Lock()
+		delete(v.asking, asker)
+		v.mu.Unlock()
+	}()
+	if n.purpose == reclaiming {
+		return v.ssn.Reclaimable(asker, candidates)
+	}
+	return v.ssn.Preemptable(asker, candidates)
+}
+
+// gang is the gang of a job, nil for one that is not ours.
+func (v *victims) gang(id api.JobID) gang {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if g, known := v.gangs[id]; known {
+		return g
+	}
+	var g gang
+	if job := v.ssn.Jobs[id]; job != nil {
+		var ok bool
+		if g, ok = v.held(job); !ok && isPaddleJob(job) {
+			g = newGang(job, v.taskRoles)
+		}
+	}
+	v.gangs[id] = g
+	return g
+}
+
+// standing is what may be taken from one of our gangs.
+func (v *victims) standing(id api.JobID) standing {
+	g := v.gang(id)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	s, known := v.standings[id]
+	if !known {
+		s = newStanding(v.ssn.Jobs[id], g, v.taskRoles, v.evicted[id])
+		v.standings[id] = s
+	}
+	return s
+}
+
+// choose answers which of some pods, all on one node, may be evicted.
+func (v *victims) choose(n need, candidates []*api.TaskInfo) []*api.TaskInfo {
+	node := v.ssn.Nodes[candidates[0].NodeName]
+	if node == nil {
+		return nil
+	}
+	room := v.room(n, node)
+	fits := func(tasks []*api.TaskInfo) bool { return fit(n.preemptor, room, tasks) }
+	return v.offer(n, candidates, true).pick(fits, func() bool { return v.cheaper(n) })
+}
+
+// offer sorts the pods of one node by the harm that evicting them does; gangs only on demand, as they take longer. Stock
+// is asked about gangs apart from what goes one by one: plugins that let go only so much would spend it on pods that may
+// not go after all.
+func (v *victims) offer(n need, candidates []*api.TaskInfo, gangs bool) offer {
+	var o offer
+	var single []*api.TaskInfo
+	whole := map[api.JobID][]*api.TaskInfo{}
+	for _, task := range candidates {
+		switch {
+		case task.Job == n.preemptor.Job:
+		case v.gang(task.Job) == nil:
+			single = append(single, task)
+		case v.standing(task.Job).broken:
+			o.gone = append(o.gone, task)
+		default:
+			whole[task.Job] = append(whole[task.Job], task)
+			if v.standing(task.Job).spare[task.UID] {
+				single = append(single, task)
+			}
+		}
+	}
+	slices.SortStableFunc(single, v.leastFirst)
+	for _, task := range v.stock(n, single) {
+		if v.gang(task.Job) == nil {
+			o.others = append(o.others, task)
+		} else {
+			o.spare = append(o.spare, task)
+		}
+	}
+	if !gangs {
+		return o
+	}
+	for id, here := range whole {
+		if v.whole(n, id) {
+			o.gangs = append(o.gangs, gangOffer{job: id, here: here})
+		}
+	}
+	slices.SortFunc(o.gangs, func(a, b gangOffer) int { return v.leastFirst(a.here[0], b.here[0]) })
+	return o
+}
+
+// leastFirst orders pods in the order in which Volcano evicts them: of the least important job, and of our jobs the pod of
+// the highest rank. Pods of one job of others stay as they are.
+func (v *victims) leastFirst(a, b *api.TaskInfo) int {
+	switch {
+	case a.Job == b.Job:
+		return -v.order(a, b)
+	case v.ssn.JobOrderFn(v.ssn.Jobs[a.Job], v.ssn.Jobs[b.Job]):
+		return 1
+	default:
+		return -1
+	}
+}
+
+// whole tells whether all pods of a gang may go: they must be in a state to go, none may be marked as not preemptable, and
+// stock must let each go that the job cannot miss. It is asked about each together with those that can be missed, not
+// about all at once: a queue may be entitled to no more than a part of a gang, and the gang has no parts.
+func (v *victims) whole(n need, id api.JobID) bool {
+	key := wholeQuestion{n.purpose, n.preemptor.Job, n.preemptor.TaskRole, id}
+	v.mu.Lock()
+	answer, known := v.wholes[key]
+	v.mu.Unlock()
+	if known {
+		return answer
+	}
+	s := v.standing(id)
+	answer = !slices.ContainsFunc(s.members, func(task *api.TaskInfo) bool { return !n.takes(task) }) && v.permitted(n, s)
+	v.mu.Lock()
+	v.wholes[key] = answer
+	v.mu.Unlock()
+	return answer
+}
+
+// permitted tells whether stock lets each pod of a gang go.
+func (v *victims) permitted(n need, s standing) bool {
+	if len(v.stock(n, s.members)) == len(s.members) {
+		return true
+	}
+	var spare, needed []*api.TaskInfo
+	for _, task := range s.members {
+		if s.spare[task.UID] {
+			spare = append(spare, task)
+		} else {
+			needed = append(needed, task)
+		}
+	}
+	for _, task := range needed {
+		allowed := v.stock(n, append(slices.Clone(spare), task))
+		if !slices.ContainsFunc(allowed, func(one *api.TaskInfo) bool { return one.UID == task.UID }) {
+			return false
+		}
+	}
+	return true
+}
+
+// order orders running pods of one of our gangs: Volcano evicts the last one first.
+func (v *victims) order(l, r any) int {
+	left, lok := l.(*api.TaskInfo)
+	right, rok := r.(*api.TaskInfo)
+	if !lok || !rok || left.Job != right.Job || !api.PreemptableStatus(left.Status) || !api.PreemptableStatus(right.Status) ||
+		v.gang(left.Job) == nil {
+		return 0
+	}
+	return compareMembers(left, right, v.taskRoles)
+}
