@@ -39,7 +39,7 @@ func missingPods(job *api.JobInfo, g gang) string {
 func notPlaced(job *api.JobInfo, g gang) string {
 	counts := short(job, g, func(t tally) int32 { return t.running + t.room })
 	found := counted(counts, func(t tally) (int32, bool) { return t.running + t.room, t.tried() })
-	reasons := why(counts)
+	reasons := reasonsOf(counts)
 	if len(reasons) == 0 {
 		reasons = []string{fmt.Sprintf("queue %s takes no more now: it is closed, or its quota or its share of the cluster is used up", job.Queue)}
 	}
@@ -113,8 +113,8 @@ func (t tally) tried() bool {
 	return t.running+t.room > 0 || t.reason != ""
 }
 
-// why is the reasons for which roles are short of their minimum.
-func why(counts []tally) []string {
+// reasonsOf are the reasons for which roles are short of their minimum.
+func reasonsOf(counts []tally) []string {
 	var reasons []string
 	for _, t := range counts {
 		if t.running+t.room >= t.min {
@@ -139,10 +139,7 @@ func counted(counts []tally, number func(tally) (int32, bool)) string {
 			parts = append(parts, fmt.Sprintf("%d of %d %s", min(n, t.min), t.min, t.plural()))
 		}
 	}
-	if len(parts) < 2 {
-		return strings.Join(parts, "")
-	}
-	return strings.Join(parts[:len(parts)-1], ", ") + " and " + parts[len(parts)-1]
+	return inWords(parts)
 }
 
 // plural is the name for min pods.

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paddle
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"volcano.sh/apis/pkg/apis/scheduling"
+	"volcano.sh/volcano/pkg/scheduler/api"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+)
+
+func TestConditionWords(t *testing.T) {
+	c := pendingCondition(verdict{class: classNoRoom, text: "no\nroom", details: "here: none\nthere: none\n"})
+	require.Equal(t, scheduling.PodGroupCondition{
+		Type: "PaddlePlaced", Status: "False", Reason: "NoRoom", Message: "no room\nhere: none\nthere: none",
+	}, c)
+	require.Equal(t, verdict{class: classNoRoom, text: "no room", details: "here: none\nthere: none"}, verdictIn(c))
+	require.Equal(t, "no room", pendingCondition(verdict{text: "no room"}).Message)
+
+	where := verdict{class: classPlaced, text: "4 workers are on 1 node", details: "n1: 4 workers"}
+	c = placedCondition(where, verdict{text: "2 workers beyond the minimum wait"})
+	require.Equal(t, scheduling.PodGroupCondition{
+		Type: "PaddlePlaced", Status: "True", Reason: "Placed",
+		Message: "4 workers are on 1 node\nn1: 4 workers\nwaiting: 2 workers beyond the minimum wait",
+	}, c)
+	require.Equal(t, where, verdictIn(c))
+}
+
+func TestConditionIsBounded(t *testing.T) {
+	long := verdict{class: classNoRoom, text: "no room", details: strings.Repeat("another node has too few GPUs\n", 1000)}
+	message := pendingCondition(long).Message
+	require.LessOrEqual(t, len(message), maxMessage)
+	require.True(t, strings.HasSuffix(message, "GPUs\n..."), "whole lines")
+	message = placedCondition(long, verdict{text: "2 workers wait"}).Message
+	require.LessOrEqual(t, len(message), maxMessage)
+	require.True(t, strings.HasSuffix(message, "\nwaiting: 2 workers wait"), "what waits is not cut off")
+}
+
+func TestConditionIsFoundAmongOthers(t *testing.T) {
+	ours := pendingCondition(verdict{class: classNoRoom})
+	found, ok := conditionOf([]scheduling.PodGroupCondition{{Type: scheduling.PodGroupScheduled}, ours})
+	require.True(t, ok)
+	require.Equal(t, ours, found)
+	_, ok = conditionOf([]scheduling.PodGroupCondition{{Type: scheduling.PodGroupScheduled}})
+	require.False(t, ok)
+}
+
+//	     b1
+//	 r1      r2
+//	n1 n2  n3 n4
+func TestWhereWords(t *testing.T) {
+	var spec placement.TopologySpec
+	spec.Resources, spec.Tiers = []string{"cpu"}, placement.DefaultTiers("rack", "block")
+	for n, rack := range []string{"r1", "r1", "r2", "r2"} {
+		spec.Nodes = append(spec.Nodes, placement.NodeSpec{Name: fmt.Sprintf("n%d", n+1), Domains: []string{rack, "b1"}, Free: []int64{9}})
+	}
+	topology, err := placement.NewTopology(spec)
+	require.NoError(t, err)
+	g := gang{{task: "ps", role: roleServer, min: 1}, {task: "worker", role: roleWorker, min: 2}}
+
+	for _, test := range []struct {
+		name    string
+		nodes   map[string]string // of each pod
+		bytes   float64
+		text    string
+		details string
+	}{
+		{
+			"one node", map[string]string{"ps-0": "n3", "worker-0": "n3", "worker-1": "n3"}, 0,
+			"1 server and 2 workers are on 1 node of rack b1/r2", "a step of training sends nothing between nodes\nn3: 1 server and 2 workers",
+		}, {
+			"two nodes of a rack", map[string]string{"ps-0": "n1", "worker-0": "n1", "worker-1": "n2"}, 0,
+			"1 server and 2 workers are on 2 nodes of rack b1/r1",
+			"a step of training sends 2 times the model between nodes\nn1: 1 server and 1 worker\nn2: 1 worker",
+		}, {
+			"two racks of a block", map[string]string{"ps-0": "n1", "worker-0": "n3", "worker-1": "n4"}, 3 * gib,
+			"1 server and 2 workers are on 3 nodes in 2 racks of block b1",
+			"a step of training sends 12 GiB between nodes and 12 GiB between racks\nn1: 1 server\nn3: 1 worker\nn4: 1 worker",
+		}, {
+			"a pod alone", map[string]string{"worker-0": "n4"}, 0,
+			"1 worker is on 1 node of rack b1/r2", "a step of training sends nothing between nodes\nn4: 1 worker",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			job := jobInfo(3, nil, nil)
+			d := placement.Demand{Pattern: placement.ParameterServer, ParameterBytes: test.bytes, Roles: []placement.Role{
+				{Name: "server", Traffic: placement.Server, Request: []int64{0}}, {Name: "worker", Traffic: placement.Worker, Request: []int64{0}},
+			}}
+			for _, pod := range []string{"ps-0", "worker-0", "worker-1"} {
+				name, ok := test.nodes[pod]
+				if !ok {
+					continue
+				}
+				task, index, _ := strings.Cut(pod, "-")
+				job.AddTaskInfo(bound(pod, task, name))
+				node, _ := topology.Node(name)
+				role := map[string]int{"ps": 0, "worker": 1}[task]
+				d.Roles[role].Placed = append(d.Roles[role].Placed, placement.Placed{Index: int(index[0] - '0'), Node: node})
+			}
+			cost, err := placement.Evaluate(topology, &d, nil)
+			require.NoError(t, err)
+			v := whereWords(job, g, tiersUsed(topology, &d, &cost), test.bytes > 0)
+			require.Equal(t, verdict{class: classPlaced, text: test.text, details: test.details}, v)
+		})
+	}
+}
+
+func TestWhereWordsOfManyNodes(t *testing.T) {
+	job := jobInfo(40, nil, nil)
+	for i := range 40 {
+		name := fmt.Sprintf("n%02d", i)
+		job.AddTaskInfo(bound(name, "worker", name))
+	}
+	v := whereWords(job, gang{{task: "worker", role: roleWorker, min: 40}}, []tierUse{{tier: "node"}, {tier: "tier 1", domains: []string{"a", "b"}}}, false)
+	require.Equal(t, "40 workers are on 40 nodes in 2 domains of tier 1", v.text)
+	require.Contains(t, v.details, "n31: 1 worker\nand 8 more nodes")
+	v = whereWords(job, nil, []tierUse{{tier: "node"}, {tier: "tier 1", domains: []string{"s1"}}}, false)
+	require.Equal(t, "no pods are on 40 nodes of domain s1 of tier 1", v.text)
+}
+
+// bound is a pod that has its node.
+func bound(pod, task, node string) *api.TaskInfo {
+	return &api.TaskInfo{
+		UID: api.TaskID(pod), Name: pod, TaskRole: task, Resreq: api.EmptyResource(), InitResreq: api.EmptyResource(), Pod: &corev1.Pod{},
+		TransactionContext: api.TransactionContext{NodeName: node, Status: api.Bound},
+	}
+}

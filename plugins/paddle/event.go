@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paddle
+
+import (
+	"math"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/record"
+	"volcano.sh/apis/pkg/apis/scheduling"
+)
+
+// Pauses between two things that are said about one job, in sessions (seconds, as a rule).
+const (
+	// refreshPause is how long the condition may lag behind, where only its words have changed: numbers change each second.
+	refreshPause = 10
+	// classPause and wordsPause are the least between two events, where the class has changed or only the words. Each event
+	// about a job doubles both, up to 64 times.
+	classPause = 10
+	wordsPause = 60
+	maxDoubled = 6
+	// patience is how long a class that jobs pass through must last before it is worth an event.
+	patience = 5
+	// remembered is for how long a job is remembered that is not seen.
+	remembered = 60
+	// maxRemembered bounds what is remembered. Of jobs beyond it their conditions tell what was said.
+	maxRemembered = 20000
+	// maxEvent is what the API server takes for an event's message, in bytes.
+	maxEvent = 1024
+)
+
+// said remembers what was last said about each job that waits, across sessions: its PodGroup may come back late with what
+// was written to it. It is safe for concurrent use.
+type said struct {
+	mu      sync.Mutex
+	session int
+	jobs    map[types.UID]*saidOf
+	limit   int
+
+	recorder record.EventRecorder // nil until there is something to say
+}
+
+// saidOf is what was said about one job. Times are numbers of sessions.
+type saidOf struct {
+	event   verdict // of the last event
+	at      int     // time of the last event
+	events  int
+	class   class // now
+	since   int   // time at which it became that
+	written int   // time at which the condition was last written
+	seen    int
+}
+
+const longAgo = math.MinInt32
+
+func newSaid() *said { return &said{jobs: map[types.UID]*saidOf{}, limit: maxRemembered} }
+
+// next begins a session: it forgets jobs that were not seen for a while.
+func (s *said) next() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.session++
+	for id, job := range s.jobs {
+		if s.session-job.seen > remembered {
+			delete(s.jobs, id)
+		}
+	}
+}
+
+// of is what was said about a job; of one that is not remembered, what its condition says.
+func (s *said) of(id types.UID, had scheduling.PodGroupCondition) *saidOf {
+	job, ok := s.jobs[id]
+	if !ok {
+		job = &saidOf{at: longAgo, written: longAgo, since: s.session}
+		if had.Status == corev1.ConditionFalse {
+			job.event, job.class = verdictIn(had), class(had.Reason)
+		}
+		if len(s.jobs) < s.limit {
+			s.jobs[id] = job
+		} else {
+			job.at, job.written = s.session, s.session // no events, and a condition for each class
+		}
+	}
+	job.seen = s.session
+	return job
+}
+
+// write tells whether a condition is to be written in place of the one that a PodGroup has.
+func (s *said) write(id types.UID, had, now scheduling.PodGroupCondition) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	job := s.of(id, had)
+	if sameWords(had, now) || had.Status == now.Status && had.Reason == now.Reason && s.session-job.written < refreshPause {
+		return false
+	}
+	job.written = s.session
+	return true
+}
+
+// tell tells whether an event is due that a job waits.
+func (s *said) tell(id types.UID, had scheduling.PodGroupCondition, v verdict) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	job := s.of(id, had)
+	if job.class != v.class {
+		job.class, job.since = v.class, s.session
+	}
+	pause := classPause
+	if job.event.class == v.class {
+		pause = wordsPause
+	}
+	switch quiet := s.session - job.at; {
+	case job.event.class == v.class && job.event.text == v.text:
+		return false
+	case v.class.passing() && s.session-job.since < patience:
+		return false
+	case quiet < pause<<min(max(0, job.events-1), maxDoubled):
+		return false
+	}
+	job.event, job.at = v, s.session
+	job.events++
+	return true
+}
+
+// tellPlaced tells whether an event is due that a job has its nodes: where there was one that it waits.
+func (s *said) tellPlaced(id types.UID, had scheduling.PodGroupCondition) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	job := s.of(id, had)
+	waited := job.event.class != "" && job.event.class != classPlaced
+	job.event, job.class, job.since = verdict{class: classPlaced}, classPlaced, s.session
+	return waited
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paddle
+
+import (
+	"math"
+
+	corev1 "k8s.io/api/core/v1"
+	"volcano.sh/apis/pkg/apis/scheduling"
+	"volcano.sh/volcano/pkg/scheduler/api"
+	"volcano.sh/volcano/pkg/scheduler/framework"
+	"volcano.sh/volcano/pkg/scheduler/plugins/util"
+)
+
+// ledger is what Volcano's overcommit, proportion and capacity count before they let a job in. They keep that to
+// themselves, so it is counted once more.
+type ledger struct {
+	total, used *api.Resource // of the nodes
+	promised    *api.Resource // to jobs that were let in and hold less than their minimum
+	guaranteed  *api.Resource // to queues
+	accounts    map[api.QueueID]*queueAccount
+	queues      map[api.QueueID]*api.QueueInfo
+}
+
+// queueAccount is what the jobs of one queue have: allocated, of it beyond their minimums, and promised.
+type queueAccount struct{ allocated, elastic, promised *api.Resource }
+
+func newLedger(ssn *framework.Session) *ledger {
+	l := &ledger{
+		total: ssn.TotalResource, used: api.EmptyResource(), promised: api.EmptyResource(), guaranteed: api.EmptyResource(),
+		accounts: map[api.QueueID]*queueAccount{}, queues: ssn.Queues,
+	}
+	for _, node := range ssn.Nodes {
+		l.used.Add(node.Used)
+	}
+	for _, queue := range ssn.Queues {
+		l.guaranteed.Add(api.NewResource(queue.Queue.Spec.Guarantee.Resource))
+	}
+	for _, job := range ssn.Jobs {
+		account := l.account(job.Queue)
+		account.allocated.Add(job.Allocated)
+		account.elastic.Add(job.GetElasticResources())
+		l.promise(job, promisedTo(job))
+	}
+	return l
+}
+
+func (l *ledger) account(queue api.QueueID) *queueAccount {
+	if l.accounts[queue] == nil {
+		l.accounts[queue] = &queueAccount{allocated: api.EmptyResource(), elastic: api.EmptyResource(), promised: api.EmptyResource()}
+	}
+	return l.accounts[queue]
+}
+
+// letIn enters a job that is let in now.
+func (l *ledger) letIn(job *api.JobInfo) {
+	l.promise(job, job.DeductSchGatedResources(job.GetMinResources()))
+}
+
+func (l *ledger) promise(job *api.JobInfo, amount *api.Resource) {
+	l.promised.Add(amount)
+	l.account(job.Queue).promised.Add(amount)
+}
+
+// promisedTo is what is kept for a job, as all three plugins have it.
+func promisedTo(job *api.JobInfo) *api.Resource {
+	group := job.PodGroup
+	switch {
+	case group.Spec.MinResources == nil:
+	case group.Status.Phase == scheduling.PodGroupInqueue:
+		return job.DeductSchGatedResources(job.GetMinResources())
+	case group.Status.Phase == scheduling.PodGroupRunning && util.CalculateAllocatedTaskNum(job) >= int(group.Spec.MinMember):
+		return job.DeductSchGatedResources(util.GetInqueueResource(job, job.Allocated))
+	}
+	return api.EmptyResource()
+}
+
+// room is how much of each resource there may be, is used, and is promised.
+type room struct {
+	limit, used, promised func(corev1.ResourceName) float64
+}
+
+// left is what is not used and not promised; it may be below 0.
+func (r room) left(name corev1.ResourceName) float64 {
+	return r.limit(name) - r.used(name) - r.promised(name)
+}
+
+// lacking are the resources of which more is asked for than is left, scarcest first.
+func (r room) lacking(asked *api.Resource) (names []corev1.ResourceName) {
+	for _, name := range resourceOrder(asked) {
+		if asked.Get(name) > r.left(name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// ofCluster is the room that overcommit sees: it counts the cluster as larger than it is, by a factor.
+func (l *ledger) ofCluster(factor float64) room {
+	return room{
+		limit:    func(name corev1.ResourceName) float64 { return l.total.Get(name) * factor },
+		used:     l.used.Get,
+		promised: l.promised.Get,
+	}
+}
+
+// ofQueue is the room that proportion sees, and capacity where queues have no parents: a queue may use its capability,
+// but not what is guaranteed to others.
+func (l *ledger) ofQueue(queue *api.QueueInfo) room {
+	spec := &queue.Queue.Spec
+	limit := api.ExceededPart(l.total, l.guaranteed).Add(api.NewResource(spec.Guarantee.Resource))
+	if len(spec.Capability) > 0 {
+		capability := api.NewResource(spec.Capability)
+		for _, amount := range []*float64{&capability.MilliCPU, &capability.Memory} {
+			if *amount <= 0 {
+				*amount = math.MaxFloat64
+			}
+		}
+		limit.MinDimensionResource(capability, api.Infinity)
+	}
+	account := l.account(queue.UID)
+	return room{
+		limit: limit.Get,
+		used: func(name corev1.ResourceName) float64 {
+			return account.allocated.Get(name) - account.elastic.Get(name)
+		},
+		promised: account.promised.Get,
+	}
+}
+
+// ofNamespace is the room that one ResourceQuota leaves; what it does not limit is not in it.
+func ofNamespace(quota *corev1.ResourceQuotaStatus) room {
+	hard, used := api.NewResource(quota.Hard), api.NewResource(quota.Used)
+	return room{
+		limit: func(name corev1.ResourceName) float64 {
+			if _, limited := quota.Hard[name]; !limited {
+				return math.MaxFloat64
+			}
+			return hard.Get(name)
+		},
+		used:     used.Get,
+		promised: nothingPromised,
+	}
+}
+
+func nothingPromised(corev1.ResourceName) float64 { return 0 }

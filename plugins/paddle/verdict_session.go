@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paddle
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/klog/v2"
+	"volcano.sh/apis/pkg/apis/scheduling"
+	"volcano.sh/volcano/pkg/scheduler/api"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+)
+
+// reasons are why the Paddle jobs of a session wait, and where those run that do so no longer.
+type reasons struct {
+	verdicts verdicts
+	refusals refusals
+	podless  map[api.JobID]gang // jobs that wait to be let in, or for their pods
+	pending  map[api.JobID]int  // pods of each gang that were pending when the session opened
+	ledger   *ledger            // as the session closes; nil until it is needed
+}
+
+func newReasons() reasons {
+	return reasons{verdicts: verdicts{}, podless: map[api.JobID]gang{}, pending: map[api.JobID]int{}}
+}
+
+// openReasons prepares to say why jobs wait. It is called when all gangs are open.
+func (p *plugin) openReasons() {
+	p.reasons = newReasons()
+	r := &p.reasons
+	applicants := map[api.JobID]*applicant{}
+	apply := func(job *api.JobInfo, g gang) {
+		if queue, ok := p.ssn.Queues[job.Queue]; ok && job.IsPending() && job.PodGroup.Spec.MinResources != nil {
+			applicants[job.UID] = newApplicant(job, queue, g)
+		}
+	}
+	for id, g := range p.gangs {
+		r.pending[id] = len(p.ssn.Jobs[id].TaskStatusIndex[api.Pending])
+		apply(p.ssn.Jobs[id], g)
+	}
+	for id, job := range p.ssn.Jobs {
+		if len(job.Tasks) > 0 || !job.IsPending() && job.PodGroup.Status.Phase != scheduling.PodGroupInqueue || !isPaddleJob(job) {
+			continue
+		}
+		r.podless[id] = newGang(job, p.arguments.taskRoles)
+		apply(job, r.podless[id])
+	}
+	r.refusals = refusals{applicants: applicants, refused: func(job *api.JobInfo, v verdict) {
+		p.judge(job.UID, v)
+		job.JobFitErrors = v.text
+	}, accepted: func(job *api.JobInfo) {
+		delete(r.verdicts, job.UID)
+		if job.JobFitErrors = ""; len(job.Tasks) > 0 {
+			job.JobFitErrors = p.fitErrors(job, p.gangs[job.UID])
+		}
+	}}
+	r.refusals.watch(p.ssn)
+}
+
+// fitErrors is what Volcano is told of a gang that is not started: it writes it to the conditions of the PodGroup and of
+// pods.
+func (p *plugin) fitErrors(job *api.JobInfo, g gang) string {
+	if missing := missingPods(job, g); missing != "" {
+		return missing
+	}
+	if v, judged := p.reasons.verdicts[job.UID]; judged && !pipelined(job) {
+		return v.text
+	}
+	return notPlaced(job, g)
+}
+
+// why is why a gang that is not ready waits.
+func (p *plugin) why(job *api.JobInfo, g gang) verdict {
+	judged, ok := p.reasons.verdicts[job.UID]
+	if job.IsPending() {
+		return p.whyNotLetIn(job)
+	}
+	if missing := missingPods(job, g); missing != "" {
+		return verdict{class: classNotEnoughPods, text: missing}
+	}
+	if ok && !pipelined(job) {
+		return judged
+	}
+	return p.whyNotPlaced(job, g)
+}
+
+// whyNotLetIn is why a job is not let in by its queue: what was said before the vote that refused it.
+func (p *plugin) whyNotLetIn(job *api.JobInfo) verdict {
+	if v, ok := p.reasons.verdicts[job.UID]; ok {
+		return v
+	}
+	return verdict{class: classWaitingToBeEnqueued, text: "queue " + p.queueName(job) + " has not let the job in yet; nothing refuses it"}
+}
+
+// whyPodless is why a job without pods waits.
+func (p *plugin) whyPodless(job *api.JobInfo, g gang) verdict {
+	if job.IsPending() {
+		return p.whyNotLetIn(job)
+	}
+	return verdict{
+		class: classWaitingForPods,
+		text:  "queue " + p.queueName(job) + " has let the job in; its pods are not created yet: " + gangWords(job, g),
+	}
+}
+
+func (p *plugin) queueName(job *api.JobInfo) string {
+	if queue, ok := p.ssn.Queues[job.Queue]; ok {
+		return queue.Name
+	}
+	return string(job.Queue)
+}
+
+// closeReasons writes the condition of each Paddle job that waits or was placed, sends events and counts who waits. What
+// gang and Volcano write was told before: plugins close in any order.
+func (p *plugin) closeReasons() {
+	memory := p.state.said
+	memory.next()
+	counts := map[string]int{}
+	wait := func(job *api.JobInfo, v verdict) {
+		counts[string(v.class)]++
+		had, _ := conditionOf(job.PodGroup.Status.Conditions)
+		if memory.tell(job.PodGroup.UID, had, v) {
+			memory.record(p.ssn, job, v)
+		}
+		p.writeCondition(job, pendingCondition(v))
+	}
+	for _, job := range p.concerned() {
+		g, isGang := p.gangs[job.UID]
+		podless, isPodless := p.reasons.podless[job.UID]
+		switch {
+		case isPodless:
+			v := p.whyPodless(job, podless)
+			job.JobFitErrors = v.text // into Volcano's own event
+			wait(job, v)
+		case isGang && !ready(job):
+			wait(job, p.why(job, g))
+		default:
+			p.closePlaced(job, g)
+		}
+	}
+	setPending(counts)
+}
+
+// concerned are the jobs to write about: gangs, jobs without pods, and those that run but whose condition says that they
+// wait, as a scheduler ended between placing them and saying so.
+func (p *plugin) concerned() []*api.JobInfo {
+	var jobs []*api.JobInfo
+	for id, job := range p.ssn.Jobs {
+		_, isGang := p.gangs[id]
+		_, isPodless := p.reasons.podless[id]
+		had, _ := conditionOf(job.PodGroup.Status.Conditions)
+		if isGang || isPodless || had.Status == corev1.ConditionFalse && len(job.Tasks) > 0 && job.IsReady() {
+			jobs = append(jobs, job)
+		}
+	}
+	slices.SortFunc(jobs, func(a, b *api.JobInfo) int { return cmp.Compare(a.UID, b.UID) })
+	return jobs
+}
+
+// closePlaced writes where a gang runs.
+func (p *plugin) closePlaced(job *api.JobInfo, g gang) {
+	memory := p.state.said
+	had, _ := conditionOf(job.PodGroup.Status.Conditions)
+	pending := len(job.TaskStatusIndex[api.Pending])
+	if g == nil {
+		g = newGang(job, p.arguments.taskRoles)
+	}
+	where := verdictIn(had)
+	if had.Status != corev1.ConditionTrue || p.reasons.pending[job.UID] != pending { // else no pod was placed in this session
+		tiers, inBytes := p.tiersOf(job, g)
+		where = whereWords(job, g, tiers, inBytes)
+	}
+	var waits verdict
+	if pending > 0 {
+		waits = p.whySurplus(job, g)
+	}
+	if memory.tellPlaced(job.PodGroup.UID, had) {
+		memory.record(p.ssn, job, where)
+	}
+	p.writeCondition(job, placedCondition(where, waits))
+}
+
+// tiersOf are the tiers of the network that a gang uses, unknown in a session that has not looked at the network.
+func (p *plugin) tiersOf(job *api.JobInfo, g gang) (tiers []tierUse, inBytes bool) {
+	if !p.course.followed || p.course.network.Topology() == nil {
+		return nil, false
+	}
+	w, _ := newWishes(job.PodGroup.Annotations, p.arguments)
+	c := newCast(job, g, w, p.course.network, func(task *api.TaskInfo) bool { return api.AllocatedStatus(task.Status) })
+	cost, err := placement.Evaluate(p.course.network.Topology(), &c.demand, nil)
+	if err != nil {
+		return nil, false
+	}
+	return tiersUsed(p.course.network.Topology(), &c.demand, &cost), c.demand.ParameterBytes > 0
+}
+
+// whySurplus is why pods beyond the minimums wait.
+func (p *plugin) whySurplus(job *api.JobInfo, g gang) verdict {
+	members := map[string]int{}
+	verb, why := " wait", ""
+	if len(job.TaskStatusIndex[api.Pending]) == 1 {
+		verb = " waits"
+	}
+	for _, task := range inOrder(job) {
+		if task.Status != api.Pending {
+			continue
+		}
+		members[task.TaskRole]++
+		if refused := job.NodesFitErrors[task.UID]; refused != nil && why == "" {
+			why = ": " + strings.TrimSuffix(refused.Error(), ".")
+		}
+	}
+	if v, ok := p.reasons.verdicts[job.UID]; ok {
+		why = ": " + v.text
+	}
+	return verdict{text: memberWords(members, g) + " beyond the minimum" + verb + why}
+}
+
+// writeCondition puts the condition in place of the one there is, if that says something else.
+func (p *plugin) writeCondition(job *api.JobInfo, now scheduling.PodGroupCondition) {
+	had, _ := conditionOf(job.PodGroup.Status.Conditions)
+	if !p.state.said.write(job.PodGroup.UID, had, now) {
+		return
+	}
+	now.TransitionID, now.LastTransitionTime = string(p.ssn.UID), metav1.Now()
+	if had.Status == now.Status && had.Reason == now.Reason {
+		now.LastTransitionTime = had.LastTransitionTime // since then it waits for the same reason
+	}
+	if err := p.ssn.UpdatePodGroupCondition(job, &now); err != nil {
+		klog.ErrorS(err, "Failed to write why a job waits", "job", klog.KRef(job.Namespace, job.Name))
+	}
+}

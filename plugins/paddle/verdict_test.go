@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paddle
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+)
+
+var topologyColumns = []string{"cpu", "memory", "pods", "nvidia.com/gpu", "ephemeral-storage"}
+
+// roomy builds a topology of lines like "r1/n1 8000 64 4": a rack, a node, thousandths of CPUs, GiB of memory and GPUs that
+// are free; each node takes 10 pods and has 100 GiB of disk.
+func roomy(t *testing.T, nodes ...string) *placement.Topology {
+	t.Helper()
+	spec := placement.TopologySpec{Resources: topologyColumns, Accelerators: topologyColumns[3:4], Tiers: placement.DefaultTiers("rack")}
+	for _, line := range nodes {
+		var path string
+		free := []int64{0, 0, 10, 0, 100 * gib}
+		_, err := fmt.Sscan(line, &path, &free[0], &free[1], &free[3])
+		require.NoError(t, err, line)
+		free[1] *= gib
+		rack, name, _ := strings.Cut(path, "/")
+		spec.Nodes = append(spec.Nodes, placement.NodeSpec{Name: name, Domains: []string{rack}, Free: free})
+	}
+	topology, err := placement.NewTopology(spec)
+	require.NoError(t, err)
+	return topology
+}
+
+// crew is a role of so many pending pods, all of which are needed.
+func crew(name string, traffic placement.Traffic, n int, request ...int64) placement.Role {
+	role := placement.Role{Name: name, Traffic: traffic, Request: request, Minimum: n}
+	for i := range n {
+		role.Pending = append(role.Pending, i)
+	}
+	return role
+}
+
+// Free CPUs, GiB and GPUs:
+//
+//	cluster
+//	├── r1: n1 (8 CPUs, 64 GiB, 2 GPUs)   n2 (8, 64, 2)
+//	└── r3: n3 (8, 64, 3)                 n4 (8, 7.5 GiB, 3)
+func TestVerdictOfExplanation(t *testing.T) {
+	topology := roomy(t, "r1/n1 8000 64 2", "r1/n2 8000 64 2", "r3/n3 8000 64 3", "r3/n4 8000 0 3")
+	n4, _ := topology.Node("n4")
+	require.NoError(t, topology.SetFree(n4, []int64{8000, 7.5 * gib, 10, 3, 100 * gib}, nil))
+	const rack = placement.NodeTier + 1
+	worker := func(n int, request ...int64) placement.Role { return crew("worker", placement.Worker, n, request...) }
+	server := func(n int, request ...int64) placement.Role { return crew("server", placement.Server, n, request...) }
+	oneGPU := []int64{1000, gib, 1, 1, 0}
+	apart := worker(3, oneGPU...)
+	apart.Pending = apart.Pending[2:]
+	apart.Placed = []placement.Placed{{Index: 0, Node: 0}, {Index: 1, Node: n4}}
+	fussy := worker(2, oneGPU...)
+	fussy.Eligible = placement.NewNodeSet(topology)
+
+	for _, test := range []struct {
+		name   string
+		demand placement.Demand
+		class  class
+		text   string
+	}{
+		{
+			"the words of the issue", placement.Demand{HighestTier: rack, Roles: []placement.Role{worker(8, oneGPU...)}}, classTopologyLimit,
+			"2 of 8 workers have no room: rack r3 has 6 GPUs free, 8 needed in one rack (networkTopology hard, tier 1); fits without a networkTopology limit",
+		}, {
+			"the cluster is too small", placement.Demand{Roles: []placement.Role{worker(12, oneGPU...)}}, classNoRoom,
+			"2 of 12 workers have no room: the cluster has 10 GPUs free, 12 needed; fits with 10 workers",
+		}, {
+			"CPUs", placement.Demand{Roles: []placement.Role{worker(3, 12000, gib, 1, 0, 0)}}, classNoRoom,
+			"3 of 3 workers have no room: the cluster has 32 CPUs free, 36 needed, and no node has the 12 CPUs that one worker needs (the most is 8); fits with 12 more CPUs in the cluster (on 3 nodes)",
+		}, {
+			"half a CPU", placement.Demand{HighestTier: placement.NodeTier, Roles: []placement.Role{worker(17, 500, 0, 0, 0, 0)}}, classTopologyLimit,
+			"1 of 17 workers has no room: node n1 has 8 CPUs free, 8.5 needed in one node (networkTopology hard, tier 0); fits with tier 1",
+		}, {
+			"half a GiB of memory", placement.Demand{HighestTier: placement.NodeTier, Roles: []placement.Role{worker(1, 8000, 64.5*gib, 1, 0, 0)}}, classNoRoom,
+			"1 of 1 worker has no room: node n1 has 64 GiB of memory free, 64.5 needed in one node (networkTopology hard, tier 0); fits with 0.5 more GiB of memory in node n1",
+		}, {
+			"places for pods", placement.Demand{HighestTier: placement.NodeTier, Roles: []placement.Role{worker(11, 100, 0, 1, 0, 0)}}, classTopologyLimit,
+			"1 of 11 workers has no room: node n1 has 10 pods free, 11 needed in one node (networkTopology hard, tier 0); fits with tier 1",
+		}, {
+			"disk", placement.Demand{Roles: []placement.Role{worker(1, 100, 0, 1, 0, 101*gib)}}, classNoRoom,
+			"1 of 1 worker has no room: the cluster has 400 GiB of disk free, but no node has the 101 that one worker needs (the most is 100); fits with 1 more GiB of disk in the cluster (on n3)",
+		}, {
+			"GPUs here, memory there", placement.Demand{Roles: []placement.Role{worker(2, 4000, 8*gib, 1, 3, 0)}}, classNoRoom,
+			"1 of 2 workers has no room: the cluster has 1 node with 3 GPUs left, but none with 8 GiB of memory too; fits with 1 worker",
+		}, {
+			"no node is eligible", placement.Demand{Roles: []placement.Role{fussy}}, classEligibility,
+			"2 of 2 workers have no room: none of the 4 nodes of the cluster is eligible for a worker; no single change was found with which it fits",
+		}, {
+			"running members are apart", placement.Demand{HighestTier: rack, Roles: []placement.Role{apart}}, classTopologyLimit,
+			"running members are in 2 racks, and all must be in one rack (networkTopology hard, tier 1); fits without a networkTopology limit",
+		}, {
+			"servers for the workers' nodes",
+			placement.Demand{Pattern: placement.ParameterServer, Colocation: placement.Required, Roles: []placement.Role{server(2, 1000, gib, 1, 0, 0), worker(7, oneGPU...)}},
+			classColocationLimit,
+			"each worker must have a server in its node (colocation Required): the best 2 nodes for servers have room for 6 of 7 workers; fits with colocation Preferred",
+		}, {
+			"it fits by now", placement.Demand{Roles: []placement.Role{worker(2, oneGPU...)}}, classPlanStale, "it fits",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			e, err := placement.Explain(topology, &test.demand, placement.Options{})
+			require.NoError(t, err)
+			before := e.Details()
+			v := fromExplanation(e, topologyColumns, func(tier int) string { return strconv.Itoa(tier - placement.NodeTier) })
+			require.Equal(t, test.text, v.text)
+			require.Equal(t, test.class, v.class)
+			require.Equal(t, before, e.Details(), "the explanation itself does not change")
+			require.NotContains(t, v.text+v.details, "90000000")
+		})
+	}
+}
+
+func TestVerdictInDetail(t *testing.T) {
+	topology := roomy(t, "r1/n1 8000 64 2", "r1/n2 500 64 2")
+	d := placement.Demand{Pattern: placement.ParameterServer, Roles: []placement.Role{
+		crew("server", placement.Server, 1, 250, 512*mib, 1, 0, 0), crew("worker", placement.Worker, 5, 1000, gib, 1, 1, 0),
+	}}
+	e, err := placement.Explain(topology, &d, placement.Options{})
+	require.NoError(t, err)
+	v := fromExplanation(e, topologyColumns, nil)
+	require.Equal(t, "3 of 5 workers have no room: the cluster has 4 GPUs free, 5 needed, and no node with 1 GPU left has 1 CPU too; fits with 2 workers", v.text)
+	require.Equal(t, strings.Trim(`
+needed together:
+  1 server of 0.25 CPUs and 0.5 GiB of memory
+  5 workers of 1 CPU, 1 GiB of memory and 1 GPU
+room in the best domains of each tier:
+  node r1/n1: 1 of 1 server and 2 of 5 workers; each role alone: 10 servers and 2 workers
+    next worker: node n1 has 2 GPUs free, 5 needed
+  node r1/n2: 1 of 1 server and 0 of 5 workers; each role alone: 2 servers and 0 workers
+    next worker: node n2 has 2 GPUs free, 5 needed, and one more worker needs 1 CPU, of which 0.25 are left
+  rack r1: 1 of 1 server and 2 of 5 workers; each role alone: 12 servers and 2 workers
+    next worker: rack r1 has 4 GPUs free, 5 needed, and no node with 1 GPU left has 1 CPU too
+  the cluster: 1 of 1 server and 2 of 5 workers; each role alone: 12 servers and 2 workers
+    next worker: the cluster has 4 GPUs free, 5 needed, and no node with 1 GPU left has 1 CPU too
+it fits, nearest first:
+  with 2 workers
+  with 1.5 more CPUs and 1 more GPU in the cluster (on n1 and n2)
+`, "\n"), v.details)
+}
+
+// A text that is too long is cut off, and with it a number that stands in for another.
+func TestVerdictOfLongNames(t *testing.T) {
+	for length := range 40 {
+		name := strings.Repeat("n", 190+length)
+		topology := roomy(t, "r1/"+name+" 8000 64 2")
+		d := placement.Demand{HighestTier: placement.NodeTier, Roles: []placement.Role{crew("worker", placement.Worker, 9, 1000, gib, 1, 0, 0)}}
+		e, err := placement.Explain(topology, &d, placement.Options{})
+		require.NoError(t, err)
+		v := fromExplanation(e, topologyColumns, nil)
+		require.NotContains(t, v.text, "90000", "%d", length)
+		require.Contains(t, v.text, "1 of 9 workers has no room: node "+name[:180])
+	}
+}
+
+func TestVerdictOfError(t *testing.T) {
+	own := verdict{class: classEligibility, text: "no node will do", details: "n1: no"}
+	for _, test := range []struct {
+		err  error
+		want verdict
+	}{
+		{own, own},
+		{fmt.Errorf("plan job ns/job: %w", own), own},
+		{fmt.Errorf("%w: tier 7", errLimit), verdict{class: classUnknownTier, text: errLimit.Error() + ": tier 7"}},
+		{errHopeless, verdict{class: classNoRoom, text: errHopeless.Error()}},
+		{errNoNodes, verdict{class: classNoRoom, text: errNoNodes.Error()}},
+		{placement.ErrNoFit, verdict{class: classNoRoom, text: placement.ErrNoFit.Error()}},
+		{errors.New("odd"), verdict{class: classNoPlan, text: "odd"}},
+	} {
+		require.Equal(t, test.want, verdictOf(test.err))
+	}
+}
