@@ -4,6 +4,7 @@ package paddle
 
 import (
 	"errors"
+	"slices"
 
 	"volcano.sh/volcano/pkg/scheduler/api"
 )
@@ -44,11 +45,18 @@ func (c *course) holds(plan *plan, task *api.TaskInfo) bool {
 	}
 	id, ok := plan.nodes[task.UID]
 	if !ok {
-		return false
+		return task.Pod.Status.NominatedNodeName != "" || plan.left(task)
 	}
 	node := c.ssn.Nodes[c.network.Topology().NodeName(id)]
 	return node != nil && task.InitResreq.LessEqual(node.FutureIdle(), api.Zero) &&
 		(plan.future || task.InitResreq.LessEqual(node.Idle, api.Zero))
+}
+
+// left tells whether a plan was made with a task, and has no node for it.
+func (p *plan) left(task *api.TaskInfo) bool {
+	return slices.ContainsFunc(p.cast.pending, func(pending []*api.TaskInfo) bool {
+		return slices.ContainsFunc(pending, func(other *api.TaskInfo) bool { return other.UID == task.UID })
+	})
 }
 
 // took notes that a hint was followed.

@@ -98,5 +98,21 @@ func (p *plugin) batchNodeOrder(task *api.TaskInfo, nodes []*api.NodeInfo) (map[
 	if _, ok := p.gangs[task.Job]; !ok {
 		return nil, nil
 	}
+	if node, ok := p.again(task); ok {
+		return map[string]float64{node: maxScore * p.arguments.weight}, nil
+	}
 	return p.course.score(task, nodes), nil
+}
+
+// again plans once more when the node of a task's hint has just been refused, so that other nodes are rated, and tells
+// which one the task has now: by cost alone the first pod of a gang may go anywhere, and the others must follow. Under a
+// limit of networkTopology the nodes that are rated are those near the one that was refused.
+func (p *plugin) again(task *api.TaskInfo) (string, bool) {
+	c := p.course
+	if p.hints.task == nil || p.hints.task.UID != task.UID || c.fenced != nil && c.fenced.tier > 0 {
+		return "", false
+	}
+	p.settle()
+	c.remake(c.plan(c.scopeOf(p.ssn.Jobs[task.Job], task)))
+	return c.nodeFor(task)
 }
