@@ -5,6 +5,7 @@ package paddle
 import (
 	"maps"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -237,3 +238,41 @@ func (c *cluster) count(prefix string) map[string]int {
 
 // on is the names of the nodes that have pods of a job.
 func (c *cluster) on(prefix string) []string { return slices.Sorted(maps.Keys(c.count(prefix))) }
+
+// cordon refuses nodes from some moment on.
+type cordon struct {
+	mu    sync.Mutex
+	nodes map[string]bool
+}
+
+// predicate is the cordon's predicate.
+func (c *cordon) predicate(task *api.TaskInfo, node *api.NodeInfo) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.nodes[node.Name] {
+		return api.NewFitErrWithStatus(task, node, &api.Status{Code: api.UnschedulableAndUnresolvable, Reason: "node(s) were unschedulable"})
+	}
+	return nil
+}
+
+func (c *cordon) close(node string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.nodes[node] = true
+}
+
+// cordoning cordons the node that a plan names, as often as n times: after the plan was made, before its node is taken.
+// Where pods are named, it does so at these.
+func cordoning(n int, pods ...string) *cordon {
+	c := &cordon{nodes: map[string]bool{}}
+	probing(func(ssn *framework.Session) {
+		ssn.AddPredicateFn("probe", func(task *api.TaskInfo, node *api.NodeInfo) error {
+			if n > 0 && (len(pods) == 0 || slices.Contains(pods, task.Name)) && task.Pod.Status.NominatedNodeName == node.Name {
+				n--
+				c.close(node.Name)
+			}
+			return c.predicate(task, node)
+		})
+	})
+	return c
+}
