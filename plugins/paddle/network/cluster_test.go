@@ -142,6 +142,11 @@ func requireSound(t *testing.T, n *Network, nodes int) {
 		require.Equal(t, topology.NodeName(id), kept.name)
 		islands := topology.Islands(id)
 		require.Len(t, islands, len(kept.facts.islands))
+		free := int(topology.FreeGPUs(placement.DomainID(id)))
+		for _, past := range slices.Backward(kept.past) {
+			require.Greater(t, past.gpus(), free, "what is remembered had ever more free")
+			free = past.gpus()
+		}
 		if len(islands) > 0 {
 			require.Equal(t, int(topology.FreeGPUs(placement.DomainID(id))), estimate(islands).gpus(), kept.name)
 			for i, size := range kept.facts.islands {

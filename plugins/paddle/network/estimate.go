@@ -28,27 +28,22 @@ func (e estimate) gpus() int {
 // taken since are thought to be those that the device plugin prefers for one pod. What lasts is remembered, so that a
 // pod that is taken back gives back what it took.
 func (k *node) estimate(before estimate, gpus int, lasts bool) estimate {
+	has := before.gpus()
 	past := k.past
-	drop := func(fewer int) {
-		for len(past) > 0 && past[len(past)-1].gpus() < fewer {
-			past = past[:len(past)-1]
-		}
+	// What is remembered had more free than there are now; were there more before, less of it still holds.
+	for len(past) > 0 && past[len(past)-1].gpus() < max(gpus, has+1) {
+		past = past[:len(past)-1]
 	}
-	drop(before.gpus() + 1)
 	now := slices.Clone(before)
-	switch has := before.gpus(); {
-	case gpus < has:
-		if lasts {
-			past = append(past, before)
-		}
+	switch {
+	case gpus < has && lasts:
+		past = append(past, before)
 		toward(now, gpus)
-	case gpus > has:
-		drop(gpus)
-		if len(past) > 0 && past[len(past)-1].gpus() == gpus {
-			now = slices.Clone(past[len(past)-1])
-		} else {
-			toward(now, gpus)
-		}
+	case gpus > has && len(past) > 0 && past[len(past)-1].gpus() == gpus:
+		now = past[len(past)-1]
+		past = past[:len(past)-1]
+	default:
+		toward(now, gpus)
 	}
 	if lasts {
 		k.past = past
@@ -59,7 +54,7 @@ func (k *node) estimate(before estimate, gpus int, lasts bool) estimate {
 // toward changes islands until so many GPUs are free: it takes them as one pod would, or gives them back likewise.
 func toward(islands []placement.Island, gpus int) {
 	missing := gpus - estimate(islands).gpus()
-	if missing <= 0 {
+	if missing < 0 {
 		placement.PickIslands(islands, -missing)
 		return
 	}
@@ -76,16 +71,12 @@ func toward(islands []placement.Island, gpus int) {
 // running is how many GPUs each pod on a node holds, in the order in which they were created.
 func (c *columns) running(info *api.NodeInfo) []int {
 	tasks := slices.SortedFunc(maps.Values(info.Tasks), func(a, b *api.TaskInfo) int {
-		first := 0
-		if a.Pod != nil && b.Pod != nil {
-			first = a.Pod.CreationTimestamp.Compare(b.Pod.CreationTimestamp.Time)
-		}
-		return cmp.Or(first, strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
+		return cmp.Or(a.Pod.CreationTimestamp.Compare(b.Pod.CreationTimestamp.Time), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))
 	})
 	var gpus []int
 	for _, task := range tasks {
-		if taken := c.gpus(c.request(task)); taken > 0 && task.Status != api.Pipelined {
-			gpus = append(gpus, taken)
+		if task.Status != api.Pipelined {
+			gpus = append(gpus, c.gpus(c.request(task)))
 		}
 	}
 	return gpus

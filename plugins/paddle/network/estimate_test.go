@@ -5,6 +5,7 @@ package network
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -39,7 +40,7 @@ func TestFreeGPUsOfIslands(t *testing.T) {
 			n := c.built(t, withGPUs())
 			for _, step := range test.steps {
 				if step.gpus > 0 {
-					c.pod("n1", step.pod, map[string]string{gpu: fmt.Sprint(step.gpus)})
+					c.pod("n1", step.pod, map[string]string{gpu: strconv.Itoa(step.gpus)})
 				} else {
 					c.gone("n1", step.pod)
 				}
@@ -67,7 +68,25 @@ func TestATaskThatIsTakenBackLeavesNoTrace(t *testing.T) {
 		require.NoError(t, info.RemoveTask(task))
 		n.Refresh(info)
 		require.Equal(t, before, freeIslands(t, n, "n1"))
+		requireSound(t, n, 1)
 	}
+}
+
+// A caller may refresh a node while it tries something, and then take all of that back.
+func TestARefreshThatIsTakenBack(t *testing.T) {
+	c := machine("NVIDIA-L40S")
+	n := c.built(t, withGPUs())
+	info := c.session().Nodes["n1"]
+	mark := n.Topology().Begin()
+	require.NoError(t, info.AddTask(c.pod("", "a", map[string]string{gpu: "5"})))
+	n.Refresh(info)
+	require.NoError(t, info.AddTask(c.pod("", "b", map[string]string{gpu: "2"})))
+	n.Refresh(info)
+	n.Topology().Rollback(mark)
+	require.Equal(t, []int{4, 4}, freeIslands(t, n, "n1"))
+	c.pod("n1", "c", map[string]string{gpu: "1"})
+	require.False(t, c.follow(t, n))
+	require.Equal(t, []int{3, 4}, freeIslands(t, n, "n1"))
 }
 
 // The first time a node is seen, its pods are thought to have come in the order in which they were created.

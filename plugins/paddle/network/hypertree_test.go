@@ -11,12 +11,13 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
-// s1 (tier 5, spine)
-// ├── b1 (tier 2)
-// │   ├── r1 (tier 1, leaf): n1 n2
-// │   └── n3
-// ├── r2 (tier 1, leaf): n4
-// n5
+// ragged is a cluster in which n5 is in no HyperNode, n3 in none of tier 1, and r2 in none of tier 2.
+//
+//	s1 (tier 5, spine)
+//	├── b1 (tier 2)
+//	│   ├── r1 (tier 1, leaf): n1 n2
+//	│   └── n3
+//	└── r2 (tier 1, leaf): n4
 func ragged() *cluster {
 	c := newCluster()
 	for i := range 5 {

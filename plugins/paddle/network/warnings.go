@@ -4,6 +4,7 @@ package network
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -22,9 +23,9 @@ func (w warning) String() string {
 	if len(w.examples) == 0 {
 		return w.what
 	}
-	count := fmt.Sprint(len(w.examples))
+	count := strconv.Itoa(len(w.examples))
 	if w.of > 0 {
-		count += fmt.Sprint(" of ", w.of)
+		count += " of " + strconv.Itoa(w.of)
 	}
 	shown := w.examples[:min(len(w.examples), maxExamples)]
 	named := strings.Join(shown, ", ")
