@@ -58,9 +58,6 @@ func (v *victims) finish(preemptor *api.JobInfo) {
 		reason := fmt.Sprintf("its gang, which goes as a whole: %s makes room for job %s/%s",
 			first(job, v.evicted[id]), preemptor.Namespace, preemptor.Name)
 		for _, task := range s.members {
-			if task.Status == api.Allocated {
-				continue // it will not be bound: its gang is not ready
-			}
 			if err := v.ssn.Evict(task, reason); err != nil {
 				klog.ErrorS(err, "Failed to evict a pod whose gang is evicted; if it still runs, delete it", "pod", klog.KObj(task.Pod))
 			}

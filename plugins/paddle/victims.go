@@ -23,14 +23,14 @@ type standing struct {
 // newStanding works out what may be taken from a gang after some of its pods were evicted in this session.
 //
 // The pods to spare are, for each elastic role, those of the highest rank beyond its minimum, and not more than would
-// leave the job with minMember pods.
+// leave the job with minMember pods. A job with a SubGroupPolicy has none: each may be needed in its group.
 func newStanding(job *api.JobInfo, g gang, taskRoles map[string]role, evicted map[api.TaskID]bool) standing {
 	s := standing{spare: map[api.TaskID]bool{}}
 	needed := map[string]int32{} // of a group, what is still short of its minimum
-	roles := map[string]role{}
+	loose := map[string]bool{}   // groups whose pods may go one by one
 	for _, group := range g {
 		needed[group.task] = group.min
-		roles[group.task] = group.role
+		loose[group.task] = elastic[group.role] && !job.ContainsSubJobPolicy()
 	}
 	var count int32
 	for _, task := range job.Tasks {
@@ -50,7 +50,7 @@ func newStanding(job *api.JobInfo, g gang, taskRoles map[string]role, evicted ma
 	var beyond []*api.TaskInfo
 	for _, task := range s.members {
 		name, _ := taskName(task, taskRoles)
-		if needed[name]--; needed[name] < 0 && elastic[roles[name]] {
+		if needed[name]--; needed[name] < 0 && loose[name] {
 			beyond = append(beyond, task)
 		}
 	}
@@ -61,7 +61,7 @@ func newStanding(job *api.JobInfo, g gang, taskRoles map[string]role, evicted ma
 
 	for id := range evicted {
 		name, _ := taskName(job.Tasks[id], taskRoles)
-		s.broken = s.broken || !elastic[roles[name]] || needed[name] > 0 || count < minimumOf(job, g)
+		s.broken = s.broken || !loose[name] || needed[name] > 0 || count < minimumOf(job, g)
 	}
 	return s
 }

@@ -13,7 +13,8 @@ type offer struct {
 	others []*api.TaskInfo // pods of jobs that are not ours
 	gone   []*api.TaskInfo // pods of gangs that are evicted as a whole already
 	spare  []*api.TaskInfo // pods that their gangs can miss
-	gangs  []gangOffer     // gangs that would have to go as a whole; the least important first
+	// gangs are those that would have to go as a whole, the least important first. To find them takes a while.
+	gangs func() []gangOffer
 }
 
 // gangOffer is the pods of one gang on the node.
@@ -37,12 +38,16 @@ func (o offer) pick(fits func([]*api.TaskInfo) bool, elsewhere func() bool) []*a
 		return o.others // reclaim evicts one pod in any case
 	case fits(o.gone):
 		return o.gone
-	case fits(o.cheap()) || len(o.gangs) == 0 || elsewhere():
+	case fits(o.cheap()):
+		return o.cheap()
+	}
+	gangs := o.gangs()
+	if len(gangs) == 0 || elsewhere() {
 		return o.cheap()
 	}
 	enough := func(gangs []gangOffer) bool { return fits(union(o.cheap(), gangs)) }
 	var broken []gangOffer
-	for _, g := range o.gangs {
+	for _, g := range gangs {
 		if broken = append(broken, g); enough(broken) {
 			break
 		}

@@ -20,31 +20,33 @@ func TestPick(t *testing.T) {
 	a, b, c := gangOffer{"a", list("a1")}, gangOffer{"b", list("b1", "b2")}, gangOffer{"c", list("c1", "c2", "c3")}
 	for name, test := range map[string]struct {
 		offer     offer
+		gangs     []gangOffer
 		needs     int
 		elsewhere bool
 		want      []string
 	}{
-		"there is room": {offer{others: list("o"), gone: list("g"), spare: list("s"), gangs: []gangOffer{a}}, 0, false, []string{"o"}},
+		"there is room": {offer{others: list("o"), gone: list("g"), spare: list("s")}, []gangOffer{a}, 0, false, []string{"o"}},
 		"what goes anyway suffices": {
-			offer{others: list("o"), gone: list("g1", "g2"), spare: list("s"), gangs: []gangOffer{a}}, 2, false, []string{"g1", "g2"},
+			offer{others: list("o"), gone: list("g1", "g2"), spare: list("s")}, []gangOffer{a}, 2, false, []string{"g1", "g2"},
 		},
 		"with what can be missed": {
-			offer{others: list("o"), gone: list("g"), spare: list("s"), gangs: []gangOffer{a}}, 3, false, []string{"g", "o", "s"},
+			offer{others: list("o"), gone: list("g"), spare: list("s")}, []gangOffer{a}, 3, false, []string{"g", "o", "s"},
 		},
-		"nothing suffices":        {offer{others: list("o"), gangs: []gangOffer{a, b}}, 5, false, []string{"o"}},
-		"nothing suffices, alone": {offer{spare: list("s")}, 5, false, []string{"s"}},
+		"nothing suffices":        {offer{others: list("o")}, []gangOffer{a, b}, 5, false, []string{"o"}},
+		"nothing suffices, alone": {offer{spare: list("s")}, nil, 5, false, []string{"s"}},
 		"not if there is room elsewhere": {
-			offer{others: list("o"), gangs: []gangOffer{b}}, 2, true, []string{"o"},
+			offer{others: list("o")}, []gangOffer{b}, 2, true, []string{"o"},
 		},
-		"the least important gang":             {offer{gangs: []gangOffer{b, c}}, 2, false, []string{"b1", "b2"}},
-		"the gang that suffices":               {offer{gangs: []gangOffer{a, b, c}}, 3, false, []string{"a1", "b1", "b2"}},
-		"no gang that is not needed":           {offer{gangs: []gangOffer{a, c, b}}, 3, false, []string{"c1", "c2", "c3"}},
-		"with others":                          {offer{others: list("o"), gangs: []gangOffer{b}}, 3, false, []string{"o", "b1", "b2"}},
-		"without others, if the gang suffices": {offer{others: list("o"), spare: list("s"), gangs: []gangOffer{c}}, 3, false, []string{"c1", "c2", "c3"}},
-		"with what goes anyway":                {offer{others: list("o"), gone: list("g"), gangs: []gangOffer{b}}, 3, false, []string{"g", "b1", "b2"}},
-		"each pod once":                        {offer{spare: list("b2"), gangs: []gangOffer{b, a}}, 3, false, []string{"b1", "b2", "a1"}},
+		"the least important gang":             {offer{}, []gangOffer{b, c}, 2, false, []string{"b1", "b2"}},
+		"the gang that suffices":               {offer{}, []gangOffer{a, b, c}, 3, false, []string{"a1", "b1", "b2"}},
+		"no gang that is not needed":           {offer{}, []gangOffer{a, c, b}, 3, false, []string{"c1", "c2", "c3"}},
+		"with others":                          {offer{others: list("o")}, []gangOffer{b}, 3, false, []string{"o", "b1", "b2"}},
+		"without others, if the gang suffices": {offer{others: list("o"), spare: list("s")}, []gangOffer{c}, 3, false, []string{"c1", "c2", "c3"}},
+		"with what goes anyway":                {offer{others: list("o"), gone: list("g")}, []gangOffer{b}, 3, false, []string{"g", "b1", "b2"}},
+		"each pod once":                        {offer{spare: list("b2")}, []gangOffer{b, a}, 3, false, []string{"b1", "b2", "a1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			test.offer.gangs = func() []gangOffer { return test.gangs }
 			fits := func(tasks []*api.TaskInfo) bool {
 				once := map[api.TaskID]bool{}
 				for _, task := range tasks {

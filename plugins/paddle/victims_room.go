@@ -99,7 +99,7 @@ func (v *victims) cheap(n need, node *api.NodeInfo) bool {
 		if v.concurrent(n) {
 			return false // topology-aware preemption does as well
 		}
-	case !fit(n.preemptor, room, candidates) || !fit(n.preemptor, room, v.offer(n, candidates, false).cheap()):
+	case !fit(n.preemptor, room, candidates) || !fit(n.preemptor, room, v.offer(n, candidates).cheap()):
 		return false
 	}
 	return v.ssn.PredicateFn(n.preemptor, node) == nil

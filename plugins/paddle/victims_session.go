@@ -150,13 +150,12 @@ func (v *victims) choose(n need, candidates []*api.TaskInfo) []*api.TaskInfo {
 	}
 	room := v.room(n, node)
 	fits := func(tasks []*api.TaskInfo) bool { return fit(n.preemptor, room, tasks) }
-	return v.offer(n, candidates, true).pick(fits, func() bool { return v.cheaper(n) })
+	return v.offer(n, candidates).pick(fits, func() bool { return v.cheaper(n) })
 }
 
-// offer sorts the pods of one node by the harm that evicting them does; gangs only on demand, as they take longer. Stock
-// is asked about gangs apart from what goes one by one: plugins that let go only so much would spend it on pods that may
-// not go after all.
-func (v *victims) offer(n need, candidates []*api.TaskInfo, gangs bool) offer {
+// offer sorts the pods of one node by the harm that evicting them does. Stock is asked about gangs apart from what goes
+// one by one: plugins that let go only so much would spend it on pods that may not go after all.
+func (v *victims) offer(n need, candidates []*api.TaskInfo) offer {
 	var o offer
 	var single []*api.TaskInfo
 	whole := map[api.JobID][]*api.TaskInfo{}
@@ -182,15 +181,15 @@ func (v *victims) offer(n need, candidates []*api.TaskInfo, gangs bool) offer {
 			o.spare = append(o.spare, task)
 		}
 	}
-	if !gangs {
-		return o
-	}
-	for id, here := range whole {
-		if v.whole(n, id) {
-			o.gangs = append(o.gangs, gangOffer{job: id, here: here})
+	o.gangs = func() (gangs []gangOffer) {
+		for id, here := range whole {
+			if v.whole(n, id) {
+				gangs = append(gangs, gangOffer{job: id, here: here})
+			}
 		}
+		slices.SortFunc(gangs, func(a, b gangOffer) int { return v.leastFirst(a.here[0], b.here[0]) })
+		return gangs
 	}
-	slices.SortFunc(o.gangs, func(a, b gangOffer) int { return v.leastFirst(a.here[0], b.here[0]) })
 	return o
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"volcano.sh/apis/pkg/apis/scheduling"
 	"volcano.sh/volcano/pkg/scheduler/api"
 )
 
@@ -121,6 +122,12 @@ func TestStandingOfHeldGang(t *testing.T) {
 	g.hold(job, defaultTaskRoles)
 	require.Equal(t, int32(6), job.MinAvailable)
 	require.Len(t, newStanding(job, g, defaultTaskRoles, nil).spare, 1)
+
+	job.PodGroup.Spec.SubGroupPolicy = []scheduling.SubGroupPolicySpec{{Name: "pairs"}}
+	require.Empty(t, newStanding(job, g, defaultTaskRoles, nil).spare, "each may be needed in its group")
+	worker := inOrder(job)[len(inOrder(job))-1]
+	require.True(t, newStanding(job, g, defaultTaskRoles, map[api.TaskID]bool{worker.UID: true}).broken)
+
 	job.PodGroup = nil
 	require.Len(t, newStanding(job, g, defaultTaskRoles, nil).spare, 1)
 }

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paddle
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"volcano.sh/volcano/pkg/scheduler/api"
+	"volcano.sh/volcano/pkg/scheduler/framework"
+)
+
+// What else runs in a job, and can be missed, goes before workers, and these from the last one on.
+func TestPreemptByRank(t *testing.T) {
+	for _, test := range []struct {
+		cpu     string
+		evicted []string
+	}{
+		{"1", []string{"low-board-0"}},
+		{"2", []string{"low-board-0", "low-worker-11"}},
+		{"4", []string{"low-board-0", "low-worker-10", "low-worker-11", "low-worker-9"}},
+	} {
+		t.Run(test.cpu, func(t *testing.T) {
+			// n1: [board 0][ps 0][worker 0]...[worker 11]
+			c := newPriorities(t, preempt, node("n1", cpus("14")),
+				started(ranked(podGroup("low", 3, map[string]int32{"ps": 1, "worker": 2, "board": 0}), "low", 1)),
+				running(plainPods("low", "board", 1, oneCPU), "n1"), running(pods("low", "ps", 1, oneCPU), "n1"),
+				running(pods("low", "worker", 12, oneCPU), "n1"))
+			c.add(wants(pods, 1, resources{"cpu": test.cpu})...)
+			c.evicts(test.evicted...)
+		})
+	}
+}
+
+// A gang of which a pod is being bound goes when that is done: a part of it cannot be evicted before.
+func TestPreemptNoGangThatIsBeingBound(t *testing.T) {
+	// n1: [low 0    ]  n2: [     ], to which low 1 is bound in the first cycle, and high may not go
+	low := pods("low", "worker", 2, twoCPU)
+	running(low[:1], "n1")
+	c := newPriorities(t, preempt, node("n1", cpus("2")), node("n2", cpus("2")),
+		started(ranked(podGroup("low", 2, map[string]int32{"worker": 2}), "low", 1)), low)
+	c.add(allOn("n1", wants(pods, 1, twoCPU))...)
+	c.evicts()
+	require.Equal(t, []string{"low-worker-0", "low-worker-1"}, c.bound())
+	c.run()
+	c.evicts("low-worker-0", "low-worker-1")
+}
+
+// Beside jobs that are not ours nothing changes: they lose what they lose without the plugin.
+func TestOtherJobsAreEvictedAsWithoutPlugin(t *testing.T) {
+	objects := func() []any {
+		return slices.Concat([]any{
+			// n1: [tf ps 0][tf worker 0][tf worker 1]  n2: [mpi 0    ]
+			node("n1", cpus("3")), node("n2", cpus("2")), queue("a", nil), queue("b", nil),
+		}, inQueues("a", []any{
+			started(ranked(podGroup("tf", 3, oneTwo), "low", 1)),
+			running(plainPods("tf", "ps", 1, oneCPU), "n1"), running(plainPods("tf", "worker", 2, oneCPU), "n1"),
+			started(ranked(podGroup("mpi", 1, nil), "low", 2)), running(plainPods("mpi", "task", 1, twoCPU), "n2"),
+		}))
+	}
+	for name, test := range map[string]struct {
+		actions string
+		queue   string
+		wants   []any
+	}{
+		"preempt":            {actionsPreempt, "a", allOn("n1", wants(plainPods, 1, twoCPU))},
+		"preempt, for ours":  {actionsPreempt, "a", allOn("n2", wants(pods, 1, twoCPU))},
+		"reclaim":            {actionsReclaim, "b", allOn("n1", wants(plainPods, 1, twoCPU))},
+		"reclaim, for ours":  {actionsReclaim, "b", allOn("n1", wants(pods, 1, twoCPU))},
+		"reclaim elsewhere":  {actionsReclaim, "b", allOn("n2", wants(pods, 1, twoCPU))},
+		"preempt, too large": {actionsPreempt, "a", allOn("n1", wants(plainPods, 3, twoCPU))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			evicted := func(configuration string) []string {
+				c := newPriorities(t, configuration, objects()...)
+				c.add(inQueues(test.queue, test.wants)...)
+				c.session()
+				var jobs []string // which pods of a node go is a matter of map order
+				for _, name := range c.evicted() {
+					jobs = append(jobs, strings.Split(name, "-")[0])
+				}
+				return jobs
+			}
+			require.Equal(t, evicted(configuration(test.actions, tier(1, "", ""), tier(2, "", ""))),
+				evicted(configuration(test.actions, tier(1, "", withPaddle), tier(2, "", ""))))
+		})
+	}
+}
+
+// allOn lets the pods of a list go to one node only: Volcano takes nodes that are alike in no certain order.
+func allOn(node string, objects []any) []any {
+	for _, object := range objects {
+		if list, ok := object.([]*corev1.Pod); ok {
+			for _, pod := range list {
+				pod.Spec.NodeSelector = map[string]string{corev1.LabelHostname: node}
+			}
+		}
+	}
+	return objects
+}
+
+// On clusters of all kinds, whatever is evicted leaves each gang whole or takes all of it, and makes room for a gang.
+func TestEvictionsNeverBreakGangs(t *testing.T) {
+	for _, actions := range []string{actionsPreempt, actionsReclaim} {
+		evictions := 0
+		for seed := range uint64(40) {
+			t.Run(fmt.Sprintf("%s seed %d", strings.Fields(actions)[2], seed), func(t *testing.T) {
+				r := rand.New(rand.NewPCG(seed, 0))
+				c := newPriorities(t, configuration(actions, tier(1, "", withPaddle), tier(2, "", "")), twoQueues("9")...)
+				idle := make([]int, 2+r.IntN(3))
+				for i := range idle {
+					idle[i] = 3 + r.IntN(4)
+					c.add(node(fmt.Sprintf("n%d", i), cpus(fmt.Sprint(idle[i]))))
+				}
+				minimums := map[string]map[string]int32{}
+				for i := range 1 + r.IntN(4) {
+					name := fmt.Sprintf("low%d", i)
+					minimums[name] = map[string]int32{"ps": int32(r.IntN(2)), "worker": int32(1 + r.IntN(2))}
+					workers, servers := int(minimums[name]["worker"])+r.IntN(3), int(minimums[name]["ps"])
+					group := podGroup(name, minimums[name]["ps"]+minimums[name]["worker"], minimums[name])
+					c.add(inQueue(started(ranked(group, "low", int64(i))), "a"))
+					for _, pod := range append(pods(name, "ps", servers, oneCPU), pods(name, "worker", workers, oneCPU)...) {
+						if at := r.IntN(len(idle)); idle[at] > 0 {
+							idle[at]--
+							running([]*corev1.Pod{pod}, fmt.Sprintf("n%d", at))
+						}
+						c.add(pod)
+					}
+				}
+				queue := map[string]string{actionsPreempt: "a", actionsReclaim: "b"}[actions]
+				for i := range 1 + r.IntN(2) {
+					n, size := 1+r.IntN(3), fmt.Sprint(1+r.IntN(3))
+					c.add(inQueue(ranked(podGroup(fmt.Sprintf("high%d", i), int32(n), map[string]int32{"worker": int32(n)}), "high", 9), queue),
+						pods(fmt.Sprintf("high%d", i), "worker", n, resources{"cpu": size}))
+				}
+				whole := map[string]bool{}
+				for name := range minimums {
+					whole[name] = lacks(c.bound(), name, minimums[name]) == ""
+				}
+				c.session()
+				evicted := c.evicted()
+				evictions += len(evicted)
+				for name, minimum := range minimums {
+					lost := slices.ContainsFunc(evicted, func(pod string) bool { return strings.HasPrefix(pod, name+"-") })
+					runs := slices.ContainsFunc(c.bound(), func(pod string) bool { return strings.HasPrefix(pod, name+"-") })
+					if lost && runs && whole[name] {
+						require.Empty(t, lacks(c.bound(), name, minimum), "%s lost %v", name, evicted)
+					}
+				}
+				if len(evicted) > 0 {
+					c.end()
+					c.session()
+					require.True(t, slices.ContainsFunc(c.bound(), func(pod string) bool { return strings.HasPrefix(pod, "high") }),
+						"%v were evicted for nothing", evicted)
+				}
+			})
+		}
+		require.Greater(t, evictions, 20, "the clusters are such that something is evicted")
+	}
+}
+
+// lacks is the role of which fewer than the minimum of pods run, "" if there is none.
+func lacks(bound []string, job string, minimum map[string]int32) string {
+	for role, least := range minimum {
+		n := int32(0)
+		for _, pod := range bound {
+			if strings.HasPrefix(pod, job+"-"+role+"-") {
+				n++
+			}
+		}
+		if n < least {
+			return role
+		}
+	}
+	return ""
+}
+
+// Nothing is offered of a node that the session does not know.
+func TestPreemptableOnUnknownNode(t *testing.T) {
+	c := newPriorities(t, preempt, node("n1", cpus("5")))
+	c.add(elasticJob("low", 1, "n1")...)
+	c.add(wants(pods, 1, oneCPU)...)
+	ssn := framework.OpenSession(c.cache, c.tiers, nil)
+	defer framework.CloseSession(ssn)
+	preemptor := inOrder(ssn.Jobs[namespace+"/high"])[0]
+	victim := inOrder(ssn.Jobs[namespace+"/low"])[4].Clone()
+	require.Len(t, ssn.Preemptable(preemptor, []*api.TaskInfo{victim}), 1)
+	victim.NodeName = "gone"
+	require.Empty(t, ssn.Preemptable(preemptor, []*api.TaskInfo{victim}))
+}
