@@ -27,6 +27,16 @@ build: ## Build all commands into _output/bin
 	mkdir -p $(BIN)
 	$(GO) build -ldflags "-s -w" -o $(BIN)/ ./cmd/...
 
+# Host and plugin must be built from the same versions with the same flags. The tags make of net and os/user what they are
+# without cgo, so that most packages of the host come from the cache that all other builds share.
+PLUGIN_BUILD := CGO_ENABLED=1 go build -tags netgo,osusergo -ldflags "-s -w"
+
+.PHONY: plugin-so
+plugin-so: ## Build paddle.so and a scheduler of Volcano's that loads it (--plugins-dir) into _output/plugin; needs a C compiler
+	mkdir -p $(OUT)/plugin
+	$(PLUGIN_BUILD) -o $(OUT)/plugin/vc-scheduler volcano.sh/volcano/cmd/scheduler
+	$(PLUGIN_BUILD) -buildmode=plugin -o $(OUT)/plugin/paddle.so ./cmd/paddle-plugin
+
 ##@ Measure
 
 SEED ?= 1
@@ -35,6 +45,10 @@ FUZZTIME ?= 10m
 .PHONY: bench-placement
 bench-placement: ## Measure the planner against brute force, baselines and the clock; SEED=n draws other instances
 	$(GO) run ./cmd/paddle-bench placement --seed $(SEED) --out $(OUT)/bench
+
+.PHONY: bench-session
+bench-session: ## Measure the plugin inside Volcano's sessions: time, quality, heap (about an hour); SEED=n draws other clusters
+	$(GO) run ./cmd/paddle-bench session --seed $(SEED) --out $(OUT)/bench
 
 .PHONY: draw-placement
 draw-placement: ## Plan 256 GPUs on a production cluster and draw the plan to _output/placement

@@ -22,6 +22,12 @@ func TestExitCodes(t *testing.T) {
 		{"unknown flag", []string{"placement", "--fast"}, 2},
 		{"unknown part", []string{"placement", "--only", "optimum"}, 2},
 		{"a slice", []string{"placement", "--only", "optimality,baselines", "--instances", "5", "--clusters", "2", "--out", folder}, 0},
+		{"a stray argument", []string{"session", "fast"}, 2},
+		{"help on sessions", []string{"session", "--help"}, 0},
+		{"unknown flag of sessions", []string{"session", "--tenfold"}, 2},
+		{"unknown part of sessions", []string{"session", "--only", "baselines"}, 2},
+		{"a slice of sessions", []string{"session", "--only", "churn", "--sessions", "50", "--out", folder}, 0},
+		{"a folder that is a file", []string{"session", "--only", "churn", "--sessions", "50", "--out", "main.go"}, 1},
 		{"one instance", []string{"placement", "--show", "3"}, 0},
 		{"one cluster", []string{"placement", "--show", "3", "--only", "baselines"}, 0},
 	} {
@@ -29,4 +35,6 @@ func TestExitCodes(t *testing.T) {
 	}
 	require.FileExists(t, filepath.Join(folder, "placement.json"))
 	require.FileExists(t, filepath.Join(folder, "placement.svg"))
+	require.FileExists(t, filepath.Join(folder, "session.json"))
+	require.FileExists(t, filepath.Join(folder, "session.svg"))
 }

@@ -77,7 +77,7 @@ func tiny(job cluster.Job, room bool) Scenario {
 
 func tinies() []Scenario {
 	return []Scenario{
-		tiny(cluster.ServersAndWorkers("ps", 2, 8, server, worker), true),
+		tiny(cluster.ServersAndWorkers("ps", 3, 10, server, worker), true),
 		tiny(cluster.ServersAndWorkers("ps-wide", 4, 24, server, worker), false),
 		tiny(cluster.Ring("ring", 12, ranks(1)), true),
 	}

@@ -37,7 +37,7 @@ func Cases() []Case {
 
 // others is the case that measures what the plugin costs jobs which it does not place.
 func others() Case {
-	return Case{Nodes: 1000, Pods: 240, Gang: 12, Mode: modeOther, jobs: plain}
+	return Case{Nodes: 1000, Pods: 120, Gang: 12, Mode: modeOther, jobs: plain}
 }
 
 var (

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package churn
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"runtime"
+	"time"
+
+	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
+	"github.com/paddle-volcano/paddle-volcano/test/session/stats"
+)
+
+// Settings of the measurement.
+type Settings struct {
+	Seed     uint64
+	Sessions int
+}
+
+// Series is the heap in use after a garbage collection, in bytes, as sessions go by, at moments without jobs.
+type Series struct {
+	Setup    string    `json:"setup"`
+	Sessions int       `json:"sessions"`
+	Every    int       `json:"sampled_every"`
+	Heap     []float64 `json:"heap_bytes"`
+	// Slope is the median slope between all samples after the first fifth, in bytes per session.
+	Slope float64 `json:"slope_bytes_per_session"`
+	// Growth is Slope over all sessions, by the median of the heap.
+	Growth float64 `json:"growth_share"`
+	// Goroutines at the first and the last sample.
+	Goroutines [2]int `json:"goroutines"`
+	// Jobs that came, were bound whole, and went; Pods that were bound.
+	Came  int `json:"jobs_came"`
+	Bound int `json:"jobs_bound"`
+	Gone  int `json:"jobs_gone"`
+	// Seconds that all sessions took.
+	Seconds float64 `json:"seconds"`
+}
+
+// samples of a run.
+const samples = 50
+
+// settled is the share of samples after which caches and pools have their size.
+const settled = 0.2
+
+// Measure runs the sessions with stock and with the plugin: what stock's heap does is not the plugin's doing.
+func Measure(s Settings, progress io.Writer) (stock, paddle *Series, err error) {
+	if stock, err = run(cluster.Stock(), s, progress); err == nil {
+		paddle, err = run(cluster.Paddle(nil), s, progress)
+	}
+	return stock, paddle, err
+}
+
+// run one set-up.
+func run(setup cluster.Setup, s Settings, progress io.Writer) (*Series, error) {
+	scheduler, err := cluster.New(setup)
+	if err != nil {
+		return nil, err
+	}
+	defer scheduler.Close()
+	t := &traffic{Rand: rand.New(rand.NewPCG(s.Seed, 0)), scheduler: scheduler}
+	if err := scheduler.AddFleet(fleet(), s.Seed); err != nil {
+		return nil, err
+	}
+	series := &Series{Setup: setup.Name, Sessions: s.Sessions, Every: max(1, s.Sessions/samples)}
+	for session := 1; session <= s.Sessions; session++ {
+		t.step(session)
+		took, err := scheduler.Session()
+		if err != nil {
+			return nil, fmt.Errorf("session %d with set-up %s: %w", session, setup.Name, err)
+		}
+		series.Seconds += took.Whole().Seconds()
+		t.afterSession()
+		if session%series.Every != 0 {
+			continue
+		}
+		// With no job there, the heap depends on what was before only.
+		if err := t.drain(); err != nil {
+			return nil, fmt.Errorf("drain after session %d with set-up %s: %w", session, setup.Name, err)
+		}
+		series.sample()
+		if len(series.Heap)%10 == 0 {
+			if _, err := fmt.Fprintf(progress, "churn: %s, %d of %d sessions, heap %.2f MB\n",
+				setup.Name, session, s.Sessions, series.Heap[len(series.Heap)-1]/1e6); err != nil {
+				return nil, err
+			}
+		}
+	}
+	series.Came, series.Bound, series.Gone = t.came, t.bound, t.gone
+	series.finish()
+	return series, nil
+}
+
+func (s *Series) sample() {
+	var memory runtime.MemStats
+	runtime.GC()
+	runtime.GC() // what had a finalizer goes with the second
+	runtime.ReadMemStats(&memory)
+	s.Heap = append(s.Heap, float64(memory.HeapAlloc))
+	s.Goroutines[1] = runtime.NumGoroutine()
+	if s.Goroutines[0] == 0 {
+		s.Goroutines[0] = s.Goroutines[1]
+	}
+}
+
+func (s *Series) finish() {
+	from := int(settled * float64(len(s.Heap)))
+	heap := s.Heap[from:]
+	sessions := make([]float64, len(heap))
+	for i := range sessions {
+		sessions[i] = float64((from + i + 1) * s.Every)
+	}
+	s.Slope = stats.Slope(sessions, heap)
+	if middle := stats.Median(heap); middle > 0 {
+		s.Growth = s.Slope * float64(s.Sessions) / middle
+	}
+}
+
+// String is a line for people.
+func (s *Series) String() string {
+	first, last := 0.0, 0.0
+	if len(s.Heap) > 0 {
+		first, last = s.Heap[0], s.Heap[len(s.Heap)-1]
+	}
+	return fmt.Sprintf("%s: %d sessions in %s, %d jobs came, %d were bound, %d went; heap %.3f to %.3f MB, slope %+.1f bytes per session (%+.2f %% over all), goroutines %d to %d",
+		s.Setup, s.Sessions, time.Duration(s.Seconds*float64(time.Second)).Round(time.Millisecond), s.Came, s.Bound, s.Gone, first/1e6, last/1e6, s.Slope, 100*s.Growth, s.Goroutines[0], s.Goroutines[1])
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paddle-volcano/paddle-volcano/test/session/churn"
+	"github.com/paddle-volcano/paddle-volcano/test/session/quality"
+	"github.com/paddle-volcano/paddle-volcano/test/session/speed"
+)
+
+// good is a report in which all bars are met.
+func good() *Report {
+	r := &Report{Seed: 7, Machine: ThisMachine(), Speed: []speed.Row{{Nodes: 1000, Pods: 2000, Gang: 20, Ratio: 50, StockBound: 2000, PaddleBound: 2000}}}
+	r.SetOverhead(&speed.Overhead{Pairs: 15, Session: speed.Compared{Percent: 1, High: 2}, Allocate: speed.Compared{Percent: 1.5, High: 3}})
+	compared := quality.Compared{
+		Rows: []quality.Row{{Scenario: "a < b", Baseline: "stock", CostRatio: 3}, {Scenario: "a < b", Baseline: "other", CostRatio: 2}},
+		Summary: quality.Summary{
+			Scenarios: 1, Compared: 1, Least: 1.01, LeastIn: "a < b", Geomean: 1.3,
+		},
+	}
+	r.SetQuality(&quality.Result{Bytes: compared, Busiest: compared})
+	r.Queues = &quality.Queues{StockPlaced: 5, OursPlaced: 5}
+	r.Optimality = &quality.Nearness{Instances: 50, Limit: 1.02, All: []quality.Near{{Ratio: 1}, {Ratio: 1.02}}}
+	r.Churn = &Churn{
+		Stock:  &churn.Series{Heap: []float64{1, 2, 3}},
+		Paddle: &churn.Series{Sessions: 10_000, Growth: 0.01, Heap: []float64{2, 2, 2}, Goroutines: [2]int{5, 5}},
+	}
+	r.Judge()
+	return r
+}
+
+func missed(r *Report) (names []string) {
+	for _, bar := range r.Bars {
+		if !bar.Met {
+			names = append(names, bar.Name)
+		}
+	}
+	return names
+}
+
+func TestEachBarCanBeMissed(t *testing.T) {
+	require.Empty(t, missed(good()))
+	require.Zero(t, good().Missed)
+	for _, c := range []struct {
+		name  string
+		spoil func(*Report)
+		want  string
+	}{
+		{"slow", func(r *Report) { r.Speed[0].Ratio = 49.9 }, "speed: 1000 nodes, 2000 pods, gangs of 20, default sample: stock by paddle"},
+		{"not all bound", func(r *Report) { r.Speed[0].PaddleBound = 1999 }, "pods bound"},
+		{"few pairs", func(r *Report) { r.Overhead.Pairs = 14 }, "pairs"},
+		{"dear in the median", func(r *Report) { r.Overhead.Allocate.Percent = 3.1 }, "percent, median"},
+		{"perhaps dear", func(r *Report) { r.Overhead.Allocate.High = 3.1 }, "upper 95 % bound"},
+		{"others not bound", func(r *Report) { r.Overhead.StockBound = 1 }, "overhead on other jobs: pods bound"},
+		{"not compared", func(r *Report) { r.QualitySummary.Scenarios = 2 }, "scenarios compared"},
+		{"equal in one scenario", func(r *Report) { r.QualitySummary.Least = 1 }, "least of all scenarios"},
+		{"dear", func(r *Report) { r.QualitySummary.Geomean = 1.29 }, "geometric mean"},
+		{"more across racks", func(r *Report) { r.QualitySummary.MoreRackBytes = []string{"a"} }, "more bytes across racks"},
+		{"fewer gangs", func(r *Report) { r.QualitySummary.FewerGangs = []string{"a"} }, "fewer gangs"},
+		{"fewer gangs of a queue", func(r *Report) { r.Queues.OursPlaced = 4 }, "queues: gangs placed"},
+		{"ahead", func(r *Report) { r.Queues.Ahead = []string{"a"} }, "jobs ahead"},
+		{"few instances", func(r *Report) { r.Optimality.Instances = 49 }, "optimality: instances"},
+		{"far from the best", func(r *Report) { r.Optimality.Above = []string{"a"} }, "more than 2 % above"},
+		{"short churn", func(r *Report) { r.Churn.Paddle.Sessions = 9999 }, "churn: sessions"},
+		{"growing", func(r *Report) { r.Churn.Paddle.Growth = 0.011 }, "growth of the heap"},
+		{"more goroutines", func(r *Report) { r.Churn.Paddle.Goroutines[1] = 6 }, "goroutines"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := good()
+			c.spoil(r)
+			r.Judge()
+			require.Len(t, missed(r), 1)
+			require.Contains(t, missed(r)[0], c.want)
+			require.Equal(t, 1, r.Missed)
+		})
+	}
+}
+
+func TestPartsThatWereNotRunHaveNoBars(t *testing.T) {
+	r := &Report{}
+	r.Judge()
+	require.Empty(t, r.Bars)
+	require.NoError(t, r.ShowParts(io.Discard))
+	require.NotEmpty(t, r.Draw())
+}
+
+func TestTheFileHasWhatTheIssueLists(t *testing.T) {
+	r := good()
+	paths, err := r.Write(t.TempDir())
+	require.NoError(t, err)
+	require.Len(t, paths, 2)
+	text, err := os.ReadFile(paths[0])
+	require.NoError(t, err)
+	var file map[string]any
+	require.NoError(t, json.Unmarshal(text, &file))
+	require.InDelta(t, 1.5, file["other_jobs_overhead_percent"], 0)
+	require.InDelta(t, 7, file["seed"], 0)
+	for _, key := range []string{"speed", "quality", "machine", "bars", "missed", "optimality", "churn", "quality_busiest"} {
+		require.Contains(t, file, key)
+	}
+	var again Report
+	require.NoError(t, json.Unmarshal(text, &again))
+	drawing, err := os.ReadFile(paths[1])
+	require.NoError(t, err)
+	require.Equal(t, string(drawing), again.Draw(), "the drawing follows from the file")
+}
+
+func TestTheDrawingIsWellFormed(t *testing.T) {
+	drawing := good().Draw()
+	decoder := xml.NewDecoder(strings.NewReader(drawing))
+	for {
+		_, err := decoder.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		require.NoError(t, err)
+	}
+	require.Contains(t, drawing, "a &lt; b")
+	require.Contains(t, drawing, "prefers-color-scheme:dark")
+	require.Contains(t, drawing, "polyline")
+}
+
+func TestTheTableSaysWhatIsMissed(t *testing.T) {
+	r := good()
+	r.Speed[0].Ratio = 3
+	r.Optimality.Above = []string{"seed 1, x, cluster 2"}
+	r.QualitySummary.NotCheaper = []string{"a < b"}
+	r.Judge()
+	var table strings.Builder
+	require.NoError(t, r.ShowParts(&table))
+	require.NoError(t, r.ShowBars(&table))
+	require.Contains(t, table.String(), "MISSED  speed: 1000 nodes")
+	require.Contains(t, table.String(), "met     queues: gangs placed")
+	require.Contains(t, table.String(), "seed 1, x, cluster 2")
+	require.Contains(t, table.String(), "not cheaper than every baseline in 1 scenarios")
+	require.Contains(t, table.String(), "2 of 18 missed")
+}
+
+func TestAFolderThatCannotBeMadeIsSaid(t *testing.T) {
+	file := t.TempDir() + "/file"
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	_, err := good().Write(file + "/folder")
+	require.ErrorContains(t, err, "write the report")
+}

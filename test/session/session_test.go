@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package session
+
+import (
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestRunMeasuresJudgesAndWrites(t *testing.T) {
+	s := Default()
+	s.Folder, s.Only, s.Queues, s.Sessions = t.TempDir(), []string{"churn", "queues"}, 1, 50
+	var out strings.Builder
+	require.NoError(t, Run(s, &out, io.Discard))
+	require.Contains(t, out.String(), "MISSED  churn: sessions")
+	require.Contains(t, out.String(), "session.svg")
+	text, err := os.ReadFile(filepath.Join(s.Folder, "session.json"))
+	require.NoError(t, err)
+	var file map[string]any
+	require.NoError(t, json.Unmarshal(text, &file))
+	require.Contains(t, file, "churn")
+	require.NotContains(t, file, "speed")
+	require.Contains(t, file["seconds"], "queues")
+	require.NotEmpty(t, file["bars"])
+}
+
+func TestTheDefaultsAskForWhatTheIssueDoes(t *testing.T) {
+	s := Default()
+	require.GreaterOrEqual(t, s.Pairs, 15)
+	require.GreaterOrEqual(t, s.Instances*33, 50)
+	require.Equal(t, 1000, s.Effort)
+	require.Equal(t, 8, s.Starts)
+	require.Equal(t, 10_000, s.Sessions)
+	require.False(t, s.Short)
+}
+
+func TestAFailureNamesItsPart(t *testing.T) {
+	s := Default()
+	s.Only, s.Sessions = []string{"churn"}, 50
+	reader, writer := io.Pipe()
+	require.NoError(t, reader.Close())
+	require.ErrorContains(t, Run(s, io.Discard, writer), "measure churn: ")
+}
