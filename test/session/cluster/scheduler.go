@@ -50,7 +50,7 @@ func New(setup Setup) (*Scheduler, error) {
 		return nil, fmt.Errorf("start a scheduler with set-up %s: read its configuration: %w", setup.Name, err)
 	}
 	s := &Scheduler{
-		setup: setup, build: paddle.New, actions: actions, tiers: tiers, stop: make(chan struct{}),
+		setup: setup, build: paddle.NewBuilder(), actions: actions, tiers: tiers, stop: make(chan struct{}),
 		binder: &binder{}, evictor: &evictor{}, writer: &writer{groups: map[string]*api.PodGroup{}},
 		groups: map[string]*scheduling.PodGroup{},
 	}
@@ -76,7 +76,7 @@ func (s *Scheduler) Reset() {
 	s.cache.HyperNodesInfo = api.NewHyperNodesInfo(s.cache.SharedInformerFactory().Core().V1().Nodes().Lister())
 	s.writer.take()
 	clear(s.groups)
-	s.build = paddle.New
+	s.build = paddle.NewBuilder()
 }
 
 // AddFleet puts nodes with what runs on them, racks and blocks into the cluster. The order in which the scheduler looks

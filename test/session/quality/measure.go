@@ -5,6 +5,7 @@ package quality
 import (
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
@@ -77,9 +78,9 @@ func measure(scenarios []Scenario, s Settings, progress io.Writer) (*Result, err
 
 // show is one line of a scenario's rows.
 func show(rows []Row) string {
-	text := fmt.Sprintf("%s: placed %d of %d, cost %.1f", rows[0].Scenario, rows[0].OursPlaced, rows[0].Clusters, rows[0].OursCost)
+	parts := []string{fmt.Sprintf("%s: placed %d of %d, cost %.1f", rows[0].Scenario, rows[0].OursPlaced, rows[0].Clusters, rows[0].OursCost)}
 	for i := range rows {
-		text += fmt.Sprintf("; %s %d, %.1f", rows[i].Baseline, rows[i].Placed, rows[i].Cost)
+		parts = append(parts, fmt.Sprintf("%s %d, %.1f", rows[i].Baseline, rows[i].Placed, rows[i].Cost))
 	}
-	return text
+	return strings.Join(parts, "; ")
 }

@@ -21,7 +21,10 @@ svg{font:12px system-ui,sans-serif}.title{font-weight:600;font-size:14px}.limit{
 </style>
 `
 
-func (s *svg) put(format string, values ...any) { fmt.Fprintf(s, format+"\n", values...) }
+// put adds one element.
+func (s *svg) put(format string, values ...any) {
+	_, _ = fmt.Fprintf(s, format+"\n", values...) // a Builder never fails
+}
 
 func (s *svg) rect(class string, x, y, width, height float64) {
 	s.put(`<rect class=%q x="%.1f" y="%.1f" width="%.1f" height="%.1f"/>`, class, x, y, width, height)

@@ -14,9 +14,10 @@ import (
 )
 
 func TestCasesAreThoseOfTheIssue(t *testing.T) {
-	want := [][3]int{{1000, 2000, 20}, {5000, 8000, 8}, {5000, 4096, 1024}}
+	expected := [][3]int{{1000, 2000, 20}, {5000, 8000, 8}, {5000, 4096, 1024}}
 	for i, c := range Cases() {
-		require.Equal(t, want[i], [3]int{c.Nodes, c.Pods, c.Gang})
+		actual := [3]int{c.Nodes, c.Pods, c.Gang}
+		require.Equal(t, expected[i], actual)
 		pods, fewest := 0, c.Pods
 		modes := map[cluster.Mode]bool{}
 		jobs := c.jobs(c)
