@@ -51,6 +51,8 @@ func TestConditionIsFoundAmongOthers(t *testing.T) {
 	require.False(t, ok)
 }
 
+// Four nodes in two racks of a block:
+//
 //	     b1
 //	 r1      r2
 //	n1 n2  n3 n4

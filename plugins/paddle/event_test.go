@@ -4,6 +4,7 @@ package paddle
 
 import (
 	"fmt"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -39,7 +40,6 @@ func TestEventWhenTheReasonChanges(t *testing.T) {
 	quota := verdict{class: classQueueQuota, text: "quota"}
 	podless := verdict{class: classWaitingForPods, text: "no pods"}
 	fuller := verdict{class: classNoRoom, text: "even less room"}
-	said := func(v verdict) scheduling.PodGroupCondition { return pendingCondition(v) }
 
 	for _, test := range []struct {
 		name  string
@@ -54,8 +54,8 @@ func TestEventWhenTheReasonChanges(t *testing.T) {
 		{"other words of the same class", none, append(repeated(20, full), repeated(100, fuller)...), []int{0, wordsPause}},
 		{"a class that jobs pass through", none, append(repeated(patience, podless), repeated(3, full)...), []int{patience}},
 		{"a class that jobs get stuck in", none, repeated(100, podless), []int{patience}},
-		{"after the scheduler was restarted", said(full), repeated(100, full), nil},
-		{"after a restart, for another reason", said(full), repeated(100, quota), []int{0}},
+		{"after the scheduler was restarted", pendingCondition(full), repeated(100, full), nil},
+		{"after a restart, for another reason", pendingCondition(full), repeated(100, quota), []int{0}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			require.Equal(t, test.told, heard(newSaid(), test.had, test.waits...))
@@ -113,7 +113,7 @@ func TestSaidIsBounded(t *testing.T) {
 	s.limit = 10
 	for i := range 100 {
 		s.next()
-		s.tell(types.UID(fmt.Sprint(i)), none, verdict{class: classNoRoom})
+		s.tell(types.UID(strconv.Itoa(i)), none, verdict{class: classNoRoom})
 		require.LessOrEqual(t, len(s.jobs), 10)
 	}
 	s.next()

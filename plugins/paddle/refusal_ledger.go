@@ -75,10 +75,15 @@ func promisedTo(job *api.JobInfo) *api.Resource {
 	return api.EmptyResource()
 }
 
-// room is how much of each resource there may be, is used, and is promised.
+// room is how much of each resource there may be, is used, and is promised, and where.
 type room struct {
 	limit, used, promised func(corev1.ResourceName) float64
+	where                 func(corev1.ResourceName) string
 }
+
+const theCluster = "the cluster"
+
+func inTheCluster(corev1.ResourceName) string { return theCluster }
 
 // left is what is not used and not promised; it may be below 0.
 func (r room) left(name corev1.ResourceName) float64 {
@@ -101,11 +106,12 @@ func (l *ledger) ofCluster(factor float64) room {
 		limit:    func(name corev1.ResourceName) float64 { return l.total.Get(name) * factor },
 		used:     l.used.Get,
 		promised: l.promised.Get,
+		where:    inTheCluster,
 	}
 }
 
 // ofQueue is the room that proportion sees, and capacity where queues have no parents: a queue may use its capability,
-// but not what is guaranteed to others.
+// but not what is guaranteed to others. Where neither is the limit, the cluster is.
 func (l *ledger) ofQueue(queue *api.QueueInfo) room {
 	spec := &queue.Queue.Spec
 	limit := api.ExceededPart(l.total, l.guaranteed).Add(api.NewResource(spec.Guarantee.Resource))
@@ -125,11 +131,17 @@ func (l *ledger) ofQueue(queue *api.QueueInfo) room {
 			return account.allocated.Get(name) - account.elastic.Get(name)
 		},
 		promised: account.promised.Get,
+		where: func(name corev1.ResourceName) string {
+			if limit.Get(name) >= l.total.Get(name) {
+				return theCluster
+			}
+			return "queue " + queue.Name
+		},
 	}
 }
 
 // ofNamespace is the room that one ResourceQuota leaves; what it does not limit is not in it.
-func ofNamespace(quota *corev1.ResourceQuotaStatus) room {
+func ofNamespace(where string, quota *corev1.ResourceQuotaStatus) room {
 	hard, used := api.NewResource(quota.Hard), api.NewResource(quota.Used)
 	return room{
 		limit: func(name corev1.ResourceName) float64 {
@@ -140,6 +152,7 @@ func ofNamespace(quota *corev1.ResourceQuotaStatus) room {
 		},
 		used:     used.Get,
 		promised: nothingPromised,
+		where:    func(corev1.ResourceName) string { return where },
 	}
 }
 

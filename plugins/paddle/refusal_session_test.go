@@ -3,6 +3,7 @@
 package paddle
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -30,11 +31,8 @@ var (
 
 // voters is a configuration whose second tier holds these plugins, one a line.
 func voters(plugins ...string) string {
-	lines := ""
-	for _, plugin := range plugins {
-		lines += "  - name: " + plugin + "\n"
-	}
-	return configuration(actionsAll, tier(1, "", withPaddle), "- plugins:\n  - name: predicates\n"+lines)
+	const line = "\n  - name: "
+	return configuration(actionsAll, tier(1, "", withPaddle), "- plugins:"+line+"predicates"+line+strings.Join(plugins, line)+"\n")
 }
 
 // gpuQueue is a queue of so many GPUs and plenty of everything else.
@@ -42,23 +40,23 @@ func gpuQueue(name, gpus string) *scheduling.Queue {
 	return queue(name, resources{"cpu": "1000", "memory": "1000Gi", "nvidia.com/gpu": gpus})
 }
 
-// groupsIn puts PodGroups into a queue.
-func groupsIn(name string, groups ...*scheduling.PodGroup) []any {
+// inQ puts PodGroups into the queue q.
+func inQ(groups ...*scheduling.PodGroup) []any {
 	var objects []any
 	for _, group := range groups {
-		group.Spec.Queue = name
+		group.Spec.Queue = "q"
 		objects = append(objects, group)
 	}
 	return objects
 }
 
-// runningOn is a job that runs there and is none of Paddle's, with one GPU for each pod.
-func runningOn(name, node string, n int) []any {
-	group := podGroup(name, int32(n), nil)
+// runningPods is a job that runs on n1 and is none of Paddle's, with one GPU for each pod.
+func runningPods(n int) []any {
+	group := podGroup("old", int32(n), nil)
 	group.Status.Phase = scheduling.PodGroupRunning
-	running := plainPods(name, "task", n, resources{"nvidia.com/gpu": "1", "cpu": "1"})
+	running := plainPods("old", "task", n, resources{"nvidia.com/gpu": "1", "cpu": "1"})
 	for _, pod := range running {
-		pod.Spec.NodeName = node
+		pod.Spec.NodeName = "n1"
 		pod.Status.Phase = corev1.PodRunning
 	}
 	return []any{group, running}
@@ -67,9 +65,11 @@ func runningOn(name, node string, n int) []any {
 // picky refuses every job.
 type picky struct{}
 
-func (picky) Name() string                         { return "picky" }
-func (picky) OnSessionClose(*framework.Session)    {}
-func (picky) OnSessionOpen(ssn *framework.Session) { ssn.AddJobEnqueueableFn("picky", func(any) int { return util.Reject }) }
+func (picky) Name() string                      { return "picky" }
+func (picky) OnSessionClose(*framework.Session) {}
+func (picky) OnSessionOpen(ssn *framework.Session) {
+	ssn.AddJobEnqueueableFn("picky", func(any) int { return util.Reject })
+}
 
 // What a user reads of a job that was refused before it has pods: n1 has 16 GPUs, 128 CPUs and 512 GiB, and the job needs 8
 // GPUs, 18 CPUs and 64 GiB.
@@ -95,51 +95,51 @@ func TestWhyJobIsNotLetIn(t *testing.T) {
 		text          string
 	}{
 		{
-			"the cluster is full: 16 GPUs count as 19.2, and 12 are used", shipped, append(runningOn("old", "n1", 12), job()),
+			"the cluster is full: 16 GPUs count as 19.2, and 12 are used", shipped, append(runningPods(12), job()),
 			classOvercommit, "the cluster has room for 7 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
 		}, {
 			"overcommit with a factor of its own", voters("overcommit\n    arguments:\n      overcommit-factor: 1.0"),
-			append(runningOn("old", "n1", 12), job()),
+			append(runningPods(12), job()),
 			classOvercommit, "the cluster has room for 4 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
 		}, {
-			"a job without minimums", shipped, append(runningOn("old", "n1", 16), asks(podGroup("job", 1, nil), eightGPUs)),
+			"a job without minimums", shipped, append(runningPods(16), asks(podGroup("job", 1, nil), eightGPUs)),
 			classOvercommit, "the cluster has room for 3 of the 8 GPUs that the job's minimum asks for (1 pod)",
 		}, {
-			"the queue has a quota", shipped, append(groupsIn("q", job()), gpuQueue("q", "6")),
+			"the queue has a quota", shipped, append(inQ(job()), gpuQueue("q", "6")),
 			classQueueQuota, "queue q has room for 6 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
 		}, {
-			"the queue's quota is promised to others", shipped, append(groupsIn("q", job(), promised), gpuQueue("q", "12")),
+			"the queue's quota is promised to others", shipped, append(inQ(job(), promised), gpuQueue("q", "12")),
 			classQueueQuota, "queue q has room for 7 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
 		}, {
-			"the queue has no GPUs at all", shipped, append(groupsIn("q", job()), gpuQueue("q", "0")),
+			"the queue has no GPUs at all", shipped, append(inQ(job()), gpuQueue("q", "0")),
 			classQueueQuota, "queue q has room for none of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
 		}, {
 			"the queue has too little memory", voters("proportion"),
-			append(groupsIn("q", job()), queue("q", resources{"cpu": "64", "memory": "65000Mi"})),
+			append(inQ(job()), queue("q", resources{"cpu": "64", "memory": "65000Mi"})),
 			classQueueQuota, "queue q has room for 63.4 of the 64 GiB of memory that the job's minimum asks for (2 servers and 8 workers)",
 		}, {
-			"capacity instead of proportion", voters("overcommit", "capacity"), append(groupsIn("q", job()), gpuQueue("q", "6")),
+			"capacity instead of proportion", voters("overcommit", "capacity"), append(inQ(job()), gpuQueue("q", "6")),
 			classQueueQuota, "queue q has room for 6 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
 		}, {
-			"a queue above has a quota", voters(hierarchical), append(groupsIn("q", job()), root, team, child),
+			"a queue above has a quota", voters(hierarchical), append(inQ(job()), root, team, child),
 			classQueueQuota, "queue q, or one above it, has no room for the job's minimum (2 servers and 8 workers)",
 		}, {
-			"a queue of queues", voters(hierarchical), append(groupsIn("q", job()), root, team, child, grandchild),
+			"a queue of queues", voters(hierarchical), append(inQ(job()), root, team, child, grandchild),
 			classRefused, "queue q is divided into other queues, and lets jobs into these only",
 		}, {
-			"the queue is closed", shipped, append(groupsIn("q", job()), closed),
+			"the queue is closed", shipped, append(inQ(job()), closed),
 			classQueueClosed, "queue q is closed: it lets no job in until it is opened again",
 		}, {
-			"the queue is closed and the cluster full", shipped, append(append(runningOn("old", "n1", 16), closed), groupsIn("q", job())...),
+			"the queue is closed and the cluster full", shipped, append(append(runningPods(16), closed), inQ(job())...),
 			classQueueClosed, "queue q is closed: it lets no job in until it is opened again",
 		}, {
-			"the queue is being closed", voters("capacity"), append(groupsIn("q", job()), closing),
+			"the queue is being closed", voters("capacity"), append(inQ(job()), closing),
 			classQueueClosed, "queue q is being closed: it lets no job in until it is opened again",
 		}, {
-			"the queue is not open yet", shipped, append(groupsIn("q", job()), odd),
+			"the queue is not open yet", shipped, append(inQ(job()), odd),
 			classQueueClosed, "queue q is not open yet: it lets no job in",
 		}, {
-			"nobody asks whether the queue is closed", voters("overcommit"), append(append(runningOn("old", "n1", 16), closed), groupsIn("q", job())...),
+			"nobody asks whether the queue is closed", voters("overcommit"), append(append(runningPods(16), closed), inQ(job())...),
 			classOvercommit, "the cluster has room for 3 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
 		}, {
 			"the namespace has a quota", voters("resourcequota"), []any{job(), quota("gpus", "cpu", "20", "16")},
@@ -148,7 +148,7 @@ func TestWhyJobIsNotLetIn(t *testing.T) {
 			"a plugin of which nothing is known", voters("picky"), []any{job()},
 			classRefused, "the scheduler's plugin picky does not let the job in",
 		}, {
-			"the first that refuses counts", voters("picky", "proportion"), append(groupsIn("q", job()), gpuQueue("q", "6")),
+			"the first that refuses counts", voters("picky", "proportion"), append(inQ(job()), gpuQueue("q", "6")),
 			classRefused, "the scheduler's plugin picky does not let the job in",
 		}, {
 			"it is let in", shipped, []any{job()},
@@ -189,10 +189,24 @@ func quota(name string, resourceName corev1.ResourceName, hard, used string) *co
 	}
 }
 
+// A job that stays without pods is worth an event; one that is on its way is not.
+func TestEventOfAJobWithoutPods(t *testing.T) {
+	c := newCluster(t, shipped, asks(podGroup("job", 10, twoEight), resources{"cpu": "1"}), node("n1", resources{"cpu": "8", "memory": "8Gi"}))
+	events := c.listen()
+	for range patience {
+		c.session()
+	}
+	require.Empty(t, events())
+	for range 10 * wordsPause {
+		c.session()
+	}
+	require.Equal(t, []string{"Normal WaitingForPods queue default has let the job in; its pods are not created yet: 2 servers and 8 workers"}, events())
+}
+
 // A job of paddle-operator's has its pods before it is let in: gang writes the reason to the PodGroup.
 func TestWhyJobWithPodsIsNotLetIn(t *testing.T) {
 	inEveryPlacement(t, func(t *testing.T, configuration string) {
-		c := newCluster(t, configuration, append(groupsIn("q", asks(podGroup("job", 4, twoTwo), resources{"cpu": "2"})),
+		c := newCluster(t, configuration, append(inQ(asks(podGroup("job", 4, twoTwo), resources{"cpu": "2"})),
 			queue("q", resources{"cpu": "1"}), pods("job", "ps", 2, nothing), pods("job", "worker", 2, oneCPU),
 			node("n1", resources{"cpu": "8", "memory": "8Gi"}))...)
 		const why = "queue q has room for 1 of the 2 CPUs that the job's minimum asks for (2 servers and 2 workers)"

@@ -15,7 +15,7 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/framework"
 )
 
-// Plugins that refuse jobs, and the argument of one of them. (pkg/scheduler/plugins)
+// Plugins that refuse jobs, and the argument of one of them, as in Volcano's pkg/scheduler/plugins.
 const (
 	pluginOvercommit    = "overcommit"
 	pluginProportion    = "proportion"
@@ -45,7 +45,7 @@ func (a *applicant) refusedBy(plugin *conf.PluginOption, l *ledger, quotas map[s
 	switch plugin.Name {
 	case pluginOvercommit:
 		factor := overcommitFactor(plugin.Arguments)
-		v = a.lacks(classOvercommit, "the cluster", l.ofCluster(factor))
+		v = a.lacks(classOvercommit, theCluster, l.ofCluster(factor))
 		v.details += fmt.Sprintf("\njobs are let in until they ask for %.4g times what the cluster has (overcommit)", factor)
 	case pluginProportion:
 		v = a.lacks(classQueueQuota, queue, l.ofQueue(a.queue))
@@ -63,8 +63,9 @@ func (a *applicant) refusedBy(plugin *conf.PluginOption, l *ledger, quotas map[s
 		v.class = classNamespaceQuota
 		for _, name := range slices.Sorted(maps.Keys(quotas)) {
 			quota := quotas[name]
-			if r := ofNamespace(&quota); len(r.lacking(a.asked)) > 0 {
-				return a.lacks(classNamespaceQuota, "resource quota "+name+" of namespace "+a.namespace, r)
+			where := "resource quota " + name + " of namespace " + a.namespace
+			if r := ofNamespace(where, &quota); len(r.lacking(a.asked)) > 0 {
+				return a.lacks(classNamespaceQuota, where, r)
 			}
 		}
 		v.text = "the resource quota of namespace " + a.namespace + " has no room for " + a.minimum()
@@ -79,9 +80,18 @@ func (a *applicant) refusedBy(plugin *conf.PluginOption, l *ledger, quotas map[s
 func (a *applicant) lacks(c class, where string, r room) verdict {
 	v := verdict{class: c, text: where + " has no room now for " + a.minimum(), details: a.asks() + "\n" + a.roomWords(where, r)}
 	if lacking := r.lacking(a.asked); len(lacking) > 0 {
-		v.text = fmt.Sprintf("%s has room for %s that the job's minimum asks for (%s)", where, a.part(lacking[0], r), a.gang)
+		v.text = fmt.Sprintf("%s has room for %s that the job's minimum asks for (%s)", r.where(lacking[0]), a.part(lacking[0], r), a.gang)
+		v.class = r.class(c, lacking[0])
 	}
 	return v
+}
+
+// class is that of a queue's quota, unless the cluster itself is the limit.
+func (r room) class(c class, lacking corev1.ResourceName) class {
+	if c == classQueueQuota && r.where(lacking) == theCluster {
+		return classNoRoom
+	}
+	return c
 }
 
 // part is how much there is of what is asked for: "6 of the 8 GPUs".

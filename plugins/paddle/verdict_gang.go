@@ -3,9 +3,12 @@
 package paddle
 
 import (
+	"errors"
 	"strings"
 
 	"volcano.sh/volcano/pkg/scheduler/api"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
 // whyNotPlaced is why a gang whose pods all exist is not started, where the planner has not said it.
@@ -19,8 +22,23 @@ func (p *plugin) whyNotPlaced(job *api.JobInfo, g gang) verdict {
 		return p.whyNotTried(job, g)
 	case onlyGates(counts):
 		v.class = classSchedulingGates
+	default:
+		if planner, ok := p.planner(job); ok {
+			return planner
+		}
 	}
 	return v
+}
+
+// planner is the planner's verdict on a gang for which it found no plan, and which ordinary scoring did not place either.
+func (p *plugin) planner(job *api.JobInfo) (v verdict, ok bool) {
+	found, ok := p.course.plans[scope{job: job}.key()]
+	if !ok || !errors.Is(found.err, placement.ErrNoFit) {
+		return v, false
+	}
+	unfit := *found
+	unfit.err = errHopeless // the others are not put into words, as they are not refused at once
+	return v, errors.As(p.course.why(&unfit), &v) && v.class != classPlanStale
 }
 
 // onlyGates tells whether all roles that are short of their minimum would not be, but for scheduling gates.
@@ -39,10 +57,7 @@ func (p *plugin) whyNotTried(job *api.JobInfo, g gang) verdict {
 	if !p.ssn.HyperNodesReadyToSchedule && job.ContainsNetworkTopology() {
 		return verdict{class: classTopologyNotReady, text: "the scheduler has not read the cluster's HyperNodes yet, and the job has a networkTopology"}
 	}
-	queue, ok := p.ssn.Queues[job.Queue]
-	if !ok {
-		return verdict{class: classQueueClosed, text: "queue " + string(job.Queue) + " does not exist"}
-	}
+	queue := p.ssn.Queues[job.Queue] // there is one: a session leaves jobs out whose queue does not exist
 	a := &applicant{queue: queue, namespace: job.Namespace, asked: p.missing(job), gang: gangWords(job, g)}
 	if why := closed(queue); why != "" {
 		return verdict{class: classQueueClosed, text: strings.Replace(why, "lets no job in", "starts no pods", 1)}
@@ -55,7 +70,8 @@ func (p *plugin) whyNotTried(job *api.JobInfo, g gang) verdict {
 	r.promised = nothingPromised
 	v := verdict{class: classQueueQuota, details: a.roomWords("queue "+queue.Name, r)}
 	if lacking := r.lacking(a.asked); len(lacking) > 0 {
-		v.text = "queue " + queue.Name + " has room for " + a.part(lacking[0], r) + " that the job's missing pods ask for"
+		v.class = r.class(classQueueQuota, lacking[0])
+		v.text = r.where(lacking[0]) + " has room for " + a.part(lacking[0], r) + " that the job's missing pods ask for"
 		return v
 	}
 	v.class = classQueueShare
@@ -67,9 +83,14 @@ func (p *plugin) whyNotTried(job *api.JobInfo, g gang) verdict {
 func (p *plugin) missing(job *api.JobInfo) *api.Resource {
 	asked := api.EmptyResource()
 	for id, task := range job.TaskStatusIndex[api.Pending] {
-		if !p.ranks[id].surplus {
-			asked.Add(task.Resreq)
+		if p.ranks[id].surplus {
+			continue
 		}
+		request := task.Resreq.Clone()
+		if request.Memory == standIn {
+			request.Memory = 0
+		}
+		asked.Add(request)
 	}
 	return asked
 }

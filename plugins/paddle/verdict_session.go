@@ -35,8 +35,8 @@ func (p *plugin) openReasons() {
 	r := &p.reasons
 	applicants := map[api.JobID]*applicant{}
 	apply := func(job *api.JobInfo, g gang) {
-		if queue, ok := p.ssn.Queues[job.Queue]; ok && job.IsPending() && job.PodGroup.Spec.MinResources != nil {
-			applicants[job.UID] = newApplicant(job, queue, g)
+		if job.IsPending() && job.PodGroup.Spec.MinResources != nil { // others are let in unasked
+			applicants[job.UID] = newApplicant(job, p.ssn.Queues[job.Queue], g)
 		}
 	}
 	for id, g := range p.gangs {
@@ -94,7 +94,7 @@ func (p *plugin) whyNotLetIn(job *api.JobInfo) verdict {
 	if v, ok := p.reasons.verdicts[job.UID]; ok {
 		return v
 	}
-	return verdict{class: classWaitingToBeEnqueued, text: "queue " + p.queueName(job) + " has not let the job in yet; nothing refuses it"}
+	return verdict{class: classWaitingToBeEnqueued, text: "queue " + p.ssn.Queues[job.Queue].Name + " has not let the job in yet; nothing refuses it"}
 }
 
 // whyPodless is why a job without pods waits.
@@ -104,15 +104,8 @@ func (p *plugin) whyPodless(job *api.JobInfo, g gang) verdict {
 	}
 	return verdict{
 		class: classWaitingForPods,
-		text:  "queue " + p.queueName(job) + " has let the job in; its pods are not created yet: " + gangWords(job, g),
+		text:  "queue " + p.ssn.Queues[job.Queue].Name + " has let the job in; its pods are not created yet: " + gangWords(job, g),
 	}
-}
-
-func (p *plugin) queueName(job *api.JobInfo) string {
-	if queue, ok := p.ssn.Queues[job.Queue]; ok {
-		return queue.Name
-	}
-	return string(job.Queue)
 }
 
 // closeReasons writes the condition of each Paddle job that waits or was placed, sends events and counts who waits. What

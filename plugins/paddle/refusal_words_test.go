@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paddle
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"volcano.sh/apis/pkg/apis/scheduling"
+	"volcano.sh/volcano/pkg/scheduler/api"
+	"volcano.sh/volcano/pkg/scheduler/conf"
+	"volcano.sh/volcano/pkg/scheduler/framework"
+)
+
+// amounts are those of a list.
+func amounts(r resources) func(corev1.ResourceName) float64 { return api.NewResource(r.list()).Get }
+
+func TestLackingWords(t *testing.T) {
+	a := &applicant{asked: api.NewResource(eightGPUs.list()), gang: "2 servers and 8 workers"}
+	r := room{
+		limit: amounts(resources{"nvidia.com/gpu": "32", "cpu": "64", "memory": "256Gi"}),
+		used:  amounts(resources{"nvidia.com/gpu": "20", "cpu": "40", "memory": "300Gi"}), where: inTheCluster,
+		promised: amounts(resources{"nvidia.com/gpu": "6", "cpu": "500m"}),
+	}
+	require.Equal(t, []corev1.ResourceName{"nvidia.com/gpu", "memory"}, r.lacking(a.asked), "devices first")
+	require.Equal(t, verdict{
+		class: classOvercommit,
+		text:  "the cluster has room for 6 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
+		details: strings.Trim(`
+the job's minimum (2 servers and 8 workers) asks for 8 GPUs, 18 CPUs and 64 GiB of memory
+the cluster:
+  at most 32 GPUs: 20 used, 6 promised to jobs that were let in, 6 left
+  at most 64 CPUs: 40 used, 0.5 promised to jobs that were let in, 23.5 left
+  at most 256 GiB of memory: 300 used, 0 left
+`, "\n"),
+	}, a.lacks(classOvercommit, theCluster, r))
+
+	// A plugin that refuses although there seems to be room knows better.
+	r.used, r.promised = nothingPromised, nothingPromised
+	v := a.lacks(classQueueQuota, "queue q", r)
+	require.Equal(t, classQueueQuota, v.class)
+	require.Equal(t, "queue q has no room now for the job's minimum (2 servers and 8 workers)", v.text)
+}
+
+// What a quota does not limit is not told.
+func TestRoomInANamespace(t *testing.T) {
+	a := &applicant{queue: &api.QueueInfo{Name: "q"}, namespace: "ns", asked: api.NewResource(eightGPUs.list()), gang: "1 worker"}
+	v := a.lacks(classNamespaceQuota, "resource quota q", ofNamespace("resource quota q", &quota("q", "cpu", "20", "4").Status))
+	require.Equal(t, "resource quota q has room for 16 of the 18 CPUs that the job's minimum asks for (1 worker)", v.text)
+	require.Equal(t, "resource quota q:\n  at most 20 CPUs: 4 used, 16 left", v.details[strings.Index(v.details, "\n")+1:])
+	v = a.refusedBy(&conf.PluginOption{Name: pluginResourceQuota}, nil, nil)
+	require.Equal(t, verdict{
+		class: classNamespaceQuota, text: "the resource quota of namespace ns has no room for the job's minimum (1 worker)", details: a.asks(),
+	}, v)
+}
+
+func TestOvercommitFactor(t *testing.T) {
+	for _, test := range []struct {
+		value any
+		want  float64
+	}{{2.5, 2.5}, {3, 3}, {0.5, 1.2}, {"2", 1.2}, {nil, 1.2}} {
+		require.InDelta(t, test.want, overcommitFactor(framework.Arguments{argOvercommitFactor: test.value}), 0, "%v", test.value)
+	}
+}
+
+// A job that was let in is promised its minimum; one that runs, what it still lacks of it.
+func TestPromises(t *testing.T) {
+	job := jobInfo(2, nil, nil)
+	for _, pod := range plainPods("job", "worker", 3, oneCPU) {
+		job.AddTaskInfo(api.NewTaskInfo(pod).Clone())
+	}
+	list := resources{"cpu": "4"}.list()
+	job.PodGroup.Spec.MinResources = &list
+	promised := func(phase scheduling.PodGroupPhase) float64 {
+		job.PodGroup.Status.Phase = phase
+		return promisedTo(job).MilliCPU
+	}
+	require.InDelta(t, 0, promised(scheduling.PodGroupPending), 0)
+	require.InDelta(t, 4000, promised(scheduling.PodGroupInqueue), 0)
+	require.InDelta(t, 0, promised(scheduling.PodGroupRunning), 0, "fewer pods run than it needs: it is not counted as running")
+	for _, task := range job.Tasks {
+		require.NoError(t, job.UpdateTaskStatus(task, api.Running))
+	}
+	require.InDelta(t, 1000, promised(scheduling.PodGroupRunning), 0)
+	job.PodGroup.Spec.MinResources = nil
+	require.InDelta(t, 0, promised(scheduling.PodGroupInqueue), 0)
+}
