@@ -28,6 +28,9 @@ type course struct {
 
 	explanations *explanations
 
+	preferences *preferences
+	memory      *memory
+
 	plans map[string]*plan
 	suits map[string]*suit
 	// asking is true while the plugin itself asks the session's predicates: its own then say nothing.
@@ -39,6 +42,7 @@ type course struct {
 func newCourse(ssn *framework.Session, a arguments, gangs map[api.JobID]gang, s *state) *course {
 	return &course{
 		ssn: ssn, arguments: a, gangs: gangs, network: s.networkOf(a.network), explanations: s.explanations,
+		preferences: newPreferences(ssn), memory: s.memory,
 		plans: map[string]*plan{}, suits: map[string]*suit{}, ending: map[string]*api.NodeInfo{},
 	}
 }

@@ -17,6 +17,7 @@ type state struct {
 	network *network.Network
 
 	explanations *explanations
+	memory       *memory
 }
 
 func newState() *state { return &state{explanations: newExplanations()} }
@@ -34,6 +35,8 @@ func (s *state) networkOf(options network.Options) *network.Network {
 type keeper struct {
 	mu    sync.Mutex
 	state *state
+	// memory is one for all states: what follows pods is never taken away.
+	memory *memory
 }
 
 func (k *keeper) take() *state {
@@ -43,6 +46,10 @@ func (k *keeper) take() *state {
 	if k.state = nil; taken == nil {
 		taken = newState()
 	}
+	if k.memory == nil {
+		k.memory = newMemory()
+	}
+	taken.memory = k.memory
 	return taken
 }
 

@@ -33,6 +33,8 @@ type plan struct {
 	cast  *cast
 	found *placement.Plan
 	nodes map[api.TaskID]placement.NodeID
+	// leaning is what counts after the network.
+	leaning *leaning
 	// future plans count on room that pods free which are ending.
 	future bool
 	// remade counts how often the plan was made again since a hint of it was last taken.
@@ -170,7 +172,7 @@ func (c *course) suited(p *plan) (*placement.Plan, error) {
 				d.Roles[r].Eligible = suit.eligible
 			}
 		}
-		found, err := placement.Solve(t, d, placement.Options{Objective: c.arguments.objective, Effort: c.arguments.effort})
+		found, err := c.best(p)
 		if err != nil {
 			return nil, err
 		}

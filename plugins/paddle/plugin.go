@@ -54,6 +54,8 @@ func (p *plugin) OnSessionOpen(ssn *framework.Session) {
 	p.ssn = ssn
 	p.state = p.kept.take()
 	p.course = newCourse(ssn, p.arguments, p.gangs, p.state.networkOf(p.arguments.network))
+	p.state.memory.watch(ssn.InformerFactory())
+	p.state.memory.open(ssn.Jobs)
 	for _, job := range ssn.Jobs {
 		if concerns(job) {
 			p.openGang(job)
@@ -83,6 +85,7 @@ func (p *plugin) OnSessionOpen(ssn *framework.Session) {
 // OnSessionClose implements framework.Plugin.
 func (p *plugin) OnSessionClose(ssn *framework.Session) {
 	p.hints.restore(ssn.Jobs)
+	p.state.memory.close(ssn.Jobs, p.gangs)
 	p.kept.put(p.state)
 }
 

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paddle
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+)
+
+// stay is the plan in which pods of a gang that starts again are where they ran, as far as that is possible, and the
+// others are placed around them. It is nil if members are running, if no place is known or free, or if found is that plan.
+func (l *leaning) stay(t *placement.Topology, d *placement.Demand, found *placement.Plan, o placement.Options) *placement.Plan {
+	fixed := l.stillFree(t, d)
+	if len(fixed) == 0 || containsAll(found.Assignments, fixed) {
+		return nil
+	}
+	kept, err := planAround(t, d, fixed, o)
+	if err != nil {
+		return nil
+	}
+	return kept
+}
+
+// stillFree are the pods of a gang that can have the nodes on which they ran; none if members are running.
+func (l *leaning) stillFree(t *placement.Topology, d *placement.Demand) []placement.Assignment {
+	defer t.Rollback(t.Begin())
+	var fixed []placement.Assignment
+	for r := range l.ran {
+		role := &d.Roles[r]
+		if len(role.Placed) > 0 {
+			return nil
+		}
+		for i, id := range l.ran[r] {
+			if id == noNode || slices.Contains(l.failed, id) || role.Eligible != nil && !role.Eligible.Has(id) {
+				continue
+			}
+			if _, err := t.Take(id, role.Request); err == nil {
+				fixed = append(fixed, placement.Assignment{Role: r, Index: role.Pending[i], Node: id})
+			}
+		}
+	}
+	return fixed
+}
+
+// containsAll tells whether a plan has all of some assignments; both are ordered by role and index.
+func containsAll(plan, some []placement.Assignment) bool {
+	for _, a := range some {
+		at, ok := slices.BinarySearchFunc(plan, a, inSeatOrder)
+		if !ok || plan[at].Node != a.Node {
+			return false
+		}
+	}
+	return true
+}
+
+// planAround is the best plan in which some pending members have given nodes. The others count with these, but an error
+// (placement.ErrNoFit, or what Check says) does not mean that there is no plan in which all of them move.
+func planAround(t *placement.Topology, d *placement.Demand, fixed []placement.Assignment, o placement.Options) (*placement.Plan, error) {
+	rest, err := solveRest(t, d, fixed, o)
+	if err != nil {
+		return nil, err
+	}
+	whole := &placement.Plan{Assignments: slices.Concat(fixed, rest.Assignments), Left: rest.Left}
+	slices.SortFunc(whole.Assignments, inSeatOrder)
+	if err := placement.Check(t, d, whole); err != nil {
+		return nil, err
+	}
+	if whole.Cost, err = placement.Evaluate(t, d, whole.Assignments); err != nil {
+		return nil, err
+	}
+	return whole, nil
+}
+
+// solveRest plans the members that are not fixed, as if those had been placed.
+func solveRest(t *placement.Topology, d *placement.Demand, fixed []placement.Assignment, o placement.Options) (*placement.Plan, error) {
+	defer t.Rollback(t.Begin())
+	rest := *d
+	rest.Roles = slices.Clone(d.Roles)
+	for r := range rest.Roles {
+		rest.Roles[r].Placed = slices.Clone(d.Roles[r].Placed)
+	}
+	taken := map[placement.Member]bool{}
+	for _, a := range fixed {
+		role := &rest.Roles[a.Role]
+		if _, err := t.Take(a.Node, role.Request); err != nil {
+			return nil, fmt.Errorf("plan around placed members: %w", err)
+		}
+		role.Placed = append(role.Placed, placement.Placed{Index: a.Index, Node: a.Node})
+		taken[placement.Member{Role: a.Role, Index: a.Index}] = true
+	}
+	for r := range rest.Roles {
+		role := &rest.Roles[r]
+		slices.SortFunc(role.Placed, func(a, b placement.Placed) int { return cmp.Compare(a.Index, b.Index) })
+		role.Pending = slices.DeleteFunc(slices.Clone(role.Pending), func(index int) bool {
+			return taken[placement.Member{Role: r, Index: index}]
+		})
+	}
+	return placement.Solve(t, &rest, o)
+}
+
+// inSeatOrder orders assignments by role and index.
+func inSeatOrder(a, b placement.Assignment) int {
+	return cmp.Or(cmp.Compare(a.Role, b.Role), cmp.Compare(a.Index, b.Index))
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paddle
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes/fake"
+	scheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+	"volcano.sh/volcano/pkg/scheduler/api"
+)
+
+// disrupted is a condition of pods that are taken from their node.
+func disrupted(reason string) []corev1.PodCondition {
+	return []corev1.PodCondition{
+		{Type: corev1.PodReady, Status: corev1.ConditionFalse},
+		{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: reason},
+	}
+}
+
+func TestWhatSpeaksAgainstANode(t *testing.T) {
+	now := metav1.Now()
+	for name, test := range map[string]struct {
+		status   corev1.PodStatus
+		deleting bool
+		want     bool
+	}{
+		"runs":                        {corev1.PodStatus{Phase: corev1.PodRunning}, false, false},
+		"is deleted":                  {corev1.PodStatus{Phase: corev1.PodRunning}, true, false},
+		"succeeded":                   {corev1.PodStatus{Phase: corev1.PodSucceeded}, false, false},
+		"failed":                      {corev1.PodStatus{Phase: corev1.PodFailed}, false, true},
+		"killed with its gang":        {corev1.PodStatus{Phase: corev1.PodFailed}, true, false},
+		"evicted by the kubelet":      {corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted"}, false, true},
+		"taken by a taint":            {corev1.PodStatus{Phase: corev1.PodRunning, Conditions: disrupted("DeletionByTaintManager")}, true, true},
+		"drained":                     {corev1.PodStatus{Phase: corev1.PodRunning, Conditions: disrupted("EvictionByEvictionAPI")}, false, true},
+		"preempted":                   {corev1.PodStatus{Phase: corev1.PodRunning, Conditions: disrupted(corev1.PodReasonPreemptionByScheduler)}, false, false},
+		"preempted, and died of that": {corev1.PodStatus{Phase: corev1.PodFailed, Conditions: disrupted(corev1.PodReasonPreemptionByScheduler)}, false, false},
+		"disruption withdrawn": {corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{
+			{Type: corev1.DisruptionTarget, Status: corev1.ConditionFalse, Reason: "DeletionByTaintManager"},
+		}}, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pod := &corev1.Pod{Status: test.status}
+			if test.deleting {
+				pod.DeletionTimestamp = &now
+			}
+			require.Equal(t, test.want, blames(pod))
+		})
+	}
+}
+
+func TestMemoryOfPodsThatChange(t *testing.T) {
+	status := func(node string, phase corev1.PodPhase) func(*corev1.Pod) {
+		return func(pod *corev1.Pod) { pod.Spec.NodeName, pod.Status.Phase = node, phase }
+	}
+	unmarked := func(pod *corev1.Pod) { pod.Labels, pod.Annotations[resourceAnnotation] = nil, "" }
+	none := func(*corev1.Pod) {}
+	for name, test := range map[string]struct {
+		old, pod, both func(*corev1.Pod)
+		want           *past
+	}{
+		"bound":    {status("", corev1.PodPending), status("n1", corev1.PodPending), none, &past{nodes: map[string]string{"j-worker-0": "n1"}, failed: []string{"n0"}}},
+		"runs":     {status("n1", corev1.PodPending), status("n1", corev1.PodRunning), none, &past{failed: []string{"n0"}}},
+		"failed":   {status("n1", corev1.PodRunning), status("n1", corev1.PodFailed), none, &past{failed: []string{"n0", "n1"}}},
+		"was seen": {status("n1", corev1.PodFailed), status("n1", corev1.PodFailed), none, &past{failed: []string{"n0"}}},
+		"no node":  {status("", corev1.PodPending), status("", corev1.PodFailed), none, &past{failed: []string{"n0"}}},
+		"is done":  {status("n1", corev1.PodRunning), status("n1", corev1.PodSucceeded), none, &past{}},
+		"no group": {status("n1", corev1.PodRunning), status("n1", corev1.PodFailed), func(pod *corev1.Pod) {
+			delete(pod.Annotations, scheduling.KubeGroupNameAnnotationKey)
+		}, &past{failed: []string{"n0"}}},
+		"a known job without marks": {status("n1", corev1.PodRunning), status("n1", corev1.PodFailed), func(pod *corev1.Pod) {
+			pod.Labels, pod.Annotations[resourceAnnotation] = nil, ""
+			delete(pod.Annotations, resourceAnnotation)
+		}, &past{failed: []string{"n0", "n1"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := newMemory()
+			m.failed("ns/j", "n0")
+			old, pod := pods("j", "worker", 1, nothing)[0], pods("j", "worker", 1, nothing)[0]
+			test.old(old)
+			test.pod(pod)
+			test.both(old)
+			test.both(pod)
+			m.changed(old, pod)
+			have, ok := m.recall("ns/j")
+			require.True(t, ok)
+			require.Len(t, m.pasts, 1)
+			require.Equal(t, test.want.failed, have.failed)
+			require.Len(t, have.nodes, len(test.want.nodes))
+			for name, node := range test.want.nodes {
+				require.Equal(t, node, have.nodes[name])
+			}
+		})
+	}
+	t.Run("a job that is not ours", func(t *testing.T) {
+		m := newMemory()
+		pod := plainPods("j", "worker", 1, nothing)[0]
+		status("n1", corev1.PodFailed)(pod)
+		unmarked(pod)
+		delete(pod.Annotations, resourceAnnotation)
+		m.changed(&corev1.Pod{}, pod)
+		require.Empty(t, m.pasts)
+	})
+}
+
+// Volcano's Job controller deletes a pod that failed within a second.
+func TestMemoryFollowsPodsBetweenSessions(t *testing.T) {
+	lost := pods("j", "worker", 2, nothing)
+	lost[0].Spec.NodeName, lost[0].Status.Phase = "n1", corev1.PodRunning
+	lost[1].Spec.NodeName, lost[1].Status.Phase = "n2", corev1.PodFailed
+	client := fake.NewClientset(lost[0], lost[1])
+	factory := informers.NewSharedInformerFactory(client, 0)
+	m := newMemory()
+	m.watch(nil)
+	m.watch(factory)
+	m.watch(factory)
+	factory.Start(t.Context().Done())
+	factory.WaitForCacheSync(t.Context().Done())
+	failed := func() []string {
+		have, _ := m.recall("ns/j")
+		return have.failed
+	}
+	require.Eventually(t, func() bool { return len(failed()) == 1 }, time.Minute, time.Millisecond)
+	require.Equal(t, []string{"n2"}, failed(), "it failed before the scheduler began")
+
+	changed := lost[0].DeepCopy()
+	changed.Status.Phase = corev1.PodFailed
+	_, err := client.CoreV1().Pods(namespace).UpdateStatus(t.Context(), changed, metav1.UpdateOptions{})
+	require.NoError(t, err)
+	require.NoError(t, client.CoreV1().Pods(namespace).Delete(t.Context(), changed.Name, metav1.DeleteOptions{}))
+	require.Eventually(t, func() bool { return len(failed()) == 2 }, time.Minute, time.Millisecond)
+	have, _ := m.recall("ns/j")
+	require.Equal(t, []string{"n2", "n1"}, have.failed)
+	require.Equal(t, map[string]string{"j-worker-0": "n1", "j-worker-1": "n2"}, have.nodes)
+}
+
+func TestMemoryOfASession(t *testing.T) {
+	task := func(pod *corev1.Pod, node string, phase corev1.PodPhase) *api.TaskInfo {
+		pod.Spec.NodeName, pod.Status.Phase = node, phase
+		return api.NewTaskInfo(pod)
+	}
+	ours, other := pods("a", "worker", 3, nothing), plainPods("b", "x", 1, nothing)
+	a := api.NewJobInfo("ns/a", task(ours[2], "n3", corev1.PodFailed), task(ours[0], "n1", corev1.PodFailed), task(ours[1], "n2", corev1.PodRunning))
+	b := api.NewJobInfo("ns/b", task(other[0], "n1", corev1.PodFailed))
+	m := newMemory()
+	m.open(map[api.JobID]*api.JobInfo{a.UID: a, b.UID: b})
+	have, _ := m.recall("ns/a")
+	require.Equal(t, []string{"n1", "n3"}, have.failed)
+	require.False(t, m.knows("ns/b"))
+
+	a.AddTaskInfo(task(pods("a", "worker", 4, nothing)[3], "n4", corev1.PodSucceeded))
+	m.open(map[api.JobID]*api.JobInfo{a.UID: a, b.UID: b})
+	have, _ = m.recall("ns/a")
+	require.Empty(t, have.failed)
+}
