@@ -3,6 +3,8 @@
 package paddle
 
 import (
+	"iter"
+
 	"volcano.sh/volcano/pkg/scheduler/api"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
@@ -11,19 +13,25 @@ import (
 // fence is where the limits of its job let one task go. A plan is a hint, and what follows when it went stale is ordinary
 // scoring, which knows no limit of labels and no colocation: the predicate holds both.
 type fence struct {
-	task api.TaskID
-	// tier and domain within which the task must be; tier 0 for no limit, placement.NoDomain while no member has a node.
-	tier   int
-	domain placement.DomainID
+	task  api.TaskID
+	walls []wall
 	// servers are the domains of colocationTier that hold one of the job's servers; nil if the task need not be with one.
 	servers        map[placement.DomainID]bool
 	colocationTier int
 }
 
+// wall is the domain of a tier within which networkTopology keeps a task.
+type wall struct {
+	tier   int
+	domain placement.DomainID
+}
+
 // lets tells whether the task may go to a node, and why not.
 func (f *fence) lets(t *placement.Topology, node placement.NodeID) (bool, string) {
-	if f.tier > 0 && f.domain != placement.NoDomain && t.Ancestor(node, f.tier) != f.domain {
-		return false, "node(s) outside of " + t.DomainName(f.domain) + ", within which networkTopology keeps the job"
+	for _, w := range f.walls {
+		if t.Ancestor(node, w.tier) != w.domain {
+			return false, "node(s) outside of " + t.DomainName(w.domain) + ", within which networkTopology keeps the job"
+		}
 	}
 	if f.servers != nil && !f.servers[t.Ancestor(node, f.colocationTier)] {
 		return false, "node(s) without a server of the job near by (colocation Required)"
@@ -42,44 +50,62 @@ func (c *course) fence(task *api.TaskInfo) (*fence, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &fence{task: task.UID, domain: placement.NoDomain}
-	s := c.scopeOf(job, task)
-	if f.tier, err = c.highestTier(s); err != nil {
-		return nil, err
-	}
-	if job.PodGroup.Spec.SubGroupPolicy != nil && f.tier == 0 { // a group without a limit of its own keeps the job's
-		s = scope{job: job}
-		if f.tier, err = c.highestTier(s); err != nil {
+	f := &fence{task: task.UID}
+	for _, s := range c.scopeOf(job, task).around() {
+		tier, err := c.highestTier(s)
+		if err != nil {
 			return nil, err
 		}
-	}
-	if w.colocation == placement.Required && podRole(task.Pod, task.TaskRole, c.arguments.taskRoles) == roleWorker {
-		if f.colocationTier, err = c.colocationTier(); err != nil {
-			return nil, err
-		}
-		if f.colocationTier > 0 && hasServers(c.gangs[job.UID]) {
-			f.servers = map[placement.DomainID]bool{}
+		if domain := c.domain(s, tier); domain != placement.NoDomain {
+			f.walls = append(f.walls, wall{tier, domain})
 		}
 	}
-	for _, member := range inOrder(job) {
-		id, ok := c.network.Node(member.NodeName)
-		if !ok || !api.AllocatedStatus(member.Status) && member.Status != api.Pipelined {
-			continue
-		}
-		if f.tier > 0 && f.domain == placement.NoDomain && s.has(member) {
-			f.domain = t.Ancestor(id, f.tier)
-		}
-		if f.servers != nil && podRole(member.Pod, member.TaskRole, c.arguments.taskRoles) == roleServer {
+	if w.colocation != placement.Required || podRole(task.Pod, task.TaskRole, c.arguments.taskRoles) != roleWorker || !hasServers(c.gangs[job.UID]) {
+		return f, nil
+	}
+	if f.colocationTier, err = c.colocationTier(); err != nil || f.colocationTier == 0 {
+		return f, err
+	}
+	f.servers = map[placement.DomainID]bool{}
+	for id, server := range c.members(scope{job: job}) {
+		if podRole(server.Pod, server.TaskRole, c.arguments.taskRoles) == roleServer {
 			f.servers[t.Ancestor(id, f.colocationTier)] = true
 		}
 	}
-	if plan, ok := c.plans[s.key()]; ok && plan.placed() && f.tier > 0 && f.domain == placement.NoDomain {
-		for _, id := range plan.nodes {
-			f.domain = t.Ancestor(id, f.tier) // all are in one
-			break
+	return f, nil
+}
+
+// domain is the domain of a tier in which a scope is: where it has members, or else where its plan wants them.
+// placement.NoDomain if it has neither, or for tier 0.
+func (c *course) domain(s scope, tier int) placement.DomainID {
+	t := c.network.Topology()
+	domain := placement.NoDomain
+	if tier == 0 {
+		return domain
+	}
+	for id := range c.members(s) {
+		if at := t.Ancestor(id, tier); domain == placement.NoDomain || at < domain { // all are in one, unless a limit came late
+			domain = at
 		}
 	}
-	return f, nil
+	if plan, ok := c.plans[s.key()]; ok && plan.placed() && domain == placement.NoDomain {
+		for _, id := range plan.nodes {
+			return t.Ancestor(id, tier) // all are in one
+		}
+	}
+	return domain
+}
+
+// members are the pods of a scope that have a node, in no order.
+func (c *course) members(s scope) iter.Seq2[placement.NodeID, *api.TaskInfo] {
+	return func(yield func(placement.NodeID, *api.TaskInfo) bool) {
+		for _, task := range s.job.Tasks {
+			id, ok := c.network.Node(task.NodeName)
+			if ok && (api.AllocatedStatus(task.Status) || task.Status == api.Pipelined) && s.has(task) && !yield(id, task) {
+				return
+			}
+		}
+	}
 }
 
 func hasServers(g gang) bool {

@@ -22,6 +22,17 @@ func (c *course) limit(p *plan) error {
 	if d.HighestTier, err = c.highestTier(p.scope); err != nil {
 		return err
 	}
+	if p.sub != "" {
+		whole := scope{job: p.job}
+		tier, err := c.highestTier(whole)
+		if err != nil {
+			return err
+		}
+		if tier > 0 {
+			c.plan(whole) // the first group goes where all of them have room
+		}
+		p.within = c.domain(whole, tier)
+	}
 	if d.Colocation != placement.Required {
 		return nil
 	}
@@ -52,6 +63,22 @@ func (c *course) highestTier(s scope) (int, error) {
 		return 0, fmt.Errorf("%w: networkTopology hard: %w", errLimit, err)
 	}
 	return tier, nil
+}
+
+// only is the nodes of a set that are in a domain; nil is the set of all nodes.
+func (c *course) only(nodes *placement.NodeSet, domain placement.DomainID) *placement.NodeSet {
+	if domain == placement.NoDomain {
+		return nodes
+	}
+	t := c.network.Topology()
+	inside := placement.NewNodeSet(t)
+	lo, hi := t.NodesOf(domain)
+	for node := lo; node < hi; node++ {
+		if nodes == nil || nodes.Has(node) {
+			inside.Add(node)
+		}
+	}
+	return inside
 }
 
 // networkTopology is what the job, or the policy of its group, says; nil if nothing.

@@ -109,7 +109,7 @@ func (p *plugin) batchNodeOrder(task *api.TaskInfo, nodes []*api.NodeInfo) (map[
 // limit of networkTopology the nodes that are rated are those near the one that was refused.
 func (p *plugin) again(task *api.TaskInfo) (string, bool) {
 	c := p.course
-	if p.hints.task == nil || p.hints.task.UID != task.UID || c.fenced != nil && c.fenced.tier > 0 {
+	if p.hints.task == nil || p.hints.task.UID != task.UID || c.fenced != nil && len(c.fenced.walls) > 0 {
 		return "", false
 	}
 	p.settle()

@@ -19,6 +19,14 @@ type scope struct {
 	sub api.SubJobID
 }
 
+// around is the scope and the whole job: a group must keep both limits.
+func (s scope) around() []scope {
+	if s.sub == "" {
+		return []scope{s}
+	}
+	return []scope{s, {job: s.job}}
+}
+
 // key names a scope within a session.
 func (s scope) key() string { return string(s.job.UID) + "|" + string(s.sub) }
 
@@ -32,7 +40,9 @@ type plan struct {
 	scope
 	cast  *cast
 	found *placement.Plan
-	nodes map[api.TaskID]placement.NodeID
+	// within is the domain in which the job's own limit keeps one of its groups; placement.NoDomain if none does.
+	within placement.DomainID
+	nodes  map[api.TaskID]placement.NodeID
 	// leaning is what counts after the network.
 	leaning *leaning
 	// future plans count on room that pods free which are ending.
@@ -85,7 +95,7 @@ func (c *course) remake(old *plan) *plan {
 // make makes a plan: on what is idle, else on what will be once pods that are ending have ended.
 func (c *course) make(s scope) *plan {
 	begin := time.Now()
-	p := &plan{scope: s}
+	p := &plan{scope: s, within: placement.NoDomain}
 	p.err = c.solve(p)
 	switch {
 	case p.err == nil:
@@ -154,7 +164,6 @@ func (c *course) attempt(p *plan, t *placement.Topology, future bool) error {
 
 // suited is the best plan on nodes that suit the pods.
 func (c *course) suited(p *plan) (*placement.Plan, error) {
-	t := c.network.Topology()
 	d := &p.cast.demand
 	suits := make([]*suit, len(d.Roles))
 	for r := range d.Roles {
@@ -169,7 +178,7 @@ func (c *course) suited(p *plan) (*placement.Plan, error) {
 	for range maxRefused {
 		for r, suit := range suits {
 			if suit != nil {
-				d.Roles[r].Eligible = suit.eligible
+				d.Roles[r].Eligible = c.only(suit.eligible, p.within)
 			}
 		}
 		found, err := c.best(p)
