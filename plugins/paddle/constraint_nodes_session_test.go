@@ -16,10 +16,10 @@ import (
 
 // A node would hold the whole gang, and it is tainted: the plan is made without it, and each of its nodes is taken.
 //
-//	      r1                 r2
-//	  n1      n2         n3      n4
-//	 4 GPUs  1 GPU      2 GPUs  2 GPUs
-//	 tainted
+//	     r1                 r2
+//	 n1      n2         n3      n4
+//	4 GPUs  1 GPU      2 GPUs  2 GPUs
+//	tainted
 func TestTaintedNodesAreNotPlanned(t *testing.T) {
 	group, workers := ring("j", 4)
 	c := newCluster(t, labelled(""), tainted(gpuNode("n1", "r1", 4), "broken"), gpuNode("n2", "r1", 1),
@@ -86,10 +86,10 @@ func TestPlanKeepsToATenthOfTheNodes(t *testing.T) {
 
 // The data of the job is in zone z2, where the network is dearer.
 //
-//	      r1                r2              r3
-//	  n1      n2        n3      n4      n5      n6
-//	 4 GPUs  4 GPUs    2 GPUs  1 GPU   1 GPU   1 GPU
-//	   z1      z1        z2      z2      z1      z1
+//	     r1                r2              r3
+//	 n1      n2        n3      n4      n5      n6
+//	4 GPUs  4 GPUs    2 GPUs  1 GPU   1 GPU   1 GPU
+//	  z1      z1        z2      z2      z1      z1
 func TestVolumeKeepsItsZone(t *testing.T) {
 	in := func(name, rack, zone string, gpus int) *corev1.Node {
 		return marked(gpuNode(name, rack, gpus), corev1.LabelTopologyZone, zone)

@@ -11,9 +11,9 @@ import (
 
 // Workers refuse each other's node, or take the same port of it: one on each, in the one rack that has four nodes.
 //
-//	     r1                     r2
-//	  n1      n2        n3    n4    n5    n6
-//	 4 GPUs  4 GPUs    2 GPUs each
+//	    r1                     r2
+//	 n1      n2        n3    n4    n5    n6
+//	4 GPUs  4 GPUs    2 GPUs each
 func TestWorkersThatCannotShareANodeArePlannedApart(t *testing.T) {
 	for name, apart := range map[string]func([]*corev1.Pod) []*corev1.Pod{
 		"anti-affinity": func(pods []*corev1.Pod) []*corev1.Pod { return apartFrom(pods, "j", "worker", corev1.LabelHostname) },
@@ -37,9 +37,9 @@ func TestWorkersThatCannotShareANodeArePlannedApart(t *testing.T) {
 
 // Servers and workers take the same port, as with the operator's hostNetwork: no two pods of the job share a node.
 //
-//	     r1                     r2
-//	  n1      n2        n3    n4    n5    n6
-//	 4 GPUs  4 GPUs    2 GPUs each
+//	    r1                     r2
+//	 n1      n2        n3    n4    n5    n6
+//	4 GPUs  4 GPUs    2 GPUs each
 func TestServersAndWorkersOnOnePortArePlannedApart(t *testing.T) {
 	c := newCluster(t, labelled(""), gpuNode("n1", "r1", 4), gpuNode("n2", "r1", 4),
 		gpuNode("n3", "r2", 2), gpuNode("n4", "r2", 2), gpuNode("n5", "r2", 2), gpuNode("n6", "r2", 2),
@@ -50,10 +50,10 @@ func TestServersAndWorkersOnOnePortArePlannedApart(t *testing.T) {
 
 // Others hold the port on two nodes of the rack that would be the best.
 //
-//	      r1                 r2
-//	  n1      n2         n3      n4
-//	 3 GPUs  3 GPUs     1 GPU   1 GPU
-//	 [port]  [port]
+//	     r1                 r2
+//	 n1      n2         n3      n4
+//	3 GPUs  3 GPUs     1 GPU   1 GPU
+//	[port]  [port]
 func TestPortsThatOthersHoldAreKnown(t *testing.T) {
 	group, workers := ring("j", 2)
 	others := running(withPort(plainPods("o", "web", 2, oneCPU), 7000), "n1", "n2")
@@ -65,9 +65,9 @@ func TestPortsThatOthersHoldAreKnown(t *testing.T) {
 
 // Too few nodes for workers that want one each: nothing is bound, whatever room there is, until a node comes.
 //
-//	         r1
-//	  n1      n2      n3
-//	 4 GPUs  4 GPUs  (comes later)
+//	        r1
+//	 n1      n2      n3
+//	4 GPUs  4 GPUs  (comes later)
 func TestGangOfApartWorkersIsWholeOrAbsent(t *testing.T) {
 	group, workers := ring("j", 3)
 	c := newCluster(t, labelled(""), gpuNode("n1", "r1", 4), gpuNode("n2", "r1", 4), group, withPort(workers, 7000))
@@ -80,9 +80,9 @@ func TestGangOfApartWorkersIsWholeOrAbsent(t *testing.T) {
 
 // A job that restarts one worker finds the nodes of the other two taken for it.
 //
-//	               r1                r2
-//	  n1          n2          n3     n4
-//	 [w0] 3 free [w1] 3 free 1 GPU  1 GPU
+//	              r1                r2
+//	 n1          n2          n3     n4
+//	[w0] 3 free [w1] 3 free 1 GPU  1 GPU
 func TestLostWorkerKeepsApartFromThoseThatRun(t *testing.T) {
 	group, workers := ring("j", 3)
 	apartFrom(workers, "j", "worker", corev1.LabelHostname)
@@ -95,10 +95,10 @@ func TestLostWorkerKeepsApartFromThoseThatRun(t *testing.T) {
 
 // The trainers go where the data server of another job runs, which is in the dearer rack.
 //
-//	      r1                 r2
-//	  n1      n2         n3      n4
-//	 4 GPUs  4 GPUs     2 GPUs  1 GPU
-//	                    [data]
+//	     r1                 r2
+//	 n1      n2         n3      n4
+//	4 GPUs  4 GPUs     2 GPUs  1 GPU
+//	                   [data]
 func TestPodAffinityToAnotherJob(t *testing.T) {
 	group, workers := ring("j", 3)
 	c := newCluster(t, labelled(""), gpuNode("n1", "r1", 4), gpuNode("n2", "r1", 4), gpuNode("n3", "r2", 2), gpuNode("n4", "r2", 1),
@@ -109,9 +109,9 @@ func TestPodAffinityToAnotherJob(t *testing.T) {
 
 // Two jobs whose workers keep out of each other's racks: what the first one's plan means for the second is seen at once.
 //
-//	      r1                 r2
-//	  n1      n2         n3      n4
-//	 2 GPUs  2 GPUs     2 GPUs  2 GPUs
+//	     r1                 r2
+//	 n1      n2         n3      n4
+//	2 GPUs  2 GPUs     2 GPUs  2 GPUs
 func TestJobsThatKeepOutOfEachOthersRack(t *testing.T) {
 	a, ofA := ring("a", 2)
 	b, ofB := ring("b", 2)

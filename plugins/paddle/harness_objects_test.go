@@ -5,6 +5,7 @@ package paddle
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -170,6 +171,22 @@ const (
 	hardMode = scheduling.HardNetworkTopologyMode
 	softMode = scheduling.SoftNetworkTopologyMode
 )
+
+// grouped makes the pods that bear one value of label "group" a group that goes together or not at all, within a tier.
+func grouped(group *scheduling.PodGroup, groups, size int32, mode scheduling.NetworkTopologyMode, tier any) *scheduling.PodGroup {
+	group.Spec.SubGroupPolicy = append(group.Spec.SubGroupPolicy, scheduling.SubGroupPolicySpec{
+		Name: "group", NetworkTopology: topologyOf(mode, tier), SubGroupSize: &size, MinSubGroups: &groups, MatchLabelKeys: []string{"group"},
+	})
+	return group
+}
+
+// inGroups labels pods: so many are group 0, so many group 1 ...
+func inGroups(pods []*corev1.Pod, size int) []*corev1.Pod {
+	for i, pod := range pods {
+		pod.Labels["group"] = strconv.Itoa(i / size)
+	}
+	return pods
+}
 
 // annotated is a PodGroup with an annotation.
 func annotated(group *scheduling.PodGroup, key, value string) *scheduling.PodGroup {
