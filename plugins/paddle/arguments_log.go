@@ -35,7 +35,7 @@ func (m *lastMessage) changed(err error) bool {
 // logArguments logs wrong arguments once per change of the configuration, and counts them.
 func logArguments(err error) {
 	var wrong []error
-	if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // parseArguments joins them itself
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		wrong = joined.Unwrap()
 	}
 	countArgumentErrors(len(wrong))
