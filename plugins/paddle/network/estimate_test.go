@@ -54,11 +54,12 @@ func TestFreeGPUsOfIslands(t *testing.T) {
 func TestATaskThatIsTakenBackLeavesNoTrace(t *testing.T) {
 	c := machine("NVIDIA-L40S")
 	n := c.built(t, withGPUs())
-	for _, pod := range []string{"a", "b", "c"} {
-		c.pod("n1", pod, map[string]string{gpu: map[string]string{"a": "2", "b": "3", "c": "1"}[pod]})
-	}
+	c.pod("n1", "a", map[string]string{gpu: "2"})
+	c.follow(t, n)
+	c.pod("n1", "b", map[string]string{gpu: "3"})
 	c.follow(t, n)
 	before := freeIslands(t, n, "n1")
+	require.Equal(t, []int{2, 1}, before)
 	info := c.session().Nodes["n1"]
 	task := c.pod("", "d", map[string]string{gpu: "1"})
 	for range 3 {

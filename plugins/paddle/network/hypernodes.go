@@ -4,7 +4,6 @@ package network
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 
@@ -24,7 +23,7 @@ type hyperNode struct {
 type hyperNodes struct {
 	list []hyperNode
 	// empty are the names of all others.
-	empty map[string]bool
+	empty sets.Set[string]
 	// strangers tells that some have members that are no nodes of the session.
 	strangers bool
 	// sets are the members of each while they are compared.
@@ -33,7 +32,7 @@ type hyperNodes struct {
 
 // readHyperNodes lists the HyperNodes that hold a node of the session. of[i] are those that hold nodes[i], in their order.
 func readHyperNodes(v View, nodes []node) (all hyperNodes, of [][]int32) {
-	all.empty = map[string]bool{}
+	all.empty = sets.New[string]()
 	for name, info := range v.HyperNodes {
 		if name == v.Top || info == nil {
 			continue
@@ -47,7 +46,7 @@ func readHyperNodes(v View, nodes []node) (all hyperNodes, of [][]int32) {
 		}
 		all.strangers = all.strangers || present < h.members
 		if present == 0 {
-			all.empty[name] = true
+			all.empty.Insert(name)
 			continue
 		}
 		all.list = append(all.list, h)
@@ -103,7 +102,7 @@ func (h *hyperNodes) sameAnew(v View, nodes []node) bool {
 			return false
 		}
 	}
-	return slices.Equal(now.list, h.list) && maps.Equal(now.empty, h.empty)
+	return slices.Equal(now.list, h.list) && now.empty.Equal(h.empty)
 }
 
 // open looks the members up; false if something else of a HyperNode has changed, or their number.
@@ -116,7 +115,7 @@ func (h *hyperNodes) open(v View) bool {
 		return false
 	}
 	for name := range h.empty {
-		if info, ok := v.HyperNodes[name]; !ok || info == nil || len(v.Members[name]) > 0 {
+		if v.HyperNodes[name] == nil || len(v.Members[name]) > 0 {
 			return false
 		}
 	}

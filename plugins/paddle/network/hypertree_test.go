@@ -76,8 +76,12 @@ func TestHyperNodesThatContradictEachOther(t *testing.T) {
 			"nodes in two HyperNodes of one tier, the first by name counts: 1 (n01 in r1 and r2)",
 		},
 		{
-			"a node of a rack is not in the rack's block", func(c *cluster) { c.hyper("b1", 2, "", "n01") },
-			[]string{"(r1)/r1/n02", "(r2)/r2/n03", "(r2)/r2/n04", "b1/r1/n01"},
+			"two nodes of a rack are not in the rack's block", func(c *cluster) {
+				c.hyper("r1", 1, "", "n01", "n02", "n03")
+				c.hyper("r2", 1, "", "n04")
+				c.hyper("b1", 2, "", "n01")
+			},
+			[]string{"(r1)/r1/n02", "(r1)/r1/n03", "(r2)/r2/n04", "b1/r1/n01"},
 			"HyperNodes of tier 1 whose nodes are not all in one of tier 2, the parts count as apart: 1 (r1)",
 		},
 		{
@@ -89,9 +93,10 @@ func TestHyperNodesThatContradictEachOther(t *testing.T) {
 			"two tiers with one name", func(c *cluster) {
 				c.hypers["r1"].Spec.TierName = "rack"
 				c.hyper("b1", 2, "rack", "n01", "n02", "n03", "n04")
+				c.hyper("s1", 3, "rack", "n01", "n02", "n03", "n04")
 			},
-			[]string{"b1/r1/n01", "b1/r1/n02", "b1/r2/n03", "b1/r2/n04"},
-			"tier names of two tiers, they mean the lower one: 1 (rack of tiers 1 and 2)",
+			[]string{"s1/b1/r1/n01", "s1/b1/r1/n02", "s1/b1/r2/n03", "s1/b1/r2/n04"},
+			"tier names of two tiers, they mean the lower one: 2 (rack of tiers 1 and 2, rack of tiers 1 and 3)",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -185,6 +185,11 @@ func TestSourcesOfIslands(t *testing.T) {
 			c.node("n1", map[string]string{gpu: "1"}, map[string]string{productLabel: "NVIDIA-L40S"})
 			return c
 		}, nil, ""},
+		{"two GPUs", func() *cluster {
+			c := newCluster()
+			c.node("n1", map[string]string{gpu: "2"}, nil).Annotations[linksAnnotation] = "X SYS; SYS X"
+			return c
+		}, []int{1, 1}, ""},
 		{"more islands than there is room for", func() *cluster {
 			c := newCluster()
 			c.node("n1", map[string]string{gpu: "130"}, nil)
@@ -208,6 +213,17 @@ func TestSourcesOfIslands(t *testing.T) {
 			require.False(t, c.follow(t, n))
 		})
 	}
+}
+
+func TestTheMostIslandsThatThereIsRoomFor(t *testing.T) {
+	c := newCluster()
+	c.node("n1", map[string]string{gpu: "128"}, nil)
+	var values []string
+	for i := range 128 {
+		values = append(values, strconv.Itoa(i/2))
+	}
+	c.publish(nvidia, "n1", 1, gpus(numa, values...)...)
+	require.Len(t, freeIslands(t, c.built(t, withGPUs()), "n1"), 64)
 }
 
 func TestUnhealthyGPUsKeepTheirPlace(t *testing.T) {
