@@ -27,6 +27,7 @@ type course struct {
 	ending map[string]*api.NodeInfo
 
 	explanations *explanations
+	doubts       *doubts
 
 	preferences *preferences
 	memory      *memory
@@ -41,7 +42,7 @@ type course struct {
 
 func newCourse(ssn *framework.Session, a arguments, gangs map[api.JobID]gang, s *state) *course {
 	return &course{
-		ssn: ssn, arguments: a, gangs: gangs, network: s.networkOf(a.network), explanations: s.explanations,
+		ssn: ssn, arguments: a, gangs: gangs, network: s.networkOf(a.network), explanations: s.explanations, doubts: s.doubts,
 		preferences: newPreferences(ssn), memory: s.memory,
 		plans: map[string]*plan{}, suits: map[string]*suit{}, ending: map[string]*api.NodeInfo{},
 	}
@@ -58,11 +59,13 @@ func (c *course) topology() (*placement.Topology, error) {
 			Members:    c.ssn.RealNodesSet,
 			Top:        framework.ClusterTopHyperNode,
 			Scalars:    c.scalars(),
+			Slices:     slicesOf(c.ssn),
 		})
 		if err != nil {
 			return nil, err
 		}
 		c.followed = true
+		c.doubts.tellNetwork(c.network.Source(), c.network.Warnings())
 		for _, node := range c.ssn.Nodes {
 			c.noteEnding(node)
 		}
@@ -161,5 +164,8 @@ func (c *course) PrePredicateFn(task *api.TaskInfo) error {
 
 // PredicateForAllocateAction implements predicates. It may be called by several goroutines, between which asking stays.
 func (c *course) PredicateForAllocateAction(task *api.TaskInfo, node *api.NodeInfo) error {
+	if otherShard(c.ssn, node) {
+		return errOtherShard
+	}
 	return c.ssn.PredicateForAllocateAction(task, node)
 }

@@ -17,10 +17,12 @@ type state struct {
 	network *network.Network
 
 	explanations *explanations
+	doubts       *doubts
 	memory       *memory
+	said         *said
 }
 
-func newState() *state { return &state{explanations: newExplanations()} }
+func newState() *state { return &state{explanations: newExplanations(), doubts: newDoubts(), said: newSaid()} }
 
 // networkOf is the network, a new one if the arguments that make it have changed.
 func (s *state) networkOf(options network.Options) *network.Network {

@@ -15,7 +15,7 @@ import (
 // n0: 2  n1: 2    n0: 2  n1: 1      GPUs free; nodes 0 to 3
 func TestPlacesThatAreStillFree(t *testing.T) {
 	only := func(ids ...placement.NodeID) *placement.NodeSet {
-		set := placement.NewNodeSet(racksOf(t, []int64{2, 2}, []int64{2, 1}))
+		set := placement.NewNodeSet(gpuRacks(t, []int64{2, 2}, []int64{2, 1}))
 		for _, id := range ids {
 			set.Add(id)
 		}
@@ -36,7 +36,7 @@ func TestPlacesThatAreStillFree(t *testing.T) {
 		"one runs":     {ran: []placement.NodeID{1, 1, 3}, placed: []placement.Placed{{Index: 7, Node: 0}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			topology := racksOf(t, []int64{2, 2}, []int64{2, 1})
+			topology := gpuRacks(t, []int64{2, 2}, []int64{2, 1})
 			d := workers(3, 3)
 			d.Roles[0].Eligible, d.Roles[0].Placed = test.eligible, test.placed
 			l := &leaning{ran: [][]placement.NodeID{test.ran}, failed: test.failed}
@@ -53,14 +53,14 @@ func TestPlacesThatAreStillFree(t *testing.T) {
 			require.Equal(t, test.want, at)
 		})
 	}
-	require.Empty(t, (&leaning{}).stillFree(racksOf(t, []int64{2}), workers(1, 1)), "nothing is remembered")
+	require.Empty(t, (&leaning{}).stillFree(gpuRacks(t, []int64{2}), workers(1, 1)), "nothing is remembered")
 }
 
 //	r0           r1
 //
 // n0: 2  n1: 2    n0: 2  n1: 1      GPUs free; nodes 0 to 3
 func TestPlanAroundMembers(t *testing.T) {
-	topology := racksOf(t, []int64{2, 2}, []int64{2, 1})
+	topology := gpuRacks(t, []int64{2, 2}, []int64{2, 1})
 	at := func(nodes ...placement.NodeID) []placement.Assignment {
 		var fixed []placement.Assignment
 		for i, id := range nodes {
@@ -112,6 +112,26 @@ func TestPlanAroundMembers(t *testing.T) {
 			require.Equal(t, cost, found.Cost)
 		})
 	}
+}
+
+//	r0           r1
+//
+// n0: 2  n1: 2    n0: 2  n1: 1      GPUs free; nodes 0 to 3
+func TestPlanOfGangThatStays(t *testing.T) {
+	topology := gpuRacks(t, []int64{2, 2}, []int64{2, 1})
+	found, err := placement.Solve(topology, workers(2, 2), placement.Options{})
+	require.NoError(t, err)
+	stays := func(ran ...placement.NodeID) *placement.Plan {
+		l := &leaning{ran: [][]placement.NodeID{ran}}
+		return l.stay(topology, workers(2, 2), found, placement.Options{})
+	}
+	require.Equal(t, map[string]int{"r1n0": 1, "r1n1": 1}, nodesOf(topology, stays(2, 3)))
+	require.Nil(t, stays(found.Assignments[0].Node, found.Assignments[1].Node), "that is the plan")
+	require.Nil(t, stays(noNode, noNode), "nothing is known")
+	d := workers(2, 2)
+	d.HighestTier = placement.NodeTier + 1
+	l := &leaning{ran: [][]placement.NodeID{{0, 2}}}
+	require.Nil(t, l.stay(topology, d, found, placement.Options{}), "the limit is new")
 }
 
 // Two plans for the same members; which of them a gang that starts again takes.

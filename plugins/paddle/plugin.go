@@ -30,6 +30,9 @@ type plugin struct {
 	phase  phase
 	hints  *hints
 	course *course
+
+	line    line
+	victims *victims
 }
 
 var _ framework.Plugin = &plugin{}
@@ -53,15 +56,20 @@ func (*plugin) Name() string { return PluginName }
 func (p *plugin) OnSessionOpen(ssn *framework.Session) {
 	p.ssn = ssn
 	p.state = p.kept.take()
-	p.course = newCourse(ssn, p.arguments, p.gangs, p.state.networkOf(p.arguments.network))
+	p.state.explanations.next()
+	p.state.doubts.next()
+	p.course = newCourse(ssn, p.arguments, p.gangs, p.state)
 	p.state.memory.watch(ssn.InformerFactory())
 	p.state.memory.open(ssn.Jobs)
 	for _, job := range ssn.Jobs {
 		if concerns(job) {
 			p.openGang(job)
+			p.tellWishes(job)
 		}
 	}
 	p.standIns.makeRoom(ssn.Nodes)
+	p.standFirst(ssn)
+	p.openReasons()
 
 	if len(p.gangs) == 0 {
 		return
@@ -75,8 +83,8 @@ func (p *plugin) OnSessionOpen(ssn *framework.Session) {
 		ssn.AddPredicateFn(PluginName, p.predicate)
 	}
 	ssn.AddBatchNodeOrderFn(PluginName, p.batchNodeOrder)
-	ssn.AddHyperNodeGradientForJobFn(PluginName, p.gradientForJob)
-	ssn.AddHyperNodeGradientForSubJobFn(PluginName, p.gradientForSubJob)
+	ssn.AddHyperNodeGradientForJobFn(firstName, p.gradientForJob)
+	ssn.AddHyperNodeGradientForSubJobFn(firstName, p.gradientForSubJob)
 	ssn.AddEventHandler(&framework.EventHandler{AllocateFunc: p.onAllocate, DeallocateFunc: p.onDeallocate})
 	ssn.AddJobReadyFn(PluginName, p.jobReady)
 	ssn.AddJobPipelinedFn(PluginName, p.jobPipelined)
@@ -86,6 +94,7 @@ func (p *plugin) OnSessionOpen(ssn *framework.Session) {
 func (p *plugin) OnSessionClose(ssn *framework.Session) {
 	p.hints.restore(ssn.Jobs)
 	p.state.memory.close(ssn.Jobs, p.gangs)
+	p.closeReasons()
 	p.kept.put(p.state)
 }
 
@@ -96,6 +105,7 @@ func concerns(job *api.JobInfo) bool {
 
 func (p *plugin) openGang(job *api.JobInfo) {
 	gang := newGang(job, p.arguments.taskRoles)
+	gang.letEnd(job, p.arguments.taskRoles)
 	gang.hold(job, p.arguments.taskRoles)
 	p.standIns.take(job)
 	p.gangs[job.UID] = gang
@@ -183,7 +193,7 @@ func (p *plugin) explain() {
 	case ready(job):
 		job.JobFitErrors = ""
 	default:
-		job.JobFitErrors = notPlaced(job, gang)
+		job.JobFitErrors = p.fitErrors(job, gang)
 	}
 }
 

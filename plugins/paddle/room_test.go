@@ -11,8 +11,8 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
-// racksOf is a topology of racks r0, r1, ... with nodes r0n0, r0n1, ... that have so many GPUs free.
-func racksOf(t *testing.T, racks ...[]int64) *placement.Topology {
+// gpuRacks is a topology of racks r0, r1, ... with nodes r0n0, r0n1, ... that have so many GPUs free.
+func gpuRacks(t *testing.T, racks ...[]int64) *placement.Topology {
 	t.Helper()
 	spec := placement.TopologySpec{
 		Resources: []string{"nvidia.com/gpu"}, Accelerators: []string{"nvidia.com/gpu"}, Tiers: placement.DefaultTiers("rack"),
@@ -33,7 +33,7 @@ func racksOf(t *testing.T, racks ...[]int64) *placement.Topology {
 //
 // n0: 3  n1: 1    n0: 2  n1: 2      GPUs free
 func TestHopeless(t *testing.T) {
-	topology := racksOf(t, []int64{3, 1}, []int64{2, 2})
+	topology := gpuRacks(t, []int64{3, 1}, []int64{2, 2})
 	only := placement.NewNodeSet(topology)
 	only.Add(0)
 	role := func(gpus int64, minimum int) placement.Role {

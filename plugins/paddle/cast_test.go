@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paddle
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"volcano.sh/apis/pkg/apis/scheduling"
+	"volcano.sh/volcano/pkg/scheduler/api"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+)
+
+// rows is a stage whose nodes are n0 to n9, and on which a pod takes its CPUs.
+type rows struct{}
+
+// Node implements stage.
+func (rows) Node(name string) (placement.NodeID, bool) {
+	if len(name) != 2 || name[0] != 'n' {
+		return 0, false
+	}
+	return placement.NodeID(name[1] - '0'), true
+}
+
+// Request implements stage.
+func (rows) Request(task *api.TaskInfo) []int64 {
+	return []int64{int64(max(task.InitResreq.MilliCPU, task.Resreq.MilliCPU)) / 1000}
+}
+
+// castOf casts a job of so many pods of each task; change may change each.
+func castOf(t *testing.T, minimums map[string]int32, tasks map[string]int, change func(*corev1.Pod, *api.TaskInfo)) *cast {
+	t.Helper()
+	job := api.NewJobInfo("ns/j")
+	job.PodGroup = &api.PodGroup{PodGroup: scheduling.PodGroup{}}
+	for name, n := range tasks {
+		for _, pod := range pods("j", name, n, resources{"cpu": "2"}) {
+			task := api.NewTaskInfo(pod)
+			change(pod, task)
+			job.AddTaskInfo(task)
+		}
+	}
+	for name, minimum := range minimums {
+		if tasks[name] > 0 {
+			job.TaskMinAvailable[name] = minimum
+		}
+	}
+	return newCast(job, newGang(job, defaultTaskRoles), wishes{}, rows{}, func(*api.TaskInfo) bool { return true })
+}
+
+func TestCastOfAJob(t *testing.T) {
+	unchanged := func(*corev1.Pod, *api.TaskInfo) {}
+	set := func(name string, status api.TaskStatus, node string) func(*corev1.Pod, *api.TaskInfo) {
+		return func(_ *corev1.Pod, task *api.TaskInfo) {
+			if task.Name == name {
+				task.Status, task.NodeName = status, node
+			}
+		}
+	}
+	two := map[string]int{"ps": 2, "worker": 3}
+	servers := placement.Role{Name: "server", Traffic: placement.Server, Request: []int64{2}, Pending: []int{0, 1}, Minimum: 2}
+	workers := placement.Role{Name: "worker", Traffic: placement.Worker, Request: []int64{2}, Pending: []int{0, 1, 2}, Minimum: 1}
+	minimums := map[string]int32{"ps": 2, "worker": 1}
+	for _, test := range []struct {
+		name    string
+		tasks   map[string]int
+		change  func(*corev1.Pod, *api.TaskInfo)
+		pattern placement.Pattern
+		roles   []placement.Role
+		exact   bool
+		claims  []placement.Claim
+	}{
+		{"servers and workers", two, unchanged, placement.ParameterServer, []placement.Role{servers, workers}, true, nil},
+		{"workers only", map[string]int{"worker": 3}, unchanged, placement.Collective, []placement.Role{workers}, true, nil},
+		{"one pod", map[string]int{"worker": 1}, unchanged, placement.Single, []placement.Role{
+			{Name: "worker", Traffic: placement.Worker, Request: []int64{2}, Pending: []int{0}, Minimum: 1},
+		}, true, nil},
+		{"heter workers", map[string]int{"ps": 2, "heter": 1}, unchanged, placement.Heter, []placement.Role{
+			servers, {Name: "heter worker", Traffic: placement.HeterWorker, Stage: 1, Request: []int64{2}, Pending: []int{0}, Minimum: 1},
+		}, true, nil},
+		{"a worker runs", two, set("j-worker-1", api.Running, "n3"), placement.ParameterServer, []placement.Role{servers, {
+			Name: "worker", Traffic: placement.Worker, Request: []int64{2}, Pending: []int{0, 2}, Minimum: 1,
+			Placed: []placement.Placed{{Index: 1, Node: 3}},
+		}}, true, nil},
+		{"a worker waits for pods that are ending", two, set("j-worker-1", api.Pipelined, "n3"), placement.ParameterServer, []placement.Role{servers, {
+			Name: "worker", Traffic: placement.Worker, Request: []int64{2}, Pending: []int{0, 2}, Minimum: 1,
+			Placed: []placement.Placed{{Index: 1, Node: 3}},
+		}}, true, nil},
+		{"a worker runs on a node that is not ready", two, set("j-worker-1", api.Running, "gone"), placement.ParameterServer, []placement.Role{servers, {
+			Name: "worker", Traffic: placement.Worker, Request: []int64{2}, Pending: []int{0, 2}, Minimum: 0,
+		}}, true, nil},
+		{"a worker has succeeded", two, set("j-worker-1", api.Succeeded, "n3"), placement.ParameterServer, []placement.Role{servers, {
+			Name: "worker", Traffic: placement.Worker, Request: []int64{2}, Pending: []int{0, 2}, Minimum: 0,
+		}}, true, nil},
+		{"a server is gated", two, func(_ *corev1.Pod, task *api.TaskInfo) { task.SchGated = task.Name == "j-ps-0" }, placement.ParameterServer,
+			[]placement.Role{{Name: "server", Traffic: placement.Server, Request: []int64{2}, Pending: []int{1}, Minimum: 1}, workers}, true, nil},
+		{"preemption has nominated a server", two, func(pod *corev1.Pod, _ *api.TaskInfo) {
+			if pod.Name == "j-ps-0" {
+				pod.Status.NominatedNodeName = "n4"
+			}
+		}, placement.ParameterServer, []placement.Role{{
+			Name: "server", Traffic: placement.Server, Request: []int64{2}, Pending: []int{1}, Minimum: 2, Placed: []placement.Placed{{Index: 0, Node: 4}},
+		}, workers}, true, []placement.Claim{{Node: 4, Amounts: []int64{2}}}},
+		{"workers of two sizes", two, func(_ *corev1.Pod, task *api.TaskInfo) {
+			if task.Name == "j-worker-2" {
+				task.Resreq.MilliCPU, task.InitResreq.MilliCPU = 5000, 5000
+			}
+		}, placement.ParameterServer, []placement.Role{servers, {
+			Name: "worker", Traffic: placement.Worker, Request: []int64{5}, Pending: []int{0, 1, 2}, Minimum: 1,
+		}}, false, nil},
+		{"servers that take more to start", two, func(_ *corev1.Pod, task *api.TaskInfo) {
+			if task.TaskRole == "ps" {
+				task.InitResreq = task.InitResreq.Clone()
+				task.InitResreq.MilliCPU = 3000
+			}
+		}, placement.ParameterServer, []placement.Role{
+			{Name: "server", Traffic: placement.Server, Request: []int64{3}, Pending: []int{0, 1}, Minimum: 2}, workers,
+		}, false, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := castOf(t, minimums, test.tasks, test.change)
+			require.Equal(t, test.pattern, c.demand.Pattern)
+			require.Equal(t, test.roles, c.demand.Roles)
+			require.Equal(t, test.exact, c.exact)
+			require.Equal(t, test.claims, c.claimed)
+			for r, role := range c.demand.Roles {
+				require.Len(t, c.pending[r], len(role.Pending))
+			}
+		})
+	}
+}
+
+// Pods that bear no index, or one index twice, are numbered by their names.
+func TestIndexesOfPods(t *testing.T) {
+	tasks := func(indexes ...string) []*api.TaskInfo {
+		var all []*api.TaskInfo
+		for i, pod := range pods("j", "worker", len(indexes), nil) {
+			pod.Annotations[taskIndexKey] = indexes[i]
+			all = append(all, api.NewTaskInfo(pod))
+		}
+		return all
+	}
+	require.Equal(t, []int{0, 2, 7}, indexesOf(tasks("0", "2", "7")))
+	require.Equal(t, []int{0, 1, 2}, indexesOf(tasks("", "2", "7")))
+	require.Equal(t, []int{0, 1, 2}, indexesOf(tasks("0", "2", "2")))
+	require.Equal(t, []int{0}, indexesOf(tasks("x")))
+}
+
+// minMember counts pods of any role: workers make up for what the roles' minimums leave of it, and then others.
+func TestMinimumsAreRaisedToMinMember(t *testing.T) {
+	for _, test := range []struct {
+		minMember int
+		want      [2]int
+		exact     bool
+	}{
+		{0, [2]int{2, 1}, true},
+		{3, [2]int{2, 1}, true},
+		{4, [2]int{2, 2}, true},
+		{5, [2]int{2, 3}, true},
+		{6, [2]int{2, 3}, true}, // there are no more
+	} {
+		c := castOf(t, map[string]int32{"ps": 2, "worker": 1}, map[string]int{"ps": 2, "worker": 3}, func(*corev1.Pod, *api.TaskInfo) {})
+		c.raise(test.minMember)
+		require.Equal(t, test.want, [2]int{c.demand.Roles[0].Minimum, c.demand.Roles[1].Minimum}, "minMember %d", test.minMember)
+		require.Equal(t, test.exact, c.exact)
+	}
+	c := castOf(t, map[string]int32{"ps": 1, "worker": 1}, map[string]int{"ps": 2, "worker": 3}, func(*corev1.Pod, *api.TaskInfo) {})
+	c.raise(5)
+	require.Equal(t, [2]int{2, 3}, [2]int{c.demand.Roles[0].Minimum, c.demand.Roles[1].Minimum})
+	require.False(t, c.exact, "a server might have room where a worker has none")
+}
