@@ -82,9 +82,6 @@ func (e *argumentError) Error() string {
 	return fmt.Sprintf("argument %q is ignored: %v", e.key, e.err)
 }
 
-// Unwrap gives what is wrong.
-func (e *argumentError) Unwrap() error { return e.err }
-
 // parseArguments reads the arguments. Each wrong one is named in the error (errors.Join of argumentErrors) and left at
 // its default.
 func parseArguments(raw framework.Arguments) (arguments, error) {

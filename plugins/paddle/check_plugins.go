@@ -62,7 +62,7 @@ func (c *check) tiers(entries []entry, read []conf.Tier) (s stack) {
 				c.mapping(at)
 				p.arguments = argumentsAt(at.node)
 			}
-			if read != nil {
+			if i < len(read) && j < len(read[i].Plugins) { // the two parsers may differ in odd merges
 				p.arguments = read[i].Plugins[j].Arguments
 			}
 			s.plugins = append(s.plugins, p)

@@ -16,22 +16,22 @@ import (
 // metricsSubsystem begins the name of each metric.
 const metricsSubsystem = "volcano_paddle"
 
-// Outcomes of planning a gang.
+// What becomes of planning a gang. The first two end a plan's making, which takes time; the others come later.
 const (
-	outcomePlaced   = "placed"   // every task of the plan got its node
+	outcomePlaced   = "placed"   // a plan was found
 	outcomeNoFit    = "nofit"    // no plan holds the gang
-	outcomeStale    = "stale"    // the cluster had changed, or a predicate refused a node: planned once more
-	outcomeFallback = "fallback" // left to Volcano's scoring
+	outcomeStale    = "stale"    // the cluster had changed, or a node would not do: planned once more
+	outcomeFallback = "fallback" // what was left of the gang was left to Volcano's scoring
 )
 
 var (
 	planSeconds = promauto.NewHistogram(prometheus.HistogramOpts{
 		Subsystem: metricsSubsystem,
 		Name:      "plan_duration_seconds",
-		Help:      "Time to plan one gang.",
+		Help:      "Time to plan one gang, whether or not a plan was found.",
 		Buckets:   prometheus.ExponentialBuckets(1e-4, 2, 16), // to 3.3 s
 	})
-	planCounts = newCounters("plans_total", "Gangs planned, by what became of the plan.", "outcome",
+	planCounts = newCounters("plans_total", "Plans of gangs: found, not found, made anew since they went stale, and given up for Volcano's scoring.", "outcome",
 		outcomePlaced, outcomeNoFit, outcomeStale, outcomeFallback)
 	hintCounts = newCounters("hints_total", "Tasks to which the plan gave a node, by what Volcano's predicates said to it.", "result",
 		hintTaken, hintRefused)
@@ -65,9 +65,11 @@ func newCounters(name, help, label string, values ...string) *prometheus.Counter
 	return counters
 }
 
-// observePlan counts one attempt to plan a gang, and the time that it took.
+// observePlan counts what became of a plan, and the time that it took to make it: 0 where none was made.
 func observePlan(outcome string, d time.Duration) {
-	planSeconds.Observe(d.Seconds())
+	if d > 0 {
+		planSeconds.Observe(d.Seconds())
+	}
 	planCounts.WithLabelValues(outcome).Inc()
 }
 
