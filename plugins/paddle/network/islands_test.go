@@ -168,6 +168,7 @@ func TestSourcesOfIslands(t *testing.T) {
 		{"accelerators of another kind, by their driver", func() *cluster {
 			c := newCluster()
 			c.node("n1", map[string]string{"kunlunxin.com/xpu": "8"}, nil)
+			c.node("n0", map[string]string{gpu: "8"}, nil)
 			devices := gpus(numa, threeAndFive...)
 			for _, device := range devices {
 				delete(device, "type")
@@ -224,6 +225,14 @@ func TestTheMostIslandsThatThereIsRoomFor(t *testing.T) {
 	}
 	c.publish(nvidia, "n1", 1, gpus(numa, values...)...)
 	require.Len(t, freeIslands(t, c.built(t, withGPUs()), "n1"), 64)
+}
+
+func TestMoreGPUsThanThereIsRoomFor(t *testing.T) {
+	c := newCluster()
+	c.node("n1", map[string]string{gpu: "100000"}, map[string]string{productLabel: "NVIDIA-L40S"})
+	n := c.built(t, withGPUs())
+	require.Empty(t, n.Warnings())
+	require.Equal(t, []int{16384, 16383}, freeIslands(t, n, "n1"))
 }
 
 func TestUnhealthyGPUsKeepTheirPlace(t *testing.T) {
