@@ -59,3 +59,23 @@ func TestFallbackKeepsLimits(t *testing.T) {
 		}
 	}
 }
+
+// Without a limit, what is left to ordinary scoring goes near the rest all the same: our rating outweighs Volcano's, which
+// would fill the node that is nearly full.
+//
+//	             r1                       r2
+//	n1   n2   n3   n4   n5   n6       n7           n8
+//	      1 GPU each             1 free of 8  1 free of 8
+func TestFallbackGoesNearTheOthers(t *testing.T) {
+	cordoning(2, "j-worker-0", "j-worker-1")
+	load := running(plainPods("o", "task", 2, resources{"cpu": "60", "memory": "500Gi", "nvidia.com/gpu": "7"}), "n7", "n8")
+	group, workers := ring("j", 3)
+	c := newCluster(t, racked("", withProbe), gpuNode("n1", "r1", 1), gpuNode("n2", "r1", 1), gpuNode("n3", "r1", 1),
+		gpuNode("n4", "r1", 1), gpuNode("n5", "r1", 1), gpuNode("n6", "r1", 1), gpuNode("n7", "r2", 8), gpuNode("n8", "r2", 8),
+		started(podGroup("o", 2, nil)), load, group, workers)
+	counts := planned(t, c.session)
+	require.InDelta(t, 2, counts.refused, 0)
+	require.InDelta(t, 1, counts.fallback, 0)
+	require.Len(t, c.on("j"), 3)
+	require.Subset(t, []string{"n1", "n2", "n3", "n4", "n5", "n6"}, c.on("j"))
+}
