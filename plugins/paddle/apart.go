@@ -19,7 +19,7 @@ import (
 // apartResource begins the names of resources that no node and no pod has: of each, a node has one while a plan is made,
 // and each pod of a role whose pods cannot share a node takes it. So the planner knows what predicates would only say
 // after the first pod was placed.
-const apartResource = "batch.paddlepaddle.org/one-per-node-"
+const apartResource = "one-per-node.paddlepaddle.org/"
 
 const maxApart = 4 // roles of one job with such pods; those beyond are found out by predicates
 

@@ -82,6 +82,17 @@ func countHints(taken bool) {
 	hintCounts.WithLabelValues(result).Inc()
 }
 
+// countCrossing counts what a step of a gang that was placed sends over the borders of each tier.
+func countCrossing(tiers []tierUse, inBytes bool) {
+	add := addPredictedModels
+	if inBytes {
+		add = addPredictedBytes
+	}
+	for _, use := range tiers {
+		add(use.tier, use.crossing)
+	}
+}
+
 // addPredictedBytes adds what one step of a placed job sends over borders of a tier.
 func addPredictedBytes(tier string, bytes float64) {
 	crossingBytes.WithLabelValues(tier).Add(bytes)

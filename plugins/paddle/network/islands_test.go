@@ -79,13 +79,13 @@ func TestSourcesOfIslands(t *testing.T) {
 			c := machine("NVIDIA-L40S")
 			c.nodes["n1"].Annotations[linksAnnotation] = "X NV1; NV2 X"
 			return c
-		}, []int{4, 4}, "nodes whose annotation batch.paddlepaddle.org/gpu-links is wrong and not used: 1 of 1 " +
+		}, []int{4, 4}, "nodes whose annotation topology.paddlepaddle.org/gpu-links is wrong and not used: 1 of 1 " +
 			"(n1: row 2, word 1 is NV2, and not so in row 1)"},
 		{"an annotation of fewer GPUs", func() *cluster {
 			c := machine("NVIDIA-L40S")
 			c.nodes["n1"].Annotations[linksAnnotation] = "X NV1; NV1 X"
 			return c
-		}, []int{4, 4}, "nodes whose annotation batch.paddlepaddle.org/gpu-links is wrong and not used: 1 of 1 (n1: 2 GPUs, the node has 8)"},
+		}, []int{4, 4}, "nodes whose annotation topology.paddlepaddle.org/gpu-links is wrong and not used: 1 of 1 (n1: 2 GPUs, the node has 8)"},
 		{"what is published goes before the annotation", func() *cluster {
 			c := machine("NVIDIA-L40S")
 			c.nodes["n1"].Annotations[linksAnnotation] = "wrong"
