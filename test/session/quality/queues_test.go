@@ -4,6 +4,7 @@ package quality
 
 import (
 	"io"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -19,23 +20,41 @@ func TestQueuesPlaceSomeAndNotAll(t *testing.T) {
 		require.Greater(t, placed, 3)
 		require.Less(t, placed, jobsPerQueue)
 	}
+	require.Zero(t, q.StockPassedOver)
+	require.Empty(t, q.PassedOver)
 }
 
-func TestAYoungerJobIsAheadOnlyInsteadOfAnOlderOne(t *testing.T) {
-	jobs := []cluster.Job{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}}
+func TestAYoungerJobInsteadOfAnOlderOne(t *testing.T) {
 	for _, c := range []struct {
-		name        string
-		stock, ours []bool
-		ahead       []string
+		name                  string
+		stock, ours           []bool
+		instead, stockInstead int
 	}{
-		{"the same", []bool{true, true, false, true}, []bool{true, true, false, true}, nil},
-		{"one more", []bool{true, false, false, true}, []bool{true, false, true, true}, nil},
-		{"one fewer", []bool{true, true, false, true}, []bool{true, true, false, false}, nil},
-		{"another one", []bool{true, true, false, false}, []bool{true, false, false, true}, []string{"cluster 7: d ahead of b"}},
-		{"an older one instead", []bool{true, false, true, false}, []bool{true, true, false, false}, nil},
+		{"the same", []bool{true, true, false, true}, []bool{true, true, false, true}, 0, 0},
+		{"one more", []bool{true, false, false, true}, []bool{true, false, true, true}, 0, 0},
+		{"one fewer", []bool{true, true, false, true}, []bool{true, true, false, false}, 0, 0},
+		{"a younger one", []bool{true, true, false, false}, []bool{true, false, true, true}, 2, 0},
+		{"an older one", []bool{true, false, true, false}, []bool{true, true, false, false}, 0, 1},
 	} {
 		q := Queues{}
-		q.count(7, jobs, c.stock, c.ours)
-		require.Equal(t, c.ahead, q.Ahead, c.name)
+		q.count(c.stock, c.ours)
+		require.Equal(t, c.instead, q.Instead, c.name)
+		require.Equal(t, c.stockInstead, q.StockInstead, c.name)
 	}
+}
+
+// The second job fits beside the first and is not there: it was passed over. The third does not fit beside the first.
+func TestAJobIsPassedOverIfItHadRoomAtItsTurn(t *testing.T) {
+	fleet := cluster.Shape{Nodes: 2, PerRack: 2, RacksPerBlock: 1, Capacity: machine}.Fleet()
+	jobs := []cluster.Job{cluster.Ring("first", 6, ranks(1)), cluster.Ring("second", 10, ranks(1)), cluster.Ring("third", 11, ranks(1))}
+	bound := map[string]string{}
+	for i := range 6 {
+		bound[jobs[0].PodName(cluster.WorkerTask, i)] = fleet[i%2].Name
+	}
+	left := slices.Clone(fleet)
+	occupy(left, &jobs[0], bound)
+	require.Equal(t, cluster.Amounts{CPU: 128 - 36, Memory: 1024 - 192, GPU: 10}, left.Free())
+	require.Equal(t, int64(16), fleet.Free().GPU, "the fleet itself is not touched")
+	require.True(t, hasRoom(left, &jobs[1]))
+	require.False(t, hasRoom(left, &jobs[2]))
 }

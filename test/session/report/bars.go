@@ -97,7 +97,7 @@ func (r *Report) qualityBars() []Bar {
 	if q := r.Queues; q != nil {
 		bars = append(bars,
 			least("queues: gangs placed", float64(q.OursPlaced), float64(q.StockPlaced)),
-			most("queues: jobs ahead of an older one that stock runs", float64(len(q.Ahead)), 0))
+			most("queues: jobs passed over that had room at their turn", float64(len(q.PassedOver)), 0))
 	}
 	return bars
 }

@@ -68,7 +68,7 @@ func TestEachBarCanBeMissed(t *testing.T) {
 		{"more across racks", func(r *Report) { r.QualitySummary.MoreRackBytes = []string{"a"} }, "more bytes across racks"},
 		{"fewer gangs", func(r *Report) { r.QualitySummary.FewerGangs = []string{"a"} }, "fewer gangs"},
 		{"fewer gangs of a queue", func(r *Report) { r.Queues.OursPlaced = 4 }, "queues: gangs placed"},
-		{"ahead", func(r *Report) { r.Queues.Ahead = []string{"a"} }, "jobs ahead"},
+		{"passed over", func(r *Report) { r.Queues.PassedOver = []string{"a"} }, "passed over"},
 		{"few instances", func(r *Report) { r.Optimality.Instances = 49 }, "optimality: instances"},
 		{"far from the best", func(r *Report) { r.Optimality.Above = []string{"a"} }, "more than 2 % above"},
 		{"short churn", func(r *Report) { r.Churn.Paddle.Sessions = 9999 }, "churn: sessions"},

@@ -24,9 +24,9 @@ func (r *Report) ShowParts(out io.Writer) error {
 		showQuality(&text, "busiest", r.QualityBusiest, r.QualityBusiestSummary)
 	}
 	if q := r.Queues; q != nil {
-		fmt.Fprintf(&text, "queues      %d clusters, %d jobs: stock places %d, ours %d; %d ahead of an older one\n",
-			q.Clusters, q.Jobs, q.StockPlaced, q.OursPlaced, len(q.Ahead))
-		list(&text, q.Ahead)
+		fmt.Fprintf(&text, "queues      %d clusters, %d jobs: stock places %d, ours %d; passed over that had room: %d, ours %d; younger ones instead of an older one: %d, ours %d\n",
+			q.Clusters, q.Jobs, q.StockPlaced, q.OursPlaced, q.StockPassedOver, len(q.PassedOver), q.StockInstead, q.Instead)
+		list(&text, q.PassedOver)
 	}
 	if o := r.Optimality; o != nil {
 		fmt.Fprintf(&text, "optimality  %d instances: ours by the best known %.4f in the mean, %.4f at most; %d are more than %.0f %% above\n",
