@@ -144,22 +144,27 @@ func (c *course) solve(p *plan) error {
 func (c *course) attempt(p *plan, t *placement.Topology, future bool) error {
 	mark := t.Begin()
 	defer t.Rollback(mark)
-	c.settleEnding(future)
-	for _, claim := range p.cast.claimed {
-		if _, err := t.Take(claim.Node, claim.Amounts); err != nil {
-			continue // what preemption promised is not free yet: nothing to keep clear
-		}
-	}
-	if err := p.cast.keepApart(t); err != nil {
+	err := c.prepare(p, t, future)
+	if err != nil {
 		return err
 	}
-	var err error
 	p.found, err = c.suited(p)
 	last := future || len(c.ending) == 0
 	if errors.Is(err, placement.ErrNoFit) && last && p.cast.exact && hopeless(t, &p.cast.demand) {
 		return errHopeless
 	}
 	return err
+}
+
+// prepare shows in the tree what only counts for one plan. The caller takes it back.
+func (c *course) prepare(p *plan, t *placement.Topology, future bool) error {
+	c.settleEnding(future)
+	for _, claim := range p.cast.claimed {
+		if _, err := t.Take(claim.Node, claim.Amounts); err != nil {
+			continue // what preemption promised is not free yet: nothing to keep clear
+		}
+	}
+	return p.cast.keepApart(t)
 }
 
 // suited is the best plan on nodes that suit the pods.

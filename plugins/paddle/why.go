@@ -65,6 +65,11 @@ func (c *course) why(p *plan) error {
 	}
 	v, ok := c.explanations.of(p.job.UID, func() (verdict, error) {
 		t := c.network.Topology()
+		mark := t.Begin()
+		defer t.Rollback(mark)
+		if err := c.prepare(p, t, p.future); err != nil {
+			return verdict{}, err
+		}
 		e, err := placement.Explain(t, &p.cast.demand, placement.Options{Objective: c.arguments.objective})
 		if err != nil {
 			return verdict{}, fmt.Errorf("explain why job %s has no room: %w", p.job.UID, err)
