@@ -41,7 +41,7 @@ func (c *cluster) block(gpus map[string]string) (free func()) {
 	}
 }
 
-// failOn lets a pod fail that runs.
+// fail lets a pod fail that runs.
 func (c *cluster) fail(name string) {
 	c.change(name, func(pod *corev1.Pod) { pod.Status.Phase = corev1.PodFailed })
 }
@@ -139,24 +139,22 @@ func TestRestartKeepsItsPlace(t *testing.T) {
 	})
 }
 
-// The gang of 4 starts on two nodes of r1, as n3 is full. When it starts again, n3 holds it whole, and nothing of its ring
-// crosses a border any more: it moves. Where keep-place-percent is so high that this is not clearly better, it stays: no
-// percentage does that for a place that costs nothing, so there the other node holds 3 only.
+// The gang of 4 starts on two nodes of r1, as 2 GPUs of n3 are taken. When it starts again, n3 holds it whole, and nothing
+// of its ring crosses a border any more: it moves. With 3 GPUs n3 is no better than where it ran.
 //
 //	      r1              r2
 //	  n1      n2          n3
 //	2 GPUs  2 GPUs      4 GPUs
 func TestRestartMovesToAPlaceThatIsClearlyBetter(t *testing.T) {
 	for name, test := range map[string]struct {
-		argument string
-		n3       int
-		want     map[string]int
+		n3   int
+		want map[string]int
 	}{
-		"nothing crosses a border": {"", 4, map[string]int{"n3": 4}},
-		"not better":               {"", 3, map[string]int{"n1": 2, "n2": 2}},
+		"nothing crosses a border": {4, map[string]int{"n3": 4}},
+		"not better":               {3, map[string]int{"n1": 2, "n2": 2}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := newCluster(t, labelled(test.argument), gpuNode("n1", "r1", 2), gpuNode("n2", "r1", 2), gpuNode("n3", "r2", test.n3))
+			c := newCluster(t, labelled(""), gpuNode("n1", "r1", 2), gpuNode("n2", "r1", 2), gpuNode("n3", "r2", test.n3))
 			free := c.block(map[string]string{"n3": "2"})
 			group, workers := podGroup("j", 4, map[string]int32{"worker": 4}), pods("j", "worker", 4, onGPU)
 			c.add(group, workers)

@@ -47,7 +47,7 @@ func (m *memory) ended(job *api.JobInfo) {
 		m.succeeded(job.UID)
 		return
 	}
-	if !m.knows(job.UID) && !isPaddleJob(job) {
+	if !isPaddleJob(job) {
 		return
 	}
 	for _, task := range byName(job.TaskStatusIndex[api.Failed]) {

@@ -3,6 +3,7 @@
 package paddle
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -146,6 +147,7 @@ func TestMemoryOfASession(t *testing.T) {
 	}
 	ours, other := pods("a", "worker", 3, nothing), plainPods("b", "x", 1, nothing)
 	a := api.NewJobInfo("ns/a", task(ours[2], "n3", corev1.PodFailed), task(ours[0], "n1", corev1.PodFailed), task(ours[1], "n2", corev1.PodRunning))
+	a.AddTaskInfo(task(pods("a", "worker", 5, nothing)[4], "", corev1.PodFailed)) // deleted before it had a node
 	b := api.NewJobInfo("ns/b", task(other[0], "n1", corev1.PodFailed))
 	m := newMemory()
 	m.open(map[api.JobID]*api.JobInfo{a.UID: a, b.UID: b})
@@ -157,4 +159,46 @@ func TestMemoryOfASession(t *testing.T) {
 	m.open(map[api.JobID]*api.JobInfo{a.UID: a, b.UID: b})
 	have, _ = m.recall("ns/a")
 	require.Empty(t, have.failed)
+}
+
+func TestMemoryOfPodsThatASessionBinds(t *testing.T) {
+	bound := pods("a", "worker", 2, nothing)
+	a, first := api.NewJobInfo("ns/a"), api.NewTaskInfo(bound[0])
+	first.NodeName, first.Status = "n1", api.Binding
+	a.AddTaskInfo(first)
+	a.AddTaskInfo(api.NewTaskInfo(bound[1]))
+	b := api.NewJobInfo("ns/b", api.NewTaskInfo(pods("b", "worker", 1, nothing)[0]))
+	m := newMemory()
+	for i := range 100 {
+		m.placed("ns/a", fmt.Sprintf("a-worker-old-%d", i), "n9")
+	}
+	m.close(map[api.JobID]*api.JobInfo{a.UID: a, b.UID: b}, map[api.JobID]gang{"ns/a": nil, "ns/b": nil, "ns/deleted": nil})
+	have, _ := m.recall("ns/a")
+	require.Equal(t, map[string]string{"a-worker-0": "n1"}, have.nodes)
+	require.False(t, m.knows("ns/b"))
+}
+
+// The order in which jobs are seen decides which one is forgotten first; it must not be that of a map.
+func TestMemorySeesJobsInOrder(t *testing.T) {
+	jobs, gangs := map[api.JobID]*api.JobInfo{}, map[api.JobID]gang{}
+	for i := range 20 {
+		name := fmt.Sprintf("j%02d", i)
+		both := pods(name, "worker", 2, nothing)
+		both[0].Spec.NodeName, both[0].Status.Phase = "n1", corev1.PodFailed
+		binding := api.NewTaskInfo(both[1])
+		binding.NodeName, binding.Status = "n2", api.Binding
+		job := api.NewJobInfo(api.JobID("ns/"+name), api.NewTaskInfo(both[0]), binding)
+		jobs[job.UID], gangs[job.UID] = job, nil
+	}
+	for name, see := range map[string]func(*memory){
+		"open":  func(m *memory) { m.open(jobs) },
+		"close": func(m *memory) { m.close(jobs, gangs) },
+	} {
+		m := newMemory()
+		see(m)
+		for i := range 19 {
+			earlier, later := m.pasts[api.JobID(fmt.Sprintf("ns/j%02d", i))], m.pasts[api.JobID(fmt.Sprintf("ns/j%02d", i+1))]
+			require.Less(t, earlier.seen, later.seen, name)
+		}
+	}
 }

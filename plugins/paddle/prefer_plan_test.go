@@ -99,7 +99,7 @@ func TestNodesThatFailedComeLast(t *testing.T) {
 		"the node that is not eligible": {workers: 2, minimum: 1, failed: []placement.NodeID{0}, eligible: []placement.NodeID{3}, want: map[string]int{"r1n1": 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			topology := racksOf(t, []int64{4, 2}, []int64{2, 1})
+			topology := gpuRacks(t, []int64{4, 2}, []int64{2, 1})
 			d := workers(test.workers, test.minimum)
 			if test.eligible != nil {
 				d.Roles[0].Eligible = placement.NewNodeSet(topology)
