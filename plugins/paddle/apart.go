@@ -52,11 +52,20 @@ func repels(pod, other *corev1.Pod) bool {
 	return false
 }
 
+// apartName is the resource of one set of roles; what follows the last slash is read by people.
+func apartName(number int) string {
+	name := apartResource + "node-of-its-own"
+	if number > 0 {
+		name += "-" + strconv.Itoa(number+1)
+	}
+	return name
+}
+
 // apartNames are the resources for so many roles.
 func apartNames(roles int) []string {
 	var names []string
 	for i := range min(roles, maxApart) {
-		names = append(names, apartResource+strconv.Itoa(i))
+		names = append(names, apartName(i))
 	}
 	return names
 }
@@ -65,7 +74,7 @@ func apartNames(roles int) []string {
 // back. Nodes that hold such a pod already have none left.
 func (c *cast) keepApart(t *placement.Topology) error {
 	for number, roles := range c.apart() {
-		column := columnOf(t, apartResource+strconv.Itoa(number))
+		column := columnOf(t, apartName(number))
 		if column < 0 {
 			return nil
 		}
