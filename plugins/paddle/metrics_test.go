@@ -23,10 +23,12 @@ func scrape(t *testing.T) map[string]float64 {
 	require.Equal(t, http.StatusOK, recorder.Code, recorder.Body.String())
 	values := map[string]float64{}
 	for line := range strings.Lines(recorder.Body.String()) {
-		name, value, ok := strings.Cut(strings.TrimSpace(line), " ")
-		if !ok || !strings.HasPrefix(name, metricsSubsystem) {
+		line = strings.TrimSpace(line)
+		at := strings.LastIndex(line, " ") // a label's value may have spaces
+		if at < 0 || !strings.HasPrefix(line, metricsSubsystem) {
 			continue
 		}
+		name, value := line[:at], line[at+1:]
 		number, err := strconv.ParseFloat(value, 64)
 		require.NoError(t, err, line)
 		values[name] = number
