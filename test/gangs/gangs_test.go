@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gangs_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+)
+
+// sideBySide is how many requests are made at a time.
+const sideBySide = 16
+
+// Three jobs are too wide for a rack, which they may not leave: their pods wait from the beginning to the end.
+func TestGangsAreBoundWhole(t *testing.T) {
+	kinds := mix(t)
+	all := mixed(kinds)
+	require.Len(t, all, jobs)
+	p := startPlane(t)
+	r := newRecorder()
+	r.follow(t, p)
+
+	began := time.Now()
+	p.submit(t, all)
+	r.await(t, p, "each gang to be bound or to say why it waits", func() error { return r.settled(all) })
+	full := time.Now()
+	s := r.summary(t, p, all)
+	require.NotEmpty(t, s.waiting, "there is room for all of them")
+
+	for !r.releaseWhole(t, p, all) {
+	}
+	s.fill, s.rest = full.Sub(began), time.Since(full)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s.finish(r, all)
+	s.metrics = p.metrics(t)
+	t.Log("\n" + s.table(kinds))
+	s.judge(t, p)
+}
+
+// submit makes the jobs as fast as the API server takes them.
+func (p *plane) submit(t *testing.T, all []job) {
+	t.Helper()
+	group, ctx := errgroup.WithContext(t.Context())
+	group.SetLimit(sideBySide)
+	for _, j := range all {
+		group.Go(func() (err error) {
+			if j.paddle != nil {
+				_, err = p.paddle.BatchV1().PaddleJobs(namespace).Create(ctx, j.paddle, metav1.CreateOptions{})
+			} else {
+				_, err = p.volcano.BatchV1alpha1().Jobs(namespace).Create(ctx, j.raw, metav1.CreateOptions{})
+			}
+			if err != nil {
+				return fmt.Errorf("submit a job %s: %w", j.kind.name, err)
+			}
+			return nil
+		})
+	}
+	require.NoError(t, group.Wait())
+}
+
+// settled says which gangs are neither bound nor say why they wait. Reasons of gangs on their way do not count.
+func (r *recorder) settled(all []job) error {
+	byJob := r.byJob()
+	var errs []error
+	for _, j := range all {
+		g := byJob[j.name]
+		switch {
+		case g == nil:
+			errs = append(errs, fmt.Errorf("job %s of kind %s has no PodGroup", j.name, j.kind.name))
+		case g.isWhole():
+		case len(g.bindings) > 0:
+			errs = append(errs, fmt.Errorf("%s of kind %s is partly bound: %d of %d", g, j.kind.name, len(g.bindings), g.members))
+		case !j.kind.others && !g.saysWhy():
+			errs = append(errs, fmt.Errorf("%s of kind %s waits and does not say why: its condition is %v %q", g, j.kind.name, g.placed, g.why))
+		}
+	}
+	return few(errs)
+}
+
+// saysWhy tells whether the condition gives a reason to wait, and words. The reasons left out are those of gangs whose turn
+// has not come yet.
+func (g *gang) saysWhy() bool {
+	return !g.placed && g.why[1] != "" &&
+		!slices.Contains([]string{"", "WaitingToBeEnqueued", "WaitingForPods", "NotEnoughPods", "PlanStale", "EndingPods"}, g.why[0])
+}
+
+func (r *recorder) byJob() map[string]*gang {
+	byJob := map[string]*gang{}
+	for _, g := range r.list() {
+		byJob[g.job] = g
+	}
+	return byJob
+}
+
+// releaseWhole waits until a gang is whole whose workers still run for ever, lets them end, and tells whether all gangs
+// that can be were whole and are released. Servers are stopped by the job's end.
+func (r *recorder) releaseWhole(t *testing.T, p *plane, all []job) bool {
+	t.Helper()
+	var names []string
+	done := false
+	r.await(t, p, "each gang to be bound", func() error {
+		var errs []error
+		byJob := r.byJob()
+		for _, j := range all {
+			g := byJob[j.name]
+			switch {
+			case j.kind.tooWide && g.why[0] != "TopologyLimit":
+				errs = append(errs, fmt.Errorf("%s of kind %s does not say what limits it: %q", g, j.kind.name, g.why))
+			case !j.kind.tooWide && !g.isWhole():
+				errs = append(errs, fmt.Errorf("%s of kind %s has %d of %d pods bound; %q", g, j.kind.name, len(g.bindings), g.members, g.why))
+			}
+		}
+		for _, pod := range r.pods {
+			if isWorker(pod.task) && pod.node != "" && !pod.released && r.gangs[pod.gang].isWhole() {
+				pod.released = true
+				names = append(names, pod.name)
+			}
+		}
+		done = len(errs) == 0 && len(names) == 0
+		if done || len(names) > 0 {
+			return nil
+		}
+		return few(errs)
+	})
+	group, ctx := errgroup.WithContext(t.Context())
+	group.SetLimit(sideBySide)
+	for _, name := range names {
+		group.Go(func() error {
+			patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"1s"}}}`, sandbox.AnnotationRunFor)
+			_, err := p.kube.CoreV1().Pods(namespace).Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{})
+			return err
+		})
+	}
+	require.NoError(t, group.Wait())
+	return done
+}
+
+// isWorker tells whether the end of a task's pods ends the job.
+func isWorker(task string) bool { return task == "worker" || task == "trainer" || task == "main" }
+
+func (g *gang) isWhole() bool {
+	_, whole := g.whole()
+	return whole
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gangs_test
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+)
+
+// conditionPlaced is the plugin's own condition on the PodGroups of Paddle jobs.
+const conditionPlaced = "PaddlePlaced"
+
+// recorder keeps what the API server tells of pods and PodGroups. It is safe for concurrent use.
+type recorder struct {
+	mu    sync.Mutex
+	gangs map[string]*gang // by the PodGroup's name
+	pods  map[types.UID]*podSeen
+	said  map[string]string // the session in which the scheduler last refused a gang
+	uses  []use
+	// faults are what is wrong on sight.
+	faults []string
+	events int
+	// changed holds one token after anything has changed.
+	changed chan struct{}
+}
+
+// podSeen is what was last told of a pod.
+type podSeen struct {
+	name, gang, task, node string
+	refused                string
+	ended, released        bool
+}
+
+func newRecorder() *recorder {
+	return &recorder{
+		gangs: map[string]*gang{}, pods: map[types.UID]*podSeen{}, said: map[string]string{}, changed: make(chan struct{}, 1),
+	}
+}
+
+// take takes in an event at the time of its arrival.
+func (r *recorder) take(event watch.Event, arrived time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.events++
+	switch object := event.Object.(type) {
+	case *corev1.Pod:
+		r.takePod(object, event.Type == watch.Deleted, arrived)
+	case *vcscheduling.PodGroup:
+		r.takeGroup(object)
+	default:
+		r.faults = append(r.faults, fmt.Sprintf("the watch ended: %v", event.Object))
+	}
+	select {
+	case r.changed <- struct{}{}:
+	default:
+	}
+}
+
+// gang is that of a PodGroup. Pods and PodGroups come by two watches, so either may come first.
+func (r *recorder) gang(name string) *gang {
+	if r.gangs[name] == nil {
+		r.gangs[name] = &gang{name: name, pods: map[string]int{}}
+	}
+	return r.gangs[name]
+}
+
+func (r *recorder) takePod(pod *corev1.Pod, deleted bool, arrived time.Time) {
+	name := pod.Annotations[vcscheduling.KubeGroupNameAnnotationKey]
+	if name == "" {
+		r.faults = append(r.faults, "pod "+pod.Name+" is of no gang")
+		return
+	}
+	g, seen, version := r.gang(name), r.pods[pod.UID], versionOf(pod)
+	if seen == nil {
+		seen = &podSeen{name: pod.Name, gang: name, task: pod.Labels[vcbatch.TaskSpecKey]}
+		r.pods[pod.UID] = seen
+		g.pods[seen.task]++
+		if n := pod.Annotations[vcbatch.JobRetryCountKey]; n != "" && n != "0" {
+			r.faults = append(r.faults, fmt.Sprintf("pod %s was made by restart %s of its job", pod.Name, n))
+		}
+	}
+	scheduled := conditionOf(pod)
+	switch {
+	case pod.Spec.NodeName == "":
+		if pod.Status.NominatedNodeName != "" {
+			r.faults = append(r.faults, fmt.Sprintf("pod %s waits and has nominatedNodeName %s", pod.Name, pod.Status.NominatedNodeName))
+		}
+		if scheduled.Status == corev1.ConditionFalse && scheduled.Message != seen.refused {
+			seen.refused = scheduled.Message
+			g.refusals = append(g.refusals, refusal{pod: pod.Name, task: seen.task, words: scheduled.Message, version: version})
+		}
+	case seen.node == "":
+		seen.node = pod.Spec.NodeName
+		g.bindings = append(g.bindings, binding{
+			pod: pod.Name, task: seen.task, node: seen.node, index: indexOf(pod), takes: requestOf(pod),
+			version: version, arrived: arrived, stamp: scheduled.LastTransitionTime.Time,
+		})
+		r.uses = append(r.uses, use{version: version, gang: name, node: seen.node, takes: requestOf(pod)})
+	}
+	over := deleted || pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
+	if over && seen.node != "" && !seen.ended {
+		r.uses = append(r.uses, use{version: version, gang: name, node: seen.node, takes: requestOf(pod), ends: true})
+	}
+	seen.ended = seen.ended || over
+}
+
+func (r *recorder) takeGroup(group *vcscheduling.PodGroup) {
+	g := r.gang(group.Name)
+	if owner := metav1.GetControllerOf(group); owner != nil {
+		g.job = owner.Name
+	}
+	g.members = int(group.Spec.MinMember)
+	g.tasks = map[string]int{}
+	for task, n := range group.Spec.MinTaskMember {
+		g.tasks[task] = int(n)
+	}
+	for i := range group.Status.Conditions {
+		switch c := &group.Status.Conditions[i]; {
+		case c.Type == vcscheduling.PodGroupUnschedulableType && c.Status == corev1.ConditionTrue && c.TransitionID != r.said[group.Name]:
+			r.said[group.Name] = c.TransitionID
+			g.refusals = append(g.refusals, refusal{words: c.Message, version: versionOf(group)})
+		case c.Type == conditionPlaced:
+			g.placed, g.why = c.Status == corev1.ConditionTrue, [2]string{c.Reason, c.Message}
+		}
+	}
+}
+
+// list is all gangs, by name.
+func (r *recorder) list() []*gang {
+	var gangs []*gang
+	for _, g := range r.gangs {
+		gangs = append(gangs, g)
+	}
+	slices.SortFunc(gangs, func(a, b *gang) int { return cmp.Compare(a.name, b.name) })
+	return gangs
+}
+
+// bindings are all of them, in order.
+func (r *recorder) bindings() []binding {
+	var all []binding
+	for _, g := range r.list() {
+		all = append(all, g.bindings...)
+	}
+	slices.SortFunc(all, func(a, b binding) int { return cmp.Compare(a.version, b.version) })
+	return all
+}
+
+func conditionOf(pod *corev1.Pod) corev1.PodCondition {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.PodScheduled {
+			return c
+		}
+	}
+	return corev1.PodCondition{}
+}
+
+// indexOf is a pod's number in its task.
+func indexOf(pod *corev1.Pod) int {
+	index, err := strconv.Atoi(pod.Annotations[vcbatch.TaskIndex])
+	if err != nil {
+		panic(fmt.Sprintf("pod %s has no index: %v", pod.Name, err))
+	}
+	return index
+}
+
+// versionOf is an object's place in the order of all that happened: the API server has one etcd, which gives a number to
+// each write.
+func versionOf(object metav1.Object) uint64 {
+	version, err := strconv.ParseUint(object.GetResourceVersion(), 10, 64)
+	if err != nil {
+		panic(fmt.Sprintf("resource version %q is no number of etcd's", object.GetResourceVersion()))
+	}
+	return version
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gangs_test
+
+import (
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// drawn is a gang of one server and two workers, of which s and w are bound where they stand: a letter is a second and
+// a version.
+func drawn(name, bindings string) *gang {
+	return drawnOf(name, bindings, map[string]int{"s": 1, "w": 2})
+}
+
+func drawnOf(name, bindings string, tasks map[string]int) *gang {
+	g := &gang{name: name + "-1", job: name, tasks: tasks, pods: map[string]int{}}
+	for task, n := range tasks {
+		g.members += n
+		g.pods[task] = n
+	}
+	begin, indexes := time.Unix(1700000000, 0), map[string]int{}
+	for second, letter := range bindings {
+		if letter != ' ' {
+			at := begin.Add(time.Duration(second) * time.Second)
+			g.bindings = append(g.bindings, binding{
+				pod: name + "-" + strconv.Itoa(second), task: string(letter), index: indexes[string(letter)], version: uint64(100 + second), arrived: at, stamp: at,
+			})
+			indexes[string(letter)]++
+		}
+	}
+	return g
+}
+
+func TestPartFaults(t *testing.T) {
+	const told = "a (PodGroup a-1) was partly bound for 8.0 s (8 s by the API server's stamps; 3 pods; longest silence 7.0 s): "
+	for name, tc := range map[string]struct {
+		gangs         []*gang
+		change        func(a *gang)
+		faults, notes []string
+	}{
+		"at once":           {gangs: []*gang{drawn("a", "sww")}},
+		"not begun":         {gangs: []*gang{drawn("a", "")}},
+		"just not too long": {gangs: []*gang{drawn("a", "sw   w"), drawn("b", "  sww")}},
+		"left":              {gangs: []*gang{drawn("a", "sw")}, faults: []string{"a (PodGroup a-1) is left partly bound: 2 pods are, of 3"}},
+		"without a server":  {gangs: []*gang{drawn("a", "www")}, faults: []string{"a (PodGroup a-1) is left partly bound: 3 pods are, of 3"}},
+		"nobody else is bound": {
+			gangs: []*gang{drawn("a", "sw      w"), drawn("b", "")},
+			notes: []string{told + "nobody overtook it, so the API server was slow"},
+		},
+		"side by side": {
+			gangs: []*gang{drawn("a", "sw      w"), drawn("b", "     s ww")},
+			notes: []string{told + "nobody overtook it, so the API server was slow"},
+		},
+		"those that began later are whole later": {
+			gangs: []*gang{drawn("a", "sw      w"), drawn("b", "      sw w")},
+			notes: []string{told + "nobody overtook it, so the API server was slow"},
+		},
+		"overtaken": {
+			gangs:  []*gang{drawn("a", "sw      w"), drawn("b", "      s"), drawnOf("c", "      w", map[string]int{"w": 1})},
+			faults: []string{"b (PodGroup b-1) is left partly bound: 1 pods are, of 3", told + "c (PodGroup c-1) began later by more than the bound and was whole earlier"},
+		},
+		"the watch was late": {
+			gangs:  []*gang{drawn("a", "sw      w"), drawnOf("c", "      w", map[string]int{"w": 1})},
+			change: func(a *gang) { a.bindings[2].stamp = a.bindings[0].stamp },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if tc.change != nil {
+				tc.change(tc.gangs[0])
+			}
+			faults, notes := partFaults(tc.gangs)
+			require.ElementsMatch(t, tc.faults, faults)
+			require.ElementsMatch(t, tc.notes, notes)
+		})
+	}
+}
+
+func TestAbandoned(t *testing.T) {
+	const words = "0/500 nodes are available"
+	said := func(version uint64, pod, task string) refusal {
+		return refusal{pod: pod, task: task, words: words, version: version}
+	}
+	for name, tc := range map[string]struct {
+		refusals []refusal
+		elastic  int // workers beyond the minimum
+		faults   []string
+	}{
+		"before and after":                   {refusals: []refusal{said(99, "", ""), said(99, "a-9", "w"), said(103, "", ""), said(103, "a-9", "w")}},
+		"the gang":                           {refusals: []refusal{said(101, "", "")}, faults: []string{"a (PodGroup a-1) was partly bound when the scheduler said of it: " + words}},
+		"a pod":                              {refusals: []refusal{said(101, "a-2", "w")}, faults: []string{"a (PodGroup a-1) was partly bound when the scheduler said of a-2: " + words}},
+		"a pod beyond the minimum":           {elastic: 1, refusals: []refusal{said(101, "a-3", "w"), said(102, "a-3", "w")}},
+		"more pods than may be done without": {elastic: 1, refusals: []refusal{said(101, "a-3", "w"), said(101, "a-2", "w")}, faults: []string{"a (PodGroup a-1) was partly bound when the scheduler said of a-2: " + words}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := drawn("a", "sww")
+			g.pods["w"] += tc.elastic
+			g.refusals = tc.refusals
+			faults, notes := partFaults([]*gang{g})
+			require.Equal(t, tc.faults, faults)
+			require.Empty(t, notes)
+		})
+	}
+}
+
+func TestGangFigures(t *testing.T) {
+	g, other := drawn("a", " s  w w w"), drawn("b", "s ww")
+	n, whole := g.whole()
+	require.True(t, whole)
+	require.Equal(t, 3, n, "the minimum, without what came after it")
+	arrived, stamped := g.took()
+	require.Equal(t, 5*time.Second, arrived)
+	require.Equal(t, 5*time.Second, stamped)
+	require.Equal(t, 3*time.Second, g.silence())
+	all := []binding{other.bindings[0], g.bindings[0], other.bindings[1], other.bindings[2], g.bindings[1], g.bindings[2], g.bindings[3]}
+	require.Equal(t, 2, g.between(all))
+	g.bindings[1].index, g.bindings[3].index = 2, 0
+	require.Equal(t, []binding{g.bindings[0], g.bindings[2], g.bindings[3]}, g.first(), "the minimum is worker 0 and 1")
+}
