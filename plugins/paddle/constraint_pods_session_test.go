@@ -3,10 +3,12 @@
 package paddle
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Workers refuse each other's node, or take the same port of it: one on each, in the one rack that has four nodes.
@@ -122,4 +124,41 @@ func TestJobsThatKeepOutOfEachOthersRack(t *testing.T) {
 	require.Equal(t, planning{placed: 2, taken: 4}, planned(t, c.session))
 	require.Equal(t, map[string]int{"n1": 2}, c.count("a"))
 	require.Equal(t, map[string]int{"n3": 2}, c.count("b"))
+}
+
+// What the planner does not know of is found out by predicates: one worker for each rack. A plan is made once more, and
+// then ordinary scoring has its way; the gang starts at once.
+//
+//	   r1              r2              r3              r4
+//	n1      n2      n3      n4      n5      n6      n7      n8
+//	             4 GPUs each
+func TestWorkersOfDifferentRacks(t *testing.T) {
+	for name, restrict := range map[string]func([]*corev1.Pod){
+		"anti-affinity": func(pods []*corev1.Pod) { apartFrom(pods, "j", "worker", "rack") },
+		"spread": func(pods []*corev1.Pod) {
+			each(pods, func(pod *corev1.Pod) {
+				pod.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{
+					MaxSkew: 1, TopologyKey: "rack", WhenUnsatisfiable: corev1.DoNotSchedule,
+					LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{jobNameLabel: "j"}},
+				}}
+			})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			group, workers := ring("j", 4)
+			restrict(workers)
+			c := newCluster(t, labelled(""), group, workers)
+			for i := range 8 {
+				c.add(gpuNode(fmt.Sprintf("n%d", i+1), fmt.Sprintf("r%d", i/2+1), 4))
+			}
+			counts := planned(t, c.session)
+			racks := map[string]bool{}
+			for _, node := range c.on("j") {
+				racks[fmt.Sprintf("r%d", (node[1]-'1')/2+1)] = true
+			}
+			require.Len(t, racks, 4)
+			require.LessOrEqual(t, counts.placed, 2.0)
+			require.LessOrEqual(t, counts.refused, 2.0)
+		})
+	}
 }
