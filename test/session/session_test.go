@@ -15,7 +15,7 @@ import (
 
 func TestRunMeasuresJudgesAndWrites(t *testing.T) {
 	s := Default()
-	s.Folder, s.Only, s.Queues, s.Sessions = t.TempDir(), []string{"churn", "queues"}, 1, 50
+	s.Folder, s.Only, s.Sessions = t.TempDir(), []string{"churn"}, 50
 	var out strings.Builder
 	require.NoError(t, Run(s, &out, io.Discard))
 	require.Contains(t, out.String(), "MISSED  churn: sessions")
@@ -26,7 +26,7 @@ func TestRunMeasuresJudgesAndWrites(t *testing.T) {
 	require.NoError(t, json.Unmarshal(text, &file))
 	require.Contains(t, file, "churn")
 	require.NotContains(t, file, "speed")
-	require.Contains(t, file["seconds"], "queues")
+	require.Contains(t, file["seconds"], "churn")
 	require.NotEmpty(t, file["bars"])
 }
 

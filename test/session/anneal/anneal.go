@@ -33,10 +33,13 @@ var ErrNoStart = errors.New("annealing found no placement to start from")
 
 // Temperatures at the end, and at the beginning of each start by turns, in cost: moving a pod to another block costs up
 // to 30, and no change less than a few hundredths. What is hot forgets where it started; every other start is cooler, and
-// in one random block if that has room, since whether a block suits the job shows only once all of it is there.
+// in one random block or rack that has room, since whether a domain suits the job shows only once all of it is there.
 const cold = 0.02
 
 var hot = [...]float64{8, 4, 30, 2}
+
+// gathering is the share of it at the start.
+const gathering = 1.0
 
 // Search anneals a job on a fleet.
 func Search(fleet cluster.Fleet, job *cluster.Job, o Options) (*Result, error) {
@@ -70,11 +73,19 @@ func Rate(fleet cluster.Fleet, job *cluster.Job) (float64, error) {
 	return steps / time.Since(start).Seconds(), nil
 }
 
-// start is a random placement, for every other start within a random block.
+// start is a random placement: by turns anywhere, in a block, anywhere, in a rack.
 func (p *problem) start(start int, rng *rand.Rand) (*state, bool) {
-	if start%2 == 1 {
-		block := p.blocks[rng.IntN(len(p.blocks))]
-		if s, ok := p.random(rng, block[0], block[1]); ok {
+	var domains [][2]int
+	switch start % len(hot) {
+	case 1:
+		domains = p.blocks
+	case 3:
+		for _, rack := range p.racks {
+			domains = append(domains, [2]int{rack[0], rack[len(rack)-1] + 1})
+		}
+	}
+	for _, i := range rng.Perm(len(domains)) {
+		if s, ok := p.random(rng, domains[i][0], domains[i][1]); ok {
 			return s, true
 		}
 	}
@@ -143,21 +154,20 @@ func (w *walk) gather() {
 }
 
 func (w *walk) run(steps int) *Result {
-	energy, least := w.energy(), w.cost()
+	least := w.cost()
 	kept := w.copyOfPods()
 	for step := range steps {
 		temperature := w.hot * math.Pow(cold/w.hot, float64(step)/float64(steps))
+		// What gathers ranks must not outweigh the cost in the end.
+		share := gathering * temperature / w.hot
+		before := w.energy(share)
 		undo := w.move()
 		if undo == nil {
 			continue
 		}
-		now := w.energy()
-		if now > energy && w.Float64() >= math.Exp((energy-now)/temperature) {
+		if now := w.energy(share); now > before && w.Float64() >= math.Exp((before-now)/temperature) {
 			undo()
-			continue
-		}
-		energy = now
-		if cost := w.cost(); cost < least-1e-9 {
+		} else if cost := w.cost(); cost < least-1e-9 {
 			least, kept = cost, w.copyOfPods()
 		}
 	}

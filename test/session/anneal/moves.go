@@ -2,7 +2,10 @@
 
 package anneal
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // move changes the state at random and returns how to undo it, or nil if what it tried has no room.
 func (w *walk) move() (undo func()) {
@@ -127,16 +130,15 @@ func (w *walk) relocate() (undo func()) {
 	if from == to {
 		return nil
 	}
-	rack := w.p.racks[to]
-	first := w.IntN(len(rack))
+	rack := w.order(w.p.racks[to])
 	var undone []func()
 	for role := range w.pods {
 		for pod := range w.pods[role] {
 			if w.p.up[w.pods[role][pod]][1] != from {
 				continue
 			}
-			for i := range rack {
-				if undo := w.shift(role, pod, rack[(first+i)%len(rack)]); undo != nil {
+			for _, node := range rack {
+				if undo := w.shift(role, pod, node); undo != nil {
 					undone = append(undone, undo)
 					break
 				}
@@ -144,6 +146,18 @@ func (w *walk) relocate() (undo func()) {
 		}
 	}
 	return all(undone)
+}
+
+// order is the nodes of a rack from some node on, or those with the most left first.
+func (w *walk) order(rack []int) []int {
+	first := w.IntN(len(rack))
+	ordered := append(append(make([]int, 0, len(rack)), rack[first:]...), rack[:first]...)
+	if w.IntN(2) == 0 {
+		slices.SortStableFunc(ordered, func(a, b int) int {
+			return cmp.Or(cmp.Compare(w.left[b].GPU, w.left[a].GPU), cmp.Compare(w.left[b].CPU, w.left[a].CPU))
+		})
+	}
+	return ordered
 }
 
 // all undoes everything, last first; nil if there is nothing.

@@ -141,13 +141,13 @@ func (s *state) cost() float64 {
 	return sum
 }
 
-// energy is what annealing lowers: the cost, and for a ring a little more that falls as ranks gather. The cost alone does
-// not change before a domain is empty.
-func (s *state) energy() float64 {
+// energy is what annealing lowers: the cost, and for a ring a share of something that falls as ranks gather. The cost
+// alone does not change before a domain is empty.
+func (s *state) energy(share float64) float64 {
 	energy := s.cost()
 	if s.p.ring {
 		for tier := range tiers {
-			energy -= s.p.price[tier] * s.near[tier] / float64(s.p.total[0])
+			energy -= share * s.p.price[tier] * s.near[tier] / float64(s.p.total[0])
 		}
 	}
 	return energy

@@ -40,8 +40,9 @@ type Near struct {
 	Anneal  float64 `json:"anneal"`
 	// Ratio of ours by the best of the others.
 	Ratio float64 `json:"ratio"`
-	// AnnealSteps were tried in all.
-	AnnealSteps int `json:"anneal_steps"`
+	// AnnealSteps were tried in all, which took AnnealTook seconds.
+	AnnealSteps int     `json:"anneal_steps"`
+	AnnealTook  float64 `json:"anneal_took_s"`
 }
 
 // Nearness is all instances.
@@ -145,8 +146,9 @@ func (s Search) search(in *Instance, n *Near) error {
 	rate, err := anneal.Rate(in.Fleet, &in.Job)
 	if err == nil {
 		options := anneal.Options{Seed: in.Seed, Starts: s.Starts, Steps: int(rate*s.Anneal.Seconds())/max(1, s.Starts) + 1}
+		start := time.Now()
 		if n.Anneal, err = annealed(t, in, options); err == nil {
-			n.AnnealSteps = options.Steps * options.Starts
+			n.AnnealSteps, n.AnnealTook = options.Steps*options.Starts, time.Since(start).Seconds()
 			best = min(best, n.Anneal)
 		}
 	}
