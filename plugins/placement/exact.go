@@ -16,9 +16,8 @@ const maxStates = 1 << 12
 // given state (so many of each kind) below a domain is the best split of it over the domain's children, whatever is done
 // elsewhere: each node's table is worked out directly, and tables of siblings are merged one after the other. For nodes n
 // and states s that is O(n s^2 / 2^kinds). The result is optimal for these nodes in bytes, then busiest uplink, then
-// penalty; harm is a sum too, but ties in the busiest uplink are settled below, so it is only nearly least. Where the
-// busiest uplink goes first, a first pass finds how busy it must be, a second one the fewest bytes below that. Where there
-// are penalties, a last pass makes them least, however busy other uplinks are than the busiest.
+// penalty, then harm. Where the busiest uplink goes first, a first pass finds how busy it must be, a second one the fewest
+// bytes below that. A last pass makes penalty and harm least, however busy other uplinks are than the busiest.
 type exact struct {
 	p       *problem
 	states  int
@@ -95,7 +94,7 @@ func (x *exact) solve(nodes []NodeID) (counts []int32, ok bool) {
 		x.byBusy, x.limit = false, root.values[all].busy
 		root = x.below(x.p.t.Root(), len(x.p.t.tiers), nodes)
 	}
-	if root.values[all].penalty > 0 {
+	if root.values[all].busy > 0 {
 		x.limit, x.anyBusy = root.values[all].busy, true
 		root = x.below(x.p.t.Root(), len(x.p.t.tiers), nodes)
 	}

@@ -153,3 +153,27 @@ func TestParallelGroupsInRacks(t *testing.T) {
 		}
 	}
 }
+
+// Servers and the first workers run in rack a, which is full; the last two workers go to another rack at the same cost and
+// with the same busiest uplink (that of n1), together or apart: one node less is broken if they are together.
+//
+//	          a                b
+//	 n0       n1       n2      n3
+//	2 ps   2 worker   8 GPUs  8 GPUs      free GPUs of a: 0; each worker takes 4
+func TestEquallyBusyPlansBreakFewestNodes(t *testing.T) {
+	topology, err := placement.NewTopology(placement.TopologySpec{
+		Resources: []string{"gpu"}, Accelerators: []string{"gpu"}, Tiers: placement.DefaultTiers("rack"),
+		Nodes: []placement.NodeSpec{
+			{Name: "n0", Domains: []string{"a"}, Free: []int64{0}}, {Name: "n1", Domains: []string{"a"}, Free: []int64{0}},
+			{Name: "n2", Domains: []string{"b"}, Free: []int64{8}}, {Name: "n3", Domains: []string{"b"}, Free: []int64{8}},
+		},
+	})
+	require.NoError(t, err)
+	plan, err := placement.Solve(topology, &placement.Demand{Pattern: placement.ParameterServer, Roles: []placement.Role{
+		{Name: "server", Traffic: placement.Server, Request: []int64{0}, Placed: []placement.Placed{{0, 0}, {1, 0}}},
+		{Name: "worker", Traffic: placement.Worker, Request: []int64{4}, Placed: []placement.Placed{{0, 1}, {1, 1}}, Pending: []int{2, 3}},
+	}}, placement.Options{})
+	require.NoError(t, err)
+	require.Len(t, plan.Assignments, 2)
+	require.Equal(t, plan.Assignments[0].Node, plan.Assignments[1].Node)
+}
