@@ -56,6 +56,7 @@ func TestEverySetupBindsAGangWhereItHasRoom(t *testing.T) {
 			require.NoError(t, err)
 			require.Positive(t, took.Allocate)
 			require.Positive(t, took.AllocateCPU)
+			require.Greater(t, took.CPU, took.AllocateCPU)
 			require.Greater(t, took.Whole(), took.Allocate)
 
 			free := map[string]Amounts{}

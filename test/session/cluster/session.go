@@ -14,8 +14,8 @@ type Took struct {
 	Open, Close time.Duration
 	// Allocate is the action's Execute alone; Others are the other actions.
 	Allocate, Others time.Duration
-	// AllocateCPU is what the whole process used of all processors meanwhile.
-	AllocateCPU time.Duration
+	// AllocateCPU is what the whole process used of all processors meanwhile, CPU what it used during all of the session.
+	AllocateCPU, CPU time.Duration
 }
 
 // Whole is the whole session.
@@ -26,6 +26,7 @@ func (s *Scheduler) Session() (Took, error) {
 	s.prepare()
 	var took Took
 	var ssn *framework.Session
+	begin := processTime()
 	took.Open = timed(func() { ssn = framework.OpenSession(s.cache, s.tiers, nil) })
 	for _, action := range s.actions {
 		cpu := processTime()
@@ -37,6 +38,7 @@ func (s *Scheduler) Session() (Took, error) {
 		}
 	}
 	took.Close = timed(func() { framework.CloseSession(ssn) })
+	took.CPU = processTime() - begin
 	return took, s.bringBack()
 }
 

@@ -16,8 +16,8 @@ const (
 	width      = 1080
 	margin     = 24.0
 	rowHeight  = 20.0
-	labelWidth = 400.0
-	barsWidth  = width - labelWidth - 2*margin - 250
+	labelWidth = 350.0
+	barsWidth  = width - labelWidth - 2*margin - 300
 	curveTall  = 120.0
 )
 

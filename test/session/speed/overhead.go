@@ -20,6 +20,8 @@ type Overhead struct {
 	// Session is the whole of it, from opening to closing; Allocate is Execute of that action alone.
 	Session  Compared `json:"session"`
 	Allocate Compared `json:"allocate"`
+	// CPU is what all processors spent on the whole session: other work on the machine moves it less.
+	CPU Compared `json:"session_cpu"`
 	// Bound pods of both, over all pairs.
 	StockBound  int `json:"stock_bound"`
 	PaddleBound int `json:"paddle_bound"`
@@ -50,7 +52,7 @@ func MeasureOverhead(s Settings, progress io.Writer) (*Overhead, error) {
 
 func (c Case) overhead(s Settings, progress io.Writer) (*Overhead, error) {
 	o := &Overhead{Nodes: c.Nodes, Pods: c.Pods, Gang: c.Gang, Pairs: s.Pairs}
-	var whole, allocate [2][]float64
+	var whole, allocate, cpu [2][]float64
 	setups := [2]cluster.Setup{cluster.Stock(), cluster.Paddle(nil)}
 	bound := [2]*int{&o.StockBound, &o.PaddleBound}
 	for pair := range s.Pairs {
@@ -62,6 +64,7 @@ func (c Case) overhead(s Settings, progress io.Writer) (*Overhead, error) {
 			}
 			whole[which] = append(whole[which], r.took.Whole().Seconds())
 			allocate[which] = append(allocate[which], r.took.Allocate.Seconds())
+			cpu[which] = append(cpu[which], r.took.CPU.Seconds())
 			*bound[which] += r.bound
 		}
 		if _, err := fmt.Fprintf(progress, "overhead: pair %d of %d: session %.3f s without, %.3f s with the plugin\n",
@@ -69,7 +72,7 @@ func (c Case) overhead(s Settings, progress io.Writer) (*Overhead, error) {
 			return nil, err
 		}
 	}
-	o.Session, o.Allocate = compare(whole[0], whole[1]), compare(allocate[0], allocate[1])
+	o.Session, o.Allocate, o.CPU = compare(whole[0], whole[1]), compare(allocate[0], allocate[1]), compare(cpu[0], cpu[1])
 	return o, nil
 }
 
@@ -110,7 +113,7 @@ func (o *Overhead) Worse() Compared {
 
 // String is a line for people.
 func (o *Overhead) String() string {
-	return fmt.Sprintf("%d nodes, %d pods of other jobs, %d pairs: session %s; allocate %s", o.Nodes, o.Pods, o.Pairs, o.Session, o.Allocate)
+	return fmt.Sprintf("%d nodes, %d pods of other jobs, %d pairs: session %s; allocate %s; CPU of the session %s", o.Nodes, o.Pods, o.Pairs, o.Session, o.Allocate, o.CPU)
 }
 
 // String is the cost with its bounds.
