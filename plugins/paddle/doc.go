@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package paddle is a plugin of Volcano's scheduler that holds the gang of PaddlePaddle jobs by role; decisions that need
-// no session are pure functions here, planning lives in plugins/placement, and controller may not be imported.
+// Package paddle is a plugin of Volcano's scheduler that places each PaddlePaddle job as one plan; decisions that need no
+// session are pure functions here, planning lives in plugins/placement, and controller may not be imported.
 //
-//   - plugin.go wires everything else into a session, and decides nothing
-//   - keys.go, roles.go: which jobs are Paddle's, and what each pod does in them
-//   - gang.go, standin.go, order.go: the minimum of each role, pods without requests, who is placed first
-//   - explain.go: why a gang is not started, in words for users
-//   - arguments.go: what volcano-scheduler.conf may say
+//   - plugin.go wires everything else into a session, and decides nothing; keeper.go is what outlives a session; lead.go
+//     puts the plugin first in line where Volcano asks one plugin only
+//   - keys.go, roles.go, wishes.go: which jobs are Paddle's, what each pod does in them, what they say themselves
+//   - gang.go, standin.go, order.go, end.go: the minimum of each role, pods without requests, who is placed first, and
+//     who no more
+//   - course.go, plan.go, cast.go: a job's plan; suit.go, template.go, apart.go, prefer*.go, memory*.go: the nodes that suit
+//     its pods, and those that they had; room.go: what has no room at all
+//   - place.go, heed.go, phase.go, hint.go, score.go: how a plan reaches allocate, and what is done when it fails
+//   - limit.go, fence.go, gradient.go: networkTopology and colocation
+//   - victims*.go, evict.go, starving.go: preempt and reclaim
+//   - why.go, explain.go, verdict*.go, refusal*.go, condition*.go, event*.go, doubts.go: why a job waits, in words for users
+//   - arguments*.go, check*.go, metrics.go: what volcano-scheduler.conf may say, and what is counted
 package paddle

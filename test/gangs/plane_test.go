@@ -3,10 +3,8 @@
 package gangs_test
 
 import (
-	"bytes"
 	"context"
 	"os"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,11 +13,9 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/yaml"
 	vcclient "volcano.sh/apis/pkg/client/clientset/versioned"
 
 	paddleclient "github.com/paddle-volcano/paddle-volcano/controller/client/clientset/versioned"
-	"github.com/paddle-volcano/paddle-volcano/deploy"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
@@ -58,7 +54,7 @@ type plane struct {
 func startPlane(t *testing.T) *plane {
 	t.Helper()
 	s, err := sandbox.Start(t.Context(), sandbox.Options{
-		StateDir: "../../_output/test-gangs", Progress: os.Stderr, Topology: topology(), SchedulerConf: schedulerConf(t),
+		StateDir: "../../_output/test-gangs", Progress: os.Stderr, Topology: topology(),
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Stop()) })
@@ -79,25 +75,6 @@ func startPlane(t *testing.T) *plane {
 	return p
 }
 
-// schedulerConf is the shipped configuration, told by which labels racks and blocks are known.
-func schedulerConf(t *testing.T) string {
-	t.Helper()
-	manifest, err := deploy.Files.ReadFile("v1/scheduler.yaml")
-	require.NoError(t, err)
-	for document := range bytes.SplitSeq(manifest, []byte("\n---\n")) {
-		config := &corev1.ConfigMap{}
-		require.NoError(t, yaml.Unmarshal(document, config))
-		shipped, found := config.Data["volcano-scheduler.conf"]
-		if config.Kind != "ConfigMap" || !found {
-			continue
-		}
-		const plugin = "  - name: paddle\n"
-		require.Contains(t, shipped, plugin)
-		return strings.Replace(shipped, plugin, plugin+"    arguments:\n      topology-labels: ["+sandbox.LabelRack+", "+sandbox.LabelBlock+"]\n", 1)
-	}
-	require.FailNow(t, "v1/scheduler.yaml holds no volcano-scheduler.conf")
-	return ""
-}
 
 // makeNamespace makes the namespace of all jobs. No pod is admitted there before the service account exists.
 func (p *plane) makeNamespace(t *testing.T) {

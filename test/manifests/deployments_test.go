@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -53,7 +54,7 @@ func deploymentOf(t *testing.T, file string) *appsv1.Deployment {
 	return deployment
 }
 
-// Whoever enables the plugin gets Volcano's own defaults and one line more.
+// Whoever enables the plugin gets Volcano's own defaults and the plugin.
 func TestSchedulerConfigurationIsVolcanosAndThePlugin(t *testing.T) {
 	volcanos, err := os.ReadFile(filepath.Join(volcanoModule(t), "installer/helm/chart/volcano/config/volcano-scheduler.conf"))
 	require.NoError(t, err)
@@ -65,8 +66,9 @@ func TestSchedulerConfigurationIsVolcanosAndThePlugin(t *testing.T) {
 			require.NoError(t, err)
 		}
 	}
-	require.Equal(t, 1, strings.Count(ours, "  - name: paddle\n"))
-	require.Equal(t, strings.TrimSpace(string(volcanos)), strings.TrimSpace(strings.Replace(ours, "  - name: paddle\n", "", 1)))
+	plugin := regexp.MustCompile(`(?m)^  - name: paddle\n(    .*\n)*`)
+	require.Len(t, plugin.FindAllString(ours, -1), 1)
+	require.Equal(t, strings.TrimSpace(string(volcanos)), strings.TrimSpace(plugin.ReplaceAllString(ours, "")))
 }
 
 // volcanoModule is the folder of Volcano's module.
