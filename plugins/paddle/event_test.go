@@ -53,6 +53,7 @@ func TestEventWhenTheReasonChanges(t *testing.T) {
 		{"back again before the pause is over", none, append(append(repeated(3, full), repeated(3, quota)...), repeated(50, full)...), []int{0}},
 		{"other words of the same class", none, append(repeated(20, full), repeated(100, fuller)...), []int{0, wordsPause}},
 		{"a class that jobs pass through", none, append(repeated(patience, podless), repeated(3, full)...), []int{patience}},
+		{"a class that jobs pass through on the way back", none, append(append(repeated(20, full), repeated(patience, podless)...), repeated(9, full)...), []int{0}},
 		{"a class that jobs get stuck in", none, repeated(100, podless), []int{patience}},
 		{"after the scheduler was restarted", pendingCondition(full), repeated(100, full), nil},
 		{"after a restart, for another reason", pendingCondition(full), repeated(100, quota), []int{0}},

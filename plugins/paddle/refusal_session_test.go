@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/ptr"
 	scheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 	"volcano.sh/volcano/pkg/scheduler/api"
@@ -80,6 +81,15 @@ func TestWhyJobIsNotLetIn(t *testing.T) {
 	closed.Status.State, closing.Status.State, odd.Status.State = scheduling.QueueStateClosed, scheduling.QueueStateClosing, ""
 	promised := asks(podGroup("before", 4, nil), resources{"nvidia.com/gpu": "5"})
 	promised.Status.Phase = scheduling.PodGroupInqueue
+	first := asks(podGroup("first", 10, nil), eightGPUs)
+	last := job()
+	last.CreationTimestamp = metav1.Unix(1, 0)
+	elastic := asks(podGroup("elastic", 4, nil), resources{"nvidia.com/gpu": "4"})
+	elastic.Status.Phase = scheduling.PodGroupRunning
+	six := plainPods("elastic", "task", 6, resources{"nvidia.com/gpu": "1"})
+	for _, pod := range six {
+		pod.Spec.NodeName, pod.Status.Phase = "n1", corev1.PodRunning
+	}
 	root, team, child := queue("root", nil), gpuQueue("team", "4"), gpuQueue("q", "64")
 	child.Spec.Parent = "team"
 	grandchild := queue("grandchild", nil)
@@ -110,6 +120,12 @@ func TestWhyJobIsNotLetIn(t *testing.T) {
 		}, {
 			"the queue's quota is promised to others", shipped, append(inQ(job(), promised), gpuQueue("q", "12")),
 			classQueueQuota, "queue q has room for 7 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
+		}, {
+			"the queue's quota went to the job before, a moment ago", shipped, append(inQ(last, first), gpuQueue("q", "13")),
+			classQueueQuota, "queue q has room for 5 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
+		}, {
+			"what others have beyond their minimum counts as room", shipped, append(inQ(job(), elastic), six, gpuQueue("q", "10")),
+			classQueueQuota, "queue q has room for 6 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
 		}, {
 			"the queue has no GPUs at all", shipped, append(inQ(job()), gpuQueue("q", "0")),
 			classQueueQuota, "queue q has room for none of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
@@ -197,9 +213,12 @@ func TestEventOfAJobWithoutPods(t *testing.T) {
 		c.session()
 	}
 	require.Empty(t, events())
+	volcano := record.NewFakeRecorder(10000)
+	c.cache.Recorder = volcano
 	for range 10 * wordsPause {
 		c.session()
 	}
+	require.Contains(t, <-volcano.Events, "queue default has let the job in", "Volcano's own event says it too")
 	require.Equal(t, []string{"Normal WaitingForPods queue default has let the job in; its pods are not created yet: 2 servers and 8 workers"}, events())
 }
 

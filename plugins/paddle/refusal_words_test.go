@@ -87,3 +87,48 @@ func TestPromises(t *testing.T) {
 	job.PodGroup.Spec.MinResources = nil
 	require.InDelta(t, 0, promised(scheduling.PodGroupInqueue), 0)
 }
+
+// Votes on what is no job are none of ours.
+func TestVotesOnOthers(t *testing.T) {
+	r := &refusals{applicants: map[api.JobID]*applicant{}}
+	require.Zero(t, r.before(nil, "not a job"))
+	require.Zero(t, r.before(nil, jobInfo(2, nil, nil)))
+	r.letIn("not a job")
+	r.letIn(jobInfo(2, nil, nil))
+	require.Nil(t, r.ledger)
+}
+
+// 16 GPUs and 64 CPUs, of which 4 and 8 are guaranteed to another queue, and 2 GPUs to this one.
+func TestRoomOfAQueue(t *testing.T) {
+	l := &ledger{
+		total:      api.NewResource(resources{"nvidia.com/gpu": "16", "cpu": "64"}.list()),
+		guaranteed: api.NewResource(resources{"nvidia.com/gpu": "6", "cpu": "8"}.list()),
+		accounts: map[api.QueueID]*queueAccount{"q": {
+			allocated: api.NewResource(resources{"nvidia.com/gpu": "5"}.list()), elastic: api.NewResource(resources{"nvidia.com/gpu": "1"}.list()),
+			promised: api.NewResource(resources{"nvidia.com/gpu": "3"}.list()),
+		}},
+	}
+	for _, test := range []struct {
+		name       string
+		capability resources
+		gpus, cpus float64
+	}{
+		{"no capability", nil, 12, 56},
+		{"less than there is", resources{"nvidia.com/gpu": "10", "cpu": "7"}, 10, 7},
+		{"more than there is", resources{"nvidia.com/gpu": "99", "cpu": "99"}, 12, 56},
+		{"CPUs are not mentioned", resources{"nvidia.com/gpu": "10"}, 10, 56},
+		{"GPUs are not mentioned", resources{"cpu": "7"}, 12, 7},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			q := &scheduling.Queue{}
+			q.Name = "q"
+			q.Spec.Guarantee.Resource = resources{"nvidia.com/gpu": "2"}.list()
+			q.Spec.Capability = test.capability.list()
+			r := l.ofQueue(api.NewQueueInfo(q))
+			require.InDelta(t, test.gpus*1000, r.limit("nvidia.com/gpu"), 0)
+			require.InDelta(t, test.cpus*1000, r.limit("cpu"), 0)
+			require.InDelta(t, test.gpus*1000-4000-3000, r.left("nvidia.com/gpu"), 0)
+			require.Equal(t, "queue q", r.where("cpu"), "what others are guaranteed is not the cluster's")
+		})
+	}
+}

@@ -3,6 +3,7 @@
 package paddle
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,6 +15,8 @@ import (
 	v1beta1 "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/framework"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
 // condition is the PodGroup's condition of our type.
@@ -45,8 +48,8 @@ func (c *cluster) listen() func() []string {
 }
 
 // hardGroup is a gang of so many workers with a hard networkTopology.
-func hardGroup(name string, workers int32, tier int) *v1beta1.PodGroup {
-	group := podGroup(name, workers, map[string]int32{"worker": workers})
+func hardGroup(workers int32, tier int) *v1beta1.PodGroup {
+	group := podGroup("job", workers, map[string]int32{"worker": workers})
 	group.Spec.NetworkTopology = &v1beta1.NetworkTopologySpec{Mode: v1beta1.HardNetworkTopologyMode, HighestTierAllowed: ptr.To(tier)}
 	return group
 }
@@ -57,7 +60,7 @@ func hardGroup(name string, workers int32, tier int) *v1beta1.PodGroup {
 //	n1  n2   n3  n4   n5 comes later
 //	 3   1    4   2    2 GPUs free
 func TestConditionOfAGangFromWaitingToPlaced(t *testing.T) {
-	group := hardGroup("job", 8, 1)
+	group := hardGroup(8, 1)
 	group.Status.Conditions = []v1beta1.PodGroupCondition{{Type: "Theirs", Status: corev1.ConditionTrue, Message: "theirs"}}
 	c := newCluster(t, labelled(""), gpuNode("n1", "r1", 3), gpuNode("n2", "r1", 1), gpuNode("n3", "r3", 4), gpuNode("n4", "r3", 2),
 		group, pods("job", "worker", 8, onGPU))
@@ -120,7 +123,15 @@ func TestClassOfAGang(t *testing.T) {
 	now := metav1.Now()
 	ending := pods("old", "worker", 1, resources{"cpu": "7"})
 	ending[0].Spec.NodeName, ending[0].Status.Phase, ending[0].DeletionTimestamp = "n1", corev1.PodRunning, &now
-	unknown := hardGroup("job", 2, 1)
+	promised := asks(group(), resources{"cpu": "2"})
+	promised.Status.Phase = v1beta1.PodGroupInqueue
+	elastic := podGroup("elastic", 1, nil)
+	elastic.Status.Phase = v1beta1.PodGroupRunning
+	three := plainPods("elastic", "task", 3, oneCPU)
+	for _, pod := range three {
+		pod.Spec.NodeName, pod.Status.Phase = "n1", corev1.PodRunning
+	}
+	unknown := hardGroup(2, 1)
 	unknown.Spec.NetworkTopology.HighestTierAllowed, unknown.Spec.NetworkTopology.HighestTierName = nil, "row"
 	colocated := podGroup("job", 5, map[string]int32{"ps": 1, "worker": 4})
 	colocated.Annotations = map[string]string{colocationAnnotation: "Required"}
@@ -141,6 +152,8 @@ func TestClassOfAGang(t *testing.T) {
 			"a gate", []any{group(), gated, pods("job", "worker", 2, nothing), room}, classSchedulingGates,
 			"gang not started: 1 of 2 servers and 2 of 2 workers have room; no pod is started until all minimums fit (servers: 1 held back by scheduling gates)",
 		}, {
+			"a gate, and no room either", []any{group(), gated, pods("job", "worker", 2, resources{"cpu": "9"}), room, gpuNode("n2", "r1", 1), gpuNode("n3", "r1", 1)}, classNoRoom, "",
+		}, {
 			"no node is good enough for one role", []any{group(), pods("job", "ps", 2, nothing), pods("job", "worker", 2, resources{"cpu": "9"}), room, gpuNode("n2", "r1", 1), gpuNode("n3", "r1", 1)}, classNoRoom,
 			"2 of 2 workers have no room: the cluster has 24 CPUs left, but no node has the 9 that one worker needs (the most is 8); fits with 2 more CPUs in the cluster (on n2 and n3)",
 		}, {
@@ -154,6 +167,15 @@ func TestClassOfAGang(t *testing.T) {
 			"queue q is closed: it starts no pods until it is opened again",
 		}, {
 			"the queue has a quota", append(inQ(group()), queue("q", resources{"cpu": "1", "memory": "2Gi"}), pods("job", "ps", 2, nothing), pods("job", "worker", 2, oneCPU), room),
+			classQueueQuota, "queue q has room for 1 of the 2 CPUs that the job's missing pods ask for",
+		}, {
+			"what the queue keeps for the job itself", append(inQ(promised), queue("q", resources{"cpu": "1", "memory": "2Gi"}), pods("job", "ps", 2, nothing), pods("job", "worker", 2, oneCPU), room),
+			classQueueQuota, "queue q has room for 1 of the 2 CPUs that the job's missing pods ask for",
+		}, {
+			"another job of the queue has more than it needs", append(inQ(group(), elastic), three, queue("q", resources{"cpu": "4", "memory": "4Gi"}), pods("job", "ps", 2, nothing), pods("job", "worker", 2, oneCPU), room),
+			classQueueQuota, "queue q has room for 1 of the 2 CPUs that the job's missing pods ask for",
+		}, {
+			"the queue's quota and workers beyond the minimum", append(inQ(group()), queue("q", resources{"cpu": "1", "memory": "2Gi"}), pods("job", "ps", 2, nothing), pods("job", "worker", 5, oneCPU), room),
 			classQueueQuota, "queue q has room for 1 of the 2 CPUs that the job's missing pods ask for",
 		}, {
 			"another queue has its share", append(inQ(group()), queue("q", nil), queue("other", nil), busy, hungry,
@@ -188,7 +210,7 @@ func TestClassOfAGang(t *testing.T) {
 
 // A session in which HyperNodes are not read yet skips jobs with a networkTopology.
 func TestClassOfAGangBeforeHyperNodesAreRead(t *testing.T) {
-	c := newCluster(t, shipped, hardGroup("job", 2, 1), pods("job", "worker", 2, oneCPU), node("n1", resources{"cpu": "8", "memory": "8Gi"}))
+	c := newCluster(t, shipped, hardGroup(2, 1), pods("job", "worker", 2, oneCPU), node("n1", resources{"cpu": "8", "memory": "8Gi"}))
 	ssn := framework.OpenSession(c.cache, c.tiers, nil)
 	ssn.HyperNodesReadyToSchedule = false
 	for _, action := range c.actions {
@@ -292,4 +314,62 @@ func TestVerdictOfAGangThatPreempted(t *testing.T) {
 	const why = "gang not started: 2 of 2 servers and 2 of 2 workers have room once pods that are ending have freed it"
 	require.Equal(t, why, p.fitErrors(job, p.gangs[job.UID]))
 	require.Equal(t, verdict{class: classEndingPods, text: why}, p.why(job, p.gangs[job.UID]))
+}
+
+// What the planner says of a gang is of no use once the gang would fit.
+func TestVerdictOfAPlanThatWentStale(t *testing.T) {
+	job := paddleJob(t, "job", api.Pending)
+	p := opened(t, job)
+	p.course = &course{plans: map[string]*plan{}, explanations: newExplanations()}
+	for class, useful := range map[class]bool{classNoRoom: true, classPlanStale: false} {
+		s := scope{job: job}
+		p.course.plans[s.key()] = &plan{scope: s, err: fmt.Errorf("plan: %w", placement.ErrNoFit)}
+		p.course.explanations.now[job.UID] = told{verdict: verdict{class: class, text: "text"}}
+		v, ok := p.planner(job)
+		require.Equal(t, useful, ok)
+		if useful {
+			require.Equal(t, verdict{class: class, text: "text"}, v)
+		}
+	}
+	p.course.plans = map[string]*plan{}
+	_, ok := p.planner(job)
+	require.False(t, ok)
+}
+
+// Numbers change while a job waits; since when it waits for that reason does not.
+func TestConditionKeepsItsTime(t *testing.T) {
+	c := newCluster(t, labelled(""), gpuNode("n1", "r1", 1), hardGroup(8, 1), pods("job", "worker", 8, onGPU))
+	c.session()
+	first := c.condition("job")
+	c.add(gpuNode("n2", "r1", 1))
+	for range refreshPause {
+		c.session()
+	}
+	second := c.condition("job")
+	require.NotEqual(t, first.Message, second.Message)
+	require.Equal(t, first.Reason, second.Reason)
+	require.Equal(t, first.LastTransitionTime, second.LastTransitionTime)
+	require.NotEqual(t, first.TransitionID, second.TransitionID)
+
+	c.add(gpuNode("n3", "r2", 8), gpuNode("n4", "r1", 1))
+	for _, name := range []string{"n1", "n2", "n4"} { // room for 8 in two racks only
+		require.NoError(t, c.cache.AddOrUpdateNode(gpuNode(name, "r1", 2)))
+	}
+	require.NoError(t, c.cache.AddOrUpdateNode(gpuNode("n3", "r2", 3)))
+	c.session()
+	third := c.condition("job")
+	require.Equal(t, "TopologyLimit", third.Reason)
+	require.NotEqual(t, first.LastTransitionTime, third.LastTransitionTime)
+}
+
+// A session that does not look at the network does not forget what was said of it.
+func TestConditionKeepsWhatWasPlanned(t *testing.T) {
+	workers := pods("job", "worker", 3, onGPU)
+	workers[2].Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "wait"}}
+	c := newCluster(t, labelled(""), gpuNode("n1", "r1", 2), podGroup("job", 2, map[string]int32{"worker": 2}), workers)
+	for range 2 * refreshPause {
+		c.session()
+		require.Equal(t, "2 workers are on 1 node of rack r1\na step of training sends nothing between nodes\nn1: 2 workers\n"+
+			"waiting: 1 worker beyond the minimum waits", c.condition("job").Message)
+	}
 }

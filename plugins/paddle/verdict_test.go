@@ -180,3 +180,31 @@ func TestVerdictOfError(t *testing.T) {
 		require.Equal(t, test.want, verdictOf(test.err))
 	}
 }
+
+// What helps first is the class, whatever is in the way.
+func TestClassOfExplanation(t *testing.T) {
+	for _, test := range []struct {
+		cause placement.Cause
+		fits  placement.Change
+		want  class
+	}{
+		{placement.TooLittle, "", classNoRoom},
+		{placement.TooLittle, placement.FewerMembers, classNoRoom},
+		{placement.TooLittle, placement.MoreFree, classNoRoom},
+		{placement.TooLittle, placement.HigherTier, classTopologyLimit},
+		{placement.Scattered, placement.BothLimits, classTopologyLimit},
+		{placement.NotTogether, placement.PreferColocation, classColocationLimit},
+		{placement.NoServer, placement.FewerMembers, classColocationLimit},
+		{placement.NotEligible, placement.FewerMembers, classEligibility},
+		{placement.NotEligible, placement.HigherTier, classTopologyLimit},
+		{placement.RunningApart, "", classTopologyLimit},
+		{placement.NotFound, placement.FewerMembers, classNoPlan},
+	} {
+		e := &placement.Explanation{Tiers: []placement.TierRoom{{Best: []placement.DomainRoom{{Stops: []placement.Stop{{Cause: test.cause}}}}}}}
+		if test.fits != "" {
+			e.Relaxations = []placement.Relaxation{{Change: test.fits}, {Change: placement.PreferColocation}}
+		}
+		require.Equal(t, test.want, classOf(e), "%s, fits with %s", test.cause, test.fits)
+	}
+	require.Equal(t, classPlanStale, classOf(&placement.Explanation{Plan: &placement.Plan{}}))
+}
