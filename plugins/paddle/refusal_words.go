@@ -32,6 +32,7 @@ type applicant struct {
 	namespace string
 	asked     *api.Resource // what its minimum asks for
 	gang      string        // its minimum in words
+	asking    string        // what asks says, once it was asked
 }
 
 func newApplicant(job *api.JobInfo, queue *api.QueueInfo, g gang) *applicant {
@@ -129,7 +130,13 @@ const unlimited = 1e18
 
 func (a *applicant) minimum() string { return "the job's minimum (" + a.gang + ")" }
 
-func (a *applicant) asks() string { return a.minimum() + " asks for " + resourceWords(a.asked) }
+// asks is said before each plugin's vote.
+func (a *applicant) asks() string {
+	if a.asking == "" {
+		a.asking = a.minimum() + " asks for " + resourceWords(a.asked)
+	}
+	return a.asking
+}
 
 // closed says that a queue lets no job in, "" if it is open.
 func closed(queue *api.QueueInfo) string {
