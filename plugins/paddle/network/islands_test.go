@@ -266,6 +266,13 @@ func TestWhatIsPublishedChanges(t *testing.T) {
 	require.Equal(t, []int{3, 5}, freeIslands(t, n, "n1"))
 	c.slices[0] = c.slices[0].DeepCopy()
 	require.False(t, c.follow(t, n), "another object that says the same")
+	five := c.slices[0]
+	c.slices = nil
+	c.publish(nvidia, "n1", 1, gpus(numa, "0", "1", "1", "1", "1", "1", "1", "1")...)
+	require.True(t, c.follow(t, n), "as many slices, but others")
+	require.Equal(t, []int{1, 7}, freeIslands(t, n, "n1"))
+	c.slices = []*resourceapi.ResourceSlice{five}
+	require.True(t, c.follow(t, n))
 	c.publish("dra.net", "n1", 1)
 	require.False(t, c.follow(t, n), "one more slice that says nothing of GPUs")
 	c.slices[0], c.slices[1] = c.slices[1], c.slices[0]

@@ -3,6 +3,7 @@
 package network
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,6 +32,7 @@ func TestLinks(t *testing.T) {
 		{"linked by way of another", "X NV1 SYS; NV1 X NV2; SYS NV2 X", []int{3}},
 		{"islands in the order of their first GPU", "X SYS SYS; SYS X NV1; SYS NV1 X", []int{1, 2}},
 		{"one GPU", "X", []int{1}},
+		{"the most NVLinks", "X NV99; NV99 X", []int{2}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			m, err := parseLinks(test.text)
@@ -38,6 +40,18 @@ func TestLinks(t *testing.T) {
 			require.Equal(t, test.want, m.islands())
 		})
 	}
+}
+
+func TestTheMostGPUsThatAreRead(t *testing.T) {
+	rows := make([]string, 64)
+	for i := range rows {
+		words := slices.Repeat([]string{"SYS"}, 64)
+		words[i] = "X"
+		rows[i] = strings.Join(words, " ")
+	}
+	m, err := parseLinks(strings.Join(rows, ";"))
+	require.NoError(t, err)
+	require.Len(t, m.islands(), 64)
 }
 
 func TestLinksThatAreWrong(t *testing.T) {

@@ -32,6 +32,7 @@ func TestPricesAndBandwidths(t *testing.T) {
 		{"all are given, labels that no node has keep their place", labelled(),
 			Options{IslandPrice: 0.5, Prices: []float64{1, 2, 100, 7, 9}, Bandwidths: []float64{10, 20, 30, 40, 50}},
 			[]float64{0.5, 1, 2, 7}, []float64{0, 10, 20, 40}, ""},
+		{"the most that a price may be", labelled(), Options{Prices: []float64{1 << 14}}, []float64{0.25, 1 << 14, 1 << 14, 1 << 14}, []float64{0, 0, 0, 0}, ""},
 		{"the rest follows", labelled(), Options{Prices: []float64{2, 5}}, []float64{0.25, 2, 5, 20}, []float64{0, 0, 0, 0}, ""},
 		{"a price of nothing", labelled(), Options{Prices: []float64{0, 0, 0, 0}}, []float64{0.25, 0, 0, 0}, []float64{0, 0, 0, 0}, ""},
 		{"never above the limit", labelled(), Options{Prices: []float64{1 << 13}}, []float64{0.25, 1 << 13, 1 << 14, 1 << 14}, []float64{0, 0, 0, 0}, ""},

@@ -3,11 +3,11 @@
 package network
 
 import (
-	"maps"
 	"math"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"volcano.sh/volcano/pkg/scheduler/api"
 )
 
@@ -43,26 +43,16 @@ type columns struct {
 // read is the columns for a session: those that there were, what its jobs ask for, and the accelerators that its nodes
 // have. Where these are too many, those of earlier sessions go.
 func (c columns) read(v View, known []string) columns {
-	wanted := map[string]bool{}
-	for _, name := range v.Scalars {
-		wanted[name] = true
-	}
+	wanted := sets.New(v.Scalars...)
 	for _, info := range v.Nodes {
-		for _, name := range accelerators(info, known) {
-			wanted[name] = true
-		}
+		wanted.Insert(accelerators(info, known)...)
 	}
-	all := maps.Clone(wanted)
-	for _, name := range c.names {
-		all[name] = true
-	}
-	if len(all) > maxColumns {
+	wanted.Delete("").Delete(firstNames...)
+	all := wanted.Clone().Insert(c.names...).Delete(firstNames...)
+	if all.Len() > maxColumns-firstScalar {
 		all = wanted
 	}
-	for _, name := range append([]string{""}, firstNames...) {
-		delete(all, name)
-	}
-	scalars := slices.Sorted(maps.Keys(all))
+	scalars := sets.List(all)
 	most := min(len(scalars), maxColumns-firstScalar)
 	read := columns{names: slices.Concat(firstNames, scalars[:most]), left: scalars[most:]}
 	for column, name := range read.names {

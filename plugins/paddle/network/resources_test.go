@@ -135,6 +135,9 @@ func TestMoreResourcesThanThereIsRoomFor(t *testing.T) {
 	}
 	ask("a", 200)
 	require.True(t, c.follow(t, n))
+	ask("b", 52)
+	require.True(t, c.follow(t, n))
+	require.Len(t, n.Topology().Resources(), 256, "cpu, memory, pods, GPUs and those of two sessions")
 	ask("b", 100)
 	require.True(t, c.follow(t, n))
 	require.Len(t, n.Topology().Resources(), 3+1+100, "those of earlier sessions go")
