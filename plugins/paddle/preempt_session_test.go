@@ -3,6 +3,7 @@
 package paddle
 
 import (
+	"cmp"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -103,17 +104,19 @@ func TestPreemptNoMoreThanStock(t *testing.T) {
 		class         string
 		protected     string // the pod that is not preemptable
 		evicted       []string
+		cpu           string // that the preemptor wants, 3 if not given
 	}{
-		"as important": {preempt, "high", "", nil},
+		"as important":                   {preempt, "high", "", nil, ""},
+		"as important, and one is spare": {preempt, "high", "", nil, "1"},
 		// stock evicts the workers one by one, and ends with a job of one server
-		"server may not go, workers that are spare suffice not": {preempt, "low", "low-ps-0", nil},
-		"spare worker may not go, so the gang may not either":   {preempt, "low", "low-worker-3", nil},
-		"gang's own veto": {configuration(actionsPreempt, gangVeto, tier(2, "", "")), "low", "", nil},
+		"server may not go, workers that are spare suffice not": {preempt, "low", "low-ps-0", nil, ""},
+		"spare worker may not go, so the gang may not either":   {preempt, "low", "low-worker-3", nil, ""},
+		"gang's own veto": {configuration(actionsPreempt, gangVeto, tier(2, "", "")), "low", "", nil, ""},
 		// The tier of the plugin finds nobody, and the next one would let all go.
 		"veto in every tier": {configuration(actionsPreempt, "- plugins:\n"+withPaddle+"  - name: gang\n    enablePreemptable: false\n",
-			"- plugins:\n  - name: priority\n", "- plugins:\n  - name: conformance\n", tier(2, "", "")), "low", "low-ps-0", nil},
+			"- plugins:\n  - name: priority\n", "- plugins:\n  - name: conformance\n", tier(2, "", "")), "low", "low-ps-0", nil, ""},
 		"nobody is asked by priority": {configuration(actionsPreempt, "- plugins:\n  - name: gang\n    enablePreemptable: false\n"+
-			"  - name: conformance\n"+withPaddle, tier(2, "", "")), "high", "", lowAll},
+			"  - name: conformance\n"+withPaddle, tier(2, "", "")), "high", "", lowAll, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			// n1: [ps 0][worker 0][worker 1][worker 2][worker 3]
@@ -128,7 +131,7 @@ func TestPreemptNoMoreThanStock(t *testing.T) {
 				}
 				c.add(object)
 			}
-			c.add(wants(pods, 1, resources{"cpu": "3", "memory": "1Gi"})...)
+			c.add(wants(pods, 1, resources{"cpu": cmp.Or(test.cpu, "3"), "memory": "1Gi"})...)
 			c.evicts(test.evicted...)
 		})
 	}
@@ -187,4 +190,18 @@ func TestPreemptCheapestVictims(t *testing.T) {
 			})
 		}
 	})
+}
+
+// A pod of another job that stock would not let go is not taken because a pod of ours is beside it.
+func TestPreemptNoImportantNeighbour(t *testing.T) {
+	// n1: [low 0][top 0]  n2: [low 1][top 1]; low 1 may not go
+	c := newPriorities(t, preempt, node("n1", cpus("2")), node("n2", cpus("2")))
+	low := rigidJob("low", "low", 1, oneCPU, "n1", "n2")
+	members, ok := low[1].([]*corev1.Pod)
+	require.True(t, ok)
+	members[1].Annotations[scheduling.PodPreemptable] = "false"
+	c.add(low...)
+	c.add(started(ranked(podGroup("top", 2, nil), "high", 1)), running(plainPods("top", "task", 2, oneCPU), "n1", "n2"))
+	c.add(wants(pods, 1, oneCPU)...)
+	c.evicts()
 }

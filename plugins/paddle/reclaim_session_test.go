@@ -158,3 +158,32 @@ func TestReclaimCheapestVictims(t *testing.T) {
 		}
 	})
 }
+
+// A plugin that lets go only so much is asked for the pods of the highest rank.
+func TestReclaimByShareAndRank(t *testing.T) {
+	share := configuration(actionsReclaim, "- plugins:\n"+withPaddle+"  - name: gang\n    enableReclaimable: false\n"+
+		"  - name: proportion\n  - name: predicates\n  - name: nodeorder\n")
+	for _, test := range []struct {
+		name     string
+		deserved string // of queue b; queue a has the rest of 12
+		cpu      string
+		minimum  int32
+		evicted  []string
+	}{
+		{"one worker", "1", "1", 1, []string{"low-worker-11"}},
+		{"no worker, the share is kept", "1", "2", 1, nil},
+		{"a gang is over its share and goes", "1", "1", 12, []string{
+			"low-worker-0", "low-worker-1", "low-worker-10", "low-worker-11", "low-worker-2", "low-worker-3", "low-worker-4",
+			"low-worker-5", "low-worker-6", "low-worker-7", "low-worker-8", "low-worker-9",
+		}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			// n1: [low 0][low 1]...[low 11]
+			c := newPriorities(t, share, queue("a", nil), queue("b", resources{"cpu": test.deserved}), node("n1", resources{"cpu": "12", "memory": "12Gi"}))
+			c.add(inQueue(started(ranked(podGroup("low", test.minimum, map[string]int32{"worker": test.minimum}), "low", 1)), "a"),
+				running(pods("low", "worker", 12, resources{"cpu": "1"}), "n1"))
+			c.add(inQueues("b", wants(plainPods, 1, resources{"cpu": test.cpu}))...)
+			c.evicts(test.evicted...)
+		})
+	}
+}

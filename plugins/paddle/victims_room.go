@@ -32,7 +32,7 @@ func (v *victims) candidates(n need, node *api.NodeInfo) []*api.TaskInfo {
 	var found []*api.TaskInfo
 	for _, task := range node.Tasks {
 		job := v.ssn.Jobs[task.Job]
-		if job == nil || !n.takes(task) || task.Job == n.preemptor.Job {
+		if job == nil || !n.takes(task) {
 			continue
 		}
 		if n.purpose == preempting && job.Queue == own || n.purpose == reclaiming && job.Queue != own && v.ssn.Queues[job.Queue].Reclaimable() {

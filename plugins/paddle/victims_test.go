@@ -74,6 +74,10 @@ func TestNewStanding(t *testing.T) {
 		"so was one that was needed": {
 			4, twoTwo, map[string]int{"ps": 2, "worker": 2}, statuses{"worker-1": api.Releasing}, []string{"worker-1"}, nil, true,
 		},
+		"so was one that was needed, and others were not": {
+			3, map[string]int32{"ps": 1, "worker": 2, "board": 0}, map[string]int{"ps": 1, "worker": 2, "board": 2},
+			statuses{"worker-1": api.Releasing}, []string{"worker-1"}, []string{"board-1"}, true,
+		},
 		"so was a server that was none of the minimum": {
 			3, map[string]int32{"ps": 1, "worker": 2}, map[string]int{"ps": 2, "worker": 2}, statuses{"ps-1": api.Releasing}, []string{"ps-1"}, nil, true,
 		},

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paddle
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/utils/ptr"
+	scheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+	"volcano.sh/volcano/pkg/scheduler/api"
+	"volcano.sh/volcano/pkg/scheduler/conf"
+	"volcano.sh/volcano/pkg/scheduler/framework"
+)
+
+// A gang stays whole if there is room elsewhere, but only if Volcano would find it there.
+func TestGangGoesIfOtherNodesOnlySeemToHaveRoom(t *testing.T) {
+	other := func(group *scheduling.PodGroup) []any {
+		return []any{started(ranked(group, "low", 2)), running(plainPods(group.Name, "task", 1, twoCPU), "n2")}
+	}
+	protected := other(podGroup("other", 1, nil))
+	protected[1].([]*corev1.Pod)[0].Annotations[scheduling.PodPreemptable] = "false" //nolint:errcheck // as other makes it
+	cordoned := node("n2", cpus("2"))
+	cordoned.Spec.Unschedulable = true
+	kept := queue("kept", nil)
+	kept.Spec.Reclaimable = ptr.To(false)
+	for name, test := range map[string]struct {
+		actions string
+		n2      *corev1.Node
+		objects []any
+		wants   int
+	}{
+		"preempt: the pod there may not go":      {actionsPreempt, node("n2", cpus("2")), inQueues("a", protected), 1},
+		"preempt: it is of another queue":        {actionsPreempt, node("n2", cpus("2")), inQueues("b", other(podGroup("other", 1, nil))), 1},
+		"preempt: the node takes no pods":        {actionsPreempt, cordoned, inQueues("a", other(podGroup("other", 1, nil))), 1},
+		"reclaim: the pod there is of the queue": {actionsReclaim, node("n2", cpus("2")), inQueues("b", other(podGroup("other", 1, nil))), 1},
+		"reclaim: its queue keeps what it has":   {actionsReclaim, node("n2", cpus("2")), append(inQueues("kept", other(podGroup("other", 1, nil))), kept), 1},
+		"reclaim: no pod to reclaim from":        {actionsReclaim, node("n2", cpus("2")), nil, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			// n1: [low 0    ][low 1    ]  n2: [other    ]
+			a, b := queue("a", nil), queue("b", nil)
+			b.Spec.Weight = 5
+			c := newPriorities(t, configuration(test.actions, tier(1, "", withPaddle), tier(2, "", "")), a, b)
+			c.add(node("n1", cpus("4")), test.n2)
+			c.add(test.objects...)
+			c.add(inQueues("a", rigidJob("low", "low", 1, twoCPU, "n1", "n1"))...)
+			queue := map[string]string{actionsPreempt: "a", actionsReclaim: "b"}[test.actions]
+			c.add(inQueues(queue, wants(pods, test.wants, twoCPU))...)
+			c.evicts("low-worker-0", "low-worker-1")
+		})
+	}
+}
+
+// victimsOf opens a session and returns what decides in it about victims.
+func victimsOf(c *cluster, configurations ...conf.Configuration) (*framework.Session, *victims) {
+	c.t.Helper()
+	var opened *plugin
+	framework.RegisterPluginBuilder(PluginName, func(raw framework.Arguments) framework.Plugin {
+		made := NewBuilder()(raw)
+		opened, _ = made.(*plugin)
+		return made
+	})
+	ssn := framework.OpenSession(c.cache, c.tiers, configurations)
+	c.t.Cleanup(func() { framework.CloseSession(ssn) })
+	return ssn, opened.victims
+}
+
+func TestRoomAndCheapNodes(t *testing.T) {
+	aware := conf.Configuration{Name: "preempt", Arguments: map[string]any{topologyAware: true}}
+	// n1: [low 3][ ][ ][ ]  n2: [low 0][low 1][low 2][ ], and the queue is full
+	objects := func() []any {
+		return append(inQueues("full", append(wants(pods, 1, twoCPU),
+			started(ranked(podGroup("low", 1, map[string]int32{"worker": 1}), "low", 1)),
+			running(pods("low", "worker", 4, oneCPU), "n2", "n2", "n2", "n1"))),
+			queue("full", resources{"cpu": "4", "memory": "64Gi"}), node("n1", cpus("4")), node("n2", cpus("4")))
+	}
+	for name, test := range map[string]struct {
+		purpose       purpose
+		configuration []conf.Configuration
+		shard         sets.Set[string]
+		room          float64 // thousandths of a CPU that n1 has without victims
+		cheap         []string
+	}{
+		"preempt in a full queue":        {preempting, nil, nil, 0, []string{"n2"}},
+		"topology-aware, queues aside":   {preempting, []conf.Configuration{aware}, nil, 3000, []string{"n2"}},
+		"reclaim has nothing to do with": {reclaiming, []conf.Configuration{aware}, nil, 3000, nil},
+		"a shard of the nodes":           {preempting, nil, sets.New("n1"), 0, nil},
+		"another":                        {preempting, nil, sets.New("n2"), 0, []string{"n2"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newPriorities(t, preempt, objects()...)
+			ssn, v := victimsOf(c, test.configuration...)
+			ssn.NodesInShard = test.shard
+			n := need{test.purpose, inOrder(ssn.Jobs[namespace+"/high"])[0]}
+			require.NoError(t, ssn.PrePredicateFn(n.preemptor))
+			require.InDelta(t, test.room, v.room(n, ssn.Nodes["n1"]).MilliCPU, 0)
+			var cheap []string
+			for _, name := range []string{"n1", "n2"} {
+				if v.cheap(n, ssn.Nodes[name]) {
+					cheap = append(cheap, name)
+				}
+			}
+			require.Equal(t, test.cheap, cheap)
+		})
+	}
+}
+
+func TestTakes(t *testing.T) {
+	for name, test := range map[string]struct {
+		purpose   purpose
+		preemptor api.TaskInfo
+		task      func(*api.TaskInfo)
+		want      bool
+	}{
+		"preempt a running pod":          {preempting, api.TaskInfo{}, func(*api.TaskInfo) {}, true},
+		"reclaim it":                     {reclaiming, api.TaskInfo{}, func(*api.TaskInfo) {}, true},
+		"preempt a bound pod":            {preempting, api.TaskInfo{}, func(task *api.TaskInfo) { task.Status = api.Bound }, true},
+		"not reclaim it":                 {reclaiming, api.TaskInfo{}, func(task *api.TaskInfo) { task.Status = api.Bound }, false},
+		"not a pod being bound":          {preempting, api.TaskInfo{}, func(task *api.TaskInfo) { task.Status = api.Binding }, false},
+		"not preempt a marked pod":       {preempting, api.TaskInfo{}, func(task *api.TaskInfo) { task.Preemptable = false }, false},
+		"not reclaim a marked pod":       {reclaiming, api.TaskInfo{}, func(task *api.TaskInfo) { task.Preemptable = false }, false},
+		"not for one without requests":   {preempting, api.TaskInfo{BestEffort: true}, func(*api.TaskInfo) {}, false},
+		"unless it has none either":      {preempting, api.TaskInfo{BestEffort: true}, func(task *api.TaskInfo) { task.BestEffort = true }, true},
+		"one with requests takes others": {preempting, api.TaskInfo{}, func(task *api.TaskInfo) { task.BestEffort = true }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			task := api.TaskInfo{Preemptable: true, TransactionContext: api.TransactionContext{Status: api.Running}}
+			test.task(&task)
+			require.Equal(t, test.want, need{test.purpose, &test.preemptor}.takes(&task))
+		})
+	}
+}
+
+// Pending pods are ordered by what is needed first, not here.
+func TestOrderOfRunningPodsOnly(t *testing.T) {
+	c := newPriorities(t, preempt, node("n1", cpus("5")))
+	c.add(elasticJob("low", 1, "n1")...)
+	c.add(wants(pods, 2, oneCPU)...)
+	c.add(started(podGroup("tf", 1, nil)), running(plainPods("tf", "worker", 2, nothing), "n1"))
+	ssn, v := victimsOf(c)
+	low, high, tf := inOrder(ssn.Jobs[namespace+"/low"]), inOrder(ssn.Jobs[namespace+"/high"]), inOrder(ssn.Jobs[namespace+"/tf"])
+	require.Negative(t, v.order(low[2], low[3]))
+	require.Positive(t, v.order(low[3], low[2]))
+	require.Zero(t, v.order(low[2], high[0]), "of two jobs")
+	require.Zero(t, v.order(high[0], high[1]), "pending")
+	require.Zero(t, v.order(tf[0], tf[1]), "not ours")
+	require.Zero(t, v.order(low[2], "not a task"))
+}
