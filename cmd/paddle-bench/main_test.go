@@ -26,8 +26,8 @@ func TestExitCodes(t *testing.T) {
 		{"help on sessions", []string{"session", "--help"}, 0},
 		{"unknown flag of sessions", []string{"session", "--tenfold"}, 2},
 		{"unknown part of sessions", []string{"session", "--only", "baselines"}, 2},
-		{"a slice of sessions", []string{"session", "--only", "churn", "--sessions", "50", "--out", folder}, 0},
-		{"a folder that is a file", []string{"session", "--only", "churn", "--sessions", "50", "--out", "main.go"}, 1},
+		{"a slice of sessions", []string{"session", "--only", "churn", "--sessions", "50", "--before", "20", "--out", folder}, 0},
+		{"a folder that is a file", []string{"session", "--only", "churn", "--sessions", "50", "--before", "20", "--out", "main.go"}, 1},
 		{"one instance", []string{"placement", "--show", "3"}, 0},
 		{"one cluster", []string{"placement", "--show", "3", "--only", "baselines"}, 0},
 	} {

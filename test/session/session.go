@@ -33,8 +33,8 @@ type Settings struct {
 	// usual one; Anneal the annealing's time for each, on one processor, shared by Starts.
 	Instances, Effort, Starts int
 	Anneal                    time.Duration
-	// Sessions of churn.
-	Sessions int
+	// Sessions of churn, and the jobs that come and go before them.
+	Sessions, Before int
 }
 
 // Parts of a run.
@@ -47,7 +47,7 @@ func Parts() []string {
 func Default() Settings {
 	return Settings{
 		Seed: 1, Folder: "_output/bench", Runs: 5, Pairs: 101, Clusters: 10, Queues: 30,
-		Instances: 2, Effort: 1000, Anneal: 4 * time.Second, Starts: 8, Sessions: 10_000,
+		Instances: 2, Effort: 1000, Anneal: 4 * time.Second, Starts: 8, Sessions: 10_000, Before: 12_000,
 	}
 }
 
@@ -116,7 +116,7 @@ func (s Settings) optimality(r *report.Report, progress io.Writer) (err error) {
 }
 
 func (s Settings) churn(r *report.Report, progress io.Writer) error {
-	stock, paddle, err := churn.Measure(churn.Settings{Seed: s.Seed, Sessions: s.Sessions}, progress)
+	stock, paddle, err := churn.Measure(churn.Settings{Seed: s.Seed, Sessions: s.Sessions, Before: s.Before}, progress)
 	if err == nil {
 		r.Churn = &report.Churn{Stock: stock, Paddle: paddle}
 	}

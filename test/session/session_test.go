@@ -15,7 +15,7 @@ import (
 
 func TestRunMeasuresJudgesAndWrites(t *testing.T) {
 	s := Default()
-	s.Folder, s.Only, s.Sessions = t.TempDir(), []string{"churn"}, 50
+	s.Folder, s.Only, s.Sessions, s.Before = t.TempDir(), []string{"churn"}, 50, 20
 	var out strings.Builder
 	require.NoError(t, Run(s, &out, io.Discard))
 	require.Contains(t, out.String(), "MISSED  churn: sessions")
@@ -42,7 +42,7 @@ func TestTheDefaultsAskForWhatTheIssueDoes(t *testing.T) {
 
 func TestAFailureNamesItsPart(t *testing.T) {
 	s := Default()
-	s.Only, s.Sessions = []string{"churn"}, 50
+	s.Only, s.Sessions, s.Before = []string{"churn"}, 50, 0
 	reader, writer := io.Pipe()
 	require.NoError(t, reader.Close())
 	require.ErrorContains(t, Run(s, io.Discard, writer), "measure churn: ")

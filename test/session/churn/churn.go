@@ -17,6 +17,9 @@ import (
 type Settings struct {
 	Seed     uint64
 	Sessions int
+	// Before is how many jobs come and go in a hurry before the heap is watched: what keeps a bounded number of things has
+	// them by then.
+	Before int
 }
 
 // Series is the heap in use after a garbage collection, in bytes, as sessions go by, at moments without jobs.
@@ -25,7 +28,7 @@ type Series struct {
 	Sessions int       `json:"sessions"`
 	Every    int       `json:"sampled_every"`
 	Heap     []float64 `json:"heap_bytes"`
-	// Slope is the median slope between all samples after the first fifth, in bytes per session.
+	// Slope is the median slope between all pairs of samples, in bytes per session.
 	Slope float64 `json:"slope_bytes_per_session"`
 	// Growth is Slope over all sessions, by the median of the heap.
 	Growth float64 `json:"growth_share"`
@@ -35,15 +38,15 @@ type Series struct {
 	Came  int `json:"jobs_came"`
 	Bound int `json:"jobs_bound"`
 	Gone  int `json:"jobs_gone"`
+	// Before are the jobs that came and went before, and HeapBefore is the heap before them.
+	Before     int     `json:"jobs_before"`
+	HeapBefore float64 `json:"heap_before_bytes"`
 	// Seconds that all sessions took.
 	Seconds float64 `json:"seconds"`
 }
 
 // samples of a run.
 const samples = 50
-
-// settled is the share of samples after which caches and pools have their size.
-const settled = 0.2
 
 // Measure runs the sessions with stock and with the plugin: what stock's heap does is not the plugin's doing.
 func Measure(s Settings, progress io.Writer) (stock, paddle *Series, err error) {
@@ -65,6 +68,15 @@ func run(setup cluster.Setup, s Settings, progress io.Writer) (*Series, error) {
 		return nil, err
 	}
 	series := &Series{Setup: setup.Name, Sessions: s.Sessions, Every: max(1, s.Sessions/samples)}
+	if err := t.drain(); err != nil {
+		return nil, err
+	}
+	series.HeapBefore = heap()
+	if err := t.hurry(s.Before); err != nil {
+		return nil, fmt.Errorf("jobs before, with set-up %s: %w", setup.Name, err)
+	}
+	series.Before = t.came
+	t.came, t.bound, t.gone = 0, 0, 0
 	for session := 1; session <= s.Sessions; session++ {
 		t.step(session)
 		took, err := scheduler.Session()
@@ -93,12 +105,17 @@ func run(setup cluster.Setup, s Settings, progress io.Writer) (*Series, error) {
 	return series, nil
 }
 
-func (s *Series) sample() {
+// heap in use, after what is not is gone.
+func heap() float64 {
 	var memory runtime.MemStats
 	runtime.GC()
 	runtime.GC() // what had a finalizer goes with the second
 	runtime.ReadMemStats(&memory)
-	s.Heap = append(s.Heap, float64(memory.HeapAlloc))
+	return float64(memory.HeapAlloc)
+}
+
+func (s *Series) sample() {
+	s.Heap = append(s.Heap, heap())
 	s.Goroutines[1] = runtime.NumGoroutine()
 	if s.Goroutines[0] == 0 {
 		s.Goroutines[0] = s.Goroutines[1]
@@ -106,14 +123,12 @@ func (s *Series) sample() {
 }
 
 func (s *Series) finish() {
-	from := int(settled * float64(len(s.Heap)))
-	heap := s.Heap[from:]
-	sessions := make([]float64, len(heap))
+	sessions := make([]float64, len(s.Heap))
 	for i := range sessions {
-		sessions[i] = float64((from + i + 1) * s.Every)
+		sessions[i] = float64((i + 1) * s.Every)
 	}
-	s.Slope = stats.Slope(sessions, heap)
-	if middle := stats.Median(heap); middle > 0 {
+	s.Slope = stats.Slope(sessions, s.Heap)
+	if middle := stats.Median(s.Heap); middle > 0 {
 		s.Growth = s.Slope * float64(s.Sessions) / middle
 	}
 }
@@ -124,6 +139,7 @@ func (s *Series) String() string {
 	if len(s.Heap) > 0 {
 		first, last = s.Heap[0], s.Heap[len(s.Heap)-1]
 	}
-	return fmt.Sprintf("%s: %d sessions in %s, %d jobs came, %d were bound, %d went; heap %.3f to %.3f MB, slope %+.1f bytes per session (%+.2f %% over all), goroutines %d to %d",
-		s.Setup, s.Sessions, time.Duration(s.Seconds*float64(time.Second)).Round(time.Millisecond), s.Came, s.Bound, s.Gone, first/1e6, last/1e6, s.Slope, 100*s.Growth, s.Goroutines[0], s.Goroutines[1])
+	return fmt.Sprintf("%s: %d sessions in %s, %d jobs came, %d were bound, %d went; heap %.3f MB at the start, %.3f MB after %d jobs in a hurry, %.3f MB at the end, slope %+.1f bytes per session (%+.2f %% over all), goroutines %d to %d",
+		s.Setup, s.Sessions, time.Duration(s.Seconds*float64(time.Second)).Round(time.Millisecond), s.Came, s.Bound, s.Gone,
+		s.HeapBefore/1e6, first/1e6, s.Before, last/1e6, s.Slope, 100*s.Growth, s.Goroutines[0], s.Goroutines[1])
 }

@@ -26,6 +26,7 @@ type traffic struct {
 	*rand.Rand
 	scheduler *cluster.Scheduler
 	living    []life
+	names     int // that were given
 
 	came, bound, gone int
 }
@@ -63,7 +64,8 @@ func (t *traffic) step(session int) {
 
 // draw a job of servers and workers, a ring, one of others, or one that no cluster of this size holds.
 func (t *traffic) draw() *cluster.Job {
-	name := fmt.Sprintf("job-%06d", t.came)
+	name := fmt.Sprintf("job-%06d", t.names)
+	t.names++
 	var job cluster.Job
 	switch t.IntN(8) {
 	case 0, 1, 2:
@@ -77,7 +79,7 @@ func (t *traffic) draw() *cluster.Job {
 	default:
 		job = cluster.Ring(name, int(machine.GPU)*len(fleet())+1, worker)
 	}
-	job.Age = -t.came
+	job.Age = -t.names
 	return &job
 }
 
@@ -90,6 +92,26 @@ func (t *traffic) afterSession() {
 			t.scheduler.Run(l.job)
 		}
 	}
+}
+
+// hurry lets so many jobs, or a few more, come and go, each with one session to be placed in.
+func (t *traffic) hurry(jobs int) error {
+	for t.came < jobs {
+		for range most {
+			job := t.draw()
+			t.scheduler.AddJob(job)
+			t.living = append(t.living, life{job: job})
+			t.came++
+		}
+		if _, err := t.scheduler.Session(); err != nil {
+			return err
+		}
+		t.afterSession()
+		if err := t.drain(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // drain lets all jobs go, runs a session without any, and waits until Volcano's cache has forgotten them, which it does in

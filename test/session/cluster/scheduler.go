@@ -55,6 +55,7 @@ func New(setup Setup) (*Scheduler, error) {
 		groups: map[string]*scheduling.PodGroup{},
 	}
 	s.cache = cache.NewCustomMockSchedulerCache("volcano", s.binder, s.evictor, s.writer, nil, &record.FakeRecorder{})
+	forgetEvents(s.cache.Client())
 	s.cache.Run(s.stop)
 	s.cache.AddQueueV1beta1(queue(queueName))
 	return s, nil

@@ -39,6 +39,7 @@ func (s *Scheduler) Session() (Took, error) {
 	}
 	took.Close = timed(func() { framework.CloseSession(ssn) })
 	took.CPU = processTime() - begin
+	forgetActions(s.cache.Client())
 	return took, s.bringBack()
 }
 

@@ -9,7 +9,10 @@ import (
 	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/testing"
 	nodeshard "volcano.sh/apis/pkg/apis/shard/v1alpha1"
 	"volcano.sh/volcano/pkg/scheduler/api"
 )
@@ -67,4 +70,18 @@ func (w *writer) take() []*api.PodGroup {
 	}
 	clear(w.groups)
 	return taken
+}
+
+// forgetEvents keeps the client without a server behind it from storing the events that the plugin sends.
+func forgetEvents(client kubernetes.Interface) {
+	if made, ok := client.(*fake.Clientset); ok {
+		made.PrependReactor("*", "events", func(testing.Action) (bool, runtime.Object, error) { return true, &corev1.Event{}, nil })
+	}
+}
+
+// forgetActions lets that client forget what it was asked for.
+func forgetActions(client kubernetes.Interface) {
+	if made, ok := client.(*fake.Clientset); ok {
+		made.ClearActions()
+	}
 }
