@@ -22,7 +22,9 @@ type state struct {
 	said         *said
 }
 
-func newState() *state { return &state{explanations: newExplanations(), doubts: newDoubts(), said: newSaid()} }
+func newState() *state {
+	return &state{explanations: newExplanations(), doubts: newDoubts(), said: newSaid()}
+}
 
 // networkOf is the network, a new one if the arguments that make it have changed.
 func (s *state) networkOf(options network.Options) *network.Network {

@@ -97,12 +97,11 @@ func (c *course) make(s scope) *plan {
 	begin := time.Now()
 	p := &plan{scope: s, within: placement.NoDomain}
 	p.err = c.solve(p)
-	switch {
-	case p.err == nil:
-		observePlan(outcomePlaced, time.Since(begin))
-	default:
-		observePlan(outcomeNoFit, time.Since(begin))
+	outcome := outcomePlaced
+	if p.err != nil {
+		outcome = outcomeNoFit
 	}
+	observePlan(outcome, time.Since(begin))
 	return p
 }
 

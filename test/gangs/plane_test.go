@@ -75,7 +75,6 @@ func startPlane(t *testing.T) *plane {
 	return p
 }
 
-
 // makeNamespace makes the namespace of all jobs. No pod is admitted there before the service account exists.
 func (p *plane) makeNamespace(t *testing.T) {
 	t.Helper()
