@@ -63,6 +63,13 @@ func TestWhichHyperNodeADomainIs(t *testing.T) {
 	require.Empty(t, New(Options{}).HyperNode(0))
 }
 
+func TestTheFirstDomainAboveTheNodes(t *testing.T) {
+	n := racks(2, 2).built(t, Options{})
+	require.Equal(t, "r1", n.HyperNode(4))
+	require.Equal(t, "r2", n.HyperNode(5))
+	require.Empty(t, n.HyperNode(6))
+}
+
 func TestHyperNodesThatContradictEachOther(t *testing.T) {
 	for _, test := range []struct {
 		name  string

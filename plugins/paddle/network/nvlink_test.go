@@ -51,6 +51,8 @@ func TestNVLinkDomainsAreATierBelowTheRack(t *testing.T) {
 			tier, err = n.Tier(1)
 			require.NoError(t, err)
 			require.Equal(t, "tier 1", n.TierNames()[tier], "numbers do not shift")
+			_, err = n.Tier(0)
+			require.EqualError(t, err, "highestTierAllowed 0: the lowest tier is 1")
 		})
 	}
 }
