@@ -28,13 +28,17 @@ func TestTaintedNodesAreNotPlanned(t *testing.T) {
 	require.Equal(t, map[string]int{"n3": 2, "n4": 2}, c.count("j"))
 }
 
-// Who tolerates the taint takes the node, in the same session as a gang that does not.
+// Who tolerates the taint takes the node, in the same session as a gang that tolerates another one.
 func TestWhoToleratesATaintIsPlannedThere(t *testing.T) {
+	tolerates := func(pods []*corev1.Pod, key string) {
+		each(pods, func(pod *corev1.Pod) {
+			pod.Spec.Tolerations = []corev1.Toleration{{Key: key, Operator: corev1.TolerationOpExists}}
+		})
+	}
 	group, workers := ring("j", 4)
+	tolerates(workers, "slow")
 	tolerant, tolerating := ring("k", 4)
-	each(tolerating, func(pod *corev1.Pod) {
-		pod.Spec.Tolerations = []corev1.Toleration{{Key: "broken", Operator: corev1.TolerationOpExists}}
-	})
+	tolerates(tolerating, "broken")
 	c := newCluster(t, labelled(""), tainted(gpuNode("n1", "r1", 4), "broken"), gpuNode("n2", "r1", 1),
 		gpuNode("n3", "r2", 2), gpuNode("n4", "r2", 2), group, workers, tolerant, tolerating)
 	require.Equal(t, planning{placed: 2, taken: 8}, planned(t, c.session))
@@ -84,7 +88,25 @@ func TestPlanKeepsToATenthOfTheNodes(t *testing.T) {
 	}
 }
 
-// The data of the job is in zone z2, where the network is dearer.
+// Jobs with different selectors do not share their answers: each has the rack that has its disks.
+//
+//	     r1                r2
+//	 n1      n2        n3      n4
+//	2 GPUs  1 GPU     2 GPUs  1 GPU
+//	 hdd     hdd       ssd     ssd
+func TestJobsWithDifferentSelectors(t *testing.T) {
+	c := newCluster(t, labelled(""), marked(gpuNode("n1", "r1", 2), "disk", "hdd"), marked(gpuNode("n2", "r1", 1), "disk", "hdd"),
+		marked(gpuNode("n3", "r2", 2), "disk", "ssd"), marked(gpuNode("n4", "r2", 1), "disk", "ssd"))
+	for job, disk := range map[string]string{"a": "ssd", "b": "hdd"} {
+		group, workers := ring(job, 3)
+		c.add(group, each(workers, func(pod *corev1.Pod) { pod.Spec.NodeSelector = map[string]string{"disk": disk} }))
+	}
+	require.Equal(t, planning{placed: 2, taken: 6}, planned(t, c.session))
+	require.Equal(t, []string{"n3", "n4"}, c.on("a"))
+	require.Equal(t, []string{"n1", "n2"}, c.on("b"))
+}
+
+// The data of job j is in zone z2, where the network is dearer; that of job k, which is like it otherwise, in z1.
 //
 //	     r1                r2              r3
 //	 n1      n2        n3      n4      n5      n6
@@ -94,12 +116,15 @@ func TestVolumeKeepsItsZone(t *testing.T) {
 	in := func(name, rack, zone string, gpus int) *corev1.Node {
 		return marked(gpuNode(name, rack, gpus), corev1.LabelTopologyZone, zone)
 	}
-	group, workers := ring("j", 3)
+	j, ofJ := ring("j", 3)
+	k, ofK := ring("k", 3)
 	c := newCluster(t, strings.Replace(labelled(""), "  - name: predicates\n", "  - name: predicates\n"+withoutVolumeBinding, 1),
 		in("n1", "r1", "z1", 4), in("n2", "r1", "z1", 4), in("n3", "r2", "z2", 2), in("n4", "r2", "z2", 1),
 		in("n5", "r3", "z1", 1), in("n6", "r3", "z1", 1))
 	c.volume("data", "z2")
-	c.add(group, withClaim(workers, "data"))
-	require.Equal(t, planning{placed: 1, taken: 3}, planned(t, c.session))
+	c.volume("other", "z1")
+	c.add(j, withClaim(ofJ, "data"), k, withClaim(ofK, "other"))
+	require.Equal(t, planning{placed: 2, taken: 6}, planned(t, c.session))
 	require.Equal(t, map[string]int{"n3": 2, "n4": 1}, c.count("j"))
+	require.Equal(t, map[string]int{"n1": 3}, c.count("k"))
 }

@@ -19,9 +19,9 @@ import (
 func TestWorkersThatCannotShareANodeArePlannedApart(t *testing.T) {
 	for name, apart := range map[string]func([]*corev1.Pod) []*corev1.Pod{
 		"anti-affinity": func(pods []*corev1.Pod) []*corev1.Pod { return apartFrom(pods, "j", "worker", corev1.LabelHostname) },
-		"host port":     func(pods []*corev1.Pod) []*corev1.Pod { return withPort(pods, 7000) },
+		"host port":     func(pods []*corev1.Pod) []*corev1.Pod { return withPort(pods) },
 		"host network": func(pods []*corev1.Pod) []*corev1.Pod {
-			return each(withPort(pods, 7000), func(pod *corev1.Pod) {
+			return each(withPort(pods), func(pod *corev1.Pod) {
 				pod.Spec.HostNetwork = true
 				pod.Spec.Containers[0].Ports[0].HostPort = 0
 			})
@@ -45,7 +45,7 @@ func TestWorkersThatCannotShareANodeArePlannedApart(t *testing.T) {
 func TestServersAndWorkersOnOnePortArePlannedApart(t *testing.T) {
 	c := newCluster(t, labelled(""), gpuNode("n1", "r1", 4), gpuNode("n2", "r1", 4),
 		gpuNode("n3", "r2", 2), gpuNode("n4", "r2", 2), gpuNode("n5", "r2", 2), gpuNode("n6", "r2", 2),
-		podGroup("j", 4, twoTwo), withPort(pods("j", "ps", 2, onCPU), 7000), withPort(pods("j", "worker", 2, onGPU), 7000))
+		podGroup("j", 4, twoTwo), withPort(pods("j", "ps", 2, onCPU)), withPort(pods("j", "worker", 2, onGPU)))
 	require.Equal(t, planning{placed: 1, taken: 4}, planned(t, c.session))
 	require.Equal(t, map[string]int{"n3": 1, "n4": 1, "n5": 1, "n6": 1}, c.count("j"))
 }
@@ -58,11 +58,26 @@ func TestServersAndWorkersOnOnePortArePlannedApart(t *testing.T) {
 //	[port]  [port]
 func TestPortsThatOthersHoldAreKnown(t *testing.T) {
 	group, workers := ring("j", 2)
-	others := running(withPort(plainPods("o", "web", 2, oneCPU), 7000), "n1", "n2")
+	others := running(withPort(plainPods("o", "web", 2, oneCPU)), "n1", "n2")
 	c := newCluster(t, labelled(""), gpuNode("n1", "r1", 3), gpuNode("n2", "r1", 3), gpuNode("n3", "r2", 1), gpuNode("n4", "r2", 1),
-		started(podGroup("o", 2, nil)), others, group, withPort(workers, 7000))
+		started(podGroup("o", 2, nil)), others, group, withPort(workers))
 	require.Equal(t, planning{placed: 1, taken: 2}, planned(t, c.session))
 	require.Equal(t, []string{"n3", "n4"}, c.on("j"))
+}
+
+// Two jobs take the same port: what was learned for the first one is not true any more for the second.
+//
+//	        r1              r2
+//	 n1     n2           n3      n4
+//	2 GPUs each         4 GPUs each
+func TestJobsOnOnePort(t *testing.T) {
+	a, ofA := ring("a", 2)
+	b, ofB := ring("b", 2)
+	c := newCluster(t, labelled(""), gpuNode("n1", "r1", 2), gpuNode("n2", "r1", 2), gpuNode("n3", "r2", 4), gpuNode("n4", "r2", 4),
+		ranked(a, "", 1), withPort(ofA), ranked(b, "", 2), withPort(ofB))
+	require.Equal(t, planning{placed: 2, taken: 4}, planned(t, c.session))
+	require.Equal(t, []string{"n1", "n2"}, c.on("a"))
+	require.Equal(t, []string{"n3", "n4"}, c.on("b"))
 }
 
 // Too few nodes for workers that want one each: nothing is bound, whatever room there is, until a node comes.
@@ -72,7 +87,7 @@ func TestPortsThatOthersHoldAreKnown(t *testing.T) {
 //	4 GPUs  4 GPUs  (comes later)
 func TestGangOfApartWorkersIsWholeOrAbsent(t *testing.T) {
 	group, workers := ring("j", 3)
-	c := newCluster(t, labelled(""), gpuNode("n1", "r1", 4), gpuNode("n2", "r1", 4), group, withPort(workers, 7000))
+	c := newCluster(t, labelled(""), gpuNode("n1", "r1", 4), gpuNode("n2", "r1", 4), group, withPort(workers))
 	c.sessions(3)
 	require.Contains(t, c.message("j"), "1 of 3 workers has no room: the cluster has 2 node-of-its-own free, 3 needed")
 	c.add(gpuNode("n3", "r1", 1))
@@ -124,6 +139,23 @@ func TestJobsThatKeepOutOfEachOthersRack(t *testing.T) {
 	require.Equal(t, planning{placed: 2, taken: 4}, planned(t, c.session))
 	require.Equal(t, map[string]int{"n1": 2}, c.count("a"))
 	require.Equal(t, map[string]int{"n3": 2}, c.count("b"))
+}
+
+// Two jobs of one worker, alike in all, that may not be in one rack.
+//
+//	     r1            r2
+//	 n1      n2        n3
+//	1 GPU   1 GPU     4 GPUs
+func TestJobsThatAreAlikeKeepOutOfEachOthersRack(t *testing.T) {
+	c := newCluster(t, labelled(""), gpuNode("n1", "r1", 1), gpuNode("n2", "r1", 1), gpuNode("n3", "r2", 4))
+	for i, job := range []string{"a", "b"} {
+		group, worker := ring(job, 1)
+		apartFrom(withLabel(worker, "team", "t"), "", "", "rack")
+		worker[0].Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution[0].LabelSelector.MatchLabels = map[string]string{"team": "t"}
+		c.add(ranked(group, "", int64(i)), worker)
+	}
+	require.Equal(t, planning{placed: 2, taken: 2}, planned(t, c.session))
+	require.Equal(t, map[string]string{"a-worker-0": "n1", "b-worker-0": "n3"}, c.nodes())
 }
 
 // What the planner does not know of is found out by predicates: one worker for each rack. A plan is made once more, and

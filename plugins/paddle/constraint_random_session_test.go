@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -48,7 +49,7 @@ func randomCluster(seed uint64, others bool) (nodes []*corev1.Node, jobs []rando
 			within(job.group, hardMode, 1)
 		case 1:
 			job.near = servers > 0
-			annotated(job.group, colocationAnnotation, "Required")
+			colocated(job.group, "Required")
 		case 2:
 			job.apart = true
 			apartFrom(job.pods[:most], name, "worker", corev1.LabelHostname)
@@ -137,7 +138,7 @@ func plus(sum, more corev1.ResourceList) corev1.ResourceList {
 // Jobs of all kinds compete in random clusters, some end, and others take their place.
 func TestRandomJobsAreNeitherDoubleBookedNorBroken(t *testing.T) {
 	for seed := range uint64(20) {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 			nodes, jobs := randomCluster(seed, true)
 			c := newPriorities(t, labelled(""))
 			addAll(c, nodes, jobs)
@@ -164,7 +165,7 @@ func TestRandomJobsAreNeitherDoubleBookedNorBroken(t *testing.T) {
 // The same jobs in the same cluster get the same nodes, whatever order maps have.
 func TestSameInputSamePlacement(t *testing.T) {
 	for seed := range uint64(4) {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 			var first map[string]string
 			for range 3 {
 				nodes, jobs := randomCluster(100+seed, false)

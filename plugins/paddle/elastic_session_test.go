@@ -60,12 +60,30 @@ func TestElasticSurplusDoesNotKeepAnotherJobOut(t *testing.T) {
 		c := newCluster(t, configuration, gpuNode("n1", "r1", 1), gpuNode("n2", "r1", 1), gpuNode("n3", "r2", 1), gpuNode("n4", "r2", 1))
 		c.add(elasticRing("a", 2, 4)...)
 		c.add(elasticRing("b", 2, 4)...)
-		c.session()
+		require.Zero(t, planned(t, c.session).refused)
 		require.Equal(t, append(names("a", 2), names("b", 2)...), c.bound())
 		c.add(gpuNode("n5", "r2", 1), gpuNode("n6", "r2", 1))
 		c.session()
 		require.Len(t, c.bound(), 6)
 	})
+}
+
+// The first job is planned with nodes for its surplus, and the second one takes them: the first is planned again with what
+// is left, and no node that is full by then is tried.
+//
+//	    r1            r2          r3
+//	n1      n2      n3  n4      n5  n6
+//	          1 GPU each
+func TestElasticPlanThatAnotherJobCrossed(t *testing.T) {
+	c := newCluster(t, labelled(""), gpuNode("n1", "r1", 1), gpuNode("n2", "r1", 1), gpuNode("n3", "r2", 1), gpuNode("n4", "r2", 1),
+		gpuNode("n5", "r3", 1), gpuNode("n6", "r3", 1))
+	c.add(elasticRing("a", 2, 4)...)
+	c.add(elasticRing("b", 2, 2)...)
+	counts := planned(t, c.session)
+	require.Len(t, c.bound(), 6)
+	require.Zero(t, counts.refused)
+	require.Zero(t, counts.fallback)
+	require.LessOrEqual(t, counts.stale, 1.0)
 }
 
 // In a later session a job grows at the least cost: in the rack where it runs, although other nodes are fuller, which

@@ -85,8 +85,9 @@ func beside(pods []*corev1.Pod, job, role, key string) []*corev1.Pod {
 	})
 }
 
-// withPort lets pods take a port of their node.
-func withPort(pods []*corev1.Pod, port int32) []*corev1.Pod {
+// withPort lets pods take one port of their node.
+func withPort(pods []*corev1.Pod) []*corev1.Pod {
+	const port = 7000
 	return each(pods, func(pod *corev1.Pod) {
 		pod.Spec.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: port, HostPort: port, Protocol: corev1.ProtocolTCP}}
 	})
@@ -172,10 +173,11 @@ const (
 	softMode = scheduling.SoftNetworkTopologyMode
 )
 
-// grouped makes the pods that bear one value of label "group" a group that goes together or not at all, within a tier.
-func grouped(group *scheduling.PodGroup, groups, size int32, mode scheduling.NetworkTopologyMode, tier any) *scheduling.PodGroup {
+// grouped makes the pods that bear one value of label "group" a group that goes together or not at all, within a tier;
+// two groups must be whole.
+func grouped(group *scheduling.PodGroup, size int32, mode scheduling.NetworkTopologyMode, tier any) *scheduling.PodGroup {
 	group.Spec.SubGroupPolicy = append(group.Spec.SubGroupPolicy, scheduling.SubGroupPolicySpec{
-		Name: "group", NetworkTopology: topologyOf(mode, tier), SubGroupSize: &size, MinSubGroups: &groups, MatchLabelKeys: []string{"group"},
+		Name: "group", NetworkTopology: topologyOf(mode, tier), SubGroupSize: &size, MinSubGroups: ptr.To[int32](2), MatchLabelKeys: []string{"group"},
 	})
 	return group
 }
@@ -188,12 +190,12 @@ func inGroups(pods []*corev1.Pod, size int) []*corev1.Pod {
 	return pods
 }
 
-// annotated is a PodGroup with an annotation.
-func annotated(group *scheduling.PodGroup, key, value string) *scheduling.PodGroup {
+// colocated is a PodGroup with an annotation that says how near servers and workers must be.
+func colocated(group *scheduling.PodGroup, value string) *scheduling.PodGroup {
 	if group.Annotations == nil {
 		group.Annotations = map[string]string{}
 	}
-	group.Annotations[key] = value
+	group.Annotations[colocationAnnotation] = value
 	return group
 }
 
@@ -280,7 +282,7 @@ func (c *cordon) close(node string) {
 
 // cordoning cordons the node that a plan names, as often as n times: after the plan was made, before its node is taken.
 // Where pods are named, it does so at these.
-func cordoning(n int, pods ...string) *cordon {
+func cordoning(n int, pods ...string) {
 	c := &cordon{nodes: map[string]bool{}}
 	probing(func(ssn *framework.Session) {
 		ssn.AddPredicateFn("probe", func(task *api.TaskInfo, node *api.NodeInfo) error {
@@ -291,5 +293,4 @@ func cordoning(n int, pods ...string) *cordon {
 			return c.predicate(task, node)
 		})
 	})
-	return c
 }

@@ -126,20 +126,19 @@ func TestStalePlanCanStillPreempt(t *testing.T) {
 	}
 }
 
-// What preemption nominated stays: the pod goes where it was promised room, and the others are planned around it, although
-// both would fit a node that is free by now.
+// What preemption nominated stays: the pod goes where it was promised room, and the other is planned next to it, although
+// n4 would hold both and n1 is the node that leaves least behind.
 //
-//	    r1              r2
-//	 n1      n2      n3      n4
-//	1 free  1 free  4 free  1 free
-//	nominated for worker 0
+//	 r1                  r2
+//	 n1         n2        n3      n4
+//	1 free   1 promised  1 free  4 free
 func TestNominatedPodKeepsItsNode(t *testing.T) {
 	group, workers := ring("j", 2)
-	workers[0].Status.NominatedNodeName = "n1"
-	c := newCluster(t, labelled(""), gpuNode("n1", "r1", 1), gpuNode("n2", "r1", 1), gpuNode("n3", "r2", 4), gpuNode("n4", "r2", 1),
+	workers[0].Status.NominatedNodeName = "n2"
+	c := newCluster(t, labelled(""), gpuNode("n1", "r1", 1), gpuNode("n2", "r2", 1), gpuNode("n3", "r2", 1), gpuNode("n4", "r2", 4),
 		group, workers)
 	require.Equal(t, planning{placed: 1, taken: 1}, planned(t, c.session))
-	require.Equal(t, map[string]string{"j-worker-0": "n1", "j-worker-1": "n2"}, c.nodes())
+	require.Equal(t, map[string]string{"j-worker-0": "n2", "j-worker-1": "n3"}, c.nodes())
 }
 
 // The promised room is not given to another pod of the same gang, and a nomination is not taken from a pod that waits on.

@@ -43,7 +43,7 @@ func TestColocation(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			group, all := oneServer(4)
 			if test.annotation != "" {
-				annotated(group, colocationAnnotation, test.annotation)
+				colocated(group, test.annotation)
 			}
 			c := newCluster(t, labelled(test.arguments), bareNode("n1", "r1", "8", "0"), bareNode("n2", "r2", "4", "4"), group, all)
 			c.session()
@@ -69,7 +69,7 @@ func TestColocation(t *testing.T) {
 //	2 GPUs  1 GPU   4 CPUs, 4 GPUs, of which 3 CPUs are used
 func TestColocationOnTheNode(t *testing.T) {
 	objects := func(annotation string, workers int) []any {
-		group := annotated(podGroup("j", int32(2+workers), map[string]int32{"ps": 2, "worker": int32(workers)}), colocationAnnotation, annotation)
+		group := colocated(podGroup("j", int32(2+workers), map[string]int32{"ps": 2, "worker": int32(workers)}), annotation)
 		others := running(plainPods("o", "task", 1, resources{"cpu": "3"}), "n3")
 		return []any{
 			bareNode("n1", "r1", "4", "2"), bareNode("n2", "r1", "4", "1"), bareNode("n3", "r1", "4", "4"),
@@ -103,7 +103,7 @@ func TestColocationNoneSparesLaterJobs(t *testing.T) {
 		t.Run(annotation, func(t *testing.T) {
 			group, all := oneServer(2)
 			c := newCluster(t, labelled(""), bareNode("n1", "r1", "3", "2"), bareNode("n2", "r1", "1", "1"),
-				bareNode("n3", "r2", "2", "0"), annotated(group, colocationAnnotation, annotation), all)
+				bareNode("n3", "r2", "2", "0"), colocated(group, annotation), all)
 			c.session()
 			require.Equal(t, want, c.nodes())
 		})
@@ -119,7 +119,7 @@ func TestColocationNoneSparesLaterJobs(t *testing.T) {
 func TestColocationOfAWorkerThatComesLater(t *testing.T) {
 	all := pods("j", "worker", 3, onGPU)
 	c := newCluster(t, labelled(""), bareNode("n1", "r1", "8", "2"), bareNode("n2", "r2", "8", "2"),
-		started(annotated(podGroup("j", 3, map[string]int32{"ps": 1, "worker": 2}), colocationAnnotation, "Required")),
+		started(colocated(podGroup("j", 3, map[string]int32{"ps": 1, "worker": 2}), "Required")),
 		running(pods("j", "ps", 1, onCPU), "n1"), running(all[:2], "n1"), all[2])
 	c.sessions(2, "j-ps-0", "j-worker-0", "j-worker-1")
 	c.add(bareNode("n3", "r1", "1", "1"))

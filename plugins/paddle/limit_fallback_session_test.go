@@ -40,7 +40,7 @@ func TestFallbackKeepsLimits(t *testing.T) {
 				within(group, hardMode, 1)
 				if test.colocation {
 					group, workers = oneServer(3)
-					annotated(group, colocationAnnotation, "Required")
+					colocated(group, "Required")
 				}
 				c := newCluster(t, test.configuration, group, workers)
 				c.places(test.configuration == byLabels, nodes)

@@ -69,8 +69,6 @@ func racksOf(c *cluster, pods []*corev1.Pod, nodes map[string]place, domain func
 }
 
 func rackOf(at place) string  { return at.rack }
-func blockOf(at place) string { return at.block }
-
 // Two groups of 3: there is room for 6 pods, but for only one group in one rack. Nothing starts; then a rack is added.
 //
 //	 b1             b2
@@ -84,7 +82,7 @@ func TestEachGroupInARackOfItsOwn(t *testing.T) {
 	for _, source := range []string{"labels", "hypernodes"} {
 		t.Run(source, func(t *testing.T) {
 			group, workers := ring("j", 6)
-			c := newCluster(t, topologies[source], grouped(group, 2, 3, hardMode, 1), inGroups(workers, 3))
+			c := newCluster(t, topologies[source], grouped(group, 3, hardMode, 1), inGroups(workers, 3))
 			c.places(source == "labels", nodes)
 			c.sessions(2)
 			require.Contains(t, c.message("j"), "networkTopology hard, tier 1")
@@ -103,7 +101,7 @@ func TestEachGroupInARackOfItsOwn(t *testing.T) {
 func TestGroupsWithASoftLimit(t *testing.T) {
 	inBothTopologies(t, map[string]place{"n1": {"r1", "b1", 5}, "n2": {"r2", "b2", 1}}, func(t *testing.T, c *cluster) {
 		group, workers := ring("j", 6)
-		c.add(grouped(group, 2, 3, softMode, 1), inGroups(workers, 3))
+		c.add(grouped(group, 3, softMode, 1), inGroups(workers, 3))
 		c.session()
 		require.Equal(t, map[string]int{"n1": 5, "n2": 1}, c.count("j"))
 	})
@@ -120,7 +118,7 @@ func TestGroupsInRacksAndTheJobInABlock(t *testing.T) {
 	nodes := map[string]place{"n1": {"r1", "b1", 3}, "n2": {"r2", "b1", 2}, "n3": {"r2", "b1", 1}, "n4": {"r3", "b2", 3}}
 	inBothTopologies(t, nodes, func(t *testing.T, c *cluster) {
 		group, workers := ring("j", 6)
-		c.add(within(grouped(group, 2, 3, hardMode, 1), hardMode, 2), inGroups(workers, 3))
+		c.add(within(grouped(group, 3, hardMode, 1), hardMode, 2), inGroups(workers, 3))
 		c.session()
 		c.session()
 		require.Equal(t, map[string]int{"n1": 3, "n2": 2, "n3": 1}, c.count("j"))
@@ -137,7 +135,7 @@ func TestGroupsThatFitRacksButNoBlock(t *testing.T) {
 	nodes := map[string]place{"n1": {"r1", "b1", 3}, "n2": {"r2", "b1", 2}, "n4": {"r3", "b2", 3}}
 	inBothTopologies(t, nodes, func(t *testing.T, c *cluster) {
 		group, workers := ring("j", 6)
-		c.add(within(grouped(group, 2, 3, hardMode, 1), hardMode, 2), inGroups(workers, 3))
+		c.add(within(grouped(group, 3, hardMode, 1), hardMode, 2), inGroups(workers, 3))
 		c.sessions(2)
 		require.Contains(t, c.message("j"), "networkTopology")
 	})
@@ -153,7 +151,7 @@ func TestGroupsWithoutALimitKeepTheJobs(t *testing.T) {
 	nodes := map[string]place{"n1": {"r1", "b1", 3}, "n2": {"r2", "b1", 4}, "n3": {"r2", "b1", 2}, "n4": {"r3", "b2", 4}}
 	inBothTopologies(t, nodes, func(t *testing.T, c *cluster) {
 		group, workers := ring("j", 6)
-		grouped(group, 2, 3, "", nil)
+		grouped(group, 3, "", nil)
 		group.Spec.SubGroupPolicy[0].NetworkTopology = nil
 		c.add(within(group, hardMode, 1), inGroups(workers, 3))
 		c.session()
@@ -172,7 +170,7 @@ func TestServersBesideGroups(t *testing.T) {
 	nodes := map[string]place{"n1": {"r1", "b1", 2}, "n2": {"r2", "b1", 2}, "n4": {"r3", "b2", 2}}
 	inBothTopologies(t, nodes, func(t *testing.T, c *cluster) {
 		group := podGroup("j", 6, map[string]int32{"ps": 2, "worker": 4})
-		c.add(within(grouped(group, 2, 2, hardMode, 1), hardMode, 2), pods("j", "ps", 2, onCPU), inGroups(pods("j", "worker", 4, onGPU), 2))
+		c.add(within(grouped(group, 2, hardMode, 1), hardMode, 2), pods("j", "ps", 2, onCPU), inGroups(pods("j", "worker", 4, onGPU), 2))
 		c.session()
 		c.session()
 		require.Len(t, c.bound(), 6)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -68,7 +69,7 @@ func othersPlaced(t *testing.T, configured string, job othersJob) map[string]str
 	for i := range 12 {
 		name, rack, block := fmt.Sprintf("n%d", i+1), fmt.Sprintf("r%d", i/3+1), fmt.Sprintf("b%d", i/6+1)
 		racks[rack], blocks[block] = append(racks[rack], name), append(blocks[block], name)
-		load := plainPods("load"+name, "task", 1, resources{"cpu": fmt.Sprint((i*5)%12 + 1)})
+		load := plainPods("load"+name, "task", 1, resources{"cpu": strconv.Itoa((i*5)%12 + 1)})
 		c.add(gpuNode(name, "", 8), started(podGroup("load"+name, 1, nil)), running(load, name))
 	}
 	var hypers []hyper
@@ -86,7 +87,7 @@ func othersPlaced(t *testing.T, configured string, job othersJob) map[string]str
 	all := plainPods("o", "task", job.n, resources{"cpu": "3", "memory": "1Gi", "nvidia.com/gpu": "1"})
 	switch {
 	case job.groups:
-		grouped(group, 2, int32(job.n/2), job.mode, job.tier)
+		grouped(group, int32(job.n/2), job.mode, job.tier)
 		inGroups(all, job.n/2)
 	case job.mode != "":
 		within(group, job.mode, job.tier)

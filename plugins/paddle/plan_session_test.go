@@ -3,7 +3,7 @@
 package paddle
 
 import (
-	"fmt"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -12,7 +12,7 @@ import (
 
 // gpuNode is a node with GPUs, 8 CPUs for each of them, in a rack (a label).
 func gpuNode(name, rack string, gpus int) *corev1.Node {
-	n := node(name, resources{"cpu": fmt.Sprint(8 * gpus), "memory": "512Gi", "nvidia.com/gpu": fmt.Sprint(gpus)})
+	n := node(name, resources{"cpu": strconv.Itoa(8 * gpus), "memory": "512Gi", "nvidia.com/gpu": strconv.Itoa(gpus)})
 	n.Labels["rack"] = rack
 	return n
 }

@@ -21,9 +21,9 @@ var (
 func cpus(n string) resources { return resources{"cpu": n, "memory": "64Gi"} }
 
 // elasticJob is a job called low, of 1 server and 4 workers, 2 of them beyond the minimum, that runs: the server on the first node.
-func elasticJob(class string, age int64, nodes ...string) []any {
+func elasticJob(class string, nodes ...string) []any {
 	return []any{
-		started(ranked(podGroup("low", 3, oneTwo), class, age)),
+		started(ranked(podGroup("low", 3, oneTwo), class, 1)),
 		running(pods("low", "ps", 1, oneCPU), nodes...),
 		running(pods("low", "worker", 4, oneCPU), nodes[min(1, len(nodes)-1):]...),
 	}
@@ -60,7 +60,7 @@ func TestPreemptElasticWorkersThenWholeGang(t *testing.T) {
 			for who, made := range map[string]func(string, string, int, resources) []*corev1.Pod{"paddle": pods, "other": plainPods} {
 				t.Run(test.name+" for "+who, func(t *testing.T) {
 					c := newPriorities(t, configuration, node("n1", cpus("5")))
-					c.add(elasticJob("low", 1, "n1")...)
+					c.add(elasticJob("low", "n1")...)
 					c.add(wants(made, 1, resources{"cpu": test.cpu, "memory": "1Gi"})...)
 					c.evicts(test.evicted...)
 					c.evicts(test.evicted...) // and no more while they end
@@ -121,7 +121,7 @@ func TestPreemptNoMoreThanStock(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			// n1: [ps 0][worker 0][worker 1][worker 2][worker 3]
 			c := newPriorities(t, test.configuration, node("n1", cpus("5")))
-			for _, object := range elasticJob(test.class, 1, "n1") {
+			for _, object := range elasticJob(test.class, "n1") {
 				if list, ok := object.([]*corev1.Pod); ok {
 					for _, pod := range list {
 						if pod.Name == test.protected {
@@ -141,7 +141,7 @@ func TestPreemptNoMoreThanStock(t *testing.T) {
 func TestPreemptBesideGangsVeto(t *testing.T) {
 	// n1: [ps 0][worker 0][worker 1][worker 2][worker 3]
 	c := newPriorities(t, configuration(actionsPreempt, gangVeto, tier(2, "", "")), node("n1", cpus("5")))
-	c.add(elasticJob("low", 1, "n1")...)
+	c.add(elasticJob("low", "n1")...)
 	c.add(wants(pods, 1, twoCPU)...)
 	c.evicts("low-worker-2", "low-worker-3")
 }

@@ -128,7 +128,7 @@ func TestPreemptInFullQueue(t *testing.T) {
 		t.Run(test.cpu, func(t *testing.T) {
 			// n1: [ps 0][worker 0][worker 1][worker 2][worker 3][ ][ ][ ][ ][ ], of a quota of 5
 			c := newPriorities(t, preempt, queue("full", resources{"cpu": "5", "memory": "64Gi"}), node("n1", cpus("10")))
-			for _, object := range append(elasticJob("low", 1, "n1"), wants(pods, 1, resources{"cpu": test.cpu, "memory": "1Gi"})...) {
+			for _, object := range append(elasticJob("low", "n1"), wants(pods, 1, resources{"cpu": test.cpu, "memory": "1Gi"})...) {
 				if group, ok := object.(*scheduling.PodGroup); ok {
 					inQueue(group, "full").Status.Phase = scheduling.PodGroupInqueue
 				}
@@ -155,7 +155,7 @@ func TestPreemptTopologyAware(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			// n1: [ps 0][top][top]  n2: [worker 0][worker 1][worker 2][worker 3]  n3: [rigid 0][rigid 1]  n4: [top][rigid 2]
 			c := newPriorities(t, aware, node("n1", cpus("3")), node("n2", cpus("4")), node("n3", cpus("2")), node("n4", cpus("2")))
-			c.add(elasticJob("low", 1, "n1", "n2")...)
+			c.add(elasticJob("low", "n1", "n2")...)
 			c.add(rigidJob("top", "high", 1, oneCPU, "n1", "n1", "n4")...)
 			c.add(rigidJob("rigid", "low", 1, oneCPU, "n3", "n3", "n4")...)
 			c.add(test.wants...)

@@ -52,10 +52,10 @@ func TestReclaimElasticWorkersThenWholeGang(t *testing.T) {
 				evicted []string
 			}{
 				// n1: [ps 0][worker 0][worker 1][worker 2][worker 3]  n2: -; the queue may keep 3
-				{"one", elasticJob("low", 1, "n1"), [2]string{"5", "0"}, wants(pods, 1, oneCPU), []string{"low-worker-3"}},
-				{"two", elasticJob("low", 1, "n1"), [2]string{"5", "0"}, wants(plainPods, 2, oneCPU), []string{"low-worker-2", "low-worker-3"}},
+				{"one", elasticJob("low", "n1"), [2]string{"5", "0"}, wants(pods, 1, oneCPU), []string{"low-worker-3"}},
+				{"two", elasticJob("low", "n1"), [2]string{"5", "0"}, wants(plainPods, 2, oneCPU), []string{"low-worker-2", "low-worker-3"}},
 				// n1: [ps 0][worker 0][worker 1][worker 2][worker 3][ ]
-				{"one, and one is free", elasticJob("low", 1, "n1"), [2]string{"6", "0"}, wants(pods, 2, oneCPU), []string{"low-worker-3"}},
+				{"one, and one is free", elasticJob("low", "n1"), [2]string{"6", "0"}, wants(pods, 2, oneCPU), []string{"low-worker-3"}},
 				// n1: [low 0    ][low 1    ]  n2: [low 2    ]
 				{"whole gang", rigidJob("low", "low", 1, twoCPU, "n1", "n1", "n2"), [2]string{"4", "2"}, wants(pods, 1, twoCPU),
 					[]string{"low-worker-0", "low-worker-1", "low-worker-2"}},

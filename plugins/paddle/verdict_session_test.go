@@ -47,10 +47,10 @@ func (c *cluster) listen() func() []string {
 	}
 }
 
-// hardGroup is a gang of so many workers with a hard networkTopology.
-func hardGroup(workers int32, tier int) *v1beta1.PodGroup {
+// hardGroup is a gang of so many workers that must be in one domain of tier 1.
+func hardGroup(workers int32) *v1beta1.PodGroup {
 	group := podGroup("job", workers, map[string]int32{"worker": workers})
-	group.Spec.NetworkTopology = &v1beta1.NetworkTopologySpec{Mode: v1beta1.HardNetworkTopologyMode, HighestTierAllowed: ptr.To(tier)}
+	group.Spec.NetworkTopology = &v1beta1.NetworkTopologySpec{Mode: v1beta1.HardNetworkTopologyMode, HighestTierAllowed: ptr.To(1)}
 	return group
 }
 
@@ -60,7 +60,7 @@ func hardGroup(workers int32, tier int) *v1beta1.PodGroup {
 //	n1  n2   n3  n4   n5 comes later
 //	 3   1    4   2    2 GPUs free
 func TestConditionOfAGangFromWaitingToPlaced(t *testing.T) {
-	group := hardGroup(8, 1)
+	group := hardGroup(8)
 	group.Status.Conditions = []v1beta1.PodGroupCondition{{Type: "Theirs", Status: corev1.ConditionTrue, Message: "theirs"}}
 	c := newCluster(t, labelled(""), gpuNode("n1", "r1", 3), gpuNode("n2", "r1", 1), gpuNode("n3", "r3", 4), gpuNode("n4", "r3", 2),
 		group, pods("job", "worker", 8, onGPU))
@@ -131,7 +131,7 @@ func TestClassOfAGang(t *testing.T) {
 	for _, pod := range three {
 		pod.Spec.NodeName, pod.Status.Phase = "n1", corev1.PodRunning
 	}
-	unknown := hardGroup(2, 1)
+	unknown := hardGroup(2)
 	unknown.Spec.NetworkTopology.HighestTierAllowed, unknown.Spec.NetworkTopology.HighestTierName = nil, "row"
 	colocated := podGroup("job", 5, map[string]int32{"ps": 1, "worker": 4})
 	colocated.Annotations = map[string]string{colocationAnnotation: "Required"}
@@ -210,7 +210,7 @@ func TestClassOfAGang(t *testing.T) {
 
 // A session in which HyperNodes are not read yet skips jobs with a networkTopology.
 func TestClassOfAGangBeforeHyperNodesAreRead(t *testing.T) {
-	c := newCluster(t, shipped, hardGroup(2, 1), pods("job", "worker", 2, oneCPU), node("n1", resources{"cpu": "8", "memory": "8Gi"}))
+	c := newCluster(t, shipped, hardGroup(2), pods("job", "worker", 2, oneCPU), node("n1", resources{"cpu": "8", "memory": "8Gi"}))
 	ssn := framework.OpenSession(c.cache, c.tiers, nil)
 	ssn.HyperNodesReadyToSchedule = false
 	for _, action := range c.actions {
@@ -338,7 +338,7 @@ func TestVerdictOfAPlanThatWentStale(t *testing.T) {
 
 // Numbers change while a job waits; since when it waits for that reason does not.
 func TestConditionKeepsItsTime(t *testing.T) {
-	c := newCluster(t, labelled(""), gpuNode("n1", "r1", 1), hardGroup(8, 1), pods("job", "worker", 8, onGPU))
+	c := newCluster(t, labelled(""), gpuNode("n1", "r1", 1), hardGroup(8), pods("job", "worker", 8, onGPU))
 	c.session()
 	first := c.condition("job")
 	c.add(gpuNode("n2", "r1", 1))

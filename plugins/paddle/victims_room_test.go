@@ -137,7 +137,7 @@ func TestTakes(t *testing.T) {
 // Pending pods are ordered by what is needed first, not here.
 func TestOrderOfRunningPodsOnly(t *testing.T) {
 	c := newPriorities(t, preempt, node("n1", cpus("5")))
-	c.add(elasticJob("low", 1, "n1")...)
+	c.add(elasticJob("low", "n1")...)
 	c.add(wants(pods, 2, oneCPU)...)
 	c.add(started(podGroup("tf", 1, nil)), running(plainPods("tf", "worker", 2, nothing), "n1"))
 	ssn, v := victimsOf(c)

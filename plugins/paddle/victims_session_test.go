@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -115,7 +116,7 @@ func TestEvictionsNeverBreakGangs(t *testing.T) {
 				idle := make([]int, 2+r.IntN(3))
 				for i := range idle {
 					idle[i] = 3 + r.IntN(4)
-					c.add(node(fmt.Sprintf("n%d", i), cpus(fmt.Sprint(idle[i]))))
+					c.add(node(fmt.Sprintf("n%d", i), cpus(strconv.Itoa(idle[i]))))
 				}
 				minimums := map[string]map[string]int32{}
 				for i := range 1 + r.IntN(4) {
@@ -134,7 +135,7 @@ func TestEvictionsNeverBreakGangs(t *testing.T) {
 				}
 				queue := map[string]string{actionsPreempt: "a", actionsReclaim: "b"}[actions]
 				for i := range 1 + r.IntN(2) {
-					n, size := 1+r.IntN(3), fmt.Sprint(1+r.IntN(3))
+					n, size := 1+r.IntN(3), strconv.Itoa(1+r.IntN(3))
 					c.add(inQueue(ranked(podGroup(fmt.Sprintf("high%d", i), int32(n), map[string]int32{"worker": int32(n)}), "high", 9), queue),
 						pods(fmt.Sprintf("high%d", i), "worker", n, resources{"cpu": size}))
 				}
@@ -183,7 +184,7 @@ func lacks(bound []string, job string, minimum map[string]int32) string {
 // Nothing is offered of a node that the session does not know.
 func TestPreemptableOnUnknownNode(t *testing.T) {
 	c := newPriorities(t, preempt, node("n1", cpus("5")))
-	c.add(elasticJob("low", 1, "n1")...)
+	c.add(elasticJob("low", "n1")...)
 	c.add(wants(pods, 1, oneCPU)...)
 	ssn := framework.OpenSession(c.cache, c.tiers, nil)
 	defer framework.CloseSession(ssn)
