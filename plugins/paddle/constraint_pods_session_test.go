@@ -19,7 +19,7 @@ import (
 func TestWorkersThatCannotShareANodeArePlannedApart(t *testing.T) {
 	for name, apart := range map[string]func([]*corev1.Pod) []*corev1.Pod{
 		"anti-affinity": func(pods []*corev1.Pod) []*corev1.Pod { return apartFrom(pods, "j", "worker", corev1.LabelHostname) },
-		"host port":     func(pods []*corev1.Pod) []*corev1.Pod { return withPort(pods) },
+		"host port":     withPort,
 		"host network": func(pods []*corev1.Pod) []*corev1.Pod {
 			return each(withPort(pods), func(pod *corev1.Pod) {
 				pod.Spec.HostNetwork = true

@@ -68,7 +68,8 @@ func racksOf(c *cluster, pods []*corev1.Pod, nodes map[string]place, domain func
 	return found
 }
 
-func rackOf(at place) string  { return at.rack }
+func rackOf(at place) string { return at.rack }
+
 // Two groups of 3: there is room for 6 pods, but for only one group in one rack. Nothing starts; then a rack is added.
 //
 //	 b1             b2
