@@ -141,13 +141,14 @@ func TestJobsThatKeepOutOfEachOthersRack(t *testing.T) {
 	require.Equal(t, map[string]int{"n3": 2}, c.count("b"))
 }
 
-// Two jobs of one worker, alike in all, that may not be in one rack.
+// Two jobs of one worker, alike in all, that may not be in one rack: the node that the first one leaves half empty would be
+// the best for the second one too.
 //
-//	     r1            r2
-//	 n1      n2        n3
-//	1 GPU   1 GPU     4 GPUs
+//	 r1         r2
+//	 n1         n2
+//	2 GPUs     4 GPUs
 func TestJobsThatAreAlikeKeepOutOfEachOthersRack(t *testing.T) {
-	c := newCluster(t, labelled(""), gpuNode("n1", "r1", 1), gpuNode("n2", "r1", 1), gpuNode("n3", "r2", 4))
+	c := newCluster(t, labelled(""), gpuNode("n1", "r1", 2), gpuNode("n2", "r2", 4))
 	for i, job := range []string{"a", "b"} {
 		group, worker := ring(job, 1)
 		apartFrom(withLabel(worker, "team", "t"), "", "", "rack")
@@ -155,7 +156,7 @@ func TestJobsThatAreAlikeKeepOutOfEachOthersRack(t *testing.T) {
 		c.add(ranked(group, "", int64(i)), worker)
 	}
 	require.Equal(t, planning{placed: 2, taken: 2}, planned(t, c.session))
-	require.Equal(t, map[string]string{"a-worker-0": "n1", "b-worker-0": "n3"}, c.nodes())
+	require.Equal(t, map[string]string{"a-worker-0": "n1", "b-worker-0": "n2"}, c.nodes())
 }
 
 // What the planner does not know of is found out by predicates: one worker for each rack. A plan is made once more, and
