@@ -25,12 +25,13 @@ const (
 	// Gang is the annotation on the environment's ConfigMap that identifies the pods whose addresses it holds.
 	Gang = "batch.paddlepaddle.org/gang"
 
-	// Colocation, ParameterSize and GroupSize are annotations that a user may set on a PaddleJob, a Volcano Job or a
-	// PodGroup; they reach the PodGroup with all others, and tell the scheduler plugin how near servers and workers must be
-	// (Required, Preferred or None), how large the model's parameters are, and how many ranks make a parallel group.
-	Colocation    = "batch.paddlepaddle.org/colocation"
+	// Colocation is the annotation that says how near servers and workers must be: Required, Preferred or None. A user may
+	// set it, and the two below, on a PaddleJob, a Volcano Job or a PodGroup: they reach the PodGroup with all others.
+	Colocation = "batch.paddlepaddle.org/colocation"
+	// ParameterSize is the annotation with the size of the model's parameters, such as 2Gi.
 	ParameterSize = "batch.paddlepaddle.org/parameter-size"
-	GroupSize     = "batch.paddlepaddle.org/parallel-group-size"
+	// GroupSize is the annotation with the number of ranks in a tensor or pipeline parallel group.
+	GroupSize = "batch.paddlepaddle.org/parallel-group-size"
 
 	// ResourceName is paddle-operator's label with an object's name.
 	ResourceName = "paddle-res-name"
