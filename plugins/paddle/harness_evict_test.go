@@ -41,11 +41,11 @@ func inEveryEvictingPlacement(t *testing.T, actions string, test func(t *testing
 	}
 }
 
-// newPriorities is newCluster with the priority classes high (1000) and low (1).
+// newPriorities is newCluster with the priority classes high (1000), middle (500) and low (1).
 func newPriorities(t *testing.T, configuration string, objects ...any) *cluster {
 	t.Helper()
 	c := newCluster(t, configuration)
-	for name, value := range map[string]int32{"high": 1000, "low": 1} {
+	for name, value := range map[string]int32{"high": 1000, "middle": 500, "low": 1} {
 		c.cache.AddPriorityClass(&schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Value: value})
 	}
 	c.add(objects...)

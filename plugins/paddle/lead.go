@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"k8s.io/utils/ptr"
-	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/conf"
 	"volcano.sh/volcano/pkg/scheduler/framework"
 )
@@ -41,10 +40,7 @@ func (p *plugin) standFirst(ssn *framework.Session) {
 	if !led {
 		ssn.Tiers = ledTiers(configured, p.line)
 	}
-	p.victims = newVictims(ssn, p.arguments.taskRoles, func(job *api.JobInfo) (gang, bool) {
-		_, g, ok := p.gang(job)
-		return g, ok
-	})
+	p.victims = newVictims(ssn, p.arguments.taskRoles)
 	p.victims.open()
 	ssn.AddJobStarvingFns(firstName, p.starving)
 	ssn.AddJobPipelinedFn(firstName, p.committing)

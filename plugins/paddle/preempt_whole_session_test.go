@@ -90,6 +90,28 @@ func TestPreemptSecondJobTakesWhatIsLeft(t *testing.T) {
 	c.evicts("a-worker-0", "a-worker-1")
 }
 
+// What was marked for a job that does not fit after all is forgotten before the next job gets its victims.
+func TestPreemptTakenBackIsForgotten(t *testing.T) {
+	// n1: [low ps 0 ]  n2: [other    ]; high would need a third node
+	c := newPriorities(t, preempt, node("n1", cpus("2")), node("n2", cpus("2")))
+	c.add(started(ranked(podGroup("low", 1, map[string]int32{"ps": 1}), "low", 1)), running(pods("low", "ps", 1, twoCPU), "n1"),
+		started(ranked(podGroup("other", 1, nil), "low", 2)), running(plainPods("other", "task", 1, twoCPU), "n2"))
+	c.add(wants(pods, 3, twoCPU)...)
+	c.add(ranked(podGroup("later", 1, nil), "high", 10), plainPods("later", "task", 1, twoCPU))
+	c.evicts("other-task-0")
+}
+
+// Nor does a job lose what runs of it because a server that it lost finds no room.
+func TestPreemptGivenUpIsForgotten(t *testing.T) {
+	// n1: [other    ]  n2: [high worker 0]; two servers of high wait, and there is room for one
+	c := newPriorities(t, preempt, node("n1", cpus("2")), node("n2", cpus("2")),
+		started(ranked(podGroup("high", 3, map[string]int32{"ps": 2, "worker": 1}), "high", 9)),
+		pods("high", "ps", 2, twoCPU), running(pods("high", "worker", 1, twoCPU), "n2"),
+		started(ranked(podGroup("other", 1, nil), "low", 2)), running(plainPods("other", "task", 1, twoCPU), "n1"),
+		ranked(podGroup("later", 1, nil), "middle", 10), plainPods("later", "task", 1, twoCPU))
+	c.evicts("other-task-0")
+}
+
 // A job never evicts its own pods: preempt would exchange a worker for a server of higher priority, and break the gang.
 func TestPreemptNeverWithinAJob(t *testing.T) {
 	inEveryEvictingPlacement(t, actionsPreempt, func(t *testing.T, configuration string) {

@@ -70,12 +70,14 @@ func victimsOf(c *cluster, configurations ...conf.Configuration) (*framework.Ses
 
 func TestRoomAndCheapNodes(t *testing.T) {
 	aware := conf.Configuration{Name: "preempt", Arguments: map[string]any{topologyAware: true}}
-	// n1: [low 3][ ][ ][ ]  n2: [low 0][low 1][low 2][ ], and the queue is full
+	// n1: [low 3][other][ ][ ]  n2: [low 0][low 1][low 2][ ], and the queue of low and high is full
 	objects := func() []any {
-		return append(inQueues("full", append(wants(pods, 1, twoCPU),
+		full := append(wants(pods, 1, twoCPU),
 			started(ranked(podGroup("low", 1, map[string]int32{"worker": 1}), "low", 1)),
-			running(pods("low", "worker", 4, oneCPU), "n2", "n2", "n2", "n1"))),
-			queue("full", resources{"cpu": "4", "memory": "64Gi"}), node("n1", cpus("4")), node("n2", cpus("4")))
+			running(pods("low", "worker", 4, oneCPU), "n2", "n2", "n2", "n1"))
+		return append(inQueues("full", full), queue("full", resources{"cpu": "4", "memory": "64Gi"}),
+			started(podGroup("other", 1, nil)), running(plainPods("other", "task", 1, oneCPU), "n1"),
+			node("n1", cpus("4")), node("n2", cpus("4")))
 	}
 	for name, test := range map[string]struct {
 		purpose       purpose
@@ -84,11 +86,11 @@ func TestRoomAndCheapNodes(t *testing.T) {
 		room          float64 // thousandths of a CPU that n1 has without victims
 		cheap         []string
 	}{
-		"preempt in a full queue":        {preempting, nil, nil, 0, []string{"n2"}},
-		"topology-aware, queues aside":   {preempting, []conf.Configuration{aware}, nil, 3000, []string{"n2"}},
-		"reclaim has nothing to do with": {reclaiming, []conf.Configuration{aware}, nil, 3000, nil},
-		"a shard of the nodes":           {preempting, nil, sets.New("n1"), 0, nil},
-		"another":                        {preempting, nil, sets.New("n2"), 0, []string{"n2"}},
+		"preempt in a full queue":      {preempting, nil, nil, 0, []string{"n2"}},
+		"topology-aware, queues aside": {preempting, []conf.Configuration{aware}, nil, 2000, []string{"n2"}},
+		"reclaim":                      {reclaiming, []conf.Configuration{aware}, nil, 2000, []string{"n1"}},
+		"a shard of the nodes":         {preempting, nil, sets.New("n1"), 0, nil},
+		"another":                      {preempting, nil, sets.New("n2"), 0, []string{"n2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newPriorities(t, preempt, objects()...)

@@ -16,7 +16,6 @@ import (
 type victims struct {
 	ssn       *framework.Session
 	taskRoles map[string]role
-	held      func(*api.JobInfo) (gang, bool) // gangs that are known, because they have pending pods
 
 	mu        sync.Mutex
 	gangs     map[api.JobID]gang // of jobs that were asked about, nil for those that are not Paddle's
@@ -47,9 +46,9 @@ type wholeQuestion struct {
 	victim  api.JobID
 }
 
-func newVictims(ssn *framework.Session, taskRoles map[string]role, held func(*api.JobInfo) (gang, bool)) *victims {
+func newVictims(ssn *framework.Session, taskRoles map[string]role) *victims {
 	return &victims{
-		ssn: ssn, taskRoles: taskRoles, held: held,
+		ssn: ssn, taskRoles: taskRoles,
 		gangs:     map[api.JobID]gang{},
 		standings: map[api.JobID]standing{},
 		evicted:   map[api.JobID]map[api.TaskID]bool{},
@@ -119,11 +118,8 @@ func (v *victims) gang(id api.JobID) gang {
 		return g
 	}
 	var g gang
-	if job := v.ssn.Jobs[id]; job != nil {
-		var ok bool
-		if g, ok = v.held(job); !ok && isPaddleJob(job) {
-			g = newGang(job, v.taskRoles)
-		}
+	if job := v.ssn.Jobs[id]; job != nil && isPaddleJob(job) {
+		g = newGang(job, v.taskRoles)
 	}
 	v.gangs[id] = g
 	return g
