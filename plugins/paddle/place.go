@@ -10,9 +10,12 @@ import (
 // allocatable is what allocate asks first about a task: here its job is planned. A task for which it is certain that no
 // node will do is refused at once, which costs nothing; where nodes are looked for, each must be given a reason.
 func (p *plugin) allocatable(_ *api.QueueInfo, task *api.TaskInfo) bool {
+	if p.phase.other { // preempt and reclaim, which may ask from several goroutines
+		return true
+	}
 	p.settle()
 	p.phase.allocatable(task.UID)
-	if _, ok := p.gangs[task.Job]; !ok || p.phase.other {
+	if _, ok := p.gangs[task.Job]; !ok {
 		return true
 	}
 	p.tried = task.Job
