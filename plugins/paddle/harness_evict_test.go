@@ -108,6 +108,17 @@ func (c *cluster) evicts(names ...string) {
 	}
 }
 
+// evictsAtLast is evicts where several queues have jobs: Volcano's preempt goes through queues in the order of a map, and
+// after the first one forgets which pods of the others it was to make room for. So it takes some cycles, half of which do.
+func (c *cluster) evictsAtLast(names ...string) {
+	c.t.Helper()
+	for cycle := 0; len(c.evicted()) == 0 && cycle < 64; cycle++ {
+		c.session()
+	}
+	slices.Sort(names)
+	require.Equal(c.t, names, c.evicted(), "evicted")
+}
+
 // end does what the kubelet does: pods that were evicted have ended.
 func (c *cluster) end() {
 	for _, name := range c.evicted() {

@@ -49,7 +49,7 @@ func TestGangGoesIfOtherNodesOnlySeemToHaveRoom(t *testing.T) {
 			c.add(inQueues("a", rigidJob("low", "low", 1, twoCPU, "n1", "n1"))...)
 			queue := map[string]string{actionsPreempt: "a", actionsReclaim: "b"}[test.actions]
 			c.add(inQueues(queue, wants(pods, test.wants, twoCPU))...)
-			c.evicts("low-worker-0", "low-worker-1")
+			c.evictsAtLast("low-worker-0", "low-worker-1")
 		})
 	}
 }
