@@ -81,6 +81,22 @@ func (c *course) only(nodes *placement.NodeSet, domain placement.DomainID) *plac
 	return inside
 }
 
+// without is a set of nodes less those of some domains.
+func (c *course) without(nodes *placement.NodeSet, domains []placement.DomainID) *placement.NodeSet {
+	if len(domains) == 0 {
+		return nodes
+	}
+	t := c.network.Topology()
+	rest := c.only(nodes, t.Root())
+	for _, domain := range domains {
+		lo, hi := t.NodesOf(domain)
+		for node := lo; node < hi; node++ {
+			rest.Remove(node)
+		}
+	}
+	return rest
+}
+
 // networkTopology is what the job, or the policy of its group, says; nil if nothing.
 func (s scope) networkTopology() *scheduling.NetworkTopologySpec {
 	if s.sub == "" {

@@ -42,7 +42,9 @@ type plan struct {
 	found *placement.Plan
 	// within is the domain in which the job's own limit keeps one of its groups; placement.NoDomain if none does.
 	within placement.DomainID
-	nodes  map[api.TaskID]placement.NodeID
+	// avoid are domains that do not hold the job's groups.
+	avoid []placement.DomainID
+	nodes map[api.TaskID]placement.NodeID
 	// leaning is what counts after the network.
 	leaning *leaning
 	// future plans count on room that pods free which are ending.
@@ -119,10 +121,15 @@ func (c *course) solve(p *plan) error {
 	if err := c.limit(p); err != nil {
 		return err
 	}
-	err = c.attempt(p, t, false)
+	if c.near(p, t); p.found == nil {
+		err = c.attempt(p, t, false)
+	}
 	if errors.Is(err, placement.ErrNoFit) && len(c.ending) > 0 {
 		p.future = true
 		err = c.attempt(p, t, true)
+	}
+	if err == nil {
+		err = c.house(p, t)
 	}
 	if err != nil {
 		return fmt.Errorf("plan job %s: %w", p.job.UID, err)
@@ -182,7 +189,7 @@ func (c *course) suited(p *plan) (*placement.Plan, error) {
 	for range maxRefused {
 		for r, suit := range suits {
 			if suit != nil {
-				d.Roles[r].Eligible = c.only(suit.eligible, p.within)
+				d.Roles[r].Eligible = c.without(c.only(suit.eligible, p.within), p.avoid)
 			}
 		}
 		found, err := c.best(p)
