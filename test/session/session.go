@@ -33,7 +33,7 @@ type Settings struct {
 	// usual one; Anneal the annealing's time for each, on one processor, shared by Starts.
 	Instances, Effort, Starts int
 	Anneal                    time.Duration
-	// Sessions of churn, and the jobs that come and go before them.
+	// Sessions of churn, and the jobs that are bound and go before them.
 	Sessions, Before int
 }
 

@@ -17,8 +17,8 @@ import (
 type Settings struct {
 	Seed     uint64
 	Sessions int
-	// Before is how many jobs come and go in a hurry before the heap is watched: what keeps a bounded number of things has
-	// them by then.
+	// Before is how many jobs are bound and go in a hurry before the heap is watched: what keeps a bounded number of things
+	// has them by then.
 	Before int
 }
 
@@ -38,7 +38,7 @@ type Series struct {
 	Came  int `json:"jobs_came"`
 	Bound int `json:"jobs_bound"`
 	Gone  int `json:"jobs_gone"`
-	// Before are the jobs that came and went before, and HeapBefore is the heap before them.
+	// Before are the jobs that were bound and went before, and HeapBefore is the heap before them.
 	Before     int     `json:"jobs_before"`
 	HeapBefore float64 `json:"heap_before_bytes"`
 	// Seconds that all sessions took.
@@ -75,7 +75,7 @@ func run(setup cluster.Setup, s Settings, progress io.Writer) (*Series, error) {
 	if err := t.hurry(s.Before); err != nil {
 		return nil, fmt.Errorf("jobs before, with set-up %s: %w", setup.Name, err)
 	}
-	series.Before = t.came
+	series.Before = t.bound
 	t.came, t.bound, t.gone = 0, 0, 0
 	for session := 1; session <= s.Sessions; session++ {
 		t.step(session)

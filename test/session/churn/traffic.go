@@ -16,9 +16,11 @@ var (
 	worker  = cluster.Amounts{CPU: 5, Memory: 32, GPU: 1}
 )
 
-// fleet is small, so that sessions are short.
+// nodes are few, so that sessions are short.
+const nodes = 16
+
 func fleet() cluster.Fleet {
-	return cluster.Shape{Nodes: 16, PerRack: 4, RacksPerBlock: 2, Capacity: machine}.Fleet()
+	return cluster.Shape{Nodes: nodes, PerRack: 4, RacksPerBlock: 2, Capacity: machine}.Fleet()
 }
 
 // traffic is jobs that come and go. No name comes twice.
@@ -77,10 +79,15 @@ func (t *traffic) draw() *cluster.Job {
 		job = cluster.Ring(name, 1+t.IntN(8), worker)
 		job.Mode = cluster.Other
 	default:
-		job = cluster.Ring(name, int(machine.GPU)*len(fleet())+1, worker)
+		job = t.tooLarge(name)
 	}
 	job.Age = -t.names
 	return &job
+}
+
+// tooLarge is a job of one more GPU than there are.
+func (*traffic) tooLarge(name string) cluster.Job {
+	return cluster.Ring(name, nodes*int(machine.GPU)+1, worker)
 }
 
 // afterSession lets what was bound run.
@@ -94,11 +101,16 @@ func (t *traffic) afterSession() {
 	}
 }
 
-// hurry lets so many jobs, or a few more, come and go, each with one session to be placed in.
-func (t *traffic) hurry(jobs int) error {
-	for t.came < jobs {
-		for range most {
+// hurry lets jobs come and go, each with one session to be placed in, until so many were bound. Nearly all fit, as later,
+// but for some that never do: what is remembered of jobs that wait is to be full, too.
+func (t *traffic) hurry(bound int) error {
+	const together, never = most / 2, most / 4
+	for t.bound < bound {
+		for i := range together + never {
 			job := t.draw()
+			if i < never {
+				*job = t.tooLarge(job.Name)
+			}
 			t.scheduler.AddJob(job)
 			t.living = append(t.living, life{job: job})
 			t.came++
