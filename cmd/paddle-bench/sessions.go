@@ -28,7 +28,7 @@ func sessions(args []string) int {
 	flags.DurationVar(&s.Anneal, "anneal", s.Anneal, "optimality: time to anneal each instance on one processor, all starts together")
 	flags.IntVar(&s.Starts, "starts", s.Starts, "optimality: random starts of annealing")
 	flags.IntVar(&s.Sessions, "sessions", s.Sessions, "churn: sessions")
-	flags.IntVar(&s.Before, "before", s.Before, "churn: jobs that come and go in a hurry before, so that what is bounded is full")
+	flags.IntVar(&s.Before, "before", s.Before, "churn: jobs that are bound and go in a hurry before, so that what is bounded is full")
 	if code, proceed := parse(flags, args, &s.Only, session.Parts()); !proceed {
 		return code
 	}
