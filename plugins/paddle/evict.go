@@ -47,9 +47,6 @@ func (v *victims) forget(job api.JobID) {
 // Later, when the session closes, other plugins are closed already and cannot follow.
 func (v *victims) finish(preemptor *api.JobInfo) {
 	for _, id := range slices.Sorted(maps.Keys(v.evicted)) {
-		if len(v.evicted[id]) == 0 {
-			continue
-		}
 		s := v.standing(id)
 		if !s.broken || len(s.members) == 0 {
 			continue

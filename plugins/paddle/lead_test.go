@@ -130,6 +130,12 @@ func TestFirstAnswersInEveryPlace(t *testing.T) {
 		defer framework.CloseSession(ssn)
 		ssn.AddJobPipelinedFn("priority", func(any) int { return util.Permit })
 		require.False(t, ssn.JobPipelined(ssn.Jobs[namespace+"/job"]))
+		for _, task := range inOrder(ssn.Jobs[namespace+"/tf"]) {
+			require.NoError(t, ssn.Jobs[namespace+"/tf"].UpdateTaskStatus(task, api.Pipelined))
+		}
+		require.True(t, ssn.JobPipelined(ssn.Jobs[namespace+"/tf"]))
+		ssn.AddJobPipelinedFn("priority", func(any) int { return util.Reject })
+		require.False(t, ssn.JobPipelined(ssn.Jobs[namespace+"/tf"]), "the others' no counts")
 		ssn.AddJobStarvingFns("priority", func(any) bool { return false })
 		require.False(t, ssn.JobStarving(ssn.Jobs[namespace+"/job"]), "the others' no counts")
 		require.False(t, ssn.JobStarving(ssn.Jobs[namespace+"/tf"]))

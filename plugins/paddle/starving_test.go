@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"k8s.io/utils/ptr"
+	"volcano.sh/apis/pkg/apis/scheduling"
 	"volcano.sh/volcano/pkg/scheduler/api"
 )
 
@@ -44,6 +46,30 @@ func TestStarves(t *testing.T) {
 			require.Equal(t, test.want, starves(job, g))
 		})
 	}
+}
+
+// A job whose minimums are met, but not in as many groups as it needs, starves.
+func TestStarvesByGroups(t *testing.T) {
+	job := api.NewJobInfo("ns/job")
+	job.SetPodGroup(&api.PodGroup{PodGroup: scheduling.PodGroup{Spec: scheduling.PodGroupSpec{
+		MinMember: 2, MinTaskMember: map[string]int32{"worker": 2},
+		SubGroupPolicy: []scheduling.SubGroupPolicySpec{{
+			Name: "pairs", SubGroupSize: ptr.To(int32(2)), MatchLabelKeys: []string{"pair"}, MinSubGroups: ptr.To(int32(1)),
+		}},
+	}}})
+	for i, pod := range plainPods("job", "worker", 4, oneCPU) {
+		pod.Labels["pair"] = []string{"a", "a", "b", "b"}[i]
+		task := api.NewTaskInfo(pod).Clone()
+		task.Status = []api.TaskStatus{api.Running, api.Pending, api.Running, api.Pending}[i]
+		job.AddTaskInfo(task)
+	}
+	g := newGang(job, defaultTaskRoles)
+	g.hold(job, defaultTaskRoles)
+	require.True(t, starves(job, g))
+	for _, task := range inOrder(job)[:2] {
+		require.NoError(t, job.UpdateTaskStatus(task, api.Running))
+	}
+	require.False(t, starves(job, g))
 }
 
 // A job that lacks only workers that it can miss evicts nobody, whatever decides about starvation otherwise; one that

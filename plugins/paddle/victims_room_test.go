@@ -151,3 +151,24 @@ func TestOrderOfRunningPodsOnly(t *testing.T) {
 	require.Zero(t, v.order(tf[0], tf[1]), "not ours")
 	require.Zero(t, v.order(low[2], "not a task"))
 }
+
+// What was worked out holds until a pod is placed, or goes.
+func TestForget(t *testing.T) {
+	c := newPriorities(t, preempt, node("n1", cpus("5")))
+	c.add(elasticJob("low", "n1")...)
+	c.add(wants(pods, 2, oneCPU)...)
+	ssn, v := victimsOf(c)
+	n := need{preempting, inOrder(ssn.Jobs[namespace+"/high"])[0]}
+	worker := inOrder(ssn.Jobs[namespace+"/low"])[4]
+	for _, event := range []func(*framework.Event){v.onAllocate, v.onDeallocate} {
+		require.True(t, v.whole(n, worker.Job))
+		require.True(t, v.cheaper(n))
+		require.Len(t, v.wholes, 1)
+		require.Len(t, v.elsewhere, 1)
+		require.Len(t, v.standings, 1)
+		event(&framework.Event{Task: worker})
+		require.Empty(t, v.wholes)
+		require.Empty(t, v.elsewhere)
+		require.Empty(t, v.standings)
+	}
+}
