@@ -2,10 +2,7 @@
 
 package placement
 
-import (
-	"math"
-	"slices"
-)
+import "math"
 
 // maxStates bounds the tables of the exact search.
 const maxStates = 1 << 12
@@ -22,21 +19,18 @@ type exact struct {
 	p       *problem
 	states  int
 	digits  []int32 // state-major: how many of each kind
-	stride  []int32
 	base    map[DomainID][]int32
 	byBusy  bool
-	anyBusy bool    // a last pass: how busy uplinks are below the limit does not matter
-	limit   float64 // no uplink may be busier
+	anyBusy bool           // a last pass: how busy uplinks are below the limit does not matter
+	limit   float64        // no uplink may be busier
+	bound   int64          // priced bytes of a plan that is known: what comes to more is not followed
+	flows   *flows         // the traffic, if it is that; else nothing is known of the rest of a plan
+	near    [][]companions // by tier and pair of classes
+	once    bool           // without the last pass
+	work    int            // pairs of states that may still be looked at
 	row     []int32
-}
-
-// table is the best value of each state below one domain.
-type table struct {
-	domain   DomainID
-	values   []value
-	states   []int32 // those that are possible, ascending
-	children []*table
-	choices  [][]int32 // of each child: for each state of it and its elder siblings, the child's state
+	place   []int32 // scratch of merge: of each state, 1 + its place in found
+	found   []joined
 }
 
 // states that a problem has, or 0 if they are too many.
@@ -51,18 +45,17 @@ func (p *problem) states() int {
 }
 
 func newExact(p *problem) *exact {
-	x := &exact{p: p, states: p.states(), row: make([]int32, p.classes)}
+	x := &exact{p: p, states: p.states(), row: make([]int32, p.classes), limit: math.Inf(1), bound: impossible, work: math.MaxInt}
 	kinds := len(p.kinds)
 	x.digits = make([]int32, x.states*kinds)
 	size := int32(1)
 	for k := range kinds {
-		x.stride = append(x.stride, size)
 		for s := range x.states {
 			x.digits[s*kinds+k] = int32(s) / size % (p.kinds[k].count + 1)
 		}
 		size *= p.kinds[k].count + 1
 	}
-	x.base = p.baseRows()
+	x.base, x.place = p.baseRows(), make([]int32, x.states)
 	return x
 }
 
@@ -82,25 +75,40 @@ func (p *problem) baseRows() map[DomainID][]int32 {
 	return rows
 }
 
-// solve returns how many of each kind go to each of the nodes (ascending by id), node-major; ok is false if nothing fits.
+// solve returns how many of each kind go to each of the nodes (ascending by id), node-major; ok is false if nothing fits,
+// nothing is as good as what is known, or the work is used up.
 func (x *exact) solve(nodes []NodeID) (counts []int32, ok bool) {
-	x.byBusy, x.limit = x.p.byBusy, math.Inf(1)
-	root := x.below(x.p.t.Root(), len(x.p.t.tiers), nodes)
-	all := int32(x.states - 1)
-	if !root.values[all].possible() {
+	x.byBusy = x.p.byBusy
+	x.look(nodes)
+	root, best := x.whole(nodes)
+	if root == nil {
 		return nil, false
 	}
 	if x.byBusy {
-		x.byBusy, x.limit = false, root.values[all].busy
-		root = x.below(x.p.t.Root(), len(x.p.t.tiers), nodes)
+		x.byBusy, x.limit = false, best.busy
+		if root, best = x.whole(nodes); root == nil {
+			return nil, false
+		}
 	}
-	if root.values[all].busy > 0 {
-		x.limit, x.anyBusy = root.values[all].busy, true
-		root = x.below(x.p.t.Root(), len(x.p.t.tiers), nodes)
+	if best.busy > 0 && !x.once {
+		x.limit, x.bound, x.anyBusy = best.busy, best.bytes, true
+		if root, _ = x.whole(nodes); root == nil {
+			return nil, false
+		}
 	}
 	counts = make([]int32, len(nodes)*len(x.p.kinds))
-	x.read(root, all, nodes, counts)
+	x.read(root, int32(x.states-1), nodes, counts)
 	return counts, true
+}
+
+// whole is the table of everything, and the value of the best plan; nil if there is none.
+func (x *exact) whole(nodes []NodeID) (*table, value) {
+	root := x.below(x.p.t.Root(), len(x.p.t.tiers), nodes)
+	last := len(root.states) - 1
+	if x.work < 0 || last < 0 || root.states[last] != int32(x.states-1) {
+		return nil, value{}
+	}
+	return root, root.values[last]
 }
 
 // below is the table of a domain, from the candidates among its nodes.
@@ -124,11 +132,10 @@ func (x *exact) below(d DomainID, tier int, nodes []NodeID) *table {
 
 func (x *exact) node(n NodeID) *table {
 	p, kinds := x.p, len(x.p.kinds)
-	t := &table{domain: DomainID(n), values: make([]value, x.states)}
+	t := &table{domain: DomainID(n), base: x.base[DomainID(n)]}
 	free := p.t.Free(DomainID(n))
 	for s := range x.states {
 		count := x.digits[s*kinds : (s+1)*kinds]
-		t.values[s].bytes = impossible
 		if !p.holds(n, free, count) {
 			continue
 		}
@@ -146,8 +153,7 @@ func (x *exact) node(n NodeID) *table {
 			}
 		}
 		v.harm = p.harm(n, count)
-		t.values[s] = v
-		t.states = append(t.states, int32(s))
+		t.states, t.values = append(t.states, int32(s)), append(t.values, v)
 	}
 	return t
 }
@@ -202,87 +208,4 @@ func (x *exact) allowed(tier, state int, row, count []int32) bool {
 		}
 	}
 	return true
-}
-
-// merge adds a child's table to that of its elder siblings.
-func (x *exact) merge(t, child *table) {
-	t.children = append(t.children, child)
-	if len(t.children) == 1 {
-		t.values, t.states = append([]value(nil), child.values...), append([]int32(nil), child.states...)
-		t.choices = append(t.choices, nil)
-		return
-	}
-	values := make([]value, x.states)
-	for s := range values {
-		values[s].bytes = impossible
-	}
-	choice := make([]int32, x.states)
-	for _, a := range t.states {
-		for _, b := range child.states {
-			if !x.together(a, b) {
-				continue
-			}
-			v := t.values[a].plus(child.values[b])
-			if x.anyBusy {
-				v.busy = 0
-			}
-			if s := a + b; !values[s].possible() || v.less(values[s], x.byBusy) {
-				values[s], choice[s] = v, b
-			}
-		}
-	}
-	t.values, t.choices = values, append(t.choices, choice)
-	t.states = t.states[:0]
-	for s := range values {
-		if values[s].possible() {
-			t.states = append(t.states, int32(s))
-		}
-	}
-}
-
-// together says whether two states are no more than everything.
-func (x *exact) together(a, b int32) bool {
-	kinds := len(x.stride)
-	i, j := int(a)*kinds, int(b)*kinds
-	for k := range kinds {
-		if x.digits[i+k]+x.digits[j+k] > x.p.kinds[k].count {
-			return false
-		}
-	}
-	return true
-}
-
-// border adds the cost of a domain's own uplink, and takes out what it may not hold.
-func (x *exact) border(t *table, tier int) {
-	kinds, kept := len(x.stride), t.states[:0]
-	for _, s := range t.states {
-		count := x.digits[int(s)*kinds : (int(s)+1)*kinds]
-		row := x.rowOf(t.domain, count)
-		own := x.p.uplink(t.domain, tier, row)
-		if !x.allowed(tier, int(s), row, count) || own.busy > x.limit {
-			t.values[s].bytes = impossible
-			continue
-		}
-		t.values[s] = t.values[s].plus(own)
-		kept = append(kept, s)
-	}
-	t.states = kept
-}
-
-// read follows the choices down from a state.
-func (x *exact) read(t *table, state int32, nodes []NodeID, counts []int32) {
-	if len(t.children) == 0 {
-		kinds := len(x.stride)
-		i, _ := slices.BinarySearch(nodes, NodeID(t.domain))
-		copy(counts[i*kinds:(i+1)*kinds], x.digits[int(state)*kinds:])
-		return
-	}
-	for i := len(t.children) - 1; i >= 0; i-- {
-		own := state
-		if i > 0 {
-			own = t.choices[i][state]
-		}
-		x.read(t.children[i], own, nodes, counts)
-		state -= own
-	}
 }

@@ -61,6 +61,9 @@ func (p *problem) search(lo, hi NodeID) (found []incumbent, least bool) {
 		b.improve(nil, work*p.effort)
 		s.offer()
 	}
+	if len(s.best) > 0 && !least {
+		s.settle(lo, hi)
+	}
 	return s.best, least
 }
 

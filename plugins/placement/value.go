@@ -14,10 +14,8 @@ type value struct {
 	harm    int64
 }
 
-// impossible is what no plan has.
+// impossible is more bytes than any plan has.
 const impossible = math.MaxInt64
-
-func (v value) possible() bool { return v.bytes != impossible }
 
 func (v value) plus(w value) value {
 	return value{v.lonely + w.lonely, v.bytes + w.bytes, max(v.busy, w.busy), v.penalty + w.penalty, v.harm + w.harm}
