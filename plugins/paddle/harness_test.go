@@ -178,6 +178,20 @@ func (c *cluster) sessions(n int, bound ...string) {
 	}
 }
 
+// open opens a session, for as long as the test runs, and gives the plugin in it.
+func (c *cluster) open(configurations ...conf.Configuration) (*framework.Session, *plugin) {
+	c.t.Helper()
+	var opened *plugin
+	framework.RegisterPluginBuilder(PluginName, func(raw framework.Arguments) framework.Plugin {
+		made := NewBuilder()(raw)
+		opened, _ = made.(*plugin)
+		return made
+	})
+	ssn := framework.OpenSession(c.cache, c.tiers, configurations)
+	c.t.Cleanup(func() { framework.CloseSession(ssn) })
+	return ssn, opened
+}
+
 // bound is the names of the pods that are bound or run.
 func (c *cluster) bound() []string {
 	return slices.Sorted(maps.Keys(c.nodes()))

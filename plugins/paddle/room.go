@@ -4,9 +4,13 @@ package paddle
 
 import "github.com/paddle-volcano/paddle-volcano/plugins/placement"
 
-// hopeless tells whether no domain that may hold the gang has room for the minimum of each role, even if each were alone
-// in it: then there is no way to place the gang, and nothing to be gained by trying pod by pod.
+// hopeless tells of a gang without a plan that there is nothing to be gained by trying pod by pod: no domain that may hold
+// it has room for the minimum of each role, even if each were alone in it, nor as much of everything as all ask for
+// together; or each worker must be beside a server, which is not found by chance.
 func hopeless(t *placement.Topology, d *placement.Demand) bool {
+	if d.Colocation == placement.Required {
+		return true
+	}
 	tier := len(t.Tiers())
 	if d.HighestTier > 0 {
 		tier = d.HighestTier
@@ -21,6 +25,7 @@ func hopeless(t *placement.Topology, d *placement.Demand) bool {
 }
 
 func mayHold(t *placement.Topology, d *placement.Demand, domain placement.DomainID) bool {
+	asked := make([]int64, len(t.Free(domain)))
 	for r := range d.Roles {
 		role := &d.Roles[r]
 		for _, placed := range role.Placed {
@@ -28,7 +33,28 @@ func mayHold(t *placement.Topology, d *placement.Demand, domain placement.Domain
 				return false
 			}
 		}
-		if !roomFor(t, role, domain, role.Minimum-len(role.Placed)) {
+		needed := max(0, role.Minimum-len(role.Placed))
+		if !roomFor(t, role, domain, needed) {
+			return false
+		}
+		for i, amount := range role.Request {
+			asked[i] += int64(needed) * amount
+		}
+	}
+	return holds(t, domain, asked)
+}
+
+// holds tells whether a domain has as much free of each resource, as if it were one node.
+func holds(t *placement.Topology, domain placement.DomainID, asked []int64) bool {
+	free := make([]int64, len(asked))
+	lo, hi := t.NodesOf(domain)
+	for node := lo; node < hi; node++ {
+		for r, amount := range t.Free(placement.DomainID(node)) {
+			free[r] += max(0, amount)
+		}
+	}
+	for r := range asked {
+		if asked[r] > free[r] {
 			return false
 		}
 	}

@@ -3,6 +3,8 @@
 package paddle
 
 import (
+	"slices"
+
 	"volcano.sh/volcano/pkg/scheduler/api"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
@@ -11,12 +13,31 @@ import (
 // maxScore is what Volcano's node scores reach before weights (k8s.io/kube-scheduler/framework.MaxNodeScore).
 const maxScore = 100
 
-// score rates nodes for a task that has no plan to follow by what the job would send over the network with the task on
-// each: the best gets 100 times the weight, the worst 0. All are equal as long as no member of the job has a node.
+// score rates nodes for a task that has no plan to follow: by the network, and those on which a pod of the job failed
+// come after all others.
 func (c *course) score(task *api.TaskInfo, nodes []*api.NodeInfo) map[string]float64 {
+	if c.arguments.weight == 0 {
+		return nil
+	}
+	scores := c.nearness(task, nodes)
+	past, _ := c.memory.recall(task.Job)
+	for _, node := range nodes {
+		if slices.Contains(past.failed, node.Name) {
+			if scores == nil {
+				scores = map[string]float64{}
+			}
+			scores[node.Name] -= (maxScore + 1) * c.arguments.weight
+		}
+	}
+	return scores
+}
+
+// nearness rates nodes by what the job would send over the network with the task on each: the best gets 100 times the
+// weight, the worst 0. All are equal as long as no member of the job has a node.
+func (c *course) nearness(task *api.TaskInfo, nodes []*api.NodeInfo) map[string]float64 {
 	job := c.ssn.Jobs[task.Job]
 	t, err := c.topology()
-	if err != nil || c.arguments.weight == 0 {
+	if err != nil {
 		return nil
 	}
 	wishes, _ := newWishes(job.PodGroup.Annotations, c.arguments)

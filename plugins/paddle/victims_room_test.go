@@ -57,15 +57,8 @@ func TestGangGoesIfOtherNodesOnlySeemToHaveRoom(t *testing.T) {
 // victimsOf opens a session and returns what decides in it about victims.
 func victimsOf(c *cluster, configurations ...conf.Configuration) (*framework.Session, *victims) {
 	c.t.Helper()
-	var opened *plugin
-	framework.RegisterPluginBuilder(PluginName, func(raw framework.Arguments) framework.Plugin {
-		made := NewBuilder()(raw)
-		opened, _ = made.(*plugin)
-		return made
-	})
-	ssn := framework.OpenSession(c.cache, c.tiers, configurations)
-	c.t.Cleanup(func() { framework.CloseSession(ssn) })
-	return ssn, opened.victims
+	ssn, p := c.open(configurations...)
+	return ssn, p.victims
 }
 
 func TestRoomAndCheapNodes(t *testing.T) {
