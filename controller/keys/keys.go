@@ -33,6 +33,10 @@ const (
 	// GroupSize is the annotation with the number of ranks in a tensor or pipeline parallel group.
 	GroupSize = "batch.paddlepaddle.org/parallel-group-size"
 
+	// MinResources is the annotation with what the user wants free before the job is let in, such as cpu=4,memory=8Gi:
+	// Volcano works the PodGroup's minResources out from the templates alone.
+	MinResources = "batch.paddlepaddle.org/min-resources"
+
 	// ResourceName is paddle-operator's label with an object's name.
 	ResourceName = "paddle-res-name"
 	// ResourceType is paddle-operator's label with the role: ps, worker or heter.

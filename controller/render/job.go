@@ -49,6 +49,7 @@ func Job(job *v1.PaddleJob, wish Wish, cfg Config) (*vcbatch.Job, []Notice) {
 			MinAvailable:      int32(min(sum, math.MaxInt32)),
 			MaxRetry:          maxRetry,
 			Tasks:             tasks,
+			NetworkTopology:   topology(job),
 			// A pod that is lost takes the gang with it: launchers and role makers count their peers once, at the start.
 			Policies: []vcbatch.LifecyclePolicy{
 				{Event: vcbus.PodFailedEvent, Action: vcbus.RestartJobAction},
@@ -81,7 +82,7 @@ func task(r role, least int32, template corev1.PodTemplateSpec) vcbatch.TaskSpec
 }
 
 func jobAnnotations(job *v1.PaddleJob) map[string]string {
-	all := merged(job.Annotations, map[string]string{
+	all := merged(merged(job.Annotations, placementAnnotations(job)), map[string]string{
 		keys.Mode:     string(Mode(job)),
 		keys.SpecHash: SpecHash(job),
 	})

@@ -28,6 +28,16 @@ const (
 	ReasonInvalidIntranet = "InvalidIntranet"
 	// ReasonInvalidWithGloo refuses an unknown withGloo.
 	ReasonInvalidWithGloo = "InvalidWithGloo"
+	// ReasonInvalidTopology refuses a limit that cannot be held.
+	ReasonInvalidTopology = "InvalidNetworkTopology"
+	// ReasonInvalidColocation refuses an unknown colocation.
+	ReasonInvalidColocation = "InvalidColocation"
+	// ReasonInvalidParameterSize refuses a size that no model has.
+	ReasonInvalidParameterSize = "InvalidParameterSize"
+	// ReasonInvalidGroupSize refuses a parallel group of no GPUs, or of too many.
+	ReasonInvalidGroupSize = "InvalidParallelGroupSize"
+	// ReasonInvalidMinResources refuses amounts below nothing.
+	ReasonInvalidMinResources = "InvalidMinResources"
 	// ReasonInvalidSampleSet refuses a sampleSetRef that cannot be mounted.
 	ReasonInvalidSampleSet = "InvalidSampleSet"
 	// ReasonNoContainer refuses a template without containers.

@@ -16,6 +16,7 @@ func Validate(job *v1.PaddleJob, wish Wish, cfg Config) []Notice {
 	found.checkNames(job)
 	found.checkRoles(job, cfg)
 	found.checkScheduling(job, wish)
+	found.checkPlacement(job)
 	found.checkNetwork(job)
 	found.checkSampleSet(job)
 	for _, r := range roles(job) {
@@ -28,6 +29,9 @@ func Validate(job *v1.PaddleJob, wish Wish, cfg Config) []Notice {
 func (n *notices) checkLater(job *v1.PaddleJob) {
 	if job.Spec.Heter != nil {
 		n.add(ReasonNotSupported, "spec.heter: heterogeneous workers are not supported yet: leave the role out")
+	}
+	if job.Spec.RunPolicy != nil {
+		n.add(ReasonNotSupported, "spec.runPolicy is not supported yet: leave it out")
 	}
 	if job.Spec.Elastic != nil {
 		n.add(ReasonNotSupported, "spec.elastic: elastic training is not supported yet: leave the field out")

@@ -18,6 +18,10 @@ import (
 func ForKind(kind schema.GroupVersionKind) interface{} {
 	switch kind {
 	// Group=batch.paddlepaddle.org, Version=v1
+	case v1.SchemeGroupVersion.WithKind("ElasticPolicy"):
+		return &batchv1.ElasticPolicyApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("NetworkTopology"):
+		return &batchv1.NetworkTopologyApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("PaddleJob"):
 		return &batchv1.PaddleJobApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("PaddleJobSpec"):
@@ -28,6 +32,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &batchv1.ResourceSpecApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ResourceStatus"):
 		return &batchv1.ResourceStatusApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("RunPolicy"):
+		return &batchv1.RunPolicyApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("SampleSetRef"):
 		return &batchv1.SampleSetRefApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("SchedulingPolicy"):

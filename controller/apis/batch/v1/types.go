@@ -95,31 +95,22 @@ type PaddleJobSpec struct {
 	// +optional
 	Heter *ResourceSpec `json:"heter,omitempty"`
 
-	// elastic switches elastic training on when it is set; only nil or not nil matters.
+	// elastic switches elastic training on when it is set, with any number: workers, between requests and limits of them,
+	// find each other through etcd, and come and go while the job trains.
 	// +optional
 	Elastic *int `json:"elastic,omitempty"`
+
+	// elasticPolicy says how elastic training works; it counts only where elastic is set.
+	// +optional
+	ElasticPolicy *ElasticPolicy `json:"elasticPolicy,omitempty"`
+
+	// runPolicy says how the job as a whole is stopped, started again, ended and forgotten.
+	// +optional
+	RunPolicy *RunPolicy `json:"runPolicy,omitempty"`
 
 	// sampleSetRef mounts the claim of a data set into container 0 of every role.
 	// +optional
 	SampleSetRef *SampleSetRef `json:"sampleSetRef,omitempty"`
-}
-
-// SchedulingPolicy is what the job asks of the scheduler.
-type SchedulingPolicy struct {
-	// minAvailable is the number of pods below which nothing starts; unset means all of them. A value below the total
-	// lowers the workers' minimum, never the servers', and never below one worker.
-	// +optional
-	MinAvailable *int32 `json:"minAvailable,omitempty"`
-	// queue is the Volcano queue; unset means "default".
-	// +optional
-	Queue string `json:"queue,omitempty"`
-	// priorityClass is the PriorityClass of the job and of its pods.
-	// +optional
-	PriorityClass string `json:"priorityClass,omitempty"`
-	// minResources are the resources that must be free in the queue before pods are made. Volcano works them out from
-	// the templates.
-	// +optional
-	MinResources corev1.ResourceList `json:"minResources,omitempty"`
 }
 
 // ResourceSpec describes the pods of one role.

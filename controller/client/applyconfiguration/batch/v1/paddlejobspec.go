@@ -19,6 +19,8 @@ type PaddleJobSpecApplyConfiguration struct {
 	Worker           *ResourceSpecApplyConfiguration     `json:"worker,omitempty"`
 	Heter            *ResourceSpecApplyConfiguration     `json:"heter,omitempty"`
 	Elastic          *int                                `json:"elastic,omitempty"`
+	ElasticPolicy    *ElasticPolicyApplyConfiguration    `json:"elasticPolicy,omitempty"`
+	RunPolicy        *RunPolicyApplyConfiguration        `json:"runPolicy,omitempty"`
 	SampleSetRef     *SampleSetRefApplyConfiguration     `json:"sampleSetRef,omitempty"`
 }
 
@@ -89,6 +91,22 @@ func (b *PaddleJobSpecApplyConfiguration) WithHeter(value *ResourceSpecApplyConf
 // If called multiple times, the Elastic field is set to the value of the last call.
 func (b *PaddleJobSpecApplyConfiguration) WithElastic(value int) *PaddleJobSpecApplyConfiguration {
 	b.Elastic = &value
+	return b
+}
+
+// WithElasticPolicy sets the ElasticPolicy field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the ElasticPolicy field is set to the value of the last call.
+func (b *PaddleJobSpecApplyConfiguration) WithElasticPolicy(value *ElasticPolicyApplyConfiguration) *PaddleJobSpecApplyConfiguration {
+	b.ElasticPolicy = value
+	return b
+}
+
+// WithRunPolicy sets the RunPolicy field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the RunPolicy field is set to the value of the last call.
+func (b *PaddleJobSpecApplyConfiguration) WithRunPolicy(value *RunPolicyApplyConfiguration) *PaddleJobSpecApplyConfiguration {
+	b.RunPolicy = value
 	return b
 }
 

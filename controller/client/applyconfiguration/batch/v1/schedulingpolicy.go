@@ -5,16 +5,22 @@
 package v1
 
 import (
+	batchv1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	resource "k8s.io/apimachinery/pkg/api/resource"
 )
 
 // SchedulingPolicyApplyConfiguration represents a declarative configuration of the SchedulingPolicy type for use
 // with apply.
 type SchedulingPolicyApplyConfiguration struct {
-	MinAvailable  *int32               `json:"minAvailable,omitempty"`
-	Queue         *string              `json:"queue,omitempty"`
-	PriorityClass *string              `json:"priorityClass,omitempty"`
-	MinResources  *corev1.ResourceList `json:"minResources,omitempty"`
+	MinAvailable      *int32                             `json:"minAvailable,omitempty"`
+	Queue             *string                            `json:"queue,omitempty"`
+	PriorityClass     *string                            `json:"priorityClass,omitempty"`
+	MinResources      *corev1.ResourceList               `json:"minResources,omitempty"`
+	NetworkTopology   *NetworkTopologyApplyConfiguration `json:"networkTopology,omitempty"`
+	Colocation        *batchv1.Colocation                `json:"colocation,omitempty"`
+	ParameterSize     *resource.Quantity                 `json:"parameterSize,omitempty"`
+	ParallelGroupSize *int32                             `json:"parallelGroupSize,omitempty"`
 }
 
 // SchedulingPolicyApplyConfiguration constructs a declarative configuration of the SchedulingPolicy type for use with
@@ -52,5 +58,37 @@ func (b *SchedulingPolicyApplyConfiguration) WithPriorityClass(value string) *Sc
 // If called multiple times, the MinResources field is set to the value of the last call.
 func (b *SchedulingPolicyApplyConfiguration) WithMinResources(value corev1.ResourceList) *SchedulingPolicyApplyConfiguration {
 	b.MinResources = &value
+	return b
+}
+
+// WithNetworkTopology sets the NetworkTopology field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the NetworkTopology field is set to the value of the last call.
+func (b *SchedulingPolicyApplyConfiguration) WithNetworkTopology(value *NetworkTopologyApplyConfiguration) *SchedulingPolicyApplyConfiguration {
+	b.NetworkTopology = value
+	return b
+}
+
+// WithColocation sets the Colocation field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Colocation field is set to the value of the last call.
+func (b *SchedulingPolicyApplyConfiguration) WithColocation(value batchv1.Colocation) *SchedulingPolicyApplyConfiguration {
+	b.Colocation = &value
+	return b
+}
+
+// WithParameterSize sets the ParameterSize field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the ParameterSize field is set to the value of the last call.
+func (b *SchedulingPolicyApplyConfiguration) WithParameterSize(value resource.Quantity) *SchedulingPolicyApplyConfiguration {
+	b.ParameterSize = &value
+	return b
+}
+
+// WithParallelGroupSize sets the ParallelGroupSize field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the ParallelGroupSize field is set to the value of the last call.
+func (b *SchedulingPolicyApplyConfiguration) WithParallelGroupSize(value int32) *SchedulingPolicyApplyConfiguration {
+	b.ParallelGroupSize = &value
 	return b
 }
