@@ -47,7 +47,7 @@ func Parts() []string {
 func Default() Settings {
 	return Settings{
 		Seed: 1, Folder: "_output/bench", Runs: 5, Pairs: 201, Clusters: 10, Queues: 30,
-		Instances: 2, Effort: 1000, Anneal: 4 * time.Second, Starts: 8, Sessions: 10_000, Before: 12_000,
+		Instances: 2, Effort: 1000, Anneal: 30 * time.Second, Starts: 8, Sessions: 10_000, Before: 12_000,
 	}
 }
 
