@@ -42,8 +42,7 @@ func Parts() []string {
 	return []string{"overhead", "speed", "quality", "queues", "optimality", "churn"}
 }
 
-// Default are the numbers that issue 4 asks for, but for the time to anneal: 30 s for each of 66 instances take 17 minutes
-// on two processors.
+// Default are the numbers that issue 4 asks for. To anneal 66 instances takes 17 minutes on two processors.
 func Default() Settings {
 	return Settings{
 		Seed: 1, Folder: "_output/bench", Runs: 5, Pairs: 201, Clusters: 10, Queues: 30,
