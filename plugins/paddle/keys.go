@@ -18,6 +18,9 @@ const (
 	parameterSizeAnnotation = "batch.paddlepaddle.org/parameter-size"
 	// groupSizeAnnotation is the annotation on the PodGroup with the number of ranks in a tensor or pipeline parallel group.
 	groupSizeAnnotation = "batch.paddlepaddle.org/parallel-group-size"
+	// minResourcesAnnotation is the annotation on the PodGroup with what must be free before the job is let in, such as
+	// cpu=4,memory=8Gi.
+	minResourcesAnnotation = "batch.paddlepaddle.org/min-resources"
 	// resourceTypeLabel is the label on pods with the role: ps, worker or heter.
 	resourceTypeLabel = "paddle-res-type"
 	// resourceAnnotation is the annotation on pods with the role.

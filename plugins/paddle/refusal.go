@@ -27,6 +27,7 @@ type refusals struct {
 	tiers      []conf.Tier // the session's own, while ours stand in its place
 	queueVotes bool        // a plugin votes that refuses jobs of closed queues
 	ledger     *ledger     // nil until a Paddle job is voted on
+	wished     *ledger     // the same, with what jobs wish for; nil until one that does is voted on
 }
 
 // watch prepares for the votes on the Paddle jobs that wait to be let in.
@@ -40,13 +41,18 @@ func (r *refusals) watch(ssn *framework.Session) {
 	for t, tier := range r.tiers {
 		for i := range tier.Plugins {
 			option := &tier.Plugins[i]
-			if option.EnabledJobEnqueued != nil && *option.EnabledJobEnqueued {
+			if ptr.Deref(option.EnabledJobEnqueued, false) {
 				name := fmt.Sprintf("%s before %d.%d %s", PluginName, t, i, option.Name)
 				ssn.Tiers[t].Plugins = append(ssn.Tiers[t].Plugins, conf.PluginOption{
 					Name: name, EnabledJobEnqueued: votes, EnabledOverused: first,
 				})
 				ssn.AddJobEnqueueableFn(name, func(job any) int { return r.before(option, job) })
 				if first != nil {
+					// Ahead of all others: who permits a job may count it as let in, whatever is voted afterwards.
+					ssn.AddJobEnqueueableFn(name, func(job any) int {
+						r.before(option, job)
+						return r.vote(job)
+					})
 					ssn.AddJobEnqueuedFn(name, r.letIn)
 					ssn.AddOverusedFn(name, r.end)
 				}
@@ -87,8 +93,10 @@ func (r *refusals) letIn(obj any) {
 	if !ok {
 		return
 	}
-	if r.ledger != nil {
-		r.ledger.letIn(job)
+	for _, l := range []*ledger{r.ledger, r.wished} {
+		if l != nil {
+			l.letIn(job)
+		}
 	}
 	if _, ok := r.applicants[job.UID]; ok {
 		r.accepted(job)

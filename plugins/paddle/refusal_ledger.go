@@ -4,6 +4,7 @@ package paddle
 
 import (
 	"math"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"volcano.sh/apis/pkg/apis/scheduling"
@@ -20,15 +21,25 @@ type ledger struct {
 	guaranteed  *api.Resource // to queues
 	accounts    map[api.QueueID]*queueAccount
 	queues      map[api.QueueID]*api.QueueInfo
+	least       func(*api.JobInfo) *api.Resource // what a job that is let in is promised
 }
 
 // queueAccount is what the jobs of one queue have: allocated, of it beyond their minimums, and promised.
 type queueAccount struct{ allocated, elastic, promised *api.Resource }
 
+func newQueueAccount() *queueAccount {
+	return &queueAccount{allocated: api.EmptyResource(), elastic: api.EmptyResource(), promised: api.EmptyResource()}
+}
+
 func newLedger(ssn *framework.Session) *ledger {
+	return newLedgerBy(ssn, (*api.JobInfo).GetMinResources)
+}
+
+// newLedgerBy promises to jobs what least says.
+func newLedgerBy(ssn *framework.Session, least func(*api.JobInfo) *api.Resource) *ledger {
 	l := &ledger{
 		total: ssn.TotalResource, used: api.EmptyResource(), promised: api.EmptyResource(), guaranteed: api.EmptyResource(),
-		accounts: map[api.QueueID]*queueAccount{}, queues: ssn.Queues,
+		accounts: map[api.QueueID]*queueAccount{}, queues: ssn.Queues, least: least,
 	}
 	for _, node := range ssn.Nodes {
 		l.used.Add(node.Used)
@@ -40,21 +51,21 @@ func newLedger(ssn *framework.Session) *ledger {
 		account := l.account(job.Queue)
 		account.allocated.Add(job.Allocated)
 		account.elastic.Add(job.GetElasticResources())
-		l.promise(job, promisedTo(job))
+		l.promise(job, promisedTo(job, least))
 	}
 	return l
 }
 
 func (l *ledger) account(queue api.QueueID) *queueAccount {
 	if l.accounts[queue] == nil {
-		l.accounts[queue] = &queueAccount{allocated: api.EmptyResource(), elastic: api.EmptyResource(), promised: api.EmptyResource()}
+		l.accounts[queue] = newQueueAccount()
 	}
 	return l.accounts[queue]
 }
 
 // letIn enters a job that is let in now.
 func (l *ledger) letIn(job *api.JobInfo) {
-	l.promise(job, job.DeductSchGatedResources(job.GetMinResources()))
+	l.promise(job, job.DeductSchGatedResources(l.least(job)))
 }
 
 func (l *ledger) promise(job *api.JobInfo, amount *api.Resource) {
@@ -62,13 +73,13 @@ func (l *ledger) promise(job *api.JobInfo, amount *api.Resource) {
 	l.account(job.Queue).promised.Add(amount)
 }
 
-// promisedTo is what is kept for a job, as all three plugins have it.
-func promisedTo(job *api.JobInfo) *api.Resource {
+// promisedTo is what is kept for a job, as all three plugins have it where least is the job's minimum.
+func promisedTo(job *api.JobInfo, least func(*api.JobInfo) *api.Resource) *api.Resource {
 	group := job.PodGroup
 	switch {
 	case group.Spec.MinResources == nil:
 	case group.Status.Phase == scheduling.PodGroupInqueue:
-		return job.DeductSchGatedResources(job.GetMinResources())
+		return job.DeductSchGatedResources(least(job))
 	case group.Status.Phase == scheduling.PodGroupRunning && util.CalculateAllocatedTaskNum(job) >= int(group.Spec.MinMember):
 		return job.DeductSchGatedResources(util.GetInqueueResource(job, job.Allocated))
 	}
@@ -113,10 +124,36 @@ func (l *ledger) ofCluster(factor float64) room {
 // ofQueue is the room that proportion sees, and capacity where queues have no parents: a queue may use its capability,
 // but not what is guaranteed to others. Where neither is the limit, the cluster is.
 func (l *ledger) ofQueue(queue *api.QueueInfo) room {
-	spec := &queue.Queue.Spec
-	limit := api.ExceededPart(l.total, l.guaranteed).Add(api.NewResource(spec.Guarantee.Resource))
-	if len(spec.Capability) > 0 {
-		capability := api.NewResource(spec.Capability)
+	limit := api.ExceededPart(l.total, l.guaranteed).Add(api.NewResource(queue.Queue.Spec.Guarantee.Resource))
+	return l.within(queue, limit, l.account(queue.UID))
+}
+
+// ofBranch is the room in a queue and all below it, where queues have parents. What is guaranteed to others is not taken
+// off, so it may be less.
+func (l *ledger) ofBranch(queue *api.QueueInfo) room {
+	sum := newQueueAccount()
+	for id, account := range l.accounts {
+		if slices.Contains(l.branch(l.queues[id]), queue) {
+			sum.allocated.Add(account.allocated)
+			sum.elastic.Add(account.elastic)
+			sum.promised.Add(account.promised)
+		}
+	}
+	return l.within(queue, l.total.Clone(), sum)
+}
+
+// branch is a queue and those above it, nearest first.
+func (l *ledger) branch(queue *api.QueueInfo) (branch []*api.QueueInfo) {
+	for queue != nil && len(branch) < len(l.queues) { // parents in a circle are an error of the administrator's
+		branch = append(branch, queue)
+		queue = l.queues[api.QueueID(queue.Queue.Spec.Parent)]
+	}
+	return branch
+}
+
+// within is the room for what an account has, up to a limit and the queue's capability.
+func (l *ledger) within(queue *api.QueueInfo, limit *api.Resource, account *queueAccount) room {
+	if capability := api.NewResource(queue.Queue.Spec.Capability); len(queue.Queue.Spec.Capability) > 0 {
 		for _, amount := range []*float64{&capability.MilliCPU, &capability.Memory} {
 			if *amount <= 0 {
 				*amount = math.MaxFloat64
@@ -124,7 +161,6 @@ func (l *ledger) ofQueue(queue *api.QueueInfo) room {
 		}
 		limit.MinDimensionResource(capability, api.Infinity)
 	}
-	account := l.account(queue.UID)
 	return room{
 		limit: limit.Get,
 		used: func(name corev1.ResourceName) float64 {

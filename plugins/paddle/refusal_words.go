@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 	"volcano.sh/apis/pkg/apis/scheduling"
 	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/conf"
@@ -33,10 +34,14 @@ type applicant struct {
 	asked     *api.Resource // what its minimum asks for
 	gang      string        // its minimum in words
 	asking    string        // what asks says, once it was asked
+	wishes    bool          // for more than that
 }
 
 func newApplicant(job *api.JobInfo, queue *api.QueueInfo, g gang) *applicant {
-	return &applicant{queue: queue, namespace: job.Namespace, asked: job.GetMinResources(), gang: gangWords(job, g)}
+	asked := job.GetMinResources()
+	return &applicant{
+		queue: queue, namespace: job.Namespace, asked: asked, gang: gangWords(job, g), wishes: !wishBeyond(job, asked).IsEmpty(),
+	}
 }
 
 // refusedBy is why a plugin refuses a job, if it does.
@@ -47,12 +52,12 @@ func (a *applicant) refusedBy(plugin *conf.PluginOption, l *ledger, quotas map[s
 	case pluginOvercommit:
 		factor := overcommitFactor(plugin.Arguments)
 		v = a.lacks(classOvercommit, theCluster, l.ofCluster(factor))
-		v.details += fmt.Sprintf("\njobs are let in until they ask for %.4g times what the cluster has (overcommit)", factor)
+		v.details += overcommitWords(factor)
 	case pluginProportion:
 		v = a.lacks(classQueueQuota, queue, l.ofQueue(a.queue))
 	case pluginCapacity:
 		switch {
-		case plugin.EnabledHierarchy == nil || !*plugin.EnabledHierarchy:
+		case !ptr.Deref(plugin.EnabledHierarchy, false):
 			v = a.lacks(classQueueQuota, queue, l.ofQueue(a.queue))
 		case hasChildren(a.queue, l.queues):
 			v.text = queue + " is divided into other queues, and lets jobs into these only"
@@ -97,13 +102,15 @@ func (r room) class(c class, lacking corev1.ResourceName) class {
 
 // part is how much there is of what is asked for: "6 of the 8 GPUs".
 func (a *applicant) part(name corev1.ResourceName, r room) string {
-	asked, left := a.asked.Get(name), r.left(name)
-	m := measureOf(name, asked)
-	have := m.number(left, false)
-	if have == "0" {
-		have = "none"
+	m := measureOf(name, a.asked.Get(name))
+	return orNone(m.number(r.left(name), false)) + " of the " + m.of(m.number(a.asked.Get(name), true))
+}
+
+func orNone(number string) string {
+	if number == "0" {
+		return "none"
 	}
-	return have + " of the " + m.of(m.number(asked, true))
+	return number
 }
 
 // roomWords are the details of what there is, on a line for each resource that is asked for.
@@ -158,6 +165,10 @@ func hasChildren(queue *api.QueueInfo, all map[api.QueueID]*api.QueueInfo) bool 
 		}
 	}
 	return false
+}
+
+func overcommitWords(factor float64) string {
+	return fmt.Sprintf("\njobs are let in until they ask for %.4g times what the cluster has (overcommit)", factor)
 }
 
 // overcommitFactor is the plugin's argument as the plugin reads it.

@@ -75,7 +75,7 @@ func TestPromises(t *testing.T) {
 	job.PodGroup.Spec.MinResources = &list
 	promised := func(phase scheduling.PodGroupPhase) float64 {
 		job.PodGroup.Status.Phase = phase
-		return promisedTo(job).MilliCPU
+		return promisedTo(job, (*api.JobInfo).GetMinResources).MilliCPU
 	}
 	require.InDelta(t, 0, promised(scheduling.PodGroupPending), 0)
 	require.InDelta(t, 4000, promised(scheduling.PodGroupInqueue), 0)
@@ -96,6 +96,26 @@ func TestVotesOnOthers(t *testing.T) {
 	r.letIn("not a job")
 	r.letIn(jobInfo(2, nil, nil))
 	require.Nil(t, r.ledger)
+}
+
+// A queue's room is used by all that are below it, and parents in a circle end somewhere.
+func TestRoomOfABranch(t *testing.T) {
+	l := &ledger{total: api.NewResource(resources{"cpu": "64"}.list()), queues: map[api.QueueID]*api.QueueInfo{}, accounts: map[api.QueueID]*queueAccount{}}
+	for name, parent := range map[string]string{"a": "", "b": "a", "c": "b", "d": "a", "x": "y", "y": "x"} {
+		q := &scheduling.Queue{}
+		q.Name, q.Spec.Parent, q.Spec.Capability = name, parent, resources{"cpu": "20"}.list()
+		l.queues[api.QueueID(name)] = api.NewQueueInfo(q)
+		account := l.account(api.QueueID(name))
+		account.allocated.MilliCPU, account.elastic.MilliCPU, account.promised.MilliCPU = 3000, 1000, 500
+	}
+	l.account("gone").allocated.MilliCPU = 1000
+	for name, queues := range map[string]float64{"a": 4, "b": 2, "c": 1, "d": 1, "x": 2, "y": 2} {
+		r := l.ofBranch(l.queues[api.QueueID(name)])
+		require.InDelta(t, 20000, r.limit("cpu"), 0)
+		require.InDelta(t, 2000*queues, r.used("cpu"), 0, name)
+		require.InDelta(t, 500*queues, r.promised("cpu"), 0, name)
+		require.Equal(t, "queue "+name, r.where("cpu"))
+	}
 }
 
 // 16 GPUs and 64 CPUs, of which 4 and 8 are guaranteed to another queue, and 2 GPUs to this one.

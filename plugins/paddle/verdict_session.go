@@ -47,6 +47,7 @@ func (p *plugin) openReasons() {
 		if len(job.Tasks) > 0 || !job.IsPending() && job.PodGroup.Status.Phase != scheduling.PodGroupInqueue || !isPaddleJob(job) {
 			continue
 		}
+		p.tellWishes(job)
 		r.podless[id] = newGang(job, p.arguments.taskRoles)
 		apply(job, r.podless[id])
 	}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paddle
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+	"volcano.sh/volcano/pkg/scheduler/api"
+	"volcano.sh/volcano/pkg/scheduler/conf"
+	"volcano.sh/volcano/pkg/scheduler/plugins/util"
+)
+
+// vote refuses a job that says that more must be free than its gang needs, where that is not free. Volcano's plugins see to
+// what the gang needs: they read the PodGroup's minResources, which Volcano's Job controller works out from the templates
+// and writes again and again, so that a wish of the user's cannot stand there.
+func (r *refusals) vote(obj any) int {
+	job, ok := obj.(*api.JobInfo)
+	if !ok {
+		return util.Abstain
+	}
+	a, ok := r.applicants[job.UID]
+	if !ok || !a.wishes || !ptr.Deref(ownOption(r.tiers).EnabledJobEnqueued, false) {
+		return util.Abstain
+	}
+	if closed(a.queue) != "" && r.queueVotes {
+		return util.Abstain // whoever refuses it says so
+	}
+	if r.wished == nil {
+		r.wished = newLedgerBy(r.ssn, leastOf)
+	}
+	asked := leastOf(job)
+	for _, limit := range r.limits(a.queue) {
+		if v, lacks := a.lacksWished(asked, limit); lacks {
+			r.refused(job, v)
+			return util.Reject
+		}
+	}
+	return util.Abstain
+}
+
+// entryLimit is one of those that a job must keep to be let in.
+type entryLimit struct {
+	class class
+	where string
+	room  room
+	note  string
+}
+
+// limits are those of the plugins that vote, in their order, and in any case the cluster's.
+func (r *refusals) limits(queue *api.QueueInfo) []entryLimit {
+	var limits []entryLimit
+	cluster := false
+	for _, tier := range r.tiers {
+		for i := range tier.Plugins {
+			plugin := &tier.Plugins[i]
+			switch {
+			case !ptr.Deref(plugin.EnabledJobEnqueued, false):
+			case plugin.Name == pluginOvercommit:
+				factor := overcommitFactor(plugin.Arguments)
+				limits = append(limits, entryLimit{classOvercommit, theCluster, r.wished.ofCluster(factor), overcommitWords(factor)})
+				cluster = true
+			case plugin.Name == pluginProportion, plugin.Name == pluginCapacity:
+				limits = append(limits, r.ofQueues(queue, plugin)...)
+			}
+		}
+	}
+	if !cluster {
+		limits = append(limits, entryLimit{class: classNoRoom, where: theCluster, room: r.wished.ofCluster(1)})
+	}
+	return limits
+}
+
+func (r *refusals) ofQueues(queue *api.QueueInfo, plugin *conf.PluginOption) (limits []entryLimit) {
+	if plugin.Name == pluginProportion || !ptr.Deref(plugin.EnabledHierarchy, false) {
+		return []entryLimit{{class: classQueueQuota, where: "queue " + queue.Name, room: r.wished.ofQueue(queue)}}
+	}
+	if hasChildren(queue, r.ssn.Queues) {
+		return nil // no job is let in there
+	}
+	for _, one := range r.wished.branch(queue) {
+		limits = append(limits, entryLimit{class: classQueueQuota, where: "queue " + one.Name, room: r.wished.ofBranch(one)})
+	}
+	return limits
+}
+
+// lacksWished says what is missing of what a job asks for with its wish, beyond its minimum; false if nothing is.
+func (a *applicant) lacksWished(asked *api.Resource, limit entryLimit) (verdict, bool) {
+	wishing := *a
+	wishing.asked = asked
+	lacking := slices.DeleteFunc(limit.room.lacking(asked), func(name corev1.ResourceName) bool {
+		return asked.Get(name) <= a.asked.Get(name)
+	})
+	if len(lacking) == 0 {
+		return verdict{}, false
+	}
+	first := lacking[0]
+	own := orNone(measureOf(first, asked.Get(first)).number(a.asked.Get(first), true))
+	return verdict{
+		class: limit.room.class(limit.class, first),
+		text: fmt.Sprintf("%s has room for %s that the job's minResources ask for (its minimum of %s takes %s)",
+			limit.room.where(first), wishing.part(first, limit.room), a.gang, own),
+		details: a.asks() + "\nwith its minResources it asks for " + resourceWords(asked) + "\n" +
+			wishing.roomWords(limit.where, limit.room) + limit.note,
+	}, true
+}
+
+// leastOf is what must be free before a job is let in: of each resource the larger of what its minimum asks for and what
+// its annotation says.
+func leastOf(job *api.JobInfo) *api.Resource {
+	least := job.GetMinResources()
+	return least.Add(wishBeyond(job, least))
+}
+
+// wishBeyond is what a Paddle job wishes for beyond an amount.
+func wishBeyond(job *api.JobInfo, amount *api.Resource) *api.Resource {
+	beyond := api.EmptyResource()
+	if _, wishes := job.PodGroup.Annotations[minResourcesAnnotation]; !wishes || !isPaddleJob(job) {
+		return beyond
+	}
+	if w, _ := newWishes(job.PodGroup.Annotations, arguments{}); w.least != nil {
+		beyond = api.ExceededPart(w.least, amount)
+	}
+	return beyond
+}
