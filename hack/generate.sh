@@ -31,7 +31,7 @@ rm -rf $client/applyconfiguration $client/clientset $client/listers $client/info
   --versioned-clientset-package $module/$client/clientset/versioned \
   --listers-package $module/$client/listers $api
 
-echo "generate: deploy/v1/crd.yaml"
+echo "generate: deploy/v1/crd.yaml and deploy/v1/kubeflow-crd.yaml"
 crds=$(mktemp -d)
 trap 'rm -rf "$crds"' EXIT
 # Without the embedded metadata the API server would prune the labels and annotations of pod templates.
@@ -41,3 +41,7 @@ mkdir -p deploy/v1
   echo "# Made by hack/generate.sh from controller/apis; edit the types there."
   CGO_ENABLED=0 go run ./hack/crdtrim <"$crds/batch.paddlepaddle.org_paddlejobs.yaml"
 } >deploy/v1/crd.yaml
+{
+  echo "# Made by hack/generate.sh from controller/apis; edit the types there. Where Kubeflow's own CRD is, it is not needed."
+  CGO_ENABLED=0 go run ./hack/crdtrim <"$crds/kubeflow.org_paddlejobs.yaml"
+} >deploy/v1/kubeflow-crd.yaml
