@@ -21,7 +21,9 @@ import (
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/reconcile"
+	"github.com/paddle-volcano/paddle-volcano/controller/render"
 )
 
 func TestOptions(t *testing.T) {
@@ -37,6 +39,8 @@ func TestOptions(t *testing.T) {
 		"qps":       {wrong: func(o *Options) { o.QPS = 0 }, says: "--kube-api-qps is 0"},
 		"burst":     {wrong: func(o *Options) { o.Burst = 0 }, says: "--kube-api-burst is 0"},
 		"lock":      {wrong: func(o *Options) { o.LeaderElection.ResourceLock = "endpoints" }, says: `only "leases" is known`},
+		"etcd":      {wrong: func(o *Options) { o.ElasticEtcd = "etcd:2379" }, says: `--elastic-etcd: "etcd" begins with`},
+		"ports":     {wrong: func(o *Options) { o.HostPorts = "20000" }, says: `--host-ports: "20000" is not a range`},
 		"two wrong": {wrong: func(o *Options) { o.Workers, o.DefaultIntranet = 0, "" }, says: "--default-intranet is \"\": use PodIP or Service\n--workers is 0"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -48,6 +52,15 @@ func TestOptions(t *testing.T) {
 	}
 }
 
+func TestRendering(t *testing.T) {
+	t.Parallel()
+	o := NewOptions()
+	o.ElasticEtcd, o.HostPorts, o.AnnouncePodIPs = "kv:2379", "30000-30099", true
+	require.Equal(t, render.Config{
+		DefaultIntranet: v1.PodIP, ElasticEtcd: "kv:2379", HostPorts: render.Ports{First: 30000, Count: 100}, AnnouncePodIPs: true,
+	}, o.rendering())
+}
+
 func TestCommand(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
@@ -57,7 +70,7 @@ func TestCommand(t *testing.T) {
 	require.NoError(t, help.Execute())
 	for _, flag := range []string{
 		"--namespace", "--default-intranet", "--workers", "--kube-api-qps", "--kube-api-burst", "--kubeconfig", "--http-address",
-		"--resync-period", "--leader-elect", "--logging-format", "--version", "--v ",
+		"--resync-period", "--elastic-etcd", "--host-ports", "--announce-pod-ips", "--leader-elect", "--logging-format", "--version", "--v ",
 	} {
 		require.Contains(t, out.String(), flag)
 	}

@@ -17,6 +17,7 @@ import (
 	"k8s.io/component-base/metrics"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/render"
 )
 
 // Options are the flags of paddlejob-controller.
@@ -29,6 +30,12 @@ type Options struct {
 	Namespace string
 	// DefaultIntranet is what an unset spec.intranet means.
 	DefaultIntranet string
+	// ElasticEtcd is the host:port of the etcd of elastic jobs that name none.
+	ElasticEtcd string
+	// HostPorts are the ports of nodes that jobs with intranet Host may use, as first-last.
+	HostPorts string
+	// AnnouncePodIPs tells each pod its IPv4 address by an annotation.
+	AnnouncePodIPs bool
 	// Workers is how many PaddleJobs are worked on at the same time.
 	Workers int
 	// ResyncPeriod is how often every PaddleJob is looked at again without a change.
@@ -47,6 +54,7 @@ type Options struct {
 func NewOptions() *Options {
 	return &Options{
 		DefaultIntranet: string(v1.PodIP),
+		HostPorts:       render.DefaultHostPorts().String(),
 		Workers:         8,
 		ResyncPeriod:    10 * time.Minute,
 		QPS:             100,
@@ -73,6 +81,14 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 	fs.StringVar(&o.Namespace, "namespace", o.Namespace, "The only namespace whose PaddleJobs are run. Empty means all.")
 	fs.StringVar(&o.DefaultIntranet, "default-intranet", o.DefaultIntranet,
 		"What an unset spec.intranet means for jobs that are created from now on: PodIP or Service.")
+	fs.StringVar(&o.ElasticEtcd, "elastic-etcd", o.ElasticEtcd,
+		"The etcd, as host:port, through which the workers of elastic jobs find each other that name none. The host must not begin "+
+			"with e, t, c or d.")
+	fs.StringVar(&o.HostPorts, "host-ports", o.HostPorts,
+		"Ports of nodes, as first-last, that pods of jobs with intranet Host may use, 20 each.")
+	fs.BoolVar(&o.AnnouncePodIPs, "announce-pod-ips", o.AnnouncePodIPs,
+		"Tell the pods of jobs with intranet PodIP their IPv4 address by an annotation: for clusters in which the first of a pod's "+
+			"two addresses is IPv6. One more write per pod.")
 	fs.IntVar(&o.Workers, "workers", o.Workers, "How many PaddleJobs are worked on at the same time.")
 	fs.DurationVar(&o.ResyncPeriod, "resync-period", o.ResyncPeriod,
 		"How often every PaddleJob is looked at again without a change. 0 means never.")
@@ -99,6 +115,14 @@ func (o *Options) Validate() error {
 	default:
 		errs = append(errs, fmt.Errorf("--default-intranet is %q: use PodIP or Service", o.DefaultIntranet))
 	}
+	if o.ElasticEtcd != "" {
+		if problem := render.EtcdProblem(o.ElasticEtcd); problem != "" {
+			errs = append(errs, fmt.Errorf("--elastic-etcd: %s", problem))
+		}
+	}
+	if _, err := render.ParsePorts(o.HostPorts); err != nil {
+		errs = append(errs, fmt.Errorf("--host-ports: %w", err))
+	}
 	if o.Workers < 1 {
 		errs = append(errs, fmt.Errorf("--workers is %d: use 1 or more", o.Workers))
 	}
@@ -114,4 +138,15 @@ func (o *Options) Validate() error {
 	}
 	errs = append(errs, o.Metrics.Validate()...)
 	return errors.Join(errs...)
+}
+
+// rendering is what the flags decide about rendering.
+func (o *Options) rendering() render.Config {
+	ports, err := render.ParsePorts(o.HostPorts)
+	if err != nil {
+		ports = render.DefaultHostPorts() // Validate has refused it
+	}
+	return render.Config{
+		DefaultIntranet: v1.Intranet(o.DefaultIntranet), ElasticEtcd: o.ElasticEtcd, HostPorts: ports, AnnouncePodIPs: o.AnnouncePodIPs,
+	}
 }

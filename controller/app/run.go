@@ -17,9 +17,7 @@ import (
 	"k8s.io/component-base/version"
 	"k8s.io/klog/v2"
 
-	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/reconcile"
-	"github.com/paddle-volcano/paddle-volcano/controller/render"
 )
 
 // errLeadershipLost ends the program: another controller works now.
@@ -38,7 +36,7 @@ func Run(ctx context.Context, o *Options) error {
 	reconcile.RegisterMetrics()
 	controller, err := reconcile.New(clients, recorder, reconcile.Options{
 		Namespace: o.Namespace, Workers: o.Workers, Resync: o.ResyncPeriod,
-		Render: render.Config{DefaultIntranet: v1.Intranet(o.DefaultIntranet)},
+		Render: o.rendering(),
 	})
 	if err != nil {
 		return err

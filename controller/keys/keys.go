@@ -25,6 +25,20 @@ const (
 	// Gang is the annotation on the environment's ConfigMap that identifies the pods whose addresses it holds.
 	Gang = "batch.paddlepaddle.org/gang"
 
+	// Elastic is the annotation on the Volcano Job that says that its workers come and go.
+	Elastic = "batch.paddlepaddle.org/elastic"
+	// Announced is the annotation on the Volcano Job that says that its pods' templates read the three below.
+	Announced = "batch.paddlepaddle.org/announced"
+	// FirstPort is the annotation on the Volcano Job that holds the first of the nodes' ports that its pods have, with
+	// intranet Host. Such a Job bears Intranet as a label too, by which they are listed.
+	FirstPort = "batch.paddlepaddle.org/first-port"
+	// Address is the annotation on a pod that holds its IP.
+	Address = "batch.paddlepaddle.org/address"
+	// Port is the annotation on a pod that holds the port that Paddle's process there listens on.
+	Port = "batch.paddlepaddle.org/port"
+	// PortRange is the annotation on a pod that holds the ports which Paddle's launcher may use, as first:last.
+	PortRange = "batch.paddlepaddle.org/port-range"
+
 	// Colocation is the annotation that says how near servers and workers must be: Required, Preferred or None. A user may
 	// set it, and the two below, on a PaddleJob, a Volcano Job or a PodGroup: they reach the PodGroup with all others.
 	Colocation = "batch.paddlepaddle.org/colocation"

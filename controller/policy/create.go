@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/render"
 	"github.com/paddle-volcano/paddle-volcano/controller/view"
@@ -38,16 +37,22 @@ func (p *Plan) create(v *view.View, cfg render.Config) {
 	// cannot tell a Job whose pods linger from the next of its name. It is the collector's own finalizer, and needs nobody
 	// else to be taken off.
 	job.Finalizers = []string{metav1.FinalizerDeleteDependents}
-	intranet := render.Intranet(v.Job, cfg)
-	job.Annotations[keys.Intranet] = string(intranet)
+	markEnvironment(job, v.Job, cfg)
+	first, ok := p.choosePorts(v, cfg)
+	if !ok {
+		return
+	}
+	if first != 0 {
+		job.Annotations[keys.FirstPort] = strconv.Itoa(first)
+	}
 	if v.Wanted != nil {
 		job.Annotations[keys.OwnPodGroup] = string(v.Wanted.UID)
 	}
 	if v.Job.Status.Restarts > 0 {
 		job.Annotations[keys.EarlierRestarts] = strconv.Itoa(int(v.Job.Status.Restarts))
 	}
-	if intranet == v1.Service {
-		p.serviceEnvironment(v, cfg)
+	if known(render.Intranet(v.Job, cfg), render.Elastic(v.Job)) {
+		p.knownEnvironment(v, cfg)
 	}
 	p.do(CreateVolcanoJob{Job: job, Events: creationEvents(v, job.Spec.Queue, job.Spec.MinAvailable)})
 }

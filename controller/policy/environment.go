@@ -5,7 +5,6 @@ package policy
 import (
 	"fmt"
 	"maps"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
@@ -16,18 +15,35 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/view"
 )
 
+// markEnvironment writes on a Volcano Job how its environment is made, for the controller's flags and the spec may be
+// others by the time that it is.
+func markEnvironment(job *vcbatch.Job, of *v1.PaddleJob, cfg render.Config) {
+	intranet := render.Intranet(of, cfg)
+	job.Annotations[keys.Intranet] = string(intranet)
+	if intranet == v1.Host {
+		job.Labels[keys.Intranet] = string(intranet)
+	}
+	if render.Elastic(of) {
+		job.Annotations[keys.Elastic] = "true"
+	}
+	if render.Announced(of, cfg) {
+		job.Annotations[keys.Announced] = "true"
+	}
+}
+
 // environment keeps the ConfigMap that the pods' containers wait for.
 func (p *Plan) environment(v *view.View, cfg render.Config) {
 	if v.Succeeded() {
 		return // servers on their way out are no reason to withdraw anything
 	}
-	if intranetOf(v, cfg) == v1.Service {
-		if WantsPodGroup(v.VolcanoJob.Status.State.Phase) && !specChanged(v) {
-			p.serviceEnvironment(v, cfg)
+	phase := v.VolcanoJob.Status.State.Phase
+	if known(intranetOf(v, cfg), v.VolcanoJob.Annotations[keys.Elastic] != "") {
+		if WantsPodGroup(phase) && !specChanged(v) {
+			p.knownEnvironment(v, cfg)
 		}
 		return
 	}
-	switch phase := v.VolcanoJob.Status.State.Phase; {
+	switch {
 	case WantsPodGroup(phase):
 		p.addressEnvironment(v, cfg)
 	case phase == vcbatch.Restarting || phase == vcbatch.Aborting || phase == vcbatch.Aborted:
@@ -38,8 +54,11 @@ func (p *Plan) environment(v *view.View, cfg render.Config) {
 	}
 }
 
-// serviceEnvironment writes the names, which are known before any pod exists.
-func (p *Plan) serviceEnvironment(v *view.View, cfg render.Config) {
+// known says whether the environment is known before any pod exists: names are, and elastic workers find each other.
+func known(intranet v1.Intranet, elastic bool) bool { return intranet == v1.Service || elastic }
+
+// knownEnvironment writes what is known before any pod exists.
+func (p *Plan) knownEnvironment(v *view.View, cfg render.Config) {
 	want := render.ConfigMap(v.Job, render.ServiceAddresses(v.Job), "", cfg)
 	if environmentDiffers(v.Environment, want) {
 		p.do(WriteEnvironment{ConfigMap: want, Old: v.Environment})
@@ -48,7 +67,8 @@ func (p *Plan) serviceEnvironment(v *view.View, cfg render.Config) {
 
 // addressEnvironment writes the pods' IPs once all are known, and deletes those of pods that are gone.
 func (p *Plan) addressEnvironment(v *view.View, cfg render.Config) {
-	addresses, gang, missing := render.PodAddresses(asCreated(v), v.Pods)
+	job := asCreated(v)
+	addresses, gang, missing := render.PodAddresses(job, v.Pods)
 	if v.Environment != nil && v.Environment.Annotations[keys.Gang] != gang {
 		p.remove(KindConfigMap, v.Environment)
 		return
@@ -56,37 +76,60 @@ func (p *Plan) addressEnvironment(v *view.View, cfg render.Config) {
 	if specChanged(v) {
 		return
 	}
+	first, ok := p.firstPort(v, cfg)
+	if !ok {
+		return
+	}
 	if len(missing) > 0 {
 		p.Missing = missing
 		return
 	}
-	if host := ipv6(addresses); host != "" {
-		p.Stalled = &render.Notice{Reason: ReasonIPv6, Message: fmt.Sprintf("the pods' addresses are IPv6 (%s), and Paddle cannot "+
-			"read a list of such addresses: set spec.intranet: Service, which uses names", host)}
+	if p.announce(v, job, first) {
+		return // what the pods were told is seen first, and then written
+	}
+	if p.Stalled = unreadable(v.Job, addresses); p.Stalled != nil {
 		return
 	}
-	want := render.ConfigMap(v.Job, addresses, gang, cfg)
+	want := render.ConfigMapAt(v.Job, addresses, first, gang, cfg)
 	if !environmentDiffers(v.Environment, want) {
 		return
 	}
 	write := WriteEnvironment{ConfigMap: want, Old: v.Environment}
 	if v.Environment == nil {
 		write.Event = &Event{Type: corev1.EventTypeNormal, Reason: ReasonEnvironmentReady, Message: fmt.Sprintf(
-			"the addresses of all %d pods are known and in ConfigMap %s; training can start", len(v.Pods), want.Name)}
+			"the addresses of all %d pods are known and in ConfigMap %s; training can start%s", len(v.Pods), want.Name, confusion(v.Job, addresses))}
 	}
 	p.do(write)
 }
 
-// ipv6 is an address that is not IPv4, "" if all are. Paddle splits its lists at every colon.
-func ipv6(addresses render.Addresses) string {
+// unreadable says that Paddle cannot use the pods' addresses, nil if it can. A single worker has no use for one.
+func unreadable(job *v1.PaddleJob, addresses render.Addresses) *render.Notice {
+	if render.Mode(job) == v1.ModeSingle {
+		return nil
+	}
 	for _, role := range view.Roles {
 		for _, host := range addresses[role] {
-			if strings.Contains(host, ":") {
-				return host
+			if render.IPv6(host) {
+				return &render.Notice{Reason: ReasonIPv6, Message: fmt.Sprintf("the pods' addresses are IPv6 (%s), and Paddle neither "+
+					"reads nor opens such addresses: run the job where pods have an IPv4 address; where that is their second one, start "+
+					"the controller with --announce-pod-ips", host)}
 			}
 		}
 	}
-	return ""
+	return nil
+}
+
+// confusion warns of addresses that Paddle's launcher takes for each other, "" if there are none.
+func confusion(job *v1.PaddleJob, addresses render.Addresses) string {
+	if job.Spec.PS == nil {
+		return ""
+	}
+	short, long := render.Confusable(addresses)
+	if short == "" {
+		return ""
+	}
+	return fmt.Sprintf("; should it be started by python -m paddle.distributed.launch, the pod at %s fails and the gang starts again, "+
+		"because %s begins alike: spec.intranet: Service cannot meet with that", short, long)
 }
 
 func environmentDiffers(have, want *corev1.ConfigMap) bool {
@@ -109,7 +152,9 @@ func intranetOf(v *view.View, cfg render.Config) v1.Intranet {
 // asCreated is the PaddleJob with the sizes that the Volcano Job was made with, which a change of the spec leaves.
 func asCreated(v *view.View) *v1.PaddleJob {
 	job := *v.Job
-	for role, spec := range map[string]**v1.ResourceSpec{render.RolePS: &job.Spec.PS, render.RoleWorker: &job.Spec.Worker} {
+	for role, spec := range map[string]**v1.ResourceSpec{
+		render.RolePS: &job.Spec.PS, render.RoleWorker: &job.Spec.Worker, render.RoleHeter: &job.Spec.Heter,
+	} {
 		*spec = nil
 		if total, _ := v.Size(role); total > 0 {
 			*spec = &v1.ResourceSpec{Replicas: int(total)}

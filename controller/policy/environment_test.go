@@ -6,24 +6,141 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/render"
 	"github.com/paddle-volcano/paddle-volcano/controller/view"
 )
 
+// createdFrom is a job of another spec than submitted's, with its Volcano Job.
+func createdFrom(t *testing.T, cfg render.Config, edit func(*v1.PaddleJobSpec), changes ...change) *view.View {
+	t.Helper()
+	v := submitted()
+	edit(&v.Job.Spec)
+	plan := Decide(v, cfg)
+	require.Nil(t, plan.Stalled, "%v", plan.Stalled)
+	v.VolcanoJob = volcanoJobOf(t, plan).DeepCopy()
+	v.VolcanoJob.UID = "vc-uid"
+	v.VolcanoJob.Status.State.Phase = vcbatch.Running
+	v.PodGroup = render.PodGroup(v.VolcanoJob, func(string) int32 { return 0 })
+	for _, c := range changes {
+		c(v)
+	}
+	return v
+}
+
+func asSubmitted(*v1.PaddleJobSpec) {}
+
+// environmentIn is the ConfigMap that a plan writes, nil if it writes none.
+func environmentIn(plan Plan) *corev1.ConfigMap {
+	for _, action := range plan.Actions {
+		if write, ok := action.(WriteEnvironment); ok {
+			return write.ConfigMap
+		}
+	}
+	return nil
+}
+
+func addressed(ips ...string) change {
+	return func(v *view.View) {
+		for i, pod := range v.Pods {
+			pod.Status.PodIP = ips[i]
+		}
+	}
+}
+
 func TestAddressesThatPaddleCannotReadStallTheJob(t *testing.T) {
 	v := created(t, vcbatch.Running,
-		with(render.RolePS, view.Starting), with(render.RoleWorker, view.Starting, view.Starting))
-	for _, pod := range v.Pods {
-		pod.Status.PodIP = "fd00::1"
-	}
+		with(render.RolePS, view.Starting), with(render.RoleWorker, view.Starting, view.Starting), addressed("fd00::1", "fd00::2", "fd00::3"))
 	plan := Decide(v, config)
 	require.NotNil(t, plan.Stalled)
 	require.Equal(t, ReasonIPv6, plan.Stalled.Reason)
-	require.Contains(t, plan.Stalled.Message, "intranet: Service")
-	for _, action := range plan.Actions {
-		_, writes := action.(WriteEnvironment)
-		require.False(t, writes)
+	require.Contains(t, plan.Stalled.Message, "--announce-pod-ips")
+	require.Nil(t, environmentIn(plan))
+}
+
+func TestASingleWorkerMayHaveAnyAddress(t *testing.T) {
+	v := createdFrom(t, config, func(s *v1.PaddleJobSpec) { s.PS, s.Worker.Replicas = nil, 1 },
+		with(render.RoleWorker, view.Starting), addressed("fd00::1"))
+	plan := Decide(v, config)
+	require.Nil(t, plan.Stalled)
+	require.Equal(t, "[fd00::1]:36000", environmentIn(plan).Data["PADDLE_TRAINER_ENDPOINTS"])
+}
+
+// In a dual-stack cluster whose first family is IPv6 the pods are told their other address first.
+func TestTheSecondAddressIsTold(t *testing.T) {
+	announcing := render.Config{AnnouncePodIPs: true}
+	v := createdFrom(t, announcing, asSubmitted, with(render.RolePS, view.Starting), with(render.RoleWorker, view.Starting, view.Starting),
+		addressed("fd00::1", "fd00::2", "fd00::3"))
+	for i, pod := range v.Pods {
+		pod.Status.PodIPs = []corev1.PodIP{{IP: pod.Status.PodIP}, {IP: []string{"10.0.0.1", "10.0.0.2", "10.0.0.3"}[i]}}
 	}
+	plan := Decide(v, announcing)
+	require.Nil(t, plan.Stalled)
+	require.Nil(t, environmentIn(plan))
+	action, ok := plan.Actions[0].(AnnouncePods)
+	require.True(t, ok)
+	require.Zero(t, action.Ports)
+	require.Len(t, action.Pods, 3)
+	for i, one := range action.Pods {
+		require.Equal(t, map[string]string{keys.Address: []string{"10.0.0.1", "10.0.0.2", "10.0.0.3"}[i]}, one.Annotations)
+		one.Pod.Annotations[keys.Address] = one.Annotations[keys.Address]
+	}
+	// The flag may be another by now: what counts is how the templates were made.
+	require.Equal(t, "10.0.0.2:36000,10.0.0.3:36000", environmentIn(Decide(v, config)).Data["PADDLE_TRAINER_ENDPOINTS"])
+}
+
+func TestConfusableAddressesAreTold(t *testing.T) {
+	all := []change{with(render.RolePS, view.Starting), with(render.RoleWorker, view.Starting, view.Starting), addressed("10.0.0.1", "10.0.0.2", "10.0.0.12")}
+	message := func(v *view.View) string {
+		for _, action := range Decide(v, config).Actions {
+			if write, ok := action.(WriteEnvironment); ok {
+				return write.Event.Message
+			}
+		}
+		return "nothing written"
+	}
+	require.Contains(t, message(created(t, vcbatch.Running, all...)), "because 10.0.0.12 begins alike")
+	require.NotContains(t, message(created(t, vcbatch.Running, append(all, addressed("10.0.0.1", "10.0.0.2", "10.0.0.3"))...)), "alike")
+	workers := createdFrom(t, config, func(s *v1.PaddleJobSpec) { s.PS, s.Worker.Replicas = nil, 3 },
+		with(render.RoleWorker, view.Starting, view.Starting, view.Starting), addressed("10.0.0.1", "10.0.0.2", "10.0.0.12"))
+	require.NotContains(t, message(workers), "alike", "without servers the launcher compares whole hosts")
+}
+
+func TestHeterAddressesAreWaitedFor(t *testing.T) {
+	withHeter := func(s *v1.PaddleJobSpec) { s.Heter = s.Worker.DeepCopy() }
+	v := createdFrom(t, config, withHeter, with(render.RolePS, view.Starting), with(render.RoleWorker, view.Starting, view.Starting), with(render.RoleHeter, view.Starting))
+	plan := Decide(v, config)
+	require.Equal(t, []string{"job-heter-1"}, plan.Missing)
+	v = createdFrom(t, config, withHeter, with(render.RolePS, view.Starting), with(render.RoleWorker, view.Starting, view.Starting),
+		with(render.RoleHeter, view.Starting, view.Starting))
+	require.Equal(t, "10.0.0.0:36000,10.0.0.1:36000", environmentIn(Decide(v, config)).Data["PADDLE_ALL_HETER_TRAINER_IP_PORT_LIST"])
+}
+
+// Elastic workers find each other: nobody waits for anybody's address, and nothing changes when one comes or goes.
+func TestElasticEnvironmentIsThereFirst(t *testing.T) {
+	elastic := func(s *v1.PaddleJobSpec) {
+		s.PS, s.Elastic, s.ElasticPolicy = nil, ptr.To(1), &v1.ElasticPolicy{Etcd: "kv:2379"}
+		s.Worker.Requests, s.Worker.Limits = ptr.To(1), ptr.To(4)
+	}
+	v := submitted()
+	elastic(&v.Job.Spec)
+	plan := Decide(v, config)
+	made := environmentIn(plan)
+	require.NotNil(t, made)
+	require.Equal(t, "1:4", made.Data["PADDLE_NNODES"])
+	require.Equal(t, "true", volcanoJobOf(t, plan).Annotations[keys.Elastic])
+
+	v = createdFrom(t, config, elastic, with(render.RoleWorker, view.Running))
+	v.Environment = made
+	require.Empty(t, done(Decide(v, config)), "one of two is there")
+	v.VolcanoJob.Status.State.Phase = vcbatch.Restarting
+	require.Empty(t, done(Decide(v, config)))
+	v.VolcanoJob.Status.State.Phase = vcbatch.Running
+	v.Environment = nil
+	require.Equal(t, []string{"create environment"}, done(Decide(v, config)))
 }

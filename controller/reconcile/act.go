@@ -37,6 +37,10 @@ func (c *Controller) act(ctx context.Context, v *view.View, action policy.Action
 		return c.issueCommand(ctx, a)
 	case policy.NotePodGroup:
 		return c.notePodGroup(ctx, v, a)
+	case policy.MovePorts:
+		return c.movePorts(ctx, v, a)
+	case policy.AnnouncePods:
+		return c.announcePods(ctx, v, a)
 	case policy.Delete:
 		return c.delete(ctx, v, a)
 	}

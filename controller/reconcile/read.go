@@ -27,7 +27,7 @@ func (c *Controller) read(ctx context.Context, namespace, name, key string) (*vi
 		return nil, fmt.Errorf("reading the PaddleJob from the cache: %w", err)
 	}
 	job, _ = c.assumedJobs.newest(key, job, true)
-	v := &view.View{Job: job, Queue: c.findQueue, Priority: c.findPriority}
+	v := &view.View{Now: c.now(), Job: job, Queue: c.findQueue, Priority: c.findPriority, TakenPorts: c.takenPorts(key)}
 
 	cached, err := c.volcanoJobs.Jobs(namespace).Get(name)
 	if found, ok := c.assumedVolcanoJobs.newest(key, cached, err == nil); ok {
@@ -41,7 +41,7 @@ func (c *Controller) read(ctx context.Context, namespace, name, key string) (*vi
 		return nil, err
 	}
 	if v.Succeeded() {
-		v.SucceededFor = c.now().Sub(v.LastEnd())
+		v.SucceededFor = v.Now.Sub(v.LastEnd())
 	}
 	if v.VolcanoJob != nil {
 		v.Failure = c.failures.of(v.VolcanoJob.UID)

@@ -55,12 +55,45 @@ func PodAddresses(job *v1.PaddleJob, pods []*corev1.Pod) (addresses Addresses, g
 				missing = append(missing, name)
 				continue
 			}
-			hosts[i] = pod.Status.PodIP
-			fmt.Fprintf(&text, "%s %s %s\n", name, pod.UID, pod.Status.PodIP)
+			hosts[i] = address(pod)
+			fmt.Fprintf(&text, "%s %s %s\n", name, pod.UID, hosts[i])
 		}
 		addresses[r.name] = hosts
 	}
 	return addresses, digest([]byte(text.String())), missing
+}
+
+// address is the text by which a pod knows itself: the one it was told, or its first IP, which Kubernetes gives it.
+func address(pod *corev1.Pod) string {
+	if told := pod.Annotations[keys.Address]; told != "" {
+		return told
+	}
+	return pod.Status.PodIP
+}
+
+// Members are those of the pods that PodAddresses counts.
+func Members(job *v1.PaddleJob, pods []*corev1.Pod) []*corev1.Pod {
+	var all []*corev1.Pod
+	for _, pod := range pods {
+		if _, ok := member(job, pod); ok && lives(pod) {
+			all = append(all, pod)
+		}
+	}
+	return all
+}
+
+// place is a pod's role and index, and whether it has a place in the job.
+func place(job *v1.PaddleJob, pod *corev1.Pod) (role string, index int, ok bool) {
+	index, err := strconv.Atoi(pod.Labels[keys.TaskIndex])
+	if _, named := member(job, pod); err != nil || !named {
+		return "", 0, false
+	}
+	for _, r := range roles(job) {
+		if r.name == pod.Annotations[vcbatch.TaskSpecKey] && index < int(r.replicas()) {
+			return r.name, index, true
+		}
+	}
+	return "", 0, false
 }
 
 // member is the name that a pod has in the job by its task and index, and whether that is its name: nothing else than

@@ -3,7 +3,7 @@
 package render
 
 import (
-	"net"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -14,20 +14,14 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 )
 
-const (
-	// firstPort is the port of every server and of the launcher's master. It is the same for all, because in PodIP and
-	// Service mode each pod has an address of its own.
-	firstPort = 36000
-	// ports is the size of the block that a pod has from firstPort on.
-	ports = 20
-	// glooPort is where server 0 serves gloo's rendezvous: inside the block, and not the server's own port, on which two
-	// could not listen.
-	glooPort = firstPort + ports - 2
-)
+// ConfigMap is the environment that all pods of the job share, where each has an address of its own. Gang is what
+// PodAddresses returned, or "" where the environment does not depend on pods.
+func ConfigMap(job *v1.PaddleJob, addresses Addresses, gang string, cfg Config) *corev1.ConfigMap {
+	return ConfigMapAt(job, addresses, 0, gang, cfg)
+}
 
-// ConfigMap is the environment that all pods of the job share. Gang is what PodAddresses returned, or "" where the
-// addresses do not depend on pods.
-func ConfigMap(job *v1.PaddleJob, addresses Addresses, gang string, _ Config) *corev1.ConfigMap {
+// ConfigMapAt is ConfigMap where pods have their nodes' addresses, and ports of their own that begin at first (HostPorts).
+func ConfigMapAt(job *v1.PaddleJob, addresses Addresses, first int, gang string, cfg Config) *corev1.ConfigMap {
 	var annotations map[string]string
 	if gang != "" {
 		annotations = map[string]string{keys.Gang: gang}
@@ -41,7 +35,7 @@ func ConfigMap(job *v1.PaddleJob, addresses Addresses, gang string, _ Config) *c
 			Annotations:     annotations,
 			OwnerReferences: []metav1.OwnerReference{ownedBy(job)},
 		},
-		Data: contract(job, addresses),
+		Data: contract(job, addresses, first, cfg),
 	}
 }
 
@@ -54,36 +48,40 @@ func ConfigMap(job *v1.PaddleJob, addresses Addresses, gang string, _ Config) *c
 // distinct hosts, from PADDLE_TRAINER_ENDPOINTS; and the launchers before it (cloud_utils.py), which take the hosts from
 // PADDLE_TRAINERS and the ports from PADDLE_PORT and TRAINER_PORTS_NUM.
 //
-// What must not be in it: a list of servers in Collective and Single, which would turn role makers to PS; PADDLE_MASTER
-// and PADDLE_NNODES, because the endpoints say the same; PADDLE_SERVERS_ENDPOINTS and PADDLE_TRAINERS_ENDPOINTS, which
-// the launcher maps to its --servers and --trainers; gloo without servers, for nobody would serve it.
-func contract(job *v1.PaddleJob, addresses Addresses) map[string]string {
-	data := map[string]string{
-		"PADDLE_PORT":       strconv.Itoa(firstPort),
-		"TRAINER_PORTS_NUM": strconv.Itoa(ports),
+// What must not be in it: a list of servers in Collective and Single, which would turn role makers and the launcher to PS;
+// PADDLE_MASTER and PADDLE_NNODES, because the endpoints say the same; gloo without servers, for nobody would serve it.
+func contract(job *v1.PaddleJob, addresses Addresses, first int, cfg Config) map[string]string {
+	if Elastic(job) {
+		return elasticContract(job, cfg)
+	}
+	at := layout{job: job, first: first}
+	data := map[string]string{"TRAINER_PORTS_NUM": strconv.Itoa(ports)}
+	if Intranet(job, cfg) == v1.Host {
+		maps.Copy(data, hostContract(job))
+	} else {
+		data["PADDLE_PORT"] = strconv.Itoa(firstPort)
 	}
 	if job.Spec.Worker != nil {
-		data["PADDLE_TRAINER_ENDPOINTS"] = endpoints(addresses[RoleWorker], firstPort)
+		data[allTrainers] = at.endpoints(addresses, RoleWorker)
 		data["PADDLE_TRAINERS"] = strings.Join(addresses[RoleWorker], ",")
 		data["PADDLE_TRAINERS_NUM"] = strconv.Itoa(job.Spec.Worker.Replicas)
+	}
+	if job.Spec.Heter != nil {
+		maps.Copy(data, heterContract(job, at.endpoints(addresses, RoleHeter)))
 	}
 	if job.Spec.PS == nil {
 		return data
 	}
-	servers := addresses[RolePS]
-	data["PADDLE_PSERVERS_IP_PORT_LIST"] = endpoints(servers, firstPort)
+	servers := at.endpoints(addresses, RolePS)
+	data["PADDLE_PSERVERS_IP_PORT_LIST"] = servers
+	maps.Copy(data, launchServers(job, servers, data[allTrainers], at.gloo()))
 	if gloo := job.Spec.WithGloo; gloo != nil && *gloo > 0 {
 		data["PADDLE_WITH_GLOO"] = strconv.Itoa(*gloo)
 		data["PADDLE_GLOO_RENDEZVOUS"] = "3" // HTTP
-		data["PADDLE_GLOO_HTTP_ENDPOINT"] = endpoints(servers[:min(1, len(servers))], glooPort)
+		data["PADDLE_GLOO_HTTP_ENDPOINT"] = ""
+		if hosts := addresses[RolePS]; len(hosts) > 0 {
+			data["PADDLE_GLOO_HTTP_ENDPOINT"] = endpoint(hosts[0], at.gloo())
+		}
 	}
 	return data
-}
-
-func endpoints(hosts []string, port int) string {
-	all := make([]string, len(hosts))
-	for i, host := range hosts {
-		all[i] = net.JoinHostPort(host, strconv.Itoa(port))
-	}
-	return strings.Join(all, ",")
 }

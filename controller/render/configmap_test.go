@@ -25,6 +25,9 @@ func TestConfigMapData(t *testing.T) {
 		"PADDLE_TRAINER_ENDPOINTS":     "10.0.0.3:36000,10.0.0.4:36000",
 		"PADDLE_TRAINERS":              "10.0.0.3,10.0.0.4",
 		"PADDLE_TRAINERS_NUM":          "2",
+		"PADDLE_SERVERS_ENDPOINTS":     "10.0.0.1:36000,10.0.0.2:36000",
+		"PADDLE_TRAINERS_ENDPOINTS":    "10.0.0.3:36000,10.0.0.4:36000",
+		"PADDLE_GLOO_PORT":             "36018",
 	}
 	gloo := merged(servers, map[string]string{
 		"PADDLE_WITH_GLOO":          "1",
@@ -45,7 +48,7 @@ func TestConfigMapData(t *testing.T) {
 		want      map[string]string
 	}{
 		"servers":            {paddleJob(2, 2), ips, servers},
-		"servers, gloo off":  {paddleJob(2, 2, withGloo(0)), ips, servers},
+		"servers, gloo off":  {paddleJob(2, 2, withGloo(0)), ips, merged(servers, map[string]string{"PADDLE_WITH_GLOO": "0"})},
 		"servers, gloo":      {paddleJob(2, 2, withGloo(1)), ips, gloo},
 		"servers, gloo all":  {paddleJob(2, 2, withGloo(2)), ips, merged(gloo, map[string]string{"PADDLE_WITH_GLOO": "2"})},
 		"collective":         {paddleJob(0, 2), ips, workers},
@@ -57,6 +60,9 @@ func TestConfigMapData(t *testing.T) {
 			"PADDLE_TRAINER_ENDPOINTS":     "wide-worker-0.wide:36000,wide-worker-1.wide:36000",
 			"PADDLE_TRAINERS":              "wide-worker-0.wide,wide-worker-1.wide",
 			"PADDLE_TRAINERS_NUM":          "2",
+			"PADDLE_SERVERS_ENDPOINTS":     "wide-ps-0.wide:36000,wide-ps-1.wide:36000",
+			"PADDLE_TRAINERS_ENDPOINTS":    "wide-worker-0.wide:36000,wide-worker-1.wide:36000",
+			"PADDLE_GLOO_PORT":             "36018",
 			"PADDLE_WITH_GLOO":             "1",
 			"PADDLE_GLOO_RENDEZVOUS":       "3",
 			"PADDLE_GLOO_HTTP_ENDPOINT":    "wide-ps-0.wide:36018",
@@ -80,7 +86,7 @@ func TestConfigMapData(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			require.Equal(t, c.want, ConfigMap(c.job, c.addresses, "g", Config{}).Data)
 			// The names are known without addresses; the notice about overridden variables relies on it.
-			known := contract(c.job, nil)
+			known := contract(c.job, nil, 0, Config{})
 			require.Len(t, known, len(c.want))
 			for name := range c.want {
 				require.Contains(t, known, name)

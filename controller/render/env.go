@@ -29,8 +29,8 @@ func addEnvironment(spec *corev1.PodSpec, job *v1.PaddleJob, r role, cfg Config)
 	for _, variable := range first.Env {
 		theirs[variable.Name] = variable
 	}
-	ours := variables(job, r, Intranet(job, cfg), theirs)
-	told := overridden(job, r, ours, theirs)
+	ours := variables(job, r, cfg, theirs)
+	told := overridden(job, r, ours, theirs, cfg)
 	ours = slices.DeleteFunc(ours, func(variable corev1.EnvVar) bool {
 		_, set := theirs[variable.Name]
 		return set
@@ -48,10 +48,16 @@ func addEnvironment(spec *corev1.PodSpec, job *v1.PaddleJob, r role, cfg Config)
 //
 // POD_IP is the text by which the pod is known in every list of the ConfigMap: the launcher takes it for its own host,
 // which it compares with the master's, and a server looks for POD_IP:PADDLE_PORT among the servers. In Service mode it
-// has a dot, without which the launcher would not adopt it. PADDLE_CURRENT_IP is always the IP.
-func variables(job *v1.PaddleJob, r role, intranet v1.Intranet, theirs map[string]corev1.EnvVar) []corev1.EnvVar {
+// has a dot, without which the launcher would not adopt it. PADDLE_CURRENT_IP is always the IP. A pod is told its IP by
+// annotation where Kubernetes may give it one that Paddle cannot use: metadata is read when its container starts, which is
+// when the ConfigMap is there, and that is written last.
+func variables(job *v1.PaddleJob, r role, cfg Config, theirs map[string]corev1.EnvVar) []corev1.EnvVar {
 	all := []corev1.EnvVar{fromField(envPodName, "metadata.name")}
-	if intranet == v1.Service {
+	ip := "status.podIP"
+	if Announced(job, cfg) {
+		ip = "metadata.annotations['" + keys.Address + "']"
+	}
+	if Intranet(job, cfg) == v1.Service {
 		// A POD_NAME of the user's stands below ours and may be anything, so the pod's name then needs another one.
 		name := envPodName
 		for _, set := theirs[name]; set; _, set = theirs[name] {
@@ -62,19 +68,25 @@ func variables(job *v1.PaddleJob, r role, intranet v1.Intranet, theirs map[strin
 		}
 		all = append(all, corev1.EnvVar{Name: envPodIP, Value: "$(" + name + ")." + job.Name})
 	} else {
-		all = append(all, fromField(envPodIP, "status.podIP"))
+		all = append(all, fromField(envPodIP, ip))
+	}
+	all = append(all, fromField("PADDLE_CURRENT_IP", ip))
+	if HostPorts(job, cfg) {
+		all = append(all, hostVariables()...)
 	}
 	// PADDLE_TRAINER_ID is the launcher's rank since mid-2023. Before, it read PADDLE_RANK, and the launcher of 2.3 fails on
 	// any value of that one; without it those releases give worker 0, the master's host, rank 0 and the others theirs in
 	// the order in which they arrive.
+	//
+	// Elastic workers are ranked by what they tell each other.
+	if !Elastic(job) {
+		all = append(all, fromField("PADDLE_TRAINER_ID", "metadata.labels['"+keys.TaskIndex+"']"))
+	}
 	all = append(all,
-		fromField("PADDLE_CURRENT_IP", "status.podIP"),
-		fromField("PADDLE_TRAINER_ID", "metadata.labels['"+keys.TaskIndex+"']"),
-	)
-	return append(all,
 		corev1.EnvVar{Name: "TRAINING_ROLE", Value: r.training},
 		corev1.EnvVar{Name: "PADDLE_TRAINING_ROLE", Value: r.training},
 	)
+	return append(all, heterVariables(job, r)...)
 }
 
 func fromField(name, path string) corev1.EnvVar {
@@ -84,14 +96,14 @@ func fromField(name, path string) corev1.EnvVar {
 }
 
 // overridden tells which of our variables, the ConfigMap's included, the template sets to something else.
-func overridden(job *v1.PaddleJob, r role, ours []corev1.EnvVar, theirs map[string]corev1.EnvVar) notices {
+func overridden(job *v1.PaddleJob, r role, ours []corev1.EnvVar, theirs map[string]corev1.EnvVar, cfg Config) notices {
 	var names []string
 	for _, variable := range ours {
 		if own, set := theirs[variable.Name]; set && !same(own, variable) {
 			names = append(names, variable.Name)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(contract(job, nil))) {
+	for _, name := range slices.Sorted(maps.Keys(contract(job, nil, 0, cfg))) {
 		if _, set := theirs[name]; set {
 			names = append(names, name)
 		}

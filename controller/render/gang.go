@@ -50,16 +50,28 @@ func total(job *v1.PaddleJob) int64 {
 	return sum
 }
 
-// members is how many pods of each role the gang needs at least: every server, because each holds a part of the model,
-// and of the workers what is left of the minimum, but never none.
+// members is how many pods of each role the gang needs at least: every server and every heterogeneous worker, because
+// each holds a part of the model, and of the workers what is left of the minimum, but never fewer than training needs:
+// one, and if they are elastic the least number of them, which is then also what no minimum means.
 func members(job *v1.PaddleJob, wish Wish) map[string]int32 {
 	least := map[string]int32{}
 	for _, r := range roles(job) {
 		least[r.name] = r.replicas()
 	}
-	if value, set, _ := minimum(job, wish); set {
-		workers := int64(value) - int64(least[RolePS])
-		least[RoleWorker] = int32(min(max(workers, 1), int64(least[RoleWorker])))
+	workers := int64(least[RoleWorker])
+	if workers == 0 {
+		return least
 	}
+	floor := int64(1)
+	value, set, _ := minimum(job, wish)
+	if Elastic(job) {
+		bound, _ := Bounds(job)
+		floor = max(int64(bound), 1)
+		workers = floor
+	}
+	if set {
+		workers = max(int64(value)-int64(least[RolePS])-int64(least[RoleHeter]), floor)
+	}
+	least[RoleWorker] = int32(min(workers, int64(least[RoleWorker])))
 	return least
 }

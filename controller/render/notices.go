@@ -4,6 +4,7 @@ package render
 
 import (
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 )
 
 // jobNotices tells what of the spec, templates aside, has another effect than the user may expect.
@@ -16,10 +17,12 @@ func jobNotices(job *v1.PaddleJob, wish Wish, cfg Config) notices {
 			string(job.Spec.CleanPodPolicy))
 	}
 	if policy := job.Spec.SchedulingPolicy; policy != nil && len(policy.MinResources) > 0 {
-		told.add(ReasonMinResources, "spec.schedulingPolicy.minResources has no effect: Volcano works it out from the requests in the "+
-			"templates; leave it out")
+		told.add(ReasonMinResources, "spec.schedulingPolicy.minResources is not the PodGroup's, which Volcano works out from the requests in "+
+			"the templates: as annotation %s it is what must be free at least before the scheduler's plugin paddle lets the job in; without that "+
+			"plugin it has no effect", keys.MinResources)
 	}
 	told = append(told, gangNotices(job, wish, cfg)...)
+	told = append(told, elasticNotices(job)...)
 	return told
 }
 
@@ -35,11 +38,11 @@ func gangNotices(job *v1.PaddleJob, wish Wish, cfg Config) notices {
 		sum += int64(n)
 	}
 	if int64(value) < sum {
-		told.add(ReasonMinAvailableRaised, "%s: %d is too few, %d is used instead: every server is needed, and at least one worker",
-			field, value, sum)
+		told.add(ReasonMinAvailableRaised, "%s: %d is too few, %d is used instead: every server is needed, and at least one worker, "+
+			"or spec.worker.requests of them if the job is elastic", field, value, sum)
 	}
 	switch all := total(job); {
-	case sum == all:
+	case sum == all, Elastic(job):
 	case Mode(job) != v1.ModePS:
 		told.add(ReasonWaitsForAll, "%s: %d pods are enough to be placed, but Paddle's launcher waits for all %d workers before it "+
 			"trains: leave it out unless the rest will find room soon", field, sum, all)

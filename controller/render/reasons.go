@@ -52,6 +52,14 @@ const (
 	ReasonHostname = "HostnameNotAllowed"
 	// ReasonDNSPolicy refuses a DNS policy under which the pods' names do not resolve.
 	ReasonDNSPolicy = "DNSPolicyNotAllowed"
+	// ReasonHeterAlone refuses heterogeneous workers without servers and workers.
+	ReasonHeterAlone = "HeterNeedsServersAndWorkers"
+	// ReasonElasticRoles refuses elastic training with servers.
+	ReasonElasticRoles = "ElasticNeedsWorkersOnly"
+	// ReasonElasticBounds refuses bounds of an elastic job that cannot be held.
+	ReasonElasticBounds = "InvalidElasticBounds"
+	// ReasonEtcd refuses an elastic job whose etcd its workers would not find.
+	ReasonEtcd = "InvalidElasticEtcd"
 	// ReasonNotSupported refuses what a later release will do.
 	ReasonNotSupported = "NotSupported"
 )
@@ -62,14 +70,16 @@ const (
 	ReasonRestartPolicyChanged = "RestartPolicyChanged"
 	// ReasonCleanPodPolicy tells that a cleanPodPolicy does not exist.
 	ReasonCleanPodPolicy = "UnknownCleanPodPolicy"
-	// ReasonMinResources tells that the user's minResources have no effect.
-	ReasonMinResources = "MinResourcesIgnored"
+	// ReasonMinResources tells that the scheduler's plugin heeds the user's minResources, and nobody else.
+	ReasonMinResources = "MinResourcesForPlugin"
 	// ReasonMinAvailableRaised tells that minAvailable was below what a gang needs.
 	ReasonMinAvailableRaised = "MinAvailableRaised"
 	// ReasonWaitsForAll tells that training waits for more pods than minAvailable.
 	ReasonWaitsForAll = "WaitsForAllPods"
 	// ReasonEnvironmentOverridden tells which variables of ours the user has set.
 	ReasonEnvironmentOverridden = "EnvironmentOverridden"
+	// ReasonElasticPolicyIgnored tells that elasticPolicy has no effect.
+	ReasonElasticPolicyIgnored = "ElasticPolicyIgnored"
 	// ReasonHostNetwork tells what hostNetwork in a template costs.
 	ReasonHostNetwork = "HostNetwork"
 )

@@ -17,6 +17,13 @@ const (
 type Config struct {
 	// DefaultIntranet is what an empty spec.intranet means: PodIP or Service.
 	DefaultIntranet v1.Intranet
+	// ElasticEtcd is the host:port of the etcd of elastic jobs that name none; empty means there is none.
+	ElasticEtcd string
+	// HostPorts are the ports of nodes that jobs with intranet Host may use; none means DefaultHostPorts.
+	HostPorts Ports
+	// AnnouncePodIPs tells each pod its IPv4 address by an annotation, for clusters in which the first of a pod's addresses
+	// is IPv6.
+	AnnouncePodIPs bool
 }
 
 // Wish is what a PodGroup that the user made under the PaddleJob's own name asks for; fields of

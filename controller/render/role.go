@@ -19,7 +19,7 @@ type role struct {
 	spec     *v1.ResourceSpec
 }
 
-// roles returns the job's roles in the order of the constants. Heter is not among them yet: Validate refuses it.
+// roles returns the job's roles in the order of the constants.
 func roles(job *v1.PaddleJob) []role {
 	var all []role
 	if job.Spec.PS != nil {
@@ -27,6 +27,9 @@ func roles(job *v1.PaddleJob) []role {
 	}
 	if job.Spec.Worker != nil {
 		all = append(all, role{name: RoleWorker, field: "spec.worker", training: "TRAINER", spec: job.Spec.Worker})
+	}
+	if job.Spec.Heter != nil {
+		all = append(all, role{name: RoleHeter, field: "spec.heter", training: "HETER_TRAINER", spec: job.Spec.Heter})
 	}
 	return all
 }
@@ -37,11 +40,12 @@ func (r role) replicas() int32 {
 }
 
 // Mode is how the job trains: with ps it is PS, else it is the number of workers that decides (paddle-operator's rule).
+// An elastic job is collective also while it has one worker.
 func Mode(job *v1.PaddleJob) v1.Mode {
 	switch {
 	case job.Spec.PS != nil:
 		return v1.ModePS
-	case job.Spec.Worker != nil && job.Spec.Worker.Replicas > 1:
+	case job.Spec.Worker != nil && (job.Spec.Worker.Replicas > 1 || Elastic(job)):
 		return v1.ModeCollective
 	}
 	return v1.ModeSingle

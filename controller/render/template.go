@@ -24,7 +24,7 @@ func podTemplate(job *v1.PaddleJob, r role, priority string, cfg Config) (corev1
 	}
 	spec := &template.Spec
 	told = append(told, restartPolicy(spec, r)...)
-	told = append(told, hostNetwork(spec, job, r)...)
+	told = append(told, hostNetwork(spec, job, r, cfg)...)
 	if spec.PriorityClassName == "" {
 		spec.PriorityClassName = priority
 	}
@@ -46,23 +46,6 @@ func restartPolicy(spec *corev1.PodSpec, r role) notices {
 		spec.RestartPolicy = corev1.RestartPolicyNever
 		told.add(ReasonRestartPolicyChanged, "%s.template.spec.restartPolicy Always is treated as Never, because under Always no "+
 			"training ever ends: use Never or OnFailure", r.field)
-	}
-	return told
-}
-
-func hostNetwork(spec *corev1.PodSpec, job *v1.PaddleJob, r role) notices {
-	if !spec.HostNetwork {
-		return nil
-	}
-	if spec.DNSPolicy == "" {
-		// What Volcano's webhook writes; without it such pods do not resolve each other's names.
-		spec.DNSPolicy = corev1.DNSClusterFirstWithHostNet
-	}
-	var told notices
-	if Mode(job) != v1.ModeSingle {
-		told.add(ReasonHostNetwork, "%s.template.spec.hostNetwork: pods on one node share its address and the ports from %d on, "+
-			"so two pods of PaddleJobs on one node cannot train: keep them apart with podAntiAffinity, or leave hostNetwork out",
-			r.field, firstPort)
 	}
 	return told
 }

@@ -17,7 +17,9 @@ func Validate(job *v1.PaddleJob, wish Wish, cfg Config) []Notice {
 	found.checkRoles(job, cfg)
 	found.checkScheduling(job, wish)
 	found.checkPlacement(job)
-	found.checkNetwork(job)
+	found.checkNetwork(job, cfg)
+	found.checkHeter(job)
+	found.checkElastic(job, cfg)
 	found.checkSampleSet(job)
 	for _, r := range roles(job) {
 		found.checkTemplate(job, r, cfg)
@@ -27,27 +29,8 @@ func Validate(job *v1.PaddleJob, wish Wish, cfg Config) []Notice {
 
 // checkLater refuses what a later release does, so that nothing is done by half.
 func (n *notices) checkLater(job *v1.PaddleJob) {
-	if job.Spec.Heter != nil {
-		n.add(ReasonNotSupported, "spec.heter: heterogeneous workers are not supported yet: leave the role out")
-	}
 	if job.Spec.RunPolicy != nil {
 		n.add(ReasonNotSupported, "spec.runPolicy is not supported yet: leave it out")
-	}
-	if job.Spec.Elastic != nil {
-		n.add(ReasonNotSupported, "spec.elastic: elastic training is not supported yet: leave the field out")
-	}
-	if job.Spec.Intranet == v1.Host {
-		n.add(ReasonNotSupported, "spec.intranet: Host is not supported yet: use PodIP or Service")
-	}
-	for _, r := range roles(job) {
-		if r.spec.Requests != nil {
-			n.add(ReasonNotSupported, "%s.requests: a least number of pods belongs to elastic training, which is not supported yet: "+
-				"leave it out; a container's requests stand in its resources", r.field)
-		}
-		if r.spec.Limits != nil {
-			n.add(ReasonNotSupported, "%s.limits: a greatest number of pods belongs to elastic training, which is not supported yet: "+
-				"leave it out; a container's limits stand in its resources", r.field)
-		}
 	}
 }
 
@@ -102,16 +85,5 @@ func (n *notices) checkScheduling(job *v1.PaddleJob, wish Wish) {
 	}
 	if name, field := priorityClass(job, wish); name != "" && len(validation.IsDNS1123Subdomain(name)) > 0 {
 		n.add(ReasonInvalidPriorityClass, "%s %q cannot be the name of a priority class: see kubectl get priorityclasses", field, name)
-	}
-}
-
-func (n *notices) checkNetwork(job *v1.PaddleJob) {
-	switch job.Spec.Intranet {
-	case "", v1.PodIP, v1.Service, v1.Host:
-	default:
-		n.add(ReasonInvalidIntranet, "spec.intranet %q does not exist: use PodIP or Service, or leave it out", string(job.Spec.Intranet))
-	}
-	if gloo := job.Spec.WithGloo; gloo != nil && (*gloo < 0 || *gloo > 2) {
-		n.add(ReasonInvalidWithGloo, "spec.withGloo is %d: use 0 for none, 1 for workers, 2 for workers and servers", *gloo)
 	}
 }

@@ -66,7 +66,7 @@ func (n *notices) checkMembership(job *v1.PaddleJob, r role, cfg Config) {
 	switch spec.RestartPolicy {
 	case "", corev1.RestartPolicyNever, corev1.RestartPolicyAlways:
 	case corev1.RestartPolicyOnFailure:
-		if Mode(job) == v1.ModeCollective {
+		if Mode(job) == v1.ModeCollective && !Elastic(job) {
 			n.add(ReasonRestartPolicy, "%s.restartPolicy OnFailure would make a collective job hang: a container that restarts in "+
 				"place is not seen as a failure, and the other workers wait for it forever; use Never, the whole gang then restarts", path)
 		}

@@ -80,17 +80,14 @@ func TestValidateRefuses(t *testing.T) {
 		"minimum of none":     {job: paddleJob(2, 2, minAvailable(0)), reason: ReasonInvalidMinAvailable, words: []string{"is 0"}},
 		"minMember too much":  {job: paddleJob(2, 2), wish: Wish{MinMember: 5}, reason: ReasonInvalidMinAvailable, words: []string{"PodGroup wide", "is 5"}},
 		"negative minMember":  {job: paddleJob(2, 2), wish: Wish{MinMember: -1}, reason: ReasonInvalidMinAvailable, words: []string{"PodGroup wide"}},
-		"unknown intranet":    {job: paddleJob(2, 2, intranet("podip")), reason: ReasonInvalidIntranet, words: []string{"spec.intranet", "podip", "PodIP"}},
+		"unknown intranet":    {job: paddleJob(2, 2, intranet("podip")), reason: ReasonInvalidIntranet, words: []string{"spec.intranet", "podip", "PodIP, Service or Host"}},
 		"gloo of 3":           {job: paddleJob(2, 2, func(job *v1.PaddleJob) { job.Spec.WithGloo = ptr.To(3) }), reason: ReasonInvalidWithGloo, words: []string{"spec.withGloo is 3"}},
 		"gloo of -1":          {job: paddleJob(2, 2, func(job *v1.PaddleJob) { job.Spec.WithGloo = ptr.To(-1) }), reason: ReasonInvalidWithGloo, words: []string{"-1"}},
 		"queue of no name":    {job: paddleJob(0, 1, policy(func(p *v1.SchedulingPolicy) { p.Queue = "My Queue" })), reason: ReasonInvalidQueue, words: []string{"spec.schedulingPolicy.queue", "My Queue"}},
 		"root queue":          {job: paddleJob(0, 1), wish: Wish{Queue: "root"}, reason: ReasonInvalidQueue, words: []string{"PodGroup wide", "root"}},
 		"priority of no name": {job: paddleJob(0, 1, policy(func(p *v1.SchedulingPolicy) { p.PriorityClass = "High!" })), reason: ReasonInvalidPriorityClass, words: []string{"High!"}},
-		"heter":               {job: paddleJob(2, 2, func(job *v1.PaddleJob) { job.Spec.Heter = roleOf(1) }), reason: ReasonNotSupported, words: []string{"spec.heter"}},
-		"elastic":             {job: paddleJob(0, 2, func(job *v1.PaddleJob) { job.Spec.Elastic = ptr.To(1) }), reason: ReasonNotSupported, words: []string{"spec.elastic"}},
-		"intranet Host":       {job: paddleJob(0, 2, intranet(v1.Host)), reason: ReasonNotSupported, words: []string{"spec.intranet", "PodIP or Service"}},
-		"role requests":       {job: paddleJob(0, 2, func(job *v1.PaddleJob) { job.Spec.Worker.Requests = ptr.To(1) }), reason: ReasonNotSupported, words: []string{"spec.worker.requests"}},
-		"role limits":         {job: paddleJob(2, 2, func(job *v1.PaddleJob) { job.Spec.PS.Limits = ptr.To(4) }), reason: ReasonNotSupported, words: []string{"spec.ps.limits"}},
+		"role requests":       {job: paddleJob(0, 2, func(job *v1.PaddleJob) { job.Spec.Worker.Requests = ptr.To(1) }), reason: ReasonNotSupported, words: []string{"spec.worker.requests", "set spec.elastic"}},
+		"role limits":         {job: paddleJob(2, 2, func(job *v1.PaddleJob) { job.Spec.PS.Limits = ptr.To(4) }), reason: ReasonNotSupported, words: []string{"spec.ps.limits", "set spec.elastic"}},
 		"claim without name":  {job: paddleJob(0, 2, sampleSet(v1.SampleSetRef{MountPath: "/data"})), reason: ReasonInvalidSampleSet, words: []string{"spec.sampleSetRef.name", "train"}},
 		"claim elsewhere":     {job: paddleJob(0, 2, sampleSet(v1.SampleSetRef{Name: "data", Namespace: "other", MountPath: "/data"})), reason: ReasonInvalidSampleSet, words: []string{"spec.sampleSetRef.namespace", "other"}},
 		"claim without path":  {job: paddleJob(0, 2, sampleSet(v1.SampleSetRef{Name: "data"})), reason: ReasonInvalidSampleSet, words: []string{"spec.sampleSetRef.mountPath"}},
@@ -158,7 +155,7 @@ func TestMostPodsFit(t *testing.T) {
 					hosts[RoleWorker][i] = "255.255.255.255"
 				}
 			}
-			longest := len("PADDLE_TRAINER_ENDPOINTS="+contract(job, hosts)["PADDLE_TRAINER_ENDPOINTS"]) + 1
+			longest := len("PADDLE_TRAINER_ENDPOINTS="+contract(job, hosts, 0, Config{})["PADDLE_TRAINER_ENDPOINTS"]) + 1
 			require.Less(t, max(names, longest), limit)
 			require.Greater(t, max(names, longest), limit*95/100, "fewer pods are allowed than would fit")
 		}

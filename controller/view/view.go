@@ -10,10 +10,13 @@ import (
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/render"
 )
 
 // View is what was seen of one PaddleJob. Objects are shared with the informers' caches and must not be changed.
 type View struct {
+	// Now is when it was seen.
+	Now time.Time
 	// Job is the PaddleJob, never nil.
 	Job *v1.PaddleJob
 	// VolcanoJob is the Volcano Job that Job controls, nil if there is none.
@@ -40,6 +43,8 @@ type View struct {
 	// Forgetting is how much longer Volcano may take to forget an earlier Job of the same name.
 	Forgetting time.Duration
 
+	// TakenPorts are the ports of nodes that other jobs' pods have; nil where nobody looked.
+	TakenPorts func() []render.Ports
 	// Queue finds a queue by name, nil if there is none.
 	Queue func(name string) *vcscheduling.Queue
 	// Priority gives a PriorityClass's value, false if there is none.

@@ -6,9 +6,10 @@ import "slices"
 
 // checkPS judges parameter-server training started by `python train.py`, and started by the launcher where the
 // variables for it are there.
-func (g *Gang) checkPS(servers, trainers []Pod, problems *problems) {
+func (g *Gang) checkPS(servers, trainers, heter []Pod, problems *problems) {
 	var list []string
-	for _, pod := range slices.Concat(servers, trainers) {
+	all := slices.Concat(servers, trainers, heter)
+	for _, pod := range all {
 		role, err := PSRoleMaker(pod.Env)
 		if err != nil {
 			problems.add(&pod, "role maker: %w", err)
@@ -25,35 +26,37 @@ func (g *Gang) checkPS(servers, trainers []Pod, problems *problems) {
 		}
 		if list == nil {
 			list = role.Servers
-			g.checkServerList(list, servers, &pod, problems)
+			g.checkEndpoints("PADDLE_PSERVERS_IP_PORT_LIST", list, servers, &pod, problems)
 		} else if !slices.Equal(list, role.Servers) {
 			problems.add(&pod, "has another list of servers than the first: %v, not %v", role.Servers, list)
 		}
 		if role.Trainers != nil {
 			checkTrainerList(role, trainers, &pod, problems)
 		}
-		g.checkPSGloo(&pod, role, servers, trainers, problems)
-		checkPSLaunch(&pod, role, problems)
+		g.checkHeter(&pod, role, trainers, heter, problems)
+		g.checkPSGloo(&pod, role, all, problems)
+		g.checkPSLaunch(&pod, role, all, problems)
 	}
-	agree(slices.Concat(servers, trainers), problems, "PADDLE_WITH_GLOO", "PADDLE_GLOO_RENDEZVOUS", "PADDLE_GLOO_HTTP_ENDPOINT")
+	agree(all, problems, "PADDLE_WITH_GLOO", "PADDLE_GLOO_RENDEZVOUS", "PADDLE_GLOO_HTTP_ENDPOINT")
 }
 
-func (g *Gang) checkServerList(list []string, servers []Pod, seenBy *Pod, problems *problems) {
-	if len(list) != len(servers) {
-		problems.add(seenBy, "PADDLE_PSERVERS_IP_PORT_LIST has %d entries for %d servers: %v", len(list), len(servers), list)
+// checkEndpoints judges a list of endpoints: each leads to the pod of its place, and to no other.
+func (g *Gang) checkEndpoints(name string, list []string, pods []Pod, seenBy *Pod, problems *problems) {
+	if len(list) != len(pods) {
+		problems.add(seenBy, "%s has %d entries for %d pods: %v", name, len(list), len(pods), list)
 		return
 	}
 	for i, endpoint := range list {
 		if slices.Index(list, endpoint) != i {
-			problems.add(seenBy, "server %s stands in PADDLE_PSERVERS_IP_PORT_LIST twice: %v", endpoint, list)
+			problems.add(seenBy, "%s stands in %s twice: %v", endpoint, name, list)
 			continue
 		}
-		host, _, err := splitEndpoint(endpoint)
+		host, port, err := splitEndpoint(endpoint)
 		if err != nil {
-			problems.add(seenBy, "PADDLE_PSERVERS_IP_PORT_LIST: %w", err)
+			problems.add(seenBy, "%s: %w", name, err)
 			continue
 		}
-		g.leads(host, &servers[i], seenBy, "a server", problems)
+		g.listens(host, port, &pods[i], seenBy, "an entry of "+name, problems)
 	}
 }
 
@@ -68,29 +71,37 @@ func checkTrainerList(role PSRole, trainers []Pod, pod *Pod, problems *problems)
 	}
 }
 
-func (g *Gang) checkPSGloo(pod *Pod, role PSRole, servers, trainers []Pod, problems *problems) {
+func (g *Gang) checkPSGloo(pod *Pod, role PSRole, all []Pod, problems *problems) {
 	gloo, err := PSGloo(pod.Env, role)
 	if err != nil {
 		problems.add(pod, "gloo: %w", err)
 		return
 	}
-	if !gloo.HTTP {
-		return
+	if gloo.HTTP {
+		g.checkRendezvous(gloo.Host, gloo.Port, "gloo's rendezvous", pod, all, problems)
 	}
-	g.leads(gloo.Host, &servers[0], pod, "gloo's rendezvous, which server 0 serves,", problems)
-	endpoint := pod.Env["PADDLE_GLOO_HTTP_ENDPOINT"]
-	for _, other := range slices.Concat(servers, trainers) {
-		if other.Env["POD_IP"]+":"+other.Env["PADDLE_PORT"] == endpoint {
-			problems.add(pod, "gloo's rendezvous %s is on the port that %s needs for itself", endpoint, other.Name)
+}
+
+// checkRendezvous judges where server 0 serves gloo: at its own host, and at a port that nobody else there needs.
+func (g *Gang) checkRendezvous(host string, port int, what string, pod *Pod, all []Pod, problems *problems) {
+	at := slices.IndexFunc(all, func(p Pod) bool { return p.Role == Server && p.Index == 0 })
+	if found := g.Resolve(host); !slices.Contains(found, all[at].Name) {
+		problems.add(pod, "%s, which server 0 serves, is at host %s, which leads to %v and not to %s", what, host, found, all[at].Name)
+	}
+	for i := range all {
+		other := &all[i]
+		if other.IP == all[at].IP && other.uses(port) {
+			problems.add(pod, "%s %s:%d is on the port that %s needs for itself", what, host, port, other.Name)
 		}
 	}
 }
 
-// checkPSLaunch judges the launcher in parameter-server training: each pod is to start itself and nobody else.
-func checkPSLaunch(pod *Pod, role PSRole, problems *problems) {
+// checkPSLaunch judges the launcher in parameter-server training: each pod is to start itself and nobody else. The
+// launcher knows nothing of heterogeneous trainers.
+func (g *Gang) checkPSLaunch(pod *Pod, role PSRole, all []Pod, problems *problems) {
 	for _, release := range Releases() {
 		launcher, err := Launch(pod.Env, pod.IP, release)
-		if !launcher.PS {
+		if !launcher.PS || g.direct || pod.Role == HeterTrainer {
 			continue
 		}
 		if err != nil {
@@ -103,6 +114,14 @@ func checkPSLaunch(pod *Pod, role PSRole, problems *problems) {
 		}
 		if !slices.Equal(launcher.Servers, want.Servers) || !slices.Equal(launcher.Trainers, want.Trainers) {
 			problems.add(pod, "launcher, %s: starts servers %v and trainers %v, and is %s", release, launcher.Servers, launcher.Trainers, role.Endpoint)
+		}
+		if launcher.Gloo != "" {
+			host, port, err := splitEndpoint(launcher.Gloo)
+			if err != nil {
+				problems.add(pod, "launcher, %s: gloo: %w", release, err)
+				continue
+			}
+			g.checkRendezvous(host, port, "the launcher's gloo", pod, all, problems)
 		}
 	}
 }

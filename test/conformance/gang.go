@@ -21,12 +21,13 @@ const (
 	PS         Mode = "PS"
 	Collective Mode = "Collective"
 	Single     Mode = "Single"
+	Elastic    Mode = "Elastic"
 )
 
 // Pod is what Paddle's processes in one pod can see, and who they are meant to be.
 type Pod struct {
 	Name string
-	// Role is Server or Trainer, and Index the pod's number within it.
+	// Role is Server, Trainer or HeterTrainer, and Index the pod's number within it.
 	Role  string
 	Index int
 	Env   map[string]string
@@ -40,6 +41,14 @@ type Gang struct {
 	Pods []Pod
 	// Resolve returns the names of the pods that a host leads to.
 	Resolve func(host string) []string
+	// direct says that each process is started by `python train.py` in parameter-server training, never by the launcher.
+	direct bool
+}
+
+// Direct leaves the launcher out where it cannot work: pods that share a host, of which it would start all.
+func (g *Gang) Direct() *Gang {
+	g.direct = true
+	return g
 }
 
 // NewGang reads a Volcano Job's pods as they are once all of them have an IP: their variables as the kubelet resolves
@@ -55,6 +64,9 @@ func NewGang(mode Mode, pods []*corev1.Pod, services []*corev1.Service, lookup f
 		if slices.Contains([]string{"ps", "pserver", "server"}, pod.Labels[vcbatch.TaskSpecKey]) {
 			role = Server
 		}
+		if pod.Labels[vcbatch.TaskSpecKey] == "heter" {
+			role = HeterTrainer
+		}
 		index, err := strconv.Atoi(pod.Labels[vcbatch.TaskIndex])
 		if err != nil {
 			return nil, fmt.Errorf("pod %s has no index in label %s: %w", pod.Name, vcbatch.TaskIndex, err)
@@ -67,9 +79,9 @@ func NewGang(mode Mode, pods []*corev1.Pod, services []*corev1.Service, lookup f
 
 // Check returns everything that keeps the pods from training together as one job, each named with the pod that meets it.
 func (g *Gang) Check() error {
-	servers, trainers := g.role(Server), g.role(Trainer)
+	servers, trainers, heter := g.role(Server), g.role(Trainer), g.role(HeterTrainer)
 	problems := &problems{}
-	for _, pods := range [][]Pod{servers, trainers} {
+	for _, pods := range [][]Pod{servers, trainers, heter} {
 		for i := range pods {
 			if pods[i].Index != i {
 				problems.add(&pods[i], "the gang is not whole: it is number %d of its role, and stands at place %d", pods[i].Index, i)
@@ -81,15 +93,21 @@ func (g *Gang) Check() error {
 		problems.add(nil, "a job in mode PS needs servers and trainers: it has %d and %d", len(servers), len(trainers))
 	case g.Mode != PS && len(servers) > 0:
 		problems.add(nil, "a job in mode %s has no servers: this one has %d", g.Mode, len(servers))
+	case g.Mode != PS && len(heter) > 0:
+		problems.add(nil, "a job in mode %s has no heterogeneous trainers: this one has %d", g.Mode, len(heter))
 	case g.Mode == Collective && len(trainers) < 2, g.Mode == Single && len(trainers) != 1:
 		problems.add(nil, "mode %s does not fit %d trainers", g.Mode, len(trainers))
 	}
 	if len(*problems) > 0 {
 		return errors.Join(*problems...)
 	}
-	if g.Mode == PS {
-		g.checkPS(servers, trainers, problems)
-	} else {
+	g.checkPorts(problems)
+	switch g.Mode {
+	case PS:
+		g.checkPS(servers, trainers, heter, problems)
+	case Elastic:
+		g.checkElastic(trainers, problems)
+	default:
 		g.checkCollective(trainers, problems)
 	}
 	return errors.Join(*problems...)

@@ -239,9 +239,9 @@ func TestEachTrapIsDetected(t *testing.T) {
 		{"servers in another order", psGang(), func(g *Gang) { g.set("PADDLE_PSERVERS_IP_PORT_LIST", "10.0.0.2:36000,10.0.0.1:36000") },
 			"job-ps-0: takes itself for number 1, and is number 0"},
 		{"one server too few in the list", psGang(), func(g *Gang) { g.set("PADDLE_PSERVERS_IP_PORT_LIST", "10.0.0.1:36000") },
-			"PADDLE_PSERVERS_IP_PORT_LIST has 1 entries for 2 servers"},
+			"PADDLE_PSERVERS_IP_PORT_LIST has 1 entries for 2 pods"},
 		{"one server twice in the list", psGang(), func(g *Gang) { g.set("PADDLE_PSERVERS_IP_PORT_LIST", "10.0.0.1:36000,10.0.0.1:36000") },
-			"server 10.0.0.1:36000 stands in PADDLE_PSERVERS_IP_PORT_LIST twice"},
+			"10.0.0.1:36000 stands in PADDLE_PSERVERS_IP_PORT_LIST twice"},
 		{"workers know other servers", psGang(), func(g *Gang) {
 			g.Pods[2].Env["PADDLE_PSERVERS_IP_PORT_LIST"] = "10.0.0.1:36000,10.0.0.9:36000"
 		}, "job-worker-0: has another list of servers"},
@@ -249,7 +249,7 @@ func TestEachTrapIsDetected(t *testing.T) {
 		{"a server's name leads nowhere", psGang(), func(g *Gang) {
 			g.rename(dotted)
 			g.Resolve = func(string) []string { return nil }
-		}, "a server is at host job-ps-0.job, which must lead to pod job-ps-0 alone and leads to []"},
+		}, "an entry of PADDLE_PSERVERS_IP_PORT_LIST is at host job-ps-0.job, which must lead to pod job-ps-0 alone and leads to []"},
 		{"the wrong number of workers", psGang(), func(g *Gang) { g.set("PADDLE_TRAINERS_NUM", "5") }, "reckons with 5 trainers, and there are 3"},
 		{"the wrong list of workers", psGang(), func(g *Gang) { g.set("PADDLE_TRAINER_ENDPOINTS", "10.0.0.11:36000") }, "PADDLE_TRAINER_ENDPOINTS has 1 entries for 3 trainers"},
 		{"workers in another order", psGang(), func(g *Gang) { g.set("PADDLE_TRAINER_ENDPOINTS", "10.0.0.12:36000,10.0.0.11:36000,10.0.0.13:36000") },

@@ -44,6 +44,8 @@ type Launcher struct {
 	Servers, Trainers []string
 	// PS says that this is parameter-server training.
 	PS bool
+	// Gloo is where the first server is told to serve gloo's rendezvous, empty where gloo is off.
+	Gloo string
 }
 
 // Launch concludes what the launcher does with the variables. ownIP is what the machine's own host name resolves to.
@@ -76,7 +78,7 @@ func Launch(env map[string]string, ownIP string, release Release) (Launcher, err
 		return l, l.readProcesses(env)
 	}
 	if strings.HasPrefix(l.Master, "etcd://") {
-		return l, fmt.Errorf("PADDLE_MASTER=%s switches to elastic training, which is not judged here", l.Master)
+		return l, fmt.Errorf("PADDLE_MASTER=%s switches to elastic training (see ElasticLaunch)", l.Master)
 	}
 	if l.Nodes < 2 {
 		return l, nil
@@ -132,7 +134,7 @@ func (l *Launcher) readNodes(env map[string]string) error {
 	}
 	if nodes := env["PADDLE_NNODES"]; nodes != "" {
 		if strings.Contains(nodes, ":") {
-			return fmt.Errorf("PADDLE_NNODES=%s is a range, for elastic training, which is not judged here", nodes)
+			return fmt.Errorf("PADDLE_NNODES=%s is a range, for elastic training (see ElasticLaunch)", nodes)
 		}
 		number, err := integer(env, "PADDLE_NNODES")
 		if err != nil {
@@ -162,5 +164,14 @@ func (l *Launcher) readProcesses(env map[string]string) error {
 		return picked
 	}
 	l.Servers, l.Trainers = own(servers), own(trainers)
+	// It hands on PADDLE_WITH_GLOO, or its own default, 1.
+	if level, ok := env["PADDLE_WITH_GLOO"]; !ok || level == "1" || level == "2" {
+		port := env["PADDLE_GLOO_PORT"]
+		if port == "" {
+			port = "6767"
+		}
+		first, _, _ := strings.Cut(servers, ":")
+		l.Gloo = first + ":" + port
+	}
 	return nil
 }

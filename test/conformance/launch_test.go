@@ -34,7 +34,11 @@ func TestLaunch(t *testing.T) {
 		{"PADDLE_RANK still wins", map[string]string{"PADDLE_TRAINER_ID": "3", "PADDLE_RANK": "2"}, Since2023, Launcher{Host: "10.0.0.1", Nodes: 1, Rank: 2}},
 		{"a negative PADDLE_RANK takes it back", map[string]string{"PADDLE_TRAINER_ID": "3", "PADDLE_RANK": "-1"}, Since2023, Launcher{Host: "10.0.0.1", Nodes: 1, Rank: ByArrival}},
 		{"servers on the loopback", map[string]string{"PADDLE_SERVERS_ENDPOINTS": "127.0.0.1:1,127.0.0.1:2", "PADDLE_TRAINERS_ENDPOINTS": "127.0.0.1:3"}, Since2023,
-			Launcher{Host: "10.0.0.1", Nodes: 1, Rank: ByArrival, PS: true, Servers: []string{"127.0.0.1:1", "127.0.0.1:2"}, Trainers: []string{"127.0.0.1:3"}}},
+			Launcher{Host: "10.0.0.1", Nodes: 1, Rank: ByArrival, PS: true, Servers: []string{"127.0.0.1:1", "127.0.0.1:2"}, Trainers: []string{"127.0.0.1:3"}, Gloo: "127.0.0.1:6767"}},
+		{"the launcher's gloo", map[string]string{"PADDLE_SERVERS_ENDPOINTS": "10.0.0.9:1", "PADDLE_TRAINERS_ENDPOINTS": "10.0.0.1:3", "PADDLE_GLOO_PORT": "18"}, Since2023,
+			Launcher{Host: "10.0.0.1", Nodes: 1, Rank: ByArrival, PS: true, Trainers: []string{"10.0.0.1:3"}, Gloo: "10.0.0.9:18"}},
+		{"the launcher's gloo is off", map[string]string{"PADDLE_SERVERS_ENDPOINTS": "10.0.0.9:1", "PADDLE_TRAINERS_ENDPOINTS": "10.0.0.1:3", "PADDLE_WITH_GLOO": "0"}, Since2023,
+			Launcher{Host: "10.0.0.1", Nodes: 1, Rank: ByArrival, PS: true, Trainers: []string{"10.0.0.1:3"}}},
 	}
 	for _, test := range cases {
 		t.Run(test.name, func(t *testing.T) {

@@ -25,6 +25,8 @@ type shape struct {
 	gloo        *int
 	intranet    v1.Intranet
 	fallback    v1.Intranet
+	heter       int
+	elastic     bool
 }
 
 // name is unique, and short enough for the names of pods.
@@ -33,11 +35,20 @@ func (s shape) name() string {
 	if s.gloo != nil {
 		gloo = strconv.Itoa(*s.gloo)
 	}
-	return strings.ToLower(fmt.Sprintf("j-%d-%d-%s-%s-%s", s.ps, s.workers, gloo, s.intranet, s.fallback))
+	kind := ""
+	if s.heter > 0 {
+		kind = fmt.Sprintf("-h%d", s.heter)
+	}
+	if s.elastic {
+		kind = "-e"
+	}
+	return strings.ToLower(fmt.Sprintf("j-%d-%d-%s-%s-%s%s", s.ps, s.workers, gloo, s.intranet, s.fallback, kind))
 }
 
 func (s shape) mode() conformance.Mode {
 	switch {
+	case s.elastic:
+		return conformance.Elastic
 	case s.ps > 0:
 		return conformance.PS
 	case s.workers > 1:
@@ -66,6 +77,14 @@ func (s shape) job() *v1.PaddleJob {
 	if s.ps > 0 {
 		job.Spec.PS = role(s.ps)
 	}
+	if s.heter > 0 {
+		job.Spec.Heter = role(s.heter)
+	}
+	if s.elastic {
+		job.Spec.Elastic = ptr.To(1)
+		job.Spec.ElasticPolicy = &v1.ElasticPolicy{Etcd: "kv.paddle-system.svc:2379", TimeoutSeconds: ptr.To(int32(90))}
+		job.Spec.Worker.Requests, job.Spec.Worker.Limits = ptr.To(1), ptr.To(s.workers+2)
+	}
 	return job
 }
 
@@ -75,17 +94,24 @@ type run struct {
 	cfg      render.Config
 	pods     []*corev1.Pod
 	services []*corev1.Service
+	// first is where the job's ports begin, with intranet Host.
+	first int
 }
 
 func start(t *testing.T, job *v1.PaddleJob, cfg render.Config) *run {
 	t.Helper()
 	volcano, err := vcjob.Shared()
 	require.NoError(t, err)
+	require.Empty(t, render.Validate(job, render.Wish{}, cfg))
 	rendered, _ := render.Job(job, render.Wish{}, cfg)
 	submitted, err := volcano.Create(t.Context(), rendered)
 	require.NoError(t, err)
 	pods, services, err := volcano.Pods(t.Context(), submitted)
 	require.NoError(t, err)
+	for i, pod := range pods {
+		// None is how another begins, which the launcher cannot tell apart.
+		pod.Status.PodIP = fmt.Sprintf("10.0.0.%d", 100+i)
+	}
 	return &run{job: job, cfg: cfg, pods: pods, services: services}
 }
 
@@ -93,18 +119,18 @@ func start(t *testing.T, job *v1.PaddleJob, cfg render.Config) *run {
 func (r *run) configMaps(t *testing.T) func(string) (map[string]string, bool) {
 	t.Helper()
 	addresses, gang := render.ServiceAddresses(r.job), ""
-	if render.Intranet(r.job, r.cfg) != v1.Service {
+	if render.Intranet(r.job, r.cfg) != v1.Service && !render.Elastic(r.job) {
 		var missing []string
 		addresses, gang, missing = render.PodAddresses(r.job, r.pods)
 		require.Empty(t, missing)
 	}
-	made := render.ConfigMap(r.job, addresses, gang, r.cfg)
+	made := render.ConfigMapAt(r.job, addresses, r.first, gang, r.cfg)
 	return func(name string) (map[string]string, bool) {
 		if name == made.Name {
 			return made.Data, true
 		}
 		// What Volcano's own plugins make is there before the pods, and Paddle reads none of it.
-		return map[string]string{"VC_PS_HOSTS": "", "VC_PS_NUM": "", "VC_WORKER_HOSTS": "", "VC_WORKER_NUM": ""}, strings.HasSuffix(name, "-svc")
+		return map[string]string{"VC_PS_HOSTS": "", "VC_PS_NUM": "", "VC_WORKER_HOSTS": "", "VC_WORKER_NUM": "", "VC_HETER_HOSTS": "", "VC_HETER_NUM": ""}, strings.HasSuffix(name, "-svc")
 	}
 }
 
@@ -113,11 +139,19 @@ func matrix() (shapes []shape) {
 	for _, role := range roles {
 		for _, gloo := range []*int{nil, ptr.To(0), ptr.To(1), ptr.To(2)} {
 			for _, intranet := range []v1.Intranet{v1.PodIP, v1.Service} {
-				shapes = append(shapes, shape{role[0], role[1], gloo, intranet, v1.PodIP})
+				shapes = append(shapes, shape{ps: role[0], workers: role[1], gloo: gloo, intranet: intranet, fallback: v1.PodIP})
 			}
 		}
 		for _, fallback := range []v1.Intranet{v1.PodIP, v1.Service} {
-			shapes = append(shapes, shape{role[0], role[1], ptr.To(1), "", fallback})
+			shapes = append(shapes, shape{ps: role[0], workers: role[1], gloo: ptr.To(1), fallback: fallback})
+		}
+	}
+	for _, intranet := range []v1.Intranet{v1.PodIP, v1.Service} {
+		for _, role := range [][3]int{{1, 1, 1}, {2, 3, 2}, {2, 11, 12}} {
+			shapes = append(shapes, shape{ps: role[0], workers: role[1], heter: role[2], gloo: ptr.To(1), intranet: intranet})
+		}
+		for _, workers := range []int{1, 2, 12} {
+			shapes = append(shapes, shape{workers: workers, elastic: true, intranet: intranet})
 		}
 	}
 	return shapes
@@ -129,8 +163,9 @@ func TestEveryJobTrains(t *testing.T) {
 			run := start(t, shape.job(), render.Config{DefaultIntranet: shape.fallback})
 			gang, err := conformance.NewGang(shape.mode(), run.pods, run.services, run.configMaps(t))
 			require.NoError(t, err)
-			require.Len(t, gang.Pods, shape.ps+shape.workers)
+			require.Len(t, gang.Pods, shape.ps+shape.workers+shape.heter)
 			require.NoError(t, gang.Check())
+			requireLaunch(t, shape, gang)
 			for _, pod := range gang.Pods {
 				requireAddress(t, shape, &pod, run.job.Name)
 				requireGloo(t, shape, &pod)
@@ -158,6 +193,10 @@ func requireGloo(t *testing.T, shape shape, pod *conformance.Pod) {
 	}
 	var gloo conformance.Gloo
 	var err error
+	if shape.elastic {
+		require.NotContains(t, pod.Env, "PADDLE_WITH_GLOO")
+		return
+	}
 	if shape.ps > 0 {
 		role, roleErr := conformance.PSRoleMaker(pod.Env)
 		require.NoError(t, roleErr)
@@ -171,9 +210,26 @@ func requireGloo(t *testing.T, shape shape, pod *conformance.Pod) {
 	require.Equal(t, want > 0 && pod.Role == conformance.Server && pod.Index == 0, gloo.Serves)
 }
 
+// requireLaunch checks that the launcher may start every pod of a job with servers, with gloo as the user asked for, and
+// takes no other job for one with servers.
+func requireLaunch(t *testing.T, shape shape, gang *conformance.Gang) {
+	t.Helper()
+	if shape.elastic {
+		return
+	}
+	for _, pod := range gang.Pods {
+		launcher, err := conformance.Launch(pod.Env, pod.IP, conformance.Since2023)
+		require.NoError(t, err)
+		require.Equal(t, shape.ps > 0, launcher.PS, pod.Name)
+		if off := shape.gloo != nil && *shape.gloo == 0; shape.ps > 0 && off {
+			require.Empty(t, launcher.Gloo, pod.Name)
+		}
+	}
+}
+
 func TestNoContainerStartsBeforeAddressesAreKnown(t *testing.T) {
 	for _, intranet := range []v1.Intranet{v1.PodIP, v1.Service} {
-		run := start(t, shape{1, 2, ptr.To(1), intranet, "early"}.job(), render.Config{DefaultIntranet: v1.PodIP})
+		run := start(t, shape{ps: 1, workers: 2, gloo: ptr.To(1), intranet: intranet, fallback: "early"}.job(), render.Config{DefaultIntranet: v1.PodIP})
 		for _, pod := range run.pods {
 			_, err := conformance.Environment(pod, func(name string) (map[string]string, bool) { return nil, strings.HasSuffix(name, "-svc") })
 			require.ErrorContains(t, err, "waits for ConfigMap "+run.job.Name, pod.Name)
@@ -182,7 +238,7 @@ func TestNoContainerStartsBeforeAddressesAreKnown(t *testing.T) {
 }
 
 func TestARestartedGangReadsItsOwnAddresses(t *testing.T) {
-	run := start(t, shape{2, 2, ptr.To(1), v1.PodIP, "again"}.job(), render.Config{DefaultIntranet: v1.PodIP})
+	run := start(t, shape{ps: 2, workers: 2, gloo: ptr.To(1), intranet: v1.PodIP, fallback: "again"}.job(), render.Config{DefaultIntranet: v1.PodIP})
 	before := run.configMaps(t)
 	for i, pod := range run.pods {
 		pod.UID, pod.Status.PodIP = "second", fmt.Sprintf("10.9.0.%d", len(run.pods)-i)
@@ -199,7 +255,7 @@ func TestARestartedGangReadsItsOwnAddresses(t *testing.T) {
 // The user's own text of a variable is what the process gets, however the user gives it and whatever comes of it.
 func TestTheUsersVariablesWin(t *testing.T) {
 	for _, intranet := range []v1.Intranet{v1.PodIP, v1.Service} {
-		job := shape{2, 2, ptr.To(1), intranet, "own"}.job()
+		job := shape{ps: 2, workers: 2, gloo: ptr.To(1), intranet: intranet, fallback: "own"}.job()
 		own := []corev1.EnvVar{
 			{Name: "PADDLE_PORT", Value: "40000"}, {Name: "TRAINING_ROLE", Value: "MINE"}, {Name: "POD_IP", Value: "me"}, {Name: "PADDLE_TRAINER_ID", Value: "7"},
 			{Name: "PADDLE_WITH_GLOO", Value: "0"}, {Name: "PADDLE_TRAINERS_NUM", Value: "9"}, {Name: "FLAGS_rpc_deadline", Value: "$(PADDLE_PORT)"}, {Name: "POD_NAME", Value: "it"},

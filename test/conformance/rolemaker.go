@@ -12,8 +12,9 @@ import (
 
 // Training roles, as TRAINING_ROLE names them.
 const (
-	Server  = "PSERVER"
-	Trainer = "TRAINER"
+	Server       = "PSERVER"
+	Trainer      = "TRAINER"
+	HeterTrainer = "HETER_TRAINER"
 )
 
 // PSRole is what a process of parameter-server training concludes about itself and the others.
@@ -30,6 +31,8 @@ type PSRole struct {
 	Workers int
 	// Endpoint is the process's own endpoint.
 	Endpoint string
+	// Heter is what it concludes about heterogeneous training, nil if there is none.
+	Heter *HeterRole
 }
 
 // ErrNotDistributed means that the process trains alone, without any other and without saying so.
@@ -56,8 +59,11 @@ func PSRoleMaker(env map[string]string) (PSRole, error) {
 	if role.Role, err = text(env, "TRAINING_ROLE"); err != nil {
 		return role, err
 	}
-	if role.Role != Server && role.Role != Trainer {
-		return role, fmt.Errorf("TRAINING_ROLE is %q: it must be %s or %s (heterogeneous trainers are not judged here)", role.Role, Server, Trainer)
+	if role.Role != Server && role.Role != Trainer && role.Role != HeterTrainer {
+		return role, fmt.Errorf("ValueError: TRAINING_ROLE is %q: it must be %s, %s or %s", role.Role, Server, Trainer, HeterTrainer)
+	}
+	if role.Heter, err = heterRole(env, role.Role); err != nil {
+		return role, err
 	}
 	if role.Role == Trainer {
 		if role.Index, err = integer(env, "PADDLE_TRAINER_ID"); err != nil {
@@ -76,6 +82,12 @@ func PSRoleMaker(env map[string]string) (PSRole, error) {
 	if role.Role == Server {
 		if role.Index = slices.Index(role.Servers, role.Endpoint); role.Index < 0 {
 			return role, fmt.Errorf("ValueError: the server does not find its own endpoint %s (POD_IP:PADDLE_PORT) in PADDLE_PSERVERS_IP_PORT_LIST=%s", role.Endpoint, list)
+		}
+	}
+	if role.Role == HeterTrainer {
+		if role.Index = slices.Index(role.Heter.All, role.Endpoint); role.Index < 0 {
+			return role, fmt.Errorf("ValueError: the process does not find its own endpoint %s (POD_IP:PADDLE_PORT) in PADDLE_ALL_HETER_TRAINER_IP_PORT_LIST=%s",
+				role.Endpoint, strings.Join(role.Heter.All, ","))
 		}
 	}
 	return role, nil
@@ -140,4 +152,12 @@ func splitEndpoint(endpoint string) (host string, port int, err error) {
 		return "", 0, fmt.Errorf("endpoint %q has no host, or no port from 1 to 65535", endpoint)
 	}
 	return parts[0], port, nil
+}
+
+// split is a list without entries where the variable is not set.
+func split(list string) []string {
+	if list == "" {
+		return nil
+	}
+	return strings.Split(list, ",")
 }

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/deploy"
@@ -37,14 +38,20 @@ func TestRunningJobsTrain(t *testing.T) {
 		{"ps-all", conformance.PS, 3, v1.PaddleJobSpec{PS: role(1), Worker: role(2), WithGloo: ptr.To(2)}},
 		{"collective", conformance.Collective, 3, v1.PaddleJobSpec{Worker: role(3)}},
 		{"single", conformance.Single, 1, v1.PaddleJobSpec{Worker: role(1)}},
+		{"heter", conformance.PS, 5, v1.PaddleJobSpec{PS: role(1), Worker: role(2), Heter: role(2), WithGloo: ptr.To(1)}},
+		{"elastic", conformance.Elastic, 3, v1.PaddleJobSpec{Worker: elastic(2, 3, 4), Elastic: ptr.To(1), ElasticPolicy: &v1.ElasticPolicy{Etcd: "kv:2379"}}},
 	}
 	space := namespace(t)
+	var seen []conformance.Pod
 	for _, job := range jobs {
-		for _, intranet := range []v1.Intranet{"", v1.PodIP, v1.Service} {
+		for _, intranet := range []v1.Intranet{"", v1.PodIP, v1.Service, v1.Host} {
 			name := strings.TrimSuffix(job.name+"-"+strings.ToLower(string(intranet)), "-")
 			t.Run(name, func(t *testing.T) {
 				spec := *job.spec.DeepCopy()
 				spec.Intranet = intranet
+				if intranet == v1.Host && job.mode == conformance.Collective {
+					spec.Worker.Template.Spec.Affinity = apart(name)
+				}
 				_, err := cluster.paddle.BatchV1().PaddleJobs(space).Create(t.Context(),
 					&v1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: spec}, metav1.CreateOptions{})
 				require.NoError(t, err)
@@ -53,13 +60,42 @@ func TestRunningJobsTrain(t *testing.T) {
 					gang, err = gangOf(ctx, job.mode, space, name, job.size)
 					return err
 				})
+				if intranet == v1.Host && job.mode == conformance.PS {
+					gang.Direct() // its pods may share a node
+				}
 				require.NoError(t, gang.Check())
+				seen = append(seen, gang.Pods...)
 				for _, pod := range gang.Pods {
 					require.Equal(t, intranet == v1.Service, pod.Env["POD_IP"] == pod.Name+"."+name, "POD_IP=%s", pod.Env["POD_IP"])
 				}
 			})
 		}
 	}
+	// All of these jobs still run, some on the same nodes.
+	shared := 0
+	for i := range seen {
+		for j := range seen[:i] {
+			if seen[i].Env["PORT_RANGE"] != "" && seen[i].IP == seen[j].IP {
+				shared++
+				require.NoError(t, conformance.Collide(&seen[i], &seen[j]))
+			}
+		}
+	}
+	require.Positive(t, shared, "there are fewer nodes than pods that have their addresses")
+}
+
+// elastic is a role of some pods between two bounds.
+func elastic(least, replicas, most int) *v1.ResourceSpec {
+	spec := role(replicas)
+	spec.Requests, spec.Limits = &least, &most
+	return spec
+}
+
+// apart keeps a job's pods on nodes of their own.
+func apart(job string) *corev1.Affinity {
+	return &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{
+		TopologyKey: corev1.LabelHostname, LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{vcbatch.JobNameKey: job}},
+	}}}}
 }
 
 // The Volcano Job of 2019 knows its peers by their labels, and nobody may take those away.

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	"fmt"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	"github.com/paddle-volcano/paddle-volcano/controller/render"
+	"github.com/paddle-volcano/paddle-volcano/controller/view"
+)
+
+// ReasonNoPorts stalls a job with intranet Host for which no ports are left.
+const ReasonNoPorts = "NoHostPortsLeft"
+
+// MovePorts writes on the Volcano Job where its pods' ports begin.
+//
+// Two controllers, or two syncs of one, may choose the same ports while neither sees the other's Job. So a choice counts
+// only after a look at all Jobs that comes after it was written (AnnouncePods): of two that choose the same, at least one
+// sees the other then, and moves, for it has not begun. One whose pods were told never moves.
+type MovePorts struct{ First int }
+
+// AnnouncePods tells pods their addresses and ports, unless the ports are another Job's too.
+type AnnouncePods struct {
+	// Ports are the Job's; none if its pods have addresses of their own.
+	Ports render.Ports
+	Pods  []Announcement
+}
+
+// Announcement is what one pod is told.
+type Announcement struct {
+	Pod         *corev1.Pod
+	Annotations map[string]string
+}
+
+func (MovePorts) action()    {}
+func (AnnouncePods) action() {}
+
+// PortsOf are the ports of nodes that a Volcano Job has, none if it has none or will not use them again.
+func PortsOf(job *vcbatch.Job) render.Ports {
+	switch job.Status.State.Phase {
+	case vcbatch.Completed, vcbatch.Terminated, vcbatch.Failed:
+		return render.Ports{}
+	}
+	first, err := strconv.Atoi(job.Annotations[keys.FirstPort])
+	if err != nil || first <= 0 {
+		return render.Ports{}
+	}
+	made := asCreated(&view.View{Job: &v1.PaddleJob{}, VolcanoJob: job})
+	return render.Ports{First: first, Count: render.PortsNeeded(made)}
+}
+
+// choosePorts is where the ports of a Volcano Job that is to be made can begin, 0 if it needs none. Without a place it
+// stalls and returns false.
+func (p *Plan) choosePorts(v *view.View, cfg render.Config) (first int, ok bool) {
+	if !render.HostPorts(v.Job, cfg) {
+		return 0, true
+	}
+	need := render.PortsNeeded(v.Job)
+	all := render.HostPortsOf(cfg)
+	seed := string(v.Job.UID)
+	if v.VolcanoJob != nil {
+		// Another place than the last time, of which somebody else thought too.
+		seed += string(v.VolcanoJob.UID) + v.VolcanoJob.Annotations[keys.FirstPort]
+	}
+	if first, ok = render.ChoosePorts(all, need, takenPorts(v), seed); ok {
+		return first, true
+	}
+	p.LookAgain = unwatched
+	p.Stalled = &render.Notice{Reason: ReasonNoPorts, Message: fmt.Sprintf("spec.intranet Host: of the nodes' ports %s no %d in a row "+
+		"are free: wait for other jobs with intranet Host to end, give the controller more (--host-ports), or use PodIP or Service",
+		all, need)}
+	return 0, false
+}
+
+// firstPort is where the ports of the job's pods begin, 0 if they have addresses of their own. It returns false while
+// that has to be written first.
+func (p *Plan) firstPort(v *view.View, cfg render.Config) (first int, ok bool) {
+	if !hasPorts(v) {
+		return 0, true
+	}
+	own, told := PortsOf(v.VolcanoJob), toldPort(v)
+	switch {
+	case told != 0 && own.First == told:
+		return told, true // they may listen there by now
+	case told != 0:
+		p.do(MovePorts{First: told}) // somebody changed the annotation, and they may listen there
+		return 0, false
+	case own.First != 0 && !overlapping(own, takenPorts(v)):
+		return own.First, true
+	}
+	first, ok = p.choosePorts(v, cfg)
+	if ok {
+		p.do(MovePorts{First: first})
+	}
+	return 0, false
+}
+
+// hasPorts says whether the pods of the Volcano Job have ports of their own.
+func hasPorts(v *view.View) bool {
+	return v.VolcanoJob.Annotations[keys.Intranet] == string(v1.Host) && v.VolcanoJob.Annotations[keys.Announced] != ""
+}
+
+// toldPort is where the job's ports begin by what its living pods were told, 0 if none was told anything.
+func toldPort(v *view.View) int {
+	job := asCreated(v)
+	for _, pod := range render.Members(job, v.Pods) {
+		port, err := strconv.Atoi(pod.Annotations[keys.Port])
+		if err != nil {
+			continue
+		}
+		base, _ := strconv.Atoi(render.Told(job, 1, pod)[keys.Port])
+		return port - base + 1
+	}
+	return 0
+}
+
+func takenPorts(v *view.View) []render.Ports {
+	if v.TakenPorts == nil {
+		return nil
+	}
+	return v.TakenPorts()
+}
+
+func overlapping(own render.Ports, taken []render.Ports) bool {
+	for _, other := range taken {
+		if own.Overlaps(other) {
+			return true
+		}
+	}
+	return false
+}
+
+// announce tells the pods what their templates read from annotations, and says whether there is something to tell.
+func (p *Plan) announce(v *view.View, job *v1.PaddleJob, first int) bool {
+	if v.VolcanoJob.Annotations[keys.Announced] == "" {
+		return false
+	}
+	action := AnnouncePods{}
+	if hasPorts(v) {
+		action.Ports = PortsOf(v.VolcanoJob)
+	}
+	for _, pod := range render.Members(job, v.Pods) {
+		want := render.Told(job, first, pod)
+		if !hasPorts(v) {
+			delete(want, keys.Port)
+			delete(want, keys.PortRange)
+		}
+		if lacks(pod.Annotations, want) {
+			action.Pods = append(action.Pods, Announcement{Pod: pod, Annotations: want})
+		}
+	}
+	if len(action.Pods) == 0 {
+		return false
+	}
+	p.do(action)
+	return true
+}

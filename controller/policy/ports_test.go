@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/types"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	"github.com/paddle-volcano/paddle-volcano/controller/render"
+	"github.com/paddle-volcano/paddle-volcano/controller/view"
+)
+
+func onHosts(s *v1.PaddleJobSpec) { s.Intranet = v1.Host }
+
+// few are the ports of two jobs of three pods.
+var few = render.Config{HostPorts: render.Ports{First: 20000, Count: 120}}
+
+func takenBy(ports ...render.Ports) change {
+	return func(v *view.View) { v.TakenPorts = func() []render.Ports { return ports } }
+}
+
+func startsAt(first int) change {
+	return func(v *view.View) { v.VolcanoJob.Annotations[keys.FirstPort] = strconv.Itoa(first) }
+}
+
+// announced gives each pod what it would be told of ports that begin at first.
+func announced(first int) change {
+	return func(v *view.View) {
+		for _, pod := range v.Pods {
+			for key, value := range render.Told(v.Job, first, pod) {
+				pod.Annotations[key] = value
+			}
+		}
+	}
+}
+
+func placed(v *view.View) {
+	with(render.RolePS, view.Starting)(v)
+	with(render.RoleWorker, view.Starting, view.Starting)(v)
+}
+
+func TestPortsAreChosenWithTheVolcanoJob(t *testing.T) {
+	v := submitted(takenBy(render.Ports{First: 20000, Count: 60}))
+	onHosts(&v.Job.Spec)
+	job := volcanoJobOf(t, Decide(v, few))
+	require.Equal(t, "20060", job.Annotations[keys.FirstPort])
+	require.Equal(t, "Host", job.Labels[keys.Intranet])
+	require.Equal(t, render.Ports{First: 20060, Count: 60}, PortsOf(job))
+
+	takenBy(render.Ports{First: 20055, Count: 6})(v)
+	plan := Decide(v, few)
+	require.Equal(t, gist{stalled: ReasonNoPorts, lookAgain: unwatched}, gistOf(plan))
+	require.Contains(t, plan.Stalled.Message, "20000-20119")
+
+	other := volcanoJobOf(t, Decide(submitted(), few))
+	require.NotContains(t, other.Annotations, keys.FirstPort)
+	require.NotContains(t, other.Labels, keys.Intranet)
+	require.Zero(t, PortsOf(other))
+}
+
+func TestPortsAreFreeAgainAtTheEnd(t *testing.T) {
+	v := createdFrom(t, few, onHosts, startsAt(20060))
+	for phase, has := range map[vcbatch.JobPhase]bool{
+		"": true, vcbatch.Pending: true, vcbatch.Running: true, vcbatch.Restarting: true, vcbatch.Aborted: true, vcbatch.Completing: true,
+		vcbatch.Terminating: true, vcbatch.Completed: false, vcbatch.Failed: false, vcbatch.Terminated: false,
+	} {
+		v.VolcanoJob.Status.State.Phase = phase
+		require.Equal(t, has, PortsOf(v.VolcanoJob).Count == 60, phase)
+	}
+	v.VolcanoJob.Status.State.Phase = vcbatch.Running
+	for _, text := range []string{"", "x", "-5", "0"} {
+		v.VolcanoJob.Annotations[keys.FirstPort] = text
+		require.Zero(t, PortsOf(v.VolcanoJob))
+	}
+}
+
+func TestPortsOfPods(t *testing.T) {
+	for name, c := range map[string]struct {
+		changes []change
+		moves   int
+		tells   int
+		writes  bool
+	}{
+		"nobody placed yet":                     {changes: []change{startsAt(20000)}},
+		"placed":                                {changes: []change{startsAt(20000), placed}, tells: 3},
+		"some are told":                         {changes: []change{startsAt(20000), with(render.RolePS, view.Starting), announced(20000), with(render.RoleWorker, view.Starting, view.Starting)}, tells: 2},
+		"all are told":                          {changes: []change{startsAt(20000), placed, announced(20000)}, writes: true},
+		"another has them too":                  {changes: []change{startsAt(20000), takenBy(render.Ports{First: 20040, Count: 20})}, moves: 20060},
+		"another has them too, and placed":      {changes: []change{startsAt(20000), takenBy(render.Ports{First: 20040, Count: 20}), placed}, moves: 20060},
+		"another's are near":                    {changes: []change{startsAt(20000), takenBy(render.Ports{First: 20060, Count: 60}), placed}, tells: 3},
+		"who was told never moves":              {changes: []change{startsAt(20000), takenBy(render.Ports{First: 20000, Count: 60}), placed, announced(20000)}, writes: true},
+		"whose told part never moves":           {changes: []change{startsAt(20000), takenBy(render.Ports{First: 20000, Count: 60}), with(render.RolePS, view.Starting), announced(20000)}},
+		"somebody took the choice away":         {changes: []change{startsAt(0), placed, announced(20020)}, moves: 20020},
+		"somebody changed the choice":           {changes: []change{startsAt(20000), placed, announced(20020)}, moves: 20020},
+		"somebody took it away before it began": {changes: []change{startsAt(0), placed, takenBy(render.Ports{First: 20000, Count: 60})}, moves: 20060},
+	} {
+		t.Run(name, func(t *testing.T) {
+			plan := Decide(createdFrom(t, few, onHosts, c.changes...), few)
+			require.Nil(t, plan.Stalled)
+			moves, tells := 0, 0
+			for _, action := range plan.Actions {
+				switch a := action.(type) {
+				case MovePorts:
+					moves = a.First
+				case AnnouncePods:
+					tells = len(a.Pods)
+					require.Equal(t, render.Ports{First: 20000, Count: 60}, a.Ports)
+				case ApplyPodGroup:
+					// It has the Job's annotations.
+				case WriteEnvironment:
+					require.Equal(t, "10.0.1.0:20000", a.ConfigMap.Data["PADDLE_PSERVERS_IP_PORT_LIST"])
+					require.Equal(t, "10.0.0.0:20020,10.0.0.1:20040", a.ConfigMap.Data["PADDLE_TRAINER_ENDPOINTS"])
+				default:
+					require.Fail(t, "unexpected", "%T", a)
+				}
+			}
+			require.Equal(t, c.moves, moves)
+			require.Equal(t, c.tells, tells)
+			require.Equal(t, c.writes, environmentIn(plan) != nil)
+		})
+	}
+}
+
+func TestNowhereToMove(t *testing.T) {
+	plan := Decide(createdFrom(t, few, onHosts, startsAt(20000), placed, takenBy(render.Ports{First: 20000, Count: 120})), few)
+	require.Equal(t, ReasonNoPorts, plan.Stalled.Reason)
+	require.Equal(t, unwatched, plan.LookAgain)
+	require.Nil(t, environmentIn(plan))
+}
+
+// Jobs that move because they see each other must not meet again.
+func TestTheNextChoiceIsAnother(t *testing.T) {
+	cfg := render.Config{}
+	seen := map[int]bool{}
+	for _, uid := range []string{"a", "b", "c", "d"} {
+		v := createdFrom(t, cfg, onHosts, startsAt(25000), takenBy(render.Ports{First: 25000, Count: 60}))
+		v.VolcanoJob.UID = types.UID(uid)
+		for _, action := range Decide(v, cfg).Actions {
+			if move, ok := action.(MovePorts); ok {
+				seen[move.First] = true
+			}
+		}
+	}
+	require.Len(t, seen, 4)
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package reconcile
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	"github.com/paddle-volcano/paddle-volcano/controller/policy"
+	"github.com/paddle-volcano/paddle-volcano/controller/render"
+	"github.com/paddle-volcano/paddle-volcano/controller/view"
+)
+
+// hostJob is a Volcano Job of one worker whose ports begin at first.
+func hostJob(name, first string) *vcbatch.Job {
+	return &vcbatch.Job{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: "ml", Name: name, UID: types.UID("vc-" + name), ResourceVersion: "1",
+			Labels:      map[string]string{keys.Intranet: string(v1.Host), keys.JobName: name},
+			Annotations: map[string]string{keys.FirstPort: first},
+		},
+		Spec: vcbatch.JobSpec{Tasks: []vcbatch.TaskSpec{{Name: render.RoleWorker, Replicas: 1}}},
+	}
+}
+
+// What the cache holds decides where a job begins, and what the API server holds whether it may.
+func TestPodsAreToldPortsThatNobodyElseHas(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		other string
+		phase vcbatch.JobPhase
+		own   string
+		stale bool
+	}{
+		"alone":                      {own: "20000"},
+		"another's are elsewhere":    {own: "20000", other: "20020"},
+		"another has them":           {own: "20000", other: "20000", stale: true},
+		"another has some":           {own: "20000", other: "20010", stale: true},
+		"another has ended":          {own: "20000", other: "20000", phase: vcbatch.Completed},
+		"its own have moved":         {own: "20040", stale: true},
+		"its own were taken off":     {own: "", stale: true},
+		"another is being restarted": {own: "20000", other: "20000", phase: vcbatch.Restarting, stale: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			require.NoError(t, d.volcano.Tracker().Add(hostJob("job", c.own)))
+			if c.other != "" {
+				other := hostJob("other", c.other)
+				other.Status.State.Phase = c.phase
+				require.NoError(t, d.volcano.Tracker().Add(other))
+			}
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "job-worker-0", UID: "pod"}}
+			require.NoError(t, d.kube.Tracker().Add(pod))
+			v := &view.View{Job: d.stored(t), VolcanoJob: hostJob("job", "20000")}
+			err := d.act(t.Context(), v, policy.AnnouncePods{
+				Ports: render.Ports{First: 20000, Count: 20},
+				Pods:  []policy.Announcement{{Pod: pod, Annotations: map[string]string{keys.Port: "20000"}}},
+			})
+			told, getErr := d.kube.CoreV1().Pods("ml").Get(t.Context(), "job-worker-0", metav1.GetOptions{})
+			require.NoError(t, getErr)
+			if c.stale {
+				require.ErrorIs(t, err, errStale)
+				require.Empty(t, told.Annotations)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, "20000", told.Annotations[keys.Port])
+		})
+	}
+}
+
+func TestAddressesAreToldWithoutALook(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "job-worker-0", UID: "pod"}}
+	require.NoError(t, d.kube.Tracker().Add(pod))
+	one := policy.AnnouncePods{Pods: []policy.Announcement{{Pod: pod, Annotations: map[string]string{keys.Address: "10.0.0.1"}}}}
+	job := d.stored(t)
+	require.NoError(t, d.act(t.Context(), &view.View{Job: job}, one))
+	require.Empty(t, d.volcano.Actions())
+	require.NoError(t, d.kube.Tracker().Delete(corev1.SchemeGroupVersion.WithResource("pods"), "ml", "job-worker-0"))
+	require.ErrorIs(t, d.act(t.Context(), &view.View{Job: job}, one), errStale)
+}
+
+func TestPortsMove(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	seen := hostJob("job", "20000")
+	require.NoError(t, d.volcano.Tracker().Add(seen))
+	store := d.sources.volcano.Batch().V1alpha1().Jobs().Informer().GetStore()
+	require.NoError(t, store.Add(seen))
+	require.NoError(t, store.Add(hostJob("other", "20000")))
+	done := hostJob("done", "20000")
+	done.Status.State.Phase = vcbatch.Failed
+	require.NoError(t, store.Add(done))
+	elsewhere := hostJob("elsewhere", "20400")
+	delete(elsewhere.Labels, keys.Intranet)
+	require.NoError(t, store.Add(elsewhere))
+	require.Equal(t, []render.Ports{{First: 20000, Count: 20}}, d.takenPorts("ml/job")(), "neither its own, nor those of jobs that have ended or have none")
+
+	v := &view.View{Job: d.stored(t), VolcanoJob: seen}
+	require.NoError(t, d.act(t.Context(), v, policy.MovePorts{First: 20060}))
+	require.Equal(t, "20060", v.VolcanoJob.Annotations[keys.FirstPort])
+	kept, err := d.volcano.BatchV1alpha1().Jobs("ml").Get(t.Context(), "job", metav1.GetOptions{})
+	require.NoError(t, err)
+	require.Equal(t, "20060", kept.Annotations[keys.FirstPort])
+	assumed, _ := d.assumedVolcanoJobs.newest("ml/job", seen, true)
+	require.Equal(t, "20060", assumed.Annotations[keys.FirstPort], "the next sync knows")
+}

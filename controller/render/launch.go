@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package render
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+)
+
+// launchServers are the variables for `python -m paddle.distributed.launch` in PS mode; nothing else reads them, so that
+// `python train.py` is not touched.
+//
+// With both lists the launcher starts parameter-server training, and in each pod the processes whose endpoints begin with
+// POD_IP: each pod starts itself. Without them it would train collectively, servers included. It switches gloo on unless
+// it is told not to, and serves the rendezvous at a port of its own choice, PADDLE_GLOO_PORT, on the first server's host.
+// Source: distributed/launch/controllers/ps.py and context/args_envs.py.
+func launchServers(job *v1.PaddleJob, servers, trainers string, gloo int) map[string]string {
+	data := map[string]string{
+		"PADDLE_SERVERS_ENDPOINTS":  servers,
+		"PADDLE_TRAINERS_ENDPOINTS": trainers,
+		"PADDLE_GLOO_PORT":          strconv.Itoa(gloo),
+	}
+	if with := job.Spec.WithGloo; with != nil && *with <= 0 {
+		data["PADDLE_WITH_GLOO"] = "0"
+	}
+	return data
+}
+
+// Confusable are two of the pods' hosts of which the first is also how the second begins, as 10.0.0.1 and 10.0.0.12; both
+// are "" if there are none. The launcher takes the second's process for one that the first has to start.
+func Confusable(addresses Addresses) (short, long string) {
+	var hosts []string
+	for _, role := range slices.Sorted(maps.Keys(addresses)) {
+		hosts = append(hosts, addresses[role]...)
+	}
+	slices.Sort(hosts)
+	hosts = slices.Compact(hosts)
+	// Whatever begins with a host follows it in this order, and so does whatever lies between.
+	for i := range len(hosts) - 1 {
+		if strings.HasPrefix(hosts[i+1], hosts[i]) {
+			return hosts[i], hosts[i+1]
+		}
+	}
+	return "", ""
+}

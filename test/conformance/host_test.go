@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package conformance_test
+
+import (
+	"fmt"
+	"maps"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	"github.com/paddle-volcano/paddle-volcano/controller/render"
+	"github.com/paddle-volcano/paddle-volcano/test/conformance"
+)
+
+// onNodes puts the pods onto nodes, and tells them what the controller does: a whole node for each, or each node for one
+// pod of every role.
+func (r *run) onNodes(first int, shared bool) {
+	r.first = first
+	for i, pod := range r.pods {
+		node := i
+		if shared {
+			node, _ = strconv.Atoi(pod.Labels[vcbatch.TaskIndex])
+		}
+		pod.Status.PodIP = fmt.Sprintf("10.1.0.%d", 100+node)
+	}
+	r.announce()
+}
+
+// announce tells the pods what their templates read from annotations.
+func (r *run) announce() {
+	for _, pod := range r.pods {
+		maps.Copy(pod.Annotations, render.Told(r.job, r.first, pod))
+	}
+}
+
+// With intranet Host pods share nodes, addresses and so ports, with each other and with those of other jobs.
+func TestEveryJobTrainsOnHosts(t *testing.T) {
+	for _, test := range []struct {
+		shape
+		shared bool
+	}{
+		{shape{ps: 3, workers: 3, gloo: ptr.To(1)}, false},
+		{shape{ps: 3, workers: 3, gloo: ptr.To(2)}, true},
+		{shape{ps: 2, workers: 12}, true},
+		{shape{ps: 2, workers: 3, heter: 2, gloo: ptr.To(1)}, false},
+		{shape{ps: 2, workers: 3, heter: 2}, true},
+		{shape{workers: 12}, false},
+		{shape{workers: 1}, false},
+		{shape{workers: 3, elastic: true}, false},
+	} {
+		test.intranet, test.fallback = v1.Host, v1.Intranet(fmt.Sprint(test.shared))
+		t.Run(test.name(), func(t *testing.T) {
+			cfg := render.Config{}
+			run := start(t, test.job(), cfg)
+			first, ok := render.ChoosePorts(render.HostPortsOf(cfg), render.PortsNeeded(run.job), nil, "")
+			require.True(t, ok)
+			run.onNodes(first, test.shared)
+			for _, pod := range run.pods {
+				require.True(t, pod.Spec.HostNetwork)
+			}
+			gang, err := conformance.NewGang(test.mode(), run.pods, run.services, run.configMaps(t))
+			require.NoError(t, err)
+			require.Len(t, gang.Pods, test.ps+test.workers+test.heter)
+			if !test.shared {
+				require.NoError(t, gang.Check())
+				requireLaunch(t, test.shape, gang)
+				return
+			}
+			if test.heter == 0 {
+				require.ErrorContains(t, gang.Check(), "starts servers", "what the user is told of the launcher is true")
+			}
+			require.NoError(t, gang.Direct().Check())
+		})
+	}
+}
+
+func TestTwoWorkersOnOneHostAreOneNode(t *testing.T) {
+	run := start(t, shape{workers: 3, intranet: v1.Host, fallback: "pair"}.job(), render.Config{})
+	run.onNodes(20000, false)
+	run.pods[2].Status.PodIP = run.pods[1].Status.PodIP
+	run.announce()
+	gang, err := conformance.NewGang(conformance.Collective, run.pods, run.services, run.configMaps(t))
+	require.NoError(t, err)
+	require.ErrorContains(t, gang.Check(), "waits for 2 nodes, and there are 3", "what the user is told of the launcher is true")
+	require.NotContains(t, gang.Check().Error(), "both use port")
+}
+
+func TestJobsOnOneHostDoNotCollide(t *testing.T) {
+	var pods []conformance.Pod
+	var taken []render.Ports
+	for _, fallback := range []v1.Intranet{"one", "two", "three"} {
+		run := start(t, shape{ps: 2, workers: 2, gloo: ptr.To(1), intranet: v1.Host, fallback: fallback}.job(), render.Config{})
+		// The same seed: all would begin in the same place.
+		first, ok := render.ChoosePorts(render.HostPortsOf(run.cfg), render.PortsNeeded(run.job), taken, "")
+		require.True(t, ok)
+		taken = append(taken, render.Ports{First: first, Count: render.PortsNeeded(run.job)})
+		run.onNodes(first, true)
+		gang, err := conformance.NewGang(conformance.PS, run.pods, run.services, run.configMaps(t))
+		require.NoError(t, err)
+		require.NoError(t, gang.Direct().Check())
+		pods = append(pods, gang.Pods...)
+	}
+	shared := 0
+	for i := range pods {
+		for j := range pods[:i] {
+			if pods[i].IP == pods[j].IP {
+				shared++
+			}
+			require.NoError(t, conformance.Collide(&pods[i], &pods[j]))
+		}
+	}
+	require.Equal(t, 2*15, shared, "six pods on each of two nodes")
+}
+
+// The first address of a pod may be one that Paddle cannot use.
+func TestDualStack(t *testing.T) {
+	cfg := render.Config{AnnouncePodIPs: true}
+	for _, shape := range []shape{{ps: 2, workers: 2, intranet: v1.PodIP, fallback: "dual"}, {workers: 3, intranet: v1.PodIP, fallback: "dual"}} {
+		run := start(t, shape.job(), cfg)
+		for i, pod := range run.pods {
+			four := pod.Status.PodIP
+			pod.Status.PodIP = fmt.Sprintf("fd00::%d", i+1)
+			pod.Status.PodIPs = []corev1.PodIP{{IP: pod.Status.PodIP}, {IP: four}}
+		}
+		run.announce()
+		for _, pod := range run.pods {
+			delete(pod.Annotations, keys.Port)
+			delete(pod.Annotations, keys.PortRange)
+		}
+		lookup := run.configMaps(t)
+		for _, pod := range run.pods {
+			pod.Status.PodIP = pod.Status.PodIPs[1].IP // what Paddle finds under the pod's name
+		}
+		gang, err := conformance.NewGang(shape.mode(), run.pods, run.services, lookup)
+		require.NoError(t, err)
+		require.NoError(t, gang.Check())
+		for _, pod := range gang.Pods {
+			require.Equal(t, pod.IP, pod.Env["PADDLE_CURRENT_IP"])
+		}
+	}
+}
