@@ -50,6 +50,10 @@ bench-placement: ## Measure the planner against brute force, baselines and the c
 bench-session: ## Measure the plugin inside Volcano's sessions: time, quality, heap (about 80 minutes); SEED=n draws other clusters
 	$(GO) run ./cmd/paddle-bench session --seed $(SEED) --out $(OUT)/bench
 
+.PHONY: bench-controller
+bench-controller: plane ## Measure the controller: 1,000 PaddleJobs beside 1,000 raw Volcano Jobs on a sandbox (about 10 minutes)
+	$(GO) run ./cmd/paddle-bench controller --out $(OUT)/bench
+
 .PHONY: draw-placement
 draw-placement: ## Plan 256 GPUs on a production cluster and draw the plan to _output/placement
 	$(GO) test -count=1 -v -run TestPlan ./test/placement/lingjun

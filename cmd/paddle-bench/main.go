@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command paddle-bench measures the planner of placements and the scheduler plugin; only flags live here.
+// Command paddle-bench measures the planner of placements, the scheduler plugin and the controller; only flags live here.
 package main
 
 import (
@@ -24,12 +24,14 @@ func run(args []string) int {
 			return placement(args[1:])
 		case "session":
 			return sessions(args[1:])
+		case "controller":
+			return controllers(args[1:])
 		case "-h", "--help":
-			fmt.Fprintln(os.Stderr, "paddle-bench placement|session [flags]; --help after either tells its flags")
+			fmt.Fprintln(os.Stderr, "paddle-bench placement|session|controller [flags]; --help after any of them tells its flags")
 			return 0
 		}
 	}
-	return wrong(fmt.Sprintf("unknown arguments %q: want placement or session first", args))
+	return wrong(fmt.Sprintf("unknown arguments %q: want placement, session or controller first", args))
 }
 
 // parse returns the exit code and false where there is nothing more to do.

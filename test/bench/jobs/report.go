@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/paddle-volcano/paddle-volcano/test/session/stats"
+)
+
+// Bars of issue 5.
+const (
+	ratioBar  = 1.3
+	rssBar    = 200
+	writesBar = 8
+	eventsBar = 5
+)
+
+// Report is what controller.json holds. Times are medians over the rounds, memory and writes the most of any.
+type Report struct {
+	Jobs        int     `json:"jobs"`
+	Pods        int     `json:"pods"`
+	Nodes       int     `json:"nodes"`
+	PaddleJob   float64 `json:"paddlejob_s"`
+	VolcanoJob  float64 `json:"volcano_job_s"`
+	Ratio       float64 `json:"ratio"`
+	RSS         float64 `json:"controller_rss_mib"`
+	Writes      float64 `json:"writes_per_job"`
+	Events      float64 `json:"events_per_job"`
+	RoundsTaken []Round `json:"rounds"`
+}
+
+// Run measures, writes controller.json, and tells what was asked for and what it is.
+func Run(ctx context.Context, s Settings, out, progress io.Writer) error {
+	if err := s.check(); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(s.Folder, 0o755); err != nil {
+		return fmt.Errorf("make the folder for results: %w", err)
+	}
+	var rounds []Round
+	for i := range s.Rounds {
+		kinds := []string{kindVolcano, kindPaddle}
+		if i%2 == 1 {
+			slices.Reverse(kinds)
+		}
+		for _, kind := range kinds {
+			r, err := s.round(ctx, kind, progress)
+			if err != nil {
+				return err
+			}
+			_, _ = fmt.Fprintf(progress, "%s: %d jobs: pods created after %.1f s, peers known after %.1f s, completed after %.1f s\n",
+				kind, s.Jobs, r.Created, r.Ready, r.Completed)
+			rounds = append(rounds, r)
+		}
+	}
+	report := s.report(rounds)
+	text, err := json.MarshalIndent(report, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	path := filepath.Join(s.Folder, "controller.json")
+	if err := os.WriteFile(path, append(text, '\n'), 0o644); err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	report.print(out)
+	_, err = fmt.Fprintf(out, "wrote %s\n", path)
+	return err
+}
+
+func (s *Settings) report(rounds []Round) *Report {
+	r := &Report{Jobs: s.Jobs, Pods: s.pods(), Nodes: s.Nodes, RoundsTaken: rounds}
+	times := map[string][]float64{}
+	for i := range rounds {
+		round := &rounds[i]
+		times[round.Kind] = append(times[round.Kind], round.Ready)
+		r.RSS = max(r.RSS, round.RSS)
+		r.Writes = max(r.Writes, float64(round.Writes.sum())/float64(s.Jobs))
+		r.Events = max(r.Events, float64(round.Events)/float64(s.Jobs))
+	}
+	r.PaddleJob, r.VolcanoJob = stats.Median(times[kindPaddle]), stats.Median(times[kindVolcano])
+	r.Ratio = r.PaddleJob / r.VolcanoJob
+	return r
+}
+
+func (r *Report) print(out io.Writer) {
+	for i := range r.RoundsTaken {
+		round := &r.RoundsTaken[i]
+		for _, write := range slices.Sorted(maps.Keys(round.Writes)) {
+			_, _ = fmt.Fprintf(out, "writes  %-40s %.2f per job\n", write, float64(round.Writes[write])/float64(r.Jobs))
+		}
+	}
+	for _, bar := range []struct {
+		name      string
+		is, limit float64
+	}{
+		{"time of PaddleJobs by that of equal Volcano Jobs", r.Ratio, ratioBar},
+		{"controller's memory, MiB", r.RSS, rssBar},
+		{"writes per job, Events apart", r.Writes, writesBar},
+		{"Events per job", r.Events, eventsBar},
+	} {
+		verdict := "met   "
+		if bar.is > bar.limit {
+			verdict = "MISSED"
+		}
+		_, _ = fmt.Fprintf(out, "%s  %-50s %8.2f <= %g\n", verdict, bar.name, bar.is, bar.limit)
+	}
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	vcclient "volcano.sh/apis/pkg/client/clientset/versioned"
+
+	paddleclient "github.com/paddle-volcano/paddle-volcano/controller/client/clientset/versioned"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+)
+
+// Kinds of rounds.
+const (
+	kindPaddle  = "PaddleJob"
+	kindVolcano = "Volcano Job"
+)
+
+// Round is what one round took, in seconds from the first create.
+type Round struct {
+	Kind string `json:"kind"`
+	// Created is when the last pod had been created, Ready when every pod had an IP and, of PaddleJobs, every job its
+	// environment, Completed when every job had ended.
+	Created   float64 `json:"created_s"`
+	Ready     float64 `json:"ready_s"`
+	Completed float64 `json:"completed_s"`
+	// Of rounds of PaddleJobs: the controller's peak of resident memory, what it wrote, and its events.
+	RSS    float64 `json:"controller_rss_mib,omitempty"`
+	Writes Writes  `json:"writes,omitempty"`
+	Events int     `json:"events,omitempty"`
+}
+
+type stage struct {
+	*sandbox.Sandbox
+	kube    kubernetes.Interface
+	volcano vcclient.Interface
+	paddle  paddleclient.Interface
+	audit   string
+}
+
+// round runs one in a sandbox of its own. Both kinds have the same: our scheduler, and our controller, which has nothing
+// to do for raw Volcano Jobs.
+func (s *Settings) round(ctx context.Context, kind string, progress io.Writer) (r Round, err error) {
+	folder, err := filepath.Abs(filepath.Join(s.Folder, "controller-state"))
+	if err != nil {
+		return Round{}, fmt.Errorf("find the folder of the sandbox: %w", err)
+	}
+	stage, err := s.start(ctx, folder)
+	if err != nil {
+		return Round{}, err
+	}
+	defer func() {
+		err = errors.Join(err, stage.Stop(), os.RemoveAll(folder))
+	}()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	w, err := watch(ctx, stage.kube, stage.volcano)
+	if err != nil {
+		return Round{}, err
+	}
+	begin := time.Now()
+	if err := s.create(ctx, stage, kind); err != nil {
+		return Round{}, err
+	}
+	r = Round{Kind: kind}
+	for _, goal := range []struct {
+		name    string
+		into    *float64
+		reached func(seen) bool
+	}{
+		{"all pods to be created", &r.Created, func(now seen) bool { return now.Created >= s.pods() }},
+		{"all pods to know their peers", &r.Ready, func(now seen) bool {
+			return now.Addressed >= s.pods() && (kind == kindVolcano || now.Complete >= s.Jobs)
+		}},
+		{"all jobs to complete", &r.Completed, func(now seen) bool { return now.Done+now.Failed >= s.Jobs }},
+	} {
+		told := func(now seen) {
+			_, _ = fmt.Fprintf(progress, "%s: %.0f s: %d of %d pods created, %d placed, %d of %d jobs completed\n", kind, time.Since(begin).Seconds(),
+				now.Created, s.pods(), now.Addressed, now.Done, s.Jobs)
+		}
+		if err := w.until(ctx, s.Patience, goal.name, told, goal.reached); err != nil {
+			return Round{}, fmt.Errorf("round of %s: %w", kind, err)
+		}
+		*goal.into = time.Since(begin).Seconds()
+	}
+	if now := w.seen(); now.Failed > 0 {
+		return Round{}, fmt.Errorf("round of %s: %d of %d jobs failed", kind, now.Failed, s.Jobs)
+	}
+	if kind == kindPaddle {
+		if err := s.settled(ctx, stage); err != nil {
+			return Round{}, err
+		}
+		if r.RSS, err = peakMemory(folder); err != nil {
+			return Round{}, err
+		}
+		if r.Writes, r.Events, err = count(stage.audit); err != nil {
+			return Round{}, err
+		}
+	}
+	return r, nil
+}
+
+func (s *Settings) start(ctx context.Context, folder string) (*stage, error) {
+	args, log, err := auditing(folder + "-audit")
+	if err != nil {
+		return nil, err
+	}
+	made, err := sandbox.Start(ctx, sandbox.Options{
+		StateDir: folder, Topology: sandbox.Uniform(s.Nodes), Args: map[string][]string{sandbox.APIServer: args},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("start the sandbox: %w", err)
+	}
+	stage := &stage{Sandbox: made, audit: log}
+	config := made.RESTConfig()
+	config.WarningHandler = rest.NoWarnings{}
+	for _, connect := range []func() error{
+		func() (err error) { stage.kube, err = kubernetes.NewForConfig(config); return err },
+		func() (err error) { stage.volcano, err = vcclient.NewForConfig(config); return err },
+		func() (err error) { stage.paddle, err = paddleclient.NewForConfig(config); return err },
+	} {
+		if err := connect(); err != nil {
+			return nil, errors.Join(fmt.Errorf("connect to the sandbox: %w", err), made.Stop())
+		}
+	}
+	return stage, nil
+}
+
+// creators create at the same time.
+const creators = 16
+
+func (s *Settings) create(ctx context.Context, stage *stage, kind string) error {
+	next, failed := make(chan int), make(chan error, creators)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	for range creators {
+		go func() {
+			for i := range next {
+				if err := s.createOne(ctx, stage, kind, i); err != nil {
+					failed <- fmt.Errorf("create %s %s: %w", kind, name(i), err)
+					cancel()
+					return
+				}
+			}
+			failed <- nil
+		}()
+	}
+	for i := range s.Jobs {
+		select {
+		case next <- i:
+		case <-ctx.Done():
+		}
+	}
+	close(next)
+	var err error
+	for range creators {
+		err = errors.Join(err, <-failed)
+	}
+	return err
+}
+
+func (s *Settings) createOne(ctx context.Context, stage *stage, kind string, i int) (err error) {
+	if kind == kindPaddle {
+		_, err = stage.paddle.BatchV1().PaddleJobs(namespace).Create(ctx, s.paddleJob(i), metav1.CreateOptions{})
+		return err
+	}
+	_, err = stage.volcano.BatchV1alpha1().Jobs(namespace).Create(ctx, s.volcanoJob(i), metav1.CreateOptions{})
+	return err
+}
