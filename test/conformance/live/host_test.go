@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package live
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	vcclient "volcano.sh/apis/pkg/client/clientset/versioned"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	"github.com/paddle-volcano/paddle-volcano/test/conformance"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+)
+
+// only is a label that one node gets, so that all pods that ask for it share its address.
+const only = "paddle.test/only"
+
+// Jobs that chose the same ports, because nobody could see the other, must not begin with them; nor may one that comes
+// after the controller was restarted choose those of a job that runs.
+func TestNoTwoPodsOfOneNodeHaveAPortInCommon(t *testing.T) {
+	space := namespace(t)
+	volcano, err := vcclient.NewForConfig(cluster.RESTConfig())
+	require.NoError(t, err)
+	first := func(name string) string {
+		var port string
+		await(t, "the ports of "+name, func(ctx context.Context) error {
+			job, err := volcano.BatchV1alpha1().Jobs(space).Get(ctx, name, metav1.GetOptions{})
+			if err != nil {
+				return err
+			}
+			if port = job.Annotations[keys.FirstPort]; port == "" {
+				return errors.New("it has none")
+			}
+			return nil
+		})
+		return port
+	}
+	for _, name := range []string{"a", "b", "c"} {
+		submit(t, space, name)
+		first(name)
+	}
+	require.NoError(t, cluster.Kill(sandbox.Controller, syscall.SIGKILL))
+	annotate := func(name string, value any) {
+		patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]any{keys.FirstPort: value}}})
+		require.NoError(t, err)
+		_, err = volcano.BatchV1alpha1().Jobs(space).Patch(t.Context(), name, types.MergePatchType, patch, metav1.PatchOptions{})
+		require.NoError(t, err)
+	}
+	annotate("b", first("a"))
+	annotate("c", nil)
+	require.NoError(t, cluster.StartComponent(sandbox.Controller))
+	label(t, "true")
+	t.Cleanup(func() { label(t, nil) })
+
+	var pods []conformance.Pod
+	run := func(name string) {
+		var gang *conformance.Gang
+		await(t, "all containers of "+name, func(ctx context.Context) (err error) {
+			gang, err = gangOf(ctx, conformance.PS, space, name, 4)
+			return err
+		})
+		require.NoError(t, gang.Direct().Check())
+		pods = append(pods, gang.Pods...)
+	}
+	for _, name := range []string{"a", "b", "c"} {
+		run(name)
+	}
+	require.NoError(t, cluster.RestartController(t.Context()))
+	submit(t, space, "d")
+	run("d")
+	for i := range pods {
+		for j := range pods[:i] {
+			require.Equal(t, pods[i].IP, pods[j].IP, "they share a node")
+			require.NoError(t, conformance.Collide(&pods[i], &pods[j]))
+		}
+	}
+	// What a restart of the gang brings has the job's ports again, and nobody took them meanwhile.
+	before := first("a")
+	require.NoError(t, cluster.kube.CoreV1().Pods(space).Delete(t.Context(), "a-worker-0", metav1.DeleteOptions{}))
+	await(t, "the restart of a", func(ctx context.Context) error {
+		job, err := cluster.paddle.BatchV1().PaddleJobs(space).Get(ctx, "a", metav1.GetOptions{})
+		if err == nil && (job.Status.Restarts != 1 || job.Status.Phase != v1.Running) {
+			err = fmt.Errorf("%d restarts, %s", job.Status.Restarts, job.Status.Phase)
+		}
+		return err
+	})
+	require.Equal(t, before, first("a"))
+	run("a")
+}
+
+// submit makes a job of two servers and two workers in the network of the one node.
+func submit(t *testing.T, space, name string) {
+	t.Helper()
+	job := &v1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: v1.PaddleJobSpec{PS: role(2), Worker: role(2), Intranet: v1.Host}}
+	for _, spec := range []*v1.ResourceSpec{job.Spec.PS, job.Spec.Worker} {
+		spec.Template.Spec.NodeSelector = map[string]string{only: "true"}
+	}
+	_, err := cluster.paddle.BatchV1().PaddleJobs(space).Create(t.Context(), job, metav1.CreateOptions{})
+	require.NoError(t, err)
+}
+
+// label sets the label of the one node, or takes it off.
+func label(t *testing.T, value any) {
+	t.Helper()
+	ctx := context.Background()
+	nodes, err := cluster.kube.CoreV1().Nodes().List(ctx, metav1.ListOptions{Limit: 1})
+	require.NoError(t, err)
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"labels": map[string]any{only: value}}})
+	require.NoError(t, err)
+	_, err = cluster.kube.CoreV1().Nodes().Patch(ctx, nodes.Items[0].Name, types.MergePatchType, patch, metav1.PatchOptions{})
+	require.NoError(t, err)
+}
