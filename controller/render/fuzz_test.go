@@ -27,7 +27,7 @@ func arbitrary(seed []byte) (*v1.PaddleJob, Wish, Config) {
 		},
 		// Names that are worth something now and then, or nothing would ever get past the first checks.
 		func(s *string, c randfill.Continue) {
-			words := []string{"wide", "data", "", "volcano", "POD_IP", "POD_NAME", "PADDLE_PORT", "/data", "Service", "Never", c.String(8)}
+			words := []string{"wide", "data", "", "volcano", "POD_IP", "POD_NAME", "PADDLE_PORT", "/data", "Service", "Host", "kv:1", "Never", c.String(8)}
 			*s = words[c.Intn(len(words))]
 		},
 		func(n *int, c randfill.Continue) { *n = []int{1, 2, 0, -1, c.Int()}[c.Intn(5)] },
@@ -55,9 +55,11 @@ func holds(t *testing.T, job *v1.PaddleJob, got *vcbatch.Job) {
 		for _, variable := range spec.Containers[0].Env {
 			own[variable.Name]++
 		}
-		for _, name := range []string{"POD_NAME", "POD_IP", "PADDLE_CURRENT_IP", "PADDLE_TRAINER_ID", "TRAINING_ROLE", "PADDLE_TRAINING_ROLE"} {
+		for _, name := range []string{"POD_NAME", "POD_IP", "PADDLE_CURRENT_IP", "TRAINING_ROLE", "PADDLE_TRAINING_ROLE"} {
 			require.Positive(t, own[name], name)
 		}
+		require.True(t, own["PADDLE_TRAINER_ID"] > 0 || Elastic(job))
+		require.True(t, spec.HostNetwork || job.Spec.Intranet != v1.Host)
 		require.Equal(t, job.Name, spec.Containers[0].EnvFrom[0].ConfigMapRef.Name)
 	}
 	require.Equal(t, sum, got.Spec.MinAvailable)
@@ -74,7 +76,9 @@ func FuzzJob(f *testing.F) {
 		got, told := Job(job, wish, cfg)
 		PodGroup(got, func(string) int32 { return 0 })
 		addresses, gang, _ := PodAddresses(job, nil)
-		ConfigMap(job, addresses, gang, cfg)
+		ConfigMapAt(job, addresses, 20000, gang, cfg)
+		Told(job, 20000, &corev1.Pod{})
+		Confusable(addresses)
 		require.Equal(t, before, job, "the PaddleJob was changed")
 		for _, notice := range append(refused, told...) {
 			require.NotEmpty(t, notice.Reason)
@@ -96,6 +100,16 @@ func FuzzJob(f *testing.F) {
 			if len(seed) > 0 && seed[0]%2 == 1 {
 				fine.Spec.PS = nil
 				fine.Spec.WithGloo = ptr.To(int(seed[0]) % 3)
+			}
+			if len(seed) > 1 {
+				fine.Spec.Intranet = []v1.Intranet{"", v1.PodIP, v1.Service, v1.Host}[seed[1]%4]
+			}
+			if len(seed) > 2 && seed[2]%3 == 1 {
+				fine.Spec.Heter = roleOf(int(seed[2])%3 + 1)
+			}
+			if len(seed) > 2 && seed[2]%3 == 2 {
+				elastic(int(seed[2])%3, 4)(fine)
+				etcdAt("kv:1")(fine)
 			}
 		})
 		if len(Validate(fine, Wish{}, cfg)) == 0 {
