@@ -24,12 +24,10 @@ import (
 // connect makes the clients, and the lock that only one controller of a cluster holds.
 func connect(o *Options) (reconcile.Clients, resourcelock.Interface, error) {
 	var clients reconcile.Clients
-	config, err := clientcmd.BuildConfigFromFlags(o.Master, o.Kubeconfig)
+	config, err := configOf(o)
 	if err != nil {
-		return clients, nil, fmt.Errorf("finding the API server: %w: set --kubeconfig when running outside of a cluster", err)
+		return clients, nil, err
 	}
-	config.QPS, config.Burst = o.QPS, o.Burst
-	config = rest.AddUserAgent(config, Name)
 	if clients.Paddle, err = paddleclient.NewForConfig(config); err != nil {
 		return clients, nil, fmt.Errorf("making a client for PaddleJobs: %w", err)
 	}
@@ -43,6 +41,16 @@ func connect(o *Options) (reconcile.Clients, resourcelock.Interface, error) {
 	}
 	lock, err := newLock(o, core)
 	return clients, lock, err
+}
+
+// configOf is how to reach the API server.
+func configOf(o *Options) (*rest.Config, error) {
+	config, err := clientcmd.BuildConfigFromFlags(o.Master, o.Kubeconfig)
+	if err != nil {
+		return nil, fmt.Errorf("finding the API server: %w: set --kubeconfig when running outside of a cluster", err)
+	}
+	config.QPS, config.Burst = o.QPS, o.Burst
+	return rest.AddUserAgent(config, Name), nil
 }
 
 // newLock has a client of its own, so that a burst of work does not cost the lease.

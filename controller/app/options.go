@@ -36,6 +36,8 @@ type Options struct {
 	HostPorts string
 	// AnnouncePodIPs tells each pod its IPv4 address by an annotation.
 	AnnouncePodIPs bool
+	// Kubeflow runs Kubeflow's PaddleJobs too.
+	Kubeflow bool
 	// Workers is how many PaddleJobs are worked on at the same time.
 	Workers int
 	// ResyncPeriod is how often every PaddleJob is looked at again without a change.
@@ -89,6 +91,8 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 	fs.BoolVar(&o.AnnouncePodIPs, "announce-pod-ips", o.AnnouncePodIPs,
 		"Tell the pods of jobs with intranet PodIP their IPv4 address by an annotation: for clusters in which the first of a pod's "+
 			"two addresses is IPv6. One more write per pod.")
+	fs.BoolVar(&o.Kubeflow, "kubeflow", o.Kubeflow,
+		"Run Kubeflow's PaddleJobs (kubeflow.org/v1) too, as soon as their CRD is there. Kubeflow's training operator must not run them then.")
 	fs.IntVar(&o.Workers, "workers", o.Workers, "How many PaddleJobs are worked on at the same time.")
 	fs.DurationVar(&o.ResyncPeriod, "resync-period", o.ResyncPeriod,
 		"How often every PaddleJob is looked at again without a change. 0 means never.")

@@ -44,12 +44,23 @@ func Run(ctx context.Context, o *Options) error {
 	election := leaderelection.NewLeaderHealthzAdaptor(20 * time.Second)
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return serve(ctx, o.HTTPAddress, controller.Synced, election) })
-	group.Go(func() error { return work(ctx, o, controller, lock, election) })
+	run := controller.Run
+	if o.Kubeflow {
+		adapter, err := newKubeflow(o, clients, recorder)
+		if err != nil {
+			return err
+		}
+		group.Go(func() error { adapter.Watch(ctx); return nil })
+		run = both(controller.Run, adapter.Run)
+	}
+	group.Go(func() error { return work(ctx, o, controller, run, lock, election) })
 	return group.Wait()
 }
 
 // work watches, and works while it leads.
-func work(ctx context.Context, o *Options, controller *reconcile.Controller, lock resourcelock.Interface, health *leaderelection.HealthzAdaptor) error {
+func work(ctx context.Context, o *Options, controller *reconcile.Controller, run func(context.Context), lock resourcelock.Interface,
+	health *leaderelection.HealthzAdaptor,
+) error {
 	if err := controller.Watch(ctx); err != nil {
 		if ctx.Err() != nil {
 			return nil //nolint:nilerr // the program was told to end
@@ -57,8 +68,8 @@ func work(ctx context.Context, o *Options, controller *reconcile.Controller, loc
 		return err
 	}
 	if !o.LeaderElection.LeaderElect {
-		controller.Run(ctx)
+		run(ctx)
 		return nil
 	}
-	return lead(ctx, o, controller.Run, lock, health)
+	return lead(ctx, o, run, lock, health)
 }

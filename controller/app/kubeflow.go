@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"context"
+	"sync"
+
+	"k8s.io/client-go/tools/record"
+
+	"github.com/paddle-volcano/paddle-volcano/controller/kubeflow"
+	"github.com/paddle-volcano/paddle-volcano/controller/reconcile"
+)
+
+// newKubeflow makes what runs Kubeflow's PaddleJobs.
+func newKubeflow(o *Options, clients reconcile.Clients, recorder record.EventRecorder) (*kubeflow.Controller, error) {
+	config, err := configOf(o)
+	if err != nil {
+		return nil, err
+	}
+	jobs, err := kubeflow.NewJobs(config)
+	if err != nil {
+		return nil, err
+	}
+	return kubeflow.New(kubeflow.Clients{Jobs: jobs, Paddle: clients.Paddle, Kube: clients.Kube}, recorder, kubeflow.Options{
+		Namespace: o.Namespace, Workers: o.Workers, Resync: o.ResyncPeriod, Etcd: o.ElasticEtcd != "",
+	})
+}
+
+// both runs two controllers, and ends when both have.
+func both(one, other func(context.Context)) func(context.Context) {
+	return func(ctx context.Context) {
+		var running sync.WaitGroup
+		running.Add(1)
+		go func() {
+			defer running.Done()
+			other(ctx)
+		}()
+		one(ctx)
+		running.Wait()
+	}
+}
