@@ -19,6 +19,8 @@ const (
 	// EarlierRestarts is the annotation on the Volcano Job that holds how often the gang had been restarted before this
 	// Volcano Job was made, because Volcano counts from 0 again in a new one.
 	EarlierRestarts = "batch.paddlepaddle.org/earlier-restarts"
+	// Recreations is the annotation on the Volcano Job that holds how many were made before it for the same PaddleJob.
+	Recreations = "batch.paddlepaddle.org/recreations"
 	// OwnPodGroup is the annotation on the Volcano Job that holds the uid of the PodGroup of the user's own that was taken
 	// into account, so that one that is made later is too.
 	OwnPodGroup = "batch.paddlepaddle.org/own-podgroup"

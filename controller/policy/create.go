@@ -48,6 +48,9 @@ func (p *Plan) create(v *view.View, cfg render.Config) {
 	if v.Wanted != nil {
 		job.Annotations[keys.OwnPodGroup] = string(v.Wanted.UID)
 	}
+	if v.Job.Status.Recreations > 0 {
+		job.Annotations[keys.Recreations] = strconv.Itoa(int(v.Job.Status.Recreations))
+	}
 	if v.Job.Status.Restarts > 0 {
 		job.Annotations[keys.EarlierRestarts] = strconv.Itoa(int(v.Job.Status.Restarts))
 	}
@@ -77,14 +80,14 @@ func (p *Plan) occupied(v *view.View) bool {
 			p.Stalled = &render.Notice{Reason: ReasonNameTaken, Message: fmt.Sprintf(
 				"a %s named %s exists and does not belong to this job: delete or rename it, or give this PaddleJob another name",
 				o.Kind, o.Name)}
-			p.LookAgain = unwatched
+			p.lookAgainIn(unwatched)
 			return true
 		}
 	}
 	if len(v.Occupied) > 0 {
 		p.Waiting = &render.Notice{Reason: ReasonPredecessor, Message: fmt.Sprintf(
 			"the %s of an earlier job of this name is still being deleted", v.Occupied[0].Kind)}
-		p.LookAgain = unwatched
+		p.lookAgainIn(unwatched)
 		return true
 	}
 	if len(v.Predecessors) > 0 {
@@ -94,7 +97,7 @@ func (p *Plan) occupied(v *view.View) bool {
 	}
 	if v.Forgetting > 0 {
 		p.Waiting = &render.Notice{Reason: ReasonPredecessor, Message: "Volcano is forgetting an earlier job of this name"}
-		p.LookAgain = v.Forgetting
+		p.lookAgainIn(v.Forgetting)
 		return true
 	}
 	return false

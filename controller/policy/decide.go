@@ -25,6 +25,10 @@ func Decide(v *view.View, cfg render.Config) Plan {
 		// The garbage collector does the rest.
 	case view.Finished(v.Job):
 		plan.cleanUp(v)
+	case suspended(v):
+		plan.suspend(v)
+	case plan.overdue(v) || plan.exhausted(v):
+		// It is written down first; a job that has ended is then stopped.
 	case v.VolcanoJob != nil && v.VolcanoJob.DeletionTimestamp != nil:
 		plan.Waiting = &render.Notice{Reason: ReasonReplacing,
 			Message: "the Volcano Job is being deleted; a new one is made once it is gone"}
@@ -48,6 +52,10 @@ func (p *Plan) keep(v *view.View, cfg render.Config) {
 	if p.Unapplied == nil && !told(v.Job) {
 		_, p.Warnings = render.Job(v.Job, wishOf(v), cfg)
 	}
+	if p.retry(v); p.Failed != nil {
+		return
+	}
+	p.scale(v, cfg)
 	p.podGroup(v)
 	p.environment(v, cfg)
 	p.complete(v)

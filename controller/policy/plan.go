@@ -22,6 +22,12 @@ type Plan struct {
 	Stalled *render.Notice
 	// Waiting says what the job waits for before its Volcano Job can be made, nil if nothing.
 	Waiting *render.Notice
+	// Failed says why the job fails for good although Volcano would let it go on, nil if it does not.
+	Failed *render.Notice
+	// Retrying says when a job that failed starts again, nil if it has not failed or starts at once.
+	Retrying *render.Notice
+	// Suspended says how far the job's suspension has come, nil if it is not suspended.
+	Suspended *render.Notice
 	// Unapplied says why the spec is not what runs, nil if it is.
 	Unapplied *render.Notice
 	// Missing are the pods whose addresses are not known yet, where the others wait for them.
@@ -70,6 +76,12 @@ type WriteEnvironment struct {
 // IssueCommand gives Volcano a command about the job.
 type IssueCommand struct{ Command *vcbus.Command }
 
+// ScaleVolcanoJob changes how many pods a Volcano Job has.
+type ScaleVolcanoJob struct {
+	// Job is the Volcano Job as it shall be.
+	Job *vcbatch.Job
+}
+
 // NotePodGroup writes down that a PodGroup of the user's own was taken into account.
 type NotePodGroup struct {
 	PodGroup *vcscheduling.PodGroup
@@ -86,6 +98,7 @@ const (
 	KindConfigMap  Kind = "ConfigMap"
 	KindPod        Kind = "pod"
 	KindService    Kind = "Service"
+	KindPaddleJob  Kind = "PaddleJob"
 )
 
 // Delete deletes exactly the object that was seen, by its uid.
@@ -100,9 +113,17 @@ func (ApplyPodGroup) action()    {}
 func (WriteEnvironment) action() {}
 func (IssueCommand) action()     {}
 func (NotePodGroup) action()     {}
+func (ScaleVolcanoJob) action()  {}
 func (Delete) action()           {}
 
 func (p *Plan) do(actions ...Action) { p.Actions = append(p.Actions, actions...) }
+
+// lookAgainIn asks to look again after a time; the soonest wins.
+func (p *Plan) lookAgainIn(wait time.Duration) {
+	if p.LookAgain == 0 || wait < p.LookAgain {
+		p.LookAgain = max(wait, time.Nanosecond)
+	}
+}
 
 // remove deletes an object unless that is under way.
 func (p *Plan) remove(kind Kind, object metav1.Object) {

@@ -22,6 +22,18 @@ const (
 	ReasonReplacing = "Replacing"
 	// ReasonTakingOver makes a job wait until what paddle-operator made for it is gone.
 	ReasonTakingOver = "TakingOver"
+	// ReasonSuspending says that a suspended job's pods are on their way out.
+	ReasonSuspending = "Suspending"
+	// ReasonSuspended says that nothing of a suspended job runs.
+	ReasonSuspended = "Suspended"
+	// ReasonDeadlineExceeded ends a job that takes longer than activeDeadlineSeconds.
+	ReasonDeadlineExceeded = "DeadlineExceeded"
+	// ReasonBackoffLimitExceeded ends a job that has failed more often than backoffLimit.
+	ReasonBackoffLimitExceeded = "BackoffLimitExceeded"
+	// ReasonPermanentExitCode ends a job of which a container exited with one of permanentExitCodes.
+	ReasonPermanentExitCode = "PermanentExitCode"
+	// ReasonRetrying is why a failed job does not run: its next start is delayed.
+	ReasonRetrying = "Retrying"
 	// ReasonSpecChangeNotApplied says that the spec was changed too late.
 	ReasonSpecChangeNotApplied = "SpecChangeNotApplied"
 	// ReasonSpecChangeRefused says that the spec was changed to something that cannot run.

@@ -48,7 +48,7 @@ func (p *Plan) startOver(v *view.View, why string) {
 // begun says whether something would be lost if the gang started over: a placed pod may run as soon as it has the
 // addresses of the others.
 func begun(v *view.View) bool {
-	if v.VolcanoJob.Status.State.Phase == vcbatch.Restarting {
+	if v.VolcanoJob.Status.State.Phase == vcbatch.Restarting && !view.RestartsPods(v.VolcanoJob) {
 		return false
 	}
 	for _, m := range v.Members() {

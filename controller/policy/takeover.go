@@ -38,6 +38,11 @@ func operatorGangStands(v *view.View) bool {
 func (p *Plan) clearOperator(v *view.View) {
 	p.Waiting = &render.Notice{Reason: ReasonTakingOver,
 		Message: "what paddle-operator made for this job cannot finish and is being deleted; the job then starts anew under Volcano"}
+	p.deleteOperators(v)
+}
+
+// deleteOperators deletes all that paddle-operator made for the job.
+func (p *Plan) deleteOperators(v *view.View) {
 	for _, pod := range v.Operator.Pods {
 		p.remove(KindPod, pod)
 	}
@@ -51,5 +56,5 @@ func (p *Plan) clearOperator(v *view.View) {
 		p.remove(KindPodGroup, v.Operator.PodGroup)
 	}
 	// Services and ConfigMaps of paddle-operator's are not watched.
-	p.LookAgain = unwatched
+	p.lookAgainIn(unwatched)
 }

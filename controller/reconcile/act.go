@@ -41,6 +41,8 @@ func (c *Controller) act(ctx context.Context, v *view.View, action policy.Action
 		return c.movePorts(ctx, v, a)
 	case policy.AnnouncePods:
 		return c.announcePods(ctx, v, a)
+	case policy.ScaleVolcanoJob:
+		return c.scaleVolcanoJob(ctx, v, a)
 	case policy.Delete:
 		return c.delete(ctx, v, a)
 	}
@@ -95,6 +97,10 @@ func (c *Controller) delete(ctx context.Context, v *view.View, a policy.Delete) 
 		err = c.clients.Kube.CoreV1().Pods(namespace).Delete(ctx, name, options)
 	case policy.KindService:
 		err = c.clients.Kube.CoreV1().Services(namespace).Delete(ctx, name, options)
+	case policy.KindPaddleJob:
+		// Its time may have been changed meanwhile.
+		options.Preconditions.ResourceVersion = ptr.To(a.Object.GetResourceVersion())
+		err = c.clients.Paddle.BatchV1().PaddleJobs(namespace).Delete(ctx, name, options)
 	}
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return nil

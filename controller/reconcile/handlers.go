@@ -12,7 +12,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/paddle-volcano/paddle-volcano/controller/keys"
-	"github.com/paddle-volcano/paddle-volcano/controller/policy"
 	"github.com/paddle-volcano/paddle-volcano/controller/view"
 )
 
@@ -67,7 +66,7 @@ func (c *Controller) jobChanged(object metav1.Object, _ bool) { c.queue.Add(keyO
 func (c *Controller) volcanoJobChanged(object metav1.Object, deleted bool) {
 	if deleted {
 		c.failures.forget(object.GetUID())
-		c.commanded.forget(policy.CommandName(object.GetUID()))
+		c.commanded.forgetAbout(string(object.GetUID()))
 		c.assumedVolcanoJobs.forget(keyOf(object))
 		c.departures.ofJob(keyOf(object), c.now())
 	}

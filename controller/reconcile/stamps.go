@@ -3,6 +3,8 @@
 package reconcile
 
 import (
+	"maps"
+	"strings"
 	"sync"
 	"time"
 )
@@ -25,6 +27,13 @@ func (s *stamps) since(key string, now time.Time) (time.Duration, bool) {
 		return 0, false
 	}
 	return now.Sub(first), true
+}
+
+// forgetAbout forgets every key in which the text occurs.
+func (s *stamps) forgetAbout(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.seen, func(key string, _ time.Time) bool { return strings.Contains(key, text) })
 }
 
 func (s *stamps) forget(key string) {

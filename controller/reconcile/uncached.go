@@ -9,6 +9,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/keys"
@@ -23,6 +24,9 @@ func (c *Controller) readUncached(ctx context.Context, v *view.View) error {
 			return nil
 		}
 		return c.readServices(ctx, v)
+	}
+	if run := v.Job.Spec.RunPolicy; run != nil && ptr.Deref(run.Suspend, false) && v.Operator.Empty() {
+		return nil // nothing is made
 	}
 	// A cached job may be older than its end, and a finished one must never start again.
 	fresh, err := c.clients.Paddle.BatchV1().PaddleJobs(v.Job.Namespace).Get(ctx, v.Job.Name, metav1.GetOptions{})

@@ -12,13 +12,19 @@ import (
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 )
 
-// SpecHash identifies what the job's objects are made from: the spec without cleanPodPolicy, which is read only when the
-// job has ended. Labels and annotations do not count, because they may change while a job runs. Fields without content
-// are left out: whether Kubernetes' types write them differs between their releases, and a new controller must not take
-// that for a change of the user's.
+// SpecHash identifies what the job's objects are made from: the spec without what may change while the job runs, which is
+// cleanPodPolicy, what lastingRun leaves out of runPolicy, and the number of elastic workers between their bounds. Labels and annotations do
+// not count for the same reason. Fields without content are left out: whether Kubernetes' types write them differs between
+// their releases, and a new controller must not take that for a change of the user's.
 func SpecHash(job *v1.PaddleJob) string {
 	spec := job.Spec
 	spec.CleanPodPolicy = ""
+	spec.RunPolicy = lastingRun(job)
+	if Scalable(job) {
+		worker := *spec.Worker
+		worker.Replicas = 0
+		spec.Worker = &worker
+	}
 	tree, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&spec)
 	if err != nil {
 		return "" // Not possible for a spec that came from the API server.

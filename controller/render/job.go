@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
-	vcbus "volcano.sh/apis/pkg/apis/bus/v1alpha1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/keys"
@@ -30,7 +29,7 @@ func Job(job *v1.PaddleJob, wish Wish, cfg Config) (*vcbatch.Job, []Notice) {
 	for _, r := range roles(job) {
 		template, notices := podTemplate(job, r, priority, cfg)
 		told = append(told, notices...)
-		tasks = append(tasks, task(r, least[r.name], template))
+		tasks = append(tasks, task(job, r, least[r.name], template))
 		sum += int64(least[r.name])
 	}
 	return &vcbatch.Job{
@@ -47,14 +46,10 @@ func Job(job *v1.PaddleJob, wish Wish, cfg Config) (*vcbatch.Job, []Notice) {
 			Queue:             queueName,
 			PriorityClassName: priority,
 			MinAvailable:      int32(min(sum, math.MaxInt32)),
-			MaxRetry:          maxRetry,
+			MaxRetry:          retries(job),
 			Tasks:             tasks,
 			NetworkTopology:   topology(job),
-			// A pod that is lost takes the gang with it: launchers and role makers count their peers once, at the start.
-			Policies: []vcbatch.LifecyclePolicy{
-				{Event: vcbus.PodFailedEvent, Action: vcbus.RestartJobAction},
-				{Event: vcbus.PodEvictedEvent, Action: vcbus.RestartJobAction},
-			},
+			Policies:          jobPolicies(job),
 			Plugins: map[string][]string{"svc": {
 				// Peers look each other up before any of them is ready.
 				"--publish-not-ready-addresses=true",
@@ -66,19 +61,15 @@ func Job(job *v1.PaddleJob, wish Wish, cfg Config) (*vcbatch.Job, []Notice) {
 	}, told
 }
 
-func task(r role, least int32, template corev1.PodTemplateSpec) vcbatch.TaskSpec {
-	spec := vcbatch.TaskSpec{
+func task(job *v1.PaddleJob, r role, least int32, template corev1.PodTemplateSpec) vcbatch.TaskSpec {
+	return vcbatch.TaskSpec{
 		Name:         r.name,
 		Replicas:     r.replicas(),
 		MinAvailable: &least,
 		MaxRetry:     maxRetry,
 		Template:     template,
+		Policies:     taskPolicies(job, r),
 	}
-	if r.name == RoleWorker {
-		// Servers never exit, so the workers' success is the job's; Volcano stops the servers then.
-		spec.Policies = []vcbatch.LifecyclePolicy{{Event: vcbus.TaskCompletedEvent, Action: vcbus.CompleteJobAction}}
-	}
-	return spec
 }
 
 func jobAnnotations(job *v1.PaddleJob) map[string]string {

@@ -60,6 +60,8 @@ const (
 	ReasonElasticBounds = "InvalidElasticBounds"
 	// ReasonEtcd refuses an elastic job whose etcd its workers would not find.
 	ReasonEtcd = "InvalidElasticEtcd"
+	// ReasonInvalidRunPolicy refuses a run policy that no job can follow.
+	ReasonInvalidRunPolicy = "InvalidRunPolicy"
 	// ReasonNotSupported refuses what a later release will do.
 	ReasonNotSupported = "NotSupported"
 )

@@ -12,11 +12,11 @@ import (
 // fields. It looks at the objects alone: whether a queue or a claim exists is not known here.
 func Validate(job *v1.PaddleJob, wish Wish, cfg Config) []Notice {
 	var found notices
-	found.checkLater(job)
 	found.checkNames(job)
 	found.checkRoles(job, cfg)
 	found.checkScheduling(job, wish)
 	found.checkPlacement(job)
+	found.checkRun(job)
 	found.checkNetwork(job, cfg)
 	found.checkHeter(job)
 	found.checkElastic(job, cfg)
@@ -27,13 +27,6 @@ func Validate(job *v1.PaddleJob, wish Wish, cfg Config) []Notice {
 	return found
 }
 
-// checkLater refuses what a later release does, so that nothing is done by half.
-func (n *notices) checkLater(job *v1.PaddleJob) {
-	if job.Spec.RunPolicy != nil {
-		n.add(ReasonNotSupported, "spec.runPolicy is not supported yet: leave it out")
-	}
-}
-
 // checkNames holds the job's name against what is made from it: a Service of that name, and host names of pods.
 func (n *notices) checkNames(job *v1.PaddleJob) {
 	if len(validation.IsDNS1035Label(job.Name)) > 0 {
@@ -41,7 +34,7 @@ func (n *notices) checkNames(job *v1.PaddleJob) {
 			"and '-', beginning with a letter and not ending with '-'", job.Name)
 	}
 	for _, r := range roles(job) {
-		last := podName(job.Name, r.name, max(r.spec.Replicas, 1)-1)
+		last := podName(job.Name, r.name, max(largest(job, r), 1)-1)
 		if over := len(last) - validation.DNS1123LabelMaxLength; over > 0 {
 			n.add(ReasonPodNameTooLong, "metadata.name is %d characters too long: pod %q would have %d, and a host name has at most %d",
 				over, last, len(last), validation.DNS1123LabelMaxLength)

@@ -56,6 +56,7 @@ func (s *story) has(kind string) bool { return meta.IsStatusConditionTrue(s.next
 
 // goesOn tells of a job that has not ended.
 func (s *story) goesOn() {
+	s.resumed()
 	s.stalled()
 	s.created()
 	placed, running := progress(s.v)
@@ -69,7 +70,7 @@ func (s *story) stalled() {
 	switch {
 	case plan.Stalled != nil:
 		s.set(v1.ConditionStalled, true, plan.Stalled.Reason, plan.Stalled.Message)
-	case aborted(v.VolcanoJob):
+	case aborted(v.VolcanoJob) && plan.Retrying == nil:
 		s.set(v1.ConditionStalled, true, policy.ReasonAborted, fmt.Sprintf(
 			"somebody aborted the Volcano Job: vcctl job resume -n %s -N %s starts it again", v.Job.Namespace, v.Job.Name))
 	default:
@@ -155,6 +156,9 @@ func (s *story) restarting(running bool) {
 	v, next := s.v, s.next
 	switch {
 	case v.VolcanoJob == nil:
+	case s.plan.Retrying != nil:
+		reason, message := cause(v, v.VolcanoJob.Status.RetryCount)
+		s.set(v1.ConditionRestarting, true, reason, message+"; "+s.plan.Retrying.Message)
 	case running && v.VolcanoJob.Status.State.Phase != vcbatch.Restarting:
 		if s.has(v1.ConditionRestarting) {
 			s.set(v1.ConditionRestarting, false, reasonRestarted, "")
@@ -170,8 +174,12 @@ func (s *story) restarting(running bool) {
 		if told && reason == ReasonUnknownFailure {
 			return // it was known when it happened
 		}
-		s.set(v1.ConditionRestarting, true, reason,
-			fmt.Sprintf("restart %d of %d: %s", count, allowed(v.VolcanoJob), message))
+		limit := allowed(v.VolcanoJob)
+		if view.Delayed(v.VolcanoJob) {
+			count = restarts(v)
+			limit = max(v.BackoffLimit(), count)
+		}
+		s.set(v1.ConditionRestarting, true, reason, fmt.Sprintf("restart %d of %d: %s", count, limit, message))
 	}
 }
 
@@ -195,7 +203,7 @@ func (s *story) ended() {
 		s.set(v1.ConditionSucceeded, true, reasonWorkersSucceeded, "")
 		return
 	}
-	reason, message := failure(v)
+	reason, message := failure(v, plan)
 	s.set(v1.ConditionRunning, false, reasonFailed, "")
 	s.set(v1.ConditionFailed, true, reason, message)
 }

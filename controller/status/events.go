@@ -38,6 +38,12 @@ func Events(before, after *v1.PaddleJobStatus, warnings []render.Notice) []polic
 			tell(corev1.EventTypeWarning, c.Reason, c.Message)
 		}
 	}
+	if c := changed(before, after, v1.ConditionSuspended); c != nil {
+		switch c.Reason {
+		case policy.ReasonSuspended, reasonResumed:
+			tell(corev1.EventTypeNormal, c.Reason, eventOfSuspension[c.Reason])
+		}
+	}
 	if after.Restarts > before.Restarts {
 		if c := meta.FindStatusCondition(after.Conditions, v1.ConditionRestarting); c != nil {
 			tell(corev1.EventTypeWarning, reasonRestarting, c.Message)

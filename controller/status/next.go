@@ -22,15 +22,20 @@ func Next(v *view.View, plan *policy.Plan, now time.Time) *v1.PaddleJobStatus {
 	next.Mode = render.Mode(v.Job)
 	next.Queue = queueOf(v, next.Queue)
 	next.Restarts = max(next.Restarts, restarts(v))
-	next.Phase = phaseOf(v)
+	next.Phase = phaseOf(v, plan)
+	next.Recreations = max(next.Recreations, recreations(v, plan))
 	countRoles(next, v)
-	times(next, v, now)
+	times(next, v, plan, now)
 	story := &story{next: next, v: v, plan: plan, now: now}
 	switch {
 	case over(next):
 		story.ended()
-	case v.Job.DeletionTimestamp != nil || ending(v):
+	case v.Job.DeletionTimestamp != nil:
 		// What was said holds until the end.
+	case plan.Suspended != nil:
+		story.suspended()
+	case ending(v):
+		// As above.
 	default:
 		story.goesOn()
 	}
@@ -53,12 +58,16 @@ func over(status *v1.PaddleJobStatus) bool {
 }
 
 // phaseOf is the job's state in one word.
-func phaseOf(v *view.View) v1.Phase {
+func phaseOf(v *view.View, plan *policy.Plan) v1.Phase {
 	switch {
 	case view.Finished(v.Job):
 		return v.Job.Status.Phase
+	case plan.Failed != nil:
+		return v1.Failed
 	case v.Job.DeletionTimestamp != nil:
 		return v1.Terminating
+	case plan.Suspended != nil:
+		return v1.Suspended
 	case v.VolcanoJob == nil:
 		if len(v.Operator.Pods) > 0 && v.Succeeded() {
 			return v1.Completed
@@ -72,7 +81,7 @@ func phaseOf(v *view.View) v1.Phase {
 		return v1.Failed
 	case ending(v):
 		return v.Job.Status.Phase
-	case phase == vcbatch.Restarting:
+	case phase == vcbatch.Restarting || plan.Retrying != nil:
 		return v1.Restarting
 	}
 	return placement(v)
@@ -119,13 +128,13 @@ func progress(v *view.View) (placed, running bool) {
 }
 
 // times keeps when the gang first ran and when the job ended.
-func times(next *v1.PaddleJobStatus, v *view.View, now time.Time) {
+func times(next *v1.PaddleJobStatus, v *view.View, plan *policy.Plan, now time.Time) {
 	if next.StartTime == nil && (next.Phase == v1.Running || next.Phase == v1.Completed) {
 		next.StartTime = started(v, now)
 	}
 	if next.CompletionTime == nil && over(next) {
 		end := metav1.NewTime(now).Rfc3339Copy()
-		if v.VolcanoJob != nil && !v.VolcanoJob.Status.State.LastTransitionTime.IsZero() {
+		if plan.Failed == nil && v.VolcanoJob != nil && !v.VolcanoJob.Status.State.LastTransitionTime.IsZero() {
 			end = v.VolcanoJob.Status.State.LastTransitionTime
 		}
 		next.CompletionTime = &end

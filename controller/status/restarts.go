@@ -4,11 +4,10 @@ package status
 
 import (
 	"fmt"
-	"strconv"
 
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	"github.com/paddle-volcano/paddle-volcano/controller/policy"
 	"github.com/paddle-volcano/paddle-volcano/controller/view"
 )
 
@@ -24,19 +23,27 @@ func restarts(v *view.View) int32 {
 	if v.VolcanoJob == nil {
 		return 0
 	}
-	return earlier(v.VolcanoJob) + min(v.VolcanoJob.Status.RetryCount, allowed(v.VolcanoJob))
+	return view.EarlierRestarts(v.VolcanoJob) + min(v.VolcanoJob.Status.RetryCount, allowed(v.VolcanoJob))
 }
 
 // allowed is how often Volcano starts a Job's gang again.
 func allowed(job *vcbatch.Job) int32 { return max(job.Spec.MaxRetry-1, 0) }
 
-// earlier is how often the gang was restarted under Volcano Jobs that this one replaced.
-func earlier(job *vcbatch.Job) int32 {
-	count, err := strconv.ParseInt(job.Annotations[keys.EarlierRestarts], 10, 32)
-	if err != nil || count < 0 {
+// recreations is how many Volcano Jobs were deleted to be made anew, the one that is on its way out included.
+func recreations(v *view.View, plan *policy.Plan) int32 {
+	if v.VolcanoJob == nil || v.Job.DeletionTimestamp != nil || view.Finished(v.Job) {
 		return 0
 	}
-	return int32(count)
+	leaves := v.VolcanoJob.DeletionTimestamp != nil
+	for _, action := range plan.Actions {
+		if d, ok := action.(policy.Delete); ok && d.Kind == policy.KindVolcanoJob {
+			leaves = true
+		}
+	}
+	if leaves {
+		return view.Recreations(v.VolcanoJob) + 1
+	}
+	return view.Recreations(v.VolcanoJob)
 }
 
 // cause is why the attempt before the present one ended, or the present one where it was the last.
@@ -53,11 +60,17 @@ func cause(v *view.View, attempt int32) (reason, message string) {
 }
 
 // failure is why the job has failed for good.
-func failure(v *view.View) (reason, message string) {
+func failure(v *view.View, plan *policy.Plan) (reason, message string) {
+	if plan.Failed != nil {
+		return plan.Failed.Reason, failedMessage(v, plan)
+	}
 	if v.VolcanoJob == nil {
 		return cause(v, 0)
 	}
 	status := &v.VolcanoJob.Status
+	if pod, code, ok := v.PermanentExit(); ok {
+		return policy.ReasonPermanentExitCode, fmt.Sprintf("%s exited with code %d, after which the job is not started again", pod, code)
+	}
 	if status.State.Phase == vcbatch.Terminated {
 		return ReasonTerminated, fmt.Sprintf("Volcano gave the job up: kubectl describe vcjob -n %s %s says why",
 			v.VolcanoJob.Namespace, v.VolcanoJob.Name)
@@ -69,8 +82,23 @@ func failure(v *view.View) (reason, message string) {
 	return reason, message
 }
 
+// failedMessage says of a job that the controller fails what happened last, where it ended by a failure.
+func failedMessage(v *view.View, plan *policy.Plan) string {
+	if plan.Failed.Reason != policy.ReasonBackoffLimitExceeded || v.VolcanoJob == nil {
+		return plan.Failed.Message
+	}
+	attempt := v.VolcanoJob.Status.RetryCount
+	if !aborted(v.VolcanoJob) {
+		attempt-- // Volcano has started the next one already
+	}
+	_, text := cause(v, attempt)
+	return fmt.Sprintf("%s; the job had been restarted %s before, and %s", text, often(max(restarts(v), v.Job.Status.Restarts)), plan.Failed.Message)
+}
+
 func often(n int32) string {
 	switch n {
+	case 0:
+		return "never"
 	case 1:
 		return "once"
 	case 2:

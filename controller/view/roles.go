@@ -66,16 +66,41 @@ func (v *View) Members() []*Member {
 	return members
 }
 
-// Succeeded says whether every worker has succeeded.
-func (v *View) Succeeded() bool {
+// AllSucceeded says whether every worker that the job has has succeeded.
+func (v *View) AllSucceeded() bool {
 	total, _ := v.Size(render.RoleWorker)
-	done := map[int]bool{}
+	done, _ := v.succeeded()
+	return total > 0 && done >= total
+}
+
+// Succeeded says whether training has: every worker has succeeded, or if they are elastic, every worker that has started,
+// and as many as training needs at least.
+func (v *View) Succeeded() bool {
+	if v.AllSucceeded() {
+		return true
+	}
+	if v.VolcanoJob == nil || !render.Elastic(v.Job) {
+		return false
+	}
+	_, least := v.Size(render.RoleWorker)
+	done, rest := v.succeeded()
+	return rest && done >= max(least, 1)
+}
+
+// succeeded is how many workers have succeeded, and whether none of the others has started.
+func (v *View) succeeded() (done int32, rest bool) {
+	seen := map[int]bool{}
+	rest = true
 	for _, m := range v.Members() {
-		if m.Role == render.RoleWorker && m.State == Succeeded {
-			done[m.Index] = true
+		switch {
+		case m.Role != render.RoleWorker || m.State == Unplaced:
+		case m.State == Succeeded:
+			seen[m.Index] = true
+		default:
+			rest = false
 		}
 	}
-	return total > 0 && int32(len(done)) >= total
+	return int32(len(seen)), rest
 }
 
 // LastEnd is when the last container of the workers ended; the zero time if none is known to have.

@@ -66,6 +66,20 @@ func workers(replicas int) change {
 	return func(job *v1.PaddleJob) { job.Spec.Worker.Replicas = replicas }
 }
 
+// runs gives a job its run policy.
+func runs(edit func(*v1.RunPolicy)) change {
+	return func(job *v1.PaddleJob) {
+		if job.Spec.RunPolicy == nil {
+			job.Spec.RunPolicy = &v1.RunPolicy{}
+		}
+		edit(job.Spec.RunPolicy)
+	}
+}
+
+func suspend(yes bool) change {
+	return runs(func(run *v1.RunPolicy) { run.Suspend = &yes })
+}
+
 func queue(name string) change {
 	return func(job *v1.PaddleJob) {
 		if job.Spec.SchedulingPolicy == nil {

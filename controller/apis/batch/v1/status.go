@@ -29,8 +29,10 @@ const (
 	Starting Phase = "Starting"
 	// Running jobs train.
 	Running Phase = "Running"
-	// Restarting jobs are being stopped as a gang to start anew.
+	// Restarting jobs have lost a pod and start anew, at once or after a delay.
 	Restarting Phase = "Restarting"
+	// Suspended jobs have no pods, because spec.runPolicy.suspend says so.
+	Suspended Phase = "Suspended"
 	// Completed jobs have succeeded.
 	Completed Phase = "Completed"
 	// Failed jobs have failed for good.
@@ -45,10 +47,14 @@ const (
 	ConditionStalled = "Stalled"
 	// ConditionCreated is True once the Volcano Job exists.
 	ConditionCreated = "Created"
+	// ConditionAdmitted is True once the queue has let the gang in.
+	ConditionAdmitted = "Admitted"
 	// ConditionScheduled is True once the gang is placed; while it is False its message says why.
 	ConditionScheduled = "Scheduled"
 	// ConditionRunning is True while every pod of the gang runs.
 	ConditionRunning = "Running"
+	// ConditionSuspended is True while spec.runPolicy.suspend keeps the job from running; absent until it first does.
+	ConditionSuspended = "Suspended"
 	// ConditionRestarting is True from a failure until the gang runs again.
 	ConditionRestarting = "Restarting"
 	// ConditionSucceeded is True once every worker has succeeded.
@@ -87,9 +93,18 @@ type PaddleJobStatus struct {
 	// +optional
 	Elastic *string `json:"elastic,omitempty"`
 
-	// restarts is how often the gang was restarted.
+	// restarts is how often the job was started again after a failure or an eviction.
 	// +optional
 	Restarts int32 `json:"restarts,omitempty"`
+
+	// recreations is how often the Volcano Job was deleted to be made anew: for a change of the spec before the job began,
+	// for a suspension, or by somebody else.
+	// +optional
+	Recreations int32 `json:"recreations,omitempty"`
+
+	// suspendedSeconds is how long the job was suspended since startTime, without the present suspension.
+	// +optional
+	SuspendedSeconds int64 `json:"suspendedSeconds,omitempty"`
 
 	// startTime is when all pods of the gang first ran.
 	// +optional

@@ -21,6 +21,8 @@ type PaddleJobStatusApplyConfiguration struct {
 	Heter              *ResourceStatusApplyConfiguration                       `json:"heter,omitempty"`
 	Elastic            *string                                                 `json:"elastic,omitempty"`
 	Restarts           *int32                                                  `json:"restarts,omitempty"`
+	Recreations        *int32                                                  `json:"recreations,omitempty"`
+	SuspendedSeconds   *int64                                                  `json:"suspendedSeconds,omitempty"`
 	StartTime          *metav1.Time                                            `json:"startTime,omitempty"`
 	CompletionTime     *metav1.Time                                            `json:"completionTime,omitempty"`
 	ObservedGeneration *int64                                                  `json:"observedGeneration,omitempty"`
@@ -94,6 +96,22 @@ func (b *PaddleJobStatusApplyConfiguration) WithElastic(value string) *PaddleJob
 // If called multiple times, the Restarts field is set to the value of the last call.
 func (b *PaddleJobStatusApplyConfiguration) WithRestarts(value int32) *PaddleJobStatusApplyConfiguration {
 	b.Restarts = &value
+	return b
+}
+
+// WithRecreations sets the Recreations field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Recreations field is set to the value of the last call.
+func (b *PaddleJobStatusApplyConfiguration) WithRecreations(value int32) *PaddleJobStatusApplyConfiguration {
+	b.Recreations = &value
+	return b
+}
+
+// WithSuspendedSeconds sets the SuspendedSeconds field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the SuspendedSeconds field is set to the value of the last call.
+func (b *PaddleJobStatusApplyConfiguration) WithSuspendedSeconds(value int64) *PaddleJobStatusApplyConfiguration {
+	b.SuspendedSeconds = &value
 	return b
 }
 

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package status
+
+import (
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/policy"
+	"github.com/paddle-volcano/paddle-volcano/controller/view"
+)
+
+// reasonResumed is that of a job that was suspended once.
+const reasonResumed = "Resumed"
+
+// eventOfSuspension is the text of the event by its reason.
+var eventOfSuspension = map[string]string{
+	policy.ReasonSuspended: "nothing of the job runs any more; its resources and the room in the queue are free",
+	reasonResumed:          "the job starts anew",
+}
+
+// suspended tells of a job of which nothing is to run. It is suspended from when that was decided, because from then on
+// it does not train; the reason says whether its resources are free.
+func (s *story) suspended() {
+	why := s.plan.Suspended
+	s.set(v1.ConditionSuspended, true, why.Reason, why.Message)
+	s.set(v1.ConditionStalled, false, reasonProceeding, "")
+	for _, kind := range []string{v1.ConditionCreated, v1.ConditionScheduled, v1.ConditionRunning} {
+		s.set(kind, false, policy.ReasonSuspended, "")
+	}
+	if s.has(v1.ConditionRestarting) {
+		s.set(v1.ConditionRestarting, false, policy.ReasonSuspended, "")
+	}
+}
+
+// resumed notes the end of a suspension, and how long it was if the job had started before: that does not count for the
+// deadline.
+func (s *story) resumed() {
+	if !s.has(v1.ConditionSuspended) {
+		return
+	}
+	if s.next.StartTime != nil {
+		c := meta.FindStatusCondition(s.next.Conditions, v1.ConditionSuspended)
+		s.next.SuspendedSeconds += int64(view.SuspendedFor(c, s.now).Seconds())
+	}
+	s.set(v1.ConditionSuspended, false, reasonResumed, "")
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package jobs_test
+
+import (
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+	vcbus "volcano.sh/apis/pkg/apis/bus/v1alpha1"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+)
+
+func backoff(limit int32) change {
+	return runs(func(run *v1.RunPolicy) { run.BackoffLimit = ptr(limit) })
+}
+
+// The first restart comes at once, the second after ten seconds, and the third failure is the last.
+func TestBackoffLimit(t *testing.T) {
+	t.Parallel()
+	job := create(t, psJob(namespace(t), "again", backoff(2), workersRunFor("1s"), workersFail("7", "")))
+	first := awaitVolcanoJob(t, job, nil)
+	environment := awaitEnvironment(t, job, "")
+	delayed := awaitJob(t, job, "delayed", func(job *v1.PaddleJob) bool {
+		c := meta.FindStatusCondition(job.Status.Conditions, v1.ConditionRestarting)
+		return job.Status.Restarts == 1 && c != nil && c.Reason == "PodFailed" && job.Status.Phase == v1.Restarting
+	})
+	require.True(t, meta.IsStatusConditionFalse(delayed.Status.Conditions, v1.ConditionStalled))
+	awaitNoPodGroups(t, job.Namespace)
+	require.NotEqual(t, environment.UID, awaitEnvironment(t, job, environment.Annotations[keys.Gang]).UID)
+
+	failed := awaitPhase(t, job, v1.Failed)
+	require.Regexp(t, "^BackoffLimitExceeded: again-worker-[01] exited with code 7; the job had been restarted twice before", failedReason(failed))
+	require.EqualValues(t, 2, failed.Status.Restarts)
+	require.Equal(t, first.UID, awaitVolcanoJob(t, job, nil).UID, "the scheduler knows the gang by it")
+	require.Regexp(t, `^restart [12] of 2: again-worker-[01] exited with code 7$`, awaitEvent(t, job, corev1.EventTypeWarning, "Restarting"))
+	awaitNoPodGroups(t, job.Namespace)
+	awaitSyncs(t, 5)
+	require.GreaterOrEqual(t, failed.Status.CompletionTime.Sub(failed.CreationTimestamp.Time).Seconds(), 10.0)
+}
+
+func TestNoBackoffMeansNoRestart(t *testing.T) {
+	t.Parallel()
+	job := create(t, psJob(namespace(t), "once", backoff(0), workersRunFor("1s"), workersFail("7", "")))
+	failed := awaitPhase(t, job, v1.Failed)
+	require.Regexp(t, "^BackoffLimitExceeded", failedReason(failed))
+	require.Zero(t, failed.Status.Restarts)
+}
+
+func TestBackoffLimitAndTheControllerIsDown(t *testing.T) {
+	job := create(t, psJob(namespace(t), "missed", backoff(1), workersRunFor("1s"), workersFail("7", "0")))
+	vcjob := awaitVolcanoJob(t, job, nil)
+	awaitEnvironment(t, job, "")
+	start := down(t, sandbox.Controller, syscall.SIGKILL)
+	awaitVolcanoPhase(t, vcjob, func(job *vcbatch.Job) bool { return job.Status.State.Phase == vcbatch.Aborted })
+	start()
+	done := awaitPhase(t, job, v1.Completed)
+	require.EqualValues(t, 1, done.Status.Restarts)
+}
+
+// An eviction is followed by a start at once, and counts.
+func TestEvictionCountsForTheBackoffLimit(t *testing.T) {
+	t.Parallel()
+	job := create(t, psJob(namespace(t), "evicted", backoff(1)))
+	for restarts := range int32(2) {
+		awaitJob(t, job, "running", func(job *v1.PaddleJob) bool {
+			return job.Status.Phase == v1.Running && job.Status.Restarts == restarts
+		})
+		require.NoError(t, cluster.kube.CoreV1().Pods(job.Namespace).Delete(t.Context(), "evicted-worker-0", metav1.DeleteOptions{}))
+	}
+	failed := awaitPhase(t, job, v1.Failed)
+	require.Regexp(t, "^BackoffLimitExceeded: evicted-worker-0 was deleted or evicted", failedReason(failed))
+	awaitPods(t, job, nil)
+	awaitNoPodGroups(t, job.Namespace)
+}
+
+// command gives Volcano a command as vcctl does.
+func command(t *testing.T, vcjob *vcbatch.Job, action string) {
+	t.Helper()
+	owner := metav1.NewControllerRef(vcjob, vcbatch.SchemeGroupVersion.WithKind("Job"))
+	_, err := cluster.volcano.BusV1alpha1().Commands(vcjob.Namespace).Create(t.Context(), &vcbus.Command{
+		ObjectMeta:   metav1.ObjectMeta{GenerateName: "by-hand-", OwnerReferences: []metav1.OwnerReference{*owner}},
+		Action:       action,
+		TargetObject: owner,
+	}, metav1.CreateOptions{})
+	require.NoError(t, err)
+}
+
+// Whoever aborts the Volcano Job by hand means it.
+func TestAbortedByHandIsNotRetried(t *testing.T) {
+	t.Parallel()
+	job := create(t, psJob(namespace(t), "stopped", backoff(5)))
+	awaitPhase(t, job, v1.Running)
+	command(t, awaitVolcanoJob(t, job, nil), "AbortJob")
+	awaitCondition(t, job, v1.ConditionStalled, metav1.ConditionTrue, "Aborted")
+	awaitSyncs(t, 5)
+	awaitPods(t, job, nil)
+}
+
+func TestPermanentExitCode(t *testing.T) {
+	t.Parallel()
+	permanent := runs(func(run *v1.RunPolicy) { run.PermanentExitCodes = []int32{3, 42} })
+	for name, scope := range map[string]v1.RestartScope{"gang": v1.RestartGang, "pod": v1.RestartPod} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			job := create(t, psJob(namespace(t), "wrong", permanent, workersRunFor("1s"), workersFail("42", ""),
+				runs(func(run *v1.RunPolicy) { run.RestartScope = scope })))
+			failed := awaitPhase(t, job, v1.Failed)
+			require.Regexp(t, "^PermanentExitCode: wrong-worker-[01] exited with code 42", failedReason(failed))
+			require.Zero(t, failed.Status.Restarts)
+		})
+	}
+	t.Run("another code", func(t *testing.T) {
+		t.Parallel()
+		job := create(t, psJob(namespace(t), "other", permanent, workersRunFor("1s"), workersFail("1", "0")))
+		require.EqualValues(t, 1, awaitPhase(t, job, v1.Completed).Status.Restarts)
+	})
+}
+
+func TestWorkerRestartsAlone(t *testing.T) {
+	t.Parallel()
+	job := create(t, psJob(namespace(t), "alone", runs(func(run *v1.RunPolicy) { run.RestartScope = v1.RestartPod })))
+	awaitPhase(t, job, v1.Running)
+	uid := func(name string) string {
+		pod, err := cluster.kube.CoreV1().Pods(job.Namespace).Get(t.Context(), name, metav1.GetOptions{})
+		require.NoError(t, err)
+		return string(pod.UID)
+	}
+	before := map[string]string{}
+	for _, name := range []string{"alone-ps-0", "alone-ps-1", "alone-worker-0", "alone-worker-1"} {
+		before[name] = uid(name)
+	}
+	require.NoError(t, cluster.kube.CoreV1().Pods(job.Namespace).Delete(t.Context(), "alone-worker-1", metav1.DeleteOptions{}))
+	awaitJob(t, job, "running again", func(job *v1.PaddleJob) bool {
+		return job.Status.Phase == v1.Running && job.Status.Restarts == 1 && job.Status.Worker.Ready == "2/2"
+	})
+	for name, was := range before {
+		require.Equal(t, name != "alone-worker-1", uid(name) == was, name)
+	}
+
+	require.NoError(t, cluster.kube.CoreV1().Pods(job.Namespace).Delete(t.Context(), "alone-ps-1", metav1.DeleteOptions{}))
+	awaitJob(t, job, "running again", func(job *v1.PaddleJob) bool {
+		return job.Status.Phase == v1.Running && job.Status.Restarts == 2
+	})
+	require.NotEqual(t, before["alone-ps-0"], uid("alone-ps-0"), "a server takes the gang with it")
+}
