@@ -41,6 +41,7 @@ func TestOptions(t *testing.T) {
 		"lock":      {wrong: func(o *Options) { o.LeaderElection.ResourceLock = "endpoints" }, says: `only "leases" is known`},
 		"etcd":      {wrong: func(o *Options) { o.ElasticEtcd = "etcd:2379" }, says: `--elastic-etcd: "etcd" begins with`},
 		"ports":     {wrong: func(o *Options) { o.HostPorts = "20000" }, says: `--host-ports: "20000" is not a range`},
+		"barrier":   {wrong: func(o *Options) { o.BarrierTimeout = 0 }, says: "--barrier-timeout is 0s: use 1s or more"},
 		"two wrong": {wrong: func(o *Options) { o.Workers, o.DefaultIntranet = 0, "" }, says: "--default-intranet is \"\": use PodIP or Service\n--workers is 0"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -56,8 +57,11 @@ func TestRendering(t *testing.T) {
 	t.Parallel()
 	o := NewOptions()
 	o.ElasticEtcd, o.HostPorts, o.AnnouncePodIPs = "kv:2379", "30000-30099", true
+	require.Empty(t, o.rendering().BarrierImage, "it is for whoever has the image")
+	o.BarrierImage, o.BarrierTimeout = "barrier:v1", 90*time.Second
 	require.Equal(t, render.Config{
 		DefaultIntranet: v1.PodIP, ElasticEtcd: "kv:2379", HostPorts: render.Ports{First: 30000, Count: 100}, AnnouncePodIPs: true,
+		BarrierImage: "barrier:v1", BarrierTimeout: 90 * time.Second,
 	}, o.rendering())
 }
 

@@ -36,6 +36,10 @@ type Options struct {
 	HostPorts string
 	// AnnouncePodIPs tells each pod its IPv4 address by an annotation.
 	AnnouncePodIPs bool
+	// BarrierImage is that of the start barrier; empty switches it off.
+	BarrierImage string
+	// BarrierTimeout is how long the start barrier waits.
+	BarrierTimeout time.Duration
 	// Kubeflow runs Kubeflow's PaddleJobs too.
 	Kubeflow bool
 	// Workers is how many PaddleJobs are worked on at the same time.
@@ -57,6 +61,7 @@ func NewOptions() *Options {
 	return &Options{
 		DefaultIntranet: string(v1.PodIP),
 		HostPorts:       render.DefaultHostPorts().String(),
+		BarrierTimeout:  10 * time.Minute,
 		Workers:         8,
 		ResyncPeriod:    10 * time.Minute,
 		QPS:             100,
@@ -91,6 +96,10 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 	fs.BoolVar(&o.AnnouncePodIPs, "announce-pod-ips", o.AnnouncePodIPs,
 		"Tell the pods of jobs with intranet PodIP their IPv4 address by an annotation: for clusters in which the first of a pod's "+
 			"two addresses is IPv6. One more write per pod.")
+	fs.StringVar(&o.BarrierImage, "barrier-image", o.BarrierImage,
+		"Image of the init container that lets a pod start when the other pods of its job can be found. Empty means none.")
+	fs.DurationVar(&o.BarrierTimeout, "barrier-timeout", o.BarrierTimeout,
+		"How long that init container waits before it fails the pod.")
 	fs.BoolVar(&o.Kubeflow, "kubeflow", o.Kubeflow,
 		"Run Kubeflow's PaddleJobs (kubeflow.org/v1) too, as soon as their CRD is there. Kubeflow's training operator must not run them then.")
 	fs.IntVar(&o.Workers, "workers", o.Workers, "How many PaddleJobs are worked on at the same time.")
@@ -127,6 +136,9 @@ func (o *Options) Validate() error {
 	if _, err := render.ParsePorts(o.HostPorts); err != nil {
 		errs = append(errs, fmt.Errorf("--host-ports: %w", err))
 	}
+	if o.BarrierTimeout < time.Second {
+		errs = append(errs, fmt.Errorf("--barrier-timeout is %s: use 1s or more", o.BarrierTimeout))
+	}
 	if o.Workers < 1 {
 		errs = append(errs, fmt.Errorf("--workers is %d: use 1 or more", o.Workers))
 	}
@@ -152,5 +164,6 @@ func (o *Options) rendering() render.Config {
 	}
 	return render.Config{
 		DefaultIntranet: v1.Intranet(o.DefaultIntranet), ElasticEtcd: o.ElasticEtcd, HostPorts: ports, AnnouncePodIPs: o.AnnouncePodIPs,
+		BarrierImage: o.BarrierImage, BarrierTimeout: o.BarrierTimeout,
 	}
 }

@@ -27,7 +27,7 @@ func Job(job *v1.PaddleJob, wish Wish, cfg Config) (*vcbatch.Job, []Notice) {
 	var sum int64
 	var tasks []vcbatch.TaskSpec
 	for _, r := range roles(job) {
-		template, notices := podTemplate(job, r, priority, cfg)
+		template, notices := podTemplate(job, r, priority, least, cfg)
 		told = append(told, notices...)
 		tasks = append(tasks, task(job, r, least[r.name], template))
 		sum += int64(least[r.name])

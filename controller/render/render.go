@@ -3,6 +3,8 @@
 package render
 
 import (
+	"time"
+
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 )
 
@@ -24,6 +26,11 @@ type Config struct {
 	// AnnouncePodIPs tells each pod its IPv4 address by an annotation, for clusters in which the first of a pod's addresses
 	// is IPv6.
 	AnnouncePodIPs bool
+	// BarrierImage is what pods of jobs with several pods run before all else, so that they start when they can find each
+	// other; empty switches that off.
+	BarrierImage string
+	// BarrierTimeout is how long they wait at most.
+	BarrierTimeout time.Duration
 }
 
 // Wish is what a PodGroup that the user made under the PaddleJob's own name asks for; fields of

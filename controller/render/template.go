@@ -12,7 +12,7 @@ import (
 )
 
 // podTemplate is the user's template for a role with what makes it a member of the job.
-func podTemplate(job *v1.PaddleJob, r role, priority string, cfg Config) (corev1.PodTemplateSpec, notices) {
+func podTemplate(job *v1.PaddleJob, r role, priority string, least map[string]int32, cfg Config) (corev1.PodTemplateSpec, notices) {
 	var told notices
 	template := corev1.PodTemplateSpec{
 		// Volcano gives pods their names, and takes nothing else than these two from a template's metadata.
@@ -29,6 +29,7 @@ func podTemplate(job *v1.PaddleJob, r role, priority string, cfg Config) (corev1
 		spec.PriorityClassName = priority
 	}
 	fillRequests(spec)
+	addBarrier(spec, job, r, least, cfg)
 	mountSampleSet(spec, job.Spec.SampleSetRef)
 	told = append(told, addEnvironment(spec, job, r, cfg)...)
 	return template, told

@@ -18,9 +18,14 @@ const root = "../.."
 
 // Docker does not run here; everything of a Dockerfile that can be wrong without it is tried.
 func TestDockerfilesBuildWhatTheManifestsRun(t *testing.T) {
-	for file, manifest := range map[string]string{
-		"scheduler.Dockerfile":  "v1/scheduler.yaml",
-		"controller.Dockerfile": "v1/operator.yaml",
+	scheduler, controller := deploymentOf(t, "v1/scheduler.yaml").Spec.Template.Spec, deploymentOf(t, "v1/operator.yaml").Spec.Template.Spec
+	for file, run := range map[string]struct {
+		image string
+		user  *int64
+	}{
+		"scheduler.Dockerfile":  {scheduler.Containers[0].Image, scheduler.SecurityContext.RunAsUser},
+		"controller.Dockerfile": {controller.Containers[0].Image, controller.SecurityContext.RunAsUser},
+		"barrier.Dockerfile":    {barrierImage(t, controller.Containers[0].Args), nil}, // an init container of the users' pods
 	} {
 		t.Run(file, func(t *testing.T) {
 			lines := instructions(t, filepath.Join(root, "deploy/docker", file))
@@ -53,16 +58,29 @@ func TestDockerfilesBuildWhatTheManifestsRun(t *testing.T) {
 			require.Contains(t, lines, "COPY --from=build /out/"+built+" /"+built)
 			require.Contains(t, lines, `ENTRYPOINT ["/`+built+`"]`)
 			require.Contains(t, lines, "FROM scratch")
-			container := deploymentOf(t, manifest).Spec.Template.Spec.Containers[0]
-			require.Empty(t, container.Command, "the image's entry point is run")
-			require.Regexp(t, `^[a-z0-9./-]*`+built+`:v[0-9.]+$`, container.Image)
+			require.Regexp(t, `^[a-z0-9./-]*`+built+`:v[0-9.]+$`, run.image)
 			require.Contains(t, lines, "USER 65532:65532")
-			if security := deploymentOf(t, manifest).Spec.Template.Spec.SecurityContext; security.RunAsUser != nil {
-				require.EqualValues(t, 65532, *security.RunAsUser)
+			if run.user != nil {
+				require.EqualValues(t, 65532, *run.user)
 			}
 			require.Regexp(t, `^FROM golang:\d+\.\d+\.\d+ AS build$`, lines[0], "the compiler is pinned")
 		})
 	}
+}
+
+func TestManifestsRunTheEntryPointsOfTheImages(t *testing.T) {
+	for _, manifest := range []string{"v1/scheduler.yaml", "v1/operator.yaml"} {
+		require.Empty(t, deploymentOf(t, manifest).Spec.Template.Spec.Containers[0].Command, manifest)
+	}
+}
+
+// barrierImage is the image that the controller is told to put before the users' containers.
+func barrierImage(t *testing.T, args []string) string {
+	t.Helper()
+	const flag = "--barrier-image="
+	at := slices.IndexFunc(args, func(arg string) bool { return strings.HasPrefix(arg, flag) })
+	require.GreaterOrEqual(t, at, 0, "the start barrier is on where the manifest is installed: %v", args)
+	return strings.TrimPrefix(args[at], flag)
 }
 
 // instructions are the lines of a Dockerfile without comments.

@@ -89,7 +89,8 @@ func TestEveryRolesMinimumCounts(t *testing.T) {
 	d, controller := throw(seed+2), volcano(t)
 	for i := range 200 {
 		paddle := d.paddleJob(fmt.Sprintf("paddle-%d", i))
-		rendered, _ := render.Job(paddle, render.Wish{}, render.Config{})
+		// Half of them with a start barrier, whose requests count too.
+		rendered, _ := render.Job(paddle, render.Wish{}, render.Config{BarrierImage: []string{"", "barrier:v1"}[i%2]})
 		job, err := controller.Create(t.Context(), rendered)
 		require.NoError(t, err)
 		theirs, err := controller.PodGroup(t.Context(), job)

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package barrier
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/netip"
+	"slices"
+	"sync"
+	"time"
+)
+
+const (
+	// pause is between two rounds in which no name was found.
+	pause = 100 * time.Millisecond
+	// together is how many names are looked up at the same time, and in one round: a thousand pods that wait must not
+	// keep the cluster's DNS busy.
+	together = 16
+	// quiet is between two lines about what is missing.
+	quiet = 5 * time.Second
+)
+
+// Lookup finds a host's addresses.
+type Lookup func(ctx context.Context, host string) ([]netip.Addr, error)
+
+// Clock is the time, and passes it.
+type Clock interface {
+	Now() time.Time
+	// Sleep ends early when the context does.
+	Sleep(ctx context.Context, d time.Duration)
+}
+
+// Wait returns nil as soon as all hosts that must be found are, and this pod's own is itself.
+func Wait(ctx context.Context, task *Task, lookup Lookup, clock Clock, out io.Writer) error {
+	w := &waiter{task: task, lookup: lookup, clock: clock, out: out, found: map[string]bool{}}
+	if own, err := netip.ParseAddr(task.Own); err == nil && !task.mine(own) {
+		return fail(ExitStale, "the job's pods know this one as %s, but it is %s: the addresses are those of pods that are no more",
+			task.Own, addressWords(task.IPs))
+	}
+	for _, peers := range task.Peers {
+		for _, host := range peers.Hosts {
+			w.found[host] = isIP(host)
+		}
+	}
+	if len(w.missing()) == 0 {
+		w.say("peers are known by their IPs, and this pod is %s itself: nothing to wait for", task.Own)
+		return nil
+	}
+	start := clock.Now()
+	w.say("waiting until the names of %s resolve, for %s at most; this pod is %s, %s",
+		peersWords(w.total()), task.Timeout, task.Own, addressWords(task.IPs))
+	if err := w.wait(ctx, start); err != nil {
+		return err
+	}
+	w.say("%s, after %s", w.foundWords(), clock.Now().Sub(start).Round(time.Millisecond))
+	return nil
+}
+
+// waiter is the state of the waiting.
+type waiter struct {
+	task   *Task
+	lookup Lookup
+	clock  Clock
+	out    io.Writer
+
+	found map[string]bool
+	// other is what the pod's own name resolved to when that was not the pod.
+	other []netip.Addr
+	// trouble is why the last name was not found.
+	trouble error
+	// next is where among the missing the next round begins.
+	next int
+}
+
+func (w *waiter) wait(ctx context.Context, start time.Time) error {
+	said := start
+	for {
+		missing := w.missing()
+		switch now := w.clock.Now(); {
+		case len(missing) == 0:
+			return nil
+		case ctx.Err() != nil:
+			return fail(ExitStopped, "told to end: %s", w.missingWords(missing))
+		case now.Sub(start) >= w.task.Timeout:
+			return w.timedOut(missing)
+		case now.Sub(said) >= quiet:
+			// A round looks at some names only; what is told is about all of them.
+			w.lookAt(ctx, missing)
+			if missing = w.missing(); len(missing) > 0 && ctx.Err() == nil {
+				w.say("%s", w.missingWords(missing))
+			}
+			said = now
+		case !w.lookAt(ctx, w.round(missing)): // of a gang that is coming the next one may be there too
+			w.clock.Sleep(ctx, pause)
+		}
+	}
+}
+
+func (w *waiter) timedOut(missing []string) error {
+	if len(w.other) > 0 && slices.Equal(missing, []string{w.task.Own}) {
+		return fail(ExitStale, "the name %s is that of %s, and not this pod's, which is %s: another pod has its place",
+			w.task.Own, addressWords(w.other), addressWords(w.task.IPs))
+	}
+	return fail(ExitTimeout, "gave up after %s: %s", w.task.Timeout, w.missingWords(missing))
+}
+
+// missing are the names that are not found of roles of which too few are, and the pod's own, in order.
+func (w *waiter) missing() []string {
+	var missing []string
+	seen := map[string]bool{}
+	add := func(host string) {
+		if !w.found[host] && !seen[host] {
+			seen[host] = true
+			missing = append(missing, host)
+		}
+	}
+	for _, peers := range w.task.Peers {
+		if !w.enough(peers) {
+			for _, host := range peers.Hosts {
+				add(host)
+			}
+		}
+	}
+	add(w.task.Own)
+	return missing
+}
+
+func (w *waiter) enough(peers Peers) bool {
+	found := 0
+	for _, host := range peers.Hosts {
+		if w.found[host] {
+			found++
+		}
+	}
+	return peers.Least == 0 || found >= peers.Least && w.found[peers.Hosts[0]]
+}
+
+// round is what is looked up next. Where some names may stay missing, none may keep the others from being seen.
+func (w *waiter) round(missing []string) []string {
+	if len(missing) <= together {
+		return missing
+	}
+	batch := make([]string, together)
+	for i := range batch {
+		batch[i] = missing[(w.next+i)%len(missing)]
+	}
+	w.next = (w.next + together) % len(missing)
+	return batch
+}
+
+// lookAt looks names up, and tells whether any was found.
+func (w *waiter) lookAt(ctx context.Context, names []string) bool {
+	found := false
+	for batch := range slices.Chunk(names, together) {
+		addresses := make([][]netip.Addr, len(batch))
+		errs := make([]error, len(batch))
+		var group sync.WaitGroup
+		for i, name := range batch {
+			group.Add(1)
+			go func() {
+				defer group.Done()
+				addresses[i], errs[i] = w.lookup(ctx, name)
+			}()
+		}
+		group.Wait()
+		for i, name := range batch {
+			found = w.judge(name, addresses[i], errs[i]) || found
+		}
+	}
+	return found
+}
+
+func (w *waiter) judge(name string, addresses []netip.Addr, err error) bool {
+	if name == w.task.Own {
+		w.other = nil
+	}
+	switch {
+	case err != nil:
+		w.trouble = err
+		return false
+	case len(addresses) == 0:
+		return false
+	case name == w.task.Own && !w.task.mine(addresses...):
+		w.other = addresses // DNS may still know the pod that had its name before
+		return false
+	}
+	w.found[name] = true
+	return true
+}
+
+func (w *waiter) say(format string, args ...any) {
+	fmt.Fprintf(w.out, "paddle-barrier: "+format+"\n", args...)
+}
