@@ -40,6 +40,7 @@ func (p *Plan) environment(v *view.View, cfg render.Config) {
 	if known(intranetOf(v, cfg), v.VolcanoJob.Annotations[keys.Elastic] != "") {
 		if WantsPodGroup(phase) && !specChanged(v) {
 			p.knownEnvironment(v, cfg)
+			p.Stalled = unreachable(v)
 		}
 		return
 	}
@@ -110,13 +111,32 @@ func unreadable(job *v1.PaddleJob, addresses render.Addresses) *render.Notice {
 	for _, role := range view.Roles {
 		for _, host := range addresses[role] {
 			if render.IPv6(host) {
-				return &render.Notice{Reason: ReasonIPv6, Message: fmt.Sprintf("the pods' addresses are IPv6 (%s), and Paddle neither "+
-					"reads nor opens such addresses: run the job where pods have an IPv4 address; where that is their second one, start "+
-					"the controller with --announce-pod-ips", host)}
+				return ipv6(host, "run the job where pods have an IPv4 address; where that is their second one, start the "+
+					"controller with --announce-pod-ips and create the job again")
 			}
 		}
 	}
 	return nil
+}
+
+// unreachable says the same of pods that find each other without us: their names lead to the first of their addresses, and
+// so does what they tell each other.
+func unreachable(v *view.View) *render.Notice {
+	if render.Mode(v.Job) == v1.ModeSingle {
+		return nil
+	}
+	for _, m := range v.Members() {
+		if host := m.Pod.Status.PodIP; render.IPv6(host) {
+			return ipv6(host, "run the job where the first address of a pod is IPv4; if it is not elastic, spec.intranet: PodIP can do "+
+				"with the second one when the controller is started with --announce-pod-ips")
+		}
+	}
+	return nil
+}
+
+func ipv6(host, advice string) *render.Notice {
+	return &render.Notice{Reason: ReasonIPv6, Message: fmt.Sprintf("the pods' addresses are IPv6 (%s), and Paddle neither reads nor "+
+		"opens such addresses: %s", host, advice)}
 }
 
 // confusion warns of addresses that Paddle's launcher takes for each other, "" if there are none.

@@ -33,6 +33,11 @@ func createdFrom(t *testing.T, cfg render.Config, edit func(*v1.PaddleJobSpec), 
 	return v
 }
 
+func elastic(s *v1.PaddleJobSpec) {
+	s.PS, s.Elastic, s.ElasticPolicy = nil, ptr.To(1), &v1.ElasticPolicy{Etcd: "kv:2379"}
+	s.Worker.Requests, s.Worker.Limits = ptr.To(1), ptr.To(4)
+}
+
 func asSubmitted(*v1.PaddleJobSpec) {}
 
 // environmentIn is the ConfigMap that a plan writes, nil if it writes none.
@@ -61,6 +66,25 @@ func TestAddressesThatPaddleCannotReadStallTheJob(t *testing.T) {
 	require.Equal(t, ReasonIPv6, plan.Stalled.Reason)
 	require.Contains(t, plan.Stalled.Message, "--announce-pod-ips")
 	require.Nil(t, environmentIn(plan))
+}
+
+// Names lead to addresses too, and elastic workers tell each other theirs.
+func TestNamesOfAddressesThatPaddleCannotReachStallTheJob(t *testing.T) {
+	for name, edit := range map[string]func(*v1.PaddleJobSpec){
+		"Service": func(s *v1.PaddleJobSpec) { s.Intranet = v1.Service },
+		"elastic": elastic,
+	} {
+		v := createdFrom(t, config, edit, with(render.RoleWorker, view.Starting, view.Starting), addressed("fd00::1", "fd00::2"))
+		plan := Decide(v, config)
+		require.Equal(t, ReasonIPv6, plan.Stalled.Reason, name)
+		require.Contains(t, plan.Stalled.Message, "fd00::1", name)
+		require.NotNil(t, environmentIn(plan), "what is known is written all the same")
+		addressed("10.0.0.1", "10.0.0.2")(v)
+		require.Nil(t, Decide(v, config).Stalled, name)
+	}
+	single := createdFrom(t, config, func(s *v1.PaddleJobSpec) { s.PS, s.Worker.Replicas, s.Intranet = nil, 1, v1.Service },
+		with(render.RoleWorker, view.Starting), addressed("fd00::1"))
+	require.Nil(t, Decide(single, config).Stalled)
 }
 
 func TestASingleWorkerMayHaveAnyAddress(t *testing.T) {
@@ -123,10 +147,6 @@ func TestHeterAddressesAreWaitedFor(t *testing.T) {
 
 // Elastic workers find each other: nobody waits for anybody's address, and nothing changes when one comes or goes.
 func TestElasticEnvironmentIsThereFirst(t *testing.T) {
-	elastic := func(s *v1.PaddleJobSpec) {
-		s.PS, s.Elastic, s.ElasticPolicy = nil, ptr.To(1), &v1.ElasticPolicy{Etcd: "kv:2379"}
-		s.Worker.Requests, s.Worker.Limits = ptr.To(1), ptr.To(4)
-	}
 	v := submitted()
 	elastic(&v.Job.Spec)
 	plan := Decide(v, config)

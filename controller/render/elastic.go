@@ -35,6 +35,15 @@ func Bounds(job *v1.PaddleJob) (least, most int) {
 	return least, most
 }
 
+// largest is how many pods a role may come to have.
+func largest(job *v1.PaddleJob, r role) int {
+	if Elastic(job) && r.name == RoleWorker {
+		_, most := Bounds(job)
+		return max(most, r.spec.Replicas)
+	}
+	return r.spec.Replicas
+}
+
 // elasticContract is the environment of elastic training. The number of workers is not in it, only its bounds: workers
 // count each other in etcd, under the job's id.
 //
@@ -80,7 +89,7 @@ func EtcdProblem(address string) string {
 		return fmt.Sprintf("%q is not host:port: name one member or a Service of the etcd, by an IPv4 address or a name", address)
 	}
 	// The launcher strips the characters of the scheme, not the scheme: strip("etcd://").
-	if left := strings.TrimLeft(host, etcdScheme); left != host {
+	if left := strings.TrimLeft(host, "etcd:/"); left != host {
 		return fmt.Sprintf("%q begins with one of the letters e, t, c, d, which Paddle takes off with the scheme, and it would "+
 			"look for %q: use an IP, or a Service of another name, such as kv-%s", host, left, host)
 	}
@@ -109,6 +118,7 @@ func (n *notices) checkElastic(job *v1.PaddleJob, cfg Config) {
 	if worker == nil || worker.Replicas <= 0 {
 		return // told by checkRoles
 	}
+	fit := mostPods(job.Name, RoleWorker, Intranet(job, cfg))
 	switch least, most := Bounds(job); {
 	case least < 1:
 		n.add(ReasonElasticBounds, "spec.worker.requests is %d: set it to 1 or more", least)
@@ -118,6 +128,9 @@ func (n *notices) checkElastic(job *v1.PaddleJob, cfg Config) {
 	case worker.Replicas < least || worker.Replicas > most:
 		n.add(ReasonElasticBounds, "spec.worker.replicas is %d, outside of requests %d to limits %d: choose a number between them",
 			worker.Replicas, least, most)
+	case most > fit && worker.Replicas <= fit:
+		n.add(ReasonTooManyPods, "spec.worker.limits is %d, but the names of at most %d pods fit into one environment variable: lower it, "+
+			"or shorten metadata.name", most, fit)
 	}
 	address, field := etcd(job, cfg)
 	if address == "" {

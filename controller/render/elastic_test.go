@@ -3,6 +3,7 @@
 package render
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -108,6 +109,9 @@ func TestElasticIsRefused(t *testing.T) {
 		"below":              {paddleJob(0, 1, elastic(2, 8)), withEtcd, ReasonElasticBounds, []string{"spec.worker.replicas is 1", "2 to limits 8"}},
 		"above":              {paddleJob(0, 9, elastic(2, 8)), withEtcd, ReasonElasticBounds, []string{"spec.worker.replicas is 9"}},
 		"above no requests":  {paddleJob(0, 9, elastic(2, 8), func(job *v1.PaddleJob) { job.Spec.Worker.Requests = nil }), withEtcd, ReasonElasticBounds, []string{"limits"}},
+		"far above":          {paddleJob(0, 4, elastic(2, 1<<20)), withEtcd, ReasonTooManyPods, []string{"spec.worker.limits is 1048576"}},
+		"both far above":     {paddleJob(0, 1<<20, elastic(2, 1<<20)), withEtcd, ReasonTooManyPods, []string{"spec.worker.replicas"}},
+		"longer by a digit":  {paddleJob(0, 4, elastic(2, 11), named(strings.Repeat("a", 63-len("-worker-1")))), withEtcd, ReasonPodNameTooLong, []string{"-worker-10"}},
 		"servers":            {paddleJob(2, 4, elastic(2, 8)), withEtcd, ReasonElasticRoles, []string{"spec.ps"}},
 		"no worker":          {paddleJob(0, 0, func(job *v1.PaddleJob) { job.Spec.Elastic = ptr.To(0) }), withEtcd, ReasonNoRole, []string{"worker"}},
 		"no replicas":        {paddleJob(0, 1, elastic(1, 1), unset, func(job *v1.PaddleJob) { job.Spec.Worker.Replicas = 0 }), withEtcd, ReasonInvalidReplicas, nil},

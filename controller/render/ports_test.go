@@ -3,7 +3,7 @@
 package render
 
 import (
-	"fmt"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -40,13 +40,13 @@ func TestChoosePorts(t *testing.T) {
 	all := Ports{First: 20000, Count: 100}
 	seen := map[int]bool{}
 	for i := range 50 {
-		first, ok := ChoosePorts(all, 40, nil, fmt.Sprint(i))
+		first, ok := ChoosePorts(all, 40, nil, strconv.Itoa(i))
 		require.True(t, ok)
 		require.Contains(t, []int{20000, 20020, 20040, 20060}, first)
 		seen[first] = true
-		again, _ := ChoosePorts(all, 40, nil, fmt.Sprint(i))
+		again, _ := ChoosePorts(all, 40, nil, strconv.Itoa(i))
 		require.Equal(t, first, again)
-		first, ok = ChoosePorts(all, 40, []Ports{{20080, 20}, {20010, 15}}, fmt.Sprint(i))
+		first, ok = ChoosePorts(all, 40, []Ports{{20080, 20}, {20010, 15}}, strconv.Itoa(i))
 		require.True(t, ok)
 		require.Equal(t, 20040, first, "the only place left")
 	}

@@ -55,7 +55,7 @@ func TestEveryJobTrainsOnHosts(t *testing.T) {
 		{shape{workers: 1}, false},
 		{shape{workers: 3, elastic: true}, false},
 	} {
-		test.intranet, test.fallback = v1.Host, v1.Intranet(fmt.Sprint(test.shared))
+		test.intranet, test.fallback = v1.Host, v1.Intranet(strconv.FormatBool(test.shared))
 		t.Run(test.name(), func(t *testing.T) {
 			cfg := render.Config{}
 			run := start(t, test.job(), cfg)

@@ -45,7 +45,7 @@ func ElasticLaunch(env map[string]string, ownIP string) (ElasticLauncher, error)
 		return l, fmt.Errorf("PADDLE_MASTER=%s does not switch to elastic training", master)
 	}
 	// Python's strip takes off characters, at both ends, not a prefix.
-	l.Etcd = strings.Trim(master, "etcd://")
+	l.Etcd = strings.Trim(master, "etcd:/")
 	if _, _, err := splitEndpoint(l.Etcd); err != nil {
 		return l, fmt.Errorf("the etcd: %w", err)
 	}
