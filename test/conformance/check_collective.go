@@ -13,9 +13,12 @@ func (g *Gang) checkCollective(trainers []Pod, problems *problems) {
 	for _, release := range Releases() {
 		g.checkLaunch(release, trainers, problems)
 	}
+	ports := map[int]bool{}
 	for i := range trainers {
 		pod := &trainers[i]
-		g.checkCloudLaunch(pod, len(trainers), problems)
+		if port := g.checkCloudLaunch(pod, len(trainers), problems); port > 0 {
+			ports[port] = true
+		}
 		// The launcher hands PADDLE_TRAINING_ROLE on to the processes that it starts.
 		role, err := CollectiveRoleMaker(pod.Env)
 		if err != nil {
@@ -31,6 +34,10 @@ func (g *Gang) checkCollective(trainers []Pod, problems *problems) {
 		if _, err := CollectiveGloo(pod.Env, role); err != nil {
 			problems.add(pod, "gloo: %w", err)
 		}
+	}
+	if len(ports) > 1 {
+		// Each works the others' endpoints out from its own.
+		problems.add(nil, "launcher, %s: the nodes reckon with %d first ports, and must with one", cloudRelease, len(ports))
 	}
 }
 
@@ -87,22 +94,26 @@ func (g *Gang) checkLaunch(release Release, trainers []Pod, problems *problems) 
 	}
 }
 
-// checkCloudLaunch judges the launcher before 2.3, which published images still hold.
-func (g *Gang) checkCloudLaunch(pod *Pod, nodes int, problems *problems) {
-	const release = "Paddle 2.0 to 2.2"
+const cloudRelease = "Paddle 2.0 to 2.2"
+
+// checkCloudLaunch judges the launcher before 2.3, which published images still hold, and returns the port at which it
+// takes every node's processes to begin, 0 where it trains alone or not at all.
+func (g *Gang) checkCloudLaunch(pod *Pod, nodes int, problems *problems) (port int) {
+	const release = cloudRelease
 	launcher, err := CloudLaunch(pod.Env)
 	switch {
 	case errors.Is(err, ErrNotDistributed) && nodes == 1:
-		return
+		return 0
 	case err != nil:
 		problems.add(pod, "launcher, %s: %w", release, err)
-		return
+		return 0
 	case len(launcher.Hosts) != nodes:
 		problems.add(pod, "launcher, %s: reckons with %d nodes, and there are %d", release, len(launcher.Hosts), nodes)
-		return
+		return 0
 	case launcher.Rank != pod.Index:
 		problems.add(pod, "launcher, %s: takes rank %d, and is number %d", release, launcher.Rank, pod.Index)
-		return
+		return 0
 	}
 	g.leads(launcher.Hosts[launcher.Rank], pod, pod, fmt.Sprintf("launcher, %s: the node", release), problems)
+	return launcher.FirstPort
 }

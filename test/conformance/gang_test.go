@@ -177,6 +177,8 @@ func TestEachTrapIsDetected(t *testing.T) {
 			"job-worker-0: launcher, Paddle 2.0 to 2.2: reckons with 2 nodes, and there are 3"},
 		{"2.0's launcher finds other hosts", collectiveGang(), func(g *Gang) { g.set("PADDLE_TRAINERS", "a.job,b.job,c.job") },
 			"job-worker-0: launcher, Paddle 2.0 to 2.2: ValueError: POD_IP 10.0.0.10 is not in PADDLE_TRAINERS"},
+		{"2.0's launchers begin at two ports", collectiveGang(), func(g *Gang) { g.Pods[1].Env["PADDLE_PORT"] = "36020" },
+			"launcher, Paddle 2.0 to 2.2: the nodes reckon with 2 first ports"},
 		{"2.0's launcher finds hosts in another order", collectiveGang(), func(g *Gang) { g.set("PADDLE_TRAINERS", "10.0.0.11,10.0.0.10,10.0.0.12") },
 			"job-worker-0: launcher, Paddle 2.0 to 2.2: the node is at host 10.0.0.11"},
 		{"a restarted worker's address is the dead one's", collectiveGang(), func(g *Gang) { g.Pods[0].IP, g.Pods[0].Env["POD_IP"] = "10.0.0.99", "10.0.0.99" },
