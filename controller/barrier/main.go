@@ -37,12 +37,17 @@ func ended(out io.Writer, err error) int {
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintln(out, "paddle-barrier:", err)
+	say(out, "%v", err)
 	var why *failure
 	if errors.As(err, &why) {
 		return why.code
 	}
 	return 1
+}
+
+// say writes a line. There is nobody to tell that nobody can be told.
+func say(out io.Writer, format string, args ...any) {
+	_, _ = fmt.Fprintf(out, "paddle-barrier: "+format+"\n", args...)
 }
 
 // bounded looks names up as the programs in the pod will: with the search domains of its resolv.conf.

@@ -4,7 +4,6 @@ package barrier
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"net/netip"
 	"slices"
@@ -45,16 +44,16 @@ func Wait(ctx context.Context, task *Task, lookup Lookup, clock Clock, out io.Wr
 		}
 	}
 	if len(w.missing()) == 0 {
-		w.say("peers are known by their IPs, and this pod is %s itself: nothing to wait for", task.Own)
+		say(out, "peers are known by their IPs, and this pod is %s itself: nothing to wait for", task.Own)
 		return nil
 	}
 	start := clock.Now()
-	w.say("waiting until the names of %s resolve, for %s at most; this pod is %s, %s",
+	say(out, "waiting until the names of %s resolve, for %s at most; this pod is %s, %s",
 		peersWords(w.total()), task.Timeout, task.Own, addressWords(task.IPs))
 	if err := w.wait(ctx, start); err != nil {
 		return err
 	}
-	w.say("%s, after %s", w.foundWords(), clock.Now().Sub(start).Round(time.Millisecond))
+	say(out, "%s, after %s", w.foundWords(), clock.Now().Sub(start).Round(time.Millisecond))
 	return nil
 }
 
@@ -89,7 +88,7 @@ func (w *waiter) wait(ctx context.Context, start time.Time) error {
 			// A round looks at some names only; what is told is about all of them.
 			w.lookAt(ctx, missing)
 			if missing = w.missing(); len(missing) > 0 && ctx.Err() == nil {
-				w.say("%s", w.missingWords(missing))
+				say(w.out, "%s", w.missingWords(missing))
 			}
 			said = now
 		case !w.lookAt(ctx, w.round(missing)): // of a gang that is coming the next one may be there too
@@ -188,8 +187,4 @@ func (w *waiter) judge(name string, addresses []netip.Addr, err error) bool {
 	}
 	w.found[name] = true
 	return true
-}
-
-func (w *waiter) say(format string, args ...any) {
-	fmt.Fprintf(w.out, "paddle-barrier: "+format+"\n", args...)
 }
