@@ -65,6 +65,8 @@ const (
 )
 
 // PaddleJobSpec is what the user wants.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.runPolicy) || !has(self.runPolicy.restartScope) || self.runPolicy.restartScope != 'Pod' || has(self.ps)",message="runPolicy.restartScope Pod is for workers of PS mode: set spec.ps too, or use Gang"
 type PaddleJobSpec struct {
 	// cleanPodPolicy says when the pods of a finished job are deleted: Always, Never, OnFailure or OnCompletion (the
 	// default). Any other value is treated as Never.

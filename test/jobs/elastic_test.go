@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package jobs_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+)
+
+// elastic lets the workers be any number between two bounds.
+func elastic(least, most int) change {
+	return func(job *v1.PaddleJob) {
+		job.Spec.Elastic = ptr(1)
+		job.Spec.ElasticPolicy = &v1.ElasticPolicy{Etcd: "10.0.0.1:2379"}
+		job.Spec.Worker.Requests, job.Spec.Worker.Limits = &least, &most
+	}
+}
+
+// onePerNode lets at most one pod of the job onto each of a few nodes.
+func onePerNode(t *testing.T, nodes int) change {
+	t.Helper()
+	list, err := cluster.kube.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{Limit: int64(nodes)})
+	require.NoError(t, err)
+	var terms []corev1.NodeSelectorTerm
+	for i := range list.Items {
+		terms = append(terms, corev1.NodeSelectorTerm{MatchFields: []corev1.NodeSelectorRequirement{
+			{Key: "metadata.name", Operator: corev1.NodeSelectorOpIn, Values: []string{list.Items[i].Name}},
+		}})
+	}
+	return func(job *v1.PaddleJob) {
+		spec := &job.Spec.Worker.Template.Spec
+		spec.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: 7777, HostPort: 7777}}
+		spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
+			RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: terms},
+		}}
+	}
+}
+
+// The third worker finds no room, and must not start alone when the others have gone home.
+func TestElasticJobEndsWithTheWorkersThatRan(t *testing.T) {
+	t.Parallel()
+	job := create(t, collective(namespace(t), "few", elastic(2, 3), workers(3), onePerNode(t, 2), workersRunFor("3s")))
+	running := awaitPhase(t, job, v1.Running)
+	require.Equal(t, "2/3", running.Status.Worker.Ready)
+	done := awaitPhase(t, job, v1.Completed)
+	require.Equal(t, 2, done.Status.Worker.Succeeded)
+	require.Zero(t, done.Status.Restarts)
+	require.Less(t, done.Status.CompletionTime.Sub(done.Status.StartTime.Time).Seconds(), 13.0, "nothing is waited for")
+	awaitNoPodGroups(t, job.Namespace)
+}
+
+func TestElasticJobScalesWhileItRuns(t *testing.T) {
+	t.Parallel()
+	job := create(t, collective(namespace(t), "scales", elastic(1, 4)))
+	awaitPhase(t, job, v1.Running)
+	first := awaitVolcanoJob(t, job, nil)
+	pods := func() map[string]string {
+		list, err := cluster.kube.CoreV1().Pods(job.Namespace).List(t.Context(), metav1.ListOptions{})
+		require.NoError(t, err)
+		uids := map[string]string{}
+		for i := range list.Items {
+			uids[list.Items[i].Name] = string(list.Items[i].UID)
+		}
+		return uids
+	}
+	before := pods()
+	for _, n := range []int{4, 1, 3} {
+		edit(t, job, workers(n))
+		ready := []string{"", "1/1", "2/2", "3/3", "4/4"}[n]
+		awaitJob(t, job, ready, func(job *v1.PaddleJob) bool {
+			return job.Status.Phase == v1.Running && job.Status.Worker.Ready == ready
+		})
+		awaitPods(t, job, []string{"scales-worker-0", "scales-worker-1", "scales-worker-2", "scales-worker-3"}[:n])
+		require.Equal(t, before["scales-worker-0"], pods()["scales-worker-0"], "it trains on")
+	}
+	awaitSyncs(t, 5)
+	awaitPods(t, job, []string{"scales-worker-0", "scales-worker-1", "scales-worker-2"})
+	last := awaitJob(t, job, "running", func(job *v1.PaddleJob) bool { return job.Status.Phase == v1.Running })
+	require.Zero(t, last.Status.Restarts)
+	require.Equal(t, first.UID, awaitVolcanoJob(t, job, nil).UID)
+
+	edit(t, job, workers(5))
+	awaitCondition(t, job, v1.ConditionCreated, metav1.ConditionTrue, "SpecChangeRefused")
+	edit(t, job, workers(2))
+	awaitCondition(t, job, v1.ConditionCreated, metav1.ConditionTrue, "VolcanoJobCreated")
+	awaitPods(t, job, []string{"scales-worker-0", "scales-worker-1"})
+}
+
+// An elastic worker that is lost comes back by itself; the others train on.
+func TestElasticWorkerComesBack(t *testing.T) {
+	t.Parallel()
+	job := create(t, collective(namespace(t), "back", elastic(1, 2)))
+	awaitPhase(t, job, v1.Running)
+	list, err := cluster.kube.CoreV1().Pods(job.Namespace).List(t.Context(), metav1.ListOptions{})
+	require.NoError(t, err)
+	lost := slices.IndexFunc(list.Items, func(pod corev1.Pod) bool { return pod.Name == "back-worker-1" })
+	require.NoError(t, cluster.kube.CoreV1().Pods(job.Namespace).Delete(t.Context(), "back-worker-1", metav1.DeleteOptions{}))
+	awaitJob(t, job, "whole again", func(job *v1.PaddleJob) bool {
+		return job.Status.Worker.Ready == "2/2" && job.Status.Worker.Refs[1].UID != list.Items[lost].UID
+	})
+	kept, err := cluster.kube.CoreV1().Pods(job.Namespace).Get(t.Context(), "back-worker-0", metav1.GetOptions{})
+	require.NoError(t, err)
+	require.Equal(t, list.Items[1-lost].UID, kept.UID)
+}
