@@ -37,7 +37,7 @@ func Bounds(job *v1.PaddleJob) (least, most int) {
 
 // largest is how many pods a role may come to have.
 func largest(job *v1.PaddleJob, r role) int {
-	if Elastic(job) && r.name == RoleWorker {
+	if Elastic(job) {
 		_, most := Bounds(job)
 		return max(most, r.spec.Replicas)
 	}

@@ -130,3 +130,15 @@ func TestElasticPolicyAloneIsTold(t *testing.T) {
 	require.Len(t, told, 1)
 	requireNotice(t, told, ReasonElasticPolicyIgnored, "spec.elasticPolicy", "spec.elastic")
 }
+
+func TestEtcdProblem(t *testing.T) {
+	for _, fine := range []string{"kv:1", "kv:65535", "10.0.0.9:2379", "etcd://kv.ns.svc:2379", "my-etcd:2379"} {
+		require.Empty(t, EtcdProblem(fine))
+	}
+	for _, wrong := range []string{"", "kv", "kv:", "kv:x", "kv:0", "kv:65536", ":2379", "a b:1", "a@b:1", "http://kv:1", "kv:1:2"} {
+		require.Contains(t, EtcdProblem(wrong), "is not host:port", wrong)
+	}
+	for wrong, left := range map[string]string{"etcd:1": `""`, "e:1": `""`, "data:1": `"ata"`, "tide.ns:1": `"ide.ns"`, "cedt-x:1": `"-x"`} {
+		require.Contains(t, EtcdProblem(wrong), "look for "+left, wrong)
+	}
+}

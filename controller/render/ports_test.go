@@ -18,8 +18,10 @@ func TestParsePorts(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, DefaultHostPorts(), ports)
 	require.Equal(t, "20000-29999", ports.String())
-	_, err = ParsePorts("65516-65535")
-	require.NoError(t, err)
+	for _, text := range []string{"65516-65535", "1024-1043"} {
+		_, err = ParsePorts(text)
+		require.NoError(t, err)
+	}
 	for _, text := range []string{"", "20000", "20000-", "-1", "a-b", "20000-20018", "1023-9999", "60000-65536", "9999-2000"} {
 		_, err := ParsePorts(text)
 		require.ErrorContains(t, err, "FIRST-LAST", text)
@@ -50,6 +52,9 @@ func TestChoosePorts(t *testing.T) {
 		require.True(t, ok)
 		require.Equal(t, 20040, first, "the only place left")
 	}
+	first, ok := ChoosePorts(all, 100, nil, "all")
+	require.True(t, ok)
+	require.Equal(t, 20000, first)
 	require.Greater(t, len(seen), 2, "jobs that choose at once begin to look in different places")
 	for _, none := range []struct {
 		all   Ports
