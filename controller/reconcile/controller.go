@@ -65,6 +65,7 @@ type Controller struct {
 	configMaps      corelisters.ConfigMapLister
 	pods            cache.Indexer
 
+	census              *census
 	failures            *failures
 	departures          *departures
 	assumedJobs         *assumed[*v1.PaddleJob]
@@ -93,6 +94,7 @@ func New(clients Clients, recorder record.EventRecorder, options Options) (*Cont
 		priorityClasses: s.cluster.Scheduling().V1().PriorityClasses().Lister(),
 		configMaps:      s.configMaps.Core().V1().ConfigMaps().Lister(),
 		pods:            s.pods.Core().V1().Pods().Informer().GetIndexer(),
+		census:          newCensus(),
 		failures:        newFailures(),
 		departures:      newDepartures(),
 		unwritten:       newStamps(),

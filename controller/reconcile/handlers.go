@@ -11,6 +11,7 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/tools/cache"
 
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/view"
 )
@@ -61,7 +62,12 @@ func on(changed func(metav1.Object, bool)) cache.ResourceEventHandler {
 
 func keyOf(object metav1.Object) string { return cache.MetaObjectToName(object).String() }
 
-func (c *Controller) jobChanged(object metav1.Object, _ bool) { c.queue.Add(keyOf(object)) }
+func (c *Controller) jobChanged(object metav1.Object, deleted bool) {
+	if job, ok := object.(*v1.PaddleJob); ok {
+		c.census.see(keyOf(job), job.Status.Phase, deleted)
+	}
+	c.queue.Add(keyOf(object))
+}
 
 func (c *Controller) volcanoJobChanged(object metav1.Object, deleted bool) {
 	if deleted {

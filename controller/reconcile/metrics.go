@@ -7,8 +7,14 @@ import (
 	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/component-base/metrics"
 	"k8s.io/component-base/metrics/legacyregistry"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/status"
 )
 
 var syncs = metrics.NewHistogramVec(&metrics.HistogramOpts{
@@ -19,8 +25,32 @@ var syncs = metrics.NewHistogramVec(&metrics.HistogramOpts{
 	StabilityLevel: metrics.ALPHA,
 }, []string{"result"})
 
+var (
+	jobsByPhase = metrics.NewGaugeVec(&metrics.GaugeOpts{
+		Subsystem: "paddlejob_controller", Name: "jobs",
+		Help:           "PaddleJobs by their phase. Each replica of the controller counts all of them.",
+		StabilityLevel: metrics.ALPHA,
+	}, []string{"phase"})
+	timeToRunning = metrics.NewHistogram(&metrics.HistogramOpts{
+		Subsystem: "paddlejob_controller", Name: "time_to_running_seconds",
+		Help:           "Time from the creation of a PaddleJob until its whole gang first ran; without those that were ever suspended.",
+		Buckets:        metrics.ExponentialBuckets(1, 4, 9),
+		StabilityLevel: metrics.ALPHA,
+	})
+	restarted = metrics.NewCounterVec(&metrics.CounterOpts{
+		Subsystem: "paddlejob_controller", Name: "restarts_total",
+		Help:           "Restarts of PaddleJobs by their cause: PodFailed, PodEvicted, or PodFailedOrEvicted where it was not seen.",
+		StabilityLevel: metrics.ALPHA,
+	}, []string{"cause"})
+	syncErrors = metrics.NewCounterVec(&metrics.CounterOpts{
+		Subsystem: "paddlejob_controller", Name: "sync_errors_total",
+		Help:           "Looks at PaddleJobs that failed, by kind: the API server's reason, such as Conflict or Forbidden; Stale, when something changed meanwhile; or Other.",
+		StabilityLevel: metrics.ALPHA,
+	}, []string{"kind"})
+)
+
 // RegisterMetrics makes the controller's metrics known to the registry that is served; further calls do nothing.
-var RegisterMetrics = sync.OnceFunc(func() { legacyregistry.MustRegister(syncs) })
+var RegisterMetrics = sync.OnceFunc(func() { legacyregistry.MustRegister(syncs, jobsByPhase, timeToRunning, restarted, syncErrors) })
 
 func recordSync(err error, took time.Duration) {
 	result := "ok"
@@ -35,4 +65,33 @@ func recordSync(err error, took time.Duration) {
 		result = "error"
 	}
 	syncs.WithLabelValues(result).Observe(took.Seconds())
+	if err != nil {
+		syncErrors.WithLabelValues(kindOf(err)).Inc()
+	}
+}
+
+// kindOf is one of a few words for an error.
+func kindOf(err error) string {
+	if errors.Is(err, errStale) {
+		return "Stale"
+	}
+	if reason := apierrors.ReasonForError(err); reason != metav1.StatusReasonUnknown {
+		return string(reason)
+	}
+	return "Other"
+}
+
+// recordStatus counts what a status that was written says for the first time.
+func recordStatus(job *v1.PaddleJob, before, after *v1.PaddleJobStatus) {
+	suspended := meta.FindStatusCondition(after.Conditions, v1.ConditionSuspended)
+	if before.StartTime == nil && after.StartTime != nil && suspended == nil {
+		timeToRunning.Observe(max(after.StartTime.Sub(job.CreationTimestamp.Time).Seconds(), 0))
+	}
+	if more := after.Restarts - before.Restarts; more > 0 {
+		cause := status.ReasonUnknownFailure
+		if c := meta.FindStatusCondition(after.Conditions, v1.ConditionRestarting); c != nil && c.Status == metav1.ConditionTrue {
+			cause = c.Reason
+		}
+		restarted.WithLabelValues(cause).Add(float64(more))
+	}
 }

@@ -102,6 +102,7 @@ func (c *Controller) report(ctx context.Context, key string, v *view.View, plan 
 	if before.Phase != after.Phase {
 		klog.FromContext(ctx).Info("PaddleJob changed its phase", "from", before.Phase, "to", after.Phase)
 	}
+	recordStatus(v.Job, before, after)
 	for _, event := range status.Events(before, after, plan.Warnings) {
 		c.tell(v.Job, event)
 	}

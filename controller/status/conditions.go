@@ -60,6 +60,7 @@ func (s *story) goesOn() {
 	s.stalled()
 	s.created()
 	placed, running := progress(s.v)
+	s.admitted(placed)
 	s.scheduled(placed)
 	s.running(placed, running)
 	s.restarting(running)

@@ -23,14 +23,14 @@ func TestStory(t *testing.T) {
 	allRun := pods(view.Running, view.Running, view.Running)
 	running := next(seen(vcbatch.Running, allRun))
 	require.Equal(t, map[string]string{
-		"Stalled": "False Proceeding", "Created": "True VolcanoJobCreated", "Scheduled": "True GangPlaced", "Running": "True Training",
+		"Stalled": "False Proceeding", "Created": "True VolcanoJobCreated", "Admitted": "True LetIn", "Scheduled": "True GangPlaced", "Running": "True Training",
 	}, conditionsOf(running))
 
 	restarting := next(seen(vcbatch.Restarting, was(running), retried(1), func(v *view.View) {
 		v.Failure = &view.Failure{Attempt: 0, Reason: "PodFailed", Message: "job-worker-1 exited with code 3"}
 	}))
 	require.Equal(t, map[string]string{
-		"Stalled": "False Proceeding", "Created": "True VolcanoJobCreated", "Scheduled": "False Restarting", "Running": "False NotScheduled",
+		"Stalled": "False Proceeding", "Created": "True VolcanoJobCreated", "Admitted": "False Restarting", "Scheduled": "False Restarting", "Running": "False NotScheduled",
 		"Restarting": "True PodFailed",
 	}, conditionsOf(restarting))
 	require.Equal(t, "restart 1 of 2: job-worker-1 exited with code 3", message(restarting, v1.ConditionRestarting))
@@ -41,7 +41,7 @@ func TestStory(t *testing.T) {
 
 	again := next(seen(vcbatch.Running, was(forgotten), retried(1), allRun))
 	require.Equal(t, map[string]string{
-		"Stalled": "False Proceeding", "Created": "True VolcanoJobCreated", "Scheduled": "True GangPlaced", "Running": "True Training",
+		"Stalled": "False Proceeding", "Created": "True VolcanoJobCreated", "Admitted": "True LetIn", "Scheduled": "True GangPlaced", "Running": "True Training",
 		"Restarting": "False Restarted",
 	}, conditionsOf(again))
 
@@ -50,7 +50,7 @@ func TestStory(t *testing.T) {
 
 	end := next(seen(vcbatch.Completed, was(ending), retried(1)))
 	require.Equal(t, map[string]string{
-		"Stalled": "False Proceeding", "Created": "True VolcanoJobCreated", "Scheduled": "True GangPlaced", "Running": "False Completed",
+		"Stalled": "False Proceeding", "Created": "True VolcanoJobCreated", "Admitted": "True LetIn", "Scheduled": "True GangPlaced", "Running": "False Completed",
 		"Restarting": "False Restarted", "Succeeded": "True WorkersSucceeded",
 	}, conditionsOf(end))
 }

@@ -92,13 +92,15 @@ func failedMessage(v *view.View, plan *policy.Plan) string {
 		attempt-- // Volcano has started the next one already
 	}
 	_, text := cause(v, attempt)
-	return fmt.Sprintf("%s; the job had been restarted %s before, and %s", text, often(max(restarts(v), v.Job.Status.Restarts)), plan.Failed.Message)
+	before := view.EarlierRestarts(v.VolcanoJob) + attempt
+	if before <= 0 {
+		return text + "; " + plan.Failed.Message
+	}
+	return fmt.Sprintf("%s; the job had been restarted %s before, and %s", text, often(before), plan.Failed.Message)
 }
 
 func often(n int32) string {
 	switch n {
-	case 0:
-		return "never"
 	case 1:
 		return "once"
 	case 2:

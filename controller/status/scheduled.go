@@ -36,6 +36,10 @@ func (s *story) scheduled(placed bool) {
 		s.set(v1.ConditionScheduled, true, reasonPlaced, "")
 		return
 	}
+	if s.plan.Retrying != nil {
+		s.set(v1.ConditionScheduled, false, reasonRestarting, s.plan.Retrying.Message)
+		return
+	}
 	reason, message := pendingReason(s.v, s.now)
 	s.set(v1.ConditionScheduled, false, reason, message)
 }
@@ -49,7 +53,7 @@ func pendingReason(v *view.View, now time.Time) (reason, message string) {
 		return reasonRestarting, "the pods of the failed gang are being deleted"
 	case Settling(v, now) > 0:
 		return reasonPlacing, "the scheduler looks for room for the whole gang"
-	case v.PodGroup == nil || v.PodGroup.Status.Phase == "" || v.PodGroup.Status.Phase == vcscheduling.PodGroupPending:
+	case !letIn(v):
 		return ReasonWaitingForQueue, fmt.Sprintf(
 			"queue %q has not let the job in yet: it is full, or the cluster has too little of what the gang asks for%s",
 			v.VolcanoJob.Spec.Queue, unschedulable(v.PodGroup, ": "))
@@ -69,10 +73,22 @@ func pendingReason(v *view.View, now time.Time) (reason, message string) {
 	return ReasonWaitingForGang, "the gang is not placed yet"
 }
 
-// unschedulable is what the scheduler says of a PodGroup, behind a prefix, or nothing.
+// conditionPlaced is the type of the condition in which the scheduler's plugin paddle says where a gang runs or why it
+// does not.
+const conditionPlaced vcscheduling.PodGroupConditionType = "PaddlePlaced"
+
+// unschedulable is what the scheduler says of a PodGroup, behind a prefix, or nothing: the plugin's words, which begin
+// with the class of the reason, or Volcano's where the plugin has none.
 func unschedulable(group *vcscheduling.PodGroup, prefix string) string {
 	if group == nil {
 		return ""
+	}
+	for i := range group.Status.Conditions {
+		c := &group.Status.Conditions[i]
+		if c.Type == conditionPlaced && c.Status == corev1.ConditionFalse && c.Message != "" {
+			text, _, _ := strings.Cut(c.Message, "\n") // what follows are details
+			return prefix + c.Reason + ": " + text
+		}
 	}
 	for i := range group.Status.Conditions {
 		c := &group.Status.Conditions[i]

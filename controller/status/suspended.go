@@ -25,7 +25,7 @@ func (s *story) suspended() {
 	why := s.plan.Suspended
 	s.set(v1.ConditionSuspended, true, why.Reason, why.Message)
 	s.set(v1.ConditionStalled, false, reasonProceeding, "")
-	for _, kind := range []string{v1.ConditionCreated, v1.ConditionScheduled, v1.ConditionRunning} {
+	for _, kind := range []string{v1.ConditionCreated, v1.ConditionAdmitted, v1.ConditionScheduled, v1.ConditionRunning} {
 		s.set(kind, false, policy.ReasonSuspended, "")
 	}
 	if s.has(v1.ConditionRestarting) {

@@ -3,9 +3,11 @@
 package status
 
 import (
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 )
@@ -17,7 +19,7 @@ const (
 )
 
 // Delay is how long a change may wait for more of them: not at all if the phase, a condition or anything else moved, a
-// moment if only pods were counted anew, and longer if only the text of a condition is another.
+// moment if only pods were counted anew or the queue has let the gang in, and longer if only the text of a condition is another.
 func Delay(before, after *v1.PaddleJobStatus) time.Duration {
 	a, b := before.DeepCopy(), after.DeepCopy()
 	for i := range a.Conditions {
@@ -29,9 +31,15 @@ func Delay(before, after *v1.PaddleJobStatus) time.Duration {
 	if equality.Semantic.DeepEqual(a, b) {
 		return textsDelay
 	}
+	// That the queue has let the gang in is nearly always followed by its being placed.
+	a.Conditions, b.Conditions = butAdmitted(a.Conditions), butAdmitted(b.Conditions)
 	a.PS, a.Worker, a.Heter, b.PS, b.Worker, b.Heter = nil, nil, nil, nil, nil, nil
 	if equality.Semantic.DeepEqual(a, b) {
 		return countsDelay
 	}
 	return 0
+}
+
+func butAdmitted(conditions []metav1.Condition) []metav1.Condition {
+	return slices.DeleteFunc(conditions, func(c metav1.Condition) bool { return c.Type == v1.ConditionAdmitted })
 }

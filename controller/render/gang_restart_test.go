@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package render
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"k8s.io/utils/ptr"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+)
+
+func runs(run v1.RunPolicy) func(*v1.PaddleJob) {
+	return func(job *v1.PaddleJob) { job.Spec.RunPolicy = &run }
+}
+
+func bounded(least, most int) func(*v1.PaddleJob) {
+	return func(job *v1.PaddleJob) {
+		job.Spec.Elastic, job.Spec.ElasticPolicy = ptr.To(1), &v1.ElasticPolicy{Etcd: "10.0.0.1:2379"}
+		job.Spec.Worker.Requests, job.Spec.Worker.Limits = &least, &most
+	}
+}
+
+// policiesOf are a Volcano Job's policies, and those of its workers, as event=action.
+func policiesOf(job *vcbatch.Job) (whole, worker []string) {
+	short := func(policies []vcbatch.LifecyclePolicy) []string {
+		var all []string
+		for _, p := range policies {
+			when := string(p.Event)
+			if p.ExitCode != nil {
+				when = string(rune('0' + *p.ExitCode))
+			}
+			all = append(all, when+"="+string(p.Action))
+		}
+		return all
+	}
+	return short(job.Spec.Policies), short(job.Spec.Tasks[len(job.Spec.Tasks)-1].Policies)
+}
+
+func TestRestartPolicies(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		job           *v1.PaddleJob
+		whole, worker []string
+		retries       int32
+	}{
+		"no run policy": {job: paddleJob(1, 2), retries: 3,
+			whole: []string{"PodFailed=RestartJob", "PodEvicted=RestartJob"}, worker: []string{"TaskCompleted=CompleteJob"}},
+		"only a deadline": {job: paddleJob(1, 2, runs(v1.RunPolicy{ActiveDeadlineSeconds: ptr.To[int64](9)})), retries: 3,
+			whole: []string{"PodFailed=RestartJob", "PodEvicted=RestartJob"}, worker: []string{"TaskCompleted=CompleteJob"}},
+		"a limit": {job: paddleJob(1, 2, runs(v1.RunPolicy{BackoffLimit: ptr.To[int32](0)})), retries: unlimited,
+			whole: []string{"PodFailed=AbortJob", "PodEvicted=RestartJob"}, worker: []string{"TaskCompleted=CompleteJob"}},
+		"exit codes": {job: paddleJob(1, 2, runs(v1.RunPolicy{PermanentExitCodes: []int32{4}})), retries: unlimited,
+			whole: []string{"PodFailed=AbortJob", "PodEvicted=RestartJob"}, worker: []string{"TaskCompleted=CompleteJob"}},
+		"workers alone": {job: paddleJob(1, 2, runs(v1.RunPolicy{RestartScope: v1.RestartPod})), retries: 3,
+			whole:  []string{"PodFailed=RestartJob", "PodEvicted=RestartJob"},
+			worker: []string{"TaskCompleted=CompleteJob", "PodFailed=RestartPod", "PodEvicted=RestartPod"}},
+		"workers alone, with exit codes": {job: paddleJob(1, 2, runs(v1.RunPolicy{RestartScope: v1.RestartPod, PermanentExitCodes: []int32{5, 4}})), retries: unlimited,
+			whole:  []string{"PodFailed=AbortJob", "PodEvicted=RestartJob"},
+			worker: []string{"TaskCompleted=CompleteJob", "4=TerminateJob", "5=TerminateJob", "PodFailed=RestartPod", "PodEvicted=RestartPod"}},
+		"elastic": {job: paddleJob(0, 2, bounded(1, 4)), retries: 3,
+			whole: []string{"PodFailed=RestartJob"}, worker: []string{"TaskCompleted=CompleteJob", "PodFailed=RestartPod"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Empty(t, Validate(tc.job, Wish{}, Config{}))
+			job, _ := Job(tc.job, Wish{}, Config{})
+			whole, worker := policiesOf(job)
+			require.Equal(t, tc.whole, whole)
+			require.Equal(t, tc.worker, worker)
+			require.Equal(t, tc.retries, job.Spec.MaxRetry)
+		})
+	}
+	job, _ := Job(paddleJob(1, 2, runs(v1.RunPolicy{RestartScope: v1.RestartPod})), Wish{}, Config{})
+	require.Empty(t, job.Spec.Tasks[0].Policies, "a server takes the gang with it")
+}
+
+func TestWhatOfTheRunPolicyMayChange(t *testing.T) {
+	t.Parallel()
+	hash := func(run v1.RunPolicy) string { return SpecHash(paddleJob(1, 2, runs(run))) }
+	plain := SpecHash(paddleJob(1, 2))
+	for _, same := range []v1.RunPolicy{
+		{}, {Suspend: ptr.To(true)}, {ActiveDeadlineSeconds: ptr.To[int64](1)}, {TTLSecondsAfterFinished: ptr.To[int32](0)}, {RestartScope: v1.RestartGang},
+	} {
+		require.Equal(t, plain, hash(same))
+	}
+	limited := hash(v1.RunPolicy{BackoffLimit: ptr.To[int32](0)})
+	require.NotEqual(t, plain, limited)
+	require.Equal(t, limited, hash(v1.RunPolicy{BackoffLimit: ptr.To[int32](5)}))
+	require.Equal(t, limited, hash(v1.RunPolicy{PermanentExitCodes: []int32{3}}))
+	alone := hash(v1.RunPolicy{RestartScope: v1.RestartPod})
+	require.NotEqual(t, plain, alone)
+	require.NotEqual(t, hash(v1.RunPolicy{RestartScope: v1.RestartPod, PermanentExitCodes: []int32{3}}),
+		hash(v1.RunPolicy{RestartScope: v1.RestartPod, PermanentExitCodes: []int32{4}}), "they are in the Volcano Job")
+
+	elastic := func(replicas, least, most int) string { return SpecHash(paddleJob(0, replicas, bounded(least, most))) }
+	require.Equal(t, elastic(2, 1, 4), elastic(4, 1, 4))
+	require.NotEqual(t, elastic(2, 1, 4), elastic(5, 1, 4), "out of bounds")
+	require.NotEqual(t, elastic(2, 1, 4), elastic(2, 1, 5))
+	unbounded := func(replicas int) string {
+		return SpecHash(paddleJob(0, replicas, bounded(1, 4), func(job *v1.PaddleJob) { job.Spec.Worker.Limits = nil }))
+	}
+	require.NotEqual(t, unbounded(2), unbounded(3), "the bound that is unset would follow")
+}
+
+func TestRunPolicyRefused(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		run   v1.RunPolicy
+		ps    int
+		words string
+	}{
+		"no time":              {run: v1.RunPolicy{ActiveDeadlineSeconds: ptr.To[int64](0)}, ps: 1, words: "activeDeadlineSeconds is 0"},
+		"before the end":       {run: v1.RunPolicy{TTLSecondsAfterFinished: ptr.To[int32](-1)}, ps: 1, words: "ttlSecondsAfterFinished is -1"},
+		"less than none":       {run: v1.RunPolicy{BackoffLimit: ptr.To[int32](-1)}, ps: 1, words: "backoffLimit is -1"},
+		"another scope":        {run: v1.RunPolicy{RestartScope: "Node"}, ps: 1, words: `restartScope "Node" does not exist`},
+		"pod in collective":    {run: v1.RunPolicy{RestartScope: v1.RestartPod}, words: "restartScope Pod is for workers of PS mode"},
+		"success is permanent": {run: v1.RunPolicy{PermanentExitCodes: []int32{0}}, ps: 1, words: "permanentExitCodes has 0"},
+		"no exit code":         {run: v1.RunPolicy{PermanentExitCodes: []int32{256}}, ps: 1, words: "permanentExitCodes has 256"},
+		"twice":                {run: v1.RunPolicy{PermanentExitCodes: []int32{3, 3}}, ps: 1, words: "permanentExitCodes has 3"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			found := Validate(paddleJob(tc.ps, 2, runs(tc.run)), Wish{}, Config{})
+			require.Len(t, found, 1)
+			require.Equal(t, ReasonInvalidRunPolicy, found[0].Reason)
+			require.Contains(t, found[0].Message, tc.words)
+		})
+	}
+}

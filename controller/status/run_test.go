@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package status
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+	vcbus "volcano.sh/apis/pkg/apis/bus/v1alpha1"
+	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	"github.com/paddle-volcano/paddle-volcano/controller/policy"
+	"github.com/paddle-volcano/paddle-volcano/controller/render"
+	"github.com/paddle-volcano/paddle-volcano/controller/view"
+)
+
+// at is the status after a view and a plan at some time after now.
+func at(later time.Duration, v *view.View, plan policy.Plan) *v1.PaddleJobStatus {
+	return Next(v, &plan, now.Add(later))
+}
+
+func TestSuspendedStory(t *testing.T) {
+	t.Parallel()
+	running := next(seen(vcbatch.Running, pods(view.Running, view.Running, view.Running)))
+	gone := func(v *view.View) { v.VolcanoJob, v.PodGroup = nil, nil }
+	suspending := policy.Plan{Suspended: &render.Notice{Reason: policy.ReasonSuspending}}
+	suspended := policy.Plan{Suspended: &render.Notice{Reason: policy.ReasonSuspended}}
+
+	going := at(0, seen(vcbatch.Running, was(running)), suspending)
+	require.Equal(t, v1.Suspended, going.Phase)
+	require.Equal(t, map[string]string{
+		"Stalled": "False Proceeding", "Created": "False Suspended", "Admitted": "False Suspended", "Scheduled": "False Suspended",
+		"Running": "False Suspended", "Suspended": "True Suspending",
+	}, conditionsOf(going))
+	rests := at(20*time.Second, seen("", was(going), gone), suspended)
+	require.Equal(t, "True Suspended", conditionsOf(rests)["Suspended"])
+	require.Zero(t, rests.SuspendedSeconds)
+
+	again := at(time.Minute, seen("", was(rests), gone), policy.Plan{})
+	require.Equal(t, v1.Pending, again.Phase)
+	require.Equal(t, "False Resumed", conditionsOf(again)["Suspended"])
+	require.EqualValues(t, 60, again.SuspendedSeconds, "from when it was decided")
+	require.Equal(t, running.StartTime, again.StartTime)
+	twice := at(2*time.Minute, seen("", was(at(90*time.Second, seen("", was(again), gone), suspended)), gone), policy.Plan{})
+	require.EqualValues(t, 90, twice.SuspendedSeconds)
+
+	fresh := at(time.Minute, seen("", was(at(0, seen("", gone), suspended)), gone), policy.Plan{})
+	require.Zero(t, fresh.SuspendedSeconds, "it had not started")
+}
+
+func TestRecreations(t *testing.T) {
+	t.Parallel()
+	leaving := func(v *view.View) { v.VolcanoJob.DeletionTimestamp = &metav1.Time{Time: now} }
+	third := func(v *view.View) { v.VolcanoJob.Annotations[keys.Recreations] = "2" }
+	deletes := policy.Plan{Actions: []policy.Action{policy.Delete{Kind: policy.KindVolcanoJob, Object: &vcbatch.Job{}}}}
+	require.Zero(t, next(seen("")).Recreations)
+	require.EqualValues(t, 1, at(0, seen(""), deletes).Recreations)
+	require.EqualValues(t, 1, at(0, seen("", was(at(0, seen(""), deletes)), leaving), policy.Plan{}).Recreations, "counted once")
+	require.EqualValues(t, 2, next(seen("", third)).Recreations)
+	require.EqualValues(t, 3, next(seen("", third, leaving)).Recreations)
+	require.Zero(t, next(seen(vcbatch.Completed, leaving, was(&v1.PaddleJobStatus{Phase: v1.Completed}))).Recreations, "no other follows")
+	require.EqualValues(t, 4, next(seen("", was(&v1.PaddleJobStatus{Recreations: 4}))).Recreations)
+}
+
+func delays(v *view.View) {
+	v.VolcanoJob.Spec.Policies = []vcbatch.LifecyclePolicy{{Event: vcbus.PodFailedEvent, Action: vcbus.AbortJobAction}}
+	v.VolcanoJob.Spec.MaxRetry = 1 << 30
+	v.Job.Spec.RunPolicy = &v1.RunPolicy{BackoffLimit: ptr.To[int32](4)}
+}
+
+func TestRetryingStory(t *testing.T) {
+	t.Parallel()
+	retrying := policy.Plan{Retrying: &render.Notice{Reason: policy.ReasonRetrying, Message: "the job starts again soon"}}
+	failed := pods(view.Leaving, view.Succeeded, view.Failed)
+	waits := at(0, seen(vcbatch.Aborted, delays, retried(1), failed), retrying)
+	require.Equal(t, v1.Restarting, waits.Phase)
+	require.Equal(t, map[string]string{
+		"Stalled": "False Proceeding", "Created": "True VolcanoJobCreated", "Admitted": "False Restarting", "Scheduled": "False Restarting",
+		"Running": "False NotScheduled", "Restarting": "True PodFailed",
+	}, conditionsOf(waits))
+	require.Equal(t, "job-worker-1 exited with code 3; the job starts again soon", message(waits, v1.ConditionRestarting))
+	require.EqualValues(t, 1, waits.Restarts, "the next has not begun")
+
+	again := next(seen(vcbatch.Restarting, delays, was(waits), retried(2)))
+	require.EqualValues(t, 2, again.Restarts)
+	aborted := next(seen(vcbatch.Aborted, delays))
+	require.Equal(t, "True Aborted", conditionsOf(aborted)["Stalled"], "by hand")
+
+	seenFailure := func(v *view.View) {
+		v.Failure = &view.Failure{Attempt: 1, Reason: "PodFailed", Message: "job-ps-0 exited with code 9"}
+	}
+	require.Equal(t, "restart 2 of 4: job-ps-0 exited with code 9",
+		message(next(seen(vcbatch.Restarting, delays, retried(2), seenFailure)), v1.ConditionRestarting))
+}
+
+func TestFailedByTheController(t *testing.T) {
+	t.Parallel()
+	began := func(v *view.View) { v.VolcanoJob.Status.State.LastTransitionTime = metav1.NewTime(now.Add(-time.Hour)) }
+	for name, tc := range map[string]struct {
+		phase  vcbatch.JobPhase
+		with   []change
+		failed render.Notice
+		want   string
+	}{
+		"deadline": {phase: vcbatch.Running, with: []change{pods(view.Running, view.Running, view.Running)},
+			failed: render.Notice{Reason: policy.ReasonDeadlineExceeded, Message: "too long"}, want: "too long"},
+		"too often": {phase: vcbatch.Aborted, with: []change{delays, retried(1), pods(view.Leaving, view.Failed, view.Leaving)},
+			failed: render.Notice{Reason: policy.ReasonBackoffLimitExceeded, Message: "1 is the limit"},
+			want:   "job-worker-0 exited with code 3; the job had been restarted once before, and 1 is the limit"},
+		"never": {phase: vcbatch.Aborted, with: []change{delays, pods(view.Leaving, view.Failed, view.Leaving)},
+			failed: render.Notice{Reason: policy.ReasonBackoffLimitExceeded, Message: "0 is the limit"},
+			want:   "job-worker-0 exited with code 3; 0 is the limit"},
+		"evicted too often": {phase: vcbatch.Running, with: []change{delays, retried(2), func(v *view.View) {
+			v.Failure = &view.Failure{Attempt: 1, Reason: "PodEvicted", Message: "job-ps-0 was evicted"}
+		}}, failed: render.Notice{Reason: policy.ReasonBackoffLimitExceeded, Message: "1 is the limit"},
+			want: "job-ps-0 was evicted; the job had been restarted once before, and 1 is the limit"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			status := at(0, seen(tc.phase, append(tc.with, began)...), policy.Plan{Failed: &tc.failed})
+			require.Equal(t, v1.Failed, status.Phase)
+			require.Equal(t, "True "+tc.failed.Reason, conditionsOf(status)["Failed"])
+			require.Equal(t, tc.want, message(status, v1.ConditionFailed))
+			require.True(t, status.CompletionTime.Time.Equal(now), "not when Volcano's phase began")
+		})
+	}
+	code := func(v *view.View) {
+		v.Job.Spec.RunPolicy = &v1.RunPolicy{PermanentExitCodes: []int32{3}}
+	}
+	given := next(seen(vcbatch.Terminated, pods(view.Leaving, view.Failed, view.Leaving), code))
+	require.Equal(t, "True PermanentExitCode", conditionsOf(given)["Failed"], "by Volcano's own policy")
+}
+
+func TestAdmittedWaitsToBeWritten(t *testing.T) {
+	t.Parallel()
+	group := func(phase vcscheduling.PodGroupPhase) change {
+		return func(v *view.View) { v.PodGroup.Status.Phase = phase }
+	}
+	out := next(seen(vcbatch.Pending, group(vcscheduling.PodGroupPending)))
+	require.Equal(t, "False Queueing", conditionsOf(out)["Admitted"])
+	in := out.DeepCopy()
+	story := &story{next: in, v: seen(vcbatch.Pending), plan: &policy.Plan{}, now: now}
+	story.admitted(false)
+	require.Equal(t, "True LetIn", conditionsOf(in)["Admitted"])
+	require.Equal(t, countsDelay, Delay(out, in))
+	in.Restarts++
+	require.Zero(t, Delay(out, in))
+}
+
+func TestPluginsWordsComeFirst(t *testing.T) {
+	t.Parallel()
+	says := func(v *view.View) {
+		v.PodGroup.Status.Conditions = []vcscheduling.PodGroupCondition{
+			{Type: vcscheduling.PodGroupUnschedulableType, Status: corev1.ConditionTrue, Message: "3/3 tasks in gang unschedulable"},
+			{Type: conditionPlaced, Status: corev1.ConditionFalse, Reason: "NoRoom", Message: "no rack has 8 GPUs\nrack 1: 3"},
+		}
+	}
+	unplaced := pods(view.Unplaced, view.Unplaced, view.Unplaced)
+	require.Equal(t, "NoRoom: no rack has 8 GPUs", message(next(seen(vcbatch.Pending, unplaced, says)), v1.ConditionScheduled))
+	placed := func(v *view.View) { v.PodGroup.Status.Conditions[1].Status = corev1.ConditionTrue }
+	require.Equal(t, "3/3 tasks in gang unschedulable", message(next(seen(vcbatch.Pending, unplaced, says, placed)), v1.ConditionScheduled))
+}
+
+func TestSuspensionEvents(t *testing.T) {
+	t.Parallel()
+	with := func(status metav1.ConditionStatus, reason string) *v1.PaddleJobStatus {
+		return &v1.PaddleJobStatus{Conditions: []metav1.Condition{{Type: v1.ConditionSuspended, Status: status, Reason: reason}}}
+	}
+	reasons := func(before, after *v1.PaddleJobStatus) []string {
+		var all []string
+		for _, e := range Events(before, after, nil) {
+			all = append(all, e.Reason)
+		}
+		return all
+	}
+	none := &v1.PaddleJobStatus{}
+	require.Empty(t, reasons(none, with(metav1.ConditionTrue, policy.ReasonSuspending)))
+	require.Equal(t, []string{"Suspended"}, reasons(with(metav1.ConditionTrue, policy.ReasonSuspending), with(metav1.ConditionTrue, policy.ReasonSuspended)))
+	require.Equal(t, []string{"Resumed"}, reasons(with(metav1.ConditionTrue, policy.ReasonSuspended), with(metav1.ConditionFalse, reasonResumed)))
+}
