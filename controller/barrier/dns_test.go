@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -34,11 +35,11 @@ const (
 	noSuchName   = 3
 )
 
-func newServer(t *testing.T) *server {
+func newServer(t *testing.T, asked func(name string) (lost bool)) *server {
 	t.Helper()
 	conn, err := (&net.ListenConfig{}).ListenPacket(t.Context(), "udp", "127.0.0.1:0")
 	require.NoError(t, err)
-	s := &server{conn: conn, records: map[string]netip.Addr{}}
+	s := &server{conn: conn, records: map[string]netip.Addr{}, asked: asked}
 	var done sync.WaitGroup
 	done.Add(1)
 	go func() {
@@ -81,7 +82,7 @@ func (s *server) answer(message []byte) []byte {
 
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.asked != nil && s.asked(name.String()) {
+	if s.asked(name.String()) {
 		return nil
 	}
 	address, known := s.records[name.String()]
@@ -132,16 +133,15 @@ func arguments(timeout time.Duration) []string {
 
 // The program as it runs in a pod, but for the network: two names are there, and the third comes while it waits.
 func TestProgram(t *testing.T) {
-	s := newServer(t)
-	s.add("wide-ps-0.wide", "10.0.0.1")
-	s.add("wide-worker-1.wide", "10.0.0.9")
 	asked := make(chan struct{}, 1000)
-	s.asked = func(name string) bool {
+	s := newServer(t, func(name string) bool {
 		if name == "wide-worker-0.wide." {
 			asked <- struct{}{}
 		}
 		return false
-	}
+	})
+	s.add("wide-ps-0.wide", "10.0.0.1")
+	s.add("wide-worker-1.wide", "10.0.0.9")
 	var out bytes.Buffer
 	code := make(chan int)
 	go func() { code <- Main(t.Context(), arguments(time.Minute), environment, s.resolver(), &out) }()
@@ -156,7 +156,7 @@ func TestProgram(t *testing.T) {
 }
 
 func TestProgramFails(t *testing.T) {
-	s := newServer(t)
+	s := newServer(t, func(string) bool { return false })
 	s.add("wide-ps-0.wide", "10.0.0.1")
 	s.add("wide-worker-0.wide", "10.0.0.3")
 	for name, c := range map[string]struct {
@@ -188,13 +188,9 @@ func TestProgramFails(t *testing.T) {
 
 // A question that is lost is asked again soon, and not when the resolver would.
 func TestLostPackets(t *testing.T) {
-	s := newServer(t)
+	var questions atomic.Int32
+	s := newServer(t, func(string) bool { return questions.Add(1) <= 4 })
 	s.add("wide-ps-0.wide", "10.0.0.1")
-	lost := 0
-	s.asked = func(string) bool {
-		lost++
-		return lost <= 4
-	}
 	lookup := bounded(s.resolver(), 50*time.Millisecond)
 	_, err := lookup(t.Context(), "wide-ps-0.wide")
 	var timeout *net.DNSError
@@ -204,5 +200,5 @@ func TestLostPackets(t *testing.T) {
 	for err != nil {
 		_, err = lookup(t.Context(), "wide-ps-0.wide")
 	}
-	require.Greater(t, lost, 4)
+	require.Greater(t, questions.Load(), int32(4))
 }
