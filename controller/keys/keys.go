@@ -36,6 +36,8 @@ const (
 	FirstPort = "batch.paddlepaddle.org/first-port"
 	// Address is the annotation on a pod that holds its IP.
 	Address = "batch.paddlepaddle.org/address"
+	// AnnouncedAt is the annotation on a pod that holds when it was told the others, as RFC 3339 with a fraction.
+	AnnouncedAt = "batch.paddlepaddle.org/announced-at"
 	// Port is the annotation on a pod that holds the port that Paddle's process there listens on.
 	Port = "batch.paddlepaddle.org/port"
 	// PortRange is the annotation on a pod that holds the ports which Paddle's launcher may use, as first:last.

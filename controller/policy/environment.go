@@ -86,7 +86,7 @@ func (p *Plan) addressEnvironment(v *view.View, cfg render.Config) {
 		return
 	}
 	if p.announce(v, job, first) {
-		return // what the pods were told is seen first, and then written
+		return
 	}
 	if p.Stalled = unreadable(v.Job, addresses); p.Stalled != nil {
 		return

@@ -111,7 +111,9 @@ func TestTheSecondAddressIsTold(t *testing.T) {
 	require.Zero(t, action.Ports)
 	require.Len(t, action.Pods, 3)
 	for i, one := range action.Pods {
-		require.Equal(t, map[string]string{keys.Address: []string{"10.0.0.1", "10.0.0.2", "10.0.0.3"}[i]}, one.Annotations)
+		require.Equal(t, map[string]string{
+			keys.Address: []string{"10.0.0.1", "10.0.0.2", "10.0.0.3"}[i], keys.AnnouncedAt: "0001-01-01T00:00:00Z",
+		}, one.Annotations)
 		one.Pod.Annotations[keys.Address] = one.Annotations[keys.Address]
 	}
 	// The flag may be another by now: what counts is how the templates were made.

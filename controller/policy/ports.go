@@ -5,6 +5,7 @@ package policy
 import (
 	"fmt"
 	"strconv"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
@@ -17,6 +18,10 @@ import (
 
 // ReasonNoPorts stalls a job with intranet Host for which no ports are left.
 const ReasonNoPorts = "NoHostPortsLeft"
+
+// hearing is how long after pods were told something the environment is written. Kubelets read annotations when they start
+// a container, and see pods and ConfigMaps through watches of which either may be the later one.
+const hearing = time.Second
 
 // MovePorts writes on the Volcano Job where its pods' ports begin.
 //
@@ -136,12 +141,14 @@ func overlapping(own render.Ports, taken []render.Ports) bool {
 	return false
 }
 
-// announce tells the pods what their templates read from annotations, and says whether there is something to tell.
+// announce tells the pods what their templates read from annotations, and says whether there is something to tell, or to
+// be heard yet.
 func (p *Plan) announce(v *view.View, job *v1.PaddleJob, first int) bool {
 	if v.VolcanoJob.Annotations[keys.Announced] == "" {
 		return false
 	}
 	action := AnnouncePods{}
+	var latest time.Duration
 	if hasPorts(v) {
 		action.Ports = PortsOf(v.VolcanoJob)
 	}
@@ -152,12 +159,19 @@ func (p *Plan) announce(v *view.View, job *v1.PaddleJob, first int) bool {
 			delete(want, keys.PortRange)
 		}
 		if lacks(pod.Annotations, want) {
+			want[keys.AnnouncedAt] = v.Now.UTC().Format(time.RFC3339Nano)
 			action.Pods = append(action.Pods, Announcement{Pod: pod, Annotations: want})
+		} else if at, err := time.Parse(time.RFC3339Nano, pod.Annotations[keys.AnnouncedAt]); err == nil && !at.After(v.Now) {
+			latest = max(latest, hearing-v.Now.Sub(at)) // one from the future is another controller's clock
 		}
 	}
-	if len(action.Pods) == 0 {
+	if len(action.Pods) > 0 {
+		p.do(action)
+		return true
+	}
+	if latest <= 0 || v.Environment != nil {
 		return false
 	}
-	p.do(action)
+	p.LookAgain = latest
 	return true
 }

@@ -3,8 +3,10 @@
 package policy
 
 import (
+	"maps"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/types"
@@ -90,6 +92,7 @@ func TestPortsOfPods(t *testing.T) {
 		"nobody placed yet":                     {changes: []change{startsAt(20000)}},
 		"placed":                                {changes: []change{startsAt(20000), placed}, tells: 3},
 		"some are told":                         {changes: []change{startsAt(20000), with(render.RolePS, view.Starting), announced(20000), with(render.RoleWorker, view.Starting, view.Starting)}, tells: 2},
+		"the last are told":                     {changes: []change{startsAt(20000), takenBy(render.Ports{First: 20000, Count: 60}), with(render.RoleWorker, view.Starting, view.Starting), announced(20000), with(render.RolePS, view.Starting)}, tells: 1},
 		"all are told":                          {changes: []change{startsAt(20000), placed, announced(20000)}, writes: true},
 		"another has them too":                  {changes: []change{startsAt(20000), takenBy(render.Ports{First: 20040, Count: 20})}, moves: 20060},
 		"another has them too, and placed":      {changes: []change{startsAt(20000), takenBy(render.Ports{First: 20040, Count: 20}), placed}, moves: 20060},
@@ -148,4 +151,35 @@ func TestTheNextChoiceIsAnother(t *testing.T) {
 		}
 	}
 	require.Len(t, seen, 4)
+}
+
+// A kubelet may see the ConfigMap before it sees what its pod was told.
+func TestPodsHaveAMomentToHear(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC)
+	v := createdFrom(t, few, onHosts, startsAt(20000), placed)
+	v.Now = now
+	for _, action := range Decide(v, few).Actions {
+		if announcing, ok := action.(AnnouncePods); ok {
+			for _, one := range announcing.Pods {
+				maps.Copy(one.Pod.Annotations, one.Annotations)
+			}
+		}
+	}
+	for after, left := range map[time.Duration]time.Duration{
+		0: hearing, hearing / 4: hearing * 3 / 4, hearing - 1: 1, hearing: 0, time.Hour: 0, -time.Second: 0,
+	} {
+		v.Now = now.Add(after)
+		plan := Decide(v, few)
+		require.Equal(t, left == 0, environmentIn(plan) != nil, after)
+		require.Equal(t, left, plan.LookAgain, after)
+	}
+	// One that comes later, alone, is waited for; a gang that knows its addresses is not.
+	v.Now = now.Add(hearing)
+	v.Environment = environmentIn(Decide(v, few))
+	v.Now = now
+	require.Zero(t, Decide(v, few).LookAgain)
+	v.Environment = nil
+	v.Now = now.Add(time.Hour)
+	v.Pods[2].Annotations[keys.AnnouncedAt] = v.Now.Format(time.RFC3339Nano)
+	require.Equal(t, hearing, Decide(v, few).LookAgain)
 }

@@ -104,6 +104,15 @@ func alive(pod *corev1.Pod) bool {
 
 // gangOf reads all that the API server has of a job's pods. It fails while a container could not start.
 func gangOf(ctx context.Context, mode conformance.Mode, namespace, job string, size int) (*conformance.Gang, error) {
+	// Before the pods: it is written when all is known of them.
+	data := map[string]map[string]string{}
+	maps, err := cluster.kube.CoreV1().ConfigMaps(namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	for i := range maps.Items {
+		data[maps.Items[i].Name] = maps.Items[i].Data
+	}
 	pods, err := podsOf(ctx, namespace, job)
 	if err != nil {
 		return nil, err
@@ -123,14 +132,6 @@ func gangOf(ctx context.Context, mode conformance.Mode, namespace, job string, s
 	var services []*corev1.Service
 	for i := range list.Items {
 		services = append(services, &list.Items[i])
-	}
-	data := map[string]map[string]string{}
-	maps, err := cluster.kube.CoreV1().ConfigMaps(namespace).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return nil, err
-	}
-	for i := range maps.Items {
-		data[maps.Items[i].Name] = maps.Items[i].Data
 	}
 	return conformance.NewGang(mode, pods, services, func(name string) (map[string]string, bool) {
 		found, ok := data[name]
