@@ -85,11 +85,7 @@ func (w *waiter) wait(ctx context.Context, start time.Time) error {
 		case now.Sub(start) >= w.task.Timeout:
 			return w.timedOut(missing)
 		case now.Sub(said) >= quiet:
-			// A round looks at some names only; what is told is about all of them.
-			w.lookAt(ctx, missing)
-			if missing = w.missing(); len(missing) > 0 && ctx.Err() == nil {
-				say(w.out, "%s", w.missingWords(missing))
-			}
+			say(w.out, "%s", w.missingWords(missing))
 			said = now
 		case !w.lookAt(ctx, w.round(missing)): // of a gang that is coming the next one may be there too
 			w.clock.Sleep(ctx, pause)
@@ -149,24 +145,22 @@ func (w *waiter) round(missing []string) []string {
 	return batch
 }
 
-// lookAt looks names up, and tells whether any was found.
+// lookAt looks names up at the same time, and tells whether any was found.
 func (w *waiter) lookAt(ctx context.Context, names []string) bool {
+	addresses := make([][]netip.Addr, len(names))
+	errs := make([]error, len(names))
+	var group sync.WaitGroup
+	for i, name := range names {
+		group.Add(1)
+		go func() {
+			defer group.Done()
+			addresses[i], errs[i] = w.lookup(ctx, name)
+		}()
+	}
+	group.Wait()
 	found := false
-	for batch := range slices.Chunk(names, together) {
-		addresses := make([][]netip.Addr, len(batch))
-		errs := make([]error, len(batch))
-		var group sync.WaitGroup
-		for i, name := range batch {
-			group.Add(1)
-			go func() {
-				defer group.Done()
-				addresses[i], errs[i] = w.lookup(ctx, name)
-			}()
-		}
-		group.Wait()
-		for i, name := range batch {
-			found = w.judge(name, addresses[i], errs[i]) || found
-		}
+	for i, name := range names {
+		found = w.judge(name, addresses[i], errs[i]) || found
 	}
 	return found
 }
@@ -176,10 +170,8 @@ func (w *waiter) judge(name string, addresses []netip.Addr, err error) bool {
 		w.other = nil
 	}
 	switch {
-	case err != nil:
+	case err != nil || len(addresses) == 0:
 		w.trouble = err
-		return false
-	case len(addresses) == 0:
 		return false
 	case name == w.task.Own && !w.task.mine(addresses...):
 		w.other = addresses // DNS may still know the pod that had its name before

@@ -17,7 +17,7 @@ const maxNames = 8
 func (w *waiter) missingWords(missing []string) string {
 	text := fmt.Sprintf("%d of %s not found yet: %s", len(missing), peersWords(w.total()), nameWords(missing))
 	if needed := w.needed(); needed < len(missing) {
-		text += fmt.Sprintf("; %d of them are enough", needed)
+		text += fmt.Sprintf("; %d of them would be enough", needed)
 	}
 	if len(w.other) > 0 {
 		text += fmt.Sprintf("; %s resolves to %s, which is not this pod", w.task.Own, addressWords(w.other))

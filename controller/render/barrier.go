@@ -90,8 +90,7 @@ func barrierResources(spec *corev1.PodSpec) corev1.ResourceRequirements {
 		{corev1.ResourceMemory, "16Mi", "32Mi"},
 	} {
 		if whole := spec.Resources; whole != nil {
-			_, requested := whole.Requests[amount.name]
-			if _, limited := whole.Limits[amount.name]; requested || limited {
+			if _, requested := whole.Requests[amount.name]; requested { // its limits, too, have become requests
 				continue
 			}
 		}
