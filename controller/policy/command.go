@@ -17,7 +17,9 @@ import (
 
 // commandVerbs begin the names of commands.
 var commandVerbs = map[vcbus.Action]string{
+	vcbus.AbortJobAction:     "abort",
 	vcbus.CompleteJobAction:  "complete",
+	vcbus.RestartJobAction:   "restart",
 	vcbus.ResumeJobAction:    "resume",
 	vcbus.TerminateJobAction: "terminate",
 }

@@ -144,5 +144,28 @@ func TestCommandNames(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "complete-uid", CommandName(vcbus.CompleteJobAction, "uid", ""))
 	require.Equal(t, "resume-uid-2", CommandName(vcbus.ResumeJobAction, "uid", "2"))
-	require.Equal(t, "restartjob-uid", CommandName(vcbus.RestartJobAction, "uid", ""))
+	require.Equal(t, "openqueue-uid", CommandName(vcbus.OpenQueueAction, "uid", ""))
+}
+
+func TestMissedFailure(t *testing.T) {
+	t.Parallel()
+	failedBefore := func(code int32, ago time.Duration) change {
+		return func(v *view.View) {
+			v.Now = seenAt
+			exits(code)(v)
+			v.Pods[0].Status.ContainerStatuses[1].State.Terminated.FinishedAt = *before(ago)
+		}
+	}
+	decide := func(phase vcbatch.JobPhase, with ...change) gist {
+		plan := Decide(created(t, phase, with...), config)
+		plan.Missing = nil
+		return gistOf(plan)
+	}
+	require.Equal(t, gist{lookAgain: 20 * time.Second}, decide(vcbatch.Running, failedBefore(1, 10*time.Second)))
+	require.Equal(t, gist{does: []string{"RestartJob"}, lookAgain: CompleteGrace}, decide(vcbatch.Running, failedBefore(1, 30*time.Second)))
+	require.Equal(t, gist{}, decide(vcbatch.Restarting, failedBefore(1, time.Hour)), "Volcano is at it")
+	require.Equal(t, gist{}, decide(vcbatch.Running, failedBefore(0, time.Hour)), "nobody knows when")
+	delayed := stopped(t, vcbatch.Running, 1, 0, 0, failedBefore(1, time.Hour))
+	delayed.PodGroup = created(t, vcbatch.Running).PodGroup
+	require.Contains(t, done(Decide(delayed, config)), "AbortJob")
 }

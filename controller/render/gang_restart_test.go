@@ -30,7 +30,7 @@ func policiesOf(job *vcbatch.Job) (whole, worker []string) {
 		for _, p := range policies {
 			when := string(p.Event)
 			if p.ExitCode != nil {
-				when = string(rune('0' + *p.ExitCode))
+				when = string('0' + *p.ExitCode)
 			}
 			all = append(all, when+"="+string(p.Action))
 		}

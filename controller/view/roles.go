@@ -118,3 +118,19 @@ func (v *View) LastEnd() time.Time {
 	}
 	return last
 }
+
+// FirstFailure is when the first of the pods that have failed did; false if none has, or nobody wrote down when.
+func (v *View) FirstFailure() (first time.Time, ok bool) {
+	for _, m := range v.Members() {
+		if m.State != Failed {
+			continue
+		}
+		for i := range m.Pod.Status.ContainerStatuses {
+			end := m.Pod.Status.ContainerStatuses[i].State.Terminated
+			if end != nil && end.ExitCode != 0 && !end.FinishedAt.IsZero() && (!ok || end.FinishedAt.Time.Before(first)) {
+				first, ok = end.FinishedAt.Time, true
+			}
+		}
+	}
+	return first, ok
+}

@@ -107,6 +107,7 @@ func TestAdmission(t *testing.T) {
 		"a job that waits": {job: waits, change: workers(3)},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			err := try(tc.job, tc.change)
 			if tc.refused == "" {
 				require.NoError(t, err)

@@ -87,3 +87,14 @@ func TestVolcanoMissesTheEnd(t *testing.T) {
 	require.Equal(t, "0/2", done.Status.PS.Ready)
 	awaitPods(t, job, []string{"ends-worker-0", "ends-worker-1"})
 }
+
+// So must a gang of which a pod failed meanwhile not wait for ever.
+func TestVolcanoMissesAFailure(t *testing.T) {
+	job := create(t, psJob(namespace(t), "fails", workersRunFor("4s"), workersFail("7", "0")))
+	awaitPhase(t, job, v1.Running)
+	start := down(t, sandbox.VolcanoController, syscall.SIGKILL)
+	awaitJob(t, job, "with failed workers", func(job *v1.PaddleJob) bool { return job.Status.Worker.Failed == 2 })
+	start()
+	done := awaitPhase(t, job, v1.Completed)
+	require.EqualValues(t, 1, done.Status.Restarts)
+}
