@@ -166,3 +166,29 @@ func TestElasticEnvironmentIsThereFirst(t *testing.T) {
 	v.Environment = nil
 	require.Equal(t, []string{"create environment"}, done(Decide(v, config)))
 }
+
+func TestEnvironmentIsMended(t *testing.T) {
+	for name, spoil := range map[string]func(*corev1.ConfigMap){
+		"label": func(cm *corev1.ConfigMap) { delete(cm.Labels, keys.JobName) },
+		"data":  func(cm *corev1.ConfigMap) { cm.Data["PADDLE_PORT"] = "1" },
+	} {
+		v := created(t, vcbatch.Running, with(render.RolePS, view.Starting), with(render.RoleWorker, view.Starting, view.Starting), environmentOf)
+		require.Nil(t, environmentIn(Decide(v, config)))
+		spoil(v.Environment)
+		require.Equal(t, []string{"update environment"}, done(Decide(v, config)), name)
+	}
+	// What an elastic job reads does not tell its gangs apart.
+	v := createdFrom(t, config, elastic)
+	v.Environment = render.ConfigMap(v.Job, nil, "", config)
+	require.Empty(t, done(Decide(v, config)))
+	v.Environment.Annotations = map[string]string{keys.Gang: "x"}
+	require.Equal(t, []string{"update environment"}, done(Decide(v, config)))
+}
+
+func TestAsCreatedHasTheRolesThatThereAre(t *testing.T) {
+	v := createdFrom(t, config, func(s *v1.PaddleJobSpec) { s.PS = nil })
+	made := asCreated(v)
+	require.Nil(t, made.Spec.PS)
+	require.Nil(t, made.Spec.Heter)
+	require.Equal(t, 2, made.Spec.Worker.Replicas)
+}

@@ -23,7 +23,7 @@ const ReasonNoPorts = "NoHostPortsLeft"
 // a container, and see pods and ConfigMaps through watches of which either may be the later one.
 const hearing = time.Second
 
-// MovePorts writes on the Volcano Job where its pods' ports begin.
+// MovePorts writes on the Volcano Job where its pods' ports begin, and the label by which it is found.
 //
 // Two controllers, or two syncs of one, may choose the same ports while neither sees the other's Job. So a choice counts
 // only after a look at all Jobs that comes after it was written (AnnouncePods): of two that choose the same, at least one
@@ -90,13 +90,15 @@ func (p *Plan) firstPort(v *view.View, cfg render.Config) (first int, ok bool) {
 		return 0, true
 	}
 	own, told := PortsOf(v.VolcanoJob), toldPort(v)
+	// Without the label nobody else sees the choice.
+	seen := v.VolcanoJob.Labels[keys.Intranet] == string(v1.Host)
 	switch {
-	case told != 0 && own.First == told:
+	case told != 0 && own.First == told && seen:
 		return told, true // they may listen there by now
 	case told != 0:
-		p.do(MovePorts{First: told}) // somebody changed the annotation, and they may listen there
+		p.do(MovePorts{First: told}) // somebody changed what was written, and they may listen there
 		return 0, false
-	case own.First != 0 && !overlapping(own, takenPorts(v)):
+	case own.First != 0 && seen && !overlapping(own, takenPorts(v)):
 		return own.First, true
 	}
 	first, ok = p.choosePorts(v, cfg)

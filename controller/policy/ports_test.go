@@ -42,6 +42,8 @@ func announced(first int) change {
 	}
 }
 
+func unlabelled(v *view.View) { delete(v.VolcanoJob.Labels, keys.Intranet) }
+
 func placed(v *view.View) {
 	with(render.RolePS, view.Starting)(v)
 	with(render.RoleWorker, view.Starting, view.Starting)(v)
@@ -101,6 +103,9 @@ func TestPortsOfPods(t *testing.T) {
 		"whose told part never moves":           {changes: []change{startsAt(20000), takenBy(render.Ports{First: 20000, Count: 60}), with(render.RolePS, view.Starting), announced(20000)}},
 		"somebody took the choice away":         {changes: []change{startsAt(0), placed, announced(20020)}, moves: 20020},
 		"somebody changed the choice":           {changes: []change{startsAt(20000), placed, announced(20020)}, moves: 20020},
+		"somebody took the label off":           {changes: []change{startsAt(20000), placed, announced(20000), unlabelled}, moves: 20000},
+		"somebody took the label off before":    {changes: []change{startsAt(20000), placed, unlabelled, takenBy(render.Ports{First: 20000, Count: 60})}, moves: 20060},
+		"somebody took the label off early":     {changes: []change{startsAt(20000), unlabelled, takenBy(render.Ports{First: 20060, Count: 60})}, moves: 20000},
 		"somebody took it away before it began": {changes: []change{startsAt(0), placed, takenBy(render.Ports{First: 20000, Count: 60})}, moves: 20060},
 	} {
 		t.Run(name, func(t *testing.T) {

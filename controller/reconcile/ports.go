@@ -23,12 +23,12 @@ import (
 )
 
 // onHosts selects the Volcano Jobs whose pods have their nodes' addresses.
-var onHosts = labels.SelectorFromSet(labels.Set{keys.Intranet: string(v1.Host)})
+var onHosts = labels.Set{keys.Intranet: string(v1.Host)}
 
 // takenPorts are the ports that the cache knows other jobs to have.
 func (c *Controller) takenPorts(key string) func() []render.Ports {
 	return func() []render.Ports {
-		jobs, err := c.volcanoJobs.List(onHosts)
+		jobs, err := c.volcanoJobs.List(onHosts.AsSelector())
 		if err != nil {
 			utilruntime.HandleError(err)
 			return nil
@@ -45,7 +45,7 @@ func (c *Controller) takenPorts(key string) func() []render.Ports {
 
 // movePorts writes on the Volcano Job where its pods' ports begin.
 func (c *Controller) movePorts(ctx context.Context, v *view.View, a policy.MovePorts) error {
-	patch, err := annotations(v.VolcanoJob, map[string]string{keys.FirstPort: strconv.Itoa(a.First)})
+	patch, err := metadata(v.VolcanoJob, map[string]string{keys.FirstPort: strconv.Itoa(a.First)}, onHosts)
 	if err != nil {
 		return fmt.Errorf("choosing ports: %w", err)
 	}
@@ -71,7 +71,7 @@ func (c *Controller) announcePods(ctx context.Context, v *view.View, a policy.An
 		}
 	}
 	for _, one := range a.Pods {
-		patch, err := annotations(one.Pod, one.Annotations)
+		patch, err := metadata(one.Pod, one.Annotations, nil)
 		if err != nil {
 			return fmt.Errorf("telling pod %s its address: %w", one.Pod.Name, err)
 		}
@@ -109,11 +109,15 @@ func (c *Controller) ownPorts(ctx context.Context, v *view.View, ports render.Po
 	return nil
 }
 
-// annotations is a merge patch that sets annotations of exactly the object that was seen.
-func annotations(object metav1.Object, set map[string]string) ([]byte, error) {
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": object.GetUID(), "annotations": set}})
+// metadata is a merge patch that sets annotations and labels of exactly the object that was seen.
+func metadata(object metav1.Object, annotations map[string]string, labels labels.Set) ([]byte, error) {
+	changes := map[string]any{"uid": object.GetUID(), "annotations": annotations}
+	if labels != nil { // null would take all of them off
+		changes["labels"] = labels
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": changes})
 	if err != nil {
-		return nil, fmt.Errorf("encoding annotations: %w", err)
+		return nil, fmt.Errorf("encoding metadata: %w", err)
 	}
 	return patch, nil
 }

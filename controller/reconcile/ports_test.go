@@ -37,6 +37,7 @@ func TestPodsAreToldPortsThatNobodyElseHas(t *testing.T) {
 		other string
 		phase vcbatch.JobPhase
 		own   string
+		bare  bool
 		stale bool
 	}{
 		"alone":                      {own: "20000"},
@@ -46,18 +47,23 @@ func TestPodsAreToldPortsThatNobodyElseHas(t *testing.T) {
 		"another has ended":          {own: "20000", other: "20000", phase: vcbatch.Completed},
 		"its own have moved":         {own: "20040", stale: true},
 		"its own were taken off":     {own: "", stale: true},
+		"nobody can see it":          {own: "20000", bare: true, stale: true},
 		"another is being restarted": {own: "20000", other: "20000", phase: vcbatch.Restarting, stale: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := newDesk(t)
-			require.NoError(t, d.volcano.Tracker().Add(hostJob("job", c.own)))
+			own := hostJob("job", c.own)
+			if c.bare {
+				delete(own.Labels, keys.Intranet)
+			}
+			require.NoError(t, d.volcano.Tracker().Add(own))
 			if c.other != "" {
 				other := hostJob("other", c.other)
 				other.Status.State.Phase = c.phase
 				require.NoError(t, d.volcano.Tracker().Add(other))
 			}
-			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "job-worker-0", UID: "pod"}}
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "job-worker-0", UID: "pod", Labels: map[string]string{"kept": "yes"}}}
 			require.NoError(t, d.kube.Tracker().Add(pod))
 			v := &view.View{Job: d.stored(t), VolcanoJob: hostJob("job", "20000")}
 			err := d.act(t.Context(), v, policy.AnnouncePods{
@@ -73,6 +79,7 @@ func TestPodsAreToldPortsThatNobodyElseHas(t *testing.T) {
 			}
 			require.NoError(t, err)
 			require.Equal(t, "20000", told.Annotations[keys.Port])
+			require.Equal(t, pod.Labels, told.Labels)
 		})
 	}
 }
@@ -94,17 +101,18 @@ func TestPortsMove(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	seen := hostJob("job", "20000")
+	delete(seen.Labels, keys.Intranet)
 	require.NoError(t, d.volcano.Tracker().Add(seen))
 	store := d.sources.volcano.Batch().V1alpha1().Jobs().Informer().GetStore()
 	require.NoError(t, store.Add(seen))
-	require.NoError(t, store.Add(hostJob("other", "20000")))
+	require.NoError(t, store.Add(hostJob("other", "20100")))
 	done := hostJob("done", "20000")
 	done.Status.State.Phase = vcbatch.Failed
 	require.NoError(t, store.Add(done))
 	elsewhere := hostJob("elsewhere", "20400")
 	delete(elsewhere.Labels, keys.Intranet)
 	require.NoError(t, store.Add(elsewhere))
-	require.Equal(t, []render.Ports{{First: 20000, Count: 20}}, d.takenPorts("ml/job")(), "neither its own, nor those of jobs that have ended or have none")
+	require.Equal(t, []render.Ports{{First: 20100, Count: 20}}, d.takenPorts("ml/job")(), "neither its own, nor those of jobs that have ended or have none")
 
 	v := &view.View{Job: d.stored(t), VolcanoJob: seen}
 	require.NoError(t, d.act(t.Context(), v, policy.MovePorts{First: 20060}))
@@ -112,6 +120,8 @@ func TestPortsMove(t *testing.T) {
 	kept, err := d.volcano.BatchV1alpha1().Jobs("ml").Get(t.Context(), "job", metav1.GetOptions{})
 	require.NoError(t, err)
 	require.Equal(t, "20060", kept.Annotations[keys.FirstPort])
+	require.Equal(t, "Host", kept.Labels[keys.Intranet])
+	require.Equal(t, "job", kept.Labels[keys.JobName])
 	assumed, _ := d.assumedVolcanoJobs.newest("ml/job", seen, true)
 	require.Equal(t, "20060", assumed.Annotations[keys.FirstPort], "the next sync knows")
 }
