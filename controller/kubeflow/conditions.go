@@ -144,7 +144,7 @@ func (s *story) stalled(made *batchv1.PaddleJob, plan *Plan) {
 }
 
 func (s *story) suspended(made *batchv1.PaddleJob) {
-	switch c := conditionOf(made, string(kubeflowv1.ConditionSuspended)); {
+	switch c := conditionOf(made, batchv1.ConditionSuspended); {
 	case holds(c):
 		s.set(kubeflowv1.ConditionSuspended, true, reasonSuspended, s.says("suspended"))
 	case made != nil:

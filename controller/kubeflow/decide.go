@@ -117,6 +117,8 @@ func (p *Plan) keep(v *View, made *batchv1.PaddleJob, conversion *Conversion, en
 		if !ended {
 			p.Unapplied = unapplied(texts(conversion.Refused))
 		}
+	case !ended && stopsFirst(made, conversion.Job):
+		p.Update = stopping(made)
 	case !same(made, conversion.Job):
 		p.Update = made.DeepCopy()
 		p.Update.Labels, p.Update.Annotations, p.Update.Spec = conversion.Job.Labels, conversion.Job.Annotations, conversion.Job.Spec
@@ -124,6 +126,30 @@ func (p *Plan) keep(v *View, made *batchv1.PaddleJob, conversion *Conversion, en
 			p.Unapplied = unapplied(inTheirTerms(v.Refusal))
 		}
 	}
+}
+
+// stopsFirst says whether a job is to be suspended whose pods are placed. What else is changed with that has to wait until
+// they are gone, because it can be refused as long as they are there, and the suspension with it.
+func stopsFirst(made, want *batchv1.PaddleJob) bool {
+	placed := made.Status.Phase == batchv1.Starting || made.Status.Phase == batchv1.Running || made.Status.Phase == batchv1.Restarting
+	return placed && isSuspended(want)
+}
+
+// stopping is the PaddleJob suspended and otherwise as it is, nil if it is that already.
+func stopping(made *batchv1.PaddleJob) *batchv1.PaddleJob {
+	if isSuspended(made) {
+		return nil
+	}
+	stopped := made.DeepCopy()
+	if stopped.Spec.RunPolicy == nil {
+		stopped.Spec.RunPolicy = &batchv1.RunPolicy{}
+	}
+	stopped.Spec.RunPolicy.Suspend = ptr.To(true)
+	return stopped
+}
+
+func isSuspended(job *batchv1.PaddleJob) bool {
+	return job.Spec.RunPolicy != nil && ptr.Deref(job.Spec.RunPolicy.Suspend, false)
 }
 
 func unapplied(why string) *render.Notice {

@@ -132,6 +132,32 @@ func TestElasticJobsStayElastic(t *testing.T) {
 	require.NotNil(t, scaled.Spec.Elastic)
 }
 
+// Kueue takes a job off its nodes and its node selectors away in one edit, which is refused while pods are there.
+func TestSuspensionComesBeforeOtherEdits(t *testing.T) {
+	t.Parallel()
+	made := madeFor(job(func(j *kubeflowv1.PaddleJob) { worker(j).Template.Spec.NodeSelector = map[string]string{"rack": "a"} }))
+	j := job(func(j *kubeflowv1.PaddleJob) { j.Spec.RunPolicy.Suspend = ptr.To(true) })
+	for _, phase := range []batchv1.Phase{batchv1.Starting, batchv1.Running, batchv1.Restarting} {
+		made := made.DeepCopy()
+		made.Status.Phase = phase
+		first := Decide(&View{Now: at, Job: j, Named: made}, false).Update
+		require.NotNil(t, first, phase)
+		require.True(t, *first.Spec.RunPolicy.Suspend)
+		require.Equal(t, made.Spec.Worker, first.Spec.Worker)
+		require.Equal(t, made.ResourceVersion, first.ResourceVersion)
+		require.Nil(t, Decide(&View{Now: at, Job: j, Named: first}, false).Update, "and now it waits for the pods to go")
+		first.Status.Phase = batchv1.Suspended
+		then := Decide(&View{Now: at, Job: j, Named: first}, false).Update
+		require.NotNil(t, then, phase)
+		require.Empty(t, then.Spec.Worker.Template.Spec.NodeSelector)
+	}
+	made.Status.Phase = batchv1.Pending
+	require.Empty(t, Decide(&View{Now: at, Job: j, Named: made}, false).Update.Spec.Worker.Template.Spec.NodeSelector, "nothing is placed")
+	made.Status.Phase = batchv1.Running
+	j.Status = job(ended(kubeflowv1.ConditionSucceeded, 0)).Status
+	require.Empty(t, Decide(&View{Now: at, Job: j, Named: made}, false).Update.Spec.Worker.Template.Spec.NodeSelector, "it has ended")
+}
+
 // What the API server fills in is no difference.
 func TestNilAndEmptyAreTheSame(t *testing.T) {
 	t.Parallel()

@@ -162,12 +162,12 @@ func TestSuspendAndResume(t *testing.T) {
 	t.Parallel()
 	l := begin(t)
 	l.seen(training(2))
-	l.seen(replaced(string(kubeflowv1.ConditionSuspended), true, "Suspending", ""), replaced(batchv1.ConditionRunning, false, "Suspended", ""),
+	l.seen(replaced(batchv1.ConditionSuspended, true, "Suspending", ""), replaced(batchv1.ConditionRunning, false, "Suspended", ""),
 		func(made *batchv1.PaddleJob) { made.Status.Worker = &batchv1.ResourceStatus{} })
 	l.requireState("Created", "Suspended")
 	require.Zero(t, l.job.Status.ReplicaStatuses[kubeflowv1.Worker].Active)
 	require.Equal(t, "PaddleJobSuspended", find(&l.job.Status, kubeflowv1.ConditionRunning).Reason)
-	l.seen(replaced(string(kubeflowv1.ConditionSuspended), false, "Resumed", ""))
+	l.seen(replaced(batchv1.ConditionSuspended, false, "Resumed", ""))
 	l.requireState("Created")
 	l.seen(training(2))
 	require.Equal(t, []string{

@@ -66,6 +66,9 @@ var examples = []example{
 
 const rawExample = "ctr-volcano.yaml"
 
+// kubeflowExample is for a controller with --kubeflow; test/kubeflow runs it.
+const kubeflowExample = "kubeflow.yaml"
+
 func (e *example) paths() []string {
 	var paths []string
 	for _, file := range e.files {
@@ -75,7 +78,7 @@ func (e *example) paths() []string {
 }
 
 func TestEveryExampleIsRun(t *testing.T) {
-	run := []string{rawExample}
+	run := []string{rawExample, kubeflowExample}
 	for i := range examples {
 		run = append(run, examples[i].files...)
 	}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kubeflow_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/util/retry"
+
+	kubeflowv1 "github.com/paddle-volcano/paddle-volcano/controller/apis/kubeflow/v1"
+)
+
+// await asks again and again until there is no error, and fails the test with the last one when patience is over.
+func await(t *testing.T, what string, try func() error) {
+	t.Helper()
+	require.NoError(t, cluster.until(t.Context(), try), "waiting for %s", what)
+}
+
+// namespace makes a namespace for one test, in which pods are admitted.
+func namespace(t *testing.T) string {
+	t.Helper()
+	name := strings.ToLower(strings.NewReplacer("/", "-", "_", "-", " ", "-", ",", "").Replace(t.Name()))
+	name = strings.Trim(name[max(0, len(name)-60):], "-")
+	_, err := cluster.kube.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	await(t, "the default service account of "+name, func() error {
+		_, err := cluster.kube.CoreV1().ServiceAccounts(name).Get(t.Context(), "default", metav1.GetOptions{})
+		return err
+	})
+	return name
+}
+
+func resource(space string) dynamic.ResourceInterface {
+	return cluster.dynamic.Resource(kubeflowv1.SchemeGroupVersion.WithResource(kubeflowv1.Resource)).Namespace(space)
+}
+
+// create makes a job as soon as the API server takes it; it is deleted when the test ends.
+func create(t *testing.T, job *kubeflowv1.PaddleJob) *kubeflowv1.PaddleJob {
+	t.Helper()
+	job.TypeMeta = metav1.TypeMeta{APIVersion: kubeflowv1.SchemeGroupVersion.String(), Kind: kubeflowv1.Kind}
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(job)
+	require.NoError(t, err)
+	await(t, "the job to be created", func() error {
+		_, err := resource(job.Namespace).Create(t.Context(), &unstructured.Unstructured{Object: content}, metav1.CreateOptions{})
+		return err
+	})
+	t.Cleanup(func() {
+		if err := resource(job.Namespace).Delete(context.Background(), job.Name, metav1.DeleteOptions{}); !apierrors.IsNotFound(err) {
+			require.NoError(t, err)
+		}
+	})
+	created, err := cluster.jobs.Get(t.Context(), job.Namespace, job.Name)
+	require.NoError(t, err)
+	return created
+}
+
+// edit sets a field of a job's spec.
+func edit(t *testing.T, job *kubeflowv1.PaddleJob, value any, fields ...string) {
+	t.Helper()
+	require.NoError(t, retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		fresh, err := resource(job.Namespace).Get(t.Context(), job.Name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		if err := unstructured.SetNestedField(fresh.Object, value, append([]string{"spec"}, fields...)...); err != nil {
+			return err
+		}
+		_, err = resource(job.Namespace).Update(t.Context(), fresh, metav1.UpdateOptions{})
+		return err
+	}))
+}
+
+// holds is the condition of a job that is True, nil if it is not.
+func holds(job *kubeflowv1.PaddleJob, kind kubeflowv1.ConditionType) *kubeflowv1.JobCondition {
+	for i := range job.Status.Conditions {
+		if c := &job.Status.Conditions[i]; c.Type == kind && c.Status == corev1.ConditionTrue {
+			return c
+		}
+	}
+	return nil
+}
+
+// awaitCondition waits until a condition is True and returns the job as it is then.
+func awaitCondition(t *testing.T, job *kubeflowv1.PaddleJob, kind kubeflowv1.ConditionType) *kubeflowv1.PaddleJob {
+	t.Helper()
+	return awaitJob(t, job, string(kind), func(job *kubeflowv1.PaddleJob) bool { return holds(job, kind) != nil })
+}
+
+func awaitJob(t *testing.T, job *kubeflowv1.PaddleJob, what string, want func(*kubeflowv1.PaddleJob) bool) *kubeflowv1.PaddleJob {
+	t.Helper()
+	var last *kubeflowv1.PaddleJob
+	await(t, job.Name+" to be "+what, func() error {
+		fresh, err := cluster.jobs.Get(t.Context(), job.Namespace, job.Name)
+		if err != nil {
+			return err
+		}
+		if last = fresh; !want(fresh) {
+			text, err := json.Marshal(fresh.Status)
+			return errors.Join(fmt.Errorf("its status is %s", text), err)
+		}
+		return nil
+	})
+	return last
+}
+
+// awaitEvents waits until a job's events are of these reasons, each told once.
+func awaitEvents(t *testing.T, job *kubeflowv1.PaddleJob, reasons ...string) {
+	t.Helper()
+	await(t, "the events of "+job.Name, func() error {
+		list, err := cluster.kube.CoreV1().Events(job.Namespace).List(t.Context(), metav1.ListOptions{
+			FieldSelector: "involvedObject.apiVersion=kubeflow.org/v1,involvedObject.name=" + job.Name,
+		})
+		if err != nil {
+			return err
+		}
+		var told []string
+		for i := range list.Items {
+			for range max(list.Items[i].Count, 1) {
+				told = append(told, list.Items[i].Reason)
+			}
+		}
+		slices.Sort(told)
+		slices.Sort(reasons)
+		if !slices.Equal(reasons, told) {
+			return fmt.Errorf("they are %q, not %q", told, reasons)
+		}
+		return nil
+	})
+}
+
+// awaitNothing waits until nothing of a job is left.
+func awaitNothing(t *testing.T, space string) {
+	t.Helper()
+	await(t, "nothing to be left", func() error {
+		jobs, err := cluster.paddle.BatchV1().PaddleJobs(space).List(t.Context(), metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		pods, err := cluster.kube.CoreV1().Pods(space).List(t.Context(), metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		if left := len(jobs.Items) + len(pods.Items); left > 0 {
+			return fmt.Errorf("%d PaddleJobs and %d pods are left", len(jobs.Items), len(pods.Items))
+		}
+		return nil
+	})
+}
