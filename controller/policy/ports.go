@@ -76,7 +76,7 @@ func (p *Plan) choosePorts(v *view.View, cfg render.Config) (first int, ok bool)
 	if first, ok = render.ChoosePorts(all, need, takenPorts(v), seed); ok {
 		return first, true
 	}
-	p.LookAgain = unwatched
+	p.lookAgainIn(unwatched)
 	p.Stalled = &render.Notice{Reason: ReasonNoPorts, Message: fmt.Sprintf("spec.intranet Host: of the nodes' ports %s no %d in a row "+
 		"are free: wait for other jobs with intranet Host to end, give the controller more (--host-ports), or use PodIP or Service",
 		all, need)}
@@ -174,6 +174,6 @@ func (p *Plan) announce(v *view.View, job *v1.PaddleJob, first int) bool {
 	if latest <= 0 || v.Environment != nil {
 		return false
 	}
-	p.LookAgain = latest
+	p.lookAgainIn(latest)
 	return true
 }
