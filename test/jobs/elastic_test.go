@@ -108,3 +108,26 @@ func TestElasticWorkerComesBack(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, list.Items[1-lost].UID, kept.UID)
 }
+
+// Both workers fail within a moment, and each starts again alone.
+func TestWorkersThatFailTogetherRestartAlone(t *testing.T) {
+	t.Parallel()
+	for name, job := range map[string]func(string) *v1.PaddleJob{
+		"elastic": func(namespace string) *v1.PaddleJob {
+			return collective(namespace, "fails", elastic(1, 2), workersRunFor("2s"), workersFail("1", "0"))
+		},
+		"ps": func(namespace string) *v1.PaddleJob {
+			return psJob(namespace, "fails", backoff(5), workersRunFor("2s"), workersFail("1", "0"),
+				runs(func(run *v1.RunPolicy) { run.RestartScope = v1.RestartPod }))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			job := create(t, job(namespace(t)))
+			awaitPhase(t, job, v1.Running)
+			done := awaitPhase(t, job, v1.Completed)
+			require.Equal(t, 2, done.Status.Worker.Succeeded)
+			require.Contains(t, []int32{1, 2}, done.Status.Restarts)
+		})
+	}
+}

@@ -25,7 +25,9 @@ func TestIdleSyncsWriteNothing(t *testing.T) {
 		"below-the-minimum": {phase: v1.Running, with: []change{func(job *v1.PaddleJob) {
 			job.Spec.SchedulingPolicy = &v1.SchedulingPolicy{MinAvailable: ptr(int32(3))}
 		}}},
-		"stalled": {phase: v1.Pending, with: []change{queue("nowhere")}},
+		"suspended":        {with: []change{suspend(true)}, phase: v1.Suspended},
+		"failed-too-often": {with: []change{backoff(0), workersRunFor("1s"), workersFail("1", "")}, phase: v1.Failed},
+		"stalled":          {phase: v1.Pending, with: []change{queue("nowhere")}},
 	}
 	var jobs []*v1.PaddleJob
 	for name, tc := range idle {

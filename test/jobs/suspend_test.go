@@ -3,6 +3,7 @@
 package jobs_test
 
 import (
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
 func TestSuspendedJobRunsAgainWhenItIsResumed(t *testing.T) {
@@ -57,4 +59,40 @@ func TestJobThatIsCreatedSuspendedMakesNothing(t *testing.T) {
 	done := awaitPhase(t, job, v1.Completed)
 	require.Zero(t, done.Status.Recreations)
 	require.Zero(t, done.Status.SuspendedSeconds, "it had not started")
+}
+
+// However often somebody changes their mind, and whenever, what stands in the end is one whole gang.
+func TestSuspendBackAndForth(t *testing.T) {
+	t.Parallel()
+	job := create(t, psJob(namespace(t), "wavers"))
+	for range 4 {
+		edit(t, job, suspend(true))
+		edit(t, job, suspend(false))
+		awaitJob(t, job, "seen", func(job *v1.PaddleJob) bool { return job.Status.ObservedGeneration == job.Generation })
+	}
+	edit(t, job, suspend(true))
+	awaitPhase(t, job, v1.Suspended)
+	edit(t, job, suspend(false))
+	last := awaitPhase(t, job, v1.Running)
+	require.Zero(t, last.Status.Restarts)
+	awaitPods(t, job, []string{"wavers-ps-0", "wavers-ps-1", "wavers-worker-0", "wavers-worker-1"})
+}
+
+// The controller is away while the pods go, and again while the job is resumed.
+func TestSuspendAndTheControllerIsKilled(t *testing.T) {
+	job := create(t, psJob(namespace(t), "rests"))
+	running := awaitPhase(t, job, v1.Running)
+	edit(t, job, suspend(true))
+	awaitPhase(t, job, v1.Suspended)
+	down(t, sandbox.Controller, syscall.SIGKILL)()
+	awaitCondition(t, job, v1.ConditionSuspended, metav1.ConditionTrue, "Suspended")
+	awaitPods(t, job, nil)
+
+	start := down(t, sandbox.Controller, syscall.SIGKILL)
+	edit(t, job, suspend(false))
+	start()
+	again := awaitPhase(t, job, v1.Running)
+	require.Equal(t, running.Status.StartTime, again.Status.StartTime)
+	require.EqualValues(t, 1, again.Status.Recreations)
+	awaitPods(t, job, []string{"rests-ps-0", "rests-ps-1", "rests-worker-0", "rests-worker-1"})
 }
