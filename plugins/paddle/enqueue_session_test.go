@@ -85,6 +85,12 @@ func TestMinResourcesOfTheUser(t *testing.T) {
 			"nobody counts the cluster as larger than it is", voters("proportion"), append(runningPods(5), job("nvidia.com/gpu=12")),
 			classNoRoom, "the cluster has room for 11 of the 12 GPUs that the job's minResources ask for (its minimum of 2 servers and 8 workers takes 8)",
 		}, {
+			"overcommit does not vote", voters("overcommit\n    enableJobEnqueued: false"), append(runningPods(5), job("nvidia.com/gpu=12")),
+			classNoRoom, "the cluster has room for 11 of the 12 GPUs that the job's minResources ask for (its minimum of 2 servers and 8 workers takes 8)",
+		}, {
+			"proportion knows of no queue above", voters("proportion\n    enableHierarchy: true"),
+			append(inQ(job("nvidia.com/gpu=12")), root, team, child, sibling, beside), classWaitingForPods, letInByQ,
+		}, {
 			"less than the minimum is no wish", shipped, append(runningPods(12), job("nvidia.com/gpu=4")),
 			classOvercommit, "the cluster has room for 7 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
 		}, {
