@@ -44,10 +44,10 @@ func runFor(duration string) change {
 	return func(j *kubeflowv1.PaddleJob) { worker(j).Template.Annotations[sandbox.AnnotationRunFor] = duration }
 }
 
-// fails lets the workers exit with a code, after a second.
+// fails lets the workers exit with a code, after three seconds, in which it is seen to run.
 func fails(code string) change {
 	return func(j *kubeflowv1.PaddleJob) {
-		runFor("1s")(j)
+		runFor("3s")(j)
 		worker(j).Template.Annotations[sandbox.AnnotationExitCode] = code
 	}
 }

@@ -3,6 +3,7 @@
 package kubeflow_test
 
 import (
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -102,4 +103,18 @@ func TestRestartsAreTold(t *testing.T) {
 	awaitCondition(t, j, kubeflowv1.ConditionRestarting)
 	done := awaitCondition(t, j, kubeflowv1.ConditionSucceeded)
 	require.Nil(t, holds(done, kubeflowv1.ConditionRestarting))
+}
+
+// It comes before all others, which are parallel.
+func TestControllerIsKilled(t *testing.T) {
+	space := namespace(t)
+	j := create(t, job(space, "before", runFor("6s")))
+	awaitCondition(t, j, kubeflowv1.ConditionRunning)
+	require.NoError(t, cluster.Kill(sandbox.Controller, syscall.SIGKILL))
+	after := create(t, job(space, "meanwhile", runFor("3s")))
+	require.NoError(t, cluster.StartComponent(sandbox.Controller))
+	for _, j := range []*kubeflowv1.PaddleJob{j, after} {
+		awaitCondition(t, j, kubeflowv1.ConditionSucceeded)
+		awaitEvents(t, j, "PaddleJobCreated", "PaddleJobRunning", "PaddleJobSucceeded")
+	}
 }

@@ -50,7 +50,7 @@ func TestRecreatedAtOnceUnderTheSameName(t *testing.T) {
 func TestTimeToLiveIsTheJobs(t *testing.T) {
 	t.Parallel()
 	second := int32(1)
-	j := create(t, job(namespace(t), "short", runFor("1s"), func(j *kubeflowv1.PaddleJob) { j.Spec.RunPolicy.TTLSecondsAfterFinished = &second }))
+	j := create(t, job(namespace(t), "short", runFor("3s"), func(j *kubeflowv1.PaddleJob) { j.Spec.RunPolicy.TTLSecondsAfterFinished = &second }))
 	await(t, "the job to have lived", func() error {
 		_, err := cluster.jobs.Get(t.Context(), j.Namespace, j.Name)
 		if apierrors.IsNotFound(err) {
