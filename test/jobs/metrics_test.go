@@ -5,8 +5,6 @@ package jobs_test
 import (
 	"context"
 	"fmt"
-	"io"
-	"net/http"
 	"regexp"
 	"testing"
 
@@ -31,18 +29,9 @@ func TestMetricsOfJobs(t *testing.T) {
 func awaitLine(t *testing.T, line string) {
 	t.Helper()
 	await(t, line, func(ctx context.Context) error {
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, cluster.controller+"/metrics", http.NoBody)
-		if err != nil {
-			return err
-		}
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			return err
-		}
-		defer response.Body.Close()
-		text, err := io.ReadAll(response.Body)
-		if err == nil && !regexp.MustCompile("(?m)^"+line).Match(text) {
-			err = fmt.Errorf("no such line among %q", regexp.MustCompile("(?m)^paddlejob_controller_[jrt].*$").FindAllString(string(text), -1))
+		text, err := metricsOfController(ctx)
+		if err == nil && !regexp.MustCompile("(?m)^"+line).MatchString(text) {
+			err = fmt.Errorf("no such line among %q", regexp.MustCompile("(?m)^paddlejob_controller_[jrt].*$").FindAllString(text, -1))
 		}
 		return err
 	})

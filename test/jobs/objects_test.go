@@ -65,20 +65,12 @@ func ofTheirs(all, before map[string]string) []string {
 
 // syncs is how often the controller has looked at a job since it started.
 func syncs(ctx context.Context) (int, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, cluster.controller+"/metrics", http.NoBody)
+	text, err := metricsOfController(ctx)
 	if err != nil {
-		return 0, err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return 0, err
-	}
-	text, err := io.ReadAll(response.Body)
-	if err := errors.Join(err, response.Body.Close()); err != nil {
 		return 0, err
 	}
 	count := 0
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(text) {
 		if strings.HasPrefix(line, "paddlejob_controller_sync_duration_seconds_count{") {
 			fields := strings.Fields(line)
 			n, err := strconv.Atoi(fields[len(fields)-1])
@@ -103,4 +95,18 @@ func awaitSyncs(t *testing.T, more int) {
 		}
 		return err
 	})
+}
+
+// metricsOfController is what the controller serves to Prometheus.
+func metricsOfController(ctx context.Context) (string, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, cluster.controller+"/metrics", http.NoBody)
+	if err != nil {
+		return "", err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return "", err
+	}
+	text, err := io.ReadAll(response.Body)
+	return string(text), errors.Join(err, response.Body.Close())
 }
