@@ -117,6 +117,28 @@ func TestConvertPolicies(t *testing.T) {
 			with: []change{runs(kubeflowv1.RunPolicy{ActiveDeadlineSeconds: ptr.To[int64](9), BackoffLimit: ptr.To[int32](5)})},
 			want: batchv1.PaddleJobSpec{RunPolicy: &batchv1.RunPolicy{ActiveDeadlineSeconds: ptr.To[int64](9), BackoffLimit: ptr.To[int32](5)}},
 		},
+		"least limits": {
+			with: []change{runs(kubeflowv1.RunPolicy{
+				ActiveDeadlineSeconds: ptr.To[int64](1), BackoffLimit: ptr.To[int32](0), TTLSecondsAfterFinished: ptr.To[int32](0),
+			})},
+			want: batchv1.PaddleJobSpec{RunPolicy: &batchv1.RunPolicy{ActiveDeadlineSeconds: ptr.To[int64](1), BackoffLimit: ptr.To[int32](0)}},
+		},
+		"only a minimum": {
+			with: []change{schedules(kubeflowv1.SchedulingPolicy{MinAvailable: ptr.To[int32](1)})},
+			want: batchv1.PaddleJobSpec{SchedulingPolicy: &batchv1.SchedulingPolicy{MinAvailable: ptr.To[int32](1)}},
+		},
+		"only a queue": {
+			with: []change{schedules(kubeflowv1.SchedulingPolicy{Queue: "gold"})},
+			want: batchv1.PaddleJobSpec{SchedulingPolicy: &batchv1.SchedulingPolicy{Queue: "gold"}},
+		},
+		"only a class": {
+			with: []change{schedules(kubeflowv1.SchedulingPolicy{PriorityClass: "high"})},
+			want: batchv1.PaddleJobSpec{SchedulingPolicy: &batchv1.SchedulingPolicy{PriorityClass: "high"}},
+		},
+		"only resources": {
+			with: []change{schedules(kubeflowv1.SchedulingPolicy{MinResources: four})},
+			want: batchv1.PaddleJobSpec{SchedulingPolicy: &batchv1.SchedulingPolicy{MinResources: four}},
+		},
 		"no time":           {with: []change{runs(kubeflowv1.RunPolicy{ActiveDeadlineSeconds: ptr.To[int64](0)})}, refused: ReasonInvalidRunPolicy},
 		"fewer than none":   {with: []change{runs(kubeflowv1.RunPolicy{BackoffLimit: ptr.To[int32](-1)})}, refused: ReasonInvalidRunPolicy},
 		"on failure":        {with: []change{restarts("OnFailure")}},
