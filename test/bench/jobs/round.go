@@ -60,7 +60,12 @@ func (s *Settings) round(ctx context.Context, kind string, progress io.Writer) (
 		return Round{}, err
 	}
 	defer func() {
-		err = errors.Join(err, stage.Stop(), os.RemoveAll(folder))
+		stopped := stage.Stop()
+		if err != nil {
+			err = errors.Join(fmt.Errorf("%w; logs are in %s", err, filepath.Join(folder, "logs")), stopped)
+			return
+		}
+		err = errors.Join(stopped, os.RemoveAll(folder))
 	}()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

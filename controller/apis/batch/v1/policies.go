@@ -93,8 +93,8 @@ type RunPolicy struct {
 	// +kubebuilder:validation:Minimum=0
 	// +optional
 	TTLSecondsAfterFinished *int32 `json:"ttlSecondsAfterFinished,omitempty"`
-	// backoffLimit is how often the job is started again after failures; unset means 2. The first time at once, then
-	// after 10 s, 20 s and so on, 6 minutes at most.
+	// backoffLimit is how often the job is started again after failures: the first time at once, then after 10 s, 20 s
+	// and so on, 6 minutes at most. Unset means twice, each time at once.
 	// +kubebuilder:validation:Minimum=0
 	// +optional
 	BackoffLimit *int32 `json:"backoffLimit,omitempty"`
