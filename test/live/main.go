@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package live
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+)
+
+// Main is the body of a TestMain: it starts a sandbox, hands it to ready, runs the tests, stops the sandbox, whose logs
+// stay for reading, and returns the exit code.
+func Main(m *testing.M, options sandbox.Options, ready func(*Plane) error) (code int) {
+	s, err := sandbox.Start(context.Background(), options)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "start the sandbox:", err)
+		return 1
+	}
+	defer func() {
+		if err := s.Stop(); err != nil {
+			fmt.Fprintln(os.Stderr, "stop the sandbox:", err)
+			code = 1
+		}
+	}()
+	p, err := Connect(s)
+	if err == nil {
+		err = ready(p)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "make the sandbox ready:", err)
+		return 1
+	}
+	return m.Run()
+}
