@@ -31,5 +31,5 @@ func (p *Plan) overdue(v *view.View) bool {
 
 // endCertain says whether the job is about to end by itself.
 func endCertain(v *view.View) bool {
-	return v.Succeeded() || (v.VolcanoJob != nil && view.Ended(v.VolcanoJob))
+	return v.Succeeded() || v.Ended()
 }

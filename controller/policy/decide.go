@@ -29,6 +29,8 @@ func Decide(v *view.View, cfg render.Config) Plan {
 		plan.suspend(v)
 	case plan.overdue(v) || plan.exhausted(v):
 		// It is written down first; a job that has ended is then stopped.
+	case v.Unretried():
+		plan.again(v)
 	case v.VolcanoJob != nil && v.VolcanoJob.DeletionTimestamp != nil:
 		plan.Waiting = &render.Notice{Reason: ReasonReplacing,
 			Message: "the Volcano Job is being deleted; a new one is made once it is gone"}

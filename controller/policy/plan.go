@@ -26,6 +26,8 @@ type Plan struct {
 	Failed *render.Notice
 	// Retrying says when a job that failed starts again, nil if it has not failed or starts at once.
 	Retrying *render.Notice
+	// Again says that the job starts again under another Volcano Job, because the present one has failed for good.
+	Again bool
 	// Suspended says how far the job's suspension has come, nil if it is not suspended.
 	Suspended *render.Notice
 	// Unapplied says why the spec is not what runs, nil if it is.

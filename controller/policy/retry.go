@@ -49,17 +49,8 @@ func (p *Plan) retry(v *view.View) {
 		p.Failed = tooOften(limit)
 		return
 	}
-	wait := delayBefore(restarts) - v.Now.Sub(v.VolcanoJob.Status.State.LastTransitionTime.Time)
-	p.Retrying = &render.Notice{Reason: ReasonRetrying, Message: "the job starts again once its pods are gone"}
-	if phase == vcbatch.Aborting {
-		return
-	}
-	if wait > 0 {
-		p.Retrying.Message = "the job starts again at " + v.Now.Add(wait).UTC().Format(time.RFC3339)
-		p.lookAgainIn(wait)
-		return
-	}
-	if v.Job.Status.Phase != v1.Restarting {
+	p.retrying()
+	if phase == vcbatch.Aborting || p.delay(v) || v.Job.Status.Phase != v1.Restarting {
 		return
 	}
 	for _, pod := range v.Pods {
@@ -68,6 +59,22 @@ func (p *Plan) retry(v *view.View) {
 	if len(v.Pods) == 0 {
 		p.command(v, vcbus.ResumeJobAction, strconv.Itoa(int(v.VolcanoJob.Status.RetryCount)), "Retrying", "the job failed and starts again")
 	}
+}
+
+// retrying says that the job starts again soon.
+func (p *Plan) retrying() {
+	p.Retrying = &render.Notice{Reason: ReasonRetrying, Message: "the job starts again once its pods are gone"}
+}
+
+// delay says whether it is too early to start the job again.
+func (p *Plan) delay(v *view.View) bool {
+	wait := delayBefore(view.Failures(v.VolcanoJob)) - v.Now.Sub(v.VolcanoJob.Status.State.LastTransitionTime.Time)
+	if wait <= 0 {
+		return false
+	}
+	p.Retrying.Message = "the job starts again at " + v.Now.Add(wait).UTC().Format(time.RFC3339)
+	p.lookAgainIn(wait)
+	return true
 }
 
 // failedBefore says whether a failure is why the Volcano Job is aborted.
@@ -87,13 +94,19 @@ func failedBefore(v *view.View) bool {
 }
 
 // exhausted fails a job that was restarted once too often by Volcano itself, which knows no limit where the controller
-// counts.
+// counts, and one that Volcano has failed (view.Unretried) after the last restart that it may have.
 func (p *Plan) exhausted(v *view.View) bool {
-	if v.VolcanoJob == nil || !view.Delayed(v.VolcanoJob) || endCertain(v) {
+	if v.VolcanoJob == nil || !view.Delayed(v.VolcanoJob) {
 		return false
 	}
 	count, limit := view.Failures(v.VolcanoJob), v.BackoffLimit()
-	if count <= limit || count <= v.Job.Status.Restarts {
+	if v.VolcanoJob.Status.State.Phase == vcbatch.Failed {
+		if p.Failed = permanent(v); p.Failed == nil && count >= limit {
+			p.Failed = tooOften(limit)
+		}
+		return p.Failed != nil
+	}
+	if endCertain(v) || count <= limit || count <= v.Job.Status.Restarts {
 		return false // a limit that is lowered ends no job that runs
 	}
 	p.Failed = tooOften(limit)

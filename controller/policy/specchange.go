@@ -18,7 +18,7 @@ func specChanged(v *view.View) bool {
 // replace heeds a changed spec and says whether the Volcano Job goes. Volcano refuses nearly every change of a Job, so
 // the change means a new one while nothing has begun, and cannot be made after that.
 func (p *Plan) replace(v *view.View, cfg render.Config) bool {
-	if view.Ended(v.VolcanoJob) || !specChanged(v) {
+	if v.Ended() || !specChanged(v) {
 		return false
 	}
 	if refused := render.Validate(v.Job, wishOf(v), cfg); len(refused) > 0 {

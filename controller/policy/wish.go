@@ -31,7 +31,7 @@ func wishOf(v *view.View) render.Wish {
 // lateWish heeds a PodGroup of the user's own that the Volcano Job was made without, and says whether the Volcano Job
 // goes: paddle-operator's documents have the PodGroup stand behind the PaddleJob, so it mostly comes second.
 func (p *Plan) lateWish(v *view.View, cfg render.Config) bool {
-	if v.Wanted == nil || view.Ended(v.VolcanoJob) || specChanged(v) ||
+	if v.Wanted == nil || v.Ended() || specChanged(v) ||
 		v.VolcanoJob.Annotations[keys.OwnPodGroup] == string(v.Wanted.UID) {
 		return false
 	}

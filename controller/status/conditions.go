@@ -175,12 +175,8 @@ func (s *story) restarting(running bool) {
 		if told && reason == ReasonUnknownFailure {
 			return // it was known when it happened
 		}
-		limit := allowed(v.VolcanoJob)
-		if view.Delayed(v.VolcanoJob) {
-			count = restarts(v)
-			limit = max(v.BackoffLimit(), count)
-		}
-		s.set(v1.ConditionRestarting, true, reason, fmt.Sprintf("restart %d of %d: %s", count, limit, message))
+		count = restarts(v, s.plan)
+		s.set(v1.ConditionRestarting, true, reason, fmt.Sprintf("restart %d of %d: %s", count, max(v.BackoffLimit(), count), message))
 	}
 }
 

@@ -143,10 +143,14 @@ func TestDelay(t *testing.T) {
 		want time.Duration
 	}{
 		"a text":             {with: []func(*v1.PaddleJobStatus){text}, want: textsDelay},
-		"a count":            {with: []func(*v1.PaddleJobStatus){counted}, want: countsDelay},
-		"a count and a text": {with: []func(*v1.PaddleJobStatus){counted, text}, want: countsDelay},
+		"a count":            {with: []func(*v1.PaddleJobStatus){counted}, want: stepsDelay},
+		"a count and a text": {with: []func(*v1.PaddleJobStatus){counted, text}, want: stepsDelay},
 		"a reason":           {with: []func(*v1.PaddleJobStatus){condition(v1.ConditionStalled, false, "Other", "")}},
 		"a phase":            {with: []func(*v1.PaddleJobStatus){counted, phase(v1.Running)}},
+		"placed":             {with: []func(*v1.PaddleJobStatus){counted, phase(v1.Starting), condition(v1.ConditionScheduled, true, "GangPlaced", "")}, want: stepsDelay},
+		"why it waits":       {with: []func(*v1.PaddleJobStatus){condition(v1.ConditionScheduled, false, "WaitingForGang", "")}, want: stepsDelay},
+		"restarting":         {with: []func(*v1.PaddleJobStatus){phase(v1.Restarting)}},
+		"a restart":          {with: []func(*v1.PaddleJobStatus){counted, func(s *v1.PaddleJobStatus) { s.Restarts++ }}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -157,5 +161,20 @@ func TestDelay(t *testing.T) {
 			}
 			require.Equal(t, tc.want, Delay(before, after))
 		})
+	}
+	for name, tc := range map[string]struct {
+		from, to v1.Phase
+		want     time.Duration
+	}{
+		"starts again":      {from: v1.Restarting, to: v1.Pending, want: stepsDelay},
+		"loses a pod":       {from: v1.Running, to: v1.Starting},
+		"is seen first":     {from: "", to: v1.Pending},
+		"is to be stopped":  {from: v1.Starting, to: v1.Suspended},
+		"ends without news": {from: v1.Starting, to: v1.Completed},
+	} {
+		before := status(phase(tc.from))
+		after := before.DeepCopy()
+		after.Phase = tc.to
+		require.Equal(t, tc.want, Delay(before, after), name)
 	}
 }

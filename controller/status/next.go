@@ -21,7 +21,7 @@ func Next(v *view.View, plan *policy.Plan, now time.Time) *v1.PaddleJobStatus {
 	next.ObservedGeneration = v.Job.Generation
 	next.Mode = render.Mode(v.Job)
 	next.Queue = queueOf(v, next.Queue)
-	next.Restarts = max(next.Restarts, restarts(v))
+	next.Restarts = max(next.Restarts, restarts(v, plan))
 	next.Phase = phaseOf(v, plan)
 	next.Recreations = max(next.Recreations, recreations(v, plan))
 	countRoles(next, v)
@@ -75,13 +75,15 @@ func phaseOf(v *view.View, plan *policy.Plan) v1.Phase {
 		return placement(v)
 	}
 	switch phase := v.VolcanoJob.Status.State.Phase; {
+	case plan.Retrying != nil:
+		return v1.Restarting
 	case phase == vcbatch.Completed:
 		return v1.Completed
 	case phase == vcbatch.Failed || phase == vcbatch.Terminated:
 		return v1.Failed
 	case ending(v):
 		return v.Job.Status.Phase
-	case phase == vcbatch.Restarting || plan.Retrying != nil:
+	case phase == vcbatch.Restarting:
 		return v1.Restarting
 	}
 	return placement(v)
@@ -89,7 +91,7 @@ func phaseOf(v *view.View, plan *policy.Plan) v1.Phase {
 
 // ending says whether the end is certain and Volcano is on its way there: servers stop, and that is no news.
 func ending(v *view.View) bool {
-	return v.VolcanoJob != nil && (view.Ended(v.VolcanoJob) || v.Succeeded())
+	return v.VolcanoJob != nil && (v.Ended() || v.Succeeded())
 }
 
 // placement says how far the gang's pods have come.

@@ -19,9 +19,12 @@ const (
 
 // restarts is how often the gang was started again. Volcano counts failures: the one that uses up maxRetry is followed
 // by no start.
-func restarts(v *view.View) int32 {
+func restarts(v *view.View, plan *policy.Plan) int32 {
 	if v.VolcanoJob == nil {
 		return 0
+	}
+	if plan.Again {
+		return view.Failures(v.VolcanoJob) + 1
 	}
 	return view.EarlierRestarts(v.VolcanoJob) + min(v.VolcanoJob.Status.RetryCount, allowed(v.VolcanoJob))
 }
@@ -76,7 +79,7 @@ func failure(v *view.View, plan *policy.Plan) (reason, message string) {
 			v.VolcanoJob.Namespace, v.VolcanoJob.Name)
 	}
 	reason, message = cause(v, max(status.RetryCount-1, 0))
-	if n := restarts(v); n > 0 {
+	if n := restarts(v, plan); n > 0 {
 		message += fmt.Sprintf("; the job had been restarted %s before", often(n))
 	}
 	return reason, message
@@ -88,7 +91,7 @@ func failedMessage(v *view.View, plan *policy.Plan) string {
 		return plan.Failed.Message
 	}
 	attempt := v.VolcanoJob.Status.RetryCount
-	if !aborted(v.VolcanoJob) {
+	if !aborted(v.VolcanoJob) && v.VolcanoJob.Status.State.Phase != vcbatch.Failed {
 		attempt-- // Volcano has started the next one already
 	}
 	_, text := cause(v, attempt)

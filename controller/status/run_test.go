@@ -100,6 +100,33 @@ func TestRetryingStory(t *testing.T) {
 		message(next(seen(vcbatch.Restarting, delays, retried(2), seenFailure)), v1.ConditionRestarting))
 }
 
+// Volcano has failed a Job that the controller is about to make anew.
+func TestAgainStory(t *testing.T) {
+	t.Parallel()
+	again := policy.Plan{Again: true, Retrying: &render.Notice{Reason: policy.ReasonRetrying, Message: "the job starts again soon"}}
+	failed := pods(view.Leaving, view.Failed, view.Failed)
+	status := at(0, seen(vcbatch.Failed, retried(1), failed), again)
+	require.Equal(t, v1.Restarting, status.Phase)
+	require.EqualValues(t, 2, status.Restarts)
+	require.Equal(t, "job-worker-0 exited with code 3; the job starts again soon", message(status, v1.ConditionRestarting))
+	require.Nil(t, status.CompletionTime)
+
+	waits := at(0, seen(vcbatch.Failed, delays, retried(1), failed), policy.Plan{Retrying: again.Retrying})
+	require.Equal(t, v1.Restarting, waits.Phase)
+	require.EqualValues(t, 1, waits.Restarts, "the next has not begun")
+
+	last := at(0, seen(vcbatch.Failed, delays, retried(4), failed),
+		policy.Plan{Failed: &render.Notice{Reason: policy.ReasonBackoffLimitExceeded, Message: "4 is the limit"}})
+	require.Equal(t, "job-worker-0 exited with code 3; the job had been restarted 4 times before, and 4 is the limit", message(last, v1.ConditionFailed))
+
+	second := func(v *view.View) {
+		v.VolcanoJob.Annotations[keys.EarlierRestarts] = "1"
+		v.VolcanoJob.Spec.MaxRetry = 2
+	}
+	require.Equal(t, "restart 2 of 2: job-worker-0 exited with code 3",
+		message(next(seen(vcbatch.Restarting, second, retried(1), failed)), v1.ConditionRestarting))
+}
+
 func TestFailedByTheController(t *testing.T) {
 	t.Parallel()
 	began := func(v *view.View) { v.VolcanoJob.Status.State.LastTransitionTime = metav1.NewTime(now.Add(-time.Hour)) }
@@ -149,7 +176,7 @@ func TestAdmittedWaitsToBeWritten(t *testing.T) {
 	story := &story{next: in, v: seen(vcbatch.Pending), plan: &policy.Plan{}, now: now}
 	story.admitted(false)
 	require.Equal(t, "True LetIn", conditionsOf(in)["Admitted"])
-	require.Equal(t, countsDelay, Delay(out, in))
+	require.Equal(t, stepsDelay, Delay(out, in))
 	in.Restarts++
 	require.Zero(t, Delay(out, in))
 }

@@ -53,12 +53,24 @@ func Failures(job *vcbatch.Job) int32 { return EarlierRestarts(job) + job.Status
 // BackoffLimit is how often the job is started again.
 func (v *View) BackoffLimit() int32 {
 	if v.VolcanoJob != nil && !Delayed(v.VolcanoJob) {
-		return max(v.VolcanoJob.Spec.MaxRetry-1, 0)
+		return EarlierRestarts(v.VolcanoJob) + max(v.VolcanoJob.Spec.MaxRetry-1, 0)
 	}
 	if run := v.Job.Spec.RunPolicy; run != nil && run.BackoffLimit != nil {
 		return *run.BackoffLimit
 	}
 	return defaultBackoffLimit
+}
+
+// Unretried says whether Volcano has failed a Job that was to be started again. It does where all pods of a gang end before
+// it has looked at the first of them: it counts them before it asks what a failure is followed by (runningState.Execute in
+// volcano/pkg/controllers/job/state/running.go, v1.14.1).
+func (v *View) Unretried() bool {
+	job := v.VolcanoJob
+	if job == nil || job.Status.State.Phase != vcbatch.Failed || job.Status.RetryCount >= job.Spec.MaxRetry || Finished(v.Job) {
+		return false
+	}
+	_, _, permanent := v.PermanentExit()
+	return !permanent && Failures(job) < v.BackoffLimit()
 }
 
 // PermanentExit is the first pod that failed with one of the exit codes after which the job is not started again.

@@ -95,8 +95,12 @@ const (
 	ReasonPodEvicted = "PodEvicted"
 )
 
-// Ended says whether a Volcano Job's gang does not run any more, or is about to stop for good.
-func Ended(job *vcbatch.Job) bool {
+// Ended says whether there is a Volcano Job whose gang does not run any more, or is about to stop for good.
+func (v *View) Ended() bool {
+	job := v.VolcanoJob
+	if job == nil || v.Unretried() {
+		return false
+	}
 	switch job.Status.State.Phase {
 	case vcbatch.Completing, vcbatch.Completed, vcbatch.Terminating, vcbatch.Terminated, vcbatch.Failed:
 		return true

@@ -153,8 +153,14 @@ func TestEnded(t *testing.T) {
 		vcbatch.Completing: true, vcbatch.Completed: true, vcbatch.Terminating: true, vcbatch.Terminated: true, vcbatch.Failed: true,
 	} {
 		job := &vcbatch.Job{Spec: vcbatch.JobSpec{MaxRetry: 3}, Status: vcbatch.JobStatus{RetryCount: 2, State: vcbatch.JobState{Phase: phase}}}
-		require.Equal(t, want, Ended(job), phase)
+		v := &View{Job: &v1.PaddleJob{}, VolcanoJob: job}
+		require.Equal(t, want, v.Ended(), phase)
 		job.Status.RetryCount = 3
-		require.Equal(t, want || phase == vcbatch.Restarting, Ended(job), "%s without a retry left", phase)
+		require.Equal(t, want || phase == vcbatch.Restarting, v.Ended(), "%s without a retry left", phase)
 	}
+	require.False(t, (&View{Job: &v1.PaddleJob{}}).Ended(), "no Volcano Job")
+	unretried := &View{Job: &v1.PaddleJob{}, VolcanoJob: &vcbatch.Job{
+		Spec: vcbatch.JobSpec{MaxRetry: 3}, Status: vcbatch.JobStatus{RetryCount: 1, State: vcbatch.JobState{Phase: vcbatch.Failed}},
+	}}
+	require.False(t, unretried.Ended(), "another one follows")
 }
