@@ -84,8 +84,20 @@ func (r *recorder) summary(t *testing.T, p *plane, all []job) *summary {
 	return s
 }
 
-// racks are those in which the minimum is bound.
+// racks are those in which the minimum is bound: one, where one holds as many of each task as the minimum has. Which pods
+// those are is not asked, because Volcano makes them in no order, and the scheduler places those that it has seen.
 func (g *gang) racks(in *room) []string {
+	inRack := map[string][]binding{}
+	for _, b := range g.bindings {
+		inRack[in.rack[b.node]] = append(inRack[in.rack[b.node]], b)
+	}
+	for _, rack := range slices.Sorted(maps.Keys(inRack)) {
+		part := *g
+		part.bindings = inRack[rack]
+		if part.isWhole() {
+			return []string{rack}
+		}
+	}
 	racks := map[string]bool{}
 	for _, b := range g.first() {
 		racks[in.rack[b.node]] = true

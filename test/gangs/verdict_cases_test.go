@@ -120,3 +120,24 @@ func TestGangFigures(t *testing.T) {
 	g.bindings[1].index, g.bindings[3].index = 2, 0
 	require.Equal(t, []binding{g.bindings[0], g.bindings[2], g.bindings[3]}, g.first(), "the minimum is worker 0 and 1")
 }
+
+// Volcano made worker 1 last, so that the scheduler had placed the others by then.
+//
+//	rack   r1              r2
+//	node   a     b         c
+//	       s w0  w2 w3     w1
+func TestRacksOfTheMinimum(t *testing.T) {
+	in := &room{rack: map[string]string{"a": "r1", "b": "r1", "c": "r2"}}
+	placed := func(nodes ...string) *gang {
+		g := drawn("a", "swwww")
+		for i, node := range nodes {
+			g.bindings[i].node = node
+		}
+		g.bindings = g.bindings[:len(nodes)]
+		return g
+	}
+	require.Equal(t, []string{"r1"}, placed("a", "a", "c", "b", "b").racks(in))
+	require.Equal(t, []string{"r1", "r2"}, placed("c", "a", "c", "b", "b").racks(in), "the server is alone")
+	require.Equal(t, []string{"r1", "r2"}, placed("a", "a", "c").racks(in))
+	require.Equal(t, []string{"r2"}, placed("c", "c", "c").racks(in))
+}
