@@ -4,30 +4,21 @@ package kubeflow
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 
 	kubeflowv1 "github.com/paddle-volcano/paddle-volcano/controller/apis/kubeflow/v1"
 	paddleclient "github.com/paddle-volcano/paddle-volcano/controller/client/clientset/versioned"
 	paddleinformers "github.com/paddle-volcano/paddle-volcano/controller/client/informers/externalversions"
 	"github.com/paddle-volcano/paddle-volcano/controller/keys"
-)
-
-// Backoff of what failed.
-const (
-	firstRetry = 50 * time.Millisecond
-	lastRetry  = time.Minute
+	"github.com/paddle-volcano/paddle-volcano/controller/workers"
 )
 
 // Clients are the API clients that the controller uses.
@@ -54,7 +45,7 @@ type Controller struct {
 	clients  Clients
 	options  Options
 	recorder record.EventRecorder
-	queue    workqueue.TypedRateLimitingInterface[string]
+	queue    *workers.Queue
 	now      func() time.Time
 	// jobs holds Kubeflow's, made the PaddleJobs that were made for them.
 	jobs, made cache.SharedIndexInformer
@@ -67,14 +58,12 @@ type Controller struct {
 func New(clients Clients, recorder record.EventRecorder, options Options) (*Controller, error) {
 	c := &Controller{
 		clients: clients, options: options, recorder: recorder, now: time.Now, ready: make(chan struct{}),
-		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
-			workqueue.NewTypedItemExponentialFailureRateLimiter[string](firstRetry, lastRetry),
-			workqueue.TypedRateLimitingQueueConfig[string]{Name: "kubeflow"}),
 		jobs: cache.NewSharedIndexInformer(clients.Jobs.ListWatch(options.Namespace), &kubeflowv1.PaddleJob{}, options.Resync, cache.Indexers{}),
 		factory: paddleinformers.NewSharedInformerFactoryWithOptions(clients.Paddle, options.Resync,
 			paddleinformers.WithNamespace(options.Namespace), paddleinformers.WithTransform(slim),
 			paddleinformers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = keys.KubeflowJob })),
 	}
+	c.queue = workers.New("kubeflow", "kubeflowJob", c.sync)
 	c.made = c.factory.Batch().V1().PaddleJobs().Informer()
 	if err := c.jobs.SetTransform(slim); err != nil {
 		return nil, fmt.Errorf("watching jobs of Kubeflow's: %w", err)
@@ -125,48 +114,11 @@ func (c *Controller) Watch(ctx context.Context) {
 
 // Run works until the context ends, and returns when the last sync has ended.
 func (c *Controller) Run(ctx context.Context) {
-	defer utilruntime.HandleCrash()
 	select {
 	case <-ctx.Done():
 		return
 	case <-c.ready:
 	}
 	klog.FromContext(ctx).Info("Working on Kubeflow's PaddleJobs", "workers", c.options.Workers)
-	var workers sync.WaitGroup
-	for range c.options.Workers {
-		workers.Add(1)
-		go func() {
-			defer workers.Done()
-			wait.UntilWithContext(ctx, func(ctx context.Context) {
-				for c.next(ctx) {
-				}
-			}, time.Second)
-		}()
-	}
-	<-ctx.Done()
-	c.queue.ShutDown()
-	workers.Wait()
-}
-
-func (c *Controller) next(ctx context.Context) bool {
-	key, quit := c.queue.Get()
-	if quit {
-		return false
-	}
-	defer c.queue.Done(key)
-	again, err := c.sync(ctx, key)
-	switch {
-	case err == nil:
-		c.queue.Forget(key)
-		if again > 0 {
-			c.queue.AddAfter(key, again)
-		}
-	case errors.Is(err, errStale):
-		klog.FromContext(ctx).V(3).Info("Looking again, something changed meanwhile", "kubeflowJob", key, "reason", err)
-		c.queue.AddRateLimited(key)
-	default:
-		utilruntime.HandleErrorWithContext(ctx, err, "Working on a PaddleJob of Kubeflow's failed and is tried again", "kubeflowJob", key)
-		c.queue.AddRateLimited(key)
-	}
-	return true
+	c.queue.Run(ctx, c.options.Workers)
 }

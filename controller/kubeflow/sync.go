@@ -4,7 +4,6 @@ package kubeflow
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -18,13 +17,11 @@ import (
 	batchv1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	kubeflowv1 "github.com/paddle-volcano/paddle-volcano/controller/apis/kubeflow/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	"github.com/paddle-volcano/paddle-volcano/controller/workers"
 )
 
 // fieldManager is the name under which this controller's fields are owned.
 const fieldManager = "paddlejob-controller-kubeflow"
-
-// errStale means that what was decided rests on something that has changed since; a later sync decides anew.
-var errStale = errors.New("changed meanwhile")
 
 // sync brings one job forward: read, decide, write. It returns when to look again without a change, 0 for never.
 func (c *Controller) sync(ctx context.Context, key string) (time.Duration, error) {
@@ -139,7 +136,7 @@ func (c *Controller) act(ctx context.Context, v *View, plan *Plan) error {
 	case plan.Create != nil:
 		created, err := paddleJobs.Create(ctx, plan.Create, metav1.CreateOptions{FieldManager: fieldManager})
 		if apierrors.IsAlreadyExists(err) {
-			return fmt.Errorf("creating the PaddleJob: %w", errStale)
+			return fmt.Errorf("creating the PaddleJob: %w", workers.ErrStale)
 		}
 		if err != nil {
 			return fmt.Errorf("creating the PaddleJob: %w", err)
@@ -160,7 +157,7 @@ func (c *Controller) act(ctx context.Context, v *View, plan *Plan) error {
 // missed is the error of a write over a version that is not the newest any more.
 func missed(err error) error {
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-		return fmt.Errorf("%w: %w", errStale, err)
+		return fmt.Errorf("%w: %w", workers.ErrStale, err)
 	}
 	return err
 }

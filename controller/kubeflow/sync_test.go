@@ -22,6 +22,7 @@ import (
 	batchv1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	kubeflowv1 "github.com/paddle-volcano/paddle-volcano/controller/apis/kubeflow/v1"
 	paddlefake "github.com/paddle-volcano/paddle-volcano/controller/client/clientset/versioned/fake"
+	"github.com/paddle-volcano/paddle-volcano/controller/workers"
 )
 
 // fakeJobs is one job in the API, nil if it is gone.
@@ -208,20 +209,20 @@ func TestMissedWritesAreTriedAgain(t *testing.T) {
 	w := newWorld(t, job())
 	w.jobs.fails = conflict
 	_, err := w.sync(t.Context(), "team/train")
-	require.ErrorIs(t, err, errStale)
+	require.ErrorIs(t, err, workers.ErrStale)
 	require.Empty(t, w.told(), "what was not written is not told")
 
 	w = newWorld(t, job(ended(kubeflowv1.ConditionSucceeded, time.Minute), ttl(0)))
 	w.jobs.fails = conflict
 	_, err = w.sync(t.Context(), "team/train")
-	require.ErrorIs(t, err, errStale)
+	require.ErrorIs(t, err, workers.ErrStale)
 
 	w = newWorld(t, job())
 	w.paddle.PrependReactor("create", "paddlejobs", func(clienttesting.Action) (bool, runtime.Object, error) {
 		return true, nil, apierrors.NewAlreadyExists(schema.GroupResource{Resource: "paddlejobs"}, "train")
 	})
 	_, err = w.sync(t.Context(), "team/train")
-	require.ErrorIs(t, err, errStale)
+	require.ErrorIs(t, err, workers.ErrStale)
 
 	w = newWorld(t, job())
 	_, err = w.sync(t.Context(), "team/train")
@@ -231,7 +232,7 @@ func TestMissedWritesAreTriedAgain(t *testing.T) {
 	w.cached(t, edited)
 	w.paddle.PrependReactor("update", "paddlejobs", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, conflict })
 	_, err = w.sync(t.Context(), "team/train")
-	require.ErrorIs(t, err, errStale)
+	require.ErrorIs(t, err, workers.ErrStale)
 }
 
 func TestJobsThatHaveLivedAreDeleted(t *testing.T) {

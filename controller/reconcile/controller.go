@@ -4,20 +4,15 @@ package reconcile
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
-	"k8s.io/apimachinery/pkg/util/wait"
 	corelisters "k8s.io/client-go/listers/core/v1"
 	schedulinglisters "k8s.io/client-go/listers/scheduling/v1"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
@@ -27,6 +22,7 @@ import (
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	paddlelisters "github.com/paddle-volcano/paddle-volcano/controller/client/listers/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/render"
+	"github.com/paddle-volcano/paddle-volcano/controller/workers"
 )
 
 // Options are what the controller's flags decide about reconciling.
@@ -41,19 +37,13 @@ type Options struct {
 	Render render.Config
 }
 
-// Backoff of what failed.
-const (
-	firstRetry = 50 * time.Millisecond
-	lastRetry  = time.Minute
-)
-
 // Controller makes what PaddleJobs ask for.
 type Controller struct {
 	clients  Clients
 	options  Options
 	sources  *sources
 	recorder record.EventRecorder
-	queue    workqueue.TypedRateLimitingInterface[string]
+	queue    *workers.Queue
 	now      func() time.Time
 	synced   atomic.Bool
 
@@ -83,10 +73,6 @@ func New(clients Clients, recorder record.EventRecorder, options Options) (*Cont
 	s := newSources(clients, options.Namespace, options.Resync)
 	c := &Controller{
 		clients: clients, options: options, sources: s, recorder: recorder, now: time.Now,
-		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
-			workqueue.NewTypedItemExponentialFailureRateLimiter[string](firstRetry, lastRetry),
-			workqueue.TypedRateLimitingQueueConfig[string]{Name: "paddlejob"}),
-
 		jobs:            s.paddle.Batch().V1().PaddleJobs().Lister(),
 		volcanoJobs:     s.volcano.Batch().V1alpha1().Jobs().Lister(),
 		podGroups:       s.volcano.Scheduling().V1beta1().PodGroups().Lister(),
@@ -100,6 +86,7 @@ func New(clients Clients, recorder record.EventRecorder, options Options) (*Cont
 		unwritten:       newStamps(),
 		commanded:       newStamps(),
 	}
+	c.queue = workers.New("paddlejob", "paddleJob", c.measured)
 	c.assumedJobs = newAssumed[*v1.PaddleJob](c.clock)
 	c.assumedVolcanoJobs = newAssumed[*vcbatch.Job](c.clock)
 	c.assumedPodGroups = newAssumed[*vcscheduling.PodGroup](c.clock)
@@ -131,46 +118,15 @@ func (c *Controller) Synced() bool { return c.synced.Load() }
 
 // Run works until the context ends, and returns when the last sync has ended.
 func (c *Controller) Run(ctx context.Context) {
-	defer utilruntime.HandleCrash()
 	klog.FromContext(ctx).Info("Working on PaddleJobs", "workers", c.options.Workers)
-	var workers sync.WaitGroup
-	for range c.options.Workers {
-		workers.Add(1)
-		go func() {
-			defer workers.Done()
-			wait.UntilWithContext(ctx, func(ctx context.Context) {
-				for c.next(ctx) {
-				}
-			}, time.Second)
-		}()
-	}
-	<-ctx.Done()
-	c.queue.ShutDown()
-	workers.Wait()
+	c.queue.Run(ctx, c.options.Workers)
 	c.sources.shutdown()
 }
 
-func (c *Controller) next(ctx context.Context) bool {
-	key, quit := c.queue.Get()
-	if quit {
-		return false
-	}
-	defer c.queue.Done(key)
+// measured is sync with metrics.
+func (c *Controller) measured(ctx context.Context, key string) (time.Duration, error) {
 	start := c.now()
 	again, err := c.sync(ctx, key)
 	recordSync(err, c.now().Sub(start))
-	switch {
-	case err == nil:
-		c.queue.Forget(key)
-		if again > 0 {
-			c.queue.AddAfter(key, again)
-		}
-	case errors.Is(err, errStale):
-		klog.FromContext(ctx).V(3).Info("Looking again, something changed meanwhile", "paddleJob", key, "reason", err)
-		c.queue.AddRateLimited(key)
-	default:
-		utilruntime.HandleErrorWithContext(ctx, err, "Working on a PaddleJob failed and is tried again", "paddleJob", key)
-		c.queue.AddRateLimited(key)
-	}
-	return true
+	return again, err
 }

@@ -19,10 +19,11 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/render"
 	"github.com/paddle-volcano/paddle-volcano/controller/status"
 	"github.com/paddle-volcano/paddle-volcano/controller/view"
+	"github.com/paddle-volcano/paddle-volcano/controller/workers"
 )
 
-// errStale means that what was decided rests on something that has changed since; a later sync decides anew.
-var errStale = errors.New("changed meanwhile")
+// errStale sends a job back to the queue: what was decided rests on something that has changed since.
+var errStale = workers.ErrStale
 
 func unexpected(object any) error { return fmt.Errorf("unexpected object %T from a watch", object) }
 

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workers
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
+)
+
+// ErrStale means that what was decided rests on something that has changed since; a later sync decides anew. It is logged
+// as no error.
+var ErrStale = errors.New("changed meanwhile")
+
+// Backoff of what failed.
+const (
+	firstRetry = 50 * time.Millisecond
+	lastRetry  = time.Minute
+)
+
+func backoff() workqueue.TypedRateLimiter[string] {
+	return workqueue.NewTypedItemExponentialFailureRateLimiter[string](firstRetry, lastRetry)
+}
+
+// Sync brings what a key names forward. It returns when to look again without a change, 0 for never.
+type Sync func(ctx context.Context, key string) (time.Duration, error)
+
+// Queue holds the keys of objects to work on, each once. It is safe for concurrent use.
+type Queue struct {
+	keys workqueue.TypedRateLimitingInterface[string]
+	kind string
+	sync Sync
+}
+
+// New makes a queue of the name that its metrics have. Logs call its keys kind.
+func New(name, kind string, sync Sync) *Queue {
+	return &Queue{kind: kind, sync: sync, keys: workqueue.NewTypedRateLimitingQueueWithConfig(backoff(),
+		workqueue.TypedRateLimitingQueueConfig[string]{Name: name})}
+}
+
+// Add has a key worked on as soon as a worker has time.
+func (q *Queue) Add(key string) { q.keys.Add(key) }
+
+// AddAfter has a key worked on later.
+func (q *Queue) AddAfter(key string, delay time.Duration) { q.keys.AddAfter(key, delay) }
+
+// Run works on so many keys at the same time until the context ends, and returns when the last sync has ended.
+func (q *Queue) Run(ctx context.Context, workers int) {
+	defer utilruntime.HandleCrash()
+	var group sync.WaitGroup
+	for range workers {
+		group.Add(1)
+		go func() {
+			defer group.Done()
+			wait.UntilWithContext(ctx, func(ctx context.Context) {
+				for q.next(ctx) {
+				}
+			}, time.Second)
+		}()
+	}
+	<-ctx.Done()
+	q.keys.ShutDown()
+	group.Wait()
+}
+
+func (q *Queue) next(ctx context.Context) bool {
+	key, quit := q.keys.Get()
+	if quit {
+		return false
+	}
+	defer q.keys.Done(key)
+	again, err := q.sync(ctx, key)
+	switch {
+	case err == nil:
+		q.keys.Forget(key)
+		if again > 0 {
+			q.keys.AddAfter(key, again)
+		}
+		return true
+	case errors.Is(err, ErrStale):
+		klog.FromContext(ctx).V(3).Info("Looking again, something changed meanwhile", q.kind, key, "reason", err)
+	default:
+		utilruntime.HandleErrorWithContext(ctx, err, "Work failed and is tried again", q.kind, key)
+	}
+	q.keys.AddRateLimited(key)
+	return true
+}
