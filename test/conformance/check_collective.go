@@ -5,12 +5,14 @@ package conformance
 import (
 	"errors"
 	"fmt"
+
+	"github.com/paddle-volcano/paddle-volcano/test/conformance/rules"
 )
 
 // checkCollective judges collective training, and training on one node, started by the launcher of each release and by
 // `python train.py`.
 func (g *Gang) checkCollective(trainers []Pod, problems *problems) {
-	for _, release := range Releases() {
+	for _, release := range rules.Releases() {
 		g.checkLaunch(release, trainers, problems)
 	}
 	ports := map[int]bool{}
@@ -20,7 +22,7 @@ func (g *Gang) checkCollective(trainers []Pod, problems *problems) {
 			ports[port] = true
 		}
 		// The launcher hands PADDLE_TRAINING_ROLE on to the processes that it starts.
-		role, err := CollectiveRoleMaker(pod.Env)
+		role, err := rules.CollectiveRoleMaker(pod.Env)
 		if err != nil {
 			problems.add(pod, "role maker: %w", err)
 			continue
@@ -31,7 +33,7 @@ func (g *Gang) checkCollective(trainers []Pod, problems *problems) {
 		if role.World != len(trainers) {
 			problems.add(pod, "role maker: the world is %d processes, and there are %d pods", role.World, len(trainers))
 		}
-		if _, err := CollectiveGloo(pod.Env, role); err != nil {
+		if _, err := rules.CollectiveGloo(pod.Env, role); err != nil {
 			problems.add(pod, "gloo: %w", err)
 		}
 	}
@@ -42,12 +44,12 @@ func (g *Gang) checkCollective(trainers []Pod, problems *problems) {
 }
 
 // checkLaunch lets all launchers meet, as HTTPMaster.sync_peers does.
-func (g *Gang) checkLaunch(release Release, trainers []Pod, problems *problems) {
-	launchers := make([]Launcher, len(trainers))
+func (g *Gang) checkLaunch(release rules.Release, trainers []Pod, problems *problems) {
+	launchers := make([]rules.Launcher, len(trainers))
 	var masters []*Pod
 	for i := range trainers {
 		pod := &trainers[i]
-		launcher, err := Launch(pod.Env, pod.IP, release)
+		launcher, err := rules.Launch(pod.Env, pod.IP, release)
 		switch {
 		case err != nil:
 			problems.add(pod, "launcher, %s: %w", release, err)
@@ -75,18 +77,18 @@ func (g *Gang) checkLaunch(release Release, trainers []Pod, problems *problems) 
 		problems.add(nil, "launcher, %s: exactly one node must start the master, and %d do: %v", release, len(masters), names)
 		return
 	}
-	given := launchers[0].Rank != ByArrival
+	given := launchers[0].Rank != rules.ByArrival
 	for i := range trainers {
 		pod, launcher := &trainers[i], &launchers[i]
 		if launcher.Master != launchers[0].Master || launcher.Master == "" {
 			problems.add(pod, "launcher, %s: looks for the master at %q, and %s at %q", release, launcher.Master, trainers[0].Name, launchers[0].Master)
 			continue
 		}
-		host, _, _ := splitEndpoint(launcher.Master)
+		host, _, _ := rules.SplitEndpoint(launcher.Master)
 		g.leads(host, masters[0], pod, fmt.Sprintf("launcher, %s: the master", release), problems)
 		g.leads(launcher.Host, pod, pod, fmt.Sprintf("launcher, %s: the node, by what it tells the others,", release), problems)
 		switch {
-		case (launcher.Rank != ByArrival) != given:
+		case (launcher.Rank != rules.ByArrival) != given:
 			problems.add(pod, "launcher, %s: either all nodes are given a rank or none is", release)
 		case given && launcher.Rank != pod.Index:
 			problems.add(pod, "launcher, %s: takes rank %d, and is number %d", release, launcher.Rank, pod.Index)
@@ -100,9 +102,9 @@ const cloudRelease = "Paddle 2.0 to 2.2"
 // takes every node's processes to begin, 0 where it trains alone or not at all.
 func (g *Gang) checkCloudLaunch(pod *Pod, nodes int, problems *problems) (port int) {
 	const release = cloudRelease
-	launcher, err := CloudLaunch(pod.Env)
+	launcher, err := rules.CloudLaunch(pod.Env)
 	switch {
-	case errors.Is(err, ErrNotDistributed) && nodes == 1:
+	case errors.Is(err, rules.ErrNotDistributed) && nodes == 1:
 		return 0
 	case err != nil:
 		problems.add(pod, "launcher, %s: %w", release, err)

@@ -2,10 +2,15 @@
 
 package conformance
 
-import "slices"
+import (
+	"slices"
+	"strings"
+
+	"github.com/paddle-volcano/paddle-volcano/test/conformance/rules"
+)
 
 // checkHeter judges the pipeline of trainers and heterogeneous trainers as each process sees it.
-func (g *Gang) checkHeter(pod *Pod, role PSRole, trainers, heter []Pod, problems *problems) {
+func (g *Gang) checkHeter(pod *Pod, role rules.PSRole, trainers, heter []Pod, problems *problems) {
 	seen := role.Heter
 	switch {
 	case len(heter) == 0 && seen == nil:
@@ -23,14 +28,14 @@ func (g *Gang) checkHeter(pod *Pod, role PSRole, trainers, heter []Pod, problems
 	if device := pod.Env["PADDLE_HETER_TRAINER_DEVICE"]; !slices.Contains([]string{"cpu", "gpu", "xpu"}, device) {
 		problems.add(pod, "PADDLE_HETER_TRAINER_DEVICE is %q, not cpu, gpu or xpu", device)
 	}
-	if pod.Role == Server {
+	if pod.Role == rules.Server {
 		return
 	}
 	if want := []int{len(trainers), len(heter)}; seen.Stages != 2 || !slices.Equal(seen.Trainers, want) {
 		problems.add(pod, "reckons with %d stages of %v processes, and there are 2 of %v", seen.Stages, seen.Trainers, want)
 	}
 	stage := 1
-	if pod.Role == HeterTrainer {
+	if pod.Role == rules.HeterTrainer {
 		stage = 2
 		g.checkEndpoints("PADDLE_PREVIOUS_HETER_TRAINER_IP_PORT_LIST", seen.Previous, trainers, pod, problems)
 	} else {
@@ -39,4 +44,12 @@ func (g *Gang) checkHeter(pod *Pod, role PSRole, trainers, heter []Pod, problems
 	if seen.Stage != stage {
 		problems.add(pod, "takes itself for a process of stage %d, and is of stage %d", seen.Stage, stage)
 	}
+}
+
+// split is a list without entries where the variable is not set.
+func split(list string) []string {
+	if list == "" {
+		return nil
+	}
+	return strings.Split(list, ",")
 }

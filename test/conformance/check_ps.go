@@ -2,7 +2,11 @@
 
 package conformance
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/paddle-volcano/paddle-volcano/test/conformance/rules"
+)
 
 // checkPS judges parameter-server training started by `python train.py`, and started by the launcher where the
 // variables for it are there.
@@ -10,7 +14,7 @@ func (g *Gang) checkPS(servers, trainers, heter []Pod, problems *problems) {
 	var list []string
 	all := slices.Concat(servers, trainers, heter)
 	for _, pod := range all {
-		role, err := PSRoleMaker(pod.Env)
+		role, err := rules.PSRoleMaker(pod.Env)
 		if err != nil {
 			problems.add(&pod, "role maker: %w", err)
 			continue
@@ -51,7 +55,7 @@ func (g *Gang) checkEndpoints(name string, list []string, pods []Pod, seenBy *Po
 			problems.add(seenBy, "%s stands in %s twice: %v", endpoint, name, list)
 			continue
 		}
-		host, port, err := splitEndpoint(endpoint)
+		host, port, err := rules.SplitEndpoint(endpoint)
 		if err != nil {
 			problems.add(seenBy, "%s: %w", name, err)
 			continue
@@ -61,18 +65,18 @@ func (g *Gang) checkEndpoints(name string, list []string, pods []Pod, seenBy *Po
 }
 
 // checkTrainerList judges PADDLE_TRAINER_ENDPOINTS, by whose entries Fleet 2.0 and the CTR family know the trainers.
-func checkTrainerList(role PSRole, trainers []Pod, pod *Pod, problems *problems) {
+func checkTrainerList(role rules.PSRole, trainers []Pod, pod *Pod, problems *problems) {
 	if len(role.Trainers) != len(trainers) {
 		problems.add(pod, "PADDLE_TRAINER_ENDPOINTS has %d entries for %d trainers", len(role.Trainers), len(trainers))
 		return
 	}
-	if role.Role == Trainer && pod.Index < len(role.Trainers) && role.Trainers[pod.Index] != role.Endpoint {
+	if role.Role == rules.Trainer && pod.Index < len(role.Trainers) && role.Trainers[pod.Index] != role.Endpoint {
 		problems.add(pod, "is %s (POD_IP:PADDLE_PORT) to itself and %s to the others, in PADDLE_TRAINER_ENDPOINTS", role.Endpoint, role.Trainers[pod.Index])
 	}
 }
 
-func (g *Gang) checkPSGloo(pod *Pod, role PSRole, all []Pod, problems *problems) {
-	gloo, err := PSGloo(pod.Env, role)
+func (g *Gang) checkPSGloo(pod *Pod, role rules.PSRole, all []Pod, problems *problems) {
+	gloo, err := rules.PSGloo(pod.Env, role)
 	if err != nil {
 		problems.add(pod, "gloo: %w", err)
 		return
@@ -84,7 +88,7 @@ func (g *Gang) checkPSGloo(pod *Pod, role PSRole, all []Pod, problems *problems)
 
 // checkRendezvous judges where server 0 serves gloo: at its own host, and at a port that nobody else there needs.
 func (g *Gang) checkRendezvous(host string, port int, what string, pod *Pod, all []Pod, problems *problems) {
-	at := slices.IndexFunc(all, func(p Pod) bool { return p.Role == Server && p.Index == 0 })
+	at := slices.IndexFunc(all, func(p Pod) bool { return p.Role == rules.Server && p.Index == 0 })
 	if found := g.Resolve(host); !slices.Contains(found, all[at].Name) {
 		problems.add(pod, "%s, which server 0 serves, is at host %s, which leads to %v and not to %s", what, host, found, all[at].Name)
 	}
@@ -98,25 +102,25 @@ func (g *Gang) checkRendezvous(host string, port int, what string, pod *Pod, all
 
 // checkPSLaunch judges the launcher in parameter-server training: each pod is to start itself and nobody else. The
 // launcher knows nothing of heterogeneous trainers.
-func (g *Gang) checkPSLaunch(pod *Pod, role PSRole, all []Pod, problems *problems) {
-	for _, release := range Releases() {
-		launcher, err := Launch(pod.Env, pod.IP, release)
-		if !launcher.PS || g.direct || pod.Role == HeterTrainer {
+func (g *Gang) checkPSLaunch(pod *Pod, role rules.PSRole, all []Pod, problems *problems) {
+	for _, release := range rules.Releases() {
+		launcher, err := rules.Launch(pod.Env, pod.IP, release)
+		if !launcher.PS || g.direct || pod.Role == rules.HeterTrainer {
 			continue
 		}
 		if err != nil {
 			problems.add(pod, "launcher, %s: %w", release, err)
 			continue
 		}
-		want := Launcher{Servers: []string{role.Endpoint}}
-		if pod.Role == Trainer {
-			want = Launcher{Trainers: []string{role.Endpoint}}
+		want := rules.Launcher{Servers: []string{role.Endpoint}}
+		if pod.Role == rules.Trainer {
+			want = rules.Launcher{Trainers: []string{role.Endpoint}}
 		}
 		if !slices.Equal(launcher.Servers, want.Servers) || !slices.Equal(launcher.Trainers, want.Trainers) {
 			problems.add(pod, "launcher, %s: starts servers %v and trainers %v, and is %s", release, launcher.Servers, launcher.Trainers, role.Endpoint)
 		}
 		if launcher.Gloo != "" {
-			host, port, err := splitEndpoint(launcher.Gloo)
+			host, port, err := rules.SplitEndpoint(launcher.Gloo)
 			if err != nil {
 				problems.add(pod, "launcher, %s: gloo: %w", release, err)
 				continue

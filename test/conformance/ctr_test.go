@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/paddle-volcano/paddle-volcano/test/conformance/rules"
 )
 
 func TestCTRScript(t *testing.T) {
@@ -15,7 +17,7 @@ func TestCTRScript(t *testing.T) {
 		"TRAINING_ROLE": "PSERVER", "PADDLE_PSERVERS_NUM": "2", "PADDLE_TRAINERS_NUM": "1", "PADDLE_PORT": "30236",
 	}
 	server, trainer := map[string]string{"paddle-job-pserver": "fluid-ctr"}, map[string]string{"paddle-job": "fluid-ctr"}
-	pods := []CTRPod{{server, "10.0.0.2"}, {server, "10.0.0.10"}, {trainer, "10.0.0.3"}, {map[string]string{"paddle-job": "another"}, "10.0.0.4"}}
+	pods := []rules.CTRPod{{Labels: server, IP: "10.0.0.2"}, {Labels: server, IP: "10.0.0.10"}, {Labels: trainer, IP: "10.0.0.3"}, {Labels: map[string]string{"paddle-job": "another"}, IP: "10.0.0.4"}}
 	without := func(name string) map[string]string {
 		left := maps.Clone(env)
 		delete(left, name)
@@ -27,20 +29,20 @@ func TestCTRScript(t *testing.T) {
 		return changed
 	}
 
-	role, err := CTRScript(env, "10.0.0.2", pods)
+	role, err := rules.CTRScript(env, "10.0.0.2", pods)
 	require.NoError(t, err)
-	require.Equal(t, PSRole{Role: Server, Index: 1, Servers: []string{"10.0.0.10:30236", "10.0.0.2:30236"}, Workers: 1, Endpoint: "10.0.0.2:30236"}, role,
+	require.Equal(t, rules.PSRole{Role: rules.Server, Index: 1, Servers: []string{"10.0.0.10:30236", "10.0.0.2:30236"}, Workers: 1, Endpoint: "10.0.0.2:30236"}, role,
 		"IPs are ordered as text")
-	role, err = CTRScript(with("PADDLE_TRAINING_ROLE", Trainer), "10.0.0.3", pods)
+	role, err = rules.CTRScript(with("PADDLE_TRAINING_ROLE", rules.Trainer), "10.0.0.3", pods)
 	require.NoError(t, err)
 	require.Equal(t, 0, role.Index)
 
 	for name := range map[string]bool{"NAMESPACE": true, "PADDLE_JOB_NAME": true, "PADDLE_PORT": true, "PADDLE_TRAINING_ROLE": true, "PADDLE_PSERVERS_NUM": true, "PADDLE_TRAINERS_NUM": true} {
-		_, err := CTRScript(without(name), "10.0.0.2", pods)
+		_, err := rules.CTRScript(without(name), "10.0.0.2", pods)
 		require.ErrorContains(t, err, name+" is not set")
 	}
-	_, err = CTRScript(with("PADDLE_PSERVERS_NUM", "3"), "10.0.0.2", pods)
+	_, err = rules.CTRScript(with("PADDLE_PSERVERS_NUM", "3"), "10.0.0.2", pods)
 	require.ErrorContains(t, err, "waits for PADDLE_PSERVERS_NUM=3 pods, of which only 2 run")
-	_, err = CTRScript(env, "10.0.0.3", pods)
+	_, err = rules.CTRScript(env, "10.0.0.3", pods)
 	require.ErrorContains(t, err, "its IP 10.0.0.3 is not among those of the job's pods with role PSERVER")
 }

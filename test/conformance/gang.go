@@ -11,6 +11,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+
+	"github.com/paddle-volcano/paddle-volcano/test/conformance/rules"
 )
 
 // Mode is how a job trains.
@@ -60,12 +62,12 @@ func NewGang(mode Mode, pods []*corev1.Pod, services []*corev1.Service, lookup f
 		if err != nil {
 			return nil, err
 		}
-		role := Trainer
+		role := rules.Trainer
 		if slices.Contains([]string{"ps", "pserver", "server"}, pod.Labels[vcbatch.TaskSpecKey]) {
-			role = Server
+			role = rules.Server
 		}
 		if pod.Labels[vcbatch.TaskSpecKey] == "heter" {
-			role = HeterTrainer
+			role = rules.HeterTrainer
 		}
 		index, err := strconv.Atoi(pod.Labels[vcbatch.TaskIndex])
 		if err != nil {
@@ -79,7 +81,7 @@ func NewGang(mode Mode, pods []*corev1.Pod, services []*corev1.Service, lookup f
 
 // Check returns everything that keeps the pods from training together as one job, each named with the pod that meets it.
 func (g *Gang) Check() error {
-	servers, trainers, heter := g.role(Server), g.role(Trainer), g.role(HeterTrainer)
+	servers, trainers, heter := g.role(rules.Server), g.role(rules.Trainer), g.role(rules.HeterTrainer)
 	problems := &problems{}
 	for _, pods := range [][]Pod{servers, trainers, heter} {
 		for i := range pods {

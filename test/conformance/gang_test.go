@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/paddle-volcano/paddle-volcano/test/conformance/rules"
 )
 
 // psGang is 2 servers and 3 trainers with gloo, by IP, each variable as Paddle wants it.
@@ -26,9 +28,9 @@ func psGang() *Gang {
 	}
 	g := &Gang{Mode: PS}
 	for i, ip := range []string{"10.0.0.1", "10.0.0.2", "10.0.0.11", "10.0.0.12", "10.0.0.13"} {
-		pod := Pod{Name: fmt.Sprintf("job-ps-%d", i), Role: Server, Index: i, IP: ip}
+		pod := Pod{Name: fmt.Sprintf("job-ps-%d", i), Role: rules.Server, Index: i, IP: ip}
 		if i > 1 {
-			pod = Pod{Name: fmt.Sprintf("job-worker-%d", i-2), Role: Trainer, Index: i - 2, IP: ip}
+			pod = Pod{Name: fmt.Sprintf("job-worker-%d", i-2), Role: rules.Trainer, Index: i - 2, IP: ip}
 		}
 		pod.Env = maps.Clone(common)
 		pod.Env["TRAINING_ROLE"], pod.Env["POD_IP"], pod.Env["PADDLE_TRAINER_ID"] = pod.Role, ip, strconv.Itoa(pod.Index)
@@ -43,7 +45,7 @@ func collectiveGang() *Gang {
 	g := &Gang{Mode: Collective}
 	for i := range 3 {
 		ip := fmt.Sprintf("10.0.0.1%d", i)
-		g.Pods = append(g.Pods, Pod{Name: fmt.Sprintf("job-worker-%d", i), Role: Trainer, Index: i, IP: ip, Env: map[string]string{
+		g.Pods = append(g.Pods, Pod{Name: fmt.Sprintf("job-worker-%d", i), Role: rules.Trainer, Index: i, IP: ip, Env: map[string]string{
 			"POD_IP": ip, "PADDLE_TRAINER_ID": strconv.Itoa(i), "PADDLE_TRAINING_ROLE": "TRAINER", "TRAINING_ROLE": "TRAINER",
 			"PADDLE_TRAINER_ENDPOINTS": "10.0.0.10:36000,10.0.0.11:36000,10.0.0.12:36000", "PADDLE_TRAINERS_NUM": "3",
 			"PADDLE_TRAINERS": "10.0.0.10,10.0.0.11,10.0.0.12", "TRAINER_PORTS_NUM": "20", "PADDLE_PORT": "36000",
@@ -54,7 +56,7 @@ func collectiveGang() *Gang {
 }
 
 func singleGang() *Gang {
-	g := &Gang{Mode: Single, Pods: []Pod{{Name: "job-worker-0", Role: Trainer, IP: "10.0.0.10", Env: map[string]string{
+	g := &Gang{Mode: Single, Pods: []Pod{{Name: "job-worker-0", Role: rules.Trainer, IP: "10.0.0.10", Env: map[string]string{
 		"POD_IP": "10.0.0.10", "PADDLE_TRAINER_ID": "0", "PADDLE_TRAINER_ENDPOINTS": "10.0.0.10:36000",
 	}}}}
 	g.Resolve = g.byIP

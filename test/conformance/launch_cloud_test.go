@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/paddle-volcano/paddle-volcano/test/conformance/rules"
 )
 
 func TestCloudLaunch(t *testing.T) {
@@ -20,30 +22,30 @@ func TestCloudLaunch(t *testing.T) {
 	cases := []struct {
 		name string
 		env  map[string]string
-		want CloudLauncher
+		want rules.CloudLauncher
 	}{
-		{"two nodes", env, CloudLauncher{Hosts: hosts, Rank: 1, FirstPort: 36000}},
-		{"no port that can be read", with("PADDLE_PORT", "tcp://10.1.0.1:80"), CloudLauncher{Hosts: hosts, Rank: 1, FirstPort: defaultPort}},
-		{"no ports at all", with("TRAINER_PORTS_NUM", "0"), CloudLauncher{Hosts: hosts, Rank: 1, FirstPort: defaultPort}},
+		{"two nodes", env, rules.CloudLauncher{Hosts: hosts, Rank: 1, FirstPort: 36000}},
+		{"no port that can be read", with("PADDLE_PORT", "tcp://10.1.0.1:80"), rules.CloudLauncher{Hosts: hosts, Rank: 1, FirstPort: 6170}},
+		{"no ports at all", with("TRAINER_PORTS_NUM", "0"), rules.CloudLauncher{Hosts: hosts, Rank: 1, FirstPort: 6170}},
 		{"one node keeps the default port", map[string]string{"PADDLE_TRAINERS": "a.job", "POD_IP": "a.job", "PADDLE_TRAINER_ID": "0", "TRAINER_PORTS_NUM": "20", "PADDLE_PORT": "36000"},
-			CloudLauncher{Hosts: []string{"a.job"}, FirstPort: defaultPort}},
+			rules.CloudLauncher{Hosts: []string{"a.job"}, FirstPort: 6170}},
 	}
 	for _, test := range cases {
-		launcher, err := CloudLaunch(test.env)
+		launcher, err := rules.CloudLaunch(test.env)
 		require.NoError(t, err, test.name)
 		require.Equal(t, test.want, launcher, test.name)
 	}
 	for _, name := range []string{"PADDLE_TRAINERS", "POD_IP", "PADDLE_TRAINER_ID", "TRAINER_PORTS_NUM"} {
 		without := maps.Clone(env)
 		delete(without, name)
-		_, err := CloudLaunch(without)
-		require.ErrorIs(t, err, ErrNotDistributed, name)
+		_, err := rules.CloudLaunch(without)
+		require.ErrorIs(t, err, rules.ErrNotDistributed, name)
 	}
 	for _, test := range [][3]string{
 		{"PADDLE_TRAINER_ID", "2", "IndexError: rank 2 of 2 nodes"}, {"PADDLE_TRAINER_ID", "-1", "IndexError"}, {"PADDLE_TRAINER_ID", "one", "is not a number"},
 		{"TRAINER_PORTS_NUM", "", "is not a number"}, {"POD_IP", "10.0.0.3", "is not in PADDLE_TRAINERS"},
 	} {
-		_, err := CloudLaunch(with(test[0], test[1]))
+		_, err := rules.CloudLaunch(with(test[0], test[1]))
 		require.ErrorContains(t, err, test[2], "%s=%s", test[0], test[1])
 	}
 }

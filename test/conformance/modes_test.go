@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/paddle-volcano/paddle-volcano/test/conformance/rules"
 )
 
 // heterGang is psGang with two heterogeneous trainers.
@@ -17,15 +19,15 @@ func heterGang() *Gang {
 	trainers := g.Pods[2].Env["PADDLE_TRAINER_ENDPOINTS"]
 	const list = "10.0.0.21:36000,10.0.0.22:36000"
 	for i, ip := range []string{"10.0.0.21", "10.0.0.22"} {
-		pod := Pod{Name: fmt.Sprintf("job-heter-%d", i), Role: HeterTrainer, Index: i, IP: ip, Env: maps.Clone(g.Pods[0].Env)}
+		pod := Pod{Name: fmt.Sprintf("job-heter-%d", i), Role: rules.HeterTrainer, Index: i, IP: ip, Env: maps.Clone(g.Pods[0].Env)}
 		maps.Copy(pod.Env, map[string]string{
-			"TRAINING_ROLE": HeterTrainer, "POD_IP": ip, "PADDLE_TRAINER_ID": strconv.Itoa(i), "STAGE_ID": "2", "HETER_DEVICE_TYPE": "gpu",
+			"TRAINING_ROLE": rules.HeterTrainer, "POD_IP": ip, "PADDLE_TRAINER_ID": strconv.Itoa(i), "STAGE_ID": "2", "HETER_DEVICE_TYPE": "gpu",
 			"PADDLE_PREVIOUS_HETER_TRAINER_IP_PORT_LIST": trainers,
 		})
 		g.Pods = append(g.Pods, pod)
 	}
 	for i := range g.Pods {
-		if g.Pods[i].Role == Trainer {
+		if g.Pods[i].Role == rules.Trainer {
 			maps.Copy(g.Pods[i].Env, map[string]string{"STAGE_ID": "1", "PADDLE_NEXT_HETER_TRAINER_IP_PORT_LIST": list})
 		}
 	}
@@ -43,7 +45,7 @@ func elasticGang() *Gang {
 	g := &Gang{Mode: Elastic}
 	for i := range 3 {
 		ip := fmt.Sprintf("10.0.0.1%d", i)
-		g.Pods = append(g.Pods, Pod{Name: fmt.Sprintf("job-worker-%d", i), Role: Trainer, Index: i, IP: ip, Env: map[string]string{
+		g.Pods = append(g.Pods, Pod{Name: fmt.Sprintf("job-worker-%d", i), Role: rules.Trainer, Index: i, IP: ip, Env: map[string]string{
 			"POD_IP": ip, "PADDLE_MASTER": "etcd://kv.ns:2379", "PADDLE_NNODES": "2:4", "PADDLE_JOB_ID": "ns-job", "PADDLE_ELASTIC_LEVEL": "1",
 		}})
 	}
@@ -144,21 +146,4 @@ func TestTrapsOfOtherModes(t *testing.T) {
 			require.ErrorContains(t, gang.Check(), test.want)
 		})
 	}
-}
-
-// Python's strip takes characters off, not the scheme.
-func TestElasticLaunchLosesLetters(t *testing.T) {
-	env := maps.Clone(elasticGang().Pods[0].Env)
-	for master, want := range map[string]string{
-		"etcd://kv.ns:2379": "kv.ns:2379", "etcd://etcd.ns:2379": ".ns:2379", "etcd://db:1": "b:1", "etcd://10.0.0.1:2": "10.0.0.1:2",
-	} {
-		env["PADDLE_MASTER"] = master
-		launcher, err := ElasticLaunch(env, "10.0.0.1")
-		require.NoError(t, err)
-		require.Equal(t, want, launcher.Etcd)
-	}
-	env["PADDLE_ELASTIC_TIMEOUT"], env["PADDLE_MAX_RESTART"] = "60", "0"
-	launcher, err := ElasticLaunch(env, "10.0.0.1")
-	require.NoError(t, err)
-	require.Equal(t, []int{60, 0, 2, 4}, []int{launcher.Timeout, launcher.MaxRestart, launcher.Least, launcher.Most})
 }

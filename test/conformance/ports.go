@@ -6,26 +6,18 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
+
+	"github.com/paddle-volcano/paddle-volcano/test/conformance/rules"
 )
 
 // uses says whether a pod's processes listen on a port, or may choose it: the port of its own endpoint, and those in which
 // the launcher looks for free ones.
-//
-// Source: python/paddle/distributed/launch/context/node.py reads PORT_RANGE, both ends included.
 func (p *Pod) uses(port int) bool {
 	if p.Env["PADDLE_PORT"] == strconv.Itoa(port) {
 		return true
 	}
-	low, high, ok := p.portRange()
+	low, high, ok := rules.PortRange(p.Env)
 	return ok && low <= port && port <= high
-}
-
-func (p *Pod) portRange() (low, high int, ok bool) {
-	first, last, found := strings.Cut(p.Env["PORT_RANGE"], ":")
-	low, err := strconv.Atoi(first)
-	high, err2 := strconv.Atoi(last)
-	return low, high, found && err == nil && err2 == nil
 }
 
 // checkPorts finds pods that share an address and listen on the same port, or may choose the same one.
@@ -52,12 +44,12 @@ func Collide(a, b *Pod) error {
 		if pair[1].uses(own) {
 			return fmt.Errorf("%s and %s share the address %s, and both use port %d", a.Name, b.Name, a.IP, own)
 		}
-		if gloo, err := strconv.Atoi(pair[0].Env["PADDLE_GLOO_PORT"]); err == nil && pair[0].Role == Server && pair[0].Index == 0 && pair[1].uses(gloo) {
+		if gloo, err := strconv.Atoi(pair[0].Env["PADDLE_GLOO_PORT"]); err == nil && pair[0].Role == rules.Server && pair[0].Index == 0 && pair[1].uses(gloo) {
 			return fmt.Errorf("%s and %s share the address %s, and gloo of the one is at port %d, which the other uses", pair[0].Name, pair[1].Name, a.IP, gloo)
 		}
 	}
-	low, high, ok := a.portRange()
-	from, to, ok2 := b.portRange()
+	low, high, ok := rules.PortRange(a.Env)
+	from, to, ok2 := rules.PortRange(b.Env)
 	if !ok || !ok2 || low <= to && from <= high {
 		return fmt.Errorf("%s and %s share the address %s, and the launchers of both choose from the same ports", a.Name, b.Name, a.IP)
 	}

@@ -16,6 +16,7 @@ import (
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/render"
 	"github.com/paddle-volcano/paddle-volcano/test/conformance"
+	"github.com/paddle-volcano/paddle-volcano/test/conformance/rules"
 	"github.com/paddle-volcano/paddle-volcano/test/vcjob"
 )
 
@@ -191,23 +192,23 @@ func requireGloo(t *testing.T, shape shape, pod *conformance.Pod) {
 	if shape.ps > 0 && shape.gloo != nil {
 		want = *shape.gloo
 	}
-	var gloo conformance.Gloo
+	var gloo rules.Gloo
 	var err error
 	if shape.elastic {
 		require.NotContains(t, pod.Env, "PADDLE_WITH_GLOO")
 		return
 	}
 	if shape.ps > 0 {
-		role, roleErr := conformance.PSRoleMaker(pod.Env)
+		role, roleErr := rules.PSRoleMaker(pod.Env)
 		require.NoError(t, roleErr)
-		gloo, err = conformance.PSGloo(pod.Env, role)
+		gloo, err = rules.PSGloo(pod.Env, role)
 	} else {
-		gloo, err = conformance.CollectiveGloo(pod.Env, conformance.CollectiveRole{Rank: pod.Index})
+		gloo, err = rules.CollectiveGloo(pod.Env, rules.CollectiveRole{Rank: pod.Index})
 	}
 	require.NoError(t, err)
 	require.Equal(t, want, gloo.Level)
 	require.Equal(t, want > 0, gloo.HTTP)
-	require.Equal(t, want > 0 && pod.Role == conformance.Server && pod.Index == 0, gloo.Serves)
+	require.Equal(t, want > 0 && pod.Role == rules.Server && pod.Index == 0, gloo.Serves)
 }
 
 // requireLaunch checks that the launcher may start every pod of a job with servers, with gloo as the user asked for, and
@@ -218,7 +219,7 @@ func requireLaunch(t *testing.T, shape shape, gang *conformance.Gang) {
 		return
 	}
 	for _, pod := range gang.Pods {
-		launcher, err := conformance.Launch(pod.Env, pod.IP, conformance.Since2023)
+		launcher, err := rules.Launch(pod.Env, pod.IP, rules.Since2023)
 		require.NoError(t, err)
 		require.Equal(t, shape.ps > 0, launcher.PS, pod.Name)
 		if off := shape.gloo != nil && *shape.gloo == 0; shape.ps > 0 && off {

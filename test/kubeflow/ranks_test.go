@@ -15,6 +15,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/kubeflow"
 	"github.com/paddle-volcano/paddle-volcano/controller/render"
 	"github.com/paddle-volcano/paddle-volcano/test/conformance"
+	"github.com/paddle-volcano/paddle-volcano/test/conformance/rules"
 	"github.com/paddle-volcano/paddle-volcano/test/vcjob"
 )
 
@@ -68,7 +69,7 @@ func TestRanksAreThoseOfThePods(t *testing.T) {
 				continue
 			}
 			for _, pod := range seen.Pods {
-				launcher, err := conformance.Launch(pod.Env, pod.IP, conformance.Since2023)
+				launcher, err := rules.Launch(pod.Env, pod.IP, rules.Since2023)
 				require.NoError(t, err)
 				require.Equal(t, tc.mode == conformance.PS, launcher.PS, pod.Name)
 				require.Equal(t, name, pod.Env["PADDLE_JOB_ID"])

@@ -16,6 +16,7 @@ import (
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/deploy"
 	"github.com/paddle-volcano/paddle-volcano/test/conformance"
+	"github.com/paddle-volcano/paddle-volcano/test/conformance/rules"
 	"github.com/paddle-volcano/paddle-volcano/test/manifests"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
@@ -114,13 +115,13 @@ func TestTheCTRExampleTrains(t *testing.T) {
 	})
 	pods, err := podsOf(t.Context(), space, "ctr-volcano")
 	require.NoError(t, err)
-	var seen []conformance.CTRPod
+	var seen []rules.CTRPod
 	for _, pod := range pods {
-		seen = append(seen, conformance.CTRPod{Labels: pod.Labels, IP: pod.Status.PodIP})
+		seen = append(seen, rules.CTRPod{Labels: pod.Labels, IP: pod.Status.PodIP})
 	}
 	indices := map[string][]int{}
 	for _, pod := range gang.Pods {
-		role, err := conformance.CTRScript(pod.Env, pod.IP, seen)
+		role, err := rules.CTRScript(pod.Env, pod.IP, seen)
 		require.NoError(t, err, pod.Name)
 		require.Equal(t, pod.Role, role.Role)
 		require.Equal(t, pod.Role, pod.Env["TRAINING_ROLE"])

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rules
+
+import (
+	"fmt"
+	"slices"
+)
+
+// CTRPod is what the start script of the 2019 CTR example sees of a pod when it lists those with a label.
+type CTRPod struct {
+	Labels map[string]string
+	IP     string
+}
+
+// CTRScript concludes what that start script hands to its training program in one pod whose own IP is given: it lists
+// the running pods of the job by their labels, orders their IPs as text, and takes its position for its index.
+//
+// Source: the example's image runs paddle_k8s and k8s_tools.py; the log in the English article of the seeds shows each
+// of their steps, and PaddleRec's tools/k8s_tools.py is a later copy of them.
+func CTRScript(env map[string]string, ownIP string, pods []CTRPod) (PSRole, error) {
+	var role PSRole
+	if _, err := text(env, "NAMESPACE"); err != nil {
+		return role, fmt.Errorf("cannot list pods: %w", err)
+	}
+	job, err := text(env, "PADDLE_JOB_NAME")
+	if err != nil {
+		return role, err
+	}
+	port, err := text(env, "PADDLE_PORT")
+	if err != nil {
+		return role, err
+	}
+	if role.Role, err = text(env, "PADDLE_TRAINING_ROLE"); err != nil {
+		return role, err
+	}
+	ips := func(label string) []string {
+		var found []string
+		for _, pod := range pods {
+			if pod.Labels[label] == job {
+				found = append(found, pod.IP)
+			}
+		}
+		slices.Sort(found)
+		return found
+	}
+	servers, trainers := ips("paddle-job-pserver"), ips("paddle-job")
+	for _, wait := range []struct {
+		name  string
+		found int
+	}{{"PADDLE_PSERVERS_NUM", len(servers)}, {"PADDLE_TRAINERS_NUM", len(trainers)}} {
+		want, err := integer(env, wait.name)
+		if err != nil {
+			return role, err
+		}
+		if wait.found < want {
+			return role, fmt.Errorf("waits for %s=%d pods, of which only %d run with the label for %s", wait.name, want, wait.found, job)
+		}
+	}
+	own := trainers
+	if role.Role == Server {
+		own = servers
+	}
+	if role.Index = slices.Index(own, ownIP); role.Index < 0 {
+		return role, fmt.Errorf("its IP %s is not among those of the job's pods with role %s: %v", ownIP, role.Role, own)
+	}
+	role.Workers, role.Endpoint = len(trainers), ownIP+":"+port
+	for _, ip := range servers {
+		role.Servers = append(role.Servers, ip+":"+port)
+	}
+	return role, nil
+}
