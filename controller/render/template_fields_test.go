@@ -16,6 +16,7 @@ import (
 // paddle-operator copied all of a template's metadata into pods; Volcano takes labels and annotations.
 func TestOfATemplatesMetadataLabelsAndAnnotationsCount(t *testing.T) {
 	template, told := workerTemplate(t, paddleJob(0, 2, func(job *v1.PaddleJob) {
+		job.Labels, job.Annotations = map[string]string{"team": "ads"}, map[string]string{"note": "of the job, not of its pods"}
 		job.Spec.Worker.Template.ObjectMeta = metav1.ObjectMeta{
 			Name: "mine", GenerateName: "mine-", Namespace: "elsewhere", Finalizers: []string{"a/b"},
 			OwnerReferences: []metav1.OwnerReference{{Name: "o"}},

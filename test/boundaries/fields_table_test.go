@@ -25,9 +25,9 @@ type row struct {
 	cells    []string
 }
 
-// brokenRows are the faults of all tables in a text whose last column is called test, given the tests of each package and
-// the fields of each API that such tables are about.
-func brokenRows(text string, tests map[string]map[string]bool, apis map[string]fields) []string {
+// brokenRows are the faults of all tables in a text whose last column is called test, given the tests of each package, the
+// words that our code says, and the fields of each API that such tables are about.
+func brokenRows(text string, tests map[string]map[string]bool, words map[string]bool, apis map[string]fields) []string {
 	rows, broken := rowsOf(text)
 	named := map[string]map[string]bool{}
 	behaviours := map[string]bool{}
@@ -54,6 +54,11 @@ func brokenRows(text string, tests map[string]map[string]bool, apis map[string]f
 				if named[r.of][path] = true; !known.have(path) {
 					add("%s is no field of the API", path)
 				}
+			}
+		}
+		for _, word := range reason.FindAllStringSubmatch(r.cells[len(r.cells)-2], -1) {
+			if !words[word[1]] {
+				add("nothing says %s", word[1])
 			}
 		}
 		for _, fault := range faultsOf(r.cells[len(r.cells)-1], tests) {
@@ -115,7 +120,9 @@ func cellsOf(line string) []string {
 
 var (
 	fieldPath = regexp.MustCompile("`((?:spec|status|metadata)[][.*{},A-Za-z]*)`")
-	shownBy   = regexp.MustCompile("^`([a-z0-9/]+)((?: (?:Test|Fuzz)[A-Za-z0-9_]+)+)`$")
+	// reason is a word with a capital letter within.
+	reason  = regexp.MustCompile("`([A-Z][A-Za-z0-9]*[a-z][A-Z][A-Za-z0-9]*)`")
+	shownBy = regexp.MustCompile("^`([a-z0-9/]+)((?: (?:Test|Fuzz)[A-Za-z0-9_]+)+)`$")
 )
 
 // pathsIn are the paths of fields that a cell names.
@@ -177,6 +184,19 @@ func faultsOf(cell string, tests map[string]map[string]bool) (faults []string) {
 		}
 	}
 	return faults
+}
+
+// wordsIn are the texts in the code of the controller.
+func wordsIn(tree *Tree) map[string]bool {
+	found := map[string]bool{}
+	for _, file := range tree.Files {
+		if under(file.Dir, "controller") && !file.Test && !file.Generated {
+			for _, text := range file.Strings {
+				found[text] = true
+			}
+		}
+	}
+	return found
 }
 
 // testsIn are the tests and fuzz targets of each folder.
