@@ -115,7 +115,7 @@ func (c *Controller) carryOut(ctx context.Context, v *View) (Plan, error) {
 		plan = Decide(v, c.options.Etcd)
 	}
 	err := c.act(ctx, v, &plan)
-	if refused(err) {
+	if workers.Refused(err) {
 		v.Refusal = err.Error()
 		plan = Decide(v, c.options.Etcd)
 	}
@@ -184,10 +184,4 @@ func (c *Controller) report(ctx context.Context, v *View, plan *Plan) error {
 		c.recorder.Event(about, event.Type, event.Reason, event.Message)
 	}
 	return nil
-}
-
-// refused says whether an error is an answer that only a change by the user, or of a quota or a webhook, can turn.
-func refused(err error) bool {
-	return !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) &&
-		(apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err))
 }

@@ -196,11 +196,6 @@ func TestRefusalsAreTold(t *testing.T) {
 	stalled := find(&w.jobs.job.Status, kubeflowv1.ConditionStalled)
 	require.Equal(t, ReasonRefusedByServer, stalled.Reason)
 	require.Contains(t, stalled.Message, "quota")
-
-	gone := apierrors.NewForbidden(schema.GroupResource{Resource: "paddlejobs"}, "train", errors.New("terminating"))
-	gone.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
-	require.False(t, refused(gone))
-	require.False(t, refused(nil))
 }
 
 func TestMissedWritesAreTriedAgain(t *testing.T) {

@@ -4,7 +4,6 @@ package reconcile
 
 import (
 	"errors"
-	"net/http"
 	"testing"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	clienttesting "k8s.io/client-go/testing"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
@@ -133,28 +133,11 @@ func TestFinalizer(t *testing.T) {
 
 func TestRefusedOr(t *testing.T) {
 	t.Parallel()
-	status := func(code int32, causes ...metav1.StatusCause) error {
-		return &apierrors.StatusError{ErrStatus: metav1.Status{Code: code, Details: &metav1.StatusDetails{Causes: causes}}}
-	}
-	for name, tc := range map[string]struct {
-		err  error
-		want bool
-	}{
-		"bad request":          {err: status(http.StatusBadRequest), want: true},
-		"forbidden":            {err: status(http.StatusForbidden), want: true},
-		"invalid":              {err: status(http.StatusUnprocessableEntity), want: true},
-		"too large":            {err: status(http.StatusRequestEntityTooLarge), want: true},
-		"conflict":             {err: status(http.StatusConflict)},
-		"too many requests":    {err: status(http.StatusTooManyRequests)},
-		"server error":         {err: status(http.StatusInternalServerError)},
-		"no answer":            {err: errors.New("connection refused")},
-		"namespace is leaving": {err: status(http.StatusForbidden, metav1.StatusCause{Type: corev1.NamespaceTerminatingCause})},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var refused *refusal
-			require.Equal(t, tc.want, errors.As(refusedOr(tc.err), &refused))
-			require.ErrorIs(t, refusedOr(tc.err), tc.err)
-		})
-	}
+	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "jobs"}, "job", errors.New("quota"))
+	var refused *refusal
+	require.ErrorAs(t, refusedOr(forbidden), &refused)
+	require.Equal(t, ReasonRefused, refused.reason)
+	require.ErrorIs(t, refusedOr(forbidden), forbidden)
+	other := errors.New("connection refused")
+	require.Equal(t, other, refusedOr(other))
 }

@@ -2,13 +2,7 @@
 
 package reconcile
 
-import (
-	"errors"
-	"net/http"
-
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-)
+import "github.com/paddle-volcano/paddle-volcano/controller/workers"
 
 // ReasonRefused stalls a job of which the API server, a webhook or a quota refuses a part.
 const ReasonRefused = "RefusedByServer"
@@ -26,12 +20,7 @@ func (r *refusal) Unwrap() error { return r.cause }
 
 // refusedOr makes a refusal of an error that is one, and leaves every other as it is.
 func refusedOr(err error) error {
-	var status apierrors.APIStatus
-	if !errors.As(err, &status) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
-		return err
-	}
-	switch status.Status().Code {
-	case http.StatusBadRequest, http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusRequestEntityTooLarge:
+	if workers.Refused(err) {
 		return &refusal{reason: ReasonRefused, text: err.Error(), cause: err}
 	}
 	return err

@@ -14,10 +14,6 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// ErrStale means that what was decided rests on something that has changed since; a later sync decides anew. It is logged
-// as no error.
-var ErrStale = errors.New("changed meanwhile")
-
 // Backoff of what failed.
 const (
 	firstRetry = 50 * time.Millisecond
