@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/paddle-volcano/paddle-volcano/test/session/stats"
+	"github.com/paddle-volcano/paddle-volcano/test/stats"
 )
 
 // Bars of issue 5.

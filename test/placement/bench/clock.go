@@ -10,6 +10,7 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 	"github.com/paddle-volcano/paddle-volcano/test/placement/instances"
+	"github.com/paddle-volcano/paddle-volcano/test/stats"
 )
 
 // yardstick is the sort that times are compared with: of the ids of a topology's nodes by their free GPUs, which lie
@@ -64,7 +65,7 @@ func (y *yardstick) between(work func()) reading {
 	for range sortsAround {
 		sorts = append(sorts, y.sort())
 	}
-	r.sort = median(sorts)
+	r.sort = stats.Median(sorts)
 	return r
 }
 
@@ -77,5 +78,5 @@ func valuesOf(readings []reading, what func(reading) float64) []float64 {
 }
 
 func medianOf(readings []reading, what func(reading) float64) float64 {
-	return median(valuesOf(readings, what))
+	return stats.Median(valuesOf(readings, what))
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 	"github.com/paddle-volcano/paddle-volcano/test/placement/instances"
+	"github.com/paddle-volcano/paddle-volcano/test/stats"
 )
 
 // kindOf names what makes an instance hard, so that ratios can be told apart by it.
@@ -67,7 +68,7 @@ func kinds(trials []outcome) []Kind {
 	for _, name := range slices.Sorted(maps.Keys(found)) {
 		k := found[name]
 		slices.Sort(ratios[name])
-		k.Mean, k.P99 = mean(ratios[name]), quantile(ratios[name], 0.99)
+		k.Mean, k.P99 = stats.Mean(ratios[name]), quantile(ratios[name], 0.99)
 		all = append(all, *k)
 	}
 	return all

@@ -12,6 +12,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 	"github.com/paddle-volcano/paddle-volcano/test/placement/bruteforce"
 	"github.com/paddle-volcano/paddle-volcano/test/placement/instances"
+	"github.com/paddle-volcano/paddle-volcano/test/stats"
 )
 
 // Tolerance below which two costs are equal, relative to the larger one.
@@ -189,9 +190,9 @@ func summary(trials []outcome) *Optimality {
 	if len(ratios) == 0 {
 		return o
 	}
-	o.Mean, o.P99, o.Max = mean(ratios), quantile(ratios, 0.99), ratios[len(ratios)-1]
+	o.Mean, o.P99, o.Max = stats.Mean(ratios), quantile(ratios, 0.99), ratios[len(ratios)-1]
 	o.ExactShare = float64(o.Exact) / float64(len(ratios))
-	o.SecondMean = mean(seconds)
+	o.SecondMean = stats.Mean(seconds)
 	slices.SortStableFunc(worst, func(a, b Worst) int { return descending(a.Ratio, b.Ratio) })
 	worst = slices.DeleteFunc(worst, func(w Worst) bool { return w.Ratio == 1 })
 	o.Worst = worst[:min(len(worst), 10)]

@@ -17,39 +17,12 @@ func count(yes bool) int {
 
 func descending(a, b float64) int { return cmp.Compare(b, a) }
 
-func mean(values []float64) float64 {
-	if len(values) == 0 {
-		return 0
-	}
-	sum := 0.0
-	for _, v := range values {
-		sum += v
-	}
-	return sum / float64(len(values))
-}
-
-func geomean(values []float64) float64 {
-	if len(values) == 0 {
-		return 0
-	}
-	sum := 0.0
-	for _, v := range values {
-		sum += math.Log(v)
-	}
-	return math.Exp(sum / float64(len(values)))
-}
-
 // quantile is the least of the sorted values that a share q of them does not exceed.
 func quantile(sorted []float64, q float64) float64 {
 	if len(sorted) == 0 {
 		return 0
 	}
 	return sorted[max(0, int(math.Ceil(q*float64(len(sorted))))-1)]
-}
-
-func median(values []float64) float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	return quantile(sorted, 0.5)
 }
 
 // edges of the bins of a distribution of ratios: a bin holds those above its own edge and up to the next.

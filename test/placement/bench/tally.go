@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+	"github.com/paddle-volcano/paddle-volcano/test/stats"
 )
 
 // tally gathers what a baseline's means are made of.
@@ -79,7 +80,7 @@ func (t *tally) measure(ours, theirs placement.Cost) {
 
 func (r *BaselineResult) finish() {
 	t := r.tally
-	r.CostRatio, r.RackBytes, r.NodeBytes, r.Busiest = geomean(t.cost), geomean(t.rack), geomean(t.node), geomean(t.busiest)
+	r.CostRatio, r.RackBytes, r.NodeBytes, r.Busiest = stats.Geomean(t.cost), stats.Geomean(t.rack), stats.Geomean(t.node), stats.Geomean(t.busiest)
 	r.RackBytesSum, r.NodeBytesSum = t.racks/max(t.ourRacks, unit), t.nodes/max(t.ourNodes, unit)
 	r.Fragmentation = meanFragmentation(t.fragmentation, t.found)
 	r.BusiestNotAbove = share(t.notAbove, r.Equal)

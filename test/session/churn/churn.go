@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
-	"github.com/paddle-volcano/paddle-volcano/test/session/stats"
+	"github.com/paddle-volcano/paddle-volcano/test/stats"
 )
 
 // Settings of the measurement.

@@ -2,7 +2,7 @@
 
 package quality
 
-import "github.com/paddle-volcano/paddle-volcano/test/session/stats"
+import "github.com/paddle-volcano/paddle-volcano/test/stats"
 
 // Row compares one baseline with the plugin in one scenario. Amounts are means over the clusters on which every set-up
 // placed the gang; ratios are of those means, the baseline's by ours; bytes are in model sizes per step.

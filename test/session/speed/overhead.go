@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
-	"github.com/paddle-volcano/paddle-volcano/test/session/stats"
+	"github.com/paddle-volcano/paddle-volcano/test/stats"
 )
 
 // Overhead is what the plugin costs sessions in which no job is Paddle's, in percent of the time without it.

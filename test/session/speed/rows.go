@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
-	"github.com/paddle-volcano/paddle-volcano/test/session/stats"
+	"github.com/paddle-volcano/paddle-volcano/test/stats"
 )
 
 // Row is one case: how long allocate takes to place all of its pods in one session of a scheduler that has just started,
