@@ -2,6 +2,8 @@
 
 package bench
 
+import "github.com/paddle-volcano/paddle-volcano/test/bars"
+
 // Report is what _output/bench/placement.json holds.
 type Report struct {
 	Seed      uint64 `json:"seed"`
@@ -16,7 +18,7 @@ type Report struct {
 	Speed       []Speed          `json:"speed,omitempty"`
 	Allocations []Allocation     `json:"allocations,omitempty"`
 	// Bars say what was asked for and what was reached.
-	Bars []Bar `json:"bars"`
+	Bars []bars.Bar `json:"bars"`
 }
 
 // Optimality compares plans with the optimum on small instances.

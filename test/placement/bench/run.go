@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+
+	"github.com/paddle-volcano/paddle-volcano/test/bars"
 )
 
 // Settings of a run.
@@ -75,7 +77,9 @@ func Run(s Settings, out, progress io.Writer) error {
 		}
 	}
 	report.Bars = report.bars()
-	showBars(report.Bars, out)
+	if err := bars.Show(report.Bars, out); err != nil {
+		return err
+	}
 	if err := report.write(s.Folder, out); err != nil {
 		return err
 	}

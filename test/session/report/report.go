@@ -13,6 +13,7 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"github.com/paddle-volcano/paddle-volcano/test/bars"
 	"github.com/paddle-volcano/paddle-volcano/test/session/churn"
 	"github.com/paddle-volcano/paddle-volcano/test/session/quality"
 	"github.com/paddle-volcano/paddle-volcano/test/session/speed"
@@ -41,8 +42,8 @@ type Report struct {
 	Churn      *Churn            `json:"churn,omitempty"`
 
 	// Bars say what was asked for and what was reached; Missed is how many were not.
-	Bars   []Bar `json:"bars"`
-	Missed int   `json:"missed"`
+	Bars   []bars.Bar `json:"bars"`
+	Missed int        `json:"missed"`
 }
 
 // Churn is the heap over many sessions with both set-ups.
@@ -101,12 +102,8 @@ func (r *Report) SetQuality(result *quality.Result) {
 
 // Judge fills in Bars and Missed.
 func (r *Report) Judge() {
-	r.Bars, r.Missed = r.bars(), 0
-	for _, bar := range r.Bars {
-		if !bar.Met {
-			r.Missed++
-		}
-	}
+	r.Bars = r.bars()
+	r.Missed = bars.Missed(r.Bars)
 }
 
 // Write puts session.json and session.svg into a folder and returns their paths.
