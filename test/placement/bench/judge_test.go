@@ -19,13 +19,13 @@ func TestRatio(t *testing.T) {
 	}
 }
 
-func TestQuantile(t *testing.T) {
+func TestP99(t *testing.T) {
 	values := make([]float64, 200)
 	for i := range values {
 		values[i] = float64(i + 1)
 	}
-	require.InDelta(t, 198, quantile(values, 0.99), 0)
-	require.InDelta(t, 0, quantile(nil, 0.99), 0)
+	require.InDelta(t, 198, p99(values), 0)
+	require.InDelta(t, 0, p99(nil), 0)
 }
 
 func TestDistribution(t *testing.T) {

@@ -68,7 +68,7 @@ func kinds(trials []outcome) []Kind {
 	for _, name := range slices.Sorted(maps.Keys(found)) {
 		k := found[name]
 		slices.Sort(ratios[name])
-		k.Mean, k.P99 = stats.Mean(ratios[name]), quantile(ratios[name], 0.99)
+		k.Mean, k.P99 = stats.Mean(ratios[name]), p99(ratios[name])
 		all = append(all, *k)
 	}
 	return all

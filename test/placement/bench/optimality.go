@@ -190,7 +190,7 @@ func summary(trials []outcome) *Optimality {
 	if len(ratios) == 0 {
 		return o
 	}
-	o.Mean, o.P99, o.Max = stats.Mean(ratios), quantile(ratios, 0.99), ratios[len(ratios)-1]
+	o.Mean, o.P99, o.Max = stats.Mean(ratios), p99(ratios), ratios[len(ratios)-1]
 	o.ExactShare = float64(o.Exact) / float64(len(ratios))
 	o.SecondMean = stats.Mean(seconds)
 	slices.SortStableFunc(worst, func(a, b Worst) int { return descending(a.Ratio, b.Ratio) })

@@ -17,12 +17,12 @@ func count(yes bool) int {
 
 func descending(a, b float64) int { return cmp.Compare(b, a) }
 
-// quantile is the least of the sorted values that a share q of them does not exceed.
-func quantile(sorted []float64, q float64) float64 {
+// p99 is the least of the sorted values that 99 of 100 do not exceed.
+func p99(sorted []float64) float64 {
 	if len(sorted) == 0 {
 		return 0
 	}
-	return sorted[max(0, int(math.Ceil(q*float64(len(sorted))))-1)]
+	return sorted[int(math.Ceil(0.99*float64(len(sorted))))-1]
 }
 
 // edges of the bins of a distribution of ratios: a bin holds those above its own edge and up to the next.
