@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -174,7 +175,7 @@ func (s *Sandbox) Stop() error {
 
 	var errs []error
 	// What talks to the API server ends first, together; then the API server; then etcd.
-	for _, wave := range [][]string{clients(), {APIServer}, {Etcd}} {
+	for _, wave := range [][]string{clients(processes), {APIServer}, {Etcd}} {
 		ended := make(chan error)
 		for _, name := range wave {
 			go func() {
@@ -197,8 +198,8 @@ func (s *Sandbox) Stop() error {
 }
 
 // clients are the components that talk to the API server.
-func clients() []string {
-	return slices.DeleteFunc(Components(), func(name string) bool { return name == Etcd || name == APIServer })
+func clients(all map[string]*process) []string {
+	return slices.DeleteFunc(slices.Collect(maps.Keys(all)), func(name string) bool { return name == Etcd || name == APIServer })
 }
 
 func (s *Sandbox) names() []string {

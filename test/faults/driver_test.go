@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package faults_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/retry"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+)
+
+// jobName is that of every job: each has a namespace of its own.
+const jobName = "job"
+
+// driver drives a life.
+type driver struct {
+	t         *testing.T
+	namespace string
+	// step is called before each step, unless it is nil.
+	step func()
+	// gang is that of the environment which was seen last.
+	gang string
+}
+
+// wait asks again and again, also while the API server is away.
+func (d *driver) wait(what string, try func(context.Context) error) {
+	d.t.Helper()
+	cluster.Await(d.t, what, try)
+}
+
+// do is a step of the user's.
+func (d *driver) do(what string, try func(context.Context) error) {
+	d.t.Helper()
+	if d.step != nil {
+		d.step()
+	}
+	d.wait(what, try)
+}
+
+// await waits until the job is as wanted.
+func (d *driver) await(what string, want func(*v1.PaddleJob) bool) {
+	d.t.Helper()
+	d.wait("the job to be "+what, func(ctx context.Context) error {
+		job, err := cluster.Paddle.BatchV1().PaddleJobs(d.namespace).Get(ctx, jobName, metav1.GetOptions{})
+		if err == nil && !want(job) {
+			var text []byte
+			text, err = json.Marshal(job.Status)
+			err = errors.Join(fmt.Errorf("its status is %s", text), err)
+		}
+		return err
+	})
+}
+
+// awaitRunning waits until the job runs with so many pods ("" for none), restarted so often. The kubelets agree.
+func (d *driver) awaitRunning(ps, worker string, restarts int32) {
+	d.t.Helper()
+	ready := func(r *v1.ResourceStatus) string {
+		if r == nil {
+			return ""
+		}
+		return r.Ready
+	}
+	d.await(fmt.Sprintf("running with %q and %q", ps, worker), func(job *v1.PaddleJob) bool {
+		s := &job.Status
+		return s.Phase == v1.Running && ready(s.PS) == ps && ready(s.Worker) == worker && s.Restarts == restarts &&
+			s.ObservedGeneration == job.Generation
+	})
+}
+
+// awaitEnvironment waits until another gang has its environment than the last time; containers would not start before.
+func (d *driver) awaitEnvironment() {
+	d.t.Helper()
+	d.wait("the environment", func(ctx context.Context) error {
+		cm, err := cluster.Kube.CoreV1().ConfigMaps(d.namespace).Get(ctx, jobName, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		gang := cm.Annotations[keys.Gang]
+		if gang == d.gang {
+			return errors.New("it is still that of the last gang")
+		}
+		d.gang = gang
+		return nil
+	})
+}
+
+func (d *driver) awaitCreated() {
+	d.t.Helper()
+	d.await("created", func(job *v1.PaddleJob) bool {
+		return meta.IsStatusConditionTrue(job.Status.Conditions, v1.ConditionCreated)
+	})
+}
+
+func (d *driver) awaitSuspended() {
+	d.t.Helper()
+	d.await("suspended", func(job *v1.PaddleJob) bool {
+		c := meta.FindStatusCondition(job.Status.Conditions, v1.ConditionSuspended)
+		return c != nil && c.Status == metav1.ConditionTrue && c.Reason == "Suspended"
+	})
+}
+
+func (d *driver) awaitCompleted(succeeded int) {
+	d.t.Helper()
+	d.await("completed", func(job *v1.PaddleJob) bool {
+		return job.Status.Phase == v1.Completed && job.Status.Worker.Succeeded == succeeded
+	})
+}
+
+func (d *driver) awaitPods(want int) {
+	d.t.Helper()
+	d.wait(fmt.Sprintf("%d pods to be left", want), func(ctx context.Context) error {
+		pods, err := cluster.Kube.CoreV1().Pods(d.namespace).List(ctx, metav1.ListOptions{})
+		if err == nil && len(pods.Items) != want {
+			err = fmt.Errorf("there are %d", len(pods.Items))
+		}
+		return err
+	})
+}
+
+// edit changes the job as a user does.
+func (d *driver) edit(change func(*v1.PaddleJob)) {
+	d.t.Helper()
+	jobs := cluster.Paddle.BatchV1().PaddleJobs(d.namespace)
+	d.do("the job to be edited", func(ctx context.Context) error {
+		return retry.RetryOnConflict(retry.DefaultRetry, func() error {
+			job, err := jobs.Get(ctx, jobName, metav1.GetOptions{})
+			if err != nil {
+				return err
+			}
+			change(job)
+			_, err = jobs.Update(ctx, job, metav1.UpdateOptions{})
+			return err
+		})
+	})
+}
+
+func (d *driver) scale(workers int) {
+	d.t.Helper()
+	d.edit(func(job *v1.PaddleJob) { job.Spec.Worker.Replicas = workers })
+}
+
+// fail has a pod that runs end with an error.
+func (d *driver) fail(pod string) {
+	d.t.Helper()
+	d.annotate(jobName+"-"+pod, map[string]string{sandbox.AnnotationExitCode: "1", sandbox.AnnotationRunFor: "1ms"})
+}
+
+// succeed has every worker that runs end well.
+func (d *driver) succeed() {
+	d.t.Helper()
+	var workers []string
+	d.do("the list of workers", func(ctx context.Context) error {
+		workers = nil
+		list, err := cluster.Kube.CoreV1().Pods(d.namespace).List(ctx, metav1.ListOptions{LabelSelector: "volcano.sh/task-spec=worker"})
+		if err != nil {
+			return err
+		}
+		for i := range list.Items {
+			if list.Items[i].Status.Phase == corev1.PodRunning {
+				workers = append(workers, list.Items[i].Name)
+			}
+		}
+		return nil
+	})
+	for _, name := range workers {
+		d.annotate(name, map[string]string{sandbox.AnnotationRunFor: "1ms"})
+	}
+}
+
+// squat puts a pod onto each node that the workers may have, past the scheduler and all affinity, so that no worker that
+// waits for a node finds one when others end. It returns what takes them away.
+func (d *driver) squat() (leave func()) {
+	d.t.Helper()
+	pods := cluster.Kube.CoreV1().Pods(d.namespace)
+	for _, node := range fewNodes() {
+		pod := &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Name: "squatter-on-" + node, Labels: onePerNodeLabels()},
+			Spec:       corev1.PodSpec{NodeName: node, Containers: []corev1.Container{{Name: "squatter", Image: "squatter"}}},
+		}
+		d.do("a squatter on "+node, func(ctx context.Context) error {
+			_, err := pods.Create(ctx, pod, metav1.CreateOptions{})
+			return butFor(err, apierrors.IsAlreadyExists)
+		})
+		d.wait("the squatter to run", func(ctx context.Context) error {
+			found, err := pods.Get(ctx, pod.Name, metav1.GetOptions{})
+			if err == nil && found.Status.Phase != corev1.PodRunning {
+				err = fmt.Errorf("it is %s", found.Status.Phase)
+			}
+			return err
+		})
+	}
+	return func() {
+		d.t.Helper()
+		d.do("the squatters to leave", func(ctx context.Context) error {
+			return pods.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: "one=per-node,!volcano.sh/task-spec"})
+		})
+	}
+}
+
+// butFor forgives an error that says that what was to be done has been done.
+func butFor(err error, done func(error) bool) error {
+	if done(err) {
+		return nil
+	}
+	return err
+}
+
+func (d *driver) annotate(pod string, annotations map[string]string) {
+	d.t.Helper()
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": annotations}})
+	require.NoError(d.t, err)
+	d.do("pod "+pod+" to be annotated", func(ctx context.Context) error {
+		_, err := cluster.Kube.CoreV1().Pods(d.namespace).Patch(ctx, pod, types.MergePatchType, patch, metav1.PatchOptions{})
+		return err
+	})
+}
+
+// told is how often each reason of the events about the job was told.
+func (d *driver) told() map[string]int {
+	d.t.Helper()
+	counts := map[string]int{}
+	d.wait("the list of events", func(ctx context.Context) error {
+		list, err := cluster.Kube.CoreV1().Events(d.namespace).List(ctx, metav1.ListOptions{
+			FieldSelector: "involvedObject.kind=PaddleJob,involvedObject.name=" + jobName,
+		})
+		if err != nil {
+			return err
+		}
+		for i := range list.Items {
+			counts[list.Items[i].Reason] += int(max(list.Items[i].Count, 1))
+		}
+		return nil
+	})
+	return counts
+}

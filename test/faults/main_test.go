@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package faults_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/paddle-volcano/paddle-volcano/test/live"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+)
+
+// cluster is the sandbox that all tests of this package share. Those that end what all need are not parallel.
+var cluster *live.Plane
+
+// sideBySide is how many lives there are at a time. They wait, so that the number of cores hardly matters.
+const sideBySide = "24"
+
+// thorough says whether to try all that can be tried (make faults), and not only a part of it.
+var thorough = os.Getenv("FAULTS") == "all"
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", sideBySide); err != nil {
+		fmt.Fprintln(os.Stderr, "run tests side by side:", err)
+		os.Exit(1)
+	}
+	os.Exit(live.Main(m, sandbox.Options{
+		StateDir: "../../_output/test-faults", Progress: os.Stderr,
+		// The sandbox's own controller has nothing to do here: each life has one.
+		ControllerArgs: []string{"--namespace=nobodys"},
+	}, func(p *live.Plane) (err error) {
+		cluster = p
+		if kinds, err = discover(p); err != nil {
+			return err
+		}
+		return allowLeases(p)
+	}))
+}

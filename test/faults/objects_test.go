@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package faults_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	"github.com/paddle-volcano/paddle-volcano/test/live"
+)
+
+// apart are kinds that tell of the past, or change by themselves.
+var apart = []string{"events", "leases"}
+
+// chance is what differs from life to life and means the same.
+var chance = []struct {
+	is  *regexp.Regexp
+	now string
+}{
+	{regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}`), "UID"},
+	{regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`), "TIME"},
+	{regexp.MustCompile(`\b10\.\d+\.\d+\.\d+\b`), "IP"},
+	{regexp.MustCompile(`rack-\d+(-node-\d+)?`), "NODE"},
+	{regexp.MustCompile(`"` + keys.Gang + `": "[^"]*"`), `"gang"`},
+	{regexp.MustCompile(`\b2\d{4}\b`), "PORT"},
+	{regexp.MustCompile(`"suspendedSeconds": \d+,\s*`), ""},
+	{regexp.MustCompile(`kube-api-access-\w+`), "TOKEN"},
+}
+
+// kinds are all that an object in a namespace can be.
+var kinds []schema.GroupVersionResource
+
+// discover asks once what kinds there are: an API server that has just started does not know all of them yet.
+func discover(p *live.Plane) (found []schema.GroupVersionResource, err error) {
+	lists, err := p.Kube.Discovery().ServerPreferredNamespacedResources()
+	if err != nil {
+		return nil, err
+	}
+	for _, list := range lists {
+		group, err := schema.ParseGroupVersion(list.GroupVersion)
+		if err != nil {
+			return nil, err
+		}
+		for i := range list.APIResources {
+			resource := &list.APIResources[i]
+			if slices.Contains(resource.Verbs, "list") && !slices.Contains(apart, resource.Name) {
+				found = append(found, group.WithResource(resource.Name))
+			}
+		}
+	}
+	return found, nil
+}
+
+// objects are everything in a namespace by kind and name, without what is left to chance.
+func objects(ctx context.Context, namespace string) (map[string]string, error) {
+	found := map[string]string{}
+	for _, kind := range kinds {
+		items, err := cluster.Dynamic.Resource(kind).Namespace(namespace).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return nil, fmt.Errorf("list %s: %w", kind.Resource, err)
+		}
+		for i := range items.Items {
+			key, text, err := essence(&items.Items[i])
+			if err != nil {
+				return nil, err
+			}
+			found[key] = strings.ReplaceAll(text, namespace, "NAMESPACE")
+		}
+	}
+	return found, nil
+}
+
+// essence is an object's kind and name, and its text.
+func essence(object *unstructured.Unstructured) (key, text string, err error) {
+	for _, field := range []string{"uid", "resourceVersion", "creationTimestamp", "managedFields", "generation"} {
+		unstructured.RemoveNestedField(object.Object, "metadata", field)
+	}
+	switch object.GetKind() {
+	case "Pod": // what the scheduler and the kubelet write
+		unstructured.RemoveNestedField(object.Object, "status", "conditions")
+	case "Job": // Volcano's diary
+		for _, field := range []string{"conditions", "runningDuration", "version"} {
+			unstructured.RemoveNestedField(object.Object, "status", field)
+		}
+	}
+	bytes, err := json.MarshalIndent(object.Object, "", " ")
+	key, text = object.GetKind()+" "+object.GetName(), string(bytes)
+	for _, c := range chance {
+		key, text = c.is.ReplaceAllString(key, c.now), c.is.ReplaceAllString(text, c.now)
+	}
+	return key, text, err
+}
+
+func names(of map[string]string) []string { return slices.Sorted(maps.Keys(of)) }
+
+const (
+	// lookEvery is how long there is between two looks at every kind, which are much work.
+	lookEvery = 300 * time.Millisecond
+	// settledAfter is how many looks in a row must find nothing changed: as long as the controller puts off the change of
+	// a status that only counts pods anew, and more.
+	settledAfter = 12
+	patience     = 2 * time.Minute
+)
+
+// look looks at everything in the namespace until it is as wanted, and returns what was seen last.
+func (d *driver) look(wanted func(now map[string]string) bool) (last map[string]string, found bool) {
+	d.t.Helper()
+	err := wait.PollUntilContextTimeout(d.t.Context(), lookEvery, patience, true, func(ctx context.Context) (bool, error) {
+		now, err := objects(ctx, d.namespace)
+		if err != nil {
+			return false, nil //nolint:nilerr // the API server may be away
+		}
+		last = now
+		return wanted(now), nil
+	})
+	return last, err == nil
+}
+
+// settled is what is in the namespace once nothing changes any more.
+func (d *driver) settled() map[string]string {
+	d.t.Helper()
+	var last map[string]string
+	still := 0
+	last, found := d.look(func(now map[string]string) bool {
+		if still++; !maps.Equal(now, last) {
+			last, still = now, 0
+		}
+		return still >= settledAfter
+	})
+	require.True(d.t, found, "what belongs to the job never settles")
+	return last
+}
+
+// awaitObjects waits until exactly these objects are there.
+func (d *driver) awaitObjects(what string, want map[string]string) {
+	d.t.Helper()
+	last, found := d.look(func(now map[string]string) bool { return maps.Equal(now, want) })
+	if found {
+		return
+	}
+	for _, name := range names(want) {
+		require.Equal(d.t, want[name], last[name], "gave up waiting for %s: %s differs (logs in %s)", what, name, cluster.StateDir())
+	}
+	require.Equal(d.t, names(want), names(last), "gave up waiting for %s (logs in %s)", what, cluster.StateDir())
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package faults_test
+
+import (
+	"context"
+	"encoding/pem"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+)
+
+// proxy stands between one controller and the API server.
+type proxy struct {
+	server *httptest.Server
+	// api answers as the API server does.
+	api http.Handler
+
+	mu     sync.Mutex
+	meddle meddler
+	// writes are those that came so far, in words.
+	writes []string
+	// cut ends all watches.
+	cut     context.CancelFunc
+	watches context.Context //nolint:containedctx // it is that of many requests
+}
+
+// meddler answers a request in the API server's stead, or has the API server do it.
+type meddler func(c *call, w http.ResponseWriter, r *http.Request, api http.Handler)
+
+// undisturbed has the API server answer.
+func undisturbed(_ *call, w http.ResponseWriter, r *http.Request, api http.Handler) {
+	api.ServeHTTP(w, r)
+}
+
+func newProxy(t *testing.T) *proxy {
+	t.Helper()
+	admin := cluster.RESTConfig()
+	transport, err := rest.TransportFor(&rest.Config{TLSClientConfig: rest.TLSClientConfig{CAData: admin.CAData}})
+	require.NoError(t, err)
+	target, err := url.Parse(admin.Host)
+	require.NoError(t, err)
+	silent := log.New(io.Discard, "", 0)
+	p := &proxy{meddle: undisturbed, api: &httputil.ReverseProxy{
+		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
+		Transport:     transport,
+		FlushInterval: -1,
+		ErrorLog:      silent,
+		// As if nobody stood between.
+		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
+	}}
+	p.watches, p.cut = context.WithCancel(context.Background())
+	p.server = httptest.NewUnstartedServer(p)
+	p.server.EnableHTTP2, p.server.Config.ErrorLog = true, silent
+	p.server.StartTLS()
+	t.Cleanup(func() {
+		p.cutWatches()
+		p.server.CloseClientConnections()
+		p.server.Close()
+	})
+	return p
+}
+
+func (p *proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c := read(r)
+	p.mu.Lock()
+	if c.write {
+		p.writes = append(p.writes, c.words)
+		c.number = len(p.writes)
+	}
+	meddle, watches := p.meddle, p.watches
+	p.mu.Unlock()
+	if c.watch {
+		ctx, stop := context.WithCancel(r.Context())
+		defer stop()
+		defer context.AfterFunc(watches, stop)()
+		r = r.WithContext(ctx)
+	}
+	meddle(c, w, r, p.api)
+}
+
+// cutWatches breaks every watch that is open.
+func (p *proxy) cutWatches() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.cut()
+	p.watches, p.cut = context.WithCancel(context.Background())
+}
+
+// from replaces what answers requests from now on.
+func (p *proxy) from(meddle meddler) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.meddle = meddle
+}
+
+// written are the writes that came so far, in words.
+func (p *proxy) written() []string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]string(nil), p.writes...)
+}
+
+// kubeconfig is the path of a kubeconfig with the controller's rights that leads through the proxy.
+func (p *proxy) kubeconfig(t *testing.T) string {
+	t.Helper()
+	config, err := clientcmd.LoadFromFile(cluster.ComponentKubeconfig(sandbox.Controller))
+	require.NoError(t, err)
+	for _, c := range config.Clusters {
+		c.Server = p.server.URL
+		c.CertificateAuthorityData = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: p.server.Certificate().Raw})
+	}
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	require.NoError(t, clientcmd.WriteToFile(*config, path))
+	return path
+}

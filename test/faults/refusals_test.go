@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package faults_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// answers answers a request as an API server that refuses it.
+func answers(code int, reason metav1.StatusReason, header ...string) meddler {
+	return func(_ *call, w http.ResponseWriter, _ *http.Request, _ http.Handler) {
+		for i := 0; i < len(header); i += 2 {
+			w.Header().Set(header[i], header[i+1])
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(code)
+		_ = json.NewEncoder(w).Encode(&metav1.Status{ // the controller may have gone
+			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"},
+			Status:   metav1.StatusFailure, Code: int32(code), Reason: reason, Message: "refused by a test of faults",
+		})
+	}
+}
+
+// breaks breaks the connection; the API server has done what was asked for, or never hears of it.
+func breaks(done bool) meddler {
+	return func(_ *call, _ http.ResponseWriter, r *http.Request, api http.Handler) {
+		if done {
+			api.ServeHTTP(httptest.NewRecorder(), r)
+		}
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// unanswered has the API server do it, and says that it failed.
+func unanswered(c *call, w http.ResponseWriter, r *http.Request, api http.Handler) {
+	api.ServeHTTP(httptest.NewRecorder(), r)
+	answers(http.StatusInternalServerError, metav1.StatusReasonInternalError)(c, w, r, api)
+}
+
+// everyOther meddles with each second request of a kind, the first one included.
+func everyOther(kind func(*call) bool, with meddler) func(*controller) meddler {
+	return func(*controller) meddler {
+		var count atomic.Int32
+		return func(c *call, w http.ResponseWriter, r *http.Request, api http.Handler) {
+			if kind(c) && count.Add(1)%2 == 1 {
+				with(c, w, r, api)
+				return
+			}
+			api.ServeHTTP(w, r)
+		}
+	}
+}
+
+func writes(c *call) bool { return c.write }
+func all(*call) bool      { return true }
+
+// refusedReason is that of the event which tells that the API server has refused a part of a job.
+const refusedReason = "RefusedByServer"
+
+// Every other write or request of a whole life goes wrong.
+func TestWritesThatGoWrong(t *testing.T) {
+	t.Parallel()
+	disturbed(t, map[string]func(*controller) meddler{
+		"conflict":           everyOther(writes, answers(http.StatusConflict, metav1.StatusReasonConflict)),
+		"error":              everyOther(writes, answers(http.StatusInternalServerError, metav1.StatusReasonInternalError)),
+		"done, and an error": everyOther(writes, unanswered),
+		"too many":           everyOther(writes, answers(http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests, "Retry-After", "1")),
+		"forbidden":          everyOther(writes, answers(http.StatusForbidden, metav1.StatusReasonForbidden)),
+		"broken":             everyOther(writes, breaks(false)),
+		"done, and broken":   everyOther(writes, breaks(true)),
+		"reads too":          everyOther(all, answers(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable)),
+	})
+}
+
+// disturbed lives each life under each of some faults.
+func disturbed(t *testing.T, faults map[string]func(*controller) meddler) {
+	t.Helper()
+	for name, fault := range faults {
+		for _, l := range lives {
+			t.Run(name+"/"+l.name, func(t *testing.T) {
+				t.Parallel()
+				calm := l.undisturbed(t)
+				space := cluster.Namespace(t)
+				c := startController(t, space, space)
+				c.from(fault(c))
+				l.liveLike(&driver{t: t, namespace: space}, calm, refusedReason)
+				require.NotEmpty(t, c.written())
+			})
+		}
+	}
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package faults_test
+
+import (
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// The watches break at every write, so that what comes of it is not seen as it comes; or it is seen late.
+func TestWatchesThatBreak(t *testing.T) {
+	t.Parallel()
+	disturbed(t, map[string]func(*controller) meddler{
+		"cut":  func(c *controller) meddler { return c.cuts(undisturbed) },
+		"gone": func(c *controller) meddler { return c.cuts(gone()) },
+		"late": func(*controller) meddler { return late },
+	})
+}
+
+// cuts ends every watch whenever the controller writes, and meddles with the attempts to go on with one.
+func (c *controller) cuts(with meddler) meddler {
+	return func(call *call, w http.ResponseWriter, r *http.Request, api http.Handler) {
+		if call.write {
+			c.cutWatches()
+		}
+		if call.watch {
+			with(call, w, r, api)
+			return
+		}
+		api.ServeHTTP(w, r)
+	}
+}
+
+// gone tells whoever wants to go on with a watch that the past is forgotten, so that it is listed anew; the watch that
+// follows the list is let be.
+func gone() meddler {
+	var mu sync.Mutex
+	told := map[string]bool{}
+	return func(c *call, w http.ResponseWriter, r *http.Request, api http.Handler) {
+		version := r.URL.Query().Get("resourceVersion")
+		mu.Lock()
+		tell := version != "" && version != "0" && !told[c.words]
+		told[c.words] = tell
+		mu.Unlock()
+		if tell {
+			answers(http.StatusGone, metav1.StatusReasonExpired)(c, w, r, api)
+			return
+		}
+		api.ServeHTTP(w, r)
+	}
+}
+
+// lateness is how much later than they come the controller sees changes: more than its next look takes, less than it
+// believes in what it wrote itself without seeing it.
+const lateness = 1500 * time.Millisecond
+
+// late lets the controller see everything late.
+func late(c *call, w http.ResponseWriter, r *http.Request, api http.Handler) {
+	if !c.watch {
+		api.ServeHTTP(w, r)
+		return
+	}
+	slow := &slowWriter{ResponseWriter: w, parts: make(chan part, 10_000), done: make(chan struct{})}
+	go slow.run(r.Context().Done())
+	defer func() {
+		close(slow.parts)
+		<-slow.done // nothing is written once the handler has returned
+	}()
+	api.ServeHTTP(slow, r)
+}
+
+// slowWriter passes on what is written to it when its time has come.
+type slowWriter struct {
+	http.ResponseWriter
+	parts chan part
+	done  chan struct{}
+}
+
+type part struct {
+	text []byte
+	due  time.Time
+}
+
+func (s *slowWriter) Write(text []byte) (int, error) {
+	s.parts <- part{text: append([]byte(nil), text...), due: time.Now().Add(lateness)}
+	return len(text), nil
+}
+
+// Flush does nothing: each part is flushed when it is passed on.
+func (s *slowWriter) Flush() {}
+
+func (s *slowWriter) run(left <-chan struct{}) {
+	defer close(s.done)
+	for p := range s.parts {
+		select {
+		case <-time.After(time.Until(p.due)):
+			if _, err := s.ResponseWriter.Write(p.text); err != nil {
+				continue
+			}
+			if err := http.NewResponseController(s.ResponseWriter).Flush(); err != nil {
+				continue
+			}
+		case <-left:
+		}
+	}
+}
