@@ -33,7 +33,7 @@ func admit(t *testing.T, namespace string) {
 	binding.Spec.MatchResources = &admissionv1.MatchResources{NamespaceSelector: &metav1.LabelSelector{
 		MatchLabels: map[string]string{"kubernetes.io/metadata.name": namespace},
 	}}
-	api := cluster.kube.AdmissionregistrationV1()
+	api := cluster.Kube.AdmissionregistrationV1()
 	_, err = api.ValidatingAdmissionPolicies().Create(t.Context(), &policy, metav1.CreateOptions{})
 	require.NoError(t, err)
 	_, err = api.ValidatingAdmissionPolicyBindings().Create(t.Context(), &binding, metav1.CreateOptions{})
@@ -46,7 +46,7 @@ func admit(t *testing.T, namespace string) {
 
 func TestAdmission(t *testing.T) {
 	t.Parallel()
-	inside := namespace(t)
+	inside := cluster.Namespace(t)
 	gang := create(t, psJob(inside, "gang", backoff(3)))
 	alone := create(t, psJob(inside, "alone", runs(func(run *v1.RunPolicy) {
 		run.RestartScope, run.PermanentExitCodes = v1.RestartPod, []int32{3}
@@ -58,7 +58,7 @@ func TestAdmission(t *testing.T) {
 		awaitPhase(t, job, v1.Running)
 	}
 	try := func(job *v1.PaddleJob, c change) error {
-		jobs := cluster.paddle.BatchV1().PaddleJobs(inside)
+		jobs := cluster.Paddle.BatchV1().PaddleJobs(inside)
 		for {
 			fresh, err := jobs.Get(t.Context(), job.Name, metav1.GetOptions{})
 			require.NoError(t, err)
@@ -70,7 +70,7 @@ func TestAdmission(t *testing.T) {
 		}
 	}
 	// It takes a moment until the API server has the policy.
-	await(t, "a change to be refused", func(context.Context) error {
+	cluster.Await(t, "a change to be refused", func(context.Context) error {
 		if try(gang, workers(3)) == nil {
 			return errors.New("it is not")
 		}
@@ -122,7 +122,7 @@ func TestAdmission(t *testing.T) {
 // What the CRD's own rules refuse needs no policy.
 func TestCRDRefusesRestartScopeWithoutServers(t *testing.T) {
 	t.Parallel()
-	job := collective(namespace(t), "alone", runs(func(run *v1.RunPolicy) { run.RestartScope = v1.RestartPod }))
-	_, err := cluster.paddle.BatchV1().PaddleJobs(job.Namespace).Create(t.Context(), job, metav1.CreateOptions{})
+	job := collective(cluster.Namespace(t), "alone", runs(func(run *v1.RunPolicy) { run.RestartScope = v1.RestartPod }))
+	_, err := cluster.Paddle.BatchV1().PaddleJobs(job.Namespace).Create(t.Context(), job, metav1.CreateOptions{})
 	require.ErrorContains(t, err, "restartScope Pod is for workers of PS mode")
 }

@@ -8,65 +8,22 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/util/retry"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 )
 
-// patience is generous: what is waited for takes seconds.
-const patience = 2 * time.Minute
-
-// await asks again and again until there is no error, and fails the test with the last one when patience is over.
-func await(t *testing.T, what string, try func(ctx context.Context) error) {
-	t.Helper()
-	var last error
-	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
-		last = try(ctx)
-		return last == nil, nil
-	})
-	if err != nil {
-		require.FailNow(t, "gave up waiting for "+what, "%v (logs in %s)", last, cluster.StateDir())
-	}
-}
-
-// namespace makes a namespace for one test, in which pods are admitted.
-func namespace(t *testing.T) string {
-	t.Helper()
-	return namespaceNamed(t, t.Name())
-}
-
-func namespaceNamed(t *testing.T, name string) string {
-	t.Helper()
-	name = strings.NewReplacer("/", "-", "_", "-", " ", "-", ",", "").Replace(strings.ToLower(name))
-	name = strings.Trim(name[max(0, len(name)-60):], "-")
-	_, err := cluster.kube.CoreV1().Namespaces().Create(t.Context(),
-		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
-	require.NoError(t, err)
-	await(t, "the default service account of "+name, func(ctx context.Context) error {
-		_, err := cluster.kube.CoreV1().ServiceAccounts(name).Get(ctx, "default", metav1.GetOptions{})
-		return err
-	})
-	await(t, "the root certificates of "+name, func(ctx context.Context) error {
-		_, err := cluster.kube.CoreV1().ConfigMaps(name).Get(ctx, "kube-root-ca.crt", metav1.GetOptions{})
-		return err
-	})
-	return name
-}
-
 // create makes a job, which is deleted when the test ends, so that the next has the cluster for itself.
 func create(t *testing.T, job *v1.PaddleJob) *v1.PaddleJob {
 	t.Helper()
-	jobs := cluster.paddle.BatchV1().PaddleJobs(job.Namespace)
+	jobs := cluster.Paddle.BatchV1().PaddleJobs(job.Namespace)
 	created, err := jobs.Create(t.Context(), job, metav1.CreateOptions{})
 	require.NoError(t, err)
 	t.Cleanup(func() {
@@ -80,7 +37,7 @@ func create(t *testing.T, job *v1.PaddleJob) *v1.PaddleJob {
 // edit changes a job's spec.
 func edit(t *testing.T, job *v1.PaddleJob, changes ...change) {
 	t.Helper()
-	jobs := cluster.paddle.BatchV1().PaddleJobs(job.Namespace)
+	jobs := cluster.Paddle.BatchV1().PaddleJobs(job.Namespace)
 	require.NoError(t, retry.RetryOnConflict(retry.DefaultRetry, func() error {
 		fresh, err := jobs.Get(t.Context(), job.Name, metav1.GetOptions{})
 		if err != nil {
@@ -98,8 +55,8 @@ func edit(t *testing.T, job *v1.PaddleJob, changes ...change) {
 func awaitJob(t *testing.T, job *v1.PaddleJob, what string, want func(*v1.PaddleJob) bool) *v1.PaddleJob {
 	t.Helper()
 	var last *v1.PaddleJob
-	await(t, job.Name+" to be "+what, func(ctx context.Context) error {
-		fresh, err := cluster.paddle.BatchV1().PaddleJobs(job.Namespace).Get(ctx, job.Name, metav1.GetOptions{})
+	cluster.Await(t, job.Name+" to be "+what, func(ctx context.Context) error {
+		fresh, err := cluster.Paddle.BatchV1().PaddleJobs(job.Namespace).Get(ctx, job.Name, metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
@@ -131,7 +88,7 @@ func awaitCondition(t *testing.T, job *v1.PaddleJob, kind string, status metav1.
 func awaitEvent(t *testing.T, job *v1.PaddleJob, kind, reason string) string {
 	t.Helper()
 	var message string
-	await(t, "event "+reason+" of "+job.Name, func(ctx context.Context) error {
+	cluster.Await(t, "event "+reason+" of "+job.Name, func(ctx context.Context) error {
 		events, err := eventsOf(ctx, job)
 		if err != nil {
 			return err
@@ -148,7 +105,7 @@ func awaitEvent(t *testing.T, job *v1.PaddleJob, kind, reason string) string {
 
 // eventsOf are the events about a job.
 func eventsOf(ctx context.Context, job *v1.PaddleJob) ([]corev1.Event, error) {
-	list, err := cluster.kube.CoreV1().Events(job.Namespace).List(ctx, metav1.ListOptions{
+	list, err := cluster.Kube.CoreV1().Events(job.Namespace).List(ctx, metav1.ListOptions{
 		FieldSelector: "involvedObject.kind=PaddleJob,involvedObject.name=" + job.Name,
 	})
 	if err != nil {

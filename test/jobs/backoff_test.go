@@ -25,7 +25,7 @@ func backoff(limit int32) change {
 // The first restart comes at once, the second after ten seconds, and the third failure is the last.
 func TestBackoffLimit(t *testing.T) {
 	t.Parallel()
-	job := create(t, psJob(namespace(t), "again", backoff(2), workersRunFor("1s"), workersFail("7", "")))
+	job := create(t, psJob(cluster.Namespace(t), "again", backoff(2), workersRunFor("1s"), workersFail("7", "")))
 	first := awaitVolcanoJob(t, job, nil)
 	environment := awaitEnvironment(t, job, "")
 	delayed := awaitJob(t, job, "delayed", func(job *v1.PaddleJob) bool {
@@ -48,14 +48,14 @@ func TestBackoffLimit(t *testing.T) {
 
 func TestNoBackoffMeansNoRestart(t *testing.T) {
 	t.Parallel()
-	job := create(t, psJob(namespace(t), "once", backoff(0), workersRunFor("1s"), workersFail("7", "")))
+	job := create(t, psJob(cluster.Namespace(t), "once", backoff(0), workersRunFor("1s"), workersFail("7", "")))
 	failed := awaitPhase(t, job, v1.Failed)
 	require.Regexp(t, "^BackoffLimitExceeded", failedReason(failed))
 	require.Zero(t, failed.Status.Restarts)
 }
 
 func TestBackoffLimitAndTheControllerIsDown(t *testing.T) {
-	job := create(t, psJob(namespace(t), "missed", backoff(1), workersRunFor("1s"), workersFail("7", "0")))
+	job := create(t, psJob(cluster.Namespace(t), "missed", backoff(1), workersRunFor("1s"), workersFail("7", "0")))
 	vcjob := awaitVolcanoJob(t, job, nil)
 	awaitEnvironment(t, job, "")
 	start := down(t, sandbox.Controller, syscall.SIGKILL)
@@ -68,12 +68,12 @@ func TestBackoffLimitAndTheControllerIsDown(t *testing.T) {
 // An eviction is followed by a start at once, and counts.
 func TestEvictionCountsForTheBackoffLimit(t *testing.T) {
 	t.Parallel()
-	job := create(t, psJob(namespace(t), "evicted", backoff(1)))
+	job := create(t, psJob(cluster.Namespace(t), "evicted", backoff(1)))
 	for restarts := range int32(2) {
 		awaitJob(t, job, "running", func(job *v1.PaddleJob) bool {
 			return job.Status.Phase == v1.Running && job.Status.Restarts == restarts
 		})
-		require.NoError(t, cluster.kube.CoreV1().Pods(job.Namespace).Delete(t.Context(), "evicted-worker-0", metav1.DeleteOptions{}))
+		require.NoError(t, cluster.Kube.CoreV1().Pods(job.Namespace).Delete(t.Context(), "evicted-worker-0", metav1.DeleteOptions{}))
 	}
 	failed := awaitPhase(t, job, v1.Failed)
 	require.Regexp(t, "^BackoffLimitExceeded: evicted-worker-0 was deleted or evicted", failedReason(failed))
@@ -85,7 +85,7 @@ func TestEvictionCountsForTheBackoffLimit(t *testing.T) {
 func command(t *testing.T, vcjob *vcbatch.Job, action string) {
 	t.Helper()
 	owner := metav1.NewControllerRef(vcjob, vcbatch.SchemeGroupVersion.WithKind("Job"))
-	_, err := cluster.volcano.BusV1alpha1().Commands(vcjob.Namespace).Create(t.Context(), &vcbus.Command{
+	_, err := cluster.Volcano.BusV1alpha1().Commands(vcjob.Namespace).Create(t.Context(), &vcbus.Command{
 		ObjectMeta:   metav1.ObjectMeta{GenerateName: "by-hand-", OwnerReferences: []metav1.OwnerReference{*owner}},
 		Action:       action,
 		TargetObject: owner,
@@ -96,7 +96,7 @@ func command(t *testing.T, vcjob *vcbatch.Job, action string) {
 // Whoever aborts the Volcano Job by hand means it.
 func TestAbortedByHandIsNotRetried(t *testing.T) {
 	t.Parallel()
-	job := create(t, psJob(namespace(t), "stopped", backoff(5)))
+	job := create(t, psJob(cluster.Namespace(t), "stopped", backoff(5)))
 	awaitPhase(t, job, v1.Running)
 	command(t, awaitVolcanoJob(t, job, nil), "AbortJob")
 	awaitCondition(t, job, v1.ConditionStalled, metav1.ConditionTrue, "Aborted")
@@ -110,7 +110,7 @@ func TestPermanentExitCode(t *testing.T) {
 	for name, scope := range map[string]v1.RestartScope{"gang": v1.RestartGang, "pod": v1.RestartPod} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			job := create(t, psJob(namespace(t), "wrong", permanent, workersRunFor("1s"), workersFail("42", ""),
+			job := create(t, psJob(cluster.Namespace(t), "wrong", permanent, workersRunFor("1s"), workersFail("42", ""),
 				runs(func(run *v1.RunPolicy) { run.RestartScope = scope })))
 			failed := awaitPhase(t, job, v1.Failed)
 			require.Regexp(t, "^PermanentExitCode: wrong-worker-[01] exited with code 42", failedReason(failed))
@@ -119,17 +119,17 @@ func TestPermanentExitCode(t *testing.T) {
 	}
 	t.Run("another code", func(t *testing.T) {
 		t.Parallel()
-		job := create(t, psJob(namespace(t), "other", permanent, workersRunFor("1s"), workersFail("1", "0")))
+		job := create(t, psJob(cluster.Namespace(t), "other", permanent, workersRunFor("1s"), workersFail("1", "0")))
 		require.EqualValues(t, 1, awaitPhase(t, job, v1.Completed).Status.Restarts)
 	})
 }
 
 func TestWorkerRestartsAlone(t *testing.T) {
 	t.Parallel()
-	job := create(t, psJob(namespace(t), "alone", runs(func(run *v1.RunPolicy) { run.RestartScope = v1.RestartPod })))
+	job := create(t, psJob(cluster.Namespace(t), "alone", runs(func(run *v1.RunPolicy) { run.RestartScope = v1.RestartPod })))
 	awaitPhase(t, job, v1.Running)
 	uid := func(name string) string {
-		pod, err := cluster.kube.CoreV1().Pods(job.Namespace).Get(t.Context(), name, metav1.GetOptions{})
+		pod, err := cluster.Kube.CoreV1().Pods(job.Namespace).Get(t.Context(), name, metav1.GetOptions{})
 		require.NoError(t, err)
 		return string(pod.UID)
 	}
@@ -137,7 +137,7 @@ func TestWorkerRestartsAlone(t *testing.T) {
 	for _, name := range []string{"alone-ps-0", "alone-ps-1", "alone-worker-0", "alone-worker-1"} {
 		before[name] = uid(name)
 	}
-	require.NoError(t, cluster.kube.CoreV1().Pods(job.Namespace).Delete(t.Context(), "alone-worker-1", metav1.DeleteOptions{}))
+	require.NoError(t, cluster.Kube.CoreV1().Pods(job.Namespace).Delete(t.Context(), "alone-worker-1", metav1.DeleteOptions{}))
 	awaitJob(t, job, "running again", func(job *v1.PaddleJob) bool {
 		return job.Status.Phase == v1.Running && job.Status.Restarts == 1 && job.Status.Worker.Ready == "2/2"
 	})
@@ -145,7 +145,7 @@ func TestWorkerRestartsAlone(t *testing.T) {
 		require.Equal(t, name != "alone-worker-1", uid(name) == was, name)
 	}
 
-	require.NoError(t, cluster.kube.CoreV1().Pods(job.Namespace).Delete(t.Context(), "alone-ps-1", metav1.DeleteOptions{}))
+	require.NoError(t, cluster.Kube.CoreV1().Pods(job.Namespace).Delete(t.Context(), "alone-ps-1", metav1.DeleteOptions{}))
 	awaitJob(t, job, "running again", func(job *v1.PaddleJob) bool {
 		return job.Status.Phase == v1.Running && job.Status.Restarts == 2
 	})

@@ -40,7 +40,7 @@ func TestCleanPodPolicy(t *testing.T) {
 			if tc.fails {
 				with, phase = append(with, workersFail("1", "")), v1.Failed
 			}
-			job := create(t, psJob(namespace(t), "over", with...))
+			job := create(t, psJob(cluster.Namespace(t), "over", with...))
 			awaitPhase(t, job, phase)
 			want := []string{"over-worker-0"}
 			if tc.cleans {
@@ -63,8 +63,8 @@ func TestCleanPodPolicy(t *testing.T) {
 // awaitPods waits until exactly these pods are there.
 func awaitPods(t *testing.T, job *v1.PaddleJob, want []string) {
 	t.Helper()
-	await(t, fmt.Sprintf("the pods to be %v", want), func(ctx context.Context) error {
-		pods, err := cluster.kube.CoreV1().Pods(job.Namespace).List(ctx, metav1.ListOptions{})
+	cluster.Await(t, fmt.Sprintf("the pods to be %v", want), func(ctx context.Context) error {
+		pods, err := cluster.Kube.CoreV1().Pods(job.Namespace).List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return err
 		}
@@ -81,13 +81,13 @@ func awaitPods(t *testing.T, job *v1.PaddleJob, want []string) {
 
 func TestFinishedJobMakesNothingAgain(t *testing.T) {
 	t.Parallel()
-	job := create(t, psJob(namespace(t), "done", cleans(v1.CleanAlways), workersRunFor("1s")))
+	job := create(t, psJob(cluster.Namespace(t), "done", cleans(v1.CleanAlways), workersRunFor("1s")))
 	awaitPhase(t, job, v1.Completed)
-	require.NoError(t, cluster.volcano.BatchV1alpha1().Jobs(job.Namespace).Delete(t.Context(), job.Name, metav1.DeleteOptions{}))
+	require.NoError(t, cluster.Volcano.BatchV1alpha1().Jobs(job.Namespace).Delete(t.Context(), job.Name, metav1.DeleteOptions{}))
 	awaitPods(t, job, nil)
 	awaitSyncs(t, 10)
 	awaitPods(t, job, nil)
-	jobs, err := cluster.volcano.BatchV1alpha1().Jobs(job.Namespace).List(t.Context(), metav1.ListOptions{})
+	jobs, err := cluster.Volcano.BatchV1alpha1().Jobs(job.Namespace).List(t.Context(), metav1.ListOptions{})
 	require.NoError(t, err)
 	require.Empty(t, jobs.Items)
 	done := awaitPhase(t, job, v1.Completed)
@@ -101,10 +101,10 @@ func TestVolcanoJobDeletedByHandIsMadeAgain(t *testing.T) {
 	for name, lingers := range map[string]bool{"pods go at once": false, "a pod lingers": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			job := create(t, psJob(namespace(t), "lost"))
+			job := create(t, psJob(cluster.Namespace(t), "lost"))
 			awaitPhase(t, job, v1.Running)
 			first := awaitVolcanoJob(t, job, nil)
-			pods := cluster.kube.CoreV1().Pods(job.Namespace)
+			pods := cluster.Kube.CoreV1().Pods(job.Namespace)
 			hold := func(finalizers string) {
 				t.Helper()
 				_, err := pods.Patch(t.Context(), "lost-ps-1", types.MergePatchType,
@@ -114,7 +114,7 @@ func TestVolcanoJobDeletedByHandIsMadeAgain(t *testing.T) {
 			if lingers {
 				hold(`["test/lingers"]`)
 			}
-			require.NoError(t, cluster.volcano.BatchV1alpha1().Jobs(job.Namespace).Delete(t.Context(), job.Name,
+			require.NoError(t, cluster.Volcano.BatchV1alpha1().Jobs(job.Namespace).Delete(t.Context(), job.Name,
 				metav1.DeleteOptions{PropagationPolicy: ptr(metav1.DeletePropagationBackground)}))
 			if lingers {
 				awaitCondition(t, job, v1.ConditionCreated, metav1.ConditionFalse, "WaitingForPredecessor")

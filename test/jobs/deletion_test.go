@@ -28,15 +28,15 @@ func TestDeletionLeavesNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			space := namespace(t)
+			space := cluster.Namespace(t)
 			before, err := objects(t.Context(), space)
 			require.NoError(t, err)
 			job := create(t, psJob(space, "gone", tc.with...))
 			awaitJob(t, job, "created and "+string(tc.phase), func(job *v1.PaddleJob) bool {
 				return job.Status.Phase == tc.phase && len(job.Status.Conditions) > 0
 			})
-			require.NoError(t, cluster.paddle.BatchV1().PaddleJobs(space).Delete(t.Context(), job.Name, tc.options))
-			await(t, "nothing to be left", func(ctx context.Context) error {
+			require.NoError(t, cluster.Paddle.BatchV1().PaddleJobs(space).Delete(t.Context(), job.Name, tc.options))
+			cluster.Await(t, "nothing to be left", func(ctx context.Context) error {
 				now, err := objects(ctx, space)
 				if left := ofTheirs(now, before); err == nil && len(left) > 0 {
 					err = fmt.Errorf("there is %v", left)
@@ -49,9 +49,9 @@ func TestDeletionLeavesNothing(t *testing.T) {
 
 func TestRecreatedAtOnceUnderTheSameName(t *testing.T) {
 	t.Parallel()
-	job := create(t, psJob(namespace(t), "phoenix"))
+	job := create(t, psJob(cluster.Namespace(t), "phoenix"))
 	awaitPhase(t, job, v1.Running)
-	require.NoError(t, cluster.paddle.BatchV1().PaddleJobs(job.Namespace).Delete(t.Context(), job.Name, metav1.DeleteOptions{}))
+	require.NoError(t, cluster.Paddle.BatchV1().PaddleJobs(job.Namespace).Delete(t.Context(), job.Name, metav1.DeleteOptions{}))
 	again := create(t, psJob(job.Namespace, job.Name, workersRunFor("2s"), workers(3)))
 	require.NotEqual(t, job.UID, again.UID)
 	done := awaitPhase(t, again, v1.Completed)

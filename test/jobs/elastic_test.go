@@ -25,7 +25,7 @@ func elastic(least, most int) change {
 // onePerNode lets at most one pod of the job onto each of a few nodes.
 func onePerNode(t *testing.T, nodes int) change {
 	t.Helper()
-	list, err := cluster.kube.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{Limit: int64(nodes)})
+	list, err := cluster.Kube.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{Limit: int64(nodes)})
 	require.NoError(t, err)
 	var terms []corev1.NodeSelectorTerm
 	for i := range list.Items {
@@ -45,7 +45,7 @@ func onePerNode(t *testing.T, nodes int) change {
 // The third worker finds no room, and must not start alone when the others have gone home.
 func TestElasticJobEndsWithTheWorkersThatRan(t *testing.T) {
 	t.Parallel()
-	job := create(t, collective(namespace(t), "few", elastic(2, 3), workers(3), onePerNode(t, 2), workersRunFor("3s")))
+	job := create(t, collective(cluster.Namespace(t), "few", elastic(2, 3), workers(3), onePerNode(t, 2), workersRunFor("3s")))
 	running := awaitPhase(t, job, v1.Running)
 	require.Equal(t, "2/3", running.Status.Worker.Ready)
 	done := awaitPhase(t, job, v1.Completed)
@@ -57,11 +57,11 @@ func TestElasticJobEndsWithTheWorkersThatRan(t *testing.T) {
 
 func TestElasticJobScalesWhileItRuns(t *testing.T) {
 	t.Parallel()
-	job := create(t, collective(namespace(t), "scales", elastic(1, 4)))
+	job := create(t, collective(cluster.Namespace(t), "scales", elastic(1, 4)))
 	awaitPhase(t, job, v1.Running)
 	first := awaitVolcanoJob(t, job, nil)
 	pods := func() map[string]string {
-		list, err := cluster.kube.CoreV1().Pods(job.Namespace).List(t.Context(), metav1.ListOptions{})
+		list, err := cluster.Kube.CoreV1().Pods(job.Namespace).List(t.Context(), metav1.ListOptions{})
 		require.NoError(t, err)
 		uids := map[string]string{}
 		for i := range list.Items {
@@ -95,16 +95,16 @@ func TestElasticJobScalesWhileItRuns(t *testing.T) {
 // An elastic worker that is lost comes back by itself; the others train on.
 func TestElasticWorkerComesBack(t *testing.T) {
 	t.Parallel()
-	job := create(t, collective(namespace(t), "back", elastic(1, 2)))
+	job := create(t, collective(cluster.Namespace(t), "back", elastic(1, 2)))
 	awaitPhase(t, job, v1.Running)
-	list, err := cluster.kube.CoreV1().Pods(job.Namespace).List(t.Context(), metav1.ListOptions{})
+	list, err := cluster.Kube.CoreV1().Pods(job.Namespace).List(t.Context(), metav1.ListOptions{})
 	require.NoError(t, err)
 	lost := slices.IndexFunc(list.Items, func(pod corev1.Pod) bool { return pod.Name == "back-worker-1" })
-	require.NoError(t, cluster.kube.CoreV1().Pods(job.Namespace).Delete(t.Context(), "back-worker-1", metav1.DeleteOptions{}))
+	require.NoError(t, cluster.Kube.CoreV1().Pods(job.Namespace).Delete(t.Context(), "back-worker-1", metav1.DeleteOptions{}))
 	awaitJob(t, job, "whole again", func(job *v1.PaddleJob) bool {
 		return job.Status.Worker.Ready == "2/2" && job.Status.Worker.Refs[1].UID != list.Items[lost].UID
 	})
-	kept, err := cluster.kube.CoreV1().Pods(job.Namespace).Get(t.Context(), "back-worker-0", metav1.GetOptions{})
+	kept, err := cluster.Kube.CoreV1().Pods(job.Namespace).Get(t.Context(), "back-worker-0", metav1.GetOptions{})
 	require.NoError(t, err)
 	require.Equal(t, list.Items[1-lost].UID, kept.UID)
 }
@@ -123,7 +123,7 @@ func TestWorkersThatFailTogetherRestartAlone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			job := create(t, job(namespace(t)))
+			job := create(t, job(cluster.Namespace(t)))
 			awaitPhase(t, job, v1.Running)
 			done := awaitPhase(t, job, v1.Completed)
 			require.Equal(t, 2, done.Status.Worker.Succeeded)

@@ -25,7 +25,7 @@ func failedReason(job *v1.PaddleJob) string {
 
 func TestDeadline(t *testing.T) {
 	t.Parallel()
-	job := create(t, psJob(namespace(t), "late", runs(func(run *v1.RunPolicy) { run.ActiveDeadlineSeconds = ptr(int64(3)) })))
+	job := create(t, psJob(cluster.Namespace(t), "late", runs(func(run *v1.RunPolicy) { run.ActiveDeadlineSeconds = ptr(int64(3)) })))
 	awaitPhase(t, job, v1.Running)
 	failed := awaitPhase(t, job, v1.Failed)
 	require.Regexp(t, "^DeadlineExceeded: .*activeDeadlineSeconds, 3 s", failedReason(failed))
@@ -39,7 +39,7 @@ func TestDeadline(t *testing.T) {
 
 func TestDeadlineThatIsSetWhileTheJobRuns(t *testing.T) {
 	t.Parallel()
-	job := create(t, collective(namespace(t), "late"))
+	job := create(t, collective(cluster.Namespace(t), "late"))
 	awaitPhase(t, job, v1.Running)
 	edit(t, job, runs(func(run *v1.RunPolicy) { run.ActiveDeadlineSeconds = ptr(int64(1)) }))
 	require.Regexp(t, "^DeadlineExceeded", failedReason(awaitPhase(t, job, v1.Failed)))
@@ -56,11 +56,11 @@ func TestFinishedJobIsForgotten(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			job := create(t, psJob(namespace(t), "forgotten", append(tc.with, runs(func(run *v1.RunPolicy) {
+			job := create(t, psJob(cluster.Namespace(t), "forgotten", append(tc.with, runs(func(run *v1.RunPolicy) {
 				run.TTLSecondsAfterFinished = ptr(int32(2))
 			}))...))
-			await(t, "the job to go", func(ctx context.Context) error {
-				_, err := cluster.paddle.BatchV1().PaddleJobs(job.Namespace).Get(ctx, job.Name, metav1.GetOptions{})
+			cluster.Await(t, "the job to go", func(ctx context.Context) error {
+				_, err := cluster.Paddle.BatchV1().PaddleJobs(job.Namespace).Get(ctx, job.Name, metav1.GetOptions{})
 				if apierrors.IsNotFound(err) {
 					return nil
 				}

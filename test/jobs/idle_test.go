@@ -14,7 +14,7 @@ import (
 
 // Not parallel: the syncs that are counted must be those of idle jobs.
 func TestIdleSyncsWriteNothing(t *testing.T) {
-	space := namespace(t)
+	space := cluster.Namespace(t)
 	idle := map[string]struct {
 		with  []change
 		phase v1.Phase
@@ -39,7 +39,7 @@ func TestIdleSyncsWriteNothing(t *testing.T) {
 	ten := 10 * len(jobs)
 	// What follows the change of phase, such as servers that stop and counts that are written later.
 	var before map[string]string
-	await(t, "everything to settle", func(ctx context.Context) error {
+	cluster.Await(t, "everything to settle", func(ctx context.Context) error {
 		first, err := objects(ctx, space)
 		if err != nil {
 			return err

@@ -43,7 +43,7 @@ func TestJobTrainsToCompleted(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			job := create(t, tc.job(namespace(t), "train", append(tc.with, workersRunFor("3s"))...))
+			job := create(t, tc.job(cluster.Namespace(t), "train", append(tc.with, workersRunFor("3s"))...))
 			n := job.Spec.Worker.Replicas
 
 			running := awaitPhase(t, job, v1.Running)
@@ -73,8 +73,8 @@ func TestJobTrainsToCompleted(t *testing.T) {
 // awaitNoPodGroups waits until no PodGroup holds room in a queue.
 func awaitNoPodGroups(t *testing.T, namespace string) {
 	t.Helper()
-	await(t, "the PodGroups to go", func(ctx context.Context) error {
-		list, err := cluster.volcano.SchedulingV1beta1().PodGroups(namespace).List(ctx, metav1.ListOptions{})
+	cluster.Await(t, "the PodGroups to go", func(ctx context.Context) error {
+		list, err := cluster.Volcano.SchedulingV1beta1().PodGroups(namespace).List(ctx, metav1.ListOptions{})
 		if err == nil && len(list.Items) > 0 {
 			err = fmt.Errorf("%s is still there", list.Items[0].Name)
 		}
@@ -84,7 +84,7 @@ func awaitNoPodGroups(t *testing.T, namespace string) {
 
 func TestFailedJob(t *testing.T) {
 	t.Parallel()
-	job := create(t, psJob(namespace(t), "fails", workersRunFor("1s"), workersFail("7", "")))
+	job := create(t, psJob(cluster.Namespace(t), "fails", workersRunFor("1s"), workersFail("7", "")))
 	failed := awaitPhase(t, job, v1.Failed)
 	require.EqualValues(t, 2, failed.Status.Restarts, "three attempts are two restarts")
 	c := meta.FindStatusCondition(failed.Status.Conditions, v1.ConditionFailed)
@@ -99,7 +99,7 @@ func TestFailedJob(t *testing.T) {
 
 func TestGangRestartReplacesEnvironment(t *testing.T) {
 	t.Parallel()
-	job := create(t, psJob(namespace(t), "again", workersRunFor("2s"), workersFail("1", "0")))
+	job := create(t, psJob(cluster.Namespace(t), "again", workersRunFor("2s"), workersFail("1", "0")))
 	first := awaitEnvironment(t, job, "")
 	restarting := awaitJob(t, job, "restarted", func(job *v1.PaddleJob) bool { return job.Status.Restarts == 1 })
 	require.Regexp(t, `^restart 1 of 2: again-worker-[01] exited with code 1$`,
@@ -118,8 +118,8 @@ func TestGangRestartReplacesEnvironment(t *testing.T) {
 func awaitEnvironment(t *testing.T, job *v1.PaddleJob, gang string) *corev1.ConfigMap {
 	t.Helper()
 	var found *corev1.ConfigMap
-	await(t, "the environment of "+job.Name, func(ctx context.Context) error {
-		cm, err := cluster.kube.CoreV1().ConfigMaps(job.Namespace).Get(ctx, job.Name, metav1.GetOptions{})
+	cluster.Await(t, "the environment of "+job.Name, func(ctx context.Context) error {
+		cm, err := cluster.Kube.CoreV1().ConfigMaps(job.Namespace).Get(ctx, job.Name, metav1.GetOptions{})
 		if err == nil && cm.Annotations[keys.Gang] == gang {
 			err = fmt.Errorf("it is still that of gang %q", gang)
 		}

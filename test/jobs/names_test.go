@@ -19,12 +19,12 @@ import (
 // makeQueue makes an open queue, which is deleted when the test ends.
 func makeQueue(t *testing.T, name string) {
 	t.Helper()
-	queues := cluster.volcano.SchedulingV1beta1().Queues()
+	queues := cluster.Volcano.SchedulingV1beta1().Queues()
 	_, err := queues.Create(t.Context(), &vcscheduling.Queue{
 		ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: vcscheduling.QueueSpec{Weight: 1},
 	}, metav1.CreateOptions{})
 	require.NoError(t, err)
-	await(t, "queue "+name+" to be open", func(ctx context.Context) error {
+	cluster.Await(t, "queue "+name+" to be open", func(ctx context.Context) error {
 		queue, err := queues.Get(ctx, name, metav1.GetOptions{})
 		if err == nil && queue.Status.State != vcscheduling.QueueStateOpen {
 			err = fmt.Errorf("it is %q", queue.Status.State)
@@ -45,47 +45,47 @@ func TestNamesOfOthersAreNotTaken(t *testing.T) {
 		"volcano job": {
 			kind: "Volcano Job",
 			make: func(ctx context.Context, space string) error {
-				_, err := cluster.volcano.BatchV1alpha1().Jobs(space).Create(ctx, &vcbatch.Job{ObjectMeta: meta(space), Spec: vcbatch.JobSpec{
+				_, err := cluster.Volcano.BatchV1alpha1().Jobs(space).Create(ctx, &vcbatch.Job{ObjectMeta: meta(space), Spec: vcbatch.JobSpec{
 					Tasks: []vcbatch.TaskSpec{{Name: "main", Replicas: 1, Template: role(1).Template}},
 				}}, metav1.CreateOptions{})
 				return err
 			},
 			drop: func(ctx context.Context, space string) error {
-				return cluster.volcano.BatchV1alpha1().Jobs(space).Delete(ctx, "taken", metav1.DeleteOptions{})
+				return cluster.Volcano.BatchV1alpha1().Jobs(space).Delete(ctx, "taken", metav1.DeleteOptions{})
 			},
 		},
 		"config map": {
 			kind: "ConfigMap",
 			make: func(ctx context.Context, space string) error {
-				_, err := cluster.kube.CoreV1().ConfigMaps(space).Create(ctx, &corev1.ConfigMap{
+				_, err := cluster.Kube.CoreV1().ConfigMaps(space).Create(ctx, &corev1.ConfigMap{
 					ObjectMeta: meta(space), Data: map[string]string{"mine": "mine"},
 				}, metav1.CreateOptions{})
 				return err
 			},
 			drop: func(ctx context.Context, space string) error {
-				cm, err := cluster.kube.CoreV1().ConfigMaps(space).Get(ctx, "taken", metav1.GetOptions{})
+				cm, err := cluster.Kube.CoreV1().ConfigMaps(space).Get(ctx, "taken", metav1.GetOptions{})
 				if err != nil || cm.Data["mine"] != "mine" || len(cm.Data) != 1 {
 					return fmt.Errorf("the ConfigMap is not as it was: %v, %w", cm, err)
 				}
-				return cluster.kube.CoreV1().ConfigMaps(space).Delete(ctx, "taken", metav1.DeleteOptions{})
+				return cluster.Kube.CoreV1().ConfigMaps(space).Delete(ctx, "taken", metav1.DeleteOptions{})
 			},
 		},
 		"service": {
 			kind: "Service", with: []change{byService},
 			make: func(ctx context.Context, space string) error {
-				_, err := cluster.kube.CoreV1().Services(space).Create(ctx, &corev1.Service{
+				_, err := cluster.Kube.CoreV1().Services(space).Create(ctx, &corev1.Service{
 					ObjectMeta: meta(space), Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}},
 				}, metav1.CreateOptions{})
 				return err
 			},
 			drop: func(ctx context.Context, space string) error {
-				return cluster.kube.CoreV1().Services(space).Delete(ctx, "taken", metav1.DeleteOptions{})
+				return cluster.Kube.CoreV1().Services(space).Delete(ctx, "taken", metav1.DeleteOptions{})
 			},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			space := namespace(t)
+			space := cluster.Namespace(t)
 			require.NoError(t, tc.make(t.Context(), space))
 			job := create(t, psJob(space, "taken", append(tc.with, workersRunFor("1s"))...))
 			c := awaitCondition(t, job, v1.ConditionStalled, metav1.ConditionTrue, "NameTaken")
@@ -99,9 +99,9 @@ func TestNamesOfOthersAreNotTaken(t *testing.T) {
 // The way of paddle-operator's documentation: a PodGroup of the job's own name, made by the user.
 func TestUsersOwnPodGroupIsHonoured(t *testing.T) {
 	t.Parallel()
-	space := namespace(t)
+	space := cluster.Namespace(t)
 	makeQueue(t, "users-own")
-	groups := cluster.volcano.SchedulingV1beta1().PodGroups(space)
+	groups := cluster.Volcano.SchedulingV1beta1().PodGroups(space)
 	_, err := groups.Create(t.Context(), &vcscheduling.PodGroup{
 		ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "wished"},
 		Spec:       vcscheduling.PodGroupSpec{MinMember: 3, Queue: "users-own"},
@@ -111,13 +111,13 @@ func TestUsersOwnPodGroupIsHonoured(t *testing.T) {
 	running := awaitPhase(t, job, v1.Running)
 	require.Equal(t, "users-own", running.Status.Queue)
 	require.Contains(t, awaitEvent(t, job, corev1.EventTypeNormal, "PodGroupNotNeeded"), "PodGroup wished")
-	vcjob, err := cluster.volcano.BatchV1alpha1().Jobs(space).Get(t.Context(), "wished", metav1.GetOptions{})
+	vcjob, err := cluster.Volcano.BatchV1alpha1().Jobs(space).Get(t.Context(), "wished", metav1.GetOptions{})
 	require.NoError(t, err)
 	require.EqualValues(t, 3, vcjob.Spec.MinAvailable)
 
 	require.NoError(t, groups.Delete(t.Context(), "wished", metav1.DeleteOptions{}))
 	awaitSyncs(t, 10)
-	after, err := cluster.volcano.BatchV1alpha1().Jobs(space).Get(t.Context(), "wished", metav1.GetOptions{})
+	after, err := cluster.Volcano.BatchV1alpha1().Jobs(space).Get(t.Context(), "wished", metav1.GetOptions{})
 	require.NoError(t, err)
 	require.Equal(t, vcjob.UID, after.UID, "the wish counts when the job is created and never after")
 	require.EqualValues(t, 3, after.Spec.MinAvailable)

@@ -4,18 +4,16 @@ package jobs_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
 // unstable are kinds that change or stay by themselves.
@@ -24,7 +22,7 @@ var unstable = []string{"events", "leases"}
 // objects lists everything in a namespace, of all kinds that the API server has, by kind and name with its resource
 // version.
 func objects(ctx context.Context, namespace string) (map[string]string, error) {
-	lists, err := cluster.discovery.ServerPreferredNamespacedResources()
+	lists, err := cluster.Kube.Discovery().ServerPreferredNamespacedResources()
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +37,7 @@ func objects(ctx context.Context, namespace string) (map[string]string, error) {
 			if !slices.Contains(resource.Verbs, "list") || slices.Contains(unstable, resource.Name) {
 				continue
 			}
-			items, err := cluster.dynamic.Resource(group.WithResource(resource.Name)).Namespace(namespace).List(ctx, metav1.ListOptions{})
+			items, err := cluster.Dynamic.Resource(group.WithResource(resource.Name)).Namespace(namespace).List(ctx, metav1.ListOptions{})
 			if err != nil {
 				return nil, fmt.Errorf("listing %s: %w", resource.Name, err)
 			}
@@ -65,22 +63,14 @@ func ofTheirs(all, before map[string]string) []string {
 
 // syncs is how often the controller has looked at a job since it started.
 func syncs(ctx context.Context) (int, error) {
-	text, err := metricsOfController(ctx)
-	if err != nil {
-		return 0, err
-	}
-	count := 0
-	for line := range strings.Lines(text) {
-		if strings.HasPrefix(line, "paddlejob_controller_sync_duration_seconds_count{") {
-			fields := strings.Fields(line)
-			n, err := strconv.Atoi(fields[len(fields)-1])
-			if err != nil {
-				return 0, err
-			}
-			count += n
+	values, err := cluster.Metrics(ctx, sandbox.Controller)
+	count := 0.0
+	for name, value := range values {
+		if strings.HasPrefix(name, "paddlejob_controller_sync_duration_seconds_count{") {
+			count += value
 		}
 	}
-	return count, nil
+	return int(count), err
 }
 
 // awaitSyncs waits until the controller has looked at jobs some more times.
@@ -88,25 +78,11 @@ func awaitSyncs(t *testing.T, more int) {
 	t.Helper()
 	first, err := syncs(t.Context())
 	require.NoError(t, err)
-	await(t, fmt.Sprintf("%d more syncs", more), func(ctx context.Context) error {
+	cluster.Await(t, fmt.Sprintf("%d more syncs", more), func(ctx context.Context) error {
 		now, err := syncs(ctx)
 		if err == nil && now < first+more {
 			err = fmt.Errorf("there were %d", now-first)
 		}
 		return err
 	})
-}
-
-// metricsOfController is what the controller serves to Prometheus.
-func metricsOfController(ctx context.Context) (string, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, cluster.controller+"/metrics", http.NoBody)
-	if err != nil {
-		return "", err
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return "", err
-	}
-	text, err := io.ReadAll(response.Body)
-	return string(text), errors.Join(err, response.Body.Close())
 }

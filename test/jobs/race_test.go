@@ -36,8 +36,8 @@ func awaitPodGroup(t *testing.T, job *v1.PaddleJob, want func(*vcscheduling.PodG
 	t.Helper()
 	name := job.Name + "-" + string(awaitVolcanoJob(t, job, nil).UID)
 	var found *vcscheduling.PodGroup
-	await(t, "the PodGroup of "+job.Name, func(ctx context.Context) error {
-		group, err := cluster.volcano.SchedulingV1beta1().PodGroups(job.Namespace).Get(ctx, name, metav1.GetOptions{})
+	cluster.Await(t, "the PodGroup of "+job.Name, func(ctx context.Context) error {
+		group, err := cluster.Volcano.SchedulingV1beta1().PodGroups(job.Namespace).Get(ctx, name, metav1.GetOptions{})
 		if err == nil && want != nil && !want(group) {
 			err = fmt.Errorf("it is %v", group)
 		}
@@ -62,7 +62,7 @@ func managers(object metav1.Object) []string {
 func TestPodGroupRaceOurControllerFirst(t *testing.T) {
 	start := down(t, sandbox.VolcanoController, syscall.SIGTERM)
 	// Pods that never fit keep the scheduler from touching more than the status.
-	job := create(t, psJob(namespace(t), "race", onNodes("none.has/this")))
+	job := create(t, psJob(cluster.Namespace(t), "race", onNodes("none.has/this")))
 	ours := awaitPodGroup(t, job, nil)
 	require.Contains(t, managers(ours), "paddlejob-controller Apply")
 	start()
@@ -77,12 +77,12 @@ func TestPodGroupRaceOurControllerFirst(t *testing.T) {
 }
 
 func TestPodGroupRaceVolcanoFirst(t *testing.T) {
-	job := psJob(namespace(t), "race", onNodes("none.has/this"))
+	job := psJob(cluster.Namespace(t), "race", onNodes("none.has/this"))
 	startVolcano := down(t, sandbox.VolcanoController, syscall.SIGTERM)
 	job = create(t, job)
 	ours := awaitPodGroup(t, job, nil)
 	startOurs := down(t, sandbox.Controller, syscall.SIGTERM)
-	require.NoError(t, cluster.volcano.SchedulingV1beta1().PodGroups(job.Namespace).Delete(t.Context(), ours.Name, metav1.DeleteOptions{}))
+	require.NoError(t, cluster.Volcano.SchedulingV1beta1().PodGroups(job.Namespace).Delete(t.Context(), ours.Name, metav1.DeleteOptions{}))
 	startVolcano()
 	theirs := awaitPodGroup(t, job, func(g *vcscheduling.PodGroup) bool { return g.UID != ours.UID && len(g.Status.Conditions) > 0 })
 	require.NotContains(t, managers(theirs), "paddlejob-controller Apply")

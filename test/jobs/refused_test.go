@@ -71,7 +71,7 @@ func TestBadInputIsRefusedAndRecovers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			space := namespace(t)
+			space := cluster.Namespace(t)
 			before, err := objects(t.Context(), space)
 			require.NoError(t, err)
 			job := create(t, psJob(space, "bad", tc.bad, workersRunForIfAny("2s")))
@@ -103,14 +103,14 @@ func workersRunForIfAny(duration string) change {
 
 func TestNameTooLong(t *testing.T) {
 	t.Parallel()
-	job := create(t, psJob(namespace(t), strings.Repeat("n", 55)))
+	job := create(t, psJob(cluster.Namespace(t), strings.Repeat("n", 55)))
 	c := awaitCondition(t, job, v1.ConditionStalled, metav1.ConditionTrue, "PodNameTooLong")
 	require.Contains(t, c.Message, "1 characters too long")
 }
 
 func TestMisspeltCleanPodPolicyIsTold(t *testing.T) {
 	t.Parallel()
-	job := create(t, psJob(namespace(t), "typo", cleans("OnComplete"), workersRunFor("1s")))
+	job := create(t, psJob(cluster.Namespace(t), "typo", cleans("OnComplete"), workersRunFor("1s")))
 	require.Contains(t, awaitEvent(t, job, corev1.EventTypeWarning, "UnknownCleanPodPolicy"), `"OnComplete" does not exist`)
 	c := awaitCondition(t, job, v1.ConditionCreated, metav1.ConditionTrue, "VolcanoJobCreated")
 	require.Contains(t, c.Message, `"OnComplete" does not exist and is treated as Never`)
@@ -119,7 +119,7 @@ func TestMisspeltCleanPodPolicyIsTold(t *testing.T) {
 
 func TestJobStartsWhenItsQueueComes(t *testing.T) {
 	t.Parallel()
-	job := create(t, psJob(namespace(t), "early", queue("comes-later"), workersRunFor("1s")))
+	job := create(t, psJob(cluster.Namespace(t), "early", queue("comes-later"), workersRunFor("1s")))
 	awaitCondition(t, job, v1.ConditionStalled, metav1.ConditionTrue, "QueueNotFound")
 	makeQueue(t, "comes-later")
 	done := awaitPhase(t, job, v1.Completed)
@@ -131,14 +131,14 @@ func TestClosedQueueIsTold(t *testing.T) {
 	makeQueue(t, "closes")
 	state := func(to vcscheduling.QueueState) {
 		t.Helper()
-		queues := cluster.volcano.SchedulingV1beta1().Queues()
+		queues := cluster.Volcano.SchedulingV1beta1().Queues()
 		found, err := queues.Get(t.Context(), "closes", metav1.GetOptions{})
 		require.NoError(t, err)
 		found.Status.State = to
 		_, err = queues.UpdateStatus(t.Context(), found, metav1.UpdateOptions{})
 		require.NoError(t, err)
 	}
-	job := psJob(namespace(t), "late", queue("closes"), workersRunFor("1s"))
+	job := psJob(cluster.Namespace(t), "late", queue("closes"), workersRunFor("1s"))
 	state(vcscheduling.QueueStateClosed)
 	job = create(t, job)
 	c := awaitCondition(t, job, v1.ConditionStalled, metav1.ConditionTrue, "QueueNotOpen")

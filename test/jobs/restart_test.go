@@ -22,14 +22,14 @@ import (
 func TestControllerRestartedInTheMiddle(t *testing.T) {
 	for name, signal := range map[string]syscall.Signal{"politely": syscall.SIGTERM, "killed": syscall.SIGKILL} {
 		t.Run(name, func(t *testing.T) {
-			job := create(t, psJob(namespace(t), "middle"))
+			job := create(t, psJob(cluster.Namespace(t), "middle"))
 			awaitPhase(t, job, v1.Running)
 			awaitEvent(t, job, corev1.EventTypeNormal, "Running")
 			before, err := eventsOf(t.Context(), job)
 			require.NoError(t, err)
 			for range 2 {
 				down(t, sandbox.Controller, signal)()
-				await(t, "the controller to be back", func(ctx context.Context) error {
+				cluster.Await(t, "the controller to be back", func(ctx context.Context) error {
 					_, err := syncs(ctx)
 					return err
 				})
@@ -38,7 +38,7 @@ func TestControllerRestartedInTheMiddle(t *testing.T) {
 			after, err := eventsOf(t.Context(), job)
 			require.NoError(t, err)
 			require.Equal(t, told(before), told(after), "nothing is told again")
-			require.NoError(t, cluster.kube.CoreV1().Pods(job.Namespace).Delete(t.Context(), "middle-ps-1", metav1.DeleteOptions{}))
+			require.NoError(t, cluster.Kube.CoreV1().Pods(job.Namespace).Delete(t.Context(), "middle-ps-1", metav1.DeleteOptions{}))
 			awaitJob(t, job, "running again", func(job *v1.PaddleJob) bool {
 				return job.Status.Phase == v1.Running && job.Status.Restarts == 1
 			})
@@ -48,13 +48,13 @@ func TestControllerRestartedInTheMiddle(t *testing.T) {
 
 // The whole life up to the first running pod passes while nobody works on PaddleJobs, and so does the end.
 func TestControllerMissesWhatHappens(t *testing.T) {
-	job := create(t, psJob(namespace(t), "missed"))
+	job := create(t, psJob(cluster.Namespace(t), "missed"))
 	running := awaitPhase(t, job, v1.Running)
 	old := awaitEnvironment(t, job, "")
 	vcjob := awaitVolcanoJob(t, job, nil)
 
 	start := down(t, sandbox.Controller, syscall.SIGKILL)
-	require.NoError(t, cluster.kube.CoreV1().Pods(job.Namespace).Delete(t.Context(), "missed-worker-0", metav1.DeleteOptions{}))
+	require.NoError(t, cluster.Kube.CoreV1().Pods(job.Namespace).Delete(t.Context(), "missed-worker-0", metav1.DeleteOptions{}))
 	awaitVolcanoPhase(t, vcjob, func(job *vcbatch.Job) bool {
 		return job.Status.RetryCount == 1 && job.Status.State.Phase == vcbatch.Running
 	})
@@ -67,8 +67,8 @@ func TestControllerMissesWhatHappens(t *testing.T) {
 
 func awaitVolcanoPhase(t *testing.T, job *vcbatch.Job, want func(*vcbatch.Job) bool) {
 	t.Helper()
-	await(t, "the Volcano Job to go on", func(ctx context.Context) error {
-		fresh, err := cluster.volcano.BatchV1alpha1().Jobs(job.Namespace).Get(ctx, job.Name, metav1.GetOptions{})
+	cluster.Await(t, "the Volcano Job to go on", func(ctx context.Context) error {
+		fresh, err := cluster.Volcano.BatchV1alpha1().Jobs(job.Namespace).Get(ctx, job.Name, metav1.GetOptions{})
 		if err == nil && !want(fresh) {
 			err = fmt.Errorf("it is %s after %d failures", fresh.Status.State.Phase, fresh.Status.RetryCount)
 		}
@@ -78,7 +78,7 @@ func awaitVolcanoPhase(t *testing.T, job *vcbatch.Job, want func(*vcbatch.Job) b
 
 // Volcano's controllers end a job on the event of its last worker; one that they missed must not run for ever.
 func TestVolcanoMissesTheEnd(t *testing.T) {
-	job := create(t, psJob(namespace(t), "ends", workersRunFor("4s")))
+	job := create(t, psJob(cluster.Namespace(t), "ends", workersRunFor("4s")))
 	awaitPhase(t, job, v1.Running)
 	start := down(t, sandbox.VolcanoController, syscall.SIGKILL)
 	awaitJob(t, job, "without running workers", func(job *v1.PaddleJob) bool { return job.Status.Worker.Succeeded == 2 })
@@ -90,11 +90,29 @@ func TestVolcanoMissesTheEnd(t *testing.T) {
 
 // So must a gang of which a pod failed meanwhile not wait for ever.
 func TestVolcanoMissesAFailure(t *testing.T) {
-	job := create(t, psJob(namespace(t), "fails", workersRunFor("4s"), workersFail("7", "0")))
+	job := create(t, psJob(cluster.Namespace(t), "fails", workersRunFor("4s"), workersFail("7", "0")))
 	awaitPhase(t, job, v1.Running)
 	start := down(t, sandbox.VolcanoController, syscall.SIGKILL)
 	awaitJob(t, job, "with failed workers", func(job *v1.PaddleJob) bool { return job.Status.Worker.Failed == 2 })
 	start()
 	done := awaitPhase(t, job, v1.Completed)
 	require.EqualValues(t, 1, done.Status.Restarts)
+}
+
+// Volcano fails a Job whose pods have all failed by the time that it looks at the first.
+func TestGangFailsAtOnce(t *testing.T) {
+	for name, limit := range map[string]change{"Volcano counts": func(*v1.PaddleJob) {}, "the controller counts": backoff(2)} {
+		t.Run(name, func(t *testing.T) {
+			job := create(t, collective(cluster.Namespace(t), "all", workersRunFor("2s"), workersFail("7", ""), limit))
+			awaitPhase(t, job, v1.Running)
+			start := down(t, sandbox.VolcanoController, syscall.SIGKILL)
+			awaitJob(t, job, "with failed workers", func(job *v1.PaddleJob) bool { return job.Status.Worker.Failed == 2 })
+			start()
+			awaitJob(t, job, "made anew", func(job *v1.PaddleJob) bool { return job.Status.Recreations > 0 && job.Status.Restarts > 0 })
+			failed := awaitPhase(t, job, v1.Failed)
+			require.EqualValues(t, 2, failed.Status.Restarts)
+			require.Regexp(t, `all-worker-[01] exited with code 7; the job had been restarted twice before`, failedReason(failed))
+			awaitNoPodGroups(t, job.Namespace)
+		})
+	}
 }

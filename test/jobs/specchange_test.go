@@ -20,8 +20,8 @@ import (
 func awaitVolcanoJob(t *testing.T, job *v1.PaddleJob, other *vcbatch.Job) *vcbatch.Job {
 	t.Helper()
 	var found *vcbatch.Job
-	await(t, "the Volcano Job of "+job.Name, func(ctx context.Context) error {
-		vcjob, err := cluster.volcano.BatchV1alpha1().Jobs(job.Namespace).Get(ctx, job.Name, metav1.GetOptions{})
+	cluster.Await(t, "the Volcano Job of "+job.Name, func(ctx context.Context) error {
+		vcjob, err := cluster.Volcano.BatchV1alpha1().Jobs(job.Namespace).Get(ctx, job.Name, metav1.GetOptions{})
 		if err == nil && other != nil && vcjob.UID == other.UID {
 			err = fmt.Errorf("it is still %s", vcjob.UID)
 		}
@@ -36,7 +36,7 @@ func TestSpecChangeWhilePending(t *testing.T) {
 	for name, with := range map[string][]change{"by pod ip": nil, "by service": {byService}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			job := create(t, psJob(namespace(t), "edited", append(with, onNodes("none.has/this"), workersRunFor("2s"))...))
+			job := create(t, psJob(cluster.Namespace(t), "edited", append(with, onNodes("none.has/this"), workersRunFor("2s"))...))
 			awaitCondition(t, job, v1.ConditionScheduled, metav1.ConditionFalse, "WaitingForGang")
 			awaitEvent(t, job, corev1.EventTypeWarning, "WaitingForGang")
 			first := awaitVolcanoJob(t, job, nil)
@@ -51,7 +51,7 @@ func TestSpecChangeWhilePending(t *testing.T) {
 			})
 			done := awaitPhase(t, job, v1.Completed)
 			require.Equal(t, 3, done.Status.Worker.Succeeded)
-			cm, err := cluster.kube.CoreV1().ConfigMaps(job.Namespace).Get(t.Context(), job.Name, metav1.GetOptions{})
+			cm, err := cluster.Kube.CoreV1().ConfigMaps(job.Namespace).Get(t.Context(), job.Name, metav1.GetOptions{})
 			require.NoError(t, err)
 			require.Equal(t, "3", cm.Data["PADDLE_TRAINERS_NUM"])
 		})
@@ -72,7 +72,7 @@ func TestSpecChangeWhileRunningIsToldAndNotApplied(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			job := create(t, psJob(namespace(t), "edited"))
+			job := create(t, psJob(cluster.Namespace(t), "edited"))
 			awaitPhase(t, job, v1.Running)
 			before, err := objects(t.Context(), job.Namespace)
 			require.NoError(t, err)
@@ -86,7 +86,7 @@ func TestSpecChangeWhileRunningIsToldAndNotApplied(t *testing.T) {
 			for _, kept := range []string{"ConfigMap edited", "Pod edited-ps-0", "Pod edited-worker-1"} {
 				require.Equal(t, before[kept], now[kept], kept)
 			}
-			fresh, err := cluster.paddle.BatchV1().PaddleJobs(job.Namespace).Get(t.Context(), job.Name, metav1.GetOptions{})
+			fresh, err := cluster.Paddle.BatchV1().PaddleJobs(job.Namespace).Get(t.Context(), job.Name, metav1.GetOptions{})
 			require.NoError(t, err)
 			require.Equal(t, v1.Running, fresh.Status.Phase)
 			require.Equal(t, "2/2", fresh.Status.Worker.Ready)
@@ -101,13 +101,13 @@ func TestSpecChangeWhileRunningIsToldAndNotApplied(t *testing.T) {
 // A gang that is restarted has nothing to lose, so the change that had to wait is made.
 func TestSpecChangeIsAppliedByAGangRestart(t *testing.T) {
 	t.Parallel()
-	job := create(t, psJob(namespace(t), "edited"))
+	job := create(t, psJob(cluster.Namespace(t), "edited"))
 	awaitPhase(t, job, v1.Running)
 	first := awaitVolcanoJob(t, job, nil)
 	edit(t, job, workers(3))
 	awaitCondition(t, job, v1.ConditionCreated, metav1.ConditionTrue, "SpecChangeNotApplied")
 
-	require.NoError(t, cluster.kube.CoreV1().Pods(job.Namespace).Delete(t.Context(), "edited-worker-0", metav1.DeleteOptions{}))
+	require.NoError(t, cluster.Kube.CoreV1().Pods(job.Namespace).Delete(t.Context(), "edited-worker-0", metav1.DeleteOptions{}))
 	awaitVolcanoJob(t, job, first)
 	again := awaitJob(t, job, "running with 3 workers", func(job *v1.PaddleJob) bool {
 		return job.Status.Phase == v1.Running && job.Status.Worker.Ready == "3/3"
@@ -118,7 +118,7 @@ func TestSpecChangeIsAppliedByAGangRestart(t *testing.T) {
 
 func TestSpecChangeAfterTheEndIsTold(t *testing.T) {
 	t.Parallel()
-	job := create(t, psJob(namespace(t), "edited", workersRunFor("1s")))
+	job := create(t, psJob(cluster.Namespace(t), "edited", workersRunFor("1s")))
 	awaitPhase(t, job, v1.Completed)
 	first := awaitVolcanoJob(t, job, nil)
 	edit(t, job, workers(3))

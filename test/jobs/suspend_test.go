@@ -17,7 +17,7 @@ import (
 
 func TestSuspendedJobRunsAgainWhenItIsResumed(t *testing.T) {
 	t.Parallel()
-	job := create(t, psJob(namespace(t), "rests", runs(func(run *v1.RunPolicy) { run.BackoffLimit = new(int32) })))
+	job := create(t, psJob(cluster.Namespace(t), "rests", runs(func(run *v1.RunPolicy) { run.BackoffLimit = new(int32) })))
 	running := awaitPhase(t, job, v1.Running)
 	first := awaitVolcanoJob(t, job, nil)
 
@@ -47,7 +47,7 @@ func TestSuspendedJobRunsAgainWhenItIsResumed(t *testing.T) {
 
 func TestJobThatIsCreatedSuspendedMakesNothing(t *testing.T) {
 	t.Parallel()
-	job := create(t, psJob(namespace(t), "waits", suspend(true), workersRunFor("1s")))
+	job := create(t, psJob(cluster.Namespace(t), "waits", suspend(true), workersRunFor("1s")))
 	awaitPhase(t, job, v1.Suspended)
 	awaitSyncs(t, 5)
 	now, err := objects(t.Context(), job.Namespace)
@@ -64,7 +64,7 @@ func TestJobThatIsCreatedSuspendedMakesNothing(t *testing.T) {
 // However often somebody changes their mind, and whenever, what stands in the end is one whole gang.
 func TestSuspendBackAndForth(t *testing.T) {
 	t.Parallel()
-	job := create(t, psJob(namespace(t), "wavers"))
+	job := create(t, psJob(cluster.Namespace(t), "wavers"))
 	for range 4 {
 		edit(t, job, suspend(true))
 		edit(t, job, suspend(false))
@@ -80,7 +80,7 @@ func TestSuspendBackAndForth(t *testing.T) {
 
 // The controller is away while the pods go, and again while the job is resumed.
 func TestSuspendAndTheControllerIsKilled(t *testing.T) {
-	job := create(t, psJob(namespace(t), "rests"))
+	job := create(t, psJob(cluster.Namespace(t), "rests"))
 	running := awaitPhase(t, job, v1.Running)
 	edit(t, job, suspend(true))
 	awaitPhase(t, job, v1.Suspended)

@@ -29,7 +29,7 @@ func operators(t *testing.T, job *v1.PaddleJob, status *v1.PaddleJobStatus, envi
 	if status != nil {
 		job.Status = *status
 		var err error
-		job, err = cluster.paddle.BatchV1().PaddleJobs(job.Namespace).UpdateStatus(t.Context(), job, metav1.UpdateOptions{})
+		job, err = cluster.Paddle.BatchV1().PaddleJobs(job.Namespace).UpdateStatus(t.Context(), job, metav1.UpdateOptions{})
 		require.NoError(t, err)
 	}
 	owned := func(name string) metav1.ObjectMeta {
@@ -40,11 +40,11 @@ func operators(t *testing.T, job *v1.PaddleJob, status *v1.PaddleJobStatus, envi
 	if environment {
 		cm := &corev1.ConfigMap{ObjectMeta: owned(job.Name), Data: map[string]string{"PADDLE_PORT": "48123"}}
 		cm.Labels = map[string]string{"paddle-res-name": job.Name}
-		_, err := cluster.kube.CoreV1().ConfigMaps(job.Namespace).Create(t.Context(), cm, metav1.CreateOptions{})
+		_, err := cluster.Kube.CoreV1().ConfigMaps(job.Namespace).Create(t.Context(), cm, metav1.CreateOptions{})
 		require.NoError(t, err)
 	}
 	group := &vcscheduling.PodGroup{ObjectMeta: owned(job.Name), Spec: vcscheduling.PodGroupSpec{MinMember: 4}}
-	_, err := cluster.volcano.SchedulingV1beta1().PodGroups(job.Namespace).Create(t.Context(), group, metav1.CreateOptions{})
+	_, err := cluster.Volcano.SchedulingV1beta1().PodGroups(job.Namespace).Create(t.Context(), group, metav1.CreateOptions{})
 	require.NoError(t, err)
 	for role, spec := range map[string]*v1.ResourceSpec{"ps": job.Spec.PS, "worker": job.Spec.Worker} {
 		for i := range spec.Replicas {
@@ -56,12 +56,12 @@ func operators(t *testing.T, job *v1.PaddleJob, status *v1.PaddleJobStatus, envi
 				pod.Annotations[key] = value
 			}
 			pod.Spec.RestartPolicy, pod.Spec.NodeName = corev1.RestartPolicyNever, firstNode(t)
-			_, err := cluster.kube.CoreV1().Pods(job.Namespace).Create(t.Context(), pod, metav1.CreateOptions{})
+			_, err := cluster.Kube.CoreV1().Pods(job.Namespace).Create(t.Context(), pod, metav1.CreateOptions{})
 			require.NoError(t, err)
 			service := &corev1.Service{ObjectMeta: meta, Spec: corev1.ServiceSpec{
 				ClusterIP: corev1.ClusterIPNone, Ports: []corev1.ServicePort{{Port: 36000}},
 			}}
-			_, err = cluster.kube.CoreV1().Services(job.Namespace).Create(t.Context(), service, metav1.CreateOptions{})
+			_, err = cluster.Kube.CoreV1().Services(job.Namespace).Create(t.Context(), service, metav1.CreateOptions{})
 			require.NoError(t, err)
 		}
 	}
@@ -70,7 +70,7 @@ func operators(t *testing.T, job *v1.PaddleJob, status *v1.PaddleJobStatus, envi
 
 func firstNode(t *testing.T) string {
 	t.Helper()
-	nodes, err := cluster.kube.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{Limit: 1})
+	nodes, err := cluster.Kube.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{Limit: 1})
 	require.NoError(t, err)
 	return nodes.Items[0].Name
 }
@@ -84,7 +84,7 @@ func awaitNoFinalizer(t *testing.T, job *v1.PaddleJob) {
 func TestTakeover(t *testing.T) {
 	t.Run("a gang that runs is left to finish", func(t *testing.T) {
 		start := down(t, sandbox.Controller, syscall.SIGTERM)
-		job := operators(t, psJob(namespace(t), "theirs", cleans(v1.CleanNever), workersRunFor("5s")), nil, true)
+		job := operators(t, psJob(cluster.Namespace(t), "theirs", cleans(v1.CleanNever), workersRunFor("5s")), nil, true)
 		start()
 		awaitNoFinalizer(t, job)
 		c := awaitCondition(t, job, v1.ConditionCreated, metav1.ConditionTrue, "StartedByPaddleOperator")
@@ -99,7 +99,7 @@ func TestTakeover(t *testing.T) {
 	})
 	t.Run("a gang that fails starts anew", func(t *testing.T) {
 		start := down(t, sandbox.Controller, syscall.SIGTERM)
-		job := operators(t, psJob(namespace(t), "theirs", workersRunFor("4s"), workersFail("1", "0")), nil, true)
+		job := operators(t, psJob(cluster.Namespace(t), "theirs", workersRunFor("4s"), workersFail("1", "0")), nil, true)
 		fixed := job.DeepCopy()
 		start()
 		awaitPhase(t, job, v1.Running)
@@ -110,34 +110,34 @@ func TestTakeover(t *testing.T) {
 		awaitEvent(t, job, corev1.EventTypeNormal, "TakingOver")
 		vcjob := awaitVolcanoJob(t, job, nil)
 		awaitPhase(t, job, v1.Completed)
-		pods, err := cluster.kube.CoreV1().Pods(job.Namespace).List(t.Context(), metav1.ListOptions{})
+		pods, err := cluster.Kube.CoreV1().Pods(job.Namespace).List(t.Context(), metav1.ListOptions{})
 		require.NoError(t, err)
 		for i := range pods.Items {
 			require.True(t, metav1.IsControlledBy(&pods.Items[i], vcjob), pods.Items[i].Name)
 		}
-		services, err := cluster.kube.CoreV1().Services(job.Namespace).List(t.Context(), metav1.ListOptions{})
+		services, err := cluster.Kube.CoreV1().Services(job.Namespace).List(t.Context(), metav1.ListOptions{})
 		require.NoError(t, err)
 		require.Empty(t, services.Items, "paddle-operator's are gone, and Volcano took its own away at the end")
 		awaitNoPodGroups(t, job.Namespace)
 	})
 	t.Run("a gang without its addresses starts anew", func(t *testing.T) {
 		start := down(t, sandbox.Controller, syscall.SIGTERM)
-		job := operators(t, psJob(namespace(t), "theirs", workersRunFor("1s")), nil, false)
+		job := operators(t, psJob(cluster.Namespace(t), "theirs", workersRunFor("1s")), nil, false)
 		start()
 		awaitVolcanoJob(t, job, nil)
 		awaitPhase(t, job, v1.Completed)
 	})
 	t.Run("a gang that lost a pod starts anew", func(t *testing.T) {
 		start := down(t, sandbox.Controller, syscall.SIGTERM)
-		job := operators(t, psJob(namespace(t), "theirs"), nil, true)
-		require.NoError(t, cluster.kube.CoreV1().Pods(job.Namespace).Delete(t.Context(), "theirs-ps-0", metav1.DeleteOptions{}))
+		job := operators(t, psJob(cluster.Namespace(t), "theirs"), nil, true)
+		require.NoError(t, cluster.Kube.CoreV1().Pods(job.Namespace).Delete(t.Context(), "theirs-ps-0", metav1.DeleteOptions{}))
 		start()
 		awaitVolcanoJob(t, job, nil)
 		awaitPhase(t, job, v1.Running)
 	})
 	t.Run("a finished job stays finished", func(t *testing.T) {
 		start := down(t, sandbox.Controller, syscall.SIGTERM)
-		job := operators(t, psJob(namespace(t), "theirs", cleans(""), workersRunFor("1s")),
+		job := operators(t, psJob(cluster.Namespace(t), "theirs", cleans(""), workersRunFor("1s")),
 			&v1.PaddleJobStatus{Phase: v1.Completed, Mode: v1.ModePS}, true)
 		start()
 		awaitNoFinalizer(t, job)
@@ -149,13 +149,13 @@ func TestTakeover(t *testing.T) {
 	})
 	t.Run("a job that is being deleted goes", func(t *testing.T) {
 		start := down(t, sandbox.Controller, syscall.SIGTERM)
-		space := namespace(t)
+		space := cluster.Namespace(t)
 		before, err := objects(t.Context(), space)
 		require.NoError(t, err)
 		job := operators(t, psJob(space, "theirs"), nil, true)
-		require.NoError(t, cluster.paddle.BatchV1().PaddleJobs(space).Delete(t.Context(), job.Name, metav1.DeleteOptions{}))
+		require.NoError(t, cluster.Paddle.BatchV1().PaddleJobs(space).Delete(t.Context(), job.Name, metav1.DeleteOptions{}))
 		start()
-		await(t, "nothing to be left", func(ctx context.Context) error {
+		cluster.Await(t, "nothing to be left", func(ctx context.Context) error {
 			now, err := objects(ctx, space)
 			if left := ofTheirs(now, before); err == nil && len(left) > 0 {
 				err = fmt.Errorf("there is %v", left)
@@ -167,6 +167,6 @@ func TestTakeover(t *testing.T) {
 
 func requireNoVolcanoJob(t *testing.T, job *v1.PaddleJob) {
 	t.Helper()
-	_, err := cluster.volcano.BatchV1alpha1().Jobs(job.Namespace).Get(t.Context(), job.Name, metav1.GetOptions{})
+	_, err := cluster.Volcano.BatchV1alpha1().Jobs(job.Namespace).Get(t.Context(), job.Name, metav1.GetOptions{})
 	require.True(t, apierrors.IsNotFound(err), "%v", err)
 }

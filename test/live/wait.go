@@ -15,7 +15,7 @@ import (
 const (
 	pollEvery = 50 * time.Millisecond
 	// patience is generous: what is waited for takes seconds.
-	patience = 2 * time.Minute
+	patience = 3 * time.Minute
 )
 
 // Until asks again and again until there is no error. When patience or ctx is over it returns why, with the last error and
