@@ -374,7 +374,7 @@ func TestChangeOfCountsWaitsForMore(t *testing.T) {
 	require.NoError(t, d.pods.Add(pod))
 	wait, err := d.sync(t.Context(), "ml/job")
 	require.NoError(t, err)
-	require.Equal(t, 2*time.Second, wait, "looked at again when the time is over")
+	require.Equal(t, 10*time.Second, wait, "looked at again when the gang is told to wait, which takes the counts along")
 	require.Zero(t, d.status(t).Worker.Pending)
 	now = now.Add(wait)
 	require.NoError(t, d.work(t))

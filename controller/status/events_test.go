@@ -143,8 +143,10 @@ func TestDelay(t *testing.T) {
 		want time.Duration
 	}{
 		"a text":             {with: []func(*v1.PaddleJobStatus){text}, want: textsDelay},
-		"a count":            {with: []func(*v1.PaddleJobStatus){counted}, want: stepsDelay},
-		"a count and a text": {with: []func(*v1.PaddleJobStatus){counted, text}, want: stepsDelay},
+		"a count":            {with: []func(*v1.PaddleJobStatus){counted}, want: textsDelay},
+		"a count and a text": {with: []func(*v1.PaddleJobStatus){counted, text}, want: textsDelay},
+		"let in":             {with: []func(*v1.PaddleJobStatus){condition(v1.ConditionAdmitted, true, "LetIn", "")}, want: textsDelay},
+		"why it starts not":  {with: []func(*v1.PaddleJobStatus){condition(v1.ConditionRunning, false, "PodsStarting", "")}, want: textsDelay},
 		"a reason":           {with: []func(*v1.PaddleJobStatus){condition(v1.ConditionStalled, false, "Other", "")}},
 		"a phase":            {with: []func(*v1.PaddleJobStatus){counted, phase(v1.Running)}},
 		"placed":             {with: []func(*v1.PaddleJobStatus){counted, phase(v1.Starting), condition(v1.ConditionScheduled, true, "GangPlaced", "")}, want: stepsDelay},
@@ -177,4 +179,8 @@ func TestDelay(t *testing.T) {
 		after.Phase = tc.to
 		require.Equal(t, tc.want, Delay(before, after), name)
 	}
+	running := status(phase(v1.Running))
+	fewer := running.DeepCopy()
+	counted(fewer)
+	require.Equal(t, stepsDelay, Delay(running, fewer), "a count of a job that runs")
 }

@@ -18,8 +18,9 @@ const (
 	textsDelay = 15 * time.Second
 )
 
-// Delay is how long a change may wait for more of them: longest if only the text of a condition is another, a moment if pods
-// were counted anew or a gang that does not run yet has come a step further, and else not at all.
+// Delay is how long a change may wait for more of them. Longest wait the text of a condition, and of a gang that does not run
+// yet what is neither its phase nor why it is not placed; those, and the counts of one that runs, wait a moment; all else is
+// news.
 func Delay(before, after *v1.PaddleJobStatus) time.Duration {
 	a, b := before.DeepCopy(), after.DeepCopy()
 	for _, status := range []*v1.PaddleJobStatus{a, b} {
@@ -30,20 +31,34 @@ func Delay(before, after *v1.PaddleJobStatus) time.Duration {
 	if equality.Semantic.DeepEqual(a, b) {
 		return textsDelay
 	}
+	onItsWay := (starts(before.Phase) || before.Phase == v1.Restarting) && starts(after.Phase)
 	// That the queue has let the gang in is nearly always followed by its being placed.
-	steps := []string{v1.ConditionAdmitted}
-	if (starts(before.Phase) || before.Phase == v1.Restarting) && starts(after.Phase) {
-		steps = append(steps, v1.ConditionScheduled, v1.ConditionRunning)
-		a.Phase = b.Phase
+	ignore(a, v1.ConditionAdmitted)
+	ignore(b, v1.ConditionAdmitted)
+	if !onItsWay {
+		if equality.Semantic.DeepEqual(a, b) {
+			return stepsDelay
+		}
+		return 0
 	}
-	for _, status := range []*v1.PaddleJobStatus{a, b} {
-		status.PS, status.Worker, status.Heter = nil, nil, nil
-		status.Conditions = slices.DeleteFunc(status.Conditions, func(c metav1.Condition) bool { return slices.Contains(steps, c.Type) })
+	ignore(a, v1.ConditionRunning)
+	ignore(b, v1.ConditionRunning)
+	if equality.Semantic.DeepEqual(a, b) {
+		return textsDelay
 	}
+	ignore(a, v1.ConditionScheduled)
+	ignore(b, v1.ConditionScheduled)
+	a.Phase = b.Phase
 	if equality.Semantic.DeepEqual(a, b) {
 		return stepsDelay
 	}
 	return 0
+}
+
+// ignore takes a condition and the counts of pods out of a status.
+func ignore(status *v1.PaddleJobStatus, kind string) {
+	status.PS, status.Worker, status.Heter = nil, nil, nil
+	status.Conditions = slices.DeleteFunc(status.Conditions, func(c metav1.Condition) bool { return c.Type == kind })
 }
 
 // starts says whether a job in this phase is on its way to Running.
