@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -23,28 +22,8 @@ import (
 	kubeflowv1 "github.com/paddle-volcano/paddle-volcano/controller/apis/kubeflow/v1"
 )
 
-// await asks again and again until there is no error, and fails the test with the last one when patience is over.
-func await(t *testing.T, what string, try func() error) {
-	t.Helper()
-	require.NoError(t, cluster.until(t.Context(), try), "waiting for %s", what)
-}
-
-// namespace makes a namespace for one test, in which pods are admitted.
-func namespace(t *testing.T) string {
-	t.Helper()
-	name := strings.ToLower(strings.NewReplacer("/", "-", "_", "-", " ", "-", ",", "").Replace(t.Name()))
-	name = strings.Trim(name[max(0, len(name)-60):], "-")
-	_, err := cluster.kube.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
-	require.NoError(t, err)
-	await(t, "the default service account of "+name, func() error {
-		_, err := cluster.kube.CoreV1().ServiceAccounts(name).Get(t.Context(), "default", metav1.GetOptions{})
-		return err
-	})
-	return name
-}
-
 func resource(space string) dynamic.ResourceInterface {
-	return cluster.dynamic.Resource(kubeflowv1.SchemeGroupVersion.WithResource(kubeflowv1.Resource)).Namespace(space)
+	return cluster.Dynamic.Resource(kubeflowv1.SchemeGroupVersion.WithResource(kubeflowv1.Resource)).Namespace(space)
 }
 
 // create makes a job as soon as the API server takes it; it is deleted when the test ends.
@@ -53,8 +32,8 @@ func create(t *testing.T, job *kubeflowv1.PaddleJob) *kubeflowv1.PaddleJob {
 	job.TypeMeta = metav1.TypeMeta{APIVersion: kubeflowv1.SchemeGroupVersion.String(), Kind: kubeflowv1.Kind}
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(job)
 	require.NoError(t, err)
-	await(t, "the job to be created", func() error {
-		_, err := resource(job.Namespace).Create(t.Context(), &unstructured.Unstructured{Object: content}, metav1.CreateOptions{})
+	cluster.Await(t, "the job to be created", func(ctx context.Context) error {
+		_, err := resource(job.Namespace).Create(ctx, &unstructured.Unstructured{Object: content}, metav1.CreateOptions{})
 		return err
 	})
 	t.Cleanup(func() {
@@ -102,8 +81,8 @@ func awaitCondition(t *testing.T, job *kubeflowv1.PaddleJob, kind kubeflowv1.Con
 func awaitJob(t *testing.T, job *kubeflowv1.PaddleJob, what string, want func(*kubeflowv1.PaddleJob) bool) *kubeflowv1.PaddleJob {
 	t.Helper()
 	var last *kubeflowv1.PaddleJob
-	await(t, job.Name+" to be "+what, func() error {
-		fresh, err := cluster.jobs.Get(t.Context(), job.Namespace, job.Name)
+	cluster.Await(t, job.Name+" to be "+what, func(ctx context.Context) error {
+		fresh, err := cluster.jobs.Get(ctx, job.Namespace, job.Name)
 		if err != nil {
 			return err
 		}
@@ -119,8 +98,8 @@ func awaitJob(t *testing.T, job *kubeflowv1.PaddleJob, what string, want func(*k
 // awaitEvents waits until a job's events are of these reasons, each told once.
 func awaitEvents(t *testing.T, job *kubeflowv1.PaddleJob, reasons ...string) {
 	t.Helper()
-	await(t, "the events of "+job.Name, func() error {
-		list, err := cluster.kube.CoreV1().Events(job.Namespace).List(t.Context(), metav1.ListOptions{
+	cluster.Await(t, "the events of "+job.Name, func(ctx context.Context) error {
+		list, err := cluster.Kube.CoreV1().Events(job.Namespace).List(ctx, metav1.ListOptions{
 			FieldSelector: "involvedObject.apiVersion=kubeflow.org/v1,involvedObject.name=" + job.Name,
 		})
 		if err != nil {
@@ -144,12 +123,12 @@ func awaitEvents(t *testing.T, job *kubeflowv1.PaddleJob, reasons ...string) {
 // awaitNothing waits until nothing of a job is left.
 func awaitNothing(t *testing.T, space string) {
 	t.Helper()
-	await(t, "nothing to be left", func() error {
-		jobs, err := cluster.paddle.BatchV1().PaddleJobs(space).List(t.Context(), metav1.ListOptions{})
+	cluster.Await(t, "nothing to be left", func(ctx context.Context) error {
+		jobs, err := cluster.Paddle.BatchV1().PaddleJobs(space).List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return err
 		}
-		pods, err := cluster.kube.CoreV1().Pods(space).List(t.Context(), metav1.ListOptions{})
+		pods, err := cluster.Kube.CoreV1().Pods(space).List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@
 package kubeflow_test
 
 import (
+	"context"
 	"syscall"
 	"testing"
 
@@ -18,11 +19,11 @@ import (
 
 func TestJobTrainsToSucceeded(t *testing.T) {
 	t.Parallel()
-	j := create(t, job(namespace(t), "train", runFor("3s")))
+	j := create(t, job(cluster.Namespace(t), "train", runFor("3s")))
 	running := awaitCondition(t, j, kubeflowv1.ConditionRunning)
 	require.NotNil(t, running.Status.StartTime)
 	require.EqualValues(t, 2, running.Status.ReplicaStatuses[kubeflowv1.Worker].Active)
-	pods, err := cluster.kube.CoreV1().Pods(j.Namespace).List(t.Context(), metav1.ListOptions{
+	pods, err := cluster.Kube.CoreV1().Pods(j.Namespace).List(t.Context(), metav1.ListOptions{
 		LabelSelector: running.Status.ReplicaStatuses[kubeflowv1.Worker].Selector,
 	})
 	require.NoError(t, err)
@@ -39,7 +40,7 @@ func TestJobTrainsToSucceeded(t *testing.T) {
 	awaitEvents(t, j, "PaddleJobCreated", "PaddleJobRunning", "PaddleJobSucceeded")
 
 	// The controller looks at it every second; the status, and its PaddleJob, are written only on change.
-	made, err := cluster.paddle.BatchV1().PaddleJobs(j.Namespace).Get(t.Context(), j.Name, metav1.GetOptions{})
+	made, err := cluster.Paddle.BatchV1().PaddleJobs(j.Namespace).Get(t.Context(), j.Name, metav1.GetOptions{})
 	require.NoError(t, err)
 	other := create(t, job(j.Namespace, "other", runFor("3s")))
 	awaitCondition(t, other, kubeflowv1.ConditionSucceeded)
@@ -51,23 +52,23 @@ func TestJobTrainsToSucceeded(t *testing.T) {
 
 func TestExampleTrainsWithServers(t *testing.T) {
 	t.Parallel()
-	space := namespace(t)
+	space := cluster.Namespace(t)
 	objects, err := manifests.Read(deploy.Files, "examples/kubeflow.yaml")
 	require.NoError(t, err)
 	require.Len(t, objects, 1)
-	await(t, "the example to be created", func() error {
-		_, err := resource(space).Create(t.Context(), objects[0], metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict})
+	cluster.Await(t, "the example to be created", func(ctx context.Context) error {
+		_, err := resource(space).Create(ctx, objects[0], metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict})
 		return err
 	})
 	j, err := cluster.jobs.Get(t.Context(), space, objects[0].GetName())
 	require.NoError(t, err)
 	running := awaitCondition(t, j, kubeflowv1.ConditionRunning)
 	require.EqualValues(t, 2, running.Status.ReplicaStatuses[kubeflowv1.Master].Active)
-	made, err := cluster.paddle.BatchV1().PaddleJobs(space).Get(t.Context(), j.Name, metav1.GetOptions{})
+	made, err := cluster.Paddle.BatchV1().PaddleJobs(space).Get(t.Context(), j.Name, metav1.GetOptions{})
 	require.NoError(t, err)
 	require.Equal(t, batchv1.ModePS, made.Status.Mode)
 	require.Nil(t, made.Spec.RunPolicy.TTLSecondsAfterFinished)
-	environment, err := cluster.kube.CoreV1().ConfigMaps(space).Get(t.Context(), j.Name, metav1.GetOptions{})
+	environment, err := cluster.Kube.CoreV1().ConfigMaps(space).Get(t.Context(), j.Name, metav1.GetOptions{})
 	require.NoError(t, err)
 	require.NotEmpty(t, environment.Data["PADDLE_SERVERS_ENDPOINTS"], "the launcher knows every server")
 	done := awaitCondition(t, j, kubeflowv1.ConditionSucceeded)
@@ -85,7 +86,7 @@ func TestFailures(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			j := create(t, job(namespace(t), "fails", tc.with...))
+			j := create(t, job(cluster.Namespace(t), "fails", tc.with...))
 			failed := awaitCondition(t, j, kubeflowv1.ConditionFailed)
 			require.Regexp(t, `fails-worker-[01] exited with code`, holds(failed, kubeflowv1.ConditionFailed).Message)
 			require.NotNil(t, failed.Status.CompletionTime)
@@ -97,7 +98,7 @@ func TestFailures(t *testing.T) {
 
 func TestRestartsAreTold(t *testing.T) {
 	t.Parallel()
-	j := create(t, job(namespace(t), "again", servers, fails("1"), func(j *kubeflowv1.PaddleJob) {
+	j := create(t, job(cluster.Namespace(t), "again", servers, fails("1"), func(j *kubeflowv1.PaddleJob) {
 		worker(j).Template.Annotations[sandbox.AnnotationFailAttempt] = "0"
 	}))
 	awaitCondition(t, j, kubeflowv1.ConditionRestarting)
@@ -107,7 +108,7 @@ func TestRestartsAreTold(t *testing.T) {
 
 // It comes before all others, which are parallel.
 func TestControllerIsKilled(t *testing.T) {
-	space := namespace(t)
+	space := cluster.Namespace(t)
 	j := create(t, job(space, "before", runFor("6s")))
 	awaitCondition(t, j, kubeflowv1.ConditionRunning)
 	require.NoError(t, cluster.Kill(sandbox.Controller, syscall.SIGKILL))

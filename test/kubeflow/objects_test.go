@@ -3,6 +3,7 @@
 package kubeflow_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -17,7 +18,7 @@ import (
 
 func paddleJob(t *testing.T, j *kubeflowv1.PaddleJob) *batchv1.PaddleJob {
 	t.Helper()
-	made, err := cluster.paddle.BatchV1().PaddleJobs(j.Namespace).Get(t.Context(), j.Name, metav1.GetOptions{})
+	made, err := cluster.Paddle.BatchV1().PaddleJobs(j.Namespace).Get(t.Context(), j.Name, metav1.GetOptions{})
 	require.NoError(t, err)
 	return made
 }
@@ -29,7 +30,7 @@ func remove(t *testing.T, j *kubeflowv1.PaddleJob) {
 
 func TestDeletionLeavesNothing(t *testing.T) {
 	t.Parallel()
-	j := create(t, job(namespace(t), "gone"))
+	j := create(t, job(cluster.Namespace(t), "gone"))
 	awaitCondition(t, j, kubeflowv1.ConditionRunning)
 	remove(t, j)
 	awaitNothing(t, j.Namespace)
@@ -37,7 +38,7 @@ func TestDeletionLeavesNothing(t *testing.T) {
 
 func TestRecreatedAtOnceUnderTheSameName(t *testing.T) {
 	t.Parallel()
-	j := create(t, job(namespace(t), "phoenix"))
+	j := create(t, job(cluster.Namespace(t), "phoenix"))
 	awaitCondition(t, j, kubeflowv1.ConditionRunning)
 	before := paddleJob(t, j)
 	remove(t, j)
@@ -50,9 +51,9 @@ func TestRecreatedAtOnceUnderTheSameName(t *testing.T) {
 func TestTimeToLiveIsTheJobs(t *testing.T) {
 	t.Parallel()
 	second := int32(1)
-	j := create(t, job(namespace(t), "short", runFor("3s"), func(j *kubeflowv1.PaddleJob) { j.Spec.RunPolicy.TTLSecondsAfterFinished = &second }))
-	await(t, "the job to have lived", func() error {
-		_, err := cluster.jobs.Get(t.Context(), j.Namespace, j.Name)
+	j := create(t, job(cluster.Namespace(t), "short", runFor("3s"), func(j *kubeflowv1.PaddleJob) { j.Spec.RunPolicy.TTLSecondsAfterFinished = &second }))
+	cluster.Await(t, "the job to have lived", func(ctx context.Context) error {
+		_, err := cluster.jobs.Get(ctx, j.Namespace, j.Name)
 		if apierrors.IsNotFound(err) {
 			return nil
 		}
@@ -64,13 +65,13 @@ func TestTimeToLiveIsTheJobs(t *testing.T) {
 
 func TestPaddleJobDeletedByHand(t *testing.T) {
 	t.Parallel()
-	j := create(t, job(namespace(t), "train"))
+	j := create(t, job(cluster.Namespace(t), "train"))
 	started := awaitCondition(t, j, kubeflowv1.ConditionRunning).Status.StartTime
 	first := paddleJob(t, j)
-	jobs := cluster.paddle.BatchV1().PaddleJobs(j.Namespace)
+	jobs := cluster.Paddle.BatchV1().PaddleJobs(j.Namespace)
 	require.NoError(t, jobs.Delete(t.Context(), j.Name, metav1.DeleteOptions{}))
-	await(t, "another PaddleJob", func() error {
-		made, err := jobs.Get(t.Context(), j.Name, metav1.GetOptions{})
+	cluster.Await(t, "another PaddleJob", func(ctx context.Context) error {
+		made, err := jobs.Get(ctx, j.Name, metav1.GetOptions{})
 		if err == nil && made.UID == first.UID {
 			err = errors.New("it is the same")
 		}
@@ -94,23 +95,23 @@ func TestPaddleJobDeletedByHand(t *testing.T) {
 
 func TestPaddleJobEditedByHand(t *testing.T) {
 	t.Parallel()
-	j := create(t, job(namespace(t), "train"))
+	j := create(t, job(cluster.Namespace(t), "train"))
 	awaitCondition(t, j, kubeflowv1.ConditionRunning)
 	made := paddleJob(t, j)
 	made.Spec.CleanPodPolicy = batchv1.CleanAlways
 	delete(made.Labels, "training.kubeflow.org/job-name")
-	jobs := cluster.paddle.BatchV1().PaddleJobs(j.Namespace)
-	await(t, "the edit", func() error {
-		fresh, err := jobs.Get(t.Context(), j.Name, metav1.GetOptions{})
+	jobs := cluster.Paddle.BatchV1().PaddleJobs(j.Namespace)
+	cluster.Await(t, "the edit", func(ctx context.Context) error {
+		fresh, err := jobs.Get(ctx, j.Name, metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
 		fresh.Spec, fresh.Labels = made.Spec, made.Labels
-		_, err = jobs.Update(t.Context(), fresh, metav1.UpdateOptions{})
+		_, err = jobs.Update(ctx, fresh, metav1.UpdateOptions{})
 		return err
 	})
-	await(t, "it to be undone", func() error {
-		fresh, err := jobs.Get(t.Context(), j.Name, metav1.GetOptions{})
+	cluster.Await(t, "it to be undone", func(ctx context.Context) error {
+		fresh, err := jobs.Get(ctx, j.Name, metav1.GetOptions{})
 		if err == nil && (fresh.Spec.CleanPodPolicy != batchv1.CleanNever || fresh.Labels["training.kubeflow.org/job-name"] != j.Name) {
 			err = fmt.Errorf("it is %q, %v", fresh.Spec.CleanPodPolicy, fresh.Labels)
 		}
@@ -122,8 +123,8 @@ func TestPaddleJobEditedByHand(t *testing.T) {
 
 func TestNameThatIsTaken(t *testing.T) {
 	t.Parallel()
-	space := namespace(t)
-	jobs := cluster.paddle.BatchV1().PaddleJobs(space)
+	space := cluster.Namespace(t)
+	jobs := cluster.Paddle.BatchV1().PaddleJobs(space)
 	theirs := &batchv1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: "train"}}
 	theirs.Spec.Worker = &batchv1.ResourceSpec{Replicas: 1, Template: worker(job(space, "train")).Template}
 	theirs, err := jobs.Create(t.Context(), theirs, metav1.CreateOptions{})
@@ -143,13 +144,13 @@ func TestNameThatIsTaken(t *testing.T) {
 
 func TestSuspendAndResume(t *testing.T) {
 	t.Parallel()
-	j := create(t, job(namespace(t), "train"))
+	j := create(t, job(cluster.Namespace(t), "train"))
 	awaitCondition(t, j, kubeflowv1.ConditionRunning)
 	edit(t, j, true, "runPolicy", "suspend")
 	suspended := awaitCondition(t, j, kubeflowv1.ConditionSuspended)
 	require.Nil(t, holds(suspended, kubeflowv1.ConditionRunning))
-	await(t, "the pods to go", func() error {
-		pods, err := cluster.kube.CoreV1().Pods(j.Namespace).List(t.Context(), metav1.ListOptions{})
+	cluster.Await(t, "the pods to go", func(ctx context.Context) error {
+		pods, err := cluster.Kube.CoreV1().Pods(j.Namespace).List(ctx, metav1.ListOptions{})
 		if err == nil && len(pods.Items) > 0 {
 			err = fmt.Errorf("%d are there", len(pods.Items))
 		}
@@ -163,7 +164,7 @@ func TestSuspendAndResume(t *testing.T) {
 
 func TestRefusedJobIsHelped(t *testing.T) {
 	t.Parallel()
-	j := create(t, job(namespace(t), "train", runFor("1s"), restarts("Sometimes")))
+	j := create(t, job(cluster.Namespace(t), "train", runFor("1s"), restarts("Sometimes")))
 	stalled := awaitCondition(t, j, kubeflowv1.ConditionStalled)
 	require.Contains(t, holds(stalled, kubeflowv1.ConditionStalled).Message, `restartPolicy "Sometimes" does not exist`)
 	edit(t, j, "OnFailure", "paddleReplicaSpecs", "Worker", "restartPolicy")
