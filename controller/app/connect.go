@@ -21,10 +21,10 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/reconcile"
 )
 
-// connect makes the clients, and the lock that only one controller of a cluster holds.
-func connect(o *Options) (reconcile.Clients, resourcelock.Interface, error) {
+// connect makes the clients, and the lock that only one controller of a cluster holds. Without it the clients write nothing.
+func connect(o *Options, f *fence) (reconcile.Clients, resourcelock.Interface, error) {
 	var clients reconcile.Clients
-	config, err := configOf(o)
+	config, err := configOf(o, f)
 	if err != nil {
 		return clients, nil, err
 	}
@@ -39,24 +39,31 @@ func connect(o *Options) (reconcile.Clients, resourcelock.Interface, error) {
 	if clients.Kube, err = kubernetes.NewForConfig(core); err != nil {
 		return clients, nil, fmt.Errorf("making a client for Kubernetes: %w", err)
 	}
-	lock, err := newLock(o, core)
-	return clients, lock, err
+	if f == nil {
+		return clients, nil, nil // no election, no lock
+	}
+	f.Interface, err = newLock(o)
+	return clients, f, err
 }
 
-// configOf is how to reach the API server.
-func configOf(o *Options) (*rest.Config, error) {
+// configOf is how to reach the API server, behind a fence unless that is nil.
+func configOf(o *Options, f *fence) (*rest.Config, error) {
 	config, err := clientcmd.BuildConfigFromFlags(o.Master, o.Kubeconfig)
 	if err != nil {
 		return nil, fmt.Errorf("finding the API server: %w: set --kubeconfig when running outside of a cluster", err)
 	}
 	config.QPS, config.Burst = o.QPS, o.Burst
+	if f != nil {
+		config.Wrap(f.wrap)
+	}
 	return rest.AddUserAgent(config, Name), nil
 }
 
 // newLock has a client of its own, so that a burst of work does not cost the lease.
-func newLock(o *Options, config *rest.Config) (resourcelock.Interface, error) {
-	if !o.LeaderElection.LeaderElect {
-		return nil, nil //nolint:nilnil // no election, no lock
+func newLock(o *Options) (resourcelock.Interface, error) {
+	config, err := configOf(o, nil)
+	if err != nil {
+		return nil, err
 	}
 	id, err := identity()
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 )
 
 // newKubeflow makes what runs Kubeflow's PaddleJobs.
-func newKubeflow(o *Options, clients reconcile.Clients, recorder record.EventRecorder) (*kubeflow.Controller, error) {
-	config, err := configOf(o)
+func newKubeflow(o *Options, f *fence, clients reconcile.Clients, recorder record.EventRecorder) (*kubeflow.Controller, error) {
+	config, err := configOf(o, f)
 	if err != nil {
 		return nil, err
 	}

@@ -27,7 +27,11 @@ var errLeadershipLost = errors.New("leadership lost")
 func Run(ctx context.Context, o *Options) error {
 	logger := klog.FromContext(ctx)
 	logger.Info("Starting", "program", Name, "version", version.Get().GitVersion, "namespace", o.Namespace)
-	clients, lock, err := connect(o)
+	var f *fence
+	if o.LeaderElection.LeaderElect {
+		f = newFence(o.LeaderElection.LeaseDuration.Duration)
+	}
+	clients, lock, err := connect(o, f)
 	if err != nil {
 		return err
 	}
@@ -46,7 +50,7 @@ func Run(ctx context.Context, o *Options) error {
 	group.Go(func() error { return serve(ctx, o.HTTPAddress, controller.Synced, election) })
 	run := controller.Run
 	if o.Kubeflow {
-		adapter, err := newKubeflow(o, clients, recorder)
+		adapter, err := newKubeflow(o, f, clients, recorder)
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"regexp"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+)
+
+// fence lets no write out of this process once its lease has run out. A leader that was stopped, with its node or by its
+// cgroup, learns only some seconds after it wakes that another leads, and would write beside that one until then. What was
+// on its way before cannot be called back; the API server refuses most of that, because objects have changed.
+type fence struct {
+	resourcelock.Interface
+	// lease is how long a lease is good for after it was renewed.
+	lease time.Duration
+	now   func() time.Time
+
+	mu sync.Mutex
+	// renewed is when the last renewal that succeeded was asked for; zero while another leads.
+	renewed time.Time
+}
+
+// newFence is one for a program that leads only while it holds a lock.
+func newFence(lease time.Duration) *fence { return &fence{lease: lease, now: time.Now} }
+
+// Create makes the lease.
+func (f *fence) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	return f.renew(record, func() error { return f.Interface.Create(ctx, record) })
+}
+
+// Update renews the lease, takes it over, or gives it back.
+func (f *fence) Update(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
+	return f.renew(record, func() error { return f.Interface.Update(ctx, record) })
+}
+
+func (f *fence) renew(record resourcelock.LeaderElectionRecord, write func() error) error {
+	asked := f.now()
+	err := write()
+	if err == nil {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.renewed = time.Time{}
+		if record.HolderIdentity == f.Identity() {
+			f.renewed = asked
+		}
+	}
+	return err //nolint:wrapcheck // it is the lock's
+}
+
+// holds says whether the lease is this program's beyond doubt.
+func (f *fence) holds() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return !f.renewed.IsZero() && f.now().Sub(f.renewed) < f.lease
+}
+
+// wrap puts the fence before a transport. Reading is always free, and so is telling what has happened.
+func (f *fence) wrap(next http.RoundTripper) http.RoundTripper {
+	return roundTrip(func(r *http.Request) (*http.Response, error) {
+		if r.Method != http.MethodGet && !telling.MatchString(r.URL.Path) && !f.holds() {
+			return nil, fmt.Errorf("%w: nothing is written without a lease", errLeadershipLost)
+		}
+		return next.RoundTrip(r) //nolint:wrapcheck // it is the transport's
+	})
+}
+
+// telling are the paths of events.
+var telling = regexp.MustCompile(`^/api/v1/namespaces/[^/]+/events(/|$)`)
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
