@@ -11,8 +11,8 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
 
+	"github.com/paddle-volcano/paddle-volcano/test/live"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
@@ -81,20 +81,19 @@ func Run(ctx context.Context, o Options) (err error) {
 func play(ctx context.Context, out io.Writer, s *sandbox.Sandbox) ([]string, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	config := s.RESTConfig()
-	kube, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		return nil, fmt.Errorf("make a client: %w", err)
-	}
-	submitter, err := newSubmitter(config)
+	cluster, err := live.Connect(s)
 	if err != nil {
 		return nil, err
 	}
-	list, err := kube.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+	submitter, err := newSubmitter(cluster)
+	if err != nil {
+		return nil, err
+	}
+	list, err := cluster.Kube.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("list the nodes: %w", err)
 	}
-	news, err := watch(ctx, config)
+	news, err := watch(ctx, cluster)
 	if err != nil {
 		return nil, err
 	}

@@ -5,37 +5,28 @@ package demo
 import (
 	"context"
 	"fmt"
-	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 
+	"github.com/paddle-volcano/paddle-volcano/test/live"
 	"github.com/paddle-volcano/paddle-volcano/test/manifests"
 )
 
 // submitter hands one job after the other to the API server.
 type submitter struct {
-	kube    kubernetes.Interface
+	cluster *live.Plane
 	objects *manifests.Client
 	// warned holds what the API server warned of since it was last read.
 	warned warnings
 }
 
-func newSubmitter(config *rest.Config) (*submitter, error) {
-	s := &submitter{}
-	config = rest.CopyConfig(config)
+func newSubmitter(cluster *live.Plane) (*submitter, error) {
+	s := &submitter{cluster: cluster}
+	config := cluster.RESTConfig()
 	config.WarningHandler = &s.warned
 	var err error
-	if s.kube, err = kubernetes.NewForConfig(config); err != nil {
-		return nil, fmt.Errorf("make a client: %w", err)
-	}
-	if s.objects, err = manifests.NewClient(config); err != nil {
-		return nil, err
-	}
-	return s, nil
+	s.objects, err = manifests.NewClient(config)
+	return s, err
 }
 
 // submit creates the job's objects in a namespace of their own, as kubectl create would, and returns the warnings that
@@ -45,17 +36,8 @@ func (s *submitter) submit(ctx context.Context, job Job) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: job.Name}}
-	if _, err := s.kube.CoreV1().Namespaces().Create(ctx, namespace, metav1.CreateOptions{}); err != nil {
-		return nil, fmt.Errorf("create the namespace of %s: %w", job.Name, err)
-	}
-	// No pod is admitted before the namespace has its service account.
-	err = wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
-		_, err := s.kube.CoreV1().ServiceAccounts(job.Name).Get(ctx, "default", metav1.GetOptions{})
-		return err == nil, nil
-	})
-	if err != nil {
-		return nil, fmt.Errorf("wait for the default service account of namespace %s: %w", job.Name, err)
+	if err := s.cluster.MakeNamespace(ctx, job.Name); err != nil {
+		return nil, err
 	}
 	s.warned = nil
 	if _, err := s.objects.Create(ctx, job.Name, metav1.CreateOptions{}, files...); err != nil {

@@ -7,30 +7,15 @@ import (
 	"fmt"
 
 	"k8s.io/client-go/informers"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
-	volcanoclient "volcano.sh/apis/pkg/client/clientset/versioned"
 	volcanoinformers "volcano.sh/apis/pkg/client/informers/externalversions"
 
-	paddleclient "github.com/paddle-volcano/paddle-volcano/controller/client/clientset/versioned"
 	paddleinformers "github.com/paddle-volcano/paddle-volcano/controller/client/informers/externalversions"
+	"github.com/paddle-volcano/paddle-volcano/test/live"
 )
 
 // watch sends what the API server tells of jobs and pods, in order and without leaving anything out, until ctx ends.
-func watch(ctx context.Context, config *rest.Config) (<-chan seen, error) {
-	kube, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		return nil, fmt.Errorf("make a client for pods: %w", err)
-	}
-	volcano, err := volcanoclient.NewForConfig(config)
-	if err != nil {
-		return nil, fmt.Errorf("make a client for Volcano Jobs: %w", err)
-	}
-	paddle, err := paddleclient.NewForConfig(config)
-	if err != nil {
-		return nil, fmt.Errorf("make a client for PaddleJobs: %w", err)
-	}
+func watch(ctx context.Context, cluster *live.Plane) (<-chan seen, error) {
 	news := make(chan seen)
 	send := func(object any) {
 		if s := seenOf(object); s != nil {
@@ -42,9 +27,9 @@ func watch(ctx context.Context, config *rest.Config) (<-chan seen, error) {
 	}
 	handler := cache.ResourceEventHandlerFuncs{AddFunc: send, UpdateFunc: func(_, now any) { send(now) }}
 	for what, informer := range map[string]cache.SharedIndexInformer{
-		"pods":         informers.NewSharedInformerFactory(kube, 0).Core().V1().Pods().Informer(),
-		"Volcano Jobs": volcanoinformers.NewSharedInformerFactory(volcano, 0).Batch().V1alpha1().Jobs().Informer(),
-		"PaddleJobs":   paddleinformers.NewSharedInformerFactory(paddle, 0).Batch().V1().PaddleJobs().Informer(),
+		"pods":         informers.NewSharedInformerFactory(cluster.Kube, 0).Core().V1().Pods().Informer(),
+		"Volcano Jobs": volcanoinformers.NewSharedInformerFactory(cluster.Volcano, 0).Batch().V1alpha1().Jobs().Informer(),
+		"PaddleJobs":   paddleinformers.NewSharedInformerFactory(cluster.Paddle, 0).Batch().V1().PaddleJobs().Informer(),
 	} {
 		if _, err := informer.AddEventHandler(handler); err != nil {
 			return nil, fmt.Errorf("watch %s: %w", what, err)

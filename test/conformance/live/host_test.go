@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	vcclient "volcano.sh/apis/pkg/client/clientset/versioned"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/keys"
@@ -27,13 +26,12 @@ const only = "paddle.test/only"
 // Jobs that chose the same ports, because nobody could see the other, must not begin with them; nor may one that comes
 // after the controller was restarted choose those of a job that runs.
 func TestNoTwoPodsOfOneNodeHaveAPortInCommon(t *testing.T) {
-	space := namespace(t)
-	volcano, err := vcclient.NewForConfig(cluster.RESTConfig())
-	require.NoError(t, err)
+	space := cluster.Namespace(t)
+	volcano := cluster.Volcano.BatchV1alpha1().Jobs(space)
 	first := func(name string) string {
 		var port string
-		await(t, "the ports of "+name, func(ctx context.Context) error {
-			job, err := volcano.BatchV1alpha1().Jobs(space).Get(ctx, name, metav1.GetOptions{})
+		cluster.Await(t, "the ports of "+name, func(ctx context.Context) error {
+			job, err := volcano.Get(ctx, name, metav1.GetOptions{})
 			if err != nil {
 				return err
 			}
@@ -52,7 +50,7 @@ func TestNoTwoPodsOfOneNodeHaveAPortInCommon(t *testing.T) {
 	annotate := func(name string, value any) {
 		patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]any{keys.FirstPort: value}}})
 		require.NoError(t, err)
-		_, err = volcano.BatchV1alpha1().Jobs(space).Patch(t.Context(), name, types.MergePatchType, patch, metav1.PatchOptions{})
+		_, err = volcano.Patch(t.Context(), name, types.MergePatchType, patch, metav1.PatchOptions{})
 		require.NoError(t, err)
 	}
 	annotate("b", first("a"))
@@ -64,7 +62,7 @@ func TestNoTwoPodsOfOneNodeHaveAPortInCommon(t *testing.T) {
 	var pods []conformance.Pod
 	run := func(name string) {
 		var gang *conformance.Gang
-		await(t, "all containers of "+name, func(ctx context.Context) (err error) {
+		cluster.Await(t, "all containers of "+name, func(ctx context.Context) (err error) {
 			gang, err = gangOf(ctx, conformance.PS, space, name, 4)
 			return err
 		})
@@ -85,9 +83,9 @@ func TestNoTwoPodsOfOneNodeHaveAPortInCommon(t *testing.T) {
 	}
 	// What a restart of the gang brings has the job's ports again, and nobody took them meanwhile.
 	before := first("a")
-	require.NoError(t, cluster.kube.CoreV1().Pods(space).Delete(t.Context(), "a-worker-0", metav1.DeleteOptions{}))
-	await(t, "the restart of a", func(ctx context.Context) error {
-		job, err := cluster.paddle.BatchV1().PaddleJobs(space).Get(ctx, "a", metav1.GetOptions{})
+	require.NoError(t, cluster.Kube.CoreV1().Pods(space).Delete(t.Context(), "a-worker-0", metav1.DeleteOptions{}))
+	cluster.Await(t, "the restart of a", func(ctx context.Context) error {
+		job, err := cluster.Paddle.BatchV1().PaddleJobs(space).Get(ctx, "a", metav1.GetOptions{})
 		if err == nil && (job.Status.Restarts != 1 || job.Status.Phase != v1.Running) {
 			err = fmt.Errorf("%d restarts, %s", job.Status.Restarts, job.Status.Phase)
 		}
@@ -104,7 +102,7 @@ func submit(t *testing.T, space, name string) {
 	for _, spec := range []*v1.ResourceSpec{job.Spec.PS, job.Spec.Worker} {
 		spec.Template.Spec.NodeSelector = map[string]string{only: "true"}
 	}
-	_, err := cluster.paddle.BatchV1().PaddleJobs(space).Create(t.Context(), job, metav1.CreateOptions{})
+	_, err := cluster.Paddle.BatchV1().PaddleJobs(space).Create(t.Context(), job, metav1.CreateOptions{})
 	require.NoError(t, err)
 }
 
@@ -112,10 +110,10 @@ func submit(t *testing.T, space, name string) {
 func label(t *testing.T, value any) {
 	t.Helper()
 	ctx := context.Background()
-	nodes, err := cluster.kube.CoreV1().Nodes().List(ctx, metav1.ListOptions{Limit: 1})
+	nodes, err := cluster.Kube.CoreV1().Nodes().List(ctx, metav1.ListOptions{Limit: 1})
 	require.NoError(t, err)
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"labels": map[string]any{only: value}}})
 	require.NoError(t, err)
-	_, err = cluster.kube.CoreV1().Nodes().Patch(ctx, nodes.Items[0].Name, types.MergePatchType, patch, metav1.PatchOptions{})
+	_, err = cluster.Kube.CoreV1().Nodes().Patch(ctx, nodes.Items[0].Name, types.MergePatchType, patch, metav1.PatchOptions{})
 	require.NoError(t, err)
 }

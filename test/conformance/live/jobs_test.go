@@ -42,7 +42,7 @@ func TestRunningJobsTrain(t *testing.T) {
 		{"heter", conformance.PS, 5, v1.PaddleJobSpec{PS: role(1), Worker: role(2), Heter: role(2), WithGloo: ptr.To(1)}},
 		{"elastic", conformance.Elastic, 3, v1.PaddleJobSpec{Worker: elastic(2, 3, 4), Elastic: ptr.To(1), ElasticPolicy: &v1.ElasticPolicy{Etcd: "kv:2379"}}},
 	}
-	space := namespace(t)
+	space := cluster.Namespace(t)
 	var seen []conformance.Pod
 	for _, job := range jobs {
 		for _, intranet := range []v1.Intranet{"", v1.PodIP, v1.Service, v1.Host} {
@@ -53,11 +53,11 @@ func TestRunningJobsTrain(t *testing.T) {
 				if intranet == v1.Host && job.mode == conformance.Collective {
 					spec.Worker.Template.Spec.Affinity = apart(name)
 				}
-				_, err := cluster.paddle.BatchV1().PaddleJobs(space).Create(t.Context(),
+				_, err := cluster.Paddle.BatchV1().PaddleJobs(space).Create(t.Context(),
 					&v1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: spec}, metav1.CreateOptions{})
 				require.NoError(t, err)
 				var gang *conformance.Gang
-				await(t, "all containers of "+name, func(ctx context.Context) (err error) {
+				cluster.Await(t, "all containers of "+name, func(ctx context.Context) (err error) {
 					gang, err = gangOf(ctx, job.mode, space, name, job.size)
 					return err
 				})
@@ -101,7 +101,7 @@ func apart(job string) *corev1.Affinity {
 
 // The Volcano Job of 2019 knows its peers by their labels, and nobody may take those away.
 func TestTheCTRExampleTrains(t *testing.T) {
-	space := namespace(t)
+	space := cluster.Namespace(t)
 	objects, err := manifests.Read(deploy.Files, "examples/ctr-volcano.yaml")
 	require.NoError(t, err)
 	client, err := manifests.NewClient(cluster.RESTConfig())
@@ -109,7 +109,7 @@ func TestTheCTRExampleTrains(t *testing.T) {
 	_, err = client.Create(t.Context(), space, metav1.CreateOptions{}, objects...)
 	require.NoError(t, err)
 	var gang *conformance.Gang
-	await(t, "all containers of ctr-volcano", func(ctx context.Context) (err error) {
+	cluster.Await(t, "all containers of ctr-volcano", func(ctx context.Context) (err error) {
 		gang, err = gangOf(ctx, conformance.PS, space, "ctr-volcano", 4)
 		return err
 	})

@@ -27,17 +27,17 @@ import (
 // A kubelet may start a container, and read its ConfigMap, at any moment from the pod's binding on. So at no moment may
 // there be a ConfigMap that holds another address for a pod than its own.
 func TestNoPodReadsTheAddressesOfTheDead(t *testing.T) {
-	space := namespace(t)
+	space := cluster.Namespace(t)
 	stop := record(t, space)
 	job := &v1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Name: "job"}, Spec: v1.PaddleJobSpec{PS: role(2), Worker: role(2), Intranet: v1.PodIP}}
 	// Long enough for the addresses to be known, also on a busy machine.
 	job.Spec.Worker.Template.Annotations[sandbox.AnnotationRunFor] = "6s"
 	job.Spec.Worker.Template.Annotations[sandbox.AnnotationExitCode] = "1"
 	job.Spec.Worker.Template.Annotations[sandbox.AnnotationFailAttempt] = "0"
-	_, err := cluster.paddle.BatchV1().PaddleJobs(space).Create(t.Context(), job, metav1.CreateOptions{})
+	_, err := cluster.Paddle.BatchV1().PaddleJobs(space).Create(t.Context(), job, metav1.CreateOptions{})
 	require.NoError(t, err)
-	await(t, "the second attempt", func(ctx context.Context) error {
-		seen, err := cluster.paddle.BatchV1().PaddleJobs(space).Get(ctx, "job", metav1.GetOptions{})
+	cluster.Await(t, "the second attempt", func(ctx context.Context) error {
+		seen, err := cluster.Paddle.BatchV1().PaddleJobs(space).Get(ctx, "job", metav1.GetOptions{})
 		if err != nil || seen.Status.Restarts != 1 || seen.Status.Phase != v1.Running {
 			return fmt.Errorf("%d restarts, %s (%w)", seen.Status.Restarts, seen.Status.Phase, err)
 		}
@@ -125,9 +125,9 @@ func told(t *testing.T, environment *corev1.ConfigMap, pod *corev1.Pod) string {
 // events in the order in which the API server stored them: one etcd numbers them all.
 func record(t *testing.T, namespace string) (stop func() []watch.Event) {
 	t.Helper()
-	pods, err := cluster.kube.CoreV1().Pods(namespace).Watch(t.Context(), metav1.ListOptions{})
+	pods, err := cluster.Kube.CoreV1().Pods(namespace).Watch(t.Context(), metav1.ListOptions{})
 	require.NoError(t, err)
-	configMaps, err := cluster.kube.CoreV1().ConfigMaps(namespace).Watch(t.Context(), metav1.ListOptions{})
+	configMaps, err := cluster.Kube.CoreV1().ConfigMaps(namespace).Watch(t.Context(), metav1.ListOptions{})
 	require.NoError(t, err)
 	var mu sync.Mutex
 	var group sync.WaitGroup
