@@ -79,7 +79,8 @@ func (c *Controller) volcanoJobChanged(object metav1.Object, deleted bool) {
 	c.childChanged(object, deleted)
 }
 
-// childChanged enqueues the PaddleJob that an object belongs to, and the one whose name it has: it may be in its place.
+// childChanged enqueues the PaddleJob that an object belongs to, and those whose name it or its owner has: it may be in a
+// job's place, or without its label and still a job's, as a PodGroup is through the Volcano Job of the job's name.
 func (c *Controller) childChanged(object metav1.Object, deleted bool) {
 	if deleted {
 		c.assumedPodGroups.forget(keyOf(object))
@@ -88,8 +89,14 @@ func (c *Controller) childChanged(object metav1.Object, deleted bool) {
 	if key := jobOf(object); key != "" {
 		c.queue.Add(key)
 	}
-	if _, err := c.jobs.PaddleJobs(object.GetNamespace()).Get(object.GetName()); err == nil {
-		c.queue.Add(keyOf(object))
+	names := []string{object.GetName()}
+	if owner := metav1.GetControllerOf(object); owner != nil {
+		names = append(names, owner.Name)
+	}
+	for _, name := range names {
+		if _, err := c.jobs.PaddleJobs(object.GetNamespace()).Get(name); err == nil {
+			c.queue.Add(cache.NewObjectName(object.GetNamespace(), name).String())
+		}
 	}
 }
 

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package soak
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+
+	"github.com/paddle-volcano/paddle-volcano/test/live"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/stats"
+)
+
+// Size is what a program takes when it has nothing to do.
+type Size struct {
+	Goroutines int `json:"goroutines"`
+	// Heap is what is live on it, in MiB: what was left by a garbage collection after the work.
+	Heap float64 `json:"heap_mib"`
+	// RSS is the resident memory, in MiB. Go gives memory back to the system slowly.
+	RSS float64 `json:"rss_mib"`
+}
+
+// measured are the programs that may not grow: ours, and the scheduler with our plugin in it.
+var measured = []string{sandbox.Controller, sandbox.Scheduler}
+
+// collections are how many garbage collections must have begun after the work, so that one has begun and ended.
+const collections = 2
+
+// sizes measures the programs. Asking for metrics makes garbage, so that a collection comes soon.
+func sizes(ctx context.Context, p *live.Plane) (map[string]Size, error) {
+	all := map[string]Size{}
+	for _, name := range measured {
+		before, seen := -1.0, 0
+		var values map[string]float64
+		err := p.Until(ctx, "garbage collections of "+name, func(ctx context.Context) error {
+			for range 20 {
+				var err error
+				if values, err = p.Metrics(ctx, name); err != nil {
+					return err
+				}
+				if last := values["go_memstats_last_gc_time_seconds"]; last != before {
+					before, seen = last, seen+1
+				}
+			}
+			if seen <= collections {
+				return fmt.Errorf("there were %d", seen-1)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		rss, err := resident(p, name)
+		if err != nil {
+			return nil, err
+		}
+		// The next collection is due when the heap is twice what the last one left (GOGC=100).
+		all[name] = Size{Goroutines: int(values["go_goroutines"]), Heap: values["go_memstats_next_gc_bytes"] / 2 / (1 << 20), RSS: rss}
+	}
+	return all, nil
+}
+
+var residentLine = regexp.MustCompile(`VmRSS:\s+(\d+) kB`)
+
+// resident is a component's resident memory in MiB (proc(5), VmRSS).
+func resident(p *live.Plane, name string) (float64, error) {
+	for _, c := range sandbox.ComponentStatuses(p.StateDir()) {
+		if c.Name != name {
+			continue
+		}
+		text, err := os.ReadFile("/proc/" + c.Process + "/status")
+		if err != nil {
+			return 0, fmt.Errorf("read the memory of %s: %w", name, err)
+		}
+		found := residentLine.FindSubmatch(text)
+		if found == nil {
+			return 0, fmt.Errorf("read the memory of %s: /proc/%s/status has no VmRSS", name, c.Process)
+		}
+		kib, err := strconv.ParseFloat(string(found[1]), 64)
+		if err != nil {
+			return 0, fmt.Errorf("read the memory of %s: %w", name, err)
+		}
+		return kib / 1024, nil
+	}
+	return 0, fmt.Errorf("read the memory of %s: the sandbox runs none", name)
+}
+
+// What counts as growth, from the first rounds to the last: more than is left to chance.
+const (
+	moreGoroutines = 10
+	heapFactor     = 1.10
+	moreHeap       = 1.5 // MiB
+)
+
+// growth compares the first rounds with the last, by medians of up to three, in sentences.
+func growth(rounds []Round) (broken []string) {
+	n := min(3, len(rounds)/2)
+	for _, name := range measured {
+		first, last := middle(rounds[:n], name), middle(rounds[len(rounds)-n:], name)
+		if last.Goroutines > first.Goroutines+moreGoroutines {
+			broken = append(broken, fmt.Sprintf("%s has %d goroutines, and had %d at first", name, last.Goroutines, first.Goroutines))
+		}
+		if last.Heap > first.Heap*heapFactor+moreHeap {
+			broken = append(broken, fmt.Sprintf("%s has %.1f MiB on its heap, and had %.1f at first", name, last.Heap, first.Heap))
+		}
+	}
+	return broken
+}
+
+func middle(rounds []Round, name string) Size {
+	var goroutines, heap, rss []float64
+	for _, r := range rounds {
+		size := r.Sizes[name]
+		goroutines, heap, rss = append(goroutines, float64(size.Goroutines)), append(heap, size.Heap), append(rss, size.RSS)
+	}
+	return Size{Goroutines: int(stats.Median(goroutines)), Heap: stats.Median(heap), RSS: stats.Median(rss)}
+}

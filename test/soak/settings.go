@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package soak
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Settings of a soak.
+type Settings struct {
+	// For is how long it lasts; no round begins later.
+	For time.Duration
+	// Round is how long operations are drawn in each round.
+	Round time.Duration
+	// Pause is between two operations.
+	Pause time.Duration
+	// Seed decides what is drawn.
+	Seed uint64
+	// Jobs is how many there are at most that have not ended, on Nodes simulated nodes.
+	Jobs, Nodes int
+	// Folder for report.json; the sandbox's state is below it.
+	Folder string
+	// Patience is how long all jobs may take to end, or to be gone.
+	Patience time.Duration
+}
+
+// Default is what issue 5 asks for.
+func Default() Settings {
+	return Settings{
+		For: 30 * time.Minute, Round: 2 * time.Minute, Pause: 150 * time.Millisecond, Seed: 1, Jobs: 25, Nodes: 30,
+		Folder: "_output/soak", Patience: 5 * time.Minute,
+	}
+}
+
+// leastRounds are needed to see whether anything grows.
+const leastRounds = 2
+
+func (s *Settings) check() error {
+	if s.Jobs < 1 || s.Nodes < 1 {
+		return errors.New("jobs and nodes must each be 1 or more")
+	}
+	if s.Round <= 0 || s.Pause <= 0 || s.Patience <= 0 {
+		return errors.New("round, pause and patience must each be more than 0")
+	}
+	if s.For < leastRounds*s.Round {
+		return fmt.Errorf("the soak is to last %s with rounds of %s: it needs %d of them", s.For, s.Round, leastRounds)
+	}
+	return nil
+}

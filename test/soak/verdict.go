@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package soak
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+)
+
+// differences are what is not as it should be once every job has come to its end, in sentences.
+func differences(jobs []*job, w *world) (broken []string) {
+	tell := func(format string, args ...any) { broken = append(broken, fmt.Sprintf(format, args...)) }
+	known := map[string]*job{}
+	for _, j := range jobs {
+		known[j.name] = j
+		there := w.jobs[j.name]
+		if gone := j.deleted || j.fate == vanishes && !j.suspended; gone {
+			if there != nil {
+				tell("%s is there, in phase %s", j, there.Status.Phase)
+			}
+			delete(known, j.name)
+			continue
+		}
+		if there == nil {
+			if j.fate != vanishes {
+				tell("%s is gone", j)
+			}
+			continue
+		}
+		for _, problem := range j.differences(there, w) {
+			tell("%s is %s: %s", j, there.Status.Phase, problem)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.jobs)) {
+		if known[name] == nil {
+			tell("PaddleJob %s is there, and nobody made it", name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.volcano)) {
+		if w.jobs[name] == nil {
+			tell("Volcano Job %s is there without a PaddleJob", name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.environments)) {
+		if w.jobs[name] == nil {
+			tell("ConfigMap %s is there without a PaddleJob", name)
+		}
+	}
+	for i := range w.pods {
+		owner := metav1.GetControllerOf(&w.pods[i])
+		if owner == nil || w.volcano[owner.Name] == nil || w.volcano[owner.Name].UID != owner.UID {
+			tell("pod %s is there without its Volcano Job", w.pods[i].Name)
+		}
+	}
+	for _, name := range w.transient {
+		tell("%s is there, and nothing runs", name)
+	}
+	return broken
+}
+
+// differences are what is not as it should be with one job that is there.
+func (j *job) differences(there *v1.PaddleJob, w *world) (broken []string) {
+	phase := there.Status.Phase
+	if !slices.Contains(j.phases(), phase) {
+		return []string{fmt.Sprintf("it should be one of %v", j.phases())}
+	}
+	made := w.volcano[j.name]
+	ended := phase == v1.Completed || phase == v1.Failed
+	if !ended {
+		if made != nil {
+			broken = append(broken, "it has a Volcano Job")
+		}
+		if w.environments[j.name] {
+			broken = append(broken, "it has an environment")
+		}
+		return broken
+	}
+	if made == nil {
+		if !j.orphaned {
+			broken = append(broken, "it has no Volcano Job")
+		}
+		return broken
+	}
+	pods := w.podsOf(made.UID)
+	for _, pod := range pods {
+		if pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed {
+			broken = append(broken, fmt.Sprintf("pod %s is %s", pod.Name, pod.Status.Phase))
+		}
+	}
+	want := 0
+	if !cleaned(j.made.Spec.CleanPodPolicy, phase) {
+		for _, role := range []*v1.ResourceStatus{there.Status.PS, there.Status.Worker} {
+			if role != nil {
+				want += role.Succeeded + role.Failed
+			}
+		}
+	}
+	if len(pods) != want {
+		broken = append(broken, fmt.Sprintf("%d of its pods are left, and should be %d", len(pods), want))
+	}
+	return broken
+}
+
+// phases are those in which a job may be when everything has come to its end.
+func (j *job) phases() (may []v1.Phase) {
+	switch j.fate {
+	case stalls:
+		may = append(may, v1.Pending)
+	case fails:
+		may = append(may, v1.Failed)
+	case completes, vanishes:
+		may = append(may, v1.Completed)
+		if j.hurt {
+			may = append(may, v1.Failed)
+		}
+	}
+	if j.suspended {
+		may = append(may, v1.Suspended)
+	}
+	return may
+}
+
+// cleaned says whether the pods of a job that has ended are deleted, as the table in controller/README.md has it.
+func cleaned(policy v1.CleanPodPolicy, phase v1.Phase) bool {
+	switch policy {
+	case v1.CleanAlways:
+		return true
+	case "", v1.CleanOnCompletion:
+		return phase == v1.Completed
+	case v1.CleanOnFailure:
+		return phase == v1.Failed
+	}
+	return false
+}
