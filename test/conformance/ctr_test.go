@@ -31,11 +31,18 @@ func TestCTRScript(t *testing.T) {
 
 	role, err := rules.CTRScript(env, "10.0.0.2", pods)
 	require.NoError(t, err)
-	require.Equal(t, rules.PSRole{Role: rules.Server, Index: 1, Servers: []string{"10.0.0.10:30236", "10.0.0.2:30236"}, Workers: 1, Endpoint: "10.0.0.2:30236"}, role,
-		"IPs are ordered as text")
+	require.Equal(t, rules.PSRole{Role: rules.Server, Index: 1, Servers: []string{"10.0.0.10:30236", "10.0.0.2:30237"}, Workers: 1, Endpoint: "10.0.0.2:30237"}, role,
+		"IPs are ordered as text, and ports count up")
 	role, err = rules.CTRScript(with("PADDLE_TRAINING_ROLE", rules.Trainer), "10.0.0.3", pods)
 	require.NoError(t, err)
 	require.Equal(t, 0, role.Index)
+	require.Equal(t, "10.0.0.3:30236", role.Endpoint)
+	_, err = rules.CTRScript(env, "10.0.0.2", pods[:2])
+	require.NoError(t, err, "servers do not wait for trainers")
+	_, err = rules.CTRScript(with("PADDLE_TRAINING_ROLE", rules.Trainer), "10.0.0.3", pods[:2])
+	require.ErrorContains(t, err, "waits for PADDLE_TRAINERS_NUM=1 pods, of which only 0 run")
+	_, err = rules.CTRScript(with("PADDLE_PORT", "http"), "10.0.0.2", pods)
+	require.ErrorContains(t, err, "is not a number")
 
 	for name := range map[string]bool{"NAMESPACE": true, "PADDLE_JOB_NAME": true, "PADDLE_PORT": true, "PADDLE_TRAINING_ROLE": true, "PADDLE_PSERVERS_NUM": true, "PADDLE_TRAINERS_NUM": true} {
 		_, err := rules.CTRScript(without(name), "10.0.0.2", pods)

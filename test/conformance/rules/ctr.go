@@ -27,10 +27,6 @@ func CTRScript(env map[string]string, ownIP string, pods []CTRPod) (PSRole, erro
 	if err != nil {
 		return role, err
 	}
-	port, err := text(env, "PADDLE_PORT")
-	if err != nil {
-		return role, err
-	}
 	if role.Role, err = text(env, "PADDLE_TRAINING_ROLE"); err != nil {
 		return role, err
 	}
@@ -45,28 +41,37 @@ func CTRScript(env map[string]string, ownIP string, pods []CTRPod) (PSRole, erro
 		return found
 	}
 	servers, trainers := ips("paddle-job-pserver"), ips("paddle-job")
-	for _, wait := range []struct {
-		name  string
-		found int
-	}{{"PADDLE_PSERVERS_NUM", len(servers)}, {"PADDLE_TRAINERS_NUM", len(trainers)}} {
-		want, err := integer(env, wait.name)
-		if err != nil {
-			return role, err
-		}
-		if wait.found < want {
-			return role, fmt.Errorf("waits for %s=%d pods, of which only %d run with the label for %s", wait.name, want, wait.found, job)
-		}
+	if role.Workers, err = integer(env, "PADDLE_TRAINERS_NUM"); err != nil {
+		return role, err
 	}
-	own := trainers
-	if role.Role == Server {
-		own = servers
+	wanted, err := integer(env, "PADDLE_PSERVERS_NUM")
+	if err != nil {
+		return role, err
+	}
+	if len(servers) < wanted {
+		return role, fmt.Errorf("waits for PADDLE_PSERVERS_NUM=%d pods, of which only %d run with the label for %s", wanted, len(servers), job)
+	}
+	// The ports of the servers count up from the one that is given, also of servers at different addresses.
+	first, err := integer(env, "PADDLE_PORT")
+	if err != nil {
+		return role, err
+	}
+	for i, ip := range servers {
+		role.Servers = append(role.Servers, fmt.Sprintf("%s:%d", ip, first+i))
+	}
+	own := servers
+	if role.Role != Server {
+		// Servers do not wait for trainers.
+		if own = trainers; len(trainers) < role.Workers {
+			return role, fmt.Errorf("waits for PADDLE_TRAINERS_NUM=%d pods, of which only %d run with the label for %s", role.Workers, len(trainers), job)
+		}
 	}
 	if role.Index = slices.Index(own, ownIP); role.Index < 0 {
 		return role, fmt.Errorf("its IP %s is not among those of the job's pods with role %s: %v", ownIP, role.Role, own)
 	}
-	role.Workers, role.Endpoint = len(trainers), ownIP+":"+port
-	for _, ip := range servers {
-		role.Servers = append(role.Servers, ip+":"+port)
+	role.Endpoint = ownIP + ":" + env["PADDLE_PORT"]
+	if role.Role == Server {
+		role.Endpoint = role.Servers[role.Index]
 	}
 	return role, nil
 }
