@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package trainer
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paddle-volcano/paddle-volcano/test/conformance/rules"
+	"github.com/paddle-volcano/paddle-volcano/test/trainer/model"
+	"github.com/paddle-volcano/paddle-volcano/test/trainer/process"
+	"github.com/paddle-volcano/paddle-volcano/test/trainer/train"
+	"github.com/paddle-volcano/paddle-volcano/test/trainer/wire"
+)
+
+// pod is one process of a gang, at a loopback address of its own.
+type pod struct {
+	name, ip string
+	env      map[string]string
+	line     []string
+}
+
+// gang is the processes of one job, which resolve names as its cluster does.
+type gang struct {
+	pods []*pod
+	// dns has the addresses of names; lookups that it has no name for fail.
+	mu      sync.Mutex
+	dns     map[string][]string
+	dir     string
+	account string
+}
+
+var addresses atomic.Int32
+
+// newIP is a loopback address that no other process of the tests has.
+func newIP() string {
+	n := addresses.Add(1)
+	return fmt.Sprintf("127.7.%d.%d", n/250, n%250+1)
+}
+
+func newGang(t *testing.T) *gang { return &gang{dns: map[string][]string{}, dir: t.TempDir()} }
+
+// add adds a pod with a name in the gang's domain.
+func (g *gang) add(name string, line ...string) *pod {
+	p := &pod{name: name, ip: newIP(), line: line, env: map[string]string{"MODEL_DIR": g.dir, "TRAINER_DEADLINE": "20s", "TRAINER_BATCH": "16"}}
+	g.dns[name+".job"] = []string{p.ip}
+	g.pods = append(g.pods, p)
+	return p
+}
+
+// set gives all pods a variable.
+func (g *gang) set(name, value string) *gang {
+	for _, p := range g.pods {
+		p.env[name] = value
+	}
+	return g
+}
+
+func (g *gang) resolve(_ context.Context, host string) ([]string, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if found, ok := g.dns[host]; ok {
+		return found, nil
+	}
+	return nil, fmt.Errorf("lookup %s: no such host", host)
+}
+
+// ended is how a process ended.
+type ended struct {
+	pod  *pod
+	code int
+	log  string
+}
+
+// logbook is a log that several goroutines write and read.
+type logbook struct {
+	mu   sync.Mutex
+	text strings.Builder
+	// seen is called with each line.
+	seen func(line string)
+}
+
+func (l *logbook) Write(line []byte) (int, error) {
+	l.mu.Lock()
+	l.text.Write(line)
+	seen := l.seen
+	l.mu.Unlock()
+	if seen != nil {
+		seen(string(line))
+	}
+	return len(line), nil
+}
+
+func (l *logbook) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// start runs one pod; the channel gets its end.
+func (g *gang) start(ctx context.Context, p *pod, seen func(line string)) <-chan ended {
+	done := make(chan ended, 1)
+	go func() {
+		book := &logbook{seen: seen}
+		proc := &process.Process{Env: maps.Clone(p.env), Dir: g.dir, Out: book,
+			Net: &wire.Net{IP: p.ip, Resolve: g.resolve, Deadline: time.Minute}}
+		err := Run(ctx, proc, p.line, g.account)
+		done <- ended{pod: p, code: exit(ctx, err, book), log: book.String()}
+	}()
+	return done
+}
+
+func (p *pod) isServer() bool { return strings.Contains(p.name, "ps") }
+
+// run runs the whole gang: servers until all others have ended, and everybody until the first has failed.
+func (g *gang) run(t *testing.T) map[string]ended {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	ends := make(chan ended)
+	left := 0
+	for _, p := range g.pods {
+		if !p.isServer() {
+			left++
+		}
+		go func() { ends <- <-g.start(ctx, p, nil) }()
+	}
+	all := map[string]ended{}
+	for range g.pods {
+		end := <-ends
+		all[end.pod.name] = end
+		if !end.pod.isServer() {
+			left--
+		}
+		if left == 0 || end.code != 0 {
+			stop()
+		}
+	}
+	return all
+}
+
+// requireTrained checks that all have trained what one process trains for so many ranks, bit by bit.
+func (g *gang) requireTrained(t *testing.T, world int, all map[string]ended) {
+	t.Helper()
+	replica := model.NewReplica(model.Settings{Seed: 1, Batch: 16})
+	for range 60 {
+		replica.Next(world)
+	}
+	want := model.Hash(replica.Params)
+	for _, p := range g.pods {
+		end := all[p.name]
+		switch {
+		case p.isServer():
+			require.Contains(t, []int{0, ExitStopped}, end.code, "%s: %s", p.name, end.log)
+		case strings.Contains(p.name, "heter"):
+			require.Zero(t, end.code, "%s: %s", p.name, end.log)
+		default:
+			require.Zero(t, end.code, "%s: %s", p.name, end.log)
+			require.Contains(t, end.log, "model sha256 "+want, "%s: %s", p.name, end.log)
+			require.Contains(t, end.log, "step 60 loss 0.")
+		}
+	}
+	var written train.Model
+	text, err := os.ReadFile(filepath.Join(g.dir, train.ModelFile))
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &written))
+	require.Equal(t, []any{want, 60, want}, []any{written.SHA256, written.Steps, model.Hash(written.Params)})
+}
+
+// psGang is a job with servers, with gloo unless level is 0, known to each other by IPs or by names.
+func psGang(t *testing.T, servers, trainers, level int, names bool) *gang {
+	t.Helper()
+	g := newGang(t)
+	for i := range servers {
+		g.add(fmt.Sprintf("ps-%d", i), "trainer")
+	}
+	for i := range trainers {
+		g.add(fmt.Sprintf("worker-%d", i), "trainer")
+	}
+	address := func(p *pod) string {
+		if names {
+			return p.name + ".job"
+		}
+		return p.ip
+	}
+	var all []string
+	for i, p := range g.pods {
+		port := fmt.Sprint(36000 + 20*i)
+		p.env["POD_IP"], p.env["PADDLE_PORT"], p.env["TRAINING_ROLE"] = address(p), port, rules.Server
+		all = append(all, address(p)+":"+port)
+		if i >= servers {
+			p.env["TRAINING_ROLE"], p.env["PADDLE_TRAINER_ID"] = rules.Trainer, fmt.Sprint(i-servers)
+		}
+	}
+	g.set("PADDLE_PSERVERS_IP_PORT_LIST", strings.Join(all[:servers], ","))
+	g.set("PADDLE_TRAINER_ENDPOINTS", strings.Join(all[servers:], ","))
+	g.set("PADDLE_TRAINERS_NUM", fmt.Sprint(trainers))
+	if level > 0 {
+		g.set("PADDLE_WITH_GLOO", fmt.Sprint(level)).set("PADDLE_GLOO_RENDEZVOUS", "3")
+		g.set("PADDLE_GLOO_HTTP_ENDPOINT", address(g.pods[0])+":36018")
+	}
+	return g
+}
+
+// collectiveGang is a job without servers, started by the launcher.
+func collectiveGang(t *testing.T, trainers int, names bool) *gang {
+	t.Helper()
+	g := newGang(t)
+	var endpoints, hosts []string
+	for i := range trainers {
+		p := g.add(fmt.Sprintf("worker-%d", i), "python", "-m", "paddle.distributed.launch", "train.py")
+		p.env["POD_IP"] = p.ip
+		if names {
+			p.env["POD_IP"] = p.name + ".job"
+		}
+		p.env["PADDLE_TRAINER_ID"], p.env["PADDLE_PORT"], p.env["PADDLE_TRAINING_ROLE"] = fmt.Sprint(i), "36000", rules.Trainer
+		p.env["TRAINER_PORTS_NUM"] = "20"
+		hosts = append(hosts, p.env["POD_IP"])
+		endpoints = append(endpoints, p.env["POD_IP"]+":36000")
+	}
+	g.set("PADDLE_TRAINER_ENDPOINTS", strings.Join(endpoints, ",")).set("PADDLE_TRAINERS", strings.Join(hosts, ","))
+	return g.set("PADDLE_TRAINERS_NUM", fmt.Sprint(trainers))
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package process is all that a process of a job has of the world, so that a whole gang runs in one test.
+package process
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"path/filepath"
+	"strings"
+
+	"github.com/paddle-volcano/paddle-volcano/test/trainer/model"
+	"github.com/paddle-volcano/paddle-volcano/test/trainer/options"
+	"github.com/paddle-volcano/paddle-volcano/test/trainer/wire"
+)
+
+// Process is a process of a job.
+type Process struct {
+	Env     map[string]string
+	Options options.Options
+	Net     *wire.Net
+	// Dir is the working directory, and Out where the log goes, one Write a line.
+	Dir string
+	Out io.Writer
+}
+
+// Say writes a line of the log. There is nobody to tell that nobody can be told.
+func (p *Process) Say(format string, args ...any) {
+	_, _ = io.WriteString(p.Out, fmt.Sprintf(format, args...)+"\n")
+}
+
+// Child is the process that this one starts with more variables.
+func (p *Process) Child(more map[string]string) *Process {
+	child := *p
+	child.Env = maps.Clone(p.Env)
+	maps.Copy(child.Env, more)
+	return &child
+}
+
+// ModelDir is where checkpoints and the model are written.
+func (p *Process) ModelDir() string {
+	if p.Options.ModelDir == "" {
+		return filepath.Join(p.Dir, "models")
+	}
+	if filepath.IsAbs(p.Options.ModelDir) {
+		return p.Options.ModelDir
+	}
+	return filepath.Join(p.Dir, p.Options.ModelDir)
+}
+
+// Settings are the part of the options that all processes must have alike.
+func (p *Process) Settings() model.Settings {
+	return model.Settings{Seed: p.Options.Seed, Batch: p.Options.Batch}
+}
+
+// OwnIP is the address that a pod's environment tells it, empty where it tells none. PADDLE_CURRENT_IP is always an IP;
+// POD_IP may be a name.
+func OwnIP(env map[string]string) string {
+	for _, name := range []string{"PADDLE_CURRENT_IP", "POD_IP"} {
+		if value := strings.TrimSpace(env[name]); net.ParseIP(value) != nil {
+			return value
+		}
+	}
+	return ""
+}

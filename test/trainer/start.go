@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package trainer
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/paddle-volcano/paddle-volcano/test/conformance/rules"
+	"github.com/paddle-volcano/paddle-volcano/test/trainer/argv"
+	"github.com/paddle-volcano/paddle-volcano/test/trainer/collective"
+	"github.com/paddle-volcano/paddle-volcano/test/trainer/ctr"
+	"github.com/paddle-volcano/paddle-volcano/test/trainer/launch"
+	"github.com/paddle-volcano/paddle-volcano/test/trainer/process"
+	"github.com/paddle-volcano/paddle-volcano/test/trainer/ps"
+	"github.com/paddle-volcano/paddle-volcano/test/trainer/wire"
+)
+
+func start(ctx context.Context, p *process.Process, program, account string) error {
+	if program == argv.Script {
+		return ctr.Start(ctx, p, account, func(ctx context.Context, child *process.Process, line string) error {
+			return Run(ctx, child, []string{"sh", "-c", line}, account)
+		})
+	}
+	if p.Options.SlowStart > 0 {
+		p.Say("does nothing for %s, as asked for", p.Options.SlowStart)
+		if err := wire.Sleep(ctx, p.Options.SlowStart); err != nil {
+			return err
+		}
+	}
+	if program == argv.Launch {
+		return launch.Run(ctx, p, trainPy)
+	}
+	return trainPy(ctx, p)
+}
+
+// trainPy is `python train.py`: what the process is, its role maker says. As in the programs of the examples, servers in
+// the environment make it parameter-server training.
+func trainPy(ctx context.Context, p *process.Process) error {
+	if p.Options.CloudTrain == 1 && p.Options.IsLocal == 0 {
+		role, err := ctr.Role(p.Env)
+		if err != nil {
+			return err
+		}
+		return ps.Run(ctx, p, role, rules.Gloo{})
+	}
+	if _, ok := p.Env["PADDLE_PSERVERS_IP_PORT_LIST"]; ok {
+		role, err := rules.PSRoleMaker(p.Env)
+		if err != nil {
+			return fmt.Errorf("role maker: %w", err)
+		}
+		gloo, err := rules.PSGloo(p.Env, role)
+		if err != nil {
+			return fmt.Errorf("gloo: %w", err)
+		}
+		return ps.Run(ctx, p, role, gloo)
+	}
+	role, err := rules.CollectiveRoleMaker(p.Env)
+	if err != nil {
+		return fmt.Errorf("role maker: %w", err)
+	}
+	place := collective.Place{Rank: role.Rank, Endpoints: strings.Split(p.Env["PADDLE_TRAINER_ENDPOINTS"], ",")}
+	if own, ok := p.Env["PADDLE_CURRENT_ENDPOINT"]; ok && role.Rank >= 0 && role.Rank < role.World && place.Endpoints[role.Rank] != own {
+		return fmt.Errorf("wrong rank: rank %d is at %s, and this process at %s", role.Rank, place.Endpoints[role.Rank], own)
+	}
+	return collective.Run(ctx, p, place)
+}

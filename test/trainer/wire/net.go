@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package wire
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Net is the network as one process sees it.
+type Net struct {
+	// IP is the process's own address, empty where it does not know it and listens at all of its addresses.
+	IP string
+	// Resolve returns the addresses that a host name leads to. IPs are not asked for.
+	Resolve func(ctx context.Context, host string) ([]string, error)
+	// Deadline is how long the process waits for any one thing.
+	Deadline time.Duration
+
+	mu   sync.Mutex
+	held map[string]net.Listener
+}
+
+// pause lies between two attempts.
+const pause = 100 * time.Millisecond
+
+// Final is an error that no further attempt can mend.
+type Final struct{ Err error }
+
+func (f Final) Error() string { return f.Err.Error() }
+func (f Final) Unwrap() error { return f.Err }
+
+// Await tries until it succeeds, an error is Final, or the deadline is over; the error then says what was waited for.
+func (n *Net) Await(ctx context.Context, what string, try func(context.Context) error) error {
+	begin := time.Now()
+	limited, cancel := context.WithTimeout(ctx, n.Deadline)
+	defer cancel()
+	for {
+		err := try(limited)
+		if err == nil || errors.As(err, &Final{}) {
+			return err
+		}
+		if Sleep(limited, pause) != nil {
+			if ctx.Err() != nil {
+				return fmt.Errorf("%s: %w", what, context.Cause(ctx))
+			}
+			return fmt.Errorf("%s: not within %s: %w", what, time.Since(begin).Round(time.Millisecond), err)
+		}
+	}
+}
+
+// Sleep waits, and returns an error as soon as the context is done.
+func Sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-timer.C:
+		return nil
+	}
+}
+
+// lookup returns the addresses of a host, which may be an IP.
+func (n *Net) lookup(ctx context.Context, host string) ([]string, error) {
+	if net.ParseIP(host) != nil {
+		return []string{host}, nil
+	}
+	found, err := n.Resolve(ctx, host)
+	if err == nil && len(found) == 0 {
+		err = fmt.Errorf("%s leads nowhere", host)
+	}
+	return found, err
+}
+
+// Dial connects to an endpoint, which it looks up anew at each attempt.
+func (n *Net) Dial(ctx context.Context, what, endpoint string) (net.Conn, error) {
+	var conn net.Conn
+	err := n.Await(ctx, fmt.Sprintf("%s at %s", what, endpoint), func(ctx context.Context) (err error) {
+		conn, err = n.DialOnce(ctx, endpoint)
+		return err
+	})
+	return conn, err
+}
+
+// DialOnce connects to an endpoint without waiting for it.
+func (n *Net) DialOnce(ctx context.Context, endpoint string) (net.Conn, error) {
+	host, port, err := net.SplitHostPort(endpoint)
+	if err != nil {
+		return nil, Final{err}
+	}
+	found, err := n.lookup(ctx, host)
+	if err != nil {
+		return nil, err
+	}
+	dialer := net.Dialer{Timeout: 3 * time.Second}
+	return dialer.DialContext(ctx, "tcp", net.JoinHostPort(found[0], port))
+}
+
+// Listen listens at an endpoint of the process's own, and returns an error where its host leads to another address: then
+// nobody would find it.
+func (n *Net) Listen(ctx context.Context, endpoint string) (net.Listener, error) {
+	n.mu.Lock()
+	listener := n.held[endpoint]
+	delete(n.held, endpoint)
+	n.mu.Unlock()
+	host, port, err := net.SplitHostPort(endpoint)
+	if err != nil {
+		return nil, err
+	}
+	if listener == nil {
+		// A gang that restarts may find its predecessor's port still in use.
+		err = n.Await(ctx, "listening at "+endpoint, func(ctx context.Context) (err error) {
+			var config net.ListenConfig
+			listener, err = config.Listen(ctx, "tcp", net.JoinHostPort(n.IP, port))
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	if n.IP == "" {
+		return listener, nil
+	}
+	err = n.Await(ctx, "the own endpoint "+endpoint, func(ctx context.Context) error {
+		found, err := n.lookup(ctx, host)
+		if err == nil && !slices.Contains(found, n.IP) {
+			err = fmt.Errorf("%s leads to %v, and this process is at %s", host, found, n.IP)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, errors.Join(err, listener.Close())
+	}
+	return listener, nil
+}
+
+// Free chooses a free port, from low to high or any where high is 0, keeps it for a later Listen, and returns host with it.
+func (n *Net) Free(ctx context.Context, host string, low, high int) (endpoint string, err error) {
+	if high == 0 {
+		low = 0
+	}
+	var config net.ListenConfig
+	for port := low; port <= high; port++ {
+		var listener net.Listener
+		if listener, err = config.Listen(ctx, "tcp", net.JoinHostPort(n.IP, fmt.Sprint(port))); err != nil {
+			continue
+		}
+		_, chosen, _ := net.SplitHostPort(listener.Addr().String())
+		endpoint = net.JoinHostPort(host, chosen)
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		if n.held == nil {
+			n.held = map[string]net.Listener{}
+		}
+		n.held[endpoint] = listener
+		return endpoint, nil
+	}
+	return "", fmt.Errorf("no port from %d to %d is free at %s: %w", low, high, n.IP, err)
+}
+
+// Close lets go of ports that were chosen and never used.
+func (n *Net) Close() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, listener := range n.held {
+		_ = listener.Close()
+	}
+	n.held = nil
+}
