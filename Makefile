@@ -54,6 +54,16 @@ bench-session: ## Measure the plugin inside Volcano's sessions: time, quality, h
 bench-controller: plane ## Measure the controller: 1,000 PaddleJobs beside 1,000 raw Volcano Jobs on a sandbox (about 10 minutes)
 	$(GO) run ./cmd/paddle-bench controller --out $(OUT)/bench
 
+SOAK ?= 30m
+
+.PHONY: soak
+soak: plane ## Let random jobs come, go, break and change for SOAK on a sandbox; nothing may be left over, and nothing may grow
+	$(GO) run ./cmd/paddle-bench soak --for $(SOAK) --seed $(SEED) --out $(OUT)/soak
+
+.PHONY: faults
+faults: plane ## Kill the controller, and stop the leader, at every single write of a job's life; tests do a part of it
+	FAULTS=all $(GO) test -count=1 -timeout 60m ./test/faults
+
 .PHONY: draw-placement
 draw-placement: ## Plan 256 GPUs on a production cluster and draw the plan to _output/placement
 	$(GO) test -count=1 -v -run TestPlan ./test/placement/lingjun

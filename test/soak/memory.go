@@ -23,6 +23,10 @@ type Size struct {
 	RSS float64 `json:"rss_mib"`
 }
 
+func (s Size) String() string {
+	return fmt.Sprintf("%d goroutines, heap %.1f MiB, RSS %.1f MiB", s.Goroutines, s.Heap, s.RSS)
+}
+
 // measured are the programs that may not grow: ours, and the scheduler with our plugin in it.
 var measured = []string{sandbox.Controller, sandbox.Scheduler}
 

@@ -4,7 +4,6 @@ package soak
 
 import (
 	"errors"
-	"fmt"
 	"time"
 )
 
@@ -12,7 +11,7 @@ import (
 type Settings struct {
 	// For is how long it lasts; no round begins later.
 	For time.Duration
-	// Round is how long operations are drawn in each round.
+	// Round is how long operations are drawn in each round; less where a soak is so short that it would have but one.
 	Round time.Duration
 	// Pause is between two operations.
 	Pause time.Duration
@@ -41,11 +40,9 @@ func (s *Settings) check() error {
 	if s.Jobs < 1 || s.Nodes < 1 {
 		return errors.New("jobs and nodes must each be 1 or more")
 	}
-	if s.Round <= 0 || s.Pause <= 0 || s.Patience <= 0 {
-		return errors.New("round, pause and patience must each be more than 0")
+	if s.For <= 0 || s.Round <= 0 || s.Pause <= 0 || s.Patience <= 0 {
+		return errors.New("for, round, pause and patience must each be more than 0")
 	}
-	if s.For < leastRounds*s.Round {
-		return fmt.Errorf("the soak is to last %s with rounds of %s: it needs %d of them", s.For, s.Round, leastRounds)
-	}
+	s.Round = min(s.Round, s.For/leastRounds)
 	return nil
 }
