@@ -71,9 +71,19 @@ func elasticContract(job *v1.PaddleJob, cfg Config) map[string]string {
 	return data
 }
 
+// envElasticServer is where users of paddle-operator write the etcd, which has no field for it.
+const envElasticServer = "PADDLE_ELASTIC_SERVER"
+
 // etcd is the address of the job's etcd, without a scheme, and where it is written.
 func etcd(job *v1.PaddleJob, cfg Config) (address, field string) {
 	address, field = cfg.ElasticEtcd, "the controller's --elastic-etcd"
+	if worker := job.Spec.Worker; worker != nil && len(worker.Template.Spec.Containers) > 0 {
+		for _, variable := range worker.Template.Spec.Containers[0].Env {
+			if variable.Name == envElasticServer && variable.Value != "" {
+				address, field = variable.Value, "spec.worker.template.spec.containers[0].env "+envElasticServer
+			}
+		}
+	}
 	if policy := job.Spec.ElasticPolicy; policy != nil && policy.Etcd != "" {
 		address, field = policy.Etcd, "spec.elasticPolicy.etcd"
 	}
@@ -98,16 +108,6 @@ func EtcdProblem(address string) string {
 
 func (n *notices) checkElastic(job *v1.PaddleJob, cfg Config) {
 	if job.Spec.Elastic == nil {
-		for _, r := range roles(job) {
-			if r.spec.Requests != nil {
-				n.add(ReasonNotSupported, "%s.requests: a least number of pods belongs to elastic training: set spec.elastic too, or "+
-					"leave it out; a container's requests stand in its resources", r.field)
-			}
-			if r.spec.Limits != nil {
-				n.add(ReasonNotSupported, "%s.limits: a greatest number of pods belongs to elastic training: set spec.elastic too, or "+
-					"leave it out; a container's limits stand in its resources", r.field)
-			}
-		}
 		return
 	}
 	if job.Spec.PS != nil || job.Spec.Heter != nil {
@@ -143,8 +143,21 @@ func (n *notices) checkElastic(job *v1.PaddleJob, cfg Config) {
 // elasticNotices tells what has no effect without elastic.
 func elasticNotices(job *v1.PaddleJob) notices {
 	var told notices
-	if job.Spec.ElasticPolicy != nil && job.Spec.Elastic == nil {
+	if job.Spec.Elastic != nil {
+		return nil
+	}
+	if job.Spec.ElasticPolicy != nil {
 		told.add(ReasonElasticPolicyIgnored, "spec.elasticPolicy has no effect without spec.elastic: set that too, or leave it out")
+	}
+	for _, r := range roles(job) {
+		if r.spec.Requests != nil {
+			told.add(ReasonBoundsIgnored, "%s.requests, a least number of pods, has no effect without spec.elastic: set that too, or leave it "+
+				"out; what a container requests stands in its resources", r.field)
+		}
+		if r.spec.Limits != nil {
+			told.add(ReasonBoundsIgnored, "%s.limits, a greatest number of pods, has no effect without spec.elastic: set that too, or leave it "+
+				"out; what a container is limited to stands in its resources", r.field)
+		}
 	}
 	return told
 }

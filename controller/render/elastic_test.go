@@ -131,6 +131,40 @@ func TestElasticPolicyAloneIsTold(t *testing.T) {
 	requireNotice(t, told, ReasonElasticPolicyIgnored, "spec.elasticPolicy", "spec.elastic")
 }
 
+func TestBoundsWithoutElasticAreTold(t *testing.T) {
+	for field, bounded := range map[string]change{
+		"spec.ps.limits":       func(job *v1.PaddleJob) { job.Spec.PS.Limits = ptr.To(4) },
+		"spec.worker.requests": func(job *v1.PaddleJob) { job.Spec.Worker.Requests = ptr.To(1) },
+	} {
+		vcjob, told := mustJob(t, paddleJob(2, 4, bounded))
+		require.EqualValues(t, 6, vcjob.Spec.MinAvailable)
+		requireNotice(t, told, ReasonBoundsIgnored, field, "spec.elastic")
+	}
+}
+
+// As users of paddle-operator name it, which has no field for it.
+func TestEtcdInTheEnvironment(t *testing.T) {
+	server := func(value string) change {
+		return workerContainer(func(c *corev1.Container) { c.Env = []corev1.EnvVar{{Name: "PADDLE_ELASTIC_SERVER", Value: value}} })
+	}
+	elastic := func(job *v1.PaddleJob) { job.Spec.Elastic = ptr.To(1) }
+	cfg := Config{ElasticEtcd: "flag:1"}
+	for name, tc := range map[string]struct {
+		job  *v1.PaddleJob
+		want string
+	}{
+		"the flag":                    {paddleJob(0, 2, elastic), "flag:1"},
+		"the environment before it":   {paddleJob(0, 2, elastic, server("10.0.0.9:2379")), "10.0.0.9:2379"},
+		"nothing in the environment":  {paddleJob(0, 2, elastic, server("")), "flag:1"},
+		"the field before both":       {paddleJob(0, 2, elastic, server("10.0.0.9:2379"), etcdAt("kv:2379")), "kv:2379"},
+		"with a scheme, which it has": {paddleJob(0, 2, elastic, server("etcd://10.0.0.9:2379")), "10.0.0.9:2379"},
+	} {
+		require.Equal(t, "etcd://"+tc.want, elasticContract(tc.job, cfg)["PADDLE_MASTER"], name)
+	}
+	found := Validate(paddleJob(0, 2, elastic, server("etcd:2379")), Wish{}, Config{})
+	requireNotice(t, found, ReasonEtcd, "containers[0].env PADDLE_ELASTIC_SERVER", "kv-etcd")
+}
+
 func TestEtcdProblem(t *testing.T) {
 	for _, fine := range []string{"kv:1", "kv:65535", "10.0.0.9:2379", "etcd://kv.ns.svc:2379", "my-etcd:2379"} {
 		require.Empty(t, EtcdProblem(fine))

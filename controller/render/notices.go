@@ -16,6 +16,11 @@ func jobNotices(job *v1.PaddleJob, wish Wish, cfg Config) notices {
 		told.add(ReasonCleanPodPolicy, "cleanPodPolicy %q does not exist and is treated as Never: use Always, Never, OnFailure or OnCompletion",
 			string(job.Spec.CleanPodPolicy))
 	}
+	switch job.Spec.Intranet {
+	case "", v1.PodIP, v1.Service, v1.Host:
+	default:
+		told.add(ReasonIntranet, "spec.intranet %q does not exist and is treated as PodIP: use PodIP, Service or Host", string(job.Spec.Intranet))
+	}
 	if policy := job.Spec.SchedulingPolicy; policy != nil && len(policy.MinResources) > 0 {
 		told.add(ReasonMinResources, "spec.schedulingPolicy.minResources is not the PodGroup's, which Volcano works out from the requests in "+
 			"the templates: as annotation %s it is what must be free at least before the scheduler's plugin paddle lets the job in; without that "+

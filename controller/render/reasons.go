@@ -24,8 +24,6 @@ const (
 	ReasonInvalidQueue = "InvalidQueue"
 	// ReasonInvalidPriorityClass refuses a priority class that cannot exist.
 	ReasonInvalidPriorityClass = "InvalidPriorityClass"
-	// ReasonInvalidIntranet refuses an unknown intranet.
-	ReasonInvalidIntranet = "InvalidIntranet"
 	// ReasonInvalidWithGloo refuses an unknown withGloo.
 	ReasonInvalidWithGloo = "InvalidWithGloo"
 	// ReasonInvalidTopology refuses a limit that cannot be held.
@@ -48,8 +46,6 @@ const (
 	ReasonOtherScheduler = "OtherScheduler"
 	// ReasonRestartPolicy refuses a restart policy under which the gang would hang.
 	ReasonRestartPolicy = "RestartPolicyNotAllowed"
-	// ReasonHostname refuses a host name that hides the pods from each other.
-	ReasonHostname = "HostnameNotAllowed"
 	// ReasonDNSPolicy refuses a DNS policy under which the pods' names do not resolve.
 	ReasonDNSPolicy = "DNSPolicyNotAllowed"
 	// ReasonHeterAlone refuses heterogeneous workers without servers and workers.
@@ -62,8 +58,6 @@ const (
 	ReasonEtcd = "InvalidElasticEtcd"
 	// ReasonInvalidRunPolicy refuses a run policy that no job can follow.
 	ReasonInvalidRunPolicy = "InvalidRunPolicy"
-	// ReasonNotSupported refuses what a later release will do.
-	ReasonNotSupported = "NotSupported"
 )
 
 // Reasons of the notices about a job that is run.
@@ -72,6 +66,10 @@ const (
 	ReasonRestartPolicyChanged = "RestartPolicyChanged"
 	// ReasonCleanPodPolicy tells that a cleanPodPolicy does not exist.
 	ReasonCleanPodPolicy = "UnknownCleanPodPolicy"
+	// ReasonIntranet tells that an intranet does not exist.
+	ReasonIntranet = "UnknownIntranet"
+	// ReasonHostnameReplaced tells that a host name of the user's would hide the pods from each other.
+	ReasonHostnameReplaced = "HostnameReplaced"
 	// ReasonMinResources tells that the scheduler's plugin heeds the user's minResources, and nobody else.
 	ReasonMinResources = "MinResourcesForPlugin"
 	// ReasonMinAvailableRaised tells that minAvailable was below what a gang needs.
@@ -82,6 +80,8 @@ const (
 	ReasonEnvironmentOverridden = "EnvironmentOverridden"
 	// ReasonElasticPolicyIgnored tells that elasticPolicy has no effect.
 	ReasonElasticPolicyIgnored = "ElasticPolicyIgnored"
+	// ReasonBoundsIgnored tells that a role's requests and limits have no effect.
+	ReasonBoundsIgnored = "BoundsIgnored"
 	// ReasonHostNetwork tells what hostNetwork in a template costs.
 	ReasonHostNetwork = "HostNetwork"
 )

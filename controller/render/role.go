@@ -53,13 +53,15 @@ func Mode(job *v1.PaddleJob) v1.Mode {
 
 // Intranet is how the job's pods reach each other: its own choice, else the controller's default, else PodIP.
 func Intranet(job *v1.PaddleJob, cfg Config) v1.Intranet {
-	switch {
-	case job.Spec.Intranet != "":
+	switch job.Spec.Intranet {
+	case v1.Service, v1.Host:
 		return job.Spec.Intranet
-	case cfg.DefaultIntranet != "":
-		return cfg.DefaultIntranet
+	case "":
+		if cfg.DefaultIntranet != "" {
+			return cfg.DefaultIntranet
+		}
 	}
-	return v1.PodIP
+	return v1.PodIP // also for what does not exist: paddle-operator's rule
 }
 
 // podName is the name that Volcano gives a pod of a Job: {job}-{task}-{index}.

@@ -25,6 +25,7 @@ func podTemplate(job *v1.PaddleJob, r role, priority string, least map[string]in
 	spec := &template.Spec
 	told = append(told, restartPolicy(spec, r)...)
 	told = append(told, hostNetwork(spec, job, r, cfg)...)
+	told = append(told, ownNames(spec, job, r, cfg)...)
 	if spec.PriorityClassName == "" {
 		spec.PriorityClassName = priority
 	}
@@ -48,6 +49,18 @@ func restartPolicy(spec *corev1.PodSpec, r role) notices {
 		told.add(ReasonRestartPolicyChanged, "%s.template.spec.restartPolicy Always is treated as Never, because under Always no "+
 			"training ever ends: use Never or OnFailure", r.field)
 	}
+	return told
+}
+
+// ownNames leaves the pods' host names to Volcano's plugin svc where they find each other by them.
+func ownNames(spec *corev1.PodSpec, job *v1.PaddleJob, r role, cfg Config) notices {
+	if Intranet(job, cfg) != v1.Service || (spec.Hostname == "" && spec.Subdomain == "") {
+		return nil
+	}
+	spec.Hostname, spec.Subdomain = "", ""
+	var told notices
+	told.add(ReasonHostnameReplaced, "%s.template.spec sets hostname or subdomain, which intranet Service needs for the pods' own names, "+
+		"so they have no effect: leave them out, or use spec.intranet: PodIP", r.field)
 	return told
 }
 

@@ -145,3 +145,16 @@ func TestTemplateMountsSampleSet(t *testing.T) {
 	// Two roles must not write into one list.
 	require.Len(t, taskOf(t, got, RolePS).Template.Spec.Volumes, 1)
 }
+
+func TestHostNamesAreThePodsOwnInServiceMode(t *testing.T) {
+	named := workerPod(func(spec *corev1.PodSpec) { spec.Hostname, spec.Subdomain = "h", "s" })
+	vcjob, told := mustJob(t, paddleJob(0, 2, named, intranet(v1.Service)))
+	spec := taskOf(t, vcjob, RoleWorker).Template.Spec
+	require.Empty(t, spec.Hostname+spec.Subdomain, "Volcano's plugin svc fills in what is empty")
+	requireNotice(t, told, ReasonHostnameReplaced, "spec.worker.template.spec", "PodIP")
+
+	vcjob, told = mustJob(t, paddleJob(0, 2, named))
+	spec = taskOf(t, vcjob, RoleWorker).Template.Spec
+	require.Equal(t, "h.s", spec.Hostname+"."+spec.Subdomain)
+	require.Empty(t, told)
+}

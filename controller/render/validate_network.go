@@ -11,12 +11,8 @@ import (
 )
 
 func (n *notices) checkNetwork(job *v1.PaddleJob, cfg Config) {
-	switch job.Spec.Intranet {
-	case "", v1.PodIP, v1.Service:
-	case v1.Host:
+	if job.Spec.Intranet == v1.Host {
 		n.checkHost(job, cfg)
-	default:
-		n.add(ReasonInvalidIntranet, "spec.intranet %q does not exist: use PodIP, Service or Host, or leave it out", string(job.Spec.Intranet))
 	}
 	if gloo := job.Spec.WithGloo; gloo != nil && (*gloo < 0 || *gloo > 2) {
 		n.add(ReasonInvalidWithGloo, "spec.withGloo is %d: use 0 for none, 1 for workers, 2 for workers and servers", *gloo)

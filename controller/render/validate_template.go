@@ -76,10 +76,6 @@ func (n *notices) checkMembership(job *v1.PaddleJob, r role, cfg Config) {
 	if Intranet(job, cfg) != v1.Service {
 		return
 	}
-	if spec.Hostname != "" || spec.Subdomain != "" {
-		n.add(ReasonHostname, "%s sets hostname or subdomain, and intranet Service needs both for the pods' own names: leave them out, "+
-			"or use spec.intranet: PodIP", path)
-	}
 	if spec.DNSPolicy == corev1.DNSDefault {
 		n.add(ReasonDNSPolicy, "%s.dnsPolicy is Default, under which a pod does not resolve the others' names, as intranet Service "+
 			"needs it to: leave it out, or use spec.intranet: PodIP", path)

@@ -40,7 +40,6 @@ func TestValidateRefusesTemplates(t *testing.T) {
 		"other scheduler": {pod(func(s *corev1.PodSpec) { s.SchedulerName = "default-scheduler" }), ReasonOtherScheduler, []string{"spec.worker.template.spec.schedulerName", "default-scheduler", "volcano"}},
 		"OnFailure":       {pod(func(s *corev1.PodSpec) { s.RestartPolicy = corev1.RestartPolicyOnFailure }), ReasonRestartPolicy, []string{"spec.worker.template.spec.restartPolicy", "hang"}},
 		"unknown policy":  {pod(func(s *corev1.PodSpec) { s.RestartPolicy = "Sometimes" }), ReasonRestartPolicy, []string{"Sometimes"}},
-		"hostname":        {func(job *v1.PaddleJob) { intranet(v1.Service)(job); job.Spec.Worker.Template.Spec.Hostname = "h" }, ReasonHostname, []string{"hostname"}},
 		"dns": {func(job *v1.PaddleJob) {
 			intranet(v1.Service)(job)
 			job.Spec.Worker.Template.Spec.DNSPolicy = corev1.DNSDefault

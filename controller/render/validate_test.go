@@ -80,14 +80,11 @@ func TestValidateRefuses(t *testing.T) {
 		"minimum of none":     {job: paddleJob(2, 2, minAvailable(0)), reason: ReasonInvalidMinAvailable, words: []string{"is 0"}},
 		"minMember too much":  {job: paddleJob(2, 2), wish: Wish{MinMember: 5}, reason: ReasonInvalidMinAvailable, words: []string{"PodGroup wide", "is 5"}},
 		"negative minMember":  {job: paddleJob(2, 2), wish: Wish{MinMember: -1}, reason: ReasonInvalidMinAvailable, words: []string{"PodGroup wide"}},
-		"unknown intranet":    {job: paddleJob(2, 2, intranet("podip")), reason: ReasonInvalidIntranet, words: []string{"spec.intranet", "podip", "PodIP, Service or Host"}},
 		"gloo of 3":           {job: paddleJob(2, 2, func(job *v1.PaddleJob) { job.Spec.WithGloo = ptr.To(3) }), reason: ReasonInvalidWithGloo, words: []string{"spec.withGloo is 3"}},
 		"gloo of -1":          {job: paddleJob(2, 2, func(job *v1.PaddleJob) { job.Spec.WithGloo = ptr.To(-1) }), reason: ReasonInvalidWithGloo, words: []string{"-1"}},
 		"queue of no name":    {job: paddleJob(0, 1, policy(func(p *v1.SchedulingPolicy) { p.Queue = "My Queue" })), reason: ReasonInvalidQueue, words: []string{"spec.schedulingPolicy.queue", "My Queue"}},
 		"root queue":          {job: paddleJob(0, 1), wish: Wish{Queue: "root"}, reason: ReasonInvalidQueue, words: []string{"PodGroup wide", "root"}},
 		"priority of no name": {job: paddleJob(0, 1, policy(func(p *v1.SchedulingPolicy) { p.PriorityClass = "High!" })), reason: ReasonInvalidPriorityClass, words: []string{"High!"}},
-		"role requests":       {job: paddleJob(0, 2, func(job *v1.PaddleJob) { job.Spec.Worker.Requests = ptr.To(1) }), reason: ReasonNotSupported, words: []string{"spec.worker.requests", "set spec.elastic"}},
-		"role limits":         {job: paddleJob(2, 2, func(job *v1.PaddleJob) { job.Spec.PS.Limits = ptr.To(4) }), reason: ReasonNotSupported, words: []string{"spec.ps.limits", "set spec.elastic"}},
 		"claim without name":  {job: paddleJob(0, 2, sampleSet(v1.SampleSetRef{MountPath: "/data"})), reason: ReasonInvalidSampleSet, words: []string{"spec.sampleSetRef.name", "train"}},
 		"claim elsewhere":     {job: paddleJob(0, 2, sampleSet(v1.SampleSetRef{Name: "data", Namespace: "other", MountPath: "/data"})), reason: ReasonInvalidSampleSet, words: []string{"spec.sampleSetRef.namespace", "other"}},
 		"claim without path":  {job: paddleJob(0, 2, sampleSet(v1.SampleSetRef{Name: "data"})), reason: ReasonInvalidSampleSet, words: []string{"spec.sampleSetRef.mountPath"}},
@@ -111,10 +108,10 @@ func TestValidateRefuses(t *testing.T) {
 			})),
 			reason: ReasonInvalidSampleSet, words: []string{sampleVolume},
 		},
-		"hostname by default": {
-			job:    paddleJob(0, 2, workerPod(func(spec *corev1.PodSpec) { spec.Subdomain = "s" })),
+		"DNS by default": {
+			job:    paddleJob(0, 2, workerPod(func(spec *corev1.PodSpec) { spec.DNSPolicy = corev1.DNSDefault })),
 			cfg:    Config{DefaultIntranet: v1.Service},
-			reason: ReasonHostname, words: []string{"spec.worker.template.spec", "PodIP"},
+			reason: ReasonDNSPolicy, words: []string{"spec.worker.template.spec", "PodIP"},
 		},
 	}
 	for name, c := range cases {
@@ -127,15 +124,16 @@ func TestValidateRefuses(t *testing.T) {
 }
 
 func TestValidateTellsEverything(t *testing.T) {
-	job := paddleJob(2, 2, named("Wide"), intranet("x"), func(job *v1.PaddleJob) {
+	job := paddleJob(2, 2, named("Wide"), func(job *v1.PaddleJob) {
 		job.Spec.PS.Replicas = 0
+		job.Spec.WithGloo = ptr.To(3)
 		job.Spec.Worker.Template.Spec.Containers = nil
 	})
 	var reasons []string
 	for _, notice := range Validate(job, Wish{}, Config{}) {
 		reasons = append(reasons, notice.Reason)
 	}
-	require.Equal(t, []string{ReasonInvalidName, ReasonInvalidReplicas, ReasonInvalidIntranet, ReasonNoContainer}, reasons)
+	require.Equal(t, []string{ReasonInvalidName, ReasonInvalidReplicas, ReasonInvalidWithGloo, ReasonNoContainer}, reasons)
 }
 
 // The longest variables of the largest role that is allowed must fit into what Linux takes, and one pod more not.
