@@ -121,7 +121,7 @@ func (g *gang) start(ctx context.Context, p *pod, seen func(line string)) <-chan
 	return done
 }
 
-func (p *pod) isServer() bool { return strings.Contains(p.name, "ps") }
+func (p *pod) isServer() bool { return strings.HasPrefix(p.name, "ps") }
 
 // run runs the whole gang: servers until all others have ended, and everybody until the first has failed.
 func (g *gang) run(t *testing.T) map[string]ended {

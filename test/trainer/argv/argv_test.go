@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package argv
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestParse(t *testing.T) {
+	for _, test := range []struct {
+		line []string
+		want Command
+	}{
+		{[]string{"trainer"}, Command{Program: Train, Args: []string{}}},
+		{[]string{"/usr/local/bin/trainer", "--steps", "3"}, Command{Program: Train, Args: []string{"--steps", "3"}}},
+		{[]string{"python3", "train.py"}, Command{Program: Train, Args: []string{}}},
+		{[]string{"/usr/bin/python", "train.py", "--steps=3"}, Command{Program: Train, Args: []string{"--steps=3"}}},
+		{[]string{"python", "-m", "paddle.distributed.launch", "train_fleet.py"}, Command{Program: Launch, Args: []string{}}},
+		{[]string{"python", "-m", "paddle.distributed.launch", "run_check"}, Command{Program: Launch, Args: []string{}}},
+		{[]string{"trainer", "python", "-m", "paddle.distributed.launch", "train.py", "-x"}, Command{Program: Launch, Args: []string{"-x"}}},
+		{[]string{"bash", "-c", "cd /nas/wide_and_deep; python3 train.py"}, Command{Program: Train, Dir: "/nas/wide_and_deep", Args: []string{}}},
+		{[]string{"sh", "-c", "cd /workspace/ctr && python train.py --is_local 0 --cloud_train 1"},
+			Command{Program: Train, Dir: "/workspace/ctr", Args: []string{"--is_local", "0", "--cloud_train", "1"}}},
+		{[]string{"sh", "-c", "paddle_k8s start_fluid"}, Command{Program: Script}},
+		{[]string{"paddle_k8s", "start_fluid"}, Command{Program: Script}},
+		{[]string{"trainer", "paddle_k8s", "start_fluid"}, Command{Program: Script}},
+	} {
+		got, err := Parse(test.line)
+		require.NoError(t, err, test.line)
+		require.Equal(t, test.want, got, test.line)
+	}
+	for _, line := range [][]string{
+		{}, {"trainer", "train.py"}, {"trainer", "ls"}, {"fleetrun", "train.py"}, {"python"}, {"python", "run_check"}, {"python", "infer.py"},
+		{"python", "-m", "pip", "install"}, {"python", "-m", "paddle.distributed.launch"}, {"python", "-m", "paddle.distributed.launch", "--nnodes=2", "train.py"},
+		{"sh"}, {"sh", "train.sh"}, {"sh", "-c", ""}, {"sh", "-c", "ls"}, {"sh", "-c", "cd /a"}, {"sh", "-c", "cd /a; cd /b; python train.py"},
+		{"sh", "-c", "cd /a && sh -c ls"}, {"sh", "-c", "python train.py | tee log"}, {"sh", "-c", "python train.py $HOME"}, {"sh", "-c", "python train.py & sleep"},
+		{"sh", "-c", "echo a; python train.py"}, {"bash", "-x", "-c", "python train.py"}, {"paddle_k8s"}, {"paddle_k8s", "start_pserver"}, {"paddle_k8s", "start_fluid", "x"},
+	} {
+		_, err := Parse(line)
+		require.ErrorAs(t, err, &RefusedError{}, line)
+		require.ErrorContains(t, err, "is not what this stand-in for Paddle knows")
+	}
+}

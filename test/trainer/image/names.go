@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package image
+
+import (
+	"path"
+	"strings"
+
+	"github.com/paddle-volcano/paddle-volcano/test/trainer/argv"
+)
+
+// Binary is where the image has the trainer.
+const Binary = "/usr/local/bin/trainer"
+
+// Names are the images of the seeds and of deploy/examples, which the trainer stands in for, and its own.
+func Names() []string {
+	return []string{
+		"docker.io/library/paddle-trainer:test",
+		"docker.io/volcanosh/edlctr:v1",
+		"registry.baidubce.com/kuizhiqing/demo-wide-and-deep:v1",
+		"registry.baidubce.com/paddle-operator/demo-deepfm:v1",
+		"registry.baidubce.com/paddle-operator/demo-resnet:v1",
+		"registry.baidubce.com/paddle-operator/demo-wide-and-deep:v1",
+		"registry.baidubce.com/paddle-operator/paddle-ubuntu:2.0.0-18.04",
+		"registry.baidubce.com/paddlepaddle/paddle:2.4.0rc0-cpu",
+	}
+}
+
+// Full is the name under which a node keeps an image that a manifest names.
+func Full(name string) string {
+	if last := path.Base(name); !strings.ContainsAny(last, ":@") {
+		name += ":latest"
+	}
+	first, _, found := strings.Cut(name, "/")
+	switch {
+	case !found:
+		return "docker.io/library/" + name
+	case !strings.ContainsAny(first, ".:") && first != "localhost":
+		return "docker.io/" + name
+	}
+	return name
+}
+
+// links are the programs that manifests call, all of which are the trainer.
+func links() (paths []string) {
+	for _, name := range argv.Names() {
+		dir := "usr/bin/"
+		if name == "sh" || name == "bash" {
+			dir = "bin/"
+		}
+		paths = append(paths, dir+name)
+	}
+	return paths
+}
+
+// folders are what the commands of the examples change to, and what programs take for granted.
+func folders() []string { return []string{"workspace", "workspace/ctr", "tmp"} }

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package image
+
+import (
+	"archive/tar"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"runtime"
+)
+
+// Media types of the OCI image format.
+const (
+	typeIndex    = "application/vnd.oci.image.index.v1+json"
+	typeManifest = "application/vnd.oci.image.manifest.v1+json"
+	typeConfig   = "application/vnd.oci.image.config.v1+json"
+	typeLayer    = "application/vnd.oci.image.layer.v1.tar"
+)
+
+// Options are what an image may differ in.
+type Options struct {
+	// Names are the full names that the archive gives the image; Names() where it is nil.
+	Names []string
+	// Entrypoint is the trainer alone where it is nil.
+	Entrypoint []string
+	// Env are variables as NAME=value, behind PATH.
+	Env []string
+}
+
+type descriptor struct {
+	MediaType   string            `json:"mediaType"`
+	Digest      string            `json:"digest"`
+	Size        int64             `json:"size"`
+	Annotations map[string]string `json:"annotations,omitempty"`
+	Platform    *platform         `json:"platform,omitempty"`
+}
+
+type platform struct {
+	Architecture string `json:"architecture"`
+	OS           string `json:"os"`
+}
+
+type object = map[string]any
+
+// Pack writes the archive of an image with a static binary, and returns the digest by which it is known.
+func Pack(w io.Writer, binary []byte, o Options) (digest string, err error) {
+	if o.Names == nil {
+		o.Names = Names()
+	}
+	if o.Entrypoint == nil {
+		o.Entrypoint = []string{Binary}
+	}
+	a := &archive{tar: tar.NewWriter(w)}
+	files, err := layer(binary)
+	if err != nil {
+		return "", err
+	}
+	content := a.blob(typeLayer, files)
+	config := a.json(typeConfig, object{
+		"architecture": runtime.GOARCH, "os": "linux",
+		"config": object{
+			"Entrypoint": o.Entrypoint, "WorkingDir": "/workspace",
+			"Env": append([]string{"PATH=/usr/local/bin:/usr/bin:/bin"}, o.Env...),
+		},
+		"rootfs": object{"type": "layers", "diff_ids": []string{content.Digest}},
+	})
+	manifest := a.json(typeManifest, object{"schemaVersion": 2, "mediaType": typeManifest, "config": config, "layers": []descriptor{content}})
+	manifest.Platform = &platform{Architecture: runtime.GOARCH, OS: "linux"}
+	manifests := make([]descriptor, 0, len(o.Names))
+	for _, name := range o.Names {
+		named := manifest
+		named.Annotations = map[string]string{"io.containerd.image.name": name, "org.opencontainers.image.ref.name": name}
+		manifests = append(manifests, named)
+	}
+	a.index(object{"schemaVersion": 2, "mediaType": typeIndex, "manifests": manifests})
+	a.file("oci-layout", []byte(`{"imageLayoutVersion":"1.0.0"}`))
+	if a.err == nil {
+		a.err = a.tar.Close()
+	}
+	return manifest.Digest, a.err
+}
+
+// archive writes until the first error, and keeps that.
+type archive struct {
+	tar *tar.Writer
+	err error
+}
+
+func (a *archive) file(name string, content []byte) {
+	if a.err == nil {
+		a.err = a.tar.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Mode: 0o644, Size: int64(len(content))})
+	}
+	if a.err == nil {
+		_, a.err = a.tar.Write(content)
+	}
+}
+
+func (a *archive) blob(mediaType string, content []byte) descriptor {
+	sum := sha256.Sum256(content)
+	name := hex.EncodeToString(sum[:])
+	a.file("blobs/sha256/"+name, content)
+	return descriptor{MediaType: mediaType, Digest: "sha256:" + name, Size: int64(len(content))}
+}
+
+func (a *archive) json(mediaType string, value object) descriptor {
+	text, err := json.Marshal(value)
+	if a.err == nil {
+		a.err = err
+	}
+	return a.blob(mediaType, text)
+}
+
+func (a *archive) index(value object) {
+	text, err := json.Marshal(value)
+	if a.err == nil {
+		a.err = err
+	}
+	a.file("index.json", text)
+}
