@@ -17,9 +17,9 @@ import (
 
 // Where only the strictest pods are let in, the start barrier keeps none of the users' out.
 func TestBarrierKeepsTheRestrictedPodSecurityStandard(t *testing.T) {
-	namespace := shared.namespace(t)
+	namespace := shared.Namespace(t)
 	patch := []byte(`{"metadata":{"labels":{"pod-security.kubernetes.io/enforce":"restricted"}}}`)
-	_, err := shared.kube.CoreV1().Namespaces().Patch(t.Context(), namespace, "application/merge-patch+json", patch, metav1.PatchOptions{})
+	_, err := shared.Kube.CoreV1().Namespaces().Patch(t.Context(), namespace, "application/merge-patch+json", patch, metav1.PatchOptions{})
 	require.NoError(t, err)
 	strict := &corev1.SecurityContext{
 		AllowPrivilegeEscalation: ptr.To(false), RunAsNonRoot: ptr.To(true), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
@@ -32,10 +32,10 @@ func TestBarrierKeepsTheRestrictedPodSecurityStandard(t *testing.T) {
 	template := rendered.Spec.Tasks[0].Template
 	require.Len(t, template.Spec.InitContainers, 1)
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{GenerateName: "judged-", Labels: template.Labels}, Spec: template.Spec}
-	_, err = shared.kube.CoreV1().Pods(namespace).Create(t.Context(), pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	_, err = shared.Kube.CoreV1().Pods(namespace).Create(t.Context(), pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 	require.NoError(t, err)
 
 	pod.Spec.InitContainers[0].SecurityContext = nil
-	_, err = shared.kube.CoreV1().Pods(namespace).Create(t.Context(), pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	_, err = shared.Kube.CoreV1().Pods(namespace).Create(t.Context(), pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 	require.ErrorContains(t, err, "restricted", "the namespace judges pods at all")
 }

@@ -36,7 +36,7 @@ func TestColumnsOfKubectlGet(t *testing.T) {
 	for _, tc := range tests {
 		t.Run(tc.file, func(t *testing.T) {
 			t.Parallel()
-			namespace := shared.namespace(t)
+			namespace := shared.Namespace(t)
 			objects, err := manifests.Read(deploy.Files, "examples/"+tc.file)
 			require.NoError(t, err)
 			_, err = shared.objects.Create(t.Context(), namespace, metav1.CreateOptions{}, objects...)
@@ -54,7 +54,7 @@ func TestColumnsOfKubectlGet(t *testing.T) {
 // requireRow compares the only row, all but its last cell, the age.
 func requireRow(t *testing.T, namespace string, want []any) {
 	t.Helper()
-	data, err := shared.paddle.BatchV1().RESTClient().Get().Namespace(namespace).Resource("paddlejobs").
+	data, err := shared.Paddle.BatchV1().RESTClient().Get().Namespace(namespace).Resource("paddlejobs").
 		SetHeader("Accept", "application/json;as=Table;v=v1;g=meta.k8s.io").DoRaw(t.Context())
 	require.NoError(t, err)
 	table := &metav1.Table{}

@@ -3,15 +3,13 @@
 package manifests_test
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"net/http"
-	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
 // cycleMetric counts one observation for each scheduling cycle that has ended.
@@ -19,25 +17,15 @@ const cycleMetric = "volcano_e2e_scheduling_latency_milliseconds_count"
 
 // cycles is how many scheduling cycles the scheduler has ended since it started.
 func (p *plane) cycles(ctx context.Context) (int, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.metrics+"/metrics", http.NoBody)
+	values, err := p.Metrics(ctx, sandbox.Scheduler)
 	if err != nil {
 		return 0, err
 	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return 0, err
+	count, found := values[cycleMetric]
+	if !found {
+		return 0, fmt.Errorf("the scheduler has no metric %s", cycleMetric)
 	}
-	defer response.Body.Close() //nolint:errcheck // it was only read
-	lines := bufio.NewScanner(response.Body)
-	for lines.Scan() {
-		if value, found := strings.CutPrefix(lines.Text(), cycleMetric+" "); found {
-			return strconv.Atoi(value)
-		}
-	}
-	if err := lines.Err(); err != nil {
-		return 0, err
-	}
-	return 0, fmt.Errorf("the scheduler has no metric %s", cycleMetric)
+	return int(count), nil
 }
 
 // awaitCycles waits until the scheduler has begun and ended so many more cycles.
@@ -45,7 +33,7 @@ func (p *plane) awaitCycles(t *testing.T, more int) {
 	t.Helper()
 	start, err := p.cycles(t.Context())
 	require.NoError(t, err)
-	await(t, fmt.Sprintf("%d scheduling cycles", more), func(ctx context.Context) error {
+	p.Await(t, fmt.Sprintf("%d scheduling cycles", more), func(ctx context.Context) error {
 		now, err := p.cycles(ctx)
 		if err != nil {
 			return err

@@ -21,9 +21,9 @@ import (
 
 // The API server itself judges whether the pods keep the strictest of Kubernetes' pod security standards.
 func TestDeploymentsKeepTheRestrictedPodSecurityStandard(t *testing.T) {
-	namespace := shared.namespace(t)
+	namespace := shared.Namespace(t)
 	patch := []byte(`{"metadata":{"labels":{"pod-security.kubernetes.io/enforce":"restricted"}}}`)
-	_, err := shared.kube.CoreV1().Namespaces().Patch(t.Context(), namespace, "application/merge-patch+json", patch, metav1.PatchOptions{})
+	_, err := shared.Kube.CoreV1().Namespaces().Patch(t.Context(), namespace, "application/merge-patch+json", patch, metav1.PatchOptions{})
 	require.NoError(t, err)
 	for _, file := range []string{"v1/operator.yaml", "v1/scheduler.yaml"} {
 		t.Run(file, func(t *testing.T) {
@@ -33,7 +33,7 @@ func TestDeploymentsKeepTheRestrictedPodSecurityStandard(t *testing.T) {
 				Spec:       deployment.Spec.Template.Spec,
 			}
 			pod.Spec.ServiceAccountName = "" // it is in another namespace
-			_, err := shared.kube.CoreV1().Pods(namespace).Create(t.Context(), pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+			_, err := shared.Kube.CoreV1().Pods(namespace).Create(t.Context(), pod, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 			require.NoError(t, err)
 			require.True(t, *pod.Spec.Containers[0].SecurityContext.ReadOnlyRootFilesystem, "the root is read-only")
 		})

@@ -117,7 +117,7 @@ func TestExamples(t *testing.T) {
 }
 
 func (e *example) run(t *testing.T) {
-	namespace := shared.namespace(t)
+	namespace := shared.Namespace(t)
 	objects, err := manifests.Read(deploy.Files, e.paths()...)
 	require.NoError(t, err)
 	_, err = shared.objects.Create(t.Context(), namespace, metav1.CreateOptions{}, objects...)
@@ -135,7 +135,7 @@ func (e *example) run(t *testing.T) {
 	e.requireReady(t, done, 0, 0)
 	require.Equal(t, e.workers, done.Status.Worker.Succeeded)
 	require.NotNil(t, done.Status.CompletionTime)
-	await(t, "the servers to be stopped", func(ctx context.Context) error { return e.podsLeft(ctx, namespace) })
+	shared.Await(t, "the servers to be stopped", func(ctx context.Context) error { return e.podsLeft(ctx, namespace) })
 	if e.ended != nil {
 		e.ended(t, namespace, done)
 	}
@@ -145,9 +145,9 @@ func (e *example) run(t *testing.T) {
 func (e *example) awaitPhase(t *testing.T, namespace string, phase paddlev1.Phase) *paddlev1.PaddleJob {
 	t.Helper()
 	var job *paddlev1.PaddleJob
-	await(t, e.job+" to be "+string(phase), func(ctx context.Context) error {
+	shared.Await(t, e.job+" to be "+string(phase), func(ctx context.Context) error {
 		var err error
-		if job, err = shared.paddle.BatchV1().PaddleJobs(namespace).Get(ctx, e.job, metav1.GetOptions{}); err != nil {
+		if job, err = shared.Paddle.BatchV1().PaddleJobs(namespace).Get(ctx, e.job, metav1.GetOptions{}); err != nil {
 			return err
 		}
 		require.NotEqual(t, paddlev1.Failed, job.Status.Phase, "%+v", job.Status.Conditions)
@@ -171,11 +171,11 @@ func (e *example) requireReady(t *testing.T, job *paddlev1.PaddleJob, servers, w
 
 func (e *example) requireNodes(t *testing.T, namespace string) {
 	t.Helper()
-	pods, err := shared.kube.CoreV1().Pods(namespace).List(t.Context(), metav1.ListOptions{})
+	pods, err := shared.Kube.CoreV1().Pods(namespace).List(t.Context(), metav1.ListOptions{})
 	require.NoError(t, err)
 	require.Len(t, pods.Items, e.servers+e.workers)
 	for i := range pods.Items {
-		node, err := shared.kube.CoreV1().Nodes().Get(t.Context(), pods.Items[i].Spec.NodeName, metav1.GetOptions{})
+		node, err := shared.Kube.CoreV1().Nodes().Get(t.Context(), pods.Items[i].Spec.NodeName, metav1.GetOptions{})
 		require.NoError(t, err)
 		for key, value := range e.nodeLabels {
 			require.Equal(t, value, node.Labels[key], "label %s of %s, where %s runs", key, node.Name, pods.Items[i].Name)
@@ -206,20 +206,20 @@ func (e *example) podsLeft(ctx context.Context, namespace string) error {
 }
 
 func runRawExample(t *testing.T) {
-	namespace := shared.namespace(t)
+	namespace := shared.Namespace(t)
 	objects, err := manifests.Read(deploy.Files, "examples/"+rawExample)
 	require.NoError(t, err)
 	_, err = shared.objects.Create(t.Context(), namespace, metav1.CreateOptions{}, objects...)
 	require.NoError(t, err)
-	await(t, "all four pods to run", func(ctx context.Context) error {
-		pods, err := shared.kube.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{})
+	shared.Await(t, "all four pods to run", func(ctx context.Context) error {
+		pods, err := shared.Kube.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return err
 		}
 		return inPhase(pods.Items, corev1.PodRunning, 4)
 	})
-	await(t, "the Volcano Job to be completed", func(ctx context.Context) error {
-		job, err := shared.volcano.BatchV1alpha1().Jobs(namespace).Get(ctx, "ctr-volcano", metav1.GetOptions{})
+	shared.Await(t, "the Volcano Job to be completed", func(ctx context.Context) error {
+		job, err := shared.Volcano.BatchV1alpha1().Jobs(namespace).Get(ctx, "ctr-volcano", metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
@@ -229,7 +229,7 @@ func runRawExample(t *testing.T) {
 		}
 		return nil
 	})
-	await(t, "the servers to be stopped and the trainers kept", func(ctx context.Context) error {
+	shared.Await(t, "the servers to be stopped and the trainers kept", func(ctx context.Context) error {
 		servers, err := shared.pods(ctx, namespace, "pserver")
 		if err != nil {
 			return err
@@ -243,7 +243,7 @@ func runRawExample(t *testing.T) {
 		}
 		return inPhase(trainers, corev1.PodSucceeded, 2)
 	})
-	jobs, err := shared.paddle.BatchV1().PaddleJobs(namespace).List(t.Context(), metav1.ListOptions{})
+	jobs, err := shared.Paddle.BatchV1().PaddleJobs(namespace).List(t.Context(), metav1.ListOptions{})
 	require.NoError(t, err)
 	require.Empty(t, jobs.Items, "a raw Volcano Job has no PaddleJob")
 }

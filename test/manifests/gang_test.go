@@ -77,7 +77,7 @@ func TestGangWithOnePodTooManyIsNeverBound(t *testing.T) {
 				g.awaitPods(t, tc.exceeds[0]+tc.exceeds[1])
 				shared.awaitCycles(t, cyclesWithout)
 				require.Empty(t, bound(), "pods of a gang that does not fit were bound")
-				job, err := shared.paddle.BatchV1().PaddleJobs(g.namespace).Get(t.Context(), g.name, metav1.GetOptions{})
+				job, err := shared.Paddle.BatchV1().PaddleJobs(g.namespace).Get(t.Context(), g.name, metav1.GetOptions{})
 				require.NoError(t, err)
 				require.Equal(t, paddlev1.Pending, job.Status.Phase)
 				scheduled := meta.FindStatusCondition(job.Status.Conditions, paddlev1.ConditionScheduled)
@@ -98,21 +98,21 @@ type gang struct {
 
 func newGang(t *testing.T, servers, workers *paddlev1.ResourceSpec) *gang {
 	t.Helper()
-	return &gang{namespace: shared.namespace(t), name: "gang", job: &paddlev1.PaddleJob{
+	return &gang{namespace: shared.Namespace(t), name: "gang", job: &paddlev1.PaddleJob{
 		ObjectMeta: metav1.ObjectMeta{Name: "gang"}, Spec: paddlev1.PaddleJobSpec{PS: servers, Worker: workers},
 	}}
 }
 
 func (g *gang) submit(t *testing.T) {
 	t.Helper()
-	_, err := shared.paddle.BatchV1().PaddleJobs(g.namespace).Create(t.Context(), g.job, metav1.CreateOptions{})
+	_, err := shared.Paddle.BatchV1().PaddleJobs(g.namespace).Create(t.Context(), g.job, metav1.CreateOptions{})
 	require.NoError(t, err)
 }
 
 func (g *gang) awaitPods(t *testing.T, want int) {
 	t.Helper()
-	await(t, fmt.Sprintf("%d pods", want), func(ctx context.Context) error {
-		pods, err := shared.kube.CoreV1().Pods(g.namespace).List(ctx, metav1.ListOptions{})
+	shared.Await(t, fmt.Sprintf("%d pods", want), func(ctx context.Context) error {
+		pods, err := shared.Kube.CoreV1().Pods(g.namespace).List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return err
 		}
@@ -126,14 +126,14 @@ func (g *gang) awaitPods(t *testing.T, want int) {
 // remove gives the room back to the next case. The user's own PodGroups stay.
 func (g *gang) remove(t *testing.T, ownGroups int) {
 	t.Helper()
-	require.NoError(t, shared.paddle.BatchV1().PaddleJobs(g.namespace).Delete(t.Context(), g.name, metav1.DeleteOptions{}))
+	require.NoError(t, shared.Paddle.BatchV1().PaddleJobs(g.namespace).Delete(t.Context(), g.name, metav1.DeleteOptions{}))
 	g.awaitPods(t, 0)
-	await(t, "the gang's children to be gone", func(ctx context.Context) error {
-		jobs, err := shared.volcano.BatchV1alpha1().Jobs(g.namespace).List(ctx, metav1.ListOptions{})
+	shared.Await(t, "the gang's children to be gone", func(ctx context.Context) error {
+		jobs, err := shared.Volcano.BatchV1alpha1().Jobs(g.namespace).List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return err
 		}
-		groups, err := shared.volcano.SchedulingV1beta1().PodGroups(g.namespace).List(ctx, metav1.ListOptions{})
+		groups, err := shared.Volcano.SchedulingV1beta1().PodGroups(g.namespace).List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return err
 		}

@@ -18,16 +18,22 @@ import (
 
 	paddlev1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/deploy"
+	"github.com/paddle-volcano/paddle-volcano/test/live"
 	"github.com/paddle-volcano/paddle-volcano/test/manifests"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
 // The commands of the documents, on a sandbox of its own that is not whole afterwards: uninstall while a job runs,
 // install anew, and uninstall once more with a job that no controller has seen.
 func TestUninstallAndInstallAsTheDocumentsDo(t *testing.T) {
 	t.Parallel()
-	p, err := startPlane(stateDir + "-install")
+	s, err := sandbox.Start(t.Context(), options(stateDir+"-install"))
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, p.Stop()) })
+	t.Cleanup(func() { require.NoError(t, s.Stop()) })
+	connected, err := live.Connect(s)
+	require.NoError(t, err)
+	p, err := newPlane(connected)
+	require.NoError(t, err)
 	crd := read(t, "v1/crd.yaml")
 	operator := read(t, "v1/operator.yaml")
 	scheduler := read(t, "v1/scheduler.yaml")
@@ -38,10 +44,10 @@ func TestUninstallAndInstallAsTheDocumentsDo(t *testing.T) {
 		require.NoError(t, err)
 	}
 
-	namespace := p.namespace(t)
+	namespace := p.Namespace(t)
 	create(namespace, example)
-	await(t, "the job to run", func(ctx context.Context) error {
-		job, err := p.paddle.BatchV1().PaddleJobs(namespace).Get(ctx, example[0].GetName(), metav1.GetOptions{})
+	p.Await(t, "the job to run", func(ctx context.Context) error {
+		job, err := p.Paddle.BatchV1().PaddleJobs(namespace).Get(ctx, example[0].GetName(), metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
@@ -53,11 +59,11 @@ func TestUninstallAndInstallAsTheDocumentsDo(t *testing.T) {
 
 	require.NoError(t, p.objects.Delete(t.Context(), "default", append(crd, operator...)...))
 	p.awaitGone(t, append(crd, operator...))
-	await(t, "everything of the job to be gone", func(ctx context.Context) error { return p.empty(ctx, namespace) })
+	p.Await(t, "everything of the job to be gone", func(ctx context.Context) error { return p.empty(ctx, namespace) })
 
 	create("default", crd)
 	create("default", operator)
-	await(t, "the API to take PaddleJobs again", func(ctx context.Context) error {
+	p.Await(t, "the API to take PaddleJobs again", func(ctx context.Context) error {
 		_, err := p.objects.Create(ctx, namespace, metav1.CreateOptions{}, example...)
 		return err
 	})
@@ -70,7 +76,7 @@ func TestUninstallAndInstallAsTheDocumentsDo(t *testing.T) {
 	create("default", scheduler)
 	require.NoError(t, p.objects.Delete(t.Context(), "default", scheduler...))
 	p.awaitGone(t, scheduler)
-	_, err = p.kube.CoreV1().Namespaces().Get(t.Context(), "volcano-system", metav1.GetOptions{})
+	_, err = p.Kube.CoreV1().Namespaces().Get(t.Context(), "volcano-system", metav1.GetOptions{})
 	require.NoError(t, err)
 
 	p.replaceScheduler(t, scheduler)
@@ -122,7 +128,7 @@ func read(t *testing.T, file string) []*unstructured.Unstructured {
 func (p *plane) awaitGone(t *testing.T, objects []*unstructured.Unstructured) {
 	t.Helper()
 	for _, object := range objects {
-		await(t, object.GetKind()+" "+object.GetName()+" to be gone", func(ctx context.Context) error {
+		p.Await(t, object.GetKind()+" "+object.GetName()+" to be gone", func(ctx context.Context) error {
 			_, err := p.objects.Get(ctx, "default", object)
 			if apierrors.IsNotFound(err) {
 				return nil
@@ -137,15 +143,15 @@ func (p *plane) awaitGone(t *testing.T, objects []*unstructured.Unstructured) {
 
 // empty fails while anything of a job is left in the namespace.
 func (p *plane) empty(ctx context.Context, namespace string) error {
-	pods, err := p.kube.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{})
+	pods, err := p.Kube.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return err
 	}
-	jobs, err := p.volcano.BatchV1alpha1().Jobs(namespace).List(ctx, metav1.ListOptions{})
+	jobs, err := p.Volcano.BatchV1alpha1().Jobs(namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return err
 	}
-	groups, err := p.volcano.SchedulingV1beta1().PodGroups(namespace).List(ctx, metav1.ListOptions{})
+	groups, err := p.Volcano.SchedulingV1beta1().PodGroups(namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return err
 	}

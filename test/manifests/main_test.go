@@ -3,21 +3,17 @@
 package manifests_test
 
 import (
-	"context"
 	"flag"
 	"fmt"
-	"net"
 	"os"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
-	volcanoclient "volcano.sh/apis/pkg/client/clientset/versioned"
 
-	paddleclient "github.com/paddle-volcano/paddle-volcano/controller/client/clientset/versioned"
+	"github.com/paddle-volcano/paddle-volcano/test/live"
 	"github.com/paddle-volcano/paddle-volcano/test/manifests"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
@@ -37,75 +33,42 @@ var tinyRacks = []string{"a", "b", "c", "d", "e"}
 // shared is the sandbox of every test that leaves it whole.
 var shared *plane
 
-// plane is a sandbox with the clients that tests need.
+// plane is a sandbox with a client for manifests.
 type plane struct {
-	*sandbox.Sandbox
+	*live.Plane
 	config  *rest.Config
-	kube    kubernetes.Interface
-	volcano volcanoclient.Interface
-	paddle  paddleclient.Interface
 	objects *manifests.Client
-	// metrics is the address of the scheduler's metrics.
-	metrics string
-}
-
-func TestMain(m *testing.M) {
-	os.Exit(run(m))
 }
 
 // sideBySide is how many tests run at a time. They wait, so that the number of cores does not matter.
 const sideBySide = "24"
 
-func run(m *testing.M) (code int) {
+func TestMain(m *testing.M) {
 	flag.Parse()
-	err := flag.Set("test.parallel", sideBySide)
-	if err == nil {
-		shared, err = startPlane(stateDir)
+	if err := flag.Set("test.parallel", sideBySide); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "start the shared sandbox:", err)
-		return 1
-	}
-	defer func() {
-		if err := shared.Stop(); err != nil {
-			fmt.Fprintln(os.Stderr, "stop the shared sandbox:", err)
-			code = 1
-		}
-	}()
-	return m.Run()
+	os.Exit(live.Main(m, options(stateDir), func(p *live.Plane) (err error) {
+		shared, err = newPlane(p)
+		return err
+	}))
 }
 
-func startPlane(dir string) (*plane, error) {
-	metrics, err := freeAddress()
-	if err != nil {
-		return nil, err
-	}
-	s, err := sandbox.Start(context.Background(), sandbox.Options{
+func options(dir string) sandbox.Options {
+	return sandbox.Options{
 		StateDir: dir, Topology: topology(), WorkerRunFor: workersRun, Progress: os.Stderr,
-		Args: map[string][]string{
-			sandbox.Scheduler: {"--enable-metrics=true", "--listen-address=" + metrics},
-			// A claim that is seen before its volume is looked at again only after this time, by default 15 seconds.
-			sandbox.ControllerManager: {"--pvclaimbinder-sync-period=1s"},
-		},
-	})
-	if err != nil {
-		return nil, err
+		// A claim that is seen before its volume is looked at again only after this time, by default 15 seconds.
+		Args: map[string][]string{sandbox.ControllerManager: {"--pvclaimbinder-sync-period=1s"}},
 	}
-	p := &plane{Sandbox: s, config: s.RESTConfig(), metrics: metrics}
+}
+
+func newPlane(connected *live.Plane) (*plane, error) {
+	p := &plane{Plane: connected, config: connected.RESTConfig()}
 	p.config.WarningHandler = rest.NoWarnings{}
-	if p.kube, err = kubernetes.NewForConfig(p.config); err != nil {
-		return nil, err
-	}
-	if p.volcano, err = volcanoclient.NewForConfig(p.config); err != nil {
-		return nil, err
-	}
-	if p.paddle, err = paddleclient.NewForConfig(p.config); err != nil {
-		return nil, err
-	}
-	if p.objects, err = manifests.NewClient(p.config); err != nil {
-		return nil, err
-	}
-	return p, nil
+	var err error
+	p.objects, err = manifests.NewClient(p.config)
+	return p, err
 }
 
 // topology is the demo's cluster and some racks of nodes that take few pods.
@@ -124,12 +87,4 @@ func topology() *sandbox.Topology {
 	}
 	t.Blocks = append(t.Blocks, tiny)
 	return t
-}
-
-func freeAddress() (string, error) {
-	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	return listener.Addr().String(), listener.Close()
 }

@@ -19,7 +19,7 @@ import (
 // podGroupIsHonoured checks that the user's PodGroup is left as it was made, that the pods have one of their own of the
 // same size, and that an event says so.
 func podGroupIsHonoured(t *testing.T, namespace string, job *paddlev1.PaddleJob) {
-	groups, err := shared.volcano.SchedulingV1beta1().PodGroups(namespace).List(t.Context(), metav1.ListOptions{})
+	groups, err := shared.Volcano.SchedulingV1beta1().PodGroups(namespace).List(t.Context(), metav1.ListOptions{})
 	require.NoError(t, err)
 	require.Len(t, groups.Items, 2)
 	for i := range groups.Items {
@@ -42,7 +42,7 @@ func misspeltPolicyIsTold(t *testing.T, namespace string, job *paddlev1.PaddleJo
 
 // volumeIsMounted checks that the claim is bound to its volume and that every pod mounts it.
 func volumeIsMounted(t *testing.T, namespace string, _ *paddlev1.PaddleJob) {
-	claim, err := shared.kube.CoreV1().PersistentVolumeClaims(namespace).Get(t.Context(), "nfs-pvc", metav1.GetOptions{})
+	claim, err := shared.Kube.CoreV1().PersistentVolumeClaims(namespace).Get(t.Context(), "nfs-pvc", metav1.GetOptions{})
 	require.NoError(t, err)
 	require.Equal(t, corev1.ClaimBound, claim.Status.Phase)
 	require.Equal(t, "nfs-pv", claim.Spec.VolumeName)
@@ -66,7 +66,7 @@ func sharedMemoryIsMounted(t *testing.T, namespace string, _ *paddlev1.PaddleJob
 
 func podsOf(t *testing.T, namespace string, want int) []corev1.Pod {
 	t.Helper()
-	list, err := shared.kube.CoreV1().Pods(namespace).List(t.Context(), metav1.ListOptions{})
+	list, err := shared.Kube.CoreV1().Pods(namespace).List(t.Context(), metav1.ListOptions{})
 	require.NoError(t, err)
 	require.Len(t, list.Items, want)
 	return list.Items
@@ -81,8 +81,8 @@ func mounts(pod *corev1.Pod, volume, path string) bool {
 // awaitEvent waits for an event about the namespace's PaddleJob. Events are written a moment later than the status.
 func awaitEvent(t *testing.T, namespace, kind, text string) {
 	t.Helper()
-	await(t, "an event that says "+text, func(ctx context.Context) error {
-		events, err := shared.kube.CoreV1().Events(namespace).List(ctx, metav1.ListOptions{FieldSelector: "involvedObject.kind=PaddleJob"})
+	shared.Await(t, "an event that says "+text, func(ctx context.Context) error {
+		events, err := shared.Kube.CoreV1().Events(namespace).List(ctx, metav1.ListOptions{FieldSelector: "involvedObject.kind=PaddleJob"})
 		if err != nil {
 			return err
 		}

@@ -44,18 +44,18 @@ func TestOwnPodGroupIsHonouredInEitherOrder(t *testing.T) {
 				Spec:       schedulingv1beta1.PodGroupSpec{Queue: "own-podgroup", MinMember: 4},
 			}
 			tc.podGroup(t, g, func() {
-				_, err := shared.volcano.SchedulingV1beta1().PodGroups(g.namespace).Create(t.Context(), group, metav1.CreateOptions{})
+				_, err := shared.Volcano.SchedulingV1beta1().PodGroups(g.namespace).Create(t.Context(), group, metav1.CreateOptions{})
 				require.NoError(t, err)
 			})
-			await(t, "four pods to run, as the PodGroup says", func(ctx context.Context) error {
-				pods, err := shared.kube.CoreV1().Pods(g.namespace).List(ctx, metav1.ListOptions{})
+			shared.Await(t, "four pods to run, as the PodGroup says", func(ctx context.Context) error {
+				pods, err := shared.Kube.CoreV1().Pods(g.namespace).List(ctx, metav1.ListOptions{})
 				if err != nil {
 					return err
 				}
 				return inPhase(pods.Items, corev1.PodRunning, 4)
 			})
 			require.NoError(t, g.ownGroup(t.Context(), group))
-			job, err := shared.paddle.BatchV1().PaddleJobs(g.namespace).Get(t.Context(), g.name, metav1.GetOptions{})
+			job, err := shared.Paddle.BatchV1().PaddleJobs(g.namespace).Get(t.Context(), g.name, metav1.GetOptions{})
 			require.NoError(t, err)
 			require.Equal(t, group.Spec.Queue, job.Status.Queue)
 			awaitEvent(t, g.namespace, corev1.EventTypeNormal, "PodGroup "+g.name)
@@ -67,10 +67,10 @@ func TestOwnPodGroupIsHonouredInEitherOrder(t *testing.T) {
 func openQueue(t *testing.T, name string) {
 	t.Helper()
 	queue := &schedulingv1beta1.Queue{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: schedulingv1beta1.QueueSpec{Weight: 1}}
-	_, err := shared.volcano.SchedulingV1beta1().Queues().Create(t.Context(), queue, metav1.CreateOptions{})
+	_, err := shared.Volcano.SchedulingV1beta1().Queues().Create(t.Context(), queue, metav1.CreateOptions{})
 	require.NoError(t, err)
-	await(t, "the queue to be open", func(ctx context.Context) error {
-		got, err := shared.volcano.SchedulingV1beta1().Queues().Get(ctx, name, metav1.GetOptions{})
+	shared.Await(t, "the queue to be open", func(ctx context.Context) error {
+		got, err := shared.Volcano.SchedulingV1beta1().Queues().Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
@@ -83,7 +83,7 @@ func openQueue(t *testing.T, name string) {
 
 // ownGroup compares the PodGroup that the pods name with the one that the user made.
 func (g *gang) ownGroup(ctx context.Context, users *schedulingv1beta1.PodGroup) error {
-	groups, err := shared.volcano.SchedulingV1beta1().PodGroups(g.namespace).List(ctx, metav1.ListOptions{})
+	groups, err := shared.Volcano.SchedulingV1beta1().PodGroups(g.namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return err
 	}

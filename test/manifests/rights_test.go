@@ -34,25 +34,25 @@ func TestSandboxGivesTheShippedRightsAndNoOthers(t *testing.T) {
 func rightsOf(t *testing.T, account rbacv1.Subject) map[string][]rbacv1.PolicyRule {
 	t.Helper()
 	rights := map[string][]rbacv1.PolicyRule{}
-	clusterBindings, err := shared.kube.RbacV1().ClusterRoleBindings().List(t.Context(), metav1.ListOptions{})
+	clusterBindings, err := shared.Kube.RbacV1().ClusterRoleBindings().List(t.Context(), metav1.ListOptions{})
 	require.NoError(t, err)
 	for i := range clusterBindings.Items {
 		binding := &clusterBindings.Items[i]
 		for _, subject := range binding.Subjects {
 			if subject == account {
-				role, err := shared.kube.RbacV1().ClusterRoles().Get(t.Context(), binding.RoleRef.Name, metav1.GetOptions{})
+				role, err := shared.Kube.RbacV1().ClusterRoles().Get(t.Context(), binding.RoleRef.Name, metav1.GetOptions{})
 				require.NoError(t, err)
 				rights["ClusterRole "+role.Name] = role.Rules
 			}
 		}
 	}
-	bindings, err := shared.kube.RbacV1().RoleBindings(metav1.NamespaceAll).List(t.Context(), metav1.ListOptions{})
+	bindings, err := shared.Kube.RbacV1().RoleBindings(metav1.NamespaceAll).List(t.Context(), metav1.ListOptions{})
 	require.NoError(t, err)
 	for i := range bindings.Items {
 		binding := &bindings.Items[i]
 		for _, subject := range binding.Subjects {
 			if subject == account {
-				role, err := shared.kube.RbacV1().Roles(binding.Namespace).Get(t.Context(), binding.RoleRef.Name, metav1.GetOptions{})
+				role, err := shared.Kube.RbacV1().Roles(binding.Namespace).Get(t.Context(), binding.RoleRef.Name, metav1.GetOptions{})
 				require.NoError(t, err)
 				rights["Role "+role.Name] = role.Rules
 			}

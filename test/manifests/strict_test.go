@@ -19,14 +19,14 @@ import (
 
 // Every field of every shipped manifest exists and has the right type; the one that does not is known.
 func TestManifestsAreStrictlyValid(t *testing.T) {
-	namespace := shared.namespace(t)
+	namespace := shared.Namespace(t)
 	misspelt := map[string]string{"paddlejob-demo-1": `unknown field "spec.cleanPolicy"`}
 	strict := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationStrict}
 	// The one CRD that is optional, for the example that needs it.
 	_, err := shared.objects.Create(t.Context(), "", metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict}, read(t, "v1/kubeflow-crd.yaml")...)
 	require.NoError(t, err)
-	await(t, "Kubeflow's PaddleJob to be served", func(context.Context) error {
-		_, err := shared.kube.Discovery().ServerResourcesForGroupVersion("kubeflow.org/v1")
+	shared.Await(t, "Kubeflow's PaddleJob to be served", func(context.Context) error {
+		_, err := shared.Kube.Discovery().ServerResourcesForGroupVersion("kubeflow.org/v1")
 		return err
 	})
 	client, err := manifests.NewClient(shared.config) // the shared one may have looked before
@@ -79,7 +79,7 @@ func TestLabelsAndAnnotationsOfTemplatesAreKept(t *testing.T) {
 	template.Annotations = map[string]string{"sidecar.istio.io/inject": "false"}
 	template.Spec.Containers = []corev1.Container{{Name: "paddle", Image: "paddle"}}
 
-	got, err := shared.paddle.BatchV1().PaddleJobs(shared.namespace(t)).Create(t.Context(), job,
+	got, err := shared.Paddle.BatchV1().PaddleJobs(shared.Namespace(t)).Create(t.Context(), job,
 		metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 	require.NoError(t, err)
 	require.Equal(t, template.Labels, got.Spec.Worker.Template.Labels)
