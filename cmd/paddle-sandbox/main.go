@@ -5,11 +5,24 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/box"
 )
+
+// exitUnsupported is the exit code where the machine does not allow a real node.
+const exitUnsupported = 3
+
+func exitCode(err error) int {
+	if unsupported := (*box.UnsupportedError)(nil); errors.As(err, &unsupported) {
+		return exitUnsupported
+	}
+	return 1
+}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -17,6 +30,6 @@ func main() {
 	if err := newCommand().ExecuteContext(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "error:", err)
 		stop()
-		os.Exit(1) //nolint:gocritic // stop has been called
+		os.Exit(exitCode(err)) //nolint:gocritic // stop has been called
 	}
 }

@@ -20,6 +20,8 @@ type upFlags struct {
 	topology, state, kubeconfig, schedulerConf   string
 	workerRunFor                                 time.Duration
 	detach, held, stockScheduler, withoutControl bool
+	real                                         bool
+	images                                       []string
 }
 
 func newUp() *cobra.Command {
@@ -28,12 +30,19 @@ func newUp() *cobra.Command {
 		Use:   "up",
 		Short: "Start a sandbox and stay until ^C, or leave it running with --detach",
 		Example: "  paddle-sandbox up --worker-run-for 5s\n" +
-			"  paddle-sandbox up --nodes 64 --state /tmp/other --detach",
+			"  paddle-sandbox up --nodes 64 --state /tmp/other --detach\n" +
+			"  paddle-sandbox up --real --image trainer.tar",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o, err := f.options()
 			if err != nil {
 				return err
+			}
+			if f.real {
+				// Before anything is built or detached.
+				if err := sandbox.RealAllowed(); err != nil {
+					return err
+				}
 			}
 			if f.detach {
 				return detach(cmd, f.state)
@@ -51,6 +60,8 @@ func newUp() *cobra.Command {
 	flags.BoolVar(&f.stockScheduler, "stock-scheduler", false, "run Volcano's own scheduler, configuration and rights instead of ours")
 	flags.StringVar(&f.schedulerConf, "scheduler-conf", "", "file to use as volcano-scheduler.conf instead of the one of the scheduler's manifest")
 	flags.BoolVar(&f.withoutControl, "without-controller", false, "leave out our controller")
+	flags.BoolVar(&f.real, "real", false, "add a real node, on which pods really run: kubelet, containerd, runc, CoreDNS, in namespaces of their own (exit code 3 where the machine does not allow it)")
+	flags.StringArrayVar(&f.images, "image", nil, "archive of images that the real node has; may be given more than once")
 	flags.BoolVar(&f.held, heldFlag, false, "")
 	if err := flags.MarkHidden(heldFlag); err != nil {
 		panic(err)
@@ -63,6 +74,12 @@ func (f *upFlags) options() (sandbox.Options, error) {
 	o := sandbox.Options{
 		StateDir: f.state, WorkerRunFor: f.workerRunFor, Progress: os.Stdout,
 		StockScheduler: f.stockScheduler, WithoutController: f.withoutControl,
+	}
+	switch {
+	case f.real:
+		o.Real = &sandbox.Real{Images: f.images}
+	case len(f.images) > 0:
+		return o, errors.New("--image is for the real node: add --real")
 	}
 	if f.schedulerConf != "" {
 		text, err := os.ReadFile(f.schedulerConf)

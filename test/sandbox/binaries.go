@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -34,6 +35,7 @@ type build struct {
 const (
 	planeModule = "hack/plane"
 	kwokModule  = "hack/kwok"
+	dnsModule   = "hack/coredns"
 )
 
 var (
@@ -46,6 +48,9 @@ var (
 	buildKwok       = build{name: "kwok", module: kwokModule, pkg: "sigs.k8s.io/kwok/cmd/kwok", cold: 90 * time.Second, stamped: true}
 	buildScheduler  = build{name: "paddle-scheduler", module: ".", pkg: "./cmd/paddle-scheduler", cold: time.Minute}
 	buildController = build{name: "paddlejob-controller", module: ".", pkg: "./cmd/paddlejob-controller", cold: time.Minute}
+	buildKubelet    = build{name: "kubelet", module: planeModule, pkg: "k8s.io/kubernetes/cmd/kubelet", cold: 2 * time.Minute, stamped: true, kubernetes: true}
+	buildCoreDNS    = build{name: "coredns", module: dnsModule, pkg: ".", cold: time.Minute, stamped: true}
+	buildBox        = build{name: "paddle-box", module: ".", pkg: "./test/sandbox/box/paddle-box", cold: time.Minute}
 )
 
 // builds lists what a sandbox with these options needs. The API server comes first: it takes longest, and warms the rest.
@@ -60,6 +65,9 @@ func (o *Options) builds() []build {
 	}
 	if !o.WithoutController {
 		list = append(list, buildController)
+	}
+	if o.Real != nil {
+		list = append(list, buildKubelet, buildCoreDNS, buildBox)
 	}
 	return list
 }
@@ -165,8 +173,11 @@ func (b *builder) stamp(ctx context.Context, module string) (string, error) {
 		return stamp, nil
 	}
 	hash := sha256.New()
-	for _, name := range []string{"go.mod", "go.sum"} {
+	for _, name := range []string{"go.mod", "go.sum", "main.go"} {
 		data, err := os.ReadFile(filepath.Join(b.root, module, name))
+		if name == "main.go" && errors.Is(err, fs.ErrNotExist) {
+			continue // only CoreDNS has one, which chooses its plugins
+		}
 		if err != nil {
 			return "", fmt.Errorf("read the pins of %s: %w", module, err)
 		}

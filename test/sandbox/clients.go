@@ -10,7 +10,10 @@ func (st *starter) startClients(ctx context.Context) error {
 	if err := st.add(component{name: ControllerManager, binary: st.binaries[buildKCM.name], args: controllerManagerArgs(st.layout, n)}); err != nil {
 		return err
 	}
-	if err := st.add(component{name: Kwok, binary: st.binaries[buildKwok.name], args: kwokArgs(st.layout, n)}); err != nil {
+	if err := st.add(component{name: Kwok, binary: st.binaries[buildKwok.name], args: append(kwokArgs(st.layout, n), st.realKwokArgs()...)}); err != nil {
+		return err
+	}
+	if err := st.startNode(ctx); err != nil {
 		return err
 	}
 	numbers, err := st.takePorts(6)

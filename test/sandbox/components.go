@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/box"
 )
 
 // Names of the components, as Logs, Kill and StartComponent take them.
@@ -18,11 +20,18 @@ const (
 	Scheduler         = "scheduler"
 	Controller        = "controller"
 	Kwok              = "kwok"
+	// These run where there is a real node.
+	Containerd = "containerd"
+	Kubelet    = "kubelet"
+	CoreDNS    = "coredns"
 )
 
 // Components lists the names of all components in the order in which they start.
 func Components() []string {
-	return []string{Etcd, APIServer, ControllerManager, Kwok, VolcanoController, VolcanoWebhooks, Scheduler, Controller}
+	return []string{
+		Containerd, Etcd, APIServer, ControllerManager, Kwok, Kubelet, CoreDNS,
+		VolcanoController, VolcanoWebhooks, Scheduler, Controller,
+	}
 }
 
 func isComponent(name string) bool { return slices.Contains(Components(), name) }
@@ -31,6 +40,8 @@ func isComponent(name string) bool { return slices.Contains(Components(), name) 
 type component struct {
 	name, binary string
 	args, env    []string
+	// box is where it runs; nil means beside this process.
+	box *box.Box
 }
 
 const (

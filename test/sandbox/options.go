@@ -42,6 +42,8 @@ type Options struct {
 	WithoutController bool
 	// ControllerArgs are added to our controller's arguments, and win over those of its Deployment.
 	ControllerArgs []string
+	// Real adds one real node, on which pods really run. Nil means that all nodes are simulated.
+	Real *Real
 	// Args are added to the arguments of a component, by its name, and win over all others.
 	Args map[string][]string
 }
@@ -64,6 +66,9 @@ func (o *Options) complete() error {
 			return fmt.Errorf("find the absolute path of %s: %w", *path, err)
 		}
 		*path = absolute
+	}
+	if err := o.completeReal(); err != nil {
+		return err
 	}
 	if o.Topology == nil {
 		o.Topology = Demo()

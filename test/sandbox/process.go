@@ -16,7 +16,7 @@ import (
 
 // process is one run of a component.
 type process struct {
-	cmd *exec.Cmd
+	pid int
 	// done is closed when the process has ended, after err was set.
 	done chan struct{}
 	err  error
@@ -41,6 +41,21 @@ var spawner = sync.OnceValue(func() chan<- func() {
 // spawn starts a command in a process group of its own, so that ^C reaches it only through us, and so that it is
 // killed when this process dies, however it dies. Its output is appended to the log.
 func spawn(c component, l layout) (*process, error) {
+	run := spawnHere
+	if c.box != nil {
+		run = spawnInside
+	}
+	p, err := run(c, l)
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", c.name, err)
+	}
+	if err := os.WriteFile(l.pid(c.name), []byte(strconv.Itoa(p.pid)+"\n"), 0o600); err != nil {
+		return nil, errors.Join(fmt.Errorf("write pid file: %w", err), p.end(0))
+	}
+	return p, nil
+}
+
+func spawnHere(c component, l layout) (*process, error) {
 	log, err := os.OpenFile(l.logs(c.name), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open log: %w", err)
@@ -53,16 +68,13 @@ func spawn(c component, l layout) (*process, error) {
 	started := make(chan error)
 	spawner() <- func() { started <- cmd.Start() }
 	if err := <-started; err != nil {
-		return nil, fmt.Errorf("start %s: %w", c.name, err)
+		return nil, err
 	}
-	p := &process{cmd: cmd, done: make(chan struct{})}
+	p := &process{pid: cmd.Process.Pid, done: make(chan struct{})}
 	go func() {
 		p.err = cmd.Wait()
 		close(p.done)
 	}()
-	if err := os.WriteFile(l.pid(c.name), []byte(strconv.Itoa(cmd.Process.Pid)+"\n"), 0o600); err != nil {
-		return nil, errors.Join(fmt.Errorf("write pid file: %w", err), p.end(0))
-	}
 	return p, nil
 }
 
@@ -73,9 +85,9 @@ func (p *process) signal(sig syscall.Signal) error {
 		return nil
 	default:
 	}
-	err := syscall.Kill(-p.cmd.Process.Pid, sig)
+	err := syscall.Kill(-p.pid, sig)
 	if err != nil && !errors.Is(err, syscall.ESRCH) {
-		return fmt.Errorf("send %s to process %d: %w", sig, p.cmd.Process.Pid, err)
+		return fmt.Errorf("send %s to process %d: %w", sig, p.pid, err)
 	}
 	return nil
 }

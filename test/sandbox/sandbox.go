@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"k8s.io/client-go/rest"
+
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/box"
 )
 
 // Sandbox is a control plane that runs.
@@ -26,6 +28,9 @@ type Sandbox struct {
 	record   *Record
 	lock     *fileLock
 	ports    *ports
+	// box is where the components run if there is a real node, whose parts are in the folder parts.
+	box   *box.Box
+	parts string
 
 	mu         sync.Mutex
 	components map[string]component
@@ -71,7 +76,7 @@ func (s *Sandbox) StartComponent(name string) error {
 		return fmt.Errorf("start %s: the sandbox has been stopped", name)
 	}
 	if p := s.processes[name]; p != nil && p.alive() {
-		return fmt.Errorf("component %s runs already as process %d", name, p.cmd.Process.Pid)
+		return fmt.Errorf("component %s runs already as process %d", name, p.pid)
 	}
 	if name == Kwok && s.processes[name] != nil {
 		if err := s.cluster.forgetLeases(); err != nil {
@@ -173,7 +178,7 @@ func (s *Sandbox) Stop() error {
 	processes := s.processes
 	s.mu.Unlock()
 
-	var errs []error
+	errs := []error{s.stopBox(processes)}
 	// What talks to the API server ends first, together; then the API server; then etcd.
 	for _, wave := range [][]string{clients(processes), {APIServer}, {Etcd}} {
 		ended := make(chan error)

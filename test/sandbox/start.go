@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -25,6 +26,9 @@ func Start(ctx context.Context, o Options) (*Sandbox, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
+	if err := o.allowed(); err != nil {
+		return nil, err
+	}
 	m, err := loadManifests(ctx, &o)
 	if err != nil {
 		return nil, err
@@ -33,7 +37,7 @@ func Start(ctx context.Context, o Options) (*Sandbox, error) {
 	if err != nil {
 		return nil, err
 	}
-	nodes := o.Topology.Nodes()
+	nodes := o.simulatedNodes()
 	s := &Sandbox{
 		layout: layout(o.StateDir), progress: o.progress(), lock: lock, ports: &ports{},
 		components: map[string]component{}, addresses: map[string]string{}, processes: map[string]*process{}, failed: make(chan error, 1),
@@ -90,7 +94,7 @@ func (st *starter) run(ctx context.Context) error {
 	}
 	group, waits := errgroup.WithContext(ctx)
 	for _, wait := range []func(context.Context) error{
-		st.cluster.nodesReady, st.cluster.webhooksReady, st.cluster.queueReady, st.cluster.namespaceReady, st.controllerReady,
+		st.cluster.nodesReady, st.cluster.webhooksReady, st.cluster.queueReady, st.cluster.namespaceReady, st.controllerReady, st.realReady,
 	} {
 		group.Go(func() error { return wait(waits) })
 	}
@@ -132,7 +136,7 @@ func (st *starter) install(ctx context.Context) error {
 	group.Go(func() error {
 		// Ours come last, so that they win where they change what Volcano's installer makes.
 		for _, objects := range [][]*unstructured.Unstructured{
-			append(volcano, kwokRights()...), rightsOf(st.manifests.operator), rightsOf(st.manifests.scheduler),
+			slices.Concat(volcano, kwokRights(), st.realRights()), rightsOf(st.manifests.operator), rightsOf(st.manifests.scheduler),
 		} {
 			if err := st.cluster.apply(ctx, objects); err != nil {
 				return err

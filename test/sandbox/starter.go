@@ -21,6 +21,7 @@ type starter struct {
 	ca          *authority
 	server      string
 	webhookPort int
+	real        realStart
 }
 
 // recyclerPod empties a volume that its claim has given back: nothing is there to empty.
@@ -95,6 +96,9 @@ func (st *starter) startServers(ctx context.Context) error {
 	etcd, peer, api := numbers[0], numbers[1], numbers[2]
 	st.webhookPort = numbers[3]
 	st.server = "https://" + address(api)
+	if err := st.startBox(ctx, api); err != nil {
+		return err
+	}
 
 	if err := st.add(component{name: Etcd, binary: st.binaries[buildEtcd.name], args: etcdArgs(st.layout, etcd, peer)}); err != nil {
 		return err
@@ -102,7 +106,7 @@ func (st *starter) startServers(ctx context.Context) error {
 	if err := until(ctx, "etcd to be healthy", func(ctx context.Context) error { return healthy(ctx, "http://"+address(etcd)+"/health") }); err != nil {
 		return err
 	}
-	if err := st.add(component{name: APIServer, binary: st.binaries[buildAPIServer.name], args: apiServerArgs(st.layout, api, etcd)}); err != nil {
+	if err := st.add(component{name: APIServer, binary: st.binaries[buildAPIServer.name], args: append(apiServerArgs(st.layout, api, etcd), st.realAPIServerArgs()...)}); err != nil {
 		return err
 	}
 	admin, err := st.ca.client("sandbox-admin", "system:masters")
@@ -130,7 +134,7 @@ func (st *starter) startServers(ctx context.Context) error {
 
 // add makes a component part of the sandbox and starts it.
 func (st *starter) add(c component) error {
-	c.args = append(c.args, st.options.Args[c.name]...)
+	c.args, c.box = append(c.args, st.options.Args[c.name]...), st.box
 	st.mu.Lock()
 	st.components[c.name] = c
 	st.mu.Unlock()
@@ -138,6 +142,13 @@ func (st *starter) add(c component) error {
 }
 
 func (st *starter) takePorts(n int) ([]int, error) {
+	if st.options.Real != nil {
+		return st.takeBoxPorts(n)
+	}
+	return st.takeFreePorts(n)
+}
+
+func (st *starter) takeFreePorts(n int) ([]int, error) {
 	numbers := make([]int, n)
 	for i := range numbers {
 		var err error
