@@ -73,6 +73,12 @@ fuzz-placement: ## Look for inputs that break the planner, two kinds for FUZZTIM
 	$(GO) test -run '^$$' -fuzz FuzzSolve -fuzztime $(FUZZTIME) -fuzzminimizetime 1s ./test/placement/fuzz
 	$(GO) test -run '^$$' -fuzz FuzzSmall -fuzztime $(FUZZTIME) -fuzzminimizetime 1s ./test/placement/fuzz
 
+.PHONY: fuzz-controller
+fuzz-controller: plane ## Look for specs that break rendering, or that pass validation and are refused by an API server; three kinds for FUZZTIME each
+	$(GO) test -run '^$$' -fuzz FuzzJob -fuzztime $(FUZZTIME) -fuzzminimizetime 1s ./controller/render
+	$(GO) test -run '^$$' -fuzz FuzzJob -fuzztime $(FUZZTIME) -fuzzminimizetime 1s ./controller/kubeflow
+	$(GO) test -run '^$$' -fuzz FuzzRenderedPassesTheAPIServer -fuzztime $(FUZZTIME) -fuzzminimizetime 1s ./test/specs
+
 ##@ Develop
 
 .PHONY: verify

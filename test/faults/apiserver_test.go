@@ -13,8 +13,8 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
-// The API server is killed and started again before each step of one life; other lives go on meanwhile. Not parallel:
-// nothing else may need it.
+// The API server is killed and started again twice in one life; other lives go on meanwhile. Not parallel: nothing else may
+// need it.
 func TestAPIServerIsRestarted(t *testing.T) {
 	for _, l := range lives {
 		l.undisturbed(t)
@@ -26,7 +26,12 @@ func TestAPIServerIsRestarted(t *testing.T) {
 			startController(t, space, space)
 			d := &driver{t: t, namespace: space}
 			if i == 0 {
-				d.step = func() { restartAPIServer(t) }
+				steps := 0
+				d.step = func() {
+					if steps++; steps == 2 || steps == 4 {
+						restartAPIServer(t)
+					}
+				}
 			}
 			l.liveLike(d, l.undisturbed(t))
 		})

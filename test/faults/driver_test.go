@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/util/retry"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
@@ -38,7 +39,15 @@ type driver struct {
 // wait asks again and again, also while the API server is away.
 func (d *driver) wait(what string, try func(context.Context) error) {
 	d.t.Helper()
-	cluster.Await(d.t, what, try)
+	var last error
+	err := wait.PollUntilContextTimeout(d.t.Context(), askEvery, patience, true, func(ctx context.Context) (bool, error) {
+		err := try(ctx)
+		if last == nil || ctx.Err() == nil {
+			last = err
+		}
+		return err == nil, nil
+	})
+	require.NoError(d.t, err, "gave up waiting for %s: %v (logs in %s)", what, last, cluster.StateDir())
 }
 
 // do is a step of the user's.

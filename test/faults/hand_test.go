@@ -114,9 +114,6 @@ func TestChildrenAreEditedByHand(t *testing.T) {
 			"environment of another gang":   edits(configMaps, metadata(map[string]any{"annotations": map[string]any{keys.Gang: "1"}})),
 			"environment without its label": edits(configMaps, label),
 			"Volcano Job without its label": edits(volcanoJobs, label),
-			"Volcano Job without our annotations": edits(volcanoJobs, metadata(map[string]any{"annotations": map[string]any{
-				keys.SpecHash: nil, keys.Intranet: nil,
-			}})),
 		}},
 		"by service": {job: service, worker: "2/2", hands: map[string]hand{
 			"environment deleted":           deletes(configMaps),
@@ -135,7 +132,7 @@ func TestChildrenAreEditedByHand(t *testing.T) {
 				undisturbed := calm.undisturbed(t)
 				space := cluster.Namespace(t)
 				startController(t, space, space)
-				held(name, kind.job, kind.ps, kind.worker, 2, lay).liveLike(&driver{t: t, namespace: space}, undisturbed)
+				held(name, kind.job, kind.ps, kind.worker, 2, lay).liveLike(&driver{t: t, namespace: space}, undisturbed, "EnvironmentReady")
 			})
 		}
 	}

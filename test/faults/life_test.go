@@ -4,6 +4,8 @@ package faults_test
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -60,10 +62,10 @@ func (l *life) liveLike(d *driver, calm *past, others ...string) {
 	l.live(d, func() {
 		d.awaitObjects("the objects of an undisturbed life", calm.objects)
 		told := d.told()
-		for _, reason := range others {
-			delete(told, reason)
-		}
 		for reason, count := range told {
+			if slices.Contains(others, reason) || strings.HasPrefix(reason, "WaitingFor") {
+				continue // on a machine that is slow a gang waits long enough for it to be told
+			}
 			require.LessOrEqual(d.t, count, calm.told[reason], "events %s; all: %v", reason, told)
 		}
 	})

@@ -3,6 +3,8 @@
 package faults_test
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -10,6 +12,16 @@ import (
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
+
+// someLives are those of a name, or all that there are where everything is to be tried.
+func someLives(names ...string) (some []*life) {
+	for _, l := range lives {
+		if thorough || slices.Contains(names, l.name) {
+			some = append(some, l)
+		}
+	}
+	return some
+}
 
 // lives have each way of the controller to write at least once.
 var lives = []*life{

@@ -89,7 +89,7 @@ func essence(object *unstructured.Unstructured) (key, text string, err error) {
 		unstructured.RemoveNestedField(object.Object, "metadata", field)
 	}
 	switch object.GetKind() {
-	case "Pod": // what the scheduler and the kubelet write
+	case "Pod", "PodGroup": // what the scheduler and the kubelet write
 		unstructured.RemoveNestedField(object.Object, "status", "conditions")
 	case "Job": // Volcano's diary
 		for _, field := range []string{"conditions", "runningDuration", "version"} {
@@ -108,11 +108,14 @@ func names(of map[string]string) []string { return slices.Sorted(maps.Keys(of)) 
 
 const (
 	// lookEvery is how long there is between two looks at every kind, which are much work.
-	lookEvery = 300 * time.Millisecond
+	lookEvery = time.Second
 	// settledAfter is how many looks in a row must find nothing changed: as long as the controller puts off the change of
 	// a status that only counts pods anew, and more.
-	settledAfter = 12
-	patience     = 2 * time.Minute
+	settledAfter = 4
+	// askEvery is how long there is between two questions about one object. Many lives ask.
+	askEvery = 200 * time.Millisecond
+	// patience is generous: what is waited for takes seconds.
+	patience = 3 * time.Minute
 )
 
 // look looks at everything in the namespace until it is as wanted, and returns what was seen last.

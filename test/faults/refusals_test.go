@@ -58,16 +58,16 @@ func everyOther(kind func(*call) bool, with meddler) func(*controller) meddler {
 	}
 }
 
-func writes(c *call) bool { return c.write }
-func all(*call) bool      { return true }
+func writes(c *call) bool    { return c.write }
+func questions(c *call) bool { return !c.watch }
 
 // refusedReason is that of the event which tells that the API server has refused a part of a job.
 const refusedReason = "RefusedByServer"
 
-// Every other write or request of a whole life goes wrong.
+// Every other write of a whole life goes wrong, or every other request but for watches, which TestWatchesThatBreak breaks.
 func TestWritesThatGoWrong(t *testing.T) {
 	t.Parallel()
-	disturbed(t, map[string]func(*controller) meddler{
+	disturbed(t, someLives("retried", "changed"), map[string]func(*controller) meddler{
 		"conflict":           everyOther(writes, answers(http.StatusConflict, metav1.StatusReasonConflict)),
 		"error":              everyOther(writes, answers(http.StatusInternalServerError, metav1.StatusReasonInternalError)),
 		"done, and an error": everyOther(writes, unanswered),
@@ -75,12 +75,12 @@ func TestWritesThatGoWrong(t *testing.T) {
 		"forbidden":          everyOther(writes, answers(http.StatusForbidden, metav1.StatusReasonForbidden)),
 		"broken":             everyOther(writes, breaks(false)),
 		"done, and broken":   everyOther(writes, breaks(true)),
-		"reads too":          everyOther(all, answers(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable)),
+		"reads too":          everyOther(questions, answers(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable)),
 	})
 }
 
-// disturbed lives each life under each of some faults.
-func disturbed(t *testing.T, faults map[string]func(*controller) meddler) {
+// disturbed lives some lives under each of some faults.
+func disturbed(t *testing.T, lives []*life, faults map[string]func(*controller) meddler) {
 	t.Helper()
 	for name, fault := range faults {
 		for _, l := range lives {
