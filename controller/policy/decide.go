@@ -27,6 +27,8 @@ func Decide(v *view.View, cfg render.Config) Plan {
 		plan.cleanUp(v)
 	case suspended(v):
 		plan.suspend(v)
+	case v.Lag() > 0:
+		plan.lookAgainIn(v.Lag())
 	case plan.overdue(v) || plan.exhausted(v):
 		// It is written down first; a job that has ended is then stopped.
 	case v.Unretried():

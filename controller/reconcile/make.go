@@ -40,8 +40,7 @@ func (c *Controller) createVolcanoJob(ctx context.Context, v *view.View, a polic
 	return nil
 }
 
-// adoptVolcanoJob goes on with a Volcano Job of ours that the cache does not have (yet, or because somebody took its
-// label off).
+// adoptVolcanoJob goes on with a Volcano Job of ours that the cache does not have yet.
 func (c *Controller) adoptVolcanoJob(ctx context.Context, v *view.View, want *vcbatch.Job) error {
 	jobs := c.clients.Volcano.BatchV1alpha1().Jobs(want.Namespace)
 	found, err := jobs.Get(ctx, want.Name, metav1.GetOptions{})
@@ -51,18 +50,26 @@ func (c *Controller) adoptVolcanoJob(ctx context.Context, v *view.View, want *vc
 	if !metav1.IsControlledBy(found, v.Job) {
 		return fmt.Errorf("a Volcano Job of the job's name came up: %w", errStale)
 	}
-	if found.Labels[keys.JobName] == "" {
-		patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"labels": want.Labels}})
-		if err != nil {
-			return fmt.Errorf("restoring the Volcano Job's labels: %w", err)
-		}
-		found, err = jobs.Patch(ctx, want.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: FieldManager})
-		if err != nil {
-			return fmt.Errorf("restoring the Volcano Job's labels: %w", err)
-		}
-	}
 	v.VolcanoJob = found
 	return nil
+}
+
+// relabelled gives a Volcano Job of ours its label back that somebody took off. The cache has too little of such a Job, and
+// none of its pods would be known to be the job's own.
+func (c *Controller) relabelled(ctx context.Context, found *vcbatch.Job) (*vcbatch.Job, error) {
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"uid": found.UID, "labels": map[string]string{keys.JobName: found.Name},
+	}})
+	if err != nil {
+		return nil, fmt.Errorf("restoring the Volcano Job's label: %w", err)
+	}
+	mended, err := c.clients.Volcano.BatchV1alpha1().Jobs(found.Namespace).Patch(ctx, found.Name, types.MergePatchType, patch,
+		metav1.PatchOptions{FieldManager: FieldManager})
+	if err != nil {
+		return nil, fmt.Errorf("restoring the Volcano Job's label: %w", err)
+	}
+	c.assumedVolcanoJobs.put(keyOf(mended), mended, found.ResourceVersion)
+	return mended, nil
 }
 
 // notePodGroup writes on the Volcano Job which PodGroup of the user's was taken into account, and tells it once.
@@ -175,7 +182,7 @@ func (c *Controller) writeEnvironment(ctx context.Context, v *view.View, a polic
 	}
 	switch {
 	case apierrors.IsAlreadyExists(err):
-		return c.foreignEnvironment(ctx, v)
+		return c.uncachedEnvironment(ctx, v, a)
 	case apierrors.IsConflict(err):
 		return fmt.Errorf("writing the ConfigMap of the environment: %w", errStale)
 	case err != nil:
@@ -189,15 +196,19 @@ func (c *Controller) writeEnvironment(ctx context.Context, v *view.View, a polic
 	return nil
 }
 
-// foreignEnvironment tells a ConfigMap of somebody else's from our own that the cache does not have yet.
-func (c *Controller) foreignEnvironment(ctx context.Context, v *view.View) error {
+// uncachedEnvironment tells a ConfigMap of somebody else's from our own that the cache does not have: not yet, or because
+// somebody took its label off, and then it is mended.
+func (c *Controller) uncachedEnvironment(ctx context.Context, v *view.View, a policy.WriteEnvironment) error {
 	found, err := c.clients.Kube.CoreV1().ConfigMaps(v.Job.Namespace).Get(ctx, v.Job.Name, metav1.GetOptions{})
-	if err != nil {
+	switch {
+	case err != nil:
 		return fmt.Errorf("reading the ConfigMap of the job's name: %w", err)
-	}
-	if metav1.IsControlledBy(found, v.Job) {
+	case !metav1.IsControlledBy(found, v.Job):
+		return &refusal{reason: policy.ReasonNameTaken, text: fmt.Sprintf(
+			"a ConfigMap named %s exists and does not belong to this job, whose pods wait for one of that name: delete or rename it", found.Name)}
+	case found.Labels[keys.JobName] != "" || found.DeletionTimestamp != nil:
 		return fmt.Errorf("the ConfigMap of the environment is there already: %w", errStale)
 	}
-	return &refusal{reason: policy.ReasonNameTaken, text: fmt.Sprintf(
-		"a ConfigMap named %s exists and does not belong to this job, whose pods wait for one of that name: delete or rename it", found.Name)}
+	a.Old, a.Event = found, nil
+	return c.writeEnvironment(ctx, v, a)
 }

@@ -42,11 +42,13 @@ func (d *desk) workerPod(t *testing.T, status corev1.PodStatus) {
 func TestForeignEnvironmentIsNeverOverwritten(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		owner  types.UID
-		stalls bool
+		owner          types.UID
+		label          string
+		stalls, mended bool
 	}{
-		"somebody's":              {owner: "other", stalls: true},
-		"our own, not cached yet": {owner: "uid"},
+		"somebody's":                 {owner: "other", stalls: true},
+		"our own, not cached yet":    {owner: "uid", label: "job"},
+		"our own, without its label": {owner: "uid", mended: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -58,9 +60,20 @@ func TestForeignEnvironmentIsNeverOverwritten(t *testing.T) {
 				ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "job", OwnerReferences: []metav1.OwnerReference{{UID: tc.owner, Controller: &controls}}},
 				Data:       map[string]string{"mine": "mine"},
 			}
+			if tc.label != "" {
+				theirs.Labels = map[string]string{keys.JobName: tc.label}
+			}
 			require.NoError(t, d.kube.Tracker().Add(theirs))
 			d.workerPod(t, corev1.PodStatus{Phase: corev1.PodPending, PodIP: "10.0.0.1"})
 			err := d.work(t)
+			if tc.mended {
+				require.NoError(t, err)
+				ours, err := d.kube.CoreV1().ConfigMaps("ml").Get(t.Context(), "job", metav1.GetOptions{})
+				require.NoError(t, err)
+				require.Equal(t, "job", ours.Labels[keys.JobName])
+				require.NotContains(t, ours.Data, "mine")
+				return
+			}
 			if !tc.stalls {
 				require.ErrorIs(t, err, errStale)
 				return

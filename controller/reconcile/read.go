@@ -31,10 +31,15 @@ func (c *Controller) read(ctx context.Context, namespace, name, key string) (*vi
 
 	cached, err := c.volcanoJobs.Jobs(namespace).Get(name)
 	if found, ok := c.assumedVolcanoJobs.newest(key, cached, err == nil); ok {
-		if metav1.IsControlledBy(found, job) && found.Labels[keys.JobName] != "" {
-			v.VolcanoJob = found
-		} else {
+		switch {
+		case !metav1.IsControlledBy(found, job):
 			v.Occupied = append(v.Occupied, occupant(job, "Volcano Job", found))
+		case found.Labels[keys.JobName] == "":
+			if v.VolcanoJob, err = c.relabelled(ctx, found); err != nil {
+				return nil, err
+			}
+		default:
+			v.VolcanoJob = found
 		}
 	}
 	if err := c.readPods(v, key); err != nil {

@@ -229,11 +229,12 @@ func TestVolcanoJobWithoutItsLabelIsMended(t *testing.T) {
 	job.Labels = nil
 	_, err = d.volcano.BatchV1alpha1().Jobs("ml").Update(t.Context(), job, metav1.UpdateOptions{})
 	require.NoError(t, err)
-	d.assumedVolcanoJobs.forget("ml/job")
+	d.cachedVolcanoJob(t, vcbatch.Pending)
 	require.NoError(t, d.work(t))
 	job, err = d.volcano.BatchV1alpha1().Jobs("ml").Get(t.Context(), "job", metav1.GetOptions{})
 	require.NoError(t, err)
 	require.Equal(t, labels, job.Labels)
+	require.True(t, meta.IsStatusConditionFalse(d.status(t).Conditions, v1.ConditionStalled), "it is nobody else's")
 }
 
 func TestRefusalIsTold(t *testing.T) {

@@ -161,8 +161,12 @@ func (s *story) restarting(running bool) {
 		reason, message := cause(v, v.VolcanoJob.Status.RetryCount)
 		s.set(v1.ConditionRestarting, true, reason, message+"; "+s.plan.Retrying.Message)
 	case running && v.VolcanoJob.Status.State.Phase != vcbatch.Restarting:
-		if s.has(v1.ConditionRestarting) {
+		switch {
+		case s.has(v1.ConditionRestarting):
 			s.set(v1.ConditionRestarting, false, reasonRestarted, "")
+		case v.Job.Status.Restarts < next.Restarts: // nobody looked while it was restarting
+			_, message := s.lastRestart()
+			s.set(v1.ConditionRestarting, false, reasonRestarted, message)
 		}
 	default:
 		count := v.VolcanoJob.Status.RetryCount
@@ -171,13 +175,19 @@ func (s *story) restarting(running bool) {
 		}
 		before := meta.FindStatusCondition(next.Conditions, v1.ConditionRestarting)
 		told := before != nil && before.Status == metav1.ConditionTrue && v.Job.Status.Restarts == next.Restarts
-		reason, message := cause(v, count-1)
+		reason, message := s.lastRestart()
 		if told && reason == ReasonUnknownFailure {
 			return // it was known when it happened
 		}
-		count = restarts(v, s.plan)
-		s.set(v1.ConditionRestarting, true, reason, fmt.Sprintf("restart %d of %d: %s", count, max(v.BackoffLimit(), count), message))
+		s.set(v1.ConditionRestarting, true, reason, message)
 	}
+}
+
+// lastRestart tells of the gang's last restart, and why it was.
+func (s *story) lastRestart() (reason, message string) {
+	count := restarts(s.v, s.plan)
+	reason, message = cause(s.v, s.v.VolcanoJob.Status.RetryCount-1)
+	return reason, fmt.Sprintf("restart %d of %d: %s", count, max(s.v.BackoffLimit(), count), message)
 }
 
 // ended tells how a job has ended, once; later only a changed spec has something to say.

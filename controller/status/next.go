@@ -75,6 +75,8 @@ func phaseOf(v *view.View, plan *policy.Plan) v1.Phase {
 		return placement(v)
 	}
 	switch phase := v.VolcanoJob.Status.State.Phase; {
+	case v.Lag() > 0:
+		return v.Job.Status.Phase
 	case plan.Retrying != nil:
 		return v1.Restarting
 	case phase == vcbatch.Completed:
@@ -91,7 +93,7 @@ func phaseOf(v *view.View, plan *policy.Plan) v1.Phase {
 
 // ending says whether the end is certain and Volcano is on its way there: servers stop, and that is no news.
 func ending(v *view.View) bool {
-	return v.VolcanoJob != nil && (v.Ended() || v.Succeeded())
+	return v.VolcanoJob != nil && (v.Ended() || v.Succeeded() || v.Lag() > 0)
 }
 
 // placement says how far the gang's pods have come.

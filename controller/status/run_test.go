@@ -100,6 +100,40 @@ func TestRetryingStory(t *testing.T) {
 		message(next(seen(vcbatch.Restarting, delays, retried(2), seenFailure)), v1.ConditionRestarting))
 }
 
+// The controller was away while the gang started again.
+func TestRestartThatNobodySaw(t *testing.T) {
+	t.Parallel()
+	running := pods(view.Running, view.Running, view.Running)
+	before := next(seen(vcbatch.Running, running))
+	after := next(seen(vcbatch.Running, was(before), retried(1), running))
+	require.EqualValues(t, 1, after.Restarts)
+	require.Equal(t, "False Restarted", conditionsOf(after)["Restarting"])
+	require.Equal(t, "restart 1 of 2: a pod failed or was evicted", message(after, v1.ConditionRestarting))
+	var told []string
+	for _, event := range Events(before, after, nil) {
+		told = append(told, event.Reason+": "+event.Message)
+	}
+	require.Equal(t, []string{"Restarting: restart 1 of 2: a pod failed or was evicted"}, told)
+	again := next(seen(vcbatch.Running, was(after), retried(1), running))
+	require.Equal(t, after, again)
+}
+
+// The Volcano Job is seen to have ended before its pods are, and they go at once when the end is written.
+func TestEndWaitsForThePods(t *testing.T) {
+	t.Parallel()
+	ended := func(v *view.View) { v.Now, v.VolcanoJob.Status.State.LastTransitionTime = now, metav1.NewTime(now) }
+	running := next(seen(vcbatch.Running, pods(view.Running, view.Running, view.Running)))
+	for _, phase := range []vcbatch.JobPhase{vcbatch.Completed, vcbatch.Failed} {
+		early := next(seen(phase, was(running), ended, pods(view.Running, view.Running, view.Running)))
+		require.Equal(t, v1.Running, early.Phase, phase)
+		require.Nil(t, early.CompletionTime)
+		require.Equal(t, conditionsOf(running), conditionsOf(early))
+	}
+	end := next(seen(vcbatch.Completed, was(running), ended, pods(view.Leaving, view.Succeeded, view.Succeeded)))
+	require.Equal(t, v1.Completed, end.Phase)
+	require.EqualValues(t, 2, end.Worker.Succeeded)
+}
+
 // Volcano has failed a Job that the controller is about to make anew.
 func TestAgainStory(t *testing.T) {
 	t.Parallel()
