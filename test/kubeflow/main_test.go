@@ -4,7 +4,6 @@ package kubeflow_test
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"os"
 	"regexp"
@@ -29,15 +28,8 @@ var cluster struct {
 	jobs kubeflow.Jobs
 }
 
-// sideBySide is how many tests run at a time. They wait, so that the number of cores does not matter.
-const sideBySide = "16"
-
 func TestMain(m *testing.M) {
-	flag.Parse()
-	if err := flag.Set("test.parallel", sideBySide); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
+	live.SideBySide(16)
 	code := live.Main(m, sandbox.Options{
 		StateDir: "../../_output/test-kubeflow", Progress: os.Stderr, WorkerRunFor: 3 * time.Second,
 		ControllerArgs: []string{"--kubeflow", "--resync-period=1s", "-v=3", "--leader-elect=false"},

@@ -4,8 +4,10 @@ package live
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
+	"strconv"
 	"testing"
 
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
@@ -34,4 +36,12 @@ func Main(m *testing.M, options sandbox.Options, ready func(*Plane) error) (code
 		return 1
 	}
 	return m.Run()
+}
+
+// SideBySide has so many tests run at a time, however many cores there are: they wait. It is called before Main.
+func SideBySide(tests int) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", strconv.Itoa(tests)); err != nil {
+		panic(err) // package testing has had this flag since Go 1
+	}
 }

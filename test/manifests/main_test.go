@@ -3,8 +3,6 @@
 package manifests_test
 
 import (
-	"flag"
-	"fmt"
 	"os"
 	"testing"
 	"time"
@@ -40,15 +38,8 @@ type plane struct {
 	objects *manifests.Client
 }
 
-// sideBySide is how many tests run at a time. They wait, so that the number of cores does not matter.
-const sideBySide = "24"
-
 func TestMain(m *testing.M) {
-	flag.Parse()
-	if err := flag.Set("test.parallel", sideBySide); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
+	live.SideBySide(24)
 	os.Exit(live.Main(m, options(stateDir), func(p *live.Plane) (err error) {
 		shared, err = newPlane(p)
 		return err

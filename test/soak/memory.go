@@ -5,9 +5,6 @@ package soak
 import (
 	"context"
 	"fmt"
-	"os"
-	"regexp"
-	"strconv"
 
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
@@ -57,7 +54,7 @@ func sizes(ctx context.Context, p *live.Plane) (map[string]Size, error) {
 		if err != nil {
 			return nil, err
 		}
-		rss, err := resident(p, name)
+		rss, _, err := p.Memory(name)
 		if err != nil {
 			return nil, err
 		}
@@ -65,31 +62,6 @@ func sizes(ctx context.Context, p *live.Plane) (map[string]Size, error) {
 		all[name] = Size{Goroutines: int(values["go_goroutines"]), Heap: values["go_memstats_next_gc_bytes"] / 2 / (1 << 20), RSS: rss}
 	}
 	return all, nil
-}
-
-var residentLine = regexp.MustCompile(`VmRSS:\s+(\d+) kB`)
-
-// resident is a component's resident memory in MiB (proc(5), VmRSS).
-func resident(p *live.Plane, name string) (float64, error) {
-	for _, c := range sandbox.ComponentStatuses(p.StateDir()) {
-		if c.Name != name {
-			continue
-		}
-		text, err := os.ReadFile("/proc/" + c.Process + "/status")
-		if err != nil {
-			return 0, fmt.Errorf("read the memory of %s: %w", name, err)
-		}
-		found := residentLine.FindSubmatch(text)
-		if found == nil {
-			return 0, fmt.Errorf("read the memory of %s: /proc/%s/status has no VmRSS", name, c.Process)
-		}
-		kib, err := strconv.ParseFloat(string(found[1]), 64)
-		if err != nil {
-			return 0, fmt.Errorf("read the memory of %s: %w", name, err)
-		}
-		return kib / 1024, nil
-	}
-	return 0, fmt.Errorf("read the memory of %s: the sandbox runs none", name)
 }
 
 // What counts as growth, from the first rounds to the last: more than is left to chance.

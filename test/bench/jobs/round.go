@@ -12,11 +12,8 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
-	vcclient "volcano.sh/apis/pkg/client/clientset/versioned"
 
-	paddleclient "github.com/paddle-volcano/paddle-volcano/controller/client/clientset/versioned"
+	"github.com/paddle-volcano/paddle-volcano/test/live"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
@@ -41,11 +38,8 @@ type Round struct {
 }
 
 type stage struct {
-	*sandbox.Sandbox
-	kube    kubernetes.Interface
-	volcano vcclient.Interface
-	paddle  paddleclient.Interface
-	audit   string
+	*live.Plane
+	audit string
 }
 
 // round runs one in a sandbox of its own. Both kinds have the same: our scheduler, and our controller, which has nothing
@@ -69,7 +63,7 @@ func (s *Settings) round(ctx context.Context, kind string, progress io.Writer) (
 	}()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	w, err := watch(ctx, stage.kube, stage.volcano)
+	w, err := watch(ctx, stage.Kube, stage.Volcano)
 	if err != nil {
 		return Round{}, err
 	}
@@ -105,7 +99,7 @@ func (s *Settings) round(ctx context.Context, kind string, progress io.Writer) (
 		if err := s.settled(ctx, stage); err != nil {
 			return Round{}, err
 		}
-		if r.RSS, err = peakMemory(folder); err != nil {
+		if _, r.RSS, err = stage.Memory(sandbox.Controller); err != nil {
 			return Round{}, err
 		}
 		if r.Writes, r.Events, err = count(stage.audit); err != nil {
@@ -126,19 +120,11 @@ func (s *Settings) start(ctx context.Context, folder string) (*stage, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start the sandbox: %w", err)
 	}
-	stage := &stage{Sandbox: made, audit: log}
-	config := made.RESTConfig()
-	config.WarningHandler = rest.NoWarnings{}
-	for _, connect := range []func() error{
-		func() (err error) { stage.kube, err = kubernetes.NewForConfig(config); return err },
-		func() (err error) { stage.volcano, err = vcclient.NewForConfig(config); return err },
-		func() (err error) { stage.paddle, err = paddleclient.NewForConfig(config); return err },
-	} {
-		if err := connect(); err != nil {
-			return nil, errors.Join(fmt.Errorf("connect to the sandbox: %w", err), made.Stop())
-		}
+	connected, err := live.Connect(made)
+	if err != nil {
+		return nil, errors.Join(err, made.Stop())
 	}
-	return stage, nil
+	return &stage{Plane: connected, audit: log}, nil
 }
 
 // creators create at the same time.
@@ -176,9 +162,9 @@ func (s *Settings) create(ctx context.Context, stage *stage, kind string) error 
 
 func (s *Settings) createOne(ctx context.Context, stage *stage, kind string, i int) (err error) {
 	if kind == kindPaddle {
-		_, err = stage.paddle.BatchV1().PaddleJobs(namespace).Create(ctx, s.paddleJob(i), metav1.CreateOptions{})
+		_, err = stage.Paddle.BatchV1().PaddleJobs(namespace).Create(ctx, s.paddleJob(i), metav1.CreateOptions{})
 		return err
 	}
-	_, err = stage.volcano.BatchV1alpha1().Jobs(namespace).Create(ctx, s.volcanoJob(i), metav1.CreateOptions{})
+	_, err = stage.Volcano.BatchV1alpha1().Jobs(namespace).Create(ctx, s.volcanoJob(i), metav1.CreateOptions{})
 	return err
 }
