@@ -15,7 +15,7 @@ import (
 
 // The API server is killed and started again twice in one life; other lives go on meanwhile. Not parallel: nothing else may
 // need it.
-func TestAPIServerIsRestarted(t *testing.T) {
+func TestAPIServerIsRestarted(t *testing.T) { //nolint:tparallel // its lives are parallel among themselves only
 	for _, l := range lives {
 		l.undisturbed(t)
 	}

@@ -42,7 +42,8 @@ func allowLeases(p *live.Plane) error {
 func electionIn(namespace string) []string {
 	return []string{
 		"--leader-elect=true", "--leader-elect-resource-namespace=" + namespace,
-		"--leader-elect-lease-duration=3s", "--leader-elect-renew-deadline=2s", "--leader-elect-retry-period=500ms",
+		// Long enough for a slow machine: a leader that is only late must not end.
+		"--leader-elect-lease-duration=10s", "--leader-elect-renew-deadline=8s", "--leader-elect-retry-period=500ms",
 	}
 }
 

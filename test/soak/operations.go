@@ -106,7 +106,7 @@ func (a *actor) create(ctx context.Context) (bool, error) {
 	}
 	name := fmt.Sprintf("job-%d", a.made)
 	// Now and then a name comes back at once.
-	if old := a.any(func(j *job) bool { return true }); old != nil && a.r.IntN(8) == 0 {
+	if old := a.any(func(*job) bool { return true }); old != nil && a.r.IntN(8) == 0 {
 		if err := a.remove(ctx, old); err != nil {
 			return false, err
 		}

@@ -28,10 +28,10 @@ func maybe[T any](s *source, of ...T) *T {
 	return &of[at-1]
 }
 
-// some are up to most of what is made.
-func some[T any](s *source, most int, make func() T) (all []T) {
+// some are up to most of what is drawn.
+func some[T any](s *source, most int, draw func() T) (all []T) {
 	for range s.pick(most + 1) {
-		all = append(all, make())
+		all = append(all, draw())
 	}
 	return all
 }
