@@ -22,6 +22,13 @@ demo: ## Watch the PaddleJobs of the documentation train on a real control plane
 test: plane ## Run every test, with the race detector; the integration tests start real control planes
 	CGO_ENABLED=1 go test -race -count=1 -timeout 40m $(TEST_FLAGS) $(TEST_PACKAGES)
 
+# What is said of a machine that does not allow a real node is to be seen, so -v.
+REAL_PACKAGES ?= ./test/sandbox/real
+
+.PHONY: test-real
+test-real: plane ## Run pods in real containers beside the simulated nodes (as root, or rootless where the machine allows it)
+	REAL=1 $(GO) test -v -count=1 -p 1 -timeout 40m $(TEST_FLAGS) $(REAL_PACKAGES)
+
 .PHONY: build
 build: ## Build all commands into _output/bin
 	mkdir -p $(BIN)
