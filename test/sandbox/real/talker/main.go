@@ -100,6 +100,7 @@ func api() {
 			fail(err)
 		}
 		body, err := io.ReadAll(response.Body)
+		response.Body.Close() //nolint:errcheck // it has been read
 		if err != nil || response.StatusCode != http.StatusOK {
 			fail(response.Status, err)
 		}
