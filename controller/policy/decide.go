@@ -64,6 +64,7 @@ func (p *Plan) keep(v *view.View, cfg render.Config) {
 	p.environment(v, cfg)
 	p.complete(v)
 	p.missed(v)
+	p.unmade(v)
 }
 
 // told says whether the status has the warnings about this generation of the spec already. They are not worked out

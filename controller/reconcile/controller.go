@@ -66,6 +66,8 @@ type Controller struct {
 	unwritten *stamps
 	// commanded is since when Volcano has a command.
 	commanded *stamps
+	// unmade is since when pods of a Volcano Job are missing, by its uid.
+	unmade *stamps
 }
 
 // New builds a controller that has not started to watch.
@@ -85,6 +87,7 @@ func New(clients Clients, recorder record.EventRecorder, options Options) (*Cont
 		departures:      newDepartures(),
 		unwritten:       newStamps(),
 		commanded:       newStamps(),
+		unmade:          newStamps(),
 	}
 	c.queue = workers.New("paddlejob", "paddleJob", c.measured)
 	c.assumedJobs = newAssumed[*v1.PaddleJob](c.clock)

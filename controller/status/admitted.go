@@ -4,10 +4,8 @@ package status
 
 import (
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
-	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/view"
 )
 
 // Reasons of the condition Admitted beside those of Scheduled.
@@ -23,13 +21,9 @@ func (s *story) admitted(placed bool) {
 		s.set(v1.ConditionAdmitted, false, reasonNotCreated, "")
 	case s.plan.Retrying != nil || v.VolcanoJob.Status.State.Phase == vcbatch.Restarting:
 		s.set(v1.ConditionAdmitted, false, reasonRestarting, "")
-	case placed || letIn(v):
+	case placed || v.LetIn():
 		s.set(v1.ConditionAdmitted, true, reasonLetIn, "")
 	default:
 		s.set(v1.ConditionAdmitted, false, reasonQueueing, "")
 	}
-}
-
-func letIn(v *view.View) bool {
-	return v.PodGroup != nil && v.PodGroup.Status.Phase != "" && v.PodGroup.Status.Phase != vcscheduling.PodGroupPending
 }

@@ -53,7 +53,7 @@ func pendingReason(v *view.View, now time.Time) (reason, message string) {
 		return reasonRestarting, "the pods of the failed gang are being deleted"
 	case Settling(v, now) > 0:
 		return reasonPlacing, "the scheduler looks for room for the whole gang"
-	case !letIn(v):
+	case !v.LetIn():
 		return ReasonWaitingForQueue, fmt.Sprintf(
 			"queue %q has not let the job in yet: it is full, or the cluster has too little of what the gang asks for%s",
 			v.VolcanoJob.Spec.Queue, unschedulable(v.PodGroup, ": "))

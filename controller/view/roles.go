@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"time"
 
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/render"
 )
@@ -51,6 +54,24 @@ func (v *View) Size(role string) (total, minimum int32) {
 // PodName is the name of a job's pod.
 func PodName(job, role string, index int32) string {
 	return fmt.Sprintf("%s-%s-%d", job, role, index)
+}
+
+// LetIn says whether the queue has let the gang in.
+func (v *View) LetIn() bool {
+	return v.PodGroup != nil && v.PodGroup.Status.Phase != "" && v.PodGroup.Status.Phase != vcscheduling.PodGroupPending
+}
+
+// Unmade says whether pods are missing that Volcano is to make at once: the queue has let the gang in.
+func (v *View) Unmade() bool {
+	if v.VolcanoJob == nil || v.VolcanoJob.Status.State.Phase != vcbatch.Pending || !v.LetIn() {
+		return false
+	}
+	var total int32
+	for _, role := range Roles {
+		n, _ := v.Size(role)
+		total += n
+	}
+	return int32(len(v.Pods)) < total
 }
 
 // Members are the pods that run the job: those of the Volcano Job, or paddle-operator's where it started the job.

@@ -29,6 +29,8 @@ type View struct {
 	Pods []*corev1.Pod
 	// SucceededFor is how long ago the last of the workers ended, where all have succeeded.
 	SucceededFor time.Duration
+	// UnmadeSince is since when pods of a gang that was let in are missing, the zero time if none are.
+	UnmadeSince time.Time
 	// Failure is the first failure of the latest attempt that had one, nil if none was seen.
 	Failure *Failure
 

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/keys"
@@ -163,4 +164,32 @@ func TestEnded(t *testing.T) {
 		Spec: vcbatch.JobSpec{MaxRetry: 3}, Status: vcbatch.JobStatus{RetryCount: 1, State: vcbatch.JobState{Phase: vcbatch.Failed}},
 	}}
 	require.False(t, unretried.Ended(), "another one follows")
+}
+
+func TestUnmade(t *testing.T) {
+	t.Parallel()
+	job := func(phase vcbatch.JobPhase) *vcbatch.Job {
+		return &vcbatch.Job{
+			Spec:   vcbatch.JobSpec{Tasks: []vcbatch.TaskSpec{{Name: "worker", Replicas: 2}}},
+			Status: vcbatch.JobStatus{State: vcbatch.JobState{Phase: phase}},
+		}
+	}
+	group := func(phase vcscheduling.PodGroupPhase) *vcscheduling.PodGroup {
+		return &vcscheduling.PodGroup{Status: vcscheduling.PodGroupStatus{Phase: phase}}
+	}
+	for name, tc := range map[string]struct {
+		view View
+		want bool
+	}{
+		"let in":         {view: View{VolcanoJob: job(vcbatch.Pending), PodGroup: group(vcscheduling.PodGroupInqueue), Pods: make([]*corev1.Pod, 1)}, want: true},
+		"all are made":   {view: View{VolcanoJob: job(vcbatch.Pending), PodGroup: group(vcscheduling.PodGroupInqueue), Pods: make([]*corev1.Pod, 2)}},
+		"not let in":     {view: View{VolcanoJob: job(vcbatch.Pending), PodGroup: group(vcscheduling.PodGroupPending)}},
+		"nobody looked":  {view: View{VolcanoJob: job(vcbatch.Pending), PodGroup: group("")}},
+		"no PodGroup":    {view: View{VolcanoJob: job(vcbatch.Pending)}},
+		"it runs":        {view: View{VolcanoJob: job(vcbatch.Running), PodGroup: group(vcscheduling.PodGroupRunning)}},
+		"no Volcano Job": {view: View{PodGroup: group(vcscheduling.PodGroupInqueue)}},
+	} {
+		tc.view.Job = &v1.PaddleJob{}
+		require.Equal(t, tc.want, tc.view.Unmade(), name)
+	}
 }

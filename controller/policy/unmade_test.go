@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package policy
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+
+	"github.com/paddle-volcano/paddle-volcano/controller/view"
+)
+
+func TestUnmade(t *testing.T) {
+	t.Parallel()
+	told := []string{"SyncJob"}
+	for waited, want := range map[time.Duration]gist{
+		0:                              {lookAgain: 2 * time.Minute},
+		119 * time.Second:              {lookAgain: time.Second},
+		2 * time.Minute:                {does: told, lookAgain: CompleteGrace},
+		2*time.Minute + CompleteGrace:  {lookAgain: 8*time.Minute - CompleteGrace},
+		10 * time.Minute:               {does: told, lookAgain: CompleteGrace},
+		10*time.Minute + CompleteGrace: {lookAgain: 10*time.Minute - CompleteGrace},
+		60 * time.Minute:               {does: told, lookAgain: CompleteGrace},
+	} {
+		plan := Decide(created(t, vcbatch.Pending, func(v *view.View) {
+			v.Now = seenAt
+			v.UnmadeSince = seenAt.Add(-waited)
+		}), config)
+		plan.Missing = nil
+		require.Equal(t, want, gistOf(plan), waited)
+	}
+	made := Decide(created(t, vcbatch.Pending), config)
+	require.Zero(t, made.LookAgain)
+}
