@@ -131,7 +131,7 @@ func TestEndWaitsForThePods(t *testing.T) {
 	}
 	end := next(seen(vcbatch.Completed, was(running), ended, pods(view.Leaving, view.Succeeded, view.Succeeded)))
 	require.Equal(t, v1.Completed, end.Phase)
-	require.EqualValues(t, 2, end.Worker.Succeeded)
+	require.Equal(t, 2, end.Worker.Succeeded)
 }
 
 // Volcano has failed a Job that the controller is about to make anew.
