@@ -33,7 +33,8 @@ func TestAPIServerIsRestarted(t *testing.T) { //nolint:tparallel // its lives ar
 					}
 				}
 			}
-			l.liveLike(d, l.undisturbed(t))
+			// An API server that has just started does not know who may do what.
+			l.liveLike(d, l.undisturbed(t), refusedReason)
 		})
 	}
 }

@@ -3,8 +3,6 @@
 package faults_test
 
 import (
-	"flag"
-	"fmt"
 	"os"
 	"testing"
 
@@ -15,18 +13,14 @@ import (
 // cluster is the sandbox that all tests of this package share. Those that end what all need are not parallel.
 var cluster *live.Plane
 
-// sideBySide is how many lives there are at a time. They wait, so that the number of cores hardly matters.
-const sideBySide = "24"
+// sideBySide is how many lives there are at a time: as many as two cores have work for.
+const sideBySide = 16
 
 // thorough says whether to try all that can be tried (make faults), and not only a part of it.
 var thorough = os.Getenv("FAULTS") == "all"
 
 func TestMain(m *testing.M) {
-	flag.Parse()
-	if err := flag.Set("test.parallel", sideBySide); err != nil {
-		fmt.Fprintln(os.Stderr, "run tests side by side:", err)
-		os.Exit(1)
-	}
+	live.SideBySide(sideBySide)
 	os.Exit(live.Main(m, sandbox.Options{
 		StateDir: "../../_output/test-faults", Progress: os.Stderr,
 		// The sandbox's own controller has nothing to do here: each life has one.

@@ -167,6 +167,9 @@ func (s *soak) until(ctx context.Context, what string, judge func(*world) []stri
 	var broken []string
 	err := wait.PollUntilContextTimeout(ctx, lookEvery, s.Patience, true, func(ctx context.Context) (bool, error) {
 		w, err := look(ctx, s.Plane)
+		if err != nil && ctx.Err() != nil {
+			return false, nil //nolint:nilerr // that patience is over explains nothing
+		}
 		if err != nil {
 			return false, err
 		}
