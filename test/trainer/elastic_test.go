@@ -12,11 +12,13 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-volcano/paddle-volcano/test/trainer/model"
 	"github.com/paddle-volcano/paddle-volcano/test/trainer/train"
+	"github.com/paddle-volcano/paddle-volcano/test/trainer/wire"
 )
 
 // startEtcd runs a real etcd at an address of its own.
@@ -41,6 +43,10 @@ func startEtcd(t *testing.T) (ip string) {
 		_ = etcd.Process.Kill()
 		_ = etcd.Wait()
 	})
+	network := wire.Net{Deadline: time.Minute}
+	conn, err := network.Dial(t.Context(), "etcd", ip+":2379")
+	require.NoError(t, err)
+	require.NoError(t, conn.Close())
 	return ip
 }
 
@@ -129,6 +135,7 @@ func TestElasticShrinks(t *testing.T) {
 	seen, reached := when("step 20 ")
 	first, second := g.start(t.Context(), g.pods[0], seen), g.start(t.Context(), g.pods[1], nil)
 	deleted, remove := context.WithCancel(t.Context())
+	defer remove()
 	third := g.start(deleted, g.pods[2], nil)
 	<-reached
 	remove()
@@ -152,10 +159,10 @@ func TestElasticSurvivesACrash(t *testing.T) {
 
 func TestElasticSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
-	g := elasticGang(t, 1, "2:3").set("TRAINER_DEADLINE", "1s")
+	g := elasticGang(t, 1, "2:3").set("TRAINER_DEADLINE", "5s")
 	end := g.run(t)["worker-0"]
 	require.Equal(t, ExitFailed, end.code)
-	require.Contains(t, end.log, "wrong world size: 1 nodes, of at least 2, within 2s")
+	require.Contains(t, end.log, "wrong world size: 1 nodes, of at least 2, within 6s")
 	delete(g.dns, "kv.ns")
 	end = g.run(t)["worker-0"]
 	require.Equal(t, ExitFailed, end.code)

@@ -39,6 +39,8 @@ type gang struct {
 	dns     map[string][]string
 	dir     string
 	account string
+	// seen is called with each line of each log.
+	seen func(line string)
 }
 
 var addresses atomic.Int32
@@ -111,6 +113,9 @@ func (l *logbook) String() string {
 // start runs one pod; the channel gets its end.
 func (g *gang) start(ctx context.Context, p *pod, seen func(line string)) <-chan ended {
 	done := make(chan ended, 1)
+	if seen == nil {
+		seen = g.seen
+	}
 	go func() {
 		book := &logbook{seen: seen}
 		proc := &process.Process{Env: maps.Clone(p.env), Dir: g.dir, Out: book,
@@ -123,15 +128,29 @@ func (g *gang) start(ctx context.Context, p *pod, seen func(line string)) <-chan
 
 func (p *pod) isServer() bool { return strings.HasPrefix(p.name, "ps") }
 
-// run runs the whole gang: servers until all others have ended, and everybody until the first has failed.
+// run runs the whole gang: servers until all others have ended, and everybody until the first has failed, as where a
+// gang restarts.
 func (g *gang) run(t *testing.T) map[string]ended {
+	t.Helper()
+	return g.runUntil(t, func(p *pod) bool { return !p.isServer() }, func(end ended) bool { return end.code != 0 })
+}
+
+// runApart lets each trainer end by itself; the others do not, where trainers fail.
+func (g *gang) runApart(t *testing.T) map[string]ended {
+	t.Helper()
+	trainer := func(p *pod) bool { return strings.HasPrefix(p.name, "worker") || strings.HasPrefix(p.name, "trainer") }
+	return g.runUntil(t, trainer, func(ended) bool { return false })
+}
+
+// runUntil runs the gang until all that count have ended, or it is over.
+func (g *gang) runUntil(t *testing.T, counts func(*pod) bool, over func(ended) bool) map[string]ended {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	ends := make(chan ended)
 	left := 0
 	for _, p := range g.pods {
-		if !p.isServer() {
+		if counts(p) {
 			left++
 		}
 		go func() { ends <- <-g.start(ctx, p, nil) }()
@@ -140,10 +159,10 @@ func (g *gang) run(t *testing.T) map[string]ended {
 	for range g.pods {
 		end := <-ends
 		all[end.pod.name] = end
-		if !end.pod.isServer() {
+		if counts(end.pod) {
 			left--
 		}
-		if left == 0 || end.code != 0 {
+		if left == 0 || over(end) {
 			stop()
 		}
 	}

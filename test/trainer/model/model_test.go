@@ -12,8 +12,8 @@ import (
 var settings = Settings{Seed: 7, Batch: 32}
 
 func TestTheLossFalls(t *testing.T) {
-	for seed := range uint64(5) {
-		for world := 1; world <= 4; world++ {
+	for seed := range uint64(3) {
+		for _, world := range []int{1, 3} {
 			replica := NewReplica(Settings{Seed: seed, Batch: 32})
 			before := Loss(seed, replica.Params)
 			for range 60 {

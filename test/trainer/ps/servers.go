@@ -18,16 +18,23 @@ import (
 type servers struct {
 	clients  []*wire.Client
 	welcomes []Welcome
+	// stop ends all connections.
+	stop context.CancelCauseFunc
 }
 
 // meet connects to all servers.
 func meet(ctx context.Context, p *process.Process, role *rules.PSRole) (*servers, error) {
 	s := &servers{clients: make([]*wire.Client, len(role.Servers)), welcomes: make([]Welcome, len(role.Servers))}
-	err := s.each(func(i int) (err error) {
-		if s.clients[i], err = p.Net.Call(ctx, fmt.Sprintf("server %d", i), role.Servers[i]); err != nil {
-			return err
+	// The connections outlive the asking, but not the first failure.
+	ctx, s.stop = context.WithCancelCause(ctx)
+	err := s.each(ctx, func(asking context.Context, i int) (err error) {
+		if s.clients[i], err = p.Net.Call(ctx, fmt.Sprintf("server %d", i), role.Servers[i]); err == nil {
+			err = s.clients[i].Do(asking, "Server.Hello", greet(p, role, i), &s.welcomes[i])
 		}
-		return s.clients[i].Do(ctx, "Server.Hello", greet(p, role, i), &s.welcomes[i])
+		if err != nil {
+			s.stop(err)
+		}
+		return err
 	})
 	if err != nil {
 		s.close()
@@ -37,6 +44,7 @@ func meet(ctx context.Context, p *process.Process, role *rules.PSRole) (*servers
 }
 
 func (s *servers) close() {
+	s.stop(nil)
 	for _, client := range s.clients {
 		if client != nil {
 			client.Close()
@@ -44,11 +52,11 @@ func (s *servers) close() {
 	}
 }
 
-// each asks all servers at once.
-func (s *servers) each(ask func(i int) error) error {
-	var group errgroup.Group
+// each asks all servers at once, and waits for no more of them when one has failed.
+func (s *servers) each(ctx context.Context, ask func(ctx context.Context, i int) error) error {
+	group, ctx := errgroup.WithContext(ctx)
 	for i := range s.clients {
-		group.Go(func() error { return ask(i) })
+		group.Go(func() error { return ask(ctx, i) })
 	}
 	return group.Wait()
 }
@@ -65,7 +73,7 @@ func (s *servers) start(ctx context.Context, state model.State) error {
 			}
 		}
 	}
-	return s.each(func(i int) error {
+	return s.each(ctx, func(ctx context.Context, i int) error {
 		if s.welcomes[i].Started {
 			return nil
 		}
@@ -75,7 +83,9 @@ func (s *servers) start(ctx context.Context, state model.State) error {
 
 // ready waits until all servers have parameters, and returns the step that the last of them is at.
 func (s *servers) ready(ctx context.Context) (step int, err error) {
-	err = s.each(func(i int) error { return s.clients[i].Do(ctx, "Server.Ready", Nothing(true), &s.welcomes[i]) })
+	err = s.each(ctx, func(ctx context.Context, i int) error {
+		return s.clients[i].Do(ctx, "Server.Ready", Nothing(true), &s.welcomes[i])
+	})
 	if err != nil {
 		return 0, err
 	}
@@ -90,7 +100,7 @@ func (s *servers) ready(ctx context.Context) (step int, err error) {
 func (s *servers) pull(ctx context.Context, step int) (model.State, error) {
 	state := model.State{Step: step, Params: make([]float64, model.Size)}
 	versions := make([]Version, len(s.clients))
-	err := s.each(func(i int) error { return s.clients[i].Do(ctx, "Server.Pull", step, &versions[i]) })
+	err := s.each(ctx, func(ctx context.Context, i int) error { return s.clients[i].Do(ctx, "Server.Pull", step, &versions[i]) })
 	if err != nil {
 		return state, err
 	}
@@ -112,7 +122,7 @@ func (s *servers) pull(ctx context.Context, step int) (model.State, error) {
 // push hands each server its share of a part's gradient.
 func (s *servers) push(ctx context.Context, push Push) error {
 	partLow, _ := push.Part.Range()
-	return s.each(func(i int) error {
+	return s.each(ctx, func(ctx context.Context, i int) error {
 		low, high := model.Shard(i, len(s.clients))
 		from, to := overlap(push.Part, low, high)
 		share := push

@@ -109,5 +109,7 @@ func (e *exchange) End(ctx context.Context) error {
 			return err
 		}
 	}
-	return e.servers.each(func(i int) error { return e.servers.clients[i].Do(ctx, "Server.Done", Nothing(true), new(Nothing)) })
+	return e.servers.each(ctx, func(ctx context.Context, i int) error {
+		return e.servers.clients[i].Do(ctx, "Server.Done", Nothing(true), new(Nothing))
+	})
 }

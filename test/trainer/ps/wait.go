@@ -4,8 +4,12 @@ package ps
 
 import (
 	"context"
+	"errors"
 	"fmt"
 )
+
+// errEnds is what those are told who wait when the server is told to end.
+var errEnds = errors.New("the server ends")
 
 // change wakes everybody who waits. The caller holds the lock.
 func (s *Shard) change() {
@@ -31,7 +35,7 @@ func (s *Shard) wait(ctx context.Context, condition func() (bool, error)) error 
 		case <-limited.Done():
 			switch {
 			case ctx.Err() != nil:
-				return context.Cause(ctx)
+				return errEnds
 			case now == nil:
 				return fmt.Errorf("trainer 0 has not brought the parameters within %s", s.deadline)
 			}

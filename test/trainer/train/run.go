@@ -83,7 +83,8 @@ func (c *course) step(ctx context.Context) error {
 		return err
 	}
 	if c.state.Step == 1 || c.state.Step%c.Options.LogEvery == 0 {
-		c.Say("step %d loss %.4f", c.state.Step, c.state.Loss)
+		// The loss of clicks that nobody trains on: a step's own would go up and down with its clicks.
+		c.Say("step %d loss %.4f", c.state.Step, model.Loss(c.Options.Seed, c.state.Params))
 	}
 	if every := c.Options.CheckpointEvery; c.Rank == 0 && every > 0 && c.state.Step%every == 0 {
 		if err := Save(c.ModelDir(), c.state); err != nil {

@@ -39,11 +39,16 @@ func (n *Net) Await(ctx context.Context, what string, try func(context.Context) 
 	begin := time.Now()
 	limited, cancel := context.WithTimeout(ctx, n.Deadline)
 	defer cancel()
+	var last error
 	for {
 		err := try(limited)
 		if err == nil || errors.As(err, &Final{}) {
 			return err
 		}
+		if limited.Err() != nil && last != nil {
+			err = last // the attempt that the deadline cut off has nothing to say
+		}
+		last = err
 		if Sleep(limited, pause) != nil {
 			if ctx.Err() != nil {
 				return fmt.Errorf("%s: %w", what, context.Cause(ctx))
