@@ -4,8 +4,10 @@ package faults_test
 
 import (
 	"encoding/json"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -58,13 +60,31 @@ func everyOther(kind func(*call) bool, with meddler) func(*controller) meddler {
 	}
 }
 
+// nowAndThen meddles with one request of a kind in three, by chance: one that needs several always fails if each second does.
+func nowAndThen(kind func(*call) bool, with meddler) func(*controller) meddler {
+	return func(*controller) meddler {
+		var mu sync.Mutex
+		chance := rand.New(rand.NewPCG(1, 1))
+		return func(c *call, w http.ResponseWriter, r *http.Request, api http.Handler) {
+			mu.Lock()
+			hit := kind(c) && chance.IntN(3) == 0
+			mu.Unlock()
+			if hit {
+				with(c, w, r, api)
+				return
+			}
+			api.ServeHTTP(w, r)
+		}
+	}
+}
+
 func writes(c *call) bool    { return c.write }
 func questions(c *call) bool { return !c.watch }
 
 // refusedReason is that of the event which tells that the API server has refused a part of a job.
 const refusedReason = "RefusedByServer"
 
-// Every other write of a whole life goes wrong, or every other request but for watches, which TestWatchesThatBreak breaks.
+// Every other write of a whole life goes wrong, or one request in three but for watches, which TestWatchesThatBreak breaks.
 func TestWritesThatGoWrong(t *testing.T) {
 	t.Parallel()
 	disturbed(t, someLives("retried", "changed"), map[string]func(*controller) meddler{
@@ -75,7 +95,7 @@ func TestWritesThatGoWrong(t *testing.T) {
 		"forbidden":          everyOther(writes, answers(http.StatusForbidden, metav1.StatusReasonForbidden)),
 		"broken":             everyOther(writes, breaks(false)),
 		"done, and broken":   everyOther(writes, breaks(true)),
-		"reads too":          everyOther(questions, answers(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable)),
+		"reads too":          nowAndThen(questions, answers(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable)),
 	})
 }
 

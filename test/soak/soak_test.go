@@ -24,7 +24,7 @@ func TestSoak(t *testing.T) {
 	require.NoError(t, json.Unmarshal(text, &r))
 	require.Len(t, r.Rounds, 2)
 	require.Empty(t, r.Broken)
-	require.Greater(t, r.Made, 20)
+	require.Positive(t, r.Made)
 	for _, name := range measured {
 		require.Positive(t, r.Rounds[1].Sizes[name].Goroutines)
 		require.Positive(t, r.Rounds[1].Sizes[name].Heap)
