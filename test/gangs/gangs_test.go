@@ -41,7 +41,9 @@ func TestGangsAreBoundWhole(t *testing.T) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s.finish(r, all)
-	s.metrics = p.metrics(t)
+	var err error
+	s.metrics, err = p.Metrics(t.Context(), sandbox.Scheduler)
+	require.NoError(t, err)
 	t.Log("\n" + s.table(kinds))
 	s.judge(t, p)
 }
@@ -54,9 +56,9 @@ func (p *plane) submit(t *testing.T, all []job) {
 	for _, j := range all {
 		group.Go(func() (err error) {
 			if j.paddle != nil {
-				_, err = p.paddle.BatchV1().PaddleJobs(namespace).Create(ctx, j.paddle, metav1.CreateOptions{})
+				_, err = p.Paddle.BatchV1().PaddleJobs(namespace).Create(ctx, j.paddle, metav1.CreateOptions{})
 			} else {
-				_, err = p.volcano.BatchV1alpha1().Jobs(namespace).Create(ctx, j.raw, metav1.CreateOptions{})
+				_, err = p.Volcano.BatchV1alpha1().Jobs(namespace).Create(ctx, j.raw, metav1.CreateOptions{})
 			}
 			if err != nil {
 				return fmt.Errorf("submit a job %s: %w", j.kind.name, err)
@@ -136,7 +138,7 @@ func (r *recorder) releaseWhole(t *testing.T, p *plane, all []job) bool {
 	for _, name := range names {
 		group.Go(func() error {
 			patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"1s"}}}`, sandbox.AnnotationRunFor)
-			_, err := p.kube.CoreV1().Pods(namespace).Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{})
+			_, err := p.Kube.CoreV1().Pods(namespace).Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{})
 			return err
 		})
 	}

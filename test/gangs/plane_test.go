@@ -3,19 +3,15 @@
 package gangs_test
 
 import (
-	"context"
 	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
-	vcclient "volcano.sh/apis/pkg/client/clientset/versioned"
 
-	paddleclient "github.com/paddle-volcano/paddle-volcano/controller/client/clientset/versioned"
+	"github.com/paddle-volcano/paddle-volcano/test/live"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
@@ -42,13 +38,10 @@ func topology() *sandbox.Topology {
 	}
 }
 
-// plane is a sandbox with the clients that the test needs.
+// plane is a sandbox with what the test needs to know of it.
 type plane struct {
-	*sandbox.Sandbox
-	kube    kubernetes.Interface
-	volcano vcclient.Interface
-	paddle  paddleclient.Interface
-	nodes   []corev1.Node
+	*live.Plane
+	nodes []corev1.Node
 }
 
 func startPlane(t *testing.T) *plane {
@@ -58,37 +51,11 @@ func startPlane(t *testing.T) *plane {
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Stop()) })
-	p := &plane{Sandbox: s}
-	config := s.RESTConfig()
-	config.WarningHandler = rest.NoWarnings{}
-	p.kube, err = kubernetes.NewForConfig(config)
+	connected, err := live.Connect(s)
 	require.NoError(t, err)
-	p.volcano, err = vcclient.NewForConfig(config)
+	nodes, err := connected.Kube.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{})
 	require.NoError(t, err)
-	p.paddle, err = paddleclient.NewForConfig(config)
-	require.NoError(t, err)
-	nodes, err := p.kube.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{})
-	require.NoError(t, err)
-	p.nodes = nodes.Items
-	require.Len(t, p.nodes, blocks*racksInBlock*nodesInRack)
-	p.makeNamespace(t)
-	return p
-}
-
-// makeNamespace makes the namespace of all jobs. No pod is admitted there before the service account exists.
-func (p *plane) makeNamespace(t *testing.T) {
-	t.Helper()
-	_, err := p.kube.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, metav1.CreateOptions{})
-	require.NoError(t, err)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	accounts, err := p.kube.CoreV1().ServiceAccounts(namespace).Watch(ctx, metav1.ListOptions{})
-	require.NoError(t, err)
-	defer accounts.Stop()
-	for event := range accounts.ResultChan() {
-		if account, ok := event.Object.(*corev1.ServiceAccount); ok && account.Name == "default" {
-			return
-		}
-	}
-	require.FailNow(t, "namespace "+namespace+" got no service account", "logs in %s", p.StateDir())
+	require.Len(t, nodes.Items, blocks*racksInBlock*nodesInRack)
+	connected.NamespaceNamed(t, namespace)
+	return &plane{Plane: connected, nodes: nodes.Items}
 }

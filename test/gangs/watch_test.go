@@ -20,10 +20,10 @@ import (
 // ends. A watch that breaks goes on where it was.
 func (r *recorder) follow(t *testing.T, p *plane) {
 	t.Helper()
-	pods, err := p.kube.CoreV1().Pods(namespace).List(t.Context(), metav1.ListOptions{})
+	pods, err := p.Kube.CoreV1().Pods(namespace).List(t.Context(), metav1.ListOptions{})
 	require.NoError(t, err)
 	require.Empty(t, pods.Items)
-	groups, err := p.volcano.SchedulingV1beta1().PodGroups(namespace).List(t.Context(), metav1.ListOptions{})
+	groups, err := p.Volcano.SchedulingV1beta1().PodGroups(namespace).List(t.Context(), metav1.ListOptions{})
 	require.NoError(t, err)
 	require.Empty(t, groups.Items)
 	for _, objects := range []struct {
@@ -31,10 +31,10 @@ func (r *recorder) follow(t *testing.T, p *plane) {
 		open cache.WatchFuncWithContext
 	}{
 		{pods.ResourceVersion, func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-			return p.kube.CoreV1().Pods(namespace).Watch(ctx, o)
+			return p.Kube.CoreV1().Pods(namespace).Watch(ctx, o)
 		}},
 		{groups.ResourceVersion, func(ctx context.Context, o metav1.ListOptions) (watch.Interface, error) {
-			return p.volcano.SchedulingV1beta1().PodGroups(namespace).Watch(ctx, o)
+			return p.Volcano.SchedulingV1beta1().PodGroups(namespace).Watch(ctx, o)
 		}},
 	} {
 		w, err := watchtools.NewRetryWatcherWithContext(t.Context(), objects.from, &cache.ListWatch{WatchFuncWithContext: objects.open})
