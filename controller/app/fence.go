@@ -18,8 +18,8 @@ import (
 // on its way before cannot be called back; the API server refuses most of that, because objects have changed.
 type fence struct {
 	resourcelock.Interface
-	// lease is how long a lease is good for after it was renewed.
-	lease time.Duration
+	// good is how long a lease is beyond doubt after it was renewed.
+	good time.Duration
 	now   func() time.Time
 
 	mu sync.Mutex
@@ -27,8 +27,14 @@ type fence struct {
 	renewed time.Time
 }
 
-// newFence is one for a program that leads only while it holds a lock.
-func newFence(lease time.Duration) *fence { return &fence{lease: lease, now: time.Now} }
+// granularity is that of the times in a lease as others compare them: a renewal within the second of the last one is none
+// to them, so that they may take over by so much sooner.
+const granularity = time.Second
+
+// newFence is one for a program that leads only while it holds a lock, which others take over after a time.
+func newFence(lease time.Duration) *fence {
+	return &fence{good: max(lease-granularity, lease/2), now: time.Now}
+}
 
 // Create makes the lease.
 func (f *fence) Create(ctx context.Context, record resourcelock.LeaderElectionRecord) error {
@@ -58,7 +64,7 @@ func (f *fence) renew(record resourcelock.LeaderElectionRecord, write func() err
 func (f *fence) holds() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return !f.renewed.IsZero() && f.now().Sub(f.renewed) < f.lease
+	return !f.renewed.IsZero() && f.now().Sub(f.renewed) < f.good
 }
 
 // wrap puts the fence before a transport. Reading is always free, and so is telling what has happened.
