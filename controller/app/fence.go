@@ -20,7 +20,7 @@ type fence struct {
 	resourcelock.Interface
 	// good is how long a lease is beyond doubt after it was renewed.
 	good time.Duration
-	now   func() time.Time
+	now  func() time.Time
 
 	mu sync.Mutex
 	// renewed is when the last renewal that succeeded was asked for; zero while another leads.
