@@ -4,6 +4,7 @@ package faults_test
 
 import (
 	"net/http"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -15,19 +16,17 @@ import (
 func TestWatchesThatBreak(t *testing.T) {
 	t.Parallel()
 	disturbed(t, someLives("retried", "elastic"), map[string]func(*controller) meddler{
-		"cut":  func(c *controller) meddler { return c.cuts(undisturbed) },
-		"gone": func(c *controller) meddler { return c.cuts(gone()) },
+		"cut":  func(c *controller) meddler { return c.cuts(undisturbed, 4, 12) },
+		"gone": func(c *controller) meddler { return c.cuts(gone(), 6) },
 		"late": func(*controller) meddler { return late },
 	})
 }
 
-// cutEvery is how many writes there are from cut to cut: whoever watches waits longer each time before it tries again.
-const cutEvery = 5
-
-// cuts ends every watch when the controller writes, now and then, and meddles with the attempts to go on with one.
-func (c *controller) cuts(with meddler) meddler {
+// cuts ends every watch at some of the controller's writes, and meddles with the attempts to go on with one. They are few:
+// whoever watches waits longer each time before it tries again.
+func (c *controller) cuts(with meddler, at ...int) meddler {
 	return func(call *call, w http.ResponseWriter, r *http.Request, api http.Handler) {
-		if call.write && call.number%cutEvery == 0 {
+		if call.write && slices.Contains(at, call.number) {
 			c.cutWatches()
 		}
 		if call.watch {
