@@ -58,7 +58,7 @@ bench-session: ## Measure the plugin inside Volcano's sessions: time, quality, h
 	$(GO) run ./cmd/paddle-bench session --seed $(SEED) --out $(OUT)/bench
 
 .PHONY: bench-controller
-bench-controller: plane ## Measure the controller: 1,000 PaddleJobs beside 1,000 raw Volcano Jobs on a sandbox (about 10 minutes)
+bench-controller: plane ## Measure the controller: 1,000 PaddleJobs beside 1,000 raw Volcano Jobs on a sandbox (about 25 minutes)
 	$(GO) run ./cmd/paddle-bench controller --out $(OUT)/bench
 
 SOAK ?= 30m

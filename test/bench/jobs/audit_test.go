@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/paddle-volcano/paddle-volcano/controller/render"
@@ -106,4 +108,16 @@ func TestSettingsAreChecked(t *testing.T) {
 		spoil(&s)
 		require.Error(t, s.check())
 	}
+}
+
+func TestWatcherCountsEnvironments(t *testing.T) {
+	w := &watcher{maps: map[string]bool{}, changed: make(chan struct{}, 1)}
+	made := func(name, kind string) {
+		controls := true
+		w.note(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, OwnerReferences: []metav1.OwnerReference{{Kind: kind, Controller: &controls}}}})
+	}
+	made("job-0001", "PaddleJob")
+	made("job-0001-svc", "Job")
+	w.note(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "kube-root-ca.crt"}})
+	require.Equal(t, 1, w.seen().Complete)
 }

@@ -56,8 +56,8 @@ func Run(ctx context.Context, s Settings, out, progress io.Writer) error {
 			if err != nil {
 				return err
 			}
-			_, _ = fmt.Fprintf(progress, "%s: %d jobs: pods created after %.1f s, peers known after %.1f s, completed after %.1f s\n",
-				kind, s.Jobs, r.Created, r.Ready, r.Completed)
+			_, _ = fmt.Fprintf(progress, "%s: %d jobs: pods created after %.1f s, peers known after %.1f s\n",
+				kind, s.Jobs, r.Created, r.Ready)
 			rounds = append(rounds, r)
 		}
 	}

@@ -16,6 +16,8 @@ import (
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	vcclient "volcano.sh/apis/pkg/client/clientset/versioned"
 	vcinformers "volcano.sh/apis/pkg/client/informers/externalversions"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 )
 
 // seen is how far a round is.
@@ -83,7 +85,8 @@ func (w *watcher) note(object any) {
 			w.address[o.Name] = true
 		}
 	case *corev1.ConfigMap:
-		if len(o.OwnerReferences) > 0 {
+		// Volcano's plugins make some too.
+		if owner := metav1.GetControllerOf(o); owner != nil && owner.Kind == v1.Kind {
 			w.maps[o.Name] = true
 		}
 	case *vcbatch.Job:
