@@ -5,6 +5,7 @@ package trainer
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -25,7 +26,7 @@ func TestACrashChangesNothing(t *testing.T) {
 				}
 			}
 			last := fmt.Sprintf("worker-%d", world-1)
-			g.set("TRAINER_CRASH_AT_STEP", "25").set("TRAINER_CRASH_RANK", fmt.Sprint(world-1))
+			g.set("TRAINER_CRASH_AT_STEP", "25").set("TRAINER_CRASH_RANK", strconv.Itoa(world-1))
 			all := g.run(t)
 			require.Equal(t, ExitCrash, all[last].code, all[last].log)
 			require.Contains(t, all[last].log, "crash before step 26 in attempt 1, as asked for")

@@ -52,7 +52,11 @@ func (f *fakeAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		items = append(items, pod)
 	}
-	_ = json.NewEncoder(w).Encode(map[string]any{"items": items})
+	text, err := json.Marshal(map[string]any{"items": items})
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+	}
+	_, _ = w.Write(text)
 }
 
 // ctrGang is the raw Volcano Job of the seeds, with an API server.

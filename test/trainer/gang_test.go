@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -215,18 +216,18 @@ func psGang(t *testing.T, servers, trainers, level int, names bool) *gang {
 	}
 	var all []string
 	for i, p := range g.pods {
-		port := fmt.Sprint(36000 + 20*i)
+		port := strconv.Itoa(36000 + 20*i)
 		p.env["POD_IP"], p.env["PADDLE_PORT"], p.env["TRAINING_ROLE"] = address(p), port, rules.Server
 		all = append(all, address(p)+":"+port)
 		if i >= servers {
-			p.env["TRAINING_ROLE"], p.env["PADDLE_TRAINER_ID"] = rules.Trainer, fmt.Sprint(i-servers)
+			p.env["TRAINING_ROLE"], p.env["PADDLE_TRAINER_ID"] = rules.Trainer, strconv.Itoa(i-servers)
 		}
 	}
 	g.set("PADDLE_PSERVERS_IP_PORT_LIST", strings.Join(all[:servers], ","))
 	g.set("PADDLE_TRAINER_ENDPOINTS", strings.Join(all[servers:], ","))
-	g.set("PADDLE_TRAINERS_NUM", fmt.Sprint(trainers))
+	g.set("PADDLE_TRAINERS_NUM", strconv.Itoa(trainers))
 	if level > 0 {
-		g.set("PADDLE_WITH_GLOO", fmt.Sprint(level)).set("PADDLE_GLOO_RENDEZVOUS", "3")
+		g.set("PADDLE_WITH_GLOO", strconv.Itoa(level)).set("PADDLE_GLOO_RENDEZVOUS", "3")
 		g.set("PADDLE_GLOO_HTTP_ENDPOINT", address(g.pods[0])+":36018")
 	}
 	return g
@@ -243,11 +244,11 @@ func collectiveGang(t *testing.T, trainers int, names bool) *gang {
 		if names {
 			p.env["POD_IP"] = p.name + ".job"
 		}
-		p.env["PADDLE_TRAINER_ID"], p.env["PADDLE_PORT"], p.env["PADDLE_TRAINING_ROLE"] = fmt.Sprint(i), "36000", rules.Trainer
+		p.env["PADDLE_TRAINER_ID"], p.env["PADDLE_PORT"], p.env["PADDLE_TRAINING_ROLE"] = strconv.Itoa(i), "36000", rules.Trainer
 		p.env["TRAINER_PORTS_NUM"] = "20"
 		hosts = append(hosts, p.env["POD_IP"])
 		endpoints = append(endpoints, p.env["POD_IP"]+":36000")
 	}
 	g.set("PADDLE_TRAINER_ENDPOINTS", strings.Join(endpoints, ",")).set("PADDLE_TRAINERS", strings.Join(hosts, ","))
-	return g.set("PADDLE_TRAINERS_NUM", fmt.Sprint(trainers))
+	return g.set("PADDLE_TRAINERS_NUM", strconv.Itoa(trainers))
 }

@@ -155,13 +155,15 @@ func requireWords(t *testing.T, cases []spoilt) {
 	group.Wait()
 	for i, test := range cases {
 		t.Run(test.name, func(t *testing.T) {
-			failed, logs := 0, ""
+			failed := 0
+			var book strings.Builder
 			for _, end := range ends[i] {
 				if end.code == ExitFailed || end.code == ExitUsage {
 					failed++
 				}
-				logs += "\n" + end.pod.name + ":\n" + end.log
+				book.WriteString("\n" + end.pod.name + ":\n" + end.log)
 			}
+			logs := book.String()
 			require.Positive(t, failed, logs)
 			require.Contains(t, logs, test.want)
 		})

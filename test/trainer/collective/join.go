@@ -94,7 +94,7 @@ func (r *Ring) connect(ctx context.Context, network *wire.Net, own hello) error 
 			return errors.Join(fmt.Errorf("%s does not answer: %w", what, err), conn.Close())
 		case answer != welcome:
 			_ = conn.Close()
-			return wire.Final{Err: fmt.Errorf("%s refuses rank %d: %s", what, r.rank, answer)}
+			return wire.FinalError{Err: fmt.Errorf("%s refuses rank %d: %s", what, r.rank, answer)}
 		}
 		r.next, r.out = conn, out
 		return nil

@@ -67,7 +67,7 @@ func (a *API) Pods(ctx context.Context, namespace, selector string) ([]Pod, erro
 	address := fmt.Sprintf("%s/api/v1/namespaces/%s/pods?labelSelector=%s", a.base, url.PathEscape(namespace), url.QueryEscape(selector))
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
-		return nil, wire.Final{Err: err}
+		return nil, wire.FinalError{Err: err}
 	}
 	request.Header.Set("Authorization", "Bearer "+a.token)
 	response, err := a.client.Do(request)
@@ -80,7 +80,7 @@ func (a *API) Pods(ctx context.Context, namespace, selector string) ([]Pod, erro
 	case err != nil:
 		return nil, err
 	case response.StatusCode == http.StatusForbidden || response.StatusCode == http.StatusUnauthorized:
-		return nil, wire.Final{Err: fmt.Errorf("the service account may not list pods: %s: %s", response.Status, body)}
+		return nil, wire.FinalError{Err: fmt.Errorf("the service account may not list pods: %s: %s", response.Status, body)}
 	case response.StatusCode != http.StatusOK:
 		return nil, fmt.Errorf("list pods: %s: %s", response.Status, body)
 	}

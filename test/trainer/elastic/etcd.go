@@ -46,7 +46,7 @@ func (e *etcd) call(ctx context.Context, path string, request, response any) err
 	return e.net.Await(ctx, "etcd at "+e.endpoint, func(ctx context.Context) error {
 		post, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+e.endpoint+"/v3/"+path, bytes.NewReader(text))
 		if err != nil {
-			return wire.Final{Err: err}
+			return wire.FinalError{Err: err}
 		}
 		answer, err := e.http.Do(post)
 		if err != nil {
@@ -60,10 +60,10 @@ func (e *etcd) call(ctx context.Context, path string, request, response any) err
 		case answer.StatusCode >= http.StatusInternalServerError:
 			return fmt.Errorf("%s: %s: %s", path, answer.Status, body)
 		case answer.StatusCode != http.StatusOK:
-			return wire.Final{Err: fmt.Errorf("%s: %s: %s", path, answer.Status, body)}
+			return wire.FinalError{Err: fmt.Errorf("%s: %s: %s", path, answer.Status, body)}
 		}
 		if err := json.Unmarshal(body, response); err != nil {
-			return wire.Final{Err: fmt.Errorf("%s: %w: %s", path, err, body)}
+			return wire.FinalError{Err: fmt.Errorf("%s: %w: %s", path, err, body)}
 		}
 		return nil
 	})

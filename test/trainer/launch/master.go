@@ -67,7 +67,7 @@ func meet(ctx context.Context, p *process.Process, launcher *rules.Launcher, own
 
 func enough(have, want int) error {
 	if have > want {
-		return wire.Final{Err: fmt.Errorf("wrong world size: %d launchers came to the master, and %d nodes were to meet: has one restarted alone?", have, want)}
+		return wire.FinalError{Err: fmt.Errorf("wrong world size: %d launchers came to the master, and %d nodes were to meet: has one restarted alone?", have, want)}
 	}
 	if have < want {
 		return fmt.Errorf("wrong world size: %d of %d nodes have come to the master", have, want)

@@ -56,7 +56,7 @@ func (c *Client) Folder(ctx context.Context, folder string, enough func(map[stri
 		}
 		found := map[string]string{}
 		if err := json.Unmarshal([]byte(text), &found); err != nil {
-			return wire.Final{Err: fmt.Errorf("%s at %s does not answer as a store: %w", c.what, c.endpoint, err)}
+			return wire.FinalError{Err: fmt.Errorf("%s at %s does not answer as a store: %w", c.what, c.endpoint, err)}
 		}
 		entries = found
 		return enough(entries)
@@ -67,7 +67,7 @@ func (c *Client) Folder(ctx context.Context, folder string, enough func(map[stri
 func (c *Client) once(ctx context.Context, method, key, text string) (string, error) {
 	request, err := http.NewRequestWithContext(ctx, method, "http://"+c.endpoint+"/"+key, strings.NewReader(text))
 	if err != nil {
-		return "", wire.Final{Err: err}
+		return "", wire.FinalError{Err: err}
 	}
 	response, err := c.http.Do(request)
 	if err != nil {

@@ -52,7 +52,12 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 					found[name] = text
 				}
 			}
-			_ = json.NewEncoder(w).Encode(found) // the client notices
+			text, err := json.Marshal(found)
+			if err != nil {
+				http.Error(w, err.Error(), http.StatusInternalServerError)
+				return
+			}
+			_, _ = w.Write(text) // the client notices
 			return
 		}
 		text, ok := s.entries[key]

@@ -33,7 +33,7 @@ func TestStore(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, map[string]string{"nodes/a": "second", "nodes/b": ""}, entries)
 
-	_, err = client.Folder(t.Context(), "nodes", func(map[string]string) error { return wire.Final{Err: errors.New("too many")} })
+	_, err = client.Folder(t.Context(), "nodes", func(map[string]string) error { return wire.FinalError{Err: errors.New("too many")} })
 	require.EqualError(t, err, "too many")
 	_, err = client.Get(t.Context(), "nodes/c")
 	require.ErrorContains(t, err, "nodes/c in the store at 127.8.0.3:36000: not within 2")

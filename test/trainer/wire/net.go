@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -28,13 +29,13 @@ type Net struct {
 // pause lies between two attempts.
 const pause = 100 * time.Millisecond
 
-// Final is an error that no further attempt can mend.
-type Final struct{ Err error }
+// FinalError is an error that no further attempt can mend.
+type FinalError struct{ Err error }
 
-func (f Final) Error() string { return f.Err.Error() }
-func (f Final) Unwrap() error { return f.Err }
+func (f FinalError) Error() string { return f.Err.Error() }
+func (f FinalError) Unwrap() error { return f.Err }
 
-// Await tries until it succeeds, an error is Final, or the deadline is over; the error then says what was waited for.
+// Await tries until it succeeds, an error is FinalError, or the deadline is over; the error then says what was waited for.
 func (n *Net) Await(ctx context.Context, what string, try func(context.Context) error) error {
 	begin := time.Now()
 	limited, cancel := context.WithTimeout(ctx, n.Deadline)
@@ -42,7 +43,7 @@ func (n *Net) Await(ctx context.Context, what string, try func(context.Context) 
 	var last error
 	for {
 		err := try(limited)
-		if err == nil || errors.As(err, &Final{}) {
+		if err == nil || errors.As(err, &FinalError{}) {
 			return err
 		}
 		if limited.Err() != nil && last != nil {
@@ -96,7 +97,7 @@ func (n *Net) Dial(ctx context.Context, what, endpoint string) (net.Conn, error)
 func (n *Net) DialOnce(ctx context.Context, endpoint string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(endpoint)
 	if err != nil {
-		return nil, Final{err}
+		return nil, FinalError{err}
 	}
 	found, err := n.lookup(ctx, host)
 	if err != nil {
@@ -152,7 +153,7 @@ func (n *Net) Free(ctx context.Context, host string, low, high int) (endpoint st
 	var config net.ListenConfig
 	for port := low; port <= high; port++ {
 		var listener net.Listener
-		if listener, err = config.Listen(ctx, "tcp", net.JoinHostPort(n.IP, fmt.Sprint(port))); err != nil {
+		if listener, err = config.Listen(ctx, "tcp", net.JoinHostPort(n.IP, strconv.Itoa(port))); err != nil {
 			continue
 		}
 		_, chosen, _ := net.SplitHostPort(listener.Addr().String())

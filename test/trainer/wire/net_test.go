@@ -48,7 +48,7 @@ func TestAwait(t *testing.T) {
 	require.ErrorContains(t, err, ": the reason", "the last attempt, which the deadline cut off, hides nothing")
 
 	final := errors.New("never")
-	require.ErrorIs(t, n.Await(t.Context(), "it", func(context.Context) error { return Final{final} }), final)
+	require.ErrorIs(t, n.Await(t.Context(), "it", func(context.Context) error { return FinalError{final} }), final)
 
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("told to end"))
