@@ -111,6 +111,7 @@ func TestControllerIsKilled(t *testing.T) {
 	space := cluster.Namespace(t)
 	j := create(t, job(space, "before", runFor("6s")))
 	awaitCondition(t, j, kubeflowv1.ConditionRunning)
+	awaitEvents(t, j, "PaddleJobCreated", "PaddleJobRunning") // what is not sent yet dies with the controller
 	require.NoError(t, cluster.Kill(sandbox.Controller, syscall.SIGKILL))
 	after := create(t, job(space, "meanwhile", runFor("3s")))
 	require.NoError(t, cluster.StartComponent(sandbox.Controller))
