@@ -119,6 +119,25 @@ func TestElasticTrains(t *testing.T) {
 	}
 }
 
+// The youngest waits, and learns that the others are done.
+func TestElasticHasNoPlaceForMore(t *testing.T) {
+	t.Parallel()
+	g := elasticGang(t, 3, "2:2")
+	first, second := g.start(t.Context(), g.pods[0], nil), g.start(t.Context(), g.pods[1], nil)
+	third := g.start(t.Context(), g.pods[2], nil)
+	var trained []ended
+	for _, end := range []ended{<-first, <-second, <-third} {
+		require.Zero(t, end.code, end.log)
+		if strings.Contains(end.log, "trained: ") {
+			trained = append(trained, end)
+		} else {
+			require.Contains(t, end.log, "the job is done")
+		}
+	}
+	require.Len(t, trained, 2)
+	require.Equal(t, []int{2}, requireElastic(t, g, trained...))
+}
+
 func TestElasticGrows(t *testing.T) {
 	t.Parallel()
 	g := elasticGang(t, 3, "1:3")

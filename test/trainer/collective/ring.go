@@ -5,7 +5,6 @@ package collective
 import (
 	"context"
 	"encoding/gob"
-	"errors"
 	"fmt"
 	"net"
 	"time"
@@ -45,15 +44,26 @@ func (r *Ring) Close() {
 	}
 }
 
-// exchange sends to the next rank while it hears from the one before.
-func (r *Ring) exchange(ctx context.Context, sent message) (message, error) {
+// exchange sends to the next rank while it hears from the one before. Where one of them has gone the ring is of no more
+// use, and the other neighbour is to know.
+func (r *Ring) exchange(ctx context.Context, sent message) (heard message, err error) {
 	r.count++
 	sent.Count = r.count
-	failed := make(chan error, 1)
-	go func() { failed <- r.send(sent) }()
-	heard, err := r.hear()
-	if err = errors.Join(err, <-failed); err != nil && ctx.Err() != nil {
-		return heard, context.Cause(ctx)
+	ends := make(chan error, 2)
+	go func() { ends <- r.send(sent) }()
+	go func() {
+		var err error
+		heard, err = r.hear()
+		ends <- err
+	}()
+	for range 2 {
+		if end := <-ends; end != nil && err == nil {
+			err = end
+			_, _ = r.next.Close(), r.prev.Close()
+		}
+	}
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
 	}
 	return heard, err
 }
