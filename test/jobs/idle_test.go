@@ -44,7 +44,7 @@ func TestIdleSyncsWriteNothing(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		awaitSyncs(t, ten)
+		awaitSyncs(t, 2*ten) // longer than any write may wait, at a sync of each a second
 		if before, err = objects(ctx, space); err == nil && fmt.Sprint(first) != fmt.Sprint(before) {
 			err = fmt.Errorf("%v became %v", first, before)
 		}
