@@ -14,10 +14,10 @@ import (
 const further = 3
 
 // A controller is killed at write 1 of a life, at write 2 of another, and so on, until one gets by without having so many.
-// Odd writes are not sent, and even ones are done but not answered; make faults does both to each.
+// Odd writes are not sent, and even ones are done but not answered; make faults does both to each, and lives more lives.
 func TestControllerIsKilledAtEveryWrite(t *testing.T) {
 	t.Parallel()
-	for _, l := range lives {
+	for _, l := range someLives("retried", "elastic") {
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()
 			calm := l.undisturbed(t)

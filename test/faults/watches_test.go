@@ -12,13 +12,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// The watches break when the controller writes, so that what comes of it is not seen as it comes; or all is seen late.
+// The watches break when the controller writes, so that what comes of it is not seen as it comes; or some of it is seen later than the rest.
 func TestWatchesThatBreak(t *testing.T) {
 	t.Parallel()
-	disturbed(t, someLives("retried", "elastic"), map[string]func(*controller) meddler{
-		"cut":  func(c *controller) meddler { return c.cuts(undisturbed, 4, 12) },
-		"gone": func(c *controller) meddler { return c.cuts(gone(), 6) },
-		"late": func(*controller) meddler { return late },
+	disturbed(t, someLives("retried"), map[string]func(*controller) meddler{
+		"cut":               func(c *controller) meddler { return c.cuts(undisturbed, 4, 12) },
+		"gone":              func(c *controller) meddler { return c.cuts(gone(), 6) },
+		"late":              late("GET paddlejobs", "GET jobs", "GET podgroups", "GET configmaps", "GET pods"),
+		"late PaddleJobs":   late("GET paddlejobs"),
+		"late Volcano Jobs": late("GET jobs"),
+		"late pods":         late("GET pods"),
 	})
 }
 
@@ -60,19 +63,23 @@ func gone() meddler {
 // believes in what it wrote itself without seeing it.
 const lateness = 1500 * time.Millisecond
 
-// late lets the controller see everything late.
-func late(c *call, w http.ResponseWriter, r *http.Request, api http.Handler) {
-	if !c.watch {
-		api.ServeHTTP(w, r)
-		return
+// late lets the controller see changes of some kinds late.
+func late(kinds ...string) func(*controller) meddler {
+	return func(*controller) meddler {
+		return func(c *call, w http.ResponseWriter, r *http.Request, api http.Handler) {
+			if !c.watch || !slices.Contains(kinds, c.words) {
+				api.ServeHTTP(w, r)
+				return
+			}
+			slow := &slowWriter{ResponseWriter: w, parts: make(chan part, 10_000), done: make(chan struct{})}
+			go slow.run(r.Context().Done())
+			defer func() {
+				close(slow.parts)
+				<-slow.done // nothing is written once the handler has returned
+			}()
+			api.ServeHTTP(slow, r)
+		}
 	}
-	slow := &slowWriter{ResponseWriter: w, parts: make(chan part, 10_000), done: make(chan struct{})}
-	go slow.run(r.Context().Done())
-	defer func() {
-		close(slow.parts)
-		<-slow.done // nothing is written once the handler has returned
-	}()
-	api.ServeHTTP(slow, r)
 }
 
 // slowWriter passes on what is written to it when its time has come.
