@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"syscall"
 
@@ -20,6 +21,10 @@ const exitUnsupported = 3
 func exitCode(err error) int {
 	if unsupported := (*box.UnsupportedError)(nil); errors.As(err, &unsupported) {
 		return exitUnsupported
+	}
+	// The process that holds a detached sandbox has said why.
+	if holder := (*exec.ExitError)(nil); errors.As(err, &holder) && holder.ExitCode() > 0 {
+		return holder.ExitCode()
 	}
 	return 1
 }

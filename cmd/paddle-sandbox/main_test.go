@@ -23,6 +23,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/box"
 )
 
 // asMain makes the test binary behave as the command.
@@ -201,6 +202,12 @@ func TestSideBySide(t *testing.T) {
 	require.Contains(t, text, "has been stopped")
 }
 
+func TestExitCode(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, 1, exitCode(errTold))
+	require.Equal(t, 3, exitCode(fmt.Errorf("start: %w", &box.UnsupportedError{Missing: []string{"the capability CAP_SYS_ADMIN is missing"}})))
+}
+
 func topologyFile(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "topology.yaml")
@@ -224,6 +231,7 @@ func TestBadCommands(t *testing.T) {
 		"negative time":         {plain(state, "--worker-run-for", "-1s"), "worker run time is -1s"},
 		"a folder in use":       {plain(used), "holds files that are no sandbox's"},
 		"one in the background": {plain(used, "--detach"), "holds files that are no sandbox's"},
+		"images of no node":     {plain(state, "--image", "x.tar"), "--image is for the real node: add --real"},
 		"status of nothing":     {[]string{"status", "--state", state}, "no sandbox is here"},
 		"words":                 {plain(state, "now"), "unknown command"},
 	}

@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -137,6 +138,15 @@ func (st *starter) startNode(ctx context.Context) error {
 		}
 	case <-ctx.Done():
 		return context.Cause(ctx)
+	}
+	if err := until(ctx, "containerd to be ready", func(context.Context) error {
+		log, err := os.ReadFile(st.Logs(Containerd))
+		if err == nil && !bytes.Contains(log, []byte(node.RuntimeReady)) {
+			err = errors.New("it has not said so in its log")
+		}
+		return err
+	}); err != nil {
+		return err
 	}
 	return st.add(component{
 		name: Kubelet, binary: st.binaries[buildKubelet.name], env: n.Env(),

@@ -71,6 +71,9 @@ func Start(binary, log string, mode Mode, s Settings, hold ...*os.File) (*Box, e
 	b.cmd.SysProcAttr = attributes(mode)
 	ready := b.expect(0)
 	if err := b.cmd.Start(); err != nil {
+		if errors.Is(err, unix.EPERM) || errors.Is(err, unix.ENOSPC) {
+			err = &UnsupportedError{Missing: []string{fmt.Sprintf("%s: making namespaces is refused (%v); a seccomp filter or a security module may do so", mode, err)}}
+		}
 		return nil, errors.Join(fmt.Errorf("make the box's namespaces: %w", err), ours.Close())
 	}
 	go b.read()

@@ -21,6 +21,38 @@ func TestCgroupMounts(t *testing.T) {
 			"39 30 0:34 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw\n"))
 }
 
+func TestLockedControllers(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		offered, given string
+		locked         []string
+	}{
+		"all":                {"cpuset cpu io memory pids\n", "cpuset cpu io memory pids\n", nil},
+		"a container":        {"cpuset cpu io memory pids\n", "\n", []string{"cpu", "cpuset", "memory", "pids"}},
+		"beside version 1":   {"hugetlb\n", "\n", nil},
+		"without the cpuset": {"cpuset cpu io memory pids\n", "cpu memory pids\n", []string{"cpuset"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			mount := t.TempDir()
+			require.NoError(t, os.WriteFile(filepath.Join(mount, "cgroup.controllers"), []byte(test.offered), 0o600))
+			require.NoError(t, os.WriteFile(filepath.Join(mount, "cgroup.subtree_control"), []byte(test.given), 0o600))
+			require.Equal(t, test.locked, lockedControllers(mount))
+		})
+	}
+	require.Empty(t, lockedControllers(t.TempDir()))
+}
+
+func TestRemoveTree(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "box")
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "kubepods", "pod"), 0o700))
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "kubepods", "other"), 0o700))
+	require.NoError(t, removeTree(dir))
+	require.NoDirExists(t, dir)
+	require.NoError(t, removeTree(dir), "it may be gone already")
+}
+
 func TestOutsidePID(t *testing.T) {
 	t.Parallel()
 	proc := t.TempDir()

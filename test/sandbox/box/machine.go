@@ -5,6 +5,8 @@ package box
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -19,6 +21,9 @@ type Machine struct {
 	// ReadOnlyCgroups are mounted hierarchies in which no cgroup can be made; NoCgroups says that none is mounted.
 	ReadOnlyCgroups []string
 	NoCgroups       bool
+	// LockedControllers are controllers of cgroups of version 2 that the box's cgroup would lack. To enable them would change
+	// the machine.
+	LockedControllers []string
 	// Sysctls are those that forbid user namespaces, by their path below /proc/sys; one that the kernel lacks is missing.
 	Sysctls map[string]string
 	// MissingTools are programs that are not installed.
@@ -51,6 +56,7 @@ func Probe(tools ...string) (Machine, error) {
 		if unix.Access(mount, unix.W_OK) != nil {
 			m.ReadOnlyCgroups = append(m.ReadOnlyCgroups, mount)
 		}
+		m.LockedControllers = append(m.LockedControllers, lockedControllers(mount)...)
 	}
 	for _, name := range []string{sysctlMaxUserNamespaces, sysctlUnprivilegedClone, sysctlAppArmor} {
 		if value, err := os.ReadFile("/proc/sys/" + name); err == nil {
@@ -63,4 +69,23 @@ func Probe(tools ...string) (Machine, error) {
 		}
 	}
 	return m, nil
+}
+
+// lockedControllers lists what a kubelet needs, and a hierarchy of version 2 has but does not give to the children of its
+// root. What version 1 controls is not there.
+func lockedControllers(mount string) (locked []string) {
+	offered, err := os.ReadFile(filepath.Join(mount, "cgroup.controllers"))
+	if err != nil {
+		return nil
+	}
+	given, err := os.ReadFile(filepath.Join(mount, "cgroup.subtree_control"))
+	if err != nil {
+		return nil
+	}
+	for _, controller := range []string{"cpu", "cpuset", "memory", "pids"} {
+		if slices.Contains(strings.Fields(string(offered)), controller) && !slices.Contains(strings.Fields(string(given)), controller) {
+			locked = append(locked, controller)
+		}
+	}
+	return locked
 }

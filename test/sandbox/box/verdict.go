@@ -86,6 +86,9 @@ func rootMissing(m Machine) (missing []string) {
 	for _, mount := range m.ReadOnlyCgroups {
 		missing = append(missing, "no cgroup can be made in "+mount)
 	}
+	if len(m.LockedControllers) > 0 {
+		missing = append(missing, "cgroup.subtree_control of the topmost cgroup lacks "+strings.Join(m.LockedControllers, ", "))
+	}
 	return missing
 }
 

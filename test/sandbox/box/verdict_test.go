@@ -36,6 +36,10 @@ func TestVerdict(t *testing.T) {
 				"as root: no cgroup can be made in /sys/fs/cgroup", "rootless: the sysctl user.max_user_namespaces is 0",
 			},
 		},
+		"cgroups without controllers": {
+			machine: Machine{Capabilities: allCapabilities, LockedControllers: []string{"cpu", "pids"}, Sysctls: closed},
+			missing: []string{"as root: cgroup.subtree_control of the topmost cgroup lacks cpu, pids", "rootless: the sysctl user.max_user_namespaces is 0"},
+		},
 		"no cgroups": {
 			machine: Machine{Capabilities: allCapabilities, NoCgroups: true},
 			missing: []string{"as root: no cgroups are mounted", "rootless: the kernel has no user namespaces"},

@@ -11,6 +11,9 @@ import (
 
 func (n Node) containerdConfig() string { return n.file("containerd.toml") }
 
+// RuntimeReady is in each line of containerd's log after which a kubelet may start; before it would give up at once.
+const RuntimeReady = "Start streaming server"
+
 // ContainerdArgs start containerd.
 func (n Node) ContainerdArgs() []string { return []string{"--config", n.containerdConfig()} }
 

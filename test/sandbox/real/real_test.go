@@ -46,7 +46,8 @@ func TestRealNode(t *testing.T) {
 			})
 		}
 	})
-	require.NotEqual(t, before, trace(t, state), "the trace sees nothing, not even what is there")
+	t.Run("restart", func(t *testing.T) { testRestart(t, p) })
+	requireSeen(t, added(before, trace(t, state)))
 	begin = time.Now()
 	require.NoError(t, p.Stop())
 	t.Logf("the sandbox was gone after %s", time.Since(begin).Round(time.Millisecond))
@@ -68,7 +69,7 @@ func TestKilled(t *testing.T) {
 		}
 		require.True(t, time.Now().Before(deadline), "the sandbox is not ready: %v", err)
 	}
-	require.NotEqual(t, before, trace(t, state))
+	requireSeen(t, added(before, trace(t, state)))
 	require.NoError(t, holder.Process.Signal(syscall.SIGKILL))
 	require.Error(t, holder.Wait())
 	// It waits until the box has ended, which has held the folder's lock too.
@@ -254,4 +255,37 @@ func testExitCode(t *testing.T, p *live.Plane) {
 
 func quantities(name, value string) corev1.ResourceList {
 	return corev1.ResourceList{corev1.ResourceName(name): resource.MustParse(value)}
+}
+
+// testRestart kills the kubelet and containerd, which leaves containers as they are.
+func testRestart(t *testing.T, p *live.Plane) {
+	namespace := p.Namespace(t)
+	create(t, p, namespace, onRealNode("before", "serve"))
+	await(t, p, namespace, "before", corev1.PodRunning)
+	starts := func() int {
+		log, err := os.ReadFile(p.Logs(sandbox.Containerd))
+		require.NoError(t, err)
+		return strings.Count(string(log), node.RuntimeReady)
+	}
+	require.Equal(t, 1, starts())
+	for _, component := range []string{sandbox.Kubelet, sandbox.Containerd, sandbox.CoreDNS} {
+		require.NoError(t, p.Kill(component, syscall.SIGKILL))
+	}
+	require.NoError(t, p.StartComponent(sandbox.Containerd))
+	p.Await(t, "containerd to be ready again", func(context.Context) error {
+		if starts() < 2 {
+			return errors.New("it has not said so in its log")
+		}
+		return nil
+	})
+	require.NoError(t, p.ImportImages(t.Context(), talkerArchive), "images may come later, too")
+	for _, component := range []string{sandbox.Kubelet, sandbox.CoreDNS} {
+		require.NoError(t, p.StartComponent(component))
+	}
+	create(t, p, namespace, onRealNode("after", "serve"))
+	await(t, p, namespace, "after", corev1.PodRunning)
+	pod, err := p.Kube.CoreV1().Pods(namespace).Get(t.Context(), "before", metav1.GetOptions{})
+	require.NoError(t, err)
+	require.Equal(t, corev1.PodRunning, pod.Status.Phase)
+	require.Zero(t, pod.Status.ContainerStatuses[0].RestartCount)
 }

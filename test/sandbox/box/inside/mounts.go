@@ -3,6 +3,7 @@
 package inside
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,6 +11,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/box"
 )
 
 // private are the folders in which a kubelet and a container runtime keep everything; the box has empty ones of its own.
@@ -94,6 +97,23 @@ func (s *server) sysctls() error {
 func bind(from, to string) error {
 	if err := unix.Mount(from, to, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
 		return fmt.Errorf("bind %s over %s: %w", from, to, err)
+	}
+	return nil
+}
+
+// coverCgroups makes all cgroups read-only in a box that has none: a container runtime that may write there makes some at
+// the top of each hierarchy, where nobody would find them again.
+func coverCgroups() error {
+	mounts, err := box.CgroupMounts()
+	if err != nil {
+		return err
+	}
+	for _, mount := range mounts {
+		err := unix.MountSetattr(unix.AT_FDCWD, mount, 0, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
+		// Before Linux 5.12 there is no such call; there only the machine's root could write.
+		if err != nil && !errors.Is(err, unix.ENOSYS) {
+			return fmt.Errorf("make the cgroups in %s read-only: %w", mount, err)
+		}
 	}
 	return nil
 }

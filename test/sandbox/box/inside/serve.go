@@ -85,7 +85,7 @@ func (s *server) setUp() error {
 
 func (s *server) cgroups() error {
 	if s.settings.Name == "" {
-		return nil
+		return coverCgroups()
 	}
 	return box.MakeCgroups(s.settings.Name)
 }
