@@ -50,7 +50,7 @@ func (p *Plan) retry(v *view.View) {
 		return
 	}
 	p.retrying()
-	if phase == vcbatch.Aborting || p.delay(v) || v.Job.Status.Phase != v1.Restarting {
+	if phase == vcbatch.Aborting || v.Resumed() || p.delay(v) || v.Job.Status.Phase != v1.Restarting {
 		return
 	}
 	for _, pod := range v.Pods {

@@ -63,6 +63,9 @@ func TestRetry(t *testing.T) {
 		"the failure is not written down yet": {phase: vcbatch.Aborted, limit: 3, with: []change{failed}, retrying: true},
 		"the first time, at once": {phase: vcbatch.Aborted, limit: 3, with: []change{failed, noted}, retrying: true,
 			does: []string{"delete pod job-worker-0", "delete pod job-worker-1"}},
+		"its next pods are seen before it": {phase: vcbatch.Aborted, limit: 3, retries: 1, ago: time.Hour, retrying: true, with: []change{noted, with("worker", view.Running), func(v *view.View) {
+			v.Pods[0].Annotations[vcbatch.JobRetryCountKey] = "2"
+		}}},
 		"its pods are on their way out": {phase: vcbatch.Aborted, limit: 3, retrying: true,
 			with: []change{noted, with("worker", view.Leaving)}},
 		"its pods are gone": {phase: vcbatch.Aborted, limit: 3, with: []change{noted}, retrying: true,
@@ -79,8 +82,8 @@ func TestRetry(t *testing.T) {
 		"a pod that nobody sees any more": {phase: vcbatch.Aborted, limit: 0, failed: ReasonBackoffLimitExceeded, with: []change{func(v *view.View) {
 			v.Failure = &view.Failure{Reason: view.ReasonPodFailed}
 		}}},
-		"an older failure":  {phase: vcbatch.Aborted, limit: 3, retries: 1, with: []change{func(v *view.View) { v.Failure = &view.Failure{Reason: view.ReasonPodFailed} }}},
-		"aborted by hand":   {phase: vcbatch.Aborted, limit: 0},
+		"an older failure":  {phase: vcbatch.Aborted, limit: 3, retries: 1, ago: time.Minute, with: []change{func(v *view.View) { v.Failure = &view.Failure{Reason: view.ReasonPodFailed} }}},
+		"aborted by hand":   {phase: vcbatch.Aborted, limit: 0, ago: time.Minute},
 		"evictions, enough": {phase: vcbatch.Running, limit: 1, retries: 1, does: []string{"apply PodGroup job-vc-uid"}},
 		"one eviction more": {phase: vcbatch.Running, limit: 1, retries: 2, with: []change{statusOf(func(s *v1.PaddleJobStatus) { s.Restarts = 1 })},
 			failed: ReasonBackoffLimitExceeded},

@@ -3,16 +3,21 @@
 package view
 
 import (
+	"slices"
+	"strconv"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 )
 
 // lagMost is how much later than their Volcano Job's the pods' ends may be seen: two watches know nothing of each other.
 const lagMost = 5 * time.Second
 
 // Lag is how much longer to wait for the pods' ends after that of their Volcano Job, 0 where they are seen, or somebody
-// other than the pods has ended it. What is not seen before the pods are cleaned up will never be known.
+// other than the pods has ended or aborted it. What is not seen before the pods are cleaned up will never be known.
 func (v *View) Lag() time.Duration {
 	job := v.VolcanoJob
 	if job == nil || Finished(v.Job) || job.Status.State.LastTransitionTime.IsZero() {
@@ -24,7 +29,11 @@ func (v *View) Lag() time.Duration {
 			return 0
 		}
 	case vcbatch.Failed, vcbatch.Terminated:
-		if v.Failure != nil && v.Failure.Attempt == job.Status.RetryCount || v.anyFailed() {
+		if v.failureSeen() {
+			return 0
+		}
+	case vcbatch.Aborting, vcbatch.Aborted:
+		if !Delayed(job) || v.Job.Status.Phase == v1.Restarting || v.failureSeen() {
 			return 0
 		}
 	default:
@@ -33,11 +42,18 @@ func (v *View) Lag() time.Duration {
 	return max(lagMost-v.Now.Sub(job.Status.State.LastTransitionTime.Time), 0)
 }
 
-func (v *View) anyFailed() bool {
-	for _, m := range v.Members() {
-		if m.State == Failed {
-			return true
-		}
+// failureSeen says whether the failure of a pod is known that ended the present attempt.
+func (v *View) failureSeen() bool {
+	if v.Failure != nil && v.Failure.Reason == ReasonPodFailed && v.Failure.Attempt == v.VolcanoJob.Status.RetryCount {
+		return true
 	}
-	return false
+	return slices.ContainsFunc(v.Members(), func(m *Member) bool { return m.State == Failed })
+}
+
+// Resumed says whether pods of a later attempt are seen than the Volcano Job's: it has started again, and is seen late.
+func (v *View) Resumed() bool {
+	return slices.ContainsFunc(v.Pods, func(pod *corev1.Pod) bool {
+		attempt, err := strconv.ParseInt(pod.Annotations[vcbatch.JobRetryCountKey], 10, 32)
+		return err == nil && int32(attempt) > v.VolcanoJob.Status.RetryCount
+	})
 }

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+	vcbus "volcano.sh/apis/pkg/apis/bus/v1alpha1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 )
@@ -25,25 +26,38 @@ func TestLag(t *testing.T) {
 			}}
 		}
 	}
-	attempt := func(n int32) func(*View) { return func(v *View) { v.Failure = &Failure{Attempt: n} } }
+	attempt := func(n int32) func(*View) {
+		return func(v *View) { v.Failure = &Failure{Attempt: n, Reason: ReasonPodFailed} }
+	}
+	delayed := func(more func(*View)) func(*View) {
+		return func(v *View) {
+			v.VolcanoJob.Spec.Policies = []vcbatch.LifecyclePolicy{{Action: vcbus.AbortJobAction}}
+			more(v)
+		}
+	}
 	for name, tc := range map[string]struct {
 		phase vcbatch.JobPhase
 		ago   time.Duration
 		with  func(*View)
 		want  time.Duration
 	}{
-		"success is not seen yet": {phase: vcbatch.Completed, ago: 2 * time.Second, with: worker(corev1.PodRunning), want: 3 * time.Second},
-		"nor any pod":             {phase: vcbatch.Completed, want: 5 * time.Second},
-		"success is seen":         {phase: vcbatch.Completed, with: worker(corev1.PodSucceeded)},
-		"ended by somebody":       {phase: vcbatch.Completed, ago: 5 * time.Second, with: worker(corev1.PodRunning)},
-		"failure is not seen yet": {phase: vcbatch.Failed, ago: time.Second, with: worker(corev1.PodRunning), want: 4 * time.Second},
-		"failure is seen":         {phase: vcbatch.Failed, with: worker(corev1.PodFailed)},
-		"failure was seen":        {phase: vcbatch.Terminated, with: attempt(1)},
-		"one before was seen":     {phase: vcbatch.Terminated, with: attempt(0), want: 5 * time.Second},
-		"runs":                    {phase: vcbatch.Running, with: worker(corev1.PodRunning)},
-		"is over":                 {phase: vcbatch.Failed, with: func(v *View) { v.Job.Status.Phase = v1.Failed }},
-		"nobody knows when":       {phase: vcbatch.Failed, with: func(v *View) { v.VolcanoJob.Status.State.LastTransitionTime = metav1.Time{} }},
-		"there is none":           {with: func(v *View) { v.VolcanoJob = nil }},
+		"success is not seen yet":    {phase: vcbatch.Completed, ago: 2 * time.Second, with: worker(corev1.PodRunning), want: 3 * time.Second},
+		"nor any pod":                {phase: vcbatch.Completed, want: 5 * time.Second},
+		"success is seen":            {phase: vcbatch.Completed, with: worker(corev1.PodSucceeded)},
+		"ended by somebody":          {phase: vcbatch.Completed, ago: 5 * time.Second, with: worker(corev1.PodRunning)},
+		"failure is not seen yet":    {phase: vcbatch.Failed, ago: time.Second, with: worker(corev1.PodRunning), want: 4 * time.Second},
+		"failure is seen":            {phase: vcbatch.Failed, with: worker(corev1.PodFailed)},
+		"failure was seen":           {phase: vcbatch.Terminated, with: attempt(1)},
+		"one before was seen":        {phase: vcbatch.Terminated, with: attempt(0), want: 5 * time.Second},
+		"why it stopped is not seen": {phase: vcbatch.Aborting, ago: time.Second, with: delayed(worker(corev1.PodRunning)), want: 4 * time.Second},
+		"why it stopped is seen":     {phase: vcbatch.Aborted, with: delayed(worker(corev1.PodFailed))},
+		"stopped by somebody":        {phase: vcbatch.Aborted, ago: 5 * time.Second, with: delayed(worker(corev1.PodRunning))},
+		"it starts again":            {phase: vcbatch.Aborted, with: delayed(func(v *View) { v.Job.Status.Phase = v1.Restarting })},
+		"only somebody stops it":     {phase: vcbatch.Aborted, with: worker(corev1.PodRunning)},
+		"runs":                       {phase: vcbatch.Running, with: worker(corev1.PodRunning)},
+		"is over":                    {phase: vcbatch.Failed, with: func(v *View) { v.Job.Status.Phase = v1.Failed }},
+		"nobody knows when":          {phase: vcbatch.Failed, with: func(v *View) { v.VolcanoJob.Status.State.LastTransitionTime = metav1.Time{} }},
+		"there is none":              {with: func(v *View) { v.VolcanoJob = nil }},
 	} {
 		v := &View{Now: now, Job: &v1.PaddleJob{}, VolcanoJob: &vcbatch.Job{
 			Spec: vcbatch.JobSpec{Tasks: []vcbatch.TaskSpec{{Name: "worker", Replicas: 1}}},
@@ -56,4 +70,18 @@ func TestLag(t *testing.T) {
 		}
 		require.Equal(t, tc.want, v.Lag(), name)
 	}
+}
+
+func TestResumed(t *testing.T) {
+	t.Parallel()
+	made := func(attempts ...string) *View {
+		v := &View{VolcanoJob: &vcbatch.Job{Status: vcbatch.JobStatus{RetryCount: 1}}}
+		for _, n := range attempts {
+			v.Pods = append(v.Pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{vcbatch.JobRetryCountKey: n}}})
+		}
+		return v
+	}
+	require.True(t, made("1", "2").Resumed())
+	require.False(t, made("0", "1", "x", "").Resumed())
+	require.False(t, made().Resumed())
 }
