@@ -50,6 +50,7 @@ var (
 	buildController = build{name: "paddlejob-controller", module: ".", pkg: "./cmd/paddlejob-controller", cold: time.Minute}
 	buildKubelet    = build{name: "kubelet", module: planeModule, pkg: "k8s.io/kubernetes/cmd/kubelet", cold: 2 * time.Minute, stamped: true, kubernetes: true}
 	buildCoreDNS    = build{name: "coredns", module: dnsModule, pkg: ".", cold: time.Minute, stamped: true}
+	buildBarrier    = build{name: "paddle-barrier", module: ".", pkg: "./cmd/paddle-barrier", cold: time.Minute}
 	buildBox        = build{name: "paddle-box", module: ".", pkg: "./test/sandbox/box/paddle-box", cold: time.Minute}
 )
 
@@ -68,6 +69,9 @@ func (o *Options) builds() []build {
 	}
 	if o.Real != nil {
 		list = append(list, buildKubelet, buildCoreDNS, buildBox)
+		if !o.WithoutController {
+			list = append(list, buildBarrier)
+		}
 	}
 	return list
 }

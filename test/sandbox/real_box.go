@@ -22,6 +22,8 @@ type realStart struct {
 	node node.Node
 	// ports are all that lead into the box, and free are those of them that no component has.
 	ports, free []int
+	// images are archives that the sandbox has packed itself.
+	images []string
 	// imported gets the outcome of the import of the images.
 	imported chan error
 }

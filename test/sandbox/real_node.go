@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -50,13 +51,49 @@ func (st *starter) prepareNode(ctx context.Context, mode box.Mode) error {
 			return fmt.Errorf("write the real node's files: %w", err)
 		}
 	}
-	if err := node.WritePause(st.binaries[buildBox.name], st.pauseArchive()); err != nil {
+	if err := st.writeImages(mode); err != nil {
 		return err
 	}
 	return st.writeNodePKI()
 }
 
-func (st *starter) pauseArchive() string { return filepath.Join(st.real.node.Dir, "pause.tar") }
+// writeImages packs the images that pods need beside their own.
+func (st *starter) writeImages(mode box.Mode) error {
+	pause := filepath.Join(st.real.node.Dir, "pause.tar")
+	st.real.images = []string{pause}
+	if err := node.WritePause(st.binaries[buildBox.name], pause); err != nil || st.manifests.operator == nil {
+		return err
+	}
+	if mode == box.Rootless {
+		// The barrier must not run as user 0, and no other exists there.
+		st.options.ControllerArgs = append([]string{barrierFlag}, st.options.ControllerArgs...)
+		return nil
+	}
+	d, err := st.manifests.operator.deployment("")
+	if err != nil {
+		return err
+	}
+	name := barrierImage(append(launchOf(d, nil).args, st.options.ControllerArgs...))
+	if name == "" {
+		return nil
+	}
+	barrier := filepath.Join(st.real.node.Dir, "barrier.tar")
+	st.real.images = append(st.real.images, barrier)
+	return node.WriteBarrier(st.binaries[buildBarrier.name], name, barrier)
+}
+
+// barrierFlag names, in the controller's arguments, the image that pods run first.
+const barrierFlag = "--barrier-image="
+
+// barrierImage is the image that the controller is told; the last one counts.
+func barrierImage(args []string) (name string) {
+	for _, arg := range args {
+		if value, ok := strings.CutPrefix(arg, barrierFlag); ok {
+			name = value
+		}
+	}
+	return name
+}
 
 // unpack gets Debian's packages; processes that do so at the same time take turns.
 func (st *starter) unpack(ctx context.Context) error {
@@ -76,7 +113,7 @@ func (st *starter) startRuntime(ctx context.Context) error {
 	}
 	st.real.imported = make(chan error, 1)
 	go func() {
-		st.real.imported <- st.importImages(ctx, append([]string{st.pauseArchive()}, st.options.Real.Images...))
+		st.real.imported <- st.importImages(ctx, append(st.real.images, st.options.Real.Images...))
 	}()
 	return nil
 }

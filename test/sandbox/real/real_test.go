@@ -20,6 +20,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
@@ -69,6 +71,11 @@ func TestKilled(t *testing.T) {
 		}
 		require.True(t, time.Now().Before(deadline), "the sandbox is not ready: %v", err)
 	}
+	p := connect(t, state)
+	pod := onRealNode("pod")
+	pod.Spec.Containers[0].Image = node.PauseImage
+	create(t, p, corev1.NamespaceDefault, pod)
+	await(t, p, corev1.NamespaceDefault, "pod", corev1.PodRunning)
 	requireSeen(t, added(before, trace(t, state)))
 	require.NoError(t, holder.Process.Signal(syscall.SIGKILL))
 	require.Error(t, holder.Wait())
@@ -76,6 +83,18 @@ func TestKilled(t *testing.T) {
 	_, err := sandbox.Down(t.Context(), state)
 	require.NoError(t, err)
 	requireNoTrace(t, before, state)
+}
+
+// connect makes clients of a sandbox that another process holds.
+func connect(t *testing.T, state string) *live.Plane {
+	t.Helper()
+	record, _, err := sandbox.ReadRecord(state)
+	require.NoError(t, err)
+	config, err := clientcmd.BuildConfigFromFlags("", record.Kubeconfig)
+	require.NoError(t, err)
+	kube, err := kubernetes.NewForConfig(config)
+	require.NoError(t, err)
+	return &live.Plane{Sandbox: &sandbox.Sandbox{}, Kube: kube}
 }
 
 // onRealNode is a pod that runs the talker there.

@@ -25,6 +25,8 @@ type Options struct {
 	Names []string
 	// Entrypoint is the trainer alone where it is nil.
 	Entrypoint []string
+	// User is the user and group by number, as UID:GID; root where it is empty.
+	User string
 	// Env are variables as NAME=value, behind PATH.
 	Env []string
 }
@@ -61,7 +63,7 @@ func Pack(w io.Writer, binary []byte, o Options) (digest string, err error) {
 	config := a.json(typeConfig, object{
 		"architecture": runtime.GOARCH, "os": "linux",
 		"config": object{
-			"Entrypoint": o.Entrypoint, "WorkingDir": "/workspace",
+			"Entrypoint": o.Entrypoint, "WorkingDir": "/workspace", "User": o.User,
 			"Env": append([]string{"PATH=/usr/local/bin:/usr/bin:/bin"}, o.Env...),
 		},
 		"rootfs": object{"type": "layers", "diff_ids": []string{content.Digest}},
