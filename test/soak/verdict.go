@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 )
@@ -52,10 +52,18 @@ func differences(jobs []*job, w *world) (broken []string) {
 			tell("ConfigMap %s is there without a PaddleJob", name)
 		}
 	}
+	owners := map[types.UID]bool{}
+	for _, made := range w.volcano {
+		owners[made.UID] = true
+	}
 	for i := range w.pods {
-		owner := metav1.GetControllerOf(&w.pods[i])
-		if owner == nil || w.volcano[owner.Name] == nil || w.volcano[owner.Name].UID != owner.UID {
+		if !owners[ownerOf(&w.pods[i])] {
 			tell("pod %s is there without its Volcano Job", w.pods[i].Name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(w.lasting)) {
+		if !owners[w.lasting[name]] {
+			tell("%s is there without its Volcano Job", name)
 		}
 	}
 	for _, name := range w.transient {

@@ -83,6 +83,9 @@ func TestDifferences(t *testing.T) {
 		})},
 		"holds room": {job: keeps(), is: without(ended(v1.Completed, both...), func(w *world) { w.transient = []string{"PodGroup job-0-vc"} }),
 			says: []string{"PodGroup job-0-vc is there, and nothing runs"}},
+		"Volcano's own": {job: keeps(), is: without(ended(v1.Completed, both...), func(w *world) {
+			w.lasting = map[string]types.UID{"Service job-0": "vc", "Service job-1": "old"}
+		}), says: []string{"Service job-1 is there without its Volcano Job"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -24,11 +24,14 @@ type world struct {
 	environments map[string]bool
 	// transient are objects that a job has only while it runs, in words.
 	transient []string
+	// lasting are objects of Volcano's that may stay as long as their Volcano Job, in words, with its uid: it mostly deletes
+	// them at the end, and now and then forgets to.
+	lasting map[string]types.UID
 }
 
 // look lists everything. It is no instant: it is looked at again until it is as it should be.
 func look(ctx context.Context, p *live.Plane) (*world, error) {
-	w := &world{jobs: map[string]*v1.PaddleJob{}, volcano: map[string]*vcbatch.Job{}, environments: map[string]bool{}}
+	w := &world{jobs: map[string]*v1.PaddleJob{}, volcano: map[string]*vcbatch.Job{}, environments: map[string]bool{}, lasting: map[string]types.UID{}}
 	all := metav1.ListOptions{}
 	for _, list := range []func() error{
 		func() error {
@@ -98,22 +101,30 @@ func (w *world) passing(ctx context.Context, p *live.Plane) error {
 		return err
 	}
 	for i := range services.Items {
-		w.transient = append(w.transient, "Service "+services.Items[i].Name)
+		w.lasting["Service "+services.Items[i].Name] = ownerOf(&services.Items[i])
 	}
 	policies, err := p.Kube.NetworkingV1().NetworkPolicies(namespace).List(ctx, all)
 	if err != nil {
 		return err
 	}
 	for i := range policies.Items {
-		w.transient = append(w.transient, "NetworkPolicy "+policies.Items[i].Name)
+		w.lasting["NetworkPolicy "+policies.Items[i].Name] = ownerOf(&policies.Items[i])
 	}
 	return nil
+}
+
+// ownerOf is who controls an object, empty if nobody does.
+func ownerOf(object metav1.Object) types.UID {
+	if owner := metav1.GetControllerOf(object); owner != nil {
+		return owner.UID
+	}
+	return ""
 }
 
 // podsOf are the pods that a Volcano Job owns.
 func (w *world) podsOf(owner types.UID) (own []*corev1.Pod) {
 	for i := range w.pods {
-		if of := metav1.GetControllerOf(&w.pods[i]); of != nil && of.UID == owner {
+		if ownerOf(&w.pods[i]) == owner {
 			own = append(own, &w.pods[i])
 		}
 	}
