@@ -122,7 +122,7 @@ func TestElasticTrains(t *testing.T) {
 // The youngest waits, and learns that the others are done.
 func TestElasticHasNoPlaceForMore(t *testing.T) {
 	t.Parallel()
-	g := elasticGang(t, 3, "2:2")
+	g := elasticGang(t, 3, "2:2").set("PADDLE_ELASTIC_TIMEOUT", "3600") // as many as may are not waited for
 	first, second := g.start(t.Context(), g.pods[0], nil), g.start(t.Context(), g.pods[1], nil)
 	third := g.start(t.Context(), g.pods[2], nil)
 	var trained []ended
@@ -148,18 +148,25 @@ func TestElasticGrows(t *testing.T) {
 	require.Equal(t, []int{2, 3}, requireElastic(t, g, <-first, <-second, <-third))
 }
 
+// The oldest is rank 0, and takes the folder with the checkpoints with it; the others remember.
 func TestElasticShrinks(t *testing.T) {
 	t.Parallel()
 	g := elasticGang(t, 3, "2:3")
-	seen, reached := when("step 20 ")
-	first, second := g.start(t.Context(), g.pods[0], seen), g.start(t.Context(), g.pods[1], nil)
 	deleted, remove := context.WithCancel(t.Context())
 	defer remove()
-	third := g.start(deleted, g.pods[2], nil)
+	alone, registered := when("elastic: 1 nodes")
+	first := g.start(deleted, g.pods[0], alone)
+	<-registered
+	seen, reached := when("step 20 ")
+	second, third := g.start(t.Context(), g.pods[1], seen), g.start(t.Context(), g.pods[2], nil)
 	<-reached
 	remove()
-	require.Equal(t, ExitStopped, (<-third).code)
-	require.Equal(t, []int{3, 2}, requireElastic(t, g, <-first, <-second))
+	end := <-first
+	require.Equal(t, ExitStopped, end.code)
+	require.Contains(t, end.log, "elastic: rank 0 of 3")
+	rest := []ended{<-second, <-third}
+	require.Equal(t, []int{3, 2}, requireElastic(t, g, rest...))
+	require.Regexp(t, "resumed from step [2-5]0", rest[0].log)
 }
 
 // A node that crashes is missed once its lease has ended; one that takes its place goes on from the checkpoint.

@@ -122,6 +122,7 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 			}
 			g.set("TRAINER_EXPECT_WORLD", "3").set("MODEL_DIR", g.dir)
 		}, "wrong world size: 1 trainers, and 3 are expected"},
+		{"PADDLE_RANK breaks 2.3's launcher", ring, func(g *gang) { g.set("TRAINER_PADDLE", "2.3").set("PADDLE_RANK", "0") }, "TypeError: PADDLE_RANK is set"},
 		{"2.0's launcher with other hosts", ring, func(g *gang) {
 			g.set("TRAINER_PADDLE", "2.0").set("PADDLE_TRAINERS", "worker-0.job,worker-1.job")
 		}, "POD_IP worker-2.job is not in PADDLE_TRAINERS"},

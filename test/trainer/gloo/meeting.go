@@ -61,6 +61,7 @@ func (m *Meeting) Serve(ctx context.Context, p *process.Process) error {
 	if err := group.Barrier(ctx); err != nil {
 		return err
 	}
+	p.Say("gloo: %d trainers and %d servers have met", m.Trainers, len(m.Servers))
 	<-ctx.Done()
 	return nil
 }
