@@ -141,7 +141,11 @@ func (b *Box) expect(id int) chan Reply {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	replies := make(chan Reply, 2)
-	b.waiting[id] = replies
+	if b.waiting == nil {
+		close(replies)
+	} else {
+		b.waiting[id] = replies
+	}
 	return replies
 }
 
@@ -189,6 +193,9 @@ func (b *Box) Stop() error {
 		errs = append(errs, fmt.Errorf("the box has not ended in %s and is killed", endGrace), b.cmd.Process.Kill())
 		<-b.ended
 	}
+	if err := b.socket.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
+		errs = append(errs, fmt.Errorf("close the socket to the box: %w", err))
+	}
 	// Process 1 has done so itself, unless it was killed.
-	return errors.Join(append(errs, RemoveCgroups(b.settings.Name), b.socket.Close())...)
+	return errors.Join(append(errs, RemoveCgroups(b.settings.Name))...)
 }

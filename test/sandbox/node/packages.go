@@ -59,7 +59,7 @@ func Unpack(ctx context.Context, dir string, say func(format string, args ...any
 	if err := os.RemoveAll(archives); err != nil {
 		return fmt.Errorf("remove the packages' archives: %w", err)
 	}
-	if err := os.WriteFile(filepath.Join(fresh, versions), []byte(strings.Join(names, "\n")+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(fresh, versions), []byte(strings.Join(names, "\n")+"\n"), 0o644); err != nil { //nolint:gosec // for everybody to read, as the programs are
 		return fmt.Errorf("write down the packages' versions: %w", err)
 	}
 	if err := os.Rename(fresh, dir); err != nil {
