@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -46,10 +47,25 @@ type gang struct {
 
 var addresses atomic.Int32
 
+// reserved is held for as long as the tests run.
+var reserved net.Listener
+
+// block is the second number of this run's loopback addresses. It is kept by listening, so that another run of these tests
+// on the same machine takes another.
+var block = sync.OnceValue(func() int {
+	for n := 16; n < 255; n++ {
+		if listener, err := net.Listen("tcp", fmt.Sprintf("127.%d.0.1:35999", n)); err == nil {
+			reserved = listener
+			return n
+		}
+	}
+	panic("no loopback addresses are free")
+})
+
 // newIP is a loopback address that no other process of the tests has.
 func newIP() string {
 	n := addresses.Add(1)
-	return fmt.Sprintf("127.7.%d.%d", n/250, n%250+1)
+	return fmt.Sprintf("127.%d.%d.%d", block(), n/250+1, n%250+1)
 }
 
 func newGang(t *testing.T) *gang { return &gang{dns: map[string][]string{}, dir: t.TempDir()} }

@@ -60,7 +60,7 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 		{"no role", two, one(2, "TRAINING_ROLE", ""), `TRAINING_ROLE is ""`},
 		{"no trainers", two, all("PADDLE_TRAINERS_NUM", "0"), "wrong world size: 0 trainers"},
 		{"a server that takes itself for a trainer", two, one(0, "TRAINING_ROLE", "TRAINER"), "PADDLE_TRAINER_ID is not set"},
-		{"a changed address of a server", gloo, func(g *gang) { g.dns["ps-1.job"] = []string{"127.9.9.9"} }, "ps-1.job leads to [127.9.9.9], and this process is at 127.7."},
+		{"a changed address of a server", gloo, func(g *gang) { g.dns["ps-1.job"] = []string{"127.9.9.9"} }, "ps-1.job leads to [127.9.9.9], and this process is at 127."},
 		{"a name that leads nowhere", gloo, func(g *gang) { delete(g.dns, "ps-1.job") }, "lookup ps-1.job: no such host"},
 		{"gloo without an endpoint", gloo, all("PADDLE_GLOO_HTTP_ENDPOINT", ""), "gloo: gloo's HTTP endpoint"},
 		{"gloo where nobody serves", gloo, all("PADDLE_GLOO_HTTP_ENDPOINT", "ps-1.job:36018"), "gloo's store at ps-1.job:36018: not within"},
@@ -150,7 +150,7 @@ func requireWords(t *testing.T, cases []spoilt) {
 		group.Add(1)
 		go func() {
 			defer group.Done()
-			ends[i] = test.gang.set("TRAINER_DEADLINE", "5s").runApart(t)
+			ends[i] = test.gang.set("TRAINER_DEADLINE", "10s").runApart(t)
 		}()
 	}
 	group.Wait()
