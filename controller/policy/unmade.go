@@ -16,6 +16,9 @@ import (
 const (
 	unmadeGrace  = 2 * time.Minute
 	unmadePeriod = 10 * time.Minute
+	// forgottenGrace is how long a Volcano Job may have no phase at all. Volcano gives it one when it first looks at it, which
+	// it never does where it has mixed it up with an earlier one of its name (reconcile/departures.go).
+	forgottenGrace = 5 * time.Minute
 )
 
 // unmade has Volcano look at a job whose pods it has not made.
@@ -24,6 +27,14 @@ func (p *Plan) unmade(v *view.View) {
 		return
 	}
 	waited := v.Now.Sub(v.UnmadeSince)
+	if v.VolcanoJob.Status.State.Phase == "" {
+		if waited < forgottenGrace {
+			p.lookAgainIn(forgottenGrace - waited)
+			return
+		}
+		p.startOver(v, "Volcano has not looked at its Volcano Job, which is deleted and made anew")
+		return
+	}
 	if waited < unmadeGrace {
 		p.lookAgainIn(unmadeGrace - waited)
 		return

@@ -31,6 +31,17 @@ func TestUnmade(t *testing.T) {
 		plan.Missing = nil
 		require.Equal(t, want, gistOf(plan), waited)
 	}
+	for waited, want := range map[time.Duration]gist{
+		4 * time.Minute: {lookAgain: time.Minute},
+		5 * time.Minute: {does: []string{"delete Volcano Job job"}, waiting: ReasonReplacing},
+	} {
+		plan := Decide(created(t, "", func(v *view.View) {
+			v.Now = seenAt
+			v.UnmadeSince = seenAt.Add(-waited)
+		}), config)
+		plan.Missing = nil
+		require.Equal(t, want, gistOf(plan), "Volcano knows nothing of it, after %s", waited)
+	}
 	made := Decide(created(t, vcbatch.Pending), config)
 	require.Zero(t, made.LookAgain)
 }

@@ -21,7 +21,7 @@ type departure struct{ job, last time.Time }
 
 const (
 	// departureMargin is for the time between Volcano's watches and ours.
-	departureMargin = time.Second
+	departureMargin = 3 * time.Second
 	// manyDepartures is when those that are over are thrown out.
 	manyDepartures = 1000
 )

@@ -74,10 +74,10 @@ func TestDepartures(t *testing.T) {
 		want time.Duration
 	}{
 		"pods first":                     {now: 0, want: departureMargin},
-		"pods first, later":              {now: 1},
+		"pods first, later":              {now: 3},
 		"a pod lingers":                  {pods: []int{1, 10}, now: 10, want: 10*time.Second + departureMargin},
 		"a pod lingers, later":           {pods: []int{1, 10}, now: 15, want: 5*time.Second + departureMargin},
-		"a pod lingers, it is forgotten": {pods: []int{1, 10}, now: 21},
+		"a pod lingers, it is forgotten": {pods: []int{1, 10}, now: 23},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -63,7 +63,10 @@ func (v *View) LetIn() bool {
 
 // Unmade says whether pods are missing that Volcano is to make at once: the queue has let the gang in.
 func (v *View) Unmade() bool {
-	if v.VolcanoJob == nil || v.VolcanoJob.Status.State.Phase != vcbatch.Pending || !v.LetIn() {
+	if v.VolcanoJob == nil || !v.LetIn() {
+		return false
+	}
+	if phase := v.VolcanoJob.Status.State.Phase; phase != vcbatch.Pending && phase != "" {
 		return false
 	}
 	var total int32

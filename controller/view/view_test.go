@@ -181,13 +181,14 @@ func TestUnmade(t *testing.T) {
 		view View
 		want bool
 	}{
-		"let in":         {view: View{VolcanoJob: job(vcbatch.Pending), PodGroup: group(vcscheduling.PodGroupInqueue), Pods: make([]*corev1.Pod, 1)}, want: true},
-		"all are made":   {view: View{VolcanoJob: job(vcbatch.Pending), PodGroup: group(vcscheduling.PodGroupInqueue), Pods: make([]*corev1.Pod, 2)}},
-		"not let in":     {view: View{VolcanoJob: job(vcbatch.Pending), PodGroup: group(vcscheduling.PodGroupPending)}},
-		"nobody looked":  {view: View{VolcanoJob: job(vcbatch.Pending), PodGroup: group("")}},
-		"no PodGroup":    {view: View{VolcanoJob: job(vcbatch.Pending)}},
-		"it runs":        {view: View{VolcanoJob: job(vcbatch.Running), PodGroup: group(vcscheduling.PodGroupRunning)}},
-		"no Volcano Job": {view: View{PodGroup: group(vcscheduling.PodGroupInqueue)}},
+		"let in":             {view: View{VolcanoJob: job(vcbatch.Pending), PodGroup: group(vcscheduling.PodGroupInqueue), Pods: make([]*corev1.Pod, 1)}, want: true},
+		"unknown to Volcano": {view: View{VolcanoJob: job(""), PodGroup: group(vcscheduling.PodGroupInqueue)}, want: true},
+		"all are made":       {view: View{VolcanoJob: job(vcbatch.Pending), PodGroup: group(vcscheduling.PodGroupInqueue), Pods: make([]*corev1.Pod, 2)}},
+		"not let in":         {view: View{VolcanoJob: job(vcbatch.Pending), PodGroup: group(vcscheduling.PodGroupPending)}},
+		"nobody looked":      {view: View{VolcanoJob: job(vcbatch.Pending), PodGroup: group("")}},
+		"no PodGroup":        {view: View{VolcanoJob: job(vcbatch.Pending)}},
+		"it runs":            {view: View{VolcanoJob: job(vcbatch.Running), PodGroup: group(vcscheduling.PodGroupRunning)}},
+		"no Volcano Job":     {view: View{PodGroup: group(vcscheduling.PodGroupInqueue)}},
 	} {
 		tc.view.Job = &v1.PaddleJob{}
 		require.Equal(t, tc.want, tc.view.Unmade(), name)
