@@ -33,8 +33,7 @@ func TestAPIServerIsRestarted(t *testing.T) { //nolint:tparallel // its lives ar
 					}
 				}
 			}
-			// An API server that has just started does not know who may do what.
-			l.liveLike(d, l.undisturbed(t), refusedReason)
+			l.liveLike(d, l.undisturbed(t))
 		})
 	}
 }

@@ -81,9 +81,6 @@ func nowAndThen(kind func(*call) bool, with meddler) func(*controller) meddler {
 func writes(c *call) bool    { return c.write }
 func questions(c *call) bool { return !c.watch }
 
-// refusedReason is that of the event which tells that the API server has refused a part of a job.
-const refusedReason = "RefusedByServer"
-
 // Every other write of a whole life goes wrong, or one request in three but for watches, which TestWatchesThatBreak breaks.
 func TestWritesThatGoWrong(t *testing.T) {
 	t.Parallel()
@@ -110,7 +107,7 @@ func disturbed(t *testing.T, lives []*life, faults map[string]func(*controller) 
 				space := cluster.Namespace(t)
 				c := startController(t, space, space)
 				c.from(fault(c))
-				l.liveLike(&driver{t: t, namespace: space}, calm, refusedReason)
+				l.liveLike(&driver{t: t, namespace: space}, calm)
 				require.NotEmpty(t, c.written())
 			})
 		}

@@ -63,9 +63,7 @@ func look(ctx context.Context, p *live.Plane) (*world, error) {
 			list, err := p.Kube.CoreV1().ConfigMaps(namespace).List(ctx, all)
 			if err == nil {
 				for i := range list.Items {
-					if list.Items[i].Name != "kube-root-ca.crt" {
-						w.environments[list.Items[i].Name] = true
-					}
+					w.configMap(&list.Items[i])
 				}
 			}
 			return err
@@ -77,6 +75,18 @@ func look(ctx context.Context, p *live.Plane) (*world, error) {
 		}
 	}
 	return w, nil
+}
+
+// configMap notes one: those of environments belong to PaddleJobs, others to their Volcano Jobs, one to nobody.
+func (w *world) configMap(cm *corev1.ConfigMap) {
+	owner := metav1.GetControllerOf(cm)
+	switch {
+	case owner == nil:
+	case owner.Kind == v1.Kind:
+		w.environments[cm.Name] = true
+	default:
+		w.lasting["ConfigMap "+cm.Name] = owner.UID
+	}
 }
 
 // passing lists what no job has that has ended.
