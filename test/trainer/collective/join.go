@@ -8,10 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"slices"
 	"time"
 
-	"github.com/paddle-volcano/paddle-volcano/test/trainer/model"
 	"github.com/paddle-volcano/paddle-volcano/test/trainer/process"
 	"github.com/paddle-volcano/paddle-volcano/test/trainer/wire"
 )
@@ -23,15 +21,6 @@ type Place struct {
 	Endpoints []string
 	// Round tells the rings of an elastic job apart.
 	Round int64
-}
-
-// hello is what a rank says to the next. All but From must be the same in both.
-type hello struct {
-	From      int
-	Endpoints []string
-	Round     int64
-	Settings  model.Settings
-	Steps     int
 }
 
 // Join closes the ring: it connects to the next rank, and waits for the one before.
@@ -141,21 +130,4 @@ func (r *Ring) accept(ctx context.Context, listener net.Listener, own hello) err
 			return refused
 		}
 	}
-}
-
-// fits says why a rank is not the one before, or not of the same world.
-func (h *hello) fits(own hello, before int) error {
-	switch {
-	case h.Round != own.Round:
-		return fmt.Errorf("wrong round: %d, and this is %d", h.Round, own.Round)
-	case len(h.Endpoints) != len(own.Endpoints):
-		return fmt.Errorf("wrong world size: rank %d reckons with %d ranks, and rank %d with %d", h.From, len(h.Endpoints), own.From, len(own.Endpoints))
-	case !slices.Equal(h.Endpoints, own.Endpoints):
-		return fmt.Errorf("wrong world: rank %d knows %v, and rank %d %v", h.From, h.Endpoints, own.From, own.Endpoints)
-	case h.From != before:
-		return fmt.Errorf("wrong rank: %d comes to rank %d, where %d belongs", h.From, own.From, before)
-	case h.Settings != own.Settings || h.Steps != own.Steps:
-		return fmt.Errorf("wrong training: rank %d has %+v and %d steps, and rank %d %+v and %d", h.From, h.Settings, h.Steps, own.From, own.Settings, own.Steps)
-	}
-	return nil
 }
