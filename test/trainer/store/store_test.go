@@ -36,7 +36,7 @@ func TestStore(t *testing.T) {
 	_, err = client.Folder(t.Context(), "nodes", func(map[string]string) error { return wire.FinalError{Err: errors.New("too many")} })
 	require.EqualError(t, err, "too many")
 	_, err = client.Get(t.Context(), "nodes/c")
-	require.ErrorContains(t, err, "nodes/c in the store at 127.8.0.3:36000: not within 2")
+	require.ErrorContains(t, err, "nodes/c in the store at 127.8.0.3:36000: not within ")
 	require.ErrorContains(t, err, "404 Not Found")
 
 	for method, want := range map[string]int{http.MethodDelete: http.StatusOK, http.MethodPost: http.StatusMethodNotAllowed} {
