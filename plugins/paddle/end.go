@@ -4,37 +4,61 @@ package paddle
 
 import (
 	"errors"
+	"strconv"
 
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	"volcano.sh/volcano/pkg/scheduler/api"
 )
 
 // errEnded is why a worker of a job that has begun to end is not started.
 var errEnded = errors.New("a worker of this job has succeeded: the job is ending, and no more workers are started")
 
-// workerSucceeded tells whether a job has begun to end.
-func workerSucceeded(job *api.JobInfo, taskRoles map[string]role) bool {
+// ended tells whether a pod must not be bound any more, because its job has begun to end: a worker that came now would
+// wait for peers that have left. With servers workers do not wait for each other, so one that starts again alone after a
+// failure comes back to do its share: it is of a later attempt than one that has succeeded.
+func ended(job *api.JobInfo, task *api.TaskInfo, taskRoles map[string]role) bool {
+	if _, role := taskName(task, taskRoles); role != roleWorker {
+		return false
+	}
+	first, succeeded := firstSuccess(job, taskRoles)
+	return succeeded && (attempt(task) <= first || !servesWorkers(job, taskRoles))
+}
+
+// firstSuccess is the earliest attempt of which a worker has succeeded; false if none has.
+func firstSuccess(job *api.JobInfo, taskRoles map[string]role) (first int, succeeded bool) {
 	for _, task := range job.TaskStatusIndex[api.Succeeded] {
-		if _, role := taskName(task, taskRoles); role == roleWorker {
+		if _, role := taskName(task, taskRoles); role != roleWorker {
+			continue
+		}
+		if n := attempt(task); !succeeded || n < first {
+			first, succeeded = n, true
+		}
+	}
+	return first, succeeded
+}
+
+// attempt is how often a job had been started again when Volcano made a pod.
+func attempt(task *api.TaskInfo) int {
+	n, err := strconv.Atoi(task.Pod.Annotations[vcbatch.JobRetryCountKey])
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+func servesWorkers(job *api.JobInfo, taskRoles map[string]role) bool {
+	for _, task := range job.Tasks {
+		if _, role := taskName(task, taskRoles); role == roleServer {
 			return true
 		}
 	}
 	return false
 }
 
-// ended tells whether a pod must not be bound any more, because its job has begun to end: a worker that came now would
-// wait for peers that have left.
-func ended(job *api.JobInfo, task *api.TaskInfo, taskRoles map[string]role) bool {
-	if !workerSucceeded(job, taskRoles) {
-		return false
-	}
-	_, role := taskName(task, taskRoles)
-	return role == roleWorker
-}
-
 // letEnd lets a gang end: it needs no more workers than are there, so that other pods that were lost still come back, and
 // those that wait are told why. It is to be called before gang.hold.
 func (g gang) letEnd(job *api.JobInfo, taskRoles map[string]role) {
-	if !workerSucceeded(job, taskRoles) {
+	if _, succeeded := firstSuccess(job, taskRoles); !succeeded {
 		return
 	}
 	there := map[string]int32{}
@@ -43,8 +67,11 @@ func (g gang) letEnd(job *api.JobInfo, taskRoles map[string]role) {
 		switch {
 		case occupies(task.Status):
 			there[name]++
-		case role == roleWorker && task.Status == api.Pending:
+		case role != roleWorker || task.Status != api.Pending:
+		case ended(job, task, taskRoles):
 			refuseEnded(job, task)
+		default:
+			there[name]++ // it is started again
 		}
 	}
 	for i := range g {

@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+	batch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	scheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 	"volcano.sh/volcano/pkg/scheduler/api"
 )
@@ -36,6 +38,47 @@ func TestEnded(t *testing.T) {
 			require.ElementsMatch(t, test.ended, got)
 		})
 	}
+}
+
+// A worker that failed after another had succeeded, and is started again alone.
+func TestStartedAgainAfterAnotherHasSucceeded(t *testing.T) {
+	for name, test := range map[string]struct {
+		servers  int
+		attempts map[string]string
+		ended    bool
+	}{
+		"with servers":             {1, map[string]string{"job-worker-1": "1"}, false},
+		"the other too, later":     {1, map[string]string{"job-worker-0": "3", "job-worker-1": "4"}, false},
+		"not started yet":          {1, nil, true},
+		"of the same attempt":      {1, map[string]string{"job-worker-0": "1", "job-worker-1": "1", "job-worker-2": "1"}, true},
+		"peers that it would miss": {0, map[string]string{"job-worker-1": "1"}, true},
+		"an attempt that is none":  {1, map[string]string{"job-worker-1": "x"}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			job := inStatus(t, jobInfo(2+int32(test.servers), map[string]int32{"worker": 2}, map[string]int{"ps": test.servers, "worker": 3}),
+				map[string]api.TaskStatus{"worker-0": api.Succeeded, "worker-1": api.Pending})
+			for _, task := range inOrder(job) {
+				if n, set := test.attempts[task.Name]; set {
+					metav1.SetMetaDataAnnotation(&task.Pod.ObjectMeta, batch.JobRetryCountKey, n)
+				}
+			}
+			for _, task := range inOrder(job) {
+				if task.Name == "job-worker-1" {
+					require.Equal(t, test.ended, ended(job, task, defaultTaskRoles))
+				}
+			}
+		})
+	}
+}
+
+// The whole session: [ps 0][worker 0, ended][ ][ ]; worker 1 has failed since and is made again.
+func TestRestartedWorkerIsPlaced(t *testing.T) {
+	workers := pods("job", "worker", 2, oneCPU)
+	running(workers[:1], "n1")[0].Status.Phase = "Succeeded"
+	metav1.SetMetaDataAnnotation(&workers[1].ObjectMeta, batch.JobRetryCountKey, "1")
+	c := newCluster(t, shipped, started(podGroup("job", 3, map[string]int32{"ps": 1, "worker": 2})),
+		running(pods("job", "ps", 1, oneCPU), "n1"), workers, node("n1", cpus("4")))
+	c.sessions(2, "job-ps-0", "job-worker-1")
 }
 
 // The gang is whole with the workers that are there; servers are needed as before.
