@@ -79,18 +79,7 @@ func (p *Plan) delay(v *view.View) bool {
 
 // failedBefore says whether a failure is why the Volcano Job is aborted.
 func failedBefore(v *view.View) bool {
-	if v.Job.Status.Phase == v1.Restarting {
-		return true
-	}
-	if f := v.Failure; f != nil && f.Reason == view.ReasonPodFailed && f.Attempt == v.VolcanoJob.Status.RetryCount {
-		return true
-	}
-	for _, m := range v.Members() {
-		if m.State == view.Failed {
-			return true
-		}
-	}
-	return false
+	return v.Job.Status.Phase == v1.Restarting || v.FailureSeen()
 }
 
 // exhausted fails a job that was restarted once too often by Volcano itself, which knows no limit where the controller

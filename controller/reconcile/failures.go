@@ -3,13 +3,11 @@
 package reconcile
 
 import (
-	"strconv"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
 	"github.com/paddle-volcano/paddle-volcano/controller/view"
 )
@@ -57,11 +55,11 @@ func (f *failures) see(pod *corev1.Pod, deleted bool) {
 	default:
 		return
 	}
-	attempt, err := strconv.ParseInt(pod.Annotations[vcbatch.JobRetryCountKey], 10, 32)
-	if err != nil {
+	attempt, ok := view.Attempt(pod)
+	if !ok {
 		return
 	}
-	failure.Attempt = int32(attempt)
+	failure.Attempt = attempt
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if known, ok := f.latest[owner.UID]; !ok || known.Attempt < failure.Attempt {

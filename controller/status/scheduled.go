@@ -58,12 +58,7 @@ func pendingReason(v *view.View, now time.Time) (reason, message string) {
 			"queue %q has not let the job in yet: it is full, or the cluster has too little of what the gang asks for%s",
 			v.VolcanoJob.Spec.Queue, unschedulable(v.PodGroup, ": "))
 	}
-	var total int32
-	for _, role := range view.Roles {
-		n, _ := v.Size(role)
-		total += n
-	}
-	if made := int32(len(v.Pods)); made < total {
+	if made, total := int32(len(v.Pods)), v.Total(); made < total {
 		return ReasonWaitingForPods, fmt.Sprintf(
 			"Volcano has made %d of %d pods: kubectl describe vcjob -n %s %s says why", made, total, v.Job.Namespace, v.Job.Name)
 	}

@@ -4,7 +4,6 @@ package view
 
 import (
 	"slices"
-	"strconv"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -29,11 +28,11 @@ func (v *View) Lag() time.Duration {
 			return 0
 		}
 	case vcbatch.Failed, vcbatch.Terminated:
-		if v.failureSeen() {
+		if v.FailureSeen() {
 			return 0
 		}
 	case vcbatch.Aborting, vcbatch.Aborted:
-		if !Delayed(job) || v.Job.Status.Phase == v1.Restarting || v.failureSeen() {
+		if !Delayed(job) || v.Job.Status.Phase == v1.Restarting || v.FailureSeen() {
 			return 0
 		}
 	default:
@@ -42,8 +41,8 @@ func (v *View) Lag() time.Duration {
 	return max(lagMost-v.Now.Sub(job.Status.State.LastTransitionTime.Time), 0)
 }
 
-// failureSeen says whether the failure of a pod is known that ended the present attempt.
-func (v *View) failureSeen() bool {
+// FailureSeen says whether the failure of a pod is known that ended the present attempt.
+func (v *View) FailureSeen() bool {
 	if v.Failure != nil && v.Failure.Reason == ReasonPodFailed && v.Failure.Attempt == v.VolcanoJob.Status.RetryCount {
 		return true
 	}
@@ -53,7 +52,7 @@ func (v *View) failureSeen() bool {
 // Resumed says whether pods of a later attempt are seen than the Volcano Job's: it has started again, and is seen late.
 func (v *View) Resumed() bool {
 	return slices.ContainsFunc(v.Pods, func(pod *corev1.Pod) bool {
-		attempt, err := strconv.ParseInt(pod.Annotations[vcbatch.JobRetryCountKey], 10, 32)
-		return err == nil && int32(attempt) > v.VolcanoJob.Status.RetryCount
+		attempt, ok := Attempt(pod)
+		return ok && attempt > v.VolcanoJob.Status.RetryCount
 	})
 }

@@ -54,6 +54,12 @@ func NewMember(pod *corev1.Pod) *Member {
 	return &Member{Pod: pod, Role: role, Index: index, State: stateOf(pod)}
 }
 
+// Attempt is how often the gang had been restarted when Volcano made a pod; false if it does not say.
+func Attempt(pod *corev1.Pod) (int32, bool) {
+	attempt, err := strconv.ParseInt(pod.Annotations[vcbatch.JobRetryCountKey], 10, 32)
+	return int32(attempt), err == nil
+}
+
 func stateOf(pod *corev1.Pod) State {
 	switch {
 	case pod.Status.Phase == corev1.PodSucceeded:

@@ -69,12 +69,16 @@ func (v *View) Unmade() bool {
 	if phase := v.VolcanoJob.Status.State.Phase; phase != vcbatch.Pending && phase != "" {
 		return false
 	}
-	var total int32
+	return int32(len(v.Pods)) < v.Total()
+}
+
+// Total is how many pods the gang has.
+func (v *View) Total() (total int32) {
 	for _, role := range Roles {
 		n, _ := v.Size(role)
 		total += n
 	}
-	return int32(len(v.Pods)) < total
+	return total
 }
 
 // Members are the pods that run the job: those of the Volcano Job, or paddle-operator's where it started the job.

@@ -177,6 +177,7 @@ func (s *soak) until(ctx context.Context, what string, judge func(*world) []stri
 		return len(broken) == 0, nil
 	})
 	if err != nil {
+		_, _ = fmt.Fprint(s.progress, stories(ctx, s.Plane, s.jobs, broken))
 		return fmt.Errorf("gave up waiting for %s: %w:\n%s", what, err, strings.Join(broken, "\n"))
 	}
 	return nil

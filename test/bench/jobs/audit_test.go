@@ -91,7 +91,7 @@ func TestReport(t *testing.T) {
 	require.Equal(t, []float64{12.5, 10, 1.25, 300, 3, 5}, []float64{r.PaddleJob, r.VolcanoJob, r.Ratio, r.RSS, r.Writes, r.Events})
 	require.Equal(t, []int{10, 20, 3}, []int{r.Jobs, r.Pods, r.Nodes})
 	var out strings.Builder
-	r.print(&out)
+	require.NoError(t, r.print(&out))
 	require.Contains(t, out.String(), "MISSED  controller's memory, MiB")
 	require.Contains(t, out.String(), "met     time of PaddleJobs")
 	require.Contains(t, out.String(), "patch podgroups")

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/paddle-volcano/paddle-volcano/test/bars"
 	"github.com/paddle-volcano/paddle-volcano/test/stats"
 )
 
@@ -70,7 +71,9 @@ func Run(ctx context.Context, s Settings, out, progress io.Writer) error {
 	if err := os.WriteFile(path, append(text, '\n'), 0o644); err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}
-	report.print(out)
+	if err := report.print(out); err != nil {
+		return fmt.Errorf("show the report: %w", err)
+	}
 	_, err = fmt.Fprintf(out, "wrote %s\n", path)
 	return err
 }
@@ -90,26 +93,19 @@ func (s *Settings) report(rounds []Round) *Report {
 	return r
 }
 
-func (r *Report) print(out io.Writer) {
+func (r *Report) print(out io.Writer) error {
 	for i := range r.RoundsTaken {
 		round := &r.RoundsTaken[i]
 		for _, write := range slices.Sorted(maps.Keys(round.Writes)) {
-			_, _ = fmt.Fprintf(out, "writes  %-40s %.2f per job\n", write, float64(round.Writes[write])/float64(r.Jobs))
+			if _, err := fmt.Fprintf(out, "writes  %-40s %.2f per job\n", write, float64(round.Writes[write])/float64(r.Jobs)); err != nil {
+				return err
+			}
 		}
 	}
-	for _, bar := range []struct {
-		name      string
-		is, limit float64
-	}{
-		{"time of PaddleJobs by that of equal Volcano Jobs", r.Ratio, ratioBar},
-		{"controller's memory, MiB", r.RSS, rssBar},
-		{"writes per job, Events apart", r.Writes, writesBar},
-		{"Events per job", r.Events, eventsBar},
-	} {
-		verdict := "met   "
-		if bar.is > bar.limit {
-			verdict = "MISSED"
-		}
-		_, _ = fmt.Fprintf(out, "%s  %-50s %8.2f <= %g\n", verdict, bar.name, bar.is, bar.limit)
-	}
+	return bars.Show([]bars.Bar{
+		bars.Most("time of PaddleJobs by that of equal Volcano Jobs", r.Ratio, ratioBar),
+		bars.Most("controller's memory, MiB", r.RSS, rssBar),
+		bars.Most("writes per job, Events apart", r.Writes, writesBar),
+		bars.Most("Events per job", r.Events, eventsBar),
+	}, out)
 }
