@@ -36,6 +36,10 @@ func CommandName(action vcbus.Action, volcanoJob types.UID, occasion string) str
 
 // command gives Volcano a command about the job, and looks again whether it did what it was told.
 func (p *Plan) command(v *view.View, action vcbus.Action, occasion, reason, message string) {
+	state := StateOf(v.VolcanoJob)
+	if action == vcbus.SyncJobAction && WantsPodGroup(v.VolcanoJob.Status.State.Phase) {
+		state = "" // pods that Volcano cannot make leave it as it is
+	}
 	owner := metav1.NewControllerRef(v.VolcanoJob, vcbatch.SchemeGroupVersion.WithKind("Job"))
 	p.do(IssueCommand{Command: &vcbus.Command{
 		ObjectMeta: metav1.ObjectMeta{
@@ -48,6 +52,6 @@ func (p *Plan) command(v *view.View, action vcbus.Action, occasion, reason, mess
 		TargetObject: owner,
 		Reason:       reason,
 		Message:      message,
-	}})
+	}, State: state})
 	p.lookAgainIn(CompleteGrace)
 }

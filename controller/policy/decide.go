@@ -33,6 +33,8 @@ func Decide(v *view.View, cfg render.Config) Plan {
 		// It is written down first; a job that has ended is then stopped.
 	case v.Unretried():
 		plan.again(v)
+	case plan.forgotten(v):
+		// As above.
 	case v.VolcanoJob != nil && v.VolcanoJob.DeletionTimestamp != nil:
 		plan.Waiting = &render.Notice{Reason: ReasonReplacing,
 			Message: "the Volcano Job is being deleted; a new one is made once it is gone"}
@@ -65,6 +67,7 @@ func (p *Plan) keep(v *view.View, cfg render.Config) {
 	p.complete(v)
 	p.missed(v)
 	p.unmade(v)
+	p.stuck(v)
 }
 
 // told says whether the status has the warnings about this generation of the spec already. They are not worked out

@@ -26,6 +26,8 @@ type Plan struct {
 	Failed *render.Notice
 	// Retrying says when a job that failed starts again, nil if it has not failed or starts at once.
 	Retrying *render.Notice
+	// Succeeded says that the job has succeeded although Volcano does not end it.
+	Succeeded bool
 	// Again says that the job starts again under another Volcano Job, because the present one has failed for good.
 	Again bool
 	// Suspended says how far the job's suspension has come, nil if it is not suspended.
@@ -76,7 +78,12 @@ type WriteEnvironment struct {
 }
 
 // IssueCommand gives Volcano a command about the job.
-type IssueCommand struct{ Command *vcbus.Command }
+type IssueCommand struct {
+	Command *vcbus.Command
+	// State is that of the Volcano Job (StateOf), which is another once Volcano has done what it was told; empty where that
+	// need not show.
+	State string
+}
 
 // ScaleVolcanoJob changes how many pods a Volcano Job has.
 type ScaleVolcanoJob struct {

@@ -32,6 +32,8 @@ const (
 	ReasonBackoffLimitExceeded = "BackoffLimitExceeded"
 	// ReasonPermanentExitCode ends a job of which a container exited with one of permanentExitCodes.
 	ReasonPermanentExitCode = "PermanentExitCode"
+	// ReasonTerminated ends a job whose Volcano Job was terminated, by somebody or by Volcano itself.
+	ReasonTerminated = "Terminated"
 	// ReasonRetrying is why a failed job does not run: its next start is delayed.
 	ReasonRetrying = "Retrying"
 	// ReasonSpecChangeNotApplied says that the spec was changed too late.

@@ -59,7 +59,7 @@ func TestRetry(t *testing.T) {
 		retrying  bool
 		lookAgain time.Duration
 	}{
-		"pods are being stopped":              {phase: vcbatch.Aborting, limit: 3, with: []change{failed}, retrying: true},
+		"pods are being stopped":              {phase: vcbatch.Aborting, limit: 3, with: []change{failed}, retrying: true, lookAgain: stuckGrace},
 		"the failure is not written down yet": {phase: vcbatch.Aborted, limit: 3, with: []change{failed}, retrying: true},
 		"the first time, at once": {phase: vcbatch.Aborted, limit: 3, with: []change{failed, noted}, retrying: true,
 			does: []string{"delete pod job-worker-0", "delete pod job-worker-1"}},
@@ -90,7 +90,7 @@ func TestRetry(t *testing.T) {
 		"a limit that was lowered": {phase: vcbatch.Running, limit: 1, retries: 2, with: []change{statusOf(func(s *v1.PaddleJobStatus) { s.Restarts = 2 })},
 			does: []string{"apply PodGroup job-vc-uid"}},
 		"a permanent exit code": {phase: vcbatch.Aborting, limit: 9, failed: ReasonPermanentExitCode, with: []change{exits(42)}},
-		"another exit code":     {phase: vcbatch.Aborting, limit: 9, retrying: true, with: []change{exits(41)}},
+		"another exit code":     {phase: vcbatch.Aborting, limit: 9, retrying: true, lookAgain: stuckGrace, with: []change{exits(41)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -16,9 +16,6 @@ import (
 const (
 	unmadeGrace  = 2 * time.Minute
 	unmadePeriod = 10 * time.Minute
-	// forgottenGrace is how long a Volcano Job may have no phase at all. Volcano gives it one when it first looks at it, which
-	// it never does where it has mixed it up with an earlier one of its name (reconcile/departures.go).
-	forgottenGrace = 5 * time.Minute
 )
 
 // unmade has Volcano look at a job whose pods it has not made.

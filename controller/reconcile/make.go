@@ -156,12 +156,16 @@ func (c *Controller) issueCommand(ctx context.Context, a policy.IssueCommand) er
 	c.commanded.forget(a.Command.Name)
 	_, err := c.clients.Volcano.BusV1alpha1().Commands(a.Command.Namespace).Create(ctx, a.Command, metav1.CreateOptions{FieldManager: FieldManager})
 	if apierrors.IsAlreadyExists(err) {
+		c.unheeded.forget(a.State) // Volcano does not read any
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("giving Volcano the command %s: %w", a.Command.Action, err)
 	}
 	c.commanded.since(a.Command.Name, c.now())
+	if a.State != "" {
+		c.unheeded.since(a.State, c.now())
+	}
 	klog.FromContext(ctx).Info("Gave Volcano a command", "action", a.Command.Action, "reason", a.Command.Message)
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	"github.com/paddle-volcano/paddle-volcano/controller/policy"
 	"github.com/paddle-volcano/paddle-volcano/controller/view"
 )
 
@@ -50,6 +51,7 @@ func (c *Controller) read(ctx context.Context, namespace, name, key string) (*vi
 	}
 	if v.VolcanoJob != nil {
 		v.Failure = c.failures.of(v.VolcanoJob.UID)
+		v.Unheeded = c.unheeded.ago(policy.StateOf(v.VolcanoJob), v.Now)
 		groupName := PodGroupName(v.VolcanoJob)
 		cached, err := c.podGroups.PodGroups(namespace).Get(groupName)
 		if found, ok := c.assumedPodGroups.newest(namespace+"/"+groupName, cached, err == nil); ok {

@@ -84,7 +84,7 @@ func TestFailedFor(t *testing.T) {
 			reason: "PodFailed", message: "job-worker-1 exited with code 3",
 		},
 		"Volcano gave up": {
-			phase: vcbatch.Terminated, reason: ReasonTerminated,
+			phase: vcbatch.Terminated, reason: policy.ReasonTerminated,
 			message: "Volcano gave the job up: kubectl describe vcjob -n ml job says why",
 		},
 	} {

@@ -64,6 +64,8 @@ func phaseOf(v *view.View, plan *policy.Plan) v1.Phase {
 		return v.Job.Status.Phase
 	case plan.Failed != nil:
 		return v1.Failed
+	case plan.Succeeded:
+		return v1.Completed
 	case v.Job.DeletionTimestamp != nil:
 		return v1.Terminating
 	case plan.Suspended != nil:
@@ -138,7 +140,7 @@ func times(next *v1.PaddleJobStatus, v *view.View, plan *policy.Plan, now time.T
 	}
 	if next.CompletionTime == nil && over(next) {
 		end := metav1.NewTime(now).Rfc3339Copy()
-		if plan.Failed == nil && v.VolcanoJob != nil && !v.VolcanoJob.Status.State.LastTransitionTime.IsZero() {
+		if plan.Failed == nil && !plan.Succeeded && v.VolcanoJob != nil && !v.VolcanoJob.Status.State.LastTransitionTime.IsZero() {
 			end = v.VolcanoJob.Status.State.LastTransitionTime
 		}
 		next.CompletionTime = &end

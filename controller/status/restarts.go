@@ -14,7 +14,6 @@ import (
 // Reasons of a failure that is not known any more, or was not one of a pod.
 const (
 	ReasonUnknownFailure = "PodFailedOrEvicted"
-	ReasonTerminated     = "Terminated"
 )
 
 // restarts is how often the gang was started again. Volcano counts failures: the one that uses up maxRetry is followed
@@ -75,7 +74,7 @@ func failure(v *view.View, plan *policy.Plan) (reason, message string) {
 		return policy.ReasonPermanentExitCode, fmt.Sprintf("%s exited with code %d, after which the job is not started again", pod, code)
 	}
 	if status.State.Phase == vcbatch.Terminated {
-		return ReasonTerminated, fmt.Sprintf("Volcano gave the job up: kubectl describe vcjob -n %s %s says why",
+		return policy.ReasonTerminated, fmt.Sprintf("Volcano gave the job up: kubectl describe vcjob -n %s %s says why",
 			v.VolcanoJob.Namespace, v.VolcanoJob.Name)
 	}
 	reason, message = cause(v, max(status.RetryCount-1, 0))

@@ -31,6 +31,8 @@ type View struct {
 	SucceededFor time.Duration
 	// UnmadeSince is since when pods of a gang that was let in are missing, the zero time if none are.
 	UnmadeSince time.Time
+	// Unheeded is for how long Volcano has read commands about VolcanoJob and has done nothing, 0 if it does what it is told.
+	Unheeded time.Duration
 	// Failure is the first failure of the latest attempt that had one, nil if none was seen.
 	Failure *Failure
 

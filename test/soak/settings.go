@@ -21,7 +21,8 @@ type Settings struct {
 	Jobs, Nodes int
 	// Folder for report.json; the sandbox's state is below it.
 	Folder string
-	// Patience is how long all jobs may take to end, or to be gone.
+	// Patience is how long all jobs may take to end, or to be gone: more than the longest grace of the controller's (Volcano
+	// loses a job now and then; controller/policy/forgotten.go).
 	Patience time.Duration
 }
 
@@ -29,7 +30,7 @@ type Settings struct {
 func Default() Settings {
 	return Settings{
 		For: 30 * time.Minute, Round: 2 * time.Minute, Pause: 150 * time.Millisecond, Seed: 1, Jobs: 25, Nodes: 30,
-		Folder: "_output/soak", Patience: 5 * time.Minute,
+		Folder: "_output/soak", Patience: 12 * time.Minute,
 	}
 }
 
