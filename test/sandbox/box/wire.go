@@ -2,7 +2,10 @@
 
 package box
 
-import "net/netip"
+import (
+	"net"
+	"net/netip"
+)
 
 // SocketFD is where process 1 of a box finds the socket to whoever started the box; the forwarded listeners follow it.
 const SocketFD = 3
@@ -26,6 +29,11 @@ type Settings struct {
 	Ports []int `json:"ports,omitempty"`
 	// Forward leads from addresses inside to others inside.
 	Forward map[string]string `json:"forward,omitempty"`
+}
+
+// HardwareAddress is that of the bridge with an address: one that nobody else in its network has, for it is made of it.
+func HardwareAddress(bridge netip.Prefix) net.HardwareAddr {
+	return append(net.HardwareAddr{2, 0}, bridge.Addr().AsSlice()...)
 }
 
 // Command is a program to run inside.

@@ -47,6 +47,16 @@ func TestBox(t *testing.T) {
 	_, err = b.Run(box.Command{Path: "/nowhere", Dir: dir, Log: log})
 	require.ErrorContains(t, err, "start /nowhere: no such file or directory")
 
+	// Links to containers come and go, and the containers that stay must not lose the bridge.
+	shown := filepath.Join(dir, "shown")
+	p, err = b.Run(box.Command{Path: os.Args[0], Env: append(os.Environ(), showing+"="+node.Bridge), Dir: dir, Log: shown})
+	require.NoError(t, err)
+	<-p.Done
+	require.NoError(t, p.Err)
+	said, err = os.ReadFile(shown)
+	require.NoError(t, err)
+	require.Equal(t, "02:00:0a:f4:4d:01\n", string(said))
+
 	// An orphan is reaped by process 1, and does not outlive it.
 	p, err = run("sleep 1000 & sleep 1000")
 	require.NoError(t, err)

@@ -5,6 +5,7 @@ package real_test
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,6 +24,8 @@ const (
 	asked = "REAL"
 	// holding makes this program hold a sandbox in the folder that it names, until it is killed.
 	holding = "REAL_TEST_HOLDS"
+	// showing makes this program show the hardware address of the link that it names.
+	showing = "REAL_TEST_SHOWS"
 	// talker is the image of the pods.
 	talker = "talker:test"
 	// startLimit is what a start may take on an idle machine once everything is built.
@@ -35,6 +38,10 @@ var talkerArchive string
 func TestMain(m *testing.M) {
 	if state := os.Getenv(holding); state != "" {
 		hold(state)
+	}
+	if link := os.Getenv(showing); link != "" {
+		show(link)
+		return
 	}
 	if os.Getenv(asked) == "" {
 		fmt.Println("the real node is not tested here: `make test-real` does it")
@@ -104,6 +111,15 @@ func hold(state string) {
 		os.Exit(1)
 	}
 	select {}
+}
+
+func show(link string) {
+	found, err := net.InterfaceByName(link)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(found.HardwareAddr)
 }
 
 // start starts a sandbox with a real node in a folder, whose logs are kept where the test fails.

@@ -4,12 +4,15 @@ package inside
 
 import (
 	"fmt"
+	"net"
 	"net/netip"
 	"os"
 	"strconv"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/box"
 )
 
 // network brings up the loopback and a bridge to which containers will be linked.
@@ -23,6 +26,9 @@ func (s *server) network() error {
 		return err
 	}
 	if err := addBridge(fd, s.settings.Bridge); err != nil {
+		return err
+	}
+	if err := setHardwareAddress(fd, s.settings.Bridge, box.HardwareAddress(s.settings.Address)); err != nil {
 		return err
 	}
 	if err := setAddress(fd, s.settings.Bridge, s.settings.Address); err != nil {
@@ -50,6 +56,24 @@ func addBridge(fd int, name string) error {
 	}
 	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.SIOCBRADDBR, uintptr(unsafe.Pointer(bytes))); errno != 0 { //nolint:gosec // the ioctl takes a name
 		return fmt.Errorf("make bridge %s (does the kernel have bridges?): %w", name, errno)
+	}
+	return nil
+}
+
+// setHardwareAddress keeps a bridge's address as it is. One that nobody has set is the lowest of its links' addresses: it
+// changes as containers come and go, and those that are there send to the old one for half a minute.
+func setHardwareAddress(fd int, link string, address net.HardwareAddr) error {
+	// As netdevice(7) has it.
+	request := struct {
+		name    [unix.IFNAMSIZ]byte
+		family  uint16
+		address [14]byte
+		_       [8]byte
+	}{family: unix.ARPHRD_ETHER}
+	copy(request.name[:unix.IFNAMSIZ-1], link)
+	copy(request.address[:], address)
+	if _, _, errno := unix.Syscall(unix.SYS_IOCTL, uintptr(fd), unix.SIOCSIFHWADDR, uintptr(unsafe.Pointer(&request))); errno != 0 { //nolint:gosec // the ioctl takes a struct
+		return fmt.Errorf("give %s the address %s: %w", link, address, errno)
 	}
 	return nil
 }
