@@ -14,8 +14,8 @@ TEST_PACKAGES ?= ./...
 ##@ Use
 
 .PHONY: demo
-demo: ## Watch the PaddleJobs of the documentation train on a real control plane (no Docker, no cluster)
-	$(GO) run ./cmd/paddle-demo
+demo: ## Watch the PaddleJobs of the documentation train on a real control plane (no Docker, no cluster); REAL=1: one in real containers
+	$(GO) run ./cmd/paddle-demo $(if $(REAL),--real)
 
 .PHONY: test
 # -count=1: go's cache of results does not see that a sandbox's programs have changed.
@@ -23,7 +23,7 @@ test: plane ## Run every test, with the race detector; the integration tests sta
 	CGO_ENABLED=1 go test -race -count=1 -timeout 40m $(TEST_FLAGS) $(TEST_PACKAGES)
 
 # What is said of a machine that does not allow a real node is to be seen, so -v.
-REAL_PACKAGES ?= ./test/sandbox/real
+REAL_PACKAGES ?= ./test/sandbox/real ./test/real
 
 .PHONY: test-real
 test-real: plane ## Run pods in real containers beside the simulated nodes (as root, or rootless where the machine allows it)

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package real_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/test/trainer/model"
+	"github.com/paddle-volcano/paddle-volcano/test/trainer/train"
+)
+
+// What the trainer takes where a test says nothing else.
+const (
+	steps = 60
+	batch = 64
+	seed  = 1
+)
+
+// trial is one job in a namespace of its own. Its volumes are folders of the machine's.
+type trial struct {
+	*journal
+	namespace, job string
+	folder         string
+}
+
+func newTrial(t *testing.T, job string) *trial {
+	t.Helper()
+	namespace := cluster.Namespace(t)
+	t.Cleanup(func() {
+		// What a test that has failed leaves would take the machine from the others.
+		require.NoError(t, cluster.Kube.CoreV1().Namespaces().Delete(context.Background(), namespace, metav1.DeleteOptions{}))
+	})
+	r := &trial{journal: follow(t, namespace), namespace: namespace, job: job, folder: filepath.Join(cluster.StateDir(), "volumes", namespace)}
+	require.NoError(t, os.MkdirAll(r.models(), 0o755)) //nolint:gosec // containers may run as anybody
+	return r
+}
+
+// models is where the job's model is written.
+func (r *trial) models() string { return filepath.Join(r.folder, "models") }
+
+// create submits a job whose pods have been fitted.
+func (r *trial) create(t *testing.T, job *v1.PaddleJob) {
+	t.Helper()
+	r.begun = time.Now()
+	_, err := cluster.Paddle.BatchV1().PaddleJobs(r.namespace).Create(t.Context(), job, metav1.CreateOptions{})
+	require.NoError(t, err)
+}
+
+// awaitJob waits until the job is as wanted.
+func (r *trial) awaitJob(t *testing.T, what string, want func(*v1.PaddleJob) bool) *v1.PaddleJob {
+	t.Helper()
+	var job *v1.PaddleJob
+	cluster.Await(t, r.namespace+" to be "+what, func(ctx context.Context) (err error) {
+		if job, err = cluster.Paddle.BatchV1().PaddleJobs(r.namespace).Get(ctx, r.job, metav1.GetOptions{}); err != nil {
+			return err
+		}
+		if !want(job) {
+			text, err := json.Marshal(job.Status)
+			require.NoError(t, err)
+			require.False(t, job.Status.Phase == v1.Failed || job.Status.Phase == v1.Completed, "it has ended: %s", text)
+			return fmt.Errorf("its status is %s", text)
+		}
+		return nil
+	})
+	return job
+}
+
+func (r *trial) awaitPhase(t *testing.T, phase v1.Phase) *v1.PaddleJob {
+	t.Helper()
+	return r.awaitJob(t, string(phase), func(job *v1.PaddleJob) bool { return job.Status.Phase == phase })
+}
+
+// awaitTrained waits for the job's end, and requires that so many workers have trained the model which one process gets.
+func (r *trial) awaitTrained(t *testing.T, workers int) *v1.PaddleJob {
+	t.Helper()
+	job := r.awaitPhase(t, v1.Completed)
+	ended := time.Now()
+	r.requireTrained(t, "worker", workers)
+	r.report(t, "worker", ended)
+	return job
+}
+
+var trainedLine = regexp.MustCompile(`trained: loss ([\d.]+) -> ([\d.]+), model sha256 ([0-9a-f]{64})$`)
+
+// requireTrained looks at what each trainer has said at last and at the model.
+func (r *trial) requireTrained(t *testing.T, role string, workers int) {
+	t.Helper()
+	r.requireModel(t, role, workers, []model.Segment{{World: workers}})
+}
+
+// requireModel is requireTrained for a job whose workers have come and gone.
+func (r *trial) requireModel(t *testing.T, role string, workers int, worlds []model.Segment) {
+	t.Helper()
+	want := modelOf(t, worlds)
+	lines := r.await(t, role, "trained: ", workers)
+	require.Len(t, lines, workers)
+	for _, l := range lines {
+		found := trainedLine.FindStringSubmatch(l.text)
+		require.NotNil(t, found, l.text)
+		first, err := strconv.ParseFloat(found[1], 64)
+		require.NoError(t, err)
+		last, err := strconv.ParseFloat(found[2], 64)
+		require.NoError(t, err)
+		require.Less(t, last, first, "the loss has fallen")
+		require.Equal(t, want, found[3], "the model is that of one process")
+	}
+	written := r.model(t)
+	require.Equal(t, steps, written.Steps)
+	require.Equal(t, worlds, written.Worlds)
+	require.Equal(t, want, written.SHA256)
+	require.Equal(t, want, model.Hash(written.Params))
+}
+
+func (r *trial) model(t *testing.T) (written train.Model) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(r.models(), train.ModelFile))
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &written))
+	return written
+}
+
+// modelOf is the hash of the model that one process gets, for as many ranks as there were in each step.
+func modelOf(t *testing.T, worlds []model.Segment) string {
+	t.Helper()
+	require.NotEmpty(t, worlds)
+	replica := model.NewReplica(model.Settings{Seed: seed, Batch: batch})
+	for at := 0; replica.Step < steps; {
+		for at+1 < len(worlds) && worlds[at+1].From <= replica.Step {
+			at++
+		}
+		replica.Next(worlds[at].World)
+	}
+	return model.Hash(replica.Params)
+}
+
+// report tells how long the job's phases took.
+func (r *trial) report(t *testing.T, role string, ended time.Time) {
+	t.Helper()
+	var step, trained time.Time
+	for _, l := range r.lines(role, "step 1 loss") {
+		step = l.at
+	}
+	for _, l := range r.lines(role, "trained: ") {
+		trained = l.at
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var bound, started time.Time
+	for _, s := range r.pods {
+		if s.bound.After(bound) {
+			bound = s.bound
+		}
+		for name, c := range s.containers {
+			if name != barrier && c.started.After(started) {
+				started = c.started
+			}
+		}
+	}
+	t.Logf("%d pods bound %s, started %s, step 1 %s, trained %s, ended %s", len(r.pods),
+		since(r.begun, bound), since(r.begun, started), since(r.begun, step), since(r.begun, trained), since(r.begun, ended))
+}
