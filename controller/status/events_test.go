@@ -150,13 +150,13 @@ func TestDelay(t *testing.T) {
 		"a reason":           {with: []func(*v1.PaddleJobStatus){condition(v1.ConditionStalled, false, "Other", "")}},
 		"a phase":            {with: []func(*v1.PaddleJobStatus){counted, phase(v1.Running)}},
 		"placed":             {with: []func(*v1.PaddleJobStatus){counted, phase(v1.Starting), condition(v1.ConditionScheduled, true, "GangPlaced", "")}, want: stepsDelay},
-		"why it waits":       {with: []func(*v1.PaddleJobStatus){condition(v1.ConditionScheduled, false, "WaitingForGang", "")}, want: stepsDelay},
+		"why it waits":       {with: []func(*v1.PaddleJobStatus){condition(v1.ConditionScheduled, false, "WaitingForGang", "")}, want: reasonsDelay},
 		"restarting":         {with: []func(*v1.PaddleJobStatus){phase(v1.Restarting)}},
 		"a restart":          {with: []func(*v1.PaddleJobStatus){counted, func(s *v1.PaddleJobStatus) { s.Restarts++ }}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			before := status()
+			before := status(condition(v1.ConditionScheduled, false, "Placing", ""))
 			after := before.DeepCopy()
 			for _, c := range tc.with {
 				c(after)
@@ -182,5 +182,7 @@ func TestDelay(t *testing.T) {
 	running := status(phase(v1.Running))
 	fewer := running.DeepCopy()
 	counted(fewer)
-	require.Equal(t, stepsDelay, Delay(running, fewer), "a count of a job that runs")
+	require.Equal(t, countsDelay, Delay(running, fewer), "a count of a job that runs")
+	fewer.Worker = &v1.ResourceStatus{Succeeded: 1}
+	require.Equal(t, reasonsDelay, Delay(running, fewer), "its end is news, and comes now")
 }

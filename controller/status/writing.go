@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
@@ -14,51 +15,72 @@ import (
 
 // How long a change that tells no new story may wait to be written together with the next ones.
 const (
+	// stepsDelay is of a gang's steps on its way to Running.
 	stepsDelay = 5 * time.Second
+	// countsDelay is of the pods of a job that runs.
+	countsDelay = 10 * time.Second
+	// textsDelay is of messages, and of what a gang that does not run yet counts and waits for.
 	textsDelay = 15 * time.Second
+	// reasonsDelay is of why a gang is not placed, which passes by itself mostly, and of a job that is about to end.
+	reasonsDelay = 30 * time.Second
 )
 
-// Delay is how long a change may wait for more of them. Longest wait the text of a condition, and of a gang that does not run
-// yet what is neither its phase nor why it is not placed; those, and the counts of one that runs, wait a moment; all else is
-// news.
+// Delay is how long a change may wait for more of them, 0 if it is news.
 func Delay(before, after *v1.PaddleJobStatus) time.Duration {
 	a, b := before.DeepCopy(), after.DeepCopy()
-	for _, status := range []*v1.PaddleJobStatus{a, b} {
-		for i := range status.Conditions {
-			status.Conditions[i].Message = ""
-		}
+	both := func(change func(*v1.PaddleJobStatus)) bool {
+		change(a)
+		change(b)
+		return equality.Semantic.DeepEqual(a, b)
 	}
-	if equality.Semantic.DeepEqual(a, b) {
+	if both(ignoreMessages) {
 		return textsDelay
 	}
-	onItsWay := (starts(before.Phase) || before.Phase == v1.Restarting) && starts(after.Phase)
 	// That the queue has let the gang in is nearly always followed by its being placed.
-	ignore(a, v1.ConditionAdmitted)
-	ignore(b, v1.ConditionAdmitted)
-	if !onItsWay {
-		if equality.Semantic.DeepEqual(a, b) {
-			return stepsDelay
-		}
+	same := both(ignore(v1.ConditionAdmitted))
+	onItsWay := (starts(before.Phase) || before.Phase == v1.Restarting) && starts(after.Phase)
+	switch {
+	case !onItsWay && same && idle(after.Worker):
+		return reasonsDelay
+	case !onItsWay && same:
+		return countsDelay
+	case !onItsWay:
 		return 0
-	}
-	ignore(a, v1.ConditionRunning)
-	ignore(b, v1.ConditionRunning)
-	if equality.Semantic.DeepEqual(a, b) {
+	case same, both(ignore(v1.ConditionRunning)):
 		return textsDelay
+	case both(ignoreWhyNotPlaced):
+		return reasonsDelay
 	}
-	ignore(a, v1.ConditionScheduled)
-	ignore(b, v1.ConditionScheduled)
 	a.Phase = b.Phase
-	if equality.Semantic.DeepEqual(a, b) {
+	if both(ignore(v1.ConditionScheduled)) {
 		return stepsDelay
 	}
 	return 0
 }
 
+// idle says whether all pods of a role have ended.
+func idle(role *v1.ResourceStatus) bool {
+	return role != nil && role.Pending+role.Starting+role.Running == 0
+}
+
+func ignoreMessages(status *v1.PaddleJobStatus) {
+	for i := range status.Conditions {
+		status.Conditions[i].Message = ""
+	}
+}
+
+func ignoreWhyNotPlaced(status *v1.PaddleJobStatus) {
+	if c := meta.FindStatusCondition(status.Conditions, v1.ConditionScheduled); c != nil && c.Status == metav1.ConditionFalse {
+		c.Reason = ""
+	}
+}
+
 // ignore takes a condition and the counts of pods out of a status.
-func ignore(status *v1.PaddleJobStatus, kind string) {
-	status.PS, status.Worker, status.Heter = nil, nil, nil
-	status.Conditions = slices.DeleteFunc(status.Conditions, func(c metav1.Condition) bool { return c.Type == kind })
+func ignore(kind string) func(*v1.PaddleJobStatus) {
+	return func(status *v1.PaddleJobStatus) {
+		status.PS, status.Worker, status.Heter = nil, nil, nil
+		status.Conditions = slices.DeleteFunc(status.Conditions, func(c metav1.Condition) bool { return c.Type == kind })
+	}
 }
 
 // starts says whether a job in this phase is on its way to Running.
