@@ -14,19 +14,26 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/paddle-volcano/paddle-volcano/test/demo"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/box"
 )
 
 func main() {
 	os.Exit(run(os.Args[1:]))
 }
 
-// interrupted is the exit code of a shell's ^C.
-const interrupted = 130
+const (
+	// unsupported is the exit code where the machine does not allow a real node.
+	unsupported = 3
+	// interrupted is the exit code of a shell's ^C.
+	interrupted = 130
+)
 
-// run returns the exit code: 0 when every job ended as it should, 2 for wrong flags, 130 after ^C, 1 otherwise.
+// run returns the exit code: 0 when every job ended as it should, 2 for wrong flags, 3 where a real node is wanted and the
+// machine does not allow it, 130 after ^C, 1 otherwise.
 func run(args []string) int {
 	flags := pflag.NewFlagSet("paddle-demo", pflag.ContinueOnError)
 	keep := flags.Bool("keep", false, "leave the sandbox running until ^C, and print its kubeconfig")
+	inContainers := flags.Bool("real", false, "run one of the jobs in real containers on a real node")
 	state := flags.String("state", demo.DefaultStateDir, "folder of everything that the sandbox writes")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, pflag.ErrHelp) {
@@ -41,13 +48,25 @@ func run(args []string) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := demo.Run(ctx, demo.Options{StateDir: *state, Keep: *keep, Out: os.Stdout}); err != nil {
+	show := demo.Run
+	if *inContainers {
+		show = demo.RunReal
+	}
+	if err := show(ctx, demo.Options{StateDir: *state, Keep: *keep, Out: os.Stdout}); err != nil {
 		if ctx.Err() != nil && !errors.Is(err, demo.ErrFaults) {
 			fmt.Fprintln(os.Stderr, "interrupted: the sandbox was taken down before every job had ended")
 			return interrupted
 		}
 		fmt.Fprintln(os.Stderr, "error:", err)
-		return 1
+		return exitCode(err)
 	}
 	return 0
+}
+
+// exitCode tells apart what the machine does not allow.
+func exitCode(err error) int {
+	if missing := (*box.UnsupportedError)(nil); errors.As(err, &missing) {
+		return unsupported
+	}
+	return 1
 }

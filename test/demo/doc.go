@@ -2,5 +2,5 @@
 
 // Package demo submits the documentation's jobs to a sandbox, tells what becomes of them and judges the end; nothing that a product needs lives here.
 //
-// [Run] acts; the story, the verdict and the table are worked out without a sandbox.
+// [Run] and [RunReal] act; the story, the verdict, the table and what logs tell of training are worked out without a sandbox.
 package demo

@@ -20,3 +20,20 @@ The sandbox stays up until ^C. In another terminal:
   kubectl create -f deploy/examples/wide_and_deep.yaml
   kubectl get pdj,pods -o wide`, kubeconfig)
 }
+
+const nextAfterReal = `
+Try next:
+  go run ./cmd/paddle-demo --real --keep        the same, and the cluster stays up for your kubectl
+  go run ./cmd/paddle-sandbox up --real --help  a cluster of your own with a real node, for images of your own
+  make test-real                                every published job on such a node`
+
+// whileRealIsKept says what can be done with the sandbox that stays.
+func whileRealIsKept(kubeconfig, namespace, job string) string {
+	return fmt.Sprintf(`
+The sandbox stays up until ^C. In another terminal:
+  export KUBECONFIG=%s
+  kubectl -n %s get pdj,pods -o wide
+  kubectl -n %s logs %s-worker-0
+  kubectl -n %s logs %s-worker-0 -c paddle-barrier
+  kubectl -n %s describe pdj %s`, kubeconfig, namespace, namespace, job, namespace, job, namespace, job)
+}

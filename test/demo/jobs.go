@@ -23,6 +23,8 @@ type Job struct {
 	// Files are submitted in this order.
 	Files []string
 	from  fs.FS
+	// fit changes what was read from the files, if it is not nil.
+	fit func(objects []*unstructured.Unstructured)
 	// Raw is set for a Volcano Job without a PaddleJob.
 	Raw bool
 	// Mode is what the table should show.
@@ -88,5 +90,9 @@ func Jobs() []Job {
 }
 
 func (j Job) objects() ([]*unstructured.Unstructured, error) {
-	return manifests.Read(j.from, j.Files...)
+	objects, err := manifests.Read(j.from, j.Files...)
+	if err == nil && j.fit != nil {
+		j.fit(objects)
+	}
+	return objects, err
 }

@@ -60,9 +60,14 @@ func Run(ctx context.Context, o Options) (err error) {
 	if err != nil {
 		return fmt.Errorf("%w\nlogs: %s", err, filepath.Join(s.StateDir(), "logs"))
 	}
+	return o.conclude(ctx, s, faults, whileKept(s.Kubeconfig()), next)
+}
+
+// conclude says how it went and what to try, and stays where that is wanted.
+func (o Options) conclude(ctx context.Context, s *sandbox.Sandbox, faults []string, whileKept, next string) error {
 	say(o.Out, "\n%s", conclusion(faults, filepath.Join(s.StateDir(), "logs")))
 	if o.Keep {
-		say(o.Out, "%s", whileKept(s.Kubeconfig()))
+		say(o.Out, "%s", whileKept)
 		select {
 		case <-ctx.Done():
 		case err := <-s.Failed():
