@@ -14,8 +14,8 @@ type BarrierCost struct {
 	// Known is when every peer's address was there, counted from the job's creation: in the environment, or as an IP of
 	// the pod that a name stands for.
 	Known time.Duration
-	// Backoff is how much later the last barrier started, for which the barrier can do nothing: the kubelet paused.
-	Backoff time.Duration
+	// Late is how much later the last barrier started, for which the barrier can do nothing: the kubelet paused, or was slow.
+	Late time.Duration
 	// Added is from then until the last main container had started. It is more than what the barrier adds, because a
 	// container takes its time to start without one, too.
 	Added time.Duration
@@ -36,8 +36,8 @@ func (s *Stamps) Barrier() (BarrierCost, bool) {
 	if known.IsZero() || begun.IsZero() || passed.IsZero() || through.IsZero() {
 		return BarrierCost{}, false
 	}
-	cost := BarrierCost{Pods: len(pods), Known: known.Sub(s.Created), Backoff: max(0, begun.Sub(known)), Shortest: time.Duration(1<<63 - 1)}
-	cost.Added = through.Sub(known) - cost.Backoff
+	cost := BarrierCost{Pods: len(pods), Known: known.Sub(s.Created), Late: max(0, begun.Sub(known)), Shortest: time.Duration(1<<63 - 1)}
+	cost.Added = through.Sub(known) - cost.Late
 	for _, pod := range pods {
 		own := max(0, pod.Barrier.Ended.Sub(pod.Barrier.Started))
 		cost.Shortest, cost.Longest = min(cost.Shortest, own), max(cost.Longest, own)
@@ -48,9 +48,9 @@ func (s *Stamps) Barrier() (BarrierCost, bool) {
 // Sentences say it, in lines of a reader's length.
 func (c BarrierCost) Sentences() []string {
 	said := []string{fmt.Sprintf("the barrier adds at most %s: from when every peer's address was there until the last main container started", seconds(c.Added))}
-	if c.Backoff > 0 {
+	if c.Late > 0 {
 		said[0] = fmt.Sprintf("the barrier adds at most %s: from when the last barrier ran until the last main container started", seconds(c.Added))
-		said = append(said, fmt.Sprintf("it ran %s after every peer's address was there, by the kubelet's own pace", seconds(c.Backoff)))
+		said = append(said, fmt.Sprintf("it ran %s after every peer's address was there, by the kubelet's own pace", seconds(c.Late)))
 	}
 	return append(said, fmt.Sprintf("the %d init containers themselves took %s to %s", c.Pods, seconds(c.Shortest), seconds(c.Longest)))
 }

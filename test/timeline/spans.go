@@ -85,7 +85,7 @@ func (s *Stamps) Path() []Span {
 	}
 	start := Container
 	for _, pod := range pods {
-		if s.backedOff(pod) {
+		if pod.backedOff() {
 			start = Backoff
 		}
 	}
@@ -120,7 +120,7 @@ func (s *Stamps) way(pod Pod) []Span {
 	if !pod.starts().IsZero() && s.Environment.Before(pod.starts()) {
 		marks = append(marks, mark{Environment, s.Environment, ""})
 	}
-	if s.backedOff(pod) {
+	if pod.backedOff() {
 		start = Backoff
 	}
 	marks = append(marks, mark{start, pod.starts(), startNote(start)}, mark{Names, pod.Barrier.Ended, ""}, mark{Main, pod.Main.Started, ""})
@@ -130,11 +130,6 @@ func (s *Stamps) way(pod Pod) []Span {
 		marks = append(marks, mark{Program, pod.FirstStep, ""})
 	}
 	return s.spans(pod.Created, marks...)
-}
-
-// backedOff tells whether the kubelet had failed for want of the environment before it came.
-func (s *Stamps) backedOff(pod Pod) bool {
-	return !pod.Lacked.IsZero() && pod.starts().After(s.Environment)
 }
 
 func (s *Stamps) planNote() string {

@@ -89,3 +89,6 @@ func earliest(times ...time.Time) (first time.Time) {
 
 // starts is when the first of the pod's containers began.
 func (p Pod) starts() time.Time { return earliest(p.Barrier.Started, p.Main.Started) }
+
+// backedOff tells whether the kubelet failed for want of the environment.
+func (p Pod) backedOff() bool { return !p.Lacked.IsZero() }

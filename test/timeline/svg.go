@@ -49,7 +49,8 @@ func (s *Stamps) SVG() []byte {
 	height := d.bottom + 40 + keyHeight*(len(path)+1+len(last))
 	d.add(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" font-family="sans-serif" font-size="12">`, width, height, width, height)
 	d.add(`<rect class="paper" width="%d" height="%d" fill="#ffffff"/>`, width, height)
-	d.text(16, 26, `font-size="16" font-weight="bold"`, "%s: from creation to the first training step, %s", s.Job, seconds(end))
+	what, took := whole(path)
+	d.text(16, 26, `font-size="16" font-weight="bold"`, "%s: %s, %s", s.Job, what, seconds(took))
 	d.axis(end)
 	for i, row := range rows {
 		d.row(top+i*rowHeight, row)

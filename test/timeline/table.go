@@ -23,12 +23,20 @@ func (s *Stamps) Table() string {
 		line(at(span.From), at(span.To), at(span.Took()), what)
 	}
 	if len(path) > 0 {
-		end := path[len(path)-1]
-		what := "until " + string(end.Phase)
-		if end.Phase == Program {
-			what = "from creation to the first training step"
-		}
-		line(at(0), at(end.To), at(end.To), what)
+		what, all := whole(path)
+		line(at(0), at(all), at(all), what)
 	}
 	return text.String()
+}
+
+// whole says how far a path goes, and how long it took.
+func whole(path []Span) (what string, took time.Duration) {
+	if len(path) == 0 {
+		return "nothing was seen", 0
+	}
+	end := path[len(path)-1]
+	if end.Phase == Program {
+		return "from creation to the first training step", end.To
+	}
+	return "from creation, as far as " + string(end.Phase), end.To
 }

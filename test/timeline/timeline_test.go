@@ -120,7 +120,7 @@ func TestBarrier(t *testing.T) {
 	cost, guarded := ips.Barrier()
 	require.True(t, guarded)
 	ms := time.Millisecond
-	require.Equal(t, BarrierCost{Pods: 2, Known: 2700 * ms, Backoff: 13300 * ms, Added: 1000 * ms, Shortest: 6 * ms, Longest: 6 * ms}, cost)
+	require.Equal(t, BarrierCost{Pods: 2, Known: 2700 * ms, Late: 13300 * ms, Added: 1000 * ms, Shortest: 6 * ms, Longest: 6 * ms}, cost)
 	require.Equal(t, "the barrier adds at most 1.00 s: from when the last barrier ran until the last main container started;"+
 		"it ran 13.30 s after every peer's address was there, by the kubelet's own pace;"+
 		"the 2 init containers themselves took 6.0 ms to 6.0 ms", strings.Join(cost.Sentences(), ";"))
@@ -164,5 +164,5 @@ func TestTable(t *testing.T) {
 	s = byNames()
 	require.Contains(t, s.Table(), "environment: all addresses are gathered and written (written before the pods had addresses)\n")
 	s = Stamps{Created: at(0), VolcanoJob: at(10)}
-	require.Contains(t, s.Table(), "   0.00s    0.01s    0.01s  until admission: the Volcano Job is made\n")
+	require.Contains(t, s.Table(), "   0.00s    0.01s    0.01s  from creation, as far as admission: the Volcano Job is made\n")
 }
