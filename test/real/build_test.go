@@ -47,7 +47,7 @@ func roles(job *v1.PaddleJob) (specs []*v1.ResourceSpec) {
 
 func role(replicas int) *v1.ResourceSpec {
 	return &v1.ResourceSpec{Replicas: replicas, Template: corev1.PodTemplateSpec{
-		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "paddle", Image: trainer}}},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "paddle", Image: trainerImage}}},
 	}}
 }
 

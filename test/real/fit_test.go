@@ -47,7 +47,9 @@ func (r *trial) fit(pod *corev1.PodTemplateSpec, env map[string]string) {
 	all := map[string]string{"MODEL_DIR": modelsAt, "TRAINER_STEP_TIME": stepTime, marker: r.folder}
 	maps.Copy(all, env)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		c.Env = append(c.Env, corev1.EnvVar{Name: name, Value: all[name]})
+		if !slices.ContainsFunc(c.Env, func(v corev1.EnvVar) bool { return v.Name == name }) {
+			c.Env = append(c.Env, corev1.EnvVar{Name: name, Value: all[name]})
+		}
 	}
 	for name, most := range least {
 		if asked, ok := c.Resources.Requests[name]; ok && asked.Cmp(most) > 0 {

@@ -28,10 +28,8 @@ const (
 	root     = "../.."
 	stateDir = "../../_output/test-real"
 	// sideBySide is how many jobs train at a time: most of their time they wait, for the scheduler, for kubelet and for DNS.
-	sideBySide = 6
-	// trainer and keyValues are images.
-	trainer   = "paddle-trainer:test"
-	keyValues = "etcd:test"
+	sideBySide              = 6
+	trainerImage, etcdImage = "paddle-trainer:test", "etcd:test"
 )
 
 var (
@@ -85,7 +83,7 @@ func packImages(dir string, options sandbox.Options) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, err = image.Pack(archive, etcd, image.Options{Names: []string{image.Full(keyValues)}})
+	_, err = image.Pack(archive, etcd, image.Options{Names: []string{image.Full(etcdImage)}})
 	return []string{trains, keeps}, errors.Join(err, archive.Close())
 }
 

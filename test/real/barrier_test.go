@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package real_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/test/live"
+)
+
+// lateWorkers have a volume whose ConfigMap is not there yet: they have no IP until it is.
+func lateWorkers(job *v1.PaddleJob) {
+	spec := &job.Spec.Worker.Template.Spec
+	spec.Volumes = append(spec.Volumes, corev1.Volume{Name: "late", VolumeSource: corev1.VolumeSource{
+		ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "late"}},
+	}})
+	spec.Containers[0].VolumeMounts = append(spec.Containers[0].VolumeMounts, corev1.VolumeMount{Name: "late", MountPath: "/late"})
+}
+
+// arrive lets late workers start.
+func (r *trial) arrive(t *testing.T) {
+	t.Helper()
+	_, err := cluster.Kube.CoreV1().ConfigMaps(r.namespace).Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "late"}}, metav1.CreateOptions{})
+	require.NoError(t, err)
+}
+
+// started are the containers of a name that have started, with their pods.
+func (r *trial) started(name string) map[string]time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	found := map[string]time.Time{}
+	for _, s := range r.pods {
+		if c := s.containers[name]; c != nil {
+			found[s.name] = c.started
+		}
+	}
+	return found
+}
+
+// No program starts before the names of all peers can be looked up, and who waits says for whom.
+func TestProgramsWaitForLatePeers(t *testing.T) {
+	t.Parallel()
+	r := newTrial(t, "job")
+	r.create(t, r.psJob(intranet(v1.Service), lateWorkers))
+	if !r.hasBarrier(t) {
+		live.ShoutUntested("the start barrier", errors.New("it runs as a user whom rootless nodes do not have"))
+		return
+	}
+	r.await(t, "ps", "2 of 4 peers not found yet: job-worker-0.job, job-worker-1.job", 2)
+	require.Empty(t, r.started("paddle"), "nobody trains")
+	require.Len(t, r.started(barrier), 2, "the servers' barriers wait")
+	r.arrive(t)
+	done := r.awaitTrained(t, 2)
+	require.Zero(t, done.Status.Restarts)
+	begun := r.started("paddle")
+	require.Len(t, begun, 4)
+	found := r.lines("", "all of 4 peers are found")
+	require.Len(t, found, 4)
+	for _, l := range found {
+		t.Log(l.text)
+	}
+}
+
+// hasBarrier says whether the node has the barrier's image, once there are pods.
+func (r *trial) hasBarrier(t *testing.T) (has bool) {
+	t.Helper()
+	r.awaitPods(t, "the gang's pods", func(pods []corev1.Pod) bool {
+		for i := range pods {
+			has = has || len(pods[i].Spec.InitContainers) > 0
+		}
+		return len(pods) == 4
+	})
+	return has
+}
+
+// Where addresses are IPs nothing starts before all are known, and the job says whose are not.
+func TestAddressesWaitForLatePeers(t *testing.T) {
+	t.Parallel()
+	r := newTrial(t, "job")
+	r.create(t, r.psJob(intranet(v1.PodIP), lateWorkers))
+	r.awaitJob(t, "waiting for the workers' addresses", func(job *v1.PaddleJob) bool {
+		c := meta.FindStatusCondition(job.Status.Conditions, v1.ConditionRunning)
+		return c != nil && c.Reason == "WaitingForAddresses" && strings.Contains(c.Message, "job-worker-0, job-worker-1") && !strings.Contains(c.Message, "job-ps-")
+	})
+	_, err := cluster.Kube.CoreV1().ConfigMaps(r.namespace).Get(t.Context(), r.job, metav1.GetOptions{})
+	require.True(t, apierrors.IsNotFound(err), "the environment is not written before it is known: %v", err)
+	require.Empty(t, r.started("paddle"))
+	require.Empty(t, r.started(barrier))
+	r.arrive(t)
+	done := r.awaitTrained(t, 2)
+	require.Zero(t, done.Status.Restarts)
+}
+
+// Servers whose program takes its time are waited for by the workers' programs, with nobody's help.
+func TestWorkersWaitForSlowServers(t *testing.T) {
+	t.Parallel()
+	r := newTrial(t, "job")
+	job := r.psJob(intranet(v1.Service))
+	servers := &job.Spec.PS.Template.Spec.Containers[0]
+	servers.Env = append(servers.Env, corev1.EnvVar{Name: "TRAINER_SLOW_START", Value: "5s"})
+	r.create(t, job)
+	done := r.awaitTrained(t, 2)
+	require.Zero(t, done.Status.Restarts)
+	slow, step := r.await(t, "ps", "does nothing for 5s", 2), r.await(t, "worker", "step 1 loss", 2)
+	require.Greater(t, step[0].at.Sub(slow[0].at), 4*time.Second)
+}

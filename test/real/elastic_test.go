@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package real_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+)
+
+// Workers come and go while the job trains, and agree through etcd on who is there. The model is that of one process which
+// reckons with as many ranks as there were in each step.
+func TestElasticJobGrowsAndShrinks(t *testing.T) {
+	t.Parallel()
+	r := newTrial(t, "job")
+	r.startEtcd(t)
+	r.create(t, r.workersOnly(launched, intranet(v1.Service), variable("TRAINER_STEP_TIME", "300ms"), func(job *v1.PaddleJob) {
+		job.Spec.Elastic = ptr.To(1)
+		// Paddle's launcher takes the letters of etcd:// from the front of a name.
+		job.Spec.ElasticPolicy = &v1.ElasticPolicy{Etcd: "kv:2379", TimeoutSeconds: ptr.To(int32(2))}
+		job.Spec.Worker.Requests, job.Spec.Worker.Limits = ptr.To(2), ptr.To(4)
+	}))
+	r.await(t, "worker", "elastic: rank 1 of 2", 1)
+	r.await(t, "worker", "step 10 loss", 2)
+	r.edit(t, workers(3))
+	r.await(t, "worker", "elastic: rank 2 of 3", 1)
+	r.await(t, "worker", "step 20 loss", 3)
+	r.edit(t, workers(2))
+	r.await(t, "worker", "elastic: rank 1 of 2", 2)
+	done := r.awaitPhase(t, v1.Completed)
+	worlds := r.model(t).Worlds
+	var sizes []int
+	for _, segment := range worlds {
+		sizes = append(sizes, segment.World)
+	}
+	require.Equal(t, []int{2, 3, 2}, sizes)
+	r.requireModel(t, "worker", 2, worlds)
+	r.report(t, "worker", done.Status.CompletionTime.Time)
+	require.Equal(t, 2, done.Status.Worker.Succeeded)
+	require.Len(t, r.stories("worker"), 3, "nobody but the one that came was made")
+}
+
+// startEtcd runs etcd in a pod of the trial's namespace, at the name kv.
+func (r *trial) startEtcd(t *testing.T) {
+	t.Helper()
+	labels := map[string]string{"app": "kv"}
+	core := cluster.Kube.CoreV1()
+	_, err := core.Services(r.namespace).Create(t.Context(), &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Name: "kv"}, Spec: corev1.ServiceSpec{ClusterIP: corev1.ClusterIPNone, Selector: labels},
+	}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	_, err = core.Pods(r.namespace).Create(t.Context(), &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "kv", Labels: labels},
+		Spec: corev1.PodSpec{SchedulerName: "volcano", Containers: []corev1.Container{{
+			Name: "etcd", Image: etcdImage, ImagePullPolicy: corev1.PullNever,
+			Args: []string{"--data-dir=/tmp/etcd", "--listen-client-urls=http://0.0.0.0:2379", "--advertise-client-urls=http://kv:2379", "--unsafe-no-fsync"},
+		}}},
+	}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	r.awaitPods(t, "etcd to run", func(pods []corev1.Pod) bool { return len(pods) == 1 && pods[0].Status.Phase == corev1.PodRunning })
+}
