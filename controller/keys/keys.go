@@ -66,4 +66,6 @@ const (
 
 	// TaskIndex is the label that Volcano gives each pod with its index in the task.
 	TaskIndex = "volcano.sh/task-index"
+	// OutOfSync is the annotation that Volcano gives a pod that it is to take neither for failed nor for evicted.
+	OutOfSync = "volcano.sh/controller-out-of-sync"
 )

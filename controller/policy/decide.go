@@ -61,6 +61,7 @@ func (p *Plan) keep(v *view.View, cfg render.Config) {
 	if p.retry(v); p.Failed != nil {
 		return
 	}
+	p.excuse(v)
 	p.scale(v, cfg)
 	p.podGroup(v)
 	p.environment(v, cfg)

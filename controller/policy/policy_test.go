@@ -3,6 +3,8 @@
 package policy
 
 import (
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -154,6 +156,12 @@ func done(plan Plan) []string {
 			short = append(short, a.Command.Action)
 		case NotePodGroup:
 			short = append(short, "note PodGroup "+string(a.PodGroup.UID)+": "+a.Event.Reason)
+		case AnnouncePods:
+			for _, one := range a.Pods {
+				for _, key := range slices.Sorted(maps.Keys(one.Annotations)) {
+					short = append(short, "annotate "+one.Pod.Name+": "+key)
+				}
+			}
 		case Delete:
 			short = append(short, "delete "+string(a.Kind)+" "+a.Object.GetName())
 		}

@@ -30,7 +30,7 @@ const hearing = time.Second
 // sees the other then, and moves, for it has not begun. One whose pods were told never moves.
 type MovePorts struct{ First int }
 
-// AnnouncePods tells pods their addresses and ports, unless the ports are another Job's too.
+// AnnouncePods annotates pods, with their addresses and ports for example, unless the ports are another Job's too.
 type AnnouncePods struct {
 	// Ports are the Job's; none if its pods have addresses of their own.
 	Ports render.Ports

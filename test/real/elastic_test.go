@@ -4,9 +4,11 @@ package real_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -18,13 +20,7 @@ import (
 func TestElasticJobGrowsAndShrinks(t *testing.T) {
 	t.Parallel()
 	r := newTrial(t, "job")
-	r.startEtcd(t)
-	r.create(t, r.workersOnly(launched, intranet(v1.Service), variable("TRAINER_STEP_TIME", "300ms"), func(job *v1.PaddleJob) {
-		job.Spec.Elastic = ptr.To(1)
-		// Paddle's launcher takes the letters of etcd:// from the front of a name.
-		job.Spec.ElasticPolicy = &v1.ElasticPolicy{Etcd: "kv:2379", TimeoutSeconds: ptr.To(int32(2))}
-		job.Spec.Worker.Requests, job.Spec.Worker.Limits = ptr.To(2), ptr.To(4)
-	}))
+	r.createElastic(t, 2, 4)
 	r.await(t, "worker", "elastic: rank 1 of 2", 1)
 	r.await(t, "worker", "step 10 loss", 2)
 	r.edit(t, workers(3))
@@ -32,17 +28,57 @@ func TestElasticJobGrowsAndShrinks(t *testing.T) {
 	r.await(t, "worker", "step 20 loss", 3)
 	r.edit(t, workers(2))
 	r.await(t, "worker", "elastic: rank 1 of 2", 2)
-	done := r.awaitPhase(t, v1.Completed)
-	worlds := r.model(t).Worlds
-	var sizes []int
-	for _, segment := range worlds {
-		sizes = append(sizes, segment.World)
-	}
-	require.Equal(t, []int{2, 3, 2}, sizes)
-	r.requireModel(t, "worker", 2, worlds)
-	r.report(t, "worker", done.Status.CompletionTime.Time)
-	require.Equal(t, 2, done.Status.Worker.Succeeded)
+	done := r.awaitElastic(t, 2, 3, 2)
+	require.Zero(t, done.Status.Restarts, "who was told to go has not failed")
 	require.Len(t, r.stories("worker"), 3, "nobody but the one that came was made")
+}
+
+// A worker is evicted: the other trains on alone, and the one that comes in its place joins it. Nothing has failed.
+func TestElasticWorkerIsEvicted(t *testing.T) {
+	t.Parallel()
+	r := newTrial(t, "job")
+	r.createElastic(t, 1, 2)
+	r.await(t, "worker", "elastic: rank 1 of 2", 1)
+	r.await(t, "worker", "step 10 loss", 2)
+	require.NoError(t, cluster.Kube.CoreV1().Pods(r.namespace).EvictV1(t.Context(), &policyv1.Eviction{
+		ObjectMeta: metav1.ObjectMeta{Name: "job-worker-1", Namespace: r.namespace},
+	}))
+	r.await(t, "worker", "elastic: rank 1 of 2", 2)
+	// Whether the other has taken a step alone depends on how soon the one that was evicted is back.
+	done := r.awaitElastic(t)
+	require.Zero(t, done.Status.Restarts, "an eviction is no failure")
+	require.Len(t, r.stories("worker"), 3, "the evicted one was made anew, and nobody else")
+}
+
+// createElastic submits a job of two workers, of which there may be fewer and more, with etcd beside it.
+func (r *trial) createElastic(t *testing.T, least, most int) {
+	t.Helper()
+	r.startEtcd(t)
+	r.create(t, r.workersOnly(launched, intranet(v1.Service), variable("TRAINER_STEP_TIME", "300ms"), func(job *v1.PaddleJob) {
+		job.Spec.Elastic = ptr.To(1)
+		// Paddle's launcher takes the letters of etcd:// from the front of a name.
+		job.Spec.ElasticPolicy = &v1.ElasticPolicy{Etcd: "kv:2379", TimeoutSeconds: ptr.To(int32(2))}
+		job.Spec.Worker.Requests, job.Spec.Worker.Limits = &least, &most
+	}))
+}
+
+// awaitElastic waits until two workers have trained the model; so many have trained it in turn, where that is sure.
+func (r *trial) awaitElastic(t *testing.T, sizes ...int) *v1.PaddleJob {
+	t.Helper()
+	done := r.awaitPhase(t, v1.Completed)
+	ended := time.Now()
+	worlds := r.model(t).Worlds
+	var found []int
+	for _, segment := range worlds {
+		found = append(found, segment.World)
+	}
+	if len(sizes) > 0 {
+		require.Equal(t, sizes, found)
+	}
+	r.requireModel(t, "worker", 2, worlds)
+	r.report(t, "worker", ended)
+	require.Equal(t, 2, done.Status.Worker.Succeeded)
+	return done
 }
 
 // startEtcd runs etcd in a pod of the trial's namespace, at the name kv.
