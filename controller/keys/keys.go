@@ -7,6 +7,9 @@
 package keys
 
 const (
+	// Prefix begins every key of ours.
+	Prefix = "batch.paddlepaddle.org/"
+
 	// JobName is the label on Volcano Job, PodGroup, ConfigMap and pods that holds the PaddleJob's name.
 	JobName = "batch.paddlepaddle.org/job-name"
 	// Mode is the annotation on Volcano Job and PodGroup that holds the job's mode.
@@ -24,7 +27,8 @@ const (
 	// OwnPodGroup is the annotation on the Volcano Job that holds the uid of the PodGroup of the user's own that was taken
 	// into account, so that one that is made later is too.
 	OwnPodGroup = "batch.paddlepaddle.org/own-podgroup"
-	// Gang is the annotation on the environment's ConfigMap that identifies the pods whose addresses it holds.
+	// Gang is the annotation on the environment's ConfigMap that identifies the pods whose addresses it holds, and on pods
+	// that looked for it too early.
 	Gang = "batch.paddlepaddle.org/gang"
 
 	// Elastic is the annotation on the Volcano Job that says that its workers come and go.

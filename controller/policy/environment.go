@@ -93,6 +93,7 @@ func (p *Plan) addressEnvironment(v *view.View, cfg render.Config) {
 	}
 	want := render.ConfigMapAt(v.Job, addresses, first, gang, cfg)
 	if !environmentDiffers(v.Environment, want) {
+		p.wake(v, gang)
 		return
 	}
 	write := WriteEnvironment{ConfigMap: want, Old: v.Environment}
