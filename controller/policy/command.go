@@ -5,6 +5,7 @@ package policy
 import (
 	"cmp"
 	"strings"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -14,6 +15,9 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/view"
 )
+
+// CommandPeriod is how long Volcano may take to do what it was told before it is told again.
+const CommandPeriod = 15 * time.Second
 
 // commandVerbs begin the names of commands.
 var commandVerbs = map[vcbus.Action]string{
@@ -53,5 +57,5 @@ func (p *Plan) command(v *view.View, action vcbus.Action, occasion, reason, mess
 		Reason:       reason,
 		Message:      message,
 	}, State: state})
-	p.lookAgainIn(CompleteGrace)
+	p.lookAgainIn(CommandPeriod)
 }

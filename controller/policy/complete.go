@@ -11,8 +11,9 @@ import (
 )
 
 // CompleteGrace is how long Volcano may take to end a job whose workers have succeeded. It decides that when the last of
-// them ends and never again, so a Volcano that was restarted just then would let the servers run for ever.
-const CompleteGrace = 15 * time.Second
+// them ends and never again, so a Volcano that was restarted just then would let the servers run for ever. It is long,
+// because a Volcano with much to do must not be given more.
+const CompleteGrace = time.Minute
 
 // complete tells Volcano to end a job whose workers have succeeded. Of an elastic job of which fewer workers ran than it
 // may have, Volcano would wait for the others for ever, so there is nothing to wait for.

@@ -96,12 +96,12 @@ func TestStuck(t *testing.T) {
 		want gist
 	}{
 		"a moment":            {v: stopped(t, vcbatch.Restarting, 2, 1, stuckGrace-time.Second), want: gist{lookAgain: time.Second}},
-		"a while":             {v: stopped(t, vcbatch.Restarting, 2, 1, stuckGrace), want: gist{does: []string{"SyncJob"}, lookAgain: CompleteGrace}},
+		"a while":             {v: stopped(t, vcbatch.Restarting, 2, 1, stuckGrace), want: gist{does: []string{"SyncJob"}, lookAgain: CommandPeriod}},
 		"pods are in the way": {v: stopped(t, vcbatch.Restarting, 2, 1, stuckGrace, with("worker", view.Running)), want: gist{}},
-		"those have ended":    {v: stopped(t, vcbatch.Completing, 2, 1, stuckGrace, with("worker", view.Succeeded)), want: gist{does: []string{"SyncJob"}, lookAgain: CompleteGrace}},
-		"a failure":           {v: stopped(t, vcbatch.Aborting, 2, 0, stuckGrace, restarting(1)), want: gist{does: []string{"SyncJob"}, lookAgain: CompleteGrace}},
+		"those have ended":    {v: stopped(t, vcbatch.Completing, 2, 1, stuckGrace, with("worker", view.Succeeded)), want: gist{does: []string{"SyncJob"}, lookAgain: CommandPeriod}},
+		"a failure":           {v: stopped(t, vcbatch.Aborting, 2, 0, stuckGrace, restarting(1)), want: gist{does: []string{"SyncJob"}, lookAgain: CommandPeriod}},
 		"somebody's abortion": {v: stopped(t, vcbatch.Aborting, 2, 0, stuckGrace), want: gist{}},
-		"it has ended":        {v: stopped(t, vcbatch.Terminating, 2, 0, stuckGrace, over), want: gist{does: []string{"SyncJob"}, lookAgain: CompleteGrace}},
+		"it has ended":        {v: stopped(t, vcbatch.Terminating, 2, 0, stuckGrace, over), want: gist{does: []string{"SyncJob"}, lookAgain: CommandPeriod}},
 		"it rests":            {v: stopped(t, vcbatch.Terminated, 2, 0, stuckGrace, over), want: gist{}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -145,7 +145,7 @@ func TestComplete(t *testing.T) {
 		"Volcano may still do it": {phase: vcbatch.Running, with: succeeded, want: gist{lookAgain: CompleteGrace}},
 		"Volcano did not": {
 			phase: vcbatch.Running, with: append(succeeded, func(v *view.View) { v.SucceededFor = CompleteGrace }),
-			want: gist{does: []string{"CompleteJob"}, lookAgain: CompleteGrace},
+			want: gist{does: []string{"CompleteJob"}, lookAgain: CommandPeriod},
 		},
 		"Volcano is at it": {
 			phase: vcbatch.Completing, with: append(succeeded, noPodGroup, func(v *view.View) { v.SucceededFor = CompleteGrace }),

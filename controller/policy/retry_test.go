@@ -69,11 +69,11 @@ func TestRetry(t *testing.T) {
 		"its pods are on their way out": {phase: vcbatch.Aborted, limit: 3, retrying: true,
 			with: []change{noted, with("worker", view.Leaving)}},
 		"its pods are gone": {phase: vcbatch.Aborted, limit: 3, with: []change{noted}, retrying: true,
-			does: []string{"ResumeJob"}, lookAgain: CompleteGrace},
+			does: []string{"ResumeJob"}, lookAgain: CommandPeriod},
 		"the second time, too early": {phase: vcbatch.Aborted, limit: 3, retries: 1, ago: 4 * time.Second, with: []change{failed, noted},
 			retrying: true, lookAgain: 6 * time.Second},
 		"the second time": {phase: vcbatch.Aborted, limit: 3, retries: 1, ago: 10 * time.Second, with: []change{noted}, retrying: true,
-			does: []string{"ResumeJob"}, lookAgain: CompleteGrace},
+			does: []string{"ResumeJob"}, lookAgain: CommandPeriod},
 		"restarts of an earlier Volcano Job count": {phase: vcbatch.Aborted, limit: 3, retries: 1, ago: 10 * time.Second, with: []change{noted, func(v *view.View) {
 			v.VolcanoJob.Annotations[keys.EarlierRestarts] = "1"
 		}}, retrying: true, lookAgain: 10 * time.Second},
@@ -165,7 +165,7 @@ func TestMissedFailure(t *testing.T) {
 		return gistOf(plan)
 	}
 	require.Equal(t, gist{lookAgain: 20 * time.Second}, decide(vcbatch.Running, failedBefore(1, 10*time.Second)))
-	require.Equal(t, gist{does: []string{"RestartJob"}, lookAgain: CompleteGrace}, decide(vcbatch.Running, failedBefore(1, 30*time.Second)))
+	require.Equal(t, gist{does: []string{"RestartJob"}, lookAgain: CommandPeriod}, decide(vcbatch.Running, failedBefore(1, 30*time.Second)))
 	require.Equal(t, gist{}, decide(vcbatch.Restarting, failedBefore(1, time.Hour)), "Volcano is at it")
 	require.Equal(t, gist{}, decide(vcbatch.Running, failedBefore(0, time.Hour)), "nobody knows when")
 	delayed := stopped(t, vcbatch.Running, 1, 0, 0, failedBefore(1, time.Hour))

@@ -120,9 +120,9 @@ func TestFinishedJobIsStopped(t *testing.T) {
 	ended := statusOf(func(s *v1.PaddleJobStatus) { s.Phase = v1.Failed })
 	clean := func(v *view.View) { v.Job.Spec.CleanPodPolicy = v1.CleanAlways }
 	for phase, want := range map[vcbatch.JobPhase]gist{
-		"":                  {does: []string{"TerminateJob"}, lookAgain: CompleteGrace},
-		vcbatch.Pending:     {does: []string{"TerminateJob"}, lookAgain: CompleteGrace},
-		vcbatch.Running:     {does: []string{"TerminateJob"}, lookAgain: CompleteGrace},
+		"":                  {does: []string{"TerminateJob"}, lookAgain: CommandPeriod},
+		vcbatch.Pending:     {does: []string{"TerminateJob"}, lookAgain: CommandPeriod},
+		vcbatch.Running:     {does: []string{"TerminateJob"}, lookAgain: CommandPeriod},
 		vcbatch.Restarting:  {},
 		vcbatch.Aborting:    {},
 		vcbatch.Terminating: {},

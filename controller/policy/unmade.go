@@ -37,7 +37,7 @@ func (p *Plan) unmade(v *view.View) {
 		return
 	}
 	last := max(waited.Truncate(unmadePeriod), unmadeGrace)
-	if waited-last < CompleteGrace {
+	if waited-last < CommandPeriod {
 		p.command(v, vcbus.SyncJobAction, "", "PodsMissing", "the queue has let the job in a while ago, and it has no pods yet")
 		return
 	}

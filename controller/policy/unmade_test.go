@@ -18,11 +18,11 @@ func TestUnmade(t *testing.T) {
 	for waited, want := range map[time.Duration]gist{
 		0:                              {lookAgain: 2 * time.Minute},
 		119 * time.Second:              {lookAgain: time.Second},
-		2 * time.Minute:                {does: told, lookAgain: CompleteGrace},
-		2*time.Minute + CompleteGrace:  {lookAgain: 8*time.Minute - CompleteGrace},
-		10 * time.Minute:               {does: told, lookAgain: CompleteGrace},
-		10*time.Minute + CompleteGrace: {lookAgain: 10*time.Minute - CompleteGrace},
-		60 * time.Minute:               {does: told, lookAgain: CompleteGrace},
+		2 * time.Minute:                {does: told, lookAgain: CommandPeriod},
+		2*time.Minute + CommandPeriod:  {lookAgain: 8*time.Minute - CommandPeriod},
+		10 * time.Minute:               {does: told, lookAgain: CommandPeriod},
+		10*time.Minute + CommandPeriod: {lookAgain: 10*time.Minute - CommandPeriod},
+		60 * time.Minute:               {does: told, lookAgain: CommandPeriod},
 	} {
 		plan := Decide(created(t, vcbatch.Pending, func(v *view.View) {
 			v.Now = seenAt

@@ -5,7 +5,9 @@ package reconcile
 import (
 	"context"
 	"fmt"
+	"maps"
 	"reflect"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -98,6 +100,8 @@ func slim(object any) (any, error) {
 	}
 	switch o := object.(type) {
 	case *corev1.Pod:
+		maps.DeleteFunc(o.Labels, unread)
+		maps.DeleteFunc(o.Annotations, unread)
 		o.Spec = corev1.PodSpec{NodeName: o.Spec.NodeName}
 		o.Status = corev1.PodStatus{
 			Phase: o.Status.Phase, Reason: o.Status.Reason, Message: o.Status.Message,
@@ -112,6 +116,15 @@ func slim(object any) (any, error) {
 		}
 	}
 	return object, nil
+}
+
+// unread says whether the controller reads no label or annotation of this key on a pod. They are most of what is left of it.
+func unread(key, _ string) bool {
+	switch key {
+	case keys.ResourceName, keys.ResourceType, keys.TaskIndex, keys.OutOfSync, vcbatch.TaskSpecKey, vcbatch.JobRetryCountKey:
+		return false
+	}
+	return !strings.HasPrefix(key, keys.Prefix)
 }
 
 func slimContainers(statuses []corev1.ContainerStatus) []corev1.ContainerStatus {

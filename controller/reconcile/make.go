@@ -150,7 +150,7 @@ func applyBody(group *vcscheduling.PodGroup) ([]byte, error) {
 
 // issueCommand gives Volcano a command, unless it has not read the last one yet.
 func (c *Controller) issueCommand(ctx context.Context, a policy.IssueCommand) error {
-	if ago, given := c.commanded.since(a.Command.Name, c.now()); given && ago < policy.CompleteGrace {
+	if ago, given := c.commanded.since(a.Command.Name, c.now()); given && ago < policy.CommandPeriod {
 		return nil // it is at it
 	}
 	c.commanded.forget(a.Command.Name)

@@ -120,7 +120,7 @@ func TestCommandIsGivenOnceAtATime(t *testing.T) {
 	require.NoError(t, d.work(t))
 	require.NoError(t, d.work(t))
 	require.Equal(t, 1, commands())
-	now = now.Add(policy.CompleteGrace)
+	now = now.Add(policy.CommandPeriod)
 	require.NoError(t, d.work(t), "Volcano has not read the first one yet")
 	require.Equal(t, 2, commands())
 }

@@ -183,8 +183,12 @@ func TestSoonest(t *testing.T) {
 func TestSlim(t *testing.T) {
 	t.Parallel()
 	pod := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: "a", ManagedFields: []metav1.ManagedFieldsEntry{{}}},
-		Spec:       corev1.PodSpec{NodeName: "n", Containers: []corev1.Container{{Name: "c"}}},
+		ObjectMeta: metav1.ObjectMeta{
+			Name: "a", ManagedFields: []metav1.ManagedFieldsEntry{{}},
+			Labels:      map[string]string{keys.JobName: "a", keys.TaskIndex: "0", "volcano.sh/job-name": "a"},
+			Annotations: map[string]string{keys.OutOfSync: "true", vcbatch.JobRetryCountKey: "1", vcbatch.TaskSpecKey: "ps", "another": "b"},
+		},
+		Spec: corev1.PodSpec{NodeName: "n", Containers: []corev1.Container{{Name: "c"}}},
 		Status: corev1.PodStatus{
 			Phase: corev1.PodRunning, PodIP: "10.0.0.1",
 			Conditions:        []corev1.PodCondition{{Type: corev1.PodReady}, {Type: corev1.DisruptionTarget, Reason: "r"}},
@@ -194,8 +198,11 @@ func TestSlim(t *testing.T) {
 	_, err := slim(pod)
 	require.NoError(t, err)
 	require.Equal(t, &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: "a"},
-		Spec:       corev1.PodSpec{NodeName: "n"},
+		ObjectMeta: metav1.ObjectMeta{
+			Name: "a", Labels: map[string]string{keys.JobName: "a", keys.TaskIndex: "0"},
+			Annotations: map[string]string{keys.OutOfSync: "true", vcbatch.JobRetryCountKey: "1", vcbatch.TaskSpecKey: "ps"},
+		},
+		Spec: corev1.PodSpec{NodeName: "n"},
 		Status: corev1.PodStatus{
 			Phase: corev1.PodRunning, PodIP: "10.0.0.1", Conditions: []corev1.PodCondition{{Type: corev1.DisruptionTarget, Reason: "r"}},
 			ContainerStatuses: []corev1.ContainerStatus{{Name: "c", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{}}}},

@@ -142,11 +142,11 @@ func TestDelay(t *testing.T) {
 		with []func(*v1.PaddleJobStatus)
 		want time.Duration
 	}{
-		"a text":             {with: []func(*v1.PaddleJobStatus){text}, want: textsDelay},
-		"a count":            {with: []func(*v1.PaddleJobStatus){counted}, want: textsDelay},
-		"a count and a text": {with: []func(*v1.PaddleJobStatus){counted, text}, want: textsDelay},
-		"let in":             {with: []func(*v1.PaddleJobStatus){condition(v1.ConditionAdmitted, true, "LetIn", "")}, want: textsDelay},
-		"why it starts not":  {with: []func(*v1.PaddleJobStatus){condition(v1.ConditionRunning, false, "PodsStarting", "")}, want: textsDelay},
+		"a text":             {with: []func(*v1.PaddleJobStatus){text}, want: countsDelay},
+		"a count":            {with: []func(*v1.PaddleJobStatus){counted}, want: countsDelay},
+		"a count and a text": {with: []func(*v1.PaddleJobStatus){counted, text}, want: countsDelay},
+		"let in":             {with: []func(*v1.PaddleJobStatus){condition(v1.ConditionAdmitted, true, "LetIn", "")}, want: countsDelay},
+		"why it starts not":  {with: []func(*v1.PaddleJobStatus){condition(v1.ConditionRunning, false, "PodsStarting", "")}, want: passingDelay},
 		"a reason":           {with: []func(*v1.PaddleJobStatus){condition(v1.ConditionStalled, false, "Other", "")}},
 		"a phase":            {with: []func(*v1.PaddleJobStatus){counted, phase(v1.Running)}},
 		"placed":             {with: []func(*v1.PaddleJobStatus){counted, phase(v1.Starting), condition(v1.ConditionScheduled, true, "GangPlaced", "")}, want: stepsDelay},
@@ -184,5 +184,5 @@ func TestDelay(t *testing.T) {
 	counted(fewer)
 	require.Equal(t, countsDelay, Delay(running, fewer), "a count of a job that runs")
 	fewer.Worker = &v1.ResourceStatus{Succeeded: 1}
-	require.Equal(t, reasonsDelay, Delay(running, fewer), "its end is news, and comes now")
+	require.Equal(t, passingDelay, Delay(running, fewer), "its end is news, and comes now")
 }

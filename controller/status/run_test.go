@@ -210,7 +210,7 @@ func TestAdmittedWaitsToBeWritten(t *testing.T) {
 	story := &story{next: in, v: seen(vcbatch.Pending), plan: &policy.Plan{}, now: now}
 	story.admitted(false)
 	require.Equal(t, "True LetIn", conditionsOf(in)["Admitted"])
-	require.Equal(t, textsDelay, Delay(out, in))
+	require.Equal(t, countsDelay, Delay(out, in))
 	in.Restarts++
 	require.Zero(t, Delay(out, in))
 }

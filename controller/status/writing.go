@@ -17,12 +17,12 @@ import (
 const (
 	// stepsDelay is of a gang's steps on its way to Running.
 	stepsDelay = 5 * time.Second
-	// countsDelay is of the pods of a job that runs.
-	countsDelay = 10 * time.Second
-	// textsDelay is of messages, and of what a gang that does not run yet counts and waits for.
-	textsDelay = 15 * time.Second
-	// reasonsDelay is of why a gang is not placed, which passes by itself mostly, and of a job that is about to end.
+	// countsDelay is of messages and of numbers of pods.
+	countsDelay = 20 * time.Second
+	// reasonsDelay is of why a gang is not placed, which passes by itself mostly.
 	reasonsDelay = 30 * time.Second
+	// passingDelay is of why a gang that is placed does not run yet, and of a job that is about to end.
+	passingDelay = time.Minute
 )
 
 // Delay is how long a change may wait for more of them, 0 if it is news.
@@ -34,20 +34,20 @@ func Delay(before, after *v1.PaddleJobStatus) time.Duration {
 		return equality.Semantic.DeepEqual(a, b)
 	}
 	if both(ignoreMessages) {
-		return textsDelay
+		return countsDelay
 	}
 	// That the queue has let the gang in is nearly always followed by its being placed.
 	same := both(ignore(v1.ConditionAdmitted))
 	onItsWay := (starts(before.Phase) || before.Phase == v1.Restarting) && starts(after.Phase)
 	switch {
-	case !onItsWay && same && idle(after.Worker):
-		return reasonsDelay
-	case !onItsWay && same:
+	case same && !onItsWay && idle(after.Worker):
+		return passingDelay
+	case same:
 		return countsDelay
 	case !onItsWay:
 		return 0
-	case same, both(ignore(v1.ConditionRunning)):
-		return textsDelay
+	case both(ignore(v1.ConditionRunning)):
+		return passingDelay
 	case both(ignoreWhyNotPlaced):
 		return reasonsDelay
 	}

@@ -58,8 +58,9 @@ func sizes(ctx context.Context, p *live.Plane) (map[string]Size, error) {
 		if err != nil {
 			return nil, err
 		}
-		// The next collection is due when the heap is twice what the last one left (GOGC=100).
-		all[name] = Size{Goroutines: int(values["go_goroutines"]), Heap: values["go_memstats_next_gc_bytes"] / 2 / (1 << 20), RSS: rss}
+		// The next collection is due when the heap has grown by so many percent over what the last one left.
+		live := values["go_memstats_next_gc_bytes"] / (1 + values["go_gc_gogc_percent"]/100)
+		all[name] = Size{Goroutines: int(values["go_goroutines"]), Heap: live / (1 << 20), RSS: rss}
 	}
 	return all, nil
 }
