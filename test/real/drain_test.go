@@ -21,7 +21,7 @@ import (
 
 // The only node that the job can run on is drained, as `kubectl drain` does it, and comes back. It is not parallel: no other
 // job would be placed meanwhile.
-func TestNodeIsDrained(t *testing.T) { //nolint:paralleltest // see above
+func TestNodeIsDrained(t *testing.T) {
 	r := newTrial(t, "job")
 	r.create(t, r.psJob(intranet(v1.Service), slowly))
 	r.await(t, "worker", "step 20 loss", 2)

@@ -54,7 +54,7 @@ type line struct {
 func follow(t *testing.T, namespace string) *journal {
 	t.Helper()
 	j := &journal{begun: time.Now(), pods: map[types.UID]*story{}}
-	ctx, cancel := context.WithCancel(context.Background()) //nolint:usetesting // it is told when to end, below
+	ctx, cancel := context.WithCancel(context.Background())
 	factory := informers.NewSharedInformerFactoryWithOptions(cluster.Kube, 0, informers.WithNamespace(namespace))
 	see := func(object any) {
 		if pod, ok := object.(*corev1.Pod); ok {

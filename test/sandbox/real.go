@@ -37,6 +37,12 @@ func RealAllowed() error {
 	return err
 }
 
+// RealRootless tells that a real node has one user only on this machine, as whom the start barrier does not run.
+func RealRootless() bool {
+	mode, err := realMode()
+	return err == nil && mode == box.Rootless
+}
+
 func realMode() (box.Mode, error) {
 	machine, err := box.Probe(node.Tools()...)
 	if err != nil {
