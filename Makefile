@@ -61,6 +61,10 @@ bench-session: ## Measure the plugin inside Volcano's sessions: time, quality, h
 bench-controller: plane ## Measure the controller: 1,000 PaddleJobs beside 1,000 raw Volcano Jobs on a sandbox (about 25 minutes)
 	$(GO) run ./cmd/paddle-bench controller --out $(OUT)/bench
 
+.PHONY: bench-trace
+bench-trace: ## Play a public trace of training jobs in virtual time with stock set-ups and with the plugin (about 45 minutes); SEED=n draws other jobs
+	$(GO) run ./cmd/paddle-bench trace --seed $(SEED) --out $(OUT)/bench
+
 SOAK ?= 30m
 
 .PHONY: soak

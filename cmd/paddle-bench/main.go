@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command paddle-bench measures the planner of placements, the scheduler plugin and the controller, and soaks them; only flags live here.
+// Command paddle-bench measures the planner of placements, the scheduler plugin and the controller, soaks them, and plays a trace; only flags live here.
 package main
 
 import (
@@ -28,12 +28,14 @@ func run(args []string) int {
 			return controllers(args[1:])
 		case "soak":
 			return soaks(args[1:])
+		case "trace":
+			return traces(args[1:])
 		case "-h", "--help":
-			fmt.Fprintln(os.Stderr, "paddle-bench placement|session|controller|soak [flags]; --help after any of them tells its flags")
+			fmt.Fprintln(os.Stderr, "paddle-bench placement|session|controller|soak|trace [flags]; --help after any of them tells its flags")
 			return 0
 		}
 	}
-	return wrong(fmt.Sprintf("unknown arguments %q: want placement, session, controller or soak first", args))
+	return wrong(fmt.Sprintf("unknown arguments %q: want placement, session, controller, soak or trace first", args))
 }
 
 // parse returns the exit code and false where there is nothing more to do.

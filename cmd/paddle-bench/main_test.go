@@ -28,6 +28,9 @@ func TestExitCodes(t *testing.T) {
 		{"unknown part of sessions", []string{"session", "--only", "baselines"}, 2},
 		{"a slice of sessions", []string{"session", "--only", "churn", "--sessions", "50", "--before", "20", "--out", folder}, 0},
 		{"a folder that is a file", []string{"session", "--only", "churn", "--sessions", "50", "--before", "20", "--out", "main.go"}, 1},
+		{"help on traces", []string{"trace", "--help"}, 0},
+		{"an unknown scheduler", []string{"trace", "--schedulers", "none"}, 1},
+		{"a slice of a trace", []string{"trace", "--workers", "0", "--hosts", "16", "--jobs", "20", "--cap", "5m", "--loads", "0.5", "--seeds", "1", "--schedulers", "stock,paddle-bytes", "--out", folder}, 0},
 		{"one instance", []string{"placement", "--show", "3"}, 0},
 		{"one cluster", []string{"placement", "--show", "3", "--only", "baselines"}, 0},
 	} {
@@ -37,4 +40,5 @@ func TestExitCodes(t *testing.T) {
 	require.FileExists(t, filepath.Join(folder, "placement.svg"))
 	require.FileExists(t, filepath.Join(folder, "session.json"))
 	require.FileExists(t, filepath.Join(folder, "session.svg"))
+	require.FileExists(t, filepath.Join(folder, "trace.json"))
 }

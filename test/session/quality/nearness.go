@@ -174,7 +174,7 @@ func annealed(t *placement.Topology, in *Instance, o anneal.Options) (float64, e
 	if err != nil {
 		return 0, err
 	}
-	plan, err := assignments(t, &in.Job, result.Bound)
+	plan, err := Assignments(t, &in.Job, result.Bound)
 	if err != nil {
 		return 0, err
 	}

@@ -88,7 +88,7 @@ func place(scheduler *cluster.Scheduler, t *placement.Topology, in *Instance) ([
 	case 0:
 		return nil, nil
 	case in.Job.Pods():
-		return assignments(t, &in.Job, bound)
+		return Assignments(t, &in.Job, bound)
 	default:
 		return nil, fmt.Errorf("%d of %d pods of the gang are bound", len(bound), in.Job.Pods())
 	}

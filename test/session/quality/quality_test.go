@@ -163,7 +163,7 @@ func TestAnnealingCountsAsThePlannerDoes(t *testing.T) {
 		require.NoError(t, err)
 		found, err := anneal.Search(in.Fleet, &in.Job, anneal.Options{Seed: 1, Starts: 2, Steps: 500})
 		require.NoError(t, err)
-		plan, err := assignments(topology, &in.Job, found.Bound)
+		plan, err := Assignments(topology, &in.Job, found.Bound)
 		require.NoError(t, err)
 		outcome, err := weigh(topology, in, plan)
 		require.NoError(t, err)
@@ -202,7 +202,7 @@ func TestAPlacementThatIsNotWholeIsAnError(t *testing.T) {
 	in := Draw(&s, 1, 0)
 	topology, err := Topology(in.Fleet)
 	require.NoError(t, err)
-	_, err = assignments(topology, &in.Job, map[string]string{"ps-ps-0": "node-00001"})
+	_, err = Assignments(topology, &in.Job, map[string]string{"ps-ps-0": "node-00001"})
 	require.ErrorContains(t, err, `pod ps-ps-1 is on node ""`)
 	plan := make([]placement.Assignment, 0, in.Job.Pods())
 	for r := range in.Job.Roles {

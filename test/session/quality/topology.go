@@ -53,8 +53,8 @@ func Demand(job *cluster.Job) *placement.Demand {
 	return d
 }
 
-// assignments of a placed job, from the node of each pod by name.
-func assignments(t *placement.Topology, job *cluster.Job, bound map[string]string) ([]placement.Assignment, error) {
+// Assignments of a placed job, from the node of each pod by name.
+func Assignments(t *placement.Topology, job *cluster.Job, bound map[string]string) ([]placement.Assignment, error) {
 	all := make([]placement.Assignment, 0, job.Pods())
 	for r := range job.Roles {
 		for index := range job.Roles[r].Pods {

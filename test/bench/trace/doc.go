@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package trace is `make bench-trace`: it has the packages below it play a public trace of training jobs on a cluster with
+// several schedulers, compares what came of it, judges and writes it. README.md has the rules of the game.
+//
+//   - philly: the jobs of the trace
+//   - workload: jobs of a run, drawn from them
+//   - site: the cluster, its links, and what placed jobs send over them
+//   - fluid: how fast jobs go that share links
+//   - play: one run in virtual time around Volcano's own scheduler
+package trace

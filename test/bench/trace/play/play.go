@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package play runs drawn jobs on a site in virtual time, placed by Volcano's own scheduler: its cache, actions and plugins,
+// in this process. What the figures are compared with is not decided here.
+package play
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/paddle-volcano/paddle-volcano/test/bench/trace/fluid"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/trace/site"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/trace/workload"
+	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
+)
+
+// player is one run while it is under way.
+type player struct {
+	site      *site.Site
+	scheduler *cluster.Scheduler
+	engine    *fluid.Engine
+	drawn     *workload.Drawn
+	meter     *meter
+	// arrived is how many jobs have; waiting are those of them that have no nodes yet, in that order.
+	arrived  int
+	waiting  []*workload.Job
+	placed   map[int]*site.Placed
+	records  []record
+	sessions int
+	// session is when the scheduler runs next; infinity if nothing has changed since it last did.
+	session float64
+	unended int // measured jobs
+}
+
+// record of one job, in seconds.
+type record struct {
+	job        *workload.Job
+	start, end float64
+	bytes      [site.Tiers]float64 // of all of its steps
+}
+
+// Play lets the drawn jobs run until every measured one has ended. One run at a time in a process: Volcano keeps state in
+// variables of its packages.
+func Play(s *site.Site, setup cluster.Setup, drawn *workload.Drawn, seed uint64) (*Result, error) {
+	dice{seed}.register()
+	scheduler, err := cluster.New(withDice(setup))
+	if err != nil {
+		return nil, err
+	}
+	defer scheduler.Close()
+	if err := scheduler.AddFleet(s.Fleet, seed); err != nil {
+		return nil, err
+	}
+	p := &player{
+		site: s, scheduler: scheduler, drawn: drawn, meter: newMeter(drawn.Window),
+		placed: map[int]*site.Placed{}, session: math.Inf(1),
+	}
+	for _, job := range drawn.Jobs {
+		p.records = append(p.records, record{job: job})
+		if job.Measured {
+			p.unended++
+		}
+	}
+	if len(drawn.Jobs) > 0 {
+		p.engine = fluid.NewEngine(s.Links(), drawn.Jobs[0].Arrival)
+	}
+	for p.unended > 0 {
+		if err := p.next(); err != nil {
+			return nil, fmt.Errorf("play with set-up %s: %w", setup.Name, err)
+		}
+	}
+	return p.result(), nil
+}
+
+// next goes on to whatever happens next. The scheduler runs on full seconds (its schedule period is one second), after what
+// happens in the same instant, and only where something has changed.
+func (p *player) next() error {
+	at := min(p.arrival(), p.engine.Next(), p.session)
+	if math.IsInf(at, 1) {
+		return fmt.Errorf("%d jobs wait for ever: nothing runs, and nothing else arrives", len(p.waiting))
+	}
+	p.measure(at)
+	changed := false
+	for _, id := range p.engine.Advance(at) {
+		p.leave(id, at)
+		changed = true
+	}
+	for p.arrival() <= at {
+		p.arrive()
+		changed = true
+	}
+	switch {
+	case changed:
+		p.session = min(p.session, math.Ceil(at))
+	case p.session <= at:
+		return p.schedule(at)
+	}
+	return nil
+}
+
+// arrival is when the next job arrives.
+func (p *player) arrival() float64 {
+	if p.arrived == len(p.drawn.Jobs) {
+		return math.Inf(1)
+	}
+	return p.drawn.Jobs[p.arrived].Arrival
+}
+
+func (p *player) arrive() {
+	job := p.drawn.Jobs[p.arrived]
+	job.Age = -int(math.Floor(job.Arrival))
+	p.scheduler.AddJob(&job.Job)
+	p.waiting = append(p.waiting, job)
+	p.arrived++
+}
+
+func (p *player) leave(id int, at float64) {
+	job := p.drawn.Jobs[id]
+	p.scheduler.Remove(&job.Job)
+	p.site.Leave(p.placed[id])
+	delete(p.placed, id)
+	p.records[id].end = at
+	if job.Measured {
+		p.unended--
+	}
+}
+
+// schedule runs one session; the jobs that it has bound start at once.
+func (p *player) schedule(at float64) error {
+	p.session = math.Inf(1)
+	if len(p.waiting) == 0 {
+		return nil
+	}
+	if _, err := p.scheduler.Session(); err != nil {
+		return err
+	}
+	p.sessions++
+	waiting := p.waiting[:0]
+	for _, job := range p.waiting {
+		bound := p.scheduler.Bound(&job.Job)
+		switch len(bound) {
+		case 0:
+			waiting = append(waiting, job)
+		case job.Pods():
+			if err := p.start(job, bound, at); err != nil {
+				return err
+			}
+		default:
+			return fmt.Errorf("%d of %d pods of job %s are bound", len(bound), job.Pods(), job.Name)
+		}
+	}
+	p.waiting = waiting
+	return nil
+}
+
+func (p *player) start(job *workload.Job, bound map[string]string, at float64) error {
+	placed, err := p.site.Place(&job.Job, job.ModelBytes, bound)
+	if err != nil {
+		return err
+	}
+	p.scheduler.Run(&job.Job)
+	p.placed[job.ID] = placed
+	p.engine.Start(job.ID, fluid.Job{Compute: job.Compute, Loads: placed.Loads}, job.Steps)
+	r := &p.records[job.ID]
+	r.start = at
+	for tier, bytes := range placed.Bytes {
+		r.bytes[tier] = bytes * job.Steps
+	}
+	return nil
+}

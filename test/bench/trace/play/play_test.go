@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package play
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paddle-volcano/paddle-volcano/test/bench/trace/philly"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/trace/site"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/trace/workload"
+	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
+)
+
+func objective(name string) map[string]string { return map[string]string{"objective": name} }
+
+func newSite(t *testing.T, fleet cluster.Fleet, gbps site.Gbps) *site.Site {
+	t.Helper()
+	s, err := site.New(fleet, gbps)
+	require.NoError(t, err)
+	return s
+}
+
+func hosts(n int) cluster.Fleet {
+	return cluster.Shape{Nodes: n, PerRack: 2, RacksPerBlock: 1, Capacity: site.Machine}.Fleet()
+}
+
+// ring is a job of some GPUs whose steps take a second.
+func ring(id, gpus int, arrival, steps float64) *workload.Job {
+	name := string(rune('a' + id))
+	return &workload.Job{
+		Job: cluster.Ring(name, gpus, workload.Rank), ID: id, Arrival: arrival, Measured: arrival >= 0, GPUs: gpus,
+		Compute: 1, Steps: steps, ModelBytes: 1e9,
+	}
+}
+
+// One host of 8 GPUs. The scheduler runs on full seconds, so the first job starts at 1 and ends at 101. The second one, which
+// needs the host as well, waits until then and ends at 151; a job of the warm-up held 2 GPUs until 0.
+func TestJobsWaitForRoom(t *testing.T) {
+	jobs := []*workload.Job{ring(0, 2, -9.5, 9), ring(1, 8, 0.5, 100), ring(2, 6, 2.25, 50)}
+	r, err := Play(newSite(t, hosts(1), site.Usual), cluster.Stock(), &workload.Drawn{Jobs: jobs, Window: 40}, 1)
+	require.NoError(t, err)
+	require.Equal(t, 2, r.Jobs)
+	require.InDelta(t, (100.5+148.75)/2, r.JCTMean, 1e-6)
+	require.InDelta(t, 148.75, r.JCTP95, 1e-6)
+	require.InDelta(t, 98.75, r.GangWaitP99, 1e-6)
+	require.InDelta(t, (0.5+98.75)/2, r.WaitMean, 1e-6)
+	require.InDelta(t, 151, r.Makespan, 1e-6)
+	require.InDelta(t, 39.0/40, r.GPUUse, 1e-6, "nothing runs in the first second")
+	require.InDelta(t, r.GPUUse, r.GPUComputing, 1e-6, "nothing waits for the network")
+	require.InDelta(t, 1, r.GangSlowdown, 1e-6)
+	require.Zero(t, r.Crossing)
+	require.Equal(t, 4, r.Sessions, "one for each arrival, and one when the host is free again")
+}
+
+// A ring of 16 on two hosts of a rack: of 1e9 bytes each host sends 2 · 15/16 in each step, at 15 Gbps in exactly one second. So
+// it takes twice as long, and computes half of its time.
+func TestTheNetworkSlowsGangsDown(t *testing.T) {
+	jobs := []*workload.Job{ring(0, 16, 0, 100)}
+	r, err := Play(newSite(t, hosts(2), site.Gbps{15, 15, 15}), cluster.Paddle(objective("bytes")), &workload.Drawn{Jobs: jobs, Window: 100}, 1)
+	require.NoError(t, err)
+	require.InDelta(t, 200, r.GangJCTMean, 1e-6)
+	require.InDelta(t, 2, r.GangSlowdown, 1e-9)
+	require.InDelta(t, 2*100*1.875e9, r.Crossing, 1)
+	require.InDelta(t, r.Crossing, r.CrossingNode, 1)
+	require.InDelta(t, 1, r.GPUUse, 1e-9)
+	require.InDelta(t, 0.5, r.GPUComputing, 1e-9)
+	require.Zero(t, r.FragmentationNode)
+}
+
+func TestAGangThatFitsNowhereIsAnError(t *testing.T) {
+	jobs := []*workload.Job{ring(0, 9, 0, 1)}
+	_, err := Play(newSite(t, hosts(1), site.Usual), cluster.Stock(), &workload.Drawn{Jobs: jobs, Window: 1}, 1)
+	require.ErrorContains(t, err, "1 jobs wait for ever")
+}
+
+// A few dozen jobs on a few racks, with every scheduler, twice. task-topology takes pods out of its buckets in the order of
+// Go's maps, which is another each time.
+func TestASliceIsTheSameEachTime(t *testing.T) {
+	for _, setup := range []cluster.Setup{
+		cluster.Stock(), cluster.TaskTopology(), cluster.NetworkTopology(), cluster.Paddle(objective("bytes")), cluster.Paddle(objective("busiest")),
+	} {
+		results := map[int]*Result{}
+		for i := range 2 {
+			s := newSite(t, site.Cut(16), site.Usual)
+			drawn, err := workload.Draw(philly.Rows(), workload.Settings{Seed: 3, Load: 0.85, GPUs: s.GPUs(), Jobs: 30, Cap: 300})
+			require.NoError(t, err)
+			results[i], err = Play(s, setup, drawn, 3)
+			require.NoError(t, err, setup.Name)
+			free, rack := s.Fragmentation(workload.Rank)
+			require.Less(t, free+rack, 2.0)
+		}
+		if setup.Name != cluster.TaskTopology().Name {
+			require.Equal(t, results[0], results[1], setup.Name)
+		}
+		r := results[0]
+		require.Equal(t, 30, r.Jobs)
+		require.Positive(t, r.Gangs)
+		require.GreaterOrEqual(t, r.GangSlowdown, 1-1e-9)
+		require.GreaterOrEqual(t, r.JCTMean, r.WaitMean)
+		require.GreaterOrEqual(t, r.GPUUse, r.GPUComputing)
+		require.LessOrEqual(t, r.GPUUse, 1.0)
+		require.InDelta(t, r.CrossingNode+r.CrossingRack+r.CrossingBlock, r.Crossing, 1)
+	}
+}
+
+func TestPercentile(t *testing.T) {
+	require.Zero(t, percentile(nil, 95))
+	require.InDelta(t, 3, percentile([]float64{3}, 95), 0)
+	values := []float64{20, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19}
+	require.InDelta(t, 19, percentile(values, 95), 0)
+	require.InDelta(t, 20, percentile(values, 99), 0)
+	require.InDelta(t, 10, percentile(values, 50), 0)
+}

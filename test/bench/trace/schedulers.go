@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package trace
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
+)
+
+// Names of the schedulers that are compared.
+const (
+	stock           = "stock"
+	taskTopology    = "task-topology"
+	networkTopology = "network-topology-aware"
+	bytesFirst      = "paddle-bytes"
+	busiestFirst    = "paddle-busiest"
+)
+
+// byDefault is the plugin with the objective that it has where nobody says another.
+const byDefault = bytesFirst
+
+// Schedulers are all names: Volcano's set-ups first, then ours.
+func Schedulers() []string {
+	return append(baselines(), bytesFirst, busiestFirst)
+}
+
+func baselines() []string { return []string{stock, taskTopology, networkTopology} }
+
+// setup of a name. Ours is told how wide the links are, as its documentation asks.
+func (s *Settings) setup(name string) (cluster.Setup, error) {
+	switch name {
+	case stock:
+		return cluster.Stock(), nil
+	case taskTopology:
+		return cluster.TaskTopology(), nil
+	case networkTopology:
+		return cluster.NetworkTopology(), nil
+	case bytesFirst, busiestFirst:
+		widths := make([]string, len(s.Gbps))
+		for tier, gbps := range s.Gbps {
+			widths[tier] = fmt.Sprintf("%gGbps", gbps)
+		}
+		return cluster.Paddle(map[string]string{
+			"objective": strings.TrimPrefix(name, "paddle-"), "tier-bandwidths": strings.Join(widths, ","),
+		}), nil
+	default:
+		return cluster.Setup{}, fmt.Errorf("unknown scheduler %q: want some of %v", name, Schedulers())
+	}
+}
+
+// isOurs says whether a name is one of the plugin's.
+func isOurs(name string) bool { return !slices.Contains(baselines(), name) }

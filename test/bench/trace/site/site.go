@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package site
+
+import (
+	"fmt"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/trace/fluid"
+	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
+	"github.com/paddle-volcano/paddle-volcano/test/session/quality"
+)
+
+// Tiers that have uplinks, from the node upwards.
+const (
+	Node = iota
+	Rack
+	Block
+	Tiers
+)
+
+// Gbps of one direction of an uplink of each tier.
+type Gbps [Tiers]float64
+
+// Usual are the NIC of such a machine, and racks and blocks whose uplinks are about a third of what is below them: 8 hosts in a
+// rack, 6 racks in a block.
+var Usual = Gbps{100, 250, 500}
+
+// bytesPerSecond of 1 Gbps.
+const bytesPerSecond = 1e9 / 8
+
+// Site is a fleet with its links and what is free on it.
+type Site struct {
+	Fleet    cluster.Fleet
+	topology *placement.Topology
+	links    []float64
+}
+
+// New has nothing running.
+func New(fleet cluster.Fleet, gbps Gbps) (*Site, error) {
+	t, err := quality.Topology(fleet)
+	if err != nil {
+		return nil, err
+	}
+	s := &Site{Fleet: fleet, topology: t, links: make([]float64, t.Root())}
+	for d := range s.links {
+		s.links[d] = gbps[s.tier(placement.DomainID(d))] * bytesPerSecond
+	}
+	return s, nil
+}
+
+// Links are the bandwidths of all uplinks, in bytes per second.
+func (s *Site) Links() []float64 { return s.links }
+
+// GPUs of the whole site.
+func (s *Site) GPUs() int { return len(s.Fleet) * int(Machine.GPU) }
+
+func (s *Site) tier(d placement.DomainID) int { return s.topology.TierOf(d) - placement.NodeTier }
+
+// Placed is a job on its nodes.
+type Placed struct {
+	// Loads are what a step sends over each uplink; Bytes the same by tier.
+	Loads  []fluid.Load
+	Bytes  [Tiers]float64
+	claims []placement.Claim
+}
+
+// Place lets a job's pods hold what they ask for, and counts what its steps send: the loads of plugins/placement, for a
+// model of so many bytes. Bound is the node of each pod.
+func (s *Site) Place(job *cluster.Job, modelBytes float64, bound map[string]string) (*Placed, error) {
+	assignments, err := quality.Assignments(s.topology, job, bound)
+	if err != nil {
+		return nil, err
+	}
+	demand := quality.Demand(job)
+	demand.ParameterBytes = modelBytes
+	uplinks, err := placement.Uplinks(s.topology, demand, assignments)
+	if err != nil {
+		return nil, fmt.Errorf("count what job %s sends: %w", job.Name, err)
+	}
+	p := &Placed{}
+	for _, u := range uplinks {
+		p.Loads = append(p.Loads, fluid.Load{Link: int(u.Domain), Bytes: u.Bytes})
+		p.Bytes[s.tier(u.Domain)] += u.Bytes
+	}
+	for _, a := range assignments {
+		claim, err := s.topology.Take(a.Node, demand.Roles[a.Role].Request)
+		if err != nil {
+			return nil, fmt.Errorf("place job %s: %w", job.Name, err)
+		}
+		p.claims = append(p.claims, claim)
+	}
+	return p, nil
+}
+
+// Leave gives back what a job held.
+func (s *Site) Leave(p *Placed) {
+	for _, claim := range p.claims {
+		s.topology.Give(claim)
+	}
+}
+
+// Gangs by which fragmentation is counted: the most frequent one of the trace in a node, and the most frequent one of those
+// that no node holds in a rack.
+const (
+	nodeGang = 4
+	rackGang = 16
+)
+
+// Fragmentation is the share of free GPUs that gangs of 4 cannot use inside one node, and that gangs of 16 cannot use inside
+// one rack (placement.GangFragmentation), for pods that ask for so much.
+func (s *Site) Fragmentation(pod cluster.Amounts) (node, rack float64) {
+	request := []int64{pod.CPU, pod.Memory, pod.GPU}
+	return placement.GangFragmentation(s.topology, placement.NodeTier+Node, request, nodeGang),
+		placement.GangFragmentation(s.topology, placement.NodeTier+Rack, request, rackGang)
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package site
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/trace/fluid"
+	"github.com/paddle-volcano/paddle-volcano/test/placement/lingjun"
+	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
+)
+
+func TestTheCutIsWholeRacksOfAllBlocks(t *testing.T) {
+	whole := map[string]int{}
+	for _, n := range lingjun.Spec().Nodes {
+		whole[strings.ToLower(n.Domains[blockOf]+"-"+n.Domains[rackOf])]++
+	}
+	fleet := Cut(112)
+	require.Equal(t, "111 hosts of 8 GPUs in 17 racks of 3 blocks", Describe(fleet))
+	require.Equal(t, fleet, Cut(112))
+	seen := map[string]bool{}
+	for _, rack := range fleet.Racks() {
+		require.False(t, seen[rack[0].Rack], "nodes of a rack follow each other")
+		seen[rack[0].Rack] = true
+		require.Len(t, rack, whole[rack[0].Rack])
+	}
+	require.GreaterOrEqual(t, len(Cut(128)), 112)
+	require.LessOrEqual(t, len(Cut(128)), 128)
+}
+
+// Two racks of two nodes in one block, and one rack of one node in another.
+//
+//	       b0            b1
+//	  r0       r1        r2
+//	n0  n1   n2  n3      n4
+func small(t *testing.T) *Site {
+	t.Helper()
+	var fleet cluster.Fleet
+	for _, place := range [][3]string{{"n0", "r0", "b0"}, {"n1", "r0", "b0"}, {"n2", "r1", "b0"}, {"n3", "r1", "b0"}, {"n4", "r2", "b1"}} {
+		fleet = append(fleet, cluster.Node{Name: place[0], Rack: place[1], Block: place[2], Capacity: Machine})
+	}
+	s, err := New(fleet, Gbps{8, 16, 32})
+	require.NoError(t, err)
+	return s
+}
+
+// named are the loads by the names of the domains.
+func named(s *Site, loads []fluid.Load) map[string]float64 {
+	all := map[string]float64{}
+	for _, load := range loads {
+		all[s.topology.LocalName(placement.DomainID(load.Link))] = load.Bytes
+	}
+	return all
+}
+
+var (
+	rank   = cluster.Amounts{CPU: 6, Memory: 32, GPU: 1}
+	server = cluster.Amounts{CPU: 8, Memory: 32}
+)
+
+func TestWhatPlacedJobsSend(t *testing.T) {
+	ring := cluster.Ring("ring", 4, rank)
+	ps := cluster.ServersAndWorkers("ps", 1, 4, server, rank)
+	for _, c := range []struct {
+		name  string
+		job   cluster.Job
+		nodes []string // servers first
+		want  map[string]float64
+		bytes [Tiers]float64
+	}{
+		{"a ring on one node", ring, []string{"n0", "n0", "n0", "n0"}, map[string]float64{}, [Tiers]float64{}},
+		// Each node holds one run of ranks: 2 (4-1)/4 of 100 bytes.
+		{"a ring on two nodes of a rack", ring, []string{"n0", "n0", "n1", "n1"}, map[string]float64{"n0": 150, "n1": 150}, [Tiers]float64{300}},
+		{"a ring that goes to and fro", ring, []string{"n0", "n1", "n0", "n1"}, map[string]float64{"n0": 300, "n1": 300}, [Tiers]float64{600}},
+		{
+			"a ring in two blocks", ring, []string{"n0", "n0", "n2", "n4"},
+			map[string]float64{"n0": 150, "n2": 150, "n4": 150, "r0": 150, "r1": 150, "r2": 150, "b0": 150, "b1": 150}, [Tiers]float64{450, 450, 300},
+		},
+		// The server sends all parameters to each of the two workers that are elsewhere, and gets as much from each.
+		{"a server with half of its workers", ps, []string{"n0", "n0", "n0", "n2", "n2"}, map[string]float64{"n0": 200, "n2": 200, "r0": 200, "r1": 200}, [Tiers]float64{400, 400}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := small(t)
+			bound := map[string]string{}
+			i := 0
+			for _, role := range c.job.Roles {
+				for index := range role.Pods {
+					bound[c.job.PodName(role.Task, index)] = c.nodes[i]
+					i++
+				}
+			}
+			placed, err := s.Place(&c.job, 100, bound)
+			require.NoError(t, err)
+			require.Equal(t, c.want, named(s, placed.Loads))
+			require.Equal(t, c.bytes, placed.Bytes)
+		})
+	}
+}
+
+func TestLinksAreAsWideAsTheirTier(t *testing.T) {
+	s := small(t)
+	require.Equal(t, 40, s.GPUs())
+	require.Len(t, s.Links(), 5+3+2)
+	require.Equal(t, []float64{1e9, 1e9, 1e9, 1e9, 1e9, 2e9, 2e9, 2e9, 4e9, 4e9}, s.Links())
+}
+
+func TestJobsHoldRoomUntilTheyLeave(t *testing.T) {
+	s := small(t)
+	node, rack := s.Fragmentation(rank)
+	require.Zero(t, node)
+	require.InDelta(t, 8.0/40, rack, 1e-9, "the rack of one node holds no gang of 16")
+	job := cluster.Ring("ring", 1, rank)
+	placed, err := s.Place(&job, 100, map[string]string{"ring-worker-0": "n0"})
+	require.NoError(t, err)
+	node, rack = s.Fragmentation(rank)
+	require.InDelta(t, 3.0/39, node, 1e-9)
+	require.InDelta(t, (15.0+8)/39, rack, 1e-9)
+	s.Leave(placed)
+	node, _ = s.Fragmentation(rank)
+	require.Zero(t, node)
+}
+
+func TestAPlaceThatIsNotThereIsAnError(t *testing.T) {
+	s := small(t)
+	job := cluster.Ring("ring", 9, rank)
+	bound := map[string]string{}
+	for i := range 9 {
+		bound[job.PodName(cluster.WorkerTask, i)] = "n0"
+	}
+	_, err := s.Place(&job, 100, bound)
+	require.ErrorContains(t, err, "place job ring")
+	bound["ring-worker-3"] = "nowhere"
+	_, err = s.Place(&job, 100, bound)
+	require.ErrorContains(t, err, "nowhere")
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package trace
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// variable lets this test's program play one case instead of the tests, as Settings.Command does.
+const variable = "TRACE_TEST_PLAYS_ONE"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(variable) == "" {
+		os.Exit(m.Run())
+	}
+	if err := One(os.Stdin, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// slice is a benchmark of a few seconds.
+func slice(t *testing.T) Settings {
+	t.Helper()
+	s := Default()
+	s.Loads, s.Seeds, s.Schedulers = []float64{judgedLoad}, []uint64{1, 2}, []string{stock, bytesFirst}
+	s.Jobs, s.Hosts, s.Cap = 20, 16, 300
+	s.Folder = t.TempDir()
+	return s
+}
+
+func TestProcessesOfTheirOwnPlayTheSame(t *testing.T) {
+	s := slice(t)
+	here, _, err := s.playAll(t.Context(), io.Discard)
+	require.NoError(t, err)
+	require.Len(t, here, 4)
+	t.Setenv(variable, "1")
+	s.Command, s.Workers = []string{os.Args[0]}, 2
+	var progress bytes.Buffer
+	elsewhere, longest, err := s.playAll(t.Context(), &progress)
+	require.NoError(t, err)
+	require.Equal(t, here, elsewhere)
+	require.Positive(t, longest)
+	require.Contains(t, progress.String(), "4 of 4")
+}
+
+func TestACaseThatFailsEndsTheRun(t *testing.T) {
+	s := slice(t)
+	s.Hosts = 8
+	_, _, err := s.playAll(t.Context(), io.Discard)
+	require.ErrorContains(t, err, "larger than the cluster")
+	t.Setenv(variable, "1")
+	s.Command = []string{os.Args[0]}
+	_, _, err = s.playAll(t.Context(), io.Discard)
+	require.ErrorContains(t, err, "larger than the cluster")
+	require.ErrorContains(t, err, "load 0.85, seed 1, stock")
+}
+
+func TestBenchWritesAndTells(t *testing.T) {
+	s := slice(t)
+	var out bytes.Buffer
+	require.NoError(t, Bench(t.Context(), s, &out, io.Discard))
+	for _, want := range []string{"15 hosts", "load 85 %", "stock by paddle-bytes", "trace at 85 %: gang_jct_mean_s, stock by ours", "longest run", "trace.json"} {
+		require.Contains(t, out.String(), want)
+	}
+	text, err := os.ReadFile(filepath.Join(s.Folder, "trace.json"))
+	require.NoError(t, err)
+	var read struct{ Runs []map[string]any }
+	require.NoError(t, json.Unmarshal(text, &read))
+	require.Len(t, read.Runs, 4)
+	for _, key := range strings.Fields("load scheduler seed jct_mean_s jct_p95_s makespan_s gang_wait_p99_s gpu_use crossing_bytes") {
+		require.Contains(t, read.Runs[0], key)
+	}
+}
+
+// The second time only the second seed is played, and the report is that of both.
+func TestEarlierRunsAreKept(t *testing.T) {
+	s := slice(t)
+	s.Keep = true
+	require.ErrorContains(t, Bench(t.Context(), s, io.Discard, io.Discard), "keep earlier runs")
+	first := s
+	first.Keep, first.Seeds = false, []uint64{1}
+	require.NoError(t, Bench(t.Context(), first, io.Discard, io.Discard))
+	var progress bytes.Buffer
+	require.NoError(t, Bench(t.Context(), s, io.Discard, &progress))
+	require.NotContains(t, progress.String(), "seed 1")
+	require.Contains(t, progress.String(), "seed 2")
+	both, err := s.keep()
+	require.NoError(t, err)
+	require.Len(t, both, 4)
+	s.Jobs++
+	require.ErrorContains(t, Bench(t.Context(), s, io.Discard, io.Discard), "it has 20 jobs")
+}
+
+func TestWrongSettings(t *testing.T) {
+	for _, spoil := range []func(*Settings){
+		func(s *Settings) { s.Seeds = nil },
+		func(s *Settings) { s.Schedulers = []string{"kube-scheduler"} },
+		func(s *Settings) { s.Gbps[1] = 0 },
+		func(s *Settings) { s.Loads = []float64{0} },
+	} {
+		s := slice(t)
+		spoil(&s)
+		require.Error(t, Bench(t.Context(), s, io.Discard, io.Discard))
+	}
+}
+
+func TestOneDoesNotTakeWhatItCannotRead(t *testing.T) {
+	require.Error(t, One(strings.NewReader("{"), io.Discard))
+}
