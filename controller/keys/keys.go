@@ -70,6 +70,7 @@ const (
 
 	// TaskIndex is the label that Volcano gives each pod with its index in the task.
 	TaskIndex = "volcano.sh/task-index"
-	// OutOfSync is the annotation that Volcano gives a pod that it is to take neither for failed nor for evicted.
+	// OutOfSync is the annotation that Volcano puts on a pod right before it deletes it with the rest of its gang, whose end it
+	// then takes for no failure; the constant is not in volcano.sh/apis (pkg/controllers/job/helpers).
 	OutOfSync = "volcano.sh/controller-out-of-sync"
 )

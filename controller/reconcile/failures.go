@@ -9,27 +9,31 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/view"
 )
-
-// outOfSync is the annotation that Volcano puts on the pods it kills itself.
-const outOfSync = "volcano.sh/controller-out-of-sync"
 
 // failures remembers which pod ended an attempt of a gang: Volcano deletes it within milliseconds, and the user wants to
 // know. A controller that was restarted meanwhile does without.
 type failures struct {
 	mu     sync.Mutex
-	latest map[types.UID]view.Failure
+	latest map[types.UID]seenFailure
 }
 
-func newFailures() *failures { return &failures{latest: map[types.UID]view.Failure{}} }
+type seenFailure struct {
+	view.Failure
+	// told says that the pod had been told to end: it is the cause only if no other is.
+	told bool
+}
+
+func newFailures() *failures { return &failures{latest: map[types.UID]seenFailure{}} }
 
 // of is the failure seen last under a Volcano Job, nil if none was.
 func (f *failures) of(volcanoJob types.UID) *view.Failure {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if failure, ok := f.latest[volcanoJob]; ok {
-		return &failure
+		return &failure.Failure
 	}
 	return nil
 }
@@ -46,11 +50,11 @@ func (f *failures) see(pod *corev1.Pod, deleted bool) {
 	if owner == nil || owner.Kind != "Job" {
 		return
 	}
-	failure := view.Failure{}
+	failure := seenFailure{told: pod.Annotations[keys.OutOfSync] != ""}
 	switch {
 	case pod.Status.Phase == corev1.PodFailed:
 		failure.Reason, failure.Message = view.ReasonPodFailed, view.Ending(pod)
-	case deleted && pod.Status.Phase != corev1.PodSucceeded && pod.Annotations[outOfSync] == "":
+	case deleted && pod.Status.Phase != corev1.PodSucceeded && !failure.told:
 		failure.Reason, failure.Message = view.ReasonPodEvicted, eviction(pod)
 	default:
 		return
@@ -62,7 +66,7 @@ func (f *failures) see(pod *corev1.Pod, deleted bool) {
 	failure.Attempt = attempt
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if known, ok := f.latest[owner.UID]; !ok || known.Attempt < failure.Attempt {
+	if known, ok := f.latest[owner.UID]; !ok || known.Attempt < failure.Attempt || known.Attempt == failure.Attempt && known.told && !failure.told {
 		f.latest[owner.UID] = failure
 	}
 }

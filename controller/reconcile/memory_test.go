@@ -121,7 +121,9 @@ func TestFailures(t *testing.T) {
 		Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "PreemptionByScheduler", Message: "for a better one",
 	}}
 	killed := pod("d", "0", corev1.PodRunning)
-	killed.Annotations[outOfSync] = "true"
+	killed.Annotations[keys.OutOfSync] = "true"
+	ended := pod("f", "0", corev1.PodFailed)
+	ended.Annotations[keys.OutOfSync] = "true"
 	foreign := pod("e", "0", corev1.PodFailed)
 	foreign.OwnerReferences[0].Kind = "ReplicaSet"
 	type sight struct {
@@ -142,6 +144,9 @@ func TestFailures(t *testing.T) {
 		"evicted":             {seen: []sight{{pod: evicted, deleted: true}}, want: &view.Failure{Reason: "PodEvicted", Message: "c was evicted: PreemptionByScheduler for a better one"}},
 		"deleted by Volcano":  {seen: []sight{{pod: killed, deleted: true}}},
 		"deleted when done":   {seen: []sight{{pod: pod("a", "0", corev1.PodSucceeded), deleted: true}}},
+		"told to end":         {seen: []sight{{pod: ended}}, want: &view.Failure{Reason: "PodFailed", Message: "f failed"}},
+		"told to end before":  {seen: []sight{{pod: ended}, {pod: pod("a", "0", corev1.PodFailed)}}, want: &view.Failure{Reason: "PodFailed", Message: "a failed"}},
+		"told to end after":   {seen: []sight{{pod: pod("a", "0", corev1.PodFailed)}, {pod: ended}}, want: &view.Failure{Reason: "PodFailed", Message: "a failed"}},
 		"somebody else's":     {seen: []sight{{pod: foreign}}},
 		"without its attempt": {seen: []sight{{pod: pod("a", "", corev1.PodFailed)}}},
 	} {

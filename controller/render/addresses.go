@@ -14,10 +14,6 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 )
 
-// outOfSync is the annotation that Volcano puts on a pod right before it deletes it with the rest of its gang; the
-// constant is not in volcano.sh/apis (pkg/controllers/job/helpers).
-const outOfSync = "volcano.sh/controller-out-of-sync"
-
 // longestRole bounds the lists, so that a spec that Validate refuses cannot exhaust memory; what it allows is far less.
 const longestRole = 1 << 14
 
@@ -108,6 +104,6 @@ func member(job *v1.PaddleJob, pod *corev1.Pod) (string, bool) {
 }
 
 func lives(pod *corev1.Pod) bool {
-	_, doomed := pod.Annotations[outOfSync]
+	_, doomed := pod.Annotations[keys.OutOfSync]
 	return !doomed && pod.DeletionTimestamp == nil && pod.Status.Phase != corev1.PodFailed && pod.Status.PodIP != ""
 }

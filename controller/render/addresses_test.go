@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 )
 
 func TestServiceAddresses(t *testing.T) {
@@ -45,7 +47,7 @@ func TestPodAddressesLeavesOut(t *testing.T) {
 		"no IP":          func(p *corev1.Pod) { p.Status.PodIP = "" },
 		"failed":         func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed },
 		"being deleted":  func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{} },
-		"out of sync":    func(p *corev1.Pod) { p.Annotations[outOfSync] = "true" },
+		"out of sync":    func(p *corev1.Pod) { p.Annotations[keys.OutOfSync] = "true" },
 		"no index":       func(p *corev1.Pod) { p.Labels = nil },
 		"no role":        func(p *corev1.Pod) { p.Annotations = nil },
 		"another's name": func(p *corev1.Pod) { p.Name = "wide-worker-00" },
