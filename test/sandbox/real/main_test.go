@@ -20,8 +20,6 @@ import (
 )
 
 const (
-	// asked is the environment variable without which these tests are not run.
-	asked = "REAL"
 	// holding makes this program hold a sandbox in the folder that it names, until it is killed.
 	holding = "REAL_TEST_HOLDS"
 	// showing makes this program show the hardware address of the link that it names.
@@ -43,12 +41,7 @@ func TestMain(m *testing.M) {
 		show(link)
 		return
 	}
-	if os.Getenv(asked) == "" {
-		fmt.Println("the real node is not tested here: `make test-real` does it")
-		return
-	}
-	if err := sandbox.RealAllowed(); err != nil {
-		shout(err)
+	if !live.RealAsked("the real node") {
 		return
 	}
 	os.Exit(run(m))
@@ -66,14 +59,6 @@ func run(m *testing.M) int {
 		return 1
 	}
 	return m.Run()
-}
-
-// shout says that nothing was tested, so that nobody who reads the log of a green run believes otherwise.
-func shout(err error) {
-	if os.Getenv("GITHUB_ACTIONS") != "" {
-		fmt.Println("::warning title=real node::NOT TESTED, because the machine does not allow it")
-	}
-	fmt.Printf("\n########## THE REAL NODE WAS NOT TESTED ##########\n%v\n##################################################\n\n", err)
 }
 
 func packTalker(dir string) error {
