@@ -107,14 +107,14 @@ func (j *journal) see(ctx context.Context, pod *corev1.Pod) {
 // read reads a container's log until it ends. A pod that has just started may have none yet.
 func (j *journal) read(ctx context.Context, namespace, pod, name string, into *container) {
 	_ = cluster.Until(ctx, "the log of "+pod, func(ctx context.Context) error { // what is missing is seen by who looks for it
-		stream, err := cluster.Kube.CoreV1().Pods(namespace).GetLogs(pod, &corev1.PodLogOptions{Container: name, Follow: true}).Stream(ctx)
+		stream, err := cluster.Kube.CoreV1().Pods(namespace).GetLogs(pod, &corev1.PodLogOptions{Container: name, Follow: true, Timestamps: true}).Stream(ctx)
 		if err != nil {
 			return err
 		}
 		defer stream.Close() //nolint:errcheck // it was only read
 		for lines := bufio.NewScanner(stream); lines.Scan(); {
 			j.mu.Lock()
-			into.lines = append(into.lines, line{at: time.Now(), text: lines.Text()})
+			into.lines = append(into.lines, parseLine(lines.Text()))
 			j.mu.Unlock()
 		}
 		return nil
@@ -130,6 +130,16 @@ func (j *journal) stories(role string) (found []*story) {
 	}
 	slices.SortFunc(found, func(a, b *story) int { return cmp.Or(cmp.Compare(a.name, b.name), a.bound.Compare(b.bound)) })
 	return found
+}
+
+// parseLine takes the time at which the runtime read a line off it.
+func parseLine(said string) line {
+	stamp, text, _ := strings.Cut(said, " ")
+	at, err := time.Parse(time.RFC3339Nano, stamp)
+	if err != nil {
+		return line{at: time.Now(), text: said}
+	}
+	return line{at: at, text: text}
 }
 
 // lines are what the containers of pods have said that has a text in it.
