@@ -34,7 +34,7 @@ func Decide(v *view.View, cfg render.Config) Plan {
 	case v.Unretried():
 		plan.again(v)
 	case plan.forgotten(v):
-		// As above.
+		// It goes on without Volcano.
 	case v.VolcanoJob != nil && v.VolcanoJob.DeletionTimestamp != nil:
 		plan.Waiting = &render.Notice{Reason: ReasonReplacing,
 			Message: "the Volcano Job is being deleted; a new one is made once it is gone"}

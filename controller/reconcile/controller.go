@@ -66,8 +66,8 @@ type Controller struct {
 	unwritten *stamps
 	// commanded is since when Volcano has a command.
 	commanded *stamps
-	// unheeded is since when Volcano reads commands about a Volcano Job in a state (policy.StateOf) that stays as it is.
-	unheeded *stamps
+	// unheeded is for how long Volcano reads commands about a Volcano Job in a state (policy.StateOf) that stays as it is.
+	unheeded *streaks
 	// unmade is since when pods of a Volcano Job are missing, by its uid.
 	unmade *stamps
 }
@@ -89,7 +89,7 @@ func New(clients Clients, recorder record.EventRecorder, options Options) (*Cont
 		departures:      newDepartures(),
 		unwritten:       newStamps(),
 		commanded:       newStamps(),
-		unheeded:        newStamps(),
+		unheeded:        newStreaks(),
 		unmade:          newStamps(),
 	}
 	c.queue = workers.New("paddlejob", "paddleJob", c.measured)

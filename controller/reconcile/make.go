@@ -164,7 +164,7 @@ func (c *Controller) issueCommand(ctx context.Context, a policy.IssueCommand) er
 	}
 	c.commanded.since(a.Command.Name, c.now())
 	if a.State != "" {
-		c.unheeded.since(a.State, c.now())
+		c.unheeded.add(a.State, c.now())
 	}
 	klog.FromContext(ctx).Info("Gave Volcano a command", "action", a.Command.Action, "reason", a.Command.Message)
 	return nil

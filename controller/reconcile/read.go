@@ -51,7 +51,7 @@ func (c *Controller) read(ctx context.Context, namespace, name, key string) (*vi
 	}
 	if v.VolcanoJob != nil {
 		v.Failure = c.failures.of(v.VolcanoJob.UID)
-		v.Unheeded = c.unheeded.ago(policy.StateOf(v.VolcanoJob), v.Now)
+		v.Unheeded = c.unheeded.length(policy.StateOf(v.VolcanoJob), v.Now)
 		groupName := PodGroupName(v.VolcanoJob)
 		cached, err := c.podGroups.PodGroups(namespace).Get(groupName)
 		if found, ok := c.assumedPodGroups.newest(namespace+"/"+groupName, cached, err == nil); ok {

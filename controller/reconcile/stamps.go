@@ -29,17 +29,6 @@ func (s *stamps) since(key string, now time.Time) (time.Duration, bool) {
 	return now.Sub(first), true
 }
 
-// ago is how long ago it was first asked for the key, 0 if it was not.
-func (s *stamps) ago(key string, now time.Time) time.Duration {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	first, ok := s.seen[key]
-	if !ok {
-		return 0
-	}
-	return now.Sub(first)
-}
-
 // forgetAbout forgets every key in which the text occurs.
 func (s *stamps) forgetAbout(text string) {
 	s.mu.Lock()

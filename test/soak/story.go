@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 )
 
@@ -32,7 +34,7 @@ func story(ctx context.Context, p *live.Plane, j *job) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "--- all about %s\n", j)
 	for _, kind := range []schema.GroupVersionResource{
-		{Group: "batch.paddlepaddle.org", Version: "v1", Resource: "paddlejobs"}, volcanoJobs, podGroups,
+		v1.SchemeGroupVersion.WithResource("paddlejobs"), volcanoJobs, podGroups,
 		{Group: "bus.volcano.sh", Version: "v1alpha1", Resource: "commands"}, {Version: "v1", Resource: "pods"},
 	} {
 		list, err := p.Dynamic.Resource(kind).Namespace(namespace).List(ctx, metav1.ListOptions{})
@@ -42,7 +44,7 @@ func story(ctx context.Context, p *live.Plane, j *job) string {
 		}
 		for i := range list.Items {
 			object := &list.Items[i]
-			if name := object.GetName(); name != j.name && !strings.HasPrefix(name, j.name+"-") && object.GetLabels()["volcano.sh/job-name"] != j.name {
+			if name := object.GetName(); name != j.name && !strings.HasPrefix(name, j.name+"-") && object.GetLabels()[keys.JobName] != j.name {
 				continue
 			}
 			object.SetManagedFields(nil)
