@@ -14,9 +14,6 @@ import (
 	"sync"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/paddle-volcano/paddle-volcano/test/live"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 	"github.com/paddle-volcano/paddle-volcano/test/timeline/gather"
 	"github.com/paddle-volcano/paddle-volcano/test/trainer/image"
@@ -114,17 +111,9 @@ func (r *training) packTrainer(ctx context.Context) (archive string, remove func
 func (r *training) play(ctx context.Context, s *sandbox.Sandbox) ([]string, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	cluster, err := live.Connect(s)
+	cluster, submitter, nodes, err := connect(ctx, s)
 	if err != nil {
 		return nil, err
-	}
-	submitter, err := newSubmitter(cluster)
-	if err != nil {
-		return nil, err
-	}
-	list, err := cluster.Kube.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return nil, fmt.Errorf("list the nodes: %w", err)
 	}
 	for _, folder := range r.fitting.folders {
 		if err := os.MkdirAll(folder, 0o755); err != nil { //nolint:gosec // containers may run as anybody
@@ -152,7 +141,6 @@ func (r *training) play(ctx context.Context, s *sandbox.Sandbox) ([]string, erro
 	}
 	gatherer.End()
 	say(r.Out, "")
-	nodes := nodesByName(list.Items)
 	if err := WriteTable(r.Out, p.stories, nodes, p.now()); err != nil {
 		return nil, err
 	}

@@ -82,21 +82,30 @@ func (o Options) conclude(ctx context.Context, s *sandbox.Sandbox, faults []stri
 	return nil
 }
 
+// connect makes the clients of a sandbox, and looks at its nodes.
+func connect(ctx context.Context, s *sandbox.Sandbox) (*live.Plane, *submitter, map[string]Node, error) {
+	cluster, err := live.Connect(s)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	submitter, err := newSubmitter(cluster)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	list, err := cluster.Kube.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("list the nodes: %w", err)
+	}
+	return cluster, submitter, nodesByName(list.Items), nil
+}
+
 // play submits the jobs, follows them to their ends, writes the table and returns what went wrong.
 func play(ctx context.Context, out io.Writer, s *sandbox.Sandbox) ([]string, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	cluster, err := live.Connect(s)
+	cluster, submitter, nodes, err := connect(ctx, s)
 	if err != nil {
 		return nil, err
-	}
-	submitter, err := newSubmitter(cluster)
-	if err != nil {
-		return nil, err
-	}
-	list, err := cluster.Kube.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return nil, fmt.Errorf("list the nodes: %w", err)
 	}
 	news, err := watch(ctx, cluster)
 	if err != nil {
@@ -109,7 +118,6 @@ func play(ctx context.Context, out io.Writer, s *sandbox.Sandbox) ([]string, err
 		return nil, err
 	}
 	say(out, "")
-	nodes := nodesByName(list.Items)
 	if err := WriteTable(out, p.stories, nodes, p.now()); err != nil {
 		return nil, err
 	}
