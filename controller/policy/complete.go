@@ -10,10 +10,25 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/view"
 )
 
-// CompleteGrace is how long Volcano may take to end a job whose workers have succeeded. It decides that when the last of
-// them ends and never again, so a Volcano that was restarted just then would let the servers run for ever. It is long,
-// because a Volcano with much to do must not be given more.
-const CompleteGrace = time.Minute
+// Volcano ends a job when it sees the last of its workers succeed, and never again, so a Volcano that was restarted just then
+// would let the servers run for ever. One that only has much to do must not be given more.
+const (
+	// CompleteGrace is how long one may take that has counted the workers at once.
+	CompleteGrace = 30 * time.Second
+	// behindGrace is how long one may take that counts late, or has not counted yet.
+	behindGrace = 5 * time.Minute
+)
+
+// completeIn is how much longer Volcano may take to end a job whose workers have succeeded: to go on it may take as much
+// longer than CompleteGrace as it took to count.
+func completeIn(v *view.View) time.Duration {
+	left := behindGrace - v.SucceededFor
+	if v.CountedFor > 0 {
+		late := v.SucceededFor - v.CountedFor
+		left = min(left, CompleteGrace+late-v.CountedFor)
+	}
+	return left
+}
 
 // complete tells Volcano to end a job whose workers have succeeded. Of an elastic job of which fewer workers ran than it
 // may have, Volcano would wait for the others for ever, so there is nothing to wait for.
@@ -21,7 +36,7 @@ func (p *Plan) complete(v *view.View) {
 	if !WantsPodGroup(v.VolcanoJob.Status.State.Phase) || !v.Succeeded() {
 		return
 	}
-	if left := CompleteGrace - v.SucceededFor; left > 0 && v.AllSucceeded() {
+	if left := completeIn(v); left > 0 && v.AllSucceeded() {
 		p.lookAgainIn(left)
 		return
 	}

@@ -4,6 +4,7 @@ package policy
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -113,7 +114,7 @@ func TestEnvironment(t *testing.T) {
 			with: []change{with("ps", view.Running), with("worker", view.Succeeded, view.Succeeded), environmentOf, func(v *view.View) {
 				v.Pods[0].DeletionTimestamp = &metav1.Time{}
 			}},
-			want: gist{lookAgain: CompleteGrace},
+			want: gist{lookAgain: behindGrace},
 		},
 		"names, lost":                 {phase: vcbatch.Running, with: append(running, byService), want: gist{does: []string{"create environment"}}},
 		"names, there":                {phase: vcbatch.Running, with: append(running, byService, serviceEnvironment)},
@@ -137,22 +138,28 @@ func TestDefaultIntranetDoesNotReachJobsThatExist(t *testing.T) {
 func TestComplete(t *testing.T) {
 	t.Parallel()
 	succeeded := []change{with("ps", view.Running), with("worker", view.Succeeded, view.Succeeded), environmentOf}
+	ago := func(succeeded, counted time.Duration) change {
+		return func(v *view.View) { v.SucceededFor, v.CountedFor = succeeded, counted }
+	}
+	complete := gist{does: []string{"CompleteJob"}, lookAgain: CommandPeriod}
 	for name, tc := range map[string]struct {
 		phase vcbatch.JobPhase
 		with  []change
 		want  gist
 	}{
-		"Volcano may still do it": {phase: vcbatch.Running, with: succeeded, want: gist{lookAgain: CompleteGrace}},
-		"Volcano did not": {
-			phase: vcbatch.Running, with: append(succeeded, func(v *view.View) { v.SucceededFor = CompleteGrace }),
-			want: gist{does: []string{"CompleteJob"}, lookAgain: CommandPeriod},
-		},
+		"Volcano has not counted them":   {phase: vcbatch.Running, with: succeeded, want: gist{lookAgain: behindGrace}},
+		"Volcano does not count them":    {phase: vcbatch.Running, with: append(succeeded, ago(behindGrace, 0)), want: complete},
+		"Volcano may still do it":        {phase: vcbatch.Running, with: append(succeeded, ago(2, 1)), want: gist{lookAgain: CompleteGrace}},
+		"Volcano did not":                {phase: vcbatch.Running, with: append(succeeded, ago(CompleteGrace, CompleteGrace)), want: complete},
+		"Volcano is slow":                {phase: vcbatch.Running, with: append(succeeded, ago(3*time.Minute, time.Minute)), want: gist{lookAgain: 90 * time.Second}},
+		"Volcano has had as much again":  {phase: vcbatch.Running, with: append(succeeded, ago(270*time.Second, 150*time.Second)), want: complete},
+		"Volcano was watched by another": {phase: vcbatch.Running, with: append(succeeded, ago(time.Hour, 1)), want: complete},
 		"Volcano is at it": {
-			phase: vcbatch.Completing, with: append(succeeded, noPodGroup, func(v *view.View) { v.SucceededFor = CompleteGrace }),
+			phase: vcbatch.Completing, with: append(succeeded, noPodGroup, ago(time.Hour, time.Hour)),
 		},
 		"a worker is missing": {phase: vcbatch.Running, with: []change{
 			with("ps", view.Running), with("worker", view.Succeeded, view.Running), environmentOf,
-			func(v *view.View) { v.SucceededFor = CompleteGrace },
+			ago(time.Hour, time.Hour),
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

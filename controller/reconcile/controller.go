@@ -13,6 +13,7 @@ import (
 	schedulinglisters "k8s.io/client-go/listers/scheduling/v1"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/klog/v2"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
@@ -36,6 +37,12 @@ type Options struct {
 	// Render is handed to package render.
 	Render render.Config
 }
+
+// A thousand jobs that start together must not have each of their steps written down: the API server has better to do then.
+const (
+	refreshesPerSecond = 0.5
+	refreshesAtOnce    = 50
+)
 
 // Controller makes what PaddleJobs ask for.
 type Controller struct {
@@ -64,10 +71,14 @@ type Controller struct {
 	assumedEnvironments *assumed[*corev1.ConfigMap]
 	// unwritten is since when a status has a change that can wait.
 	unwritten *stamps
+	// refreshes are the status writes that all jobs together have for changes that tell no new story.
+	refreshes flowcontrol.PassiveRateLimiter
 	// commanded is since when Volcano has a command.
 	commanded *stamps
 	// unheeded is for how long Volcano reads commands about a Volcano Job in a state (policy.StateOf) that stays as it is.
 	unheeded *streaks
+	// counted is since when Volcano knows that the workers of a Volcano Job have succeeded, by its uid.
+	counted *stamps
 	// unmade is since when pods of a Volcano Job are missing, by its uid.
 	unmade *stamps
 }
@@ -88,8 +99,10 @@ func New(clients Clients, recorder record.EventRecorder, options Options) (*Cont
 		failures:        newFailures(),
 		departures:      newDepartures(),
 		unwritten:       newStamps(),
+		refreshes:       flowcontrol.NewTokenBucketPassiveRateLimiter(refreshesPerSecond, refreshesAtOnce),
 		commanded:       newStamps(),
 		unheeded:        newStreaks(),
+		counted:         newStamps(),
 		unmade:          newStamps(),
 	}
 	c.queue = workers.New("paddlejob", "paddleJob", c.measured)

@@ -50,6 +50,12 @@ func (c *Controller) read(ctx context.Context, namespace, name, key string) (*vi
 		v.SucceededFor = v.Now.Sub(v.LastEnd())
 	}
 	if v.VolcanoJob != nil {
+		if uid := string(v.VolcanoJob.UID); v.Succeeded() && v.Counted() {
+			known, _ := c.counted.since(uid, v.Now)
+			v.CountedFor = max(known, 1) // 0 is for one that does not know
+		} else {
+			c.counted.forget(uid)
+		}
 		v.Failure = c.failures.of(v.VolcanoJob.UID)
 		v.Unheeded = c.unheeded.length(policy.StateOf(v.VolcanoJob), v.Now)
 		groupName := PodGroupName(v.VolcanoJob)

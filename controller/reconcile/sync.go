@@ -84,9 +84,12 @@ func (c *Controller) report(ctx context.Context, key string, v *view.View, plan 
 		c.unwritten.forget(key)
 		return 0, nil
 	}
-	if delay := status.Delay(before, after); delay > 0 {
+	if delay, refresh := status.Delay(before, after); delay > 0 {
 		if waited, _ := c.unwritten.since(key, c.now()); waited < delay {
 			return delay - waited, nil
+		}
+		if refresh && !c.refreshes.TryAccept() {
+			return delay, nil
 		}
 	}
 	changed := v.Job.DeepCopy()

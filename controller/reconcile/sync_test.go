@@ -20,6 +20,7 @@ import (
 	kubefake "k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/util/flowcontrol"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 	vcfake "volcano.sh/apis/pkg/client/clientset/versioned/fake"
@@ -108,12 +109,15 @@ func (d *desk) cached(t *testing.T, job *v1.PaddleJob) {
 }
 
 // cachedVolcanoJob puts the Volcano Job that the API server has into the cache, as it would be in another phase.
-func (d *desk) cachedVolcanoJob(t *testing.T, phase vcbatch.JobPhase) {
+func (d *desk) cachedVolcanoJob(t *testing.T, phase vcbatch.JobPhase, changes ...func(*vcbatch.JobStatus)) {
 	t.Helper()
 	job, err := d.volcano.BatchV1alpha1().Jobs("ml").Get(t.Context(), "job", metav1.GetOptions{})
 	require.NoError(t, err)
 	job = job.DeepCopy()
 	job.Status.State.Phase = phase
+	for _, c := range changes {
+		c(&job.Status)
+	}
 	d.assumedVolcanoJobs.forget("ml/job")
 	require.NoError(t, d.sources.volcano.Batch().V1alpha1().Jobs().Informer().GetStore().Add(job))
 }
@@ -382,6 +386,13 @@ func TestChangeOfCountsWaitsForMore(t *testing.T) {
 	require.NoError(t, err)
 	d.cached(t, written)
 	d.cachedVolcanoJob(t, vcbatch.Pending)
+	plenty := d.refreshes
+	d.refreshes = flowcontrol.NewFakeNeverRateLimiter()
+	wait, err = d.sync(t.Context(), "ml/job")
+	require.NoError(t, err)
+	require.Positive(t, wait)
+	require.Zero(t, d.status(t).Worker.Pending, "other jobs have written too much")
+	d.refreshes = plenty
 	require.NoError(t, d.work(t))
 	require.Equal(t, 1, d.status(t).Worker.Pending)
 }

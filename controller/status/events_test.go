@@ -161,7 +161,9 @@ func TestDelay(t *testing.T) {
 			for _, c := range tc.with {
 				c(after)
 			}
-			require.Equal(t, tc.want, Delay(before, after))
+			wait, refresh := Delay(before, after)
+			require.Equal(t, tc.want, wait)
+			require.Equal(t, wait > stepsDelay, refresh, "a step is a story of its own")
 		})
 	}
 	for name, tc := range map[string]struct {
@@ -177,12 +179,18 @@ func TestDelay(t *testing.T) {
 		before := status(phase(tc.from))
 		after := before.DeepCopy()
 		after.Phase = tc.to
-		require.Equal(t, tc.want, Delay(before, after), name)
+		wait, refresh := Delay(before, after)
+		require.Equal(t, tc.want, wait, name)
+		require.False(t, refresh, name)
 	}
 	running := status(phase(v1.Running))
 	fewer := running.DeepCopy()
 	counted(fewer)
-	require.Equal(t, countsDelay, Delay(running, fewer), "a count of a job that runs")
+	wait, refresh := Delay(running, fewer)
+	require.Equal(t, countsDelay, wait, "a count of a job that runs")
+	require.True(t, refresh)
 	fewer.Worker = &v1.ResourceStatus{Succeeded: 1}
-	require.Equal(t, passingDelay, Delay(running, fewer), "its end is news, and comes now")
+	wait, refresh = Delay(running, fewer)
+	require.True(t, refresh)
+	require.Equal(t, passingDelay, wait, "its end is news, and comes now")
 }

@@ -25,8 +25,9 @@ const (
 	passingDelay = time.Minute
 )
 
-// Delay is how long a change may wait for more of them, 0 if it is news.
-func Delay(before, after *v1.PaddleJobStatus) time.Duration {
+// Delay is how long a change may wait for more of them, 0 if it is news, and whether it tells no story at all but only brings
+// up to date what was told.
+func Delay(before, after *v1.PaddleJobStatus) (wait time.Duration, refresh bool) {
 	a, b := before.DeepCopy(), after.DeepCopy()
 	both := func(change func(*v1.PaddleJobStatus)) bool {
 		change(a)
@@ -34,28 +35,28 @@ func Delay(before, after *v1.PaddleJobStatus) time.Duration {
 		return equality.Semantic.DeepEqual(a, b)
 	}
 	if both(ignoreMessages) {
-		return countsDelay
+		return countsDelay, true
 	}
 	// That the queue has let the gang in is nearly always followed by its being placed.
 	same := both(ignore(v1.ConditionAdmitted))
 	onItsWay := (starts(before.Phase) || before.Phase == v1.Restarting) && starts(after.Phase)
 	switch {
 	case same && !onItsWay && idle(after.Worker):
-		return passingDelay
+		return passingDelay, true
 	case same:
-		return countsDelay
+		return countsDelay, true
 	case !onItsWay:
-		return 0
+		return 0, false
 	case both(ignore(v1.ConditionRunning)):
-		return passingDelay
+		return passingDelay, true
 	case both(ignoreWhyNotPlaced):
-		return reasonsDelay
+		return reasonsDelay, true
 	}
 	a.Phase = b.Phase
 	if both(ignore(v1.ConditionScheduled)) {
-		return stepsDelay
+		return stepsDelay, false
 	}
-	return 0
+	return 0, false
 }
 
 // idle says whether all pods of a role have ended.
