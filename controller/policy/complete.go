@@ -13,21 +13,16 @@ import (
 // Volcano ends a job when it sees the last of its workers succeed, and never again, so a Volcano that was restarted just then
 // would let the servers run for ever. One that only has much to do must not be given more.
 const (
-	// CompleteGrace is how long one may take that has counted the workers at once.
+	// CompleteGrace is how long it may take where it is quick elsewhere.
 	CompleteGrace = 30 * time.Second
-	// behindGrace is how long one may take that counts late, or has not counted yet.
-	behindGrace = 5 * time.Minute
+	// completeMost is how long it may take at most.
+	completeMost = 15 * time.Minute
 )
 
-// completeIn is how much longer Volcano may take to end a job whose workers have succeeded: to go on it may take as much
-// longer than CompleteGrace as it took to count.
+// completeIn is how much longer Volcano may take to end a job whose workers have succeeded: it does one after the other, so
+// twice as long as others lately took is too long.
 func completeIn(v *view.View) time.Duration {
-	left := behindGrace - v.SucceededFor
-	if v.CountedFor > 0 {
-		late := v.SucceededFor - v.CountedFor
-		left = min(left, CompleteGrace+late-v.CountedFor)
-	}
-	return left
+	return min(CompleteGrace+2*v.Pace, completeMost) - v.SucceededFor
 }
 
 // complete tells Volcano to end a job whose workers have succeeded. Of an elastic job of which fewer workers ran than it

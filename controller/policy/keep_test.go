@@ -114,7 +114,7 @@ func TestEnvironment(t *testing.T) {
 			with: []change{with("ps", view.Running), with("worker", view.Succeeded, view.Succeeded), environmentOf, func(v *view.View) {
 				v.Pods[0].DeletionTimestamp = &metav1.Time{}
 			}},
-			want: gist{lookAgain: behindGrace},
+			want: gist{lookAgain: CompleteGrace},
 		},
 		"names, lost":                 {phase: vcbatch.Running, with: append(running, byService), want: gist{does: []string{"create environment"}}},
 		"names, there":                {phase: vcbatch.Running, with: append(running, byService, serviceEnvironment)},
@@ -138,8 +138,8 @@ func TestDefaultIntranetDoesNotReachJobsThatExist(t *testing.T) {
 func TestComplete(t *testing.T) {
 	t.Parallel()
 	succeeded := []change{with("ps", view.Running), with("worker", view.Succeeded, view.Succeeded), environmentOf}
-	ago := func(succeeded, counted time.Duration) change {
-		return func(v *view.View) { v.SucceededFor, v.CountedFor = succeeded, counted }
+	ago := func(succeeded, pace time.Duration) change {
+		return func(v *view.View) { v.SucceededFor, v.Pace = succeeded, pace }
 	}
 	complete := gist{does: []string{"CompleteJob"}, lookAgain: CommandPeriod}
 	for name, tc := range map[string]struct {
@@ -147,19 +147,17 @@ func TestComplete(t *testing.T) {
 		with  []change
 		want  gist
 	}{
-		"Volcano has not counted them":   {phase: vcbatch.Running, with: succeeded, want: gist{lookAgain: behindGrace}},
-		"Volcano does not count them":    {phase: vcbatch.Running, with: append(succeeded, ago(behindGrace, 0)), want: complete},
-		"Volcano may still do it":        {phase: vcbatch.Running, with: append(succeeded, ago(2, 1)), want: gist{lookAgain: CompleteGrace}},
-		"Volcano did not":                {phase: vcbatch.Running, with: append(succeeded, ago(CompleteGrace, CompleteGrace)), want: complete},
-		"Volcano is slow":                {phase: vcbatch.Running, with: append(succeeded, ago(3*time.Minute, time.Minute)), want: gist{lookAgain: 90 * time.Second}},
-		"Volcano has had as much again":  {phase: vcbatch.Running, with: append(succeeded, ago(270*time.Second, 150*time.Second)), want: complete},
-		"Volcano was watched by another": {phase: vcbatch.Running, with: append(succeeded, ago(time.Hour, 1)), want: complete},
+		"Volcano may still do it": {phase: vcbatch.Running, with: succeeded, want: gist{lookAgain: CompleteGrace}},
+		"Volcano did not":         {phase: vcbatch.Running, with: append(succeeded, ago(CompleteGrace, 0)), want: complete},
+		"Volcano is slow":         {phase: vcbatch.Running, with: append(succeeded, ago(time.Minute, time.Minute)), want: gist{lookAgain: 90 * time.Second}},
+		"Volcano is that slow":    {phase: vcbatch.Running, with: append(succeeded, ago(150*time.Second, time.Minute)), want: complete},
+		"Volcano is too slow":     {phase: vcbatch.Running, with: append(succeeded, ago(completeMost, time.Hour)), want: complete},
 		"Volcano is at it": {
-			phase: vcbatch.Completing, with: append(succeeded, noPodGroup, ago(time.Hour, time.Hour)),
+			phase: vcbatch.Completing, with: append(succeeded, noPodGroup, ago(time.Hour, 0)),
 		},
 		"a worker is missing": {phase: vcbatch.Running, with: []change{
 			with("ps", view.Running), with("worker", view.Succeeded, view.Running), environmentOf,
-			ago(time.Hour, time.Hour),
+			ago(time.Hour, 0),
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

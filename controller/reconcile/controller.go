@@ -77,8 +77,8 @@ type Controller struct {
 	commanded *stamps
 	// unheeded is for how long Volcano reads commands about a Volcano Job in a state (policy.StateOf) that stays as it is.
 	unheeded *streaks
-	// counted is since when Volcano knows that the workers of a Volcano Job have succeeded, by its uid.
-	counted *stamps
+	// pace is how long Volcano lately took to end jobs.
+	pace *pace
 	// unmade is since when pods of a Volcano Job are missing, by its uid.
 	unmade *stamps
 }
@@ -102,7 +102,7 @@ func New(clients Clients, recorder record.EventRecorder, options Options) (*Cont
 		refreshes:       flowcontrol.NewTokenBucketPassiveRateLimiter(refreshesPerSecond, refreshesAtOnce),
 		commanded:       newStamps(),
 		unheeded:        newStreaks(),
-		counted:         newStamps(),
+		pace:            &pace{},
 		unmade:          newStamps(),
 	}
 	c.queue = workers.New("paddlejob", "paddleJob", c.measured)

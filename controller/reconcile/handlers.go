@@ -74,7 +74,6 @@ func (c *Controller) volcanoJobChanged(object metav1.Object, deleted bool) {
 		c.failures.forget(object.GetUID())
 		c.commanded.forgetAbout(string(object.GetUID()))
 		c.unheeded.forgetAbout(string(object.GetUID()))
-		c.counted.forget(string(object.GetUID()))
 		c.unmade.forget(string(object.GetUID()))
 		c.assumedVolcanoJobs.forget(keyOf(object))
 		c.departures.ofJob(keyOf(object), c.now())

@@ -48,14 +48,10 @@ func (c *Controller) read(ctx context.Context, namespace, name, key string) (*vi
 	}
 	if v.Succeeded() {
 		v.SucceededFor = v.Now.Sub(v.LastEnd())
+		c.pace.see(v)
+		v.Pace = c.pace.of(v.Now)
 	}
 	if v.VolcanoJob != nil {
-		if uid := string(v.VolcanoJob.UID); v.Succeeded() && v.Counted() {
-			known, _ := c.counted.since(uid, v.Now)
-			v.CountedFor = max(known, 1) // 0 is for one that does not know
-		} else {
-			c.counted.forget(uid)
-		}
 		v.Failure = c.failures.of(v.VolcanoJob.UID)
 		v.Unheeded = c.unheeded.length(policy.StateOf(v.VolcanoJob), v.Now)
 		groupName := PodGroupName(v.VolcanoJob)

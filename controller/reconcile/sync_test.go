@@ -109,15 +109,12 @@ func (d *desk) cached(t *testing.T, job *v1.PaddleJob) {
 }
 
 // cachedVolcanoJob puts the Volcano Job that the API server has into the cache, as it would be in another phase.
-func (d *desk) cachedVolcanoJob(t *testing.T, phase vcbatch.JobPhase, changes ...func(*vcbatch.JobStatus)) {
+func (d *desk) cachedVolcanoJob(t *testing.T, phase vcbatch.JobPhase) {
 	t.Helper()
 	job, err := d.volcano.BatchV1alpha1().Jobs("ml").Get(t.Context(), "job", metav1.GetOptions{})
 	require.NoError(t, err)
 	job = job.DeepCopy()
 	job.Status.State.Phase = phase
-	for _, c := range changes {
-		c(&job.Status)
-	}
 	d.assumedVolcanoJobs.forget("ml/job")
 	require.NoError(t, d.sources.volcano.Batch().V1alpha1().Jobs().Informer().GetStore().Add(job))
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
@@ -146,12 +145,6 @@ func (v *View) LastEnd() time.Time {
 		}
 	}
 	return last
-}
-
-// Counted says whether Volcano has counted every worker that has succeeded.
-func (v *View) Counted() bool {
-	done, _ := v.succeeded()
-	return v.VolcanoJob != nil && v.VolcanoJob.Status.TaskStatusCount[render.RoleWorker].Phase[corev1.PodSucceeded] >= done
 }
 
 // FirstFailure is when the first of the pods that have failed did; false if none has, or nobody wrote down when.

@@ -29,8 +29,8 @@ type View struct {
 	Pods []*corev1.Pod
 	// SucceededFor is how long ago the last of the workers ended, where all have succeeded.
 	SucceededFor time.Duration
-	// CountedFor is how long ago Volcano was first seen to know of all of them, 0 if it does not.
-	CountedFor time.Duration
+	// Pace is the longest that Volcano has lately taken to end a job after its last worker had ended.
+	Pace time.Duration
 	// UnmadeSince is since when pods of a gang that was let in are missing, the zero time if none are.
 	UnmadeSince time.Time
 	// Unheeded is for how long Volcano has read commands about VolcanoJob and has done nothing, 0 if it does what it is told.

@@ -145,16 +145,6 @@ func TestSucceeded(t *testing.T) {
 	require.False(t, view(worker("0", corev1.PodSucceeded, late), worker("1", corev1.PodRunning, early)).Succeeded())
 	require.False(t, view(worker("0", corev1.PodSucceeded, late), worker("0", corev1.PodSucceeded, early)).Succeeded(), "one index twice")
 	require.False(t, (&View{Job: &v1.PaddleJob{}}).Succeeded(), "no workers at all")
-
-	require.False(t, both.Counted())
-	for succeeded, known := range map[int32]bool{1: false, 2: true} {
-		both.VolcanoJob.Status.TaskStatusCount = map[string]vcbatch.TaskState{
-			"ps": {Phase: map[corev1.PodPhase]int32{corev1.PodSucceeded: 2}}, "worker": {Phase: map[corev1.PodPhase]int32{corev1.PodSucceeded: succeeded}},
-		}
-		require.Equal(t, known, both.Counted())
-	}
-	both.VolcanoJob = nil
-	require.False(t, both.Counted())
 }
 
 func TestEnded(t *testing.T) {

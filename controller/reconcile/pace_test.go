@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package reconcile
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+
+	"github.com/paddle-volcano/paddle-volcano/controller/view"
+)
+
+func TestPace(t *testing.T) {
+	t.Parallel()
+	// ended is a job whose worker ended at epoch, and that Volcano brought into a phase so much later.
+	ended := func(phase vcbatch.JobPhase, took, seen time.Duration) *view.View {
+		v := &view.View{Now: epoch.Add(seen), VolcanoJob: &vcbatch.Job{}, Pods: []*corev1.Pod{{
+			ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{vcbatch.TaskSpecKey: "worker"}},
+			Status: corev1.PodStatus{Phase: corev1.PodSucceeded, ContainerStatuses: []corev1.ContainerStatus{{
+				State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: metav1.NewTime(epoch)}},
+			}}},
+		}}}
+		v.VolcanoJob.Status.State = vcbatch.JobState{Phase: phase, LastTransitionTime: metav1.NewTime(epoch.Add(took))}
+		return v
+	}
+	p := &pace{}
+	at := func(later time.Duration) time.Duration { return p.of(epoch.Add(later)) }
+	require.Zero(t, at(0))
+	p.see(ended(vcbatch.Running, time.Hour, time.Hour))
+	p.see(&view.View{Now: epoch})
+	require.Zero(t, at(time.Hour), "not ended")
+	p.see(ended(vcbatch.Completing, 20*time.Second, 20*time.Second))
+	require.Equal(t, 20*time.Second, at(time.Minute))
+	p.see(ended(vcbatch.Completed, 10*time.Second, time.Minute))
+	require.Equal(t, 20*time.Second, at(time.Minute), "the longest")
+	p.see(ended(vcbatch.Completed, time.Minute, time.Minute))
+	require.Equal(t, time.Minute, at(2*time.Minute))
+	p.see(ended(vcbatch.Completed, 2*time.Minute, 8*time.Minute))
+	require.Equal(t, time.Minute, at(6*time.Minute), "long ago, seen by a controller that has just started")
+	require.Zero(t, at(7*time.Minute), "that was long ago")
+	p.see(ended(vcbatch.Completed, 4*time.Second, 5*time.Minute))
+	require.Equal(t, time.Minute, at(5*time.Minute))
+	p.at = epoch.Add(-time.Hour)
+	p.see(ended(vcbatch.Completed, 4*time.Second, 5*time.Minute))
+	require.Equal(t, 4*time.Second, at(5*time.Minute))
+	p.see(ended(vcbatch.Completed, -time.Second, time.Minute))
+	require.Equal(t, 4*time.Second, at(5*time.Minute), "clocks differ")
+}
