@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 )
@@ -45,6 +46,7 @@ var (
 	buildVolcanoCM  = build{name: "vc-controller-manager", module: planeModule, pkg: "volcano.sh/volcano/cmd/controller-manager", cold: time.Minute, stamped: true, kubernetes: true}
 	buildWebhooks   = build{name: "vc-webhook-manager", module: planeModule, pkg: "volcano.sh/volcano/cmd/webhook-manager", cold: 30 * time.Second, stamped: true, kubernetes: true}
 	buildStock      = build{name: "vc-scheduler", module: planeModule, pkg: "volcano.sh/volcano/cmd/scheduler", cold: time.Minute, stamped: true, kubernetes: true}
+	buildKubeSched  = build{name: "kube-scheduler", module: planeModule, pkg: "k8s.io/kubernetes/cmd/kube-scheduler", cold: time.Minute, stamped: true, kubernetes: true}
 	buildKwok       = build{name: "kwok", module: kwokModule, pkg: "sigs.k8s.io/kwok/cmd/kwok", cold: 90 * time.Second, stamped: true}
 	buildScheduler  = build{name: "paddle-scheduler", module: ".", pkg: "./cmd/paddle-scheduler", cold: time.Minute}
 	buildController = build{name: "paddlejob-controller", module: ".", pkg: "./cmd/paddlejob-controller", cold: time.Minute}
@@ -66,6 +68,12 @@ func (o *Options) builds() []build {
 	}
 	if !o.WithoutController {
 		list = append(list, buildController)
+	}
+	if o.Rivals {
+		if !slices.Contains(list, buildStock) {
+			list = append(list, buildStock)
+		}
+		list = append(list, buildKubeSched)
 	}
 	if o.Real != nil {
 		list = append(list, buildKubelet, buildCoreDNS, buildBox)

@@ -29,10 +29,13 @@ func (st *starter) startClients(ctx context.Context) error {
 		return err
 	}
 	if err := st.addDeployed(ctx, Scheduler, st.schedulerBinary(), st.schedulerManifest(), st.schedulerDeployment(),
-		schedulerFlags(st.layout, numbers[3], numbers[4]), nil); err != nil {
+		schedulerFlags(st.layout, Scheduler, st.layout.schedulerConf(), numbers[3], numbers[4]), nil); err != nil {
 		return err
 	}
 	st.addresses[VolcanoController], st.addresses[Scheduler] = address(numbers[1]), address(numbers[4])
+	if err := st.keepRivals(ctx); err != nil {
+		return err
+	}
 	if st.options.WithoutController {
 		return nil
 	}
@@ -60,19 +63,29 @@ func (st *starter) schedulerBinary() string {
 	}
 }
 
-// addDeployed starts a component with the arguments, the variables and the service account of its Deployment.
+// addDeployed starts a component as its Deployment says.
 func (st *starter) addDeployed(ctx context.Context, name, binary string, m *manifest, deployment string, override flags, more []string) error {
-	d, err := m.deployment(deployment)
+	c, err := st.deployed(ctx, name, binary, m, deployment, override)
 	if err != nil {
 		return err
+	}
+	c.args = append(c.args, more...)
+	return st.add(c)
+}
+
+// deployed is a component with the arguments, the variables and the service account of its Deployment.
+func (st *starter) deployed(ctx context.Context, name, binary string, m *manifest, deployment string, override flags) (component, error) {
+	d, err := m.deployment(deployment)
+	if err != nil {
+		return component{}, err
 	}
 	run := launchOf(d, override)
 	token, err := st.cluster.serviceAccountToken(ctx, run.namespace, run.account)
 	if err != nil {
-		return err
+		return component{}, err
 	}
 	if err := writeKubeconfig(st.layout.kubeconfig(name), st.server, st.ca.pem, run.namespace, credentials{token: token}); err != nil {
-		return err
+		return component{}, err
 	}
-	return st.add(component{name: name, binary: binary, args: append(run.args, more...), env: append(run.env, socketEnv)})
+	return component{name: name, binary: binary, args: run.args, env: append(run.env, socketEnv)}, nil
 }

@@ -20,6 +20,9 @@ const (
 	Scheduler         = "scheduler"
 	Controller        = "controller"
 	Kwok              = "kwok"
+	// These are there where the options ask for rivals, and are not started with the rest.
+	VolcanoScheduler = "volcano-scheduler"
+	KubeScheduler    = "kube-scheduler"
 	// These run where there is a real node.
 	Containerd = "containerd"
 	Kubelet    = "kubelet"
@@ -30,7 +33,7 @@ const (
 func Components() []string {
 	return []string{
 		Containerd, Etcd, APIServer, ControllerManager, Kwok, Kubelet, CoreDNS,
-		VolcanoController, VolcanoWebhooks, Scheduler, Controller,
+		VolcanoController, VolcanoWebhooks, Scheduler, VolcanoScheduler, KubeScheduler, Controller,
 	}
 }
 
@@ -136,9 +139,9 @@ func webhookFlags(l layout, port, health int) flags {
 	}
 }
 
-func schedulerFlags(l layout, health, metrics int) flags {
+func schedulerFlags(l layout, name, conf string, health, metrics int) flags {
 	return flags{
-		"kubeconfig": l.kubeconfig(Scheduler), "leader-elect": "false", "scheduler-conf": l.schedulerConf(),
+		"kubeconfig": l.kubeconfig(name), "leader-elect": "false", "scheduler-conf": conf,
 		"healthz-address": address(health), "listen-address": address(metrics), "cache-dump-dir": string(l),
 	}
 }

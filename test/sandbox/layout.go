@@ -17,6 +17,7 @@ func (l layout) marker() string          { return filepath.Join(string(l), "sand
 func (l layout) lock() string            { return filepath.Join(string(l), "lock") }
 func (l layout) adminKubeconfig() string { return filepath.Join(string(l), "kubeconfig") }
 func (l layout) schedulerConf() string   { return filepath.Join(string(l), "volcano-scheduler.conf") }
+func (l layout) volcanoConf() string     { return filepath.Join(string(l), "volcano-scheduler.stock.conf") }
 func (l layout) kwokConf() string        { return filepath.Join(string(l), "kwok.yaml") }
 func (l layout) recyclerPod() string     { return filepath.Join(string(l), "recycler.yaml") }
 func (l layout) etcdData() string        { return filepath.Join(string(l), "etcd") }

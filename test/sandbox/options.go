@@ -42,6 +42,9 @@ type Options struct {
 	WithoutController bool
 	// ControllerArgs are added to our controller's arguments, and win over those of its Deployment.
 	ControllerArgs []string
+	// Rivals makes Volcano's own scheduler and kube-scheduler ready beside the one that runs, and starts neither:
+	// StartComponent does, after Kill has ended the other.
+	Rivals bool
 	// Real adds one real node, on which pods really run. Nil means that all nodes are simulated.
 	Real *Real
 	// Args are added to the arguments of a component, by its name, and win over all others.

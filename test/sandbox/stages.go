@@ -62,9 +62,9 @@ var endings = []ending{
 const refusalMessage = "one of the annotations " + AnnotationRunFor + " (5s, 1m30s, forever), " + AnnotationExitCode +
 	" (0 to 255) and " + AnnotationFailAttempt + " (0, 1, ...) cannot be understood; mend it and the pod starts"
 
-// kwokConfig returns kwok's configuration: the stages of nodes and pods. Pods of worker roles run for workerRunFor,
+// KwokConfig returns kwok's configuration: the stages of nodes and pods. Pods of worker roles run for workerRunFor,
 // which is for ever when it is 0.
-func kwokConfig(workerRunFor time.Duration) (string, error) {
+func KwokConfig(workerRunFor time.Duration) (string, error) {
 	values := map[string]any{
 		"Prefix": annotationPrefix, "RetryCount": batchv1alpha1.JobRetryCountKey, "WorkerRunFor": runForText(workerRunFor),
 		"Ends": endings, "RefusalMessage": refusalMessage,

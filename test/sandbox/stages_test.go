@@ -38,7 +38,7 @@ type stage struct {
 
 func stages(t *testing.T, workerRunFor time.Duration) map[string]stage {
 	t.Helper()
-	text, err := kwokConfig(workerRunFor)
+	text, err := KwokConfig(workerRunFor)
 	require.NoError(t, err)
 	out := map[string]stage{}
 	reader := utilyaml.NewYAMLReader(bufio.NewReader(strings.NewReader(text)))

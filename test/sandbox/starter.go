@@ -54,7 +54,7 @@ func (st *starter) prepare() error {
 	if err := st.layout.writePKI(st.ca); err != nil {
 		return err
 	}
-	stages, err := kwokConfig(st.options.WorkerRunFor)
+	stages, err := KwokConfig(st.options.WorkerRunFor)
 	if err != nil {
 		return err
 	}
@@ -134,11 +134,16 @@ func (st *starter) startServers(ctx context.Context) error {
 
 // add makes a component part of the sandbox and starts it.
 func (st *starter) add(c component) error {
+	st.keep(c)
+	return st.StartComponent(c.name)
+}
+
+// keep makes a component part of the sandbox, for StartComponent.
+func (st *starter) keep(c component) {
 	c.args, c.box = append(c.args, st.options.Args[c.name]...), st.box
 	st.mu.Lock()
+	defer st.mu.Unlock()
 	st.components[c.name] = c
-	st.mu.Unlock()
-	return st.StartComponent(c.name)
 }
 
 func (st *starter) takePorts(n int) ([]int, error) {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,6 +23,10 @@ import (
 const (
 	// holding makes this program hold a sandbox in the folder that it names, until it is killed.
 	holding = "REAL_TEST_HOLDS"
+	// having are the archives of images, with commas between them, that the sandbox being held has.
+	having = "REAL_TEST_HAS"
+	// denying makes this program run the one that it names with fewer rights, see deny.
+	denying = "REAL_TEST_DENIES"
 	// showing makes this program show the hardware address of the link that it names.
 	showing = "REAL_TEST_SHOWS"
 	// talker is the image of the pods.
@@ -34,6 +39,9 @@ const (
 var talkerArchive string
 
 func TestMain(m *testing.M) {
+	if what := os.Getenv(denying); what != "" {
+		deny(what)
+	}
 	if state := os.Getenv(holding); state != "" {
 		hold(state)
 	}
@@ -91,7 +99,11 @@ func options(state string, images ...string) sandbox.Options {
 
 // hold starts a sandbox and stays.
 func hold(state string) {
-	if _, err := sandbox.Start(context.Background(), options(state)); err != nil {
+	var images []string
+	if archives := os.Getenv(having); archives != "" {
+		images = strings.Split(archives, ",")
+	}
+	if _, err := sandbox.Start(context.Background(), options(state, images...)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

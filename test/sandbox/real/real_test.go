@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
-	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
@@ -20,11 +19,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/box"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox/node"
 )
 
@@ -49,52 +47,15 @@ func TestRealNode(t *testing.T) {
 		}
 	})
 	t.Run("restart", func(t *testing.T) { testRestart(t, p) })
-	requireSeen(t, added(before, trace(t, state)))
+	machine, err := box.Probe(node.Tools()...)
+	require.NoError(t, err)
+	mode, err := box.Verdict(machine)
+	require.NoError(t, err)
+	requireSeen(t, mode, added(before, trace(t, state)))
 	begin = time.Now()
 	require.NoError(t, p.Stop())
 	t.Logf("the sandbox was gone after %s", time.Since(begin).Round(time.Millisecond))
 	requireNoTrace(t, before, state)
-}
-
-// TestKilled kills the process that holds a sandbox while a pod runs, so that nobody is left to clean up.
-func TestKilled(t *testing.T) {
-	state := stateDir(t)
-	before := trace(t, state)
-	holder := exec.Command(os.Args[0]) //nolint:gosec // this test binary
-	holder.Env = append(os.Environ(), holding+"="+state)
-	holder.Stdout, holder.Stderr = os.Stdout, os.Stderr
-	require.NoError(t, holder.Start())
-	for deadline := time.Now().Add(5 * time.Minute); ; <-time.After(100 * time.Millisecond) {
-		record, running, err := sandbox.ReadRecord(state)
-		if err == nil && running && record.Ready {
-			break
-		}
-		require.True(t, time.Now().Before(deadline), "the sandbox is not ready: %v", err)
-	}
-	p := connect(t, state)
-	pod := onRealNode("pod")
-	pod.Spec.Containers[0].Image = node.PauseImage
-	create(t, p, corev1.NamespaceDefault, pod)
-	await(t, p, corev1.NamespaceDefault, "pod", corev1.PodRunning)
-	requireSeen(t, added(before, trace(t, state)))
-	require.NoError(t, holder.Process.Signal(syscall.SIGKILL))
-	require.Error(t, holder.Wait())
-	// It waits until the box has ended, which has held the folder's lock too.
-	_, err := sandbox.Down(t.Context(), state)
-	require.NoError(t, err)
-	requireNoTrace(t, before, state)
-}
-
-// connect makes clients of a sandbox that another process holds.
-func connect(t *testing.T, state string) *live.Plane {
-	t.Helper()
-	record, _, err := sandbox.ReadRecord(state)
-	require.NoError(t, err)
-	config, err := clientcmd.BuildConfigFromFlags("", record.Kubeconfig)
-	require.NoError(t, err)
-	kube, err := kubernetes.NewForConfig(config)
-	require.NoError(t, err)
-	return &live.Plane{Sandbox: &sandbox.Sandbox{}, Kube: kube}
 }
 
 // onRealNode is a pod that runs the talker there.
