@@ -41,7 +41,7 @@ func TestCountIsOfTheControllersWrites(t *testing.T) {
 	require.Equal(t, 3, writes.sum())
 	require.Equal(t, 1, events)
 
-	require.NoError(t, os.WriteFile(path, []byte("{"), 0o600))
+	require.NoError(t, os.WriteFile(path, []byte("{\n"), 0o600))
 	_, _, err = count(path)
 	require.ErrorContains(t, err, path)
 }

@@ -11,7 +11,7 @@ import (
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/render"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/rawjob"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
@@ -43,17 +43,7 @@ func role(replicas int, runFor string) *v1.ResourceSpec {
 	}}
 }
 
-// volcanoJob is the raw Volcano Job that is equal to job i: what the controller would make, without anything of the
-// controller's.
+// volcanoJob is the raw Volcano Job that is equal to job i.
 func (s *Settings) volcanoJob(i int) *vcbatch.Job {
-	job, _ := render.Job(s.paddleJob(i), render.Wish{}, render.Config{DefaultIntranet: v1.PodIP})
-	job.Labels, job.Annotations, job.OwnerReferences = nil, nil, nil
-	for t := range job.Spec.Tasks {
-		template := &job.Spec.Tasks[t].Template
-		template.Labels = nil
-		for c := range template.Spec.Containers {
-			template.Spec.Containers[c].EnvFrom = nil // nobody makes the ConfigMap
-		}
-	}
-	return job
+	return rawjob.Of(s.paddleJob(i))
 }

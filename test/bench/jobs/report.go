@@ -13,6 +13,7 @@ import (
 	"slices"
 
 	"github.com/paddle-volcano/paddle-volcano/test/bars"
+	"github.com/paddle-volcano/paddle-volcano/test/session/report"
 	"github.com/paddle-volcano/paddle-volcano/test/stats"
 )
 
@@ -36,6 +37,10 @@ type Report struct {
 	Writes      float64 `json:"writes_per_job"`
 	Events      float64 `json:"events_per_job"`
 	RoundsTaken []Round `json:"rounds"`
+	// RunFor is how long workers ran, in seconds.
+	RunFor  float64        `json:"worker_run_for_s"`
+	Machine report.Machine `json:"machine"`
+	Bars    []bars.Bar     `json:"bars"`
 }
 
 // Run measures, writes controller.json, and tells what was asked for and what it is.
@@ -53,17 +58,17 @@ func Run(ctx context.Context, s Settings, out, progress io.Writer) error {
 			slices.Reverse(kinds)
 		}
 		for _, kind := range kinds {
-			r, err := s.round(ctx, kind, progress)
+			taken, err := s.round(ctx, kind, progress)
 			if err != nil {
 				return err
 			}
 			_, _ = fmt.Fprintf(progress, "%s: %d jobs: pods created after %.1f s, peers known after %.1f s\n",
-				kind, s.Jobs, r.Created, r.Ready)
-			rounds = append(rounds, r)
+				kind, s.Jobs, taken.Created, taken.Ready)
+			rounds = append(rounds, taken)
 		}
 	}
-	report := s.report(rounds)
-	text, err := json.MarshalIndent(report, "", "  ")
+	r := s.report(rounds)
+	text, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}
@@ -71,7 +76,7 @@ func Run(ctx context.Context, s Settings, out, progress io.Writer) error {
 	if err := os.WriteFile(path, append(text, '\n'), 0o644); err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}
-	if err := report.print(out); err != nil {
+	if err := r.print(out); err != nil {
 		return fmt.Errorf("show the report: %w", err)
 	}
 	_, err = fmt.Fprintf(out, "wrote %s\n", path)
@@ -79,7 +84,7 @@ func Run(ctx context.Context, s Settings, out, progress io.Writer) error {
 }
 
 func (s *Settings) report(rounds []Round) *Report {
-	r := &Report{Jobs: s.Jobs, Pods: s.pods(), Nodes: s.Nodes, RoundsTaken: rounds}
+	r := &Report{Jobs: s.Jobs, Pods: s.pods(), Nodes: s.Nodes, RunFor: s.RunFor.Seconds(), Machine: report.ThisMachine(), RoundsTaken: rounds}
 	times := map[string][]float64{}
 	for i := range rounds {
 		round := &rounds[i]
@@ -90,6 +95,12 @@ func (s *Settings) report(rounds []Round) *Report {
 	}
 	r.PaddleJob, r.VolcanoJob = stats.Median(times[kindPaddle]), stats.Median(times[kindVolcano])
 	r.Ratio = r.PaddleJob / r.VolcanoJob
+	r.Bars = []bars.Bar{
+		bars.Most("time of PaddleJobs by that of equal Volcano Jobs", r.Ratio, ratioBar),
+		bars.Most("controller's memory, MiB", r.RSS, rssBar),
+		bars.Most("writes per job, Events apart", r.Writes, writesBar),
+		bars.Most("Events per job", r.Events, eventsBar),
+	}
 	return r
 }
 
@@ -102,10 +113,5 @@ func (r *Report) print(out io.Writer) error {
 			}
 		}
 	}
-	return bars.Show([]bars.Bar{
-		bars.Most("time of PaddleJobs by that of equal Volcano Jobs", r.Ratio, ratioBar),
-		bars.Most("controller's memory, MiB", r.RSS, rssBar),
-		bars.Most("writes per job, Events apart", r.Writes, writesBar),
-		bars.Most("Events per job", r.Events, eventsBar),
-	}, out)
+	return bars.Show(r.Bars, out)
 }

@@ -13,6 +13,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/paddle-volcano/paddle-volcano/test/bench/audit"
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
@@ -123,7 +124,7 @@ func (s *Settings) goals(r *Round) []goal {
 }
 
 func (s *Settings) start(ctx context.Context, folder string) (*stage, error) {
-	args, log, err := auditing(folder + "-audit")
+	args, log, err := audit.Prepare(folder+"-audit", auditPolicy)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package audit
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
+)
+
+// Reader reads a log, and reads on when there is more.
+type Reader struct {
+	file  *os.File
+	lines *bufio.Reader
+	// part is the beginning of a line whose end is not written yet.
+	part []byte
+}
+
+// Open begins at the log's first line.
+func Open(log string) (*Reader, error) {
+	file, err := os.Open(log)
+	if err != nil {
+		return nil, fmt.Errorf("read the audit log: %w", err)
+	}
+	return &Reader{file: file, lines: bufio.NewReaderSize(file, 1<<20)}, nil
+}
+
+// Close ends reading.
+func (r *Reader) Close() error { return r.file.Close() }
+
+// Each hands over every entry since the last call whose line is whole and whose request has been answered.
+func (r *Reader) Each(see func(*auditv1.Event)) error {
+	for {
+		piece, err := r.lines.ReadBytes('\n')
+		r.part = append(r.part, piece...)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read the audit log: %w", err)
+		}
+		entry := &auditv1.Event{}
+		if err := json.Unmarshal(r.part, entry); err != nil {
+			return fmt.Errorf("read the audit log %s: %w", r.file.Name(), err)
+		}
+		r.part = nil // a raw request body of the entry may lie in it
+		if entry.Stage == auditv1.StageResponseComplete {
+			see(entry)
+		}
+	}
+}
+
+// What is the verb and the resource of an entry, such as "update paddlejobs/status"; empty where no resource was asked for.
+func What(e *auditv1.Event) string {
+	if e.ObjectRef == nil {
+		return ""
+	}
+	what := e.Verb + " " + e.ObjectRef.Resource
+	if e.ObjectRef.Subresource != "" {
+		what += "/" + e.ObjectRef.Subresource
+	}
+	return what
+}
+
+// Refused tells whether the request failed.
+func Refused(e *auditv1.Event) bool { return e.ResponseStatus == nil || e.ResponseStatus.Code >= 300 }
