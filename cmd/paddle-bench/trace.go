@@ -20,7 +20,7 @@ import (
 func traces(args []string) int {
 	s := trace.Default()
 	flags := pflag.NewFlagSet("paddle-bench trace", pflag.ContinueOnError)
-	flags.StringVar(&s.Folder, "out", s.Folder, "folder for trace.json")
+	flags.StringVar(&s.Folder, "out", s.Folder, "folder for trace.json and trace.svg")
 	flags.Float64SliceVar(&s.Loads, "loads", s.Loads, "GPU-seconds offered by capacity")
 	flags.StringSliceVar(&s.Schedulers, "schedulers", s.Schedulers, "which to play")
 	seed := flags.Uint64("seed", 1, "the first seed")
@@ -31,8 +31,10 @@ func traces(args []string) int {
 	flags.Float64Var(&s.Gbps[0], "node-gbps", s.Gbps[0], "one direction of a node's uplink")
 	flags.Float64Var(&s.Gbps[1], "rack-gbps", s.Gbps[1], "one direction of a rack's uplink")
 	flags.Float64Var(&s.Gbps[2], "block-gbps", s.Gbps[2], "one direction of a block's uplink")
+	flags.StringVar((*string)(&s.Rings), "rings", string(s.Rings), "order in which ranks send to each other: by node (as NCCL does), rank or tree")
+	flags.BoolVar(&s.Foreign, "foreign", false, "make jobs of one GPU plain Volcano Jobs, which the plugin leaves alone")
 	flags.IntVar(&s.Workers, "workers", runtime.NumCPU(), "runs at a time, each in a process of its own; 0 means all in this one")
-	flags.BoolVar(&s.Keep, "keep", false, "take the runs of an earlier trace.json of the same settings, and play the others only")
+	flags.BoolVar(&s.Keep, "keep", false, "take the runs that trace.json has, if its settings are the same, and play the others only")
 	one := flags.Bool("one", false, "play the one case that is told on standard input, and tell the run on standard output")
 	if code, proceed := parse(flags, args, new([]string), nil); !proceed {
 		return code

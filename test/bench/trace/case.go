@@ -38,12 +38,12 @@ func (s *Settings) play(c Case) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	cluster, err := site.New(site.Cut(s.Hosts), s.Gbps)
+	cluster, err := site.New(site.Cut(s.Hosts), s.Gbps, s.Rings)
 	if err != nil {
 		return nil, err
 	}
 	drawn, err := workload.Draw(philly.Rows(), workload.Settings{
-		Seed: c.Seed, Load: c.Load, GPUs: cluster.GPUs(), Jobs: s.Jobs, Cap: s.Cap,
+		Seed: c.Seed, Load: c.Load, GPUs: cluster.GPUs(), Jobs: s.Jobs, Cap: s.Cap, Foreign: s.Foreign,
 	})
 	if err != nil {
 		return nil, err

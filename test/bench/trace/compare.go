@@ -81,6 +81,9 @@ func compare(s *Settings, runs []Run) []Compared {
 							c.Ratios = append(c.Ratios, max(m.least, m.of(them))/max(m.least, m.of(us)))
 						}
 					}
+					if len(c.Ratios) == 0 {
+						continue // nothing is played yet
+					}
 					c.Median = stats.Median(c.Ratios)
 					c.Low, c.High, c.Probability = stats.MedianBounds(c.Ratios, level)
 					all = append(all, c)

@@ -104,4 +104,12 @@ func TestEverySchedulerHasASetup(t *testing.T) {
 		names[setup.Name] = true
 	}
 	require.Len(t, names, 4, "both of ours are called alike there")
+	for name := range tuned() {
+		setup, err := s.setup(name)
+		require.NoError(t, err)
+		require.Equal(t, name, setup.Name)
+		require.False(t, isOurs(name))
+	}
+	_, err := s.setup("kube-scheduler")
+	require.ErrorContains(t, err, packedGPUs)
 }

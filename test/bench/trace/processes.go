@@ -6,23 +6,35 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"sync"
 	"time"
 )
 
-// playAll cases. Runs come in the order of the cases, whichever was done first.
-func (s *Settings) playAll(ctx context.Context, progress io.Writer) (runs []Run, longest time.Duration, err error) {
+// playAll cases. Whenever a run is done, all that there are by then are saved, in the order of the cases, whichever was done
+// first. Longest is the processor time of the longest one.
+func (s *Settings) playAll(ctx context.Context, progress io.Writer, save func([]Run) error) (longest time.Duration, err error) {
 	cases := s.cases()
-	runs = make([]Run, len(cases))
-	kept := map[Case]Run{}
-	if s.Keep {
-		if kept, err = s.keep(); err != nil {
-			return nil, 0, fmt.Errorf("keep earlier runs: %w", err)
+	found, err := s.kept()
+	if err != nil {
+		return 0, fmt.Errorf("keep earlier runs: %w", err)
+	}
+	done := func() (runs []Run) {
+		for _, c := range cases {
+			if run, ok := found[c]; ok {
+				runs = append(runs, run)
+			}
 		}
+		return runs
+	}
+	missing := slices.DeleteFunc(slices.Clone(cases), func(c Case) bool { _, ok := found[c]; return ok })
+	if _, err := fmt.Fprintf(progress, "trace: %d runs, %d of them are there\n", len(cases), len(cases)-len(missing)); err != nil {
+		return 0, fmt.Errorf("tell the progress: %w", err)
 	}
 	one, workers := s.elsewhere, max(1, s.Workers)
 	if len(s.Command) == 0 {
@@ -30,40 +42,34 @@ func (s *Settings) playAll(ctx context.Context, progress io.Writer) (runs []Run,
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	next := make(chan int)
+	next := make(chan Case)
 	var wait sync.WaitGroup
 	var mu sync.Mutex
-	done := 0
 	for range workers {
-		wait.Add(1)
-		go func() {
-			defer wait.Done()
-			for i := range next {
+		wait.Go(func() {
+			for c := range next {
 				begin := time.Now()
-				run, err := one(ctx, cases[i])
-				took := time.Since(begin)
+				run, cpu, err := one(ctx, c)
 				mu.Lock()
 				if err == nil {
-					runs[i] = *run
-					done++
-					longest = max(longest, took)
-					_, err = fmt.Fprintf(progress, "trace: %d of %d, %s: gangs %.0f s, %s\n",
-						done, len(cases), cases[i], run.GangJCTMean, took.Round(time.Second))
+					found[c] = *run
+					longest = max(longest, cpu)
+					runs := done()
+					_, err = fmt.Fprintf(progress, "trace: %s: %d of %d, %s: gangs %.0f s, %.0f TB; took %s, %s of processor time\n",
+						time.Now().UTC().Format(time.TimeOnly), len(runs), len(cases), c, run.GangJCTMean, run.Crossing/terabyte,
+						time.Since(begin).Round(time.Second), cpu.Round(time.Second))
+					err = errors.Join(err, save(runs))
 				}
 				mu.Unlock()
 				if err != nil {
 					stop(err)
 				}
 			}
-		}()
+		})
 	}
-	for i := range cases {
-		if run, ok := kept[cases[i]]; ok {
-			runs[i] = run
-			continue
-		}
+	for _, c := range missing {
 		select {
-		case next <- i:
+		case next <- c:
 			continue
 		case <-ctx.Done():
 		}
@@ -71,28 +77,35 @@ func (s *Settings) playAll(ctx context.Context, progress io.Writer) (runs []Run,
 	}
 	close(next)
 	wait.Wait()
-	return runs, longest, context.Cause(ctx)
+	if len(missing) == 0 {
+		return 0, save(done())
+	}
+	return longest, context.Cause(ctx)
 }
 
-func (s *Settings) here(_ context.Context, c Case) (*Run, error) { return s.play(c) }
+func (s *Settings) here(_ context.Context, c Case) (*Run, time.Duration, error) {
+	begin := time.Now()
+	run, err := s.play(c)
+	return run, time.Since(begin), err // whatever else this process does is not much
+}
 
 // elsewhere plays a case in a process of its own: Volcano keeps state in variables of its packages, so two runs at a time
 // need two processes, and no run can depend on the ones before it.
-func (s *Settings) elsewhere(ctx context.Context, c Case) (*Run, error) {
+func (s *Settings) elsewhere(ctx context.Context, c Case) (*Run, time.Duration, error) {
 	text, err := json.Marshal(order{Settings: *s, Case: c})
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", c, err)
+		return nil, 0, fmt.Errorf("%s: %w", c, err)
 	}
 	var out, problems bytes.Buffer
 	child := exec.CommandContext(ctx, s.Command[0], s.Command[1:]...) //nolint:gosec // the command is this program's own
 	child.Env = append(os.Environ(), "GOGC=400")                      // most of a session is garbage
 	child.Stdin, child.Stdout, child.Stderr = bytes.NewReader(text), &out, &problems
 	if err := child.Run(); err != nil {
-		return nil, fmt.Errorf("%s: %w: %s", c, err, bytes.TrimSpace(problems.Bytes()))
+		return nil, 0, fmt.Errorf("%s: %w: %s", c, err, bytes.TrimSpace(problems.Bytes()))
 	}
 	var run Run
 	if err := json.Unmarshal(out.Bytes(), &run); err != nil {
-		return nil, fmt.Errorf("%s: read the run: %w", c, err)
+		return nil, 0, fmt.Errorf("%s: read the run: %w", c, err)
 	}
-	return &run, nil
+	return &run, child.ProcessState.UserTime() + child.ProcessState.SystemTime(), nil
 }

@@ -5,8 +5,10 @@ package trace
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,9 +25,11 @@ type Report struct {
 	Cluster  string         `json:"cluster"`
 	Settings Settings       `json:"settings"`
 	Runs     []Run          `json:"runs"`
-	Compared []Compared     `json:"compared"`
-	Bars     []bars.Bar     `json:"bars"`
-	Missed   int            `json:"missed"`
+	// Unplayed are the cases that have no run yet.
+	Unplayed int        `json:"unplayed"`
+	Compared []Compared `json:"compared"`
+	Bars     []bars.Bar `json:"bars"`
+	Missed   int        `json:"missed"`
 }
 
 // judgedLoad is the one that issue 7 has bars for; longestRun is how long a run may take.
@@ -39,31 +43,33 @@ func Bench(ctx context.Context, s Settings, out, progress io.Writer) error {
 	if err := s.check(); err != nil {
 		return err
 	}
-	runs, longest, err := s.playAll(ctx, progress)
+	r := newReport(s, nil)
+	longest, err := s.playAll(ctx, progress, func(runs []Run) error {
+		r = newReport(s, runs)
+		return r.write(s.Folder)
+	})
 	if err != nil {
 		return err
 	}
-	r := newReport(s, runs)
 	if err := r.show(out); err != nil {
 		return fmt.Errorf("show the report: %w", err)
 	}
-	// How long a run takes is not in the file: it is another each time.
-	long := bars.Most("trace: seconds of the longest run", longest.Seconds(), longestRun.Seconds())
-	if err := bars.Show(append(slices.Clone(r.Bars), long), out); err != nil {
+	shown := slices.Clone(r.Bars)
+	if longest > 0 {
+		// How long a run takes is not in the file: it is another each time. Processor time, as others may use the machine.
+		shown = append(shown, bars.Most("trace: processor seconds of the longest run", longest.Seconds(), longestRun.Seconds()))
+	}
+	if err := bars.Show(shown, out); err != nil {
 		return fmt.Errorf("show the report: %w", err)
 	}
-	path, err := r.write(s.Folder)
-	if err != nil {
-		return fmt.Errorf("write the report: %w", err)
-	}
-	_, err = fmt.Fprintf(out, "wrote %s\n", path)
+	_, err = fmt.Fprintf(out, "wrote %s and %s\n", filepath.Join(s.Folder, file), filepath.Join(s.Folder, drawing))
 	return err
 }
 
 func newReport(s Settings, runs []Run) *Report {
 	r := &Report{
 		Machine: report.ThisMachine(), Cluster: site.Describe(site.Cut(s.Hosts)), Settings: s,
-		Runs: runs, Compared: compare(&s, runs),
+		Runs: runs, Unplayed: len(s.cases()) - len(runs), Compared: compare(&s, runs),
 	}
 	r.Bars = r.judge()
 	r.Missed = bars.Missed(r.Bars)
@@ -83,38 +89,58 @@ func (r *Report) judge() []bars.Bar {
 	return all
 }
 
-// keep gives the runs of an earlier trace.json that were played with the same settings, by case.
-func (s *Settings) keep() (map[Case]Run, error) {
+// kept are the runs of an earlier trace.json that were played with the same settings, by case; none if none shall be kept or
+// nothing was written yet.
+func (s *Settings) kept() (map[Case]Run, error) {
+	kept := map[Case]Run{}
+	if !s.Keep {
+		return kept, nil
+	}
 	text, err := os.ReadFile(filepath.Join(s.Folder, file))
+	if errors.Is(err, fs.ErrNotExist) {
+		return kept, nil
+	}
 	if err != nil {
 		return nil, err
 	}
 	var r Report
 	if err := json.Unmarshal(text, &r); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("read %s: %w", file, err)
 	}
 	earlier := r.Settings
-	if earlier.Jobs != s.Jobs || earlier.Hosts != s.Hosts || earlier.Cap != s.Cap || earlier.Gbps != s.Gbps {
-		return nil, fmt.Errorf("it has %d jobs, %d hosts, a cap of %g s and uplinks of %v Gbps", earlier.Jobs, earlier.Hosts, earlier.Cap, earlier.Gbps)
+	if earlier.Jobs != s.Jobs || earlier.Hosts != s.Hosts || earlier.Cap != s.Cap || earlier.Gbps != s.Gbps || earlier.Rings != s.Rings || earlier.Foreign != s.Foreign {
+		return nil, fmt.Errorf("%s has %d jobs, %d hosts, a cap of %g s, uplinks of %v Gbps, rings by %q, and foreign is %t: write to another folder",
+			file, earlier.Jobs, earlier.Hosts, earlier.Cap, earlier.Gbps, earlier.Rings, earlier.Foreign)
 	}
-	kept := map[Case]Run{}
 	for i := range r.Runs {
 		kept[r.Runs[i].Case] = r.Runs[i]
 	}
 	return kept, nil
 }
 
-// file of the report, in the folder.
-const file = "trace.json"
+// Files of the report, in the folder.
+const (
+	file    = "trace.json"
+	drawing = "trace.svg"
+)
 
-func (r *Report) write(folder string) (path string, err error) {
+// write both files, whole or not at all: whoever stops a run keeps what is done.
+func (r *Report) write(folder string) error {
 	text, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
-		return "", err
+		return fmt.Errorf("write the report: %w", err)
 	}
 	if err := os.MkdirAll(folder, 0o750); err != nil {
-		return "", err
+		return fmt.Errorf("write the report: %w", err)
 	}
-	path = filepath.Join(folder, file)
-	return path, os.WriteFile(path, append(text, '\n'), 0o600)
+	for name, content := range map[string]string{file: string(text) + "\n", drawing: r.Draw()} {
+		unfinished := filepath.Join(folder, "."+name+".unfinished")
+		if err := os.WriteFile(unfinished, []byte(content), 0o600); err != nil {
+			return fmt.Errorf("write the report: %w", err)
+		}
+		if err := os.Rename(unfinished, filepath.Join(folder, name)); err != nil {
+			return fmt.Errorf("write the report: %w", err)
+		}
+	}
+	return nil
 }

@@ -4,6 +4,7 @@ package trace
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -29,7 +30,7 @@ func Schedulers() []string {
 
 func baselines() []string { return []string{stock, taskTopology, networkTopology} }
 
-// setup of a name. Ours is told how wide the links are, as its documentation asks.
+// setup of a name, also of those that are played only if asked for. Ours is told how wide the links are, as its documentation asks.
 func (s *Settings) setup(name string) (cluster.Setup, error) {
 	switch name {
 	case stock:
@@ -46,10 +47,13 @@ func (s *Settings) setup(name string) (cluster.Setup, error) {
 		return cluster.Paddle(map[string]string{
 			"objective": strings.TrimPrefix(name, "paddle-"), "tier-bandwidths": strings.Join(widths, ","),
 		}), nil
-	default:
-		return cluster.Setup{}, fmt.Errorf("unknown scheduler %q: want some of %v", name, Schedulers())
 	}
+	if setup, ok := tuned()[name]; ok {
+		setup.Name = name
+		return setup, nil
+	}
+	return cluster.Setup{}, fmt.Errorf("unknown scheduler %q: want some of %v, or of %v", name, Schedulers(), slices.Sorted(maps.Keys(tuned())))
 }
 
 // isOurs says whether a name is one of the plugin's.
-func isOurs(name string) bool { return !slices.Contains(baselines(), name) }
+func isOurs(name string) bool { return name == bytesFirst || name == busiestFirst }

@@ -24,11 +24,15 @@ type Settings struct {
 	Cap float64 `json:"cap_s"`
 	// Gbps of the uplinks of nodes, racks and blocks.
 	Gbps site.Gbps `json:"gbps"`
+	// Rings are the order in which ranks send to each other.
+	Rings site.Rings `json:"rings"`
+	// Foreign makes jobs of one GPU plain Volcano Jobs, which our plugin leaves alone.
+	Foreign bool `json:"foreign"`
 
-	// Folder that trace.json is written to.
+	// Folder that trace.json and trace.svg are written to.
 	Folder string `json:"-"`
-	// Keep takes the runs that an earlier trace.json of the same settings has, and plays the others only. It is up to the
-	// caller that nothing else has changed since.
+	// Keep takes the runs that an earlier trace.json of the same settings has, if there is one, and plays the others only. It
+	// is up to the caller that nothing else has changed since.
 	Keep bool `json:"-"`
 	// Command runs one case in a process of its own (One); as many at a time as Workers. Where there is none, cases run in
 	// this process, one after the other.
@@ -40,7 +44,7 @@ type Settings struct {
 func Default() Settings {
 	return Settings{
 		Loads: []float64{0.7, judgedLoad, 0.95}, Schedulers: Schedulers(), Seeds: []uint64{1, 2, 3, 4, 5},
-		Jobs: 1000, Hosts: 112, Cap: (2 * time.Hour).Seconds(), Gbps: site.Usual,
+		Jobs: 1000, Hosts: 112, Cap: (2 * time.Hour).Seconds(), Gbps: site.Usual, Rings: site.ByNode,
 		Folder: "_output/bench",
 	}
 }

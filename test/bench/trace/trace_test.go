@@ -4,6 +4,7 @@ package trace
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -38,29 +39,38 @@ func slice(t *testing.T) Settings {
 	return s
 }
 
+// played is what playAll saves last.
+func played(t *testing.T, s *Settings, progress io.Writer) (runs []Run, err error) {
+	t.Helper()
+	_, err = s.playAll(t.Context(), progress, func(saved []Run) error {
+		runs = saved
+		return nil
+	})
+	return runs, err
+}
+
 func TestProcessesOfTheirOwnPlayTheSame(t *testing.T) {
 	s := slice(t)
-	here, _, err := s.playAll(t.Context(), io.Discard)
+	here, err := played(t, &s, io.Discard)
 	require.NoError(t, err)
 	require.Len(t, here, 4)
 	t.Setenv(variable, "1")
 	s.Command, s.Workers = []string{os.Args[0]}, 2
 	var progress bytes.Buffer
-	elsewhere, longest, err := s.playAll(t.Context(), &progress)
+	elsewhere, err := played(t, &s, &progress)
 	require.NoError(t, err)
 	require.Equal(t, here, elsewhere)
-	require.Positive(t, longest)
 	require.Contains(t, progress.String(), "4 of 4")
 }
 
 func TestACaseThatFailsEndsTheRun(t *testing.T) {
 	s := slice(t)
 	s.Hosts = 8
-	_, _, err := s.playAll(t.Context(), io.Discard)
+	_, err := played(t, &s, io.Discard)
 	require.ErrorContains(t, err, "larger than the cluster")
 	t.Setenv(variable, "1")
 	s.Command = []string{os.Args[0]}
-	_, _, err = s.playAll(t.Context(), io.Discard)
+	_, err = played(t, &s, io.Discard)
 	require.ErrorContains(t, err, "larger than the cluster")
 	require.ErrorContains(t, err, "load 0.85, seed 1, stock")
 }
@@ -69,7 +79,7 @@ func TestBenchWritesAndTells(t *testing.T) {
 	s := slice(t)
 	var out bytes.Buffer
 	require.NoError(t, Bench(t.Context(), s, &out, io.Discard))
-	for _, want := range []string{"15 hosts", "load 85 %", "stock by paddle-bytes", "trace at 85 %: gang_jct_mean_s, stock by ours", "longest run", "trace.json"} {
+	for _, want := range []string{"15 hosts", "load 85 %", "stock by paddle-bytes", "trace at 85 %: gang_jct_mean_s, stock by ours", "longest run", "trace.json", "trace.svg"} {
 		require.Contains(t, out.String(), want)
 	}
 	text, err := os.ReadFile(filepath.Join(s.Folder, "trace.json"))
@@ -82,23 +92,58 @@ func TestBenchWritesAndTells(t *testing.T) {
 	}
 }
 
-// The second time only the second seed is played, and the report is that of both.
+// Whatever is done is written. The second time only the second seed is played, and the report is that of both.
 func TestEarlierRunsAreKept(t *testing.T) {
 	s := slice(t)
 	s.Keep = true
-	require.ErrorContains(t, Bench(t.Context(), s, io.Discard, io.Discard), "keep earlier runs")
 	first := s
-	first.Keep, first.Seeds = false, []uint64{1}
-	require.NoError(t, Bench(t.Context(), first, io.Discard, io.Discard))
+	first.Seeds = []uint64{1}
 	var progress bytes.Buffer
+	require.NoError(t, Bench(t.Context(), first, io.Discard, &progress), "there is nothing to keep yet")
+	require.Contains(t, progress.String(), "2 runs, 0 of them are there")
+	progress.Reset()
 	require.NoError(t, Bench(t.Context(), s, io.Discard, &progress))
+	require.Contains(t, progress.String(), "4 runs, 2 of them are there")
 	require.NotContains(t, progress.String(), "seed 1")
 	require.Contains(t, progress.String(), "seed 2")
-	both, err := s.keep()
+	both, err := s.kept()
 	require.NoError(t, err)
 	require.Len(t, both, 4)
+	written := read(t, &s)
+	progress.Reset()
+	require.NoError(t, Bench(t.Context(), s, io.Discard, &progress))
+	require.Equal(t, written, read(t, &s), "nothing to play writes the same again")
 	s.Jobs++
-	require.ErrorContains(t, Bench(t.Context(), s, io.Discard, io.Discard), "it has 20 jobs")
+	require.ErrorContains(t, Bench(t.Context(), s, io.Discard, io.Discard), "has 20 jobs")
+}
+
+// read both files.
+func read(t *testing.T, s *Settings) (all []string) {
+	t.Helper()
+	for _, name := range []string{file, drawing} {
+		text, err := os.ReadFile(filepath.Join(s.Folder, name))
+		require.NoError(t, err)
+		all = append(all, string(text))
+	}
+	return all
+}
+
+func TestARunThatIsStoppedLeavesWhatIsDone(t *testing.T) {
+	s := slice(t)
+	ctx, stop := context.WithCancel(t.Context())
+	_, err := s.playAll(ctx, io.Discard, func(runs []Run) error {
+		if len(runs) == 2 {
+			stop()
+		}
+		return newReport(s, runs).write(s.Folder)
+	})
+	require.ErrorIs(t, err, context.Canceled)
+	both := read(t, &s)
+	require.Contains(t, both[0], `"unplayed": 2`)
+	require.Contains(t, both[1], "stock")
+	left, err := os.ReadDir(s.Folder)
+	require.NoError(t, err)
+	require.Len(t, left, 2, "nothing unfinished is left")
 }
 
 func TestWrongSettings(t *testing.T) {

@@ -17,7 +17,7 @@ func objective(name string) map[string]string { return map[string]string{"object
 
 func newSite(t *testing.T, fleet cluster.Fleet, gbps site.Gbps) *site.Site {
 	t.Helper()
-	s, err := site.New(fleet, gbps)
+	s, err := site.New(fleet, gbps, site.ByNode)
 	require.NoError(t, err)
 	return s
 }
@@ -50,6 +50,7 @@ func TestJobsWaitForRoom(t *testing.T) {
 	require.InDelta(t, 39.0/40, r.GPUUse, 1e-6, "nothing runs in the first second")
 	require.InDelta(t, r.GPUUse, r.GPUComputing, 1e-6, "nothing waits for the network")
 	require.InDelta(t, 1, r.GangSlowdown, 1e-6)
+	require.InDelta(t, (8*100.0+6*50)/(8*40), r.LoadHeld, 1e-6)
 	require.Zero(t, r.Crossing)
 	require.Equal(t, 4, r.Sessions, "one for each arrival, and one when the host is free again")
 }
@@ -62,6 +63,8 @@ func TestTheNetworkSlowsGangsDown(t *testing.T) {
 	require.NoError(t, err)
 	require.InDelta(t, 200, r.GangJCTMean, 1e-6)
 	require.InDelta(t, 2, r.GangSlowdown, 1e-9)
+	require.InDelta(t, 2, r.GangSlowdownP95, 1e-9)
+	require.InDelta(t, 2, r.LoadHeld, 1e-9, "twice what was offered")
 	require.InDelta(t, 2*100*1.875e9, r.Crossing, 1)
 	require.InDelta(t, r.Crossing, r.CrossingNode, 1)
 	require.InDelta(t, 1, r.GPUUse, 1e-9)

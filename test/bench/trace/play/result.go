@@ -23,7 +23,11 @@ type Result struct {
 	GangJCTMean float64 `json:"gang_jct_mean_s"`
 	GangJCTP95  float64 `json:"gang_jct_p95_s"`
 	// GangSlowdown is the mean over gangs of the time from start to end by the one that it would be with all on one host.
-	GangSlowdown float64 `json:"gang_slowdown_mean"`
+	GangSlowdown    float64 `json:"gang_slowdown_mean"`
+	GangSlowdownP95 float64 `json:"gang_slowdown_p95"`
+	// LoadHeld is the load with the durations that the jobs really had: the GPU-seconds that they held by those that the
+	// cluster had in the window. Above 1 the queue grows for as long as jobs arrive.
+	LoadHeld float64 `json:"load_held"`
 	// Makespan is from the window's begin to the end of the last job.
 	Makespan float64 `json:"makespan_s"`
 	// Wait is from arrival to start.
@@ -55,6 +59,7 @@ func (p *player) result() *Result {
 		if !record.job.Measured {
 			continue
 		}
+		r.LoadHeld += float64(record.job.GPUs) * (record.end - record.start)
 		jct, wait := record.end-record.job.Arrival, record.start-record.job.Arrival
 		jcts, waits = append(jcts, jct), append(waits, wait)
 		if record.job.GPUs > 1 {
@@ -72,9 +77,10 @@ func (p *player) result() *Result {
 	r.GangJCTMean, r.GangJCTP95 = stats.Mean(gangJCTs), percentile(gangJCTs, 95)
 	r.WaitMean, r.WaitP99 = stats.Mean(waits), percentile(waits, 99)
 	r.GangWaitMean, r.GangWaitP99 = stats.Mean(gangWaits), percentile(gangWaits, 99)
-	r.GangSlowdown = stats.Mean(slowdowns)
+	r.GangSlowdown, r.GangSlowdownP95 = stats.Mean(slowdowns), percentile(slowdowns, 95)
 	seconds := p.drawn.Window
 	all := seconds * float64(p.site.GPUs())
+	r.LoadHeld /= all
 	r.GPUUse, r.GPUComputing = p.meter.held/all, p.meter.computing/all
 	r.FragmentationNode, r.FragmentationRack = p.meter.fragmentedNode/seconds, p.meter.fragmentedRack/seconds
 	return r

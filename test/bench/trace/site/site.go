@@ -32,17 +32,21 @@ const bytesPerSecond = 1e9 / 8
 // Site is a fleet with its links and what is free on it.
 type Site struct {
 	Fleet    cluster.Fleet
+	rings    Rings
 	topology *placement.Topology
 	links    []float64
 }
 
 // New has nothing running.
-func New(fleet cluster.Fleet, gbps Gbps) (*Site, error) {
+func New(fleet cluster.Fleet, gbps Gbps, rings Rings) (*Site, error) {
+	if err := rings.check(); err != nil {
+		return nil, err
+	}
 	t, err := quality.Topology(fleet)
 	if err != nil {
 		return nil, err
 	}
-	s := &Site{Fleet: fleet, topology: t, links: make([]float64, t.Root())}
+	s := &Site{Fleet: fleet, rings: rings, topology: t, links: make([]float64, t.Root())}
 	for d := range s.links {
 		s.links[d] = gbps[s.tier(placement.DomainID(d))] * bytesPerSecond
 	}
@@ -74,7 +78,7 @@ func (s *Site) Place(job *cluster.Job, modelBytes float64, bound map[string]stri
 	}
 	demand := quality.Demand(job)
 	demand.ParameterBytes = modelBytes
-	uplinks, err := placement.Uplinks(s.topology, demand, assignments)
+	uplinks, err := placement.Uplinks(s.topology, demand, s.ring(job, assignments))
 	if err != nil {
 		return nil, fmt.Errorf("count what job %s sends: %w", job.Name, err)
 	}

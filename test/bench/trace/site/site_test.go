@@ -37,13 +37,13 @@ func TestTheCutIsWholeRacksOfAllBlocks(t *testing.T) {
 //	       b0            b1
 //	  r0       r1        r2
 //	n0  n1   n2  n3      n4
-func small(t *testing.T) *Site {
+func small(t *testing.T, rings Rings) *Site {
 	t.Helper()
 	var fleet cluster.Fleet
 	for _, place := range [][3]string{{"n0", "r0", "b0"}, {"n1", "r0", "b0"}, {"n2", "r1", "b0"}, {"n3", "r1", "b0"}, {"n4", "r2", "b1"}} {
 		fleet = append(fleet, cluster.Node{Name: place[0], Rack: place[1], Block: place[2], Capacity: Machine})
 	}
-	s, err := New(fleet, Gbps{8, 16, 32})
+	s, err := New(fleet, Gbps{8, 16, 32}, rings)
 	require.NoError(t, err)
 	return s
 }
@@ -75,7 +75,7 @@ func TestWhatPlacedJobsSend(t *testing.T) {
 		{"a ring on one node", ring, []string{"n0", "n0", "n0", "n0"}, map[string]float64{}, [Tiers]float64{}},
 		// Each node holds one run of ranks: 2 (4-1)/4 of 100 bytes.
 		{"a ring on two nodes of a rack", ring, []string{"n0", "n0", "n1", "n1"}, map[string]float64{"n0": 150, "n1": 150}, [Tiers]float64{300}},
-		{"a ring that goes to and fro", ring, []string{"n0", "n1", "n0", "n1"}, map[string]float64{"n0": 300, "n1": 300}, [Tiers]float64{600}},
+		{"a ring whose ranks are mixed up", ring, []string{"n0", "n1", "n0", "n1"}, map[string]float64{"n0": 150, "n1": 150}, [Tiers]float64{300}},
 		{
 			"a ring in two blocks", ring, []string{"n0", "n0", "n2", "n4"},
 			map[string]float64{"n0": 150, "n2": 150, "n4": 150, "r0": 150, "r1": 150, "r2": 150, "b0": 150, "b1": 150}, [Tiers]float64{450, 450, 300},
@@ -84,7 +84,7 @@ func TestWhatPlacedJobsSend(t *testing.T) {
 		{"a server with half of its workers", ps, []string{"n0", "n0", "n0", "n2", "n2"}, map[string]float64{"n0": 200, "n2": 200, "r0": 200, "r1": 200}, [Tiers]float64{400, 400}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := small(t)
+			s := small(t, ByNode)
 			bound := map[string]string{}
 			i := 0
 			for _, role := range c.job.Roles {
@@ -101,15 +101,44 @@ func TestWhatPlacedJobsSend(t *testing.T) {
 	}
 }
 
+// n0 and n1 are in the rack r0, n2 and n3 in r1. By rank a ring goes to and fro between racks and nodes if its ranks do; by node
+// only between racks, as the order of the nodes is still that of the ranks; by tree not at all.
+func TestRings(t *testing.T) {
+	const once = 150
+	ring := cluster.Ring("ring", 4, rank)
+	for _, c := range []struct {
+		rings Rings
+		nodes []string
+		want  map[string]float64
+	}{
+		{ByRank, []string{"n0", "n2", "n2", "n1"}, map[string]float64{"n0": once, "n1": once, "n2": once, "r0": once, "r1": once}},
+		{ByRank, []string{"n0", "n2", "n1", "n2"}, map[string]float64{"n0": once, "n1": once, "n2": 2 * once, "r0": 2 * once, "r1": 2 * once}},
+		{ByNode, []string{"n0", "n2", "n1", "n2"}, map[string]float64{"n0": once, "n1": once, "n2": once, "r0": once, "r1": once}},
+		{ByNode, []string{"n0", "n2", "n1", "n3"}, map[string]float64{"n0": once, "n1": once, "n2": once, "n3": once, "r0": 2 * once, "r1": 2 * once}},
+		{ByTree, []string{"n0", "n2", "n1", "n3"}, map[string]float64{"n0": once, "n1": once, "n2": once, "n3": once, "r0": once, "r1": once}},
+	} {
+		s := small(t, c.rings)
+		bound := map[string]string{}
+		for i, node := range c.nodes {
+			bound[ring.PodName(cluster.WorkerTask, i)] = node
+		}
+		placed, err := s.Place(&ring, 100, bound)
+		require.NoError(t, err)
+		require.Equal(t, c.want, named(s, placed.Loads), "rings by %s: %v", c.rings, c.nodes)
+	}
+	_, err := New(Cut(16), Usual, "colour")
+	require.ErrorContains(t, err, "colour")
+}
+
 func TestLinksAreAsWideAsTheirTier(t *testing.T) {
-	s := small(t)
+	s := small(t, ByNode)
 	require.Equal(t, 40, s.GPUs())
 	require.Len(t, s.Links(), 5+3+2)
 	require.Equal(t, []float64{1e9, 1e9, 1e9, 1e9, 1e9, 2e9, 2e9, 2e9, 4e9, 4e9}, s.Links())
 }
 
 func TestJobsHoldRoomUntilTheyLeave(t *testing.T) {
-	s := small(t)
+	s := small(t, ByNode)
 	node, rack := s.Fragmentation(rank)
 	require.Zero(t, node)
 	require.InDelta(t, 8.0/40, rack, 1e-9, "the rack of one node holds no gang of 16")
@@ -125,7 +154,7 @@ func TestJobsHoldRoomUntilTheyLeave(t *testing.T) {
 }
 
 func TestAPlaceThatIsNotThereIsAnError(t *testing.T) {
-	s := small(t)
+	s := small(t, ByNode)
 	job := cluster.Ring("ring", 9, rank)
 	bound := map[string]string{}
 	for i := range 9 {

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package workload
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Gavel measured the same jobs on one machine and on machines of their own (v100 and v100_unconsolidated in
+// scheduler/simulation_throughputs.json of stanford-futuredata/gavel at c4fa400, MIT): minibatches per second of all workers
+// together. If a step is compute and then the bytes of a ring, as here, the difference of the two steps tells how wide the
+// network of these machines was: about 10 Gbps, whatever the model, its batch and the number of workers. That is what such
+// machines had, so parameters that were wrong by much would show here. Left out is ResNet-50, which is slow on one machine
+// for reasons of its own, and the models that Gavel never ran on several GPUs: A3C, CycleGAN and Recommendation.
+func TestBytesAgreeWithWhatWasMeasured(t *testing.T) {
+	for _, c := range []struct {
+		model           string
+		batch, gpus     int
+		together, apart float64
+	}{
+		{"LM", 5, 2, 185.72, 40.35},
+		{"LM", 5, 4, 126.72, 44.90},
+		{"LM", 5, 8, 698.77, 73.12},
+		{"LM", 20, 8, 497.30, 58.89},
+		{"LM", 80, 2, 58.09, 17.75},
+		{"LM", 80, 8, 231.18, 47.89},
+		{"ResNet-18", 16, 2, 100.14, 35.34},
+		{"ResNet-18", 16, 4, 123.85, 40.59},
+		{"ResNet-18", 16, 8, 382.60, 64.41},
+		{"ResNet-18", 64, 8, 255.83, 63.15},
+		{"Transformer", 16, 2, 14.15, 8.87},
+		{"Transformer", 16, 8, 71.65, 19.81},
+		{"Transformer", 64, 4, 19.66, 10.57},
+		{"Transformer", 64, 8, 49.65, 17.01},
+		{"Transformer", 256, 2, 2.885, 2.233},
+		{"Transformer", 256, 8, 9.717, 6.799},
+	} {
+		gpus := float64(c.gpus)
+		bits := 8 * 2 * (gpus - 1) / gpus * models[c.model].millions * bytesPerMillion
+		seconds := gpus/c.apart - gpus/c.together
+		require.InDelta(t, 10, bits/seconds/1e9, 8.5, "Gbps of %s, batches of %d, %d GPUs", c.model, c.batch, c.gpus)
+	}
+}
