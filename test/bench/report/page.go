@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/paddle-volcano/paddle-volcano/test/bars"
+	"github.com/paddle-volcano/paddle-volcano/test/session/report"
+)
+
+// Page is everything that is shown.
+type Page struct {
+	// Sections are those whose benchmark has been run, Missing the names of the others' files.
+	Sections []*Section
+	Missing  []string
+	// Changes are what differs from an earlier report, Against where that is; none if there is none.
+	Against string
+	Changes []Change
+}
+
+// Section is one benchmark.
+type Section struct {
+	// File that it is read from, and by which changes are told apart.
+	File string
+	// Title is what the benchmark answers, About how.
+	Title, About string
+	// Command repeats it.
+	Command string
+	Facts   []Fact
+	// Charts are SVG.
+	Charts  []string
+	Figures []Figure
+	Bars    []bars.Bar
+}
+
+// Fact is one line about the machine or a setting.
+type Fact struct{ Name, Value string }
+
+// Figure is one number that somebody would want to compare with an earlier one.
+type Figure struct {
+	Name string
+	Unit string
+	// Values are those of all rounds, or the only one.
+	Values []float64
+	// More is true where more is better.
+	More bool
+}
+
+// machine tells what was measured on.
+func machine(m report.Machine) []Fact {
+	facts := []Fact{{"Go", m.Go + " " + m.OS}, {"processors", fmt.Sprintf("%d × %s", m.CPUs, m.Processor)}}
+	if m.Volcano != "" {
+		facts = append(facts, Fact{"Volcano", m.Volcano})
+	}
+	return facts
+}
+
+func (s *Section) fact(name, format string, values ...any) {
+	s.Facts = append(s.Facts, Fact{name, fmt.Sprintf(format, values...)})
+}
+
+func (s *Section) figure(name, unit string, more bool, values ...float64) {
+	s.Figures = append(s.Figures, Figure{Name: name, Unit: unit, Values: values, More: more})
+}
+
+// Missed is how many bars were, in all sections.
+func (p *Page) Missed() int {
+	missed := 0
+	for _, s := range p.Sections {
+		missed += bars.Missed(s.Bars)
+	}
+	return missed
+}
+
+// Asked is how many bars there are.
+func (p *Page) Asked() int {
+	asked := 0
+	for _, s := range p.Sections {
+		asked += len(s.Bars)
+	}
+	return asked
+}
+
+// joined is a list in words.
+func joined[T any](list []T) string {
+	words := make([]string, len(list))
+	for i, v := range list {
+		words[i] = fmt.Sprint(v)
+	}
+	return strings.Join(words, ", ")
+}

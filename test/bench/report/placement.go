@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+
+	"github.com/paddle-volcano/paddle-volcano/test/chart"
+	"github.com/paddle-volcano/paddle-volcano/test/placement/bench"
+)
+
+// placement shows the planner alone.
+func placement(r *bench.Report) *Section {
+	s := &Section{
+		Title:   "The planner: how near to the optimum, how fast",
+		About:   "The pure planner without a scheduler: against brute force on small instances, against other ways to place on loaded clusters, and against the clock.",
+		Command: fmt.Sprintf("make bench-placement SEED=%d", r.Seed), Bars: r.Bars,
+		Facts: []Fact{{"Go", r.GoVersion}},
+	}
+	s.fact("processors", "%d", r.CPUs)
+	s.fact("seed", "%d", r.Seed)
+	if r.Optimality != nil {
+		s.fact("small instances", "%d, of which %d have a plan", r.Optimality.Instances, r.Optimality.Feasible)
+		s.figure("mean cost by the optimum", "×", false, r.Optimality.Mean)
+		s.figure("plans as cheap as the optimum", "share", true, r.Optimality.ExactShare)
+	}
+	if len(r.Baselines) > 0 {
+		cost := chart.Bars{Title: "Cost of other ways to place, by ours", Unit: "geometric mean over loaded clusters, above 1 ours is cheaper", Log: true}
+		group := chart.Group{}
+		for i := range r.Baselines {
+			b := &r.Baselines[i]
+			group.Bars = append(group.Bars, chart.Bar{Name: b.Name, Kind: chart.Other, Values: []float64{b.CostRatio}})
+			s.figure("cost by ours, "+b.Name, "×", true, b.CostRatio)
+		}
+		cost.Groups = append(cost.Groups, group)
+		s.Charts = append(s.Charts, cost.SVG())
+	}
+	if len(r.Speed) > 0 {
+		times := chart.Bars{Title: "Time to plan", Unit: "milliseconds, median, less is better", Log: true}
+		for i := range r.Speed {
+			row := &r.Speed[i]
+			name := fmt.Sprintf("%s on %d nodes", row.Case, row.Nodes)
+			if row.Warm {
+				name += ", again"
+			}
+			times.Groups = append(times.Groups, chart.Group{Name: name, Bars: []chart.Bar{{Name: "plan", Kind: chart.Ours, Values: []float64{row.MS}}}})
+			s.figure(name, "ms", false, row.MS)
+		}
+		s.Charts = append(s.Charts, times.SVG())
+	}
+	return s
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// sources are the files that are read, in the order in which they are shown.
+var sources = []struct {
+	file string
+	read func([]byte) (*Section, error)
+}{
+	{"bench/trace.json", reader(traced)},
+	{"bench/session.json", reader(session)},
+	{"bench/placement.json", reader(placement)},
+	{"bench/controller.json", reader(controller)},
+	{"soak/report.json", reader(soaked)},
+}
+
+// reader reads one kind of report.
+func reader[T any](show func(*T) *Section) func([]byte) (*Section, error) {
+	return func(text []byte) (*Section, error) {
+		r := new(T)
+		if err := json.Unmarshal(text, r); err != nil {
+			return nil, err
+		}
+		return show(r), nil
+	}
+}
+
+// Read gathers what the benchmarks wrote below a folder (_output). A benchmark that was not run is missing, which is no error;
+// that none was is.
+func Read(folder string) (*Page, error) {
+	p := &Page{}
+	for _, source := range sources {
+		path := filepath.Join(folder, source.file)
+		text, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			p.Missing = append(p.Missing, source.file)
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read a benchmark's report: %w", err)
+		}
+		section, err := source.read(text)
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w; run its benchmark again", path, err)
+		}
+		section.File = source.file
+		p.Sections = append(p.Sections, section)
+	}
+	if len(p.Sections) == 0 {
+		return nil, fmt.Errorf("no report of a benchmark in %s: run make bench first", folder)
+	}
+	return p, nil
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paddle-volcano/paddle-volcano/test/bars"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/jobs"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/trace"
+	"github.com/paddle-volcano/paddle-volcano/test/placement/bench"
+	"github.com/paddle-volcano/paddle-volcano/test/session/report"
+	"github.com/paddle-volcano/paddle-volcano/test/session/speed"
+	"github.com/paddle-volcano/paddle-volcano/test/soak"
+)
+
+// put writes a report as its benchmark does.
+func put(t *testing.T, folder, file string, content any) {
+	t.Helper()
+	text, err := json.Marshal(content)
+	require.NoError(t, err)
+	path := filepath.Join(folder, file)
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(t, os.WriteFile(path, text, 0o600))
+}
+
+// written is a folder with a report of everything.
+func written(t *testing.T, seconds ...float64) string {
+	t.Helper()
+	folder := t.TempDir()
+	played := &trace.Report{Settings: trace.Settings{Loads: []float64{0.85}, Schedulers: []string{"network-topology-aware", "paddle-bytes"}, Seeds: []uint64{1, 2}}}
+	for i, jct := range []float64{36000, 72000, 3600, 7200} {
+		run := trace.Run{Case: trace.Case{Load: 0.85, Scheduler: played.Settings.Schedulers[i/2], Seed: uint64(i%2 + 1)}}
+		run.GangJCTMean, run.Crossing = jct, 1e12*jct
+		played.Runs = append(played.Runs, run)
+	}
+	played.Bars = []bars.Bar{bars.Above("trace: better", 10, 1)}
+	put(t, folder, "bench/trace.json", played)
+	put(t, folder, "bench/session.json", &report.Report{Seed: 7, Speed: []speed.Row{{
+		Nodes: 1000, Pods: 2000, Gang: 20, Mode: "PS", StockRuns: []float64{20}, PaddleRuns: seconds, Ratio: 100,
+	}}})
+	put(t, folder, "bench/placement.json", &bench.Report{Seed: 7, Speed: []bench.Speed{{Case: "64 servers", Nodes: 100, MS: 3}}})
+	put(t, folder, "bench/controller.json", &jobs.Report{
+		Jobs: 10, Pods: 100, Writes: 9.5, Bars: []bars.Bar{bars.Most("writes <per> job", 9.5, 8)},
+		RoundsTaken: []jobs.Round{{Kind: "Volcano Job", Ready: 10}, {Kind: "PaddleJob", Ready: 12, RSS: 100, Writes: jobs.Writes{"create jobs": 10}}},
+	})
+	put(t, folder, "soak/report.json", &soak.Report{Seed: 7, Operations: map[string]int{"delete": 3}, Rounds: []soak.Round{
+		{Sizes: map[string]soak.Size{"controller": {Goroutines: 90, Heap: 10}, "scheduler": {Goroutines: 250, Heap: 15}}},
+		{Sizes: map[string]soak.Size{"controller": {Goroutines: 91, Heap: 11}, "scheduler": {Goroutines: 250, Heap: 15}}},
+	}})
+	return folder
+}
+
+// has looks for a text without printing the whole page if it is not there.
+func has(t *testing.T, page []byte, want string) {
+	t.Helper()
+	require.True(t, bytes.Contains(page, []byte(want)), "not on the page: %s", want)
+}
+
+func TestPage(t *testing.T) {
+	t.Parallel()
+	folder := written(t, 0.2, 0.1, 0.3)
+	var said bytes.Buffer
+	require.NoError(t, Make(folder, "", &said))
+	require.Contains(t, said.String(), "5 benchmarks, 1 of 3 bars missed")
+	text, err := os.ReadFile(filepath.Join(folder, "bench", "report.html"))
+	require.NoError(t, err)
+	for _, want := range []string{
+		"3 things were asked for; <span class=\"bad\">1 were missed</span>", "writes &lt;per&gt; job", "make bench-session SEED=7",
+		"load 0.85 network-topology-aware: 15.0; load 0.85 paddle-bytes: 1.50", "1000 nodes, 2000 pods in gangs of 20, PS paddle: 0.2",
+	} {
+		has(t, text, want)
+	}
+	require.False(t, regexp.MustCompile(`(src|href)="http|@import|url\(`).Match(text), "it needs nothing else")
+	require.False(t, bytes.Contains(text, []byte("NaN")))
+
+	var again bytes.Buffer
+	p, err := Read(folder)
+	require.NoError(t, err)
+	require.NoError(t, p.HTML(&again))
+	require.True(t, bytes.Equal(text, again.Bytes()))
+}
+
+func TestWhatWasNotMeasuredIsSaid(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	_, err := Read(folder)
+	require.ErrorContains(t, err, "run make bench first")
+	put(t, folder, "bench/controller.json", &jobs.Report{})
+	p, err := Read(folder)
+	require.NoError(t, err)
+	require.Equal(t, []string{"bench/trace.json", "bench/session.json", "bench/placement.json", "soak/report.json"}, p.Missing)
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "bench", "trace.json"), []byte("{"), 0o600))
+	_, err = Read(folder)
+	require.ErrorContains(t, err, "trace.json: unexpected end of JSON input; run its benchmark again")
+	require.Error(t, Make(t.TempDir(), "", &bytes.Buffer{}))
+	require.ErrorContains(t, Make(written(t), t.TempDir(), &bytes.Buffer{}), "earlier report")
+}
+
+func TestChanges(t *testing.T) {
+	t.Parallel()
+	five := func(from float64) []float64 {
+		return []float64{from, from + 0.01, from + 0.02, from + 0.03, from + 0.04}
+	}
+	for name, tc := range map[string]struct {
+		was, now []float64
+		more     bool
+		want     string
+	}{
+		"less time":   {was: five(2), now: five(1), want: "better (p=0.01)"},
+		"more time":   {was: five(1), now: five(2), want: "worse (p=0.01)"},
+		"more work":   {was: five(1), now: five(2), more: true, want: "better (p=0.01)"},
+		"noise":       {was: five(1), now: five(1.005), want: "no difference (p=0.69)"},
+		"few rounds":  {was: []float64{1, 2}, now: []float64{3, 4}, want: "no difference (p=0.33)"},
+		"no rounds":   {was: []float64{1}, now: []float64{2}, want: "one round each"},
+		"no change":   {was: []float64{1}, now: []float64{1}, want: "same"},
+		"from naught": {was: []float64{0}, now: []float64{1}, want: "one round each"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := change("s", &Figure{Values: tc.was}, &Figure{Values: tc.now, More: tc.more})
+			require.Equal(t, tc.want, c.Verdict)
+			require.Equal(t, name == "from naught", math.IsNaN(c.Percent))
+		})
+	}
+}
+
+func TestChangesAreShown(t *testing.T) {
+	t.Parallel()
+	before, now := written(t, 0.4), written(t, 0.2)
+	require.NoError(t, os.Remove(filepath.Join(before, "bench", "placement.json")))
+	require.NoError(t, Make(now, before, &bytes.Buffer{}))
+	text, err := os.ReadFile(filepath.Join(now, "bench", "report.html"))
+	require.NoError(t, err)
+	has(t, text, `<td class="n">0.4</td><td class="n">0.2</td><td class="n">-50.0 %</td><td>one round each</td>`)
+	require.False(t, bytes.Contains(text, []byte("64 servers on 100 nodes <span")), "the earlier report has none")
+}

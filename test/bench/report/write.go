@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+
+	"github.com/paddle-volcano/paddle-volcano/test/bars"
+	"github.com/paddle-volcano/paddle-volcano/test/chart"
+)
+
+//go:embed page.html
+var source string
+
+var page = template.Must(template.New("page").Funcs(template.FuncMap{
+	"number": chart.Number,
+	"svg":    func(drawing string) template.HTML { return template.HTML(drawing) }, //nolint:gosec // our own drawing, escaped there
+	"style":  func() template.CSS { return template.CSS(chart.Style) },             //nolint:gosec // a constant of ours
+	"missed": bars.Missed,
+	"first":  func(n int) bool { return n == 0 },
+	"percent": func(v float64) string {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return "–"
+		}
+		return fmt.Sprintf("%+.1f %%", v)
+	},
+}).Parse(source))
+
+// HTML writes the page.
+func (p *Page) HTML(out io.Writer) error {
+	if err := page.Execute(out, p); err != nil {
+		return fmt.Errorf("write the page: %w", err)
+	}
+	return nil
+}
+
+// Make reads what is below a folder, and an earlier one if there is one, writes report.html there, and says where.
+func Make(folder, against string, out io.Writer) error {
+	p, err := Read(folder)
+	if err != nil {
+		return err
+	}
+	if against != "" {
+		earlier, err := Read(against)
+		if err != nil {
+			return fmt.Errorf("compare with an earlier report: %w", err)
+		}
+		p.Compare(earlier, against)
+	}
+	path := filepath.Join(folder, "bench", "report.html")
+	file, err := os.Create(path)
+	if err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	if err := p.HTML(file); err != nil {
+		_ = file.Close()
+		return err
+	}
+	if err := file.Close(); err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	for _, s := range p.Sections {
+		if err := bars.Show(s.Bars, out); err != nil {
+			return fmt.Errorf("show the report: %w", err)
+		}
+	}
+	_, err = fmt.Fprintf(out, "wrote %s: %d benchmarks, %d of %d bars missed\n", path, len(p.Sections), p.Missed(), p.Asked())
+	return err
+}
