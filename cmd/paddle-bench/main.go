@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command paddle-bench measures the planner of placements, the scheduler plugin and the controller, soaks them, plays a trace, and makes a report of all; only flags live here.
+// Command paddle-bench measures the planner of placements, the scheduler plugin and the controller, soaks them, plays a trace, measures schedulers live, and makes a report of all; only flags live here.
 package main
 
 import (
@@ -30,14 +30,16 @@ func run(args []string) int {
 			return soaks(args[1:])
 		case "trace":
 			return traces(args[1:])
+		case "live":
+			return lives(args[1:])
 		case "report":
 			return reports(args[1:])
 		case "-h", "--help":
-			fmt.Fprintln(os.Stderr, "paddle-bench placement|session|controller|soak|trace|report [flags]; --help after any of them tells its flags")
+			fmt.Fprintln(os.Stderr, "paddle-bench placement|session|controller|soak|trace|live|report [flags]; --help after any of them tells its flags")
 			return 0
 		}
 	}
-	return wrong(fmt.Sprintf("unknown arguments %q: want placement, session, controller, soak, trace or report first", args))
+	return wrong(fmt.Sprintf("unknown arguments %q: want placement, session, controller, soak, trace, live or report first", args))
 }
 
 // parse returns the exit code and false where there is nothing more to do.

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package load
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+)
+
+// Namespace is where all of it is.
+const Namespace = "bench"
+
+// Forms in which gangs are submitted.
+const (
+	PodGroups   = "podgroup"
+	VolcanoJobs = "vcjob"
+	PaddleJobs  = "paddlejob"
+)
+
+// Forms are all of them.
+func Forms() []string { return []string{PodGroups, VolcanoJobs, PaddleJobs} }
+
+// Load is so many gangs of so many pods each. Of a gang of 5 or more, a fifth are servers; a smaller one has workers only.
+type Load struct {
+	Form  string
+	Gangs int
+	Gang  int
+	// Scheduler is the schedulerName of pods with PodGroups.
+	Scheduler string
+	// Series tells loads apart whose names must differ: controllers wait before they make again what has just gone.
+	Series int
+}
+
+// Pods are how many there are in all.
+func (l Load) Pods() int { return l.Gangs * l.Gang }
+
+// name of a gang has no dash, by which its pods' names are cut.
+func (l Load) name(i int) string { return fmt.Sprintf("s%dg%05d", l.Series, i) }
+
+func (l Load) servers() int { return l.Gang / 5 }
+
+const (
+	gpu = corev1.ResourceName("nvidia.com/gpu")
+	// gpusOfNode is what a node has, and a pod takes one.
+	gpusOfNode = 8
+)
+
+func requests(pods int64) corev1.ResourceList {
+	return corev1.ResourceList{
+		corev1.ResourceCPU: *resource.NewQuantity(pods, resource.DecimalSI), corev1.ResourceMemory: *resource.NewQuantity(pods<<30, resource.BinarySI),
+		gpu: *resource.NewQuantity(pods, resource.DecimalSI),
+	}
+}
+
+func containers() []corev1.Container {
+	return []corev1.Container{{
+		Name: "paddle", Image: "paddle", Resources: corev1.ResourceRequirements{Requests: requests(1), Limits: corev1.ResourceList{gpu: resource.MustParse("1")}},
+	}}
+}
+
+// podGroup is gang i, which holds its pods together.
+func (l Load) podGroup(i int) *vcscheduling.PodGroup {
+	least := requests(int64(l.Gang))
+	return &vcscheduling.PodGroup{
+		ObjectMeta: metav1.ObjectMeta{Name: l.name(i), Namespace: Namespace},
+		Spec:       vcscheduling.PodGroupSpec{MinMember: int32(l.Gang), MinResources: &least, Queue: "default"},
+	}
+}
+
+// pod is member m of gang i: the first ones are servers. The label of its role tells the plugin that it is Paddle's.
+func (l Load) pod(i, m int) *corev1.Pod {
+	role := "worker"
+	if m < l.servers() {
+		role = "ps"
+	}
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: fmt.Sprintf("%s-%s-%d", l.name(i), role, m), Namespace: Namespace, Labels: map[string]string{"paddle-res-type": role},
+			Annotations: map[string]string{vcscheduling.KubeGroupNameAnnotationKey: l.name(i), vcbatch.TaskSpecKey: role},
+		},
+		Spec: corev1.PodSpec{SchedulerName: l.Scheduler, RestartPolicy: corev1.RestartPolicyNever, Containers: containers()},
+	}
+}
+
+// paddleJob is gang i.
+func (l Load) paddleJob(i int) *v1.PaddleJob {
+	role := func(replicas int) *v1.ResourceSpec {
+		return &v1.ResourceSpec{Replicas: replicas, Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: containers()}}}
+	}
+	job := &v1.PaddleJob{
+		ObjectMeta: metav1.ObjectMeta{Name: l.name(i), Namespace: Namespace},
+		Spec:       v1.PaddleJobSpec{CleanPodPolicy: v1.CleanNever, Worker: role(l.Gang - l.servers())},
+	}
+	if l.servers() > 0 {
+		job.Spec.PS = role(l.servers())
+	}
+	return job
+}

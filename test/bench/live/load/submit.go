@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package load
+
+import (
+	"context"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/paddle-volcano/paddle-volcano/test/bench/rawjob"
+	"github.com/paddle-volcano/paddle-volcano/test/live"
+)
+
+// creators create at the same time.
+const creators = 32
+
+// Submit makes all gangs, the first ones first.
+func (l Load) Submit(ctx context.Context, p *live.Plane) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(creators)
+	for i := range l.Gangs {
+		for _, make := range l.objects(p, i) {
+			group.Go(func() error {
+				if err := make(ctx); err != nil {
+					return fmt.Errorf("submit gang %s as %s: %w", l.name(i), l.Form, err)
+				}
+				return nil
+			})
+		}
+	}
+	return group.Wait()
+}
+
+// objects make what gang i consists of.
+func (l Load) objects(p *live.Plane, i int) []func(context.Context) error {
+	switch l.Form {
+	case PaddleJobs:
+		return []func(context.Context) error{func(ctx context.Context) error {
+			_, err := p.Paddle.BatchV1().PaddleJobs(Namespace).Create(ctx, l.paddleJob(i), metav1.CreateOptions{})
+			return err
+		}}
+	case VolcanoJobs:
+		return []func(context.Context) error{func(ctx context.Context) error {
+			_, err := p.Volcano.BatchV1alpha1().Jobs(Namespace).Create(ctx, rawjob.Of(l.paddleJob(i)), metav1.CreateOptions{})
+			return err
+		}}
+	}
+	all := []func(context.Context) error{func(ctx context.Context) error {
+		_, err := p.Volcano.SchedulingV1beta1().PodGroups(Namespace).Create(ctx, l.podGroup(i), metav1.CreateOptions{})
+		return err
+	}}
+	for m := range l.Gang {
+		all = append(all, func(ctx context.Context) error {
+			_, err := p.Kube.CoreV1().Pods(Namespace).Create(ctx, l.pod(i, m), metav1.CreateOptions{})
+			return err
+		})
+	}
+	return all
+}

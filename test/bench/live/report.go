@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package live
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/paddle-volcano/paddle-volcano/test/bars"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/live/load"
+	"github.com/paddle-volcano/paddle-volcano/test/session/report"
+)
+
+// Bars of issue 7, and the case that they are for.
+const (
+	stockBar  = 6
+	limitBar  = 0.75
+	barNodes  = 5000
+	barGang   = 20
+	barOfForm = load.PodGroups
+)
+
+// Report is what live.json holds.
+type Report struct {
+	Machine  report.Machine `json:"machine"`
+	Settings Settings       `json:"settings"`
+	Cases    []Case         `json:"cases"`
+	Bars     []bars.Bar     `json:"bars"`
+}
+
+const file = "live.json"
+
+func newReport(s Settings) *Report { return &Report{Machine: report.ThisMachine(), Settings: s} }
+
+func (r *Report) add(c Case) {
+	r.Cases = append(r.Cases, c)
+	r.Bars = nil
+	for i := range r.Cases {
+		r.Bars = append(r.Bars, r.Cases[i].judge()...)
+	}
+}
+
+// judge compares with what was asked for. The scheduler's start and its reading of the cluster are in its rate, and not in
+// the limit's.
+func (c *Case) judge() []bars.Bar {
+	if c.Nodes != barNodes || c.Gang != barGang || c.Form != barOfForm || c.PaddlePods == nil {
+		return nil
+	}
+	var judged []bars.Bar
+	name := fmt.Sprintf("live: %d nodes, %d pods in gangs of %d, scheduler alone: pods bound per second by ", c.Nodes, c.Pods, c.Gang)
+	if c.StockPods != nil {
+		judged = append(judged, bars.Least(name+"stock's", *c.PaddlePods / *c.StockPods, stockBar))
+	}
+	if c.LimitBPods != nil {
+		judged = append(judged, bars.Least(name+"limit B's", *c.PaddlePods / *c.LimitBPods, limitBar))
+	}
+	return judged
+}
+
+func (r *Report) write() error {
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	if err := os.WriteFile(filepath.Join(r.Settings.Folder, file), append(text, '\n'), 0o644); err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	return nil
+}
+
+func (r *Report) show(out io.Writer) error {
+	if err := r.table(out); err != nil {
+		return fmt.Errorf("show the report: %w", err)
+	}
+	if err := bars.Show(r.Bars, out); err != nil {
+		return fmt.Errorf("show the report: %w", err)
+	}
+	_, err := fmt.Fprintf(out, "wrote %s\n", filepath.Join(r.Settings.Folder, file))
+	return err
+}

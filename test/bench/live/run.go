@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"github.com/paddle-volcano/paddle-volcano/test/bench/live/load"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/live/profile"
+)
+
+// Run measures, writes live.json as cases finish, and tells what was asked for and what it is. A bar that is missed is no
+// error.
+func Run(ctx context.Context, s Settings, out, progress io.Writer) error {
+	if err := s.check(); err != nil {
+		return err
+	}
+	cases, err := s.cases()
+	if err != nil {
+		return err
+	}
+	r := newReport(s)
+	say(progress, "%d cases at scale %g; gangs take at most four fifths of a cluster", len(cases), s.Scale)
+	for len(cases) > 0 {
+		n := 0
+		for n < len(cases) && cases[n].Nodes == cases[0].Nodes {
+			n++
+		}
+		if err := s.measure(ctx, cases[:n], r, progress); err != nil {
+			return err
+		}
+		cases = cases[n:]
+	}
+	return r.show(out)
+}
+
+// measure takes all cases of one cluster.
+func (s *Settings) measure(ctx context.Context, cases []Case, r *Report, progress io.Writer) (err error) {
+	at, err := s.start(ctx, cases[0].Nodes, progress)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("%w; logs are in %s", err, filepath.Join(at.folder, "logs"))
+		}
+		err = errors.Join(err, at.stop(err != nil))
+	}()
+	p := &player{site: at, concurrency: s.Concurrency}
+	for _, c := range cases {
+		if err := s.rounds(ctx, p, &c); err != nil {
+			return err
+		}
+		c.sum()
+		r.add(c)
+		if err := r.write(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rounds takes every turn of a case.
+func (s *Settings) rounds(ctx context.Context, p *player, c *Case) error {
+	for round := range s.Rounds {
+		for _, who := range order(s.Schedulers, c.Form, round) {
+			turn, err := p.take(ctx, *c, who)
+			if err != nil {
+				return err
+			}
+			turn.Round = round
+			say(p.progress, "%s: round %d: %s bound %.1f pods/s (%.1f s, %.1f of it reading)", c, round+1, who, turn.Bound, turn.Seconds, turn.Read)
+			c.Turns = append(c.Turns, turn)
+		}
+	}
+	if !s.Profile || c.Form != load.PodGroups {
+		return nil
+	}
+	c.Profiles = map[string][]profile.Share{}
+	for _, who := range order(s.Schedulers, c.Form, 0) {
+		if who != Stock && who != Paddle {
+			continue
+		}
+		p.profiles = filepath.Join(s.Folder, "profiles", fmt.Sprintf("%d-nodes-%dx%d-%s", c.Nodes, c.Gangs, c.Gang, who))
+		_, err := p.take(ctx, *c, who)
+		p.profiles = ""
+		if err != nil {
+			return err
+		}
+		if c.Profiles[who], err = profile.Shares(ctx, p.files); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func say(progress io.Writer, format string, args ...any) {
+	_, _ = fmt.Fprintf(progress, format+"\n", args...)
+}

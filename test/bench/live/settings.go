@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package live
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/paddle-volcano/paddle-volcano/test/bench/live/load"
+)
+
+// Settings of a measurement.
+type Settings struct {
+	// Nodes are the sizes of clusters; Gangs what is submitted, as "500x20" for 500 gangs of 20; Scale how much of it.
+	Nodes []int    `json:"nodes"`
+	Gangs []string `json:"gangs"`
+	Scale float64  `json:"scale"`
+	// Forms and Schedulers are some of load.Forms and Schedulers.
+	Forms      []string `json:"forms"`
+	Schedulers []string `json:"schedulers"`
+	// Rounds of each scheduler in each case, in turn.
+	Rounds int `json:"rounds"`
+	// Concurrency is how many requests the limits make at a time.
+	Concurrency int `json:"limit_concurrency"`
+	// Profile has schedulers take one more turn in each case, which does not count, for their processor profiles.
+	Profile bool `json:"profile"`
+	// Folder for live.json and profiles; the sandbox's state is below it as long as it runs.
+	Folder string `json:"-"`
+	// Patience is how long a turn may go without any progress before it is given up.
+	Patience time.Duration `json:"-"`
+}
+
+// Default is what issue 7 asks for, scaled to two cores.
+func Default() Settings {
+	return Settings{
+		Nodes: []int{500, 1000, 5000}, Gangs: []string{"10000x1", "500x20", "20x500", "1x5000"}, Scale: 0.4, Forms: load.Forms(),
+		Schedulers: Schedulers(), Rounds: 3, Concurrency: 32, Folder: "_output/bench", Patience: 5 * time.Minute,
+	}
+}
+
+// Quick is a part of it for a few minutes: the case that has bars, and a small one in each form.
+func (s *Settings) Quick() {
+	s.Nodes, s.Gangs, s.Scale, s.Rounds = []int{5000}, []string{"500x20"}, 0.1, 2
+}
+
+func (s *Settings) check() error {
+	for name, list := range map[string][2][]string{"form": {s.Forms, load.Forms()}, "scheduler": {s.Schedulers, Schedulers()}} {
+		if len(list[0]) == 0 {
+			return fmt.Errorf("no %s is given: want some of %s", name, strings.Join(list[1], ", "))
+		}
+		for _, item := range list[0] {
+			if !slices.Contains(list[1], item) {
+				return fmt.Errorf("unknown %s %q: want some of %s", name, item, strings.Join(list[1], ", "))
+			}
+		}
+	}
+	if len(s.Nodes) == 0 || slices.Min(s.Nodes) < 1 || s.Rounds < 1 || s.Concurrency < 1 || s.Scale <= 0 {
+		return errors.New("nodes, rounds, concurrency and scale must each be above 0")
+	}
+	if s.Patience < time.Second {
+		return fmt.Errorf("patience is %s: give a turn at least a second", s.Patience)
+	}
+	if (slices.Contains(s.Schedulers, LimitA) || slices.Contains(s.Schedulers, LimitB)) && !slices.Contains(s.Schedulers, Paddle) {
+		return fmt.Errorf("the limits make the writes of %s again: add it to the schedulers", Paddle)
+	}
+	_, err := s.cases()
+	return err
+}
+
+// cases are what is measured, in this order: all of a cluster together.
+func (s *Settings) cases() ([]Case, error) {
+	var cases []Case
+	for _, nodes := range s.Nodes {
+		for _, form := range s.Forms {
+			for _, text := range s.Gangs {
+				gangs, gang, err := parseGangs(text)
+				if err != nil {
+					return nil, err
+				}
+				c := Case{Nodes: nodes, Form: form, Asked: text}
+				c.Gangs, c.Gang = load.Fit(gangs, gang, nodes, s.Scale)
+				c.Pods = c.Gangs * c.Gang
+				cases = append(cases, c)
+			}
+		}
+	}
+	if len(cases) == 0 {
+		return nil, errors.New("no gangs are given: want some such as 500x20")
+	}
+	return cases, nil
+}
+
+func parseGangs(text string) (gangs, gang int, err error) {
+	left, right, ok := strings.Cut(text, "x")
+	if ok {
+		gangs, err = strconv.Atoi(left)
+	}
+	if ok && err == nil {
+		gang, err = strconv.Atoi(right)
+	}
+	if !ok || err != nil || gangs < 1 || gang < 1 {
+		return 0, 0, fmt.Errorf("gangs %q: want a number of gangs and their size, such as 500x20", text)
+	}
+	return gangs, gang, nil
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/paddle-volcano/paddle-volcano/test/bench/audit"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/live/load"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/live/times"
+	"github.com/paddle-volcano/paddle-volcano/test/live"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+)
+
+// policy has the API server write down every request, with the bodies of those that are read or made again. Leases are
+// renewed whoever schedules.
+const policy = `apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived, ResponseStarted]
+omitManagedFields: true
+rules:
+- level: None
+  nonResourceURLs: ["*"]
+- level: None
+  resources: [{group: coordination.k8s.io}]
+- level: Request
+  users: ["` + volcanoUser + `"]
+  verbs: [create, update, patch]
+- level: Request
+  resources: [{resources: ["pods/binding"]}]
+- level: Request
+  users: ["paddle-sandbox:kwok"]
+  resources: [{resources: ["pods/status"]}]
+- level: Metadata
+`
+
+// bystanders have nothing to do where a scheduler is alone: nodes are there and ready, and so are the pods.
+var bystanders = []string{sandbox.Kwok, sandbox.ControllerManager, sandbox.VolcanoController, sandbox.Controller}
+
+// site is a sandbox on which turns are taken, no scheduler of which runs between them.
+type site struct {
+	*live.Plane
+	folder string
+	log    *audit.Reader
+	// story is that of the turn.
+	story *times.Story
+	// quiet says that the bystanders do not run.
+	quiet    bool
+	patience time.Duration
+	progress io.Writer
+}
+
+func (s *Settings) start(ctx context.Context, nodes int, progress io.Writer) (*site, error) {
+	folder, err := filepath.Abs(filepath.Join(s.Folder, "live-state"))
+	if err != nil {
+		return nil, fmt.Errorf("find the folder of the sandbox: %w", err)
+	}
+	args, log, err := audit.Prepare(folder+"-audit", policy)
+	if err != nil {
+		return nil, err
+	}
+	made, err := sandbox.Start(ctx, sandbox.Options{
+		StateDir: folder, Topology: load.Cluster(nodes), Rivals: true, Progress: progress,
+		Args: map[string][]string{
+			sandbox.APIServer: append(args, "--delete-collection-workers=16"),
+			sandbox.Scheduler: {"--enable-pprof"}, sandbox.VolcanoScheduler: {"--enable-pprof"},
+		},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("start the sandbox: %w", err)
+	}
+	at := &site{folder: folder, patience: s.Patience, progress: progress, Plane: &live.Plane{Sandbox: made}}
+	if err := at.open(ctx, log); err != nil {
+		return nil, errors.Join(err, at.stop(false))
+	}
+	return at, nil
+}
+
+func (at *site) open(ctx context.Context, log string) (err error) {
+	if at.Plane, err = live.Connect(at.Sandbox); err != nil {
+		return err
+	}
+	if at.log, err = audit.Open(log); err != nil {
+		return err
+	}
+	if err := at.MakeNamespace(ctx, load.Namespace); err != nil {
+		return err
+	}
+	return at.Kill(sandbox.Scheduler, syscall.SIGTERM)
+}
+
+// stop removes the state unless it is wanted for reading.
+func (at *site) stop(keep bool) error {
+	errs := []error{at.Stop()}
+	if at.log != nil {
+		errs = append(errs, at.log.Close())
+	}
+	if !keep {
+		errs = append(errs, os.RemoveAll(at.folder), os.RemoveAll(at.folder+"-audit"))
+	}
+	return errors.Join(errs...)
+}
+
+// hush ends the bystanders, or starts them again.
+func (at *site) hush(quiet bool) error {
+	if at.quiet == quiet {
+		return nil
+	}
+	at.quiet = quiet
+	for _, name := range bystanders {
+		var err error
+		if quiet {
+			err = at.Kill(name, syscall.SIGTERM)
+		} else {
+			err = at.StartComponent(name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pollEvery is how often the audit log is read.
+const pollEvery = 100 * time.Millisecond
+
+// until reads the audit log until so many pods are as wanted.
+func (at *site) until(ctx context.Context, what string, want int, count func() int) error {
+	last, since := -1, time.Now()
+	tick := time.NewTicker(pollEvery)
+	defer tick.Stop()
+	for {
+		if err := at.log.Each(at.story.See); err != nil {
+			return err
+		}
+		now := count()
+		if now >= want {
+			return nil
+		}
+		if now != last {
+			last, since = now, time.Now()
+		}
+		if time.Since(since) > at.patience {
+			return fmt.Errorf("wait for pods to be %s: nothing has happened for %s; %d of %d are", what, at.patience, now, want)
+		}
+		select {
+		case <-tick.C:
+		case err := <-at.Failed():
+			return fmt.Errorf("wait for pods to be %s: %w", what, err)
+		case <-ctx.Done():
+			return fmt.Errorf("wait for pods to be %s: %w; %d of %d are", what, ctx.Err(), now, want)
+		}
+	}
+}

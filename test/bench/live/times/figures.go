@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package times
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
+)
+
+// Figures are what a story comes to. Rates are pods per second, times seconds.
+type Figures struct {
+	// Created is from the first request to the last creation; Running to the last pod that runs, 0 where none does.
+	Created float64 `json:"created_pods_s"`
+	Bound   float64 `json:"pods_s"`
+	Running float64 `json:"running_pods_s"`
+	// Seconds are what Bound was taken over.
+	Seconds float64 `json:"seconds"`
+	// Read is how long the scheduler read the cluster before it wrote anything, which is in Seconds where it was started
+	// for this; BoundAfter is the rate without it.
+	Read       float64 `json:"read_s"`
+	BoundAfter float64 `json:"pods_s_after_reading"`
+	// GangWait is from when the last pod of a gang was there, and the scheduler as well, to when the last was bound.
+	GangWait Wait `json:"gang_wait_s"`
+}
+
+// Wait is a distribution.
+type Wait struct {
+	P50 float64 `json:"p50"`
+	P99 float64 `json:"p99"`
+	Max float64 `json:"max"`
+}
+
+// Work are the figures of one whose work began after the pods were there: it is timed from its first request.
+func (s *Story) Work() Figures { return s.figures(s.begin) }
+
+// Whole are the figures of pods that came while all ran: they are timed from the first request in the namespace.
+func (s *Story) Whole() Figures { return s.figures(s.First) }
+
+func (s *Story) figures(begin time.Time) Figures {
+	var created, bound, running time.Time
+	for _, pod := range s.Pods {
+		created, bound, running = later(created, pod.Created), later(bound, pod.Bound), later(running, pod.Running)
+	}
+	f := Figures{
+		Created: rate(s.Created, created.Sub(s.First)), Bound: rate(s.Bound, bound.Sub(begin)),
+		Seconds: bound.Sub(begin).Seconds(), GangWait: s.gangWait(begin),
+	}
+	f.BoundAfter = f.Bound
+	if s.read.After(begin) {
+		f.Read, f.BoundAfter = s.read.Sub(begin).Seconds(), rate(s.Bound, bound.Sub(s.read))
+	}
+	if s.Running > 0 {
+		f.Running = rate(s.Running, running.Sub(s.First))
+	}
+	return f
+}
+
+func (s *Story) gangWait(begin time.Time) Wait {
+	ready, bound := map[string]time.Time{}, map[string]time.Time{}
+	for name, pod := range s.Pods {
+		gang := Gang(name)
+		ready[gang], bound[gang] = later(later(ready[gang], pod.Created), begin), later(bound[gang], pod.Bound)
+	}
+	waits := make([]float64, 0, len(ready))
+	for gang, at := range ready {
+		waits = append(waits, max(0, bound[gang].Sub(at).Seconds()))
+	}
+	return WaitOf(waits)
+}
+
+// WaitOf sums up waits in seconds: each percentile is one of them, the least that so many percent do not exceed.
+func WaitOf(waits []float64) Wait {
+	if len(waits) == 0 {
+		return Wait{}
+	}
+	sorted := slices.Sorted(slices.Values(waits))
+	at := func(share float64) float64 { return sorted[int(math.Ceil(share*float64(len(sorted))))-1] }
+	return Wait{P50: at(0.5), P99: at(0.99), Max: at(1)}
+}
+
+// Writes are what the one who places pods wrote until the last pod was bound, in the order in which it was answered.
+func (s *Story) Writes() []*auditv1.Event {
+	var last time.Time
+	for _, pod := range s.Pods {
+		last = later(last, pod.Bound)
+	}
+	writes := slices.DeleteFunc(slices.Clone(s.writes), func(e *auditv1.Event) bool { return e.StageTimestamp.After(last) })
+	slices.SortStableFunc(writes, func(a, b *auditv1.Event) int { return a.StageTimestamp.Compare(b.StageTimestamp.Time) })
+	return writes
+}
+
+// Late is how many writes came later than the last binding.
+func (s *Story) Late() int { return len(s.writes) - len(s.Writes()) }
+
+// Calls are what was asked since Watch.
+func (s *Story) Calls() Calls { return s.calls }
+
+func rate(n int, took time.Duration) float64 {
+	if took <= 0 {
+		return 0
+	}
+	return float64(n) / took.Seconds()
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package times
+
+import (
+	"encoding/json"
+	"strings"
+	"time"
+
+	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
+
+	"github.com/paddle-volcano/paddle-volcano/test/bench/audit"
+)
+
+// Pod is what happened to one pod. A time is zero where it has not happened.
+type Pod struct {
+	Created, Bound, Running time.Time
+	Node                    string
+}
+
+// Story is what happened to the pods of one namespace.
+type Story struct {
+	Namespace string
+	Pods      map[string]*Pod
+	// First is when the first thing was asked for in the namespace.
+	First time.Time
+	// Created, Bound and Running count pods.
+	Created, Bound, Running int
+
+	// Who places the pods, and what was asked since Watch.
+	user  string
+	begin time.Time
+	// read is when the last list was answered that came before the first write.
+	read   time.Time
+	writes []*auditv1.Event
+	calls  Calls
+}
+
+// Calls are how often each user asked, by verb and resource, such as "create pods/binding".
+type Calls map[string]map[string]int
+
+// New is the story of a namespace of which nothing is known.
+func New(namespace string) *Story {
+	return &Story{Namespace: namespace, Pods: map[string]*Pod{}, calls: Calls{}}
+}
+
+// Watch says whose work begins now: from here on requests are counted, and what this user writes is kept.
+func (s *Story) Watch(user string) {
+	s.user, s.begin, s.read, s.writes, s.calls = user, time.Time{}, time.Time{}, nil, Calls{}
+}
+
+// See takes the next entry of the log.
+func (s *Story) See(e *auditv1.Event) {
+	what := audit.What(e)
+	if what == "" {
+		return
+	}
+	user := e.User.Username
+	if s.calls[user] == nil {
+		s.calls[user] = map[string]int{}
+	}
+	s.calls[user][what]++
+	if user == s.user {
+		s.work(e)
+	}
+	if e.ObjectRef.Namespace != s.Namespace || audit.Refused(e) {
+		return
+	}
+	if at := e.RequestReceivedTimestamp.Time; s.First.IsZero() || at.Before(s.First) {
+		s.First = at
+	}
+	switch done := e.StageTimestamp.Time; what {
+	case "create pods":
+		s.Created += set(&s.pod(e.ObjectRef.Name).Created, done)
+	case "create pods/binding":
+		pod := s.pod(e.ObjectRef.Name)
+		s.Bound += set(&pod.Bound, done)
+		pod.Node = target(e)
+	case "patch pods/status":
+		if phase(e) == "Running" {
+			s.Running += set(&s.pod(e.ObjectRef.Name).Running, done)
+		}
+	}
+}
+
+// work notes what the one who places pods does.
+func (s *Story) work(e *auditv1.Event) {
+	if s.begin.IsZero() || e.RequestReceivedTimestamp.Time.Before(s.begin) {
+		s.begin = e.RequestReceivedTimestamp.Time
+	}
+	switch e.Verb {
+	case "create", "update", "patch", "delete":
+		if !audit.Refused(e) {
+			s.writes = append(s.writes, e)
+		}
+	case "list":
+		if len(s.writes) == 0 && e.StageTimestamp.After(s.read) {
+			s.read = e.StageTimestamp.Time
+		}
+	}
+}
+
+func (s *Story) pod(name string) *Pod {
+	if s.Pods[name] == nil {
+		s.Pods[name] = &Pod{}
+	}
+	return s.Pods[name]
+}
+
+// set is 1 where the time was not known before.
+func set(at *time.Time, to time.Time) int {
+	if !at.IsZero() {
+		return 0
+	}
+	*at = to
+	return 1
+}
+
+func target(e *auditv1.Event) string {
+	var binding struct {
+		Target struct{ Name string }
+	}
+	_ = body(e, &binding)
+	return binding.Target.Name
+}
+
+func phase(e *auditv1.Event) string {
+	var pod struct{ Status struct{ Phase string } }
+	_ = body(e, &pod)
+	return pod.Status.Phase
+}
+
+// body is a request's body; of one that the policy does not write down, or that is no JSON, nothing is learnt.
+func body(e *auditv1.Event, into any) error {
+	if e.RequestObject == nil {
+		return nil
+	}
+	return json.Unmarshal(e.RequestObject.Raw, into)
+}
+
+// Gang is the gang that a pod belongs to: names begin with the gang's, which has no dash.
+func Gang(pod string) string {
+	gang, _, _ := strings.Cut(pod, "-")
+	return gang
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package times
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
+)
+
+var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// entry is of a request that took a tenth of a second and was answered at a second after epoch.
+func entry(second float64, user, verb, resource, sub, name, body string) *auditv1.Event {
+	done := epoch.Add(time.Duration(second * float64(time.Second)))
+	e := &auditv1.Event{
+		Verb: verb, ObjectRef: &auditv1.ObjectReference{Namespace: "ns", Resource: resource, Subresource: sub, Name: name},
+		ResponseStatus:           &metav1.Status{Code: 201},
+		RequestReceivedTimestamp: metav1.NewMicroTime(done.Add(-100 * time.Millisecond)), StageTimestamp: metav1.NewMicroTime(done),
+	}
+	e.User.Username = user
+	if body != "" {
+		e.RequestObject = &runtime.Unknown{Raw: []byte(body)}
+	}
+	return e
+}
+
+func bound(second float64, pod, node string) *auditv1.Event {
+	return entry(second, "us", "create", "pods", "binding", pod, fmt.Sprintf(`{"target":{"kind":"Node","name":%q}}`, node))
+}
+
+// told is two gangs of two pods: created within 2 s, read about until 4 s, bound until 8 s, running until 12 s.
+func told() *Story {
+	s := New("ns")
+	for i, pod := range []string{"g1-0", "g1-1", "g2-0", "g2-1"} {
+		s.See(entry(float64(i)/2+0.6, "admin", "create", "pods", "", pod, ""))
+	}
+	s.Watch("us")
+	s.See(entry(3.1, "us", "list", "nodes", "", "", ""))
+	s.See(entry(4, "us", "list", "pods", "", "", ""))
+	s.See(entry(4.5, "us", "update", "podgroups", "", "g1", "{}"))
+	s.See(bound(5, "g1-0", "n1"))
+	s.See(bound(5, "g1-1", "n1"))
+	conflict := bound(5.5, "g2-1", "n9")
+	conflict.ResponseStatus.Code = 409
+	s.See(conflict)
+	s.See(entry(6, "us", "list", "pods", "", "", ""))
+	s.See(bound(7, "g2-0", "n2"))
+	s.See(bound(8, "g2-1", "n2"))
+	s.See(entry(9, "us", "create", "events", "", "g2-1.1", "{}"))
+	for i, pod := range []string{"g1-0", "g1-1", "g2-0", "g2-1"} {
+		s.See(entry(8, "kwok", "patch", "pods", "status", pod, `{"status":{"phase":"Pending"}}`))
+		s.See(entry(float64(9+i), "kwok", "patch", "pods", "status", pod, `{"status":{"phase":"Running"}}`))
+	}
+	return s
+}
+
+func TestWork(t *testing.T) {
+	t.Parallel()
+	s := told()
+	require.Equal(t, []int{4, 4, 4}, []int{s.Created, s.Bound, s.Running})
+	require.Equal(t, "n2", s.Pods["g2-1"].Node)
+	f := s.Work() // begins at 3.0, when the first list arrived
+	require.InDelta(t, 4/1.6, f.Created, 1e-6)
+	require.InDelta(t, 5, f.Seconds, 1e-6)
+	require.InDelta(t, 4/5.0, f.Bound, 1e-6)
+	require.InDelta(t, 1, f.Read, 1e-6)
+	require.InDelta(t, 1, f.BoundAfter, 1e-6)
+	require.InDelta(t, 4/11.5, f.Running, 1e-6)
+	require.InDeltaMapValues(t, map[string]float64{"p50": 2, "p99": 5, "max": 5},
+		map[string]float64{"p50": f.GangWait.P50, "p99": f.GangWait.P99, "max": f.GangWait.Max}, 1e-6)
+}
+
+func TestWhole(t *testing.T) {
+	t.Parallel()
+	f := told().Whole() // begins at 0.5
+	require.InDelta(t, 7.5, f.Seconds, 1e-6)
+	require.InDelta(t, 5-1.1, f.GangWait.P50, 1e-6)
+	require.InDelta(t, 8-2.1, f.GangWait.P99, 1e-6)
+}
+
+func TestWritesUntilTheLastBinding(t *testing.T) {
+	t.Parallel()
+	s := told()
+	var names []string
+	for _, e := range s.Writes() {
+		names = append(names, e.Verb+" "+e.ObjectRef.Name)
+	}
+	require.Equal(t, []string{"update g1", "create g1-0", "create g1-1", "create g2-0", "create g2-1"}, names)
+	require.Equal(t, 1, s.Late())
+	require.Equal(t, map[string]int{
+		"list nodes": 1, "list pods": 2, "update podgroups": 1, "create pods/binding": 5, "create events": 1,
+	}, s.Calls()["us"])
+	require.NotContains(t, s.Calls(), "admin", "what came before Watch")
+}
+
+func TestOthersNamespacesAreNotSeen(t *testing.T) {
+	t.Parallel()
+	s := New("other")
+	s.See(bound(1, "g1-0", "n1"))
+	s.See(&auditv1.Event{Verb: "get"})
+	require.Empty(t, s.Pods)
+	require.Zero(t, s.Whole())
+}
+
+func TestWaitOf(t *testing.T) {
+	t.Parallel()
+	require.Zero(t, WaitOf(nil))
+	require.Equal(t, Wait{P50: 1, P99: 2, Max: 2}, WaitOf([]float64{2, 1}))
+	var hundred []float64
+	for i := range 200 {
+		hundred = append(hundred, float64(200-i))
+	}
+	require.Equal(t, Wait{P50: 100, P99: 198, Max: 200}, WaitOf(hundred))
+}

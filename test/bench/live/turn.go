@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package live
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"syscall"
+
+	"github.com/paddle-volcano/paddle-volcano/test/bench/live/limit"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/live/load"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/live/profile"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/live/times"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/live/usage"
+)
+
+// Turn is what one binder took in one round of a case.
+type Turn struct {
+	Scheduler string `json:"scheduler"`
+	Round     int    `json:"round"`
+	times.Figures
+	// Processes and Calls are from when its work began until the last pod was bound, or ran.
+	Processes map[string]usage.Process `json:"processes"`
+	Calls     times.Calls              `json:"calls"`
+	// Late is how much it wrote after the last binding, before it was ended.
+	Late int `json:"writes_after"`
+}
+
+// player takes turns on a site.
+type player struct {
+	*site
+	concurrency int
+	// plan is what Paddle wrote in its last turn.
+	plan limit.Plan
+	// profiles is where profiles go; empty where none are wanted.
+	profiles string
+	files    []string
+	// series counts loads of jobs.
+	series int
+}
+
+// take has one binder bind a case, and leaves nothing behind.
+func (p *player) take(ctx context.Context, c Case, who string) (Turn, error) {
+	if err := p.hush(c.Form == load.PodGroups); err != nil {
+		return Turn{}, err
+	}
+	play := p.whole
+	if c.Form == load.PodGroups {
+		play = p.alone
+	}
+	turn, err := play(ctx, c, who)
+	if err != nil {
+		return Turn{}, fmt.Errorf("turn of %s, %s: %w", who, c, err)
+	}
+	turn.Scheduler = who
+	return turn, load.Clear(ctx, p.Plane)
+}
+
+// alone has all pods there before the binder begins; nobody else has anything to do.
+func (p *player) alone(ctx context.Context, c Case, who string) (Turn, error) {
+	p.story = times.New(load.Namespace)
+	if err := c.load(who, 0).Submit(ctx, p.Plane); err != nil { // limits need the same names
+		return Turn{}, err
+	}
+	if err := p.until(ctx, "created", c.Pods, func() int { return p.story.Created }); err != nil {
+		return Turn{}, err
+	}
+	work, err := p.ready(ctx, who)
+	if err != nil {
+		return Turn{}, err
+	}
+	p.story.Watch(binders[who].user)
+	mark, err := usage.Begin(p.Plane)
+	if err != nil {
+		return Turn{}, err
+	}
+	end, err := work()
+	if err != nil {
+		return Turn{}, err
+	}
+	if err := p.until(ctx, "bound", c.Pods, func() int { return p.story.Bound }); err != nil {
+		return Turn{}, err
+	}
+	turn := Turn{Figures: p.story.Work(), Calls: p.story.Calls(), Late: p.story.Late()}
+	if turn.Processes, err = mark.Since(p.Plane); err != nil {
+		return Turn{}, err
+	}
+	if who == Paddle {
+		if p.plan, err = limit.Of(p.story.Writes()); err != nil {
+			return Turn{}, err
+		}
+	}
+	return turn, end()
+}
+
+// whole has jobs submitted while everything runs, and waits until their pods run.
+func (p *player) whole(ctx context.Context, c Case, who string) (Turn, error) {
+	work, err := p.ready(ctx, who)
+	if err != nil {
+		return Turn{}, err
+	}
+	end, err := work()
+	if err != nil {
+		return Turn{}, err
+	}
+	// One pod goes all the way first, so that everybody is up.
+	probe := c
+	probe.Gangs, probe.Gang, probe.Pods = 1, 1, 1
+	var mark usage.Mark
+	for _, c := range []Case{probe, c} {
+		if err := load.Clear(ctx, p.Plane); err != nil {
+			return Turn{}, err
+		}
+		p.story = times.New(load.Namespace)
+		p.story.Watch(binders[who].user)
+		if mark, err = usage.Begin(p.Plane); err != nil {
+			return Turn{}, err
+		}
+		p.series++
+		if err := c.load(who, p.series).Submit(ctx, p.Plane); err != nil {
+			return Turn{}, err
+		}
+		if err := p.until(ctx, "running", c.Pods, func() int { return p.story.Running }); err != nil {
+			return Turn{}, err
+		}
+	}
+	turn := Turn{Figures: p.story.Whole(), Calls: p.story.Calls(), Late: p.story.Late()}
+	if turn.Processes, err = mark.Since(p.Plane); err != nil {
+		return Turn{}, err
+	}
+	return turn, end()
+}
+
+// ready prepares a binder; what it returns begins the work, and returns what ends it.
+func (p *player) ready(ctx context.Context, who string) (func() (func() error, error), error) {
+	if component := binders[who].component; component != "" {
+		return func() (func() error, error) {
+			if err := p.StartComponent(component); err != nil {
+				return nil, err
+			}
+			followed := p.follow(ctx, component)
+			return func() error {
+				if err := followed(); err != nil {
+					return err
+				}
+				return p.Kill(component, syscall.SIGTERM)
+			}, nil
+		}, nil
+	}
+	plan := p.plan
+	if who == LimitA {
+		plan = plan.Bindings()
+	}
+	client, known, err := p.client(ctx)
+	if err != nil {
+		return nil, err
+	}
+	play, err := plan.Ready(known)
+	if err != nil {
+		return nil, err
+	}
+	return func() (func() error, error) {
+		return func() error { return nil }, play.Run(ctx, client, p.concurrency)
+	}, nil
+}
+
+// follow takes profiles of a component, where they are wanted, until what it returns is called.
+func (p *player) follow(ctx context.Context, component string) func() error {
+	if p.profiles == "" {
+		return func() error { return nil }
+	}
+	stop, done := make(chan struct{}), make(chan error, 1)
+	go func() {
+		var err error
+		p.files, err = profile.Follow(ctx, p.Address(component), filepath.Clean(p.profiles), stop)
+		done <- err
+	}()
+	return func() error {
+		close(stop)
+		return <-done
+	}
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package usage tells what the processes of a sandbox, and this one, have used of the machine (proc(5)); what they did with
+// it is not its question.
+package usage
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/paddle-volcano/paddle-volcano/test/live"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+)
+
+// Process is what one has used.
+type Process struct {
+	// CPU is in seconds of one processor, Peak the most of resident memory in MiB.
+	CPU  float64 `json:"cpu_s"`
+	Peak float64 `json:"peak_mib"`
+}
+
+// Self is the name of this process, which submits, reads the audit log, and plays limits. Its peak is of its whole life.
+const Self = "benchmark"
+
+// ticks of the times in /proc are in a second, on every Linux that Go runs on.
+const ticks = 100
+
+// Mark is what the processes had used at some moment.
+type Mark map[string]spent
+
+type spent struct {
+	pid int
+	cpu float64
+}
+
+// Begin marks this moment, and has the peaks of memory begin at what is used now.
+func Begin(p *live.Plane) (Mark, error) {
+	mark := Mark{}
+	for name, pid := range running(p) {
+		cpu, err := processor(pid)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // it has ended
+		}
+		if err != nil {
+			return nil, err
+		}
+		mark[name] = spent{pid: pid, cpu: cpu}
+		if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0o600); err != nil && name != Self {
+			return nil, fmt.Errorf("forget the peak memory of %s: %w", name, err)
+		}
+	}
+	return mark, nil
+}
+
+// Since is what the processes that run have used since; all that they have, where they were started later.
+func (m Mark) Since(p *live.Plane) (map[string]Process, error) {
+	used := map[string]Process{}
+	for name, pid := range running(p) {
+		cpu, err := processor(pid)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if before, ok := m[name]; ok && before.pid == pid {
+			cpu -= before.cpu
+		}
+		process := Process{CPU: cpu}
+		if name == Self {
+			process.Peak = selfPeak()
+		} else if _, process.Peak, err = p.Memory(name); err != nil {
+			return nil, err
+		}
+		used[name] = process
+	}
+	return used, nil
+}
+
+func running(p *live.Plane) map[string]int {
+	pids := map[string]int{Self: os.Getpid()}
+	for _, c := range sandbox.ComponentStatuses(p.StateDir()) {
+		if pid, err := strconv.Atoi(c.Process); err == nil {
+			pids[c.Name] = pid
+		}
+	}
+	return pids
+}
+
+// processor is the time that a process has had of processors, in seconds.
+func processor(pid int) (float64, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, fmt.Errorf("read the processor time of process %d: %w", pid, err)
+	}
+	seconds, err := parseStat(string(text))
+	if err != nil {
+		return 0, fmt.Errorf("read the processor time of process %d: %w", pid, err)
+	}
+	return seconds, nil
+}
+
+// parseStat adds up the fields utime and stime, the 14th and 15th; the name before them may hold anything.
+func parseStat(stat string) (float64, error) {
+	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
+	if len(fields) < 13 {
+		return 0, fmt.Errorf("%q has too few fields", stat)
+	}
+	sum := 0.0
+	for _, field := range fields[11:13] {
+		value, err := strconv.ParseFloat(field, 64)
+		if err != nil {
+			return 0, err
+		}
+		sum += value
+	}
+	return sum / ticks, nil
+}
+
+func selfPeak() float64 {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		return 0
+	}
+	return float64(u.Maxrss) / 1024
+}
