@@ -29,6 +29,8 @@ type Pod struct {
 	Name, Role string
 	// Addressed is when its IP was known to the API server.
 	Created, Bound, Addressed time.Time
+	// Named is when DNS could know its name; zero where its peers look for its IP.
+	Named time.Time
 	// Pulled is when the first image was on the node.
 	Pulled time.Time
 	// Lacked is when the kubelet failed at last to make a container because the environment was not there. It tries again

@@ -23,6 +23,8 @@ import (
 // Line is one line of a container's log.
 type Line struct {
 	Pod, Role, Container string
+	// UID is the pod's, which one that takes its place does not have.
+	UID types.UID
 	// At is the time that the container runtime gave it.
 	At   time.Time
 	Text string
@@ -42,6 +44,8 @@ type Gatherer struct {
 	mu   sync.Mutex
 	seen timeline.Stamps
 	pods map[types.UID]*notes
+	// byName says that peers are looked up by their names.
+	byName bool
 }
 
 // Begin watches a job that is yet to be created, a PaddleJob or a Volcano Job. It tells hear each line of its pods' logs, one
@@ -52,16 +56,17 @@ func Begin(ctx context.Context, p *live.Plane, namespace, job string, hear func(
 	watching, stopWatching := context.WithCancel(ctx)
 	reading, stopReading := context.WithCancel(ctx)
 	g.stopWatching, g.stopReading = stopWatching, stopReading
-	kube := informers.NewSharedInformerFactoryWithOptions(p.Kube, 0, informers.WithNamespace(namespace)).Core().V1()
+	factory := informers.NewSharedInformerFactoryWithOptions(p.Kube, 0, informers.WithNamespace(namespace))
+	kube := factory.Core().V1()
 	volcano := vcinformers.NewSharedInformerFactoryWithOptions(p.Volcano, 0, vcinformers.WithNamespace(namespace))
 	paddle := paddleinformers.NewSharedInformerFactoryWithOptions(p.Paddle, 0, paddleinformers.WithNamespace(namespace))
 	see := func(object any) { g.see(reading, time.Now(), object) }
 	for what, informer := range map[string]cache.SharedIndexInformer{
 		"pods": kube.Pods().Informer(), "events": kube.Events().Informer(), "ConfigMaps": kube.ConfigMaps().Informer(),
 		"Volcano Jobs": volcano.Batch().V1alpha1().Jobs().Informer(), "PodGroups": volcano.Scheduling().V1beta1().PodGroups().Informer(),
-		"PaddleJobs": paddle.Batch().V1().PaddleJobs().Informer(),
+		"EndpointSlices": factory.Discovery().V1().EndpointSlices().Informer(), "PaddleJobs": paddle.Batch().V1().PaddleJobs().Informer(),
 	} {
-		if _, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: see, UpdateFunc: func(_, fresh any) { see(fresh) }}); err != nil {
+		if _, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: see, UpdateFunc: func(_, fresh any) { see(fresh) }, DeleteFunc: see}); err != nil {
 			g.End()
 			return nil, fmt.Errorf("watch %s: %w", what, err)
 		}
@@ -106,7 +111,7 @@ func (g *Gatherer) Stamps(ctx context.Context) timeline.Stamps {
 	}
 	for _, n := range g.pods {
 		if n.ours {
-			stamps.Pods = append(stamps.Pods, n.stamped())
+			stamps.Pods = append(stamps.Pods, n.stamped(g.byName))
 		}
 	}
 	return stamps

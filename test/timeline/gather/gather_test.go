@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
@@ -115,6 +116,12 @@ func TestStamps(t *testing.T) {
 	want.Pods[0].Main.Started, want.Pods[0].FirstStep = begin.Add(15500*time.Microsecond), at(17)
 	require.Equal(t, want, g.Stamps(t.Context()))
 	require.Len(t, heard, 5)
+
+	// One that goes on after its last word is not done.
+	see(30, pod(bound, addressed, ended(barrier), func(p *corev1.Pod) {
+		p.Status.InitContainerStatuses[0].State.Terminated.FinishedAt = metav1.NewTime(at(3000))
+	}))
+	require.Equal(t, at(3000), g.Stamps(t.Context()).Pods[0].Barrier.Ended)
 	require.Equal(t, Line{Pod: "j-worker-0", Role: "worker", Container: "paddle", At: at(17), Text: "step 11 loss 0.6"}, heard[3])
 }
 
@@ -122,4 +129,31 @@ func TestARawJobIsItsOwnBeginning(t *testing.T) {
 	g, see := silent()
 	see(3, &vcbatch.Job{ObjectMeta: metav1.ObjectMeta{Name: "j"}})
 	require.Equal(t, timeline.Stamps{Created: at(3), VolcanoJob: at(3)}, g.Stamps(t.Context()))
+}
+
+func TestNamesAreKnownBySlices(t *testing.T) {
+	slice := func(ready bool) *discoveryv1.EndpointSlice {
+		return &discoveryv1.EndpointSlice{Endpoints: []discoveryv1.Endpoint{
+			{}, {TargetRef: &corev1.ObjectReference{UID: "1"}, Conditions: discoveryv1.EndpointConditions{Ready: &ready}},
+		}}
+	}
+	environment := func(workers string) *corev1.ConfigMap {
+		return &corev1.ConfigMap{ObjectMeta: owned("j", paddlev1.Kind, "j"), Data: map[string]string{"PADDLE_TRAINER_ENDPOINTS": workers}}
+	}
+	for name, tc := range map[string]struct {
+		workers string
+		named   time.Time
+	}{
+		"names": {"j-worker-0.j:36000,j-worker-1.j:36000", at(4)}, "IPs": {"10.0.0.1:36000", time.Time{}},
+		"IPs of version 6": {"[fd00::1]:36000", time.Time{}}, "nobody": {"", time.Time{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g, see := silent()
+			see(1, environment(tc.workers), pod())
+			see(3, slice(false))
+			see(4, slice(true))
+			see(5, slice(true))
+			require.Equal(t, tc.named, g.Stamps(t.Context()).Pods[0].Named)
+		})
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
 // started are the containers of a pod that have begun.
@@ -26,7 +27,7 @@ func (g *Gatherer) readStarted(ctx context.Context, n *notes, pod *corev1.Pod) {
 			continue
 		}
 		n.read[status.ContainerID] = true
-		from := Line{Pod: pod.Name, Role: n.pod.Role, Container: status.Name}
+		from := Line{Pod: pod.Name, UID: pod.UID, Role: n.pod.Role, Container: status.Name}
 		g.reading.Add(1)
 		go func() {
 			defer g.reading.Done()
@@ -41,6 +42,9 @@ func (g *Gatherer) read(ctx context.Context, n *notes, from Line) {
 		stream, err := g.plane.Kube.CoreV1().Pods(g.namespace).GetLogs(from.Pod, &corev1.PodLogOptions{
 			Container: from.Container, Follow: true, Timestamps: true,
 		}).Stream(ctx)
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
 		if err != nil {
 			return err
 		}

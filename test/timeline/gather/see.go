@@ -4,12 +4,16 @@ package gather
 
 import (
 	"context"
+	"net"
+	"net/netip"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	scheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
@@ -37,6 +41,14 @@ func (g *Gatherer) see(ctx context.Context, at time.Time, object any) {
 		// Volcano's plugins make some too.
 		if owner := metav1.GetControllerOf(o); o.Name == g.job && owner != nil && owner.Kind == paddlev1.Kind {
 			note(&g.seen.Environment, at)
+			g.byName = byName(o)
+		}
+	case *discoveryv1.EndpointSlice:
+		// It is what DNS reads of a headless service.
+		for i := range o.Endpoints {
+			if e := &o.Endpoints[i]; e.TargetRef != nil && ptr.Deref(e.Conditions.Ready, true) {
+				note(&g.pod(e.TargetRef.UID).pod.Named, at)
+			}
 		}
 	case *scheduling.PodGroup:
 		g.seePodGroup(at, o)
@@ -49,6 +61,17 @@ func (g *Gatherer) see(ctx context.Context, at time.Time, object any) {
 			g.readStarted(ctx, n, o)
 		}
 	}
+}
+
+// byName tells whether an environment has names for peers, and not IPs.
+func byName(environment *corev1.ConfigMap) bool {
+	first, _, _ := strings.Cut(environment.Data["PADDLE_TRAINER_ENDPOINTS"], ",")
+	host, _, err := net.SplitHostPort(first)
+	if err != nil {
+		return false
+	}
+	_, err = netip.ParseAddr(host)
+	return err != nil
 }
 
 func (g *Gatherer) seePodGroup(at time.Time, group *scheduling.PodGroup) {
@@ -75,7 +98,7 @@ func note(stamp *time.Time, at time.Time) {
 func (g *Gatherer) pod(uid types.UID) *notes {
 	n := g.pods[uid]
 	if n == nil {
-		n = &notes{containers: map[string]*timeline.Run{}, read: map[string]bool{}}
+		n = &notes{containers: map[string]*container{}, read: map[string]bool{}}
 		g.pods[uid] = n
 	}
 	return n
@@ -87,16 +110,32 @@ type notes struct {
 	pod  timeline.Pod
 	// main is the first container's name.
 	main       string
-	containers map[string]*timeline.Run
+	containers map[string]*container
 	// read are the containers, by their ids, whose logs are.
 	read map[string]bool
 }
 
-func (n *notes) run(container string) *timeline.Run {
-	if n.containers[container] == nil {
-		n.containers[container] = &timeline.Run{}
+// container is one of a pod's.
+type container struct {
+	timeline.Run
+	// finished is when it ended at the earliest: the kubelet leaves fractions of a second out.
+	finished time.Time
+}
+
+func (n *notes) run(name string) *container {
+	if n.containers[name] == nil {
+		n.containers[name] = &container{}
 	}
-	return n.containers[container]
+	return n.containers[name]
+}
+
+// whole is what is known of it, also where it said its last word long before its end.
+func (c *container) whole() timeline.Run {
+	run := c.Run
+	if c.finished.After(run.Ended) {
+		run.Ended = c.finished
+	}
+	return run
 }
 
 func (n *notes) see(at time.Time, pod *corev1.Pod) {
@@ -112,20 +151,23 @@ func (n *notes) see(at time.Time, pod *corev1.Pod) {
 	for _, status := range started(pod) {
 		note(&n.run(status.Name).Started, at)
 		// Its last line, where it has said one, came before the kubelet knew of its end.
-		if run := n.run(status.Name); status.State.Terminated != nil && run.Ended.IsZero() {
-			run.Ended = at
+		if run, end := n.run(status.Name), status.State.Terminated; end != nil {
+			run.finished = end.FinishedAt.Time
+			if run.Ended.IsZero() {
+				run.Ended = at
+			}
 		}
 	}
 }
 
 // hear takes down what the kubelet does, which it tells sooner than by the pod's status.
 func (n *notes) hear(at time.Time, event *corev1.Event) {
-	_, container, _ := strings.Cut(strings.TrimSuffix(event.InvolvedObject.FieldPath, "}"), "{")
+	_, name, _ := strings.Cut(strings.TrimSuffix(event.InvolvedObject.FieldPath, "}"), "{")
 	switch {
 	case event.Reason == "Pulled":
 		note(&n.pod.Pulled, at)
 	case event.Reason == "Started":
-		note(&n.run(container).Started, at)
+		note(&n.run(name).Started, at)
 	case event.Reason == "Failed" && strings.Contains(event.Message, "configmap"):
 		n.pod.Lacked = at
 	}
@@ -134,13 +176,16 @@ func (n *notes) hear(at time.Time, event *corev1.Event) {
 // barrier is the init container that the controller puts first.
 const barrier = "paddle-barrier"
 
-func (n *notes) stamped() timeline.Pod {
+func (n *notes) stamped(byName bool) timeline.Pod {
 	pod := n.pod
+	if !byName {
+		pod.Named = time.Time{}
+	}
 	if run := n.containers[barrier]; run != nil {
-		pod.Barrier = *run
+		pod.Barrier = run.whole()
 	}
 	if run := n.containers[n.main]; run != nil {
-		pod.Main = *run
+		pod.Main = run.whole()
 	}
 	return pod
 }
