@@ -170,7 +170,7 @@ func runRawExample(t *testing.T) {
 	})
 	ended := time.Now()
 	r.requireTrained(t, "trainer", 2)
-	r.report(t, "trainer", ended)
+	r.report(t, ended)
 	require.Len(t, r.lines("pserver", listens), 2)
 	for _, role := range []string{"trainer", "pserver"} {
 		require.NotEmpty(t, r.lines(role, "+ PADDLE_PSERVERS="), "the script of %s", role)

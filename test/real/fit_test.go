@@ -17,8 +17,6 @@ import (
 )
 
 const (
-	// barrier is the init container that the controller puts first.
-	barrier = "paddle-barrier"
 	// modelsAt is where containers see the folder of the models.
 	modelsAt = "/models"
 	// marker is the variable by which a process of a pod is found on the machine; its value is the trial's folder.

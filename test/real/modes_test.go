@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox/node"
 )
 
@@ -43,6 +44,8 @@ func noServers(job *v1.PaddleJob) { job.Spec.PS = nil }
 
 func TestModes(t *testing.T) {
 	t.Parallel()
+	costs := &barrierCosts{}
+	t.Cleanup(func() { costs.check(t) })
 	for _, m := range modes {
 		for _, network := range m.networks {
 			t.Run(fmt.Sprintf("%s, %s", m.name, network), func(t *testing.T) {
@@ -55,6 +58,12 @@ func TestModes(t *testing.T) {
 					require.NotEmpty(t, r.lines(role, text), "no pod of %s says %q", role, text)
 				}
 				r.requireNetwork(t, network)
+				stamps := r.Stamps(t.Context())
+				cost, guarded := stamps.Barrier()
+				require.Equal(t, m.name != "single" && !sandbox.RealRootless(), guarded, "a start barrier was seen")
+				if guarded {
+					costs.add(network, cost)
+				}
 			})
 		}
 	}
@@ -68,8 +77,8 @@ func (r *trial) requireNetwork(t *testing.T, network v1.Intranet) {
 		v1.Host:  node.Address.Addr().String() + ":", v1.Service: "job-ps-0.job:",
 	}[network]
 	for _, l := range r.lines("worker", "of 2, servers [") {
-		_, servers, _ := strings.Cut(l.text, "servers [")
-		require.True(t, strings.HasPrefix(servers, host), "%s: %s", network, l.text)
-		require.Equal(t, network == v1.Host, strings.HasPrefix(servers, node.Address.Addr().String()+":"), l.text)
+		_, servers, _ := strings.Cut(l.Text, "servers [")
+		require.True(t, strings.HasPrefix(servers, host), "%s: %s", network, l.Text)
+		require.Equal(t, network == v1.Host, strings.HasPrefix(servers, node.Address.Addr().String()+":"), l.Text)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -42,7 +43,7 @@ func newTrial(t *testing.T, job string) *trial {
 		// What a test that has failed leaves would take the machine from the others.
 		require.NoError(t, cluster.Kube.CoreV1().Namespaces().Delete(context.Background(), namespace, metav1.DeleteOptions{}))
 	})
-	r := &trial{journal: follow(t, namespace), namespace: namespace, job: job, folder: filepath.Join(cluster.StateDir(), "volumes", namespace)}
+	r := &trial{journal: follow(t, namespace, job), namespace: namespace, job: job, folder: filepath.Join(cluster.StateDir(), "volumes", namespace)}
 	require.NoError(t, os.MkdirAll(r.models(), 0o755)) //nolint:gosec // containers may run as anybody
 	return r
 }
@@ -88,7 +89,7 @@ func (r *trial) awaitTrained(t *testing.T, workers int) *v1.PaddleJob {
 	job := r.awaitPhase(t, v1.Completed)
 	ended := time.Now()
 	r.requireTrained(t, "worker", workers)
-	r.report(t, "worker", ended)
+	r.report(t, ended)
 	return job
 }
 
@@ -107,8 +108,8 @@ func (r *trial) requireModel(t *testing.T, role string, workers int, worlds []mo
 	lines := r.await(t, role, "trained: ", workers)
 	require.Len(t, lines, workers)
 	for _, l := range lines {
-		found := trainedLine.FindStringSubmatch(l.text)
-		require.NotNil(t, found, l.text)
+		found := trainedLine.FindStringSubmatch(l.Text)
+		require.NotNil(t, found, l.Text)
 		first, err := strconv.ParseFloat(found[1], 64)
 		require.NoError(t, err)
 		last, err := strconv.ParseFloat(found[2], 64)
@@ -145,29 +146,13 @@ func modelOf(t *testing.T, worlds []model.Segment) string {
 	return model.Hash(replica.Params)
 }
 
-// report tells how long the job's phases took.
-func (r *trial) report(t *testing.T, role string, ended time.Time) {
+// report tells where the job's time went.
+func (r *trial) report(t *testing.T, ended time.Time) {
 	t.Helper()
-	var step, trained time.Time
-	for _, l := range r.lines(role, "step 1 loss") {
-		step = l.at
+	stamps := r.Stamps(t.Context())
+	said := []string{stamps.Table() + fmt.Sprintf("ended after %.2fs", ended.Sub(r.begun).Seconds())}
+	if cost, guarded := stamps.Barrier(); guarded {
+		said = append(said, cost.Sentences()...)
 	}
-	for _, l := range r.lines(role, "trained: ") {
-		trained = l.at
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var bound, started time.Time
-	for _, s := range r.pods {
-		if s.bound.After(bound) {
-			bound = s.bound
-		}
-		for name, c := range s.containers {
-			if name != barrier && c.started.After(started) {
-				started = c.started
-			}
-		}
-	}
-	t.Logf("%d pods bound %s, started %s, step 1 %s, trained %s, ended %s", len(r.pods),
-		since(r.begun, bound), since(r.begun, started), since(r.begun, step), since(r.begun, trained), since(r.begun, ended))
+	t.Log("\n" + strings.Join(said, ";\n"))
 }
