@@ -65,6 +65,12 @@ bench-controller: plane ## Measure the controller: 1,000 PaddleJobs beside 1,000
 bench-trace: ## Play a public trace of training jobs in virtual time with stock set-ups and with the plugin (about 45 minutes); SEED=n draws other jobs
 	$(GO) run ./cmd/paddle-bench trace --seed $(SEED) --out $(OUT)/bench
 
+LIVE ?=
+
+.PHONY: bench-live
+bench-live: plane ## Have schedulers bind the same gangs in turn on live control planes, beside clients that only write (hours; LIVE=--quick: minutes)
+	$(GO) run ./cmd/paddle-bench live --out $(OUT)/bench $(LIVE)
+
 SOAK ?= 30m
 
 .PHONY: soak

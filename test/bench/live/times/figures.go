@@ -22,6 +22,11 @@ type Figures struct {
 	// for this; BoundAfter is the rate without it.
 	Read       float64 `json:"read_s"`
 	BoundAfter float64 `json:"pods_s_after_reading"`
+	// FirstBound is when the first pod was bound; from then on the API server took Binding for each, of which so many were
+	// on their way at a time.
+	FirstBound float64 `json:"first_bound_s"`
+	Binding    float64 `json:"binding_ms_p50"`
+	InFlight   float64 `json:"bindings_in_flight"`
 	// GangWait is from when the last pod of a gang was there, and the scheduler as well, to when the last was bound.
 	GangWait Wait `json:"gang_wait_s"`
 }
@@ -52,10 +57,35 @@ func (s *Story) figures(begin time.Time) Figures {
 	if s.read.After(begin) {
 		f.Read, f.BoundAfter = s.read.Sub(begin).Seconds(), rate(s.Bound, bound.Sub(s.read))
 	}
+	s.bindings(&f, begin, bound)
 	if s.Running > 0 {
 		f.Running = rate(s.Running, running.Sub(s.First))
 	}
 	return f
+}
+
+// bindings tells how the API server took them.
+func (s *Story) bindings(f *Figures, begin, last time.Time) {
+	var took []float64
+	var sum time.Duration
+	first := last
+	for _, pod := range s.Pods {
+		if pod.Bound.IsZero() {
+			continue
+		}
+		took = append(took, float64(pod.Binding.Microseconds())/1000)
+		sum += pod.Binding
+		if pod.Bound.Before(first) {
+			first = pod.Bound
+		}
+	}
+	if len(took) == 0 {
+		return
+	}
+	f.FirstBound, f.Binding = first.Sub(begin).Seconds(), WaitOf(took).P50
+	if over := last.Sub(first); over > 0 {
+		f.InFlight = sum.Seconds() / over.Seconds()
+	}
 }
 
 func (s *Story) gangWait(begin time.Time) Wait {

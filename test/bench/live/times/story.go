@@ -16,6 +16,8 @@ import (
 type Pod struct {
 	Created, Bound, Running time.Time
 	Node                    string
+	// Binding is how long the API server took to bind it.
+	Binding time.Duration
 }
 
 // Story is what happened to the pods of one namespace.
@@ -75,7 +77,7 @@ func (s *Story) See(e *auditv1.Event) {
 	case "create pods/binding":
 		pod := s.pod(e.ObjectRef.Name)
 		s.Bound += set(&pod.Bound, done)
-		pod.Node = target(e)
+		pod.Node, pod.Binding = target(e), done.Sub(e.RequestReceivedTimestamp.Time)
 	case "patch pods/status":
 		if phase(e) == "Running" {
 			s.Running += set(&s.pod(e.ObjectRef.Name).Running, done)

@@ -72,6 +72,9 @@ func TestWork(t *testing.T) {
 	require.InDelta(t, 1, f.Read, 1e-6)
 	require.InDelta(t, 1, f.BoundAfter, 1e-6)
 	require.InDelta(t, 4/11.5, f.Running, 1e-6)
+	require.InDelta(t, 2, f.FirstBound, 1e-6)
+	require.InDelta(t, 100, f.Binding, 1e-6)
+	require.InDelta(t, 0.4/3, f.InFlight, 1e-6)
 	require.InDeltaMapValues(t, map[string]float64{"p50": 2, "p99": 5, "max": 5},
 		map[string]float64{"p50": f.GangWait.P50, "p99": f.GangWait.P99, "max": f.GangWait.Max}, 1e-6)
 }

@@ -30,6 +30,9 @@ const Self = "benchmark"
 // ticks of the times in /proc are in a second, on every Linux that Go runs on.
 const ticks = 100
 
+// Others is the name of all else that runs on this machine; it has no peak.
+const Others = "others"
+
 // Mark is what the processes had used at some moment.
 type Mark map[string]spent
 
@@ -54,12 +57,18 @@ func Begin(p *live.Plane) (Mark, error) {
 			return nil, fmt.Errorf("forget the peak memory of %s: %w", name, err)
 		}
 	}
-	return mark, nil
+	busy, err := machine()
+	mark[Others] = spent{cpu: busy}
+	return mark, err
 }
 
 // Since is what the processes that run have used since; all that they have, where they were started later.
 func (m Mark) Since(p *live.Plane) (map[string]Process, error) {
-	used := map[string]Process{}
+	busy, err := machine()
+	if err != nil {
+		return nil, err
+	}
+	used, ours := map[string]Process{}, 0.0
 	for name, pid := range running(p) {
 		cpu, err := processor(pid)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -78,7 +87,9 @@ func (m Mark) Since(p *live.Plane) (map[string]Process, error) {
 			return nil, err
 		}
 		used[name] = process
+		ours += cpu
 	}
+	used[Others] = Process{CPU: max(0, busy-m[Others].cpu-ours)}
 	return used, nil
 }
 
@@ -105,14 +116,43 @@ func processor(pid int) (float64, error) {
 	return seconds, nil
 }
 
+// machine is the time that its processors have been busy, in seconds.
+func machine() (float64, error) {
+	text, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return 0, fmt.Errorf("read the machine's processor time: %w", err)
+	}
+	seconds, err := parseMachine(string(text))
+	if err != nil {
+		return 0, fmt.Errorf("read the machine's processor time: %w", err)
+	}
+	return seconds, nil
+}
+
+// parseMachine adds up the first line's fields user, nice, system, irq, softirq and steal: all but idle and iowait; guests'
+// are in user's.
+func parseMachine(stat string) (float64, error) {
+	line, _, _ := strings.Cut(stat, "\n")
+	fields := strings.Fields(line)
+	if len(fields) < 9 || fields[0] != "cpu" {
+		return 0, fmt.Errorf("%q is no line of all processors", line)
+	}
+	return sumOf(append(fields[1:4:4], fields[6:9]...))
+}
+
 // parseStat adds up the fields utime and stime, the 14th and 15th; the name before them may hold anything.
 func parseStat(stat string) (float64, error) {
 	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
 	if len(fields) < 13 {
 		return 0, fmt.Errorf("%q has too few fields", stat)
 	}
+	return sumOf(fields[11:13])
+}
+
+// sumOf is the sum of times, in seconds.
+func sumOf(fields []string) (float64, error) {
 	sum := 0.0
-	for _, field := range fields[11:13] {
+	for _, field := range fields {
 		value, err := strconv.ParseFloat(field, 64)
 		if err != nil {
 			return 0, err

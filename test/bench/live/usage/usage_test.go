@@ -20,6 +20,15 @@ func TestParseStat(t *testing.T) {
 	require.Error(t, err)
 }
 
+func TestParseMachine(t *testing.T) {
+	t.Parallel()
+	seconds, err := parseMachine("cpu  100 200 300 9999 9999 40 50 60 7 7\ncpu0 1 1 1 1 1 1 1 1 1 1\n")
+	require.NoError(t, err)
+	require.InDelta(t, 7.5, seconds, 1e-9)
+	_, err = parseMachine("intr 1 2 3\n")
+	require.Error(t, err)
+}
+
 func TestProcessorTimeOfThisProcessGrows(t *testing.T) {
 	t.Parallel()
 	before, err := processor(os.Getpid())

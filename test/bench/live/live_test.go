@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package live
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paddle-volcano/paddle-volcano/test/bench/live/load"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/live/usage"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+)
+
+// A slice of everything: all forms, all schedulers, gangs and single pods, on a control plane of its own.
+func TestRun(t *testing.T) {
+	s := Default()
+	s.Nodes, s.Gangs, s.Scale, s.Rounds, s.Concurrency, s.Patience = []int{6}, []string{"3x5"}, 1, 1, 8, time.Minute
+	s.Folder = t.TempDir()
+	var out strings.Builder
+	require.NoError(t, Run(t.Context(), s, &out, testWriter{t}))
+	require.NoDirExists(t, filepath.Join(s.Folder, "live-state"))
+
+	text, err := os.ReadFile(filepath.Join(s.Folder, "live.json"))
+	require.NoError(t, err)
+	var r Report
+	require.NoError(t, json.Unmarshal(text, &r))
+	require.Len(t, r.Cases, 3)
+	for i := range r.Cases {
+		c := &r.Cases[i]
+		want := order(Schedulers(), c.Form, 0)
+		require.Len(t, c.Turns, len(want), c)
+		for i, who := range want {
+			turn := &c.Turns[i]
+			require.Equal(t, who, turn.Scheduler)
+			require.Equal(t, 15, turn.Calls[binders[who].user]["create pods/binding"], "%s: %s", c, who)
+			require.Positive(t, turn.Bound)
+			require.Positive(t, turn.Created)
+			require.Equal(t, c.Form != load.PodGroups, turn.Running > 0, "%s: %s", c, who)
+			require.Contains(t, turn.Processes, sandbox.APIServer)
+			require.Contains(t, turn.Processes, usage.Self)
+			require.Equal(t, c.Form != load.PodGroups, turn.Calls["paddle-sandbox:kwok"] != nil, "bystanders are there for jobs only")
+			if component := binders[who].component; component != "" {
+				require.Positive(t, turn.Processes[component].Peak)
+			}
+		}
+		require.NotNil(t, c.StockPods)
+		require.Equal(t, c.Form == load.PodGroups, c.LimitBPods != nil)
+	}
+	alone := r.Cases[0].Turns
+	wrote := alone[1].Calls[volcanoUser]
+	again := alone[3].Calls[volcanoUser]
+	require.Equal(t, LimitB, alone[3].Scheduler)
+	require.Equal(t, map[string]int{"create pods/binding": 15}, alone[2].Calls[volcanoUser], "limit A binds, and does nothing else")
+	require.Positive(t, again["update podgroups"], "limit B lets gangs in as well")
+	for what, n := range again {
+		require.LessOrEqual(t, n, wrote[what], "limit B writes nothing that the scheduler did not: %s", what)
+	}
+	require.Contains(t, out.String(), "wrote "+filepath.Join(s.Folder, "live.json"))
+}
+
+// testWriter logs progress.
+type testWriter struct{ *testing.T }
+
+func (w testWriter) Write(text []byte) (int, error) {
+	w.Log(strings.TrimSpace(string(text)))
+	return len(text), nil
+}

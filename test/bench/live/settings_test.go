@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package live
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paddle-volcano/paddle-volcano/test/bench/live/load"
+)
+
+func TestSettingsAreChecked(t *testing.T) {
+	t.Parallel()
+	for want, spoil := range map[string]func(*Settings){
+		`unknown form "job"`:                     func(s *Settings) { s.Forms = []string{"job"} },
+		"no form is given":                       func(s *Settings) { s.Forms = nil },
+		`unknown scheduler "mine"`:               func(s *Settings) { s.Schedulers = []string{"mine"} },
+		"the limits make the writes of paddle":   func(s *Settings) { s.Schedulers = []string{Stock, LimitB} },
+		`gangs "20": want a number of gangs`:     func(s *Settings) { s.Gangs = []string{"20"} },
+		`gangs "0x20": want a number`:            func(s *Settings) { s.Gangs = []string{"0x20"} },
+		`gangs "2x2x2": want a number of`:        func(s *Settings) { s.Gangs = []string{"2x2x2"} },
+		"no gangs are given":                     func(s *Settings) { s.Gangs = nil },
+		"nodes, rounds, concurrency and scale m": func(s *Settings) { s.Nodes = []int{5, 0} },
+		"nodes, rounds, concurrency and scale":   func(s *Settings) { s.Rounds = 0 },
+		"nodes, rounds, concurrency and":         func(s *Settings) { s.Concurrency = 0 },
+		"nodes, rounds, concurrency":             func(s *Settings) { s.Scale = 0 },
+		"patience is 0s":                         func(s *Settings) { s.Patience = 0 },
+	} {
+		s := Default()
+		require.NoError(t, s.check())
+		spoil(&s)
+		require.ErrorContains(t, s.check(), want)
+	}
+}
+
+func TestCasesAreByCluster(t *testing.T) {
+	t.Parallel()
+	s := Default()
+	cases, err := s.cases()
+	require.NoError(t, err)
+	require.Len(t, cases, 3*3*4)
+	require.Equal(t, "500 nodes, 3200x1 as podgroup", cases[0].String())
+	require.Equal(t, Case{Nodes: 5000, Form: load.PaddleJobs, Asked: "500x20", Gangs: 200, Gang: 20, Pods: 4000}, cases[33])
+	s.Quick()
+	require.NoError(t, s.check())
+}
+
+func TestOrder(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		schedulers []string
+		form       string
+		round      int
+		want       []string
+	}{
+		{Schedulers(), load.PodGroups, 0, []string{Stock, Paddle, LimitA, LimitB, KubeScheduler}},
+		{Schedulers(), load.PodGroups, 1, []string{Paddle, LimitA, LimitB, KubeScheduler, Stock}},
+		{Schedulers(), load.PodGroups, 5, []string{KubeScheduler, Stock, Paddle, LimitA, LimitB}},
+		{Schedulers(), load.VolcanoJobs, 0, []string{Stock, Paddle}},
+		{Schedulers(), load.PaddleJobs, 1, []string{Paddle, Stock}},
+		{[]string{Paddle, LimitB}, load.PodGroups, 1, []string{Paddle, LimitB}},
+		{[]string{KubeScheduler}, load.VolcanoJobs, 0, nil},
+	} {
+		require.Equal(t, c.want, order(c.schedulers, c.form, c.round), "%+v", c)
+	}
+}
