@@ -4,111 +4,111 @@ package trace
 
 import (
 	"fmt"
-	"slices"
+	"html"
+	"strings"
 
-	"github.com/paddle-volcano/paddle-volcano/test/stats"
-	"github.com/paddle-volcano/paddle-volcano/test/svg"
+	"github.com/paddle-volcano/paddle-volcano/test/chart"
 )
 
-// Layout of the drawing, in pixels.
-const (
-	width      = 1100.0
-	margin     = 20.0
-	rowHeight  = 22.0
-	labelWidth = 150.0
-	panelWidth = (width - 2*margin - labelWidth) / 2
-	barsWidth  = panelWidth - wordsWidth
-	wordsWidth = 225.0
-)
-
-// panel is one column of the drawing: a measure.
-type panel struct {
-	title, unit string
-	measure     string
-	of          func(*Run) float64
-}
-
-func panels() []panel {
-	return []panel{
-		{"Completion time of gangs, mean", "s", gangJCT, func(r *Run) float64 { return r.GangJCTMean }},
-		{"Bytes across borders of nodes, racks and blocks", "TB", crossing, func(r *Run) float64 { return r.Crossing / terabyte }},
-	}
-}
-
-// Draw the report. The same report gives the same bytes.
+// Draw the report for itself: what jobs and links see of each scheduler, and how the others stand to ours. The same report gives
+// the same bytes.
 func (r *Report) Draw() string {
-	d := &svg.Drawing{Width: width}
-	y := margin
-	d.Text("title", margin, y+12, "Jobs of the Philly trace on %s", r.Cluster)
-	d.Text("soft", margin, y+32, "Bars are medians of the seeds, dots the seeds, lines from the least to the greatest. In brackets: by ours (%s) of the same seed, median and bounds.", byDefault)
-	y += 52
-	widest := make([]float64, len(panels()))
-	for i, p := range panels() {
-		for j := range r.Runs {
-			widest[i] = max(widest[i], p.of(&r.Runs[j]))
-		}
-		d.Text("title", r.left(i), y+12, "%s", p.title)
-	}
-	y += 20
-	for _, load := range r.Settings.Loads {
-		d.Text("title", margin, y+14, "load %.0f %%", 100*load)
-		y += rowHeight
-		for _, scheduler := range r.Settings.Schedulers {
-			d.Text("end", margin+labelWidth-8, y+15, "%s", scheduler)
-			for i, p := range panels() {
-				r.bar(d, &p, load, scheduler, r.left(i), y, widest[i])
+	jct := func(run *Run) float64 { return run.GangJCTMean / hour }
+	bytes := func(run *Run) float64 { return run.Crossing }
+	theirs := fmt.Sprintf("by %s with the same seed; above 1 ours is better", byDefault)
+	return sheet("What placement does to the jobs of a public trace", [][]string{
+		{
+			r.bars("Completion time of jobs of 2 or more GPUs", "hours, mean over jobs; medians of seeds, least to greatest", jct),
+			r.ratios("That completion time", theirs, gangJCT),
+		},
+		{
+			r.bars("Bytes across borders of nodes, racks and blocks", "medians of seeds, from least to greatest", bytes),
+			r.ratios("Those bytes", theirs, crossing),
+		},
+	})
+}
+
+const hour = 3600.0
+
+// bars of all runs.
+func (r *Report) bars(title, unit string, of func(*Run) float64) string {
+	return r.grouped(title, unit, func(load float64, scheduler string) []float64 { return r.figures(load, scheduler, of) })
+}
+
+// ratios of a measure, theirs by ours.
+func (r *Report) ratios(title, unit, measure string) string {
+	return r.grouped(title, unit, func(load float64, scheduler string) []float64 {
+		for i := range r.Compared {
+			if c := &r.Compared[i]; c.Load == load && c.Measure == measure && c.Ours == byDefault && c.Baseline == scheduler {
+				return c.Ratios
 			}
-			y += rowHeight
 		}
-		for i := range panels() {
-			d.Line("line", r.left(i), y-rowHeight*float64(len(r.Settings.Schedulers)), r.left(i), y)
-		}
-		y += 12
-	}
-	d.Height = y + margin - 12
-	return d.Document("What placement does to job completion times")
+		return nil
+	})
 }
 
-// left is where the bars of a panel begin.
-func (r *Report) left(panel int) float64 { return margin + labelWidth + float64(panel)*panelWidth }
-
-// bar of one scheduler, with what it says in numbers.
-func (r *Report) bar(d *svg.Drawing, p *panel, load float64, scheduler string, left, y, widest float64) {
-	figures := r.figures(load, scheduler, p.of)
-	if len(figures) == 0 {
-		d.Text("soft", left+6, y+15, "not played yet")
-		return
-	}
-	at := func(figure float64) float64 { return left + barsWidth*figure/max(widest, 1e-9) }
-	class := "two"
-	if isOurs(scheduler) {
-		class = "one"
-	}
-	low, high := slices.Min(figures), slices.Max(figures)
-	d.Rect(class, left, y+5, max(1, at(stats.Median(figures))-left), rowHeight-10)
-	d.Line("range", at(low), y+rowHeight/2, at(high), y+rowHeight/2)
-	for _, figure := range figures {
-		d.Dot("dot", at(figure), y+rowHeight/2, 2.5)
-	}
-	d.Text("soft", at(high)+8, y+15, "%s %s%s", thousands(stats.Median(figures)), p.unit, r.ratio(load, p.measure, scheduler))
-}
-
-// ratio says how a scheduler stands to ours in the same seeds; nothing for ours itself.
-func (r *Report) ratio(load float64, measure, scheduler string) string {
-	for i := range r.Compared {
-		c := &r.Compared[i]
-		if c.Load == load && c.Measure == measure && c.Baseline == scheduler && c.Ours == byDefault {
-			return fmt.Sprintf(" (x%.2f; %.2f to %.2f)", c.Median, c.Low, c.High)
+// grouped are bars of each scheduler at each load.
+func (r *Report) grouped(title, unit string, values func(load float64, scheduler string) []float64) string {
+	drawn := chart.Bars{Title: title, Unit: unit}
+	for _, load := range r.Settings.Loads {
+		group := chart.Group{Name: fmt.Sprintf("load %.0f %%", 100*load)}
+		for _, scheduler := range r.Settings.Schedulers {
+			if found := values(load, scheduler); len(found) > 0 {
+				group.Bars = append(group.Bars, chart.Bar{Name: scheduler, Kind: kindOf(scheduler), Values: found})
+			}
+		}
+		if len(group.Bars) > 0 {
+			drawn.Groups = append(drawn.Groups, group)
 		}
 	}
-	return ""
+	return drawn.SVG()
 }
 
-// thousands writes a whole number with commas.
-func thousands(figure float64) string {
-	text := fmt.Sprintf("%.0f", figure)
-	for i := len(text) - 3; i > 0; i -= 3 {
-		text = text[:i] + "," + text[i:]
+// kindOf gives schedulers their colours.
+func kindOf(scheduler string) string {
+	switch scheduler {
+	case stock:
+		return chart.Stock
+	case bytesFirst:
+		return chart.Ours
+	case busiestFirst:
+		return chart.Ours2
+	default:
+		return chart.Other
 	}
-	return text
+}
+
+// Layout of a sheet, in pixels.
+const (
+	margin = 20.0
+	header = 34.0
+)
+
+// sheet puts columns of charts side by side into one file that needs nothing beside itself.
+func sheet(title string, columns [][]string) string {
+	var text strings.Builder
+	width, height := margin, 0.0
+	for _, column := range columns {
+		y := margin + header
+		for _, drawn := range column {
+			tall := heightOf(drawn)
+			fmt.Fprintf(&text, "<svg x=\"%.0f\" y=\"%.0f\" width=\"%d\" height=\"%.0f\">%s</svg>\n", width, y, chart.Width, tall, drawn)
+			y += tall + margin
+		}
+		width, height = width+chart.Width+2*margin, max(height, y)
+	}
+	width -= margin
+	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %.0f" width="%.0f" height="%.0f" role="img"><title>%s</title>`,
+		width, height, width, height, html.EscapeString(title)) +
+		"\n<style>" + chart.Style + "</style>\n<rect width=\"100%\" height=\"100%\" fill=\"var(--page)\"/>\n" +
+		fmt.Sprintf(`<text x="%.0f" y="%.0f" fill="var(--text)" style="font:600 14px system-ui,sans-serif">%s</text>`, margin, margin+14, html.EscapeString(title)) +
+		"\n" + text.String() + "</svg>\n"
+}
+
+// heightOf a chart, as its first line says.
+func heightOf(drawn string) float64 {
+	var wide, tall float64
+	_, box, _ := strings.Cut(drawn, `viewBox="`)
+	_, _ = fmt.Sscanf(box, "0 0 %f %f", &wide, &tall) // a chart always says it; a test looks at the sheet
+	return tall
 }

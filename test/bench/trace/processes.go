@@ -46,7 +46,9 @@ func (s *Settings) playAll(ctx context.Context, progress io.Writer, save func([]
 	var wait sync.WaitGroup
 	var mu sync.Mutex
 	for range workers {
-		wait.Go(func() {
+		wait.Add(1)
+		go func() {
+			defer wait.Done()
 			for c := range next {
 				begin := time.Now()
 				run, cpu, err := one(ctx, c)
@@ -65,7 +67,7 @@ func (s *Settings) playAll(ctx context.Context, progress io.Writer, save func([]
 					stop(err)
 				}
 			}
-		})
+		}()
 	}
 	for _, c := range missing {
 		select {

@@ -50,7 +50,11 @@ func (r *Report) show(out io.Writer) error {
 		for _, scheduler := range r.Settings.Schedulers {
 			fmt.Fprintf(&text, "%-23s", scheduler)
 			for _, c := range columns() {
-				fmt.Fprintf(&text, "%12s", fmt.Sprintf(c.style, stats.Median(r.figures(load, scheduler, c.of))))
+				said := "-" // not played
+				if figures := r.figures(load, scheduler, c.of); len(figures) > 0 {
+					said = fmt.Sprintf(c.style, stats.Median(figures))
+				}
+				fmt.Fprintf(&text, "%12s", said)
 			}
 			text.WriteString("\n")
 		}
