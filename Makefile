@@ -71,6 +71,14 @@ LIVE ?=
 bench-live: plane ## Have schedulers bind the same gangs in turn on live control planes, beside clients that only write (hours; LIVE=--quick: minutes)
 	$(GO) run ./cmd/paddle-bench live --out $(OUT)/bench $(LIVE)
 
+.PHONY: kind-up
+kind-up: ## Make a cluster of kind's with Volcano, our programs and NODES simulated nodes (500); needs Docker
+	hack/kind/up.sh
+
+.PHONY: kind-down
+kind-down: ## Remove the cluster of kind-up
+	hack/kind/down.sh
+
 SOAK ?= 30m
 
 .PHONY: soak
@@ -103,6 +111,7 @@ verify: ## Check that generated files are fresh, modules tidy, code formatted, v
 	hack/verify-generated.sh
 	hack/verify-modules.sh
 	hack/verify-gofmt.sh
+	hack/verify-shell.sh
 	$(GO) vet ./...
 	hack/lint.sh
 

@@ -1,0 +1,69 @@
+# shellcheck shell=bash
+# What the scripts of make kind-up, kind-bench and kind-down share; they read it from the root of the clone. It does nothing itself.
+
+cluster=paddle-volcano
+node=$cluster-control-plane
+out=${KIND_OUT:-_output/kind}
+manifests=$out/manifests
+# shellcheck disable=SC2034 # the scripts use it
+kubeconfig=$out/kubeconfig
+bin=$PWD/_output/bin
+# As all programs of the clone are built.
+export CGO_ENABLED=0
+
+say() { echo "kind: $*"; }
+
+# fail CODE SENTENCE...
+fail() {
+  local code=$1
+  shift
+  echo "error: $*" >&2
+  exit "$code"
+}
+
+need_docker() {
+  command -v docker >/dev/null ||
+    fail 3 "docker is not installed, and kind runs its node as a container: install Docker; make bench-live needs none. Nothing was changed"
+  local said
+  said=$(docker info 2>&1 >/dev/null) ||
+    fail 3 "docker does not answer, and kind runs its node as a container: start Docker, or let this user use it; make bench-live needs none. Nothing was changed. Docker says: $said"
+}
+
+# have_cluster tells whether there is one; it needs Docker.
+have_cluster() { [ -n "$(docker ps --all --quiet --filter "label=io.x-k8s.kind.cluster=$cluster")" ]; }
+
+build_kind() {
+  say "building kind (a minute the first time)"
+  mkdir -p "$bin"
+  (cd hack/kind && CGO_ENABLED=0 GOBIN=$bin go install tool)
+}
+
+# kubectl is the node's own, so that none needs to be installed and it is of the cluster's version.
+kubectl() { docker exec "$node" kubectl --kubeconfig=/etc/kubernetes/admin.conf "$@"; }
+
+# apply FILE, with every field checked. What was changed by hand is taken back.
+apply() {
+  docker exec --interactive "$node" kubectl --kubeconfig=/etc/kubernetes/admin.conf \
+    apply --server-side --force-conflicts --validate=strict --field-manager=paddle-kind --filename=- <"$1" >/dev/null
+}
+
+# rolled_out NAMESPACE DEPLOYMENT
+rolled_out() { kubectl --namespace="$1" rollout status "deployment/$2" --timeout=5m; }
+
+# until_done WHAT COMMAND... asks again until the command has no error.
+until_done() {
+  local what=$1 end=$((SECONDS + 300)) said
+  shift
+  until said=$("$@" 2>&1); do
+    [ $SECONDS -lt $end ] || fail 1 "waited 5 minutes for $what: $said"
+    sleep 1
+  done
+}
+
+# use_scheduler NAME puts one of the two schedulers in place, once the one before has ended.
+use_scheduler() {
+  kubectl --namespace=volcano-system scale deployment/volcano-scheduler --replicas=0
+  kubectl --namespace=volcano-system wait pod --for=delete --selector=app=volcano-scheduler --timeout=2m
+  apply "$manifests/scheduler-$1.yaml"
+  rolled_out volcano-system volcano-scheduler
+}

@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# Makes a cluster of kind's: Volcano, our controller and scheduler, kwok and NODES simulated nodes. With --render it only writes the
+# manifests. What is there already is brought up to date.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+source hack/kind/cluster.sh
+
+render_only=
+case ${1:-} in
+--render) render_only=yes ;;
+"") need_docker ;;
+*) fail 2 "unknown argument $1: want --render or nothing" ;;
+esac
+
+nodes=${NODES:-500}
+volcano_version=$(go list -m -f '{{.Version}}' volcano.sh/volcano)
+stock_image=localhost/vc-scheduler:$volcano_version
+
+render() {
+  say "writing the manifests into $manifests"
+  go mod download volcano.sh/volcano
+  go run ./test/kind/render --out="$manifests" --nodes="$nodes" --stock-image="$stock_image" \
+    --volcano="$(go list -m -f '{{.Dir}}' volcano.sh/volcano)" \
+    --kwok-version="$(cd hack/kwok && go list -m -f '{{.Version}}' sigs.k8s.io/kwok)"
+}
+
+# Attestations would make an image an index of several, which kind's load does not take from every Docker.
+build() {
+  say "building $2"
+  BUILDX_NO_DEFAULT_ATTESTATIONS=1 docker build --quiet --file="$1" --tag="$2" . >/dev/null
+  images+=("$2")
+}
+
+webhooks_answer() {
+  docker exec --interactive "$node" kubectl --kubeconfig=/etc/kubernetes/admin.conf create --dry-run=server --filename=- <hack/kind/probe.yaml
+}
+
+# Nodes are born with a taint that goes when their kubelet, here kwok, has reported.
+nodes_are_ready() {
+  local taints
+  taints=$(kubectl get nodes --selector=sandbox.paddle-volcano.io/simulated --output='jsonpath={.items[*].spec.taints[*].key}') || return
+  [ -z "$taints" ] || { echo "$taints" | tr ' ' '\n' | sort | uniq -c; return 1; }
+}
+
+render
+[ -z "$render_only" ] || exit 0
+build_kind
+images=()
+build deploy/docker/controller.Dockerfile ghcr.io/paddle-volcano/paddlejob-controller:v0.1.0
+build deploy/docker/scheduler.Dockerfile ghcr.io/paddle-volcano/paddle-scheduler:v0.1.0
+build deploy/docker/barrier.Dockerfile ghcr.io/paddle-volcano/paddle-barrier:v0.1.0
+build hack/kind/vc-scheduler.Dockerfile "$stock_image"
+
+if have_cluster; then
+  say "cluster $cluster is there and is brought up to date"
+else
+  mkdir -p "$out/audit"
+  sed "s|_output/kind/|$out/|" hack/kind/cluster.yaml >"$out/cluster.yaml"
+  "$bin/kind" create cluster --config="$out/cluster.yaml" --kubeconfig="$kubeconfig" --wait=5m
+fi
+# The API server makes its log for root alone.
+docker exec "$node" chmod a+r /var/log/audit/audit.log
+say "loading the images"
+"$bin/kind" load docker-image --name="$cluster" "${images[@]}"
+
+say "keeping programs on the real node, and jobs off it"
+kubectl taint node "$node" node-role.kubernetes.io/control-plane=:NoSchedule --overwrite
+for daemons in kindnet kube-proxy; do
+  kubectl --namespace=kube-system patch daemonset "$daemons" --type=strategic --patch="$(<hack/kind/daemonset-patch.yaml)"
+done
+
+say "installing Volcano $volcano_version"
+apply "$manifests/volcano.yaml"
+kubectl --namespace=volcano-system wait job/volcano-admission-init --for=condition=Complete --timeout=10m
+for part in volcano-admission volcano-controllers volcano-scheduler; do
+  rolled_out volcano-system $part
+done
+until_done "Volcano's webhooks to answer" webhooks_answer
+
+say "installing kwok, our controller and our scheduler"
+apply "$manifests/kwok.yaml"
+apply "$manifests/paddle.yaml"
+kubectl wait crd/paddlejobs.batch.paddlepaddle.org --for=condition=Established --timeout=1m
+rolled_out kube-system paddle-kwok
+rolled_out paddle-system paddle-controller-manager
+use_scheduler paddle
+until_done "the queue default to be open" kubectl wait queue/default --for=jsonpath='{.status.state}'=Open --timeout=10s
+
+say "making $nodes simulated nodes"
+apply "$manifests/nodes.yaml"
+until_done "the simulated nodes to be ready" nodes_are_ready
+
+say "ready: $nodes simulated nodes. Next:"
+say "  export KUBECONFIG=$PWD/$kubeconfig    # for a kubectl of yours"
+say "  make kind-bench"
+say "  make kind-down"
