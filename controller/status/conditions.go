@@ -56,7 +56,7 @@ func (s *story) has(kind string) bool { return meta.IsStatusConditionTrue(s.next
 
 // goesOn tells of a job that has not ended.
 func (s *story) goesOn() {
-	s.resumed()
+	s.resumed(reasonResumed)
 	s.stalled()
 	s.created()
 	placed, running := progress(s.v)
@@ -205,6 +205,8 @@ func (s *story) ended() {
 	if s.has(v1.ConditionRestarting) {
 		s.set(v1.ConditionRestarting, false, reasonRestarted, "")
 	}
+	// One whose time was up before its suspension ends when it is to go on.
+	s.resumed(string(next.Phase))
 	if next.Phase == v1.Completed {
 		s.set(v1.ConditionRunning, false, reasonCompleted, "")
 		s.set(v1.ConditionSucceeded, true, reasonWorkersSucceeded, "")

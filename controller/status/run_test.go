@@ -53,6 +53,16 @@ func TestSuspendedStory(t *testing.T) {
 
 	fresh := at(time.Minute, seen("", was(at(0, seen("", gone), suspended)), gone), policy.Plan{})
 	require.Zero(t, fresh.SuspendedSeconds, "it had not started")
+
+	late := at(time.Minute, seen("", was(rests), gone), policy.Plan{Failed: &render.Notice{Reason: policy.ReasonDeadlineExceeded}})
+	require.Equal(t, v1.Failed, late.Phase)
+	require.Equal(t, "False Failed", conditionsOf(late)["Suspended"], "its time was up when it was to go on")
+	require.EqualValues(t, 60, late.SuspendedSeconds)
+	var told []string
+	for _, e := range Events(rests, late, nil) {
+		told = append(told, e.Reason)
+	}
+	require.Equal(t, []string{"Failed"}, told, "it does not start anew")
 }
 
 func TestRecreations(t *testing.T) {

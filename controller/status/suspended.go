@@ -33,9 +33,9 @@ func (s *story) suspended() {
 	}
 }
 
-// resumed notes the end of a suspension, and how long it was if the job had started before: that does not count for the
-// deadline.
-func (s *story) resumed() {
+// resumed notes the end of a suspension, its reason, and how long it was if the job had started before: that does not count
+// for the deadline.
+func (s *story) resumed(reason string) {
 	if !s.has(v1.ConditionSuspended) {
 		return
 	}
@@ -43,5 +43,5 @@ func (s *story) resumed() {
 		c := meta.FindStatusCondition(s.next.Conditions, v1.ConditionSuspended)
 		s.next.SuspendedSeconds += int64(view.SuspendedFor(c, s.now).Seconds())
 	}
-	s.set(v1.ConditionSuspended, false, reasonResumed, "")
+	s.set(v1.ConditionSuspended, false, reason, "")
 }

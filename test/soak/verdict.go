@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
@@ -90,7 +91,7 @@ func (j *job) differences(there *v1.PaddleJob, w *world) (broken []string) {
 		return broken
 	}
 	if made == nil {
-		if !j.orphaned {
+		if !j.orphaned && !meta.IsStatusConditionFalse(there.Status.Conditions, v1.ConditionCreated) {
 			broken = append(broken, "it has no Volcano Job")
 		}
 		return broken

@@ -66,6 +66,13 @@ func TestDifferences(t *testing.T) {
 		"is gone": {job: keeps(), is: without(ended(v1.Completed), func(w *world) { clear(w.jobs) }), says: []string{
 			"job-0 (ps) is gone", "Volcano Job job-0 is there without a PaddleJob", "ConfigMap job-0 is there without a PaddleJob",
 		}},
+		"failed when it was to go on after a suspension": {
+			job: keeps(func(j *job) { j.fate = fails }), is: without(ended(v1.Failed), func(w *world) {
+				w.jobs["job-0"].Status.Conditions = []metav1.Condition{{Type: v1.ConditionCreated, Status: metav1.ConditionFalse, Reason: "Suspended"}}
+				clear(w.volcano)
+				clear(w.environments)
+			}),
+		},
 		"has lost its Volcano Job": {job: keeps(), is: without(ended(v1.Completed, both[0]), func(w *world) { clear(w.volcano) }), says: []string{
 			"job-0 (ps) is Completed: it has no Volcano Job", "pod job-0-worker-0 is there without its Volcano Job",
 		}},
