@@ -56,7 +56,7 @@ func (c *barrierCosts) check(t *testing.T) {
 		live.ShoutUntested("what the start barrier costs", errors.New("it runs as a user whom rootless nodes do not have"))
 		return
 	}
-	var shown []bars.Bar
+	var shown, required []bars.Bar
 	for _, network := range everywhere {
 		var idle, added []float64
 		for _, cost := range c.of[network] {
@@ -68,12 +68,13 @@ func (c *barrierCosts) check(t *testing.T) {
 		name := func(what string) string { return fmt.Sprintf("%s: %s, of %d jobs", network, what, len(idle)) }
 		limit := barrierBar.Seconds()
 		own := bars.Most(name("seconds that barriers ran too long, the median"), stats.Median(idle), limit)
+		required = append(required, own)
 		shown = append(shown, own, bars.Most(name("the same, the most"), slices.Max(idle), limit),
 			bars.Most(name("with the start of the next container, the median"), stats.Median(added), limit),
 			bars.Most(name("the same, the most"), slices.Max(added), limit))
-		require.True(t, own.Met, "%v", own)
 	}
 	var table strings.Builder
 	require.NoError(t, bars.Show(shown, &table))
 	t.Log("what the start barrier adds\n" + table.String())
+	require.Zero(t, bars.Missed(required), "the barrier itself makes jobs wait for longer than it may")
 }
