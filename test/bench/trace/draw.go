@@ -66,12 +66,12 @@ func (r *Report) grouped(title, unit string, values func(load float64, scheduler
 
 // kindOf gives schedulers their colours.
 func kindOf(scheduler string) string {
-	switch scheduler {
-	case stock:
+	switch {
+	case scheduler == stock:
 		return chart.Stock
-	case bytesFirst:
+	case scheduler == byDefault:
 		return chart.Ours
-	case busiestFirst:
+	case isOurs(scheduler):
 		return chart.Ours2
 	default:
 		return chart.Other

@@ -56,4 +56,4 @@ func (s *Settings) setup(name string) (cluster.Setup, error) {
 }
 
 // isOurs says whether a name is one of the plugin's.
-func isOurs(name string) bool { return name == bytesFirst || name == busiestFirst }
+func isOurs(name string) bool { return strings.HasPrefix(name, "paddle-") }

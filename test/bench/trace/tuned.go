@@ -8,14 +8,17 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
 )
 
-// Names of Volcano's set-ups as somebody would have them who knows what the defaults lack. They are no part of the
-// comparison that issue 7 asks for.
+// Names of Volcano's set-ups as somebody would have them who knows what the defaults lack, and of ours where nobody has said how
+// wide the links are. They are no part of the comparison that issue 7 asks for.
 const (
 	packedGPUs = "gpu-binpack"
 	hardBlocks = "network-topology-aware-hard"
 	hardPacked = "network-topology-aware-hard+gpu-binpack"
 	softPacked = "network-topology-aware+gpu-binpack"
 	together   = "task-topology-together"
+
+	bytesUntold   = bytesFirst + "-untold"
+	busiestUntold = busiestFirst + "-untold"
 )
 
 // packing lets the plugin binpack count GPUs, which it does not by default, and more than anything else does. The plugin is in
@@ -40,7 +43,9 @@ func tuned() map[string]cluster.Setup {
 	hardAndPacked.After += packing
 	return map[string]cluster.Setup{
 		packedGPUs: packed, hardBlocks: hard, hardPacked: hardAndPacked, softPacked: softAndPacked,
-		together: cluster.TaskTopologyTogether(),
+		together:      cluster.TaskTopologyTogether(),
+		bytesUntold:   cluster.Paddle(map[string]string{"objective": "bytes"}),
+		busiestUntold: cluster.Paddle(map[string]string{"objective": "busiest"}),
 	}
 }
 
