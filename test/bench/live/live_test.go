@@ -20,7 +20,7 @@ import (
 // A slice of everything: all forms, all schedulers, gangs and single pods, on a control plane of its own.
 func TestRun(t *testing.T) {
 	s := Default()
-	s.Nodes, s.Gangs, s.Scale, s.Rounds, s.Concurrency, s.Patience = []int{6}, []string{"3x5"}, 1, 1, 8, time.Minute
+	s.Nodes, s.Gangs, s.Scale, s.Rounds, s.Concurrency, s.Takeovers, s.Patience = []int{6}, []string{"3x5"}, 1, 1, 8, 4, time.Minute
 	s.Folder = t.TempDir()
 	var out strings.Builder
 	require.NoError(t, Run(t.Context(), s, &out, testWriter{t}))
@@ -43,6 +43,7 @@ func TestRun(t *testing.T) {
 			require.Positive(t, turn.Created)
 			require.Equal(t, c.Form != load.PodGroups, turn.Running > 0, "%s: %s", c, who)
 			require.Contains(t, turn.Processes, sandbox.APIServer)
+			require.GreaterOrEqual(t, turn.Placement.Nodes, 1.0)
 			require.Contains(t, turn.Processes, usage.Self)
 			require.Equal(t, c.Form != load.PodGroups, turn.Calls["paddle-sandbox:kwok"] != nil, "bystanders are there for jobs only")
 			if component := binders[who].component; component != "" {
@@ -51,6 +52,14 @@ func TestRun(t *testing.T) {
 		}
 		require.NotNil(t, c.StockPods)
 		require.Equal(t, c.Form == load.PodGroups, c.LimitBPods != nil)
+	}
+	require.Len(t, r.Prompt, 2)
+	for _, p := range r.Prompt {
+		require.Len(t, p.Waits, 4)
+		for _, wait := range p.Waits {
+			require.Positive(t, wait)
+		}
+		require.Greater(t, p.Session, 1.0)
 	}
 	alone := r.Cases[0].Turns
 	wrote := alone[1].Calls[volcanoUser]

@@ -18,6 +18,7 @@ import (
 const (
 	stockBar  = 6
 	limitBar  = 0.75
+	promptBar = 2
 	barNodes  = 5000
 	barGang   = 20
 	barOfForm = load.PodGroups
@@ -28,6 +29,7 @@ type Report struct {
 	Machine  report.Machine `json:"machine"`
 	Settings Settings       `json:"settings"`
 	Cases    []Case         `json:"cases"`
+	Prompt   []Prompt       `json:"prompt"`
 	Bars     []bars.Bar     `json:"bars"`
 }
 
@@ -37,10 +39,20 @@ func newReport(s Settings) *Report { return &Report{Machine: report.ThisMachine(
 
 func (r *Report) add(c Case) {
 	r.Cases = append(r.Cases, c)
-	r.Bars = nil
-	for i := range r.Cases {
-		r.Bars = append(r.Bars, r.Cases[i].judge()...)
+	r.Bars = append(r.Bars, c.judge()...)
+}
+
+func (r *Report) addPrompt(p Prompt) {
+	r.Prompt = append(r.Prompt, p)
+	r.Bars = append(r.Bars, p.judge()...)
+}
+
+func (p *Prompt) judge() []bars.Bar {
+	if p.Scheduler != Paddle {
+		return nil
 	}
+	name := fmt.Sprintf("live: %d nodes, %d pods pending: sessions until a gang that fits is bound, ", p.Nodes, p.Pending)
+	return []bars.Bar{bars.Most(name+"median", p.Sessions.P50, promptBar), bars.Most(name+"p99", p.Sessions.P99, promptBar)}
 }
 
 // judge compares with what was asked for. The scheduler's start and its reading of the cluster are in its rate, and not in

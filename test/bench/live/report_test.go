@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/load"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/live/placed"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/profile"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/times"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/usage"
@@ -24,7 +25,8 @@ func measured(nodes int, form string) Case {
 		for round, bound := range rates {
 			c.Turns = append(c.Turns, Turn{
 				Scheduler: who, Round: round, Processes: map[string]usage.Process{"etcd": {CPU: float64(round), Peak: 100}, "idle": {}},
-				Figures: times.Figures{Bound: bound, GangWait: times.Wait{P50: 1, P99: float64(round)}},
+				Placement: placed.Quality{Nodes: 3, Racks: 1, Node: 24},
+				Figures:   times.Figures{Bound: bound, GangWait: times.Wait{P50: 1, P99: float64(round)}},
 			})
 		}
 	}
@@ -40,6 +42,8 @@ func TestReport(t *testing.T) {
 	r.add(measured(5000, load.PodGroups))
 	r.add(measured(1000, load.PodGroups))
 	r.add(measured(5000, load.VolcanoJobs))
+	r.addPrompt(Prompt{Scheduler: Stock, Sessions: times.Wait{P50: 9, P99: 9}})
+	r.addPrompt(Prompt{Scheduler: Paddle, Nodes: 5000, Pending: 192, Session: 1.5, Wait: times.Wait{P50: 1.5, P99: 3.3}, Sessions: times.Wait{P50: 1, P99: 2.2}})
 	require.NoError(t, r.write())
 	var out strings.Builder
 	require.NoError(t, r.show(&out))
@@ -47,8 +51,10 @@ func TestReport(t *testing.T) {
 		"5000 nodes, 200x20 as podgroup  stock      50.0     40.0..90.0    1.00      0.12",
 		"5000 nodes, 200x20 as podgroup  paddle     300.0    290.0..310.0  6.00      0.75",
 		"processor seconds (peak MiB): etcd 1.0 (100)\n",
+		"5000 nodes, 200x20 as vcjob, stock: a gang is on 3.0 nodes in 1.0 racks; a step sends 24.0 sizes",
 		"profile  1000 nodes, 200x20 as podgroup, paddle: net/http",
-		"0 of 2 missed",
+		"5000 nodes, 192 pods pending, paddle: a gang that fits is bound after 1.50 s (p99 3.30), that is 1.00 sessions (p99 2.20) of 1.50 s",
+		"1 of 4 missed",
 	} {
 		require.Contains(t, out.String(), want)
 	}

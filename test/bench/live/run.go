@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/load"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/profile"
@@ -57,6 +58,27 @@ func (s *Settings) measure(ctx context.Context, cases []Case, r *Report, progres
 		}
 		c.sum()
 		r.add(c)
+		if err := r.write(); err != nil {
+			return err
+		}
+	}
+	return s.prompts(ctx, p, cases[0].Nodes, r)
+}
+
+// prompts has a place change hands, with each scheduler that knows gangs.
+func (s *Settings) prompts(ctx context.Context, p *player, nodes int, r *Report) error {
+	if s.Takeovers == 0 {
+		return nil
+	}
+	for _, who := range []string{Stock, Paddle} {
+		if !slices.Contains(s.Schedulers, who) {
+			continue
+		}
+		result, err := p.prompt(ctx, nodes, who, s.Takeovers)
+		if err != nil {
+			return fmt.Errorf("a place changes hands on %d nodes, %s: %w", nodes, who, err)
+		}
+		r.addPrompt(result)
 		if err := r.write(); err != nil {
 			return err
 		}

@@ -26,6 +26,9 @@ type Settings struct {
 	Rounds int `json:"rounds"`
 	// Concurrency is how many requests the limits make at a time.
 	Concurrency int `json:"limit_concurrency"`
+	// Takeovers are how often a place changes hands, in each cluster, to see how soon a gang that waits is bound; 0 means
+	// that this is left out.
+	Takeovers int `json:"takeovers"`
 	// Profile has schedulers take one more turn in each case, which does not count, for their processor profiles.
 	Profile bool `json:"profile"`
 	// Folder for live.json and profiles; the sandbox's state is below it as long as it runs.
@@ -38,13 +41,13 @@ type Settings struct {
 func Default() Settings {
 	return Settings{
 		Nodes: []int{500, 1000, 5000}, Gangs: []string{"10000x1", "500x20", "20x500", "1x5000"}, Scale: 0.4, Forms: load.Forms(),
-		Schedulers: Schedulers(), Rounds: 3, Concurrency: 32, Folder: "_output/bench", Patience: 5 * time.Minute,
+		Schedulers: Schedulers(), Rounds: 3, Concurrency: 32, Takeovers: 100, Folder: "_output/bench", Patience: 5 * time.Minute,
 	}
 }
 
 // Quick is a part of it for a few minutes: the case that has bars, and a small one in each form.
 func (s *Settings) Quick() {
-	s.Nodes, s.Gangs, s.Scale, s.Rounds = []int{5000}, []string{"500x20"}, 0.1, 2
+	s.Nodes, s.Gangs, s.Scale, s.Rounds, s.Takeovers = []int{5000}, []string{"500x20"}, 0.1, 2, 20
 }
 
 func (s *Settings) check() error {
@@ -58,8 +61,8 @@ func (s *Settings) check() error {
 			}
 		}
 	}
-	if len(s.Nodes) == 0 || slices.Min(s.Nodes) < 1 || s.Rounds < 1 || s.Concurrency < 1 || s.Scale <= 0 {
-		return errors.New("nodes, rounds, concurrency and scale must each be above 0")
+	if len(s.Nodes) == 0 || slices.Min(s.Nodes) < 1 || s.Rounds < 1 || s.Concurrency < 1 || s.Scale <= 0 || s.Takeovers < 0 {
+		return errors.New("nodes, rounds, concurrency and scale must each be above 0, and takeovers not below")
 	}
 	if s.Patience < time.Second {
 		return fmt.Errorf("patience is %s: give a turn at least a second", s.Patience)

@@ -25,6 +25,7 @@ func TestSettingsAreChecked(t *testing.T) {
 		"nodes, rounds, concurrency and scale":   func(s *Settings) { s.Rounds = 0 },
 		"nodes, rounds, concurrency and":         func(s *Settings) { s.Concurrency = 0 },
 		"nodes, rounds, concurrency":             func(s *Settings) { s.Scale = 0 },
+		"and takeovers not below":                func(s *Settings) { s.Takeovers = -1 },
 		"patience is 0s":                         func(s *Settings) { s.Patience = 0 },
 	} {
 		s := Default()

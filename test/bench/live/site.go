@@ -47,8 +47,9 @@ var bystanders = []string{sandbox.Kwok, sandbox.ControllerManager, sandbox.Volca
 // site is a sandbox on which turns are taken, no scheduler of which runs between them.
 type site struct {
 	*live.Plane
-	folder string
-	log    *audit.Reader
+	cluster *sandbox.Topology
+	folder  string
+	log     *audit.Reader
 	// story is that of the turn.
 	story *times.Story
 	// quiet says that the bystanders do not run.
@@ -66,8 +67,9 @@ func (s *Settings) start(ctx context.Context, nodes int, progress io.Writer) (*s
 	if err != nil {
 		return nil, err
 	}
+	cluster := load.Cluster(nodes)
 	made, err := sandbox.Start(ctx, sandbox.Options{
-		StateDir: folder, Topology: load.Cluster(nodes), Rivals: true, Progress: progress,
+		StateDir: folder, Topology: cluster, Rivals: true, Progress: progress,
 		Args: map[string][]string{
 			sandbox.APIServer: append(args, "--delete-collection-workers=16"),
 			sandbox.Scheduler: {"--enable-pprof"}, sandbox.VolcanoScheduler: {"--enable-pprof"},
@@ -76,7 +78,7 @@ func (s *Settings) start(ctx context.Context, nodes int, progress io.Writer) (*s
 	if err != nil {
 		return nil, fmt.Errorf("start the sandbox: %w", err)
 	}
-	at := &site{folder: folder, patience: s.Patience, progress: progress, Plane: &live.Plane{Sandbox: made}}
+	at := &site{cluster: cluster, folder: folder, patience: s.Patience, progress: progress, Plane: &live.Plane{Sandbox: made}}
 	if err := at.open(ctx, log); err != nil {
 		return nil, errors.Join(err, at.stop(false))
 	}

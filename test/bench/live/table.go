@@ -10,6 +10,7 @@ import (
 	"slices"
 	"text/tabwriter"
 
+	"github.com/paddle-volcano/paddle-volcano/test/bench/live/placed"
 	"github.com/paddle-volcano/paddle-volcano/test/stats"
 )
 
@@ -32,7 +33,17 @@ func (r *Report) table(out io.Writer) error {
 		return err
 	}
 	for i := range r.Cases {
+		if err := r.Cases[i].placements(out); err != nil {
+			return err
+		}
 		if err := r.Cases[i].processes(out); err != nil {
+			return err
+		}
+	}
+	for i := range r.Prompt {
+		t := &r.Prompt[i]
+		if _, err := fmt.Fprintf(out, "%d nodes, %d pods pending, %s: a gang that fits is bound after %.2f s (p99 %.2f), that is %.2f sessions (p99 %.2f) of %.2f s, %d times\n",
+			t.Nodes, t.Pending, t.Scheduler, t.Wait.P50, t.Wait.P99, t.Sessions.P50, t.Sessions.P99, t.Session, len(t.Waits)); err != nil {
 			return err
 		}
 	}
@@ -44,6 +55,25 @@ func ratio(is float64, to *float64) string {
 		return "-"
 	}
 	return fmt.Sprintf("%.2f", is / *to)
+}
+
+// placements tells what each turn's placement costs, as a median.
+func (c *Case) placements(out io.Writer) error {
+	for _, who := range []string{Stock, Paddle, KubeScheduler} {
+		if _, ok := c.Spread[who]; !ok || c.Gang < 2 {
+			continue
+		}
+		is := func(figure func(*placed.Quality) float64) float64 {
+			return stats.Median(c.of(who, func(t *Turn) float64 { return figure(&t.Placement) }))
+		}
+		if _, err := fmt.Fprintf(out, "%s, %s: a gang is on %.1f nodes in %.1f racks; a step sends %.1f sizes of its model across nodes, %.1f across racks, %.1f across blocks\n", c, who,
+			is(func(q *placed.Quality) float64 { return q.Nodes }), is(func(q *placed.Quality) float64 { return q.Racks }),
+			is(func(q *placed.Quality) float64 { return q.Node }), is(func(q *placed.Quality) float64 { return q.Rack }),
+			is(func(q *placed.Quality) float64 { return q.Block })); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // processes tells the processor seconds and the peak memory of each process, and the profiles.

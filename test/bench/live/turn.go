@@ -10,6 +10,7 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/limit"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/load"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/live/placed"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/profile"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/times"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/usage"
@@ -25,6 +26,8 @@ type Turn struct {
 	Calls     times.Calls              `json:"calls"`
 	// Late is how much it wrote after the last binding, before it was ended.
 	Late int `json:"writes_after"`
+	// Placement is what it costs on the network where the pods were bound.
+	Placement placed.Quality `json:"placement"`
 }
 
 // player takes turns on a site.
@@ -82,8 +85,8 @@ func (p *player) alone(ctx context.Context, c Case, who string) (Turn, error) {
 	if err := p.until(ctx, "bound", c.Pods, func() int { return p.story.Bound }); err != nil {
 		return Turn{}, err
 	}
-	turn := Turn{Figures: p.story.Work(), Calls: p.story.Calls(), Late: p.story.Late()}
-	if turn.Processes, err = mark.Since(p.Plane); err != nil {
+	turn, err := p.turn(p.story.Work(), mark, c.load(who, 0))
+	if err != nil {
 		return Turn{}, err
 	}
 	if who == Paddle {
@@ -125,11 +128,21 @@ func (p *player) whole(ctx context.Context, c Case, who string) (Turn, error) {
 			return Turn{}, err
 		}
 	}
-	turn := Turn{Figures: p.story.Whole(), Calls: p.story.Calls(), Late: p.story.Late()}
-	if turn.Processes, err = mark.Since(p.Plane); err != nil {
+	turn, err := p.turn(p.story.Whole(), mark, c.load(who, p.series))
+	if err != nil {
 		return Turn{}, err
 	}
 	return turn, end()
+}
+
+// turn is what became of a load.
+func (p *player) turn(figures times.Figures, mark usage.Mark, l load.Load) (turn Turn, err error) {
+	turn = Turn{Figures: figures, Calls: p.story.Calls(), Late: p.story.Late()}
+	if turn.Processes, err = mark.Since(p.Plane); err != nil {
+		return Turn{}, err
+	}
+	turn.Placement, err = placed.Of(p.cluster, l.Jobs(), p.story.Nodes())
+	return turn, err
 }
 
 // ready prepares a binder; what it returns begins the work, and returns what ends it.

@@ -13,7 +13,7 @@ const (
 
 // Cluster is so many nodes of 8 GPUs, in racks of 16 and blocks of 8 racks; the last ones hold what is left over.
 func Cluster(nodes int) *sandbox.Topology {
-	t := &sandbox.Topology{Shapes: map[string]sandbox.Shape{"gpu": {CPU: "96", Memory: "768Gi", GPUs: gpusOfNode}}}
+	t := &sandbox.Topology{Shapes: map[string]sandbox.Shape{"gpu": {CPU: "96", Memory: "768Gi", GPUs: GPUsOfNode}}}
 	for nodes > 0 {
 		var block sandbox.Block
 		for range racksOfBlock {
@@ -33,7 +33,7 @@ func Cluster(nodes int) *sandbox.Topology {
 // pods, and no more than four fifths of the cluster's GPUs. There are fewer gangs rather than smaller ones; of one gang
 // alone, the size is scaled.
 func Fit(gangs, gang, nodes int, scale float64) (int, int) {
-	pods := max(1, min(int(float64(gangs*gang)*scale), int(float64(nodes*gpusOfNode)*mostUsed)))
+	pods := max(1, min(int(float64(gangs*gang)*scale), int(float64(nodes*GPUsOfNode)*mostUsed)))
 	if gangs == 1 || gang > pods {
 		return 1, min(gang, pods)
 	}

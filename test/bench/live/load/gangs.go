@@ -12,6 +12,7 @@ import (
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
 )
 
 // Namespace is where all of it is.
@@ -32,8 +33,12 @@ type Load struct {
 	Form  string
 	Gangs int
 	Gang  int
+	// First is the number of the first gang.
+	First int
 	// Scheduler is the schedulerName of pods with PodGroups.
 	Scheduler string
+	// Nodes are labels of those that pods with PodGroups may go to; none means all.
+	Nodes map[string]string
 	// Series tells loads apart whose names must differ: controllers wait before they make again what has just gone.
 	Series int
 }
@@ -41,15 +46,28 @@ type Load struct {
 // Pods are how many there are in all.
 func (l Load) Pods() int { return l.Gangs * l.Gang }
 
-// name of a gang has no dash, by which its pods' names are cut.
-func (l Load) name(i int) string { return fmt.Sprintf("s%dg%05d", l.Series, i) }
+// Name of a gang has no dash, by which its pods' names are cut.
+func (l Load) Name(i int) string { return fmt.Sprintf("s%dg%05d", l.Series, i) }
 
 func (l Load) servers() int { return l.Gang / 5 }
 
+// Jobs are the gangs in the terms of the session harness.
+func (l Load) Jobs() []cluster.Job {
+	one := cluster.Amounts{CPU: 1, Memory: 1, GPU: 1}
+	jobs := make([]cluster.Job, l.Gangs)
+	for i := range jobs {
+		jobs[i] = cluster.Ring(l.Name(l.First+i), l.Gang, one)
+		if l.servers() > 0 {
+			jobs[i] = cluster.ServersAndWorkers(l.Name(l.First+i), l.servers(), l.Gang-l.servers(), one, one)
+		}
+	}
+	return jobs
+}
+
 const (
 	gpu = corev1.ResourceName("nvidia.com/gpu")
-	// gpusOfNode is what a node has, and a pod takes one.
-	gpusOfNode = 8
+	// GPUsOfNode is what a node has, and a pod takes one.
+	GPUsOfNode = 8
 )
 
 func requests(pods int64) corev1.ResourceList {
@@ -69,23 +87,26 @@ func containers() []corev1.Container {
 func (l Load) podGroup(i int) *vcscheduling.PodGroup {
 	least := requests(int64(l.Gang))
 	return &vcscheduling.PodGroup{
-		ObjectMeta: metav1.ObjectMeta{Name: l.name(i), Namespace: Namespace},
+		ObjectMeta: metav1.ObjectMeta{Name: l.Name(i), Namespace: Namespace},
 		Spec:       vcscheduling.PodGroupSpec{MinMember: int32(l.Gang), MinResources: &least, Queue: "default"},
 	}
 }
 
-// pod is member m of gang i: the first ones are servers. The label of its role tells the plugin that it is Paddle's.
+// pod is member m of gang i, named as Volcano's Job controller would: the first ones are servers. The label of its role
+// tells the plugin that it is Paddle's.
 func (l Load) pod(i, m int) *corev1.Pod {
-	role := "worker"
+	role, index := cluster.WorkerTask, m-l.servers()
 	if m < l.servers() {
-		role = "ps"
+		role, index = cluster.ServerTask, m
 	}
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
-			Name: fmt.Sprintf("%s-%s-%d", l.name(i), role, m), Namespace: Namespace, Labels: map[string]string{"paddle-res-type": role},
-			Annotations: map[string]string{vcscheduling.KubeGroupNameAnnotationKey: l.name(i), vcbatch.TaskSpecKey: role},
+			Name: fmt.Sprintf("%s-%s-%d", l.Name(i), role, index), Namespace: Namespace, Labels: map[string]string{"paddle-res-type": role},
+			Annotations: map[string]string{vcscheduling.KubeGroupNameAnnotationKey: l.Name(i), vcbatch.TaskSpecKey: role},
 		},
-		Spec: corev1.PodSpec{SchedulerName: l.Scheduler, RestartPolicy: corev1.RestartPolicyNever, Containers: containers()},
+		Spec: corev1.PodSpec{
+			SchedulerName: l.Scheduler, RestartPolicy: corev1.RestartPolicyNever, Containers: containers(), NodeSelector: l.Nodes,
+		},
 	}
 }
 
@@ -95,7 +116,7 @@ func (l Load) paddleJob(i int) *v1.PaddleJob {
 		return &v1.ResourceSpec{Replicas: replicas, Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: containers()}}}
 	}
 	job := &v1.PaddleJob{
-		ObjectMeta: metav1.ObjectMeta{Name: l.name(i), Namespace: Namespace},
+		ObjectMeta: metav1.ObjectMeta{Name: l.Name(i), Namespace: Namespace},
 		Spec:       v1.PaddleJobSpec{CleanPodPolicy: v1.CleanNever, Worker: role(l.Gang - l.servers())},
 	}
 	if l.servers() > 0 {

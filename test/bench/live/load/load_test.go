@@ -40,10 +40,18 @@ func TestGangsAreTheSameInAllForms(t *testing.T) {
 		require.Empty(t, render.Validate(job, render.Wish{}, render.Config{}))
 		raw := rawjob.Of(job)
 		require.EqualValues(t, gang, raw.Spec.MinAvailable)
-		pods := map[string]int{}
+		pods, names := map[string]int{}, []string{}
 		for m := range gang {
 			pods[l.pod(1, m).Labels["paddle-res-type"]]++
+			names = append(names, l.pod(1, m).Name)
 		}
+		var want []string
+		for _, role := range l.Jobs()[1].Roles {
+			for index := range role.Pods {
+				want = append(want, l.Jobs()[1].PodName(role.Task, index))
+			}
+		}
+		require.Equal(t, want, names)
 		require.Equal(t, servers, pods["ps"])
 		for _, task := range raw.Spec.Tasks {
 			require.EqualValues(t, pods[task.Name], task.Replicas, task.Name)

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/paddle-volcano/paddle-volcano/test/bench/rawjob"
 	"github.com/paddle-volcano/paddle-volcano/test/live"
@@ -20,17 +21,33 @@ const creators = 32
 func (l Load) Submit(ctx context.Context, p *live.Plane) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(creators)
-	for i := range l.Gangs {
+	for i := l.First; i < l.First+l.Gangs; i++ {
 		for _, make := range l.objects(p, i) {
 			group.Go(func() error {
 				if err := make(ctx); err != nil {
-					return fmt.Errorf("submit gang %s as %s: %w", l.name(i), l.Form, err)
+					return fmt.Errorf("submit gang %s as %s: %w", l.Name(i), l.Form, err)
 				}
 				return nil
 			})
 		}
 	}
 	return group.Wait()
+}
+
+// Withdraw removes gang i of pods with a PodGroup.
+func (l Load) Withdraw(ctx context.Context, p *live.Plane, i int) error {
+	pods, side := errgroup.WithContext(ctx)
+	now := metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](0)}
+	for m := range l.Gang {
+		pods.Go(func() error { return p.Kube.CoreV1().Pods(Namespace).Delete(side, l.pod(i, m).Name, now) })
+	}
+	if err := pods.Wait(); err != nil {
+		return fmt.Errorf("withdraw gang %s: %w", l.Name(i), err)
+	}
+	if err := p.Volcano.SchedulingV1beta1().PodGroups(Namespace).Delete(ctx, l.Name(i), now); err != nil {
+		return fmt.Errorf("withdraw gang %s: %w", l.Name(i), err)
+	}
+	return nil
 }
 
 // objects make what gang i consists of.

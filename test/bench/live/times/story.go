@@ -14,8 +14,9 @@ import (
 
 // Pod is what happened to one pod. A time is zero where it has not happened.
 type Pod struct {
-	Created, Bound, Running time.Time
-	Node                    string
+	Created, Bound, Running, Deleted time.Time
+
+	Node string
 	// Binding is how long the API server took to bind it.
 	Binding time.Duration
 }
@@ -78,11 +79,22 @@ func (s *Story) See(e *auditv1.Event) {
 		pod := s.pod(e.ObjectRef.Name)
 		s.Bound += set(&pod.Bound, done)
 		pod.Node, pod.Binding = target(e), done.Sub(e.RequestReceivedTimestamp.Time)
+	case "delete pods":
+		set(&s.pod(e.ObjectRef.Name).Deleted, done)
 	case "patch pods/status":
 		if phase(e) == "Running" {
 			s.Running += set(&s.pod(e.ObjectRef.Name).Running, done)
 		}
 	}
+}
+
+// Nodes are where pods are bound.
+func (s *Story) Nodes() map[string]string {
+	nodes := map[string]string{}
+	for name, pod := range s.Pods {
+		nodes[name] = pod.Node
+	}
+	return nodes
 }
 
 // work notes what the one who places pods does.
@@ -138,6 +150,31 @@ func body(e *auditv1.Event, into any) error {
 		return nil
 	}
 	return json.Unmarshal(e.RequestObject.Raw, into)
+}
+
+// Freed is when the last of a gang's pods was deleted, Placed when the last was bound; zero where one was not.
+func (s *Story) Freed(gang string) time.Time {
+	return s.last(gang, func(p *Pod) time.Time { return p.Deleted })
+}
+
+// Placed see Freed.
+func (s *Story) Placed(gang string) time.Time {
+	return s.last(gang, func(p *Pod) time.Time { return p.Bound })
+}
+
+func (s *Story) last(gang string, of func(*Pod) time.Time) time.Time {
+	var last time.Time
+	for name, pod := range s.Pods {
+		if Gang(name) != gang {
+			continue
+		}
+		at := of(pod)
+		if at.IsZero() {
+			return time.Time{}
+		}
+		last = later(last, at)
+	}
+	return last
 }
 
 // Gang is the gang that a pod belongs to: names begin with the gang's, which has no dash.

@@ -102,6 +102,17 @@ func TestWritesUntilTheLastBinding(t *testing.T) {
 	require.NotContains(t, s.Calls(), "admin", "what came before Watch")
 }
 
+func TestPlacedAndFreed(t *testing.T) {
+	t.Parallel()
+	s := told()
+	require.Equal(t, epoch.Add(8*time.Second), s.Placed("g2"))
+	require.Zero(t, s.Placed("g3"))
+	s.See(entry(20, "admin", "delete", "pods", "", "g2-0", ""))
+	require.Zero(t, s.Freed("g2"), "one is still there")
+	s.See(entry(21, "admin", "delete", "pods", "", "g2-1", ""))
+	require.Equal(t, epoch.Add(21*time.Second), s.Freed("g2"))
+}
+
 func TestOthersNamespacesAreNotSeen(t *testing.T) {
 	t.Parallel()
 	s := New("other")

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/paddle-volcano/paddle-volcano/test/bench/live/load"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/live/times"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+)
+
+// Prompt is how soon a gang that waits is bound once it fits: when the last pod of one that had its place is gone.
+type Prompt struct {
+	Scheduler string `json:"scheduler"`
+	Nodes     int    `json:"nodes"`
+	Gang      int    `json:"gang"`
+	// Pending pods wait all the time.
+	Pending int `json:"pending_pods"`
+	// Wait is in seconds, until the last pod of a gang is bound; Sessions is the same in sessions, of which one begins each
+	// Session seconds.
+	Wait     times.Wait `json:"wait_s"`
+	Session  float64    `json:"session_s"`
+	Sessions times.Wait `json:"wait_sessions"`
+	Waits    []float64  `json:"waits"`
+}
+
+const (
+	// A rack of 16 nodes holds 8 gangs of 16; 12 more wait for it.
+	promptRack = "rack-0"
+	promptGang = 16
+	promptWait = 12
+	// period is the schedulers' own, from the end of a session to the beginning of the next.
+	period = time.Second
+)
+
+// prompt has a full rack change hands so many times.
+func (p *player) prompt(ctx context.Context, nodes int, who string, samples int) (result Prompt, err error) {
+	if err := p.hush(true); err != nil {
+		return Prompt{}, err
+	}
+	l := load.Load{
+		Form: load.PodGroups, Gang: promptGang, Scheduler: binders[who].pods, Nodes: map[string]string{sandbox.LabelRack: promptRack},
+	}
+	room := p.gpus(promptRack) / promptGang
+	if room == 0 {
+		return Prompt{}, fmt.Errorf("rack %s holds no gang of %d: a larger cluster is needed", promptRack, promptGang)
+	}
+	l.Gangs = room + promptWait
+	p.story = times.New(load.Namespace)
+	if err := l.Submit(ctx, p.Plane); err != nil {
+		return Prompt{}, err
+	}
+	work, err := p.ready(ctx, who)
+	if err != nil {
+		return Prompt{}, err
+	}
+	end, err := work()
+	if err != nil {
+		return Prompt{}, err
+	}
+	if err := p.until(ctx, "bound", room*promptGang, func() int { return p.story.Bound }); err != nil {
+		return Prompt{}, err
+	}
+	before, err := p.sessions(ctx, binders[who].component)
+	if err != nil {
+		return Prompt{}, err
+	}
+	waits, err := p.takeOver(ctx, l, samples)
+	if err != nil {
+		return Prompt{}, err
+	}
+	after, err := p.sessions(ctx, binders[who].component)
+	if err != nil {
+		return Prompt{}, err
+	}
+	result = Prompt{
+		Scheduler: who, Nodes: nodes, Gang: promptGang, Pending: promptWait * promptGang, Waits: waits, Wait: times.WaitOf(waits),
+		Session: period.Seconds() + (after.seconds-before.seconds)/max(1, after.count-before.count),
+	}
+	result.Sessions = times.Wait{
+		P50: result.Wait.P50 / result.Session, P99: result.Wait.P99 / result.Session, Max: result.Wait.Max / result.Session,
+	}
+	return result, errors.Join(end(), load.Clear(ctx, p.Plane))
+}
+
+// takeOver has gangs end one by one, the one that came first before the others and each at another moment between two
+// sessions, and returns how long the next one waited. For each that is gone another one comes.
+func (p *player) takeOver(ctx context.Context, l load.Load, samples int) ([]float64, error) {
+	known := map[int]bool{} // those that have or had a place
+	next := l.First + l.Gangs
+	holders := p.newlyPlaced(l, next, known)
+	waits := make([]float64, 0, samples)
+	for k := range samples {
+		_, part := math.Modf(float64(k) * math.Phi)
+		if err := pause(ctx, time.Duration(part*float64(period))); err != nil {
+			return nil, err
+		}
+		holder, want := holders[0], p.story.Bound+l.Gang
+		if err := l.Withdraw(ctx, p.Plane, holder); err != nil {
+			return nil, err
+		}
+		if err := p.until(ctx, "bound", want, func() int { return p.story.Bound }); err != nil {
+			return nil, err
+		}
+		takers := p.newlyPlaced(l, next, known)
+		if len(takers) != 1 {
+			return nil, fmt.Errorf("%d gangs are placed whole where one had gone", len(takers))
+		}
+		holders = append(holders[1:], takers...)
+		waits = append(waits, p.story.Placed(l.Name(takers[0])).Sub(p.story.Freed(l.Name(holder))).Seconds())
+		one := l
+		one.First, one.Gangs = next, 1
+		if err := one.Submit(ctx, p.Plane); err != nil {
+			return nil, err
+		}
+		next++
+	}
+	return waits, nil
+}
+
+// newlyPlaced are the gangs below end that are placed and were not known, in the order in which they were; then they are.
+func (p *player) newlyPlaced(l load.Load, end int, known map[int]bool) []int {
+	var found []int
+	for i := l.First; i < end; i++ {
+		if !known[i] && !p.story.Placed(l.Name(i)).IsZero() {
+			known[i] = true
+			found = append(found, i)
+		}
+	}
+	slices.SortFunc(found, func(a, b int) int { return p.story.Placed(l.Name(a)).Compare(p.story.Placed(l.Name(b))) })
+	return found
+}
+
+// gpus are how many a rack has.
+func (at *site) gpus(rack string) (sum int) {
+	for _, node := range at.cluster.Nodes() {
+		if node.Labels[sandbox.LabelRack] == rack {
+			sum += load.GPUsOfNode
+		}
+	}
+	return sum
+}
+
+// held are sessions so far, and how long they were together.
+type held struct{ count, seconds float64 }
+
+func (at *site) sessions(ctx context.Context, component string) (held, error) {
+	values, err := at.Metrics(ctx, component)
+	if err != nil {
+		return held{}, err
+	}
+	const name = "volcano_e2e_scheduling_latency_milliseconds"
+	return held{count: values[name+"_count"], seconds: values[name+"_sum"] / 1000}, nil
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
