@@ -75,6 +75,10 @@ bench-live: plane ## Have schedulers bind the same gangs in turn on live control
 kind-up: ## Make a cluster of kind's with Volcano, our programs and NODES simulated nodes (500); needs Docker
 	hack/kind/up.sh
 
+.PHONY: kind-bench
+kind-bench: ## Measure Volcano's scheduler and ours in turn on the cluster of kind-up; BENCH has flags, such as --scale=1
+	hack/kind/bench.sh $(BENCH)
+
 .PHONY: kind-down
 kind-down: ## Remove the cluster of kind-up
 	hack/kind/down.sh

@@ -3,7 +3,7 @@
 
 cluster=paddle-volcano
 node=$cluster-control-plane
-out=${KIND_OUT:-_output/kind}
+out=${KIND_OUT:-$PWD/_output/kind}
 manifests=$out/manifests
 # shellcheck disable=SC2034 # the scripts use it
 kubeconfig=$out/kubeconfig

@@ -26,7 +26,7 @@ render() {
 
 # Attestations would make an image an index of several, which kind's load does not take from every Docker.
 build() {
-  say "building $2"
+  say "building $2 (minutes the first time)"
   BUILDX_NO_DEFAULT_ATTESTATIONS=1 docker build --quiet --file="$1" --tag="$2" . >/dev/null
   images+=("$2")
 }
@@ -91,6 +91,6 @@ apply "$manifests/nodes.yaml"
 until_done "the simulated nodes to be ready" nodes_are_ready
 
 say "ready: $nodes simulated nodes. Next:"
-say "  export KUBECONFIG=$PWD/$kubeconfig    # for a kubectl of yours"
+say "  export KUBECONFIG=$kubeconfig    # for a kubectl of yours"
 say "  make kind-bench"
 say "  make kind-down"

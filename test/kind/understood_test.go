@@ -22,6 +22,7 @@ import (
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 
+	"github.com/paddle-volcano/paddle-volcano/test/kind/turns"
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 	"github.com/paddle-volcano/paddle-volcano/test/manifests"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
@@ -91,11 +92,9 @@ func understood(t *testing.T, m machine, calls []call) {
 	}
 	// The API server applies no object with a field that it does not know.
 	require.NoError(t, client.Apply(t.Context(), "default", "paddle-kind", objects...))
-	stock, err := manifests.Read(os.DirFS(m.out()), "manifests/scheduler-stock.yaml")
-	require.NoError(t, err)
-	require.NoError(t, client.Apply(t.Context(), "default", "paddle-kind", stock...))
-
 	p.Await(t, "the simulated nodes to be ready", func(ctx context.Context) error { return nodesReady(ctx, p) })
+	require.NoError(t, s.StartComponent(sandbox.KubeScheduler))
+	placed(t, p, &turns.Deployments{Plane: p, Objects: client, Manifests: os.DirFS(filepath.Join(m.out(), "manifests"))})
 	daemonSet(t, p, calls)
 	kwokTakesItsArguments(t, calls)
 	log, err := os.ReadFile(filepath.Join(host["/var/log/audit"], "audit.log"))
@@ -143,8 +142,13 @@ func start(t *testing.T, init configuration, host map[string]string) *sandbox.Sa
 	}
 	own := sandbox.Uniform(1)
 	own.Blocks[0].Racks[0].Name = "own" // as none of the nodes that are applied
+	own.Labels = map[string]string{"node-role.kubernetes.io/control-plane": ""}
+	for name, shape := range own.Shapes {
+		shape.Taints = []corev1.Taint{{Key: "node-role.kubernetes.io/control-plane", Effect: corev1.TaintEffectNoSchedule}}
+		own.Shapes[name] = shape
+	}
 	made, err := sandbox.Start(t.Context(), sandbox.Options{
-		StateDir: "../../_output/test-kind", Progress: os.Stderr, WithoutController: true, Topology: own,
+		StateDir: "../../_output/test-kind", Progress: os.Stderr, WithoutController: true, Topology: own, Rivals: true,
 		Args: map[string][]string{
 			sandbox.Etcd: args(init.Etcd.Local), sandbox.APIServer: args(init.APIServer),
 			sandbox.ControllerManager: args(init.ControllerManager),

@@ -40,6 +40,7 @@ func TestUp(t *testing.T) {
 	require.Zero(t, code, said)
 	require.Contains(t, said, "ready: 3 simulated nodes")
 	calls := m.calls(t)
+	const measuring = 2 // calls of bench.sh
 	t.Run("goes in order", func(t *testing.T) { inOrder(t, calls) })
 	t.Run("leaves a kubeconfig", func(t *testing.T) {
 		conf, err := os.ReadFile(filepath.Join(m.out(), "kubeconfig"))
@@ -48,11 +49,16 @@ func TestUp(t *testing.T) {
 	})
 	t.Run("builds or pins every image", func(t *testing.T) { builtOrPinned(t, calls) })
 	t.Run("is understood by kubeadm and Kubernetes", func(t *testing.T) { understood(t, m, calls) })
+	t.Run("measures", func(t *testing.T) {
+		said, code := run(t, m.environment(), "bench.sh", "--rounds=1") // no cluster answers; package turns is tested where one does
+		require.Equal(t, 1, code, said)
+		require.Contains(t, said, "error: count the simulated nodes: ")
+	})
 	t.Run("makes no second cluster", func(t *testing.T) {
 		said, code := run(t, m.environment("NODES=3"), "up.sh")
 		require.Zero(t, code, said)
 		require.Contains(t, said, "is there and is brought up to date")
-		again := m.calls(t)[len(calls):]
+		again := m.calls(t)[len(calls)+measuring:]
 		require.False(t, slices.ContainsFunc(again, func(c call) bool { return c.Args[0] == "run" }))
 		want, err := json.Marshal(applied(t, calls...))
 		require.NoError(t, err)

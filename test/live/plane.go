@@ -14,7 +14,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
-// Plane is a sandbox with the administrator's clients.
+// Plane is a sandbox with the administrator's clients, or the clients alone where the control plane is not a sandbox's.
 type Plane struct {
 	*sandbox.Sandbox
 	Kube    kubernetes.Interface
@@ -25,8 +25,18 @@ type Plane struct {
 
 // Connect makes the clients of a sandbox that runs. What the API server warns of is not shown.
 func Connect(s *sandbox.Sandbox) (*Plane, error) {
-	p := &Plane{Sandbox: s}
-	config := s.RESTConfig()
+	p, err := ConnectTo(s.RESTConfig())
+	if err != nil {
+		return nil, err
+	}
+	p.Sandbox = s
+	return p, nil
+}
+
+// ConnectTo makes the clients of any API server; nothing that is a sandbox's may be asked of the Plane.
+func ConnectTo(config *rest.Config) (*Plane, error) {
+	p := &Plane{}
+	config = rest.CopyConfig(config)
 	config.WarningHandler = rest.NoWarnings{}
 	var err error
 	if p.Kube, err = kubernetes.NewForConfig(config); err != nil {

@@ -29,10 +29,14 @@ func (p *Plane) Until(ctx context.Context, what string, try func(context.Context
 		}
 		return err == nil, nil
 	})
-	if over != nil {
-		return fmt.Errorf("gave up waiting for %s (%w): %w (logs in %s)", what, over, last, filepath.Join(p.StateDir(), "logs"))
+	if over == nil {
+		return nil
 	}
-	return nil
+	err := fmt.Errorf("gave up waiting for %s (%w): %w", what, over, last)
+	if p.Sandbox == nil {
+		return err
+	}
+	return fmt.Errorf("%w (logs in %s)", err, filepath.Join(p.StateDir(), "logs"))
 }
 
 // Await is Until for a test, which fails when there still is an error.
