@@ -16,9 +16,10 @@ if [ -z "$shellcheck" ]; then
     echo "verify: unpacking Debian's shellcheck into $dir"
     rm -rf "$dir.new"
     mkdir -p "$dir.new"
-    # As root apt would download as a user of its own, who may not write here.
-    (cd "$dir.new" && apt-get -qq -o APT::Sandbox::User=root download shellcheck) || {
-      echo "verify: shellcheck could not be downloaded; lists of packages that are missing or old are renewed by: apt-get update" >&2
+    # As root apt would download as a user of its own, who may not write here. Fresh machines have no lists of packages yet.
+    download() { (cd "$dir.new" && apt-get -qq -o APT::Sandbox::User=root download shellcheck); }
+    download || { apt-get -qq update && download; } || {
+      echo "verify: shellcheck could not be downloaded: install it, or run apt-get update" >&2
       exit 1
     }
     dpkg --extract "$dir.new"/shellcheck_*.deb "$dir.new"
