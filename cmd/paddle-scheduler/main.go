@@ -2,8 +2,9 @@
 
 // Command paddle-scheduler is Volcano's scheduler with the plugin paddle registered; only flags and signals live here.
 //
-// Every flag of Volcano's vc-scheduler works. The plugin does nothing until volcano-scheduler.conf names it. With
-// --check-config FILE, it checks such a configuration, and runs no scheduler.
+// Every flag of Volcano's vc-scheduler works. The plugin does nothing until volcano-scheduler.conf names it. Pods are bound
+// a few at a time (--bindings-at-once), where Volcano sends all bindings at once. With --check-config FILE, it checks such
+// a configuration, and runs no scheduler.
 package main
 
 import (
@@ -20,6 +21,7 @@ import (
 	"volcano.sh/volcano/cmd/scheduler/app"
 	"volcano.sh/volcano/cmd/scheduler/app/options"
 	_ "volcano.sh/volcano/pkg/scheduler/actions"
+	"volcano.sh/volcano/pkg/scheduler/cache"
 	"volcano.sh/volcano/pkg/scheduler/framework"
 	_ "volcano.sh/volcano/pkg/scheduler/plugins"
 	_ "volcano.sh/volcano/pkg/scheduler/util/assert"
@@ -37,6 +39,7 @@ func main() {
 	logFlush := flags.Duration("log-flush-frequency", 5*time.Second, "Maximum number of seconds between log flushes")
 	const checkConfig = "check-config"
 	configuration := flags.String(checkConfig, "", "Check this volcano-scheduler.conf, or the manifest of a ConfigMap that holds one, print every error and warning, and quit: with 1 if there is an error. It needs no cluster")
+	bindings := flags.Int("bindings-at-once", paddle.DefaultBindings, "How many pods are bound at a time; 0 means all that there are, as Volcano does")
 	opts := options.NewServerOption()
 	opts.AddFlags(flags)
 	utilfeature.DefaultMutableFeatureGate.AddFlag(flags)
@@ -51,6 +54,9 @@ func main() {
 	}
 	if flags.Changed(checkConfig) {
 		os.Exit(check(*configuration, opts.PluginsDir, os.Stdout, os.Stderr))
+	}
+	if *bindings > 0 {
+		cache.RegisterBindMethod(paddle.NewBinder(*bindings))
 	}
 	klog.StartFlushDaemon(*logFlush)
 	err := run(opts) // Volcano's app.Run ends in no other way than with an error

@@ -11,6 +11,7 @@
 //   - course.go, plan.go, cast.go: a job's plan; suit.go, template.go, apart.go, prefer*.go, memory*.go: the nodes that suit
 //     its pods, and those that they had; room.go: what has no room at all
 //   - place.go, heed.go, phase.go, hint.go, score.go: how a plan reaches allocate, and what is done when it fails
+//   - binder.go: how many bindings are sent at a time, where the scheduler is ours
 //   - limit.go, fence.go, gradient.go: networkTopology and colocation
 //   - victims*.go, evict.go, starving.go: preempt and reclaim
 //   - why.go, explain.go, verdict*.go, refusal*.go, condition*.go, event*.go, doubts.go: why a job waits, in words for users
