@@ -35,6 +35,7 @@ func lives(args []string) int {
 	flags.IntVar(&s.Rounds, "rounds", s.Rounds, "rounds of each scheduler in each case")
 	flags.IntVar(&s.Concurrency, "concurrency", s.Concurrency, "requests that the limits make at a time")
 	flags.IntVar(&s.Takeovers, "takeovers", s.Takeovers, "how often a place changes hands, to see how soon a gang that waits is bound; 0 leaves it out")
+	flags.StringSliceVar(&s.SchedulerArgs, "scheduler-args", nil, "more arguments of our scheduler")
 	flags.BoolVar(&s.Profile, "profile", s.Profile, "one more turn of the schedulers, for their processor profiles")
 	flags.DurationVar(&s.Patience, "patience", s.Patience, "how long a turn may go without any progress")
 	flags.Bool("quick", quick, "a part of it for a few minutes; other flags change it")

@@ -29,6 +29,8 @@ type Settings struct {
 	// Takeovers are how often a place changes hands, in each cluster, to see how soon a gang that waits is bound; 0 means
 	// that this is left out.
 	Takeovers int `json:"takeovers"`
+	// SchedulerArgs are added to those of our scheduler.
+	SchedulerArgs []string `json:"scheduler_args"`
 	// Profile has schedulers take one more turn in each case, which does not count, for their processor profiles.
 	Profile bool `json:"profile"`
 	// Folder for live.json and profiles; the sandbox's state is below it as long as it runs.

@@ -72,7 +72,7 @@ func (s *Settings) start(ctx context.Context, nodes int, progress io.Writer) (*s
 		StateDir: folder, Topology: cluster, Rivals: true, Progress: progress,
 		Args: map[string][]string{
 			sandbox.APIServer: append(args, "--delete-collection-workers=16"),
-			sandbox.Scheduler: {"--enable-pprof"}, sandbox.VolcanoScheduler: {"--enable-pprof"},
+			sandbox.Scheduler: append([]string{"--enable-pprof"}, s.SchedulerArgs...), sandbox.VolcanoScheduler: {"--enable-pprof"},
 		},
 	})
 	if err != nil {
