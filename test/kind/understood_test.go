@@ -90,8 +90,13 @@ func understood(t *testing.T, m machine, calls []call) {
 			require.NoError(t, client.Delete(t.Context(), "", object))
 		}
 	}
-	// The API server applies no object with a field that it does not know.
 	require.NoError(t, client.Apply(t.Context(), "default", "paddle-kind", objects...))
+	misspelt := slices.IndexFunc(objects, func(object *unstructured.Unstructured) bool {
+		return object.GetName() == "paddle-kwok" && object.GetKind() == "Deployment"
+	})
+	wrong := objects[misspelt].DeepCopy()
+	require.NoError(t, unstructured.SetNestedField(wrong.Object, "own-node-0", "spec", "template", "spec", "nodename"))
+	require.ErrorContains(t, client.Apply(t.Context(), "default", "paddle-kind", wrong), "field not declared in schema", "all fields are known")
 	p.Await(t, "the simulated nodes to be ready", func(ctx context.Context) error { return nodesReady(ctx, p) })
 	require.NoError(t, s.StartComponent(sandbox.KubeScheduler))
 	placed(t, p, &turns.Deployments{Plane: p, Objects: client, Manifests: os.DirFS(filepath.Join(m.out(), "manifests"))})
