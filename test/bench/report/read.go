@@ -16,6 +16,7 @@ var sources = []struct {
 	file string
 	read func([]byte) (*Section, error)
 }{
+	{"bench/live.json", reader(lived)},
 	{"bench/trace.json", reader(traced)},
 	{"bench/session.json", reader(session)},
 	{"bench/placement.json", reader(placement)},
