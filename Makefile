@@ -48,6 +48,28 @@ plugin-so: ## Build paddle.so and a scheduler of Volcano's that loads it (--plug
 
 SEED ?= 1
 FUZZTIME ?= 10m
+PADDLE_BENCH := $(BIN)/paddle-bench
+QUICK := $(OUT)/quick
+
+.PHONY: bench
+bench: plane $(PADDLE_BENCH) ## Measure a slice of everything and make one page of it, _output/quick/bench/report.html (15 minutes)
+	$(PADDLE_BENCH) live --quick --out $(QUICK)/bench
+	$(PADDLE_BENCH) trace --loads 0.85 --seeds 1 --jobs 200 --out $(QUICK)/bench
+	$(PADDLE_BENCH) controller --jobs 60 --nodes 20 --out $(QUICK)/bench
+	$(PADDLE_BENCH) session --short --only speed,quality --runs 3 --clusters 1 --out $(QUICK)/bench
+	$(PADDLE_BENCH) placement --instances 1000 --clusters 100 --no-tenfold --out $(QUICK)/bench
+	$(PADDLE_BENCH) report --out $(QUICK) $(if $(AGAINST),--against $(AGAINST))
+
+.PHONY: bench-full
+bench-full: bench-live bench-trace bench-controller bench-session bench-placement soak report ## Measure everything in full and make one page of it (most of a day)
+
+.PHONY: report
+report: $(PADDLE_BENCH) ## Make one page of what was measured, _output/bench/report.html; AGAINST=FOLDER also tells what has changed since
+	$(PADDLE_BENCH) report --out $(OUT) $(if $(AGAINST),--against $(AGAINST))
+
+.PHONY: $(PADDLE_BENCH)
+$(PADDLE_BENCH):
+	$(GO) build -o $@ ./cmd/paddle-bench
 
 .PHONY: bench-placement
 bench-placement: ## Measure the planner against brute force, baselines and the clock; SEED=n draws other instances
