@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"strings"
@@ -71,7 +72,7 @@ func (w write) ready(known Known) (ready, error) {
 	if r.verb == http.MethodPut || w.binds {
 		now, ok := known[w.of]
 		if !ok {
-			return ready{}, fmt.Errorf("it is not there")
+			return ready{}, errors.New("it is not there")
 		}
 		if meta, ok := w.body["metadata"].(map[string]any); ok {
 			meta["uid"] = string(now.UID)

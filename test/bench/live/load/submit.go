@@ -22,9 +22,9 @@ func (l Load) Submit(ctx context.Context, p *live.Plane) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(creators)
 	for i := l.First; i < l.First+l.Gangs; i++ {
-		for _, make := range l.objects(p, i) {
+		for _, submit := range l.objects(p, i) {
 			group.Go(func() error {
-				if err := make(ctx); err != nil {
+				if err := submit(ctx); err != nil {
 					return fmt.Errorf("submit gang %s as %s: %w", l.Name(i), l.Form, err)
 				}
 				return nil
