@@ -32,9 +32,12 @@ func TestServersTrain(t *testing.T) {
 
 func TestServersEndWhenTheyAreToldTo(t *testing.T) {
 	g := psGang(t, 2, 2, 1, false).set("TRAINER_SERVERS_EXIT", "true")
-	all := g.run(t)
+	all := g.runUntil(t, func(*pod) bool { return true }, func(end ended) bool { return end.code != 0 })
 	g.requireTrained(t, 2, all)
-	require.Contains(t, all["ps-1"].log, "all 2 trainers are done")
+	for _, server := range []string{"ps-0", "ps-1"} {
+		require.Contains(t, all[server].log, "all 2 trainers are done")
+		require.Zero(t, all[server].code)
+	}
 }
 
 func TestServersTrainThroughTheLauncher(t *testing.T) {

@@ -29,7 +29,9 @@ func middle(ctx context.Context, p *process.Process, role *rules.PSRole) error {
 	go func() {
 		defer close(served)
 		wire.Serve(ctx, listener, func(_ context.Context, conn net.Conn) {
-			_ = wire.ServeRPC(conn, "Middle", m) // its methods are as they must be
+			session := &MiddleSession{Middles: m}
+			_ = wire.ServeRPC(conn, "Middle", session) // its methods are as they must be
+			session.left()
 		})
 	}()
 	defer func() { <-served }()
@@ -48,7 +50,7 @@ func middle(ctx context.Context, p *process.Process, role *rules.PSRole) error {
 	}
 }
 
-// Middles is what trainers may call.
+// Middles is what all sessions share.
 type Middles struct {
 	//nolint:containedctx // net/rpc hands none over
 	ctx  context.Context
@@ -93,17 +95,33 @@ func (m *Middles) Run(task MiddleTask, back *model.Backward) error {
 	return m.servers.push(m.ctx, push)
 }
 
-// Done notes that a trainer has ended.
-func (m *Middles) Done(rank int, _ *Nothing) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.done[rank] {
-		return nil
-	}
-	if m.done[rank] = true; len(m.done) == m.role.Workers {
-		close(m.all)
-	}
+// MiddleSession is what one trainer may call.
+type MiddleSession struct {
+	*Middles
+	// ends is the rank of the trainer, once it is about to hang up.
+	ends *int
+}
+
+// Done notes that a trainer is about to hang up.
+func (s *MiddleSession) Done(rank int, _ *Nothing) error {
+	s.ends = &rank
 	return nil
+}
+
+// left notes that a trainer has hung up. Only then it is done: whoever ended on its last word would leave it without an
+// answer.
+func (s *MiddleSession) left() {
+	if s.ends == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.done[*s.ends] {
+		return
+	}
+	if s.done[*s.ends] = true; len(s.done) == s.role.Workers {
+		close(s.all)
+	}
 }
 
 // meetMiddles connects a trainer to all heterogeneous trainers.

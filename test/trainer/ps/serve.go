@@ -108,19 +108,23 @@ func (s *Session) Push(push Push, _ *Nothing) error {
 	return s.shard.Push(push)
 }
 
-// Done notes that a trainer has ended.
+// Done notes that a trainer is about to hang up.
 func (s *Session) Done(_ Nothing, _ *Nothing) error {
 	if s.client == nil || s.client.Role != rules.Trainer {
 		return errStranger
 	}
 	s.done = true
-	s.shard.Done(s.client.Index)
 	return nil
 }
 
-// left says so where a trainer has gone too early. It may come back.
+// left notes that a client has hung up. Only then a trainer is done: a server that ended on its last word would leave it
+// without an answer. One that has gone too early may come back.
 func (s *Session) left() {
-	if s.client != nil && s.client.Role == rules.Trainer && !s.done && s.ctx.Err() == nil {
+	if s.done {
+		s.shard.Done(s.client.Index)
+		return
+	}
+	if s.client != nil && s.client.Role == rules.Trainer && s.ctx.Err() == nil {
 		s.process.Say("%s %d has gone before it was done", s.client.Role, s.client.Index)
 	}
 }

@@ -73,7 +73,18 @@ func TestSessionKnowsItsClient(t *testing.T) {
 	first.ctx = ended
 	first.left()
 	require.NoError(t, first.Done(true, new(Nothing)))
+	require.ErrorIs(t, shard.AllDone(ended), context.Canceled, "it has not hung up yet")
+	first.left()
 	require.NoError(t, shard.AllDone(t.Context()))
+}
+
+func ended(all chan struct{}) bool {
+	select {
+	case <-all:
+		return true
+	default:
+		return false
+	}
 }
 
 func TestMiddlesLetNobodyIn(t *testing.T) {
@@ -92,8 +103,12 @@ func TestMiddlesLetNobodyIn(t *testing.T) {
 		spoil(&bad)
 		require.ErrorContains(t, m.Hello(bad, new(Nothing)), want)
 	}
+	(&MiddleSession{Middles: m}).left()
 	for _, rank := range []int{0, 0, 1, 1} {
-		require.NoError(t, m.Done(rank, new(Nothing)))
+		session := &MiddleSession{Middles: m}
+		require.NoError(t, session.Done(rank, new(Nothing)))
+		require.Equal(t, rank == 1 && m.done[1], ended(m.all), "not before it has hung up")
+		session.left()
 	}
-	<-m.all
+	require.True(t, ended(m.all))
 }
