@@ -11,6 +11,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/placed"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/live/usage"
 	"github.com/paddle-volcano/paddle-volcano/test/stats"
 )
 
@@ -76,6 +77,9 @@ func (c *Case) placements(out io.Writer) error {
 	return nil
 }
 
+// leastShown are processor seconds below which a process is left out.
+const leastShown = 0.1
+
 // processes tells the processor seconds and the peak memory of each process, and the profiles.
 func (c *Case) processes(out io.Writer) error {
 	for _, who := range Schedulers() {
@@ -94,7 +98,11 @@ func (c *Case) processes(out io.Writer) error {
 		for _, name := range slices.Sorted(maps.Keys(names)) {
 			cpu := stats.Median(c.of(who, func(t *Turn) float64 { return t.Processes[name].CPU }))
 			peak := stats.Median(c.of(who, func(t *Turn) float64 { return t.Processes[name].Peak }))
-			if names[name] && cpu >= 0.1 {
+			switch {
+			case !names[name] || cpu < leastShown:
+			case name == usage.Others:
+				_, _ = fmt.Fprintf(out, " %s %.1f", name, cpu)
+			default:
 				_, _ = fmt.Fprintf(out, " %s %.1f (%.0f)", name, cpu, peak)
 			}
 		}
