@@ -29,6 +29,7 @@ const header = "// SPDX-License-Identifier: Apache-2.0\n\n"
 func sound() map[string]string {
 	return map[string]string{
 		"cmd/tool/main.go":                header + "// Command tool does it.\npackage main\n\nimport _ \"" + module + "/plugins/paddle\"\n",
+		"cmd/kubectl-paddle/story/doc.go": header + "// Package story tells.\npackage story\n\nimport _ \"" + module + "/controller/keys\"\n",
 		"controller/keys/keys.go":         header + "// Package keys has keys.\npackage keys\n\nconst (\n\tMode = \"batch.paddlepaddle.org/mode\"\n\tRole = \"paddle-res-type\"\n)\n",
 		"controller/api/doc.go":           header + "// Package api is the API.\npackage api\n\nimport _ \"volcano.sh/apis/pkg/apis\"\n\nconst group = \"batch.paddlepaddle.org/v1\"\n",
 		"controller/api/api_test.go":      header + "package api_test\n\nimport _ \"" + module + "/test/sandbox\"\n\nconst mode = \"batch.paddlepaddle.org/mode\"\n",
@@ -75,6 +76,9 @@ func TestEachRuleCanBeBroken(t *testing.T) {
 		{"another folder", "pkg/x.go", header + "// Package pkg is one too many.\npackage pkg\n", "the top-level folders are the house's: pkg/ is not a folder of the house"},
 		{"a missing folder", "hack/tool.go", "", "hack/ is missing"},
 		{"a library in cmd", "cmd/tool/lib/lib.go", header + "// Package lib is fat.\npackage lib\n", "cmd/tool/lib/lib.go is package lib"},
+		{"kubectl paddle has a scheduler in it", "cmd/kubectl-paddle/story/x.go", header + "package story" + importing(module+"/plugins/paddle"), "kubectl paddle stays light"},
+		{"kubectl paddle imports the sandbox", "cmd/kubectl-paddle/story/x.go", header + "package story" + importing(module+"/test/sandbox"), "products do not rest on their tools"},
+		{"a main below kubectl paddle is a library", "cmd/kubectl-paddle/x.go", header + "// Package paddle is fat.\npackage paddle\n", "cmd/kubectl-paddle/x.go is package paddle"},
 		{"a package util", "controller/util/x.go", header + "// Package util has everything.\npackage util\n", "controller/util/x.go is package util"},
 		{"no package comment", "test/new/x.go", header + "package new\n", "each package says what it is: test/new has no package comment"},
 		{"a comment of another form", "test/new/x.go", header + "// Things are here.\npackage new\n", "test/new has no package comment"},

@@ -26,6 +26,8 @@ var walls = []wall{
 	{"controller", []string{"volcano.sh/volcano"}, true, "the controller talks to Volcano through its API (volcano.sh/apis)"},
 	{"plugins", []string{module + "/test", module + "/cmd", module + "/hack"}, false, "products do not rest on their tools"},
 	{"controller", []string{module + "/test", module + "/cmd", module + "/hack"}, false, "products do not rest on their tools"},
+	{plugin, []string{module + "/plugins/paddle", "volcano.sh/volcano", "k8s.io/kubernetes"}, true, "kubectl paddle stays light: it has no scheduler in it"},
+	{plugin, []string{module + "/test", module + "/hack"}, false, "products do not rest on their tools"},
 	{"deploy", []string{module}, false, "manifests are data"},
 	{"plugins/placement", []string{"os", "net", "syscall", "math/rand"}, false, "placement is pure: no input but its arguments, and the same answer every time"},
 }

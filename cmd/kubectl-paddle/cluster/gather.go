@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	"github.com/paddle-volcano/paddle-volcano/controller/view"
+
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/story"
+)
+
+// Gather reads a job and what belongs to it. Without the job itself there is an error; what else may not be read is left
+// out, and named.
+func (c *Clients) Gather(ctx context.Context, namespace, name string) (*story.Objects, error) {
+	job, err := c.Paddle.BatchV1().PaddleJobs(namespace).Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return nil, err
+	}
+	o := &story.Objects{Job: job, Now: time.Now()}
+	g := &gathering{Objects: o}
+	of := metav1.ListOptions{LabelSelector: labels.SelectorFromSet(labels.Set{keys.JobName: name}).String()}
+
+	vcjob, err := c.Volcano.BatchV1alpha1().Jobs(namespace).Get(ctx, name, metav1.GetOptions{})
+	if g.read("Volcano Jobs", err) && metav1.IsControlledBy(vcjob, job) {
+		o.VolcanoJob = vcjob
+	}
+	groups, err := c.Volcano.SchedulingV1beta1().PodGroups(namespace).List(ctx, of)
+	if g.read("PodGroups", err) {
+		o.PodGroup = groupOf(groups.Items, o.VolcanoJob)
+	}
+	pods, err := c.Kube.CoreV1().Pods(namespace).List(ctx, of)
+	if g.read("pods", err) {
+		for i := range pods.Items {
+			o.Pods = append(o.Pods, &pods.Items[i])
+		}
+		view.SortPods(o.Pods)
+	}
+	if queue := queueOf(job); queue != "" {
+		q, err := c.Volcano.SchedulingV1beta1().Queues().Get(ctx, queue, metav1.GetOptions{})
+		if g.read("queues", err) {
+			o.Queue = q
+		}
+	}
+	if !settled(job) {
+		g.read("events", c.events(ctx, o))
+	}
+	return o, g.err
+}
+
+// Pods are those of a job, in the order of roles and ranks.
+func (c *Clients) Pods(ctx context.Context, namespace, name string) ([]*corev1.Pod, error) {
+	list, err := c.Kube.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{
+		LabelSelector: labels.SelectorFromSet(labels.Set{keys.JobName: name}).String(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	pods := make([]*corev1.Pod, 0, len(list.Items))
+	for i := range list.Items {
+		pods = append(pods, &list.Items[i])
+	}
+	view.SortPods(pods)
+	return pods, nil
+}
+
+// gathering remembers what could not be read.
+type gathering struct {
+	*story.Objects
+	err error
+}
+
+// read says whether something was read; what is not there is no error.
+func (g *gathering) read(what string, err error) bool {
+	switch {
+	case err == nil:
+		return true
+	case apierrors.IsNotFound(err):
+	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
+		g.Unread = append(g.Unread, what+" (you have no right to read them)")
+	default:
+		g.err = errors.Join(g.err, fmt.Errorf("read %s: %w", what, err))
+	}
+	return false
+}
+
+// settled says whether events have nothing to add.
+func settled(job *v1.PaddleJob) bool { return view.Finished(job) || job.Status.Phase == v1.Running }
+
+// queueOf is the queue that a job was sent to, or will be.
+func queueOf(job *v1.PaddleJob) string {
+	if policy := job.Spec.SchedulingPolicy; job.Status.Queue == "" && policy != nil {
+		return policy.Queue
+	}
+	return job.Status.Queue
+}
+
+// groupOf is the PodGroup of a Volcano Job; the youngest where that is not known.
+func groupOf(groups []vcscheduling.PodGroup, job *vcbatch.Job) *vcscheduling.PodGroup {
+	slices.SortFunc(groups, func(a, b vcscheduling.PodGroup) int {
+		return cmp.Or(b.CreationTimestamp.Compare(a.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+	})
+	for i := range groups {
+		if job == nil || metav1.IsControlledBy(&groups[i], job) {
+			return &groups[i]
+		}
+	}
+	return nil
+}
+
+// events adds the warnings about the Volcano Job and the pods.
+func (c *Clients) events(ctx context.Context, o *story.Objects) error {
+	ours := map[types.UID]bool{o.Job.UID: true}
+	if o.VolcanoJob != nil {
+		ours[o.VolcanoJob.UID] = true
+	}
+	for _, pod := range o.Pods {
+		ours[pod.UID] = true
+	}
+	list, err := c.Kube.CoreV1().Events(o.Job.Namespace).List(ctx, metav1.ListOptions{
+		FieldSelector: fields.OneTermEqualSelector("type", corev1.EventTypeWarning).String(),
+	})
+	if err != nil {
+		return err
+	}
+	for i := range list.Items {
+		if ours[list.Items[i].InvolvedObject.UID] {
+			o.Events = append(o.Events, list.Items[i])
+		}
+	}
+	return nil
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/render"
+	"github.com/paddle-volcano/paddle-volcano/controller/view"
+
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/story"
+)
+
+func (s *session) get() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "get JOB", Short: "Show a job: its roles and pods, where they are, and what has happened", Args: oneJob,
+		ValidArgsFunction: s.jobNames(false),
+	}
+	print := newPrint(cmd, "")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := checkFormat(print); err != nil {
+			return err
+		}
+		clients, namespace, err := s.connect()
+		if err != nil {
+			return err
+		}
+		if !tables(print) {
+			job, err := clients.Paddle.BatchV1().PaddleJobs(namespace).Get(cmd.Context(), args[0], metav1.GetOptions{})
+			if err != nil {
+				return err
+			}
+			return s.printObject(print, job)
+		}
+		o, err := clients.Gather(cmd.Context(), namespace, args[0])
+		if err != nil {
+			return err
+		}
+		return s.getTables(o)
+	}
+	return cmd
+}
+
+func (s *session) getTables(o *story.Objects) error {
+	job := o.Job
+	mode := string(job.Status.Mode)
+	if mode == "" {
+		mode = string(render.Mode(job))
+	}
+	rows := [][]string{
+		{"Name:", job.Name}, {"Namespace:", job.Namespace}, {"Status:", string(job.Status.Phase)}, {"Mode:", mode},
+	}
+	if job.Status.Queue != "" {
+		rows = append(rows, []string{"Queue:", job.Status.Queue})
+	}
+	for _, role := range view.Roles {
+		if spec := view.Spec(job, role); spec != nil {
+			count := strconv.Itoa(spec.Replicas) + " wanted"
+			if status := statusOf(job, role); status != nil && status.Ready != "" {
+				count = status.Ready + " running"
+			}
+			rows = append(rows, []string{"Role " + role + ":", count})
+		}
+	}
+	rows = append(rows, []string{"Restarts:", strconv.Itoa(int(job.Status.Restarts))})
+	if err := s.table(rows); err != nil {
+		return err
+	}
+	if members := story.Members(o); len(members) > 0 {
+		fmt.Fprintln(s.Out)
+		rows := [][]string{{"ROLE", "RANK", "POD", "STATUS", "NODE", "ADDRESS", "RESTARTS", "AGE"}}
+		for _, m := range members {
+			rows = append(rows, []string{m.Role, strconv.Itoa(m.Rank), m.Pod, m.Phase, dash(m.Node), dash(m.Address), strconv.Itoa(int(m.Restarts)), m.Age})
+		}
+		if err := s.table(rows); err != nil {
+			return err
+		}
+	}
+	if life := story.Life(o); len(life) > 0 {
+		fmt.Fprintln(s.Out)
+		for _, sentence := range life {
+			fmt.Fprintln(s.Out, sentence)
+		}
+	}
+	s.left(o.Unread)
+	return nil
+}
+
+func statusOf(job *v1.PaddleJob, role string) *v1.ResourceStatus {
+	switch role {
+	case render.RolePS:
+		return job.Status.PS
+	case render.RoleWorker:
+		return job.Status.Worker
+	}
+	return job.Status.Heter
+}
+
+func dash(text string) string {
+	if text == "" {
+		return "-"
+	}
+	return text
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"sigs.k8s.io/yaml"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/client/clientset/versioned/scheme"
+)
+
+// newPrint gives a command the flags of kubectl's output.
+func newPrint(cmd *cobra.Command, operation string) *genericclioptions.PrintFlags {
+	flags := genericclioptions.NewPrintFlags(operation).WithTypeSetter(scheme.Scheme)
+	flags.AddFlags(cmd)
+	return flags
+}
+
+// tables says whether a command is to print its table: -o is not given, or is wide.
+func tables(flags *genericclioptions.PrintFlags) bool {
+	return *flags.OutputFormat == "" && *flags.TemplatePrinterFlags.TemplateArgument == "" || *flags.OutputFormat == "wide"
+}
+
+// printObject prints an object as -o says.
+func (s *session) printObject(flags *genericclioptions.PrintFlags, object runtime.Object) error {
+	printer, err := flags.ToPrinter()
+	if err != nil {
+		return usage("%w", err)
+	}
+	return printer.PrintObj(object, s.Out)
+}
+
+// printJobs prints one job as itself and several as a list, which kubectl does too.
+func (s *session) printJobs(flags *genericclioptions.PrintFlags, jobs []v1.PaddleJob) error {
+	if *flags.OutputFormat == "" || *flags.OutputFormat == "name" || len(jobs) == 1 {
+		for i := range jobs {
+			if err := s.printObject(flags, &jobs[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return s.printObject(flags, listOf(jobs))
+}
+
+// listOf is a list whose items say what they are.
+func listOf(jobs []v1.PaddleJob) *v1.PaddleJobList {
+	list := &v1.PaddleJobList{Items: append([]v1.PaddleJob{}, jobs...)}
+	for i := range list.Items {
+		list.Items[i].SetGroupVersionKind(v1.SchemeGroupVersion.WithKind("PaddleJob"))
+	}
+	return list
+}
+
+// checkFormat refuses an output before anything is done.
+func checkFormat(flags *genericclioptions.PrintFlags) error {
+	if tables(flags) {
+		return nil
+	}
+	if _, err := flags.ToPrinter(); err != nil {
+		return usage("%w", err)
+	}
+	return nil
+}
+
+// printData prints what is no object of Kubernetes.
+func printData(out io.Writer, format string, data any) error {
+	switch format {
+	case "json":
+		encoder := json.NewEncoder(out)
+		encoder.SetIndent("", "    ")
+		return encoder.Encode(data)
+	case "yaml":
+		text, err := yaml.Marshal(data)
+		if err == nil {
+			_, err = out.Write(text)
+		}
+		return err
+	}
+	return usage("unknown output %q: json or yaml", format)
+}
+
+// left says what could not be read.
+func (s *session) left(unread []string) {
+	for _, what := range unread {
+		fmt.Fprintf(s.ErrOut, "Left out: %s.\n", what)
+	}
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package story
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/view"
+)
+
+// Life tells the conditions of a job's status in sentences, in the order of its life.
+func Life(o *Objects) []string {
+	var told []string
+	order := []string{
+		v1.ConditionStalled, v1.ConditionCreated, v1.ConditionAdmitted, v1.ConditionScheduled, v1.ConditionRunning, v1.ConditionSuspended,
+		v1.ConditionRestarting, v1.ConditionSucceeded, v1.ConditionFailed,
+	}
+	for _, kind := range order {
+		c := o.condition(kind)
+		if c == nil {
+			continue
+		}
+		if text := o.conditionWords(c); text != "" {
+			if c.Message != "" {
+				text += ": " + c.Message
+			}
+			told = append(told, sentence(text))
+		}
+	}
+	return told
+}
+
+// conditionWords are what a condition's status means, without its message.
+func (o *Objects) conditionWords(c *metav1.Condition) string {
+	ago := o.since(c.LastTransitionTime.Time)
+	if c.Status == metav1.ConditionTrue {
+		return map[string]string{
+			v1.ConditionStalled:    "it has not been able to go on for " + ago + " (" + c.Reason + ")",
+			v1.ConditionCreated:    "its Volcano Job was made " + ago + " ago",
+			v1.ConditionAdmitted:   "its queue let it in " + ago + " ago",
+			v1.ConditionScheduled:  "its pods got their nodes " + ago + " ago",
+			v1.ConditionRunning:    "all its pods have run for " + ago,
+			v1.ConditionSuspended:  "it was suspended " + ago + " ago",
+			v1.ConditionRestarting: "it began to start again " + ago + " ago",
+			v1.ConditionSucceeded:  "it succeeded " + ago + " ago",
+			v1.ConditionFailed:     "it failed " + ago + " ago (" + c.Reason + ")",
+		}[c.Type]
+	}
+	if view.Finished(o.Job) && c.Type != v1.ConditionRestarting {
+		return ""
+	}
+	return map[string]string{
+		v1.ConditionCreated:    "its Volcano Job is not made",
+		v1.ConditionAdmitted:   "its queue has not let it in",
+		v1.ConditionScheduled:  "its pods have no nodes",
+		v1.ConditionRunning:    "not all its pods run",
+		v1.ConditionSuspended:  "it was resumed " + ago + " ago",
+		v1.ConditionRestarting: "it last ran again " + ago + " ago after a restart",
+	}[c.Type]
+}

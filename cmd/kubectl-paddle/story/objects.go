@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package story
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/duration"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/view"
+)
+
+// Objects are what is known of one job. All but Job may be missing.
+type Objects struct {
+	Job        *v1.PaddleJob
+	VolcanoJob *vcbatch.Job
+	PodGroup   *vcscheduling.PodGroup
+	Queue      *vcscheduling.Queue
+	Pods       []*corev1.Pod
+	// Events are those about the job, its Volcano Job, its PodGroup and its pods.
+	Events []corev1.Event
+	// Unread names what could not be read, each with the reason.
+	Unread []string
+	Now    time.Time
+}
+
+// condition is one that the controller wrote, nil if there is none.
+func (o *Objects) condition(kind string) *metav1.Condition {
+	return meta.FindStatusCondition(o.Job.Status.Conditions, kind)
+}
+
+// holds is a condition that is True, nil if it is not.
+func (o *Objects) holds(kind string) *metav1.Condition {
+	if c := o.condition(kind); c != nil && c.Status == metav1.ConditionTrue {
+		return c
+	}
+	return nil
+}
+
+// since is how long ago something was, in one or two units.
+func (o *Objects) since(at time.Time) string {
+	return duration.HumanDuration(max(o.Now.Sub(at), 0))
+}
+
+// allowed is how often the job may be started again.
+func (o *Objects) allowed() int32 {
+	v := view.View{Job: o.Job, VolcanoJob: o.VolcanoJob}
+	return v.BackoffLimit()
+}

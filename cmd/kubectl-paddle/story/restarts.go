@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package story
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/policy"
+	"github.com/paddle-volcano/paddle-volcano/controller/view"
+)
+
+func (s *Story) restarting(o *Objects) {
+	c := o.holds(v1.ConditionRestarting)
+	s.head("%s lost a pod %s ago, and starts again.", o.Job.Name, o.since(c.LastTransitionTime.Time))
+	s.say(AboutReason, c.Message)
+	if n := o.Job.Status.Restarts; n > 0 {
+		s.say(AboutRestart, fmt.Sprintf("it has been restarted %s so far; after %s it fails for good", times(n), times(max(o.allowed(), n))))
+	}
+	s.ends(o)
+	if o.holds(v1.ConditionScheduled) != nil {
+		s.held(o)
+		return
+	}
+	if o.VolcanoJob != nil && view.Delayed(o.VolcanoJob) && len(o.Pods) == 0 || o.condition(v1.ConditionScheduled) == nil {
+		return
+	}
+	if c := o.placement(); c != nil && c.Status == corev1.ConditionFalse {
+		if help := helps[s.unplaced(o)]; help != "" {
+			s.say(AboutHelp, help)
+		}
+	}
+}
+
+func (s *Story) failed(o *Objects) {
+	s.head("%s has failed%s.", o.Job.Name, o.ended())
+	c := o.holds(v1.ConditionFailed)
+	if c == nil {
+		return
+	}
+	s.say(AboutReason, c.Message)
+	s.ends(o)
+	switch c.Reason {
+	case policy.ReasonDeadlineExceeded:
+		s.say(AboutHelp, "raise spec.runPolicy.activeDeadlineSeconds, and submit the job again")
+	case policy.ReasonPermanentExitCode:
+		s.say(AboutHelp, "mend what the program ends with; spec.runPolicy.permanentExitCodes says that such an end is for good")
+	case view.ReasonPodEvicted:
+		s.say(AboutHelp, "its pods were taken away by others: a higher priorityClass, or spec.runPolicy.backoffLimit for more restarts, helps")
+	default:
+		s.say(AboutHelp, s.looking(o))
+	}
+}
+
+// looking is how to see what a failed pod wrote.
+func (s *Story) looking(o *Objects) string {
+	for _, pod := range o.Pods {
+		if m := view.NewMember(pod); m.State == view.Failed && m.Role != "" {
+			return fmt.Sprintf("kubectl paddle logs %s --role %s --rank %d shows what it wrote last", o.Job.Name, m.Role, m.Index)
+		}
+	}
+	return "its pods are gone, and their logs with them; spec.cleanPodPolicy Never keeps them the next time"
+}
+
+// restartsBefore tells of restarts that are over.
+func (s *Story) restartsBefore(o *Objects) {
+	n := o.Job.Status.Restarts
+	if n == 0 {
+		return
+	}
+	text := fmt.Sprintf("it was restarted %s", times(n))
+	if !view.Finished(o.Job) {
+		text += fmt.Sprintf(", of %d that it may be", max(o.allowed(), n))
+	}
+	if c := o.condition(v1.ConditionRestarting); c != nil && c.Message != "" {
+		text += "; the last time: " + c.Message
+	}
+	s.say(AboutRestart, text)
+}
+
+func times(n int32) string {
+	switch n {
+	case 1:
+		return "once"
+	case 2:
+		return "twice"
+	}
+	return fmt.Sprintf("%d times", n)
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package story_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/story"
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+)
+
+var now = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+
+func ago(d time.Duration) metav1.Time { return metav1.NewTime(now.Add(-d)) }
+
+// job is one that was submitted an hour ago, with what has happened to it five minutes ago.
+func job(phase v1.Phase, conditions ...metav1.Condition) *story.Objects {
+	j := &v1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "resnet", CreationTimestamp: ago(time.Hour), Generation: 1}}
+	j.Spec.Worker = &v1.ResourceSpec{Replicas: 4}
+	j.Status = v1.PaddleJobStatus{Phase: phase, ObservedGeneration: 1, Conditions: conditions}
+	return &story.Objects{Job: j, Now: now}
+}
+
+func is(kind, reason, message string) metav1.Condition {
+	return metav1.Condition{Type: kind, Status: metav1.ConditionTrue, Reason: reason, Message: message, LastTransitionTime: ago(5 * time.Minute)}
+}
+
+func isNot(kind, reason, message string) metav1.Condition {
+	c := is(kind, reason, message)
+	c.Status = metav1.ConditionFalse
+	return c
+}
+
+func with(o *story.Objects, changes ...func(*story.Objects)) *story.Objects {
+	for _, change := range changes {
+		change(o)
+	}
+	return o
+}
+
+// placed gives the PodGroup the plugin's condition.
+func placed(status corev1.ConditionStatus, reason, message string) func(*story.Objects) {
+	return func(o *story.Objects) {
+		o.PodGroup = &vcscheduling.PodGroup{Status: vcscheduling.PodGroupStatus{Conditions: []vcscheduling.PodGroupCondition{
+			{Type: "Unschedulable", Status: corev1.ConditionTrue, Message: "old"},
+			{Type: "PaddlePlaced", Status: status, Reason: reason, Message: message},
+		}}}
+	}
+}
+
+func failedPod(name string, code int32) func(*story.Objects) {
+	return func(o *story.Objects) {
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"paddle-res-type": "worker", "volcano.sh/task-index": "1"}}}
+		pod.Spec.NodeName, pod.Status.Phase = "node-7", corev1.PodFailed
+		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{
+			Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Message: "loss is nan\n"}}}}
+		o.Pods = append(o.Pods, pod)
+	}
+}
+
+func heldPod(name, reason string) func(*story.Objects) {
+	return func(o *story.Objects) {
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		pod.Spec.NodeName, pod.Status.Phase = "node-7", corev1.PodPending
+		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason}}}}
+		o.Pods = append(o.Pods, pod)
+	}
+}
+
+func restarted(n int32) func(*story.Objects) {
+	return func(o *story.Objects) { o.Job.Status.Restarts = n }
+}
+
+func softWish(tier string) func(*story.Objects) {
+	return func(o *story.Objects) {
+		o.Job.Spec.SchedulingPolicy = &v1.SchedulingPolicy{NetworkTopology: &v1.NetworkTopology{Mode: v1.TopologySoft, HighestTierName: tier}}
+	}
+}
+
+func researchQueue(o *story.Objects) {
+	o.Queue = &vcscheduling.Queue{ObjectMeta: metav1.ObjectMeta{Name: "research"}}
+	o.Queue.Status.State = vcscheduling.QueueStateOpen
+}
+
+const full = "3 of 16 workers have no room: the cluster has 15 GPUs free, 16 needed; fits with 13 workers\nneeded together:\n  16 workers of 1 GPU\n" +
+	"room in the best domains of each tier:\n  cluster: 13\nit fits, nearest first:\n  with 13 workers\n  with 1 GPU more"
+
+func TestWhy(t *testing.T) {
+	trains := is(v1.ConditionRunning, "Training", "")
+	for name, test := range map[string]struct {
+		objects *story.Objects
+		want    []string // headline and sentences
+	}{
+		"nobody has looked at it": {with(job(""), func(o *story.Objects) { o.Job.Status.ObservedGeneration = 0 }), []string{
+			"resnet was submitted 60m ago, and the controller has not looked at it yet.",
+			"The controller does not run, or does not watch this namespace: ask whoever runs the cluster to look at it (kubectl get pods -A -l control-plane=controller-manager).",
+		}},
+		"no room, in the plugin's words": {with(job(v1.Pending, isNot(v1.ConditionScheduled, "WaitingForGang", "NoRoom: old words")), placed("False", "NoRoom", full), researchQueue), []string{
+			"resnet waits, for 60m by now: its pods have no nodes yet.",
+			"3 of 16 workers have no room: the cluster has 15 GPUs free, 16 needed (NoRoom).",
+			"Now it would fit with 13 workers; or with 1 GPU more.",
+			"Wait for other jobs to end, or ask for less.",
+			`Its queue "research" is open.`,
+		}},
+		"no room, where PodGroups may not be read": {job(v1.Pending, isNot(v1.ConditionScheduled, "WaitingForGang", "NoRoom: 1 of 5 workers has no room")), []string{
+			"resnet waits, for 60m by now: its pods have no nodes yet.", "1 of 5 workers has no room.", "Wait for other jobs to end, or ask for less.",
+		}},
+		"its queue has not let it in": {job(v1.Pending, isNot(v1.ConditionScheduled, "WaitingForQueue",
+			`queue "q" has not let the job in yet: it is full, or the cluster has too little of what the gang asks for: QueueClosed: queue q is closed`)), []string{
+			"resnet waits, for 60m by now: its pods have no nodes yet.", "Queue q is closed.",
+			"Have the queue opened, or use another one (spec.schedulingPolicy.queue).",
+		}},
+		"it is just being placed": {job(v1.Pending, isNot(v1.ConditionScheduled, "Placing", "")), []string{
+			"resnet waits, for 60m by now: its pods have no nodes yet.", "The scheduler looks for room for all its pods at once.",
+		}},
+		"stalled": {job(v1.Pending, is(v1.ConditionStalled, "QueueNotFound", `queue "x" does not exist`)), []string{
+			"resnet cannot go on until somebody changes something: QueueNotFound.", `Queue "x" does not exist.`,
+			"It goes on by itself once that is put right; it need not be deleted.",
+		}},
+		"suspended": {job(v1.Suspended, is(v1.ConditionSuspended, "Suspended", "")), []string{
+			"resnet has been suspended for 5m: it has no pods, and takes no room in its queue.", "kubectl paddle resume resnet starts it anew.",
+		}},
+		"restarting": {with(job(v1.Restarting, is(v1.ConditionRestarting, "PodFailed", "restart 1 of 2: resnet-worker-1 exited with code 137 (OOMKilled)")), restarted(1), failedPod("resnet-worker-1", 137)), []string{
+			"resnet lost a pod 5m ago, and starts again.", "Restart 1 of 2: resnet-worker-1 exited with code 137 (OOMKilled).",
+			"It has been restarted once so far; after twice it fails for good.", "resnet-worker-1 exited with code 137, on node node-7.",
+		}},
+		"failed": {with(job(v1.Failed, is(v1.ConditionFailed, "PodFailed", "resnet-worker-1 exited with code 1")), failedPod("resnet-worker-1", 1)), []string{
+			"resnet has failed.", "resnet-worker-1 exited with code 1.", "resnet-worker-1 exited with code 1, on node node-7.",
+			"kubectl paddle logs resnet --role worker --rank 1 shows what it wrote last.",
+		}},
+		"starting, held up by an image": {with(job(v1.Starting, is(v1.ConditionScheduled, "GangPlaced", ""), isNot(v1.ConditionRunning, "PodsStarting", "not running yet: resnet-worker-0")), heldPod("resnet-worker-0", "ImagePullBackOff"), heldPod("resnet-worker-1", "ContainerCreating")), []string{
+			"resnet has had its nodes for 5m, and its pods are starting.", "Not running yet: resnet-worker-0.",
+			"1 pod is held up by ImagePullBackOff: resnet-worker-0.",
+		}},
+		"nothing is wrong": {with(job(v1.Running, trains), placed("True", "Placed", "4 workers are on 1 node of rack r3\na step of training sends nothing between nodes\nn1: 4 workers")), []string{
+			"resnet has been running for 5m; nothing is wrong.", "4 workers are on 1 node of rack r3.", "A step of training sends nothing between nodes.",
+		}},
+		"slow, for a wish that was not met": {with(job(v1.Running, trains), softWish("rack"), placed("True", "Placed", "4 workers are on 4 nodes in 2 racks of block b1\na step of training sends 6 times the model between nodes and 2 times the model between racks")), []string{
+			"resnet has been running for 5m.", "It is slower than it could be: the wish to be in one rack (networkTopology soft) could not be met, and its pods are in 2 racks.",
+			"4 workers are on 4 nodes in 2 racks of block b1.", "A step of training sends 6 times the model between nodes and 2 times the model between racks.",
+		}},
+		"slow, without a wish": {with(job(v1.Running, trains), placed("True", "Placed", "4 workers are on 4 nodes in 2 racks of block b1\na step of training sends 12 GiB between nodes and 4 GiB between racks")), []string{
+			"resnet has been running for 5m.", "Its place is not the fastest: its pods are in 2 racks, and each step of training sends 4 GiB between them.",
+			"4 workers are on 4 nodes in 2 racks of block b1.", "A step of training sends 12 GiB between nodes and 4 GiB between racks.",
+		}},
+		"runs, and some of it waits": {with(job(v1.Running, trains), placed("True", "Placed", "2 workers are on 1 node\nwaiting: 2 workers beyond the minimum wait")), []string{
+			"resnet has been running for 5m.", "2 workers beyond the minimum wait.", "2 workers are on 1 node.",
+		}},
+		"a change that counts for nothing": {job(v1.Running, trains, is(v1.ConditionCreated, "SpecChangeNotApplied", "the spec was changed after pods were placed")), []string{
+			"resnet has been running for 5m; nothing is wrong.", "The last change of the spec counts for nothing (SpecChangeNotApplied): the spec was changed after pods were placed.",
+		}},
+		"completed": {with(job(v1.Completed), func(o *story.Objects) {
+			o.Job.Status.StartTime, o.Job.Status.CompletionTime = ptr.To(ago(50*time.Minute)), ptr.To(ago(10*time.Minute))
+		}), []string{"resnet has completed 10m ago after 40m of training: every worker has succeeded."}},
+		"on its way out": {with(job(v1.Running, trains), func(o *story.Objects) { o.Job.DeletionTimestamp = ptr.To(ago(time.Minute)) }), []string{
+			"resnet has been deleted 60s ago, and what belongs to it is on its way out.",
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			told := story.Why(test.objects)
+			got := []string{told.Headline}
+			for _, s := range told.Sentences {
+				got = append(got, s.Text)
+			}
+			require.Equal(t, strings.Join(test.want, "\n"), strings.Join(got, "\n"))
+		})
+	}
+}
+
+func TestDetailsAreKeptApart(t *testing.T) {
+	told := story.Why(with(job(v1.Pending), placed("False", "NoRoom", full)))
+	require.Equal(t, []string{"needed together:", "  16 workers of 1 GPU", "room in the best domains of each tier:", "  cluster: 13"}, told.Sentences[0].Details)
+	require.Equal(t, []string{"loss is nan"}, story.Why(with(job(v1.Failed, is(v1.ConditionFailed, "PodFailed", "x")), failedPod("a-1", 1))).Sentences[1].Details)
+}
+
+func TestShort(t *testing.T) {
+	for name, test := range map[string]struct {
+		objects *story.Objects
+		want    string
+	}{
+		"runs":      {job(v1.Running, is(v1.ConditionRunning, "Training", "")), ""},
+		"waits":     {job(v1.Pending, isNot(v1.ConditionScheduled, "WaitingForGang", "NoRoom: 1 of 5 workers has no room: the cluster has 12 GPUs left")), "1 of 5 workers has no room: t…"},
+		"stalled":   {job(v1.Pending, is(v1.ConditionStalled, "NoRole", "spec has no role")), "NoRole: spec has no role"},
+		"failed":    {job(v1.Failed, is(v1.ConditionFailed, "PodFailed", "a-1 exited with code 1")), "a-1 exited with code 1"},
+		"not seen":  {job(""), "the controller has not looked…"},
+		"suspended": {job(v1.Suspended, is(v1.ConditionSuspended, "Suspended", "")), ""},
+	} {
+		t.Run(name, func(t *testing.T) { require.Equal(t, test.want, story.Short(test.objects.Job, now, 30)) })
+	}
+}
+
+func TestMembers(t *testing.T) {
+	members := story.Members(with(job(v1.Failed), failedPod("resnet-worker-1", 3), heldPod("resnet-worker-0", "ImagePullBackOff")))
+	require.Len(t, members, 2)
+	require.Equal(t, story.Member{Role: "worker", Rank: 1, Pod: "resnet-worker-1", Phase: "Failed (exit code 3)", Node: "node-7", Age: members[0].Age}, *find(members, "resnet-worker-1"))
+	require.Equal(t, "ImagePullBackOff", find(members, "resnet-worker-0").Phase)
+}
+
+func find(members []story.Member, pod string) *story.Member {
+	for i := range members {
+		if members[i].Pod == pod {
+			return &members[i]
+		}
+	}
+	return nil
+}
+
+func TestLife(t *testing.T) {
+	require.Equal(t, []string{
+		"Its Volcano Job was made 5m ago: restartPolicy Always became Never.", "Its pods have no nodes: NoRoom: none.",
+	}, story.Life(job(v1.Pending, isNot(v1.ConditionScheduled, "WaitingForGang", "NoRoom: none"), is(v1.ConditionCreated, "VolcanoJobCreated", "restartPolicy Always became Never"), isNot(v1.ConditionStalled, "Proceeding", ""))))
+}
