@@ -4,6 +4,7 @@ package command
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,11 +13,13 @@ import (
 
 func (s *session) why() *cobra.Command {
 	var output string
+	var exactly bool
 	cmd := &cobra.Command{
 		Use: "why JOB", Short: "Say why a job waits, restarts, is slow, or has failed, and what helps", Args: oneJob,
 		ValidArgsFunction: s.jobNames(false),
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "output format: json or yaml")
+	cmd.Flags().BoolVar(&exactly, "details", false, "show the figures behind the sentences: the room in the best racks and nodes, what is on which node")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if output != "" && output != "json" && output != "yaml" {
 			return usage("unknown output %q: json or yaml", output)
@@ -33,19 +36,27 @@ func (s *session) why() *cobra.Command {
 		if output != "" {
 			return printData(s.Out, output, told)
 		}
-		fmt.Fprintln(s.Out, told.Headline)
-		for _, sentence := range told.Sentences {
-			text := sentence.Text
-			if sentence.About == story.AboutHelp {
-				text = "What helps: " + text
-			}
-			fmt.Fprintln(s.Out, "  "+text)
-			for _, line := range sentence.Details {
-				fmt.Fprintln(s.Out, "    "+line)
-			}
-		}
+		s.tell(told, exactly)
 		s.left(told.Unread)
 		return nil
 	}
 	return cmd
+}
+
+// tell prints a story. What pods wrote last is shown in any case, the figures behind other sentences if they are asked for.
+func (s *session) tell(told *story.Story, exactly bool) {
+	fmt.Fprintln(s.Out, told.Headline)
+	for _, sentence := range told.Sentences {
+		text := sentence.Text
+		if sentence.About == story.AboutHelp {
+			text = "What helps: " + strings.ToLower(text[:1]) + text[1:]
+		}
+		fmt.Fprintln(s.Out, "  "+text)
+		if !exactly && sentence.About != story.AboutPods {
+			continue
+		}
+		for _, line := range sentence.Details {
+			fmt.Fprintln(s.Out, "    "+line)
+		}
+	}
 }

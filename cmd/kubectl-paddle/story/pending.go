@@ -34,7 +34,7 @@ var helps = map[string]string{
 	"QueueClosed":         "have the queue opened, or use another one (spec.schedulingPolicy.queue)",
 	"QueueQuota":          "wait for other jobs of the queue to end, ask for less, use another queue, or have the queue's capability raised",
 	"NamespaceQuota":      "wait for other jobs of the namespace to end, ask for less, or have the namespace's ResourceQuota raised",
-	"Overcommit":          "wait: the cluster has taken in as many jobs as it may, and lets in others as those end",
+	"Overcommit":          "wait: the cluster lets in others as jobs end; one that asks for more than the whole cluster has to ask for less",
 	"Refused":             "ask whoever runs the cluster about that rule; a queue that is divided into others takes jobs in those only",
 	"WaitingToBeEnqueued": "wait a moment; if it stays so, ask whoever runs the cluster whether the scheduler's action enqueue is on",
 	"WaitingForPods":      "wait a moment; if it stays so, quotas or rules of the namespace may forbid pods: see the events of the Volcano Job",

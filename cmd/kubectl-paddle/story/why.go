@@ -114,6 +114,10 @@ func (s *Story) stalled(o *Objects) {
 
 func (s *Story) suspended(o *Objects) {
 	c := o.holds(v1.ConditionSuspended)
+	if run := o.Job.Spec.RunPolicy; run == nil || run.Suspend == nil || !*run.Suspend {
+		s.head("%s has been resumed just now, and starts anew in a moment.", o.Job.Name)
+		return
+	}
 	if c.Reason != policy.ReasonSuspended {
 		s.head("%s is being suspended: its pods are on their way out.", o.Job.Name)
 		return

@@ -79,6 +79,8 @@ func restarted(n int32) func(*story.Objects) {
 	return func(o *story.Objects) { o.Job.Status.Restarts = n }
 }
 
+func suspends(o *story.Objects) { o.Job.Spec.RunPolicy = &v1.RunPolicy{Suspend: ptr.To(true)} }
+
 func softWish(tier string) func(*story.Objects) {
 	return func(o *story.Objects) {
 		o.Job.Spec.SchedulingPolicy = &v1.SchedulingPolicy{NetworkTopology: &v1.NetworkTopology{Mode: v1.TopologySoft, HighestTierName: tier}}
@@ -125,8 +127,11 @@ func TestWhy(t *testing.T) {
 			"resnet cannot go on until somebody changes something: QueueNotFound.", `Queue "x" does not exist.`,
 			"It goes on by itself once that is put right; it need not be deleted.",
 		}},
-		"suspended": {job(v1.Suspended, is(v1.ConditionSuspended, "Suspended", "")), []string{
+		"suspended": {with(job(v1.Suspended, is(v1.ConditionSuspended, "Suspended", "")), suspends), []string{
 			"resnet has been suspended for 5m: it has no pods, and takes no room in its queue.", "kubectl paddle resume resnet starts it anew.",
+		}},
+		"resumed, and not seen yet": {job(v1.Suspended, is(v1.ConditionSuspended, "Suspended", "")), []string{
+			"resnet has been resumed just now, and starts anew in a moment.",
 		}},
 		"restarting": {with(job(v1.Restarting, is(v1.ConditionRestarting, "PodFailed", "restart 1 of 2: resnet-worker-1 exited with code 137 (OOMKilled)")), restarted(1), failedPod("resnet-worker-1", 137)), []string{
 			"resnet lost a pod 5m ago, and starts again.", "Restart 1 of 2: resnet-worker-1 exited with code 137 (OOMKilled).",
