@@ -48,6 +48,7 @@ func TestAllOrNothing(t *testing.T) {
 		"a dry run, which asks and ends": {good, 0, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			args := []string{"submit", "-f", "-"}
 			switch test.code {
 			case 0:

@@ -56,7 +56,7 @@ func (s *session) check(documents []manifest.Document, wishes []render.Wish) err
 		}
 		_, warnings := render.Job(job, wish, settings)
 		for _, n := range warnings {
-			fmt.Fprintf(s.ErrOut, "Warning: job %s: %s (%s)\n", job.Name, n.Message, n.Reason)
+			s.note("Warning: job %s: %s (%s)", job.Name, n.Message, n.Reason)
 		}
 	}
 	if err := errors.Join(errs...); err != nil {

@@ -33,11 +33,11 @@ func (s *session) delete() *cobra.Command {
 			return nil
 		},
 	}
-	print := newPrint(cmd, "deleted")
+	output := newPrint(cmd, "deleted")
 	cmd.Flags().BoolVar(&awaited, "wait", true, "wait until the jobs and their pods are gone")
 	cmd.Flags().DurationVar(&timeout, "timeout", 0, "wait so long at most; 0 waits as long as it takes")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := checkFormat(print); err != nil {
+		if err := checkFormat(output); err != nil {
 			return err
 		}
 		clients, namespace, err := s.connect()
@@ -77,7 +77,7 @@ func (s *session) delete() *cobra.Command {
 			deleted = append(deleted, *job)
 		}
 		if len(deleted) > 0 {
-			errs = append(errs, s.printJobs(print, deleted))
+			errs = append(errs, s.printJobs(output, deleted))
 		}
 		return errors.Join(errs...)
 	}

@@ -5,7 +5,6 @@ package command
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -55,9 +54,9 @@ func (s *session) resume() *cobra.Command {
 
 func (s *session) switching(to bool, use, short, done string) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Args: oneJob, ValidArgsFunction: s.jobNames(false)}
-	print := newPrint(cmd, done)
+	output := newPrint(cmd, done)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := checkFormat(print); err != nil {
+		if err := checkFormat(output); err != nil {
 			return err
 		}
 		job, changed, err := s.edit(cmd.Context(), args[0], func(job *v1.PaddleJob) (map[string]any, error) {
@@ -74,9 +73,9 @@ func (s *session) switching(to bool, use, short, done string) *cobra.Command {
 			return err
 		}
 		if !changed {
-			fmt.Fprintf(s.ErrOut, "Nothing to do: job %s is %s.\n", job.Name, map[bool]string{true: "suspended", false: "not suspended"}[to])
+			s.note("Nothing to do: job %s is %s.", job.Name, map[bool]string{true: "suspended", false: "not suspended"}[to])
 		}
-		return s.printObject(print, job)
+		return s.printObject(output, job)
 	}
 	return cmd
 }

@@ -3,8 +3,8 @@
 package command
 
 import (
-	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,21 +21,21 @@ func (s *session) get() *cobra.Command {
 		Use: "get JOB", Short: "Show a job: its roles and pods, where they are, and what has happened", Args: oneJob,
 		ValidArgsFunction: s.jobNames(false),
 	}
-	print := newPrint(cmd, "")
+	output := newPrint(cmd, "")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := checkFormat(print); err != nil {
+		if err := checkFormat(output); err != nil {
 			return err
 		}
 		clients, namespace, err := s.connect()
 		if err != nil {
 			return err
 		}
-		if !tables(print) {
+		if !tables(output) {
 			job, err := clients.Paddle.BatchV1().PaddleJobs(namespace).Get(cmd.Context(), args[0], metav1.GetOptions{})
 			if err != nil {
 				return err
 			}
-			return s.printObject(print, job)
+			return s.printObject(output, job)
 		}
 		o, err := clients.Gather(cmd.Context(), namespace, args[0])
 		if err != nil {
@@ -68,27 +68,19 @@ func (s *session) getTables(o *story.Objects) error {
 		}
 	}
 	rows = append(rows, []string{"Restarts:", strconv.Itoa(int(job.Status.Restarts))})
-	if err := s.table(rows); err != nil {
-		return err
-	}
+	text := table(rows)
 	if members := story.Members(o); len(members) > 0 {
-		fmt.Fprintln(s.Out)
 		rows := [][]string{{"ROLE", "RANK", "POD", "STATUS", "NODE", "ADDRESS", "RESTARTS", "AGE"}}
 		for _, m := range members {
 			rows = append(rows, []string{m.Role, strconv.Itoa(m.Rank), m.Pod, m.Phase, dash(m.Node), dash(m.Address), strconv.Itoa(int(m.Restarts)), m.Age})
 		}
-		if err := s.table(rows); err != nil {
-			return err
-		}
+		text += "\n" + table(rows)
 	}
 	if life := story.Life(o); len(life) > 0 {
-		fmt.Fprintln(s.Out)
-		for _, sentence := range life {
-			fmt.Fprintln(s.Out, sentence)
-		}
+		text += "\n" + strings.Join(life, "\n") + "\n"
 	}
 	s.left(o.Unread)
-	return nil
+	return s.say(text)
 }
 
 func statusOf(job *v1.PaddleJob, role string) *v1.ResourceStatus {

@@ -4,7 +4,7 @@ package command
 
 import (
 	"cmp"
-	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -30,14 +30,14 @@ func (s *session) list() *cobra.Command {
 		Use: "list", Aliases: []string{"ls"}, Short: "List jobs, and in a few words why some do not run", Args: none,
 		Example: "  kubectl paddle list\n  kubectl paddle list -A -l team=vision\n  kubectl paddle list -o wide",
 	}
-	print := newPrint(cmd, "")
+	output := newPrint(cmd, "")
 	cmd.Flags().BoolVarP(&everywhere, "all-namespaces", "A", false, "list the jobs of all namespaces")
 	cmd.Flags().StringVarP(&selector, "selector", "l", "", "list jobs with these labels, such as team=vision,stage!=test")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if _, err := labels.Parse(selector); err != nil {
 			return usage("--selector: %w", err)
 		}
-		if err := checkFormat(print); err != nil {
+		if err := checkFormat(output); err != nil {
 			return err
 		}
 		clients, namespace, err := s.connect()
@@ -51,19 +51,19 @@ func (s *session) list() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		if !tables(print) {
-			return s.printObject(print, listOf(jobs.Items))
+		if !tables(output) {
+			return s.printObject(output, listOf(jobs.Items))
 		}
 		if len(jobs.Items) == 0 {
 			where := "any namespace"
 			if !everywhere {
 				where = "namespace " + namespace
 			}
-			fmt.Fprintf(s.ErrOut, "No jobs found in %s.\n", where)
+			s.note("No jobs found in %s.", where)
 			return nil
 		}
 		most := narrow
-		if *print.OutputFormat == "wide" {
+		if *output.OutputFormat == "wide" {
 			most = 0
 		}
 		return s.listTable(jobs.Items, everywhere, most)
@@ -90,7 +90,7 @@ func (s *session) listTable(jobs []v1.PaddleJob, everywhere bool, most int) erro
 			rows[i+1] = append([]string{jobs[i].Namespace}, rows[i+1]...)
 		}
 	}
-	return s.table(rows)
+	return s.say(table(rows))
 }
 
 func ready(status *v1.ResourceStatus) string {
@@ -100,11 +100,15 @@ func ready(status *v1.ResourceStatus) string {
 	return status.Ready
 }
 
-// table prints rows in columns.
-func (s *session) table(rows [][]string) error {
-	out := printers.GetNewTabWriter(s.Out)
+// table is rows in columns.
+func table(rows [][]string) string {
+	var lines, text strings.Builder
 	for _, row := range rows {
-		fmt.Fprintln(out, strings.TrimRight(strings.Join(row, "\t"), "\t"))
+		lines.WriteString(strings.TrimRight(strings.Join(row, "\t"), "\t") + "\n")
 	}
-	return out.Flush()
+	out := printers.GetNewTabWriter(&text)
+	_, err := io.WriteString(out, lines.String())
+	must(err)
+	must(out.Flush())
+	return text.String()
 }

@@ -90,6 +90,17 @@ func printData(out io.Writer, format string, data any) error {
 // left says what could not be read.
 func (s *session) left(unread []string) {
 	for _, what := range unread {
-		fmt.Fprintf(s.ErrOut, "Left out: %s.\n", what)
+		s.note("Left out: %s.", what)
 	}
+}
+
+// note tells the user something beside the output.
+func (s *session) note(format string, args ...any) {
+	fmt.Fprintf(s.ErrOut, format+"\n", args...) //nolint:errcheck // who reads no notes misses none
+}
+
+// say prints text.
+func (s *session) say(text string) error {
+	_, err := io.WriteString(s.Out, text)
+	return err
 }

@@ -36,30 +36,30 @@ type session struct {
 
 // Run runs kubectl paddle with arguments and returns the exit code.
 func Run(ctx context.Context, args []string, streams genericiooptions.IOStreams) int {
-	root := newRoot(streams)
+	s := &session{IOStreams: streams, flags: genericclioptions.NewConfigFlags(true)}
+	root := s.root()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err != nil {
-		fmt.Fprintln(streams.ErrOut, "error:", err)
+		s.note("error: %v", err)
 	}
 	code := exitCode(err)
 	if code == exitUsage {
-		fmt.Fprintln(streams.ErrOut, "see kubectl paddle --help")
+		s.note("see kubectl paddle --help")
 	}
 	return code
 }
 
-func newRoot(streams genericiooptions.IOStreams) *cobra.Command {
-	s := &session{IOStreams: streams, flags: genericclioptions.NewConfigFlags(true)}
+func (s *session) root() *cobra.Command {
 	root := &cobra.Command{
 		Use: "kubectl-paddle", Short: "Work with PaddleJobs", Long: long, Example: examples,
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl paddle"},
 		SilenceErrors: true, SilenceUsage: true,
 		Args: none, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.SetIn(streams.In)
-	root.SetOut(streams.Out)
-	root.SetErr(streams.ErrOut)
+	root.SetIn(s.In)
+	root.SetOut(s.Out)
+	root.SetErr(s.ErrOut)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage("%w", err) })
 	s.flags.AddFlags(root.PersistentFlags())
 	s.completeFlags(root)

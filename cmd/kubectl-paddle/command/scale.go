@@ -19,13 +19,13 @@ func (s *session) scale() *cobra.Command {
 		Use: "scale JOB --workers N", Short: "Change how many workers a job has", Args: oneJob, ValidArgsFunction: s.jobNames(false),
 		Long: "Change how many workers a job has: of an elastic job while it trains, within its bounds; of any other before its pods have nodes.",
 	}
-	print := newPrint(cmd, "scaled")
+	output := newPrint(cmd, "scaled")
 	cmd.Flags().IntVar(&workers, "workers", 0, "so many workers")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if !cmd.Flags().Changed("workers") {
 			return usage("say how many: --workers N")
 		}
-		if err := checkFormat(print); err != nil {
+		if err := checkFormat(output); err != nil {
 			return err
 		}
 		job, changed, err := s.edit(cmd.Context(), args[0], func(job *v1.PaddleJob) (map[string]any, error) {
@@ -41,9 +41,9 @@ func (s *session) scale() *cobra.Command {
 			return err
 		}
 		if !changed {
-			fmt.Fprintf(s.ErrOut, "Nothing to do: job %s has %d workers.\n", job.Name, workers)
+			s.note("Nothing to do: job %s has %d workers.", job.Name, workers)
 		}
-		return s.printObject(print, job)
+		return s.printObject(output, job)
 	}
 	return cmd
 }

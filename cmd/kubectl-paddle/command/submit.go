@@ -30,7 +30,7 @@ cluster's own rules say. Warnings tell what is changed or has no effect.`,
 		Example: "  kubectl paddle submit -f job.yaml\n  kubectl paddle submit -f - < job.yaml\n  kubectl paddle submit -f job.yaml --dry-run",
 		Args:    none,
 	}
-	print := newPrint(cmd, "submitted")
+	output := newPrint(cmd, "submitted")
 	cmd.Flags().StringSliceVarP(&files, "filename", "f", nil, "file of PaddleJobs, in YAML or JSON; - is the standard input")
 	cmd.Flags().StringVar(&dryRun, "dry-run", "none", "check only: server asks the API server too, client asks nobody")
 	cmd.Flags().Lookup("dry-run").NoOptDefVal = "server"
@@ -41,7 +41,7 @@ cluster's own rules say. Warnings tell what is changed or has no effect.`,
 		case dryRun != "none" && dryRun != "server" && dryRun != "client":
 			return usage("--dry-run is %q: none, server or client", dryRun)
 		}
-		if err := checkFormat(print); err != nil {
+		if err := checkFormat(output); err != nil {
 			return err
 		}
 		documents, err := s.read(files)
@@ -49,13 +49,13 @@ cluster's own rules say. Warnings tell what is changed or has no effect.`,
 			return err
 		}
 		if dryRun != "none" {
-			must(print.Complete("%s (" + dryRun + " dry run)"))
+			must(output.Complete("%s (" + dryRun + " dry run)"))
 		}
 		made, err := s.send(cmd.Context(), documents, dryRun)
 		if err != nil {
 			return err
 		}
-		return s.printJobs(print, made)
+		return s.printJobs(output, made)
 	}
 	return cmd
 }

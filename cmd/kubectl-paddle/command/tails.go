@@ -55,7 +55,7 @@ func (t *tails) show(ctx context.Context, members []*view.Member) error {
 	}
 	following.Wait()
 	if ctx.Err() != nil {
-		return nil // the user has seen enough
+		return nil //nolint:nilerr // the user has seen enough
 	}
 	return errors.Join(errs...)
 }
@@ -66,7 +66,7 @@ func (t *tails) one(ctx context.Context, m *view.Member, prefix string) error {
 		options.Container = m.Pod.Spec.Containers[0].Name
 	}
 	if t.Follow && !started(m.Pod, options.Container) {
-		t.tell(fmt.Sprintf("%s has not started yet: waiting for it", m.Pod.Name))
+		t.tell(m.Pod.Name + " has not started yet: waiting for it")
 		if err := t.await(ctx, m.Pod, options.Container); err != nil {
 			return fmt.Errorf("wait for %s to start: %w", m.Pod.Name, err)
 		}
@@ -107,7 +107,7 @@ func (t *tails) copy(from io.Reader, prefix string) error {
 func (t *tails) tell(text string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	fmt.Fprintln(t.errOut, text)
+	fmt.Fprintln(t.errOut, text) //nolint:errcheck // who reads no notes misses none
 }
 
 // await waits until a container of a pod has started.

@@ -3,7 +3,6 @@
 package command
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -36,27 +35,27 @@ func (s *session) why() *cobra.Command {
 		if output != "" {
 			return printData(s.Out, output, told)
 		}
-		s.tell(told, exactly)
 		s.left(told.Unread)
-		return nil
+		return s.say(inWords(told, exactly))
 	}
 	return cmd
 }
 
-// tell prints a story. What pods wrote last is shown in any case, the figures behind other sentences if they are asked for.
-func (s *session) tell(told *story.Story, exactly bool) {
-	fmt.Fprintln(s.Out, told.Headline)
+// inWords is a story as lines. What pods wrote last is shown in any case, the figures behind other sentences if they are asked for.
+func inWords(told *story.Story, exactly bool) string {
+	lines := []string{told.Headline}
 	for _, sentence := range told.Sentences {
 		text := sentence.Text
 		if sentence.About == story.AboutHelp {
 			text = "What helps: " + strings.ToLower(text[:1]) + text[1:]
 		}
-		fmt.Fprintln(s.Out, "  "+text)
+		lines = append(lines, "  "+text)
 		if !exactly && sentence.About != story.AboutPods {
 			continue
 		}
 		for _, line := range sentence.Details {
-			fmt.Fprintln(s.Out, "    "+line)
+			lines = append(lines, "    "+line)
 		}
 	}
+	return strings.Join(lines, "\n") + "\n"
 }

@@ -5,6 +5,7 @@ package story
 import (
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -76,7 +77,7 @@ func wishFor(job *v1.PaddleJob, many, number string) string {
 	switch {
 	case t.HighestTierName != "" && many == t.HighestTierName+"s":
 		return "the wish to be in one " + t.HighestTierName + " (networkTopology soft)"
-	case t.HighestTierAllowed != nil && number == fmt.Sprint(*t.HighestTierAllowed):
+	case t.HighestTierAllowed != nil && number == strconv.Itoa(*t.HighestTierAllowed):
 		return "the wish to be in one domain of tier " + number + " (networkTopology soft)"
 	}
 	return ""

@@ -70,7 +70,7 @@ func (s *Story) restartsBefore(o *Objects) {
 	if n == 0 {
 		return
 	}
-	text := fmt.Sprintf("it was restarted %s", times(n))
+	text := "it was restarted " + times(n)
 	if !view.Finished(o.Job) {
 		text += fmt.Sprintf(", of %d that it may be", max(o.allowed(), n))
 	}
