@@ -79,6 +79,7 @@ func TestExitCodes(t *testing.T) {
 		{1, []string{"list", "--server", "https://127.0.0.1:1"}}, {1, []string{"submit", "-f", filepath.Join(t.TempDir(), "none.yaml")}},
 		{2, []string{"nonsense"}}, {2, []string{"get"}}, {2, []string{"list", "--nonsense"}}, {2, []string{"logs", "there", "--role", "king"}},
 		{2, []string{"scale", "there"}}, {2, []string{"submit"}}, {2, []string{"list", "-l", "a=b=c"}}, {2, []string{"why", "there", "-o", "xml"}},
+		{0, []string{"list", "-o", "wide"}}, {2, []string{"suspend", "there", "-o", "wide"}},
 		{3, []string{"get", "gone"}}, {3, []string{"why", "gone"}}, {3, []string{"logs", "gone"}}, {3, []string{"logs", "there", "--rank", "7"}},
 		{3, []string{"scale", "gone", "--workers", "2"}}, {3, []string{"suspend", "gone"}}, {3, []string{"resume", "gone"}}, {3, []string{"delete", "gone"}},
 		{4, []string{"submit", "-f", "-"}}, {4, []string{"scale", "there", "--workers", "0"}},

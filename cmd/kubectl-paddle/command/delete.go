@@ -37,7 +37,7 @@ func (s *session) delete() *cobra.Command {
 	cmd.Flags().BoolVar(&awaited, "wait", true, "wait until the jobs and their pods are gone")
 	cmd.Flags().DurationVar(&timeout, "timeout", 0, "wait so long at most; 0 waits as long as it takes")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := checkFormat(output); err != nil {
+		if err := checkFormat(output, false); err != nil {
 			return err
 		}
 		clients, namespace, err := s.connect()

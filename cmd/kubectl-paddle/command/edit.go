@@ -56,7 +56,7 @@ func (s *session) switching(to bool, use, short, done string) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Args: oneJob, ValidArgsFunction: s.jobNames(false)}
 	output := newPrint(cmd, done)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := checkFormat(output); err != nil {
+		if err := checkFormat(output, false); err != nil {
 			return err
 		}
 		job, changed, err := s.edit(cmd.Context(), args[0], func(job *v1.PaddleJob) (map[string]any, error) {

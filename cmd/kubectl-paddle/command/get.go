@@ -23,7 +23,7 @@ func (s *session) get() *cobra.Command {
 	}
 	output := newPrint(cmd, "")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := checkFormat(output); err != nil {
+		if err := checkFormat(output, true); err != nil {
 			return err
 		}
 		clients, namespace, err := s.connect()

@@ -37,7 +37,7 @@ func (s *session) list() *cobra.Command {
 		if _, err := labels.Parse(selector); err != nil {
 			return usage("--selector: %w", err)
 		}
-		if err := checkFormat(output); err != nil {
+		if err := checkFormat(output, true); err != nil {
 			return err
 		}
 		clients, namespace, err := s.connect()

@@ -59,9 +59,9 @@ func listOf(jobs []v1.PaddleJob) *v1.PaddleJobList {
 	return list
 }
 
-// checkFormat refuses an output before anything is done.
-func checkFormat(flags *genericclioptions.PrintFlags) error {
-	if tables(flags) {
+// checkFormat refuses an output before anything is done; wide is one where there are tables.
+func checkFormat(flags *genericclioptions.PrintFlags, hasTables bool) error {
+	if hasTables && tables(flags) {
 		return nil
 	}
 	if _, err := flags.ToPrinter(); err != nil {

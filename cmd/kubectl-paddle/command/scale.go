@@ -25,7 +25,7 @@ func (s *session) scale() *cobra.Command {
 		if !cmd.Flags().Changed("workers") {
 			return usage("say how many: --workers N")
 		}
-		if err := checkFormat(output); err != nil {
+		if err := checkFormat(output, false); err != nil {
 			return err
 		}
 		job, changed, err := s.edit(cmd.Context(), args[0], func(job *v1.PaddleJob) (map[string]any, error) {

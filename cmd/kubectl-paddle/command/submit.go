@@ -41,7 +41,7 @@ cluster's own rules say. Warnings tell what is changed or has no effect.`,
 		case dryRun != "none" && dryRun != "server" && dryRun != "client":
 			return usage("--dry-run is %q: none, server or client", dryRun)
 		}
-		if err := checkFormat(output); err != nil {
+		if err := checkFormat(output, false); err != nil {
 			return err
 		}
 		documents, err := s.read(files)
