@@ -87,12 +87,15 @@ func (s *said) of(id types.UID, had scheduling.PodGroupCondition) *saidOf {
 	return job
 }
 
-// write tells whether a condition is to be written in place of the one that a PodGroup has.
+// write tells whether a condition is to be written in place of the one that a PodGroup has. Where a gang is changes only when
+// pods are placed, and nobody says it again later.
 func (s *said) write(id types.UID, had, now scheduling.PodGroupCondition) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	job := s.of(id, had)
-	if sameWords(had, now) || had.Status == now.Status && had.Reason == now.Reason && s.session-job.written < refreshPause {
+	moved := now.Status == corev1.ConditionTrue && verdictIn(had) != verdictIn(now)
+	onlyWords := had.Status == now.Status && had.Reason == now.Reason && !moved
+	if sameWords(had, now) || onlyWords && s.session-job.written < refreshPause {
 		return false
 	}
 	job.written = s.session

@@ -249,6 +249,24 @@ func TestConditionOfWorkersBeyondTheMinimum(t *testing.T) {
 	require.Regexp(t, "^2 servers and 4 workers are on 2 nodes\n(.*\n)*n1: 2 servers and 3 workers\nn2: 1 worker$", condition.Message)
 }
 
+// An elastic job grows as soon as it runs, in which the pause between words must not swallow where it is.
+func TestConditionOfAGangThatGrowsAtOnce(t *testing.T) {
+	workers := pods("job", "worker", 4, oneCPU)
+	c := newCluster(t, shipped, podGroup("job", 2, nil), workers[:2], node("n1", resources{"cpu": "3", "memory": "8Gi"}),
+		node("n2", resources{"cpu": "3", "memory": "8Gi"}))
+	c.session()
+	c.run()
+	c.session()
+	require.Regexp(t, "^2 workers are on 1 node\n", c.condition("job").Message)
+	c.add(workers[2:])
+	c.session()
+	c.run()
+	for range 2 * refreshPause {
+		c.session()
+		require.Regexp(t, "^4 workers are on 2 nodes\n", c.condition("job").Message)
+	}
+}
+
 // The scheduler ended after it had bound the pods and before it could say so.
 func TestConditionOfAGangThatWasPlacedBefore(t *testing.T) {
 	group := podGroup("job", 2, nil)
