@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -34,6 +35,17 @@ type driver struct {
 	step func()
 	// gang is that of the environment which was seen last.
 	gang string
+	// calm is held from a pod's failure until the gang runs again; nil if anything may happen meanwhile.
+	calm sync.Locker
+	held bool
+}
+
+// release gives calm back.
+func (d *driver) release() {
+	if d.held {
+		d.held = false
+		d.calm.Unlock()
+	}
 }
 
 // wait asks again and again, also while the API server is away.
@@ -87,6 +99,7 @@ func (d *driver) awaitRunning(ps, worker string, restarts int32) {
 		return s.Phase == v1.Running && ready(s.PS) == ps && ready(s.Worker) == worker && s.Restarts == restarts &&
 			s.ObservedGeneration == job.Generation
 	})
+	d.release()
 }
 
 // awaitEnvironment waits until another gang has its environment than the last time; containers would not start before.
@@ -164,6 +177,11 @@ func (d *driver) scale(workers int) {
 // fail has a pod that runs end with an error.
 func (d *driver) fail(pod string) {
 	d.t.Helper()
+	if d.calm != nil {
+		d.calm.Lock()
+		d.held = true
+		d.t.Cleanup(d.release)
+	}
 	d.annotate(jobName+"-"+pod, map[string]string{sandbox.AnnotationExitCode: "1", sandbox.AnnotationRunFor: "1ms"})
 }
 
