@@ -60,14 +60,15 @@ func everyOther(kind func(*call) bool, with meddler) func(*controller) meddler {
 	}
 }
 
-// nowAndThen meddles with one request of a kind in three, by chance: one that needs several always fails if each second does.
+// nowAndThen meddles with one request of a kind in six, by chance. What takes several requests would never be done if each
+// second failed; with one in three it often fails ten times in a row, and then waits for minutes between its tries.
 func nowAndThen(kind func(*call) bool, with meddler) func(*controller) meddler {
 	return func(*controller) meddler {
 		var mu sync.Mutex
 		chance := rand.New(rand.NewPCG(1, 1))
 		return func(c *call, w http.ResponseWriter, r *http.Request, api http.Handler) {
 			mu.Lock()
-			hit := kind(c) && chance.IntN(3) == 0
+			hit := kind(c) && chance.IntN(6) == 0
 			mu.Unlock()
 			if hit {
 				with(c, w, r, api)
@@ -81,7 +82,7 @@ func nowAndThen(kind func(*call) bool, with meddler) func(*controller) meddler {
 func writes(c *call) bool    { return c.write }
 func questions(c *call) bool { return !c.watch }
 
-// Every other write of a whole life goes wrong, or one request in three but for watches, which TestWatchesThatBreak breaks.
+// Every other write of a whole life goes wrong, or one request in six but for watches, which TestWatchesThatBreak breaks.
 func TestWritesThatGoWrong(t *testing.T) {
 	t.Parallel()
 	disturbed(t, someLives("retried", "changed"), map[string]func(*controller) meddler{
