@@ -26,6 +26,7 @@ func lives(args []string) int {
 		s.Quick()
 	}
 	flags := pflag.NewFlagSet("paddle-bench live", pflag.ContinueOnError)
+	flags.BoolVar(&s.Keep, "keep", false, "do not measure again what the folder's live.json holds, at whatever scale")
 	flags.StringVar(&s.Folder, "out", s.Folder, "folder for live.json and profiles")
 	flags.IntSliceVar(&s.Nodes, "nodes", s.Nodes, "simulated nodes, of 8 GPUs each")
 	flags.StringSliceVar(&s.Gangs, "cases", s.Gangs, "gangs and their size, before they are scaled")

@@ -71,6 +71,18 @@ func TestRun(t *testing.T) {
 		require.LessOrEqual(t, n, wrote[what], "limit B writes nothing that the scheduler did not: %s", what)
 	}
 	require.Contains(t, out.String(), "wrote "+filepath.Join(s.Folder, "live.json"))
+
+	// What was measured is kept; here nothing is left to do, and no cluster is started, which would take longer than patience.
+	s.Keep, s.Scale, s.Patience = true, 0.5, time.Second
+	require.NoError(t, Run(t.Context(), s, &out, testWriter{t}))
+	text, err = os.ReadFile(filepath.Join(s.Folder, "live.json"))
+	require.NoError(t, err)
+	var kept Report
+	require.NoError(t, json.Unmarshal(text, &kept))
+	kept.Settings.Scale = r.Settings.Scale
+	require.Equal(t, r, kept)
+	s.Rounds++
+	require.ErrorContains(t, Run(t.Context(), s, &out, testWriter{t}), "has 1 rounds")
 }
 
 // testWriter logs progress.

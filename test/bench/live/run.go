@@ -24,6 +24,10 @@ func Run(ctx context.Context, s Settings, out, progress io.Writer) error {
 	if err != nil {
 		return err
 	}
+	earlier, err := s.earlier()
+	if err != nil {
+		return err
+	}
 	r := newReport(s)
 	say(progress, "%d cases at scale %g; gangs take at most four fifths of a cluster", len(cases), s.Scale)
 	for len(cases) > 0 {
@@ -31,7 +35,7 @@ func Run(ctx context.Context, s Settings, out, progress io.Writer) error {
 		for n < len(cases) && cases[n].Nodes == cases[0].Nodes {
 			n++
 		}
-		if err := s.measure(ctx, cases[:n], r, progress); err != nil {
+		if err := s.measure(ctx, cases[:n], earlier, r, progress); err != nil {
 			return err
 		}
 		cases = cases[n:]
@@ -39,9 +43,30 @@ func Run(ctx context.Context, s Settings, out, progress io.Writer) error {
 	return r.show(out)
 }
 
-// measure takes all cases of one cluster.
-func (s *Settings) measure(ctx context.Context, cases []Case, r *Report, progress io.Writer) (err error) {
-	at, err := s.start(ctx, cases[0].Nodes, progress)
+// measure takes all cases of one cluster that were not measured earlier.
+func (s *Settings) measure(ctx context.Context, cases []Case, earlier, r *Report, progress io.Writer) (err error) {
+	nodes := cases[0].Nodes
+	var todo []Case
+	for i := range cases {
+		if was := earlier.measured(&cases[i]); was != nil {
+			say(progress, "%s: kept", was)
+			r.add(*was)
+		} else {
+			todo = append(todo, cases[i])
+		}
+	}
+	var prompts []string
+	for _, who := range s.prompted() {
+		if was := earlier.prompted(nodes, who); was != nil {
+			r.addPrompt(*was)
+		} else {
+			prompts = append(prompts, who)
+		}
+	}
+	if err := r.write(); err != nil || len(todo)+len(prompts) == 0 {
+		return err
+	}
+	at, err := s.start(ctx, nodes, progress)
 	if err != nil {
 		return err
 	}
@@ -52,28 +77,18 @@ func (s *Settings) measure(ctx context.Context, cases []Case, r *Report, progres
 		err = errors.Join(err, at.stop(err != nil))
 	}()
 	p := &player{site: at, concurrency: s.Concurrency}
-	for _, c := range cases {
-		if err := s.rounds(ctx, p, &c); err != nil {
+	for i := range todo {
+		c := &todo[i]
+		if err := s.rounds(ctx, p, c); err != nil {
 			return err
 		}
 		c.sum()
-		r.add(c)
+		r.add(*c)
 		if err := r.write(); err != nil {
 			return err
 		}
 	}
-	return s.prompts(ctx, p, cases[0].Nodes, r)
-}
-
-// prompts has a place change hands, with each scheduler that knows gangs.
-func (s *Settings) prompts(ctx context.Context, p *player, nodes int, r *Report) error {
-	if s.Takeovers == 0 {
-		return nil
-	}
-	for _, who := range []string{Stock, Paddle} {
-		if !slices.Contains(s.Schedulers, who) {
-			continue
-		}
+	for _, who := range prompts {
 		result, err := p.prompt(ctx, nodes, who, s.Takeovers)
 		if err != nil {
 			return fmt.Errorf("a place changes hands on %d nodes, %s: %w", nodes, who, err)
@@ -84,6 +99,13 @@ func (s *Settings) prompts(ctx context.Context, p *player, nodes int, r *Report)
 		}
 	}
 	return nil
+}
+
+// prompted are the schedulers that have a place change hands: those that know gangs.
+func (s *Settings) prompted() []string {
+	return slices.DeleteFunc([]string{Stock, Paddle}, func(who string) bool {
+		return s.Takeovers == 0 || !slices.Contains(s.Schedulers, who)
+	})
 }
 
 // rounds takes every turn of a case.
