@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"sync"
 
+	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/framework"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/network"
@@ -41,6 +42,8 @@ type keeper struct {
 	state *state
 	// memory is one for all states: what follows pods is never taken away.
 	memory *memory
+	// observe is told each gang that is placed; nil for nobody.
+	observe func(api.JobID, Placement)
 }
 
 func (k *keeper) take() *state {
@@ -70,8 +73,9 @@ var builder = NewBuilder()
 func New(raw framework.Arguments) framework.Plugin { return builder(raw) }
 
 // NewBuilder returns a function like New with a memory of its own, for a process that runs several schedulers.
-func NewBuilder() framework.PluginBuilder {
-	kept := &keeper{}
+func NewBuilder() framework.PluginBuilder { return buildOn(&keeper{}) }
+
+func buildOn(kept *keeper) framework.PluginBuilder {
 	return func(raw framework.Arguments) framework.Plugin {
 		arguments, err := parseArguments(raw)
 		logArguments(err)

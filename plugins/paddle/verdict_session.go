@@ -168,6 +168,7 @@ func (p *plugin) closePlaced(job *api.JobInfo, g gang) {
 	if had.Status != corev1.ConditionTrue || p.reasons.pending[job.UID] != pending { // else no pod was placed in this session
 		tiers, inBytes := p.tiersOf(job, g)
 		where = whereWords(job, g, tiers, inBytes)
+		p.observed(job, tiers, inBytes)
 		if had.Status != corev1.ConditionTrue { // pods that come to a gang that runs are not counted
 			countCrossing(tiers, inBytes)
 		}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package replay
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+
+	"k8s.io/client-go/tools/record"
+	schedulingscheme "volcano.sh/apis/pkg/apis/scheduling/scheme"
+	scheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+	topology "volcano.sh/apis/pkg/apis/topology/v1alpha1"
+	"volcano.sh/volcano/cmd/scheduler/app/options"
+	"volcano.sh/volcano/pkg/scheduler/api"
+	"volcano.sh/volcano/pkg/scheduler/cache"
+	"volcano.sh/volcano/pkg/scheduler/conf"
+	"volcano.sh/volcano/pkg/scheduler/framework"
+	"volcano.sh/volcano/pkg/scheduler/metrics"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle"
+)
+
+// schedulerName is whose pods are scheduled here.
+const schedulerName = "volcano"
+
+// run is a scheduler over one cluster.
+type run struct {
+	configuration *configuration
+	cache         *cache.SchedulerCache
+	sink          *sink
+	version       int
+	result        *Result
+	stop          chan struct{}
+}
+
+// startMetrics starts those that the predicates write, once in a process.
+var startMetrics = sync.OnceFunc(metrics.InitKubeSchedulerRelatedMetrics)
+
+func start(c *Cluster) (*run, error) {
+	startMetrics()
+	configuration, err := readConfiguration(c.Configuration)
+	if err != nil {
+		return nil, err
+	}
+	r := &run{
+		configuration: configuration, sink: &sink{groups: map[string]*api.PodGroup{}}, stop: make(chan struct{}),
+		result: &Result{
+			Groups: map[string]*scheduling.PodGroup{}, Bound: map[string]map[string]string{},
+			Placements: map[string]paddle.Placement{}, Notes: configuration.notes,
+		},
+	}
+	framework.RegisterPluginBuilder(tiesName, newTies)
+	framework.RegisterPluginBuilder(paddle.PluginName, paddle.NewObservedBuilder(func(job api.JobID, placed paddle.Placement) {
+		r.result.Placements[string(job)] = placed
+	}))
+	r.cache = cache.NewCustomMockSchedulerCache(schedulerName, r.sink, r.sink, r.sink, nil, &record.FakeRecorder{})
+	options.ServerOpts.PercentageOfNodesToFind = 100 // a sample would be another one each time
+	forgetEvents(r.cache.Client())
+	r.cache.Run(r.stop)
+	return r, r.fill(c)
+}
+
+// close stops the scheduler. Some goroutines of Volcano's cache cannot be stopped; what they hold is emptied.
+func (r *run) close() {
+	close(r.stop)
+	r.cache.Lock()
+	defer r.cache.Unlock()
+	r.cache.Jobs, r.cache.Nodes, r.cache.NodeList = map[api.JobID]*api.JobInfo{}, map[string]*api.NodeInfo{}, nil
+}
+
+// fill puts a cluster's objects into the cache, as watches would.
+func (r *run) fill(c *Cluster) error {
+	informers := r.cache.SharedInformerFactory().Core().V1()
+	for _, namespace := range sorted(c.Namespaces) {
+		if err := informers.Namespaces().Informer().GetIndexer().Add(namespace); err != nil {
+			return fmt.Errorf("add namespace %s to the scheduler's cache: %w", namespace.Name, err)
+		}
+	}
+	for _, node := range sorted(c.Nodes) {
+		// HyperNodes that select nodes by labels or names look for them there.
+		if err := informers.Nodes().Informer().GetIndexer().Add(node); err != nil {
+			return fmt.Errorf("add node %s to the scheduler's cache: %w", node.Name, err)
+		}
+		if err := r.cache.AddOrUpdateNode(node); err != nil {
+			return fmt.Errorf("add node %s to the scheduler's cache: %w", node.Name, err)
+		}
+	}
+	r.fillTopology(c.HyperNodes)
+	for _, class := range sorted(c.PriorityClasses) {
+		r.cache.AddPriorityClass(class)
+	}
+	for _, quota := range sorted(c.Quotas) {
+		r.cache.AddResourceQuota(quota)
+	}
+	for _, queue := range sorted(c.Queues) {
+		r.cache.AddQueueV1beta1(queue)
+	}
+	for _, group := range sorted(c.PodGroups) {
+		r.cache.AddPodGroupV1beta1(group)
+	}
+	for _, pod := range sorted(c.Pods) {
+		if pod.Spec.NodeName != "" || pod.Spec.SchedulerName == schedulerName {
+			r.cache.AddPod(pod.DeepCopy()) // plugins write to the annotations of pods
+		}
+	}
+	return nil
+}
+
+// fillTopology adds HyperNodes, the nearest tier first.
+func (r *run) fillTopology(nodes []*topology.HyperNode) {
+	r.cache.HyperNodesInfo.Lock()
+	defer r.cache.HyperNodesInfo.Unlock()
+	all := slices.SortedStableFunc(slices.Values(sorted(nodes)), func(a, b *topology.HyperNode) int { return cmp.Compare(a.Spec.Tier, b.Spec.Tier) })
+	for _, node := range all {
+		if err := r.cache.HyperNodesInfo.UpdateHyperNode(node.DeepCopy()); err != nil {
+			r.result.Notes = append(r.result.Notes, fmt.Sprintf("HyperNode %s: %v", node.Name, err))
+		}
+	}
+}
+
+// session runs one scheduling cycle and brings what it wrote to PodGroups back into the cache, as a watch would.
+func (r *run) session() error {
+	conf.EnabledActionMap = map[string]bool{}
+	for _, action := range r.configuration.actions {
+		conf.EnabledActionMap[action.Name()] = true
+	}
+	ssn := framework.OpenSession(r.cache, r.configuration.tiers, r.configuration.more)
+	for _, action := range r.configuration.actions {
+		action.Execute(ssn)
+	}
+	framework.CloseSession(ssn)
+	for _, written := range r.sink.take() {
+		var group scheduling.PodGroup
+		if err := schedulingscheme.Scheme.Convert(&written.PodGroup, &group, nil); err != nil {
+			return fmt.Errorf("bring PodGroup %s back into the scheduler's cache: %w", written.Name, err)
+		}
+		r.version++
+		group.ResourceVersion = "replay-" + strconv.Itoa(r.version)
+		r.cache.UpdatePodGroupV1beta1(&scheduling.PodGroup{}, &group)
+		r.result.Groups[Key(&group)] = &group
+	}
+	return nil
+}
