@@ -63,6 +63,15 @@ func lived(r *live.Report) *Section {
 	return s
 }
 
+// onKind shows the same on a cluster of kind's.
+func onKind(r *live.Report) *Section {
+	s := lived(r)
+	s.Title = "On a cluster of kind's: how fast gangs are bound"
+	s.About = "The same load and the same times, but on Kubernetes as kind makes it, with Volcano from its own manifests, our images, and simulated nodes."
+	s.Command = "make kind-up kind-bench"
+	return s
+}
+
 // used draws who used the processors in the last round of each case.
 func (s *Section) used(r *live.Report) {
 	bars := chart.Bars{Title: "Who used the processors", Unit: "seconds of one processor in a turn, medians"}

@@ -17,6 +17,7 @@ var sources = []struct {
 	read func([]byte) (*Section, error)
 }{
 	{"bench/live.json", reader(lived)},
+	{"bench/kind/live.json", reader(onKind)},
 	{"bench/trace.json", reader(traced)},
 	{"bench/session.json", reader(session)},
 	{"bench/placement.json", reader(placement)},

@@ -51,6 +51,7 @@ func written(t *testing.T, seconds ...float64) string {
 	measured.Cases = []live.Case{bound}
 	measured.Prompt = []live.Prompt{{Scheduler: live.Paddle, Nodes: 5000, Pending: 192, Waits: []float64{1, 2}}}
 	put(t, folder, "bench/live.json", measured)
+	put(t, folder, "bench/kind/live.json", measured)
 	played := &trace.Report{Settings: trace.Settings{Loads: []float64{0.85}, Schedulers: []string{"network-topology-aware", "paddle-bytes"}, Seeds: []uint64{1, 2}}}
 	for i, jct := range []float64{36000, 72000, 3600, 7200} {
 		run := trace.Run{Case: trace.Case{Load: 0.85, Scheduler: played.Settings.Schedulers[i/2], Seed: uint64(i%2 + 1)}}
@@ -85,11 +86,11 @@ func TestPage(t *testing.T) {
 	folder := written(t, 0.2, 0.1, 0.3)
 	var said bytes.Buffer
 	require.NoError(t, Make(folder, "", &said))
-	require.Contains(t, said.String(), "6 benchmarks, 1 of 3 bars missed")
+	require.Contains(t, said.String(), "7 benchmarks, 1 of 3 bars missed")
 	text, err := os.ReadFile(filepath.Join(folder, "bench", "report.html"))
 	require.NoError(t, err)
 	for _, want := range []string{
-		"3 things were asked for; <span class=\"bad\">1 were missed</span>", "writes &lt;per&gt; job", "make bench-session SEED=7",
+		"3 things were asked for; <span class=\"bad\">1 were missed</span>", "writes &lt;per&gt; job", "make bench-session SEED=7", "make kind-up kind-bench",
 		"5000 nodes, 50x20 as podgroup stock: 55.0; 5000 nodes, 50x20 as podgroup paddle: 310;", "paddle plugins/placement: 3.00",
 		"load 0.85 network-topology-aware: 15.0; load 0.85 paddle-bytes: 1.50", "1000 nodes, 2000 pods in gangs of 20, PS paddle: 0.2",
 	} {
@@ -113,7 +114,7 @@ func TestWhatWasNotMeasuredIsSaid(t *testing.T) {
 	put(t, folder, "bench/controller.json", &jobs.Report{})
 	p, err := Read(folder)
 	require.NoError(t, err)
-	require.Equal(t, []string{"bench/live.json", "bench/trace.json", "bench/session.json", "bench/placement.json", "soak/report.json"}, p.Missing)
+	require.Equal(t, []string{"bench/live.json", "bench/kind/live.json", "bench/trace.json", "bench/session.json", "bench/placement.json", "soak/report.json"}, p.Missing)
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "bench", "trace.json"), []byte("{"), 0o600))
 	_, err = Read(folder)
 	require.ErrorContains(t, err, "trace.json: unexpected end of JSON input; run its benchmark again")
