@@ -40,6 +40,7 @@ func TestOptions(t *testing.T) {
 		"burst":     {wrong: func(o *Options) { o.Burst = 0 }, says: "--kube-api-burst is 0"},
 		"lock":      {wrong: func(o *Options) { o.LeaderElection.ResourceLock = "endpoints" }, says: `only "leases" is known`},
 		"etcd":      {wrong: func(o *Options) { o.ElasticEtcd = "etcd:2379" }, says: `--elastic-etcd: "etcd" begins with`},
+		"scheduler": {wrong: func(o *Options) { o.SchedulerName = "" }, says: "--scheduler-name is empty"},
 		"ports":     {wrong: func(o *Options) { o.HostPorts = "20000" }, says: `--host-ports: "20000" is not a range`},
 		"barrier":   {wrong: func(o *Options) { o.BarrierTimeout = 0 }, says: "--barrier-timeout is 0s: use 1s or more"},
 		"two wrong": {wrong: func(o *Options) { o.Workers, o.DefaultIntranet = 0, "" }, says: "--default-intranet is \"\": use PodIP or Service\n--workers is 0"},
@@ -58,10 +59,10 @@ func TestRendering(t *testing.T) {
 	o := NewOptions()
 	o.ElasticEtcd, o.HostPorts, o.AnnouncePodIPs = "kv:2379", "30000-30099", true
 	require.Empty(t, o.rendering().BarrierImage, "it is for whoever has the image")
-	o.BarrierImage, o.BarrierTimeout = "barrier:v1", 90*time.Second
+	o.BarrierImage, o.BarrierTimeout, o.SchedulerName = "barrier:v1", 90*time.Second, "paddle"
 	require.Equal(t, render.Config{
 		DefaultIntranet: v1.PodIP, ElasticEtcd: "kv:2379", HostPorts: render.Ports{First: 30000, Count: 100}, AnnouncePodIPs: true,
-		BarrierImage: "barrier:v1", BarrierTimeout: 90 * time.Second,
+		BarrierImage: "barrier:v1", BarrierTimeout: 90 * time.Second, SchedulerName: "paddle",
 	}, o.rendering())
 }
 
@@ -89,7 +90,7 @@ func TestHealth(t *testing.T) {
 	t.Parallel()
 	reconcile.RegisterMetrics()
 	synced := false
-	server := httptest.NewServer(handler(func() bool { return synced }, leaderelection.NewLeaderHealthzAdaptor(time.Second)))
+	server := httptest.NewServer(handler(func() bool { return synced }, leaderelection.NewLeaderHealthzAdaptor(time.Second), true))
 	t.Cleanup(server.Close)
 	get := func(path string) (int, string) {
 		t.Helper()

@@ -42,6 +42,8 @@ type Options struct {
 	BarrierTimeout time.Duration
 	// Kubeflow runs Kubeflow's PaddleJobs too.
 	Kubeflow bool
+	// SchedulerName is what the scheduler of the jobs is called.
+	SchedulerName string
 	// Workers is how many PaddleJobs are worked on at the same time.
 	Workers int
 	// ResyncPeriod is how often every PaddleJob is looked at again without a change.
@@ -49,8 +51,10 @@ type Options struct {
 	// QPS and Burst bound the requests per second to the API server.
 	QPS   float32
 	Burst int
-	// HTTPAddress is where metrics and health are served; empty serves nothing.
-	HTTPAddress    string
+	// HTTPAddress is where health is served, and metrics unless MetricsAddress is set; empty serves nothing.
+	HTTPAddress string
+	// MetricsAddress is where metrics are served over HTTPS to those who may get them; empty serves none there.
+	MetricsAddress string
 	LeaderElection config.LeaderElectionConfiguration
 	Metrics        *metrics.Options
 	Logs           *logsapi.LoggingConfiguration
@@ -62,6 +66,7 @@ func NewOptions() *Options {
 		DefaultIntranet: string(v1.PodIP),
 		HostPorts:       render.DefaultHostPorts().String(),
 		BarrierTimeout:  10 * time.Minute,
+		SchedulerName:   render.DefaultScheduler,
 		Workers:         8,
 		ResyncPeriod:    10 * time.Minute,
 		QPS:             100,
@@ -106,7 +111,10 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 	fs.DurationVar(&o.ResyncPeriod, "resync-period", o.ResyncPeriod,
 		"How often every PaddleJob is looked at again without a change. 0 means never.")
 	fs.StringVar(&o.HTTPAddress, "http-address", o.HTTPAddress,
-		"Where /metrics, /healthz and /readyz are served, as host:port. Empty serves nothing.")
+		"Where /healthz and /readyz are served, and /metrics unless --metrics-address is set, as host:port. Empty serves nothing.")
+	fs.StringVar(&o.MetricsAddress, "metrics-address", o.MetricsAddress,
+		"Where /metrics is served over HTTPS, as host:port, to those whose bearer token the API server knows and who may get the URL /metrics.")
+	fs.StringVar(&o.SchedulerName, "scheduler-name", o.SchedulerName, "Name of the scheduler that places the pods: Volcano's, or one beside it.")
 
 	fs = sets.FlagSet("API server")
 	fs.StringVar(&o.Kubeconfig, "kubeconfig", o.Kubeconfig, "Path of a kubeconfig. Empty means the pod's ServiceAccount.")
@@ -139,6 +147,9 @@ func (o *Options) Validate() error {
 	if o.BarrierTimeout < time.Second {
 		errs = append(errs, fmt.Errorf("--barrier-timeout is %s: use 1s or more", o.BarrierTimeout))
 	}
+	if o.SchedulerName == "" {
+		errs = append(errs, errors.New("--scheduler-name is empty: leave it out for Volcano's"))
+	}
 	if o.Workers < 1 {
 		errs = append(errs, fmt.Errorf("--workers is %d: use 1 or more", o.Workers))
 	}
@@ -164,6 +175,6 @@ func (o *Options) rendering() render.Config {
 	}
 	return render.Config{
 		DefaultIntranet: v1.Intranet(o.DefaultIntranet), ElasticEtcd: o.ElasticEtcd, HostPorts: ports, AnnouncePodIPs: o.AnnouncePodIPs,
-		BarrierImage: o.BarrierImage, BarrierTimeout: o.BarrierTimeout,
+		BarrierImage: o.BarrierImage, BarrierTimeout: o.BarrierTimeout, SchedulerName: o.SchedulerName,
 	}
 }

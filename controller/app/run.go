@@ -56,7 +56,8 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	election := leaderelection.NewLeaderHealthzAdaptor(20 * time.Second)
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return serve(ctx, o.HTTPAddress, controller.Synced, election) })
+	group.Go(func() error { return serve(ctx, o, controller.Synced, election) })
+	group.Go(func() error { return serveMetrics(ctx, o) })
 	run := controller.Run
 	if o.Kubeflow {
 		adapter, err := newKubeflow(o, f, clients, recorder)

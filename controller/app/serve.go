@@ -15,17 +15,17 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// serve serves metrics and health until the context ends.
-func serve(ctx context.Context, address string, synced func() bool, election *leaderelection.HealthzAdaptor) error {
-	if address == "" {
+// serve serves health, and metrics unless they are guarded, until the context ends.
+func serve(ctx context.Context, o *Options, synced func() bool, election *leaderelection.HealthzAdaptor) error {
+	if o.HTTPAddress == "" {
 		return nil
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.HTTPAddress)
 	if err != nil {
 		return fmt.Errorf("listening on --http-address: %w", err)
 	}
-	klog.FromContext(ctx).Info("Serving /metrics, /healthz and /readyz", "address", listener.Addr().String())
-	server := &http.Server{Handler: handler(synced, election), ReadHeaderTimeout: 10 * time.Second}
+	klog.FromContext(ctx).Info("Serving /healthz and /readyz", "address", listener.Addr().String())
+	server := &http.Server{Handler: handler(synced, election, o.MetricsAddress == ""), ReadHeaderTimeout: 10 * time.Second}
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() }) // the program ends, and nobody waits for an answer
 	defer stop()
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
@@ -34,9 +34,11 @@ func serve(ctx context.Context, address string, synced func() bool, election *le
 	return nil
 }
 
-func handler(synced func() bool, election *leaderelection.HealthzAdaptor) http.Handler {
+func handler(synced func() bool, election *leaderelection.HealthzAdaptor, openMetrics bool) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", legacyregistry.Handler())
+	if openMetrics {
+		mux.Handle("GET /metrics", legacyregistry.Handler())
+	}
 	mux.Handle("GET /healthz", answer(func(r *http.Request) error { return election.Check(r) }))
 	mux.Handle("GET /readyz", answer(func(*http.Request) error {
 		if !synced() {

@@ -8,12 +8,8 @@ import (
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 )
 
-const (
-	// schedulerName is Volcano's own; the chart's and every example's.
-	schedulerName = "volcano"
-	// defaultQueue is the queue that Volcano makes and that its webhook writes into Jobs that name none.
-	defaultQueue = "default"
-)
+// defaultQueue is the queue that Volcano makes and that its webhook writes into Jobs that name none.
+const defaultQueue = "default"
 
 // minimum is the number of pods that the user wants placed together, whether there is such a wish, and where it is
 // written.

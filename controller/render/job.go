@@ -42,7 +42,7 @@ func Job(job *v1.PaddleJob, wish Wish, cfg Config) (*vcbatch.Job, []Notice) {
 			OwnerReferences: []metav1.OwnerReference{ownedBy(job)},
 		},
 		Spec: vcbatch.JobSpec{
-			SchedulerName:     schedulerName,
+			SchedulerName:     cfg.scheduler(),
 			Queue:             queueName,
 			PriorityClassName: priority,
 			MinAvailable:      int32(min(sum, math.MaxInt32)),

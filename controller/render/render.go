@@ -3,6 +3,7 @@
 package render
 
 import (
+	"cmp"
 	"time"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
@@ -31,7 +32,14 @@ type Config struct {
 	BarrierImage string
 	// BarrierTimeout is how long they wait at most.
 	BarrierTimeout time.Duration
+	// SchedulerName is the scheduler of the pods; empty means DefaultScheduler.
+	SchedulerName string
 }
+
+// DefaultScheduler is Volcano's own name for its scheduler.
+const DefaultScheduler = "volcano"
+
+func (c Config) scheduler() string { return cmp.Or(c.SchedulerName, DefaultScheduler) }
 
 // Wish is what a PodGroup that the user made under the PaddleJob's own name asks for; fields of
 // spec.schedulingPolicy that are set win over it.

@@ -59,9 +59,9 @@ func (n *notices) checkTexts(path string, template *corev1.PodTemplateSpec) {
 func (n *notices) checkMembership(job *v1.PaddleJob, r role, cfg Config) {
 	spec := &r.spec.Template.Spec
 	path := r.field + ".template.spec"
-	if spec.SchedulerName != "" && spec.SchedulerName != schedulerName {
+	if spec.SchedulerName != "" && spec.SchedulerName != cfg.scheduler() {
 		n.add(ReasonOtherScheduler, "%s.schedulerName is %q, which would place pods outside of the job's gang: use %q or leave it out",
-			path, spec.SchedulerName, schedulerName)
+			path, spec.SchedulerName, cfg.scheduler())
 	}
 	switch spec.RestartPolicy {
 	case "", corev1.RestartPolicyNever, corev1.RestartPolicyAlways:

@@ -92,3 +92,15 @@ func TestValidateChecksEveryRole(t *testing.T) {
 	require.Contains(t, found[0].Message, "spec.ps.template")
 	require.Contains(t, found[1].Message, "spec.worker.template")
 }
+
+// Beside Volcano's scheduler ours has a name of its own, and Volcano's is then the other one.
+func TestSchedulerOfAnotherName(t *testing.T) {
+	job := paddleJob(0, 2)
+	beside := Config{SchedulerName: "paddle"}
+	got, _ := Job(job, Wish{}, beside)
+	require.Equal(t, "paddle", got.Spec.SchedulerName)
+	job.Spec.Worker.Template.Spec.SchedulerName = "paddle"
+	require.Empty(t, Validate(job, Wish{}, beside))
+	job.Spec.Worker.Template.Spec.SchedulerName = DefaultScheduler
+	requireNotice(t, Validate(job, Wish{}, beside), ReasonOtherScheduler, `"volcano"`, `use "paddle"`)
+}

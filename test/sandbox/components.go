@@ -150,7 +150,7 @@ func schedulerFlags(l layout, name, conf string, health, metrics int) flags {
 // working folder: the path of a socket must be short.
 const socketEnv = "DEBUG_SOCKET_DIR=sockets"
 
-// controllerFlags are what our controller is told beyond what its Deployment says.
+// controllerFlags are what our controller is told beyond what its Deployment says. Metrics are open to this machine.
 func controllerFlags(l layout, http int) flags {
-	return flags{"kubeconfig": l.kubeconfig(Controller), "leader-elect": "false", "http-address": address(http)}
+	return flags{"kubeconfig": l.kubeconfig(Controller), "leader-elect": "false", "http-address": address(http), "metrics-address": ""}
 }
