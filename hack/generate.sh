@@ -45,3 +45,5 @@ mkdir -p deploy/v1
   echo "# Made by hack/generate.sh from controller/apis; edit the types there. Where Kubeflow's own CRD is, it is not needed."
   CGO_ENABLED=0 go run ./hack/crdtrim <"$crds/kubeflow.org_paddlejobs.yaml"
 } >deploy/v1/kubeflow-crd.yaml
+
+hack/manifests.sh

@@ -1,0 +1,78 @@
+{{/* What the controller may do: "paddle.namespacedRules" where the jobs are, "paddle.clusterRules" in the whole cluster. */}}
+
+{{- define "paddle.namespacedRules" -}}
+# PaddleJobs are the user's: their status is written, paddle-operator's finalizer taken off (patch), and those deleted
+# whose ttlSecondsAfterFinished is over.
+- apiGroups: [batch.paddlepaddle.org]
+  resources: [paddlejobs]
+  verbs: [get, list, watch, patch, delete]
+- apiGroups: [batch.paddlepaddle.org]
+  resources: [paddlejobs/status]
+  verbs: [update]
+{{- if or .Values.kubeflow.enabled .Values.kubeflow.rights }}
+# Only with --kubeflow: each PaddleJob of Kubeflow's has one of ours, and goes when its time to live is over.
+- apiGroups: [batch.paddlepaddle.org]
+  resources: [paddlejobs]
+  verbs: [create, update]
+- apiGroups: [kubeflow.org]
+  resources: [paddlejobs]
+  verbs: [get, list, watch, delete]
+- apiGroups: [kubeflow.org]
+  resources: [paddlejobs/status]
+  verbs: [update]
+- apiGroups: [kubeflow.org]
+  resources: [paddlejobs/finalizers]
+  verbs: [update]
+{{- end }}
+# Where owners are protected (OwnerReferencesPermissionEnforcement, as in OpenShift), children need these.
+- apiGroups: [batch.paddlepaddle.org]
+  resources: [paddlejobs/finalizers]
+  verbs: [update]
+- apiGroups: [batch.volcano.sh]
+  resources: [jobs/finalizers]
+  verbs: [update]
+- apiGroups: [batch.volcano.sh]
+  resources: [jobs]
+  verbs: [get, list, watch, create, patch, delete]
+# A job whose end Volcano has missed is ended by command.
+- apiGroups: [bus.volcano.sh]
+  resources: [commands]
+  verbs: [create]
+# Server-side apply is create and patch.
+- apiGroups: [scheduling.volcano.sh]
+  resources: [podgroups]
+  verbs: [get, list, watch, create, patch, delete]
+# Pods are made by Volcano; those of finished jobs are deleted as cleanPodPolicy says. Annotations (patch) tell them their
+# ports with intranet Host, and Volcano that elastic workers which are deleted have not failed.
+- apiGroups: [""]
+  resources: [pods]
+  verbs: [get, list, watch, patch, delete]
+- apiGroups: [""]
+  resources: [configmaps]
+  verbs: [get, list, watch, create, update, delete]
+# Services are Volcano's too; those that paddle-operator made are deleted.
+- apiGroups: [""]
+  resources: [services]
+  verbs: [get, list, delete]
+- apiGroups: [""]
+  resources: [events]
+  verbs: [create, patch]
+{{- end }}
+
+{{- define "paddle.clusterRules" -}}
+- apiGroups: [scheduling.volcano.sh]
+  resources: [queues]
+  verbs: [get, list, watch]
+- apiGroups: [scheduling.k8s.io]
+  resources: [priorityclasses]
+  verbs: [get, list, watch]
+{{- if .Values.controller.metrics.authenticate }}
+# Who asks for /metrics, and whether they may.
+- apiGroups: [authentication.k8s.io]
+  resources: [tokenreviews]
+  verbs: [create]
+- apiGroups: [authorization.k8s.io]
+  resources: [subjectaccessreviews]
+  verbs: [create]
+{{- end }}
+{{- end }}
