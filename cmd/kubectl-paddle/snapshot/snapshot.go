@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package snapshot
+
+import (
+	"cmp"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+	topology "volcano.sh/apis/pkg/apis/topology/v1alpha1"
+)
+
+// What a snapshot says that it is. A version is read by all later kubectl paddle, or refused by name.
+const (
+	Version = "snapshot.paddlepaddle.org/v1"
+	Kind    = "ClusterSnapshot"
+)
+
+// Kinds of objects whose absence changes what a plan can say, as Unread names them.
+const (
+	HyperNodes      = "HyperNodes"
+	Queues          = "queues"
+	PodGroups       = "PodGroups"
+	PriorityClasses = "PriorityClasses"
+	Quotas          = "ResourceQuotas"
+	Jobs            = "Volcano Jobs"
+	Namespaces      = "namespaces"
+	Configuration   = "the scheduler's configuration"
+)
+
+// Snapshot is the scheduler's view of a cluster. Its objects have only the fields that the scheduler reads.
+type Snapshot struct {
+	metav1.TypeMeta `json:",inline"`
+	// Time is when it was taken.
+	Time metav1.Time `json:"time"`
+	// Unread are the kinds that could not be read.
+	Unread []Unread `json:"unread,omitempty"`
+	// SchedulerConfiguration is the text of volcano-scheduler.conf.
+	SchedulerConfiguration string `json:"schedulerConfiguration"`
+
+	Nodes           []*corev1.Node                `json:"nodes"`
+	Namespaces      []*corev1.Namespace           `json:"namespaces,omitempty"`
+	HyperNodes      []*topology.HyperNode         `json:"hyperNodes,omitempty"`
+	Queues          []*vcscheduling.Queue         `json:"queues,omitempty"`
+	PriorityClasses []*schedulingv1.PriorityClass `json:"priorityClasses,omitempty"`
+	ResourceQuotas  []*corev1.ResourceQuota       `json:"resourceQuotas,omitempty"`
+	PodGroups       []*vcscheduling.PodGroup      `json:"podGroups,omitempty"`
+	Pods            []*corev1.Pod                 `json:"pods"`
+	// Jobs are the Volcano Jobs whose pods are not made yet.
+	Jobs []*vcbatch.Job `json:"volcanoJobs,omitempty"`
+}
+
+// Unread is a kind that could not be read, and why.
+type Unread struct {
+	What string `json:"what"`
+	Why  string `json:"why"`
+}
+
+// New makes a snapshot of what was read: it keeps what the scheduler reads, in the order of names.
+func New(read *Snapshot) *Snapshot {
+	return &Snapshot{
+		TypeMeta: metav1.TypeMeta{APIVersion: Version, Kind: Kind}, Time: metav1.Time{Time: read.Time.UTC()}, Unread: read.Unread,
+		SchedulerConfiguration: read.SchedulerConfiguration,
+
+		Nodes: each(read.Nodes, node), Namespaces: each(read.Namespaces, namespace), HyperNodes: each(read.HyperNodes, hyperNode),
+		Queues: each(read.Queues, queue), PriorityClasses: each(read.PriorityClasses, priorityClass), ResourceQuotas: each(read.ResourceQuotas, quota),
+		PodGroups: each(read.PodGroups, podGroup), Pods: each(read.Pods, pod), Jobs: each(waiting(read), job),
+	}
+}
+
+// Lacks says whether a kind could not be read.
+func (s *Snapshot) Lacks(what string) bool {
+	return slices.ContainsFunc(s.Unread, func(u Unread) bool { return u.What == what })
+}
+
+// each is what is kept of the objects of a list, in the order of their names.
+func each[T metav1.Object](list []T, keep func(T) T) []T {
+	kept := make([]T, len(list))
+	for i, one := range list {
+		kept[i] = keep(one)
+	}
+	slices.SortFunc(kept, func(a, b T) int {
+		return cmp.Or(cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()))
+	})
+	return kept
+}
+
+// waiting are the Volcano Jobs that have a PodGroup which waits and has no pods: Volcano makes them once it is let in.
+func waiting(s *Snapshot) (jobs []*vcbatch.Job) {
+	wait := map[string]bool{}
+	for _, group := range s.PodGroups {
+		switch group.Status.Phase {
+		case "", vcscheduling.PodGroupPending, vcscheduling.PodGroupInqueue:
+			wait[group.Namespace+"/"+group.Name] = true
+		case vcscheduling.PodGroupRunning, vcscheduling.PodGroupUnknown, vcscheduling.PodGroupCompleted:
+		}
+	}
+	for _, pod := range s.Pods {
+		delete(wait, pod.Namespace+"/"+pod.Annotations[vcscheduling.KubeGroupNameAnnotationKey])
+	}
+	for _, job := range s.Jobs {
+		if wait[job.Namespace+"/"+GroupOf(job)] {
+			jobs = append(jobs, job)
+		}
+	}
+	return jobs
+}
+
+// GroupOf is the name of a Volcano Job's PodGroup.
+func GroupOf(job *vcbatch.Job) string { return job.Name + "-" + string(job.UID) }
