@@ -21,7 +21,7 @@ import (
 func TestRun(t *testing.T) {
 	s := Default()
 	s.Nodes, s.Gangs, s.Scale, s.Rounds, s.Concurrency, s.Takeovers, s.Patience = []int{6}, []string{"3x5"}, 1, 1, 8, 4, time.Minute
-	s.Folder = t.TempDir()
+	s.Folder = filepath.Join(t.TempDir(), "bench")
 	var out strings.Builder
 	require.NoError(t, Run(t.Context(), s, &out, testWriter{t}))
 	require.NoDirExists(t, filepath.Join(s.Folder, "live-state"))

@@ -77,6 +77,9 @@ func (r *Report) write() error {
 	if err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}
+	if err := os.MkdirAll(r.Settings.Folder, 0o750); err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
 	if err := os.WriteFile(filepath.Join(r.Settings.Folder, file), append(text, '\n'), 0o644); err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}
