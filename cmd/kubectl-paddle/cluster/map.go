@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	topologyv1alpha1 "volcano.sh/apis/pkg/apis/topology/v1alpha1"
+
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/drawing"
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/topology"
+)
+
+// GatherMap reads the nodes, their topology, and what is on them. Without the nodes there is an error; of other things, what
+// may not be read in all namespaces is read in the user's own, and what may not be read at all is left out; both are named.
+// labels are those that the user asks for, or none.
+func (c *Clients) GatherMap(ctx context.Context, namespace string, labels []string) (*drawing.Objects, error) {
+	nodes, err := c.Kube.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	o := &drawing.Objects{At: time.Now()}
+	g := &mapping{Objects: o, namespace: namespace}
+	o.Tree = topology.Build(references(nodes.Items), labels, c.hyperNodes(ctx, g, labels), c.configured(ctx, g, labels))
+
+	o.Partly = !g.everywhere("pods", func(namespace string) error {
+		list, err := c.Kube.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{})
+		if err == nil {
+			o.Pods = references(list.Items)
+		}
+		return err
+	})
+	g.everywhere("PaddleJobs", func(namespace string) error {
+		list, err := c.Paddle.BatchV1().PaddleJobs(namespace).List(ctx, metav1.ListOptions{})
+		if err == nil {
+			o.Jobs = references(list.Items)
+		}
+		return err
+	})
+	g.everywhere("PodGroups", func(namespace string) error {
+		list, err := c.Volcano.SchedulingV1beta1().PodGroups(namespace).List(ctx, metav1.ListOptions{})
+		if err == nil {
+			o.Groups = references(list.Items)
+		}
+		return err
+	})
+	return o, g.err
+}
+
+// hyperNodes are read if the user asks for no labels.
+func (c *Clients) hyperNodes(ctx context.Context, g *mapping, labels []string) []topologyv1alpha1.HyperNode {
+	if len(labels) > 0 {
+		return nil
+	}
+	list, err := c.Volcano.TopologyV1alpha1().HyperNodes().List(ctx, metav1.ListOptions{})
+	if !g.read("HyperNodes", err) {
+		return nil
+	}
+	return list.Items
+}
+
+// configured are the labels that the scheduler uses, if the user asks for none.
+func (c *Clients) configured(ctx context.Context, g *mapping, labels []string) []string {
+	if len(labels) > 0 {
+		return nil
+	}
+	conf, err := c.Kube.CoreV1().ConfigMaps(topology.ConfigNamespace).Get(ctx, topology.ConfigName, metav1.GetOptions{})
+	if !g.read("the scheduler's ConfigMap, which names the labels of racks", err) {
+		return nil
+	}
+	keys, err := topology.Configured(conf.Data)
+	if err != nil {
+		g.Unread = append(g.Unread, err.Error())
+	}
+	return keys
+}
+
+// mapping remembers what could not be read.
+type mapping struct {
+	*drawing.Objects
+	namespace string
+	err       error
+}
+
+// read says whether something was read; what is not there is no error.
+func (g *mapping) read(what string, err error) bool {
+	switch {
+	case err == nil:
+		return true
+	case apierrors.IsNotFound(err):
+	case noRight(err):
+		g.Unread = append(g.Unread, what+" (you have no right to read them)")
+	default:
+		g.err = errors.Join(g.err, fmt.Errorf("read %s: %w", what, err))
+	}
+	return false
+}
+
+func noRight(err error) bool { return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) }
+
+// everywhere lists in all namespaces, or else in the user's own; it says whether it was all of them.
+func (g *mapping) everywhere(what string, list func(namespace string) error) bool {
+	err := list(metav1.NamespaceAll)
+	if err == nil || !noRight(err) {
+		return g.read(what, err)
+	}
+	if err = list(g.namespace); err == nil {
+		g.Unread = append(g.Unread, what+" of other namespaces (you have no right to read them)")
+		return false
+	}
+	g.read(what, err)
+	return false
+}
+
+func references[T any](items []T) []*T {
+	all := make([]*T, len(items))
+	for i := range items {
+		all[i] = &items[i]
+	}
+	return all
+}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package drawing
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/paddle-volcano/paddle-volcano/controller/render"
+
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/topology"
+)
+
+// many is a number with its noun.
+func many(n int, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return strconv.Itoa(n) + " " + noun
+}
+
+// summary is the whole cluster in one sentence.
+func (m *Map) summary() string {
+	counts := make([]int, len(m.Tiers))
+	var walk func(d *Domain, depth int)
+	walk = func(d *Domain, depth int) {
+		for _, b := range d.Domains {
+			if b.Name != "" {
+				counts[depth]++
+			}
+			walk(b, depth-1)
+		}
+	}
+	walk(m.Cluster, len(m.Tiers)-1)
+	text := many(m.Cluster.Size, "node")
+	if len(m.Tiers) > 0 {
+		tiers := make([]string, len(m.Tiers))
+		for i, tier := range m.Tiers {
+			tiers[i] = many(counts[i], tier)
+		}
+		text += " in " + strings.Join(tiers, " of ")
+	}
+	return text + "; " + m.amounts(m.Cluster) + "."
+}
+
+// amounts are what a domain has and what of it is free.
+func (m *Map) amounts(d *Domain) string {
+	total, noun := d.Total.GPUs, "GPU"
+	if total == 0 {
+		total, noun = d.Total.MilliCPUs/1000, "CPU"
+	}
+	text := many(int(total), noun)
+	switch {
+	case d.Free == nil:
+	case noun == "GPU":
+		text += fmt.Sprintf(", %d free", d.Free.GPUs)
+	default:
+		text += ", " + cpus(d.Free.MilliCPUs) + " free"
+	}
+	return text
+}
+
+// source says where the tiers come from, and what is odd about them or could not be read.
+func (m *Map) source() (sentences []string) {
+	switch m.Source {
+	case topology.HyperNodes:
+		sentences = append(sentences, "The tiers are those of the HyperNodes.")
+	case topology.Labels:
+		sentences = append(sentences, "The tiers are those of the nodes' labels.")
+	default:
+		sentences = append(sentences, "The cluster has no HyperNodes, and no labels are known that tell racks: all nodes are one level (--topology-labels names such labels).")
+	}
+	for _, note := range m.Notes {
+		sentences = append(sentences, strings.ToUpper(note[:1])+note[1:]+".")
+	}
+	for _, what := range m.Unread {
+		sentences = append(sentences, "Left out: "+what+".")
+	}
+	return sentences
+}
+
+// key explains cells that are no job's; only those that there are.
+func (m *Map) key() (lines []keyLine) {
+	seen := map[int]bool{}
+	cpuOnly, off, beside := false, false, false
+	m.Cluster.each(nil, func(_ []*Domain, n *Node) {
+		for _, r := range m.row(n) {
+			seen[min(r.owner, 0)] = true
+		}
+		cpuOnly = cpuOnly || n.Total.GPUs == 0
+		beside = beside || m.beside(n) != nil
+		off = off || n.State != ""
+	})
+	add := func(there bool, l keyLine) {
+		if there {
+			lines = append(lines, l)
+		}
+	}
+	add(seen[free], keyLine{free, ".", "free"})
+	add(seen[others], keyLine{others, "#", "others: pods that are no PaddleJob's"})
+	add(seen[unknown], keyLine{unknown, "?", "free, or others': pods that may not be read"})
+	add(off, keyLine{outOfUse, "!", "a node that takes no pods: not ready, or cordoned"})
+	add(cpuOnly, keyLine{eighth, "( )", "a node without GPUs: each cell is an eighth of its CPUs"})
+	add(beside, keyLine{strip, "", "the strip below a node's GPUs: CPUs of pods without GPUs"})
+	return lines
+}
+
+// keyLine is one line of the key.
+type keyLine struct {
+	kind       int
+	sign, text string
+}
+
+// Kinds of the key's lines beyond who has a cell.
+const (
+	outOfUse = -10 - iota
+	eighth
+	strip
+)
+
+// about is a job in a few words: its phase, pods and spread.
+func (m *Map) about(j *Job) string {
+	var parts []string
+	if j.Phase != "" {
+		parts = append(parts, j.Phase)
+	}
+	var roles []string
+	for _, r := range j.Roles {
+		text, most := "", r.Placed
+		if r.Wanted > 0 && r.Placed != r.Wanted {
+			text, most = fmt.Sprintf("%d of ", r.Placed), r.Wanted
+		}
+		if r.Name == render.RoleWorker {
+			text += many(most, r.Name)
+		} else {
+			text += fmt.Sprintf("%d %s", most, r.Name)
+		}
+		roles = append(roles, text)
+	}
+	if len(roles) > 0 {
+		parts = append(parts, strings.Join(roles, ", "))
+	}
+	if j.Nodes > 0 {
+		where := []string{many(j.Nodes, "node")}
+		for i, n := range j.Spread {
+			where = append(where, many(n, m.Tiers[i]))
+		}
+		parts = append(parts, strings.Join(where, ", "))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// called is how a job is shown: with its namespace.
+func (j *Job) called() string { return j.Namespace + "/" + j.Name }
+
+// path is a domain's name below those above it, without the cluster.
+func path(above []*Domain, d *Domain) string {
+	var names []string
+	for _, a := range append(above[:len(above):len(above)], d) {
+		if a.Tier != "" {
+			names = append(names, a.label())
+		}
+	}
+	return strings.Join(names, " / ")
+}
+
+// label is a domain's name, or that it is not known.
+func (d *Domain) label() string {
+	switch {
+	case d.Tier == "":
+		return "all nodes"
+	case d.Name == "":
+		return "no " + d.Tier
+	}
+	return d.Name
+}
+
+// tell is all about a node, in lines.
+func (n *Node) tell() string {
+	lines := []string{n.Name}
+	if n.State != "" {
+		lines[0] += " (" + n.State + ")"
+	}
+	amount := func(a *Amounts) string {
+		text := cpus(a.MilliCPUs) + " CPUs, " + bytesOf(a.Bytes)
+		if n.Total.GPUs > 0 {
+			text = many(int(a.GPUs), "GPU") + ", " + text
+		}
+		return text
+	}
+	lines = append(lines, amount(&n.Total))
+	if n.Free != nil {
+		lines = append(lines, "free: "+amount(n.Free))
+	}
+	rest := 0
+	for _, p := range n.Pods {
+		if p.owner == others && p.Holds.GPUs == 0 {
+			rest++
+			continue
+		}
+		text := p.Namespace + "/" + p.Name
+		if p.Holds.GPUs > 0 {
+			text += ": " + many(int(p.Holds.GPUs), "GPU")
+		} else {
+			text += ": " + cpus(p.Holds.MilliCPUs) + " CPUs"
+		}
+		lines = append(lines, text)
+	}
+	if rest > 0 {
+		lines = append(lines, many(rest, "other pod"))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func cpus(milli int64) string { return strconv.FormatFloat(float64(milli/100)/10, 'f', -1, 64) }
+
+func bytesOf(n int64) string {
+	const gi = 1 << 30
+	if n >= gi {
+		return strconv.FormatInt(n/gi, 10) + " GiB"
+	}
+	return strconv.FormatInt(n>>20, 10) + " MiB"
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package topology
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	topologyv1alpha1 "volcano.sh/apis/pkg/apis/topology/v1alpha1"
+)
+
+// nodes are named "node rack block", "-" for a label that is not there.
+func nodes(lines ...string) (all []*corev1.Node) {
+	for _, line := range lines {
+		words := strings.Fields(line)
+		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: words[0], Labels: map[string]string{}}}
+		for i, key := range []string{"net.example.com/rack", "net.example.com/block"} {
+			if i+1 < len(words) && words[i+1] != "-" {
+				node.Labels[key] = words[i+1]
+			}
+		}
+		all = append(all, node)
+	}
+	return all
+}
+
+// drawn is a tree in one line: block(rack(nodes)).
+func drawn(d *Domain) string {
+	var parts []string
+	for _, node := range d.Nodes {
+		parts = append(parts, node.Name)
+	}
+	for _, b := range d.Below {
+		parts = append(parts, fmt.Sprintf("%s(%s)", b.Name, drawn(b)))
+	}
+	return strings.Join(parts, " ")
+}
+
+var keys = []string{"net.example.com/rack", "net.example.com/block"}
+
+func member(kind topologyv1alpha1.MemberType, name string) topologyv1alpha1.MemberSpec {
+	return topologyv1alpha1.MemberSpec{Type: kind, Selector: topologyv1alpha1.MemberSelector{ExactMatch: &topologyv1alpha1.ExactMatch{Name: name}}}
+}
+
+func hyper(tier int, tierName, name string, members ...topologyv1alpha1.MemberSpec) topologyv1alpha1.HyperNode {
+	return topologyv1alpha1.HyperNode{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: topologyv1alpha1.HyperNodeSpec{Tier: tier, TierName: tierName, Members: members}}
+}
+
+func TestLabels(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		nodes []*corev1.Node
+		want  string
+		notes []string
+	}{
+		"two tiers":               {nodes("n2 r10 b1", "n10 r2 b1", "n1 r2 b1", "x r2 b2"), "b1(r2(n1 n10) r10(n2)) b2(r2(x))", nil},
+		"one is not known":        {nodes("n1 r1 b1", "n2 - b1", "n3"), "b1(r1(n1) (n2)) ((n3))", []string{"2 of 3 nodes do not have the label net.example.com/rack", "1 of 3 nodes do not have the label net.example.com/block"}},
+		"a tier that is not":      {nodes("n1 r1", "n2 r1"), "r1(n1 n2)", []string{"no node has the label net.example.com/block"}},
+		"no tiers: flat, and why": {nodes("n1", "n2"), "n1 n2", []string{"no node has the label net.example.com/rack, net.example.com/block"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tree := Build(tc.nodes, keys, nil, nil)
+			require.Equal(t, tc.want, drawn(tree.Root))
+			require.Equal(t, tc.notes, tree.Notes)
+		})
+	}
+}
+
+func TestSources(t *testing.T) {
+	t.Parallel()
+	all := nodes("n1 r1 b1", "n2 r2 b1", "n3 r2 b1")
+	none := topologyv1alpha1.MemberSpec{Type: topologyv1alpha1.MemberTypeNode}
+	pattern, broken, labelled := none, none, none
+	pattern.Selector.RegexMatch = &topologyv1alpha1.RegexMatch{Pattern: "^n[23]$"}
+	broken.Selector.RegexMatch = &topologyv1alpha1.RegexMatch{Pattern: "("}
+	labelled.Selector.LabelMatch = &metav1.LabelSelector{MatchLabels: map[string]string{"net.example.com/rack": "r2"}}
+	is := func(name string) topologyv1alpha1.MemberSpec { return member(topologyv1alpha1.MemberTypeNode, name) }
+	holds := func(name string) topologyv1alpha1.MemberSpec {
+		return member(topologyv1alpha1.MemberTypeHyperNode, name)
+	}
+	gone := hyper(1, "", "h0", is("n1"))
+	gone.DeletionTimestamp = &metav1.Time{}
+	for name, tc := range map[string]struct {
+		asked, labels []string
+		hypers        []topologyv1alpha1.HyperNode
+		source        Source
+		tiers         []string
+		want          string
+		notes         int
+	}{
+		"what is asked for goes first": {asked: keys[1:], hypers: []topologyv1alpha1.HyperNode{hyper(1, "", "h", is("n1"))}, source: Labels, tiers: []string{"block"}, want: "b1(n1 n2 n3)"},
+		"HyperNodes before the scheduler's labels": {labels: keys, hypers: []topologyv1alpha1.HyperNode{
+			hyper(5, "", "top", holds("h1"), holds("h2"), holds("top")), hyper(2, "pod", "h2", pattern), hyper(2, "", "h1", is("n1")), gone,
+		}, source: HyperNodes, tiers: []string{"pod", "tier 5"}, want: "top(h1(n1) h2(n2 n3))"},
+		"by label, twice, and outside": {hypers: []topologyv1alpha1.HyperNode{hyper(1, "", "b", is("n2")), hyper(1, "", "a", labelled)},
+			source: HyperNodes, tiers: []string{"tier 1"}, want: "a(n2 n3) (n1)", notes: 2},
+		"HyperNodes that hold nothing": {labels: keys[:1], hypers: []topologyv1alpha1.HyperNode{hyper(1, "", "h", is("other"), broken, none)}, source: Labels, tiers: []string{"rack"}, want: "r1(n1) r2(n2 n3)"},
+		"nothing":                      {source: Flat, want: "n1 n2 n3"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tree := Build(all, tc.asked, tc.hypers, tc.labels)
+			require.Equal(t, tc.source, tree.Source)
+			require.Equal(t, tc.tiers, tree.Tiers)
+			require.Equal(t, tc.want, drawn(tree.Root))
+			require.Len(t, tree.Notes, tc.notes, tree.Notes)
+		})
+	}
+}
+
+func TestConfigured(t *testing.T) {
+	t.Parallel()
+	conf := func(arguments string) map[string]string {
+		return map[string]string{"volcano-scheduler.conf": "actions: allocate\ntiers:\n- plugins:\n  - name: gang\n  - name: paddle\n" + arguments, "other": "{"}
+	}
+	for text, want := range map[string][]string{
+		"": nil, "    arguments: {effort: 2}": nil, "    arguments:\n      topology-labels: a/b, c": {"a/b", "c"}, "    arguments:\n      topology-labels: [a/b, c]": {"a/b", "c"},
+	} {
+		got, err := Configured(conf(text))
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+	_, err := Configured(map[string]string{"x.conf": "{"})
+	require.ErrorContains(t, err, "read x.conf of the scheduler's ConfigMap")
+	got, err := Configured(nil)
+	require.NoError(t, err)
+	require.Empty(t, got)
+}
+
+func TestCompare(t *testing.T) {
+	t.Parallel()
+	sorted := []string{"", "1", "2", "10", "a", "a1", "a01", "a2", "a2b", "a10", "b"}
+	for i, a := range sorted {
+		for j, b := range sorted {
+			got := compare(a, b)
+			switch {
+			case a == "a1" && b == "a01" || a == "a01" && b == "a1":
+				require.NotZero(t, got, "names that differ are never equal")
+			case i < j:
+				require.Negative(t, got, "%q %q", a, b)
+			case i == j:
+				require.Zero(t, got)
+			default:
+				require.Positive(t, got, "%q %q", a, b)
+			}
+		}
+	}
+}
