@@ -25,6 +25,10 @@ test: plane ## Run every test, with the race detector; the integration tests sta
 # What is said of a machine that does not allow a real node is to be seen, so -v.
 REAL_PACKAGES ?= ./test/sandbox/real ./test/real
 
+.PHONY: test-docs
+test-docs: plane ## Run every command and judge every manifest of the documents, follow their links, and list what is not run
+	$(GO) test -v -count=1 -timeout 30m $(TEST_FLAGS) ./test/docs
+
 .PHONY: test-real
 test-real: plane ## Run pods in real containers beside the simulated nodes (as root, or rootless where the machine allows it)
 	REAL=1 $(GO) test -v -count=1 -p 1 -timeout 40m $(TEST_FLAGS) $(REAL_PACKAGES)
@@ -33,6 +37,12 @@ test-real: plane ## Run pods in real containers beside the simulated nodes (as r
 build: ## Build all commands into _output/bin
 	mkdir -p $(BIN)
 	$(GO) build -ldflags "-s -w" -o $(BIN)/ ./cmd/...
+
+.PHONY: kubectl
+kubectl: ## Build kubectl and its plugin "kubectl paddle" into _output/bin
+	cd hack/kubectl && $(GO) build -ldflags "-s -w" -o ../../$(BIN)/kubectl .
+	$(GO) build -ldflags "-s -w" -o $(BIN)/kubectl-paddle ./cmd/kubectl-paddle
+	install cmd/kubectl-paddle/kubectl_complete-paddle $(BIN)/
 
 # Host and plugin must be built from the same versions with the same flags. The tags make of net and os/user what they are
 # without cgo, so that most packages of the host come from the cache that all other builds share.

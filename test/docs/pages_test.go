@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package docs_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paddle-volcano/paddle-volcano/test/docs"
+)
+
+// forUsers are the pages that users and administrators read; they are there in both languages.
+var forUsers = []string{
+	"README.md", "deploy/README.md",
+}
+
+func TestBothLanguagesSayTheSame(t *testing.T) {
+	all, err := docs.Load(os.DirFS(root))
+	require.NoError(t, err)
+	pages := map[string]*docs.Page{}
+	for _, page := range all {
+		pages[page.Path] = page
+	}
+	for _, path := range forUsers {
+		require.Contains(t, pages, docs.Twin(path), "%s is for users, and has no translation", path)
+	}
+	for _, page := range all {
+		if !strings.HasSuffix(page.Path, ".zh.md") {
+			continue
+		}
+		require.Contains(t, forUsers, docs.Twin(page.Path), "%s translates a page that is not for users", page.Path)
+		parted := docs.Differences(pages[docs.Twin(page.Path)], page)
+		require.Empty(t, parted, strings.Join(parted, "\n"))
+	}
+}
+
+func TestEachBlockIsRunOrSaysWhyNot(t *testing.T) {
+	for _, page := range english(t) {
+		for _, block := range page.Blocks {
+			require.NoError(t, block.Fault(), page.Path)
+		}
+	}
+}
+
+func TestLinksLeadSomewhere(t *testing.T) {
+	pages, err := docs.Load(os.DirFS(root))
+	require.NoError(t, err)
+	broken := docs.BrokenLinks(pages, func(path string) bool {
+		_, err := os.Stat(filepath.Join(root, path))
+		return err == nil
+	})
+	require.Empty(t, broken, strings.Join(broken, "\n"))
+}
+
+func TestMakeHasTheTargets(t *testing.T) {
+	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
+	require.NoError(t, err)
+	for _, page := range english(t) {
+		for _, target := range page.Targets() {
+			require.Regexp(t, `(?m)^`+regexp.QuoteMeta(target)+`:`, string(makefile), "%s says make %s", page.Path, target)
+		}
+	}
+}
+
+// What is said to be tested elsewhere is tested there.
+func TestTheTestsOfOthersAreThere(t *testing.T) {
+	for _, page := range english(t) {
+		for _, block := range page.Blocks {
+			where, found := strings.CutPrefix(block.Marker, "tested by: ")
+			if !found {
+				continue
+			}
+			folder, test, _ := strings.Cut(where, " ")
+			out, err := exec.Command("grep", "-rlE", "^func "+test+`\(`, "--include=*_test.go", filepath.Join(root, folder)).Output() //nolint:gosec // the documents' own words
+			require.NoError(t, err, "%s:%d: there is no %s in %s", page.Path, block.Line, test, folder)
+			require.NotEmpty(t, out)
+		}
+	}
+}

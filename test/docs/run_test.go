@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package docs_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/paddle-volcano/paddle-volcano/test/docs"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+)
+
+// english are the pages that are run: their translations have the same code.
+func english(t *testing.T) (pages []*docs.Page) {
+	t.Helper()
+	all, err := docs.Load(os.DirFS(root))
+	require.NoError(t, err)
+	for _, page := range all {
+		if !strings.HasSuffix(page.Path, ".zh.md") {
+			pages = append(pages, page)
+		}
+	}
+	require.Greater(t, len(pages), 10, "the documents were not found")
+	return pages
+}
+
+// Pages that start a sandbox run side by side with the others, which have one together and come one after the other:
+// what fits where, and what does not, would be another beside the jobs of others.
+func TestCommandsDoWhatTheirPagesShow(t *testing.T) {
+	for _, page := range english(t) {
+		steps := stepsOf(t, page)
+		if len(steps) == 0 {
+			continue
+		}
+		own := startsASandbox(steps)
+		t.Run(page.Path, func(t *testing.T) {
+			if own {
+				t.Parallel()
+				play(t, page, steps, shell(t, page, "KUBECONFIG="))
+				return
+			}
+			play(t, page, steps, shell(t, page, "KUBECONFIG="+kubeconfig(t, page)))
+		})
+	}
+}
+
+func stepsOf(t *testing.T, page *docs.Page) (steps []docs.Step) {
+	for _, block := range page.Blocks {
+		switch {
+		case block.Excused():
+			t.Logf("%s:%d: %s", page.Path, block.Line, block.Marker)
+		case block.Run():
+			steps = append(steps, block.Steps()...)
+		}
+	}
+	return steps
+}
+
+func startsASandbox(steps []docs.Step) bool {
+	for _, step := range steps {
+		if strings.Contains(step.Command, "paddle-sandbox up") {
+			return true
+		}
+	}
+	return false
+}
+
+// play types a page's commands, in order, and stops at the first that does otherwise than the page says.
+func play(t *testing.T, page *docs.Page, steps []docs.Step, s *docs.Shell) {
+	t.Helper()
+	t.Cleanup(func() {
+		_, err := sandbox.Down(context.WithoutCancel(t.Context()), filepath.Join(s.Dir, sandbox.DefaultStateDir))
+		require.NoError(t, err)
+	})
+	for _, block := range page.Blocks {
+		if name, found := strings.CutPrefix(block.Marker, "file: "); found {
+			require.NoError(t, os.WriteFile(filepath.Join(s.Dir, name), []byte(strings.Join(block.Lines, "\n")+"\n"), 0o600))
+		}
+	}
+	for _, step := range steps {
+		if err := s.Do(t.Context(), step); err != nil {
+			t.Fatalf("%s, %s", page.Path, err)
+		}
+	}
+}
+
+// kubeconfig is a file that leads to a new namespace of the sandbox of all, whose jobs go with the page.
+func kubeconfig(t *testing.T, page *docs.Page) string {
+	t.Helper()
+	namespace := cluster.NamespaceNamed(t, page.Path)
+	t.Cleanup(func() { makeRoom(t, namespace) })
+	config, err := clientcmd.LoadFromFile(cluster.Kubeconfig())
+	require.NoError(t, err)
+	config.Contexts[config.CurrentContext].Namespace = namespace
+	file := filepath.Join(t.TempDir(), "kubeconfig")
+	require.NoError(t, clientcmd.WriteToFile(*config, file))
+	return file
+}
+
+// makeRoom deletes a page's jobs before the next one comes. The namespace itself takes its time.
+func makeRoom(t *testing.T, namespace string) {
+	ctx := context.WithoutCancel(t.Context())
+	all, background := metav1.ListOptions{}, metav1.DeletePropagationBackground
+	options := metav1.DeleteOptions{PropagationPolicy: &background}
+	require.NoError(t, cluster.Paddle.BatchV1().PaddleJobs(namespace).DeleteCollection(ctx, options, all))
+	require.NoError(t, cluster.Volcano.BatchV1alpha1().Jobs(namespace).DeleteCollection(ctx, options, all))
+	require.NoError(t, cluster.Until(ctx, "the pods of "+namespace+" to go", func(ctx context.Context) error {
+		pods, err := cluster.Kube.CoreV1().Pods(namespace).List(ctx, all)
+		if err == nil && len(pods.Items) > 0 {
+			err = fmt.Errorf("%d are there", len(pods.Items))
+		}
+		return err
+	}))
+	require.NoError(t, cluster.Kube.CoreV1().Namespaces().Delete(ctx, namespace, metav1.DeleteOptions{}))
+}
