@@ -27,8 +27,8 @@ func TestParse(t *testing.T) {
 	require.True(t, page.Blocks[0].Excused())
 	require.False(t, page.Blocks[0].Run())
 	require.Equal(t, []docs.Step{
-		{Line: 18, Command: "kubectl get pods   # all", Want: []string{"NAME   AGE", "a      5s"}},
-		{Line: 22, Command: "kubectl delete \\\n    pod a"},
+		{Line: 17, Command: "kubectl get pods   # all", Want: []string{"NAME   AGE", "a      5s"}},
+		{Line: 21, Command: "kubectl delete \\\n    pod a"},
 	}, page.Blocks[1].Steps(), "what make does is left out")
 	require.Equal(t, []string{"test"}, page.Targets())
 }
@@ -66,7 +66,7 @@ func TestDifferencesOfLanguages(t *testing.T) {
 	equal := strings.NewReplacer("# A page", "# 一页", "It has", "有", "b.md#part-one", "b.zh.md#x", "# all", "# 全部").Replace(sample)
 	require.Empty(t, docs.Differences(page, docs.Parse("a.zh.md", equal)))
 	for old, wrong := range map[string]string{
-		"has 2": "has 3", "c.svg": "d.svg", "| 1 | 2 |": "| 1 | 2 | 3 |", "## Part": "### Part", "get pods ": "get pod ", "not run: needs Docker": "file: x",
+		"有 2": "有 3", "c.svg": "d.svg", "| 1 | 2 |": "| 1 | 2 | 3 |", "## Part": "### Part", "get pods ": "get pod ", "not run: needs Docker": "file: x",
 	} {
 		require.NotEmpty(t, docs.Differences(page, docs.Parse("a.zh.md", strings.Replace(equal, old, wrong, 1))), wrong)
 	}
