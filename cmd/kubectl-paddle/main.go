@@ -10,11 +10,13 @@ import (
 	"syscall"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/klog/v2"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/command"
 )
 
 func main() {
+	klog.SetLogger(klog.Logger{}) // what libraries log, the scheduler's code that plan runs above all, is nothing for users
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := command.Run(ctx, os.Args[1:], genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr})
 	stop()

@@ -16,6 +16,7 @@ const (
 	exitUsage    = 2
 	exitNotFound = 3
 	exitRefused  = 4
+	exitWaits    = 5
 )
 
 // codedError is an error that has an exit code of its own.
@@ -37,6 +38,10 @@ func notFound(format string, args ...any) error {
 
 func refused(format string, args ...any) error {
 	return &codedError{exitRefused, fmt.Errorf(format, args...)}
+}
+
+func waits(format string, args ...any) error {
+	return &codedError{exitWaits, fmt.Errorf(format, args...)}
 }
 
 // noRight is how the API server says that the user may not do something; other refusals are about the object.

@@ -21,7 +21,8 @@ Exit codes:
   1  failed: the API server cannot be reached, a right is missing, ...
   2  wrong usage: an unknown command or flag, a missing argument
   3  not found: there is no such job, pod or log
-  4  refused: the job is not valid, or the cluster does not admit it`
+  4  refused: the job is not valid, or the cluster does not admit it
+  5  would wait: plan found no room for the job now`
 
 const examples = `  kubectl paddle submit -f job.yaml
   kubectl paddle list
@@ -63,7 +64,7 @@ func (s *session) root() *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage("%w", err) })
 	s.flags.AddFlags(root.PersistentFlags())
 	s.completeFlags(root)
-	root.AddCommand(s.submit(), s.list(), s.get(), s.why(), s.mapped(), s.top(), s.logs(), s.scale(), s.suspend(), s.resume(), s.delete())
+	root.AddCommand(s.submit(), s.plan(), s.snapshot(), s.list(), s.get(), s.why(), s.mapped(), s.top(), s.logs(), s.scale(), s.suspend(), s.resume(), s.delete())
 	return root
 }
 

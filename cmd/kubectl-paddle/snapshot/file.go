@@ -42,7 +42,7 @@ func (s *Snapshot) Write(out io.Writer, name string) error {
 func Read(in io.Reader) (*Snapshot, error) {
 	buffered := bufio.NewReader(in)
 	in = buffered
-	if magic, _ := buffered.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) { //nolint:errcheck // too short is not packed
+	if magic, _ := buffered.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
 		unpacked, err := gzip.NewReader(buffered)
 		if err != nil {
 			return nil, fmt.Errorf("unpack the snapshot: %w", err)

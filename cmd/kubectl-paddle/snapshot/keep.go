@@ -97,7 +97,7 @@ func job(j *vcbatch.Job) *vcbatch.Job {
 		task := &j.Spec.Tasks[i]
 		kept.Spec.Tasks = append(kept.Spec.Tasks, vcbatch.TaskSpec{
 			Name: task.Name, Replicas: task.Replicas, MinAvailable: task.MinAvailable, TopologyPolicy: task.TopologyPolicy, PartitionPolicy: task.PartitionPolicy,
-			Template: corev1.PodTemplateSpec{ObjectMeta: meta(&task.Template.ObjectMeta), Spec: podSpec(&task.Template.Spec)},
+			Template: corev1.PodTemplateSpec{ObjectMeta: meta(&task.Template.ObjectMeta), Spec: PodSpec(&task.Template.Spec)},
 		})
 	}
 	return kept

@@ -11,7 +11,7 @@ import (
 
 func pod(p *corev1.Pod) *corev1.Pod {
 	kept := &corev1.Pod{
-		ObjectMeta: meta(&p.ObjectMeta), Spec: podSpec(&p.Spec),
+		ObjectMeta: meta(&p.ObjectMeta), Spec: PodSpec(&p.Spec),
 		Status: corev1.PodStatus{Phase: p.Status.Phase, NominatedNodeName: p.Status.NominatedNodeName},
 	}
 	for i := range p.Status.Conditions {
@@ -21,8 +21,8 @@ func pod(p *corev1.Pod) *corev1.Pod {
 	return kept
 }
 
-// podSpec is where a pod may go, and what it takes there. What it runs, and what it is given, is not the scheduler's.
-func podSpec(s *corev1.PodSpec) corev1.PodSpec {
+// PodSpec is where a pod may go, and what it takes there. What it runs, and what it is given, is not the scheduler's.
+func PodSpec(s *corev1.PodSpec) corev1.PodSpec {
 	return corev1.PodSpec{
 		NodeName: s.NodeName, SchedulerName: s.SchedulerName, NodeSelector: s.NodeSelector, Affinity: s.Affinity, Tolerations: s.Tolerations,
 		TopologySpreadConstraints: s.TopologySpreadConstraints, SchedulingGates: s.SchedulingGates, HostNetwork: s.HostNetwork,

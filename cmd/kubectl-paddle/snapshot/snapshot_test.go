@@ -102,42 +102,48 @@ func allowed(list []string, path string) bool {
 // No text of an object gets into a snapshot but where the scheduler reads it: names of secrets, variables, commands and
 // images are texts like all others.
 func TestNothingElseGetsOut(t *testing.T) {
+	job := full[vcbatch.Job](t)
 	for name, test := range map[string]struct {
-		object any
-		put    func(*Snapshot, any)
-		kept   []string
+		read *Snapshot
+		kept []string
 	}{
-		"a pod": {&corev1.Pod{}, func(s *Snapshot, o any) { s.Pods = []*corev1.Pod{o.(*corev1.Pod)} }, slices.Concat(metadata, inPods, []string{
+		"a pod": {&Snapshot{Pods: []*corev1.Pod{full[corev1.Pod](t)}}, slices.Concat(metadata, inPods, []string{
 			"Status.Phase", "Status.NominatedNodeName", "Status.Conditions.Type", "Status.Conditions.Status", "Status.Conditions.Reason",
 		})},
-		"a node": {&corev1.Node{}, func(s *Snapshot, o any) { s.Nodes = []*corev1.Node{o.(*corev1.Node)} }, append(metadata,
-			"Spec.Taints.*", "Status.Capacity{}", "Status.Allocatable{}", "Status.Conditions.Type", "Status.Conditions.Status")},
-		"a Volcano Job": {&vcbatch.Job{}, func(s *Snapshot, o any) {
-			job := o.(*vcbatch.Job)
-			s.Jobs = []*vcbatch.Job{job}
-			s.PodGroups = []*vcscheduling.PodGroup{{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: GroupOf(job)}}}
-		}, slices.Concat(metadata, prefixed("Spec.Tasks.Template.", append(metadata, inPods...)), []string{
+		"a node": {&Snapshot{Nodes: []*corev1.Node{full[corev1.Node](t)}}, slices.Concat(metadata, []string{
+			"Spec.Taints.*", "Status.Capacity{}", "Status.Allocatable{}", "Status.Conditions.Type", "Status.Conditions.Status",
+		})},
+		"a Volcano Job": {&Snapshot{
+			Jobs:      []*vcbatch.Job{job},
+			PodGroups: []*vcscheduling.PodGroup{{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: GroupOf(job)}}},
+		}, slices.Concat(metadata, prefixed("Spec.Tasks.Template.", slices.Concat(metadata, inPods)), []string{
 			"Spec.SchedulerName", "Spec.Queue", "Spec.PriorityClassName", "Spec.NetworkTopology.*",
 			"Spec.Tasks.Name", "Spec.Tasks.TopologyPolicy", "Spec.Tasks.PartitionPolicy.*",
 			"ObjectMeta.Name»-«ObjectMeta.UID",
 		})},
-		"a HyperNode": {&topology.HyperNode{}, func(s *Snapshot, o any) { s.HyperNodes = []*topology.HyperNode{o.(*topology.HyperNode)} }, append(metadata, "Spec.*")},
-		"a PodGroup":  {&vcscheduling.PodGroup{}, func(s *Snapshot, o any) { s.PodGroups = []*vcscheduling.PodGroup{o.(*vcscheduling.PodGroup)} }, append(metadata, "Spec.*", "Status.*")},
+		"a HyperNode": {&Snapshot{HyperNodes: []*topology.HyperNode{full[topology.HyperNode](t)}}, slices.Concat(metadata, []string{"Spec.*"})},
+		"a queue":     {&Snapshot{Queues: []*vcscheduling.Queue{full[vcscheduling.Queue](t)}}, slices.Concat(metadata, []string{"Spec.*", "Status.State"})},
+		"a PodGroup":  {&Snapshot{PodGroups: []*vcscheduling.PodGroup{full[vcscheduling.PodGroup](t)}}, slices.Concat(metadata, []string{"Spec.*", "Status.*"})},
 	} {
 		t.Run(name, func(t *testing.T) {
-			fill(reflect.ValueOf(test.object).Elem(), "")
-			full, err := json.Marshal(test.object)
-			require.NoError(t, err)
-			require.Greater(t, len(canary.FindAllString(string(full), -1)), 15, "the object is not full")
-			s := &Snapshot{}
-			test.put(s, test.object)
-			out := escaped(t, s)
+			out := escaped(t, test.read)
 			require.NotEmpty(t, out)
 			for _, path := range out {
 				require.True(t, allowed(test.kept, path), "%s gets out", path)
 			}
 		})
 	}
+}
+
+// full is an object all of whose texts say where they stand.
+func full[T any](t *testing.T) *T {
+	t.Helper()
+	object := new(T)
+	fill(reflect.ValueOf(object).Elem(), "")
+	text, err := json.Marshal(object)
+	require.NoError(t, err)
+	require.Greater(t, len(canary.FindAllString(string(text), -1)), 15, "the object is not full")
+	return object
 }
 
 func prefixed(prefix string, list []string) []string {

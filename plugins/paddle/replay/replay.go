@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	scheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
@@ -98,14 +99,14 @@ func (r *run) state() map[string]string {
 		if job.PodGroup == nil {
 			continue
 		}
-		text := string(job.PodGroup.Status.Phase)
+		parts := []string{string(job.PodGroup.Status.Phase)}
 		for _, c := range job.PodGroup.Status.Conditions {
-			text += "|" + string(c.Type) + c.Reason + c.Message
+			parts = append(parts, string(c.Type), c.Reason, c.Message)
 		}
 		for _, status := range slices.Sorted(maps.Keys(job.TaskStatusIndex)) {
-			text += fmt.Sprintf("|%s %d", status, len(job.TaskStatusIndex[status]))
+			parts = append(parts, fmt.Sprintf("%s %d", status, len(job.TaskStatusIndex[status])))
 		}
-		all[string(id)] = text
+		all[string(id)] = strings.Join(parts, "|")
 	}
 	return all
 }

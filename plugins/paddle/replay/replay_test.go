@@ -4,6 +4,7 @@ package replay
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -80,7 +81,7 @@ func (c *Cluster) job(name string, workers, age int) *Cluster {
 			ObjectMeta: metav1.ObjectMeta{
 				Name: pod, Namespace: "ns", UID: types.UID(pod), CreationTimestamp: born, Labels: map[string]string{"batch.paddlepaddle.org/job-name": name},
 				Annotations: map[string]string{
-					scheduling.KubeGroupNameAnnotationKey: name, "volcano.sh/task-spec": "worker", "volcano.sh/task-index": fmt.Sprint(i),
+					scheduling.KubeGroupNameAnnotationKey: name, "volcano.sh/task-spec": "worker", "volcano.sh/task-index": strconv.Itoa(i),
 					"volcano.sh/template-uid": name + "-worker",
 				},
 			},

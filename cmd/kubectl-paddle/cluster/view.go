@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/snapshot"
+)
+
+// Where Volcano's scheduler has its configuration.
+const (
+	volcanoNamespace = "volcano-system"
+	configMap        = "volcano-scheduler-configmap"
+)
+
+// Snapshot reads the scheduler's view of the whole cluster. Without nodes or pods there is an error; what else may not be
+// read is left out, and named. A configuration that is given is taken as it is.
+func (c *Clients) Snapshot(ctx context.Context, configuration string) (*snapshot.Snapshot, error) {
+	s := &snapshot.Snapshot{Time: metav1.NewTime(time.Now()), SchedulerConfiguration: configuration}
+	core, volcano := c.Kube.CoreV1(), c.Volcano.SchedulingV1beta1()
+	all := metav1.ListOptions{}
+
+	nodes, err := core.Nodes().List(ctx, all)
+	if err != nil {
+		return nil, fmt.Errorf("read the cluster's nodes, without which nothing can be planned: %w", err)
+	}
+	s.Nodes = pointers(nodes.Items)
+	pods, err := core.Pods(metav1.NamespaceAll).List(ctx, all)
+	if err != nil {
+		return nil, fmt.Errorf("read the pods of all namespaces, without which nobody knows what is free: %w", err)
+	}
+	s.Pods = pointers(pods.Items)
+
+	v := &viewing{Snapshot: s}
+	if list, err := core.Namespaces().List(ctx, all); v.read(snapshot.Namespaces, err) {
+		s.Namespaces = pointers(list.Items)
+	}
+	if list, err := c.Volcano.TopologyV1alpha1().HyperNodes().List(ctx, all); v.read(snapshot.HyperNodes, err) {
+		s.HyperNodes = pointers(list.Items)
+	}
+	if list, err := volcano.Queues().List(ctx, all); v.read(snapshot.Queues, err) {
+		s.Queues = pointers(list.Items)
+	}
+	if list, err := c.Kube.SchedulingV1().PriorityClasses().List(ctx, all); v.read(snapshot.PriorityClasses, err) {
+		s.PriorityClasses = pointers(list.Items)
+	}
+	if list, err := core.ResourceQuotas(metav1.NamespaceAll).List(ctx, all); v.read(snapshot.Quotas, err) {
+		s.ResourceQuotas = pointers(list.Items)
+	}
+	if list, err := volcano.PodGroups(metav1.NamespaceAll).List(ctx, all); v.read(snapshot.PodGroups, err) {
+		s.PodGroups = pointers(list.Items)
+	}
+	if list, err := c.Volcano.BatchV1alpha1().Jobs(metav1.NamespaceAll).List(ctx, all); v.read(snapshot.Jobs, err) {
+		s.Jobs = pointers(list.Items)
+	}
+	if configuration == "" {
+		found, err := core.ConfigMaps(volcanoNamespace).Get(ctx, configMap, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			s.Unread = append(s.Unread, snapshot.Unread{What: snapshot.Configuration, Why: "there is no ConfigMap " + volcanoNamespace + "/" + configMap})
+		} else if v.read(snapshot.Configuration, err) {
+			s.SchedulerConfiguration = snapshot.ConfigurationIn(found.Data)
+		}
+	}
+	return snapshot.New(s), v.err
+}
+
+// viewing remembers what could not be read.
+type viewing struct {
+	*snapshot.Snapshot
+	err error
+}
+
+// read says whether something was read; a kind that the cluster does not have is no error.
+func (v *viewing) read(what string, err error) bool {
+	switch {
+	case err == nil:
+		return true
+	case apierrors.IsNotFound(err):
+	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
+		v.Unread = append(v.Unread, snapshot.Unread{What: what, Why: "you have no right to read that"})
+	default:
+		v.err = errors.Join(v.err, fmt.Errorf("read %s: %w", what, err))
+	}
+	return false
+}
+
+func pointers[T any](list []T) []*T {
+	all := make([]*T, len(list))
+	for i := range list {
+		all[i] = &list[i]
+	}
+	return all
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package whatif
+
+import (
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	"github.com/paddle-volcano/paddle-volcano/controller/render"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/replay"
+
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/snapshot"
+)
+
+// cluster is a snapshot on its way to a replay.
+type cluster struct {
+	replay.Cluster
+	taken  metav1.Time
+	wanted *vcscheduling.PodGroup
+	// gone are pods that lost their node.
+	gone  []*corev1.Pod
+	notes []string
+}
+
+func newCluster(s *snapshot.Snapshot) *cluster {
+	c := &cluster{taken: s.Time, Cluster: replay.Cluster{
+		Configuration: s.SchedulerConfiguration,
+		Nodes:         slices.Clone(s.Nodes), Namespaces: s.Namespaces, HyperNodes: slices.Clone(s.HyperNodes),
+		Queues: slices.Clone(s.Queues), PriorityClasses: s.PriorityClasses, Quotas: s.ResourceQuotas,
+		PodGroups: slices.Clone(s.PodGroups), Pods: slices.Clone(s.Pods), Coming: map[string][]*corev1.Pod{},
+	}}
+	for _, job := range s.Jobs {
+		c.Coming[job.Namespace+"/"+snapshot.GroupOf(job)] = c.podsOf(job)
+	}
+	if s.Lacks(snapshot.Queues) {
+		for _, group := range c.PodGroups {
+			c.openQueue(group.Spec.Queue)
+		}
+	}
+	return c
+}
+
+func (c *cluster) note(format string, args ...any) {
+	c.notes = append(c.notes, fmt.Sprintf(format, args...))
+}
+
+// openQueue stands for a queue that could not be read.
+func (c *cluster) openQueue(name string) {
+	if c.queue(name) == nil {
+		c.Queues = append(c.Queues, &vcscheduling.Queue{
+			ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name)}, Spec: vcscheduling.QueueSpec{Weight: 1},
+			Status: vcscheduling.QueueStatus{State: vcscheduling.QueueStateOpen},
+		})
+	}
+}
+
+func (c *cluster) queue(name string) *vcscheduling.Queue {
+	at := slices.IndexFunc(c.Queues, func(q *vcscheduling.Queue) bool { return q.Name == name })
+	if at < 0 {
+		return nil
+	}
+	return c.Queues[at]
+}
+
+// come submits a job at the moment of the snapshot: it is the youngest.
+func (c *cluster) come(job *v1.PaddleJob, wish render.Wish, config render.Config) {
+	job = job.DeepCopy()
+	job.UID = "plan"
+	made, _ := render.Job(job, wish, config) // what it warns of was told when the job was checked
+	made.UID = "plan"
+	made.CreationTimestamp = c.taken
+	for i := range made.Spec.Tasks {
+		c.doubt(&made.Spec.Tasks[i].Template.Spec)
+		made.Spec.Tasks[i].Template.Spec = snapshot.PodSpec(&made.Spec.Tasks[i].Template.Spec)
+	}
+	group := render.PodGroup(made, func(class string) int32 { return c.priority(class) })
+	group.UID, group.CreationTimestamp = "plan", c.taken
+	group.Status.Phase = vcscheduling.PodGroupPending
+	c.PodGroups = append(c.PodGroups, group)
+	c.Coming[replay.Key(group)] = c.podsOf(made)
+	c.wanted = group
+}
+
+// doubt says what of a pod the plan does not look at.
+func (c *cluster) doubt(spec *corev1.PodSpec) {
+	const claims, devices = "volumes are not looked at: a claim may tie the job to some nodes", "claims of devices (resourceClaims) are not looked at"
+	if slices.ContainsFunc(spec.Volumes, func(v corev1.Volume) bool { return v.PersistentVolumeClaim != nil || v.Ephemeral != nil }) &&
+		!slices.Contains(c.notes, claims) {
+		c.note(claims)
+	}
+	if len(spec.ResourceClaims) > 0 && !slices.Contains(c.notes, devices) {
+		c.note(devices)
+	}
+}
+
+// leave takes a job of a name away: the one that is asked about takes its place.
+func (c *cluster) leave(namespace, name string) {
+	groups := map[string]bool{}
+	c.PodGroups = slices.DeleteFunc(c.PodGroups, func(g *vcscheduling.PodGroup) bool {
+		its := g.Namespace == namespace && g.Labels[keys.JobName] == name
+		groups[replay.Key(g)] = groups[replay.Key(g)] || its
+		return its
+	})
+	before := len(c.Pods)
+	c.Pods = slices.DeleteFunc(c.Pods, func(p *corev1.Pod) bool {
+		return groups[groupKey(p)] || p.Namespace == namespace && p.Labels[keys.JobName] == name
+	})
+	if left := before - len(c.Pods); left > 0 {
+		c.note("a job called %s is there already: the plan is made as if it were gone, with its pods (%d)", name, left)
+	}
+}
+
+// groupKey is the key of a pod's PodGroup.
+func groupKey(pod *corev1.Pod) string {
+	return pod.Namespace + "/" + pod.Annotations[vcscheduling.KubeGroupNameAnnotationKey]
+}
+
+// priority is the value of a priority class, and the default's if it has no name.
+func (c *cluster) priority(class string) int32 {
+	for _, one := range c.PriorityClasses {
+		if one.Name == class || class == "" && one.GlobalDefault {
+			return one.Value
+		}
+	}
+	return 0
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package whatif
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/replay"
+
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/snapshot"
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/story"
+)
+
+// emptied is the same cluster with nothing on it, and no quota used up.
+func (c *cluster) emptied() *replay.Cluster {
+	bare := c.alone()
+	bare.Quotas = nil
+	own := replay.Key(c.wanted)
+	bare.PodGroups = []*vcscheduling.PodGroup{c.wanted}
+	bare.Pods = slices.DeleteFunc(slices.Clone(bare.Pods), func(p *corev1.Pod) bool { return groupKey(p) != own })
+	return bare
+}
+
+// alone is the same cluster without the other jobs that wait.
+func (c *cluster) alone() *replay.Cluster {
+	bare, own := c.Cluster, replay.Key(c.wanted)
+	bare.Coming = map[string][]*corev1.Pod{own: c.Coming[own]}
+	bare.Pods = slices.DeleteFunc(slices.Clone(bare.Pods), func(p *corev1.Pod) bool { return p.Spec.NodeName == "" && groupKey(p) != own })
+	bare.PodGroups = slices.DeleteFunc(slices.Clone(bare.PodGroups), func(g *vcscheduling.PodGroup) bool {
+		return g != c.wanted && g.Status.Phase != vcscheduling.PodGroupRunning
+	})
+	return &bare
+}
+
+// fits says whether the gang had its nodes at the end of a replay.
+func (c *cluster) fits(r *replay.Result) bool {
+	bound := len(r.Bound[replay.Key(c.wanted)])
+	return bound > 0 && bound >= int(c.wanted.Spec.MinMember)
+}
+
+// tell writes what a replay did into the plan.
+func (p *Plan) tell(c *cluster, r *replay.Result) {
+	own := replay.Key(c.wanted)
+	p.Fits = c.fits(r)
+	p.Evicted = c.gangs(r.Evicted)
+	for _, key := range slices.Sorted(maps.Keys(r.Bound)) {
+		if key != own {
+			namespace, _, _ := strings.Cut(key, "/")
+			p.First = append(p.First, Gang{Namespace: namespace, Name: c.name(key), Pods: len(r.Bound[key])})
+		}
+	}
+	if !p.Fits {
+		p.Why = why(r.Groups[own])
+		return
+	}
+	placed := r.Placements[own]
+	if p.Unit = Sizes; placed.InBytes {
+		p.Unit = Bytes
+	}
+	domains := map[string]string{}
+	for i, tier := range placed.Tiers {
+		if i == 1 {
+			domains = tier.Domains
+		}
+		if i == 0 || tier.Name != "cluster" { // nothing leaves the cluster
+			p.Traffic = append(p.Traffic, Traffic{Tier: tier.Name, Now: tier.Crossing})
+		}
+	}
+	p.Where = where(r.Groups[own])
+	p.Roles = roles(c.podsOfGang(own), r.Bound[own], domains)
+}
+
+// compare writes into the plan what would be on the empty cluster.
+func (p *Plan) compare(c *cluster, r *replay.Result) {
+	own := replay.Key(c.wanted)
+	if p.Empty.Fits = c.fits(r); !p.Empty.Fits {
+		p.Empty.Why = why(r.Groups[own])
+		return
+	}
+	p.Empty.Where = where(r.Groups[own])
+	best := map[string]float64{}
+	for _, tier := range r.Placements[own].Tiers {
+		best[tier.Name] = tier.Crossing
+	}
+	for i := range p.Traffic {
+		if amount, ok := best[p.Traffic[i].Tier]; ok {
+			p.Traffic[i].Best = &amount
+		}
+	}
+}
+
+// missingQueue says so where the job's queue does not exist: Volcano ignores such a job.
+func (p *Plan) missingQueue(c *cluster, s *snapshot.Snapshot) bool {
+	name := c.wanted.Spec.Queue
+	if s.Lacks(snapshot.Queues) {
+		c.openQueue(name)
+		return false
+	}
+	if c.queue(name) != nil {
+		return false
+	}
+	p.Why = []story.Sentence{
+		{About: story.AboutReason, Text: "There is no queue " + name + ": Volcano does not look at jobs of such a queue."},
+		{About: story.AboutHelp, Text: "Use a queue that there is (spec.schedulingPolicy.queue)."},
+	}
+	return true
+}
+
+// why is why a gang waits, in the words of the plugin, or else of Volcano.
+func why(group *vcscheduling.PodGroup) []story.Sentence {
+	if group == nil {
+		return nil
+	}
+	if said := story.Unplaced(group); len(said) > 0 {
+		return said
+	}
+	for _, c := range group.Status.Conditions {
+		if c.Type == vcscheduling.PodGroupUnschedulableType {
+			return []story.Sentence{{About: story.AboutReason, Text: c.Message}}
+		}
+	}
+	return nil
+}
+
+// where is where a gang runs, in the plugin's words.
+func where(group *vcscheduling.PodGroup) string {
+	if group == nil {
+		return ""
+	}
+	said := story.Place(group)
+	if len(said) == 0 {
+		return ""
+	}
+	return said[0]
+}
+
+// podsOfGang are the pods of a PodGroup that exist or are to come.
+func (c *cluster) podsOfGang(key string) (pods []*corev1.Pod) {
+	for _, pod := range c.Pods {
+		if groupKey(pod) == key {
+			pods = append(pods, pod)
+		}
+	}
+	return append(pods, c.Coming[key]...)
+}
+
+// roles are the places of pods by role.
+func roles(pods []*corev1.Pod, bound, domains map[string]string) (all []Role) {
+	counts, places := map[string]int{}, map[string]map[string]int{}
+	for _, pod := range pods {
+		role := pod.Annotations[vcbatch.TaskSpecKey]
+		counts[role]++
+		if places[role] == nil {
+			places[role] = map[string]int{}
+		}
+		if node := bound[pod.Name]; node != "" {
+			places[role][node]++
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(counts)) {
+		role := Role{Name: name, Pods: counts[name]}
+		for node, n := range places[name] {
+			role.Places = append(role.Places, Place{Node: node, Domain: domains[node], Pods: n})
+		}
+		slices.SortFunc(role.Places, func(a, b Place) int { return cmp.Or(cmp.Compare(a.Domain, b.Domain), cmp.Compare(a.Node, b.Node)) })
+		all = append(all, role)
+	}
+	return all
+}
+
+// gangs are pods by the job that they belong to.
+func (c *cluster) gangs(pods []*corev1.Pod) (all []Gang) {
+	for _, pod := range pods {
+		name := pod.Name
+		if pod.Annotations[vcscheduling.KubeGroupNameAnnotationKey] != "" {
+			name = c.name(groupKey(pod))
+		}
+		at := slices.IndexFunc(all, func(g Gang) bool { return g.Namespace == pod.Namespace && g.Name == name })
+		if at < 0 {
+			all, at = append(all, Gang{Namespace: pod.Namespace, Name: name}), len(all)
+		}
+		all[at].Pods++
+	}
+	slices.SortFunc(all, func(a, b Gang) int { return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name)) })
+	return all
+}
+
+// name is what people call a PodGroup: the PaddleJob, or else what made it.
+func (c *cluster) name(key string) string {
+	_, name, _ := strings.Cut(key, "/")
+	for _, group := range c.PodGroups {
+		if replay.Key(group) != key {
+			continue
+		}
+		if job := group.Labels[keys.JobName]; job != "" {
+			return job
+		}
+		if len(group.OwnerReferences) > 0 {
+			return group.OwnerReferences[0].Name
+		}
+	}
+	return name
+}
