@@ -3,6 +3,7 @@
 package paddle
 
 import (
+	"math"
 	"reflect"
 	"sync"
 
@@ -52,6 +53,9 @@ func (k *keeper) take() *state {
 	taken := k.state
 	if k.state = nil; taken == nil {
 		taken = newState()
+		if k.observe != nil { // who replays asks why a job waits, and has the time
+			taken.explanations.most = math.MaxInt32
+		}
 	}
 	if k.memory == nil {
 		k.memory = newMemory()

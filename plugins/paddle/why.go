@@ -18,6 +18,7 @@ const maxExplained = 8
 
 // explanations are the verdicts on jobs without room, from session to session.
 type explanations struct {
+	most     int // that are made anew in one session
 	session  int
 	told     map[api.JobID]told
 	now      map[api.JobID]told // what was asked for in this session: the rest is forgotten
@@ -30,7 +31,7 @@ type told struct {
 }
 
 func newExplanations() *explanations {
-	return &explanations{told: map[api.JobID]told{}, now: map[api.JobID]told{}}
+	return &explanations{most: maxExplained, told: map[api.JobID]told{}, now: map[api.JobID]told{}}
 }
 
 // next begins a session.
@@ -46,7 +47,7 @@ func (e *explanations) of(job api.JobID, explain func() (verdict, error)) (verdi
 	}
 	said, ok := e.told[job]
 	age := e.session - said.session
-	if e.explains < maxExplained && (!ok || age*maxExplained >= len(e.told)) {
+	if e.explains < e.most && (!ok || age*e.most >= len(e.told)) {
 		e.explains++
 		if v, err := explain(); err == nil {
 			said, ok = told{verdict: v, session: e.session}, true

@@ -97,7 +97,7 @@ func TestTheReadmeListsTheExitCodes(t *testing.T) {
 	text, err := os.ReadFile("../../cmd/kubectl-paddle/README.md")
 	require.NoError(t, err)
 	help := user{}.run(t, "--help")
-	for _, code := range []string{"done", "failed", "wrong usage", "not found", "refused"} {
+	for _, code := range []string{"done", "failed", "wrong usage", "not found", "refused", "would wait"} {
 		require.Contains(t, string(text), "| "+code)
 		require.Contains(t, help, "  "+code)
 	}

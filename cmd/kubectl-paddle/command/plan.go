@@ -20,8 +20,8 @@ import (
 
 // planning is what plan is asked for.
 type planning struct {
-	file, snapshot, configuration, output string
-	question                              whatif.Question
+	file, snapshot, configuration, scheduler, output string
+	question                                         whatif.Question
 }
 
 func (s *session) plan() *cobra.Command {
@@ -45,6 +45,7 @@ It ends with 0 if the job would start now, and with 5 if it would wait.`,
 	flags.StringVarP(&p.file, "filename", "f", "", "file with one PaddleJob, in YAML or JSON; - is the standard input")
 	flags.StringVar(&p.snapshot, "snapshot", "", "plan on what this file of kubectl paddle snapshot holds; the cluster is not asked")
 	flags.StringVar(&p.configuration, "scheduler-config", "", "file with the scheduler's configuration, in place of the cluster's ConfigMap")
+	flags.StringVar(&p.scheduler, "scheduler", "", "what the jobs call their scheduler, where it is not volcano (spec.schedulerName); see --scheduler-config")
 	flags.IntVar(&p.question.AddNodes, "add-nodes", 0, "plan with so many more nodes, copies of --like or of a node of the largest group")
 	flags.StringVar(&p.question.Like, "like", "", "the node that --add-nodes copies")
 	flags.StringSliceVar(&p.question.Without, "without-node", nil, "plan without this node and what runs there")
@@ -106,6 +107,7 @@ func (s *session) ask(ctx context.Context, p *planning) error {
 		return fmt.Errorf("read the kubeconfig: %w", err)
 	}
 	q.Namespace, q.Config = namespace, settings
+	q.Config.SchedulerName = p.scheduler
 	q.Config.BarrierImage = "as shipped" // the shipped controller's start barrier asks for a little CPU and memory
 	if err := s.look(ctx, p); err != nil {
 		return err

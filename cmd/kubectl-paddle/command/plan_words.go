@@ -26,8 +26,13 @@ func planWords(p *whatif.Plan) string {
 		say("%s fits: it would start now.", p.Name)
 	}
 	if p.Fits {
+		say("")
 		placeTable(&out, p)
-		trafficTable(&out, p)
+		say("")
+		if len(p.Traffic) > 0 {
+			trafficTable(&out, p)
+			say("")
+		}
 	}
 	if len(p.First) > 0 {
 		say("Jobs that wait already would take their nodes in the same moment: %s.", gangWords(p.First))
@@ -38,6 +43,8 @@ func planWords(p *whatif.Plan) string {
 		say("Without them it would fit.")
 	case p.Empty.Fits:
 		say("If nothing else ran on the cluster it would fit: %s", p.Empty.Where)
+	case len(p.Empty.Why) > 0 && len(p.Why) > 0 && p.Empty.Why[0].Text == p.Why[0].Text:
+		say("Nor would it fit if nothing else ran on the cluster.")
 	case len(p.Empty.Why) > 0:
 		say("Nor would it fit if nothing else ran on the cluster: %s", p.Empty.Why[0].Text)
 	}
@@ -47,7 +54,7 @@ func planWords(p *whatif.Plan) string {
 	for _, note := range p.Notes {
 		say("Note: %s.", note)
 	}
-	return out.String()
+	return strings.TrimRight(out.String(), "\n") + "\n"
 }
 
 func sayWhy(say func(string, ...any), why []story.Sentence) {
@@ -117,9 +124,6 @@ func placeLines(places []whatif.Place) (lines []string) {
 
 // trafficTable compares what a step of training sends here with what it would send on the empty cluster.
 func trafficTable(out *strings.Builder, p *whatif.Plan) {
-	if len(p.Traffic) == 0 {
-		return
-	}
 	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(table, "EACH STEP SENDS\tHERE\tON AN EMPTY CLUSTER") //nolint:errcheck // a Builder takes all
 	for _, tier := range p.Traffic {

@@ -53,8 +53,8 @@ everybody else's annotations are left out; names, labels and selectors are kept.
 		if err := os.WriteFile(file, packed.Bytes(), 0o600); err != nil {
 			return err
 		}
-		return s.say(fmt.Sprintf("%s: %d nodes, %d pods and %d PodGroups at %s, in %d bytes\n",
-			file, len(taken.Nodes), len(taken.Pods), len(taken.PodGroups), taken.Time.UTC().Format(time.RFC3339), packed.Len()))
+		return s.say(fmt.Sprintf("%s: %d nodes, %d pods and %d PodGroups at %s\n",
+			file, len(taken.Nodes), len(taken.Pods), len(taken.PodGroups), taken.Time.UTC().Format(time.RFC3339)))
 	}
 	return cmd
 }

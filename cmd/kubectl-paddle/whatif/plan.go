@@ -91,7 +91,7 @@ func Answer(q *Question) (*Plan, error) {
 		return nil, err
 	}
 	p := &Plan{Namespace: c.wanted.Namespace, Name: c.name(replay.Key(c.wanted)), Taken: c.taken, Notes: c.notes, Gone: c.gangs(c.gone)}
-	if p.missingQueue(c, q.Snapshot) {
+	if p.missing(c, q.Snapshot) {
 		return p, nil
 	}
 	now, err := replay.Run(&c.Cluster, replay.Key(c.wanted))

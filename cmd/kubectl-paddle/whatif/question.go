@@ -42,6 +42,7 @@ var ErrRuns = errors.New("it has its nodes already")
 // ask puts the question's changes and its job into a view of the cluster.
 func (q *Question) ask() (*cluster, error) {
 	c := newCluster(q.Snapshot)
+	c.Scheduler = q.Config.SchedulerName
 	if err := c.without(q.Without); err != nil {
 		return nil, err
 	}

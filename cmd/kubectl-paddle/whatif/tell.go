@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
@@ -97,21 +98,28 @@ func (p *Plan) compare(c *cluster, r *replay.Result) {
 	}
 }
 
-// missingQueue says so where the job's queue does not exist: Volcano ignores such a job.
-func (p *Plan) missingQueue(c *cluster, s *snapshot.Snapshot) bool {
-	name := c.wanted.Spec.Queue
+// missing says so where the job names what the cluster does not have: Volcano does not look at jobs of such a queue, and
+// the API server admits no pods of such a priority.
+func (p *Plan) missing(c *cluster, s *snapshot.Snapshot) bool {
+	spec := &c.wanted.Spec
 	if s.Lacks(snapshot.Queues) {
-		c.openQueue(name)
-		return false
+		c.openQueue(spec.Queue)
+	} else if c.queue(spec.Queue) == nil {
+		p.Why = lacks("queue", spec.Queue, "queue")
 	}
-	if c.queue(name) != nil {
-		return false
+	known := spec.PriorityClassName == "" || s.Lacks(snapshot.PriorityClasses) ||
+		slices.ContainsFunc(c.PriorityClasses, func(one *schedulingv1.PriorityClass) bool { return one.Name == spec.PriorityClassName })
+	if !known {
+		p.Why = append(p.Why, lacks("PriorityClass", spec.PriorityClassName, "priorityClass")...)
 	}
-	p.Why = []story.Sentence{
-		{About: story.AboutReason, Text: "There is no queue " + name + ": Volcano does not look at jobs of such a queue."},
-		{About: story.AboutHelp, Text: "Use a queue that there is (spec.schedulingPolicy.queue)."},
+	return len(p.Why) > 0
+}
+
+func lacks(kind, name, field string) []story.Sentence {
+	return []story.Sentence{
+		{About: story.AboutReason, Text: "There is no " + kind + " " + name + "."},
+		{About: story.AboutHelp, Text: "Name one that there is in spec.schedulingPolicy." + field + "."},
 	}
-	return true
 }
 
 // why is why a gang waits, in the words of the plugin, or else of Volcano.

@@ -127,11 +127,12 @@ func answer(t *testing.T, q *Question) *Plan {
 	return p
 }
 
+// cluster6 has two blocks, and so many free GPUs on each node.
+//
 //	           b1                     b2
 //	    r1            r2              r3
-//	n1     n2      n3     n4       n5     n6
-//
-// 2/8    2/8     4/8    4/8      0/8    0/8
+//	 n1     n2      n3     n4       n5     n6
+//	2/8    2/8     4/8    4/8      0/8    0/8
 func cluster6() *snapshot.Snapshot {
 	return taken("b1/r1: n1=2/8 n2=2/8", "b1/r2: n3=4/8 n4=4/8", "b2/r3: n5=0/8 n6=0/8")
 }
@@ -225,7 +226,14 @@ func TestWhatAPlanIsToldBeside(t *testing.T) {
 	job.Spec.SchedulingPolicy = &v1.SchedulingPolicy{Queue: "none"}
 	p := answer(t, &Question{Snapshot: s, Job: job})
 	require.False(t, p.Fits)
-	require.Contains(t, p.Why[0].Text, "There is no queue none")
+	require.Equal(t, "There is no queue none.", p.Why[0].Text)
+	hurried := ring("j", 1, 1)
+	hurried.Spec.SchedulingPolicy = &v1.SchedulingPolicy{PriorityClass: "now"}
+	p = answer(t, &Question{Snapshot: s, Job: hurried})
+	require.Equal(t, "There is no PriorityClass now.", p.Why[0].Text)
+
+	p = answer(t, &Question{Snapshot: s, Job: ring("j", 1, 1), Config: render.Config{SchedulerName: "paddle"}})
+	require.True(t, p.Fits)
 
 	s.Queues, s.Unread = nil, []snapshot.Unread{{What: snapshot.Queues, Why: "no right"}}
 	require.True(t, answer(t, &Question{Snapshot: s, Job: job}).Fits)

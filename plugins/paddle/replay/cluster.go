@@ -19,6 +19,8 @@ import (
 type Cluster struct {
 	// Configuration is the text of volcano-scheduler.conf.
 	Configuration string
+	// Scheduler is what the scheduler's pods call it (spec.schedulerName); empty means volcano.
+	Scheduler string
 
 	Nodes           []*corev1.Node
 	Namespaces      []*corev1.Namespace
@@ -31,6 +33,8 @@ type Cluster struct {
 	// Coming are pods that Volcano's Job controller makes once their PodGroup is let in, by its key.
 	Coming map[string][]*corev1.Pod
 }
+
+func (c *Cluster) name() string { return cmp.Or(c.Scheduler, volcano) }
 
 // Key is how results name a PodGroup or a pod: namespace/name.
 func Key(o metav1.Object) string { return o.GetNamespace() + "/" + o.GetName() }

@@ -8,11 +8,15 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	scheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 	"volcano.sh/volcano/pkg/scheduler/api"
 )
+
+// running is held by the replay that runs: Volcano keeps some of its state in variables of its packages.
+var running sync.Mutex
 
 // maxSessions bounds a replay in which pods evict each other without end.
 const maxSessions = 16
@@ -24,6 +28,8 @@ func Run(c *Cluster, wanted string) (*Result, error) {
 	if at < 0 {
 		return nil, fmt.Errorf("replay the scheduler: the cluster has no PodGroup %s", wanted)
 	}
+	running.Lock()
+	defer running.Unlock()
 	r, err := start(c)
 	if err != nil {
 		return nil, err

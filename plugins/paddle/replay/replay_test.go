@@ -14,7 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	scheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+	topology "volcano.sh/apis/pkg/apis/topology/v1alpha1"
 )
 
 const configurationText = `actions: "%s"
@@ -156,6 +158,29 @@ func TestOthersComeFirst(t *testing.T) {
 	require.NotEmpty(t, message)
 	require.Equal(t, scheduling.PodGroupPending, c.PodGroups[2].Status.Phase)
 	require.Empty(t, c.Coming["ns/young"][0].Spec.NodeName)
+}
+
+// HyperNodes go before labels, and select nodes by name or by label.
+func TestHyperNodes(t *testing.T) {
+	c := world("r1: n1=1 n2=1", "r2: n3=1 n4=1").job("ring", 2, 0)
+	member := func(selector topology.MemberSelector) []topology.MemberSpec {
+		return []topology.MemberSpec{{Type: topology.MemberTypeNode, Selector: selector}}
+	}
+	exact := func(name string) topology.MemberSelector {
+		return topology.MemberSelector{ExactMatch: &topology.ExactMatch{Name: name}}
+	}
+	c.Nodes[0].Labels["rack"] = "elsewhere"
+	c.HyperNodes = []*topology.HyperNode{
+		{ObjectMeta: metav1.ObjectMeta{Name: "named"}, Spec: topology.HyperNodeSpec{Tier: 1, Members: append(member(exact("n2")), member(exact("n3"))...)}},
+		{ObjectMeta: metav1.ObjectMeta{Name: "labelled"}, Spec: topology.HyperNodeSpec{Tier: 1, Members: member(topology.MemberSelector{
+			LabelMatch: &metav1.LabelSelector{MatchLabels: map[string]string{"rack": "elsewhere"}},
+		})}},
+	}
+	c.PodGroups[0].Spec.NetworkTopology = &scheduling.NetworkTopologySpec{Mode: scheduling.HardNetworkTopologyMode, HighestTierAllowed: ptr.To(1)}
+	result, err := Run(c, "ns/ring")
+	require.NoError(t, err)
+	require.Equal(t, map[string]string{"ring-worker-0": "n2", "ring-worker-1": "n3"}, result.Bound["ns/ring"])
+	require.Equal(t, "named", result.Placements["ns/ring"].Tiers[1].Domains["n2"])
 }
 
 func TestWhoWouldHaveToGo(t *testing.T) {

@@ -23,8 +23,8 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle"
 )
 
-// schedulerName is whose pods are scheduled here.
-const schedulerName = "volcano"
+// volcano is the scheduler's usual name.
+const volcano = "volcano"
 
 // run is a scheduler over one cluster.
 type run struct {
@@ -56,7 +56,7 @@ func start(c *Cluster) (*run, error) {
 	framework.RegisterPluginBuilder(paddle.PluginName, paddle.NewObservedBuilder(func(job api.JobID, placed paddle.Placement) {
 		r.result.Placements[string(job)] = placed
 	}))
-	r.cache = cache.NewCustomMockSchedulerCache(schedulerName, r.sink, r.sink, r.sink, nil, &record.FakeRecorder{})
+	r.cache = cache.NewCustomMockSchedulerCache(c.name(), r.sink, r.sink, r.sink, nil, &record.FakeRecorder{})
 	options.ServerOpts.PercentageOfNodesToFind = 100 // a sample would be another one each time
 	forgetEvents(r.cache.Client())
 	r.cache.Run(r.stop)
@@ -102,7 +102,7 @@ func (r *run) fill(c *Cluster) error {
 		r.cache.AddPodGroupV1beta1(group)
 	}
 	for _, pod := range sorted(c.Pods) {
-		if pod.Spec.NodeName != "" || pod.Spec.SchedulerName == schedulerName {
+		if pod.Spec.NodeName != "" || pod.Spec.SchedulerName == c.name() {
 			r.cache.AddPod(pod.DeepCopy()) // plugins write to the annotations of pods
 		}
 	}
