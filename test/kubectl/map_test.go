@@ -11,38 +11,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/drawing"
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/topology"
-	"github.com/paddle-volcano/paddle-volcano/deploy"
-	"github.com/paddle-volcano/paddle-volcano/test/manifests"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
-
-// configure gives the API server the ConfigMap of the scheduler, which the sandbox's has as a file.
-func configure(t *testing.T) {
-	t.Helper()
-	objects, err := manifests.Read(deploy.Files, "v1/scheduler.yaml")
-	require.NoError(t, err)
-	for _, object := range objects {
-		if object.GetName() != topology.ConfigName {
-			continue
-		}
-		text, err := json.Marshal(object)
-		require.NoError(t, err)
-		conf := &corev1.ConfigMap{}
-		require.NoError(t, json.Unmarshal(text, conf))
-		if _, err = cluster.Kube.CoreV1().ConfigMaps(conf.Namespace).Create(t.Context(), conf, metav1.CreateOptions{}); !apierrors.IsAlreadyExists(err) {
-			require.NoError(t, err)
-		}
-		return
-	}
-	require.Fail(t, "there is no ConfigMap in the manifest")
-}
 
 // seen is the map as JSON, and the nodes of a job with the domains above each, the farthest first.
 func (u user) seen(t *testing.T, job string, args ...string) (m *drawing.Map, on map[string][]string) {
@@ -68,7 +43,6 @@ func (u user) seen(t *testing.T, job string, args ...string) (m *drawing.Map, on
 
 func TestMap(t *testing.T) {
 	t.Parallel()
-	configure(t)
 	u := user{namespace: cluster.Namespace(t), stdin: manifest("resnet", 2, "nvidia.com/gpu: 2")}
 	u.run(t, "submit", "-f", "-")
 	u.awaitSaid(t, []string{"resnet has been running for"}, "why", "resnet")

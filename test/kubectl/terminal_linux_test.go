@@ -4,6 +4,7 @@ package kubectl_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -68,8 +69,8 @@ func TestTopOnATerminal(t *testing.T) {
 	t.Parallel()
 	u := user{namespace: cluster.Namespace(t), stdin: manifest("resnet", 2, "cpu: 1")}
 	term := newTerminal(t, 60, 10)
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
+	ctx, stop := context.WithCancelCause(t.Context())
+	defer stop(nil)
 	ended := make(chan int, 1)
 	go func() {
 		args := []string{"--kubeconfig", cluster.Kubeconfig(), "--namespace", u.namespace, "top"}
@@ -98,6 +99,6 @@ func TestTopOnATerminal(t *testing.T) {
 		line = strings.NewReplacer("\x1b[K", "", "\x1b[J", "", "\r", "", "\n", "").Replace(line)
 		require.LessOrEqual(t, len([]rune(line)), 60, line)
 	}
-	stop() // as Ctrl-C does
+	stop(errors.New("interrupt signal received")) // as Ctrl-C does
 	require.Zero(t, <-ended)
 }

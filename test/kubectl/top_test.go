@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"strings"
 	"testing"
@@ -49,8 +50,8 @@ type change struct {
 func TestTopTellsEachChange(t *testing.T) {
 	t.Parallel()
 	u := user{namespace: cluster.Namespace(t), stdin: manifest("resnet", 2, "cpu: 1")}
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
+	ctx, stop := context.WithCancelCause(t.Context())
+	defer stop(nil)
 	from, to := io.Pipe()
 	ended := make(chan int, 1)
 	go func() {
@@ -77,7 +78,7 @@ func TestTopTellsEachChange(t *testing.T) {
 	for c := next(); c.Change != "deleted"; c = next() {
 		require.Equal(t, "changed", c.Change)
 	}
-	stop() // as Ctrl-C does
+	stop(errors.New("interrupt signal received")) // as Ctrl-C does
 	require.Zero(t, <-ended)
 	require.False(t, lines.Scan(), "nothing more, and no error: %s", lines.Text())
 }

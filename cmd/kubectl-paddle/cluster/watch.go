@@ -44,10 +44,10 @@ func NewWatch(client paddleclient.Interface, namespace, selector string) *Watch 
 	return &Watch{informer: factory.Batch().V1().PaddleJobs().Informer()}
 }
 
-// Run calls a function for each change, one after the other, until ctx is over, or the function or the API server forbids
+// Run calls a function for each change, one after the other, until outer is over, or the function or the API server forbids
 // to go on.
-func (w *Watch) Run(ctx context.Context, seen func(Change) error) error {
-	ctx, stop := context.WithCancelCause(ctx)
+func (w *Watch) Run(outer context.Context, seen func(Change) error) error {
+	ctx, stop := context.WithCancelCause(outer)
 	defer stop(nil)
 	tell := func(kind Kind, object any) {
 		if last, ok := object.(cache.DeletedFinalStateUnknown); ok {
@@ -80,10 +80,10 @@ func (w *Watch) Run(ctx context.Context, seen func(Change) error) error {
 		return err
 	}
 	w.informer.RunWithContext(ctx)
-	if cause := context.Cause(ctx); cause != nil && cause != ctx.Err() { //nolint:errorlint // the cause is ours, or is the context's own
-		return cause
+	if outer.Err() != nil {
+		return nil // the user has seen enough
 	}
-	return nil
+	return context.Cause(ctx)
 }
 
 // Jobs are those that there are.

@@ -29,7 +29,12 @@ func (m *Map) row(n *Node) []run {
 		return m.shares(n, n.Total.MilliCPUs, func(a Amounts) int64 { return a.MilliCPUs })
 	}
 	if n.Total.GPUs > mostCells {
-		return m.shares(n, n.Total.GPUs, func(a Amounts) int64 { return a.GPUs })
+		return m.shares(n, n.Total.GPUs, func(a Amounts) int64 {
+			if a.GPUs == 0 {
+				return nothing
+			}
+			return a.GPUs
+		})
 	}
 	var runs []run
 	left := int(n.Total.GPUs)
@@ -49,17 +54,20 @@ func (m *Map) beside(n *Node) []run {
 	}
 	return m.shares(n, n.Total.MilliCPUs, func(a Amounts) int64 {
 		if a.GPUs > 0 {
-			return 0
+			return nothing
 		}
 		return a.MilliCPUs
 	})
 }
 
+// nothing is what a pod has that is not to be seen; one that has 0 is.
+const nothing = -1
+
 // shares are eighths of an amount. Each job that has a pod there has at least one, if there are enough.
 func (m *Map) shares(n *Node, total int64, of func(Amounts) int64) []run {
 	sums := map[int]int64{}
 	for _, p := range n.Pods {
-		if amount := of(p.Holds); amount > 0 || n.Total.GPUs == 0 && p.owner != others {
+		if amount := of(p.Holds); amount >= 0 {
 			sums[p.owner] += amount
 		}
 	}

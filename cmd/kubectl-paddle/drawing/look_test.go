@@ -60,6 +60,7 @@ func TestPageInABrowser(t *testing.T) {
 		require.Equal(t, []int{847, 119}, []int{found.Nodes, found.Racks})
 		require.Contains(t, found.Said, "GPUs")
 		require.Positive(t, found.Lit)
+		require.Positive(t, found.After)
 		require.NotEqual(t, found.Lit, found.After, "a click in the legend lights another job")
 		require.GreaterOrEqual(t, found.Letters, 7.0, "letters are readable")
 		require.Greater(t, found.Colours, 6)

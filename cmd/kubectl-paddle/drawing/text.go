@@ -98,6 +98,15 @@ func (m *Map) cellsOf(t Terminal, n *Node) (text string, wide int) {
 	if n.Total.GPUs == 0 {
 		text, wide = "("+text+")", wide+2
 	}
+	for i, r := range m.beside(n) {
+		if r.owner < 0 {
+			continue
+		}
+		if i == 0 {
+			text, wide = text+"+", wide+1
+		}
+		text, wide = text+t.paint(m.Jobs[r.owner].Sign, r.owner, m.chosen), wide+1
+	}
 	if n.State != "" {
 		text, wide = text+"!", wide+1
 	}

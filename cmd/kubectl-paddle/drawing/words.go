@@ -102,7 +102,7 @@ func (m *Map) key() (lines []keyLine) {
 	add(seen[unknown], keyLine{unknown, "?", "free, or others': pods that may not be read"})
 	add(off, keyLine{outOfUse, "!", "a node that takes no pods: not ready, or cordoned"})
 	add(cpuOnly, keyLine{eighth, "( )", "a node without GPUs: each cell is an eighth of its CPUs"})
-	add(beside, keyLine{strip, "", "the strip below a node's GPUs: CPUs of pods without GPUs"})
+	add(beside, keyLine{strip, "+", "below or behind a node's GPUs: its jobs that have pods without GPUs there"})
 	return lines
 }
 

@@ -37,7 +37,7 @@ func (t *Tree) byHyperNodes(nodes []*corev1.Node, hypers []topologyv1alpha1.Hype
 			levels = append(levels, level{name: "tier " + strconv.Itoa(number), domains: map[string]string{}})
 		}
 		l := &levels[len(levels)-1]
-		if h.Spec.TierName != "" && l.name == "tier "+strconv.Itoa(number) {
+		if h.Spec.TierName != "" && (l.name == "tier "+strconv.Itoa(number) || h.Spec.TierName < l.name) {
 			l.name = h.Spec.TierName
 		}
 		for node := range held {
