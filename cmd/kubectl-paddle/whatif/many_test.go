@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -16,7 +15,7 @@ func TestAJobAmongManyThatWaitIsToldWhy(t *testing.T) {
 	s := cluster6()
 	s.SchedulerConfiguration = strings.NewReplacer("  - name: overcommit\n", "", "  - name: proportion\n", "").Replace(s.SchedulerConfiguration)
 	for i := range 30 {
-		waits(s, ring(fmt.Sprintf("older-%d", i), 3, 4), time.Minute)
+		waits(s, ring(fmt.Sprintf("older-%d", i), 3, 4))
 	}
 	p := answer(t, &Question{Snapshot: s, Job: ring("j", 3, 4)})
 	require.False(t, p.Fits)

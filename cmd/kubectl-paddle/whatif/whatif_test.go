@@ -98,12 +98,12 @@ func ring(name string, workers int, each int64) *v1.PaddleJob {
 	return job
 }
 
-// waits puts a job that was submitted before into a snapshot, whose queue has not let it in yet.
-func waits(s *snapshot.Snapshot, job *v1.PaddleJob, before time.Duration) {
+// waits puts a job that was submitted a minute before into a snapshot, whose queue has not let it in yet.
+func waits(s *snapshot.Snapshot, job *v1.PaddleJob) {
 	job.UID = types.UID(job.Name)
 	made, _ := render.Job(job, render.Wish{}, render.Config{})
 	made.UID = types.UID(job.Name)
-	made.CreationTimestamp = metav1.NewTime(now.Add(-before))
+	made.CreationTimestamp = metav1.NewTime(now.Add(-time.Minute))
 	group := render.PodGroup(made, func(string) int32 { return 0 })
 	group.UID, group.CreationTimestamp, group.Status.Phase = made.UID, made.CreationTimestamp, vcscheduling.PodGroupPending
 	s.Jobs, s.PodGroups = append(s.Jobs, made), append(s.PodGroups, group)
@@ -176,7 +176,7 @@ func TestTheSameQuestionHasTheSameAnswer(t *testing.T) {
 			slices.Reverse(s.Nodes)
 			slices.Reverse(s.Pods)
 		}
-		waits(s, ring("older", 2, 1), time.Minute)
+		waits(s, ring("older", 2, 1))
 		return answer(t, &Question{Snapshot: s, Job: ring("j", 4, 2)})
 	}
 	first := ask(false)
@@ -187,7 +187,7 @@ func TestTheSameQuestionHasTheSameAnswer(t *testing.T) {
 
 func TestJobsThatWaitComeFirst(t *testing.T) {
 	s := cluster6()
-	waits(s, ring("older", 4, 2), time.Minute)
+	waits(s, ring("older", 4, 2))
 	p := answer(t, &Question{Snapshot: s, Job: ring("j", 4, 2)})
 	require.False(t, p.Fits)
 	require.Equal(t, []Gang{{"team", "older", 4}}, p.First)
@@ -239,7 +239,7 @@ func TestWhatAPlanIsToldBeside(t *testing.T) {
 	require.True(t, answer(t, &Question{Snapshot: s, Job: job}).Fits)
 
 	s = cluster6()
-	waits(s, ring("j", 4, 2), time.Minute)
+	waits(s, ring("j", 4, 2))
 	s.PodGroups[0].Status.Phase = vcscheduling.PodGroupRunning
 	s.Pods = append(s.Pods, &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: "j-worker-0", Namespace: "team", UID: "1", Labels: map[string]string{"batch.paddlepaddle.org/job-name": "j"}},

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/spf13/pflag"
 	"k8s.io/client-go/tools/record"
 	schedulingscheme "volcano.sh/apis/pkg/apis/scheduling/scheme"
 	scheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
@@ -39,6 +40,15 @@ type run struct {
 // startMetrics starts those that the predicates write, once in a process.
 var startMetrics = sync.OnceFunc(metrics.InitKubeSchedulerRelatedMetrics)
 
+// serverOptions are Volcano's, which its cache would make when it is first made: with a flag for each among the flags of the
+// program that replays, where nobody wants them.
+var serverOptions = func() *options.ServerOption {
+	flags := pflag.CommandLine
+	defer func() { pflag.CommandLine = flags }()
+	pflag.CommandLine = pflag.NewFlagSet("", pflag.ContinueOnError)
+	return options.Default()
+}()
+
 func start(c *Cluster) (*run, error) {
 	startMetrics()
 	configuration, err := readConfiguration(c.Configuration)
@@ -57,7 +67,7 @@ func start(c *Cluster) (*run, error) {
 		r.result.Placements[string(job)] = placed
 	}))
 	r.cache = cache.NewCustomMockSchedulerCache(c.name(), r.sink, r.sink, r.sink, nil, &record.FakeRecorder{})
-	options.ServerOpts.PercentageOfNodesToFind = 100 // a sample would be another one each time
+	serverOptions.PercentageOfNodesToFind = 100 // a sample would be another one each time
 	forgetEvents(r.cache.Client())
 	r.cache.Run(r.stop)
 	return r, r.fill(c)
