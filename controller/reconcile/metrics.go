@@ -15,6 +15,7 @@ import (
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/status"
+	"github.com/paddle-volcano/paddle-volcano/controller/view"
 )
 
 var syncs = metrics.NewHistogramVec(&metrics.HistogramOpts{
@@ -49,8 +50,23 @@ var (
 	}, []string{"kind"})
 )
 
-// RegisterMetrics makes the controller's metrics known to the registry that is served; further calls do nothing.
-var RegisterMetrics = sync.OnceFunc(func() { legacyregistry.MustRegister(syncs, jobsByPhase, timeToRunning, restarted, syncErrors) })
+// RegisterMetrics makes the controller's metrics known to the registry that is served; further calls do nothing. Counters begin
+// at 0, or nobody would see the first step.
+var RegisterMetrics = sync.OnceFunc(func() {
+	legacyregistry.MustRegister(syncs, jobsByPhase, timeToRunning, restarted, syncErrors)
+	for _, cause := range []string{view.ReasonPodFailed, view.ReasonPodEvicted} {
+		restarted.WithLabelValues(cause)
+	}
+	for _, kind := range []string{kindStale, kindOther} {
+		syncErrors.WithLabelValues(kind)
+	}
+})
+
+// Kinds of errors that are not the API server's reasons.
+const (
+	kindStale = "Stale"
+	kindOther = "Other"
+)
 
 func recordSync(err error, took time.Duration) {
 	result := "ok"
@@ -73,12 +89,12 @@ func recordSync(err error, took time.Duration) {
 // kindOf is one of a few words for an error.
 func kindOf(err error) string {
 	if errors.Is(err, errStale) {
-		return "Stale"
+		return kindStale
 	}
 	if reason := apierrors.ReasonForError(err); reason != metav1.StatusReasonUnknown {
 		return string(reason)
 	}
-	return "Other"
+	return kindOther
 }
 
 // recordStatus counts what a status that was written says for the first time.

@@ -30,6 +30,19 @@ func TestKindOfError(t *testing.T) {
 	require.Equal(t, "Forbidden", kindOf(refusedOr(forbidden)), "a refusal keeps its cause")
 }
 
+// Of a counter that is not there before its first step, rate() does not see that step.
+func TestCountersBeginAtZero(t *testing.T) {
+	RegisterMetrics()
+	families, err := legacyregistry.DefaultGatherer.Gather()
+	require.NoError(t, err)
+	names := map[string]bool{}
+	for _, family := range families {
+		names[family.GetName()] = true
+	}
+	require.Contains(t, names, "paddlejob_controller_restarts_total")
+	require.Contains(t, names, "paddlejob_controller_sync_errors_total")
+}
+
 func TestCensus(t *testing.T) {
 	t.Parallel()
 	c := newCensus()

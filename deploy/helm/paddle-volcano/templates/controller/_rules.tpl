@@ -41,12 +41,12 @@
 # Server-side apply is create and patch.
 - apiGroups: [scheduling.volcano.sh]
   resources: [podgroups]
-  verbs: [get, list, watch, create, patch, delete]
+  verbs: [list, watch, create, patch, delete]
 # Pods are made by Volcano; those of finished jobs are deleted as cleanPodPolicy says. Annotations (patch) tell them their
 # ports with intranet Host, and Volcano that elastic workers which are deleted have not failed.
 - apiGroups: [""]
   resources: [pods]
-  verbs: [get, list, watch, patch, delete]
+  verbs: [list, watch, patch, delete]
 - apiGroups: [""]
   resources: [configmaps]
   verbs: [get, list, watch, create, update, delete]
@@ -62,10 +62,10 @@
 {{- define "paddle.clusterRules" -}}
 - apiGroups: [scheduling.volcano.sh]
   resources: [queues]
-  verbs: [get, list, watch]
+  verbs: [list, watch]
 - apiGroups: [scheduling.k8s.io]
   resources: [priorityclasses]
-  verbs: [get, list, watch]
+  verbs: [list, watch]
 {{- if .Values.controller.metrics.authenticate }}
 # Who asks for /metrics, and whether they may.
 - apiGroups: [authentication.k8s.io]
