@@ -64,7 +64,8 @@ func (s *session) root() *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage("%w", err) })
 	s.flags.AddFlags(root.PersistentFlags())
 	s.completeFlags(root)
-	root.AddCommand(s.submit(), s.plan(), s.snapshot(), s.list(), s.get(), s.why(), s.mapped(), s.top(), s.logs(), s.scale(), s.suspend(), s.resume(), s.delete())
+	root.AddCommand(s.submit(), s.plan(), s.snapshot(), s.list(), s.get(), s.why(), s.mapped(), s.top(), s.logs(), s.scale(), s.suspend(), s.resume(), s.delete(),
+		s.migrateCheck())
 	return root
 }
 

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	"github.com/paddle-volcano/paddle-volcano/controller/view"
+
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/migrate"
+)
+
+// Migration reads which parts of paddle-operator and of ours there are.
+func (c *Clients) Migration(ctx context.Context) (*migrate.Cluster, error) {
+	found := &migrate.Cluster{}
+	deployments, err := c.Kube.AppsV1().Deployments(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("look for paddle-operator: %w", err)
+	}
+	for i := range deployments.Items {
+		found.Sort(&deployments.Items[i])
+	}
+	if found.API, found.OurAPI, err = c.api(ctx); err != nil {
+		return nil, err
+	}
+	_, err = c.Kube.Discovery().ServerResourcesForGroupVersion("batch.volcano.sh/v1alpha1")
+	if err != nil && !apierrors.IsNotFound(err) {
+		return nil, fmt.Errorf("look for Volcano: %w", err)
+	}
+	found.Volcano = err == nil
+	return found, nil
+}
+
+// api says whether PaddleJobs are known, and whether with a field that only ours have.
+func (c *Clients) api(ctx context.Context) (known, ours bool, err error) {
+	const path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/paddlejobs.batch.paddlepaddle.org"
+	data, err := c.Kube.Discovery().RESTClient().Get().AbsPath(path).DoRaw(ctx)
+	if apierrors.IsNotFound(err) {
+		return false, false, nil
+	}
+	if err != nil {
+		return false, false, fmt.Errorf("read the CRD of PaddleJobs: %w", err)
+	}
+	type properties struct{ Properties map[string]json.RawMessage }
+	var crd struct {
+		Spec struct {
+			Versions []struct {
+				Schema struct {
+					OpenAPIV3Schema struct{ Properties struct{ Spec properties } }
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal(data, &crd); err != nil {
+		return false, false, fmt.Errorf("read the CRD of PaddleJobs: %w", err)
+	}
+	for _, version := range crd.Spec.Versions {
+		if _, ok := version.Schema.OpenAPIV3Schema.Properties.Spec.Properties["runPolicy"]; ok {
+			return true, true, nil
+		}
+	}
+	return true, false, nil
+}
+
+// Views are the jobs of a namespace, or of all, as the controller would see them first.
+func (c *Clients) Views(ctx context.Context, namespace string) ([]*view.View, error) {
+	all := metav1.ListOptions{}
+	jobs, err := c.Paddle.BatchV1().PaddleJobs(namespace).List(ctx, all)
+	if err != nil {
+		return nil, fmt.Errorf("list PaddleJobs: %w", err)
+	}
+	views := make([]*view.View, 0, len(jobs.Items))
+	byUID := map[string]*view.View{}
+	for i := range jobs.Items {
+		v := &view.View{Now: time.Now(), Job: &jobs.Items[i], Queue: c.queue(ctx), Priority: c.priority(ctx)}
+		views = append(views, v)
+		byUID[string(v.Job.UID)] = v
+	}
+	of := func(object metav1.Object) *view.View {
+		if owner := metav1.GetControllerOf(object); owner != nil {
+			return byUID[string(owner.UID)]
+		}
+		return nil
+	}
+	pods, err := c.Kube.CoreV1().Pods(namespace).List(ctx, all)
+	if err != nil {
+		return nil, fmt.Errorf("list pods: %w", err)
+	}
+	for i := range pods.Items {
+		if v := of(&pods.Items[i]); v != nil {
+			v.Operator.Pods = append(v.Operator.Pods, &pods.Items[i])
+		}
+	}
+	services, err := c.Kube.CoreV1().Services(namespace).List(ctx, all)
+	if err != nil {
+		return nil, fmt.Errorf("list Services: %w", err)
+	}
+	for i := range services.Items {
+		if v := of(&services.Items[i]); v != nil {
+			v.Operator.Services = append(v.Operator.Services, &services.Items[i])
+		}
+	}
+	for _, v := range views {
+		if err := c.complete(ctx, v); err != nil {
+			return nil, err
+		}
+	}
+	return views, nil
+}
+
+// complete reads what bears the job's own name.
+func (c *Clients) complete(ctx context.Context, v *view.View) error {
+	namespace, name := v.Job.Namespace, v.Job.Name
+	switch job, err := c.Volcano.BatchV1alpha1().Jobs(namespace).Get(ctx, name, metav1.GetOptions{}); {
+	case err == nil && metav1.IsControlledBy(job, v.Job):
+		v.VolcanoJob = job
+	case err != nil && !apierrors.IsNotFound(err):
+		return fmt.Errorf("read Volcano Job %s/%s: %w", namespace, name, err)
+	}
+	switch group, err := c.Volcano.SchedulingV1beta1().PodGroups(namespace).Get(ctx, name, metav1.GetOptions{}); {
+	case err == nil && metav1.IsControlledBy(group, v.Job):
+		v.Operator.PodGroup = group
+	case err == nil && metav1.GetControllerOf(group) == nil:
+		v.Wanted = group
+	case err != nil && !apierrors.IsNotFound(err):
+		return fmt.Errorf("read PodGroup %s/%s: %w", namespace, name, err)
+	}
+	switch environment, err := c.Kube.CoreV1().ConfigMaps(namespace).Get(ctx, name, metav1.GetOptions{}); {
+	case err == nil && metav1.IsControlledBy(environment, v.Job) && environment.Labels[keys.JobName] == "":
+		v.Operator.Environment = environment
+	case err != nil && !apierrors.IsNotFound(err):
+		return fmt.Errorf("read ConfigMap %s/%s: %w", namespace, name, err)
+	}
+	view.SortPods(v.Operator.Pods)
+	return nil
+}
+
+func (c *Clients) queue(ctx context.Context) func(string) *vcscheduling.Queue {
+	return func(name string) *vcscheduling.Queue {
+		queue, err := c.Volcano.SchedulingV1beta1().Queues().Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return nil
+		}
+		return queue
+	}
+}
+
+func (c *Clients) priority(ctx context.Context) func(string) (int32, bool) {
+	return func(name string) (int32, bool) {
+		class, err := c.Kube.SchedulingV1().PriorityClasses().Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return 0, false
+		}
+		return class.Value, true
+	}
+}

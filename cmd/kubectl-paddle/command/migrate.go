@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/migrate"
+)
+
+// migration is what migrate-check prints as data.
+type migration struct {
+	Warnings []string          `json:"warnings,omitempty"`
+	Steps    []string          `json:"steps,omitempty"`
+	Jobs     []migrate.Verdict `json:"jobs"`
+}
+
+func (s *session) migrateCheck() *cobra.Command {
+	var output string
+	var here bool
+	cmd := &cobra.Command{
+		Use: "migrate-check", Short: "Say what would change if the jobs were taken over from paddle-operator; changes nothing", Args: none,
+		Long: "Looks at what paddle-operator runs, and says for each PaddleJob what would become of it, by the controller's own rules, " +
+			"and in which order to switch. It only reads: get and list of PaddleJobs, Deployments, pods, Services, ConfigMaps, CRDs and Volcano's objects.",
+	}
+	cmd.Flags().StringVarP(&output, "output", "o", "", "output format: json or yaml")
+	cmd.Flags().BoolVar(&here, "only-namespace", false, "look at the jobs of the present namespace only, not at those of all")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if output != "" && output != "json" && output != "yaml" {
+			return usage("unknown output %q: json or yaml", output)
+		}
+		clients, namespace, err := s.connect()
+		if err != nil {
+			return err
+		}
+		if !here {
+			namespace = metav1.NamespaceAll
+		}
+		found, err := clients.Migration(cmd.Context())
+		if err != nil {
+			return err
+		}
+		told := migration{Warnings: found.Warnings(), Steps: found.Steps(), Jobs: []migrate.Verdict{}}
+		if found.API && found.Volcano {
+			views, err := clients.Views(cmd.Context(), namespace)
+			if err != nil {
+				return err
+			}
+			for _, v := range views {
+				told.Jobs = append(told.Jobs, migrate.Judge(v, settings))
+			}
+		}
+		slices.SortFunc(told.Jobs, func(a, b migrate.Verdict) int {
+			return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+		})
+		if output != "" {
+			return printData(s.Out, output, told)
+		}
+		if found.API && !found.Volcano {
+			s.note("What would become of the jobs is told once Volcano is installed.")
+		}
+		return s.say(told.text())
+	}
+	return cmd
+}
+
+// text is the whole in lines.
+func (m *migration) text() string {
+	var out strings.Builder
+	for _, warning := range m.Warnings {
+		fmt.Fprintf(&out, "WARNING: %s\n", warning)
+	}
+	if len(m.Jobs) > 0 {
+		rows := [][]string{{"NAMESPACE", "NAME", "FATE", "WHAT HAPPENS"}}
+		for i := range m.Jobs {
+			job := &m.Jobs[i]
+			rows = append(rows, []string{job.Namespace, job.Name, string(job.Fate), job.Says})
+			for _, note := range job.Notes {
+				rows = append(rows, []string{"", "", "", "- " + note})
+			}
+		}
+		out.WriteString(table(rows))
+	}
+	if len(m.Steps) == 0 {
+		out.WriteString("Nothing is left to do: the controller runs the PaddleJobs.\n")
+		return out.String()
+	}
+	out.WriteString("To switch, in this order:\n")
+	for i, step := range m.Steps {
+		fmt.Fprintf(&out, "%d. %s\n", i+1, step)
+	}
+	return out.String()
+}

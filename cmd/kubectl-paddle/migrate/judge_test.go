@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package migrate_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/migrate"
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/render"
+	"github.com/paddle-volcano/paddle-volcano/controller/view"
+)
+
+// seen is a job of two workers and nothing else, on a cluster with the queue default.
+func seen(change ...func(*view.View)) *view.View {
+	job := &v1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Name: "job", Namespace: "train"}, Spec: v1.PaddleJobSpec{Worker: &v1.ResourceSpec{Replicas: 2}}}
+	job.Spec.Worker.Template.Spec.Containers = []corev1.Container{{Name: "paddle", Image: "paddle"}}
+	open := &vcscheduling.Queue{Status: vcscheduling.QueueStatus{State: vcscheduling.QueueStateOpen}}
+	v := &view.View{
+		Now: time.Now(), Job: job,
+		Queue: func(name string) *vcscheduling.Queue {
+			if name == "default" {
+				return open
+			}
+			return nil
+		},
+		Priority: func(string) (int32, bool) { return 0, false },
+	}
+	for _, c := range change {
+		c(v)
+	}
+	return v
+}
+
+// gang is what paddle-operator made: pods in these phases, and the addresses unless they are unknown.
+func gang(known bool, phases ...corev1.PodPhase) func(*view.View) {
+	return func(v *view.View) {
+		for i, phase := range phases {
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+				Name: "job-worker-" + string(rune('0'+i)), Labels: map[string]string{"paddle-res-type": "worker"},
+			}, Status: corev1.PodStatus{Phase: phase, PodIP: "10.0.0.1"}}
+			v.Operator.Pods = append(v.Operator.Pods, pod)
+		}
+		v.Operator.Services = []*corev1.Service{{}}
+		if known {
+			v.Operator.Environment = &corev1.ConfigMap{}
+		}
+	}
+}
+
+func TestJudge(t *testing.T) {
+	t.Parallel()
+	phase := func(p v1.Phase) func(*view.View) { return func(v *view.View) { v.Job.Status.Phase = p } }
+	for name, tc := range map[string]struct {
+		seen *view.View
+		fate migrate.Fate
+		says string
+	}{
+		"nothing yet":        {seen(), migrate.Begins, "Volcano makes and places its 2 pods"},
+		"a gang that runs":   {seen(gang(true, corev1.PodRunning, corev1.PodRunning)), migrate.RunsOn, "its 2 pods are well"},
+		"without addresses":  {seen(gang(false, corev1.PodRunning, corev1.PodRunning)), migrate.StartsAnew, "its 2 pods are deleted"},
+		"a pod is missing":   {seen(gang(true, corev1.PodRunning)), migrate.StartsAnew, "its 1 pods are deleted"},
+		"a pod has failed":   {seen(gang(true, corev1.PodRunning, corev1.PodFailed)), migrate.StartsAnew, "starts anew under Volcano"},
+		"it has ended":       {seen(phase(v1.Completed), gang(true, corev1.PodSucceeded, corev1.PodSucceeded)), migrate.StaysFinished, "2 pod(s), 1 Service(s) of it are deleted"},
+		"it has failed":      {seen(phase(v1.Failed)), migrate.StaysFinished, "nothing of it is deleted"},
+		"it is ours":         {seen(func(v *view.View) { v.VolcanoJob = &vcbatch.Job{} }), migrate.Ours, "already"},
+		"it is going":        {seen(func(v *view.View) { v.Job.DeletionTimestamp = &metav1.Time{Time: time.Now()} }), migrate.Goes, "finalizer"},
+		"it is suspended":    {seen(func(v *view.View) { v.Job.Spec.RunPolicy = &v1.RunPolicy{Suspend: ptr.To(true)} }), migrate.Rests, "stays so"},
+		"no such queue":      {seen(func(v *view.View) { v.Job.Spec.SchedulingPolicy = &v1.SchedulingPolicy{Queue: "other"} }), migrate.Refused, "QueueNotFound"},
+		"a wrong template":   {seen(func(v *view.View) { v.Job.Spec.Worker.Template.Spec.SchedulerName = "default-scheduler" }), migrate.Refused, "OtherScheduler"},
+		"wrong, and it runs": {seen(gang(false, corev1.PodRunning), func(v *view.View) { v.Job.Spec.Worker.Template.Spec.SchedulerName = "a" }), migrate.Refused, "its 1 pods cannot finish and are deleted, and then it is not run"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := migrate.Judge(tc.seen, render.Config{})
+			require.Equal(t, tc.fate, got.Fate, got.Says)
+			require.Contains(t, got.Says, tc.says)
+			require.Equal(t, "train/job", got.Namespace+"/"+got.Name)
+		})
+	}
+}
+
+func TestNotesTellWhatIsDifferent(t *testing.T) {
+	t.Parallel()
+	got := migrate.Judge(seen(func(v *view.View) { v.Job.Spec.CleanPodPolicy = "onCompletion" }), render.Config{})
+	require.Len(t, got.Notes, 1)
+	require.Contains(t, got.Notes[0], "UnknownCleanPodPolicy: ")
+}
+
+func deployment(namespace, name, image string, replicas int32) *appsv1.Deployment {
+	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: appsv1.DeploymentSpec{Replicas: &replicas}}
+	d.Spec.Template.Spec.Containers = []corev1.Container{{Image: "gcr.io/kubebuilder/kube-rbac-proxy"}, {Image: image}}
+	return d
+}
+
+func TestSteps(t *testing.T) {
+	t.Parallel()
+	theirs := deployment("paddle-system", "paddle-controller-manager", "registry.baidubce.com/paddle-operator/controller:v0.3.5", 1)
+	ours := deployment("paddle-system", "paddle-controller-manager", "ghcr.io/paddle-volcano/paddlejob-controller:v0.1.0", 1)
+	var c migrate.Cluster
+	c.Sort(theirs)
+	c.Sort(deployment("a", "b", "nginx", 1))
+	require.Len(t, c.Operators, 1)
+	require.Empty(t, c.Controllers)
+	c.API = true
+	steps := c.Steps()
+	require.Len(t, steps, 5)
+	for i, word := range []string{"install Volcano", "--replicas=0", "up to date", "install the controller: kubectl delete deployment -n paddle-system", "never its CRD"} {
+		require.Contains(t, steps[i], word)
+	}
+	require.Empty(t, c.Warnings())
+	c.Sort(ours)
+	require.Len(t, c.Warnings(), 1)
+
+	done := migrate.Cluster{API: true, OurAPI: true, Volcano: true}
+	done.Sort(ours)
+	require.Empty(t, done.Steps())
+	require.Empty(t, done.Warnings())
+	fresh := migrate.Cluster{Volcano: true}
+	require.Equal(t, []string{"install the API: kubectl create -f deploy/v1/crd.yaml",
+		"install the controller: kubectl apply -f deploy/v1/operator.yaml, or helm install (deploy/README.md)"}, fresh.Steps())
+}
