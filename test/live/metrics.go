@@ -27,14 +27,15 @@ func (p *Plane) Metrics(ctx context.Context, component string) (map[string]float
 	if response.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("ask %s for its metrics: it answers %s", component, response.Status)
 	}
-	values, err := parseMetrics(response.Body)
+	values, err := ParseMetrics(response.Body)
 	if err != nil {
 		return nil, fmt.Errorf("read the metrics of %s: %w", component, err)
 	}
 	return values, nil
 }
 
-func parseMetrics(text io.Reader) (map[string]float64, error) {
+// ParseMetrics reads what Prometheus would collect.
+func ParseMetrics(text io.Reader) (map[string]float64, error) {
 	values := map[string]float64{}
 	lines := bufio.NewScanner(text)
 	for lines.Scan() {

@@ -11,9 +11,9 @@ import (
 
 func TestParseMetrics(t *testing.T) {
 	t.Parallel()
-	values, err := parseMetrics(strings.NewReader("# HELP jobs Jobs by their phase.\n# TYPE jobs gauge\njobs{phase=\"Not yet\"} 2\n\nsum 1.5e+03\n"))
+	values, err := ParseMetrics(strings.NewReader("# HELP jobs Jobs by their phase.\n# TYPE jobs gauge\njobs{phase=\"Not yet\"} 2\n\nsum 1.5e+03\n"))
 	require.NoError(t, err)
 	require.Equal(t, map[string]float64{`jobs{phase="Not yet"}`: 2, "sum": 1500}, values)
-	_, err = parseMetrics(strings.NewReader("sum of\n"))
+	_, err = ParseMetrics(strings.NewReader("sum of\n"))
 	require.ErrorContains(t, err, `"sum of"`)
 }

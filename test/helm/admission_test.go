@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package helm_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/utils/ptr"
+
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/command"
+	paddlev1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+)
+
+// guarded makes a namespace in which Pod Security admission enforces a standard.
+func guarded(t *testing.T, name, standard string) string {
+	t.Helper()
+	namespace := cluster.NamespaceNamed(t, name)
+	patch := fmt.Appendf(nil, `{"metadata": {"labels": {"pod-security.kubernetes.io/enforce": %q}}}`, standard)
+	_, err := cluster.Kube.CoreV1().Namespaces().Patch(t.Context(), namespace, types.MergePatchType, patch, metav1.PatchOptions{})
+	require.NoError(t, err)
+	return namespace
+}
+
+// pair creates a job of two workers.
+func pair(t *testing.T, namespace string, change func(*paddlev1.PaddleJob, *corev1.PodSpec)) {
+	t.Helper()
+	job := &paddlev1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Name: "pair"}, Spec: paddlev1.PaddleJobSpec{Worker: &paddlev1.ResourceSpec{Replicas: 2}}}
+	pod := &job.Spec.Worker.Template.Spec
+	pod.Containers = []corev1.Container{{Name: "paddle", Image: "paddle"}}
+	change(job, pod)
+	_, err := cluster.Paddle.BatchV1().PaddleJobs(namespace).Create(t.Context(), job, metav1.CreateOptions{})
+	require.NoError(t, err)
+}
+
+// Whoever may create PaddleJobs gets no more out of the controllers' rights than pods of their own would be allowed.
+func TestPodsOfJobsAreHeldToTheNamespacesStandard(t *testing.T) {
+	for name, change := range map[string]func(*paddlev1.PaddleJob, *corev1.PodSpec){
+		"host network": func(job *paddlev1.PaddleJob, _ *corev1.PodSpec) { job.Spec.Intranet = paddlev1.Host },
+		"host path": func(_ *paddlev1.PaddleJob, pod *corev1.PodSpec) {
+			pod.Volumes = []corev1.Volume{{Name: "root", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/"}}}}
+		},
+		"privileged": func(_ *paddlev1.PaddleJob, pod *corev1.PodSpec) {
+			pod.Containers[0].SecurityContext = &corev1.SecurityContext{Privileged: ptr.To(true)}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			namespace := guarded(t, "baseline "+name, "baseline")
+			pair(t, namespace, change)
+			cluster.Await(t, "the Volcano Job to say that its pods are refused", func(ctx context.Context) error {
+				events, err := cluster.Kube.CoreV1().Events(namespace).List(ctx, metav1.ListOptions{FieldSelector: "involvedObject.kind=Job"})
+				if err != nil {
+					return err
+				}
+				for i := range events.Items {
+					if strings.Contains(events.Items[i].Message, `violates PodSecurity \"baseline:latest\"`) {
+						return nil
+					}
+				}
+				return fmt.Errorf("it says %v", events.Items)
+			})
+			pods, err := cluster.Kube.CoreV1().Pods(namespace).List(t.Context(), metav1.ListOptions{})
+			require.NoError(t, err)
+			require.Empty(t, pods.Items)
+		})
+	}
+}
+
+// kubectlPaddle runs kubectl paddle as the administrator, and returns what it prints.
+func kubectlPaddle(ctx context.Context, args ...string) (string, error) {
+	var out, errs bytes.Buffer
+	args = append([]string{"--kubeconfig", cluster.Kubeconfig()}, args...)
+	if code := command.Run(ctx, args, genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errs}); code != 0 {
+		return out.String(), fmt.Errorf("kubectl paddle %v: exit code %d: %s", args, code, errs.String())
+	}
+	return out.String(), nil
+}
+
+// What we add to a user's pods keeps the strictest standard.
+func TestOurPartsOfPodsKeepTheRestrictedStandard(t *testing.T) {
+	namespace := guarded(t, "restricted", "restricted")
+	pair(t, namespace, func(_ *paddlev1.PaddleJob, pod *corev1.PodSpec) {
+		pod.Containers[0].SecurityContext = &corev1.SecurityContext{
+			AllowPrivilegeEscalation: ptr.To(false), RunAsNonRoot: ptr.To(true), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+			SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+		}
+	})
+	awaitPhase(t, namespace, "pair", paddlev1.Completed)
+}
+
+const canary = "canary-do-not-log-me"
+
+// What users put into their jobs is theirs: it is in no log of ours, also not in one that tells much.
+func TestNoValueOfAJobIsLogged(t *testing.T) {
+	namespace := cluster.NamespaceNamed(t, "canary")
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "key"}, StringData: map[string]string{"token": canary}}
+	_, err := cluster.Kube.CoreV1().Secrets(namespace).Create(t.Context(), secret, metav1.CreateOptions{})
+	require.NoError(t, err)
+	pair(t, namespace, func(job *paddlev1.PaddleJob, pod *corev1.PodSpec) {
+		job.Annotations = map[string]string{"token": canary}
+		job.Spec.Worker.Template.Annotations = map[string]string{
+			"token": canary, sandbox.AnnotationExitCode: "3", sandbox.AnnotationFailAttempt: "0",
+		}
+		c := &pod.Containers[0]
+		c.Args, c.Command = []string{"--token=" + canary}, []string{canary}
+		c.Env = []corev1.EnvVar{{Name: "TOKEN", Value: canary}, {Name: "KEY", ValueFrom: &corev1.EnvVarSource{
+			SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: "key"}, Key: "token"},
+		}}}
+	})
+	awaitPhase(t, namespace, "pair", paddlev1.Completed)
+	for _, component := range []string{sandbox.Controller, sandbox.Scheduler} {
+		log, err := os.ReadFile(cluster.Logs(component))
+		require.NoError(t, err)
+		require.Contains(t, string(log), namespace, "the log is about the job")
+		at := strings.Index(string(log), canary)
+		require.Negative(t, at, "the log of %s holds it: %s", component, string(log)[max(at-300, 0):max(at, 0)])
+	}
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package helm_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"regexp"
+	"slices"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	paddlev1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/test/manifests"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+)
+
+func must(t *testing.T, args ...string) {
+	t.Helper()
+	_, err := helm(t, args...)
+	require.NoError(t, err)
+}
+
+func read(t *testing.T, file string) []*unstructured.Unstructured {
+	t.Helper()
+	objects, err := manifests.Read(os.DirFS("."), file)
+	require.NoError(t, err)
+	return objects
+}
+
+// submit creates a job of two workers that run until the test ends, and waits until they do.
+func submit(t *testing.T, namespace, name string) {
+	t.Helper()
+	job := &paddlev1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: paddlev1.PaddleJobSpec{Worker: &paddlev1.ResourceSpec{Replicas: 2}}}
+	job.Spec.Worker.Template.Annotations = map[string]string{sandbox.AnnotationRunFor: "forever"}
+	job.Spec.Worker.Template.Spec.Containers = []corev1.Container{{Name: "paddle", Image: "paddle"}}
+	_, err := cluster.Paddle.BatchV1().PaddleJobs(namespace).Create(t.Context(), job, metav1.CreateOptions{})
+	require.NoError(t, err)
+	awaitPhase(t, namespace, name, paddlev1.Running)
+}
+
+func awaitPhase(t *testing.T, namespace, name string, want paddlev1.Phase) {
+	t.Helper()
+	cluster.Await(t, name+" to be "+string(want), func(ctx context.Context) error {
+		job, err := cluster.Paddle.BatchV1().PaddleJobs(namespace).Get(ctx, name, metav1.GetOptions{})
+		if err == nil && job.Status.Phase != want {
+			err = fmt.Errorf("it is %q", job.Status.Phase)
+		}
+		return err
+	})
+}
+
+// running is what a namespace's jobs are made of: PaddleJobs, Volcano Jobs, PodGroups and pods that run, by their UIDs.
+func running(t *testing.T, namespace string) []string {
+	t.Helper()
+	var all []string
+	jobs, err := cluster.Paddle.BatchV1().PaddleJobs(namespace).List(t.Context(), metav1.ListOptions{})
+	require.NoError(t, err)
+	for i := range jobs.Items {
+		all = append(all, fmt.Sprint("PaddleJob ", jobs.Items[i].UID, jobs.Items[i].Status.Phase))
+	}
+	volcanos, err := cluster.Volcano.BatchV1alpha1().Jobs(namespace).List(t.Context(), metav1.ListOptions{})
+	require.NoError(t, err)
+	for i := range volcanos.Items {
+		all = append(all, fmt.Sprint("Job ", volcanos.Items[i].UID, volcanos.Items[i].Status.State.Phase))
+	}
+	groups, err := cluster.Volcano.SchedulingV1beta1().PodGroups(namespace).List(t.Context(), metav1.ListOptions{})
+	require.NoError(t, err)
+	for i := range groups.Items {
+		all = append(all, fmt.Sprint("PodGroup ", groups.Items[i].UID))
+	}
+	pods, err := cluster.Kube.CoreV1().Pods(namespace).List(t.Context(), metav1.ListOptions{})
+	require.NoError(t, err)
+	for i := range pods.Items {
+		all = append(all, fmt.Sprint("Pod ", pods.Items[i].UID, pods.Items[i].Status.Phase))
+	}
+	return all
+}
+
+// The whole life of the chart on one control plane, on which a job runs from before the first command until after the last but one.
+func TestLifeOfAnInstallation(t *testing.T) {
+	namespace := cluster.NamespaceNamed(t, "keeps")
+	submit(t, namespace, "keeps")
+	before := running(t, namespace)
+	require.Len(t, before, 5, "the job, Volcano's, its PodGroup, two pods")
+	unharmed := func() {
+		t.Helper()
+		require.Equal(t, before, running(t, namespace))
+	}
+	stop := func(component string) {
+		t.Helper()
+		require.NoError(t, cluster.Kill(component, syscall.SIGTERM))
+	}
+
+	// Over what kubectl has installed.
+	_, err := helm(t, "install", release, chart)
+	require.ErrorContains(t, err, "invalid ownership metadata", "nothing is taken over by mistake")
+	stop(sandbox.Controller)
+	must(t, "install", release, chart, "--take-ownership", "--set", "kubeflow.enabled=true,kubeflow.crd=true")
+	rights := cluster.NamespaceNamed(t, "rights")
+	leave(t, rights)
+	requireMigration(t)
+	metrics := startController(t, "installed")
+	unharmed()
+	readMetrics := requireGuardedMetrics(t, metrics)
+	useRights(t, rights)
+	requireServed(t, readMetrics(), append(dashboard(t, "controller.json"), alerts(t, "paddle-controller")...))
+	schedulers, err := cluster.Metrics(t.Context(), sandbox.Scheduler)
+	require.NoError(t, err)
+	requireServed(t, schedulers, append(dashboard(t, "scheduler.json"), alerts(t, "paddle-scheduler")...))
+	stop("installed")
+	stop(sandbox.Scheduler)
+	requireRightsAreUsed(t)
+	require.NoError(t, cluster.StartComponent(sandbox.Scheduler))
+	unharmed()
+
+	// One namespace, and its own scheduler; the API is brought up to date.
+	shown := columns(t)
+	loseColumns(t)
+	must(t, "upgrade", release, chart, "--set", "controller.namespace="+namespace+",scheduler.mode=beside")
+	require.Equal(t, shown, columns(t))
+	startController(t, "of one namespace")
+	startScheduler(t, "beside")
+	unharmed()
+	submit(t, namespace, "second")
+	requireScheduledBy(t, namespace, "second", "paddle")
+	requireNothingForbidden(t, "of one namespace", "beside")
+	require.NoError(t, cluster.Paddle.BatchV1().PaddleJobs(namespace).Delete(t.Context(), "second", metav1.DeleteOptions{}))
+	cluster.Await(t, "the second job to be gone", func(context.Context) error {
+		if now := running(t, namespace); len(now) != len(before) {
+			return fmt.Errorf("there are %v", now)
+		}
+		return nil
+	})
+	unharmed()
+
+	// Away, and the jobs stay; back, and they are found.
+	stop("of one namespace")
+	stop("beside")
+	must(t, "uninstall", release)
+	requireLeft(t, namespace, "CustomResourceDefinition paddlejobs.batch.paddlepaddle.org", "CustomResourceDefinition paddlejobs.kubeflow.org")
+	unharmed()
+	must(t, "install", release, chart, "--set", "crd.keep=false")
+	startController(t, "again")
+	unharmed()
+
+	// Away, and nothing stays.
+	stop("again")
+	must(t, "uninstall", release)
+	requireLeft(t, namespace, "CustomResourceDefinition paddlejobs.kubeflow.org")
+	cluster.Await(t, "everything of the job to be gone", func(ctx context.Context) error {
+		pods, err := cluster.Kube.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{})
+		if err == nil && len(pods.Items) > 0 {
+			err = fmt.Errorf("%d pods are left", len(pods.Items))
+		}
+		return err
+	})
+}
+
+// requireMigration has kubectl paddle look at what paddle-operator left, and at what is ours.
+func requireMigration(t *testing.T) {
+	t.Helper()
+	operator := deployed(t, system, "paddle-controller-manager")
+	operator.ObjectMeta = metav1.ObjectMeta{Name: "paddle-operator", Namespace: "keeps"}
+	operator.Spec.Template.Spec.Containers[0].Image = "registry.baidubce.com/paddle-operator/controller:v0.3.5"
+	_, err := cluster.Kube.AppsV1().Deployments("keeps").Create(t.Context(), operator, metav1.CreateOptions{})
+	require.NoError(t, err)
+	out, err := kubectlPaddle(t.Context(), "migrate-check")
+	require.NoError(t, err)
+	require.Contains(t, out, "WARNING: paddle-operator and the controller run at the same time")
+	require.Regexp(t, `(?m)^keeps +keeps +Ours +the controller runs it already$`, out)
+	require.Regexp(t, `(?m)^rights +left +StartsAnew +what paddle-operator made cannot finish`, out)
+	require.Contains(t, out, "1. stop paddle-operator, and leave its CRD, or every PaddleJob goes with it: kubectl -n keeps scale deployment paddle-operator --replicas=0\n")
+	require.NoError(t, cluster.Kube.AppsV1().Deployments("keeps").Delete(t.Context(), "paddle-operator", metav1.DeleteOptions{}))
+	out, err = kubectlPaddle(t.Context(), "migrate-check")
+	require.NoError(t, err)
+	require.Contains(t, out, "Nothing is left to do")
+}
+
+// requireLeft waits until exactly these objects of everything that the chart can install are there.
+func requireLeft(t *testing.T, namespace string, want ...string) {
+	t.Helper()
+	all := render(t, "kubeflow.crd=true", "scheduler.mode=beside")
+	maps.Copy(all, render(t, "controller.namespace="+namespace))
+	for name, object := range all {
+		if slices.Contains(want, name) {
+			_, err := cluster.objects.Get(t.Context(), system, object)
+			require.NoError(t, err, name)
+			continue
+		}
+		cluster.Await(t, name+" to be gone", func(ctx context.Context) error {
+			_, err := cluster.objects.Get(ctx, system, object)
+			return isGone(err)
+		})
+	}
+}
+
+const theCRD = "paddlejobs.batch.paddlepaddle.org"
+
+var crds = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+
+// columns are what kubectl get pdj shows.
+func columns(t *testing.T) []any {
+	t.Helper()
+	crd, err := cluster.Dynamic.Resource(crds).Get(t.Context(), theCRD, metav1.GetOptions{})
+	require.NoError(t, err)
+	versions, _, err := unstructured.NestedSlice(crd.Object, "spec", "versions")
+	require.NoError(t, err)
+	shown, _, err := unstructured.NestedSlice(versions[0].(map[string]any), "additionalPrinterColumns") //nolint:errcheck,forcetypeassert // the API server has checked it
+	require.NoError(t, err)
+	return shown
+}
+
+// loseColumns makes the API an older one.
+func loseColumns(t *testing.T) {
+	t.Helper()
+	patch := []byte(`[{"op": "remove", "path": "/spec/versions/0/additionalPrinterColumns"}]`)
+	_, err := cluster.Dynamic.Resource(crds).Patch(t.Context(), theCRD, types.JSONPatchType, patch, metav1.PatchOptions{})
+	require.NoError(t, err)
+	require.Empty(t, columns(t))
+}
+
+func requireScheduledBy(t *testing.T, namespace, job, scheduler string) {
+	t.Helper()
+	pods, err := cluster.Kube.CoreV1().Pods(namespace).List(t.Context(), metav1.ListOptions{LabelSelector: "volcano.sh/job-name=" + job})
+	require.NoError(t, err)
+	require.Len(t, pods.Items, 2)
+	for i := range pods.Items {
+		require.Equal(t, scheduler, pods.Items[i].Spec.SchedulerName)
+	}
+}
+
+// requireNothingForbidden looks into the logs of components.
+func requireNothingForbidden(t *testing.T, components ...string) {
+	t.Helper()
+	for _, component := range components {
+		log, err := os.ReadFile(cluster.Logs(component))
+		require.NoError(t, err)
+		require.NotEmpty(t, log)
+		require.Empty(t, regexp.MustCompile(`(?i).*\bforbidden\b.*`).FindAllString(string(log), 5), component)
+	}
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package helm_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/paddle-volcano/paddle-volcano/test/manifests"
+)
+
+// rendered is what the chart makes, as "Kind namespace/name".
+type rendered map[string]*unstructured.Unstructured
+
+func render(t *testing.T, values ...string) rendered {
+	t.Helper()
+	args := []string{"template", release, chart}
+	for _, value := range values {
+		args = append(args, "--set", value)
+	}
+	out, err := helm(t, args...)
+	require.NoError(t, err)
+	objects, err := manifests.Parse([]byte(out))
+	require.NoError(t, err)
+	all := rendered{}
+	for _, object := range objects {
+		name := strings.TrimPrefix(object.GetNamespace()+"/"+object.GetName(), "/")
+		require.NotContains(t, all, object.GetKind()+" "+name)
+		all[object.GetKind()+" "+name] = object
+	}
+	return all
+}
+
+func (r rendered) names() []string {
+	var names []string
+	for name := range r {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+func (r rendered) deployment(t *testing.T, name string) *appsv1.Deployment {
+	t.Helper()
+	require.Contains(t, r, "Deployment "+name)
+	d := &appsv1.Deployment{}
+	require.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(r["Deployment "+name].Object, d))
+	return d
+}
+
+const theController = system + "/paddle-controller-manager"
+
+// theseAlways are in every installation that has a controller.
+var theseAlways = []string{
+	"ClusterRole paddle-controller-manager", "ClusterRoleBinding paddle-controller-manager",
+	"CustomResourceDefinition paddlejobs.batch.paddlepaddle.org", "Deployment " + theController,
+	"Role " + theController, "RoleBinding " + theController, "ServiceAccount " + theController,
+	"ValidatingAdmissionPolicy paddlejobs.batch.paddlepaddle.org", "ValidatingAdmissionPolicyBinding paddlejobs.batch.paddlepaddle.org",
+}
+
+func scheduler(namespace, name string) []string {
+	at := namespace + "/" + name
+	return []string{
+		"ClusterRole " + name, "ClusterRoleBinding " + name + "-role", "ConfigMap " + at + "-configmap", "Deployment " + at,
+		"Role " + at, "RoleBinding " + at, "ServiceAccount " + at,
+	}
+}
+
+func TestObjectsOfEachSetOfValues(t *testing.T) {
+	t.Parallel()
+	without := func(drop ...string) []string {
+		return slices.DeleteFunc(slices.Clone(theseAlways), func(name string) bool { return slices.Contains(drop, name) })
+	}
+	const ofTeam = "paddle-controller-manager-team"
+	for name, tc := range map[string]struct {
+		values, want []string
+	}{
+		"nothing said":  {nil, theseAlways},
+		"replace":       {[]string{"scheduler.mode=replace"}, append(scheduler("volcano-system", "volcano-scheduler"), theseAlways...)},
+		"beside":        {[]string{"scheduler.mode=beside"}, append(scheduler(system, "paddle-scheduler"), theseAlways...)},
+		"no API":        {[]string{"crd.install=false"}, without("CustomResourceDefinition paddlejobs.batch.paddlepaddle.org")},
+		"Kubeflow":      {[]string{"kubeflow.enabled=true", "kubeflow.crd=true"}, append([]string{"CustomResourceDefinition paddlejobs.kubeflow.org"}, theseAlways...)},
+		"own namespace": {[]string{"namespace.create=true"}, append([]string{"Namespace " + system}, theseAlways...)},
+		"no policy": {[]string{"admissionPolicy.enabled=false"}, without("ValidatingAdmissionPolicy paddlejobs.batch.paddlepaddle.org",
+			"ValidatingAdmissionPolicyBinding paddlejobs.batch.paddlepaddle.org")},
+		"one namespace": {[]string{"controller.namespace=team"}, append(
+			[]string{"ClusterRole " + ofTeam, "ClusterRoleBinding " + ofTeam, "Role team/" + ofTeam, "RoleBinding team/" + ofTeam},
+			without("ClusterRole paddle-controller-manager", "ClusterRoleBinding paddle-controller-manager")...)},
+		"only a scheduler": {[]string{"controller.enabled=false", "crd.install=false", "admissionPolicy.enabled=false", "scheduler.mode=beside"},
+			scheduler(system, "paddle-scheduler")},
+		"monitored": {
+			[]string{"podMonitor.enabled=true", "networkPolicy.enabled=true", "scheduler.mode=beside"},
+			append(append(scheduler(system, "paddle-scheduler"), theseAlways...), "NetworkPolicy "+theController, "PodMonitor "+theController,
+				"NetworkPolicy "+system+"/paddle-scheduler", "PodMonitor "+system+"/paddle-scheduler"),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.ElementsMatch(t, tc.want, render(t, tc.values...).names())
+		})
+	}
+}
+
+func TestArgumentsFollowTheValues(t *testing.T) {
+	t.Parallel()
+	const replaced, beside = "volcano-system/volcano-scheduler", system + "/paddle-scheduler"
+	for name, tc := range map[string]struct {
+		values      []string
+		deployment  string
+		has, hasNot []string
+	}{
+		"controller": {nil, theController, []string{"--metrics-address=:8443", "--leader-elect-resource-namespace=paddle-system",
+			"--barrier-image=ghcr.io/paddle-volcano/paddle-barrier:v0.1.0"}, []string{"--namespace", "--kubeflow", "--scheduler-name"}},
+		"open metrics":        {[]string{"controller.metrics.authenticate=false"}, theController, nil, []string{"--metrics-address"}},
+		"no barrier":          {[]string{"controller.barrier.enabled=false"}, theController, nil, []string{"--barrier-image"}},
+		"another barrier":     {[]string{"controller.barrier.image=here/b:1"}, theController, []string{"--barrier-image=here/b:1"}, nil},
+		"one namespace":       {[]string{"controller.namespace=team"}, theController, []string{"--namespace=team"}, nil},
+		"Kubeflow":            {[]string{"kubeflow.enabled=true"}, theController, []string{"--kubeflow"}, nil},
+		"more of them":        {[]string{"controller.extraArgs={--workers=16,-v=4}"}, theController, []string{"--workers=16", "-v=4"}, nil},
+		"controller, beside":  {[]string{"scheduler.mode=beside"}, theController, []string{"--scheduler-name=paddle"}, nil},
+		"controller, replace": {[]string{"scheduler.mode=replace"}, theController, nil, []string{"--scheduler-name"}},
+		"scheduler, replace": {[]string{"scheduler.mode=replace"}, replaced, []string{"--leader-elect-resource-namespace=volcano-system"},
+			[]string{"--scheduler-name", "--leader-elect-resource-name="}},
+		"scheduler, beside": {[]string{"scheduler.mode=beside", "scheduler.name=mine"}, beside, []string{"--scheduler-name=mine",
+			"--leader-elect-resource-name=mine", "--leader-elect-resource-namespace=paddle-system", "--enable-metrics=true"}, nil},
+		"scheduler without metrics": {[]string{"scheduler.mode=beside", "scheduler.metrics.enabled=false"}, beside, []string{"--enable-metrics=false"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			args := render(t, tc.values...).deployment(t, tc.deployment).Spec.Template.Spec.Containers[0].Args
+			for _, has := range tc.has {
+				require.Contains(t, args, has)
+			}
+			for _, hasNot := range tc.hasNot {
+				require.False(t, slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, hasNot) }), "%s: %v", hasNot, args)
+			}
+		})
+	}
+}
+
+func TestPodsAreWhatAdministratorsSay(t *testing.T) {
+	t.Parallel()
+	for name, prefix := range map[string]string{theController: "controller.", system + "/paddle-scheduler": "scheduler."} {
+		pod := render(t, "scheduler.mode=beside", "image.registry=here.example/x", "image.tag=v9", "image.pullSecrets[0].name=key",
+			"image.pullPolicy=Always", prefix+"nodeSelector.disk=ssd", prefix+"tolerations[0].operator=Exists", prefix+"priorityClassName=high",
+			prefix+"affinity.podAntiAffinity.x=y", prefix+"podLabels.team=a", prefix+"podAnnotations.note=n", prefix+"replicas=2",
+			prefix+"resources.limits.cpu=2").deployment(t, name)
+		spec := pod.Spec.Template.Spec
+		require.EqualValues(t, 2, *pod.Spec.Replicas)
+		require.Regexp(t, `^here\.example/x/[a-z-]+:v9$`, spec.Containers[0].Image)
+		require.Equal(t, corev1.PullAlways, spec.Containers[0].ImagePullPolicy)
+		require.Equal(t, []corev1.LocalObjectReference{{Name: "key"}}, spec.ImagePullSecrets)
+		require.Equal(t, map[string]string{"disk": "ssd"}, spec.NodeSelector)
+		require.Equal(t, []corev1.Toleration{{Operator: corev1.TolerationOpExists}}, spec.Tolerations)
+		require.Equal(t, "high", spec.PriorityClassName)
+		require.NotNil(t, spec.Affinity.PodAntiAffinity)
+		require.Equal(t, "a", pod.Spec.Template.Labels["team"])
+		require.Equal(t, map[string]string{"note": "n"}, pod.Spec.Template.Annotations)
+		require.Equal(t, "2", spec.Containers[0].Resources.Limits.Cpu().String())
+		require.True(t, *spec.SecurityContext.RunAsNonRoot)
+		require.Equal(t, corev1.SeccompProfileTypeRuntimeDefault, spec.SecurityContext.SeccompProfile.Type)
+		secure := spec.Containers[0].SecurityContext
+		require.True(t, *secure.ReadOnlyRootFilesystem)
+		require.False(t, *secure.AllowPrivilegeEscalation)
+		require.Equal(t, []corev1.Capability{"ALL"}, secure.Capabilities.Drop)
+	}
+}
+
+func TestAPIIsKeptUnlessAskedOtherwise(t *testing.T) {
+	t.Parallel()
+	const policy = "helm.sh/resource-policy"
+	for _, name := range []string{"paddlejobs.batch.paddlepaddle.org", "paddlejobs.kubeflow.org"} {
+		crd := "CustomResourceDefinition " + name
+		require.Equal(t, "keep", render(t, "kubeflow.crd=true")[crd].GetAnnotations()[policy])
+		require.NotContains(t, render(t, "kubeflow.crd=true", "crd.keep=false")[crd].GetAnnotations(), policy)
+	}
+}
+
+// Before Kubernetes 1.30 the API server does not know the policy.
+func TestPolicyIsForNewerClusters(t *testing.T) {
+	t.Parallel()
+	for version, there := range map[string]bool{"1.29.9": false, "1.30.0": true} {
+		out, err := helm(t, "template", release, chart, "--kube-version", version)
+		require.NoError(t, err)
+		require.Equal(t, there, strings.Contains(out, "kind: ValidatingAdmissionPolicy\n"), version)
+	}
+	_, err := helm(t, "template", release, chart, "--kube-version", "1.24.0")
+	require.ErrorContains(t, err, "requires kubeVersion: >=1.25.0")
+}
+
+func TestLint(t *testing.T) {
+	t.Parallel()
+	for _, values := range []string{"scheduler.mode=none", "scheduler.mode=replace", "scheduler.mode=beside,podMonitor.enabled=true,networkPolicy.enabled=true"} {
+		out, err := helm(t, "lint", chart, "--strict", "--set", values)
+		require.NoError(t, err, out)
+		require.NotContains(t, out, "[WARNING]")
+	}
+}
+
+func TestWrongValuesAreRefusedWithTheirPlace(t *testing.T) {
+	t.Parallel()
+	for value, says := range map[string]string{
+		"controler.replicas=2":                         "additional properties 'controler' not allowed",
+		"controller.replicas=-1":                       "at '/controller/replicas': minimum: got -1, want 0",
+		"controller.replicas=two":                      "at '/controller/replicas': got string, want integer",
+		"controller.namespace=Team_A":                  "at '/controller/namespace'",
+		"controller.extraArgs={workers=3}":             "at '/controller/extraArgs/0'",
+		"controller.resources.request.cpu=1":           "additional properties 'request' not allowed",
+		"controller.nodeSelector.a=1":                  "at '/controller/nodeSelector/a': got number, want string",
+		"crd.keep=no":                                  "at '/crd/keep': got string, want boolean",
+		"scheduler.mode=instead":                       "at '/scheduler/mode': value must be one of 'none', 'replace', 'beside'",
+		"scheduler.configuration=tiers:":               "at '/scheduler/configuration'",
+		"scheduler.mode=beside,scheduler.name=A":       "at '/scheduler/name'",
+		"image.pullPolicy=Sometimes":                   "at '/image/pullPolicy': value must be one of 'Always', 'IfNotPresent', 'Never'",
+		"podMonitor.interval=often":                    "at '/podMonitor/interval'",
+		"scheduler.mode=beside,scheduler.name=volcano": `scheduler.name: "volcano" is another scheduler's: choose a name of its own`,
+	} {
+		t.Run(value, func(t *testing.T) {
+			t.Parallel()
+			_, err := helm(t, "template", release, chart, "--set", value)
+			require.ErrorContains(t, err, says)
+		})
+	}
+}
