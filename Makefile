@@ -143,17 +143,27 @@ fuzz-controller: plane ## Look for specs that break rendering, or that pass vali
 ##@ Develop
 
 .PHONY: verify
-verify: ## Check that generated files are fresh, modules tidy, code formatted, vetted and linted
+verify: ## Check that generated files are fresh, modules tidy, code formatted, vetted and linted, and no known vulnerability reached
 	hack/verify-generated.sh
 	hack/verify-modules.sh
 	hack/verify-gofmt.sh
 	hack/verify-shell.sh
+	hack/verify-vulnerabilities.sh
 	$(GO) vet ./...
 	hack/lint.sh
 
 .PHONY: generate
-generate: ## Regenerate deep copies, clients and the CRD from controller/apis
+generate: ## Regenerate deep copies, clients and the CRD from controller/apis, and deploy/v1 from deploy/helm
 	hack/generate.sh
+
+.PHONY: chart
+chart: ## Pack the Helm chart into _output/chart
+	hack/helm.sh package deploy/helm/paddle-volcano --destination $(OUT)/chart
+
+.PHONY: sbom
+sbom: build ## Write down what the programs of the images are made of (CycloneDX) into _output/sbom
+	mkdir -p $(OUT)/sbom
+	cd hack/sbom && $(GO) run . ../../$(OUT)/sbom $(foreach p,paddlejob-controller paddle-scheduler paddle-barrier kubectl-paddle,../../$(BIN)/$(p))
 
 .PHONY: plane
 plane: ## Build the sandbox's control plane (etcd, Kubernetes, Volcano, kwok) from Go modules, once
