@@ -55,7 +55,6 @@ func TestPodsOfJobsAreHeldToTheNamespacesStandard(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			namespace := guarded(t, "baseline "+name, "baseline")
 			pair(t, namespace, change)
 			cluster.Await(t, "the Volcano Job to say that its pods are refused", func(ctx context.Context) error {
@@ -119,10 +118,11 @@ func TestNoValueOfAJobIsLogged(t *testing.T) {
 		}}}
 	})
 	awaitPhase(t, namespace, "pair", paddlev1.Completed)
-	for _, component := range []string{sandbox.Controller, sandbox.Scheduler} {
+	for component, word := range map[string]string{sandbox.Controller: "Event occurred", sandbox.Scheduler: "Try to allocate resource"} {
 		log, err := os.ReadFile(cluster.Logs(component))
 		require.NoError(t, err)
 		require.Contains(t, string(log), namespace, "the log is about the job")
+		require.Contains(t, string(log), word, "the log tells much")
 		at := strings.Index(string(log), canary)
 		require.Negative(t, at, "the log of %s holds it: %s", component, string(log)[max(at-300, 0):max(at, 0)])
 	}

@@ -4,6 +4,7 @@ package helm_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -133,9 +135,10 @@ func TestLifeOfAnInstallation(t *testing.T) {
 	unharmed()
 	submit(t, namespace, "second")
 	requireScheduledBy(t, namespace, "second", "paddle")
+	requireNoQuarrel(t, namespace)
 	requireNothingForbidden(t, "of one namespace", "beside")
 	require.NoError(t, cluster.Paddle.BatchV1().PaddleJobs(namespace).Delete(t.Context(), "second", metav1.DeleteOptions{}))
-	cluster.Await(t, "the second job to be gone", func(context.Context) error {
+	cluster.Await(t, "the other jobs to be gone", func(context.Context) error {
 		if now := running(t, namespace); len(now) != len(before) {
 			return fmt.Errorf("there are %v", now)
 		}
@@ -237,6 +240,54 @@ func requireScheduledBy(t *testing.T, namespace, job, scheduler string) {
 	for i := range pods.Items {
 		require.Equal(t, scheduler, pods.Items[i].Spec.SchedulerName)
 	}
+}
+
+// requireNoQuarrel has a job wait that fits nowhere, and sees that the two schedulers do not write over each other about it.
+func requireNoQuarrel(t *testing.T, namespace string) {
+	t.Helper()
+	job := &paddlev1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Name: "waits"}, Spec: paddlev1.PaddleJobSpec{Worker: &paddlev1.ResourceSpec{Replicas: 1}}}
+	job.Spec.Worker.Template.Spec.Containers = []corev1.Container{{Name: "paddle", Image: "paddle", Resources: corev1.ResourceRequirements{
+		Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1000")},
+	}}}
+	job, err := cluster.Paddle.BatchV1().PaddleJobs(namespace).Create(t.Context(), job, metav1.CreateOptions{})
+	require.NoError(t, err)
+	version := func(ctx context.Context) (string, error) {
+		vcjob, err := cluster.Volcano.BatchV1alpha1().Jobs(namespace).Get(ctx, job.Name, metav1.GetOptions{})
+		if err != nil {
+			return "", err
+		}
+		group, err := cluster.Volcano.SchedulingV1beta1().PodGroups(namespace).Get(ctx, job.Name+"-"+string(vcjob.UID), metav1.GetOptions{})
+		if err != nil {
+			return "", err
+		}
+		if len(group.Status.Conditions) == 0 {
+			return "", errors.New("nobody has said yet why it waits")
+		}
+		return group.ResourceVersion, nil
+	}
+	cluster.Await(t, "a scheduler to say why the job waits", func(ctx context.Context) error { _, err := version(ctx); return err })
+	const cycles = "volcano_e2e_scheduling_latency_milliseconds_count"
+	start, err := cluster.Metrics(t.Context(), sandbox.Scheduler)
+	require.NoError(t, err)
+	last, since := "", 0.0
+	cluster.Await(t, "five cycles in which nobody writes about the job", func(ctx context.Context) error {
+		now, err := version(ctx)
+		if err != nil {
+			return err
+		}
+		values, err := cluster.Metrics(ctx, sandbox.Scheduler)
+		if err != nil {
+			return err
+		}
+		if now != last {
+			last, since = now, values[cycles]
+		}
+		if values[cycles] < since+6 {
+			return fmt.Errorf("%v cycles after the start the last write was %v cycles ago", values[cycles]-start[cycles], values[cycles]-since)
+		}
+		return nil
+	})
+	require.NoError(t, cluster.Paddle.BatchV1().PaddleJobs(namespace).Delete(t.Context(), job.Name, metav1.DeleteOptions{}))
 }
 
 // requireNothingForbidden looks into the logs of components.
