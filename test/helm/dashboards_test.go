@@ -4,6 +4,8 @@ package helm_test
 
 import (
 	"encoding/json"
+	"fmt"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -103,25 +105,39 @@ var (
 	plainName = regexp.MustCompile(`[a-zA-Z_:][\w:]*`)
 )
 
-// requireServed checks queries against samples as a component serves them, "name{label="value"}": each metric and each label is
-// there, and where a label must be one value, that value is.
-func requireServed(t *testing.T, samples map[string]float64, queries []query) {
-	t.Helper()
-	served := map[string]map[string][]string{} // values by label by metric
+// served are the values of each label of each metric.
+func served(samples map[string]float64) map[string]map[string][]string {
+	all := map[string]map[string][]string{}
 	for sample := range samples {
 		name, rest, _ := strings.Cut(sample, "{")
-		if served[name] == nil {
-			served[name] = map[string][]string{}
+		if all[name] == nil {
+			all[name] = map[string][]string{}
 		}
 		for _, m := range matcher.FindAllStringSubmatch(rest, -1) {
-			served[name][m[1]] = append(served[name][m[1]], m[3])
+			all[name][m[1]] = append(all[name][m[1]], m[3])
 		}
 	}
+	return all
+}
+
+// faults are what is wrong with queries about samples as a component serves them, name{label="value"}: each metric and each
+// label must be there, and where a label must be one value, that value.
+func faults(samples map[string]float64, queries []query) []string {
+	var wrong []string
+	values := served(samples)
 	for _, q := range queries {
-		require.Equal(t, strings.Count(q.text, "("), strings.Count(q.text, ")"), q.where)
-		metrics := map[string][][]string{} // matchers by metric
+		say := func(format string, args ...any) { wrong = append(wrong, q.where+": "+fmt.Sprintf(format, args...)) }
+		if strings.Count(q.text, "(") != strings.Count(q.text, ")") {
+			say("a bracket is missing")
+		}
 		rest := during.ReplaceAllString(q.text, "")
-		grouped := submatches(grouping.String(), rest)
+		var by, labels []string
+		for _, list := range submatches(grouping.String(), rest) {
+			for label := range strings.SplitSeq(list, ",") {
+				by = append(by, strings.TrimSpace(label))
+			}
+		}
+		metrics := map[string][][]string{} // matchers by metric
 		rest = grouping.ReplaceAllString(rest, " ")
 		for _, m := range selector.FindAllStringSubmatch(rest, -1) {
 			metrics[m[1]] = append(metrics[m[1]], matcher.FindAllStringSubmatch(m[2], -1)...)
@@ -132,37 +148,63 @@ func requireServed(t *testing.T, samples map[string]float64, queries []query) {
 				metrics[name] = append(metrics[name], nil...)
 			}
 		}
-		require.NotEmpty(t, metrics, q.where)
-		var labels []string
-		for name, matchers := range metrics {
-			require.Contains(t, served, name, "%s: nobody serves this metric", q.where)
-			for label := range served[name] {
-				labels = append(labels, label)
-			}
-			for _, m := range matchers {
-				label, how, value := m[1], m[2], m[3]
-				if slices.Contains(targets, label) {
-					continue
-				}
-				require.Contains(t, served[name], label, "%s: %s has no such label", q.where, name)
-				if how == "=" {
-					require.Contains(t, served[name][label], value, "%s: %s is never that of %s", q.where, label, name)
-				}
-			}
+		if len(metrics) == 0 {
+			say("it asks for no metric")
 		}
-		var by []string
-		for _, list := range grouped {
-			for label := range strings.SplitSeq(list, ",") {
-				by = append(by, strings.TrimSpace(label))
+		for name, matchers := range metrics {
+			if values[name] == nil {
+				say("nobody serves %s", name)
+			}
+			labels = append(labels, slices.Collect(maps.Keys(values[name]))...)
+			for _, m := range matchers {
+				switch label := m[1]; {
+				case slices.Contains(targets, label):
+				case values[name][label] == nil:
+					say("%s has no label %s", name, label)
+				case m[2] == "=" && !slices.Contains(values[name][label], m[3]):
+					say("%s of %s is never %s", label, name, m[3])
+				}
 			}
 		}
 		for _, label := range by {
-			require.Contains(t, labels, label, "%s: no metric has the label", q.where)
+			if !slices.Contains(labels, label) {
+				say("no metric has the label %s", label)
+			}
 		}
 		for _, label := range q.shown {
-			require.Contains(t, by, label, "%s: what is shown is not in the result", q.where)
+			if !slices.Contains(by, label) {
+				say("%s is shown, and the result has no such label", label)
+			}
 		}
 	}
+	return wrong
+}
+
+func requireServed(t *testing.T, samples map[string]float64, queries []query) {
+	t.Helper()
+	wrong := faults(samples, queries)
+	require.Empty(t, wrong, strings.Join(wrong, "\n"))
+}
+
+func TestFaultsOfQueries(t *testing.T) {
+	t.Parallel()
+	samples := map[string]float64{`jobs{phase="Running"}`: 1, `took_bucket{le="1",result="ok"}`: 2, "errors": 0}
+	for text, want := range map[string][]string{
+		`max by (phase) (jobs{job=~".*"}) > 0.5`:                                            nil,
+		`histogram_quantile(0.9, sum by (le, result) (rate(took_bucket{result="ok"}[5m])))`: nil,
+		`sum(increase(errors[1h])) == 0 or absent(errors)`:                                  nil,
+		`rate(error[5m])`:             {"x: nobody serves error"},
+		`jobs{state="Running"}`:       {"x: jobs has no label state"},
+		`jobs{phase="Gone"}`:          {"x: phase of jobs is never Gone"},
+		`jobs{phase=~"Gone|Running"}`: nil,
+		`sum by (queue) (jobs)`:       {"x: no metric has the label queue"},
+		`sum(jobs`:                    {"x: a bracket is missing"},
+		`1 > 0`:                       {"x: it asks for no metric"},
+	} {
+		require.Equal(t, want, faults(samples, []query{{where: "x", text: text}}), text)
+	}
+	require.Equal(t, []string{"x: phase is shown, and the result has no such label"},
+		faults(samples, []query{{where: "x", text: "sum(jobs)", shown: []string{"phase"}}}))
 }
 
 // What Helm installs is what lies there for those without Helm.
