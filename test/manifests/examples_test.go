@@ -30,6 +30,8 @@ type example struct {
 	servers, workers int
 	// kept says that the workers' pods stay after the end.
 	kept bool
+	// grows says that the job runs before all of its pods do.
+	grows bool
 	// nodeLabels are on every node that a pod runs on.
 	nodeLabels map[string]string
 	// running looks at what is particular while the job runs, ended after its end.
@@ -62,6 +64,17 @@ var examples = []example{
 		nodeLabels: map[string]string{"nvidia.com/gpu.present": "true"}, running: sharedMemoryIsMounted,
 	},
 	{files: []string{"simple.yaml"}, job: "simple", mode: paddlev1.ModeCollective, workers: 2, kept: true},
+	{
+		files: []string{"collective.yaml"}, job: "collective", mode: paddlev1.ModeCollective, workers: 2, kept: true,
+		nodeLabels: map[string]string{"nvidia.com/gpu.present": "true"}, running: sharedMemoryIsMounted,
+	},
+	{files: []string{"fleet_ps.yaml"}, job: "fleet-ps", mode: paddlev1.ModePS, servers: 2, workers: 2, kept: true},
+	{
+		files: []string{"hybrid_parallel.yaml"}, job: "hybrid-parallel", mode: paddlev1.ModeCollective, workers: 4, kept: true,
+		nodeLabels: map[string]string{"nvidia.com/gpu.present": "true"}, running: groupsAreTogether,
+	},
+	{files: []string{"elastic.yaml"}, job: "elastic", mode: paddlev1.ModeCollective, workers: 4, kept: true, grows: true},
+	{files: []string{"nfs_model_output.yaml"}, job: "nfs-model-output", mode: paddlev1.ModeCollective, workers: 2, running: modelsAreMounted},
 }
 
 const rawExample = "ctr-volcano.yaml"
@@ -127,7 +140,9 @@ func (e *example) run(t *testing.T) {
 
 	running := e.awaitPhase(t, namespace, paddlev1.Running)
 	require.Equal(t, e.mode, running.Status.Mode)
-	e.requireReady(t, running, e.servers, e.workers)
+	if !e.grows {
+		e.requireReady(t, running, e.servers, e.workers)
+	}
 	e.requireNodes(t, namespace)
 	if e.running != nil {
 		e.running(t, namespace, running)

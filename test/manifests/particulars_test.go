@@ -64,6 +64,28 @@ func sharedMemoryIsMounted(t *testing.T, namespace string, _ *paddlev1.PaddleJob
 	}
 }
 
+// groupsAreTogether checks that two pods of four ranks, which are a parallel group of eight, are in one node.
+func groupsAreTogether(t *testing.T, namespace string, _ *paddlev1.PaddleJob) {
+	nodes := map[string]string{}
+	for _, pod := range podsOf(t, namespace, 4) {
+		nodes[pod.Name] = pod.Spec.NodeName
+	}
+	require.Equal(t, nodes["hybrid-parallel-worker-0"], nodes["hybrid-parallel-worker-1"])
+	require.Equal(t, nodes["hybrid-parallel-worker-2"], nodes["hybrid-parallel-worker-3"])
+}
+
+// modelsAreMounted checks that both claims are bound, and mounted where the program reads and writes.
+func modelsAreMounted(t *testing.T, namespace string, _ *paddlev1.PaddleJob) {
+	for _, name := range []string{"training-data", "models"} {
+		claim, err := shared.Kube.CoreV1().PersistentVolumeClaims(namespace).Get(t.Context(), name, metav1.GetOptions{})
+		require.NoError(t, err)
+		require.Equal(t, corev1.ClaimBound, claim.Status.Phase)
+	}
+	for i, pod := range podsOf(t, namespace, 2) {
+		require.True(t, mounts(&pod, "data", "/data") && mounts(&pod, "models", "/models"), "pod %d does not mount them", i)
+	}
+}
+
 func podsOf(t *testing.T, namespace string, want int) []corev1.Pod {
 	t.Helper()
 	list, err := shared.Kube.CoreV1().Pods(namespace).List(t.Context(), metav1.ListOptions{})

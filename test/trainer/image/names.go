@@ -15,6 +15,8 @@ const Binary = "/usr/local/bin/trainer"
 // Names are the images of the seeds and of deploy/examples, which the trainer stands in for, and its own.
 func Names() []string {
 	return []string{
+		"ccr-2vdh3abv-pub.cnc.bj.baidubce.com/paddlepaddle/paddle:3.2.0",
+		"ccr-2vdh3abv-pub.cnc.bj.baidubce.com/paddlepaddle/paddle:3.2.0-gpu-cuda12.6-cudnn9.5",
 		"docker.io/library/paddle-trainer:test",
 		"docker.io/volcanosh/edlctr:v1",
 		"registry.baidubce.com/kuizhiqing/demo-wide-and-deep:v1",
