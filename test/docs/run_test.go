@@ -47,7 +47,10 @@ func TestCommandsDoWhatTheirPagesShow(t *testing.T) {
 				play(t, page, steps, shell(t, page, "KUBECONFIG="))
 				return
 			}
-			play(t, page, steps, shell(t, page, "KUBECONFIG="+kubeconfig(t, page)))
+			namespace := cluster.NamespaceNamed(t, page.Path)
+			s := shell(t, page, "KUBECONFIG="+kubeconfig(t, namespace))
+			s.Namespace = namespace
+			play(t, page, steps, s)
 		})
 	}
 }
@@ -92,10 +95,9 @@ func play(t *testing.T, page *docs.Page, steps []docs.Step, s *docs.Shell) {
 	}
 }
 
-// kubeconfig is a file that leads to a new namespace of the sandbox of all, whose jobs go with the page.
-func kubeconfig(t *testing.T, page *docs.Page) string {
+// kubeconfig is a file that leads to a namespace of the sandbox of all, whose jobs go with the test.
+func kubeconfig(t *testing.T, namespace string) string {
 	t.Helper()
-	namespace := cluster.NamespaceNamed(t, page.Path)
 	t.Cleanup(func() { makeRoom(t, namespace) })
 	config, err := clientcmd.LoadFromFile(cluster.Kubeconfig())
 	require.NoError(t, err)

@@ -20,7 +20,9 @@ import (
 type Shell struct {
 	// Dir is the folder in which the page begins.
 	Dir string
-	env []string
+	// Namespace is where the page works; for its reader it is the default one.
+	Namespace string
+	env       []string
 }
 
 const (
@@ -94,5 +96,9 @@ func (s *Shell) run(ctx context.Context, command string) (string, error) {
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err := cmd.Run()
-	return strings.ReplaceAll(out.String(), s.Dir, "/path/to/paddle-volcano"), err
+	printed := strings.ReplaceAll(out.String(), s.Dir, "/path/to/paddle-volcano")
+	if s.Namespace != "" {
+		printed = strings.ReplaceAll(printed, s.Namespace, "default")
+	}
+	return printed, err
 }
