@@ -69,8 +69,13 @@ func shell(t *testing.T, page *docs.Page, env ...string) *docs.Shell {
 		t.Fatal(err)
 	}
 	name := strings.ReplaceAll(strings.TrimSuffix(page.Path, ".md"), "/", "-")
+	dir := filepath.Join(top, "_output", "test-docs", "pages", name)
+	// Of a run that was killed one may be left.
+	if _, err := sandbox.Down(t.Context(), filepath.Join(dir, sandbox.DefaultStateDir)); err != nil {
+		t.Fatal(err)
+	}
 	path := "PATH=" + filepath.Join(top, "_output", "bin") + ":" + os.Getenv("PATH")
-	s, err := docs.NewShell(top, filepath.Join(top, "_output", "test-docs", "pages", name), append(env, path, "TERM=dumb")...)
+	s, err := docs.NewShell(top, dir, append(env, path, "TERM=dumb")...)
 	if err != nil {
 		t.Fatal(err)
 	}
