@@ -91,7 +91,8 @@ func TestTopOnATerminal(t *testing.T) {
 	u.run(t, "submit", "-f", "-")
 	showing("resnet", "Running", "worker 2/2")
 	for range 12 {
-		u.stdin = strings.ReplaceAll(manifest("x", 1, "nvidia.com/gpu: 9"), "name: x", "generateName: x-")
+		// Suspended, since jobs that wait take the room in the queue that other tests want.
+		u.stdin = strings.ReplaceAll(manifest("x", 1, "cpu: 1", "  runPolicy: {suspend: true}\n"), "name: x", "generateName: x-")
 		u.run(t, "submit", "-f", "-")
 	}
 	showing("... and 6 more: kubectl paddle list")
