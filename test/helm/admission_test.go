@@ -72,6 +72,9 @@ func TestPodsOfJobsAreHeldToTheNamespacesStandard(t *testing.T) {
 			pods, err := cluster.Kube.CoreV1().Pods(namespace).List(t.Context(), metav1.ListOptions{})
 			require.NoError(t, err)
 			require.Empty(t, pods.Items)
+			why, err := kubectlPaddle(t.Context(), "--namespace", namespace, "why", "pair")
+			require.NoError(t, err)
+			require.Contains(t, why, "violates PodSecurity", why)
 		})
 	}
 }

@@ -119,8 +119,12 @@ func lastWords(pod *corev1.Pod) []string {
 	return nil
 }
 
-// warnings tells the last few warnings of Kubernetes about objects of a kind, each reason once.
-func (s *Story) warnings(o *Objects, kind string) {
+// podsNotMade is the reason of the event in which Volcano's Job controller says that pods were refused.
+const podsNotMade = "FailedCreate"
+
+// warnings tells the last few warnings of Kubernetes about objects of a kind, each reason once (or those of some reasons alone),
+// and whether there are any.
+func (s *Story) warnings(o *Objects, kind string, reasons ...string) bool {
 	const few = 3
 	events := slices.Clone(o.Events)
 	slices.SortStableFunc(events, func(a, b corev1.Event) int { return b.LastTimestamp.Compare(a.LastTimestamp.Time) })
@@ -130,7 +134,11 @@ func (s *Story) warnings(o *Objects, kind string) {
 		if e.Type != corev1.EventTypeWarning || e.InvolvedObject.Kind != kind || told[e.Reason] || len(told) == few {
 			continue
 		}
+		if len(reasons) > 0 && !slices.Contains(reasons, e.Reason) {
+			continue
+		}
 		told[e.Reason] = true
-		s.say(AboutPods, fmt.Sprintf("%s: %s (%s)", e.InvolvedObject.Name, shortened(e.Message, 300), e.Reason))
+		s.say(AboutPods, fmt.Sprintf("%s %s: %s (%s)", strings.Replace(kind, "Job", "Volcano Job", 1), e.InvolvedObject.Name, shortened(refusal(e.Message), 300), e.Reason))
 	}
+	return len(told) > 0
 }

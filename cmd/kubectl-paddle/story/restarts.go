@@ -50,7 +50,11 @@ func (s *Story) failed(o *Objects) {
 	case view.ReasonPodEvicted:
 		s.say(AboutHelp, "its pods were taken away by others: a higher priorityClass, or spec.runPolicy.backoffLimit for more restarts, helps")
 	default:
-		s.say(AboutHelp, s.looking(o))
+		if len(o.Pods) > 0 || o.Job.Status.StartTime != nil || !s.warnings(o, "Job", podsNotMade) {
+			s.say(AboutHelp, s.looking(o))
+			return
+		}
+		s.say(AboutHelp, "no pod of it was ever made: mend what they were refused for, and submit the job again")
 	}
 }
 

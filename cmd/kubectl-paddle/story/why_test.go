@@ -87,6 +87,21 @@ func softWish(tier string) func(*story.Objects) {
 	}
 }
 
+// podsRefused is what Volcano's Job controller says when the API server admits none of the pods.
+func podsRefused(o *story.Objects) {
+	about := corev1.ObjectReference{Kind: "Job", Name: "resnet"}
+	o.Events = append(o.Events, corev1.Event{
+		InvolvedObject: about, Type: corev1.EventTypeWarning, Reason: "FailedCreate",
+		Message: `Error creating pods: [failed to create pod resnet-worker-0, err: &errors.StatusError{ErrStatus:v1.Status{TypeMeta:v1.TypeMeta{Kind:"", APIVersion:""}, ` +
+			`Status:"Failure", Message:"pods \"resnet-worker-0\" is forbidden: violates PodSecurity", Reason:"Forbidden"}} failed to create pod resnet-worker-1, err: ` +
+			`&errors.StatusError{ErrStatus:v1.Status{Message:"pods \"resnet-worker-1\" is forbidden: violates PodSecurity"}}]`,
+	})
+}
+
+func began(o *story.Objects) { o.Job.Status.StartTime = ptr.To(ago(time.Minute)) }
+
+const waitForPods = "Wait a moment; if it stays so, quotas or rules of the namespace may forbid pods: see the events of the Volcano Job."
+
 func researchQueue(o *story.Objects) {
 	o.Queue = &vcscheduling.Queue{ObjectMeta: metav1.ObjectMeta{Name: "research"}}
 	o.Queue.Status.State = vcscheduling.QueueStateOpen
@@ -140,6 +155,16 @@ func TestWhy(t *testing.T) {
 		"failed": {with(job(v1.Failed, is(v1.ConditionFailed, "PodFailed", "resnet-worker-1 exited with code 1")), failedPod("resnet-worker-1", 1)), []string{
 			"resnet has failed.", "resnet-worker-1 exited with code 1.", "resnet-worker-1 exited with code 1, on node node-7.",
 			"kubectl paddle logs resnet --role worker --rank 1 shows what it wrote last.",
+		}},
+		"failed, for none of its pods was ever made": {with(job(v1.Failed, is(v1.ConditionFailed, "JobFailed", "its Volcano Job failed")), podsRefused), []string{
+			"resnet has failed.", "Its Volcano Job failed.", `Volcano Job resnet: pods "resnet-worker-0" is forbidden: violates PodSecurity (FailedCreate).`,
+			"No pod of it was ever made: mend what they were refused for, and submit the job again.",
+		}},
+		"waits, for its pods are refused": {with(job(v1.Pending), placed("False", "WaitingForPods", "2 workers are not there yet"), podsRefused), []string{
+			"resnet waits, for 60m by now: its pods have no nodes yet.", "2 workers are not there yet (WaitingForPods).", waitForPods, `Volcano Job resnet: pods "resnet-worker-0" is forbidden: violates PodSecurity (FailedCreate).`,
+		}},
+		"failed, and its pods are gone": {with(job(v1.Failed, is(v1.ConditionFailed, "JobFailed", "its Volcano Job failed")), podsRefused, began), []string{
+			"resnet has failed.", "Its Volcano Job failed.", "Its pods are gone, and their logs with them; spec.cleanPodPolicy Never keeps them the next time.",
 		}},
 		"starting, held up by an image": {with(job(v1.Starting, is(v1.ConditionScheduled, "GangPlaced", ""), isNot(v1.ConditionRunning, "PodsStarting", "not running yet: resnet-worker-0")), heldPod("resnet-worker-0", "ImagePullBackOff"), heldPod("resnet-worker-1", "ContainerCreating")), []string{
 			"resnet has had its nodes for 5m, and its pods are starting.", "Not running yet: resnet-worker-0.",
