@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -84,6 +85,19 @@ func TestCommand(t *testing.T) {
 	wrong.SetArgs([]string{"--workers=0"})
 	wrong.SilenceErrors = true
 	require.ErrorContains(t, wrong.Execute(), "flags: --workers is 0")
+}
+
+// Which of two flags of a name counts would differ from start to start: -v was without effect at one start in nine.
+func TestFlagsStandOnce(t *testing.T) {
+	t.Parallel()
+	in := map[string]string{}
+	for name, set := range allFlags(NewOptions()).FlagSets {
+		set.VisitAll(func(f *pflag.Flag) {
+			require.NotContains(t, in, f.Name, "in the set %q too", name)
+			in[f.Name] = name
+		})
+	}
+	require.Equal(t, "logs", in["v"])
 }
 
 func TestHealth(t *testing.T) {

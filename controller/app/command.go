@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	cliflag "k8s.io/component-base/cli/flag"
 	"k8s.io/component-base/cli/globalflag"
+	"k8s.io/component-base/logs"
 	logsapi "k8s.io/component-base/logs/api/v1"
 	_ "k8s.io/component-base/logs/json/register" // --logging-format=json
 	"k8s.io/component-base/version/verflag"
@@ -47,12 +48,19 @@ func NewCommand() *cobra.Command {
 			return err
 		},
 	}
-	sets := o.Flags()
-	verflag.AddFlags(sets.FlagSet("global"))
-	globalflag.AddGlobalFlags(sets.FlagSet("global"), cmd.Name())
+	sets := allFlags(o)
 	for _, set := range sets.FlagSets {
 		cmd.Flags().AddFlagSet(set)
 	}
 	cliflag.SetUsageAndHelpFunc(cmd, sets, helpColumns)
 	return cmd
+}
+
+// allFlags are the controller's and those that every program of Kubernetes has. A flag that stood in two sets would be taken
+// from either.
+func allFlags(o *Options) cliflag.NamedFlagSets {
+	sets := o.Flags()
+	verflag.AddFlags(sets.FlagSet("global"))
+	globalflag.AddGlobalFlags(sets.FlagSet("global"), Name, logs.SkipLoggingConfigurationFlags())
+	return sets
 }
