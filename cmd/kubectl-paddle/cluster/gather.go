@@ -5,13 +5,10 @@ package cluster
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
@@ -34,7 +31,7 @@ func (c *Clients) Gather(ctx context.Context, namespace, name string) (*story.Ob
 		return nil, err
 	}
 	o := &story.Objects{Job: job, Now: time.Now()}
-	g := &gathering{Objects: o}
+	g := leaveOut(&o.Unread)
 	of := metav1.ListOptions{LabelSelector: labels.SelectorFromSet(labels.Set{keys.JobName: name}).String()}
 
 	vcjob, err := c.Volcano.BatchV1alpha1().Jobs(namespace).Get(ctx, name, metav1.GetOptions{})
@@ -47,9 +44,7 @@ func (c *Clients) Gather(ctx context.Context, namespace, name string) (*story.Ob
 	}
 	pods, err := c.Kube.CoreV1().Pods(namespace).List(ctx, of)
 	if g.read("pods", err) {
-		for i := range pods.Items {
-			o.Pods = append(o.Pods, &pods.Items[i])
-		}
+		o.Pods = pointers(pods.Items)
 		view.SortPods(o.Pods)
 	}
 	if queue := queueOf(job); queue != "" {
@@ -72,32 +67,9 @@ func (c *Clients) Pods(ctx context.Context, namespace, name string) ([]*corev1.P
 	if err != nil {
 		return nil, err
 	}
-	pods := make([]*corev1.Pod, 0, len(list.Items))
-	for i := range list.Items {
-		pods = append(pods, &list.Items[i])
-	}
+	pods := pointers(list.Items)
 	view.SortPods(pods)
 	return pods, nil
-}
-
-// gathering remembers what could not be read.
-type gathering struct {
-	*story.Objects
-	err error
-}
-
-// read says whether something was read; what is not there is no error.
-func (g *gathering) read(what string, err error) bool {
-	switch {
-	case err == nil:
-		return true
-	case apierrors.IsNotFound(err):
-	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
-		g.Unread = append(g.Unread, what+" (you have no right to read them)")
-	default:
-		g.err = errors.Join(g.err, fmt.Errorf("read %s: %w", what, err))
-	}
-	return false
 }
 
 // settled says whether events have nothing to add.

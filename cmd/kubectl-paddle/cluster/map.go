@@ -4,11 +4,8 @@ package cluster
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	topologyv1alpha1 "volcano.sh/apis/pkg/apis/topology/v1alpha1"
 
@@ -25,27 +22,27 @@ func (c *Clients) GatherMap(ctx context.Context, namespace string, labels []stri
 		return nil, err
 	}
 	o := &drawing.Objects{At: time.Now()}
-	g := &mapping{Objects: o, namespace: namespace}
-	o.Tree = topology.Build(references(nodes.Items), labels, c.hyperNodes(ctx, g, labels), c.configured(ctx, g, labels))
+	g := &mapping{reading: leaveOut(&o.Unread), unread: &o.Unread, namespace: namespace}
+	o.Tree = topology.Build(pointers(nodes.Items), labels, c.hyperNodes(ctx, g, labels), c.configured(ctx, g, labels))
 
 	o.Partly = !g.everywhere("pods", func(namespace string) error {
 		list, err := c.Kube.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{})
 		if err == nil {
-			o.Pods = references(list.Items)
+			o.Pods = pointers(list.Items)
 		}
 		return err
 	})
 	g.everywhere("PaddleJobs", func(namespace string) error {
 		list, err := c.Paddle.BatchV1().PaddleJobs(namespace).List(ctx, metav1.ListOptions{})
 		if err == nil {
-			o.Jobs = references(list.Items)
+			o.Jobs = pointers(list.Items)
 		}
 		return err
 	})
 	g.everywhere("PodGroups", func(namespace string) error {
 		list, err := c.Volcano.SchedulingV1beta1().PodGroups(namespace).List(ctx, metav1.ListOptions{})
 		if err == nil {
-			o.Groups = references(list.Items)
+			o.Groups = pointers(list.Items)
 		}
 		return err
 	})
@@ -75,33 +72,17 @@ func (c *Clients) configured(ctx context.Context, g *mapping, labels []string) [
 	}
 	keys, err := topology.Configured(conf.Data)
 	if err != nil {
-		g.Unread = append(g.Unread, err.Error())
+		*g.unread = append(*g.unread, err.Error())
 	}
 	return keys
 }
 
-// mapping remembers what could not be read.
+// mapping is a reading of things that a user may see in all namespaces, in one, or not at all.
 type mapping struct {
-	*drawing.Objects
+	*reading
+	unread    *[]string
 	namespace string
-	err       error
 }
-
-// read says whether something was read; what is not there is no error.
-func (g *mapping) read(what string, err error) bool {
-	switch {
-	case err == nil:
-		return true
-	case apierrors.IsNotFound(err):
-	case noRight(err):
-		g.Unread = append(g.Unread, what+" (you have no right to read them)")
-	default:
-		g.err = errors.Join(g.err, fmt.Errorf("read %s: %w", what, err))
-	}
-	return false
-}
-
-func noRight(err error) bool { return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) }
 
 // everywhere lists in all namespaces, or else in the user's own; it says whether it was all of them.
 func (g *mapping) everywhere(what string, list func(namespace string) error) bool {
@@ -110,17 +91,9 @@ func (g *mapping) everywhere(what string, list func(namespace string) error) boo
 		return g.read(what, err)
 	}
 	if err = list(g.namespace); err == nil {
-		g.Unread = append(g.Unread, what+" of other namespaces (you have no right to read them)")
+		*g.unread = append(*g.unread, what+" of other namespaces (you have no right to read them)")
 		return false
 	}
 	g.read(what, err)
 	return false
-}
-
-func references[T any](items []T) []*T {
-	all := make([]*T, len(items))
-	for i := range items {
-		all[i] = &items[i]
-	}
-	return all
 }

@@ -77,10 +77,18 @@ func (c *Clients) Views(ctx context.Context, namespace string) ([]*view.View, er
 	if err != nil {
 		return nil, fmt.Errorf("list PaddleJobs: %w", err)
 	}
+	queue, err := c.queues(ctx)
+	if err != nil {
+		return nil, err
+	}
+	priority, err := c.priorities(ctx)
+	if err != nil {
+		return nil, err
+	}
 	views := make([]*view.View, 0, len(jobs.Items))
 	byUID := map[string]*view.View{}
 	for i := range jobs.Items {
-		v := &view.View{Now: time.Now(), Job: &jobs.Items[i], Queue: c.queue(ctx), Priority: c.priority(ctx)}
+		v := &view.View{Now: time.Now(), Job: &jobs.Items[i], Queue: queue, Priority: priority}
 		views = append(views, v)
 		byUID[string(v.Job.UID)] = v
 	}
@@ -143,22 +151,33 @@ func (c *Clients) complete(ctx context.Context, v *view.View) error {
 	return nil
 }
 
-func (c *Clients) queue(ctx context.Context) func(string) *vcscheduling.Queue {
-	return func(name string) *vcscheduling.Queue {
-		queue, err := c.Volcano.SchedulingV1beta1().Queues().Get(ctx, name, metav1.GetOptions{})
-		if err != nil {
-			return nil
-		}
-		return queue
+// queues gives a lookup of queues.
+func (c *Clients) queues(ctx context.Context) (func(string) *vcscheduling.Queue, error) {
+	list, err := c.Volcano.SchedulingV1beta1().Queues().List(ctx, metav1.ListOptions{})
+	if err != nil && !apierrors.IsNotFound(err) { // without Volcano there are none
+		return nil, fmt.Errorf("list queues: %w", err)
 	}
+	named := map[string]*vcscheduling.Queue{}
+	if err == nil {
+		for _, queue := range pointers(list.Items) {
+			named[queue.Name] = queue
+		}
+	}
+	return func(name string) *vcscheduling.Queue { return named[name] }, nil
 }
 
-func (c *Clients) priority(ctx context.Context) func(string) (int32, bool) {
-	return func(name string) (int32, bool) {
-		class, err := c.Kube.SchedulingV1().PriorityClasses().Get(ctx, name, metav1.GetOptions{})
-		if err != nil {
-			return 0, false
-		}
-		return class.Value, true
+// priorities gives a lookup of the values of PriorityClasses.
+func (c *Clients) priorities(ctx context.Context) (func(string) (int32, bool), error) {
+	list, err := c.Kube.SchedulingV1().PriorityClasses().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("list PriorityClasses: %w", err)
 	}
+	values := map[string]int32{}
+	for i := range list.Items {
+		values[list.Items[i].Name] = list.Items[i].Value
+	}
+	return func(name string) (int32, bool) {
+		value, ok := values[name]
+		return value, ok
+	}, nil
 }

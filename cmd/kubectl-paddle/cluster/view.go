@@ -4,7 +4,6 @@ package cluster
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -12,12 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/snapshot"
-)
-
-// Where Volcano's scheduler has its configuration.
-const (
-	volcanoNamespace = "volcano-system"
-	configMap        = "volcano-scheduler-configmap"
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/topology"
 )
 
 // Snapshot reads the scheduler's view of the whole cluster. Without nodes or pods there is an error; what else may not be
@@ -38,7 +32,9 @@ func (c *Clients) Snapshot(ctx context.Context, configuration string) (*snapshot
 	}
 	s.Pods = pointers(pods.Items)
 
-	v := &viewing{Snapshot: s}
+	v := &reading{forbidden: func(what string) {
+		s.Unread = append(s.Unread, snapshot.Unread{What: what, Why: "you have no right to read that"})
+	}}
 	if list, err := core.Namespaces().List(ctx, all); v.read(snapshot.Namespaces, err) {
 		s.Namespaces = pointers(list.Items)
 	}
@@ -61,40 +57,12 @@ func (c *Clients) Snapshot(ctx context.Context, configuration string) (*snapshot
 		s.Jobs = pointers(list.Items)
 	}
 	if configuration == "" {
-		found, err := core.ConfigMaps(volcanoNamespace).Get(ctx, configMap, metav1.GetOptions{})
+		found, err := core.ConfigMaps(topology.ConfigNamespace).Get(ctx, topology.ConfigName, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
-			s.Unread = append(s.Unread, snapshot.Unread{What: snapshot.Configuration, Why: "there is no ConfigMap " + volcanoNamespace + "/" + configMap})
+			s.Unread = append(s.Unread, snapshot.Unread{What: snapshot.Configuration, Why: "there is no ConfigMap " + topology.ConfigNamespace + "/" + topology.ConfigName})
 		} else if v.read(snapshot.Configuration, err) {
 			s.SchedulerConfiguration = snapshot.ConfigurationIn(found.Data)
 		}
 	}
 	return snapshot.New(s), v.err
-}
-
-// viewing remembers what could not be read.
-type viewing struct {
-	*snapshot.Snapshot
-	err error
-}
-
-// read says whether something was read; a kind that the cluster does not have is no error.
-func (v *viewing) read(what string, err error) bool {
-	switch {
-	case err == nil:
-		return true
-	case apierrors.IsNotFound(err):
-	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
-		v.Unread = append(v.Unread, snapshot.Unread{What: what, Why: "you have no right to read that"})
-	default:
-		v.err = errors.Join(v.err, fmt.Errorf("read %s: %w", what, err))
-	}
-	return false
-}
-
-func pointers[T any](list []T) []*T {
-	all := make([]*T, len(list))
-	for i := range list {
-		all[i] = &list[i]
-	}
-	return all
 }

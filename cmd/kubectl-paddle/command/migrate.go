@@ -27,7 +27,7 @@ func (s *session) migrateCheck() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "migrate-check", Short: "Say what would change if the jobs were taken over from paddle-operator; changes nothing", Args: none,
 		Long: "Looks at what paddle-operator runs, and says for each PaddleJob what would become of it, by the controller's own rules, " +
-			"and in which order to switch. It only reads: get and list of PaddleJobs, Deployments, pods, Services, ConfigMaps, CRDs and Volcano's objects.",
+			"and in which order to switch. It only reads: get and list of PaddleJobs, Deployments, pods, Services, ConfigMaps, CRDs, PriorityClasses and Volcano's objects.",
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "output format: json or yaml")
 	cmd.Flags().BoolVar(&here, "only-namespace", false, "look at the jobs of the present namespace only, not at those of all")

@@ -34,7 +34,7 @@ func Run(c *Cluster, wanted string) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer r.close()
+	defer r.cache.Close()
 	had := r.bound()
 	coming := maps.Clone(c.Coming)
 	for range maxSessions {

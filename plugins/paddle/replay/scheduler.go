@@ -6,22 +6,17 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
-	"sync"
 
 	"github.com/spf13/pflag"
-	"k8s.io/client-go/tools/record"
-	schedulingscheme "volcano.sh/apis/pkg/apis/scheduling/scheme"
 	scheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 	topology "volcano.sh/apis/pkg/apis/topology/v1alpha1"
 	"volcano.sh/volcano/cmd/scheduler/app/options"
 	"volcano.sh/volcano/pkg/scheduler/api"
-	"volcano.sh/volcano/pkg/scheduler/cache"
 	"volcano.sh/volcano/pkg/scheduler/conf"
 	"volcano.sh/volcano/pkg/scheduler/framework"
-	"volcano.sh/volcano/pkg/scheduler/metrics"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/inprocess"
 )
 
 // volcano is the scheduler's usual name.
@@ -30,15 +25,9 @@ const volcano = "volcano"
 // run is a scheduler over one cluster.
 type run struct {
 	configuration *configuration
-	cache         *cache.SchedulerCache
-	sink          *sink
-	version       int
+	cache         *inprocess.Cache
 	result        *Result
-	stop          chan struct{}
 }
-
-// startMetrics starts those that the predicates write, once in a process.
-var startMetrics = sync.OnceFunc(metrics.InitKubeSchedulerRelatedMetrics)
 
 // serverOptions are Volcano's, which its cache would make when it is first made: with a flag for each among the flags of the
 // program that replays, where nobody wants them.
@@ -50,35 +39,25 @@ var serverOptions = func() *options.ServerOption {
 }()
 
 func start(c *Cluster) (*run, error) {
-	startMetrics()
 	configuration, err := readConfiguration(c.Configuration)
 	if err != nil {
 		return nil, err
 	}
-	r := &run{
-		configuration: configuration, sink: &sink{groups: map[string]*api.PodGroup{}}, stop: make(chan struct{}),
-		result: &Result{
-			Groups: map[string]*scheduling.PodGroup{}, Bound: map[string]map[string]string{},
-			Placements: map[string]paddle.Placement{}, Notes: configuration.notes,
-		},
-	}
+	r := &run{configuration: configuration, result: &Result{
+		Groups: map[string]*scheduling.PodGroup{}, Bound: map[string]map[string]string{},
+		Placements: map[string]paddle.Placement{}, Notes: configuration.notes,
+	}}
 	framework.RegisterPluginBuilder(tiesName, newTies)
 	framework.RegisterPluginBuilder(paddle.PluginName, paddle.NewObservedBuilder(func(job api.JobID, placed paddle.Placement) {
 		r.result.Placements[string(job)] = placed
 	}))
-	r.cache = cache.NewCustomMockSchedulerCache(c.name(), r.sink, r.sink, r.sink, nil, &record.FakeRecorder{})
 	serverOptions.PercentageOfNodesToFind = 100 // a sample would be another one each time
-	forgetEvents(r.cache.Client())
-	r.cache.Run(r.stop)
-	return r, r.fill(c)
-}
-
-// close stops the scheduler. Some goroutines of Volcano's cache cannot be stopped; what they hold is emptied.
-func (r *run) close() {
-	close(r.stop)
-	r.cache.Lock()
-	defer r.cache.Unlock()
-	r.cache.Jobs, r.cache.Nodes, r.cache.NodeList = map[api.JobID]*api.JobInfo{}, map[string]*api.NodeInfo{}, nil
+	r.cache = inprocess.New(c.name())
+	if err := r.fill(c); err != nil {
+		r.cache.Close()
+		return nil, err
+	}
+	return r, nil
 }
 
 // fill puts a cluster's objects into the cache, as watches would.
@@ -137,20 +116,14 @@ func (r *run) session() error {
 	for _, action := range r.configuration.actions {
 		conf.EnabledActionMap[action.Name()] = true
 	}
-	ssn := framework.OpenSession(r.cache, r.configuration.tiers, r.configuration.more)
+	ssn := framework.OpenSession(r.cache.SchedulerCache, r.configuration.tiers, r.configuration.more)
 	for _, action := range r.configuration.actions {
 		action.Execute(ssn)
 	}
 	framework.CloseSession(ssn)
-	for _, written := range r.sink.take() {
-		var group scheduling.PodGroup
-		if err := schedulingscheme.Scheme.Convert(&written.PodGroup, &group, nil); err != nil {
-			return fmt.Errorf("bring PodGroup %s back into the scheduler's cache: %w", written.Name, err)
-		}
-		r.version++
-		group.ResourceVersion = "replay-" + strconv.Itoa(r.version)
-		r.cache.UpdatePodGroupV1beta1(&scheduling.PodGroup{}, &group)
-		r.result.Groups[Key(&group)] = &group
+	written, err := r.cache.BringBack()
+	for _, group := range written {
+		r.result.Groups[Key(group)] = group
 	}
-	return nil
+	return err
 }

@@ -5,77 +5,49 @@ package cluster
 import (
 	"fmt"
 	"math/rand/v2"
-	"strconv"
-	"sync"
 
-	"k8s.io/client-go/tools/record"
-	schedulingscheme "volcano.sh/apis/pkg/apis/scheduling/scheme"
 	scheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 	"volcano.sh/volcano/cmd/scheduler/app/options"
 	"volcano.sh/volcano/pkg/scheduler"
 	_ "volcano.sh/volcano/pkg/scheduler/actions" // allocate and its like register themselves
-	"volcano.sh/volcano/pkg/scheduler/api"
-	"volcano.sh/volcano/pkg/scheduler/cache"
 	"volcano.sh/volcano/pkg/scheduler/conf"
 	"volcano.sh/volcano/pkg/scheduler/framework"
-	"volcano.sh/volcano/pkg/scheduler/metrics"
 	_ "volcano.sh/volcano/pkg/scheduler/plugins" // gang and its like register themselves
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/inprocess"
 )
 
 // Scheduler is Volcano's scheduler with one configuration over one cluster. It is not safe for use by several goroutines.
 type Scheduler struct {
 	setup   Setup
-	cache   *cache.SchedulerCache
+	cache   *inprocess.Cache
 	build   framework.PluginBuilder
 	actions []framework.Action
 	tiers   []conf.Tier
-	binder  *binder
-	evictor *evictor
-	writer  *writer
-	version int
 	groups  map[string]*scheduling.PodGroup // by job
-	stop    chan struct{}
 }
-
-// startMetrics starts those that the predicates write, once in a process.
-var startMetrics = sync.OnceFunc(metrics.InitKubeSchedulerRelatedMetrics)
 
 // New starts a scheduler with an empty cluster and one queue. Close stops it.
 func New(setup Setup) (*Scheduler, error) {
-	startMetrics()
 	actions, tiers, _, _, err := scheduler.UnmarshalSchedulerConf(setup.configuration())
 	if err != nil {
 		return nil, fmt.Errorf("start a scheduler with set-up %s: read its configuration: %w", setup.Name, err)
 	}
 	s := &Scheduler{
-		setup: setup, build: paddle.NewBuilder(), actions: actions, tiers: tiers, stop: make(chan struct{}),
-		binder: &binder{}, evictor: &evictor{}, writer: &writer{groups: map[string]*api.PodGroup{}},
+		setup: setup, cache: inprocess.New("volcano"), build: paddle.NewBuilder(), actions: actions, tiers: tiers,
 		groups: map[string]*scheduling.PodGroup{},
 	}
-	s.cache = cache.NewCustomMockSchedulerCache("volcano", s.binder, s.evictor, s.writer, nil, &record.FakeRecorder{})
-	forgetEvents(s.cache.Client())
-	s.cache.Run(s.stop)
 	s.cache.AddQueueV1beta1(queue(queueName))
 	return s, nil
 }
 
-// Close stops the scheduler. Some goroutines of Volcano's cache cannot be stopped; what they hold is emptied.
-func (s *Scheduler) Close() {
-	close(s.stop)
-	s.Reset()
-}
+// Close stops the scheduler.
+func (s *Scheduler) Close() { s.cache.Close() }
 
 // Reset takes everything out of the cluster but the queue. The plugin starts anew.
 func (s *Scheduler) Reset() {
-	s.cache.Lock()
-	defer s.cache.Unlock()
-	s.cache.Jobs = map[api.JobID]*api.JobInfo{}
-	s.cache.Nodes = map[string]*api.NodeInfo{}
-	s.cache.NodeList = nil
-	s.cache.HyperNodesInfo = api.NewHyperNodesInfo(s.cache.SharedInformerFactory().Core().V1().Nodes().Lister())
-	s.writer.take()
+	s.cache.Empty()
 	clear(s.groups)
 	s.build = paddle.NewBuilder()
 }
@@ -123,18 +95,4 @@ func (s *Scheduler) prepare() {
 	for _, action := range s.actions {
 		conf.EnabledActionMap[action.Name()] = true
 	}
-}
-
-// bringBack puts what a session wrote to PodGroups into the cache, as a watch would.
-func (s *Scheduler) bringBack() error {
-	for _, written := range s.writer.take() {
-		var group scheduling.PodGroup
-		if err := schedulingscheme.Scheme.Convert(&written.PodGroup, &group, nil); err != nil {
-			return fmt.Errorf("bring PodGroup %s back into the cache: %w", written.Name, err)
-		}
-		s.version++
-		group.ResourceVersion = strconv.Itoa(s.version)
-		s.cache.UpdatePodGroupV1beta1(&scheduling.PodGroup{}, &group)
-	}
-	return nil
 }

@@ -27,7 +27,7 @@ func (s *Scheduler) Session() (Took, error) {
 	var took Took
 	var ssn *framework.Session
 	begin := processTime()
-	took.Open = timed(func() { ssn = framework.OpenSession(s.cache, s.tiers, nil) })
+	took.Open = timed(func() { ssn = framework.OpenSession(s.cache.SchedulerCache, s.tiers, nil) })
 	for _, action := range s.actions {
 		cpu := processTime()
 		elapsed := timed(func() { action.Execute(ssn) })
@@ -39,8 +39,9 @@ func (s *Scheduler) Session() (Took, error) {
 	}
 	took.Close = timed(func() { framework.CloseSession(ssn) })
 	took.CPU = processTime() - begin
-	forgetActions(s.cache.Client())
-	return took, s.bringBack()
+	s.cache.ForgetActions()
+	_, err := s.cache.BringBack()
+	return took, err
 }
 
 func timed(work func()) time.Duration {

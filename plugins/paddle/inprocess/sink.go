@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package replay
+package inprocess
 
 import (
 	"maps"
@@ -8,10 +8,7 @@ import (
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/kubernetes/fake"
-	"k8s.io/client-go/testing"
 	nodeshard "volcano.sh/apis/pkg/apis/shard/v1alpha1"
 	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/cache"
@@ -40,7 +37,7 @@ func (*sink) Evict(*corev1.Pod, string) error { return nil }
 func (s *sink) UpdatePodGroup(group *api.PodGroup) (*api.PodGroup, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.groups[Key(group)] = group
+	s.groups[group.Namespace+"/"+group.Name] = group
 	return group, nil
 }
 
@@ -65,11 +62,4 @@ func (s *sink) take() []*api.PodGroup {
 	}
 	clear(s.groups)
 	return taken
-}
-
-// forgetEvents keeps the client without a server behind it from storing the events that the plugin sends.
-func forgetEvents(client kubernetes.Interface) {
-	if made, ok := client.(*fake.Clientset); ok {
-		made.PrependReactor("*", "events", func(testing.Action) (bool, runtime.Object, error) { return true, &corev1.Event{}, nil })
-	}
 }
