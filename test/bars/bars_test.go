@@ -34,3 +34,14 @@ func TestShow(t *testing.T) {
 	require.Equal(t, []string{"MISSED", "gain", "1", ">", "1"}, strings.Fields(lines[1]))
 	require.Equal(t, "1 of 2 missed", lines[2])
 }
+
+func TestSlicesAreNotJudged(t *testing.T) {
+	judged := append(OfSlice(false, Most("small", 3, 2), Most("smaller", 1, 2)), OfSlice(true, Most("whole", 3, 2))...)
+	require.Equal(t, []string{"slice", "slice", "missed"}, []string{judged[0].Verdict(), judged[1].Verdict(), judged[2].Verdict()})
+	require.Equal(t, []int{1, 2}, []int{Missed(judged), Sliced(judged)})
+	require.Equal(t, []string{"slice", "met"}, []string{Whole("instances", 9, 10).Verdict(), Whole("instances", 10, 10).Verdict()})
+	var table strings.Builder
+	require.NoError(t, Show(judged, &table))
+	require.Contains(t, table.String(), "slice   small")
+	require.Contains(t, table.String(), "1 of 1 missed; 2 not judged")
+}

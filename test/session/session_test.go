@@ -18,7 +18,7 @@ func TestRunMeasuresJudgesAndWrites(t *testing.T) {
 	s.Folder, s.Only, s.Sessions, s.Before = t.TempDir(), []string{"churn"}, 50, 20
 	var out strings.Builder
 	require.NoError(t, Run(s, &out, io.Discard))
-	require.Contains(t, out.String(), "MISSED  churn: sessions")
+	require.Contains(t, out.String(), "slice   churn: sessions")
 	require.Contains(t, out.String(), "session.svg")
 	text, err := os.ReadFile(filepath.Join(s.Folder, "session.json"))
 	require.NoError(t, err)

@@ -92,10 +92,16 @@ func TestReport(t *testing.T) {
 	require.Equal(t, []int{10, 20, 3}, []int{r.Jobs, r.Pods, r.Nodes})
 	var out strings.Builder
 	require.NoError(t, r.print(&out))
-	require.Contains(t, out.String(), "MISSED  controller's memory, MiB")
-	require.Contains(t, out.String(), "met     time of PaddleJobs")
+	require.Contains(t, out.String(), "slice   controller's memory, MiB")
+	require.Contains(t, out.String(), "met     writes per job")
 	require.Contains(t, out.String(), "patch podgroups")
 	require.Contains(t, out.String(), "2.00 per job")
+
+	s.Jobs = barJobs
+	out.Reset()
+	require.NoError(t, s.report([]Round{{Kind: kindVolcano, Ready: 10}, {Kind: kindPaddle, Ready: 12, RSS: 300}}).print(&out))
+	require.Contains(t, out.String(), "MISSED  controller's memory, MiB")
+	require.Contains(t, out.String(), "met     time of PaddleJobs")
 }
 
 func TestSettingsAreChecked(t *testing.T) {

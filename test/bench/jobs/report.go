@@ -19,6 +19,7 @@ import (
 
 // Bars of issue 5.
 const (
+	barJobs   = 1000
 	ratioBar  = 1.3
 	rssBar    = 200
 	writesBar = 8
@@ -95,12 +96,12 @@ func (s *Settings) report(rounds []Round) *Report {
 	}
 	r.PaddleJob, r.VolcanoJob = stats.Median(times[kindPaddle]), stats.Median(times[kindVolcano])
 	r.Ratio = r.PaddleJob / r.VolcanoJob
-	r.Bars = []bars.Bar{
+	r.Bars = append(bars.OfSlice(s.Jobs >= barJobs,
 		bars.Most("time of PaddleJobs by that of equal Volcano Jobs", r.Ratio, ratioBar),
-		bars.Most("controller's memory, MiB", r.RSS, rssBar),
+		bars.Most("controller's memory, MiB", r.RSS, rssBar)),
 		bars.Most("writes per job, Events apart", r.Writes, writesBar),
 		bars.Most("Events per job", r.Events, eventsBar),
-	}
+	)
 	return r
 }
 

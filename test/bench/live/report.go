@@ -22,6 +22,9 @@ const (
 	barNodes  = 5000
 	barGang   = 20
 	barOfForm = load.PodGroups
+	// Of fewer pods the scheduler's start decides, and of fewer waits the greatest is the 99th percentile.
+	barPods  = 4000
+	barWaits = 100
 )
 
 // Report is what live.json holds.
@@ -52,7 +55,7 @@ func (p *Prompt) judge() []bars.Bar {
 		return nil
 	}
 	name := fmt.Sprintf("live: %d nodes, %d pods pending: sessions until a gang that fits is bound, ", p.Nodes, p.Pending)
-	return []bars.Bar{bars.Most(name+"median", p.Sessions.P50, promptBar), bars.Most(name+"p99", p.Sessions.P99, promptBar)}
+	return bars.OfSlice(len(p.Waits) >= barWaits, bars.Most(name+"median", p.Sessions.P50, promptBar), bars.Most(name+"p99", p.Sessions.P99, promptBar))
 }
 
 // judge compares with what was asked for. The scheduler's start and its reading of the cluster are in its rate, and not in
@@ -69,7 +72,7 @@ func (c *Case) judge() []bars.Bar {
 	if c.LimitBPods != nil {
 		judged = append(judged, bars.Least(name+"limit B's", *c.PaddlePods / *c.LimitBPods, limitBar))
 	}
-	return judged
+	return bars.OfSlice(c.Pods >= barPods, judged...)
 }
 
 func (r *Report) write() error {

@@ -43,7 +43,7 @@ func TestReport(t *testing.T) {
 	r.add(measured(1000, load.PodGroups))
 	r.add(measured(5000, load.VolcanoJobs))
 	r.addPrompt(Prompt{Scheduler: Stock, Sessions: times.Wait{P50: 9, P99: 9}})
-	r.addPrompt(Prompt{Scheduler: Paddle, Nodes: 5000, Pending: 192, Session: 1.5, Wait: times.Wait{P50: 1.5, P99: 3.3}, Sessions: times.Wait{P50: 1, P99: 2.2}})
+	r.addPrompt(Prompt{Scheduler: Paddle, Nodes: 5000, Pending: 192, Waits: make([]float64, barWaits), Session: 1.5, Wait: times.Wait{P50: 1.5, P99: 3.3}, Sessions: times.Wait{P50: 1, P99: 2.2}})
 	require.NoError(t, r.write())
 	var out strings.Builder
 	require.NoError(t, r.show(&out))
@@ -87,4 +87,13 @@ func TestMissedBarsAreShown(t *testing.T) {
 	require.NoError(t, r.show(&out))
 	require.Contains(t, out.String(), "MISSED  live: 5000 nodes, 4000 pods in gangs of 20, scheduler alone: pods bound per second by stock's")
 	require.Contains(t, out.String(), "2 of 2 missed")
+
+	c.Pods = barPods - 1
+	s.Folder = t.TempDir()
+	small := newReport(s)
+	small.add(c)
+	small.addPrompt(Prompt{Scheduler: Paddle, Waits: make([]float64, barWaits-1), Sessions: times.Wait{P50: 9, P99: 9}})
+	out.Reset()
+	require.NoError(t, small.show(&out))
+	require.Contains(t, out.String(), "0 of 0 missed; 4 not judged")
 }

@@ -74,13 +74,22 @@ func (p *Page) Missed() int {
 	return missed
 }
 
-// Asked is how many bars there are.
+// Asked is how many bars were judged.
 func (p *Page) Asked() int {
 	asked := 0
 	for _, s := range p.Sections {
-		asked += len(s.Bars)
+		asked += len(s.Bars) - bars.Sliced(s.Bars)
 	}
 	return asked
+}
+
+// Sliced is how many bars were not judged.
+func (p *Page) Sliced() int {
+	sliced := 0
+	for _, s := range p.Sections {
+		sliced += bars.Sliced(s.Bars)
+	}
+	return sliced
 }
 
 // joined is a list in words.

@@ -23,6 +23,7 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"svg":    func(drawing string) template.HTML { return template.HTML(drawing) }, //nolint:gosec // our own drawing, escaped there
 	"style":  func() template.CSS { return template.CSS(chart.Style) },             //nolint:gosec // a constant of ours
 	"missed": bars.Missed,
+	"sliced": bars.Sliced,
 	"first":  func(n int) bool { return n == 0 },
 	"percent": func(v float64) string {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -70,6 +71,6 @@ func Make(folder, against string, out io.Writer) error {
 			return fmt.Errorf("show the report: %w", err)
 		}
 	}
-	_, err = fmt.Fprintf(out, "wrote %s: %d benchmarks, %d of %d bars missed\n", path, len(p.Sections), p.Missed(), p.Asked())
+	_, err = fmt.Fprintf(out, "wrote %s: %d benchmarks, %d of %d bars missed, %d not judged\n", path, len(p.Sections), p.Missed(), p.Asked(), p.Sliced())
 	return err
 }

@@ -23,7 +23,7 @@ func (r *Report) bars() []bars.Bar {
 	var all []bars.Bar
 	if o := r.Optimality; o != nil {
 		all = append(all,
-			bars.Least("optimality: instances", float64(o.Instances), DefaultInstances),
+			bars.Whole("optimality: instances", float64(o.Instances), DefaultInstances),
 			bars.Most("optimality: disagreements about feasibility", float64(o.Disagreements), 0),
 			bars.Most("optimality: mean ratio", o.Mean, 1.005),
 			bars.Most("optimality: p99 ratio", o.P99, 1.05),
@@ -31,7 +31,7 @@ func (r *Report) bars() []bars.Bar {
 	}
 	if o := r.Heuristic; o != nil {
 		all = append(all,
-			bars.Least("heuristic: instances", float64(o.Instances), DefaultInstances),
+			bars.Whole("heuristic: instances", float64(o.Instances), DefaultInstances),
 			bars.Least("heuristic: share of plans found", o.FoundShare, heuristicFound),
 			bars.Most("heuristic: mean ratio", o.Mean, 1.02),
 			bars.Most("heuristic: p99 ratio", o.P99, 1.15),
@@ -39,7 +39,7 @@ func (r *Report) bars() []bars.Bar {
 	}
 	if c := r.Overall; c != nil {
 		all = append(all,
-			bars.Least("baselines: clusters", float64(c.Clusters), DefaultClusters),
+			bars.Whole("baselines: clusters", float64(c.Clusters), DefaultClusters),
 			bars.Most("baselines: clusters without a plan", float64(c.NoPlan), 0),
 			bars.Most("baselines: clusters where ours is above the best", float64(c.Worse), 0),
 			bars.Least("baselines: busiest uplink not above at equal cost", c.BusiestNotAbove, equalNotAbove),

@@ -15,6 +15,7 @@ const (
 	overheadPercent = 3
 	overheadPairs   = 15
 	costGeomean     = 1.3
+	costClusters    = 10 // drawn for each scenario
 	nearInstances   = 50
 	churnSessions   = 10_000
 	// A heap that grows by less than this share of itself over all sessions does not grow.
@@ -26,12 +27,12 @@ func (r *Report) bars() []bars.Bar {
 	all = append(all, r.qualityBars()...)
 	if o := r.Optimality; o != nil {
 		all = append(all,
-			bars.Least("optimality: instances", float64(o.Instances), nearInstances),
+			bars.Whole("optimality: instances", float64(o.Instances), nearInstances),
 			bars.Most(fmt.Sprintf("optimality: instances more than %.0f %% above the best known", 100*(o.Limit-1)), float64(len(o.Above)), 0))
 	}
 	if c := r.Churn; c != nil {
 		all = append(all,
-			bars.Least("churn: sessions", float64(c.Paddle.Sessions), churnSessions),
+			bars.Whole("churn: sessions", float64(c.Paddle.Sessions), churnSessions),
 			bars.Most("churn: growth of the heap, as a share of it", c.Paddle.Growth, heapGrowth),
 			bars.Most("churn: more goroutines than at the start", float64(c.Paddle.Goroutines[1]-c.Paddle.Goroutines[0]), 0))
 	}
@@ -63,7 +64,7 @@ func (r *Report) overheadBars() []bars.Bar {
 		return nil
 	}
 	return []bars.Bar{
-		bars.Least("overhead on other jobs: pairs", float64(o.Pairs), overheadPairs),
+		bars.Whole("overhead on other jobs: pairs", float64(o.Pairs), overheadPairs),
 		bars.Most("overhead on other jobs: percent, median", o.Worse().Percent, overheadPercent),
 		bars.Most("overhead on other jobs: percent, upper 95 % bound of the median", o.Worse().High, overheadPercent),
 		bars.Least("overhead on other jobs: pods bound", float64(o.PaddleBound), float64(o.StockBound)),
@@ -73,12 +74,13 @@ func (r *Report) overheadBars() []bars.Bar {
 func (r *Report) qualityBars() []bars.Bar {
 	var all []bars.Bar
 	if s := r.QualitySummary; s != nil {
-		all = append(all,
+		whole := len(r.Quality) > 0 && r.Quality[0].Clusters >= costClusters
+		all = append(all, bars.OfSlice(whole,
 			bars.Least("quality: scenarios compared", float64(s.Compared), float64(s.Scenarios)),
 			bars.Above("quality: cheapest baseline's cost by ours, least of all scenarios", s.Least, 1),
 			bars.Least("quality: cheapest baseline's cost by ours, geometric mean", s.Geomean, costGeomean),
 			bars.Most("quality: scenarios with more bytes across racks than the best baseline", float64(len(s.MoreRackBytes)), 0),
-			bars.Most("quality: scenarios with fewer gangs placed than stock", float64(len(s.FewerGangs)), 0))
+			bars.Most("quality: scenarios with fewer gangs placed than stock", float64(len(s.FewerGangs)), 0))...)
 	}
 	if q := r.Queues; q != nil {
 		all = append(all,

@@ -159,9 +159,8 @@ func (s *svg) churn(c *Churn) {
 func (s *svg) bars(r *Report) {
 	s.title("%d of %d bars missed", r.Missed, len(r.Bars))
 	for _, bar := range r.Bars {
-		word := "met"
-		if !bar.Met {
-			word = "MISSED"
+		word := bar.Verdict()
+		if word == "missed" {
 			s.rect("bad", margin, s.y+4, 10, 10)
 		}
 		s.text("", margin+18, s.y+14, "%s: %s: %.5g %s %g", word, bar.Name, bar.Is, bar.Sign, bar.Limit)

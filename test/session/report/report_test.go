@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paddle-volcano/paddle-volcano/test/bars"
 	"github.com/paddle-volcano/paddle-volcano/test/session/churn"
 	"github.com/paddle-volcano/paddle-volcano/test/session/quality"
 	"github.com/paddle-volcano/paddle-volcano/test/session/speed"
@@ -23,7 +24,7 @@ func good() *Report {
 	r := &Report{Seed: 7, Machine: ThisMachine(), Speed: []speed.Row{{Nodes: 1000, Pods: 2000, Gang: 20, Ratio: 50, StockBound: 2000, PaddleBound: 2000}}}
 	r.SetOverhead(&speed.Overhead{Pairs: 15, Session: speed.Compared{Percent: 1, High: 2}, Allocate: speed.Compared{Percent: 1.5, High: 3}})
 	compared := quality.Compared{
-		Rows: []quality.Row{{Scenario: "a < b", Baseline: "stock", CostRatio: 3}, {Scenario: "a < b", Baseline: "other", CostRatio: 2}},
+		Rows: []quality.Row{{Scenario: "a < b", Baseline: "stock", CostRatio: 3, Clusters: costClusters}, {Scenario: "a < b", Baseline: "other", CostRatio: 2}},
 		Summary: quality.Summary{
 			Scenarios: 1, Compared: 1, Least: 1.01, LeastIn: "a < b", Geomean: 1.3,
 		},
@@ -81,9 +82,18 @@ func TestEachBarCanBeMissed(t *testing.T) {
 			r.Judge()
 			require.Len(t, missed(r), 1)
 			require.Contains(t, missed(r)[0], c.want)
-			require.Equal(t, 1, r.Missed)
+			require.Equal(t, 1, r.Missed+bars.Sliced(r.Bars))
 		})
 	}
+}
+
+func TestQualityOfFewClustersIsNotJudged(t *testing.T) {
+	r := good()
+	r.Quality[0].Clusters--
+	r.QualitySummary.Least = 1
+	r.Judge()
+	require.Zero(t, r.Missed)
+	require.Equal(t, 5, bars.Sliced(r.Bars))
 }
 
 func TestPartsThatWereNotRunHaveNoBars(t *testing.T) {
