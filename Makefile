@@ -70,10 +70,15 @@ bench: plane $(PADDLE_BENCH) ## Measure a slice of everything and make one page 
 	$(PADDLE_BENCH) placement --instances 1000 --clusters 100 --no-tenfold --out $(QUICK)/bench
 	$(PADDLE_BENCH) report --out $(QUICK) $(if $(AGAINST),--against $(AGAINST))
 
-# The case that has bars is measured in full; of the others, which are many, a tenth.
+# Of live, the case that has bars is measured in full, and of the others, which are many, a tenth. What has ended is marked, so
+# that a run that was stopped goes on; rm -r _output/full _output/bench begins anew.
+FULL := $(OUT)/full
 .PHONY: bench-full
-bench-full: bar-live bench-live bench-trace bench-controller bench-session bench-placement soak report ## Measure everything in full and make one page of it (most of a day)
-bench-full: LIVE = --keep --scale 0.1
+bench-full: $(addprefix $(FULL)/,bar-live bench-live bench-trace bench-controller bench-session bench-placement soak) report ## Measure everything in full and make one page of it (most of a day; a second run goes on where the first was stopped)
+
+$(FULL)/%:
+	$(MAKE) $* LIVE="--keep --scale 0.1 --rounds 2" TRACE=--keep
+	mkdir -p $(FULL) && git rev-parse HEAD > $@
 
 .PHONY: bar-live
 bar-live: plane $(PADDLE_BENCH)
@@ -101,7 +106,7 @@ bench-controller: plane ## Measure the controller: 1,000 PaddleJobs beside 1,000
 
 .PHONY: bench-trace
 bench-trace: ## Play a public trace of training jobs in virtual time with stock set-ups and with the plugin (about 45 minutes); SEED=n draws other jobs
-	$(GO) run ./cmd/paddle-bench trace --seed $(SEED) --out $(OUT)/bench
+	$(GO) run ./cmd/paddle-bench trace --seed $(SEED) --out $(OUT)/bench $(TRACE)
 
 LIVE ?=
 
