@@ -4,6 +4,7 @@ package kubectl_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"testing"
 
@@ -97,6 +98,7 @@ func TestThePlanIsWhatTheSchedulerDoes(t *testing.T) {
 	submit("ring", job)
 	require.Equal(t, admin.places(t, "ring"), plannedPlaces(plan))
 	admin.awaitSaid(t, []string{plan.Where}, "why", "ring")
+	requireTraffic(t, admin, plan)
 
 	// Whatever has happened since, the snapshot says what it said, without the cluster.
 	offline := user{namespace: admin.namespace, stdin: job, as: []string{"--server", "https://127.0.0.1:1"}}
@@ -125,6 +127,25 @@ func TestThePlanIsWhatTheSchedulerDoes(t *testing.T) {
 	require.Equal(t, 5, code)
 	require.Equal(t, "ring", fewer.Gone[0].Name)
 	admin.run(t, "delete", "before", "ring", "huge") // with their pods: other tests need the room
+}
+
+// requireTraffic holds get to what was planned: what a step sends, and what it would send on an empty cluster, which takes the
+// right to read nodes.
+func requireTraffic(t *testing.T, admin user, plan whatif.Plan) {
+	t.Helper()
+	require.Positive(t, plan.Traffic[0].Now, "the job is on several nodes, or this tests nothing")
+	require.InDelta(t, plan.Traffic[0].Now, *plan.Traffic[0].Best, 0)
+	require.Regexp(t, fmt.Sprintf(`(?m)^A step sends: +%.3g times the model between nodes`, plan.Traffic[0].Now), admin.run(t, "get", "ring"))
+	require.Regexp(t, `(?m)^On an empty cluster: +as much$`, admin.run(t, "get", "ring"))
+
+	mate := user{namespace: admin.namespace, as: []string{"--as", "mate"}}
+	letRead(t, mate.namespace, "mate", "batch.paddlepaddle.org", "paddlejobs")
+	letRead(t, mate.namespace, "mate", "scheduling.volcano.sh", "podgroups")
+	out, errOut, code := mate.paddle(t.Context(), "get", "ring")
+	require.Zero(t, code, errOut)
+	require.Contains(t, out, "A step sends:")
+	require.NotContains(t, out, "On an empty cluster:")
+	require.Contains(t, errOut, "Left out: what a step would send on an empty cluster (you have no right to read nodes).")
 }
 
 func TestWhatAPlanNeeds(t *testing.T) {

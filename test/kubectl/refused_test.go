@@ -16,14 +16,14 @@ import (
 func letRead(t *testing.T, namespace, name, group, resource string) {
 	t.Helper()
 	rbac := cluster.Kube.RbacV1()
-	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: name}, Rules: []rbacv1.PolicyRule{
+	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: name + "-" + resource}, Rules: []rbacv1.PolicyRule{
 		{APIGroups: []string{group}, Resources: []string{resource}, Verbs: []string{"get", "list"}},
 	}}
 	_, err := rbac.Roles(namespace).Create(t.Context(), role, metav1.CreateOptions{})
 	require.NoError(t, err)
 	_, err = rbac.RoleBindings(namespace).Create(t.Context(), &rbacv1.RoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: name}, Subjects: []rbacv1.Subject{{Kind: "User", APIGroup: rbacv1.GroupName, Name: name}},
-		RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name},
+		ObjectMeta: metav1.ObjectMeta{Name: role.Name}, Subjects: []rbacv1.Subject{{Kind: "User", APIGroup: rbacv1.GroupName, Name: name}},
+		RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
 	}, metav1.CreateOptions{})
 	require.NoError(t, err)
 }

@@ -3,17 +3,21 @@
 package command
 
 import (
+	"context"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/render"
 	"github.com/paddle-volcano/paddle-volcano/controller/view"
 
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/cluster"
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/story"
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/whatif"
 )
 
 func (s *session) get() *cobra.Command {
@@ -41,12 +45,53 @@ func (s *session) get() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return s.getTables(o)
+		sends, err := s.traffic(cmd.Context(), clients, o)
+		if err != nil {
+			return err
+		}
+		return s.getTables(o, sends)
 	}
 	return cmd
 }
 
-func (s *session) getTables(o *story.Objects) error {
+// traffic are rows about what each step of a job that runs sends over the network: where it is, and where it would be if it
+// had the cluster for itself, which takes the right to read nodes. What sends nothing cannot be placed better.
+func (s *session) traffic(ctx context.Context, clients *cluster.Clients, o *story.Objects) ([][]string, error) {
+	here := story.Traffic(o.PodGroup)
+	if here == "" || view.Finished(o.Job) {
+		return nil, nil
+	}
+	rows := [][]string{{"A step sends:", here}}
+	if here == "nothing between nodes" {
+		return rows, nil
+	}
+	alone, err := clients.Alone(ctx, o)
+	if apierrors.IsForbidden(err) {
+		o.Unread = append(o.Unread, "what a step would send on an empty cluster (you have no right to read nodes)")
+		return rows, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, unread := range alone.Unread {
+		o.Unread = append(o.Unread, "what a step would send on an empty cluster: "+unread.What+" ("+unread.Why+")")
+	}
+	if len(alone.Unread) > 0 {
+		return rows, nil
+	}
+	best, err := whatif.Ideal(alone)
+	switch {
+	case err != nil:
+		return nil, err
+	case best == here:
+		best = "as much"
+	case best == "":
+		best = "it would not fit as it is"
+	}
+	return append(rows, []string{"On an empty cluster:", best}), nil
+}
+
+func (s *session) getTables(o *story.Objects, sends [][]string) error {
 	job := o.Job
 	mode := string(job.Status.Mode)
 	if mode == "" {
@@ -68,6 +113,7 @@ func (s *session) getTables(o *story.Objects) error {
 		}
 	}
 	rows = append(rows, []string{"Restarts:", strconv.Itoa(int(job.Status.Restarts))})
+	rows = append(rows, sends...)
 	text := table(rows)
 	if members := story.Members(o); len(members) > 0 {
 		rows := [][]string{{"ROLE", "RANK", "POD", "STATUS", "NODE", "ADDRESS", "RESTARTS", "AGE"}}

@@ -24,7 +24,7 @@ func (s *Story) place(o *Objects) {
 	traffic := ""
 	for _, line := range lines[1:] {
 		switch {
-		case strings.HasPrefix(line, "a step of training sends"):
+		case strings.HasPrefix(line, sends):
 			traffic = line
 		case !strings.HasPrefix(line, waiting):
 			details = append(details, line)
@@ -33,6 +33,9 @@ func (s *Story) place(o *Objects) {
 	s.say(AboutPlace, lines[0], details...)
 	s.say(AboutPlace, traffic)
 }
+
+// sends begins the plugin's line about what crosses the network.
+const sends = "a step of training sends "
 
 // waiting begins the plugin's line about pods beyond the minimum.
 const waiting = "waiting: "
@@ -86,7 +89,7 @@ func wishFor(job *v1.PaddleJob, many, number string) string {
 // crossing is what a step sends between domains of a tier, from the plugin's line about traffic.
 func crossing(text, many string) (string, bool) {
 	line, _, _ := strings.Cut(text, "\n")
-	line = strings.TrimPrefix(line, "a step of training sends ")
+	line = strings.TrimPrefix(line, sends)
 	for _, part := range strings.FieldsFunc(strings.ReplaceAll(line, " and ", ","), func(r rune) bool { return r == ',' }) {
 		if amount, ok := strings.CutSuffix(strings.TrimSpace(part), " between "+many); ok {
 			return amount, true

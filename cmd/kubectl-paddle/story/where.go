@@ -2,7 +2,12 @@
 
 package story
 
-import vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+)
 
 // Place is where a gang runs and what a step of training sends, in the scheduler's words; nothing if it does not say.
 func Place(group *vcscheduling.PodGroup) (sentences []string) {
@@ -12,4 +17,18 @@ func Place(group *vcscheduling.PodGroup) (sentences []string) {
 		sentences = append(sentences, sentence.Text)
 	}
 	return sentences
+}
+
+// Traffic is what a step of training sends over the network, in the scheduler's words: "3 times the model between nodes".
+// Nothing if the gang has no nodes, or it does not say.
+func Traffic(group *vcscheduling.PodGroup) string {
+	o := Objects{PodGroup: group}
+	if c := o.placement(); c != nil && c.Status == corev1.ConditionTrue {
+		for line := range strings.SplitSeq(c.Message, "\n") {
+			if traffic, ok := strings.CutPrefix(line, sends); ok {
+				return traffic
+			}
+		}
+	}
+	return ""
 }
