@@ -4,6 +4,7 @@ package paddle
 
 import (
 	"maps"
+	"os"
 	"slices"
 	"strconv"
 	"sync"
@@ -28,6 +29,12 @@ import (
 )
 
 const namespace = "ns"
+
+// Configurations that name the plugin are read also where no test has made a cluster yet.
+func TestMain(m *testing.M) {
+	framework.RegisterPluginBuilder(PluginName, NewBuilder())
+	os.Exit(m.Run())
+}
 
 // cluster is a scheduler's real cache, without an API server behind it: bindings and status writes end here.
 type cluster struct {
