@@ -117,7 +117,7 @@ func (s *story) created(made *batchv1.PaddleJob, plan *Plan) {
 		}
 		lines = append(lines, inTheirTerms(c.Message))
 	}
-	if c := conditionOf(made, batchv1.ConditionScheduled); c != nil && waits(c.Reason) {
+	if c := conditionOf(made, batchv1.ConditionScheduled); c != nil && status.Waits(c.Reason) {
 		lines = append(lines, c.Reason+": "+inTheirTerms(c.Message))
 	}
 	lines = slices.DeleteFunc(lines, func(line string) bool { return line == "" })
@@ -125,10 +125,6 @@ func (s *story) created(made *batchv1.PaddleJob, plan *Plan) {
 		lines = append(lines, s.says("created"))
 	}
 	s.set(kubeflowv1.ConditionCreated, true, reason, strings.Join(lines, "; "))
-}
-
-func waits(reason string) bool {
-	return reason == status.ReasonWaitingForQueue || reason == status.ReasonWaitingForPods || reason == status.ReasonWaitingForGang
 }
 
 func (s *story) stalled(made *batchv1.PaddleJob, plan *Plan) {

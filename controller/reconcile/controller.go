@@ -81,6 +81,8 @@ type Controller struct {
 	pace *pace
 	// unmade is since when pods of a Volcano Job are missing, by its uid.
 	unmade *stamps
+	// refusals is why they are, where the API server refuses them.
+	refusals *refusals
 }
 
 // New builds a controller that has not started to watch.
@@ -104,6 +106,7 @@ func New(clients Clients, recorder record.EventRecorder, options Options) (*Cont
 		unheeded:        newStreaks(),
 		pace:            &pace{},
 		unmade:          newStamps(),
+		refusals:        newRefusals(),
 	}
 	c.queue = workers.New("paddlejob", "paddleJob", c.measured)
 	c.assumedJobs = newAssumed[*v1.PaddleJob](c.clock)

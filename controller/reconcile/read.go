@@ -62,8 +62,10 @@ func (c *Controller) read(ctx context.Context, namespace, name, key string) (*vi
 		if uid := string(v.VolcanoJob.UID); v.Unmade() {
 			since, _ := c.unmade.since(uid, v.Now)
 			v.UnmadeSince = v.Now.Add(-since)
+			v.Refused = c.refused(ctx, v.VolcanoJob, since)
 		} else {
 			c.unmade.forget(uid)
+			c.refusals.forget(uid)
 		}
 	}
 	cm, err := c.configMaps.ConfigMaps(namespace).Get(name)

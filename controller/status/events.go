@@ -53,7 +53,7 @@ func Events(before, after *v1.PaddleJobStatus, warnings []render.Notice) []polic
 		switch {
 		case c.Status == metav1.ConditionTrue:
 			tell(corev1.EventTypeNormal, v1.ConditionScheduled, "the whole gang is placed")
-		case c.Reason == ReasonWaitingForGang || c.Reason == ReasonWaitingForQueue || c.Reason == ReasonWaitingForPods:
+		case Waits(c.Reason):
 			tell(corev1.EventTypeWarning, c.Reason, c.Message)
 		}
 	}

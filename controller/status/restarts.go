@@ -5,8 +5,10 @@ package status
 import (
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/policy"
 	"github.com/paddle-volcano/paddle-volcano/controller/view"
 )
@@ -74,6 +76,9 @@ func failure(v *view.View, plan *policy.Plan) (reason, message string) {
 		return policy.ReasonPermanentExitCode, fmt.Sprintf("%s exited with code %d, after which the job is not started again", pod, code)
 	}
 	if status.State.Phase == vcbatch.Terminated {
+		if c := meta.FindStatusCondition(v.Job.Status.Conditions, v1.ConditionScheduled); c != nil && c.Reason == ReasonPodsRefused {
+			return ReasonPodsRefused, "Volcano gave the job up: " + c.Message
+		}
 		return policy.ReasonTerminated, fmt.Sprintf("Volcano gave the job up: kubectl describe vcjob -n %s %s says why",
 			v.VolcanoJob.Namespace, v.VolcanoJob.Name)
 	}

@@ -5,6 +5,7 @@ package status
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,7 +30,14 @@ const (
 	ReasonWaitingForQueue = "WaitingForQueue"
 	ReasonWaitingForPods  = "WaitingForPods"
 	ReasonWaitingForGang  = "WaitingForGang"
+	// ReasonPodsRefused is of a gang whose pods the API server refuses, and of a job that failed for it.
+	ReasonPodsRefused = "PodsRefused"
 )
+
+// Waits says whether it is a reason for which a gang waits longer than each does for a moment.
+func Waits(reason string) bool {
+	return slices.Contains([]string{ReasonWaitingForQueue, ReasonWaitingForPods, ReasonPodsRefused, ReasonWaitingForGang}, reason)
+}
 
 func (s *story) scheduled(placed bool) {
 	if placed {
@@ -59,6 +67,9 @@ func pendingReason(v *view.View, now time.Time) (reason, message string) {
 			v.VolcanoJob.Spec.Queue, unschedulable(v.PodGroup, ": "))
 	}
 	if made, total := int32(len(v.Pods)), v.Total(); made < total {
+		if v.Refused != "" {
+			return ReasonPodsRefused, fmt.Sprintf("Volcano has made %d of %d pods, and the API server refuses the rest: %s", made, total, v.Refused)
+		}
 		return ReasonWaitingForPods, fmt.Sprintf(
 			"Volcano has made %d of %d pods: kubectl describe vcjob -n %s %s says why", made, total, v.Job.Namespace, v.Job.Name)
 	}

@@ -33,6 +33,8 @@ type View struct {
 	Pace time.Duration
 	// UnmadeSince is since when pods of a gang that was let in are missing, the zero time if none are.
 	UnmadeSince time.Time
+	// Refused is what the API server said of them where it refuses them, empty if that is not known.
+	Refused string
 	// Unheeded is for how long Volcano has read commands about VolcanoJob and has done nothing, 0 if it does what it is told.
 	Unheeded time.Duration
 	// Failure is the first failure of the latest attempt that had one, nil if none was seen.

@@ -58,8 +58,7 @@ func explanation(conditions []metav1.Condition) string {
 	if c == nil || c.Status != metav1.ConditionFalse {
 		return ""
 	}
-	switch c.Reason {
-	case status.ReasonWaitingForQueue, status.ReasonWaitingForPods, status.ReasonWaitingForGang:
+	if status.Waits(c.Reason) {
 		return c.Message
 	}
 	return ""

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/command"
 	paddlev1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/status"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
@@ -47,9 +49,7 @@ func pair(t *testing.T, namespace string, change func(*paddlev1.PaddleJob, *core
 func TestPodsOfJobsAreHeldToTheNamespacesStandard(t *testing.T) {
 	for name, change := range map[string]func(*paddlev1.PaddleJob, *corev1.PodSpec){
 		"host network": func(job *paddlev1.PaddleJob, _ *corev1.PodSpec) { job.Spec.Intranet = paddlev1.Host },
-		"host path": func(_ *paddlev1.PaddleJob, pod *corev1.PodSpec) {
-			pod.Volumes = []corev1.Volume{{Name: "root", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/"}}}}
-		},
+		"host path":    hostPath,
 		"privileged": func(_ *paddlev1.PaddleJob, pod *corev1.PodSpec) {
 			pod.Containers[0].SecurityContext = &corev1.SecurityContext{Privileged: ptr.To(true)}
 		},
@@ -77,6 +77,26 @@ func TestPodsOfJobsAreHeldToTheNamespacesStandard(t *testing.T) {
 			require.Contains(t, why, "violates PodSecurity", why)
 		})
 	}
+}
+
+// awaitRefusal waits until a job of two workers says itself why its pods are refused: Volcano does in events alone.
+func awaitRefusal(t *testing.T, namespace string) {
+	t.Helper()
+	cluster.Await(t, "the job to say that its pods are refused", func(ctx context.Context) error {
+		job, err := cluster.Paddle.BatchV1().PaddleJobs(namespace).Get(ctx, "pair", metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		c := meta.FindStatusCondition(job.Status.Conditions, paddlev1.ConditionScheduled)
+		if c == nil || c.Reason != status.ReasonPodsRefused || !strings.Contains(c.Message, `violates PodSecurity "baseline:latest"`) {
+			return fmt.Errorf("it says %v", c)
+		}
+		return nil
+	})
+}
+
+func hostPath(_ *paddlev1.PaddleJob, pod *corev1.PodSpec) {
+	pod.Volumes = []corev1.Volume{{Name: "root", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/"}}}}
 }
 
 // kubectlPaddle runs kubectl paddle as the administrator, and returns what it prints.

@@ -69,6 +69,8 @@ func awaitOwners(t *testing.T, namespace string) {
 func useRights(t *testing.T, namespace string) {
 	t.Helper()
 	awaitOwners(t, namespace)
+	refused := guarded(t, "refused", "baseline")
+	pair(t, refused, hostPath)
 	var err error
 	cluster.objects, err = manifests.NewClient(cluster.RESTConfig()) // the other one has looked for kinds too early
 	require.NoError(t, err)
@@ -123,6 +125,8 @@ func useRights(t *testing.T, namespace string) {
 		_, err := cluster.Kube.CoreV1().Services(namespace).Get(ctx, "left-worker-0", metav1.GetOptions{})
 		return isGone(err)
 	})
+	awaitRefusal(t, refused)
+	require.NoError(t, cluster.Paddle.BatchV1().PaddleJobs(refused).Delete(t.Context(), "pair", metav1.DeleteOptions{}))
 	require.NoError(t, cluster.Kube.CoreV1().Nodes().Delete(t.Context(), "goes", metav1.DeleteOptions{}))
 	for _, name := range []string{"scales", "too-large", "fails-once"} {
 		require.NoError(t, jobs.Delete(t.Context(), name, metav1.DeleteOptions{}))

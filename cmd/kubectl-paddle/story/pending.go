@@ -10,6 +10,7 @@ import (
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/status"
 )
 
 // conditionPlaced is the condition of PodGroups in which the scheduler's plugin says where a gang runs or why it does
@@ -39,6 +40,7 @@ var helps = map[string]string{
 	"WaitingToBeEnqueued": "wait a moment; if it stays so, ask whoever runs the cluster whether the scheduler's action enqueue is on",
 	"WaitingForPods":      "wait a moment; if it stays so, quotas or rules of the namespace may forbid pods: see the events of the Volcano Job",
 	"NotEnoughPods":       "wait a moment; if it stays so, quotas or rules of the namespace may forbid pods: see the events of the Volcano Job",
+	"PodsRefused":         "mend what they are refused for, in the job or in the namespace: Volcano tries again, and gives the job up after some minutes",
 	"SchedulingGates":     "whoever put the scheduling gates on the pods has to remove them",
 	"QueueShare":          "wait for other jobs to end, or have the queue's weight raised",
 	"NoRoom":              "wait for other jobs to end, or ask for less",
@@ -83,6 +85,10 @@ func (o *Objects) waitsSince() time.Time {
 
 // unplaced says why a gang has no nodes, and of which class that is: the plugin's words, or else the controller's.
 func (s *Story) unplaced(o *Objects) (class string) {
+	if c := o.condition(v1.ConditionScheduled); c != nil && c.Reason == status.ReasonPodsRefused {
+		s.say(AboutReason, c.Message+" ("+c.Reason+")")
+		return c.Reason
+	}
 	if c := o.placement(); c != nil && c.Status == corev1.ConditionFalse && c.Message != "" {
 		text, details, relaxations := readPlacement(c.Message)
 		if len(relaxations) > 0 {

@@ -119,12 +119,8 @@ func lastWords(pod *corev1.Pod) []string {
 	return nil
 }
 
-// podsNotMade is the reason of the event in which Volcano's Job controller says that pods were refused.
-const podsNotMade = "FailedCreate"
-
-// warnings tells the last few warnings of Kubernetes about objects of a kind, each reason once (or those of some reasons alone),
-// and whether there are any.
-func (s *Story) warnings(o *Objects, kind string, reasons ...string) bool {
+// warnings tells the last few warnings of Kubernetes about objects of a kind, each reason once.
+func (s *Story) warnings(o *Objects, kind string) {
 	const few = 3
 	events := slices.Clone(o.Events)
 	slices.SortStableFunc(events, func(a, b corev1.Event) int { return b.LastTimestamp.Compare(a.LastTimestamp.Time) })
@@ -134,11 +130,11 @@ func (s *Story) warnings(o *Objects, kind string, reasons ...string) bool {
 		if e.Type != corev1.EventTypeWarning || e.InvolvedObject.Kind != kind || told[e.Reason] || len(told) == few {
 			continue
 		}
-		if len(reasons) > 0 && !slices.Contains(reasons, e.Reason) {
-			continue
-		}
 		told[e.Reason] = true
-		s.say(AboutPods, fmt.Sprintf("%s %s: %s (%s)", strings.Replace(kind, "Job", "Volcano Job", 1), e.InvolvedObject.Name, shortened(refusal(e.Message), 300), e.Reason))
+		text, ok := view.RefusalOfPods(e.Message)
+		if !ok {
+			text = e.Message
+		}
+		s.say(AboutPods, fmt.Sprintf("%s %s: %s (%s)", strings.Replace(kind, "Job", "Volcano Job", 1), e.InvolvedObject.Name, shortened(text, 300), e.Reason))
 	}
-	return len(told) > 0
 }

@@ -9,6 +9,7 @@ import (
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/policy"
+	"github.com/paddle-volcano/paddle-volcano/controller/status"
 	"github.com/paddle-volcano/paddle-volcano/controller/view"
 )
 
@@ -49,12 +50,10 @@ func (s *Story) failed(o *Objects) {
 		s.say(AboutHelp, "mend what the program ends with; spec.runPolicy.permanentExitCodes says that such an end is for good")
 	case view.ReasonPodEvicted:
 		s.say(AboutHelp, "its pods were taken away by others: a higher priorityClass, or spec.runPolicy.backoffLimit for more restarts, helps")
+	case status.ReasonPodsRefused:
+		s.say(AboutHelp, "mend what its pods were refused for, and submit the job again")
 	default:
-		if len(o.Pods) > 0 || o.Job.Status.StartTime != nil || !s.warnings(o, "Job", podsNotMade) {
-			s.say(AboutHelp, s.looking(o))
-			return
-		}
-		s.say(AboutHelp, "no pod of it was ever made: mend what they were refused for, and submit the job again")
+		s.say(AboutHelp, s.looking(o))
 	}
 }
 

@@ -100,6 +100,8 @@ func podsRefused(o *story.Objects) {
 
 func began(o *story.Objects) { o.Job.Status.StartTime = ptr.To(ago(time.Minute)) }
 
+const refusedWords = `Volcano has made 0 of 2 pods, and the API server refuses the rest: pods "resnet-worker-0" is forbidden: violates PodSecurity`
+
 const waitForPods = "Wait a moment; if it stays so, quotas or rules of the namespace may forbid pods: see the events of the Volcano Job."
 
 func researchQueue(o *story.Objects) {
@@ -156,9 +158,12 @@ func TestWhy(t *testing.T) {
 			"resnet has failed.", "resnet-worker-1 exited with code 1.", "resnet-worker-1 exited with code 1, on node node-7.",
 			"kubectl paddle logs resnet --role worker --rank 1 shows what it wrote last.",
 		}},
-		"failed, for none of its pods was ever made": {with(job(v1.Failed, is(v1.ConditionFailed, "JobFailed", "its Volcano Job failed")), podsRefused), []string{
-			"resnet has failed.", "Its Volcano Job failed.", `Volcano Job resnet: pods "resnet-worker-0" is forbidden: violates PodSecurity (FailedCreate).`,
-			"No pod of it was ever made: mend what they were refused for, and submit the job again.",
+		"failed, for its pods were refused": {with(job(v1.Failed, is(v1.ConditionFailed, "PodsRefused", "Volcano gave the job up: "+refusedWords)), podsRefused), []string{
+			"resnet has failed.", "Volcano gave the job up: " + refusedWords + ".", "Mend what its pods were refused for, and submit the job again.",
+		}},
+		"waits, for its pods are refused as the controller knows": {with(job(v1.Pending, isNot(v1.ConditionScheduled, "PodsRefused", refusedWords)), placed("False", "WaitingForPods", "2 workers are not there yet"), podsRefused), []string{
+			"resnet waits, for 60m by now: its pods have no nodes yet.", refusedWords + " (PodsRefused).",
+			"Mend what they are refused for, in the job or in the namespace: Volcano tries again, and gives the job up after some minutes.",
 		}},
 		"waits, for its pods are refused": {with(job(v1.Pending), placed("False", "WaitingForPods", "2 workers are not there yet"), podsRefused), []string{
 			"resnet waits, for 60m by now: its pods have no nodes yet.", "2 workers are not there yet (WaitingForPods).", waitForPods, `Volcano Job resnet: pods "resnet-worker-0" is forbidden: violates PodSecurity (FailedCreate).`,

@@ -54,9 +54,10 @@
 - apiGroups: [""]
   resources: [services]
   verbs: [get, list, delete]
+# Why a job has no pods, Volcano says in an event alone (list).
 - apiGroups: [""]
   resources: [events]
-  verbs: [create, patch]
+  verbs: [create, patch, list]
 {{- end }}
 
 {{- define "paddle.clusterRules" -}}

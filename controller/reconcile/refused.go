@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package reconcile
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/client-go/util/flowcontrol"
+	"k8s.io/klog/v2"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+
+	"github.com/paddle-volcano/paddle-volcano/controller/view"
+)
+
+// Volcano says in an event, and nowhere else, that the API server refuses a Job's pods. Events are too many to watch, so
+// those of one Job are listed when its pods have been missing for a while; all jobs together ask seldom, because a
+// Volcano with much to do is late with the pods of many, and the API server has to read a namespace's events to answer.
+const (
+	// refusedAfter is how long pods are missing before their Job's events are asked for, and for how long an answer stands.
+	refusedAfter       = 30 * time.Second
+	questionsPerSecond = 0.2
+	questionsAtOnce    = 20
+	// podsNotMade is the reason of Volcano's event (volcano pkg/controllers/job/constant.go).
+	podsNotMade = "FailedCreate"
+)
+
+// refusals remembers the API server's sentences, by the uid of the Volcano Job.
+type refusals struct {
+	mu        sync.Mutex
+	known     map[string]answer
+	questions flowcontrol.PassiveRateLimiter
+}
+
+type answer struct {
+	text  string
+	asked time.Time
+}
+
+func newRefusals() *refusals {
+	return &refusals{known: map[string]answer{}, questions: flowcontrol.NewTokenBucketPassiveRateLimiter(questionsPerSecond, questionsAtOnce)}
+}
+
+// ask says whether the events of a Volcano Job are to be listed now, and notes that they are.
+func (r *refusals) ask(uid string, now time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	known, ok := r.known[uid]
+	if ok && now.Sub(known.asked) < refusedAfter || !r.questions.TryAccept() {
+		return false
+	}
+	r.known[uid] = answer{text: known.text, asked: now}
+	return true
+}
+
+func (r *refusals) put(uid, text string, now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.known[uid] = answer{text: text, asked: now}
+}
+
+func (r *refusals) of(uid string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.known[uid].text
+}
+
+func (r *refusals) forget(uid string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.known, uid)
+}
+
+// refused is what the API server said of the pods that Volcano could not make, empty if that is not known. A question that
+// fails is none that a job could do anything about.
+func (c *Controller) refused(ctx context.Context, job *vcbatch.Job, missingFor time.Duration) string {
+	uid := string(job.UID)
+	if missingFor < refusedAfter || !c.refusals.ask(uid, c.now()) {
+		return c.refusals.of(uid)
+	}
+	of := fields.Set{"involvedObject.uid": uid, "reason": podsNotMade}
+	events, err := c.clients.Kube.CoreV1().Events(job.Namespace).List(ctx, metav1.ListOptions{FieldSelector: of.String()})
+	if err != nil {
+		klog.FromContext(ctx).Info("The events of a Volcano Job without pods could not be listed", "err", err)
+		return c.refusals.of(uid)
+	}
+	text, last := "", time.Time{}
+	for i := range events.Items {
+		e := &events.Items[i]
+		if said, ok := view.RefusalOfPods(e.Message); ok && !e.LastTimestamp.Time.Before(last) {
+			text, last = said, e.LastTimestamp.Time
+		}
+	}
+	c.refusals.put(uid, text, c.now())
+	return text
+}
