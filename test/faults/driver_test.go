@@ -188,53 +188,88 @@ func (d *driver) fail(pod string) {
 // succeed has every worker that runs end well.
 func (d *driver) succeed() {
 	d.t.Helper()
-	var workers []string
-	d.do("the list of workers", func(ctx context.Context) error {
+	for _, name := range d.workersThatRun() {
+		d.annotate(name, map[string]string{sandbox.AnnotationRunFor: "1ms"})
+	}
+}
+
+// workersThatRun are the names of the workers that run now, whatever the job's status says.
+func (d *driver) workersThatRun() (workers []string) {
+	d.t.Helper()
+	d.wait("the list of workers", func(ctx context.Context) error {
 		workers = nil
 		list, err := cluster.Kube.CoreV1().Pods(d.namespace).List(ctx, metav1.ListOptions{LabelSelector: "volcano.sh/task-spec=worker"})
 		if err != nil {
 			return err
 		}
 		for i := range list.Items {
-			if list.Items[i].Status.Phase == corev1.PodRunning {
+			if list.Items[i].Status.Phase == corev1.PodRunning && list.Items[i].DeletionTimestamp == nil {
 				workers = append(workers, list.Items[i].Name)
 			}
 		}
 		return nil
 	})
-	for _, name := range workers {
-		d.annotate(name, map[string]string{sandbox.AnnotationRunFor: "1ms"})
-	}
+	return workers
 }
 
 // squat puts a pod onto each node that the workers may have, past the scheduler and all affinity, so that no worker that
-// waits for a node finds one when others end. It returns what takes them away.
-func (d *driver) squat() (leave func()) {
+// waits for a node finds one when the others, so many, end. It returns what takes the pods away. The simulated kubelet
+// deletes by name, so that a worker may be lost with a namesake from before, which the status tells later; then it squats
+// again when as many run.
+func (d *driver) squat(others int) (leave func()) {
+	d.t.Helper()
+	for {
+		d.wait(fmt.Sprintf("%d workers to run", others), func(context.Context) error {
+			if running := d.workersThatRun(); len(running) != others {
+				return fmt.Errorf("%v run", running)
+			}
+			return nil
+		})
+		for _, node := range fewNodes() {
+			d.squatOn(node)
+		}
+		if len(d.workersThatRun()) == others {
+			return d.leave
+		}
+		d.leave()
+	}
+}
+
+func (d *driver) squatOn(node string) {
 	d.t.Helper()
 	pods := cluster.Kube.CoreV1().Pods(d.namespace)
-	for _, node := range fewNodes() {
-		pod := &corev1.Pod{
-			ObjectMeta: metav1.ObjectMeta{Name: "squatter-on-" + node, Labels: onePerNodeLabels()},
-			Spec:       corev1.PodSpec{NodeName: node, Containers: []corev1.Container{{Name: "squatter", Image: "squatter"}}},
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "squatter-on-" + node, Labels: onePerNodeLabels()},
+		Spec:       corev1.PodSpec{NodeName: node, Containers: []corev1.Container{{Name: "squatter", Image: "squatter"}}},
+	}
+	d.do("a squatter on "+node, func(ctx context.Context) error {
+		_, err := pods.Create(ctx, pod, metav1.CreateOptions{})
+		return butFor(err, apierrors.IsAlreadyExists)
+	})
+	d.wait("the squatter to run", func(ctx context.Context) error {
+		found, err := pods.Get(ctx, pod.Name, metav1.GetOptions{})
+		if err == nil && (found.Status.Phase != corev1.PodRunning || found.DeletionTimestamp != nil) {
+			err = fmt.Errorf("it is %s, deleted %v", found.Status.Phase, found.DeletionTimestamp)
 		}
-		d.do("a squatter on "+node, func(ctx context.Context) error {
-			_, err := pods.Create(ctx, pod, metav1.CreateOptions{})
-			return butFor(err, apierrors.IsAlreadyExists)
-		})
-		d.wait("the squatter to run", func(ctx context.Context) error {
-			found, err := pods.Get(ctx, pod.Name, metav1.GetOptions{})
-			if err == nil && found.Status.Phase != corev1.PodRunning {
-				err = fmt.Errorf("it is %s", found.Status.Phase)
-			}
-			return err
-		})
-	}
-	return func() {
-		d.t.Helper()
-		d.do("the squatters to leave", func(ctx context.Context) error {
-			return pods.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{LabelSelector: "one=per-node,!volcano.sh/task-spec"})
-		})
-	}
+		return err
+	})
+}
+
+// leave takes the squatters away.
+func (d *driver) leave() {
+	d.t.Helper()
+	squatters := metav1.ListOptions{LabelSelector: "one=per-node,!volcano.sh/task-spec"}
+	pods := cluster.Kube.CoreV1().Pods(d.namespace)
+	d.do("the squatters to leave", func(ctx context.Context) error {
+		return pods.DeleteCollection(ctx, metav1.DeleteOptions{}, squatters)
+	})
+	d.wait("the squatters to be gone", func(ctx context.Context) error {
+		left, err := pods.List(ctx, squatters)
+		if err == nil && len(left.Items) > 0 {
+			err = fmt.Errorf("%d are left", len(left.Items))
+		}
+		return err
+	})
 }
 
 // butFor forgives an error that says that what was to be done has been done.

@@ -74,7 +74,7 @@ var lives = []*life{
 			d.awaitRunning("", "1/1", 1)
 			d.scale(4)
 			d.awaitRunning("", "3/4", 1)
-			leave := d.squat()
+			leave := d.squat(3)
 			d.succeed()
 			d.awaitCompleted(3)
 			leave()
