@@ -58,9 +58,10 @@ var kinds = []struct {
 	{"host", completes, func(_ *rand.Rand, spec *v1.PaddleJobSpec) { spec.Intranet, spec.PS = v1.Host, role(1, "forever") }},
 	{"elastic", completes, beElastic},
 	{"elastic", completes, beElastic},
+	// Once in the life of each of its Volcano Jobs, of which it has a new one whenever it is suspended or loses one.
 	{"fails once", completes, func(_ *rand.Rand, spec *v1.PaddleJobSpec) {
 		fail(spec, ptr.To("0"))
-		spec.RunPolicy.BackoffLimit = ptr.To(int32(3))
+		spec.RunPolicy.BackoffLimit = ptr.To(int32(9))
 	}},
 	{"restarts alone", completes, func(_ *rand.Rand, spec *v1.PaddleJobSpec) {
 		spec.PS = role(1, "forever")
