@@ -7,12 +7,17 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/command"
 )
@@ -24,8 +29,8 @@ func TestTopOnce(t *testing.T) {
 	u.awaitSaid(t, []string{"small has been running for"}, "why", "small")
 	// The output is no terminal: the table is printed once.
 	text := u.awaitSaid(t, []string{"has no room: "}, "top")
-	require.Regexp(t, `(?m)^NAME +PHASE +FOR +READY +RESTARTS +QUEUE +WHY$`, text)
-	require.Regexp(t, `(?m)^huge +Pending +\S+ +worker 0/1 +0 +default +\S.* has no room: .*…$`, text)
+	require.Regexp(t, `(?m)^NAME +PHASE +FOR +READY +RESTARTS +QUEUE +AHEAD IN QUEUE +WHY$`, text)
+	require.Regexp(t, `(?m)^huge +Pending +\S+ +worker 0/1 +0 +default +\d+ +\S.* has no room: .*…$`, text)
 	require.Regexp(t, `(?m)^small +Running +\S+ +worker 2/2 +0 +default$`, text)
 	require.Regexp(t, `(?m)^`+u.namespace+` +small +Running`, u.run(t, "top", "-A", "--once"))
 	require.NotContains(t, u.run(t, "top", "-l", "no=such"), "small")
@@ -37,6 +42,58 @@ func TestTopOnce(t *testing.T) {
 		_, errOut, got := u.paddle(t.Context(), args...)
 		require.Equal(t, code, got, errOut)
 	}
+}
+
+func TestTopSaysWhoIsAhead(t *testing.T) {
+	t.Parallel()
+	u := user{namespace: cluster.Namespace(t)}
+	queue := &vcscheduling.Queue{ObjectMeta: metav1.ObjectMeta{Name: u.namespace}, Spec: vcscheduling.QueueSpec{Weight: 1}}
+	_, err := cluster.Volcano.SchedulingV1beta1().Queues().Create(t.Context(), queue, metav1.CreateOptions{})
+	require.NoError(t, err)
+	class := &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: u.namespace}, Value: 7}
+	_, err = cluster.Kube.SchedulingV1().PriorityClasses().Create(t.Context(), class, metav1.CreateOptions{})
+	require.NoError(t, err)
+	say := func(u user, row string) {
+		t.Helper()
+		cluster.Await(t, "top to say "+row, func(ctx context.Context) error {
+			out, errOut, _ := u.paddle(ctx, "top", "--once")
+			if !regexp.MustCompile("(?m)^" + row).MatchString(out) {
+				return fmt.Errorf("it says %s%s", out, errOut)
+			}
+			return nil
+		})
+	}
+	submit := func(name, policy string) {
+		// More than the cluster has: it is not let in, and takes no room in the queue that other tests want.
+		u.stdin = manifest(name, 1, "nvidia.com/gpu: 900", "  schedulingPolicy: {queue: "+u.namespace+policy+"}\n")
+		u.run(t, "submit", "-f", "-")
+	}
+	row := func(name, ahead string) string {
+		return name + " +Pending +\\S+ +worker 0/1 +0 +" + u.namespace + " +" + ahead + " "
+	}
+	submit("first", "") // also by name, which decides within a second
+	say(u, row("first", "0"))
+	submit("second", "")
+	say(u, row("second", "1"))
+	submit("urgent", ", priorityClass: "+u.namespace)
+	say(u, row("urgent", "0"))
+	say(u, row("first", "1"))
+	say(u, row("second", "2"))
+
+	mate := user{namespace: u.namespace, as: []string{"--as", "colleague"}}
+	letRead(t, u.namespace, "colleague", "batch.paddlepaddle.org", "paddlejobs")
+	letRead(t, u.namespace, "colleague", "scheduling.volcano.sh", "podgroups")
+	say(mate, row("second", `1\+`)) // by age alone
+	_, errOut, _ := mate.paddle(t.Context(), "top", "--once")
+	require.Contains(t, errOut, "Left out: PodGroups of other namespaces (you have no right to read them).")
+	require.Contains(t, errOut, "Left out: PriorityClasses, so that jobs ahead are told by age alone (you have no right to read them).")
+	var told struct {
+		Ahead string `json:"aheadInQueue"`
+	}
+	lines := strings.Split(u.run(t, "top", "--once", "-o", "json"), "\n")
+	require.NoError(t, json.Unmarshal([]byte(lines[0]), &told))
+	require.NotEmpty(t, told.Ahead)
+	u.run(t, "delete", "first", "second", "urgent")
 }
 
 // change is a line of top -o json.

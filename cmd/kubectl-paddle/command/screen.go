@@ -29,8 +29,11 @@ const (
 	clearScreen = "\x1b[J"
 )
 
+// lineEvery is how often it is asked who waits in the queues.
+const lineEvery = 10 * time.Second
+
 // screen draws the jobs again whenever one changes, and once a second for the ages, until ctx is over.
-func (s *session) screen(ctx context.Context, w *cluster.Watch, everywhere bool) error {
+func (s *session) screen(ctx context.Context, w *cluster.Watch, everywhere bool, ask func() (*story.Line, error)) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	changed, ended := make(chan struct{}, 1), make(chan error, 1)
@@ -48,6 +51,8 @@ func (s *session) screen(ctx context.Context, w *cluster.Watch, everywhere bool)
 	if err := s.say(home + clearScreen); err != nil {
 		return err
 	}
+	var line *story.Line
+	var asked time.Time
 	for {
 		select {
 		case err := <-ended:
@@ -55,13 +60,22 @@ func (s *session) screen(ctx context.Context, w *cluster.Watch, everywhere bool)
 		case <-changed:
 		case <-ticks.C:
 		}
+		trouble := w.Trouble()
+		if time.Since(asked) > lineEvery {
+			asked = time.Now()
+			if now, err := ask(); err == nil {
+				line = now
+			} else if trouble == "" && ctx.Err() == nil {
+				trouble = err.Error()
+			}
+		}
 		width, height, err := term.TerminalSize(s.Out)
 		if err != nil || width <= 0 || height <= 0 {
 			width, height = paper, 24
 		}
 		jobs := w.Jobs()
-		text := table(progressRows(jobs, everywhere, time.Now()))
-		if err := s.say(framed(text, w.Trouble(), width, height)); err != nil {
+		text := table(progressRows(jobs, line, everywhere, time.Now()))
+		if err := s.say(framed(text, trouble, width, height)); err != nil {
 			return err
 		}
 	}
@@ -89,7 +103,7 @@ func framed(text, trouble string, width, height int) string {
 }
 
 // progressRows are the table of jobs: those that have not ended first.
-func progressRows(jobs []v1.PaddleJob, everywhere bool, now time.Time) [][]string {
+func progressRows(jobs []v1.PaddleJob, line *story.Line, everywhere bool, now time.Time) [][]string {
 	jobs = slices.Clone(jobs)
 	ended := func(job *v1.PaddleJob) int {
 		if view.Finished(job) {
@@ -100,10 +114,10 @@ func progressRows(jobs []v1.PaddleJob, everywhere bool, now time.Time) [][]strin
 	slices.SortFunc(jobs, func(a, b v1.PaddleJob) int {
 		return cmp.Or(cmp.Compare(ended(&a), ended(&b)), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
-	rows := [][]string{{"NAME", "PHASE", "FOR", "READY", "RESTARTS", "QUEUE", "WHY"}}
+	rows := [][]string{{"NAME", "PHASE", "FOR", "READY", "RESTARTS", "QUEUE", "AHEAD IN QUEUE", "WHY"}}
 	for i := range jobs {
 		p := story.NewProgress(&jobs[i], now, narrow)
-		rows = append(rows, []string{p.Name, string(p.Phase), p.For(now), p.Roles(), strconv.Itoa(int(p.Restarts)), p.Queue, p.Why})
+		rows = append(rows, []string{p.Name, string(p.Phase), p.For(now), p.Roles(), strconv.Itoa(int(p.Restarts)), p.Queue, line.Ahead(&jobs[i]), p.Why})
 	}
 	if everywhere {
 		rows[0] = append([]string{"NAMESPACE"}, rows[0]...)

@@ -24,7 +24,10 @@ func (s *session) top() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "top", Short: "Watch the phases of jobs as they change, until Ctrl-C", Args: none,
 		Long: "Watch the phases of jobs as they change, until Ctrl-C. Where the output is no terminal, the table is printed once.\n" +
-			"With -o json or yaml each change is printed as it comes, one line of JSON or one document of YAML for each.",
+			"With -o json or yaml each change is printed as it comes, one line of JSON or one document of YAML for each.\n\n" +
+			"AHEAD IN QUEUE is how many jobs of the same queue wait too and come before: those of a higher priority, and of the same\n" +
+			"priority the older. 2+ is 2 or more: other namespaces may not be read. A job that fits may start before one ahead that\n" +
+			"does not, and plugins that share a queue out (drf) may take another first. It is not told of each change (-o without --once).",
 		Example: "  kubectl paddle top\n  kubectl paddle top -A --once\n  kubectl paddle top -o json | jq -r '[.name, .phase] | @tsv'",
 	}
 	cmd.Flags().BoolVarP(&everywhere, "all-namespaces", "A", false, "watch the jobs of all namespaces")
@@ -52,20 +55,32 @@ func (s *session) top() *cobra.Command {
 			return err
 		}
 		w := cluster.NewWatch(clients.Paddle, namespace, selector)
+		if output != "" && !once {
+			return s.stream(ctx, w, output)
+		}
+		line, unread, err := clients.Line(ctx, namespace)
+		if err != nil {
+			return err
+		}
 		switch _, _, err := term.TerminalSize(s.Out); {
-		case output != "" && once:
+		case output != "":
+			s.left(unread)
 			for i := range jobs.Items {
-				if err := s.printChange(output, "", story.NewProgress(&jobs.Items[i], time.Now(), 0)); err != nil {
+				p := story.NewProgress(&jobs.Items[i], time.Now(), 0)
+				p.Ahead = line.Ahead(&jobs.Items[i])
+				if err := s.printChange(output, "", p); err != nil {
 					return err
 				}
 			}
 			return nil
-		case output != "":
-			return s.stream(ctx, w, output)
 		case once, err != nil:
-			return s.say(table(progressRows(jobs.Items, everywhere, time.Now())))
+			s.left(unread)
+			return s.say(table(progressRows(jobs.Items, line, everywhere, time.Now())))
 		}
-		return s.screen(ctx, w, everywhere)
+		return s.screen(ctx, w, everywhere, func() (*story.Line, error) {
+			line, _, err := clients.Line(ctx, namespace)
+			return line, err
+		})
 	}
 	return cmd
 }

@@ -25,6 +25,8 @@ type Progress struct {
 	Ready    map[string]string `json:"ready,omitempty"`
 	Restarts int32             `json:"restarts"`
 	Queue    string            `json:"queue,omitempty"`
+	// Ahead are the jobs that the queue takes before it, where that was asked for.
+	Ahead string `json:"aheadInQueue,omitempty"`
 	// Why is why it does not run, in a few words.
 	Why string `json:"why,omitempty"`
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/replay"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/snapshot"
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/story"
 )
 
 // cluster is a snapshot on its way to a replay.
@@ -124,10 +125,5 @@ func groupKey(pod *corev1.Pod) string {
 
 // priority is the value of a priority class, and the default's if it has no name.
 func (c *cluster) priority(class string) int32 {
-	for _, one := range c.PriorityClasses {
-		if one.Name == class || class == "" && one.GlobalDefault {
-			return one.Value
-		}
-	}
-	return 0
+	return story.Priority(c.PriorityClasses, class)
 }
