@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/paddle-volcano/paddle-volcano/controller/view"
+
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/migrate"
 )
 
@@ -46,28 +48,33 @@ func (s *session) migrateCheck() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		told := migration{Warnings: found.Warnings(), Steps: found.Steps(), Jobs: []migrate.Verdict{}}
+		var views []*view.View
 		if found.API && found.Volcano {
-			views, err := clients.Views(cmd.Context(), namespace)
-			if err != nil {
+			if views, err = clients.Views(cmd.Context(), namespace); err != nil {
 				return err
 			}
-			for _, v := range views {
-				told.Jobs = append(told.Jobs, migrate.Judge(v, settings))
-			}
 		}
-		slices.SortFunc(told.Jobs, func(a, b migrate.Verdict) int {
-			return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
-		})
-		if output != "" {
-			return printData(s.Out, output, told)
-		}
-		if found.API && !found.Volcano {
+		if output == "" && found.API && !found.Volcano {
 			s.note("What would become of the jobs is told once Volcano is installed.")
 		}
-		return s.say(told.text())
+		return s.printMigration(output, found, views)
 	}
 	return cmd
+}
+
+// printMigration says what would become of jobs, in the order of their names.
+func (s *session) printMigration(output string, found *migrate.Cluster, views []*view.View) error {
+	told := migration{Warnings: found.Warnings(), Steps: found.Steps(), Jobs: []migrate.Verdict{}}
+	for _, v := range views {
+		told.Jobs = append(told.Jobs, migrate.Judge(v, settings))
+	}
+	slices.SortFunc(told.Jobs, func(a, b migrate.Verdict) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	if output != "" {
+		return printData(s.Out, output, told)
+	}
+	return s.say(told.text())
 }
 
 // text is the whole in lines.
