@@ -16,14 +16,15 @@ func TestEveryReasonIsExplained(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "cmd/kubectl-paddle/TROUBLESHOOTING.md"))
 	require.NoError(t, err)
 	// What says that all is well, or is only a word between the controller and itself.
-	fine := map[string]bool{"EnvironmentReady": true, "Created": true, "Placed": true}
+	fine := map[string]bool{"EnvironmentReady": true, "Created": true, "Placed": true, "Retrying": true}
 	found := 0
 	for file, pattern := range map[string]string{
-		"controller/render/reasons.go": `Reason\w+ += "(\w+)"`,
-		"controller/policy/reasons.go": `Reason\w+ += "(\w+)"`,
-		"controller/policy/ports.go":   `Reason\w+ += "(\w+)"`,
-		"plugins/paddle/verdict.go":    `class\w+ +class = "(\w+)"`,
-		"plugins/paddle/doubts.go":     `class\w+ +class = "(\w+)"`,
+		"controller/render/reasons.go":   `Reason\w+ += "(\w+)"`,
+		"controller/policy/reasons.go":   `Reason\w+ += "(\w+)"`,
+		"controller/policy/ports.go":     `Reason\w+ += "(\w+)"`,
+		"controller/status/scheduled.go": `Reason\w+ += "(\w+)"`,
+		"plugins/paddle/verdict.go":      `class\w+ +class = "(\w+)"`,
+		"plugins/paddle/doubts.go":       `class\w+ +class = "(\w+)"`,
 	} {
 		source, err := os.ReadFile(filepath.Join(root, file))
 		require.NoError(t, err)
