@@ -66,7 +66,7 @@ func (c *Clients) configured(ctx context.Context, g *mapping, labels []string) [
 	if len(labels) > 0 {
 		return nil
 	}
-	conf, err := c.Kube.CoreV1().ConfigMaps(topology.ConfigNamespace).Get(ctx, topology.ConfigName, metav1.GetOptions{})
+	conf, err := c.configuration(ctx)
 	if !g.read("the scheduler's ConfigMap, which names the labels of racks", err) {
 		return nil
 	}

@@ -76,9 +76,9 @@ func (c *Clients) bare(ctx context.Context, configuration string) (*snapshot.Sna
 		s.HyperNodes = pointers(list.Items)
 	}
 	if configuration == "" {
-		found, err := c.Kube.CoreV1().ConfigMaps(topology.ConfigNamespace).Get(ctx, topology.ConfigName, metav1.GetOptions{})
+		found, err := c.configuration(ctx)
 		if apierrors.IsNotFound(err) {
-			s.Unread = append(s.Unread, snapshot.Unread{What: snapshot.Configuration, Why: "there is no ConfigMap " + topology.ConfigNamespace + "/" + topology.ConfigName})
+			s.Unread = append(s.Unread, snapshot.Unread{What: snapshot.Configuration, Why: fmt.Sprintf("namespace %s has no ConfigMap of %v", topology.ConfigNamespace, topology.ConfigNames())})
 		} else if v.read(snapshot.Configuration, err) {
 			s.SchedulerConfiguration = snapshot.ConfigurationIn(found.Data)
 		}

@@ -14,10 +14,15 @@ import (
 // Where the scheduler's configuration is, and what its plugin is called there.
 const (
 	ConfigNamespace = "volcano-system"
-	ConfigName      = "volcano-scheduler-configmap"
 	plugin          = "paddle"
 	labelsArgument  = "topology-labels"
 )
+
+// ConfigNames are ConfigMaps of the scheduler, the first that is there counting: ours in place of Volcano's, as the chart installs
+// it, and the one under Volcano's name.
+func ConfigNames() []string {
+	return []string{"paddle-scheduler-configmap", "volcano-scheduler-configmap"}
+}
 
 // Configured are the labels that the plugin's argument topology-labels names in the data of the scheduler's ConfigMap.
 func Configured(data map[string]string) ([]string, error) {

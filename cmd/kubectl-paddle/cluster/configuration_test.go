@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	kubefake "k8s.io/client-go/kubernetes/fake"
+)
+
+// Where the chart's scheduler works in place of Volcano's, the latter's configuration is still there, and counts for nothing.
+func TestOurSchedulersConfigurationCountsBeforeVolcanos(t *testing.T) {
+	t.Parallel()
+	config := func(name string) *corev1.ConfigMap {
+		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "volcano-system", Name: name}}
+	}
+	kube := kubefake.NewSimpleClientset()
+	c := &Clients{Kube: kube}
+	_, err := c.configuration(t.Context())
+	require.True(t, apierrors.IsNotFound(err), err)
+	for _, name := range []string{"volcano-scheduler-configmap", "paddle-scheduler-configmap"} {
+		require.NoError(t, kube.Tracker().Add(config(name)))
+		found, err := c.configuration(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, name, found.Name)
+	}
+}
