@@ -5,6 +5,7 @@ package kubectl_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,7 +28,7 @@ import (
 func TestTiersAreThePlugins(t *testing.T) {
 	t.Parallel()
 	keys := []string{"net.example.com/rack", "net.example.com/block", "net.example.com/none"}
-	sources, compared := map[topology.Source]int{}, 0
+	sources, compared, nvlink := map[topology.Source]int{}, 0, 0
 	for seed := range uint64(200) {
 		dice := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // repeatable
 		nodes := randomNodes(dice, keys)
@@ -45,6 +46,9 @@ func TestTiersAreThePlugins(t *testing.T) {
 		}
 		require.Equal(t, tiers, tree.Tiers, "seed %d", seed)
 		sources[tree.Source]++
+		if slices.Contains(tiers, topology.NVLinkDomain) {
+			nvlink++
+		}
 		for node, path := range pathsOf(tree) {
 			id, ok := plugin.Topology().Node(node)
 			require.True(t, ok)
@@ -59,9 +63,11 @@ func TestTiersAreThePlugins(t *testing.T) {
 	require.Greater(t, sources[topology.HyperNodes], 50)
 	require.Greater(t, sources[topology.Labels], 50)
 	require.Greater(t, compared, 1000)
+	require.Greater(t, nvlink, 50)
 }
 
 func randomNodes(dice *rand.Rand, keys []string) (nodes []*corev1.Node) {
+	of := []int{0, 1, 2, 4}[dice.IntN(4)] // nodes in an NVLink domain
 	for i := range 12 {
 		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("n%d", i), Labels: map[string]string{}}}
 		if dice.IntN(10) > 0 {
@@ -69,6 +75,9 @@ func randomNodes(dice *rand.Rand, keys []string) (nodes []*corev1.Node) {
 		}
 		if dice.IntN(10) > 0 {
 			node.Labels[keys[1]] = fmt.Sprintf("b%d", i/6)
+		}
+		if of > 0 && (of != 4 || dice.IntN(10) > 0) {
+			node.Labels[topology.CliqueLabel] = fmt.Sprintf("c%d", i/of)
 		}
 		nodes = append(nodes, node)
 	}

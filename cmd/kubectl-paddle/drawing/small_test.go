@@ -76,6 +76,34 @@ B team/b: 2 ps, 1 worker; 2 nodes, 2 racks, 1 block
 	require.Equal(t, strings.Count(New(o).Text(Terminal{Width: 80}), "\n"), strings.Count(coloured, "\n"))
 }
 
+// NVLink domains are the cards of their rack.
+func TestNVLinkDomainsAreDrawn(t *testing.T) {
+	t.Parallel()
+	var nodes []*corev1.Node
+	for i := range 6 {
+		nodes = append(nodes, node(fmt.Sprintf("n%d", i), 4, map[string]string{"rack": fmt.Sprintf("r%d", i/4), topology.CliqueLabel: fmt.Sprintf("u.%d", i/2)}))
+	}
+	job := []*corev1.Pod{podOf("a", "worker", 0, "n0", 4, "1"), podOf("a", "worker", 1, "n1", 4, "1"), podOf("a", "worker", 2, "n2", 2, "1")}
+	text := func(labels ...string) string {
+		return New(&Objects{Tree: topology.Build(nodes, nil, nil, labels), Pods: job}).Text(Terminal{Width: 80})
+	}
+	require.Equal(t, `6 nodes in 3 NVLink domains of 2 racks; 24 GPUs, 14 free.
+The tiers are those of the nodes' labels.
+NVLink domains are those of the label nvidia.com/gpu.clique.
+
+r0 (rack): 4 nodes, 16 GPUs, 6 free
+  u.0 AAAA AAAA
+  u.1 AA.. ....
+
+r1 (rack): 2 nodes, 8 GPUs, 8 free
+  u.2 .... ....
+
+A team/a: 3 workers; 3 nodes, 2 NVLink domains, 1 rack
+. free
+`, text("rack"))
+	require.Contains(t, text(), "NVLink domains are told apart (--topology-labels names such labels).\n")
+}
+
 // What may not be read is neither free nor taken.
 func TestPartly(t *testing.T) {
 	t.Parallel()

@@ -4,6 +4,7 @@ package drawing
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -69,7 +70,14 @@ func (m *Map) source() (sentences []string) {
 	case topology.Labels:
 		sentences = append(sentences, "The tiers are those of the nodes' labels.")
 	default:
-		sentences = append(sentences, "The cluster has no HyperNodes, and no labels are known that tell racks: all nodes are one level (--topology-labels names such labels).")
+		level := "all nodes are one level"
+		if len(m.Tiers) > 0 {
+			level = "only NVLink domains are told apart"
+		}
+		sentences = append(sentences, "The cluster has no HyperNodes, and no labels are known that tell racks: "+level+" (--topology-labels names such labels).")
+	}
+	if slices.Contains(m.Tiers, topology.NVLinkDomain) {
+		sentences = append(sentences, "NVLink domains are those of the label "+topology.CliqueLabel+".")
 	}
 	for _, note := range m.Notes {
 		sentences = append(sentences, strings.ToUpper(note[:1])+note[1:]+".")

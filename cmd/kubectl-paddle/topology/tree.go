@@ -48,7 +48,7 @@ type level struct {
 }
 
 // Build makes the tree of a cluster. Labels that were asked for come first; else HyperNodes if they hold a node, and then
-// the labels that the scheduler would use.
+// the labels that the scheduler would use. NVLink domains of several nodes are a tier below in any case.
 func Build(nodes []*corev1.Node, asked []string, hypers []topologyv1alpha1.HyperNode, labels []string) *Tree {
 	t := &Tree{Source: Flat}
 	var levels []level
@@ -57,6 +57,7 @@ func Build(nodes []*corev1.Node, asked []string, hypers []topologyv1alpha1.Hyper
 	} else if levels = t.byHyperNodes(nodes, hypers); len(levels) == 0 {
 		levels = t.byLabels(nodes, labels, false)
 	}
+	levels = joinNVLink(nodes, levels)
 	for _, l := range levels {
 		t.Tiers = append(t.Tiers, l.name)
 	}

@@ -113,6 +113,38 @@ func TestSources(t *testing.T) {
 	}
 }
 
+// NVLink domains are a tier where they tell more than nodes and the nearest tier do. That the plugin has the same tiers is
+// tested for random clusters in test/kubectl.
+func TestNVLinkDomains(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		cliques string // of each node, "-" for none
+		labels  []string
+		tiers   []string
+		want    string
+	}{
+		"none":                   {"----", keys, []string{"rack", "block"}, "b1(r1(n1 n2 n3 n4))"},
+		"of one node each":       {"abcd", keys, []string{"rack", "block"}, "b1(r1(n1 n2 n3 n4))"},
+		"of two":                 {"aabb", keys, []string{NVLinkDomain, "rack", "block"}, "b1(r1(a(n1 n2) b(n3 n4)))"},
+		"of some":                {"aa--", keys, []string{NVLinkDomain, "rack", "block"}, "b1(r1(a(n1 n2) (n3 n4)))"},
+		"the same as the racks":  {"aaaa", keys, []string{"rack", "block"}, "b1(r1(n1 n2 n3 n4))"},
+		"where nothing is known": {"aabb", nil, []string{NVLinkDomain}, "a(n1 n2) b(n3 n4)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			all := nodes("n1 r1 b1", "n2 r1 b1", "n3 r1 b1", "n4 r1 b1")
+			for i, clique := range strings.Split(tc.cliques, "") {
+				if clique != "-" {
+					all[i].Labels[CliqueLabel] = clique
+				}
+			}
+			tree := Build(all, nil, nil, tc.labels)
+			require.Equal(t, tc.tiers, tree.Tiers)
+			require.Equal(t, tc.want, drawn(tree.Root))
+		})
+	}
+}
+
 func TestConfigured(t *testing.T) {
 	t.Parallel()
 	conf := func(arguments string) map[string]string {
