@@ -27,13 +27,13 @@ manifest operator.yaml --show-only 'templates/controller/*.yaml' --set namespace
 #   kubectl create -f deploy/v1/operator.yaml
 # Made by hack/manifests.sh from deploy/helm; edit the chart.
 EOF
-manifest scheduler.yaml --show-only 'templates/scheduler/*.yaml' --set scheduler.mode=replace <<'EOF'
+manifest scheduler.yaml --show-only 'templates/scheduler/*.yaml' --set scheduler.mode=replace,scheduler.volcanosNames=true <<'EOF'
 # Volcano's scheduler with the plugin `paddle`, for a cluster that already runs Volcano 1.14.
 #
 # Everything bears the name that Volcano gave it, so that
 #     kubectl apply -f deploy/v1/scheduler.yaml
-# replaces Volcano's scheduler, its configuration and its rights, and installing Volcano again brings its own back. Where
-# you have changed the configuration or the flags, make the two edits of deploy/README.md instead.
+# replaces Volcano's scheduler, its configuration and its rights; deleting this and installing Volcano again brings its own
+# back. Where you have changed the configuration or the flags, or where Helm installed Volcano, do as deploy/README.md tells.
 # Made by hack/manifests.sh from deploy/helm; edit the chart.
 EOF
 manifest admission.yaml --show-only templates/admission.yaml <<'EOF'

@@ -10,6 +10,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -103,11 +104,22 @@ func TestLifeOfAnInstallation(t *testing.T) {
 		require.NoError(t, cluster.Kill(component, syscall.SIGTERM))
 	}
 
-	// Over what kubectl has installed.
+	// Over what kubectl has installed, in place of Volcano's scheduler, with all that is off by default.
 	_, err := helm(t, "install", release, chart)
 	require.ErrorContains(t, err, "invalid ownership metadata", "nothing is taken over by mistake")
 	stop(sandbox.Controller)
-	must(t, "install", release, chart, "--take-ownership", "--set", "kubeflow.enabled=true,kubeflow.crd=true")
+	volcanos := installVolcanos(t)
+	volcanosBefore := stored(t, volcanos)
+	values := []string{"kubeflow.enabled=true", "kubeflow.crd=true", "scheduler.mode=replace", monitored}
+	install := []string{"install", release, chart, "--take-ownership", "--set", strings.Join(values, ",")}
+	_, err = helm(t, install...)
+	require.ErrorContains(t, err, stopItFirst)
+	require.NoError(t, scaleVolcanos(t.Context(), 0))
+	stop(sandbox.Scheduler)
+	must(t, install...)
+	requireStored(t, values...)
+	requireAlone(t, volcanos)
+	schedulers := startScheduler(t, volcanoSystem, "in place")
 	rights := cluster.NamespaceNamed(t, "rights")
 	leave(t, rights)
 	requireMigration(t)
@@ -115,23 +127,25 @@ func TestLifeOfAnInstallation(t *testing.T) {
 	unharmed()
 	readMetrics := requireGuardedMetrics(t, metrics)
 	useRights(t, rights)
+	submit(t, rights, "placed")
+	requireScheduledBy(t, rights, "placed", "volcano")
+	require.NoError(t, cluster.Paddle.BatchV1().PaddleJobs(rights).Delete(t.Context(), "placed", metav1.DeleteOptions{}))
 	requireServed(t, readMetrics(), append(dashboard(t, "controller.json"), alerts(t, "paddle-controller")...))
-	schedulers, err := cluster.Metrics(t.Context(), sandbox.Scheduler)
-	require.NoError(t, err)
-	requireServed(t, schedulers, append(dashboard(t, "scheduler.json"), alerts(t, "paddle-scheduler")...))
+	requireServed(t, readOpen(t, schedulers), append(dashboard(t, "scheduler.json"), alerts(t, "paddle-scheduler")...))
 	stop("installed")
-	stop(sandbox.Scheduler)
+	stop("in place")
 	requireRightsAreUsed(t)
-	require.NoError(t, cluster.StartComponent(sandbox.Scheduler))
 	unharmed()
 
-	// One namespace, and its own scheduler; the API is brought up to date.
+	// One namespace, and its own scheduler, with Volcano's back; the API is brought up to date.
 	shown := columns(t)
 	loseColumns(t)
 	must(t, "upgrade", release, chart, "--set", "controller.namespace="+namespace+",scheduler.mode=beside")
 	require.Equal(t, shown, columns(t))
 	startController(t, "of one namespace")
-	startScheduler(t, "beside")
+	requireTheWayBack(t, volcanos, volcanosBefore)
+	require.NoError(t, cluster.StartComponent(sandbox.Scheduler))
+	startScheduler(t, system, "beside")
 	unharmed()
 	submit(t, namespace, "second")
 	requireScheduledBy(t, namespace, "second", "paddle")
@@ -160,6 +174,7 @@ func TestLifeOfAnInstallation(t *testing.T) {
 	stop("again")
 	must(t, "uninstall", release)
 	requireLeft(t, namespace, "CustomResourceDefinition paddlejobs.kubeflow.org")
+	requireAsBefore(t, volcanos, volcanosBefore)
 	cluster.Await(t, "everything of the job to be gone", func(ctx context.Context) error {
 		pods, err := cluster.Kube.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{})
 		if err == nil && len(pods.Items) > 0 {
@@ -194,6 +209,7 @@ func requireLeft(t *testing.T, namespace string, want ...string) {
 	t.Helper()
 	all := render(t, "kubeflow.crd=true", "scheduler.mode=beside")
 	maps.Copy(all, render(t, "controller.namespace="+namespace))
+	maps.Copy(all, render(t, "scheduler.mode=replace", monitored))
 	for name, object := range all {
 		if slices.Contains(want, name) {
 			_, err := cluster.objects.Get(t.Context(), system, object)

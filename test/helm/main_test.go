@@ -29,19 +29,21 @@ const (
 	system = "paddle-system"
 )
 
-// Who the components are to the API server.
+// Who the components are to the API server. The release's scheduler works in place of Volcano's; the sandbox's, which is there
+// first and makes the queues, has the same rights under Volcano's name.
 const (
 	controllerUser = "system:serviceaccount:paddle-system:paddle-controller-manager"
-	schedulerUser  = "system:serviceaccount:volcano-system:volcano-scheduler"
+	schedulerUser  = "system:serviceaccount:volcano-system:paddle-scheduler"
+	firstScheduler = "system:serviceaccount:volcano-system:volcano-scheduler"
 )
 
-// auditPolicy has the API server write down all that the two components ask for.
+// auditPolicy has the API server write down all that the components ask for.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
 rules:
 - level: Metadata
-  users: ["` + controllerUser + `", "` + schedulerUser + `"]
+  users: ["` + controllerUser + `", "` + schedulerUser + `", "` + firstScheduler + `"]
 - level: None
 `
 
@@ -77,19 +79,26 @@ func run(m *testing.M) int {
 		Args: map[string][]string{
 			// Where owners are protected, as in OpenShift, more rights are needed.
 			sandbox.APIServer: append(args, "--enable-admission-plugins=OwnerReferencesPermissionEnforcement"),
-			sandbox.Scheduler: {"--leader-elect=true"},
 		},
 	}, func(p *live.Plane) (err error) {
 		cluster.Plane = p
-		if cluster.objects, err = manifests.NewClient(p.RESTConfig()); err != nil {
-			return err
-		}
-		// Early, since some parts of Kubernetes look for new kinds only now and then.
-		crd, err := manifests.Read(deploy.Files, "v1/kubeflow-crd.yaml")
+		early, err := manifests.NewClient(p.RESTConfig())
 		if err != nil {
 			return err
 		}
-		_, err = cluster.objects.Create(context.Background(), "", metav1.CreateOptions{}, crd...)
+		// Some parts of Kubernetes look for new kinds only now and then.
+		crds, err := manifests.Read(deploy.Files, "v1/kubeflow-crd.yaml")
+		if err != nil {
+			return err
+		}
+		others, err := manifests.Read(os.DirFS("."), "testdata/monitoring.yaml")
+		if err != nil {
+			return err
+		}
+		if _, err = early.Create(context.Background(), "", metav1.CreateOptions{}, append(crds, others...)...); err != nil {
+			return err
+		}
+		cluster.objects, err = manifests.NewClient(p.RESTConfig()) // which looks for kinds when it is first used, and then knows these
 		return err
 	})
 }

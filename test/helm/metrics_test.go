@@ -82,6 +82,7 @@ func requireGuardedMetrics(t *testing.T, address string) (read func() map[string
 		}
 		return err
 	})
+	requireMonitorReads(t, url, client)
 	// What probes ask is open, and has no metrics.
 	_, err = get(t.Context(), http.DefaultClient, "http://"+cluster.Address("controller")+"/metrics", "")
 	require.ErrorContains(t, err, "404")

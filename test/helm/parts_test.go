@@ -66,16 +66,19 @@ func startController(t *testing.T, name string) (metrics string) {
 	return metrics
 }
 
-// startScheduler runs a scheduler as its Deployment in the cluster says, with the rights of its account there.
-func startScheduler(t *testing.T, name string) {
+// startScheduler runs a scheduler as its Deployment in the cluster says, with the rights of its account there, and returns where it
+// serves metrics.
+func startScheduler(t *testing.T, namespace, name string) (metrics string) {
 	t.Helper()
 	const deployment = "paddle-scheduler"
-	config, err := cluster.Kube.CoreV1().ConfigMaps(system).Get(t.Context(), deployment+"-configmap", metav1.GetOptions{})
+	metrics = freePort(t)
+	config, err := cluster.Kube.CoreV1().ConfigMaps(namespace).Get(t.Context(), deployment+"-configmap", metav1.GetOptions{})
 	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "volcano-scheduler.conf")
 	require.NoError(t, os.WriteFile(file, []byte(config.Data["volcano-scheduler.conf"]), 0o600))
-	args := deployed(t, system, deployment).Spec.Template.Spec.Containers[0].Args
-	args = append(args, "--kubeconfig="+kubeconfig(t, system, deployment), "--scheduler-conf="+file,
-		"--healthz-address="+freePort(t), "--listen-address="+freePort(t), "--cache-dump-dir="+t.TempDir())
+	args := deployed(t, namespace, deployment).Spec.Template.Spec.Containers[0].Args
+	args = append(args, "--kubeconfig="+kubeconfig(t, namespace, deployment), "--scheduler-conf="+file,
+		"--healthz-address="+freePort(t), "--listen-address="+metrics, "--cache-dump-dir="+t.TempDir())
 	require.NoError(t, cluster.StartSecond(sandbox.Scheduler, name, args...))
+	return metrics
 }

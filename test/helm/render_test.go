@@ -78,16 +78,18 @@ func TestObjectsOfEachSetOfValues(t *testing.T) {
 	without := func(drop ...string) []string {
 		return slices.DeleteFunc(slices.Clone(theseAlways), func(name string) bool { return slices.Contains(drop, name) })
 	}
-	const ofTeam = "paddle-controller-manager-team"
+	const ofTeam, reader = "paddle-controller-manager-team", "paddle-metrics-reader"
 	for name, tc := range map[string]struct {
 		values, want []string
 	}{
-		"nothing said":  {nil, theseAlways},
-		"replace":       {[]string{"scheduler.mode=replace"}, append(scheduler("volcano-system", "volcano-scheduler"), theseAlways...)},
-		"beside":        {[]string{"scheduler.mode=beside"}, append(scheduler(system, "paddle-scheduler"), theseAlways...)},
-		"no API":        {[]string{"crd.install=false"}, without("CustomResourceDefinition paddlejobs.batch.paddlepaddle.org")},
-		"Kubeflow":      {[]string{"kubeflow.enabled=true", "kubeflow.crd=true"}, append([]string{"CustomResourceDefinition paddlejobs.kubeflow.org"}, theseAlways...)},
-		"own namespace": {[]string{"namespace.create=true"}, append([]string{"Namespace " + system}, theseAlways...)},
+		"nothing said": {nil, theseAlways},
+		"replace": {[]string{"scheduler.mode=replace"}, append(append(scheduler(volcanoSystem, "paddle-scheduler"), theseAlways...),
+			"ValidatingAdmissionPolicy paddle-scheduler.batch.paddlepaddle.org", "ValidatingAdmissionPolicyBinding paddle-scheduler.batch.paddlepaddle.org")},
+		"replace, for kubectl": {[]string{"scheduler.mode=replace", "scheduler.volcanosNames=true"}, append(scheduler(volcanoSystem, volcanoScheduler), theseAlways...)},
+		"beside":               {[]string{"scheduler.mode=beside"}, append(scheduler(system, "paddle-scheduler"), theseAlways...)},
+		"no API":               {[]string{"crd.install=false"}, without("CustomResourceDefinition paddlejobs.batch.paddlepaddle.org")},
+		"Kubeflow":             {[]string{"kubeflow.enabled=true", "kubeflow.crd=true"}, append([]string{"CustomResourceDefinition paddlejobs.kubeflow.org"}, theseAlways...)},
+		"own namespace":        {[]string{"namespace.create=true"}, append([]string{"Namespace " + system}, theseAlways...)},
 		"no policy": {[]string{"admissionPolicy.enabled=false"}, without("ValidatingAdmissionPolicy paddlejobs.batch.paddlepaddle.org",
 			"ValidatingAdmissionPolicyBinding paddlejobs.batch.paddlepaddle.org")},
 		"one namespace": {[]string{"controller.namespace=team"}, append(
@@ -98,7 +100,8 @@ func TestObjectsOfEachSetOfValues(t *testing.T) {
 		"monitored": {
 			[]string{"podMonitor.enabled=true", "networkPolicy.enabled=true", "scheduler.mode=beside"},
 			append(append(scheduler(system, "paddle-scheduler"), theseAlways...), "NetworkPolicy "+theController, "PodMonitor "+theController,
-				"NetworkPolicy "+system+"/paddle-scheduler", "PodMonitor "+system+"/paddle-scheduler"),
+				"NetworkPolicy "+system+"/paddle-scheduler", "PodMonitor "+system+"/paddle-scheduler", "ClusterRole "+reader,
+				"ClusterRoleBinding "+reader, "Secret "+system+"/"+reader, "ServiceAccount "+system+"/"+reader),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -110,7 +113,7 @@ func TestObjectsOfEachSetOfValues(t *testing.T) {
 
 func TestArgumentsFollowTheValues(t *testing.T) {
 	t.Parallel()
-	const replaced, beside = "volcano-system/volcano-scheduler", system + "/paddle-scheduler"
+	const replaced, beside = "volcano-system/paddle-scheduler", system + "/paddle-scheduler"
 	for name, tc := range map[string]struct {
 		values      []string
 		deployment  string
@@ -210,16 +213,21 @@ func TestWrongValuesAreRefusedWithTheirPlace(t *testing.T) {
 		"controler.replicas=2":                         "additional properties 'controler' not allowed",
 		"controller.replicas=-1":                       "at '/controller/replicas': minimum: got -1, want 0",
 		"controller.replicas=two":                      "at '/controller/replicas': got string, want integer",
-		"controller.namespace=Team_A":                  "at '/controller/namespace'",
-		"controller.extraArgs={workers=3}":             "at '/controller/extraArgs/0'",
+		"controller.namespace=Team_A":                  `controller.namespace: "Team_A" cannot be a name: write 1 to 63 small letters, digits and hyphens`,
+		"scheduler.volcanoNamespace=":                  `scheduler.volcanoNamespace: "" cannot be a name`,
+		"image.registry=https://here.example/paddle":   `image.registry: "https://here.example/paddle" is not where images are: write it as registry.example.com:5000/paddle`,
+		"image.registry=here.example/":                 `image.registry: "here.example/" is not where images are`,
+		"image.tag=1":                                  "at '/image/tag': got number, want string",
+		"controller.extraArgs={workers=3}":             `controller.extraArgs: "workers=3" is no flag: each begins with a hyphen and holds its value`,
 		"controller.resources.request.cpu=1":           "additional properties 'request' not allowed",
 		"controller.nodeSelector.a=1":                  "at '/controller/nodeSelector/a': got number, want string",
 		"crd.keep=no":                                  "at '/crd/keep': got string, want boolean",
 		"scheduler.mode=instead":                       "at '/scheduler/mode': value must be one of 'none', 'replace', 'beside'",
-		"scheduler.configuration=tiers:":               "at '/scheduler/configuration'",
-		"scheduler.mode=beside,scheduler.name=A":       "at '/scheduler/name'",
+		"scheduler.configuration=tiers:":               "scheduler.configuration: it has no actions, or no tiers: write the whole volcano-scheduler.conf",
+		"scheduler.configuration=a: b: c":              "scheduler.configuration: it is no YAML: ",
+		"scheduler.mode=beside,scheduler.name=A":       `scheduler.name: "A" cannot be a name`,
 		"image.pullPolicy=Sometimes":                   "at '/image/pullPolicy': value must be one of 'Always', 'IfNotPresent', 'Never'",
-		"podMonitor.interval=often":                    "at '/podMonitor/interval'",
+		"podMonitor.interval=often":                    `podMonitor.interval: "often" is no length of time: write it as 30s or 1m30s`,
 		"scheduler.mode=beside,scheduler.name=volcano": `scheduler.name: "volcano" is another scheduler's: choose a name of its own`,
 	} {
 		t.Run(value, func(t *testing.T) {

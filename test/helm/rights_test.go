@@ -22,7 +22,6 @@ import (
 	kubeflowv1 "github.com/paddle-volcano/paddle-volcano/controller/apis/kubeflow/v1"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/audit"
 	"github.com/paddle-volcano/paddle-volcano/test/live"
-	"github.com/paddle-volcano/paddle-volcano/test/manifests"
 )
 
 // leave makes what paddle-operator leaves, before a controller of ours sees any of it.
@@ -71,11 +70,8 @@ func useRights(t *testing.T, namespace string) {
 	awaitOwners(t, namespace)
 	refused := guarded(t, "refused", "baseline")
 	pair(t, refused, hostPath)
-	var err error
-	cluster.objects, err = manifests.NewClient(cluster.RESTConfig()) // the other one has looked for kinds too early
-	require.NoError(t, err)
 	objects := read(t, "testdata/rights.yaml")
-	_, err = cluster.objects.Create(t.Context(), namespace, metav1.CreateOptions{}, objects...)
+	_, err := cluster.objects.Create(t.Context(), namespace, metav1.CreateOptions{}, objects...)
 	require.NoError(t, err)
 	jobs := cluster.Paddle.BatchV1().PaddleJobs(namespace)
 	patch := func(name, text string) {
@@ -207,11 +203,15 @@ func requireRightsAreUsed(t *testing.T) {
 		if e.ResponseStatus != nil && e.ResponseStatus.Code == 403 {
 			t.Errorf("%s may not %s: %s: %s", e.User.Username, audit.What(e), e.RequestURI, e.ResponseStatus.Message)
 		}
-		used[e.User.Username][right(e.Verb, e.ObjectRef.APIGroup, e.ObjectRef.Resource, e.ObjectRef.Subresource)] = true
+		user := e.User.Username
+		if user == firstScheduler {
+			user = schedulerUser
+		}
+		used[user][right(e.Verb, e.ObjectRef.APIGroup, e.ObjectRef.Resource, e.ObjectRef.Subresource)] = true
 	}))
 	for user, account := range map[string]rbacv1.Subject{
 		controllerUser: {Kind: "ServiceAccount", Namespace: system, Name: "paddle-controller-manager"},
-		schedulerUser:  {Kind: "ServiceAccount", Namespace: "volcano-system", Name: "volcano-scheduler"},
+		schedulerUser:  {Kind: "ServiceAccount", Namespace: volcanoSystem, Name: "paddle-scheduler"},
 	} {
 		idle := []string{}
 		for name := range granted(t, account) {

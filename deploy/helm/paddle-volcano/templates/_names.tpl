@@ -11,7 +11,7 @@
 {{- end }}
 
 {{- define "paddle.schedulerObject" -}}
-{{ if eq .Values.scheduler.mode "replace" }}volcano-scheduler{{ else }}paddle-scheduler{{ end }}
+{{ if and (eq .Values.scheduler.mode "replace") .Values.scheduler.volcanosNames }}volcano-scheduler{{ else }}paddle-scheduler{{ end }}
 {{- end }}
 
 {{- define "paddle.schedulerNamespace" -}}
