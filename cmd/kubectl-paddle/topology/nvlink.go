@@ -9,9 +9,10 @@ import (
 )
 
 const (
-	// NVLinkDomain is the tier of nodes that share NVLink, which the label CliqueLabel names.
+	// NVLinkDomain is the tier of nodes that share NVLink.
 	NVLinkDomain = "NVLink domain"
-	CliqueLabel  = "nvidia.com/gpu.clique"
+	// CliqueLabel is the label of nodes that names theirs.
+	CliqueLabel = "nvidia.com/gpu.clique"
 )
 
 // joinNVLink puts the NVLink domains of several nodes below the nearest tier, unless that has the same nodes in each.
