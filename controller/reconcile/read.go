@@ -65,7 +65,11 @@ func (c *Controller) read(ctx context.Context, namespace, name, key string) (*vi
 			v.Refused = c.refused(ctx, v.VolcanoJob, since)
 		} else {
 			c.unmade.forget(uid)
-			c.refusals.forget(uid)
+			if v.GivenUp() {
+				v.Refused = c.refused(ctx, v.VolcanoJob, refusedAfter)
+			} else {
+				c.refusals.forget(uid)
+			}
 		}
 	}
 	cm, err := c.configMaps.ConfigMaps(namespace).Get(name)

@@ -17,11 +17,15 @@ import (
 )
 
 // Volcano says in an event, and nowhere else, that the API server refuses a Job's pods. Events are too many to watch, so
-// those of one Job are listed when its pods have been missing for a while; all jobs together ask seldom, because a
-// Volcano with much to do is late with the pods of many, and the API server has to read a namespace's events to answer.
+// those of one Job are listed when its pods have been missing for a while, and when Volcano has given it up. All jobs
+// together ask seldom, because a Volcano with much to do is late with the pods of many, and the API server has to read a
+// namespace's events to answer.
 const (
 	// refusedAfter is how long pods are missing before their Job's events are asked for, and for how long an answer stands.
-	refusedAfter       = 30 * time.Second
+	refusedAfter = 30 * time.Second
+	// refusedFor is how old an event may be, for an old one explains nothing: Volcano gives up within 3 minutes, and its last
+	// tries may be missing, since its recorder sends few events about one object.
+	refusedFor         = 5 * time.Minute
 	questionsPerSecond = 0.2
 	questionsAtOnce    = 20
 	// podsNotMade is the reason of Volcano's event (volcano pkg/controllers/job/constant.go).
@@ -87,7 +91,7 @@ func (c *Controller) refused(ctx context.Context, job *vcbatch.Job, missingFor t
 		klog.FromContext(ctx).Info("The events of a Volcano Job without pods could not be listed", "err", err)
 		return c.refusals.of(uid)
 	}
-	text, last := "", time.Time{}
+	text, last := "", c.now().Add(-refusedFor)
 	for i := range events.Items {
 		e := &events.Items[i]
 		if said, ok := view.RefusalOfPods(e.Message); ok && !e.LastTimestamp.Time.Before(last) {

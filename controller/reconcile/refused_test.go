@@ -76,7 +76,7 @@ func TestPodsThatTheServerRefusesAreTold(t *testing.T) {
 		return &corev1.EventList{Items: []corev1.Event{
 			event(`Error creating pods: [failed to create pod job-worker-0, err: &errors.StatusError{ErrStatus:v1.Status{Message:"an older one"}}]`, epoch),
 			event(`Error creating pods: [failed to create pod job-worker-0, err: &errors.StatusError{ErrStatus:v1.Status{TypeMeta:v1.TypeMeta{Kind:""}, Status:"Failure", `+
-				`Message:"pods \"job-worker-0\" is forbidden: violates PodSecurity \"baseline:latest\"", Reason:"Forbidden"}}]`, epoch.Add(time.Second)),
+				`Message:"pods \"job-worker-0\" is forbidden: violates PodSecurity \"baseline:latest\"", Reason:"Forbidden"}}]`, epoch.Add(time.Minute)),
 		}}, nil
 	})
 	r.look(t, time.Second, vcbatch.Pending)
@@ -98,7 +98,37 @@ func TestPodsThatTheServerRefusesAreTold(t *testing.T) {
 	ended := r.condition(t, v1.ConditionFailed)
 	require.Equal(t, "PodsRefused", ended.Reason)
 	require.Equal(t, "Volcano gave the job up: "+c.Message, ended.Message, "events are forgotten within an hour")
+	r.look(t, time.Minute, vcbatch.Terminated)
 	require.Empty(t, r.refusals.known)
+}
+
+// A job that trains is given up too, when Volcano cannot make a worker that it lacks.
+func TestRefusalThatEndsARunningJobIsTold(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		ago    time.Duration
+		reason string
+	}{
+		"just before the end": {ago: time.Second, reason: "PodsRefused"},
+		"long ago":            {ago: time.Hour, reason: "Terminated"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newRefusing(t, func() (*corev1.EventList, error) {
+				return &corev1.EventList{Items: []corev1.Event{
+					event(`Error creating pods: [err: &errors.StatusError{ErrStatus:v1.Status{Message:"exceeded quota"}}]`, epoch.Add(time.Minute-tc.ago)),
+				}}, nil
+			})
+			r.workerPod(t, corev1.PodStatus{Phase: corev1.PodRunning})
+			r.look(t, time.Second, vcbatch.Running)
+			require.Empty(t, r.asked)
+			r.look(t, 59*time.Second, vcbatch.Terminated)
+			require.Len(t, r.asked, 1)
+			require.Equal(t, tc.reason, r.condition(t, v1.ConditionFailed).Reason)
+			r.look(t, time.Minute, vcbatch.Terminated)
+			require.Len(t, r.asked, 1, "it has ended")
+		})
+	}
 }
 
 func TestWhatTheEventsDoNotSayIsNotTold(t *testing.T) {

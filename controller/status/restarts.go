@@ -79,6 +79,9 @@ func failure(v *view.View, plan *policy.Plan) (reason, message string) {
 		if c := meta.FindStatusCondition(v.Job.Status.Conditions, v1.ConditionScheduled); c != nil && c.Reason == ReasonPodsRefused {
 			return ReasonPodsRefused, "Volcano gave the job up: " + c.Message
 		}
+		if v.Refused != "" {
+			return ReasonPodsRefused, "Volcano gave the job up, because the API server refused a pod: " + v.Refused
+		}
 		return policy.ReasonTerminated, fmt.Sprintf("Volcano gave the job up: kubectl describe vcjob -n %s %s says why",
 			v.VolcanoJob.Namespace, v.VolcanoJob.Name)
 	}

@@ -72,6 +72,11 @@ func (v *View) Unmade() bool {
 	return int32(len(v.Pods)) < v.Total()
 }
 
+// GivenUp says whether Volcano, or somebody, has just terminated the job: its end is not written down yet.
+func (v *View) GivenUp() bool {
+	return v.VolcanoJob != nil && v.VolcanoJob.Status.State.Phase == vcbatch.Terminated && !Finished(v.Job)
+}
+
 // Total is how many pods the gang has.
 func (v *View) Total() (total int32) {
 	for _, role := range Roles {

@@ -33,7 +33,7 @@ type View struct {
 	Pace time.Duration
 	// UnmadeSince is since when pods of a gang that was let in are missing, the zero time if none are.
 	UnmadeSince time.Time
-	// Refused is what the API server said of them where it refuses them, empty if that is not known.
+	// Refused is what the API server said of pods that Volcano cannot make, empty if it refuses none or that is not known.
 	Refused string
 	// Unheeded is for how long Volcano has read commands about VolcanoJob and has done nothing, 0 if it does what it is told.
 	Unheeded time.Duration
