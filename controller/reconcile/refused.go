@@ -98,6 +98,8 @@ func (c *Controller) refused(ctx context.Context, job *vcbatch.Job, missingFor t
 			text, last = said, e.LastTimestamp.Time
 		}
 	}
-	c.refusals.put(uid, text, c.now())
-	return text
+	if text != "" { // else what was said holds: Volcano repeats it seldom
+		c.refusals.put(uid, text, c.now())
+	}
+	return c.refusals.of(uid)
 }
