@@ -189,38 +189,51 @@ var unused = map[string]map[string]string{
 	},
 }
 
-// requireRightsAreUsed compares what the components have asked for so far with what they may.
+// requireRightsAreUsed compares what the components, which have ended, have asked for with what they may. The last requests
+// are written down a moment after their end.
 func requireRightsAreUsed(t *testing.T) {
 	t.Helper()
-	used := map[string]map[string]bool{controllerUser: {}, schedulerUser: {}}
 	reader, err := audit.Open(cluster.log)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, reader.Close()) })
-	require.NoError(t, reader.Each(func(e *auditv1.Event) {
-		if e.ObjectRef == nil || e.ImpersonatedUser != nil {
-			return
-		}
-		if e.ResponseStatus != nil && e.ResponseStatus.Code == 403 {
-			t.Errorf("%s may not %s: %s: %s", e.User.Username, audit.What(e), e.RequestURI, e.ResponseStatus.Message)
-		}
-		user := e.User.Username
-		if user == firstScheduler {
-			user = schedulerUser
-		}
-		used[user][right(e.Verb, e.ObjectRef.APIGroup, e.ObjectRef.Resource, e.ObjectRef.Subresource)] = true
-	}))
+	used := map[string]map[string]bool{controllerUser: {}, schedulerUser: {}}
 	for user, account := range map[string]rbacv1.Subject{
 		controllerUser: {Kind: "ServiceAccount", Namespace: system, Name: "paddle-controller-manager"},
 		schedulerUser:  {Kind: "ServiceAccount", Namespace: volcanoSystem, Name: "paddle-scheduler"},
 	} {
-		idle := []string{}
-		for name := range granted(t, account) {
-			if !used[user][name] {
-				idle = append(idle, name)
+		granted, without := granted(t, account), slices.Sorted(maps.Keys(unused[user]))
+		cluster.Await(t, "each right of "+user+" to be used", func(context.Context) error {
+			if err := reader.Each(func(e *auditv1.Event) { noteRight(t, used, e) }); err != nil {
+				return err
 			}
-		}
-		require.ElementsMatch(t, slices.Collect(maps.Keys(unused[user])), idle, "rights of %s that no request has needed", user)
+			idle := []string{}
+			for _, name := range slices.Sorted(maps.Keys(granted)) {
+				if !used[user][name] {
+					idle = append(idle, name)
+				}
+			}
+			if !slices.Equal(idle, without) {
+				return fmt.Errorf("no request has needed %v; only %v should be given without a need", idle, without)
+			}
+			return nil
+		})
 	}
+}
+
+// noteRight notes the right that a request needed, by user.
+func noteRight(t *testing.T, used map[string]map[string]bool, e *auditv1.Event) {
+	t.Helper()
+	if e.ObjectRef == nil || e.ImpersonatedUser != nil {
+		return
+	}
+	if e.ResponseStatus != nil && e.ResponseStatus.Code == 403 {
+		t.Errorf("%s may not %s: %s: %s", e.User.Username, audit.What(e), e.RequestURI, e.ResponseStatus.Message)
+	}
+	user := e.User.Username
+	if user == firstScheduler {
+		user = schedulerUser
+	}
+	used[user][right(e.Verb, e.ObjectRef.APIGroup, e.ObjectRef.Resource, e.ObjectRef.Subresource)] = true
 }
 
 func right(verb, group, resource, subresource string) string {
