@@ -4,6 +4,7 @@ package paddle
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,11 +86,24 @@ func TestWhereWords(t *testing.T) {
 			"1 server and 2 workers are on 3 nodes in 2 racks of block b1",
 			"a step of training sends 12 GiB between nodes and 12 GiB between racks\nn1: 1 server\nn3: 1 worker\nn4: 1 worker",
 		}, {
+			"links of a known width", map[string]string{"ps-0": "n1", "worker-0": "n3", "worker-1": "n4"}, 1e9,
+			"1 server and 2 workers are on 3 nodes in 2 racks of block b1",
+			"a step of training sends 3.8 GiB between nodes and 3.8 GiB between racks\n" +
+				"the busiest link takes 0.16 s of each step, between nodes\nn1: 1 server\nn3: 1 worker\nn4: 1 worker",
+		}, {
 			"a pod alone", map[string]string{"worker-0": "n4"}, 0,
 			"1 worker is on 1 node of rack b1/r2", "a step of training sends nothing between nodes\nn4: 1 worker",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
+			topology := topology
+			if test.name == "links of a known width" {
+				wide := spec
+				wide.Tiers = slices.Clone(spec.Tiers)
+				wide.Tiers[placement.NodeTier].Bandwidth, wide.Tiers[placement.NodeTier+1].Bandwidth = 12.5e9, 50e9 // 100 and 400 Gbps
+				topology, err = placement.NewTopology(wide)
+				require.NoError(t, err)
+			}
 			job := jobInfo(3, nil, nil)
 			d := placement.Demand{Pattern: placement.ParameterServer, ParameterBytes: test.bytes, Roles: []placement.Role{
 				{Name: "server", Traffic: placement.Server, Request: []int64{0}}, {Name: "worker", Traffic: placement.Worker, Request: []int64{0}},

@@ -21,6 +21,8 @@ type tierUse struct {
 	domains []string // that hold members, sorted
 	// crossing is what a step of training sends over the borders of the tier's domains, in bytes or in sizes of the model.
 	crossing float64
+	// seconds that its busiest link takes in each step, 0 where the model's size or the tier's bandwidth is not known.
+	seconds float64
 }
 
 // tiersUsed are the tiers from the node up that the placed members of a demand use.
@@ -28,6 +30,9 @@ func tiersUsed(t *placement.Topology, d *placement.Demand, cost *placement.Cost)
 	var uses []tierUse
 	for tier := placement.NodeTier; tier < len(t.Tiers()); tier++ {
 		use := tierUse{tier: t.Tiers()[tier].Name, crossing: cost.Tiers[tier].Bytes}
+		if width := t.Tiers()[tier].Bandwidth; width > 0 && d.ParameterBytes > 0 {
+			use.seconds = cost.Tiers[tier].Busiest / width
+		}
 		for r := range d.Roles {
 			for _, member := range d.Roles[r].Placed {
 				use.domains = append(use.domains, t.DomainName(t.Ancestor(member.Node, tier)))
@@ -62,6 +67,9 @@ func whereWords(job *api.JobInfo, g gang, tiers []tierUse, inBytes bool) verdict
 	var lines []string
 	if len(tiers) > 0 {
 		lines = append(lines, trafficLine(tiers, inBytes))
+		if line := busiestLine(tiers); line != "" {
+			lines = append(lines, line)
+		}
 	}
 	for i, node := range nodes {
 		if i == maxNodeLines {
@@ -87,6 +95,20 @@ func trafficLine(tiers []tierUse, inBytes bool) string {
 		return "a step of training sends nothing between nodes"
 	}
 	return "a step of training sends " + inWords(parts)
+}
+
+// busiestLine says what the slowest transfer of a step takes, "" where that is not known or nothing is sent.
+func busiestLine(tiers []tierUse) string {
+	most := tierUse{}
+	for _, use := range tiers {
+		if use.seconds > most.seconds {
+			most = use
+		}
+	}
+	if most.seconds == 0 {
+		return ""
+	}
+	return fmt.Sprintf("the busiest link takes %.3g s of each step, between %s", most.seconds, domainsWord(most.tier))
 }
 
 // membersOn counts the pods of each task on each node.

@@ -21,21 +21,27 @@ func (s *Story) place(o *Objects) {
 	}
 	lines := strings.Split(c.Message, "\n")
 	var details []string
-	traffic := ""
+	traffic, link := "", ""
 	for _, line := range lines[1:] {
 		switch {
 		case strings.HasPrefix(line, sends):
 			traffic = line
+		case strings.HasPrefix(line, busiest):
+			link = line
 		case !strings.HasPrefix(line, waiting):
 			details = append(details, line)
 		}
 	}
 	s.say(AboutPlace, lines[0], details...)
 	s.say(AboutPlace, traffic)
+	s.say(AboutPlace, link)
 }
 
-// sends begins the plugin's line about what crosses the network.
-const sends = "a step of training sends "
+// sends begins the plugin's line about what crosses the network, busiest the one about what takes longest.
+const (
+	sends   = "a step of training sends "
+	busiest = "the busiest link takes "
+)
 
 // waiting begins the plugin's line about pods beyond the minimum.
 const waiting = "waiting: "

@@ -3,11 +3,14 @@
 package whatif
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/snapshot"
 )
@@ -44,6 +47,14 @@ func TestWhatAJobThatRunsWouldSendOnAnEmptyCluster(t *testing.T) {
 	less, err := Ideal(s)
 	require.NoError(t, err)
 	require.NotEqual(t, best, less, "a pod that has ended sends nothing")
+
+	// Where the model's size and the links' widths are known, the busiest link has a time.
+	s = runs()
+	s.SchedulerConfiguration = strings.Replace(configuration, "{topology-labels: \"rack, block\"}", "{topology-labels: \"rack, block\", tier-bandwidths: \"100Gbps, 400Gbps, 1600Gbps\"}", 1)
+	s.PodGroups[0].Annotations = map[string]string{keys.ParameterSize: "10G"}
+	best, err = Ideal(s)
+	require.NoError(t, err)
+	require.Equal(t, "35 GiB between nodes; the busiest link takes 1.5 s of each step, between nodes", best)
 
 	s = runs()
 	s.Nodes = s.Nodes[:1] // the others are gone
