@@ -112,7 +112,8 @@ func (s *story) created(made *batchv1.PaddleJob, plan *Plan) {
 		lines = append(lines, texts(plan.Told))
 	}
 	if c := conditionOf(made, batchv1.ConditionCreated); c != nil {
-		if plan.Unapplied == nil && (c.Reason == policy.ReasonSpecChangeNotApplied || c.Reason == policy.ReasonSpecChangeRefused) {
+		notApplied := []string{policy.ReasonSpecChangeNotApplied, policy.ReasonSpecChangeRefused, policy.ReasonPodsRefused}
+		if plan.Unapplied == nil && slices.Contains(notApplied, c.Reason) {
 			reason = c.Reason
 		}
 		lines = append(lines, inTheirTerms(c.Message))

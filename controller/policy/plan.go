@@ -12,6 +12,7 @@ import (
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	"github.com/paddle-volcano/paddle-volcano/controller/render"
+	"github.com/paddle-volcano/paddle-volcano/controller/view"
 )
 
 // Plan is what has to be done for a PaddleJob and what its status has to say about it.
@@ -89,6 +90,8 @@ type IssueCommand struct {
 type ScaleVolcanoJob struct {
 	// Job is the Volcano Job as it shall be.
 	Job *vcbatch.Job
+	// Held is the number of workers that it is kept at from then on, nil if it has as many as the spec asks for.
+	Held *view.Held
 }
 
 // NotePodGroup writes down that a PodGroup of the user's own was taken into account.

@@ -40,6 +40,9 @@ const (
 	ReasonSpecChangeNotApplied = "SpecChangeNotApplied"
 	// ReasonSpecChangeRefused says that the spec was changed to something that cannot run.
 	ReasonSpecChangeRefused = "SpecChangeRefused"
+	// ReasonPodsRefused is of a gang whose pods the API server refuses, of a job that failed for it, and of an elastic job that
+	// has fewer workers than the spec asks for.
+	ReasonPodsRefused = "PodsRefused"
 	// ReasonPodGroupNotNeeded is the event about a PodGroup that the user made.
 	ReasonPodGroupNotNeeded = "PodGroupNotNeeded"
 	// ReasonPodGroupNotApplied is the event about one that came too late or asks for what cannot be.

@@ -18,11 +18,12 @@ func (p *Plan) scale(v *view.View, cfg render.Config) {
 	if !render.Scalable(v.Job) || p.Unapplied != nil || specChanged(v) || endCertain(v) {
 		return
 	}
-	want, _ := render.Job(v.Job, wishOf(v), cfg)
+	job, held := p.held(v)
+	want, _ := render.Job(job, wishOf(v), cfg)
 	if sameSize(want, v.VolcanoJob) {
 		return
 	}
-	if refused := render.Validate(v.Job, wishOf(v), cfg); len(refused) > 0 {
+	if refused := render.Validate(job, wishOf(v), cfg); len(refused) > 0 {
 		p.Unapplied = joined(ReasonSpecChangeRefused, refused)
 		return
 	}
@@ -32,7 +33,7 @@ func (p *Plan) scale(v *view.View, cfg render.Config) {
 		scaled.Spec.Tasks[i].Replicas = want.Spec.Tasks[i].Replicas
 		scaled.Spec.Tasks[i].MinAvailable = want.Spec.Tasks[i].MinAvailable
 	}
-	p.do(ScaleVolcanoJob{Job: scaled})
+	p.do(ScaleVolcanoJob{Job: scaled, Held: held})
 }
 
 // sameSize says whether two Volcano Jobs of the same roles have the same numbers of pods.

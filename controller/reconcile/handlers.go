@@ -75,7 +75,7 @@ func (c *Controller) volcanoJobChanged(object metav1.Object, deleted bool) {
 		c.commanded.forgetAbout(string(object.GetUID()))
 		c.unheeded.forgetAbout(string(object.GetUID()))
 		c.unmade.forget(string(object.GetUID()))
-		c.refusals.forget(string(object.GetUID()))
+		c.refusals.forgetJob(string(object.GetUID()))
 		c.assumedVolcanoJobs.forget(keyOf(object))
 		c.departures.ofJob(keyOf(object), c.now())
 	}

@@ -59,18 +59,7 @@ func (c *Controller) read(ctx context.Context, namespace, name, key string) (*vi
 		if found, ok := c.assumedPodGroups.newest(namespace+"/"+groupName, cached, err == nil); ok {
 			v.PodGroup = found
 		}
-		if uid := string(v.VolcanoJob.UID); v.Unmade() {
-			since, _ := c.unmade.since(uid, v.Now)
-			v.UnmadeSince = v.Now.Add(-since)
-			v.Refused = c.refused(ctx, v.VolcanoJob, since)
-		} else {
-			c.unmade.forget(uid)
-			if v.GivenUp() {
-				v.Refused = c.refused(ctx, v.VolcanoJob, refusedAfter)
-			} else {
-				c.refusals.forget(uid)
-			}
-		}
+		c.readMissing(ctx, v)
 	}
 	cm, err := c.configMaps.ConfigMaps(namespace).Get(name)
 	if found, ok := c.assumedEnvironments.newest(key, cm, err == nil); ok && metav1.IsControlledBy(found, job) {

@@ -36,6 +36,7 @@ const (
 type refusals struct {
 	mu        sync.Mutex
 	known     map[string]answer
+	holds     map[string]hold
 	questions flowcontrol.PassiveRateLimiter
 }
 
@@ -44,8 +45,14 @@ type answer struct {
 	asked time.Time
 }
 
+// hold is a number of workers that is kept to for a while.
+type hold struct {
+	view.Held
+	until time.Time
+}
+
 func newRefusals() *refusals {
-	return &refusals{known: map[string]answer{}, questions: flowcontrol.NewTokenBucketPassiveRateLimiter(questionsPerSecond, questionsAtOnce)}
+	return &refusals{known: map[string]answer{}, holds: map[string]hold{}, questions: flowcontrol.NewTokenBucketPassiveRateLimiter(questionsPerSecond, questionsAtOnce)}
 }
 
 // ask says whether the events of a Volcano Job are to be listed now, and notes that they are.
@@ -76,6 +83,59 @@ func (r *refusals) forget(uid string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.known, uid)
+}
+
+// hold keeps an elastic job at a number of workers.
+func (r *refusals) hold(uid string, held view.Held, now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.holds[uid] = hold{Held: held, until: now.Add(held.Left)}
+}
+
+// held is the number of workers that a job is kept at, nil if it is not, or not any more.
+func (r *refusals) held(uid string, now time.Time) *view.Held {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	h, ok := r.holds[uid]
+	if !ok {
+		return nil
+	}
+	if h.Left = h.until.Sub(now); h.Left <= 0 {
+		delete(r.holds, uid)
+		return nil
+	}
+	return &h.Held
+}
+
+// forgetJob forgets all about a Volcano Job that is gone.
+func (r *refusals) forgetJob(uid string) {
+	r.forget(uid)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.holds, uid)
+}
+
+// readMissing tells since when pods are missing that Volcano is to make, and what the API server says of them.
+func (c *Controller) readMissing(ctx context.Context, v *view.View) {
+	uid := string(v.VolcanoJob.UID)
+	v.Held = c.refusals.held(uid, v.Now)
+	unmade := v.Unmade()
+	if !unmade && !v.Short() {
+		c.unmade.forget(uid)
+		if v.GivenUp() {
+			v.Refused = c.refused(ctx, v.VolcanoJob, refusedAfter)
+		} else {
+			c.refusals.forget(uid)
+		}
+		return
+	}
+	missingFor, _ := c.unmade.since(uid, v.Now)
+	v.Refused = c.refused(ctx, v.VolcanoJob, missingFor)
+	if since := v.Now.Add(-missingFor); unmade {
+		v.UnmadeSince = since
+	} else {
+		v.ShortSince = since
+	}
 }
 
 // refused is what the API server said of the pods that Volcano could not make, empty if that is not known. A question that

@@ -16,6 +16,7 @@ import (
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/view"
 )
 
 const violates = `pods "job-worker-0" is forbidden: violates PodSecurity "baseline:latest"`
@@ -170,4 +171,18 @@ func TestAllJobsTogetherAskSeldom(t *testing.T) {
 		}
 	}
 	require.InDelta(t, questionsAtOnce, asked, 1)
+}
+
+func TestWorkersAreHeldForAWhile(t *testing.T) {
+	t.Parallel()
+	memory := newRefusals()
+	require.Nil(t, memory.held("vc", epoch))
+	memory.hold("vc", view.Held{Workers: 2, Refused: violates, Left: time.Minute}, epoch)
+	memory.forget("vc")
+	require.Equal(t, &view.Held{Workers: 2, Refused: violates, Left: 20 * time.Second}, memory.held("vc", epoch.Add(40*time.Second)))
+	require.Nil(t, memory.held("vc", epoch.Add(time.Minute)))
+	require.Empty(t, memory.holds)
+	memory.hold("vc", view.Held{Workers: 2, Left: time.Minute}, epoch)
+	memory.forgetJob("vc")
+	require.Empty(t, memory.holds)
 }

@@ -35,6 +35,9 @@ func (c *Controller) scaleVolcanoJob(ctx context.Context, v *view.View, a policy
 	}
 	klog.FromContext(ctx).Info("Scaled the Volcano Job", "minAvailable", scaled.Spec.MinAvailable)
 	c.assumedVolcanoJobs.put(keyOf(scaled), scaled, v.VolcanoJob.ResourceVersion)
+	if a.Held != nil {
+		c.refusals.hold(string(scaled.UID), *a.Held, v.Now)
+	}
 	v.VolcanoJob = scaled
 	return nil
 }

@@ -34,7 +34,7 @@ func Events(before, after *v1.PaddleJobStatus, warnings []render.Notice) []polic
 		switch c.Reason {
 		case policy.ReasonReplacing, policy.ReasonTakingOver, policy.ReasonPredecessor:
 			tell(corev1.EventTypeNormal, c.Reason, c.Message)
-		case policy.ReasonSpecChangeNotApplied, policy.ReasonSpecChangeRefused:
+		case policy.ReasonSpecChangeNotApplied, policy.ReasonSpecChangeRefused, policy.ReasonPodsRefused:
 			tell(corev1.EventTypeWarning, c.Reason, c.Message)
 		}
 	}

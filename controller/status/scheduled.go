@@ -14,6 +14,7 @@ import (
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/policy"
 	"github.com/paddle-volcano/paddle-volcano/controller/view"
 )
 
@@ -30,8 +31,7 @@ const (
 	ReasonWaitingForQueue = "WaitingForQueue"
 	ReasonWaitingForPods  = "WaitingForPods"
 	ReasonWaitingForGang  = "WaitingForGang"
-	// ReasonPodsRefused is of a gang whose pods the API server refuses, and of a job that failed for it.
-	ReasonPodsRefused = "PodsRefused"
+	ReasonPodsRefused     = policy.ReasonPodsRefused
 )
 
 // Waits says whether it is a reason for which a gang waits longer than each does for a moment.

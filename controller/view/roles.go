@@ -72,6 +72,12 @@ func (v *View) Unmade() bool {
 	return int32(len(v.Pods)) < v.Total()
 }
 
+// Short says whether an elastic job that trains has fewer pods than Volcano is to make.
+func (v *View) Short() bool {
+	return v.VolcanoJob != nil && v.VolcanoJob.Status.State.Phase == vcbatch.Running && render.Scalable(v.Job) &&
+		int32(len(v.Pods)) < v.Total()
+}
+
 // GivenUp says whether Volcano, or somebody, has just terminated the job: its end is not written down yet.
 func (v *View) GivenUp() bool {
 	return v.VolcanoJob != nil && v.VolcanoJob.Status.State.Phase == vcbatch.Terminated && !Finished(v.Job)

@@ -33,6 +33,10 @@ type View struct {
 	Pace time.Duration
 	// UnmadeSince is since when pods of a gang that was let in are missing, the zero time if none are.
 	UnmadeSince time.Time
+	// ShortSince is since when workers of an elastic job that trains are missing, the zero time if none are.
+	ShortSince time.Time
+	// Held is the number of workers that an elastic job is kept at, because the API server refuses more; nil if it is not.
+	Held *Held
 	// Refused is what the API server said of pods that Volcano cannot make, empty if it refuses none or that is not known.
 	Refused string
 	// Unheeded is for how long Volcano has read commands about VolcanoJob and has done nothing, 0 if it does what it is told.
@@ -70,6 +74,15 @@ type Operator struct {
 // Empty says whether nothing of paddle-operator's is there.
 func (o Operator) Empty() bool {
 	return len(o.Pods) == 0 && len(o.Services) == 0 && o.Environment == nil && o.PodGroup == nil
+}
+
+// Held is how many workers the API server lets an elastic job have.
+type Held struct {
+	Workers int32
+	// Refused is what it said of another one.
+	Refused string
+	// Left is how much longer it is not asked for more.
+	Left time.Duration
 }
 
 // Occupant is an object of somebody else's that has a name which the job needs.

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 )
@@ -90,6 +91,33 @@ func TestElasticJobScalesWhileItRuns(t *testing.T) {
 	edit(t, job, workers(2))
 	awaitCondition(t, job, v1.ConditionCreated, metav1.ConditionTrue, "VolcanoJobCreated")
 	awaitPods(t, job, []string{"scales-worker-0", "scales-worker-1"})
+}
+
+// Volcano would try to make the two that the API server refuses, and then give up the whole job with those that train.
+func TestElasticJobTrainsOnWhereMoreWorkersAreRefused(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	job := create(t, collective(namespace, "few", elastic(1, 4), workers(2)))
+	awaitJob(t, job, "2/2", func(job *v1.PaddleJob) bool { return job.Status.Worker != nil && job.Status.Worker.Ready == "2/2" })
+	before, err := cluster.Kube.CoreV1().Pods(namespace).List(t.Context(), metav1.ListOptions{})
+	require.NoError(t, err)
+	label := []byte(`{"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "restricted"}}}`)
+	_, err = cluster.Kube.CoreV1().Namespaces().Patch(t.Context(), namespace, types.MergePatchType, label, metav1.PatchOptions{})
+	require.NoError(t, err)
+	edit(t, job, workers(4))
+	c := awaitCondition(t, job, v1.ConditionCreated, metav1.ConditionTrue, "PodsRefused")
+	require.Contains(t, c.Message, "spec.worker.replicas is 4, and the API server lets the job have 2 workers, with which it goes on")
+	require.Contains(t, c.Message, `violates PodSecurity "restricted:latest"`)
+	require.EqualValues(t, 2, awaitVolcanoJob(t, job, nil).Spec.Tasks[0].Replicas)
+	awaitSyncs(t, 5)
+	after, err := cluster.Kube.CoreV1().Pods(namespace).List(t.Context(), metav1.ListOptions{})
+	require.NoError(t, err)
+	require.Len(t, after.Items, 2)
+	for i := range after.Items {
+		require.Equal(t, before.Items[i].UID, after.Items[i].UID)
+		require.Equal(t, corev1.PodRunning, after.Items[i].Status.Phase)
+	}
+	require.Equal(t, v1.Running, awaitPhase(t, job, v1.Running).Status.Phase)
 }
 
 // An elastic worker that is lost comes back by itself; the others train on.
