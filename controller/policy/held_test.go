@@ -7,10 +7,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"k8s.io/utils/ptr"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
-	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/render"
 	"github.com/paddle-volcano/paddle-volcano/controller/view"
 )
@@ -18,13 +16,6 @@ import (
 // An elastic job of 2 to 8 workers runs under a Volcano Job of 6, of which some are there.
 func TestWorkersThatAreRefused(t *testing.T) {
 	t.Parallel()
-	wants := func(replicas int) change {
-		return editSpec(func(s *v1.PaddleJobSpec) {
-			s.PS, s.Elastic, s.ElasticPolicy = nil, ptr.To(1), &v1.ElasticPolicy{Etcd: "10.0.0.1:2379"}
-			s.Worker = s.Worker.DeepCopy()
-			s.Worker.Replicas, s.Worker.Requests, s.Worker.Limits = replicas, ptr.To(2), ptr.To(8)
-		})
-	}
 	running := func(n int) change {
 		states := make([]view.State, n)
 		for i := range states {
@@ -45,22 +36,22 @@ func TestWorkersThatAreRefused(t *testing.T) {
 		says          string
 		lookAgain     time.Duration
 	}{
-		"all are there":                    {with: []change{wants(6), running(6)}},
-		"late, and nobody knows why":       {with: []change{wants(6), running(4), short("")}, lookAgain: unwatched},
-		"refused":                          {with: []change{wants(6), running(4), short("no")}, workers: 4, held: 4, says: "is 6, and the API server lets the job have 4 workers", lookAgain: unwatched},
-		"refused below the least":          {with: []change{wants(6), running(1), short("no")}, lookAgain: unwatched},
-		"the user wants no more by now":    {with: []change{wants(3), running(4), short("no")}, workers: 3, lookAgain: unwatched},
-		"kept below what it was":           {with: []change{wants(6), running(4), held(4)}, workers: 4, says: "4 workers", lookAgain: 3 * time.Minute},
-		"kept, and the user wants more":    {with: []change{wants(8), running(6), held(6)}, says: "is 8, and the API server lets the job have 6 workers", lookAgain: 3 * time.Minute},
-		"kept, and the user wants fewer":   {with: []change{wants(2), running(6), held(6)}, workers: 2},
-		"kept, and one more is lost":       {with: []change{wants(8), running(5), held(6), short("")}, says: "6 workers", lookAgain: unwatched},
-		"kept, and one more is refused":    {with: []change{wants(8), running(5), held(6), short("no")}, workers: 5, held: 5, says: "5 workers", lookAgain: unwatched},
-		"not kept any more":                {with: []change{wants(8), running(6)}, workers: 8},
-		"training has succeeded meanwhile": {with: []change{wants(6), with(render.RoleWorker, view.Succeeded, view.Succeeded), short("no")}},
+		"all are there":                    {with: []change{wantsWorkers(6), running(6)}},
+		"late, and nobody knows why":       {with: []change{wantsWorkers(6), running(4), short("")}, lookAgain: unwatched},
+		"refused":                          {with: []change{wantsWorkers(6), running(4), short("no")}, workers: 4, held: 4, says: "is 6, and the API server lets the job have 4 workers", lookAgain: unwatched},
+		"refused below the least":          {with: []change{wantsWorkers(6), running(1), short("no")}, lookAgain: unwatched},
+		"the user wants no more by now":    {with: []change{wantsWorkers(3), running(4), short("no")}, workers: 3, lookAgain: unwatched},
+		"kept below what it was":           {with: []change{wantsWorkers(6), running(4), held(4)}, workers: 4, says: "4 workers", lookAgain: 3 * time.Minute},
+		"kept, and the user wants more":    {with: []change{wantsWorkers(8), running(6), held(6)}, says: "is 8, and the API server lets the job have 6 workers", lookAgain: 3 * time.Minute},
+		"kept, and the user wants fewer":   {with: []change{wantsWorkers(2), running(6), held(6)}, workers: 2},
+		"kept, and one more is lost":       {with: []change{wantsWorkers(8), running(5), held(6), short("")}, says: "6 workers", lookAgain: unwatched},
+		"kept, and one more is refused":    {with: []change{wantsWorkers(8), running(5), held(6), short("no")}, workers: 5, held: 5, says: "5 workers", lookAgain: unwatched},
+		"not kept any more":                {with: []change{wantsWorkers(8), running(6)}, workers: 8},
+		"training has succeeded meanwhile": {with: []change{wantsWorkers(6), with(render.RoleWorker, view.Succeeded, view.Succeeded), short("no")}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			v := submitted(wants(6))
+			v := submitted(wantsWorkers(6))
 			v.VolcanoJob = volcanoJobOf(t, Decide(v, config)).DeepCopy()
 			v.VolcanoJob.UID, v.VolcanoJob.Status.State.Phase = "vc-uid", vcbatch.Running
 			for _, c := range tc.with {

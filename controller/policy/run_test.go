@@ -148,17 +148,19 @@ func TestExpire(t *testing.T) {
 	require.Equal(t, gist{}, decide(endedBefore(time.Minute), runs(func(run *v1.RunPolicy) { run.TTLSecondsAfterFinished = nil })))
 }
 
+// wantsWorkers makes the job elastic, with 2 to 8 workers.
+func wantsWorkers(replicas int) change {
+	return editSpec(func(s *v1.PaddleJobSpec) {
+		s.PS, s.Elastic, s.ElasticPolicy = nil, ptr.To(1), &v1.ElasticPolicy{Etcd: "10.0.0.1:2379"}
+		s.Worker = s.Worker.DeepCopy()
+		s.Worker.Replicas, s.Worker.Requests, s.Worker.Limits = replicas, ptr.To(2), ptr.To(8)
+	})
+}
+
 func TestScale(t *testing.T) {
 	t.Parallel()
-	elastic := func(replicas int) change {
-		return editSpec(func(s *v1.PaddleJobSpec) {
-			s.PS, s.Elastic, s.ElasticPolicy = nil, ptr.To(1), &v1.ElasticPolicy{Etcd: "10.0.0.1:2379"}
-			s.Worker = s.Worker.DeepCopy()
-			s.Worker.Replicas, s.Worker.Requests, s.Worker.Limits = replicas, ptr.To(2), ptr.To(8)
-		})
-	}
 	made := func(with ...change) Plan {
-		v := submitted(elastic(4))
+		v := submitted(wantsWorkers(4))
 		v.VolcanoJob = volcanoJobOf(t, Decide(v, config)).DeepCopy()
 		v.VolcanoJob.UID, v.VolcanoJob.Status.State.Phase = "vc-uid", vcbatch.Running
 		for _, c := range with {
@@ -175,14 +177,14 @@ func TestScale(t *testing.T) {
 		return nil
 	}
 	require.Nil(t, scaled(made()))
-	require.EqualValues(t, 8, scaled(made(elastic(8))).Spec.Tasks[0].Replicas)
-	fewer := scaled(made(elastic(2)))
+	require.EqualValues(t, 8, scaled(made(wantsWorkers(8))).Spec.Tasks[0].Replicas)
+	fewer := scaled(made(wantsWorkers(2)))
 	require.EqualValues(t, 2, fewer.Spec.Tasks[0].Replicas)
 	require.EqualValues(t, 2, fewer.Spec.MinAvailable)
 	require.NotEmpty(t, fewer.Annotations[keys.SpecHash])
-	over := made(elastic(9), with("worker", view.Running, view.Running))
+	over := made(wantsWorkers(9), with("worker", view.Running, view.Running))
 	require.Nil(t, scaled(over))
 	require.Equal(t, ReasonSpecChangeRefused, over.Unapplied.Reason)
-	require.Nil(t, scaled(made(elastic(8), func(v *view.View) { v.VolcanoJob.Status.State.Phase = vcbatch.Completing })))
-	require.Nil(t, scaled(made(elastic(8), with("worker", view.Succeeded, view.Succeeded))), "training has succeeded")
+	require.Nil(t, scaled(made(wantsWorkers(8), func(v *view.View) { v.VolcanoJob.Status.State.Phase = vcbatch.Completing })))
+	require.Nil(t, scaled(made(wantsWorkers(8), with("worker", view.Succeeded, view.Succeeded))), "training has succeeded")
 }
