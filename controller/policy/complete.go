@@ -13,16 +13,21 @@ import (
 // Volcano ends a job when it sees the last of its workers succeed, and never again, so a Volcano that was restarted just then
 // would let the servers run for ever. One that only has much to do must not be given more.
 const (
-	// CompleteGrace is how long it may take where it is quick elsewhere.
+	// CompleteGrace is how long Volcano may end no job at all, or by how much it may take jobs out of their turn.
 	CompleteGrace = 30 * time.Second
-	// completeMost is how long it may take at most.
+	// completeMost is how long a job may have to wait at most.
 	completeMost = 15 * time.Minute
 )
 
-// completeIn is how much longer Volcano may take to end a job whose workers have succeeded: it does one after the other, so
-// twice as long as others lately took is too long.
+// completeIn is how much longer Volcano may take to end a job whose workers have succeeded. It ends one after the other, about
+// in the order in which their workers ended: it has forgotten a job if it ends none any more, or those that were to come later.
 func completeIn(v *view.View) time.Duration {
-	return min(CompleteGrace+2*v.Pace, completeMost) - v.SucceededFor
+	ended := v.Now.Add(-v.SucceededFor)
+	if v.Ends.Newest.Sub(ended) >= CompleteGrace+v.Ends.Slowest {
+		return 0
+	}
+	idle := min(v.SucceededFor, v.Now.Sub(v.Ends.Last))
+	return min(CompleteGrace-idle, completeMost-v.SucceededFor)
 }
 
 // complete tells Volcano to end a job whose workers have succeeded. Of an elastic job of which fewer workers ran than it

@@ -138,8 +138,14 @@ func TestDefaultIntranetDoesNotReachJobsThatExist(t *testing.T) {
 func TestComplete(t *testing.T) {
 	t.Parallel()
 	succeeded := []change{with("ps", view.Running), with("worker", view.Succeeded, view.Succeeded), environmentOf}
-	ago := func(succeeded, pace time.Duration) change {
-		return func(v *view.View) { v.SucceededFor, v.Pace = succeeded, pace }
+	ago := func(succeeded time.Duration) change {
+		return func(v *view.View) { v.SucceededFor = succeeded }
+	}
+	// others have been ended: how long ago the last, how long the slowest took, and how much after ours the newest's workers ended.
+	others := func(last, slowest, newest time.Duration) change {
+		return func(v *view.View) {
+			v.Ends = view.Ends{Last: v.Now.Add(-last), Slowest: slowest, Newest: v.Now.Add(newest - v.SucceededFor)}
+		}
 	}
 	complete := gist{does: []string{"CompleteJob"}, lookAgain: CommandPeriod}
 	for name, tc := range map[string]struct {
@@ -148,16 +154,25 @@ func TestComplete(t *testing.T) {
 		want  gist
 	}{
 		"Volcano may still do it": {phase: vcbatch.Running, with: succeeded, want: gist{lookAgain: CompleteGrace}},
-		"Volcano did not":         {phase: vcbatch.Running, with: append(succeeded, ago(CompleteGrace, 0)), want: complete},
-		"Volcano is slow":         {phase: vcbatch.Running, with: append(succeeded, ago(time.Minute, time.Minute)), want: gist{lookAgain: 90 * time.Second}},
-		"Volcano is that slow":    {phase: vcbatch.Running, with: append(succeeded, ago(150*time.Second, time.Minute)), want: complete},
-		"Volcano is too slow":     {phase: vcbatch.Running, with: append(succeeded, ago(completeMost, time.Hour)), want: complete},
+		"Volcano did not":         {phase: vcbatch.Running, with: append(succeeded, ago(CompleteGrace)), want: complete},
+		"Volcano ends others": {
+			phase: vcbatch.Running, with: append(succeeded, ago(time.Minute), others(20*time.Second, 0, -time.Second)),
+			want: gist{lookAgain: 10 * time.Second},
+		},
+		"Volcano ends none any more": {phase: vcbatch.Running, with: append(succeeded, ago(time.Minute), others(30*time.Second, 0, -time.Second)), want: complete},
+		"others before their turn": {
+			phase: vcbatch.Running, with: append(succeeded, ago(2*time.Minute), others(0, time.Minute, 89*time.Second)),
+			want: gist{lookAgain: 30 * time.Second},
+		},
+		"others long before their turn": {phase: vcbatch.Running, with: append(succeeded, ago(2*time.Minute), others(0, time.Minute, 90*time.Second)), want: complete},
+		"soon too long":                 {phase: vcbatch.Running, with: append(succeeded, ago(completeMost-time.Second), others(0, time.Hour, 0)), want: gist{lookAgain: time.Second}},
+		"too long":                      {phase: vcbatch.Running, with: append(succeeded, ago(completeMost), others(0, time.Hour, 0)), want: complete},
 		"Volcano is at it": {
-			phase: vcbatch.Completing, with: append(succeeded, noPodGroup, ago(time.Hour, 0)),
+			phase: vcbatch.Completing, with: append(succeeded, noPodGroup, ago(time.Hour)),
 		},
 		"a worker is missing": {phase: vcbatch.Running, with: []change{
 			with("ps", view.Running), with("worker", view.Succeeded, view.Running), environmentOf,
-			ago(time.Hour, 0),
+			ago(time.Hour),
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -77,7 +77,7 @@ type Controller struct {
 	commanded *stamps
 	// unheeded is for how long Volcano reads commands about a Volcano Job in a state (policy.StateOf) that stays as it is.
 	unheeded *streaks
-	// pace is how long Volcano lately took to end jobs.
+	// pace is how Volcano lately ended jobs.
 	pace *pace
 	// unmade is since when pods of a Volcano Job are missing, by its uid.
 	unmade *stamps

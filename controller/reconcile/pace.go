@@ -14,11 +14,12 @@ import (
 // paceLasts is how long the longest that was seen counts.
 const paceLasts = 5 * time.Minute
 
-// pace remembers how long Volcano lately took to end a job after its last worker had ended.
+// pace remembers how Volcano lately ended jobs whose workers have succeeded.
 type pace struct {
-	mu    sync.Mutex
-	worst time.Duration
-	at    time.Time
+	mu   sync.Mutex
+	ends view.Ends
+	// slowestAt is when the slowest was seen.
+	slowestAt time.Time
 }
 
 // see looks at a job whose workers have succeeded.
@@ -26,27 +27,36 @@ func (p *pace) see(v *view.View) {
 	if v.VolcanoJob == nil {
 		return
 	}
-	state := v.VolcanoJob.Status.State
-	if state.Phase != vcbatch.Completing && state.Phase != vcbatch.Completed || v.LastEnd().IsZero() {
+	state, workers := v.VolcanoJob.Status.State, v.LastEnd()
+	if state.Phase != vcbatch.Completing && state.Phase != vcbatch.Completed || workers.IsZero() {
 		return
 	}
-	took := state.LastTransitionTime.Sub(v.LastEnd())
-	if v.Now.Sub(state.LastTransitionTime.Time) > paceLasts {
-		return // long ago
-	}
+	ended := state.LastTransitionTime.Time
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if took >= p.worst || v.Now.Sub(p.at) > paceLasts {
-		p.worst, p.at = took, v.Now
+	p.ends.Last, p.ends.Newest = later(p.ends.Last, ended), later(p.ends.Newest, workers)
+	if v.Now.Sub(ended) > paceLasts {
+		return // long ago
+	}
+	if took := ended.Sub(workers); took >= p.ends.Slowest || v.Now.Sub(p.slowestAt) > paceLasts {
+		p.ends.Slowest, p.slowestAt = max(took, 0), v.Now
 	}
 }
 
-// of is the longest that was lately seen, 0 if none was.
-func (p *pace) of(now time.Time) time.Duration {
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// of is what was seen; what was slowest long ago is not.
+func (p *pace) of(now time.Time) view.Ends {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if now.Sub(p.at) > paceLasts {
-		return 0
+	ends := p.ends
+	if now.Sub(p.slowestAt) > paceLasts {
+		ends.Slowest = 0
 	}
-	return max(p.worst, 0)
+	return ends
 }

@@ -18,18 +18,11 @@ func TestPace(t *testing.T) {
 	t.Parallel()
 	// ended is a job whose worker ended at epoch, and that Volcano brought into a phase so much later.
 	ended := func(phase vcbatch.JobPhase, took, seen time.Duration) *view.View {
-		v := &view.View{Now: epoch.Add(seen), VolcanoJob: &vcbatch.Job{}, Pods: []*corev1.Pod{{
-			ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{vcbatch.TaskSpecKey: "worker"}},
-			Status: corev1.PodStatus{Phase: corev1.PodSucceeded, ContainerStatuses: []corev1.ContainerStatus{{
-				State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: metav1.NewTime(epoch)}},
-			}}},
-		}}}
-		v.VolcanoJob.Status.State = vcbatch.JobState{Phase: phase, LastTransitionTime: metav1.NewTime(epoch.Add(took))}
-		return v
+		return endedAt(phase, epoch, epoch.Add(took), epoch.Add(seen))
 	}
 	p := &pace{}
-	at := func(later time.Duration) time.Duration { return p.of(epoch.Add(later)) }
-	require.Zero(t, at(0))
+	at := func(later time.Duration) time.Duration { return p.of(epoch.Add(later)).Slowest }
+	require.Zero(t, p.of(epoch))
 	p.see(ended(vcbatch.Running, time.Hour, time.Hour))
 	p.see(&view.View{Now: epoch})
 	require.Zero(t, at(time.Hour), "not ended")
@@ -44,9 +37,33 @@ func TestPace(t *testing.T) {
 	require.Zero(t, at(7*time.Minute), "that was long ago")
 	p.see(ended(vcbatch.Completed, 4*time.Second, 5*time.Minute))
 	require.Equal(t, time.Minute, at(5*time.Minute))
-	p.at = epoch.Add(-time.Hour)
+	p.slowestAt = epoch.Add(-time.Hour)
 	p.see(ended(vcbatch.Completed, 4*time.Second, 5*time.Minute))
 	require.Equal(t, 4*time.Second, at(5*time.Minute))
 	p.see(ended(vcbatch.Completed, -time.Second, time.Minute))
 	require.Equal(t, 4*time.Second, at(5*time.Minute), "clocks differ")
+}
+
+func TestPaceKnowsTheLatest(t *testing.T) {
+	t.Parallel()
+	p := &pace{}
+	for _, of := range []struct{ workers, volcano time.Duration }{{10, 40}, {30, 35}, {20, 50}, {5, 45}} {
+		p.see(endedAt(vcbatch.Completing, epoch.Add(of.workers*time.Second), epoch.Add(of.volcano*time.Second), epoch.Add(time.Minute)))
+	}
+	require.Equal(t, view.Ends{
+		Slowest: 40 * time.Second, Last: epoch.Add(50 * time.Second), Newest: epoch.Add(30 * time.Second),
+	}, p.of(epoch.Add(time.Minute)))
+	require.Equal(t, view.Ends{Last: epoch.Add(50 * time.Second), Newest: epoch.Add(30 * time.Second)}, p.of(epoch.Add(time.Hour)))
+}
+
+// endedAt is a job, seen at a time, that Volcano brought into a phase some time after its worker had ended.
+func endedAt(phase vcbatch.JobPhase, workers, volcano, seen time.Time) *view.View {
+	v := &view.View{Now: seen, VolcanoJob: &vcbatch.Job{}, Pods: []*corev1.Pod{{
+		ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{vcbatch.TaskSpecKey: "worker"}},
+		Status: corev1.PodStatus{Phase: corev1.PodSucceeded, ContainerStatuses: []corev1.ContainerStatus{{
+			State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: metav1.NewTime(workers)}},
+		}}},
+	}}}
+	v.VolcanoJob.Status.State = vcbatch.JobState{Phase: phase, LastTransitionTime: metav1.NewTime(volcano)}
+	return v
 }

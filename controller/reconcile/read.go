@@ -49,7 +49,7 @@ func (c *Controller) read(ctx context.Context, namespace, name, key string) (*vi
 	if v.Succeeded() {
 		v.SucceededFor = v.Now.Sub(v.LastEnd())
 		c.pace.see(v)
-		v.Pace = c.pace.of(v.Now)
+		v.Ends = c.pace.of(v.Now)
 	}
 	if v.VolcanoJob != nil {
 		v.Failure = c.failures.of(v.VolcanoJob.UID)

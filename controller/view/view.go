@@ -29,8 +29,8 @@ type View struct {
 	Pods []*corev1.Pod
 	// SucceededFor is how long ago the last of the workers ended, where all have succeeded.
 	SucceededFor time.Duration
-	// Pace is the longest that Volcano has lately taken to end a job after its last worker had ended.
-	Pace time.Duration
+	// Ends is how Volcano lately ended jobs whose workers have succeeded.
+	Ends Ends
 	// UnmadeSince is since when pods of a gang that was let in are missing, the zero time if none are.
 	UnmadeSince time.Time
 	// ShortSince is since when workers of an elastic job that trains are missing, the zero time if none are.
@@ -83,6 +83,16 @@ type Held struct {
 	Refused string
 	// Left is how much longer it is not asked for more.
 	Left time.Duration
+}
+
+// Ends is what was seen of Volcano ending jobs, this and others, whose workers have succeeded.
+type Ends struct {
+	// Slowest is the longest that it lately took after a job's last worker had ended.
+	Slowest time.Duration
+	// Last is when it last ended one, the zero time if none was seen.
+	Last time.Time
+	// Newest is when the last worker ended of the job, among those that it ended, whose did so latest.
+	Newest time.Time
 }
 
 // Occupant is an object of somebody else's that has a name which the job needs.
