@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/paddle-volcano/paddle-volcano/controller/render"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/live/usage"
 )
 
 // line is an entry of the log.
@@ -68,7 +69,7 @@ func TestRawJobsAreEqual(t *testing.T) {
 	s := Default()
 	job := s.paddleJob(7)
 	require.Empty(t, render.Validate(job, render.Wish{}, render.Config{}))
-	raw := s.volcanoJob(7)
+	raw, bare := s.volcanoJob(kindVolcano, 7), s.volcanoJob(kindBare, 7)
 	require.Equal(t, job.Name, raw.Name)
 	require.EqualValues(t, 10, raw.Spec.MinAvailable)
 	require.Len(t, raw.Spec.Tasks, 2)
@@ -77,18 +78,28 @@ func TestRawJobsAreEqual(t *testing.T) {
 		require.Empty(t, raw.Spec.Tasks[i].Template.Spec.Containers[0].EnvFrom)
 		require.NotEmpty(t, raw.Spec.Tasks[i].Template.Spec.Containers[0].Env)
 		require.NotEmpty(t, raw.Spec.Tasks[i].Template.Annotations)
+		require.Empty(t, bare.Spec.Tasks[i].Template.Spec.InitContainers)
+		require.Len(t, raw.Spec.Tasks[i].Template.Spec.InitContainers, 1)
+		require.Empty(t, raw.Spec.Tasks[i].Template.Spec.InitContainers[0].EnvFrom)
+		raw.Spec.Tasks[i].Template.Spec.InitContainers = nil
 	}
+	require.Equal(t, bare, raw)
 	require.Empty(t, raw.OwnerReferences)
 	require.Equal(t, 10_000, s.pods())
 }
 
 func TestReport(t *testing.T) {
 	s := Settings{Jobs: 10, Servers: 1, Workers: 1, Nodes: 3}
+	used := func(seconds float64) map[string]usage.Process {
+		return map[string]usage.Process{"etcd": {CPU: seconds}}
+	}
 	r := s.report([]Round{
-		{Kind: kindVolcano, Ready: 10}, {Kind: kindPaddle, Ready: 12, RSS: 100, Writes: Writes{"create jobs": 10, "patch podgroups": 20}, Events: 50},
+		{Kind: kindBare, Ready: 5, Processes: used(1)}, {Kind: kindVolcano, Ready: 10, Processes: used(2)},
+		{Kind: kindPaddle, Ready: 12, Early: 7, Processes: used(3), RSS: 100, Writes: Writes{"create jobs": 10, "patch podgroups": 20}, Events: 50},
 		{Kind: kindPaddle, Ready: 13, RSS: 300, Writes: Writes{"create jobs": 10}, Events: 10}, {Kind: kindVolcano, Ready: 10}, {Kind: kindVolcano, Ready: 90},
 	})
 	require.Equal(t, []float64{12.5, 10, 1.25, 300, 3, 5}, []float64{r.PaddleJob, r.VolcanoJob, r.Ratio, r.RSS, r.Writes, r.Events})
+	require.Equal(t, []float64{5, 2.5}, []float64{r.Bare, r.BareRatio})
 	require.Equal(t, []int{10, 20, 3}, []int{r.Jobs, r.Pods, r.Nodes})
 	var out strings.Builder
 	require.NoError(t, r.print(&out))
@@ -96,10 +107,13 @@ func TestReport(t *testing.T) {
 	require.Contains(t, out.String(), "met     writes per job")
 	require.Contains(t, out.String(), "patch podgroups")
 	require.Contains(t, out.String(), "2.00 per job")
+	require.Contains(t, out.String(), "1.0 of bare Volcano Jobs,    2.0 of equal ones,    3.0 of PaddleJobs")
+	require.Contains(t, out.String(), "7 jobs of the round of PaddleJob had ended")
+	require.Contains(t, out.String(), "5.0 s (2.50 times theirs)")
 
 	s.Jobs = barJobs
 	out.Reset()
-	require.NoError(t, s.report([]Round{{Kind: kindVolcano, Ready: 10}, {Kind: kindPaddle, Ready: 12, RSS: 300}}).print(&out))
+	require.NoError(t, s.report([]Round{{Kind: kindBare, Ready: 10}, {Kind: kindVolcano, Ready: 10}, {Kind: kindPaddle, Ready: 12, RSS: 300}}).print(&out))
 	require.Contains(t, out.String(), "MISSED  controller's memory, MiB")
 	require.Contains(t, out.String(), "met     time of PaddleJobs")
 }

@@ -43,7 +43,12 @@ func role(replicas int, runFor string) *v1.ResourceSpec {
 	}}
 }
 
-// volcanoJob is the raw Volcano Job that is equal to job i.
-func (s *Settings) volcanoJob(i int) *vcbatch.Job {
-	return rawjob.Of(s.paddleJob(i))
+// volcanoJob is the raw Volcano Job that is equal to job i: its pods are the same, with an init container in the place of the
+// start barrier's, unless kind says that they wait for nobody. kwok runs no image.
+func (s *Settings) volcanoJob(kind string, i int) *vcbatch.Job {
+	barrier := "barrier"
+	if kind == kindBare {
+		barrier = ""
+	}
+	return rawjob.Of(s.paddleJob(i), barrier)
 }

@@ -28,12 +28,15 @@ const (
 
 // Report is what controller.json holds. Times are medians over the rounds, memory and writes the most of any.
 type Report struct {
-	Jobs        int     `json:"jobs"`
-	Pods        int     `json:"pods"`
-	Nodes       int     `json:"nodes"`
-	PaddleJob   float64 `json:"paddlejob_s"`
-	VolcanoJob  float64 `json:"volcano_job_s"`
-	Ratio       float64 `json:"ratio"`
+	Jobs       int     `json:"jobs"`
+	Pods       int     `json:"pods"`
+	Nodes      int     `json:"nodes"`
+	PaddleJob  float64 `json:"paddlejob_s"`
+	VolcanoJob float64 `json:"volcano_job_s"`
+	Ratio      float64 `json:"ratio"`
+	// Bare are Volcano Jobs whose pods have no start barrier.
+	Bare        float64 `json:"volcano_job_without_barrier_s"`
+	BareRatio   float64 `json:"ratio_without_barrier"`
 	RSS         float64 `json:"controller_rss_mib"`
 	Writes      float64 `json:"writes_per_job"`
 	Events      float64 `json:"events_per_job"`
@@ -54,7 +57,7 @@ func Run(ctx context.Context, s Settings, out, progress io.Writer) error {
 	}
 	var rounds []Round
 	for i := range s.Rounds {
-		kinds := []string{kindVolcano, kindPaddle}
+		kinds := []string{kindBare, kindVolcano, kindPaddle}
 		if i%2 == 1 {
 			slices.Reverse(kinds)
 		}
@@ -95,7 +98,8 @@ func (s *Settings) report(rounds []Round) *Report {
 		r.Events = max(r.Events, float64(round.Events)/float64(s.Jobs))
 	}
 	r.PaddleJob, r.VolcanoJob = stats.Median(times[kindPaddle]), stats.Median(times[kindVolcano])
-	r.Ratio = r.PaddleJob / r.VolcanoJob
+	r.Bare = stats.Median(times[kindBare])
+	r.Ratio, r.BareRatio = r.PaddleJob/r.VolcanoJob, r.PaddleJob/r.Bare
 	r.Bars = append(bars.OfSlice(s.Jobs >= barJobs,
 		bars.Most("time of PaddleJobs by that of equal Volcano Jobs", r.Ratio, ratioBar),
 		bars.Most("controller's memory, MiB", r.RSS, rssBar)),
@@ -114,5 +118,42 @@ func (r *Report) print(out io.Writer) error {
 			}
 		}
 	}
+	if err := r.printProcesses(out); err != nil {
+		return err
+	}
+	for i := range r.RoundsTaken {
+		if early := r.RoundsTaken[i].Early; early > 0 {
+			if _, err := fmt.Fprintf(out, "%d jobs of the round of %s had ended before the last was ready: let workers run for longer (--run-for)\n",
+				early, r.RoundsTaken[i].Kind); err != nil {
+				return err
+			}
+		}
+	}
+	if _, err := fmt.Fprintf(out, "PaddleJobs %.1f s, equal Volcano Jobs %.1f s, such without the init container that waits for peers %.1f s (%.2f times theirs)\n",
+		r.PaddleJob, r.VolcanoJob, r.Bare, r.BareRatio); err != nil {
+		return err
+	}
 	return bars.Show(r.Bars, out)
+}
+
+// printProcesses shows what each process has used until the pods knew their peers: the time of both kinds is made of it
+// where the machine's processors are all busy.
+func (r *Report) printProcesses(out io.Writer) error {
+	used := map[string]map[string][]float64{}
+	for i := range r.RoundsTaken {
+		round := &r.RoundsTaken[i]
+		for name, process := range round.Processes {
+			if used[name] == nil {
+				used[name] = map[string][]float64{}
+			}
+			used[name][round.Kind] = append(used[name][round.Kind], process.CPU)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(used)) {
+		if _, err := fmt.Fprintf(out, "processor seconds  %-29s %6.1f of bare Volcano Jobs, %6.1f of equal ones, %6.1f of PaddleJobs\n", name,
+			stats.Median(used[name][kindBare]), stats.Median(used[name][kindVolcano]), stats.Median(used[name][kindPaddle])); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -38,7 +38,7 @@ func TestGangsAreTheSameInAllForms(t *testing.T) {
 		require.Equal(t, 2*gang, l.Pods())
 		job := l.paddleJob(1)
 		require.Empty(t, render.Validate(job, render.Wish{}, render.Config{}))
-		raw := rawjob.Of(job)
+		raw := rawjob.Of(job, "")
 		require.EqualValues(t, gang, raw.Spec.MinAvailable)
 		pods, names := map[string]int{}, []string{}
 		for m := range gang {
