@@ -47,8 +47,9 @@ func TestPace(t *testing.T) {
 func TestPaceKnowsTheLatest(t *testing.T) {
 	t.Parallel()
 	p := &pace{}
-	for _, of := range []struct{ workers, volcano time.Duration }{{10, 40}, {30, 35}, {20, 50}, {5, 45}} {
-		p.see(endedAt(vcbatch.Completing, epoch.Add(of.workers*time.Second), epoch.Add(of.volcano*time.Second), epoch.Add(time.Minute)))
+	for _, of := range []struct{ workers, volcano int }{{10, 40}, {30, 35}, {20, 50}, {5, 45}} {
+		after := func(seconds int) time.Time { return epoch.Add(time.Duration(seconds) * time.Second) }
+		p.see(endedAt(vcbatch.Completing, after(of.workers), after(of.volcano), after(60)))
 	}
 	require.Equal(t, view.Ends{
 		Slowest: 40 * time.Second, Last: epoch.Add(50 * time.Second), Newest: epoch.Add(30 * time.Second),

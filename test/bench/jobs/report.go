@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -34,6 +33,8 @@ type Report struct {
 	PaddleJob  float64 `json:"paddlejob_s"`
 	VolcanoJob float64 `json:"volcano_job_s"`
 	Ratio      float64 `json:"ratio"`
+	// RatioAtPace is what it would be had the machine been as fast in each round: of times by the pace of their round.
+	RatioAtPace float64 `json:"ratio_at_equal_pace"`
 	// Bare are Volcano Jobs whose pods have no start barrier.
 	Bare        float64 `json:"volcano_job_without_barrier_s"`
 	BareRatio   float64 `json:"ratio_without_barrier"`
@@ -57,7 +58,7 @@ func Run(ctx context.Context, s Settings, out, progress io.Writer) error {
 	}
 	var rounds []Round
 	for i := range s.Rounds {
-		kinds := []string{kindBare, kindVolcano, kindPaddle}
+		kinds := []string{kindBare, kindVolcano, KindPaddle}
 		if i%2 == 1 {
 			slices.Reverse(kinds)
 		}
@@ -89,16 +90,18 @@ func Run(ctx context.Context, s Settings, out, progress io.Writer) error {
 
 func (s *Settings) report(rounds []Round) *Report {
 	r := &Report{Jobs: s.Jobs, Pods: s.pods(), Nodes: s.Nodes, RunFor: s.RunFor.Seconds(), Machine: report.ThisMachine(), RoundsTaken: rounds}
-	times := map[string][]float64{}
+	times, work := map[string][]float64{}, map[string][]float64{}
 	for i := range rounds {
 		round := &rounds[i]
 		times[round.Kind] = append(times[round.Kind], round.Ready)
+		work[round.Kind] = append(work[round.Kind], round.Ready/round.Pace)
 		r.RSS = max(r.RSS, round.RSS)
 		r.Writes = max(r.Writes, float64(round.Writes.sum())/float64(s.Jobs))
 		r.Events = max(r.Events, float64(round.Events)/float64(s.Jobs))
 	}
-	r.PaddleJob, r.VolcanoJob = stats.Median(times[kindPaddle]), stats.Median(times[kindVolcano])
+	r.PaddleJob, r.VolcanoJob = stats.Median(times[KindPaddle]), stats.Median(times[kindVolcano])
 	r.Bare = stats.Median(times[kindBare])
+	r.RatioAtPace = stats.Median(work[KindPaddle]) / stats.Median(work[kindVolcano])
 	r.Ratio, r.BareRatio = r.PaddleJob/r.VolcanoJob, r.PaddleJob/r.Bare
 	r.Bars = append(bars.OfSlice(s.Jobs >= barJobs,
 		bars.Most("time of PaddleJobs by that of equal Volcano Jobs", r.Ratio, ratioBar),
@@ -107,53 +110,4 @@ func (s *Settings) report(rounds []Round) *Report {
 		bars.Most("Events per job", r.Events, eventsBar),
 	)
 	return r
-}
-
-func (r *Report) print(out io.Writer) error {
-	for i := range r.RoundsTaken {
-		round := &r.RoundsTaken[i]
-		for _, write := range slices.Sorted(maps.Keys(round.Writes)) {
-			if _, err := fmt.Fprintf(out, "writes  %-40s %.2f per job\n", write, float64(round.Writes[write])/float64(r.Jobs)); err != nil {
-				return err
-			}
-		}
-	}
-	if err := r.printProcesses(out); err != nil {
-		return err
-	}
-	for i := range r.RoundsTaken {
-		if early := r.RoundsTaken[i].Early; early > 0 {
-			if _, err := fmt.Fprintf(out, "%d jobs of the round of %s had ended before the last was ready: let workers run for longer (--run-for)\n",
-				early, r.RoundsTaken[i].Kind); err != nil {
-				return err
-			}
-		}
-	}
-	if _, err := fmt.Fprintf(out, "PaddleJobs %.1f s, equal Volcano Jobs %.1f s, such without the init container that waits for peers %.1f s (%.2f times theirs)\n",
-		r.PaddleJob, r.VolcanoJob, r.Bare, r.BareRatio); err != nil {
-		return err
-	}
-	return bars.Show(r.Bars, out)
-}
-
-// printProcesses shows what each process has used until the pods knew their peers: the time of both kinds is made of it
-// where the machine's processors are all busy.
-func (r *Report) printProcesses(out io.Writer) error {
-	used := map[string]map[string][]float64{}
-	for i := range r.RoundsTaken {
-		round := &r.RoundsTaken[i]
-		for name, process := range round.Processes {
-			if used[name] == nil {
-				used[name] = map[string][]float64{}
-			}
-			used[name][round.Kind] = append(used[name][round.Kind], process.CPU)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(used)) {
-		if _, err := fmt.Fprintf(out, "processor seconds  %-29s %6.1f of bare Volcano Jobs, %6.1f of equal ones, %6.1f of PaddleJobs\n", name,
-			stats.Median(used[name][kindBare]), stats.Median(used[name][kindVolcano]), stats.Median(used[name][kindPaddle])); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -21,7 +21,7 @@ import (
 
 // Kinds of rounds.
 const (
-	kindPaddle  = "PaddleJob"
+	KindPaddle  = "PaddleJob"
 	kindVolcano = "Volcano Job"
 	// kindBare has pods that wait for nobody: without the status of an init container the simulated kubelets write a third less.
 	kindBare = "Volcano Job without start barrier"
@@ -34,6 +34,8 @@ type Round struct {
 	// environment.
 	Created float64 `json:"created_s"`
 	Ready   float64 `json:"ready_s"`
+	// Pace is the processor time, in ms, that a fixed piece of work needed meanwhile: of a machine that is shared it changes.
+	Pace float64 `json:"machine_pace_ms"`
 	// Early is how many jobs had ended by then: of none is the end part of what is measured, if workers run for long enough.
 	Early int `json:"ended_before_ready,omitempty"`
 	// Processes are what each has used until then, by name.
@@ -80,6 +82,7 @@ func (s *Settings) round(ctx context.Context, kind string, progress io.Writer) (
 	if err != nil {
 		return Round{}, err
 	}
+	pace := usage.StartPace(ctx)
 	begin := time.Now()
 	if err := s.create(ctx, stage, kind); err != nil {
 		return Round{}, err
@@ -97,6 +100,9 @@ func (s *Settings) round(ctx context.Context, kind string, progress io.Writer) (
 		if goal.into != &r.Ready {
 			continue
 		}
+		if r.Pace, err = pace.Mean(); err != nil {
+			return Round{}, err
+		}
 		now := w.seen()
 		r.Early = now.Done + now.Failed
 		if r.Processes, err = mark.Since(stage.Plane); err != nil {
@@ -106,7 +112,7 @@ func (s *Settings) round(ctx context.Context, kind string, progress io.Writer) (
 	if now := w.seen(); now.Failed > 0 {
 		return Round{}, fmt.Errorf("round of %s: %d of %d jobs failed", kind, now.Failed, s.Jobs)
 	}
-	if kind == kindPaddle {
+	if kind == KindPaddle {
 		if err := s.settled(ctx, stage); err != nil {
 			return Round{}, err
 		}
@@ -135,10 +141,10 @@ func (s *Settings) goals(r *Round) []goal {
 	goals := []goal{
 		{"all pods to be created", &r.Created, func(now seen) bool { return now.Created >= s.pods() }, s.Patience},
 		{"all pods to know their peers", &r.Ready, func(now seen) bool {
-			return now.Addressed >= s.pods() && (r.Kind != kindPaddle || now.Complete >= s.Jobs)
+			return now.Addressed >= s.pods() && (r.Kind != KindPaddle || now.Complete >= s.Jobs)
 		}, s.Patience},
 	}
-	if r.Kind == kindPaddle {
+	if r.Kind == KindPaddle {
 		goals = append(goals, goal{"all jobs to complete", &r.Completed, func(now seen) bool { return now.Done+now.Failed >= s.Jobs }, s.Patience + s.RunFor})
 	}
 	return goals
@@ -196,7 +202,7 @@ func (s *Settings) create(ctx context.Context, stage *stage, kind string) error 
 }
 
 func (s *Settings) createOne(ctx context.Context, stage *stage, kind string, i int) (err error) {
-	if kind == kindPaddle {
+	if kind == KindPaddle {
 		_, err = stage.Paddle.BatchV1().PaddleJobs(namespace).Create(ctx, s.paddleJob(i), metav1.CreateOptions{})
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // earlier is what an earlier run measured: all of live.json if it shall be kept and there is one, else nothing. What was
-// measured otherwise is an error. Scale may differ: each case says what it is of.
+// measured otherwise is an error. Scale and rounds may differ: each case says what it is of, and has its turns.
 func (s *Settings) earlier() (*Report, error) {
 	r := &Report{}
 	if !s.Keep {
@@ -30,29 +30,21 @@ func (s *Settings) earlier() (*Report, error) {
 		return nil, fmt.Errorf("keep what was measured earlier: %w", err)
 	}
 	was := r.Settings
-	if was.Rounds != s.Rounds || was.Concurrency != s.Concurrency || !slices.Equal(was.Schedulers, s.Schedulers) || !slices.Equal(was.SchedulerArgs, s.SchedulerArgs) {
-		return nil, fmt.Errorf("%s in %s has %d rounds of %v, arguments %v, limits with %d requests at a time: ask for the same, or write to another folder",
-			file, s.Folder, was.Rounds, was.Schedulers, was.SchedulerArgs, was.Concurrency)
+	if was.Concurrency != s.Concurrency || !slices.Equal(was.Schedulers, s.Schedulers) || !slices.Equal(was.SchedulerArgs, s.SchedulerArgs) {
+		return nil, fmt.Errorf("%s in %s has turns of %v, arguments %v, limits with %d requests at a time: ask for the same, or write to another folder",
+			file, s.Folder, was.Schedulers, was.SchedulerArgs, was.Concurrency)
 	}
 	return r, nil
 }
 
-// measured is a case's earlier result, or nil.
-func (r *Report) measured(c *Case) *Case {
-	at := slices.IndexFunc(r.Cases, func(was Case) bool {
+// measured says whether there is a result of a case.
+func (r *Report) measured(c *Case) bool {
+	return slices.ContainsFunc(r.Cases, func(was Case) bool {
 		return was.Nodes == c.Nodes && was.Form == c.Form && was.Asked == c.Asked
 	})
-	if at < 0 {
-		return nil
-	}
-	return &r.Cases[at]
 }
 
-// prompted is how soon a scheduler was seen to bind on a cluster of that size, or nil.
-func (r *Report) prompted(nodes int, who string) *Prompt {
-	at := slices.IndexFunc(r.Prompt, func(was Prompt) bool { return was.Nodes == nodes && was.Scheduler == who })
-	if at < 0 {
-		return nil
-	}
-	return &r.Prompt[at]
+// prompted says whether it was seen how soon a scheduler binds on a cluster of that size.
+func (r *Report) prompted(nodes int, who string) bool {
+	return slices.ContainsFunc(r.Prompt, func(was Prompt) bool { return was.Nodes == nodes && was.Scheduler == who })
 }

@@ -73,16 +73,23 @@ func TestRun(t *testing.T) {
 	require.Contains(t, out.String(), "wrote "+filepath.Join(s.Folder, "live.json"))
 
 	// What was measured is kept; here nothing is left to do, and no cluster is started, which would take longer than patience.
-	s.Keep, s.Scale, s.Patience = true, 0.5, time.Second
+	s.Keep, s.Scale, s.Rounds, s.Patience = true, 0.5, 2, time.Second
 	require.NoError(t, Run(t.Context(), s, &out, testWriter{t}))
 	text, err = os.ReadFile(filepath.Join(s.Folder, "live.json"))
 	require.NoError(t, err)
 	var kept Report
 	require.NoError(t, json.Unmarshal(text, &kept))
-	kept.Settings.Scale = r.Settings.Scale
+	kept.Settings.Scale, kept.Settings.Rounds = r.Settings.Scale, r.Settings.Rounds
 	require.Equal(t, r, kept)
-	s.Rounds++
-	require.ErrorContains(t, Run(t.Context(), s, &out, testWriter{t}), "has 1 rounds")
+	s.Forms, s.Takeovers = []string{load.PaddleJobs}, 0
+	require.NoError(t, Run(t.Context(), s, &out, testWriter{t}))
+	text, err = os.ReadFile(filepath.Join(s.Folder, "live.json"))
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &kept))
+	require.Len(t, kept.Cases, 3, "what is not asked for again is not lost")
+	require.Equal(t, r.Prompt, kept.Prompt)
+	s.Concurrency++
+	require.ErrorContains(t, Run(t.Context(), s, &out, testWriter{t}), "limits with 8 requests at a time")
 }
 
 // testWriter logs progress.

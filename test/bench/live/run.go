@@ -29,6 +29,13 @@ func Run(ctx context.Context, s Settings, out, progress io.Writer) error {
 		return err
 	}
 	r := newReport(s)
+	for i := range earlier.Cases {
+		say(progress, "%s: kept", &earlier.Cases[i])
+		r.add(earlier.Cases[i])
+	}
+	for i := range earlier.Prompt {
+		r.addPrompt(earlier.Prompt[i])
+	}
 	say(progress, "%d cases at scale %g; gangs take at most four fifths of a cluster", len(cases), s.Scale)
 	for len(cases) > 0 {
 		n := 0
@@ -48,18 +55,13 @@ func (s *Settings) measure(ctx context.Context, cases []Case, earlier, r *Report
 	nodes := cases[0].Nodes
 	var todo []Case
 	for i := range cases {
-		if was := earlier.measured(&cases[i]); was != nil {
-			say(progress, "%s: kept", was)
-			r.add(*was)
-		} else {
+		if !earlier.measured(&cases[i]) {
 			todo = append(todo, cases[i])
 		}
 	}
 	var prompts []string
 	for _, who := range s.prompted() {
-		if was := earlier.prompted(nodes, who); was != nil {
-			r.addPrompt(*was)
-		} else {
+		if !earlier.prompted(nodes, who) {
 			prompts = append(prompts, who)
 		}
 	}

@@ -21,10 +21,17 @@ func controller(r *jobs.Report) *Section {
 	s.fact("jobs", "%d of %d pods on %d nodes; workers run %g s", r.Jobs, r.Pods/max(r.Jobs, 1), r.Nodes, r.RunFor)
 	times := map[string][]float64{}
 	writes := map[string][]float64{}
+	used := map[string]map[string][]float64{}
 	var rss []float64
 	for i := range r.RoundsTaken {
 		round := &r.RoundsTaken[i]
 		times[round.Kind] = append(times[round.Kind], round.Ready)
+		for process, of := range round.Processes {
+			if used[process] == nil {
+				used[process] = map[string][]float64{}
+			}
+			used[process][round.Kind] = append(used[process][round.Kind], of.CPU)
+		}
 		for write, n := range round.Writes {
 			writes[write] = append(writes[write], float64(n)/float64(r.Jobs))
 		}
@@ -32,26 +39,36 @@ func controller(r *jobs.Report) *Section {
 			rss = append(rss, round.RSS)
 		}
 	}
-	ready := chart.Bars{Title: "From create to all peers known", Unit: "seconds, less is better"}
-	group := chart.Group{}
+	ready := chart.Bars{Title: "From create to all peers known", Unit: "seconds, less is better", Groups: []chart.Group{byKind("", times)}}
 	for _, kind := range slices.Sorted(maps.Keys(times)) {
-		colour := chart.Stock
-		if kind == "PaddleJob" {
-			colour = chart.Ours
-		}
-		group.Bars = append(group.Bars, chart.Bar{Name: kind, Kind: colour, Values: times[kind]})
-		s.figure(kind+"s ready", "s", false, times[kind]...)
+		s.figure("ready: "+kind, "s", false, times[kind]...)
 	}
-	ready.Groups = append(ready.Groups, group)
+	cpu := chart.Bars{Title: "Processor time until then", Unit: "seconds of one processor"}
+	for _, process := range slices.Sorted(maps.Keys(used)) {
+		cpu.Groups = append(cpu.Groups, byKind(process, used[process]))
+	}
 	wrote := chart.Bars{Title: "What the controller writes", Unit: "requests per job until it is Completed, Events apart"}
-	group = chart.Group{}
+	group := chart.Group{}
 	for _, write := range slices.Sorted(maps.Keys(writes)) {
 		group.Bars = append(group.Bars, chart.Bar{Name: write, Kind: chart.Ours, Values: writes[write]})
 	}
 	wrote.Groups = append(wrote.Groups, group)
-	s.Charts = append(s.Charts, ready.SVG(), wrote.SVG())
+	s.Charts = append(s.Charts, ready.SVG(), cpu.SVG(), wrote.SVG())
 	s.figure("controller's memory", "MiB", false, rss...)
 	s.figure("writes per job", fmt.Sprintf("of %d jobs", r.Jobs), false, r.Writes)
 	s.figure("Events per job", fmt.Sprintf("of %d jobs", r.Jobs), false, r.Events)
 	return s
+}
+
+// byKind are bars of the kinds of jobs, ours in our colour.
+func byKind(name string, values map[string][]float64) chart.Group {
+	group := chart.Group{Name: name}
+	for _, kind := range slices.Sorted(maps.Keys(values)) {
+		colour := chart.Stock
+		if kind == jobs.KindPaddle {
+			colour = chart.Ours
+		}
+		group.Bars = append(group.Bars, chart.Bar{Name: kind, Kind: colour, Values: values[kind]})
+	}
+	return group
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live"
 	"github.com/paddle-volcano/paddle-volcano/test/chart"
@@ -29,8 +31,8 @@ func lived(r *live.Report) *Section {
 		About:   "Real etcd, kube-apiserver and Volcano over simulated nodes; all times are from the API server's audit log. Limits are clients that only write: A the bindings, B all that our scheduler writes.",
 		Command: "make bench-live", Bars: r.Bars, Facts: machine(r.Machine),
 	}
-	s.fact("part of each case", "%g", r.Settings.Scale)
-	s.fact("rounds", "%d", r.Settings.Rounds)
+	s.fact("part of the cases measured last", "%g", r.Settings.Scale)
+	s.fact("rounds of each case", "%s", rounds(r.Cases))
 	s.fact("requests at a time of the limits", "%d", r.Settings.Concurrency)
 	for _, m := range liveMeasures {
 		bars := chart.Bars{Title: m.title, Unit: m.unit}
@@ -133,4 +135,21 @@ func (s *Section) prompt(r *live.Report) {
 	if len(bars.Groups) > 0 {
 		s.Charts = append(s.Charts, bars.SVG())
 	}
+}
+
+// rounds are the numbers of rounds that cases had, least first.
+func rounds(cases []live.Case) string {
+	had := map[int]bool{}
+	for i := range cases {
+		most := 0
+		for j := range cases[i].Turns {
+			most = max(most, cases[i].Turns[j].Round+1)
+		}
+		had[most] = true
+	}
+	var text []string
+	for _, n := range slices.Sorted(maps.Keys(had)) {
+		text = append(text, strconv.Itoa(n))
+	}
+	return strings.Join(text, ", ")
 }

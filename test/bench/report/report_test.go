@@ -66,7 +66,7 @@ func written(t *testing.T, seconds ...float64) string {
 	put(t, folder, "bench/placement.json", &bench.Report{Seed: 7, Speed: []bench.Speed{{Case: "64 servers", Nodes: 100, MS: 3}}})
 	put(t, folder, "bench/controller.json", &jobs.Report{
 		Jobs: 10, Pods: 100, Writes: 9.5, Bars: []bars.Bar{bars.Most("writes <per> job", 9.5, 8)},
-		RoundsTaken: []jobs.Round{{Kind: "Volcano Job", Ready: 10}, {Kind: "PaddleJob", Ready: 12, RSS: 100, Writes: jobs.Writes{"create jobs": 10}}},
+		RoundsTaken: []jobs.Round{{Kind: "Volcano Job", Ready: 10}, {Kind: jobs.KindPaddle, Ready: 12, Processes: map[string]usage.Process{"etcd": {CPU: 2.5}}, RSS: 100, Writes: jobs.Writes{"create jobs": 10}}},
 	})
 	put(t, folder, "soak/report.json", &soak.Report{Seed: 7, Operations: map[string]int{"delete": 3}, Rounds: []soak.Round{
 		{Sizes: map[string]soak.Size{"controller": {Goroutines: 90, Heap: 10}, "scheduler": {Goroutines: 250, Heap: 15}}},
@@ -92,6 +92,7 @@ func TestPage(t *testing.T) {
 	for _, want := range []string{
 		"3 things were asked for; <span class=\"bad\">1 were missed</span>", "writes &lt;per&gt; job", "make bench-session SEED=7", "make kind-up kind-bench",
 		"5000 nodes, 50x20 as podgroup stock: 55.0; 5000 nodes, 50x20 as podgroup paddle: 310;", "paddle plugins/placement: 3.00",
+		"PaddleJob: 12", "etcd PaddleJob: 2.5",
 		"load 0.85 network-topology-aware: 15.0; load 0.85 paddle-bytes: 1.50", "1000 nodes, 2000 pods in gangs of 20, PS paddle: 0.2",
 	} {
 		has(t, text, want)
@@ -104,6 +105,17 @@ func TestPage(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, p.HTML(&again))
 	require.True(t, bytes.Equal(text, again.Bytes()))
+}
+
+func TestRounds(t *testing.T) {
+	t.Parallel()
+	of := func(rounds ...int) (c live.Case) {
+		for _, round := range rounds {
+			c.Turns = append(c.Turns, live.Turn{Round: round})
+		}
+		return c
+	}
+	require.Equal(t, "2, 3", rounds([]live.Case{of(0, 1, 2, 0, 1, 2), of(0, 1), of(1, 0)}))
 }
 
 func TestWhatWasNotMeasuredIsSaid(t *testing.T) {
