@@ -5,6 +5,7 @@ package sandbox
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
@@ -25,7 +26,6 @@ type stage struct {
 			MatchExpressions []struct {
 				JQ struct {
 					Key, Operator string
-					Values        []string
 				}
 			}
 		}
@@ -88,14 +88,23 @@ func TestFatesExcludeEachOther(t *testing.T) {
 	program := ""
 	for _, end := range endings {
 		expressions := all["pod-"+end.Fate].Spec.Selector.MatchExpressions
-		last := expressions[len(expressions)-1].JQ
-		require.Equal(t, "In", last.Operator)
-		require.Equal(t, []string{end.Fate}, last.Values)
-		require.True(t, strings.HasSuffix(last.Key, "fate"))
+		require.Len(t, expressions, 1)
+		require.Equal(t, "Exists", expressions[0].JQ.Operator)
+		found, ok := strings.CutSuffix(expressions[0].JQ.Key, fmt.Sprintf("(running and fate == %q) // empty", end.Fate))
+		require.True(t, ok, end.Fate)
 		if program == "" {
-			program = last.Key
+			program = found
 		}
-		require.Equal(t, program, last.Key, "all decide by the same program")
+		require.Equal(t, program, found, "all decide by the same program")
+	}
+}
+
+// kwok copies the pod for each expression.
+func TestASelectorIsOneExpression(t *testing.T) {
+	for name, stage := range stages(t, 0) {
+		require.Len(t, stage.Spec.Selector.MatchExpressions, 1, name)
+		key := stage.Spec.Selector.MatchExpressions[0].JQ.Key
+		require.True(t, stage.Spec.ResourceRef.Kind == "Node" || strings.HasSuffix(key, ") // empty"), "false exists as well: %s", name)
 	}
 }
 

@@ -1,5 +1,10 @@
-# What becomes of a simulated pod, from its annotations, role and restart policy. A Go template: the constants come in
-# double angle brackets. Input is the pod; the expression wanted follows these definitions.
+# Where a simulated pod stands, and what becomes of it, from its annotations, role and restart policy. A Go template: the
+# constants come in double angle brackets. Input is the pod; the expression wanted follows these definitions.
+def pending: .metadata.deletionTimestamp == null and .status.phase == "Pending";
+def running: .metadata.deletionTimestamp == null and .status.phase == "Running";
+def initialized: first(.status.conditions[]? | select(.type == "Initialized") | .status) // null;
+def refused: .status.containerStatuses[0].state.waiting.reason == "CreateContainerConfigError";
+
 def note($key): .metadata.annotations["<<.Prefix>>" + $key];
 def worker: [.metadata.labels["volcano.sh/task-spec"], .metadata.labels["paddle-res-type"]]
   | any(. == "worker" or . == "trainer");
