@@ -13,7 +13,8 @@ import (
 // Volcano ends a job when it sees the last of its workers succeed, and never again, so a Volcano that was restarted just then
 // would let the servers run for ever. One that only has much to do must not be given more.
 const (
-	// CompleteGrace is how long Volcano may end no job at all, or by how much it may take jobs out of their turn.
+	// CompleteGrace is how long Volcano may end no job at all, or by how much it may take jobs out of their turn, where it is
+	// quick elsewhere; where it lately took longer to end a job, by so much more.
 	CompleteGrace = 30 * time.Second
 	// completeMost is how long a job may have to wait at most.
 	completeMost = 15 * time.Minute
@@ -23,11 +24,12 @@ const (
 // in the order in which their workers ended: it has forgotten a job if it ends none any more, or those that were to come later.
 func completeIn(v *view.View) time.Duration {
 	ended := v.Now.Add(-v.SucceededFor)
-	if v.Ends.Newest.Sub(ended) >= CompleteGrace+v.Ends.Slowest {
+	patience := CompleteGrace + v.Ends.Slowest
+	if v.Ends.Newest.Sub(ended) >= patience {
 		return 0
 	}
 	idle := min(v.SucceededFor, v.Now.Sub(v.Ends.Last))
-	return min(CompleteGrace-idle, completeMost-v.SucceededFor)
+	return min(patience-idle, completeMost-v.SucceededFor)
 }
 
 // complete tells Volcano to end a job whose workers have succeeded. Of an elastic job of which fewer workers ran than it

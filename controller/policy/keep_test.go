@@ -160,9 +160,14 @@ func TestComplete(t *testing.T) {
 			want: gist{lookAgain: 10 * time.Second},
 		},
 		"Volcano ends none any more": {phase: vcbatch.Running, with: append(succeeded, ago(time.Minute), others(30*time.Second, 0, -time.Second)), want: complete},
+		"Volcano is slow": {
+			phase: vcbatch.Running, with: append(succeeded, ago(2*time.Minute), others(89*time.Second, time.Minute, 0)),
+			want: gist{lookAgain: time.Second},
+		},
+		"Volcano was not that slow": {phase: vcbatch.Running, with: append(succeeded, ago(2*time.Minute), others(90*time.Second, time.Minute, 0)), want: complete},
 		"others before their turn": {
 			phase: vcbatch.Running, with: append(succeeded, ago(2*time.Minute), others(0, time.Minute, 89*time.Second)),
-			want: gist{lookAgain: 30 * time.Second},
+			want: gist{lookAgain: 90 * time.Second},
 		},
 		"others long before their turn": {phase: vcbatch.Running, with: append(succeeded, ago(2*time.Minute), others(0, time.Minute, 90*time.Second)), want: complete},
 		"soon too long":                 {phase: vcbatch.Running, with: append(succeeded, ago(completeMost-time.Second), others(0, time.Hour, 0)), want: gist{lookAgain: time.Second}},
