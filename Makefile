@@ -65,7 +65,7 @@ QUICK := $(OUT)/quick
 bench: plane $(PADDLE_BENCH) ## Measure a slice of everything and make one page of it, _output/quick/bench/report.html (15 minutes)
 	$(PADDLE_BENCH) live --quick --out $(QUICK)/bench
 	$(PADDLE_BENCH) trace --loads 0.85 --seeds 1 --jobs 200 --out $(QUICK)/bench
-	$(PADDLE_BENCH) controller --jobs 60 --nodes 20 --run-for 1m --out $(QUICK)/bench
+	$(PADDLE_BENCH) controller --jobs 60 --nodes 20 --run-for 1m --rounds 1 --out $(QUICK)/bench
 	$(PADDLE_BENCH) session --short --only speed,quality --runs 3 --clusters 1 --out $(QUICK)/bench
 	$(PADDLE_BENCH) placement --instances 1000 --clusters 100 --no-tenfold --out $(QUICK)/bench
 	$(PADDLE_BENCH) report --out $(QUICK) $(if $(AGAINST),--against $(AGAINST))
@@ -76,7 +76,7 @@ bench: plane $(PADDLE_BENCH) ## Measure a slice of everything and make one page 
 # that a run that was stopped goes on; rm -r _output/full _output/bench begins anew.
 FULL := $(OUT)/full
 .PHONY: bench-full
-bench-full: $(addprefix $(FULL)/,bar-live bench-controller bench-trace more-live bench-session bench-placement) report ## Measure in full what this project promises, and make one page of it (about 2.5 hours on two cores; a second run goes on where the first was stopped)
+bench-full: $(addprefix $(FULL)/,bar-live bench-controller bench-trace more-live bench-session bench-placement) report ## Measure in full what this project promises, and make one page of it (about 3 hours on two cores; a second run goes on where the first was stopped)
 
 $(FULL)/%:
 	$(MAKE) $* TRACE="--keep --loads 0.85" SESSION="--short --clusters 1" PLACEMENT="--instances 5000 --clusters 200 --no-tenfold"
@@ -106,7 +106,7 @@ bench-session: ## Measure the plugin inside Volcano's sessions: time, quality, h
 	$(GO) run ./cmd/paddle-bench session --seed $(SEED) --out $(OUT)/bench $(SESSION)
 
 .PHONY: bench-controller
-bench-controller: plane ## Measure the controller: 1,000 PaddleJobs beside 1,000 raw Volcano Jobs on a sandbox (about 40 minutes)
+bench-controller: plane ## Measure the controller: 1,000 PaddleJobs beside 1,000 raw Volcano Jobs on a sandbox (about an hour)
 	$(GO) run ./cmd/paddle-bench controller --out $(OUT)/bench
 
 .PHONY: bench-trace

@@ -18,11 +18,11 @@ func controllers(args []string) int {
 	s := jobs.Default()
 	flags := pflag.NewFlagSet("paddle-bench controller", pflag.ContinueOnError)
 	flags.StringVar(&s.Folder, "out", s.Folder, "folder for controller.json")
-	flags.IntVar(&s.Jobs, "jobs", s.Jobs, "jobs of either kind")
+	flags.IntVar(&s.Jobs, "jobs", s.Jobs, "jobs of each kind")
 	flags.IntVar(&s.Servers, "servers", s.Servers, "servers of each job")
 	flags.IntVar(&s.Workers, "workers", s.Workers, "workers of each job")
 	flags.IntVar(&s.Nodes, "nodes", s.Nodes, "simulated nodes")
-	flags.IntVar(&s.Rounds, "rounds", s.Rounds, "rounds of either kind, by turns")
+	flags.IntVar(&s.Rounds, "rounds", s.Rounds, "rounds of each kind, forth and back")
 	flags.DurationVar(&s.RunFor, "run-for", s.RunFor, "how long workers run")
 	flags.DurationVar(&s.Patience, "patience", s.Patience, "how long a round may go without any progress")
 	if code, proceed := parse(flags, args, new([]string), nil); !proceed {

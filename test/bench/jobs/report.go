@@ -63,7 +63,7 @@ func Run(ctx context.Context, s Settings, out, progress io.Writer) error {
 			slices.Reverse(kinds)
 		}
 		for _, kind := range kinds {
-			taken, err := s.round(ctx, kind, progress)
+			taken, err := s.round(ctx, kind, kind == KindPaddle && i == s.Rounds-1, progress)
 			if err != nil {
 				return err
 			}

@@ -40,7 +40,7 @@ type Round struct {
 	Early int `json:"ended_before_ready,omitempty"`
 	// Processes are what each has used until then, by name.
 	Processes map[string]usage.Process `json:"processes"`
-	// Of rounds of PaddleJobs, which go on until every job has ended: when that was, the controller's peak of resident
+	// Of the last round of PaddleJobs, which goes on until every job has ended: when that was, the controller's peak of resident
 	// memory, what it wrote, and its events.
 	Completed float64 `json:"completed_s,omitempty"`
 	RSS       float64 `json:"controller_rss_mib,omitempty"`
@@ -54,8 +54,8 @@ type stage struct {
 }
 
 // round runs one in a sandbox of its own. Both kinds have the same: our scheduler, and our controller, which has nothing
-// to do for raw Volcano Jobs.
-func (s *Settings) round(ctx context.Context, kind string, progress io.Writer) (r Round, err error) {
+// to do for raw Volcano Jobs. A whole round goes on until every job has ended, and what the controller wrote is counted.
+func (s *Settings) round(ctx context.Context, kind string, whole bool, progress io.Writer) (r Round, err error) {
 	folder, err := filepath.Abs(filepath.Join(s.Folder, "controller-state"))
 	if err != nil {
 		return Round{}, fmt.Errorf("find the folder of the sandbox: %w", err)
@@ -88,7 +88,7 @@ func (s *Settings) round(ctx context.Context, kind string, progress io.Writer) (
 		return Round{}, err
 	}
 	r = Round{Kind: kind}
-	for _, goal := range s.goals(&r) {
+	for _, goal := range s.goals(&r, whole) {
 		told := func(now seen) {
 			_, _ = fmt.Fprintf(progress, "%s: %.0f s: %d of %d pods created, %d placed, %d of %d jobs completed\n", kind, time.Since(begin).Seconds(),
 				now.Created, s.pods(), now.Addressed, now.Done, s.Jobs)
@@ -112,7 +112,7 @@ func (s *Settings) round(ctx context.Context, kind string, progress io.Writer) (
 	if now := w.seen(); now.Failed > 0 {
 		return Round{}, fmt.Errorf("round of %s: %d of %d jobs failed", kind, now.Failed, s.Jobs)
 	}
-	if kind == KindPaddle {
+	if whole {
 		if err := s.settled(ctx, stage); err != nil {
 			return Round{}, err
 		}
@@ -136,15 +136,15 @@ type goal struct {
 	patience time.Duration
 }
 
-// goals of a round. The end of raw Volcano Jobs is nobody's question, and takes long.
-func (s *Settings) goals(r *Round) []goal {
+// goals of a round. The end of jobs takes long, and is a question of one round only.
+func (s *Settings) goals(r *Round, whole bool) []goal {
 	goals := []goal{
 		{"all pods to be created", &r.Created, func(now seen) bool { return now.Created >= s.pods() }, s.Patience},
 		{"all pods to know their peers", &r.Ready, func(now seen) bool {
 			return now.Addressed >= s.pods() && (r.Kind != KindPaddle || now.Complete >= s.Jobs)
 		}, s.Patience},
 	}
-	if r.Kind == KindPaddle {
+	if whole {
 		goals = append(goals, goal{"all jobs to complete", &r.Completed, func(now seen) bool { return now.Done+now.Failed >= s.Jobs }, s.Patience + s.RunFor})
 	}
 	return goals
