@@ -22,7 +22,7 @@ func controllers(args []string) int {
 	flags.IntVar(&s.Servers, "servers", s.Servers, "servers of each job")
 	flags.IntVar(&s.Workers, "workers", s.Workers, "workers of each job")
 	flags.IntVar(&s.Nodes, "nodes", s.Nodes, "simulated nodes")
-	flags.IntVar(&s.Rounds, "rounds", s.Rounds, "rounds of each kind, forth and back")
+	flags.IntVar(&s.Rounds, "rounds", s.Rounds, "rounds of each of the two kinds that are compared, forth and back")
 	flags.DurationVar(&s.RunFor, "run-for", s.RunFor, "how long workers run")
 	flags.DurationVar(&s.Patience, "patience", s.Patience, "how long a round may go without any progress")
 	if code, proceed := parse(flags, args, new([]string), nil); !proceed {

@@ -94,12 +94,12 @@ func TestReport(t *testing.T) {
 		return map[string]usage.Process{"etcd": {CPU: seconds}}
 	}
 	r := s.report([]Round{
-		{Kind: kindBare, Ready: 5, Pace: 1, Processes: used(1)}, {Kind: kindVolcano, Ready: 10, Pace: 1, Processes: used(2)},
-		{Kind: KindPaddle, Ready: 12, Pace: 2, Early: 7, Processes: used(3), RSS: 100, Writes: Writes{"create jobs": 10, "patch podgroups": 20}, Events: 50},
-		{Kind: KindPaddle, Ready: 13, Pace: 1, RSS: 300, Writes: Writes{"create jobs": 10}, Events: 10}, {Kind: kindVolcano, Ready: 10, Pace: 1}, {Kind: kindVolcano, Ready: 90, Pace: 1},
+		{Kind: kindBare, Ready: 5, Processes: used(1)}, {Kind: kindVolcano, Ready: 10, Processes: used(2)},
+		{Kind: KindPaddle, Ready: 12, Early: 7, Processes: used(3), RSS: 100, Writes: Writes{"create jobs": 10, "patch podgroups": 20}, Events: 50},
+		{Kind: KindPaddle, Ready: 13, RSS: 300, Writes: Writes{"create jobs": 10}, Events: 10}, {Kind: kindVolcano, Ready: 10}, {Kind: kindVolcano, Ready: 90},
 	})
 	require.Equal(t, []float64{12.5, 10, 1.25, 300, 3, 5}, []float64{r.PaddleJob, r.VolcanoJob, r.Ratio, r.RSS, r.Writes, r.Events})
-	require.Equal(t, []float64{5, 2.5, 0.95}, []float64{r.Bare, r.BareRatio, r.RatioAtPace})
+	require.Equal(t, []float64{5, 2.5}, []float64{r.Bare, r.BareRatio})
 	require.Equal(t, []int{10, 20, 3}, []int{r.Jobs, r.Pods, r.Nodes})
 	var out strings.Builder
 	require.NoError(t, r.print(&out))
@@ -113,9 +113,22 @@ func TestReport(t *testing.T) {
 
 	s.Jobs = barJobs
 	out.Reset()
-	require.NoError(t, s.report([]Round{{Kind: kindBare, Ready: 10, Pace: 1}, {Kind: kindVolcano, Ready: 10, Pace: 1}, {Kind: KindPaddle, Ready: 12, Pace: 1, RSS: 300}}).print(&out))
+	require.NoError(t, s.report([]Round{{Kind: kindBare, Ready: 10}, {Kind: kindVolcano, Ready: 10}, {Kind: KindPaddle, Ready: 12, RSS: 300}}).print(&out))
 	require.Contains(t, out.String(), "MISSED  controller's memory, MiB")
 	require.Contains(t, out.String(), "met     time of PaddleJobs")
+}
+
+func TestKindsTakeTurns(t *testing.T) {
+	for rounds, want := range map[int][]string{
+		1: {kindBare, kindVolcano, KindPaddle},
+		2: {kindBare, kindVolcano, KindPaddle, KindPaddle, kindVolcano},
+		3: {kindBare, kindVolcano, KindPaddle, KindPaddle, kindVolcano, kindVolcano, KindPaddle},
+	} {
+		turns, whole := (&Settings{Rounds: rounds}).turns()
+		require.Equal(t, want, turns)
+		require.Equal(t, KindPaddle, turns[whole])
+		require.NotContains(t, turns[whole+1:], KindPaddle)
+	}
 }
 
 func TestSettingsAreChecked(t *testing.T) {

@@ -23,16 +23,23 @@ func (r *Report) print(out io.Writer) error {
 			say("writes  %-40s %.2f per job", write, float64(round.Writes[write])/float64(r.Jobs))
 		}
 	}
-	r.sayProcesses(say)
+	used := r.ProcessorSeconds()
+	for _, name := range slices.Sorted(maps.Keys(used)) {
+		say("processor seconds  %-29s %6.1f of bare Volcano Jobs, %6.1f of equal ones, %6.1f of PaddleJobs", name,
+			stats.Median(used[name][kindBare]), stats.Median(used[name][kindVolcano]), stats.Median(used[name][KindPaddle]))
+	}
 	for i := range r.RoundsTaken {
 		round := &r.RoundsTaken[i]
-		say("round of %s: ready after %.1f s; a fixed piece of work needed %.2f ms of a processor meanwhile", round.Kind, round.Ready, round.Pace)
+		sum := 0.0
+		for _, process := range round.Processes {
+			sum += process.CPU
+		}
+		say("round of %s: ready after %.1f s, %.1f s of processor time", round.Kind, round.Ready, sum)
 		if round.Early > 0 {
 			say("%d jobs of the round of %s had ended before the last was ready: let workers run for longer (--run-for)", round.Early, round.Kind)
 		}
 	}
-	say("PaddleJobs %.1f s; equal Volcano Jobs %.1f s (%.2f times theirs, and %.2f had the machine been as fast in each round)",
-		r.PaddleJob, r.VolcanoJob, r.Ratio, r.RatioAtPace)
+	say("PaddleJobs %.1f s; equal Volcano Jobs %.1f s (%.2f times theirs)", r.PaddleJob, r.VolcanoJob, r.Ratio)
 	say("without the init container that waits for peers they need %.1f s (%.2f times theirs)", r.Bare, r.BareRatio)
 	if _, err := io.WriteString(out, text.String()); err != nil {
 		return err
@@ -40,9 +47,9 @@ func (r *Report) print(out io.Writer) error {
 	return bars.Show(r.Bars, out)
 }
 
-// sayProcesses tells what each process has used until the pods knew their peers: where the machine's processors are all
-// busy, the time is made of it.
-func (r *Report) sayProcesses(say func(string, ...any)) {
+// ProcessorSeconds are what each process has used until the pods knew their peers, by process and kind, of each round: where
+// the machine's processors are all busy, the time is made of it.
+func (r *Report) ProcessorSeconds() map[string]map[string][]float64 {
 	used := map[string]map[string][]float64{}
 	for i := range r.RoundsTaken {
 		round := &r.RoundsTaken[i]
@@ -53,8 +60,5 @@ func (r *Report) sayProcesses(say func(string, ...any)) {
 			used[name][round.Kind] = append(used[name][round.Kind], process.CPU)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(used)) {
-		say("processor seconds  %-29s %6.1f of bare Volcano Jobs, %6.1f of equal ones, %6.1f of PaddleJobs", name,
-			stats.Median(used[name][kindBare]), stats.Median(used[name][kindVolcano]), stats.Median(used[name][KindPaddle]))
-	}
+	return used
 }

@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/paddle-volcano/paddle-volcano/test/bars"
 	"github.com/paddle-volcano/paddle-volcano/test/session/report"
@@ -33,8 +32,6 @@ type Report struct {
 	PaddleJob  float64 `json:"paddlejob_s"`
 	VolcanoJob float64 `json:"volcano_job_s"`
 	Ratio      float64 `json:"ratio"`
-	// RatioAtPace is what it would be had the machine been as fast in each round: of times by the pace of their round.
-	RatioAtPace float64 `json:"ratio_at_equal_pace"`
 	// Bare are Volcano Jobs whose pods have no start barrier.
 	Bare        float64 `json:"volcano_job_without_barrier_s"`
 	BareRatio   float64 `json:"ratio_without_barrier"`
@@ -48,6 +45,25 @@ type Report struct {
 	Bars    []bars.Bar     `json:"bars"`
 }
 
+// turns are the kinds of the rounds in their order, and the one of PaddleJobs that goes on until every job has ended. The two
+// kinds that are compared go first in turn; the third, which no bar is about, has one round.
+func (s *Settings) turns() (kinds []string, whole int) {
+	kinds = []string{kindBare}
+	for i := range s.Rounds {
+		if i%2 == 0 {
+			kinds = append(kinds, kindVolcano, KindPaddle)
+		} else {
+			kinds = append(kinds, KindPaddle, kindVolcano)
+		}
+	}
+	for i, kind := range kinds {
+		if kind == KindPaddle {
+			whole = i
+		}
+	}
+	return kinds, whole
+}
+
 // Run measures, writes controller.json, and tells what was asked for and what it is.
 func Run(ctx context.Context, s Settings, out, progress io.Writer) error {
 	if err := s.check(); err != nil {
@@ -57,20 +73,15 @@ func Run(ctx context.Context, s Settings, out, progress io.Writer) error {
 		return fmt.Errorf("make the folder for results: %w", err)
 	}
 	var rounds []Round
-	for i := range s.Rounds {
-		kinds := []string{kindBare, kindVolcano, KindPaddle}
-		if i%2 == 1 {
-			slices.Reverse(kinds)
+	turns, whole := s.turns()
+	for i, kind := range turns {
+		taken, err := s.round(ctx, kind, i == whole, progress)
+		if err != nil {
+			return err
 		}
-		for _, kind := range kinds {
-			taken, err := s.round(ctx, kind, kind == KindPaddle && i == s.Rounds-1, progress)
-			if err != nil {
-				return err
-			}
-			_, _ = fmt.Fprintf(progress, "%s: %d jobs: pods created after %.1f s, peers known after %.1f s\n",
-				kind, s.Jobs, taken.Created, taken.Ready)
-			rounds = append(rounds, taken)
-		}
+		_, _ = fmt.Fprintf(progress, "%s: %d jobs: pods created after %.1f s, peers known after %.1f s\n",
+			kind, s.Jobs, taken.Created, taken.Ready)
+		rounds = append(rounds, taken)
 	}
 	r := s.report(rounds)
 	text, err := json.MarshalIndent(r, "", "  ")
@@ -90,18 +101,16 @@ func Run(ctx context.Context, s Settings, out, progress io.Writer) error {
 
 func (s *Settings) report(rounds []Round) *Report {
 	r := &Report{Jobs: s.Jobs, Pods: s.pods(), Nodes: s.Nodes, RunFor: s.RunFor.Seconds(), Machine: report.ThisMachine(), RoundsTaken: rounds}
-	times, work := map[string][]float64{}, map[string][]float64{}
+	times := map[string][]float64{}
 	for i := range rounds {
 		round := &rounds[i]
 		times[round.Kind] = append(times[round.Kind], round.Ready)
-		work[round.Kind] = append(work[round.Kind], round.Ready/round.Pace)
 		r.RSS = max(r.RSS, round.RSS)
 		r.Writes = max(r.Writes, float64(round.Writes.sum())/float64(s.Jobs))
 		r.Events = max(r.Events, float64(round.Events)/float64(s.Jobs))
 	}
 	r.PaddleJob, r.VolcanoJob = stats.Median(times[KindPaddle]), stats.Median(times[kindVolcano])
 	r.Bare = stats.Median(times[kindBare])
-	r.RatioAtPace = stats.Median(work[KindPaddle]) / stats.Median(work[kindVolcano])
 	r.Ratio, r.BareRatio = r.PaddleJob/r.VolcanoJob, r.PaddleJob/r.Bare
 	r.Bars = append(bars.OfSlice(s.Jobs >= barJobs,
 		bars.Most("time of PaddleJobs by that of equal Volcano Jobs", r.Ratio, ratioBar),

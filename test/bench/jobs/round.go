@@ -34,8 +34,6 @@ type Round struct {
 	// environment.
 	Created float64 `json:"created_s"`
 	Ready   float64 `json:"ready_s"`
-	// Pace is the processor time, in ms, that a fixed piece of work needed meanwhile: of a machine that is shared it changes.
-	Pace float64 `json:"machine_pace_ms"`
 	// Early is how many jobs had ended by then: of none is the end part of what is measured, if workers run for long enough.
 	Early int `json:"ended_before_ready,omitempty"`
 	// Processes are what each has used until then, by name.
@@ -70,7 +68,7 @@ func (s *Settings) round(ctx context.Context, kind string, whole bool, progress 
 			err = errors.Join(fmt.Errorf("%w; logs are in %s", err, filepath.Join(folder, "logs")), stopped)
 			return
 		}
-		err = errors.Join(stopped, os.RemoveAll(folder))
+		err = errors.Join(stopped, os.RemoveAll(folder), os.RemoveAll(folder+"-audit"))
 	}()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -82,7 +80,6 @@ func (s *Settings) round(ctx context.Context, kind string, whole bool, progress 
 	if err != nil {
 		return Round{}, err
 	}
-	pace := usage.StartPace(ctx)
 	begin := time.Now()
 	if err := s.create(ctx, stage, kind); err != nil {
 		return Round{}, err
@@ -99,9 +96,6 @@ func (s *Settings) round(ctx context.Context, kind string, whole bool, progress 
 		*goal.into = time.Since(begin).Seconds()
 		if goal.into != &r.Ready {
 			continue
-		}
-		if r.Pace, err = pace.Mean(); err != nil {
-			return Round{}, err
 		}
 		now := w.seen()
 		r.Early = now.Done + now.Failed

@@ -12,7 +12,8 @@ import (
 type Settings struct {
 	// Jobs of Servers and Workers each, on Nodes simulated nodes.
 	Jobs, Servers, Workers, Nodes int
-	// Rounds of each kind: forth and back, so that a machine that gets slower meanwhile is unfair to none.
+	// Rounds of each of the two kinds that are compared: forth and back, so that a machine that gets slower meanwhile is unfair
+	// to none.
 	Rounds int
 	// RunFor is how long workers run once they are placed: longer than it takes until the last pod is, since what is measured is
 	// how jobs begin. kwok does not hold a container back until its environment is there either.
@@ -26,7 +27,7 @@ type Settings struct {
 // Default is what issue 5 asks for.
 func Default() Settings {
 	return Settings{
-		Jobs: 1000, Servers: 2, Workers: 8, Nodes: 200, Rounds: 2, RunFor: 8 * time.Minute, Folder: "_output/bench", Patience: 2 * time.Minute,
+		Jobs: 1000, Servers: 2, Workers: 8, Nodes: 200, Rounds: 3, RunFor: 8 * time.Minute, Folder: "_output/bench", Patience: 2 * time.Minute,
 	}
 }
 

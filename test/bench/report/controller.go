@@ -21,17 +21,10 @@ func controller(r *jobs.Report) *Section {
 	s.fact("jobs", "%d of %d pods on %d nodes; workers run %g s", r.Jobs, r.Pods/max(r.Jobs, 1), r.Nodes, r.RunFor)
 	times := map[string][]float64{}
 	writes := map[string][]float64{}
-	used := map[string]map[string][]float64{}
 	var rss []float64
 	for i := range r.RoundsTaken {
 		round := &r.RoundsTaken[i]
 		times[round.Kind] = append(times[round.Kind], round.Ready)
-		for process, of := range round.Processes {
-			if used[process] == nil {
-				used[process] = map[string][]float64{}
-			}
-			used[process][round.Kind] = append(used[process][round.Kind], of.CPU)
-		}
 		for write, n := range round.Writes {
 			writes[write] = append(writes[write], float64(n)/float64(r.Jobs))
 		}
@@ -44,6 +37,7 @@ func controller(r *jobs.Report) *Section {
 		s.figure("ready: "+kind, "s", false, times[kind]...)
 	}
 	cpu := chart.Bars{Title: "Processor time until then", Unit: "seconds of one processor"}
+	used := r.ProcessorSeconds()
 	for _, process := range slices.Sorted(maps.Keys(used)) {
 		cpu.Groups = append(cpu.Groups, byKind(process, used[process]))
 	}
