@@ -23,6 +23,11 @@ const (
 	maxDoubled = 6
 	// patience is how long a class that jobs pass through must last before it is worth an event.
 	patience = 5
+	// passingAtOnce and passingPause bound the events of all jobs together about such classes: so many, and then one in so many
+	// sessions. A thousand jobs that come together all wait for their pods; their conditions say so, and the API server has
+	// better to do.
+	passingAtOnce = 50
+	passingPause  = 2
 	// remembered is for how long a job is remembered that is not seen.
 	remembered = 60
 	// maxRemembered bounds what is remembered. Of jobs beyond it their conditions tell what was said.
@@ -38,6 +43,7 @@ type said struct {
 	session int
 	jobs    map[types.UID]*saidOf
 	limit   int
+	passing int // events about passing classes that may be sent, times passingPause
 
 	recorder record.EventRecorder // nil until there is something to say
 }
@@ -55,13 +61,16 @@ type saidOf struct {
 
 const longAgo = math.MinInt32
 
-func newSaid() *said { return &said{jobs: map[types.UID]*saidOf{}, limit: maxRemembered} }
+func newSaid() *said {
+	return &said{jobs: map[types.UID]*saidOf{}, limit: maxRemembered, passing: passingAtOnce * passingPause}
+}
 
 // next begins a session: it forgets jobs that were not seen for a while.
 func (s *said) next() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.session++
+	s.passing = min(s.passing+1, passingAtOnce*passingPause)
 	for id, job := range s.jobs {
 		if s.session-job.seen > remembered {
 			delete(s.jobs, id)
@@ -121,6 +130,11 @@ func (s *said) tell(id types.UID, had scheduling.PodGroupCondition, v verdict) b
 		return false
 	case quiet < pause<<min(max(0, job.events-1), maxDoubled):
 		return false
+	case v.class.passing() && s.passing < passingPause:
+		return false
+	}
+	if v.class.passing() {
+		s.passing -= passingPause
 	}
 	job.event, job.at = v, s.session
 	job.events++

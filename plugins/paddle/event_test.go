@@ -81,6 +81,27 @@ func TestEventsOfFlappingReasons(t *testing.T) {
 	require.Less(t, len(told), day/300)
 }
 
+// A thousand jobs that come together all wait for their pods, and then get stuck for a reason of each's own.
+func TestEventsOfManyJobsThatPassThroughTogether(t *testing.T) {
+	const jobs, sessions = 1000, 100
+	s := newSaid()
+	told := func(v verdict) (n int) {
+		s.next()
+		for i := range jobs {
+			if s.tell(types.UID(strconv.Itoa(i)), none, v) {
+				n++
+			}
+		}
+		return n
+	}
+	sum := 0
+	for range sessions {
+		sum += told(verdict{class: classWaitingForPods, text: "no pods"})
+	}
+	require.Equal(t, passingAtOnce+(sessions-patience-1)/passingPause, sum)
+	require.Greater(t, told(verdict{class: classNoRoom, text: "no room"}), jobs-passingAtOnce, "what jobs do not pass through is told of each")
+}
+
 func TestEventWhenAJobIsPlaced(t *testing.T) {
 	s := newSaid()
 	require.False(t, s.tellPlaced("job", none), "it never waited")

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -219,6 +220,19 @@ func (p *plugin) whySurplus(job *api.JobInfo, g gang) verdict {
 	return verdict{text: memberWords(members, g) + " beyond the minimum" + verb + why}
 }
 
+// beforeScheduled is the time of a condition that is true: a second before the session's condition Scheduled, whichever plugin
+// writes first. Volcano's Job controller warns of the latest condition that is true, unless that is Scheduled
+// (recordPodGroupEvent, pkg/controllers/job/job_controller_actions.go), and times are whole seconds.
+func beforeScheduled(conditions []scheduling.PodGroupCondition, now scheduling.PodGroupCondition) metav1.Time {
+	at := now.LastTransitionTime
+	for _, c := range conditions {
+		if c.Type == scheduling.PodGroupScheduled && c.TransitionID == now.TransitionID {
+			at = c.LastTransitionTime
+		}
+	}
+	return metav1.NewTime(at.Add(-time.Second))
+}
+
 // writeCondition puts the condition in place of the one there is, if that says something else.
 func (p *plugin) writeCondition(job *api.JobInfo, now scheduling.PodGroupCondition) {
 	had, _ := conditionOf(job.PodGroup.Status.Conditions)
@@ -226,6 +240,9 @@ func (p *plugin) writeCondition(job *api.JobInfo, now scheduling.PodGroupConditi
 		return
 	}
 	now.TransitionID, now.LastTransitionTime = string(p.ssn.UID), metav1.Now()
+	if now.Status == corev1.ConditionTrue {
+		now.LastTransitionTime = beforeScheduled(job.PodGroup.Status.Conditions, now)
+	}
 	if had.Status == now.Status && had.Reason == now.Reason {
 		now.LastTransitionTime = had.LastTransitionTime // since then it waits for the same reason
 	}

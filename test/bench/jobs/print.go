@@ -34,7 +34,12 @@ func (r *Report) print(out io.Writer) error {
 		for _, process := range round.Processes {
 			sum += process.CPU
 		}
-		say("round of %s: ready after %.1f s, %.1f s of processor time", round.Kind, round.Ready, sum)
+		writes := 0
+		for _, n := range round.Requests {
+			writes += n
+		}
+		say("round of %s: ready after %.1f s, %.1f s of processor time, %.1f writes per job of everybody's, %d of %d pods ran", round.Kind, round.Ready, sum,
+			float64(writes)/float64(r.Jobs), round.Running, r.Pods)
 		if round.Early > 0 {
 			say("%d jobs of the round of %s had ended before the last was ready: let workers run for longer (--run-for)", round.Early, round.Kind)
 		}

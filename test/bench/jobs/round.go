@@ -36,6 +36,9 @@ type Round struct {
 	Ready   float64 `json:"ready_s"`
 	// Early is how many jobs had ended by then: of none is the end part of what is measured, if workers run for long enough.
 	Early int `json:"ended_before_ready,omitempty"`
+	// Running is how many pods ran by then, and Requests what everybody had written: whether rounds did the same work until then.
+	Running  int            `json:"running_when_ready"`
+	Requests map[string]int `json:"writes_until_ready"`
 	// Processes are what each has used until then, by name.
 	Processes map[string]usage.Process `json:"processes"`
 	// Of the last round of PaddleJobs, which goes on until every job has ended: when that was, the controller's peak of resident
@@ -76,6 +79,10 @@ func (s *Settings) round(ctx context.Context, kind string, whole bool, progress 
 	if err != nil {
 		return Round{}, err
 	}
+	written, err := requests(ctx, stage.Kube)
+	if err != nil {
+		return Round{}, err
+	}
 	mark, err := usage.Begin(stage.Plane)
 	if err != nil {
 		return Round{}, err
@@ -98,10 +105,15 @@ func (s *Settings) round(ctx context.Context, kind string, whole bool, progress 
 			continue
 		}
 		now := w.seen()
-		r.Early = now.Done + now.Failed
+		r.Early, r.Running = now.Done+now.Failed, now.Running
 		if r.Processes, err = mark.Since(stage.Plane); err != nil {
 			return Round{}, err
 		}
+		asked, err := requests(ctx, stage.Kube)
+		if err != nil {
+			return Round{}, err
+		}
+		r.Requests = less(asked, written)
 	}
 	if now := w.seen(); now.Failed > 0 {
 		return Round{}, fmt.Errorf("round of %s: %d of %d jobs failed", kind, now.Failed, s.Jobs)

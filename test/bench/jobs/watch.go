@@ -24,6 +24,7 @@ import (
 type seen struct {
 	Created   int // pods
 	Addressed int // pods with an IP
+	Running   int // pods whose containers have run
 	Complete  int // ConfigMaps of the environment that are written
 	Done      int // Volcano Jobs that have completed
 	Failed    int // Volcano Jobs that have failed
@@ -34,6 +35,7 @@ type watcher struct {
 	mu      sync.Mutex
 	created map[string]bool
 	address map[string]bool
+	running map[string]bool
 	maps    map[string]bool
 	phases  map[string]vcbatch.JobPhase
 	changed chan struct{}
@@ -41,8 +43,8 @@ type watcher struct {
 
 func watch(ctx context.Context, kube kubernetes.Interface, volcano vcclient.Interface) (*watcher, error) {
 	w := &watcher{
-		created: map[string]bool{}, address: map[string]bool{}, maps: map[string]bool{}, phases: map[string]vcbatch.JobPhase{},
-		changed: make(chan struct{}, 1),
+		created: map[string]bool{}, address: map[string]bool{}, running: map[string]bool{}, maps: map[string]bool{},
+		phases: map[string]vcbatch.JobPhase{}, changed: make(chan struct{}, 1),
 	}
 	core := informers.NewSharedInformerFactoryWithOptions(kube, 0, informers.WithNamespace(namespace), informers.WithTransform(slim))
 	jobs := vcinformers.NewSharedInformerFactoryWithOptions(volcano, 0, vcinformers.WithNamespace(namespace), vcinformers.WithTransform(slim))
@@ -69,7 +71,7 @@ func slim(object any) (any, error) {
 	}
 	switch o := object.(type) {
 	case *corev1.Pod:
-		o.Spec, o.Status = corev1.PodSpec{}, corev1.PodStatus{PodIP: o.Status.PodIP}
+		o.Spec, o.Status = corev1.PodSpec{}, corev1.PodStatus{PodIP: o.Status.PodIP, Phase: o.Status.Phase}
 	case *vcbatch.Job:
 		o.Spec = vcbatch.JobSpec{}
 	}
@@ -83,6 +85,9 @@ func (w *watcher) note(object any) {
 		w.created[o.Name] = true
 		if o.Status.PodIP != "" {
 			w.address[o.Name] = true
+		}
+		if o.Status.Phase != "" && o.Status.Phase != corev1.PodPending {
+			w.running[o.Name] = true
 		}
 	case *corev1.ConfigMap:
 		// Volcano's plugins make some too.
@@ -102,7 +107,7 @@ func (w *watcher) note(object any) {
 func (w *watcher) seen() seen {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	s := seen{Created: len(w.created), Addressed: len(w.address), Complete: len(w.maps)}
+	s := seen{Created: len(w.created), Addressed: len(w.address), Running: len(w.running), Complete: len(w.maps)}
 	for _, phase := range w.phases {
 		switch phase {
 		case vcbatch.Completed:
