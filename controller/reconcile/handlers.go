@@ -16,8 +16,12 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/view"
 )
 
-// gather is how long the changes of a gang's pods are gathered into one sync: they come in bursts.
-const gather = 100 * time.Millisecond
+// How long changes of a gang's pods are gathered into one sync: they come in bursts, and dozens of them while a gang starts.
+const (
+	gather = 100 * time.Millisecond
+	// gatherCounts is of those that only change how many pods there are, are placed, and run.
+	gatherCounts = time.Second
+)
 
 // handle makes every watched change enqueue the PaddleJobs that it concerns.
 func (c *Controller) handle() error {
@@ -119,7 +123,16 @@ func (c *Controller) podChanged(object metav1.Object, deleted bool) {
 		c.queue.Add(key) // addresses may have to be withdrawn
 		return
 	}
-	c.queue.AddAfter(key, gather)
+	c.queue.AddAfter(key, patience(pod))
+}
+
+// patience is how long a pod's change may wait for more of them: others wait for its address, and for its end.
+func patience(pod *corev1.Pod) time.Duration {
+	starts := pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
+	if starts && (pod.Status.PodIP == "" || pod.Status.Phase == corev1.PodRunning) {
+		return gatherCounts
+	}
+	return gather
 }
 
 // ofLivingJob says whether a pod's Volcano Job is there: what becomes of the pods of one that was deleted is no news, and

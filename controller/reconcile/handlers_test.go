@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
@@ -52,6 +53,23 @@ func TestChildrenAreKnownByLabelOwnerAndName(t *testing.T) {
 			}
 			require.Equal(t, want, worked(t, d.queue, seen))
 		})
+	}
+}
+
+func TestAddressesAndEndsOfPodsDoNotWaitForCounts(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		status corev1.PodStatus
+		waits  time.Duration
+	}{
+		"created":                 {waits: gatherCounts},
+		"placed":                  {status: corev1.PodStatus{Phase: corev1.PodPending}, waits: gatherCounts},
+		"addressed":               {status: corev1.PodStatus{Phase: corev1.PodPending, PodIP: "10.0.0.1"}, waits: gather},
+		"runs":                    {status: corev1.PodStatus{Phase: corev1.PodRunning, PodIP: "10.0.0.1"}, waits: gatherCounts},
+		"succeeded":               {status: corev1.PodStatus{Phase: corev1.PodSucceeded, PodIP: "10.0.0.1"}, waits: gather},
+		"failed before it was up": {status: corev1.PodStatus{Phase: corev1.PodFailed}, waits: gather},
+	} {
+		require.Equal(t, tc.waits, patience(&corev1.Pod{Status: tc.status}), name)
 	}
 }
 
