@@ -90,6 +90,7 @@ func TestForgotten(t *testing.T) {
 // Volcano was away when the last pod went.
 func TestStuck(t *testing.T) {
 	t.Parallel()
+	slow := func(slowest time.Duration) change { return func(v *view.View) { v.Ends.Slowest = slowest } }
 	over := statusOf(func(s *v1.PaddleJobStatus) { s.Phase = v1.Failed })
 	for name, tc := range map[string]struct {
 		v    *view.View
@@ -101,6 +102,8 @@ func TestStuck(t *testing.T) {
 		"those have ended":    {v: stopped(t, vcbatch.Completing, 2, 1, stuckGrace, with("worker", view.Succeeded)), want: gist{does: []string{"SyncJob"}, lookAgain: CommandPeriod}},
 		"a failure":           {v: stopped(t, vcbatch.Aborting, 2, 0, stuckGrace, restarting(1)), want: gist{does: []string{"SyncJob"}, lookAgain: CommandPeriod}},
 		"somebody's abortion": {v: stopped(t, vcbatch.Aborting, 2, 0, stuckGrace), want: gist{}},
+		"Volcano is slow":     {v: stopped(t, vcbatch.Completing, 2, 1, stuckGrace, slow(time.Minute)), want: gist{lookAgain: time.Minute}},
+		"slower than ever":    {v: stopped(t, vcbatch.Completing, 2, 1, completeMost, slow(time.Hour)), want: gist{does: []string{"SyncJob"}, lookAgain: CommandPeriod}},
 		"it has ended":        {v: stopped(t, vcbatch.Terminating, 2, 0, stuckGrace, over), want: gist{does: []string{"SyncJob"}, lookAgain: CommandPeriod}},
 		"it rests":            {v: stopped(t, vcbatch.Terminated, 2, 0, stuckGrace, over), want: gist{}},
 	} {

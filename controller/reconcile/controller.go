@@ -40,7 +40,7 @@ type Options struct {
 
 // A thousand jobs that start together must not have each of their steps written down: the API server has better to do then.
 const (
-	refreshesPerSecond = 0.5
+	refreshesPerSecond = 0.25
 	refreshesAtOnce    = 50
 )
 
