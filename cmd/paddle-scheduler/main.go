@@ -10,7 +10,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"runtime/debug"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -32,14 +31,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle"
 )
 
-// gcPercent is the garbage collector's, unless GOGC says otherwise: a session copies the cluster and throws it away, and at Go's
-// 100 a fifth of the scheduler's time went to that. What it costs in memory is what planning saves by Volcano's own scheduler.
-const gcPercent = 200
-
 func main() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
 	framework.RegisterPluginBuilder(paddle.PluginName, paddle.New)
 
 	klog.InitFlags(nil)

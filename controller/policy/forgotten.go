@@ -19,8 +19,8 @@ const (
 	// phase. It does so for ever where it has mixed it up with an earlier one of its name, whose leaving it notices late
 	// (reconcile/departures.go): it drops both, and reads commands about what it does not know without a word.
 	forgottenGrace = 5 * time.Minute
-	// stuckGrace is how long Volcano may take to end what it has begun once no pod is in the way; where it lately took long to end
-	// a job, by so much more.
+	// stuckGrace is how long Volcano may take to end what it has begun once no pod is in the way; a completion by so much longer as
+	// it lately took for those of others.
 	stuckGrace = 2 * time.Minute
 )
 
@@ -47,7 +47,10 @@ func (p *Plan) stuck(v *view.View) {
 	if state.LastTransitionTime.IsZero() || len(unended(v)) > 0 {
 		return // Volcano waits for the pods too
 	}
-	patience := min(stuckGrace+v.Ends.Slowest, completeMost)
+	patience := stuckGrace
+	if state.Phase == vcbatch.Completing {
+		patience = min(stuckGrace+v.Ends.Slowest, completeMost)
+	}
 	if left := patience - v.Now.Sub(state.LastTransitionTime.Time); left > 0 {
 		p.lookAgainIn(left)
 		return

@@ -104,6 +104,7 @@ func TestStuck(t *testing.T) {
 		"somebody's abortion": {v: stopped(t, vcbatch.Aborting, 2, 0, stuckGrace), want: gist{}},
 		"Volcano is slow":     {v: stopped(t, vcbatch.Completing, 2, 1, stuckGrace, slow(time.Minute)), want: gist{lookAgain: time.Minute}},
 		"slower than ever":    {v: stopped(t, vcbatch.Completing, 2, 1, completeMost, slow(time.Hour)), want: gist{does: []string{"SyncJob"}, lookAgain: CommandPeriod}},
+		"slow at completions": {v: stopped(t, vcbatch.Restarting, 2, 1, stuckGrace, slow(time.Minute)), want: gist{does: []string{"SyncJob"}, lookAgain: CommandPeriod}},
 		"it has ended":        {v: stopped(t, vcbatch.Terminating, 2, 0, stuckGrace, over), want: gist{does: []string{"SyncJob"}, lookAgain: CommandPeriod}},
 		"it rests":            {v: stopped(t, vcbatch.Terminated, 2, 0, stuckGrace, over), want: gist{}},
 	} {
