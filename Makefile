@@ -66,7 +66,7 @@ bench: plane $(PADDLE_BENCH) ## Measure a slice of everything and make one page 
 	$(PADDLE_BENCH) live --quick --out $(QUICK)/bench
 	$(PADDLE_BENCH) trace --loads 0.85 --seeds 1 --jobs 200 --out $(QUICK)/bench
 	$(PADDLE_BENCH) controller --jobs 60 --nodes 20 --run-for 1m --rounds 1 --out $(QUICK)/bench
-	$(PADDLE_BENCH) session --short --only speed,quality --runs 3 --clusters 1 --out $(QUICK)/bench
+	$(PADDLE_BENCH) session --short --largest 1000 --only speed,quality --runs 3 --clusters 1 --out $(QUICK)/bench
 	$(PADDLE_BENCH) placement --instances 1000 --clusters 100 --no-tenfold --out $(QUICK)/bench
 	$(PADDLE_BENCH) report --out $(QUICK) $(if $(AGAINST),--against $(AGAINST))
 

@@ -20,6 +20,7 @@ func sessions(args []string) int {
 	flags.StringSliceVar(&s.Only, "only", nil, fmt.Sprintf("parts to run: some of %v; none means all", session.Parts()))
 	flags.IntVar(&s.Runs, "runs", s.Runs, "speed: runs of the plugin in each case, and of stock where it is short")
 	flags.BoolVar(&s.Short, "short", false, "speed: leave out the cases that look at all nodes")
+	flags.IntVar(&s.Largest, "largest", s.Largest, "speed: leave out clusters of more nodes than this; 0 leaves out none")
 	flags.IntVar(&s.Pairs, "pairs", s.Pairs, "overhead: pairs of sessions without and with the plugin")
 	flags.IntVar(&s.Clusters, "clusters", s.Clusters, "quality: clusters for each scenario")
 	flags.IntVar(&s.Queues, "queues", s.Queues, "queues: clusters with more jobs than fit")

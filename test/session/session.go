@@ -25,6 +25,8 @@ type Settings struct {
 	Runs int
 	// Short leaves out the cases of speed that look at all nodes, where stock takes a quarter of an hour.
 	Short bool
+	// Largest leaves out the cases of speed with more nodes than this; 0 leaves out none.
+	Largest int
 	// Pairs of sessions that tell what the plugin costs other jobs.
 	Pairs int
 	// Clusters for each scenario of quality; Queues are the clusters with more jobs than fit.
@@ -82,7 +84,7 @@ func Run(s Settings, out, progress io.Writer) error {
 }
 
 func (s Settings) speed(r *report.Report, progress io.Writer) (err error) {
-	r.Speed, err = speed.Measure(speed.Settings{Seed: s.Seed, Runs: s.Runs, Short: s.Short}, progress)
+	r.Speed, err = speed.Measure(speed.Settings{Seed: s.Seed, Runs: s.Runs, Short: s.Short, Largest: s.Largest}, progress)
 	return err
 }
 

@@ -49,10 +49,10 @@ func Default() Settings {
 	}
 }
 
-// Quick is a part of it for a few minutes: the case that has bars, a tenth of its size, and the same as PaddleJobs.
+// Quick is a part of it for a few minutes: the case that has bars, a tenth of its size, and the same as PaddleJobs, once each.
 func (s *Settings) Quick() {
 	s.Forms = []string{load.PodGroups, load.PaddleJobs}
-	s.Nodes, s.Gangs, s.Scale, s.Rounds, s.Takeovers = []int{5000}, []string{"500x20"}, 0.1, 2, 10
+	s.Nodes, s.Gangs, s.Scale, s.Rounds, s.Takeovers = []int{5000}, []string{"500x20"}, 0.1, 1, 5
 }
 
 func (s *Settings) check() error {

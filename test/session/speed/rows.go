@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
@@ -45,6 +46,8 @@ type Settings struct {
 	Pairs int
 	// Short measures at the default of --percentage-nodes-to-find only.
 	Short bool
+	// Largest is how many nodes a case may have; 0 means any number.
+	Largest int
 }
 
 // patience is after how long stock is not run again.
@@ -56,9 +59,13 @@ func Measure(s Settings, progress io.Writer) ([]Row, error) {
 	if s.Short {
 		percentages = percentages[:1]
 	}
+	cases := s.cases()
+	if len(cases) == 0 {
+		return nil, fmt.Errorf("no case has %d nodes or fewer: the smallest has %d", s.Largest, Cases()[0].Nodes)
+	}
 	var rows []Row
 	for _, percentage := range percentages {
-		for _, c := range Cases() {
+		for _, c := range cases {
 			row, err := c.measure(s, percentage, progress)
 			if err != nil {
 				return nil, err
@@ -67,6 +74,11 @@ func Measure(s Settings, progress io.Writer) ([]Row, error) {
 		}
 	}
 	return rows, nil
+}
+
+// cases are those that are not left out.
+func (s *Settings) cases() []Case {
+	return slices.DeleteFunc(Cases(), func(c Case) bool { return s.Largest > 0 && c.Nodes > s.Largest })
 }
 
 // measure one case, stock and paddle by turns.
