@@ -189,12 +189,17 @@ func nodeReady(node *corev1.Node) bool {
 	return false
 }
 
-// pollEvery is short because a sandbox is ready in seconds.
-const pollEvery = 100 * time.Millisecond
+const (
+	// pollEvery is short because a sandbox is ready in seconds.
+	pollEvery = 100 * time.Millisecond
+	// pollMost is for looks that hang.
+	pollMost = 5 * time.Second
+)
 
 // until asks again and again until there is no error, or until ctx ends; then its cause and the last error are told.
 func until(ctx context.Context, what string, try func(context.Context) error) error {
 	for {
+		began := time.Now()
 		err := try(ctx)
 		if err == nil {
 			return nil
@@ -202,7 +207,12 @@ func until(ctx context.Context, what string, try func(context.Context) error) er
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("wait for %s (%w): %w", what, err, context.Cause(ctx))
-		case <-time.After(pollEvery):
+		case <-time.After(pause(time.Since(began))):
 		}
 	}
+}
+
+// pause is what follows a look: looks that are dear, as lists of 5,000 nodes, delay what they wait for.
+func pause(took time.Duration) time.Duration {
+	return min(max(pollEvery, 4*took), pollMost)
 }
