@@ -61,7 +61,7 @@ func Measure(s Settings, progress io.Writer) ([]Row, error) {
 	}
 	cases := s.cases()
 	if len(cases) == 0 {
-		return nil, fmt.Errorf("no case has %d nodes or fewer: the smallest has %d", s.Largest, Cases()[0].Nodes)
+		return nil, fmt.Errorf("no case of speed has at most %d nodes (--largest): the smallest has %d", s.Largest, Cases()[0].Nodes)
 	}
 	var rows []Row
 	for _, percentage := range percentages {
@@ -78,7 +78,7 @@ func Measure(s Settings, progress io.Writer) ([]Row, error) {
 
 // cases are those that are not left out.
 func (s *Settings) cases() []Case {
-	return slices.DeleteFunc(Cases(), func(c Case) bool { return s.Largest > 0 && c.Nodes > s.Largest })
+	return slices.DeleteFunc(Cases(), func(c Case) bool { return s.Largest != 0 && c.Nodes > s.Largest })
 }
 
 // measure one case, stock and paddle by turns.

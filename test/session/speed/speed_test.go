@@ -39,12 +39,12 @@ func TestCasesAreThoseOfTheIssue(t *testing.T) {
 }
 
 func TestLargerClustersAreLeftOut(t *testing.T) {
-	for largest, want := range map[int]int{0: 3, 5000: 3, 4999: 1, 1000: 1, 999: 0} {
+	for largest, want := range map[int]int{0: 3, 5000: 3, 4999: 1, 1000: 1, 999: 0, -1: 0} {
 		s := Settings{Largest: largest}
 		require.Len(t, s.cases(), want, "%d", largest)
 	}
 	_, err := Measure(Settings{Largest: 999}, io.Discard)
-	require.EqualError(t, err, "no case has 999 nodes or fewer: the smallest has 1000")
+	require.EqualError(t, err, "no case of speed has at most 999 nodes (--largest): the smallest has 1000")
 }
 
 func tiny(jobs func(Case) []*cluster.Job) Case {
