@@ -67,8 +67,8 @@ func TestRendering(t *testing.T) {
 	}, o.rendering())
 }
 
+// Not beside other tests that make the command: --version is one flag in a process.
 func TestCommand(t *testing.T) {
-	t.Parallel()
 	var out bytes.Buffer
 	help := NewCommand()
 	help.SetOut(&out)
@@ -89,7 +89,6 @@ func TestCommand(t *testing.T) {
 
 // Which of two flags of a name counts would differ from start to start: -v was without effect at one start in nine.
 func TestFlagsStandOnce(t *testing.T) {
-	t.Parallel()
 	in := map[string]string{}
 	for name, set := range allFlags(NewOptions()).FlagSets {
 		set.VisitAll(func(f *pflag.Flag) {

@@ -27,7 +27,6 @@ func TestBothEndBeforeTheLease(t *testing.T) {
 }
 
 func TestKubeflowIsOffByDefault(t *testing.T) {
-	t.Parallel()
 	require.False(t, NewOptions().Kubeflow)
 	var out bytes.Buffer
 	help := NewCommand()

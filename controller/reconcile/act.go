@@ -102,10 +102,12 @@ func (c *Controller) delete(ctx context.Context, v *view.View, a policy.Delete) 
 		options.Preconditions.ResourceVersion = ptr.To(a.Object.GetResourceVersion())
 		err = c.clients.Paddle.BatchV1().PaddleJobs(namespace).Delete(ctx, name, options)
 	}
-	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+	switch {
+	case apierrors.IsNotFound(err):
 		return nil
-	}
-	if err != nil {
+	case apierrors.IsConflict(err):
+		return fmt.Errorf("deleting the %s %s: %w", a.Kind, name, errStale)
+	case err != nil:
 		return fmt.Errorf("deleting the %s %s: %w", a.Kind, name, err)
 	}
 	klog.FromContext(ctx).V(1).Info("Deleted", "kind", a.Kind, "object", klog.KRef(namespace, name), "uid", uid)

@@ -310,38 +310,6 @@ func TestGoneJobLeavesNoMemory(t *testing.T) {
 	require.Empty(t, d.assumedJobs.entries)
 }
 
-func TestDeleteTakesOnlyWhatWasSeen(t *testing.T) {
-	t.Parallel()
-	for name, code := range map[string]int32{"gone": http.StatusNotFound, "another of its name": http.StatusConflict} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			d := newDesk(t)
-			job := d.stored(t, func(job *v1.PaddleJob) {
-				job.Status.Phase = v1.Completed
-				job.Status.Conditions = []metav1.Condition{{}}
-			})
-			d.cached(t, job)
-			controls := true
-			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-				Namespace: "ml", Name: "job-worker-0", UID: "pod",
-				OwnerReferences: []metav1.OwnerReference{{Kind: v1.Kind, Name: "job", UID: job.UID, Controller: &controls}},
-			}}
-			require.NoError(t, d.pods.Add(pod))
-			var sent *metav1.DeleteOptions
-			d.kube.PrependReactor("delete", "pods", func(action clienttesting.Action) (bool, runtime.Object, error) {
-				if remove, ok := action.(clienttesting.DeleteActionImpl); ok {
-					sent = &remove.DeleteOptions
-				}
-				return true, nil, &apierrors.StatusError{ErrStatus: metav1.Status{Code: code, Reason: metav1.StatusReason(map[int32]string{
-					http.StatusNotFound: string(metav1.StatusReasonNotFound), http.StatusConflict: string(metav1.StatusReasonConflict),
-				}[code])}}
-			})
-			require.NoError(t, d.work(t))
-			require.Equal(t, pod.UID, *sent.Preconditions.UID)
-		})
-	}
-}
-
 func TestRunEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
