@@ -7,8 +7,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -59,7 +61,30 @@ func (d *driver) wait(what string, try func(context.Context) error) {
 		}
 		return err == nil, nil
 	})
-	require.NoError(d.t, err, "gave up waiting for %s: %v (logs in %s)", what, last, cluster.StateDir())
+	if err != nil {
+		require.NoError(d.t, err, "gave up waiting for %s: %v (%s; logs in %s)", what, last, d.truth(), cluster.StateDir())
+	}
+}
+
+// truth is what the API server has of the gang, in words: who stands still, the controller or what it looks at?
+func (d *driver) truth() string {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	job, err := cluster.Volcano.BatchV1alpha1().Jobs(d.namespace).Get(ctx, jobName, metav1.GetOptions{})
+	if err != nil {
+		return fmt.Sprintf("the Volcano Job: %v", err)
+	}
+	pods, err := cluster.Kube.CoreV1().Pods(d.namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return fmt.Sprintf("the pods: %v", err)
+	}
+	words := []string{fmt.Sprintf("the Volcano Job is %s, restarted %d times", job.Status.State.Phase, job.Status.RetryCount)}
+	for i := range pods.Items {
+		pod := &pods.Items[i]
+		words = append(words, fmt.Sprintf("pod %s (%s, version %s) is %s on %q, deleted %v, annotated %v",
+			pod.Name, pod.UID, pod.ResourceVersion, pod.Status.Phase, pod.Spec.NodeName, pod.DeletionTimestamp, pod.Annotations))
+	}
+	return strings.Join(words, "; ")
 }
 
 // do is a step of the user's.

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/retry"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
@@ -132,11 +133,16 @@ func TestClosedQueueIsTold(t *testing.T) {
 	state := func(to vcscheduling.QueueState) {
 		t.Helper()
 		queues := cluster.Volcano.SchedulingV1beta1().Queues()
-		found, err := queues.Get(t.Context(), "closes", metav1.GetOptions{})
-		require.NoError(t, err)
-		found.Status.State = to
-		_, err = queues.UpdateStatus(t.Context(), found, metav1.UpdateOptions{})
-		require.NoError(t, err)
+		// Volcano writes what the queue has allotted meanwhile.
+		require.NoError(t, retry.RetryOnConflict(retry.DefaultRetry, func() error {
+			found, err := queues.Get(t.Context(), "closes", metav1.GetOptions{})
+			if err != nil {
+				return err
+			}
+			found.Status.State = to
+			_, err = queues.UpdateStatus(t.Context(), found, metav1.UpdateOptions{})
+			return err
+		}))
 	}
 	job := psJob(cluster.Namespace(t), "late", queue("closes"), workersRunFor("1s"))
 	state(vcscheduling.QueueStateClosed)
