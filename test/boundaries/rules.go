@@ -23,7 +23,6 @@ func Rules() []Rule {
 		{"no package is named for being shared", names},
 		{"each package says what it is", comments},
 		{"each file says its license", licenses},
-		{"no file is too long", lengths},
 		{"both sides know the same keys", keysAgree},
 		{"keys are declared in one place of each side", keysScattered},
 	}
@@ -95,27 +94,6 @@ func licenses(tree *Tree) (broken []string) {
 		if !file.Generated && file.FirstLine != license {
 			broken = append(broken, fmt.Sprintf("%s does not begin with %q", file.Path, license))
 		}
-	}
-	return broken
-}
-
-func lengths(tree *Tree) (broken []string) {
-	const longest, median = 400, 150
-	var lines []int
-	for _, file := range tree.Files {
-		if file.Generated {
-			continue
-		}
-		if file.Lines > longest {
-			broken = append(broken, fmt.Sprintf("%s has %d lines: split what changes for different reasons, %d is the limit", file.Path, file.Lines, longest))
-		}
-		if !file.Test {
-			lines = append(lines, file.Lines)
-		}
-	}
-	slices.Sort(lines)
-	if len(lines) > 0 && lines[len(lines)/2] >= median {
-		broken = append(broken, fmt.Sprintf("half of all files have %d lines or more: the median is to stay below %d", lines[len(lines)/2], median))
 	}
 	return broken
 }

@@ -3,7 +3,6 @@
 package boundaries
 
 import (
-	"bytes"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -20,9 +19,8 @@ type File struct {
 	Path, Dir string
 	// Package is the name in the package clause, Doc the comment above it.
 	Package, Doc string
-	// FirstLine is the file's first line and Lines their number.
+	// FirstLine is the file's first line.
 	FirstLine string
-	Lines     int
 	// Test and Generated say what kind of file it is.
 	Test, Generated bool
 	// Imports are the imported paths, Strings the values of all other string literals.
@@ -80,8 +78,8 @@ func read(root fs.FS, name string) (*File, error) {
 	first, _, _ := strings.Cut(string(source), "\n")
 	file := &File{
 		Path: name, Dir: path.Dir(name), Package: syntax.Name.Name, Doc: syntax.Doc.Text(),
-		FirstLine: first, Lines: bytes.Count(source, []byte("\n")),
-		Test: strings.HasSuffix(name, "_test.go"), Generated: ast.IsGenerated(syntax), syntax: syntax,
+		FirstLine: first,
+		Test:      strings.HasSuffix(name, "_test.go"), Generated: ast.IsGenerated(syntax), syntax: syntax,
 	}
 	imports := map[*ast.BasicLit]bool{}
 	for _, spec := range syntax.Imports {
