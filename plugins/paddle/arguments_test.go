@@ -215,7 +215,7 @@ func TestArgumentErrorsAreLoggedOncePerChange(t *testing.T) {
 func TestTaskNamesFromArguments(t *testing.T) {
 	argument := "    arguments:\n      server-tasks: keeper\n"
 	objects := func() []any {
-		workers := withEnv(plainPods("job", "worker", 4, oneCPU), "PADDLE_PORT", "36000")
+		workers := withEnv(plainPods("job", "worker", 4, oneCPU), "PADDLE_TRAINER_ID", "0")
 		return []any{
 			podGroup("job", 2, map[string]int32{"keeper": 2, "worker": 4}), plainPods("job", "keeper", 2, oneCPU), workers,
 			// n1: [keeper][keeper][worker]

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"volcano.sh/apis/pkg/apis/scheduling"
 	"volcano.sh/volcano/pkg/scheduler/api"
 
@@ -33,7 +34,7 @@ func (rows) Request(task *api.TaskInfo) []int64 {
 func castOf(t *testing.T, minimums map[string]int32, tasks map[string]int, change func(*corev1.Pod, *api.TaskInfo)) *cast {
 	t.Helper()
 	job := api.NewJobInfo("ns/j")
-	job.PodGroup = &api.PodGroup{PodGroup: scheduling.PodGroup{}}
+	job.PodGroup = &api.PodGroup{PodGroup: scheduling.PodGroup{ObjectMeta: metav1.ObjectMeta{OwnerReferences: ownedBy(kindVolcanoJob, "j")}}}
 	for name, n := range tasks {
 		for _, pod := range pods("j", name, n, resources{"cpu": "2"}) {
 			task := api.NewTaskInfo(pod)

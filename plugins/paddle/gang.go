@@ -23,7 +23,8 @@ type gang []group
 var roleOrder = map[role]int{roleServer: 0, roleHeter: 1, roleWorker: 2, roleOther: 3}
 
 // newGang works out the minimum of each role of a Paddle job from its pods and the PodGroup's minTaskMember and minMember.
-// A task for which minTaskMember says nothing needs all pods that it has, but for those that have failed or are ending.
+// A task for which minTaskMember says nothing needs all pods that it has, but for those that have failed or are ending,
+// where needsAllPods; in a PodGroup that a user made it needs none of its own, and counts for minMember.
 func newGang(job *api.JobInfo, taskRoles map[string]role) gang {
 	roles := map[string]role{}
 	for task := range job.TaskMinAvailable {
@@ -43,10 +44,11 @@ func newGang(job *api.JobInfo, taskRoles map[string]role) gang {
 		}
 	}
 
+	all := needsAllPods(job)
 	groups := make(gang, 0, len(roles))
 	for name, role := range roles {
 		minimum, declared := job.TaskMinAvailable[name]
-		if !declared {
+		if !declared && all {
 			minimum = pods[name]
 		}
 		groups = append(groups, group{task: name, role: role, min: minimum})
@@ -54,7 +56,9 @@ func newGang(job *api.JobInfo, taskRoles map[string]role) gang {
 	slices.SortFunc(groups, func(a, b group) int {
 		return cmp.Or(cmp.Compare(roleOrder[a.role], roleOrder[b.role]), cmp.Compare(a.task, b.task))
 	})
-	lowerWorkers(groups, job.MinAvailable)
+	if all || len(job.PodGroup.Spec.MinTaskMember) > 0 {
+		lowerWorkers(groups, job.MinAvailable)
+	}
 	return groups
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	batch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	"volcano.sh/apis/pkg/apis/scheduling"
@@ -16,7 +17,8 @@ import (
 func jobInfo(minMember int32, minTaskMember map[string]int32, pods map[string]int) *api.JobInfo {
 	job := api.NewJobInfo("ns/job")
 	job.SetPodGroup(&api.PodGroup{PodGroup: scheduling.PodGroup{
-		Spec: scheduling.PodGroupSpec{MinMember: minMember, MinTaskMember: minTaskMember},
+		ObjectMeta: metav1.ObjectMeta{OwnerReferences: ownedBy(kindVolcanoJob, "job")},
+		Spec:       scheduling.PodGroupSpec{MinMember: minMember, MinTaskMember: minTaskMember},
 	}})
 	for task, n := range pods {
 		for _, pod := range plainPods("job", task, n, nothing) {
@@ -120,6 +122,28 @@ func TestNewGangOfPodsThatDisagree(t *testing.T) {
 			job.AddTaskInfo(api.NewTaskInfo(pod))
 		}
 		require.Equal(t, gang{{"a", roleServer, 2}}, newGang(job, defaultTaskRoles))
+	}
+}
+
+// A user's own PodGroup declares all that it needs: pods of other tasks count for minMember.
+func TestNewGangOfAUsersPodGroup(t *testing.T) {
+	for name, test := range map[string]struct {
+		minTaskMember map[string]int32
+		want          gang
+	}{
+		"nothing declared": {nil, gang{{"ps", roleServer, 0}, {"worker", roleWorker, 0}}},
+		"servers declared": {map[string]int32{"ps": 2}, gang{{"ps", roleServer, 2}, {"worker", roleWorker, 1}}},
+		"workers declared": {map[string]int32{"worker": 4}, gang{{"ps", roleServer, 0}, {"worker", roleWorker, 3}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			job := jobInfo(3, test.minTaskMember, map[string]int{"ps": 2, "worker": 4})
+			job.PodGroup.OwnerReferences = nil
+			g := newGang(job, defaultTaskRoles)
+			require.Equal(t, test.want, g)
+			g.hold(job, defaultTaskRoles)
+			require.Equal(t, int32(3), job.MinAvailable)
+			require.Equal(t, test.want, newGang(job, defaultTaskRoles), "a gang that is held is worked out the same")
+		})
 	}
 }
 

@@ -36,9 +36,19 @@ const (
 // taskIndexKey is the annotation that Volcano gives each pod with its index in the task.
 const taskIndexKey = batch.TaskIndex
 
-// Variables that Paddle's role makers read, and the prefix that all of Paddle's own variables share.
+// Owners of the PodGroups of training jobs.
 const (
-	envPrefix             = "PADDLE_"
+	// paddleJobKind is the kind of our, paddle-operator's and Kubeflow's jobs.
+	paddleJobKind = "PaddleJob"
+	// paddleJobGroup is the API group of our and paddle-operator's.
+	paddleJobGroup = "batch.paddlepaddle.org"
+	volcanoJobKind = "Job"
+)
+
+// Variables that only Paddle's training has: those that its role makers read, and what begins with a prefix.
+const (
+	envTrainerPrefix      = "PADDLE_TRAINER"
+	envServersPrefix      = "PADDLE_PSERVERS"
 	envTrainingRole       = "TRAINING_ROLE"
 	envPaddleTrainingRole = "PADDLE_TRAINING_ROLE"
 )

@@ -147,8 +147,10 @@ func TestMemoryOfASession(t *testing.T) {
 	}
 	ours, other := pods("a", "worker", 3, nothing), plainPods("b", "x", 1, nothing)
 	a := api.NewJobInfo("ns/a", task(ours[2], "n3", corev1.PodFailed), task(ours[0], "n1", corev1.PodFailed), task(ours[1], "n2", corev1.PodRunning))
+	a.PodGroup = &api.PodGroup{}
 	a.AddTaskInfo(task(pods("a", "worker", 5, nothing)[4], "", corev1.PodFailed)) // deleted before it had a node
 	b := api.NewJobInfo("ns/b", task(other[0], "n1", corev1.PodFailed))
+	b.PodGroup = &api.PodGroup{}
 	m := newMemory()
 	m.open(map[api.JobID]*api.JobInfo{a.UID: a, b.UID: b})
 	have, _ := m.recall("ns/a")
@@ -188,6 +190,7 @@ func TestMemorySeesJobsInOrder(t *testing.T) {
 		binding := api.NewTaskInfo(both[1])
 		binding.NodeName, binding.Status = "n2", api.Binding
 		job := api.NewJobInfo(api.JobID("ns/"+name), api.NewTaskInfo(both[0]), binding)
+		job.PodGroup = &api.PodGroup{}
 		jobs[job.UID], gangs[job.UID] = job, nil
 	}
 	for name, see := range map[string]func(*memory){

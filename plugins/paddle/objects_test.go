@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"strconv"
 
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	batch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	scheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
@@ -44,10 +47,28 @@ func queue(name string, capability resources) *scheduling.Queue {
 	}
 }
 
+// Kinds of owners of PodGroups and pods.
+var (
+	kindVolcanoJob        = batch.SchemeGroupVersion.WithKind("Job")
+	kindPaddleJob         = schema.GroupVersionKind{Group: paddleJobGroup, Version: "v1", Kind: paddleJobKind}
+	kindKubeflowPaddleJob = schema.GroupVersionKind{Group: "kubeflow.org", Version: "v1", Kind: paddleJobKind}
+	kindReplicaSet        = appsv1.SchemeGroupVersion.WithKind("ReplicaSet")
+	kindStatefulSet       = appsv1.SchemeGroupVersion.WithKind("StatefulSet")
+	kindKubernetesJob     = batchv1.SchemeGroupVersion.WithKind("Job")
+	kindPod               = corev1.SchemeGroupVersion.WithKind("Pod")
+	kindPyTorchJob        = schema.GroupVersionKind{Group: "kubeflow.org", Version: "v1", Kind: "PyTorchJob"}
+	kindLeaderWorkerSet   = schema.GroupVersionKind{Group: "leaderworkerset.x-k8s.io", Version: "v1", Kind: "LeaderWorkerSet"}
+)
+
+// ownedBy is the reference of what an object of a kind owns.
+func ownedBy(kind schema.GroupVersionKind, name string) []metav1.OwnerReference {
+	return []metav1.OwnerReference{*metav1.NewControllerRef(&metav1.ObjectMeta{Name: name, UID: types.UID(kind.Kind + "-" + name)}, kind)}
+}
+
 // podGroup is what Volcano's Job controller makes, waiting to be enqueued, with the room that its pods ask for.
 func podGroup(name string, minMember int32, minTaskMember map[string]int32) *scheduling.PodGroup {
 	return &scheduling.PodGroup{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace, UID: types.UID(name)},
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace, UID: types.UID(name), OwnerReferences: ownedBy(kindVolcanoJob, name)},
 		Spec: scheduling.PodGroupSpec{
 			Queue: "default", MinMember: minMember, MinTaskMember: minTaskMember, MinResources: &corev1.ResourceList{},
 		},

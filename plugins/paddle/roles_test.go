@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"volcano.sh/apis/pkg/apis/scheduling"
 	"volcano.sh/volcano/pkg/scheduler/api"
 )
@@ -42,13 +43,17 @@ func TestIsPaddlePod(t *testing.T) {
 		"paddle-operator's annotation": {annotation(resourceAnnotation, "worker"), true},
 		"example's server":             {label(ctrServerLabel, "ctr"), true},
 		"example's trainer":            {label(ctrWorkerLabel, "ctr"), true},
-		"a variable of Paddle":         {variable("PADDLE_MASTER", "job-worker-0.job:36000"), true},
+		"a variable of trainers":       {variable("PADDLE_TRAINER_ENDPOINTS", "10.0.0.1:36000"), true},
+		"another variable of trainers": {variable("PADDLE_TRAINERS_NUM", "2"), true},
+		"a variable of servers":        {variable("PADDLE_PSERVERS_IP_PORT_LIST", "10.0.0.1:36000"), true},
+		"what launchers need":          {variable("PADDLE_MASTER", "job-worker-0.job:36000"), false},
+		"what services need":           {variable("PADDLE_SERVING_PORT", "9292"), false},
 		"training role":                {variable("TRAINING_ROLE", "TRAINER"), true},
 		"somebody else's role":         {variable("TRAINING_ROLE", "chief"), false},
 		"somebody else's variable":     {variable("MY_ROLE", "TRAINER"), false},
 		"variable of the second container": {func(pod *corev1.Pod) {
 			pod.Spec.Containers = append([]corev1.Container{{Name: "sidecar"}}, pod.Spec.Containers...)
-			pod.Spec.Containers[1].Env = []corev1.EnvVar{{Name: "PADDLE_PORT", Value: "36000"}}
+			pod.Spec.Containers[1].Env = []corev1.EnvVar{{Name: "PADDLE_TRAINER_ID", Value: "0"}}
 		}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -84,6 +89,43 @@ func TestIsPaddleJob(t *testing.T) {
 	bare := job(plain...)
 	bare.PodGroup = nil
 	require.False(t, isPaddleJob(bare))
+}
+
+// Who owns a PodGroup decides whether it may be a Paddle job; who owns a pod, whether its marks count.
+func TestWhoOwnsAPaddleJob(t *testing.T) {
+	other := append(ownedBy(kindVolcanoJob, "job"), metav1.OwnerReference{APIVersion: "ray.io/v1", Kind: "RayCluster"})
+	for name, test := range map[string]struct {
+		owners []metav1.OwnerReference
+		paddle bool
+		all    bool
+	}{
+		"a user":                    {nil, true, false},
+		"a Volcano Job":             {ownedBy(kindVolcanoJob, "job"), true, true},
+		"paddle-operator":           {ownedBy(kindPaddleJob, "job"), true, true},
+		"Kubeflow's PaddleJob":      {ownedBy(kindKubeflowPaddleJob, "job"), true, false},
+		"a ReplicaSet":              {ownedBy(kindReplicaSet, "job"), false, false},
+		"a StatefulSet":             {ownedBy(kindStatefulSet, "job"), false, false},
+		"a Job of Kubernetes":       {ownedBy(kindKubernetesJob, "job"), false, false},
+		"a plain pod":               {ownedBy(kindPod, "job"), false, false},
+		"another framework":         {ownedBy(kindPyTorchJob, "job"), false, false},
+		"LeaderWorkerSet":           {ownedBy(kindLeaderWorkerSet, "job"), false, false},
+		"another framework as well": {other, false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pod := one(label(resourceTypeLabel, "worker"))
+			job := api.NewJobInfo("ns/job")
+			job.SetPodGroup(&api.PodGroup{PodGroup: scheduling.PodGroup{ObjectMeta: metav1.ObjectMeta{OwnerReferences: test.owners}}})
+			job.AddTaskInfo(api.NewTaskInfo(pod))
+			require.Equal(t, test.paddle, isPaddleJob(job))
+			require.Equal(t, test.all, needsAllPods(job))
+
+			job.PodGroup.Labels = map[string]string{jobNameLabel: "job"}
+			require.Equal(t, test.paddle, isPaddleJob(job), "with a label on the PodGroup")
+
+			pod.OwnerReferences = test.owners
+			require.Equal(t, test.paddle, isPaddlePod(pod))
+		})
+	}
 }
 
 func TestPodRole(t *testing.T) {

@@ -54,24 +54,27 @@ func amounts(r *corev1.ResourceRequirements) *corev1.ResourceRequirements {
 
 // Variables by which the plugin knows Paddle's pods where labels do not say it.
 const (
-	paddleVariables = "PADDLE_"
-	trainingRole    = "TRAINING_ROLE"
+	trainerVariables   = "PADDLE_TRAINER"
+	serverVariables    = "PADDLE_PSERVERS"
+	trainingRole       = "TRAINING_ROLE"
+	paddleTrainingRole = "PADDLE_TRAINING_ROLE"
 )
 
 // trainingRoles are the roles that Paddle knows.
 var trainingRoles = []string{"PSERVER", "TRAINER", "HETER_TRAINER", "HETER"}
 
-// marks are what variables tell the plugin: that there are some of Paddle's, without their names and values, and the role.
+// marks are what variables tell the plugin: that there are some of Paddle's training, without their names and values, and
+// the role.
 func marks(all []corev1.EnvVar) (kept []corev1.EnvVar) {
 	paddle := false
 	for _, v := range all {
-		paddle = paddle || strings.HasPrefix(v.Name, paddleVariables)
-		if (v.Name == trainingRole || v.Name == paddleVariables+trainingRole) && slices.Contains(trainingRoles, v.Value) {
+		paddle = paddle || strings.HasPrefix(v.Name, trainerVariables) || strings.HasPrefix(v.Name, serverVariables)
+		if (v.Name == trainingRole || v.Name == paddleTrainingRole) && slices.Contains(trainingRoles, v.Value) {
 			kept = append(kept, corev1.EnvVar{Name: v.Name, Value: v.Value})
 		}
 	}
 	if paddle && len(kept) == 0 {
-		kept = append(kept, corev1.EnvVar{Name: paddleVariables})
+		kept = append(kept, corev1.EnvVar{Name: trainerVariables})
 	}
 	return kept
 }

@@ -157,9 +157,12 @@ func prefixed(prefix string, list []string) []string {
 func TestOfVariablesOnlyTheMarkIsKept(t *testing.T) {
 	secret := &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{Key: "password"}}
 	require.Empty(t, marks([]corev1.EnvVar{{Name: "PASSWORD", Value: "x"}, {Name: "TRAINING_ROLE", Value: "my password"}}))
-	require.Equal(t, []corev1.EnvVar{{Name: "PADDLE_"}}, marks([]corev1.EnvVar{{Name: "PADDLE_PASSWORD", Value: "x", ValueFrom: secret}}))
+	require.Empty(t, marks([]corev1.EnvVar{{Name: "PADDLE_SERVING_PASSWORD", Value: "x"}}))
+	for _, name := range []string{"PADDLE_TRAINER_PASSWORD", "PADDLE_PSERVERS_PASSWORD"} {
+		require.Equal(t, []corev1.EnvVar{{Name: "PADDLE_TRAINER"}}, marks([]corev1.EnvVar{{Name: name, Value: "x", ValueFrom: secret}}))
+	}
 	require.Equal(t, []corev1.EnvVar{{Name: "TRAINING_ROLE", Value: "PSERVER"}},
-		marks([]corev1.EnvVar{{Name: "TRAINING_ROLE", Value: "PSERVER", ValueFrom: secret}, {Name: "PADDLE_PORT", Value: "1"}}))
+		marks([]corev1.EnvVar{{Name: "TRAINING_ROLE", Value: "PSERVER", ValueFrom: secret}, {Name: "PADDLE_TRAINER_ID", Value: "1"}}))
 }
 
 func TestOfAnnotationsOursAndVolcanosAreKept(t *testing.T) {
