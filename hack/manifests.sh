@@ -20,11 +20,16 @@ manifest() {
   } >"$file"
 }
 
-echo "generate: deploy/v1/operator.yaml, scheduler.yaml and admission.yaml"
-manifest operator.yaml --show-only 'templates/controller/*.yaml' --set namespace.create=true,kubeflow.rights=true <<'EOF'
+echo "generate: deploy/v1/operator.yaml, kubeflow-rights.yaml, scheduler.yaml and admission.yaml"
+manifest operator.yaml --show-only 'templates/controller/*.yaml' --set namespace.create=true <<'EOF'
 # paddlejob-controller: what runs PaddleJobs. Needs deploy/v1/crd.yaml and Volcano in the cluster.
 #   kubectl create -f deploy/v1/crd.yaml
 #   kubectl create -f deploy/v1/operator.yaml
+# Made by hack/manifests.sh from deploy/helm; edit the chart.
+EOF
+manifest kubeflow-rights.yaml --show-only templates/controller/kubeflow-rights.yaml --set kubeflow.enabled=true <<'EOF'
+# What paddlejob-controller may do with Kubeflow's PaddleJobs. Apply it before you add the flag --kubeflow; the controller
+# needs deploy/v1/operator.yaml too.
 # Made by hack/manifests.sh from deploy/helm; edit the chart.
 EOF
 manifest scheduler.yaml --show-only 'templates/scheduler/*.yaml' --set scheduler.mode=replace,scheduler.volcanosNames=true <<'EOF'

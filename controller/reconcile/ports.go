@@ -63,7 +63,7 @@ func (c *Controller) movePorts(ctx context.Context, v *view.View, a policy.MoveP
 	return nil
 }
 
-// announcePods tells pods what they are, once a look at all Jobs, not at the cache, shows that nobody else has their ports.
+// announcePods writes the annotations of pods, through their status so that the controller needs no right to change pods, once a look at all Jobs, not at the cache, shows that nobody else has their ports.
 func (c *Controller) announcePods(ctx context.Context, v *view.View, a policy.AnnouncePods) error {
 	if a.Ports.Count > 0 {
 		if err := c.ownPorts(ctx, v, a.Ports); err != nil {
@@ -76,7 +76,7 @@ func (c *Controller) announcePods(ctx context.Context, v *view.View, a policy.An
 			return fmt.Errorf("telling pod %s its address: %w", one.Pod.Name, err)
 		}
 		_, err = c.clients.Kube.CoreV1().Pods(one.Pod.Namespace).Patch(ctx, one.Pod.Name, types.MergePatchType, patch,
-			metav1.PatchOptions{FieldManager: FieldManager})
+			metav1.PatchOptions{FieldManager: FieldManager}, "status")
 		switch {
 		case apierrors.IsConflict(err), apierrors.IsNotFound(err):
 			return fmt.Errorf("telling pod %s its address: %w", one.Pod.Name, errStale)

@@ -3,6 +3,7 @@
 package helm_test
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -10,9 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/paddle-volcano/paddle-volcano/deploy"
 	"github.com/paddle-volcano/paddle-volcano/test/manifests"
 )
 
@@ -88,8 +91,9 @@ func TestObjectsOfEachSetOfValues(t *testing.T) {
 		"replace, for kubectl": {[]string{"scheduler.mode=replace", "scheduler.volcanosNames=true"}, append(scheduler(volcanoSystem, volcanoScheduler), theseAlways...)},
 		"beside":               {[]string{"scheduler.mode=beside"}, append(scheduler(system, "paddle-scheduler"), theseAlways...)},
 		"no API":               {[]string{"crd.install=false"}, without("CustomResourceDefinition paddlejobs.batch.paddlepaddle.org")},
-		"Kubeflow":             {[]string{"kubeflow.enabled=true", "kubeflow.crd=true"}, append([]string{"CustomResourceDefinition paddlejobs.kubeflow.org"}, theseAlways...)},
-		"own namespace":        {[]string{"namespace.create=true"}, append([]string{"Namespace " + system}, theseAlways...)},
+		"Kubeflow": {[]string{"kubeflow.enabled=true", "kubeflow.crd=true"}, append([]string{"CustomResourceDefinition paddlejobs.kubeflow.org",
+			"ClusterRole paddle-controller-manager-kubeflow", "ClusterRoleBinding paddle-controller-manager-kubeflow"}, theseAlways...)},
+		"own namespace": {[]string{"namespace.create=true"}, append([]string{"Namespace " + system}, theseAlways...)},
 		"no policy": {[]string{"admissionPolicy.enabled=false"}, without("ValidatingAdmissionPolicy paddlejobs.batch.paddlepaddle.org",
 			"ValidatingAdmissionPolicyBinding paddlejobs.batch.paddlepaddle.org")},
 		"one namespace": {[]string{"controller.namespace=team"}, append(
@@ -107,6 +111,58 @@ func TestObjectsOfEachSetOfValues(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			require.ElementsMatch(t, tc.want, render(t, tc.values...).names())
+		})
+	}
+}
+
+// allows reports whether a role in objects allows all of the verbs on a resource of a group.
+func allows(t *testing.T, objects []*unstructured.Unstructured, group, resource string, verbs ...string) bool {
+	t.Helper()
+	for _, object := range objects {
+		if kind := object.GetKind(); kind != "ClusterRole" && kind != "Role" {
+			continue
+		}
+		role := &rbacv1.ClusterRole{}
+		require.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, role))
+		for _, rule := range role.Rules {
+			if slices.Contains(rule.APIGroups, group) && slices.Contains(rule.Resources, resource) &&
+				!slices.ContainsFunc(verbs, func(verb string) bool { return !slices.Contains(rule.Verbs, verb) }) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// The controller may touch Kubeflow's API only where it is enabled, and may never change a pod itself.
+func TestRightsFollowTheValues(t *testing.T) {
+	t.Parallel()
+	shipped := func(files ...string) []*unstructured.Unstructured {
+		objects, err := manifests.Read(deploy.Files, files...)
+		require.NoError(t, err)
+		return objects
+	}
+	values := func(values ...string) []*unstructured.Unstructured {
+		return slices.Collect(maps.Values(render(t, values...)))
+	}
+	for name, tc := range map[string]struct {
+		objects  []*unstructured.Unstructured
+		kubeflow bool
+	}{
+		"values":                           {objects: values()},
+		"Kubeflow's API without its jobs":  {objects: values("kubeflow.crd=true")},
+		"Kubeflow":                         {objects: values("kubeflow.enabled=true"), kubeflow: true},
+		"Kubeflow in one namespace":        {objects: values("kubeflow.enabled=true", "controller.namespace=team"), kubeflow: true},
+		"manifests":                        {objects: shipped("v1/operator.yaml")},
+		"manifests with those of Kubeflow": {objects: shipped("v1/operator.yaml", "v1/kubeflow-rights.yaml"), kubeflow: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, tc.kubeflow, allows(t, tc.objects, "kubeflow.org", "paddlejobs", "list", "watch"))
+			require.Equal(t, tc.kubeflow, allows(t, tc.objects, "batch.paddlepaddle.org", "paddlejobs", "create"))
+			require.True(t, allows(t, tc.objects, "", "pods", "list", "watch", "delete"))
+			require.False(t, allows(t, tc.objects, "", "pods", "patch"))
+			require.False(t, allows(t, tc.objects, "", "pods", "update"))
 		})
 	}
 }

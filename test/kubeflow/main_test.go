@@ -69,7 +69,7 @@ func installCRD(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
-	crd, err := manifests.Read(deploy.Files, "v1/kubeflow-crd.yaml")
+	crd, err := manifests.Read(deploy.Files, "v1/kubeflow-rights.yaml", "v1/kubeflow-crd.yaml")
 	if err != nil {
 		return err
 	}

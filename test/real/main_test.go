@@ -114,7 +114,7 @@ func ready(p *live.Plane) error {
 
 // installKubeflow makes Kubeflow's CRD, and then the client for manifests, which remembers what kinds there are.
 func installKubeflow(ctx context.Context) error {
-	crd, err := manifests.Read(deploy.Files, "v1/kubeflow-crd.yaml")
+	crd, err := manifests.Read(deploy.Files, "v1/kubeflow-rights.yaml", "v1/kubeflow-crd.yaml")
 	if err != nil {
 		return err
 	}

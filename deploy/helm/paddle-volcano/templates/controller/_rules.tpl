@@ -1,4 +1,5 @@
-{{/* What the controller may do: "paddle.namespacedRules" where the jobs are, "paddle.clusterRules" in the whole cluster. */}}
+{{/* What the controller may do: "paddle.namespacedRules" and, with kubeflow.enabled, "paddle.kubeflowRules" where the jobs are,
+"paddle.clusterRules" in the whole cluster. */}}
 
 {{- define "paddle.namespacedRules" -}}
 # PaddleJobs are the user's: their status is written, paddle-operator's finalizer taken off (patch), and those deleted
@@ -9,21 +10,6 @@
 - apiGroups: [batch.paddlepaddle.org]
   resources: [paddlejobs/status]
   verbs: [update]
-{{- if or .Values.kubeflow.enabled .Values.kubeflow.rights }}
-# Only with --kubeflow: each PaddleJob of Kubeflow's has one of ours, and goes when its time to live is over.
-- apiGroups: [batch.paddlepaddle.org]
-  resources: [paddlejobs]
-  verbs: [create, update]
-- apiGroups: [kubeflow.org]
-  resources: [paddlejobs]
-  verbs: [get, list, watch, delete]
-- apiGroups: [kubeflow.org]
-  resources: [paddlejobs/status]
-  verbs: [update]
-- apiGroups: [kubeflow.org]
-  resources: [paddlejobs/finalizers]
-  verbs: [update]
-{{- end }}
 # Where owners are protected (OwnerReferencesPermissionEnforcement, as in OpenShift), children need these.
 - apiGroups: [batch.paddlepaddle.org]
   resources: [paddlejobs/finalizers]
@@ -42,11 +28,15 @@
 - apiGroups: [scheduling.volcano.sh]
   resources: [podgroups]
   verbs: [list, watch, create, patch, delete]
-# Pods are made by Volcano; those of finished jobs are deleted as cleanPodPolicy says. Annotations (patch) tell them their
-# ports with intranet Host, and Volcano that elastic workers which are deleted have not failed.
+# Volcano creates the pods. The controller deletes those of finished jobs as cleanPodPolicy says.
 - apiGroups: [""]
   resources: [pods]
-  verbs: [list, watch, patch, delete]
+  verbs: [list, watch, delete]
+# Annotations tell pods their ports with intranet Host, and Volcano that deleted elastic workers have not failed. They are
+# written through the status, because a patch of the pod itself could change its image.
+- apiGroups: [""]
+  resources: [pods/status]
+  verbs: [patch]
 - apiGroups: [""]
   resources: [configmaps]
   verbs: [get, list, watch, create, update, delete]
@@ -58,6 +48,22 @@
 - apiGroups: [""]
   resources: [events]
   verbs: [create, patch, list]
+{{- end }}
+
+{{- define "paddle.kubeflowRules" -}}
+# Each PaddleJob of Kubeflow has one of batch.paddlepaddle.org. It is deleted when its ttlSecondsAfterFinished is over.
+- apiGroups: [batch.paddlepaddle.org]
+  resources: [paddlejobs]
+  verbs: [create, update]
+- apiGroups: [kubeflow.org]
+  resources: [paddlejobs]
+  verbs: [get, list, watch, delete]
+- apiGroups: [kubeflow.org]
+  resources: [paddlejobs/status]
+  verbs: [update]
+- apiGroups: [kubeflow.org]
+  resources: [paddlejobs/finalizers]
+  verbs: [update]
 {{- end }}
 
 {{- define "paddle.clusterRules" -}}
