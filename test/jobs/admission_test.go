@@ -30,6 +30,8 @@ func admit(t *testing.T, namespace string) {
 	require.NoError(t, documents.Decode(&policy))
 	require.NoError(t, documents.Decode(&binding))
 	require.ErrorIs(t, documents.Decode(&struct{}{}), io.EOF)
+	policy.Name += "." + namespace
+	binding.Name, binding.Spec.PolicyName = policy.Name, policy.Name
 	binding.Spec.MatchResources = &admissionv1.MatchResources{NamespaceSelector: &metav1.LabelSelector{
 		MatchLabels: map[string]string{"kubernetes.io/metadata.name": namespace},
 	}}
@@ -84,7 +86,8 @@ func TestAdmission(t *testing.T) {
 		"servers":            {job: gang, change: func(job *v1.PaddleJob) { job.Spec.PS.Replicas = 3 }, refused: "spec.ps cannot"},
 		"no servers":         {job: gang, change: func(job *v1.PaddleJob) { job.Spec.PS = nil }, refused: "spec.ps cannot"},
 		"another role":       {job: gang, change: func(job *v1.PaddleJob) { job.Spec.Heter = role(1) }, refused: "spec.heter cannot"},
-		"image":              {job: gang, change: func(job *v1.PaddleJob) { job.Spec.Worker.Template.Spec.Containers[0].Image = "x" }, refused: "nothing but replicas"},
+		"image":              {job: gang, change: image("x"), refused: "nothing but replicas"},
+		"not suspended":      {job: gang, change: func(job *v1.PaddleJob) { suspend(false)(job); image("x")(job) }, refused: "nothing but replicas"},
 		"fixed workers":      {job: gang, change: workers(3), refused: "only if spec.elastic"},
 		"intranet":           {job: gang, change: byService, refused: "spec.intranet"},
 		"queue":              {job: gang, change: queue("other"), refused: "spec.schedulingPolicy"},
@@ -99,6 +102,7 @@ func TestAdmission(t *testing.T) {
 		"more patience":    {job: gang, change: backoff(9)},
 		"codes":            {job: gang, change: runs(func(run *v1.RunPolicy) { run.PermanentExitCodes = []int32{4} })},
 		"suspend":          {job: gang, change: suspend(true)},
+		"suspend and edit": {job: gang, change: func(job *v1.PaddleJob) { suspend(true)(job); image("x")(job); queue("other")(job) }},
 		"deadline":         {job: gang, change: runs(func(run *v1.RunPolicy) { run.ActiveDeadlineSeconds = ptr(int64(100)) })},
 		"cleanPodPolicy":   {job: gang, change: cleans(v1.CleanAlways)},
 		"labels":           {job: gang, change: func(job *v1.PaddleJob) { job.Labels = map[string]string{"a": "b"} }},
@@ -116,6 +120,25 @@ func TestAdmission(t *testing.T) {
 			require.ErrorContains(t, err, tc.refused)
 			require.True(t, apierrors.IsInvalid(err) || apierrors.IsForbidden(err), "%v", err)
 		})
+	}
+}
+
+// Kueue admits a job by one write that resumes it and narrows its node selector, and evicts it by one that suspends it and
+// takes the selector back.
+func TestKueueAdmitsAndEvicts(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	admit(t, namespace)
+	job := create(t, psJob(namespace, "queued", suspend(true)))
+	awaitPhase(t, job, v1.Suspended)
+	for _, flavor := range []string{"first", "second"} {
+		edit(t, job, suspend(false), image(flavor))
+		awaitPhase(t, job, v1.Running)
+		worker, err := cluster.Kube.CoreV1().Pods(namespace).Get(t.Context(), "queued-worker-0", metav1.GetOptions{})
+		require.NoError(t, err)
+		require.Equal(t, flavor, worker.Spec.Containers[0].Image)
+		edit(t, job, suspend(true), image("any"))
+		awaitPhase(t, job, v1.Suspended)
 	}
 }
 

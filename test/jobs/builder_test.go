@@ -80,6 +80,11 @@ func suspend(yes bool) change {
 	return runs(func(run *v1.RunPolicy) { run.Suspend = &yes })
 }
 
+// image is that of the workers' training container.
+func image(name string) change {
+	return func(job *v1.PaddleJob) { job.Spec.Worker.Template.Spec.Containers[0].Image = name }
+}
+
 func queue(name string) change {
 	return func(job *v1.PaddleJob) {
 		if job.Spec.SchedulingPolicy == nil {
