@@ -7,7 +7,7 @@
 package keys
 
 const (
-	// Prefix begins every key of ours.
+	// Prefix begins every key of ours. It is reserved: of a PaddleJob's metadata nothing under it is copied but OfUsers.
 	Prefix = "batch.paddlepaddle.org/"
 
 	// JobName is the label on Volcano Job, PodGroup, ConfigMap and pods that holds the PaddleJob's name.
@@ -74,3 +74,6 @@ const (
 	// then takes for no failure; the constant is not in volcano.sh/apis (pkg/controllers/job/helpers).
 	OutOfSync = "volcano.sh/controller-out-of-sync"
 )
+
+// OfUsers are the annotations of our prefix that a user may set on a PaddleJob.
+var OfUsers = []string{Colocation, ParameterSize, GroupSize, MinResources}

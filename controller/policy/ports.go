@@ -8,6 +8,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
@@ -46,8 +47,14 @@ type Announcement struct {
 func (MovePorts) action()    {}
 func (AnnouncePods) action() {}
 
-// PortsOf are the ports of nodes that a Volcano Job has, none if it has none or will not use them again.
+// PortsOf are the ports of nodes that a Volcano Job has, none if it has none or will not use them again, and none for one
+// that no PaddleJob of its name controls, whatever its annotations are.
 func PortsOf(job *vcbatch.Job) render.Ports {
+	// The uid needs no look: the garbage collector deletes an object whose owner does not exist.
+	if owner := metav1.GetControllerOf(job); owner == nil || owner.APIVersion != v1.SchemeGroupVersion.String() ||
+		owner.Kind != v1.Kind || owner.Name != job.Name {
+		return render.Ports{}
+	}
 	switch job.Status.State.Phase {
 	case vcbatch.Completed, vcbatch.Terminated, vcbatch.Failed:
 		return render.Ports{}

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
@@ -25,6 +26,9 @@ func hostJob(name, first string) *vcbatch.Job {
 			Namespace: "ml", Name: name, UID: types.UID("vc-" + name), ResourceVersion: "1",
 			Labels:      map[string]string{keys.Intranet: string(v1.Host), keys.JobName: name},
 			Annotations: map[string]string{keys.FirstPort: first},
+			OwnerReferences: []metav1.OwnerReference{{
+				APIVersion: v1.SchemeGroupVersion.String(), Kind: v1.Kind, Name: name, UID: types.UID(name), Controller: ptr.To(true),
+			}},
 		},
 		Spec: vcbatch.JobSpec{Tasks: []vcbatch.TaskSpec{{Name: render.RoleWorker, Replicas: 1}}},
 	}
@@ -124,4 +128,38 @@ func TestPortsMove(t *testing.T) {
 	require.Equal(t, "job", kept.Labels[keys.JobName])
 	assumed, _ := d.assumedVolcanoJobs.newest("ml/job", seen, true)
 	require.Equal(t, "20060", assumed.Annotations[keys.FirstPort], "the next sync knows")
+}
+
+// A Volcano Job that a user made may bear our label and annotation; only one that the PaddleJob of its name controls counts.
+func TestOnlyPaddleJobsReservePorts(t *testing.T) {
+	t.Parallel()
+	for name, owner := range map[string]*metav1.OwnerReference{
+		"nobody's":             nil,
+		"an owner, no control": {APIVersion: v1.SchemeGroupVersion.String(), Kind: v1.Kind, Name: "other", UID: "other"},
+		"another kind's":       {APIVersion: v1.SchemeGroupVersion.String(), Kind: "CronPaddleJob", Name: "other", UID: "other", Controller: ptr.To(true)},
+		"another group's":      {APIVersion: "kubeflow.org/v1", Kind: v1.Kind, Name: "other", UID: "other", Controller: ptr.To(true)},
+		"another PaddleJob's":  {APIVersion: v1.SchemeGroupVersion.String(), Kind: v1.Kind, Name: "job", UID: "other", Controller: ptr.To(true)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			other := hostJob("other", "20000")
+			other.OwnerReferences = nil
+			if owner != nil {
+				other.OwnerReferences = []metav1.OwnerReference{*owner}
+			}
+			require.NoError(t, d.sources.volcano.Batch().V1alpha1().Jobs().Informer().GetStore().Add(other))
+			require.Empty(t, d.takenPorts("ml/job")())
+
+			own := hostJob("job", "20000")
+			require.NoError(t, d.volcano.Tracker().Add(own))
+			require.NoError(t, d.volcano.Tracker().Add(other))
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "job-worker-0", UID: "pod"}}
+			require.NoError(t, d.kube.Tracker().Add(pod))
+			require.NoError(t, d.act(t.Context(), &view.View{Job: d.stored(t), VolcanoJob: own}, policy.AnnouncePods{
+				Ports: render.Ports{First: 20000, Count: 20},
+				Pods:  []policy.Announcement{{Pod: pod, Annotations: map[string]string{keys.Port: "20000"}}},
+			}))
+		})
+	}
 }

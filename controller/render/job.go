@@ -5,6 +5,7 @@ package render
 import (
 	"maps"
 	"math"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -37,7 +38,7 @@ func Job(job *v1.PaddleJob, wish Wish, cfg Config) (*vcbatch.Job, []Notice) {
 		ObjectMeta: metav1.ObjectMeta{
 			Name:            job.Name,
 			Namespace:       job.Namespace,
-			Labels:          merged(job.Labels, map[string]string{keys.JobName: job.Name}),
+			Labels:          merged(unreserved(job.Labels), map[string]string{keys.JobName: job.Name}),
 			Annotations:     jobAnnotations(job),
 			OwnerReferences: []metav1.OwnerReference{ownedBy(job)},
 		},
@@ -73,7 +74,13 @@ func task(job *v1.PaddleJob, r role, least int32, template corev1.PodTemplateSpe
 }
 
 func jobAnnotations(job *v1.PaddleJob) map[string]string {
-	all := merged(merged(job.Annotations, placementAnnotations(job)), map[string]string{
+	all := unreserved(job.Annotations)
+	for _, key := range keys.OfUsers {
+		if value, ok := job.Annotations[key]; ok {
+			all[key] = value
+		}
+	}
+	all = merged(merged(all, placementAnnotations(job)), map[string]string{
 		keys.Mode:     string(Mode(job)),
 		keys.SpecHash: SpecHash(job),
 	})
@@ -83,6 +90,16 @@ func jobAnnotations(job *v1.PaddleJob) map[string]string {
 
 func ownedBy(job *v1.PaddleJob) metav1.OwnerReference {
 	return *metav1.NewControllerRef(job, v1.SchemeGroupVersion.WithKind(v1.Kind))
+}
+
+// unreserved is a new map without the keys of our prefix: what is kept under them is the controller's to write.
+func unreserved(metadata map[string]string) map[string]string {
+	all := maps.Clone(metadata)
+	maps.DeleteFunc(all, func(key, _ string) bool { return strings.HasPrefix(key, keys.Prefix) })
+	if all == nil {
+		all = map[string]string{}
+	}
+	return all
 }
 
 // merged is a new map of both; ours win.

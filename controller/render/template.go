@@ -17,8 +17,8 @@ func podTemplate(job *v1.PaddleJob, r role, priority string, least map[string]in
 	template := corev1.PodTemplateSpec{
 		// Volcano gives pods their names, and takes nothing else than these two from a template's metadata.
 		ObjectMeta: metav1.ObjectMeta{
-			Labels:      merged(r.spec.Template.Labels, map[string]string{keys.JobName: job.Name, keys.ResourceType: r.name}),
-			Annotations: merged(r.spec.Template.Annotations, map[string]string{keys.Resource: r.name}),
+			Labels:      merged(unreserved(r.spec.Template.Labels), map[string]string{keys.JobName: job.Name, keys.ResourceType: r.name}),
+			Annotations: merged(unreserved(r.spec.Template.Annotations), map[string]string{keys.Resource: r.name}),
 		},
 		Spec: *r.spec.Template.Spec.DeepCopy(),
 	}
