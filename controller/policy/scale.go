@@ -20,7 +20,7 @@ func (p *Plan) scale(v *view.View, cfg render.Config) {
 	}
 	job, held := p.held(v)
 	want, _ := render.Job(job, wishOf(v), cfg)
-	if sameSize(want, v.VolcanoJob) {
+	if SameSize(want, v.VolcanoJob) {
 		return
 	}
 	if refused := render.Validate(job, wishOf(v), cfg); len(refused) > 0 {
@@ -36,8 +36,8 @@ func (p *Plan) scale(v *view.View, cfg render.Config) {
 	p.do(ScaleVolcanoJob{Job: scaled, Held: held})
 }
 
-// sameSize says whether two Volcano Jobs of the same roles have the same numbers of pods.
-func sameSize(a, b *vcbatch.Job) bool {
+// SameSize reports whether two Volcano Jobs of the same roles have the same numbers of pods.
+func SameSize(a, b *vcbatch.Job) bool {
 	return len(a.Spec.Tasks) != len(b.Spec.Tasks) || slices.EqualFunc(a.Spec.Tasks, b.Spec.Tasks, func(a, b vcbatch.TaskSpec) bool {
 		return a.Replicas == b.Replicas && ptr.Equal(a.MinAvailable, b.MinAvailable)
 	})

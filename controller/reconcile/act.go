@@ -24,6 +24,14 @@ const FieldManager = "paddlejob-controller"
 
 // act does one action of a plan and keeps the view true to what it did.
 func (c *Controller) act(ctx context.Context, v *view.View, action policy.Action) error {
+	return c.unlessUndone(undoneKey(v, action), func() error { return c.do(ctx, v, action) })
+}
+
+func undoneKey(v *view.View, action policy.Action) string {
+	return fmt.Sprintf("%s %T", keyOf(v.Job), action)
+}
+
+func (c *Controller) do(ctx context.Context, v *view.View, action policy.Action) error {
 	switch a := action.(type) {
 	case policy.ReleaseFinalizer:
 		return c.releaseFinalizer(ctx, v)

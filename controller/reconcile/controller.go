@@ -83,6 +83,8 @@ type Controller struct {
 	unmade *stamps
 	// refusals is why they are, where the API server refuses them.
 	refusals *refusals
+	// undone are the writes that admission has undone.
+	undone *undone
 }
 
 // New builds a controller that has not started to watch.
@@ -107,6 +109,7 @@ func New(clients Clients, recorder record.EventRecorder, options Options) (*Cont
 		pace:            &pace{},
 		unmade:          newStamps(),
 		refusals:        newRefusals(),
+		undone:          newUndone(),
 	}
 	c.queue = workers.New("paddlejob", "paddleJob", c.measured)
 	c.assumedJobs = newAssumed[*v1.PaddleJob](c.clock)

@@ -3,8 +3,10 @@
 package reconcile
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -24,12 +26,26 @@ import (
 // createVolcanoJob makes the Volcano Job, or finds that an earlier sync did.
 func (c *Controller) createVolcanoJob(ctx context.Context, v *view.View, a policy.CreateVolcanoJob) error {
 	jobs := c.clients.Volcano.BatchV1alpha1().Jobs(a.Job.Namespace)
+	if before, _ := c.undone.of(undoneKey(v, a), c.now()); before != nil {
+		// Admission changed the last one. This asks whether it still would, and makes nothing.
+		tried, err := jobs.Create(ctx, a.Job, metav1.CreateOptions{FieldManager: FieldManager, DryRun: []string{metav1.DryRunAll}})
+		if err != nil {
+			return &refusal{reason: ReasonChangedByAdmission, text: fmt.Sprintf("%s (asking whether it still does: %v)", before.text, err), cause: err}
+		}
+		if err := admissionChanges(a.Job, tried); err != nil {
+			return err
+		}
+	}
 	created, err := jobs.Create(ctx, a.Job, metav1.CreateOptions{FieldManager: FieldManager})
 	if apierrors.IsAlreadyExists(err) {
 		return c.adoptVolcanoJob(ctx, v, a.Job)
 	}
 	if err != nil {
 		return refusedOr(fmt.Errorf("creating the Volcano Job: %w", err))
+	}
+	if changed := admissionChanges(a.Job, created); changed != nil {
+		// Without its marks nobody would know what it was made from.
+		return errors.Join(changed, c.delete(ctx, v, policy.Delete{Kind: policy.KindVolcanoJob, Object: created}))
 	}
 	klog.FromContext(ctx).Info("Created the Volcano Job", "uid", created.UID)
 	v.VolcanoJob = created
@@ -38,6 +54,13 @@ func (c *Controller) createVolcanoJob(ctx context.Context, v *view.View, a polic
 		c.tell(v.Job, event)
 	}
 	return nil
+}
+
+// admissionChanges reports that a Volcano Job does not have the controller's labels and annotations that it was made with.
+func admissionChanges(want, have *vcbatch.Job) error {
+	return changedByAdmission("Volcano Job", want.Name, cmp.Or(
+		changedEntry("metadata.labels", ours(want.Labels), have.Labels),
+		changedEntry("metadata.annotations", ours(want.Annotations), have.Annotations)))
 }
 
 // adoptVolcanoJob goes on with a Volcano Job of ours that the cache does not have yet.
@@ -56,7 +79,15 @@ func (c *Controller) adoptVolcanoJob(ctx context.Context, v *view.View, want *vc
 
 // relabelled gives a Volcano Job of ours its label back that somebody took off. The cache has too little of such a Job, and
 // none of its pods would be known to be the job's own.
-func (c *Controller) relabelled(ctx context.Context, found *vcbatch.Job) (*vcbatch.Job, error) {
+func (c *Controller) relabelled(ctx context.Context, found *vcbatch.Job) (mended *vcbatch.Job, err error) {
+	err = c.unlessUndone(keyOf(found)+" label", func() error {
+		mended, err = c.relabel(ctx, found)
+		return err
+	})
+	return mended, err
+}
+
+func (c *Controller) relabel(ctx context.Context, found *vcbatch.Job) (*vcbatch.Job, error) {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
 		"uid": found.UID, "labels": map[string]string{keys.JobName: found.Name},
 	}})
@@ -69,15 +100,13 @@ func (c *Controller) relabelled(ctx context.Context, found *vcbatch.Job) (*vcbat
 		return nil, fmt.Errorf("restoring the Volcano Job's label: %w", err)
 	}
 	c.assumedVolcanoJobs.put(keyOf(mended), mended, found.ResourceVersion)
-	return mended, nil
+	return mended, changedByAdmission("Volcano Job", found.Name, changedEntry("metadata.labels", map[string]string{keys.JobName: found.Name}, mended.Labels))
 }
 
 // notePodGroup writes on the Volcano Job which PodGroup of the user's was taken into account, and tells it once.
 func (c *Controller) notePodGroup(ctx context.Context, v *view.View, a policy.NotePodGroup) error {
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
-		"uid":         v.VolcanoJob.UID,
-		"annotations": map[string]string{keys.OwnPodGroup: string(a.PodGroup.UID)},
-	}})
+	note := map[string]string{keys.OwnPodGroup: string(a.PodGroup.UID)}
+	patch, err := metadata(v.VolcanoJob, note, nil)
 	if err != nil {
 		return fmt.Errorf("noting the user's PodGroup: %w", err)
 	}
@@ -90,6 +119,9 @@ func (c *Controller) notePodGroup(ctx context.Context, v *view.View, a policy.No
 		return fmt.Errorf("noting the user's PodGroup: %w", err)
 	}
 	c.assumedVolcanoJobs.put(keyOf(noted), noted, v.VolcanoJob.ResourceVersion)
+	if err := changedByAdmission("Volcano Job", noted.Name, changedEntry("metadata.annotations", note, noted.Annotations)); err != nil {
+		return err
+	}
 	v.VolcanoJob = noted
 	c.tell(v.Job, a.Event)
 	return nil
@@ -192,8 +224,15 @@ func (c *Controller) writeEnvironment(ctx context.Context, v *view.View, a polic
 	case err != nil:
 		return refusedOr(fmt.Errorf("writing the ConfigMap of the environment: %w", err))
 	}
-	v.Environment = written
 	c.assumedEnvironments.put(keyOf(written), written, over)
+	if err := changedByAdmission("ConfigMap", written.Name, cmp.Or(
+		changedEntry("data", a.ConfigMap.Data, written.Data),
+		changedEntry("metadata.labels", a.ConfigMap.Labels, written.Labels),
+		changedEntry("metadata.annotations", a.ConfigMap.Annotations, written.Annotations),
+	)); err != nil {
+		return err
+	}
+	v.Environment = written
 	if a.Event != nil {
 		c.tell(v.Job, *a.Event)
 	}

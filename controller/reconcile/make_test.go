@@ -24,10 +24,10 @@ import (
 )
 
 // workerPod puts the only worker into the cache.
-func (d *desk) workerPod(t *testing.T, status corev1.PodStatus) {
+func (d *desk) workerPod(t *testing.T, status corev1.PodStatus) *corev1.Pod {
 	t.Helper()
 	owner := &vcbatch.Job{ObjectMeta: metav1.ObjectMeta{Name: "job", UID: "vc"}}
-	require.NoError(t, d.pods.Add(&corev1.Pod{
+	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: "ml", Name: "job-worker-0", UID: "pod",
 			Labels:          map[string]string{keys.JobName: "job", vcbatch.TaskSpecKey: "worker", keys.TaskIndex: "0"},
@@ -35,7 +35,9 @@ func (d *desk) workerPod(t *testing.T, status corev1.PodStatus) {
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(owner, vcbatch.SchemeGroupVersion.WithKind("Job"))},
 		},
 		Spec: corev1.PodSpec{NodeName: "node"}, Status: status,
-	}))
+	}
+	require.NoError(t, d.pods.Add(pod))
+	return pod
 }
 
 // A ConfigMap that comes up after the Volcano Job was made is not seen by the check before, nor by the cache.

@@ -3,6 +3,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -45,7 +46,8 @@ func (c *Controller) takenPorts(key string) func() []render.Ports {
 
 // movePorts writes on the Volcano Job where its pods' ports begin.
 func (c *Controller) movePorts(ctx context.Context, v *view.View, a policy.MovePorts) error {
-	patch, err := metadata(v.VolcanoJob, map[string]string{keys.FirstPort: strconv.Itoa(a.First)}, onHosts)
+	choice := map[string]string{keys.FirstPort: strconv.Itoa(a.First)}
+	patch, err := metadata(v.VolcanoJob, choice, onHosts)
 	if err != nil {
 		return fmt.Errorf("choosing ports: %w", err)
 	}
@@ -59,6 +61,11 @@ func (c *Controller) movePorts(ctx context.Context, v *view.View, a policy.MoveP
 	}
 	klog.FromContext(ctx).Info("Chose ports of nodes anew", "first", a.First)
 	c.assumedVolcanoJobs.put(keyOf(moved), moved, v.VolcanoJob.ResourceVersion)
+	if err := changedByAdmission("Volcano Job", moved.Name, cmp.Or(
+		changedEntry("metadata.annotations", choice, moved.Annotations), changedEntry("metadata.labels", onHosts, moved.Labels),
+	)); err != nil {
+		return err
+	}
 	v.VolcanoJob = moved
 	return nil
 }
@@ -75,13 +82,16 @@ func (c *Controller) announcePods(ctx context.Context, v *view.View, a policy.An
 		if err != nil {
 			return fmt.Errorf("telling pod %s its address: %w", one.Pod.Name, err)
 		}
-		_, err = c.clients.Kube.CoreV1().Pods(one.Pod.Namespace).Patch(ctx, one.Pod.Name, types.MergePatchType, patch,
+		announced, err := c.clients.Kube.CoreV1().Pods(one.Pod.Namespace).Patch(ctx, one.Pod.Name, types.MergePatchType, patch,
 			metav1.PatchOptions{FieldManager: FieldManager}, "status")
 		switch {
 		case apierrors.IsConflict(err), apierrors.IsNotFound(err):
 			return fmt.Errorf("telling pod %s its address: %w", one.Pod.Name, errStale)
 		case err != nil:
 			return refusedOr(fmt.Errorf("telling pod %s its address: %w", one.Pod.Name, err))
+		}
+		if err := changedByAdmission("pod", announced.Name, changedEntry("metadata.annotations", one.Annotations, announced.Annotations)); err != nil {
+			return err
 		}
 	}
 	return nil

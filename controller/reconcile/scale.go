@@ -35,6 +35,9 @@ func (c *Controller) scaleVolcanoJob(ctx context.Context, v *view.View, a policy
 	}
 	klog.FromContext(ctx).Info("Scaled the Volcano Job", "minAvailable", scaled.Spec.MinAvailable)
 	c.assumedVolcanoJobs.put(keyOf(scaled), scaled, v.VolcanoJob.ResourceVersion)
+	if !policy.SameSize(a.Job, scaled) {
+		return changedByAdmission("Volcano Job", scaled.Name, "spec.tasks[*].replicas or minAvailable")
+	}
 	if a.Held != nil {
 		c.refusals.hold(string(scaled.UID), *a.Held, v.Now)
 	}

@@ -41,6 +41,7 @@ func (c *Controller) sync(ctx context.Context, key string) (time.Duration, error
 	if v == nil {
 		c.unwritten.forget(key)
 		c.assumedJobs.forget(key)
+		c.undone.forgetJob(key)
 		return 0, nil
 	}
 	plan, failed := c.carryOut(ctx, v)
@@ -54,10 +55,13 @@ func (c *Controller) sync(ctx context.Context, key string) (time.Duration, error
 	return soonest(wait, status.Settling(v, c.now()), plan.LookAgain), nil
 }
 
+// mostPasses is how often one sync decides. More than three are never needed, unless others change things as fast.
+const mostPasses = 5
+
 // carryOut decides and acts; once the Volcano Job is made, what follows from it is done in the same sync.
-func (c *Controller) carryOut(ctx context.Context, v *view.View) (policy.Plan, error) {
-	for {
-		plan := policy.Decide(v, c.options.Render)
+func (c *Controller) carryOut(ctx context.Context, v *view.View) (plan policy.Plan, err error) {
+	for range mostPasses {
+		plan = policy.Decide(v, c.options.Render)
 		before := v.VolcanoJob
 		for _, action := range plan.Actions {
 			err := c.act(ctx, v, action)
@@ -73,6 +77,7 @@ func (c *Controller) carryOut(ctx context.Context, v *view.View) (policy.Plan, e
 			return plan, nil
 		}
 	}
+	return plan, fmt.Errorf("the Volcano Job was written in %d passes, and has to be written again: %w", mostPasses, errStale)
 }
 
 // report writes the status if it says something new and tells the events that this is worth. It returns when to look
