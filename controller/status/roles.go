@@ -12,6 +12,9 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/view"
 )
 
+// mostRefs is how many pods of a role the status points to: it is written often, and must not grow with the gang.
+const mostRefs = 10
+
 // countRoles counts the pods of each role.
 func countRoles(next *v1.PaddleJobStatus, v *view.View) {
 	members, ended := v.Members(), over(next)
@@ -67,6 +70,9 @@ func add(count *v1.ResourceStatus, m *view.Member) {
 	case view.Unknown:
 		count.Unknown++
 	case view.Leaving:
+		return
+	}
+	if len(count.Refs) == mostRefs {
 		return
 	}
 	count.Refs = append(count.Refs, corev1.ObjectReference{

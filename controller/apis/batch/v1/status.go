@@ -148,7 +148,8 @@ type ResourceStatus struct {
 	// unknown pods are on nodes that do not answer.
 	// +optional
 	Unknown int `json:"unknown,omitempty"`
-	// refs point to the pods, in index order.
+	// refs point to the pods with the ten lowest indexes, in index order. All pods of a job bear its label
+	// batch.paddlepaddle.org/job-name.
 	// +optional
 	Refs []corev1.ObjectReference `json:"refs,omitempty"`
 }
