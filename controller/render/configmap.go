@@ -66,6 +66,9 @@ func contract(job *v1.PaddleJob, addresses Addresses, first int, cfg Config) map
 		data["PADDLE_TRAINERS"] = strings.Join(addresses[RoleWorker], ",")
 		data["PADDLE_TRAINERS_NUM"] = strconv.Itoa(job.Spec.Worker.Replicas)
 	}
+	if Mode(job) == v1.ModeCollective {
+		maps.Copy(data, frontEndContract(job, addresses, at))
+	}
 	if job.Spec.Heter != nil {
 		maps.Copy(data, heterContract(job, at.endpoints(addresses, RoleHeter)))
 	}

@@ -41,6 +41,7 @@ func TestConfigMapData(t *testing.T) {
 		"PADDLE_TRAINERS":          "10.0.0.3,10.0.0.4",
 		"PADDLE_TRAINERS_NUM":      "2",
 	}
+	collective := merged(workers, map[string]string{"NNODES": "2", "MASTER_ADDR": "10.0.0.3", "MASTER_PORT": "36019"})
 	service := paddleJob(2, 2, withGloo(1), intranet(v1.Service))
 	cases := map[string]struct {
 		job       *v1.PaddleJob
@@ -51,8 +52,8 @@ func TestConfigMapData(t *testing.T) {
 		"servers, gloo off":  {paddleJob(2, 2, withGloo(0)), ips, merged(servers, map[string]string{"PADDLE_WITH_GLOO": "0"})},
 		"servers, gloo":      {paddleJob(2, 2, withGloo(1)), ips, gloo},
 		"servers, gloo all":  {paddleJob(2, 2, withGloo(2)), ips, merged(gloo, map[string]string{"PADDLE_WITH_GLOO": "2"})},
-		"collective":         {paddleJob(0, 2), ips, workers},
-		"gloo needs servers": {paddleJob(0, 2, withGloo(1)), ips, workers},
+		"collective":         {paddleJob(0, 2), ips, collective},
+		"gloo needs servers": {paddleJob(0, 2, withGloo(1)), ips, collective},
 		"names": {service, ServiceAddresses(service), map[string]string{
 			"PADDLE_PORT":                  "36000",
 			"TRAINER_PORTS_NUM":            "20",

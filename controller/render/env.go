@@ -17,6 +17,7 @@ import (
 const (
 	envPodName = "POD_NAME"
 	envPodIP   = "POD_IP"
+	envRank    = "RANK"
 )
 
 // addEnvironment gives container 0, where training runs, the variables of the job.
@@ -81,6 +82,9 @@ func variables(job *v1.PaddleJob, r role, cfg Config, theirs map[string]corev1.E
 	// Elastic workers are ranked by what they tell each other.
 	if !Elastic(job) {
 		all = append(all, fromField("PADDLE_TRAINER_ID", "metadata.labels['"+keys.TaskIndex+"']"))
+	}
+	if Mode(job) == v1.ModeCollective && !Elastic(job) {
+		all = append(all, fromField(envRank, "metadata.labels['"+keys.TaskIndex+"']"))
 	}
 	all = append(all,
 		corev1.EnvVar{Name: "TRAINING_ROLE", Value: r.training},

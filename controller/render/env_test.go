@@ -55,6 +55,9 @@ func TestEnvironmentOfEachMode(t *testing.T) {
 				"TRAINING_ROLE":        c.training,
 				"PADDLE_TRAINING_ROLE": c.training,
 			}
+			if Mode(c.job) == v1.ModeCollective {
+				want["RANK"] = indexPath
+			}
 			require.Equal(t, want, values)
 			// $(POD_NAME) is expanded only below POD_NAME.
 			require.Equal(t, []string{"POD_NAME", "POD_IP"}, names[:2])
@@ -109,6 +112,31 @@ func TestEnvironmentSaysNothingOfEqualVariables(t *testing.T) {
 	require.Contains(t, template.Spec.Containers[0].Env, corev1.EnvVar{Name: "POD_IP", ValueFrom: ip("")}, "as the user wrote it")
 	_, told = workerTemplate(t, paddleJob(2, 2, intranet(v1.Service), workerEnv(corev1.EnvVar{Name: "POD_IP", ValueFrom: ip("v1")})))
 	requireNotice(t, told, ReasonEnvironmentOverridden, "POD_IP")
+}
+
+// What Paddle's command lines read is the controller's in collective jobs alone.
+func TestEnvironmentOfFrontEnds(t *testing.T) {
+	own := workerEnv(corev1.EnvVar{Name: "RANK", Value: "1"}, corev1.EnvVar{Name: "NNODES", Value: "1"},
+		corev1.EnvVar{Name: "MASTER_ADDR", Value: "me"}, corev1.EnvVar{Name: "MASTER_PORT", Value: "1"})
+	for name, c := range map[string]struct {
+		job  *v1.PaddleJob
+		told bool
+	}{
+		"collective": {paddleJob(0, 2, own), true},
+		"servers":    {paddleJob(2, 2, own), false},
+		"single":     {paddleJob(0, 1, own), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			template, told := workerTemplate(t, c.job)
+			_, values := written(template.Spec.Containers[0].Env)
+			require.Equal(t, "1", values["RANK"], "the user's own value")
+			if !c.told {
+				require.Empty(t, told)
+				return
+			}
+			requireNotice(t, told, ReasonEnvironmentOverridden, "RANK, MASTER_ADDR, MASTER_PORT, NNODES")
+		})
+	}
 }
 
 // Gloo's variables are only ours where gloo is on.

@@ -30,6 +30,23 @@ func launchServers(job *v1.PaddleJob, servers, trainers string, gloo int) map[st
 	return data
 }
 
+// frontEndContract has the variables of collective jobs that Paddle's command lines read, paddleformers-cli and erniekit:
+// they delete PADDLE_TRAINER* and start the launcher with these and, in newer releases, with envRank. Without them each
+// pod trains alone. The master listens at the last port of the first worker's block, because the launcher of 2.3 and 2.4
+// uses the first itself and would find the address in use.
+// Source: paddleformers/cli/cli.py of PaddleFormers.
+func frontEndContract(job *v1.PaddleJob, addresses Addresses, at layout) map[string]string {
+	data := map[string]string{
+		"NNODES":      strconv.Itoa(job.Spec.Worker.Replicas),
+		"MASTER_ADDR": "",
+		"MASTER_PORT": strconv.Itoa(at.of(RoleWorker, 0) + ports - 1),
+	}
+	if hosts := addresses[RoleWorker]; len(hosts) > 0 {
+		data["MASTER_ADDR"] = hosts[0]
+	}
+	return data
+}
+
 // Confusable are two of the pods' hosts of which the first is also how the second begins, as 10.0.0.1 and 10.0.0.12; both
 // are "" if there are none. The launcher takes the second's process for one that the first has to start.
 func Confusable(addresses Addresses) (short, long string) {

@@ -20,7 +20,7 @@ const (
 	// firstPort is where the ports of a pod begin that has an address of its own.
 	firstPort = 36000
 	// ports is how many ports a pod has, in one block: the first is the server's own, or the launcher's master's; the last
-	// but one is gloo's; those between are for the processes that a launcher starts.
+	// but one is gloo's, and the last that of frontEndContract's master; those between are for the processes that a launcher starts.
 	ports = 20
 	// glooOffset is where, in its block, server 0 serves gloo's rendezvous: not at the server's own port, on which two
 	// could not listen.
