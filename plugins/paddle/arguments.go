@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"volcano.sh/volcano/pkg/scheduler/framework"
 
@@ -33,6 +34,7 @@ const (
 	argGroupSize      = "parallel-group-size"
 	argWeight         = "weight"
 	argKeepPlace      = "keep-place-percent"
+	argPlanning       = "planning-seconds"
 )
 
 // arguments are the plugin's arguments, checked.
@@ -57,6 +59,8 @@ type arguments struct {
 	weight float64
 	// keepPlace is how much dearer than the best plan, as a share of its cost, the old place of a restarted gang may be.
 	keepPlace float64
+	// planning is the time for planning in one session.
+	planning time.Duration
 }
 
 // defaultArguments is what holds where volcano-scheduler.conf says nothing.
@@ -68,6 +72,7 @@ func defaultArguments() arguments {
 		colocationTier: 1,
 		weight:         10,
 		keepPlace:      0.10,
+		planning:       5 * time.Second,
 	}
 }
 

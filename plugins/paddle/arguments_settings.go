@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
@@ -22,6 +23,8 @@ const (
 	maxGroup          = 1 << 16
 	maxScoreWeight    = 1000
 	maxKeepPercent    = 1000
+	minPlanning       = 0.1 // seconds
+	maxPlanning       = 3600
 )
 
 // settings set one argument each, or leave all as they are and say what is wrong.
@@ -65,6 +68,12 @@ var settings = map[string]func(value any, into *arguments) error{
 		return set(&into.keepPlace, value, func(value any) (float64, error) {
 			percent, err := numberIn(value, 0, maxKeepPercent)
 			return percent / 100, err
+		})
+	},
+	argPlanning: func(value any, into *arguments) error {
+		return set(&into.planning, value, func(value any) (time.Duration, error) {
+			seconds, err := numberIn(value, minPlanning, maxPlanning)
+			return time.Duration(seconds * float64(time.Second)), err
 		})
 	},
 }

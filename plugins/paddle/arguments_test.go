@@ -5,6 +5,7 @@ package paddle
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"volcano.sh/volcano/pkg/scheduler"
@@ -21,7 +22,7 @@ func TestDefaultArguments(t *testing.T) {
 		taskRoles: defaultTaskRoles,
 		network: network.Options{Accelerators: []string{"nvidia.com/gpu", "amd.com/gpu", "kunlunxin.com/xpu", "huawei.com/Ascend910",
 			"cambricon.com/mlu", "hygon.com/dcu", "iluvatar.com/gpu", "iluvatar.ai/gpu", "metax-tech.com/gpu", "enflame.com/gcu"}},
-		objective: placement.BytesFirst, effort: 1, colocation: placement.Preferred, colocationTier: 1, weight: 10, keepPlace: 0.1,
+		objective: placement.BytesFirst, effort: 1, colocation: placement.Preferred, colocationTier: 1, weight: 10, keepPlace: 0.1, planning: 5 * time.Second,
 	}, parsed)
 }
 
@@ -88,6 +89,8 @@ func TestArgumentsAsWritten(t *testing.T) {
 		"weight: 2.5":                                   func(a *arguments) { a.weight = 2.5 },
 		"keep-place-percent: 25":                        func(a *arguments) { a.keepPlace = 0.25 },
 		"keep-place-percent: '0'":                       func(a *arguments) { a.keepPlace = 0 },
+		"planning-seconds: 0.25":                        func(a *arguments) { a.planning = time.Second / 4 },
+		"planning-seconds: '3600'":                      func(a *arguments) { a.planning = time.Hour },
 	} {
 		t.Run(written, func(t *testing.T) {
 			parsed, err := parseArguments(volcanoReads(t, written))
@@ -153,6 +156,8 @@ func TestWrongArgumentsAreIgnored(t *testing.T) {
 		"weight: -1":                                      `-1 is not a number from 0 to 1000`,
 		"weight: 1001":                                    `1001 is not a number from 0 to 1000`,
 		"keep-place-percent: 1001":                        `1001 is not a number from 0 to 1000`,
+		"planning-seconds: 0":                             `0 is not a number from 0.1 to 3600`,
+		"planning-seconds: 1h":                            `"1h" is not a number from 0.1 to 3600`,
 		"keep-place-percent: 10%":                         `"10%" is not a number from 0 to 1000`,
 		"serverTasks: server":                             `argument "serverTasks" is ignored: there is no such argument; did you mean server-tasks?`,
 		"colour: red":                                     `argument "colour" is ignored: there is no such argument; known are accelerators, colocation, colocation-tier,`,
@@ -179,10 +184,11 @@ func TestEveryArgumentIsKnown(t *testing.T) {
 	for _, key := range []string{
 		argServerTasks, argWorkerTasks, argHeterTasks, argLabels, argPrices, argIslandPrice, argBandwidths, argAccelerators,
 		argObjective, argEffort, argColocation, argColocationTier, argParameterSize, argGroupSize, argWeight, argKeepPlace,
+		argPlanning,
 	} {
 		require.Contains(t, settings, key)
 	}
-	require.Len(t, settings, 16)
+	require.Len(t, settings, 17)
 }
 
 func TestNearest(t *testing.T) {

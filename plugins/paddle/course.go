@@ -23,11 +23,16 @@ type course struct {
 	gangs     map[api.JobID]gang
 	network   *network.Network
 	followed  bool
+	unread    error // why the network could not be read, nil if it could or was not yet
 	// ending are the nodes on which pods are ending, or that others wait for to end.
 	ending map[string]*api.NodeInfo
 
 	explanations *explanations
 	doubts       *doubts
+
+	// newNetwork is a network that has seen nothing yet, in place of the session's.
+	newNetwork func() *network.Network
+	guard      *guard
 
 	preferences *preferences
 	memory      *memory
@@ -43,6 +48,10 @@ type course struct {
 func newCourse(ssn *framework.Session, a arguments, gangs map[api.JobID]gang, s *state) *course {
 	return &course{
 		ssn: ssn, arguments: a, gangs: gangs, network: s.networkOf(a.network), explanations: s.explanations, doubts: s.doubts,
+		newNetwork: func() *network.Network {
+			s.network = nil
+			return s.networkOf(a.network)
+		}, guard: s.guard,
 		preferences: newPreferences(ssn), memory: s.memory,
 		plans: map[string]*plan{}, suits: map[string]*suit{}, ending: map[string]*api.NodeInfo{},
 	}
@@ -52,28 +61,43 @@ var errNoNodes = errors.New("the cluster has no node that is ready")
 
 // topology is the tree, as the session sees it now.
 func (c *course) topology() (*placement.Topology, error) {
+	if c.unread != nil {
+		return nil, c.unread
+	}
 	if !c.followed {
-		_, err := c.network.Follow(network.View{
-			Nodes:      c.ssn.Nodes,
-			HyperNodes: c.ssn.HyperNodes,
-			Members:    c.ssn.RealNodesSet,
-			Top:        framework.ClusterTopHyperNode,
-			Scalars:    c.scalars(),
-			Slices:     slicesOf(c.ssn),
-		})
+		err := c.guard.recovered(workOn{part: partPlan}, c.follow)
+		if errors.Is(err, errPanicked) {
+			c.network, c.unread = c.newNetwork(), err
+		}
 		if err != nil {
 			return nil, err
-		}
-		c.followed = true
-		c.doubts.tellNetwork(c.network.Source(), c.network.Warnings())
-		for _, node := range c.ssn.Nodes {
-			c.noteEnding(node)
 		}
 	}
 	if t := c.network.Topology(); t != nil {
 		return t, nil
 	}
 	return nil, errNoNodes
+}
+
+// follow brings the network up to date with the session.
+func (c *course) follow() error {
+	_, err := c.network.Follow(network.View{
+		Nodes:      c.ssn.Nodes,
+		HyperNodes: c.ssn.HyperNodes,
+		Members:    c.ssn.RealNodesSet,
+		Top:        framework.ClusterTopHyperNode,
+		Scalars:    c.scalars(),
+		Slices:     slicesOf(c.ssn),
+	})
+	if err != nil {
+		return err
+	}
+	c.followed = true
+	c.doubts.tellNetwork(c.network.Source(), c.network.Warnings())
+	for _, node := range c.ssn.Nodes {
+		c.noteEnding(node)
+	}
+	return nil
 }
 
 // scalars are the names of the resources, besides CPU and memory, that pending pods ask for.

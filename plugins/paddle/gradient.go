@@ -59,7 +59,15 @@ func (p *plugin) gradient(s scope, top *api.HyperNodeInfo, stock func() [][]*api
 	plan := c.plan(s)
 	switch {
 	case plan.placed():
-		return [][]*api.HyperNodeInfo{{p.hyperNode(plan, top)}}
+		var smallest *api.HyperNodeInfo
+		if err := c.guard.recovered(workOn{partPlan, s.job.UID}, func() error {
+			smallest = p.hyperNode(plan, top)
+			return nil
+		}); err != nil {
+			c.lost()
+			return stock()
+		}
+		return [][]*api.HyperNodeInfo{{smallest}}
 	case errors.Is(plan.err, errHopeless), errors.Is(plan.err, errLimit):
 		p.refused(s.job, c.why(plan))
 		return nil

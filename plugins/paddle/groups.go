@@ -40,7 +40,7 @@ var errHouses = errors.New("no domain holds the groups of the job, each within i
 // houses tells whether a domain holds as many groups of each policy as must be whole, planned one after another.
 func (c *course) houses(p *plan, t *placement.Topology, domain placement.DomainID) bool {
 	mark := t.Begin()
-	defer t.Rollback(mark)
+	defer c.rollback(t, mark)
 	c.settleEnding(p.future)
 	missing := map[api.SubJobGID]int32{}
 	for gid, least := range p.job.MinSubJobs {
@@ -73,7 +73,9 @@ func (c *course) takeGroup(p *plan, t *placement.Topology, domain placement.Doma
 		d.Roles[r].Minimum = len(d.Roles[r].Pending) + len(d.Roles[r].Placed)
 		d.Roles[r].Eligible = c.only(nil, domain)
 	}
-	found, err := placement.Solve(t, d, placement.Options{Objective: c.arguments.objective, Effort: c.arguments.effort})
+	found, err := search(c.guard, workOn{partPlan, p.job.UID}, c.lost, func(stop func() bool) (*placement.Plan, error) {
+		return placement.Solve(t, d, c.options(stop))
+	})
 	if err != nil {
 		return false
 	}

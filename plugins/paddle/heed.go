@@ -11,7 +11,21 @@ import (
 
 // refusal is why no node will do for a task, by the plan of its job, which is made again if it went stale. nil if the
 // plan has a node for it, or if only the predicates can tell.
-func (c *course) refusal(task *api.TaskInfo) error {
+func (c *course) refusal(task *api.TaskInfo) (err error) {
+	of := workOn{partPlan, task.Job}
+	if c.guard.refuses(of) != nil {
+		return nil
+	}
+	if failure := c.guard.recovered(of, func() error {
+		err = c.planRefuses(task)
+		return nil
+	}); failure != nil {
+		c.lost()
+	}
+	return err
+}
+
+func (c *course) planRefuses(task *api.TaskInfo) error {
 	plan := c.plan(c.scopeOf(c.ssn.Jobs[task.Job], task))
 	if plan.placed() && !c.holds(plan, task) {
 		plan = c.remake(plan)

@@ -22,10 +22,11 @@ type state struct {
 	doubts       *doubts
 	memory       *memory
 	said         *said
+	guard        *guard
 }
 
 func newState() *state {
-	return &state{explanations: newExplanations(), doubts: newDoubts(), said: newSaid()}
+	return &state{explanations: newExplanations(), doubts: newDoubts(), said: newSaid(), guard: newGuard()}
 }
 
 // networkOf is the network, a new one if the arguments that make it have changed.
@@ -45,6 +46,8 @@ type keeper struct {
 	memory *memory
 	// observe is told each gang that is placed; nil for nobody.
 	observe func(api.JobID, Placement)
+	// inject is called where work that may fail begins; nil but in tests.
+	inject func(of workOn, searches bool)
 }
 
 func (k *keeper) take() *state {
@@ -60,7 +63,7 @@ func (k *keeper) take() *state {
 	if k.memory == nil {
 		k.memory = newMemory()
 	}
-	taken.memory = k.memory
+	taken.memory, taken.guard.inject = k.memory, k.inject
 	return taken
 }
 

@@ -22,6 +22,13 @@ const (
 	outcomeNoFit    = "nofit"    // no plan holds the gang
 	outcomeStale    = "stale"    // the cluster had changed, or a node would not do: planned once more
 	outcomeFallback = "fallback" // what was left of the gang was left to Volcano's scoring
+	outcomeFailed   = "failed"   // the planner panicked, took too long or was not asked: the gang was left to Volcano's scoring
+)
+
+// How a search ends that takes longer than it may.
+const (
+	searchStopped   = "stopped"
+	searchAbandoned = "abandoned" // it did not stop when asked to, and runs on
 )
 
 var (
@@ -31,8 +38,24 @@ var (
 		Help:      "Time to plan one gang, whether or not a plan was found.",
 		Buckets:   prometheus.ExponentialBuckets(1e-4, 2, 16), // to 3.3 s
 	})
-	planCounts = newCounters("plans_total", "Plans of gangs: found, not found, made anew since they went stale, and given up for Volcano's scoring.", "outcome",
-		outcomePlaced, outcomeNoFit, outcomeStale, outcomeFallback)
+	planCounts = newCounters("plans_total", "Plans of gangs: found, not found, made anew since they went stale, given up for Volcano's scoring, and failed.", "outcome",
+		outcomePlaced, outcomeNoFit, outcomeStale, outcomeFallback, outcomeFailed)
+	panicCounts = newCounters("panics_total", "Panics of the plugin that were recovered from, by the part of its work.", "part",
+		partPlan, partLimit, partExplanation, partScore, partText)
+	sessionSeconds = promauto.NewHistogram(prometheus.HistogramOpts{
+		Subsystem: metricsSubsystem,
+		Name:      "session_planning_seconds",
+		Help:      "Time of the planner's searches in one scheduling session, of sessions with any.",
+		Buckets:   prometheus.ExponentialBuckets(1e-3, 2, 16), // to 33 s
+	})
+	stoppedCounts = newCounters("stopped_searches_total",
+		"Searches that ended with the session's time for planning: stopped, or abandoned as they did not stop.", "result",
+		searchStopped, searchAbandoned)
+	abandonedSearches = promauto.NewGauge(prometheus.GaugeOpts{
+		Subsystem: metricsSubsystem,
+		Name:      "abandoned_searches",
+		Help:      "Abandoned searches that are still running.",
+	})
 	hintCounts = newCounters("hints_total", "Tasks to which the plan gave a node, by what Volcano's predicates said to it.", "result",
 		hintTaken, hintRefused)
 	crossingBytes = newCounters("predicted_crossing_bytes_total",
@@ -72,6 +95,22 @@ func observePlan(outcome string, d time.Duration) {
 	}
 	planCounts.WithLabelValues(outcome).Inc()
 }
+
+// observePlanning notes the time that the searches of a session took.
+func observePlanning(d time.Duration) {
+	if d > 0 {
+		sessionSeconds.Observe(d.Seconds())
+	}
+}
+
+// countPanic counts a panic in a part of the plugin's work.
+func countPanic(part string) { panicCounts.WithLabelValues(part).Inc() }
+
+// countStopped counts a search that took longer than it may.
+func countStopped(result string) { stoppedCounts.WithLabelValues(result).Inc() }
+
+// setAbandoned tells how many abandoned searches are running.
+func setAbandoned(n int32) { abandonedSearches.Set(float64(n)) }
 
 // countHints counts one task that was offered its node.
 func countHints(taken bool) {

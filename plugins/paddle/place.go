@@ -40,8 +40,11 @@ func (p *plugin) prePredicate(task *api.TaskInfo) error {
 		return nil
 	}
 	p.tried = task.Job
-	var err error
-	if p.course.fenced, err = p.course.fence(task); err != nil {
+	err := p.guard.recovered(workOn{partLimit, task.Job}, func() (err error) {
+		p.course.fenced, err = p.course.fence(task)
+		return err
+	})
+	if err != nil {
 		p.refused(p.ssn.Jobs[task.Job], err)
 		return err
 	}

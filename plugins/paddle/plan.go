@@ -98,9 +98,18 @@ func (c *course) remake(old *plan) *plan {
 func (c *course) make(s scope) *plan {
 	begin := time.Now()
 	p := &plan{scope: s, within: placement.NoDomain}
-	p.err = c.solve(p)
+	of := workOn{partPlan, s.job.UID}
+	if p.err = c.guard.refuses(of); p.err == nil {
+		p.err = c.guard.recovered(of, func() error { return c.solve(p) })
+	}
+	if errors.Is(p.err, errPanicked) {
+		c.lost()
+	}
 	outcome := outcomePlaced
-	if p.err != nil {
+	switch {
+	case failed(p.err):
+		outcome = outcomeFailed
+	case p.err != nil:
 		outcome = outcomeNoFit
 	}
 	observePlan(outcome, time.Since(begin))
@@ -148,8 +157,11 @@ func (c *course) solve(p *plan) error {
 
 // attempt plans on what is idle, or on what will be once pods that are ending have ended. The tree is left as it was.
 func (c *course) attempt(p *plan, t *placement.Topology, future bool) error {
+	if err := c.guard.refuses(workOn{partPlan, p.job.UID}); err != nil {
+		return err // an attempt before failed, and t may be given up
+	}
 	mark := t.Begin()
-	defer t.Rollback(mark)
+	defer c.rollback(t, mark)
 	err := c.prepare(p, t, future)
 	if err != nil {
 		return err

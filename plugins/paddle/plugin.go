@@ -3,6 +3,8 @@
 package paddle
 
 import (
+	"time"
+
 	"volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/framework"
@@ -19,6 +21,7 @@ type plugin struct {
 
 	kept  *keeper
 	state *state
+	guard *guard
 
 	gangs    map[api.JobID]gang // Paddle jobs that have pending pods; all other jobs are left to Volcano
 	ranks    map[api.TaskID]rank
@@ -43,6 +46,7 @@ func newPlugin(a arguments, kept *keeper) *plugin {
 		kept:      kept,
 		gangs:     map[api.JobID]gang{},
 		ranks:     map[api.TaskID]rank{},
+		guard:     newGuard(),
 		standIns:  newStandIns(),
 		hints:     newHints(),
 		reasons:   reasons{verdicts: verdicts{}},
@@ -56,11 +60,13 @@ func (*plugin) Name() string { return PluginName }
 func (p *plugin) OnSessionOpen(ssn *framework.Session) {
 	p.ssn = ssn
 	p.state = p.kept.take()
+	p.guard = p.state.guard
 	p.state.explanations.next()
 	p.state.doubts.next()
 	p.course = newCourse(ssn, p.arguments, p.gangs, p.state)
 	p.state.memory.watch(ssn.InformerFactory())
 	p.state.memory.open(ssn.Jobs)
+	p.guard.next(p.budget(), ssn.Jobs)
 	for _, job := range ssn.Jobs {
 		if concerns(job) {
 			p.openGang(job)
@@ -95,6 +101,7 @@ func (p *plugin) OnSessionClose(ssn *framework.Session) {
 	p.hints.restore(ssn.Jobs)
 	p.state.memory.close(ssn.Jobs, p.gangs)
 	p.closeReasons()
+	observePlanning(p.guard.spent)
 	p.kept.put(p.state)
 }
 
@@ -116,9 +123,19 @@ func (p *plugin) openGang(job *api.JobInfo) {
 		return
 	}
 	// What holds for a job that the actions do not come to; explain says more about one that they do.
-	if job.JobFitErrors = missingPods(job, gang); job.JobFitErrors == "" {
-		job.JobFitErrors = notPlaced(job, gang)
+	p.guarded(job, func() {
+		if job.JobFitErrors = missingPods(job, gang); job.JobFitErrors == "" {
+			job.JobFitErrors = notPlaced(job, gang)
+		}
+	})
+}
+
+// budget is the time for planning in the session: who replays has the time, and must find the same on any machine.
+func (p *plugin) budget() time.Duration {
+	if p.kept.observe != nil {
+		return unlimitedTime
 	}
+	return p.arguments.planning
 }
 
 // anyLimited tells whether a predicate is needed: it would be asked for each task and node, also of other jobs.
@@ -193,7 +210,7 @@ func (p *plugin) explain() {
 	case ready(job):
 		job.JobFitErrors = ""
 	default:
-		job.JobFitErrors = p.fitErrors(job, gang)
+		p.guarded(job, func() { job.JobFitErrors = p.fitErrors(job, gang) })
 	}
 }
 

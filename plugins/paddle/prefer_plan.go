@@ -62,16 +62,23 @@ func (c *course) best(p *plan) (*placement.Plan, error) {
 		p.leaning.penalize(&p.cast.demand, c.network.Topology().Nodes())
 	}
 	t, l := c.network.Topology(), p.leaning
-	o := placement.Options{Objective: c.arguments.objective, Effort: c.arguments.effort}
-	found, d, err := l.spare(t, &p.cast.demand, o)
-	if err != nil {
-		return nil, err
-	}
-	if kept := l.stay(t, d, found, o); kept != nil && c.stays(d, kept, found) {
-		klog.V(3).InfoS("Gang keeps its place", "job", p.job.UID)
-		return kept, nil
-	}
-	return found, nil
+	return search(c.guard, workOn{partPlan, p.job.UID}, c.lost, func(stop func() bool) (*placement.Plan, error) {
+		o := c.options(stop)
+		found, d, err := l.spare(t, &p.cast.demand, o)
+		if err != nil {
+			return nil, err
+		}
+		if kept := l.stay(t, d, found, o); kept != nil && c.stays(d, kept, found) {
+			klog.V(3).InfoS("Gang keeps its place", "job", p.job.UID)
+			return kept, nil
+		}
+		return found, nil
+	})
+}
+
+// options of a search.
+func (c *course) options(stop func() bool) placement.Options {
+	return placement.Options{Objective: c.arguments.objective, Effort: c.arguments.effort, Stop: stop}
 }
 
 // stays tells whether a gang that could have the plan found keeps the place that it had.

@@ -24,10 +24,11 @@ type refusals struct {
 	applicants map[api.JobID]*applicant
 	refused    func(*api.JobInfo, verdict) // told before each vote; the last time counts
 	accepted   func(*api.JobInfo)
-	tiers      []conf.Tier // the session's own, while ours stand in its place
-	queueVotes bool        // a plugin votes that refuses jobs of closed queues
-	ledger     *ledger     // nil until a Paddle job is voted on
-	wished     *ledger     // the same, with what jobs wish for; nil until one that does is voted on
+	guarded    func(*api.JobInfo, func()) // runs what puts a refusal into words
+	tiers      []conf.Tier                // the session's own, while ours stand in its place
+	queueVotes bool                       // a plugin votes that refuses jobs of closed queues
+	ledger     *ledger                    // nil until a Paddle job is voted on
+	wished     *ledger                    // the same, with what jobs wish for; nil until one that does is voted on
 }
 
 // watch prepares for the votes on the Paddle jobs that wait to be let in.
@@ -77,13 +78,15 @@ func (r *refusals) before(plugin *conf.PluginOption, obj any) int {
 	if r.ledger == nil {
 		r.ledger = newLedger(r.ssn)
 	}
-	var v verdict
-	if why := closed(applicant.queue); why != "" && r.queueVotes {
-		v = verdict{class: classQueueClosed, text: why, details: applicant.asks()}
-	} else {
-		v = applicant.refusedBy(plugin, r.ledger, r.quotas(job.Namespace))
-	}
-	r.refused(job, v)
+	r.guarded(job, func() {
+		var v verdict
+		if why := closed(applicant.queue); why != "" && r.queueVotes {
+			v = verdict{class: classQueueClosed, text: why, details: applicant.asks()}
+		} else {
+			v = applicant.refusedBy(plugin, r.ledger, r.quotas(job.Namespace))
+		}
+		r.refused(job, v)
+	})
 	return util.Abstain
 }
 

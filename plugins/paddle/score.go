@@ -19,7 +19,13 @@ func (c *course) score(task *api.TaskInfo, nodes []*api.NodeInfo) map[string]flo
 	if c.arguments.weight == 0 {
 		return nil
 	}
-	scores := c.nearness(task, nodes)
+	var scores map[string]float64
+	if of := (workOn{partScore, task.Job}); c.guard.refuses(of) == nil {
+		_ = c.guard.recovered(of, func() error { // it is logged and counted
+			scores = c.nearness(task, nodes)
+			return nil
+		})
+	}
 	past, _ := c.memory.recall(task.Job)
 	for _, node := range nodes {
 		if slices.Contains(past.failed, node.Name) {

@@ -58,9 +58,9 @@ func (p *plugin) openReasons() {
 	}, accepted: func(job *api.JobInfo) {
 		delete(r.verdicts, job.UID)
 		if job.JobFitErrors = ""; len(job.Tasks) > 0 {
-			job.JobFitErrors = p.fitErrors(job, p.gangs[job.UID])
+			p.guarded(job, func() { job.JobFitErrors = p.fitErrors(job, p.gangs[job.UID]) })
 		}
-	}}
+	}, guarded: p.guarded}
 	r.refusals.watch(p.ssn)
 }
 
@@ -127,16 +127,18 @@ func (p *plugin) closeReasons() {
 	for _, job := range p.concerned() {
 		g, isGang := p.gangs[job.UID]
 		podless, isPodless := p.reasons.podless[job.UID]
-		switch {
-		case isPodless:
-			v := p.whyPodless(job, podless)
-			job.JobFitErrors = v.text // into Volcano's own event
-			wait(job, v)
-		case isGang && !ready(job):
-			wait(job, p.why(job, g))
-		default:
-			p.closePlaced(job, g)
-		}
+		p.guarded(job, func() {
+			switch {
+			case isPodless:
+				v := p.whyPodless(job, podless)
+				job.JobFitErrors = v.text // into Volcano's own event
+				wait(job, v)
+			case isGang && !ready(job):
+				wait(job, p.why(job, g))
+			default:
+				p.closePlaced(job, g)
+			}
+		})
 	}
 	setPending(counts)
 }

@@ -338,7 +338,7 @@ func TestVerdictOfAGangThatPreempted(t *testing.T) {
 func TestVerdictOfAPlanThatWentStale(t *testing.T) {
 	job := paddleJob(t, "job", api.Pending)
 	p := opened(t, job)
-	p.course = &course{plans: map[string]*plan{}, explanations: newExplanations()}
+	p.course = &course{plans: map[string]*plan{}, explanations: newExplanations(), guard: newGuard()}
 	for class, useful := range map[class]bool{classNoRoom: true, classPlanStale: false} {
 		s := scope{job: job}
 		p.course.plans[s.key()] = &plan{scope: s, err: fmt.Errorf("plan: %w", placement.ErrNoFit)}

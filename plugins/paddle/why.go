@@ -64,23 +64,41 @@ func (c *course) why(p *plan) error {
 	if !errors.Is(p.err, errHopeless) {
 		return p.err
 	}
-	v, ok := c.explanations.of(p.job.UID, func() (verdict, error) {
-		t := c.network.Topology()
-		mark := t.Begin()
-		defer t.Rollback(mark)
-		if err := c.prepare(p, t, p.future); err != nil {
-			return verdict{}, err
+	v, ok := c.explanations.of(p.job.UID, func() (v verdict, err error) {
+		of := workOn{partExplanation, p.job.UID}
+		if err := c.guard.refuses(of); err != nil {
+			return v, err
 		}
-		e, err := placement.Explain(t, &p.cast.demand, placement.Options{Objective: c.arguments.objective})
-		if err != nil {
-			return verdict{}, fmt.Errorf("explain why job %s has no room: %w", p.job.UID, err)
+		err = c.guard.recovered(of, func() error {
+			v, err = c.explain(p)
+			return err
+		})
+		if errors.Is(err, errPanicked) {
+			c.lost()
 		}
-		return fromExplanation(e, t.Resources(), c.tierLabel), nil
+		return v, err
 	})
 	if !ok {
 		return p.err
 	}
 	return v
+}
+
+// explain asks the planner why a plan's pods have no room.
+func (c *course) explain(p *plan) (verdict, error) {
+	t := c.network.Topology()
+	mark := t.Begin()
+	defer c.rollback(t, mark)
+	if err := c.prepare(p, t, p.future); err != nil {
+		return verdict{}, err
+	}
+	e, err := search(c.guard, workOn{partExplanation, p.job.UID}, c.lost, func(stop func() bool) (*placement.Explanation, error) {
+		return placement.Explain(t, &p.cast.demand, placement.Options{Objective: c.arguments.objective, Stop: stop})
+	})
+	if err != nil {
+		return verdict{}, fmt.Errorf("explain why job %s has no room: %w", p.job.UID, err)
+	}
+	return fromExplanation(e, t.Resources(), c.tierLabel), nil
 }
 
 // tierLabel is what users write for a placement tier in networkTopology: its number, or its name where it has none.

@@ -116,6 +116,7 @@ func (b *board) price(c int) {
 // add puts n members of a kind on a node; below 0 takes them off. Capacity is the caller's concern.
 func (b *board) add(node NodeID, k int, n int32) {
 	kind := &b.p.kinds[k]
+	b.p.stop.count(1)
 	b.waiting[k] -= n
 	for d, tier := DomainID(node), NodeTier; d != NoDomain; d, tier = b.p.t.parent[d], tier+1 {
 		c := b.cell(d, tier)
@@ -198,6 +199,7 @@ func (b *board) gain(node NodeID, k int, n int32) int64 {
 		return 0
 	}
 	var sum int64
+	b.p.stop.count(1)
 	for d, tier := DomainID(node), NodeTier; tier < len(b.p.t.tiers); d, tier = b.p.t.parent[d], tier+1 {
 		b.work++
 		row := b.scratch[:b.p.classes]

@@ -111,6 +111,9 @@ type Options struct {
 	Effort int
 	// NoExact switches the exact search for small jobs off.
 	NoExact bool
+	// Stop, if it is not nil, ends a search: Solve and Explain ask it every few hundred microseconds, on their own
+	// goroutine, and return ErrStopped once it answers true.
+	Stop func() bool
 }
 
 func (o Options) effort() int { return max(1, o.Effort) }

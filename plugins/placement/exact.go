@@ -134,6 +134,7 @@ func (x *exact) node(n NodeID) *table {
 	p, kinds := x.p, len(x.p.kinds)
 	t := &table{domain: DomainID(n), base: x.base[DomainID(n)]}
 	free := p.t.Free(DomainID(n))
+	p.stop.count(x.states)
 	for s := range x.states {
 		count := x.digits[s*kinds : (s+1)*kinds]
 		if !p.holds(n, free, count) {

@@ -57,6 +57,7 @@ func (x *exact) join(t, child *table) {
 	x.found = x.found[:0]
 	last := len(x.p.kinds) - 1
 	for i, a := range t.states {
+		x.p.stop.count(len(child.states))
 		room := x.p.kinds[last].count - x.digit(a, last)
 		for j, b := range child.states {
 			s := int(a + b)

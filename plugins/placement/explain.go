@@ -68,7 +68,9 @@ type DomainRoom struct {
 
 // Explain says why Solve finds no plan. It calls Solve MaxSolves times at most, and looks at each node a few times for
 // each role and tier. The topology is unchanged afterwards. Errors are those of Solve, but for ErrNoFit.
-func Explain(t *Topology, d *Demand, o Options) (*Explanation, error) {
+func Explain(t *Topology, d *Demand, o Options) (_ *Explanation, err error) {
+	defer catchStop(&err)
+	stop := &stopper{stop: o.Stop}
 	e := &Explanation{lexicon: newLexicon(t.resources), resources: t.resources}
 	plan, err := Solve(t, d, o)
 	e.Solves = 1
@@ -91,10 +93,11 @@ func Explain(t *Topology, d *Demand, o Options) (*Explanation, error) {
 		if tier == g.decisive() {
 			e.Decisive = len(e.Tiers)
 		}
+		stop.atOnce()
 		e.Tiers = append(e.Tiers, g.tierRoom(tier))
 	}
 	e.stopOtherwise(g)
-	x := &relaxing{gang: g, o: o, best: &e.Tiers[e.Decisive].Best[0]}
+	x := &relaxing{gang: g, o: o, stop: stop, best: &e.Tiers[e.Decisive].Best[0]}
 	e.Relaxations = x.all()
 	e.Solves += x.solves
 	e.countMissing()

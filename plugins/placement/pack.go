@@ -88,10 +88,12 @@ func (k *packTable) fill() bool {
 			next[s] = noRoom
 		}
 		for own, vector := range k.vectors {
+			k.b.p.stop.count(1)
 			beside := k.b.beside(n, k.lots, vector)
 			if beside == noRoom {
 				continue
 			}
+			k.b.p.stop.count(k.states - own)
 			for s := own; s < k.states; s++ {
 				if before := most[s-own]; before >= 0 && before+beside > next[s] && k.sums(s, own) {
 					next[s], k.choice[i*k.states+s] = before+beside, int32(own)

@@ -48,6 +48,7 @@ type problem struct {
 	effort  int
 	noExact bool
 	gpus    int // of most pods on a collective's ring
+	stop    stopper
 
 	limit int // tier within one domain of which everything must be; 0 for none
 	coloc int // tier of whose domains no one may hold workers to place and no server; 0 for none
@@ -62,7 +63,7 @@ type fixedMember struct {
 
 // newProblem takes so many pending members of each role, lowest indexes first. The demand has been checked.
 func newProblem(t *Topology, d *Demand, o Options, take []int) *problem {
-	p := &problem{t: t, d: d, weights: t.weights, byBusy: o.Objective == BusiestFirst, effort: o.effort(), noExact: o.NoExact, limit: d.HighestTier}
+	p := &problem{t: t, d: d, weights: t.weights, byBusy: o.Objective == BusiestFirst, effort: o.effort(), noExact: o.NoExact, limit: d.HighestTier, stop: stopper{stop: o.Stop}}
 	if d.colocated() {
 		p.coloc, p.working = d.colocationTier(), map[DomainID]int64{}
 	}

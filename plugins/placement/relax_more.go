@@ -66,6 +66,7 @@ func (x *relaxing) refills(lo, hi DomainID, allowed func(*refill) bool) (best []
 				break
 			}
 		}
+		x.stop.atOnce()
 		r := x.refillOf(all[0].domain, worst, &work)
 		if r == nil || !allowed(r) {
 			continue

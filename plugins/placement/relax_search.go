@@ -2,6 +2,8 @@
 
 package placement
 
+import "errors"
+
 // MaxSolves is how often Explain calls Solve at most: once for the demand as it is, and then for each kind of change.
 const MaxSolves = 1 + tierSolves + fewerSolves + moreSolves
 
@@ -15,6 +17,7 @@ const (
 type relaxing struct {
 	*gang
 	o      Options
+	stop   *stopper
 	best   *DomainRoom // of the tier that decides
 	solves int
 	until  int // no more solves than that for this kind
@@ -39,6 +42,9 @@ func (x *relaxing) works(r *Relaxation) bool {
 	}
 	x.solves++
 	plan, err := r.Try(x.t, x.d, x.o)
+	if errors.Is(err, ErrStopped) {
+		panic(stopped{})
+	}
 	r.Plan = plan
 	return err == nil
 }

@@ -147,6 +147,7 @@ func (s *ringSearch) better(at []NodeID) bool {
 	if s.steps--; s.steps <= 0 {
 		return false
 	}
+	s.p.stop.count(len(at))
 	v := s.value(at)
 	if !v.less(s.best, s.p.byBusy) {
 		return false

@@ -143,6 +143,7 @@ func (s *ringSearch) visit(position int, node NodeID, penalty value) {
 	if s.steps--; s.steps <= 0 {
 		return
 	}
+	s.p.stop.count(1)
 	l := s.put(position, node)
 	s.at = append(s.at, node)
 	bound := s.cost

@@ -117,6 +117,7 @@ type search struct {
 // within makes all starts in one scope.
 func (s *search) within(scope scope) {
 	p, b := s.p, s.b
+	p.stop.atOnce()
 	if !p.noExact && s.exact(scope) {
 		return
 	}

@@ -9,7 +9,8 @@ var ErrNoFit = errors.New("the gang does not fit")
 
 // Solve plans one job: every pending member if they fit, else the minimums and as many more as fit, lowest indexes first.
 // It changes nothing of the topology.
-func Solve(t *Topology, d *Demand, o Options) (*Plan, error) {
+func Solve(t *Topology, d *Demand, o Options) (found *Plan, err error) {
+	defer catchStop(&err)
 	if err := d.check(t); err != nil {
 		return nil, err
 	}
@@ -77,6 +78,7 @@ func planSome(t *Topology, d *Demand, o Options, all []int) (*Plan, bool) {
 // plan places so many pending members of each role, or none.
 func plan(t *Topology, d *Demand, o Options, take []int) (*Plan, bool) {
 	p := newProblem(t, d, o, take)
+	p.stop.atOnce()
 	if len(p.kinds) == 0 {
 		return &Plan{Optimal: true}, true
 	}

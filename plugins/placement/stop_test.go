@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package placement
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// stopAt answers true from the nth question on.
+func stopAt(n int) (stop func() bool, asked *int) {
+	asked = new(int)
+	return func() bool {
+		*asked++
+		return *asked >= n
+	}, asked
+}
+
+// A search that is stopped, at whatever point, leaves the topology as it was: the next search finds the same plan.
+func TestASearchThatIsStoppedChangesNothing(test *testing.T) {
+	stops := 0
+	for seed := range int64(300) {
+		t, d, o := tightCase(seed)
+		t.fits.shape([]int64{1, 1})
+		before := snapshotOf(t)
+		want, wantErr := Solve(t, d, o)
+		wantWhy, err := Explain(t, d, o)
+		require.NoError(test, err)
+		for n := 1; n < 40; n *= 3 {
+			stopped := o
+			stopped.Stop, _ = stopAt(n)
+			plan, err := Solve(t, d, stopped)
+			if err != nil && wantErr == nil || n == 1 {
+				require.ErrorIs(test, err, ErrStopped, "seed %d, question %d", seed, n)
+				require.Nil(test, plan)
+				stops++
+			}
+			stopped.Stop, _ = stopAt(n)
+			if why, err := Explain(t, d, stopped); err != nil {
+				require.ErrorIs(test, err, ErrStopped, "seed %d, question %d", seed, n)
+				require.Nil(test, why)
+				stops++
+			}
+			require.Equal(test, before, snapshotOf(t), "seed %d, question %d", seed, n)
+			for _, number := range t.numbers {
+				require.Zero(test, number, "seed %d, question %d: a board is left full", seed, n)
+			}
+		}
+		o.Stop = func() bool { return false }
+		found, err := Solve(t, d, o)
+		require.Equal(test, wantErr, err, "seed %d", seed)
+		require.Equal(test, want, found, "seed %d", seed)
+		why, err := Explain(t, d, o)
+		require.NoError(test, err)
+		require.Equal(test, wantWhy.String(), why.String(), "seed %d", seed)
+	}
+	require.Greater(test, stops, 600)
+}
+
+// Every part of the search asks often. With this effort most of the demands take minutes.
+func TestALongSearchStopsSoon(test *testing.T) {
+	const effort = 1000
+	spec := TopologySpec{Resources: []string{"cpu", "gpu"}, Accelerators: []string{"gpu"}, Tiers: DefaultTiers("rack", "block")}
+	for n := range 2000 {
+		spec.Nodes = append(spec.Nodes, NodeSpec{
+			Name: fmt.Sprintf("n%04d", n), Domains: []string{fmt.Sprint("r", n/16), fmt.Sprint("b", n/256)},
+			Free: []int64{int64(4 + n*7919%61), int64(n * 104729 % 9)},
+		})
+	}
+	t, err := NewTopology(spec)
+	require.NoError(test, err)
+	role := func(traffic Traffic, members int, request ...int64) Role {
+		r := Role{Name: fmt.Sprint("role", traffic), Traffic: traffic, Request: request, Minimum: members}
+		for i := range members {
+			r.Pending = append(r.Pending, i)
+		}
+		return r
+	}
+	for name, d := range map[string]*Demand{
+		"a ring":          {Pattern: Collective, Roles: []Role{role(Worker, 600, 8, 3)}, GroupSize: 8},
+		"a small ring":    {Pattern: Collective, Roles: []Role{role(Worker, 30, 8, 5)}, GroupSize: 4},
+		"many servers":    {Pattern: ParameterServer, Roles: []Role{role(Server, 120, 13, 0), role(Worker, 900, 7, 1)}},
+		"few servers":     {Pattern: ParameterServer, Roles: []Role{role(Server, 5, 33, 0), role(Worker, 40, 17, 3)}},
+		"in one block":    {Pattern: ParameterServer, HighestTier: 3, Roles: []Role{role(Server, 40, 13, 0), role(Worker, 400, 7, 1)}},
+		"with colocation": {Pattern: ParameterServer, Colocation: Required, Roles: []Role{role(Server, 40, 13, 0), role(Worker, 400, 7, 1)}},
+		"too large":       {Pattern: Collective, Roles: []Role{role(Worker, 20000, 8, 3)}},
+	} {
+		test.Run(name, func(test *testing.T) {
+			for _, objective := range []Objective{BytesFirst, BusiestFirst} {
+				var since time.Time
+				longest := time.Duration(0)
+				began := time.Now()
+				o := Options{Effort: effort, Objective: objective, Stop: func() bool {
+					if !since.IsZero() {
+						longest = max(longest, time.Since(since))
+					}
+					since = time.Now()
+					return time.Since(began) > time.Second/2
+				}}
+				_, err := Explain(t, d, o)
+				if err != nil {
+					require.ErrorIs(test, err, ErrStopped)
+				}
+				require.Less(test, longest, 2*time.Second)
+				require.Less(test, time.Since(began), 5*time.Second)
+			}
+		})
+	}
+}
