@@ -15,7 +15,7 @@ type cast struct {
 	demand placement.Demand
 	// pending pods by role and position in Role.Pending.
 	pending [][]*api.TaskInfo
-	// claimed pods are pending and have their node already: preemption nominated them.
+	// claimed is what pending pods take whose nominations are honoured.
 	claimed []placement.Claim
 	// exact says that each role's request is what each of its pods takes, at the start as later. It is else an upper bound.
 	exact bool
@@ -27,8 +27,10 @@ type stage interface {
 	Request(task *api.TaskInfo) []int64
 }
 
-// newCast casts the pods of a gang for which in answers true.
-func newCast(job *api.JobInfo, g gang, w wishes, network stage, in func(*api.TaskInfo) bool) *cast {
+// newCast casts the pods of a gang for which in answers true. nominated are the nominations that are honoured.
+func newCast(
+	job *api.JobInfo, g gang, w wishes, network stage, in func(*api.TaskInfo) bool, nominated map[api.TaskID]placement.NodeID,
+) *cast {
 	c := &cast{exact: true, demand: placement.Demand{
 		Pattern:        pattern(job, g),
 		ParameterBytes: w.parameterBytes,
@@ -48,7 +50,7 @@ func newCast(job *api.JobInfo, g gang, w wishes, network stage, in func(*api.Tas
 			heter++
 			role.Stage = heter
 		}
-		c.add(role, int(group.min), byTask[group.task], network)
+		c.add(role, int(group.min), byTask[group.task], network, nominated)
 	}
 	return c
 }
@@ -86,7 +88,7 @@ func (c *cast) raise(minMember int) {
 }
 
 // add adds one role with its pods, in the order of their indexes.
-func (c *cast) add(role placement.Role, minimum int, tasks []*api.TaskInfo, network stage) {
+func (c *cast) add(role placement.Role, minimum int, tasks []*api.TaskInfo, network stage, nominated map[api.TaskID]placement.NodeID) {
 	indexes := indexesOf(tasks)
 	var pending []*api.TaskInfo
 	for i, task := range tasks {
@@ -96,13 +98,13 @@ func (c *cast) add(role placement.Role, minimum int, tasks []*api.TaskInfo, netw
 		case task.Status == api.Pending && task.SchGated:
 		case task.Status == api.Pending:
 			request := network.Request(task)
-			if id, ok := network.Node(task.Pod.Status.NominatedNodeName); ok {
+			c.exact = c.exact && (role.Request == nil || slices.Equal(role.Request, request)) && sameAtStart(task)
+			role.Request = most(role.Request, request)
+			if id, ok := nominated[task.UID]; ok {
 				role.Placed = append(role.Placed, placement.Placed{Index: indexes[i], Node: id})
 				c.claimed = append(c.claimed, placement.Claim{Node: id, Amounts: request})
 				continue
 			}
-			c.exact = c.exact && (role.Request == nil || slices.Equal(role.Request, request)) && sameAtStart(task)
-			role.Request = most(role.Request, request)
 			role.Pending = append(role.Pending, indexes[i])
 			pending = append(pending, task)
 		case api.AllocatedStatus(task.Status) || task.Status == api.Pipelined:

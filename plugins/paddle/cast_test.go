@@ -47,7 +47,13 @@ func castOf(t *testing.T, minimums map[string]int32, tasks map[string]int, chang
 			job.TaskMinAvailable[name] = minimum
 		}
 	}
-	return newCast(job, newGang(job, defaultTaskRoles), wishes{}, rows{}, func(*api.TaskInfo) bool { return true })
+	nominated := map[api.TaskID]placement.NodeID{}
+	for _, task := range job.Tasks {
+		if id, ok := (rows{}).Node(task.Pod.Status.NominatedNodeName); ok {
+			nominated[task.UID] = id
+		}
+	}
+	return newCast(job, newGang(job, defaultTaskRoles), wishes{}, rows{}, func(*api.TaskInfo) bool { return true }, nominated)
 }
 
 func TestCastOfAJob(t *testing.T) {
@@ -103,6 +109,13 @@ func TestCastOfAJob(t *testing.T) {
 		}, placement.ParameterServer, []placement.Role{{
 			Name: "server", Traffic: placement.Server, Request: []int64{2}, Pending: []int{1}, Minimum: 2, Placed: []placement.Placed{{Index: 0, Node: 4}},
 		}, workers}, true, []placement.Claim{{Node: 4, Amounts: []int64{2}}}},
+		{"preemption has nominated all servers", two, func(pod *corev1.Pod, task *api.TaskInfo) {
+			if task.TaskRole == "ps" {
+				pod.Status.NominatedNodeName = "n4"
+			}
+		}, placement.ParameterServer, []placement.Role{{
+			Name: "server", Traffic: placement.Server, Request: []int64{2}, Minimum: 2, Placed: []placement.Placed{{Index: 0, Node: 4}, {Index: 1, Node: 4}},
+		}, workers}, true, []placement.Claim{{Node: 4, Amounts: []int64{2}}, {Node: 4, Amounts: []int64{2}}}},
 		{"workers of two sizes", two, func(_ *corev1.Pod, task *api.TaskInfo) {
 			if task.Name == "j-worker-2" {
 				task.Resreq.MilliCPU, task.InitResreq.MilliCPU = 5000, 5000

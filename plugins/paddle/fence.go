@@ -79,6 +79,21 @@ func (c *course) fence(task *api.TaskInfo) (*fence, error) {
 // placement.NoDomain if it has neither, or for tier 0.
 func (c *course) domain(s scope, tier int) placement.DomainID {
 	t := c.network.Topology()
+	domain := c.memberDomain(s, tier)
+	if tier == 0 {
+		return domain
+	}
+	if plan, ok := c.plans[s.key()]; ok && plan.placed() && domain == placement.NoDomain {
+		for _, id := range plan.nodes {
+			return t.Ancestor(id, tier) // all are in one
+		}
+	}
+	return domain
+}
+
+// memberDomain is the domain of a tier in which a scope has members; placement.NoDomain if it has none, or for tier 0.
+func (c *course) memberDomain(s scope, tier int) placement.DomainID {
+	t := c.network.Topology()
 	domain := placement.NoDomain
 	if tier == 0 {
 		return domain
@@ -86,11 +101,6 @@ func (c *course) domain(s scope, tier int) placement.DomainID {
 	for id := range c.members(s) {
 		if at := t.Ancestor(id, tier); domain == placement.NoDomain || at < domain { // all are in one, unless a limit came late
 			domain = at
-		}
-	}
-	if plan, ok := c.plans[s.key()]; ok && plan.placed() && domain == placement.NoDomain {
-		for _, id := range plan.nodes {
-			return t.Ancestor(id, tier) // all are in one
 		}
 	}
 	return domain

@@ -59,7 +59,8 @@ func (c *course) holds(plan *plan, task *api.TaskInfo) bool {
 	}
 	id, ok := plan.nodes[task.UID]
 	if !ok {
-		return task.Pod.Status.NominatedNodeName != "" || plan.left(task)
+		_, nominated := plan.nominated[task.UID]
+		return nominated || plan.left(task)
 	}
 	node := c.ssn.Nodes[c.network.Topology().NodeName(id)]
 	return node != nil && task.InitResreq.LessEqual(node.FutureIdle(), api.Zero) &&

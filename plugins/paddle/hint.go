@@ -22,11 +22,9 @@ type hints struct {
 
 func newHints() *hints { return &hints{own: map[api.TaskID]*corev1.Pod{}} }
 
-// give names a node to the task that allocate asks about. A pod that preemption has nominated keeps its node.
+// give names a node to the task that allocate asks about, in place of a nomination that is not honoured. Without a node it
+// only removes the nomination.
 func (h *hints) give(task *api.TaskInfo, node string) {
-	if task.Pod.Status.NominatedNodeName != "" {
-		return
-	}
 	if _, copied := h.own[task.UID]; !copied {
 		h.own[task.UID] = task.Pod
 		hinted := *task.Pod
@@ -36,13 +34,16 @@ func (h *hints) give(task *api.TaskInfo, node string) {
 	h.task, h.node = task, node
 }
 
-// take takes the hint back, and tells whose it was and what it said.
+// take takes the hint back, and returns its task and its node; nil if none was named. The pod's own nomination is there again.
 func (h *hints) take() (task *api.TaskInfo, node string) {
 	task, node = h.task, h.node
 	if task != nil {
-		task.Pod.Status.NominatedNodeName = ""
+		task.Pod.Status.NominatedNodeName = h.own[task.UID].Status.NominatedNodeName
 	}
 	h.task, h.node = nil, ""
+	if node == "" {
+		return nil, ""
+	}
 	return task, node
 }
 

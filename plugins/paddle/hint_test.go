@@ -29,16 +29,24 @@ func TestHintStandsInACopyAndIsTakenBack(t *testing.T) {
 	require.Equal(t, "n2", task.Pod.Status.NominatedNodeName, "the copy serves again")
 }
 
-func TestHintLeavesWhatPreemptionNominated(t *testing.T) {
+func TestHintStandsOverANomination(t *testing.T) {
 	pod := pods("j", "worker", 1, nil)[0]
 	pod.Status.NominatedNodeName = "n9"
 	task := api.NewTaskInfo(pod)
 	h := newHints()
 	h.give(task, "n1")
-	require.Same(t, pod, task.Pod)
+	require.Equal(t, "n1", task.Pod.Status.NominatedNodeName)
+	require.Equal(t, "n9", pod.Status.NominatedNodeName, "the pod itself, which the informer holds")
+	taken, node := h.take()
+	require.Same(t, task, taken)
+	require.Equal(t, "n1", node)
 	require.Equal(t, "n9", task.Pod.Status.NominatedNodeName)
-	taken, _ := h.take()
-	require.Nil(t, taken)
+
+	h.give(task, "")
+	require.Empty(t, task.Pod.Status.NominatedNodeName, "a nomination that is not honoured is removed")
+	taken, _ = h.take()
+	require.Nil(t, taken, "no node was named")
+	require.Equal(t, "n9", task.Pod.Status.NominatedNodeName)
 }
 
 func TestPodsThatStayPendingAreTheirOwnAgain(t *testing.T) {

@@ -27,7 +27,7 @@ func (p *plugin) allocatable(_ *api.QueueInfo, task *api.TaskInfo) bool {
 }
 
 // prePredicate is asked by each action before it looks for a node for a task. In allocate the task is given the node
-// that its job's plan has for it.
+// that its job's plan has for it, and a nomination that is not honoured is removed for as long.
 func (p *plugin) prePredicate(task *api.TaskInfo) error {
 	if p.course.asking {
 		return nil
@@ -48,7 +48,10 @@ func (p *plugin) prePredicate(task *api.TaskInfo) error {
 		p.refused(p.ssn.Jobs[task.Job], err)
 		return err
 	}
-	if node, ok := p.course.nodeFor(task); ok && allocates {
+	if !allocates {
+		return nil
+	}
+	if node, ok := p.course.nodeFor(task); ok || p.course.ignoresNomination(task) {
 		p.hints.give(task, node)
 	}
 	return nil
@@ -115,7 +118,7 @@ func (p *plugin) batchNodeOrder(task *api.TaskInfo, nodes []*api.NodeInfo) (map[
 // limit of networkTopology the nodes that are rated are those near the one that was refused.
 func (p *plugin) again(task *api.TaskInfo) (string, bool) {
 	c := p.course
-	if p.hints.task == nil || p.hints.task.UID != task.UID || c.fenced != nil && len(c.fenced.walls) > 0 {
+	if p.hints.node == "" || p.hints.task.UID != task.UID || c.fenced != nil && len(c.fenced.walls) > 0 {
 		return "", false
 	}
 	p.settle()

@@ -45,6 +45,8 @@ type plan struct {
 	// avoid are domains that do not hold the job's groups.
 	avoid []placement.DomainID
 	nodes map[api.TaskID]placement.NodeID
+	// nominated are the nominations that the plan honours.
+	nominated map[api.TaskID]placement.NodeID
 	// leaning is what counts after the network.
 	leaning *leaning
 	// future plans count on room that pods free which are ending.
@@ -121,15 +123,33 @@ func (c *course) solve(p *plan) error {
 	if err != nil {
 		return err
 	}
-	g := c.gangs[p.job.UID]
+	if err := c.demand(p); err != nil {
+		return err
+	}
+	if nominated := c.nominations(p, t); len(nominated) > 0 {
+		with := &plan{scope: p.scope, within: placement.NoDomain, nominated: nominated}
+		if c.demand(with) == nil && c.search(with, t) == nil {
+			*p = *with
+			return nil
+		}
+		// The job cannot start with them: they are ignored.
+	}
+	return c.search(p, t)
+}
+
+// demand works out what a plan's scope asks for.
+func (c *course) demand(p *plan) error {
 	wishes, _ := newWishes(p.job.PodGroup.Annotations, c.arguments) // what is wrong in them was said when the session opened
-	p.cast = newCast(p.job, g, wishes, c, p.has)
+	p.cast = newCast(p.job, c.gangs[p.job.UID], wishes, c, p.has, p.nominated)
 	if p.sub == "" {
 		p.cast.raise(int(p.job.MinAvailable) - len(p.job.TaskStatusIndex[api.Succeeded]))
 	}
-	if err := c.limit(p); err != nil {
-		return err
-	}
+	return c.limit(p)
+}
+
+// search finds a node for each pending pod of a plan.
+func (c *course) search(p *plan, t *placement.Topology) error {
+	var err error
 	if c.near(p, t); p.found == nil {
 		err = c.attempt(p, t, false)
 	}

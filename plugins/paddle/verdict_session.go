@@ -192,7 +192,7 @@ func (p *plugin) tiersOf(job *api.JobInfo, g gang) (tiers []tierUse, inBytes boo
 		return nil, false
 	}
 	w, _ := newWishes(job.PodGroup.Annotations, p.arguments)
-	c := newCast(job, g, w, p.course.network, func(task *api.TaskInfo) bool { return api.AllocatedStatus(task.Status) })
+	c := newCast(job, g, w, p.course.network, func(task *api.TaskInfo) bool { return api.AllocatedStatus(task.Status) }, nil)
 	cost, err := placement.Evaluate(p.course.network.Topology(), &c.demand, nil)
 	if err != nil {
 		return nil, false

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paddle
+
+import (
+	"volcano.sh/volcano/pkg/scheduler/api"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+)
+
+// nominations are the nominations (status.nominatedNodeName) of a plan's pending pods that hold. Volcano also writes them
+// for preemptions that it discarded, and removes none. So a nomination holds only if the pod fits into what is or will be
+// idle on the node, together with those before it, the predicates let the pod go there, and the node is in the domain of
+// the job.
+func (c *course) nominations(p *plan, t *placement.Topology) map[api.TaskID]placement.NodeID {
+	var hold map[api.TaskID]placement.NodeID
+	domain := c.memberDomain(p.scope, p.cast.demand.HighestTier)
+	left := map[placement.NodeID]*api.Resource{}
+	for _, pending := range p.cast.pending {
+		for _, task := range pending {
+			id, known := c.network.Node(task.Pod.Status.NominatedNodeName)
+			if !known || !inside(t, domain, id) || !inside(t, p.within, id) {
+				continue
+			}
+			if left[id] == nil {
+				left[id] = c.ssn.Nodes[t.NodeName(id)].FutureIdle()
+			}
+			if task.InitResreq.LessEqual(left[id], api.Zero) && c.lets(p.job, task, id) {
+				left[id].Sub(task.Resreq)
+				if hold == nil {
+					hold = map[api.TaskID]placement.NodeID{}
+				}
+				hold[task.UID] = id
+			}
+		}
+	}
+	return hold
+}
+
+// lets reports whether the predicates let a pending pod go to a node.
+func (c *course) lets(job *api.JobInfo, task *api.TaskInfo, node placement.NodeID) bool {
+	suit, err := c.suit(job, task)
+	if err != nil {
+		return false
+	}
+	c.asking = true
+	defer func() { c.asking = false }()
+	return suit.ask(c, c.network.Topology(), c.ssn.Nodes, node)
+}
+
+// inside reports whether a node is in a domain; every node is in placement.NoDomain.
+func inside(t *placement.Topology, domain placement.DomainID, node placement.NodeID) bool {
+	return domain == placement.NoDomain || t.Holds(domain, node)
+}
+
+// ignoresNomination reports whether a pod has a nomination that its job's plan does not honour.
+func (c *course) ignoresNomination(task *api.TaskInfo) bool {
+	if task.Pod.Status.NominatedNodeName == "" {
+		return false
+	}
+	plan, ok := c.plans[c.scopeOf(c.ssn.Jobs[task.Job], task).key()]
+	if !ok || plan.cast == nil {
+		return false
+	}
+	_, honoured := plan.nominated[task.UID]
+	return !honoured
+}
