@@ -3,11 +3,13 @@
 package policy
 
 import (
+	"encoding/json"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
@@ -46,8 +48,28 @@ func TestPodGroup(t *testing.T) {
 		"workers have succeeded": {phase: vcbatch.Running, with: []change{noPodGroup, with("worker", view.Succeeded, view.Succeeded), func(v *view.View) {
 			v.Environment = nil
 		}}},
-		"differs": {phase: vcbatch.Pending, with: []change{func(v *view.View) { v.PodGroup.Spec.MinMember = 1 }},
+		"in another queue": {phase: vcbatch.Pending, with: []change{func(v *view.View) { v.PodGroup.Spec.Queue = "other" }},
 			want: []string{"apply PodGroup " + group}},
+		"its label is gone": {phase: vcbatch.Pending, with: []change{func(v *view.View) { v.PodGroup.Labels = nil }},
+			want: []string{"apply PodGroup " + group}},
+		"Volcano writes another sum": {phase: vcbatch.Pending, with: []change{func(v *view.View) {
+			v.PodGroup.Spec.MinMember, v.PodGroup.Spec.MinResources, v.PodGroup.Spec.MinTaskMember = 1, nil, nil
+			v.PodGroup.Spec.PriorityClassName, v.PodGroup.Spec.SubGroupPolicy = "high", []vcscheduling.SubGroupPolicySpec{{Name: "part"}}
+		}}},
+		"has another owner too": {phase: vcbatch.Pending, with: []change{func(v *view.View) {
+			v.PodGroup.OwnerReferences = append(v.PodGroup.OwnerReferences, metav1.OwnerReference{Name: "theirs", UID: "theirs"})
+		}}},
+		"has a limit of somebody else's": {phase: vcbatch.Pending, with: []change{func(v *view.View) {
+			v.PodGroup.Spec.NetworkTopology = &vcscheduling.NetworkTopologySpec{Mode: vcscheduling.SoftNetworkTopologyMode}
+		}}},
+		"has its limit":                 {phase: vcbatch.Pending, with: []change{limited(nil)}},
+		"has lost its limit":            {phase: vcbatch.Pending, with: []change{limited(func(s *vcscheduling.PodGroupSpec) { s.NetworkTopology = nil })}, want: []string{"apply PodGroup " + group}},
+		"has another tier":              {phase: vcbatch.Pending, with: []change{limited(func(s *vcscheduling.PodGroupSpec) { *s.NetworkTopology.HighestTierAllowed = 9 })}, want: []string{"apply PodGroup " + group}},
+		"has another mode":              {phase: vcbatch.Pending, with: []change{limited(func(s *vcscheduling.PodGroupSpec) { s.NetworkTopology.Mode = vcscheduling.SoftNetworkTopologyMode })}, want: []string{"apply PodGroup " + group}},
+		"has a tier's name in addition": {phase: vcbatch.Pending, with: []change{limited(func(s *vcscheduling.PodGroupSpec) { s.NetworkTopology.HighestTierName = "rack" })}},
+		"has the name of another tier": {phase: vcbatch.Pending, with: []change{limited(nil), func(v *view.View) {
+			v.VolcanoJob.Spec.NetworkTopology = &vcbatch.NetworkTopologySpec{Mode: vcbatch.HardNetworkTopologyMode, HighestTierName: "rack"}
+		}}, want: []string{"apply PodGroup " + group}},
 		"differs in an annotation": {phase: vcbatch.Pending, with: []change{func(v *view.View) { delete(v.PodGroup.Annotations, keys.Mode) }},
 			want: []string{"apply PodGroup " + group}},
 		"has lost its owner": {phase: vcbatch.Pending, with: []change{func(v *view.View) { v.PodGroup.OwnerReferences = nil }},
@@ -64,6 +86,35 @@ func TestPodGroup(t *testing.T) {
 			t.Parallel()
 			require.Equal(t, tc.want, done(Decide(created(t, tc.phase, tc.with...), config)))
 		})
+	}
+}
+
+// limited is a job with a limit of tiers, whose PodGroup is changed.
+func limited(edit func(*vcscheduling.PodGroupSpec)) change {
+	return func(v *view.View) {
+		v.VolcanoJob.Spec.NetworkTopology = &vcbatch.NetworkTopologySpec{Mode: vcbatch.HardNetworkTopologyMode, HighestTierAllowed: ptr.To(2)}
+		v.PodGroup = render.PodGroup(v.VolcanoJob, func(string) int32 { return 0 })
+		if edit != nil {
+			edit(&v.PodGroup.Spec)
+		}
+	}
+}
+
+func TestPodGroupOwned(t *testing.T) {
+	t.Parallel()
+	for name, with := range map[string][]change{"without a limit": nil, "with a limit": {limited(nil)}} {
+		v := created(t, vcbatch.Pending, with...)
+		owned, err := json.Marshal(PodGroupOwned(v.PodGroup))
+		require.NoError(t, err)
+		var got vcscheduling.PodGroup
+		require.NoError(t, json.Unmarshal(owned, &got))
+		require.False(t, podGroupDiffers(&got, v.PodGroup), name)
+		want := v.PodGroup.DeepCopy()
+		want.Spec = vcscheduling.PodGroupSpec{Queue: want.Spec.Queue, NetworkTopology: want.Spec.NetworkTopology}
+		require.Equal(t, *want, got, name)
+		for _, field := range []string{"minMember", "minResources", "minTaskMember", "priorityClassName", "subGroupPolicy", "status", "creationTimestamp"} {
+			require.NotContains(t, string(owned), field, name)
+		}
 	}
 }
 

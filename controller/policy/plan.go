@@ -66,7 +66,7 @@ type CreateVolcanoJob struct {
 	Events []Event
 }
 
-// ApplyPodGroup makes or mends the PodGroup by server-side apply.
+// ApplyPodGroup creates the PodGroup, or applies PodGroupOwned to the one that exists.
 type ApplyPodGroup struct{ PodGroup *vcscheduling.PodGroup }
 
 // WriteEnvironment makes the ConfigMap of the environment, or replaces the data of the one that is there.

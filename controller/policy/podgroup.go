@@ -4,8 +4,11 @@ package policy
 
 import (
 	"maps"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
@@ -34,11 +37,40 @@ func (p *Plan) podGroup(v *view.View) {
 	}
 }
 
-// podGroupDiffers compares what we set; others may add labels and annotations of their own.
+// podGroupDiffers reports whether the PodGroup lacks something of what the controller owns (PodGroupOwned). Others may add
+// to it, and the rest of the spec is Volcano's Job controller's to keep.
 func podGroupDiffers(have, want *vcscheduling.PodGroup) bool {
-	return !equality.Semantic.DeepEqual(have.Spec, want.Spec) ||
-		!equality.Semantic.DeepEqual(have.OwnerReferences, want.OwnerReferences) ||
-		lacks(have.Labels, want.Labels) || lacks(have.Annotations, want.Annotations)
+	return have.Spec.Queue != want.Spec.Queue || topologyDiffers(have.Spec.NetworkTopology, want.Spec.NetworkTopology) ||
+		lacks(have.Labels, want.Labels) || lacks(have.Annotations, want.Annotations) ||
+		slices.ContainsFunc(want.OwnerReferences, func(owner metav1.OwnerReference) bool {
+			return !slices.ContainsFunc(have.OwnerReferences, func(o metav1.OwnerReference) bool { return equality.Semantic.DeepEqual(o, owner) })
+		})
+}
+
+func topologyDiffers(have, want *vcscheduling.NetworkTopologySpec) bool {
+	if want == nil {
+		return false
+	}
+	return have == nil || have.Mode != want.Mode ||
+		(want.HighestTierAllowed != nil && !ptr.Equal(have.HighestTierAllowed, want.HighestTierAllowed)) ||
+		(want.HighestTierName != "" && have.HighestTierName != want.HighestTierName)
+}
+
+// PodGroupOwned is what the controller owns of a PodGroup that exists, for server-side apply. Volcano's Job controller
+// updates minMember, minResources, minTaskMember, priorityClassName and subGroupPolicy, and whoever owned them too would
+// revert what another release of Volcano writes there.
+func PodGroupOwned(whole *vcscheduling.PodGroup) map[string]any {
+	metadata := map[string]any{
+		"name": whole.Name, "namespace": whole.Namespace, "labels": whole.Labels, "annotations": whole.Annotations,
+		"ownerReferences": whole.OwnerReferences,
+	}
+	spec := map[string]any{"queue": whole.Spec.Queue}
+	if topology := whole.Spec.NetworkTopology; topology != nil {
+		spec["networkTopology"] = topology
+	}
+	return map[string]any{
+		"apiVersion": vcscheduling.SchemeGroupVersion.String(), "kind": "PodGroup", "metadata": metadata, "spec": spec,
+	}
 }
 
 func lacks(have, want map[string]string) bool {

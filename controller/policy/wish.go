@@ -16,16 +16,18 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/view"
 )
 
-// wishOf reads what the user's own PodGroup asks for.
+// wishOf reads what the user's own PodGroup and the namespace ask for.
 func wishOf(v *view.View) render.Wish {
-	if v.Wanted == nil {
-		return render.Wish{}
+	wish := render.Wish{NamespaceQueue: v.NamespaceQueue}
+	if v.VolcanoJob != nil {
+		wish.NamespaceQueue = v.VolcanoJob.Spec.Queue // the namespace's counts when the Volcano Job is created
 	}
-	return render.Wish{
-		MinMember:         v.Wanted.Spec.MinMember,
-		Queue:             v.Wanted.Spec.Queue,
-		PriorityClassName: v.Wanted.Spec.PriorityClassName,
+	if v.Wanted != nil {
+		wish.MinMember = v.Wanted.Spec.MinMember
+		wish.Queue = v.Wanted.Spec.Queue
+		wish.PriorityClassName = v.Wanted.Spec.PriorityClassName
 	}
+	return wish
 }
 
 // lateWish heeds a PodGroup of the user's own that the Volcano Job was made without, and says whether the Volcano Job

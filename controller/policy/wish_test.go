@@ -45,6 +45,11 @@ func TestUsersPodGroupIsAWish(t *testing.T) {
 	require.Len(t, events(plan), 1)
 }
 
+// inQueue is a Volcano Job that was created while the namespace named a queue.
+func inQueue(name string) change {
+	return func(v *view.View) { v.VolcanoJob.Spec.Queue, v.PodGroup.Spec.Queue = name, name }
+}
+
 func TestUsersPodGroupThatComesSecond(t *testing.T) {
 	t.Parallel()
 	placed := []change{with("ps", view.Starting), with("worker", view.Starting, view.Starting)}
@@ -59,16 +64,17 @@ func TestUsersPodGroupThatComesSecond(t *testing.T) {
 		with  []change
 		want  gist
 	}{
-		"asks for what is":  {phase: vcbatch.Pending, with: []change{wanted(3, "default", "")}, want: note(ReasonPodGroupNotNeeded)},
-		"asks for nothing":  {phase: vcbatch.Pending, with: []change{wanted(0, "", "")}, want: note(ReasonPodGroupNotNeeded)},
-		"a smaller gang":    {phase: vcbatch.Pending, with: []change{wanted(2, "default", "")}, want: replaced},
-		"another queue":     {phase: vcbatch.Pending, with: []change{wanted(3, "other", "")}, want: replaced},
-		"a priority":        {phase: vcbatch.Pending, with: []change{wanted(3, "default", "high")}, want: replaced},
-		"more than all":     {phase: vcbatch.Pending, with: []change{wanted(9, "default", "")}, want: note(ReasonPodGroupNotApplied)},
-		"too late":          {phase: vcbatch.Running, with: append(running, environmentOf, wanted(2, "default", "")), want: note(ReasonPodGroupNotApplied)},
-		"late, the same":    {phase: vcbatch.Running, with: append(running, environmentOf, wanted(3, "default", "")), want: note(ReasonPodGroupNotNeeded)},
-		"noted":             {phase: vcbatch.Pending, with: append(placed, noted, environmentOf, wanted(2, "other", "high"))},
-		"the job is ending": {phase: vcbatch.Completing, with: []change{noPodGroup, wanted(2, "default", "")}},
+		"asks for what is":         {phase: vcbatch.Pending, with: []change{wanted(3, "default", "")}, want: note(ReasonPodGroupNotNeeded)},
+		"asks for nothing":         {phase: vcbatch.Pending, with: []change{wanted(0, "", "")}, want: note(ReasonPodGroupNotNeeded)},
+		"a smaller gang":           {phase: vcbatch.Pending, with: []change{wanted(2, "default", "")}, want: replaced},
+		"in the namespace's queue": {phase: vcbatch.Pending, with: []change{wanted(3, "default", ""), inQueue("team")}, want: note(ReasonPodGroupNotNeeded)},
+		"another queue":            {phase: vcbatch.Pending, with: []change{wanted(3, "other", "")}, want: replaced},
+		"a priority":               {phase: vcbatch.Pending, with: []change{wanted(3, "default", "high")}, want: replaced},
+		"more than all":            {phase: vcbatch.Pending, with: []change{wanted(9, "default", "")}, want: note(ReasonPodGroupNotApplied)},
+		"too late":                 {phase: vcbatch.Running, with: append(running, environmentOf, wanted(2, "default", "")), want: note(ReasonPodGroupNotApplied)},
+		"late, the same":           {phase: vcbatch.Running, with: append(running, environmentOf, wanted(3, "default", "")), want: note(ReasonPodGroupNotNeeded)},
+		"noted":                    {phase: vcbatch.Pending, with: append(placed, noted, environmentOf, wanted(2, "other", "high"))},
+		"the job is ending":        {phase: vcbatch.Completing, with: []change{noPodGroup, wanted(2, "default", "")}},
 		"the spec says otherwise": {phase: vcbatch.Running, with: append(running, environmentOf, wanted(2, "default", ""),
 			editSpec(func(s *v1.PaddleJobSpec) { s.Worker.Replicas = 3 })), want: gist{unapplied: ReasonSpecChangeNotApplied}},
 	} {

@@ -139,45 +139,42 @@ func (c *Controller) applyPodGroup(ctx context.Context, v *view.View, a policy.A
 			return nil
 		}
 	}
-	group := a.PodGroup.DeepCopy()
-	group.TypeMeta = metav1.TypeMeta{APIVersion: vcscheduling.SchemeGroupVersion.String(), Kind: "PodGroup"}
-	body, err := applyBody(group)
-	if err != nil {
-		return err
+	if v.PodGroup == nil {
+		return c.createPodGroup(ctx, v, a.PodGroup)
 	}
-	applied, err := c.clients.Volcano.SchedulingV1beta1().PodGroups(group.Namespace).Patch(ctx, group.Name,
-		types.ApplyPatchType, body, metav1.PatchOptions{FieldManager: FieldManager, Force: ptr.To(true)})
+	owned := policy.PodGroupOwned(a.PodGroup)
+	if metadata, ok := owned["metadata"].(map[string]any); ok {
+		metadata["uid"] = v.PodGroup.UID // an apply without it would create a PodGroup of these fields alone
+	}
+	body, err := json.Marshal(owned)
 	if err != nil {
+		return fmt.Errorf("encoding the PodGroup: %w", err)
+	}
+	applied, err := c.clients.Volcano.SchedulingV1beta1().PodGroups(a.PodGroup.Namespace).Patch(ctx, a.PodGroup.Name,
+		types.ApplyPatchType, body, metav1.PatchOptions{FieldManager: FieldManager, Force: ptr.To(true)})
+	switch {
+	case apierrors.IsConflict(err), apierrors.IsNotFound(err):
+		return fmt.Errorf("applying the PodGroup: %w", errStale)
+	case err != nil:
 		return refusedOr(fmt.Errorf("applying the PodGroup: %w", err))
 	}
-	over := ""
-	if v.PodGroup != nil {
-		over = v.PodGroup.ResourceVersion
-	}
-	c.assumedPodGroups.put(keyOf(applied), applied, over)
+	c.assumedPodGroups.put(keyOf(applied), applied, v.PodGroup.ResourceVersion)
 	v.PodGroup = applied
 	return nil
 }
 
-// applyBody is a PodGroup as server-side apply takes it: without the fields that are not ours to say.
-func applyBody(group *vcscheduling.PodGroup) ([]byte, error) {
-	whole, err := json.Marshal(group)
+// createPodGroup creates the whole PodGroup, as Volcano's Job controller would, unless that was first.
+func (c *Controller) createPodGroup(ctx context.Context, v *view.View, group *vcscheduling.PodGroup) error {
+	created, err := c.clients.Volcano.SchedulingV1beta1().PodGroups(group.Namespace).Create(ctx, group, metav1.CreateOptions{FieldManager: FieldManager})
+	if apierrors.IsAlreadyExists(err) {
+		return nil // the watch brings it
+	}
 	if err != nil {
-		return nil, fmt.Errorf("encoding the PodGroup: %w", err)
+		return refusedOr(fmt.Errorf("creating the PodGroup: %w", err))
 	}
-	var fields map[string]any
-	if err := json.Unmarshal(whole, &fields); err != nil {
-		return nil, fmt.Errorf("encoding the PodGroup: %w", err)
-	}
-	delete(fields, "status")
-	if metadata, ok := fields["metadata"].(map[string]any); ok {
-		delete(metadata, "creationTimestamp")
-	}
-	body, err := json.Marshal(fields)
-	if err != nil {
-		return nil, fmt.Errorf("encoding the PodGroup: %w", err)
-	}
-	return body, nil
+	c.assumedPodGroups.put(keyOf(created), created, "")
+	v.PodGroup = created
+	return nil
 }
 
 // issueCommand gives Volcano a command, unless it has not read the last one yet.

@@ -47,6 +47,7 @@ func newDesk(t *testing.T) *desk {
 		paddle: paddlefake.NewClientset(), volcano: vcfake.NewSimpleClientset(), kube: kubefake.NewClientset(),
 		events: record.NewFakeRecorder(100),
 	}
+	require.NoError(t, d.kube.Tracker().Add(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "ml"}}))
 	controller, err := New(Clients{Paddle: d.paddle, Volcano: d.volcano, Kube: d.kube}, d.events,
 		Options{Workers: 1, Render: render.Config{DefaultIntranet: v1.PodIP}})
 	require.NoError(t, err)

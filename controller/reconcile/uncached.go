@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/keys"
@@ -37,6 +38,9 @@ func (c *Controller) readUncached(ctx context.Context, v *view.View) error {
 		return fmt.Errorf("the PaddleJob was replaced: %w", errStale)
 	}
 	v.Job = fresh
+	if err := c.readNamespaceQueue(ctx, v); err != nil {
+		return err
+	}
 	if v.Environment == nil {
 		if err := c.readConfigMap(ctx, v); err != nil {
 			return err
@@ -55,6 +59,19 @@ func (c *Controller) readUncached(ctx context.Context, v *view.View) error {
 
 // recorded says whether a finished job's end was written by this controller: paddle-operator wrote no conditions.
 func recorded(job *v1.PaddleJob) bool { return len(job.Status.Conditions) > 0 }
+
+// readNamespaceQueue reads the annotation by which Volcano's webhook chooses the queue of PodGroups that name none.
+func (c *Controller) readNamespaceQueue(ctx context.Context, v *view.View) error {
+	if policy := v.Job.Spec.SchedulingPolicy; policy != nil && policy.Queue != "" {
+		return nil // it counts for nothing
+	}
+	namespace, err := c.clients.Kube.CoreV1().Namespaces().Get(ctx, v.Job.Namespace, metav1.GetOptions{})
+	if err != nil {
+		return fmt.Errorf("reading the namespace for its queue: %w", err)
+	}
+	v.NamespaceQueue = namespace.Annotations[vcscheduling.QueueNameAnnotationKey]
+	return nil
+}
 
 func (c *Controller) readConfigMap(ctx context.Context, v *view.View) error {
 	cm, err := c.clients.Kube.CoreV1().ConfigMaps(v.Job.Namespace).Get(ctx, v.Job.Name, metav1.GetOptions{})

@@ -5,6 +5,8 @@ package render
 import (
 	"cmp"
 
+	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 )
 
@@ -25,6 +27,10 @@ func minimum(job *v1.PaddleJob, wish Wish) (value int32, set bool, field string)
 func queue(job *v1.PaddleJob, wish Wish) (name, field string) {
 	if policy := job.Spec.SchedulingPolicy; policy != nil && policy.Queue != "" {
 		return policy.Queue, "spec.schedulingPolicy.queue"
+	}
+	// As Volcano does, a PodGroup in the default queue is one that names none: its CRD fills that in.
+	if wish.NamespaceQueue != "" && (wish.Queue == "" || wish.Queue == defaultQueue) {
+		return wish.NamespaceQueue, "annotation " + vcscheduling.QueueNameAnnotationKey + " of the namespace " + job.Namespace
 	}
 	return cmp.Or(wish.Queue, defaultQueue), "spec.queue of the PodGroup " + job.Name
 }

@@ -84,8 +84,14 @@ func TestJobFollowsPolicyThenPodGroup(t *testing.T) {
 		queue, priority string
 		min             int32
 	}{
-		"nothing":        {paddleJob(2, 2), Wish{}, "default", "", 4},
-		"the PodGroup":   {paddleJob(2, 2), wish, "theirs", "low", 3},
+		"nothing":                      {paddleJob(2, 2), Wish{}, "default", "", 4},
+		"the PodGroup":                 {paddleJob(2, 2), wish, "theirs", "low", 3},
+		"the namespace":                {paddleJob(2, 2), Wish{NamespaceQueue: "team"}, "team", "", 4},
+		"the PodGroup is in default":   {paddleJob(2, 2), Wish{Queue: "default", NamespaceQueue: "team"}, "team", "", 4},
+		"the PodGroup, then namespace": {paddleJob(2, 2), Wish{Queue: "theirs", NamespaceQueue: "team"}, "theirs", "", 4},
+		"the policy, then namespace":   {paddleJob(2, 2, own), Wish{NamespaceQueue: "team"}, "own", "high", 4},
+		"the policy is default": {paddleJob(2, 2, policy(func(p *v1.SchedulingPolicy) { p.Queue = "default" })), Wish{NamespaceQueue: "team"},
+			"default", "", 4},
 		"the policy":     {paddleJob(2, 2, own, minAvailable(4)), wish, "own", "high", 4},
 		"some of either": {paddleJob(2, 2, own), wish, "own", "high", 3},
 	}

@@ -47,6 +47,8 @@ type Wish struct {
 	MinMember         int32
 	Queue             string
 	PriorityClassName string
+	// NamespaceQueue is the queue of jobs in the namespace that name none, "" for Volcano's default queue.
+	NamespaceQueue string
 }
 
 // Notice is something to tell the user: a reason in CamelCase and a sentence that says what to change.

@@ -48,6 +48,8 @@ type View struct {
 	Operator Operator
 	// Wanted is the PodGroup that the user made under Job's name, nil if there is none.
 	Wanted *vcscheduling.PodGroup
+	// NamespaceQueue is the queue that the namespace names for its jobs, "" if it names none or a Volcano Job exists.
+	NamespaceQueue string
 	// Occupied are objects in the place of those that have to be made.
 	Occupied []Occupant
 	// Predecessors are pods of an earlier job of the same name that are still there.

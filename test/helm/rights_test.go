@@ -160,6 +160,15 @@ func spoil(t *testing.T, namespace, job string) {
 		_, err := groups.Get(ctx, group, metav1.GetOptions{})
 		return err
 	})
+	_, err = groups.Patch(t.Context(), group, types.MergePatchType, []byte(`{"metadata": {"labels": null}}`), metav1.PatchOptions{})
+	require.NoError(t, err)
+	cluster.Await(t, "the PodGroup to be mended", func(ctx context.Context) error {
+		now, err := groups.Get(ctx, group, metav1.GetOptions{})
+		if err == nil && len(now.Labels) == 0 {
+			err = errors.New("it has no labels")
+		}
+		return err
+	})
 }
 
 const (
@@ -171,7 +180,6 @@ const (
 // unused are the rights of which no request is seen, with the reason why they are given all the same.
 var unused = map[string]map[string]string{
 	controllerUser: {
-		"create podgroups.scheduling.volcano.sh": "server-side apply of what is not there needs it, and is written down as patch",
 		// The API server asks the authorizer when an owner that is protected is named, and writes nothing down.
 		"update paddlejobs/finalizers.batch.paddlepaddle.org": "OwnerReferencesPermissionEnforcement, which is on here, asks for it",
 		"update paddlejobs/finalizers.kubeflow.org":           "OwnerReferencesPermissionEnforcement, which is on here, asks for it",

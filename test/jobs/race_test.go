@@ -5,14 +5,17 @@ package jobs_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
@@ -64,7 +67,7 @@ func TestPodGroupRaceOurControllerFirst(t *testing.T) {
 	// Pods that never fit keep the scheduler from touching more than the status.
 	job := create(t, psJob(cluster.Namespace(t), "race", onNodes("none.has/this")))
 	ours := awaitPodGroup(t, job, nil)
-	require.Contains(t, managers(ours), "paddlejob-controller Apply")
+	require.Contains(t, managers(ours), "paddlejob-controller Update")
 	start()
 	later := awaitPodGroup(t, job, func(g *vcscheduling.PodGroup) bool { return len(g.Status.Conditions) > 0 })
 	require.Equal(t, ours.UID, later.UID)
@@ -85,11 +88,37 @@ func TestPodGroupRaceVolcanoFirst(t *testing.T) {
 	require.NoError(t, cluster.Volcano.SchedulingV1beta1().PodGroups(job.Namespace).Delete(t.Context(), ours.Name, metav1.DeleteOptions{}))
 	startVolcano()
 	theirs := awaitPodGroup(t, job, func(g *vcscheduling.PodGroup) bool { return g.UID != ours.UID && len(g.Status.Conditions) > 0 })
-	require.NotContains(t, managers(theirs), "paddlejob-controller Apply")
+	require.NotContains(t, strings.Join(managers(theirs), ","), "paddlejob-controller")
 	require.Equal(t, ours.Spec, theirs.Spec, "both make the same")
 	startOurs()
 	awaitCondition(t, job, v1.ConditionScheduled, metav1.ConditionFalse, "WaitingForGang")
 	later := awaitPodGroup(t, job, nil)
 	require.Equal(t, theirs.UID, later.UID)
-	require.NotContains(t, managers(later), "paddlejob-controller Apply", "we had nothing to change")
+	require.NotContains(t, strings.Join(managers(later), ","), "paddlejob-controller", "we had nothing to change")
+}
+
+// What the controller puts back it owns, and nothing of what Volcano's Job controller writes.
+func TestPodGroupIsMendedByApply(t *testing.T) {
+	t.Parallel()
+	job := create(t, psJob(cluster.Namespace(t), "mended", onNodes("none.has/this")))
+	whole := awaitPodGroup(t, job, nil)
+	_, err := cluster.Volcano.SchedulingV1beta1().PodGroups(job.Namespace).Patch(t.Context(), whole.Name, types.MergePatchType,
+		[]byte(`{"metadata":{"labels":null,"annotations":null},"spec":{"queue":"default","minMember":1}}`), metav1.PatchOptions{FieldManager: "somebody"})
+	require.NoError(t, err)
+	mended := awaitPodGroup(t, job, func(g *vcscheduling.PodGroup) bool { return g.Labels[keys.JobName] == job.Name })
+	require.Equal(t, whole.UID, mended.UID)
+	require.Equal(t, whole.Labels, mended.Labels)
+	require.Subset(t, mended.Annotations, whole.Annotations)
+	require.Equal(t, whole.Spec.MinResources, mended.Spec.MinResources)
+	found := false
+	for _, entry := range mended.ManagedFields {
+		if entry.Manager == "paddlejob-controller" && entry.Operation == metav1.ManagedFieldsOperationApply {
+			found = true
+			for _, field := range []string{"minMember", "minResources", "minTaskMember", "priorityClassName"} {
+				require.NotContains(t, string(entry.FieldsV1.Raw), field)
+			}
+			require.Contains(t, string(entry.FieldsV1.Raw), "f:queue")
+		}
+	}
+	require.True(t, found, "%v", managers(mended))
 }

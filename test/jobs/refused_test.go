@@ -3,12 +3,14 @@
 package jobs_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/retry"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
@@ -151,4 +153,27 @@ func TestClosedQueueIsTold(t *testing.T) {
 	require.Contains(t, c.Message, "it is Closed")
 	state(vcscheduling.QueueStateOpen)
 	awaitPhase(t, job, v1.Completed)
+}
+
+// A PaddleJob that names no queue goes where the namespace says, as a Volcano Job of the user's does, and a gang restart
+// keeps it there.
+func TestQueueOfTheNamespace(t *testing.T) {
+	t.Parallel()
+	makeQueue(t, "of-the-namespace")
+	space := cluster.Namespace(t)
+	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:"of-the-namespace"}}}`, vcscheduling.QueueNameAnnotationKey)
+	_, err := cluster.Kube.CoreV1().Namespaces().Patch(t.Context(), space, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	require.NoError(t, err)
+	job := create(t, psJob(space, "names-none"))
+	explicit := create(t, psJob(space, "names-default", queue("default")))
+	awaitPhase(t, job, v1.Running)
+	awaitPhase(t, explicit, v1.Running)
+	for one, want := range map[*v1.PaddleJob]string{job: "of-the-namespace", explicit: "default"} {
+		group := awaitPodGroup(t, one, func(group *vcscheduling.PodGroup) bool { return group.Spec.Queue == want })
+		require.Equal(t, want, awaitVolcanoJob(t, one, nil).Spec.Queue)
+		awaitSyncs(t, 20)
+		later, err := cluster.Volcano.SchedulingV1beta1().PodGroups(space).Get(t.Context(), group.Name, metav1.GetOptions{})
+		require.NoError(t, err)
+		require.Equal(t, want, later.Spec.Queue)
+	}
 }

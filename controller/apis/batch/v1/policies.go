@@ -13,7 +13,8 @@ type SchedulingPolicy struct {
 	// lowers the workers' minimum, never the servers', and never below one worker.
 	// +optional
 	MinAvailable *int32 `json:"minAvailable,omitempty"`
-	// queue is the Volcano queue; unset means "default".
+	// queue is the Volcano queue; unset means the one that the annotation scheduling.volcano.sh/queue-name of the namespace names,
+	// or "default".
 	// +optional
 	Queue string `json:"queue,omitempty"`
 	// priorityClass is the PriorityClass of the job and of its pods.

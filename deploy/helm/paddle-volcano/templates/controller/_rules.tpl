@@ -24,7 +24,6 @@
 - apiGroups: [bus.volcano.sh]
   resources: [commands]
   verbs: [create]
-# Server-side apply is create and patch.
 - apiGroups: [scheduling.volcano.sh]
   resources: [podgroups]
   verbs: [list, watch, create, patch, delete]
@@ -37,6 +36,10 @@
 - apiGroups: [""]
   resources: [pods/status]
   verbs: [patch]
+# The annotation with the queue of jobs that name none.
+- apiGroups: [""]
+  resources: [namespaces]
+  verbs: [get]
 - apiGroups: [""]
   resources: [configmaps]
   verbs: [get, list, watch, create, update, delete]
