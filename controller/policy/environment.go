@@ -70,6 +70,9 @@ func (p *Plan) knownEnvironment(v *view.View, cfg render.Config) {
 func (p *Plan) addressEnvironment(v *view.View, cfg render.Config) {
 	job := asCreated(v)
 	addresses, gang, missing := render.PodAddresses(job, v.Pods)
+	if len(missing) == 0 {
+		p.LauncherUnusable = launcherUnusable(job, addresses)
+	}
 	if v.Environment != nil && v.Environment.Annotations[keys.Gang] != gang {
 		p.remove(KindConfigMap, v.Environment)
 		return
@@ -99,7 +102,10 @@ func (p *Plan) addressEnvironment(v *view.View, cfg render.Config) {
 	write := WriteEnvironment{ConfigMap: want, Old: v.Environment}
 	if v.Environment == nil {
 		write.Event = &Event{Type: corev1.EventTypeNormal, Reason: ReasonEnvironmentReady, Message: fmt.Sprintf(
-			"the addresses of all %d pods are known and in ConfigMap %s; training can start%s", len(v.Pods), want.Name, confusion(v.Job, addresses))}
+			"the addresses of all %d pods are known and in ConfigMap %s; training can start", len(v.Pods), want.Name)}
+		if p.LauncherUnusable != nil {
+			write.Event = &Event{Type: corev1.EventTypeWarning, Reason: p.LauncherUnusable.Reason, Message: p.LauncherUnusable.Message}
+		}
 	}
 	p.do(write)
 }
@@ -140,17 +146,19 @@ func ipv6(host, advice string) *render.Notice {
 		"opens such addresses: %s", host, advice)}
 }
 
-// confusion warns of addresses that Paddle's launcher takes for each other, "" if there are none.
-func confusion(job *v1.PaddleJob, addresses render.Addresses) string {
+// launcherUnusable says why paddle.distributed.launch cannot start the gang, nil if it can. It selects a pod's processes by
+// the prefix of their addresses, in jobs with servers only.
+func launcherUnusable(job *v1.PaddleJob, addresses render.Addresses) *render.Notice {
 	if job.Spec.PS == nil {
-		return ""
+		return nil
 	}
-	short, long := render.Confusable(addresses)
-	if short == "" {
-		return ""
+	prefix, address := render.AddressPrefix(addresses)
+	if prefix == "" {
+		return nil
 	}
-	return fmt.Sprintf("; should it be started by python -m paddle.distributed.launch, the pod at %s fails and the gang starts again, "+
-		"because %s begins alike: spec.intranet: Service cannot meet with that", short, long)
+	return &render.Notice{Reason: ReasonAddressPrefix, Message: fmt.Sprintf("python -m paddle.distributed.launch fails in this gang: "+
+		"the address %s is a prefix of %s, so the launcher of one pod would start the processes of the other too. Set spec.intranet: Service, "+
+		"or start the program without the launcher", prefix, address)}
 }
 
 func environmentDiffers(have, want *corev1.ConfigMap) bool {

@@ -35,6 +35,8 @@ type Plan struct {
 	Suspended *render.Notice
 	// Unapplied says why the spec is not what runs, nil if it is.
 	Unapplied *render.Notice
+	// LauncherUnusable says why paddle.distributed.launch cannot start the gang, nil if it can or the addresses are not known.
+	LauncherUnusable *render.Notice
 	// Missing are the pods whose addresses are not known yet, where the others wait for them.
 	Missing []string
 	// Warnings are what the user should know about the spec; told once per generation.

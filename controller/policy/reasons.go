@@ -14,6 +14,8 @@ const (
 	ReasonPriorityClassNotFound = "PriorityClassNotFound"
 	// ReasonIPv6 stalls a job whose pods have addresses that Paddle cannot read.
 	ReasonIPv6 = "IPv6NotSupported"
+	// ReasonAddressPrefix says that the address of one pod is a prefix of another's, which paddle.distributed.launch mixes up.
+	ReasonAddressPrefix = "AddressPrefix"
 	// ReasonAborted stalls a job whose Volcano Job somebody aborted.
 	ReasonAborted = "Aborted"
 	// ReasonPredecessor makes a job wait for what is left of an earlier job of its name.

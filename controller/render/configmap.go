@@ -77,7 +77,11 @@ func contract(job *v1.PaddleJob, addresses Addresses, first int, cfg Config) map
 	}
 	servers := at.endpoints(addresses, RolePS)
 	data["PADDLE_PSERVERS_IP_PORT_LIST"] = servers
-	maps.Copy(data, launchServers(job, servers, data[allTrainers], at.gloo()))
+	if prefix, _ := AddressPrefix(addresses); prefix == "" {
+		maps.Copy(data, launchServers(job, servers, data[allTrainers], at.gloo()))
+	} else {
+		maps.Copy(data, launchServers(job, strings.Join(addresses[RolePS], ","), strings.Join(addresses[RoleWorker], ","), at.gloo()))
+	}
 	if gloo := job.Spec.WithGloo; gloo != nil && *gloo > 0 {
 		data["PADDLE_WITH_GLOO"] = strconv.Itoa(*gloo)
 		data["PADDLE_GLOO_RENDEZVOUS"] = "3" // HTTP

@@ -78,7 +78,7 @@ func FuzzJob(f *testing.F) {
 		addresses, gang, _ := PodAddresses(job, nil)
 		ConfigMapAt(job, addresses, 20000, gang, cfg)
 		Told(job, 20000, &corev1.Pod{})
-		Confusable(addresses)
+		AddressPrefix(addresses)
 		require.Equal(t, before, job, "the PaddleJob was changed")
 		for _, notice := range append(refused, told...) {
 			require.NotEmpty(t, notice.Reason)

@@ -47,9 +47,10 @@ func frontEndContract(job *v1.PaddleJob, addresses Addresses, at layout) map[str
 	return data
 }
 
-// Confusable are two of the pods' hosts of which the first is also how the second begins, as 10.0.0.1 and 10.0.0.12; both
-// are "" if there are none. The launcher takes the second's process for one that the first has to start.
-func Confusable(addresses Addresses) (short, long string) {
+// AddressPrefix returns two of the pods' hosts of which the first is a prefix of the second, as 10.0.0.1 of 10.0.0.12; both
+// are "" if there are none. The launcher of the first would start the second's processes too, each rank would run twice,
+// and every pod would succeed. So the launcher of such a gang is given hosts without ports, on which all its releases fail.
+func AddressPrefix(addresses Addresses) (prefix, address string) {
 	var hosts []string
 	for _, role := range slices.Sorted(maps.Keys(addresses)) {
 		hosts = append(hosts, addresses[role]...)

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestConfusable(t *testing.T) {
+func TestAddressPrefix(t *testing.T) {
 	for name, c := range map[string]struct {
 		addresses   Addresses
 		short, long string
@@ -24,7 +24,7 @@ func TestConfusable(t *testing.T) {
 		"others lie around it": {Addresses{RoleWorker: {"10.0.0.2", "10.0.0.19", "10.0.0.20", "10.0.0.3"}}, "10.0.0.2", "10.0.0.20"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			short, long := Confusable(c.addresses)
+			short, long := AddressPrefix(c.addresses)
 			require.Equal(t, []string{c.short, c.long}, []string{short, long})
 		})
 	}

@@ -63,6 +63,7 @@ func (s *story) goesOn() {
 	s.admitted(placed)
 	s.scheduled(placed)
 	s.running(placed, running)
+	s.launcherUsable()
 	s.restarting(running)
 }
 
@@ -132,6 +133,14 @@ func (s *story) running(placed, running bool) {
 	default:
 		s.set(v1.ConditionRunning, false, "NotScheduled", "")
 	}
+}
+
+func (s *story) launcherUsable() {
+	if notice := s.plan.LauncherUnusable; notice != nil {
+		s.set(v1.ConditionLauncherUsable, false, notice.Reason, notice.Message)
+		return
+	}
+	meta.RemoveStatusCondition(&s.next.Conditions, v1.ConditionLauncherUsable)
 }
 
 func notRunning(v *view.View) []string {

@@ -55,6 +55,17 @@ func TestStory(t *testing.T) {
 	}, conditionsOf(end))
 }
 
+// The condition lasts as long as the gang whose addresses it is about.
+func TestLauncherUsable(t *testing.T) {
+	t.Parallel()
+	v := seen(vcbatch.Running, pods(view.Running, view.Running, view.Running))
+	with := Next(v, &policy.Plan{LauncherUnusable: &render.Notice{Reason: policy.ReasonAddressPrefix, Message: "a prefix"}}, now)
+	require.Equal(t, "False AddressPrefix", conditionsOf(with)["LauncherUsable"])
+	require.Equal(t, "a prefix", message(with, v1.ConditionLauncherUsable))
+	require.NotContains(t, conditionsOf(next(seen(vcbatch.Restarting, was(with), retried(1)))), "LauncherUsable")
+	require.Contains(t, conditionsOf(next(seen(vcbatch.Failed, was(with), retried(3)))), "LauncherUsable", "it says why the job failed")
+}
+
 func TestFailedFor(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

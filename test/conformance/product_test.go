@@ -5,6 +5,7 @@ package conformance_test
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -259,6 +260,31 @@ func TestFrontEndsFormOneJob(t *testing.T) {
 				require.Equal(t, 3, launcher.Nodes)
 				require.Equal(t, gang.Pods[0].Env["POD_IP"]+":"+strconv.Itoa(first+19), launcher.Master)
 			}
+		})
+	}
+}
+
+// Where one pod's address is a prefix of another's, its launcher would start the other's processes too, and each pod would
+// succeed. It fails instead, in every pod, and python train.py trains.
+func TestTheLauncherStartsNoOtherPodsProcesses(t *testing.T) {
+	for _, intranet := range []v1.Intranet{v1.PodIP, v1.Service} {
+		t.Run(string(intranet), func(t *testing.T) {
+			run := start(t, shape{ps: 1, workers: 2, intranet: intranet, fallback: "alike"}.job(), render.Config{DefaultIntranet: v1.PodIP})
+			for i, pod := range run.pods {
+				pod.Status.PodIP = []string{"10.128.0.5", "10.128.0.50", "10.128.0.7"}[i]
+			}
+			gang, err := conformance.NewGang(conformance.PS, run.pods, run.services, run.configMaps(t))
+			require.NoError(t, err)
+			for _, pod := range gang.Pods {
+				launcher, err := rules.Launch(pod.Env, pod.IP, rules.Since2023)
+				if intranet == v1.Service {
+					require.NoError(t, err)
+					require.Len(t, slices.Concat(launcher.Servers, launcher.Trainers), 1, pod.Name)
+				} else {
+					require.ErrorContains(t, err, "IndexError", pod.Name)
+				}
+			}
+			require.NoError(t, gang.Direct().Check())
 		})
 	}
 }

@@ -4,16 +4,20 @@ package live
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/policy"
 	"github.com/paddle-volcano/paddle-volcano/deploy"
 	"github.com/paddle-volcano/paddle-volcano/test/conformance"
 	"github.com/paddle-volcano/paddle-volcano/test/conformance/rules"
@@ -86,6 +90,45 @@ func TestRunningJobsTrain(t *testing.T) {
 }
 
 // elastic is a role of some pods between two bounds.
+func TestTheLauncherStartsNoOtherPodsProcesses(t *testing.T) {
+	space, jobs := cluster.Namespace(t), cluster.Paddle.BatchV1()
+	_, err := jobs.PaddleJobs(space).Create(t.Context(), &v1.PaddleJob{
+		ObjectMeta: metav1.ObjectMeta{Name: "alike"}, Spec: v1.PaddleJobSpec{PS: role(1), Worker: role(1)},
+	}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	cluster.Await(t, "all containers", func(ctx context.Context) error {
+		_, err := gangOf(ctx, conformance.PS, space, "alike", 2)
+		return err
+	})
+	for pod, address := range map[string]string{"alike-ps-0": "10.128.0.5", "alike-worker-0": "10.128.0.50"} {
+		patch := fmt.Appendf(nil, `{"status":{"podIP":%q,"podIPs":[{"ip":%q}]}}`, address, address)
+		_, err := cluster.Kube.CoreV1().Pods(space).Patch(t.Context(), pod, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
+		require.NoError(t, err)
+	}
+	cluster.Await(t, "the condition LauncherUsable", func(ctx context.Context) error {
+		job, err := jobs.PaddleJobs(space).Get(ctx, "alike", metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		if c := meta.FindStatusCondition(job.Status.Conditions, v1.ConditionLauncherUsable); c == nil || c.Reason != policy.ReasonAddressPrefix {
+			return fmt.Errorf("the conditions are %v", job.Status.Conditions)
+		}
+		return nil
+	})
+	cluster.Await(t, "an environment on which the launcher fails", func(ctx context.Context) error {
+		gang, err := gangOf(ctx, conformance.PS, space, "alike", 2)
+		if err != nil {
+			return err
+		}
+		for _, pod := range gang.Pods {
+			if _, err := rules.Launch(pod.Env, pod.IP, rules.Since2023); err == nil || !strings.Contains(err.Error(), "IndexError") {
+				return fmt.Errorf("the launcher of %s says %w", pod.Name, err)
+			}
+		}
+		return gang.Direct().Check()
+	})
+}
+
 func elastic(least, replicas, most int) *v1.ResourceSpec {
 	spec := role(replicas)
 	spec.Requests, spec.Limits = &least, &most

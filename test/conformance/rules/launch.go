@@ -5,6 +5,7 @@ package rules
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -164,6 +165,11 @@ func (l *Launcher) readProcesses(env map[string]string) error {
 		return picked
 	}
 	l.Servers, l.Trainers = own(servers), own(trainers)
+	for _, endpoint := range slices.Concat(l.Servers, l.Trainers) {
+		if !strings.Contains(endpoint, ":") {
+			return fmt.Errorf("IndexError: the launcher reads the port of %s, which has none", endpoint)
+		}
+	}
 	// It hands on PADDLE_WITH_GLOO, or its own default, 1.
 	if level, ok := env["PADDLE_WITH_GLOO"]; !ok || level == "1" || level == "2" {
 		port := env["PADDLE_GLOO_PORT"]

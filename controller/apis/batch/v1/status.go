@@ -53,6 +53,9 @@ const (
 	ConditionScheduled = "Scheduled"
 	// ConditionRunning is True while every pod of the gang runs.
 	ConditionRunning = "Running"
+	// ConditionLauncherUsable is False while paddle.distributed.launch cannot start the gang because of the pods' addresses;
+	// otherwise absent.
+	ConditionLauncherUsable = "LauncherUsable"
 	// ConditionSuspended is True while spec.runPolicy.suspend keeps the job from running; absent until it first does.
 	ConditionSuspended = "Suspended"
 	// ConditionRestarting is True from a failure until the gang runs again.
