@@ -91,7 +91,6 @@ func TestBesideThePluginOfHyperNodes(t *testing.T) {
 	const network = "  - name: network-topology-aware\n"
 	before := "actions: allocate\ntiers:\n- plugins:\n  - name: gang\n" + network + "- plugins:\n  - name: paddle\n    arguments: {topology-labels: rack}\n"
 	require.Equal(t, []string{
-		"conf:5: warning: tiers[0].plugins[1]: network-topology-aware stands before paddle (tiers[1].plugins[0]): Volcano asks only the first which HyperNodes to try, so a job with a hard networkTopology is tried in all of them",
 		"conf:8: warning: tiers[1].plugins[0].arguments.topology-labels: network-topology-aware needs HyperNodes, and where there are any, topology-labels are not used",
 	}, printed(t, before))
 	require.Empty(t, printed(t, small(placed, network, "")))

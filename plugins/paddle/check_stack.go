@@ -60,7 +60,7 @@ func (c *check) ours(p pluginSpot, s *stack) {
 	}
 	c.prices(parsed, place)
 	c.labelled(parsed, place)
-	c.besideNetworkPlugin(p, s, parsed, place)
+	c.besideNetworkPlugin(s, parsed, place)
 }
 
 // prices warns of prices that make a plan prefer what is far.
@@ -94,16 +94,9 @@ func (c *check) labelled(a arguments, place func(string) spot) {
 	}
 }
 
-// besideNetworkPlugin warns where two plugins read the network.
-func (c *check) besideNetworkPlugin(p pluginSpot, s *stack, a arguments, place func(string) spot) {
-	other := s.named(networkPlugin)
-	if other < 0 {
-		return
-	}
-	if other < s.named(PluginName) {
-		c.warnAt(s.plugins[other].spot, "%s stands before %s (%s): Volcano asks only the first which HyperNodes to try, so a job with a hard networkTopology is tried in all of them", networkPlugin, PluginName, p.path)
-	}
-	if len(a.network.Labels) > 0 {
+// besideNetworkPlugin warns of labels that HyperNodes, which the other plugin needs, make useless.
+func (c *check) besideNetworkPlugin(s *stack, a arguments, place func(string) spot) {
+	if s.named(networkPlugin) >= 0 && len(a.network.Labels) > 0 {
 		c.warnAt(place(argLabels), "%s needs HyperNodes, and where there are any, %s are not used", networkPlugin, argLabels)
 	}
 }

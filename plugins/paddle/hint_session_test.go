@@ -182,3 +182,33 @@ func TestNominationOfPreemptionIsWritten(t *testing.T) {
 	require.Len(t, prefixed(c.bound(), "high-"), 2)
 	require.Subset(t, c.nodes(), nominated)
 }
+
+// A queue that another plugin calls overused ends allocate before the hint of a pod that found no node is taken back. The
+// next action takes it back: preempt would else find that the pod has a node, and evict nobody for it.
+//
+//	    n1              n2
+//	8 GPUs, free    8 GPUs: [low 0, 4][low 1, 4]
+//	refused, but for a pod that is still said to have it afterwards
+func TestHintIsTakenBackBeforeTheNextAction(t *testing.T) {
+	fourGPUs := resources{"cpu": "1", "nvidia.com/gpu": "4"}
+	asked := 0
+	probing(func(ssn *framework.Session) {
+		ssn.AddOverusedFn("probe", func(any) bool {
+			asked++
+			return asked > 1
+		})
+		ssn.AddPredicateFn("probe", func(task *api.TaskInfo, node *api.NodeInfo) error {
+			hinted := task.Pod.Status.NominatedNodeName == "n1"
+			if node.Name == "n1" && hinted == (asked == 1) { // asked 0 or 1 and no hint: the job is planned
+				return api.NewFitErrWithStatus(task, node, &api.Status{Code: api.UnschedulableAndUnresolvable, Reason: "refused by a test"})
+			}
+			return nil
+		})
+	})
+	c := newPriorities(t, configuration(actionsPreempt, tier(1, withProbe, withPaddle), tier(2, "", "")), gpuNode("n1", "", 8), gpuNode("n2", "", 8))
+	c.add(started(ranked(podGroup("low", 1, nil), "low", 1)), running(plainPods("low", "task", 2, fourGPUs), "n2"))
+	c.add(wants(pods, 1, fourGPUs)...)
+	counts := planned(t, func() { c.evicts("low-task-1") })
+	require.InDelta(t, 1, counts.refused, 0)
+	require.Greater(t, asked, 1)
+}

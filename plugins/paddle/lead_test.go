@@ -141,3 +141,34 @@ func TestFirstAnswersInEveryPlace(t *testing.T) {
 		require.False(t, ssn.JobStarving(ssn.Jobs[namespace+"/tf"]))
 	})
 }
+
+// A job of ours with a hard networkTopology is tried in the one HyperNode of its plan, wherever network-topology-aware
+// stands, and is placed alike.
+//
+//	      s1              s2
+//	 n1       n2      n3       n4
+//	2 CPUs  1 CPU   2 CPUs   2 CPUs
+func TestOrderBesideNetworkTopologyAwareDoesNotMatter(t *testing.T) {
+	const aware = "  - name: network-topology-aware\n"
+	for name, configuration := range map[string]string{
+		"after paddle":                  configuration(actionsAll, tier(1, "", withPaddle+aware), tier(2, "", "")),
+		"before paddle":                 configuration(actionsAll, tier(1, "", aware+withPaddle), tier(2, "", "")),
+		"before paddle, a tier earlier": configuration(actionsAll, "- plugins:\n"+aware, tier(1, "", withPaddle), tier(2, "", "")),
+		"after paddle, a tier later":    configuration(actionsAll, tier(1, withPaddle, ""), tier(2, "", aware)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCluster(t, configuration, node("n1", cpus("2")), node("n2", cpus("1")), node("n3", cpus("2")), node("n4", cpus("2")),
+				within(podGroup("job", 3, map[string]int32{"worker": 3}), hardMode, 1), pods("job", "worker", 3, oneCPU))
+			c.racks(map[string][]string{"s1": {"n1", "n2"}, "s2": {"n3", "n4"}})
+			ssn := framework.OpenSession(c.cache, c.tiers, nil)
+			gradients := ssn.HyperNodeGradientForJobFn(ssn.Jobs[namespace+"/job"], ssn.HyperNodes[framework.ClusterTopHyperNode])
+			framework.CloseSession(ssn)
+			require.Len(t, gradients, 1)
+			require.Len(t, gradients[0], 1)
+			require.Equal(t, "s1", gradients[0][0].Name)
+
+			require.Equal(t, planning{placed: 1, taken: 3}, planned(t, c.session))
+			require.Equal(t, map[string]string{"job-worker-0": "n1", "job-worker-1": "n1", "job-worker-2": "n2"}, c.nodes())
+		})
+	}
+}

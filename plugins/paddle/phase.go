@@ -7,7 +7,7 @@ import "volcano.sh/volcano/pkg/scheduler/api"
 // phase tells when allocate runs: a plugin is told of tasks by all actions alike, and may name a node in allocate only.
 //
 // allocate asks Allocatable for a task and then, next, PrePredicate for the same one; backfill, preempt and reclaim begin
-// with PrePredicate. Each action begins with JobValid (pkg/scheduler/actions).
+// with PrePredicate. Each action but shuffle, which asks neither, begins with JobValid (pkg/scheduler/actions).
 type phase struct {
 	asked api.TaskID // what Allocatable was last asked for
 	other bool       // an action other than allocate runs

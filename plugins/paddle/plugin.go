@@ -149,9 +149,10 @@ func (p *plugin) anyLimited() bool {
 	return false
 }
 
-// jobValid is asked by every action before it looks at a job's tasks.
+// jobValid is asked by every action before it looks at a job's tasks. A hint that the action before has left is taken back.
 func (p *plugin) jobValid(obj any) *api.ValidateResult {
 	p.phase.begin()
+	p.settle()
 	job, gang, ok := p.gang(obj)
 	if !ok {
 		return nil
