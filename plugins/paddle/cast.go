@@ -55,6 +55,19 @@ func newCast(
 	return c
 }
 
+// tasks are the pods of a plan's assignments, one by one.
+func (c *cast) tasks(found *placement.Plan) []*api.TaskInfo {
+	tasks := make([]*api.TaskInfo, len(found.Assignments))
+	at := make([]int, len(c.pending))
+	for i, a := range found.Assignments {
+		for c.demand.Roles[a.Role].Pending[at[a.Role]] != a.Index {
+			at[a.Role]++
+		}
+		tasks[i] = c.pending[a.Role][at[a.Role]]
+	}
+	return tasks
+}
+
 // raise raises minimums until they sum to minMember, which counts pods of any role: workers first, as it is they who
 // may be more or fewer. Succeeded pods count for it.
 func (c *cast) raise(minMember int) {

@@ -37,8 +37,9 @@ type course struct {
 	preferences *preferences
 	memory      *memory
 
-	plans map[string]*plan
-	suits map[string]*suit
+	plans     map[string]*plan
+	templates *templates
+	suits     map[api.JobID]map[string][]*suit // by role; pods of one role that differ have one each
 	// asking is true while the plugin itself asks the session's predicates: its own then say nothing.
 	asking bool
 	// fenced is the fence of the task that is asked about, nil if nothing limits it.
@@ -53,7 +54,7 @@ func newCourse(ssn *framework.Session, a arguments, gangs map[api.JobID]gang, s 
 			return s.networkOf(a.network)
 		}, guard: s.guard,
 		preferences: newPreferences(ssn), memory: s.memory,
-		plans: map[string]*plan{}, suits: map[string]*suit{}, ending: map[string]*api.NodeInfo{},
+		plans: map[string]*plan{}, templates: newTemplates(ssn.Tiers), suits: map[api.JobID]map[string][]*suit{}, ending: map[string]*api.NodeInfo{},
 	}
 }
 
@@ -160,29 +161,80 @@ func (c *course) Request(task *api.TaskInfo) []int64 {
 // Node implements stage.
 func (c *course) Node(name string) (placement.NodeID, bool) { return c.network.Node(name) }
 
-// suit is the suit of pods that are like a task, which belongs to a job.
-func (c *course) suit(job *api.JobInfo, task *api.TaskInfo) (*suit, error) {
-	key, alone := templateKey(task.Pod)
-	if alone {
-		key = string(job.UID) + "|" + task.TaskRole + "|" + key
+// suit is the suit of pods of a job that are like a task, nil if it was not made yet.
+func (c *course) suit(task *api.TaskInfo) *suit {
+	return suitOf(c.suits[task.Job][task.TaskRole], task)
+}
+
+// suitFor is the suit of pods of a job that are like a task, made when first asked for.
+func (c *course) suitFor(task *api.TaskInfo) *suit {
+	if have := c.suit(task); have != nil {
+		return have
 	}
-	if have, ok := c.suits[key]; ok {
-		return have, nil
+	if c.suits[task.Job] == nil {
+		c.suits[task.Job] = map[string][]*suit{}
 	}
-	made, err := newSuit(c, c.network.Topology(), task)
-	if err != nil {
-		return nil, err
+	t := c.network.Topology()
+	made := newSuit(t, task, c.templates.permitted(t, c.ssn.Nodes, task.Pod))
+	c.suits[task.Job][task.TaskRole] = append(c.suits[task.Job][task.TaskRole], made)
+	return made
+}
+
+// forgetAnswers forgets what predicates said of a job's pods where it depends on other pods.
+func (c *course) forgetAnswers(job api.JobID) {
+	for _, ofRole := range c.suits[job] {
+		for _, suit := range ofRole {
+			if dependsOnOthers(&suit.task.Pod.Spec) {
+				suit.forget(c.network.Topology())
+			}
+		}
 	}
-	if !alone {
-		c.suits[key] = made
+}
+
+// kindsOf are the kinds of pods of each role of a plan.
+func (c *course) kindsOf(job *api.JobInfo, pending [][]*api.TaskInfo) []kinds {
+	t := c.network.Topology()
+	all := make([]kinds, len(pending))
+	taken := map[corev1.ResourceName]bool{} // by pods that are placed earlier
+	for r, tasks := range pending {
+		k := &all[r]
+		for _, task := range tasks {
+			if suitOf(k.suits, task) != nil {
+				continue
+			}
+			k.differ = k.differ || len(k.suits) > 0 && c.templates.permitted(t, c.ssn.Nodes, task.Pod) != k.suits[0].permitted
+			if k.more = k.more || len(k.suits) == maxKinds; k.more {
+				continue
+			}
+			k.suits = append(k.suits, c.suitFor(task))
+		}
+		if len(tasks) > 0 {
+			k.final = !mayCome(job, tasks[0].Pod) && !freed(tasks[0], taken)
+		}
+		for _, task := range tasks {
+			for name := range task.InitResreq.ScalarResources {
+				taken[name] = true
+			}
+		}
 	}
-	return made, nil
+	return all
+}
+
+// freed reports whether pods that are placed earlier take a resource that a task does not ask for. A plugin may keep CPU and
+// memory of a node for the pods that will take it (resource-strategy-fit), and lets others have them afterwards.
+func freed(task *api.TaskInfo, taken map[corev1.ResourceName]bool) bool {
+	for name := range taken {
+		if task.InitResreq.ScalarResources[name] <= 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // PrePredicateFn implements predicates.
 func (c *course) PrePredicateFn(task *api.TaskInfo) error {
+	defer func(asking bool) { c.asking = asking }(c.asking)
 	c.asking = true
-	defer func() { c.asking = false }()
 	return c.ssn.PrePredicateFn(task)
 }
 

@@ -289,6 +289,7 @@ func (c *course) lost() {
 	c.network = c.newNetwork()
 	c.followed = false
 	c.preferences = newPreferences(c.ssn)
+	c.templates = newTemplates(c.ssn.Tiers)
 	clear(c.plans)
 	clear(c.suits)
 	if _, err := c.topology(); err != nil {

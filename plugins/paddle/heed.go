@@ -90,8 +90,8 @@ func (c *course) missed(task *api.TaskInfo, node string) {
 		plan.stale = true
 	}
 	id, ok := c.network.Node(node)
-	if suit, err := c.suit(job, task); ok && err == nil {
-		suit.refuse(c.network.Topology(), id)
+	if suit := c.suit(task); ok && suit != nil {
+		suit.remember(c.network.Topology(), id)
 	}
 }
 
@@ -108,7 +108,7 @@ func (c *course) full(plan *plan, task *api.TaskInfo) bool {
 				continue
 			}
 			role := plan.cast.demand.Roles[r]
-			role.Request = request
+			role.Request, role.Eligible = request, c.inside(plan, plan.kinds[r].possible())
 			return plan.cast.exact && !roomFor(t, &role, t.Root(), 1)
 		}
 	}

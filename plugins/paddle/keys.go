@@ -8,6 +8,8 @@ import (
 
 // Keys that the controller of this project sets; a test in test/ compares them with controller/keys.
 const (
+	// prefix begins this project's own keys.
+	prefix = "batch.paddlepaddle.org/"
 	// jobNameLabel is the label on PodGroup and pods with the PaddleJob's name.
 	jobNameLabel = "batch.paddlepaddle.org/job-name"
 	// modeAnnotation is the annotation on the PodGroup with the job's mode.
@@ -23,6 +25,8 @@ const (
 	minResourcesAnnotation = "batch.paddlepaddle.org/min-resources"
 	// resourceTypeLabel is the label on pods with the role: ps, worker or heter.
 	resourceTypeLabel = "paddle-res-type"
+	// resourceNameLabel is the label on pods with the pod's own name.
+	resourceNameLabel = "paddle-res-name"
 	// resourceAnnotation is the annotation on pods with the role.
 	resourceAnnotation = "paddle-resource"
 )

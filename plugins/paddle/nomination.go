@@ -25,7 +25,7 @@ func (c *course) nominations(p *plan, t *placement.Topology) map[api.TaskID]plac
 			if left[id] == nil {
 				left[id] = c.ssn.Nodes[t.NodeName(id)].FutureIdle()
 			}
-			if task.InitResreq.LessEqual(left[id], api.Zero) && c.lets(p.job, task, id) {
+			if task.InitResreq.LessEqual(left[id], api.Zero) && c.lets(task, id) {
 				left[id].Sub(task.Resreq)
 				if hold == nil {
 					hold = map[api.TaskID]placement.NodeID{}
@@ -38,14 +38,11 @@ func (c *course) nominations(p *plan, t *placement.Topology) map[api.TaskID]plac
 }
 
 // lets reports whether the predicates let a pending pod go to a node.
-func (c *course) lets(job *api.JobInfo, task *api.TaskInfo, node placement.NodeID) bool {
-	suit, err := c.suit(job, task)
-	if err != nil {
-		return false
-	}
+func (c *course) lets(task *api.TaskInfo, node placement.NodeID) bool {
 	c.asking = true
 	defer func() { c.asking = false }()
-	return suit.ask(c, c.network.Topology(), c.ssn.Nodes, node)
+	suits, err := c.suitFor(task).ask(c, c.network.Topology(), c.ssn.Nodes, node)
+	return suits && err == nil
 }
 
 // inside reports whether a node is in a domain; every node is in placement.NoDomain.

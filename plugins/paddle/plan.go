@@ -5,6 +5,7 @@ package paddle
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"volcano.sh/volcano/pkg/scheduler/api"
@@ -39,6 +40,7 @@ func (s scope) has(task *api.TaskInfo) bool {
 type plan struct {
 	scope
 	cast  *cast
+	kinds []kinds // by role of the cast
 	found *placement.Plan
 	// within is the domain in which the job's own limit keeps one of its groups; placement.NoDomain if none does.
 	within placement.DomainID
@@ -123,6 +125,7 @@ func (c *course) solve(p *plan) error {
 	if err != nil {
 		return err
 	}
+	c.forgetAnswers(p.job.UID)
 	if err := c.demand(p); err != nil {
 		return err
 	}
@@ -149,6 +152,7 @@ func (c *course) demand(p *plan) error {
 
 // search finds a node for each pending pod of a plan.
 func (c *course) search(p *plan, t *placement.Topology) error {
+	p.kinds = c.kindsOf(p.job, p.cast.pending)
 	var err error
 	if c.near(p, t); p.found == nil {
 		err = c.attempt(p, t, false)
@@ -164,13 +168,8 @@ func (c *course) search(p *plan, t *placement.Topology) error {
 		return fmt.Errorf("plan job %s: %w", p.job.UID, err)
 	}
 	p.nodes = make(map[api.TaskID]placement.NodeID, len(p.found.Assignments))
-	d := &p.cast.demand
-	at := make([]int, len(d.Roles))
-	for _, a := range p.found.Assignments {
-		for d.Roles[a.Role].Pending[at[a.Role]] != a.Index {
-			at[a.Role]++
-		}
-		p.nodes[p.cast.pending[a.Role][at[a.Role]].UID] = a.Node
+	for i, task := range p.cast.tasks(p.found) {
+		p.nodes[task.UID] = p.found.Assignments[i].Node
 	}
 	return nil
 }
@@ -188,7 +187,18 @@ func (c *course) attempt(p *plan, t *placement.Topology, future bool) error {
 	}
 	p.found, err = c.suited(p)
 	last := future || len(c.ending) == 0
-	if errors.Is(err, placement.ErrNoFit) && last && p.cast.exact && hopeless(t, &p.cast.demand) {
+	if !errors.Is(err, placement.ErrNoFit) || !last || !p.cast.exact {
+		return err
+	}
+	certain := true
+	proof := p.cast.demand
+	proof.Roles = slices.Clone(proof.Roles)
+	for r := range proof.Roles {
+		certain = certain && p.kinds[r].certain()
+		proof.Roles[r].Eligible = c.inside(p, p.kinds[r].possible())
+	}
+	if hopeless(t, &proof, certain) {
+		p.cast.demand = proof
 		return errHopeless
 	}
 	return err
@@ -205,30 +215,27 @@ func (c *course) prepare(p *plan, t *placement.Topology, future bool) error {
 	return p.cast.keepApart(t)
 }
 
+// inside is the nodes of a set that a plan may use by the limits of its job.
+func (c *course) inside(p *plan, nodes *placement.NodeSet) *placement.NodeSet {
+	return c.without(c.only(nodes, p.within), p.avoid)
+}
+
 // suited is the best plan on nodes that suit the pods.
 func (c *course) suited(p *plan) (*placement.Plan, error) {
-	d := &p.cast.demand
-	suits := make([]*suit, len(d.Roles))
-	for r := range d.Roles {
-		if len(d.Roles[r].Pending) == 0 {
-			continue
-		}
-		var err error
-		if suits[r], err = c.suit(p.job, p.cast.pending[r][0]); err != nil {
-			return nil, err
-		}
-	}
+	t := c.network.Topology()
 	for range maxRefused {
-		for r, suit := range suits {
-			if suit != nil {
-				d.Roles[r].Eligible = c.without(c.only(suit.eligible, p.within), p.avoid)
-			}
+		for r := range p.kinds {
+			p.cast.demand.Roles[r].Eligible = c.inside(p, p.kinds[r].eligible(t))
 		}
 		found, err := c.best(p)
 		if err != nil {
 			return nil, err
 		}
-		if c.ask(found, suits) {
+		suits, err := c.ask(p, found)
+		if err != nil {
+			return nil, err
+		}
+		if suits {
 			return found, nil
 		}
 	}
@@ -238,17 +245,27 @@ func (c *course) suited(p *plan) (*placement.Plan, error) {
 // errRefused is the error of plans whose nodes predicates refuse again and again.
 var errRefused = errors.New("predicates refuse the nodes of each plan")
 
-// ask asks about the nodes that a plan uses and tells whether all suit. Where one does not, all nodes are asked about.
-func (c *course) ask(found *placement.Plan, suits []*suit) bool {
+// ask asks about the nodes that a plan uses and reports whether all suit. Where one does not, all nodes are asked about,
+// unless the role's pods differ: then each has answers of its own.
+func (c *course) ask(p *plan, found *placement.Plan) (bool, error) {
 	t := c.network.Topology()
 	c.asking = true
 	defer func() { c.asking = false }()
 	ok := true
-	for _, a := range found.Assignments {
-		if suit := suits[a.Role]; !suit.ask(c, t, c.ssn.Nodes, a.Node) {
-			suit.askAll(c, t, c.ssn.Nodes)
-			ok = false
+	for i, task := range p.cast.tasks(found) {
+		kinds := &p.kinds[found.Assignments[i].Role]
+		suit := kinds.of(task)
+		if suit == nil {
+			continue
 		}
+		suits, err := suit.ask(c, t, c.ssn.Nodes, found.Assignments[i].Node)
+		if err != nil {
+			return false, err
+		}
+		if !suits && len(kinds.suits) == 1 {
+			suit.askAll(c, t, c.ssn.Nodes)
+		}
+		ok = ok && suits
 	}
-	return ok
+	return ok, nil
 }

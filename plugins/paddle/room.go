@@ -6,9 +6,10 @@ import "github.com/paddle-volcano/paddle-volcano/plugins/placement"
 
 // hopeless tells of a gang without a plan that there is nothing to be gained by trying pod by pod: no domain that may hold
 // it has room for the minimum of each role, even if each were alone in it, nor as much of everything as all ask for
-// together; or each worker must be beside a server, which is not found by chance.
-func hopeless(t *placement.Topology, d *placement.Demand) bool {
-	if d.Colocation == placement.Required {
+// together; or each worker must be beside a server, which is not found by chance. certain reports whether the demand leaves
+// out no more nodes than the plan did.
+func hopeless(t *placement.Topology, d *placement.Demand, certain bool) bool {
+	if d.Colocation == placement.Required && certain {
 		return true
 	}
 	tier := len(t.Tiers())

@@ -15,9 +15,8 @@ type template struct {
 	Tolerations  []corev1.Toleration `json:",omitempty"`
 }
 
-// templateKey is equal for pods about which predicates say the same of a node. alone tells that the answers depend on
-// other pods, volumes or claims as well: they then hold for pods of one role of one job only, and until one of them is
-// placed.
+// templateKey is equal for pods with the same template, "" where it does not restrict the nodes. alone tells that the
+// answers of predicates depend on other pods, volumes or claims as well: they then hold until one of the pods is placed.
 func templateKey(pod *corev1.Pod) (key string, alone bool) {
 	spec := &pod.Spec
 	if alone = dependsOnOthers(spec); !alone && spec.NodeSelector == nil && spec.Affinity == nil && len(spec.Tolerations) == 0 {

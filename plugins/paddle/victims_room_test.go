@@ -152,6 +152,7 @@ func TestForget(t *testing.T) {
 	c.add(wants(pods, 2, oneCPU)...)
 	ssn, v := victimsOf(c)
 	n := need{preempting, inOrder(ssn.Jobs[namespace+"/high"])[0]}
+	require.NoError(t, ssn.PrePredicateFn(n.preemptor))
 	worker := inOrder(ssn.Jobs[namespace+"/low"])[4]
 	for _, event := range []func(*framework.Event){v.onAllocate, v.onDeallocate} {
 		require.True(t, v.whole(n, worker.Job))
