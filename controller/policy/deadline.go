@@ -16,11 +16,7 @@ func (p *Plan) overdue(v *view.View) bool {
 	if run == nil || run.ActiveDeadlineSeconds == nil || endCertain(v) {
 		return false
 	}
-	active, started := v.Active()
-	if !started {
-		return false
-	}
-	if left := time.Duration(*run.ActiveDeadlineSeconds)*time.Second - active; left > 0 {
+	if left := time.Duration(*run.ActiveDeadlineSeconds)*time.Second - v.Active(); left > 0 {
 		p.lookAgainIn(left)
 		return false
 	}

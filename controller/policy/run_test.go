@@ -82,8 +82,13 @@ func TestDeadline(t *testing.T) {
 	deadline := func(v *view.View) {
 		runs(func(run *v1.RunPolicy) { run.ActiveDeadlineSeconds = ptr.To[int64](100) })(v)
 	}
-	startedBefore := func(d time.Duration) change {
-		return statusOf(func(s *v1.PaddleJobStatus) { s.StartTime = before(d) })
+	createdBefore := func(d time.Duration) change {
+		return func(v *view.View) { v.Job.CreationTimestamp = *before(d) }
+	}
+	suspended := func(now metav1.ConditionStatus, since time.Duration) change {
+		return statusOf(func(s *v1.PaddleJobStatus) {
+			s.Conditions = []metav1.Condition{{Type: v1.ConditionSuspended, Status: now, LastTransitionTime: *before(since)}}
+		})
 	}
 	for name, tc := range map[string]struct {
 		phase     vcbatch.JobPhase
@@ -91,16 +96,23 @@ func TestDeadline(t *testing.T) {
 		failed    bool
 		lookAgain time.Duration
 	}{
-		"has not started": {phase: vcbatch.Running},
-		"in time":         {phase: vcbatch.Running, with: []change{startedBefore(40 * time.Second)}, lookAgain: time.Minute},
-		"too late":        {phase: vcbatch.Running, with: []change{startedBefore(100 * time.Second)}, failed: true},
-		"about to end":    {phase: vcbatch.Completing, with: []change{startedBefore(time.Hour)}},
-		"was suspended": {phase: vcbatch.Running, with: []change{startedBefore(140 * time.Second), statusOf(func(s *v1.PaddleJobStatus) {
-			s.SuspendedSeconds = 50
-		})}, lookAgain: 10 * time.Second},
-		"was suspended until now": {phase: vcbatch.Running, with: []change{startedBefore(140 * time.Second), statusOf(func(s *v1.PaddleJobStatus) {
-			s.Conditions = []metav1.Condition{{Type: v1.ConditionSuspended, Status: metav1.ConditionTrue, LastTransitionTime: *before(50 * time.Second)}}
-		})}, lookAgain: 10 * time.Second},
+		"in time":  {phase: vcbatch.Running, with: []change{createdBefore(40 * time.Second)}, lookAgain: time.Minute},
+		"too late": {phase: vcbatch.Running, with: []change{createdBefore(100 * time.Second)}, failed: true},
+		"too late, and has run for a while only": {phase: vcbatch.Running, with: []change{createdBefore(100 * time.Second),
+			statusOf(func(s *v1.PaddleJobStatus) { s.StartTime = before(time.Second) })}, failed: true},
+		"too late, and never whole": {phase: vcbatch.Pending, with: []change{createdBefore(100 * time.Second),
+			with("worker", view.Running, view.Starting)}, failed: true},
+		"too late, and in the queue": {with: []change{createdBefore(100 * time.Second)}, failed: true},
+		"too late, without a Volcano Job": {with: []change{createdBefore(100 * time.Second), func(v *view.View) {
+			v.VolcanoJob = nil
+		}}, failed: true},
+		"about to end": {phase: vcbatch.Completing, with: []change{createdBefore(time.Hour)}},
+		"was suspended": {phase: vcbatch.Running, with: []change{createdBefore(time.Hour), suspended(metav1.ConditionFalse, 90*time.Second)},
+			lookAgain: 10 * time.Second},
+		"too late since its resumption": {phase: vcbatch.Running, with: []change{createdBefore(time.Hour), suspended(metav1.ConditionFalse, 100*time.Second)},
+			failed: true},
+		"was suspended until now": {phase: vcbatch.Running, with: []change{createdBefore(time.Hour), suspended(metav1.ConditionTrue, 50*time.Minute)},
+			lookAgain: 100 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

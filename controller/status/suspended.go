@@ -3,11 +3,8 @@
 package status
 
 import (
-	"k8s.io/apimachinery/pkg/api/meta"
-
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/policy"
-	"github.com/paddle-volcano/paddle-volcano/controller/view"
 )
 
 // reasonResumed is that of a job that was suspended once.
@@ -33,15 +30,9 @@ func (s *story) suspended() {
 	}
 }
 
-// resumed notes the end of a suspension, its reason, and how long it was if the job had started before: that does not count
-// for the deadline.
+// resumed notes the end of a suspension and its reason. The job's deadline counts from this transition.
 func (s *story) resumed(reason string) {
-	if !s.has(v1.ConditionSuspended) {
-		return
+	if s.has(v1.ConditionSuspended) {
+		s.set(v1.ConditionSuspended, false, reason, "")
 	}
-	if s.next.StartTime != nil {
-		c := meta.FindStatusCondition(s.next.Conditions, v1.ConditionSuspended)
-		s.next.SuspendedSeconds += int64(view.SuspendedFor(c, s.now).Seconds())
-	}
-	s.set(v1.ConditionSuspended, false, reason, "")
 }

@@ -36,7 +36,6 @@ var chance = []struct {
 	{regexp.MustCompile(`rack-\d+(-node-\d+)?`), "NODE"},
 	{regexp.MustCompile(`"` + keys.Gang + `": "[^"]*"`), `"gang"`},
 	{regexp.MustCompile(`\b2\d{4}\b`), "PORT"},
-	{regexp.MustCompile(`"suspendedSeconds": \d+,\s*`), ""},
 	// What a restart was for is known to whoever saw it.
 	{regexp.MustCompile(`"message": "restart \d+ of \d+: [^"]*"`), `"message": ""`},
 	{regexp.MustCompile(`kube-api-access-\w+`), "TOKEN"},

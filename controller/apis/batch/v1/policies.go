@@ -84,8 +84,8 @@ type RunPolicy struct {
 	// again the job starts anew, from its own checkpoints.
 	// +optional
 	Suspend *bool `json:"suspend,omitempty"`
-	// activeDeadlineSeconds is how long the job may take from its first start, restarts included and time in which it is
-	// suspended left out. A job that takes longer fails.
+	// activeDeadlineSeconds is how long the job may take from its creation, or from its last resumption if it was suspended,
+	// as in batch/v1: time in the queue and restarts included. A job that takes longer fails.
 	// +kubebuilder:validation:Minimum=1
 	// +optional
 	ActiveDeadlineSeconds *int64 `json:"activeDeadlineSeconds,omitempty"`

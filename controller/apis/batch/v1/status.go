@@ -105,10 +105,6 @@ type PaddleJobStatus struct {
 	// +optional
 	Recreations int32 `json:"recreations,omitempty"`
 
-	// suspendedSeconds is how long the job was suspended since startTime, without the present suspension.
-	// +optional
-	SuspendedSeconds int64 `json:"suspendedSeconds,omitempty"`
-
 	// startTime is when all pods of the gang first ran.
 	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`

@@ -22,7 +22,6 @@ type PaddleJobStatusApplyConfiguration struct {
 	Elastic            *string                                                 `json:"elastic,omitempty"`
 	Restarts           *int32                                                  `json:"restarts,omitempty"`
 	Recreations        *int32                                                  `json:"recreations,omitempty"`
-	SuspendedSeconds   *int64                                                  `json:"suspendedSeconds,omitempty"`
 	StartTime          *metav1.Time                                            `json:"startTime,omitempty"`
 	CompletionTime     *metav1.Time                                            `json:"completionTime,omitempty"`
 	ObservedGeneration *int64                                                  `json:"observedGeneration,omitempty"`
@@ -104,14 +103,6 @@ func (b *PaddleJobStatusApplyConfiguration) WithRestarts(value int32) *PaddleJob
 // If called multiple times, the Recreations field is set to the value of the last call.
 func (b *PaddleJobStatusApplyConfiguration) WithRecreations(value int32) *PaddleJobStatusApplyConfiguration {
 	b.Recreations = &value
-	return b
-}
-
-// WithSuspendedSeconds sets the SuspendedSeconds field in the declarative configuration to the given value
-// and returns the receiver, so that objects can be built by chaining "With" function invocations.
-// If called multiple times, the SuspendedSeconds field is set to the value of the last call.
-func (b *PaddleJobStatusApplyConfiguration) WithSuspendedSeconds(value int64) *PaddleJobStatusApplyConfiguration {
-	b.SuspendedSeconds = &value
 	return b
 }
 
