@@ -133,6 +133,13 @@ func TestWorkerRestartsAlone(t *testing.T) {
 		require.NoError(t, err)
 		return string(pod.UID)
 	}
+	vcjob := awaitVolcanoJob(t, job, nil)
+	podGroup := func() string {
+		group, err := cluster.Volcano.SchedulingV1beta1().PodGroups(job.Namespace).Get(t.Context(), job.Name+"-"+string(vcjob.UID), metav1.GetOptions{})
+		require.NoError(t, err)
+		return string(group.UID)
+	}
+	group := podGroup()
 	before := map[string]string{}
 	for _, name := range []string{"alone-ps-0", "alone-ps-1", "alone-worker-0", "alone-worker-1"} {
 		before[name] = uid(name)
@@ -144,6 +151,7 @@ func TestWorkerRestartsAlone(t *testing.T) {
 	for name, was := range before {
 		require.Equal(t, name != "alone-worker-1", uid(name) == was, name)
 	}
+	require.NotEqual(t, group, podGroup(), "Volcano 1.14.1 deletes it (killPods), and another of its name is made")
 
 	require.NoError(t, cluster.Kube.CoreV1().Pods(job.Namespace).Delete(t.Context(), "alone-ps-1", metav1.DeleteOptions{}))
 	awaitJob(t, job, "running again", func(job *v1.PaddleJob) bool {
