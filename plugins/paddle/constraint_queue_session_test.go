@@ -32,7 +32,7 @@ func TestQuotaReachedInTheMiddleOfAGang(t *testing.T) {
 	require.GreaterOrEqual(t, counts.taken, 4.0)
 	require.Equal(t, map[string]int{"n1": 4}, c.count("b"))
 	require.Empty(t, c.count("a"))
-	require.Contains(t, c.message("a"), "small")
+	require.Contains(t, c.condition("a").Message, "small")
 	require.Equal(t, before, workers[0])
 	for _, status := range c.statuses("a") {
 		require.Empty(t, status.NominatedNodeName)

@@ -40,9 +40,6 @@ func notPlaced(job *api.JobInfo, g gang) string {
 	counts := short(job, g, func(t tally) int32 { return t.running + t.room })
 	found := counted(counts, func(t tally) (int32, bool) { return t.running + t.room, t.tried() })
 	reasons := reasonsOf(counts)
-	if len(reasons) == 0 {
-		reasons = []string{fmt.Sprintf("queue %s takes no more now: it is closed, or its quota or its share of the cluster is used up", job.Queue)}
-	}
 	reason := strings.Join(reasons, "; ")
 	switch {
 	case found == "":
@@ -54,6 +51,43 @@ func notPlaced(job *api.JobInfo, g gang) string {
 	default:
 		return fmt.Sprintf("gang not started: %s have room; no pod is started until all minimums fit (%s)", found, reason)
 	}
+}
+
+// waitsFor is JobInfo.JobFitErrors of a gang that waits for a reason of some class, "" where that is not known. Volcano
+// writes it to the condition of each of the gang's pods, with an event, whenever it changes: so it names the roles and the
+// reason, and no amounts, which change with each pod in the cluster that starts or ends.
+func waitsFor(job *api.JobInfo, g gang, why class) string {
+	var names []string
+	state := "gang not started"
+	for _, group := range g {
+		pods, pending := 0, 0
+		for _, task := range job.Tasks {
+			switch {
+			case task.TaskRole != group.task:
+			case occupies(task.Status):
+				state = "gang incomplete"
+			case task.Status == api.Pending || task.Status == api.Pipelined:
+				pending++
+			}
+			if task.TaskRole == group.task {
+				pods++
+			}
+		}
+		if name := plural(max(pods, int(group.min)), roleNames[group.role]); (pending > 0 || len(job.Tasks) == 0) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	wait := " wait"
+	if len(names) == 1 && !strings.HasSuffix(names[0], "s") {
+		wait = " waits"
+	}
+	if len(names) == 0 {
+		names, wait = []string{"pods"}, " wait"
+	}
+	if why != "" {
+		wait += " (" + string(why) + ")"
+	}
+	return state + ": " + inWords(names) + wait + "; condition " + string(conditionPlaced) + " of the PodGroup says what is missing"
 }
 
 // short is the tallies of the roles, unless each has its minimum and the gang is nevertheless short of the PodGroup's

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// What a user reads in kubectl describe podgroup.
+// What a user reads in the PodGroup's condition PaddlePlaced.
 func TestWhyGangIsNotStarted(t *testing.T) {
 	large := resources{"cpu": "8", "memory": "8Gi"}
 	group := func() any { return podGroup("job", 4, twoTwo) }
@@ -51,19 +51,18 @@ func TestWhyGangIsNotStarted(t *testing.T) {
 			"room for one worker",
 			[]any{group(), pods("job", "ps", 2, nothing), pods("job", "worker", 2, resources{"cpu": "5"}), node("n1", large),
 				node("n2", resources{"cpu": "4"})},
-			"gang not started: 2 of 2 servers and 1 of 2 workers have room; no pod is started until all minimums fit " +
-				"(workers: 0/2 nodes are unavailable: 2 Insufficient cpu)",
+			"1 of 2 workers has no room: the cluster has 7 CPUs left, but no node has the 5 that one worker needs (the most is 4); " +
+				"fits with 1 worker",
 		}, {
 			"no room for servers, so workers are not tried",
 			[]any{group(), pods("job", "ps", 2, resources{"cpu": "5"}), pods("job", "worker", 2, nothing), node("n1", large),
 				node("n2", resources{"cpu": "4"})},
-			"gang not started: 1 of 2 servers have room; no pod is started until all minimums fit " +
-				"(servers: 0/2 nodes are unavailable: 2 Insufficient cpu)",
+			"1 of 2 servers has no room: the cluster has 7 CPUs left, but no node has the 5 that one server needs (the most is 4); " +
+				"fits with 1 server",
 		}, {
 			"no room at all",
 			[]any{group(), fussy, pods("job", "worker", 2, nothing), node("n1", large)},
-			"gang not started: 0 of 2 servers have room; no pod is started until all minimums fit " +
-				"(servers: 0/1 nodes are unavailable: 1 node(s) didn't match Pod's node affinity/selector)",
+			"2 of 2 servers have no room: the cluster is not eligible for a server; no single change was found with which it fits",
 		}, {
 			"pods are missing, and others are not needed",
 			[]any{podGroup("job", 4, map[string]int32{"ps": 2, "worker": 2, "board": 0}), pods("job", "ps", 1, nothing),
@@ -90,8 +89,8 @@ func TestWhyGangIsNotStarted(t *testing.T) {
 			"a pod that is not needed is gated",
 			[]any{group(), gatedSurplus, pods("job", "worker", 2, resources{"cpu": "5"}), node("n1", large),
 				node("n2", resources{"cpu": "4"})},
-			"gang not started: 2 of 2 servers and 1 of 2 workers have room; no pod is started until all minimums fit " +
-				"(workers: 0/2 nodes are unavailable: 2 Insufficient cpu)",
+			"1 of 2 workers has no room: the cluster has 7 CPUs left, but no node has the 5 that one worker needs (the most is 4); " +
+				"fits with 1 worker",
 		}, {
 			"a pod is gated",
 			[]any{group(), gated, pods("job", "worker", 2, nothing), node("n1", large)},
@@ -100,7 +99,7 @@ func TestWhyGangIsNotStarted(t *testing.T) {
 		}, {
 			"queue is closed",
 			[]any{closed, inClosed, pods("job", "ps", 2, nothing), pods("job", "worker", 2, nothing), node("n1", large)},
-			"gang not started: queue closed takes no more now: it is closed, or its quota or its share of the cluster is used up",
+			"queue closed is closed: it starts no pods until it is opened again",
 		}, {
 			"others are ending",
 			[]any{group(), podGroup("old", 1, nil), ending, pods("job", "ps", 2, nothing),
@@ -110,8 +109,8 @@ func TestWhyGangIsNotStarted(t *testing.T) {
 			"a running gang lacks a worker",
 			[]any{group(), pods("job", "ps", 2, nothing), half, node("n1", resources{"cpu": "1", "memory": "8Gi"}),
 				node("n2", resources{"cpu": "900m", "memory": "8Gi"}), node("n3", resources{"cpu": "900m", "memory": "8Gi"})},
-			"gang incomplete: 2 of 2 servers and 1 of 2 workers run or have room; missing pods wait until all minimums fit " +
-				"(workers: 0/3 nodes are unavailable: 3 Insufficient cpu)",
+			"1 of 2 workers has no room: the cluster has 1.8 CPUs left, but no node has the 1 that one worker needs (the most is 0.9); " +
+				"fits with 1 worker",
 		}, {
 			"a running gang lacks a server, and has more workers than it needs",
 			[]any{group(), oneServer, threeWorkers, node("n1", resources{"cpu": "4", "memory": "8Gi"}),
@@ -130,7 +129,43 @@ func TestWhyGangIsNotStarted(t *testing.T) {
 			c := newCluster(t, shipped, test.objects...)
 			for range 3 { // the same words each time: a condition that does not change is not written
 				c.session()
-				require.Contains(t, c.message("job"), "Origin reason is: "+test.message)
+				require.Equal(t, test.message, verdictIn(c.condition("job")).text)
+			}
+		})
+	}
+}
+
+// Without the planner's explanation, pods that found room are counted.
+func TestWhyGangIsNotStartedWithoutAnExplanation(t *testing.T) {
+	half := pods("job", "worker", 2, oneCPU)
+	half[0].Spec.NodeName = "n1"
+	half[0].Status.Phase = corev1.PodRunning
+	for name, test := range map[string]struct {
+		workers []*corev1.Pod
+		nodes   []any
+		message string
+	}{
+		"room for one worker": {
+			pods("job", "worker", 2, resources{"cpu": "5"}), []any{node("n1", resources{"cpu": "8", "memory": "8Gi"}), node("n2", resources{"cpu": "4"})},
+			"gang not started: 2 of 2 servers and 1 of 2 workers have room; no pod is started until all minimums fit " +
+				"(workers: 0/2 nodes are unavailable: 2 Insufficient cpu)",
+		},
+		"a running gang lacks a worker": {
+			half, []any{node("n1", resources{"cpu": "1", "memory": "8Gi"}), node("n2", resources{"cpu": "900m", "memory": "8Gi"}),
+				node("n3", resources{"cpu": "900m", "memory": "8Gi"})},
+			"gang incomplete: 2 of 2 servers and 1 of 2 workers run or have room; missing pods wait until all minimums fit " +
+				"(workers: 0/3 nodes are unavailable: 3 Insufficient cpu)",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, _ := withFaults(t, func(of workOn, _ bool) {
+				if of.part == partExplanation {
+					panic("no such tier")
+				}
+			}, append(test.nodes, podGroup("job", 4, twoTwo), pods("job", "ps", 2, nothing), test.workers)...)
+			for range 3 {
+				c.session()
+				require.Equal(t, test.message, verdictIn(c.condition("job")).text)
 			}
 		})
 	}
@@ -154,7 +189,7 @@ func TestPodsSayWhatIsMissing(t *testing.T) {
 		c := newCluster(t, configuration, podGroup("job", 4, twoTwo), pods("job", "ps", 1, nothing), pods("job", "worker", 2, nothing),
 			node("n1", resources{"cpu": "8", "memory": "8Gi"}))
 		c.session()
-		require.Equal(t, "gang not started: 1 of 2 servers and 2 of 2 workers exist; no pod is started until all minimums exist",
+		require.Equal(t, "gang not started: servers and workers wait (NotEnoughPods); condition PaddlePlaced of the PodGroup says what is missing",
 			c.podMessage("job-ps-0"))
 	})
 }

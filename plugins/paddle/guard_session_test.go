@@ -152,7 +152,7 @@ func TestAPlannerThatFailsToExplain(t *testing.T) {
 		}, failedGang("5")...)
 		changes := added(t, func() { c.sessions(3, members("good")...) })
 		require.InDelta(t, 1, changes[`volcano_paddle_panics_total{part="explanation"}`], 0)
-		require.Contains(t, c.message("bad"), "no room")
+		require.Equal(t, string(classNoRoom), c.condition("bad").Reason)
 	}
 }
 

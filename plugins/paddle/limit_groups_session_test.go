@@ -86,7 +86,7 @@ func TestEachGroupInARackOfItsOwn(t *testing.T) {
 			c := newCluster(t, topologies[source], grouped(group, 3, hardMode, 1), inGroups(workers, 3))
 			c.places(source == "labels", nodes)
 			c.sessions(2)
-			require.Contains(t, c.message("j"), "networkTopology hard, tier 1")
+			require.Contains(t, c.condition("j").Message, "networkTopology hard, tier 1")
 
 			c.places(source == "labels", more)
 			c.session()
@@ -138,7 +138,7 @@ func TestGroupsThatFitRacksButNoBlock(t *testing.T) {
 		group, workers := ring("j", 6)
 		c.add(within(grouped(group, 3, hardMode, 1), hardMode, 2), inGroups(workers, 3))
 		c.sessions(2)
-		require.Contains(t, c.message("j"), "networkTopology")
+		require.Contains(t, c.condition("j").Message, "networkTopology")
 	})
 }
 

@@ -114,7 +114,7 @@ func TestLimitOfTiers(t *testing.T) {
 					require.Equal(t, 5, c.count(job)["n7"])
 					require.Len(t, c.bound(), test.n)
 				}
-				require.Contains(t, c.message(job), test.why)
+				require.Contains(t, c.condition(job).Message, test.why)
 				before := c.nodes()
 				c.session() // a job that waits goes on waiting
 				require.Equal(t, before, c.nodes())
@@ -134,7 +134,7 @@ func TestLimitIsExplained(t *testing.T) {
 		c.add(within(group, hardMode, 1), workers)
 		c.session()
 		require.Regexp(t, `of 6 workers ha(s|ve) no room: .*6 needed in one rack \(networkTopology hard, tier 1\); fits with tier 2`,
-			c.message("j"))
+			c.condition("j").Message)
 	})
 }
 
@@ -159,7 +159,7 @@ func TestLimitInAFlatNetwork(t *testing.T) {
 			c.session()
 			c.session()
 			require.Len(t, c.bound(), test.n)
-			require.Contains(t, c.message("j"), test.why)
+			require.Contains(t, c.condition("j").Message, test.why)
 		})
 	}
 }

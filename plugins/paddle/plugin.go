@@ -123,11 +123,7 @@ func (p *plugin) openGang(job *api.JobInfo) {
 		return
 	}
 	// What holds for a job that the actions do not come to; explain says more about one that they do.
-	p.guarded(job, func() {
-		if job.JobFitErrors = missingPods(job, gang); job.JobFitErrors == "" {
-			job.JobFitErrors = notPlaced(job, gang)
-		}
-	})
+	p.guarded(job, func() { job.JobFitErrors = waitsFor(job, gang, knownClass(job, gang)) })
 }
 
 // budget is the time for planning in the session: who replays has the time, and must find the same on any machine.

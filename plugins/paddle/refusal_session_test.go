@@ -218,7 +218,7 @@ func TestEventOfAJobWithoutPods(t *testing.T) {
 	for range 10 * wordsPause {
 		c.session()
 	}
-	require.Contains(t, <-volcano.Events, "queue default has let the job in", "Volcano's own event says it too")
+	require.Contains(t, <-volcano.Events, "gang not started: servers and workers wait (WaitingForPods)", "Volcano's own event")
 	require.Equal(t, []string{"Normal WaitingForPods queue default has let the job in; its pods are not created yet: 2 servers and 8 workers"}, events())
 }
 
@@ -231,7 +231,7 @@ func TestWhyJobWithPodsIsNotLetIn(t *testing.T) {
 		const why = "queue q has room for 1 of the 2 CPUs that the job's minimum asks for (2 servers and 2 workers)"
 		for range 3 {
 			c.session()
-			require.Equal(t, why, c.podMessage("job-ps-0"))
+			require.Contains(t, c.podMessage("job-ps-0"), "gang not started: servers and workers wait (QueueQuota)")
 			require.Equal(t, string(classQueueQuota), c.condition("job").Reason)
 			require.Equal(t, why, verdictIn(c.condition("job")).text)
 		}

@@ -81,7 +81,7 @@ func (p *plugin) judge(job api.JobID, v verdict) { p.reasons.verdicts[job] = v }
 func (p *plugin) refused(job *api.JobInfo, err error) {
 	v := verdictOf(err)
 	p.judge(job.UID, v)
-	job.JobFitErrors = v.text
+	job.JobFitErrors = waitsFor(job, p.gangs[job.UID], v.class)
 }
 
 // verdictOf is the verdict that an error holds, or one in the error's own words.

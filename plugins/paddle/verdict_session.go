@@ -54,7 +54,11 @@ func (p *plugin) openReasons() {
 	}
 	r.refusals = refusals{applicants: applicants, refused: func(job *api.JobInfo, v verdict) {
 		p.judge(job.UID, v)
-		job.JobFitErrors = v.text
+		g, isGang := p.gangs[job.UID]
+		if !isGang {
+			g = r.podless[job.UID]
+		}
+		job.JobFitErrors = waitsFor(job, g, v.class)
 	}, accepted: func(job *api.JobInfo) {
 		delete(r.verdicts, job.UID)
 		if job.JobFitErrors = ""; len(job.Tasks) > 0 {
@@ -64,16 +68,35 @@ func (p *plugin) openReasons() {
 	r.refusals.watch(p.ssn)
 }
 
-// fitErrors is what Volcano is told of a gang that is not started: it writes it to the conditions of the PodGroup and of
-// pods.
+// fitErrors is JobFitErrors of a gang that is not started, after an action looked for nodes.
 func (p *plugin) fitErrors(job *api.JobInfo, g gang) string {
-	if missing := missingPods(job, g); missing != "" {
-		return missing
+	counts := short(job, g, func(t tally) int32 { return t.running + t.room })
+	v, judged := p.reasons.verdicts[job.UID]
+	switch {
+	case missingPods(job, g) != "":
+		return waitsFor(job, g, classNotEnoughPods)
+	case pipelined(job):
+		return waitsFor(job, g, classEndingPods)
+	case judged:
+		return waitsFor(job, g, v.class)
+	case len(reasonsOf(counts)) == 0:
+		return waitsFor(job, g, knownClass(job, g))
+	case onlyGates(counts):
+		return waitsFor(job, g, classSchedulingGates)
 	}
-	if v, judged := p.reasons.verdicts[job.UID]; judged && !pipelined(job) {
-		return v.text
+	return waitsFor(job, g, classNoRoom)
+}
+
+// knownClass is the class of reason for which a gang waits before a session has looked for nodes: the one that the last
+// session wrote, "" if there is none.
+func knownClass(job *api.JobInfo, g gang) class {
+	if missingPods(job, g) != "" {
+		return classNotEnoughPods
 	}
-	return notPlaced(job, g)
+	if had, _ := conditionOf(job.PodGroup.Status.Conditions); had.Status == corev1.ConditionFalse && class(had.Reason) != classNotEnoughPods {
+		return class(had.Reason)
+	}
+	return ""
 }
 
 // why is why a gang that is not ready waits.
@@ -131,7 +154,7 @@ func (p *plugin) closeReasons() {
 			switch {
 			case isPodless:
 				v := p.whyPodless(job, podless)
-				job.JobFitErrors = v.text // into Volcano's own event
+				job.JobFitErrors = waitsFor(job, podless, v.class) // into Volcano's own event
 				wait(job, v)
 			case isGang && !ready(job):
 				wait(job, p.why(job, g))

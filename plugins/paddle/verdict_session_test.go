@@ -72,8 +72,9 @@ func TestConditionOfAGangFromWaitingToPlaced(t *testing.T) {
 	require.Equal(t, "TopologyLimit", first.Reason)
 	require.Equal(t, why, verdictIn(first).text)
 	require.Contains(t, first.Message, "\n  rack r1: 4 of 8 workers\n", "details")
-	require.Contains(t, c.message("job"), "Origin reason is: "+why)
-	require.Contains(t, c.podMessage("job-worker-0"), why)
+	const wait = "gang not started: workers wait (TopologyLimit); condition PaddlePlaced of the PodGroup says what is missing"
+	require.Contains(t, c.message("job"), "Origin reason is: "+wait)
+	require.Equal(t, wait, c.podMessage("job-worker-0"))
 	require.Equal(t, []string{"Warning TopologyLimit " + why}, events())
 	for range 100 {
 		c.session()
@@ -324,13 +325,13 @@ func TestVerdictOfAGangThatPreempted(t *testing.T) {
 	p := opened(t, job)
 	job.PodGroup.Status.Phase = scheduling.PodGroupInqueue
 	p.refused(job, errHopeless)
-	require.Equal(t, errHopeless.Error(), p.fitErrors(job, p.gangs[job.UID]))
+	require.Contains(t, p.fitErrors(job, p.gangs[job.UID]), "servers and workers wait (NoRoom)")
 	require.Equal(t, classNoRoom, p.why(job, p.gangs[job.UID]).class)
 	for _, task := range job.Tasks {
 		require.NoError(t, job.UpdateTaskStatus(task, api.Pipelined))
 	}
 	const why = "gang not started: 2 of 2 servers and 2 of 2 workers have room once pods that are ending have freed it"
-	require.Equal(t, why, p.fitErrors(job, p.gangs[job.UID]))
+	require.Contains(t, p.fitErrors(job, p.gangs[job.UID]), "servers and workers wait (EndingPods)")
 	require.Equal(t, verdict{class: classEndingPods, text: why}, p.why(job, p.gangs[job.UID]))
 }
 

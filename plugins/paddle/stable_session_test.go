@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paddle
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"volcano.sh/volcano/pkg/scheduler/api"
+)
+
+// What Volcano writes to each pod of a gang that waits does not change with what is free in the cluster; the condition
+// PaddlePlaced, which is one object, has the amounts.
+func TestPodsOfAWaitingGangAreNotWrittenAgainAsAmountsChange(t *testing.T) {
+	objects := []any{podGroup("job", 4, twoTwo), pods("job", "ps", 2, oneCPU), pods("job", "worker", 2, resources{"cpu": "6"}),
+		node("n1", resources{"cpu": "8", "memory": "64Gi"}), node("n2", resources{"cpu": "5", "memory": "64Gi"})}
+	c := newCluster(t, shipped, objects...)
+	c.session()
+	const wait = "gang not started: servers and workers wait (NoRoom); condition PaddlePlaced of the PodGroup says what is missing"
+	for i := range 4 {
+		other := plainPods(fmt.Sprint("other", i), "task", 1, oneCPU)
+		other[0].Spec.NodeName = "n2"
+		other[0].Status.Phase = corev1.PodRunning
+		c.add(other)
+		for range 2 {
+			c.session()
+			for _, pod := range allFour {
+				require.Equal(t, wait, c.podMessage(pod))
+			}
+		}
+		require.Equal(t, string(classNoRoom), c.condition("job").Reason)
+	}
+}
+
+// No class of reason brings a number to the pods.
+func TestVolcanoIsGivenReasonAndRolesOnly(t *testing.T) {
+	job := paddleJob(t, "job", api.Pending)
+	p := opened(t, job)
+	g := p.gangs[job.UID]
+	for _, why := range []class{"", classWaitingToBeEnqueued, classQueueClosed, classQueueQuota, classNamespaceQuota, classOvercommit,
+		classRefused, classNotEnoughPods, classSchedulingGates, classQueueShare, classUnknownTier, classTopologyNotReady, classNoRoom,
+		classTopologyLimit, classColocationLimit, classEligibility, classNoPlan, classPlanStale, classEndingPods} {
+		text := waitsFor(job, g, why)
+		require.Contains(t, text, "gang not started: servers and workers wait")
+		require.Contains(t, text, string(why))
+		require.NotRegexp(t, `[0-9]`, text)
+	}
+	for _, task := range job.Tasks {
+		if task.TaskRole == "ps" {
+			require.NoError(t, job.UpdateTaskStatus(task, api.Running))
+		}
+	}
+	require.Equal(t, "gang incomplete: workers wait (NoRoom); condition PaddlePlaced of the PodGroup says what is missing",
+		waitsFor(job, g, classNoRoom))
+	for _, task := range job.Tasks {
+		require.NoError(t, job.UpdateTaskStatus(task, api.Running))
+	}
+	require.Contains(t, waitsFor(job, g, classNoRoom), "pods wait")
+	require.Contains(t, waitsFor(job, gang{{task: "ps", role: roleServer, min: 1}}, classNoRoom), "wait")
+	require.Contains(t, waitsFor(&api.JobInfo{}, gang{{task: "ps", role: roleServer, min: 1}, {task: "worker", role: roleWorker, min: 2}}, classNoRoom),
+		"gang not started: server and workers wait (NoRoom)")
+	require.Contains(t, waitsFor(&api.JobInfo{}, gang{{task: "ps", role: roleServer, min: 1}}, classNoRoom), "gang not started: server waits (NoRoom)")
+}
