@@ -31,6 +31,12 @@ const (
 	// that looked for it too early.
 	Gang = "batch.paddlepaddle.org/gang"
 
+	// FinalStatus is the annotation on a PaddleJob that has ended: its phase and the hash of its spec. A copy that a backup
+	// restores without its status is not run again.
+	FinalStatus = "batch.paddlepaddle.org/final-status"
+	// ExcludeFromBackup is the label by which Velero leaves out what the controller makes again from the PaddleJob.
+	ExcludeFromBackup = "velero.io/exclude-from-backup"
+
 	// Elastic is the annotation on the Volcano Job that says that its workers come and go.
 	Elastic = "batch.paddlepaddle.org/elastic"
 	// Announced is the annotation on the Volcano Job that says that its pods' templates read the three below.

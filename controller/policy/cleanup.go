@@ -10,7 +10,7 @@ import (
 
 // cleanUp deletes what a finished job must not keep; nothing is ever made for it again.
 func (p *Plan) cleanUp(v *view.View) {
-	if p.expire(v) || p.stop(v) {
+	if p.stop(v) {
 		return
 	}
 	if v.PodGroup != nil {

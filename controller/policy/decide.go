@@ -24,7 +24,12 @@ func Decide(v *view.View, cfg render.Config) Plan {
 	case v.Job.DeletionTimestamp != nil:
 		// The garbage collector does the rest.
 	case view.Finished(v.Job):
-		plan.cleanUp(v)
+		if !plan.expire(v) {
+			plan.cleanUp(v)
+			plan.noteFinalStatus(v)
+		}
+	case plan.restored(v):
+		// Its status is written first.
 	case suspended(v):
 		plan.suspend(v)
 	case v.Lag() > 0:

@@ -11,6 +11,7 @@ import (
 	vcbus "volcano.sh/apis/pkg/apis/bus/v1alpha1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/render"
 	"github.com/paddle-volcano/paddle-volcano/controller/view"
 )
@@ -29,6 +30,10 @@ type Plan struct {
 	Retrying *render.Notice
 	// Succeeded says that the job has succeeded although Volcano does not end it.
 	Succeeded bool
+	// RestoredPhase is how the job had ended before it was restored without its status, "" for any other job.
+	RestoredPhase v1.Phase
+	// RestoredMessage is what the user should know about that.
+	RestoredMessage string
 	// Again says that the job starts again under another Volcano Job, because the present one has failed for good.
 	Again bool
 	// Suspended says how far the job's suspension has come, nil if it is not suspended.

@@ -45,6 +45,8 @@ func (c *Controller) do(ctx context.Context, v *view.View, action policy.Action)
 		return c.issueCommand(ctx, a)
 	case policy.NotePodGroup:
 		return c.notePodGroup(ctx, v, a)
+	case policy.NoteFinalStatus:
+		return c.noteFinalStatus(ctx, v, a)
 	case policy.MovePorts:
 		return c.movePorts(ctx, v, a)
 	case policy.AnnouncePods:
@@ -75,6 +77,27 @@ func (c *Controller) releaseFinalizer(ctx context.Context, v *view.View) error {
 		return fmt.Errorf("releasing paddle-operator's finalizer: %w", gone(err))
 	}
 	klog.FromContext(ctx).Info("Released paddle-operator's finalizer")
+	v.Job = patched
+	return nil
+}
+
+// noteFinalStatus annotates the PaddleJob with how it ended.
+func (c *Controller) noteFinalStatus(ctx context.Context, v *view.View, a policy.NoteFinalStatus) error {
+	patch, err := metadata(v.Job, map[string]string{keys.FinalStatus: a.Value}, nil)
+	if err != nil {
+		return fmt.Errorf("annotating the PaddleJob with its final status: %w", err)
+	}
+	patched, err := c.clients.Paddle.BatchV1().PaddleJobs(v.Job.Namespace).Patch(ctx, v.Job.Name,
+		types.MergePatchType, patch, metav1.PatchOptions{FieldManager: FieldManager})
+	switch {
+	case apierrors.IsConflict(err):
+		return fmt.Errorf("annotating the PaddleJob with its final status: %w", errStale)
+	case apierrors.IsNotFound(err):
+		return nil
+	case err != nil:
+		return fmt.Errorf("annotating the PaddleJob with its final status: %w", err)
+	}
+	c.assumedJobs.put(keyOf(patched), patched, v.Job.ResourceVersion)
 	v.Job = patched
 	return nil
 }

@@ -227,15 +227,14 @@ func TestVolcanoJobWithoutItsLabelIsMended(t *testing.T) {
 	require.NoError(t, d.work(t))
 	job, err := d.volcano.BatchV1alpha1().Jobs("ml").Get(t.Context(), "job", metav1.GetOptions{})
 	require.NoError(t, err)
-	labels := job.Labels
-	job.Labels = nil
+	delete(job.Labels, keys.JobName)
 	_, err = d.volcano.BatchV1alpha1().Jobs("ml").Update(t.Context(), job, metav1.UpdateOptions{})
 	require.NoError(t, err)
 	d.cachedVolcanoJob(t, vcbatch.Pending)
 	require.NoError(t, d.work(t))
 	job, err = d.volcano.BatchV1alpha1().Jobs("ml").Get(t.Context(), "job", metav1.GetOptions{})
 	require.NoError(t, err)
-	require.Equal(t, labels, job.Labels)
+	require.Equal(t, "job", job.Labels[keys.JobName])
 	require.True(t, meta.IsStatusConditionFalse(d.status(t).Conditions, v1.ConditionStalled), "it is nobody else's")
 }
 

@@ -31,7 +31,7 @@ func ConfigMapAt(job *v1.PaddleJob, addresses Addresses, first int, gang string,
 		ObjectMeta: metav1.ObjectMeta{
 			Name:            job.Name,
 			Namespace:       job.Namespace,
-			Labels:          map[string]string{keys.JobName: job.Name, keys.ResourceName: job.Name},
+			Labels:          map[string]string{keys.JobName: job.Name, keys.ResourceName: job.Name, keys.ExcludeFromBackup: "true"},
 			Annotations:     annotations,
 			OwnerReferences: []metav1.OwnerReference{ownedBy(job)},
 		},

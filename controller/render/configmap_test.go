@@ -102,7 +102,7 @@ func TestConfigMapMetadata(t *testing.T) {
 	require.Equal(t, "v1", got.APIVersion)
 	require.Equal(t, "wide", got.Name)
 	require.Equal(t, "train", got.Namespace)
-	require.Equal(t, map[string]string{keys.JobName: "wide", keys.ResourceName: "wide"}, got.Labels)
+	require.Equal(t, map[string]string{keys.JobName: "wide", keys.ResourceName: "wide", keys.ExcludeFromBackup: "true"}, got.Labels)
 	require.Equal(t, map[string]string{keys.Gang: "abc"}, got.Annotations)
 	require.Equal(t, "PaddleJob", got.OwnerReferences[0].Kind)
 	require.EqualValues(t, "0f1e", got.OwnerReferences[0].UID)

@@ -38,7 +38,7 @@ func Job(job *v1.PaddleJob, wish Wish, cfg Config) (*vcbatch.Job, []Notice) {
 		ObjectMeta: metav1.ObjectMeta{
 			Name:            job.Name,
 			Namespace:       job.Namespace,
-			Labels:          merged(unreserved(job.Labels), map[string]string{keys.JobName: job.Name}),
+			Labels:          merged(unreserved(job.Labels), map[string]string{keys.JobName: job.Name, keys.ExcludeFromBackup: "true"}),
 			Annotations:     jobAnnotations(job),
 			OwnerReferences: []metav1.OwnerReference{ownedBy(job)},
 		},

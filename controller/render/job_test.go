@@ -27,7 +27,7 @@ func TestJobOfServersAndWorkers(t *testing.T) {
 	require.Equal(t, metav1.TypeMeta{APIVersion: "batch.volcano.sh/v1alpha1", Kind: "Job"}, got.TypeMeta)
 	require.Equal(t, "wide", got.Name)
 	require.Equal(t, "train", got.Namespace)
-	require.Equal(t, map[string]string{"team": "ads", keys.JobName: "wide"}, got.Labels)
+	require.Equal(t, map[string]string{"team": "ads", keys.JobName: "wide", keys.ExcludeFromBackup: "true"}, got.Labels)
 	require.Equal(t, map[string]string{"note": "n", keys.Mode: "PS", keys.SpecHash: SpecHash(job)}, got.Annotations)
 	require.Equal(t, []metav1.OwnerReference{{
 		APIVersion: "batch.paddlepaddle.org/v1", Kind: "PaddleJob", Name: "wide", UID: "0f1e",

@@ -204,7 +204,7 @@ func (s *story) ended() {
 	v, next, plan := s.v, s.next, s.plan
 	if plan.Unapplied != nil {
 		s.set(v1.ConditionCreated, true, plan.Unapplied.Reason, plan.Unapplied.Message)
-	} else if meta.FindStatusCondition(next.Conditions, v1.ConditionCreated) == nil && v.VolcanoJob == nil {
+	} else if meta.FindStatusCondition(next.Conditions, v1.ConditionCreated) == nil && v.VolcanoJob == nil && plan.RestoredPhase == "" {
 		s.set(v1.ConditionCreated, true, reasonByOperator, "paddle-operator started this job")
 	}
 	if s.has(v1.ConditionSucceeded) || s.has(v1.ConditionFailed) {
@@ -216,12 +216,18 @@ func (s *story) ended() {
 	}
 	// One whose time was up before its suspension ends when it is to go on.
 	s.resumed(string(next.Phase))
+	reason, message := reasonWorkersSucceeded, ""
+	if next.Phase == v1.Failed {
+		reason, message = failure(v, plan)
+	}
+	if plan.RestoredPhase != "" {
+		reason, message = policy.ReasonRestored, plan.RestoredMessage
+	}
 	if next.Phase == v1.Completed {
 		s.set(v1.ConditionRunning, false, reasonCompleted, "")
-		s.set(v1.ConditionSucceeded, true, reasonWorkersSucceeded, "")
+		s.set(v1.ConditionSucceeded, true, reason, message)
 		return
 	}
-	reason, message := failure(v, plan)
 	s.set(v1.ConditionRunning, false, reasonFailed, "")
 	s.set(v1.ConditionFailed, true, reason, message)
 }

@@ -85,6 +85,9 @@ func changed(before, after *v1.PaddleJobStatus, kind string) *metav1.Condition {
 func farewell(after *v1.PaddleJobStatus) policy.Event {
 	if after.Phase == v1.Completed {
 		text := "every worker has succeeded"
+		if c := meta.FindStatusCondition(after.Conditions, v1.ConditionSucceeded); c != nil && c.Reason == policy.ReasonRestored {
+			text = c.Message
+		}
 		if after.StartTime != nil && after.CompletionTime != nil {
 			if took := after.CompletionTime.Sub(after.StartTime.Time); took > 0 {
 				text += fmt.Sprintf(" after %s of training", took.Round(time.Second))

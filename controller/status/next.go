@@ -62,6 +62,8 @@ func phaseOf(v *view.View, plan *policy.Plan) v1.Phase {
 	switch {
 	case view.Finished(v.Job):
 		return v.Job.Status.Phase
+	case plan.RestoredPhase != "":
+		return plan.RestoredPhase
 	case plan.Failed != nil:
 		return v1.Failed
 	case plan.Succeeded:
@@ -135,7 +137,7 @@ func progress(v *view.View) (placed, running bool) {
 
 // times keeps when the gang first ran and when the job ended.
 func times(next *v1.PaddleJobStatus, v *view.View, plan *policy.Plan, now time.Time) {
-	if next.StartTime == nil && (next.Phase == v1.Running || next.Phase == v1.Completed) {
+	if next.StartTime == nil && plan.RestoredPhase == "" && (next.Phase == v1.Running || next.Phase == v1.Completed) {
 		next.StartTime = started(v, now)
 	}
 	if next.CompletionTime == nil && over(next) {

@@ -5,6 +5,7 @@ package jobs_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 )
 
 func failedReason(job *v1.PaddleJob) string {
@@ -87,6 +89,50 @@ func TestDeadlineThatIsSetWhileTheJobRuns(t *testing.T) {
 	awaitPhase(t, job, v1.Running)
 	edit(t, job, deadline(1))
 	awaitOverdue(t, job)
+}
+
+// Velero restores objects without their status, under new uids, and leaves out those that are labeled so.
+func TestFinishedJobThatIsRestoredDoesNotRun(t *testing.T) {
+	t.Parallel()
+	space := cluster.Namespace(t)
+	jobs := cluster.Paddle.BatchV1().PaddleJobs(space)
+	for job, end := range map[*v1.PaddleJob]v1.Phase{
+		create(t, psJob(space, "good", workersRunFor("1s"))):                                  v1.Completed,
+		create(t, psJob(space, "bad", backoff(0), workersRunFor("1s"), workersFail("1", ""))): v1.Failed,
+	} {
+		awaitPhase(t, job, end)
+		require.Equal(t, "true", awaitVolcanoJob(t, job, nil).Labels[keys.ExcludeFromBackup])
+		var kept *v1.PaddleJob
+		cluster.Await(t, "the final status of "+job.Name, func(ctx context.Context) error {
+			found, err := jobs.Get(ctx, job.Name, metav1.GetOptions{})
+			if err == nil && !strings.HasPrefix(found.Annotations[keys.FinalStatus], string(end)+" ") {
+				err = fmt.Errorf("the annotations are %v", found.Annotations)
+			}
+			kept = found
+			return err
+		})
+		require.NoError(t, jobs.Delete(t.Context(), job.Name, metav1.DeleteOptions{}))
+		cluster.Await(t, job.Name+" to be gone", func(ctx context.Context) error {
+			if _, err := jobs.Get(ctx, job.Name, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+				return fmt.Errorf("it is there: %w", err)
+			}
+			if _, err := cluster.Volcano.BatchV1alpha1().Jobs(space).Get(ctx, job.Name, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+				return fmt.Errorf("its Volcano Job is there: %w", err)
+			}
+			return nil
+		})
+		restored := &v1.PaddleJob{ObjectMeta: metav1.ObjectMeta{
+			Namespace: space, Name: kept.Name, Labels: kept.Labels, Annotations: kept.Annotations,
+		}, Spec: kept.Spec}
+		restored = create(t, restored)
+		after := awaitPhase(t, restored, end)
+		kind := map[v1.Phase]string{v1.Completed: v1.ConditionSucceeded, v1.Failed: v1.ConditionFailed}[end]
+		c := meta.FindStatusCondition(after.Status.Conditions, kind)
+		require.Equal(t, "Restored", c.Reason)
+		awaitSyncs(t, 10)
+		_, err := cluster.Volcano.BatchV1alpha1().Jobs(space).Get(t.Context(), job.Name, metav1.GetOptions{})
+		require.True(t, apierrors.IsNotFound(err), "%v", err)
+	}
 }
 
 func TestFinishedJobIsForgotten(t *testing.T) {
