@@ -99,6 +99,7 @@ func (p *plugin) OnSessionOpen(ssn *framework.Session) {
 // OnSessionClose implements framework.Plugin.
 func (p *plugin) OnSessionClose(ssn *framework.Session) {
 	p.hints.restore(ssn.Jobs)
+	p.victims.commit()
 	p.state.memory.close(ssn.Jobs, p.gangs)
 	p.closeReasons()
 	observePlanning(p.guard.spent)

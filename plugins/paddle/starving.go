@@ -10,6 +10,7 @@ import (
 // starving tells whether a job may preempt and reclaim: ours only as long as a minimum is unmet, and nobody whom the other
 // plugins would not let.
 func (p *plugin) starving(obj any) bool {
+	p.victims.commit()
 	var stock bool
 	p.asStock(func() { stock = p.ssn.JobStarving(obj) })
 	job, gang, ok := p.gang(obj)
@@ -38,15 +39,18 @@ func starves(job *api.JobInfo, g gang) bool {
 }
 
 // committing decides, before plugins of any tier do, whether what was found for a job is kept: when all of its minimums
-// are met and the other plugins agree. Preempt and reclaim evict then what they have marked, and so does the plugin.
+// are met and the other plugins agree. Preempt and reclaim end their Statement next: nothing more is evicted in it, and the
+// plugin evicts what follows, for the time being.
 func (p *plugin) committing(obj any) int {
+	p.victims.commit()
+	defer clear(p.victims.offered)
 	var stock bool
 	p.asStock(func() { stock = p.ssn.JobPipelined(obj) })
 	job, ok := obj.(*api.JobInfo)
 	if !stock || !ok || on(p.line.own.EnabledJobPipelined) && p.jobPipelined(job) == util.Reject {
 		return util.Reject
 	}
-	p.victims.finish(job)
+	p.victims.follow()
 	return util.Permit
 }
 

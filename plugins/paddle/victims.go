@@ -20,11 +20,12 @@ type standing struct {
 	broken  bool                // a pod was evicted without which the others do not train
 }
 
-// newStanding works out what may be taken from a gang after some of its pods were evicted in this session.
+// newStanding works out what may be taken from a gang after some of its pods were evicted in this session. What was evicted
+// only because they were, the rest, tells nothing about whether the gang can miss them.
 //
 // The pods to spare are, for each elastic role, those of the highest rank beyond its minimum, and not more than would
 // leave the job with minMember pods. A job with a SubGroupPolicy has none: each may be needed in its group.
-func newStanding(job *api.JobInfo, g gang, taskRoles map[string]role, evicted map[api.TaskID]bool) standing {
+func newStanding(job *api.JobInfo, g gang, taskRoles map[string]role, evicted, rest map[api.TaskID]bool) standing {
 	s := standing{spare: map[api.TaskID]bool{}}
 	needed := map[string]int32{} // of a group, what is still short of its minimum
 	loose := map[string]bool{}   // groups whose pods may go one by one
@@ -34,7 +35,7 @@ func newStanding(job *api.JobInfo, g gang, taskRoles map[string]role, evicted ma
 	}
 	var count int32
 	for _, task := range job.Tasks {
-		if !occupies(task.Status) {
+		if !occupies(task.Status) && !rest[task.UID] {
 			continue
 		}
 		count++
@@ -63,6 +64,7 @@ func newStanding(job *api.JobInfo, g gang, taskRoles map[string]role, evicted ma
 		name, _ := taskName(job.Tasks[id], taskRoles)
 		s.broken = s.broken || !loose[name] || needed[name] > 0 || count < minimumOf(job, g)
 	}
+	s.members = slices.DeleteFunc(s.members, func(task *api.TaskInfo) bool { return rest[task.UID] })
 	return s
 }
 
@@ -73,6 +75,9 @@ func minimumOf(job *api.JobInfo, g gang) int32 {
 	}
 	return max(g.total(), job.PodGroup.Spec.MinMember)
 }
+
+// compareNames orders pods by name.
+func compareNames(a, b *api.TaskInfo) int { return cmp.Compare(a.Name, b.Name) }
 
 // compareMembers orders the pods of one gang by rank: what is needed least comes last.
 func compareMembers(a, b *api.TaskInfo, taskRoles map[string]role) int {

@@ -15,6 +15,8 @@ type offer struct {
 	spare  []*api.TaskInfo // pods that their gangs can miss
 	// gangs are those that would have to go as a whole, the least important first. To find them takes a while.
 	gangs func() []gangOffer
+	// together reports whether gangs may go in addition to each other and to single pods.
+	together func(single []*api.TaskInfo, gangs []gangOffer) bool
 }
 
 // gangOffer is the pods of one gang on the node.
@@ -45,15 +47,36 @@ func (o offer) pick(fits func([]*api.TaskInfo) bool, elsewhere func() bool) []*a
 	if len(gangs) == 0 || elsewhere() {
 		return o.cheap()
 	}
-	enough := func(gangs []gangOffer) bool { return fits(union(o.cheap(), gangs)) }
+	cheap := append(slices.Clone(o.others), o.spare...)
+	broken := o.breaking(gangs, cheap, func(gangs []gangOffer) bool { return fits(union(o.cheap(), gangs)) })
+	alone := func(gangs []gangOffer) bool { return fits(union(o.gone, gangs)) }
+	if broken == nil {
+		broken = o.breaking(gangs, nil, alone) // what goes one by one may use up what may go
+	}
+	switch {
+	case broken == nil:
+		return o.cheap()
+	case alone(broken):
+		return union(o.gone, broken) // these go anyway
+	default:
+		return union(o.cheap(), broken)
+	}
+}
+
+// breaking chooses gangs to break beside single pods so that there is enough room, and no more of them than needed. It is
+// nil if there are none that may go together and make enough.
+func (o offer) breaking(gangs []gangOffer, single []*api.TaskInfo, enough func([]gangOffer) bool) []gangOffer {
 	var broken []gangOffer
 	for _, g := range gangs {
-		if broken = append(broken, g); enough(broken) {
+		if more := append(slices.Clone(broken), g); o.together(single, more) {
+			broken = more
+		}
+		if enough(broken) {
 			break
 		}
 	}
 	if !enough(broken) {
-		return o.cheap()
+		return nil
 	}
 	for i := 0; i < len(broken); {
 		if rest := slices.Delete(slices.Clone(broken), i, i+1); enough(rest) {
@@ -62,10 +85,7 @@ func (o offer) pick(fits func([]*api.TaskInfo) bool, elsewhere func() bool) []*a
 		}
 		i++
 	}
-	if alone := union(o.gone, broken); fits(alone) {
-		return alone // these go anyway
-	}
-	return union(o.cheap(), broken)
+	return broken
 }
 
 // union is the tasks and all of the gangs' pods, each once.

@@ -3,6 +3,7 @@
 package paddle
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -47,6 +48,7 @@ func TestPick(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			test.offer.gangs = func() []gangOffer { return test.gangs }
+			test.offer.together = func([]*api.TaskInfo, []gangOffer) bool { return true }
 			fits := func(tasks []*api.TaskInfo) bool {
 				once := map[api.TaskID]bool{}
 				for _, task := range tasks {
@@ -57,6 +59,47 @@ func TestPick(t *testing.T) {
 			}
 			var got []string
 			for _, task := range test.offer.pick(fits, func() bool { return test.elsewhere }) {
+				got = append(got, task.Name)
+			}
+			require.Equal(t, test.want, got)
+		})
+	}
+}
+
+// Gangs that may not go together, or not with pods that go one by one, are not offered so.
+func TestPickTogether(t *testing.T) {
+	list := func(names ...string) (tasks []*api.TaskInfo) {
+		for _, name := range names {
+			tasks = append(tasks, &api.TaskInfo{UID: api.TaskID(name), Name: name})
+		}
+		return tasks
+	}
+	a, b, c := gangOffer{"a", list("a1")}, gangOffer{"b", list("b1", "b2")}, gangOffer{"c", list("c1", "c2", "c3")}
+	for name, test := range map[string]struct {
+		offer offer
+		gangs []gangOffer
+		never []api.JobID // of these only one may go, and not with pods that go one by one
+		needs int
+		want  []string
+	}{
+		"not with each other":        {offer{}, []gangOffer{b, c, a}, []api.JobID{"b", "c"}, 3, []string{"b1", "b2", "a1"}},
+		"none that may go together":  {offer{}, []gangOffer{b, a}, []api.JobID{"b", "a"}, 3, nil},
+		"not with others":            {offer{gone: list("g"), others: list("o")}, []gangOffer{c}, []api.JobID{"c"}, 4, []string{"g", "c1", "c2", "c3"}},
+		"too few without the others": {offer{gone: list("g"), spare: list("s")}, []gangOffer{c}, []api.JobID{"c"}, 5, []string{"g", "s"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			test.offer.gangs = func() []gangOffer { return test.gangs }
+			test.offer.together = func(single []*api.TaskInfo, gangs []gangOffer) bool {
+				n := min(1, len(single))
+				for _, g := range gangs {
+					if slices.Contains(test.never, g.job) {
+						n++
+					}
+				}
+				return n < 2
+			}
+			var got []string
+			for _, task := range test.offer.pick(func(tasks []*api.TaskInfo) bool { return len(tasks) >= test.needs }, func() bool { return false }) {
 				got = append(got, task.Name)
 			}
 			require.Equal(t, test.want, got)

@@ -3,6 +3,8 @@
 package paddle
 
 import (
+	"maps"
+
 	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/framework"
 )
@@ -65,22 +67,33 @@ func (v *victims) concurrent(n need) bool {
 }
 
 // cheaper tells whether some node has room for a preemptor without breaking a gang that is whole. Volcano goes through
-// the nodes in an order that knows nothing of gangs, and takes the first that will do.
+// the nodes in an order that knows nothing of gangs, and takes the first that will do. A node that has none is not asked
+// about again for pods of the same role until something is evicted from it or placed on it.
 func (v *victims) cheaper(n need) bool {
 	key := needKey{n.purpose, n.preemptor.UID}
 	v.mu.Lock()
 	found, known := v.elsewhere[key]
+	pods := dearKey{n.purpose, n.preemptor.Job, n.preemptor.TaskRole, n.preemptor.InitResreq.String()}
+	dear := maps.Clone(v.dear[pods])
 	v.mu.Unlock()
 	if known {
 		return found
 	}
+	if dear == nil {
+		dear = map[string]bool{}
+	}
 	for _, node := range v.ssn.NodeList {
+		if dear[node.Name] {
+			continue
+		}
 		if found = v.cheap(n, node); found {
 			break
 		}
+		dear[node.Name] = true
 	}
 	v.mu.Lock()
 	v.elsewhere[key] = found
+	v.dear[pods] = dear
 	v.mu.Unlock()
 	return found
 }

@@ -3,6 +3,7 @@
 package paddle
 
 import (
+	"maps"
 	"slices"
 	"sync"
 
@@ -20,10 +21,18 @@ type victims struct {
 	mu        sync.Mutex
 	gangs     map[api.JobID]gang // of jobs that were asked about, nil for those that are not Paddle's
 	standings map[api.JobID]standing
-	evicted   map[api.JobID]map[api.TaskID]bool // in this session
-	asking    map[*api.TaskInfo]bool            // preemptors in whose name the plugin asks the others
+	asking    map[*api.TaskInfo]bool // preemptors in whose name the plugin asks the others
 	wholes    map[wholeQuestion]bool
 	elsewhere map[needKey]bool
+	dear      map[dearKey]map[string]bool // nodes, by name, that have no room without breaking a gang
+	budgeted  map[purpose][]budget
+
+	offered   map[api.TaskID]*api.JobInfo                       // pods that may be evicted, for which job, until its Statement ends
+	gone      map[api.TaskID]*api.TaskInfo                      // what was evicted in this session, for whatever reason
+	evicted   map[api.JobID]map[api.TaskID]evictedPod           // of gangs, by actions for which they were offered
+	rests     map[api.JobID]map[api.TaskID]*framework.Statement // of gangs that are evicted as a whole, one for each pod
+	ended     map[api.JobID]bool                                // gangs of which the rest is evicted for good
+	following bool                                              // the plugin evicts the rest of a gang, or takes it back
 }
 
 // need is a pod that asks for room.
@@ -36,6 +45,14 @@ type need struct {
 type needKey struct {
 	purpose   purpose
 	preemptor api.TaskID
+}
+
+// dearKey is the pods of one role of a job that ask for as much room. Roles of jobs that are not Paddle's have no names.
+type dearKey struct {
+	purpose  purpose
+	job      api.JobID
+	role     string
+	requests string
 }
 
 // wholeQuestion is whether a whole gang may go for the pods of one role of a job.
@@ -51,10 +68,16 @@ func newVictims(ssn *framework.Session, taskRoles map[string]role) *victims {
 		ssn: ssn, taskRoles: taskRoles,
 		gangs:     map[api.JobID]gang{},
 		standings: map[api.JobID]standing{},
-		evicted:   map[api.JobID]map[api.TaskID]bool{},
 		asking:    map[*api.TaskInfo]bool{},
 		wholes:    map[wholeQuestion]bool{},
 		elsewhere: map[needKey]bool{},
+		dear:      map[dearKey]map[string]bool{},
+		budgeted:  map[purpose][]budget{},
+		offered:   map[api.TaskID]*api.JobInfo{},
+		gone:      map[api.TaskID]*api.TaskInfo{},
+		evicted:   map[api.JobID]map[api.TaskID]evictedPod{},
+		rests:     map[api.JobID]map[api.TaskID]*framework.Statement{},
+		ended:     map[api.JobID]bool{},
 	}
 }
 
@@ -90,10 +113,14 @@ func (v *victims) concerned(preemptor *api.TaskInfo, candidates []*api.TaskInfo)
 	return !asking && slices.ContainsFunc(candidates, func(task *api.TaskInfo) bool { return v.gang(task.Job) != nil })
 }
 
-// stock is what would be decided without the plugin.
+// stock is what would be decided without the plugin, after the gangs that are evicted as a whole have gone.
 func (v *victims) stock(n need, candidates []*api.TaskInfo) []*api.TaskInfo {
 	if len(candidates) == 0 {
 		return nil
+	}
+	leaving := v.leaving()
+	for _, members := range leaving {
+		candidates = slices.Insert(slices.Clone(candidates), 0, holding(members[0], heldBy(members)))
 	}
 	asker := n.preemptor.Clone()
 	v.mu.Lock()
@@ -104,10 +131,32 @@ func (v *victims) stock(n need, candidates []*api.TaskInfo) []*api.TaskInfo {
 		delete(v.asking, asker)
 		v.mu.Unlock()
 	}()
+	ask := v.ssn.Preemptable
 	if n.purpose == reclaiming {
-		return v.ssn.Reclaimable(asker, candidates)
+		ask = v.ssn.Reclaimable
 	}
-	return v.ssn.Preemptable(asker, candidates)
+	return slices.DeleteFunc(slices.Clone(ask(asker, candidates)), func(task *api.TaskInfo) bool { return leaving[task.Job] != nil })
+}
+
+// leaving is the pods of gangs that are evicted as a whole, but for those that are evicted already. Plugins that count what
+// queues lose must count them first.
+func (v *victims) leaving() map[api.JobID][]*api.TaskInfo {
+	all := map[api.JobID][]*api.TaskInfo{}
+	for id, evicted := range v.evicted {
+		if s := v.standing(id); len(evicted) > 0 && s.broken && len(s.members) > 0 {
+			all[id] = s.members
+		}
+	}
+	return all
+}
+
+// before is what is or will be evicted in any case.
+func (v *victims) before() []*api.TaskInfo {
+	all := slices.Collect(maps.Values(v.gone))
+	for _, members := range v.leaving() {
+		all = append(all, members...)
+	}
+	return all
 }
 
 // gang is the gang of a job, nil for one that is not ours.
@@ -132,7 +181,14 @@ func (v *victims) standing(id api.JobID) standing {
 	defer v.mu.Unlock()
 	s, known := v.standings[id]
 	if !known {
-		s = newStanding(v.ssn.Jobs[id], g, v.taskRoles, v.evicted[id])
+		evicted, rest := map[api.TaskID]bool{}, map[api.TaskID]bool{}
+		for task := range v.evicted[id] {
+			evicted[task] = true
+		}
+		for task := range v.rests[id] {
+			rest[task] = true
+		}
+		s = newStanding(v.ssn.Jobs[id], g, v.taskRoles, evicted, rest)
 		v.standings[id] = s
 	}
 	return s
@@ -146,7 +202,13 @@ func (v *victims) choose(n need, candidates []*api.TaskInfo) []*api.TaskInfo {
 	}
 	room := v.room(n, node)
 	fits := func(tasks []*api.TaskInfo) bool { return fit(n.preemptor, room, tasks) }
-	return v.offer(n, candidates).pick(fits, func() bool { return v.cheaper(n) })
+	chosen := v.offer(n, candidates).pick(fits, func() bool { return v.cheaper(n) })
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, task := range chosen {
+		v.offered[task.UID] = v.ssn.Jobs[n.preemptor.Job]
+	}
+	return chosen
 }
 
 // offer sorts the pods of one node by the harm that evicting them does. Stock is asked about gangs apart from what goes
@@ -170,13 +232,15 @@ func (v *victims) offer(n need, candidates []*api.TaskInfo) offer {
 		}
 	}
 	slices.SortStableFunc(single, v.leastFirst)
+	budgets, before := v.budgets(n.purpose), v.before()
 	for _, task := range v.stock(n, single) {
 		if v.gang(task.Job) == nil {
 			o.others = append(o.others, task)
-		} else {
+		} else if kept(budgets, slices.Concat(before, o.others, o.spare), []*api.TaskInfo{task}) {
 			o.spare = append(o.spare, task)
 		}
 	}
+	o.together = func(single []*api.TaskInfo, gangs []gangOffer) bool { return v.together(n, single, gangs) }
 	o.gangs = func() (gangs []gangOffer) {
 		for id, here := range whole {
 			if v.whole(n, id) {
@@ -202,9 +266,8 @@ func (v *victims) leastFirst(a, b *api.TaskInfo) int {
 	}
 }
 
-// whole tells whether all pods of a gang may go: they must be in a state to go, none may be marked as not preemptable, and
-// stock must let each go that the job cannot miss. It is asked about each together with those that can be missed, not
-// about all at once: a queue may be entitled to no more than a part of a gang, and the gang has no parts.
+// whole reports whether all pods of a gang may go: they must be in a state to go, none may be marked as not preemptable, the
+// other plugins must let the gang go, and all PodDisruptionBudgets must allow all of it.
 func (v *victims) whole(n need, id api.JobID) bool {
 	key := wholeQuestion{n.purpose, n.preemptor.Job, n.preemptor.TaskRole, id}
 	v.mu.Lock()
@@ -214,14 +277,18 @@ func (v *victims) whole(n need, id api.JobID) bool {
 		return answer
 	}
 	s := v.standing(id)
-	answer = !slices.ContainsFunc(s.members, func(task *api.TaskInfo) bool { return !n.takes(task) }) && v.permitted(n, s)
+	answer = !slices.ContainsFunc(s.members, func(task *api.TaskInfo) bool { return !n.takes(task) }) &&
+		kept(v.budgets(n.purpose), v.before(), s.members) && v.permitted(n, s)
 	v.mu.Lock()
 	v.wholes[key] = answer
 	v.mu.Unlock()
 	return answer
 }
 
-// permitted tells whether stock lets each pod of a gang go.
+// permitted reports whether stock lets a gang go. It is asked about each pod that the job cannot miss, as if that pod had
+// what the whole gang has: a gang has no parts, and counts as one pod where plugins let queues and jobs lose pods until they
+// have no more than their share. Pods that can be missed are asked about with it as if they had nothing, for plugins that
+// count pods.
 func (v *victims) permitted(n need, s standing) bool {
 	if len(v.stock(n, s.members)) == len(s.members) {
 		return true
@@ -229,18 +296,60 @@ func (v *victims) permitted(n need, s standing) bool {
 	var spare, needed []*api.TaskInfo
 	for _, task := range s.members {
 		if s.spare[task.UID] {
-			spare = append(spare, task)
+			spare = append(spare, holding(task, api.EmptyResource()))
 		} else {
 			needed = append(needed, task)
 		}
 	}
+	total := heldBy(s.members)
 	for _, task := range needed {
-		allowed := v.stock(n, append(slices.Clone(spare), task))
+		allowed := v.stock(n, append(slices.Clone(spare), holding(task, total)))
 		if !slices.ContainsFunc(allowed, func(one *api.TaskInfo) bool { return one.UID == task.UID }) {
 			return false
 		}
 	}
 	return true
+}
+
+// together reports whether some gangs may go in addition to each other and to single pods, each of which may go alone. For
+// stock a gang is one pod here too.
+func (v *victims) together(n need, single []*api.TaskInfo, gangs []gangOffer) bool {
+	jobs := map[api.JobID]bool{}
+	var asked, all []*api.TaskInfo
+	for _, g := range gangs {
+		jobs[g.job] = true
+	}
+	for _, task := range single {
+		if !jobs[task.Job] {
+			asked = append(asked, task)
+		}
+	}
+	if len(asked) == 0 && len(gangs) == 1 {
+		return true
+	}
+	all = slices.Clone(asked)
+	for _, g := range gangs {
+		members := v.standing(g.job).members
+		all = append(all, members...)
+		asked = append(asked, holding(members[0], heldBy(members)))
+	}
+	return kept(v.budgets(n.purpose), v.before(), all) && len(v.stock(n, asked)) == len(asked)
+}
+
+// holding is a copy of a running pod that holds some other amount of resources.
+func holding(task *api.TaskInfo, held *api.Resource) *api.TaskInfo {
+	changed := task.Clone()
+	changed.Resreq, changed.InitResreq = held.Clone(), held.Clone()
+	return changed
+}
+
+// heldBy is what some pods hold in total.
+func heldBy(tasks []*api.TaskInfo) *api.Resource {
+	total := api.EmptyResource()
+	for _, task := range tasks {
+		total.Add(task.Resreq)
+	}
+	return total
 }
 
 // order orders running pods of one of our gangs: Volcano evicts the last one first.

@@ -103,7 +103,7 @@ func TestNewStanding(t *testing.T) {
 					members = append(members, task.Name)
 				}
 			}
-			s := newStanding(job, g, defaultTaskRoles, evicted)
+			s := newStanding(job, g, defaultTaskRoles, evicted, nil)
 			var got []string
 			for _, task := range s.members {
 				got = append(got, task.Name)
@@ -125,15 +125,15 @@ func TestStandingOfHeldGang(t *testing.T) {
 	g := newGang(job, defaultTaskRoles)
 	g.hold(job, defaultTaskRoles)
 	require.Equal(t, int32(6), job.MinAvailable)
-	require.Len(t, newStanding(job, g, defaultTaskRoles, nil).spare, 1)
+	require.Len(t, newStanding(job, g, defaultTaskRoles, nil, nil).spare, 1)
 
 	job.PodGroup.Spec.SubGroupPolicy = []scheduling.SubGroupPolicySpec{{Name: "pairs"}}
-	require.Empty(t, newStanding(job, g, defaultTaskRoles, nil).spare, "each may be needed in its group")
+	require.Empty(t, newStanding(job, g, defaultTaskRoles, nil, nil).spare, "each may be needed in its group")
 	worker := inOrder(job)[len(inOrder(job))-1]
-	require.True(t, newStanding(job, g, defaultTaskRoles, map[api.TaskID]bool{worker.UID: true}).broken)
+	require.True(t, newStanding(job, g, defaultTaskRoles, map[api.TaskID]bool{worker.UID: true}, nil).broken)
 
 	job.PodGroup = nil
-	require.Len(t, newStanding(job, g, defaultTaskRoles, nil).spare, 1)
+	require.Len(t, newStanding(job, g, defaultTaskRoles, nil, nil).spare, 1)
 }
 
 func TestCompareMembers(t *testing.T) {
