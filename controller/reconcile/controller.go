@@ -38,10 +38,10 @@ type Options struct {
 	Render render.Config
 }
 
-// A thousand jobs that start together must not have each of their steps written down: the API server has better to do then.
+// A thousand jobs that wait together must not have each change of their texts written: the API server has better to do then.
 const (
-	refreshesPerSecond = 0.25
-	refreshesAtOnce    = 50
+	textsPerSecond = 0.25
+	textsAtOnce    = 50
 )
 
 // Controller makes what PaddleJobs ask for.
@@ -71,8 +71,10 @@ type Controller struct {
 	assumedEnvironments *assumed[*corev1.ConfigMap]
 	// unwritten is since when a status has a change that can wait.
 	unwritten *stamps
-	// refreshes are the status writes that all jobs together have for changes that tell no new story.
-	refreshes flowcontrol.PassiveRateLimiter
+	// unshown is since when it has one that kubectl get shows.
+	unshown *stamps
+	// texts are the status writes that all jobs together have for what kubectl get does not show.
+	texts flowcontrol.PassiveRateLimiter
 	// commanded is since when Volcano has a command.
 	commanded *stamps
 	// unheeded is for how long Volcano reads commands about a Volcano Job in a state (policy.StateOf) that stays as it is.
@@ -103,7 +105,8 @@ func New(clients Clients, recorder record.EventRecorder, options Options) (*Cont
 		failures:        newFailures(),
 		departures:      newDepartures(),
 		unwritten:       newStamps(),
-		refreshes:       flowcontrol.NewTokenBucketPassiveRateLimiter(refreshesPerSecond, refreshesAtOnce),
+		unshown:         newStamps(),
+		texts:           flowcontrol.NewTokenBucketPassiveRateLimiter(textsPerSecond, textsAtOnce),
 		commanded:       newStamps(),
 		unheeded:        newStreaks(),
 		pace:            &pace{},

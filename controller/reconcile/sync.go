@@ -39,7 +39,7 @@ func (c *Controller) sync(ctx context.Context, key string) (time.Duration, error
 		return 0, gone(err)
 	}
 	if v == nil {
-		c.unwritten.forget(key)
+		c.written(key)
 		c.assumedJobs.forget(key)
 		c.undone.forgetJob(key)
 		return 0, nil
@@ -86,16 +86,11 @@ func (c *Controller) report(ctx context.Context, key string, v *view.View, plan 
 	before := &v.Job.Status
 	after := status.Next(v, plan, c.now())
 	if equality.Semantic.DeepEqual(before, after) {
-		c.unwritten.forget(key)
+		c.written(key)
 		return 0, nil
 	}
-	if delay, refresh := status.Delay(before, after); delay > 0 {
-		if waited, _ := c.unwritten.since(key, c.now()); waited < delay {
-			return delay - waited, nil
-		}
-		if refresh && !c.refreshes.TryAccept() {
-			return delay, nil
-		}
+	if wait := c.writeLater(key, before, after); wait > 0 {
+		return wait, nil
 	}
 	changed := v.Job.DeepCopy()
 	changed.Status = *after
@@ -106,7 +101,7 @@ func (c *Controller) report(ctx context.Context, key string, v *view.View, plan 
 	case err != nil:
 		return 0, fmt.Errorf("writing the status: %w", err)
 	}
-	c.unwritten.forget(key)
+	c.written(key)
 	c.assumedJobs.put(key, written, v.Job.ResourceVersion)
 	if before.Phase != after.Phase {
 		klog.FromContext(ctx).Info("PaddleJob changed its phase", "from", before.Phase, "to", after.Phase)
@@ -116,6 +111,34 @@ func (c *Controller) report(ctx context.Context, key string, v *view.View, plan 
 		c.tell(v.Job, event)
 	}
 	return 0, nil
+}
+
+// writeLater is how much longer a change of the status waits for more of them, 0 if it is to be written now.
+func (c *Controller) writeLater(key string, before, after *v1.PaddleJobStatus) time.Duration {
+	delay, text := status.Delay(before, after)
+	if delay == 0 {
+		return 0
+	}
+	behind, _ := c.unwritten.since(key, c.now())
+	if text {
+		c.unshown.forget(key)
+	} else {
+		// A text that has waited for long is no reason to write each step of the counts.
+		behind, _ = c.unshown.since(key, c.now())
+	}
+	if behind < delay {
+		return delay - behind
+	}
+	if text && !c.texts.TryAccept() {
+		return max(min(delay, status.TextMost-behind), 0)
+	}
+	return 0
+}
+
+// written notes that the status has all that is known.
+func (c *Controller) written(key string) {
+	c.unwritten.forget(key)
+	c.unshown.forget(key)
 }
 
 func (c *Controller) tell(job *v1.PaddleJob, event policy.Event) {

@@ -304,9 +304,11 @@ func TestGoneJobLeavesNoMemory(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.unwritten.since("ml/job", epoch)
+	d.unshown.since("ml/job", epoch)
 	d.assumedJobs.put("ml/job", &v1.PaddleJob{}, "")
 	require.NoError(t, d.work(t))
 	require.Empty(t, d.unwritten.seen)
+	require.Empty(t, d.unshown.seen)
 	require.Empty(t, d.assumedJobs.entries)
 }
 
@@ -351,13 +353,13 @@ func TestChangeOfCountsWaitsForMore(t *testing.T) {
 	require.NoError(t, err)
 	d.cached(t, written)
 	d.cachedVolcanoJob(t, vcbatch.Pending)
-	plenty := d.refreshes
-	d.refreshes = flowcontrol.NewFakeNeverRateLimiter()
+	plenty := d.texts
+	d.texts = flowcontrol.NewFakeNeverRateLimiter()
 	wait, err = d.sync(t.Context(), "ml/job")
 	require.NoError(t, err)
 	require.Positive(t, wait)
 	require.Zero(t, d.status(t).Worker.Pending, "other jobs have written too much")
-	d.refreshes = plenty
+	d.texts = plenty
 	require.NoError(t, d.work(t))
 	require.Equal(t, 1, d.status(t).Worker.Pending)
 }

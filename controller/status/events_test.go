@@ -136,23 +136,35 @@ func TestEvents(t *testing.T) {
 
 func TestDelay(t *testing.T) {
 	t.Parallel()
-	counted := func(s *v1.PaddleJobStatus) { s.Worker = &v1.ResourceStatus{Running: 1} }
+	counted := func(s *v1.PaddleJobStatus) { s.Worker = &v1.ResourceStatus{Pending: 1} }
+	shown := func(s *v1.PaddleJobStatus) { s.Worker = &v1.ResourceStatus{Running: 1, Ready: "1/2"} }
 	text := condition(v1.ConditionStalled, false, "Proceeding", "another text")
+	starts := condition(v1.ConditionRunning, false, "PodsStarting", "")
+	waits := condition(v1.ConditionScheduled, false, "WaitingForGang", "")
+	letIn := condition(v1.ConditionAdmitted, true, "LetIn", "")
 	for name, tc := range map[string]struct {
 		with []func(*v1.PaddleJobStatus)
 		want time.Duration
 	}{
-		"a text":             {with: []func(*v1.PaddleJobStatus){text}, want: countsDelay},
-		"a count":            {with: []func(*v1.PaddleJobStatus){counted}, want: countsDelay},
-		"a count and a text": {with: []func(*v1.PaddleJobStatus){counted, text}, want: countsDelay},
-		"let in":             {with: []func(*v1.PaddleJobStatus){condition(v1.ConditionAdmitted, true, "LetIn", "")}, want: countsDelay},
-		"why it starts not":  {with: []func(*v1.PaddleJobStatus){condition(v1.ConditionRunning, false, "PodsStarting", "")}, want: passingDelay},
-		"a reason":           {with: []func(*v1.PaddleJobStatus){condition(v1.ConditionStalled, false, "Other", "")}},
-		"a phase":            {with: []func(*v1.PaddleJobStatus){counted, phase(v1.Running)}},
-		"placed":             {with: []func(*v1.PaddleJobStatus){counted, phase(v1.Starting), condition(v1.ConditionScheduled, true, "GangPlaced", "")}, want: stepsDelay},
-		"why it waits":       {with: []func(*v1.PaddleJobStatus){condition(v1.ConditionScheduled, false, "WaitingForGang", "")}, want: reasonsDelay},
-		"restarting":         {with: []func(*v1.PaddleJobStatus){phase(v1.Restarting)}},
-		"a restart":          {with: []func(*v1.PaddleJobStatus){counted, func(s *v1.PaddleJobStatus) { s.Restarts++ }}},
+		"a text":                        {with: []func(*v1.PaddleJobStatus){text}, want: textDelay},
+		"a count":                       {with: []func(*v1.PaddleJobStatus){counted}, want: textDelay},
+		"a count and a text":            {with: []func(*v1.PaddleJobStatus){counted, text}, want: textDelay},
+		"let in":                        {with: []func(*v1.PaddleJobStatus){letIn}, want: textDelay},
+		"why it starts not":             {with: []func(*v1.PaddleJobStatus){starts}, want: textDelay},
+		"why it waits":                  {with: []func(*v1.PaddleJobStatus){waits}, want: textDelay},
+		"a count of kubectl get":        {with: []func(*v1.PaddleJobStatus){shown}, want: columnsDelay},
+		"that and a text":               {with: []func(*v1.PaddleJobStatus){shown, text}, want: columnsDelay},
+		"that and let in":               {with: []func(*v1.PaddleJobStatus){shown, letIn}, want: columnsDelay},
+		"that and why it starts not":    {with: []func(*v1.PaddleJobStatus){shown, starts}, want: columnsDelay},
+		"that and why it waits":         {with: []func(*v1.PaddleJobStatus){shown, waits}, want: columnsDelay},
+		"the servers' count":            {with: []func(*v1.PaddleJobStatus){func(s *v1.PaddleJobStatus) { s.PS = &v1.ResourceStatus{Ready: "1/2"} }}, want: columnsDelay},
+		"the heterogeneous ones' count": {with: []func(*v1.PaddleJobStatus){func(s *v1.PaddleJobStatus) { s.Heter = &v1.ResourceStatus{Ready: "1/2"} }}, want: columnsDelay},
+		"placed":                        {with: []func(*v1.PaddleJobStatus){counted, phase(v1.Starting), condition(v1.ConditionScheduled, true, "GangPlaced", "")}, want: columnsDelay},
+		"a reason":                      {with: []func(*v1.PaddleJobStatus){condition(v1.ConditionStalled, false, "Other", "")}},
+		"a phase":                       {with: []func(*v1.PaddleJobStatus){counted, phase(v1.Running)}},
+		"a queue":                       {with: []func(*v1.PaddleJobStatus){func(s *v1.PaddleJobStatus) { s.Queue = "another" }}},
+		"restarting":                    {with: []func(*v1.PaddleJobStatus){phase(v1.Restarting)}},
+		"a restart":                     {with: []func(*v1.PaddleJobStatus){counted, func(s *v1.PaddleJobStatus) { s.Restarts++ }}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -161,16 +173,16 @@ func TestDelay(t *testing.T) {
 			for _, c := range tc.with {
 				c(after)
 			}
-			wait, refresh := Delay(before, after)
+			wait, text := Delay(before, after)
 			require.Equal(t, tc.want, wait)
-			require.Equal(t, wait > stepsDelay, refresh, "a step is a story of its own")
+			require.Equal(t, wait == textDelay, text)
 		})
 	}
 	for name, tc := range map[string]struct {
 		from, to v1.Phase
 		want     time.Duration
 	}{
-		"starts again":      {from: v1.Restarting, to: v1.Pending, want: stepsDelay},
+		"starts again":      {from: v1.Restarting, to: v1.Pending, want: columnsDelay},
 		"loses a pod":       {from: v1.Running, to: v1.Starting},
 		"is seen first":     {from: "", to: v1.Pending},
 		"is to be stopped":  {from: v1.Starting, to: v1.Suspended},
@@ -179,18 +191,18 @@ func TestDelay(t *testing.T) {
 		before := status(phase(tc.from))
 		after := before.DeepCopy()
 		after.Phase = tc.to
-		wait, refresh := Delay(before, after)
+		wait, text := Delay(before, after)
 		require.Equal(t, tc.want, wait, name)
-		require.False(t, refresh, name)
+		require.False(t, text, name)
 	}
 	running := status(phase(v1.Running))
 	fewer := running.DeepCopy()
-	counted(fewer)
-	wait, refresh := Delay(running, fewer)
-	require.Equal(t, countsDelay, wait, "a count of a job that runs")
-	require.True(t, refresh)
-	fewer.Worker = &v1.ResourceStatus{Succeeded: 1}
-	wait, refresh = Delay(running, fewer)
-	require.True(t, refresh)
-	require.Equal(t, passingDelay, wait, "its end is news, and comes now")
+	shown(fewer)
+	wait, text2 := Delay(running, fewer)
+	require.Equal(t, columnsDelay, wait, "a count of a job that runs")
+	require.False(t, text2)
+	running, fewer = status(phase(v1.Running)), status(phase(v1.Running))
+	starts(fewer)
+	wait, _ = Delay(running, fewer)
+	require.Zero(t, wait, "a job that ran")
 }

@@ -216,7 +216,7 @@ func TestAdmittedWaitsToBeWritten(t *testing.T) {
 	story.admitted(false)
 	require.Equal(t, "True LetIn", conditionsOf(in)["Admitted"])
 	wait, _ := Delay(out, in)
-	require.Equal(t, countsDelay, wait)
+	require.Equal(t, textDelay, wait)
 	in.Restarts++
 	wait, _ = Delay(out, in)
 	require.Zero(t, wait)

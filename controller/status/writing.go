@@ -13,55 +13,53 @@ import (
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 )
 
-// How long a change that tells no new story may wait to be written together with the next ones.
+// How long a change that is no news may wait to be written together with the next ones.
 const (
-	// stepsDelay is of a gang's steps on its way to Running.
-	stepsDelay = 5 * time.Second
-	// countsDelay is of messages and of numbers of pods.
-	countsDelay = 20 * time.Second
-	// reasonsDelay is of why a gang is not placed, which passes by itself mostly.
-	reasonsDelay = 30 * time.Second
-	// passingDelay is of why a gang that is placed does not run yet, and of a job that is about to end.
-	passingDelay = time.Minute
+	// columnsDelay is of what kubectl get shows. It is never more than 10 seconds behind the pods, whose changes are gathered
+	// for a second before they are looked at.
+	columnsDelay = 8 * time.Second
+	// textDelay is of everything else: messages, why a gang is not placed yet, and how many of the pods that do not run wait.
+	textDelay = 30 * time.Second
 )
 
-// Delay is how long a change may wait for more of them, 0 if it is news, and whether it tells no story at all but only brings
-// up to date what was told.
-func Delay(before, after *v1.PaddleJobStatus) (wait time.Duration, refresh bool) {
+// TextMost is how old a text may become while many jobs have texts to write.
+const TextMost = 10 * time.Minute
+
+// Delay is how long a change may wait for more of them, 0 if it is news, and whether kubectl get shows nothing of it.
+func Delay(before, after *v1.PaddleJobStatus) (wait time.Duration, text bool) {
 	a, b := before.DeepCopy(), after.DeepCopy()
 	both := func(change func(*v1.PaddleJobStatus)) bool {
 		change(a)
 		change(b)
 		return equality.Semantic.DeepEqual(a, b)
 	}
-	if both(ignoreMessages) {
-		return countsDelay, true
-	}
-	// That the queue has let the gang in is nearly always followed by its being placed.
-	same := both(ignore(v1.ConditionAdmitted))
 	onItsWay := (starts(before.Phase) || before.Phase == v1.Restarting) && starts(after.Phase)
 	switch {
-	case same && !onItsWay && idle(after.Worker):
-		return passingDelay, true
-	case same:
-		return countsDelay, true
+	// That the queue has let the gang in is nearly always followed by its being placed.
+	case both(ignoreMessages), both(ignore(v1.ConditionAdmitted)),
+		onItsWay && (both(ignore(v1.ConditionRunning)) || both(ignoreWhyNotPlaced)):
+		if columns(before) == columns(after) {
+			return textDelay, true
+		}
+		return columnsDelay, false
 	case !onItsWay:
 		return 0, false
-	case both(ignore(v1.ConditionRunning)):
-		return passingDelay, true
-	case both(ignoreWhyNotPlaced):
-		return reasonsDelay, true
 	}
 	a.Phase = b.Phase
 	if both(ignore(v1.ConditionScheduled)) {
-		return stepsDelay, false
+		return columnsDelay, false
 	}
 	return 0, false
 }
 
-// idle says whether all pods of a role have ended.
-func idle(role *v1.ResourceStatus) bool {
-	return role != nil && role.Pending+role.Starting+role.Running == 0
+// columns are the counts that kubectl get shows; what else it shows is news.
+func columns(status *v1.PaddleJobStatus) (ready [3]string) {
+	for i, role := range []*v1.ResourceStatus{status.PS, status.Worker, status.Heter} {
+		if role != nil {
+			ready[i] = role.Ready
+		}
+	}
+	return ready
 }
 
 func ignoreMessages(status *v1.PaddleJobStatus) {
