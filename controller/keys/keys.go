@@ -42,7 +42,7 @@ const (
 	// Announced is the annotation on the Volcano Job that says that its pods' templates read the three below.
 	Announced = "batch.paddlepaddle.org/announced"
 	// FirstPort is the annotation on the Volcano Job that holds the first of the nodes' ports that its pods have, with
-	// intranet Host. Such a Job bears Intranet as a label too, by which they are listed.
+	// intranet Host, from when all of them are placed. Such a Job bears Intranet as a label too, by which they are listed.
 	FirstPort = "batch.paddlepaddle.org/first-port"
 	// Address is the annotation on a pod that holds its IP.
 	Address = "batch.paddlepaddle.org/address"

@@ -38,12 +38,9 @@ func (p *Plan) create(v *view.View, cfg render.Config) {
 	// else to be taken off.
 	job.Finalizers = []string{metav1.FinalizerDeleteDependents}
 	markEnvironment(job, v.Job, cfg)
-	first, ok := p.choosePorts(v, cfg)
-	if !ok {
+	// None are taken yet: a job may wait in its queue for days.
+	if _, ok := p.choosePorts(v, cfg); !ok {
 		return
-	}
-	if first != 0 {
-		job.Annotations[keys.FirstPort] = strconv.Itoa(first)
 	}
 	if v.Wanted != nil {
 		job.Annotations[keys.OwnPodGroup] = string(v.Wanted.UID)

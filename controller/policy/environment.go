@@ -52,6 +52,7 @@ func (p *Plan) environment(v *view.View, cfg render.Config) {
 		if v.Environment != nil {
 			p.remove(KindConfigMap, v.Environment)
 		}
+		p.returnPorts(v)
 	}
 }
 
@@ -80,12 +81,15 @@ func (p *Plan) addressEnvironment(v *view.View, cfg render.Config) {
 	if specChanged(v) {
 		return
 	}
-	first, ok := p.firstPort(v, cfg)
-	if !ok {
-		return
-	}
 	if len(missing) > 0 {
 		p.Missing = missing
+		if !p.returnPorts(v) && toldPort(v) != 0 {
+			p.firstPort(v, cfg) // somebody may have changed what was written, and those that were told listen there
+		}
+		return
+	}
+	first, ok := p.firstPort(v, cfg)
+	if !ok {
 		return
 	}
 	if p.announce(v, job, first) {

@@ -4,6 +4,7 @@ package policy
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -24,12 +25,16 @@ const ReasonNoPorts = "NoHostPortsLeft"
 // a container, and see pods and ConfigMaps through watches of which either may be the later one.
 const hearing = time.Second
 
-// MovePorts writes on the Volcano Job where its pods' ports begin, and the label by which it is found.
+// MovePorts writes on the Volcano Job where its pods' ports begin, and the label by which it is found. Ports are chosen once
+// all pods of the gang are placed, so that no job has any that waits.
 //
 // Two controllers, or two syncs of one, may choose the same ports while neither sees the other's Job. So a choice counts
 // only after a look at all Jobs that comes after it was written (AnnouncePods): of two that choose the same, at least one
 // sees the other then, and moves, for it has not begun. One whose pods were told never moves.
-type MovePorts struct{ First int }
+type MovePorts struct {
+	// First is 0 where the Job gives its ports back.
+	First int
+}
 
 // AnnouncePods annotates pods, with their addresses and ports for example, unless the ports are another Job's too.
 type AnnouncePods struct {
@@ -67,8 +72,7 @@ func PortsOf(job *vcbatch.Job) render.Ports {
 	return render.Ports{First: first, Count: render.PortsNeeded(made)}
 }
 
-// choosePorts is where the ports of a Volcano Job that is to be made can begin, 0 if it needs none. Without a place it
-// stalls and returns false.
+// choosePorts is where the ports of a job can begin, 0 if it needs none. Without a place it stalls and returns false.
 func (p *Plan) choosePorts(v *view.View, cfg render.Config) (first int, ok bool) {
 	if !render.HostPorts(v.Job, cfg) {
 		return 0, true
@@ -113,6 +117,18 @@ func (p *Plan) firstPort(v *view.View, cfg render.Config) (first int, ok bool) {
 		p.do(MovePorts{First: first})
 	}
 	return 0, false
+}
+
+// returnPorts gives the Volcano Job's ports back if none of its pods may listen there, and reports whether it does: those
+// of a gang that starts again may be gone for long before all of the next ones are placed.
+func (p *Plan) returnPorts(v *view.View) bool {
+	if !hasPorts(v) || PortsOf(v.VolcanoJob).First == 0 || slices.ContainsFunc(unended(v), func(pod *corev1.Pod) bool {
+		return pod.Annotations[keys.Port] != ""
+	}) {
+		return false
+	}
+	p.do(MovePorts{})
+	return true
 }
 
 // hasPorts says whether the pods of the Volcano Job have ports of their own.

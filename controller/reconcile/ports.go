@@ -3,7 +3,6 @@
 package reconcile
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -46,7 +45,12 @@ func (c *Controller) takenPorts(key string) func() []render.Ports {
 
 // movePorts writes on the Volcano Job where its pods' ports begin.
 func (c *Controller) movePorts(ctx context.Context, v *view.View, a policy.MovePorts) error {
-	choice := map[string]string{keys.FirstPort: strconv.Itoa(a.First)}
+	choice := map[string]any{keys.FirstPort: nil}
+	written := ""
+	if a.First != 0 {
+		written = strconv.Itoa(a.First)
+		choice[keys.FirstPort] = written
+	}
 	patch, err := metadata(v.VolcanoJob, choice, onHosts)
 	if err != nil {
 		return fmt.Errorf("choosing ports: %w", err)
@@ -59,11 +63,13 @@ func (c *Controller) movePorts(ctx context.Context, v *view.View, a policy.MoveP
 	case err != nil:
 		return fmt.Errorf("choosing ports: %w", err)
 	}
-	klog.FromContext(ctx).Info("Chose ports of nodes anew", "first", a.First)
+	klog.FromContext(ctx).Info("Wrote which ports of nodes the Volcano Job has", "first", a.First)
 	c.assumedVolcanoJobs.put(keyOf(moved), moved, v.VolcanoJob.ResourceVersion)
-	if err := changedByAdmission("Volcano Job", moved.Name, cmp.Or(
-		changedEntry("metadata.annotations", choice, moved.Annotations), changedEntry("metadata.labels", onHosts, moved.Labels),
-	)); err != nil {
+	field := changedEntry("metadata.labels", onHosts, moved.Labels)
+	if moved.Annotations[keys.FirstPort] != written {
+		field = "metadata.annotations[" + keys.FirstPort + "]"
+	}
+	if err := changedByAdmission("Volcano Job", moved.Name, field); err != nil {
 		return err
 	}
 	v.VolcanoJob = moved
@@ -120,7 +126,7 @@ func (c *Controller) ownPorts(ctx context.Context, v *view.View, ports render.Po
 }
 
 // metadata is a merge patch that sets annotations and labels of exactly the object that was seen.
-func metadata(object metav1.Object, annotations map[string]string, labels labels.Set) ([]byte, error) {
+func metadata[V any](object metav1.Object, annotations map[string]V, labels labels.Set) ([]byte, error) {
 	changes := map[string]any{"uid": object.GetUID(), "annotations": annotations}
 	if labels != nil { // null would take all of them off
 		changes["labels"] = labels

@@ -128,6 +128,13 @@ func TestPortsMove(t *testing.T) {
 	require.Equal(t, "job", kept.Labels[keys.JobName])
 	assumed, _ := d.assumedVolcanoJobs.newest("ml/job", seen, true)
 	require.Equal(t, "20060", assumed.Annotations[keys.FirstPort], "the next sync knows")
+
+	require.NoError(t, d.act(t.Context(), v, policy.MovePorts{}))
+	require.NotContains(t, v.VolcanoJob.Annotations, keys.FirstPort)
+	kept, err = d.volcano.BatchV1alpha1().Jobs("ml").Get(t.Context(), "job", metav1.GetOptions{})
+	require.NoError(t, err)
+	require.NotContains(t, kept.Annotations, keys.FirstPort)
+	require.Equal(t, "Host", kept.Labels[keys.Intranet])
 }
 
 // A Volcano Job that a user made may bear our label and annotation; only one that the PaddleJob of its name controls counts.

@@ -8,6 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 )
 
 // PodGroup is the one that Volcano's Job controller makes for a Job, equal in every field: whichever of the two comes
@@ -34,6 +36,7 @@ func PodGroup(job *vcbatch.Job, priority func(className string) int32) *vcschedu
 			NetworkTopology:   jobTopology(job.Spec.NetworkTopology),
 		},
 	}
+	delete(group.Annotations, keys.FirstPort) // it comes and goes with the gang's placement, and nobody reads it here
 	for i := range job.Spec.Tasks {
 		task := &job.Spec.Tasks[i]
 		group.Spec.MinTaskMember[task.Name] = minTaskMember(task)
