@@ -4,7 +4,6 @@ package conformance_test
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -230,48 +229,18 @@ func requireLaunch(t *testing.T, shape shape, gang *conformance.Gang) {
 	}
 }
 
-// Paddle's command lines delete PADDLE_TRAINER* and start the launcher with what NNODES, MASTER_ADDR, MASTER_PORT and RANK
-// say; older releases leave the rank to the launcher.
-func TestFrontEndsFormOneJob(t *testing.T) {
-	for _, intranet := range []v1.Intranet{v1.PodIP, v1.Service, v1.Host} {
-		shape := shape{workers: 3, intranet: intranet, fallback: "cli"}
-		t.Run(string(intranet), func(t *testing.T) {
-			run := start(t, shape.job(), render.Config{DefaultIntranet: v1.PodIP})
-			if intranet == v1.Host {
-				run.first = 20000
-				for _, pod := range run.pods {
-					maps.Copy(pod.Annotations, render.Told(run.job, run.first, pod))
-				}
-			}
-			gang, err := conformance.NewGang(shape.mode(), run.pods, run.services, run.configMaps(t))
-			require.NoError(t, err)
-			for _, pod := range gang.Pods {
-				first, err := strconv.Atoi(gang.Pods[0].Env["PADDLE_PORT"])
-				require.NoError(t, err)
-				require.Equal(t, map[string]string{
-					"NNODES": "3", "RANK": strconv.Itoa(pod.Index),
-					"MASTER_ADDR": gang.Pods[0].Env["POD_IP"], "MASTER_PORT": strconv.Itoa(first + 19),
-				}, pick(pod.Env, "NNODES", "RANK", "MASTER_ADDR", "MASTER_PORT"), pod.Name)
-				maps.DeleteFunc(pod.Env, func(name, _ string) bool { return strings.HasPrefix(name, "PADDLE_TRAINER") })
-				pod.Env["PADDLE_MASTER"] = pod.Env["MASTER_ADDR"] + ":" + pod.Env["MASTER_PORT"]
-				pod.Env["PADDLE_NNODES"] = pod.Env["NNODES"]
-				launcher, err := rules.Launch(pod.Env, pod.IP, rules.Since2023)
-				require.NoError(t, err)
-				require.Equal(t, 3, launcher.Nodes)
-				require.Equal(t, gang.Pods[0].Env["POD_IP"]+":"+strconv.Itoa(first+19), launcher.Master)
-			}
-		})
-	}
-}
-
 // Where one pod's address is a prefix of another's, its launcher would start the other's processes too, and each pod would
 // succeed. It fails instead, in every pod, and python train.py trains.
 func TestTheLauncherStartsNoOtherPodsProcesses(t *testing.T) {
-	for _, intranet := range []v1.Intranet{v1.PodIP, v1.Service} {
+	for _, intranet := range []v1.Intranet{v1.PodIP, v1.Service, v1.Host} {
 		t.Run(string(intranet), func(t *testing.T) {
 			run := start(t, shape{ps: 1, workers: 2, intranet: intranet, fallback: "alike"}.job(), render.Config{DefaultIntranet: v1.PodIP})
 			for i, pod := range run.pods {
 				pod.Status.PodIP = []string{"10.128.0.5", "10.128.0.50", "10.128.0.7"}[i]
+			}
+			if intranet == v1.Host {
+				run.first = 20000
+				run.announce()
 			}
 			gang, err := conformance.NewGang(conformance.PS, run.pods, run.services, run.configMaps(t))
 			require.NoError(t, err)
@@ -287,16 +256,6 @@ func TestTheLauncherStartsNoOtherPodsProcesses(t *testing.T) {
 			require.NoError(t, gang.Direct().Check())
 		})
 	}
-}
-
-func pick(env map[string]string, names ...string) map[string]string {
-	picked := map[string]string{}
-	for _, name := range names {
-		if value, set := env[name]; set {
-			picked[name] = value
-		}
-	}
-	return picked
 }
 
 func TestNoContainerStartsBeforeAddressesAreKnown(t *testing.T) {

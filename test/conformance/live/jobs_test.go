@@ -89,7 +89,6 @@ func TestRunningJobsTrain(t *testing.T) {
 	require.Positive(t, shared, "there are fewer nodes than pods that have their addresses")
 }
 
-// elastic is a role of some pods between two bounds.
 func TestTheLauncherStartsNoOtherPodsProcesses(t *testing.T) {
 	space, jobs := cluster.Namespace(t), cluster.Paddle.BatchV1()
 	_, err := jobs.PaddleJobs(space).Create(t.Context(), &v1.PaddleJob{
@@ -129,6 +128,7 @@ func TestTheLauncherStartsNoOtherPodsProcesses(t *testing.T) {
 	})
 }
 
+// elastic is a role of some pods between two bounds.
 func elastic(least, replicas, most int) *v1.ResourceSpec {
 	spec := role(replicas)
 	spec.Requests, spec.Limits = &least, &most
