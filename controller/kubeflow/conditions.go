@@ -121,6 +121,9 @@ func (s *story) created(made *batchv1.PaddleJob, plan *Plan) {
 	if c := conditionOf(made, batchv1.ConditionScheduled); c != nil && status.Waits(c.Reason) {
 		lines = append(lines, c.Reason+": "+inTheirTerms(c.Message))
 	}
+	if c := conditionOf(made, batchv1.ConditionLauncherUsable); c != nil && c.Status == metav1.ConditionFalse {
+		lines = append(lines, c.Reason+": "+inTheirTerms(c.Message))
+	}
 	lines = slices.DeleteFunc(lines, func(line string) bool { return line == "" })
 	if len(lines) == 0 {
 		lines = append(lines, s.says("created"))

@@ -64,8 +64,10 @@ func texts(all []render.Notice) string {
 	return strings.Join(lines, "; ")
 }
 
-// translation leads from the fields of the PaddleJob that is made to where a user of Kubeflow's finds them.
+// translation leads from the fields of the PaddleJob that is made to where a user of Kubeflow's finds them, who has no
+// spec.intranet.
 var translation = strings.NewReplacer(
+	"Set spec.intranet: Service", "Have the controller started with --default-intranet=Service",
 	"spec.ps", "spec.paddleReplicaSpecs.Master",
 	"spec.worker.requests", "spec.elasticPolicy.minReplicas",
 	"spec.worker.limits", "spec.elasticPolicy.maxReplicas",

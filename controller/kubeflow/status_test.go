@@ -103,6 +103,10 @@ func TestLifeOfAJobThatSucceeds(t *testing.T) {
 	l.seen(replaced(batchv1.ConditionScheduled, false, "WaitingForQueue", `queue "gold" is full`))
 	require.Equal(t, `WaitingForQueue: queue "gold" is full`, find(&l.job.Status, kubeflowv1.ConditionCreated).Message)
 	require.Equal(t, "PaddleJobCreated", find(&l.job.Status, kubeflowv1.ConditionCreated).Reason)
+	l.seen(replaced(batchv1.ConditionLauncherUsable, false, "AddressPrefix", "10.0.0.1 is a prefix of 10.0.0.12. Set spec.intranet: Service, or more"))
+	require.Equal(t, `WaitingForQueue: queue "gold" is full; AddressPrefix: 10.0.0.1 is a prefix of 10.0.0.12. `+
+		`Have the controller started with --default-intranet=Service, or more`, find(&l.job.Status, kubeflowv1.ConditionCreated).Message)
+	l.seen(replaced(batchv1.ConditionLauncherUsable, true, "None", ""))
 	l.seen(replaced(batchv1.ConditionScheduled, false, "Placing", "a moment"))
 	require.Equal(t, "PaddleJob train is created.", find(&l.job.Status, kubeflowv1.ConditionCreated).Message)
 

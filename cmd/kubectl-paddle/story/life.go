@@ -13,8 +13,8 @@ import (
 func Life(o *Objects) []string {
 	var told []string
 	order := []string{
-		v1.ConditionStalled, v1.ConditionCreated, v1.ConditionAdmitted, v1.ConditionScheduled, v1.ConditionRunning, v1.ConditionSuspended,
-		v1.ConditionRestarting, v1.ConditionSucceeded, v1.ConditionFailed,
+		v1.ConditionStalled, v1.ConditionCreated, v1.ConditionAdmitted, v1.ConditionScheduled, v1.ConditionRunning,
+		v1.ConditionLauncherUsable, v1.ConditionSuspended, v1.ConditionRestarting, v1.ConditionSucceeded, v1.ConditionFailed,
 	}
 	for _, kind := range order {
 		c := o.condition(kind)
@@ -47,15 +47,16 @@ func (o *Objects) conditionWords(c *metav1.Condition) string {
 			v1.ConditionFailed:     "it failed " + ago + " ago (" + c.Reason + ")",
 		}[c.Type]
 	}
-	if view.Finished(o.Job) && c.Type != v1.ConditionRestarting {
+	if view.Finished(o.Job) && c.Type != v1.ConditionRestarting && c.Type != v1.ConditionLauncherUsable {
 		return ""
 	}
 	return map[string]string{
-		v1.ConditionCreated:    "its Volcano Job is not made",
-		v1.ConditionAdmitted:   "its queue has not let it in",
-		v1.ConditionScheduled:  "its pods have no nodes",
-		v1.ConditionRunning:    "not all its pods run",
-		v1.ConditionSuspended:  "it was resumed " + ago + " ago",
-		v1.ConditionRestarting: "it last ran again " + ago + " ago after a restart",
+		v1.ConditionCreated:        "its Volcano Job is not made",
+		v1.ConditionAdmitted:       "its queue has not let it in",
+		v1.ConditionScheduled:      "its pods have no nodes",
+		v1.ConditionRunning:        "not all its pods run",
+		v1.ConditionLauncherUsable: "the launcher cannot start it (" + c.Reason + ")",
+		v1.ConditionSuspended:      "it was resumed " + ago + " ago",
+		v1.ConditionRestarting:     "it last ran again " + ago + " ago after a restart",
 	}[c.Type]
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/policy"
 	"github.com/paddle-volcano/paddle-volcano/controller/render"
@@ -86,8 +88,17 @@ func Why(o *Objects) *Story {
 	default:
 		s.pending(o)
 	}
+	s.launcher(o)
 	s.spec(o)
 	return s
+}
+
+// launcher adds why Paddle's launcher cannot start the job. A job that has completed did without it.
+func (s *Story) launcher(o *Objects) {
+	c := o.condition(v1.ConditionLauncherUsable)
+	if c != nil && c.Status == metav1.ConditionFalse && o.Job.Status.Phase != v1.Completed {
+		s.say(AboutSpec, c.Message)
+	}
 }
 
 func (s *Story) unseen(o *Objects) {

@@ -192,6 +192,13 @@ func TestWhy(t *testing.T) {
 		"a change that counts for nothing": {job(v1.Running, trains, is(v1.ConditionCreated, "SpecChangeNotApplied", "the spec was changed after pods were placed")), []string{
 			"resnet has been running for 5m; nothing is wrong.", "The last change of the spec counts for nothing (SpecChangeNotApplied): the spec was changed after pods were placed.",
 		}},
+		"failed, for its launcher mixes up addresses": {with(job(v1.Failed, is(v1.ConditionFailed, "PodFailed", "resnet-worker-1 exited with code 1"), isNot(v1.ConditionLauncherUsable, "AddressPrefix", "10.0.0.1 is a prefix of 10.0.0.12")), failedPod("resnet-worker-1", 1)), []string{
+			"resnet has failed.", "resnet-worker-1 exited with code 1.", "resnet-worker-1 exited with code 1, on node node-7.",
+			"kubectl paddle logs resnet --role worker --rank 1 shows what it wrote last.", "10.0.0.1 is a prefix of 10.0.0.12.",
+		}},
+		"completed without the launcher": {job(v1.Completed, isNot(v1.ConditionLauncherUsable, "AddressPrefix", "10.0.0.1 is a prefix of 10.0.0.12")), []string{
+			"resnet has completed: every worker has succeeded.",
+		}},
 		"completed": {with(job(v1.Completed), func(o *story.Objects) {
 			o.Job.Status.StartTime, o.Job.Status.CompletionTime = ptr.To(ago(50*time.Minute)), ptr.To(ago(10*time.Minute))
 		}), []string{"resnet has completed 10m ago after 40m of training: every worker has succeeded."}},
@@ -252,4 +259,8 @@ func TestLife(t *testing.T) {
 	require.Equal(t, []string{
 		"Its Volcano Job was made 5m ago: restartPolicy Always became Never.", "Its pods have no nodes: NoRoom: none.",
 	}, story.Life(job(v1.Pending, isNot(v1.ConditionScheduled, "WaitingForGang", "NoRoom: none"), is(v1.ConditionCreated, "VolcanoJobCreated", "restartPolicy Always became Never"), isNot(v1.ConditionStalled, "Proceeding", ""))))
+	unusable := isNot(v1.ConditionLauncherUsable, "AddressPrefix", "10.0.0.1 is a prefix of 10.0.0.12")
+	for _, phase := range []v1.Phase{v1.Running, v1.Failed} {
+		require.Equal(t, []string{"The launcher cannot start it (AddressPrefix): 10.0.0.1 is a prefix of 10.0.0.12."}, story.Life(job(phase, unusable)))
+	}
 }
