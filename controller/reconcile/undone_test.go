@@ -37,12 +37,12 @@ func writes(actions []clienttesting.Action, write string) int {
 	return n
 }
 
-// stalledFor is the message of the condition Stalled, which has to have the reason.
-func (d *desk) stalledFor(t *testing.T, reason string) string {
+// changedByAdmission returns the message of the condition Stalled, whose reason has to be ChangedByAdmission.
+func (d *desk) changedByAdmission(t *testing.T) string {
 	t.Helper()
 	c := meta.FindStatusCondition(d.status(t).Conditions, v1.ConditionStalled)
 	require.NotNil(t, c)
-	require.Equal(t, reason, c.Reason)
+	require.Equal(t, ReasonChangedByAdmission, c.Reason)
 	require.Equal(t, metav1.ConditionTrue, c.Status)
 	return c.Message
 }
@@ -103,7 +103,7 @@ func TestAWriteThatAdmissionUndoesIsNotRepeated(t *testing.T) {
 		}))
 		d.told()
 		onePatchIsUndone(t, d, now, "jobs/")
-		require.Contains(t, d.stalledFor(t, ReasonChangedByAdmission), "metadata.annotations["+keys.OwnPodGroup+"] of the Volcano Job job")
+		require.Contains(t, d.changedByAdmission(t), "metadata.annotations["+keys.OwnPodGroup+"] of the Volcano Job job")
 		told := strings.Join(d.told(), "\n")
 		require.Equal(t, 1, strings.Count(told, ReasonChangedByAdmission), told)
 		require.NotContains(t, told, policy.ReasonPodGroupNotNeeded)
@@ -122,7 +122,7 @@ func TestAWriteThatAdmissionUndoesIsNotRepeated(t *testing.T) {
 		d.workerPod(t, corev1.PodStatus{Phase: corev1.PodPending, PodIP: "10.0.0.1"})
 		strips(d, keys.FirstPort)
 		onePatchIsUndone(t, d, now, "jobs/")
-		require.Contains(t, d.stalledFor(t, ReasonChangedByAdmission), "metadata.annotations["+keys.FirstPort+"]")
+		require.Contains(t, d.changedByAdmission(t), "metadata.annotations["+keys.FirstPort+"]")
 	})
 	t.Run("the size of an elastic job", func(t *testing.T) {
 		t.Parallel()
@@ -140,7 +140,7 @@ func TestAWriteThatAdmissionUndoesIsNotRepeated(t *testing.T) {
 		d.assumedJobs.forget("ml/job")
 		strips(d, "none")
 		onePatchIsUndone(t, d, now, "jobs/")
-		require.Contains(t, d.stalledFor(t, ReasonChangedByAdmission), "replicas")
+		require.Contains(t, d.changedByAdmission(t), "replicas")
 	})
 	t.Run("the label", func(t *testing.T) {
 		t.Parallel()
@@ -159,7 +159,7 @@ func TestAWriteThatAdmissionUndoesIsNotRepeated(t *testing.T) {
 		require.NoError(t, d.kube.Tracker().Add(pod))
 		d.kube.PrependReactor("patch", "pods", func(clienttesting.Action) (bool, runtime.Object, error) { return true, pod, nil })
 		onePatchIsUndone(t, d, now, "pods/status")
-		require.Contains(t, d.stalledFor(t, ReasonChangedByAdmission), "metadata.annotations["+keys.Address+"] of the pod job-worker-0")
+		require.Contains(t, d.changedByAdmission(t), "metadata.annotations["+keys.Address+"] of the pod job-worker-0")
 	})
 }
 
@@ -200,7 +200,7 @@ func TestAnEnvironmentThatAdmissionChangesIsNotRepeated(t *testing.T) {
 			require.ErrorAs(t, d.work(t), &refused)
 			require.Equal(t, 1, writes(d.kube.Actions(), "create configmaps/"))
 			require.Zero(t, writes(d.kube.Actions(), "update configmaps/"))
-			require.Contains(t, d.stalledFor(t, ReasonChangedByAdmission), field+" of the ConfigMap job")
+			require.Contains(t, d.changedByAdmission(t), field+" of the ConfigMap job")
 		})
 	}
 }
@@ -268,7 +268,7 @@ func TestAVolcanoJobThatAdmissionChangesIsNotMadeOverAndOver(t *testing.T) {
 			}
 			require.Equal(t, 1, made)
 			require.Equal(t, 1, writes(d.volcano.Actions(), "delete jobs/"))
-			require.Contains(t, d.stalledFor(t, ReasonChangedByAdmission), field+" of the Volcano Job job")
+			require.Contains(t, d.changedByAdmission(t), field+" of the Volcano Job job")
 
 			changing = false
 			now = now.Add(undoneFor)

@@ -54,8 +54,8 @@ func affinityOf(pod *corev1.Pod) *corev1.Affinity {
 }
 
 // onlyOn requires of nodes that a label has one of these values.
-func onlyOn(pods []*corev1.Pod, key string, values ...string) []*corev1.Pod {
-	return each(pods, func(pod *corev1.Pod) {
+func onlyOn(pods []*corev1.Pod, key string, values ...string) {
+	each(pods, func(pod *corev1.Pod) {
 		affinityOf(pod).NodeAffinity = &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
 			NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchExpressions: []corev1.NodeSelectorRequirement{
 				{Key: key, Operator: corev1.NodeSelectorOpIn, Values: values},

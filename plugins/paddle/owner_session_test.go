@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -104,10 +105,10 @@ func TestWorkloadsOfOthersAreLeftAlone(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		c := newPriorities(t, configuration)
 		for _, name := range []string{"n0", "n1", "n2"} {
-			c.add(node(name, resources{"cpu": fmt.Sprint(2 + r.IntN(5)), "memory": "64Gi"}))
+			c.add(node(name, resources{"cpu": strconv.Itoa(2 + r.IntN(5)), "memory": "64Gi"}))
 		}
 		age := int64(0)
-		make := func(kind schema.GroupVersionKind, name, class, at string, n int) {
+		create := func(kind schema.GroupVersionKind, name, class, at string, n int) {
 			age++
 			group, pods := workload(kind, name, n, oneCPU)
 			if kind == kindPyTorchJob {
@@ -139,7 +140,7 @@ func TestWorkloadsOfOthersAreLeftAlone(t *testing.T) {
 			if kind == kindPod {
 				sizes[name] = 1
 			}
-			make(kind, name, []string{"low", "middle"}[r.IntN(2)], homes[name], sizes[name])
+			create(kind, name, []string{"low", "middle"}[r.IntN(2)], homes[name], sizes[name])
 		}
 		cycles(2)
 		for i, kind := range kinds { // more replicas
@@ -152,7 +153,7 @@ func TestWorkloadsOfOthersAreLeftAlone(t *testing.T) {
 			}
 		}
 		cycles(2)
-		make(kindReplicaSet, "w0new", "low", homes["w0"], sizes["w0"])
+		create(kindReplicaSet, "w0new", "low", homes["w0"], sizes["w0"])
 		for i := range sizes["w0"] { // a rolling update
 			cycles(1)
 			if name := fmt.Sprintf("w0-pod-%d", i); slices.Contains(c.bound(), name) {
@@ -160,12 +161,12 @@ func TestWorkloadsOfOthersAreLeftAlone(t *testing.T) {
 			}
 		}
 		cycles(2)
-		make(kinds[r.IntN(3)], "urgent", "high", at(), 1+r.IntN(3))
+		create(kinds[r.IntN(3)], "urgent", "high", at(), 1+r.IntN(3))
 		cycles(4)
 		return history
 	}
 	for seed := range uint64(12) {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 			without := life(t, configuration(actionsPreempt, tier(1, "", ""), tier(2, "", "")), seed)
 			placements := evictingPlacements(actionsPreempt)
 			for _, name := range slices.Sorted(maps.Keys(placements)) {

@@ -70,13 +70,13 @@ func TestPredicatesAreAskedAsLittleAsPossible(t *testing.T) {
 	require.True(t, s.eligible.Has(5))
 	s.remember(topology, 5)
 	require.False(t, ask(5), "what was found out later counts")
-	require.EqualValues(t, 1, session.prepared, "one pod is asked about")
+	require.Equal(t, 1, session.prepared, "one pod is asked about")
 
 	s.forget(topology)
 	require.False(t, ask(5), "and stays")
 	require.True(t, ask(0))
 	require.EqualValues(t, 8, session.asked.Load())
-	require.EqualValues(t, 2, session.prepared)
+	require.Equal(t, 2, session.prepared)
 
 	_, err := newSuit(topology, task, nil).ask(&answers{err: errors.New("no such claim")}, topology, nodes, 0)
 	require.EqualError(t, err, "no such claim")
