@@ -4,6 +4,7 @@ package reconcile
 
 import (
 	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -94,7 +95,7 @@ func (a *aged) setPods(t *testing.T, name string, second corev1.PodPhase) {
 		require.NoError(t, a.pods.Add(&corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{
 				Namespace: "ml", Name: fmt.Sprintf("%s-worker-%d", name, i), UID: types.UID(fmt.Sprintf("%s-%d", name, i)),
-				Labels:          map[string]string{keys.JobName: name, vcbatch.TaskSpecKey: "worker", keys.TaskIndex: fmt.Sprint(i)},
+				Labels:          map[string]string{keys.JobName: name, vcbatch.TaskSpecKey: "worker", keys.TaskIndex: strconv.Itoa(i)},
 				Annotations:     map[string]string{vcbatch.TaskSpecKey: "worker"},
 				OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(owner, vcbatch.SchemeGroupVersion.WithKind("Job"))},
 			},
