@@ -108,7 +108,8 @@ func (p *Plan) addressEnvironment(v *view.View, cfg render.Config) {
 		write.Event = &Event{Type: corev1.EventTypeNormal, Reason: ReasonEnvironmentReady, Message: fmt.Sprintf(
 			"the addresses of all %d pods are known and in ConfigMap %s; training can start", len(v.Pods), want.Name)}
 		if p.LauncherUnusable != nil {
-			write.Event = &Event{Type: corev1.EventTypeWarning, Reason: p.LauncherUnusable.Reason, Message: p.LauncherUnusable.Message}
+			write.Event.Type = corev1.EventTypeWarning
+			write.Event.Message += "; " + p.LauncherUnusable.Message
 		}
 	}
 	p.do(write)

@@ -53,9 +53,13 @@ func TestPodGroup(t *testing.T) {
 		"its label is gone": {phase: vcbatch.Pending, with: []change{func(v *view.View) { v.PodGroup.Labels = nil }},
 			want: []string{"apply PodGroup " + group}},
 		"Volcano writes another sum": {phase: vcbatch.Pending, with: []change{func(v *view.View) {
-			v.PodGroup.Spec.MinMember, v.PodGroup.Spec.MinResources, v.PodGroup.Spec.MinTaskMember = 1, nil, nil
+			v.PodGroup.Spec.MinResources = nil
 			v.PodGroup.Spec.PriorityClassName, v.PodGroup.Spec.SubGroupPolicy = "high", []vcscheduling.SubGroupPolicySpec{{Name: "part"}}
 		}}},
+		"asks for fewer pods": {phase: vcbatch.Pending, with: []change{func(v *view.View) { v.PodGroup.Spec.MinMember = 1 }},
+			want: []string{"apply PodGroup " + group}},
+		"asks for fewer pods of a task": {phase: vcbatch.Pending, with: []change{func(v *view.View) { v.PodGroup.Spec.MinTaskMember = nil }},
+			want: []string{"apply PodGroup " + group}},
 		"has another owner too": {phase: vcbatch.Pending, with: []change{func(v *view.View) {
 			v.PodGroup.OwnerReferences = append(v.PodGroup.OwnerReferences, metav1.OwnerReference{Name: "theirs", UID: "theirs"})
 		}}},
@@ -110,9 +114,11 @@ func TestPodGroupOwned(t *testing.T) {
 		require.NoError(t, json.Unmarshal(owned, &got))
 		require.False(t, podGroupDiffers(&got, v.PodGroup), name)
 		want := v.PodGroup.DeepCopy()
-		want.Spec = vcscheduling.PodGroupSpec{Queue: want.Spec.Queue, NetworkTopology: want.Spec.NetworkTopology}
+		want.Spec = vcscheduling.PodGroupSpec{
+			Queue: want.Spec.Queue, MinMember: want.Spec.MinMember, MinTaskMember: want.Spec.MinTaskMember, NetworkTopology: want.Spec.NetworkTopology,
+		}
 		require.Equal(t, *want, got, name)
-		for _, field := range []string{"minMember", "minResources", "minTaskMember", "priorityClassName", "subGroupPolicy", "status", "creationTimestamp"} {
+		for _, field := range []string{"minResources", "priorityClassName", "subGroupPolicy", "status", "creationTimestamp"} {
 			require.NotContains(t, string(owned), field, name)
 		}
 	}

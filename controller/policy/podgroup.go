@@ -40,7 +40,8 @@ func (p *Plan) podGroup(v *view.View) {
 // podGroupDiffers reports whether the PodGroup lacks something of what the controller owns (PodGroupOwned). Others may add
 // to it, and the rest of the spec is Volcano's Job controller's to keep.
 func podGroupDiffers(have, want *vcscheduling.PodGroup) bool {
-	return have.Spec.Queue != want.Spec.Queue || topologyDiffers(have.Spec.NetworkTopology, want.Spec.NetworkTopology) ||
+	return have.Spec.Queue != want.Spec.Queue || have.Spec.MinMember != want.Spec.MinMember ||
+		!maps.Equal(have.Spec.MinTaskMember, want.Spec.MinTaskMember) || topologyDiffers(have.Spec.NetworkTopology, want.Spec.NetworkTopology) ||
 		lacks(have.Labels, want.Labels) || lacks(have.Annotations, want.Annotations) ||
 		slices.ContainsFunc(want.OwnerReferences, func(owner metav1.OwnerReference) bool {
 			return !slices.ContainsFunc(have.OwnerReferences, func(o metav1.OwnerReference) bool { return equality.Semantic.DeepEqual(o, owner) })
@@ -56,15 +57,15 @@ func topologyDiffers(have, want *vcscheduling.NetworkTopologySpec) bool {
 		(want.HighestTierName != "" && have.HighestTierName != want.HighestTierName)
 }
 
-// PodGroupOwned is what the controller owns of a PodGroup that exists, for server-side apply. Volcano's Job controller
-// updates minMember, minResources, minTaskMember, priorityClassName and subGroupPolicy, and whoever owned them too would
-// revert what another release of Volcano writes there.
+// PodGroupOwned is what the controller owns of a PodGroup that exists, for server-side apply: the gang's size, without which
+// a part of it could start, its queue, its topology and metadata. Volcano's Job controller updates minResources,
+// priorityClassName and subGroupPolicy, and whoever owned them too would revert what another release of Volcano writes there.
 func PodGroupOwned(whole *vcscheduling.PodGroup) map[string]any {
 	metadata := map[string]any{
 		"name": whole.Name, "namespace": whole.Namespace, "labels": whole.Labels, "annotations": whole.Annotations,
 		"ownerReferences": whole.OwnerReferences,
 	}
-	spec := map[string]any{"queue": whole.Spec.Queue}
+	spec := map[string]any{"queue": whole.Spec.Queue, "minMember": whole.Spec.MinMember, "minTaskMember": whole.Spec.MinTaskMember}
 	if topology := whole.Spec.NetworkTopology; topology != nil {
 		spec["networkTopology"] = topology
 	}
