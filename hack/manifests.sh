@@ -7,12 +7,15 @@ chart=deploy/helm/paddle-volcano
 echo "generate: building the helm of hack/helm (two minutes the first time)"
 hack/helm.sh version --short
 
+# The manifests name no registry: nobody can register a name below .invalid (RFC 2606).
+registry=registry.invalid
+
 # The head of a file is read from stdin; then come the templates that the arguments name, in the order of an installation.
 # Helm tells of each linked file that it follows.
 manifest() {
   local file=deploy/v1/$1 text
   shift
-  text=$(hack/helm.sh template paddle "$chart" --namespace paddle-system "$@" \
+  text=$(hack/helm.sh template paddle "$chart" --namespace paddle-system --set image.registry=$registry "$@" \
     2> >(grep -v 'found symbolic link in path' >&2))
   {
     cat
@@ -21,24 +24,29 @@ manifest() {
 }
 
 echo "generate: deploy/v1/operator.yaml, kubeflow-rights.yaml, scheduler.yaml and admission.yaml"
-manifest operator.yaml --show-only 'templates/controller/*.yaml' --set namespace.create=true <<'EOF'
-# paddlejob-controller: what runs PaddleJobs. Needs deploy/v1/crd.yaml and Volcano in the cluster.
-#   kubectl create -f deploy/v1/crd.yaml
-#   kubectl create -f deploy/v1/operator.yaml
+manifest operator.yaml --show-only 'templates/controller/*.yaml' <<'EOF'
+# paddlejob-controller runs PaddleJobs. It needs Volcano, deploy/v1/namespace.yaml, deploy/v1/crd.yaml, and its images in your
+# registry. deploy/README.md has all commands. The command for this file is:
+#   sed 's|registry.invalid|registry.example.com/paddle|' deploy/v1/operator.yaml | kubectl apply --server-side -f -
+# If the API server answers "spec.selector: ... field is immutable", then the namespace has a Deployment of this name that
+# paddle-operator or an earlier version of paddle-volcano created, and that one still runs. Delete it first; jobs keep running:
+#   kubectl -n paddle-system delete deployment paddle-controller-manager
 # Made by hack/manifests.sh from deploy/helm; edit the chart.
 EOF
 manifest kubeflow-rights.yaml --show-only templates/controller/kubeflow-rights.yaml --set kubeflow.enabled=true <<'EOF'
 # What paddlejob-controller may do with Kubeflow's PaddleJobs. Apply it before you add the flag --kubeflow; the controller
 # needs deploy/v1/operator.yaml too.
+#   kubectl apply --server-side -f deploy/v1/kubeflow-rights.yaml
 # Made by hack/manifests.sh from deploy/helm; edit the chart.
 EOF
 manifest scheduler.yaml --show-only 'templates/scheduler/*.yaml' --set scheduler.mode=replace,scheduler.volcanosNames=true <<'EOF'
 # Volcano's scheduler with the plugin `paddle`, for a cluster that already runs Volcano 1.14.
 #
-# Everything bears the name that Volcano gave it, so that
-#     kubectl apply -f deploy/v1/scheduler.yaml
-# replaces Volcano's scheduler, its configuration and its rights; deleting this and installing Volcano again brings its own
-# back. Where you have changed the configuration or the flags, or where Helm installed Volcano, do as deploy/README.md tells.
+# Every object has the name that Volcano gave it, so that
+#   sed 's|registry.invalid|registry.example.com/paddle|' deploy/v1/scheduler.yaml | kubectl apply --server-side --force-conflicts -f -
+# replaces Volcano's scheduler, its configuration and its rights. Applying Volcano's own manifest in the same way brings Volcano's
+# scheduler back (deploy/README.md, "Uninstall"). If you have changed the configuration or the flags, or if Helm installed Volcano,
+# read deploy/README.md first.
 # Made by hack/manifests.sh from deploy/helm; edit the chart.
 EOF
 manifest admission.yaml --show-only templates/admission.yaml <<'EOF'
@@ -46,5 +54,6 @@ manifest admission.yaml --show-only templates/admission.yaml <<'EOF'
 #
 # Optional, for Kubernetes 1.30 or later: the API server refuses changes of a PaddleJob that runs and could not follow them.
 # Without this, such a change is accepted, and the condition Created says SpecChangeNotApplied.
+#   kubectl apply --server-side -f deploy/v1/admission.yaml
 # Made by hack/manifests.sh from deploy/helm; edit the chart.
 EOF

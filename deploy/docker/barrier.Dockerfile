@@ -1,4 +1,4 @@
-# docker build -f deploy/docker/barrier.Dockerfile -t ghcr.io/paddle-volcano/paddle-barrier:v0.1.0 .
+# docker build -f deploy/docker/barrier.Dockerfile -t registry.example.com/paddle/paddle-barrier:v0.1.0 .
 FROM golang:1.26.8 AS build
 WORKDIR /src
 COPY go.mod ./

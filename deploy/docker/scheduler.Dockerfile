@@ -1,4 +1,4 @@
-# docker build -f deploy/docker/scheduler.Dockerfile -t ghcr.io/paddle-volcano/paddle-scheduler:v0.1.0 .
+# docker build -f deploy/docker/scheduler.Dockerfile -t registry.example.com/paddle/paddle-scheduler:v0.1.0 .
 FROM golang:1.26.8 AS build
 WORKDIR /src
 COPY go.mod go.sum ./

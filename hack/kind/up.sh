@@ -46,9 +46,10 @@ render
 [ -z "$render_only" ] || exit 0
 build_kind
 images=()
-build deploy/docker/controller.Dockerfile ghcr.io/paddle-volcano/paddlejob-controller:v0.1.0
-build deploy/docker/scheduler.Dockerfile ghcr.io/paddle-volcano/paddle-scheduler:v0.1.0
-build deploy/docker/barrier.Dockerfile ghcr.io/paddle-volcano/paddle-barrier:v0.1.0
+# The images are loaded into the node and never pulled, so they have the names that the manifests of deploy/v1 are shipped with.
+build deploy/docker/controller.Dockerfile registry.invalid/paddlejob-controller:v0.1.0
+build deploy/docker/scheduler.Dockerfile registry.invalid/paddle-scheduler:v0.1.0
+build deploy/docker/barrier.Dockerfile registry.invalid/paddle-barrier:v0.1.0
 build hack/kind/vc-scheduler.Dockerfile "$stock_image"
 
 if have_cluster; then

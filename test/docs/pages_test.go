@@ -3,6 +3,7 @@
 package docs_test
 
 import (
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paddle-volcano/paddle-volcano/deploy"
 	"github.com/paddle-volcano/paddle-volcano/test/docs"
 )
 
@@ -84,4 +86,26 @@ func TestTheTestsOfOthersAreThere(t *testing.T) {
 			require.NotEmpty(t, out)
 		}
 	}
+}
+
+// The commands in the heads of the manifests are those of the documents.
+func TestManifestsNameTheCommandsOfTheDocuments(t *testing.T) {
+	var documents strings.Builder
+	for _, page := range []string{"deploy/README.md", "deploy/MIGRATION.md"} {
+		text, err := os.ReadFile(filepath.Join(root, page))
+		require.NoError(t, err)
+		documents.Write(text)
+	}
+	entries, err := fs.ReadDir(deploy.Files, "v1")
+	require.NoError(t, err)
+	found := 0
+	for _, entry := range entries {
+		text, err := deploy.Files.ReadFile("v1/" + entry.Name())
+		require.NoError(t, err)
+		for _, command := range regexp.MustCompile(`(?m)^# +((?:kubectl|sed) .*)$`).FindAllStringSubmatch(string(text), -1) {
+			require.Contains(t, documents.String(), command[1], entry.Name())
+			found++
+		}
+	}
+	require.GreaterOrEqual(t, found, 5)
 }

@@ -21,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	batchv1alpha1 "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
 	paddlev1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/test/manifests"
@@ -81,7 +82,7 @@ func running(t *testing.T, namespace string) []string {
 	for i := range groups.Items {
 		all = append(all, fmt.Sprint("PodGroup ", groups.Items[i].UID))
 	}
-	pods, err := cluster.Kube.CoreV1().Pods(namespace).List(t.Context(), metav1.ListOptions{})
+	pods, err := cluster.Kube.CoreV1().Pods(namespace).List(t.Context(), metav1.ListOptions{LabelSelector: batchv1alpha1.JobNameKey})
 	require.NoError(t, err)
 	for i := range pods.Items {
 		all = append(all, fmt.Sprint("Pod ", pods.Items[i].UID, pods.Items[i].Status.Phase))
@@ -93,11 +94,14 @@ func running(t *testing.T, namespace string) []string {
 func TestLifeOfAnInstallation(t *testing.T) {
 	namespace := cluster.NamespaceNamed(t, "keeps")
 	submit(t, namespace, "keeps")
-	before := running(t, namespace)
+	submit(t, system, "operators") // users of paddle-operator have jobs in the namespace of the release
+	before, inSystem := running(t, namespace), running(t, system)
 	require.Len(t, before, 5, "the job, Volcano's, its PodGroup, two pods")
+	require.Len(t, inSystem, 5)
 	unharmed := func() {
 		t.Helper()
 		require.Equal(t, before, running(t, namespace))
+		require.Equal(t, inSystem, running(t, system))
 	}
 	stop := func(component string) {
 		t.Helper()
@@ -105,13 +109,14 @@ func TestLifeOfAnInstallation(t *testing.T) {
 	}
 
 	// Over what kubectl has installed, in place of Volcano's scheduler, with all that is off by default.
-	_, err := helm(t, "install", release, chart)
+	_, err := helm(t, "install", release, chart, "--set", images)
 	require.ErrorContains(t, err, "invalid ownership metadata", "nothing is taken over by mistake")
+	requireOperatorsIsRefused(t)
 	stop(sandbox.Controller)
 	volcanos := installVolcanos(t)
 	volcanosBefore := stored(t, volcanos)
 	values := []string{"kubeflow.enabled=true", "kubeflow.crd=true", "scheduler.mode=replace", monitored}
-	install := []string{"install", release, chart, "--take-ownership", "--set", strings.Join(values, ",")}
+	install := []string{"install", release, chart, "--take-ownership", "--set", images, "--set", strings.Join(values, ",")}
 	_, err = helm(t, install...)
 	require.ErrorContains(t, err, stopItFirst)
 	require.NoError(t, scaleVolcanos(t.Context(), 0))
@@ -140,7 +145,7 @@ func TestLifeOfAnInstallation(t *testing.T) {
 	// One namespace, and its own scheduler, with Volcano's back; the API is brought up to date.
 	shown := columns(t)
 	loseColumns(t)
-	must(t, "upgrade", release, chart, "--set", "controller.namespace="+namespace+",scheduler.mode=beside")
+	must(t, "upgrade", release, chart, "--set", images, "--set", "controller.namespace="+namespace+",scheduler.mode=beside")
 	require.Equal(t, shown, columns(t))
 	startController(t, "of one namespace")
 	requireTheWayBack(t, volcanos, volcanosBefore)
@@ -166,7 +171,7 @@ func TestLifeOfAnInstallation(t *testing.T) {
 	must(t, "uninstall", release)
 	requireLeft(t, namespace, "CustomResourceDefinition paddlejobs.batch.paddlepaddle.org", "CustomResourceDefinition paddlejobs.kubeflow.org")
 	unharmed()
-	must(t, "install", release, chart, "--set", "crd.keep=false")
+	must(t, "install", release, chart, "--set", images, "--set", "crd.keep=false")
 	startController(t, "again")
 	unharmed()
 

@@ -27,6 +27,8 @@ const (
 	release = "paddle"
 	// system is the namespace of the release.
 	system = "paddle-system"
+	// images is the value without which nothing that has an image is installed.
+	images = "image.registry=registry.example.com/paddle"
 )
 
 // Who the components are to the API server. The release's scheduler works in place of Volcano's; the sandbox's, which is there

@@ -24,7 +24,7 @@ type rendered map[string]*unstructured.Unstructured
 
 func render(t *testing.T, values ...string) rendered {
 	t.Helper()
-	args := []string{"template", release, chart}
+	args := []string{"template", release, chart, "--set", images}
 	for _, value := range values {
 		args = append(args, "--set", value)
 	}
@@ -93,7 +93,6 @@ func TestObjectsOfEachSetOfValues(t *testing.T) {
 		"no API":               {[]string{"crd.install=false"}, without("CustomResourceDefinition paddlejobs.batch.paddlepaddle.org")},
 		"Kubeflow": {[]string{"kubeflow.enabled=true", "kubeflow.crd=true"}, append([]string{"CustomResourceDefinition paddlejobs.kubeflow.org",
 			"ClusterRole paddle-controller-manager-kubeflow", "ClusterRoleBinding paddle-controller-manager-kubeflow"}, theseAlways...)},
-		"own namespace": {[]string{"namespace.create=true"}, append([]string{"Namespace " + system}, theseAlways...)},
 		"no policy": {[]string{"admissionPolicy.enabled=false"}, without("ValidatingAdmissionPolicy paddlejobs.batch.paddlepaddle.org",
 			"ValidatingAdmissionPolicyBinding paddlejobs.batch.paddlepaddle.org")},
 		"one namespace": {[]string{"controller.namespace=team"}, append(
@@ -176,7 +175,7 @@ func TestArgumentsFollowTheValues(t *testing.T) {
 		has, hasNot []string
 	}{
 		"controller": {nil, theController, []string{"--metrics-address=:8443", "--leader-elect-resource-namespace=paddle-system",
-			"--barrier-image=ghcr.io/paddle-volcano/paddle-barrier:v0.1.0"}, []string{"--namespace", "--kubeflow", "--scheduler-name"}},
+			"--barrier-image=registry.example.com/paddle/paddle-barrier:v0.1.0"}, []string{"--namespace", "--kubeflow", "--scheduler-name"}},
 		"open metrics":        {[]string{"controller.metrics.authenticate=false"}, theController, nil, []string{"--metrics-address"}},
 		"no barrier":          {[]string{"controller.barrier.enabled=false"}, theController, nil, []string{"--barrier-image"}},
 		"another barrier":     {[]string{"controller.barrier.image=here/b:1"}, theController, []string{"--barrier-image=here/b:1"}, nil},
@@ -246,7 +245,7 @@ func TestAPIIsKeptUnlessAskedOtherwise(t *testing.T) {
 func TestPolicyIsForNewerClusters(t *testing.T) {
 	t.Parallel()
 	for version, there := range map[string]bool{"1.29.9": false, "1.30.0": true} {
-		out, err := helm(t, "template", release, chart, "--kube-version", version)
+		out, err := helm(t, "template", release, chart, "--set", images, "--kube-version", version)
 		require.NoError(t, err)
 		require.Equal(t, there, strings.Contains(out, "kind: ValidatingAdmissionPolicy\n"), version)
 	}
@@ -257,7 +256,7 @@ func TestPolicyIsForNewerClusters(t *testing.T) {
 func TestLint(t *testing.T) {
 	t.Parallel()
 	for _, values := range []string{"scheduler.mode=none", "scheduler.mode=replace", "scheduler.mode=beside,podMonitor.enabled=true,networkPolicy.enabled=true"} {
-		out, err := helm(t, "lint", chart, "--strict", "--set", values)
+		out, err := helm(t, "lint", chart, "--strict", "--set", images, "--set", values)
 		require.NoError(t, err, out)
 		require.NotContains(t, out, "[WARNING]")
 	}
@@ -272,6 +271,8 @@ func TestWrongValuesAreRefusedWithTheirPlace(t *testing.T) {
 		"controller.namespace=Team_A":                  `controller.namespace: "Team_A" cannot be a name: write 1 to 63 small letters, digits and hyphens`,
 		"scheduler.volcanoNamespace=":                  `scheduler.volcanoNamespace: "" cannot be a name`,
 		"image.registry=https://here.example/paddle":   `image.registry: "https://here.example/paddle" is not where images are: write it as registry.example.com:5000/paddle`,
+		"image.registry=":                              "image.registry: it is empty, and no images are published: build them and push them to a registry",
+		"namespace.create=true":                        "additional properties 'namespace' not allowed",
 		"image.registry=here.example/":                 `image.registry: "here.example/" is not where images are`,
 		"image.tag=1":                                  "at '/image/tag': got number, want string",
 		"controller.extraArgs={workers=3}":             `controller.extraArgs: "workers=3" is no flag: each begins with a hyphen and holds its value`,
@@ -288,8 +289,26 @@ func TestWrongValuesAreRefusedWithTheirPlace(t *testing.T) {
 	} {
 		t.Run(value, func(t *testing.T) {
 			t.Parallel()
-			_, err := helm(t, "template", release, chart, "--set", value)
+			_, err := helm(t, "template", release, chart, "--set", images, "--set", value)
 			require.ErrorContains(t, err, says)
 		})
+	}
+}
+
+// No default leads to images of somebody else.
+func TestRegistryIsRequiredWhereImagesAre(t *testing.T) {
+	t.Parallel()
+	for values, required := range map[string]bool{
+		"controller.replicas=1":                             true,
+		"controller.enabled=false":                          false,
+		"controller.enabled=false,scheduler.mode=beside":    true,
+		"controller.barrier.image=registry.example.com/b:1": true,
+	} {
+		_, err := helm(t, "template", release, chart, "--set", values)
+		if required {
+			require.ErrorContains(t, err, "--set image.registry=registry.example.com/paddle", values)
+			continue
+		}
+		require.NoError(t, err, values)
 	}
 }

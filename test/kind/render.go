@@ -68,7 +68,7 @@ func Render(s Settings) ([]File, error) {
 	if err != nil {
 		return nil, err
 	}
-	paddle, err := manifests.Read(deploy.Files, "v1/crd.yaml", "v1/operator.yaml", "v1/admission.yaml")
+	paddle, err := manifests.Read(deploy.Files, "v1/crd.yaml", "v1/namespace.yaml", "v1/operator.yaml", "v1/admission.yaml")
 	if err != nil {
 		return nil, fmt.Errorf("read our manifests: %w", err)
 	}

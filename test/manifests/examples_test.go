@@ -8,11 +8,15 @@ import (
 	"io/fs"
 	"os"
 	"regexp"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	batchv1alpha1 "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
 	paddlev1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
@@ -104,6 +108,58 @@ func TestEveryExampleIsRun(t *testing.T) {
 		shipped = append(shipped, entry.Name())
 	}
 	require.ElementsMatch(t, shipped, run)
+}
+
+// Paddle's own images hold no program: a job that runs one there mounts the folder in which it is, and brings the file itself unless
+// it is in a claim.
+func TestExamplesBringTheProgramsThatTheyRun(t *testing.T) {
+	t.Parallel()
+	entries, err := fs.ReadDir(deploy.Files, "examples")
+	require.NoError(t, err)
+	found := 0
+	for _, entry := range entries {
+		programs := map[string]map[string]string{} // of ConfigMaps, by their names
+		for _, object := range read(t, "examples/"+entry.Name()) {
+			switch object.GetKind() {
+			case "ConfigMap":
+				data, _, err := unstructured.NestedStringMap(object.Object, "data")
+				require.NoError(t, err)
+				programs[object.GetName()] = data
+			case "PaddleJob":
+				if object.GetAPIVersion() != paddlev1.SchemeGroupVersion.String() {
+					continue
+				}
+				job := &paddlev1.PaddleJob{}
+				require.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, job))
+				for _, role := range []*paddlev1.ResourceSpec{job.Spec.PS, job.Spec.Worker, job.Spec.Heter} {
+					if role != nil && requireProgram(t, entry.Name(), &role.Template.Spec, programs) {
+						found++
+					}
+				}
+			}
+		}
+	}
+	require.Equal(t, 6, found)
+}
+
+// requireProgram checks that a pod of one of Paddle's own images has the program that it runs, and reports whether it runs one.
+func requireProgram(t *testing.T, file string, pod *corev1.PodSpec, programs map[string]map[string]string) bool {
+	t.Helper()
+	c := &pod.Containers[0]
+	at := slices.IndexFunc(c.Command, func(word string) bool { return strings.HasSuffix(word, ".py") })
+	if at < 0 || !strings.Contains(c.Image, "/paddlepaddle/paddle:") {
+		return false
+	}
+	mount := slices.IndexFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.MountPath == c.WorkingDir })
+	require.GreaterOrEqual(t, mount, 0, "%s: nothing is mounted at %s, where %s runs", file, c.WorkingDir, c.Command[at])
+	volume := slices.IndexFunc(pod.Volumes, func(v corev1.Volume) bool { return v.Name == c.VolumeMounts[mount].Name })
+	require.GreaterOrEqual(t, volume, 0, file)
+	if source := pod.Volumes[volume].ConfigMap; source != nil {
+		require.Contains(t, programs[source.Name], c.Command[at], file)
+		return true
+	}
+	require.NotNil(t, pod.Volumes[volume].PersistentVolumeClaim, file)
+	return true
 }
 
 //nolint:tparallel // the second subtest reads what the first one caused

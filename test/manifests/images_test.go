@@ -3,6 +3,7 @@
 package manifests_test
 
 import (
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/paddle-volcano/paddle-volcano/deploy"
 )
 
 const root = "../.."
@@ -72,6 +75,23 @@ func TestManifestsRunTheEntryPointsOfTheImages(t *testing.T) {
 	for _, manifest := range []string{"v1/scheduler.yaml", "v1/operator.yaml"} {
 		require.Empty(t, deploymentOf(t, manifest).Spec.Template.Spec.Containers[0].Command, manifest)
 	}
+}
+
+// A name below .invalid is nobody's and can become nobody's (RFC 2606): a manifest that is applied as it stands runs no stranger's image.
+func TestManifestsNameNoRegistry(t *testing.T) {
+	images := regexp.MustCompile(`(?:image: |--[a-z-]*image=)(\S+)`)
+	entries, err := fs.ReadDir(deploy.Files, "v1")
+	require.NoError(t, err)
+	found := 0
+	for _, entry := range entries {
+		text, err := deploy.Files.ReadFile("v1/" + entry.Name())
+		require.NoError(t, err)
+		for _, image := range images.FindAllStringSubmatch(string(text), -1) {
+			require.Regexp(t, `^registry\.invalid/[a-z-]+:v\d+\.\d+\.\d+$`, image[1], entry.Name())
+			found++
+		}
+	}
+	require.Equal(t, 3, found)
 }
 
 // barrierImage is the image that the controller is told to put before the users' containers.

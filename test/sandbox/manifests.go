@@ -31,6 +31,7 @@ type manifest struct {
 // Manifests of this project, relative to the root of the clone.
 const (
 	crdManifest       = "deploy/v1/crd.yaml"
+	namespaceManifest = "deploy/v1/namespace.yaml"
 	operatorManifest  = "deploy/v1/operator.yaml"
 	schedulerManifest = "deploy/v1/scheduler.yaml"
 )
@@ -76,6 +77,11 @@ func loadManifests(ctx context.Context, o *Options) (*manifests, error) {
 		if m.operator, err = readManifest(filepath.Join(o.Root, operatorManifest)); err != nil {
 			return nil, err
 		}
+		namespace, err := readManifest(filepath.Join(o.Root, namespaceManifest))
+		if err != nil {
+			return nil, err
+		}
+		m.operator.objects = slices.Concat(namespace.objects, m.operator.objects)
 	}
 	if !o.StockScheduler {
 		if m.scheduler, err = readManifest(filepath.Join(o.Root, schedulerManifest)); err != nil {

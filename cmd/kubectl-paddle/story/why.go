@@ -105,7 +105,7 @@ func (s *Story) unseen(o *Objects) {
 	age := o.Now.Sub(o.Job.CreationTimestamp.Time)
 	s.head("%s was submitted %s ago, and the controller has not looked at it yet.", o.Job.Name, o.since(o.Job.CreationTimestamp.Time))
 	if age > unseen {
-		s.say(AboutHelp, "the controller does not run, or does not watch this namespace: ask whoever runs the cluster to look at it (kubectl get pods -A -l control-plane=controller-manager)")
+		s.say(AboutHelp, "the controller does not run, or does not watch this namespace: ask whoever runs the cluster to look at it (kubectl get pods -A -l app.kubernetes.io/name=paddle-volcano,app.kubernetes.io/component=controller)")
 	}
 }
 

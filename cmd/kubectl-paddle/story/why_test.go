@@ -120,7 +120,7 @@ func TestWhy(t *testing.T) {
 	}{
 		"nobody has looked at it": {with(job(""), func(o *story.Objects) { o.Job.Status.ObservedGeneration = 0 }), []string{
 			"resnet was submitted 60m ago, and the controller has not looked at it yet.",
-			"The controller does not run, or does not watch this namespace: ask whoever runs the cluster to look at it (kubectl get pods -A -l control-plane=controller-manager).",
+			"The controller does not run, or does not watch this namespace: ask whoever runs the cluster to look at it (kubectl get pods -A -l app.kubernetes.io/name=paddle-volcano,app.kubernetes.io/component=controller).",
 		}},
 		"no room, in the plugin's words": {with(job(v1.Pending, isNot(v1.ConditionScheduled, "WaitingForGang", "NoRoom: old words")), placed("False", "NoRoom", full), researchQueue), []string{
 			"resnet waits, for 60m by now: its pods have no nodes yet.",

@@ -14,6 +14,17 @@
 {{ if and (eq .Values.scheduler.mode "replace") .Values.scheduler.volcanosNames }}volcano-scheduler{{ else }}paddle-scheduler{{ end }}
 {{- end }}
 
+{{/* The labels by which Deployments, NetworkPolicies and PodMonitors select pods. The selector of a Deployment cannot change. */}}
+{{- define "paddle.controllerLabels" -}}
+app.kubernetes.io/name: paddle-volcano
+app.kubernetes.io/component: controller
+{{- end }}
+
+{{- define "paddle.schedulerLabels" -}}
+app.kubernetes.io/name: paddle-volcano
+app.kubernetes.io/component: scheduler
+{{- end }}
+
 {{- define "paddle.schedulerNamespace" -}}
 {{ if eq .Values.scheduler.mode "replace" }}{{ .Values.scheduler.volcanoNamespace }}{{ else }}{{ .Release.Namespace }}{{ end }}
 {{- end }}
