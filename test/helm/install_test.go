@@ -126,7 +126,7 @@ func TestLifeOfAnInstallation(t *testing.T) {
 	requireAlone(t, volcanos)
 	schedulers := startScheduler(t, volcanoSystem, "in place")
 	rights := cluster.NamespaceNamed(t, "rights")
-	leave(t, rights)
+	leave(t, rights, "testdata/left.yaml")
 	requireMigration(t)
 	metrics := startController(t, "installed")
 	unharmed()
@@ -193,8 +193,8 @@ func TestLifeOfAnInstallation(t *testing.T) {
 func requireMigration(t *testing.T) {
 	t.Helper()
 	operator := deployed(t, system, "paddle-controller-manager")
-	operator.ObjectMeta = metav1.ObjectMeta{Name: "paddle-operator", Namespace: "keeps"}
-	operator.Spec.Template.Spec.Containers[0].Image = "registry.baidubce.com/paddle-operator/controller:v0.3.5"
+	operator.ObjectMeta = metav1.ObjectMeta{Name: operator.Name, Namespace: "keeps"}
+	operator.Spec.Template.Spec.Containers[0].Image = "registry.baidubce.com/paddlecloud/controller:v0.3.5"
 	_, err := cluster.Kube.AppsV1().Deployments("keeps").Create(t.Context(), operator, metav1.CreateOptions{})
 	require.NoError(t, err)
 	out, err := kubectlPaddle(t.Context(), "migrate-check")
@@ -202,8 +202,8 @@ func requireMigration(t *testing.T) {
 	require.Contains(t, out, "WARNING: paddle-operator and the controller run at the same time")
 	require.Regexp(t, `(?m)^keeps +keeps +Ours +the controller runs it already$`, out)
 	require.Regexp(t, `(?m)^rights +left +StartsAnew +what paddle-operator made cannot finish`, out)
-	require.Contains(t, out, "1. stop paddle-operator, and leave its CRD, or every PaddleJob goes with it: kubectl -n keeps scale deployment paddle-operator --replicas=0\n")
-	require.NoError(t, cluster.Kube.AppsV1().Deployments("keeps").Delete(t.Context(), "paddle-operator", metav1.DeleteOptions{}))
+	require.Contains(t, out, "   kubectl delete --namespace keeps --cascade=foreground --ignore-not-found deployment/paddle-controller-manager ")
+	require.NoError(t, cluster.Kube.AppsV1().Deployments("keeps").Delete(t.Context(), operator.Name, metav1.DeleteOptions{}))
 	out, err = kubectlPaddle(t.Context(), "migrate-check")
 	require.NoError(t, err)
 	require.Contains(t, out, "Nothing is left to do")

@@ -24,10 +24,10 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 )
 
-// leave makes what paddle-operator leaves, before a controller of ours sees any of it.
-func leave(t *testing.T, namespace string) {
+// leave makes what paddle-operator leaves, before a controller of ours sees any of it. The first object of the file is the job.
+func leave(t *testing.T, namespace, file string) {
 	t.Helper()
-	objects := read(t, "testdata/left.yaml")
+	objects := read(t, file)
 	made, err := cluster.objects.Create(t.Context(), namespace, metav1.CreateOptions{}, objects[0])
 	require.NoError(t, err)
 	job := &paddlev1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Name: made[0].GetName(), UID: made[0].GetUID()}}

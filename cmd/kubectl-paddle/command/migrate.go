@@ -19,7 +19,7 @@ import (
 // migration is what migrate-check prints as data.
 type migration struct {
 	Warnings []string          `json:"warnings,omitempty"`
-	Steps    []string          `json:"steps,omitempty"`
+	Steps    []migrate.Step    `json:"steps,omitempty"`
 	Jobs     []migrate.Verdict `json:"jobs"`
 }
 
@@ -27,9 +27,9 @@ func (s *session) migrateCheck() *cobra.Command {
 	var output string
 	var here bool
 	cmd := &cobra.Command{
-		Use: "migrate-check", Short: "Say what would change if the jobs were taken over from paddle-operator; changes nothing", Args: none,
-		Long: "Looks at what paddle-operator runs, and says for each PaddleJob what would become of it, by the controller's own rules, " +
-			"and in which order to switch. It only reads: get and list of PaddleJobs, Deployments, pods, Services, ConfigMaps, CRDs, PriorityClasses and Volcano's objects.",
+		Use: "migrate-check", Short: "Show what a migration from paddle-operator does to each job, and its commands; changes nothing", Args: none,
+		Long: "Finds paddle-operator, shows for each PaddleJob what the controller does with it, and prints the commands of the migration in their order. " +
+			"It only reads: get and list of PaddleJobs, Deployments, pods, Services, ConfigMaps, CRDs, PriorityClasses and Volcano's objects.",
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "output format: json or yaml")
 	cmd.Flags().BoolVar(&here, "only-namespace", false, "look at the jobs of the present namespace only, not at those of all")
@@ -100,7 +100,10 @@ func (m *migration) text() string {
 	}
 	out.WriteString("To switch, in this order:\n")
 	for i, step := range m.Steps {
-		fmt.Fprintf(&out, "%d. %s\n", i+1, step)
+		fmt.Fprintf(&out, "%d. %s\n", i+1, step.Do)
+		if step.Command != "" {
+			fmt.Fprintf(&out, "   %s\n", step.Command)
+		}
 	}
 	return out.String()
 }

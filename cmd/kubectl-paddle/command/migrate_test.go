@@ -36,12 +36,12 @@ func operated(namespace, name string, change ...func(*view.View)) *view.View {
 	return v
 }
 
-// What programs and people read of migrate-check is what it was: jobs of each kind, what is dangerous, and what to do.
-func TestMigrationIsPrintedAsBefore(t *testing.T) {
+// The text, JSON and YAML of jobs of each kind, a warning and steps.
+func TestMigrationIsPrinted(t *testing.T) {
 	t.Parallel()
 	found := &migrate.Cluster{API: true, Volcano: true}
-	for name, image := range map[string]string{"operator": "paddle-operator/controller:v0.4", "paddle-controller": "paddlejob-controller:v0.1"} {
-		d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "paddle-system", Name: name}}
+	for namespace, image := range map[string]string{"ml": "registry.baidubce.com/paddlecloud/controller:v0.3.5", "paddle-system": "paddlejob-controller:v0.1"} {
+		d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "paddle-controller-manager"}}
 		d.Spec.Template.Spec.Containers = []corev1.Container{{Image: image}}
 		found.Sort(d)
 	}

@@ -4,6 +4,7 @@ package migrate
 
 import (
 	"fmt"
+	"strings"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/policy"
@@ -109,19 +110,16 @@ func deletes(plan *policy.Plan) string {
 			counts[d.Kind]++
 		}
 	}
-	if len(counts) == 0 {
-		return "nothing of it is deleted"
-	}
-	text := ""
+	var deleted []string
 	for _, kind := range []policy.Kind{policy.KindPod, policy.KindService, policy.KindPodGroup, policy.KindConfigMap} {
 		if n := counts[kind]; n > 0 {
-			if text != "" {
-				text += ", "
-			}
-			text += fmt.Sprintf("%d %s(s)", n, kind)
+			deleted = append(deleted, fmt.Sprintf("%d %s(s)", n, kind))
 		}
 	}
-	return text + " of it are deleted"
+	if len(deleted) == 0 {
+		return "nothing of it is deleted"
+	}
+	return strings.Join(deleted, ", ") + " of it are deleted"
 }
 
 // pods is how many pods a job has when all are there.

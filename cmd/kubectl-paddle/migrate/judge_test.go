@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -94,38 +93,4 @@ func TestNotesTellWhatIsDifferent(t *testing.T) {
 	got := migrate.Judge(seen(func(v *view.View) { v.Job.Spec.CleanPodPolicy = "onCompletion" }), render.Config{})
 	require.Len(t, got.Notes, 1)
 	require.Contains(t, got.Notes[0], "UnknownCleanPodPolicy: ")
-}
-
-func deployment(namespace, name, image string, replicas int32) *appsv1.Deployment {
-	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: appsv1.DeploymentSpec{Replicas: &replicas}}
-	d.Spec.Template.Spec.Containers = []corev1.Container{{Image: "gcr.io/kubebuilder/kube-rbac-proxy"}, {Image: image}}
-	return d
-}
-
-func TestSteps(t *testing.T) {
-	t.Parallel()
-	theirs := deployment("paddle-system", "paddle-controller-manager", "registry.baidubce.com/paddle-operator/controller:v0.3.5", 1)
-	ours := deployment("paddle-system", "paddle-controller-manager", "ghcr.io/paddle-volcano/paddlejob-controller:v0.1.0", 1)
-	var c migrate.Cluster
-	c.Sort(theirs)
-	c.Sort(deployment("a", "b", "nginx", 1))
-	require.Len(t, c.Operators, 1)
-	require.Empty(t, c.Controllers)
-	c.API = true
-	steps := c.Steps()
-	require.Len(t, steps, 5)
-	for i, word := range []string{"install Volcano", "--replicas=0", "up to date", "install the controller: kubectl delete deployment -n paddle-system", "never its CRD"} {
-		require.Contains(t, steps[i], word)
-	}
-	require.Empty(t, c.Warnings())
-	c.Sort(ours)
-	require.Len(t, c.Warnings(), 1)
-
-	done := migrate.Cluster{API: true, OurAPI: true, Volcano: true}
-	done.Sort(ours)
-	require.Empty(t, done.Steps())
-	require.Empty(t, done.Warnings())
-	fresh := migrate.Cluster{Volcano: true}
-	require.Equal(t, []string{"install the API: kubectl create -f deploy/v1/crd.yaml",
-		"install the controller: kubectl apply -f deploy/v1/operator.yaml, or helm install (deploy/README.md)"}, fresh.Steps())
 }

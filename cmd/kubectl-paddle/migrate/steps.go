@@ -4,90 +4,93 @@ package migrate
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 )
 
-// Cluster is what a cluster has of both.
+// Cluster is what a cluster has of paddle-operator, of the controller and of Volcano.
 type Cluster struct {
-	// Operators are Deployments of paddle-operator's controller.
+	// Operators are the Deployments of paddle-operator 0.2 to 0.3.5, which run PaddleJobs.
 	Operators []appsv1.Deployment
-	// Controllers are Deployments of ours.
+	// TrainingJobOperators are the Deployments of paddle-operator 0.1, which run TrainingJobs.
+	TrainingJobOperators []appsv1.Deployment
+	// Controllers are the Deployments of the controller.
 	Controllers []appsv1.Deployment
-	// API says whether PaddleJobs are known to the API server, and OurAPI whether with our fields.
+	// API reports whether the cluster has the CRD of PaddleJobs, and OurAPI whether the CRD has the controller's fields.
 	API, OurAPI bool
-	// Volcano says whether Volcano's Jobs are known.
+	// Volcano reports whether the cluster has the CRD of Volcano Jobs.
 	Volcano bool
 }
 
-// Sort puts a Deployment where it belongs, by the images that it runs; those of others are passed over.
-func (c *Cluster) Sort(d *appsv1.Deployment) {
-	for i := range d.Spec.Template.Spec.Containers {
-		switch image := d.Spec.Template.Spec.Containers[i].Image; {
-		case strings.Contains(image, "paddlejob-controller"):
-			c.Controllers = append(c.Controllers, *d)
-			return
-		case strings.Contains(image, "paddle-operator"):
-			c.Operators = append(c.Operators, *d)
-			return
-		}
-	}
+// Step is something that an administrator has to do. Not every step has a command.
+type Step struct {
+	Do      string `json:"do"`
+	Command string `json:"command,omitempty"`
 }
 
-// Steps are what an administrator has to do, in this order; none if all is done.
-func (c *Cluster) Steps() []string {
-	var steps []string
+// Commands that deploy/MIGRATION.md gives too.
+const (
+	forget = "kubectl delete secret,configmap --namespace %s --selector owner=helm,name=%s"
+	remove = "kubectl delete --namespace %s --cascade=foreground --ignore-not-found %s"
+	update = "kubectl apply --server-side --force-conflicts -f deploy/v1/crd.yaml"
+	byHelm = "hack/helm.sh install paddle deploy/helm/paddle-volcano --namespace paddle-system --create-namespace --take-ownership" +
+		" --set image.registry=registry.example.com/paddle"
+	byKubectl = "kubectl apply --server-side -f deploy/v1/namespace.yaml && " +
+		"sed 's|registry.invalid|registry.example.com/paddle|' deploy/v1/operator.yaml | kubectl apply --server-side -f -"
+)
+
+// parts are the objects of paddle-operator's releases besides its Deployment, CRD and Namespace. The controller has none of these names.
+var parts = []string{
+	"serviceaccount/paddle-manager-sa", "configmap/paddle-manager-config", "service/paddle-controller-manager-metrics-service",
+	"role/paddle-leader-election-role", "rolebinding/paddle-leader-election-rolebinding",
+	"clusterrole/paddle-manager-role", "clusterrolebinding/paddle-manager-rolebinding",
+	"clusterrole/paddle-proxy-role", "clusterrolebinding/paddle-proxy-rolebinding", "clusterrole/paddle-metrics-reader",
+}
+
+// Steps are what an administrator has to do, in this order.
+func (c *Cluster) Steps() []Step {
+	var steps []Step
 	if !c.Volcano {
-		steps = append(steps, "install Volcano 1.14: PaddleJobs are run as its Jobs, and it is not here")
+		steps = append(steps, Step{Do: "Install Volcano 1.14: the controller runs each PaddleJob as a Volcano Job."})
 	}
+	install := byKubectl
 	for i := range c.Operators {
 		d := &c.Operators[i]
-		if d.Spec.Replicas != nil && *d.Spec.Replicas == 0 {
-			continue
+		if release := d.Annotations["meta.helm.sh/release-name"]; release != "" {
+			install = byHelm
+			steps = append(steps, Step{Do: fmt.Sprintf("Do not run helm uninstall %s: it deletes the CRD, the Namespace and all jobs. "+
+				"Delete only Helm's record of the release:", release), Command: fmt.Sprintf(forget, d.Annotations["meta.helm.sh/release-namespace"], release)})
 		}
-		steps = append(steps, fmt.Sprintf("stop paddle-operator, and leave its CRD, or every PaddleJob goes with it: "+
-			"kubectl -n %s scale deployment %s --replicas=0", d.Namespace, d.Name))
+		steps = append(steps, Step{Do: "Delete paddle-operator, but not its CRD and its Namespace. Jobs keep running:", Command: deleting(d, parts...)})
 	}
 	switch {
 	case !c.API:
-		steps = append(steps, "install the API: kubectl create -f deploy/v1/crd.yaml")
+		steps = append(steps, Step{Do: "Install the CRD:", Command: update})
 	case !c.OurAPI:
-		steps = append(steps, "bring the API up to date; no object of it changes: kubectl apply --server-side --force-conflicts -f deploy/v1/crd.yaml")
+		steps = append(steps, Step{Do: "Update the CRD. No PaddleJob changes:", Command: update})
 	}
 	if len(c.Controllers) == 0 {
-		steps = append(steps, "install the controller: "+c.install())
+		steps = append(steps, Step{Do: "Install the controller, with your registry (deploy/MIGRATION.md has the commands for Helm and for kubectl):", Command: install})
 	}
-	if len(steps) == 0 {
-		return nil
-	}
-	if len(c.Operators) > 0 {
-		steps = append(steps, "when no job of the list is RunsOn any more, delete what is left of paddle-operator: its Deployment, "+
-			"ServiceAccount and roles, never its CRD or its namespace")
+	for i := range c.TrainingJobOperators {
+		steps = append(steps, Step{Do: "paddle-operator 0.1 runs TrainingJobs, which the controller does not run. When you need them no more, delete it:",
+			Command: deleting(&c.TrainingJobOperators[i], "clusterrolebinding/paddle-operator-default-admin")})
 	}
 	return steps
 }
 
-// install is the command for a controller: paddle-operator's Deployment has the name of ours in its own manifest.
-func (c *Cluster) install() string {
-	for i := range c.Operators {
-		if d := &c.Operators[i]; d.Name == "paddle-controller-manager" && d.Namespace == "paddle-system" {
-			return "kubectl delete deployment -n paddle-system paddle-controller-manager (its labels cannot change), then kubectl apply -f deploy/v1/operator.yaml"
-		}
-	}
-	return "kubectl apply -f deploy/v1/operator.yaml, or helm install (deploy/README.md)"
+// deleting is the command that deletes a Deployment, waits until its pods are gone, and deletes other objects.
+func deleting(d *appsv1.Deployment, others ...string) string {
+	return fmt.Sprintf(remove, d.Namespace, strings.Join(slices.Concat([]string{"deployment/" + d.Name}, others), " "))
 }
 
 // Warnings are what is dangerous as it is now.
 func (c *Cluster) Warnings() []string {
-	running := 0
-	for i := range c.Operators {
-		if d := &c.Operators[i]; d.Spec.Replicas == nil || *d.Spec.Replicas > 0 {
-			running++
-		}
-	}
-	if running > 0 && len(c.Controllers) > 0 {
-		return []string{"paddle-operator and the controller run at the same time: both make pods for the same jobs. Stop paddle-operator now"}
+	runs := func(d appsv1.Deployment) bool { return d.Spec.Replicas == nil || *d.Spec.Replicas > 0 }
+	if slices.ContainsFunc(c.Operators, runs) && len(c.Controllers) > 0 {
+		return []string{"paddle-operator and the controller run at the same time, and both create pods for the same jobs. Delete paddle-operator now."}
 	}
 	return nil
 }
