@@ -77,7 +77,7 @@ func trainingJobs() *appsv1.Deployment {
 	return d
 }
 
-// controller is the one that this project installs, as in deploy/v1/operator.yaml.
+// controller is the one that this project installs, here with the same labels as paddle-operator.
 func controller(image string) *appsv1.Deployment {
 	d := deployment("paddle-system", "paddle-controller-manager", image, "paddle-controller-manager",
 		"--leader-elect=true", "--leader-elect-resource-namespace=paddle-system")
