@@ -35,7 +35,7 @@ const (
 // job and its pods stay.
 func TestMigrationFromPaddleOperator(t *testing.T) {
 	run := migrationShell(t)
-	forget, remove, update, byHelm, byKubectl := documented(t)
+	forget, remove, update, byHelm, byKubectl := migrationGuide(t)
 	_ = cluster.Kill(sandbox.Controller, syscall.SIGTERM) //nolint:errcheck // it does not run after TestLifeOfAnInstallation
 	for i, tc := range []struct {
 		name, install, values string
@@ -128,8 +128,8 @@ func migrationShell(t *testing.T) func(t *testing.T, command string, want []stri
 	}
 }
 
-// documented are the commands of deploy/MIGRATION.md for paddle-operator's users, each on one line.
-func documented(t *testing.T) (forget, remove, update, byHelm, byKubectl string) {
+// migrationGuide are the commands of deploy/MIGRATION.md for paddle-operator's users, each on one line.
+func migrationGuide(t *testing.T) (forget, remove, update, byHelm, byKubectl string) {
 	t.Helper()
 	text, err := os.ReadFile(root + "/deploy/MIGRATION.md")
 	require.NoError(t, err)
