@@ -112,14 +112,16 @@ func (s *story) created(made *batchv1.PaddleJob, plan *Plan) {
 		lines = append(lines, texts(plan.Told))
 	}
 	if c := conditionOf(made, batchv1.ConditionCreated); c != nil {
-		notApplied := []string{policy.ReasonSpecChangeNotApplied, policy.ReasonSpecChangeRefused, policy.ReasonPodsRefused}
-		if plan.Unapplied == nil && slices.Contains(notApplied, c.Reason) {
+		notApplied := c.Reason == policy.ReasonSpecChangeNotApplied || c.Reason == policy.ReasonSpecChangeRefused || policy.IsRefusal(c.Reason)
+		if plan.Unapplied == nil && notApplied {
 			reason = c.Reason
 		}
 		lines = append(lines, inTheirTerms(c.Message))
 	}
-	if c := conditionOf(made, batchv1.ConditionScheduled); c != nil && status.Waits(c.Reason) {
-		lines = append(lines, c.Reason+": "+inTheirTerms(c.Message))
+	for _, kind := range []string{batchv1.ConditionScheduled, batchv1.ConditionRunning} {
+		if c := conditionOf(made, kind); c != nil && c.Status == metav1.ConditionFalse && status.Waits(c.Reason) {
+			lines = append(lines, c.Reason+": "+inTheirTerms(c.Message))
+		}
 	}
 	if c := conditionOf(made, batchv1.ConditionLauncherUsable); c != nil && c.Status == metav1.ConditionFalse {
 		lines = append(lines, c.Reason+": "+inTheirTerms(c.Message))

@@ -36,7 +36,7 @@ func (p *Plan) held(v *view.View) (job *v1.PaddleJob, news *view.Held) {
 		return v.Job, nil
 	}
 	p.lookAgainIn(held.Left)
-	p.Unapplied = &render.Notice{Reason: ReasonPodsRefused, Message: fmt.Sprintf(
+	p.Unapplied = &render.Notice{Reason: RefusalReason(held.Refused), Message: fmt.Sprintf(
 		"spec.worker.replicas is %d, and the API server lets the job have %d workers, with which it goes on; more are asked for again every %.0f minutes: %s",
 		v.Job.Spec.Worker.Replicas, held.Workers, heldFor.Minutes(), held.Refused)}
 	job = v.Job.DeepCopy()

@@ -42,8 +42,12 @@ const (
 	ReasonSpecChangeNotApplied = "SpecChangeNotApplied"
 	// ReasonSpecChangeRefused says that the spec was changed to something that cannot run.
 	ReasonSpecChangeRefused = "SpecChangeRefused"
-	// ReasonPodsRefused is of a gang whose pods the API server refuses, of a job that failed for it, and of an elastic job that
-	// has fewer workers than the spec asks for.
+	// ReasonQuotaExceeded is of a gang whose pods the API server refuses because of a ResourceQuota, of a job that failed for it,
+	// and of an elastic job that has fewer workers than the spec asks for.
+	ReasonQuotaExceeded = "QuotaExceeded"
+	// ReasonPodSecurityViolation is the same where Pod Security admission refuses the pods.
+	ReasonPodSecurityViolation = "PodSecurityViolation"
+	// ReasonPodsRefused is the same for any other refusal.
 	ReasonPodsRefused = "PodsRefused"
 	// ReasonPodGroupNotNeeded is the event about a PodGroup that the user made.
 	ReasonPodGroupNotNeeded = "PodGroupNotNeeded"

@@ -19,16 +19,19 @@ import (
 
 // Reasons of conditions. README.md lists what each means.
 const (
-	reasonProceeding        = "Proceeding"
-	reasonStalled           = "Stalled"
-	reasonCreating          = "Creating"
-	reasonVolcanoJobCreated = "VolcanoJobCreated"
-	reasonByOperator        = "StartedByPaddleOperator"
-	reasonTraining          = "Training"
-	reasonRestarted         = "Restarted"
-	reasonWorkersSucceeded  = "WorkersSucceeded"
-	reasonCompleted         = "Completed"
-	reasonFailed            = "Failed"
+	reasonProceeding          = "Proceeding"
+	reasonStalled             = "Stalled"
+	reasonCreating            = "Creating"
+	reasonVolcanoJobCreated   = "VolcanoJobCreated"
+	reasonByOperator          = "StartedByPaddleOperator"
+	reasonTraining            = "Training"
+	reasonNotScheduled        = "NotScheduled"
+	reasonWaitingForAddresses = "WaitingForAddresses"
+	reasonPodsStarting        = "PodsStarting"
+	reasonRestarted           = "Restarted"
+	reasonWorkersSucceeded    = "WorkersSucceeded"
+	reasonCompleted           = "Completed"
+	reasonFailed              = "Failed"
 )
 
 // story writes the conditions of a status.
@@ -122,17 +125,33 @@ func texts(notices []render.Notice) string {
 }
 
 func (s *story) running(placed, running bool) {
-	switch {
-	case running:
+	if running {
 		s.set(v1.ConditionRunning, true, reasonTraining, "")
-	case placed && len(s.plan.Missing) > 0:
-		s.set(v1.ConditionRunning, false, "WaitingForAddresses",
-			"the pods start once all addresses are known; missing: "+some(s.plan.Missing))
-	case placed:
-		s.set(v1.ConditionRunning, false, "PodsStarting", "not running yet: "+some(notRunning(s.v)))
-	default:
-		s.set(v1.ConditionRunning, false, "NotScheduled", "")
+		return
 	}
+	if !placed {
+		s.set(v1.ConditionRunning, false, reasonNotScheduled, "")
+		return
+	}
+	failures := view.StartFailures(s.v.Pods)
+	switch {
+	case len(failures) > 0:
+		s.set(v1.ConditionRunning, false, failures[0].Reason, startFailure(&failures[0], s.v.Total()))
+	case len(s.plan.Missing) > 0:
+		s.set(v1.ConditionRunning, false, reasonWaitingForAddresses,
+			"the pods start once all addresses are known; missing: "+some(s.plan.Missing))
+	default:
+		s.set(v1.ConditionRunning, false, reasonPodsStarting, "not running yet: "+some(notRunning(s.v)))
+	}
+}
+
+// startFailure is how many pods the kubelet does not start for a reason, and what it says of the first.
+func startFailure(f *view.StartFailure, total int32) string {
+	text := fmt.Sprintf("%d of %d pods cannot start, for example %s", len(f.Pods), total, f.Pods[0])
+	if f.Message != "" {
+		text += ": " + f.Message
+	}
+	return text
 }
 
 func (s *story) launcherUsable() {

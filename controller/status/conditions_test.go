@@ -178,6 +178,18 @@ func TestRunningCondition(t *testing.T) {
 	status = next(v)
 	require.Equal(t, "False PodsStarting", conditionsOf(status)["Running"])
 	require.Equal(t, "not running yet: job-ps-0, job-worker-1", message(status, v1.ConditionRunning))
+
+	for _, pod := range []*corev1.Pod{v.Pods[0], v.Pods[2]} {
+		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{
+			Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff", Message: `Back-off pulling image "x"`}}}}
+	}
+	status = Next(v, &policy.Plan{Missing: []string{"a"}}, now)
+	require.Equal(t, "False ImagePullFailed", conditionsOf(status)["Running"], "what the addresses wait for")
+	require.Equal(t, `2 of 3 pods cannot start, for example job-ps-0: Back-off pulling image "x"`, message(status, v1.ConditionRunning))
+	v.Pods[2].Status.ContainerStatuses, v.Pods[0].Status.ContainerStatuses[0].State.Waiting = nil, &corev1.ContainerStateWaiting{Reason: "CreateContainerError"}
+	status = next(v)
+	require.Equal(t, "False CreateContainerError", conditionsOf(status)["Running"])
+	require.Equal(t, "1 of 3 pods cannot start, for example job-ps-0", message(status, v1.ConditionRunning))
 }
 
 func TestPlanInConditions(t *testing.T) {

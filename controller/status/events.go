@@ -4,6 +4,7 @@ package status
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -31,10 +32,10 @@ func Events(before, after *v1.PaddleJobStatus, warnings []render.Notice) []polic
 		tell(corev1.EventTypeWarning, c.Reason, c.Message)
 	}
 	if c := changed(before, after, v1.ConditionCreated); c != nil {
-		switch c.Reason {
-		case policy.ReasonReplacing, policy.ReasonTakingOver, policy.ReasonPredecessor:
+		switch {
+		case slices.Contains([]string{policy.ReasonReplacing, policy.ReasonTakingOver, policy.ReasonPredecessor}, c.Reason):
 			tell(corev1.EventTypeNormal, c.Reason, c.Message)
-		case policy.ReasonSpecChangeNotApplied, policy.ReasonSpecChangeRefused, policy.ReasonPodsRefused:
+		case c.Reason == policy.ReasonSpecChangeNotApplied || c.Reason == policy.ReasonSpecChangeRefused || policy.IsRefusal(c.Reason):
 			tell(corev1.EventTypeWarning, c.Reason, c.Message)
 		}
 	}
@@ -57,8 +58,13 @@ func Events(before, after *v1.PaddleJobStatus, warnings []render.Notice) []polic
 			tell(corev1.EventTypeWarning, c.Reason, c.Message)
 		}
 	}
-	if c := changed(before, after, v1.ConditionRunning); c != nil && c.Status == metav1.ConditionTrue {
-		tell(corev1.EventTypeNormal, v1.ConditionRunning, "all pods of the gang run")
+	if c := changed(before, after, v1.ConditionRunning); c != nil {
+		switch {
+		case c.Status == metav1.ConditionTrue:
+			tell(corev1.EventTypeNormal, v1.ConditionRunning, "all pods of the gang run")
+		case Waits(c.Reason):
+			tell(corev1.EventTypeWarning, c.Reason, c.Message)
+		}
 	}
 	if over(after) && !over(before) {
 		events = append(events, farewell(after))

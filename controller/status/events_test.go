@@ -97,6 +97,17 @@ func TestEvents(t *testing.T) {
 			before: status(condition(v1.ConditionScheduled, false, "WaitingForGang", "no node")),
 			after:  status(condition(v1.ConditionScheduled, false, "WaitingForGang", "no GPU")),
 		},
+		"for another reason": {
+			before: status(condition(v1.ConditionScheduled, false, "NoRoom", "no node")),
+			after:  status(condition(v1.ConditionScheduled, false, "TopologyLimit", "no rack")), want: []string{"Warning TopologyLimit: no rack"},
+		},
+		"an image is not there": {
+			before: status(condition(v1.ConditionRunning, false, "PodsStarting", "")),
+			after:  status(condition(v1.ConditionRunning, false, "ImagePullFailed", "1 of 2 pods cannot start")), want: []string{"Warning ImagePullFailed: 1 of 2 pods cannot start"},
+		},
+		"an elastic job is held": {
+			before: status(), after: status(condition(v1.ConditionCreated, true, "QuotaExceeded", "no more")), want: []string{"Warning QuotaExceeded: no more"},
+		},
 		"runs": {
 			before: status(), after: status(condition(v1.ConditionRunning, true, "Training", "")), want: []string{"Normal Running: all pods of the gang run"},
 		},
@@ -152,6 +163,10 @@ func TestDelay(t *testing.T) {
 		"let in":                        {with: []func(*v1.PaddleJobStatus){letIn}, want: textDelay},
 		"why it starts not":             {with: []func(*v1.PaddleJobStatus){starts}, want: textDelay},
 		"why it waits":                  {with: []func(*v1.PaddleJobStatus){waits}, want: textDelay},
+		"a reason of the plugin":        {with: []func(*v1.PaddleJobStatus){counted, text, condition(v1.ConditionScheduled, false, "NoRoom", "none")}},
+		"a refusal":                     {with: []func(*v1.PaddleJobStatus){condition(v1.ConditionScheduled, false, "QuotaExceeded", "none")}},
+		"a reason of the kubelet":       {with: []func(*v1.PaddleJobStatus){shown, condition(v1.ConditionRunning, false, "ImagePullFailed", "none")}},
+		"a reason of most gangs":        {with: []func(*v1.PaddleJobStatus){condition(v1.ConditionScheduled, false, "WaitingForPods", "")}, want: textDelay},
 		"a count of kubectl get":        {with: []func(*v1.PaddleJobStatus){shown}, want: columnsDelay},
 		"that and a text":               {with: []func(*v1.PaddleJobStatus){shown, text}, want: columnsDelay},
 		"that and let in":               {with: []func(*v1.PaddleJobStatus){shown, letIn}, want: columnsDelay},
@@ -195,12 +210,22 @@ func TestDelay(t *testing.T) {
 		require.Equal(t, tc.want, wait, name)
 		require.False(t, text, name)
 	}
+	waiting := status(condition(v1.ConditionScheduled, false, "NoRoom", "none"), condition(v1.ConditionRunning, false, "NotScheduled", ""))
+	again := waiting.DeepCopy()
+	condition(v1.ConditionScheduled, false, "NoRoom", "other figures")(again)
+	wait, isText := Delay(waiting, again)
+	require.Equal(t, textDelay, wait, "the figures of a reason")
+	require.True(t, isText)
+	condition(v1.ConditionScheduled, false, "Placing", "")(again)
+	wait, _ = Delay(waiting, again)
+	require.Equal(t, textDelay, wait, "a reason that is no more")
+
 	running := status(phase(v1.Running))
 	fewer := running.DeepCopy()
 	shown(fewer)
-	wait, text2 := Delay(running, fewer)
+	wait, isText = Delay(running, fewer)
 	require.Equal(t, columnsDelay, wait, "a count of a job that runs")
-	require.False(t, text2)
+	require.False(t, isText)
 	running, fewer = status(phase(v1.Running)), status(phase(v1.Running))
 	starts(fewer)
 	wait, _ = Delay(running, fewer)

@@ -76,11 +76,11 @@ func failure(v *view.View, plan *policy.Plan) (reason, message string) {
 		return policy.ReasonPermanentExitCode, fmt.Sprintf("%s exited with code %d, after which the job is not started again", pod, code)
 	}
 	if status.State.Phase == vcbatch.Terminated {
-		if c := meta.FindStatusCondition(v.Job.Status.Conditions, v1.ConditionScheduled); c != nil && c.Reason == ReasonPodsRefused {
-			return ReasonPodsRefused, "Volcano gave the job up: " + c.Message
+		if c := meta.FindStatusCondition(v.Job.Status.Conditions, v1.ConditionScheduled); c != nil && policy.IsRefusal(c.Reason) {
+			return c.Reason, "Volcano gave the job up: " + c.Message
 		}
 		if v.Refused != "" {
-			return ReasonPodsRefused, "Volcano gave the job up, because the API server refused a pod: " + v.Refused
+			return policy.RefusalReason(v.Refused), "Volcano gave the job up, because the API server refused a pod: " + v.Refused
 		}
 		return policy.ReasonTerminated, fmt.Sprintf("Volcano gave the job up: kubectl describe vcjob -n %s %s says why",
 			v.VolcanoJob.Namespace, v.VolcanoJob.Name)

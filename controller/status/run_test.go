@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -220,20 +219,6 @@ func TestAdmittedWaitsToBeWritten(t *testing.T) {
 	in.Restarts++
 	wait, _ = Delay(out, in)
 	require.Zero(t, wait)
-}
-
-func TestPluginsWordsComeFirst(t *testing.T) {
-	t.Parallel()
-	says := func(v *view.View) {
-		v.PodGroup.Status.Conditions = []vcscheduling.PodGroupCondition{
-			{Type: vcscheduling.PodGroupUnschedulableType, Status: corev1.ConditionTrue, Message: "3/3 tasks in gang unschedulable"},
-			{Type: conditionPlaced, Status: corev1.ConditionFalse, Reason: "NoRoom", Message: "no rack has 8 GPUs\nrack 1: 3"},
-		}
-	}
-	unplaced := pods(view.Unplaced, view.Unplaced, view.Unplaced)
-	require.Equal(t, "NoRoom: no rack has 8 GPUs", message(next(seen(vcbatch.Pending, unplaced, says)), v1.ConditionScheduled))
-	placed := func(v *view.View) { v.PodGroup.Status.Conditions[1].Status = corev1.ConditionTrue }
-	require.Equal(t, "3/3 tasks in gang unschedulable", message(next(seen(vcbatch.Pending, unplaced, says, placed)), v1.ConditionScheduled))
 }
 
 func TestSuspensionEvents(t *testing.T) {

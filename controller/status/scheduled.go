@@ -18,11 +18,15 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/view"
 )
 
-// Settle is how long a gang may wait before its waiting is told as such: every job waits a moment, and a story that says
-// so for each of them hides the ones that matter.
-const Settle = 10 * time.Second
+// How long a reason holds before the status tells it.
+const (
+	// settle is of reasons that nearly every gang has for a moment on its way to its nodes.
+	settle = 10 * time.Second
+	// hold is of all others: a gang that one scheduling session has no nodes for may get them in the next.
+	hold = time.Second
+)
 
-// Reasons for which a gang is not placed.
+// Reasons of the condition Scheduled. If the scheduler's plugin gives a reason in the PodGroup, the condition has that one.
 const (
 	reasonNotCreated      = "NotCreated"
 	reasonRestarting      = "Restarting"
@@ -34,9 +38,20 @@ const (
 	ReasonPodsRefused     = policy.ReasonPodsRefused
 )
 
-// Waits says whether it is a reason for which a gang waits longer than each does for a moment.
+// Waits reports whether a reason of Scheduled or Running being False is one for which a job waits longer than every job does.
 func Waits(reason string) bool {
-	return slices.Contains([]string{ReasonWaitingForQueue, ReasonWaitingForPods, ReasonPodsRefused, ReasonWaitingForGang}, reason)
+	return reason != "" && !slices.Contains([]string{
+		reasonNotCreated, reasonRestarting, reasonPlacing, policy.ReasonSuspended,
+		reasonNotScheduled, reasonWaitingForAddresses, reasonPodsStarting, reasonCompleted, reasonFailed,
+	}, reason)
+}
+
+// passing reports whether nearly every gang has a reason for a moment. All but the first two are the plugin's.
+func passing(reason string) bool {
+	return slices.Contains([]string{
+		ReasonWaitingForQueue, ReasonWaitingForGang,
+		"WaitingToBeEnqueued", ReasonWaitingForPods, "NotEnoughPods", "PlanStale", "EndingPods",
+	}, reason)
 }
 
 func (s *story) scheduled(placed bool) {
@@ -52,73 +67,85 @@ func (s *story) scheduled(placed bool) {
 	s.set(v1.ConditionScheduled, false, reason, message)
 }
 
-// pendingReason says why the gang is not placed.
+// pendingReason is why the gang is not placed.
 func pendingReason(v *view.View, now time.Time) (reason, message string) {
+	made, total := int32(len(v.Pods)), v.Total()
 	switch {
 	case v.VolcanoJob == nil:
 		return reasonNotCreated, ""
 	case v.VolcanoJob.Status.State.Phase == vcbatch.Restarting:
 		return reasonRestarting, "the pods of the failed gang are being deleted"
+	case made < total && v.Refused != "":
+		return policy.RefusalReason(v.Refused), fmt.Sprintf("Volcano has made %d of %d pods, and the API server refuses the rest: %s", made, total, v.Refused)
 	case Settling(v, now) > 0:
 		return reasonPlacing, "the scheduler looks for room for the whole gang"
-	case !v.LetIn():
-		return ReasonWaitingForQueue, fmt.Sprintf(
-			"queue %q has not let the job in yet: it is full, or the cluster has too little of what the gang asks for%s",
-			v.VolcanoJob.Spec.Queue, unschedulable(v.PodGroup, ": "))
 	}
-	if made, total := int32(len(v.Pods)), v.Total(); made < total {
-		if v.Refused != "" {
-			return ReasonPodsRefused, fmt.Sprintf("Volcano has made %d of %d pods, and the API server refuses the rest: %s", made, total, v.Refused)
+	if c := notPlaced(v.PodGroup); c != nil {
+		message, _, _ = strings.Cut(c.Message, "\n") // details follow
+		return c.Reason, message
+	}
+	switch {
+	case !v.LetIn():
+		message = fmt.Sprintf("queue %q has not let the job in yet: it is full, or the cluster has too little of what the gang asks for", v.VolcanoJob.Spec.Queue)
+		if text := unschedulable(v.PodGroup); text != "" {
+			message += ": " + text
 		}
+		return ReasonWaitingForQueue, message
+	case made < total:
 		return ReasonWaitingForPods, fmt.Sprintf(
 			"Volcano has made %d of %d pods: kubectl describe vcjob -n %s %s says why", made, total, v.Job.Namespace, v.Job.Name)
 	}
-	if text := unschedulable(v.PodGroup, ""); text != "" {
-		return ReasonWaitingForGang, text
-	}
-	return ReasonWaitingForGang, "the gang is not placed yet"
+	return ReasonWaitingForGang, cmp.Or(unschedulable(v.PodGroup), "the gang is not placed yet")
 }
 
 // conditionPlaced is the type of the condition in which the scheduler's plugin paddle says where a gang runs or why it
 // does not.
 const conditionPlaced vcscheduling.PodGroupConditionType = "PaddlePlaced"
 
-// unschedulable is what the scheduler says of a PodGroup, behind a prefix, or nothing: the plugin's words, which begin
-// with the class of the reason, or Volcano's where the plugin has none.
-func unschedulable(group *vcscheduling.PodGroup, prefix string) string {
-	if group == nil {
-		return ""
+// notPlaced is the condition in which the plugin says why a gang is not placed, nil if it does not.
+func notPlaced(group *vcscheduling.PodGroup) *vcscheduling.PodGroupCondition {
+	c := conditionOf(group, conditionPlaced, corev1.ConditionFalse)
+	if c == nil || c.Reason == "" {
+		return nil
 	}
-	for i := range group.Status.Conditions {
-		c := &group.Status.Conditions[i]
-		if c.Type == conditionPlaced && c.Status == corev1.ConditionFalse && c.Message != "" {
-			text, _, _ := strings.Cut(c.Message, "\n") // what follows are details
-			return prefix + c.Reason + ": " + text
-		}
-	}
-	for i := range group.Status.Conditions {
-		c := &group.Status.Conditions[i]
-		if c.Type == vcscheduling.PodGroupUnschedulableType && c.Status == corev1.ConditionTrue && c.Message != "" {
-			return prefix + origin(c.Message)
-		}
+	return c
+}
+
+// unschedulable is what Volcano says of a gang that is not placed, "" if it says nothing.
+func unschedulable(group *vcscheduling.PodGroup) string {
+	if c := conditionOf(group, vcscheduling.PodGroupUnschedulableType, corev1.ConditionTrue); c != nil {
+		return c.Message
 	}
 	return ""
 }
 
-// origin is the part of Volcano's message that says why; what stands before it only counts tasks by status.
-func origin(message string) string {
-	_, why, _ := strings.Cut(message, "Origin reason is")
-	return cmp.Or(strings.TrimLeft(why, ": "), message)
+func conditionOf(group *vcscheduling.PodGroup, kind vcscheduling.PodGroupConditionType, status corev1.ConditionStatus) *vcscheduling.PodGroupCondition {
+	if group == nil {
+		return nil
+	}
+	for i := range group.Status.Conditions {
+		if c := &group.Status.Conditions[i]; c.Type == kind && c.Status == status {
+			return c
+		}
+	}
+	return nil
 }
 
-// Settling is how much longer a gang that is not placed counts as one that only takes its moment.
+// Settling is how much longer a gang that is not placed counts as one that is being placed: until a reason that the plugin
+// gives has held for long enough, or where the plugin gives none, until the gang is old enough.
 func Settling(v *view.View, now time.Time) time.Duration {
 	if v.VolcanoJob == nil {
 		return 0
 	}
-	since := v.VolcanoJob.CreationTimestamp.Time
+	since, wait := v.VolcanoJob.CreationTimestamp.Time, settle
 	if at := v.VolcanoJob.Status.State.LastTransitionTime.Time; v.VolcanoJob.Status.RetryCount > 0 && at.After(since) {
 		since = at
 	}
-	return max(Settle-now.Sub(since), 0)
+	if c := notPlaced(v.PodGroup); c != nil {
+		since = c.LastTransitionTime.Time
+		if !passing(c.Reason) {
+			wait = hold
+		}
+	}
+	return max(wait-now.Sub(since), 0)
 }

@@ -18,7 +18,8 @@ const (
 	// columnsDelay is of what kubectl get shows. It is never more than 10 seconds behind the pods, whose changes are gathered
 	// for a second before they are looked at.
 	columnsDelay = 8 * time.Second
-	// textDelay is of everything else: messages, why a gang is not placed yet, and how many of the pods that do not run wait.
+	// textDelay is of everything else: messages, reasons that nearly every gang has for a moment, and how many of the pods that do
+	// not run wait.
 	textDelay = 30 * time.Second
 )
 
@@ -32,6 +33,9 @@ func Delay(before, after *v1.PaddleJobStatus) (wait time.Duration, text bool) {
 		change(a)
 		change(b)
 		return equality.Semantic.DeepEqual(a, b)
+	}
+	if newReason(before, after) {
+		return 0, false
 	}
 	onItsWay := (starts(before.Phase) || before.Phase == v1.Restarting) && starts(after.Phase)
 	switch {
@@ -50,6 +54,21 @@ func Delay(before, after *v1.PaddleJobStatus) (wait time.Duration, text bool) {
 		return columnsDelay, false
 	}
 	return 0, false
+}
+
+// newReason reports whether the status gives another reason for which the gang waits or does not start, unless nearly every
+// gang has that reason for a moment.
+func newReason(before, after *v1.PaddleJobStatus) bool {
+	for _, kind := range []string{v1.ConditionScheduled, v1.ConditionRunning} {
+		is := meta.FindStatusCondition(after.Conditions, kind)
+		if is == nil || is.Status != metav1.ConditionFalse || !Waits(is.Reason) || passing(is.Reason) {
+			continue
+		}
+		if was := meta.FindStatusCondition(before.Conditions, kind); was == nil || was.Reason != is.Reason {
+			return true
+		}
+	}
+	return false
 }
 
 // columns are the counts that kubectl get shows; what else it shows is news.
