@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
@@ -56,7 +57,40 @@ func (c *Clients) Gather(ctx context.Context, namespace, name string) (*story.Ob
 	if !settled(job) {
 		g.read("events", c.events(ctx, o))
 	}
+	c.absent(ctx, g, o)
 	return o, g.err
+}
+
+// absent finds the ConfigMaps and Secrets that do not exist and that pods which do not start refer to. The job's own ConfigMap
+// comes once all addresses are known.
+func (c *Clients) absent(ctx context.Context, g *reading, o *story.Objects) {
+	asked, forbidden := map[view.Reference]bool{{Kind: view.KindConfigMap, Name: o.Job.Name}: true}, map[string]bool{}
+	for _, pod := range o.Pods {
+		if view.NewMember(pod).State != view.Starting {
+			continue
+		}
+		for _, ref := range view.References(&pod.Spec) {
+			if asked[ref] || forbidden[ref.Kind] {
+				continue
+			}
+			asked[ref] = true
+			err := c.exists(ctx, pod.Namespace, ref)
+			if apierrors.IsNotFound(err) {
+				o.Absent = append(o.Absent, ref)
+			}
+			g.read(ref.Kind+"s", err)
+			forbidden[ref.Kind] = err != nil && noRight(err)
+		}
+	}
+}
+
+func (c *Clients) exists(ctx context.Context, namespace string, ref view.Reference) (err error) {
+	if ref.Kind == view.KindSecret {
+		_, err = c.Kube.CoreV1().Secrets(namespace).Get(ctx, ref.Name, metav1.GetOptions{})
+	} else {
+		_, err = c.Kube.CoreV1().ConfigMaps(namespace).Get(ctx, ref.Name, metav1.GetOptions{})
+	}
+	return err
 }
 
 // Pods are those of a job, in the order of roles and ranks.

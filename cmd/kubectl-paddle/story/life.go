@@ -6,6 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/status"
 	"github.com/paddle-volcano/paddle-volcano/controller/view"
 )
 
@@ -50,11 +51,15 @@ func (o *Objects) conditionWords(c *metav1.Condition) string {
 	if view.Finished(o.Job) && c.Type != v1.ConditionRestarting && c.Type != v1.ConditionLauncherUsable {
 		return ""
 	}
+	why := ""
+	if status.Waits(c.Reason) {
+		why = " (" + c.Reason + ")"
+	}
 	return map[string]string{
 		v1.ConditionCreated:        "its Volcano Job is not made",
 		v1.ConditionAdmitted:       "its queue has not let it in",
-		v1.ConditionScheduled:      "its pods have no nodes",
-		v1.ConditionRunning:        "not all its pods run",
+		v1.ConditionScheduled:      "its pods have no nodes" + why,
+		v1.ConditionRunning:        "not all its pods run" + why,
 		v1.ConditionLauncherUsable: "the launcher cannot start it (" + c.Reason + ")",
 		v1.ConditionSuspended:      "it was resumed " + ago + " ago",
 		v1.ConditionRestarting:     "it last ran again " + ago + " ago after a restart",

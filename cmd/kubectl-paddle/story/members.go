@@ -48,8 +48,8 @@ func Members(o *Objects) []Member {
 // phaseOf is a pod's state in one word; what holds it up, where something does.
 func phaseOf(m *view.Member) string {
 	if m.State == view.Starting {
-		if c := holdup(m.Pod); c != nil {
-			return c.State.Waiting.Reason
+		if w := view.Waiting(m.Pod); w != nil {
+			return w.Reason
 		}
 	}
 	words := map[view.State]string{

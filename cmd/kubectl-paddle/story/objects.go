@@ -23,6 +23,8 @@ type Objects struct {
 	PodGroup   *vcscheduling.PodGroup
 	Queue      *vcscheduling.Queue
 	Pods       []*corev1.Pod
+	// Absent are the ConfigMaps and Secrets that do not exist and that pods which do not start refer to.
+	Absent []view.Reference
 	// Events are those about the job, its Volcano Job, its PodGroup and its pods.
 	Events []corev1.Event
 	// Unread names what could not be read, each with the reason.

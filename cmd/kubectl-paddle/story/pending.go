@@ -3,6 +3,7 @@
 package story
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -110,7 +111,7 @@ func (s *Story) unplaced(o *Objects) (class string) {
 		return c.Reason
 	}
 	s.say(AboutReason, text)
-	return class
+	return cmp.Or(class, c.Reason)
 }
 
 // quiet are sentences for reasons about which the controller says no more.

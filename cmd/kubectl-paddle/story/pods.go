@@ -16,10 +16,14 @@ import (
 func (s *Story) starting(o *Objects) {
 	placed := o.holds(v1.ConditionScheduled)
 	s.head("%s has had its nodes for %s, and its pods are starting.", o.Job.Name, o.since(placed.LastTransitionTime.Time))
-	if c := o.condition(v1.ConditionRunning); c != nil && c.Message != "" {
+	c := o.condition(v1.ConditionRunning)
+	switch s.Reason = s.startFailures(o); {
+	case s.Reason != "":
+		s.head("%s has had its nodes for %s, and its pods cannot start: %s.", o.Job.Name, o.since(placed.LastTransitionTime.Time), s.Reason)
+	case c != nil:
+		s.Reason = c.Reason
 		s.say(AboutReason, c.Message)
 	}
-	s.held(o)
 	s.warnings(o, "Pod")
 	s.restartsBefore(o)
 	s.place(o)
@@ -32,7 +36,7 @@ func (s *Story) running(o *Objects) {
 	}
 	s.head("%s has been running for %s.", o.Job.Name, o.since(since))
 	before := len(s.Sentences)
-	s.held(o)
+	s.startFailures(o)
 	s.leftWaiting(o)
 	s.spread(o)
 	s.restartsBefore(o)
@@ -45,46 +49,52 @@ func (s *Story) running(o *Objects) {
 	s.place(o)
 }
 
-// held tells of pods that have a node and do not run, by what holds them up.
-func (s *Story) held(o *Objects) {
-	byReason := map[string][]string{}
-	for _, pod := range o.Pods {
-		if view.NewMember(pod).State != view.Starting {
-			continue
-		}
-		if c := holdup(pod); c != nil {
-			text := c.State.Waiting.Reason
-			if message := strings.TrimSpace(c.State.Waiting.Message); message != "" {
-				text += " (" + shortened(message, 200) + ")"
-			}
-			byReason[text] = append(byReason[text], pod.Name)
+// startFailures says why the kubelet does not start pods and what helps, and returns the first reason, "" if there is none. Of
+// an object that a volume needs the kubelet says nothing in the status of the pod.
+func (s *Story) startFailures(o *Objects) (reason string) {
+	failures := view.StartFailures(o.Pods)
+	for _, ref := range o.Absent {
+		if !slices.ContainsFunc(failures, func(f view.StartFailure) bool { return f.Missing != nil && *f.Missing == ref }) {
+			failures = append(failures, view.StartFailure{Reason: ref.NotFound(), Missing: &ref, Pods: o.needing(ref)})
 		}
 	}
-	var reasons []string
-	for reason := range byReason {
-		reasons = append(reasons, reason)
-	}
-	slices.Sort(reasons)
-	for _, reason := range reasons {
-		pods := byReason[reason]
-		verb := " are"
-		if len(pods) == 1 {
-			verb = " is"
+	for i := range failures {
+		f := &failures[i]
+		text := fmt.Sprintf("%s cannot start (%s): %s", number(len(f.Pods), "pod"), f.Reason, some(f.Pods))
+		if f.Missing != nil {
+			text += fmt.Sprintf("; %s %s does not exist in namespace %s", f.Missing.Kind, f.Missing.Name, o.Job.Namespace)
+		} else if f.Message != "" {
+			text += "; " + shortened(f.Message, 300)
 		}
-		s.say(AboutPods, fmt.Sprintf("%s%s held up by %s: %s", number(len(pods), "pod"), verb, reason, some(pods)))
+		s.say(AboutReason, text)
+		s.say(AboutHelp, startHelp(o, f))
 	}
+	if len(failures) == 0 {
+		return ""
+	}
+	return failures[0].Reason
 }
 
-// holdup is the container that waits for more than its turn, nil if there is none.
-func holdup(pod *corev1.Pod) *corev1.ContainerStatus {
-	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
-		for i := range statuses {
-			if w := statuses[i].State.Waiting; w != nil && w.Reason != "" && w.Reason != "PodInitializing" && w.Reason != "ContainerCreating" {
-				return &statuses[i]
-			}
+// needing are the names of the pods that do not start and refer to an object.
+func (o *Objects) needing(ref view.Reference) (names []string) {
+	for _, pod := range o.Pods {
+		if view.NewMember(pod).State == view.Starting && slices.Contains(view.References(&pod.Spec), ref) {
+			names = append(names, pod.Name)
 		}
 	}
-	return nil
+	return names
+}
+
+// startHelp is what helps pods that the kubelet does not start.
+func startHelp(o *Objects, f *view.StartFailure) string {
+	another := fmt.Sprintf("kubectl paddle suspend %[1]s, kubectl edit pdj %[1]s, kubectl paddle resume %[1]s", o.Job.Name)
+	switch {
+	case f.Missing != nil:
+		return fmt.Sprintf("create %s %s in namespace %s: the pods start by themselves then, within some minutes", f.Missing.Kind, f.Missing.Name, o.Job.Namespace)
+	case f.Reason == view.ReasonImagePullFailed:
+		return "make the image available to the nodes, which try again by themselves at least every 5 minutes, or name imagePullSecrets for its registry; for another image: " + another
+	}
+	return fmt.Sprintf("correct the template of the pods: %s; kubectl describe pod -n %s %s has all that the kubelet says", another, o.Job.Namespace, f.Pods[0])
 }
 
 // ends tells how each of a few pods that failed ended.

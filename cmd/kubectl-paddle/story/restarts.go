@@ -9,12 +9,12 @@ import (
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/policy"
-	"github.com/paddle-volcano/paddle-volcano/controller/status"
 	"github.com/paddle-volcano/paddle-volcano/controller/view"
 )
 
 func (s *Story) restarting(o *Objects) {
 	c := o.holds(v1.ConditionRestarting)
+	s.Reason = c.Reason
 	s.head("%s lost a pod %s ago, and starts again.", o.Job.Name, o.since(c.LastTransitionTime.Time))
 	s.say(AboutReason, c.Message)
 	if n := o.Job.Status.Restarts; n > 0 {
@@ -22,7 +22,12 @@ func (s *Story) restarting(o *Objects) {
 	}
 	s.ends(o)
 	if o.holds(v1.ConditionScheduled) != nil {
-		s.held(o)
+		s.startFailures(o)
+		return
+	}
+	if c := o.refused(); c != nil {
+		s.say(AboutReason, c.Message)
+		s.say(AboutHelp, refusalHelps[c.Reason])
 		return
 	}
 	if o.VolcanoJob != nil && view.Delayed(o.VolcanoJob) && len(o.Pods) == 0 || o.condition(v1.ConditionScheduled) == nil {
@@ -41,6 +46,7 @@ func (s *Story) failed(o *Objects) {
 	if c == nil {
 		return
 	}
+	s.Reason = c.Reason
 	s.say(AboutReason, c.Message)
 	s.ends(o)
 	switch c.Reason {
@@ -50,8 +56,8 @@ func (s *Story) failed(o *Objects) {
 		s.say(AboutHelp, "mend what the program ends with; spec.runPolicy.permanentExitCodes says that such an end is for good")
 	case view.ReasonPodEvicted:
 		s.say(AboutHelp, "its pods were taken away by others: a higher priorityClass, or spec.runPolicy.backoffLimit for more restarts, helps")
-	case status.ReasonPodsRefused:
-		s.say(AboutHelp, "mend what its pods were refused for, and submit the job again")
+	case policy.ReasonQuotaExceeded, policy.ReasonPodSecurityViolation, policy.ReasonPodsRefused:
+		s.say(AboutHelp, refusalHelps[c.Reason]+"; then submit the job again")
 	default:
 		s.say(AboutHelp, s.looking(o))
 	}

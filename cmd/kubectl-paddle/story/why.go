@@ -19,6 +19,8 @@ type Story struct {
 	Name      string `json:"name"`
 	// Phase is the job's own word for its state, empty while nobody has looked at it.
 	Phase v1.Phase `json:"phase,omitempty"`
+	// Reason is why the job does not run, in one word: the reason of a condition.
+	Reason string `json:"reason,omitempty"`
 	// Headline is one sentence that says it all.
 	Headline string `json:"headline"`
 	// Sentences say more, the most important first.
@@ -85,6 +87,8 @@ func Why(o *Objects) *Story {
 		s.running(o)
 	case o.holds(v1.ConditionScheduled) != nil:
 		s.starting(o)
+	case o.refused() != nil:
+		s.refused(o)
 	default:
 		s.pending(o)
 	}
@@ -111,6 +115,7 @@ func (s *Story) unseen(o *Objects) {
 
 func (s *Story) stalled(o *Objects) {
 	c := o.holds(v1.ConditionStalled)
+	s.Reason = c.Reason
 	s.head("%s cannot go on until somebody changes something: %s.", o.Job.Name, c.Reason)
 	s.say(AboutReason, c.Message)
 	switch c.Reason {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/story"
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/view"
 )
 
 var now = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
@@ -75,6 +76,24 @@ func heldPod(name, reason string) func(*story.Objects) {
 	}
 }
 
+// mounts gives the pods a volume of a ConfigMap.
+func mounts(name string) func(*story.Objects) {
+	return func(o *story.Objects) {
+		for _, pod := range o.Pods {
+			pod.Spec.Volumes = []corev1.Volume{{VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: name}}}}}
+		}
+	}
+}
+
+func absent(name string) func(*story.Objects) {
+	return func(o *story.Objects) {
+		o.Absent = append(o.Absent, view.Reference{Kind: view.KindConfigMap, Name: name})
+	}
+}
+
+const anotherImage = "Make the image available to the nodes, which try again by themselves at least every 5 minutes, or name imagePullSecrets for its registry; " +
+	"for another image: kubectl paddle suspend resnet, kubectl edit pdj resnet, kubectl paddle resume resnet."
+
 func restarted(n int32) func(*story.Objects) {
 	return func(o *story.Objects) { o.Job.Status.Restarts = n }
 }
@@ -122,18 +141,17 @@ func TestWhy(t *testing.T) {
 			"resnet was submitted 60m ago, and the controller has not looked at it yet.",
 			"The controller does not run, or does not watch this namespace: ask whoever runs the cluster to look at it (kubectl get pods -A -l app.kubernetes.io/name=paddle-volcano,app.kubernetes.io/component=controller).",
 		}},
-		"no room, in the plugin's words": {with(job(v1.Pending, isNot(v1.ConditionScheduled, "WaitingForGang", "NoRoom: old words")), placed("False", "NoRoom", full), researchQueue), []string{
+		"no room, in the plugin's words": {with(job(v1.Pending, isNot(v1.ConditionScheduled, "NoRoom", "old words")), placed("False", "NoRoom", full), researchQueue), []string{
 			"resnet waits, for 60m by now: its pods have no nodes yet.",
 			"3 of 16 workers have no room: the cluster has 15 GPUs free, 16 needed (NoRoom).",
 			"Now it would fit with 13 workers; or with 1 GPU more.",
 			"Wait for other jobs to end, or ask for less.",
 			`Its queue "research" is open.`,
 		}},
-		"no room, where PodGroups may not be read": {job(v1.Pending, isNot(v1.ConditionScheduled, "WaitingForGang", "NoRoom: 1 of 5 workers has no room")), []string{
+		"no room, where PodGroups may not be read": {job(v1.Pending, isNot(v1.ConditionScheduled, "NoRoom", "1 of 5 workers has no room")), []string{
 			"resnet waits, for 60m by now: its pods have no nodes yet.", "1 of 5 workers has no room.", "Wait for other jobs to end, or ask for less.",
 		}},
-		"its queue has not let it in": {job(v1.Pending, isNot(v1.ConditionScheduled, "WaitingForQueue",
-			`queue "q" has not let the job in yet: it is full, or the cluster has too little of what the gang asks for: QueueClosed: queue q is closed`)), []string{
+		"its queue has not let it in": {job(v1.Pending, isNot(v1.ConditionScheduled, "QueueClosed", "queue q is closed")), []string{
 			"resnet waits, for 60m by now: its pods have no nodes yet.", "Queue q is closed.",
 			"Have the queue opened, or use another one (spec.schedulingPolicy.queue).",
 		}},
@@ -159,11 +177,16 @@ func TestWhy(t *testing.T) {
 			"kubectl paddle logs resnet --role worker --rank 1 shows what it wrote last.",
 		}},
 		"failed, for its pods were refused": {with(job(v1.Failed, is(v1.ConditionFailed, "PodsRefused", "Volcano gave the job up: "+refusedWords)), podsRefused), []string{
-			"resnet has failed.", "Volcano gave the job up: " + refusedWords + ".", "Mend what its pods were refused for, and submit the job again.",
+			"resnet has failed.", "Volcano gave the job up: " + refusedWords + ".", "Change the job or have the rule changed that the API server names; then submit the job again.",
 		}},
 		"waits, for its pods are refused as the controller knows": {with(job(v1.Pending, isNot(v1.ConditionScheduled, "PodsRefused", refusedWords)), placed("False", "WaitingForPods", "2 workers are not there yet"), podsRefused), []string{
-			"resnet waits, for 60m by now: its pods have no nodes yet.", refusedWords + " (PodsRefused).",
-			"Mend what they are refused for, in the job or in the namespace: Volcano tries again, and gives the job up after some minutes.",
+			"resnet waits, for 60m by now: its pods cannot be created.", refusedWords + " (PodsRefused).",
+			"Change the job or have the rule changed that the API server names; Volcano tries again by itself, and gives the job up after some minutes.",
+		}},
+		"waits, for a quota is used up": {with(job(v1.Pending, isNot(v1.ConditionScheduled, "QuotaExceeded", "exceeded quota")), placed("False", "WaitingForPods", "2 workers are not there yet")), []string{
+			"resnet waits, for 60m by now: its pods cannot be created.", "Exceeded quota (QuotaExceeded).",
+			"Wait for other jobs of the namespace to end, ask for less, or have the ResourceQuota of the namespace raised (kubectl describe quota); " +
+				"Volcano tries again by itself, and gives the job up after some minutes.",
 		}},
 		"waits, for its pods are refused": {with(job(v1.Pending), placed("False", "WaitingForPods", "2 workers are not there yet"), podsRefused), []string{
 			"resnet waits, for 60m by now: its pods have no nodes yet.", "2 workers are not there yet (WaitingForPods).", waitForPods, `Volcano Job resnet: pods "resnet-worker-0" is forbidden: violates PodSecurity (FailedCreate).`,
@@ -172,8 +195,15 @@ func TestWhy(t *testing.T) {
 			"resnet has failed.", "Its Volcano Job failed.", "Its pods are gone, and their logs with them; spec.cleanPodPolicy Never keeps them the next time.",
 		}},
 		"starting, held up by an image": {with(job(v1.Starting, is(v1.ConditionScheduled, "GangPlaced", ""), isNot(v1.ConditionRunning, "PodsStarting", "not running yet: resnet-worker-0")), heldPod("resnet-worker-0", "ImagePullBackOff"), heldPod("resnet-worker-1", "ContainerCreating")), []string{
+			"resnet has had its nodes for 5m, and its pods cannot start: ImagePullFailed.", "1 pod cannot start (ImagePullFailed): resnet-worker-0.", anotherImage,
+		}},
+		"starting, without a ConfigMap that a volume needs": {with(job(v1.Starting, is(v1.ConditionScheduled, "GangPlaced", ""), isNot(v1.ConditionRunning, "PodsStarting", "not running yet: resnet-worker-0")), heldPod("resnet-worker-0", "ContainerCreating"), mounts("settings"), absent("settings")), []string{
+			"resnet has had its nodes for 5m, and its pods cannot start: ConfigMapNotFound.",
+			"1 pod cannot start (ConfigMapNotFound): resnet-worker-0; ConfigMap settings does not exist in namespace team.",
+			"Create ConfigMap settings in namespace team: the pods start by themselves then, within some minutes.",
+		}},
+		"starting": {with(job(v1.Starting, is(v1.ConditionScheduled, "GangPlaced", ""), isNot(v1.ConditionRunning, "PodsStarting", "not running yet: resnet-worker-0")), heldPod("resnet-worker-0", "ContainerCreating")), []string{
 			"resnet has had its nodes for 5m, and its pods are starting.", "Not running yet: resnet-worker-0.",
-			"1 pod is held up by ImagePullBackOff: resnet-worker-0.",
 		}},
 		"nothing is wrong": {with(job(v1.Running, trains), placed("True", "Placed", "4 workers are on 1 node of rack r3\na step of training sends nothing between nodes\nn1: 4 workers")), []string{
 			"resnet has been running for 5m; nothing is wrong.", "4 workers are on 1 node of rack r3.", "A step of training sends nothing between nodes.",
@@ -217,6 +247,25 @@ func TestWhy(t *testing.T) {
 	}
 }
 
+// The reason is there for programs.
+func TestReason(t *testing.T) {
+	placed, running := is(v1.ConditionScheduled, "GangPlaced", ""), isNot(v1.ConditionRunning, "PodsStarting", "")
+	for want, objects := range map[string]*story.Objects{
+		"QueueNotFound":         job(v1.Pending, is(v1.ConditionStalled, "QueueNotFound", "x")),
+		"QueueNotOpen":          job(v1.Pending, is(v1.ConditionStalled, "QueueNotOpen", "x")),
+		"PriorityClassNotFound": job(v1.Pending, is(v1.ConditionStalled, "PriorityClassNotFound", "x")),
+		"QuotaExceeded":         job(v1.Pending, isNot(v1.ConditionScheduled, "QuotaExceeded", "x")),
+		"PodSecurityViolation":  job(v1.Failed, is(v1.ConditionFailed, "PodSecurityViolation", "x")),
+		"PodFailed":             job(v1.Restarting, is(v1.ConditionRestarting, "PodFailed", "x")),
+		"PodsStarting":          job(v1.Starting, placed, running),
+		"ImagePullFailed":       with(job(v1.Starting, placed, running), heldPod("a", "ErrImagePull")),
+		"ConfigMapNotFound":     with(job(v1.Starting, placed, running), heldPod("a", "ContainerCreating"), absent("settings")),
+		"":                      job(v1.Running, is(v1.ConditionRunning, "Training", "")),
+	} {
+		require.Equal(t, want, story.Why(objects).Reason)
+	}
+}
+
 func TestDetailsAreKeptApart(t *testing.T) {
 	told := story.Why(with(job(v1.Pending), placed("False", "NoRoom", full)))
 	require.Equal(t, []string{"needed together:", "  16 workers of 1 GPU", "room in the best domains of each tier:", "  cluster: 13"}, told.Sentences[0].Details)
@@ -229,7 +278,7 @@ func TestShort(t *testing.T) {
 		want    string
 	}{
 		"runs":      {job(v1.Running, is(v1.ConditionRunning, "Training", "")), ""},
-		"waits":     {job(v1.Pending, isNot(v1.ConditionScheduled, "WaitingForGang", "NoRoom: 1 of 5 workers has no room: the cluster has 12 GPUs left")), "1 of 5 workers has no room: t…"},
+		"waits":     {job(v1.Pending, isNot(v1.ConditionScheduled, "NoRoom", "1 of 5 workers has no room: the cluster has 12 GPUs left")), "1 of 5 workers has no room: t…"},
 		"stalled":   {job(v1.Pending, is(v1.ConditionStalled, "NoRole", "spec has no role")), "NoRole: spec has no role"},
 		"failed":    {job(v1.Failed, is(v1.ConditionFailed, "PodFailed", "a-1 exited with code 1")), "a-1 exited with code 1"},
 		"not seen":  {job(""), "the controller has not looked…"},
@@ -257,8 +306,8 @@ func find(members []story.Member, pod string) *story.Member {
 
 func TestLife(t *testing.T) {
 	require.Equal(t, []string{
-		"Its Volcano Job was made 5m ago: restartPolicy Always became Never.", "Its pods have no nodes: NoRoom: none.",
-	}, story.Life(job(v1.Pending, isNot(v1.ConditionScheduled, "WaitingForGang", "NoRoom: none"), is(v1.ConditionCreated, "VolcanoJobCreated", "restartPolicy Always became Never"), isNot(v1.ConditionStalled, "Proceeding", ""))))
+		"Its Volcano Job was made 5m ago: restartPolicy Always became Never.", "Its pods have no nodes (NoRoom): none.",
+	}, story.Life(job(v1.Pending, isNot(v1.ConditionScheduled, "NoRoom", "none"), is(v1.ConditionCreated, "VolcanoJobCreated", "restartPolicy Always became Never"), isNot(v1.ConditionStalled, "Proceeding", ""))))
 	unusable := isNot(v1.ConditionLauncherUsable, "AddressPrefix", "10.0.0.1 is a prefix of 10.0.0.12")
 	for _, phase := range []v1.Phase{v1.Running, v1.Failed} {
 		require.Equal(t, []string{"The launcher cannot start it (AddressPrefix): 10.0.0.1 is a prefix of 10.0.0.12."}, story.Life(job(phase, unusable)))
