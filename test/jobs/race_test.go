@@ -91,7 +91,7 @@ func TestPodGroupRaceVolcanoFirst(t *testing.T) {
 	require.NotContains(t, strings.Join(managers(theirs), ","), "paddlejob-controller")
 	require.Equal(t, ours.Spec, theirs.Spec, "both make the same")
 	startOurs()
-	awaitCondition(t, job, v1.ConditionScheduled, metav1.ConditionFalse, "WaitingForGang")
+	awaitReason(t, job)
 	later := awaitPodGroup(t, job, nil)
 	require.Equal(t, theirs.UID, later.UID)
 	require.NotContains(t, strings.Join(managers(later), ","), "paddlejob-controller", "we had nothing to change")

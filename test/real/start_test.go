@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package real_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/story"
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+)
+
+// ofWorkers changes the pod of the workers.
+func ofWorkers(edit func(*corev1.PodSpec)) change {
+	return func(job *v1.PaddleJob) { edit(&job.Spec.Worker.Template.Spec) }
+}
+
+func (r *trial) createConfigMap(t *testing.T) {
+	t.Helper()
+	_, err := cluster.Kube.CoreV1().ConfigMaps(r.namespace).Create(t.Context(),
+		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "settings"}, Data: map[string]string{"SETTING": "1"}}, metav1.CreateOptions{})
+	require.NoError(t, err)
+}
+
+func (r *trial) createSecret(t *testing.T) {
+	t.Helper()
+	_, err := cluster.Kube.CoreV1().Secrets(r.namespace).Create(t.Context(),
+		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "token"}, StringData: map[string]string{"TOKEN": "1"}}, metav1.CreateOptions{})
+	require.NoError(t, err)
+}
+
+// otherImage does what kubectl paddle why says of an image: the job is suspended, edited and resumed.
+func (r *trial) otherImage(t *testing.T) {
+	t.Helper()
+	_, errOut, code := r.paddle(t.Context(), "suspend", "job")
+	require.Zero(t, code, errOut)
+	r.edit(t, ofWorkers(func(pod *corev1.PodSpec) { pod.Containers[0].Image = trainerImage }))
+	_, errOut, code = r.paddle(t.Context(), "resume", "job")
+	require.Zero(t, code, errOut)
+}
+
+// What the kubelet does not start says why, and trains once the remedy is there.
+func TestPodsThatTheKubeletDoesNotStart(t *testing.T) {
+	t.Parallel()
+	settings, token := corev1.LocalObjectReference{Name: "settings"}, corev1.LocalObjectReference{Name: "token"}
+	volume := func(source corev1.VolumeSource) change {
+		return ofWorkers(func(pod *corev1.PodSpec) {
+			pod.Volumes = append(pod.Volumes, corev1.Volume{Name: "needed", VolumeSource: source})
+			pod.Containers[0].VolumeMounts = append(pod.Containers[0].VolumeMounts, corev1.VolumeMount{Name: "needed", MountPath: "/needed"})
+		})
+	}
+	variables := func(source corev1.EnvFromSource) change {
+		return ofWorkers(func(pod *corev1.PodSpec) { pod.Containers[0].EnvFrom = append(pod.Containers[0].EnvFrom, source) })
+	}
+	for name, tc := range map[string]struct {
+		with   change
+		reason string
+		says   string // of the kubelet, about a pod
+		remedy func(*trial, *testing.T)
+		// quiet is true where the kubelet says nothing in the pod's status: the controller reads no object of the user's.
+		quiet bool
+	}{
+		"no such image": {
+			with:   ofWorkers(func(pod *corev1.PodSpec) { pod.Containers[0].Image = "registry.invalid/none:1" }),
+			reason: "ImagePullFailed", says: "registry.invalid/none:1", remedy: (*trial).otherImage,
+		},
+		"an image that is no name": {
+			with:   ofWorkers(func(pod *corev1.PodSpec) { pod.Containers[0].Image = "Not/A/Name:::" }),
+			reason: "ImagePullFailed", says: "Not/A/Name:::", remedy: (*trial).otherImage,
+		},
+		"variables of a ConfigMap": {
+			with:   variables(corev1.EnvFromSource{ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: settings}}),
+			reason: "ConfigMapNotFound", says: `configmap "settings" not found`, remedy: (*trial).createConfigMap,
+		},
+		"variables of a Secret": {
+			with:   variables(corev1.EnvFromSource{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: token}}),
+			reason: "SecretNotFound", says: `secret "token" not found`, remedy: (*trial).createSecret,
+		},
+		"a volume of a ConfigMap": {
+			with:   volume(corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: settings}}),
+			reason: "ConfigMapNotFound", remedy: (*trial).createConfigMap, quiet: true,
+		},
+		"a volume of a Secret": {
+			with:   volume(corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "token"}}),
+			reason: "SecretNotFound", remedy: (*trial).createSecret, quiet: true,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newTrial(t, "job")
+			job := r.workersOnly(tc.with)
+			job.Spec.Worker.Template.Spec.Containers[0].ImagePullPolicy = corev1.PullIfNotPresent
+			r.create(t, job)
+			if tc.quiet {
+				r.awaitPhase(t, v1.Starting)
+			} else {
+				held := r.awaitJob(t, tc.reason, func(job *v1.PaddleJob) bool {
+					c := meta.FindStatusCondition(job.Status.Conditions, v1.ConditionRunning)
+					return c != nil && c.Status == metav1.ConditionFalse && c.Reason == tc.reason
+				})
+				require.Equal(t, v1.Starting, held.Status.Phase)
+				require.Contains(t, meta.FindStatusCondition(held.Status.Conditions, v1.ConditionRunning).Message, tc.says)
+				r.awaitEvent(t, corev1.EventTypeWarning, tc.reason, "of 2 pods cannot start, for example job-worker-", tc.says)
+			}
+			out, errOut, code := r.paddle(t.Context(), "why", "job", "-o", "json")
+			require.Zero(t, code, errOut)
+			var told story.Story
+			require.NoError(t, json.Unmarshal([]byte(out), &told))
+			require.Equal(t, tc.reason, told.Reason, out)
+			out, errOut, code = r.paddle(t.Context(), "why", "job")
+			require.Zero(t, code, errOut)
+			t.Log("\n" + out)
+			tc.remedy(r, t)
+			r.awaitTrained(t, 2)
+		})
+	}
+}
