@@ -133,7 +133,7 @@ func (s *story) running(placed, running bool) {
 		s.set(v1.ConditionRunning, false, reasonNotScheduled, "")
 		return
 	}
-	failures := view.StartFailures(s.v.Pods)
+	failures := s.v.StartFailures()
 	switch {
 	case len(failures) > 0:
 		s.set(v1.ConditionRunning, false, failures[0].Reason, startFailure(&failures[0], s.v.Total()))

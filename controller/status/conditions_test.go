@@ -190,6 +190,12 @@ func TestRunningCondition(t *testing.T) {
 	status = next(v)
 	require.Equal(t, "False CreateContainerError", conditionsOf(status)["Running"])
 	require.Equal(t, "1 of 3 pods cannot start, for example job-ps-0", message(status, v1.ConditionRunning))
+
+	v.VolcanoJob.Spec.Tasks[1].Template.Spec.Containers = []corev1.Container{{EnvFrom: []corev1.EnvFromSource{{
+		SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "token"}},
+	}}}}
+	v.Pods[0].Status.ContainerStatuses[0].State.Waiting = &corev1.ContainerStateWaiting{Reason: "CreateContainerConfigError", Message: `secret "token" not found`}
+	require.Equal(t, "False SecretNotFound", conditionsOf(next(v))["Running"], "the cache has no specs of pods")
 }
 
 func TestPlanInConditions(t *testing.T) {

@@ -51,8 +51,22 @@ func (r Reference) NotFound() string {
 	return ReasonConfigMapNotFound
 }
 
-// StartFailures are the reasons for which the kubelet does not start pods, in the order of the first pod of each.
-func StartFailures(pods []*corev1.Pod) (failures []StartFailure) {
+// StartFailures are the reasons for which the kubelet does not start the job's pods. References are read from the templates,
+// because the cache has no specs of pods.
+func (v *View) StartFailures() []StartFailure {
+	if v.VolcanoJob == nil {
+		return nil
+	}
+	var specs []*corev1.PodSpec
+	for i := range v.VolcanoJob.Spec.Tasks {
+		specs = append(specs, &v.VolcanoJob.Spec.Tasks[i].Template.Spec)
+	}
+	return StartFailures(v.Pods, References(specs...))
+}
+
+// StartFailures are the reasons for which the kubelet does not start pods, in the order of the first pod of each. The pods
+// refer to refs.
+func StartFailures(pods []*corev1.Pod, refs []Reference) (failures []StartFailure) {
 	for _, pod := range pods {
 		if stateOf(pod) != Starting {
 			continue
@@ -61,7 +75,7 @@ func StartFailures(pods []*corev1.Pod) (failures []StartFailure) {
 		if waits == nil {
 			continue
 		}
-		reason, missing := startFailure(pod, waits)
+		reason, missing := startFailure(pod, waits, refs)
 		if reason == "" {
 			continue
 		}
@@ -91,7 +105,7 @@ func Waiting(pod *corev1.Pod) *corev1.ContainerStateWaiting {
 
 // startFailure classifies what the kubelet says of a container that it does not start; "" while a pod waits for the
 // environment of its own job, which comes once all addresses are known.
-func startFailure(pod *corev1.Pod, waits *corev1.ContainerStateWaiting) (reason string, missing *Reference) {
+func startFailure(pod *corev1.Pod, waits *corev1.ContainerStateWaiting, refs []Reference) (reason string, missing *Reference) {
 	switch waits.Reason {
 	case "ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError", "RegistryUnavailable", "SignatureValidationFailed":
 		return ReasonImagePullFailed, nil
@@ -100,7 +114,7 @@ func startFailure(pod *corev1.Pod, waits *corev1.ContainerStateWaiting) (reason 
 		if waits.Message == environment.absence() {
 			return "", nil
 		}
-		for _, ref := range References(&pod.Spec) {
+		for _, ref := range refs {
 			if waits.Message == ref.absence() {
 				return ref.NotFound(), &ref
 			}
@@ -114,14 +128,22 @@ func (r Reference) absence() string {
 	return fmt.Sprintf("%s %q not found", strings.ToLower(r.Kind), r.Name)
 }
 
-// References are the ConfigMaps and Secrets that the kubelet needs to start a pod, each once.
-func References(spec *corev1.PodSpec) (refs []Reference) {
+// References are the ConfigMaps and Secrets that the kubelet needs to start pods, each once.
+func References(specs ...*corev1.PodSpec) (refs []Reference) {
 	need := func(kind, name string, optional *bool) {
 		ref := Reference{Kind: kind, Name: name}
 		if name != "" && (optional == nil || !*optional) && !slices.Contains(refs, ref) {
 			refs = append(refs, ref)
 		}
 	}
+	for _, spec := range specs {
+		needVolumes(spec, need)
+		needVariables(spec, need)
+	}
+	return refs
+}
+
+func needVolumes(spec *corev1.PodSpec, need func(kind, name string, optional *bool)) {
 	for i := range spec.Volumes {
 		v := &spec.Volumes[i]
 		if v.ConfigMap != nil {
@@ -142,6 +164,9 @@ func References(spec *corev1.PodSpec) (refs []Reference) {
 			}
 		}
 	}
+}
+
+func needVariables(spec *corev1.PodSpec, need func(kind, name string, optional *bool)) {
 	for _, containers := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
 		for i := range containers {
 			for _, from := range containers[i].EnvFrom {
@@ -165,5 +190,4 @@ func References(spec *corev1.PodSpec) (refs []Reference) {
 			}
 		}
 	}
-	return refs
 }

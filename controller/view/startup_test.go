@@ -17,11 +17,6 @@ import (
 func notStarted(name, reason, message string) *corev1.Pod {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{keys.JobName: "job"}}}
 	pod.Spec.NodeName = "node"
-	pod.Spec.Containers = []corev1.Container{{Name: "paddle", EnvFrom: []corev1.EnvFromSource{
-		{ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "settings"}}},
-		{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "token"}}},
-		{ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "job"}}},
-	}}}
 	pod.Status.Phase = corev1.PodPending
 	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}}}
 	return pod
@@ -65,7 +60,7 @@ func TestStartFailures(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, tc.want, StartFailures(tc.pods))
+			require.Equal(t, tc.want, StartFailures(tc.pods, []Reference{{"ConfigMap", "settings"}, {"Secret", "token"}, {"ConfigMap", "job"}}))
 		})
 	}
 }

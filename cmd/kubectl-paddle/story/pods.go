@@ -52,7 +52,11 @@ func (s *Story) running(o *Objects) {
 // startFailures says why the kubelet does not start pods and what helps, and returns the first reason, "" if there is none. Of
 // an object that a volume needs the kubelet says nothing in the status of the pod.
 func (s *Story) startFailures(o *Objects) (reason string) {
-	failures := view.StartFailures(o.Pods)
+	var specs []*corev1.PodSpec
+	for _, pod := range o.Pods {
+		specs = append(specs, &pod.Spec)
+	}
+	failures := view.StartFailures(o.Pods, view.References(specs...))
 	for _, ref := range o.Absent {
 		if !slices.ContainsFunc(failures, func(f view.StartFailure) bool { return f.Missing != nil && *f.Missing == ref }) {
 			failures = append(failures, view.StartFailure{Reason: ref.NotFound(), Missing: &ref, Pods: o.needing(ref)})
