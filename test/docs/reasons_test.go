@@ -23,6 +23,7 @@ func TestEveryReasonIsExplained(t *testing.T) {
 		"controller/policy/reasons.go":   `Reason\w+ += "(\w+)"`,
 		"controller/policy/ports.go":     `Reason\w+ += "(\w+)"`,
 		"controller/reconcile/undone.go": `Reason\w+ += "(\w+)"`,
+		"controller/view/startup.go":     `Reason\w+ += "(\w+)"`,
 		"controller/status/scheduled.go": `Reason\w+ += "(\w+)"`,
 		"plugins/paddle/verdict.go":      `class\w+ +class = "(\w+)"`,
 		"plugins/paddle/doubts.go":       `class\w+ +class = "(\w+)"`,

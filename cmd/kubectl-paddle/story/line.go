@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
@@ -25,7 +26,7 @@ type Line struct {
 // Ahead is how many jobs of a job's queue wait and come before it: those of a higher priority, and of its own priority
 // those that are older. It is "2+" where there may be more, and empty if the job does not wait in a queue.
 func (l *Line) Ahead(job *v1.PaddleJob) string {
-	if l == nil {
+	if l == nil || meta.IsStatusConditionTrue(job.Status.Conditions, v1.ConditionScheduled) { // its PodGroup may say so later
 		return ""
 	}
 	var own *vcscheduling.PodGroup

@@ -53,6 +53,9 @@ func TestAhead(t *testing.T) {
 	}
 	require.Equal(t, "0", l.Ahead(job("b", "elsewhere")))
 	require.Empty(t, l.Ahead(job("a", "none")))
+	placed := job("a", "twin")
+	placed.Status.Conditions = []metav1.Condition{{Type: v1.ConditionScheduled, Status: metav1.ConditionTrue}}
+	require.Empty(t, l.Ahead(placed), "the phase of its PodGroup is late")
 	l.Partly = true
 	require.Equal(t, "2+", l.Ahead(job("a", "twin")))
 	require.Empty(t, l.Ahead(job("b", "runs")))
