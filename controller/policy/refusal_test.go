@@ -19,5 +19,5 @@ func TestRefusalReason(t *testing.T) {
 		require.Equal(t, want, RefusalReason(message), message)
 		require.True(t, IsRefusal(want))
 	}
-	require.False(t, IsRefusal("NoRoom"))
+	require.False(t, IsRefusal("InsufficientResources"))
 }

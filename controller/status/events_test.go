@@ -98,8 +98,8 @@ func TestEvents(t *testing.T) {
 			after:  status(condition(v1.ConditionScheduled, false, "WaitingForGang", "no GPU")),
 		},
 		"for another reason": {
-			before: status(condition(v1.ConditionScheduled, false, "NoRoom", "no node")),
-			after:  status(condition(v1.ConditionScheduled, false, "TopologyLimit", "no rack")), want: []string{"Warning TopologyLimit: no rack"},
+			before: status(condition(v1.ConditionScheduled, false, "InsufficientResources", "no node")),
+			after:  status(condition(v1.ConditionScheduled, false, "TopologyConstraint", "no rack")), want: []string{"Warning TopologyConstraint: no rack"},
 		},
 		"an image is not there": {
 			before: status(condition(v1.ConditionRunning, false, "PodsStarting", "")),
@@ -163,7 +163,7 @@ func TestDelay(t *testing.T) {
 		"let in":                        {with: []func(*v1.PaddleJobStatus){letIn}, want: textDelay},
 		"why it starts not":             {with: []func(*v1.PaddleJobStatus){starts}, want: textDelay},
 		"why it waits":                  {with: []func(*v1.PaddleJobStatus){waits}, want: textDelay},
-		"a reason of the plugin":        {with: []func(*v1.PaddleJobStatus){counted, text, condition(v1.ConditionScheduled, false, "NoRoom", "none")}},
+		"a reason of the plugin":        {with: []func(*v1.PaddleJobStatus){counted, text, condition(v1.ConditionScheduled, false, "InsufficientResources", "none")}},
 		"a refusal":                     {with: []func(*v1.PaddleJobStatus){condition(v1.ConditionScheduled, false, "QuotaExceeded", "none")}},
 		"a reason of the kubelet":       {with: []func(*v1.PaddleJobStatus){shown, condition(v1.ConditionRunning, false, "ImagePullFailed", "none")}},
 		"a reason of most gangs":        {with: []func(*v1.PaddleJobStatus){condition(v1.ConditionScheduled, false, "WaitingForPods", "")}, want: textDelay},
@@ -210,9 +210,9 @@ func TestDelay(t *testing.T) {
 		require.Equal(t, tc.want, wait, name)
 		require.False(t, text, name)
 	}
-	waiting := status(condition(v1.ConditionScheduled, false, "NoRoom", "none"), condition(v1.ConditionRunning, false, "NotScheduled", ""))
+	waiting := status(condition(v1.ConditionScheduled, false, "InsufficientResources", "none"), condition(v1.ConditionRunning, false, "NotScheduled", ""))
 	again := waiting.DeepCopy()
-	condition(v1.ConditionScheduled, false, "NoRoom", "other figures")(again)
+	condition(v1.ConditionScheduled, false, "InsufficientResources", "other figures")(again)
 	wait, isText := Delay(waiting, again)
 	require.Equal(t, textDelay, wait, "the figures of a reason")
 	require.True(t, isText)

@@ -50,7 +50,7 @@ func Waits(reason string) bool {
 func passing(reason string) bool {
 	return slices.Contains([]string{
 		ReasonWaitingForQueue, ReasonWaitingForGang,
-		"WaitingToBeEnqueued", ReasonWaitingForPods, "NotEnoughPods", "PlanStale", "EndingPods",
+		"WaitingToBeEnqueued", ReasonWaitingForPods, "PlanStale", "TerminatingPods",
 	}, reason)
 }
 

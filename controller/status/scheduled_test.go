@@ -46,26 +46,26 @@ func TestReasonOfThePlugin(t *testing.T) {
 		settles time.Duration
 	}{
 		"no room": {
-			with:   []change{unplaced, pluginSays(no, "NoRoom", "no rack has 8 GPUs: 3 left\nrack 1: 3", time.Minute)},
-			reason: "NoRoom", message: "no rack has 8 GPUs: 3 left",
+			with:   []change{unplaced, pluginSays(no, "InsufficientResources", "no rack has 8 GPUs: 3 left\nrack 1: 3", time.Minute)},
+			reason: "InsufficientResources", message: "no rack has 8 GPUs: 3 left",
 		},
 		"of a gang that is young": {
-			with: []change{young, unplaced, pluginSays(no, "NoRoom", "none", time.Second)}, reason: "NoRoom", message: "none",
+			with: []change{young, unplaced, pluginSays(no, "InsufficientResources", "none", time.Second)}, reason: "InsufficientResources", message: "none",
 		},
 		"for an instant": {
-			with:   []change{unplaced, pluginSays(no, "NoRoom", "none", 400*time.Millisecond)},
+			with:   []change{unplaced, pluginSays(no, "InsufficientResources", "none", 400*time.Millisecond)},
 			reason: "Placing", message: waits, settles: 600 * time.Millisecond,
 		},
 		"a reason that nearly every gang has for a moment": {
-			with:   []change{unplaced, pluginSays(no, "EndingPods", "there is room soon", 4*time.Second)},
+			with:   []change{unplaced, pluginSays(no, "TerminatingPods", "there is room soon", 4*time.Second)},
 			reason: "Placing", message: waits, settles: 6 * time.Second,
 		},
 		"that reason for long": {
-			with: []change{unplaced, pluginSays(no, "EndingPods", "there is room soon", 10*time.Second)}, reason: "EndingPods", message: "there is room soon",
+			with: []change{unplaced, pluginSays(no, "TerminatingPods", "there is room soon", 10*time.Second)}, reason: "TerminatingPods", message: "there is room soon",
 		},
 		"before the queue": {
-			with:   []change{inPhase(vcscheduling.PodGroupPending), pluginSays(no, "QueueQuota", "queue q has room for 6 of 8 GPUs", time.Minute)},
-			reason: "QueueQuota", message: "queue q has room for 6 of 8 GPUs",
+			with:   []change{inPhase(vcscheduling.PodGroupPending), pluginSays(no, "QueueCapacity", "queue q has room for 6 of 8 GPUs", time.Minute)},
+			reason: "QueueCapacity", message: "queue q has room for 6 of 8 GPUs",
 		},
 		"without pods": {
 			with:   []change{pods(view.Unplaced), pluginSays(no, "WaitingForPods", "2 workers are not created", time.Minute)},
@@ -99,7 +99,7 @@ func TestReasonOfThePlugin(t *testing.T) {
 
 func TestWaits(t *testing.T) {
 	t.Parallel()
-	for _, reason := range []string{"NoRoom", "QueueQuota", "SomeOther", "WaitingForQueue", "WaitingForGang", "WaitingForPods", "QuotaExceeded", "ImagePullFailed"} {
+	for _, reason := range []string{"InsufficientResources", "QueueCapacity", "SomeOther", "WaitingForQueue", "WaitingForGang", "WaitingForPods", "QuotaExceeded", "ImagePullFailed"} {
 		require.True(t, Waits(reason), reason)
 	}
 	for _, reason := range []string{"", "Placing", "NotCreated", "Restarting", "Suspended", "NotScheduled", "WaitingForAddresses", "PodsStarting", "Completed", "Failed"} {

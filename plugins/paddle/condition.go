@@ -8,12 +8,14 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"volcano.sh/apis/pkg/apis/scheduling"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
 const (
 	// conditionPlaced is the type of the condition on PodGroups of Paddle jobs that says where the gang runs, or why it
-	// does not. Nobody else writes it. Its reason is a class.
-	conditionPlaced scheduling.PodGroupConditionType = "PaddlePlaced"
+	// does not. Nobody else writes it.
+	conditionPlaced scheduling.PodGroupConditionType = report.Condition
 	// maxMessage bounds the condition's message, in bytes: PodGroups of thousands of jobs are kept in memory.
 	maxMessage = 4096
 )
@@ -33,7 +35,7 @@ func conditionOf(conditions []scheduling.PodGroupCondition) (scheduling.PodGroup
 // pendingCondition is the condition of a gang that waits.
 func pendingCondition(v verdict) scheduling.PodGroupCondition {
 	return scheduling.PodGroupCondition{
-		Type: conditionPlaced, Status: corev1.ConditionFalse, Reason: string(v.class), Message: messageOf(v),
+		Type: conditionPlaced, Status: corev1.ConditionFalse, Reason: string(v.reason), Message: messageOf(v),
 	}
 }
 
@@ -44,7 +46,7 @@ func placedCondition(where, waits verdict) scheduling.PodGroupCondition {
 		message = shortened(message, maxMessage/2) + "\n" + waiting + waits.text
 	}
 	return scheduling.PodGroupCondition{
-		Type: conditionPlaced, Status: corev1.ConditionTrue, Reason: string(classPlaced), Message: shortened(message, maxMessage),
+		Type: conditionPlaced, Status: corev1.ConditionTrue, Reason: string(report.Placed), Message: shortened(message, maxMessage),
 	}
 }
 
@@ -61,7 +63,7 @@ func messageOf(v verdict) string {
 func verdictIn(c scheduling.PodGroupCondition) verdict {
 	message, _, _ := strings.Cut(c.Message, "\n"+waiting)
 	text, details, _ := strings.Cut(message, "\n")
-	return verdict{class: class(c.Reason), text: text, details: details}
+	return verdict{reason: report.Reason(c.Reason), text: text, details: details}
 }
 
 // sameWords tells whether two conditions say the same, whenever and by whomever.

@@ -13,18 +13,19 @@ import (
 	"volcano.sh/apis/pkg/apis/scheduling"
 	"volcano.sh/volcano/pkg/scheduler/api"
 
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
 func TestConditionWords(t *testing.T) {
-	c := pendingCondition(verdict{class: classNoRoom, text: "no\nroom", details: "here: none\nthere: none\n"})
+	c := pendingCondition(verdict{reason: report.InsufficientResources, text: "no\nroom", details: "here: none\nthere: none\n"})
 	require.Equal(t, scheduling.PodGroupCondition{
-		Type: "PaddlePlaced", Status: "False", Reason: "NoRoom", Message: "no room\nhere: none\nthere: none",
+		Type: "PaddlePlaced", Status: "False", Reason: "InsufficientResources", Message: "no room\nhere: none\nthere: none",
 	}, c)
-	require.Equal(t, verdict{class: classNoRoom, text: "no room", details: "here: none\nthere: none"}, verdictIn(c))
+	require.Equal(t, verdict{reason: report.InsufficientResources, text: "no room", details: "here: none\nthere: none"}, verdictIn(c))
 	require.Equal(t, "no room", pendingCondition(verdict{text: "no room"}).Message)
 
-	where := verdict{class: classPlaced, text: "4 workers are on 1 node", details: "n1: 4 workers"}
+	where := verdict{reason: report.Placed, text: "4 workers are on 1 node", details: "n1: 4 workers"}
 	c = placedCondition(where, verdict{text: "2 workers beyond the minimum wait"})
 	require.Equal(t, scheduling.PodGroupCondition{
 		Type: "PaddlePlaced", Status: "True", Reason: "Placed",
@@ -34,7 +35,7 @@ func TestConditionWords(t *testing.T) {
 }
 
 func TestConditionIsBounded(t *testing.T) {
-	long := verdict{class: classNoRoom, text: "no room", details: strings.Repeat("another node has too few GPUs\n", 1000)}
+	long := verdict{reason: report.InsufficientResources, text: "no room", details: strings.Repeat("another node has too few GPUs\n", 1000)}
 	message := pendingCondition(long).Message
 	require.LessOrEqual(t, len(message), maxMessage)
 	require.True(t, strings.HasSuffix(message, "GPUs\n..."), "whole lines")
@@ -44,7 +45,7 @@ func TestConditionIsBounded(t *testing.T) {
 }
 
 func TestConditionIsFoundAmongOthers(t *testing.T) {
-	ours := pendingCondition(verdict{class: classNoRoom})
+	ours := pendingCondition(verdict{reason: report.InsufficientResources})
 	found, ok := conditionOf([]scheduling.PodGroupCondition{{Type: scheduling.PodGroupScheduled}, ours})
 	require.True(t, ok)
 	require.Equal(t, ours, found)
@@ -122,7 +123,11 @@ func TestWhereWords(t *testing.T) {
 			cost, err := placement.Evaluate(topology, &d, nil)
 			require.NoError(t, err)
 			v := whereWords(job, g, tiersUsed(topology, &d, &cost), test.bytes > 0)
-			require.Equal(t, verdict{class: classPlaced, text: test.text, details: test.details}, v)
+			require.Equal(t, report.Placed, v.reason)
+			require.Equal(t, test.text, v.text)
+			require.Equal(t, test.details, v.details)
+			require.Len(t, v.data.Placement.Nodes, strings.Count(test.details, "\nn"))
+			require.Len(t, v.data.Placement.Tiers, 3)
 		})
 	}
 }
@@ -133,10 +138,10 @@ func TestWhereWordsOfManyNodes(t *testing.T) {
 		name := fmt.Sprintf("n%02d", i)
 		job.AddTaskInfo(bound(name, "worker", name))
 	}
-	v := whereWords(job, gang{{task: "worker", role: roleWorker, min: 40}}, []tierUse{{tier: "node"}, {tier: "tier 1", domains: []string{"a", "b"}}}, false)
+	v := whereWords(job, gang{{task: "worker", role: roleWorker, min: 40}}, []report.Tier{report.NewTier("node", nil, 0, 0), report.NewTier("tier 1", []string{"a", "b"}, 0, 0)}, false)
 	require.Equal(t, "40 workers are on 40 nodes in 2 domains of tier 1", v.text)
 	require.Contains(t, v.details, "n31: 1 worker\nand 8 more nodes")
-	v = whereWords(job, nil, []tierUse{{tier: "node"}, {tier: "tier 1", domains: []string{"s1"}}}, false)
+	v = whereWords(job, nil, []report.Tier{report.NewTier("node", nil, 0, 0), report.NewTier("tier 1", []string{"s1"}, 0, 0)}, false)
 	require.Equal(t, "no pods are on 40 nodes of domain s1 of tier 1", v.text)
 }
 

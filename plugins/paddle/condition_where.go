@@ -9,38 +9,29 @@ import (
 	"strconv"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	"volcano.sh/volcano/pkg/scheduler/api"
 
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
-// tierUse is what a placed job does with one tier of the network.
-type tierUse struct {
-	tier    string
-	domains []string // that hold members, sorted
-	// crossing is what a step of training sends over the borders of the tier's domains, in bytes or in sizes of the model.
-	crossing float64
-	// seconds that its busiest link takes in each step, 0 where the model's size or the tier's bandwidth is not known.
-	seconds float64
-}
-
 // tiersUsed are the tiers from the node up that the placed members of a demand use.
-func tiersUsed(t *placement.Topology, d *placement.Demand, cost *placement.Cost) []tierUse {
-	var uses []tierUse
+func tiersUsed(t *placement.Topology, d *placement.Demand, cost *placement.Cost) []report.Tier {
+	var uses []report.Tier
 	for tier := placement.NodeTier; tier < len(t.Tiers()); tier++ {
-		use := tierUse{tier: t.Tiers()[tier].Name, crossing: cost.Tiers[tier].Bytes}
+		var domains []string
+		seconds := 0.0
 		if width := t.Tiers()[tier].Bandwidth; width > 0 && d.ParameterBytes > 0 {
-			use.seconds = cost.Tiers[tier].Busiest / width
+			seconds = cost.Tiers[tier].Busiest / width
 		}
 		for r := range d.Roles {
 			for _, member := range d.Roles[r].Placed {
-				use.domains = append(use.domains, t.DomainName(t.Ancestor(member.Node, tier)))
+				domains = append(domains, t.DomainName(t.Ancestor(member.Node, tier)))
 			}
 		}
-		slices.Sort(use.domains)
-		use.domains = slices.Compact(use.domains)
-		uses = append(uses, use)
+		slices.Sort(domains)
+		domains = slices.Compact(domains)
+		uses = append(uses, report.NewTier(t.Tiers()[tier].Name, domains, cost.Tiers[tier].Bytes, seconds))
 	}
 	return uses
 }
@@ -49,7 +40,7 @@ func tiersUsed(t *placement.Topology, d *placement.Demand, cost *placement.Cost)
 const maxNodeLines = 32
 
 // whereWords says where a gang runs. Tiers are from the node up, and may be unknown; inBytes tells whether the traffic is.
-func whereWords(job *api.JobInfo, g gang, tiers []tierUse, inBytes bool) verdict {
+func whereWords(job *api.JobInfo, g gang, tiers []report.Tier, inBytes bool) verdict {
 	on := membersOn(job)
 	nodes := slices.Sorted(maps.Keys(on))
 	all := map[string]int{}
@@ -64,51 +55,32 @@ func whereWords(job *api.JobInfo, g gang, tiers []tierUse, inBytes bool) verdict
 	if pods == 1 {
 		verb = " is on "
 	}
-	var lines []string
-	if len(tiers) > 0 {
-		lines = append(lines, trafficLine(tiers, inBytes))
-		if line := busiestLine(tiers); line != "" {
-			lines = append(lines, line)
-		}
-	}
+	placed := &report.Placement{Tiers: tiers, InBytes: inBytes}
+	lines := placed.Sentences()
 	for i, node := range nodes {
 		if i == maxNodeLines {
 			lines = append(lines, fmt.Sprintf("and %d more nodes", len(nodes)-i))
+			placed.MoreNodes = len(nodes) - i
 			break
 		}
+		placed.Nodes = append(placed.Nodes, report.Node{Name: node, Pods: byRole(on[node], g)})
 		lines = append(lines, node+": "+memberWords(on[node], g))
 	}
 	return verdict{
-		class: classPlaced, text: memberWords(all, g) + verb + placesWords(len(nodes), tiers), details: strings.Join(lines, "\n"),
+		reason: report.Placed, text: memberWords(all, g) + verb + placesWords(len(nodes), tiers), details: strings.Join(lines, "\n"),
+		data: &report.Report{Placement: placed},
 	}
 }
 
-// trafficLine says what a step of training sends over the network.
-func trafficLine(tiers []tierUse, inBytes bool) string {
-	var parts []string
-	for _, use := range tiers {
-		if use.crossing > 0 {
-			parts = append(parts, trafficWords(use.crossing, inBytes)+" between "+domainsWord(use.tier))
+// byRole are pods by what a role is called.
+func byRole(byTask map[string]int, g gang) map[string]int {
+	members := map[string]int{}
+	for _, group := range g {
+		if n := byTask[group.task]; n > 0 {
+			members[roleNames[group.role]] += n
 		}
 	}
-	if len(parts) == 0 {
-		return "a step of training sends nothing between nodes"
-	}
-	return "a step of training sends " + inWords(parts)
-}
-
-// busiestLine says what the slowest transfer of a step takes, "" where that is not known or nothing is sent.
-func busiestLine(tiers []tierUse) string {
-	most := tierUse{}
-	for _, use := range tiers {
-		if use.seconds > most.seconds {
-			most = use
-		}
-	}
-	if most.seconds == 0 {
-		return ""
-	}
-	return fmt.Sprintf("the busiest link takes %.3g s of each step, between %s", most.seconds, domainsWord(most.tier))
+	return members
 }
 
 // membersOn counts the pods of each task on each node.
@@ -148,15 +120,15 @@ func memberWords(byTask map[string]int, g gang) string {
 }
 
 // placesWords are "2 nodes of rack r1", or "5 nodes in 2 racks of block b1".
-func placesWords(nodes int, tiers []tierUse) string {
+func placesWords(nodes int, tiers []report.Tier) string {
 	words := strconv.Itoa(nodes) + " " + plural(nodes, "node")
 	for i, use := range tiers {
 		switch {
 		case i == 0: // the nodes themselves
-		case len(use.domains) == 1:
-			return words + " of " + domainWords(use.tier, use.domains[0])
+		case use.Count == 1:
+			return words + " of " + domainWords(use.Name, use.Domains[0])
 		default:
-			words += fmt.Sprintf(" in %d %s", len(use.domains), domainsWord(use.tier))
+			words += fmt.Sprintf(" in %d %s", use.Count, use.Domain(2))
 		}
 	}
 	return words
@@ -170,25 +142,4 @@ func domainWords(tier, domain string) string {
 	return tier + " " + domain
 }
 
-func domainsWord(tier string) string {
-	if strings.HasPrefix(tier, "tier") {
-		return "domains of " + tier
-	}
-	return plural(2, tier)
-}
-
-// trafficWords are an amount that is sent: "12.5 GiB", or "3 times the model".
-func trafficWords(amount float64, inBytes bool) string {
-	if !inBytes {
-		return strconv.FormatFloat(amount, 'g', 3, 64) + " times the model"
-	}
-	m := measureOf(corev1.ResourceMemory, amount)
-	return m.number(amount, true) + " " + strings.TrimSuffix(m.many, " of memory")
-}
-
-func plural(n int, name string) string {
-	if n == 1 || strings.HasSuffix(name, "s") {
-		return name
-	}
-	return name + "s"
-}
+func plural(n int, name string) string { return report.Plural(n, name) }

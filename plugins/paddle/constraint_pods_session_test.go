@@ -89,7 +89,7 @@ func TestGangOfApartWorkersIsWholeOrAbsent(t *testing.T) {
 	group, workers := ring("j", 3)
 	c := newCluster(t, labelled(""), gpuNode("n1", "r1", 4), gpuNode("n2", "r1", 4), group, withPort(workers))
 	c.sessions(3)
-	require.Contains(t, c.condition("j").Message, "1 of 3 workers has no room: the cluster has 2 node-of-its-own free, 3 needed")
+	require.Contains(t, c.condition("j").Message, "1 of 3 workers has no node: each pod takes host port 7000 and so needs a node of its own, and only 2 nodes can take one each")
 	c.add(gpuNode("n3", "r1", 1))
 	require.Equal(t, planning{placed: 1, taken: 3}, planned(t, c.session))
 	require.Equal(t, []string{"n1", "n2", "n3"}, c.on("j"))

@@ -13,10 +13,9 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/framework"
 	"volcano.sh/volcano/pkg/util"
-)
 
-// classWrongAnnotation is the reason of events about annotations that are not as they should be: the default holds.
-const classWrongAnnotation class = "WrongAnnotation"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
+)
 
 // doubts remember what was found wrong in cluster and jobs, so that it is said once and not each second.
 type doubts struct {
@@ -56,7 +55,7 @@ func (d *doubts) isNews(job *api.JobInfo, err error) bool {
 func (p *plugin) tellWishes(job *api.JobInfo) {
 	if _, err := newWishes(job.PodGroup.Annotations, p.arguments); p.state.doubts.isNews(job, err) {
 		text := strings.ReplaceAll(err.Error(), "\n", "; ") + "; the default holds"
-		p.state.said.record(p.ssn, job, verdict{class: classWrongAnnotation, text: text})
+		p.state.said.record(p.ssn, job, verdict{reason: report.InvalidAnnotation, text: text})
 	}
 }
 

@@ -39,7 +39,7 @@ func TestAWrongAnnotationIsAnEventAndTheDefaultHolds(t *testing.T) {
 	events := c.listen()
 	c.session()
 	c.session()
-	require.Equal(t, []string{"Warning WrongAnnotation annotation batch.paddlepaddle.org/colocation is \"close\"; " +
+	require.Equal(t, []string{"Warning InvalidAnnotation annotation batch.paddlepaddle.org/colocation is \"close\"; " +
 		"write Required, Preferred or None; the default holds"}, events())
 	require.Equal(t, map[string]string{"j-worker-0": "n1", "j-worker-1": "n1"}, c.nodes())
 }

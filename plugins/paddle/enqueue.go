@@ -11,6 +11,8 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/conf"
 	"volcano.sh/volcano/pkg/scheduler/plugins/util"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
 // vote refuses a job that says that more must be free than its gang needs, where that is not free. Volcano's plugins see to
@@ -43,10 +45,9 @@ func (r *refusals) vote(obj any) int {
 
 // entryLimit is one of those that a job must keep to be let in.
 type entryLimit struct {
-	class class
-	where string
-	room  room
-	note  string
+	reason report.Reason
+	where  string
+	room   room
 }
 
 // limits are those of the plugins that vote, in their order, and in any case the cluster's.
@@ -60,7 +61,7 @@ func (r *refusals) limits(queue *api.QueueInfo) []entryLimit {
 			case !ptr.Deref(plugin.EnabledJobEnqueued, false):
 			case plugin.Name == pluginOvercommit:
 				factor := overcommitFactor(plugin.Arguments)
-				limits = append(limits, entryLimit{classOvercommit, theCluster, r.wished.ofCluster(factor), overcommitWords(factor)})
+				limits = append(limits, entryLimit{report.Overcommit, theCluster, r.wished.ofCluster(factor)})
 				cluster = true
 			case plugin.Name == pluginProportion, plugin.Name == pluginCapacity:
 				limits = append(limits, r.ofQueues(queue, plugin)...)
@@ -68,20 +69,24 @@ func (r *refusals) limits(queue *api.QueueInfo) []entryLimit {
 		}
 	}
 	if !cluster {
-		limits = append(limits, entryLimit{class: classNoRoom, where: theCluster, room: r.wished.ofCluster(1)})
+		limits = append(limits, entryLimit{reason: report.InsufficientResources, where: theCluster, room: r.wished.ofCluster(1)})
 	}
 	return limits
 }
 
 func (r *refusals) ofQueues(queue *api.QueueInfo, plugin *conf.PluginOption) (limits []entryLimit) {
 	if plugin.Name == pluginProportion || !ptr.Deref(plugin.EnabledHierarchy, false) {
-		return []entryLimit{{class: classQueueQuota, where: "queue " + queue.Name, room: r.wished.ofQueue(queue)}}
+		return []entryLimit{{reason: report.QueueCapacity, where: "queue " + queue.Name, room: r.wished.ofQueue(queue)}}
 	}
 	if hasChildren(queue, r.ssn.Queues) {
 		return nil // no job is let in there
 	}
 	for _, one := range r.wished.branch(queue) {
-		limits = append(limits, entryLimit{class: classQueueQuota, where: "queue " + one.Name, room: r.wished.ofBranch(one)})
+		reason := report.QueueCapacity
+		if one != queue {
+			reason = report.ParentQueueCapacity
+		}
+		limits = append(limits, entryLimit{reason: reason, where: "queue " + one.Name, room: r.wished.ofBranch(one)})
 	}
 	return limits
 }
@@ -99,11 +104,10 @@ func (a *applicant) lacksWished(asked *api.Resource, limit entryLimit) (verdict,
 	first := lacking[0]
 	own := orNone(measureOf(first, asked.Get(first)).number(a.asked.Get(first), true))
 	return verdict{
-		class: limit.room.class(limit.class, first),
+		reason: limit.room.reasonOf(limit.reason, first),
 		text: fmt.Sprintf("%s has room for %s that the job's minResources ask for (its minimum of %s takes %s)",
 			limit.room.where(first), wishing.part(first, limit.room), a.gang, own),
-		details: a.asks() + "\nwith its minResources it asks for " + resourceWords(asked) + "\n" +
-			wishing.roomWords(limit.where, limit.room) + limit.note,
+		data: wishing.short(limit.room, lacking),
 	}, true
 }
 

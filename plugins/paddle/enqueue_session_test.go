@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	scheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
 // wishing is a PodGroup with an annotation that says what must be free before it is let in.
@@ -54,70 +56,70 @@ func TestMinResourcesOfTheUser(t *testing.T) {
 		name          string
 		configuration string
 		objects       []any
-		class         class
+		reason        report.Reason
 		text          string
 	}{
 		{
 			"the cluster is full: 16 GPUs count as 19.2, and 8 are used", shipped, append(runningPods(8), job("nvidia.com/gpu=12")),
-			classOvercommit, "the cluster has room for 11 of the 12 GPUs that the job's minResources ask for (its minimum of 2 servers and 8 workers takes 8)",
+			report.Overcommit, "the cluster has room for 11 of the 12 GPUs that the job's minResources ask for (its minimum of 2 servers and 8 workers takes 8)",
 		}, {
-			"there is just enough", shipped, append(runningPods(7), job("nvidia.com/gpu=12,cpu=100,memory=500Gi")), classWaitingForPods, letIn,
+			"there is just enough", shipped, append(runningPods(7), job("nvidia.com/gpu=12,cpu=100,memory=500Gi")), report.WaitingForPods, letIn,
 		}, {
 			"the queue has a quota", shipped, append(inQ(job("nvidia.com/gpu=12")), gpuQueue("q", "10")),
-			classQueueQuota, "queue q has room for 10 of the 12 GPUs that the job's minResources ask for (its minimum of 2 servers and 8 workers takes 8)",
+			report.QueueCapacity, "queue q has room for 10 of the 12 GPUs that the job's minResources ask for (its minimum of 2 servers and 8 workers takes 8)",
 		}, {
 			"capacity instead of proportion", voters("capacity"), append(inQ(job("nvidia.com/gpu=12")), gpuQueue("q", "10")),
-			classQueueQuota, "queue q has room for 10 of the 12 GPUs that the job's minResources ask for (its minimum of 2 servers and 8 workers takes 8)",
+			report.QueueCapacity, "queue q has room for 10 of the 12 GPUs that the job's minResources ask for (its minimum of 2 servers and 8 workers takes 8)",
 		}, {
 			"a queue above has a quota, of which another queue below it has a part", voters(hierarchical),
 			append(inQ(job("nvidia.com/gpu=12")), root, team, child, sibling, beside),
-			classQueueQuota, "queue team has room for 11 of the 12 GPUs that the job's minResources ask for (its minimum of 2 servers and 8 workers takes 8)",
+			report.ParentQueueCapacity, "queue team has room for 11 of the 12 GPUs that the job's minResources ask for (its minimum of 2 servers and 8 workers takes 8)",
 		}, {
 			"what a queue elsewhere has does not count", voters(hierarchical),
-			append(inQ(job("nvidia.com/gpu=12")), root, team, child, other, elsewhere), classWaitingForPods, letInByQ,
+			append(inQ(job("nvidia.com/gpu=12")), root, team, child, other, elsewhere), report.WaitingForPods, letInByQ,
 		}, {
 			"a queue of queues", voters(hierarchical), append(inQ(job("nvidia.com/gpu=15")), root, team, child, grandchild),
-			classRefused, "queue q is divided into other queues, and lets jobs into these only",
+			report.QueueNotLeaf, "queue q is divided into other queues, and lets jobs into these only",
 		}, {
 			"the minimum asks for none of it", shipped, []any{job("example.com/nic=1")},
-			classOvercommit, "the cluster has room for none of the 1 example.com/nic that the job's minResources ask for (its minimum of 2 servers and 8 workers takes none)",
+			report.Overcommit, "the cluster has room for none of the 1 example.com/nic that the job's minResources ask for (its minimum of 2 servers and 8 workers takes none)",
 		}, {
 			"nobody counts the cluster as larger than it is", voters("proportion"), append(runningPods(5), job("nvidia.com/gpu=12")),
-			classNoRoom, "the cluster has room for 11 of the 12 GPUs that the job's minResources ask for (its minimum of 2 servers and 8 workers takes 8)",
+			report.InsufficientResources, "the cluster has room for 11 of the 12 GPUs that the job's minResources ask for (its minimum of 2 servers and 8 workers takes 8)",
 		}, {
 			"overcommit does not vote", voters("overcommit\n    enableJobEnqueued: false"), append(runningPods(5), job("nvidia.com/gpu=12")),
-			classNoRoom, "the cluster has room for 11 of the 12 GPUs that the job's minResources ask for (its minimum of 2 servers and 8 workers takes 8)",
+			report.InsufficientResources, "the cluster has room for 11 of the 12 GPUs that the job's minResources ask for (its minimum of 2 servers and 8 workers takes 8)",
 		}, {
 			"proportion knows of no queue above", voters("proportion\n    enableHierarchy: true"),
-			append(inQ(job("nvidia.com/gpu=12")), root, team, child, sibling, beside), classWaitingForPods, letInByQ,
+			append(inQ(job("nvidia.com/gpu=12")), root, team, child, sibling, beside), report.WaitingForPods, letInByQ,
 		}, {
 			"less than the minimum is no wish", shipped, append(runningPods(12), job("nvidia.com/gpu=4")),
-			classOvercommit, "the cluster has room for 7 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
+			report.Overcommit, "the cluster has room for 7 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
 		}, {
 			"what is short is the minimum's, and the wish is about another resource", shipped, append(runningPods(12), job("nvidia.com/gpu=4,cpu=100")),
-			classOvercommit, "the cluster has room for 7 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
+			report.Overcommit, "the cluster has room for 7 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
 		}, {
 			"what others wish for is kept for them until they run", shipped, append(inQ(job("nvidia.com/gpu=12"), before()), gpuQueue("q", "20")),
-			classOvercommit, "the cluster has room for 7 of the 12 GPUs that the job's minResources ask for (its minimum of 2 servers and 8 workers takes 8)",
+			report.Overcommit, "the cluster has room for 7 of the 12 GPUs that the job's minResources ask for (its minimum of 2 servers and 8 workers takes 8)",
 		}, {
 			"jobs without a wish are asked for their minimum, as ever", shipped, []any{before(), asks(podGroup("job", 10, twoEight), eightGPUs)},
-			classWaitingForPods, letIn,
+			report.WaitingForPods, letIn,
 		}, {
 			"the wishes of jobs that are not Paddle's count for nothing", shipped, append(inQ(job("nvidia.com/gpu=11"), notOurs), gpuQueue("q", "16")),
-			classWaitingForPods, letInByQ,
+			report.WaitingForPods, letInByQ,
 		}, {
 			"the room went to the job before, a moment ago", voters("overcommit\n    arguments:\n      overcommit-factor: 1.3"), []any{last, first},
-			classOvercommit, "the cluster has room for 8 of the 12 GPUs that the job's minResources ask for (its minimum of 2 servers and 8 workers takes 8)",
+			report.Overcommit, "the cluster has room for 8 of the 12 GPUs that the job's minResources ask for (its minimum of 2 servers and 8 workers takes 8)",
 		}, {
 			"the queue is closed", shipped, append(inQ(job("nvidia.com/gpu=12")), closed),
-			classQueueClosed, "queue q is closed: it lets no job in until it is opened again",
+			report.QueueClosed, "queue q is closed: it lets no job in until it is opened again",
 		}, {
 			"nobody asks whether the queue is closed", voters("overcommit"), append(inQ(job("nvidia.com/gpu=20")), closed),
-			classOvercommit, "the cluster has room for 19 of the 20 GPUs that the job's minResources ask for (its minimum of 2 servers and 8 workers takes 8)",
+			report.Overcommit, "the cluster has room for 19 of the 20 GPUs that the job's minResources ask for (its minimum of 2 servers and 8 workers takes 8)",
 		}, {
-			"an annotation that cannot be read", shipped, append(runningPods(8), job("nvidia.com/gpu=twelve")), classWaitingForPods, letIn,
+			"an annotation that cannot be read", shipped, append(runningPods(8), job("nvidia.com/gpu=twelve")), report.WaitingForPods, letIn,
 		}, {
-			"the administrator has switched the plugin's vote off", off, append(runningPods(8), job("nvidia.com/gpu=12")), classWaitingForPods, letIn,
+			"the administrator has switched the plugin's vote off", off, append(runningPods(8), job("nvidia.com/gpu=12")), report.WaitingForPods, letIn,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -126,24 +128,18 @@ func TestMinResourcesOfTheUser(t *testing.T) {
 			for range 3 { // the same words each time
 				c.session()
 				condition := c.condition("job")
-				require.Equal(t, string(test.class), condition.Reason, condition.Message)
+				require.Equal(t, string(test.reason), condition.Reason, condition.Message)
 				require.Equal(t, test.text, verdictIn(condition).text)
 			}
 		})
 	}
 }
 
-func TestDetailsOfMinResources(t *testing.T) {
+func TestReportOfMinResources(t *testing.T) {
 	c := newCluster(t, shipped, node("n1", resources{"cpu": "128", "memory": "512Gi", "nvidia.com/gpu": "16"}))
 	c.add(append(runningPods(8), wishing(asks(podGroup("job", 10, twoEight), eightGPUs), "nvidia.com/gpu=12"))...)
 	c.session()
-	require.Equal(t, `the job's minimum (2 servers and 8 workers) asks for 8 GPUs, 18 CPUs and 64 GiB of memory
-with its minResources it asks for 12 GPUs, 18 CPUs and 64 GiB of memory
-the cluster:
-  at most 19 GPUs: 8 used, 11 left
-  at most 153.6 CPUs: 8 used, 145.6 left
-  at most 614.4 GiB of memory: 0 used, 614.4 left
-jobs are let in until they ask for 1.2 times what the cluster has (overcommit)`, verdictIn(c.condition("job")).details)
+	require.Equal(t, []report.Resource{{Name: "nvidia.com/gpu", Requested: "12", Available: "11"}}, c.report().Missing.Resources)
 }
 
 // Whoever is not Paddle's is let in by Volcano's plugins alone, whatever it bears; and a job that was refused for its wish
@@ -171,7 +167,7 @@ func TestAWishThatIsMet(t *testing.T) {
 		for range 3 {
 			c.session()
 			require.Empty(t, c.bound())
-			require.Equal(t, string(classQueueQuota), c.condition("job").Reason)
+			require.Equal(t, string(report.QueueCapacity), c.condition("job").Reason)
 		}
 		raised := queue("q", resources{"cpu": "5"})
 		raised.ResourceVersion = "2"
@@ -188,6 +184,6 @@ func TestAWrongWishIsAnEvent(t *testing.T) {
 	events := c.listen()
 	c.session()
 	c.session()
-	require.Equal(t, []string{`Warning WrongAnnotation annotation batch.paddlepaddle.org/min-resources is "cpu": "cpu" is no amount of a ` +
+	require.Equal(t, []string{`Warning InvalidAnnotation annotation batch.paddlepaddle.org/min-resources is "cpu": "cpu" is no amount of a ` +
 		`resource; write amounts such as cpu=4,memory=8Gi; the default holds`}, events())
 }

@@ -10,18 +10,20 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/record"
 	"volcano.sh/apis/pkg/apis/scheduling"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
 // Pauses between two things that are said about one job, in sessions (seconds, as a rule).
 const (
 	// refreshPause is how long the condition may lag behind, where only its words have changed: numbers change each second.
 	refreshPause = 10
-	// classPause and wordsPause are the least between two events, where the class has changed or only the words. Each event
+	// classPause and wordsPause are the least between two events, where the reason has changed or only the words. Each event
 	// about a job doubles both, up to 64 times.
 	classPause = 10
 	wordsPause = 60
 	maxDoubled = 6
-	// patience is how long a class that jobs pass through must last before it is worth an event.
+	// patience is how long a reason that jobs pass through must last before it is worth an event.
 	patience = 5
 	// passingAtOnce and passingPause bound the events of all jobs together about such classes: so many, and then one in so many
 	// sessions. A thousand jobs that come together all wait for their pods; their conditions say so, and the API server has
@@ -53,9 +55,9 @@ type saidOf struct {
 	event   verdict // of the last event
 	at      int     // time of the last event
 	events  int
-	class   class // now
-	since   int   // time at which it became that
-	written int   // time at which the condition was last written
+	reason  report.Reason // now
+	since   int           // time at which it became that
+	written int           // time at which the condition was last written
 	seen    int
 }
 
@@ -84,12 +86,12 @@ func (s *said) of(id types.UID, had scheduling.PodGroupCondition) *saidOf {
 	if !ok {
 		job = &saidOf{at: longAgo, written: longAgo, since: s.session}
 		if had.Status == corev1.ConditionFalse {
-			job.event, job.class = verdictIn(had), class(had.Reason)
+			job.event, job.reason = verdictIn(had), report.Reason(had.Reason)
 		}
 		if len(s.jobs) < s.limit {
 			s.jobs[id] = job
 		} else {
-			job.at, job.written = s.session, s.session // no events, and a condition for each class
+			job.at, job.written = s.session, s.session // no events, and a condition for each reason
 		}
 	}
 	job.seen = s.session
@@ -116,24 +118,24 @@ func (s *said) tell(id types.UID, had scheduling.PodGroupCondition, v verdict) b
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	job := s.of(id, had)
-	if job.class != v.class {
-		job.class, job.since = v.class, s.session
+	if job.reason != v.reason {
+		job.reason, job.since = v.reason, s.session
 	}
 	pause := classPause
-	if job.event.class == v.class {
+	if job.event.reason == v.reason {
 		pause = wordsPause
 	}
 	switch quiet := s.session - job.at; {
-	case job.event.class == v.class && job.event.text == v.text:
+	case job.event.reason == v.reason && job.event.text == v.text:
 		return false
-	case v.class.passing() && s.session-job.since < patience:
+	case v.reason.Transient() && s.session-job.since < patience:
 		return false
 	case quiet < pause<<min(max(0, job.events-1), maxDoubled):
 		return false
-	case v.class.passing() && s.passing < passingPause:
+	case v.reason.Transient() && s.passing < passingPause:
 		return false
 	}
-	if v.class.passing() {
+	if v.reason.Transient() {
 		s.passing -= passingPause
 	}
 	job.event, job.at = v, s.session
@@ -146,7 +148,7 @@ func (s *said) tellPlaced(id types.UID, had scheduling.PodGroupCondition) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	job := s.of(id, had)
-	waited := job.event.class != "" && job.event.class != classPlaced
-	job.event, job.class, job.since = verdict{class: classPlaced}, classPlaced, s.session
+	waited := job.event.reason != "" && job.event.reason != report.Placed
+	job.event, job.reason, job.since = verdict{reason: report.Placed}, report.Placed, s.session
 	return waited
 }

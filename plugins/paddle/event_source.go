@@ -10,6 +10,8 @@ import (
 	scheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/framework"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
 // eventSource is who says it, in kubectl describe podgroup.
@@ -35,7 +37,7 @@ func (s *said) events(ssn *framework.Session) record.EventRecorder {
 // record sends an event about a job's PodGroup.
 func (s *said) record(ssn *framework.Session, job *api.JobInfo, v verdict) {
 	kind := corev1.EventTypeWarning
-	if v.class == classPlaced || v.class.passing() {
+	if v.reason == report.Placed || v.reason.Transient() {
 		kind = corev1.EventTypeNormal
 	}
 	s.events(ssn).Event(&corev1.ObjectReference{
@@ -44,5 +46,5 @@ func (s *said) record(ssn *framework.Session, job *api.JobInfo, v verdict) {
 		Namespace:  job.PodGroup.Namespace,
 		Name:       job.PodGroup.Name,
 		UID:        job.PodGroup.UID,
-	}, kind, string(v.class), shortened(v.text, maxEvent))
+	}, kind, string(v.reason), shortened(v.text, maxEvent))
 }

@@ -10,6 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/record"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
 // Events reach the API server under a name of our own, on the PodGroup.
@@ -26,7 +28,7 @@ func TestEventsAreWrittenToTheServer(t *testing.T) {
 	require.Equal(t, corev1.ObjectReference{
 		Kind: "PodGroup", APIVersion: "scheduling.volcano.sh/v1beta1", Namespace: namespace, Name: "job", UID: "job",
 	}, event.InvolvedObject)
-	require.Equal(t, "Warning NoRoom the cluster has room for 8 of the 18 CPUs that the job's missing pods ask for",
+	require.Equal(t, "Warning InsufficientResources the cluster has room for 8 of the 18 CPUs that the job's missing pods ask for",
 		event.Type+" "+event.Reason+" "+event.Message)
 }
 
@@ -35,13 +37,13 @@ func TestEventTypes(t *testing.T) {
 	recorder := record.NewFakeRecorder(10)
 	s.recorder = recorder
 	job := paddleJob(t, "job", 0)
-	for class, want := range map[class]string{
-		classNoRoom: "Warning NoRoom text", classQueueClosed: "Warning QueueClosed text", classPlaced: "Normal Placed text",
-		classWaitingForPods: "Normal WaitingForPods text", classEndingPods: "Normal EndingPods text",
+	for reason, want := range map[report.Reason]string{
+		report.InsufficientResources: "Warning InsufficientResources text", report.QueueClosed: "Warning QueueClosed text", report.Placed: "Normal Placed text",
+		report.WaitingForPods: "Normal WaitingForPods text", report.TerminatingPods: "Normal TerminatingPods text",
 	} {
-		s.record(nil, job, verdict{class: class, text: "text", details: "details"})
+		s.record(nil, job, verdict{reason: reason, text: "text", details: "details"})
 		require.Equal(t, want, <-recorder.Events)
 	}
-	s.record(nil, job, verdict{class: classNoRoom, text: strings.Repeat("100% ", 999)})
-	require.LessOrEqual(t, len(<-recorder.Events), len("Warning NoRoom ")+maxEvent)
+	s.record(nil, job, verdict{reason: report.InsufficientResources, text: strings.Repeat("100% ", 999)})
+	require.LessOrEqual(t, len(<-recorder.Events), len("Warning InsufficientResources ")+maxEvent)
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"volcano.sh/volcano/pkg/scheduler/api"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
 // tally counts the pods of one role towards its minimum.
@@ -53,10 +55,10 @@ func notPlaced(job *api.JobInfo, g gang) string {
 	}
 }
 
-// waitsFor is JobInfo.JobFitErrors of a gang that waits for a reason of some class, "" where that is not known. Volcano
+// waitsFor is JobInfo.JobFitErrors of a gang that waits for a reason, "" where that is not known. Volcano
 // writes it to the condition of each of the gang's pods, with an event, whenever it changes: so it names the roles and the
 // reason, and no amounts, which change with each pod in the cluster that starts or ends.
-func waitsFor(job *api.JobInfo, g gang, why class) string {
+func waitsFor(job *api.JobInfo, g gang, why report.Reason) string {
 	var names []string
 	state := "gang not started"
 	for _, group := range g {

@@ -62,7 +62,7 @@ func TestWhyGangIsNotStarted(t *testing.T) {
 		}, {
 			"no room at all",
 			[]any{group(), fussy, pods("job", "worker", 2, nothing), node("n1", large)},
-			"2 of 2 servers have no room: the cluster is not eligible for a server; no single change was found with which it fits",
+			"2 of 2 servers have no node: the node selector or node affinity of the pods (disk=ssd) matches 0 of 1 nodes, which is too few",
 		}, {
 			"pods are missing, and others are not needed",
 			[]any{podGroup("job", 4, map[string]int32{"ps": 2, "worker": 2, "board": 0}), pods("job", "ps", 1, nothing),
@@ -189,7 +189,7 @@ func TestPodsSayWhatIsMissing(t *testing.T) {
 		c := newCluster(t, configuration, podGroup("job", 4, twoTwo), pods("job", "ps", 1, nothing), pods("job", "worker", 2, nothing),
 			node("n1", resources{"cpu": "8", "memory": "8Gi"}))
 		c.session()
-		require.Equal(t, "gang not started: servers and workers wait (NotEnoughPods); condition PaddlePlaced of the PodGroup says what is missing",
+		require.Equal(t, "gang not started: servers and workers wait (WaitingForPods); condition PaddlePlaced of the PodGroup says what is missing",
 			c.podMessage("job-ps-0"))
 	})
 }

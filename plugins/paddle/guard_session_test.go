@@ -17,6 +17,7 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/framework"
 
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
@@ -151,7 +152,7 @@ func TestAPlannerThatFailsToExplain(t *testing.T) {
 		}, failedGang("5")...)
 		changes := added(t, func() { c.sessions(3, members("good")...) })
 		require.InDelta(t, 1, changes[`volcano_paddle_panics_total{part="explanation"}`], 0)
-		require.Equal(t, string(classNoRoom), c.condition("bad").Reason)
+		require.Equal(t, string(report.InsufficientResources), c.condition("bad").Reason)
 	}
 }
 

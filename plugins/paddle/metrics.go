@@ -8,6 +8,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
 // Metrics are on Volcano's own endpoint, which serves the default registry. They are made when the package is loaded, so
@@ -65,7 +67,7 @@ var (
 	pendingJobs = gaugesByClass{vec: promauto.NewGaugeVec(prometheus.GaugeOpts{
 		Subsystem: metricsSubsystem,
 		Name:      "pending_jobs",
-		Help:      "Paddle jobs that wait for room in this cycle, by class of reason.",
+		Help:      "Paddle jobs that wait for room in this cycle, by reason.",
 	}, []string{"reason"})}
 	wrongArguments = promauto.NewGauge(prometheus.GaugeOpts{
 		Subsystem: metricsSubsystem,
@@ -122,13 +124,13 @@ func countHints(taken bool) {
 }
 
 // countCrossing counts what a step of a gang that was placed sends over the borders of each tier.
-func countCrossing(tiers []tierUse, inBytes bool) {
+func countCrossing(tiers []report.Tier, inBytes bool) {
 	add := addPredictedModels
 	if inBytes {
 		add = addPredictedBytes
 	}
 	for _, use := range tiers {
-		add(use.tier, use.crossing)
+		add(use.Name, use.Crossing)
 	}
 }
 
@@ -143,13 +145,13 @@ func addPredictedModels(tier string, sizes float64) {
 	crossingModels.WithLabelValues(tier).Add(sizes)
 }
 
-// setPending tells how many jobs are pending for each class of reason; classes that are not named have none.
+// setPending tells how many jobs are pending for each reason; reasons that are not named have none.
 func setPending(byReason map[string]int) { pendingJobs.set(byReason) }
 
 // countArgumentErrors tells how many arguments of the present configuration are wrong.
 func countArgumentErrors(n int) { wrongArguments.Set(float64(n)) }
 
-// gaugesByClass are gauges of all classes that were ever named.
+// gaugesByClass are gauges of all reasons that were ever named.
 type gaugesByClass struct {
 	mu   sync.Mutex
 	vec  *prometheus.GaugeVec
@@ -162,10 +164,10 @@ func (g *gaugesByClass) set(counts map[string]int) {
 	if g.seen == nil {
 		g.seen = map[string]bool{}
 	}
-	for class := range counts {
-		g.seen[class] = true
+	for reason := range counts {
+		g.seen[reason] = true
 	}
-	for class := range g.seen {
-		g.vec.WithLabelValues(class).Set(float64(counts[class]))
+	for reason := range g.seen {
+		g.vec.WithLabelValues(reason).Set(float64(counts[reason]))
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/framework"
 
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
@@ -33,14 +34,14 @@ func NewObservedBuilder(observe func(job api.JobID, placement Placement)) framew
 }
 
 // observed is what an observer is told of the tiers that a gang uses.
-func (p *plugin) observed(job *api.JobInfo, tiers []tierUse, inBytes bool) {
+func (p *plugin) observed(job *api.JobInfo, tiers []report.Tier, inBytes bool) {
 	if p.kept.observe == nil || len(tiers) == 0 {
 		return
 	}
 	t := p.course.network.Topology()
 	placed := Placement{InBytes: inBytes}
 	for i, use := range tiers {
-		tier := PlacedTier{Name: use.tier, Crossing: use.crossing, Domains: map[string]string{}}
+		tier := PlacedTier{Name: use.Name, Crossing: use.Crossing, Domains: map[string]string{}}
 		for name := range membersOn(job) {
 			if id, ok := t.Node(name); ok {
 				tier.Domains[name] = t.DomainName(t.Ancestor(id, placement.NodeTier+i))

@@ -27,6 +27,7 @@ import (
 // answers depend on nothing else, so that jobs share them: they are those of Volcano's plugin predicates, as far as the
 // configuration has it look at these.
 type templates struct {
+	enabled          bool // the plugin predicates is
 	affinity, taints bool
 	known            map[string]*placement.NodeSet // by key
 }
@@ -36,7 +37,7 @@ func newTemplates(tiers []conf.Tier) *templates {
 	for _, tier := range tiers {
 		for i := range tier.Plugins {
 			if option := &tier.Plugins[i]; option.Name == volcanopredicates.PluginName && option.EnabledPredicate != nil && *option.EnabledPredicate {
-				t.affinity, t.taints = true, true
+				t.enabled, t.affinity, t.taints = true, true, true
 				framework.Arguments(option.Arguments).GetBool(&t.affinity, volcanopredicates.NodeAffinityEnable)
 				framework.Arguments(option.Arguments).GetBool(&t.taints, volcanopredicates.TaintTolerationEnable)
 			}
@@ -82,10 +83,8 @@ func (t *templates) find(topology *placement.Topology, nodes map[string]*api.Nod
 }
 
 func (t *templates) permits(node *corev1.Node, required nodeaffinity.RequiredNodeAffinity, tolerations []corev1.Toleration) bool {
-	if t.affinity {
-		if match, err := required.Match(node); !match || err != nil {
-			return false
-		}
+	if !t.matches(node, required) {
+		return false
 	}
 	if !t.taints {
 		return true

@@ -124,7 +124,7 @@ func (p *plugin) openGang(job *api.JobInfo) {
 		return
 	}
 	// What holds for a job that the actions do not come to; explain says more about one that they do.
-	p.guarded(job, func() { job.JobFitErrors = waitsFor(job, gang, knownClass(job, gang)) })
+	p.guarded(job, func() { job.JobFitErrors = waitsFor(job, gang, knownReason(job, gang)) })
 }
 
 // budget is the time for planning in the session: who replays has the time, and must find the same on any machine.

@@ -12,6 +12,8 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/conf"
 	"volcano.sh/volcano/pkg/scheduler/framework"
 	"volcano.sh/volcano/pkg/scheduler/plugins/util"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
 // refusals find out which plugin keeps a job from being let in (PodGroup phase Inqueue), before which it has no pods.
@@ -81,7 +83,7 @@ func (r *refusals) before(plugin *conf.PluginOption, obj any) int {
 	r.guarded(job, func() {
 		var v verdict
 		if why := closed(applicant.queue); why != "" && r.queueVotes {
-			v = verdict{class: classQueueClosed, text: why, details: applicant.asks()}
+			v = verdict{reason: report.QueueClosed, text: why, data: openQueue(applicant.queue)}
 		} else {
 			v = applicant.refusedBy(plugin, r.ledger, r.quotas(job.Namespace))
 		}

@@ -176,20 +176,4 @@ func (l *ledger) within(queue *api.QueueInfo, limit *api.Resource, account *queu
 	}
 }
 
-// ofNamespace is the room that one ResourceQuota leaves; what it does not limit is not in it.
-func ofNamespace(where string, quota *corev1.ResourceQuotaStatus) room {
-	hard, used := api.NewResource(quota.Hard), api.NewResource(quota.Used)
-	return room{
-		limit: func(name corev1.ResourceName) float64 {
-			if _, limited := quota.Hard[name]; !limited {
-				return math.MaxFloat64
-			}
-			return hard.Get(name)
-		},
-		used:     used.Get,
-		promised: nothingPromised,
-		where:    func(corev1.ResourceName) string { return where },
-	}
-}
-
 func nothingPromised(corev1.ResourceName) float64 { return 0 }

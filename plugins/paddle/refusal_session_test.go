@@ -16,6 +16,8 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/framework"
 	"volcano.sh/volcano/pkg/scheduler/plugins/util"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
 // asks makes a PodGroup that of a Paddle job, which asks for room before it has any pods.
@@ -101,77 +103,77 @@ func TestWhyJobIsNotLetIn(t *testing.T) {
 		name          string
 		configuration string
 		objects       []any
-		class         class
+		reason        report.Reason
 		text          string
 	}{
 		{
 			"the cluster is full: 16 GPUs count as 19.2, and 12 are used", shipped, append(runningPods(12), job()),
-			classOvercommit, "the cluster has room for 7 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
+			report.Overcommit, "the cluster has room for 7 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
 		}, {
 			"overcommit with a factor of its own", voters("overcommit\n    arguments:\n      overcommit-factor: 1.0"),
 			append(runningPods(12), job()),
-			classOvercommit, "the cluster has room for 4 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
+			report.Overcommit, "the cluster has room for 4 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
 		}, {
 			"a job without minimums", shipped, append(runningPods(16), asks(podGroup("job", 1, nil), eightGPUs)),
-			classOvercommit, "the cluster has room for 3 of the 8 GPUs that the job's minimum asks for (1 pod)",
+			report.Overcommit, "the cluster has room for 3 of the 8 GPUs that the job's minimum asks for (1 pod)",
 		}, {
 			"the queue has a quota", shipped, append(inQ(job()), gpuQueue("q", "6")),
-			classQueueQuota, "queue q has room for 6 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
+			report.QueueCapacity, "queue q has room for 6 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
 		}, {
 			"the queue's quota is promised to others", shipped, append(inQ(job(), promised), gpuQueue("q", "12")),
-			classQueueQuota, "queue q has room for 7 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
+			report.QueueCapacity, "queue q has room for 7 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
 		}, {
 			"the queue's quota went to the job before, a moment ago", shipped, append(inQ(last, first), gpuQueue("q", "13")),
-			classQueueQuota, "queue q has room for 5 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
+			report.QueueCapacity, "queue q has room for 5 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
 		}, {
 			"what others have beyond their minimum counts as room", shipped, append(inQ(job(), elastic), six, gpuQueue("q", "10")),
-			classQueueQuota, "queue q has room for 6 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
+			report.QueueCapacity, "queue q has room for 6 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
 		}, {
 			"the queue has no GPUs at all", shipped, append(inQ(job()), gpuQueue("q", "0")),
-			classQueueQuota, "queue q has room for none of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
+			report.QueueCapacity, "queue q has room for none of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
 		}, {
 			"the queue has too little memory", voters("proportion"),
 			append(inQ(job()), queue("q", resources{"cpu": "64", "memory": "65000Mi"})),
-			classQueueQuota, "queue q has room for 63.4 of the 64 GiB of memory that the job's minimum asks for (2 servers and 8 workers)",
+			report.QueueCapacity, "queue q has room for 63.4 of the 64 GiB of memory that the job's minimum asks for (2 servers and 8 workers)",
 		}, {
 			"capacity instead of proportion", voters("overcommit", "capacity"), append(inQ(job()), gpuQueue("q", "6")),
-			classQueueQuota, "queue q has room for 6 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
+			report.QueueCapacity, "queue q has room for 6 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
 		}, {
 			"a queue above has a quota", voters(hierarchical), append(inQ(job()), root, team, child),
-			classQueueQuota, "queue q, or one above it, has no room for the job's minimum (2 servers and 8 workers)",
+			report.ParentQueueCapacity, "queue team has room for 4 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
 		}, {
 			"a queue of queues", voters(hierarchical), append(inQ(job()), root, team, child, grandchild),
-			classRefused, "queue q is divided into other queues, and lets jobs into these only",
+			report.QueueNotLeaf, "queue q is divided into other queues, and lets jobs into these only",
 		}, {
 			"the queue is closed", shipped, append(inQ(job()), closed),
-			classQueueClosed, "queue q is closed: it lets no job in until it is opened again",
+			report.QueueClosed, "queue q is closed: it lets no job in until it is opened again",
 		}, {
 			"the queue is closed and the cluster full", shipped, append(append(runningPods(16), closed), inQ(job())...),
-			classQueueClosed, "queue q is closed: it lets no job in until it is opened again",
+			report.QueueClosed, "queue q is closed: it lets no job in until it is opened again",
 		}, {
 			"the queue is being closed", voters("capacity"), append(inQ(job()), closing),
-			classQueueClosed, "queue q is being closed: it lets no job in until it is opened again",
+			report.QueueClosed, "queue q is being closed: it lets no job in until it is opened again",
 		}, {
 			"the queue is not open yet", shipped, append(inQ(job()), odd),
-			classQueueClosed, "queue q is not open yet: it lets no job in",
+			report.QueueClosed, "queue q is not open yet: it lets no job in",
 		}, {
 			"nobody asks whether the queue is closed", voters("overcommit"), append(append(runningPods(16), closed), inQ(job())...),
-			classOvercommit, "the cluster has room for 3 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
+			report.Overcommit, "the cluster has room for 3 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
 		}, {
 			"the namespace has a quota", voters("resourcequota"), []any{job(), quota("gpus", "cpu", "20", "16")},
-			classNamespaceQuota, "resource quota gpus of namespace ns has room for 4 of the 18 CPUs that the job's minimum asks for (2 servers and 8 workers)",
+			report.ResourceQuota, "resource quota gpus of namespace ns has room for 4 of the 18 CPUs that the job's minimum asks for (2 servers and 8 workers)",
 		}, {
 			"a plugin of which nothing is known", voters("picky"), []any{job()},
-			classRefused, "the scheduler's plugin picky does not let the job in",
+			report.RefusedByPlugin, "the scheduler's plugin picky does not let the job in",
 		}, {
 			"the first that refuses counts", voters("picky", "proportion"), append(inQ(job()), gpuQueue("q", "6")),
-			classRefused, "the scheduler's plugin picky does not let the job in",
+			report.RefusedByPlugin, "the scheduler's plugin picky does not let the job in",
 		}, {
 			"it is let in", shipped, []any{job()},
-			classWaitingForPods, "queue default has let the job in; its pods are not created yet: 2 servers and 8 workers",
+			report.WaitingForPods, "queue default has let the job in; its pods are not created yet: 2 servers and 8 workers",
 		}, {
 			"nobody lets jobs in", configuration("backfill", tier(1, "", withPaddle), tier(2, "", "")), []any{job()},
-			classWaitingToBeEnqueued, "queue default has not let the job in yet; nothing refuses it",
+			report.WaitingToBeEnqueued, "queue default has not let the job in yet; nothing refuses it",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -186,7 +188,7 @@ func TestWhyJobIsNotLetIn(t *testing.T) {
 			for range 3 { // the same words each time
 				c.session()
 				condition := c.condition("job")
-				require.Equal(t, string(test.class), condition.Reason)
+				require.Equal(t, string(test.reason), condition.Reason)
 				require.Equal(t, corev1.ConditionFalse, condition.Status)
 				require.Equal(t, test.text, verdictIn(condition).text)
 			}
@@ -231,8 +233,8 @@ func TestWhyJobWithPodsIsNotLetIn(t *testing.T) {
 		const why = "queue q has room for 1 of the 2 CPUs that the job's minimum asks for (2 servers and 2 workers)"
 		for range 3 {
 			c.session()
-			require.Contains(t, c.podMessage("job-ps-0"), "gang not started: servers and workers wait (QueueQuota)")
-			require.Equal(t, string(classQueueQuota), c.condition("job").Reason)
+			require.Contains(t, c.podMessage("job-ps-0"), "gang not started: servers and workers wait (QueueCapacity)")
+			require.Equal(t, string(report.QueueCapacity), c.condition("job").Reason)
 			require.Equal(t, why, verdictIn(c.condition("job")).text)
 		}
 		// The quota is raised: nothing of the refusal is left.

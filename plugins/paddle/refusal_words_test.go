@@ -3,15 +3,17 @@
 package paddle
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"volcano.sh/apis/pkg/apis/scheduling"
 	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/conf"
 	"volcano.sh/volcano/pkg/scheduler/framework"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
 // amounts are those of a list.
@@ -26,33 +28,40 @@ func TestLackingWords(t *testing.T) {
 	}
 	require.Equal(t, []corev1.ResourceName{"nvidia.com/gpu", "memory"}, r.lacking(a.asked), "devices first")
 	require.Equal(t, verdict{
-		class: classOvercommit,
-		text:  "the cluster has room for 6 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
-		details: strings.Trim(`
-the job's minimum (2 servers and 8 workers) asks for 8 GPUs, 18 CPUs and 64 GiB of memory
-the cluster:
-  at most 32 GPUs: 20 used, 6 promised to jobs that were let in, 6 left
-  at most 64 CPUs: 40 used, 0.5 promised to jobs that were let in, 23.5 left
-  at most 256 GiB of memory: 300 used, 0 left
-`, "\n"),
-	}, a.lacks(classOvercommit, theCluster, r))
+		reason: report.Overcommit,
+		text:   "the cluster has room for 6 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
+		data: &report.Report{
+			Missing: &report.Missing{Resources: []report.Resource{
+				{Name: "nvidia.com/gpu", Requested: "8", Available: "6"}, {Name: "memory", Requested: "64Gi", Available: "0"},
+			}},
+			Suggestions: []report.Suggestion{{Kind: report.LowerRequest, Value: "6 of nvidia.com/gpu", Text: "request no more than 6 of nvidia.com/gpu"}},
+		},
+	}, a.lacks(report.Overcommit, theCluster, r))
 
 	// A plugin that refuses although there seems to be room knows better.
 	r.used, r.promised = nothingPromised, nothingPromised
-	v := a.lacks(classQueueQuota, "queue q", r)
-	require.Equal(t, classQueueQuota, v.class)
+	v := a.lacks(report.QueueCapacity, "queue q", r)
+	require.Equal(t, report.QueueCapacity, v.reason)
 	require.Equal(t, "queue q has no room now for the job's minimum (2 servers and 8 workers)", v.text)
 }
 
 // What a quota does not limit is not told.
 func TestRoomInANamespace(t *testing.T) {
-	a := &applicant{queue: &api.QueueInfo{Name: "q"}, namespace: "ns", asked: api.NewResource(eightGPUs.list()), gang: "1 worker"}
-	v := a.lacks(classNamespaceQuota, "resource quota q", ofNamespace("resource quota q", &quota("q", "cpu", "20", "4").Status))
-	require.Equal(t, "resource quota q has room for 16 of the 18 CPUs that the job's minimum asks for (1 worker)", v.text)
-	require.Equal(t, "resource quota q:\n  at most 20 CPUs: 4 used, 16 left", v.details[strings.Index(v.details, "\n")+1:])
+	a := &applicant{queue: &api.QueueInfo{Name: "q"}, namespace: "ns", listed: eightGPUs.list(), asked: api.NewResource(eightGPUs.list()), gang: "1 worker"}
+	v, exceeds := a.exceeds("q", &quota("q", "cpu", "20", "4").Status)
+	require.True(t, exceeds)
+	require.Equal(t, "resource quota q of namespace ns has room for 16 of the 18 CPUs that the job's minimum asks for (1 worker)", v.text)
+	require.Equal(t, []report.Resource{{Name: "cpu", Requested: "18", Available: "16"}}, v.data.Missing.Resources)
+	_, exceeds = a.exceeds("q", &quota("q", "pods", "1", "2").Status)
+	require.False(t, exceeds, "the job asks for none")
+	a.listed = corev1.ResourceList{"requests.memory": resource.MustParse("2Gi")}
+	v, exceeds = a.exceeds("q", &quota("q", "requests.memory", "1Gi", "2Gi").Status)
+	require.True(t, exceeds)
+	require.Equal(t, "resource quota q of namespace ns has room for none of the 2 GiB of memory that the job's minimum asks for (1 worker)", v.text)
+	require.Equal(t, []report.Resource{{Name: "requests.memory", Requested: "2Gi", Available: "0"}}, v.data.Missing.Resources)
 	v = a.refusedBy(&conf.PluginOption{Name: pluginResourceQuota}, nil, nil)
 	require.Equal(t, verdict{
-		class: classNamespaceQuota, text: "the resource quota of namespace ns has no room for the job's minimum (1 worker)", details: a.asks(),
+		reason: report.ResourceQuota, text: "the resource quota of namespace ns has no room for the job's minimum (1 worker)",
 	}, v)
 }
 

@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	"volcano.sh/volcano/pkg/scheduler/api"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
 // What Volcano writes to each pod of a gang that waits does not change with what is free in the cluster; the condition
@@ -18,7 +20,7 @@ func TestPodsOfAWaitingGangAreNotWrittenAgainAsAmountsChange(t *testing.T) {
 		node("n1", resources{"cpu": "8", "memory": "64Gi"}), node("n2", resources{"cpu": "5", "memory": "64Gi"})}
 	c := newCluster(t, shipped, objects...)
 	c.session()
-	const wait = "gang not started: servers and workers wait (NoRoom); condition PaddlePlaced of the PodGroup says what is missing"
+	const wait = "gang not started: servers and workers wait (InsufficientResources); condition PaddlePlaced of the PodGroup says what is missing"
 	for i := range 4 {
 		other := plainPods(fmt.Sprint("other", i), "task", 1, oneCPU)
 		other[0].Spec.NodeName = "n2"
@@ -30,18 +32,18 @@ func TestPodsOfAWaitingGangAreNotWrittenAgainAsAmountsChange(t *testing.T) {
 				require.Equal(t, wait, c.podMessage(pod))
 			}
 		}
-		require.Equal(t, string(classNoRoom), c.condition("job").Reason)
+		require.Equal(t, string(report.InsufficientResources), c.condition("job").Reason)
 	}
 }
 
-// No class of reason brings a number to the pods.
+// No reason brings a number to the pods.
 func TestVolcanoIsGivenReasonAndRolesOnly(t *testing.T) {
 	job := paddleJob(t, "job", api.Pending)
 	p := opened(t, job)
 	g := p.gangs[job.UID]
-	for _, why := range []class{"", classWaitingToBeEnqueued, classQueueClosed, classQueueQuota, classNamespaceQuota, classOvercommit,
-		classRefused, classNotEnoughPods, classSchedulingGates, classQueueShare, classUnknownTier, classTopologyNotReady, classNoRoom,
-		classTopologyLimit, classColocationLimit, classEligibility, classNoPlan, classPlanStale, classEndingPods} {
+	for _, why := range []report.Reason{"", report.WaitingToBeEnqueued, report.QueueClosed, report.QueueCapacity, report.ResourceQuota, report.Overcommit,
+		report.RefusedByPlugin, report.WaitingForPods, report.SchedulingGated, report.QueueOverused, report.UnknownTier, report.TopologyNotReady, report.InsufficientResources,
+		report.TopologyConstraint, report.ColocationConstraint, report.NodeAffinity, report.NoPlan, report.PlanStale, report.TerminatingPods} {
 		text := waitsFor(job, g, why)
 		require.Contains(t, text, "gang not started: servers and workers wait")
 		require.Contains(t, text, string(why))
@@ -52,14 +54,14 @@ func TestVolcanoIsGivenReasonAndRolesOnly(t *testing.T) {
 			require.NoError(t, job.UpdateTaskStatus(task, api.Running))
 		}
 	}
-	require.Equal(t, "gang incomplete: workers wait (NoRoom); condition PaddlePlaced of the PodGroup says what is missing",
-		waitsFor(job, g, classNoRoom))
+	require.Equal(t, "gang incomplete: workers wait (InsufficientResources); condition PaddlePlaced of the PodGroup says what is missing",
+		waitsFor(job, g, report.InsufficientResources))
 	for _, task := range job.Tasks {
 		require.NoError(t, job.UpdateTaskStatus(task, api.Running))
 	}
-	require.Contains(t, waitsFor(job, g, classNoRoom), "pods wait")
-	require.Contains(t, waitsFor(job, gang{{task: "ps", role: roleServer, min: 1}}, classNoRoom), "wait")
-	require.Contains(t, waitsFor(&api.JobInfo{}, gang{{task: "ps", role: roleServer, min: 1}, {task: "worker", role: roleWorker, min: 2}}, classNoRoom),
-		"gang not started: server and workers wait (NoRoom)")
-	require.Contains(t, waitsFor(&api.JobInfo{}, gang{{task: "ps", role: roleServer, min: 1}}, classNoRoom), "gang not started: server waits (NoRoom)")
+	require.Contains(t, waitsFor(job, g, report.InsufficientResources), "pods wait")
+	require.Contains(t, waitsFor(job, gang{{task: "ps", role: roleServer, min: 1}}, report.InsufficientResources), "wait")
+	require.Contains(t, waitsFor(&api.JobInfo{}, gang{{task: "ps", role: roleServer, min: 1}, {task: "worker", role: roleWorker, min: 2}}, report.InsufficientResources),
+		"gang not started: server and workers wait (InsufficientResources)")
+	require.Contains(t, waitsFor(&api.JobInfo{}, gang{{task: "ps", role: roleServer, min: 1}}, report.InsufficientResources), "gang not started: server waits (InsufficientResources)")
 }

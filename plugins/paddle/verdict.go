@@ -4,67 +4,45 @@ package paddle
 
 import (
 	"errors"
-	"strings"
+	"slices"
+	"strconv"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"volcano.sh/volcano/pkg/scheduler/api"
 
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
-// class is what kind of reason keeps a job waiting. The set is closed: classes are reasons of conditions and events and
-// labels of metrics.
-type class string
-
-// Before the job is let in: it has no pods yet, unless somebody else makes them.
-const (
-	classWaitingToBeEnqueued class = "WaitingToBeEnqueued" // nobody has refused it so far
-	classQueueClosed         class = "QueueClosed"
-	classQueueQuota          class = "QueueQuota"     // the queue's capability
-	classNamespaceQuota      class = "NamespaceQuota" // a ResourceQuota
-	classOvercommit          class = "Overcommit"     // the cluster has taken in what it may
-	classRefused             class = "Refused"        // another plugin refuses it
-)
-
-// After that: the pods wait for what is not a matter of room.
-const (
-	classWaitingForPods   class = "WaitingForPods"  // no pod exists yet
-	classNotEnoughPods    class = "NotEnoughPods"   // some do
-	classSchedulingGates  class = "SchedulingGates" // hold pods back
-	classQueueShare       class = "QueueShare"      // the queue has had its share of the cluster for now
-	classUnknownTier      class = "UnknownTier"     // a limit names a tier that there is not
-	classTopologyNotReady class = "TopologyNotReady"
-)
-
-// At last: the pods wait for room.
-const (
-	classNoRoom          class = "NoRoom"
-	classTopologyLimit   class = "TopologyLimit"   // there is room, but not within networkTopology
-	classColocationLimit class = "ColocationLimit" // there is room, but not with a server near each worker
-	classEligibility     class = "Eligibility"     // there is room, but on nodes that the pods may not use
-	classNoPlan          class = "NoPlan"          // there seems to be room, and no plan was found
-	classPlanStale       class = "PlanStale"       // there was room, and the cluster has changed
-	classEndingPods      class = "EndingPods"      // there will be room once pods that are ending are gone
-)
-
-// classPlaced is the reason of a condition that is true.
-const classPlaced class = "Placed"
-
-// passing tells whether jobs are often of that class for a moment on their way to their nodes.
-func (c class) passing() bool {
-	switch c {
-	case classWaitingToBeEnqueued, classWaitingForPods, classNotEnoughPods, classPlanStale, classEndingPods:
-		return true
-	}
-	return false
-}
-
-// verdict is why a job waits.
+// verdict is why a job waits, or where it runs.
 type verdict struct {
-	class class
+	reason report.Reason
 	// text is one sentence: for the conditions of the PodGroup and its pods, and for events.
 	text string
-	// details are more lines, for the condition of our own.
+	// details are more lines of the condition's message.
 	details string
+	// data is the rest of the report; nil where there is none.
+	data *report.Report
+}
+
+// report is the verdict as it is written to the PodGroup.
+func (v verdict) report() report.Report {
+	var r report.Report
+	if v.data != nil {
+		r = *v.data
+	}
+	r.Reason = v.reason
+	if r.Message == "" {
+		r.Message = v.text
+	}
+	return r
+}
+
+// reported is a report as a verdict.
+func reported(r report.Report) verdict {
+	r.Message = r.Sentence()
+	return verdict{reason: r.Reason, text: r.Message, data: &r}
 }
 
 // Error makes a verdict an error, so that whoever refuses a task can say why: refused finds it again.
@@ -81,7 +59,7 @@ func (p *plugin) judge(job api.JobID, v verdict) { p.reasons.verdicts[job] = v }
 func (p *plugin) refused(job *api.JobInfo, err error) {
 	v := verdictOf(err)
 	p.judge(job.UID, v)
-	job.JobFitErrors = waitsFor(job, p.gangs[job.UID], v.class)
+	job.JobFitErrors = waitsFor(job, p.gangs[job.UID], v.reason)
 }
 
 // verdictOf is the verdict that an error holds, or one in the error's own words.
@@ -91,45 +69,143 @@ func verdictOf(err error) verdict {
 	case errors.As(err, &v):
 		return v
 	case errors.Is(err, errLimit):
-		return verdict{class: classUnknownTier, text: err.Error()}
-	case errors.Is(err, placement.ErrNoFit), errors.Is(err, errHopeless), errors.Is(err, errNoNodes):
-		return verdict{class: classNoRoom, text: err.Error()}
+		return verdict{reason: report.UnknownTier, text: err.Error()}
+	case errors.Is(err, errNoNodes):
+		return reported(report.Report{Reason: report.NoReadyNodes})
+	case errors.Is(err, placement.ErrNoFit), errors.Is(err, errHopeless):
+		return verdict{reason: report.InsufficientResources, text: err.Error()}
 	}
-	return verdict{class: classNoPlan, text: err.Error()}
+	return verdict{reason: report.NoPlan, text: err.Error()}
 }
 
 // fromExplanation is the planner's explanation as a verdict. The amounts in it are those of the resources of a topology:
 // CPU in thousandths, memory in bytes. Label is the number by which users call a tier; nil takes its name.
 func fromExplanation(e *placement.Explanation, resources []string, label func(tier int) string) verdict {
 	marked, numerals := inUnits(e, resources)
-	_, details, _ := strings.Cut(marked.Details(), "\n") // its first line is the sentence, with other labels
-	return verdict{
-		class: classOf(e), text: numerals.words(marked.Sentence(label)), details: numerals.words(strings.Trim(details, "\n")),
+	r := &report.Report{Message: numerals.words(marked.Why(label)), Missing: missingOf(e), Capacity: capacityOf(e)}
+	for i, fits := range marked.Fits(label) {
+		r.Suggestions = append(r.Suggestions, suggestionOf(&e.Relaxations[i], numerals.words("it fits "+fits), label))
 	}
+	if len(r.Suggestions) == 0 && len(r.Missing.Resources) > 0 {
+		short := r.Missing.Resources[0]
+		r.Suggestions = append(r.Suggestions, report.Suggest(report.LowerRequest, short.Available+" of "+short.Name))
+	}
+	return verdict{reason: reasonOf(e), text: numerals.words(marked.Sentence(label)), data: r}
 }
 
-// classOf an explanation is what helps first, if that is a limit that may be lifted, else what is in the way.
-func classOf(e *placement.Explanation) class {
+// missingOf is what an explanation says that is missing.
+func missingOf(e *placement.Explanation) *report.Missing {
+	missing := &report.Missing{}
+	for i := range e.Roles {
+		if role := &e.Roles[i]; role.Missing > 0 {
+			missing.Roles = append(missing.Roles, report.Role{Role: role.Name, Minimum: role.Minimum, Missing: role.Missing})
+		}
+	}
+	if e.Plan != nil {
+		return missing
+	}
+	for i := range e.Tiers[e.Decisive].Best[0].Stops {
+		for stop := &e.Tiers[e.Decisive].Best[0].Stops[i]; stop != nil; stop = stop.Also {
+			if stop.Resource == "" || stop.Resource == string(corev1.ResourcePods) || stop.Cause == placement.NoServer {
+				continue
+			}
+			available := stop.Free
+			switch stop.Cause { //nolint:exhaustive // of the others all that is free counts
+			case placement.Scattered:
+				available = stop.Most
+			case placement.NotTogether:
+				available = 0
+			}
+			short := report.Resource{
+				Name: stop.Resource, Requested: quantityOf(stop.Resource, stop.Needed), Available: quantityOf(stop.Resource, available),
+			}
+			if !slices.ContainsFunc(missing.Resources, func(r report.Resource) bool { return r.Name == short.Name }) {
+				missing.Resources = append(missing.Resources, short)
+			}
+		}
+	}
+	return missing
+}
+
+// capacityOf is how much of a gang fits into the best domains of each tier.
+func capacityOf(e *placement.Explanation) (capacity []report.Capacity) {
+	for t := range e.Tiers {
+		tier := report.Capacity{Tier: e.Tiers[t].Name}
+		for b := range e.Tiers[t].Best {
+			best := &e.Tiers[t].Best[b]
+			domain := report.Domain{Name: best.Name}
+			for r := range e.Roles {
+				if needed := e.Roles[r].Minimum - e.Roles[r].Running; needed > 0 {
+					domain.Roles = append(domain.Roles, report.Fits{Role: e.Roles[r].Name, Fits: best.Together[r], Needed: needed})
+				}
+			}
+			tier.Domains = append(tier.Domains, domain)
+		}
+		capacity = append(capacity, tier)
+	}
+	return capacity
+}
+
+// suggestionOf is a change with which a gang fits.
+func suggestionOf(r *placement.Relaxation, text string, label func(tier int) string) report.Suggestion {
+	s := report.Suggestion{Text: text}
+	switch r.Change {
+	case placement.HigherTier, placement.BothLimits:
+		s.Kind = report.AllowTier
+		if r.HighestTier > 0 && label != nil {
+			s.Value = label(r.HighestTier)
+		}
+	case placement.PreferColocation:
+		s.Kind = report.AllowColocationPreferred
+	case placement.FewerMembers:
+		s.Kind = report.FewerReplicas
+		if len(r.Fewer) > 0 {
+			s.Role, s.Value = r.Fewer[0].Name, strconv.Itoa(r.Fewer[0].Minimum)
+		}
+	case placement.MoreFree:
+		s.Kind, s.Value = report.FreeResources, r.DomainName
+	}
+	return s
+}
+
+// quantityOf is an amount of the planner as a quantity.
+func quantityOf(name string, amount int64) string {
+	return quantity(corev1.ResourceName(name), volcanoAmount(name, max(0, amount)))
+}
+
+// quantity is an amount of Volcano as a quantity.
+func quantity(name corev1.ResourceName, amount float64) string {
+	switch {
+	case name == corev1.ResourceMemory:
+		return resource.NewQuantity(int64(amount), resource.BinarySI).String()
+	case !measurable(name): // whole pieces, however many more the cluster counts as having
+		return resource.NewQuantity(int64(amount/1000), resource.DecimalSI).String()
+	}
+	return resource.NewMilliQuantity(int64(amount), resource.DecimalSI).String()
+}
+
+// reasonOf an explanation is what helps first, if that is a limit that may be lifted, else what is in the way.
+func reasonOf(e *placement.Explanation) report.Reason {
 	switch e.Cause() {
 	case "":
-		return classPlanStale
+		return report.PlanStale
 	case placement.RunningApart:
-		return classTopologyLimit
+		return report.TopologyConstraint
 	case placement.NoServer:
-		return classColocationLimit
+		return report.ColocationConstraint
 	case placement.NotFound:
-		return classNoPlan
+		return report.NoPlan
 	}
 	if len(e.Relaxations) > 0 {
 		switch e.Relaxations[0].Change {
 		case placement.HigherTier, placement.BothLimits:
-			return classTopologyLimit
+			return report.TopologyConstraint
 		case placement.PreferColocation:
-			return classColocationLimit
+			return report.ColocationConstraint
 		}
 	}
-	if e.Cause() == placement.NotEligible {
-		return classEligibility
+	if e.Cause() == placement.NotEligible && e.Decisive < len(e.Tiers)-1 {
+		return report.TopologyConstraint
 	}
-	return classNoRoom
+	return report.InsufficientResources
 }

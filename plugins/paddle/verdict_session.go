@@ -14,6 +14,7 @@ import (
 	"volcano.sh/apis/pkg/apis/scheduling"
 	"volcano.sh/volcano/pkg/scheduler/api"
 
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
@@ -58,7 +59,7 @@ func (p *plugin) openReasons() {
 		if !isGang {
 			g = r.podless[job.UID]
 		}
-		job.JobFitErrors = waitsFor(job, g, v.class)
+		job.JobFitErrors = waitsFor(job, g, v.reason)
 	}, accepted: func(job *api.JobInfo) {
 		delete(r.verdicts, job.UID)
 		if job.JobFitErrors = ""; len(job.Tasks) > 0 {
@@ -74,27 +75,27 @@ func (p *plugin) fitErrors(job *api.JobInfo, g gang) string {
 	v, judged := p.reasons.verdicts[job.UID]
 	switch {
 	case missingPods(job, g) != "":
-		return waitsFor(job, g, classNotEnoughPods)
+		return waitsFor(job, g, report.WaitingForPods)
 	case pipelined(job):
-		return waitsFor(job, g, classEndingPods)
+		return waitsFor(job, g, report.TerminatingPods)
 	case judged:
-		return waitsFor(job, g, v.class)
+		return waitsFor(job, g, v.reason)
 	case len(reasonsOf(counts)) == 0:
-		return waitsFor(job, g, knownClass(job, g))
+		return waitsFor(job, g, knownReason(job, g))
 	case onlyGates(counts):
-		return waitsFor(job, g, classSchedulingGates)
+		return waitsFor(job, g, report.SchedulingGated)
 	}
-	return waitsFor(job, g, classNoRoom)
+	return waitsFor(job, g, report.InsufficientResources)
 }
 
-// knownClass is the class of reason for which a gang waits before a session has looked for nodes: the one that the last
+// knownReason is the reason of reason for which a gang waits before a session has looked for nodes: the one that the last
 // session wrote, "" if there is none.
-func knownClass(job *api.JobInfo, g gang) class {
+func knownReason(job *api.JobInfo, g gang) report.Reason {
 	if missingPods(job, g) != "" {
-		return classNotEnoughPods
+		return report.WaitingForPods
 	}
-	if had, _ := conditionOf(job.PodGroup.Status.Conditions); had.Status == corev1.ConditionFalse && class(had.Reason) != classNotEnoughPods {
-		return class(had.Reason)
+	if had, _ := conditionOf(job.PodGroup.Status.Conditions); had.Status == corev1.ConditionFalse && report.Reason(had.Reason) != report.WaitingForPods {
+		return report.Reason(had.Reason)
 	}
 	return ""
 }
@@ -106,7 +107,10 @@ func (p *plugin) why(job *api.JobInfo, g gang) verdict {
 		return p.whyNotLetIn(job)
 	}
 	if missing := missingPods(job, g); missing != "" {
-		return verdict{class: classNotEnoughPods, text: missing}
+		counts := short(job, g, func(t tally) int32 { return t.created })
+		return verdict{reason: report.WaitingForPods, text: missing, data: &report.Report{
+			Missing: &report.Missing{Roles: shortRoles(counts, func(t tally) int32 { return t.created })},
+		}}
 	}
 	if ok && !pipelined(job) {
 		return judged
@@ -119,7 +123,7 @@ func (p *plugin) whyNotLetIn(job *api.JobInfo) verdict {
 	if v, ok := p.reasons.verdicts[job.UID]; ok {
 		return v
 	}
-	return verdict{class: classWaitingToBeEnqueued, text: "queue " + p.ssn.Queues[job.Queue].Name + " has not let the job in yet; nothing refuses it"}
+	return verdict{reason: report.WaitingToBeEnqueued, text: "queue " + p.ssn.Queues[job.Queue].Name + " has not let the job in yet; nothing refuses it"}
 }
 
 // whyPodless is why a job without pods waits.
@@ -128,8 +132,8 @@ func (p *plugin) whyPodless(job *api.JobInfo, g gang) verdict {
 		return p.whyNotLetIn(job)
 	}
 	return verdict{
-		class: classWaitingForPods,
-		text:  "queue " + p.ssn.Queues[job.Queue].Name + " has let the job in; its pods are not created yet: " + gangWords(job, g),
+		reason: report.WaitingForPods,
+		text:   "queue " + p.ssn.Queues[job.Queue].Name + " has let the job in; its pods are not created yet: " + gangWords(job, g),
 	}
 }
 
@@ -140,12 +144,12 @@ func (p *plugin) closeReasons() {
 	memory.next()
 	counts := map[string]int{}
 	wait := func(job *api.JobInfo, v verdict) {
-		counts[string(v.class)]++
+		counts[string(v.reason)]++
 		had, _ := conditionOf(job.PodGroup.Status.Conditions)
 		if memory.tell(job.PodGroup.UID, had, v) {
 			memory.record(p.ssn, job, v)
 		}
-		p.writeCondition(job, pendingCondition(v))
+		p.writeCondition(job, pendingCondition(v), v.report())
 	}
 	for _, job := range p.concerned() {
 		g, isGang := p.gangs[job.UID]
@@ -154,7 +158,7 @@ func (p *plugin) closeReasons() {
 			switch {
 			case isPodless:
 				v := p.whyPodless(job, podless)
-				job.JobFitErrors = waitsFor(job, podless, v.class) // into Volcano's own event
+				job.JobFitErrors = waitsFor(job, podless, v.reason) // into Volcano's own event
 				wait(job, v)
 			case isGang && !ready(job):
 				wait(job, p.why(job, g))
@@ -191,6 +195,9 @@ func (p *plugin) closePlaced(job *api.JobInfo, g gang) {
 		g = newGang(job, p.arguments.taskRoles)
 	}
 	where := verdictIn(had)
+	if where.data = report.Decode(job.PodGroup.Annotations); where.data != nil && where.data.Reason != where.reason {
+		where.data = nil
+	}
 	if had.Status != corev1.ConditionTrue || p.reasons.pending[job.UID] != pending { // else no pod was placed in this session
 		tiers, inBytes := p.tiersOf(job, g)
 		where = whereWords(job, g, tiers, inBytes)
@@ -206,11 +213,13 @@ func (p *plugin) closePlaced(job *api.JobInfo, g gang) {
 	if memory.tellPlaced(job.PodGroup.UID, had) {
 		memory.record(p.ssn, job, where)
 	}
-	p.writeCondition(job, placedCondition(where, waits))
+	placed := where.report()
+	placed.Message, placed.Surplus = where.text, waits.text
+	p.writeCondition(job, placedCondition(where, waits), placed)
 }
 
 // tiersOf are the tiers of the network that a gang uses, unknown in a session that has not looked at the network.
-func (p *plugin) tiersOf(job *api.JobInfo, g gang) (tiers []tierUse, inBytes bool) {
+func (p *plugin) tiersOf(job *api.JobInfo, g gang) (tiers []report.Tier, inBytes bool) {
 	if !p.course.followed || p.course.network.Topology() == nil {
 		return nil, false
 	}
@@ -258,8 +267,9 @@ func beforeScheduled(conditions []scheduling.PodGroupCondition, now scheduling.P
 	return metav1.NewTime(at.Add(-time.Second))
 }
 
-// writeCondition puts the condition in place of the one there is, if that says something else.
-func (p *plugin) writeCondition(job *api.JobInfo, now scheduling.PodGroupCondition) {
+// writeCondition puts the condition in place of the one there is, if that says something else, and with it the report. Volcano
+// writes both with one update of the PodGroup, where the condition has changed.
+func (p *plugin) writeCondition(job *api.JobInfo, now scheduling.PodGroupCondition, data report.Report) {
 	had, _ := conditionOf(job.PodGroup.Status.Conditions)
 	if !p.state.said.write(job.PodGroup.UID, had, now) {
 		return
@@ -273,5 +283,10 @@ func (p *plugin) writeCondition(job *api.JobInfo, now scheduling.PodGroupConditi
 	}
 	if err := p.ssn.UpdatePodGroupCondition(job, &now); err != nil {
 		klog.ErrorS(err, "Failed to write why a job waits", "job", klog.KRef(job.Namespace, job.Name))
+		return
 	}
+	if job.PodGroup.Annotations == nil {
+		job.PodGroup.Annotations = map[string]string{}
+	}
+	job.PodGroup.Annotations[report.Annotation] = data.Encode()
 }

@@ -16,6 +16,7 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/framework"
 
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
@@ -25,6 +26,13 @@ func (c *cluster) condition(group string) scheduling.PodGroupCondition {
 	defer c.cache.Unlock()
 	condition, _ := conditionOf(c.cache.Jobs[api.JobID(namespace+"/"+group)].PodGroup.Status.Conditions)
 	return condition
+}
+
+// report is the report in the annotation of the PodGroup of job.
+func (c *cluster) report() *report.Report {
+	c.cache.Lock()
+	defer c.cache.Unlock()
+	return report.Decode(c.cache.Jobs[namespace+"/job"].PodGroup.Annotations)
 }
 
 // listen restarts the scheduler; the function gives the events that it has sent since it was called last.
@@ -69,13 +77,22 @@ func TestConditionOfAGangFromWaitingToPlaced(t *testing.T) {
 	const why = "2 of 8 workers have no room: rack r3 has 6 GPUs free, 8 needed in one rack (networkTopology hard, tier 1); fits without a networkTopology limit"
 	first := c.condition("job")
 	require.Equal(t, corev1.ConditionFalse, first.Status)
-	require.Equal(t, "TopologyLimit", first.Reason)
+	require.Equal(t, "TopologyConstraint", first.Reason)
 	require.Equal(t, why, verdictIn(first).text)
-	require.Contains(t, first.Message, "\n  rack r1: 4 of 8 workers\n", "details")
-	const wait = "gang not started: workers wait (TopologyLimit); condition PaddlePlaced of the PodGroup says what is missing"
+	require.Equal(t, why, first.Message)
+	told := c.report()
+	require.Equal(t, report.TopologyConstraint, told.Reason)
+	require.Equal(t, "2 of 8 workers have no room: rack r3 has 6 GPUs free, 8 needed in one rack (networkTopology hard, tier 1)", told.Message)
+	require.Equal(t, &report.Missing{
+		Roles:     []report.Role{{Role: "worker", Minimum: 8, Missing: 2}},
+		Resources: []report.Resource{{Name: "nvidia.com/gpu", Requested: "8", Available: "6"}},
+	}, told.Missing)
+	require.Equal(t, report.Suggestion{Kind: report.AllowTier, Text: "it fits without a networkTopology limit"}, told.Suggestions[0])
+	require.Contains(t, told.Details(), "rack r1: 4 of 8 workers")
+	const wait = "gang not started: workers wait (TopologyConstraint); condition PaddlePlaced of the PodGroup says what is missing"
 	require.Contains(t, c.message("job"), "Origin reason is: "+wait)
 	require.Equal(t, wait, c.podMessage("job-worker-0"))
-	require.Equal(t, []string{"Warning TopologyLimit " + why}, events())
+	require.Equal(t, []string{"Warning TopologyConstraint " + why}, events())
 	for range 100 {
 		c.session()
 	}
@@ -98,6 +115,8 @@ func TestConditionOfAGangFromWaitingToPlaced(t *testing.T) {
 	require.Equal(t, "8 workers are on 3 nodes of rack r3\na step of training sends 5.25 times the model between nodes\n"+
 		"n3: 4 workers\nn4: 2 workers\nn5: 2 workers", placed.Message)
 	require.Equal(t, []string{"Normal Placed 8 workers are on 3 nodes of rack r3"}, events())
+	require.Equal(t, "5.25 times the model between nodes", c.report().Placement.Traffic())
+	require.Contains(t, c.report().Details(), "n4: 2 workers")
 	c.run()
 	for range 20 {
 		c.session()
@@ -143,51 +162,51 @@ func TestClassOfAGang(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		objects []any
-		class   class
+		reason  report.Reason
 		text    string
 	}{
 		{
-			"pods are missing", []any{group(), pods("job", "ps", 1, nothing), pods("job", "worker", 2, nothing), room}, classNotEnoughPods,
+			"pods are missing", []any{group(), pods("job", "ps", 1, nothing), pods("job", "worker", 2, nothing), room}, report.WaitingForPods,
 			"gang not started: 1 of 2 servers and 2 of 2 workers exist; no pod is started until all minimums exist",
 		}, {
-			"a gate", []any{group(), gated, pods("job", "worker", 2, nothing), room}, classSchedulingGates,
+			"a gate", []any{group(), gated, pods("job", "worker", 2, nothing), room}, report.SchedulingGated,
 			"gang not started: 1 of 2 servers and 2 of 2 workers have room; no pod is started until all minimums fit (servers: 1 held back by scheduling gates)",
 		}, {
-			"a gate, and no room either", []any{group(), gated, pods("job", "worker", 2, resources{"cpu": "9"}), room, gpuNode("n2", "r1", 1), gpuNode("n3", "r1", 1)}, classNoRoom, "",
+			"a gate, and no room either", []any{group(), gated, pods("job", "worker", 2, resources{"cpu": "9"}), room, gpuNode("n2", "r1", 1), gpuNode("n3", "r1", 1)}, report.InsufficientResources, "",
 		}, {
-			"no node is good enough for one role", []any{group(), pods("job", "ps", 2, nothing), pods("job", "worker", 2, resources{"cpu": "9"}), room, gpuNode("n2", "r1", 1), gpuNode("n3", "r1", 1)}, classNoRoom,
+			"no node is good enough for one role", []any{group(), pods("job", "ps", 2, nothing), pods("job", "worker", 2, resources{"cpu": "9"}), room, gpuNode("n2", "r1", 1), gpuNode("n3", "r1", 1)}, report.InsufficientResources,
 			"2 of 2 workers have no room: the cluster has 24 CPUs left, but no node has the 9 that one worker needs (the most is 8); fits with 2 more CPUs in the cluster (on n2 and n3)",
 		}, {
-			"the cluster is too small", []any{group(), pods("job", "ps", 2, nothing), pods("job", "worker", 2, resources{"cpu": "9"}), room}, classNoRoom,
+			"the cluster is too small", []any{group(), pods("job", "ps", 2, nothing), pods("job", "worker", 2, resources{"cpu": "9"}), room}, report.InsufficientResources,
 			"the cluster has room for 8 of the 18 CPUs that the job's missing pods ask for",
 		}, {
 			"pods are ending", []any{group(), podGroup("old", 1, nil), ending, pods("job", "ps", 2, nothing), pods("job", "worker", 2, resources{"cpu": "4"}), room},
-			classEndingPods, "gang not started: 2 of 2 servers and 2 of 2 workers have room once pods that are ending have freed it",
+			report.TerminatingPods, "gang not started: 2 of 2 servers and 2 of 2 workers have room once pods that are ending have freed it",
 		}, {
-			"the queue was closed later", append(inQ(letIn), closed, pods("job", "ps", 2, nothing), pods("job", "worker", 2, nothing), room), classQueueClosed,
+			"the queue was closed later", append(inQ(letIn), closed, pods("job", "ps", 2, nothing), pods("job", "worker", 2, nothing), room), report.QueueClosed,
 			"queue q is closed: it starts no pods until it is opened again",
 		}, {
 			"the queue has a quota", append(inQ(group()), queue("q", resources{"cpu": "1", "memory": "2Gi"}), pods("job", "ps", 2, nothing), pods("job", "worker", 2, oneCPU), room),
-			classQueueQuota, "queue q has room for 1 of the 2 CPUs that the job's missing pods ask for",
+			report.QueueCapacity, "queue q has room for 1 of the 2 CPUs that the job's missing pods ask for",
 		}, {
 			"what the queue keeps for the job itself", append(inQ(promised), queue("q", resources{"cpu": "1", "memory": "2Gi"}), pods("job", "ps", 2, nothing), pods("job", "worker", 2, oneCPU), room),
-			classQueueQuota, "queue q has room for 1 of the 2 CPUs that the job's missing pods ask for",
+			report.QueueCapacity, "queue q has room for 1 of the 2 CPUs that the job's missing pods ask for",
 		}, {
 			"another job of the queue has more than it needs", append(inQ(group(), elastic), three, queue("q", resources{"cpu": "4", "memory": "4Gi"}), pods("job", "ps", 2, nothing), pods("job", "worker", 2, oneCPU), room),
-			classQueueQuota, "queue q has room for 1 of the 2 CPUs that the job's missing pods ask for",
+			report.QueueCapacity, "queue q has room for 1 of the 2 CPUs that the job's missing pods ask for",
 		}, {
 			"the queue's quota and workers beyond the minimum", append(inQ(group()), queue("q", resources{"cpu": "1", "memory": "2Gi"}), pods("job", "ps", 2, nothing), pods("job", "worker", 5, oneCPU), room),
-			classQueueQuota, "queue q has room for 1 of the 2 CPUs that the job's missing pods ask for",
+			report.QueueCapacity, "queue q has room for 1 of the 2 CPUs that the job's missing pods ask for",
 		}, {
 			"another queue has its share", append(inQ(group()), queue("q", nil), queue("other", nil), busy, hungry,
 				pods("job", "ps", 2, nothing), pods("job", "worker", 2, resources{"cpu": "3"}), room),
-			classQueueShare, "queue q has used up its share of the cluster: the job's missing pods ask for 6 CPUs",
+			report.QueueOverused, "queue q has used up its share of the cluster: the job's missing pods ask for 6 CPUs",
 		}, {
-			"an unknown tier", []any{unknown, pods("job", "worker", 2, onGPU), gpuNode("n1", "r1", 3)}, classUnknownTier,
+			"an unknown tier", []any{unknown, pods("job", "worker", 2, onGPU), gpuNode("n1", "r1", 3)}, report.UnknownTier,
 			`a limit cannot be held: networkTopology hard: highestTierName "row" is not known: there are rack`,
 		}, {
 			"no server beside the workers", []any{colocated, pods("job", "ps", 1, resources{"cpu": "8"}), pods("job", "worker", 4, onGPU), gpuNode("n1", "r1", 3), gpuNode("n2", "r2", 1)},
-			classColocationLimit, "",
+			report.ColocationConstraint, "",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -197,14 +216,14 @@ func TestClassOfAGang(t *testing.T) {
 				for range 3 {
 					c.session()
 					condition := c.condition("job")
-					require.Equal(t, string(test.class), condition.Reason, condition.Message)
+					require.Equal(t, string(test.reason), condition.Reason, condition.Message)
 					require.Equal(t, corev1.ConditionFalse, condition.Status)
 					if test.text != "" {
 						require.Equal(t, test.text, verdictIn(condition).text)
 					}
 				}
 			})
-			require.InDelta(t, 1, changes[`volcano_paddle_pending_jobs{reason="`+string(test.class)+`"}`], 0)
+			require.InDelta(t, 1, changes[`volcano_paddle_pending_jobs{reason="`+string(test.reason)+`"}`], 0)
 		})
 	}
 }
@@ -273,7 +292,7 @@ func TestConditionOfAGangThatWasPlacedBefore(t *testing.T) {
 	group := podGroup("job", 2, nil)
 	group.Status.Phase = v1beta1.PodGroupRunning
 	group.Status.Conditions = []v1beta1.PodGroupCondition{{
-		Type: v1beta1.PodGroupConditionType(conditionPlaced), Status: corev1.ConditionFalse, Reason: "NoRoom", Message: "no room",
+		Type: v1beta1.PodGroupConditionType(conditionPlaced), Status: corev1.ConditionFalse, Reason: "InsufficientResources", Message: "no room",
 	}}
 	workers := pods("job", "worker", 2, oneCPU)
 	for _, pod := range workers {
@@ -304,8 +323,8 @@ func TestConditionOfAGangThatLostAPod(t *testing.T) {
 	c.remove("job-worker-1")
 	c.add(lost)
 	c.session()
-	require.Equal(t, "NoRoom", c.condition("job").Reason)
-	require.Equal(t, []string{"Warning NoRoom the cluster has room for none of the 1 GPU that the job's missing pods ask for"}, events())
+	require.Equal(t, "InsufficientResources", c.condition("job").Reason)
+	require.Equal(t, []string{"Warning InsufficientResources the cluster has room for none of the 1 GPU that the job's missing pods ask for"}, events())
 }
 
 // Jobs that are not Paddle's get no condition of ours.
@@ -325,14 +344,16 @@ func TestVerdictOfAGangThatPreempted(t *testing.T) {
 	p := opened(t, job)
 	job.PodGroup.Status.Phase = scheduling.PodGroupInqueue
 	p.refused(job, errHopeless)
-	require.Contains(t, p.fitErrors(job, p.gangs[job.UID]), "servers and workers wait (NoRoom)")
-	require.Equal(t, classNoRoom, p.why(job, p.gangs[job.UID]).class)
+	require.Contains(t, p.fitErrors(job, p.gangs[job.UID]), "servers and workers wait (InsufficientResources)")
+	require.Equal(t, report.InsufficientResources, p.why(job, p.gangs[job.UID]).reason)
 	for _, task := range job.Tasks {
 		require.NoError(t, job.UpdateTaskStatus(task, api.Pipelined))
 	}
 	const why = "gang not started: 2 of 2 servers and 2 of 2 workers have room once pods that are ending have freed it"
-	require.Contains(t, p.fitErrors(job, p.gangs[job.UID]), "servers and workers wait (EndingPods)")
-	require.Equal(t, verdict{class: classEndingPods, text: why}, p.why(job, p.gangs[job.UID]))
+	require.Contains(t, p.fitErrors(job, p.gangs[job.UID]), "servers and workers wait (TerminatingPods)")
+	v := p.why(job, p.gangs[job.UID])
+	require.Equal(t, report.TerminatingPods, v.reason)
+	require.Equal(t, why, v.text)
 }
 
 // What the planner says of a gang is of no use once the gang would fit.
@@ -340,14 +361,14 @@ func TestVerdictOfAPlanThatWentStale(t *testing.T) {
 	job := paddleJob(t, "job", api.Pending)
 	p := opened(t, job)
 	p.course = &course{plans: map[string]*plan{}, explanations: newExplanations(), guard: newGuard()}
-	for class, useful := range map[class]bool{classNoRoom: true, classPlanStale: false} {
+	for reason, useful := range map[report.Reason]bool{report.InsufficientResources: true, report.PlanStale: false} {
 		s := scope{job: job}
 		p.course.plans[s.key()] = &plan{scope: s, err: fmt.Errorf("plan: %w", placement.ErrNoFit)}
-		p.course.explanations.now[job.UID] = told{verdict: verdict{class: class, text: "text"}}
+		p.course.explanations.now[job.UID] = told{verdict: verdict{reason: reason, text: "text"}}
 		v, ok := p.planner(job)
 		require.Equal(t, useful, ok)
 		if useful {
-			require.Equal(t, verdict{class: class, text: "text"}, v)
+			require.Equal(t, verdict{reason: reason, text: "text"}, v)
 		}
 	}
 	p.course.plans = map[string]*plan{}
@@ -377,7 +398,7 @@ func TestConditionKeepsItsTime(t *testing.T) {
 	require.NoError(t, c.cache.AddOrUpdateNode(gpuNode("n3", "r2", 3)))
 	c.session()
 	third := c.condition("job")
-	require.Equal(t, "TopologyLimit", third.Reason)
+	require.Equal(t, "TopologyConstraint", third.Reason)
 	require.NotEqual(t, first.LastTransitionTime, third.LastTransitionTime)
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
@@ -66,46 +67,46 @@ func TestVerdictOfExplanation(t *testing.T) {
 	for _, test := range []struct {
 		name   string
 		demand placement.Demand
-		class  class
+		reason report.Reason
 		text   string
 	}{
 		{
-			"the words of the issue", placement.Demand{HighestTier: rack, Roles: []placement.Role{worker(8, oneGPU...)}}, classTopologyLimit,
+			"the words of the issue", placement.Demand{HighestTier: rack, Roles: []placement.Role{worker(8, oneGPU...)}}, report.TopologyConstraint,
 			"2 of 8 workers have no room: rack r3 has 6 GPUs free, 8 needed in one rack (networkTopology hard, tier 1); fits without a networkTopology limit",
 		}, {
-			"the cluster is too small", placement.Demand{Roles: []placement.Role{worker(12, oneGPU...)}}, classNoRoom,
+			"the cluster is too small", placement.Demand{Roles: []placement.Role{worker(12, oneGPU...)}}, report.InsufficientResources,
 			"2 of 12 workers have no room: the cluster has 10 GPUs free, 12 needed; fits with 10 workers",
 		}, {
-			"CPUs", placement.Demand{Roles: []placement.Role{worker(3, 12000, gib, 1, 0, 0)}}, classNoRoom,
+			"CPUs", placement.Demand{Roles: []placement.Role{worker(3, 12000, gib, 1, 0, 0)}}, report.InsufficientResources,
 			"3 of 3 workers have no room: the cluster has 32 CPUs free, 36 needed, and no node has the 12 CPUs that one worker needs (the most is 8); fits with 12 more CPUs in the cluster (on 3 nodes)",
 		}, {
-			"half a CPU", placement.Demand{HighestTier: placement.NodeTier, Roles: []placement.Role{worker(17, 500, 0, 0, 0, 0)}}, classTopologyLimit,
+			"half a CPU", placement.Demand{HighestTier: placement.NodeTier, Roles: []placement.Role{worker(17, 500, 0, 0, 0, 0)}}, report.TopologyConstraint,
 			"1 of 17 workers has no room: node n1 has 8 CPUs free, 8.5 needed in one node (networkTopology hard, tier 0); fits with tier 1",
 		}, {
-			"half a GiB of memory", placement.Demand{HighestTier: placement.NodeTier, Roles: []placement.Role{worker(1, 8000, 64.5*gib, 1, 0, 0)}}, classNoRoom,
+			"half a GiB of memory", placement.Demand{HighestTier: placement.NodeTier, Roles: []placement.Role{worker(1, 8000, 64.5*gib, 1, 0, 0)}}, report.InsufficientResources,
 			"1 of 1 worker has no room: node n1 has 64 GiB of memory free, 64.5 needed in one node (networkTopology hard, tier 0); fits with 0.5 more GiB of memory in node n1",
 		}, {
-			"places for pods", placement.Demand{HighestTier: placement.NodeTier, Roles: []placement.Role{worker(11, 100, 0, 1, 0, 0)}}, classTopologyLimit,
+			"places for pods", placement.Demand{HighestTier: placement.NodeTier, Roles: []placement.Role{worker(11, 100, 0, 1, 0, 0)}}, report.TopologyConstraint,
 			"1 of 11 workers has no room: node n1 has 10 pods free, 11 needed in one node (networkTopology hard, tier 0); fits with tier 1",
 		}, {
-			"disk", placement.Demand{Roles: []placement.Role{worker(1, 100, 0, 1, 0, 101*gib)}}, classNoRoom,
+			"disk", placement.Demand{Roles: []placement.Role{worker(1, 100, 0, 1, 0, 101*gib)}}, report.InsufficientResources,
 			"1 of 1 worker has no room: the cluster has 400 GiB of disk free, but no node has the 101 that one worker needs (the most is 100); fits with 1 more GiB of disk in the cluster (on n3)",
 		}, {
-			"GPUs here, memory there", placement.Demand{Roles: []placement.Role{worker(2, 4000, 8*gib, 1, 3, 0)}}, classNoRoom,
+			"GPUs here, memory there", placement.Demand{Roles: []placement.Role{worker(2, 4000, 8*gib, 1, 3, 0)}}, report.InsufficientResources,
 			"1 of 2 workers has no room: the cluster has 1 node with 3 GPUs left, but none with 8 GiB of memory too; fits with 1 worker",
 		}, {
-			"no node is eligible", placement.Demand{Roles: []placement.Role{fussy}}, classEligibility,
+			"no node is eligible", placement.Demand{Roles: []placement.Role{fussy}}, report.InsufficientResources,
 			"2 of 2 workers have no room: none of the 4 nodes of the cluster is eligible for a worker; no single change was found with which it fits",
 		}, {
-			"running members are apart", placement.Demand{HighestTier: rack, Roles: []placement.Role{apart}}, classTopologyLimit,
+			"running members are apart", placement.Demand{HighestTier: rack, Roles: []placement.Role{apart}}, report.TopologyConstraint,
 			"running members are in 2 racks, and all must be in one rack (networkTopology hard, tier 1); fits without a networkTopology limit",
 		}, {
 			"servers for the workers' nodes",
 			placement.Demand{Pattern: placement.ParameterServer, Colocation: placement.Required, Roles: []placement.Role{server(2, 1000, gib, 1, 0, 0), worker(7, oneGPU...)}},
-			classColocationLimit,
+			report.ColocationConstraint,
 			"each worker must have a server in its node (colocation Required): the best 2 nodes for servers have room for 6 of 7 workers; fits with colocation Preferred",
 		}, {
-			"it fits by now", placement.Demand{Roles: []placement.Role{worker(2, oneGPU...)}}, classPlanStale, "it fits",
+			"it fits by now", placement.Demand{Roles: []placement.Role{worker(2, oneGPU...)}}, report.PlanStale, "it fits",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -114,9 +115,9 @@ func TestVerdictOfExplanation(t *testing.T) {
 			before := e.Details()
 			v := fromExplanation(e, topologyColumns, func(tier int) string { return strconv.Itoa(tier - placement.NodeTier) })
 			require.Equal(t, test.text, v.text)
-			require.Equal(t, test.class, v.class)
+			require.Equal(t, test.reason, v.reason)
 			require.Equal(t, before, e.Details(), "the explanation itself does not change")
-			require.NotContains(t, v.text+v.details, "90000000")
+			require.NotContains(t, v.text+v.report().Encode(), "90000000")
 		})
 	}
 }
@@ -130,23 +131,27 @@ func TestVerdictInDetail(t *testing.T) {
 	require.NoError(t, err)
 	v := fromExplanation(e, topologyColumns, nil)
 	require.Equal(t, "3 of 5 workers have no room: the cluster has 4 GPUs free, 5 needed, and no node with 1 GPU left has 1 CPU too; fits with 2 workers", v.text)
-	require.Equal(t, strings.Trim(`
-needed together:
-  1 server of 0.25 CPUs and 0.5 GiB of memory
-  5 workers of 1 CPU, 1 GiB of memory and 1 GPU
-room in the best domains of each tier:
-  node r1/n1: 1 of 1 server and 2 of 5 workers; each role alone: 10 servers and 2 workers
-    next worker: node n1 has 2 GPUs free, 5 needed
-  node r1/n2: 1 of 1 server and 0 of 5 workers; each role alone: 2 servers and 0 workers
-    next worker: node n2 has 2 GPUs free, 5 needed, and one more worker needs 1 CPU, of which 0.25 are left
-  rack r1: 1 of 1 server and 2 of 5 workers; each role alone: 12 servers and 2 workers
-    next worker: rack r1 has 4 GPUs free, 5 needed, and no node with 1 GPU left has 1 CPU too
-  the cluster: 1 of 1 server and 2 of 5 workers; each role alone: 12 servers and 2 workers
-    next worker: the cluster has 4 GPUs free, 5 needed, and no node with 1 GPU left has 1 CPU too
-it fits, nearest first:
-  with 2 workers
-  with 1.5 more CPUs and 1 more GPU in the cluster (on n1 and n2)
-`, "\n"), v.details)
+	require.Equal(t, &report.Report{
+		Message: "3 of 5 workers have no room: the cluster has 4 GPUs free, 5 needed, and no node with 1 GPU left has 1 CPU too",
+		Missing: &report.Missing{
+			Roles: []report.Role{{Role: "worker", Minimum: 5, Missing: 3}},
+			Resources: []report.Resource{
+				{Name: "nvidia.com/gpu", Requested: "5", Available: "4"},
+			},
+		},
+		Suggestions: []report.Suggestion{
+			{Kind: report.FewerReplicas, Role: "worker", Value: "2", Text: "it fits with 2 workers"},
+			{Kind: report.FreeResources, Value: "cluster", Text: "it fits with 1.5 more CPUs and 1 more GPU in the cluster (on n1 and n2)"},
+		},
+		Capacity: []report.Capacity{
+			{Tier: "node", Domains: []report.Domain{
+				{Name: "r1/n1", Roles: []report.Fits{{Role: "server", Fits: 1, Needed: 1}, {Role: "worker", Fits: 2, Needed: 5}}},
+				{Name: "r1/n2", Roles: []report.Fits{{Role: "server", Fits: 1, Needed: 1}, {Role: "worker", Fits: 0, Needed: 5}}},
+			}},
+			{Tier: "rack", Domains: []report.Domain{{Name: "r1", Roles: []report.Fits{{Role: "server", Fits: 1, Needed: 1}, {Role: "worker", Fits: 2, Needed: 5}}}}},
+			{Tier: "cluster", Domains: []report.Domain{{Name: "cluster", Roles: []report.Fits{{Role: "server", Fits: 1, Needed: 1}, {Role: "worker", Fits: 2, Needed: 5}}}}},
+		},
+	}, v.data)
 }
 
 // A text that is too long is cut off, and with it a number that stands in for another.
@@ -164,47 +169,47 @@ func TestVerdictOfLongNames(t *testing.T) {
 }
 
 func TestVerdictOfError(t *testing.T) {
-	own := verdict{class: classEligibility, text: "no node will do", details: "n1: no"}
+	own := verdict{reason: report.NodeAffinity, text: "no node will do", details: "n1: no"}
 	for _, test := range []struct {
 		err  error
 		want verdict
 	}{
 		{own, own},
 		{fmt.Errorf("plan job ns/job: %w", own), own},
-		{fmt.Errorf("%w: tier 7", errLimit), verdict{class: classUnknownTier, text: errLimit.Error() + ": tier 7"}},
-		{errHopeless, verdict{class: classNoRoom, text: errHopeless.Error()}},
-		{errNoNodes, verdict{class: classNoRoom, text: errNoNodes.Error()}},
-		{placement.ErrNoFit, verdict{class: classNoRoom, text: placement.ErrNoFit.Error()}},
-		{errors.New("odd"), verdict{class: classNoPlan, text: "odd"}},
+		{fmt.Errorf("%w: tier 7", errLimit), verdict{reason: report.UnknownTier, text: errLimit.Error() + ": tier 7"}},
+		{errHopeless, verdict{reason: report.InsufficientResources, text: errHopeless.Error()}},
+		{errNoNodes, reported(report.Report{Reason: report.NoReadyNodes})},
+		{placement.ErrNoFit, verdict{reason: report.InsufficientResources, text: placement.ErrNoFit.Error()}},
+		{errors.New("odd"), verdict{reason: report.NoPlan, text: "odd"}},
 	} {
 		require.Equal(t, test.want, verdictOf(test.err))
 	}
 }
 
-// What helps first is the class, whatever is in the way.
+// What helps first is the reason, whatever is in the way.
 func TestClassOfExplanation(t *testing.T) {
 	for _, test := range []struct {
 		cause placement.Cause
 		fits  placement.Change
-		want  class
+		want  report.Reason
 	}{
-		{placement.TooLittle, "", classNoRoom},
-		{placement.TooLittle, placement.FewerMembers, classNoRoom},
-		{placement.TooLittle, placement.MoreFree, classNoRoom},
-		{placement.TooLittle, placement.HigherTier, classTopologyLimit},
-		{placement.Scattered, placement.BothLimits, classTopologyLimit},
-		{placement.NotTogether, placement.PreferColocation, classColocationLimit},
-		{placement.NoServer, placement.FewerMembers, classColocationLimit},
-		{placement.NotEligible, placement.FewerMembers, classEligibility},
-		{placement.NotEligible, placement.HigherTier, classTopologyLimit},
-		{placement.RunningApart, "", classTopologyLimit},
-		{placement.NotFound, placement.FewerMembers, classNoPlan},
+		{placement.TooLittle, "", report.InsufficientResources},
+		{placement.TooLittle, placement.FewerMembers, report.InsufficientResources},
+		{placement.TooLittle, placement.MoreFree, report.InsufficientResources},
+		{placement.TooLittle, placement.HigherTier, report.TopologyConstraint},
+		{placement.Scattered, placement.BothLimits, report.TopologyConstraint},
+		{placement.NotTogether, placement.PreferColocation, report.ColocationConstraint},
+		{placement.NoServer, placement.FewerMembers, report.ColocationConstraint},
+		{placement.NotEligible, placement.FewerMembers, report.InsufficientResources},
+		{placement.NotEligible, placement.HigherTier, report.TopologyConstraint},
+		{placement.RunningApart, "", report.TopologyConstraint},
+		{placement.NotFound, placement.FewerMembers, report.NoPlan},
 	} {
 		e := &placement.Explanation{Tiers: []placement.TierRoom{{Best: []placement.DomainRoom{{Stops: []placement.Stop{{Cause: test.cause}}}}}}}
 		if test.fits != "" {
 			e.Relaxations = []placement.Relaxation{{Change: test.fits}, {Change: placement.PreferColocation}}
 		}
-		require.Equal(t, test.want, classOf(e), "%s, fits with %s", test.cause, test.fits)
+		require.Equal(t, test.want, reasonOf(e), "%s, fits with %s", test.cause, test.fits)
 	}
-	require.Equal(t, classPlanStale, classOf(&placement.Explanation{Plan: &placement.Plan{}}))
+	require.Equal(t, report.PlanStale, reasonOf(&placement.Explanation{Plan: &placement.Plan{}}))
 }

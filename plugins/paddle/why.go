@@ -9,6 +9,7 @@ import (
 
 	"volcano.sh/volcano/pkg/scheduler/api"
 
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
@@ -64,13 +65,21 @@ func (c *course) why(p *plan) error {
 	if !errors.Is(p.err, errHopeless) {
 		return p.err
 	}
-	v, ok := c.explanations.of(p.job.UID, func() (v verdict, err error) {
-		of := workOn{partExplanation, p.job.UID}
+	if v, ok := c.explained(p.job, func() (verdict, error) { return c.explain(p) }); ok {
+		return v
+	}
+	return p.err
+}
+
+// explained is an explanation of this session, or of an earlier one where this has no time for it.
+func (c *course) explained(job *api.JobInfo, explain func() (verdict, error)) (verdict, bool) {
+	return c.explanations.of(job.UID, func() (v verdict, err error) {
+		of := workOn{partExplanation, job.UID}
 		if err := c.guard.refuses(of); err != nil {
 			return v, err
 		}
 		err = c.guard.recovered(of, func() error {
-			v, err = c.explain(p)
+			v, err = explain()
 			return err
 		})
 		if errors.Is(err, errPanicked) {
@@ -78,14 +87,14 @@ func (c *course) why(p *plan) error {
 		}
 		return v, err
 	})
-	if !ok {
-		return p.err
-	}
-	return v
 }
 
 // explain asks the planner why a plan's pods have no room.
 func (c *course) explain(p *plan) (verdict, error) {
+	blocked, found := c.blocked(p.job)
+	if found && blocked.Reason != report.InsufficientResources {
+		return reported(blocked), nil
+	}
 	t := c.network.Topology()
 	mark := t.Begin()
 	defer c.rollback(t, mark)
@@ -98,7 +107,14 @@ func (c *course) explain(p *plan) (verdict, error) {
 	if err != nil {
 		return verdict{}, fmt.Errorf("explain why job %s has no room: %w", p.job.UID, err)
 	}
-	return fromExplanation(e, t.Resources(), c.tierLabel), nil
+	v := fromExplanation(e, t.Resources(), c.tierLabel)
+	if found && v.reason == report.InsufficientResources {
+		if v.data.Nodes = blocked.Nodes; e.Cause() == placement.NotEligible { // the nodes that the pods may use are full
+			blocked.Suggestions, blocked.Capacity = v.data.Suggestions, v.data.Capacity
+			v = reported(blocked)
+		}
+	}
+	return v, nil
 }
 
 // tierLabel is what users write for a placement tier in networkTopology: its number, or its name where it has none.

@@ -23,13 +23,8 @@ func (e *Explanation) Sentence(label func(tier int) string) string {
 		}
 		return "it fits"
 	}
-	if label == nil {
-		label = func(tier int) string { return e.Tiers[tier-NodeTier].Name }
-	}
-	var limit within
-	if tier := &e.Tiers[e.Decisive]; e.limited() {
-		limit = within{" in " + oneOf(tier.Name), " (networkTopology hard, " + asLimit(label(tier.Tier)) + ")"}
-	}
+	label = e.orNames(label)
+	limit := e.limit(label)
 	fits := "; no single change was found with which it fits"
 	if len(e.Relaxations) > 0 {
 		fits = "; fits " + e.Relaxations[0].text(e, label)
@@ -45,6 +40,22 @@ func (e *Explanation) Sentence(label func(tier int) string) string {
 
 // within says in what the gang must be together, and why: " in one rack", " (networkTopology hard, tier rack)".
 type within struct{ one, limit string }
+
+// limit is the highest tier that the gang allows, as users write it.
+func (e *Explanation) limit(label func(tier int) string) within {
+	if tier := &e.Tiers[e.Decisive]; e.limited() {
+		return within{" in " + oneOf(tier.Name), " (networkTopology hard, " + asLimit(label(tier.Tier)) + ")"}
+	}
+	return within{}
+}
+
+// orNames is a label, or the names of tiers where there is none.
+func (e *Explanation) orNames(label func(tier int) string) func(tier int) string {
+	if label != nil {
+		return label
+	}
+	return func(tier int) string { return e.Tiers[tier-NodeTier].Name }
+}
 
 func (e *Explanation) limited() bool { return e.Decisive < len(e.Tiers)-1 }
 
@@ -156,4 +167,25 @@ func notEligible(where, role string, stop *Stop) string {
 		return fmt.Sprintf("only 1 of %d nodes of %s is eligible for a %s", stop.Nodes, where, role)
 	}
 	return fmt.Sprintf("only %d of %d nodes of %s are eligible for a %s", stop.Eligible, stop.Nodes, where, role)
+}
+
+// Why is the sentence without what would help.
+func (e *Explanation) Why(label func(tier int) string) string {
+	if e.Plan != nil {
+		return e.Sentence(label)
+	}
+	why := e.why(e.limit(e.orNames(label)))
+	if len(why) <= sentenceLength {
+		return why
+	}
+	return strings.ToValidUTF8(why[:sentenceLength-3], "") + "..."
+}
+
+// Fits are the relaxations in words, in their order: "with 2 workers".
+func (e *Explanation) Fits(label func(tier int) string) (texts []string) {
+	label = e.orNames(label)
+	for i := range e.Relaxations {
+		texts = append(texts, e.Relaxations[i].text(e, label))
+	}
+	return texts
 }

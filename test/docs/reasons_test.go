@@ -19,14 +19,13 @@ func TestEveryReasonIsExplained(t *testing.T) {
 	fine := map[string]bool{"EnvironmentReady": true, "Created": true, "Placed": true, "Retrying": true}
 	found := 0
 	for file, pattern := range map[string]string{
-		"controller/render/reasons.go":   `Reason\w+ += "(\w+)"`,
-		"controller/policy/reasons.go":   `Reason\w+ += "(\w+)"`,
-		"controller/policy/ports.go":     `Reason\w+ += "(\w+)"`,
-		"controller/reconcile/undone.go": `Reason\w+ += "(\w+)"`,
-		"controller/view/startup.go":     `Reason\w+ += "(\w+)"`,
-		"controller/status/scheduled.go": `Reason\w+ += "(\w+)"`,
-		"plugins/paddle/verdict.go":      `class\w+ +class = "(\w+)"`,
-		"plugins/paddle/doubts.go":       `class\w+ +class = "(\w+)"`,
+		"controller/render/reasons.go":    `Reason\w+ += "(\w+)"`,
+		"controller/policy/reasons.go":    `Reason\w+ += "(\w+)"`,
+		"controller/policy/ports.go":      `Reason\w+ += "(\w+)"`,
+		"controller/reconcile/undone.go":  `Reason\w+ += "(\w+)"`,
+		"controller/view/startup.go":      `Reason\w+ += "(\w+)"`,
+		"controller/status/scheduled.go":  `Reason\w+ += "(\w+)"`,
+		"plugins/paddle/report/reason.go": `\w+ +Reason = "(\w+)"`,
 	} {
 		source, err := os.ReadFile(filepath.Join(root, file))
 		require.NoError(t, err)

@@ -92,7 +92,7 @@ func (r *recorder) settled(all []job) error {
 // has not come yet.
 func (g *gang) saysWhy() bool {
 	return !g.placed && g.why[1] != "" &&
-		!slices.Contains([]string{"", "WaitingToBeEnqueued", "WaitingForPods", "NotEnoughPods", "PlanStale", "EndingPods"}, g.why[0])
+		!slices.Contains([]string{"", "WaitingToBeEnqueued", "WaitingForPods", "PlanStale", "TerminatingPods"}, g.why[0])
 }
 
 func (r *recorder) byJob() map[string]*gang {
@@ -115,7 +115,7 @@ func (r *recorder) releaseWhole(t *testing.T, p *plane, all []job) bool {
 		for _, j := range all {
 			g := byJob[j.name]
 			switch {
-			case j.kind.tooWide && g.why[0] != "TopologyLimit":
+			case j.kind.tooWide && g.why[0] != "TopologyConstraint":
 				errs = append(errs, fmt.Errorf("%s of kind %s does not say what limits it: %q", g, j.kind.name, g.why))
 			case !j.kind.tooWide && !g.isWhole():
 				errs = append(errs, fmt.Errorf("%s of kind %s has %d of %d pods bound; %q", g, j.kind.name, len(g.bindings), g.members, g.why))

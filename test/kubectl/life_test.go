@@ -103,8 +103,8 @@ func TestWhyAJobHasNoRoom(t *testing.T) {
 	t.Parallel()
 	u := user{namespace: cluster.Namespace(t), stdin: manifest("huge", 1, "nvidia.com/gpu: 9")}
 	u.run(t, "submit", "-f", "-")
-	// The class is the plugin's own word, from its condition.
-	u.awaitSaid(t, []string{"huge waits", "(NoRoom)", "What helps:"}, "why", "huge")
+	// The reason is the plugin's own word, from its condition.
+	u.awaitSaid(t, []string{"huge waits", "(InsufficientResources)", "What helps:"}, "why", "huge")
 	var told story.Story
 	require.NoError(t, json.Unmarshal([]byte(u.run(t, "why", "huge", "-o", "json")), &told))
 	require.Equal(t, v1.Pending, told.Phase)

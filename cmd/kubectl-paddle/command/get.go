@@ -4,6 +4,7 @@ package command
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/render"
 	"github.com/paddle-volcano/paddle-volcano/controller/view"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/cluster"
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/story"
@@ -55,40 +57,57 @@ func (s *session) get() *cobra.Command {
 }
 
 // traffic are rows about what each step of a job that runs sends over the network: where it is, and where it would be if it
-// had the cluster for itself, which takes the right to read nodes. What sends nothing cannot be placed better.
+// had the cluster for itself. What sends nothing cannot be placed better.
 func (s *session) traffic(ctx context.Context, clients *cluster.Clients, o *story.Objects) ([][]string, error) {
-	here := story.Traffic(o.PodGroup)
-	if here == "" || view.Finished(o.Job) {
+	here := story.Placement(o.PodGroup)
+	if here == nil || here.Traffic() == "" || view.Finished(o.Job) {
 		return nil, nil
 	}
-	rows := [][]string{{"A step sends:", here}}
-	if here == "nothing between nodes" {
+	rows := [][]string{{"A step sends:", sent(here)}}
+	if !slices.ContainsFunc(here.Tiers, func(t report.Tier) bool { return t.Crossing > 0 }) {
 		return rows, nil
 	}
+	known, err := ideal(ctx, clients, o)
+	if err != nil || !known {
+		return rows, err
+	}
+	best := "it would not fit as it is"
+	if o.Ideal != nil {
+		if best = sent(o.Ideal); best == sent(here) {
+			best = "as much"
+		}
+	}
+	return append(rows, []string{"On an empty cluster:", best}), nil
+}
+
+// sent is what a step sends over the network, and what the busiest link takes where that is known.
+func sent(p *report.Placement) string {
+	text := p.Traffic()
+	if busiest := p.Busiest(); busiest != "" {
+		text += "; the busiest link takes " + busiest
+	}
+	return text
+}
+
+// ideal works out where a job would run if it had the cluster for itself, and reports whether that is known. It takes the
+// permission to read nodes.
+func ideal(ctx context.Context, clients *cluster.Clients, o *story.Objects) (known bool, err error) {
 	alone, err := clients.Alone(ctx, o)
 	if apierrors.IsForbidden(err) {
 		o.Unread = append(o.Unread, "what a step would send on an empty cluster (you have no right to read nodes)")
-		return rows, nil
+		return false, nil
 	}
 	if err != nil {
-		return nil, err
+		return false, err
 	}
 	for _, unread := range alone.Unread {
 		o.Unread = append(o.Unread, "what a step would send on an empty cluster: "+unread.What+" ("+unread.Why+")")
 	}
 	if len(alone.Unread) > 0 {
-		return rows, nil
+		return false, nil
 	}
-	best, err := whatif.Ideal(alone)
-	switch {
-	case err != nil:
-		return nil, err
-	case best == here:
-		best = "as much"
-	case best == "":
-		best = "it would not fit as it is"
-	}
-	return append(rows, []string{"On an empty cluster:", best}), nil
+	o.Ideal, err = whatif.Ideal(alone)
+	return err == nil, err
 }
 
 func (s *session) getTables(o *story.Objects, sends [][]string) error {

@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/story"
 )
 
@@ -18,7 +20,7 @@ func (s *session) why() *cobra.Command {
 		ValidArgsFunction: s.jobNames(false),
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "", "output format: json or yaml")
-	cmd.Flags().BoolVar(&exactly, "details", false, "show the figures behind the sentences: the room in the best racks and nodes, what is on which node")
+	cmd.Flags().BoolVar(&exactly, "details", false, "show the figures behind the sentences: what is missing, what fits into the best racks and nodes, what is on which node")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if output != "" && output != "json" && output != "yaml" {
 			return usage("unknown output %q: json or yaml", output)
@@ -30,6 +32,11 @@ func (s *session) why() *cobra.Command {
 		o, err := clients.Gather(cmd.Context(), namespace, args[0])
 		if err != nil {
 			return err
+		}
+		if o.Job.Status.Phase == v1.Running && story.Spread(o) {
+			if _, err := ideal(cmd.Context(), clients, o); err != nil {
+				return err
+			}
 		}
 		told := story.Why(o)
 		if output != "" {

@@ -14,6 +14,7 @@ import (
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/view"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
 // Objects are what is known of one job. All but Job may be missing.
@@ -25,6 +26,8 @@ type Objects struct {
 	Pods       []*corev1.Pod
 	// Absent are the ConfigMaps and Secrets that do not exist and that pods which do not start refer to.
 	Absent []view.Reference
+	// Ideal is where the gang would run if it had the cluster for itself, nil where that is not known.
+	Ideal *report.Placement
 	// Events are those about the job, its Volcano Job, its PodGroup and its pods.
 	Events []corev1.Event
 	// Unread names what could not be read, each with the reason.

@@ -3,7 +3,6 @@
 package story
 
 import (
-	"cmp"
 	"strings"
 	"time"
 
@@ -11,48 +10,35 @@ import (
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/status"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
-// conditionPlaced is the condition of PodGroups in which the scheduler's plugin says where a gang runs or why it does
-// not. It is the plugin's; test/kubectl reads what the plugin really writes.
-const conditionPlaced vcscheduling.PodGroupConditionType = "PaddlePlaced"
-
-// placement is what the plugin says of the gang, nil if it says nothing or may not be read.
+// placement is the condition of the PodGroup in which the scheduler's plugin says where the gang runs or why it waits, nil
+// if there is none or it may not be read.
 func (o *Objects) placement() *vcscheduling.PodGroupCondition {
 	if o.PodGroup == nil {
 		return nil
 	}
 	for i := range o.PodGroup.Status.Conditions {
-		if c := &o.PodGroup.Status.Conditions[i]; c.Type == conditionPlaced {
+		if c := &o.PodGroup.Status.Conditions[i]; c.Type == report.Condition {
 			return c
 		}
 	}
 	return nil
 }
 
-// helps is what helps a gang that waits for a class of reasons, beyond what the scheduler proposes itself.
-var helps = map[string]string{
-	"QueueClosed":         "have the queue opened, or use another one (spec.schedulingPolicy.queue)",
-	"QueueQuota":          "wait for other jobs of the queue to end, ask for less, use another queue, or have the queue's capability raised",
-	"NamespaceQuota":      "wait for other jobs of the namespace to end, ask for less, or have the namespace's ResourceQuota raised",
-	"Overcommit":          "wait: the cluster lets in others as jobs end; one that asks for more than the whole cluster has to ask for less",
-	"Refused":             "ask whoever runs the cluster about that rule; a queue that is divided into others takes jobs in those only",
-	"WaitingToBeEnqueued": "wait a moment; if it stays so, ask whoever runs the cluster whether the scheduler's action enqueue is on",
-	"WaitingForPods":      "wait a moment; if it stays so, quotas or rules of the namespace may forbid pods: see the events of the Volcano Job",
-	"NotEnoughPods":       "wait a moment; if it stays so, quotas or rules of the namespace may forbid pods: see the events of the Volcano Job",
-	"PodsRefused":         "mend what they are refused for, in the job or in the namespace: Volcano tries again, and gives the job up after some minutes",
-	"SchedulingGates":     "whoever put the scheduling gates on the pods has to remove them",
-	"QueueShare":          "wait for other jobs to end, or have the queue's weight raised",
-	"NoRoom":              "wait for other jobs to end, or ask for less",
-	"TopologyLimit":       "wait for other jobs to end, or allow a wider spec.schedulingPolicy.networkTopology",
-	"ColocationLimit":     "wait for other jobs to end, or set spec.schedulingPolicy.colocation to Preferred",
-	"Eligibility":         "look at the nodeSelector, affinity and tolerations of the job's pods: too few nodes satisfy them",
-	"UnknownTier":         "correct spec.schedulingPolicy.networkTopology: the cluster has no such tier",
-	"TopologyNotReady":    "wait: the scheduler is still reading the cluster's topology",
-	"EndingPods":          "wait: pods that are ending hold the room, and the job starts by itself when they are gone",
-	"NoPlan":              "wait: it is tried again each second",
-	"PlanStale":           "wait: it is tried again each second",
+// report is what the plugin reports with that condition, nil if its status is another. A plugin that wrote no report has
+// written the sentence to the condition's message.
+func (o *Objects) report(status corev1.ConditionStatus) *report.Report {
+	c := o.placement()
+	if c == nil || c.Status != status {
+		return nil
+	}
+	if r := report.Decode(o.PodGroup.Annotations); r != nil && string(r.Reason) == c.Reason {
+		return r
+	}
+	sentence, _, _ := strings.Cut(c.Message, "\n")
+	return &report.Report{Reason: report.Reason(c.Reason), Message: sentence}
 }
 
 func (s *Story) pending(o *Objects) {
@@ -62,15 +48,12 @@ func (s *Story) pending(o *Objects) {
 		s.say(AboutReason, c.Message)
 		return
 	}
-	class := s.unplaced(o)
-	if help := helps[class]; help != "" {
-		s.say(AboutHelp, help)
-	}
+	s.unplaced(o)
 	if text := elasticWords(job); text != "" {
 		s.say(AboutSpec, text)
 	}
 	s.queue(o)
-	if class == "WaitingForPods" || class == "NotEnoughPods" {
+	if s.Reason == string(report.WaitingForPods) {
 		s.warnings(o, "Job")
 	}
 	s.restartsBefore(o)
@@ -84,34 +67,31 @@ func (o *Objects) waitsSince() time.Time {
 	return o.Job.CreationTimestamp.Time
 }
 
-// unplaced says why a gang has no nodes, and of which class that is: the plugin's words, or else the controller's.
-func (s *Story) unplaced(o *Objects) (class string) {
-	if c := o.condition(v1.ConditionScheduled); c != nil && c.Reason == status.ReasonPodsRefused {
-		s.say(AboutReason, c.Message+" ("+c.Reason+")")
-		return c.Reason
-	}
-	if c := o.placement(); c != nil && c.Status == corev1.ConditionFalse && c.Message != "" {
-		text, details, relaxations := readPlacement(c.Message)
-		if len(relaxations) > 0 {
-			text, _, _ = strings.Cut(text, "; fits ")
-		}
-		s.say(AboutReason, text+" ("+c.Reason+")", details...)
-		if len(relaxations) > 0 {
-			s.say(AboutHelp, "now it would fit "+strings.Join(relaxations, "; or "))
-		}
-		return c.Reason
-	}
-	c := o.condition(v1.ConditionScheduled)
-	if c == nil {
-		return ""
-	}
-	class, text := classed(c.Message)
-	if text == "" {
+// unplaced says why a gang has no nodes and what helps: by the plugin's report, or else by the controller's condition.
+func (s *Story) unplaced(o *Objects) {
+	c, r := o.condition(v1.ConditionScheduled), o.report(corev1.ConditionFalse)
+	switch {
+	case r != nil:
+		s.Missing, s.Suggestions = r.Missing, r.Suggestions
+		s.because(string(r.Reason), r.Sentence(), r.Details()...)
+	case c != nil && c.Message == "":
+		s.Reason = c.Reason
 		s.say(AboutReason, quiet[c.Reason])
-		return c.Reason
+	case c != nil:
+		s.because(c.Reason, c.Message)
 	}
-	s.say(AboutReason, text)
-	return cmp.Or(class, c.Reason)
+	var helps []string
+	for _, suggestion := range s.Suggestions {
+		helps = append(helps, suggestion.Text)
+	}
+	s.say(AboutHelp, strings.Join(helps, "; or "))
+	s.say(AboutHelp, report.Help(report.Reason(s.Reason)))
+}
+
+// because is the sentence of a reason.
+func (s *Story) because(reason, sentence string, details ...string) {
+	s.Reason = reason
+	s.say(AboutReason, sentence+" ("+reason+")", details...)
 }
 
 // quiet are sentences for reasons about which the controller says no more.
@@ -119,39 +99,4 @@ var quiet = map[string]string{
 	"NotCreated": "its Volcano Job is not made yet",
 	"Placing":    "the scheduler looks for room for all its pods at once",
 	"Restarting": "the pods of the failed attempt are being deleted",
-}
-
-// classed takes the class off what the controller says in the plugin's words.
-func classed(message string) (class, text string) {
-	for _, part := range []string{message, message[strings.LastIndex(message, "asks for: ")+1:]} {
-		part = strings.TrimPrefix(part, "sks for: ")
-		if class, text, ok := strings.Cut(part, ": "); ok && helps[class] != "" {
-			return class, text
-		}
-	}
-	return "", message
-}
-
-// readPlacement takes the plugin's message apart: its sentence, lines with figures, and what would make the gang fit.
-func readPlacement(message string) (text string, details, relaxations []string) {
-	const fits = "it fits, nearest first:"
-	lines := strings.Split(message, "\n")
-	into := &details
-	for _, line := range lines[1:] {
-		switch {
-		case line == fits:
-			into = &relaxations
-		case into == &relaxations && !strings.HasPrefix(line, "  "):
-			into = &details
-			fallthrough
-		default:
-			if line = strings.TrimRight(line, " "); line != "" {
-				if into == &relaxations {
-					line = strings.TrimSpace(line)
-				}
-				*into = append(*into, line)
-			}
-		}
-	}
-	return lines[0], details, relaxations
 }

@@ -4,102 +4,86 @@ package story
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
-// place tells where the gang is, in the plugin's words.
+// place tells where the gang is and what a step of its training sends.
 func (s *Story) place(o *Objects) {
-	c := o.placement()
-	if c == nil || c.Status != corev1.ConditionTrue {
+	r := o.report(corev1.ConditionTrue)
+	if r == nil {
 		return
 	}
-	lines := strings.Split(c.Message, "\n")
-	var details []string
-	traffic, link := "", ""
-	for _, line := range lines[1:] {
-		switch {
-		case strings.HasPrefix(line, sends):
-			traffic = line
-		case strings.HasPrefix(line, busiest):
-			link = line
-		case !strings.HasPrefix(line, waiting):
-			details = append(details, line)
+	s.say(AboutPlace, r.Message, r.Details()...)
+	if r.Placement != nil {
+		for _, sentence := range r.Placement.Sentences() {
+			s.say(AboutPlace, sentence)
 		}
 	}
-	s.say(AboutPlace, lines[0], details...)
-	s.say(AboutPlace, traffic)
-	s.say(AboutPlace, link)
 }
 
-// sends begins the plugin's line about what crosses the network, busiest the one about what takes longest.
-const (
-	sends   = "a step of training sends "
-	busiest = "the busiest link takes "
-)
-
-// waiting begins the plugin's line about pods beyond the minimum.
-const waiting = "waiting: "
-
-// leftWaiting tells of pods beyond the minimum that have no room.
+// leftWaiting tells of pods beyond the minimum that have no nodes.
 func (s *Story) leftWaiting(o *Objects) {
-	if c := o.placement(); c != nil && c.Status == corev1.ConditionTrue {
-		if _, text, ok := strings.Cut(c.Message, "\n"+waiting); ok {
-			s.say(AboutPods, text)
-		}
+	if r := o.report(corev1.ConditionTrue); r != nil {
+		s.say(AboutPods, r.Surplus)
 	}
 }
 
-// domains are how many domains of a tier the gang is spread over: the plugin's " in 2 racks".
-var domains = regexp.MustCompile(` in (\d+) (domains of tier (\d+)|[\w-]+)`)
+// Spread reports whether a gang that runs is in several domains of a tier and sends something between them, so that another
+// place might be faster.
+func Spread(o *Objects) bool {
+	p := Placement(o.PodGroup)
+	return p != nil && len(spread(p)) > 0
+}
 
-// spread tells that a gang is further apart than it wished to be, or that its steps have to cross slower links.
+// spread are the tiers above the nodes of which a gang uses several domains.
+func spread(p *report.Placement) (tiers []report.Tier) {
+	for i, tier := range p.Tiers {
+		if i > 0 && tier.Count > 1 && tier.Crossing > 0 {
+			tiers = append(tiers, tier)
+		}
+	}
+	return tiers
+}
+
+// spread tells that a gang would send less over slower links if it had the cluster for itself. It says nothing where that
+// is not known.
 func (s *Story) spread(o *Objects) {
-	c := o.placement()
-	if c == nil || c.Status != corev1.ConditionTrue {
+	p := Placement(o.PodGroup)
+	if p == nil || o.Ideal == nil {
 		return
 	}
-	first, rest, _ := strings.Cut(c.Message, "\n")
-	for _, m := range domains.FindAllStringSubmatch(first, -1) {
-		if wish := wishFor(o.Job, m[2], m[3]); wish != "" {
-			s.say(AboutPlace, fmt.Sprintf("it is slower than it could be: %s could not be met, and its pods are in %s %s", wish, m[1], m[2]))
+	for _, tier := range spread(p) {
+		if !p.Better(o.Ideal, tier.Name) {
 			continue
 		}
-		if traffic, ok := crossing(rest, m[2]); ok {
-			s.say(AboutPlace, fmt.Sprintf("its place is not the fastest: its pods are in %s %s, and each step of training sends %s between them", m[1], m[2], traffic))
+		where := fmt.Sprintf("its pods are in %d %s", tier.Count, tier.Domain(2))
+		if wish := wishFor(o.Job, tier.Name); wish != "" {
+			s.say(AboutPlace, "it is slower than it could be: "+wish+" could not be met, and "+where)
+			continue
 		}
+		s.say(AboutPlace, fmt.Sprintf("its place is not the fastest: %s, and each step of training sends %s between them; on an empty cluster it would send %s",
+			where, p.Amount(tier.Crossing), o.Ideal.Traffic()))
 	}
 }
 
 // wishFor is the job's wish to be within one domain of a tier, empty if it has none.
-func wishFor(job *v1.PaddleJob, many, number string) string {
+func wishFor(job *v1.PaddleJob, tier string) string {
 	policy := job.Spec.SchedulingPolicy
 	if policy == nil || policy.NetworkTopology == nil || policy.NetworkTopology.Mode != v1.TopologySoft {
 		return ""
 	}
 	t := policy.NetworkTopology
 	switch {
-	case t.HighestTierName != "" && many == t.HighestTierName+"s":
+	case t.HighestTierName != "" && tier == t.HighestTierName:
 		return "the wish to be in one " + t.HighestTierName + " (networkTopology soft)"
-	case t.HighestTierAllowed != nil && number == strconv.Itoa(*t.HighestTierAllowed):
-		return "the wish to be in one domain of tier " + number + " (networkTopology soft)"
+	case t.HighestTierAllowed != nil && strings.TrimSpace(strings.TrimPrefix(tier, "tier")) == strconv.Itoa(*t.HighestTierAllowed):
+		return "the wish to be in one domain of " + tier + " (networkTopology soft)"
 	}
 	return ""
-}
-
-// crossing is what a step sends between domains of a tier, from the plugin's line about traffic.
-func crossing(text, many string) (string, bool) {
-	line, _, _ := strings.Cut(text, "\n")
-	line = strings.TrimPrefix(line, sends)
-	for _, part := range strings.FieldsFunc(strings.ReplaceAll(line, " and ", ","), func(r rune) bool { return r == ',' }) {
-		if amount, ok := strings.CutSuffix(strings.TrimSpace(part), " between "+many); ok {
-			return amount, true
-		}
-	}
-	return "", false
 }

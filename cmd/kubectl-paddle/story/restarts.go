@@ -34,9 +34,7 @@ func (s *Story) restarting(o *Objects) {
 		return
 	}
 	if c := o.placement(); c != nil && c.Status == corev1.ConditionFalse {
-		if help := helps[s.unplaced(o)]; help != "" {
-			s.say(AboutHelp, help)
-		}
+		s.unplaced(o)
 	}
 }
 
@@ -53,7 +51,7 @@ func (s *Story) failed(o *Objects) {
 	case policy.ReasonDeadlineExceeded:
 		s.say(AboutHelp, "raise spec.runPolicy.activeDeadlineSeconds, and submit the job again")
 	case policy.ReasonPermanentExitCode:
-		s.say(AboutHelp, "mend what the program ends with; spec.runPolicy.permanentExitCodes says that such an end is for good")
+		s.say(AboutHelp, "fix what the program ends with; spec.runPolicy.permanentExitCodes says that such an end is for good")
 	case view.ReasonPodEvicted:
 		s.say(AboutHelp, "its pods were taken away by others: a higher priorityClass, or spec.runPolicy.backoffLimit for more restarts, helps")
 	case policy.ReasonQuotaExceeded, policy.ReasonPodSecurityViolation, policy.ReasonPodsRefused:

@@ -36,7 +36,7 @@ func Short(job *v1.PaddleJob, now time.Time, most int) string {
 	case o.holds(v1.ConditionScheduled) != nil:
 		text = said(v1.ConditionRunning)
 	default:
-		if _, text = classed(said(v1.ConditionScheduled)); text == "" {
+		if text = said(v1.ConditionScheduled); text == "" {
 			text = said(v1.ConditionCreated)
 		}
 	}

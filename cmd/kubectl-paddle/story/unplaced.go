@@ -8,13 +8,10 @@ import (
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 )
 
-// Unplaced says why a gang has no nodes and what helps, by what the scheduler's plugin wrote to its PodGroup; nothing if it
-// wrote nothing.
+// Unplaced says why a gang has no nodes and what helps, by what the scheduler's plugin reports; nothing if it reports
+// nothing.
 func Unplaced(group *vcscheduling.PodGroup) []Sentence {
 	s := &Story{}
-	class := s.unplaced(&Objects{Job: &v1.PaddleJob{}, PodGroup: group})
-	if help := helps[class]; help != "" {
-		s.say(AboutHelp, help)
-	}
+	s.unplaced(&Objects{Job: &v1.PaddleJob{}, PodGroup: group})
 	return s.Sentences
 }

@@ -3,13 +3,13 @@
 package story
 
 import (
-	"strings"
-
 	corev1 "k8s.io/api/core/v1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
-// Place is where a gang runs and what a step of training sends, in the scheduler's words; nothing if it does not say.
+// Place is where a gang runs and what a step of training sends, in sentences; nothing if the scheduler does not report it.
 func Place(group *vcscheduling.PodGroup) (sentences []string) {
 	s := &Story{}
 	s.place(&Objects{PodGroup: group})
@@ -19,19 +19,11 @@ func Place(group *vcscheduling.PodGroup) (sentences []string) {
 	return sentences
 }
 
-// Traffic is what a step of training sends over the network, in the scheduler's words: "3 times the model between nodes".
-// Where links have a known width it is followed by what the busiest takes: "; the busiest link takes 0.16 s of each step, between nodes".
-// Nothing if the gang has no nodes, or it does not say.
-func Traffic(group *vcscheduling.PodGroup) (text string) {
+// Placement is where a gang runs, nil if it has no nodes or the scheduler does not report it.
+func Placement(group *vcscheduling.PodGroup) *report.Placement {
 	o := Objects{PodGroup: group}
-	if c := o.placement(); c != nil && c.Status == corev1.ConditionTrue {
-		for line := range strings.SplitSeq(c.Message, "\n") {
-			if traffic, ok := strings.CutPrefix(line, sends); ok {
-				text = traffic
-			} else if strings.HasPrefix(line, busiest) {
-				text += "; " + line
-			}
-		}
+	if r := o.report(corev1.ConditionTrue); r != nil {
+		return r.Placement
 	}
-	return text
+	return nil
 }

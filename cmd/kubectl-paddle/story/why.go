@@ -11,6 +11,7 @@ import (
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/policy"
 	"github.com/paddle-volcano/paddle-volcano/controller/render"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
 // Story is why a job is as it is.
@@ -19,8 +20,12 @@ type Story struct {
 	Name      string `json:"name"`
 	// Phase is the job's own word for its state, empty while nobody has looked at it.
 	Phase v1.Phase `json:"phase,omitempty"`
-	// Reason is why the job does not run, in one word: the reason of a condition.
+	// Reason is why the job waits, restarts or has failed, for programs: a reason of its conditions. It is empty where nothing
+	// is wrong.
 	Reason string `json:"reason,omitempty"`
+	// Missing is what a job that waits is missing, and Suggestions are changes with which it would start, nearest first.
+	Missing     *report.Missing     `json:"missing,omitempty"`
+	Suggestions []report.Suggestion `json:"suggestions,omitempty"`
 	// Headline is one sentence that says it all.
 	Headline string `json:"headline"`
 	// Sentences say more, the most important first.

@@ -16,6 +16,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/story"
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/view"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
 var now = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
@@ -55,6 +56,29 @@ func placed(status corev1.ConditionStatus, reason, message string) func(*story.O
 			{Type: "PaddlePlaced", Status: status, Reason: reason, Message: message},
 		}}}
 	}
+}
+
+// reports gives the PodGroup the plugin's condition and report.
+func reports(status corev1.ConditionStatus, r report.Report) func(*story.Objects) {
+	return func(o *story.Objects) {
+		placed(status, string(r.Reason), r.Message)(o)
+		o.PodGroup.Annotations = map[string]string{report.Annotation: r.Encode()}
+	}
+}
+
+// runs is the report of four workers in two racks.
+func runs(inBytes bool, crossing, seconds float64) report.Report {
+	return report.Report{Reason: report.Placed, Message: "4 workers are on 4 nodes in 2 racks of block b1", Placement: &report.Placement{
+		InBytes: inBytes, Nodes: []report.Node{{Name: "n1", Pods: map[string]int{"worker": 1}}}, Tiers: []report.Tier{
+			report.NewTier("node", []string{"n1", "n2", "n3", "n4"}, 3*crossing, seconds), report.NewTier("rack", []string{"r1", "r2"}, crossing, 0),
+			report.NewTier("block", []string{"b1"}, 0, 0),
+		},
+	}}
+}
+
+// ideal is the same on an empty cluster.
+func ideal(r report.Report) func(*story.Objects) {
+	return func(o *story.Objects) { o.Ideal = r.Placement }
 }
 
 func failedPod(name string, code int32) func(*story.Objects) {
@@ -121,15 +145,25 @@ func began(o *story.Objects) { o.Job.Status.StartTime = ptr.To(ago(time.Minute))
 
 const refusedWords = `Volcano has made 0 of 2 pods, and the API server refuses the rest: pods "resnet-worker-0" is forbidden: violates PodSecurity`
 
-const waitForPods = "Wait a moment; if it stays so, quotas or rules of the namespace may forbid pods: see the events of the Volcano Job."
+const waitForPods = "Wait a moment; if it stays so, quotas or policies of the namespace may forbid pods: see the events of the Volcano Job."
 
 func researchQueue(o *story.Objects) {
 	o.Queue = &vcscheduling.Queue{ObjectMeta: metav1.ObjectMeta{Name: "research"}}
 	o.Queue.Status.State = vcscheduling.QueueStateOpen
 }
 
-const full = "3 of 16 workers have no room: the cluster has 15 GPUs free, 16 needed; fits with 13 workers\nneeded together:\n  16 workers of 1 GPU\n" +
-	"room in the best domains of each tier:\n  cluster: 13\nit fits, nearest first:\n  with 13 workers\n  with 1 GPU more"
+var full = report.Report{
+	Reason: report.InsufficientResources, Message: "3 of 16 workers have no room: the cluster has 15 GPUs free, 16 needed",
+	Missing: &report.Missing{
+		Roles:     []report.Role{{Role: "worker", Minimum: 16, Missing: 3}},
+		Resources: []report.Resource{{Name: "nvidia.com/gpu", Requested: "16", Available: "15"}},
+	},
+	Suggestions: []report.Suggestion{
+		{Kind: report.FewerReplicas, Role: "worker", Value: "13", Text: "it fits with 13 workers"},
+		{Kind: report.FreeResources, Value: "cluster", Text: "it fits with 1 more GPU in the cluster"},
+	},
+	Capacity: []report.Capacity{{Tier: "rack", Domains: []report.Domain{{Name: "r1", Roles: []report.Fits{{Role: "worker", Fits: 13, Needed: 16}}}}}},
+}
 
 func TestWhy(t *testing.T) {
 	trains := is(v1.ConditionRunning, "Training", "")
@@ -141,19 +175,30 @@ func TestWhy(t *testing.T) {
 			"resnet was submitted 60m ago, and the controller has not looked at it yet.",
 			"The controller does not run, or does not watch this namespace: ask whoever runs the cluster to look at it (kubectl get pods -A -l app.kubernetes.io/name=paddle-volcano,app.kubernetes.io/component=controller).",
 		}},
-		"no room, in the plugin's words": {with(job(v1.Pending, isNot(v1.ConditionScheduled, "NoRoom", "old words")), placed("False", "NoRoom", full), researchQueue), []string{
+		"not enough resources": {with(job(v1.Pending, isNot(v1.ConditionScheduled, "InsufficientResources", "old")), reports("False", full), researchQueue), []string{
 			"resnet waits, for 60m by now: its pods have no nodes yet.",
-			"3 of 16 workers have no room: the cluster has 15 GPUs free, 16 needed (NoRoom).",
-			"Now it would fit with 13 workers; or with 1 GPU more.",
-			"Wait for other jobs to end, or ask for less.",
+			"3 of 16 workers have no room: the cluster has 15 GPUs free, 16 needed (InsufficientResources).",
+			"It fits with 13 workers; or it fits with 1 more GPU in the cluster.",
+			"Wait for other jobs to end, or request less.",
 			`Its queue "research" is open.`,
 		}},
-		"no room, where PodGroups may not be read": {job(v1.Pending, isNot(v1.ConditionScheduled, "NoRoom", "1 of 5 workers has no room")), []string{
-			"resnet waits, for 60m by now: its pods have no nodes yet.", "1 of 5 workers has no room.", "Wait for other jobs to end, or ask for less.",
+		"an object that does not exist": {with(job(v1.Pending), reports("False", report.Report{
+			Reason: report.PersistentVolumeClaimNotFound, Message: "2 of 2 workers have no node: PersistentVolumeClaim data does not exist",
+			Suggestions: []report.Suggestion{report.Suggest(report.CreateObject, "PersistentVolumeClaim data")},
+		})), []string{
+			"resnet waits, for 60m by now: its pods have no nodes yet.",
+			"2 of 2 workers have no node: PersistentVolumeClaim data does not exist (PersistentVolumeClaimNotFound).",
+			"Create PersistentVolumeClaim data.", "Or correct claimName in the volumes of the pod template.",
+		}},
+		"a plugin without reports": {with(job(v1.Pending), placed("False", "InsufficientResources", "1 of 5 workers has no room\nmore")), []string{
+			"resnet waits, for 60m by now: its pods have no nodes yet.", "1 of 5 workers has no room (InsufficientResources).", "Wait for other jobs to end, or request less.",
+		}},
+		"PodGroups may not be read": {job(v1.Pending, isNot(v1.ConditionScheduled, "InsufficientResources", "1 of 5 workers has no room")), []string{
+			"resnet waits, for 60m by now: its pods have no nodes yet.", "1 of 5 workers has no room (InsufficientResources).", "Wait for other jobs to end, or request less.",
 		}},
 		"its queue has not let it in": {job(v1.Pending, isNot(v1.ConditionScheduled, "QueueClosed", "queue q is closed")), []string{
-			"resnet waits, for 60m by now: its pods have no nodes yet.", "Queue q is closed.",
-			"Have the queue opened, or use another one (spec.schedulingPolicy.queue).",
+			"resnet waits, for 60m by now: its pods have no nodes yet.", "Queue q is closed (QueueClosed).",
+			"Have the queue opened, or use another queue (spec.schedulingPolicy.queue).",
 		}},
 		"it is just being placed": {job(v1.Pending, isNot(v1.ConditionScheduled, "Placing", "")), []string{
 			"resnet waits, for 60m by now: its pods have no nodes yet.", "The scheduler looks for room for all its pods at once.",
@@ -205,18 +250,30 @@ func TestWhy(t *testing.T) {
 		"starting": {with(job(v1.Starting, is(v1.ConditionScheduled, "GangPlaced", ""), isNot(v1.ConditionRunning, "PodsStarting", "not running yet: resnet-worker-0")), heldPod("resnet-worker-0", "ContainerCreating")), []string{
 			"resnet has had its nodes for 5m, and its pods are starting.", "Not running yet: resnet-worker-0.",
 		}},
-		"nothing is wrong": {with(job(v1.Running, trains), placed("True", "Placed", "4 workers are on 1 node of rack r3\na step of training sends nothing between nodes\nn1: 4 workers")), []string{
+		"nothing is wrong": {with(job(v1.Running, trains), reports("True", report.Report{
+			Reason: report.Placed, Message: "4 workers are on 1 node of rack r3", Placement: &report.Placement{Tiers: []report.Tier{report.NewTier("node", []string{"n1"}, 0, 0)}},
+		})), []string{
 			"resnet has been running for 5m; nothing is wrong.", "4 workers are on 1 node of rack r3.", "A step of training sends nothing between nodes.",
 		}},
-		"slow, for a wish that was not met": {with(job(v1.Running, trains), softWish("rack"), placed("True", "Placed", "4 workers are on 4 nodes in 2 racks of block b1\na step of training sends 6 times the model between nodes and 2 times the model between racks")), []string{
+		"slow, for a wish that was not met": {with(job(v1.Running, trains), softWish("rack"), reports("True", runs(false, 2, 0)), ideal(runs(false, 0, 0))), []string{
 			"resnet has been running for 5m.", "It is slower than it could be: the wish to be in one rack (networkTopology soft) could not be met, and its pods are in 2 racks.",
 			"4 workers are on 4 nodes in 2 racks of block b1.", "A step of training sends 6 times the model between nodes and 2 times the model between racks.",
 		}},
-		"slow, without a wish": {with(job(v1.Running, trains), placed("True", "Placed", "4 workers are on 4 nodes in 2 racks of block b1\na step of training sends 12 GiB between nodes and 4 GiB between racks")), []string{
-			"resnet has been running for 5m.", "Its place is not the fastest: its pods are in 2 racks, and each step of training sends 4 GiB between them.",
+		"slow, without a wish": {with(job(v1.Running, trains), reports("True", runs(true, 4<<30, 0)), ideal(runs(true, 1<<30, 0))), []string{
+			"resnet has been running for 5m.",
+			"Its place is not the fastest: its pods are in 2 racks, and each step of training sends 4 GiB between them; on an empty cluster it would send 3 GiB between nodes and 1 GiB between racks.",
 			"4 workers are on 4 nodes in 2 racks of block b1.", "A step of training sends 12 GiB between nodes and 4 GiB between racks.",
 		}},
-		"runs, and some of it waits": {with(job(v1.Running, trains), placed("True", "Placed", "2 workers are on 1 node\nwaiting: 2 workers beyond the minimum wait")), []string{
+		"apart, and an empty cluster would do no better": {with(job(v1.Running, trains), reports("True", runs(true, 4<<30, 0.5)), ideal(runs(true, 4<<30, 0.5))), []string{
+			"resnet has been running for 5m; nothing is wrong.",
+			"4 workers are on 4 nodes in 2 racks of block b1.", "A step of training sends 12 GiB between nodes and 4 GiB between racks.",
+			"The busiest link takes 0.5 s of each step, between nodes.",
+		}},
+		"apart, and it is not known whether that could be better": {with(job(v1.Running, trains), softWish("rack"), reports("True", runs(true, 4<<30, 0))), []string{
+			"resnet has been running for 5m; nothing is wrong.",
+			"4 workers are on 4 nodes in 2 racks of block b1.", "A step of training sends 12 GiB between nodes and 4 GiB between racks.",
+		}},
+		"runs, and some of it waits": {with(job(v1.Running, trains), reports("True", report.Report{Reason: report.Placed, Message: "2 workers are on 1 node", Surplus: "2 workers beyond the minimum wait"})), []string{
 			"resnet has been running for 5m.", "2 workers beyond the minimum wait.", "2 workers are on 1 node.",
 		}},
 		"a change that counts for nothing": {job(v1.Running, trains, is(v1.ConditionCreated, "SpecChangeNotApplied", "the spec was changed after pods were placed")), []string{
@@ -267,8 +324,11 @@ func TestReason(t *testing.T) {
 }
 
 func TestDetailsAreKeptApart(t *testing.T) {
-	told := story.Why(with(job(v1.Pending), placed("False", "NoRoom", full)))
-	require.Equal(t, []string{"needed together:", "  16 workers of 1 GPU", "room in the best domains of each tier:", "  cluster: 13"}, told.Sentences[0].Details)
+	told := story.Why(with(job(v1.Pending), reports("False", full)))
+	require.Equal(t, []string{"workers: 3 of 16 missing", "nvidia.com/gpu: 16 requested, 15 available", "rack r1: 13 of 16 workers"}, told.Sentences[0].Details)
+	require.Equal(t, []any{"InsufficientResources", full.Missing, full.Suggestions}, []any{told.Reason, told.Missing, told.Suggestions})
+	stale := with(job(v1.Pending), reports("False", full), func(o *story.Objects) { o.PodGroup.Status.Conditions[1].Reason = "QueueClosed" })
+	require.Nil(t, story.Why(stale).Missing, "the report of another reason is an old one")
 	require.Equal(t, []string{"loss is nan"}, story.Why(with(job(v1.Failed, is(v1.ConditionFailed, "PodFailed", "x")), failedPod("a-1", 1))).Sentences[1].Details)
 }
 
@@ -278,7 +338,7 @@ func TestShort(t *testing.T) {
 		want    string
 	}{
 		"runs":      {job(v1.Running, is(v1.ConditionRunning, "Training", "")), ""},
-		"waits":     {job(v1.Pending, isNot(v1.ConditionScheduled, "NoRoom", "1 of 5 workers has no room: the cluster has 12 GPUs left")), "1 of 5 workers has no room: t…"},
+		"waits":     {job(v1.Pending, isNot(v1.ConditionScheduled, "InsufficientResources", "1 of 5 workers has no room: the cluster has 12 GPUs left")), "1 of 5 workers has no room: t…"},
 		"stalled":   {job(v1.Pending, is(v1.ConditionStalled, "NoRole", "spec has no role")), "NoRole: spec has no role"},
 		"failed":    {job(v1.Failed, is(v1.ConditionFailed, "PodFailed", "a-1 exited with code 1")), "a-1 exited with code 1"},
 		"not seen":  {job(""), "the controller has not looked…"},
@@ -306,8 +366,8 @@ func find(members []story.Member, pod string) *story.Member {
 
 func TestLife(t *testing.T) {
 	require.Equal(t, []string{
-		"Its Volcano Job was made 5m ago: restartPolicy Always became Never.", "Its pods have no nodes (NoRoom): none.",
-	}, story.Life(job(v1.Pending, isNot(v1.ConditionScheduled, "NoRoom", "none"), is(v1.ConditionCreated, "VolcanoJobCreated", "restartPolicy Always became Never"), isNot(v1.ConditionStalled, "Proceeding", ""))))
+		"Its Volcano Job was made 5m ago: restartPolicy Always became Never.", "Its pods have no nodes (InsufficientResources): none.",
+	}, story.Life(job(v1.Pending, isNot(v1.ConditionScheduled, "InsufficientResources", "none"), is(v1.ConditionCreated, "VolcanoJobCreated", "restartPolicy Always became Never"), isNot(v1.ConditionStalled, "Proceeding", ""))))
 	unusable := isNot(v1.ConditionLauncherUsable, "AddressPrefix", "10.0.0.1 is a prefix of 10.0.0.12")
 	for _, phase := range []v1.Phase{v1.Running, v1.Failed} {
 		require.Equal(t, []string{"The launcher cannot start it (AddressPrefix): 10.0.0.1 is a prefix of 10.0.0.12."}, story.Life(job(phase, unusable)))

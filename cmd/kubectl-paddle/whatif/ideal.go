@@ -9,15 +9,15 @@ import (
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/replay"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/snapshot"
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/story"
 )
 
-// Ideal is what a step of training would send over the network if a job that has its nodes were placed anew and nothing
-// else ran on the cluster, in the scheduler's words. The snapshot's one PodGroup is the job's, and its pods are the job's
-// pods. Empty if the job would not fit there, as where its nodes are gone.
-func Ideal(s *snapshot.Snapshot) (string, error) {
+// Ideal is where a job that has its nodes would run if nothing else ran on the cluster. The snapshot's one PodGroup is the
+// job's, and its pods are the job's pods. It is nil if the job would not fit there, as where its nodes are gone.
+func Ideal(s *snapshot.Snapshot) (*report.Placement, error) {
 	c := newCluster(s)
 	c.wanted = c.PodGroups[0].DeepCopy()
 	c.wanted.Status = vcscheduling.PodGroupStatus{Phase: vcscheduling.PodGroupInqueue}
@@ -32,7 +32,7 @@ func Ideal(s *snapshot.Snapshot) (string, error) {
 	}
 	r, err := replay.Run(c.emptied(), replay.Key(c.wanted))
 	if err != nil || !c.fits(r) {
-		return "", err
+		return nil, err
 	}
-	return story.Traffic(r.Groups[replay.Key(c.wanted)]), nil
+	return story.Placement(r.Groups[replay.Key(c.wanted)]), nil
 }

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Placement is where a gang runs and what each step of its training sends over the network.
+type Placement struct {
+	// Tiers from the nodes up. They are empty where the network is not known.
+	Tiers []Tier `json:"tiers,omitempty"`
+	// InBytes reports that traffic is in bytes. It is else in sizes of the model.
+	InBytes bool `json:"inBytes,omitempty"`
+	// Nodes are the first nodes that hold pods.
+	Nodes []Node `json:"nodes,omitempty"`
+	// MoreNodes is how many others there are.
+	MoreNodes int `json:"moreNodes,omitempty"`
+}
+
+// Tier is what a gang does with one tier of the network.
+type Tier struct {
+	Name string `json:"name"`
+	// Count is in how many domains of the tier the gang runs, Domains are the first of them.
+	Count   int      `json:"count"`
+	Domains []string `json:"domains,omitempty"`
+	// Crossing is what a step of training sends between domains of the tier.
+	Crossing float64 `json:"crossing"`
+	// Seconds is what the busiest link of the tier takes in each step, 0 where that is not known.
+	Seconds float64 `json:"seconds,omitempty"`
+}
+
+// Node is the pods on one node, by role.
+type Node struct {
+	Name string         `json:"name"`
+	Pods map[string]int `json:"pods"`
+}
+
+// NewTier is what a gang does with a tier whose domains it uses.
+func NewTier(name string, domains []string, crossing, seconds float64) Tier {
+	return Tier{Name: name, Count: len(domains), Domains: domains[:min(len(domains), maxNames)], Crossing: crossing, Seconds: seconds}
+}
+
+// Traffic is what a step of training sends: "12 GiB between nodes and 3 GiB between racks". It is empty where that is not
+// known.
+func (p *Placement) Traffic() string {
+	if len(p.Tiers) == 0 {
+		return ""
+	}
+	var parts []string
+	for _, tier := range p.Tiers {
+		if tier.Crossing > 0 {
+			parts = append(parts, p.Amount(tier.Crossing)+" between "+tier.Domain(2))
+		}
+	}
+	if len(parts) == 0 {
+		return "nothing between nodes"
+	}
+	return list(parts)
+}
+
+// Busiest is the longest time that a link takes in each step: "0.16 s of each step, between racks". It is empty where that
+// is not known.
+func (p *Placement) Busiest() string {
+	most := Tier{}
+	for _, tier := range p.Tiers {
+		if tier.Seconds > most.Seconds {
+			most = tier
+		}
+	}
+	if most.Seconds == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.3g s of each step, between %s", most.Seconds, most.Domain(2))
+}
+
+// Sentences are one about the traffic and one about the busiest link, as far as they are known.
+func (p *Placement) Sentences() (sentences []string) {
+	if traffic := p.Traffic(); traffic != "" {
+		sentences = append(sentences, "a step of training sends "+traffic)
+	}
+	if busiest := p.Busiest(); busiest != "" {
+		sentences = append(sentences, "the busiest link takes "+busiest)
+	}
+	return sentences
+}
+
+// Better reports whether another placement of the same gang sends less between the domains of a tier.
+func (p *Placement) Better(other *Placement, tier string) bool {
+	mine, theirs := p.tier(tier), other.tier(tier)
+	return mine != nil && theirs != nil && theirs.Crossing < mine.Crossing
+}
+
+func (p *Placement) tier(name string) *Tier {
+	if at := slices.IndexFunc(p.Tiers, func(t Tier) bool { return t.Name == name }); at >= 0 {
+		return &p.Tiers[at]
+	}
+	return nil
+}
+
+// Domain is the noun for so many domains of the tier. Tiers that are called by a number are no nouns.
+func (t Tier) Domain(n int) string {
+	if strings.HasPrefix(t.Name, "tier") {
+		return Plural(n, "domain") + " of " + t.Name
+	}
+	return Plural(n, t.Name)
+}
+
+// Amount is an amount of traffic: "12.5 GiB" or "3 times the model".
+func (p *Placement) Amount(amount float64) string {
+	if !p.InBytes {
+		return strconv.FormatFloat(amount, 'g', 3, 64) + " times the model"
+	}
+	const mib, gib = 1 << 20, 1 << 30
+	size, unit := float64(mib), " MiB"
+	if amount >= gib {
+		size, unit = gib, " GiB"
+	}
+	return strconv.FormatFloat(math.Ceil((amount-1e-3)/size*10)/10, 'f', -1, 64) + unit
+}
+
+// details are the nodes, on lines.
+func (p *Placement) details() (lines []string) {
+	for _, node := range p.Nodes {
+		var parts []string
+		for _, role := range slices.Sorted(maps.Keys(node.Pods)) {
+			parts = append(parts, fmt.Sprintf("%d %s", node.Pods[role], Plural(node.Pods[role], role)))
+		}
+		lines = append(lines, node.Name+": "+list(parts))
+	}
+	if p.MoreNodes > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more nodes", p.MoreNodes))
+	}
+	return lines
+}

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+const (
+	// Condition is the type of the PodGroup's condition that has the report's reason and, as its message, the sentence.
+	Condition = "PaddlePlaced"
+	// maxBytes bounds the annotation: PodGroups of thousands of jobs are kept in memory.
+	maxBytes = 8192
+	// maxNames bounds lists of names.
+	maxNames = 16
+)
+
+// Report is what the scheduler knows about a gang.
+type Report struct {
+	Reason Reason `json:"reason"`
+	// Message is one sentence for people.
+	Message string `json:"message,omitempty"`
+	// Missing is what a gang that waits is missing.
+	Missing *Missing `json:"missing,omitempty"`
+	// Nodes are the nodes that were looked at, and how many of them are refused for which reason.
+	Nodes *Nodes `json:"nodes,omitempty"`
+	// Suggestions are changes with which the gang would start, nearest first.
+	Suggestions []Suggestion `json:"suggestions,omitempty"`
+	// Capacity is how much of the gang fits into the best domains of each tier.
+	Capacity []Capacity `json:"capacity,omitempty"`
+	// Placement is where a gang runs.
+	Placement *Placement `json:"placement,omitempty"`
+	// Surplus is a sentence about pods beyond the minimum that wait while the gang runs.
+	Surplus string `json:"surplus,omitempty"`
+}
+
+// Missing is what a gang waits for.
+type Missing struct {
+	Roles     []Role     `json:"roles,omitempty"`
+	Resources []Resource `json:"resources,omitempty"`
+	Objects   []Object   `json:"objects,omitempty"`
+}
+
+// Role is the pods of one role: Minimum of them are needed, and Missing of these have no node.
+type Role struct {
+	Role    string `json:"role"`
+	Minimum int    `json:"minimum"`
+	Missing int    `json:"missing"`
+}
+
+// Resource is what is requested of one resource and what is available where it was looked for. Amounts are quantities.
+type Resource struct {
+	Name      string `json:"name"`
+	Requested string `json:"requested"`
+	Available string `json:"available"`
+}
+
+// Object is an object of the API.
+type Object struct {
+	Kind string `json:"kind"`
+	Name string `json:"name"`
+}
+
+func (o Object) String() string { return o.Kind + " " + o.Name }
+
+// Nodes are nodes by what refuses them to the pods of one role.
+type Nodes struct {
+	Role string `json:"role"`
+	// Total nodes of the cluster, of which Candidates match the pods' selectors and are large enough for one when empty.
+	Total      int `json:"total"`
+	Candidates int `json:"candidates"`
+	// Refused are the reasons, the one that refuses most nodes first. A node may have several.
+	Refused []Refused `json:"refused,omitempty"`
+}
+
+// Refused is how many nodes a reason refuses. Value is what it is about: a taint, a label, a port.
+type Refused struct {
+	Reason Reason `json:"reason"`
+	Nodes  int    `json:"nodes"`
+	Value  string `json:"value,omitempty"`
+}
+
+// Capacity is the best domains of one tier.
+type Capacity struct {
+	Tier    string   `json:"tier"`
+	Domains []Domain `json:"domains"`
+}
+
+// Domain is how many pods of each role fit into a domain at the same time.
+type Domain struct {
+	Name  string `json:"name"`
+	Roles []Fits `json:"roles"`
+}
+
+// Fits is how many pods of a role fit, of those that are needed.
+type Fits struct {
+	Role   string `json:"role"`
+	Fits   int    `json:"fits"`
+	Needed int    `json:"needed"`
+}
+
+// Encode is the report as JSON of at most maxBytes bytes. What is least needed is left out first.
+func (r Report) Encode() string {
+	for _, leave := range []func(){
+		func() {},
+		func() { r.Capacity = nil },
+		func() {
+			if r.Placement != nil {
+				short := *r.Placement
+				short.Nodes = nil
+				r.Placement = &short
+			}
+		},
+		func() { r.Suggestions, r.Nodes = r.Suggestions[:min(1, len(r.Suggestions))], nil },
+		func() {
+			r = Report{Reason: r.Reason, Message: strings.ToValidUTF8(r.Message[:min(len(r.Message), maxBytes/16)], "")}
+		},
+	} {
+		leave()
+		if text, err := json.Marshal(r); err == nil && len(text) <= maxBytes { // these types always have JSON
+			return string(text)
+		}
+	}
+	return fmt.Sprintf(`{"reason":%q}`, r.Reason)
+}
+
+// Decode reads the report from annotations of a PodGroup. It is nil where there is none.
+func Decode(annotations map[string]string) *Report {
+	var r Report
+	if text := annotations[Annotation]; text == "" || json.Unmarshal([]byte(text), &r) != nil || r.Reason == "" {
+		return nil
+	}
+	return &r
+}
+
+// Sentence is the message of a report whose reason has a sentence in the table, else the message that the report has.
+func (r *Report) Sentence() string {
+	sentence := texts[r.Reason].sentence
+	if sentence == "" || r.Message != "" {
+		return r.Message
+	}
+	var objects []string
+	if r.Missing != nil {
+		for _, o := range r.Missing.Objects {
+			objects = append(objects, o.String())
+		}
+	}
+	value := ""
+	if refused := r.refused(); refused != nil {
+		value = refused.Value
+	}
+	if r.Reason == StorageClassNotFound && len(objects) > 1 { // the class, and then the claim
+		value, objects = r.Missing.Objects[1].Name, objects[:1]
+	}
+	if refused := r.refused(); r.Reason == HostPortConflict && refused != nil && refused.Nodes == 0 {
+		sentence = gangPort
+	}
+	sentence = strings.NewReplacer("{objects}", list(objects), "{nodes}", r.nodes(), "{value}", value).Replace(sentence)
+	if missing := r.roles(); missing != "" {
+		sentence = missing + " no node: " + sentence
+	}
+	return sentence
+}
+
+func (r *Report) refused() *Refused {
+	if r.Nodes == nil {
+		return nil
+	}
+	for i := range r.Nodes.Refused {
+		if r.Nodes.Refused[i].Reason == r.Reason {
+			return &r.Nodes.Refused[i]
+		}
+	}
+	return nil
+}
+
+// roles are the missing pods and a verb: "2 of 4 workers have".
+func (r *Report) roles() string {
+	if r.Missing == nil {
+		return ""
+	}
+	var parts []string
+	sum := 0
+	for _, role := range r.Missing.Roles {
+		if role.Missing > 0 {
+			sum += role.Missing
+			parts = append(parts, fmt.Sprintf("%d of %d %s", role.Missing, role.Minimum, Plural(role.Minimum, role.Role)))
+		}
+	}
+	switch sum {
+	case 0:
+		return ""
+	case 1:
+		return list(parts) + " has"
+	}
+	return list(parts) + " have"
+}
+
+// nodes are the nodes that the reason refuses: "2 of 8 nodes".
+func (r *Report) nodes() string {
+	if r.Nodes == nil {
+		return "all nodes"
+	}
+	refused := 0
+	if why := r.refused(); why != nil {
+		refused = why.Nodes
+	}
+	switch {
+	case r.Reason == NodeAffinity:
+		return fmt.Sprintf("%d of %d nodes", r.Nodes.Total-refused, r.Nodes.Total)
+	case r.Reason == GangAntiAffinity, r.Reason == ResourceClaimNotAllocatable, refused == 0:
+		return fmt.Sprintf("%d %s", r.Nodes.Candidates, Plural(r.Nodes.Candidates, "node"))
+	case r.Nodes.Candidates < r.Nodes.Total:
+		return fmt.Sprintf("%d of the %d nodes that match the selectors of the pods and are large enough", refused, r.Nodes.Candidates)
+	}
+	return fmt.Sprintf("%d of %d nodes", refused, r.Nodes.Total)
+}
+
+// Details are the figures behind the sentence, on lines.
+func (r *Report) Details() (lines []string) {
+	if r.Missing != nil {
+		for _, role := range r.Missing.Roles {
+			lines = append(lines, fmt.Sprintf("%s: %d of %d missing", Plural(2, role.Role), role.Missing, role.Minimum))
+		}
+		for _, resource := range r.Missing.Resources {
+			lines = append(lines, fmt.Sprintf("%s: %s requested, %s available", resource.Name, resource.Requested, resource.Available))
+		}
+	}
+	if r.Nodes != nil {
+		for _, refused := range r.Nodes.Refused {
+			line := fmt.Sprintf("%d of %d nodes: %s", refused.Nodes, r.Nodes.Total, refused.Reason)
+			if refused.Value != "" {
+				line += " (" + refused.Value + ")"
+			}
+			lines = append(lines, line)
+		}
+	}
+	for _, tier := range r.Capacity {
+		for _, domain := range tier.Domains {
+			var parts []string
+			for _, fits := range domain.Roles {
+				parts = append(parts, fmt.Sprintf("%d of %d %s", fits.Fits, fits.Needed, Plural(fits.Needed, fits.Role)))
+			}
+			lines = append(lines, fmt.Sprintf("%s %s: %s", tier.Tier, domain.Name, list(parts)))
+		}
+	}
+	if r.Placement != nil {
+		lines = append(lines, r.Placement.details()...)
+	}
+	return lines
+}
+
+// Plural is a noun for so many.
+func Plural(n int, noun string) string {
+	if n == 1 || strings.HasSuffix(noun, "s") {
+		return noun
+	}
+	return noun + "s"
+}
+
+// list is a list such as "a, b and c".
+func list(parts []string) string {
+	last := len(parts) - 1
+	if last < 1 {
+		return strings.Join(parts, "")
+	}
+	return strings.Join(parts[:last], ", ") + " and " + parts[last]
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package causes_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/command"
+	"github.com/paddle-volcano/paddle-volcano/test/live"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+)
+
+var (
+	// cluster is the sandbox that all tests of this package share.
+	cluster *live.Plane
+	// kubectl is the machine's.
+	kubectl string
+)
+
+// configuration is the chart's, with hierarchical queues, the quotas of namespaces and dynamic resource allocation.
+const configuration = `actions: "enqueue, allocate, backfill"
+tiers:
+- plugins:
+  - name: priority
+  - name: gang
+    enablePreemptable: false
+  - name: paddle
+    arguments:
+      topology-labels: "network.topology.nvidia.com/block, network.topology.nvidia.com/spine"
+  - name: conformance
+- plugins:
+  - name: overcommit
+  - name: drf
+    enablePreemptable: false
+  - name: predicates
+    arguments:
+      predicate.DynamicResourceAllocationEnable: true
+  - name: capacity
+    enableHierarchy: true
+  - name: resourcequota
+  - name: nodeorder
+  - name: binpack
+`
+
+func TestMain(m *testing.M) {
+	var err error
+	if kubectl, err = exec.LookPath("kubectl"); err != nil {
+		fmt.Println("SKIP: kubectl is not installed, with which these tests make objects and follow remedies")
+		os.Exit(0)
+	}
+	topology, err := sandbox.ParseTopology(nodes())
+	if err != nil {
+		panic(err)
+	}
+	live.SideBySide(8)
+	os.Exit(live.Main(m, sandbox.Options{
+		StateDir: "../../_output/test-causes", Progress: os.Stderr, Topology: topology, SchedulerConf: configuration,
+		ControllerArgs: []string{"--leader-elect=false", "-v=3"},
+	}, func(p *live.Plane) error { cluster = p; return nil }))
+}
+
+// nodes is a rack of two nodes for each cause, which bear its name as a label, and spare nodes without one.
+func nodes() []byte {
+	var text strings.Builder
+	text.WriteString("shapes:\n  node: {cpu: 4, memory: 16Gi}\n  small: {cpu: 4, memory: 16Gi, pods: 1}\nblocks:\n- racks:\n")
+	for i := range causes {
+		shape := causes[i].shape
+		if shape == "" {
+			shape = "node"
+		}
+		if causes[i].apart {
+			for _, rack := range []string{"-a", "-b"} {
+				fmt.Fprintf(&text, "  - name: %s%s\n    nodes: [{shape: %s, labels: {cause: %s}}]\n", causes[i].name, rack, shape, causes[i].name)
+			}
+			continue
+		}
+		fmt.Fprintf(&text, "  - name: %s\n    nodes: [{shape: %s, count: 2, labels: {cause: %s}}]\n", causes[i].name, shape, causes[i].name)
+	}
+	text.WriteString("  - name: spare\n    nodes: [{shape: node, count: 4}]\n")
+	return []byte(text.String())
+}
+
+// user types in one namespace.
+type user string
+
+// kubectl runs kubectl with some input, and returns what it prints.
+func (u user) kubectl(ctx context.Context, input string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, kubectl, append([]string{"--kubeconfig", cluster.Kubeconfig(), "--namespace", string(u)}, args...)...)
+	cmd.Stdin = strings.NewReader(input)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		err = fmt.Errorf("kubectl %s: %w: %s", strings.Join(args, " "), err, out)
+	}
+	return string(out), err
+}
+
+// paddle runs kubectl paddle, and returns what it prints.
+func (u user) paddle(ctx context.Context, input string, args ...string) (string, error) {
+	var out, errOut bytes.Buffer
+	args = append([]string{"--kubeconfig", cluster.Kubeconfig(), "--namespace", string(u)}, args...)
+	if code := command.Run(ctx, args, genericiooptions.IOStreams{In: strings.NewReader(input), Out: &out, ErrOut: &errOut}); code != 0 {
+		return "", fmt.Errorf("kubectl paddle %s: %s", strings.Join(args, " "), errOut.String())
+	}
+	return out.String(), nil
+}
