@@ -188,7 +188,7 @@ func TestWhy(t *testing.T) {
 		})), []string{
 			"resnet waits, for 60m by now: its pods have no nodes yet.",
 			"2 of 2 workers have no node: PersistentVolumeClaim data does not exist (PersistentVolumeClaimNotFound).",
-			"Create PersistentVolumeClaim data.", "Or correct claimName in the volumes of the pod template.",
+			"Create PersistentVolumeClaim data.", "If the name is wrong, correct claimName in the volumes of the pod template.",
 		}},
 		"a plugin without reports": {with(job(v1.Pending), placed("False", "InsufficientResources", "1 of 5 workers has no room\nmore")), []string{
 			"resnet waits, for 60m by now: its pods have no nodes yet.", "1 of 5 workers has no room (InsufficientResources).", "Wait for other jobs to end, or request less.",

@@ -102,10 +102,10 @@ var texts = map[Reason]text{
 	NoPlan:           {"", "wait: the scheduler tries again each second"},
 	NoReadyNodes:     {"the cluster has no node that is ready", "ask an administrator: no node of the cluster is ready (kubectl get nodes)"},
 
-	PersistentVolumeClaimNotFound: {"{objects} does not exist", "or correct claimName in the volumes of the pod template"},
+	PersistentVolumeClaimNotFound: {"{objects} does not exist", "if the name is wrong, correct claimName in the volumes of the pod template"},
 	PersistentVolumeClaimUnbound:  {"{objects} is not bound to a PersistentVolume", "kubectl describe pvc says why; a PersistentVolume of its class, size and access mode binds it, and so does a provisioner that works"},
-	StorageClassNotFound:          {"{objects} does not exist, so that PersistentVolumeClaim {value} cannot be bound", "or create the claim again with a StorageClass that exists (kubectl get storageclass)"},
-	ResourceClaimNotFound:         {"{objects} does not exist", "or correct resourceClaims in the pod template"},
+	StorageClassNotFound:          {"{objects} does not exist, so that PersistentVolumeClaim {value} cannot be bound", "if the name is wrong, create the claim again with a StorageClass that exists (kubectl get storageclass)"},
+	ResourceClaimNotFound:         {"{objects} does not exist", "if the name is wrong, correct resourceClaims in the pod template"},
 	ResourceClaimNotAllocatable:   {"the devices for {objects} are free on none of {nodes}", "wait for other jobs to end, or claim fewer devices; kubectl get resourceslices lists what there is"},
 
 	InsufficientResources: {"one pod requests more {value} than is free on {nodes}", "wait for other jobs to end, or request less"},
