@@ -36,7 +36,7 @@ const (
 func TestMigrationFromPaddleOperator(t *testing.T) {
 	run := migrationShell(t)
 	forget, remove, update, byHelm, byKubectl := migrationGuide(t)
-	_ = cluster.Kill(sandbox.Controller, syscall.SIGTERM) //nolint:errcheck // it does not run after TestLifeOfAnInstallation
+	_ = cluster.Kill(sandbox.Controller, syscall.SIGTERM) // it does not run after TestLifeOfAnInstallation
 	for i, tc := range []struct {
 		name, install, values string
 		// namespace is where paddle-operator runs.
