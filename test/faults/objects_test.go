@@ -20,6 +20,7 @@ import (
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 )
 
@@ -95,6 +96,7 @@ func essence(object *unstructured.Unstructured) (key, text string, err error) {
 	switch object.GetKind() {
 	case "Pod", "PodGroup": // what the scheduler and the kubelet write
 		unstructured.RemoveNestedField(object.Object, "status", "conditions")
+		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", report.Annotation)
 	case v1.Kind:
 		if conditions, ok, _ := unstructured.NestedSlice(object.Object, "status", "conditions"); ok {
 			conditions = slices.DeleteFunc(conditions, func(c any) bool {
