@@ -3,12 +3,15 @@
 package kubectl_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -31,6 +34,21 @@ func letReadAll(t *testing.T, name string, rules map[string][]string) {
 		RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name},
 	}, metav1.CreateOptions{})
 	require.NoError(t, err)
+	for group, resources := range rules {
+		for _, resource := range resources {
+			cluster.Await(t, name+" to be allowed to list "+resource, func(ctx context.Context) error {
+				review, err := cluster.Kube.AuthorizationV1().SubjectAccessReviews().Create(ctx, &authorizationv1.SubjectAccessReview{
+					Spec: authorizationv1.SubjectAccessReviewSpec{User: name, ResourceAttributes: &authorizationv1.ResourceAttributes{
+						Group: group, Resource: resource, Verb: "list",
+					}},
+				}, metav1.CreateOptions{})
+				if err == nil && !review.Status.Allowed {
+					err = errors.New("the API server does not know of the rule yet")
+				}
+				return err
+			})
+		}
+	}
 }
 
 // planned is what plan -o json says, and its exit code.
