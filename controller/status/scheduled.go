@@ -35,7 +35,6 @@ const (
 	ReasonWaitingForQueue = "WaitingForQueue"
 	ReasonWaitingForPods  = "WaitingForPods"
 	ReasonWaitingForGang  = "WaitingForGang"
-	ReasonPodsRefused     = policy.ReasonPodsRefused
 )
 
 // Waits reports whether a reason of Scheduled or Running being False is one for which a job waits longer than every job does.
