@@ -28,6 +28,7 @@
 // among them. If nobody overtook it, its own bindings took so long, with everybody else's: the log says so, with figures.
 //
 // Placement is judged where the past is known exactly, while nothing has ended yet: a gang of Paddle's whose minimum is
-// spread over racks although one had room for all of it, even after everything that was bound before it was whole, is a
-// fault. Pods beyond the minimum are not judged: other gangs' minimums go before them.
+// spread over racks although one had room for all of it, even after everything that was bound before it was whole and all
+// gangs that were placed in the same session or in an earlier one, is a fault. A session says its name in the condition
+// Scheduled of the PodGroups that it placed. Pods beyond the minimum are not judged: other gangs' minimums go before them.
 package gangs

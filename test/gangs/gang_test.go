@@ -34,6 +34,8 @@ type gang struct {
 	pods      map[string]int // that there are, by task
 	bindings  []binding      // in the order in which they happened
 	refusals  []refusal
+	// session is the number of the scheduler's session that placed the gang, 0 while that is not known.
+	session int
 	// placed and why are what the condition PaddlePlaced says, why its reason and words.
 	placed bool
 	why    [2]string

@@ -27,7 +27,9 @@ type recorder struct {
 	gangs map[string]*gang // by the PodGroup's name
 	pods  map[types.UID]*podSeen
 	said  map[string]string // the session in which the scheduler last refused a gang
-	uses  []use
+	// sessions numbers those that placed gangs, in the order in which they ended.
+	sessions map[string]int
+	uses     []use
 	// faults are what is wrong on sight.
 	faults []string
 	events int
@@ -44,7 +46,7 @@ type podSeen struct {
 
 func newRecorder() *recorder {
 	return &recorder{
-		gangs: map[string]*gang{}, pods: map[types.UID]*podSeen{}, said: map[string]string{}, changed: make(chan struct{}, 1),
+		gangs: map[string]*gang{}, pods: map[types.UID]*podSeen{}, said: map[string]string{}, sessions: map[string]int{}, changed: make(chan struct{}, 1),
 	}
 }
 
@@ -130,10 +132,25 @@ func (r *recorder) takeGroup(group *vcscheduling.PodGroup) {
 		case c.Type == vcscheduling.PodGroupUnschedulableType && c.Status == corev1.ConditionTrue && c.TransitionID != r.said[group.Name]:
 			r.said[group.Name] = c.TransitionID
 			g.refusals = append(g.refusals, refusal{words: c.Message, version: versionOf(group)})
+		case c.Type == vcscheduling.PodGroupScheduled && c.Status == corev1.ConditionTrue && g.session == 0:
+			if r.sessions[c.TransitionID] == 0 {
+				r.sessions[c.TransitionID] = len(r.sessions) + 1
+			}
+			g.session = r.sessions[c.TransitionID]
 		case c.Type == conditionPlaced:
 			g.placed, g.why = c.Status == corev1.ConditionTrue, [2]string{c.Reason, c.Message}
 		}
 	}
+}
+
+// placedBefore are the gangs that were placed in the session of a gang or in an earlier one. The scheduler counts on their room
+// from then on, and binds them later, in no order. While the gang's session is not known, that is any gang that was placed.
+func (r *recorder) placedBefore(g *gang) map[string]bool {
+	placed := map[string]bool{}
+	for name, other := range r.gangs {
+		placed[name] = other.session > 0 && (g.session == 0 || other.session <= g.session)
+	}
+	return placed
 }
 
 // list is all gangs, by name.

@@ -50,17 +50,28 @@ func TestRoom(t *testing.T) {
 		{version: 2, gang: "y", node: "b", takes: gpus(1)[0]},
 		{version: 3, gang: "x", node: "a", takes: gpus(8)[0], ends: true},
 	}
-	rack, ok := r.without(uses, 2, "").anyHolds(gpus(8))
+	rack, ok := r.without(uses, 2, "", nil).anyHolds(gpus(8))
 	require.True(t, ok)
 	require.Equal(t, "r2", rack)
-	rack, ok = r.without(uses, 3, "").anyHolds(gpus(8))
+	rack, ok = r.without(uses, 3, "", nil).anyHolds(gpus(8))
 	require.True(t, ok)
 	require.Equal(t, "r1", rack, "what has ended is free")
-	require.True(t, r.without(uses, 2, "x").holds("r1", gpus(8, 7)), "its own room is free for itself")
+	require.True(t, r.without(uses, 2, "x", nil).holds("r1", gpus(8, 7)), "its own room is free for itself")
+	require.True(t, r.without(uses, 1, "x", nil).holds("r1", gpus(8, 8)), "y is bound later")
+	require.False(t, r.without(uses, 1, "x", map[string]bool{"y": true}).holds("r1", gpus(8, 8)), "y was placed before it was bound")
 	_, ok = r.anyHolds(gpus(8, 8, 8))
 	require.False(t, ok)
 
 	require.Empty(t, r.overfull(uses))
 	uses = append(uses, use{version: 4, gang: "z", node: "b", takes: gpus(8)[0]}, use{version: 5, gang: "z", node: "b", takes: gpus(1)[0]})
 	require.Equal(t, []string{"node b has too little nvidia.com/gpu when a pod of z is bound"}, r.overfull(uses), "once")
+}
+
+func TestPlacedBefore(t *testing.T) {
+	r := newRecorder()
+	for name, session := range map[string]int{"earlier": 1, "same": 2, "later": 3, "not yet": 0} {
+		r.gangs[name] = &gang{name: name, session: session}
+	}
+	require.Equal(t, map[string]bool{"earlier": true, "same": true, "later": false, "not yet": false}, r.placedBefore(&gang{session: 2}))
+	require.Equal(t, map[string]bool{"earlier": true, "same": true, "later": true, "not yet": false}, r.placedBefore(&gang{}), "its session is not known")
 }

@@ -62,14 +62,15 @@ func newRoom(nodes []corev1.Node) *room {
 	return r
 }
 
-// without is what is free once the uses up to a version have happened in their order, but for those of one gang.
-func (r *room) without(uses []use, version uint64, gang string) *room {
+// without is what is free once the uses up to a version have happened in their order, and those of the gangs in placed at any
+// time, but for those of one gang.
+func (r *room) without(uses []use, version uint64, gang string, placed map[string]bool) *room {
 	after := &room{free: map[string]amounts{}, rack: r.rack, nodes: r.nodes}
 	for node, free := range r.free {
 		after.free[node] = maps.Clone(free)
 	}
 	for i := range uses {
-		if uses[i].version <= version && uses[i].gang != gang {
+		if uses[i].gang != gang && (uses[i].version <= version || placed[uses[i].gang]) {
 			after.apply(&uses[i])
 		}
 	}
@@ -89,7 +90,7 @@ func (r *room) apply(u *use) {
 func (r *room) overfull(uses []use) []string {
 	var faults []string
 	told := map[string]bool{}
-	now := r.without(nil, 0, "")
+	now := r.without(nil, 0, "", nil)
 	for i := range uses {
 		now.apply(&uses[i])
 		for name, n := range now.free[uses[i].node] {

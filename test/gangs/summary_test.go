@@ -71,7 +71,7 @@ func (r *recorder) summary(t *testing.T, p *plane, all []job) *summary {
 		}
 		s.early++
 		part := g.minimum()
-		before := s.full.without(r.uses, part[len(part)-1].version, g.name)
+		before := s.full.without(r.uses, part[len(part)-1].version, g.name, r.placedBefore(g))
 		if rack, had := before.anyHolds(g.requests()); had && len(g.racks(s.full)) > 1 {
 			s.spread = append(s.spread, fmt.Sprintf("%s of kind %s is spread over %v, and %s had room for all of it", g, j.kind.name, g.racks(s.full), rack))
 		}
@@ -130,6 +130,9 @@ func (s *summary) finish(r *recorder, all []job) {
 			}
 			s.reason = g.why[1]
 			continue
+		}
+		if g.session == 0 {
+			s.faults = append(s.faults, fmt.Sprintf("%s is bound, and no session of the scheduler said that it placed the gang", g))
 		}
 		if !j.kind.others {
 			s.paddle++
