@@ -73,6 +73,7 @@ func (p *Plan) keep(v *view.View, cfg render.Config) {
 	p.complete(v)
 	p.missed(v)
 	p.unmade(v)
+	p.events(v)
 	p.stuck(v)
 }
 

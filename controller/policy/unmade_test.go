@@ -16,12 +16,14 @@ func TestUnmade(t *testing.T) {
 	t.Parallel()
 	told := []string{"SyncJob"}
 	for waited, want := range map[time.Duration]gist{
-		0:                              {lookAgain: 2 * time.Minute},
+		0:                              {lookAgain: EventsAfter},
+		4 * time.Second:                {lookAgain: time.Second},
+		EventsAfter:                    {lookAgain: EventsPeriod},
 		119 * time.Second:              {lookAgain: time.Second},
 		2 * time.Minute:                {does: told, lookAgain: CommandPeriod},
-		2*time.Minute + CommandPeriod:  {lookAgain: 8*time.Minute - CommandPeriod},
+		2*time.Minute + CommandPeriod:  {lookAgain: EventsPeriod},
 		10 * time.Minute:               {does: told, lookAgain: CommandPeriod},
-		10*time.Minute + CommandPeriod: {lookAgain: 10*time.Minute - CommandPeriod},
+		10*time.Minute + CommandPeriod: {lookAgain: EventsPeriod},
 		60 * time.Minute:               {does: told, lookAgain: CommandPeriod},
 	} {
 		plan := Decide(created(t, vcbatch.Pending, func(v *view.View) {
@@ -32,8 +34,8 @@ func TestUnmade(t *testing.T) {
 		require.Equal(t, want, gistOf(plan), waited)
 	}
 	for waited, want := range map[time.Duration]gist{
-		4 * time.Minute: {lookAgain: time.Minute},
-		5 * time.Minute: {does: []string{"delete Volcano Job job"}, waiting: ReasonReplacing},
+		4 * time.Minute: {lookAgain: EventsPeriod},
+		5 * time.Minute: {does: []string{"delete Volcano Job job"}, waiting: ReasonReplacing, lookAgain: EventsPeriod},
 	} {
 		plan := Decide(created(t, "", func(v *view.View) {
 			v.Now = seenAt

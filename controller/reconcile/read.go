@@ -60,6 +60,7 @@ func (c *Controller) read(ctx context.Context, namespace, name, key string) (*vi
 			v.PodGroup = found
 		}
 		c.readMissing(ctx, v)
+		c.readMounts(ctx, v)
 	}
 	cm, err := c.configMaps.ConfigMaps(namespace).Get(name)
 	if found, ok := c.assumedEnvironments.newest(key, cm, err == nil); ok && metav1.IsControlledBy(found, job) {

@@ -13,16 +13,14 @@ import (
 	"k8s.io/klog/v2"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
+	"github.com/paddle-volcano/paddle-volcano/controller/policy"
 	"github.com/paddle-volcano/paddle-volcano/controller/view"
 )
 
-// Volcano says in an event, and nowhere else, that the API server refuses a Job's pods. Events are too many to watch, so
-// those of one Job are listed when its pods have been missing for a while, and when Volcano has given it up. All jobs
-// together ask seldom, because a Volcano with much to do is late with the pods of many, and the API server has to read a
-// namespace's events to answer.
+// Volcano says in an event, and nowhere else, that the API server refuses a Job's pods. Those of one Job are listed when its
+// pods are late, and when Volcano has given it up. All jobs together ask seldom, because a Volcano with much to do is late with
+// the pods of many, and the API server has to read a namespace's events to answer.
 const (
-	// refusedAfter is how long pods are missing before their Job's events are asked for, and for how long an answer stands.
-	refusedAfter = 30 * time.Second
 	// refusedFor is how old an event may be, for an old one explains nothing: Volcano gives up within 3 minutes, and its last
 	// tries may be missing, since its recorder sends few events about one object.
 	refusedFor         = 5 * time.Minute
@@ -30,9 +28,12 @@ const (
 	questionsAtOnce    = 20
 	// podsNotMade is the reason of Volcano's event (volcano pkg/controllers/job/constant.go).
 	podsNotMade = "FailedCreate"
+	// failedMount is the reason of the kubelet's event, which it repeats at least every 2 minutes
+	// (kubernetes pkg/kubelet/events/event.go).
+	failedMount = "FailedMount"
 )
 
-// refusals remembers the API server's sentences, by the uid of the Volcano Job.
+// refusals remembers what events say, by the uid of the Volcano Job, and for mounts by its uid with mounts.
 type refusals struct {
 	mu        sync.Mutex
 	known     map[string]answer
@@ -60,7 +61,7 @@ func (r *refusals) ask(uid string, now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	known, ok := r.known[uid]
-	if ok && now.Sub(known.asked) < refusedAfter || !r.questions.TryAccept() {
+	if ok && now.Sub(known.asked) < policy.EventsPeriod || !r.questions.TryAccept() {
 		return false
 	}
 	r.known[uid] = answer{text: known.text, asked: now}
@@ -110,6 +111,7 @@ func (r *refusals) held(uid string, now time.Time) *view.Held {
 // forgetJob forgets all about a Volcano Job that is gone.
 func (r *refusals) forgetJob(uid string) {
 	r.forget(uid)
+	r.forget(uid + mounts)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.holds, uid)
@@ -123,7 +125,7 @@ func (c *Controller) readMissing(ctx context.Context, v *view.View) {
 	if !unmade && !v.Short() {
 		c.unmade.forget(uid)
 		if v.GivenUp() {
-			v.Refused = c.refused(ctx, v.VolcanoJob, refusedAfter)
+			v.Refused = c.refused(ctx, v.VolcanoJob, policy.EventsAfter)
 		} else {
 			c.refusals.forget(uid)
 		}
@@ -142,24 +144,49 @@ func (c *Controller) readMissing(ctx context.Context, v *view.View) {
 // fails is none that a job could do anything about.
 func (c *Controller) refused(ctx context.Context, job *vcbatch.Job, missingFor time.Duration) string {
 	uid := string(job.UID)
-	if missingFor < refusedAfter || !c.refusals.ask(uid, c.now()) {
+	if missingFor < policy.EventsAfter || !c.refusals.ask(uid, c.now()) {
 		return c.refusals.of(uid)
 	}
-	of := fields.Set{"involvedObject.uid": uid, "reason": podsNotMade}
-	events, err := c.clients.Kube.CoreV1().Events(job.Namespace).List(ctx, metav1.ListOptions{FieldSelector: of.String()})
+	text, err := c.lastEvent(ctx, job, podsNotMade, view.RefusalOfPods)
+	if err == nil && text != "" { // else what was said holds: Volcano repeats it seldom
+		c.refusals.put(uid, text, c.now())
+	}
+	return c.refusals.of(uid)
+}
+
+// mounts follows the uid of a Volcano Job in the key of what the kubelet says of its pods' volumes.
+const mounts = "/mounts"
+
+// readMounts tells what the kubelet says of a pod's volumes, of which it says nothing in the pod's status.
+func (c *Controller) readMounts(ctx context.Context, v *view.View) {
+	key, pod := string(v.VolcanoJob.UID)+mounts, v.Mounting()
+	if pod == nil {
+		c.refusals.forget(key)
+		return
+	}
+	if v.PlacedFor() >= policy.EventsAfter && c.refusals.ask(key, c.now()) {
+		text, err := c.lastEvent(ctx, pod, failedMount, func(message string) (string, bool) { return message, true })
+		if err == nil {
+			c.refusals.put(key, text, c.now())
+		}
+	}
+	v.FailedMount = c.refusals.of(key)
+}
+
+// lastEvent is the message of the newest event with a reason about an object, of those that read reads; empty if there is none.
+func (c *Controller) lastEvent(ctx context.Context, object metav1.Object, reason string, read func(message string) (string, bool)) (string, error) {
+	of := fields.Set{"involvedObject.uid": string(object.GetUID()), "reason": reason}
+	events, err := c.clients.Kube.CoreV1().Events(object.GetNamespace()).List(ctx, metav1.ListOptions{FieldSelector: of.String()})
 	if err != nil {
-		klog.FromContext(ctx).Info("The events of a Volcano Job without pods could not be listed", "err", err)
-		return c.refusals.of(uid)
+		klog.FromContext(ctx).Info("Events could not be listed, so that the condition lacks a reason", "object", klog.KObj(object), "reason", reason, "err", err)
+		return "", err
 	}
 	text, last := "", c.now().Add(-refusedFor)
 	for i := range events.Items {
 		e := &events.Items[i]
-		if said, ok := view.RefusalOfPods(e.Message); ok && !e.LastTimestamp.Time.Before(last) {
+		if said, ok := read(e.Message); ok && !e.LastTimestamp.Time.Before(last) {
 			text, last = said, e.LastTimestamp.Time
 		}
 	}
-	if text != "" { // else what was said holds: Volcano repeats it seldom
-		c.refusals.put(uid, text, c.now())
-	}
-	return c.refusals.of(uid)
+	return text, nil
 }

@@ -81,7 +81,7 @@ func TestPodsThatTheServerRefusesAreTold(t *testing.T) {
 		}}, nil
 	})
 	r.look(t, time.Second, vcbatch.Pending)
-	r.look(t, 10*time.Second, vcbatch.Pending)
+	r.look(t, 3*time.Second, vcbatch.Pending)
 	require.Empty(t, r.asked, "nearly every job has its pods a moment later")
 	r.told()
 	r.look(t, 30*time.Second, vcbatch.Pending)

@@ -6,9 +6,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 )
 
@@ -61,7 +66,50 @@ func (v *View) StartFailures() []StartFailure {
 	for i := range v.VolcanoJob.Spec.Tasks {
 		specs = append(specs, &v.VolcanoJob.Spec.Tasks[i].Template.Spec)
 	}
-	return StartFailures(v.Pods, References(specs...))
+	refs := References(specs...)
+	failures := StartFailures(v.Pods, refs)
+	for _, ref := range refs {
+		known := slices.ContainsFunc(failures, func(f StartFailure) bool { return f.Missing != nil && *f.Missing == ref })
+		if pods := v.mounting(); len(pods) > 0 && !known && strings.HasSuffix(v.FailedMount, ": "+ref.absence()) {
+			failures = append(failures, StartFailure{Reason: ref.NotFound(), Missing: &ref, Pods: pods, Message: v.FailedMount})
+		}
+	}
+	return failures
+}
+
+// Mounting returns the first pod that may wait for its volumes, nil if there is none: a pod with volumes that has a node, and of
+// whose containers the kubelet says nothing.
+func (v *View) Mounting() *corev1.Pod {
+	if i := slices.IndexFunc(v.Pods, v.isMounting); i >= 0 {
+		return v.Pods[i]
+	}
+	return nil
+}
+
+// mounting are the names of the pods of the same role as that pod which may wait for their volumes.
+func (v *View) mounting() (names []string) {
+	first := v.Mounting()
+	for _, pod := range v.Pods {
+		if v.isMounting(pod) && NewMember(pod).Role == NewMember(first).Role {
+			names = append(names, pod.Name)
+		}
+	}
+	return names
+}
+
+func (v *View) isMounting(pod *corev1.Pod) bool {
+	m := NewMember(pod)
+	return m.State == Starting && Waiting(pod) == nil && !m.Begun() && v.VolcanoJob != nil &&
+		slices.ContainsFunc(v.VolcanoJob.Spec.Tasks, func(t vcbatch.TaskSpec) bool { return t.Name == m.Role && len(t.Template.Spec.Volumes) > 0 })
+}
+
+// PlacedFor is how long the gang has had its nodes, 0 if it has none.
+func (v *View) PlacedFor() time.Duration {
+	c := meta.FindStatusCondition(v.Job.Status.Conditions, v1.ConditionScheduled)
+	if c == nil || c.Status != metav1.ConditionTrue {
+		return 0
+	}
+	return v.Now.Sub(c.LastTransitionTime.Time)
 }
 
 // StartFailures are the reasons for which the kubelet does not start pods, in the order of the first pod of each. The pods

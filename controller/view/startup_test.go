@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
 	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 )
@@ -100,4 +101,32 @@ func TestReferences(t *testing.T) {
 		{"ConfigMap", "v-map"}, {"Secret", "v-secret"}, {"ConfigMap", "p-map"}, {"Secret", "p-secret"},
 		{"ConfigMap", "i-map"}, {"Secret", "e-secret"}, {"Secret", "k-secret"},
 	}, References(spec))
+}
+
+func TestVolumesThatCannotBeMounted(t *testing.T) {
+	t.Parallel()
+	ofRole := func(role, reason string) *corev1.Pod {
+		pod := notStarted(role+"-0", reason, "")
+		pod.Labels[vcbatch.TaskSpecKey] = role
+		return pod
+	}
+	settings := []corev1.Volume{{Name: "settings", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "settings"}}}}}
+	job := &vcbatch.Job{Spec: vcbatch.JobSpec{Tasks: []vcbatch.TaskSpec{
+		{Name: "ps"}, {Name: "worker", Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Volumes: settings}}},
+	}}}
+	const said = `MountVolume.SetUp failed for volume "settings" : configmap "settings" not found`
+	want := []StartFailure{{Reason: "ConfigMapNotFound", Missing: &Reference{"ConfigMap", "settings"}, Pods: []string{"worker-0"}, Message: said}}
+	for name, tc := range map[string]struct {
+		pods []*corev1.Pod
+		said string
+		want []StartFailure
+	}{
+		"missing":              {[]*corev1.Pod{ofRole("ps", "ContainerCreating"), ofRole("worker", "ContainerCreating")}, said, want},
+		"another message":      {[]*corev1.Pod{ofRole("worker", "ContainerCreating")}, `failed to sync configmap cache: timed out waiting for the condition`, nil},
+		"nothing said":         {[]*corev1.Pod{ofRole("worker", "ContainerCreating")}, "", nil},
+		"a role without it":    {[]*corev1.Pod{ofRole("ps", "ContainerCreating")}, said, nil},
+		"the containers begin": {[]*corev1.Pod{ofRole("worker", "ErrImagePull")}, said, []StartFailure{{Reason: "ImagePullFailed", Pods: []string{"worker-0"}}}},
+	} {
+		require.Equal(t, tc.want, (&View{VolcanoJob: job, Pods: tc.pods, FailedMount: tc.said}).StartFailures(), name)
+	}
 }

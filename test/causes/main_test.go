@@ -4,6 +4,7 @@ package causes_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -71,18 +72,15 @@ func TestMain(m *testing.M) {
 func nodes() []byte {
 	var text strings.Builder
 	text.WriteString("shapes:\n  node: {cpu: 4, memory: 16Gi}\n  small: {cpu: 4, memory: 16Gi, pods: 1}\nblocks:\n- racks:\n")
-	for i := range causes {
-		shape := causes[i].shape
-		if shape == "" {
-			shape = "node"
-		}
-		if causes[i].apart {
+	for _, c := range append([]cause{podless, overused}, causes...) {
+		shape := cmp.Or(c.shape, "node")
+		if c.apart {
 			for _, rack := range []string{"-a", "-b"} {
-				fmt.Fprintf(&text, "  - name: %s%s\n    nodes: [{shape: %s, labels: {cause: %s}}]\n", causes[i].name, rack, shape, causes[i].name)
+				fmt.Fprintf(&text, "  - name: %s%s\n    nodes: [{shape: %s, labels: {cause: %s}}]\n", c.name, rack, shape, c.name)
 			}
 			continue
 		}
-		fmt.Fprintf(&text, "  - name: %s\n    nodes: [{shape: %s, count: 2, labels: {cause: %s}}]\n", causes[i].name, shape, causes[i].name)
+		fmt.Fprintf(&text, "  - name: %s\n    nodes: [{shape: %s, count: 2, labels: {cause: %s}}]\n", c.name, shape, c.name)
 	}
 	text.WriteString("  - name: spare\n    nodes: [{shape: node, count: 4}]\n")
 	return []byte(text.String())

@@ -62,8 +62,6 @@ func TestPodsThatTheKubeletDoesNotStart(t *testing.T) {
 		reason string
 		says   string // of the kubelet, about a pod
 		remedy func(*trial, *testing.T)
-		// quiet is true where the kubelet says nothing in the pod's status: the controller reads no object of the user's.
-		quiet bool
 	}{
 		"no such image": {
 			with:   ofWorkers(func(pod *corev1.PodSpec) { pod.Containers[0].Image = "registry.invalid/none:1" }),
@@ -83,11 +81,11 @@ func TestPodsThatTheKubeletDoesNotStart(t *testing.T) {
 		},
 		"a volume of a ConfigMap": {
 			with:   volume(corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: settings}}),
-			reason: "ConfigMapNotFound", remedy: (*trial).createConfigMap, quiet: true,
+			reason: "ConfigMapNotFound", says: `configmap "settings" not found`, remedy: (*trial).createConfigMap,
 		},
 		"a volume of a Secret": {
 			with:   volume(corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "token"}}),
-			reason: "SecretNotFound", remedy: (*trial).createSecret, quiet: true,
+			reason: "SecretNotFound", says: `secret "token" not found`, remedy: (*trial).createSecret,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -96,17 +94,13 @@ func TestPodsThatTheKubeletDoesNotStart(t *testing.T) {
 			job := r.workersOnly(tc.with)
 			job.Spec.Worker.Template.Spec.Containers[0].ImagePullPolicy = corev1.PullIfNotPresent
 			r.create(t, job)
-			if tc.quiet {
-				r.awaitPhase(t, v1.Starting)
-			} else {
-				held := r.awaitJob(t, tc.reason, func(job *v1.PaddleJob) bool {
-					c := meta.FindStatusCondition(job.Status.Conditions, v1.ConditionRunning)
-					return c != nil && c.Status == metav1.ConditionFalse && c.Reason == tc.reason
-				})
-				require.Equal(t, v1.Starting, held.Status.Phase)
-				require.Contains(t, meta.FindStatusCondition(held.Status.Conditions, v1.ConditionRunning).Message, tc.says)
-				r.awaitEvent(t, corev1.EventTypeWarning, tc.reason, "of 2 pods cannot start, for example job-worker-", tc.says)
-			}
+			held := r.awaitJob(t, tc.reason, func(job *v1.PaddleJob) bool {
+				c := meta.FindStatusCondition(job.Status.Conditions, v1.ConditionRunning)
+				return c != nil && c.Status == metav1.ConditionFalse && c.Reason == tc.reason
+			})
+			require.Equal(t, v1.Starting, held.Status.Phase)
+			require.Contains(t, meta.FindStatusCondition(held.Status.Conditions, v1.ConditionRunning).Message, tc.says)
+			r.awaitEvent(t, corev1.EventTypeWarning, tc.reason, "of 2 pods cannot start, for example job-worker-", tc.says)
 			out, errOut, code := r.paddle(t.Context(), "why", "job", "-o", "json")
 			require.Zero(t, code, errOut)
 			var told story.Story

@@ -48,7 +48,7 @@ func (c *Clients) Gather(ctx context.Context, namespace, name string) (*story.Ob
 		o.Pods = pointers(pods.Items)
 		view.SortPods(o.Pods)
 	}
-	if queue := queueOf(job); queue != "" {
+	if queue := story.QueueOf(job); queue != "" {
 		q, err := c.Volcano.SchedulingV1beta1().Queues().Get(ctx, queue, metav1.GetOptions{})
 		if g.read("queues", err) {
 			o.Queue = q
@@ -62,8 +62,15 @@ func (c *Clients) Gather(ctx context.Context, namespace, name string) (*story.Ob
 }
 
 // absent finds the ConfigMaps and Secrets that do not exist and that pods which do not start refer to. The job's own ConfigMap
-// comes once all addresses are known.
+// comes once all addresses are known. Of a job that waits for PriorityClasses it finds those that do not exist.
 func (c *Clients) absent(ctx context.Context, g *reading, o *story.Objects) {
+	for _, class := range o.PriorityClasses() {
+		_, err := c.Kube.SchedulingV1().PriorityClasses().Get(ctx, class, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			o.Absent = append(o.Absent, view.Reference{Kind: "PriorityClass", Name: class})
+		}
+		g.read("PriorityClasses", err)
+	}
 	asked, forbidden := map[view.Reference]bool{{Kind: view.KindConfigMap, Name: o.Job.Name}: true}, map[string]bool{}
 	for _, pod := range o.Pods {
 		if view.NewMember(pod).State != view.Starting {
@@ -108,14 +115,6 @@ func (c *Clients) Pods(ctx context.Context, namespace, name string) ([]*corev1.P
 
 // settled says whether events have nothing to add.
 func settled(job *v1.PaddleJob) bool { return view.Finished(job) || job.Status.Phase == v1.Running }
-
-// queueOf is the queue that a job was sent to, or will be.
-func queueOf(job *v1.PaddleJob) string {
-	if policy := job.Spec.SchedulingPolicy; job.Status.Queue == "" && policy != nil {
-		return policy.Queue
-	}
-	return job.Status.Queue
-}
 
 // groupOf is the PodGroup of a Volcano Job; the youngest where that is not known.
 func groupOf(groups []vcscheduling.PodGroup, job *vcbatch.Job) *vcscheduling.PodGroup {

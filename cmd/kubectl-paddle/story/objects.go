@@ -3,6 +3,7 @@
 package story
 
 import (
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,6 +14,7 @@ import (
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/policy"
 	"github.com/paddle-volcano/paddle-volcano/controller/view"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
@@ -24,7 +26,8 @@ type Objects struct {
 	PodGroup   *vcscheduling.PodGroup
 	Queue      *vcscheduling.Queue
 	Pods       []*corev1.Pod
-	// Absent are the ConfigMaps and Secrets that do not exist and that pods which do not start refer to.
+	// Absent are the ConfigMaps and Secrets that do not exist and that pods which do not start refer to, and of PriorityClasses
+	// those that do not exist.
 	Absent []view.Reference
 	// Ideal is where the gang would run if it had the cluster for itself, nil where that is not known.
 	Ideal *report.Placement
@@ -46,6 +49,32 @@ func (o *Objects) holds(kind string) *metav1.Condition {
 		return c
 	}
 	return nil
+}
+
+// QueueOf is the queue that a job was sent to, or will be.
+func QueueOf(job *v1.PaddleJob) string {
+	if policy := job.Spec.SchedulingPolicy; job.Status.Queue == "" && policy != nil {
+		return policy.Queue
+	}
+	return job.Status.Queue
+}
+
+// PriorityClasses are those that the job names, none unless the job waits for one that does not exist.
+func (o *Objects) PriorityClasses() (classes []string) {
+	if c := o.holds(v1.ConditionStalled); c == nil || c.Reason != policy.ReasonPriorityClassNotFound {
+		return nil
+	}
+	spec := &o.Job.Spec
+	if spec.SchedulingPolicy != nil {
+		classes = append(classes, spec.SchedulingPolicy.PriorityClass)
+	}
+	for _, role := range []*v1.ResourceSpec{spec.PS, spec.Worker, spec.Heter} {
+		if role != nil {
+			classes = append(classes, role.Template.Spec.PriorityClassName)
+		}
+	}
+	slices.Sort(classes)
+	return slices.DeleteFunc(slices.Compact(classes), func(class string) bool { return class == "" })
 }
 
 // since is how long ago something was, in one or two units.

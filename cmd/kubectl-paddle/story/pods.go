@@ -11,6 +11,13 @@ import (
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/view"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
+)
+
+// Kinds of suggestions beyond the scheduler's. They have no values.
+const (
+	MakeImageAvailable report.Kind = "MakeImageAvailable"
+	ChangePodTemplate  report.Kind = "ChangePodTemplate"
 )
 
 func (s *Story) starting(o *Objects) {
@@ -71,7 +78,15 @@ func (s *Story) startFailures(o *Objects) (reason string) {
 			text += "; " + shortened(f.Message, 300)
 		}
 		s.say(AboutReason, text)
-		s.say(AboutHelp, startHelp(o, f))
+		kind, value := ChangePodTemplate, ""
+		switch {
+		case f.Missing != nil:
+			s.lacks(report.Object(*f.Missing))
+			kind, value = report.CreateObject, report.Object(*f.Missing).String()
+		case f.Reason == view.ReasonImagePullFailed:
+			kind = MakeImageAvailable
+		}
+		s.suggest(kind, value, startHelp(o, f))
 	}
 	if len(failures) == 0 {
 		return ""

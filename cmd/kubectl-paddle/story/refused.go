@@ -7,6 +7,7 @@ import (
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/policy"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
 // refusalHelps are what helps a job whose pods the API server refuses.
@@ -14,6 +15,14 @@ var refusalHelps = map[string]string{
 	policy.ReasonQuotaExceeded:        "wait for other jobs of the namespace to end, ask for less, or have the ResourceQuota of the namespace raised (kubectl describe quota)",
 	policy.ReasonPodSecurityViolation: "change the pods of the job so that they meet the standard, or have the label pod-security.kubernetes.io/enforce of the namespace changed",
 	policy.ReasonPodsRefused:          "change the job or have the rule changed that the API server names",
+}
+
+// refusalKind is what the help changes.
+func refusalKind(reason string) report.Kind {
+	if reason == policy.ReasonQuotaExceeded {
+		return report.RaiseResourceQuota
+	}
+	return ChangePodTemplate
 }
 
 // refused is the condition that says that the API server refuses the pods of a job that waits, nil if it refuses none.
@@ -30,7 +39,7 @@ func (s *Story) refused(o *Objects) {
 	s.Reason = c.Reason
 	s.head("%s waits, for %s by now: its pods cannot be created.", o.Job.Name, o.since(o.waitsSince()))
 	s.say(AboutReason, c.Message+" ("+c.Reason+")")
-	s.say(AboutHelp, refusalHelps[c.Reason]+"; Volcano tries again by itself, and gives the job up after some minutes")
+	s.suggest(refusalKind(c.Reason), "", refusalHelps[c.Reason]+"; Volcano tries again by itself, and gives the job up after some minutes")
 	s.queue(o)
 	s.restartsBefore(o)
 }

@@ -55,7 +55,7 @@ func (s *Story) failed(o *Objects) {
 	case view.ReasonPodEvicted:
 		s.say(AboutHelp, "its pods were taken away by others: a higher priorityClass, or spec.runPolicy.backoffLimit for more restarts, helps")
 	case policy.ReasonQuotaExceeded, policy.ReasonPodSecurityViolation, policy.ReasonPodsRefused:
-		s.say(AboutHelp, refusalHelps[c.Reason]+"; then submit the job again")
+		s.suggest(refusalKind(c.Reason), "", refusalHelps[c.Reason]+"; then submit the job again")
 	default:
 		s.say(AboutHelp, s.looking(o))
 	}

@@ -66,6 +66,20 @@ func (s *Story) say(about About, text string, details ...string) {
 	}
 }
 
+// suggest adds a change that helps, for programs and in words.
+func (s *Story) suggest(kind report.Kind, value, text string) {
+	s.Suggestions = append(s.Suggestions, report.Suggestion{Kind: kind, Value: value, Text: text})
+	s.say(AboutHelp, text)
+}
+
+// lacks adds an object without which the job does not start.
+func (s *Story) lacks(object report.Object) {
+	if s.Missing == nil {
+		s.Missing = &report.Missing{}
+	}
+	s.Missing.Objects = append(s.Missing.Objects, object)
+}
+
 func (s *Story) head(format string, args ...any) { s.Headline = fmt.Sprintf(format, args...) }
 
 // Why tells why a job is as it is.
@@ -123,12 +137,26 @@ func (s *Story) stalled(o *Objects) {
 	s.Reason = c.Reason
 	s.head("%s cannot go on until somebody changes something: %s.", o.Job.Name, c.Reason)
 	s.say(AboutReason, c.Message)
+	const byItself = "; the job goes on by itself then, and need not be deleted"
+	edit := "edit the job (kubectl edit pdj " + o.Job.Name + ")"
 	switch c.Reason {
 	case policy.ReasonAborted:
-	case policy.ReasonNameTaken, policy.ReasonQueueNotFound, policy.ReasonQueueNotOpen, policy.ReasonPriorityClassNotFound:
-		s.say(AboutHelp, "it goes on by itself once that is put right; it need not be deleted")
+	case policy.ReasonNameTaken:
+		s.say(AboutHelp, "submit the job under another name; or delete the object if nobody needs it"+byItself)
+	case policy.ReasonQueueNotFound:
+		queue := report.Object{Kind: "Queue", Name: QueueOf(o.Job)}
+		s.lacks(queue)
+		s.suggest(report.CreateObject, queue.String(), "create the queue, or name another one in spec.schedulingPolicy.queue"+byItself)
+	case policy.ReasonQueueNotOpen:
+		s.suggest(report.OpenQueue, QueueOf(o.Job), "open the queue, or name another one in spec.schedulingPolicy.queue"+byItself)
+	case policy.ReasonPriorityClassNotFound:
+		for _, ref := range o.Absent {
+			s.lacks(report.Object(ref))
+			s.Suggestions = append(s.Suggestions, report.Suggest(report.CreateObject, report.Object(ref).String()))
+		}
+		s.say(AboutHelp, "create the PriorityClass, or "+edit+byItself)
 	default:
-		s.say(AboutHelp, "edit the job (kubectl edit pdj "+o.Job.Name+"), and it goes on by itself; it need not be deleted")
+		s.say(AboutHelp, edit+byItself)
 	}
 	s.queue(o)
 }

@@ -11,10 +11,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/story"
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/status"
 	"github.com/paddle-volcano/paddle-volcano/controller/view"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
@@ -205,7 +207,7 @@ func TestWhy(t *testing.T) {
 		}},
 		"stalled": {job(v1.Pending, is(v1.ConditionStalled, "QueueNotFound", `queue "x" does not exist`)), []string{
 			"resnet cannot go on until somebody changes something: QueueNotFound.", `Queue "x" does not exist.`,
-			"It goes on by itself once that is put right; it need not be deleted.",
+			"Create the queue, or name another one in spec.schedulingPolicy.queue; the job goes on by itself then, and need not be deleted.",
 		}},
 		"suspended": {with(job(v1.Suspended, is(v1.ConditionSuspended, "Suspended", "")), suspends), []string{
 			"resnet has been suspended for 5m: it has no pods, and takes no room in its queue.", "kubectl paddle resume resnet starts it anew.",
@@ -320,6 +322,59 @@ func TestReason(t *testing.T) {
 		"":                      job(v1.Running, is(v1.ConditionRunning, "Training", "")),
 	} {
 		require.Equal(t, want, story.Why(objects).Reason)
+	}
+}
+
+// So is what is missing, and what helps.
+func TestMissingAndSuggestions(t *testing.T) {
+	placed, running := is(v1.ConditionScheduled, "GangPlaced", ""), isNot(v1.ConditionRunning, "PodsStarting", "")
+	inQueue := func(o *story.Objects) { o.Job.Spec.SchedulingPolicy = &v1.SchedulingPolicy{Queue: "q"} }
+	classes := func(o *story.Objects) {
+		o.Job.Spec.SchedulingPolicy = &v1.SchedulingPolicy{PriorityClass: "high"}
+		o.Job.Spec.Worker.Template.Spec.PriorityClassName = "urgent"
+		require.Equal(t, []string{"high", "urgent"}, o.PriorityClasses())
+		o.Absent = []view.Reference{{Kind: "PriorityClass", Name: "urgent"}}
+	}
+	for name, tc := range map[string]struct {
+		objects *story.Objects
+		missing []report.Object
+		kind    report.Kind
+		value   string
+	}{
+		"a queue":          {with(job(v1.Pending, is(v1.ConditionStalled, "QueueNotFound", "x")), inQueue), []report.Object{{Kind: "Queue", Name: "q"}}, report.CreateObject, "Queue q"},
+		"a closed queue":   {with(job(v1.Pending, is(v1.ConditionStalled, "QueueNotOpen", "x")), inQueue), nil, report.OpenQueue, "q"},
+		"a PriorityClass":  {with(job(v1.Pending, is(v1.ConditionStalled, "PriorityClassNotFound", "x")), classes), []report.Object{{Kind: "PriorityClass", Name: "urgent"}}, report.CreateObject, "PriorityClass urgent"},
+		"quota":            {job(v1.Pending, isNot(v1.ConditionScheduled, "QuotaExceeded", "x")), nil, report.RaiseResourceQuota, ""},
+		"pods are refused": {job(v1.Pending, isNot(v1.ConditionScheduled, "PodSecurityViolation", "x")), nil, story.ChangePodTemplate, ""},
+		"failed for it":    {job(v1.Failed, is(v1.ConditionFailed, "QuotaExceeded", "x")), nil, report.RaiseResourceQuota, ""},
+		"an image":         {with(job(v1.Starting, placed, running), heldPod("a", "ErrImagePull")), nil, story.MakeImageAvailable, ""},
+		"a container":      {with(job(v1.Starting, placed, running), heldPod("a", "CreateContainerError")), nil, story.ChangePodTemplate, ""},
+		"a ConfigMap": {with(job(v1.Starting, placed, running), heldPod("a", "ContainerCreating"), absent("settings")),
+			[]report.Object{{Kind: "ConfigMap", Name: "settings"}}, report.CreateObject, "ConfigMap settings"},
+	} {
+		told := story.Why(tc.objects)
+		if len(tc.missing) == 0 {
+			require.Nil(t, told.Missing, name)
+		} else {
+			require.Equal(t, tc.missing, told.Missing.Objects, name)
+		}
+		require.Len(t, told.Suggestions, 1, name)
+		require.NotEmpty(t, told.Suggestions[0].Text, name)
+		require.Equal(t, []any{tc.kind, tc.value}, []any{told.Suggestions[0].Kind, told.Suggestions[0].Value}, name)
+	}
+	require.Empty(t, job(v1.Pending, is(v1.ConditionStalled, "QueueNotFound", "x")).PriorityClasses())
+}
+
+// The controller knows the scheduler's transient reasons by their names, because it does not import the plugin.
+func TestTransientReasonsAreTheControllersToo(t *testing.T) {
+	for _, reason := range []report.Reason{
+		report.WaitingToBeEnqueued, report.WaitingForPods, report.PlanStale, report.TerminatingPods, report.InsufficientResources, report.QueueCapacity,
+		report.QueueOverused, report.SchedulingGated, report.TopologyNotReady, report.NoPlan, report.TopologyConstraint, report.PodAntiAffinity,
+	} {
+		o := with(job(v1.Pending), placed(corev1.ConditionFalse, string(reason), ""))
+		o.PodGroup.Status.Conditions[1].LastTransitionTime = ago(5 * time.Second)
+		v := &view.View{Job: o.Job, VolcanoJob: &vcbatch.Job{}, PodGroup: o.PodGroup}
+		require.Equal(t, reason.Transient(), status.Settling(v, now) > 0, reason)
 	}
 }
 

@@ -24,7 +24,7 @@ const (
 	OpenQueue                Kind = "OpenQueue"                // a queue
 	UseAnotherQueue          Kind = "UseAnotherQueue"          // the queue that refuses the gang
 	RaiseQueueCapability     Kind = "RaiseQueueCapability"     // a queue
-	RaiseResourceQuota       Kind = "RaiseResourceQuota"       // a ResourceQuota
+	RaiseResourceQuota       Kind = "RaiseResourceQuota"       // a ResourceQuota, empty where it is not known
 	RemoveSchedulingGate     Kind = "RemoveSchedulingGate"     // a scheduling gate
 )
 
