@@ -107,10 +107,7 @@ func (p *plugin) why(job *api.JobInfo, g gang) verdict {
 		return p.whyNotLetIn(job)
 	}
 	if missing := missingPods(job, g); missing != "" {
-		counts := short(job, g, func(t tally) int32 { return t.created })
-		return verdict{reason: report.WaitingForPods, text: missing, data: &report.Report{
-			Missing: &report.Missing{Roles: shortRoles(counts, func(t tally) int32 { return t.created })},
-		}}
+		return verdict{reason: report.WaitingForPods, text: missing, data: withoutPods(job, g)}
 	}
 	if ok && !pipelined(job) {
 		return judged
@@ -134,7 +131,17 @@ func (p *plugin) whyPodless(job *api.JobInfo, g gang) verdict {
 	return verdict{
 		reason: report.WaitingForPods,
 		text:   "queue " + p.ssn.Queues[job.Queue].Name + " has let the job in; its pods are not created yet: " + gangWords(job, g),
+		data:   withoutPods(job, g),
 	}
+}
+
+// withoutPods is how many pods of each role are not created, nil if the gang names no roles.
+func withoutPods(job *api.JobInfo, g gang) *report.Report {
+	if len(g) == 0 {
+		return nil
+	}
+	created := func(t tally) int32 { return t.created }
+	return &report.Report{Missing: &report.Missing{Roles: shortRoles(short(job, g, created), created)}}
 }
 
 // closeReasons writes the condition of each Paddle job that waits or was placed, sends events and counts who waits. What

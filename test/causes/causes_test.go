@@ -191,7 +191,7 @@ var podless = cause{name: "podless", reason: report.WaitingForPods, text: "its p
 var overused = cause{
 	name: "overused", spec: "schedulingPolicy: {queue: NAME}", reason: report.QueueOverused, text: "queue overused has used up its share of the cluster",
 	before: []step{
-		queue("NAME", ""), queue("wants-all", ", weight: 100000"),
+		queue("NAME", ""), queue("wants-all", ", weight: 60000"),
 		// Has what the queue's weight is worth, and more.
 		`{apiVersion: batch.paddlepaddle.org/v1, kind: PaddleJob, metadata: {name: first}, spec: {schedulingPolicy: {queue: NAME}, worker: {replicas: 1,
   template: {spec: {nodeSelector: {cause: NAME}, containers: [{name: paddle, image: paddle, resources: {requests: {cpu: 1, memory: 1Gi}}}]}}}}}`,
@@ -202,7 +202,7 @@ var overused = cause{
 		"kubectl wait pod/wants-all-worker-39 --for=create --timeout=1m",
 	},
 	suggestion: report.Suggest(report.UseAnotherQueue, "overused"),
-	remedy:     []step{`kubectl patch queue NAME --type=merge -p {"spec":{"weight":1000000}}`},
+	remedy:     []step{`kubectl patch queue NAME --type=merge -p {"spec":{"weight":60000}}`},
 }
 
 // manifest is the cause's job.
