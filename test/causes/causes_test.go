@@ -9,7 +9,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -50,7 +52,7 @@ type cause struct {
 type step string
 
 func (s step) run(ctx context.Context, u user, name string) error {
-	text := strings.ReplaceAll(string(s), "NAME", name)
+	text := strings.NewReplacer("NAME", name, "MANY", strconv.Itoa(nodeCount()*11/10)).Replace(string(s))
 	if command, ok := strings.CutPrefix(text, "kubectl "); ok {
 		_, err := u.kubectl(ctx, "", strings.Fields(command)...)
 		return err
@@ -196,10 +198,11 @@ var overused = cause{
 		`{apiVersion: batch.paddlepaddle.org/v1, kind: PaddleJob, metadata: {name: first}, spec: {schedulingPolicy: {queue: NAME}, worker: {replicas: 1,
   template: {spec: {nodeSelector: {cause: NAME}, containers: [{name: paddle, image: paddle, resources: {requests: {cpu: 1, memory: 1Gi}}}]}}}}}`,
 		"kubectl wait paddlejob/first --for=condition=Running --timeout=1m",
-		// Fits no node, and so wants it on and on.
-		`{apiVersion: batch.paddlepaddle.org/v1, kind: PaddleJob, metadata: {name: wants-all}, spec: {schedulingPolicy: {queue: wants-all}, worker: {replicas: 40,
-  template: {spec: {nodeSelector: {cause: none}, containers: [{name: paddle, image: paddle, resources: {requests: {cpu: 4, memory: 16Gi}}}]}}}}}`,
-		"kubectl wait pod/wants-all-worker-39 --for=create --timeout=1m",
+		// Fits no node, and so goes on wanting more than the cluster has.
+		`{apiVersion: apps/v1, kind: Deployment, metadata: {name: wants-all}, spec: {replicas: MANY, selector: {matchLabels: {app: wants-all}}, template: {
+  metadata: {labels: {app: wants-all}, annotations: {scheduling.volcano.sh/queue-name: wants-all}}, spec: {schedulerName: volcano, nodeSelector: {cause: none},
+  containers: [{name: main, image: main, resources: {requests: {cpu: 4, memory: 16Gi}}}]}}}}`,
+		"kubectl wait deployment/wants-all --for=jsonpath={.status.replicas}=MANY --timeout=1m",
 	},
 	suggestion: report.Suggest(report.UseAnotherQueue, "overused"),
 	remedy:     []step{`kubectl patch queue NAME --type=merge -p {"spec":{"weight":60000}}`},
@@ -256,10 +259,11 @@ func TestCauses(t *testing.T) {
 
 func TestGangWithoutPods(t *testing.T) {
 	require.NoError(t, cluster.Kill(sandbox.VolcanoController, syscall.SIGTERM))
-	t.Cleanup(func() { require.NoError(t, cluster.StartComponent(sandbox.VolcanoController)) })
+	start := sync.OnceFunc(func() { require.NoError(t, cluster.StartComponent(sandbox.VolcanoController)) })
+	t.Cleanup(start)
 	u := podless.submit(t)
 	podless.waits(t, u)
-	require.NoError(t, cluster.StartComponent(sandbox.VolcanoController))
+	start()
 	u.awaitRunning(t)
 }
 
@@ -275,7 +279,7 @@ func TestQueueThatHasItsShare(t *testing.T) {
 		require.NoError(t, s.run(t.Context(), u, overused.name))
 	}
 	u.awaitRunning(t)
-	_, err := u.kubectl(t.Context(), "", "delete", "paddlejob", "--all")
+	_, err := u.kubectl(t.Context(), "", "delete", "deployment/wants-all", "paddlejob/first", "paddlejob/job")
 	require.NoError(t, err)
 }
 

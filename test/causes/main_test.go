@@ -82,9 +82,14 @@ func nodes() []byte {
 		}
 		fmt.Fprintf(&text, "  - name: %s\n    nodes: [{shape: %s, count: 2, labels: {cause: %s}}]\n", c.name, shape, c.name)
 	}
-	text.WriteString("  - name: spare\n    nodes: [{shape: node, count: 4}]\n")
+	fmt.Fprintf(&text, "  - name: spare\n    nodes: [{shape: node, count: %d}]\n", spare)
 	return []byte(text.String())
 }
+
+// nodeCount is how many nodes there are. Each has 4 CPUs and 16 GiB.
+func nodeCount() int { return 2*len(causes) + 2*2 + spare }
+
+const spare = 4
 
 // user types in one namespace.
 type user string
