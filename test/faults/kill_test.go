@@ -8,61 +8,79 @@ import (
 	"net/http/httptest"
 	"sync/atomic"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
-// further is how many more writes than the undisturbed life's are tried at first.
-const further = 3
-
-// A controller is killed at write 1 of a life, at write 2 of another, and so on, until one gets by without having so many.
-// Odd writes are not sent, and even ones are done but not answered; make faults does both to each, and lives more lives.
-func TestControllerIsKilledAtEveryWrite(t *testing.T) {
+// A controller is killed at each kind of write of some lives once: at every second kind the write is not sent, at the others it is
+// done and not answered. make faults does both, at write 1 of a life, at write 2 of another, and so on, until one gets by without
+// having so many, of all lives.
+func TestControllerIsKilledAtWrites(t *testing.T) {
 	t.Parallel()
 	for _, l := range someLives("retried", "elastic") {
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()
 			calm := l.undisturbed(t)
-			for first, last := 1, len(calm.writes)+further; ; first, last = last+1, last+further {
-				var missed atomic.Int32
-				t.Run(fmt.Sprintf("from %d", first), func(t *testing.T) {
-					for n := first; n <= last; n++ {
-						for _, done := range []bool{n%2 == 0, n%2 == 1}[:variants()] {
-							t.Run(fmt.Sprintf("%d done=%v", n, done), func(t *testing.T) {
-								t.Parallel()
-								if !l.killedAt(t, calm, n, done) {
-									missed.Add(1)
-								}
-							})
-						}
-					}
+			if thorough {
+				l.killedAtEveryWrite(t, calm)
+				return
+			}
+			for i, n := range calm.kinds() {
+				words := calm.writes[n-1]
+				t.Run(words, func(t *testing.T) {
+					t.Parallel()
+					var came atomic.Bool
+					l.killed(t, calm, fmt.Sprintf("killed-%s-kind-%d", l.name, i), i%2 == 1, func(c *call) bool {
+						return c.words == words && came.CompareAndSwap(false, true)
+					})
+					require.True(t, came.Load(), "the controller never wrote it")
 				})
-				if t.Failed() || missed.Load() > 0 {
-					return
-				}
 			}
 		})
 	}
 }
 
-func variants() int {
-	if thorough {
-		return 2
+// kinds are the numbers of the first write of each kind.
+func (p *past) kinds() (numbers []int) {
+	seen := map[string]bool{}
+	for i, words := range p.writes {
+		if !seen[words] {
+			seen[words] = true
+			numbers = append(numbers, i+1)
+		}
 	}
-	return 1
+	return numbers
 }
 
-// killedAt lives the life under a controller that is killed at its nth write, and says whether it came to that.
-func (l *life) killedAt(t *testing.T, calm *past, n int, done bool) (came bool) {
+// further is how many more writes than the undisturbed life's are tried at first.
+const further = 3
+
+func (l *life) killedAtEveryWrite(t *testing.T, calm *past) {
 	t.Helper()
-	space := cluster.NamespaceNamed(t, fmt.Sprintf("killed-%s-%d-%v", l.name, n, done))
-	c := startController(t, space, space)
-	c.from(func(call *call, w http.ResponseWriter, r *http.Request, api http.Handler) {
-		if call.number != n {
-			api.ServeHTTP(w, r)
+	for first, last := 1, len(calm.writes)+further; ; first, last = last+1, last+further {
+		var missed atomic.Int32
+		t.Run(fmt.Sprintf("from %d", first), func(t *testing.T) {
+			for n := first; n <= last; n++ {
+				for _, done := range []bool{false, true} {
+					t.Run(fmt.Sprintf("%d done=%v", n, done), func(t *testing.T) {
+						t.Parallel()
+						if !l.killedAt(t, calm, n, done) {
+							missed.Add(1)
+						}
+					})
+				}
+			}
+		})
+		if t.Failed() || missed.Load() > 0 {
 			return
 		}
-		c.dieAt(r, api, done)
-	})
-	l.liveLike(&driver{t: t, namespace: space}, calm)
+	}
+}
+
+// killedAt lives the life under a controller that is killed at its nth write, and reports whether it came to that.
+func (l *life) killedAt(t *testing.T, calm *past, n int, done bool) (came bool) {
+	t.Helper()
+	c := l.killed(t, calm, fmt.Sprintf("killed-%s-%d-%v", l.name, n, done), done, func(c *call) bool { return c.number == n })
 	writes := c.written()
 	if len(writes) < n {
 		t.Logf("there were %d writes", len(writes))
@@ -70,6 +88,23 @@ func (l *life) killedAt(t *testing.T, calm *past, n int, done bool) (came bool) 
 	}
 	t.Logf("killed at %s", writes[n-1])
 	return true
+}
+
+// killed lives the life in a namespace under a controller that is killed at a request, which the API server has done or never
+// hears of.
+func (l *life) killed(t *testing.T, calm *past, namespace string, done bool, at func(*call) bool) *controller {
+	t.Helper()
+	space := cluster.NamespaceNamed(t, namespace)
+	c := startController(t, space, space)
+	c.from(func(call *call, w http.ResponseWriter, r *http.Request, api http.Handler) {
+		if !at(call) {
+			api.ServeHTTP(w, r)
+			return
+		}
+		c.dieAt(r, api, done)
+	})
+	l.liveLike(&driver{t: t, namespace: space}, calm)
+	return c
 }
 
 // dieAt kills the controller at a request, which the API server has done or never hears of.

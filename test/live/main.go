@@ -6,6 +6,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"strconv"
 	"testing"
@@ -13,9 +14,18 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
+// schedulePeriod is a fifth of the default, because most tests wait for some scheduling sessions.
+const schedulePeriod = "--schedule-period=200ms"
+
 // Main is the body of a TestMain: it starts a sandbox, hands it to ready, runs the tests, stops the sandbox, whose logs
 // stay for reading, and returns the exit code.
 func Main(m *testing.M, options sandbox.Options, ready func(*Plane) error) (code int) {
+	args := maps.Clone(options.Args)
+	if args == nil {
+		args = map[string][]string{}
+	}
+	args[sandbox.Scheduler] = append([]string{schedulePeriod}, args[sandbox.Scheduler]...)
+	options.Args = args
 	s, err := sandbox.Start(context.Background(), options)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "start the sandbox:", err)
