@@ -23,7 +23,7 @@ demo: ## Watch the PaddleJobs of the documentation train on a real control plane
 RACE_PACKAGES := plugins/paddle|controller|cmd|test/live|test/sandbox
 
 .PHONY: test
-test: plane ## Run every test, those of concurrent packages with the race detector; the integration tests start real control planes
+test: plane ## Run the tests, those of concurrent packages with the race detector; the integration tests start real control planes
 	all=$$(go list $(TEST_PACKAGES)); \
 	race=$$(grep -E '^[^/]+/[^/]+/[^/]+/($(RACE_PACKAGES))(/|$$)' <<<"$$all" || true); \
 	rest=$$(grep -vxF "$$race" <<<"$$all" || true); \
@@ -35,9 +35,15 @@ test: plane ## Run every test, those of concurrent packages with the race detect
 # What is said of a machine that does not allow a real node is to be seen, so -v.
 REAL_PACKAGES ?= ./test/sandbox/real ./test/real
 
+.PHONY: test-all
+test-all: ## Test everything, as a release needs it: all faults, 500 nodes, the commands of the documents, 30 minutes of soak (2 hours)
+	$(MAKE) verify demo
+	TEST_ALL=1 $(MAKE) test test-real
+	$(MAKE) soak
+
 .PHONY: test-docs
 test-docs: plane ## Run every command and judge every manifest of the documents, follow their links, and list what is not run
-	$(GO) test -v -count=1 -timeout 30m $(TEST_FLAGS) ./test/docs
+	TEST_ALL=1 $(GO) test -v -count=1 -timeout 30m $(TEST_FLAGS) ./test/docs
 
 .PHONY: test-real
 test-real: plane ## Run pods in real containers beside the simulated nodes (as root, or rootless where the machine allows it)
@@ -149,7 +155,7 @@ soak: plane ## Let random jobs come, go, break and change for SOAK on a sandbox;
 
 .PHONY: faults
 faults: plane ## Kill the controller, and stop the leader, at every single write of a job's life; tests do a part of it
-	FAULTS=all $(GO) test -count=1 -timeout 60m ./test/faults
+	TEST_ALL=1 $(GO) test -count=1 -timeout 60m ./test/faults
 
 .PHONY: draw-placement
 draw-placement: ## Plan 256 GPUs on a production cluster and draw the plan to _output/placement

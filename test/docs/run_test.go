@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/paddle-volcano/paddle-volcano/test/docs"
+	"github.com/paddle-volcano/paddle-volcano/test/live"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
@@ -35,6 +36,7 @@ func english(t *testing.T) (pages []*docs.Page) {
 // Pages that start a sandbox run side by side with the others, which have one together and come one after the other:
 // what fits where, and what does not, would be another beside the jobs of others.
 func TestCommandsDoWhatTheirPagesShow(t *testing.T) {
+	live.SkipUnlessAll(t)
 	for _, page := range english(t) {
 		steps := stepsOf(t, page)
 		if len(steps) == 0 {

@@ -16,8 +16,8 @@ var cluster *live.Plane
 // sideBySide is how many lives there are at a time: as many as two cores have work for.
 const sideBySide = 16
 
-// thorough says whether to try all that can be tried (make faults), and not only a part of it.
-var thorough = os.Getenv("FAULTS") == "all"
+// thorough reports whether to try all that can be tried (make faults), and not only a part of it.
+var thorough = live.All()
 
 func TestMain(m *testing.M) {
 	live.SideBySide(sideBySide)

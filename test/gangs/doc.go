@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package gangs watches from outside, through the API, how gangs are bound on a sandbox of 500 nodes; it holds tests only.
+// Package gangs watches from outside, through the API, how gangs are bound on a sandbox of 500 nodes, or of 100 unless
+// everything is tested; it holds tests only.
 //
-// TestGangsAreBoundWhole hands 200 jobs of many kinds to the shipped components at once, more than there is room for. It
+// TestGangsAreBoundWhole hands 200 jobs, or 40, of many kinds to the shipped components at once, more than there is room for. It
 // waits until each gang is bound or says why it waits, lets those end that run, and goes on until each gang was bound.
-// Pods run until then, so that the cluster is full however slow the machine is; three jobs fit no rack and may not leave
+// Pods run until then, so that the cluster is full however slow the machine is; some jobs fit no rack and may not leave
 // one, so that there are pods that wait all the time. Nothing is slept for or polled: all comes from two watches, on pods
 // and on PodGroups.
 //

@@ -19,11 +19,10 @@ import (
 // sideBySide is how many requests are made at a time.
 const sideBySide = 16
 
-// Three jobs are too wide for a rack, which they may not leave: their pods wait from the beginning to the end.
+// Some jobs are too wide for a rack, which they may not leave: their pods wait from the beginning to the end.
 func TestGangsAreBoundWhole(t *testing.T) {
 	kinds := mix(t)
 	all := mixed(kinds)
-	require.Len(t, all, jobs)
 	p := startPlane(t)
 	r := newRecorder()
 	r.follow(t, p)

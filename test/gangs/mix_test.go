@@ -23,7 +23,8 @@ import (
 
 // kind is a kind of job, of which there are some.
 type kind struct {
-	name  string
+	name string
+	// count is of 200 jobs.
 	count int
 	// others are jobs that are not Paddle's. oneRack are those that may not leave a rack, tooWide those of them that fit none.
 	others, oneRack, tooWide bool
@@ -38,10 +39,7 @@ type job struct {
 	raw    *vcbatch.Job
 }
 
-// jobs is how many there are in all.
-const jobs = 200
-
-// mix are all kinds. They ask for more GPUs together than the 4000 that there are. What runs in a node and what fits a rack
+// mix are all kinds. They ask for more GPUs together than the 4000 that there are, or the 800 of a fifth. What runs in a node and what fits a rack
 // of ten nodes can be seen from the names: servers + workers x GPUs of each.
 func mix(t *testing.T) []*kind {
 	t.Helper()
@@ -156,13 +154,13 @@ func forever() map[string]string { return map[string]string{sandbox.AnnotationRu
 func mixed(kinds []*kind) []job {
 	var all []job
 	for i, k := range kinds {
-		for n := range k.count {
+		for n := range max(1, k.count/parts()) {
 			j := k.make(fmt.Sprintf("k%d-%s", i, strconv.Itoa(n)))
 			j.kind = k
 			all = append(all, j)
 		}
 	}
-	rand.New(rand.NewPCG(500, jobs)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	rand.New(rand.NewPCG(500, 200)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	slices.SortStableFunc(all, func(a, b job) int {
 		switch {
 		case a.kind.tooWide == b.kind.tooWide:

@@ -17,13 +17,22 @@ import (
 
 const (
 	namespace    = "gangs"
-	blocks       = 10
 	racksInBlock = 5
 	nodesInRack  = 10
 	gpusOfNode   = 8
 )
 
-// topology is 500 nodes of 8 GPUs.
+// parts is by how much the 10 blocks and 200 jobs are divided: by 5, unless everything is tested.
+func parts() int {
+	if live.All() {
+		return 1
+	}
+	return 5
+}
+
+func blocks() int { return 10 / parts() }
+
+// topology is 500 nodes of 8 GPUs, or a fifth of them.
 //
 //	                      cluster
 //	      block-0                          ...  block-9
@@ -32,7 +41,7 @@ const (
 func topology() *sandbox.Topology {
 	return &sandbox.Topology{
 		Shapes: map[string]sandbox.Shape{"gpu": {CPU: "96", Memory: "1Ti", GPUs: gpusOfNode, Product: "NVIDIA-A100-SXM4-80GB"}},
-		Blocks: []sandbox.Block{{Count: ptr.To(blocks), Racks: []sandbox.Rack{{
+		Blocks: []sandbox.Block{{Count: ptr.To(blocks()), Racks: []sandbox.Rack{{
 			Count: ptr.To(racksInBlock), Nodes: []sandbox.NodeGroup{{Shape: "gpu", Count: ptr.To(nodesInRack)}},
 		}}}},
 	}
@@ -55,7 +64,7 @@ func startPlane(t *testing.T) *plane {
 	require.NoError(t, err)
 	nodes, err := connected.Kube.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{})
 	require.NoError(t, err)
-	require.Len(t, nodes.Items, blocks*racksInBlock*nodesInRack)
+	require.Len(t, nodes.Items, blocks()*racksInBlock*nodesInRack)
 	connected.NamespaceNamed(t, namespace)
 	return &plane{Plane: connected, nodes: nodes.Items}
 }

@@ -48,7 +48,7 @@ type waiting struct {
 	atLeast time.Duration
 }
 
-// small is the default; WRITES=all takes large.
+// small is the load unless everything is tested.
 var (
 	small = waiting{gangs: 8, pods: 20, nodes: 2, rounds: 4}
 	large = waiting{gangs: 8, pods: 1000, nodes: 100, rounds: 10, atLeast: 2 * time.Minute}
@@ -65,7 +65,7 @@ func (w writes) String() string {
 // gangs that wait while other pods come and go, so that what is free changes all the time.
 func TestGangsThatWaitAreNotWrittenMoreThanByStockVolcano(t *testing.T) {
 	load := small
-	if os.Getenv("WRITES") == "all" {
+	if live.All() {
 		load = large
 	}
 	stock := load.run(t, true)

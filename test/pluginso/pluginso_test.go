@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/paddle-volcano/paddle-volcano/test/live"
 )
 
 // configuration names the plugin, with an argument that it complains about in its first session.
@@ -33,6 +35,7 @@ tiers:
 const patience = 5 * time.Minute
 
 func TestVolcanosSchedulerRunsThePluginFromItsFile(t *testing.T) {
+	live.SkipUnlessAll(t)
 	root, err := filepath.Abs("../..")
 	require.NoError(t, err)
 	build := exec.CommandContext(t.Context(), "make", "plugin-so")

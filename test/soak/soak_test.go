@@ -10,10 +10,13 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/paddle-volcano/paddle-volcano/test/live"
 )
 
 // A slice of `make soak`.
 func TestSoak(t *testing.T) {
+	live.SkipUnlessAll(t)
 	s := Default()
 	s.For, s.Jobs, s.Nodes = 30*time.Second, 15, 12
 	s.Folder = "../../_output/test-soak"
