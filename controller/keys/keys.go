@@ -36,6 +36,9 @@ const (
 	FinalStatus = "batch.paddlepaddle.org/final-status"
 	// ExcludeFromBackup is the label by which Velero leaves out what the controller makes again from the PaddleJob.
 	ExcludeFromBackup = "velero.io/exclude-from-backup"
+	// Failure is the annotation on a worker that failed, and that is started again alone, with the number of its failure: the
+	// status counts it before the pod is deleted.
+	Failure = "batch.paddlepaddle.org/failure"
 
 	// Elastic is the annotation on the Volcano Job that says that its workers come and go.
 	Elastic = "batch.paddlepaddle.org/elastic"

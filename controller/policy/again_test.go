@@ -23,6 +23,7 @@ func TestAgain(t *testing.T) {
 	noted := func(restarts int32) change {
 		return statusOf(func(s *v1.PaddleJobStatus) { s.Phase, s.Restarts = v1.Restarting, restarts })
 	}
+	had := func(failures int32) change { return statusOf(func(s *v1.PaddleJobStatus) { s.Failures = failures }) }
 	retried := func(count int32) change { return func(v *view.View) { v.VolcanoJob.Status.RetryCount = count } }
 	earlier := func(v *view.View) { v.VolcanoJob.Annotations[keys.EarlierRestarts] = "2" }
 	environment := func(v *view.View) { v.Environment = &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "job"}} }
@@ -42,7 +43,7 @@ func TestAgain(t *testing.T) {
 		}
 		return o
 	}
-	starts := outcome{does: []string{"delete Volcano Job job"}, again: true, retrying: true}
+	starts := outcome{does: []string{"delete Volcano Job job"}, retrying: true}
 	for name, tc := range map[string]struct {
 		with []change
 		want outcome
@@ -50,13 +51,13 @@ func TestAgain(t *testing.T) {
 		"it is written down first": {want: outcome{again: true, retrying: true}},
 		"it is written down":       {with: []change{noted(1)}, want: starts},
 		"with its environment": {with: []change{noted(1), environment},
-			want: outcome{does: []string{"delete ConfigMap job", "delete Volcano Job job"}, again: true, retrying: true}},
-		"it is on its way out":            {with: []change{noted(1), leaving}, want: outcome{again: true, retrying: true}},
-		"after a restart of Volcano's":    {with: []change{retried(1), noted(1)}, want: outcome{again: true, retrying: true}},
-		"and noted":                       {with: []change{retried(1), noted(2)}, want: starts},
-		"Volcano has restarted it enough": {with: []change{retried(3), noted(2)}},
-		"enough together":                 {with: []change{earlier, func(v *view.View) { v.VolcanoJob.Spec.MaxRetry = 1 }, noted(2)}},
-		"it has ended":                    {with: []change{statusOf(func(s *v1.PaddleJobStatus) { s.Phase = v1.Failed }), noPodGroup}},
+			want: outcome{does: []string{"delete ConfigMap job", "delete Volcano Job job"}, retrying: true}},
+		"it is on its way out":                      {with: []change{noted(1), leaving}, want: outcome{retrying: true}},
+		"after a restart of Volcano's":              {with: []change{retried(1), noted(1)}, want: outcome{again: true, retrying: true}},
+		"and noted":                                 {with: []change{retried(1), noted(2)}, want: starts},
+		"Volcano has restarted it enough":           {with: []change{retried(3), noted(2), func(v *view.View) { v.VolcanoJob.Spec.MaxRetry = 3 }}},
+		"evictions under earlier ones do not count": {with: []change{earlier, noted(2)}, want: outcome{again: true, retrying: true}},
+		"it has ended":                              {with: []change{statusOf(func(s *v1.PaddleJobStatus) { s.Phase = v1.Failed }), noPodGroup}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -66,9 +67,9 @@ func TestAgain(t *testing.T) {
 	t.Run("with a limit of the user's", func(t *testing.T) {
 		t.Parallel()
 		require.Equal(t, outcome{again: true, retrying: true}, outcomeOf(stopped(t, vcbatch.Failed, 2, 0, 0, failed)))
-		require.Equal(t, outcome{retrying: true, lookAgain: 6 * time.Second}, outcomeOf(stopped(t, vcbatch.Failed, 2, 1, 4*time.Second, failed)))
-		require.Equal(t, starts, outcomeOf(stopped(t, vcbatch.Failed, 2, 1, 10*time.Second, failed, noted(2))))
-		require.Equal(t, outcome{failed: ReasonBackoffLimitExceeded}, outcomeOf(stopped(t, vcbatch.Failed, 2, 2, 0, failed)))
+		require.Equal(t, outcome{retrying: true, lookAgain: 6 * time.Second}, outcomeOf(stopped(t, vcbatch.Failed, 2, 1, 4*time.Second, failed, noted(2), had(2))))
+		require.Equal(t, starts, outcomeOf(stopped(t, vcbatch.Failed, 2, 1, 10*time.Second, failed, noted(2), had(2))))
+		require.Equal(t, outcome{failed: ReasonBackoffLimitExceeded}, outcomeOf(stopped(t, vcbatch.Failed, 2, 2, 0, failed, had(2))))
 		require.Equal(t, outcome{failed: ReasonBackoffLimitExceeded}, outcomeOf(stopped(t, vcbatch.Failed, 0, 0, 0, failed)))
 		code := func(v *view.View) { v.Job.Spec.RunPolicy.PermanentExitCodes = []int32{42} }
 		require.Equal(t, outcome{failed: ReasonPermanentExitCode}, outcomeOf(stopped(t, vcbatch.Failed, 2, 0, 0, exits(42), code)))
@@ -80,15 +81,4 @@ func TestAgain(t *testing.T) {
 		require.NotNil(t, plan.Suspended)
 		require.Equal(t, []string{"delete Volcano Job job"}, done(plan))
 	})
-}
-
-// The restarts under all Volcano Jobs of a PaddleJob together are limited.
-func TestRestartsLeft(t *testing.T) {
-	t.Parallel()
-	for restarts, want := range map[int32]int32{0: 3, 1: 2, 2: 1, 3: 1, 9: 1} {
-		v := submitted(statusOf(func(s *v1.PaddleJobStatus) { s.Restarts = restarts }))
-		require.Equal(t, want, volcanoJobOf(t, Decide(v, config)).Spec.MaxRetry, restarts)
-	}
-	limited := submitted(runs(func(run *v1.RunPolicy) { run.BackoffLimit = new(int32) }), statusOf(func(s *v1.PaddleJobStatus) { s.Restarts = 5 }))
-	require.EqualValues(t, 1<<30, volcanoJobOf(t, Decide(limited, config)).Spec.MaxRetry, "the controller counts")
 }

@@ -50,9 +50,6 @@ func (p *Plan) create(v *view.View, cfg render.Config) {
 	}
 	if v.Job.Status.Restarts > 0 {
 		job.Annotations[keys.EarlierRestarts] = strconv.Itoa(int(v.Job.Status.Restarts))
-		if !view.Delayed(job) {
-			job.Spec.MaxRetry = max(job.Spec.MaxRetry-v.Job.Status.Restarts, 1)
-		}
 	}
 	if known(render.Intranet(v.Job, cfg), render.Elastic(v.Job)) {
 		p.knownEnvironment(v, cfg)

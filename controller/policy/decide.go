@@ -66,6 +66,9 @@ func (p *Plan) keep(v *view.View, cfg render.Config) {
 	if p.retry(v); p.Failed != nil {
 		return
 	}
+	if p.restartWorkers(v); p.Failed != nil {
+		return
+	}
 	p.excuse(v)
 	p.scale(v, cfg)
 	p.podGroup(v)

@@ -16,7 +16,10 @@ import (
 // Programs that are told to end exit with a code of failure, which is none of the job's.
 func TestElasticWorkersThatAreDeletedHaveNotFailed(t *testing.T) {
 	t.Parallel()
-	states := with(render.RoleWorker, view.Running, view.Leaving, view.Failed, view.Starting)
+	states := func(v *view.View) {
+		with(render.RoleWorker, view.Running, view.Leaving, view.Running, view.Starting)(v)
+		delete(v.Pods[1].Annotations, keys.OutOfSync)
+	}
 	told := func(v *view.View) {
 		v.Pods[1].Annotations[keys.OutOfSync] = "true"
 	}

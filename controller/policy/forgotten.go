@@ -37,7 +37,7 @@ func (p *Plan) stuck(v *view.View) {
 	state := v.VolcanoJob.Status.State
 	switch state.Phase {
 	case vcbatch.Aborting:
-		if !view.Delayed(v.VolcanoJob) || !failedBefore(v) {
+		if !stoppedForAPod(v) {
 			return
 		}
 	case vcbatch.Restarting, vcbatch.Completing, vcbatch.Terminating:
@@ -68,8 +68,8 @@ func unended(v *view.View) (pods []*corev1.Pod) {
 	return pods
 }
 
-// forgotten says whether Volcano does not know the Volcano Job, and goes on without it: what was certain comes true, an
-// attempt that was not made yet is made by another Volcano Job, and one that was made counts as failed.
+// forgotten says whether Volcano does not know the Volcano Job, and goes on without it: what was certain comes true, and
+// another Volcano Job makes the next attempt.
 func (p *Plan) forgotten(v *view.View) bool {
 	if v.VolcanoJob == nil || v.VolcanoJob.DeletionTimestamp != nil || v.Unheeded < forgottenGrace {
 		return false
@@ -82,11 +82,10 @@ func (p *Plan) forgotten(v *view.View) bool {
 		p.Failed = &render.Notice{Reason: ReasonTerminated, Message: "the Volcano Job was terminated"}
 	case phase == vcbatch.Restarting && !v.Ended() && len(v.Pods) == 0:
 		p.startOver(v, forgottenText)
-	case view.Failures(v.VolcanoJob) >= v.BackoffLimit():
-		p.Failed = tooOften(v.BackoffLimit())
 	default:
-		p.again(v)
-		p.Retrying.Message = forgottenText
+		if p.again(v); p.Retrying != nil {
+			p.Retrying.Message = forgottenText
+		}
 	}
 	return true
 }

@@ -38,6 +38,7 @@ func TestForgotten(t *testing.T) {
 		}
 		return o
 	}
+	had := func(failures int32) change { return statusOf(func(s *v1.PaddleJobStatus) { s.Failures = failures }) }
 	workers := func(states ...view.State) change { return with("worker", states...) }
 	servers := with("ps", view.Running)
 	anew := []string{"delete Volcano Job job"}
@@ -50,8 +51,8 @@ func TestForgotten(t *testing.T) {
 		"a failure is written down first": {phase: vcbatch.Running, with: []change{workers(view.Failed, view.Running), servers},
 			want: outcome{again: true}},
 		"a failure": {phase: vcbatch.Running, with: []change{workers(view.Failed, view.Running), servers, restarting(1)},
-			want: outcome{does: anew, again: true}},
-		"the last failure": {phase: vcbatch.Running, with: []change{workers(view.Failed, view.Running), servers, retries(2), restarting(2)},
+			want: outcome{does: anew}},
+		"the last failure": {phase: vcbatch.Running, with: []change{workers(view.Failed, view.Running), servers, retries(2), restarting(2), had(2)},
 			want: outcome{failed: ReasonBackoffLimitExceeded}},
 		"success": {phase: vcbatch.Running, with: []change{workers(view.Succeeded, view.Succeeded), servers},
 			want: outcome{succeeded: true}},
@@ -60,9 +61,7 @@ func TestForgotten(t *testing.T) {
 		"on its way to another attempt": {phase: vcbatch.Restarting, with: []change{retries(1), restarting(1)},
 			want: outcome{does: anew, waiting: ReasonReplacing}},
 		"pods are left of the last attempt": {phase: vcbatch.Restarting, with: []change{workers(view.Failed, view.Failed), retries(1), restarting(2)},
-			want: outcome{does: anew, again: true}},
-		"there is no other attempt": {phase: vcbatch.Restarting, with: []change{retries(3), restarting(2)},
-			want: outcome{failed: ReasonBackoffLimitExceeded}},
+			want: outcome{does: anew}},
 		"it is on its way out": {phase: vcbatch.Running, with: []change{workers(view.Failed, view.Running), restarting(1),
 			func(v *view.View) { v.VolcanoJob.DeletionTimestamp = before(0) }}, want: outcome{waiting: ReasonReplacing}},
 	} {
@@ -74,7 +73,7 @@ func TestForgotten(t *testing.T) {
 	t.Run("with a limit of the user's", func(t *testing.T) {
 		t.Parallel()
 		require.Equal(t, outcome{again: true}, outcomeOf(stopped(t, vcbatch.Aborted, 2, 0, time.Hour, restarting(0), unheeded(forgottenGrace))))
-		require.Equal(t, outcome{does: anew, again: true}, outcomeOf(stopped(t, vcbatch.Aborted, 2, 0, time.Hour, restarting(1), unheeded(forgottenGrace))))
+		require.Equal(t, outcome{does: anew}, outcomeOf(stopped(t, vcbatch.Aborted, 2, 0, time.Hour, restarting(1), unheeded(forgottenGrace))))
 	})
 	t.Run("it has ended", func(t *testing.T) {
 		t.Parallel()
@@ -129,7 +128,7 @@ func TestStateOfCommands(t *testing.T) {
 		return ""
 	}
 	require.Equal(t, "vc-uid Restarting 1", state(stopped(t, vcbatch.Restarting, 2, 1, stuckGrace)))
-	require.Equal(t, "vc-uid Aborted 1", state(stopped(t, vcbatch.Aborted, 2, 1, time.Hour, restarting(1))))
+	require.Equal(t, "vc-uid Aborted 1", state(stopped(t, vcbatch.Aborted, 2, 1, time.Hour, restarting(2))))
 	require.Empty(t, state(created(t, vcbatch.Pending, func(v *view.View) {
 		v.Now, v.UnmadeSince = seenAt, seenAt.Add(-unmadeGrace)
 	})), "a quota may be why there are no pods")

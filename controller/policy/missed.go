@@ -3,10 +3,12 @@
 package policy
 
 import (
+	"slices"
 	"time"
 
 	vcbus "volcano.sh/apis/pkg/apis/bus/v1alpha1"
 
+	"github.com/paddle-volcano/paddle-volcano/controller/render"
 	"github.com/paddle-volcano/paddle-volcano/controller/view"
 )
 
@@ -17,7 +19,7 @@ const missedGrace = 30 * time.Second
 
 // missed tells Volcano of a failure that it has missed.
 func (p *Plan) missed(v *view.View) {
-	if !WantsPodGroup(v.VolcanoJob.Status.State.Phase) || v.Succeeded() {
+	if !WantsPodGroup(v.VolcanoJob.Status.State.Phase) || v.Succeeded() || view.RestartsPods(v.VolcanoJob) && !serverFailed(v) {
 		return
 	}
 	failed, ok := v.FirstFailure()
@@ -28,9 +30,10 @@ func (p *Plan) missed(v *view.View) {
 		p.lookAgainIn(left)
 		return
 	}
-	action := vcbus.RestartJobAction
-	if view.Delayed(v.VolcanoJob) {
-		action = vcbus.AbortJobAction
-	}
-	p.command(v, action, "", "PodFailed", "a pod failed a while ago")
+	p.command(v, vcbus.AbortJobAction, "", "PodFailed", "a pod failed a while ago")
+}
+
+// serverFailed reports whether a pod has failed that is not started again alone.
+func serverFailed(v *view.View) bool {
+	return slices.ContainsFunc(v.Members(), func(m *view.Member) bool { return m.State == view.Failed && m.Role != render.RoleWorker })
 }

@@ -34,8 +34,10 @@ type Plan struct {
 	RestoredPhase v1.Phase
 	// RestoredMessage is what the user should know about that.
 	RestoredMessage string
-	// Again says that the job starts again under another Volcano Job, because the present one has failed for good.
+	// Again is true when the gang is to be started again and the status has not counted that yet.
 	Again bool
+	// Failures is how many failures the status has to count that it has not counted yet.
+	Failures int32
 	// Suspended says how far the job's suspension has come, nil if it is not suspended.
 	Suspended *render.Notice
 	// Unapplied says why the spec is not what runs, nil if it is.

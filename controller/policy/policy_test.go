@@ -117,6 +117,7 @@ func podOf(role string, index int, state view.State, owner metav1.Object) *corev
 		pod.Status.Phase = corev1.PodFailed
 	case view.Leaving:
 		pod.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}
+		pod.Annotations[keys.OutOfSync] = "true" // by Volcano
 	}
 	return pod
 }

@@ -47,7 +47,36 @@ func stopped(t *testing.T, phase vcbatch.JobPhase, limit, retries int32, ago tim
 func TestRetry(t *testing.T) {
 	t.Parallel()
 	failed := with("worker", view.Succeeded, view.Failed)
-	noted := statusOf(func(s *v1.PaddleJobStatus) { s.Phase = v1.Restarting })
+	// counted is a status that has counted the next restart, and so many failures.
+	counted := func(restarts, failures int32) change {
+		return statusOf(func(s *v1.PaddleJobStatus) { s.Phase, s.Restarts, s.Failures = v1.Restarting, restarts, failures })
+	}
+	had := func(failures int32) change { return statusOf(func(s *v1.PaddleJobStatus) { s.Failures = failures }) }
+	// disrupted adds a worker with the condition DisruptionTarget, since so long ago; its peers failed 10 s ago.
+	disrupted := func(reason string, ago time.Duration) change {
+		return func(v *view.View) {
+			v.Now = seenAt
+			exits(1)(v)
+			v.Pods[0].Status.ContainerStatuses[1].State.Terminated.FinishedAt = *before(10 * time.Second)
+			lost := podOf("worker", 1, view.Running, v.VolcanoJob)
+			lost.Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: reason, LastTransitionTime: *before(ago)}}
+			v.Pods = append(v.Pods, lost)
+		}
+	}
+	deleted := func(v *view.View) {
+		v.Now = seenAt
+		exits(1)(v)
+		v.Pods[0].Status.ContainerStatuses[1].State.Terminated.FinishedAt = *before(10 * time.Second)
+		gone := podOf("worker", 1, view.Running, v.VolcanoJob)
+		gone.DeletionTimestamp, gone.DeletionGracePeriodSeconds = before(-18*time.Second), ptr.To[int64](30)
+		v.Pods = append(v.Pods, gone)
+	}
+	noticed := func(reason string) change {
+		return func(v *view.View) {
+			v.Failure = &view.Failure{Reason: reason, Attempt: v.VolcanoJob.Status.RetryCount}
+		}
+	}
+	restarting := statusOf(func(s *v1.PaddleJobStatus) { s.Phase = v1.Restarting })
 	for name, tc := range map[string]struct {
 		phase     vcbatch.JobPhase
 		limit     int32
@@ -57,40 +86,36 @@ func TestRetry(t *testing.T) {
 		does      []string
 		failed    string
 		retrying  bool
+		again     bool
+		failures  int32
 		lookAgain time.Duration
 	}{
-		"pods are being stopped":              {phase: vcbatch.Aborting, limit: 3, with: []change{failed}, retrying: true, lookAgain: stuckGrace},
-		"the failure is not written down yet": {phase: vcbatch.Aborted, limit: 3, with: []change{failed}, retrying: true},
-		"the first time, at once": {phase: vcbatch.Aborted, limit: 3, with: []change{failed, noted}, retrying: true,
-			does: []string{"delete pod job-worker-0", "delete pod job-worker-1"}},
-		"its next pods are seen before it": {phase: vcbatch.Aborted, limit: 3, retries: 1, ago: time.Hour, retrying: true, with: []change{noted, with("worker", view.Running), func(v *view.View) {
+		"pods are being stopped":  {phase: vcbatch.Aborting, limit: 3, with: []change{failed}, retrying: true, lookAgain: stuckGrace},
+		"a failure is counted":    {phase: vcbatch.Aborted, limit: 3, with: []change{failed}, retrying: true, again: true, failures: 1},
+		"it was counted":          {phase: vcbatch.Aborted, limit: 3, with: []change{failed, counted(1, 1)}, retrying: true, does: []string{"delete pod job-worker-0", "delete pod job-worker-1"}},
+		"an eviction was seen":    {phase: vcbatch.Aborted, limit: 0, with: []change{failed, noticed(view.ReasonPodEvicted)}, retrying: true, again: true},
+		"a preemption":            {phase: vcbatch.Aborted, limit: 0, with: []change{disrupted("PreemptionByScheduler", 10*time.Second)}, retrying: true, again: true},
+		"a preemption, too late":  {phase: vcbatch.Aborted, limit: 0, with: []change{disrupted("PreemptionByScheduler", 9*time.Second)}, failed: ReasonBackoffLimitExceeded},
+		"a lost node shows late":  {phase: vcbatch.Aborted, limit: 0, with: []change{disrupted("DeletionByTaintManager", 0), noticed(view.ReasonPodFailed)}, retrying: true, again: true},
+		"deleted by somebody":     {phase: vcbatch.Aborted, limit: 0, with: []change{deleted}, retrying: true, again: true},
+		"what failed was deleted": {phase: vcbatch.Aborted, limit: 0, with: []change{restarting}, retrying: true, again: true},
+		"its next pods are seen before it": {phase: vcbatch.Aborted, limit: 3, retries: 1, ago: time.Hour, retrying: true, with: []change{counted(2, 2), with("worker", view.Running), func(v *view.View) {
 			v.Pods[0].Annotations[vcbatch.JobRetryCountKey] = "2"
 		}}},
-		"its pods are on their way out": {phase: vcbatch.Aborted, limit: 3, retrying: true,
-			with: []change{noted, with("worker", view.Leaving)}},
-		"its pods are gone": {phase: vcbatch.Aborted, limit: 3, with: []change{noted}, retrying: true,
-			does: []string{"ResumeJob"}, lookAgain: CommandPeriod},
-		"the second time, too early": {phase: vcbatch.Aborted, limit: 3, retries: 1, ago: 4 * time.Second, with: []change{failed, noted},
-			retrying: true, lookAgain: 6 * time.Second},
-		"the second time": {phase: vcbatch.Aborted, limit: 3, retries: 1, ago: 10 * time.Second, with: []change{noted}, retrying: true,
-			does: []string{"ResumeJob"}, lookAgain: CommandPeriod},
-		"restarts of an earlier Volcano Job count": {phase: vcbatch.Aborted, limit: 3, retries: 1, ago: 10 * time.Second, with: []change{noted, func(v *view.View) {
-			v.VolcanoJob.Annotations[keys.EarlierRestarts] = "1"
-		}}, retrying: true, lookAgain: 10 * time.Second},
-		"once too often": {phase: vcbatch.Aborted, limit: 1, retries: 1, with: []change{failed}, failed: ReasonBackoffLimitExceeded},
-		"none allowed":   {phase: vcbatch.Aborting, limit: 0, with: []change{failed}, failed: ReasonBackoffLimitExceeded},
-		"a pod that nobody sees any more": {phase: vcbatch.Aborted, limit: 0, failed: ReasonBackoffLimitExceeded, with: []change{func(v *view.View) {
-			v.Failure = &view.Failure{Reason: view.ReasonPodFailed}
-		}}},
-		"an older failure":  {phase: vcbatch.Aborted, limit: 3, retries: 1, ago: time.Minute, with: []change{func(v *view.View) { v.Failure = &view.Failure{Reason: view.ReasonPodFailed} }}},
-		"aborted by hand":   {phase: vcbatch.Aborted, limit: 0, ago: time.Minute},
-		"evictions, enough": {phase: vcbatch.Running, limit: 1, retries: 1, does: []string{"apply PodGroup job-vc-uid"}},
-		"one eviction more": {phase: vcbatch.Running, limit: 1, retries: 2, with: []change{statusOf(func(s *v1.PaddleJobStatus) { s.Restarts = 1 })},
-			failed: ReasonBackoffLimitExceeded},
-		"a limit that was lowered": {phase: vcbatch.Running, limit: 1, retries: 2, with: []change{statusOf(func(s *v1.PaddleJobStatus) { s.Restarts = 2 })},
-			does: []string{"apply PodGroup job-vc-uid"}},
-		"a permanent exit code": {phase: vcbatch.Aborting, limit: 9, failed: ReasonPermanentExitCode, with: []change{exits(42)}},
-		"another exit code":     {phase: vcbatch.Aborting, limit: 9, retrying: true, lookAgain: stuckGrace, with: []change{exits(41)}},
+		"its pods are on their way out":     {phase: vcbatch.Aborted, limit: 3, retrying: true, with: []change{counted(1, 1), with("worker", view.Leaving)}},
+		"its pods are gone":                 {phase: vcbatch.Aborted, limit: 3, with: []change{counted(1, 1)}, retrying: true, does: []string{"ResumeJob"}, lookAgain: CommandPeriod},
+		"the second time, too early":        {phase: vcbatch.Aborted, limit: 3, retries: 1, ago: 4 * time.Second, with: []change{failed, counted(2, 2)}, retrying: true, lookAgain: 6 * time.Second},
+		"after an eviction, at once":        {phase: vcbatch.Aborted, limit: 3, retries: 1, ago: 4 * time.Second, with: []change{noticed(view.ReasonPodEvicted), counted(2, 2)}, retrying: true, does: []string{"ResumeJob"}, lookAgain: CommandPeriod},
+		"the second time":                   {phase: vcbatch.Aborted, limit: 3, retries: 1, ago: 10 * time.Second, with: []change{counted(2, 2)}, retrying: true, does: []string{"ResumeJob"}, lookAgain: CommandPeriod},
+		"the first failure after evictions": {phase: vcbatch.Aborted, limit: 1, retries: 9, with: []change{failed}, retrying: true, again: true, failures: 1},
+		"once too often":                    {phase: vcbatch.Aborted, limit: 1, with: []change{failed, had(1)}, failed: ReasonBackoffLimitExceeded},
+		"none allowed":                      {phase: vcbatch.Aborted, limit: 0, with: []change{failed}, failed: ReasonBackoffLimitExceeded},
+		"a pod that nobody sees any more":   {phase: vcbatch.Aborted, limit: 0, with: []change{noticed(view.ReasonPodFailed)}, failed: ReasonBackoffLimitExceeded},
+		"an older failure":                  {phase: vcbatch.Aborted, limit: 3, retries: 1, ago: time.Minute, with: []change{func(v *view.View) { v.Failure = &view.Failure{Reason: view.ReasonPodFailed} }}},
+		"aborted by hand":                   {phase: vcbatch.Aborted, limit: 0, ago: time.Minute},
+		"evictions, more than the limit":    {phase: vcbatch.Running, limit: 1, retries: 9, does: []string{"apply PodGroup job-vc-uid"}},
+		"a permanent exit code":             {phase: vcbatch.Aborted, limit: 9, failed: ReasonPermanentExitCode, with: []change{exits(42)}},
+		"another exit code":                 {phase: vcbatch.Aborted, limit: 9, retrying: true, again: true, failures: 1, with: []change{exits(41)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -101,6 +126,8 @@ func TestRetry(t *testing.T) {
 			plan.Missing = nil
 			require.Equal(t, tc.does, done(plan))
 			require.Equal(t, tc.retrying, plan.Retrying != nil)
+			require.Equal(t, tc.again, plan.Again)
+			require.Equal(t, tc.failures, plan.Failures)
 			require.Equal(t, tc.lookAgain, plan.LookAgain)
 			reason := ""
 			if plan.Failed != nil {
@@ -108,6 +135,44 @@ func TestRetry(t *testing.T) {
 			}
 			require.Equal(t, tc.failed, reason)
 		})
+	}
+}
+
+func TestRestartWorkers(t *testing.T) {
+	t.Parallel()
+	numbered := func(number string) change {
+		return func(v *view.View) { v.Pods[0].Annotations[keys.Failure] = number }
+	}
+	had := func(failures int32) change { return statusOf(func(s *v1.PaddleJobStatus) { s.Failures = failures }) }
+	for name, tc := range map[string]struct {
+		with     []change
+		does     []string
+		failures int32
+		failed   string
+	}{
+		"it is given a number":  {does: []string{"annotate job-worker-0: " + keys.Failure}},
+		"it is counted":         {with: []change{numbered("1")}, failures: 1},
+		"it was counted":        {with: []change{numbered("1"), had(1)}, does: []string{"delete pod job-worker-0"}},
+		"once too often":        {with: []change{had(2)}, failed: ReasonBackoffLimitExceeded},
+		"a permanent exit code": {with: []change{exits(42)}, failed: ReasonPermanentExitCode},
+		"it was evicted": {with: []change{had(2), func(v *view.View) {
+			v.Pods[0].Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}
+		}}, does: []string{"delete pod job-worker-0"}},
+	} {
+		v := created(t, vcbatch.Running, runs(func(run *v1.RunPolicy) { run.PermanentExitCodes = []int32{42} }),
+			func(v *view.View) { v.VolcanoJob.Spec.Policies = nil }, with("worker", view.Failed, view.Running))
+		for _, c := range tc.with {
+			c(v)
+		}
+		var plan Plan
+		plan.restartWorkers(v)
+		require.Equal(t, tc.does, done(plan), name)
+		require.Equal(t, tc.failures, plan.Failures, name)
+		if tc.failed == "" {
+			require.Nil(t, plan.Failed, name)
+			continue
+		}
+		require.Equal(t, tc.failed, plan.Failed.Reason, name)
 	}
 }
 
@@ -122,15 +187,6 @@ func exits(code int32) change {
 	}
 }
 
-func TestDefaultPathIsVolcanos(t *testing.T) {
-	t.Parallel()
-	v := created(t, vcbatch.Aborted, with("worker", view.Failed))
-	plan := Decide(v, config)
-	require.Nil(t, plan.Retrying)
-	require.Nil(t, plan.Failed)
-	require.Empty(t, plan.Actions)
-}
-
 // Of a job of which single workers restart, a restart is no moment in which nothing can be lost.
 func TestSpecChangeWhileAWorkerRestarts(t *testing.T) {
 	t.Parallel()
@@ -138,7 +194,7 @@ func TestSpecChangeWhileAWorkerRestarts(t *testing.T) {
 	pods := with("worker", view.Running, view.Leaving)
 	require.NotNil(t, Decide(created(t, vcbatch.Restarting, pods, edited), config).Waiting, "a gang starts over")
 	alone := func(v *view.View) {
-		v.VolcanoJob.Spec.Tasks[1].Policies = append(v.VolcanoJob.Spec.Tasks[1].Policies, vcbatch.LifecyclePolicy{Action: vcbus.RestartPodAction})
+		v.VolcanoJob.Spec.Policies = nil
 	}
 	require.Equal(t, ReasonSpecChangeNotApplied, Decide(created(t, vcbatch.Restarting, pods, edited, alone), config).Unapplied.Reason)
 }
@@ -165,10 +221,7 @@ func TestMissedFailure(t *testing.T) {
 		return gistOf(plan)
 	}
 	require.Equal(t, gist{lookAgain: 20 * time.Second}, decide(vcbatch.Running, failedBefore(1, 10*time.Second)))
-	require.Equal(t, gist{does: []string{"RestartJob"}, lookAgain: CommandPeriod}, decide(vcbatch.Running, failedBefore(1, 30*time.Second)))
+	require.Equal(t, gist{does: []string{"AbortJob"}, lookAgain: CommandPeriod}, decide(vcbatch.Running, failedBefore(1, 30*time.Second)))
 	require.Equal(t, gist{}, decide(vcbatch.Restarting, failedBefore(1, time.Hour)), "Volcano is at it")
 	require.Equal(t, gist{}, decide(vcbatch.Running, failedBefore(0, time.Hour)), "nobody knows when")
-	delayed := stopped(t, vcbatch.Running, 1, 0, 0, failedBefore(1, time.Hour))
-	delayed.PodGroup = created(t, vcbatch.Running).PodGroup
-	require.Contains(t, done(Decide(delayed, config)), "AbortJob")
 }

@@ -44,14 +44,19 @@ func (f *failures) forget(volcanoJob types.UID) {
 	delete(f.latest, volcanoJob)
 }
 
-// see notes a pod that failed, or that was deleted by somebody other than Volcano; the first of an attempt stays.
+// see notes a pod that failed, or that was evicted or deleted by somebody other than Volcano; the first of an attempt stays,
+// but for a lost node, which shows late.
 func (f *failures) see(pod *corev1.Pod, deleted bool) {
 	owner := metav1.GetControllerOf(pod)
 	if owner == nil || owner.Kind != "Job" {
 		return
 	}
 	failure := seenFailure{told: pod.Annotations[keys.OutOfSync] != ""}
+	since, disrupted := view.Disruption(pod)
+	lost := disrupted && since.IsZero()
 	switch {
+	case disrupted && !failure.told:
+		failure.Reason, failure.Message = view.ReasonPodEvicted, eviction(pod)
 	case pod.Status.Phase == corev1.PodFailed:
 		failure.Reason, failure.Message = view.ReasonPodFailed, view.Ending(pod)
 	case deleted && pod.Status.Phase != corev1.PodSucceeded && !failure.told:
@@ -66,7 +71,7 @@ func (f *failures) see(pod *corev1.Pod, deleted bool) {
 	failure.Attempt = attempt
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if known, ok := f.latest[owner.UID]; !ok || known.Attempt < failure.Attempt || known.Attempt == failure.Attempt && known.told && !failure.told {
+	if known, ok := f.latest[owner.UID]; !ok || known.Attempt < failure.Attempt || known.Attempt == failure.Attempt && (known.told && !failure.told || lost) {
 		f.latest[owner.UID] = failure
 	}
 }

@@ -41,27 +41,18 @@ func policiesOf(job *vcbatch.Job) (whole, worker []string) {
 
 func TestRestartPolicies(t *testing.T) {
 	t.Parallel()
+	gang := []string{"PodFailed=AbortJob", "PodEvicted=RestartJob"}
 	for name, tc := range map[string]struct {
-		job           *v1.PaddleJob
-		whole, worker []string
-		retries       int32
+		job            *v1.PaddleJob
+		whole, servers []string
 	}{
-		"no run policy": {job: paddleJob(1, 2), retries: 3,
-			whole: []string{"PodFailed=RestartJob", "PodEvicted=RestartJob"}, worker: []string{"TaskCompleted=CompleteJob"}},
-		"only a deadline": {job: paddleJob(1, 2, runs(v1.RunPolicy{ActiveDeadlineSeconds: ptr.To[int64](9)})), retries: 3,
-			whole: []string{"PodFailed=RestartJob", "PodEvicted=RestartJob"}, worker: []string{"TaskCompleted=CompleteJob"}},
-		"a limit": {job: paddleJob(1, 2, runs(v1.RunPolicy{BackoffLimit: ptr.To[int32](0)})), retries: unlimited,
-			whole: []string{"PodFailed=AbortJob", "PodEvicted=RestartJob"}, worker: []string{"TaskCompleted=CompleteJob"}},
-		"exit codes": {job: paddleJob(1, 2, runs(v1.RunPolicy{PermanentExitCodes: []int32{4}})), retries: unlimited,
-			whole: []string{"PodFailed=AbortJob", "PodEvicted=RestartJob"}, worker: []string{"TaskCompleted=CompleteJob"}},
-		"workers alone": {job: paddleJob(1, 2, runs(v1.RunPolicy{RestartScope: v1.RestartPod})), retries: 3,
-			whole:  []string{"PodFailed=RestartJob", "PodEvicted=RestartJob"},
-			worker: []string{"TaskCompleted=CompleteJob", "PodFailed=RestartPod", "PodEvicted=RestartPod"}},
-		"workers alone, with exit codes": {job: paddleJob(1, 2, runs(v1.RunPolicy{RestartScope: v1.RestartPod, PermanentExitCodes: []int32{5, 4}})), retries: unlimited,
-			whole:  []string{"PodFailed=AbortJob", "PodEvicted=RestartJob"},
-			worker: []string{"TaskCompleted=CompleteJob", "4=TerminateJob", "5=TerminateJob", "PodFailed=RestartPod", "PodEvicted=RestartPod"}},
-		"elastic": {job: paddleJob(0, 2, bounded(1, 4)), retries: 3,
-			whole: []string{"PodFailed=RestartJob"}, worker: []string{"TaskCompleted=CompleteJob", "PodFailed=RestartPod"}},
+		"no run policy":   {job: paddleJob(1, 2), whole: gang},
+		"only a deadline": {job: paddleJob(1, 2, runs(v1.RunPolicy{ActiveDeadlineSeconds: ptr.To[int64](9)})), whole: gang},
+		"a limit":         {job: paddleJob(1, 2, runs(v1.RunPolicy{BackoffLimit: ptr.To[int32](0)})), whole: gang},
+		"exit codes":      {job: paddleJob(1, 2, runs(v1.RunPolicy{PermanentExitCodes: []int32{4}})), whole: gang},
+		"workers alone": {job: paddleJob(1, 2, runs(v1.RunPolicy{RestartScope: v1.RestartPod, PermanentExitCodes: []int32{5, 4}})),
+			servers: gang},
+		"elastic": {job: paddleJob(0, 2, bounded(1, 4))},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -69,12 +60,15 @@ func TestRestartPolicies(t *testing.T) {
 			job, _ := Job(tc.job, Wish{}, Config{})
 			whole, worker := policiesOf(job)
 			require.Equal(t, tc.whole, whole)
-			require.Equal(t, tc.worker, worker)
-			require.Equal(t, tc.retries, job.Spec.MaxRetry)
+			require.Equal(t, []string{"TaskCompleted=CompleteJob"}, worker)
+			require.Equal(t, unlimited, job.Spec.MaxRetry)
+			if len(job.Spec.Tasks) > 1 {
+				job.Spec.Policies = job.Spec.Tasks[0].Policies
+				servers, _ := policiesOf(job)
+				require.Equal(t, tc.servers, servers)
+			}
 		})
 	}
-	job, _ := Job(paddleJob(1, 2, runs(v1.RunPolicy{RestartScope: v1.RestartPod})), Wish{}, Config{})
-	require.Empty(t, job.Spec.Tasks[0].Policies, "a server takes the gang with it")
 }
 
 func TestWhatOfTheRunPolicyMayChange(t *testing.T) {
@@ -86,14 +80,8 @@ func TestWhatOfTheRunPolicyMayChange(t *testing.T) {
 	} {
 		require.Equal(t, plain, hash(same))
 	}
-	limited := hash(v1.RunPolicy{BackoffLimit: ptr.To[int32](0)})
-	require.NotEqual(t, plain, limited)
-	require.Equal(t, limited, hash(v1.RunPolicy{BackoffLimit: ptr.To[int32](5)}))
-	require.Equal(t, limited, hash(v1.RunPolicy{PermanentExitCodes: []int32{3}}))
-	alone := hash(v1.RunPolicy{RestartScope: v1.RestartPod})
-	require.NotEqual(t, plain, alone)
-	require.NotEqual(t, hash(v1.RunPolicy{RestartScope: v1.RestartPod, PermanentExitCodes: []int32{3}}),
-		hash(v1.RunPolicy{RestartScope: v1.RestartPod, PermanentExitCodes: []int32{4}}), "they are in the Volcano Job")
+	require.Equal(t, plain, hash(v1.RunPolicy{BackoffLimit: ptr.To[int32](0), PermanentExitCodes: []int32{3}}), "the controller decides")
+	require.NotEqual(t, plain, hash(v1.RunPolicy{RestartScope: v1.RestartPod}))
 
 	elastic := func(replicas, least, most int) string { return SpecHash(paddleJob(0, replicas, bounded(least, most))) }
 	require.Equal(t, elastic(2, 1, 4), elastic(4, 1, 4))

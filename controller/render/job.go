@@ -15,7 +15,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 )
 
-// maxRetry is how often Volcano restarts the gang, and its own default for Jobs and tasks.
+// maxRetry is Volcano's own default for tasks, and has no effect there: no policy restarts a task.
 const maxRetry int32 = 3
 
 // Job renders the Volcano Job of a PaddleJob that Validate has nothing against, and tells what the user should know
@@ -47,7 +47,7 @@ func Job(job *v1.PaddleJob, wish Wish, cfg Config) (*vcbatch.Job, []Notice) {
 			Queue:             queueName,
 			PriorityClassName: priority,
 			MinAvailable:      int32(min(sum, math.MaxInt32)),
-			MaxRetry:          retries(job),
+			MaxRetry:          unlimited,
 			Tasks:             tasks,
 			NetworkTopology:   topology(job),
 			Policies:          jobPolicies(job),

@@ -39,9 +39,9 @@ func TestJobOfServersAndWorkers(t *testing.T) {
 	require.Equal(t, "default", got.Spec.Queue)
 	require.Empty(t, got.Spec.PriorityClassName)
 	require.EqualValues(t, 5, got.Spec.MinAvailable)
-	require.EqualValues(t, 3, got.Spec.MaxRetry)
+	require.Equal(t, unlimited, got.Spec.MaxRetry, "the controller counts")
 	require.Equal(t, []vcbatch.LifecyclePolicy{
-		{Event: vcbus.PodFailedEvent, Action: vcbus.RestartJobAction},
+		{Event: vcbus.PodFailedEvent, Action: vcbus.AbortJobAction},
 		{Event: vcbus.PodEvictedEvent, Action: vcbus.RestartJobAction},
 	}, got.Spec.Policies)
 	require.Equal(t, map[string][]string{"svc": {"--publish-not-ready-addresses=true", "--disable-network-policy=true"}}, got.Spec.Plugins)

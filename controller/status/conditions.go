@@ -187,6 +187,9 @@ func (s *story) restarting(running bool) {
 	case v.VolcanoJob == nil:
 	case s.plan.Retrying != nil:
 		reason, message := cause(v, v.VolcanoJob.Status.RetryCount)
+		if next.Restarts > view.Restarts(v.VolcanoJob) {
+			message = s.numbered(reason, message)
+		}
 		s.set(v1.ConditionRestarting, true, reason, message+"; "+s.plan.Retrying.Message)
 	case running && v.VolcanoJob.Status.State.Phase != vcbatch.Restarting:
 		switch {
@@ -198,7 +201,7 @@ func (s *story) restarting(running bool) {
 		}
 	default:
 		count := v.VolcanoJob.Status.RetryCount
-		if count == 0 || count > allowed(v.VolcanoJob) {
+		if count == 0 {
 			return
 		}
 		before := meta.FindStatusCondition(next.Conditions, v1.ConditionRestarting)
@@ -213,9 +216,17 @@ func (s *story) restarting(running bool) {
 
 // lastRestart tells of the gang's last restart, and why it was.
 func (s *story) lastRestart() (reason, message string) {
-	count := restarts(s.v, s.plan)
 	reason, message = cause(s.v, s.v.VolcanoJob.Status.RetryCount-1)
-	return reason, fmt.Sprintf("restart %d of %d: %s", count, max(s.v.BackoffLimit(), count), message)
+	return reason, s.numbered(reason, message)
+}
+
+// numbered is the number of the last restart and its cause; after a failure also how many restarts there may be if failures
+// alone follow.
+func (s *story) numbered(reason, message string) string {
+	if reason != view.ReasonPodFailed {
+		return fmt.Sprintf("restart %d: %s", s.next.Restarts, message)
+	}
+	return fmt.Sprintf("restart %d of %d: %s", s.next.Restarts, s.next.Restarts+max(s.v.BackoffLimit()-s.next.Failures, 0), message)
 }
 
 // ended tells how a job has ended, once; later only a changed spec has something to say.

@@ -26,6 +26,7 @@ func TestStory(t *testing.T) {
 		"Stalled": "False Proceeding", "Created": "True VolcanoJobCreated", "Admitted": "True LetIn", "Scheduled": "True GangPlaced", "Running": "True Training",
 	}, conditionsOf(running))
 
+	running.Failures = 1
 	restarting := next(seen(vcbatch.Restarting, was(running), retried(1), func(v *view.View) {
 		v.Failure = &view.Failure{Attempt: 0, Reason: "PodFailed", Message: "job-worker-1 exited with code 3"}
 	}))
@@ -78,13 +79,13 @@ func TestFailedFor(t *testing.T) {
 			phase: vcbatch.Failed, with: []change{retried(3), func(v *view.View) {
 				v.Failure = &view.Failure{Attempt: 2, Reason: "PodEvicted", Message: "job-ps-0 was evicted"}
 			}},
-			reason: "PodEvicted", message: "job-ps-0 was evicted; the job had been restarted twice before",
+			reason: "PodEvicted", message: "job-ps-0 was evicted; the job had been restarted 3 times before",
 		},
 		"a failure of an earlier attempt": {
 			phase: vcbatch.Failed, with: []change{retried(3), func(v *view.View) {
 				v.Failure = &view.Failure{Attempt: 1, Reason: "PodEvicted", Message: "job-ps-0 was evicted"}
 			}},
-			reason: ReasonUnknownFailure, message: "a pod failed or was evicted; the job had been restarted twice before",
+			reason: ReasonUnknownFailure, message: "a pod failed or was evicted; the job had been restarted 3 times before",
 		},
 		"a failed pod that is still there": {
 			phase: vcbatch.Failed, with: []change{retried(2), pods(view.Leaving, view.Succeeded, view.Failed)},

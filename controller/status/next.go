@@ -22,6 +22,7 @@ func Next(v *view.View, plan *policy.Plan, now time.Time) *v1.PaddleJobStatus {
 	next.Mode = render.Mode(v.Job)
 	next.Queue = queueOf(v, next.Queue)
 	next.Restarts = max(next.Restarts, restarts(v, plan))
+	next.Failures += plan.Failures
 	next.Phase = phaseOf(v, plan)
 	next.Recreations = max(next.Recreations, recreations(v, plan))
 	countRoles(next, v)

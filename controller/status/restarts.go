@@ -18,20 +18,16 @@ const (
 	ReasonUnknownFailure = "PodFailedOrEvicted"
 )
 
-// restarts is how often the gang was started again. Volcano counts failures: the one that uses up maxRetry is followed
-// by no start.
+// restarts is how often the gang was started again, the start that is certain included.
 func restarts(v *view.View, plan *policy.Plan) int32 {
 	if v.VolcanoJob == nil {
 		return 0
 	}
 	if plan.Again {
-		return view.Failures(v.VolcanoJob) + 1
+		return view.Restarts(v.VolcanoJob) + 1
 	}
-	return view.EarlierRestarts(v.VolcanoJob) + min(v.VolcanoJob.Status.RetryCount, allowed(v.VolcanoJob))
+	return view.Restarts(v.VolcanoJob)
 }
-
-// allowed is how often Volcano starts a Job's gang again.
-func allowed(job *vcbatch.Job) int32 { return max(job.Spec.MaxRetry-1, 0) }
 
 // recreations is how many Volcano Jobs were deleted to be made anew, the one that is on its way out included.
 func recreations(v *view.View, plan *policy.Plan) int32 {
@@ -54,6 +50,9 @@ func recreations(v *view.View, plan *policy.Plan) int32 {
 func cause(v *view.View, attempt int32) (reason, message string) {
 	if v.Failure != nil && v.Failure.Attempt == attempt {
 		return v.Failure.Reason, v.Failure.Message
+	}
+	if v.VolcanoJob != nil && attempt == v.VolcanoJob.Status.RetryCount && v.Disrupted() {
+		return view.ReasonPodEvicted, "a pod was deleted or evicted"
 	}
 	for _, m := range v.Members() {
 		if m.State == view.Failed {
@@ -97,12 +96,8 @@ func failedMessage(v *view.View, plan *policy.Plan) string {
 	if plan.Failed.Reason != policy.ReasonBackoffLimitExceeded || v.VolcanoJob == nil {
 		return plan.Failed.Message
 	}
-	attempt := v.VolcanoJob.Status.RetryCount
-	if !aborted(v.VolcanoJob) && v.VolcanoJob.Status.State.Phase != vcbatch.Failed {
-		attempt-- // Volcano has started the next one already
-	}
-	_, text := cause(v, attempt)
-	before := view.EarlierRestarts(v.VolcanoJob) + attempt
+	_, text := cause(v, v.VolcanoJob.Status.RetryCount)
+	before := view.Restarts(v.VolcanoJob)
 	if before <= 0 {
 		return text + "; " + plan.Failed.Message
 	}

@@ -100,7 +100,7 @@ func TestRetryingStory(t *testing.T) {
 	seenFailure := func(v *view.View) {
 		v.Failure = &view.Failure{Attempt: 1, Reason: "PodFailed", Message: "job-ps-0 exited with code 9"}
 	}
-	require.Equal(t, "restart 2 of 4: job-ps-0 exited with code 9",
+	require.Equal(t, "restart 2 of 6: job-ps-0 exited with code 9",
 		message(next(seen(vcbatch.Restarting, delays, retried(2), seenFailure)), v1.ConditionRestarting))
 }
 
@@ -112,12 +112,12 @@ func TestRestartThatNobodySaw(t *testing.T) {
 	after := next(seen(vcbatch.Running, was(before), retried(1), running))
 	require.EqualValues(t, 1, after.Restarts)
 	require.Equal(t, "False Restarted", conditionsOf(after)["Restarting"])
-	require.Equal(t, "restart 1 of 2: a pod failed or was evicted", message(after, v1.ConditionRestarting))
+	require.Equal(t, "restart 1: a pod failed or was evicted", message(after, v1.ConditionRestarting))
 	var told []string
 	for _, event := range Events(before, after, nil) {
 		told = append(told, event.Reason+": "+event.Message)
 	}
-	require.Equal(t, []string{"Restarting: restart 1 of 2: a pod failed or was evicted"}, told)
+	require.Equal(t, []string{"Restarting: restart 1: a pod failed or was evicted"}, told)
 	again := next(seen(vcbatch.Running, was(after), retried(1), running))
 	require.Equal(t, after, again)
 }
@@ -141,12 +141,12 @@ func TestEndWaitsForThePods(t *testing.T) {
 // Volcano has failed a Job that the controller is about to make anew.
 func TestAgainStory(t *testing.T) {
 	t.Parallel()
-	again := policy.Plan{Again: true, Retrying: &render.Notice{Reason: policy.ReasonRetrying, Message: "the job starts again soon"}}
+	again := policy.Plan{Again: true, Failures: 1, Retrying: &render.Notice{Reason: policy.ReasonRetrying, Message: "the job starts again soon"}}
 	failed := pods(view.Leaving, view.Failed, view.Failed)
 	status := at(0, seen(vcbatch.Failed, retried(1), failed), again)
 	require.Equal(t, v1.Restarting, status.Phase)
 	require.EqualValues(t, 2, status.Restarts)
-	require.Equal(t, "job-worker-0 exited with code 3; the job starts again soon", message(status, v1.ConditionRestarting))
+	require.Equal(t, "restart 2 of 3: job-worker-0 exited with code 3; the job starts again soon", message(status, v1.ConditionRestarting))
 	require.Nil(t, status.CompletionTime)
 
 	waits := at(0, seen(vcbatch.Failed, delays, retried(1), failed), policy.Plan{Retrying: again.Retrying})
@@ -161,7 +161,7 @@ func TestAgainStory(t *testing.T) {
 		v.VolcanoJob.Annotations[keys.EarlierRestarts] = "1"
 		v.VolcanoJob.Spec.MaxRetry = 2
 	}
-	require.Equal(t, "restart 2 of 2: job-worker-0 exited with code 3",
+	require.Equal(t, "restart 2 of 4: job-worker-0 exited with code 3",
 		message(next(seen(vcbatch.Restarting, second, retried(1), failed)), v1.ConditionRestarting))
 }
 
@@ -182,10 +182,6 @@ func TestFailedByTheController(t *testing.T) {
 		"never": {phase: vcbatch.Aborted, with: []change{delays, pods(view.Leaving, view.Failed, view.Leaving)},
 			failed: render.Notice{Reason: policy.ReasonBackoffLimitExceeded, Message: "0 is the limit"},
 			want:   "job-worker-0 exited with code 3; 0 is the limit"},
-		"evicted too often": {phase: vcbatch.Running, with: []change{delays, retried(2), func(v *view.View) {
-			v.Failure = &view.Failure{Attempt: 1, Reason: "PodEvicted", Message: "job-ps-0 was evicted"}
-		}}, failed: render.Notice{Reason: policy.ReasonBackoffLimitExceeded, Message: "1 is the limit"},
-			want: "job-ps-0 was evicted; the job had been restarted once before, and 1 is the limit"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

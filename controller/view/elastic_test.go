@@ -60,6 +60,4 @@ func TestBackoffLimit(t *testing.T) {
 	require.EqualValues(t, 2, v.BackoffLimit())
 	v.Job.Spec.RunPolicy = &v1.RunPolicy{BackoffLimit: ptr.To[int32](7)}
 	require.EqualValues(t, 7, v.BackoffLimit())
-	v.VolcanoJob = &vcbatch.Job{Spec: vcbatch.JobSpec{MaxRetry: 3}}
-	require.EqualValues(t, 2, v.BackoffLimit(), "where Volcano counts it is Volcano's")
 }

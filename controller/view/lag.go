@@ -32,7 +32,7 @@ func (v *View) Lag() time.Duration {
 			return 0
 		}
 	case vcbatch.Aborting, vcbatch.Aborted:
-		if !Delayed(job) || v.Job.Status.Phase == v1.Restarting || v.FailureSeen() {
+		if v.Job.Status.Phase == v1.Restarting || v.FailureSeen() || v.Disrupted() {
 			return 0
 		}
 	default:

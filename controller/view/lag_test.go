@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
-	vcbus "volcano.sh/apis/pkg/apis/bus/v1alpha1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 )
@@ -31,7 +30,6 @@ func TestLag(t *testing.T) {
 	}
 	delayed := func(more func(*View)) func(*View) {
 		return func(v *View) {
-			v.VolcanoJob.Spec.Policies = []vcbatch.LifecyclePolicy{{Action: vcbus.AbortJobAction}}
 			more(v)
 		}
 	}
@@ -53,7 +51,6 @@ func TestLag(t *testing.T) {
 		"why it stopped is seen":     {phase: vcbatch.Aborted, with: delayed(worker(corev1.PodFailed))},
 		"stopped by somebody":        {phase: vcbatch.Aborted, ago: 5 * time.Second, with: delayed(worker(corev1.PodRunning))},
 		"it starts again":            {phase: vcbatch.Aborted, with: delayed(func(v *View) { v.Job.Status.Phase = v1.Restarting })},
-		"only somebody stops it":     {phase: vcbatch.Aborted, with: worker(corev1.PodRunning)},
 		"runs":                       {phase: vcbatch.Running, with: worker(corev1.PodRunning)},
 		"is over":                    {phase: vcbatch.Failed, with: func(v *View) { v.Job.Status.Phase = v1.Failed }},
 		"nobody knows when":          {phase: vcbatch.Failed, with: func(v *View) { v.VolcanoJob.Status.State.LastTransitionTime = metav1.Time{} }},

@@ -8,29 +8,16 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
-	vcbus "volcano.sh/apis/pkg/apis/bus/v1alpha1"
 
 	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 )
 
-// defaultBackoffLimit is what an unset backoffLimit means, and what Volcano is told where it counts.
+// defaultBackoffLimit is what an unset backoffLimit means.
 const defaultBackoffLimit int32 = 2
 
-// Delayed says whether a Volcano Job is stopped when a pod fails, for the controller to start it again.
-func Delayed(job *vcbatch.Job) bool {
-	return slices.ContainsFunc(job.Spec.Policies, func(p vcbatch.LifecyclePolicy) bool {
-		return p.Action == vcbus.AbortJobAction
-	})
-}
-
-// RestartsPods says whether a worker that fails is started again alone.
-func RestartsPods(job *vcbatch.Job) bool {
-	return slices.ContainsFunc(job.Spec.Tasks, func(task vcbatch.TaskSpec) bool {
-		return slices.ContainsFunc(task.Policies, func(p vcbatch.LifecyclePolicy) bool {
-			return p.Action == vcbus.RestartPodAction
-		})
-	})
-}
+// RestartsPods reports whether a worker that fails is started again alone: no policy of the whole Volcano Job restarts the
+// gang for it.
+func RestartsPods(job *vcbatch.Job) bool { return len(job.Spec.Policies) == 0 }
 
 // EarlierRestarts is how often the gang was restarted under Volcano Jobs that this one replaced.
 func EarlierRestarts(job *vcbatch.Job) int32 { return counted(job, keys.EarlierRestarts) }
@@ -46,32 +33,49 @@ func counted(job *vcbatch.Job, key string) int32 {
 	return int32(count)
 }
 
-// Failures is how often the job has failed and was, or is being, started again, under this Volcano Job and those that it
-// replaced. Volcano counts the failure that is the last for it too.
-func Failures(job *vcbatch.Job) int32 { return EarlierRestarts(job) + job.Status.RetryCount }
+// Restarts is how often the gang was started again, under this Volcano Job and those that it replaced.
+func Restarts(job *vcbatch.Job) int32 { return EarlierRestarts(job) + job.Status.RetryCount }
 
-// BackoffLimit is how often the job is started again.
+// RestartCounted reports whether the status has counted already the restart that follows the present attempt.
+func (v *View) RestartCounted() bool { return v.Job.Status.Restarts > Restarts(v.VolcanoJob) }
+
+// FailureNumber is the number of the failure of a worker that is started again alone; false if it has none yet.
+func FailureNumber(pod *corev1.Pod) (int32, bool) {
+	number, err := strconv.ParseInt(pod.Annotations[keys.Failure], 10, 32)
+	return int32(number), err == nil && number > 0
+}
+
+// BackoffLimit is how many failures are followed by another start.
 func (v *View) BackoffLimit() int32 {
-	if v.VolcanoJob != nil && !Delayed(v.VolcanoJob) {
-		return EarlierRestarts(v.VolcanoJob) + max(v.VolcanoJob.Spec.MaxRetry-1, 0)
-	}
 	if run := v.Job.Spec.RunPolicy; run != nil && run.BackoffLimit != nil {
 		return *run.BackoffLimit
 	}
 	return defaultBackoffLimit
 }
 
-// Unretried says whether Volcano has failed a Job that was to be started again. It does where all pods of a gang end before
-// it has looked at the first of them: it counts them before it asks what a failure is followed by (runningState.Execute in
-// volcano/pkg/controllers/job/state/running.go, v1.14.1).
-func (v *View) Unretried() bool {
-	job := v.VolcanoJob
-	if job == nil || job.Status.State.Phase != vcbatch.Failed || job.Status.RetryCount >= job.Spec.MaxRetry || Finished(v.Job) {
+// FailedByItself reports whether the present attempt ended by a failure of the program that is not counted yet. Volcano keeps
+// pods that have failed when it stops a gang: where none is left, the pod that failed was being deleted.
+func (v *View) FailedByItself() bool { return !v.RestartCounted() && v.FailureSeen() && !v.Disrupted() }
+
+// LastFailure reports whether the present attempt ended by a failure after which the gang is not started again.
+func (v *View) LastFailure() bool {
+	if !v.FailedByItself() {
 		return false
 	}
 	_, _, permanent := v.PermanentExit()
-	return !permanent && Failures(job) < v.BackoffLimit()
+	return permanent || v.Job.Status.Failures >= v.BackoffLimit()
 }
+
+// EndedTogether reports whether Volcano has failed a Job whose restarts the controller decides on. It does where all pods of
+// a gang end before it has looked at the first of them: it counts them before it asks what a failure is followed by
+// (runningState.Execute in volcano/pkg/controllers/job/state/running.go, v1.14.1).
+func (v *View) EndedTogether() bool {
+	job := v.VolcanoJob
+	return job != nil && job.Status.State.Phase == vcbatch.Failed && job.Status.RetryCount < job.Spec.MaxRetry && !Finished(v.Job)
+}
+
+// Unretried reports whether Volcano has failed a Job that is to be started again.
+func (v *View) Unretried() bool { return v.EndedTogether() && !v.LastFailure() }
 
 // PermanentExit is the first pod that failed with one of the exit codes after which the job is not started again.
 func (v *View) PermanentExit() (pod string, code int32, ok bool) {
@@ -80,7 +84,7 @@ func (v *View) PermanentExit() (pod string, code int32, ok bool) {
 		return "", 0, false
 	}
 	for _, m := range v.Members() {
-		if m.State != Failed {
+		if _, disrupted := Disruption(m.Pod); m.State != Failed || disrupted {
 			continue
 		}
 		for _, statuses := range [][]corev1.ContainerStatus{m.Pod.Status.InitContainerStatuses, m.Pod.Status.ContainerStatuses} {

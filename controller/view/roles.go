@@ -164,11 +164,8 @@ func (v *View) FirstFailure() (first time.Time, ok bool) {
 		if m.State != Failed {
 			continue
 		}
-		for i := range m.Pod.Status.ContainerStatuses {
-			end := m.Pod.Status.ContainerStatuses[i].State.Terminated
-			if end != nil && end.ExitCode != 0 && !end.FinishedAt.IsZero() && (!ok || end.FinishedAt.Time.Before(first)) {
-				first, ok = end.FinishedAt.Time, true
-			}
+		if at, known := failedAt(m.Pod); known && (!ok || at.Before(first)) {
+			first, ok = at, true
 		}
 	}
 	return first, ok

@@ -151,13 +151,13 @@ func TestEnded(t *testing.T) {
 	t.Parallel()
 	for phase, want := range map[vcbatch.JobPhase]bool{
 		"": false, vcbatch.Pending: false, vcbatch.Running: false, vcbatch.Restarting: false, vcbatch.Aborting: false, vcbatch.Aborted: false,
-		vcbatch.Completing: true, vcbatch.Completed: true, vcbatch.Terminating: true, vcbatch.Terminated: true, vcbatch.Failed: true,
+		vcbatch.Completing: true, vcbatch.Completed: true, vcbatch.Terminating: true, vcbatch.Terminated: true, vcbatch.Failed: false,
 	} {
 		job := &vcbatch.Job{Spec: vcbatch.JobSpec{MaxRetry: 3}, Status: vcbatch.JobStatus{RetryCount: 2, State: vcbatch.JobState{Phase: phase}}}
 		v := &View{Job: &v1.PaddleJob{}, VolcanoJob: job}
 		require.Equal(t, want, v.Ended(), phase)
 		job.Status.RetryCount = 3
-		require.Equal(t, want || phase == vcbatch.Restarting, v.Ended(), "%s without a retry left", phase)
+		require.Equal(t, want || phase == vcbatch.Restarting || phase == vcbatch.Failed, v.Ended(), "%s without a retry left", phase)
 	}
 	require.False(t, (&View{Job: &v1.PaddleJob{}}).Ended(), "no Volcano Job")
 	unretried := &View{Job: &v1.PaddleJob{}, VolcanoJob: &vcbatch.Job{

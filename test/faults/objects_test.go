@@ -39,7 +39,7 @@ var chance = []struct {
 	{regexp.MustCompile(`"` + keys.Gang + `": "[^"]*"`), `"gang"`},
 	{regexp.MustCompile(`\b2\d{4}\b`), "PORT"},
 	// What a restart was for is known to whoever saw it.
-	{regexp.MustCompile(`"message": "restart \d+ of \d+: [^"]*"`), `"message": ""`},
+	{regexp.MustCompile(`"message": "restart \d+( of \d+)?: [^"]*"`), `"message": ""`},
 	// Where one pod's address is a prefix of another's, the launcher is given no ports, and a condition says so.
 	{regexp.MustCompile(`"PADDLE_(SERVERS|TRAINERS)_ENDPOINTS": "[^"]*"`), `"launcher"`},
 	{regexp.MustCompile(`kube-api-access-\w+`), "TOKEN"},

@@ -30,7 +30,7 @@ func TestBackoffLimit(t *testing.T) {
 	environment := awaitEnvironment(t, job, "")
 	delayed := awaitJob(t, job, "delayed", func(job *v1.PaddleJob) bool {
 		c := meta.FindStatusCondition(job.Status.Conditions, v1.ConditionRestarting)
-		return job.Status.Restarts == 1 && c != nil && c.Reason == "PodFailed" && job.Status.Phase == v1.Restarting
+		return job.Status.Failures == 2 && c != nil && c.Reason == "PodFailed" && job.Status.Phase == v1.Restarting
 	})
 	require.True(t, meta.IsStatusConditionFalse(delayed.Status.Conditions, v1.ConditionStalled))
 	awaitNoPodGroups(t, job.Namespace)
@@ -40,7 +40,7 @@ func TestBackoffLimit(t *testing.T) {
 	require.Regexp(t, "^BackoffLimitExceeded: again-worker-[01] exited with code 7; the job had been restarted twice before", failedReason(failed))
 	require.EqualValues(t, 2, failed.Status.Restarts)
 	require.Equal(t, first.UID, awaitVolcanoJob(t, job, nil).UID, "the scheduler knows the gang by it")
-	require.Regexp(t, `^restart [12] of 2: again-worker-[01] exited with code 7$`, awaitEvent(t, job, corev1.EventTypeWarning, "Restarting"))
+	require.Regexp(t, `^restart [12] of 2: again-worker-[01] exited with code 7; the job starts again `, awaitEvent(t, job, corev1.EventTypeWarning, "Restarting"))
 	awaitNoPodGroups(t, job.Namespace)
 	awaitSyncs(t, 5)
 	require.GreaterOrEqual(t, failed.Status.CompletionTime.Sub(failed.CreationTimestamp.Time).Seconds(), 10.0)
@@ -65,20 +65,32 @@ func TestBackoffLimitAndTheControllerIsDown(t *testing.T) {
 	require.EqualValues(t, 1, done.Status.Restarts)
 }
 
-// An eviction is followed by a start at once, and counts.
-func TestEvictionCountsForTheBackoffLimit(t *testing.T) {
+// An eviction is followed by a start at once, and never counts, also where no failure may be followed by a start.
+func TestEvictionDoesNotCountForTheBackoffLimit(t *testing.T) {
 	t.Parallel()
-	job := create(t, psJob(cluster.Namespace(t), "evicted", backoff(1)))
-	for restarts := range int32(2) {
+	job := create(t, psJob(cluster.Namespace(t), "evicted", backoff(0)))
+	for restarts := range int32(4) {
 		awaitJob(t, job, "running", func(job *v1.PaddleJob) bool {
 			return job.Status.Phase == v1.Running && job.Status.Restarts == restarts
 		})
 		require.NoError(t, cluster.Kube.CoreV1().Pods(job.Namespace).Delete(t.Context(), "evicted-worker-0", metav1.DeleteOptions{}))
 	}
-	failed := awaitPhase(t, job, v1.Failed)
-	require.Regexp(t, "^BackoffLimitExceeded: evicted-worker-0 was deleted or evicted", failedReason(failed))
-	awaitPods(t, job, nil)
-	awaitNoPodGroups(t, job.Namespace)
+	last := awaitJob(t, job, "running", func(job *v1.PaddleJob) bool { return job.Status.Phase == v1.Running && job.Status.Restarts == 4 })
+	require.Zero(t, last.Status.Failures)
+	require.Equal(t, "restart 1: evicted-worker-0 was deleted or evicted", awaitEvent(t, job, corev1.EventTypeWarning, "Restarting"))
+}
+
+// An eviction that nobody saw does not count either.
+func TestEvictionWhileTheControllerIsDown(t *testing.T) {
+	job := create(t, psJob(cluster.Namespace(t), "unseen", backoff(0)))
+	awaitPhase(t, job, v1.Running)
+	vcjob := awaitVolcanoJob(t, job, nil)
+	start := down(t, sandbox.Controller, syscall.SIGKILL)
+	require.NoError(t, cluster.Kube.CoreV1().Pods(job.Namespace).Delete(t.Context(), "unseen-ps-0", metav1.DeleteOptions{}))
+	awaitVolcanoPhase(t, vcjob, func(job *vcbatch.Job) bool { return job.Status.RetryCount == 1 })
+	start()
+	again := awaitJob(t, job, "running again", func(job *v1.PaddleJob) bool { return job.Status.Phase == v1.Running && job.Status.Restarts == 1 })
+	require.Zero(t, again.Status.Failures)
 }
 
 // command gives Volcano a command as vcctl does.
@@ -124,6 +136,7 @@ func TestPermanentExitCode(t *testing.T) {
 	})
 }
 
+// A worker that is evicted or fails starts again alone, in the gang's PodGroup.
 func TestWorkerRestartsAlone(t *testing.T) {
 	t.Parallel()
 	job := create(t, psJob(cluster.Namespace(t), "alone", runs(func(run *v1.RunPolicy) { run.RestartScope = v1.RestartPod })))
@@ -144,18 +157,33 @@ func TestWorkerRestartsAlone(t *testing.T) {
 	for _, name := range []string{"alone-ps-0", "alone-ps-1", "alone-worker-0", "alone-worker-1"} {
 		before[name] = uid(name)
 	}
-	require.NoError(t, cluster.Kube.CoreV1().Pods(job.Namespace).Delete(t.Context(), "alone-worker-1", metav1.DeleteOptions{}))
-	awaitJob(t, job, "running again", func(job *v1.PaddleJob) bool {
-		return job.Status.Phase == v1.Running && job.Status.Restarts == 1 && job.Status.Worker.Ready == "2/2"
-	})
-	for name, was := range before {
-		require.Equal(t, name != "alone-worker-1", uid(name) == was, name)
+	again := func(name, was string) func(*v1.PaddleJob) bool {
+		return func(job *v1.PaddleJob) bool {
+			pod, err := cluster.Kube.CoreV1().Pods(job.Namespace).Get(t.Context(), name, metav1.GetOptions{})
+			return err == nil && string(pod.UID) != was && pod.Status.Phase == corev1.PodRunning && job.Status.Phase == v1.Running
+		}
 	}
-	require.NotEqual(t, group, podGroup(), "Volcano 1.14.1 deletes it (killPods), and another of its name is made")
+	pods := cluster.Kube.CoreV1().Pods(job.Namespace)
+	require.NoError(t, pods.Delete(t.Context(), "alone-worker-1", metav1.DeleteOptions{}))
+	evicted := awaitJob(t, job, "running again", again("alone-worker-1", before["alone-worker-1"]))
+	require.Zero(t, evicted.Status.Failures)
 
-	require.NoError(t, cluster.Kube.CoreV1().Pods(job.Namespace).Delete(t.Context(), "alone-ps-1", metav1.DeleteOptions{}))
+	worker, err := pods.Get(t.Context(), "alone-worker-0", metav1.GetOptions{})
+	require.NoError(t, err)
+	worker.Status.Phase = corev1.PodFailed
+	_, err = pods.UpdateStatus(t.Context(), worker, metav1.UpdateOptions{})
+	require.NoError(t, err)
+	failed := awaitJob(t, job, "running again", again("alone-worker-0", before["alone-worker-0"]))
+	require.EqualValues(t, 1, failed.Status.Failures)
+	require.Zero(t, failed.Status.Restarts, "the gang goes on")
+	for _, name := range []string{"alone-ps-0", "alone-ps-1"} {
+		require.Equal(t, before[name], uid(name))
+	}
+	require.Equal(t, group, podGroup())
+
+	require.NoError(t, pods.Delete(t.Context(), "alone-ps-1", metav1.DeleteOptions{}))
 	awaitJob(t, job, "running again", func(job *v1.PaddleJob) bool {
-		return job.Status.Phase == v1.Running && job.Status.Restarts == 2
+		return job.Status.Phase == v1.Running && job.Status.Restarts == 1
 	})
 	require.NotEqual(t, before["alone-ps-0"], uid("alone-ps-0"), "a server takes the gang with it")
 }

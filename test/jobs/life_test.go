@@ -102,7 +102,7 @@ func TestGangRestartReplacesEnvironment(t *testing.T) {
 	job := create(t, psJob(cluster.Namespace(t), "again", workersRunFor("2s"), workersFail("1", "0")))
 	first := awaitEnvironment(t, job, "")
 	restarting := awaitJob(t, job, "restarted", func(job *v1.PaddleJob) bool { return job.Status.Restarts == 1 })
-	require.Regexp(t, `^restart 1 of 2: again-worker-[01] exited with code 1$`,
+	require.Regexp(t, `^restart 1 of 2: again-worker-[01] exited with code 1; the job starts again `,
 		meta.FindStatusCondition(restarting.Status.Conditions, v1.ConditionRestarting).Message)
 	second := awaitEnvironment(t, job, first.Annotations[keys.Gang])
 	require.NotEqual(t, first.UID, second.UID, "it was gone in between")

@@ -66,7 +66,7 @@ func TestServerIsLost(t *testing.T) {
 			require.EqualValues(t, 1, done.Status.Restarts)
 			require.Len(t, r.lines("worker", "resumed from step "), 2)
 			require.Empty(t, r.lines("worker", "resumed from step 60"))
-			r.awaitEvent(t, corev1.EventTypeWarning, "Restarting", "restart 1 of 2: job-")
+			r.awaitEvent(t, corev1.EventTypeWarning, "Restarting", "restart 1", ": job-")
 		})
 	}
 }

@@ -18,7 +18,7 @@ func (s *Story) restarting(o *Objects) {
 	s.head("%s lost a pod %s ago, and starts again.", o.Job.Name, o.since(c.LastTransitionTime.Time))
 	s.say(AboutReason, c.Message)
 	if n := o.Job.Status.Restarts; n > 0 {
-		s.say(AboutRestart, fmt.Sprintf("it has been restarted %s so far; after %s it fails for good", times(n), times(max(o.allowed(), n))))
+		s.say(AboutRestart, fmt.Sprintf("it has been restarted %s so far; of %d failures that backoffLimit allows it has had %d", times(n), o.allowed(), o.Job.Status.Failures))
 	}
 	s.ends(o)
 	if o.holds(v1.ConditionScheduled) != nil {
@@ -30,7 +30,7 @@ func (s *Story) restarting(o *Objects) {
 		s.say(AboutHelp, refusalHelps[c.Reason])
 		return
 	}
-	if o.VolcanoJob != nil && view.Delayed(o.VolcanoJob) && len(o.Pods) == 0 || o.condition(v1.ConditionScheduled) == nil {
+	if o.VolcanoJob != nil && len(o.Pods) == 0 || o.condition(v1.ConditionScheduled) == nil {
 		return
 	}
 	if c := o.placement(); c != nil && c.Status == corev1.ConditionFalse {

@@ -217,7 +217,7 @@ func TestWhy(t *testing.T) {
 		}},
 		"restarting": {with(job(v1.Restarting, is(v1.ConditionRestarting, "PodFailed", "restart 1 of 2: resnet-worker-1 exited with code 137 (OOMKilled)")), restarted(1), failedPod("resnet-worker-1", 137)), []string{
 			"resnet lost a pod 5m ago, and starts again.", "Restart 1 of 2: resnet-worker-1 exited with code 137 (OOMKilled).",
-			"It has been restarted once so far; after twice it fails for good.", "resnet-worker-1 exited with code 137, on node node-7.",
+			"It has been restarted once so far; of 2 failures that backoffLimit allows it has had 0.", "resnet-worker-1 exited with code 137, on node node-7.",
 		}},
 		"failed": {with(job(v1.Failed, is(v1.ConditionFailed, "PodFailed", "resnet-worker-1 exited with code 1")), failedPod("resnet-worker-1", 1)), []string{
 			"resnet has failed.", "resnet-worker-1 exited with code 1.", "resnet-worker-1 exited with code 1, on node node-7.",

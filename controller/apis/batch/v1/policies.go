@@ -95,7 +95,8 @@ type RunPolicy struct {
 	// +optional
 	TTLSecondsAfterFinished *int32 `json:"ttlSecondsAfterFinished,omitempty"`
 	// backoffLimit is how often the job is started again after failures: the first time at once, then after 10 s, 20 s
-	// and so on, 6 minutes at most. Unset means twice, each time at once.
+	// and so on, 6 minutes at most. Unset means twice. A pod that is evicted, preempted, deleted or lost with its node is no
+	// failure: the job is then started again at once, however often.
 	// +kubebuilder:validation:Minimum=0
 	// +optional
 	BackoffLimit *int32 `json:"backoffLimit,omitempty"`

@@ -96,9 +96,14 @@ type PaddleJobStatus struct {
 	// +optional
 	Elastic *string `json:"elastic,omitempty"`
 
-	// restarts is how often the job was started again after a failure or an eviction.
+	// restarts is how often the gang was started again after a failure or an eviction.
 	// +optional
 	Restarts int32 `json:"restarts,omitempty"`
+
+	// failures is how many failures count towards backoffLimit: those of the gang, and those of workers that are started
+	// again alone. Evictions do not count.
+	// +optional
+	Failures int32 `json:"failures,omitempty"`
 
 	// recreations is how often the Volcano Job was deleted to be made anew: for a change of the spec before the job began,
 	// for a suspension, or by somebody else.

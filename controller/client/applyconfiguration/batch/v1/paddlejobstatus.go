@@ -21,6 +21,7 @@ type PaddleJobStatusApplyConfiguration struct {
 	Heter              *ResourceStatusApplyConfiguration                       `json:"heter,omitempty"`
 	Elastic            *string                                                 `json:"elastic,omitempty"`
 	Restarts           *int32                                                  `json:"restarts,omitempty"`
+	Failures           *int32                                                  `json:"failures,omitempty"`
 	Recreations        *int32                                                  `json:"recreations,omitempty"`
 	StartTime          *metav1.Time                                            `json:"startTime,omitempty"`
 	CompletionTime     *metav1.Time                                            `json:"completionTime,omitempty"`
@@ -95,6 +96,14 @@ func (b *PaddleJobStatusApplyConfiguration) WithElastic(value string) *PaddleJob
 // If called multiple times, the Restarts field is set to the value of the last call.
 func (b *PaddleJobStatusApplyConfiguration) WithRestarts(value int32) *PaddleJobStatusApplyConfiguration {
 	b.Restarts = &value
+	return b
+}
+
+// WithFailures sets the Failures field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Failures field is set to the value of the last call.
+func (b *PaddleJobStatusApplyConfiguration) WithFailures(value int32) *PaddleJobStatusApplyConfiguration {
+	b.Failures = &value
 	return b
 }
 
