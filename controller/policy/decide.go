@@ -74,7 +74,7 @@ func (p *Plan) keep(v *view.View, cfg render.Config) {
 	p.podGroup(v)
 	p.environment(v, cfg)
 	p.complete(v)
-	p.missed(v)
+	p.abort(v)
 	p.unmade(v)
 	p.events(v)
 	p.stuck(v)

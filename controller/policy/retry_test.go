@@ -76,6 +76,11 @@ func TestRetry(t *testing.T) {
 			v.Failure = &view.Failure{Reason: reason, Attempt: v.VolcanoJob.Status.RetryCount}
 		}
 	}
+	told := func(v *view.View) {
+		for _, pod := range v.Pods {
+			pod.Annotations[keys.OutOfSync] = "true"
+		}
+	}
 	restarting := statusOf(func(s *v1.PaddleJobStatus) { s.Phase = v1.Restarting })
 	for name, tc := range map[string]struct {
 		phase     vcbatch.JobPhase
@@ -113,9 +118,14 @@ func TestRetry(t *testing.T) {
 		"a pod that nobody sees any more":   {phase: vcbatch.Aborted, limit: 0, with: []change{noticed(view.ReasonPodFailed)}, failed: ReasonBackoffLimitExceeded},
 		"an older failure":                  {phase: vcbatch.Aborted, limit: 3, retries: 1, ago: time.Minute, with: []change{func(v *view.View) { v.Failure = &view.Failure{Reason: view.ReasonPodFailed} }}},
 		"aborted by hand":                   {phase: vcbatch.Aborted, limit: 0, ago: time.Minute},
-		"evictions, more than the limit":    {phase: vcbatch.Running, limit: 1, retries: 9, does: []string{"apply PodGroup job-vc-uid"}},
-		"a permanent exit code":             {phase: vcbatch.Aborted, limit: 9, failed: ReasonPermanentExitCode, with: []change{exits(42)}},
-		"another exit code":                 {phase: vcbatch.Aborted, limit: 9, retrying: true, again: true, failures: 1, with: []change{exits(41)}},
+		"aborted by hand, and the programs fail": {phase: vcbatch.Aborted, limit: 3, ago: time.Minute, with: []change{failed, told, func(v *view.View) {
+			v.Failure = &view.Failure{Reason: view.ReasonPodFailed, Attempt: v.VolcanoJob.Status.RetryCount, Told: true}
+		}}},
+		"aborting by hand, and the programs fail": {phase: vcbatch.Aborting, limit: 3, ago: time.Minute, with: []change{failed, told}},
+		"told to end, with a permanent exit code": {phase: vcbatch.Aborted, limit: 9, retrying: true, again: true, with: []change{exits(42), told, restarting}},
+		"evictions, more than the limit":          {phase: vcbatch.Running, limit: 1, retries: 9, does: []string{"apply PodGroup job-vc-uid"}},
+		"a permanent exit code":                   {phase: vcbatch.Aborted, limit: 9, failed: ReasonPermanentExitCode, with: []change{exits(42)}},
+		"another exit code":                       {phase: vcbatch.Aborted, limit: 9, retrying: true, again: true, failures: 1, with: []change{exits(41)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -204,24 +214,4 @@ func TestCommandNames(t *testing.T) {
 	require.Equal(t, "complete-uid", CommandName(vcbus.CompleteJobAction, "uid", ""))
 	require.Equal(t, "resume-uid-2", CommandName(vcbus.ResumeJobAction, "uid", "2"))
 	require.Equal(t, "openqueue-uid", CommandName(vcbus.OpenQueueAction, "uid", ""))
-}
-
-func TestMissedFailure(t *testing.T) {
-	t.Parallel()
-	failedBefore := func(code int32, ago time.Duration) change {
-		return func(v *view.View) {
-			v.Now = seenAt
-			exits(code)(v)
-			v.Pods[0].Status.ContainerStatuses[1].State.Terminated.FinishedAt = *before(ago)
-		}
-	}
-	decide := func(phase vcbatch.JobPhase, with ...change) gist {
-		plan := Decide(created(t, phase, with...), config)
-		plan.Missing = nil
-		return gistOf(plan)
-	}
-	require.Equal(t, gist{lookAgain: 20 * time.Second}, decide(vcbatch.Running, failedBefore(1, 10*time.Second)))
-	require.Equal(t, gist{does: []string{"AbortJob"}, lookAgain: CommandPeriod}, decide(vcbatch.Running, failedBefore(1, 30*time.Second)))
-	require.Equal(t, gist{}, decide(vcbatch.Restarting, failedBefore(1, time.Hour)), "Volcano is at it")
-	require.Equal(t, gist{}, decide(vcbatch.Running, failedBefore(0, time.Hour)), "nobody knows when")
 }

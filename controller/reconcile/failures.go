@@ -16,24 +16,19 @@ import (
 // failures remembers which pod ended an attempt of a gang: Volcano deletes it within milliseconds, and the user wants to
 // know. A controller that was restarted meanwhile does without.
 type failures struct {
-	mu     sync.Mutex
-	latest map[types.UID]seenFailure
+	mu sync.Mutex
+	// latest are by Volcano Job. The failure of a pod that had been told to end is the cause only if no other is.
+	latest map[types.UID]view.Failure
 }
 
-type seenFailure struct {
-	view.Failure
-	// told says that the pod had been told to end: it is the cause only if no other is.
-	told bool
-}
-
-func newFailures() *failures { return &failures{latest: map[types.UID]seenFailure{}} }
+func newFailures() *failures { return &failures{latest: map[types.UID]view.Failure{}} }
 
 // of is the failure seen last under a Volcano Job, nil if none was.
 func (f *failures) of(volcanoJob types.UID) *view.Failure {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if failure, ok := f.latest[volcanoJob]; ok {
-		return &failure.Failure
+		return &failure
 	}
 	return nil
 }
@@ -51,15 +46,15 @@ func (f *failures) see(pod *corev1.Pod, deleted bool) {
 	if owner == nil || owner.Kind != "Job" {
 		return
 	}
-	failure := seenFailure{told: pod.Annotations[keys.OutOfSync] != ""}
+	failure := view.Failure{Told: pod.Annotations[keys.OutOfSync] != ""}
 	since, disrupted := view.Disruption(pod)
 	lost := disrupted && since.IsZero()
 	switch {
-	case disrupted && !failure.told:
+	case disrupted && !failure.Told:
 		failure.Reason, failure.Message = view.ReasonPodEvicted, eviction(pod)
 	case pod.Status.Phase == corev1.PodFailed:
 		failure.Reason, failure.Message = view.ReasonPodFailed, view.Ending(pod)
-	case deleted && pod.Status.Phase != corev1.PodSucceeded && !failure.told:
+	case deleted && pod.Status.Phase != corev1.PodSucceeded && !failure.Told:
 		failure.Reason, failure.Message = view.ReasonPodEvicted, eviction(pod)
 	default:
 		return
@@ -71,7 +66,7 @@ func (f *failures) see(pod *corev1.Pod, deleted bool) {
 	failure.Attempt = attempt
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if known, ok := f.latest[owner.UID]; !ok || known.Attempt < failure.Attempt || known.Attempt == failure.Attempt && (known.told && !failure.told || lost) {
+	if known, ok := f.latest[owner.UID]; !ok || known.Attempt < failure.Attempt || known.Attempt == failure.Attempt && (known.Told && !failure.Told || lost) {
 		f.latest[owner.UID] = failure
 	}
 }

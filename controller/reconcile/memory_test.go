@@ -144,7 +144,7 @@ func TestFailures(t *testing.T) {
 		"evicted":             {seen: []sight{{pod: evicted, deleted: true}}, want: &view.Failure{Reason: "PodEvicted", Message: "c was evicted: PreemptionByScheduler for a better one"}},
 		"deleted by Volcano":  {seen: []sight{{pod: killed, deleted: true}}},
 		"deleted when done":   {seen: []sight{{pod: pod("a", "0", corev1.PodSucceeded), deleted: true}}},
-		"told to end":         {seen: []sight{{pod: ended}}, want: &view.Failure{Reason: "PodFailed", Message: "f failed"}},
+		"told to end":         {seen: []sight{{pod: ended}}, want: &view.Failure{Reason: "PodFailed", Told: true, Message: "f failed"}},
 		"told to end before":  {seen: []sight{{pod: ended}, {pod: pod("a", "0", corev1.PodFailed)}}, want: &view.Failure{Reason: "PodFailed", Message: "a failed"}},
 		"told to end after":   {seen: []sight{{pod: pod("a", "0", corev1.PodFailed)}, {pod: ended}}, want: &view.Failure{Reason: "PodFailed", Message: "a failed"}},
 		"somebody else's":     {seen: []sight{{pod: foreign}}},

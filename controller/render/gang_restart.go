@@ -3,6 +3,10 @@
 package render
 
 import (
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	vcbus "volcano.sh/apis/pkg/apis/bus/v1alpha1"
 
@@ -33,15 +37,29 @@ func lastingRun(job *v1.PaddleJob) *v1.RunPolicy {
 // unlimited is the maxRetry of Volcano Jobs: Volcano counts evictions as failures, so the controller counts.
 const unlimited int32 = 1 << 30
 
+// failureLeft is how long Volcano leaves a failure to the controller before it looks at the Job.
+const failureLeft = 10 * time.Second
+
 // gangPolicies are what becomes of the gang when a pod is lost: all of it starts again, because launchers and role makers
-// count their peers once, at the start. A failure first stops the gang, which keeps the failed pods: the controller counts
-// the failure, and starts the gang again after a delay, or fails the job. An eviction is no failure: Volcano starts the gang
-// again at once.
+// count their peers once, at the start. An eviction is no failure: Volcano starts the gang again at once, with or without the
+// controller, also where the evicted program or its peers failed before the pod was gone. A failure is the controller's, which
+// aborts the Volcano Job (policy/abort.go), counts the failure, and resumes the Volcano Job after a delay, or fails the job.
+// The policy for it gives the controller time: without one Volcano would look at the Job at once, and fail it if all pods have
+// ended. ResumeJob does no more than look at a Job that runs, and any command ends the wait (runningState.Execute in
+// volcano/pkg/controllers/job/state/running.go, cleanupDelayActions in job_controller.go, v1.14.1).
 func gangPolicies() []vcbatch.LifecyclePolicy {
 	return []vcbatch.LifecyclePolicy{
-		{Event: vcbus.PodFailedEvent, Action: vcbus.AbortJobAction},
 		{Event: vcbus.PodEvictedEvent, Action: vcbus.RestartJobAction},
+		{Event: vcbus.PodFailedEvent, Action: vcbus.ResumeJobAction, Timeout: &metav1.Duration{Duration: failureLeft}},
 	}
+}
+
+// LeavesFailures reports whether Volcano leaves the failures of a Volcano Job's pods to the controller. Those that an earlier
+// release of the controller made it aborts or restarts itself.
+func LeavesFailures(job *vcbatch.Job) bool {
+	return !slices.ContainsFunc(job.Spec.Policies, func(p vcbatch.LifecyclePolicy) bool {
+		return p.Event == vcbus.PodFailedEvent && p.Action != vcbus.ResumeJobAction
+	})
 }
 
 // jobPolicies are those of the whole Job: none where workers are started again alone. Volcano then makes an evicted worker

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"k8s.io/utils/ptr"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+	vcbus "volcano.sh/apis/pkg/apis/bus/v1alpha1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 )
@@ -32,7 +33,11 @@ func policiesOf(job *vcbatch.Job) (whole, worker []string) {
 			if p.ExitCode != nil {
 				when = string('0' + *p.ExitCode)
 			}
-			all = append(all, when+"="+string(p.Action))
+			text := when + "=" + string(p.Action)
+			if p.Timeout != nil {
+				text += " after " + p.Timeout.Duration.String()
+			}
+			all = append(all, text)
 		}
 		return all
 	}
@@ -41,7 +46,7 @@ func policiesOf(job *vcbatch.Job) (whole, worker []string) {
 
 func TestRestartPolicies(t *testing.T) {
 	t.Parallel()
-	gang := []string{"PodFailed=AbortJob", "PodEvicted=RestartJob"}
+	gang := []string{"PodEvicted=RestartJob", "PodFailed=ResumeJob after 10s"}
 	for name, tc := range map[string]struct {
 		job            *v1.PaddleJob
 		whole, servers []string
@@ -62,6 +67,11 @@ func TestRestartPolicies(t *testing.T) {
 			require.Equal(t, tc.whole, whole)
 			require.Equal(t, []string{"TaskCompleted=CompleteJob"}, worker)
 			require.Equal(t, unlimited, job.Spec.MaxRetry)
+			require.True(t, LeavesFailures(job))
+			for _, action := range []vcbus.Action{vcbus.AbortJobAction, vcbus.RestartJobAction} {
+				earlier := &vcbatch.Job{Spec: vcbatch.JobSpec{Policies: []vcbatch.LifecyclePolicy{{Event: vcbus.PodFailedEvent, Action: action}}}}
+				require.False(t, LeavesFailures(earlier), action)
+			}
 			if len(job.Spec.Tasks) > 1 {
 				job.Spec.Policies = job.Spec.Tasks[0].Policies
 				servers, _ := policiesOf(job)

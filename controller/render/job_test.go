@@ -5,6 +5,7 @@ package render
 import (
 	"math"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -41,8 +42,8 @@ func TestJobOfServersAndWorkers(t *testing.T) {
 	require.EqualValues(t, 5, got.Spec.MinAvailable)
 	require.Equal(t, unlimited, got.Spec.MaxRetry, "the controller counts")
 	require.Equal(t, []vcbatch.LifecyclePolicy{
-		{Event: vcbus.PodFailedEvent, Action: vcbus.AbortJobAction},
 		{Event: vcbus.PodEvictedEvent, Action: vcbus.RestartJobAction},
+		{Event: vcbus.PodFailedEvent, Action: vcbus.ResumeJobAction, Timeout: &metav1.Duration{Duration: 10 * time.Second}},
 	}, got.Spec.Policies)
 	require.Equal(t, map[string][]string{"svc": {"--publish-not-ready-addresses=true", "--disable-network-policy=true"}}, got.Spec.Plugins)
 

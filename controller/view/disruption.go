@@ -76,7 +76,7 @@ func (v *View) Disrupted() bool {
 				first = since
 			}
 			disrupted = true
-		} else if at, ok := failedAt(m.Pod); ok && m.State == Failed {
+		} else if at, ok := failedAt(m.Pod); ok && m.FailedItself() {
 			if !failure || at.Before(failed) {
 				failed = at
 			}

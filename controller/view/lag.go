@@ -41,12 +41,13 @@ func (v *View) Lag() time.Duration {
 	return max(lagMost-v.Now.Sub(job.Status.State.LastTransitionTime.Time), 0)
 }
 
-// FailureSeen says whether the failure of a pod is known that ended the present attempt.
+// FailureSeen reports whether the failure of a pod is known that ended the present attempt. What a program does that was told
+// to end is no failure: that is how pods end when somebody aborts the Volcano Job.
 func (v *View) FailureSeen() bool {
-	if v.Failure != nil && v.Failure.Reason == ReasonPodFailed && v.Failure.Attempt == v.VolcanoJob.Status.RetryCount {
+	if v.Failure != nil && v.Failure.Reason == ReasonPodFailed && !v.Failure.Told && v.Failure.Attempt == v.VolcanoJob.Status.RetryCount {
 		return true
 	}
-	return slices.ContainsFunc(v.Members(), func(m *Member) bool { return m.State == Failed })
+	return slices.ContainsFunc(v.Members(), (*Member).FailedItself)
 }
 
 // Resumed says whether pods of a later attempt are seen than the Volcano Job's: it has started again, and is seen late.

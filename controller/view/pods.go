@@ -103,6 +103,11 @@ func SortPods(pods []*corev1.Pod) {
 	})
 }
 
+// FailedItself reports whether a pod has failed that Volcano had not told to end.
+func (m *Member) FailedItself() bool {
+	return m.State == Failed && m.Pod.Annotations[keys.OutOfSync] == ""
+}
+
 // Ending says how a pod that has failed did so, in words.
 func Ending(pod *corev1.Pod) string {
 	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {

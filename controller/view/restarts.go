@@ -84,7 +84,7 @@ func (v *View) PermanentExit() (pod string, code int32, ok bool) {
 		return "", 0, false
 	}
 	for _, m := range v.Members() {
-		if _, disrupted := Disruption(m.Pod); m.State != Failed || disrupted {
+		if _, disrupted := Disruption(m.Pod); !m.FailedItself() || disrupted {
 			continue
 		}
 		for _, statuses := range [][]corev1.ContainerStatus{m.Pod.Status.InitContainerStatuses, m.Pod.Status.ContainerStatuses} {

@@ -161,7 +161,7 @@ func (v *View) LastEnd() time.Time {
 // FirstFailure is when the first of the pods that have failed did; false if none has, or nobody wrote down when.
 func (v *View) FirstFailure() (first time.Time, ok bool) {
 	for _, m := range v.Members() {
-		if m.State != Failed {
+		if !m.FailedItself() {
 			continue
 		}
 		if at, known := failedAt(m.Pod); known && (!ok || at.Before(first)) {

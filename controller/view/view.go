@@ -115,6 +115,8 @@ type Failure struct {
 	Attempt int32
 	// Reason is PodFailed or PodEvicted.
 	Reason string
+	// Told is true if Volcano had told the pod to end before.
+	Told bool
 	// Message names the pod and says how it ended.
 	Message string
 }
