@@ -31,7 +31,7 @@ func (d *desk) workerPod(t *testing.T, status corev1.PodStatus) *corev1.Pod {
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: "ml", Name: "job-worker-0", UID: "pod",
 			Labels:          map[string]string{keys.JobName: "job", vcbatch.TaskSpecKey: "worker", keys.TaskIndex: "0"},
-			Annotations:     map[string]string{vcbatch.TaskSpecKey: "worker"},
+			Annotations:     map[string]string{vcbatch.TaskSpecKey: "worker", vcbatch.JobRetryCountKey: "0"},
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(owner, vcbatch.SchemeGroupVersion.WithKind("Job"))},
 		},
 		Spec: corev1.PodSpec{NodeName: "node"}, Status: status,
