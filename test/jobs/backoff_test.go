@@ -3,6 +3,8 @@
 package jobs_test
 
 import (
+	"context"
+	"fmt"
 	"syscall"
 	"testing"
 
@@ -10,6 +12,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/retry"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	vcbus "volcano.sh/apis/pkg/apis/bus/v1alpha1"
 
@@ -59,10 +63,24 @@ func TestBackoffLimitAndTheControllerIsDown(t *testing.T) {
 	vcjob := awaitVolcanoJob(t, job, nil)
 	awaitEnvironment(t, job, "")
 	start := down(t, sandbox.Controller, syscall.SIGKILL)
-	awaitVolcanoPhase(t, vcjob, func(job *vcbatch.Job) bool { return job.Status.State.Phase == vcbatch.Aborted })
+	awaitPodPhase(t, job, "missed-worker-0", corev1.PodFailed)
+	awaitPodPhase(t, job, "missed-worker-1", corev1.PodFailed)
+	awaitVolcanoPhase(t, vcjob, func(job *vcbatch.Job) bool { return job.Status.State.Phase == vcbatch.Running })
 	start()
 	done := awaitPhase(t, job, v1.Completed)
 	require.EqualValues(t, 1, done.Status.Restarts)
+	require.EqualValues(t, 1, done.Status.Failures)
+}
+
+func awaitPodPhase(t *testing.T, job *v1.PaddleJob, name string, phase corev1.PodPhase) {
+	t.Helper()
+	cluster.Await(t, "the pod "+name+" to be "+string(phase), func(ctx context.Context) error {
+		pod, err := cluster.Kube.CoreV1().Pods(job.Namespace).Get(ctx, name, metav1.GetOptions{})
+		if err == nil && pod.Status.Phase != phase {
+			err = fmt.Errorf("it is %s", pod.Status.Phase)
+		}
+		return err
+	})
 }
 
 // An eviction is followed by a start at once, and never counts, also where no failure may be followed by a start.
@@ -78,6 +96,42 @@ func TestEvictionDoesNotCountForTheBackoffLimit(t *testing.T) {
 	last := awaitJob(t, job, "running", func(job *v1.PaddleJob) bool { return job.Status.Phase == v1.Running && job.Status.Restarts == 4 })
 	require.Zero(t, last.Status.Failures)
 	require.Equal(t, "restart 1: evicted-worker-0 was deleted or evicted", awaitEvent(t, job, corev1.EventTypeWarning, "Restarting"))
+}
+
+// A program that is told to end may fail, and so may its peers, before its pod is gone. Nobody sees it here.
+func TestEvictedProgramsFailWhileTheControllerIsDown(t *testing.T) {
+	job := create(t, psJob(cluster.Namespace(t), "exits", backoff(0)))
+	awaitPhase(t, job, v1.Running)
+	vcjob := awaitVolcanoJob(t, job, nil)
+	start := down(t, sandbox.Controller, syscall.SIGKILL)
+	pods := cluster.Kube.CoreV1().Pods(job.Namespace)
+	update := func(name string, change func(*corev1.Pod)) {
+		t.Helper()
+		require.NoError(t, retry.RetryOnConflict(retry.DefaultRetry, func() error {
+			pod, err := pods.Get(t.Context(), name, metav1.GetOptions{})
+			if err != nil {
+				return err
+			}
+			change(pod)
+			_, err = pods.Update(t.Context(), pod, metav1.UpdateOptions{})
+			return err
+		}))
+	}
+	const stays = "paddle-volcano.test/stays"
+	update("exits-worker-0", func(pod *corev1.Pod) { pod.Finalizers = append(pod.Finalizers, stays) })
+	require.NoError(t, pods.Delete(t.Context(), "exits-worker-0", metav1.DeleteOptions{}))
+	for _, name := range []string{"exits-worker-0", "exits-worker-1"} {
+		patch := []byte(`{"status":{"phase":"Failed"}}`)
+		_, err := pods.Patch(t.Context(), name, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
+		require.NoError(t, err)
+	}
+	update("exits-worker-0", func(pod *corev1.Pod) { pod.Finalizers = nil })
+	awaitVolcanoPhase(t, vcjob, func(job *vcbatch.Job) bool {
+		return job.Status.RetryCount == 1 && job.Status.State.Phase == vcbatch.Running
+	})
+	start()
+	again := awaitJob(t, job, "running again", func(job *v1.PaddleJob) bool { return job.Status.Phase == v1.Running && job.Status.Restarts == 1 })
+	require.Zero(t, again.Status.Failures)
 }
 
 // An eviction that nobody saw does not count either.
@@ -111,6 +165,20 @@ func TestAbortedByHandIsNotRetried(t *testing.T) {
 	job := create(t, psJob(cluster.Namespace(t), "stopped", backoff(5)))
 	awaitPhase(t, job, v1.Running)
 	command(t, awaitVolcanoJob(t, job, nil), "AbortJob")
+	awaitCondition(t, job, v1.ConditionStalled, metav1.ConditionTrue, "Aborted")
+	awaitSyncs(t, 5)
+	awaitPods(t, job, nil)
+}
+
+// So does whoever aborts it while no controller runs.
+func TestAbortedByHandWhileTheControllerIsDown(t *testing.T) {
+	job := create(t, psJob(cluster.Namespace(t), "stopped", backoff(5)))
+	awaitPhase(t, job, v1.Running)
+	vcjob := awaitVolcanoJob(t, job, nil)
+	start := down(t, sandbox.Controller, syscall.SIGKILL)
+	command(t, vcjob, "AbortJob")
+	awaitVolcanoPhase(t, vcjob, func(job *vcbatch.Job) bool { return job.Status.State.Phase == vcbatch.Aborted })
+	start()
 	awaitCondition(t, job, v1.ConditionStalled, metav1.ConditionTrue, "Aborted")
 	awaitSyncs(t, 5)
 	awaitPods(t, job, nil)

@@ -99,20 +99,18 @@ func TestVolcanoMissesAFailure(t *testing.T) {
 	require.EqualValues(t, 1, done.Status.Restarts)
 }
 
-// Volcano fails a Job whose pods have all failed by the time that it looks at the first.
-func TestGangFailsAtOnce(t *testing.T) {
-	for name, limit := range map[string]change{"Volcano counts": func(*v1.PaddleJob) {}, "the controller counts": backoff(2)} {
-		t.Run(name, func(t *testing.T) {
-			job := create(t, collective(cluster.Namespace(t), "all", workersRunFor("2s"), workersFail("7", ""), limit))
-			awaitPhase(t, job, v1.Running)
-			start := down(t, sandbox.VolcanoController, syscall.SIGKILL)
-			awaitJob(t, job, "with failed workers", func(job *v1.PaddleJob) bool { return job.Status.Worker.Failed == 2 })
-			start()
-			awaitJob(t, job, "made anew", func(job *v1.PaddleJob) bool { return job.Status.Recreations > 0 && job.Status.Restarts > 0 })
-			failed := awaitPhase(t, job, v1.Failed)
-			require.EqualValues(t, 2, failed.Status.Restarts)
-			require.Regexp(t, `all-worker-[01] exited with code 7; the job had been restarted twice before`, failedReason(failed))
-			awaitNoPodGroups(t, job.Namespace)
-		})
-	}
+// Volcano fails a Job whose pods have all failed, where no controller stops it before.
+func TestGangFailsWhileTheControllerIsDown(t *testing.T) {
+	job := create(t, collective(cluster.Namespace(t), "all", workersRunFor("4s"), workersFail("7", "")))
+	awaitPhase(t, job, v1.Running)
+	vcjob := awaitVolcanoJob(t, job, nil)
+	start := down(t, sandbox.Controller, syscall.SIGKILL)
+	awaitVolcanoPhase(t, vcjob, func(job *vcbatch.Job) bool { return job.Status.State.Phase == vcbatch.Failed })
+	start()
+	awaitJob(t, job, "made anew", func(job *v1.PaddleJob) bool { return job.Status.Recreations > 0 && job.Status.Restarts > 0 })
+	failed := awaitPhase(t, job, v1.Failed)
+	require.EqualValues(t, 2, failed.Status.Restarts)
+	require.EqualValues(t, 2, failed.Status.Failures)
+	require.Regexp(t, `all-worker-[01] exited with code 7; the job had been restarted twice before`, failedReason(failed))
+	awaitNoPodGroups(t, job.Namespace)
 }
