@@ -35,7 +35,7 @@ func (p *Plan) noteFinalStatus(v *view.View) {
 // a job of their own.
 func (p *Plan) restored(v *view.View) bool {
 	phase, hash, _ := strings.Cut(v.Job.Annotations[keys.FinalStatus], " ")
-	if v.Job.Status.Phase != "" || hash != render.SpecHash(v.Job) || (phase != string(v1.Completed) && phase != string(v1.Failed)) {
+	if v.Job.Status.Phase != "" || !render.SameSpec(hash, v.Job) || (phase != string(v1.Completed) && phase != string(v1.Failed)) {
 		return false
 	}
 	p.RestoredPhase = v1.Phase(phase)

@@ -12,7 +12,7 @@ import (
 
 // specChanged says whether the Volcano Job was made from another spec than the PaddleJob has now.
 func specChanged(v *view.View) bool {
-	return v.VolcanoJob.Annotations[keys.SpecHash] != render.SpecHash(v.Job)
+	return !render.SameSpec(v.VolcanoJob.Annotations[keys.SpecHash], v.Job)
 }
 
 // replace heeds a changed spec and says whether the Volcano Job goes. Volcano refuses nearly every change of a Job, so

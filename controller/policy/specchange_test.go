@@ -7,9 +7,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/view"
 )
 
@@ -72,4 +74,21 @@ func TestSpecChange(t *testing.T) {
 			require.Equal(t, tc.want, gistOf(Decide(created(t, tc.phase, tc.with...), config)))
 		})
 	}
+}
+
+// An upgrade of the controller is no change of the spec: neither is the job replaced, nor is a finished one run again.
+func TestEarlierReleasesHashIsOfTheSameSpec(t *testing.T) {
+	t.Parallel()
+	const earlier = "5b7d7f25f055a86f"
+	limit := runs(func(run *v1.RunPolicy) { run.BackoffLimit = ptr.To[int32](3) })
+	upgraded := func(v *view.View) { v.VolcanoJob.Annotations[keys.SpecHash] = earlier }
+	plan := Decide(created(t, vcbatch.Pending, limit, upgraded), config)
+	require.Nil(t, plan.Waiting)
+	require.Nil(t, plan.Unapplied)
+	another := editSpec(func(s *v1.PaddleJobSpec) { s.Intranet = v1.Host })
+	require.Equal(t, ReasonReplacing, Decide(created(t, vcbatch.Pending, limit, upgraded, another), config).Waiting.Reason)
+
+	ended := func(v *view.View) { v.Job.Annotations = map[string]string{keys.FinalStatus: "Completed " + earlier} }
+	require.Equal(t, v1.Completed, Decide(submitted(limit, ended), config).RestoredPhase)
+	require.Empty(t, Decide(submitted(limit, ended, another), config).RestoredPhase)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	vcbus "volcano.sh/apis/pkg/apis/bus/v1alpha1"
 
@@ -32,6 +33,23 @@ func lastingRun(job *v1.PaddleJob) *v1.RunPolicy {
 		return &v1.RunPolicy{RestartScope: v1.RestartPod}
 	}
 	return nil
+}
+
+// earlierLastingRun is what lastingRun was while Volcano Jobs depended on whether the controller counted failures, and while
+// those whose workers start again alone held the exit codes.
+func earlierLastingRun(job *v1.PaddleJob) *v1.RunPolicy {
+	lasting, run := lastingRun(job), job.Spec.RunPolicy
+	if run == nil || run.BackoffLimit == nil && len(run.PermanentExitCodes) == 0 {
+		return lasting
+	}
+	if lasting == nil {
+		lasting = &v1.RunPolicy{}
+	}
+	lasting.BackoffLimit = ptr.To[int32](0)
+	if restartsPods(job) {
+		lasting.PermanentExitCodes = slices.Sorted(slices.Values(run.PermanentExitCodes))
+	}
+	return lasting
 }
 
 // unlimited is the maxRetry of Volcano Jobs: Volcano counts evictions as failures, so the controller counts.

@@ -16,10 +16,18 @@ import (
 // cleanPodPolicy, what lastingRun leaves out of runPolicy, and the number of elastic workers between their bounds. Labels and annotations do
 // not count for the same reason. Fields without content are left out: whether Kubernetes' types write them differs between
 // their releases, and a new controller must not take that for a change of the user's.
-func SpecHash(job *v1.PaddleJob) string {
+func SpecHash(job *v1.PaddleJob) string { return hashWith(job, lastingRun(job)) }
+
+// SameSpec reports whether a hash is that of a job's spec, made by this or an earlier release of the controller: an upgrade
+// must not look like a change of the spec.
+func SameSpec(hash string, job *v1.PaddleJob) bool {
+	return hash == SpecHash(job) || hash == hashWith(job, earlierLastingRun(job))
+}
+
+func hashWith(job *v1.PaddleJob, run *v1.RunPolicy) string {
 	spec := job.Spec
 	spec.CleanPodPolicy = ""
-	spec.RunPolicy = lastingRun(job)
+	spec.RunPolicy = run
 	if Scalable(job) {
 		worker := *spec.Worker
 		worker.Replicas = 0

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 )
@@ -54,4 +55,30 @@ func TestSpecHashIsOfTheMeaning(t *testing.T) {
 	require.Equal(t, SpecHash(a), SpecHash(b))
 	b.Spec.Worker.Template.CreationTimestamp = metav1.Time{}
 	require.Equal(t, SpecHash(a), SpecHash(b))
+}
+
+// Hashes that an earlier release wrote, with which jobs run and finished ones are in backups.
+func TestSameSpecAsOfAnEarlierRelease(t *testing.T) {
+	t.Parallel()
+	exit := v1.RunPolicy{PermanentExitCodes: []int32{5, 4}}
+	for name, tc := range map[string]struct {
+		job  *v1.PaddleJob
+		hash string
+	}{
+		"no run policy": {job: paddleJob(1, 2), hash: "fa584830da225bd2"},
+		"a limit":       {job: paddleJob(1, 2, runs(v1.RunPolicy{BackoffLimit: ptr.To[int32](5)})), hash: "c8ab2e6289e8a081"},
+		"exit codes":    {job: paddleJob(1, 2, runs(v1.RunPolicy{PermanentExitCodes: []int32{3}})), hash: "c8ab2e6289e8a081"},
+		"workers alone": {job: paddleJob(1, 2, runs(v1.RunPolicy{RestartScope: v1.RestartPod})), hash: "1e35991378cac55c"},
+		"workers alone, with exit codes": {job: paddleJob(1, 2, runs(v1.RunPolicy{
+			RestartScope: v1.RestartPod, BackoffLimit: ptr.To[int32](5), PermanentExitCodes: exit.PermanentExitCodes,
+		})), hash: "c4f29ea631617afb"},
+		"elastic, with exit codes": {job: paddleJob(0, 2, bounded(1, 4), runs(exit)), hash: "6635b94020e009e1"},
+	} {
+		require.True(t, SameSpec(tc.hash, tc.job), name)
+		require.True(t, SameSpec(SpecHash(tc.job), tc.job), name)
+		changed := tc.job.DeepCopy()
+		changed.Spec.Intranet = v1.Host
+		require.False(t, SameSpec(tc.hash, changed), name)
+	}
+	require.False(t, SameSpec("", paddleJob(1, 2)))
 }
