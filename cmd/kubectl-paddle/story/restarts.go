@@ -53,7 +53,7 @@ func (s *Story) failed(o *Objects) {
 	case policy.ReasonPermanentExitCode:
 		s.say(AboutHelp, "fix what the program ends with; spec.runPolicy.permanentExitCodes says that such an end is for good")
 	case view.ReasonPodEvicted:
-		s.say(AboutHelp, "its pods were taken away by others: a higher priorityClass, or spec.runPolicy.backoffLimit for more restarts, helps")
+		s.say(AboutHelp, "its pods were taken away by others: a higher priorityClass helps")
 	case policy.ReasonQuotaExceeded, policy.ReasonPodSecurityViolation, policy.ReasonPodsRefused:
 		s.suggest(refusalKind(c.Reason), "", refusalHelps[c.Reason]+"; then submit the job again")
 	default:
@@ -79,7 +79,7 @@ func (s *Story) restartsBefore(o *Objects) {
 	}
 	text := "it was restarted " + times(n)
 	if !view.Finished(o.Job) {
-		text += fmt.Sprintf(", of %d that it may be", max(o.allowed(), n))
+		text += fmt.Sprintf("; of %d failures that backoffLimit allows it has had %d", o.allowed(), o.Job.Status.Failures)
 	}
 	if c := o.condition(v1.ConditionRestarting); c != nil && c.Message != "" {
 		text += "; the last time: " + c.Message

@@ -209,6 +209,10 @@ func TestWhy(t *testing.T) {
 			"resnet cannot go on until somebody changes something: QueueNotFound.", `Queue "x" does not exist.`,
 			"Create the queue, or name another one in spec.schedulingPolicy.queue; the job goes on by itself then, and need not be deleted.",
 		}},
+		"evicted more often than it may fail": {with(job(v1.Pending, isNot(v1.ConditionScheduled, "Placing", "")), restarted(9)), []string{
+			"resnet waits, for 60m by now: its pods have no nodes yet.", "The scheduler looks for room for all its pods at once.",
+			"It was restarted 9 times; of 2 failures that backoffLimit allows it has had 0.",
+		}},
 		"suspended": {with(job(v1.Suspended, is(v1.ConditionSuspended, "Suspended", "")), suspends), []string{
 			"resnet has been suspended for 5m: it has no pods, and takes no room in its queue.", "kubectl paddle resume resnet starts it anew.",
 		}},
