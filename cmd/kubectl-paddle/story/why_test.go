@@ -210,7 +210,7 @@ func TestWhy(t *testing.T) {
 			"Create the queue, or name another one in spec.schedulingPolicy.queue; the job goes on by itself then, and need not be deleted.",
 		}},
 		"evicted more often than it may fail": {with(job(v1.Pending, isNot(v1.ConditionScheduled, "Placing", "")), restarted(9)), []string{
-			"resnet waits, for 60m by now: its pods have no nodes yet.", "The scheduler looks for room for all its pods at once.",
+			"resnet waits, for 5m by now: its pods have no nodes yet.", "The scheduler looks for room for all its pods at once.",
 			"It was restarted 9 times; of 2 failures that backoffLimit allows it has had 0.",
 		}},
 		"suspended": {with(job(v1.Suspended, is(v1.ConditionSuspended, "Suspended", "")), suspends), []string{
