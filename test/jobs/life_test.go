@@ -89,11 +89,11 @@ func TestFailedJob(t *testing.T) {
 	require.EqualValues(t, 2, failed.Status.Restarts, "three attempts are two restarts")
 	c := meta.FindStatusCondition(failed.Status.Conditions, v1.ConditionFailed)
 	require.NotNil(t, c)
-	require.Equal(t, "PodFailed", c.Reason)
-	require.Regexp(t, `^fails-worker-[01] exited with code 7; the job had been restarted twice before$`, c.Message)
+	require.Equal(t, "BackoffLimitExceeded", c.Reason)
+	require.Regexp(t, `^fails-worker-[01] exited with code 7; the job had been restarted twice before`, c.Message)
 	require.NotNil(t, failed.Status.CompletionTime)
 	require.Regexp(t, `exited with code 7`, awaitEvent(t, job, corev1.EventTypeWarning, "Failed"))
-	require.Regexp(t, `^restart [12] of 2: fails-worker-[01] exited with code 7$`, awaitEvent(t, job, corev1.EventTypeWarning, "Restarting"))
+	require.Regexp(t, `^restart [12] of 2: fails-worker-[01] exited with code 7; the job starts again `, awaitEvent(t, job, corev1.EventTypeWarning, "Restarting"))
 	awaitNoPodGroups(t, job.Namespace)
 }
 
