@@ -110,8 +110,9 @@ func (d *driver) await(what string, want func(*v1.PaddleJob) bool) {
 	})
 }
 
-// awaitRunning waits until the job runs with so many pods ("" for none), restarted so often. The kubelets agree.
-func (d *driver) awaitRunning(ps, worker string, restarts int32) {
+// awaitRunning waits until the job runs with so many pods ("" for none), after so many restarts of the gang and failures. The
+// kubelets agree.
+func (d *driver) awaitRunning(ps, worker string, restarts, failures int32) {
 	d.t.Helper()
 	ready := func(r *v1.ResourceStatus) string {
 		if r == nil {
@@ -122,7 +123,7 @@ func (d *driver) awaitRunning(ps, worker string, restarts int32) {
 	d.await(fmt.Sprintf("running with %q and %q", ps, worker), func(job *v1.PaddleJob) bool {
 		s := &job.Status
 		return s.Phase == v1.Running && ready(s.PS) == ps && ready(s.Worker) == worker && s.Restarts == restarts &&
-			s.ObservedGeneration == job.Generation
+			s.Failures == failures && s.ObservedGeneration == job.Generation
 	})
 	d.release()
 }
@@ -202,12 +203,27 @@ func (d *driver) scale(workers int) {
 // fail has a pod that runs end with an error.
 func (d *driver) fail(pod string) {
 	d.t.Helper()
-	if d.calm != nil {
-		d.calm.Lock()
-		d.held = true
-		d.t.Cleanup(d.release)
-	}
+	d.hold()
 	d.annotate(jobName+"-"+pod, map[string]string{sandbox.AnnotationExitCode: "1", sandbox.AnnotationRunFor: "1ms"})
+}
+
+// evict deletes a pod that runs, as a drain of its node does.
+func (d *driver) evict(pod string) {
+	d.t.Helper()
+	d.hold()
+	d.do("pod "+pod+" to be evicted", func(ctx context.Context) error {
+		return butFor(cluster.Kube.CoreV1().Pods(d.namespace).Delete(ctx, jobName+"-"+pod, metav1.DeleteOptions{}), apierrors.IsNotFound)
+	})
+}
+
+// hold keeps the API server from being restarted until the gang runs again.
+func (d *driver) hold() {
+	if d.calm == nil {
+		return
+	}
+	d.calm.Lock()
+	d.held = true
+	d.t.Cleanup(d.release)
 }
 
 // succeed has every worker that runs end well.

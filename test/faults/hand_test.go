@@ -32,7 +32,7 @@ type hand func(d *driver)
 // the job trains on: its pods are the same.
 func held(name string, job v1.PaddleJobSpec, ps, worker string, succeeded int, lay hand) *life {
 	return &life{name: name, job: job, drive: func(d *driver) {
-		d.awaitRunning(ps, worker, 0)
+		d.awaitRunning(ps, worker, 0, 0)
 		if lay != nil {
 			before, uids := d.settled(), d.podUIDs()
 			lay(d)
@@ -145,11 +145,11 @@ func TestGangRestartsAfterItsEnvironmentLostItsLabel(t *testing.T) {
 	startController(t, space, space)
 	label := metadata(map[string]any{"labels": map[string]any{keys.JobName: nil}})
 	again := &life{name: "again", job: v1.PaddleJobSpec{PS: role(1), Worker: role(2)}, drive: func(d *driver) {
-		d.awaitRunning("1/1", "2/2", 0)
+		d.awaitRunning("1/1", "2/2", 0, 0)
 		first := d.environment()
 		edits(configMaps, label)(d)
 		d.fail("worker-0")
-		d.awaitRunning("1/1", "2/2", 1)
+		d.awaitRunning("1/1", "2/2", 1, 1)
 		require.NotEqual(d.t, first, d.environment())
 		d.succeed()
 		d.awaitCompleted(2)

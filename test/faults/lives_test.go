@@ -33,25 +33,25 @@ var lives = []*life{
 			RunPolicy: &v1.RunPolicy{BackoffLimit: ptr.To(int32(3))},
 		},
 		drive: func(d *driver) {
-			d.awaitRunning("1/1", "2/2", 0)
+			d.awaitRunning("1/1", "2/2", 0, 0)
 			d.awaitEnvironment()
 			d.fail("worker-1")
-			d.awaitRunning("1/1", "2/2", 1)
+			d.awaitRunning("1/1", "2/2", 1, 1)
 			d.awaitEnvironment()
 			d.succeed()
 			d.awaitCompleted(2)
 			d.awaitPods(0)
 		},
 	},
-	// Volcano starts it again; pods are told their ports. Its workers stay.
+	// A pod is evicted, and Volcano starts the gang again; pods are told their ports. Its workers stay.
 	{
 		name: "hosts",
 		job:  v1.PaddleJobSpec{Intranet: v1.Host, PS: role(1), Worker: role(1), CleanPodPolicy: v1.CleanNever},
 		drive: func(d *driver) {
-			d.awaitRunning("1/1", "1/1", 0)
+			d.awaitRunning("1/1", "1/1", 0, 0)
 			d.awaitEnvironment()
-			d.fail("worker-0")
-			d.awaitRunning("1/1", "1/1", 1)
+			d.evict("worker-0")
+			d.awaitRunning("1/1", "1/1", 1, 0)
 			d.awaitEnvironment()
 			d.succeed()
 			d.awaitCompleted(1)
@@ -65,15 +65,15 @@ var lives = []*life{
 			Elastic: ptr.To(1), ElasticPolicy: &v1.ElasticPolicy{Etcd: "10.0.0.1:2379"}, Worker: onePerNode(elastic(2, 1, 4)),
 		},
 		drive: func(d *driver) {
-			d.awaitRunning("", "2/2", 0)
+			d.awaitRunning("", "2/2", 0, 0)
 			d.scale(3)
-			d.awaitRunning("", "3/3", 0)
+			d.awaitRunning("", "3/3", 0, 0)
 			d.fail("worker-1")
-			d.awaitRunning("", "3/3", 1)
+			d.awaitRunning("", "3/3", 0, 1)
 			d.scale(1)
-			d.awaitRunning("", "1/1", 1)
+			d.awaitRunning("", "1/1", 0, 1)
 			d.scale(4)
-			d.awaitRunning("", "3/4", 1)
+			d.awaitRunning("", "3/4", 0, 1)
 			leave := d.squat(3)
 			d.succeed()
 			d.awaitCompleted(3)
@@ -88,11 +88,11 @@ var lives = []*life{
 		drive: func(d *driver) {
 			d.awaitCreated()
 			d.edit(func(job *v1.PaddleJob) { job.Spec.Worker.Template.Spec.NodeSelector = nil })
-			d.awaitRunning("", "2/2", 0)
+			d.awaitRunning("", "2/2", 0, 0)
 			d.edit(func(job *v1.PaddleJob) { job.Spec.RunPolicy.Suspend = ptr.To(true) })
 			d.awaitSuspended()
 			d.edit(func(job *v1.PaddleJob) { job.Spec.RunPolicy.Suspend = nil })
-			d.awaitRunning("", "2/2", 0)
+			d.awaitRunning("", "2/2", 0, 0)
 			d.succeed()
 			d.awaitCompleted(2)
 			d.awaitPods(0)
