@@ -55,20 +55,24 @@ func earlierLastingRun(job *v1.PaddleJob) *v1.RunPolicy {
 // unlimited is the maxRetry of Volcano Jobs: Volcano counts evictions as failures, so the controller counts.
 const unlimited int32 = 1 << 30
 
-// failureLeft is how long Volcano leaves a failure to the controller before it looks at the Job.
-const failureLeft = 10 * time.Second
+// failureTimeout is the timeout of the policy for failures: longer than the controller is ever away.
+const failureTimeout = 365 * 24 * time.Hour
 
 // gangPolicies are what becomes of the gang when a pod is lost: all of it starts again, because launchers and role makers
 // count their peers once, at the start. An eviction is no failure: Volcano starts the gang again at once, with or without the
 // controller, also where the evicted program or its peers failed before the pod was gone. A failure is the controller's, which
 // aborts the Volcano Job (policy/abort.go), counts the failure, and resumes the Volcano Job after a delay, or fails the job.
-// The policy for it gives the controller time: without one Volcano would look at the Job at once, and fail it if all pods have
-// ended. ResumeJob does no more than look at a Job that runs, and any command ends the wait (runningState.Execute in
-// volcano/pkg/controllers/job/state/running.go, cleanupDelayActions in job_controller.go, v1.14.1).
+// The policy for a failure only keeps Volcano from acting: without one Volcano would look at the Job at once, and fail the Job
+// if all pods have ended. Its action is never reached, since the controller's AbortJob cancels it (cleanupDelayActions in
+// volcano/pkg/controllers/job/job_controller.go, v1.14.1). A pod may also fail after the Job is aborted: the action must not
+// resume an aborted Job, which would start the next attempt beside the failed pods of this one.
 func gangPolicies() []vcbatch.LifecyclePolicy {
-	return []vcbatch.LifecyclePolicy{
-		{Event: vcbus.PodEvictedEvent, Action: vcbus.RestartJobAction},
-		{Event: vcbus.PodFailedEvent, Action: vcbus.ResumeJobAction, Timeout: &metav1.Duration{Duration: failureLeft}},
+	return []vcbatch.LifecyclePolicy{{Event: vcbus.PodEvictedEvent, Action: vcbus.RestartJobAction}, failurePolicy()}
+}
+
+func failurePolicy() vcbatch.LifecyclePolicy {
+	return vcbatch.LifecyclePolicy{
+		Event: vcbus.PodFailedEvent, Action: vcbus.AbortJobAction, Timeout: &metav1.Duration{Duration: failureTimeout},
 	}
 }
 
@@ -76,7 +80,7 @@ func gangPolicies() []vcbatch.LifecyclePolicy {
 // release of the controller made it aborts or restarts itself.
 func LeavesFailures(job *vcbatch.Job) bool {
 	return !slices.ContainsFunc(job.Spec.Policies, func(p vcbatch.LifecyclePolicy) bool {
-		return p.Event == vcbus.PodFailedEvent && p.Action != vcbus.ResumeJobAction
+		return p.Event == vcbus.PodFailedEvent && p.Timeout == nil
 	})
 }
 
@@ -94,7 +98,11 @@ func jobPolicies(job *v1.PaddleJob) []vcbatch.LifecyclePolicy {
 func taskPolicies(job *v1.PaddleJob, r role) []vcbatch.LifecyclePolicy {
 	if r.name == RoleWorker {
 		// Servers never exit, so the workers' success is the job's; Volcano stops the servers then.
-		return []vcbatch.LifecyclePolicy{{Event: vcbus.TaskCompletedEvent, Action: vcbus.CompleteJobAction}}
+		policies := []vcbatch.LifecyclePolicy{{Event: vcbus.TaskCompletedEvent, Action: vcbus.CompleteJobAction}}
+		if restartsPods(job) {
+			policies = append(policies, failurePolicy())
+		}
+		return policies
 	}
 	if restartsPods(job) {
 		return gangPolicies()

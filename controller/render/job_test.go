@@ -5,7 +5,6 @@ package render
 import (
 	"math"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -43,7 +42,7 @@ func TestJobOfServersAndWorkers(t *testing.T) {
 	require.Equal(t, unlimited, got.Spec.MaxRetry, "the controller counts")
 	require.Equal(t, []vcbatch.LifecyclePolicy{
 		{Event: vcbus.PodEvictedEvent, Action: vcbus.RestartJobAction},
-		{Event: vcbus.PodFailedEvent, Action: vcbus.ResumeJobAction, Timeout: &metav1.Duration{Duration: 10 * time.Second}},
+		{Event: vcbus.PodFailedEvent, Action: vcbus.AbortJobAction, Timeout: &metav1.Duration{Duration: failureTimeout}},
 	}, got.Spec.Policies)
 	require.Equal(t, map[string][]string{"svc": {"--publish-not-ready-addresses=true", "--disable-network-policy=true"}}, got.Spec.Plugins)
 

@@ -3,6 +3,7 @@
 package jobs_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
 // elastic lets the workers be any number between two bounds.
@@ -141,21 +143,31 @@ func TestElasticWorkerComesBack(t *testing.T) {
 func TestWorkersThatFailTogetherRestartAlone(t *testing.T) {
 	t.Parallel()
 	for name, job := range map[string]func(string) *v1.PaddleJob{
-		"elastic": func(namespace string) *v1.PaddleJob {
-			return collective(namespace, "fails", elastic(1, 2), workersRunFor("2s"), workersFail("1", "0"))
-		},
+		"elastic": func(namespace string) *v1.PaddleJob { return collective(namespace, "fails", elastic(1, 2)) },
 		"ps": func(namespace string) *v1.PaddleJob {
-			return psJob(namespace, "fails", backoff(5), workersRunFor("2s"), workersFail("1", "0"),
-				runs(func(run *v1.RunPolicy) { run.RestartScope = v1.RestartPod }))
+			return psJob(namespace, "fails", runs(func(run *v1.RunPolicy) { run.RestartScope = v1.RestartPod }))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			job := create(t, job(cluster.Namespace(t)))
-			awaitPhase(t, job, v1.Running)
-			done := awaitPhase(t, job, v1.Completed)
-			require.Equal(t, 2, done.Status.Worker.Succeeded)
-			require.Contains(t, []int32{1, 2}, done.Status.Restarts)
+			first := awaitPhase(t, job, v1.Running)
+			patch := func(body string, subresource ...string) {
+				for _, pod := range []string{"fails-worker-0", "fails-worker-1"} {
+					_, err := cluster.Kube.CoreV1().Pods(job.Namespace).Patch(t.Context(), pod, types.MergePatchType, []byte(body), metav1.PatchOptions{}, subresource...)
+					require.NoError(t, err)
+				}
+			}
+			patch(`{"status":{"phase":"Failed"}}`, "status")
+			again := awaitJob(t, job, "whole again", func(job *v1.PaddleJob) bool {
+				s := &job.Status
+				return s.Phase == v1.Running && s.Failures == 2 && s.Worker.Ready == "2/2" &&
+					s.Worker.Refs[0].UID != first.Status.Worker.Refs[0].UID && s.Worker.Refs[1].UID != first.Status.Worker.Refs[1].UID
+			})
+			require.Zero(t, again.Status.Restarts, "the gang goes on")
+			require.Zero(t, again.Status.Recreations)
+			patch(fmt.Sprintf(`{"metadata":{"annotations":{%q:"1s"}}}`, sandbox.AnnotationRunFor))
+			require.Equal(t, 2, awaitPhase(t, job, v1.Completed).Status.Worker.Succeeded)
 		})
 	}
 }

@@ -99,15 +99,19 @@ func TestVolcanoMissesAFailure(t *testing.T) {
 	require.EqualValues(t, 1, done.Status.Restarts)
 }
 
-// Volcano fails a Job whose pods have all failed, where no controller stops it before.
+// Failures wait for the controller, also where all pods of a gang fail.
 func TestGangFailsWhileTheControllerIsDown(t *testing.T) {
 	job := create(t, collective(cluster.Namespace(t), "all", workersRunFor("4s"), workersFail("7", "")))
 	awaitPhase(t, job, v1.Running)
-	vcjob := awaitVolcanoJob(t, job, nil)
 	start := down(t, sandbox.Controller, syscall.SIGKILL)
-	awaitVolcanoPhase(t, vcjob, func(job *vcbatch.Job) bool { return job.Status.State.Phase == vcbatch.Failed })
+	cluster.Await(t, "both workers to fail", func(ctx context.Context) error {
+		failed, err := cluster.Kube.CoreV1().Pods(job.Namespace).List(ctx, metav1.ListOptions{FieldSelector: "status.phase=Failed"})
+		if err == nil && len(failed.Items) != 2 {
+			err = fmt.Errorf("%d have failed", len(failed.Items))
+		}
+		return err
+	})
 	start()
-	awaitJob(t, job, "made anew", func(job *v1.PaddleJob) bool { return job.Status.Recreations > 0 && job.Status.Restarts > 0 })
 	failed := awaitPhase(t, job, v1.Failed)
 	require.EqualValues(t, 2, failed.Status.Restarts)
 	require.EqualValues(t, 2, failed.Status.Failures)
