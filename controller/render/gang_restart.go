@@ -67,12 +67,9 @@ const failureTimeout = 365 * 24 * time.Hour
 // volcano/pkg/controllers/job/job_controller.go, v1.14.1). A pod may also fail after the Job is aborted: the action must not
 // resume an aborted Job, which would start the next attempt beside the failed pods of this one.
 func gangPolicies() []vcbatch.LifecyclePolicy {
-	return []vcbatch.LifecyclePolicy{{Event: vcbus.PodEvictedEvent, Action: vcbus.RestartJobAction}, failurePolicy()}
-}
-
-func failurePolicy() vcbatch.LifecyclePolicy {
-	return vcbatch.LifecyclePolicy{
-		Event: vcbus.PodFailedEvent, Action: vcbus.AbortJobAction, Timeout: &metav1.Duration{Duration: failureTimeout},
+	return []vcbatch.LifecyclePolicy{
+		{Event: vcbus.PodEvictedEvent, Action: vcbus.RestartJobAction},
+		{Event: vcbus.PodFailedEvent, Action: vcbus.AbortJobAction, Timeout: &metav1.Duration{Duration: failureTimeout}},
 	}
 }
 
@@ -85,7 +82,8 @@ func LeavesFailures(job *vcbatch.Job) bool {
 }
 
 // jobPolicies are those of the whole Job: none where workers are started again alone. Volcano then makes an evicted worker
-// anew, and the controller deletes one that has failed, once it is counted. Volcano's own RestartPod would delete the gang's
+// anew, and the controller deletes one that has failed, once it is counted. If all pods of the Job have failed, Volcano fails the
+// Job, and the controller starts the gang again. Volcano's own RestartPod would delete the gang's
 // PodGroup, with its place in the queue (killPods in volcano/pkg/controllers/job/job_controller_actions.go, v1.14.1).
 func jobPolicies(job *v1.PaddleJob) []vcbatch.LifecyclePolicy {
 	if restartsPods(job) {
@@ -98,11 +96,7 @@ func jobPolicies(job *v1.PaddleJob) []vcbatch.LifecyclePolicy {
 func taskPolicies(job *v1.PaddleJob, r role) []vcbatch.LifecyclePolicy {
 	if r.name == RoleWorker {
 		// Servers never exit, so the workers' success is the job's; Volcano stops the servers then.
-		policies := []vcbatch.LifecyclePolicy{{Event: vcbus.TaskCompletedEvent, Action: vcbus.CompleteJobAction}}
-		if restartsPods(job) {
-			policies = append(policies, failurePolicy())
-		}
-		return policies
+		return []vcbatch.LifecyclePolicy{{Event: vcbus.TaskCompletedEvent, Action: vcbus.CompleteJobAction}}
 	}
 	if restartsPods(job) {
 		return gangPolicies()

@@ -48,16 +48,16 @@ func TestRestartPolicies(t *testing.T) {
 	t.Parallel()
 	gang := []string{"PodEvicted=RestartJob", "PodFailed=AbortJob after 8760h0m0s"}
 	for name, tc := range map[string]struct {
-		job                    *v1.PaddleJob
-		whole, servers, worker []string
+		job            *v1.PaddleJob
+		whole, servers []string
 	}{
 		"no run policy":   {job: paddleJob(1, 2), whole: gang},
 		"only a deadline": {job: paddleJob(1, 2, runs(v1.RunPolicy{ActiveDeadlineSeconds: ptr.To[int64](9)})), whole: gang},
 		"a limit":         {job: paddleJob(1, 2, runs(v1.RunPolicy{BackoffLimit: ptr.To[int32](0)})), whole: gang},
 		"exit codes":      {job: paddleJob(1, 2, runs(v1.RunPolicy{PermanentExitCodes: []int32{4}})), whole: gang},
 		"workers alone": {job: paddleJob(1, 2, runs(v1.RunPolicy{RestartScope: v1.RestartPod, PermanentExitCodes: []int32{5, 4}})),
-			servers: gang, worker: gang[1:]},
-		"elastic": {job: paddleJob(0, 2, bounded(1, 4)), worker: gang[1:]},
+			servers: gang},
+		"elastic": {job: paddleJob(0, 2, bounded(1, 4))},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -65,7 +65,7 @@ func TestRestartPolicies(t *testing.T) {
 			job, _ := Job(tc.job, Wish{}, Config{})
 			whole, worker := policiesOf(job)
 			require.Equal(t, tc.whole, whole)
-			require.Equal(t, append([]string{"TaskCompleted=CompleteJob"}, tc.worker...), worker)
+			require.Equal(t, []string{"TaskCompleted=CompleteJob"}, worker)
 			require.Equal(t, unlimited, job.Spec.MaxRetry)
 			require.True(t, LeavesFailures(job))
 			for _, action := range []vcbus.Action{vcbus.AbortJobAction, vcbus.RestartJobAction} {

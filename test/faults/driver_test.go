@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/util/retry"
+	"k8s.io/utils/ptr"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/keys"
@@ -207,12 +208,25 @@ func (d *driver) fail(pod string) {
 	d.annotate(jobName+"-"+pod, map[string]string{sandbox.AnnotationExitCode: "1", sandbox.AnnotationRunFor: "1ms"})
 }
 
-// evict deletes a pod that runs, as a drain of its node does.
+// evict deletes a pod that runs at once, as the pod garbage collector does when its node is lost: in the place of a pod that
+// takes its time Volcano may make another one before it starts the gang again.
 func (d *driver) evict(pod string) {
 	d.t.Helper()
 	d.hold()
+	var uid types.UID
 	d.do("pod "+pod+" to be evicted", func(ctx context.Context) error {
-		return butFor(cluster.Kube.CoreV1().Pods(d.namespace).Delete(ctx, jobName+"-"+pod, metav1.DeleteOptions{}), apierrors.IsNotFound)
+		pods := cluster.Kube.CoreV1().Pods(d.namespace)
+		if uid == "" {
+			found, err := pods.Get(ctx, jobName+"-"+pod, metav1.GetOptions{})
+			if err != nil {
+				return err
+			}
+			uid = found.UID
+		}
+		err := pods.Delete(ctx, jobName+"-"+pod, metav1.DeleteOptions{
+			GracePeriodSeconds: ptr.To[int64](0), Preconditions: &metav1.Preconditions{UID: &uid},
+		})
+		return butFor(err, func(err error) bool { return apierrors.IsNotFound(err) || apierrors.IsConflict(err) })
 	})
 }
 
