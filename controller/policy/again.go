@@ -16,5 +16,5 @@ func (p *Plan) again(v *view.View) {
 	if v.Environment != nil {
 		p.remove(KindConfigMap, v.Environment)
 	}
-	p.remove(KindVolcanoJob, v.VolcanoJob)
+	p.recreate(v)
 }

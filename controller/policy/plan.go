@@ -36,6 +36,8 @@ type Plan struct {
 	RestoredMessage string
 	// Again is true when the gang is to be started again and the status has not counted that yet.
 	Again bool
+	// Recreate is true when the Volcano Job is to be deleted and made anew.
+	Recreate bool
 	// Failures is how many failures the status has to count that it has not counted yet.
 	Failures int32
 	// Suspended says how far the job's suspension has come, nil if it is not suspended.
@@ -143,6 +145,15 @@ func (p *Plan) do(actions ...Action) { p.Actions = append(p.Actions, actions...)
 func (p *Plan) lookAgainIn(wait time.Duration) {
 	if p.LookAgain == 0 || wait < p.LookAgain {
 		p.LookAgain = max(wait, time.Nanosecond)
+	}
+}
+
+// recreate deletes the Volcano Job once the status counts that, so that the count is not lost with a controller that ends in
+// between.
+func (p *Plan) recreate(v *view.View) {
+	p.Recreate = true
+	if v.Job.Status.Recreations > view.Recreations(v.VolcanoJob) {
+		p.remove(KindVolcanoJob, v.VolcanoJob)
 	}
 }
 

@@ -51,6 +51,17 @@ func submitted(changes ...change) *view.View {
 	return v
 }
 
+// A controller that ends after the deletion would leave nobody who knows of it.
+func TestRecreationIsCountedFirst(t *testing.T) {
+	t.Parallel()
+	changed := editSpec(func(s *v1.PaddleJobSpec) { s.Worker.Replicas = 3 })
+	for recreations, want := range map[int32][]string{0: nil, 1: {"delete Volcano Job job"}} {
+		plan := Decide(created(t, vcbatch.Pending, changed, func(v *view.View) { v.Job.Status.Recreations = recreations }), config)
+		require.True(t, plan.Recreate)
+		require.Equal(t, want, gistOf(plan).does, recreations)
+	}
+}
+
 // created is the same job with its Volcano Job and PodGroup, in a phase of Volcano's; the changes come last.
 func created(t *testing.T, phase vcbatch.JobPhase, changes ...change) *view.View {
 	t.Helper()
@@ -60,6 +71,7 @@ func created(t *testing.T, phase vcbatch.JobPhase, changes ...change) *view.View
 	v.VolcanoJob = volcanoJobOf(t, plan).DeepCopy()
 	v.VolcanoJob.UID = "vc-uid"
 	v.VolcanoJob.Status.State.Phase = phase
+	v.Job.Status.Recreations = 1 // so that its deletion counts as written down
 	v.PodGroup = render.PodGroup(v.VolcanoJob, func(string) int32 { return 0 })
 	for _, c := range changes {
 		c(v)

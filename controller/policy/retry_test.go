@@ -37,6 +37,7 @@ func stopped(t *testing.T, phase vcbatch.JobPhase, limit, retries int32, ago tim
 	v.VolcanoJob = volcanoJobOf(t, Decide(v, config)).DeepCopy()
 	v.VolcanoJob.UID = "vc-uid"
 	v.VolcanoJob.Status.RetryCount = retries
+	v.Job.Status.Recreations = 1 // so that its deletion counts as written down
 	v.VolcanoJob.Status.State = vcbatch.JobState{Phase: phase, LastTransitionTime: *before(ago)}
 	for _, c := range with {
 		c(v)

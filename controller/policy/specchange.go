@@ -42,7 +42,7 @@ func (p *Plan) startOver(v *view.View, why string) {
 	if v.Environment != nil {
 		p.remove(KindConfigMap, v.Environment)
 	}
-	p.remove(KindVolcanoJob, v.VolcanoJob)
+	p.recreate(v)
 }
 
 // begun says whether something would be lost if the gang started over: a placed pod may run as soon as it has the

@@ -32,6 +32,6 @@ func (p *Plan) suspend(v *view.View) {
 		p.remove(KindConfigMap, v.Environment)
 	}
 	if v.VolcanoJob != nil {
-		p.remove(KindVolcanoJob, v.VolcanoJob)
+		p.recreate(v)
 	}
 }

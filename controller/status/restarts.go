@@ -34,13 +34,7 @@ func recreations(v *view.View, plan *policy.Plan) int32 {
 	if v.VolcanoJob == nil || v.Job.DeletionTimestamp != nil || view.Finished(v.Job) {
 		return 0
 	}
-	leaves := v.VolcanoJob.DeletionTimestamp != nil
-	for _, action := range plan.Actions {
-		if d, ok := action.(policy.Delete); ok && d.Kind == policy.KindVolcanoJob {
-			leaves = true
-		}
-	}
-	if leaves {
+	if plan.Recreate || v.VolcanoJob.DeletionTimestamp != nil {
 		return view.Recreations(v.VolcanoJob) + 1
 	}
 	return view.Recreations(v.VolcanoJob)

@@ -63,7 +63,7 @@ func TestRecreations(t *testing.T) {
 	t.Parallel()
 	leaving := func(v *view.View) { v.VolcanoJob.DeletionTimestamp = &metav1.Time{Time: now} }
 	third := func(v *view.View) { v.VolcanoJob.Annotations[keys.Recreations] = "2" }
-	deletes := policy.Plan{Actions: []policy.Action{policy.Delete{Kind: policy.KindVolcanoJob, Object: &vcbatch.Job{}}}}
+	deletes := policy.Plan{Recreate: true}
 	require.Zero(t, next(seen("")).Recreations)
 	require.EqualValues(t, 1, at(0, seen(""), deletes).Recreations)
 	require.EqualValues(t, 1, at(0, seen("", was(at(0, seen(""), deletes)), leaving), policy.Plan{}).Recreations, "counted once")
