@@ -48,7 +48,7 @@ var lives = []*life{
 		name: "hosts",
 		// Volcano may make another pod in the place of the evicted one before it starts the gang again.
 		twice: []string{"EnvironmentReady", "Running"},
-		job:  v1.PaddleJobSpec{Intranet: v1.Host, PS: role(1), Worker: role(1), CleanPodPolicy: v1.CleanNever},
+		job:   v1.PaddleJobSpec{Intranet: v1.Host, PS: role(1), Worker: role(1), CleanPodPolicy: v1.CleanNever},
 		drive: func(d *driver) {
 			d.awaitRunning("1/1", "1/1", 0, 0)
 			d.awaitEnvironment()
