@@ -74,7 +74,9 @@ var lives = []*life{
 			d.awaitRunning("", "3/3", 0, 1)
 			d.scale(1)
 			d.awaitRunning("", "1/1", 0, 1)
-			d.scale(4)
+			d.scale(3)
+			d.awaitRunning("", "3/3", 0, 1)
+			d.scale(4) // one more than there are nodes
 			d.awaitRunning("", "3/4", 0, 1)
 			leave := d.squat(3)
 			d.succeed()
