@@ -22,8 +22,8 @@ func TestMain(m *testing.M) {
 		StateDir: "../../_output/test-jobs", Progress: os.Stderr,
 		ControllerArgs: []string{
 			"--resync-period=" + resync.String(), "-v=3",
-			// With the shipped rights; a controller that was killed is to be missed for a moment only.
-			"--leader-elect=true", "--leader-elect-lease-duration=3s", "--leader-elect-renew-deadline=2s", "--leader-elect-retry-period=500ms",
+			// With the shipped rights.
+			"--leader-elect=true", "--leader-elect-retry-period=500ms",
 		},
 	}, func(p *live.Plane) error { cluster = p; return nil }))
 }

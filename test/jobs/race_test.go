@@ -27,6 +27,10 @@ func down(t *testing.T, component string, signal syscall.Signal) (up func()) {
 	up = func() {
 		if !started {
 			started = true
+			if component == sandbox.Controller { // which would wait for the lease of one that was killed
+				leases := cluster.Kube.CoordinationV1().Leases("paddle-system")
+				require.NoError(t, leases.DeleteCollection(context.Background(), metav1.DeleteOptions{}, metav1.ListOptions{}))
+			}
 			require.NoError(t, cluster.StartComponent(component))
 		}
 	}
