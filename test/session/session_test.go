@@ -19,7 +19,7 @@ func TestRunMeasuresJudgesAndWrites(t *testing.T) {
 	var out strings.Builder
 	require.NoError(t, Run(s, &out, io.Discard))
 	require.Contains(t, out.String(), "slice   churn: sessions")
-	require.Contains(t, out.String(), "session.svg")
+	require.Contains(t, out.String(), "session.json")
 	text, err := os.ReadFile(filepath.Join(s.Folder, "session.json"))
 	require.NoError(t, err)
 	var file map[string]any

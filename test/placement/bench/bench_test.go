@@ -4,11 +4,9 @@ package bench
 
 import (
 	"encoding/json"
-	"encoding/xml"
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -53,7 +51,7 @@ func TestResultsDoNotDependOnWorkers(t *testing.T) {
 	require.Equal(t, one, four)
 }
 
-func TestRunWritesWhatTheIssueListsAndAPlot(t *testing.T) {
+func TestRunWritesTheReport(t *testing.T) {
 	folder := t.TempDir()
 	settings := Settings{Seed: 4, Instances: 20, Clusters: 4, Folder: folder, Only: []string{"optimality", "baselines"}}
 	require.NoError(t, Run(settings, io.Discard, io.Discard))
@@ -75,12 +73,6 @@ func TestRunWritesWhatTheIssueListsAndAPlot(t *testing.T) {
 	require.True(t, ok)
 	require.Subset(t, keys(first), []string{"name", "cost_ratio_geomean", "instances_where_ours_is_worse"})
 	require.NotEmpty(t, report["bars"])
-
-	plot, err := os.ReadFile(filepath.Join(folder, "placement.svg"))
-	require.NoError(t, err)
-	var again Report
-	require.NoError(t, json.Unmarshal(text, &again))
-	require.Equal(t, string(plot), Plot(&again), "the plot follows from the file")
 }
 
 func keys(of map[string]any) (names []string) {
@@ -90,31 +82,10 @@ func keys(of map[string]any) (names []string) {
 	return names
 }
 
-func TestSpeedRowsHaveWhatTheIssueLists(t *testing.T) {
+func TestSpeedRowsNameTheirFields(t *testing.T) {
 	text, err := json.Marshal(Speed{})
 	require.NoError(t, err)
 	var row map[string]any
 	require.NoError(t, json.Unmarshal(text, &row))
 	require.Subset(t, keys(row), []string{"case", "nodes", "pods", "jobs", "ms", "node_sort_ms", "allocs"})
-}
-
-func TestPlotIsADrawing(t *testing.T) {
-	report := &Report{
-		Optimality: summary([]outcome{{feasible: true, ratio: 1}, {feasible: true, ratio: 1.3}}), Heuristic: summary([]outcome{{feasible: true, missed: true}}),
-		Overall: &Comparison{Clusters: 3}, Baselines: []BaselineResult{{Name: "a < b", CostRatio: 3}},
-		Speed: []Speed{{Case: caseServers, Nodes: largeFleet.nodes, MS: 1, SortMS: 0.5, Sorts: 2}},
-	}
-	plot := Plot(report)
-	require.Equal(t, plot, Plot(report))
-	decoder := xml.NewDecoder(strings.NewReader(plot))
-	for {
-		_, err := decoder.Token()
-		if err == io.EOF { //nolint:errorlint // the decoder returns it bare
-			break
-		}
-		require.NoError(t, err)
-	}
-	require.Contains(t, plot, "a &lt; b")
-	require.Contains(t, plot, "prefers-color-scheme:dark")
-	require.Contains(t, plot, `class="bar"`)
 }
