@@ -30,16 +30,6 @@ func TestRunMeasuresJudgesAndWrites(t *testing.T) {
 	require.NotEmpty(t, file["bars"])
 }
 
-func TestTheDefaultsAskForWhatTheIssueDoes(t *testing.T) {
-	s := Default()
-	require.GreaterOrEqual(t, s.Pairs, 15)
-	require.GreaterOrEqual(t, s.Instances*33, 50)
-	require.Equal(t, 1000, s.Effort)
-	require.Equal(t, 8, s.Starts)
-	require.Equal(t, 10_000, s.Sessions)
-	require.False(t, s.Short)
-}
-
 func TestAFailureNamesItsPart(t *testing.T) {
 	s := Default()
 	s.Only, s.Sessions, s.Before = []string{"churn"}, 50, 0

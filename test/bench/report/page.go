@@ -29,8 +29,7 @@ type Section struct {
 	// Command repeats it.
 	Command string
 	Facts   []Fact
-	// Charts are SVG.
-	Charts  []string
+	Charts  []Chart
 	Figures []Figure
 	Bars    []bars.Bar
 }
