@@ -46,7 +46,9 @@ func controller(r *jobs.Report) *Section {
 		group.Rows = append(group.Rows, Row{Name: write, Kind: kindOurs, Values: writes[write]})
 	}
 	wrote.Groups = append(wrote.Groups, group)
-	s.Charts = append(s.Charts, ready, cpu, wrote)
+	s.chart(ready)
+	s.chart(cpu)
+	s.chart(wrote)
 	s.figure("controller's memory", "MiB", false, rss...)
 	s.figure("writes per job", fmt.Sprintf("of %d jobs", r.Jobs), false, r.Writes)
 	s.figure("Events per job", fmt.Sprintf("of %d jobs", r.Jobs), false, r.Events)

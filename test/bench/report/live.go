@@ -34,7 +34,7 @@ func lived(r *live.Report) *Section {
 	s.fact("rounds of each case", "%s", rounds(r.Cases))
 	s.fact("requests at a time of the limits", "%d", r.Settings.Concurrency)
 	for _, m := range liveMeasures {
-		bars := Chart{Title: m.title, Unit: m.unit}
+		drawn := Chart{Title: m.title, Unit: m.unit}
 		for i := range r.Cases {
 			c := &r.Cases[i]
 			group := Group{Name: c.String()}
@@ -50,13 +50,9 @@ func lived(r *live.Report) *Section {
 					s.figure(fmt.Sprintf("%s, %s, %s", m.figure, c, scheduler), "", m.more, values...)
 				}
 			}
-			if len(group.Rows) > 0 {
-				bars.Groups = append(bars.Groups, group)
-			}
+			drawn.Groups = append(drawn.Groups, group)
 		}
-		if len(bars.Groups) > 0 {
-			s.Charts = append(s.Charts, bars)
-		}
+		s.chart(drawn)
 	}
 	s.used(r)
 	s.profiled(r)
@@ -75,7 +71,7 @@ func onKind(r *live.Report) *Section {
 
 // used draws who used the processors in the last round of each case.
 func (s *Section) used(r *live.Report) {
-	bars := Chart{Title: "Who used the processors", Unit: "seconds of one processor in a turn, medians"}
+	drawn := Chart{Title: "Who used the processors", Unit: "seconds of one processor in a turn, medians"}
 	for i := range r.Cases {
 		c := &r.Cases[i]
 		for _, scheduler := range []string{live.Stock, live.Paddle} {
@@ -91,19 +87,15 @@ func (s *Section) used(r *live.Report) {
 			for _, name := range slices.Sorted(maps.Keys(used)) {
 				group.Rows = append(group.Rows, Row{Name: name, Kind: kindOf(scheduler), Values: used[name]})
 			}
-			if len(group.Rows) > 0 {
-				bars.Groups = append(bars.Groups, group)
-			}
+			drawn.Groups = append(drawn.Groups, group)
 		}
 	}
-	if len(bars.Groups) > 0 {
-		s.Charts = append(s.Charts, bars)
-	}
+	s.chart(drawn)
 }
 
 // profiled draws where schedulers spend their time.
 func (s *Section) profiled(r *live.Report) {
-	bars := Chart{Title: "Where schedulers spend their time", Unit: "% of the processor time of a turn, by whose function it is"}
+	drawn := Chart{Title: "Where schedulers spend their time", Unit: "% of the processor time of a turn, by whose function it is"}
 	for i := range r.Cases {
 		c := &r.Cases[i]
 		for _, scheduler := range slices.Sorted(maps.Keys(c.Profiles)) {
@@ -111,29 +103,25 @@ func (s *Section) profiled(r *live.Report) {
 			for _, share := range c.Profiles[scheduler] {
 				group.Rows = append(group.Rows, Row{Name: share.Owner, Kind: kindOf(scheduler), Values: []float64{share.Percent}})
 			}
-			bars.Groups = append(bars.Groups, group)
+			drawn.Groups = append(drawn.Groups, group)
 		}
 	}
-	if len(bars.Groups) > 0 {
-		s.Charts = append(s.Charts, bars)
-	}
+	s.chart(drawn)
 }
 
 // prompt draws how soon a gang that waits is bound.
 func (s *Section) prompt(r *live.Report) {
-	bars := Chart{Title: "How soon a gang is bound once it fits", Unit: "seconds until its last pod is bound, less is better"}
+	drawn := Chart{Title: "How soon a gang is bound once it fits", Unit: "seconds until its last pod is bound, less is better"}
 	for i := range r.Prompt {
 		p := &r.Prompt[i]
 		name := fmt.Sprintf("%d nodes, %d pods pending, %s", p.Nodes, p.Pending, p.Scheduler)
-		bars.Groups = append(bars.Groups, Group{Name: name, Rows: []Row{
+		drawn.Groups = append(drawn.Groups, Group{Name: name, Rows: []Row{
 			{Name: "median", Kind: kindOf(p.Scheduler), Values: []float64{p.Wait.P50}},
 			{Name: "p99", Kind: kindOf(p.Scheduler), Values: []float64{p.Wait.P99}},
 		}})
 		s.figure("bound once it fits, "+name, "s", false, p.Waits...)
 	}
-	if len(bars.Groups) > 0 {
-		s.Charts = append(s.Charts, bars)
-	}
+	s.chart(drawn)
 }
 
 // rounds are the numbers of rounds that cases had, least first.

@@ -32,7 +32,7 @@ func placement(r *bench.Report) *Section {
 			s.figure("cost by ours, "+b.Name, "×", true, b.CostRatio)
 		}
 		cost.Groups = append(cost.Groups, group)
-		s.Charts = append(s.Charts, cost)
+		s.chart(cost)
 	}
 	if len(r.Speed) > 0 {
 		times := Chart{Title: "Time to plan", Unit: "milliseconds, median, less is better", Log: true}
@@ -45,7 +45,7 @@ func placement(r *bench.Report) *Section {
 			times.Groups = append(times.Groups, Group{Name: name, Rows: []Row{{Name: "plan", Kind: kindOurs, Values: []float64{row.MS}}}})
 			s.figure(name, "ms", false, row.MS)
 		}
-		s.Charts = append(s.Charts, times)
+		s.chart(times)
 	}
 	return s
 }

@@ -30,9 +30,7 @@ func session(r *report.Report) *Section {
 		s.figure("session, "+name, "s", false, row.PaddleRuns...)
 		s.figure("stock's time by ours, "+name, "×", true, row.Ratio)
 	}
-	if len(r.Speed) > 0 {
-		s.Charts = append(s.Charts, times)
-	}
+	s.chart(times)
 	if r.QualitySummary != nil {
 		cost := Chart{Title: "Cost of baselines' plans by ours", Unit: "geometric mean over scenarios, above 1 ours is cheaper"}
 		baselines, ratios := []string{}, map[string][]float64{}
@@ -49,12 +47,12 @@ func session(r *report.Report) *Section {
 			s.figure("cost by ours, "+b, "×", true, stats.Geomean(ratios[b]))
 		}
 		cost.Groups = append(cost.Groups, group)
-		s.Charts = append(s.Charts, cost)
+		s.chart(cost)
 	}
 	if r.Churn != nil && r.Churn.Paddle != nil && r.Churn.Stock != nil {
 		heap := Chart{Title: "Heap while jobs come and go", Unit: "MB after a garbage collection"}
 		heap.Groups = []Group{halves("stock", kindStock, megabytes(r.Churn.Stock.Heap)), halves("paddle", kindOurs, megabytes(r.Churn.Paddle.Heap))}
-		s.Charts = append(s.Charts, heap)
+		s.chart(heap)
 		s.figure("growth of the heap", "% over all sessions", false, 100*r.Churn.Paddle.Growth)
 	}
 	if r.OverheadPercent != nil {

@@ -37,13 +37,10 @@ func soaked(r *soak.Report) *Section {
 
 // sizes shows the sizes of each process after each round.
 func (s *Section) sizes(what, title, unit string, sizes map[string][]float64) {
-	if len(sizes) == 0 {
-		return
-	}
 	c := Chart{Title: title, Unit: strings.TrimSpace(unit + " after each round")}
 	for _, name := range slices.Sorted(maps.Keys(sizes)) {
 		c.Groups = append(c.Groups, halves(name, kindOurs, sizes[name]))
 		s.figure(name+": "+what+" after the last round", unit, false, sizes[name][len(sizes[name])-1])
 	}
-	s.Charts = append(s.Charts, c)
+	s.chart(c)
 }

@@ -39,7 +39,7 @@ func traced(r *trace.Report) *Section {
 		s.fact("not played yet", "%d runs", r.Unplayed)
 	}
 	for _, m := range traceMeasures {
-		bars := Chart{Title: m.title, Unit: m.unit}
+		drawn := Chart{Title: m.title, Unit: m.unit}
 		for _, load := range r.Settings.Loads {
 			group := Group{Name: fmt.Sprintf("load %g", load)}
 			for _, scheduler := range r.Settings.Schedulers {
@@ -55,11 +55,9 @@ func traced(r *trace.Report) *Section {
 				group.Rows = append(group.Rows, Row{Name: scheduler, Kind: kindOf(scheduler), Values: values})
 				s.figure(fmt.Sprintf("%s, load %g, %s", m.figure, load, scheduler), "", m.figure == "GPUs that compute", values...)
 			}
-			if len(group.Rows) > 0 {
-				bars.Groups = append(bars.Groups, group)
-			}
+			drawn.Groups = append(drawn.Groups, group)
 		}
-		s.Charts = append(s.Charts, bars)
+		s.chart(drawn)
 	}
 	return s
 }
