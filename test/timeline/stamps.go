@@ -59,7 +59,7 @@ func (s *Stamps) Table() string {
 		{"first training step", s.firstStep()},
 	} {
 		if !step.at.IsZero() {
-			fmt.Fprintf(&text, "%8.2fs  %s\n", step.at.Sub(s.Created).Seconds(), step.what)
+			fmt.Fprintf(&text, "%8.2fs  %s\n", max(0, step.at.Sub(s.Created).Seconds()), step.what) // the watch of another kind may be ahead
 		}
 	}
 	return text.String()
