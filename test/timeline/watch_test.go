@@ -64,12 +64,10 @@ func running(name string) func(*corev1.Pod) {
 	}
 }
 
-func ended(name string) func(*corev1.Pod) {
-	return func(p *corev1.Pod) {
-		p.Status.InitContainerStatuses = append(p.Status.InitContainerStatuses, corev1.ContainerStatus{
-			Name: name, ContainerID: name, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}},
-		})
-	}
+func passed(p *corev1.Pod) {
+	p.Status.InitContainerStatuses = append(p.Status.InitContainerStatuses, corev1.ContainerStatus{
+		Name: barrier, ContainerID: barrier, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}},
+	})
 }
 
 func TestStamps(t *testing.T) {
@@ -85,9 +83,9 @@ func TestStamps(t *testing.T) {
 	see(11, &corev1.ConfigMap{ObjectMeta: owned("j-svc", "Job", "j")}, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "j"}})
 	see(12, &corev1.ConfigMap{ObjectMeta: owned("j", paddlev1.Kind, "j")})
 	see(13, pod(bound, addressed, running(barrier)))
-	see(15, pod(bound, addressed, ended(barrier)))
-	see(16, pod(bound, addressed, ended(barrier), running("paddle")))
-	see(20, &paddlev1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Name: "j"}}, pod(bound, addressed, ended(barrier)), podGroup(scheduling.PodGroupInqueue))
+	see(15, pod(bound, addressed, passed))
+	see(16, pod(bound, addressed, passed, running("paddle")))
+	see(20, &paddlev1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Name: "j"}}, pod(bound, addressed, passed), podGroup(scheduling.PodGroupInqueue))
 	want := Stamps{
 		Created: at(2), VolcanoJob: at(3), Enqueued: at(5), Environment: at(12),
 		Pods: []Pod{{
@@ -115,7 +113,7 @@ func TestStamps(t *testing.T) {
 	require.Len(t, lines, 5)
 
 	// A barrier that runs on after its last line has not ended.
-	see(30, pod(bound, addressed, ended(barrier), func(p *corev1.Pod) {
+	see(30, pod(bound, addressed, passed, func(p *corev1.Pod) {
 		p.Status.InitContainerStatuses[0].State.Terminated.FinishedAt = metav1.NewTime(at(3000))
 	}))
 	require.Equal(t, at(3000), w.Stamps().Pods[0].Barrier.Ended)

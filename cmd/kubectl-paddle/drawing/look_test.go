@@ -55,7 +55,7 @@ func chromium(t *testing.T) string {
 // folder is removed again until it is gone.
 func profile(t *testing.T) string {
 	t.Helper()
-	folder, err := os.MkdirTemp("", "chromium-")
+	folder, err := os.MkdirTemp("", "chromium-") //nolint:usetesting // t.TempDir fails while children of Chromium still write
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		require.Eventually(t, func() bool { return os.RemoveAll(folder) == nil }, 10*time.Second, 100*time.Millisecond, "remove %s", folder)
