@@ -16,7 +16,7 @@ func sessions(args []string) int {
 	s := session.Default()
 	flags := pflag.NewFlagSet("paddle-bench session", pflag.ContinueOnError)
 	flags.Uint64Var(&s.Seed, "seed", s.Seed, "seed of everything that is drawn")
-	flags.StringVar(&s.Folder, "out", s.Folder, "folder for session.json and session.svg")
+	flags.StringVar(&s.Folder, "out", s.Folder, "folder for session.json")
 	flags.StringSliceVar(&s.Only, "only", nil, fmt.Sprintf("parts to run: some of %v; none means all", session.Parts()))
 	flags.IntVar(&s.Runs, "runs", s.Runs, "speed: runs of the plugin in each case, and of stock where it is short")
 	flags.BoolVar(&s.Short, "short", false, "speed: leave out the cases that look at all nodes")

@@ -20,7 +20,7 @@ import (
 func traces(args []string) int {
 	s := trace.Default()
 	flags := pflag.NewFlagSet("paddle-bench trace", pflag.ContinueOnError)
-	flags.StringVar(&s.Folder, "out", s.Folder, "folder for trace.json and trace.svg")
+	flags.StringVar(&s.Folder, "out", s.Folder, "folder for trace.json")
 	flags.Float64SliceVar(&s.Loads, "loads", s.Loads, "GPU-seconds offered by capacity")
 	flags.StringSliceVar(&s.Schedulers, "schedulers", s.Schedulers, "which to play")
 	seed := flags.Uint64("seed", 1, "the first seed")

@@ -15,16 +15,12 @@ import (
 	"time"
 
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
-	"github.com/paddle-volcano/paddle-volcano/test/timeline/gather"
+	"github.com/paddle-volcano/paddle-volcano/test/timeline"
 	"github.com/paddle-volcano/paddle-volcano/test/trainer/image"
 )
 
-const (
-	// stepTime makes each training step last so long that one can watch.
-	stepTime = 100 * time.Millisecond
-	// drawn is the file in the sandbox's folder with the timeline.
-	drawn = "timeline.svg"
-)
+// stepTime makes each training step last so long that one can watch.
+const stepTime = 100 * time.Millisecond
 
 // training is one run of the first job in real containers.
 type training struct {
@@ -122,11 +118,11 @@ func (r *training) play(ctx context.Context, s *sandbox.Sandbox) ([]string, erro
 	}
 	p := newPlay(r.Out, []Job{r.job})
 	p.afterwards = 0
-	gatherer, err := gather.Begin(ctx, cluster, r.job.Name, r.name, func(l gather.Line) { r.hear(p, l) })
+	watched, err := timeline.Begin(ctx, cluster, r.job.Name, r.name, func(l timeline.Line) { r.hear(p, l) })
 	if err != nil {
 		return nil, err
 	}
-	defer gatherer.End()
+	defer watched.End()
 	news, err := watch(ctx, cluster)
 	if err != nil {
 		return nil, err
@@ -139,25 +135,21 @@ func (r *training) play(ctx context.Context, s *sandbox.Sandbox) ([]string, erro
 	if err := p.follow(ctx, news, s.Failed()); err != nil {
 		return nil, err
 	}
-	gatherer.End()
+	watched.End()
 	say(r.Out, "")
 	if err := WriteTable(r.Out, p.stories, nodes, p.now()); err != nil {
 		return nil, err
 	}
-	stamps, err := gatherer.Draw(ctx, filepath.Join(s.StateDir(), drawn))
-	if err != nil {
-		return nil, err
-	}
+	stamps := watched.Stamps()
 	say(r.Out, "\n%s\n\n%s", r.losses.summary(), strings.TrimRight(stamps.Table(), "\n"))
 	if cost, guarded := stamps.Barrier(); guarded {
-		say(r.Out, "%s", strings.Join(cost.Sentences(), ";\n"))
+		say(r.Out, "%s", cost)
 	}
-	say(r.Out, "drawn for each pod in %s", filepath.Join(s.StateDir(), drawn))
 	return append(p.faults(nodes), r.faultsOfLogs()...), nil
 }
 
 // hear shows a line of a log.
-func (r *training) hear(p *performance, l gather.Line) {
+func (r *training) hear(p *performance, l timeline.Line) {
 	r.mu.Lock()
 	r.losses.hear(l.Pod, l.Role, l.Text)
 	r.mu.Unlock()

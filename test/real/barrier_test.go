@@ -38,7 +38,7 @@ func (r *trial) arrive(t *testing.T) {
 // started are how many barriers have started, and how many programs.
 func (r *trial) started(t *testing.T) (barriers, programs int) {
 	t.Helper()
-	for _, pod := range r.Stamps(t.Context()).Pods {
+	for _, pod := range r.Stamps().Pods {
 		if !pod.Barrier.Started.IsZero() {
 			barriers++
 		}

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package real has the end-to-end tests whose pods really run and train: the trainer (test/trainer) on the sandbox's real node, under our controller and our scheduler. `make test-real` runs them; tests of the node itself are in test/sandbox/real.
-//
-// Where each job's time went is drawn to _output/real, one file for each namespace (test/timeline).
 package real

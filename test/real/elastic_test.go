@@ -30,7 +30,7 @@ func TestElasticJobGrowsAndShrinks(t *testing.T) {
 	r.await(t, "worker", "elastic: rank 1 of 2", 2)
 	done := r.awaitElastic(t, 2, 3, 2)
 	require.Zero(t, done.Status.Restarts, "who was told to go has not failed")
-	require.Len(t, r.pods(t, "worker"), 3, "nobody but the one that came was made")
+	require.Len(t, r.pods("worker"), 3, "nobody but the one that came was made")
 }
 
 // A worker is evicted: the other trains on alone, and the one that comes in its place joins it. Nothing has failed.
@@ -47,7 +47,7 @@ func TestElasticWorkerIsEvicted(t *testing.T) {
 	// Whether the other has taken a step alone depends on how soon the one that was evicted is back.
 	done := r.awaitElastic(t)
 	require.Zero(t, done.Status.Restarts, "an eviction is no failure")
-	require.Len(t, r.pods(t, "worker"), 3, "the evicted one was made anew, and nobody else")
+	require.Len(t, r.pods("worker"), 3, "the evicted one was made anew, and nobody else")
 }
 
 // createElastic submits a job of two workers, of which there may be fewer and more, with etcd beside it.

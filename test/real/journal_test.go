@@ -5,8 +5,6 @@ package real_test
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -16,33 +14,28 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-volcano/paddle-volcano/test/timeline"
-	"github.com/paddle-volcano/paddle-volcano/test/timeline/gather"
 )
 
 // journal is what a job's pods have done and said, also those that are no more. All of it comes through the API server, as
 // `kubectl get --watch` and `kubectl logs --follow` would show it.
 type journal struct {
-	*gather.Gatherer
+	*timeline.Watch
 	begun time.Time
 
 	mu   sync.Mutex
-	said []gather.Line
+	said []timeline.Line
 }
 
-// follow begins a job's journal. With the test it ends, and is drawn.
+// follow begins a job's journal. It ends with the test.
 func follow(t *testing.T, namespace, job string) *journal {
 	t.Helper()
 	j := &journal{begun: time.Now()}
 	var err error
 	// Not the test's context, which ends before what was said last is read.
-	j.Gatherer, err = gather.Begin(context.Background(), cluster, namespace, job, j.hear)
+	j.Watch, err = timeline.Begin(context.Background(), cluster, namespace, job, j.hear)
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		j.End()
-		drawn := filepath.Join(timelines, namespace+".svg")
-		_, err := j.Draw(context.Background(), drawn)
-		require.NoError(t, err)
-		t.Logf("where its time went is drawn in %s", drawn)
 		if t.Failed() {
 			t.Log(j.told())
 		}
@@ -50,31 +43,30 @@ func follow(t *testing.T, namespace, job string) *journal {
 	return j
 }
 
-func (j *journal) hear(l gather.Line) {
+func (j *journal) hear(l timeline.Line) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.said = append(j.said, l)
 }
 
 // pods are those of a role that there are or were.
-func (j *journal) pods(t *testing.T, role string) []timeline.Pod {
-	t.Helper()
-	return slices.DeleteFunc(j.Stamps(t.Context()).Pods, func(p timeline.Pod) bool { return p.Role != role })
+func (j *journal) pods(role string) []timeline.Pod {
+	return slices.DeleteFunc(j.Stamps().Pods, func(p timeline.Pod) bool { return p.Role != role })
 }
 
 // lines are what the containers of a role's pods, or of all, have said that has a text in it.
-func (j *journal) lines(role, text string) []gather.Line {
+func (j *journal) lines(role, text string) []timeline.Line {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(j.said), func(l gather.Line) bool {
+	return slices.DeleteFunc(slices.Clone(j.said), func(l timeline.Line) bool {
 		return role != "" && l.Role != role || !strings.Contains(l.Text, text)
 	})
 }
 
 // await waits until so many lines of a role have a text in them.
-func (j *journal) await(t *testing.T, role, text string, want int) []gather.Line {
+func (j *journal) await(t *testing.T, role, text string, want int) []timeline.Line {
 	t.Helper()
-	var found []gather.Line
+	var found []timeline.Line
 	cluster.Await(t, fmt.Sprintf("%d lines of %s with %q", want, role, text), func(context.Context) error {
 		if found = j.lines(role, text); len(found) < want {
 			return fmt.Errorf("there are %d", len(found))
@@ -87,21 +79,10 @@ func (j *journal) await(t *testing.T, role, text string, want int) []gather.Line
 // told is all that was said.
 func (j *journal) told() string {
 	lines := j.lines("", "")
-	slices.SortStableFunc(lines, func(a, b gather.Line) int { return a.At.Compare(b.At) })
+	slices.SortStableFunc(lines, func(a, b timeline.Line) int { return a.At.Compare(b.At) })
 	var out strings.Builder
 	for _, l := range lines {
 		fmt.Fprintf(&out, "\n%6.1fs %s (%.4s) %s: %s", l.At.Sub(j.begun).Seconds(), l.Pod, l.UID, l.Container, l.Text)
 	}
 	return out.String()
-}
-
-// emptyTimelines makes the folder of the drawings, without those of an earlier run.
-func emptyTimelines() error {
-	if err := os.RemoveAll(timelines); err != nil {
-		return fmt.Errorf("remove old timelines: %w", err)
-	}
-	if err := os.MkdirAll(timelines, 0o755); err != nil { //nolint:gosec // they are to be looked at
-		return fmt.Errorf("make a folder for timelines: %w", err)
-	}
-	return nil
 }

@@ -27,8 +27,6 @@ import (
 const (
 	root     = "../.."
 	stateDir = "../../_output/test-real"
-	// timelines is the folder of the drawings, one for each job, named after its namespace.
-	timelines = "../../_output/real"
 	// sideBySide is how many jobs train at a time: most of their time they wait, for the scheduler, for kubelet and for DNS.
 	sideBySide              = 6
 	trainerImage, etcdImage = "paddle-trainer:test", "etcd:test"
@@ -55,10 +53,6 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // in the folder of what is temporary
-	if err := emptyTimelines(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
 	options := sandbox.Options{
 		StateDir: stateDir, Progress: os.Stderr, Real: &sandbox.Real{}, ControllerArgs: []string{"--kubeflow"},
 		// A claim that is seen before its volume is looked at again only after this time, by default 15 seconds.

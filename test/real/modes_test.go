@@ -65,7 +65,7 @@ func TestModes(t *testing.T) {
 					require.NotEmpty(t, r.lines(role, text), "no pod of %s says %q", role, text)
 				}
 				r.requireNetwork(t, network)
-				stamps := r.Stamps(t.Context())
+				stamps := r.Stamps()
 				cost, guarded := stamps.Barrier()
 				require.Equal(t, m.name != "single" && !sandbox.RealRootless(), guarded, "a start barrier was seen")
 				if guarded {

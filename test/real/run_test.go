@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 
@@ -146,13 +145,12 @@ func modelOf(t *testing.T, worlds []model.Segment) string {
 	return model.Hash(replica.Params)
 }
 
-// report tells where the job's time went.
+// report logs when each step of the job was done.
 func (r *trial) report(t *testing.T, ended time.Time) {
 	t.Helper()
-	stamps := r.Stamps(t.Context())
-	said := []string{stamps.Table() + fmt.Sprintf("ended after %.2fs", ended.Sub(r.begun).Seconds())}
+	stamps := r.Stamps()
+	t.Logf("\n%s%8.2fs  ended", stamps.Table(), ended.Sub(r.begun).Seconds())
 	if cost, guarded := stamps.Barrier(); guarded {
-		said = append(said, cost.Sentences()...)
+		t.Log(cost)
 	}
-	t.Log("\n" + strings.Join(said, ";\n"))
 }

@@ -8,5 +8,5 @@
 //   - quality: what placements cost on loaded clusters, against stock set-ups and against long searches
 //   - anneal: simulated annealing, one of those searches
 //   - churn: the heap while jobs come and go
-//   - report: what was asked for and what was reached; the file, the table and the drawing
+//   - report: what was asked for and what was reached; the file and the table
 package session

@@ -19,7 +19,7 @@ type Settings struct {
 	Seed uint64
 	// Only these Parts; none means all.
 	Only []string
-	// Folder that the JSON and the drawing are written to.
+	// Folder that the JSON is written to.
 	Folder string
 	// Runs of the plugin in each case of speed, and of stock where it is short.
 	Runs int
@@ -75,11 +75,11 @@ func Run(s Settings, out, progress io.Writer) error {
 	if err := r.ShowBars(out); err != nil {
 		return err
 	}
-	paths, err := r.Write(s.Folder)
+	path, err := r.Write(s.Folder)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "wrote %s and %s\n", paths[0], paths[1])
+	_, err = fmt.Fprintf(out, "wrote %s\n", path)
 	return err
 }
 

@@ -4,49 +4,107 @@ package timeline
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
-// Stamps are when what belongs to one job happened. What was not seen is zero, and its time is counted to what comes next.
+// Stamps are when the steps of one job were done. A step that was not seen is zero.
 type Stamps struct {
-	// Job is what the drawing is called.
-	Job string
 	// Created is the job's own creation, VolcanoJob that of its Volcano Job.
 	Created, VolcanoJob time.Time
-	// Enqueued is when the PodGroup became Inqueue, Placed when the scheduler's plugin said that the gang is placed.
-	Enqueued, Placed time.Time
-	// Plan is how long the scheduler reckoned, where it tells.
-	Plan time.Duration
+	// Enqueued is when the PodGroup became Inqueue.
+	Enqueued time.Time
 	// Environment is when the ConfigMap with the addresses of all pods was written.
 	Environment time.Time
-	// Pods are the job's, those of later attempts among them.
+	// Pods are those of all attempts.
 	Pods []Pod
 }
 
 // Pod is one pod's part.
 type Pod struct {
 	Name, Role string
-	// Addressed is when its IP was known to the API server.
+	// Addressed is when the API server had its IP.
 	Created, Bound, Addressed time.Time
-	// Named is when DNS could know its name; zero where its peers look for its IP.
+	// Named is when DNS could know its name. It is zero where peers use its IP.
 	Named time.Time
-	// Pulled is when the first image was on the node.
-	Pulled time.Time
-	// Lacked is when the kubelet failed at last to make a container because the environment was not there. It tries again
-	// later and later, whenever the environment comes.
-	Lacked time.Time
-	// Barrier is the start barrier's container, Main the first of the pod's own.
+	// Barrier is the container of the start barrier, Main the first of the pod's own.
 	Barrier, Main Run
-	// FirstStep is when its program told of the first training step.
+	// FirstStep is when its program logged the first training step.
 	FirstStep time.Time
 }
 
 // Run is one container's.
 type Run struct{ Started, Ended time.Time }
 
-// first are the pods that the job began with, in the order of roles and names: none that was made after the first training
-// step, nor one that took the place of another.
+// Table has a line for each step: how long after the job's creation it was done for the last of the pods. The first training step
+// is the first that any pod logged.
+func (s *Stamps) Table() string {
+	pods := s.first()
+	var text strings.Builder
+	fmt.Fprintf(&text, "%9s  %s\n", "AFTER", "STEP")
+	for _, step := range []struct {
+		what string
+		at   time.Time
+	}{
+		{"Volcano Job created", s.VolcanoJob},
+		{"PodGroup Inqueue", s.Enqueued},
+		{fmt.Sprintf("%d pods created", len(pods)), latest(pods, func(p Pod) time.Time { return p.Created })},
+		{"all pods bound", latest(pods, func(p Pod) time.Time { return p.Bound })},
+		{"all pods have an IP", latest(pods, func(p Pod) time.Time { return p.Addressed })},
+		{"addresses of all pods written", s.Environment},
+		{"all start barriers ended", latest(pods, func(p Pod) time.Time { return p.Barrier.Ended })},
+		{"all main containers started", latest(pods, func(p Pod) time.Time { return p.Main.Started })},
+		{"first training step", s.firstStep()},
+	} {
+		if !step.at.IsZero() {
+			fmt.Fprintf(&text, "%8.2fs  %s\n", max(0, step.at.Sub(s.Created).Seconds()), step.what) // the watch of another kind may be ahead
+		}
+	}
+	return text.String()
+}
+
+// BarrierCost is what the start barrier took of a job's time.
+type BarrierCost struct {
+	// Added is from when every peer could be found, or the last barrier started if that was later, until the last main container
+	// started. A container takes its time to start without a barrier, too.
+	Added time.Duration
+	// Idle is the longest that a barrier still ran when it had started and every peer could be found. This depends on how often the
+	// barrier looks; the rest of Added is the pace of the kubelet.
+	Idle time.Duration
+}
+
+// String implements [fmt.Stringer].
+func (c BarrierCost) String() string {
+	return fmt.Sprintf("start barrier: main containers started %.2fs after it could end; it ran %.2fs longer than needed", c.Added.Seconds(), c.Idle.Seconds())
+}
+
+// Barrier computes the cost of the start barrier. It reports false where a pod's part was not seen, or has no barrier.
+func (s *Stamps) Barrier() (BarrierCost, bool) {
+	pods := s.first()
+	known := s.Environment
+	for _, of := range []func(Pod) time.Time{func(p Pod) time.Time { return p.Addressed }, func(p Pod) time.Time { return p.Named }} {
+		if last := latest(pods, of); last.After(known) {
+			known = last
+		}
+	}
+	begun := latest(pods, func(p Pod) time.Time { return p.Barrier.Started })
+	passed := latest(pods, func(p Pod) time.Time { return p.Barrier.Ended })
+	through := latest(pods, func(p Pod) time.Time { return p.Main.Started })
+	if known.IsZero() || begun.IsZero() || passed.IsZero() || through.IsZero() {
+		return BarrierCost{}, false
+	}
+	cost := BarrierCost{Added: min(through.Sub(known), through.Sub(begun))}
+	for _, pod := range pods {
+		own := pod.Barrier.Ended.Sub(pod.Barrier.Started)
+		cost.Idle = max(cost.Idle, min(own, pod.Barrier.Ended.Sub(known)))
+	}
+	return cost, true
+}
+
+// first returns the pods that the job began with, in the order of roles and names: not those that were created after the first
+// training step, nor those that replaced another.
 func (s *Stamps) first() []Pod {
 	pods := slices.Clone(s.Pods)
 	slices.SortStableFunc(pods, func(a, b Pod) int {
@@ -57,15 +115,16 @@ func (s *Stamps) first() []Pod {
 	return slices.DeleteFunc(pods, func(p Pod) bool { return !step.IsZero() && p.Created.After(step) })
 }
 
-func (s *Stamps) firstStep() time.Time {
-	var steps []time.Time
+func (s *Stamps) firstStep() (first time.Time) {
 	for i := range s.Pods {
-		steps = append(steps, s.Pods[i].FirstStep)
+		if at := s.Pods[i].FirstStep; !at.IsZero() {
+			note(&first, at)
+		}
 	}
-	return earliest(steps...)
+	return first
 }
 
-// latest is the last of the times that are known; zero if one is not known at all.
+// latest is the last of the pods' times; zero if one is not known.
 func latest(pods []Pod, of func(Pod) time.Time) (last time.Time) {
 	for _, pod := range pods {
 		at := of(pod)
@@ -79,18 +138,9 @@ func latest(pods []Pod, of func(Pod) time.Time) (last time.Time) {
 	return last
 }
 
-// earliest is the first of the times that are known.
-func earliest(times ...time.Time) (first time.Time) {
-	for _, at := range times {
-		if first.IsZero() || !at.IsZero() && at.Before(first) {
-			first = at
-		}
+// note keeps the first time.
+func note(stamp *time.Time, at time.Time) {
+	if stamp.IsZero() || at.Before(*stamp) {
+		*stamp = at
 	}
-	return first
 }
-
-// starts is when the first of the pod's containers began.
-func (p Pod) starts() time.Time { return earliest(p.Barrier.Started, p.Main.Started) }
-
-// backedOff tells whether the kubelet failed for want of the environment.
-func (p Pod) backedOff() bool { return !p.Lacked.IsZero() }

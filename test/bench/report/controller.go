@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/paddle-volcano/paddle-volcano/test/bench/jobs"
-	"github.com/paddle-volcano/paddle-volcano/test/chart"
 )
 
 // controller shows what PaddleJobs cost beside raw Volcano Jobs.
@@ -32,22 +31,24 @@ func controller(r *jobs.Report) *Section {
 			rss = append(rss, round.RSS)
 		}
 	}
-	ready := chart.Bars{Title: "From create to all peers known", Unit: "seconds, less is better", Groups: []chart.Group{byKind("", times)}}
+	ready := Chart{Title: "From create to all peers known", Unit: "seconds, less is better", Groups: []Group{byKind("", times)}}
 	for _, kind := range slices.Sorted(maps.Keys(times)) {
 		s.figure("ready: "+kind, "s", false, times[kind]...)
 	}
-	cpu := chart.Bars{Title: "Processor time until then", Unit: "seconds of one processor"}
+	cpu := Chart{Title: "Processor time until then", Unit: "seconds of one processor"}
 	used := r.ProcessorSeconds()
 	for _, process := range slices.Sorted(maps.Keys(used)) {
 		cpu.Groups = append(cpu.Groups, byKind(process, used[process]))
 	}
-	wrote := chart.Bars{Title: "What the controller writes", Unit: "requests per job until it is Completed, Events apart"}
-	group := chart.Group{}
+	wrote := Chart{Title: "What the controller writes", Unit: "requests per job until it is Completed, Events apart"}
+	group := Group{}
 	for _, write := range slices.Sorted(maps.Keys(writes)) {
-		group.Bars = append(group.Bars, chart.Bar{Name: write, Kind: chart.Ours, Values: writes[write]})
+		group.Rows = append(group.Rows, Row{Name: write, Kind: kindOurs, Values: writes[write]})
 	}
 	wrote.Groups = append(wrote.Groups, group)
-	s.Charts = append(s.Charts, ready.SVG(), cpu.SVG(), wrote.SVG())
+	s.chart(ready)
+	s.chart(cpu)
+	s.chart(wrote)
 	s.figure("controller's memory", "MiB", false, rss...)
 	s.figure("writes per job", fmt.Sprintf("of %d jobs", r.Jobs), false, r.Writes)
 	s.figure("Events per job", fmt.Sprintf("of %d jobs", r.Jobs), false, r.Events)
@@ -55,14 +56,14 @@ func controller(r *jobs.Report) *Section {
 }
 
 // byKind are bars of the kinds of jobs, ours in our colour.
-func byKind(name string, values map[string][]float64) chart.Group {
-	group := chart.Group{Name: name}
+func byKind(name string, values map[string][]float64) Group {
+	group := Group{Name: name}
 	for _, kind := range slices.Sorted(maps.Keys(values)) {
-		colour := chart.Stock
+		colour := kindStock
 		if kind == jobs.KindPaddle {
-			colour = chart.Ours
+			colour = kindOurs
 		}
-		group.Bars = append(group.Bars, chart.Bar{Name: kind, Kind: colour, Values: values[kind]})
+		group.Rows = append(group.Rows, Row{Name: kind, Kind: colour, Values: values[kind]})
 	}
 	return group
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live"
-	"github.com/paddle-volcano/paddle-volcano/test/chart"
 )
 
 // liveMeasures are what is drawn of each turn.
@@ -35,10 +34,10 @@ func lived(r *live.Report) *Section {
 	s.fact("rounds of each case", "%s", rounds(r.Cases))
 	s.fact("requests at a time of the limits", "%d", r.Settings.Concurrency)
 	for _, m := range liveMeasures {
-		bars := chart.Bars{Title: m.title, Unit: m.unit}
+		drawn := Chart{Title: m.title, Unit: m.unit}
 		for i := range r.Cases {
 			c := &r.Cases[i]
-			group := chart.Group{Name: c.String()}
+			group := Group{Name: c.String()}
 			for _, scheduler := range r.Settings.Schedulers {
 				var values []float64
 				for j := range c.Turns {
@@ -47,17 +46,13 @@ func lived(r *live.Report) *Section {
 					}
 				}
 				if len(values) > 0 {
-					group.Bars = append(group.Bars, chart.Bar{Name: scheduler, Kind: kindOf(scheduler), Values: values})
+					group.Rows = append(group.Rows, Row{Name: scheduler, Kind: kindOf(scheduler), Values: values})
 					s.figure(fmt.Sprintf("%s, %s, %s", m.figure, c, scheduler), "", m.more, values...)
 				}
 			}
-			if len(group.Bars) > 0 {
-				bars.Groups = append(bars.Groups, group)
-			}
+			drawn.Groups = append(drawn.Groups, group)
 		}
-		if len(bars.Groups) > 0 {
-			s.Charts = append(s.Charts, bars.SVG())
-		}
+		s.chart(drawn)
 	}
 	s.used(r)
 	s.profiled(r)
@@ -76,7 +71,7 @@ func onKind(r *live.Report) *Section {
 
 // used draws who used the processors in the last round of each case.
 func (s *Section) used(r *live.Report) {
-	bars := chart.Bars{Title: "Who used the processors", Unit: "seconds of one processor in a turn, medians"}
+	drawn := Chart{Title: "Who used the processors", Unit: "seconds of one processor in a turn, medians"}
 	for i := range r.Cases {
 		c := &r.Cases[i]
 		for _, scheduler := range []string{live.Stock, live.Paddle} {
@@ -88,53 +83,45 @@ func (s *Section) used(r *live.Report) {
 					}
 				}
 			}
-			group := chart.Group{Name: fmt.Sprintf("%s: %s", c, scheduler)}
+			group := Group{Name: fmt.Sprintf("%s: %s", c, scheduler)}
 			for _, name := range slices.Sorted(maps.Keys(used)) {
-				group.Bars = append(group.Bars, chart.Bar{Name: name, Kind: kindOf(scheduler), Values: used[name]})
+				group.Rows = append(group.Rows, Row{Name: name, Kind: kindOf(scheduler), Values: used[name]})
 			}
-			if len(group.Bars) > 0 {
-				bars.Groups = append(bars.Groups, group)
-			}
+			drawn.Groups = append(drawn.Groups, group)
 		}
 	}
-	if len(bars.Groups) > 0 {
-		s.Charts = append(s.Charts, bars.SVG())
-	}
+	s.chart(drawn)
 }
 
 // profiled draws where schedulers spend their time.
 func (s *Section) profiled(r *live.Report) {
-	bars := chart.Bars{Title: "Where schedulers spend their time", Unit: "% of the processor time of a turn, by whose function it is"}
+	drawn := Chart{Title: "Where schedulers spend their time", Unit: "% of the processor time of a turn, by whose function it is"}
 	for i := range r.Cases {
 		c := &r.Cases[i]
 		for _, scheduler := range slices.Sorted(maps.Keys(c.Profiles)) {
-			group := chart.Group{Name: fmt.Sprintf("%s: %s", c, scheduler)}
+			group := Group{Name: fmt.Sprintf("%s: %s", c, scheduler)}
 			for _, share := range c.Profiles[scheduler] {
-				group.Bars = append(group.Bars, chart.Bar{Name: share.Owner, Kind: kindOf(scheduler), Values: []float64{share.Percent}})
+				group.Rows = append(group.Rows, Row{Name: share.Owner, Kind: kindOf(scheduler), Values: []float64{share.Percent}})
 			}
-			bars.Groups = append(bars.Groups, group)
+			drawn.Groups = append(drawn.Groups, group)
 		}
 	}
-	if len(bars.Groups) > 0 {
-		s.Charts = append(s.Charts, bars.SVG())
-	}
+	s.chart(drawn)
 }
 
 // prompt draws how soon a gang that waits is bound.
 func (s *Section) prompt(r *live.Report) {
-	bars := chart.Bars{Title: "How soon a gang is bound once it fits", Unit: "seconds until its last pod is bound, less is better"}
+	drawn := Chart{Title: "How soon a gang is bound once it fits", Unit: "seconds until its last pod is bound, less is better"}
 	for i := range r.Prompt {
 		p := &r.Prompt[i]
 		name := fmt.Sprintf("%d nodes, %d pods pending, %s", p.Nodes, p.Pending, p.Scheduler)
-		bars.Groups = append(bars.Groups, chart.Group{Name: name, Bars: []chart.Bar{
+		drawn.Groups = append(drawn.Groups, Group{Name: name, Rows: []Row{
 			{Name: "median", Kind: kindOf(p.Scheduler), Values: []float64{p.Wait.P50}},
 			{Name: "p99", Kind: kindOf(p.Scheduler), Values: []float64{p.Wait.P99}},
 		}})
 		s.figure("bound once it fits, "+name, "s", false, p.Waits...)
 	}
-	if len(bars.Groups) > 0 {
-		s.Charts = append(s.Charts, bars.SVG())
-	}
+	s.chart(drawn)
 }
 
 // rounds are the numbers of rounds that cases had, least first.

@@ -4,6 +4,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/paddle-volcano/paddle-volcano/test/bars"
@@ -29,8 +30,7 @@ type Section struct {
 	// Command repeats it.
 	Command string
 	Facts   []Fact
-	// Charts are SVG.
-	Charts  []string
+	Charts  []Chart
 	Figures []Figure
 	Bars    []bars.Bar
 }
@@ -59,6 +59,14 @@ func machine(m report.Machine) []Fact {
 
 func (s *Section) fact(name, format string, values ...any) {
 	s.Facts = append(s.Facts, Fact{name, fmt.Sprintf(format, values...)})
+}
+
+// chart adds a chart of the groups that have rows, if there are any.
+func (s *Section) chart(c Chart) {
+	c.Groups = slices.DeleteFunc(c.Groups, func(g Group) bool { return len(g.Rows) == 0 })
+	if len(c.Groups) > 0 {
+		s.Charts = append(s.Charts, c)
+	}
 }
 
 func (s *Section) figure(name, unit string, more bool, values ...float64) {

@@ -5,7 +5,6 @@ package report
 import (
 	"fmt"
 
-	"github.com/paddle-volcano/paddle-volcano/test/chart"
 	"github.com/paddle-volcano/paddle-volcano/test/placement/bench"
 )
 
@@ -25,28 +24,28 @@ func placement(r *bench.Report) *Section {
 		s.figure("plans as cheap as the optimum", "share", true, r.Optimality.ExactShare)
 	}
 	if len(r.Baselines) > 0 {
-		cost := chart.Bars{Title: "Cost of other ways to place, by ours", Unit: "geometric mean over loaded clusters, above 1 ours is cheaper", Log: true}
-		group := chart.Group{}
+		cost := Chart{Title: "Cost of other ways to place, by ours", Unit: "geometric mean over loaded clusters, above 1 ours is cheaper", Log: true}
+		group := Group{}
 		for i := range r.Baselines {
 			b := &r.Baselines[i]
-			group.Bars = append(group.Bars, chart.Bar{Name: b.Name, Kind: chart.Other, Values: []float64{b.CostRatio}})
+			group.Rows = append(group.Rows, Row{Name: b.Name, Kind: kindOther, Values: []float64{b.CostRatio}})
 			s.figure("cost by ours, "+b.Name, "×", true, b.CostRatio)
 		}
 		cost.Groups = append(cost.Groups, group)
-		s.Charts = append(s.Charts, cost.SVG())
+		s.chart(cost)
 	}
 	if len(r.Speed) > 0 {
-		times := chart.Bars{Title: "Time to plan", Unit: "milliseconds, median, less is better", Log: true}
+		times := Chart{Title: "Time to plan", Unit: "milliseconds, median, less is better", Log: true}
 		for i := range r.Speed {
 			row := &r.Speed[i]
 			name := fmt.Sprintf("%s on %d nodes", row.Case, row.Nodes)
 			if row.Warm {
 				name += ", again"
 			}
-			times.Groups = append(times.Groups, chart.Group{Name: name, Bars: []chart.Bar{{Name: "plan", Kind: chart.Ours, Values: []float64{row.MS}}}})
+			times.Groups = append(times.Groups, Group{Name: name, Rows: []Row{{Name: "plan", Kind: kindOurs, Values: []float64{row.MS}}}})
 			s.figure(name, "ms", false, row.MS)
 		}
-		s.Charts = append(s.Charts, times.SVG())
+		s.chart(times)
 	}
 	return s
 }

@@ -5,7 +5,6 @@ package report
 import (
 	"fmt"
 
-	"github.com/paddle-volcano/paddle-volcano/test/chart"
 	"github.com/paddle-volcano/paddle-volcano/test/session/report"
 	"github.com/paddle-volcano/paddle-volcano/test/stats"
 )
@@ -18,24 +17,22 @@ func session(r *report.Report) *Section {
 		Command: fmt.Sprintf("make bench-session SEED=%d", r.Seed), Bars: r.Bars, Facts: machine(r.Machine),
 	}
 	s.fact("seed", "%d", r.Seed)
-	times := chart.Bars{Title: "One session over all pods", Unit: "seconds, less is better", Log: true}
+	times := Chart{Title: "One session over all pods", Unit: "seconds, less is better", Log: true}
 	for i := range r.Speed {
 		row := &r.Speed[i]
 		name := fmt.Sprintf("%d nodes, %d pods in gangs of %d, %s", row.Nodes, row.Pods, row.Gang, row.Mode)
 		if row.Percentage != 0 {
 			name += fmt.Sprintf(", percentageNodesToFind %d", row.Percentage)
 		}
-		times.Groups = append(times.Groups, chart.Group{Name: name, Bars: []chart.Bar{
-			{Name: "stock", Kind: chart.Stock, Values: row.StockRuns}, {Name: "paddle", Kind: chart.Ours, Values: row.PaddleRuns},
+		times.Groups = append(times.Groups, Group{Name: name, Rows: []Row{
+			{Name: "stock", Kind: kindStock, Values: row.StockRuns}, {Name: "paddle", Kind: kindOurs, Values: row.PaddleRuns},
 		}})
 		s.figure("session, "+name, "s", false, row.PaddleRuns...)
 		s.figure("stock's time by ours, "+name, "×", true, row.Ratio)
 	}
-	if len(r.Speed) > 0 {
-		s.Charts = append(s.Charts, times.SVG())
-	}
+	s.chart(times)
 	if r.QualitySummary != nil {
-		cost := chart.Bars{Title: "Cost of baselines' plans by ours", Unit: "geometric mean over scenarios, above 1 ours is cheaper"}
+		cost := Chart{Title: "Cost of baselines' plans by ours", Unit: "geometric mean over scenarios, above 1 ours is cheaper"}
 		baselines, ratios := []string{}, map[string][]float64{}
 		for i := range r.Quality {
 			row := &r.Quality[i]
@@ -44,32 +41,30 @@ func session(r *report.Report) *Section {
 			}
 			ratios[row.Baseline] = append(ratios[row.Baseline], row.CostRatio)
 		}
-		group := chart.Group{}
+		group := Group{}
 		for _, b := range baselines {
-			group.Bars = append(group.Bars, chart.Bar{Name: b, Kind: chart.Stock, Values: []float64{stats.Geomean(ratios[b])}})
+			group.Rows = append(group.Rows, Row{Name: b, Kind: kindStock, Values: []float64{stats.Geomean(ratios[b])}})
 			s.figure("cost by ours, "+b, "×", true, stats.Geomean(ratios[b]))
 		}
 		cost.Groups = append(cost.Groups, group)
-		s.Charts = append(s.Charts, cost.SVG())
+		s.chart(cost)
 	}
 	if r.Churn != nil && r.Churn.Paddle != nil && r.Churn.Stock != nil {
-		heap := chart.Curves{Title: "Heap while jobs come and go", Unit: "MB after a garbage collection", Along: "sessions"}
-		for _, c := range []struct {
-			name, kind string
-			heap       []float64
-			every      int
-		}{{"stock", chart.Stock, r.Churn.Stock.Heap, r.Churn.Stock.Every}, {"paddle", chart.Ours, r.Churn.Paddle.Heap, r.Churn.Paddle.Every}} {
-			curve := chart.Curve{Name: c.name, Kind: c.kind}
-			for i, bytes := range c.heap {
-				curve.X, curve.Y = append(curve.X, float64(i*c.every)), append(curve.Y, bytes/1e6)
-			}
-			heap.Curves = append(heap.Curves, curve)
-		}
-		s.Charts = append(s.Charts, heap.SVG())
+		heap := Chart{Title: "Heap while jobs come and go", Unit: "MB after a garbage collection"}
+		heap.Groups = []Group{halves("stock", kindStock, megabytes(r.Churn.Stock.Heap)), halves("paddle", kindOurs, megabytes(r.Churn.Paddle.Heap))}
+		s.chart(heap)
 		s.figure("growth of the heap", "% over all sessions", false, 100*r.Churn.Paddle.Growth)
 	}
 	if r.OverheadPercent != nil {
 		s.figure("what the plugin costs other jobs", "% of a session", false, *r.OverheadPercent)
 	}
 	return s
+}
+
+func megabytes(bytes []float64) []float64 {
+	scaled := make([]float64, len(bytes))
+	for i := range bytes {
+		scaled[i] = bytes[i] / 1e6
+	}
+	return scaled
 }

@@ -5,9 +5,9 @@ package report
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/paddle-volcano/paddle-volcano/test/bars"
-	"github.com/paddle-volcano/paddle-volcano/test/chart"
 	"github.com/paddle-volcano/paddle-volcano/test/soak"
 )
 
@@ -24,29 +24,23 @@ func soaked(r *soak.Report) *Section {
 	for _, operation := range slices.Sorted(maps.Keys(r.Operations)) {
 		s.fact(operation, "%d times", r.Operations[operation])
 	}
-	heap := chart.Curves{Title: "Heap when nothing is left", Unit: "MiB after a garbage collection", Along: "rounds"}
-	goroutines := chart.Curves{Title: "Goroutines when nothing is left", Unit: "count", Along: "rounds"}
-	curves := map[string][2]*chart.Curve{}
+	heaps, goroutines := map[string][]float64{}, map[string][]float64{}
 	for i := range r.Rounds {
 		for name, size := range r.Rounds[i].Sizes {
-			if _, ok := curves[name]; !ok {
-				curves[name] = [2]*chart.Curve{{Name: name}, {Name: name}}
-			}
-			for j, y := range []float64{size.Heap, float64(size.Goroutines)} {
-				c := curves[name][j]
-				c.X, c.Y = append(c.X, float64(i+1)), append(c.Y, y)
-			}
+			heaps[name], goroutines[name] = append(heaps[name], size.Heap), append(goroutines[name], float64(size.Goroutines))
 		}
 	}
-	for i, name := range slices.Sorted(maps.Keys(curves)) {
-		kind := []string{chart.Ours, chart.Other}[min(i, 1)]
-		curves[name][0].Kind, curves[name][1].Kind = kind, kind
-		heap.Curves, goroutines.Curves = append(heap.Curves, *curves[name][0]), append(goroutines.Curves, *curves[name][1])
-		s.figure(name+": heap after the last round", "MiB", false, curves[name][0].Y[len(curves[name][0].Y)-1])
-		s.figure(name+": goroutines after the last round", "", false, curves[name][1].Y[len(curves[name][1].Y)-1])
-	}
-	if len(curves) > 0 {
-		s.Charts = append(s.Charts, heap.SVG(), goroutines.SVG())
-	}
+	s.sizes("heap", "Heap when nothing is left", "MiB", heaps)
+	s.sizes("goroutines", "Goroutines when nothing is left", "", goroutines)
 	return s
+}
+
+// sizes shows the sizes of each process after each round.
+func (s *Section) sizes(what, title, unit string, sizes map[string][]float64) {
+	c := Chart{Title: title, Unit: strings.TrimSpace(unit + " after each round")}
+	for _, name := range slices.Sorted(maps.Keys(sizes)) {
+		c.Groups = append(c.Groups, halves(name, kindOurs, sizes[name]))
+		s.figure(name+": "+what+" after the last round", unit, false, sizes[name][len(sizes[name])-1])
+	}
+	s.chart(c)
 }

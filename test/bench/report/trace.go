@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/paddle-volcano/paddle-volcano/test/bench/trace"
-	"github.com/paddle-volcano/paddle-volcano/test/chart"
 )
 
 // traceMeasures are what is drawn of a trace.
@@ -40,9 +39,9 @@ func traced(r *trace.Report) *Section {
 		s.fact("not played yet", "%d runs", r.Unplayed)
 	}
 	for _, m := range traceMeasures {
-		bars := chart.Bars{Title: m.title, Unit: m.unit}
+		drawn := Chart{Title: m.title, Unit: m.unit}
 		for _, load := range r.Settings.Loads {
-			group := chart.Group{Name: fmt.Sprintf("load %g", load)}
+			group := Group{Name: fmt.Sprintf("load %g", load)}
 			for _, scheduler := range r.Settings.Schedulers {
 				var values []float64
 				for i := range r.Runs {
@@ -53,14 +52,12 @@ func traced(r *trace.Report) *Section {
 				if len(values) == 0 {
 					continue
 				}
-				group.Bars = append(group.Bars, chart.Bar{Name: scheduler, Kind: kindOf(scheduler), Values: values})
+				group.Rows = append(group.Rows, Row{Name: scheduler, Kind: kindOf(scheduler), Values: values})
 				s.figure(fmt.Sprintf("%s, load %g, %s", m.figure, load, scheduler), "", m.figure == "GPUs that compute", values...)
 			}
-			if len(group.Bars) > 0 {
-				bars.Groups = append(bars.Groups, group)
-			}
+			drawn.Groups = append(drawn.Groups, group)
 		}
-		s.Charts = append(s.Charts, bars.SVG())
+		s.chart(drawn)
 	}
 	return s
 }
@@ -69,15 +66,15 @@ func traced(r *trace.Report) *Section {
 func kindOf(scheduler string) string {
 	switch {
 	case scheduler == "stock":
-		return chart.Stock
+		return kindStock
 	case strings.HasSuffix(scheduler, "busiest"):
-		return chart.Ours2
+		return kindOurs2
 	case strings.HasPrefix(scheduler, "paddle"):
-		return chart.Ours
+		return kindOurs
 	case strings.HasPrefix(scheduler, "limit"):
-		return chart.Limit
+		return kindLimit
 	case strings.HasPrefix(scheduler, "kube"):
-		return chart.Floor
+		return kindFloor
 	}
-	return chart.Other
+	return kindOther
 }

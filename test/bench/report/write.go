@@ -12,16 +12,13 @@ import (
 	"path/filepath"
 
 	"github.com/paddle-volcano/paddle-volcano/test/bars"
-	"github.com/paddle-volcano/paddle-volcano/test/chart"
 )
 
 //go:embed page.html
 var source string
 
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
-	"number": chart.Number,
-	"svg":    func(drawing string) template.HTML { return template.HTML(drawing) }, //nolint:gosec // our own drawing, escaped there
-	"style":  func() template.CSS { return template.CSS(chart.Style) },             //nolint:gosec // a constant of ours
+	"number": number,
 	"missed": bars.Missed,
 	"sliced": bars.Sliced,
 	"first":  func(n int) bool { return n == 0 },

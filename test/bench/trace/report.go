@@ -64,7 +64,7 @@ func Bench(ctx context.Context, s Settings, out, progress io.Writer) error {
 	if err := bars.Show(shown, out); err != nil {
 		return fmt.Errorf("show the report: %w", err)
 	}
-	_, err = fmt.Fprintf(out, "wrote %s and %s\n", filepath.Join(s.Folder, file), filepath.Join(s.Folder, drawing))
+	_, err = fmt.Fprintf(out, "wrote %s\n", filepath.Join(s.Folder, file))
 	return err
 }
 
@@ -121,13 +121,10 @@ func (s *Settings) kept() (map[Case]Run, error) {
 	return kept, nil
 }
 
-// Files of the report, in the folder.
-const (
-	file    = "trace.json"
-	drawing = "trace.svg"
-)
+// file of the report, in the folder.
+const file = "trace.json"
 
-// write both files, whole or not at all: whoever stops a run keeps what is done.
+// write the file, whole or not at all: whoever stops a run keeps what is done.
 func (r *Report) write(folder string) error {
 	text, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
@@ -136,14 +133,12 @@ func (r *Report) write(folder string) error {
 	if err := os.MkdirAll(folder, 0o750); err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}
-	for name, content := range map[string]string{file: string(text) + "\n", drawing: r.Draw()} {
-		unfinished := filepath.Join(folder, "."+name+".unfinished")
-		if err := os.WriteFile(unfinished, []byte(content), 0o600); err != nil {
-			return fmt.Errorf("write the report: %w", err)
-		}
-		if err := os.Rename(unfinished, filepath.Join(folder, name)); err != nil {
-			return fmt.Errorf("write the report: %w", err)
-		}
+	unfinished := filepath.Join(folder, "."+file+".unfinished")
+	if err := os.WriteFile(unfinished, append(text, '\n'), 0o600); err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	if err := os.Rename(unfinished, filepath.Join(folder, file)); err != nil {
+		return fmt.Errorf("write the report: %w", err)
 	}
 	return nil
 }

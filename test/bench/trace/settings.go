@@ -29,7 +29,7 @@ type Settings struct {
 	// Foreign makes jobs of one GPU plain Volcano Jobs, which our plugin leaves alone.
 	Foreign bool `json:"foreign"`
 
-	// Folder that trace.json and trace.svg are written to.
+	// Folder that trace.json is written to.
 	Folder string `json:"-"`
 	// Keep takes the runs that an earlier trace.json of the same settings has, if there is one, and plays the others only. It
 	// is up to the caller that nothing else has changed since.

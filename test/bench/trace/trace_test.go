@@ -79,7 +79,7 @@ func TestBenchWritesAndTells(t *testing.T) {
 	s := slice(t)
 	var out bytes.Buffer
 	require.NoError(t, Bench(t.Context(), s, &out, io.Discard))
-	for _, want := range []string{"15 hosts", "load 85 %", "stock by paddle-bytes", "trace at 85 %: gang_jct_mean_s, stock by ours", "longest run", "trace.json", "trace.svg"} {
+	for _, want := range []string{"15 hosts", "load 85 %", "stock by paddle-bytes", "trace at 85 %: gang_jct_mean_s, stock by ours", "longest run", "trace.json"} {
 		require.Contains(t, out.String(), want)
 	}
 	text, err := os.ReadFile(filepath.Join(s.Folder, "trace.json"))
@@ -117,15 +117,12 @@ func TestEarlierRunsAreKept(t *testing.T) {
 	require.ErrorContains(t, Bench(t.Context(), s, io.Discard, io.Discard), "has 20 jobs")
 }
 
-// read both files.
-func read(t *testing.T, s *Settings) (all []string) {
+// read returns the report's file.
+func read(t *testing.T, s *Settings) string {
 	t.Helper()
-	for _, name := range []string{file, drawing} {
-		text, err := os.ReadFile(filepath.Join(s.Folder, name))
-		require.NoError(t, err)
-		all = append(all, string(text))
-	}
-	return all
+	text, err := os.ReadFile(filepath.Join(s.Folder, file))
+	require.NoError(t, err)
+	return string(text)
 }
 
 func TestARunThatIsStoppedLeavesWhatIsDone(t *testing.T) {
@@ -138,12 +135,12 @@ func TestARunThatIsStoppedLeavesWhatIsDone(t *testing.T) {
 		return newReport(s, runs).write(s.Folder)
 	})
 	require.ErrorIs(t, err, context.Canceled)
-	both := read(t, &s)
-	require.Contains(t, both[0], `"unplayed": 2`)
-	require.Contains(t, both[1], "stock")
+	written := read(t, &s)
+	require.Contains(t, written, `"unplayed": 2`)
+	require.Contains(t, written, "stock")
 	left, err := os.ReadDir(s.Folder)
 	require.NoError(t, err)
-	require.Len(t, left, 2, "nothing unfinished is left")
+	require.Len(t, left, 1, "nothing unfinished is left")
 }
 
 func TestWrongSettings(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/bars"
 )
 
-// Limits of issue 4.
+// Limits that a report is judged by.
 const (
 	allocateRatio   = 50
 	overheadPercent = 3

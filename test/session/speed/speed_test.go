@@ -3,7 +3,6 @@
 package speed
 
 import (
-	"encoding/json"
 	"io"
 	"strings"
 	"testing"
@@ -86,14 +85,4 @@ func TestCompare(t *testing.T) {
 	require.Equal(t, o.Allocate, o.Worse())
 	o.Session.Percent = 3
 	require.Equal(t, o.Session, o.Worse())
-}
-
-func TestARowHasWhatTheIssueLists(t *testing.T) {
-	text, err := json.Marshal(Row{})
-	require.NoError(t, err)
-	var row map[string]any
-	require.NoError(t, json.Unmarshal(text, &row))
-	for _, key := range []string{"nodes", "pods", "gang", "mode", "stock_s", "paddle_s", "ratio"} {
-		require.Contains(t, row, key)
-	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package gather
+package timeline
 
 import (
 	"context"
@@ -19,21 +19,16 @@ import (
 	paddlev1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
-	"github.com/paddle-volcano/paddle-volcano/test/timeline"
 )
 
-var begin = time.Date(2026, 11, 22, 1, 0, 0, 0, time.UTC)
-
-func at(ms int) time.Time { return begin.Add(time.Duration(ms) * time.Millisecond) }
-
-// silent is a gatherer that reads no logs.
-func silent() (*Gatherer, func(ms int, objects ...any)) {
-	g := &Gatherer{plane: &live.Plane{Sandbox: &sandbox.Sandbox{}}, job: "j", pods: map[types.UID]*notes{}}
+// silent is a watch that reads no logs.
+func silent() (*Watch, func(ms int, objects ...any)) {
+	w := &Watch{plane: &live.Plane{Sandbox: &sandbox.Sandbox{}}, job: "j", pods: map[types.UID]*notes{}}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	return g, func(ms int, objects ...any) {
+	return w, func(ms int, objects ...any) {
 		for _, object := range objects {
-			g.see(ctx, at(ms), object)
+			w.see(ctx, at(ms), object)
 		}
 	}
 }
@@ -42,8 +37,8 @@ func owned(name, kind, owner string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Name: name, OwnerReferences: []metav1.OwnerReference{{Kind: kind, Name: owner, Controller: ptr.To(true)}}}
 }
 
-func podGroup(phase scheduling.PodGroupPhase, conditions ...scheduling.PodGroupCondition) *scheduling.PodGroup {
-	return &scheduling.PodGroup{ObjectMeta: owned("j-uid", "Job", "j"), Status: scheduling.PodGroupStatus{Phase: phase, Conditions: conditions}}
+func podGroup(phase scheduling.PodGroupPhase) *scheduling.PodGroup {
+	return &scheduling.PodGroup{ObjectMeta: owned("j-uid", "Job", "j"), Status: scheduling.PodGroupStatus{Phase: phase}}
 }
 
 // pod is the job's only one, so far as its fields were changed.
@@ -61,50 +56,50 @@ func pod(changes ...func(*corev1.Pod)) *corev1.Pod {
 func bound(p *corev1.Pod)     { p.Spec.NodeName = "n" }
 func addressed(p *corev1.Pod) { p.Status.PodIP = "10.0.0.1" }
 
-func ended(name string) func(*corev1.Pod) {
+func running(name string) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		p.Status.InitContainerStatuses = append(p.Status.InitContainerStatuses, corev1.ContainerStatus{
-			Name: name, ContainerID: name, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}},
+			Name: name, ContainerID: name, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}},
 		})
 	}
 }
 
-func event(reason, container, message string) *corev1.Event {
-	return &corev1.Event{InvolvedObject: corev1.ObjectReference{UID: "1", FieldPath: "spec.containers{" + container + "}"}, Reason: reason, Message: message}
+func passed(p *corev1.Pod) {
+	p.Status.InitContainerStatuses = append(p.Status.InitContainerStatuses, corev1.ContainerStatus{
+		Name: barrier, ContainerID: barrier, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}},
+	})
 }
 
 func TestStamps(t *testing.T) {
-	g, see := silent()
+	w, see := silent()
 	see(1, &paddlev1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Name: "other"}}, &vcbatch.Job{ObjectMeta: metav1.ObjectMeta{Name: "other"}})
 	see(2, &paddlev1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Name: "j"}})
 	see(3, &vcbatch.Job{ObjectMeta: metav1.ObjectMeta{Name: "j"}}, podGroup(scheduling.PodGroupPending))
 	see(4, &scheduling.PodGroup{ObjectMeta: owned("x", "Job", "other"), Status: scheduling.PodGroupStatus{Phase: scheduling.PodGroupInqueue}})
-	see(5, podGroup(scheduling.PodGroupInqueue, scheduling.PodGroupCondition{Type: placed, Status: corev1.ConditionFalse}))
+	see(5, podGroup(scheduling.PodGroupInqueue))
 	see(6, pod(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "other", UID: "2"}})
 	see(7, pod(bound))
-	see(8, podGroup(scheduling.PodGroupRunning, scheduling.PodGroupCondition{Type: placed, Status: corev1.ConditionTrue}))
-	see(9, event("Pulled", barrier, "it is there already"))
-	see(10, event("Failed", barrier, `Error: configmap "j" not found`), pod(bound, addressed))
+	see(10, pod(bound, addressed))
 	see(11, &corev1.ConfigMap{ObjectMeta: owned("j-svc", "Job", "j")}, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "j"}})
 	see(12, &corev1.ConfigMap{ObjectMeta: owned("j", paddlev1.Kind, "j")})
-	see(13, event("Pulled", barrier, "it is there already"), event("Started", barrier, ""))
-	see(15, pod(bound, addressed, ended(barrier)))
-	see(16, event("Started", "paddle", ""))
-	see(20, &paddlev1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Name: "j"}}, pod(bound, addressed, ended(barrier)), podGroup(scheduling.PodGroupInqueue))
-	want := timeline.Stamps{
-		Job: "", Created: at(2), VolcanoJob: at(3), Enqueued: at(5), Placed: at(8), Environment: at(12),
-		Pods: []timeline.Pod{{
-			Name: "j-worker-0", Role: "worker", Created: at(6), Bound: at(7), Addressed: at(10), Pulled: at(9), Lacked: at(10),
-			Barrier: timeline.Run{Started: at(13), Ended: at(15)}, Main: timeline.Run{Started: at(16)},
+	see(13, pod(bound, addressed, running(barrier)))
+	see(15, pod(bound, addressed, passed))
+	see(16, pod(bound, addressed, passed, running("paddle")))
+	see(20, &paddlev1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Name: "j"}}, pod(bound, addressed, passed), podGroup(scheduling.PodGroupInqueue))
+	want := Stamps{
+		Created: at(2), VolcanoJob: at(3), Enqueued: at(5), Environment: at(12),
+		Pods: []Pod{{
+			Name: "j-worker-0", Role: "worker", Created: at(6), Bound: at(7), Addressed: at(10),
+			Barrier: Run{Started: at(13), Ended: at(15)}, Main: Run{Started: at(16)},
 		}},
 	}
-	require.Equal(t, want, g.Stamps(t.Context()))
+	require.Equal(t, want, w.Stamps())
 
-	// Logs know better when something began, and when the barrier ended.
-	var heard []Line
-	g.hear = func(l Line) { heard = append(heard, l) }
+	// Logs have better times of when a container started, and when the barrier ended.
+	var lines []Line
+	w.onLine = func(l Line) { lines = append(lines, l) }
 	say := func(container, text string) {
-		g.heard(g.pods["1"], Line{Pod: "j-worker-0", Role: "worker", Container: container}, text)
+		w.addLine(w.pods["1"], Line{Pod: "j-worker-0", Role: "worker", Container: container}, text)
 	}
 	say(barrier, "2026-11-22T01:00:00.0125Z waiting until the names of 4 peers resolve")
 	say(barrier, "2026-11-22T01:00:00.014Z all of 4 peers are found")
@@ -112,23 +107,23 @@ func TestStamps(t *testing.T) {
 	say("paddle", "2026-11-22T01:00:00.017Z step 11 loss 0.6")
 	say("paddle", "2026-11-22T01:00:00.018Z step 20 loss 0.5")
 	say("paddle", "unable to retrieve container logs")
-	want.Pods[0].Barrier = timeline.Run{Started: begin.Add(12500 * time.Microsecond), Ended: at(14)}
+	want.Pods[0].Barrier = Run{Started: begin.Add(12500 * time.Microsecond), Ended: at(14)}
 	want.Pods[0].Main.Started, want.Pods[0].FirstStep = begin.Add(15500*time.Microsecond), at(17)
-	require.Equal(t, want, g.Stamps(t.Context()))
-	require.Len(t, heard, 5)
+	require.Equal(t, want, w.Stamps())
+	require.Len(t, lines, 5)
 
-	// One that goes on after its last word is not done.
-	see(30, pod(bound, addressed, ended(barrier), func(p *corev1.Pod) {
+	// A barrier that runs on after its last line has not ended.
+	see(30, pod(bound, addressed, passed, func(p *corev1.Pod) {
 		p.Status.InitContainerStatuses[0].State.Terminated.FinishedAt = metav1.NewTime(at(3000))
 	}))
-	require.Equal(t, at(3000), g.Stamps(t.Context()).Pods[0].Barrier.Ended)
-	require.Equal(t, Line{Pod: "j-worker-0", Role: "worker", Container: "paddle", At: at(17), Text: "step 11 loss 0.6"}, heard[3])
+	require.Equal(t, at(3000), w.Stamps().Pods[0].Barrier.Ended)
+	require.Equal(t, Line{Pod: "j-worker-0", Role: "worker", Container: "paddle", At: at(17), Text: "step 11 loss 0.6"}, lines[3])
 }
 
 func TestARawJobIsItsOwnBeginning(t *testing.T) {
-	g, see := silent()
+	w, see := silent()
 	see(3, &vcbatch.Job{ObjectMeta: metav1.ObjectMeta{Name: "j"}})
-	require.Equal(t, timeline.Stamps{Created: at(3), VolcanoJob: at(3)}, g.Stamps(t.Context()))
+	require.Equal(t, Stamps{Created: at(3), VolcanoJob: at(3)}, w.Stamps())
 }
 
 func TestNamesAreKnownBySlices(t *testing.T) {
@@ -148,12 +143,12 @@ func TestNamesAreKnownBySlices(t *testing.T) {
 		"IPs of version 6": {"[fd00::1]:36000", time.Time{}}, "nobody": {"", time.Time{}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g, see := silent()
+			w, see := silent()
 			see(1, environment(tc.workers), pod())
 			see(3, slice(false))
 			see(4, slice(true))
 			see(5, slice(true))
-			require.Equal(t, tc.named, g.Stamps(t.Context()).Pods[0].Named)
+			require.Equal(t, tc.named, w.Stamps().Pods[0].Named)
 		})
 	}
 }

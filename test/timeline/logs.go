@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package gather
+package timeline
 
 import (
 	"bufio"
@@ -21,25 +21,25 @@ func started(pod *corev1.Pod) []corev1.ContainerStatus {
 	})
 }
 
-func (g *Gatherer) readStarted(ctx context.Context, n *notes, pod *corev1.Pod) {
+func (w *Watch) readStarted(ctx context.Context, n *notes, pod *corev1.Pod) {
 	for _, status := range started(pod) {
 		if n.read[status.ContainerID] || ctx.Err() != nil {
 			continue
 		}
 		n.read[status.ContainerID] = true
 		from := Line{Pod: pod.Name, UID: pod.UID, Role: n.pod.Role, Container: status.Name}
-		g.reading.Add(1)
+		w.reading.Add(1)
 		go func() {
-			defer g.reading.Done()
-			g.read(ctx, n, from)
+			defer w.reading.Done()
+			w.read(ctx, n, from)
 		}()
 	}
 }
 
 // read reads a container's log, as `kubectl logs --follow --timestamps` does. A container that is gone before has none.
-func (g *Gatherer) read(ctx context.Context, n *notes, from Line) {
-	_ = g.plane.Until(ctx, "the log of "+from.Pod, func(ctx context.Context) error {
-		stream, err := g.plane.Kube.CoreV1().Pods(g.namespace).GetLogs(from.Pod, &corev1.PodLogOptions{
+func (w *Watch) read(ctx context.Context, n *notes, from Line) {
+	_ = w.plane.Until(ctx, "the log of "+from.Pod, func(ctx context.Context) error {
+		stream, err := w.plane.Kube.CoreV1().Pods(w.namespace).GetLogs(from.Pod, &corev1.PodLogOptions{
 			Container: from.Container, Follow: true, Timestamps: true,
 		}).Stream(ctx)
 		if apierrors.IsNotFound(err) {
@@ -50,34 +50,34 @@ func (g *Gatherer) read(ctx context.Context, n *notes, from Line) {
 		}
 		defer stream.Close() //nolint:errcheck // it was only read
 		for lines := bufio.NewScanner(stream); lines.Scan(); {
-			g.heard(n, from, lines.Text())
+			w.addLine(n, from, lines.Text())
 		}
 		return nil
 	})
 }
 
-// stepLine is what the trainer says after a training step.
+// stepLine is what the trainer logs after a training step.
 var stepLine = regexp.MustCompile(`^step \d+ loss `)
 
-// heard takes down what follows from a line that begins with its time.
-func (g *Gatherer) heard(n *notes, from Line, text string) {
+// addLine records what follows from a line that begins with its time.
+func (w *Watch) addLine(n *notes, from Line, text string) {
 	stamp, text, _ := strings.Cut(text, " ")
 	at, err := time.Parse(time.RFC3339Nano, stamp)
 	if err != nil {
-		return // the kubelet itself says something
+		return // a message of the kubelet
 	}
-	g.mu.Lock()
+	w.mu.Lock()
 	run := n.run(from.Container)
 	note(&run.Started, at)
 	if from.Container == barrier {
-		run.Ended = at // it says something when it begins and when it ends
+		run.Ended = at // it logs when it starts and when it ends
 	}
 	if stepLine.MatchString(text) {
 		note(&n.pod.FirstStep, at)
 	}
-	g.mu.Unlock()
-	if g.hear != nil {
+	w.mu.Unlock()
+	if w.onLine != nil {
 		from.At, from.Text = at, text
-		g.hear(from)
+		w.onLine(from)
 	}
 }

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package timeline
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+var begin = time.Date(2026, 11, 22, 1, 0, 0, 0, time.UTC)
+
+// at is so many milliseconds after a job's creation.
+func at(ms int) time.Time { return begin.Add(time.Duration(ms) * time.Millisecond) }
+
+// byIPs is a job whose environment is written once all IPs are known; the kubelet retries later.
+func byIPs() Stamps {
+	pod := func(name, role string, begins, main int) Pod {
+		return Pod{
+			Name: name, Role: role, Created: at(70), Bound: at(1090), Addressed: at(2600),
+			Barrier: Run{Started: at(begins), Ended: at(begins + 6)}, Main: Run{Started: at(main)},
+		}
+	}
+	s := Stamps{
+		Created: at(0), VolcanoJob: at(10), Enqueued: at(60), Environment: at(2700),
+		Pods: []Pod{pod("j-worker-0", "worker", 14000, 15000), pod("j-ps-0", "ps", 16000, 17000)},
+	}
+	s.Pods[0].FirstStep = at(17200)
+	return s
+}
+
+// byNames is a job whose environment is written first; its barrier waits for names.
+func byNames() Stamps {
+	s := byIPs()
+	s.Environment = at(8)
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		p.Named, p.Barrier, p.Main = at(2900+50*i), Run{at(1800 + 50*i), at(3100 + 100*i)}, Run{Started: at(3900 + 100*i)}
+	}
+	s.Pods[0].FirstStep = at(4300)
+	return s
+}
+
+func TestTable(t *testing.T) {
+	s := byIPs()
+	want := strings.TrimPrefix(`
+    AFTER  STEP
+    0.01s  Volcano Job created
+    0.06s  PodGroup Inqueue
+    0.07s  2 pods created
+    1.09s  all pods bound
+    2.60s  all pods have an IP
+    2.70s  addresses of all pods written
+   16.01s  all start barriers ended
+   17.00s  all main containers started
+   17.20s  first training step
+`, "\n")
+	require.Equal(t, want, s.Table())
+	// Pods that replace others, or come after the first step, do not count.
+	again := s.Pods[0]
+	again.Created, again.Bound, again.FirstStep = at(16500), at(16600), at(40000)
+	s.Pods = append([]Pod{again, {Name: "j-worker-9", Role: "worker", Created: at(30000)}}, s.Pods...)
+	require.Equal(t, want, s.Table())
+	s = Stamps{Created: at(0), VolcanoJob: at(10), Pods: []Pod{{Name: "p", Created: at(20)}}}
+	require.Equal(t, "    AFTER  STEP\n    0.01s  Volcano Job created\n    0.02s  1 pods created\n", s.Table())
+}
+
+func TestBarrier(t *testing.T) {
+	ips, names := byIPs(), byNames()
+	const ms = time.Millisecond
+	cost, guarded := ips.Barrier()
+	require.True(t, guarded)
+	require.Equal(t, BarrierCost{Added: 1000 * ms, Idle: 6 * ms}, cost, "from the start of the last barrier")
+	cost, guarded = names.Barrier()
+	require.True(t, guarded)
+	require.Equal(t, BarrierCost{Added: 1050 * ms, Idle: 250 * ms}, cost, "from when the last name is known")
+	require.Equal(t, "start barrier: main containers started 1.05s after it could end; it ran 0.25s longer than needed", cost.String())
+
+	for name, spoil := range map[string]func(*Stamps){
+		"no barrier":                    func(s *Stamps) { s.Pods[1].Barrier = Run{} },
+		"a barrier that runs":           func(s *Stamps) { s.Pods[1].Barrier.Ended = time.Time{} },
+		"a main container that did not": func(s *Stamps) { s.Pods[1].Main = Run{} },
+		"no pods":                       func(s *Stamps) { s.Pods = nil },
+	} {
+		s := byNames()
+		spoil(&s)
+		_, guarded := s.Barrier()
+		require.False(t, guarded, name)
+	}
+}
