@@ -27,7 +27,7 @@ func TestReportInABrowser(t *testing.T) {
 	t.Parallel()
 	chromium, ok := browser.Find(t, "the report")
 	if !ok {
-		return
+		t.Skip("no chromium is in PATH: Debian's package chromium has one")
 	}
 	before, folder := written(t, 0.4), written(t, 0.1, 0.2, 0.3)
 	p, err := Read(folder)
