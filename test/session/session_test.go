@@ -30,7 +30,7 @@ func TestRunMeasuresJudgesAndWrites(t *testing.T) {
 	require.NotEmpty(t, file["bars"])
 }
 
-func TestTheDefaultsAskForWhatTheIssueDoes(t *testing.T) {
+func TestDefaultsAreEnoughForTheBars(t *testing.T) {
 	s := Default()
 	require.GreaterOrEqual(t, s.Pairs, 15)
 	require.GreaterOrEqual(t, s.Instances*33, 50)

@@ -70,8 +70,8 @@ func TestPageInABrowser(t *testing.T) {
 	require.Len(t, backgrounds, 2, "light and dark are not the same")
 }
 
-// most is how much longer than a page without anything the map may take. Said in full: the second, of which a
-// machine that others use at the same time cannot be held to.
+// most is how many milliseconds longer than an empty page the map may take to open. An empty page is subtracted because other
+// processes use the machine at the same time.
 const most = 1000.0
 
 func TestPageOpensFast(t *testing.T) {

@@ -53,7 +53,7 @@ func TestResultsDoNotDependOnWorkers(t *testing.T) {
 	require.Equal(t, one, four)
 }
 
-func TestRunWritesWhatTheIssueListsAndAPlot(t *testing.T) {
+func TestRunWritesAReportAndAPlot(t *testing.T) {
 	folder := t.TempDir()
 	settings := Settings{Seed: 4, Instances: 20, Clusters: 4, Folder: folder, Only: []string{"optimality", "baselines"}}
 	require.NoError(t, Run(settings, io.Discard, io.Discard))
@@ -90,7 +90,7 @@ func keys(of map[string]any) (names []string) {
 	return names
 }
 
-func TestSpeedRowsHaveWhatTheIssueLists(t *testing.T) {
+func TestFieldsOfSpeedRows(t *testing.T) {
 	text, err := json.Marshal(Speed{})
 	require.NoError(t, err)
 	var row map[string]any

@@ -34,7 +34,7 @@ type Settings struct {
 // Parts of a run.
 func Parts() []string { return []string{"optimality", "baselines", "speed"} }
 
-// The numbers that issue 3 asks for.
+// How many instances and clusters are drawn unless flags say otherwise.
 const (
 	DefaultInstances = 20_000
 	DefaultClusters  = 2_000

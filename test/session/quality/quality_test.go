@@ -16,7 +16,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
 )
 
-func TestScenariosAreThoseOfTheIssue(t *testing.T) {
+func TestScenariosHaveNamesOfTheirOwn(t *testing.T) {
 	all := Scenarios()
 	require.Len(t, all, 33)
 	names := map[string]bool{}
@@ -101,7 +101,7 @@ func TestMeasureComparesEveryBaselineInEveryScenario(t *testing.T) {
 	require.Equal(t, 3, strings.Count(progress.String(), "\n"))
 }
 
-func TestARowHasWhatTheIssueLists(t *testing.T) {
+func TestFieldsOfARow(t *testing.T) {
 	text, err := json.Marshal(Row{})
 	require.NoError(t, err)
 	var row map[string]any

@@ -104,7 +104,7 @@ func TestPartsThatWereNotRunHaveNoBars(t *testing.T) {
 	require.NotEmpty(t, r.Draw())
 }
 
-func TestTheFileHasWhatTheIssueLists(t *testing.T) {
+func TestFieldsOfTheFile(t *testing.T) {
 	r := good()
 	paths, err := r.Write(t.TempDir())
 	require.NoError(t, err)

@@ -13,7 +13,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
 )
 
-func TestCasesAreThoseOfTheIssue(t *testing.T) {
+func TestCasesHaveTheSizesThatBarsAreFor(t *testing.T) {
 	expected := [][3]int{{1000, 2000, 20}, {5000, 8000, 8}, {5000, 4096, 1024}}
 	for i, c := range Cases() {
 		actual := [3]int{c.Nodes, c.Pods, c.Gang}
@@ -88,7 +88,7 @@ func TestCompare(t *testing.T) {
 	require.Equal(t, o.Session, o.Worse())
 }
 
-func TestARowHasWhatTheIssueLists(t *testing.T) {
+func TestFieldsOfARow(t *testing.T) {
 	text, err := json.Marshal(Row{})
 	require.NoError(t, err)
 	var row map[string]any
