@@ -9,7 +9,10 @@ BIN := $(OUT)/bin
 # Without cgo, as the sandbox builds its parts: all share one set of compiled packages. Only the race detector needs cgo.
 GO := CGO_ENABLED=0 go
 TEST_FLAGS ?=
-TEST_PACKAGES ?= ./...
+# All but those of the target test-real.
+TEST_PACKAGES ?= $$(go list ./... | grep -vE '/test/(sandbox/)?real$$')
+# What go test prints, and a list of what was skipped; with SKIPS=FILE an error if FILE does not list it.
+GOTEST := go run ./hack/gotest
 
 ##@ Use
 
@@ -28,11 +31,10 @@ test: plane ## Run the tests, those of concurrent packages with the race detecto
 	race=$$(grep -E '^[^/]+/[^/]+/[^/]+/($(RACE_PACKAGES))(/|$$)' <<<"$$all" || true); \
 	rest=$$(grep -vxF "$$race" <<<"$$all" || true); \
 	failed=; \
-	[ -z "$$race" ] || CGO_ENABLED=1 go test -race -count=1 -timeout 40m $(TEST_FLAGS) $$race || failed=1; \
-	[ -z "$$rest" ] || $(GO) test -count=1 -timeout 40m $(TEST_FLAGS) $$rest || failed=1; \
+	[ -z "$$race" ] || CGO_ENABLED=1 $(GOTEST) -race -count=1 -timeout 40m $(TEST_FLAGS) $$race || failed=1; \
+	[ -z "$$rest" ] || CGO_ENABLED=0 $(GOTEST) -count=1 -timeout 40m $(TEST_FLAGS) $$rest || failed=1; \
 	[ -z "$$failed" ]
 
-# What is said of a machine that does not allow a real node is to be seen, so -v.
 REAL_PACKAGES ?= ./test/sandbox/real ./test/real
 
 .PHONY: test-all
@@ -47,7 +49,7 @@ test-docs: plane ## Run every command and judge every manifest of the documents,
 
 .PHONY: test-real
 test-real: plane ## Run pods in real containers beside the simulated nodes (as root, or rootless where the machine allows it)
-	REAL=1 $(GO) test -v -count=1 -p 1 -timeout 40m $(TEST_FLAGS) $(REAL_PACKAGES)
+	REAL=1 CGO_ENABLED=0 $(GOTEST) -v -count=1 -p 1 -timeout 40m $(TEST_FLAGS) $(REAL_PACKAGES)
 
 .PHONY: build
 build: ## Build all commands into _output/bin

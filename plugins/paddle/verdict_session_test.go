@@ -62,7 +62,7 @@ func hardGroup(workers int32) *v1beta1.PodGroup {
 	return group
 }
 
-// The issue's own case, from the first session to the last.
+// A gang waits for a rack with room, and is placed after a node has joined one.
 //
 //	  r1       r3
 //	n1  n2   n3  n4   n5 comes later

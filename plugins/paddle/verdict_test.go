@@ -71,7 +71,7 @@ func TestVerdictOfExplanation(t *testing.T) {
 		text   string
 	}{
 		{
-			"the words of the issue", placement.Demand{HighestTier: rack, Roles: []placement.Role{worker(8, oneGPU...)}}, report.TopologyConstraint,
+			"the most free rack has too few GPUs", placement.Demand{HighestTier: rack, Roles: []placement.Role{worker(8, oneGPU...)}}, report.TopologyConstraint,
 			"2 of 8 workers have no room: rack r3 has 6 GPUs free, 8 needed in one rack (networkTopology hard, tier 1); fits without a networkTopology limit",
 		}, {
 			"the cluster is too small", placement.Demand{Roles: []placement.Role{worker(12, oneGPU...)}}, report.InsufficientResources,

@@ -88,7 +88,7 @@ func TestCostByHand(t *testing.T) {
 		seconds        float64
 		uplink         string
 	}{
-		// design/placement.md: X = 2 M (32 - 2 x 4 x 16/8) = 32 M; T = M/8 (4 x 16 + 16 x 4) = 16 M.
+		// X = 2 M (32 - 2 x 4 x 16/8) = 32 M; T = M/8 (4 x 16 + 16 x 4) = 16 M.
 		{"8 servers and 32 workers on 2 nodes", ps, 0, []string{"ps:" + times("n1", 4) + times("n2", 4), "worker:" + times("n1", 16) + times("n2", 16)}, nil,
 			floats{0, 32, 0, 0}, floats{0, 16, 0, 0}, []int{0, 2, 1, 1}, 16, "n1"},
 		// X = 2 M (32 - 4 x 2 x 8/8) = 48 M; T = M/8 (2 x 24 + 8 x 6) = 12 M, but n4 has half the bandwidth. Racks have 4

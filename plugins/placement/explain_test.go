@@ -102,7 +102,7 @@ func TestExplainInOneSentence(t *testing.T) {
 	}
 }
 
-// The words of the issue: tiers by the number that users write.
+// Tiers are named by the number that users write.
 func TestExplainWithNumberedTiers(t *testing.T) {
 	number := func(tier int) string { return strconv.Itoa(tier - placement.NodeTier) }
 	d := &placement.Demand{HighestTier: rackTier, Roles: []placement.Role{workersOf(8, 1, 1)}}

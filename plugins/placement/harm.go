@@ -10,7 +10,7 @@ import "math"
 //	1 - sum_d g * floor(free_d / g) / sum_d free_d
 //
 // where free_d is how many pods of the request fit into domain d, each node for itself, and g is the number of pods of a
-// gang (design/placement.md, harm to what comes later). 0 is none: every pod's room is part of a gang's room; 1 is all. The
+// gang. 0 is none: every pod's room is part of a gang's room; 1 is all. The
 // tier is from NodeTier to len(Tiers()) for the whole cluster; what is outside counts as the nearest of them. Where
 // nothing is free, or nothing is asked for, the share is 0. A request that has not one amount for each resource gives NaN.
 func GangFragmentation(t *Topology, tier int, request []int64, gang int) float64 {

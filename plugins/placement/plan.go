@@ -41,9 +41,9 @@ type Cost struct {
 // TierCost is what one tier carries in a step.
 type TierCost struct {
 	Tier Tier
-	// Bytes that cross the border of some domain of the tier: X in design/placement.md.
+	// Bytes that cross the border of some domain of the tier: X in the formulas of parameterServer.
 	Bytes float64
-	// Busiest is the largest load of one direction of an uplink of the tier, in bytes: T.
+	// Busiest is the largest load of one direction of an uplink of the tier, in bytes: the largest T.
 	Busiest float64
 	// Domains that hold members, from the node tier upwards.
 	Domains int

@@ -10,7 +10,7 @@ const (
 
 // parameterServer is the traffic of P servers and W workers that exchange M bytes of parameters in a step.
 //
-// Each worker pulls M/P bytes from each server and pushes as many to it (design/placement.md):
+// Each worker pulls M/P bytes from each server and pushes as many to it. In a domain v with p_v servers and w_v workers:
 //
 //	X_tier = 2 M (W - sum over domains v of p_v w_v / P)
 //	T_v    = (M/P) (p_v (W - w_v) + w_v (P - p_v))

@@ -11,7 +11,7 @@ import (
 )
 
 func TestBytesOrBusiestFirst(t *testing.T) {
-	// design/placement.md: two nodes carry 32 M and 16 M at most; four carry 48 M, but 12 M at most. Each node holds 4 servers
+	// Two nodes carry 32 M and 16 M at most; four carry 48 M, but 12 M at most. Each node holds 4 servers
 	// and 16 workers.
 	//
 	//	b1

@@ -3,7 +3,7 @@
 package placement
 
 // spreads are sets of a scope's largest nodes, 2, 4, 8 and so on: where the busiest uplink goes first, more nodes may be
-// better than fewer (design/placement.md: over k equal nodes the busiest carries 2MW(k-1)/k^2).
+// better than fewer (over k equal nodes the busiest carries 2MW(k-1)/k^2 bytes).
 func (p *problem) spreads(s scope) (sets [][]NodeID) {
 	lots := p.lots()
 	most := min(p.members(), maxTargets)

@@ -28,7 +28,7 @@ type Tier struct {
 }
 
 // DefaultTiers are island and node, and then a tier for each name, nearest first. Prices grow fourfold from tier to
-// tier, 1 at the node, after design/placement.md; bandwidths are left alone.
+// tier, 1 at the node; bandwidths are left alone.
 func DefaultTiers(above ...string) []Tier {
 	tiers := []Tier{{Name: "island", Price: 0.25}, {Name: "node", Price: 1}}
 	for _, name := range above {

@@ -10,7 +10,7 @@ import (
 // UplinkLoad is what the uplink of one domain carries in a step.
 type UplinkLoad struct {
 	Domain DomainID
-	// Bytes of one direction: T in design/placement.md. The other direction carries as many.
+	// Bytes of one direction: T in the formulas of parameterServer. The other direction carries as many.
 	Bytes float64
 	// Seconds that they take at the uplink's bandwidth.
 	Seconds float64

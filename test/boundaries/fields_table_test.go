@@ -283,5 +283,5 @@ func own(t reflect.Type) bool {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	return t.Kind() == reflect.Struct && strings.HasPrefix(t.PkgPath(), module+"/controller/apis/")
+	return t.Kind() == reflect.Struct && strings.Contains(t.PkgPath(), "/paddle-volcano/controller/apis/")
 }

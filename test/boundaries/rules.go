@@ -18,7 +18,6 @@ type Rule struct {
 func Rules() []Rule {
 	return []Rule{
 		{"the top-level folders are the house's", folders},
-		{"each package imports only what its folder may", imports},
 		{"commands are thin mains", mains},
 		{"no package is named for being shared", names},
 		{"each package says what it is", comments},

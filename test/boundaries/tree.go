@@ -23,9 +23,9 @@ type File struct {
 	FirstLine string
 	// Test and Generated say what kind of file it is.
 	Test, Generated bool
-	// Imports are the imported paths, Strings the values of all other string literals.
-	Imports, Strings []string
-	syntax           *ast.File
+	// Strings are the values of all string literals but those of imports.
+	Strings []string
+	syntax  *ast.File
 }
 
 // Tree is a repository: the folders at its top and its Go files, both in the order of their names.
@@ -84,7 +84,6 @@ func read(root fs.FS, name string) (*File, error) {
 	imports := map[*ast.BasicLit]bool{}
 	for _, spec := range syntax.Imports {
 		imports[spec.Path] = true
-		file.Imports = append(file.Imports, unquote(spec.Path))
 	}
 	ast.Inspect(syntax, func(node ast.Node) bool {
 		if literal, ok := node.(*ast.BasicLit); ok && literal.Kind == token.STRING && !imports[literal] {

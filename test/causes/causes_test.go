@@ -241,6 +241,7 @@ spec:
 
 func TestCauses(t *testing.T) {
 	t.Parallel()
+	requireKubectl(t)
 	for i := range causes {
 		c := &causes[i]
 		t.Run(c.name, func(t *testing.T) {
@@ -258,6 +259,7 @@ func TestCauses(t *testing.T) {
 }
 
 func TestGangWithoutPods(t *testing.T) {
+	requireKubectl(t)
 	require.NoError(t, cluster.Kill(sandbox.VolcanoController, syscall.SIGTERM))
 	start := sync.OnceFunc(func() { require.NoError(t, cluster.StartComponent(sandbox.VolcanoController)) })
 	t.Cleanup(start)
@@ -268,6 +270,7 @@ func TestGangWithoutPods(t *testing.T) {
 }
 
 func TestQueueThatHasItsShare(t *testing.T) {
+	requireKubectl(t)
 	configure := func(text string) {
 		require.NoError(t, os.WriteFile(filepath.Join(cluster.StateDir(), "volcano-scheduler.conf"), []byte(text), 0o644))
 	}

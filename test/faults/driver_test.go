@@ -36,6 +36,9 @@ type driver struct {
 	namespace string
 	// step is called before each step, unless it is nil.
 	step func()
+	// events are required: the controller lives on, and is told of each write that it was done. Otherwise an event may be lost,
+	// because the controller tells an event after the write that it is about, once.
+	events bool
 	// gang is that of the environment which was seen last.
 	gang string
 	// calm is held from a pod's failure until the gang runs again; nil if anything may happen meanwhile.

@@ -132,7 +132,7 @@ func TestChildrenAreEditedByHand(t *testing.T) {
 				undisturbed := calm.undisturbed(t)
 				space := cluster.Namespace(t)
 				startController(t, space, space)
-				held(name, kind.job, kind.ps, kind.worker, 2, lay).liveLike(&driver{t: t, namespace: space}, undisturbed, "EnvironmentReady")
+				held(name, kind.job, kind.ps, kind.worker, 2, lay).liveLike(&driver{t: t, namespace: space, events: true}, undisturbed, "EnvironmentReady")
 			})
 		}
 	}

@@ -4,6 +4,7 @@ package faults_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -49,6 +50,8 @@ func (l *life) undisturbed(t *testing.T) *past {
 		calm := &past{}
 		l.live(d, func() { calm.objects, calm.told = d.settled(), d.told() })
 		calm.writes = c.written()
+		require.Positive(t, calm.told["Created"], "events: %v", calm.told)
+		require.Positive(t, calm.told["Running"], "events: %v", calm.told)
 		t.Logf("undisturbed, the life %q has %d writes: %v; events %v", l.name, len(calm.writes), calm.writes, calm.told)
 		l.calm = calm
 	})
@@ -61,11 +64,22 @@ func (l *life) undisturbed(t *testing.T) *past {
 var milestones = []string{"Created", "EnvironmentReady", "Running", "Restarting", "Completed", "Failed"}
 
 // liveLike lives the life, and holds it to the undisturbed one: the same objects, no milestone told more often but for
-// others, which what breaks may bring about.
+// others, which what breaks may bring about. Where events are required, none is told less often.
 func (l *life) liveLike(d *driver, calm *past, others ...string) {
 	d.t.Helper()
 	l.live(d, func() {
 		d.awaitObjects("the objects of an undisturbed life", calm.objects)
+		if d.events {
+			d.wait("every milestone to be told", func(context.Context) error {
+				told := d.told()
+				for _, reason := range milestones {
+					if told[reason] < calm.told[reason] {
+						return fmt.Errorf("%s is told %d times, and %d times in an undisturbed life", reason, told[reason], calm.told[reason])
+					}
+				}
+				return nil
+			})
+		}
 		told := d.told()
 		for _, reason := range milestones {
 			if !slices.Contains(others, reason) && !slices.Contains(l.twice, reason) {

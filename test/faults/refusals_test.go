@@ -85,20 +85,22 @@ func questions(c *call) bool { return !c.watch }
 // Every other write of a whole life goes wrong, or one request in six but for watches, which TestWatchesThatBreak breaks.
 func TestWritesThatGoWrong(t *testing.T) {
 	t.Parallel()
-	disturbed(t, someLives("retried", "changed"), map[string]func(*controller) meddler{
-		"conflict":           everyOther(writes, answers(http.StatusConflict, metav1.StatusReasonConflict)),
-		"error":              everyOther(writes, answers(http.StatusInternalServerError, metav1.StatusReasonInternalError)),
+	disturbed(t, someLives("retried", "changed"), true, map[string]func(*controller) meddler{
+		"conflict":  everyOther(writes, answers(http.StatusConflict, metav1.StatusReasonConflict)),
+		"error":     everyOther(writes, answers(http.StatusInternalServerError, metav1.StatusReasonInternalError)),
+		"too many":  everyOther(writes, answers(http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests, "Retry-After", "1")),
+		"forbidden": everyOther(writes, answers(http.StatusForbidden, metav1.StatusReasonForbidden)),
+		"broken":    everyOther(writes, breaks(false)),
+	})
+	disturbed(t, someLives("retried", "changed"), false, map[string]func(*controller) meddler{
 		"done, and an error": everyOther(writes, unanswered),
-		"too many":           everyOther(writes, answers(http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests, "Retry-After", "1")),
-		"forbidden":          everyOther(writes, answers(http.StatusForbidden, metav1.StatusReasonForbidden)),
-		"broken":             everyOther(writes, breaks(false)),
 		"done, and broken":   everyOther(writes, breaks(true)),
 		"reads too":          nowAndThen(questions, answers(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable)),
 	})
 }
 
-// disturbed lives some lives under each of some faults.
-func disturbed(t *testing.T, lives []*life, faults map[string]func(*controller) meddler) {
+// disturbed lives some lives under each of some faults; with events, no event may be lost.
+func disturbed(t *testing.T, lives []*life, events bool, faults map[string]func(*controller) meddler) {
 	t.Helper()
 	for name, fault := range faults {
 		for _, l := range lives {
@@ -108,7 +110,7 @@ func disturbed(t *testing.T, lives []*life, faults map[string]func(*controller) 
 				space := cluster.Namespace(t)
 				c := startController(t, space, space)
 				c.from(fault(c))
-				l.liveLike(&driver{t: t, namespace: space}, calm)
+				l.liveLike(&driver{t: t, namespace: space, events: events}, calm)
 				require.NotEmpty(t, c.written())
 			})
 		}

@@ -15,7 +15,7 @@ import (
 // The watches break when the controller writes, so that what comes of it is not seen as it comes; or some of it is seen later than the rest.
 func TestWatchesThatBreak(t *testing.T) {
 	t.Parallel()
-	disturbed(t, someLives("retried"), map[string]func(*controller) meddler{
+	disturbed(t, someLives("retried"), true, map[string]func(*controller) meddler{
 		"cut":               func(c *controller) meddler { return c.cuts(undisturbed, 4, 12) },
 		"gone":              func(c *controller) meddler { return c.cuts(gone(), 6) },
 		"late":              late("GET paddlejobs", "GET jobs", "GET podgroups", "GET configmaps", "GET pods"),

@@ -4,6 +4,7 @@ package gangs_test
 
 import (
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -62,6 +63,11 @@ func TestPartFaults(t *testing.T) {
 		"overtaken": {
 			gangs:  []*gang{drawn("a", "sw      w"), drawn("b", "      s"), drawnOf("c", "      w", map[string]int{"w": 1})},
 			faults: []string{"b (PodGroup b-1) is left partly bound: 1 pods are, of 3", told + "c (PodGroup c-1) began later by more than the bound and was whole earlier"},
+		},
+		"all stand still for a minute": {
+			gangs: []*gang{drawn("a", "sw"+strings.Repeat(" ", 60)+"w"), drawn("b", "")},
+			faults: []string{"a (PodGroup a-1) was partly bound for 62.0 s (62 s by the API server's stamps; 3 pods; longest silence 61.0 s): " +
+				"nobody overtook it, but no API server is as slow"},
 		},
 		"the watch was late": {
 			gangs:  []*gang{drawn("a", "sw      w"), drawnOf("c", "      w", map[string]int{"w": 1})},

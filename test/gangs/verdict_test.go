@@ -7,8 +7,12 @@ import (
 	"time"
 )
 
-// longest is for how long a gang may be partly bound.
-const longest = 5 * time.Second
+const (
+	// longest is for how long a gang may be partly bound while others are bound.
+	longest = 5 * time.Second
+	// stalled is for how long it may be where nothing is bound that began later: an API server on two busy cores is not slower.
+	stalled = time.Minute
+)
 
 // partFaults says what is wrong with the way in which gangs were bound, and, as notes, what was slow and nobody's fault.
 // Gangs are in any order, and the same order gives the same words.
@@ -30,6 +34,8 @@ func partFaults(gangs []*gang) (faults, notes []string) {
 			g, arrived.Seconds(), stamped.Seconds(), n, g.silence().Seconds())
 		if by := overtaker(g, gangs); by != nil {
 			faults = append(faults, told+": "+by.String()+" began later by more than the bound and was whole earlier")
+		} else if min(arrived, stamped) > stalled {
+			faults = append(faults, told+": nobody overtook it, but no API server is as slow")
 		} else {
 			notes = append(notes, told+": nobody overtook it, so the API server was slow")
 		}

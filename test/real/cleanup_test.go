@@ -10,11 +10,13 @@ import (
 	"k8s.io/utils/ptr"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/test/live"
 )
 
 // What is left of a job's pods says its cleanPodPolicy; servers are stopped in any case. What is left can still be read.
 func TestCleanPodPolicy(t *testing.T) {
 	t.Parallel()
+	live.RequireReal(t)
 	for name, test := range map[string]struct {
 		policy v1.CleanPodPolicy
 		fails  bool

@@ -16,12 +16,14 @@ import (
 	"k8s.io/client-go/util/retry"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/test/live"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
 // The only node that the job can run on is drained, as `kubectl drain` does it, and comes back. It is not parallel: no other
 // job would be placed meanwhile.
 func TestNodeIsDrained(t *testing.T) {
+	live.RequireReal(t)
 	r := newTrial(t, "job")
 	r.create(t, r.psJob(intranet(v1.Service), slowly))
 	r.await(t, "worker", "step 20 loss", 2)
@@ -94,6 +96,7 @@ func (r *trial) edit(t *testing.T, changes ...change) {
 // A job that is suspended leaves the node, and goes on from its checkpoint when it is resumed.
 func TestSuspendedJobGoesOn(t *testing.T) {
 	t.Parallel()
+	live.RequireReal(t)
 	for name, changes := range map[string][]change{"ps": nil, "collective by the launcher": {noServers, launched}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -13,12 +13,14 @@ import (
 	"k8s.io/utils/ptr"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/test/live"
 )
 
 // Workers come and go while the job trains, and agree through etcd on who is there. The model is that of one process which
 // reckons with as many ranks as there were in each step.
 func TestElasticJobGrowsAndShrinks(t *testing.T) {
 	t.Parallel()
+	live.RequireReal(t)
 	r := newTrial(t, "job")
 	r.createElastic(t, 2, 4)
 	r.await(t, "worker", "elastic: rank 1 of 2", 1)
@@ -36,6 +38,7 @@ func TestElasticJobGrowsAndShrinks(t *testing.T) {
 // A worker is evicted: the other trains on alone, and the one that comes in its place joins it. Nothing has failed.
 func TestElasticWorkerIsEvicted(t *testing.T) {
 	t.Parallel()
+	live.RequireReal(t)
 	r := newTrial(t, "job")
 	r.createElastic(t, 1, 2)
 	r.await(t, "worker", "elastic: rank 1 of 2", 1)

@@ -20,6 +20,7 @@ import (
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/deploy"
+	"github.com/paddle-volcano/paddle-volcano/test/live"
 	"github.com/paddle-volcano/paddle-volcano/test/manifests"
 	"github.com/paddle-volcano/paddle-volcano/test/trainer/train"
 )
@@ -75,6 +76,7 @@ func TestEveryExampleIsTrained(t *testing.T) {
 
 func TestExamples(t *testing.T) {
 	t.Parallel()
+	live.RequireReal(t)
 	for i := range examples {
 		e := &examples[i]
 		t.Run(e.files[len(e.files)-1], func(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/command"
 	"github.com/paddle-volcano/paddle-volcano/controller/view"
+	"github.com/paddle-volcano/paddle-volcano/test/live"
 )
 
 // paddle is what kubectl paddle says about the trial.
@@ -28,6 +29,7 @@ func (r *trial) paddle(ctx context.Context, args ...string) (out, errOut string,
 // What users see with `kubectl paddle logs`: of each role while it trains, by rank, and with -f until the end.
 func TestLogs(t *testing.T) {
 	t.Parallel()
+	live.RequireReal(t)
 	r := newTrial(t, "job")
 	r.create(t, r.psJob(heter(2), gloo(1)))
 	r.awaitPods(t, "all made", func(pods []corev1.Pod) bool { return len(pods) == 6 })

@@ -19,6 +19,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/test/live"
 )
 
 // slowly lets a job train for long enough that a test can do something to it, also on a fast machine.
@@ -27,6 +28,7 @@ var slowly = variable("TRAINER_STEP_TIME", "200ms")
 // A worker crashes: the gang starts again, goes on from its checkpoint, and trains the model that it would have trained.
 func TestWorkerCrashes(t *testing.T) {
 	t.Parallel()
+	live.RequireReal(t)
 	for name, changes := range map[string][]change{
 		"ps, PodIP":                           {intranet(v1.PodIP)},
 		"ps, Service":                         {intranet(v1.Service), gloo(1)},
@@ -50,6 +52,7 @@ func TestWorkerCrashes(t *testing.T) {
 // A server is lost, with its part of the parameters.
 func TestServerIsLost(t *testing.T) {
 	t.Parallel()
+	live.RequireReal(t)
 	for name, lose := range map[string]func(*testing.T, *trial){
 		"its process is killed": func(t *testing.T, r *trial) { r.kill(t, "job-ps-1") },
 		"its pod is deleted": func(t *testing.T, r *trial) {

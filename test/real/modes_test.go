@@ -3,7 +3,6 @@
 package real_test
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -44,36 +43,38 @@ var modes = []mode{
 
 func noServers(job *v1.PaddleJob) { job.Spec.PS = nil }
 
-func TestModes(t *testing.T) {
+func TestModes(t *testing.T) { //nolint:tparallel // the second part judges what the first has measured
 	t.Parallel()
+	live.RequireReal(t)
 	costs := &barrierCosts{}
-	t.Cleanup(func() { costs.check(t) })
-	for _, m := range modes {
-		for _, network := range m.networks {
-			if network == v1.Host && m.workers > 1 && sandbox.RealRootless() {
-				live.ShoutUntested(fmt.Sprintf("%s, %s", m.name, network), errors.New("without the start barrier, for which rootless nodes lack a user, "+
-					"a program may start before its kubelet has heard which ports the controller gave it"))
-				continue
+	t.Run("train", func(t *testing.T) {
+		for _, m := range modes {
+			for _, network := range m.networks {
+				t.Run(fmt.Sprintf("%s, %s", m.name, network), func(t *testing.T) {
+					t.Parallel()
+					if network == v1.Host && m.workers > 1 && sandbox.RealRootless() {
+						t.Skip("without the start barrier, for which rootless nodes lack a user, a program may start before its kubelet " +
+							"has heard which ports the controller gave it")
+					}
+					r := newTrial(t, "job")
+					r.create(t, r.psJob(append([]change{intranet(network)}, m.changes...)...))
+					done := r.awaitTrained(t, m.workers)
+					require.Zero(t, done.Status.Restarts)
+					for role, text := range m.says {
+						require.NotEmpty(t, r.lines(role, text), "no pod of %s says %q", role, text)
+					}
+					r.requireNetwork(t, network)
+					stamps := r.Stamps()
+					cost, guarded := stamps.Barrier()
+					require.Equal(t, m.name != "single" && !sandbox.RealRootless(), guarded, "a start barrier was seen")
+					if guarded {
+						costs.add(network, cost)
+					}
+				})
 			}
-			t.Run(fmt.Sprintf("%s, %s", m.name, network), func(t *testing.T) {
-				t.Parallel()
-				r := newTrial(t, "job")
-				r.create(t, r.psJob(append([]change{intranet(network)}, m.changes...)...))
-				done := r.awaitTrained(t, m.workers)
-				require.Zero(t, done.Status.Restarts)
-				for role, text := range m.says {
-					require.NotEmpty(t, r.lines(role, text), "no pod of %s says %q", role, text)
-				}
-				r.requireNetwork(t, network)
-				stamps := r.Stamps()
-				cost, guarded := stamps.Barrier()
-				require.Equal(t, m.name != "single" && !sandbox.RealRootless(), guarded, "a start barrier was seen")
-				if guarded {
-					costs.add(network, cost)
-				}
-			})
 		}
-	}
+	})
+	t.Run("cost of the start barrier", costs.check)
 }
 
 // requireNetwork looks that pods of jobs with servers were found by what the user asked for.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/story"
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/test/live"
 )
 
 // ofWorkers changes the pod of the workers.
@@ -47,6 +48,7 @@ func (r *trial) otherImage(t *testing.T) {
 // What the kubelet does not start says why, and trains once the remedy is there.
 func TestPodsThatTheKubeletDoesNotStart(t *testing.T) {
 	t.Parallel()
+	live.RequireReal(t)
 	settings, token := corev1.LocalObjectReference{Name: "settings"}, corev1.LocalObjectReference{Name: "token"}
 	volume := func(source corev1.VolumeSource) change {
 		return ofWorkers(func(pod *corev1.PodSpec) {

@@ -15,7 +15,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/stats"
 )
 
-// Bars of issue 5.
+// Bars of `make bench-controller`.
 const (
 	barJobs   = 1000
 	ratioBar  = 1.3

@@ -24,7 +24,7 @@ type Settings struct {
 	Patience time.Duration
 }
 
-// Default is what issue 5 asks for.
+// Default is what the bars are for.
 func Default() Settings {
 	return Settings{
 		Jobs: 1000, Servers: 2, Workers: 8, Nodes: 200, Rounds: 3, RunFor: 8 * time.Minute, Folder: "_output/bench", Patience: 2 * time.Minute,

@@ -14,7 +14,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/session/report"
 )
 
-// Bars of issue 7, and the case that they are for.
+// Bars of `make bench-live`, and the case that they are for.
 const (
 	stockBar  = 6
 	limitBar  = 0.75

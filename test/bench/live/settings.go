@@ -41,7 +41,7 @@ type Settings struct {
 	Patience time.Duration `json:"-"`
 }
 
-// Default is what issue 7 asks for, scaled to two cores.
+// Default is every form, scheduler and cluster size, scaled to two cores.
 func Default() Settings {
 	return Settings{
 		Nodes: []int{500, 1000, 5000}, Gangs: []string{"10000x1", "500x20", "20x500", "1x5000"}, Scale: 0.4, Forms: load.Forms(),

@@ -22,7 +22,7 @@ const (
 	terabyte = 1e12
 )
 
-// measures that are compared seed by seed. The first and the last are those that issue 7 asks for.
+// measures that are compared seed by seed. The first and the last have bars.
 func measures() []measure {
 	return []measure{
 		{gangJCT, func(r *Run) float64 { return r.GangJCTMean }, second},

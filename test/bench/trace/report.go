@@ -32,7 +32,7 @@ type Report struct {
 	Missed   int        `json:"missed"`
 }
 
-// The load, the jobs and the least number of seeds that issue 7 has bars for; longestRun is how long a run may take.
+// The load, the jobs and the least number of seeds that bars are for; longestRun is how long a run may take.
 const (
 	judgedLoad  = 0.85
 	judgedJobs  = 1000

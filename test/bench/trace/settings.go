@@ -40,7 +40,7 @@ type Settings struct {
 	Workers int      `json:"-"`
 }
 
-// Default are the numbers that issue 7 asks for.
+// Default are the loads, seeds and sizes of the published figures.
 func Default() Settings {
 	return Settings{
 		Loads: []float64{0.7, judgedLoad, 0.95}, Schedulers: Schedulers(), Seeds: []uint64{1, 2, 3, 4, 5},

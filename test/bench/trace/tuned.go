@@ -9,7 +9,7 @@ import (
 )
 
 // Names of Volcano's set-ups as somebody would have them who knows what the defaults lack, and of ours where nobody has said how
-// wide the links are. They are no part of the comparison that issue 7 asks for.
+// wide the links are. They are no part of the comparison that has bars.
 const (
 	packedGPUs = "gpu-binpack"
 	hardBlocks = "network-topology-aware-hard"

@@ -8,7 +8,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/bars"
 )
 
-// Limits of issue 3.
+// Limits of `make bench-placement`.
 const (
 	largeSorts     = 10
 	rowSorts       = 300

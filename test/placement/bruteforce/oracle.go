@@ -5,7 +5,7 @@
 //
 // Jobs of servers and workers are enumerated by how many of each role every node holds, jobs on a ring pod by pod in the
 // order of ranks. A branch is left only if what it costs already, or must cost at least, is no better than the best found.
-// Costs are worked out from design/placement.md with this package's own arithmetic; tests hold it equal to
+// Costs are computed with the arithmetic of package traffic, not the product's; tests hold it equal to
 // placement.Evaluate.
 package bruteforce
 

@@ -11,7 +11,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/placement/instances"
 )
 
-func TestSmallIsWhatTheIssueAsksFor(t *testing.T) {
+func TestSmallDrawsEveryKindOfJob(t *testing.T) {
 	seen := map[string]int{}
 	for index := range uint64(2000) {
 		in := instances.Small(5, index)

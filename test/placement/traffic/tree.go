@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package traffic is the arithmetic of design/placement.md once more, written for the tests: what a ring of ranks costs,
+// Package traffic is the arithmetic of costs once more, written for the tests: what a ring of ranks costs,
 // rank by rank and back again. Nothing of the product's own cost is called.
 package traffic
 

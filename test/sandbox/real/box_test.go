@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paddle-volcano/paddle-volcano/test/live"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox/box"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox/node"
@@ -19,6 +20,7 @@ import (
 
 // TestBox runs plain programs in a box, and kills its process 1, so that it cannot clean up.
 func TestBox(t *testing.T) {
+	live.RequireReal(t)
 	dir := stateDir(t)
 	binaries, err := sandbox.Build(t.Context(), options(dir))
 	require.NoError(t, err)

@@ -28,6 +28,7 @@ import (
 
 // TestRealNode runs pods on one sandbox, stops it, and looks for what it has left.
 func TestRealNode(t *testing.T) {
+	live.RequireReal(t)
 	state := stateDir(t)
 	// Whatever is missing is built before the time is taken.
 	_, err := sandbox.Build(t.Context(), options(state))

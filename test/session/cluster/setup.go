@@ -22,7 +22,7 @@ type Setup struct {
 	Dress func(*Job, *scheduling.PodGroup)
 }
 
-// configuration is volcano-scheduler.conf: the plugins of design/volcano.md's measurements, and the set-up's.
+// configuration is volcano-scheduler.conf: the plugins that all set-ups have, and the set-up's own.
 func (s *Setup) configuration() string {
 	return fmt.Sprintf(`actions: "enqueue, allocate, backfill"
 tiers:

@@ -49,7 +49,7 @@ func blocks(n int) cluster.Shape {
 	return cluster.Shape{Nodes: n * perBlock * perRack, PerRack: perRack, RacksPerBlock: perBlock, Capacity: machine}
 }
 
-// Scenarios are the jobs of issue 4 at three loads, where a rack has room for the job and where none has. No rack holds
+// Scenarios are six sizes of jobs at three loads, where a rack has room for the job and where none has. No rack holds
 // 512 GPUs.
 func Scenarios() []Scenario {
 	usual, large := blocks(4), blocks(16)

@@ -25,7 +25,7 @@ const (
 	modeOther = "not Paddle's"
 )
 
-// Cases are those of issue 4. A gang of 20 is 4 servers and 16 workers by turns with 20 ranks, one of 8 is 2 and 6 or 8
+// Cases are the clusters that `make bench-session` takes the time of. A gang of 20 is 4 servers and 16 workers by turns with 20 ranks, one of 8 is 2 and 6 or 8
 // ranks; 1,024 are 114 servers and 910 workers.
 func Cases() []Case {
 	return []Case{
