@@ -15,26 +15,34 @@ var errEnded = errors.New("a worker of this job has succeeded: the job is ending
 
 // ended tells whether a pod must not be bound any more, because its job has begun to end: a worker that came now would
 // wait for peers that have left. With servers workers do not wait for each other, so one that starts again alone after a
-// failure comes back to do its share: it is of a later attempt than one that has succeeded.
+// failure comes back to do its share.
 func ended(job *api.JobInfo, task *api.TaskInfo, taskRoles map[string]role) bool {
 	if _, role := taskName(task, taskRoles); role != roleWorker {
 		return false
 	}
-	first, succeeded := firstSuccess(job, taskRoles)
-	return succeeded && (attempt(task) <= first || !servesWorkers(job, taskRoles))
+	first := firstSuccess(job, taskRoles)
+	return first != nil && !(servesWorkers(job, taskRoles) && startedAgain(task, first))
 }
 
-// firstSuccess is the earliest attempt of which a worker has succeeded; false if none has.
-func firstSuccess(job *api.JobInfo, taskRoles map[string]role) (first int, succeeded bool) {
+// startedAgain reports whether a pod was made in the place of one that was lost, and not together with one that has succeeded: it
+// is of a later attempt, or was created after that one had started.
+func startedAgain(task, succeeded *api.TaskInfo) bool {
+	start := succeeded.Pod.Status.StartTime
+	return attempt(task) > attempt(succeeded) || start != nil && !task.Pod.CreationTimestamp.Before(start)
+}
+
+// firstSuccess is a worker that has succeeded, of the earliest attempt and of those the one that started first; nil if none has.
+func firstSuccess(job *api.JobInfo, taskRoles map[string]role) (first *api.TaskInfo) {
 	for _, task := range job.TaskStatusIndex[api.Succeeded] {
 		if _, role := taskName(task, taskRoles); role != roleWorker {
 			continue
 		}
-		if n := attempt(task); !succeeded || n < first {
-			first, succeeded = n, true
+		if first == nil || attempt(task) < attempt(first) ||
+			attempt(task) == attempt(first) && task.Pod.Status.StartTime.Before(first.Pod.Status.StartTime) {
+			first = task
 		}
 	}
-	return first, succeeded
+	return first
 }
 
 // attempt is how often a job had been started again when Volcano made a pod.
@@ -58,7 +66,7 @@ func servesWorkers(job *api.JobInfo, taskRoles map[string]role) bool {
 // letEnd lets a gang end: it needs no more workers than are there, so that other pods that were lost still come back, and
 // those that wait are told why. It is to be called before gang.hold.
 func (g gang) letEnd(job *api.JobInfo, taskRoles map[string]role) {
-	if _, succeeded := firstSuccess(job, taskRoles); !succeeded {
+	if firstSuccess(job, taskRoles) == nil {
 		return
 	}
 	there := map[string]int32{}

@@ -4,6 +4,7 @@ package paddle
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -67,6 +68,37 @@ func TestStartedAgainAfterAnotherHasSucceeded(t *testing.T) {
 					require.Equal(t, test.ended, ended(job, task, defaultTaskRoles))
 				}
 			}
+		})
+	}
+}
+
+// Whoever makes the pod again without counting it, such as a controller that deletes the failed one.
+func TestMadeAgainAfterAnotherHasSucceeded(t *testing.T) {
+	start := metav1.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for name, test := range map[string]struct {
+		servers int
+		created time.Duration // after the start of the one that has succeeded
+		ended   bool
+	}{
+		"after the others had started":   {1, 8 * time.Second, false},
+		"within the same second":         {1, 0, false},
+		"with the others, and never run": {1, -3 * time.Second, true},
+		"peers that it would miss":       {0, 8 * time.Second, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			job := inStatus(t, jobInfo(2+int32(test.servers), map[string]int32{"worker": 2}, map[string]int{"ps": test.servers, "worker": 2}),
+				map[string]api.TaskStatus{"worker-0": api.Succeeded, "worker-1": api.Pending})
+			var again *api.TaskInfo
+			for _, task := range inOrder(job) {
+				switch task.Name {
+				case "job-worker-0":
+					task.Pod.Status.StartTime = &start
+				case "job-worker-1":
+					task.Pod.CreationTimestamp = metav1.NewTime(start.Add(test.created))
+					again = task
+				}
+			}
+			require.Equal(t, test.ended, ended(job, again, defaultTaskRoles))
 		})
 	}
 }

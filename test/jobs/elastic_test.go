@@ -139,6 +139,25 @@ func TestElasticWorkerComesBack(t *testing.T) {
 	require.Equal(t, list.Items[1-lost].UID, kept.UID)
 }
 
+// The others have done their share, and the job lacks this worker's.
+func TestWorkerRestartsAloneAfterAnotherHasSucceeded(t *testing.T) {
+	t.Parallel()
+	job := create(t, psJob(cluster.Namespace(t), "late", runs(func(run *v1.RunPolicy) { run.RestartScope = v1.RestartPod })))
+	first := awaitPhase(t, job, v1.Running)
+	for pod, body := range map[string]string{"late-worker-0": `{"status":{"phase":"Failed"}}`, "late-worker-1": `{"status":{"phase":"Succeeded"}}`} {
+		_, err := cluster.Kube.CoreV1().Pods(job.Namespace).Patch(t.Context(), pod, types.MergePatchType, []byte(body), metav1.PatchOptions{}, "status")
+		require.NoError(t, err)
+	}
+	awaitJob(t, job, "to run its worker again", func(job *v1.PaddleJob) bool {
+		s := &job.Status
+		return s.Worker.Running == 1 && s.Worker.Succeeded == 1 && s.Failures == 1 && s.Worker.Refs[0].UID != first.Status.Worker.Refs[0].UID
+	})
+	body := fmt.Sprintf(`{"metadata":{"annotations":{%q:"1s"}}}`, sandbox.AnnotationRunFor)
+	_, err := cluster.Kube.CoreV1().Pods(job.Namespace).Patch(t.Context(), "late-worker-0", types.MergePatchType, []byte(body), metav1.PatchOptions{})
+	require.NoError(t, err)
+	require.Equal(t, 2, awaitPhase(t, job, v1.Completed).Status.Worker.Succeeded)
+}
+
 // Where servers go on, workers that fail together restart alone. Where all pods of the gang have failed, Volcano may fail its Job
 // before the controller has deleted the pods, and the gang restarts.
 func TestWorkersThatFailTogether(t *testing.T) {
