@@ -39,8 +39,6 @@ func TestExitCodes(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, run(c.args)) })
 	}
 	require.FileExists(t, filepath.Join(folder, "placement.json"))
-	require.FileExists(t, filepath.Join(folder, "placement.svg"))
 	require.FileExists(t, filepath.Join(folder, "session.json"))
-	require.FileExists(t, filepath.Join(folder, "session.svg"))
 	require.FileExists(t, filepath.Join(folder, "trace.json"))
 }

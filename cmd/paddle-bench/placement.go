@@ -17,7 +17,7 @@ func placement(args []string) int {
 	settings := bench.Settings{}
 	flags := pflag.NewFlagSet("paddle-bench placement", pflag.ContinueOnError)
 	flags.Uint64Var(&settings.Seed, "seed", 1, "seed of everything that is drawn")
-	flags.StringVar(&settings.Folder, "out", "_output/bench", "folder for placement.json and placement.svg")
+	flags.StringVar(&settings.Folder, "out", "_output/bench", "folder for placement.json")
 	flags.IntVar(&settings.Instances, "instances", bench.DefaultInstances, "small instances against brute force, each way")
 	flags.IntVar(&settings.Clusters, "clusters", bench.DefaultClusters, "loaded clusters against the baselines")
 	flags.StringSliceVar(&settings.Only, "only", nil, fmt.Sprintf("parts to run: some of %v; none means all", bench.Parts()))

@@ -79,7 +79,7 @@ func foreign(file *File) (broken []string) {
 	}
 	allowed := []string{module + "/plugins/placement"}
 	if file.Test {
-		allowed = append(allowed, "github.com/stretchr/testify", "github.com/google/go-cmp")
+		allowed = append(allowed, "github.com/stretchr/testify", "github.com/google/go-cmp", module+"/test/placement")
 	}
 	for _, path := range file.Imports {
 		first, _, _ := strings.Cut(path, "/")

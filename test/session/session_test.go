@@ -19,7 +19,7 @@ func TestRunMeasuresJudgesAndWrites(t *testing.T) {
 	var out strings.Builder
 	require.NoError(t, Run(s, &out, io.Discard))
 	require.Contains(t, out.String(), "slice   churn: sessions")
-	require.Contains(t, out.String(), "session.svg")
+	require.Contains(t, out.String(), "session.json")
 	text, err := os.ReadFile(filepath.Join(s.Folder, "session.json"))
 	require.NoError(t, err)
 	var file map[string]any
@@ -28,16 +28,6 @@ func TestRunMeasuresJudgesAndWrites(t *testing.T) {
 	require.NotContains(t, file, "speed")
 	require.Contains(t, file["seconds"], "churn")
 	require.NotEmpty(t, file["bars"])
-}
-
-func TestTheDefaultsAskForWhatTheIssueDoes(t *testing.T) {
-	s := Default()
-	require.GreaterOrEqual(t, s.Pairs, 15)
-	require.GreaterOrEqual(t, s.Instances*33, 50)
-	require.Equal(t, 1000, s.Effort)
-	require.Equal(t, 8, s.Starts)
-	require.Equal(t, 10_000, s.Sessions)
-	require.False(t, s.Short)
 }
 
 func TestAFailureNamesItsPart(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/bars"
 )
 
-// Limits of issue 4.
+// Limits of what is measured.
 const (
 	allocateRatio   = 50
 	overheadPercent = 3

@@ -106,21 +106,18 @@ func (r *Report) Judge() {
 	r.Missed = bars.Missed(r.Bars)
 }
 
-// Write puts session.json and session.svg into a folder and returns their paths.
-func (r *Report) Write(folder string) (paths []string, err error) {
+// Write puts session.json into a folder and returns its path.
+func (r *Report) Write(folder string) (path string, err error) {
 	text, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
-		return nil, fmt.Errorf("write the report: %w", err)
+		return "", fmt.Errorf("write the report: %w", err)
 	}
 	if err := os.MkdirAll(folder, 0o750); err != nil {
-		return nil, fmt.Errorf("write the report: %w", err)
+		return "", fmt.Errorf("write the report: %w", err)
 	}
-	for _, file := range []struct{ name, content string }{{"session.json", string(text) + "\n"}, {"session.svg", r.Draw()}} {
-		path := filepath.Join(folder, file.name)
-		if err := os.WriteFile(path, []byte(file.content), 0o600); err != nil {
-			return nil, fmt.Errorf("write the report: %w", err)
-		}
-		paths = append(paths, path)
+	path = filepath.Join(folder, "session.json")
+	if err := os.WriteFile(path, append(text, '\n'), 0o600); err != nil {
+		return "", fmt.Errorf("write the report: %w", err)
 	}
-	return paths, nil
+	return path, nil
 }
