@@ -21,7 +21,7 @@ func ended(job *api.JobInfo, task *api.TaskInfo, taskRoles map[string]role) bool
 		return false
 	}
 	first := firstSuccess(job, taskRoles)
-	return first != nil && !(servesWorkers(job, taskRoles) && startedAgain(task, first))
+	return first != nil && (!servesWorkers(job, taskRoles) || !startedAgain(task, first))
 }
 
 // startedAgain reports whether a pod was made in the place of one that was lost, and not together with one that has succeeded: it

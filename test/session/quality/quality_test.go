@@ -15,7 +15,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
 )
 
-func TestScenariosAreThoseOfTheIssue(t *testing.T) {
+func TestScenarios(t *testing.T) {
 	all := Scenarios()
 	require.Len(t, all, 33)
 	names := map[string]bool{}

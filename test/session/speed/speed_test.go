@@ -12,7 +12,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
 )
 
-func TestCasesAreThoseOfTheIssue(t *testing.T) {
+func TestCases(t *testing.T) {
 	expected := [][3]int{{1000, 2000, 20}, {5000, 8000, 8}, {5000, 4096, 1024}}
 	for i, c := range Cases() {
 		actual := [3]int{c.Nodes, c.Pods, c.Gang}
