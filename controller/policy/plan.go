@@ -152,10 +152,13 @@ func (p *Plan) lookAgainIn(wait time.Duration) {
 // between.
 func (p *Plan) recreate(v *view.View) {
 	p.Recreate = true
-	if v.Job.Status.Recreations > view.Recreations(v.VolcanoJob) {
+	if counted(v) {
 		p.remove(KindVolcanoJob, v.VolcanoJob)
 	}
 }
+
+// counted reports whether the status counts that the Volcano Job is made anew.
+func counted(v *view.View) bool { return v.Job.Status.Recreations > view.Recreations(v.VolcanoJob) }
 
 // remove deletes an object unless that is under way.
 func (p *Plan) remove(kind Kind, object metav1.Object) {

@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
@@ -60,6 +61,18 @@ func TestRecreationIsCountedFirst(t *testing.T) {
 		require.True(t, plan.Recreate)
 		require.Equal(t, want, gistOf(plan).does, recreations)
 	}
+}
+
+// Suspended is in the status only when the Volcano Job is deleted: whoever reads it may resume the job with another spec.
+func TestSuspensionIsCountedFirst(t *testing.T) {
+	t.Parallel()
+	suspend := editSpec(func(s *v1.PaddleJobSpec) { s.RunPolicy = &v1.RunPolicy{Suspend: ptr.To(true)} })
+	v := created(t, vcbatch.Running, suspend, statusOf(func(s *v1.PaddleJobStatus) { s.Recreations = 0 }))
+	require.Equal(t, Plan{Recreate: true}, Decide(v, config))
+	v.Job.Status.Recreations = 1
+	plan := Decide(v, config)
+	require.NotNil(t, plan.Suspended)
+	require.Equal(t, []string{"delete Volcano Job job"}, gistOf(plan).does)
 }
 
 // created is the same job with its Volcano Job and PodGroup, in a phase of Volcano's; the changes come last.

@@ -20,6 +20,10 @@ func suspended(v *view.View) bool {
 // suspend deletes everything that runs or holds room in a queue. The Volcano Job goes too: an aborted one would keep the
 // spec of before, and Volcano counts its resumption as a failure.
 func (p *Plan) suspend(v *view.View) {
+	if v.VolcanoJob != nil && !counted(v) {
+		p.Recreate = true // and nothing else: whoever reads Suspended may resume the job with another spec
+		return
+	}
 	p.Suspended = &render.Notice{Reason: ReasonSuspended,
 		Message: "nothing of the job runs; it starts when spec.runPolicy.suspend is false"}
 	if v.VolcanoJob != nil || !v.Operator.Empty() || len(v.Predecessors) > 0 {

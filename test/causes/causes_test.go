@@ -182,6 +182,13 @@ var causes = []cause{
 		name: "priority", pod: "priorityClassName: NAME", reason: policy.ReasonPriorityClassNotFound, text: `priority class "priority" does not exist`,
 		missing: `"objects":[{"kind":"PriorityClass","name":"priority"}]`, suggestion: report.Suggest(report.CreateObject, "PriorityClass priority"),
 		remedy: []step{`{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: NAME}, value: 1}`},
+	}, {
+		name: "pod-security", before: []step{"kubectl label namespace NAME pod-security.kubernetes.io/enforce=restricted"}, reason: policy.ReasonPodSecurityViolation,
+		text: `violates PodSecurity "restricted:latest"`, suggestion: report.Suggestion{Kind: story.ChangePodTemplate},
+		remedy: []step{"kubectl label namespace NAME --overwrite pod-security.kubernetes.io/enforce=privileged"},
+	}, {
+		name: "count-of-pods", before: []step{`{apiVersion: v1, kind: ResourceQuota, metadata: {name: few}, spec: {hard: {pods: 1}}}`}, reason: policy.ReasonQuotaExceeded,
+		text: "exceeded quota: few, requested: pods=1", suggestion: report.Suggestion{Kind: report.RaiseResourceQuota}, remedy: []step{"kubectl delete resourcequota few"},
 	},
 }
 

@@ -172,6 +172,7 @@ func TestPodsThatTheServerRefuses(t *testing.T) {
 			told := why(t, job)
 			require.Equal(t, reason, told.Reason)
 			require.Contains(t, told.Sentences[0].Text, tc.says)
+			require.NotEmpty(t, told.Suggestions)
 			tc.remedy(namespace)
 			awaitPhase(t, job, v1.Running)
 		})

@@ -4,6 +4,7 @@ package real_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -108,6 +109,10 @@ func TestPodsThatTheKubeletDoesNotStart(t *testing.T) {
 			var told story.Story
 			require.NoError(t, json.Unmarshal([]byte(out), &told))
 			require.Equal(t, tc.reason, told.Reason, out)
+			require.NotEmpty(t, told.Suggestions, out)
+			if kind, missing := strings.CutSuffix(tc.reason, "NotFound"); missing {
+				require.Equal(t, kind, told.Missing.Objects[0].Kind, out)
+			}
 			out, errOut, code = r.paddle(t.Context(), "why", "job")
 			require.Zero(t, code, errOut)
 			t.Log("\n" + out)
