@@ -186,9 +186,6 @@ var causes = []cause{
 		name: "pod-security", before: []step{"kubectl label namespace NAME pod-security.kubernetes.io/enforce=restricted"}, reason: policy.ReasonPodSecurityViolation,
 		text: `violates PodSecurity "restricted:latest"`, suggestion: report.Suggestion{Kind: story.ChangePodTemplate},
 		remedy: []step{"kubectl label namespace NAME --overwrite pod-security.kubernetes.io/enforce=privileged"},
-	}, {
-		name: "count-of-pods", before: []step{`{apiVersion: v1, kind: ResourceQuota, metadata: {name: few}, spec: {hard: {pods: 1}}}`}, reason: policy.ReasonQuotaExceeded,
-		text: "exceeded quota: few, requested: pods=1", suggestion: report.Suggestion{Kind: report.RaiseResourceQuota}, remedy: []step{"kubectl delete resourcequota few"},
 	},
 }
 
