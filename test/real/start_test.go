@@ -41,6 +41,7 @@ func (r *trial) otherImage(t *testing.T) {
 	t.Helper()
 	_, errOut, code := r.paddle(t.Context(), "suspend", "job")
 	require.Zero(t, code, errOut)
+	r.awaitPhase(t, v1.Suspended) // else the spec is changed while pods run
 	r.edit(t, ofWorkers(func(pod *corev1.PodSpec) { pod.Containers[0].Image = trainerImage }))
 	_, errOut, code = r.paddle(t.Context(), "resume", "job")
 	require.Zero(t, code, errOut)
