@@ -26,10 +26,13 @@ func TestEventsAreReadOfPodsThatMayWaitForVolumes(t *testing.T) {
 			})
 		}
 	}
-	volumes := func(v *view.View) {
-		task := &v.VolcanoJob.Spec.Tasks[len(v.VolcanoJob.Spec.Tasks)-1] // the workers'
-		task.Template.Spec.Volumes = []corev1.Volume{{Name: "data"}}
+	of := func(source corev1.VolumeSource) change {
+		return func(v *view.View) {
+			task := &v.VolcanoJob.Spec.Tasks[len(v.VolcanoJob.Spec.Tasks)-1] // the workers'
+			task.Template.Spec.Volumes = []corev1.Volume{{VolumeSource: source}}
+		}
 	}
+	volumes := of(corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "token"}})
 	starting := with(render.RoleWorker, view.Starting, view.Starting)
 	for name, tc := range map[string]struct {
 		with []change
@@ -38,6 +41,7 @@ func TestEventsAreReadOfPodsThatMayWaitForVolumes(t *testing.T) {
 		"just placed":     {[]change{starting, volumes, placed(2 * time.Second)}, 3 * time.Second},
 		"late":            {[]change{starting, volumes, placed(time.Minute)}, EventsPeriod},
 		"without volumes": {[]change{starting, placed(time.Minute)}, 0},
+		"a claim":         {[]change{starting, of(corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}), placed(time.Minute)}, 0},
 		"running":         {[]change{with(render.RoleWorker, view.Running, view.Running), volumes, placed(time.Minute)}, 0},
 	} {
 		var plan Plan

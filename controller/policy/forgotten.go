@@ -68,7 +68,7 @@ func unended(v *view.View) (pods []*corev1.Pod) {
 	return pods
 }
 
-// forgotten says whether Volcano does not know the Volcano Job, and goes on without it: what was certain comes true, and
+// forgotten reports whether Volcano does not know the Volcano Job, and goes on without it: what was certain comes true, and
 // another Volcano Job makes the next attempt.
 func (p *Plan) forgotten(v *view.View) bool {
 	if v.VolcanoJob == nil || v.VolcanoJob.DeletionTimestamp != nil || v.Unheeded < forgottenGrace {

@@ -36,7 +36,7 @@ type Plan struct {
 	RestoredMessage string
 	// Again is true when the gang is to be started again and the status has not counted that yet.
 	Again bool
-	// Recreate is true when the Volcano Job is to be deleted and made anew.
+	// Recreate is true when the Volcano Job is to be deleted and created again.
 	Recreate bool
 	// Failures is how many failures the status has to count that it has not counted yet.
 	Failures int32
@@ -157,7 +157,7 @@ func (p *Plan) recreate(v *view.View) {
 	}
 }
 
-// counted reports whether the status counts that the Volcano Job is made anew.
+// counted reports whether the status counts that the Volcano Job is created again.
 func counted(v *view.View) bool { return v.Job.Status.Recreations > view.Recreations(v.VolcanoJob) }
 
 // remove deletes an object unless that is under way.

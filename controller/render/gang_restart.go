@@ -81,8 +81,8 @@ func LeavesFailures(job *vcbatch.Job) bool {
 	})
 }
 
-// jobPolicies are those of the whole Job: none where workers are started again alone. Volcano then makes an evicted worker
-// anew, and the controller deletes one that has failed, once it is counted. If all pods of the Job have failed, Volcano fails the
+// jobPolicies are those of the whole Job: none where workers are started again alone. Volcano then creates an evicted worker
+// again, and the controller deletes one that has failed, once it is counted. If all pods of the Job have failed, Volcano fails the
 // Job, and the controller starts the gang again. Volcano's own RestartPod would delete the gang's
 // PodGroup, with its place in the queue (killPods in volcano/pkg/controllers/job/job_controller_actions.go, v1.14.1).
 func jobPolicies(job *v1.PaddleJob) []vcbatch.LifecyclePolicy {

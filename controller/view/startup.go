@@ -77,8 +77,8 @@ func (v *View) StartFailures() []StartFailure {
 	return failures
 }
 
-// Mounting returns the first pod that may wait for its volumes, nil if there is none: a pod with volumes that has a node, and of
-// whose containers the kubelet says nothing.
+// Mounting returns the first pod that may wait for a ConfigMap or a Secret of its volumes, nil if there is none: a pod that has a
+// node, and of whose containers the kubelet says nothing.
 func (v *View) Mounting() *corev1.Pod {
 	if i := slices.IndexFunc(v.Pods, v.isMounting); i >= 0 {
 		return v.Pods[i]
@@ -100,7 +100,7 @@ func (v *View) mounting() (names []string) {
 func (v *View) isMounting(pod *corev1.Pod) bool {
 	m := NewMember(pod)
 	return m.State == Starting && Waiting(pod) == nil && !m.Begun() && v.VolcanoJob != nil &&
-		slices.ContainsFunc(v.VolcanoJob.Spec.Tasks, func(t vcbatch.TaskSpec) bool { return t.Name == m.Role && len(t.Template.Spec.Volumes) > 0 })
+		slices.ContainsFunc(v.VolcanoJob.Spec.Tasks, func(t vcbatch.TaskSpec) bool { return t.Name == m.Role && len(volumeReferences(&t.Template.Spec)) > 0 })
 }
 
 // PlacedFor is how long the gang has had its nodes, 0 if it has none.
@@ -178,17 +178,27 @@ func (r Reference) absence() string {
 
 // References are the ConfigMaps and Secrets that the kubelet needs to start pods, each once.
 func References(specs ...*corev1.PodSpec) (refs []Reference) {
-	need := func(kind, name string, optional *bool) {
-		ref := Reference{Kind: kind, Name: name}
-		if name != "" && (optional == nil || !*optional) && !slices.Contains(refs, ref) {
-			refs = append(refs, ref)
-		}
-	}
 	for _, spec := range specs {
-		needVolumes(spec, need)
-		needVariables(spec, need)
+		needVolumes(spec, needed(&refs))
+		needVariables(spec, needed(&refs))
 	}
 	return refs
+}
+
+// volumeReferences are those that the kubelet needs to mount the volumes of a pod.
+func volumeReferences(spec *corev1.PodSpec) (refs []Reference) {
+	needVolumes(spec, needed(&refs))
+	return refs
+}
+
+// needed adds references that are not optional, each once.
+func needed(refs *[]Reference) func(kind, name string, optional *bool) {
+	return func(kind, name string, optional *bool) {
+		ref := Reference{Kind: kind, Name: name}
+		if name != "" && (optional == nil || !*optional) && !slices.Contains(*refs, ref) {
+			*refs = append(*refs, ref)
+		}
+	}
 }
 
 func needVolumes(spec *corev1.PodSpec, need func(kind, name string, optional *bool)) {

@@ -39,7 +39,8 @@ type View struct {
 	Held *Held
 	// Refused is what the API server said of pods that Volcano cannot make, empty if it refuses none or that is not known.
 	Refused string
-	// FailedMount is what the kubelet said of a volume of the pod Mounting, empty if nothing or if that is not known.
+	// FailedMount is the message of the kubelet's last event FailedMount about the pod that Mounting returns, empty if there is none
+	// or it is not known.
 	FailedMount string
 	// Unheeded is for how long Volcano has read commands about VolcanoJob and has done nothing, 0 if it does what it is told.
 	Unheeded time.Duration

@@ -50,7 +50,7 @@ func TestElasticWorkerIsEvicted(t *testing.T) {
 	// Whether the other has taken a step alone depends on how soon the one that was evicted is back.
 	done := r.awaitElastic(t)
 	require.Zero(t, done.Status.Restarts, "an eviction is no failure")
-	require.Len(t, r.pods("worker"), 3, "the evicted one was made anew, and nobody else")
+	require.Len(t, r.pods("worker"), 3, "the evicted one was created again, and nobody else")
 }
 
 // createElastic submits a job of two workers, of which there may be fewer and more, with etcd beside it.
