@@ -246,11 +246,26 @@ func (e *example) requireReady(t *testing.T, job *paddlev1.PaddleJob, servers, w
 	require.Equal(t, fmt.Sprintf("%d/%d", servers, e.servers), job.Status.PS.Ready)
 }
 
+// requireNodes waits for all pods to have a node: a job with a minimum is Running before its last pods are bound.
 func (e *example) requireNodes(t *testing.T, namespace string) {
 	t.Helper()
-	pods, err := shared.Kube.CoreV1().Pods(namespace).List(t.Context(), metav1.ListOptions{})
-	require.NoError(t, err)
-	require.Len(t, pods.Items, e.servers+e.workers)
+	var pods *corev1.PodList
+	shared.Await(t, "all pods of "+e.job+" to have a node", func(ctx context.Context) error {
+		var err error
+		if pods, err = shared.Kube.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{}); err != nil {
+			return err
+		}
+		bound := 0
+		for i := range pods.Items {
+			if pods.Items[i].Spec.NodeName != "" {
+				bound++
+			}
+		}
+		if want := e.servers + e.workers; bound != want || len(pods.Items) != want {
+			return fmt.Errorf("%d of %d pods have a node, and %d are expected", bound, len(pods.Items), want)
+		}
+		return nil
+	})
 	for i := range pods.Items {
 		node, err := shared.Kube.CoreV1().Nodes().Get(t.Context(), pods.Items[i].Spec.NodeName, metav1.GetOptions{})
 		require.NoError(t, err)
