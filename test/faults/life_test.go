@@ -73,8 +73,12 @@ func (l *life) liveLike(d *driver, calm *past, others ...string) {
 			d.wait("every milestone to be told", func(context.Context) error {
 				told := d.told()
 				for _, reason := range milestones {
-					if told[reason] < calm.told[reason] {
-						return fmt.Errorf("%s is told %d times, and %d times in an undisturbed life", reason, told[reason], calm.told[reason])
+					want := calm.told[reason]
+					if slices.Contains(l.twice, reason) {
+						want = min(want, 1) // the undisturbed life may be the one in which it is told once more
+					}
+					if told[reason] < want {
+						return fmt.Errorf("%s is told %d times, and %d times at least are expected", reason, told[reason], want)
 					}
 				}
 				return nil

@@ -40,6 +40,8 @@ var chance = []struct {
 	{regexp.MustCompile(`\b2\d{4}\b`), "PORT"},
 	// Volcano raises it with each of its own restarts of a gang, and again where its write was refused.
 	{regexp.MustCompile(`"volcano.sh/job-version": "\d+"`), `"version"`},
+	// Volcano makes a pod with the count of the Job that it has in its cache, which may be older than the restart.
+	{regexp.MustCompile(`"volcano.sh/job-retry-count": "\d+"`), `"retry count"`},
 	// What a restart was for is known to whoever saw it.
 	{regexp.MustCompile(`"message": "restart \d+( of \d+)?: [^"]*"`), `"message": ""`},
 	// Where one pod's address is a prefix of another's, the launcher is given no ports, and a condition says so.

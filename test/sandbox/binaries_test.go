@@ -91,8 +91,8 @@ func TestReadyMade(t *testing.T) {
 }
 
 func TestVersionFlags(t *testing.T) {
-	require.Equal(t, " -X k8s.io/component-base/version.gitVersion=v1.34.4 -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=34"+
-		" -X k8s.io/client-go/pkg/version.gitVersion=v1.34.4 -X k8s.io/client-go/pkg/version.gitMajor=1 -X k8s.io/client-go/pkg/version.gitMinor=34", versionFlags("v1.34.4"))
+	require.Equal(t, " -X k8s.io/component-base/version.gitVersion=v1.34.1 -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=34"+
+		" -X k8s.io/client-go/pkg/version.gitVersion=v1.34.1 -X k8s.io/client-go/pkg/version.gitMajor=1 -X k8s.io/client-go/pkg/version.gitMinor=34", versionFlags("v1.34.1"))
 }
 
 func TestWhatIsBuilt(t *testing.T) {

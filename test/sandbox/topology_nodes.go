@@ -112,7 +112,7 @@ func (s Shape) node(name string, number int, labels, annotations map[string]stri
 			},
 			NodeInfo: corev1.NodeSystemInfo{
 				Architecture: "amd64", OperatingSystem: "linux", OSImage: "simulated",
-				KernelVersion: "simulated", ContainerRuntimeVersion: "kwok://simulated", KubeletVersion: "v1.34.4",
+				KernelVersion: "simulated", ContainerRuntimeVersion: "kwok://simulated", KubeletVersion: "v1.34.1",
 			},
 		},
 	}
