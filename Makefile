@@ -22,16 +22,20 @@ demo: ## Watch the PaddleJobs of the documentation train on a real control plane
 
 # The race detector instruments what runs inside the test's process: packages with goroutines of their own. The other tests
 # are pure or drive programs that are built without it, and share the compiled packages of those.
-# -count=1: go's cache of results does not see that a sandbox's programs have changed.
-RACE_PACKAGES := plugins/paddle|controller|cmd|test/live|test/sandbox
+# Go's cache of test results knows all inputs of RACE_PACKAGES. It does not know that the programs of a sandbox have changed,
+# nor what programs read that a test starts: all other tests run with -count=1.
+RACE_PACKAGES := plugins/paddle|controller|cmd/(kubectl-paddle|paddle-barrier|paddle-scheduler|paddlejob-controller)
+RACE_LIVE_PACKAGES := cmd|test/live|test/sandbox
 
 .PHONY: test
 test: plane ## Run the tests, those of concurrent packages with the race detector; the integration tests start real control planes
-	all=$$(go list $(TEST_PACKAGES)); \
-	race=$$(grep -E '^[^/]+/[^/]+/[^/]+/($(RACE_PACKAGES))(/|$$)' <<<"$$all" || true); \
-	rest=$$(grep -vxF "$$race" <<<"$$all" || true); \
+	rest=$$(go list $(TEST_PACKAGES)); \
+	take() { picked=$$(grep -E "^[^/]+/[^/]+/[^/]+/($$1)(/|\$$)" <<<"$$rest" || true); rest=$$(grep -vxF "$$picked" <<<"$$rest" || true); }; \
 	failed=; \
-	[ -z "$$race" ] || CGO_ENABLED=1 $(GOTEST) -race -count=1 -timeout 40m $(TEST_FLAGS) $$race || failed=1; \
+	take '$(RACE_PACKAGES)'; \
+	[ -z "$$picked" ] || CGO_ENABLED=1 $(GOTEST) -race -timeout 40m $(TEST_FLAGS) $$picked || failed=1; \
+	take '$(RACE_LIVE_PACKAGES)'; \
+	[ -z "$$picked" ] || CGO_ENABLED=1 $(GOTEST) -race -count=1 -timeout 40m $(TEST_FLAGS) $$picked || failed=1; \
 	[ -z "$$rest" ] || CGO_ENABLED=0 $(GOTEST) -count=1 -timeout 40m $(TEST_FLAGS) $$rest || failed=1; \
 	[ -z "$$failed" ]
 

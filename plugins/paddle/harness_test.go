@@ -60,13 +60,41 @@ func newCluster(t *testing.T, configuration string, objects ...any) *cluster {
 	// Bindings are read from the cache, which knows them before any binder does; the channel is never full.
 	binder, evictor := util.NewFakeBinder(1000), util.NewFakeEvictor(1000)
 	c := &cluster{t: t, actions: actions, tiers: tiers, status: status}
-	c.cache = cache.NewCustomMockSchedulerCache("volcano", binder, evictor, status, nil, &record.FakeRecorder{})
-	stop := make(chan struct{})
-	t.Cleanup(func() { close(stop) })
-	c.cache.Run(stop)
+	if len(syncedCaches) == 0 {
+		syncedCaches = startCaches(20)
+	}
+	synced := syncedCaches[0]
+	syncedCaches = syncedCaches[1:]
+	t.Cleanup(func() { close(synced.stop) })
+	c.cache = synced.cache
+	c.cache.Binder, c.cache.Evictor, c.cache.StatusUpdater = binder, evictor, status
 	c.add(queue("default", nil))
 	c.add(objects...)
 	return c
+}
+
+type syncedCache struct {
+	cache *cache.SchedulerCache
+	stop  chan struct{}
+}
+
+// syncedCaches run, and no cluster has one of them yet.
+var syncedCaches []syncedCache
+
+// startCaches starts several caches at once: each waits 100 ms or more for its informers, and tests need hundreds of caches.
+func startCaches(n int) []syncedCache {
+	caches := make([]syncedCache, n)
+	var running sync.WaitGroup
+	for i := range caches {
+		caches[i] = syncedCache{cache: cache.NewCustomMockSchedulerCache("volcano", nil, nil, nil, nil, &record.FakeRecorder{}), stop: make(chan struct{})}
+		running.Add(1)
+		go func() {
+			defer running.Done()
+			caches[i].cache.Run(caches[i].stop)
+		}()
+	}
+	running.Wait()
+	return caches
 }
 
 // add puts objects into the cache, or lists of them.

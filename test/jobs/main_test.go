@@ -18,6 +18,7 @@ const resync = time.Second
 var cluster *live.Plane
 
 func TestMain(m *testing.M) {
+	live.SideBySide(12)
 	os.Exit(live.Main(m, sandbox.Options{
 		StateDir: "../../_output/test-jobs", Progress: os.Stderr,
 		ControllerArgs: []string{

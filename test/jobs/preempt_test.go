@@ -60,9 +60,11 @@ func ranked(class, gpus string) change {
 // A job of low priority is preempted ten times, and completes although no failure may be followed by a start. Its two workers
 // take five of eight GPUs on both nodes, and each job of high priority needs six of a node.
 func TestPreemptedTenTimes(t *testing.T) {
+	t.Parallel()
 	const times = 10
 	s, err := sandbox.Start(t.Context(), sandbox.Options{
 		StateDir: "../../_output/test-jobs-preempt", Progress: os.Stderr, Topology: twoNodes(), SchedulerConf: preempting,
+		Args: map[string][]string{sandbox.Scheduler: {live.SchedulePeriod}},
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Stop()) })

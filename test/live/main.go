@@ -14,8 +14,8 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
-// schedulePeriod is a fifth of the default, because most tests wait for some scheduling sessions.
-const schedulePeriod = "--schedule-period=200ms"
+// SchedulePeriod is the scheduler's argument in tests: a fifth of the default, because most tests wait for some scheduling sessions.
+const SchedulePeriod = "--schedule-period=200ms"
 
 // Main is the body of a TestMain: it starts a sandbox, hands it to ready, runs the tests, stops the sandbox, whose logs
 // stay for reading, and returns the exit code.
@@ -24,7 +24,7 @@ func Main(m *testing.M, options sandbox.Options, ready func(*Plane) error) (code
 	if args == nil {
 		args = map[string][]string{}
 	}
-	args[sandbox.Scheduler] = append([]string{schedulePeriod}, args[sandbox.Scheduler]...)
+	args[sandbox.Scheduler] = append([]string{SchedulePeriod}, args[sandbox.Scheduler]...)
 	options.Args = args
 	s, err := sandbox.Start(context.Background(), options)
 	if err != nil {
