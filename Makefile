@@ -29,7 +29,7 @@ RACE_LIVE_PACKAGES := cmd|test/live|test/sandbox
 
 .PHONY: test
 test: plane ## Run the tests, those of concurrent packages with the race detector; the integration tests start real control planes
-	rest=$$(go list $(TEST_PACKAGES)); \
+	@rest=$$(go list $(TEST_PACKAGES)); \
 	take() { picked=$$(grep -E "^[^/]+/[^/]+/[^/]+/($$1)(/|\$$)" <<<"$$rest" || true); rest=$$(grep -vxF "$$picked" <<<"$$rest" || true); }; \
 	failed=; \
 	take '$(RACE_PACKAGES)'; \

@@ -4,6 +4,7 @@ package reconcile
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	clienttesting "k8s.io/client-go/testing"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/keys"
@@ -155,4 +157,62 @@ func TestRefusedOr(t *testing.T) {
 	require.ErrorIs(t, refusedOr(forbidden), forbidden)
 	other := errors.New("connection refused")
 	require.Equal(t, other, refusedOr(other))
+}
+
+// A Volcano Job of the job's name that comes up while the controller creates its own is looked at again, and never adopted.
+func TestVolcanoJobOfOthersIsNotAdopted(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		owner types.UID
+		is    error
+	}{
+		"controlled by another object": {owner: "other", is: errStale},
+		"controlled by the PaddleJob":  {owner: "uid"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDesk(t)
+			job := d.stored(t)
+			d.cached(t, job)
+			owner := job.DeepCopy()
+			owner.UID = tc.owner
+			d.volcano.PrependReactor("create", "jobs", func(action clienttesting.Action) (bool, runtime.Object, error) {
+				found := action.(clienttesting.CreateAction).GetObject().DeepCopyObject().(*vcbatch.Job) //nolint:forcetypeassert // a Job is created
+				found.UID, found.ResourceVersion = "found", "1"
+				found.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(owner, v1.SchemeGroupVersion.WithKind(v1.Kind))}
+				require.NoError(t, d.volcano.Tracker().Add(found))
+				return true, nil, apierrors.NewAlreadyExists(vcbatch.SchemeGroupVersion.WithResource("jobs").GroupResource(), "job")
+			})
+			err := d.work(t)
+			if tc.is != nil {
+				require.ErrorIs(t, err, tc.is)
+				require.NotContains(t, wrote(d.volcano.Actions()), "patch podgroups/", "it has no PodGroup of the controller")
+				return
+			}
+			require.NoError(t, err)
+			group, err := d.volcano.SchedulingV1beta1().PodGroups("ml").Get(t.Context(), "job-found", metav1.GetOptions{})
+			require.NoError(t, err)
+			require.Equal(t, types.UID("found"), group.OwnerReferences[0].UID)
+		})
+	}
+}
+
+// A PodGroup of the user's that asks for what the gang has is noted on the Volcano Job, and an event says so, once.
+func TestPodGroupOfTheUserIsTold(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.cached(t, d.stored(t))
+	require.NoError(t, d.work(t))
+	d.cachedVolcanoJob(t, vcbatch.Pending)
+	require.NoError(t, d.sources.volcano.Scheduling().V1beta1().PodGroups().Informer().GetStore().Add(&vcscheduling.PodGroup{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "job", UID: "wished"}, Spec: vcscheduling.PodGroupSpec{MinMember: 1},
+	}))
+	d.told()
+	require.NoError(t, d.work(t))
+	require.Contains(t, strings.Join(d.told(), "\n"), "Normal PodGroupNotNeeded")
+	noted, err := d.volcano.BatchV1alpha1().Jobs("ml").Get(t.Context(), "job", metav1.GetOptions{})
+	require.NoError(t, err)
+	require.Equal(t, "wished", noted.Annotations[keys.OwnPodGroup])
+	require.NoError(t, d.work(t))
+	require.NotContains(t, strings.Join(d.told(), "\n"), "PodGroupNotNeeded")
 }
