@@ -19,7 +19,7 @@ import (
 )
 
 // cyclesWithout is how many scheduling cycles a gang that does not fit is watched for.
-const cyclesWithout = 30
+const cyclesWithout = 10
 
 // ask is what a pod asks for.
 type ask struct {
@@ -75,7 +75,7 @@ func TestGangWithOnePodTooManyIsNeverBound(t *testing.T) {
 				bound := shared.watchBindings(t, g.namespace)
 				g.submit(t)
 				g.awaitPods(t, tc.exceeds[0]+tc.exceeds[1])
-				shared.awaitCycles(t, cyclesWithout)
+				shared.AwaitCycles(t, cyclesWithout)
 				require.Empty(t, bound(), "pods of a gang that does not fit were bound")
 				job, err := shared.Paddle.BatchV1().PaddleJobs(g.namespace).Get(t.Context(), g.name, metav1.GetOptions{})
 				require.NoError(t, err)
