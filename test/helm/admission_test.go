@@ -46,6 +46,8 @@ func pair(t *testing.T, namespace string, change func(*paddlev1.PaddleJob, *core
 }
 
 // Whoever may create PaddleJobs gets no more out of the controllers' rights than pods of their own would be allowed.
+//
+//nolint:tparallel // tests that stop the controller come later
 func TestPodsOfJobsAreHeldToTheNamespacesStandard(t *testing.T) {
 	for name, change := range map[string]func(*paddlev1.PaddleJob, *corev1.PodSpec){
 		"host network": func(job *paddlev1.PaddleJob, _ *corev1.PodSpec) { job.Spec.Intranet = paddlev1.Host },
@@ -55,6 +57,7 @@ func TestPodsOfJobsAreHeldToTheNamespacesStandard(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			namespace := guarded(t, "baseline "+name, "baseline")
 			pair(t, namespace, change)
 			awaitRefusal(t, namespace)
