@@ -3,12 +3,9 @@
 package helm_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -28,19 +25,15 @@ const (
 	stopItFirst      = "kubectl -n volcano-system scale deployment volcano-scheduler --replicas=0"
 )
 
-// volcanosObjects is all that Volcano's own installer makes for its scheduler.
 func volcanosObjects(t *testing.T) []*unstructured.Unstructured {
 	t.Helper()
-	module, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "volcano.sh/volcano").Output()
+	all, err := manifests.VolcanosScheduler(t.Context())
 	require.NoError(t, err)
-	all, err := manifests.Read(os.DirFS(string(bytes.TrimSpace(module))), "installer/volcano-development.yaml")
-	require.NoError(t, err)
-	own := slices.DeleteFunc(all, func(o *unstructured.Unstructured) bool { return !strings.HasPrefix(o.GetName(), volcanoScheduler) })
-	require.Len(t, own, 6, "ServiceAccount, ConfigMap, ClusterRole, its binding, Service and Deployment")
-	return own
+	require.Len(t, all, 6)
+	return all
 }
 
-// installVolcanos creates them with something that an administrator changed. The process is the sandbox's own scheduler.
+// installVolcanos creates Volcano's scheduler with something that an administrator changed. The process is the sandbox's own scheduler.
 func installVolcanos(t *testing.T) []*unstructured.Unstructured {
 	t.Helper()
 	own := volcanosObjects(t)

@@ -84,6 +84,9 @@ var examples = []example{
 	{files: []string{"nfs_model_output.yaml"}, job: "nfs-model-output", mode: paddlev1.ModeCollective, workers: 2, running: modelsAreMounted},
 }
 
+// aloneRuns is how long the workers of an example that is alone run.
+const aloneRuns = "8s"
+
 const rawExample = "ctr-volcano.yaml"
 
 // kubeflowExample is for a controller with --kubeflow; test/kubeflow runs it.
@@ -196,6 +199,9 @@ func (e *example) run(t *testing.T) {
 	namespace := shared.Namespace(t)
 	objects, err := manifests.Read(deploy.Files, e.paths()...)
 	require.NoError(t, err)
+	if e.alone { // the others wait for its end
+		require.NoError(t, unstructured.SetNestedField(objects[len(objects)-1].Object, aloneRuns, "spec", "worker", "template", "metadata", "annotations", sandbox.AnnotationRunFor))
+	}
 	_, err = shared.objects.Create(t.Context(), namespace, metav1.CreateOptions{}, objects...)
 	require.NoError(t, err)
 

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -31,7 +30,9 @@ func TestVolcanosSchedulerRunsOnIfTheImageCannotBePulled(t *testing.T) {
 	o := options(stateDir + "-scheduler")
 	o.StockScheduler = true
 	p := start(t, o)
-	require.NoError(t, p.objects.Apply(t.Context(), "", "kubectl", volcanosScheduler(t)...))
+	volcanos, err := manifests.VolcanosScheduler(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, p.objects.Apply(t.Context(), "", "kubectl", volcanos...))
 	old := p.startPod(t, nil)
 	p.awaitReady(t, "Volcano's pod to be ready")
 
@@ -146,21 +147,4 @@ func read(t *testing.T, file string) []*unstructured.Unstructured {
 	objects, err := manifests.Read(deploy.Files, file)
 	require.NoError(t, err)
 	return objects
-}
-
-// volcanosScheduler is what Volcano's own installer creates for its scheduler, without the Service.
-func volcanosScheduler(t *testing.T) []*unstructured.Unstructured {
-	t.Helper()
-	data, err := os.ReadFile(filepath.Join(volcanoModule(t), "installer/volcano-development.yaml"))
-	require.NoError(t, err)
-	all, err := manifests.Parse(data)
-	require.NoError(t, err)
-	var volcanos []*unstructured.Unstructured
-	for _, object := range all {
-		if strings.HasPrefix(object.GetName(), "volcano-scheduler") && object.GetKind() != "Service" {
-			volcanos = append(volcanos, object)
-		}
-	}
-	require.Len(t, volcanos, 5, "ServiceAccount, ConfigMap, ClusterRole, its binding and Deployment")
-	return volcanos
 }
