@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package boundaries holds the rules of the house that neither a compiler nor a linter enforces, and checks this repository against them; it judges sources and never runs them.
+// Package boundaries tests what no linter checks: the layout of folders, the keys that both sides declare, and the tables of fields in
+// controller/README.md.
 package boundaries

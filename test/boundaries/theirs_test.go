@@ -3,37 +3,28 @@
 package boundaries
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"sigs.k8s.io/yaml"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/paddle-volcano/paddle-volcano/deploy"
+	"github.com/paddle-volcano/paddle-volcano/test/manifests"
 )
 
-// schema is a part of what an API server knows of a kind.
-type schema map[string]any
-
-func (s schema) child(name string) schema {
-	found, _ := s[name].(map[string]any)
-	return found
-}
-
 // at is the schema of a field, nil if there is none of that path.
-func (s schema) at(path string) schema {
-	for part := range strings.SplitSeq(strings.ReplaceAll(path, "[]", ".[]"), ".") {
-		switch part {
-		case "*":
-			s = s.child("additionalProperties")
-		case "[]":
-			s = s.child("items")
-		default:
-			s = s.child("properties").child(part)
+func at(schema map[string]any, field string) map[string]any {
+	for part := range strings.SplitSeq(strings.ReplaceAll(field, "[]", ".[]"), ".") {
+		path := map[string][]string{"*": {"additionalProperties"}, "[]": {"items"}}[part]
+		if path == nil {
+			path = []string{"properties", part}
 		}
+		schema, _, _ = unstructured.NestedMap(schema, path...) //nolint:errcheck // what is no map has no such field
 	}
-	return s
+	return schema
 }
 
 // Their manifests need no change: every field that those before us published is in our CRDs under the same path, of the
@@ -44,13 +35,13 @@ func TestTheirFieldsAreOurs(t *testing.T) {
 		file, group string
 		short       []string
 		columns     []string
-		subresource []string
+		scale       bool
 		fields      map[string]string
 		required    []string
 	}{
 		"paddle-operator": {
 			file: "v1/crd.yaml", group: "batch.paddlepaddle.org", short: []string{"pdj"},
-			columns: []string{"STATUS", "MODE", "PS", "WORKER", "AGE"}, subresource: []string{"status"},
+			columns: []string{"STATUS", "MODE", "PS", "WORKER", "AGE"},
 			fields: map[string]string{
 				"string": "spec.{cleanPodPolicy,intranet} spec.schedulingPolicy.{queue,priorityClass} spec.sampleSetRef.{name,namespace,mountPath} " +
 					"status.{phase,mode,elastic,startTime,completionTime}",
@@ -63,7 +54,7 @@ func TestTheirFieldsAreOurs(t *testing.T) {
 		},
 		"Kubeflow": {
 			file: "v1/kubeflow-crd.yaml", group: "kubeflow.org",
-			columns: []string{"State", "Age"}, subresource: []string{"scale", "status"},
+			columns: []string{"State", "Age"}, scale: true,
 			fields: map[string]string{
 				"string": "spec.runPolicy.{cleanPodPolicy,managedBy} spec.runPolicy.schedulingPolicy.{queue,priorityClass} " +
 					"spec.paddleReplicaSpecs.*.restartPolicy status.{startTime,completionTime,lastReconcileTime} status.replicaStatuses.*.selector " +
@@ -79,71 +70,45 @@ func TestTheirFieldsAreOurs(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			text, err := deploy.Files.ReadFile(test.file)
+			objects, err := manifests.Read(deploy.Files, test.file)
 			require.NoError(t, err)
-			crd := schema{}
-			require.NoError(t, yaml.Unmarshal(text, &crd))
-			require.Equal(t, "apiextensions.k8s.io/v1", crd["apiVersion"])
-			spec := crd.child("spec")
-			require.Equal(t, test.group, spec["group"])
-			require.Equal(t, "Namespaced", spec["scope"])
-			names := spec.child("names")
-			require.Equal(t, []any{"PaddleJob", "paddlejobs", "paddlejob"}, []any{names["kind"], names["plural"], names["singular"]})
-			for _, short := range test.short {
-				require.Contains(t, names["shortNames"], short)
-			}
-			require.Len(t, spec["versions"], 1)
-			version := schema(spec["versions"].([]any)[0].(map[string]any)) //nolint:errcheck // a test may panic
-			require.Equal(t, "v1", version["name"])
+			crd := &apiextensionsv1.CustomResourceDefinition{}
+			require.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(objects[0].Object, crd))
+			require.Equal(t, "apiextensions.k8s.io/v1", objects[0].GetAPIVersion())
+			require.Equal(t, test.group, crd.Spec.Group)
+			require.Equal(t, apiextensionsv1.NamespaceScoped, crd.Spec.Scope)
+			names := crd.Spec.Names
+			require.Equal(t, []string{"PaddleJob", "paddlejobs", "paddlejob"}, []string{names.Kind, names.Plural, names.Singular})
+			require.Subset(t, names.ShortNames, test.short)
+			require.Len(t, crd.Spec.Versions, 1)
+			version := crd.Spec.Versions[0]
+			require.Equal(t, "v1", version.Name)
 			var columns []string
-			for _, column := range version["additionalPrinterColumns"].([]any) { //nolint:errcheck // a test may panic
-				columns = append(columns, schema(column.(map[string]any))["name"].(string)) //nolint:errcheck // a test may panic
+			for _, column := range version.AdditionalPrinterColumns {
+				columns = append(columns, column.Name)
 			}
 			require.Subset(t, columns, test.columns)
-			for _, one := range test.subresource {
-				require.Contains(t, version["subresources"], one)
-			}
-			root := version.child("schema").child("openAPIV3Schema")
+			require.NotNil(t, version.Subresources.Status)
+			require.Equal(t, test.scale, version.Subresources.Scale != nil)
+			root, err := runtime.DefaultUnstructuredConverter.ToUnstructured(version.Schema.OpenAPIV3Schema)
+			require.NoError(t, err)
 			for kind, all := range test.fields {
 				for group := range strings.FieldsSeq(all) {
 					for _, path := range expanded(group) {
-						found := root.at(path)
-						require.NotNil(t, found, path)
+						found := at(root, path)
 						require.Equal(t, kind, found["type"], path)
 						for _, limit := range []string{"enum", "minimum", "maximum", "pattern", "maxLength", "x-kubernetes-validations"} {
 							require.NotContains(t, found, limit, path)
 						}
+						// Of the objects and lists that lead to it none requires what they did not.
+						for end := strings.LastIndexAny(path, ".["); end > 0; end = strings.LastIndexAny(path[:end], ".[") {
+							required, _, err := unstructured.NestedStringSlice(at(root, path[:end]), "required")
+							require.NoError(t, err)
+							require.Subset(t, test.required, required, path[:end])
+						}
 					}
-				}
-			}
-			for _, path := range parents(test.fields) {
-				for _, one := range requiredIn(root.at(path)) {
-					require.Contains(t, test.required, one, "%s needs it", path)
 				}
 			}
 		})
 	}
-}
-
-// parents are the paths of the objects and lists that lead to fields.
-func parents(all map[string]string) (paths []string) {
-	for _, groups := range all {
-		for group := range strings.FieldsSeq(groups) {
-			for _, path := range expanded(group) {
-				for at := strings.LastIndexAny(path, ".["); at > 0; at = strings.LastIndexAny(path[:at], ".[") {
-					paths = append(paths, path[:at])
-				}
-			}
-		}
-	}
-	slices.Sort(paths)
-	return slices.Compact(paths)
-}
-
-func requiredIn(s schema) (names []string) {
-	list, _ := s["required"].([]any)
-	for _, name := range list {
-		names = append(names, name.(string)) //nolint:errcheck // a test may panic
-	}
-	return names
 }

@@ -4,95 +4,73 @@ package demo
 
 import (
 	"embed"
+	"errors"
+	"fmt"
 	"io/fs"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	paddlev1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/status"
 	"github.com/paddle-volcano/paddle-volcano/deploy"
-	"github.com/paddle-volcano/paddle-volcano/test/manifests"
 )
 
 //go:embed too_large.yaml
 var ownFiles embed.FS
 
-// Job is one job of the demo and how it should end.
-type Job struct {
-	// Name is what the demo calls the job, and the namespace that it has for itself: three of the published jobs share
-	// one name.
-	Name string
-	// Files are submitted in this order.
-	Files []string
-	from  fs.FS
-	// fit changes what was read from the files, if it is not nil.
-	fit func(objects []*unstructured.Unstructured)
-	// Raw is set for a Volcano Job without a PaddleJob.
-	Raw bool
-	// Mode is what the table should show.
-	Mode string
-	// Roles are in the order of the table.
-	Roles []Role
-	// NodeLabels must be on every node where the job runs.
-	NodeLabels map[string]string
-	// Stays is set for the job that must stay pending.
-	Stays bool
+// job is one job of the demo.
+type job struct {
+	// namespace holds this job alone: three of the published jobs have the same name.
+	namespace, name string
+	from            fs.FS
+	// files are created in this order.
+	files []string
+	// raw is a Volcano Job without a PaddleJob.
+	raw bool
+	// waits is a job whose gang does not fit.
+	waits bool
 }
 
-// Role is a number of pods that do the same.
-type Role struct {
-	Name string
-	Pods int
-}
-
-// Total is the number of pods of the job.
-func (j Job) Total() int {
-	total := 0
-	for _, role := range j.Roles {
-		total += role.Pods
+// jobs are in the order of their submission.
+func jobs() []job {
+	published := func(namespace, name string, files ...string) job {
+		return job{namespace: namespace, name: name, from: deploy.Files, files: files}
 	}
-	return total
-}
-
-const rawMode = "Volcano Job"
-
-// Jobs returns the demo's jobs in the order of their submission.
-func Jobs() []Job {
-	parameterServers := []Role{{"ps", 2}, {"worker", 2}}
-	return []Job{
-		{
-			Name: "wide-and-deep", Files: []string{"examples/wide_and_deep.yaml"}, from: deploy.Files,
-			Mode: "PS", Roles: parameterServers,
-		},
-		{
-			Name: "resnet", Files: []string{"examples/resnet.yaml"}, from: deploy.Files,
-			Mode: "Collective", Roles: []Role{{"worker", 2}}, NodeLabels: map[string]string{"nvidia.com/gpu.present": "true"},
-		},
-		{
-			Name: "gpu-node-selector", Files: []string{"examples/gpu_node_selector.yaml"}, from: deploy.Files,
-			Mode: "PS", Roles: parameterServers, NodeLabels: map[string]string{"accelerator": "nvidia-tesla-p100"},
-		},
-		{
-			Name: "volume-claim", Files: []string{"examples/pv-pvc.yaml", "examples/wide_and_deep_pvc.yaml"}, from: deploy.Files,
-			Mode: "PS", Roles: parameterServers,
-		},
-		{
-			Name: "own-podgroup", Files: []string{"examples/wide_and_deep_podgroup.yaml"}, from: deploy.Files,
-			Mode: "PS", Roles: parameterServers,
-		},
-		{
-			Name: "ctr-volcano", Files: []string{"examples/ctr-volcano.yaml"}, from: deploy.Files,
-			Raw: true, Mode: rawMode, Roles: []Role{{"pserver", 2}, {"trainer", 2}},
-		},
-		{
-			Name: "too-large", Files: []string{"too_large.yaml"}, from: ownFiles,
-			Mode: "PS", Roles: []Role{{"ps", 2}, {"worker", 5}}, Stays: true,
-		},
+	raw := published("ctr-volcano", "ctr-volcano", "examples/ctr-volcano.yaml")
+	raw.raw = true
+	return []job{
+		published("wide-and-deep", "wide-ande-deep", "examples/wide_and_deep.yaml"),
+		published("resnet", "resnet", "examples/resnet.yaml"),
+		published("gpu-node-selector", "wide-ande-deep", "examples/gpu_node_selector.yaml"),
+		published("volume-claim", "paddlejob-demo-1", "examples/pv-pvc.yaml", "examples/wide_and_deep_pvc.yaml"),
+		published("own-podgroup", "wide-ande-deep", "examples/wide_and_deep_podgroup.yaml"),
+		raw,
+		{namespace: "too-large", name: "too-large", from: ownFiles, files: []string{"too_large.yaml"}, waits: true},
 	}
 }
 
-func (j Job) objects() ([]*unstructured.Unstructured, error) {
-	objects, err := manifests.Read(j.from, j.Files...)
-	if err == nil && j.fit != nil {
-		j.fit(objects)
+// fault returns what an ended demo requires of a PaddleJob and does not find: Completed, or for a job that waits, pods without nodes and
+// the reason why.
+func (j job) fault(now *paddlev1.PaddleJob, pods []corev1.Pod) error {
+	want := paddlev1.Completed
+	if j.waits {
+		want = paddlev1.Pending
 	}
-	return objects, err
+	for i := range pods {
+		if node := pods[i].Spec.NodeName; j.waits && node != "" {
+			return fmt.Errorf("pod %s is bound to %s although its gang does not fit", pods[i].Name, node)
+		}
+	}
+	scheduled := meta.FindStatusCondition(now.Status.Conditions, paddlev1.ConditionScheduled)
+	switch {
+	case now.Status.Phase != want:
+		return fmt.Errorf("its phase is %q, not %q", now.Status.Phase, want)
+	case j.waits && len(pods) == 0:
+		return errors.New("it has no pods")
+	case j.waits && (scheduled == nil || scheduled.Status != metav1.ConditionFalse || !status.Waits(scheduled.Reason)):
+		return errors.New("it gives no reason for being Pending")
+	}
+	return nil
 }

@@ -6,80 +6,111 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
+	paddlev1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/status"
+	"github.com/paddle-volcano/paddle-volcano/test/manifests"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
-// The demo judges by numbers of its own; they must be those of the manifests.
-func TestJobsAgreeWithTheirManifests(t *testing.T) {
-	for _, job := range Jobs() {
-		t.Run(job.Name, func(t *testing.T) {
-			objects, err := job.objects()
-			require.NoError(t, err)
-			want := map[string]int{}
-			for _, object := range objects {
-				switch object.GetKind() {
-				case "PaddleJob":
-					require.False(t, job.Raw)
-					for _, role := range []string{"ps", "worker", "heter"} {
-						if replicas, found, err := unstructured.NestedInt64(object.Object, "spec", role, "replicas"); found {
-							require.NoError(t, err)
-							want[role] = int(replicas)
-						}
-					}
-				case "Job":
-					require.True(t, job.Raw)
-					tasks, _, err := unstructured.NestedSlice(object.Object, "spec", "tasks")
-					require.NoError(t, err)
-					for _, task := range tasks {
-						fields, ok := task.(map[string]any)
-						require.True(t, ok)
-						name, _, err := unstructured.NestedString(fields, "name")
-						require.NoError(t, err)
-						replicas, _, err := unstructured.NestedInt64(fields, "replicas")
-						require.NoError(t, err)
-						want[name] = int(replicas)
-					}
-				}
+func TestFault(t *testing.T) {
+	unbound, bound := corev1.Pod{}, corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p"}, Spec: corev1.PodSpec{NodeName: "n"}}
+	trains, waits := job{}, job{waits: true}
+	for name, tc := range map[string]struct {
+		job    job
+		phase  paddlev1.Phase
+		reason string
+		pods   []corev1.Pod
+		want   string
+	}{
+		"completed":        {job: trains, phase: paddlev1.Completed, pods: []corev1.Pod{bound}},
+		"runs":             {job: trains, phase: paddlev1.Running, want: `its phase is "Running", not "Completed"`},
+		"failed":           {job: trains, phase: paddlev1.Failed, want: `its phase is "Failed", not "Completed"`},
+		"waits":            {job: waits, phase: paddlev1.Pending, reason: status.ReasonWaitingForGang, pods: []corev1.Pod{unbound}},
+		"waits, no reason": {job: waits, phase: paddlev1.Pending, pods: []corev1.Pod{unbound}, want: "it gives no reason for being Pending"},
+		"has just begun":   {job: waits, phase: paddlev1.Pending, reason: "Placing", pods: []corev1.Pod{unbound}, want: "it gives no reason for being Pending"},
+		"waits, no pods":   {job: waits, phase: paddlev1.Pending, reason: status.ReasonWaitingForGang, want: "it has no pods"},
+		"does not wait":    {job: waits, phase: paddlev1.Running, pods: []corev1.Pod{unbound}, want: `its phase is "Running", not "Pending"`},
+		"one pod is bound": {
+			job: waits, phase: paddlev1.Pending, reason: status.ReasonWaitingForGang, pods: []corev1.Pod{unbound, bound},
+			want: "pod p is bound to n although its gang does not fit",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			now := &paddlev1.PaddleJob{Status: paddlev1.PaddleJobStatus{Phase: tc.phase}}
+			if tc.reason != "" {
+				now.Status.Conditions = []metav1.Condition{{Type: paddlev1.ConditionScheduled, Status: metav1.ConditionFalse, Reason: tc.reason}}
 			}
-			got := map[string]int{}
-			for _, role := range job.Roles {
-				got[role.Name] = role.Pods
+			fault := tc.job.fault(now, tc.pods)
+			if tc.want == "" {
+				require.NoError(t, fault)
+				return
 			}
-			require.Equal(t, want, got)
+			require.EqualError(t, fault, tc.want)
 		})
 	}
 }
 
-func TestJobNamesAreNamespacesOfTheirOwn(t *testing.T) {
-	seen := map[string]bool{}
-	for _, job := range Jobs() {
-		require.False(t, seen[job.Name], job.Name)
-		seen[job.Name] = true
+func TestConclusion(t *testing.T) {
+	require.Equal(t, "Every job ended as it should.", conclusion(nil, "logs"))
+	require.Equal(t, "Not every job ended as it should:\n  a: failed\n  b: stuck\nThe logs of all components are in logs.",
+		conclusion([]string{"a: failed", "b: stuck"}, "logs"))
+}
+
+func TestLossFault(t *testing.T) {
+	const good = "[worker-0] step 1 loss 0.6804\n[worker-0] trained: loss 0.6939 -> 0.5130, model sha256 3bde\n"
+	for log, want := range map[string]string{
+		good: "1 of 2 workers say that they have trained",
+		"":   "0 of 2 workers say that they have trained",
+		good + "[worker-1] trained: loss 0.5 -> 0.6, model sha256 3bde\n":  "the loss of worker-1 has not fallen: 0.5 -> 0.6",
+		good + "[worker-1] trained: loss 0.5 -> 0.5, model sha256 3bde\n":  "the loss of worker-1 has not fallen: 0.5 -> 0.5",
+		good + "[worker-1] trained: loss 1..5 -> 0.5, model sha256 3bde\n": `strconv.ParseFloat: parsing "1..5": invalid syntax`,
+	} {
+		require.EqualError(t, lossFault(log), want)
+	}
+	require.NoError(t, lossFault(good+"[worker-1] trained: loss 0.6939 -> 0.5130, model sha256 3bde\n"))
+}
+
+// jobOf is the PaddleJob of a job's files.
+func jobOf(t *testing.T, j job) *paddlev1.PaddleJob {
+	t.Helper()
+	objects, err := manifests.Read(j.from, j.files...)
+	require.NoError(t, err)
+	last := objects[0]
+	for _, object := range objects {
+		if object.GetKind() == paddlev1.Kind {
+			last = object
+		}
+	}
+	read := &paddlev1.PaddleJob{}
+	require.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(last.Object, read))
+	return read
+}
+
+// The job on the real node is the published one, with the image that the trainer stands in for.
+func TestTheRealJobIsTheFirst(t *testing.T) {
+	read := jobOf(t, jobs()[0])
+	require.Equal(t, realWorkers, read.Spec.Worker.Replicas)
+	for _, role := range []*paddlev1.ResourceSpec{read.Spec.PS, read.Spec.Worker} {
+		require.Equal(t, realImage, role.Template.Spec.Containers[0].Image)
+		require.Empty(t, role.Template.Spec.Volumes, "folders of the machine are left alone")
 	}
 }
 
-// too-large shows something only while its sum fits and one worker too many is what does not.
+// The sum of too-large's GPUs fits; one worker too many does not.
 func TestTooLargeExceedsTheClusterByOneWorker(t *testing.T) {
-	jobs := Jobs()
-	objects, err := jobs[len(jobs)-1].objects()
-	require.NoError(t, err)
-	workers, _, err := unstructured.NestedInt64(objects[0].Object, "spec", "worker", "replicas")
-	require.NoError(t, err)
-	containers, _, err := unstructured.NestedSlice(objects[0].Object, "spec", "worker", "template", "spec", "containers")
-	require.NoError(t, err)
-	container, ok := containers[0].(map[string]any)
-	require.True(t, ok)
-	perWorker, _, err := unstructured.NestedInt64(container, "resources", "limits", "nvidia.com/gpu")
-	require.NoError(t, err)
-
+	all := jobs()
+	workers := jobOf(t, all[len(all)-1]).Spec.Worker
+	gpus := workers.Template.Spec.Containers[0].Resources.Limits["nvidia.com/gpu"]
 	total, fit := int64(0), int64(0)
 	for _, node := range sandbox.Demo().Nodes() {
-		gpus := node.Status.Allocatable["nvidia.com/gpu"]
-		total += gpus.Value()
-		fit += gpus.Value() / perWorker
+		has := node.Status.Allocatable["nvidia.com/gpu"]
+		total += has.Value()
+		fit += has.Value() / gpus.Value()
 	}
-	require.LessOrEqual(t, workers*perWorker, total)
-	require.Equal(t, fit+1, workers)
+	require.LessOrEqual(t, int64(workers.Replicas)*gpus.Value(), total)
+	require.EqualValues(t, fit+1, workers.Replicas)
 }

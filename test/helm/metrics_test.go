@@ -13,8 +13,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	authenticationv1 "k8s.io/api/authentication/v1"
-	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/paddle-volcano/paddle-volcano/test/live"
@@ -41,16 +39,16 @@ func get(ctx context.Context, client *http.Client, url, token string) (string, e
 	return string(body), err
 }
 
-// requireGuardedMetrics checks that metrics are for those alone who may get the URL /metrics, and returns what reads them.
+// requireGuardedMetrics checks that only an account that may get the URL /metrics reads the metrics, as that of the PodMonitor, and returns
+// what reads them.
 func requireGuardedMetrics(t *testing.T, address string) (read func() map[string]float64) {
 	t.Helper()
-	namespace := cluster.NamespaceNamed(t, "prometheus")
-	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "prometheus"}}
-	_, err := cluster.Kube.CoreV1().ServiceAccounts(namespace).Create(t.Context(), account, metav1.CreateOptions{})
-	require.NoError(t, err)
-	got, err := cluster.Kube.CoreV1().ServiceAccounts(namespace).CreateToken(t.Context(), "prometheus", &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
-	require.NoError(t, err)
-	token := got.Status.Token
+	token := func(account string) string {
+		t.Helper()
+		got, err := cluster.Kube.CoreV1().ServiceAccounts(system).CreateToken(t.Context(), account, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+		require.NoError(t, err)
+		return got.Status.Token
+	}
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // nobody can verify it
 	t.Cleanup(client.CloseIdleConnections)
 	url := "https://" + address + "/metrics"
@@ -60,35 +58,20 @@ func requireGuardedMetrics(t *testing.T, address string) (read func() map[string
 		}
 		return nil
 	})
-	for bearer, code := range map[string]string{"no token": "401", token: "403"} {
-		_, err = get(t.Context(), client, url, bearer)
+	for bearer, code := range map[string]string{"no token": "401", token("default"): "403"} {
+		_, err := get(t.Context(), client, url, bearer)
 		require.ErrorContains(t, err, code)
 	}
-	role := &rbacv1.ClusterRole{
-		ObjectMeta: metav1.ObjectMeta{Name: namespace}, Rules: []rbacv1.PolicyRule{{NonResourceURLs: []string{"/metrics"}, Verbs: []string{"get"}}},
-	}
-	_, err = cluster.Kube.RbacV1().ClusterRoles().Create(t.Context(), role, metav1.CreateOptions{})
+	reader := token(monitorsAccount(t))
+	body, err := get(t.Context(), client, url, reader)
 	require.NoError(t, err)
-	binding := &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: namespace}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: namespace},
-		Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: "prometheus"}},
-	}
-	_, err = cluster.Kube.RbacV1().ClusterRoleBindings().Create(t.Context(), binding, metav1.CreateOptions{})
-	require.NoError(t, err)
-	cluster.Await(t, "metrics for one who may", func(ctx context.Context) error {
-		body, err := get(ctx, client, url, token)
-		if err == nil {
-			require.Contains(t, body, "paddlejob_controller_jobs")
-		}
-		return err
-	})
-	requireMonitorReads(t, url, client)
+	require.Contains(t, body, "paddlejob_controller_jobs")
 	// What probes ask is open, and has no metrics.
 	_, err = get(t.Context(), http.DefaultClient, "http://"+cluster.Address("controller")+"/metrics", "")
 	require.ErrorContains(t, err, "404")
 	return func() map[string]float64 {
 		t.Helper()
-		body, err := get(t.Context(), client, url, token)
+		body, err := get(t.Context(), client, url, reader)
 		require.NoError(t, err)
 		values, err := live.ParseMetrics(strings.NewReader(body))
 		require.NoError(t, err)

@@ -37,6 +37,9 @@ func TestMigrationFromPaddleOperator(t *testing.T) {
 	run := migrationShell(t)
 	forget, remove, update, byHelm, byKubectl := migrationGuide(t)
 	_ = cluster.Kill(sandbox.Controller, syscall.SIGTERM) // it does not run after TestLifeOfAnInstallation
+	// paddle-operator's chart makes the namespace.
+	run(t, "kubectl delete --ignore-not-found crd "+theCRD, nil)
+	run(t, "kubectl delete --ignore-not-found -f deploy/v1/operator.yaml -f deploy/v1/namespace.yaml", nil)
 	for i, tc := range []struct {
 		name, install, values string
 		// namespace is where paddle-operator runs.
@@ -52,7 +55,6 @@ func TestMigrationFromPaddleOperator(t *testing.T) {
 		{name: "its manifests, to kubectl", install: "hack/helm.sh template po %s | kubectl apply -f -", values: as0_3_5, namespace: system, printed: []string{remove, update, byKubectl}},
 	} {
 		if !t.Run(tc.name, func(t *testing.T) {
-			uninstallAll(t, run)
 			install := tc.install + tc.values
 			if strings.Contains(tc.install, "%s") {
 				install = fmt.Sprintf(tc.install, theirChart+tc.values)
@@ -104,11 +106,14 @@ func TestMigrationFromPaddleOperator(t *testing.T) {
 			}
 			run(t, "hack/helm.sh list --all-namespaces --short", releases)
 			require.NoError(t, cluster.Kill(name, syscall.SIGTERM))
+			// Nothing is left for the next; to delete a namespace takes longer.
+			run(t, "kubectl delete --ignore-not-found crd "+theCRD, nil)
+			run(t, "kubectl delete --ignore-not-found -f deploy/v1/operator.yaml", nil)
+			run(t, "kubectl -n "+system+" delete pods,configmaps,secrets --all", nil)
 		}) {
 			return
 		}
 	}
-	uninstallAll(t, run)
 }
 
 // migrationShell builds kubectl, and gives commands in a folder that looks like a clone. What they print has to be want, unless it is nil.
@@ -159,14 +164,6 @@ func migrationCommands(t *testing.T) (commands []string) {
 		commands = append(commands, step.Command)
 	}
 	return commands
-}
-
-// uninstallAll deletes whatever of paddle-operator and of the controller is there, and the jobs.
-func uninstallAll(t *testing.T, run func(t *testing.T, command string, want []string)) {
-	t.Helper()
-	run(t, "kubectl delete --ignore-not-found crd "+theCRD, nil)
-	run(t, "kubectl delete --ignore-not-found -f deploy/v1/operator.yaml -f deploy/v1/namespace.yaml", nil)
-	run(t, "kubectl delete --ignore-not-found namespace ml ops", nil)
 }
 
 // leaveEnded makes a job that has ended under paddle-operator.

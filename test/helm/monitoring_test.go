@@ -9,8 +9,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	authenticationv1 "k8s.io/api/authentication/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/paddle-volcano/paddle-volcano/test/live"
@@ -62,22 +60,17 @@ func requireHolds(t *testing.T, where string, got, want any) {
 	}
 }
 
-// requireMonitorReads checks that the account whose token the PodMonitor names reads the metrics. The Secret itself gets its token
-// from a controller that the sandbox has not.
-func requireMonitorReads(t *testing.T, url string, client *http.Client) {
+// monitorsAccount is the account whose token the PodMonitor names. The Secret itself gets its token from a controller that the sandbox
+// has not.
+func monitorsAccount(t *testing.T) string {
 	t.Helper()
 	all := render(t, monitored)
-	monitor := all["PodMonitor "+theController]
-	endpoints, _, err := unstructured.NestedSlice(monitor.Object, "spec", "podMetricsEndpoints")
+	endpoints, _, err := unstructured.NestedSlice(all["PodMonitor "+theController].Object, "spec", "podMetricsEndpoints")
 	require.NoError(t, err)
 	endpoint := &unstructured.Unstructured{Object: endpoints[0].(map[string]any)} //nolint:errcheck,forcetypeassert // it was stored
 	secret, _, err := unstructured.NestedString(endpoint.Object, "authorization", "credentials", "name")
 	require.NoError(t, err)
-	account := all["Secret "+system+"/"+secret].GetAnnotations()["kubernetes.io/service-account.name"]
-	got, err := cluster.Kube.CoreV1().ServiceAccounts(system).CreateToken(t.Context(), account, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
-	require.NoError(t, err)
-	_, err = get(t.Context(), client, url, got.Status.Token)
-	require.NoError(t, err)
+	return all["Secret "+system+"/"+secret].GetAnnotations()["kubernetes.io/service-account.name"]
 }
 
 // readOpen reads metrics that are for anyone.

@@ -3,13 +3,10 @@
 package helm_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -28,26 +25,65 @@ const (
 	stopItFirst      = "kubectl -n volcano-system scale deployment volcano-scheduler --replicas=0"
 )
 
-// installVolcanos makes all that Volcano's own installer makes for its scheduler, with something that an administrator changed.
-// The process of it is the sandbox's own scheduler.
+func volcanosObjects(t *testing.T) []*unstructured.Unstructured {
+	t.Helper()
+	all, err := manifests.VolcanosScheduler(t.Context())
+	require.NoError(t, err)
+	require.Len(t, all, 6)
+	return all
+}
+
+// installVolcanos creates Volcano's scheduler with something that an administrator changed. The process is the sandbox's own scheduler.
 func installVolcanos(t *testing.T) []*unstructured.Unstructured {
 	t.Helper()
-	module, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "volcano.sh/volcano").Output()
-	require.NoError(t, err)
-	data, err := os.ReadFile(filepath.Join(string(bytes.TrimSpace(module)), "installer/volcano-development.yaml"))
-	require.NoError(t, err)
-	all, err := manifests.Parse(data)
-	require.NoError(t, err)
-	var own []*unstructured.Unstructured
-	for _, object := range all {
-		if strings.HasPrefix(object.GetName(), volcanoScheduler) {
-			own = append(own, object)
-			object.SetAnnotations(map[string]string{"changed-by": "the administrator"})
-		}
+	own := volcanosObjects(t)
+	for _, object := range own {
+		object.SetAnnotations(map[string]string{"changed-by": "the administrator"})
 	}
-	require.Len(t, own, 6, "ServiceAccount, ConfigMap, ClusterRole, its binding, Service and Deployment")
 	require.NoError(t, cluster.objects.Apply(t.Context(), "default", "volcano", own...))
 	return own
+}
+
+// kubectl applies the plain manifest over Volcano's scheduler, and Volcano's over ours: nothing of either is left over but the rights
+// that the documents have deleted.
+func TestPlainManifestReplacesVolcanosSchedulerAndBack(t *testing.T) {
+	theirs, plain := volcanosObjects(t), shipped(t, "v1/scheduler.yaml")
+	theirs = slices.DeleteFunc(theirs, func(o *unstructured.Unstructured) bool { return o.GetKind() == "Service" }) // it has Volcano's alone
+	apply := func(objects []*unstructured.Unstructured) map[string]any {
+		t.Helper()
+		require.NoError(t, cluster.objects.Apply(t.Context(), "default", "kubectl", objects...))
+		specs := map[string]any{}
+		for _, object := range theirs {
+			now, err := cluster.objects.Get(t.Context(), "default", object)
+			require.NoError(t, err)
+			for _, field := range []string{"spec", "data", "rules", "subjects", "roleRef"} {
+				specs[object.GetKind()+" "+field] = now.Object[field]
+			}
+		}
+		return specs
+	}
+	remove := func() {
+		t.Helper()
+		require.NoError(t, cluster.objects.Delete(t.Context(), "default", theirs...))
+		for _, object := range theirs {
+			cluster.Await(t, object.GetKind()+" to be gone", func(ctx context.Context) error {
+				_, err := cluster.objects.Get(ctx, "default", object)
+				return isGone(err)
+			})
+		}
+	}
+	remove() // what earlier tests have changed
+	before := apply(theirs)
+	replaced := apply(plain)
+	require.NotEqual(t, before, replaced)
+	require.Equal(t, before, apply(theirs), "Volcano's scheduler is back as it was")
+	for _, object := range plain {
+		if kind := object.GetKind(); kind == "Role" || kind == "RoleBinding" {
+			require.Equal(t, volcanoScheduler, object.GetName(), "the documents have this one deleted")
+		}
+	}
+	remove()
+	require.Equal(t, apply(plain), replaced, "over Volcano's it is the same as where there was none")
 }
 
 // stored is how the API server has objects now, each in every particular; of a Deployment without what counts its changes.

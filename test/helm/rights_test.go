@@ -15,6 +15,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 
@@ -258,14 +259,14 @@ func right(verb, group, resource, subresource string) string {
 func granted(t *testing.T, account rbacv1.Subject) map[string]bool {
 	t.Helper()
 	rbac := cluster.Kube.RbacV1()
-	var rules []rbacv1.PolicyRule
+	all := map[string]bool{}
 	everywhere, err := rbac.ClusterRoleBindings().List(t.Context(), metav1.ListOptions{})
 	require.NoError(t, err)
 	for i := range everywhere.Items {
 		if slices.Contains(everywhere.Items[i].Subjects, account) {
 			role, err := rbac.ClusterRoles().Get(t.Context(), everywhere.Items[i].RoleRef.Name, metav1.GetOptions{})
 			require.NoError(t, err)
-			rules = append(rules, role.Rules...)
+			addRights(all, role.Rules)
 		}
 	}
 	here, err := rbac.RoleBindings("").List(t.Context(), metav1.ListOptions{})
@@ -274,11 +275,14 @@ func granted(t *testing.T, account rbacv1.Subject) map[string]bool {
 		if slices.Contains(here.Items[i].Subjects, account) {
 			role, err := rbac.Roles(here.Items[i].Namespace).Get(t.Context(), here.Items[i].RoleRef.Name, metav1.GetOptions{})
 			require.NoError(t, err)
-			rules = append(rules, role.Rules...)
+			addRights(all, role.Rules)
 		}
 	}
-	require.NotEmpty(t, rules)
-	all := map[string]bool{}
+	require.NotEmpty(t, all)
+	return all
+}
+
+func addRights(all map[string]bool, rules []rbacv1.PolicyRule) {
 	for _, rule := range rules {
 		for _, verb := range rule.Verbs {
 			for _, group := range rule.APIGroups {
@@ -288,5 +292,24 @@ func granted(t *testing.T, account rbacv1.Subject) map[string]bool {
 			}
 		}
 	}
-	return all
+}
+
+// requireShippedRights checks that the sandbox gives its components the rights of the manifests and no others. That nothing is refused
+// shows only then that the shipped rights are enough.
+func requireShippedRights(t *testing.T) {
+	t.Helper()
+	for file, account := range map[string]rbacv1.Subject{
+		"v1/operator.yaml":  {Kind: "ServiceAccount", Namespace: system, Name: "paddle-controller-manager"},
+		"v1/scheduler.yaml": {Kind: "ServiceAccount", Namespace: volcanoSystem, Name: volcanoScheduler},
+	} {
+		want := map[string]bool{}
+		for _, object := range shipped(t, file) {
+			if kind := object.GetKind(); kind == "ClusterRole" || kind == "Role" {
+				role := &rbacv1.ClusterRole{}
+				require.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, role))
+				addRights(want, role.Rules)
+			}
+		}
+		require.Equal(t, want, granted(t, account), file)
+	}
 }

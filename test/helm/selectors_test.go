@@ -84,8 +84,8 @@ func TestSelectorsSelectOurPodsAlone(t *testing.T) {
 	}
 }
 
-// requireOperatorsIsRefused has Helm meet paddle-operator's Deployment, which has the name of ours and another selector: it says what
-// to do, and changes nothing.
+// requireOperatorsIsRefused has Helm and kubectl meet paddle-operator's Deployment, which has the name of the controller's and another
+// selector: Helm says what to do, the API server that the field is immutable, and neither changes the Deployment.
 func requireOperatorsIsRefused(t *testing.T) {
 	t.Helper()
 	selected := map[string]string{"control-plane": "controller-manager"}
@@ -106,6 +106,7 @@ func requireOperatorsIsRefused(t *testing.T) {
 	require.NoError(t, err)
 	_, err = helm(t, "install", release, chart, "--take-ownership", "--set", images)
 	require.ErrorContains(t, err, "kubectl -n paddle-system delete deployment paddle-controller-manager")
+	require.ErrorContains(t, cluster.objects.Apply(t.Context(), "default", "kubectl", shipped(t, "v1/operator.yaml")...), "field is immutable")
 	require.Equal(t, before.Spec, deployed(t, system, operator.Name).Spec)
 	require.NoError(t, deployments.Delete(t.Context(), operator.Name, metav1.DeleteOptions{}))
 }

@@ -4,6 +4,7 @@ package manifests_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -40,8 +41,8 @@ type example struct {
 	alone bool
 	// nodeLabels are on every node that a pod runs on.
 	nodeLabels map[string]string
-	// running looks at what is particular while the job runs, ended after its end.
-	running, ended func(t *testing.T, namespace string, job *paddlev1.PaddleJob)
+	// running looks at what is particular while the job runs.
+	running func(t *testing.T, namespace string, job *paddlev1.PaddleJob)
 }
 
 var examples = []example{
@@ -82,6 +83,9 @@ var examples = []example{
 	{files: []string{"elastic.yaml"}, job: "elastic", mode: paddlev1.ModeCollective, workers: 4, kept: true, grows: true},
 	{files: []string{"nfs_model_output.yaml"}, job: "nfs-model-output", mode: paddlev1.ModeCollective, workers: 2, running: modelsAreMounted},
 }
+
+// aloneRuns is how long the workers of an example that is alone run.
+const aloneRuns = "8s"
 
 const rawExample = "ctr-volcano.yaml"
 
@@ -195,6 +199,9 @@ func (e *example) run(t *testing.T) {
 	namespace := shared.Namespace(t)
 	objects, err := manifests.Read(deploy.Files, e.paths()...)
 	require.NoError(t, err)
+	if e.alone { // the others wait for its end
+		require.NoError(t, unstructured.SetNestedField(objects[len(objects)-1].Object, aloneRuns, "spec", "worker", "template", "metadata", "annotations", sandbox.AnnotationRunFor))
+	}
 	_, err = shared.objects.Create(t.Context(), namespace, metav1.CreateOptions{}, objects...)
 	require.NoError(t, err)
 
@@ -213,9 +220,30 @@ func (e *example) run(t *testing.T) {
 	require.Equal(t, e.workers, done.Status.Worker.Succeeded)
 	require.NotNil(t, done.Status.CompletionTime)
 	shared.Await(t, "the servers to be stopped", func(ctx context.Context) error { return e.podsLeft(ctx, namespace) })
-	if e.ended != nil {
-		e.ended(t, namespace, done)
+	e.requireRow(t, namespace)
+}
+
+// requireRow compares what kubectl get pdj shows, which the API server renders, with a job that has ended.
+func (e *example) requireRow(t *testing.T, namespace string) {
+	t.Helper()
+	data, err := shared.Paddle.BatchV1().RESTClient().Get().Namespace(namespace).Resource("paddlejobs").
+		SetHeader("Accept", "application/json;as=Table;v=v1;g=meta.k8s.io").DoRaw(t.Context())
+	require.NoError(t, err)
+	table := &metav1.Table{}
+	require.NoError(t, json.Unmarshal(data, table))
+	var columns []string
+	for _, c := range table.ColumnDefinitions {
+		columns = append(columns, fmt.Sprint(c.Name, " ", c.Priority))
 	}
+	require.Equal(t, []string{"Name 0", "STATUS 0", "MODE 0", "PS 0", "WORKER 0", "QUEUE 1", "AGE 0"}, columns)
+	require.Len(t, table.Rows, 1)
+	cells := table.Rows[0].Cells
+	var servers any
+	if e.servers > 0 {
+		servers = fmt.Sprint("0/", e.servers)
+	}
+	require.Equal(t, []any{e.job, "Completed", string(e.mode), servers, fmt.Sprint("0/", e.workers), "default"}, cells[:len(cells)-1])
+	require.Regexp(t, `^\d+[smh]`, cells[len(cells)-1])
 }
 
 // awaitPhase waits for a phase and fails at once when the job ends otherwise.

@@ -19,7 +19,7 @@ import (
 )
 
 // cyclesWithout is how many scheduling cycles a gang that does not fit is watched for.
-const cyclesWithout = 30
+const cyclesWithout = 10
 
 // ask is what a pod asks for.
 type ask struct {
@@ -68,14 +68,14 @@ func TestGangWithOnePodTooManyIsNeverBound(t *testing.T) {
 				g := newGang(t, tc.servers.role(tc.fits[0]), tc.worker.role(tc.fits[1]))
 				g.submit(t)
 				(&example{job: g.name}).awaitPhase(t, g.namespace, paddlev1.Running)
-				g.remove(t, 0)
+				g.remove(t)
 			})
 			t.Run("one too many", func(t *testing.T) {
 				g := newGang(t, tc.servers.role(tc.exceeds[0]), tc.worker.role(tc.exceeds[1]))
 				bound := shared.watchBindings(t, g.namespace)
 				g.submit(t)
 				g.awaitPods(t, tc.exceeds[0]+tc.exceeds[1])
-				shared.awaitCycles(t, cyclesWithout)
+				shared.AwaitCycles(t, cyclesWithout)
 				require.Empty(t, bound(), "pods of a gang that does not fit were bound")
 				job, err := shared.Paddle.BatchV1().PaddleJobs(g.namespace).Get(t.Context(), g.name, metav1.GetOptions{})
 				require.NoError(t, err)
@@ -84,7 +84,7 @@ func TestGangWithOnePodTooManyIsNeverBound(t *testing.T) {
 				require.NotNil(t, scheduled)
 				require.Equal(t, metav1.ConditionFalse, scheduled.Status)
 				require.NotEmpty(t, scheduled.Message, "it says why")
-				g.remove(t, 0)
+				g.remove(t)
 			})
 		})
 	}
@@ -123,8 +123,8 @@ func (g *gang) awaitPods(t *testing.T, want int) {
 	})
 }
 
-// remove gives the room back to the next case. The user's own PodGroups stay.
-func (g *gang) remove(t *testing.T, ownGroups int) {
+// remove gives the room back to the next case.
+func (g *gang) remove(t *testing.T) {
 	t.Helper()
 	require.NoError(t, shared.Paddle.BatchV1().PaddleJobs(g.namespace).Delete(t.Context(), g.name, metav1.DeleteOptions{}))
 	g.awaitPods(t, 0)
@@ -137,7 +137,7 @@ func (g *gang) remove(t *testing.T, ownGroups int) {
 		if err != nil {
 			return err
 		}
-		if len(jobs.Items) > 0 || len(groups.Items) > ownGroups {
+		if len(jobs.Items) > 0 || len(groups.Items) > 0 {
 			return errors.New("a Volcano Job or a PodGroup is left")
 		}
 		return nil

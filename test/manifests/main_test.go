@@ -26,7 +26,7 @@ const (
 	tinyLabel           = "test/tiny"
 )
 
-var tinyRacks = []string{"a", "b", "c", "d", "e"}
+var tinyRacks = []string{"a", "b", "c", "d"}
 
 // shared is the sandbox of every test that leaves it whole.
 var shared *plane

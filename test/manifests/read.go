@@ -5,10 +5,15 @@ package manifests
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
@@ -30,6 +35,17 @@ func Read(files fs.FS, names ...string) ([]*unstructured.Unstructured, error) {
 		objects = append(objects, found...)
 	}
 	return objects, nil
+}
+
+// VolcanosScheduler returns what Volcano's own installer creates for its scheduler: ServiceAccount, ConfigMap, ClusterRole and its
+// binding, Service and Deployment.
+func VolcanosScheduler(ctx context.Context) ([]*unstructured.Unstructured, error) {
+	module, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}", "volcano.sh/volcano").Output()
+	if err != nil {
+		return nil, fmt.Errorf("find Volcano's module: %w", err)
+	}
+	all, err := Read(os.DirFS(strings.TrimSpace(string(module))), "installer/volcano-development.yaml")
+	return slices.DeleteFunc(all, func(o *unstructured.Unstructured) bool { return !strings.HasPrefix(o.GetName(), "volcano-scheduler") }), err
 }
 
 // Parse returns the objects of a YAML text of one or more documents.

@@ -16,6 +16,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	paddlev1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/deploy"
+	"github.com/paddle-volcano/paddle-volcano/test/live"
+	"github.com/paddle-volcano/paddle-volcano/test/manifests"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
@@ -26,7 +30,9 @@ func TestVolcanosSchedulerRunsOnIfTheImageCannotBePulled(t *testing.T) {
 	o := options(stateDir + "-scheduler")
 	o.StockScheduler = true
 	p := start(t, o)
-	require.NoError(t, p.objects.Apply(t.Context(), "", "kubectl", volcanosScheduler(t)...))
+	volcanos, err := manifests.VolcanosScheduler(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, p.objects.Apply(t.Context(), "", "kubectl", volcanos...))
 	old := p.startPod(t, nil)
 	p.awaitReady(t, "Volcano's pod to be ready")
 
@@ -104,35 +110,41 @@ func (p *plane) awaitReady(t *testing.T, what string) {
 	})
 }
 
-// paddle-operator's own Deployment has the name of ours and the selector of every operator made with kubebuilder.
-func TestPaddleOperatorsDeploymentIsNotTakenOver(t *testing.T) {
-	t.Parallel()
-	operator := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "apps/v1", "kind": "Deployment",
-		"metadata": map[string]any{"name": "paddle-controller-manager", "namespace": system, "labels": map[string]any{"control-plane": "controller-manager"}},
-		"spec": map[string]any{
-			"replicas": int64(1),
-			"selector": map[string]any{"matchLabels": map[string]any{"control-plane": "controller-manager"}},
-			"template": map[string]any{
-				"metadata": map[string]any{"labels": map[string]any{"control-plane": "controller-manager"}},
-				"spec": map[string]any{"containers": []any{map[string]any{
-					"name": "manager", "image": "registry.baidubce.com/paddlecloud/controller:v0.3.5", "command": []any{"/manager"},
-				}}},
-			},
-		},
-	}}
-	shared.create(t, system, []*unstructured.Unstructured{operator})
-	before, err := shared.objects.Get(t.Context(), system, operator)
+// start starts a sandbox for one test.
+func start(t *testing.T, o sandbox.Options) *plane {
+	t.Helper()
+	s, err := sandbox.Start(t.Context(), o)
 	require.NoError(t, err)
-	ours := read(t, "v1/operator.yaml")
-
-	require.ErrorContains(t, shared.objects.Apply(t.Context(), "default", "kubectl", ours...), "field is immutable")
-	now, err := shared.objects.Get(t.Context(), system, operator)
+	t.Cleanup(func() { require.NoError(t, s.Stop()) })
+	connected, err := live.Connect(s)
 	require.NoError(t, err)
-	require.Equal(t, before.Object["spec"], now.Object["spec"])
+	p, err := newPlane(connected)
+	require.NoError(t, err)
+	return p
+}
 
-	require.NoError(t, shared.objects.Delete(t.Context(), system, operator))
-	shared.awaitGone(t, []*unstructured.Unstructured{operator})
-	require.NoError(t, shared.objects.Apply(t.Context(), "default", "kubectl", ours...))
-	require.NoError(t, shared.objects.Delete(t.Context(), system, operator))
+// runExample submits a job whose pods do not end by themselves, and waits until it runs.
+func (p *plane) runExample(t *testing.T, namespace string) {
+	t.Helper()
+	example := read(t, "examples/wide_and_deep.yaml")
+	for _, role := range []string{"ps", "worker"} {
+		require.NoError(t, unstructured.SetNestedStringMap(example[0].Object, map[string]string{sandbox.AnnotationRunFor: "forever"},
+			"spec", role, "template", "metadata", "annotations"))
+	}
+	_, err := p.objects.Create(t.Context(), namespace, metav1.CreateOptions{}, example...)
+	require.NoError(t, err)
+	p.Await(t, "the job to run", func(ctx context.Context) error {
+		job, err := p.Paddle.BatchV1().PaddleJobs(namespace).Get(ctx, example[0].GetName(), metav1.GetOptions{})
+		if err == nil && job.Status.Phase != paddlev1.Running {
+			err = fmt.Errorf("it is %q", job.Status.Phase)
+		}
+		return err
+	})
+}
+
+func read(t *testing.T, file string) []*unstructured.Unstructured {
+	t.Helper()
+	objects, err := manifests.Read(deploy.Files, file)
+	require.NoError(t, err)
+	return objects
 }

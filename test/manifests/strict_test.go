@@ -6,6 +6,10 @@ import (
 	"context"
 	"encoding/json"
 	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,6 +18,7 @@ import (
 
 	paddlev1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/deploy"
+	"github.com/paddle-volcano/paddle-volcano/test/docs"
 	"github.com/paddle-volcano/paddle-volcano/test/manifests"
 )
 
@@ -84,4 +89,26 @@ func TestLabelsAndAnnotationsOfTemplatesAreKept(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, template.Labels, got.Spec.Worker.Template.Labels)
 	require.Equal(t, template.Annotations, got.Spec.Worker.Template.Annotations)
+}
+
+// The documents delete these files to uninstall the controller: the namespace, an etcd that users were told to create in it, and the
+// API with the jobs stay.
+func TestUninstallingKeepsTheNamespaceAndTheJobs(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join(root, "controller/ELASTIC.md"))
+	require.NoError(t, err)
+	kept := slices.Concat(read(t, "v1/namespace.yaml"), read(t, "v1/crd.yaml"))
+	for _, block := range docs.Parse("ELASTIC.md", string(text)).Blocks {
+		if whole := strings.Join(block.Lines, "\n"); strings.Contains(whole, "kind: Deployment") {
+			etcd, err := manifests.Parse([]byte(whole))
+			require.NoError(t, err)
+			kept = append(kept, etcd...)
+		}
+	}
+	require.Len(t, kept, 4)
+	for _, deleted := range slices.Concat(read(t, "v1/operator.yaml"), read(t, "v1/admission.yaml")) {
+		for _, object := range kept {
+			require.False(t, deleted.GetKind() == object.GetKind() && deleted.GetName() == object.GetName(), "%s %s", object.GetKind(), object.GetName())
+		}
+	}
 }

@@ -10,12 +10,11 @@ import (
 	"time"
 )
 
-// Stamps are when the steps of one job were done. A step that was not seen is zero.
+// Stamps are when one job was created and run. A moment that was not seen is zero.
 type Stamps struct {
-	// Created is the job's own creation, VolcanoJob that of its Volcano Job.
-	Created, VolcanoJob time.Time
-	// Enqueued is when the PodGroup became Inqueue.
-	Enqueued time.Time
+	Created time.Time
+	// Scheduled is when the PodGroup became Running: the scheduler had placed the gang.
+	Scheduled time.Time
 	// Environment is when the ConfigMap with the addresses of all pods was written.
 	Environment time.Time
 	// Pods are those of all attempts.
@@ -38,28 +37,23 @@ type Pod struct {
 // Run is one container's.
 type Run struct{ Started, Ended time.Time }
 
-// Table has a line for each step: how long after the job's creation it was done for the last of the pods. The first training step
+// Table has a line for each moment: how long after the job's creation it was reached by the last of the pods. The first training step
 // is the first that any pod logged.
 func (s *Stamps) Table() string {
 	pods := s.first()
 	var text strings.Builder
-	fmt.Fprintf(&text, "%9s  %s\n", "AFTER", "STEP")
-	for _, step := range []struct {
+	fmt.Fprintf(&text, "%9s  %s\n", "AFTER", "MOMENT")
+	for _, moment := range []struct {
 		what string
 		at   time.Time
 	}{
-		{"Volcano Job created", s.VolcanoJob},
-		{"PodGroup Inqueue", s.Enqueued},
-		{fmt.Sprintf("%d pods created", len(pods)), latest(pods, func(p Pod) time.Time { return p.Created })},
-		{"all pods bound", latest(pods, func(p Pod) time.Time { return p.Bound })},
-		{"all pods have an IP", latest(pods, func(p Pod) time.Time { return p.Addressed })},
-		{"addresses of all pods written", s.Environment},
-		{"all start barriers ended", latest(pods, func(p Pod) time.Time { return p.Barrier.Ended })},
-		{"all main containers started", latest(pods, func(p Pod) time.Time { return p.Main.Started })},
+		{"PodGroup scheduled", s.Scheduled},
+		{fmt.Sprintf("all %d pods bound", len(pods)), latest(pods, func(p Pod) time.Time { return p.Bound })},
+		{"all pods running", latest(pods, func(p Pod) time.Time { return p.Main.Started })},
 		{"first training step", s.firstStep()},
 	} {
-		if !step.at.IsZero() {
-			fmt.Fprintf(&text, "%8.2fs  %s\n", max(0, step.at.Sub(s.Created).Seconds()), step.what) // the watch of another kind may be ahead
+		if !moment.at.IsZero() {
+			fmt.Fprintf(&text, "%8.2fs  %s\n", max(0, moment.at.Sub(s.Created).Seconds()), moment.what) // the watch of another kind may be ahead
 		}
 	}
 	return text.String()

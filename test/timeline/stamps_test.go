@@ -3,7 +3,6 @@
 package timeline
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -24,7 +23,7 @@ func byIPs() Stamps {
 		}
 	}
 	s := Stamps{
-		Created: at(0), VolcanoJob: at(10), Enqueued: at(60), Environment: at(2700),
+		Created: at(0), Scheduled: at(1100), Environment: at(2700),
 		Pods: []Pod{pod("j-worker-0", "worker", 14000, 15000), pod("j-ps-0", "ps", 16000, 17000)},
 	}
 	s.Pods[0].FirstStep = at(17200)
@@ -45,26 +44,15 @@ func byNames() Stamps {
 
 func TestTable(t *testing.T) {
 	s := byIPs()
-	want := strings.TrimPrefix(`
-    AFTER  STEP
-    0.01s  Volcano Job created
-    0.06s  PodGroup Inqueue
-    0.07s  2 pods created
-    1.09s  all pods bound
-    2.60s  all pods have an IP
-    2.70s  addresses of all pods written
-   16.01s  all start barriers ended
-   17.00s  all main containers started
-   17.20s  first training step
-`, "\n")
+	const want = "    AFTER  MOMENT\n    1.10s  PodGroup scheduled\n    1.09s  all 2 pods bound\n   17.00s  all pods running\n   17.20s  first training step\n"
 	require.Equal(t, want, s.Table())
 	// Pods that replace others, or come after the first step, do not count.
 	again := s.Pods[0]
 	again.Created, again.Bound, again.FirstStep = at(16500), at(16600), at(40000)
 	s.Pods = append([]Pod{again, {Name: "j-worker-9", Role: "worker", Created: at(30000)}}, s.Pods...)
 	require.Equal(t, want, s.Table())
-	s = Stamps{Created: at(0), VolcanoJob: at(10), Pods: []Pod{{Name: "p", Created: at(20)}}}
-	require.Equal(t, "    AFTER  STEP\n    0.01s  Volcano Job created\n    0.02s  1 pods created\n", s.Table())
+	s = Stamps{Created: at(0), Scheduled: at(10), Pods: []Pod{{Name: "p", Created: at(20)}}}
+	require.Equal(t, "    AFTER  MOMENT\n    0.01s  PodGroup scheduled\n", s.Table(), "what was not seen is left out")
 }
 
 func TestBarrier(t *testing.T) {

@@ -3,16 +3,28 @@
 package timeline
 
 import (
+	"bufio"
 	"context"
 	"fmt"
+	"regexp"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	discoveryv1 "k8s.io/api/discovery/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/ptr"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+	scheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 	vcinformers "volcano.sh/apis/pkg/client/informers/externalversions"
 
+	paddlev1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	paddleinformers "github.com/paddle-volcano/paddle-volcano/controller/client/informers/externalversions"
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 )
@@ -57,7 +69,7 @@ func Begin(ctx context.Context, p *live.Plane, namespace, job string, onLine fun
 	see := func(object any) { w.see(reading, time.Now(), object) }
 	for what, informer := range map[string]cache.SharedIndexInformer{
 		"pods": kube.Pods().Informer(), "ConfigMaps": kube.ConfigMaps().Informer(),
-		"Volcano Jobs": volcano.Batch().V1alpha1().Jobs().Informer(), "PodGroups": volcano.Scheduling().V1beta1().PodGroups().Informer(),
+		"PodGroups":      volcano.Scheduling().V1beta1().PodGroups().Informer(),
 		"EndpointSlices": factory.Discovery().V1().EndpointSlices().Informer(), "PaddleJobs": paddle.Batch().V1().PaddleJobs().Informer(),
 	} {
 		if _, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: see, UpdateFunc: func(_, fresh any) { see(fresh) }, DeleteFunc: see}); err != nil {
@@ -95,13 +107,203 @@ func (w *Watch) Stamps() Stamps {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	stamps := w.seen
-	if stamps.Created.IsZero() {
-		stamps.Created = stamps.VolcanoJob // nobody made it for another
-	}
 	for _, n := range w.pods {
 		if n.ours {
 			stamps.Pods = append(stamps.Pods, n.stamped(w.byName))
 		}
 	}
 	return stamps
+}
+
+// see records what is new about an object, and begins to read the logs of containers that have started.
+func (w *Watch) see(ctx context.Context, at time.Time, object any) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch o := object.(type) {
+	case *paddlev1.PaddleJob:
+		if o.Name == w.job {
+			note(&w.seen.Created, at)
+			w.byName = o.Spec.Intranet == paddlev1.Service
+		}
+	case *corev1.ConfigMap:
+		// Volcano's plugins make some too.
+		if owner := metav1.GetControllerOf(o); o.Name == w.job && owner != nil && owner.Kind == paddlev1.Kind {
+			note(&w.seen.Environment, at)
+		}
+	case *discoveryv1.EndpointSlice:
+		// It is what DNS reads of a headless service.
+		for i := range o.Endpoints {
+			if e := &o.Endpoints[i]; e.TargetRef != nil && ptr.Deref(e.Conditions.Ready, true) {
+				note(&w.pod(e.TargetRef.UID).pod.Named, at)
+			}
+		}
+	case *scheduling.PodGroup:
+		w.seePodGroup(at, o)
+	case *corev1.Pod:
+		if o.Labels[vcbatch.JobNameKey] == w.job {
+			n := w.pod(o.UID)
+			n.see(at, o)
+			w.readStarted(ctx, n, o)
+		}
+	}
+}
+
+func (w *Watch) seePodGroup(at time.Time, group *scheduling.PodGroup) {
+	if owner := metav1.GetControllerOf(group); owner == nil || owner.Name != w.job {
+		return
+	}
+	note(&w.seen.Created, at) // of a Volcano Job without a PaddleJob
+	if group.Status.Phase == scheduling.PodGroupRunning {
+		note(&w.seen.Scheduled, at)
+	}
+}
+
+func (w *Watch) pod(uid types.UID) *notes {
+	n := w.pods[uid]
+	if n == nil {
+		n = &notes{containers: map[string]*container{}, read: map[string]bool{}}
+		w.pods[uid] = n
+	}
+	return n
+}
+
+// notes are what was seen of one pod, or of one that only an EndpointSlice named.
+type notes struct {
+	ours bool
+	pod  Pod
+	// main is the first container's name.
+	main       string
+	containers map[string]*container
+	// read are the containers, by their ids, whose logs are.
+	read map[string]bool
+}
+
+// container is one of a pod's.
+type container struct {
+	Run
+	// finished is when it ended at the earliest: the kubelet leaves fractions of a second out.
+	finished time.Time
+}
+
+func (n *notes) run(name string) *container {
+	if n.containers[name] == nil {
+		n.containers[name] = &container{}
+	}
+	return n.containers[name]
+}
+
+// whole is its run, also where it logged its last line long before its end.
+func (c *container) whole() Run {
+	run := c.Run
+	if c.finished.After(run.Ended) {
+		run.Ended = c.finished
+	}
+	return run
+}
+
+func (n *notes) see(at time.Time, pod *corev1.Pod) {
+	n.ours, n.main = true, pod.Spec.Containers[0].Name
+	n.pod.Name, n.pod.Role = pod.Name, pod.Labels[vcbatch.TaskSpecKey]
+	note(&n.pod.Created, at)
+	if pod.Spec.NodeName != "" {
+		note(&n.pod.Bound, at)
+	}
+	if pod.Status.PodIP != "" {
+		note(&n.pod.Addressed, at)
+	}
+	for _, status := range started(pod) {
+		note(&n.run(status.Name).Started, at)
+		// Its last line, if it logged one, came before the kubelet knew of its end.
+		if run, end := n.run(status.Name), status.State.Terminated; end != nil {
+			run.finished = end.FinishedAt.Time
+			if run.Ended.IsZero() {
+				run.Ended = at
+			}
+		}
+	}
+}
+
+// barrier is the init container that the controller puts first.
+const barrier = "paddle-barrier"
+
+func (n *notes) stamped(byName bool) Pod {
+	pod := n.pod
+	if !byName {
+		pod.Named = time.Time{}
+	}
+	if run := n.containers[barrier]; run != nil {
+		pod.Barrier = run.whole()
+	}
+	if run := n.containers[n.main]; run != nil {
+		pod.Main = run.whole()
+	}
+	return pod
+}
+
+// started are the containers of a pod that have begun.
+func started(pod *corev1.Pod) []corev1.ContainerStatus {
+	return slices.DeleteFunc(slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses), func(s corev1.ContainerStatus) bool {
+		return s.State.Running == nil && s.State.Terminated == nil
+	})
+}
+
+func (w *Watch) readStarted(ctx context.Context, n *notes, pod *corev1.Pod) {
+	for _, status := range started(pod) {
+		if n.read[status.ContainerID] || ctx.Err() != nil {
+			continue
+		}
+		n.read[status.ContainerID] = true
+		from := Line{Pod: pod.Name, UID: pod.UID, Role: n.pod.Role, Container: status.Name}
+		w.reading.Add(1)
+		go func() {
+			defer w.reading.Done()
+			w.read(ctx, n, from)
+		}()
+	}
+}
+
+// read reads a container's log, as `kubectl logs --follow --timestamps` does. A container that is gone before has none.
+func (w *Watch) read(ctx context.Context, n *notes, from Line) {
+	_ = w.plane.Until(ctx, "the log of "+from.Pod, func(ctx context.Context) error {
+		stream, err := w.plane.Kube.CoreV1().Pods(w.namespace).GetLogs(from.Pod, &corev1.PodLogOptions{
+			Container: from.Container, Follow: true, Timestamps: true,
+		}).Stream(ctx)
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		defer stream.Close() //nolint:errcheck // it was only read
+		for lines := bufio.NewScanner(stream); lines.Scan(); {
+			w.addLine(n, from, lines.Text())
+		}
+		return nil
+	})
+}
+
+// stepLine is what the trainer logs after a training step.
+var stepLine = regexp.MustCompile(`^step \d+ loss `)
+
+// addLine records what follows from a line that begins with its time.
+func (w *Watch) addLine(n *notes, from Line, text string) {
+	stamp, text, _ := strings.Cut(text, " ")
+	at, err := time.Parse(time.RFC3339Nano, stamp)
+	if err != nil {
+		return // a message of the kubelet
+	}
+	w.mu.Lock()
+	run := n.run(from.Container)
+	note(&run.Started, at)
+	if from.Container == barrier {
+		run.Ended = at // it logs when it starts and when it ends
+	}
+	if stepLine.MatchString(text) {
+		note(&n.pod.FirstStep, at)
+	}
+	w.mu.Unlock()
+	if w.onLine != nil {
+		from.At, from.Text = at, text
+		w.onLine(from)
+	}
 }

@@ -72,11 +72,11 @@ func passed(p *corev1.Pod) {
 
 func TestStamps(t *testing.T) {
 	w, see := silent()
-	see(1, &paddlev1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Name: "other"}}, &vcbatch.Job{ObjectMeta: metav1.ObjectMeta{Name: "other"}})
+	see(1, &paddlev1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Name: "other"}})
 	see(2, &paddlev1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Name: "j"}})
-	see(3, &vcbatch.Job{ObjectMeta: metav1.ObjectMeta{Name: "j"}}, podGroup(scheduling.PodGroupPending))
-	see(4, &scheduling.PodGroup{ObjectMeta: owned("x", "Job", "other"), Status: scheduling.PodGroupStatus{Phase: scheduling.PodGroupInqueue}})
-	see(5, podGroup(scheduling.PodGroupInqueue))
+	see(3, podGroup(scheduling.PodGroupInqueue))
+	see(4, &scheduling.PodGroup{ObjectMeta: owned("x", "Job", "other"), Status: scheduling.PodGroupStatus{Phase: scheduling.PodGroupRunning}})
+	see(5, podGroup(scheduling.PodGroupRunning))
 	see(6, pod(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "other", UID: "2"}})
 	see(7, pod(bound))
 	see(10, pod(bound, addressed))
@@ -85,9 +85,9 @@ func TestStamps(t *testing.T) {
 	see(13, pod(bound, addressed, running(barrier)))
 	see(15, pod(bound, addressed, passed))
 	see(16, pod(bound, addressed, passed, running("paddle")))
-	see(20, &paddlev1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Name: "j"}}, pod(bound, addressed, passed), podGroup(scheduling.PodGroupInqueue))
+	see(20, &paddlev1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Name: "j"}}, pod(bound, addressed, passed), podGroup(scheduling.PodGroupRunning))
 	want := Stamps{
-		Created: at(2), VolcanoJob: at(3), Enqueued: at(5), Environment: at(12),
+		Created: at(2), Scheduled: at(5), Environment: at(12),
 		Pods: []Pod{{
 			Name: "j-worker-0", Role: "worker", Created: at(6), Bound: at(7), Addressed: at(10),
 			Barrier: Run{Started: at(13), Ended: at(15)}, Main: Run{Started: at(16)},
@@ -120,10 +120,10 @@ func TestStamps(t *testing.T) {
 	require.Equal(t, Line{Pod: "j-worker-0", Role: "worker", Container: "paddle", At: at(17), Text: "step 11 loss 0.6"}, lines[3])
 }
 
-func TestARawJobIsItsOwnBeginning(t *testing.T) {
+func TestARawJobIsCreatedWithItsPodGroup(t *testing.T) {
 	w, see := silent()
-	see(3, &vcbatch.Job{ObjectMeta: metav1.ObjectMeta{Name: "j"}})
-	require.Equal(t, Stamps{Created: at(3), VolcanoJob: at(3)}, w.Stamps())
+	see(3, podGroup(scheduling.PodGroupInqueue))
+	require.Equal(t, Stamps{Created: at(3)}, w.Stamps())
 }
 
 func TestNamesAreKnownBySlices(t *testing.T) {
@@ -132,23 +132,14 @@ func TestNamesAreKnownBySlices(t *testing.T) {
 			{}, {TargetRef: &corev1.ObjectReference{UID: "1"}, Conditions: discoveryv1.EndpointConditions{Ready: &ready}},
 		}}
 	}
-	environment := func(workers string) *corev1.ConfigMap {
-		return &corev1.ConfigMap{ObjectMeta: owned("j", paddlev1.Kind, "j"), Data: map[string]string{"PADDLE_TRAINER_ENDPOINTS": workers}}
-	}
-	for name, tc := range map[string]struct {
-		workers string
-		named   time.Time
-	}{
-		"names": {"j-worker-0.j:36000,j-worker-1.j:36000", at(4)}, "IPs": {"10.0.0.1:36000", time.Time{}},
-		"IPs of version 6": {"[fd00::1]:36000", time.Time{}}, "nobody": {"", time.Time{}},
-	} {
-		t.Run(name, func(t *testing.T) {
+	for intranet, named := range map[paddlev1.Intranet]time.Time{paddlev1.Service: at(4), paddlev1.PodIP: {}, paddlev1.Host: {}, "": {}} {
+		t.Run(string(intranet), func(t *testing.T) {
 			w, see := silent()
-			see(1, environment(tc.workers), pod())
+			see(1, &paddlev1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Name: "j"}, Spec: paddlev1.PaddleJobSpec{Intranet: intranet}}, pod())
 			see(3, slice(false))
 			see(4, slice(true))
 			see(5, slice(true))
-			require.Equal(t, tc.named, w.Stamps().Pods[0].Named)
+			require.Equal(t, named, w.Stamps().Pods[0].Named)
 		})
 	}
 }

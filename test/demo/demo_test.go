@@ -13,31 +13,9 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
-// What `make demo` promises, on a real sandbox.
+// What `make demo` promises, with --keep: the sandbox stays until ^C.
 func TestRun(t *testing.T) {
 	const state = "../../_output/test-demo"
-	out := &transcript{}
-	require.NoError(t, Run(t.Context(), Options{StateDir: state, Out: out}), "%s", out)
-	for _, want := range []string{
-		"Every job ended as it should.", "too-large is Pending: ", "JOB                MODE", "Try next:",
-		`volume-claim       the API server warns: unknown field "spec.cleanPolicy"`,
-	} {
-		require.Contains(t, out.String(), want)
-	}
-	requireDown(t, state)
-}
-
-func TestRunTakesTheSandboxDownWhenItIsInterrupted(t *testing.T) {
-	const state = "../../_output/test-demo-interrupted"
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	out := &transcript{on: "gang of", do: cancel}
-	require.ErrorIs(t, Run(ctx, Options{StateDir: state, Out: out}), context.Canceled, "%s", out)
-	requireDown(t, state)
-}
-
-func TestRunKeepsTheSandboxUntilItIsInterrupted(t *testing.T) {
-	const state = "../../_output/test-demo-kept"
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	out := &transcript{on: "kubectl get pdj", do: func() {
@@ -47,7 +25,27 @@ func TestRunKeepsTheSandboxUntilItIsInterrupted(t *testing.T) {
 		cancel()
 	}}
 	require.NoError(t, Run(ctx, Options{StateDir: state, Keep: true, Out: out}), "%s", out)
-	require.Contains(t, out.String(), "export KUBECONFIG=")
+	for _, want := range []string{
+		"Every job ended as it should.", "$ kubectl paddle map", "$ kubectl paddle list -A", "$ kubectl paddle why -n too-large too-large",
+		"too-large waits", `Warning: unknown field "spec.cleanPolicy"`, "export KUBECONFIG=", "ctr-volcano        Completed",
+	} {
+		require.Contains(t, out.String(), want)
+	}
+	for _, j := range jobs() {
+		if !j.raw && !j.waits {
+			require.Regexp(t, `(?m)^`+j.namespace+` +`+j.name+` +Completed`, out.String(), "the list shows each job as it ended")
+		}
+	}
+	requireDown(t, state)
+}
+
+func TestRunStopsTheSandboxWhenItIsInterrupted(t *testing.T) {
+	const state = "../../_output/test-demo-interrupted"
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	out := &transcript{on: "Running", do: cancel}
+	require.ErrorIs(t, Run(ctx, Options{StateDir: state, Out: out}), context.Canceled, "%s", out)
+	require.NotContains(t, out.String(), "Try next")
 	requireDown(t, state)
 }
 
