@@ -22,7 +22,7 @@ func at(schema map[string]any, field string) map[string]any {
 		if path == nil {
 			path = []string{"properties", part}
 		}
-		schema, _, _ = unstructured.NestedMap(schema, path...) //nolint:errcheck // what is no map has no such field
+		schema, _, _ = unstructured.NestedMap(schema, path...) // what is no map has no such field
 	}
 	return schema
 }

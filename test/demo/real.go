@@ -78,11 +78,13 @@ func RunReal(ctx context.Context, o Options) (err error) {
 			return nil, err
 		}
 		d.kubectlPaddle(ctx, "get", "-n", j.namespace, j.name)
-		fault = errors.Join(fault, lossFault(log))
-		if fault != nil {
-			return []string{j.namespace + ": " + fault.Error()}, nil
+		var faults []string
+		for _, fault := range []error{fault, lossFault(log)} {
+			if fault != nil {
+				faults = append(faults, fmt.Sprintf("%s: %v", j.namespace, fault))
+			}
 		}
-		return nil, nil
+		return faults, nil
 	})
 }
 

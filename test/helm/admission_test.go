@@ -12,8 +12,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/utils/ptr"
@@ -23,6 +25,25 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/policy"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
+
+// That nothing is refused shows that the shipped rights are enough only if the sandbox gives no other rights. This test is the first:
+// others install other rights.
+func TestSandboxGivesTheShippedRightsAndNoOthers(t *testing.T) {
+	for file, account := range map[string]rbacv1.Subject{
+		"v1/operator.yaml":  {Kind: "ServiceAccount", Namespace: system, Name: "paddle-controller-manager"},
+		"v1/scheduler.yaml": {Kind: "ServiceAccount", Namespace: volcanoSystem, Name: volcanoScheduler},
+	} {
+		want := map[string]bool{}
+		for _, object := range shipped(t, file) {
+			if kind := object.GetKind(); kind == "ClusterRole" || kind == "Role" {
+				role := &rbacv1.ClusterRole{}
+				require.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, role))
+				addRights(want, role.Rules)
+			}
+		}
+		require.Equal(t, want, granted(t, account), file)
+	}
+}
 
 // guarded makes a namespace in which Pod Security admission enforces a standard.
 func guarded(t *testing.T, name, standard string) string {

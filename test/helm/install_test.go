@@ -92,7 +92,6 @@ func running(t *testing.T, namespace string) []string {
 
 // The whole life of the chart on one control plane, on which a job runs from before the first command until after the last but one.
 func TestLifeOfAnInstallation(t *testing.T) {
-	requireShippedRights(t)
 	namespace := cluster.NamespaceNamed(t, "keeps")
 	submit(t, namespace, "keeps")
 	submit(t, system, "operators") // users of paddle-operator have jobs in the namespace of the release

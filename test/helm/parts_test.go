@@ -78,7 +78,7 @@ func startScheduler(t *testing.T, namespace, name string) (metrics string) {
 	require.NoError(t, os.WriteFile(file, []byte(config.Data["volcano-scheduler.conf"]), 0o600))
 	args := deployed(t, namespace, deployment).Spec.Template.Spec.Containers[0].Args
 	args = append(args, "--kubeconfig="+kubeconfig(t, namespace, deployment), "--scheduler-conf="+file,
-		"--healthz-address="+freePort(t), "--schedule-period=200ms", "--listen-address="+metrics, "--cache-dump-dir="+t.TempDir())
+		"--healthz-address="+freePort(t), "--listen-address="+metrics, "--cache-dump-dir="+t.TempDir())
 	require.NoError(t, cluster.StartSecond(sandbox.Scheduler, name, args...))
 	return metrics
 }

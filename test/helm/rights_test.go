@@ -15,7 +15,6 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 
@@ -291,25 +290,5 @@ func addRights(all map[string]bool, rules []rbacv1.PolicyRule) {
 				}
 			}
 		}
-	}
-}
-
-// requireShippedRights checks that the sandbox gives its components the rights of the manifests and no others. That nothing is refused
-// shows only then that the shipped rights are enough.
-func requireShippedRights(t *testing.T) {
-	t.Helper()
-	for file, account := range map[string]rbacv1.Subject{
-		"v1/operator.yaml":  {Kind: "ServiceAccount", Namespace: system, Name: "paddle-controller-manager"},
-		"v1/scheduler.yaml": {Kind: "ServiceAccount", Namespace: volcanoSystem, Name: volcanoScheduler},
-	} {
-		want := map[string]bool{}
-		for _, object := range shipped(t, file) {
-			if kind := object.GetKind(); kind == "ClusterRole" || kind == "Role" {
-				role := &rbacv1.ClusterRole{}
-				require.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, role))
-				addRights(want, role.Rules)
-			}
-		}
-		require.Equal(t, want, granted(t, account), file)
 	}
 }
