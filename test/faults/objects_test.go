@@ -40,7 +40,7 @@ var chance = []struct {
 	{regexp.MustCompile(`\b2\d{4}\b`), "PORT"},
 	// Volcano raises it with each of its own restarts of a gang, and again where its write was refused.
 	{regexp.MustCompile(`"volcano.sh/job-version": "\d+"`), `"version"`},
-	// Volcano makes a pod with the count of the Job that it has in its cache, which may be older than the restart.
+	// A worker that succeeds before Volcano starts the gang again stays, with the count of the attempt before.
 	{regexp.MustCompile(`"volcano.sh/job-retry-count": "\d+"`), `"retry count"`},
 	// What a restart was for is known to whoever saw it.
 	{regexp.MustCompile(`"message": "restart \d+( of \d+)?: [^"]*"`), `"message": ""`},
