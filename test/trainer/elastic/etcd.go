@@ -29,12 +29,11 @@ func newEtcd(network *wire.Net, endpoint string) *etcd {
 
 func (e *etcd) close() { e.http.CloseIdleConnections() }
 
-// entry is a key with its value. Revisions count all changes of the whole store.
+// entry is a key with its value. Created is the revision of the store at which the key was created.
 type entry struct {
 	Key     []byte `json:"key"`
 	Value   []byte `json:"value"`
 	Created int64  `json:"create_revision,string"`
-	Changed int64  `json:"mod_revision,string"`
 }
 
 // call waits for etcd to answer, and does not try again what it refuses.
@@ -80,37 +79,13 @@ func (e *etcd) list(ctx context.Context, prefix string) ([]entry, error) {
 	return found.Entries, err
 }
 
-type put struct {
-	Key   []byte `json:"key"`
-	Value []byte `json:"value"`
-	Lease int64  `json:"lease,string"`
-}
-
-// put writes an entry, which goes with the lease; 0 is none.
+// put writes an entry, which etcd deletes when the lease ends.
 func (e *etcd) put(ctx context.Context, key, value string, lease int64) error {
-	return e.call(ctx, "kv/put", put{[]byte(key), []byte(value), lease}, &struct{}{})
-}
-
-// swap writes an entry if it was last changed at that revision, 0 for one that is not there, and says whether it did.
-func (e *etcd) swap(ctx context.Context, key, value string, changed int64) (bool, error) {
-	type compare struct {
-		Key     []byte `json:"key"`
-		Target  string `json:"target"`
-		Result  string `json:"result"`
-		Changed int64  `json:"mod_revision,string"`
-	}
-	type operation struct {
-		Put put `json:"request_put"`
-	}
-	request := struct {
-		Compare []compare   `json:"compare"`
-		Success []operation `json:"success"`
-	}{[]compare{{[]byte(key), "MOD", "EQUAL", changed}}, []operation{{put{Key: []byte(key), Value: []byte(value)}}}}
-	var answer struct {
-		Succeeded bool `json:"succeeded"`
-	}
-	err := e.call(ctx, "kv/txn", request, &answer)
-	return answer.Succeeded, err
+	return e.call(ctx, "kv/put", struct {
+		Key   []byte `json:"key"`
+		Value []byte `json:"value"`
+		Lease int64  `json:"lease,string"`
+	}{[]byte(key), []byte(value), lease}, &struct{}{})
 }
 
 // lease is what entries live on.
