@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/paddle-volcano/paddle-volcano/test/trainer/wire"
@@ -36,56 +37,51 @@ type entry struct {
 	Created int64  `json:"create_revision,string"`
 }
 
-// call waits for etcd to answer, and does not try again what it refuses.
-func (e *etcd) call(ctx context.Context, path string, request, response any) error {
+// call waits for etcd to answer, and does not try again what etcd refuses.
+func call[T any](ctx context.Context, e *etcd, path string, request any) (answer T, err error) {
 	text, err := json.Marshal(request)
 	if err != nil {
-		return err
+		return answer, err
 	}
-	return e.net.Await(ctx, "etcd at "+e.endpoint, func(ctx context.Context) error {
+	err = e.net.Await(ctx, "etcd at "+e.endpoint, func(ctx context.Context) error {
 		post, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+e.endpoint+"/v3/"+path, bytes.NewReader(text))
 		if err != nil {
 			return wire.FinalError{Err: err}
 		}
-		answer, err := e.http.Do(post)
+		response, err := e.http.Do(post)
 		if err != nil {
 			return err
 		}
-		defer func() { _ = answer.Body.Close() }()
-		body, err := io.ReadAll(io.LimitReader(answer.Body, 1<<20))
-		switch {
-		case err != nil:
+		defer func() { _ = response.Body.Close() }()
+		body, err := io.ReadAll(io.LimitReader(response.Body, 1<<20))
+		if err != nil {
 			return err
-		case answer.StatusCode >= http.StatusInternalServerError:
-			return fmt.Errorf("%s: %s: %s", path, answer.Status, body)
-		case answer.StatusCode != http.StatusOK:
-			return wire.FinalError{Err: fmt.Errorf("%s: %s: %s", path, answer.Status, body)}
 		}
-		if err := json.Unmarshal(body, response); err != nil {
-			return wire.FinalError{Err: fmt.Errorf("%s: %w: %s", path, err, body)}
+		if response.StatusCode != http.StatusOK {
+			err = fmt.Errorf("%s: %s: %s", path, response.Status, body)
+		} else {
+			err = json.Unmarshal(body, &answer)
 		}
-		return nil
+		if err != nil && response.StatusCode < http.StatusInternalServerError {
+			return wire.FinalError{Err: err}
+		}
+		return err
 	})
+	return answer, err
 }
 
 // list returns all entries whose keys begin with the prefix.
 func (e *etcd) list(ctx context.Context, prefix string) ([]entry, error) {
 	end := []byte(prefix)
 	end[len(end)-1]++ // the first key behind all of them; a prefix ends in a slash
-	var found struct {
-		Entries []entry `json:"kvs"`
-	}
-	err := e.call(ctx, "kv/range", map[string][]byte{"key": []byte(prefix), "range_end": end}, &found)
-	return found.Entries, err
+	found, err := call[struct{ KVs []entry }](ctx, e, "kv/range", map[string][]byte{"key": []byte(prefix), "range_end": end})
+	return found.KVs, err
 }
 
 // put writes an entry, which etcd deletes when the lease ends.
 func (e *etcd) put(ctx context.Context, key, value string, lease int64) error {
-	return e.call(ctx, "kv/put", struct {
-		Key   []byte `json:"key"`
-		Value []byte `json:"value"`
-		Lease int64  `json:"lease,string"`
-	}{[]byte(key), []byte(value), lease}, &struct{}{})
+	_, err := call[struct{}](ctx, e, "kv/put", map[string]any{"key": []byte(key), "value": []byte(value), "lease": strconv.FormatInt(lease, 10)})
+	return err
 }
 
 // lease is what entries live on.
@@ -95,24 +91,21 @@ type lease struct {
 }
 
 func (e *etcd) grant(ctx context.Context, ttl time.Duration) (int64, error) {
-	var granted lease
-	err := e.call(ctx, "lease/grant", lease{TTL: int64(ttl.Seconds())}, &granted)
+	granted, err := call[lease](ctx, e, "lease/grant", lease{TTL: int64(ttl.Seconds())})
 	return granted.ID, err
 }
 
 // keep renews a lease.
 func (e *etcd) keep(ctx context.Context, id int64) error {
-	var answer struct {
-		Result lease `json:"result"`
-	}
-	err := e.call(ctx, "lease/keepalive", lease{ID: id}, &answer)
+	answer, err := call[struct{ Result lease }](ctx, e, "lease/keepalive", lease{ID: id})
 	if err == nil && answer.Result.TTL <= 0 {
 		err = fmt.Errorf("the lease in etcd at %s has run out", e.endpoint)
 	}
 	return err
 }
 
-// revoke ends a lease, and all that lives on it.
+// revoke ends a lease, and all entries that live on it.
 func (e *etcd) revoke(ctx context.Context, id int64) error {
-	return e.call(ctx, "lease/revoke", lease{ID: id}, &struct{}{})
+	_, err := call[struct{}](ctx, e, "lease/revoke", lease{ID: id})
+	return err
 }
