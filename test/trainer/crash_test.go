@@ -16,7 +16,7 @@ import (
 func TestACrashChangesNothing(t *testing.T) {
 	for name, g := range map[string]*gang{
 		"servers": psGang(t, 2, 3, 0, false), "gloo": psGang(t, 1, 2, 1, false), "heter": psGang(t, 2, 2, 0, false).heter(1),
-		"ring": collectiveGang(t, 3, true), "alone": collectiveGang(t, 1, false),
+		"collective": collectiveGang(t, 3, true), "alone": collectiveGang(t, 1, false),
 	} {
 		t.Run(name, func(t *testing.T) {
 			world := 0
@@ -78,9 +78,9 @@ func TestASlowStart(t *testing.T) {
 	g := psGang(t, 1, 2, 1, false)
 	g.pods[0].env["TRAINER_SLOW_START"] = "300ms"
 	g.requireTrained(t, 2, g.run(t))
-	ring := collectiveGang(t, 2, true)
-	ring.pods[0].env["TRAINER_SLOW_START"] = "300ms"
-	ring.requireTrained(t, 2, ring.run(t))
+	ranks := collectiveGang(t, 2, true)
+	ranks.pods[0].env["TRAINER_SLOW_START"] = "300ms"
+	ranks.requireTrained(t, 2, ranks.run(t))
 }
 
 // Names lead nowhere at first, and then to where the predecessor was.

@@ -19,7 +19,7 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 	two := func(t *testing.T) *gang { t.Helper(); return psGang(t, 2, 2, 0, false) }
 	gloo := func(t *testing.T) *gang { t.Helper(); return psGang(t, 2, 2, 1, true) }
 	heter := func(t *testing.T) *gang { t.Helper(); return psGang(t, 1, 2, 0, false).heter(2) }
-	ring := func(t *testing.T) *gang { t.Helper(); return collectiveGang(t, 3, true) }
+	launched := func(t *testing.T) *gang { t.Helper(); return collectiveGang(t, 3, true) }
 	direct := func(t *testing.T) *gang {
 		t.Helper()
 		g := collectiveGang(t, 3, true)
@@ -80,11 +80,11 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 			g.pods[3].env["PADDLE_TRAINERS_NUM"], g.pods[3].env["PADDLE_STAGE_TRAINERS_NUM"] = "3", "[3, 2]"
 		}, "wrong stage: 2 behind 2 processes, and there are 3 trainers"},
 
-		{"a missing node", ring, without(2), "wrong world size: 2 of 3 members have come to the master"},
-		{"a missing master", ring, without(0), "the master 0 at worker-0.job:36000"},
-		{"two nodes of one rank", ring, one(2, "PADDLE_TRAINER_ID", "1"), "wrong rank: worker-2.job"},
-		{"a node without a rank", ring, func(g *gang) { delete(g.pods[2].env, "PADDLE_TRAINER_ID") }, "wrong rank: 2 of 3 nodes were given one"},
-		{"a launcher's address is another's", ring, one(2, "POD_IP", "worker-1.job"), "worker-1.job resolves to [127."},
+		{"a missing node", launched, without(2), "wrong world size: 2 of 3 members have come to the master"},
+		{"a missing master", launched, without(0), "the master 0 at worker-0.job:36000"},
+		{"two nodes of one rank", launched, one(2, "PADDLE_TRAINER_ID", "1"), "wrong rank: worker-2.job"},
+		{"a node without a rank", launched, func(g *gang) { delete(g.pods[2].env, "PADDLE_TRAINER_ID") }, "wrong rank: 2 of 3 nodes were given one"},
+		{"a launcher's address is another's", launched, one(2, "POD_IP", "worker-1.job"), "worker-1.job resolves to [127."},
 		{"endpoints in another order", direct, func(g *gang) {
 			list := strings.Split(g.pods[2].env["PADDLE_TRAINER_ENDPOINTS"], ",")
 			g.pods[2].env["PADDLE_TRAINER_ENDPOINTS"] = strings.Join([]string{list[1], list[0], list[2]}, ",")

@@ -107,7 +107,9 @@ func (h *Hub) handle(ctx context.Context, conn net.Conn) {
 		if !refused.Retry {
 			h.say("refused: %s", refused.Error)
 		}
-		_ = out.Encode(refused) // the member sees the end of the connection otherwise
+		if err := out.Encode(refused); err != nil {
+			h.say("cannot tell %s %d: %v", hello.Group.Name, hello.Rank, err)
+		}
 		return
 	}
 	h.say("%s %d is here", g.Name, rank)
