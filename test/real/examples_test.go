@@ -38,7 +38,7 @@ type example struct {
 
 const (
 	rawExample = "ctr-volcano.yaml"
-	listens    = "for 2 trainers: parameters "
+	listens    = "of 2 listens at"
 	reduces    = "of 2 in collective training"
 )
 

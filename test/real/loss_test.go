@@ -49,7 +49,7 @@ func TestWorkerCrashes(t *testing.T) {
 	}
 }
 
-// A server is lost, with its part of the parameters.
+// A server is lost: the gang starts again, and goes on from its checkpoint.
 func TestServerIsLost(t *testing.T) {
 	t.Parallel()
 	live.RequireReal(t)

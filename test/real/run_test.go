@@ -17,16 +17,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/test/trainer/model"
 	"github.com/paddle-volcano/paddle-volcano/test/trainer/train"
 )
 
-// What the trainer takes where a test says nothing else.
-const (
-	steps = 60
-	batch = 64
-	seed  = 1
-)
+// steps is how many the trainer takes where a test says nothing else.
+const steps = 60
 
 // trial is one job in a namespace of its own. Its volumes are folders of the machine's.
 type trial struct {
@@ -97,13 +92,14 @@ var trainedLine = regexp.MustCompile(`trained: loss ([\d.]+) -> ([\d.]+), model 
 // requireTrained looks at what each trainer has said at last and at the model.
 func (r *trial) requireTrained(t *testing.T, role string, workers int) {
 	t.Helper()
-	r.requireModel(t, role, workers, []model.Segment{{World: workers}})
+	r.requireModel(t, role, workers, []train.Segment{{World: workers}})
 }
 
 // requireModel is requireTrained for a job whose workers have come and gone.
-func (r *trial) requireModel(t *testing.T, role string, workers int, worlds []model.Segment) {
+func (r *trial) requireModel(t *testing.T, role string, workers int, worlds []train.Segment) {
 	t.Helper()
-	want := modelOf(t, worlds)
+	require.NotEmpty(t, worlds)
+	want := train.Hash(train.Model(worlds, steps))
 	lines := r.await(t, role, "trained: ", workers)
 	require.Len(t, lines, workers)
 	for _, l := range lines {
@@ -119,30 +115,15 @@ func (r *trial) requireModel(t *testing.T, role string, workers int, worlds []mo
 	written := r.model(t)
 	require.Equal(t, steps, written.Steps)
 	require.Equal(t, worlds, written.Worlds)
-	require.Equal(t, want, written.SHA256)
-	require.Equal(t, want, model.Hash(written.Params))
+	require.Equal(t, want, train.Hash(written.Params))
 }
 
-func (r *trial) model(t *testing.T) (written train.Model) {
+func (r *trial) model(t *testing.T) (written train.State) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(r.models(), train.ModelFile))
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(text, &written))
 	return written
-}
-
-// modelOf is the hash of the model that one process gets, for as many ranks as there were in each step.
-func modelOf(t *testing.T, worlds []model.Segment) string {
-	t.Helper()
-	require.NotEmpty(t, worlds)
-	replica := model.NewReplica(model.Settings{Seed: seed, Batch: batch})
-	for at := 0; replica.Step < steps; {
-		for at+1 < len(worlds) && worlds[at+1].From <= replica.Step {
-			at++
-		}
-		replica.Next(worlds[at].World)
-	}
-	return model.Hash(replica.Params)
 }
 
 // report logs when each step of the job was done.

@@ -20,7 +20,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-volcano/paddle-volcano/test/conformance/rules"
-	"github.com/paddle-volcano/paddle-volcano/test/trainer/model"
 	"github.com/paddle-volcano/paddle-volcano/test/trainer/process"
 	"github.com/paddle-volcano/paddle-volcano/test/trainer/train"
 	"github.com/paddle-volcano/paddle-volcano/test/trainer/wire"
@@ -72,7 +71,7 @@ func newGang(t *testing.T) *gang { return &gang{dns: map[string][]string{}, dir:
 
 // add adds a pod with a name in the gang's domain.
 func (g *gang) add(name string, line ...string) *pod {
-	p := &pod{name: name, ip: newIP(), line: line, env: map[string]string{"MODEL_DIR": g.dir, "TRAINER_DEADLINE": "20s", "TRAINER_BATCH": "16"}}
+	p := &pod{name: name, ip: newIP(), line: line, env: map[string]string{"MODEL_DIR": g.dir, "TRAINER_DEADLINE": "20s"}}
 	g.dns[name+".job"] = []string{p.ip}
 	g.pods = append(g.pods, p)
 	return p
@@ -102,7 +101,7 @@ type ended struct {
 	log  string
 }
 
-// logbook is a log that several goroutines write and read.
+// logbook is a log that several goroutines write.
 type logbook struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -112,13 +111,11 @@ type logbook struct {
 
 func (l *logbook) Write(line []byte) (int, error) {
 	l.mu.Lock()
-	l.text.Write(line)
-	seen := l.seen
-	l.mu.Unlock()
-	if seen != nil {
-		seen(string(line))
+	defer l.mu.Unlock()
+	if l.seen != nil {
+		l.seen(string(line))
 	}
-	return len(line), nil
+	return l.text.Write(line)
 }
 
 func (l *logbook) String() string {
@@ -186,14 +183,10 @@ func (g *gang) runUntil(t *testing.T, counts func(*pod) bool, over func(ended) b
 	return all
 }
 
-// requireTrained checks that all have trained what one process trains for so many ranks, bit by bit.
+// requireTrained checks that all have trained what one process trains for so many ranks.
 func (g *gang) requireTrained(t *testing.T, world int, all map[string]ended) {
 	t.Helper()
-	replica := model.NewReplica(model.Settings{Seed: 1, Batch: 16})
-	for range 60 {
-		replica.Next(world)
-	}
-	want := model.Hash(replica.Params)
+	want := train.Hash(train.Model([]train.Segment{{World: world}}, 60))
 	for _, p := range g.pods {
 		end := all[p.name]
 		switch {
@@ -207,11 +200,12 @@ func (g *gang) requireTrained(t *testing.T, world int, all map[string]ended) {
 			require.Contains(t, end.log, "step 60 loss 0.")
 		}
 	}
-	var written train.Model
+	var written train.State
 	text, err := os.ReadFile(filepath.Join(g.dir, train.ModelFile))
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(text, &written))
-	require.Equal(t, []any{want, 60, want}, []any{written.SHA256, written.Steps, model.Hash(written.Params)})
+	require.Equal(t, want, train.Hash(written.Params))
+	require.Equal(t, 60, written.Steps)
 }
 
 // psGang is a job with servers, with gloo unless level is 0, known to each other by IPs or by names.

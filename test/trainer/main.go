@@ -15,7 +15,6 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/test/trainer/argv"
 	"github.com/paddle-volcano/paddle-volcano/test/trainer/ctr"
-	"github.com/paddle-volcano/paddle-volcano/test/trainer/options"
 	"github.com/paddle-volcano/paddle-volcano/test/trainer/process"
 	"github.com/paddle-volcano/paddle-volcano/test/trainer/train"
 	"github.com/paddle-volcano/paddle-volcano/test/trainer/wire"
@@ -86,14 +85,13 @@ func Run(ctx context.Context, p *process.Process, line []string, account string)
 	if err != nil {
 		return err
 	}
-	if p.Options, err = options.Parse(command.Args, p.Env, p.Out); err != nil {
+	if p.Options, err = process.ParseOptions(command.Args, p.Env, p.Out); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return err
 		}
 		return fmt.Errorf("%w: %w", errOptions, err)
 	}
 	p.Net.Deadline = p.Options.Deadline
-	defer p.Net.Close()
 	if command.Dir != "" {
 		if p.Dir, err = enter(p.Dir, command.Dir); err != nil {
 			return err

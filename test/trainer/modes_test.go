@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-volcano/paddle-volcano/test/conformance/rules"
-	"github.com/paddle-volcano/paddle-volcano/test/trainer/options"
+	"github.com/paddle-volcano/paddle-volcano/test/trainer/process"
 )
 
 func TestServersTrain(t *testing.T) {
@@ -107,12 +107,12 @@ func TestHeterogeneousTrainersTrain(t *testing.T) {
 	}
 }
 
-func TestRingsTrain(t *testing.T) {
-	for _, release := range []string{options.Paddle20, options.Paddle23, options.Paddle2022, options.Current} {
+func TestCollectiveTrains(t *testing.T) {
+	for _, release := range []string{process.Paddle20, process.Paddle23, process.Paddle2022, process.Current} {
 		for _, names := range []bool{false, true} {
 			t.Run(fmt.Sprint(release, names), func(t *testing.T) {
 				g := collectiveGang(t, 3, names).set("TRAINER_PADDLE", release)
-				if release == options.Paddle23 || release == options.Paddle2022 {
+				if release == process.Paddle23 || release == process.Paddle2022 {
 					g.set("PADDLE_TRAINER_ID", "7") // not a rank to these: nodes are numbered by arrival
 				}
 				g.requireTrained(t, 3, g.run(t))
@@ -139,7 +139,7 @@ func TestRingsTrain(t *testing.T) {
 
 func TestOneTrainsAlone(t *testing.T) {
 	for _, line := range []string{"trainer", "python train.py", "python -m paddle.distributed.launch run_check", "bash -c"} {
-		for _, release := range []string{options.Paddle20, options.Current} {
+		for _, release := range []string{process.Paddle20, process.Current} {
 			g := newGang(t)
 			p := g.add("worker-0", strings.Fields(line)...)
 			p.env["TRAINER_PADDLE"] = release

@@ -9,11 +9,9 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/test/conformance/rules"
 	"github.com/paddle-volcano/paddle-volcano/test/trainer/argv"
-	"github.com/paddle-volcano/paddle-volcano/test/trainer/collective"
 	"github.com/paddle-volcano/paddle-volcano/test/trainer/ctr"
-	"github.com/paddle-volcano/paddle-volcano/test/trainer/launch"
 	"github.com/paddle-volcano/paddle-volcano/test/trainer/process"
-	"github.com/paddle-volcano/paddle-volcano/test/trainer/ps"
+	"github.com/paddle-volcano/paddle-volcano/test/trainer/train"
 	"github.com/paddle-volcano/paddle-volcano/test/trainer/wire"
 )
 
@@ -30,20 +28,20 @@ func start(ctx context.Context, p *process.Process, program, account string) err
 		}
 	}
 	if program == argv.Launch {
-		return launch.Run(ctx, p, trainPy)
+		return launch(ctx, p)
 	}
 	return trainPy(ctx, p)
 }
 
-// trainPy is `python train.py`: what the process is, its role maker says. As in the programs of the examples, servers in
-// the environment make it parameter-server training.
+// trainPy is `python train.py`. Servers in the environment make it parameter-server training, as in the programs of the
+// examples.
 func trainPy(ctx context.Context, p *process.Process) error {
 	if p.Options.CloudTrain == 1 && p.Options.IsLocal == 0 {
 		role, err := ctr.Role(p.Env)
 		if err != nil {
 			return err
 		}
-		return ps.Run(ctx, p, role, rules.Gloo{})
+		return (&psProcess{Process: p, PSRole: role}).run(ctx)
 	}
 	if _, ok := p.Env["PADDLE_PSERVERS_IP_PORT_LIST"]; ok {
 		role, err := rules.PSRoleMaker(p.Env)
@@ -54,15 +52,15 @@ func trainPy(ctx context.Context, p *process.Process) error {
 		if err != nil {
 			return fmt.Errorf("gloo: %w", err)
 		}
-		return ps.Run(ctx, p, role, gloo)
+		return (&psProcess{Process: p, PSRole: role, gloo: gloo}).run(ctx)
 	}
 	role, err := rules.CollectiveRoleMaker(p.Env)
 	if err != nil {
 		return fmt.Errorf("role maker: %w", err)
 	}
-	place := collective.Place{Rank: role.Rank, Endpoints: strings.Split(p.Env["PADDLE_TRAINER_ENDPOINTS"], ",")}
-	if own, ok := p.Env["PADDLE_CURRENT_ENDPOINT"]; ok && role.Rank >= 0 && role.Rank < role.World && place.Endpoints[role.Rank] != own {
-		return fmt.Errorf("wrong rank: rank %d is at %s, and this process at %s", role.Rank, place.Endpoints[role.Rank], own)
+	endpoints := strings.Split(p.Env["PADDLE_TRAINER_ENDPOINTS"], ",")
+	if own, ok := p.Env["PADDLE_CURRENT_ENDPOINT"]; ok && role.Rank >= 0 && role.Rank < len(endpoints) && endpoints[role.Rank] != own {
+		return fmt.Errorf("wrong rank: rank %d is at %s, and this process at %s", role.Rank, endpoints[role.Rank], own)
 	}
-	return collective.Run(ctx, p, place)
+	return collective(ctx, &train.Trainer{Process: p, Rank: role.Rank, World: role.World}, endpoints, "")
 }

@@ -19,11 +19,11 @@ const maxFailed = 1
 // Start is `paddle_k8s start_fluid`: it waits for the job's pods, tells the program what it has found, and runs the
 // command line of ENTRY in a shell.
 func Start(ctx context.Context, p *process.Process, account string, shell func(ctx context.Context, child *process.Process, line string) error) error {
-	api, err := NewAPI(p.Env, account)
+	api, err := newAPI(p.Env, account)
 	if err != nil {
 		return err
 	}
-	defer api.Close()
+	defer api.client.CloseIdleConnections()
 	job, entry := p.Env["PADDLE_JOB_NAME"], p.Env["ENTRY"]
 	if job == "" || entry == "" {
 		return fmt.Errorf("PADDLE_JOB_NAME=%q and ENTRY=%q must be set", job, entry)
@@ -37,19 +37,19 @@ func Start(ctx context.Context, p *process.Process, account string, shell func(c
 		var running []rules.CTRPod
 		ips, failed = nil, 0
 		for _, selector := range []string{servers, trainers} {
-			pods, err := api.Pods(ctx, p.Env["NAMESPACE"], selector)
+			pods, err := api.pods(ctx, p.Env["NAMESPACE"], selector)
 			if err != nil {
 				return err
 			}
-			for _, pod := range pods {
-				if pod.Phase == "Running" {
-					running = append(running, rules.CTRPod{Labels: pod.Labels, IP: pod.IP})
-				}
-				if selector == trainers && pod.Phase == "Failed" {
+			for _, pod := range pods.Items {
+				switch {
+				case pod.Status.Phase == "Running":
+					running = append(running, rules.CTRPod{Labels: pod.Metadata.Labels, IP: pod.Status.PodIP})
+					if selector == trainers {
+						ips = append(ips, pod.Status.PodIP)
+					}
+				case pod.Status.Phase == "Failed" && selector == trainers:
 					failed++
-				}
-				if selector == trainers && pod.Phase == "Running" {
-					ips = append(ips, pod.IP)
 				}
 			}
 		}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package elastic trains with nodes that come and go: they register in etcd, the oldest of them plans rounds, and each
-// round is a ring that goes on from the last checkpoint.
+// Package elastic trains with nodes that come and go. Nodes register in etcd. The oldest of them form a round, which trains
+// until the nodes change. The next round goes on from the last checkpoint.
 //
-// etcd is talked to over its JSON gateway, which every etcd of version 3 serves, so that no client library is needed.
+// The JSON gateway of etcd needs no client library.
 package elastic

@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/paddle-volcano/paddle-volcano/test/trainer/wire"
@@ -29,88 +30,58 @@ func newEtcd(network *wire.Net, endpoint string) *etcd {
 
 func (e *etcd) close() { e.http.CloseIdleConnections() }
 
-// entry is a key with its value. Revisions count all changes of the whole store.
+// entry is a key with its value. Created is the revision of the store at which the key was created.
 type entry struct {
 	Key     []byte `json:"key"`
 	Value   []byte `json:"value"`
 	Created int64  `json:"create_revision,string"`
-	Changed int64  `json:"mod_revision,string"`
 }
 
-// call waits for etcd to answer, and does not try again what it refuses.
-func (e *etcd) call(ctx context.Context, path string, request, response any) error {
+// call waits for etcd to answer, and does not try again what etcd refuses.
+func call[T any](ctx context.Context, e *etcd, path string, request any) (answer T, err error) {
 	text, err := json.Marshal(request)
 	if err != nil {
-		return err
+		return answer, err
 	}
-	return e.net.Await(ctx, "etcd at "+e.endpoint, func(ctx context.Context) error {
+	err = e.net.Await(ctx, "etcd at "+e.endpoint, func(ctx context.Context) error {
 		post, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+e.endpoint+"/v3/"+path, bytes.NewReader(text))
 		if err != nil {
 			return wire.FinalError{Err: err}
 		}
-		answer, err := e.http.Do(post)
+		response, err := e.http.Do(post)
 		if err != nil {
 			return err
 		}
-		defer func() { _ = answer.Body.Close() }()
-		body, err := io.ReadAll(io.LimitReader(answer.Body, 1<<20))
-		switch {
-		case err != nil:
+		defer func() { _ = response.Body.Close() }()
+		body, err := io.ReadAll(io.LimitReader(response.Body, 1<<20))
+		if err != nil {
 			return err
-		case answer.StatusCode >= http.StatusInternalServerError:
-			return fmt.Errorf("%s: %s: %s", path, answer.Status, body)
-		case answer.StatusCode != http.StatusOK:
-			return wire.FinalError{Err: fmt.Errorf("%s: %s: %s", path, answer.Status, body)}
 		}
-		if err := json.Unmarshal(body, response); err != nil {
-			return wire.FinalError{Err: fmt.Errorf("%s: %w: %s", path, err, body)}
+		if response.StatusCode != http.StatusOK {
+			err = fmt.Errorf("%s: %s: %s", path, response.Status, body)
+		} else {
+			err = json.Unmarshal(body, &answer)
 		}
-		return nil
+		if err != nil && response.StatusCode < http.StatusInternalServerError {
+			return wire.FinalError{Err: err}
+		}
+		return err
 	})
+	return answer, err
 }
 
 // list returns all entries whose keys begin with the prefix.
 func (e *etcd) list(ctx context.Context, prefix string) ([]entry, error) {
 	end := []byte(prefix)
 	end[len(end)-1]++ // the first key behind all of them; a prefix ends in a slash
-	var found struct {
-		Entries []entry `json:"kvs"`
-	}
-	err := e.call(ctx, "kv/range", map[string][]byte{"key": []byte(prefix), "range_end": end}, &found)
-	return found.Entries, err
+	found, err := call[struct{ KVs []entry }](ctx, e, "kv/range", map[string][]byte{"key": []byte(prefix), "range_end": end})
+	return found.KVs, err
 }
 
-type put struct {
-	Key   []byte `json:"key"`
-	Value []byte `json:"value"`
-	Lease int64  `json:"lease,string"`
-}
-
-// put writes an entry, which goes with the lease; 0 is none.
+// put writes an entry, which etcd deletes when the lease ends.
 func (e *etcd) put(ctx context.Context, key, value string, lease int64) error {
-	return e.call(ctx, "kv/put", put{[]byte(key), []byte(value), lease}, &struct{}{})
-}
-
-// swap writes an entry if it was last changed at that revision, 0 for one that is not there, and says whether it did.
-func (e *etcd) swap(ctx context.Context, key, value string, changed int64) (bool, error) {
-	type compare struct {
-		Key     []byte `json:"key"`
-		Target  string `json:"target"`
-		Result  string `json:"result"`
-		Changed int64  `json:"mod_revision,string"`
-	}
-	type operation struct {
-		Put put `json:"request_put"`
-	}
-	request := struct {
-		Compare []compare   `json:"compare"`
-		Success []operation `json:"success"`
-	}{[]compare{{[]byte(key), "MOD", "EQUAL", changed}}, []operation{{put{Key: []byte(key), Value: []byte(value)}}}}
-	var answer struct {
-		Succeeded bool `json:"succeeded"`
-	}
-	err := e.call(ctx, "kv/txn", request, &answer)
-	return answer.Succeeded, err
+	_, err := call[struct{}](ctx, e, "kv/put", map[string]any{"key": []byte(key), "value": []byte(value), "lease": strconv.FormatInt(lease, 10)})
+	return err
 }
 
 // lease is what entries live on.
@@ -120,24 +91,21 @@ type lease struct {
 }
 
 func (e *etcd) grant(ctx context.Context, ttl time.Duration) (int64, error) {
-	var granted lease
-	err := e.call(ctx, "lease/grant", lease{TTL: int64(ttl.Seconds())}, &granted)
+	granted, err := call[lease](ctx, e, "lease/grant", lease{TTL: int64(ttl.Seconds())})
 	return granted.ID, err
 }
 
 // keep renews a lease.
 func (e *etcd) keep(ctx context.Context, id int64) error {
-	var answer struct {
-		Result lease `json:"result"`
-	}
-	err := e.call(ctx, "lease/keepalive", lease{ID: id}, &answer)
+	answer, err := call[struct{ Result lease }](ctx, e, "lease/keepalive", lease{ID: id})
 	if err == nil && answer.Result.TTL <= 0 {
 		err = fmt.Errorf("the lease in etcd at %s has run out", e.endpoint)
 	}
 	return err
 }
 
-// revoke ends a lease, and all that lives on it.
+// revoke ends a lease, and all entries that live on it.
 func (e *etcd) revoke(ctx context.Context, id int64) error {
-	return e.call(ctx, "lease/revoke", lease{ID: id}, &struct{}{})
+	_, err := call[struct{}](ctx, e, "lease/revoke", lease{ID: id})
+	return err
 }

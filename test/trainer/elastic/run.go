@@ -7,126 +7,85 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
+	"strings"
 
 	"github.com/paddle-volcano/paddle-volcano/test/conformance/rules"
-	"github.com/paddle-volcano/paddle-volcano/test/trainer/collective"
-	"github.com/paddle-volcano/paddle-volcano/test/trainer/model"
+	"github.com/paddle-volcano/paddle-volcano/test/trainer/meet"
 	"github.com/paddle-volcano/paddle-volcano/test/trainer/process"
 	"github.com/paddle-volcano/paddle-volcano/test/trainer/train"
 )
 
-// doneFor is how long etcd remembers that a job is done: for nodes that come too late, not for the next job of that name.
-const doneFor = time.Minute
+// Collective trains as one rank of several, in a round of its own.
+type Collective func(ctx context.Context, t *train.Trainer, endpoints []string, round string) error
 
 // Run is one node of an elastic job.
-func Run(ctx context.Context, p *process.Process, launcher *rules.ElasticLauncher) (err error) {
+func Run(ctx context.Context, p *process.Process, launcher *rules.ElasticLauncher, collective Collective) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	m, ctx, err := register(ctx, p, launcher)
 	if err != nil {
 		return err
 	}
-	defer func() { m.end(ctx, err) }()
-	// What the node knows of the training outlives its rounds.
-	var saved model.State
+	t := &train.Trainer{Process: p, BeforeEnd: func(ctx context.Context, s train.State) error {
+		lease, err := m.etcd.grant(ctx, doneFor)
+		if err == nil {
+			err = m.etcd.put(ctx, m.prefix+"done", train.Hash(s.Params), lease)
+		}
+		return err
+	}}
+	err = m.rounds(ctx, t, collective)
+	if !errors.Is(err, train.ErrCrash) { // a crash tells nobody
+		m.deregister(ctx)
+	}
+	if errors.Is(err, errDone) {
+		p.Say("%v", err)
+		return nil
+	}
+	return err
+}
+
+// rounds trains in one round after the other until the model is trained.
+func (m *member) rounds(ctx context.Context, t *train.Trainer, collective Collective) error {
 	var last []string
 	for lost := 0; ; {
-		var plan plan
-		plan, err = m.meet(ctx)
-		if errors.Is(err, errDone) {
-			p.Say("%v", err)
-			return nil
-		}
+		r, err := m.meet(ctx)
 		if err != nil {
 			return err
 		}
-		if slices.Equal(plan.IDs, last) {
+		if slices.Equal(r.keys, last) {
 			lost++
 		}
-		last = plan.IDs
-		err = m.round(ctx, plan, &saved)
-		var gone collective.LostError
+		last = r.keys
+		err = m.round(ctx, t, r, collective)
+		var gone meet.LostError
 		switch {
 		case err == nil:
 			return nil
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case !errors.Is(err, errChanged) && !errors.As(err, &gone), !launcher.RestartsItself:
+		case !errors.Is(err, errChanged) && !errors.As(err, &gone), !m.launcher.RestartsItself:
 			return err
-		case lost >= launcher.MaxRestart:
+		case lost >= m.launcher.MaxRestart:
 			return fmt.Errorf("after %d restarts with the same nodes: %w", lost, err)
 		}
-		p.Say("elastic: round ended: %v", err)
-		if err = m.leave(ctx, plan.round); err != nil {
-			return err
-		}
+		m.Say("elastic: round ended: %v", err)
 	}
 }
 
-// round trains with the nodes of a plan until the end, or until they change.
-func (m *member) round(ctx context.Context, plan plan, saved *model.State) error {
-	rank := slices.Index(plan.IDs, m.own.ID)
-	m.Say("elastic: rank %d of %d", rank, len(plan.IDs))
+func (m *member) round(ctx context.Context, t *train.Trainer, r round, collective Collective) error {
+	t.Rank, t.World = slices.Index(r.endpoints, m.endpoint), len(r.keys)
+	m.Say("elastic: rank %d of %d", t.Rank, t.World)
 	ctx, cancel := context.WithCancelCause(ctx)
 	watched := make(chan struct{})
 	go func() {
 		defer close(watched)
-		m.watch(ctx, plan.round, cancel)
+		m.watch(ctx, r, cancel)
 	}()
 	defer func() { <-watched }()
 	defer cancel(nil)
-	ring, err := collective.Join(ctx, m.Process, collective.Place{Rank: rank, Endpoints: plan.Endpoints, Round: plan.round})
-	if err != nil {
-		return err
+	err := collective(ctx, t, r.endpoints, strings.Join(r.keys, ","))
+	if err != nil && errors.Is(context.Cause(ctx), errChanged) {
+		return errChanged
 	}
-	defer ring.Close()
-	member := train.Member{Rank: rank, World: len(plan.IDs)}
-	return train.Run(ctx, m.Process, member, &exchange{Exchange: collective.NewExchange(ring), member: m, who: member, saved: saved})
-}
-
-// exchange is a ring's, which remembers its last checkpoint.
-type exchange struct {
-	*collective.Exchange
-	member *member
-	who    train.Member
-	saved  *model.State
-	began  model.State
-}
-
-// Begin offers what the node remembers, if that is more than its folder has.
-func (e *exchange) Begin(ctx context.Context, offered model.State) (model.State, error) {
-	if e.saved.Step > offered.Step {
-		offered = *e.saved
-	}
-	state, err := e.Exchange.Begin(ctx, offered)
-	e.began = state
-	e.began.Grow(e.who.World)
-	return state, err
-}
-
-// Params remembers the parameters at a checkpoint.
-func (e *exchange) Params(ctx context.Context, step int) (params []float64, loss float64, err error) {
-	params, loss, err = e.Exchange.Params(ctx, step)
-	if every := e.member.Options.CheckpointEvery; err == nil && every > 0 && step%every == 0 {
-		*e.saved = e.began
-		e.saved.Step, e.saved.Params, e.saved.Loss = step, slices.Clone(params), loss
-	}
-	return params, loss, err
-}
-
-// End tells etcd that the job is done, before the first node goes.
-func (e *exchange) End(ctx context.Context) error {
-	if e.who.Rank == 0 {
-		params, _, err := e.Exchange.Params(ctx, e.member.Options.Steps)
-		if err != nil {
-			return err
-		}
-		lease, err := e.member.etcd.grant(ctx, doneFor)
-		if err == nil {
-			err = e.member.etcd.put(ctx, e.member.prefix+doneKey, model.Hash(params), lease)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return e.Exchange.End(ctx)
+	return err
 }

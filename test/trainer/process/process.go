@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package process is all that a process of a job has of the world, so that a whole gang runs in one test.
+// Package process is one process of a job: its environment, options, network and log. A test runs many of them.
 package process
 
 import (
@@ -11,24 +11,22 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/paddle-volcano/paddle-volcano/test/trainer/model"
-	"github.com/paddle-volcano/paddle-volcano/test/trainer/options"
 	"github.com/paddle-volcano/paddle-volcano/test/trainer/wire"
 )
 
 // Process is a process of a job.
 type Process struct {
 	Env     map[string]string
-	Options options.Options
+	Options Options
 	Net     *wire.Net
 	// Dir is the working directory, and Out where the log goes, one Write a line.
 	Dir string
 	Out io.Writer
 }
 
-// Say writes a line of the log. There is nobody to tell that nobody can be told.
+// Say writes a line of the log.
 func (p *Process) Say(format string, args ...any) {
-	_, _ = io.WriteString(p.Out, fmt.Sprintf(format, args...)+"\n")
+	_, _ = fmt.Fprintf(p.Out, format+"\n", args...) // a log that cannot be written has no other place to say so
 }
 
 // Child is the process that this one starts with more variables.
@@ -48,11 +46,6 @@ func (p *Process) ModelDir() string {
 		return p.Options.ModelDir
 	}
 	return filepath.Join(p.Dir, p.Options.ModelDir)
-}
-
-// Settings are the part of the options that all processes must have alike.
-func (p *Process) Settings() model.Settings {
-	return model.Settings{Seed: p.Options.Seed, Batch: p.Options.Batch}
 }
 
 // OwnIP is the address that a pod's environment tells it, empty where it tells none. PADDLE_CURRENT_IP is always an IP;

@@ -4,125 +4,157 @@ package train
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
-	"slices"
+	"os"
+	"path/filepath"
 	"time"
 
-	"github.com/paddle-volcano/paddle-volcano/test/trainer/model"
+	"github.com/paddle-volcano/paddle-volcano/test/trainer/meet"
 	"github.com/paddle-volcano/paddle-volcano/test/trainer/process"
 	"github.com/paddle-volcano/paddle-volcano/test/trainer/wire"
 )
 
-// Run trains as one member, and compares every number with what one process gets for all ranks.
-func Run(ctx context.Context, p *process.Process, who Member, exchange Exchange) error {
-	if want := p.Options.ExpectWorld; want != 0 && want != who.World {
-		return fmt.Errorf("wrong world size: %d trainers, and %d are expected", who.World, want)
-	}
-	if who.Rank < 0 || who.Rank >= who.World {
-		return fmt.Errorf("wrong rank: %d of %d trainers", who.Rank, who.World)
-	}
-	c := &course{Process: p, Member: who, exchange: exchange}
-	if err := c.begin(ctx); err != nil {
-		return err
-	}
-	for c.state.Step < p.Options.Steps {
-		if err := c.step(ctx); err != nil {
-			return err
-		}
-	}
-	return c.end(ctx)
-}
+// Every is the number of steps between two checkpoints, and between two lines of the log.
+const Every = 10
 
-// course is one run of one member.
-type course struct {
+// ErrCrash is the failure that --crash-at-step asks for.
+var ErrCrash = errors.New("crash")
+
+// Trainer is one trainer of a job.
+type Trainer struct {
 	*process.Process
-	Member
-	exchange Exchange
-	attempt  int
-	state    model.State
-	replica  *model.Replica
+	Rank, World int
+	Mesh        *meet.Mesh
+	// Memory is the last checkpoint that this process has seen, where its folder may have none.
+	Memory State
+	// BeforeEnd is called with the trained state before the first trainer ends.
+	BeforeEnd func(context.Context, State) error
 }
 
-func (c *course) begin(ctx context.Context) error {
-	var err error
-	if c.attempt, err = c.countAttempt(); err != nil {
-		return err
+// Run trains until the last step.
+func (t *Trainer) Run(ctx context.Context) error {
+	if want := t.Options.ExpectWorld; want != 0 && want != t.World {
+		return fmt.Errorf("wrong world size: %d trainers, and %d are expected", t.World, want)
 	}
-	offered, err := Load(c.ModelDir(), c.Settings())
+	attempt, err := t.countAttempt()
 	if err != nil {
 		return err
 	}
-	if c.state, err = c.exchange.Begin(ctx, offered); err != nil {
+	s, err := t.begin(ctx)
+	if err != nil {
 		return err
 	}
-	if c.state.Step > c.Options.Steps {
-		return fmt.Errorf("the checkpoint is of step %d, and the job has %d steps", c.state.Step, c.Options.Steps)
-	}
-	if c.replica, err = c.state.Replay(); err != nil {
-		return err
-	}
-	if c.state.Step > 0 {
-		c.Say("resumed from step %d", c.state.Step)
-	}
-	c.state.Grow(c.World)
-	return nil
-}
-
-// step takes one step. It begins with the parameters that are there, whoever summed them.
-func (c *course) step(ctx context.Context) error {
-	begin := time.Now()
-	if err := c.crash(); err != nil {
-		return err
-	}
-	clicks := model.Clicks(c.Options.Seed, c.state.Step, c.Rank, c.Options.Batch)
-	if err := c.exchange.Contribute(ctx, c.state.Step, c.state.Params, clicks); err != nil {
-		return fmt.Errorf("step %d: %w", c.state.Step+1, err)
-	}
-	c.replica.Next(c.World)
-	if err := c.read(ctx, c.state.Step+1); err != nil {
-		return err
-	}
-	if c.state.Step == 1 || c.state.Step%c.Options.LogEvery == 0 {
-		// The loss of clicks that nobody trains on: a step's own would go up and down with its clicks.
-		c.Say("step %d loss %.4f", c.state.Step, model.Loss(c.Options.Seed, c.state.Params))
-	}
-	if every := c.Options.CheckpointEvery; c.Rank == 0 && every > 0 && c.state.Step%every == 0 {
-		if err := Save(c.ModelDir(), c.state); err != nil {
+	for s.Steps < t.Options.Steps {
+		begin := time.Now()
+		if t.Options.CrashAtStep == s.Steps && (t.Options.CrashRank < 0 || t.Options.CrashRank == t.Rank) && attempt == 1 {
+			return fmt.Errorf("%w before step %d in attempt 1, as asked for", ErrCrash, s.Steps+1)
+		}
+		gradients, err := all[[]int64](ctx, t, fmt.Sprintf("step %d", s.Steps+1), gradient(s.Params, s.Steps, t.Rank))
+		if err != nil {
+			return err
+		}
+		s.Params = apply(s.Params, gradients)
+		s.Steps++
+		if s.Steps == 1 || s.Steps%Every == 0 {
+			t.Say("step %d loss %.4f", s.Steps, loss(s.Params))
+		}
+		if s.Steps%Every == 0 {
+			t.Memory = s
+			if t.Rank == 0 {
+				err = write(t.ModelDir(), CheckpointFile, s)
+			}
+		}
+		if err == nil {
+			err = wire.Sleep(ctx, t.Options.StepTime-time.Since(begin))
+		}
+		if err != nil {
 			return err
 		}
 	}
-	if left := c.Options.StepTime - time.Since(begin); left > 0 {
-		return wire.Sleep(ctx, left)
-	}
-	return nil
+	return t.end(ctx, s)
 }
 
-// read takes over the parameters after so many steps.
-func (c *course) read(ctx context.Context, step int) error {
-	params, loss, err := c.exchange.Params(ctx, step)
+// all exchanges a value with all trainers, and checks that each rank has sent one.
+func all[T any](ctx context.Context, t *Trainer, key string, own T) ([]T, error) {
+	texts, err := t.Mesh.All(ctx, key, own)
 	if err != nil {
-		return fmt.Errorf("step %d: %w", step, err)
+		return nil, fmt.Errorf("%s: %w", key, err)
 	}
-	if err := c.replica.Check(step, params, loss); err != nil {
-		return err
+	if len(texts) != t.World {
+		return nil, fmt.Errorf("%s: wrong world size: %d trainers have sent data, and there are %d", key, len(texts), t.World)
 	}
-	c.state.Step, c.state.Params, c.state.Loss = step, slices.Clone(params), loss
-	return nil
+	values := make([]T, len(texts))
+	for rank, text := range texts {
+		if err := json.Unmarshal(text, &values[rank]); err != nil {
+			return nil, fmt.Errorf("%s: rank %d sends %s: %w", key, rank, text, err)
+		}
+	}
+	return values, nil
 }
 
-func (c *course) end(ctx context.Context) error {
-	first, last := model.Loss(c.Options.Seed, model.Init(c.Options.Seed)), model.Loss(c.Options.Seed, c.state.Params)
+// begin agrees with all trainers on the furthest state that one of them has.
+func (t *Trainer) begin(ctx context.Context) (State, error) {
+	s, err := load(t.ModelDir())
+	if err != nil {
+		return s, err
+	}
+	if t.Memory.Steps > s.Steps {
+		s = t.Memory
+	}
+	offered, err := all(ctx, t, "the first state", s)
+	if err != nil {
+		return s, err
+	}
+	s = offered[0]
+	for _, other := range offered {
+		if other.Steps > s.Steps {
+			s = other
+		}
+	}
+	if s.Steps > t.Options.Steps {
+		return s, fmt.Errorf("the checkpoint is of step %d, and the job has %d steps", s.Steps, t.Options.Steps)
+	}
+	if s.Steps > 0 {
+		t.Say("resumed from step %d", s.Steps)
+	}
+	s.grow(t.World)
+	return s, nil
+}
+
+func (t *Trainer) end(ctx context.Context, s State) error {
+	first, last := loss(make([]float64, size)), loss(s.Params)
 	if last >= first {
-		return fmt.Errorf("the loss has not fallen: %.4f -> %.4f after %d steps", first, last, c.state.Step)
+		return fmt.Errorf("the loss has not fallen: %.4f -> %.4f after %d steps", first, last, s.Steps)
 	}
-	if c.Rank == 0 {
-		if err := writeModel(c.ModelDir(), c.state); err != nil {
+	if t.Rank == 0 {
+		if err := write(t.ModelDir(), ModelFile, s); err != nil {
 			return err
 		}
 	}
-	if err := c.exchange.End(ctx); err != nil {
-		return fmt.Errorf("after the last step: %w", err)
+	if t.BeforeEnd != nil {
+		if err := t.BeforeEnd(ctx, s); err != nil {
+			return err
+		}
 	}
-	c.Say("trained: loss %.4f -> %.4f, model sha256 %s", first, last, model.Hash(c.state.Params))
-	return nil
+	if _, err := all(ctx, t, "the end", Hash(s.Params)); err != nil {
+		return err
+	}
+	t.Say("trained: loss %.4f -> %.4f, model sha256 %s", first, last, Hash(s.Params))
+	return t.Mesh.Bye()
+}
+
+// countAttempt counts how often this trainer has begun, in a file beside its checkpoints.
+func (t *Trainer) countAttempt() (attempt int, err error) {
+	if t.Options.CrashAtStep < 0 {
+		return 1, nil
+	}
+	name := fmt.Sprintf("attempts-%d", t.Rank)
+	if text, err := os.ReadFile(filepath.Join(t.ModelDir(), name)); err == nil { //nolint:gosec // the user's own folder
+		if err := json.Unmarshal(text, &attempt); err != nil {
+			return 0, fmt.Errorf("%s is not a number: %w", name, err)
+		}
+	}
+	return attempt + 1, write(t.ModelDir(), name, attempt+1)
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Package wire finds endpoints and connects to them. It retries, because a name resolves only about a second after its
+// container has started.
 package wire
 
 import (
@@ -7,35 +9,32 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"sync"
+	"slices"
+	"strconv"
 	"time"
 )
 
-// Net is the network as one process sees it.
+// Net is the network of one process.
 type Net struct {
-	// IP is the process's own address, empty where it does not know it and listens at all of its addresses.
+	// IP is the process's own address. Without it the process listens at all of its addresses.
 	IP string
-	// Resolve returns the addresses that a host name leads to. IPs are not asked for.
+	// Resolve returns the addresses of a host name.
 	Resolve func(ctx context.Context, host string) ([]string, error)
 	// Deadline is how long the process waits for any one thing.
 	Deadline time.Duration
-
-	mu   sync.Mutex
-	held map[string]net.Listener
 }
 
-// pause lies between two attempts.
+// pause is the time between two attempts.
 const pause = 100 * time.Millisecond
 
-// FinalError is an error that no further attempt can mend.
+// FinalError is an error after which Await does not try again.
 type FinalError struct{ Err error }
 
 func (f FinalError) Error() string { return f.Err.Error() }
 func (f FinalError) Unwrap() error { return f.Err }
 
-// Await tries until it succeeds, an error is FinalError, or the deadline is over; the error then says what was waited for.
+// Await tries until it succeeds, an error is a FinalError, or the deadline is over.
 func (n *Net) Await(ctx context.Context, what string, try func(context.Context) error) error {
-	begin := time.Now()
 	limited, cancel := context.WithTimeout(ctx, n.Deadline)
 	defer cancel()
 	var last error
@@ -44,54 +43,40 @@ func (n *Net) Await(ctx context.Context, what string, try func(context.Context) 
 		if err == nil || errors.As(err, &FinalError{}) {
 			return err
 		}
-		if limited.Err() != nil && last != nil {
-			err = last // the attempt that the deadline cut off has nothing to say
+		if limited.Err() == nil || last == nil { // an attempt that the deadline ended has no reason of its own
+			last = err
 		}
-		last = err
 		if Sleep(limited, pause) != nil {
 			if ctx.Err() != nil {
 				return fmt.Errorf("%s: %w", what, context.Cause(ctx))
 			}
-			return fmt.Errorf("%s: not within %s: %w", what, time.Since(begin).Round(time.Millisecond), err)
+			return fmt.Errorf("%s: not within %s: %w", what, n.Deadline, last)
 		}
 	}
 }
 
 // Sleep waits, and returns an error as soon as the context is done.
 func Sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	case <-timer.C:
+	case <-time.After(d):
 		return nil
 	}
 }
 
-// lookup returns the addresses of a host, which may be an IP.
 func (n *Net) lookup(ctx context.Context, host string) ([]string, error) {
 	if net.ParseIP(host) != nil {
 		return []string{host}, nil
 	}
 	found, err := n.Resolve(ctx, host)
 	if err == nil && len(found) == 0 {
-		err = fmt.Errorf("%s leads nowhere", host)
+		err = fmt.Errorf("%s has no address", host)
 	}
 	return found, err
 }
 
-// Dial connects to an endpoint, which it looks up anew at each attempt.
-func (n *Net) Dial(ctx context.Context, what, endpoint string) (net.Conn, error) {
-	var conn net.Conn
-	err := n.Await(ctx, fmt.Sprintf("%s at %s", what, endpoint), func(ctx context.Context) (err error) {
-		conn, err = n.DialOnce(ctx, endpoint)
-		return err
-	})
-	return conn, err
-}
-
-// DialOnce connects to an endpoint without waiting for it.
+// DialOnce looks an endpoint up and connects to it.
 func (n *Net) DialOnce(ctx context.Context, endpoint string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(endpoint)
 	if err != nil {
@@ -103,4 +88,49 @@ func (n *Net) DialOnce(ctx context.Context, endpoint string) (net.Conn, error) {
 	}
 	dialer := net.Dialer{Timeout: 3 * time.Second}
 	return dialer.DialContext(ctx, "tcp", net.JoinHostPort(found[0], port))
+}
+
+// Listen listens at one of the process's own endpoints. The endpoint's host must resolve to the process's address.
+func (n *Net) Listen(ctx context.Context, endpoint string) (listener net.Listener, err error) {
+	host, port, err := net.SplitHostPort(endpoint)
+	if err != nil {
+		return nil, err
+	}
+	// The port may still be in use by the process that ran before a restart.
+	err = n.Await(ctx, "listening at "+endpoint, func(ctx context.Context) (err error) {
+		var config net.ListenConfig
+		listener, err = config.Listen(ctx, "tcp", net.JoinHostPort(n.IP, port))
+		return err
+	})
+	if err != nil || n.IP == "" {
+		return listener, err
+	}
+	err = n.Await(ctx, "the own endpoint "+endpoint, func(ctx context.Context) error {
+		found, err := n.lookup(ctx, host)
+		if err == nil && !slices.Contains(found, n.IP) {
+			err = fmt.Errorf("%s resolves to %v, and this process is at %s", host, found, n.IP)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, errors.Join(err, listener.Close())
+	}
+	return listener, nil
+}
+
+// Free returns an endpoint of the host whose port is free: from low to high, or any where high is 0.
+func (n *Net) Free(ctx context.Context, host string, low, high int) (endpoint string, err error) {
+	if high == 0 {
+		low = 0
+	}
+	for port := low; port <= high; port++ {
+		var config net.ListenConfig
+		var listener net.Listener
+		if listener, err = config.Listen(ctx, "tcp", net.JoinHostPort(n.IP, strconv.Itoa(port))); err != nil {
+			continue
+		}
+		_, chosen, _ := net.SplitHostPort(listener.Addr().String())
+		return net.JoinHostPort(host, chosen), listener.Close()
+	}
+	return "", fmt.Errorf("no port from %d to %d is free at %s: %w", low, high, n.IP, err)
 }

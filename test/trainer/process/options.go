@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package process
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// Options are the trainer's own settings. Each has a flag and a variable: TRAINER_STEPS is --steps.
+type Options struct {
+	Steps                               int
+	ModelDir                            string
+	Deadline, SlowStart, StepTime       time.Duration
+	CrashAtStep, CrashRank, ExpectWorld int
+	ServersExit                         bool
+	Paddle                              string
+	CloudTrain, IsLocal                 int
+}
+
+// Releases of Paddle whose launchers differ.
+const (
+	Paddle20   = "2.0"     // to 2.2, the images of the published examples
+	Paddle23   = "2.3"     // the first of today's launchers
+	Paddle2022 = "2022"    // until mid-2023
+	Current    = "current" // since mid-2023
+)
+
+// ParseOptions reads flags, then variables for the flags that are not given, then the defaults.
+func ParseOptions(args []string, env map[string]string, out io.Writer) (Options, error) {
+	var o Options
+	set := flag.NewFlagSet("train.py", flag.ContinueOnError)
+	set.SetOutput(out)
+	set.IntVar(&o.Steps, "steps", 60, "how many steps to train")
+	set.StringVar(&o.ModelDir, "model-dir", env["MODEL_DIR"], "where to write checkpoints and the model (also MODEL_DIR)")
+	set.DurationVar(&o.Deadline, "deadline", time.Minute, "how long to wait for any peer")
+	set.DurationVar(&o.SlowStart, "slow-start", 0, "test hook: do nothing for so long at first")
+	set.DurationVar(&o.StepTime, "step-time", 0, "test hook: let each step take at least so long")
+	set.IntVar(&o.CrashAtStep, "crash-at-step", -1, "test hook: exit with code 7 before this step in the first attempt")
+	set.IntVar(&o.CrashRank, "crash-rank", 0, "test hook: which trainer crashes, -1 for each")
+	set.IntVar(&o.ExpectWorld, "expect-world", 0, "fail unless there are so many trainers")
+	set.BoolVar(&o.ServersExit, "servers-exit", false, "end servers once all trainers are done")
+	set.StringVar(&o.Paddle, "paddle", Current, "the release whose launcher to follow: 2.0, 2.3, 2022 or current")
+	set.IntVar(&o.IsLocal, "is_local", 0, "as the CTR example's train.py takes it")
+	set.IntVar(&o.CloudTrain, "cloud_train", 0, "as the CTR example's train.py takes it")
+	var err error
+	set.VisitAll(func(f *flag.Flag) {
+		name := "TRAINER_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+		if value, ok := env[name]; ok && err == nil {
+			if err = set.Set(f.Name, value); err != nil {
+				err = fmt.Errorf("%s=%q: %w", name, value, err)
+			}
+		}
+	})
+	if err == nil {
+		err = set.Parse(args)
+	}
+	switch {
+	case err != nil:
+	case set.NArg() > 0:
+		err = fmt.Errorf("train.py takes no arguments but flags: %q", set.Args())
+	case o.Steps < 1 || o.Deadline <= 0:
+		err = fmt.Errorf("steps and deadline must be above 0: they are %d and %s", o.Steps, o.Deadline)
+	case o.Paddle != Paddle20 && o.Paddle != Paddle23 && o.Paddle != Paddle2022 && o.Paddle != Current:
+		err = fmt.Errorf("paddle is 2.0, 2.3, 2022 or current: it is %q", o.Paddle)
+	}
+	return o, err
+}
