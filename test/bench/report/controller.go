@@ -7,11 +7,11 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/paddle-volcano/paddle-volcano/test/bench/jobs"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/live"
 )
 
 // controller shows what PaddleJobs cost beside raw Volcano Jobs.
-func controller(r *jobs.Report) *Section {
+func controller(r *live.JobReport) *Section {
 	s := &Section{
 		Title:   "The controller: PaddleJobs beside equal Volcano Jobs",
 		About:   "A real control plane over simulated nodes: from the first create until every pod has an address and every job its environment, and what the controller wrote until all were Completed, from the API server's audit log.",
@@ -60,7 +60,7 @@ func byKind(name string, values map[string][]float64) Group {
 	group := Group{Name: name}
 	for _, kind := range slices.Sorted(maps.Keys(values)) {
 		colour := kindStock
-		if kind == jobs.KindPaddle {
+		if kind == live.KindPaddle {
 			colour = kindOurs
 		}
 		group.Rows = append(group.Rows, Row{Name: kind, Kind: colour, Values: values[kind]})

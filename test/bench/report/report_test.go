@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-volcano/paddle-volcano/test/bars"
-	"github.com/paddle-volcano/paddle-volcano/test/bench/jobs"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/profile"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/usage"
@@ -64,9 +63,9 @@ func written(t *testing.T, seconds ...float64) string {
 		Nodes: 1000, Pods: 2000, Gang: 20, Mode: "PS", StockRuns: []float64{20}, PaddleRuns: seconds, Ratio: 100,
 	}}})
 	put(t, folder, "bench/placement.json", &bench.Report{Seed: 7, Speed: []bench.Speed{{Case: "64 servers", Nodes: 100, MS: 3}}})
-	put(t, folder, "bench/controller.json", &jobs.Report{
+	put(t, folder, "bench/controller.json", &live.JobReport{
 		Jobs: 10, Pods: 100, Writes: 9.5, Bars: []bars.Bar{bars.Most("writes <per> job", 9.5, 8)},
-		RoundsTaken: []jobs.Round{{Kind: "Volcano Job", Ready: 10}, {Kind: jobs.KindPaddle, Ready: 12, Processes: map[string]usage.Process{"etcd": {CPU: 2.5}}, RSS: 100, Writes: jobs.Writes{"create jobs": 10}}},
+		RoundsTaken: []live.JobRound{{Kind: "Volcano Job", Ready: 10}, {Kind: live.KindPaddle, Ready: 12, Processes: map[string]usage.Process{"etcd": {CPU: 2.5}}, RSS: 100, Writes: map[string]int{"create jobs": 10}}},
 	})
 	put(t, folder, "soak/report.json", &soak.Report{Seed: 7, Operations: map[string]int{"delete": 3}, Rounds: []soak.Round{
 		{Sizes: map[string]soak.Size{"controller": {Goroutines: 90, Heap: 10}, "scheduler": {Goroutines: 250, Heap: 15}}},
@@ -148,7 +147,7 @@ func TestWhatWasNotMeasuredIsSaid(t *testing.T) {
 	folder := t.TempDir()
 	_, err := Read(folder)
 	require.ErrorContains(t, err, "run make bench first")
-	put(t, folder, "bench/controller.json", &jobs.Report{})
+	put(t, folder, "bench/controller.json", &live.JobReport{})
 	p, err := Read(folder)
 	require.NoError(t, err)
 	require.Equal(t, []string{"bench/live.json", "bench/kind/live.json", "bench/trace.json", "bench/session.json", "bench/placement.json", "soak/report.json"}, p.Missing)

@@ -6,6 +6,7 @@ import (
 	"encoding/xml"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -71,6 +72,32 @@ func TestPlanOf256GPUsBetweenOtherJobs(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, placement.Check(topology, demand, plan))
 	require.Len(t, plan.Assignments, 32)
+	// One block has room, in no fewer racks than its emptiest ones.
+	fewest := topology.Nodes()
+	for block, end := topology.Domains(placement.NodeTier + 2); block < end; block++ {
+		var free []int
+		for rack, hi := topology.Children(block); rack < hi; rack++ {
+			hosts := 0
+			for node, last := topology.NodesOf(rack); node < last; node++ {
+				if node%3 == 0 {
+					hosts++
+				}
+			}
+			free = append(free, hosts)
+		}
+		slices.Sort(free)
+		hosts, racks := 0, 0
+		for hosts < 32 && racks < len(free) {
+			racks++
+			hosts += free[len(free)-racks]
+		}
+		if hosts >= 32 {
+			fewest = min(fewest, racks)
+		}
+	}
+	edge := 2 * 255.0 / 256 * 14e9
+	require.InEpsilon(t, float64(fewest)*edge, plan.Cost.Tiers[placement.NodeTier+1].Bytes, 1e-9)
+	require.Zero(t, plan.Cost.Tiers[placement.NodeTier+2].Bytes)
 
 	write(t, "lingjun-256-loaded.svg", topology, demand, plan, "256 GPUs on the Lingjun cluster, between other jobs")
 }
