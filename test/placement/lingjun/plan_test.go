@@ -3,21 +3,14 @@
 package lingjun_test
 
 import (
-	"encoding/xml"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
-	"github.com/paddle-volcano/paddle-volcano/plugins/placement/draw"
 	"github.com/paddle-volcano/paddle-volcano/test/placement/lingjun"
 )
-
-// folder is where people look for what was drawn: below the root of the repository.
-var folder = filepath.Join("..", "..", "..", "_output", "placement")
 
 // collective of pods with 8 GPUs each that train a model of 7 billion parameters, 2 bytes each.
 func collective(pods int) *placement.Demand {
@@ -52,8 +45,6 @@ func TestPlanOf256GPUs(t *testing.T) {
 	require.InEpsilon(t, 32*edge, tiers[placement.NodeTier].Bytes, 1e-9)
 	require.InEpsilon(t, 4*edge, tiers[placement.NodeTier+1].Bytes, 1e-9)
 	require.Zero(t, tiers[placement.NodeTier+2].Bytes)
-
-	write(t, "lingjun-256.svg", topology, demand, plan, "256 GPUs on the empty Lingjun cluster")
 }
 
 // Half of all hosts run single pods of other jobs, so that the 32 hosts that are left must be looked for.
@@ -98,18 +89,4 @@ func TestPlanOf256GPUsBetweenOtherJobs(t *testing.T) {
 	edge := 2 * 255.0 / 256 * 14e9
 	require.InEpsilon(t, float64(fewest)*edge, plan.Cost.Tiers[placement.NodeTier+1].Bytes, 1e-9)
 	require.Zero(t, plan.Cost.Tiers[placement.NodeTier+2].Bytes)
-
-	write(t, "lingjun-256-loaded.svg", topology, demand, plan, "256 GPUs on the Lingjun cluster, between other jobs")
-}
-
-func write(t *testing.T, name string, topology *placement.Topology, d *placement.Demand, plan *placement.Plan, title string) {
-	svg, err := draw.SVG(topology, d, plan, draw.Options{Title: title, GPUs: func(placement.NodeID) int { return lingjun.GPUs }})
-	require.NoError(t, err)
-	require.NoError(t, xml.Unmarshal(svg, new(struct{})))
-	require.NoError(t, os.MkdirAll(folder, 0o755))
-	file := filepath.Join(folder, name)
-	require.NoError(t, os.WriteFile(file, svg, 0o644))
-	path, err := filepath.Abs(file)
-	require.NoError(t, err)
-	t.Log("drawn to", path)
 }
