@@ -68,9 +68,6 @@ func Run(s Settings, out, progress io.Writer) error {
 		r.Seconds[part] = time.Since(start).Seconds()
 	}
 	r.Judge()
-	if err := r.ShowParts(out); err != nil {
-		return err
-	}
 	if err := r.ShowBars(out); err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ package report
 
 import (
 	"encoding/json"
-	"io"
 	"os"
 	"strings"
 	"testing"
@@ -98,7 +97,6 @@ func TestPartsThatWereNotRunHaveNoBars(t *testing.T) {
 	r := &Report{}
 	r.Judge()
 	require.Empty(t, r.Bars)
-	require.NoError(t, r.ShowParts(io.Discard))
 }
 
 func TestTheFileCanBeReadAgain(t *testing.T) {
@@ -115,15 +113,11 @@ func TestTheTableSaysWhatIsMissed(t *testing.T) {
 	r := good()
 	r.Speed[0].Ratio = 3
 	r.Optimality.Above = []string{"seed 1, x, cluster 2"}
-	r.QualitySummary.NotCheaper = []string{"a < b"}
 	r.Judge()
 	var table strings.Builder
-	require.NoError(t, r.ShowParts(&table))
 	require.NoError(t, r.ShowBars(&table))
 	require.Contains(t, table.String(), "MISSED  speed: 1000 nodes")
 	require.Contains(t, table.String(), "met     queues: gangs placed")
-	require.Contains(t, table.String(), "seed 1, x, cluster 2")
-	require.Contains(t, table.String(), "not cheaper than every baseline in 1 scenarios")
 	require.Contains(t, table.String(), "2 of 18 missed")
 }
 
