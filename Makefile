@@ -163,10 +163,6 @@ soak: plane ## Let random jobs come, go, break and change for SOAK on a sandbox;
 faults: plane ## Kill the controller, and stop the leader, at every single write of a job's life; tests do a part of it
 	TEST_ALL=1 $(GO) test -count=1 -timeout 60m ./test/faults
 
-.PHONY: draw-placement
-draw-placement: ## Plan 256 GPUs on a production cluster and draw the plan to _output/placement
-	$(GO) test -count=1 -v -run TestPlan ./test/placement/lingjun
-
 .PHONY: fuzz-placement
 fuzz-placement: ## Look for inputs that break the planner, two kinds for FUZZTIME each
 	$(GO) test -run '^$$' -fuzz FuzzSolve -fuzztime $(FUZZTIME) -fuzzminimizetime 1s ./test/placement/fuzz

@@ -10,17 +10,15 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/paddle-volcano/paddle-volcano/test/bench/jobs"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/live"
 )
 
 // controllers measures the controller.
 func controllers(args []string) int {
-	s := jobs.Default()
+	s := live.DefaultJobs()
 	flags := pflag.NewFlagSet("paddle-bench controller", pflag.ContinueOnError)
 	flags.StringVar(&s.Folder, "out", s.Folder, "folder for controller.json")
-	flags.IntVar(&s.Jobs, "jobs", s.Jobs, "jobs of each kind")
-	flags.IntVar(&s.Servers, "servers", s.Servers, "servers of each job")
-	flags.IntVar(&s.Workers, "workers", s.Workers, "workers of each job")
+	flags.IntVar(&s.Jobs, "jobs", s.Jobs, "jobs of each kind, of 2 servers and 8 workers")
 	flags.IntVar(&s.Nodes, "nodes", s.Nodes, "simulated nodes")
 	flags.IntVar(&s.Rounds, "rounds", s.Rounds, "rounds of each of the two kinds that are compared, forth and back")
 	flags.DurationVar(&s.RunFor, "run-for", s.RunFor, "how long workers run")
@@ -30,5 +28,5 @@ func controllers(args []string) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	return finish(jobs.Run(ctx, s, os.Stdout, os.Stderr))
+	return finish(live.RunJobs(ctx, s, os.Stdout, os.Stderr))
 }

@@ -26,8 +26,6 @@ func sessions(args []string) int {
 	flags.IntVar(&s.Queues, "queues", s.Queues, "queues: clusters with more jobs than fit")
 	flags.IntVar(&s.Instances, "instances", s.Instances, "optimality: instances of each scenario")
 	flags.IntVar(&s.Effort, "effort", s.Effort, "optimality: the planner's budget, in multiples of its usual one")
-	flags.DurationVar(&s.Anneal, "anneal", s.Anneal, "optimality: time to anneal each instance on one processor, all starts together")
-	flags.IntVar(&s.Starts, "starts", s.Starts, "optimality: random starts of annealing")
 	flags.IntVar(&s.Sessions, "sessions", s.Sessions, "churn: sessions")
 	flags.IntVar(&s.Before, "before", s.Before, "churn: jobs that are bound and go in a hurry before, so that what is bounded is full")
 	if code, proceed := parse(flags, args, &s.Only, session.Parts()); !proceed {

@@ -3,7 +3,6 @@
 package placement_test
 
 import (
-	"fmt"
 	"math/rand"
 	"strings"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+	"github.com/paddle-volcano/paddle-volcano/test/placement/instances"
 )
 
 // spot is where one rank or member is: its domains, from the island (below 0 is one of its own) upwards.
@@ -143,31 +143,10 @@ func (w *wire) allReduce(d *placement.Demand, seats []seatOf) {
 	}
 }
 
-// randomCluster has up to eight nodes of two or three tiers above them, some with islands.
-func randomCluster(random *rand.Rand) placement.TopologySpec {
-	tiers := placement.DefaultTiers([][]string{nil, {"rack"}, {"rack", "block"}}[random.Intn(3)]...)
-	for i := range tiers {
-		tiers[i].Bandwidth = float64(random.Intn(3))
-	}
-	spec := placement.TopologySpec{Resources: []string{"cpu", "gpu"}, Accelerators: []string{"gpu"}, Tiers: tiers}
-	for i := range 2 + random.Intn(7) {
-		node := placement.NodeSpec{Name: fmt.Sprint("n", i), Free: []int64{int64(2 + random.Intn(9)), int64(random.Intn(7))}}
-		for tier := range len(tiers) - 2 {
-			node.Domains = append(node.Domains, fmt.Sprint("d", random.Intn(3-tier)))
-		}
-		if random.Intn(3) == 0 {
-			half := int(node.Free[1]) / 2
-			node.Islands = []placement.Island{{Size: 4, Free: half}, {Size: 4, Free: int(node.Free[1]) - half}}
-		}
-		spec.Nodes = append(spec.Nodes, node)
-	}
-	return spec
-}
-
 func TestCostFlowByFlow(t *testing.T) {
 	for seed := range int64(1500) {
 		random := rand.New(rand.NewSource(seed))
-		topology := built(t, randomCluster(random))
+		topology := instances.Small(random.Intn, instances.Limits{Nodes: 8, Pods: 1}).Topology
 		var lines []string
 		for _, name := range []string{"ps", "worker", "heter1", "silent", "worker", "heter3"}[:1+random.Intn(6)] {
 			at := []string{name + ":"}

@@ -6,7 +6,6 @@
 //   - cluster: Volcano's scheduler over clusters and jobs given as plain values
 //   - speed: how long allocate takes, and what the plugin costs jobs that are not Paddle's
 //   - quality: what placements cost on loaded clusters, against stock set-ups and against long searches
-//   - anneal: simulated annealing, one of those searches
 //   - churn: the heap while jobs come and go
 //   - report: what was asked for and what was reached; the file and the table
 package session

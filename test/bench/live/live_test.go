@@ -99,3 +99,19 @@ func (w testWriter) Write(text []byte) (int, error) {
 	w.Log(strings.TrimSpace(string(text)))
 	return len(text), nil
 }
+
+// One round of PaddleJobs, to their end: what the bars of bench-controller are about.
+func TestRoundOfPaddleJobs(t *testing.T) {
+	s := JobSettings{Jobs: 4, Nodes: 4, Rounds: 1, RunFor: 3 * time.Second, Patience: 2 * time.Minute, Folder: t.TempDir()}
+	r, err := s.round(t.Context(), KindPaddle, true, testWriter{t})
+	require.NoError(t, err)
+	require.Positive(t, r.Created)
+	require.Greater(t, r.Ready, r.Created)
+	require.Greater(t, r.Completed, r.Ready)
+	require.Positive(t, r.RSS)
+	require.Positive(t, r.Events)
+	require.Equal(t, []int{4, 4}, []int{r.Writes["create jobs"], r.Writes["create configmaps"]})
+	require.GreaterOrEqual(t, r.Writes["update paddlejobs/status"]+r.Writes["patch paddlejobs/status"], 4)
+	require.GreaterOrEqual(t, r.Requests["create pods"], 4*podsOfJob)
+	require.Contains(t, r.Processes, sandbox.Controller)
+}

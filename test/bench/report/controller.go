@@ -7,11 +7,11 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/paddle-volcano/paddle-volcano/test/bench/jobs"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/live"
 )
 
 // controller shows what PaddleJobs cost beside raw Volcano Jobs.
-func controller(r *jobs.Report) *Section {
+func controller(r *live.JobReport) *Section {
 	s := &Section{
 		Title:   "The controller: PaddleJobs beside equal Volcano Jobs",
 		About:   "A real control plane over simulated nodes: from the first create until every pod has an address and every job its environment, and what the controller wrote until all were Completed, from the API server's audit log.",
@@ -31,39 +31,20 @@ func controller(r *jobs.Report) *Section {
 			rss = append(rss, round.RSS)
 		}
 	}
-	ready := Chart{Title: "From create to all peers known", Unit: "seconds, less is better", Groups: []Group{byKind("", times)}}
 	for _, kind := range slices.Sorted(maps.Keys(times)) {
-		s.figure("ready: "+kind, "s", false, times[kind]...)
+		s.figure("from create to all peers known: "+kind, "s", false, times[kind]...)
 	}
-	cpu := Chart{Title: "Processor time until then", Unit: "seconds of one processor"}
 	used := r.ProcessorSeconds()
 	for _, process := range slices.Sorted(maps.Keys(used)) {
-		cpu.Groups = append(cpu.Groups, byKind(process, used[process]))
+		for _, kind := range slices.Sorted(maps.Keys(used[process])) {
+			s.figure("processor time of "+process+" until then: "+kind, "s", false, used[process][kind]...)
+		}
 	}
-	wrote := Chart{Title: "What the controller writes", Unit: "requests per job until it is Completed, Events apart"}
-	group := Group{}
 	for _, write := range slices.Sorted(maps.Keys(writes)) {
-		group.Rows = append(group.Rows, Row{Name: write, Kind: kindOurs, Values: writes[write]})
+		s.figure("controller's requests: "+write, "per job", false, writes[write]...)
 	}
-	wrote.Groups = append(wrote.Groups, group)
-	s.chart(ready)
-	s.chart(cpu)
-	s.chart(wrote)
 	s.figure("controller's memory", "MiB", false, rss...)
 	s.figure("writes per job", fmt.Sprintf("of %d jobs", r.Jobs), false, r.Writes)
 	s.figure("Events per job", fmt.Sprintf("of %d jobs", r.Jobs), false, r.Events)
 	return s
-}
-
-// byKind are bars of the kinds of jobs, ours in our colour.
-func byKind(name string, values map[string][]float64) Group {
-	group := Group{Name: name}
-	for _, kind := range slices.Sorted(maps.Keys(values)) {
-		colour := kindStock
-		if kind == jobs.KindPaddle {
-			colour = kindOurs
-		}
-		group.Rows = append(group.Rows, Row{Name: kind, Kind: colour, Values: values[kind]})
-	}
-	return group
 }

@@ -12,15 +12,15 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live"
 )
 
-// liveMeasures are what is drawn of each turn.
+// liveMeasures are shown of each turn.
 var liveMeasures = []struct {
-	title, unit, figure string
-	more                bool
-	of                  func(*live.Turn) float64
+	name, unit string
+	more       bool
+	of         func(*live.Turn) float64
 }{
-	{"Pods bound", "pods per second, more is better", "pods bound", true, func(t *live.Turn) float64 { return t.Bound }},
-	{"99 of 100 gangs are bound within", "seconds, less is better", "gang wait p99", false, func(t *live.Turn) float64 { return t.GangWait.P99 }},
-	{"Racks that a gang is spread over", "mean over gangs, less is better", "racks of a gang", false, func(t *live.Turn) float64 { return t.Placement.Racks }},
+	{"pods bound", "pods per second", true, func(t *live.Turn) float64 { return t.Bound }},
+	{"99 of 100 gangs are bound within", "s", false, func(t *live.Turn) float64 { return t.GangWait.P99 }},
+	{"racks of a gang, mean over gangs", "", false, func(t *live.Turn) float64 { return t.Placement.Racks }},
 }
 
 // lived shows schedulers on a live control plane.
@@ -34,10 +34,8 @@ func lived(r *live.Report) *Section {
 	s.fact("rounds of each case", "%s", rounds(r.Cases))
 	s.fact("requests at a time of the limits", "%d", r.Settings.Concurrency)
 	for _, m := range liveMeasures {
-		drawn := Chart{Title: m.title, Unit: m.unit}
 		for i := range r.Cases {
 			c := &r.Cases[i]
-			group := Group{Name: c.String()}
 			for _, scheduler := range r.Settings.Schedulers {
 				var values []float64
 				for j := range c.Turns {
@@ -45,14 +43,9 @@ func lived(r *live.Report) *Section {
 						values = append(values, m.of(turn))
 					}
 				}
-				if len(values) > 0 {
-					group.Rows = append(group.Rows, Row{Name: scheduler, Kind: kindOf(scheduler), Values: values})
-					s.figure(fmt.Sprintf("%s, %s, %s", m.figure, c, scheduler), "", m.more, values...)
-				}
+				s.figure(fmt.Sprintf("%s, %s, %s", m.name, c, scheduler), m.unit, m.more, values...)
 			}
-			drawn.Groups = append(drawn.Groups, group)
 		}
-		s.chart(drawn)
 	}
 	s.used(r)
 	s.profiled(r)
@@ -69,9 +62,8 @@ func onKind(r *live.Report) *Section {
 	return s
 }
 
-// used draws who used the processors in the last round of each case.
+// used shows the processor time that each process used in a turn.
 func (s *Section) used(r *live.Report) {
-	drawn := Chart{Title: "Who used the processors", Unit: "seconds of one processor in a turn, medians"}
 	for i := range r.Cases {
 		c := &r.Cases[i]
 		for _, scheduler := range []string{live.Stock, live.Paddle} {
@@ -83,45 +75,31 @@ func (s *Section) used(r *live.Report) {
 					}
 				}
 			}
-			group := Group{Name: fmt.Sprintf("%s: %s", c, scheduler)}
 			for _, name := range slices.Sorted(maps.Keys(used)) {
-				group.Rows = append(group.Rows, Row{Name: name, Kind: kindOf(scheduler), Values: used[name]})
+				s.figure(fmt.Sprintf("processor time of %s, %s, %s", name, c, scheduler), "s", false, used[name]...)
 			}
-			drawn.Groups = append(drawn.Groups, group)
 		}
 	}
-	s.chart(drawn)
 }
 
-// profiled draws where schedulers spend their time.
+// profiled shows whose functions took the processor time of each scheduler.
 func (s *Section) profiled(r *live.Report) {
-	drawn := Chart{Title: "Where schedulers spend their time", Unit: "% of the processor time of a turn, by whose function it is"}
 	for i := range r.Cases {
 		c := &r.Cases[i]
 		for _, scheduler := range slices.Sorted(maps.Keys(c.Profiles)) {
-			group := Group{Name: fmt.Sprintf("%s: %s", c, scheduler)}
 			for _, share := range c.Profiles[scheduler] {
-				group.Rows = append(group.Rows, Row{Name: share.Owner, Kind: kindOf(scheduler), Values: []float64{share.Percent}})
+				s.figure(fmt.Sprintf("share of %s in the scheduler's processor time, %s, %s", share.Owner, c, scheduler), "%", false, share.Percent)
 			}
-			drawn.Groups = append(drawn.Groups, group)
 		}
 	}
-	s.chart(drawn)
 }
 
-// prompt draws how soon a gang that waits is bound.
+// prompt shows how soon a pending gang is bound once it fits.
 func (s *Section) prompt(r *live.Report) {
-	drawn := Chart{Title: "How soon a gang is bound once it fits", Unit: "seconds until its last pod is bound, less is better"}
 	for i := range r.Prompt {
 		p := &r.Prompt[i]
-		name := fmt.Sprintf("%d nodes, %d pods pending, %s", p.Nodes, p.Pending, p.Scheduler)
-		drawn.Groups = append(drawn.Groups, Group{Name: name, Rows: []Row{
-			{Name: "median", Kind: kindOf(p.Scheduler), Values: []float64{p.Wait.P50}},
-			{Name: "p99", Kind: kindOf(p.Scheduler), Values: []float64{p.Wait.P99}},
-		}})
-		s.figure("bound once it fits, "+name, "s", false, p.Waits...)
+		s.figure(fmt.Sprintf("bound once it fits, %d nodes, %d pods pending, %s", p.Nodes, p.Pending, p.Scheduler), "s", false, p.Waits...)
 	}
-	s.chart(drawn)
 }
 
 // rounds are the numbers of rounds that cases had, least first.

@@ -4,6 +4,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -30,7 +31,6 @@ type Section struct {
 	// Command repeats it.
 	Command string
 	Facts   []Fact
-	Charts  []Chart
 	Figures []Figure
 	Bars    []bars.Bar
 }
@@ -48,6 +48,9 @@ type Figure struct {
 	More bool
 }
 
+// Spread is the median of the values, the least and the greatest.
+func (f *Figure) Spread() Spread { return spread(f.Values) }
+
 // machine tells what was measured on.
 func machine(m report.Machine) []Fact {
 	facts := []Fact{{"Go", m.Go + " " + m.OS}, {"processors", fmt.Sprintf("%d × %s", m.CPUs, m.Processor)}}
@@ -61,16 +64,19 @@ func (s *Section) fact(name, format string, values ...any) {
 	s.Facts = append(s.Facts, Fact{name, fmt.Sprintf(format, values...)})
 }
 
-// chart adds a chart of the groups that have rows, if there are any.
-func (s *Section) chart(c Chart) {
-	c.Groups = slices.DeleteFunc(c.Groups, func(g Group) bool { return len(g.Rows) == 0 })
-	if len(c.Groups) > 0 {
-		s.Charts = append(s.Charts, c)
+// figure adds a figure, unless nothing was measured.
+func (s *Section) figure(name, unit string, more bool, values ...float64) {
+	values = slices.DeleteFunc(slices.Clone(values), func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
+	if len(values) > 0 {
+		s.Figures = append(s.Figures, Figure{Name: name, Unit: unit, Values: values, More: more})
 	}
 }
 
-func (s *Section) figure(name, unit string, more bool, values ...float64) {
-	s.Figures = append(s.Figures, Figure{Name: name, Unit: unit, Values: values, More: more})
+// halves adds what was measured first and what was measured later, to show growth.
+func (s *Section) halves(name, unit string, values []float64) {
+	middle := len(values) / 2
+	s.figure(name+", first half", unit, false, values[:middle]...)
+	s.figure(name+", second half", unit, false, values[middle:]...)
 }
 
 // Missed is how many bars were, in all sections.

@@ -9,12 +9,12 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-volcano/paddle-volcano/test/bars"
-	"github.com/paddle-volcano/paddle-volcano/test/bench/jobs"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/profile"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/usage"
@@ -64,9 +64,9 @@ func written(t *testing.T, seconds ...float64) string {
 		Nodes: 1000, Pods: 2000, Gang: 20, Mode: "PS", StockRuns: []float64{20}, PaddleRuns: seconds, Ratio: 100,
 	}}})
 	put(t, folder, "bench/placement.json", &bench.Report{Seed: 7, Speed: []bench.Speed{{Case: "64 servers", Nodes: 100, MS: 3}}})
-	put(t, folder, "bench/controller.json", &jobs.Report{
+	put(t, folder, "bench/controller.json", &live.JobReport{
 		Jobs: 10, Pods: 100, Writes: 9.5, Bars: []bars.Bar{bars.Most("writes <per> job", 9.5, 8)},
-		RoundsTaken: []jobs.Round{{Kind: "Volcano Job", Ready: 10}, {Kind: jobs.KindPaddle, Ready: 12, Processes: map[string]usage.Process{"etcd": {CPU: 2.5}}, RSS: 100, Writes: jobs.Writes{"create jobs": 10}}},
+		RoundsTaken: []live.JobRound{{Kind: "Volcano Job", Ready: 10}, {Kind: live.KindPaddle, Ready: 12, Processes: map[string]usage.Process{"etcd": {CPU: 2.5}}, RSS: 100, Writes: map[string]int{"create jobs": 10}}},
 	})
 	put(t, folder, "soak/report.json", &soak.Report{Seed: 7, Operations: map[string]int{"delete": 3}, Rounds: []soak.Round{
 		{Sizes: map[string]soak.Size{"controller": {Goroutines: 90, Heap: 10}, "scheduler": {Goroutines: 250, Heap: 15}}},
@@ -81,22 +81,38 @@ func has(t *testing.T, page []byte, want string) {
 	require.True(t, bytes.Contains(page, []byte(want)), "not on the page: %s", want)
 }
 
-var shownParts = regexp.MustCompile(`<strong>(.*?)</strong>|<h3>(.*?)</h3>|<div class="bar"><span>(.*?)</span>.*?<b>(.*?)</b>`)
+var shownParts = regexp.MustCompile(`<tr class="figure"><td>(.*?)</td><td class="n">(.*?)</td><td class="n">(.*?)</td><td>(.*?)</td></tr>`)
 
-// shown returns the bars of a page: "chart; group; name: value".
+// shown returns the figures of a page: "name: median unit (least…greatest)".
 func shown(page []byte) (all []string) {
-	title, group := "", ""
 	for _, m := range shownParts.FindAllStringSubmatch(string(page), -1) {
-		switch {
-		case m[1] != "":
-			title, group = m[1], ""
-		case m[2] != "":
-			group = m[2]
-		default:
-			all = append(all, title+"; "+group+"; "+m[3]+": "+m[4])
-		}
+		all = append(all, strings.TrimSpace(m[1]+": "+m[2]+" "+m[4]+" "+m[3]))
 	}
 	return all
+}
+
+func TestNumber(t *testing.T) {
+	t.Parallel()
+	for want, v := range map[string]float64{
+		"0": 0, "0.00123": 0.001234, "1.23": 1.234, "12.3": 12.34, "123": 123.4, "12346": 12345.6, "123k": 123456, "1.23M": 1.234e6,
+		"29.8T": 29.814e12, "-1.50G": -1.5e9, "2.00P": 2e15,
+	} {
+		require.Equal(t, want, number(v))
+	}
+}
+
+func TestWhatWasNotMeasuredIsNoFigure(t *testing.T) {
+	t.Parallel()
+	s := &Section{}
+	s.figure("none", "s", false)
+	s.figure("unknown", "s", false, math.NaN(), math.Inf(1))
+	s.figure("partly known", "s", true, math.NaN(), 30, 10, 20)
+	s.halves("heap", "MB", []float64{1, 2, 5})
+	require.Equal(t, []Figure{
+		{Name: "partly known", Unit: "s", Values: []float64{30, 10, 20}, More: true},
+		{Name: "heap, first half", Unit: "MB", Values: []float64{1}}, {Name: "heap, second half", Unit: "MB", Values: []float64{2, 5}},
+	}, s.Figures)
+	require.Equal(t, Spread{Median: 20, Least: 10, Greatest: 30, Rounds: 3}, s.Figures[0].Spread())
 }
 
 func TestPage(t *testing.T) {
@@ -113,13 +129,19 @@ func TestPage(t *testing.T) {
 		has(t, text, want)
 	}
 	require.Subset(t, shown(text), []string{
-		"Pods bound; 5000 nodes, 50x20 as podgroup; stock: 55.0", "Pods bound; 5000 nodes, 50x20 as podgroup; paddle: 310",
-		"Where schedulers spend their time; 5000 nodes, 50x20 as podgroup: paddle; plugins/placement: 3.00",
-		"From create to all peers known; ; PaddleJob: 12.0", "Processor time until then; etcd; PaddleJob: 2.50",
-		"Completion time of jobs of 2 or more GPUs; load 0.85; network-topology-aware: 15.0",
-		"Completion time of jobs of 2 or more GPUs; load 0.85; paddle-bytes: 1.50",
-		"One session over all pods; 1000 nodes, 2000 pods in gangs of 20, PS; paddle: 0.2",
-		"Heap when nothing is left; controller; first half: 10.0", "Heap when nothing is left; controller; second half: 11.0",
+		"pods bound, 5000 nodes, 50x20 as podgroup, stock: 55.0 pods per second 50.0…60.0",
+		"pods bound, 5000 nodes, 50x20 as podgroup, paddle: 310 pods per second 300…320",
+		"share of plugins/placement in the scheduler&#39;s processor time, 5000 nodes, 50x20 as podgroup, paddle: 3.00 %",
+		"processor time of kube-apiserver, 5000 nodes, 50x20 as podgroup, paddle: 3.10 s 3.00…3.20",
+		"bound once it fits, 5000 nodes, 192 pods pending, paddle: 1.50 s 1.00…2.00",
+		"from create to all peers known: PaddleJob: 12.0 s", "processor time of etcd until then: PaddleJob: 2.50 s",
+		"controller&#39;s requests: create jobs: 1.00 per job",
+		"completion time of jobs of 2 or more GPUs, mean over jobs, load 0.85, network-topology-aware: 15.0 h 10.0…20.0",
+		"completion time of jobs of 2 or more GPUs, mean over jobs, load 0.85, paddle-bytes: 1.50 h 1.00…2.00",
+		"session, 1000 nodes, 2000 pods in gangs of 20, PS: 0.2 s 0.1…0.3", "session of stock, 1000 nodes, 2000 pods in gangs of 20, PS: 20.0 s",
+		"64 servers on 100 nodes: 3.00 ms",
+		"controller: heap when nothing is left, first half: 10.0 MiB", "controller: heap when nothing is left, second half: 11.0 MiB",
+		"controller: goroutines when nothing is left, second half: 91.0",
 	})
 	require.False(t, bytes.Contains(text, []byte("ZgotmplZ")), "the template trusts what it was given")
 	require.False(t, regexp.MustCompile(`(src|href)="http|@import|url\(`).Match(text), "it needs nothing else")
@@ -148,7 +170,7 @@ func TestWhatWasNotMeasuredIsSaid(t *testing.T) {
 	folder := t.TempDir()
 	_, err := Read(folder)
 	require.ErrorContains(t, err, "run make bench first")
-	put(t, folder, "bench/controller.json", &jobs.Report{})
+	put(t, folder, "bench/controller.json", &live.JobReport{})
 	p, err := Read(folder)
 	require.NoError(t, err)
 	require.Equal(t, []string{"bench/live.json", "bench/kind/live.json", "bench/trace.json", "bench/session.json", "bench/placement.json", "soak/report.json"}, p.Missing)

@@ -17,22 +17,17 @@ func session(r *report.Report) *Section {
 		Command: fmt.Sprintf("make bench-session SEED=%d", r.Seed), Bars: r.Bars, Facts: machine(r.Machine),
 	}
 	s.fact("seed", "%d", r.Seed)
-	times := Chart{Title: "One session over all pods", Unit: "seconds, less is better", Log: true}
 	for i := range r.Speed {
 		row := &r.Speed[i]
 		name := fmt.Sprintf("%d nodes, %d pods in gangs of %d, %s", row.Nodes, row.Pods, row.Gang, row.Mode)
 		if row.Percentage != 0 {
 			name += fmt.Sprintf(", percentageNodesToFind %d", row.Percentage)
 		}
-		times.Groups = append(times.Groups, Group{Name: name, Rows: []Row{
-			{Name: "stock", Kind: kindStock, Values: row.StockRuns}, {Name: "paddle", Kind: kindOurs, Values: row.PaddleRuns},
-		}})
+		s.figure("session of stock, "+name, "s", false, row.StockRuns...)
 		s.figure("session, "+name, "s", false, row.PaddleRuns...)
 		s.figure("stock's time by ours, "+name, "×", true, row.Ratio)
 	}
-	s.chart(times)
 	if r.QualitySummary != nil {
-		cost := Chart{Title: "Cost of baselines' plans by ours", Unit: "geometric mean over scenarios, above 1 ours is cheaper"}
 		baselines, ratios := []string{}, map[string][]float64{}
 		for i := range r.Quality {
 			row := &r.Quality[i]
@@ -41,18 +36,13 @@ func session(r *report.Report) *Section {
 			}
 			ratios[row.Baseline] = append(ratios[row.Baseline], row.CostRatio)
 		}
-		group := Group{}
 		for _, b := range baselines {
-			group.Rows = append(group.Rows, Row{Name: b, Kind: kindStock, Values: []float64{stats.Geomean(ratios[b])}})
 			s.figure("cost by ours, "+b, "×", true, stats.Geomean(ratios[b]))
 		}
-		cost.Groups = append(cost.Groups, group)
-		s.chart(cost)
 	}
 	if r.Churn != nil && r.Churn.Paddle != nil && r.Churn.Stock != nil {
-		heap := Chart{Title: "Heap while jobs come and go", Unit: "MB after a garbage collection"}
-		heap.Groups = []Group{halves("stock", kindStock, megabytes(r.Churn.Stock.Heap)), halves("paddle", kindOurs, megabytes(r.Churn.Paddle.Heap))}
-		s.chart(heap)
+		s.halves("heap of stock", "MB", megabytes(r.Churn.Stock.Heap))
+		s.halves("heap of paddle", "MB", megabytes(r.Churn.Paddle.Heap))
 		s.figure("growth of the heap", "% over all sessions", false, 100*r.Churn.Paddle.Growth)
 	}
 	if r.OverheadPercent != nil {

@@ -5,7 +5,6 @@ package report
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/paddle-volcano/paddle-volcano/test/bars"
 	"github.com/paddle-volcano/paddle-volcano/test/soak"
@@ -30,17 +29,11 @@ func soaked(r *soak.Report) *Section {
 			heaps[name], goroutines[name] = append(heaps[name], size.Heap), append(goroutines[name], float64(size.Goroutines))
 		}
 	}
-	s.sizes("heap", "Heap when nothing is left", "MiB", heaps)
-	s.sizes("goroutines", "Goroutines when nothing is left", "", goroutines)
-	return s
-}
-
-// sizes shows the sizes of each process after each round.
-func (s *Section) sizes(what, title, unit string, sizes map[string][]float64) {
-	c := Chart{Title: title, Unit: strings.TrimSpace(unit + " after each round")}
-	for _, name := range slices.Sorted(maps.Keys(sizes)) {
-		c.Groups = append(c.Groups, halves(name, kindOurs, sizes[name]))
-		s.figure(name+": "+what+" after the last round", unit, false, sizes[name][len(sizes[name])-1])
+	for _, name := range slices.Sorted(maps.Keys(heaps)) {
+		s.halves(name+": heap when nothing is left", "MiB", heaps[name])
 	}
-	s.chart(c)
+	for _, name := range slices.Sorted(maps.Keys(goroutines)) {
+		s.halves(name+": goroutines when nothing is left", "", goroutines[name])
+	}
+	return s
 }

@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 
 	"github.com/paddle-volcano/paddle-volcano/test/bars"
 )
@@ -70,4 +71,25 @@ func Make(folder, against string, out io.Writer) error {
 	}
 	_, err = fmt.Fprintf(out, "wrote %s: %d benchmarks, %d of %d bars missed, %d not judged\n", path, len(p.Sections), p.Missed(), p.Asked(), p.Sliced())
 	return err
+}
+
+// number formats a value with three significant digits, and an SI prefix where it is large.
+func number(v float64) string {
+	abs, unit := math.Abs(v), ""
+	for _, u := range []struct {
+		from, scale float64
+		letter      string
+	}{{1e15, 1e15, "P"}, {1e12, 1e12, "T"}, {1e9, 1e9, "G"}, {1e6, 1e6, "M"}, {1e5, 1e3, "k"}} {
+		if abs >= u.from {
+			v, abs, unit = v/u.scale, abs/u.scale, u.letter
+			break
+		}
+	}
+	switch {
+	case v == 0:
+		return "0"
+	case abs >= 1:
+		return strconv.FormatFloat(v, 'f', max(0, 2-int(math.Log10(abs))), 64) + unit
+	}
+	return strconv.FormatFloat(v, 'g', 3, 64)
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 	"github.com/paddle-volcano/paddle-volcano/test/placement/instances"
-	"github.com/paddle-volcano/paddle-volcano/test/placement/traffic"
 )
 
 // Baseline is one way to place a job pod by pod: roles in their order (servers first), members by index.
@@ -44,7 +43,7 @@ func (b Baseline) Place(in *instances.Loaded, rng *rand.Rand) (plan []placement.
 		for _, index := range role.Pending {
 			var nodes []int
 			for n := range free {
-				if traffic.Fits(free[n], role.Request, 1) == 1 {
+				if instances.Fits(free[n], role.Request, 1) == 1 {
 					nodes = append(nodes, n)
 				}
 			}
@@ -52,7 +51,9 @@ func (b Baseline) Place(in *instances.Loaded, rng *rand.Rand) (plan []placement.
 				return nil, false
 			}
 			node := next(r, nodes)
-			traffic.Take(free[node], role.Request, 1)
+			for c, amount := range role.Request {
+				free[node][c] -= amount
+			}
 			plan = append(plan, placement.Assignment{Role: r, Index: index, Node: placement.NodeID(node)})
 		}
 	}

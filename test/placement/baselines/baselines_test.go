@@ -88,6 +88,7 @@ func TestNoRoom(t *testing.T) {
 }
 
 func TestPlansKeepCapacities(t *testing.T) {
+	placed := map[string]int{}
 	for index := range uint64(15) {
 		in := instances.Cluster(3, index)
 		for _, b := range baselines.All() {
@@ -95,9 +96,13 @@ func TestPlansKeepCapacities(t *testing.T) {
 			if !ok {
 				continue
 			}
+			placed[b.Name]++
 			require.NoError(t, placement.Check(in.Topology, in.Demand, &placement.Plan{Assignments: plan}), b.Name)
 			require.NoError(t, placement.Check(in.Topology, in.Demand, &placement.Plan{Assignments: baselines.Renumbered(plan)}), b.Name)
 		}
+	}
+	for _, b := range baselines.All() {
+		require.Greater(t, placed[b.Name], 5, b.Name)
 	}
 }
 

@@ -24,7 +24,7 @@ func (r *Report) bars() []bars.Bar {
 	if o := r.Optimality; o != nil {
 		all = append(all,
 			bars.Whole("optimality: instances", float64(o.Instances), DefaultInstances),
-			bars.Most("optimality: disagreements about feasibility", float64(o.Disagreements), 0),
+			bars.Most("optimality: disagreements about feasibility", float64(o.Missed), 0),
 			bars.Most("optimality: mean ratio", o.Mean, 1.005),
 			bars.Most("optimality: p99 ratio", o.P99, 1.05),
 			bars.Most("optimality: broken promises", float64(o.Broken), 0))

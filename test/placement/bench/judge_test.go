@@ -94,7 +94,7 @@ func TestBars(t *testing.T) {
 		require.True(t, met, name)
 	}
 	bad := met(&Report{
-		Optimality: &Optimality{Instances: 100, Disagreements: 1, Mean: 1.006, P99: 1.06, Broken: 1},
+		Optimality: &Optimality{Instances: 100, Missed: 1, Mean: 1.006, P99: 1.06, Broken: 1},
 		Heuristic:  &Optimality{Instances: 100, Mean: 1.03, P99: 1.16, FoundShare: 0.998, Broken: 1},
 		Overall:    &Comparison{Clusters: 9, NoPlan: 1, Worse: 1, BusiestNotAbove: 0.98, Broken: []string{"x"}},
 		Speed:      []Speed{speed(caseRing, 10_000, 5.1), speed(caseRing, 100_000, 21), speed(caseRow, 5_000, 151), speed(caseRow, 50_000, 700)},

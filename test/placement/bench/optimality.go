@@ -19,7 +19,7 @@ import (
 const Tolerance = 1e-9
 
 // oracleWork bounds the branches that brute force may visit. Instances beyond it are drawn again, and counted.
-const oracleWork = 20_000_000
+const oracleWork = 100_000
 
 // redraw is how far apart the indexes of an instance and of its replacement are.
 const redraw = 1 << 40
@@ -29,76 +29,75 @@ const zeroRatio = 2
 
 // Trial is one small instance: the optimum against ours.
 type Trial struct {
-	Instance  *instances.Instance
-	Optimum   bruteforce.Result
-	Plan      *placement.Plan
-	Redrawn   int
-	Disagrees bool    // about whether there is a plan
-	Missed    bool    // a plan exists and none was found
-	Ratio     float64 // 0 where there are no two costs to compare
-	Second    float64 // ratio of the other cost, where the first is equal
-	Optimal   bool    // claimed
+	Instance *instances.Instance
+	Optimum  bruteforce.Result
+	Plan     *placement.Plan
+	Redrawn  int
+	Missed   bool    // a plan exists and none was found, or members were left that have room
+	Ratio    float64 // 0 where there are no two costs to compare
+	Second   float64 // ratio of the other cost, where the first is equal
+	Optimal  bool    // claimed
 }
 
 // Try solves one small instance both ways. An error is a broken promise: a plan that does not pass Check, two runs that
-// differ, a cost below the optimum, a claim of being optimal that is not true.
+// differ, another cost than it says, a claim of being optimal that is not true.
 func Try(seed uint64, index int, noExact bool) (*Trial, error) {
-	trial := &Trial{}
-	for {
-		trial.Instance = instances.Small(seed, uint64(index)+uint64(trial.Redrawn)*redraw)
-		trial.Optimum = bruteforce.Best(trial.Instance, oracleWork)
-		if trial.Optimum.Complete {
-			break
+	for redrawn := 0; ; redrawn++ {
+		trial := &Trial{Redrawn: redrawn, Instance: instances.Drawn(seed, uint64(index)+uint64(redrawn)*redraw, instances.Brute)}
+		trial.Instance.Options.NoExact = noExact
+		err := trial.solve()
+		if trial.Optimum = bruteforce.Best(trial.Instance, trial.Plan, oracleWork); !trial.Optimum.Complete {
+			continue
 		}
-		trial.Redrawn++
+		if err == nil {
+			err = trial.compare()
+		}
+		if err != nil {
+			err = fmt.Errorf("instance %d: %w", index, err)
+		}
+		return trial, err
 	}
-	in := trial.Instance
-	in.Options.NoExact = noExact
-	plan, fault := placement.Solve(in.Topology, in.Demand, in.Options)
-	again, faultAgain := placement.Solve(in.Topology, in.Demand, in.Options)
-	switch {
-	case fault != nil && !errors.Is(fault, placement.ErrNoFit):
-		return trial, fmt.Errorf("solve instance %d: %w", index, fault)
-	case (fault == nil) != (faultAgain == nil) || !reflect.DeepEqual(plan, again):
-		return trial, fmt.Errorf("solve instance %d: two runs differ", index)
-	}
-	if plan == nil {
-		trial.Disagrees = trial.Optimum.Feasible
-		trial.Missed = trial.Disagrees
-		return trial, nil
-	}
-	trial.Plan = plan
-	if err := placement.Check(in.Topology, in.Demand, plan); err != nil {
-		return trial, fmt.Errorf("solve instance %d: %w", index, err)
-	}
-	trial.Disagrees = !trial.Optimum.Feasible || trial.Optimum.Whole != (len(plan.Left) == 0)
-	trial.Missed = trial.Disagrees
-	if trial.Disagrees || !trial.Optimum.Whole {
-		return trial, nil
-	}
-	return trial, trial.compare(index)
 }
 
-func (t *Trial) compare(index int) error {
+// solve finds our plan.
+func (t *Trial) solve() error {
 	in := t.Instance
-	cost, err := placement.Evaluate(in.Topology, in.Demand, t.Plan.Assignments)
-	if err != nil {
-		return fmt.Errorf("evaluate the plan of instance %d: %w", index, err)
+	plan, err := placement.Solve(in.Topology, in.Demand, in.Options)
+	again, errAgain := placement.Solve(in.Topology, in.Demand, in.Options)
+	switch {
+	case err != nil && !errors.Is(err, placement.ErrNoFit):
+		return err
+	case (err == nil) != (errAgain == nil) || !reflect.DeepEqual(plan, again):
+		return errors.New("two runs differ")
+	case plan == nil:
+		return nil
 	}
-	if !reflect.DeepEqual(cost, t.Plan.Cost) {
-		return fmt.Errorf("instance %d: the plan says it costs %v, and costs %v", index, t.Plan.Cost, cost)
+	t.Plan = plan
+	if err := placement.Check(in.Topology, in.Demand, plan); err != nil {
+		return err
 	}
-	ours := bruteforce.Cost{Priced: cost.Priced, Busiest: cost.BusiestSeconds}
-	first, second := in.Options.Objective, placement.BusiestFirst-in.Options.Objective
-	t.Ratio = ratio(ours.Of(first), t.Optimum.Cost.Of(first))
+	cost, err := placement.Evaluate(in.Topology, in.Demand, plan.Assignments)
+	if err == nil && !reflect.DeepEqual(cost, plan.Cost) {
+		err = fmt.Errorf("the plan says it costs %v, and costs %v", plan.Cost, cost)
+	}
+	return err
+}
+
+// compare our plan, if there is one, with the optimum.
+func (t *Trial) compare() error {
+	whole := t.Plan != nil && len(t.Plan.Left) == 0
+	t.Missed = t.Optimum.Feasible != (t.Plan != nil) || t.Optimum.Whole != whole
+	if t.Missed || !whole {
+		return nil
+	}
+	ours, optimum := bruteforce.ScoreOf(t.Instance, t.Plan.Cost), t.Optimum.Score
+	t.Ratio = ratio(ours[0], optimum[0])
 	t.Optimal = t.Plan.Optimal
 	switch {
-	case t.Ratio < 1:
-		return fmt.Errorf("instance %d: the plan costs %v, less than the optimum %v of brute force", index, ours.Of(first), t.Optimum.Cost.Of(first))
-	case t.Optimal && t.Ratio > 1:
-		return fmt.Errorf("instance %d: the plan says it is optimal and costs %v, the optimum is %v", index, ours.Of(first), t.Optimum.Cost.Of(first))
+	case t.Optimal && optimum.Less(ours):
+		return fmt.Errorf("the plan says it is optimal and costs %v, the optimum is %v", ours, optimum)
 	case t.Ratio == 1:
-		t.Second = ratio(ours.Of(second), t.Optimum.Cost.Of(second))
+		t.Second = ratio(ours[1], optimum[1])
 	}
 	return nil
 }
@@ -135,16 +134,16 @@ func measureOptimality(s Settings, noExact bool, progress io.Writer) *Optimality
 
 // outcome is what is kept of a trial.
 type outcome struct {
-	redrawn                                          int
-	feasible, disagrees, missed, optimal, collective bool
-	ratio, second                                    float64
-	broken, kind                                     string
-	size                                             int
+	redrawn                               int
+	feasible, missed, optimal, collective bool
+	ratio, second                         float64
+	broken, kind                          string
+	size                                  int
 }
 
 func (t *Trial) outcome() outcome {
 	return outcome{
-		redrawn: t.Redrawn, feasible: t.Optimum.Feasible, disagrees: t.Disagrees, missed: t.Missed, optimal: t.Optimal,
+		redrawn: t.Redrawn, feasible: t.Optimum.Feasible, missed: t.Missed, optimal: t.Optimal,
 		collective: t.Instance.Demand.Pattern == placement.Collective, ratio: t.Ratio, second: t.Second,
 		kind: kindOf(t.Instance), size: t.Instance.Pods() * t.Instance.Topology.Nodes(),
 	}
@@ -157,7 +156,6 @@ func summary(trials []outcome) *Optimality {
 	for i, t := range trials {
 		o.Redrawn += t.redrawn
 		o.Feasible += count(t.feasible)
-		o.Disagreements += count(t.disagrees)
 		o.Missed += count(t.missed)
 		o.Claimed += count(t.optimal)
 		if t.collective {

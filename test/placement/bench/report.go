@@ -24,8 +24,6 @@ type Report struct {
 // Optimality compares plans with the optimum on small instances.
 type Optimality struct {
 	Instances int `json:"instances"`
-	// Disagreements about whether there is a plan, or whether all members have room.
-	Disagreements int `json:"feasibility_disagreements"`
 	// Mean, P99 (nearest rank) and Max of cost by optimum, where all members have room and a plan was found.
 	Mean float64 `json:"ratio_mean"`
 	P99  float64 `json:"ratio_p99"`

@@ -20,7 +20,7 @@ func ShowInstance(seed uint64, index int, noExact bool, out io.Writer) error {
 	say(out, "seed %d instance %d, exact search %v\n%s", seed, index, !noExact, in)
 	say(out, "brute force: feasible %v, all members %v, %d branches\n", trial.Optimum.Feasible, trial.Optimum.Whole, trial.Optimum.Visited)
 	if trial.Optimum.Whole {
-		say(out, "  optimum: priced %.6g busiest %.6g\n", trial.Optimum.Cost.Priced, trial.Optimum.Cost.Busiest)
+		say(out, "  optimum: %.6g\n", trial.Optimum.Score)
 		showPlan(out, in.Topology, in.Demand, trial.Optimum.Assignments)
 	}
 	if trial.Plan != nil {
@@ -48,8 +48,8 @@ func showPlan(out io.Writer, t *placement.Topology, d *placement.Demand, plan []
 // String is a line of what matters and one for each kind that falls short.
 func (o *Optimality) String() string {
 	var text strings.Builder
-	say(&text, "%d instances, %d feasible, %d disagree, found %.4f, mean %.5f, p99 %.4f, max %.3f, optimal %.4f, 2nd cost %.4f, broken promises %d",
-		o.Instances, o.Feasible, o.Disagreements, o.FoundShare, o.Mean, o.P99, o.Max, o.ExactShare, o.SecondMean, o.Broken)
+	say(&text, "%d instances, %d feasible, %d missed, found %.4f, mean %.5f, p99 %.4f, max %.3f, optimal %.4f, 2nd cost %.4f, broken promises %d",
+		o.Instances, o.Feasible, o.Missed, o.FoundShare, o.Mean, o.P99, o.Max, o.ExactShare, o.SecondMean, o.Broken)
 	for _, k := range o.Kinds {
 		if k.Worse > 0 {
 			say(&text, "\n  %-60s %5d, missed %d, worse %d, mean %.4f, p99 %.3f; --show %d", k.Kind, k.Instances, k.Missed, k.Worse, k.Mean, k.P99, k.Smallest)

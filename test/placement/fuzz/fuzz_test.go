@@ -26,13 +26,22 @@ func seeds(n int) (all [][]byte) {
 	return all
 }
 
+// shown is what bytes say, for people.
+func shown(data []byte) string {
+	in, err := decode(data)
+	if err != nil {
+		return err.Error()
+	}
+	return in.String()
+}
+
 func FuzzSolve(f *testing.F) {
 	for _, data := range seeds(64) {
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if err := promises(data); err != nil && !errors.Is(err, errInvalid) {
-			t.Fatalf("%v\n%s", err, show(data))
+			t.Fatalf("%v\n%s", err, shown(data))
 		}
 	})
 }
@@ -43,10 +52,10 @@ func FuzzSmall(f *testing.F) {
 		f.Add(uint64(30), index, index%2 == 0)
 	}
 	f.Fuzz(func(t *testing.T, seed, index uint64, noExact bool) {
-		in := instances.Small(seed, index)
+		in := instances.Drawn(seed, index, instances.Brute)
 		in.Options.NoExact = noExact
 		err := kept(in.Options, func() (*placement.Topology, *placement.Demand, error) {
-			again := instances.Small(seed, index)
+			again := instances.Drawn(seed, index, instances.Brute)
 			return again.Topology, again.Demand, nil
 		})
 		if err != nil {
@@ -63,7 +72,7 @@ func TestPromisesOnRandomBytes(t *testing.T) {
 			continue
 		}
 		valid++
-		require.NoError(t, err, "seed %d\n%s", i, show(data))
+		require.NoError(t, err, "seed %d\n%s", i, shown(data))
 	}
 	require.Greater(t, valid, 100, "most bytes must say something that can be planned")
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Package fuzz turns bytes into topologies and demands, valid ones and others, and holds the planner to its promises on
+// them; `make fuzz-placement` looks for bytes that break one.
 package fuzz
 
 import (
@@ -15,16 +17,16 @@ var errInvalid = errors.New("the input is not valid")
 
 // promises of the planner on what bytes say.
 func promises(data []byte) error {
-	c := Decode(data)
-	if _, err := placement.NewTopology(c.Spec); err != nil {
+	in, err := decode(data)
+	if err != nil {
 		return errInvalid
 	}
-	return kept(c.Options, func() (*placement.Topology, *placement.Demand, error) {
-		t, err := placement.NewTopology(c.Spec)
+	return kept(in.Options, func() (*placement.Topology, *placement.Demand, error) {
+		again, err := decode(data)
 		if err != nil {
 			return nil, nil, fmt.Errorf("the topology is valid the first time only: %w", err)
 		}
-		return t, c.Demand(t), nil
+		return again.Topology, again.Demand, nil
 	})
 }
 

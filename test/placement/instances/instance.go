@@ -2,7 +2,7 @@
 
 // Package instances draws random jobs on random topologies from a seed; no placement is chosen or judged here.
 //
-// Everything comes from math/rand/v2's PCG with the caller's seed and an index, so one instance can be drawn again alone.
+// Small draws the jobs that the planner's tests, its fuzzing and its benchmark share; Cluster and Fleet draw large ones.
 package instances
 
 import (
@@ -13,19 +13,13 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
-// Columns of every vector of amounts.
-const (
-	CPU = iota
-	Memory
-	GPU
-	columns
-)
-
-// Resources are the names of the columns.
+// Resources are the names of the columns of large clusters.
 func Resources() []string { return []string{"cpu", "memory", "nvidia.com/gpu"} }
 
 // Instance is one job on one topology.
 type Instance struct {
+	// Spec of the topology, of small instances.
+	Spec     placement.TopologySpec
 	Topology *placement.Topology
 	Demand   *placement.Demand
 	Options  placement.Options
@@ -38,81 +32,50 @@ func chance(rng *rand.Rand, p float64) bool { return rng.Float64() < p }
 
 func pick[T any](rng *rand.Rand, from ...T) T { return from[rng.IntN(len(from))] }
 
-// String draws the tree and the job, for people.
+// Fits is how many pods of a request a node with so much free has room for, up to a number.
+func Fits(free, request []int64, most int) int {
+	for c, amount := range request {
+		if amount > 0 {
+			most = min(most, int(max(0, free[c])/amount))
+		}
+	}
+	return most
+}
+
+// String shows the topology and the job.
 func (in *Instance) String() string {
 	var text strings.Builder
-	in.showTree(&text, in.Topology.Root(), 0)
-	in.showDemand(&text)
-	return text.String()
+	fmt.Fprintf(&text, "resources %v, accelerators %v\ntiers %+v\nuplinks %+v\n", in.Spec.Resources, in.Spec.Accelerators, in.Spec.Tiers, in.Spec.Uplinks)
+	for i := range in.Spec.Nodes {
+		node := &in.Spec.Nodes[i]
+		fmt.Fprintf(&text, "node %s in %q: free %v, islands %+v\n", node.Name, node.Domains, node.Free, node.Islands)
+	}
+	return text.String() + in.Job()
 }
 
-// Job draws the job alone.
+// Job shows the job alone.
 func (in *Instance) Job() string {
 	var text strings.Builder
-	in.showDemand(&text)
-	return text.String()
-}
-
-func (in *Instance) showTree(text *strings.Builder, d placement.DomainID, depth int) {
-	t := in.Topology
-	indent := strings.Repeat("  ", depth)
-	if int(d) < t.Nodes() {
-		fmt.Fprintf(text, "%snode %s  cpu %d  memory %d  gpu %d", indent, t.NodeName(placement.NodeID(d)), t.Free(d)[CPU], t.Free(d)[Memory], t.Free(d)[GPU])
-		if islands := t.Islands(placement.NodeID(d)); len(islands) > 0 {
-			text.WriteString("  islands")
-			for _, island := range islands {
-				fmt.Fprintf(text, " %d/%d", island.Free, island.Size)
+	d := *in.Demand
+	d.Roles = nil
+	fmt.Fprintf(&text, "job %+v, objective %d\n", d, in.Options.Objective)
+	for i := range in.Demand.Roles {
+		role := in.Demand.Roles[i]
+		var eligible []int
+		for n := range in.Topology.Nodes() {
+			if role.Eligible != nil && role.Eligible.Has(placement.NodeID(n)) {
+				eligible = append(eligible, n)
 			}
 		}
-		fmt.Fprintf(text, "  uplink %g\n", t.Bandwidth(d))
-		return
-	}
-	if t.Parent(d) == placement.NoDomain {
-		prices := make([]string, 0, len(t.Tiers()))
-		for _, tier := range t.Tiers() {
-			prices = append(prices, fmt.Sprintf("%s %g", tier.Name, tier.Price))
-		}
-		fmt.Fprintf(text, "cluster  prices: %s\n", strings.Join(prices, ", "))
-	} else {
-		fmt.Fprintf(text, "%s%s %s  uplink %g\n", indent, t.Tiers()[t.TierOf(d)].Name, t.DomainName(d), t.Bandwidth(d))
-	}
-	for lo, hi := t.Children(d); lo < hi; lo++ {
-		in.showTree(text, lo, depth+1)
-	}
-}
-
-func (in *Instance) showDemand(text *strings.Builder) {
-	d := in.Demand
-	fmt.Fprintf(text, "job: %s, M %g, objective %s", [...]string{"single", "ps", "collective", "heter"}[d.Pattern], d.ParameterBytes,
-		[...]string{"bytes", "busiest"}[in.Options.Objective])
-	if d.GroupSize > 1 {
-		fmt.Fprintf(text, ", groups of %d x%d", d.GroupSize, d.GroupWeight)
-	}
-	if d.HighestTier > 0 {
-		fmt.Fprintf(text, ", within one %s", in.Topology.Tiers()[d.HighestTier].Name)
-	}
-	if d.Colocation == placement.Required {
-		fmt.Fprintf(text, ", workers only where servers are (tier %d)", d.ColocationTier)
-	}
-	text.WriteString("\n")
-	for i := range d.Roles {
-		role := &d.Roles[i]
-		fmt.Fprintf(text, "  role %s: request cpu %d memory %d gpu %d, pending %v, minimum %d", role.Name,
-			role.Request[CPU], role.Request[Memory], role.Request[GPU], role.Pending, role.Minimum)
-		for _, member := range role.Placed {
-			fmt.Fprintf(text, ", %d is on %s", member.Index, in.Topology.NodeName(member.Node))
-		}
-		if role.Eligible != nil {
-			var names []string
-			for n := range in.Topology.Nodes() {
-				if role.Eligible.Has(placement.NodeID(n)) {
-					names = append(names, in.Topology.NodeName(placement.NodeID(n)))
-				}
-			}
-			fmt.Fprintf(text, ", eligible %v", names)
+		limited := role.Eligible != nil
+		role.Eligible = nil
+		fmt.Fprintf(&text, "  role %+v", role)
+		if limited {
+			fmt.Fprintf(&text, ", eligible %v", eligible)
 		}
 		text.WriteString("\n")
 	}
+	return text.String()
 }
 
 // Pods of the job, placed ones included.

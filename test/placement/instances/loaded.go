@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
-	"github.com/paddle-volcano/paddle-volcano/test/placement/traffic"
 )
 
 // Loaded is one job on a cluster where others run already.
@@ -126,7 +125,7 @@ func (c *cluster) arrive(doublings float64) {
 }
 
 func (c *cluster) room(node int, request []int64) bool {
-	return traffic.Fits(c.Topology.Free(placement.DomainID(node)), request, 1) == 1
+	return Fits(c.Topology.Free(placement.DomainID(node)), request, 1) == 1
 }
 
 func (c *cluster) take(node int, request []int64) placement.Claim {

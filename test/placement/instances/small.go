@@ -3,114 +3,222 @@
 package instances
 
 import (
-	"cmp"
 	"fmt"
-	"math/rand/v2"
 	"slices"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
-// Sizes of small instances, which brute force can still solve.
-const (
-	MinNodes = 2
-	MaxNodes = 8
-	MaxPods  = 10
-)
+// Source gives a number from 0 to n-1: a random one, or what the bytes of a fuzzer say.
+type Source func(n int) int
 
-// Small draws a job of 2 to 10 pods on 2 to 8 nodes of unequal free capacity, in 2 or 3 tiers above the islands.
-//
-// Three of five have capacities built around a hidden placement, so that they fit, often only just; the others have
-// random capacities and may not fit at all. A third have members that are placed already.
-func Small(seed, index uint64) *Instance {
-	rng := source(seed, index)
-	s := &small{Rand: rng, in: &Instance{}}
-	s.tree()
-	s.job()
-	s.place()
-	s.limit()
-	s.capacity()
-	s.islands()
-	s.finish()
-	return s.in
+// Limits of a small instance.
+type Limits struct {
+	Nodes int
+	// Pods of the job, about: each role has one at least.
+	Pods int
+	// Varied instances have more resources, prices, uplinks, lower minimums, and often just enough room.
+	Varied bool
 }
 
-// small is one instance while it is drawn.
-type small struct {
-	*rand.Rand
-	in   *Instance
-	spec placement.TopologySpec
-	// order is the topology without capacities; it tells which node is which id.
-	order *placement.Topology
-	// free and islands by node id.
-	free    [][]int64
-	islandz [][]placement.Island
-	home    placement.DomainID // all placed and planted members are in it
+// Brute is what brute force can solve.
+var Brute = Limits{Nodes: 8, Pods: 10, Varied: true}
+
+// Small draws a job of any pattern on a few nodes of unequal free capacity, in up to two tiers above the nodes.
+func Small(draw Source, limits Limits) *Instance {
+	in := &Instance{Spec: smallCluster(draw, limits.Nodes)}
+	in.Topology = build(in.Spec)
+	in.Demand = smallDemand(draw, in.Topology, limits.Pods)
+	in.Options.Objective = placement.Objective(draw(2))
+	if limits.Varied {
+		in.vary(draw)
+		in.Topology = build(in.Spec)
+	}
+	return in
 }
 
-func (s *small) tree() {
-	n := MinNodes + max(s.IntN(MaxNodes-MinNodes+1), s.IntN(MaxNodes-MinNodes+1)) // more of the large ones
-	racks, blocks := 1+s.IntN(min(n, 4)), 0
-	above := []string{"rack"}
-	if chance(s.Rand, 0.5) {
-		above = append(above, "block")
-		blocks = 1 + s.IntN(3)
-	}
-	spec := placement.TopologySpec{Resources: Resources(), Accelerators: []string{"nvidia.com/gpu"}, Tiers: placement.DefaultTiers(above...)}
-	blockOf := make([]int, racks)
-	for r := range blockOf {
-		blockOf[r] = s.IntN(max(1, blocks))
-	}
-	for i := range n {
-		rack := s.IntN(racks)
-		domains := []string{fmt.Sprintf("r%d", rack)}
-		if blocks > 0 {
-			domains = append(domains, fmt.Sprintf("b%d", blockOf[rack]))
-		}
-		if chance(s.Rand, 0.02) {
-			domains[0] = ""
-		}
-		spec.Nodes = append(spec.Nodes, placement.NodeSpec{Name: fmt.Sprintf("n%d", i), Domains: domains, Free: make([]int64, columns)})
-	}
-	s.links(&spec)
-	s.spec = spec
-	s.order = build(spec)
-	s.free = make([][]int64, n)
-	s.islandz = make([][]placement.Island, n)
-	for i := range s.free {
-		s.free[i] = make([]int64, columns)
-	}
-	s.home = s.order.Root()
+// Drawn is the small instance of a seed and an index.
+func Drawn(seed, index uint64, limits Limits) *Instance {
+	return Small(source(seed, index).IntN, limits)
 }
 
-// links sets prices and bandwidths. Prices are fractions of a power of two, so that sums of them are exact.
-func (s *small) links(spec *placement.TopologySpec) {
-	names := []string{"island", "node", "rack", "block"}[:len(spec.Tiers)]
-	if chance(s.Rand, 0.2) {
-		for i := range spec.Tiers {
-			spec.Tiers[i].Price = pick(s.Rand, 0, 0.25, 0.5, 1, 2, 4, 10, 16)
+func smallCluster(draw Source, most int) placement.TopologySpec {
+	tiers := placement.DefaultTiers([][]string{nil, {"rack"}, {"rack", "block"}}[draw(3)]...)
+	for i := range tiers {
+		tiers[i].Bandwidth = float64(draw(3))
+	}
+	spec := placement.TopologySpec{Resources: []string{"cpu", "gpu"}, Accelerators: []string{"gpu"}, Tiers: tiers}
+	for i := range 2 + draw(max(7, most-1)) {
+		node := placement.NodeSpec{Name: fmt.Sprint("n", i), Free: []int64{int64(2 + draw(9)), int64(draw(7))}}
+		for tier := range len(tiers) - 2 {
+			node.Domains = append(node.Domains, fmt.Sprint("d", draw(3-tier)))
 		}
-		if chance(s.Rand, 0.8) { // prices that do not grow with the tier are odd, and allowed
-			slices.SortFunc(spec.Tiers, func(a, b placement.Tier) int { return cmp.Compare(a.Price, b.Price) })
-			for i, name := range names {
-				spec.Tiers[i].Name = name
+		if draw(3) == 0 {
+			node.Islands = halves(node.Free[1])
+		}
+		spec.Nodes = append(spec.Nodes, node)
+	}
+	spec.Nodes = spec.Nodes[:min(len(spec.Nodes), most)]
+	return spec
+}
+
+// halves are two islands of 4 GPUs or more.
+func halves(free int64) []placement.Island {
+	half := int(free) / 2
+	return []placement.Island{{Size: max(4, half), Free: half}, {Size: max(4, int(free)-half), Free: int(free) - half}}
+}
+
+func smallDemand(draw Source, topology *placement.Topology, most int) *placement.Demand {
+	d := &placement.Demand{Pattern: placement.Pattern(draw(4)), GroupSize: draw(4), GroupWeight: 1 + draw(40)}
+	if draw(3) == 0 {
+		d.HighestTier = 1 + draw(len(topology.Tiers())-1)
+	}
+	if draw(3) == 0 {
+		d.Colocation, d.ColocationTier = placement.Colocation(draw(3)), 1+draw(len(topology.Tiers())-1)
+	}
+	names := [][]string{{"ps", "worker"}, {"worker"}, {"worker", "ps"}, {"ps", "worker", "silent"}, {"worker", "worker"}, {"ps", "worker", "heter1"}}
+	for _, name := range names[draw(len(names))] {
+		traffic := map[string]placement.Traffic{"ps": placement.Server, "worker": placement.Worker, "heter1": placement.HeterWorker}[name]
+		pods := 1 + draw(most)
+		role := placement.Role{Name: name, Traffic: traffic, Stage: 1, Minimum: pods, Pending: upTo(pods), Request: []int64{int64(draw(4)), int64(draw(3))}}
+		most = max(1, most-pods)
+		if draw(4) == 0 {
+			role.Pending = role.Pending[1:]
+			role.Placed = []placement.Placed{{Index: 0, Node: placement.NodeID(draw(topology.Nodes()))}}
+		}
+		if draw(4) == 0 {
+			role.Eligible = placement.NewNodeSet(topology)
+		}
+		if draw(3) == 0 {
+			role.Penalty = make([]int32, topology.Nodes())
+		}
+		for n := range topology.Nodes() {
+			if role.Eligible != nil && draw(4) > 0 {
+				role.Eligible.Add(placement.NodeID(n))
+			}
+			if role.Penalty != nil {
+				role.Penalty[n] = int32(draw(3))
+			}
+		}
+		d.Roles = append(d.Roles, role)
+	}
+	return d
+}
+
+// vary adds what the plain instance lacks. Prices are fractions of a power of two, so that sums of them are exact.
+func (in *Instance) vary(draw Source) {
+	d := in.Demand
+	d.ParameterBytes, d.ActivationBytes = []float64{0, 1, 3e8}[draw(3)], []float64{0, 1, 1e6}[draw(3)]
+	if draw(5) == 0 {
+		for i := range in.Spec.Tiers {
+			in.Spec.Tiers[i].Price = []float64{0, 0.25, 0.5, 1, 2, 4, 10, 16}[draw(8)]
+		}
+	}
+	if draw(5) == 0 {
+		v := placement.DomainID(draw(int(in.Topology.Root())))
+		in.Spec.Uplinks = []placement.Uplink{{Tier: in.Topology.TierOf(v), Path: in.Topology.DomainName(v), Bandwidth: []float64{0.5, 1, 2, 3}[draw(4)]}}
+	}
+	for _, name := range []string{"npu", "memory"} {
+		if draw(4) == 0 {
+			in.addResource(draw, name)
+		}
+	}
+	if draw(4) == 0 {
+		in.settle(draw)
+	}
+	if draw(5) > 1 {
+		in.plant(draw)
+	}
+	for r := range d.Roles {
+		if draw(8) == 0 {
+			d.Roles[r].Minimum = draw(1 + d.Roles[r].Minimum)
+		}
+	}
+	for i := range in.Spec.Nodes {
+		if node := &in.Spec.Nodes[i]; node.Islands != nil {
+			node.Islands = halves(in.gpus(node.Free))
+		}
+	}
+}
+
+// settle lets some members run already, and takes a few away, so that indexes have gaps.
+func (in *Instance) settle(draw Source) {
+	for r := range in.Demand.Roles {
+		role := &in.Demand.Roles[r]
+		role.Pending = slices.DeleteFunc(role.Pending, func(index int) bool {
+			switch draw(9) {
+			case 0:
+				role.Minimum--
+				return true
+			case 1, 2:
+				role.Placed = append(role.Placed, placement.Placed{Index: index, Node: placement.NodeID(draw(in.Topology.Nodes()))})
+				return true
+			default:
+				return false
+			}
+		})
+	}
+}
+
+func (in *Instance) addResource(draw Source, name string) {
+	in.Spec.Resources = append(in.Spec.Resources, name)
+	if name == "npu" {
+		in.Spec.Accelerators = append(in.Spec.Accelerators, name)
+	}
+	for i := range in.Spec.Nodes {
+		in.Spec.Nodes[i].Free = append(in.Spec.Nodes[i].Free, int64(draw(7)))
+	}
+	for r := range in.Demand.Roles {
+		in.Demand.Roles[r].Request = append(in.Demand.Roles[r].Request, int64(draw(3)))
+	}
+}
+
+// plant gives nodes as much as a hidden placement on some of them needs, and one of them a little more.
+func (in *Instance) plant(draw Source) {
+	nodes := in.Spec.Nodes
+	for i := range nodes {
+		clear(nodes[i].Free)
+	}
+	some := make([]int, 2+draw(4))
+	for i := range some {
+		some[i] = draw(len(nodes))
+	}
+	for r := range in.Demand.Roles {
+		role := &in.Demand.Roles[r]
+		for range role.Pending {
+			i := some[draw(len(some))]
+			add(nodes[i].Free, role.Request)
+			if id, _ := in.Topology.Node(nodes[i].Name); role.Eligible != nil {
+				role.Eligible.Add(id)
 			}
 		}
 	}
-	if chance(s.Rand, 0.4) {
-		for i := range spec.Tiers {
-			spec.Tiers[i].Bandwidth = pick(s.Rand, 1.0, 2, 4, 8)
+	for range draw(4) {
+		add(nodes[draw(len(nodes))].Free, in.Demand.Roles[draw(len(in.Demand.Roles))].Request)
+	}
+}
+
+func (in *Instance) gpus(amounts []int64) (sum int64) {
+	for i, name := range in.Spec.Resources {
+		if slices.Contains(in.Spec.Accelerators, name) {
+			sum += amounts[i]
 		}
 	}
-	if !chance(s.Rand, 0.2) {
-		return
+	return sum
+}
+
+func add(to, amounts []int64) {
+	for c, amount := range amounts {
+		to[c] += amount
 	}
-	t := build(*spec)
-	for d := placement.DomainID(0); d < t.Root(); d++ {
-		if chance(s.Rand, 0.3) {
-			spec.Uplinks = append(spec.Uplinks, placement.Uplink{Tier: t.TierOf(d), Path: t.DomainName(d), Bandwidth: pick(s.Rand, 0.5, 1.0, 2, 3)})
-		}
+}
+
+func upTo(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
 	}
+	return all
 }
 
 func build(spec placement.TopologySpec) *placement.Topology {
@@ -119,17 +227,4 @@ func build(spec placement.TopologySpec) *placement.Topology {
 		panic(fmt.Errorf("a drawn topology is not valid: %w", err))
 	}
 	return t
-}
-
-// finish builds what was drawn.
-func (s *small) finish() {
-	for i := range s.spec.Nodes {
-		id, _ := s.order.Node(s.spec.Nodes[i].Name)
-		s.spec.Nodes[i].Free = s.free[id]
-		s.spec.Nodes[i].Islands = s.islandz[id]
-	}
-	s.in.Topology = build(s.spec)
-	if chance(s.Rand, 0.25) {
-		s.in.Options.Objective = placement.BusiestFirst
-	}
 }

@@ -3,20 +3,14 @@
 package lingjun_test
 
 import (
-	"encoding/xml"
-	"os"
-	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
-	"github.com/paddle-volcano/paddle-volcano/plugins/placement/draw"
 	"github.com/paddle-volcano/paddle-volcano/test/placement/lingjun"
 )
-
-// folder is where people look for what was drawn: below the root of the repository.
-var folder = filepath.Join("..", "..", "..", "_output", "placement")
 
 // collective of pods with 8 GPUs each that train a model of 7 billion parameters, 2 bytes each.
 func collective(pods int) *placement.Demand {
@@ -51,8 +45,6 @@ func TestPlanOf256GPUs(t *testing.T) {
 	require.InEpsilon(t, 32*edge, tiers[placement.NodeTier].Bytes, 1e-9)
 	require.InEpsilon(t, 4*edge, tiers[placement.NodeTier+1].Bytes, 1e-9)
 	require.Zero(t, tiers[placement.NodeTier+2].Bytes)
-
-	write(t, "lingjun-256.svg", topology, demand, plan, "256 GPUs on the empty Lingjun cluster")
 }
 
 // Half of all hosts run single pods of other jobs, so that the 32 hosts that are left must be looked for.
@@ -71,18 +63,30 @@ func TestPlanOf256GPUsBetweenOtherJobs(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, placement.Check(topology, demand, plan))
 	require.Len(t, plan.Assignments, 32)
-
-	write(t, "lingjun-256-loaded.svg", topology, demand, plan, "256 GPUs on the Lingjun cluster, between other jobs")
-}
-
-func write(t *testing.T, name string, topology *placement.Topology, d *placement.Demand, plan *placement.Plan, title string) {
-	svg, err := draw.SVG(topology, d, plan, draw.Options{Title: title, GPUs: func(placement.NodeID) int { return lingjun.GPUs }})
-	require.NoError(t, err)
-	require.NoError(t, xml.Unmarshal(svg, new(struct{})))
-	require.NoError(t, os.MkdirAll(folder, 0o755))
-	file := filepath.Join(folder, name)
-	require.NoError(t, os.WriteFile(file, svg, 0o644))
-	path, err := filepath.Abs(file)
-	require.NoError(t, err)
-	t.Log("drawn to", path)
+	// One block has room, in no fewer racks than its emptiest ones.
+	fewest := topology.Nodes()
+	for block, end := topology.Domains(placement.NodeTier + 2); block < end; block++ {
+		var free []int
+		for rack, hi := topology.Children(block); rack < hi; rack++ {
+			hosts := 0
+			for node, last := topology.NodesOf(rack); node < last; node++ {
+				if node%3 == 0 {
+					hosts++
+				}
+			}
+			free = append(free, hosts)
+		}
+		slices.Sort(free)
+		hosts, racks := 0, 0
+		for hosts < 32 && racks < len(free) {
+			racks++
+			hosts += free[len(free)-racks]
+		}
+		if hosts >= 32 {
+			fewest = min(fewest, racks)
+		}
+	}
+	edge := 2 * 255.0 / 256 * 14e9
+	require.InEpsilon(t, float64(fewest)*edge, plan.Cost.Tiers[placement.NodeTier+1].Bytes, 1e-9)
+	require.Zero(t, plan.Cost.Tiers[placement.NodeTier+2].Bytes)
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"runtime"
-	"time"
 
 	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
 	"github.com/paddle-volcano/paddle-volcano/test/stats"
@@ -131,15 +130,4 @@ func (s *Series) finish() {
 	if middle := stats.Median(s.Heap); middle > 0 {
 		s.Growth = s.Slope * float64(s.Sessions) / middle
 	}
-}
-
-// String is a line for people.
-func (s *Series) String() string {
-	first, last := 0.0, 0.0
-	if len(s.Heap) > 0 {
-		first, last = s.Heap[0], s.Heap[len(s.Heap)-1]
-	}
-	return fmt.Sprintf("%s: %d sessions in %s, %d jobs came, %d were bound, %d went; heap %.3f MB at the start, %.3f MB after %d jobs in a hurry, %.3f MB at the end, slope %+.1f bytes per session (%+.2f %% over all), goroutines %d to %d",
-		s.Setup, s.Sessions, time.Duration(s.Seconds*float64(time.Second)).Round(time.Millisecond), s.Came, s.Bound, s.Gone,
-		s.HeapBefore/1e6, first/1e6, s.Before, last/1e6, s.Slope, 100*s.Growth, s.Goroutines[0], s.Goroutines[1])
 }

@@ -6,29 +6,15 @@ import (
 	"io"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
-	"github.com/paddle-volcano/paddle-volcano/test/session/anneal"
 	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
 )
 
-func TestScenarios(t *testing.T) {
-	all := Scenarios()
-	require.Len(t, all, 33)
-	names := map[string]bool{}
-	for _, s := range all {
-		names[s.Name] = true
-	}
-	require.Len(t, names, 33)
-	for _, name := range []string{"PS 16+64, load 85 %, no rack has room", "collective 512, load 50 %, no rack has room"} {
-		require.Contains(t, names, name)
-	}
-}
-
 func TestDrawnClustersAreWhatTheirScenariosSay(t *testing.T) {
+	names := map[string]bool{}
 	for _, s := range Scenarios() {
 		for index := range 2 {
 			in := Draw(&s, 5, index)
@@ -47,6 +33,8 @@ func TestDrawnClustersAreWhatTheirScenariosSay(t *testing.T) {
 			}
 			require.Equal(t, in, Draw(&s, 5, index))
 		}
+		require.False(t, names[s.Name], "two scenarios are called %q", s.Name)
+		names[s.Name] = true
 		require.NotEqual(t, Draw(&s, 5, 0).Fleet, Draw(&s, 6, 0).Fleet)
 	}
 }
@@ -92,9 +80,13 @@ func TestMeasureComparesEveryBaselineInEveryScenario(t *testing.T) {
 		for _, row := range compared.Rows {
 			require.Equal(t, 2, row.Clusters)
 			require.Equal(t, 2, row.OursPlaced)
-			require.Positive(t, row.CostRatio)
 			require.Positive(t, row.CrossNode)
 		}
+	}
+	// With each objective the plugin is at least as good as every baseline in what the objective looks at first.
+	for i, row := range result.Bytes.Rows {
+		require.GreaterOrEqual(t, row.CostRatio*(1+rounding), 1.0, "%+v", row)
+		require.GreaterOrEqual(t, result.Busiest.Rows[i].Busiest*(1+rounding), 1.0, "%+v", result.Busiest.Rows[i])
 	}
 	require.Equal(t, "network-topology-aware", result.Bytes.Rows[3].Baseline)
 	require.Equal(t, 3, strings.Count(progress.String(), "\n"))
@@ -142,46 +134,28 @@ func TestSummaryIsAgainstTheBestOfEachScenario(t *testing.T) {
 	}, s)
 }
 
-// What annealing counts by itself is what the planner's cost says.
-func TestAnnealingCountsAsThePlannerDoes(t *testing.T) {
-	for i, s := range append(tinies(), Scenarios()[1], Scenarios()[24]) {
-		in := Draw(&s, 3, i)
-		topology, err := Topology(in.Fleet)
-		require.NoError(t, err)
-		found, err := anneal.Search(in.Fleet, &in.Job, anneal.Options{Seed: 1, Starts: 2, Steps: 500})
-		require.NoError(t, err)
-		plan, err := Assignments(topology, &in.Job, found.Bound)
-		require.NoError(t, err)
-		outcome, err := weigh(topology, in, plan)
-		require.NoError(t, err)
-		require.InDelta(t, outcome.Cost, found.Cost, 1e-9, "%s", in)
-	}
-}
-
+// The plugin's placements in sessions are as cheap as what the planner finds with ten times its budget.
 func TestNearness(t *testing.T) {
-	var progress strings.Builder
-	n, err := nearness(tinies(), Search{Seed: 2, PerScenario: 2, Effort: 10, Anneal: 20 * time.Millisecond, Starts: 2}, &progress)
+	n, err := nearness(tinies(), Search{Seed: 2, PerScenario: 2, Effort: 10}, io.Discard)
 	require.NoError(t, err)
 	require.Equal(t, 6, n.Instances)
-	require.Len(t, n.All, 6)
+	require.Empty(t, n.Above)
+	require.InDelta(t, 1, n.Mean, limit-1)
 	for _, near := range n.All {
 		require.True(t, near.Placed)
-		require.Positive(t, near.AnnealSteps)
 		require.GreaterOrEqual(t, near.Ratio*(1+rounding), 1.0, "%+v", near)
-		require.LessOrEqual(t, near.Effort, near.Planner)
 	}
-	require.Equal(t, 6, strings.Count(progress.String(), "annealing"))
 }
 
 func TestNearnessSumsUp(t *testing.T) {
 	in := &Instance{Scenario: &Scenario{Name: "s"}, Seed: 1}
-	n := Search{}.nearness([]*Instance{in, in, in}, []Near{
-		{Placed: true, Ratio: 1.02, Effort: 3, Anneal: 3}, {Placed: true, Ratio: 1.04, Effort: 3, Anneal: 2}, {Effort: 1, Anneal: 2},
-	})
-	require.InDelta(t, 1.03, n.Mean, 1e-12)
+	n := &Nearness{}
+	for _, near := range []Near{{Placed: true, Ratio: 1.02}, {Placed: true, Ratio: 1.04}, {Ratio: 1}} {
+		n.add(in, near)
+	}
+	require.InDelta(t, 1.02, n.Mean, 1e-12)
 	require.InDelta(t, 1.04, n.Max, 0)
 	require.Len(t, n.Above, 2)
-	require.Equal(t, []string{"seed 1, s, cluster 0"}, n.AnnealWins)
 }
 
 func TestAPlacementThatIsNotWholeIsAnError(t *testing.T) {
@@ -206,6 +180,6 @@ func TestMeasureStopsWhenNobodyReads(t *testing.T) {
 	require.NoError(t, reader.Close())
 	_, err := measure(tinies()[:1], Settings{Seed: 2, Clusters: 1}, writer)
 	require.ErrorIs(t, err, io.ErrClosedPipe)
-	_, err = nearness(tinies()[:1], Search{PerScenario: 1, Effort: 1, Starts: 1}, writer)
+	_, err = nearness(tinies()[:1], Search{PerScenario: 1, Effort: 1}, writer)
 	require.ErrorIs(t, err, io.ErrClosedPipe)
 }

@@ -5,7 +5,6 @@ package speed
 import (
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
 	"github.com/paddle-volcano/paddle-volcano/test/stats"
@@ -109,14 +108,4 @@ func (o *Overhead) Worse() Compared {
 		return o.Allocate
 	}
 	return o.Session
-}
-
-// String is a line for people.
-func (o *Overhead) String() string {
-	return fmt.Sprintf("%d nodes, %d pods of other jobs, %d pairs: session %s; allocate %s; CPU of the session %s", o.Nodes, o.Pods, o.Pairs, o.Session, o.Allocate, o.CPU)
-}
-
-// String is the cost with its bounds.
-func (c Compared) String() string {
-	return fmt.Sprintf("%+.2f %% (%+.2f to %+.2f with %.3g %%) of %s", c.Percent, c.Low, c.High, 100*c.Level, time.Duration(c.Stock*float64(time.Second)).Round(time.Millisecond))
 }

@@ -149,9 +149,3 @@ func (c Case) session(scheduler *cluster.Scheduler) (result, error) {
 	}
 	return r, nil
 }
-
-// String is one line for people.
-func (r *Row) String() string {
-	return fmt.Sprintf("%5d nodes, %d pods in gangs of %4d, %-27s percentage %3d: stock %8.3f s, paddle %7.4f s, ratio %6.1f; CPU %.2f and %.3f s; bound %d and %d",
-		r.Nodes, r.Pods, r.Gang, r.Mode+",", r.Percentage, r.Stock, r.Paddle, r.Ratio, r.StockCPU, r.PaddleCPU, r.StockBound, r.PaddleBound)
-}

@@ -12,11 +12,9 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
 )
 
-func TestCases(t *testing.T) {
-	expected := [][3]int{{1000, 2000, 20}, {5000, 8000, 8}, {5000, 4096, 1024}}
+// Each case has as many pods, and as small gangs, as it says.
+func TestCasesAreWhatTheySay(t *testing.T) {
 	for i, c := range Cases() {
-		actual := [3]int{c.Nodes, c.Pods, c.Gang}
-		require.Equal(t, expected[i], actual)
 		pods, fewest := 0, c.Pods
 		modes := map[cluster.Mode]bool{}
 		jobs := c.jobs(c)
@@ -32,9 +30,6 @@ func TestCases(t *testing.T) {
 		require.Equal(t, c.Mode == modeMixed, modes[cluster.Collective])
 		require.Equal(t, i == 2, !modes[cluster.Collective])
 	}
-	large := Cases()[2].jobs(Cases()[2])[0]
-	require.Equal(t, 114, large.Roles[0].Pods)
-	require.Equal(t, 910, large.Roles[1].Pods)
 }
 
 func TestLargerClustersAreLeftOut(t *testing.T) {

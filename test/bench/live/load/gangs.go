@@ -4,6 +4,7 @@ package load
 
 import (
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -12,6 +13,7 @@ import (
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
 )
 
@@ -41,6 +43,11 @@ type Load struct {
 	Nodes map[string]string
 	// Series tells loads apart whose names must differ: controllers wait before they make again what has just gone.
 	Series int
+	// Of jobs: the pods of Volcano Jobs first run the image Barrier, as those of PaddleJobs do; their workers end after RunFor
+	// (0: never), and none asks for a GPU.
+	Barrier string
+	RunFor  time.Duration
+	NoGPUs  bool
 }
 
 // Pods are how many there are in all.
@@ -113,14 +120,24 @@ func (l Load) pod(i, m int) *corev1.Pod {
 // paddleJob is gang i.
 func (l Load) paddleJob(i int) *v1.PaddleJob {
 	role := func(replicas int) *v1.ResourceSpec {
-		return &v1.ResourceSpec{Replicas: replicas, Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: containers()}}}
+		spec := &v1.ResourceSpec{Replicas: replicas, Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: containers()}}}
+		if l.NoGPUs {
+			resources := &spec.Template.Spec.Containers[0].Resources
+			delete(resources.Requests, gpu)
+			resources.Limits = nil
+		}
+		return spec
 	}
 	job := &v1.PaddleJob{
 		ObjectMeta: metav1.ObjectMeta{Name: l.Name(i), Namespace: Namespace},
 		Spec:       v1.PaddleJobSpec{CleanPodPolicy: v1.CleanNever, Worker: role(l.Gang - l.servers())},
 	}
+	if l.RunFor > 0 {
+		job.Spec.Worker.Template.Annotations = map[string]string{sandbox.AnnotationRunFor: l.RunFor.String()}
+	}
 	if l.servers() > 0 {
 		job.Spec.PS = role(l.servers())
+		job.Spec.PS.Template.Annotations = map[string]string{sandbox.AnnotationRunFor: "forever"}
 	}
 	return job
 }

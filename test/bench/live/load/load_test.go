@@ -4,11 +4,13 @@ package load
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-volcano/paddle-volcano/controller/render"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/rawjob"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
 func TestFit(t *testing.T) {
@@ -61,6 +63,30 @@ func TestGangsAreTheSameInAllForms(t *testing.T) {
 		require.EqualValues(t, gang, l.podGroup(1).Spec.MinResources.Name(gpu, "").Value())
 		require.Equal(t, gang, len(l.objects(nil, 1))-1, "the PodGroup")
 	}
+}
+
+// Jobs that are compared have equal pods; what the raw one lacks is made by the controller, and what the bare one lacks is the
+// init container.
+func TestRawJobsAreEqual(t *testing.T) {
+	t.Parallel()
+	job := Load{Gang: 10, NoGPUs: true, RunFor: time.Minute}.paddleJob(7)
+	require.Empty(t, render.Validate(job, render.Wish{}, render.Config{}))
+	raw, bare := rawjob.Of(job, "barrier"), rawjob.Of(job, "")
+	require.Equal(t, job.Name, raw.Name)
+	require.Empty(t, raw.OwnerReferences)
+	require.Len(t, raw.Spec.Tasks, 2)
+	for i, runFor := range []string{"forever", "1m0s"} {
+		pod := &raw.Spec.Tasks[i].Template
+		require.Equal(t, runFor, pod.Annotations[sandbox.AnnotationRunFor])
+		require.Empty(t, pod.Spec.Containers[0].EnvFrom)
+		require.NotEmpty(t, pod.Spec.Containers[0].Env)
+		require.NotContains(t, pod.Spec.Containers[0].Resources.Requests, gpu)
+		require.Empty(t, pod.Spec.Containers[0].Resources.Limits)
+		require.Len(t, pod.Spec.InitContainers, 1)
+		require.Empty(t, pod.Spec.InitContainers[0].EnvFrom)
+		pod.Spec.InitContainers = nil
+	}
+	require.Equal(t, bare, raw)
 }
 
 func TestCluster(t *testing.T) {

@@ -60,7 +60,7 @@ func (l Load) objects(p *live.Plane, i int) []func(context.Context) error {
 		}}
 	case VolcanoJobs:
 		return []func(context.Context) error{func(ctx context.Context) error {
-			_, err := p.Volcano.BatchV1alpha1().Jobs(Namespace).Create(ctx, rawjob.Of(l.paddleJob(i), ""), metav1.CreateOptions{})
+			_, err := p.Volcano.BatchV1alpha1().Jobs(Namespace).Create(ctx, rawjob.Of(l.paddleJob(i), l.Barrier), metav1.CreateOptions{})
 			return err
 		}}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 
 	"github.com/paddle-volcano/paddle-volcano/test/bench/audit"
@@ -14,7 +15,7 @@ import (
 
 // Pod is what happened to one pod. A time is zero where it has not happened.
 type Pod struct {
-	Created, Bound, Running, Deleted time.Time
+	Created, Bound, Addressed, Running, Ended, Deleted time.Time
 
 	Node string
 	// Binding is how long the API server took to bind it.
@@ -29,6 +30,9 @@ type Story struct {
 	First time.Time
 	// Created, Bound and Running count pods.
 	Created, Bound, Running int
+	// Addressed are pods that have an IP, Ended those whose containers have; Environments are ConfigMaps that the watched user
+	// made.
+	Addressed, Ended, Environments int
 
 	// Who places the pods, and what was asked since Watch.
 	user  string
@@ -82,8 +86,19 @@ func (s *Story) See(e *auditv1.Event) {
 	case "delete pods":
 		set(&s.pod(e.ObjectRef.Name).Deleted, done)
 	case "patch pods/status":
-		if phase(e) == "Running" {
-			s.Running += set(&s.pod(e.ObjectRef.Name).Running, done)
+		pod, status := s.pod(e.ObjectRef.Name), statusOf(e)
+		if status.PodIP != "" {
+			s.Addressed += set(&pod.Addressed, done)
+		}
+		switch status.Phase {
+		case corev1.PodRunning:
+			s.Running += set(&pod.Running, done)
+		case corev1.PodSucceeded, corev1.PodFailed:
+			s.Ended += set(&pod.Ended, done)
+		}
+	case "create configmaps":
+		if user == s.user {
+			s.Environments++
 		}
 	}
 }
@@ -138,10 +153,16 @@ func target(e *auditv1.Event) string {
 	return binding.Target.Name
 }
 
-func phase(e *auditv1.Event) string {
-	var pod struct{ Status struct{ Phase string } }
+// podStatus is what is read of a pod's status.
+type podStatus struct {
+	Phase corev1.PodPhase
+	PodIP string
+}
+
+func statusOf(e *auditv1.Event) podStatus {
+	var pod struct{ Status podStatus }
 	_ = body(e, &pod)
-	return pod.Status.Phase
+	return pod.Status
 }
 
 // body is a request's body; of one that the policy does not write down, or that is no JSON, nothing is learnt.

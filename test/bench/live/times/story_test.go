@@ -54,7 +54,7 @@ func told() *Story {
 	s.See(bound(8, "g2-1", "n2"))
 	s.See(entry(9, "us", "create", "events", "", "g2-1.1", "{}"))
 	for i, pod := range []string{"g1-0", "g1-1", "g2-0", "g2-1"} {
-		s.See(entry(8, "kwok", "patch", "pods", "status", pod, `{"status":{"phase":"Pending"}}`))
+		s.See(entry(8, "kwok", "patch", "pods", "status", pod, `{"status":{"phase":"Pending","podIP":"10.0.0.1"}}`))
 		s.See(entry(float64(9+i), "kwok", "patch", "pods", "status", pod, `{"status":{"phase":"Running"}}`))
 	}
 	return s
@@ -65,6 +65,10 @@ func TestWork(t *testing.T) {
 	s := told()
 	require.Equal(t, []int{4, 4, 4}, []int{s.Created, s.Bound, s.Running})
 	require.Equal(t, "n2", s.Pods["g2-1"].Node)
+	s.See(entry(15, "kwok", "patch", "pods", "status", "g1-0", `{"status":{"phase":"Succeeded"}}`))
+	s.See(entry(15, "us", "create", "configmaps", "", "g1", "{}"))
+	s.See(entry(15, "else", "create", "configmaps", "", "g2", "{}"))
+	require.Equal(t, []int{4, 1, 1}, []int{s.Addressed, s.Ended, s.Environments})
 	f := s.Work() // begins at 3.0, when the first list arrived
 	require.InDelta(t, 4/1.6, f.Created, 1e-6)
 	require.InDelta(t, 5, f.Seconds, 1e-6)

@@ -3,6 +3,7 @@
 package play
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -78,9 +79,11 @@ func TestAGangThatFitsNowhereIsAnError(t *testing.T) {
 	require.ErrorContains(t, err, "1 jobs wait for ever")
 }
 
-// A few dozen jobs on a few racks, with every scheduler, twice. task-topology takes pods out of its buckets in the order of
-// Go's maps, which is another each time.
-func TestASliceIsTheSameEachTime(t *testing.T) {
+// A few dozen jobs on a few racks, with every scheduler, twice: with the plugin gangs are slowed down less, and less crosses
+// the network, than with each of Volcano's set-ups. task-topology takes pods out of its buckets in the order of Go's maps,
+// which is another each time.
+func TestASliceIsTheSameEachTimeAndBestWithThePlugin(t *testing.T) {
+	var others []*Result
 	for _, setup := range []cluster.Setup{
 		cluster.Stock(), cluster.TaskTopology(), cluster.NetworkTopology(), cluster.Paddle(objective("bytes")), cluster.Paddle(objective("busiest")),
 	} {
@@ -91,8 +94,6 @@ func TestASliceIsTheSameEachTime(t *testing.T) {
 			require.NoError(t, err)
 			results[i], err = Play(s, setup, drawn, 3)
 			require.NoError(t, err, setup.Name)
-			free, rack := s.Fragmentation(workload.Rank)
-			require.Less(t, free+rack, 2.0)
 		}
 		if setup.Name != cluster.TaskTopology().Name {
 			require.Equal(t, results[0], results[1], setup.Name)
@@ -105,7 +106,16 @@ func TestASliceIsTheSameEachTime(t *testing.T) {
 		require.GreaterOrEqual(t, r.GPUUse, r.GPUComputing)
 		require.LessOrEqual(t, r.GPUUse, 1.0)
 		require.InDelta(t, r.CrossingNode+r.CrossingRack+r.CrossingBlock, r.Crossing, 1)
+		if !strings.HasPrefix(setup.Name, "paddle") {
+			others = append(others, r)
+			continue
+		}
+		for _, other := range others {
+			require.LessOrEqual(t, r.GangSlowdown, other.GangSlowdown, setup.Name)
+			require.LessOrEqual(t, r.Crossing, other.Crossing, setup.Name)
+		}
 	}
+	require.Len(t, others, 3)
 }
 
 func TestPercentile(t *testing.T) {

@@ -6,15 +6,18 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/paddle-volcano/paddle-volcano/test/stats"
 )
 
 // Gavel measured the same jobs on one machine and on machines of their own (v100 and v100_unconsolidated in
 // scheduler/simulation_throughputs.json of stanford-futuredata/gavel at c4fa400, MIT): minibatches per second of all workers
 // together. If a step is compute and then the bytes of a ring, as here, the difference of the two steps tells how wide the
-// network of these machines was: about 10 Gbps, whatever the model, its batch and the number of workers. That is what such
-// machines had, so parameters that were wrong by much would show here. Left out is ResNet-50, which is slow on one machine
+// network of these machines was: 8.5 Gbps in the mean of the models, of what was 10 Gbps by name. Parameters of a model that
+// were wrong by half would show here. Left out is ResNet-50, which is slow on one machine
 // for reasons of its own, and the models that Gavel never ran on several GPUs: A3C, CycleGAN and Recommendation.
 func TestBytesAgreeWithWhatWasMeasured(t *testing.T) {
+	widths := map[string][]float64{}
 	for _, c := range []struct {
 		model           string
 		batch, gpus     int
@@ -40,6 +43,10 @@ func TestBytesAgreeWithWhatWasMeasured(t *testing.T) {
 		gpus := float64(c.gpus)
 		bits := 8 * 2 * (gpus - 1) / gpus * models[c.model].millions * bytesPerMillion
 		seconds := gpus/c.apart - gpus/c.together
-		require.InDelta(t, 10, bits/seconds/1e9, 8.5, "Gbps of %s, batches of %d, %d GPUs", c.model, c.batch, c.gpus)
+		widths[c.model] = append(widths[c.model], bits/seconds/1e9)
+	}
+	require.Len(t, widths, 3)
+	for model, gbps := range widths {
+		require.InEpsilon(t, 8.5, stats.Geomean(gbps), 0.25, "Gbps of %s: %.1f", model, gbps)
 	}
 }

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/live/load"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/live/times"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/live/usage"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+)
+
+// controllerUser is what the API server knows the controller by (deploy/v1/operator.yaml).
+const controllerUser = "system:serviceaccount:paddle-system:paddle-controller-manager"
+
+// Kinds of jobs that are compared.
+const (
+	KindPaddle  = "PaddleJob"
+	kindVolcano = "Volcano Job"
+	// kindBare has pods that wait for nobody: without the status of an init container the simulated kubelets write a third less.
+	kindBare = "Volcano Job without start barrier"
+)
+
+// JobSettings are those of a comparison of PaddleJobs with equal Volcano Jobs.
+type JobSettings struct {
+	// Jobs of 10 pods each, 2 of them servers, on simulated nodes.
+	Jobs, Nodes int
+	// Rounds of each of the two kinds that are compared: forth and back, so that a machine that gets slower meanwhile is unfair
+	// to none.
+	Rounds int
+	// RunFor is how long workers run once they are placed: longer than it takes until the last pod is, since what is measured is
+	// how jobs begin. kwok does not hold a container back until its environment is there either.
+	RunFor time.Duration
+	// Folder for controller.json; the sandboxes' state is below it as long as they run.
+	Folder string
+	// Patience is how long a round may go without any progress before it is given up.
+	Patience time.Duration
+}
+
+// DefaultJobs are what the bars are for.
+func DefaultJobs() JobSettings {
+	return JobSettings{Jobs: barJobs, Nodes: 200, Rounds: 3, RunFor: 8 * time.Minute, Folder: "_output/bench", Patience: 2 * time.Minute}
+}
+
+const podsOfJob = 10
+
+func (s *JobSettings) check() error {
+	switch {
+	case s.Jobs < 1 || s.Nodes < 1 || s.Rounds < 1:
+		return errors.New("jobs, nodes and rounds must each be 1 or more")
+	case s.Patience < time.Second:
+		return fmt.Errorf("patience is %s: give a round at least a second", s.Patience)
+	}
+	return nil
+}
+
+func (s *JobSettings) load(kind string) load.Load {
+	l := load.Load{Form: load.VolcanoJobs, Gangs: s.Jobs, Gang: podsOfJob, NoGPUs: true, RunFor: s.RunFor}
+	switch kind {
+	case KindPaddle:
+		l.Form = load.PaddleJobs
+	case kindVolcano:
+		l.Barrier = "barrier" // kwok runs no image
+	}
+	return l
+}
+
+// JobRound is what one round took, in seconds from the first create.
+type JobRound struct {
+	Kind string `json:"kind"`
+	// Created is when the last pod had been created, Ready when every pod had an IP and, of PaddleJobs, every job its
+	// environment.
+	Created float64 `json:"created_s"`
+	Ready   float64 `json:"ready_s"`
+	// Ended is how many pods had ended by then: of none is the end part of what is measured, if workers run for long enough.
+	Ended int `json:"ended_before_ready,omitempty"`
+	// Running is how many pods ran by then, and Requests what everybody had written: whether rounds did the same work until then.
+	Running  int            `json:"running_when_ready"`
+	Requests map[string]int `json:"writes_until_ready"`
+	// Processes are what each has used until then, by name.
+	Processes map[string]usage.Process `json:"processes"`
+	// Of the last round of PaddleJobs, which goes on until every job is Completed: when that was, the controller's peak of
+	// resident memory, what it wrote, by verb and resource, and its Events.
+	Completed float64        `json:"completed_s,omitempty"`
+	RSS       float64        `json:"controller_rss_mib,omitempty"`
+	Writes    map[string]int `json:"writes,omitempty"`
+	Events    int            `json:"events,omitempty"`
+}
+
+// round runs one in a sandbox of its own. All kinds have the same: our scheduler, and our controller, which has nothing to do
+// for Volcano Jobs. A whole round goes on until every job is Completed, and what the controller wrote is counted.
+func (s *JobSettings) round(ctx context.Context, kind string, whole bool, progress io.Writer) (r JobRound, err error) {
+	at, err := (&Settings{Folder: s.Folder, Patience: s.Patience}).start(ctx, s.Nodes, progress)
+	if err != nil {
+		return r, err
+	}
+	defer func() {
+		if err = errors.Join(err, at.stop(err != nil)); err != nil {
+			err = fmt.Errorf("round of %s: %w", kind, err)
+		}
+	}()
+	if err := at.StartComponent(sandbox.Scheduler); err != nil {
+		return r, err
+	}
+	at.story = times.New(load.Namespace)
+	at.story.Watch(controllerUser)
+	mark, err := usage.Begin(at.Plane)
+	if err != nil {
+		return r, err
+	}
+	l, begin := s.load(kind), time.Now()
+	if err := l.Submit(ctx, at.Plane); err != nil {
+		return r, err
+	}
+	if err := at.until(ctx, "created", l.Pods(), func() int { return at.story.Created }); err != nil {
+		return r, err
+	}
+	r = JobRound{Kind: kind, Created: time.Since(begin).Seconds()}
+	known := func() int {
+		if kind == KindPaddle {
+			return min(at.story.Addressed, podsOfJob*at.story.Environments)
+		}
+		return at.story.Addressed
+	}
+	if err := at.until(ctx, "known to their peers", l.Pods(), known); err != nil {
+		return r, err
+	}
+	r.Ready, r.Ended, r.Running, r.Requests = time.Since(begin).Seconds(), at.story.Ended, at.story.Running, written(at.story.Calls())
+	if r.Processes, err = mark.Since(at.Plane); err != nil || !whole {
+		return r, err
+	}
+	if err := s.completed(ctx, at); err != nil {
+		return r, err
+	}
+	r.Completed = time.Since(begin).Seconds()
+	if err := at.log.Each(at.story.See); err != nil {
+		return r, err
+	}
+	calls := at.story.Calls()
+	r.Writes = written(times.Calls{controllerUser: calls[controllerUser]})
+	for what, n := range r.Writes {
+		if strings.HasSuffix(what, " events") {
+			r.Events += n
+			delete(r.Writes, what)
+		}
+	}
+	_, r.RSS, err = at.Memory(sandbox.Controller)
+	return r, err
+}
+
+// completed waits until the controller has written the last status of each job.
+func (s *JobSettings) completed(ctx context.Context, at *site) error {
+	at.patience = s.Patience + s.RunFor
+	var failed, listed error
+	asked := time.Time{}
+	done := 0
+	err := at.until(ctx, "of jobs that are Completed", s.Jobs*podsOfJob, func() int {
+		if time.Since(asked) < time.Second {
+			return podsOfJob * done
+		}
+		asked, done = time.Now(), 0
+		list, err := at.Paddle.BatchV1().PaddleJobs(load.Namespace).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			listed = fmt.Errorf("list PaddleJobs: %w", err)
+			return s.Jobs * podsOfJob
+		}
+		for i := range list.Items {
+			switch phase := list.Items[i].Status.Phase; phase {
+			case v1.Completed:
+				done++
+			case v1.Failed:
+				failed = fmt.Errorf("job %s has failed", list.Items[i].Name)
+				return s.Jobs * podsOfJob
+			}
+		}
+		return podsOfJob * done
+	})
+	return errors.Join(err, listed, failed)
+}
+
+// written are the writes among calls, of everybody.
+func written(calls times.Calls) map[string]int {
+	writes := map[string]int{}
+	for _, of := range calls {
+		for what, n := range of {
+			switch verb, _, _ := strings.Cut(what, " "); verb {
+			case "create", "update", "patch", "delete", "deletecollection":
+				writes[what] += n
+			}
+		}
+	}
+	return writes
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package live
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/paddle-volcano/paddle-volcano/test/bars"
+	"github.com/paddle-volcano/paddle-volcano/test/session/report"
+	"github.com/paddle-volcano/paddle-volcano/test/stats"
+)
+
+// Bars of PaddleJobs beside equal Volcano Jobs.
+const (
+	barJobs   = 1000
+	ratioBar  = 1.3
+	rssBar    = 200
+	writesBar = 8
+	eventsBar = 5
+)
+
+// JobReport is what controller.json holds. Times are medians over the rounds, memory and writes those of the whole round.
+type JobReport struct {
+	Jobs       int     `json:"jobs"`
+	Pods       int     `json:"pods"`
+	Nodes      int     `json:"nodes"`
+	PaddleJob  float64 `json:"paddlejob_s"`
+	VolcanoJob float64 `json:"volcano_job_s"`
+	Ratio      float64 `json:"ratio"`
+	// Bare are Volcano Jobs whose pods have no start barrier.
+	Bare        float64    `json:"volcano_job_without_barrier_s"`
+	BareRatio   float64    `json:"ratio_without_barrier"`
+	RSS         float64    `json:"controller_rss_mib"`
+	Writes      float64    `json:"writes_per_job"`
+	Events      float64    `json:"events_per_job"`
+	RoundsTaken []JobRound `json:"rounds"`
+	// RunFor is how long workers ran, in seconds.
+	RunFor  float64        `json:"worker_run_for_s"`
+	Machine report.Machine `json:"machine"`
+	Bars    []bars.Bar     `json:"bars"`
+}
+
+// turns are the kinds of the rounds in their order. The two kinds that are compared go first in turn; the third, which no bar
+// is about, has one round.
+func (s *JobSettings) turns() []string {
+	kinds := []string{kindBare}
+	for i := range s.Rounds {
+		pair := []string{kindVolcano, KindPaddle}
+		if i%2 == 1 {
+			slices.Reverse(pair)
+		}
+		kinds = append(kinds, pair...)
+	}
+	return kinds
+}
+
+// RunJobs compares, writes controller.json, and tells what was asked for and what it is.
+func RunJobs(ctx context.Context, s JobSettings, out, progress io.Writer) error {
+	if err := s.check(); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(s.Folder, 0o755); err != nil {
+		return fmt.Errorf("make the folder for results: %w", err)
+	}
+	var rounds []JobRound
+	turns := s.turns()
+	for i, kind := range turns {
+		whole := kind == KindPaddle && !slices.Contains(turns[i+1:], KindPaddle)
+		taken, err := s.round(ctx, kind, whole, progress)
+		if err != nil {
+			return err
+		}
+		say(progress, "%s: %d jobs: pods created after %.1f s, peers known after %.1f s", kind, s.Jobs, taken.Created, taken.Ready)
+		rounds = append(rounds, taken)
+	}
+	r := s.report(rounds)
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	path := filepath.Join(s.Folder, "controller.json")
+	if err := os.WriteFile(path, append(text, '\n'), 0o644); err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	r.show(out)
+	if err := bars.Show(r.Bars, out); err != nil {
+		return fmt.Errorf("show the report: %w", err)
+	}
+	say(out, "wrote %s", path)
+	return nil
+}
+
+func (s *JobSettings) report(rounds []JobRound) *JobReport {
+	r := &JobReport{
+		Jobs: s.Jobs, Pods: s.Jobs * podsOfJob, Nodes: s.Nodes, RunFor: s.RunFor.Seconds(), Machine: report.ThisMachine(), RoundsTaken: rounds,
+	}
+	taken := map[string][]float64{}
+	for i := range rounds {
+		round := &rounds[i]
+		taken[round.Kind] = append(taken[round.Kind], round.Ready)
+		r.RSS = max(r.RSS, round.RSS)
+		r.Writes = max(r.Writes, float64(sumOf(round.Writes))/float64(s.Jobs))
+		r.Events = max(r.Events, float64(round.Events)/float64(s.Jobs))
+	}
+	r.PaddleJob, r.VolcanoJob, r.Bare = stats.Median(taken[KindPaddle]), stats.Median(taken[kindVolcano]), stats.Median(taken[kindBare])
+	r.Ratio, r.BareRatio = r.PaddleJob/r.VolcanoJob, r.PaddleJob/r.Bare
+	r.Bars = append(bars.OfSlice(s.Jobs >= barJobs,
+		bars.Most("time of PaddleJobs by that of equal Volcano Jobs", r.Ratio, ratioBar),
+		bars.Most("controller's memory, MiB", r.RSS, rssBar)),
+		bars.Most("writes per job, Events apart", r.Writes, writesBar),
+		bars.Most("Events per job", r.Events, eventsBar),
+	)
+	return r
+}
+
+// show tells what was measured.
+func (r *JobReport) show(out io.Writer) {
+	for i := range r.RoundsTaken {
+		round := &r.RoundsTaken[i]
+		for _, write := range slices.Sorted(maps.Keys(round.Writes)) {
+			say(out, "writes  %-40s %.2f per job", write, float64(round.Writes[write])/float64(r.Jobs))
+		}
+	}
+	used := r.ProcessorSeconds()
+	for _, name := range slices.Sorted(maps.Keys(used)) {
+		say(out, "processor seconds  %-29s %6.1f of bare Volcano Jobs, %6.1f of equal ones, %6.1f of PaddleJobs", name,
+			stats.Median(used[name][kindBare]), stats.Median(used[name][kindVolcano]), stats.Median(used[name][KindPaddle]))
+	}
+	for i := range r.RoundsTaken {
+		round := &r.RoundsTaken[i]
+		say(out, "round of %s: ready after %.1f s, %.1f writes per job of everybody's, %d of %d pods ran", round.Kind, round.Ready,
+			float64(sumOf(round.Requests))/float64(r.Jobs), round.Running, r.Pods)
+		if round.Ended > 0 {
+			say(out, "%d pods of the round of %s had ended before the last was ready: let workers run for longer (--run-for)", round.Ended, round.Kind)
+		}
+	}
+	say(out, "PaddleJobs %.1f s; equal Volcano Jobs %.1f s (%.2f times theirs)", r.PaddleJob, r.VolcanoJob, r.Ratio)
+	say(out, "without the init container that waits for peers they need %.1f s (%.2f times theirs)", r.Bare, r.BareRatio)
+}
+
+// ProcessorSeconds are what each process has used until the pods knew their peers, by process and kind, of each round: where
+// the machine's processors are all busy, the time is made of it.
+func (r *JobReport) ProcessorSeconds() map[string]map[string][]float64 {
+	used := map[string]map[string][]float64{}
+	for i := range r.RoundsTaken {
+		round := &r.RoundsTaken[i]
+		for name, process := range round.Processes {
+			if used[name] == nil {
+				used[name] = map[string][]float64{}
+			}
+			used[name][round.Kind] = append(used[name][round.Kind], process.CPU)
+		}
+	}
+	return used
+}
+
+func sumOf(counts map[string]int) (sum int) {
+	for _, n := range counts {
+		sum += n
+	}
+	return sum
+}
