@@ -177,7 +177,11 @@ func TestVolcanoJobOfOthersIsNotAdopted(t *testing.T) {
 			owner := job.DeepCopy()
 			owner.UID = tc.owner
 			d.volcano.PrependReactor("create", "jobs", func(action clienttesting.Action) (bool, runtime.Object, error) {
-				found := action.(clienttesting.CreateAction).GetObject().DeepCopyObject().(*vcbatch.Job) //nolint:forcetypeassert // a Job is created
+				create, ok := action.(clienttesting.CreateAction)
+				require.True(t, ok)
+				made, ok := create.GetObject().(*vcbatch.Job)
+				require.True(t, ok)
+				found := made.DeepCopy()
 				found.UID, found.ResourceVersion = "found", "1"
 				found.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(owner, v1.SchemeGroupVersion.WithKind(v1.Kind))}
 				require.NoError(t, d.volcano.Tracker().Add(found))
