@@ -187,6 +187,32 @@ func TestRestartWorkers(t *testing.T) {
 	}
 }
 
+// Volcano fails a Job whose workers have all failed, and the controller may have counted each of them before.
+func TestWorkersThatWereCountedAreNotCountedAgain(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		numbers  []string
+		had      int32
+		failures int32
+		failed   bool
+	}{
+		"both are counted":   {numbers: []string{"1", "2"}, had: 2},
+		"one is not counted": {numbers: []string{"1", "2"}, had: 1, failures: 1},
+		"one has no number":  {numbers: []string{"1", ""}, had: 1, failures: 1},
+		"one too many":       {numbers: []string{"2", "3"}, had: 2, failed: true},
+	} {
+		v := created(t, vcbatch.Failed, func(v *view.View) { v.VolcanoJob.Spec.Policies = nil }, with("worker", view.Failed, view.Failed),
+			statusOf(func(s *v1.PaddleJobStatus) { s.Failures = tc.had }))
+		for i, number := range tc.numbers {
+			v.Pods[i].Annotations[keys.Failure] = number
+		}
+		plan := Decide(v, config)
+		require.Equal(t, tc.failed, plan.Failed != nil, name)
+		require.Equal(t, !tc.failed, plan.Again, name)
+		require.Equal(t, tc.failures, plan.Failures, name)
+	}
+}
+
 // exits adds a worker that failed with a code.
 func exits(code int32) change {
 	return func(v *view.View) {

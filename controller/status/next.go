@@ -115,6 +115,9 @@ func placement(v *view.View) v1.Phase {
 
 // progress says whether enough pods of every role are placed, and whether enough of them run or have succeeded.
 func progress(v *view.View) (placed, running bool) {
+	if replaced(v) {
+		return false, false
+	}
 	on, up := map[string]int32{}, map[string]int32{}
 	for _, m := range v.Members() {
 		switch m.State {
@@ -134,6 +137,13 @@ func progress(v *view.View) (placed, running bool) {
 		running = running && up[role] >= minimum
 	}
 	return placed && size > 0, running && size > 0
+}
+
+// replaced reports whether the Volcano Job is one that was deleted when the job was suspended: its pods end, and the job, which
+// was resumed since, waits for the next Volcano Job.
+func replaced(v *view.View) bool {
+	waits := v.Job.Status.Phase == v1.Suspended || v.Job.Status.Phase == v1.Pending
+	return v.VolcanoJob != nil && v.VolcanoJob.DeletionTimestamp != nil && waits
 }
 
 // times keeps when the gang first ran and when the job ended.

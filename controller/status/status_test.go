@@ -129,6 +129,7 @@ func TestPhase(t *testing.T) {
 	none := func(v *view.View) { v.VolcanoJob = nil }
 	fewer := func(v *view.View) { *v.VolcanoJob.Spec.Tasks[1].MinAvailable = 1 }
 	phase := func(p v1.Phase) change { return func(v *view.View) { v.Job.Status.Phase = p } }
+	replaced := func(v *view.View) { v.VolcanoJob.DeletionTimestamp = &metav1.Time{} }
 	for name, tc := range map[string]struct {
 		volcano vcbatch.JobPhase
 		with    []change
@@ -159,6 +160,15 @@ func TestPhase(t *testing.T) {
 		"operator's workers run": {with: []change{none, func(v *view.View) {
 			v.Operator.Pods = []*corev1.Pod{pod(render.RolePS, 0, view.Running), pod(render.RoleWorker, 0, view.Running), pod(render.RoleWorker, 1, view.Running)}
 		}}, want: v1.Running},
+		"resumed while the pods before it end": {
+			volcano: vcbatch.Running, with: []change{phase(v1.Suspended), replaced, pods(view.Running, view.Running, view.Running)}, want: v1.Pending,
+		},
+		"still waiting for them": {
+			volcano: vcbatch.Running, with: []change{phase(v1.Pending), replaced, pods(view.Running, view.Running, view.Running)}, want: v1.Pending,
+		},
+		"the Volcano Job of a running job is deleted": {
+			volcano: vcbatch.Running, with: []change{phase(v1.Running), replaced, pods(view.Running, view.Running, view.Running)}, want: v1.Running,
+		},
 		"servers leave after success": {
 			volcano: vcbatch.Running, with: []change{phase(v1.Running), pods(view.Leaving, view.Succeeded, view.Succeeded)}, want: v1.Running,
 		},

@@ -55,7 +55,28 @@ func (v *View) BackoffLimit() int32 {
 
 // FailedByItself reports whether the present attempt ended by a failure of the program that is not counted yet. Volcano keeps
 // pods that have failed when it stops a gang: where none is left, the pod that failed was being deleted.
-func (v *View) FailedByItself() bool { return !v.RestartCounted() && v.FailureSeen() && !v.Disrupted() }
+func (v *View) FailedByItself() bool {
+	return !v.RestartCounted() && v.FailureSeen() && !v.Disrupted() && !v.countedAlone()
+}
+
+// countedAlone reports whether the status has counted every failure of the present attempt as one of a worker that is started
+// again alone.
+func (v *View) countedAlone() bool {
+	if !RestartsPods(v.VolcanoJob) {
+		return false
+	}
+	counted := false
+	for _, m := range v.Members() {
+		if !m.FailedItself() {
+			continue
+		}
+		if number, ok := FailureNumber(m.Pod); !ok || number > v.Job.Status.Failures {
+			return false
+		}
+		counted = true
+	}
+	return counted
+}
 
 // LastFailure reports whether the present attempt ended by a failure after which the gang is not started again.
 func (v *View) LastFailure() bool {
