@@ -145,16 +145,6 @@ func (c *cluster) createNodes(ctx context.Context, nodes []*corev1.Node) error {
 	return group.Wait()
 }
 
-// forgetLeases lets a kwok that is started again take over its nodes at once: it has a new identity, and would wait until
-// the leases of its predecessor have expired.
-func (c *cluster) forgetLeases() error {
-	leases := c.kube.CoordinationV1().Leases(corev1.NamespaceNodeLease)
-	if err := leases.DeleteCollection(context.Background(), metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
-		return fmt.Errorf("delete the leases of the nodes: %w", err)
-	}
-	return nil
-}
-
 // nodesReady waits until every node is ready and free of the taints that it was born with.
 func (c *cluster) nodesReady(ctx context.Context) error {
 	return until(ctx, "the simulated nodes to be ready", func(ctx context.Context) error {

@@ -116,25 +116,24 @@ func (e *env) testVolumes(t *testing.T) {
 	}
 }
 
-// leaseDuration is for how long kwok takes a node's lease.
-const leaseDuration = 40 * time.Second
-
 // testComponents ends components on purpose and by accident.
 func (e *env) testComponents(t *testing.T) {
 	require.ErrorContains(t, e.Kill(sandbox.Controller, 15), "it does not run")
 	require.ErrorContains(t, e.StartComponent(sandbox.Controller), "not part of this sandbox")
 	require.ErrorContains(t, e.StartComponent(sandbox.Kwok), "runs already")
 
-	// Without kwok a pod gets no further; with it again, it does.
-	namespace := e.namespace(t, "components")
-	require.NoError(t, e.Kill(sandbox.Kwok, 9))
-	_, err := e.kube.CoreV1().Pods(namespace).Create(t.Context(), bound("pod", corev1.RestartPolicyNever, nil, notes{sandbox.AnnotationRunFor: "0s"}), metav1.CreateOptions{})
+	// Without the controller manager a namespace gets no service account; with it again, it does.
+	require.NoError(t, e.Kill(sandbox.ControllerManager, 9))
+	namespaces := e.kube.CoreV1().Namespaces()
+	_, err := namespaces.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "components"}}, metav1.CreateOptions{})
 	require.NoError(t, err)
-	require.Empty(t, e.pod(t, namespace, "pod").Status.PodIP)
-	again := time.Now()
-	require.NoError(t, e.StartComponent(sandbox.Kwok))
-	e.until(t, namespace, "pod", ended(corev1.PodSucceeded, 0, "Completed", 0))
-	require.Less(t, time.Since(again), leaseDuration, "it did not wait for the leases of its predecessor")
+	account := func() error {
+		_, err := e.kube.CoreV1().ServiceAccounts("components").Get(t.Context(), "default", metav1.GetOptions{})
+		return err
+	}
+	require.True(t, apierrors.IsNotFound(account()))
+	require.NoError(t, e.StartComponent(sandbox.ControllerManager))
+	eventually(t, "the namespace's service account", account)
 	select {
 	case err := <-e.Failed():
 		require.NoError(t, err, "what was asked for is no failure")

@@ -42,13 +42,13 @@ func TestJobReport(t *testing.T) {
 	})
 	require.Equal(t, []float64{12.5, 10, 1.25, 300, 3, 5}, []float64{r.PaddleJob, r.VolcanoJob, r.Ratio, r.RSS, r.Writes, r.Events})
 	require.Equal(t, []float64{5, 2.5}, []float64{r.Bare, r.BareRatio})
-	verdicts := func(r *JobReport) (all []string) {
+	results := func(r *JobReport) (all []string) {
 		for _, bar := range r.Bars {
 			all = append(all, bar.Verdict())
 		}
 		return all
 	}
-	require.Equal(t, []string{"slice", "slice", "met", "met"}, verdicts(r))
+	require.Equal(t, []string{"slice", "slice", "met", "met"}, results(r))
 	var out strings.Builder
 	r.show(&out)
 	require.Contains(t, out.String(), "2.00 per job")
@@ -58,8 +58,8 @@ func TestJobReport(t *testing.T) {
 
 	s.Jobs = barJobs
 	require.Equal(t, []string{"met", "missed", "met", "met"},
-		verdicts(s.report([]JobRound{{Kind: kindBare, Ready: 10}, {Kind: kindVolcano, Ready: 10}, {Kind: KindPaddle, Ready: 12, RSS: 300}})))
-	require.Equal(t, []string{"missed", "met", "missed", "missed"}, verdicts(s.report([]JobRound{
+		results(s.report([]JobRound{{Kind: kindBare, Ready: 10}, {Kind: kindVolcano, Ready: 10}, {Kind: KindPaddle, Ready: 12, RSS: 300}})))
+	require.Equal(t, []string{"missed", "met", "missed", "missed"}, results(s.report([]JobRound{
 		{Kind: kindBare, Ready: 10}, {Kind: kindVolcano, Ready: 10}, {Kind: KindPaddle, Ready: 14, Writes: map[string]int{"create jobs": 9000}, Events: 6000},
 	})))
 }
