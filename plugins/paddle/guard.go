@@ -217,11 +217,13 @@ func search[T any](g *guard, of workOn, lost func(), compute func(stop func() bo
 	case <-late:
 		g.spent += time.Since(begin)
 		countStopped(searchAbandoned)
-		setAbandoned(g.abandoned.Add(1))
+		g.abandoned.Add(1)
+		abandonedSearches.Inc()
 		abandoned := g.abandoned
 		go func() {
 			<-done
-			setAbandoned(abandoned.Add(-1))
+			abandoned.Add(-1)
+			abandonedSearches.Dec()
 		}()
 		lost()
 		g.holdBack(of, errTooSlow)

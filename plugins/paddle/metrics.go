@@ -111,9 +111,6 @@ func countPanic(part string) { panicCounts.WithLabelValues(part).Inc() }
 // countStopped counts a search that took longer than it may.
 func countStopped(result string) { stoppedCounts.WithLabelValues(result).Inc() }
 
-// setAbandoned tells how many abandoned searches are running.
-func setAbandoned(n int32) { abandonedSearches.Set(float64(n)) }
-
 // countHints counts one task that was offered its node.
 func countHints(taken bool) {
 	result := hintRefused
