@@ -176,7 +176,9 @@ func TestProgramFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s.add("wide-worker-1.wide", c.own)
 			var out bytes.Buffer
-			require.Equal(t, c.code, Main(t.Context(), c.args, environment, s.resolver(), &out), "%s", out.String())
+			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+			defer cancel()
+			require.Equal(t, c.code, Main(ctx, c.args, environment, s.resolver(), &out), "%s", out.String())
 			require.Contains(t, out.String(), c.says)
 		})
 	}

@@ -26,6 +26,8 @@ type world struct {
 	err  error // instead of "no such host"
 	// slept is told of each moment that is reached.
 	slept func(now time.Duration)
+	// cancel ends a wait that should have ended long ago.
+	cancel func()
 }
 
 // record is what a name resolves to from some moment on.
@@ -47,6 +49,9 @@ func (w *world) Sleep(_ context.Context, d time.Duration) {
 	w.mu.Unlock()
 	if w.slept != nil {
 		w.slept(now)
+	}
+	if now > time.Hour {
+		w.cancel()
 	}
 }
 
@@ -91,6 +96,8 @@ func run(ctx context.Context, w *world, task *Task) (said []string, after time.D
 	if task.Timeout == 0 {
 		task.Timeout = time.Minute
 	}
+	ctx, w.cancel = context.WithCancel(ctx)
+	defer w.cancel()
 	err = Wait(ctx, task, w.lookup, w, &out)
 	for line := range strings.Lines(out.String()) {
 		said = append(said, strings.TrimPrefix(strings.TrimSuffix(line, "\n"), "paddle-barrier: "))
