@@ -69,6 +69,16 @@ func TestSuspensionIsCountedFirst(t *testing.T) {
 	suspend := editSpec(func(s *v1.PaddleJobSpec) { s.RunPolicy = &v1.RunPolicy{Suspend: ptr.To(true)} })
 	v := created(t, vcbatch.Running, suspend, statusOf(func(s *v1.PaddleJobStatus) { s.Recreations = 0 }))
 	require.Equal(t, Plan{Recreate: true}, Decide(v, config))
+	for name, failed := range map[string]*view.View{
+		"Volcano has failed the Job": created(t, vcbatch.Failed, suspend, with("worker", view.Failed, view.Failed)),
+		"Volcano has aborted it":     created(t, vcbatch.Aborted, suspend, statusOf(func(s *v1.PaddleJobStatus) { s.Phase = v1.Restarting })),
+	} {
+		failed.Job.Status.Recreations = 0
+		plan := Decide(failed, config)
+		require.True(t, plan.Recreate, name)
+		require.NotNil(t, plan.Retrying, "%s: the job has not failed, nor has anybody aborted it", name)
+		require.Empty(t, plan.Actions, name)
+	}
 	v.Job.Status.Recreations = 1
 	plan := Decide(v, config)
 	require.NotNil(t, plan.Suspended)

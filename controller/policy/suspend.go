@@ -5,6 +5,7 @@ package policy
 import (
 	"k8s.io/utils/ptr"
 
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/render"
 	"github.com/paddle-volcano/paddle-volcano/controller/view"
 )
@@ -22,6 +23,9 @@ func suspended(v *view.View) bool {
 func (p *Plan) suspend(v *view.View) {
 	if v.VolcanoJob != nil && !counted(v) {
 		p.Recreate = true // and nothing else: whoever reads Suspended may resume the job with another spec
+		if v.Unretried() || v.Job.Status.Phase == v1.Restarting {
+			p.retrying() // the phase of the Volcano Job, Failed or Aborted, is not the job's
+		}
 		return
 	}
 	p.Suspended = &render.Notice{Reason: ReasonSuspended,
