@@ -165,6 +165,33 @@ func TestAgainStory(t *testing.T) {
 		message(next(seen(vcbatch.Restarting, second, retried(1), failed)), v1.ConditionRestarting))
 }
 
+// Whatever else happens to a job whose gang starts again under another Volcano Job, the phase Failed of this one is not its own.
+func TestAJobThatStartsAgainHasNotFailed(t *testing.T) {
+	t.Parallel()
+	none := func(*view.View) {}
+	suspend := func(v *view.View) { v.Job.Spec.RunPolicy.Suspend = ptr.To(true) }
+	leaving := func(v *view.View) { v.VolcanoJob.DeletionTimestamp = &metav1.Time{Time: now} }
+	counted := func(v *view.View) { v.Job.Status.Recreations, v.Job.Status.Restarts = 1, 1 }
+	changed := func(v *view.View) { v.Job.Spec.Worker.Replicas, v.Job.Generation = 3, 2 }
+	for _, phase := range []v1.Phase{"", v1.Pending, v1.Starting, v1.Running, v1.Restarting, v1.Suspended} {
+		for _, gang := range []change{none, pods(view.Failed, view.Failed, view.Failed), pods(view.Leaving, view.Leaving, view.Failed)} {
+			for mask := range 16 {
+				v := seen(vcbatch.Failed, delays, gang, func(v *view.View) { v.Job.Status.Phase, v.Now = phase, now })
+				for i, change := range []change{suspend, leaving, counted, changed} {
+					if mask&(1<<i) != 0 {
+						change(v)
+					}
+				}
+				require.True(t, v.Unretried())
+				plan := policy.Decide(v, render.Config{})
+				status := Next(v, &plan, now)
+				require.NotContains(t, []v1.Phase{v1.Failed, v1.Completed}, status.Phase, "before %q, %d pods, %04b: %+v", phase, len(v.Pods), mask, plan)
+				require.Nil(t, status.CompletionTime)
+			}
+		}
+	}
+}
+
 func TestFailedByTheController(t *testing.T) {
 	t.Parallel()
 	began := func(v *view.View) { v.VolcanoJob.Status.State.LastTransitionTime = metav1.NewTime(now.Add(-time.Hour)) }
