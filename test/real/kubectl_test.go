@@ -21,6 +21,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox/node"
 	"github.com/paddle-volcano/paddle-volcano/test/trainer/image"
+	"github.com/paddle-volcano/paddle-volcano/test/trainer/train"
 )
 
 var forwarding = regexp.MustCompile(`Forwarding from (127\.0\.0\.1:\d+)`)
@@ -91,7 +92,8 @@ func TestNodeAgentsRestart(t *testing.T) {
 	for _, component := range []string{sandbox.Kubelet, sandbox.CoreDNS} {
 		require.NoError(t, cluster.StartComponent(component))
 	}
-	done := r.awaitTrained(t, 2)
+	done := r.awaitPhase(t, v1.Completed) // logs that are followed end with the kubelet
 	require.Zero(t, done.Status.Restarts)
+	require.Equal(t, train.Hash(train.Model([]train.Segment{{World: 2}}, steps)), train.Hash(r.model(t).Params))
 	require.NoError(t, promiseGPUs(context.WithoutCancel(t.Context())), "the kubelet has forgotten them")
 }
