@@ -10,7 +10,7 @@ BIN := $(OUT)/bin
 GO := CGO_ENABLED=0 go
 TEST_FLAGS ?=
 # All but those of the target test-real.
-TEST_PACKAGES ?= $$(go list ./... | grep -vE '/test/(sandbox/)?real$$')
+TEST_PACKAGES ?= $$(go list ./... | grep -v '/test/real$$')
 # What go test prints, and a list of what was skipped; with SKIPS=FILE an error if FILE does not list it.
 GOTEST := go run ./hack/gotest
 
@@ -25,7 +25,7 @@ demo: ## Watch the PaddleJobs of the documentation train on a real control plane
 # Go's cache of test results knows all inputs of RACE_PACKAGES. It does not know that the programs of a sandbox have changed,
 # nor what programs read that a test starts: all other tests run with -count=1.
 RACE_PACKAGES := plugins/paddle|controller|cmd/(kubectl-paddle|paddle-barrier|paddle-scheduler|paddlejob-controller)
-RACE_LIVE_PACKAGES := cmd|test/live|test/sandbox
+RACE_LIVE_PACKAGES := cmd/paddle-(bench|demo)|test/live|test/sandbox
 
 .PHONY: test
 test: plane ## Run the tests, those of concurrent packages with the race detector; the integration tests start real control planes
@@ -39,8 +39,6 @@ test: plane ## Run the tests, those of concurrent packages with the race detecto
 	[ -z "$$rest" ] || CGO_ENABLED=0 $(GOTEST) -count=1 -timeout 40m $(TEST_FLAGS) $$rest || failed=1; \
 	[ -z "$$failed" ]
 
-REAL_PACKAGES ?= ./test/sandbox/real ./test/real
-
 .PHONY: test-all
 test-all: ## Test everything, as a release needs it: all faults, 500 nodes, the commands of the documents, 30 minutes of soak (2 hours)
 	$(MAKE) verify demo
@@ -52,8 +50,8 @@ test-docs: plane ## Run every command and judge every manifest of the documents,
 	TEST_ALL=1 $(GO) test -v -count=1 -timeout 30m $(TEST_FLAGS) ./test/docs
 
 .PHONY: test-real
-test-real: plane ## Run pods in real containers beside the simulated nodes (as root, or rootless where the machine allows it)
-	REAL=1 CGO_ENABLED=0 $(GOTEST) -v -count=1 -p 1 -timeout 40m $(TEST_FLAGS) $(REAL_PACKAGES)
+test-real: plane ## Train some jobs in real containers (as root, or rootless where the machine allows it); TEST_ALL=1: all of them
+	REAL=1 CGO_ENABLED=0 $(GOTEST) -v -count=1 -timeout 40m $(TEST_FLAGS) ./test/real
 
 .PHONY: build
 build: ## Build all commands into _output/bin

@@ -53,7 +53,7 @@ func RunReal(ctx context.Context, o Options) (err error) {
 	fmt.Fprintf(o.Out, "packing the trainer (test/trainer) as %s\n", realImage) //nolint:errcheck // see say
 	archive := filepath.Join(dir, "trainer.tar")
 	trainer := image.Options{Env: []string{"TRAINER_STEP_TIME=" + stepTime.String()}, Names: []string{image.Full(realImage)}}
-	if _, err := image.Build(ctx, filepath.Dir(strings.TrimSpace(string(root))), archive, trainer); err != nil {
+	if err := image.Build(ctx, filepath.Dir(strings.TrimSpace(string(root))), archive, trainer); err != nil {
 		return err
 	}
 	options := sandbox.Options{Real: &sandbox.Real{Images: []string{archive}}}

@@ -34,20 +34,6 @@ func (r *trial) arrive(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// started are how many barriers have started, and how many programs.
-func (r *trial) started(t *testing.T) (barriers, programs int) {
-	t.Helper()
-	for _, pod := range r.Stamps().Pods {
-		if !pod.Barrier.Started.IsZero() {
-			barriers++
-		}
-		if !pod.Main.Started.IsZero() {
-			programs++
-		}
-	}
-	return barriers, programs
-}
-
 // No program starts before the names of all peers can be looked up, and who waits says for whom.
 func TestProgramsWaitForLatePeers(t *testing.T) {
 	t.Parallel()
@@ -58,25 +44,20 @@ func TestProgramsWaitForLatePeers(t *testing.T) {
 	r := newTrial(t, "job")
 	r.create(t, r.psJob(intranet(v1.Service), lateWorkers))
 	r.await(t, "ps", "2 of 4 peers not found yet: job-worker-0.job, job-worker-1.job", 2)
-	barriers, programs := r.started(t)
-	require.Equal(t, 2, barriers, "the servers' barriers wait")
-	require.Zero(t, programs, "nobody trains")
+	require.Equal(t, 2, r.containers(barrier), "the servers' barriers wait")
+	require.Zero(t, r.containers("paddle"), "nobody trains")
 	r.arrive(t)
 	done := r.awaitTrained(t, 2)
 	require.Zero(t, done.Status.Restarts)
-	_, programs = r.started(t)
-	require.Equal(t, 4, programs)
-	found := r.lines("", "all of 4 peers are found")
-	require.Len(t, found, 4)
-	for _, l := range found {
-		t.Log(l.Text)
-	}
+	require.Equal(t, 4, r.containers("paddle"))
+	require.Len(t, r.said("", "all of 4 peers are found"), 4)
 }
 
 // Where addresses are IPs nothing starts before all are known, and the job says whose are not.
 func TestAddressesWaitForLatePeers(t *testing.T) {
 	t.Parallel()
 	live.RequireReal(t)
+	live.SkipUnlessAll(t)
 	r := newTrial(t, "job")
 	r.create(t, r.psJob(intranet(v1.PodIP), lateWorkers))
 	r.awaitJob(t, "waiting for the workers' addresses", func(job *v1.PaddleJob) bool {
@@ -85,9 +66,8 @@ func TestAddressesWaitForLatePeers(t *testing.T) {
 	})
 	_, err := cluster.Kube.CoreV1().ConfigMaps(r.namespace).Get(t.Context(), r.job, metav1.GetOptions{})
 	require.True(t, apierrors.IsNotFound(err), "the environment is not written before it is known: %v", err)
-	barriers, programs := r.started(t)
-	require.Zero(t, barriers)
-	require.Zero(t, programs)
+	require.Zero(t, r.containers(barrier))
+	require.Zero(t, r.containers("paddle"))
 	r.arrive(t)
 	done := r.awaitTrained(t, 2)
 	require.Zero(t, done.Status.Restarts)
@@ -97,6 +77,7 @@ func TestAddressesWaitForLatePeers(t *testing.T) {
 func TestWorkersWaitForSlowServers(t *testing.T) {
 	t.Parallel()
 	live.RequireReal(t)
+	live.SkipUnlessAll(t)
 	r := newTrial(t, "job")
 	job := r.psJob(intranet(v1.Service))
 	servers := &job.Spec.PS.Template.Spec.Containers[0]
@@ -105,5 +86,5 @@ func TestWorkersWaitForSlowServers(t *testing.T) {
 	done := r.awaitTrained(t, 2)
 	require.Zero(t, done.Status.Restarts)
 	slow, step := r.await(t, "ps", "does nothing for 5s", 2), r.await(t, "worker", "step 1 loss", 2)
-	require.Greater(t, step[0].At.Sub(slow[0].At), 4*time.Second)
+	require.Greater(t, step[0].at.Sub(slow[0].at), 4*time.Second)
 }

@@ -17,6 +17,7 @@ import (
 func TestCleanPodPolicy(t *testing.T) {
 	t.Parallel()
 	live.RequireReal(t)
+	live.SkipUnlessAll(t)
 	for name, test := range map[string]struct {
 		policy v1.CleanPodPolicy
 		fails  bool

@@ -24,6 +24,7 @@ import (
 // job would be placed meanwhile.
 func TestNodeIsDrained(t *testing.T) {
 	live.RequireReal(t)
+	live.SkipUnlessAll(t)
 	r := newTrial(t, "job")
 	r.create(t, r.psJob(intranet(v1.Service), slowly))
 	r.await(t, "worker", "step 20 loss", 2)
@@ -49,7 +50,7 @@ func TestNodeIsDrained(t *testing.T) {
 	cordon(t, false)
 	done := r.awaitTrained(t, 2)
 	require.EqualValues(t, 1, done.Status.Restarts)
-	require.Len(t, r.lines("worker", "resumed from step "), 2)
+	require.Len(t, r.said("worker", "resumed from step "), 2)
 }
 
 // cordon lets no pod be placed on the real node, or lets them again.
@@ -97,7 +98,7 @@ func (r *trial) edit(t *testing.T, changes ...change) {
 func TestSuspendedJobGoesOn(t *testing.T) {
 	t.Parallel()
 	live.RequireReal(t)
-	for name, changes := range map[string][]change{"ps": nil, "collective by the launcher": {noServers, launched}} {
+	for name, changes := range onEveryChange(map[string][]change{"ps": nil, "collective by the launcher": {noServers, launched}}, "collective by the launcher") {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newTrial(t, "job")
@@ -113,7 +114,7 @@ func TestSuspendedJobGoesOn(t *testing.T) {
 			done := r.awaitTrained(t, 2)
 			require.Zero(t, done.Status.Restarts)
 			require.EqualValues(t, 1, done.Status.Recreations)
-			require.Len(t, r.lines("worker", "resumed from step "), 2)
+			require.Len(t, r.said("worker", "resumed from step "), 2)
 		})
 	}
 }

@@ -29,20 +29,20 @@ var slowly = variable("TRAINER_STEP_TIME", "200ms")
 func TestWorkerCrashes(t *testing.T) {
 	t.Parallel()
 	live.RequireReal(t)
-	for name, changes := range map[string][]change{
+	for name, changes := range onEveryChange(map[string][]change{
 		"ps, PodIP":                           {intranet(v1.PodIP)},
 		"ps, Service":                         {intranet(v1.Service), gloo(1)},
 		"collective by the launcher, Service": {intranet(v1.Service), noServers, launched},
 		"with a backoff limit":                {intranet(v1.Service), runs(func(run *v1.RunPolicy) { run.BackoffLimit = ptr.To(int32(1)) })},
-	} {
+	}, "ps, Service") {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := newTrial(t, "job")
 			r.create(t, r.psJob(append(changes, variable("TRAINER_CRASH_AT_STEP", "25"), variable("TRAINER_CRASH_RANK", "1"))...))
 			done := r.awaitTrained(t, 2)
 			require.EqualValues(t, 1, done.Status.Restarts)
-			require.Len(t, r.lines("worker", "crash before step 26 in attempt 1, as asked for"), 1)
-			require.Len(t, r.lines("worker", "resumed from step 20"), 2)
+			require.Len(t, r.said("worker", "crash before step 26 in attempt 1, as asked for"), 1)
+			require.Len(t, r.said("worker", "resumed from step 20"), 2)
 			// Who lost the other by that may be seen first.
 			r.awaitEvent(t, corev1.EventTypeWarning, "Restarting", "restart 1 of ", "job-worker-", " exited with code ")
 		})
@@ -53,6 +53,7 @@ func TestWorkerCrashes(t *testing.T) {
 func TestServerIsLost(t *testing.T) {
 	t.Parallel()
 	live.RequireReal(t)
+	live.SkipUnlessAll(t)
 	for name, lose := range map[string]func(*testing.T, *trial){
 		"its process is killed": func(t *testing.T, r *trial) { r.kill(t, "job-ps-1") },
 		"its pod is deleted": func(t *testing.T, r *trial) {
@@ -67,8 +68,8 @@ func TestServerIsLost(t *testing.T) {
 			lose(t, r)
 			done := r.awaitTrained(t, 2)
 			require.EqualValues(t, 1, done.Status.Restarts)
-			require.Len(t, r.lines("worker", "resumed from step "), 2)
-			require.Empty(t, r.lines("worker", "resumed from step 60"))
+			require.Len(t, r.said("worker", "resumed from step "), 2)
+			require.Empty(t, r.said("worker", "resumed from step 60"))
 			r.awaitEvent(t, corev1.EventTypeWarning, "Restarting", "restart 1", ": job-")
 		})
 	}

@@ -4,7 +4,6 @@ package real_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -39,6 +38,16 @@ var (
 )
 
 func TestMain(m *testing.M) {
+	if what := os.Getenv(denyEnv); what != "" {
+		deny(what)
+	}
+	if state := os.Getenv(holdEnv); state != "" {
+		hold(state)
+	}
+	if link := os.Getenv(showEnv); link != "" {
+		show(link)
+		return
+	}
 	if live.RealRefused() != nil {
 		os.Exit(m.Run()) // without a cluster: each test that needs one skips
 	}
@@ -68,42 +77,57 @@ func run(m *testing.M) int {
 // packImages makes those of the trainer, under all names of the examples, and of etcd.
 func packImages(dir string, options sandbox.Options) ([]string, error) {
 	trains, keeps := filepath.Join(dir, "trainer.tar"), filepath.Join(dir, "etcd.tar")
-	if _, err := image.Build(context.Background(), root, trains, image.Options{}); err != nil {
+	if err := packTrainer(trains); err != nil {
 		return nil, err
 	}
 	binaries, err := sandbox.Build(context.Background(), options)
 	if err != nil {
 		return nil, err
 	}
-	etcd, err := os.ReadFile(binaries[sandbox.Etcd])
-	if err != nil {
-		return nil, err
-	}
-	archive, err := os.Create(keeps) //nolint:gosec // in a folder of this process
-	if err != nil {
-		return nil, err
-	}
-	_, err = image.Pack(archive, etcd, image.Options{Names: []string{image.Full(etcdImage)}})
-	return []string{trains, keeps}, errors.Join(err, archive.Close())
+	return []string{trains, keeps}, image.Pack(binaries[sandbox.Etcd], keeps, image.Options{Names: []string{image.Full(etcdImage)}})
+}
+
+func packTrainer(archive string) error {
+	return image.Build(context.Background(), root, archive, image.Options{})
 }
 
 // ready gives the real node what the examples ask for, and the API server Kubeflow's CRD.
 func ready(p *live.Plane) error {
 	ctx := context.Background()
 	cluster = p
-	for subresource, patch := range map[string]string{
-		"":       `{"metadata":{"labels":{"accelerator":"nvidia-tesla-p100","nvidia.com/gpu.present":"true"}}}`,
-		"status": `{"status":{"capacity":{"nvidia.com/gpu":"8"},"allocatable":{"nvidia.com/gpu":"8"}}}`,
-	} {
-		var at []string
-		if subresource != "" {
-			at = []string{subresource}
-		}
-		if _, err := p.Kube.CoreV1().Nodes().Patch(ctx, sandbox.RealNode, types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{}, at...); err != nil {
-			return fmt.Errorf("give the real node GPUs: %w", err)
-		}
+	label := `{"metadata":{"labels":{"accelerator":"nvidia-tesla-p100","nvidia.com/gpu.present":"true"}}}`
+	if _, err := p.Kube.CoreV1().Nodes().Patch(ctx, sandbox.RealNode, types.StrategicMergePatchType, []byte(label), metav1.PatchOptions{}); err != nil {
+		return fmt.Errorf("label the real node: %w", err)
+	}
+	if err := promiseGPUs(ctx); err != nil {
+		return err
 	}
 	return installKubeflow(ctx)
+}
+
+// promiseGPUs makes the kubelet admit pods that ask for GPUs, which the machine does not have.
+func promiseGPUs(ctx context.Context) error {
+	patch := `{"status":{"capacity":{"nvidia.com/gpu":"8"},"allocatable":{"nvidia.com/gpu":"8"}}}`
+	if _, err := cluster.Kube.CoreV1().Nodes().Patch(ctx, sandbox.RealNode, types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{}, "status"); err != nil {
+		return fmt.Errorf("give the real node GPUs: %w", err)
+	}
+	return nil
+}
+
+// onEveryChange are the cases that every change is tested with; make test-all tests all.
+func onEveryChange[T any](cases map[string]T, names ...string) map[string]T {
+	if live.All() {
+		return cases
+	}
+	chosen := map[string]T{}
+	for _, name := range names {
+		c, ok := cases[name]
+		if !ok {
+			panic("there is no case " + name)
+		}
+		chosen[name] = c
+	}
+	return chosen
 }
 
 // installKubeflow makes Kubeflow's CRD, and then the client for manifests, which remembers what kinds there are.

@@ -81,30 +81,23 @@ func (r *trial) awaitPhase(t *testing.T, phase v1.Phase) *v1.PaddleJob {
 func (r *trial) awaitTrained(t *testing.T, workers int) *v1.PaddleJob {
 	t.Helper()
 	job := r.awaitPhase(t, v1.Completed)
-	ended := time.Now()
-	r.requireTrained(t, "worker", workers)
-	r.report(t, ended)
+	t.Logf("ended after %.1fs", time.Since(r.begun).Seconds())
+	r.requireModel(t, workers, []train.Segment{{World: workers}})
 	return job
 }
 
 var trainedLine = regexp.MustCompile(`trained: loss ([\d.]+) -> ([\d.]+), model sha256 ([0-9a-f]{64})$`)
 
-// requireTrained looks at what each trainer has said at last and at the model.
-func (r *trial) requireTrained(t *testing.T, role string, workers int) {
-	t.Helper()
-	r.requireModel(t, role, workers, []train.Segment{{World: workers}})
-}
-
-// requireModel is requireTrained for a job whose workers have come and gone.
-func (r *trial) requireModel(t *testing.T, role string, workers int, worlds []train.Segment) {
+// requireModel looks at what each worker has said at last and at the model; so many workers have trained it in turn.
+func (r *trial) requireModel(t *testing.T, workers int, worlds []train.Segment) {
 	t.Helper()
 	require.NotEmpty(t, worlds)
 	want := train.Hash(train.Model(worlds, steps))
-	lines := r.await(t, role, "trained: ", workers)
+	lines := r.await(t, "worker", "trained: ", workers)
 	require.Len(t, lines, workers)
 	for _, l := range lines {
-		found := trainedLine.FindStringSubmatch(l.Text)
-		require.NotNil(t, found, l.Text)
+		found := trainedLine.FindStringSubmatch(l.text)
+		require.NotNil(t, found, l.text)
 		first, err := strconv.ParseFloat(found[1], 64)
 		require.NoError(t, err)
 		last, err := strconv.ParseFloat(found[2], 64)
@@ -124,14 +117,4 @@ func (r *trial) model(t *testing.T) (written train.State) {
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(text, &written))
 	return written
-}
-
-// report logs when each step of the job was done.
-func (r *trial) report(t *testing.T, ended time.Time) {
-	t.Helper()
-	stamps := r.Stamps()
-	t.Logf("\n%s%8.2fs  ended", stamps.Table(), ended.Sub(r.begun).Seconds())
-	if cost, guarded := stamps.Barrier(); guarded {
-		t.Log(cost)
-	}
 }

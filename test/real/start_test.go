@@ -51,6 +51,7 @@ func (r *trial) otherImage(t *testing.T) {
 func TestPodsThatTheKubeletDoesNotStart(t *testing.T) {
 	t.Parallel()
 	live.RequireReal(t)
+	live.SkipUnlessAll(t)
 	settings, token := corev1.LocalObjectReference{Name: "settings"}, corev1.LocalObjectReference{Name: "token"}
 	volume := func(source corev1.VolumeSource) change {
 		return ofWorkers(func(pod *corev1.PodSpec) {

@@ -29,8 +29,6 @@ type build struct {
 	stamped bool
 	// kubernetes says that it must know Kubernetes' version.
 	kubernetes bool
-	// ready says that a binary of KUBEBUILDER_ASSETS may stand in for it.
-	ready bool
 }
 
 const (
@@ -40,8 +38,8 @@ const (
 )
 
 var (
-	buildEtcd       = build{name: "etcd", module: planeModule, pkg: "go.etcd.io/etcd/server/v3", cold: time.Minute, stamped: true, kubernetes: true, ready: true}
-	buildAPIServer  = build{name: "kube-apiserver", module: planeModule, pkg: "k8s.io/kubernetes/cmd/kube-apiserver", cold: 5 * time.Minute, stamped: true, kubernetes: true, ready: true}
+	buildEtcd       = build{name: "etcd", module: planeModule, pkg: "go.etcd.io/etcd/server/v3", cold: time.Minute, stamped: true, kubernetes: true}
+	buildAPIServer  = build{name: "kube-apiserver", module: planeModule, pkg: "k8s.io/kubernetes/cmd/kube-apiserver", cold: 5 * time.Minute, stamped: true, kubernetes: true}
 	buildKCM        = build{name: "kube-controller-manager", module: planeModule, pkg: "k8s.io/kubernetes/cmd/kube-controller-manager", cold: 90 * time.Second, stamped: true, kubernetes: true}
 	buildVolcanoCM  = build{name: "vc-controller-manager", module: planeModule, pkg: "volcano.sh/volcano/cmd/controller-manager", cold: time.Minute, stamped: true, kubernetes: true}
 	buildWebhooks   = build{name: "vc-webhook-manager", module: planeModule, pkg: "volcano.sh/volcano/cmd/webhook-manager", cold: 30 * time.Second, stamped: true, kubernetes: true}
@@ -59,11 +57,9 @@ var (
 // builds lists what a sandbox with these options needs. The API server comes first: it takes longest, and warms the rest.
 func (o *Options) builds() []build {
 	list := []build{buildAPIServer, buildKCM, buildEtcd, buildVolcanoCM, buildWebhooks, buildKwok}
-	switch {
-	case o.SchedulerBinary != "":
-	case o.StockScheduler:
+	if o.StockScheduler {
 		list = append(list, buildStock)
-	default:
+	} else {
 		list = append(list, buildScheduler)
 	}
 	if !o.WithoutController {
@@ -90,39 +86,19 @@ func Build(ctx context.Context, o Options) (map[string]string, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
-	b := &builder{root: o.Root, dir: filepath.Join(o.Root, "_output", "bin"), progress: o.progress(), stamps: map[string]string{}}
+	b := &builder{root: o.root, dir: filepath.Join(o.root, "_output", "bin"), progress: o.progress(), stamps: map[string]string{}}
 	if err := os.MkdirAll(b.dir, 0o755); err != nil { //nolint:gosec // binaries are for everybody to run
 		return nil, fmt.Errorf("make the folder of binaries: %w", err)
 	}
 	paths := map[string]string{}
-	var missing []build
-	for _, item := range o.builds() {
-		if path := readyMade(item); path != "" {
-			paths[item.name] = path
-			continue
-		}
+	list := o.builds()
+	for i, item := range list {
 		paths[item.name] = filepath.Join(b.dir, item.name)
-		missing = append(missing, item)
-	}
-	for i, item := range missing {
-		if err := b.ensure(ctx, item, fmt.Sprintf("%d of %d", i+1, len(missing))); err != nil {
+		if err := b.ensure(ctx, item, fmt.Sprintf("%d of %d", i+1, len(list))); err != nil {
 			return nil, err
 		}
 	}
 	return paths, nil
-}
-
-// readyMade is the binary in KUBEBUILDER_ASSETS, if it is there.
-func readyMade(item build) string {
-	assets := os.Getenv("KUBEBUILDER_ASSETS")
-	if assets == "" || !item.ready {
-		return ""
-	}
-	path := filepath.Join(assets, item.name)
-	if info, err := os.Stat(path); err != nil || info.IsDir() || info.Mode()&0o111 == 0 {
-		return ""
-	}
-	return path
 }
 
 type builder struct {

@@ -78,18 +78,6 @@ func TestFailedBuildSaysWhy(t *testing.T) {
 	require.Equal(t, "mended", says(t, b))
 }
 
-func TestReadyMade(t *testing.T) {
-	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "etcd"), nil, 0o700)) //nolint:gosec // it must be executable
-	writeFile(t, filepath.Join(dir, "kube-apiserver"), "not executable")
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "kwok"), nil, 0o700)) //nolint:gosec // it must be executable
-	require.Empty(t, readyMade(buildEtcd))
-	t.Setenv("KUBEBUILDER_ASSETS", dir)
-	require.Equal(t, filepath.Join(dir, "etcd"), readyMade(buildEtcd))
-	require.Empty(t, readyMade(buildAPIServer), "a file that cannot be run is no binary")
-	require.Empty(t, readyMade(buildKwok), "kwok is pinned: another version reads other stages")
-}
-
 func TestVersionFlags(t *testing.T) {
 	require.Equal(t, " -X k8s.io/component-base/version.gitVersion=v1.34.1 -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=34"+
 		" -X k8s.io/client-go/pkg/version.gitVersion=v1.34.1 -X k8s.io/client-go/pkg/version.gitMajor=1 -X k8s.io/client-go/pkg/version.gitMinor=34", versionFlags("v1.34.1"))
@@ -104,12 +92,18 @@ func TestWhatIsBuilt(t *testing.T) {
 		"all of ours":        {with: []build{buildScheduler, buildController}, without: []build{buildStock}},
 		"stock scheduler":    {options: Options{StockScheduler: true}, with: []build{buildStock, buildController}, without: []build{buildScheduler}},
 		"without controller": {options: Options{WithoutController: true}, with: []build{buildScheduler}, without: []build{buildController}},
-		"another scheduler":  {options: Options{SchedulerBinary: "/x"}, without: []build{buildScheduler, buildStock}},
+		"rivals":             {options: Options{Rivals: true}, with: []build{buildScheduler, buildStock, buildKubeSched}},
+		"rivals of stock":    {options: Options{Rivals: true, StockScheduler: true}, with: []build{buildStock, buildKubeSched}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			got := test.options.builds()
 			require.Subset(t, got, append(test.with, buildEtcd, buildAPIServer, buildKCM, buildVolcanoCM, buildWebhooks, buildKwok))
+			names := map[string]bool{}
+			for _, item := range got {
+				require.False(t, names[item.name], "%s is built twice", item.name)
+				names[item.name] = true
+			}
 			for _, item := range test.without {
 				require.NotContains(t, got, item)
 			}

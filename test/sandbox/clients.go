@@ -53,14 +53,10 @@ func (st *starter) schedulerDeployment() string {
 }
 
 func (st *starter) schedulerBinary() string {
-	switch {
-	case st.options.SchedulerBinary != "":
-		return st.options.SchedulerBinary
-	case st.options.StockScheduler:
+	if st.options.StockScheduler {
 		return st.binaries[buildStock.name]
-	default:
-		return st.binaries[buildScheduler.name]
 	}
+	return st.binaries[buildScheduler.name]
 }
 
 // addDeployed starts a component as its Deployment says.

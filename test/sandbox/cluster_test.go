@@ -3,8 +3,6 @@
 package sandbox
 
 import (
-	"context"
-	"errors"
 	"testing"
 	"time"
 
@@ -18,19 +16,4 @@ func TestDearLooksAreFew(t *testing.T) {
 	} {
 		require.Equal(t, want, pause(took), "%s", took)
 	}
-}
-
-func TestUntilPausesByWhatALookTook(t *testing.T) {
-	t.Parallel()
-	var ended, again time.Time
-	require.NoError(t, until(t.Context(), "a list", func(context.Context) error {
-		if !ended.IsZero() {
-			again = time.Now()
-			return nil
-		}
-		<-time.After(100 * time.Millisecond)
-		ended = time.Now()
-		return errors.New("not yet")
-	}))
-	require.GreaterOrEqual(t, again.Sub(ended), 400*time.Millisecond)
 }

@@ -3,6 +3,7 @@
 package sandbox_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -111,9 +112,9 @@ func (e *env) testFates(t *testing.T) {
 		"second-gang-attempt":        {policy: never, annotations: notes{run: "1s", code: "1", attempt: "1", retries: "1"}, want: ended(corev1.PodFailed, 1, "Error", 0)},
 		"server-of-another-attempt":  {policy: never, annotations: notes{code: "1", attempt: "1"}, want: running, lasts: true},
 	}
-	namespace := e.namespace(t, "fates")
+	namespace := e.NamespaceNamed(t, "fates")
 	for name, test := range tests {
-		_, err := e.kube.CoreV1().Pods(namespace).Create(t.Context(), bound(name, test.policy, test.labels, test.annotations), metav1.CreateOptions{})
+		_, err := e.Kube.CoreV1().Pods(namespace).Create(t.Context(), bound(name, test.policy, test.labels, test.annotations), metav1.CreateOptions{})
 		require.NoError(t, err)
 	}
 	for _, lasting := range []bool{false, true} {
@@ -127,14 +128,14 @@ func (e *env) testFates(t *testing.T) {
 
 // TestBirth follows one pod from its first status to its last.
 func (e *env) testBirth(t *testing.T) {
-	namespace := e.namespace(t, "birth")
-	watcher, err := e.kube.CoreV1().Pods(namespace).Watch(t.Context(), metav1.ListOptions{})
+	namespace := e.NamespaceNamed(t, "birth")
+	watcher, err := e.Kube.CoreV1().Pods(namespace).Watch(t.Context(), metav1.ListOptions{})
 	require.NoError(t, err)
 	defer watcher.Stop()
 	pod := bound("pod", corev1.RestartPolicyNever, nil, notes{sandbox.AnnotationRunFor: "1s"})
 	always := corev1.ContainerRestartPolicyAlways
 	pod.Spec.InitContainers = []corev1.Container{{Name: "once", Image: "image"}, {Name: "sidecar", Image: "image", RestartPolicy: &always}}
-	_, err = e.kube.CoreV1().Pods(namespace).Create(t.Context(), pod, metav1.CreateOptions{})
+	_, err = e.Kube.CoreV1().Pods(namespace).Create(t.Context(), pod, metav1.CreateOptions{})
 	require.NoError(t, err)
 
 	var seen []string
@@ -185,14 +186,14 @@ func story(pod *corev1.Pod) string {
 }
 
 func (e *env) testRefusal(t *testing.T) {
-	namespace := e.namespace(t, "refusal")
+	namespace := e.NamespaceNamed(t, "refusal")
 	for name, annotations := range map[string]notes{
 		"run-for":      {sandbox.AnnotationRunFor: "5 seconds"},
 		"exit-code":    {sandbox.AnnotationExitCode: "256", sandbox.AnnotationRunFor: "1s"},
 		"fail-attempt": {sandbox.AnnotationExitCode: "1", sandbox.AnnotationFailAttempt: "first", sandbox.AnnotationRunFor: "1s"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := e.kube.CoreV1().Pods(namespace).Create(t.Context(), bound(name, corev1.RestartPolicyNever, nil, annotations), metav1.CreateOptions{})
+			_, err := e.Kube.CoreV1().Pods(namespace).Create(t.Context(), bound(name, corev1.RestartPolicyNever, nil, annotations), metav1.CreateOptions{})
 			require.NoError(t, err)
 			e.until(t, namespace, name, func(pod *corev1.Pod) error {
 				for _, c := range pod.Status.ContainerStatuses {
@@ -202,8 +203,8 @@ func (e *env) testRefusal(t *testing.T) {
 				}
 				return errors.New("it is not refused")
 			})
-			eventually(t, "the event", func() error {
-				events, err := e.kube.CoreV1().Events(namespace).List(t.Context(), metav1.ListOptions{FieldSelector: "reason=SandboxAnnotation,involvedObject.name=" + name})
+			e.Await(t, "the event", func(ctx context.Context) error {
+				events, err := e.Kube.CoreV1().Events(namespace).List(ctx, metav1.ListOptions{FieldSelector: "reason=SandboxAnnotation,involvedObject.name=" + name})
 				if err == nil && len(events.Items) == 0 {
 					err = errors.New("there is no event")
 				}
@@ -212,7 +213,7 @@ func (e *env) testRefusal(t *testing.T) {
 			// Mending the annotations is enough.
 			pod := e.pod(t, namespace, name)
 			pod.Annotations = notes{sandbox.AnnotationRunFor: "1s"}
-			_, err = e.kube.CoreV1().Pods(namespace).Update(t.Context(), pod, metav1.UpdateOptions{})
+			_, err = e.Kube.CoreV1().Pods(namespace).Update(t.Context(), pod, metav1.UpdateOptions{})
 			require.NoError(t, err)
 			e.until(t, namespace, name, ended(corev1.PodSucceeded, 0, "Completed", 0))
 		})

@@ -50,7 +50,7 @@ type manifests struct {
 
 // loadManifests reads everything before anything is started, so that a missing file costs no time.
 func loadManifests(ctx context.Context, o *Options) (*manifests, error) {
-	volcanoDir, err := moduleDir(ctx, o.Root, "volcano.sh/volcano")
+	volcanoDir, err := moduleDir(ctx, o.root, "volcano.sh/volcano")
 	if err != nil {
 		return nil, fmt.Errorf("find Volcano's module: %w", err)
 	}
@@ -62,11 +62,7 @@ func loadManifests(ctx context.Context, o *Options) (*manifests, error) {
 	if err != nil {
 		return nil, err
 	}
-	ours := filepath.Join(o.Root, crdManifest)
-	if _, err := os.Stat(ours); err == nil || !o.WithoutController {
-		files = append(files, ours)
-	}
-	for _, file := range files {
+	for _, file := range append(files, filepath.Join(o.root, crdManifest)) {
 		crd, err := readManifest(file)
 		if err != nil {
 			return nil, err
@@ -74,17 +70,17 @@ func loadManifests(ctx context.Context, o *Options) (*manifests, error) {
 		m.crds = append(m.crds, crd.objects...)
 	}
 	if !o.WithoutController {
-		if m.operator, err = readManifest(filepath.Join(o.Root, operatorManifest)); err != nil {
+		if m.operator, err = readManifest(filepath.Join(o.root, operatorManifest)); err != nil {
 			return nil, err
 		}
-		namespace, err := readManifest(filepath.Join(o.Root, namespaceManifest))
+		namespace, err := readManifest(filepath.Join(o.root, namespaceManifest))
 		if err != nil {
 			return nil, err
 		}
 		m.operator.objects = slices.Concat(namespace.objects, m.operator.objects)
 	}
 	if !o.StockScheduler {
-		if m.scheduler, err = readManifest(filepath.Join(o.Root, schedulerManifest)); err != nil {
+		if m.scheduler, err = readManifest(filepath.Join(o.root, schedulerManifest)); err != nil {
 			return nil, err
 		}
 	}

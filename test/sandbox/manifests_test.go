@@ -89,15 +89,6 @@ func TestManifestParts(t *testing.T) {
 	require.ErrorContains(t, err, "no ConfigMap conf with an entry nothing")
 }
 
-func TestManifestWithTwoDeployments(t *testing.T) {
-	m := loadTestManifest(t, testManifest+"---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: two}\nspec: {template: {spec: {containers: [{name: c}]}}}\n")
-	_, err := m.deployment("")
-	require.ErrorContains(t, err, "has 2 Deployments")
-	d, err := m.deployment("two")
-	require.NoError(t, err)
-	require.Equal(t, "two", d.Name)
-}
-
 func TestReadBadManifest(t *testing.T) {
 	_, err := readManifest(filepath.Join(t.TempDir(), "operator.yaml"))
 	require.ErrorContains(t, err, "is missing")
@@ -129,25 +120,4 @@ metadata: {name: s}
 
 	bad := loadTestManifest(t, "apiVersion: x/v1\nkind: MutatingWebhookConfiguration\nmetadata: {name: m}\nwebhooks: [{name: a}]\n")
 	require.ErrorContains(t, local(bad.objects, "https://127.0.0.1:7", nil), "m: a webhook has no path")
-}
-
-func TestLoadManifestsWithoutOurs(t *testing.T) {
-	root, err := findRoot()
-	require.NoError(t, err)
-	empty := t.TempDir()
-	for _, name := range []string{"go.mod", "go.sum"} {
-		data, err := os.ReadFile(filepath.Join(root, name))
-		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(filepath.Join(empty, name), data, 0o600))
-	}
-	_, err = loadManifests(t.Context(), &Options{Root: empty, StockScheduler: true})
-	require.ErrorContains(t, err, filepath.Join(empty, crdManifest))
-	_, err = loadManifests(t.Context(), &Options{Root: empty, WithoutController: true})
-	require.ErrorContains(t, err, filepath.Join(empty, schedulerManifest))
-	m, err := loadManifests(t.Context(), &Options{Root: empty, WithoutController: true, StockScheduler: true})
-	require.NoError(t, err)
-	require.Contains(t, names(m.crds), "podgroups.scheduling.volcano.sh")
-	require.Contains(t, names(m.crds), "jobflows.flow.volcano.sh")
-	require.Nil(t, m.operator)
-	require.Nil(t, m.scheduler)
 }

@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -24,8 +25,6 @@ type Options struct {
 	// StateDir is the folder of everything that the sandbox writes: etcd's data, certificates, kubeconfigs, logs. Unset
 	// means DefaultStateDir. A folder of an earlier sandbox is emptied.
 	StateDir string
-	// Root is the clone whose binaries and manifests are used. Unset means the one that the working folder lies in.
-	Root string
 	// Topology is the simulated cluster; nil means Demo.
 	Topology *Topology
 	// WorkerRunFor is how long pods of worker roles run that have no annotation; 0 means for ever.
@@ -34,11 +33,9 @@ type Options struct {
 	Progress io.Writer
 	// StockScheduler runs Volcano's own scheduler with Volcano's own configuration and rights instead of ours.
 	StockScheduler bool
-	// SchedulerBinary is run instead of the scheduler that would be built.
-	SchedulerBinary string
 	// SchedulerConf replaces the text of volcano-scheduler.conf.
 	SchedulerConf string
-	// WithoutController leaves out our controller and its manifests; the CRD is still installed where it exists.
+	// WithoutController leaves out our controller and its manifests; the CRD is still installed.
 	WithoutController bool
 	// ControllerArgs are added to our controller's arguments, and win over those of its Deployment.
 	ControllerArgs []string
@@ -49,26 +46,19 @@ type Options struct {
 	Real *Real
 	// Args are added to the arguments of a component, by its name, and win over all others.
 	Args map[string][]string
+
+	// root is the clone whose binaries and manifests are used: the one that the working folder lies in.
+	root string
 }
 
 // complete fills in defaults, makes paths absolute, and checks what can be checked without starting anything.
 func (o *Options) complete() error {
-	if o.Root == "" {
-		root, err := findRoot()
-		if err != nil {
-			return err
-		}
-		o.Root = root
+	var err error
+	if o.root, err = findRoot(); err != nil {
+		return err
 	}
-	if o.StateDir == "" {
-		o.StateDir = DefaultStateDir
-	}
-	for _, path := range []*string{&o.Root, &o.StateDir} {
-		absolute, err := filepath.Abs(*path)
-		if err != nil {
-			return fmt.Errorf("find the absolute path of %s: %w", *path, err)
-		}
-		*path = absolute
+	if o.StateDir, err = filepath.Abs(cmp.Or(o.StateDir, DefaultStateDir)); err != nil {
+		return fmt.Errorf("find the absolute path of the state folder: %w", err)
 	}
 	if err := o.completeReal(); err != nil {
 		return err

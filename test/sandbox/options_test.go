@@ -18,7 +18,7 @@ func TestCompleteOptions(t *testing.T) {
 	require.NoError(t, err)
 	o := Options{}
 	require.NoError(t, o.complete())
-	require.Equal(t, root, o.Root)
+	require.Equal(t, root, o.root)
 	require.Equal(t, filepath.Join(here, DefaultStateDir), o.StateDir)
 	require.Len(t, o.Topology.Nodes(), 16)
 }

@@ -3,9 +3,11 @@
 package sandbox_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strconv"
+	"syscall"
 	"testing"
 	"time"
 
@@ -22,8 +24,8 @@ import (
 
 // testDeletion deletes pods that would be given an hour to end, in every phase of their lives.
 func (e *env) testDeletion(t *testing.T) {
-	namespace := e.namespace(t, "deletion")
-	pods := e.kube.CoreV1().Pods(namespace)
+	namespace := e.NamespaceNamed(t, "deletion")
+	pods := e.Kube.CoreV1().Pods(namespace)
 	for name, test := range map[string]struct {
 		annotations notes
 		phase       corev1.PodPhase
@@ -43,8 +45,8 @@ func (e *env) testDeletion(t *testing.T) {
 			return nil
 		})
 		require.NoError(t, pods.Delete(t.Context(), name, metav1.DeleteOptions{}))
-		eventually(t, name+" to be gone", func() error {
-			_, err := pods.Get(t.Context(), name, metav1.GetOptions{})
+		e.Await(t, name+" to be gone", func(ctx context.Context) error {
+			_, err := pods.Get(ctx, name, metav1.GetOptions{})
 			if apierrors.IsNotFound(err) {
 				return nil
 			}
@@ -55,8 +57,8 @@ func (e *env) testDeletion(t *testing.T) {
 
 // testClock changes a pod all the time: what it runs for is counted from its start, not from the last change.
 func (e *env) testClock(t *testing.T) {
-	namespace := e.namespace(t, "clock")
-	pods := e.kube.CoreV1().Pods(namespace)
+	namespace := e.NamespaceNamed(t, "clock")
+	pods := e.Kube.CoreV1().Pods(namespace)
 	_, err := pods.Create(t.Context(), bound("pod", corev1.RestartPolicyNever, nil, notes{sandbox.AnnotationRunFor: "3s"}), metav1.CreateOptions{})
 	require.NoError(t, err)
 	changes := 0
@@ -77,10 +79,10 @@ func (e *env) testClock(t *testing.T) {
 
 // testVolumes binds the documentation's claim, gives the volume back, and finds it ready for the next claim.
 func (e *env) testVolumes(t *testing.T) {
-	namespace := e.namespace(t, "volumes")
+	namespace := e.NamespaceNamed(t, "volumes")
 	size := corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("10Gi")}
 	once := []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
-	volumes, claims := e.kube.CoreV1().PersistentVolumes(), e.kube.CoreV1().PersistentVolumeClaims(namespace)
+	volumes, claims := e.Kube.CoreV1().PersistentVolumes(), e.Kube.CoreV1().PersistentVolumeClaims(namespace)
 	_, err := volumes.Create(t.Context(), &corev1.PersistentVolume{
 		ObjectMeta: metav1.ObjectMeta{Name: "nfs-pv"},
 		Spec: corev1.PersistentVolumeSpec{
@@ -98,16 +100,16 @@ func (e *env) testVolumes(t *testing.T) {
 			},
 		}, metav1.CreateOptions{})
 		require.NoError(t, err)
-		eventually(t, "the claim to be bound", func() error {
-			claim, err := claims.Get(t.Context(), "nfs-pvc", metav1.GetOptions{})
+		e.Await(t, "the claim to be bound", func(ctx context.Context) error {
+			claim, err := claims.Get(ctx, "nfs-pvc", metav1.GetOptions{})
 			if err == nil && claim.Status.Phase != corev1.ClaimBound {
 				err = fmt.Errorf("it is %s", claim.Status.Phase)
 			}
 			return err
 		})
 		require.NoError(t, claims.Delete(t.Context(), "nfs-pvc", metav1.DeleteOptions{}))
-		eventually(t, "the volume to be available again", func() error {
-			volume, err := volumes.Get(t.Context(), "nfs-pv", metav1.GetOptions{})
+		e.Await(t, "the volume to be available again", func(ctx context.Context) error {
+			volume, err := volumes.Get(ctx, "nfs-pv", metav1.GetOptions{})
 			if err == nil && volume.Status.Phase != corev1.VolumeAvailable {
 				err = fmt.Errorf("it is %s", volume.Status.Phase)
 			}
@@ -118,22 +120,22 @@ func (e *env) testVolumes(t *testing.T) {
 
 // testComponents ends components on purpose and by accident.
 func (e *env) testComponents(t *testing.T) {
-	require.ErrorContains(t, e.Kill(sandbox.Controller, 15), "it does not run")
-	require.ErrorContains(t, e.StartComponent(sandbox.Controller), "not part of this sandbox")
+	require.ErrorContains(t, e.Kill(sandbox.KubeScheduler, syscall.SIGTERM), "it does not run")
+	require.ErrorContains(t, e.StartComponent(sandbox.KubeScheduler), "not part of this sandbox")
 	require.ErrorContains(t, e.StartComponent(sandbox.Kwok), "runs already")
 
 	// Without the controller manager a namespace gets no service account; with it again, it does.
-	require.NoError(t, e.Kill(sandbox.ControllerManager, 9))
-	namespaces := e.kube.CoreV1().Namespaces()
+	require.NoError(t, e.Kill(sandbox.ControllerManager, syscall.SIGKILL))
+	namespaces := e.Kube.CoreV1().Namespaces()
 	_, err := namespaces.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "components"}}, metav1.CreateOptions{})
 	require.NoError(t, err)
-	account := func() error {
-		_, err := e.kube.CoreV1().ServiceAccounts("components").Get(t.Context(), "default", metav1.GetOptions{})
+	account := func(ctx context.Context) error {
+		_, err := e.Kube.CoreV1().ServiceAccounts("components").Get(ctx, "default", metav1.GetOptions{})
 		return err
 	}
-	require.True(t, apierrors.IsNotFound(account()))
+	require.True(t, apierrors.IsNotFound(account(t.Context())))
 	require.NoError(t, e.StartComponent(sandbox.ControllerManager))
-	eventually(t, "the namespace's service account", account)
+	e.Await(t, "the namespace's service account", account)
 	select {
 	case err := <-e.Failed():
 		require.NoError(t, err, "what was asked for is no failure")
@@ -145,13 +147,13 @@ func (e *env) testComponents(t *testing.T) {
 		if status.Name == sandbox.VolcanoController {
 			pid, err := strconv.Atoi(status.Process)
 			require.NoError(t, err)
-			require.NoError(t, killProcess(pid))
+			require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
 		}
 	}
 	select {
 	case err := <-e.Failed():
 		require.ErrorContains(t, err, "component volcano-controllers died by itself (signal: killed); the end of its log "+e.Logs(sandbox.VolcanoController))
-	case <-time.After(patience):
+	case <-time.After(time.Minute):
 		require.Fail(t, "nobody was told")
 	}
 }

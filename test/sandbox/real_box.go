@@ -6,7 +6,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"net/netip"
 	"os"
@@ -67,7 +66,7 @@ func (st *starter) startBox(ctx context.Context, api int) error {
 		return err
 	}
 	st.progress.say("making namespaces for a real node (%s)", mode)
-	keep := []string{st.options.Root, st.StateDir()}
+	keep := []string{st.options.root, st.StateDir()}
 	for _, path := range st.binaries {
 		keep = append(keep, filepath.Dir(path))
 	}
@@ -118,12 +117,4 @@ func spawnInside(c component, l layout) (*process, error) {
 // environ is this process's environment with variables of a component in place of its own.
 func environ(more []string) []string {
 	return (&exec.Cmd{Env: append(os.Environ(), more...)}).Environ()
-}
-
-// ImportImages gives the real node archives of images that Real.Images did not name.
-func (s *Sandbox) ImportImages(ctx context.Context, archives ...string) error {
-	if s.box == nil {
-		return errors.New("import images: this sandbox has no real node")
-	}
-	return s.importImages(ctx, archives)
 }

@@ -29,7 +29,7 @@ func (st *starter) prepareNode(ctx context.Context, mode box.Mode) error {
 		return err
 	}
 	n := node.Node{
-		Name: RealNode, Dir: filepath.Join(st.StateDir(), "node"), Parts: partsDir(st.options.Root), DNSReady: ports[0],
+		Name: RealNode, Dir: filepath.Join(st.StateDir(), "node"), Parts: partsDir(st.options.root), DNSReady: ports[0],
 		CA: st.layout.pki("ca.crt"), Cert: st.layout.pki("kubelet.crt"), Key: st.layout.pki("kubelet.key"),
 	}
 	if mode == box.Root {
@@ -97,7 +97,7 @@ func barrierImage(args []string) (name string) {
 
 // unpack gets Debian's packages; processes that do so at the same time take turns.
 func (st *starter) unpack(ctx context.Context) error {
-	dir := partsDir(st.options.Root)
+	dir := partsDir(st.options.root)
 	lock, err := waitLock(ctx, dir+".lock", func() { st.progress.say("waiting for another process that downloads packages") })
 	if err != nil {
 		return fmt.Errorf("wait for the packages: %w", err)

@@ -16,19 +16,19 @@ func TestRealOptions(t *testing.T) {
 	t.Parallel()
 	archive := filepath.Join(t.TempDir(), "image.tar")
 	require.NoError(t, os.WriteFile(archive, nil, 0o600))
-	o := Options{Root: "../..", Real: &Real{Images: []string{archive}}}
+	o := Options{Real: &Real{Images: []string{archive}}}
 	require.NoError(t, o.complete())
 	for _, n := range o.simulatedNodes() {
 		require.Equal(t, kwokNodeValue, n.Annotations[kwokNode])
 		require.True(t, slices.ContainsFunc(n.Spec.Taints, func(taint corev1.Taint) bool { return taint.Key == TaintSimulated }), n.Name)
 	}
-	own := Options{Root: "../..", Topology: Uniform(2), Real: &Real{}}
+	own := Options{Topology: Uniform(2), Real: &Real{}}
 	require.NoError(t, own.complete())
 	require.Empty(t, own.simulatedNodes()[0].Spec.Taints, "a cluster of one's own is left as it is")
-	missing := Options{Root: "../..", Real: &Real{Images: []string{"/nowhere.tar"}}}
+	missing := Options{Real: &Real{Images: []string{"/nowhere.tar"}}}
 	require.ErrorIs(t, missing.complete(), os.ErrNotExist)
 
-	plain := Options{Root: "../.."}
+	plain := Options{}
 	require.NoError(t, plain.complete())
 	require.Empty(t, plain.simulatedNodes()[0].Annotations)
 	require.NotContains(t, plain.builds(), buildKubelet)

@@ -3,6 +3,7 @@
 package sandbox_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"testing"
@@ -11,27 +12,23 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
-	"volcano.sh/apis/pkg/client/clientset/versioned"
 
+	"github.com/paddle-volcano/paddle-volcano/test/live"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
-const (
-	// workersRun is what pods of workers run for in these tests.
-	workersRun = 2 * time.Second
-	// patience is generous: the machine may be busy with other tests.
-	patience = 2 * time.Minute
-)
+// workersRun is what pods of workers run for in these tests.
+const workersRun = 2 * time.Second
 
-// env is a sandbox with clients.
-type env struct {
-	*sandbox.Sandbox
-	kube    kubernetes.Interface
-	volcano versioned.Interface
+func TestMain(m *testing.M) {
+	live.SideBySide(12)
+	os.Exit(m.Run())
 }
 
-// start starts a sandbox of Volcano alone, stops it at the end of the test, and shows its logs where the test failed.
+// env is a sandbox with clients.
+type env struct{ *live.Plane }
+
+// start starts a sandbox, stops it at the end of the test, and keeps its logs where the test failed.
 func start(t *testing.T, o sandbox.Options) *env {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "sandbox-test-") //nolint:usetesting // the logs are kept where a test fails
@@ -47,11 +44,9 @@ func start(t *testing.T, o sandbox.Options) *env {
 		}
 		require.NoError(t, os.RemoveAll(dir))
 	})
-	kube, err := kubernetes.NewForConfig(s.RESTConfig())
+	p, err := live.Connect(s)
 	require.NoError(t, err)
-	volcano, err := versioned.NewForConfig(s.RESTConfig())
-	require.NoError(t, err)
-	return &env{Sandbox: s, kube: kube, volcano: volcano}
+	return &env{p}
 }
 
 type testWriter struct{ t *testing.T }
@@ -61,51 +56,11 @@ func (w testWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// eventually waits until there is no error, and fails with the last one.
-func eventually(t *testing.T, what string, try func() error) {
-	t.Helper()
-	var last error
-	ok := func() bool {
-		last = try()
-		return last == nil
-	}
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
-		if ok() {
-			return
-		}
-		pause()
-	}
-	require.NoError(t, last, what)
-}
-
-// pause lets a little time pass between two looks.
-func pause() { <-time.After(100 * time.Millisecond) }
-
-// namespace makes a namespace in which pods can be made.
-func (e *env) namespace(t *testing.T, name string) string {
-	t.Helper()
-	_, err := e.kube.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
-	require.NoError(t, err)
-	eventually(t, "the namespace's service account", func() error {
-		_, err := e.kube.CoreV1().ServiceAccounts(name).Get(t.Context(), "default", metav1.GetOptions{})
-		return err
-	})
-	return name
-}
-
-// pod reads a pod, and fails when it is gone.
-func (e *env) pod(t *testing.T, namespace, name string) *corev1.Pod {
-	t.Helper()
-	pod, err := e.kube.CoreV1().Pods(namespace).Get(t.Context(), name, metav1.GetOptions{})
-	require.NoError(t, err)
-	return pod
-}
-
 // until waits for a pod that satisfies the check.
 func (e *env) until(t *testing.T, namespace, name string, check func(*corev1.Pod) error) {
 	t.Helper()
-	eventually(t, "pod "+name, func() error {
-		pod, err := e.kube.CoreV1().Pods(namespace).Get(t.Context(), name, metav1.GetOptions{})
+	e.Await(t, "pod "+name, func(ctx context.Context) error {
+		pod, err := e.Kube.CoreV1().Pods(namespace).Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
@@ -116,11 +71,26 @@ func (e *env) until(t *testing.T, namespace, name string, check func(*corev1.Pod
 	})
 }
 
-// TestSandbox runs everything that needs a sandbox of Volcano alone on one, for each takes seconds to start.
+// pod reads a pod, and fails when it is gone.
+func (e *env) pod(t *testing.T, namespace, name string) *corev1.Pod {
+	t.Helper()
+	pod, err := e.Kube.CoreV1().Pods(namespace).Get(t.Context(), name, metav1.GetOptions{})
+	require.NoError(t, err)
+	return pod
+}
+
+// TestSandbox runs everything that needs a sandbox on one, which takes seconds to start.
 func TestSandbox(t *testing.T) { //nolint:tparallel // the last ones look at what the others left behind
 	t.Parallel()
-	e := start(t, sandbox.Options{StockScheduler: true, WithoutController: true, WorkerRunFor: workersRun})
+	e := start(t, sandbox.Options{
+		WorkerRunFor: workersRun, ControllerArgs: []string{"--workers=3"}, Args: map[string][]string{
+			sandbox.Scheduler: {live.SchedulePeriod},
+			// A claim that is seen before its volume is looked at again only after this time, by default 15 seconds.
+			sandbox.ControllerManager: {"--pvclaimbinder-sync-period=1s"},
+		},
+	})
 	t.Run("nodes", e.testNodes)
+	t.Run("as shipped", e.testAsShipped)
 	t.Run("together", func(t *testing.T) {
 		for name, test := range map[string]func(*testing.T){
 			"fates": e.testFates, "birth": e.testBirth, "refusal": e.testRefusal, "deletion": e.testDeletion,
@@ -138,7 +108,7 @@ func TestSandbox(t *testing.T) { //nolint:tparallel // the last ones look at wha
 }
 
 func (e *env) testNodes(t *testing.T) {
-	nodes, err := e.kube.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{})
+	nodes, err := e.Kube.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{})
 	require.NoError(t, err)
 	require.Len(t, nodes.Items, 16)
 	for _, node := range nodes.Items {

@@ -4,12 +4,8 @@ package sandbox
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"net"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -115,39 +111,4 @@ func TestPortInUseIsNotFree(t *testing.T) {
 	require.False(t, free(port))
 	require.NoError(t, listener.Close())
 	require.True(t, free(port))
-}
-
-func TestCertificates(t *testing.T) {
-	ca, err := newAuthority()
-	require.NoError(t, err)
-	server, err := ca.server("server", []string{"kubernetes"}, net.IPv4(10, 0, 0, 1))
-	require.NoError(t, err)
-	pair, err := tls.X509KeyPair(server.cert, server.key)
-	require.NoError(t, err)
-	client, err := ca.client("somebody", "group-a", "group-b")
-	require.NoError(t, err)
-	clientPair, err := tls.X509KeyPair(client.cert, client.key)
-	require.NoError(t, err)
-
-	pool := x509.NewCertPool()
-	require.True(t, pool.AppendCertsFromPEM(ca.pem))
-	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		subject := r.TLS.PeerCertificates[0].Subject
-		w.Header().Set("User", subject.CommonName)
-		w.Header()["Groups"] = subject.Organization
-	}))
-	s.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, ClientCAs: pool, ClientAuth: tls.RequireAndVerifyClientCert, MinVersion: tls.VersionTLS12}
-	s.StartTLS()
-	defer s.Close()
-	for _, name := range []string{"", "kubernetes", "localhost", "10.0.0.1"} {
-		transport := &http.Transport{TLSClientConfig: &tls.Config{
-			RootCAs: pool, Certificates: []tls.Certificate{clientPair}, ServerName: name, MinVersion: tls.VersionTLS12,
-		}}
-		response, err := (&http.Client{Transport: transport}).Get(s.URL)
-		require.NoError(t, err, "server name %q", name)
-		require.NoError(t, response.Body.Close())
-		require.Equal(t, "somebody", response.Header.Get("User"))
-		require.Equal(t, []string{"group-a", "group-b"}, response.Header["Groups"])
-		transport.CloseIdleConnections()
-	}
 }

@@ -27,27 +27,19 @@ type Shape struct {
 	// CPU in cores and Memory in bytes, as Kubernetes quantities. Both are required.
 	CPU    Quantity `json:"cpu"`
 	Memory Quantity `json:"memory"`
-	// EphemeralStorage in bytes; 500Gi when unset.
-	EphemeralStorage Quantity `json:"ephemeralStorage,omitempty"`
 	// Pods is the largest number of pods; 110 when unset.
 	Pods *int `json:"pods,omitempty"`
 	// GPUs is offered as nvidia.com/gpu, and Product is their label nvidia.com/gpu.product.
-	GPUs    int    `json:"gpus,omitempty"`
-	Product string `json:"product,omitempty"`
-	// Resources are further extended resources by name.
-	Resources   map[string]Quantity `json:"resources,omitempty"`
-	Labels      map[string]string   `json:"labels,omitempty"`
-	Annotations map[string]string   `json:"annotations,omitempty"`
-	Taints      []corev1.Taint      `json:"taints,omitempty"`
+	GPUs    int               `json:"gpus,omitempty"`
+	Product string            `json:"product,omitempty"`
+	Labels  map[string]string `json:"labels,omitempty"`
+	Taints  []corev1.Taint    `json:"taints,omitempty"`
 }
 
-// Block is a group of racks under one spine switch, or Count equal ones.
+// Block is a group of racks under one spine switch, or Count equal ones. Its name is block-<number>.
 type Block struct {
-	// Name is the block's, or the stem of the names of Count blocks; block-<number> when unset.
-	Name   string            `json:"name,omitempty"`
-	Count  *int              `json:"count,omitempty"`
-	Labels map[string]string `json:"labels,omitempty"`
-	Racks  []Rack            `json:"racks"`
+	Count *int   `json:"count,omitempty"`
+	Racks []Rack `json:"racks"`
 }
 
 // Rack is a group of nodes under one leaf switch, or Count equal ones.
@@ -61,10 +53,9 @@ type Rack struct {
 
 // NodeGroup is Count equal nodes of one rack.
 type NodeGroup struct {
-	Shape       string            `json:"shape"`
-	Count       *int              `json:"count,omitempty"`
-	Labels      map[string]string `json:"labels,omitempty"`
-	Annotations map[string]string `json:"annotations,omitempty"`
+	Shape  string            `json:"shape"`
+	Count  *int              `json:"count,omitempty"`
+	Labels map[string]string `json:"labels,omitempty"`
 }
 
 // Quantity is a Kubernetes quantity as it is written, so that a bad one can be named together with its field.

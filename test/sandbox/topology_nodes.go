@@ -19,33 +19,33 @@ const (
 )
 
 const (
-	defaultPods             = 110
-	defaultEphemeralStorage = Quantity("500Gi")
-	resourceGPU             = corev1.ResourceName("nvidia.com/gpu")
+	defaultPods      = 110
+	ephemeralStorage = "500Gi"
+	resourceGPU      = corev1.ResourceName("nvidia.com/gpu")
 )
 
-// placedRack is one rack with its names and the fields that it comes from.
+// placedRack is one rack with its names.
 type placedRack struct {
-	field, name, block, blockField string
-	blockNumber                    int
-	labels                         map[string]string
-	groups                         []NodeGroup
+	name, block string
+	Rack
 }
 
 // racks lists every rack of the cluster, with counts written out.
 func (t *Topology) racks() []placedRack {
 	var racks []placedRack
 	blocks := 0
-	for bi, b := range t.Blocks {
-		for i := range countOf(b.Count) {
-			block := nameOr(b.Name, i, b.Count, "block", blocks)
-			for ri, r := range b.Racks {
-				for j := range countOf(r.Count) {
-					racks = append(racks, placedRack{
-						field: fmt.Sprintf("blocks[%d].racks[%d]", bi, ri), blockField: fmt.Sprintf("blocks[%d]", bi),
-						name: nameOr(r.Name, j, r.Count, "rack", len(racks)), block: block, blockNumber: blocks,
-						labels: merged(b.Labels, r.Labels), groups: r.Nodes,
-					})
+	for _, b := range t.Blocks {
+		for range countOf(b.Count) {
+			for _, r := range b.Racks {
+				for i := range countOf(r.Count) {
+					name := r.Name
+					switch {
+					case name == "":
+						name = "rack-" + strconv.Itoa(len(racks))
+					case countOf(r.Count) > 1:
+						name += "-" + strconv.Itoa(i)
+					}
+					racks = append(racks, placedRack{name, "block-" + strconv.Itoa(blocks), r})
 				}
 			}
 			blocks++
@@ -60,12 +60,12 @@ func (t *Topology) Nodes() []*corev1.Node {
 	var nodes []*corev1.Node
 	for _, rack := range t.racks() {
 		inRack := 0
-		for _, group := range rack.groups {
+		for _, group := range rack.Nodes {
 			shape := t.Shapes[group.Shape]
 			for range countOf(group.Count) {
 				name := rack.name + "-node-" + strconv.Itoa(inRack)
-				labels := merged(rack.placeLabels(name), t.Labels, shape.labels(group.Shape), rack.labels, group.Labels)
-				nodes = append(nodes, shape.node(name, len(nodes), labels, group.Annotations))
+				labels := merged(rack.placeLabels(name), t.Labels, shape.labels(group.Shape), rack.Labels, group.Labels)
+				nodes = append(nodes, shape.node(name, len(nodes), labels))
 				inRack++
 			}
 		}
@@ -98,10 +98,10 @@ func (s Shape) labels(name string) map[string]string {
 }
 
 // node builds the node with the given number in the cluster, from which its address follows.
-func (s Shape) node(name string, number int, labels, annotations map[string]string) *corev1.Node {
+func (s Shape) node(name string, number int, labels map[string]string) *corev1.Node {
 	resources := s.resources()
 	return &corev1.Node{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels, Annotations: merged(s.Annotations, annotations)},
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels},
 		Spec:       corev1.NodeSpec{Taints: s.Taints},
 		Status: corev1.NodeStatus{
 			Capacity:    resources,
@@ -119,24 +119,18 @@ func (s Shape) node(name string, number int, labels, annotations map[string]stri
 }
 
 func (s Shape) resources() corev1.ResourceList {
-	storage, pods := s.EphemeralStorage, defaultPods
-	if storage == "" {
-		storage = defaultEphemeralStorage
-	}
+	pods := defaultPods
 	if s.Pods != nil {
 		pods = *s.Pods
 	}
 	list := corev1.ResourceList{
 		corev1.ResourceCPU:              resource.MustParse(string(s.CPU)),
 		corev1.ResourceMemory:           resource.MustParse(string(s.Memory)),
-		corev1.ResourceEphemeralStorage: resource.MustParse(string(storage)),
+		corev1.ResourceEphemeralStorage: resource.MustParse(ephemeralStorage),
 		corev1.ResourcePods:             *resource.NewQuantity(int64(pods), resource.DecimalSI),
 	}
 	if s.GPUs > 0 {
 		list[resourceGPU] = *resource.NewQuantity(int64(s.GPUs), resource.DecimalSI)
-	}
-	for name, quantity := range s.Resources {
-		list[corev1.ResourceName(name)] = resource.MustParse(string(quantity))
 	}
 	return list
 }
@@ -152,21 +146,6 @@ func countOf(count *int) int {
 		return 1
 	}
 	return *count
-}
-
-func nameOr(name string, i int, count *int, stem string, number int) string {
-	if name == "" {
-		return stem + "-" + strconv.Itoa(number)
-	}
-	return numbered(name, i, count)
-}
-
-// numbered is the name of the i-th of several that share a stem.
-func numbered(name string, i int, count *int) string {
-	if countOf(count) == 1 {
-		return name
-	}
-	return name + "-" + strconv.Itoa(i)
 }
 
 // merged returns a new map in which later maps win.

@@ -51,12 +51,8 @@ func TestTopologyPlaces(t *testing.T) {
 			},
 		},
 		"names are used, and numbered where they stand for several": {
-			yaml: shapes + "blocks:\n- name: east\n  racks: [{name: a, nodes: [{shape: std}]}]\n- name: west\n  count: 2\n  racks: [{nodes: [{shape: std}]}]\n- name: far\n  racks: [{name: f, count: 2, nodes: [{shape: std}]}]\n",
-			want: []place{
-				{"a-node-0", "a", "east"},
-				{"rack-1-node-0", "rack-1", "west-0"}, {"rack-2-node-0", "rack-2", "west-1"},
-				{"f-0-node-0", "f-0", "far"}, {"f-1-node-0", "f-1", "far"},
-			},
+			yaml: shapes + "blocks:\n- racks: [{name: a, nodes: [{shape: std}]}]\n- racks: [{name: f, count: 2, nodes: [{shape: std}]}]\n",
+			want: []place{{"a-node-0", "a", "block-0"}, {"f-0-node-0", "f-0", "block-1"}, {"f-1-node-0", "f-1", "block-1"}},
 		},
 		"groups of a rack are numbered on": {
 			yaml: shapes + "blocks: [{racks: [{nodes: [{shape: std, count: 2}, {shape: std}]}]}]\n",
@@ -81,19 +77,15 @@ shapes:
   big:
     cpu: 32
     memory: 256Gi
-    ephemeralStorage: 1Ti
     pods: 30
     gpus: 8
     product: Tesla-P100-SXM2-16GB
-    resources: {rdma/hca: 4}
-    labels: {what: shape, a: shape, b: shape, c: shape}
-    annotations: {links: full, other: shape}
+    labels: {what: shape, b: shape, c: shape}
     taints: [{key: only, value: gpu, effect: NoSchedule}]
 blocks:
-- labels: {a: block, b: block, c: block}
-  racks:
+- racks:
   - labels: {b: rack, c: rack}
-    nodes: [{shape: big, labels: {c: node}, annotations: {other: node}}]
+    nodes: [{shape: big, labels: {c: node}}]
 `))
 	require.NoError(t, err)
 	nodes := topology.Nodes()
@@ -105,18 +97,17 @@ blocks:
 		"network.topology.nvidia.com/block": "rack-0", "network.topology.nvidia.com/spine": "block-0",
 		"node.kubernetes.io/instance-type": "big", "nvidia.com/gpu.present": "true", "nvidia.com/gpu.count": "8",
 		"nvidia.com/gpu.product": "Tesla-P100-SXM2-16GB",
-		"who":                    "all", "what": "shape", "a": "block", "b": "rack", "c": "node",
+		"who":                    "all", "what": "shape", "b": "rack", "c": "node",
 	}, node.Labels)
-	require.Equal(t, map[string]string{"links": "full", "other": "node"}, node.Annotations)
 	require.Equal(t, []corev1.Taint{{Key: "only", Value: "gpu", Effect: corev1.TaintEffectNoSchedule}}, node.Spec.Taints)
 	for name, want := range map[corev1.ResourceName]string{
-		"cpu": "32", "memory": "256Gi", "ephemeral-storage": "1Ti", "pods": "30", "nvidia.com/gpu": "8", "rdma/hca": "4",
+		"cpu": "32", "memory": "256Gi", "ephemeral-storage": "500Gi", "pods": "30", "nvidia.com/gpu": "8",
 	} {
 		got := node.Status.Allocatable[name]
 		require.Zero(t, got.Cmp(resource.MustParse(want)), "%s is %s", name, got.String())
 	}
 	require.Equal(t, node.Status.Capacity, node.Status.Allocatable)
-	require.Len(t, node.Status.Allocatable, 6)
+	require.Len(t, node.Status.Allocatable, 5)
 }
 
 func TestDefaultsOfAShape(t *testing.T) {
@@ -148,38 +139,15 @@ func TestBadTopology(t *testing.T) {
 		"bad memory":         {"shapes: {std: {cpu: 1, memory: 64Gb}}\n" + block, `shapes.std.memory is "64Gb", which is no quantity`},
 		"memory of nothing":  {"shapes: {std: {cpu: 1, memory: 0}}\n" + block, `shapes.std.memory is "0": it must be more than 0`},
 		"cpu is a list":      {"shapes: {std: {cpu: [1], memory: 1}}\n" + block, "[1] is neither a string nor a number"},
-		"bad storage":        {"shapes: {std: {cpu: 1, memory: 1, ephemeralStorage: x}}\n" + block, `shapes.std.ephemeralStorage is "x"`},
 		"no pods":            {"shapes: {std: {cpu: 1, memory: 1, pods: 0}}\n" + block, "shapes.std.pods is 0: it must be at least 1"},
 		"negative gpus":      {"shapes: {std: {cpu: 1, memory: 1, gpus: -1}}\n" + block, "shapes.std.gpus is -1"},
 		"product of nothing": {"shapes: {std: {cpu: 1, memory: 1, product: A100}}\n" + block, `shapes.std.product is "A100", but there are no gpus`},
-		"product no label":   {"shapes: {std: {cpu: 1, memory: 1, gpus: 1, product: A 100}}\n" + block, `shapes.std.product is "A 100", which cannot be a label`},
-		"bad resource":       {"shapes: {std: {cpu: 1, memory: 1, resources: {hca: 1}}}\n" + block, `shapes.std.resources has "hca"`},
-		"bad amount":         {"shapes: {std: {cpu: 1, memory: 1, resources: {rdma/hca: many}}}\n" + block, `shapes.std.resources.rdma/hca is "many"`},
-		"bad shape label":    {"shapes: {std: {cpu: 1, memory: 1, labels: {a/b/c: d}}}\n" + block, `shapes.std.labels has the key "a/b/c"`},
-		"bad shape name":     {"shapes: {s d: {cpu: 1, memory: 1}}\nblocks: [{racks: [{nodes: [{shape: s d}]}]}]", `shapes.s d is "s d", which cannot be a label`},
-		"bad label":          {shapes + block + "labels: {a: b c}\n", `labels.a is "b c", which cannot be a label`},
 		"no racks":           {shapes + "blocks: [{}]", "blocks[0].racks is empty"},
 		"no nodes":           {shapes + "blocks: [{racks: [{}]}]", "blocks[0].racks[0].nodes is empty"},
 		"unknown shape":      {shapes + "blocks: [{racks: [{nodes: [{shape: gpu}]}]}]", `blocks[0].racks[0].nodes[0].shape is "gpu", which is none of the shapes (std)`},
 		"no blocks wanted":   {shapes + "blocks: [{count: 0, racks: [{nodes: [{shape: std}]}]}]", "blocks[0].count is 0: it must be at least 1"},
 		"negative racks":     {shapes + "blocks: [{racks: [{count: -1, nodes: [{shape: std}]}]}]", "blocks[0].racks[0].count is -1"},
 		"no nodes wanted":    {shapes + "blocks: [{racks: [{nodes: [{shape: std, count: 0}]}]}]", "blocks[0].racks[0].nodes[0].count is 0"},
-		"bad block label":    {shapes + "blocks: [{labels: {a: b c}, racks: [{nodes: [{shape: std}]}]}]", "blocks[0].labels.a"},
-		"bad name":           {shapes + "blocks: [{racks: [{name: Rack_1, nodes: [{shape: std}]}]}]", `blocks[0].racks[0].name is "Rack_1"`},
-		"one name twice": {
-			shapes + "blocks: [{racks: [{name: a, nodes: [{shape: std}]}, {name: a, nodes: [{shape: std}]}]}]",
-			`blocks[0].racks[1].name makes a second rack named "a" (the first is from blocks[0].racks[0])`,
-		},
-		"a name in a block that stands twice": {
-			shapes + "blocks: [{count: 2, racks: [{name: a, nodes: [{shape: std}]}]}]", `makes a second rack named "a"`,
-		},
-		"a given name that is counted too": {
-			shapes + "blocks: [{racks: [{name: rack-1, nodes: [{shape: std}]}, {nodes: [{shape: std}]}]}]", `makes a second rack named "rack-1"`,
-		},
-		"one block name twice": {
-			shapes + "blocks: [{name: a, racks: [{nodes: [{shape: std}]}]}, {name: a, racks: [{nodes: [{shape: std}]}]}]",
-			`blocks[1].name makes a second block named "a"`,
-		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -214,8 +182,8 @@ func TestTopologyOfTheReadme(t *testing.T) {
 	nodes := topology.Nodes()
 	require.Len(t, nodes, 70)
 	last := nodes[len(nodes)-1]
-	require.Equal(t, "rack-8-node-5", last.Name)
-	require.Equal(t, "gpu-hall", last.Labels[sandbox.LabelBlock])
+	require.Equal(t, "gpu-rack-node-5", last.Name)
+	require.Equal(t, "block-2", last.Labels[sandbox.LabelBlock])
 	require.Equal(t, "a", last.Labels["nvidia.com/gpu.clique"])
 }
 

@@ -3,10 +3,10 @@
 package sandbox_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -47,15 +47,15 @@ func ctr(name string, policy corev1.RestartPolicy, trainer notes) *batchv1alpha1
 
 func (e *env) submit(t *testing.T, namespace string, job *batchv1alpha1.Job) {
 	t.Helper()
-	_, err := e.volcano.BatchV1alpha1().Jobs(namespace).Create(t.Context(), job, metav1.CreateOptions{})
+	_, err := e.Volcano.BatchV1alpha1().Jobs(namespace).Create(t.Context(), job, metav1.CreateOptions{})
 	require.NoError(t, err)
 }
 
 // reaches waits until the job is in a phase after a number of restarts.
 func (e *env) reaches(t *testing.T, namespace, name string, phase batchv1alpha1.JobPhase, retries int32) {
 	t.Helper()
-	eventually(t, "job "+name, func() error {
-		job, err := e.volcano.BatchV1alpha1().Jobs(namespace).Get(t.Context(), name, metav1.GetOptions{})
+	e.Await(t, "job "+name, func(ctx context.Context) error {
+		job, err := e.Volcano.BatchV1alpha1().Jobs(namespace).Get(ctx, name, metav1.GetOptions{})
 		if err == nil && (job.Status.State.Phase != phase || job.Status.RetryCount != retries) {
 			err = fmt.Errorf("it is %s after %d restarts, not %s after %d", job.Status.State.Phase, job.Status.RetryCount, phase, retries)
 		}
@@ -65,15 +65,15 @@ func (e *env) reaches(t *testing.T, namespace, name string, phase batchv1alpha1.
 
 // testCTR runs the example to its end; then again, and a server is deleted while it runs.
 func (e *env) testCTR(t *testing.T) {
-	namespace := e.namespace(t, "ctr")
+	namespace := e.NamespaceNamed(t, "ctr")
 	e.submit(t, namespace, ctr("ctr", corev1.RestartPolicyOnFailure, nil))
 	e.submit(t, namespace, ctr("robbed", corev1.RestartPolicyOnFailure, notes{sandbox.AnnotationRunFor: "4s"}))
 	e.reaches(t, namespace, "robbed", batchv1alpha1.Running, 0)
-	require.NoError(t, e.kube.CoreV1().Pods(namespace).Delete(t.Context(), "robbed-pserver-1", metav1.DeleteOptions{}))
+	require.NoError(t, e.Kube.CoreV1().Pods(namespace).Delete(t.Context(), "robbed-pserver-1", metav1.DeleteOptions{}))
 	e.reaches(t, namespace, "robbed", batchv1alpha1.Completed, 1)
 	e.reaches(t, namespace, "ctr", batchv1alpha1.Completed, 0)
 
-	pods, err := e.kube.CoreV1().Pods(namespace).List(t.Context(), metav1.ListOptions{LabelSelector: batchv1alpha1.JobNameKey + "=ctr"})
+	pods, err := e.Kube.CoreV1().Pods(namespace).List(t.Context(), metav1.ListOptions{LabelSelector: batchv1alpha1.JobNameKey + "=ctr"})
 	require.NoError(t, err)
 	addresses := map[string]bool{}
 	for i := range pods.Items {
@@ -85,7 +85,7 @@ func (e *env) testCTR(t *testing.T) {
 
 // testGangAttempts lets a gang fail as its trainers' annotations say.
 func (e *env) testGangAttempts(t *testing.T) {
-	namespace := e.namespace(t, "gang")
+	namespace := e.NamespaceNamed(t, "gang")
 	once := notes{sandbox.AnnotationRunFor: "1s", sandbox.AnnotationExitCode: "7", sandbox.AnnotationFailAttempt: "0"}
 	every := notes{sandbox.AnnotationRunFor: "1s", sandbox.AnnotationExitCode: "7"}
 	e.submit(t, namespace, ctr("once", corev1.RestartPolicyNever, once))
@@ -99,15 +99,15 @@ func (e *env) testGangAttempts(t *testing.T) {
 
 // testAdmissionDefaults leaves out what only Volcano's webhooks fill in.
 func (e *env) testAdmissionDefaults(t *testing.T) {
-	namespace := e.namespace(t, "defaults")
+	namespace := e.NamespaceNamed(t, "defaults")
 	job := ctr("bare", corev1.RestartPolicyNever, nil)
 	job.Spec.SchedulerName, job.Spec.MinAvailable = "", 0
 	e.submit(t, namespace, job)
-	got, err := e.volcano.BatchV1alpha1().Jobs(namespace).Get(t.Context(), "bare", metav1.GetOptions{})
+	got, err := e.Volcano.BatchV1alpha1().Jobs(namespace).Get(t.Context(), "bare", metav1.GetOptions{})
 	require.NoError(t, err)
 	require.Equal(t, "volcano", got.Spec.SchedulerName)
 	require.EqualValues(t, 4, got.Spec.MinAvailable)
-	_, err = e.volcano.BatchV1alpha1().Jobs(namespace).Create(t.Context(), &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Name: "empty"}}, metav1.CreateOptions{})
+	_, err = e.Volcano.BatchV1alpha1().Jobs(namespace).Create(t.Context(), &batchv1alpha1.Job{ObjectMeta: metav1.ObjectMeta{Name: "empty"}}, metav1.CreateOptions{})
 	require.ErrorContains(t, err, "denied the request")
 }
 
@@ -124,5 +124,3 @@ func (e *env) testRights(t *testing.T) {
 		}
 	}
 }
-
-func killProcess(pid int) error { return syscall.Kill(pid, syscall.SIGKILL) }

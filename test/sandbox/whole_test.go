@@ -3,6 +3,7 @@
 package sandbox_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -17,17 +18,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 
+	"github.com/paddle-volcano/paddle-volcano/test/live"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
-// TestWhole starts a sandbox with our scheduler and our controller.
-func TestWhole(t *testing.T) {
-	t.Parallel()
-	e := start(t, sandbox.Options{
-		Topology: sandbox.Uniform(2), ControllerArgs: []string{"--workers=3"},
-		Args: map[string][]string{sandbox.Scheduler: {"--schedule-period=700ms"}},
-	})
-	require.Contains(t, arguments(t, e, sandbox.Scheduler), "--schedule-period=700ms")
+// testAsShipped looks that our scheduler and our controller run as their manifests and the options say.
+func (e *env) testAsShipped(t *testing.T) {
+	require.Contains(t, arguments(t, e, sandbox.Scheduler), live.SchedulePeriod)
 	require.Contains(t, arguments(t, e, sandbox.Controller), "--workers=3")
 	require.Contains(t, arguments(t, e, sandbox.Controller), "--leader-elect=false")
 	require.NotContains(t, arguments(t, e, sandbox.Controller), "--leader-elect=true")
@@ -44,7 +41,7 @@ func TestWhole(t *testing.T) {
 	require.NoError(t, e.RestartController(t.Context()))
 	require.Equal(t, before, arguments(t, e, sandbox.Controller))
 	for _, name := range []string{sandbox.Scheduler, sandbox.VolcanoController, sandbox.Controller} {
-		eventually(t, "the metrics of "+name, func() error {
+		e.Await(t, "the metrics of "+name, func(context.Context) error {
 			response, err := http.Get("http://" + e.Address(name) + "/metrics")
 			if err != nil {
 				return err
@@ -57,7 +54,6 @@ func TestWhole(t *testing.T) {
 		})
 	}
 	require.Empty(t, e.Address(sandbox.Etcd))
-	e.testRights(t)
 }
 
 // requireRights checks that the cluster-wide rights of an account are those of our manifest, and no others: Volcano's
@@ -77,13 +73,13 @@ func requireRights(t *testing.T, e *env, namespace, account, path string) {
 			shipped[role.Name] = role.Rules
 		}
 	}
-	bindings, err := e.kube.RbacV1().ClusterRoleBindings().List(t.Context(), metav1.ListOptions{})
+	bindings, err := e.Kube.RbacV1().ClusterRoleBindings().List(t.Context(), metav1.ListOptions{})
 	require.NoError(t, err)
 	bound := 0
 	for _, binding := range bindings.Items {
 		for _, subject := range binding.Subjects {
 			if subject.Kind == rbacv1.ServiceAccountKind && subject.Name == account && subject.Namespace == namespace {
-				role, err := e.kube.RbacV1().ClusterRoles().Get(t.Context(), binding.RoleRef.Name, metav1.GetOptions{})
+				role, err := e.Kube.RbacV1().ClusterRoles().Get(t.Context(), binding.RoleRef.Name, metav1.GetOptions{})
 				require.NoError(t, err)
 				require.Equal(t, shipped[role.Name], role.Rules, "rights of %s by %s", account, role.Name)
 				bound++

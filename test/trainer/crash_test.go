@@ -37,52 +37,6 @@ func TestACrashChangesNothing(t *testing.T) {
 	}
 }
 
-// A server is lost: the trainers fail, and the gang starts again from the checkpoint.
-func TestAServerIsLost(t *testing.T) {
-	g := psGang(t, 2, 2, 0, false).set("TRAINER_STEP_TIME", "5ms")
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	doomed, kill := context.WithCancel(ctx)
-	defer kill()
-	var waits []<-chan ended
-	for i, p := range g.pods {
-		own, seen := ctx, func(string) {}
-		if i == 1 {
-			own = doomed
-		}
-		if i == 2 {
-			seen = func(line string) {
-				if strings.HasPrefix(line, "step 30 ") {
-					kill()
-				}
-			}
-		}
-		waits = append(waits, g.start(own, p, seen))
-	}
-	for _, wait := range waits[2:] {
-		end := <-wait
-		require.Equal(t, ExitFailed, end.code, end.log)
-		require.Regexp(t, "server 1 at "+g.pods[1].ip+":36020(: it ends| has gone)", end.log)
-	}
-	stop()
-	for _, wait := range waits[:2] {
-		require.Equal(t, ExitStopped, (<-wait).code)
-	}
-	all := g.run(t)
-	g.requireTrained(t, 2, all)
-	require.Contains(t, all["worker-1"].log, "resumed from step ")
-}
-
-// The others wait for one that is slow.
-func TestASlowStart(t *testing.T) {
-	g := psGang(t, 1, 2, 1, false)
-	g.pods[0].env["TRAINER_SLOW_START"] = "300ms"
-	g.requireTrained(t, 2, g.run(t))
-	ranks := collectiveGang(t, 2, true)
-	ranks.pods[0].env["TRAINER_SLOW_START"] = "300ms"
-	ranks.requireTrained(t, 2, ranks.run(t))
-}
-
 // Names lead nowhere at first, and then to where the predecessor was.
 func TestNamesComeLate(t *testing.T) {
 	g := psGang(t, 1, 1, 1, true)

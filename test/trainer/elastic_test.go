@@ -102,37 +102,6 @@ func when(prefix string) (seen func(string), reached <-chan struct{}) {
 	}, channel
 }
 
-func TestElasticTrains(t *testing.T) {
-	t.Parallel()
-	for _, bounds := range []string{"2:3", "2:4"} {
-		g := elasticGang(t, 3, bounds)
-		all := g.run(t)
-		require.Equal(t, []int{3}, requireElastic(t, g, all["worker-0"], all["worker-1"], all["worker-2"]), bounds)
-		late := <-g.start(t.Context(), g.pods[0], nil)
-		require.Zero(t, late.code, late.log)
-		require.Contains(t, late.log, "the job is done: model sha256")
-	}
-}
-
-// The youngest waits, and learns that the others are done.
-func TestElasticHasNoPlaceForMore(t *testing.T) {
-	t.Parallel()
-	g := elasticGang(t, 3, "2:2").set("PADDLE_ELASTIC_TIMEOUT", "3600") // as many as may are not waited for
-	first, second := g.start(t.Context(), g.pods[0], nil), g.start(t.Context(), g.pods[1], nil)
-	third := g.start(t.Context(), g.pods[2], nil)
-	var trained []ended
-	for _, end := range []ended{<-first, <-second, <-third} {
-		require.Zero(t, end.code, end.log)
-		if strings.Contains(end.log, "trained: ") {
-			trained = append(trained, end)
-		} else {
-			require.Contains(t, end.log, "the job is done")
-		}
-	}
-	require.Len(t, trained, 2)
-	require.Equal(t, []int{2}, requireElastic(t, g, trained...))
-}
-
 func TestElasticGrows(t *testing.T) {
 	t.Parallel()
 	g := elasticGang(t, 3, "1:3")
@@ -176,24 +145,4 @@ func TestElasticSurvivesACrash(t *testing.T) {
 	fourth := <-g.start(t.Context(), g.pods[3], nil)
 	require.Equal(t, []int{3}, requireElastic(t, g, <-first, <-second, fourth), "the same size before and after")
 	require.Contains(t, fourth.log, "resumed from step 20")
-}
-
-func TestElasticSaysWhatIsWrong(t *testing.T) {
-	t.Parallel()
-	g := elasticGang(t, 1, "2:3").set("TRAINER_DEADLINE", "5s")
-	end := g.run(t)["worker-0"]
-	require.Equal(t, ExitFailed, end.code)
-	require.Contains(t, end.log, "wrong world size: 1 nodes, of at least 2, within 6s")
-	delete(g.dns, "kv.ns")
-	end = g.run(t)["worker-0"]
-	require.Equal(t, ExitFailed, end.code)
-	require.Contains(t, end.log, "etcd at kv.ns:2379: not within")
-	g = elasticGang(t, 1, "1:1").set("TRAINER_EXPECT_WORLD", "2")
-	end = g.run(t)["worker-0"]
-	require.Equal(t, ExitFailed, end.code)
-	require.Contains(t, end.log, "wrong world size: 1 trainers, and 2 are expected")
-	g = elasticGang(t, 2, "2:2")
-	g.pods[1].env["TRAINER_STEPS"] = "61"
-	all := g.run(t)
-	require.Contains(t, all["worker-0"].log+all["worker-1"].log, "wrong job: rank")
 }

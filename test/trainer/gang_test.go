@@ -36,12 +36,9 @@ type pod struct {
 type gang struct {
 	pods []*pod
 	// dns has the addresses of names; lookups that it has no name for fail.
-	mu      sync.Mutex
-	dns     map[string][]string
-	dir     string
-	account string
-	// seen is called with each line of each log.
-	seen func(line string)
+	mu  sync.Mutex
+	dns map[string][]string
+	dir string
 }
 
 var addresses atomic.Int32
@@ -127,14 +124,11 @@ func (l *logbook) String() string {
 // start runs one pod; the channel gets its end.
 func (g *gang) start(ctx context.Context, p *pod, seen func(line string)) <-chan ended {
 	done := make(chan ended, 1)
-	if seen == nil {
-		seen = g.seen
-	}
 	go func() {
 		book := &logbook{seen: seen}
 		proc := &process.Process{Env: maps.Clone(p.env), Dir: g.dir, Out: book,
 			Net: &wire.Net{IP: p.ip, Resolve: g.resolve, Deadline: time.Minute}}
-		err := Run(ctx, proc, p.line, g.account)
+		err := Run(ctx, proc, p.line)
 		done <- ended{pod: p, code: exit(ctx, err, book), log: book.String()}
 	}()
 	return done
@@ -152,8 +146,7 @@ func (g *gang) run(t *testing.T) map[string]ended {
 // runApart lets each trainer end by itself; the others do not, where trainers fail.
 func (g *gang) runApart(t *testing.T) map[string]ended {
 	t.Helper()
-	trainer := func(p *pod) bool { return strings.HasPrefix(p.name, "worker") || strings.HasPrefix(p.name, "trainer") }
-	return g.runUntil(t, trainer, func(ended) bool { return false })
+	return g.runUntil(t, func(p *pod) bool { return strings.HasPrefix(p.name, "worker") }, func(ended) bool { return false })
 }
 
 // runUntil runs the gang until all that count have ended, or it is over.

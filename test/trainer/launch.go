@@ -6,10 +6,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
-	"net"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,11 +20,8 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/trainer/process"
 )
 
-// launch is `python -m paddle.distributed.launch` of the release that the options name.
+// launch is `python -m paddle.distributed.launch` of today's Paddle. What earlier releases conclude is tested in test/conformance.
 func launch(ctx context.Context, p *process.Process) error {
-	if p.Options.Paddle == process.Paddle20 {
-		return launch20(ctx, p)
-	}
 	if _, listed := p.Env["PADDLE_TRAINER_ENDPOINTS"]; !listed && strings.HasPrefix(p.Env["PADDLE_MASTER"], "etcd://") {
 		launcher, err := rules.ElasticLaunch(p.Env, p.Net.IP)
 		if err != nil {
@@ -34,10 +29,9 @@ func launch(ctx context.Context, p *process.Process) error {
 		}
 		return elastic.Run(ctx, p, &launcher, collective)
 	}
-	release := map[string]rules.Release{process.Paddle23: rules.First, process.Paddle2022: rules.Until2023, process.Current: rules.Since2023}[p.Options.Paddle]
-	l, err := rules.Launch(p.Env, p.Net.IP, release)
+	l, err := rules.Launch(p.Env, p.Net.IP, rules.Since2023)
 	if err != nil {
-		return fmt.Errorf("launcher, %s: %w", release, err)
+		return fmt.Errorf("launcher: %w", err)
 	}
 	if l.PS {
 		return launchPS(ctx, p, &l)
@@ -57,26 +51,6 @@ func launch(ctx context.Context, p *process.Process) error {
 		p.Say("launcher: node %d of %d at %s, the master is %s", slices.Index(endpoints, own), l.Nodes, own, l.Master)
 	}
 	return trainPy(ctx, p.Child(ofRank(slices.Index(endpoints, own), endpoints)))
-}
-
-// launch20 is the launcher of Paddle 2.0 to 2.2, whose nodes do not meet.
-func launch20(ctx context.Context, p *process.Process) error {
-	if p.Env["PADDLE_PSERVERS_IP_PORT_LIST"] != "" {
-		return trainPy(ctx, p)
-	}
-	l, err := rules.CloudLaunch(p.Env)
-	if errors.Is(err, rules.ErrNotDistributed) {
-		p.Say("launcher, Paddle 2.0: %v", err)
-		return trainPy(ctx, p.Child(ofRank(0, []string{net.JoinHostPort(p.Net.IP, "0")})))
-	}
-	if err != nil {
-		return fmt.Errorf("launcher, Paddle 2.0: %w", err)
-	}
-	var endpoints []string
-	for _, host := range l.Hosts {
-		endpoints = append(endpoints, net.JoinHostPort(host, strconv.Itoa(l.FirstPort)))
-	}
-	return trainPy(ctx, p.Child(ofRank(l.Rank, endpoints)))
 }
 
 // ofRank returns the variables of a node's one process.

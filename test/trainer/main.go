@@ -14,7 +14,6 @@ import (
 	"strings"
 
 	"github.com/paddle-volcano/paddle-volcano/test/trainer/argv"
-	"github.com/paddle-volcano/paddle-volcano/test/trainer/ctr"
 	"github.com/paddle-volcano/paddle-volcano/test/trainer/process"
 	"github.com/paddle-volcano/paddle-volcano/test/trainer/train"
 	"github.com/paddle-volcano/paddle-volcano/test/trainer/wire"
@@ -39,7 +38,7 @@ func Main(ctx context.Context, line, environ []string, out io.Writer) int {
 	if err == nil {
 		network := &wire.Net{IP: ownIP(ctx, env), Resolve: net.DefaultResolver.LookupHost}
 		p := &process.Process{Env: env, Net: network, Dir: dir, Out: out}
-		err = Run(ctx, p, line, ctr.AccountDir)
+		err = Run(ctx, p, line)
 	}
 	return exit(ctx, err, out)
 }
@@ -79,8 +78,8 @@ func ownIP(ctx context.Context, env map[string]string) string {
 
 var errOptions = errors.New("options")
 
-// Run runs a command line as a process; a service account, where one is needed, is in a folder.
-func Run(ctx context.Context, p *process.Process, line []string, account string) error {
+// Run runs a command line as a process.
+func Run(ctx context.Context, p *process.Process, line []string) error {
 	command, err := argv.Parse(line)
 	if err != nil {
 		return err
@@ -97,7 +96,7 @@ func Run(ctx context.Context, p *process.Process, line []string, account string)
 			return err
 		}
 	}
-	return start(ctx, p, command.Program, account)
+	return start(ctx, p, command.Program)
 }
 
 // enter is the shell's cd.

@@ -9,18 +9,12 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/test/conformance/rules"
 	"github.com/paddle-volcano/paddle-volcano/test/trainer/argv"
-	"github.com/paddle-volcano/paddle-volcano/test/trainer/ctr"
 	"github.com/paddle-volcano/paddle-volcano/test/trainer/process"
 	"github.com/paddle-volcano/paddle-volcano/test/trainer/train"
 	"github.com/paddle-volcano/paddle-volcano/test/trainer/wire"
 )
 
-func start(ctx context.Context, p *process.Process, program, account string) error {
-	if program == argv.Script {
-		return ctr.Start(ctx, p, account, func(ctx context.Context, child *process.Process, line string) error {
-			return Run(ctx, child, []string{"sh", "-c", line}, account)
-		})
-	}
+func start(ctx context.Context, p *process.Process, program string) error {
 	if p.Options.SlowStart > 0 {
 		p.Say("does nothing for %s, as asked for", p.Options.SlowStart)
 		if err := wire.Sleep(ctx, p.Options.SlowStart); err != nil {
@@ -36,13 +30,6 @@ func start(ctx context.Context, p *process.Process, program, account string) err
 // trainPy is `python train.py`. Servers in the environment make it parameter-server training, as in the programs of the
 // examples.
 func trainPy(ctx context.Context, p *process.Process) error {
-	if p.Options.CloudTrain == 1 && p.Options.IsLocal == 0 {
-		role, err := ctr.Role(p.Env)
-		if err != nil {
-			return err
-		}
-		return (&psProcess{Process: p, PSRole: role}).run(ctx)
-	}
 	if _, ok := p.Env["PADDLE_PSERVERS_IP_PORT_LIST"]; ok {
 		role, err := rules.PSRoleMaker(p.Env)
 		if err != nil {

@@ -47,7 +47,7 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 		{"a rank too high", two, one(3, "PADDLE_TRAINER_ID", "2"), "wrong rank: 2 of 2 trainers"},
 		{"another world size", two, one(3, "PADDLE_TRAINERS_NUM", "3"), "wrong world size: TRAINER 1 expects 3 members, and server"},
 		{"a world size that is not expected", two, all("TRAINER_EXPECT_WORLD", "3"), "wrong world size: 2 trainers, and 3 are expected"},
-		{"a missing trainer", two, without(3), "wrong world size: 1 of 2 members have come to the first state within 10s: TRAINER [1] is missing"},
+		{"a missing trainer", two, without(3), "wrong world size: 1 of 2 members have come to the first state within 3s: TRAINER [1] is missing"},
 		{"a missing server", two, without(1), "server 1 at 127."},
 		{"a server of another order", two, func(g *gang) {
 			list := strings.Split(g.pods[1].env["PADDLE_PSERVERS_IP_PORT_LIST"], ",")
@@ -129,7 +129,7 @@ func requireWords(t *testing.T, cases []spoilt) {
 		group.Add(1)
 		go func() {
 			defer group.Done()
-			ends[i] = test.gang.set("TRAINER_DEADLINE", "10s").runApart(t)
+			ends[i] = test.gang.set("TRAINER_DEADLINE", "3s").runApart(t)
 		}()
 	}
 	group.Wait()

@@ -14,11 +14,13 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/load"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/usage"
+	"github.com/paddle-volcano/paddle-volcano/test/live"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
 // A slice of everything: all forms, all schedulers, gangs and single pods, on a control plane of its own.
 func TestRun(t *testing.T) {
+	live.SkipUnlessAll(t)
 	s := Default()
 	s.Nodes, s.Gangs, s.Scale, s.Rounds, s.Concurrency, s.Takeovers, s.Patience = []int{6}, []string{"3x5"}, 1, 1, 8, 4, time.Minute
 	s.Folder = filepath.Join(t.TempDir(), "bench")
@@ -102,6 +104,7 @@ func (w testWriter) Write(text []byte) (int, error) {
 
 // One round of PaddleJobs, to their end: what the bars of bench-controller are about.
 func TestRoundOfPaddleJobs(t *testing.T) {
+	live.SkipUnlessAll(t)
 	s := JobSettings{Jobs: 4, Nodes: 4, Rounds: 1, RunFor: 3 * time.Second, Patience: 2 * time.Minute, Folder: t.TempDir()}
 	r, err := s.round(t.Context(), KindPaddle, true, testWriter{t})
 	require.NoError(t, err)

@@ -4,7 +4,6 @@ package box
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -88,6 +87,3 @@ func statusField(status, name string) string {
 	}
 	return ""
 }
-
-// String tells which process it is.
-func (p *Process) String() string { return fmt.Sprintf("process %d", p.PID) }

@@ -55,8 +55,9 @@ func (n Node) kubelet() (string, error) {
 			"memory.available": "0%", "nodefs.available": "0%", "nodefs.inodesFree": "0%", "imagefs.available": "0%", "imagefs.inodesFree": "0%",
 		},
 		"imageGCHighThresholdPercent": 100,
-		// The API server is there for this node alone.
-		"registryPullQPS": 0, "eventRecordQPS": 0, "kubeAPIQPS": 200, "kubeAPIBurst": 400,
+		// The API server is there for this node alone. With 0 the kubelet sends only 5 events a second (client-go's default), and those
+		// of some dozens of pods are minutes late.
+		"registryPullQPS": 0, "eventRecordQPS": 1000, "eventBurst": 1000, "kubeAPIQPS": 200, "kubeAPIBurst": 400,
 	}
 	if n.Rootless() {
 		config["cgroupsPerQOS"], config["enforceNodeAllocatable"] = false, []string{}

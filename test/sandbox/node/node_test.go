@@ -46,12 +46,6 @@ func TestFiles(t *testing.T) {
 	}
 }
 
-func TestKubeletLabelsAreSorted(t *testing.T) {
-	t.Parallel()
-	args := example("box").KubeletArgs("/kubeconfig", map[string]string{"c": "3", "a": "1", "b": "2"})
-	require.Contains(t, args, "--node-labels=a=1,b=2,c=3")
-}
-
 // TestUnpackKeepsWhatItFound needs no network, because the folder holds every package.
 func TestUnpackKeepsWhatItFound(t *testing.T) {
 	t.Parallel()
@@ -69,17 +63,4 @@ func TestUnpackKeepsWhatItFound(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	require.ErrorIs(t, Unpack(ctx, filepath.Join(dir, "new"), silent), context.Canceled)
-}
-
-func TestWritePause(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	binary := filepath.Join(dir, "binary")
-	require.ErrorIs(t, WritePause(binary, filepath.Join(dir, "pause.tar")), os.ErrNotExist)
-	require.NoError(t, os.WriteFile(binary, []byte("program"), 0o600))
-	require.NoError(t, WritePause(binary, filepath.Join(dir, "pause.tar")))
-	data, err := os.ReadFile(filepath.Join(dir, "pause.tar"))
-	require.NoError(t, err)
-	require.Contains(t, string(data), PauseImage)
-	require.Contains(t, string(data), `"pause"]`)
 }

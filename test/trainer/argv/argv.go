@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package argv reads the command lines of the seeds and of deploy/examples, and no others.
+// Package argv reads the command lines of deploy/examples, and no others.
 package argv
 
 import (
@@ -12,13 +12,12 @@ import (
 
 // Programs that a command line can ask for.
 const (
-	Train  = "train"      // python train.py
-	Launch = "launch"     // python -m paddle.distributed.launch train.py
-	Script = "paddle_k8s" // paddle_k8s start_fluid
+	Train  = "train"  // python train.py
+	Launch = "launch" // python -m paddle.distributed.launch train.py
 )
 
 // Names are the programs that the image offers beside the trainer's own name.
-func Names() []string { return []string{"bash", "paddle_k8s", "python", "python3", "sh"} }
+func Names() []string { return []string{"bash", "python", "python3", "sh"} }
 
 // Command is what a command line asks for.
 type Command struct {
@@ -33,7 +32,7 @@ type Command struct {
 type RefusedError struct{ Line []string }
 
 func (e RefusedError) Error() string {
-	return fmt.Sprintf("%q is not what this stand-in for Paddle knows: [sh|bash -c \"cd DIR [;|&&]\"] python|python3 [-m paddle.distributed.launch] train.py|train_fleet.py|run_check [FLAGS], or paddle_k8s start_fluid", e.Line)
+	return fmt.Sprintf("%q is not what this stand-in for Paddle knows: [sh|bash -c \"cd DIR [;|&&]\"] python|python3 [-m paddle.distributed.launch] train.py|train_fleet.py|run_check [FLAGS]", e.Line)
 }
 
 // Parse reads a command line, whose first word is the program's name.
@@ -49,10 +48,6 @@ func Parse(line []string) (Command, error) {
 		}
 	case name == "python" || name == "python3":
 		return python(line, args)
-	case name == "paddle_k8s":
-		if len(args) == 1 && args[0] == "start_fluid" {
-			return Command{Program: Script}, nil
-		}
 	case len(args) == 0 || strings.HasPrefix(args[0], "-"):
 		// The published images of paddle-operator train when they are given no command.
 		return Command{Program: Train, Args: args}, nil

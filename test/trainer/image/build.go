@@ -11,29 +11,17 @@ import (
 )
 
 // Build compiles the trainer of a clone into a static binary, and packs that into an archive.
-func Build(ctx context.Context, root, archive string, o Options) (digest string, err error) {
+func Build(ctx context.Context, root, archive string, o Options) error {
 	dir, err := os.MkdirTemp("", "trainer-")
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // it is in the folder of what is temporary
 	path := filepath.Join(dir, "trainer")
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path, "./test/trainer/cmd/trainer") //nolint:gosec // no input
 	build.Dir, build.Env = root, append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux")
 	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the trainer: %w\n%s", err, out)
+		return fmt.Errorf("build the trainer: %w\n%s", err, out)
 	}
-	binary, err := os.ReadFile(path) //nolint:gosec // just written
-	if err != nil {
-		return "", err
-	}
-	file, err := os.Create(archive) //nolint:gosec // the caller's own file
-	if err != nil {
-		return "", err
-	}
-	digest, err = Pack(file, binary, o)
-	if closing := file.Close(); err == nil {
-		err = closing
-	}
-	return digest, err
+	return Pack(path, archive, o)
 }

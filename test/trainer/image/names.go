@@ -12,13 +12,13 @@ import (
 // Binary is where the image has the trainer.
 const Binary = "/usr/local/bin/trainer"
 
-// Names are the images of the seeds and of deploy/examples, which the trainer stands in for, and its own.
+// Names are the images of deploy/examples, which the trainer stands in for, and its own. The example ctr-volcano.yaml runs a script of
+// its image, for which nothing stands in.
 func Names() []string {
 	return []string{
 		"ccr-2vdh3abv-pub.cnc.bj.baidubce.com/paddlepaddle/paddle:3.2.0",
 		"ccr-2vdh3abv-pub.cnc.bj.baidubce.com/paddlepaddle/paddle:3.2.0-gpu-cuda12.6-cudnn9.5",
 		"docker.io/library/paddle-trainer:test",
-		"docker.io/volcanosh/edlctr:v1",
 		"registry.baidubce.com/kuizhiqing/demo-wide-and-deep:v1",
 		"registry.baidubce.com/paddle-operator/demo-deepfm:v1",
 		"registry.baidubce.com/paddle-operator/demo-resnet:v1",
@@ -56,4 +56,4 @@ func links() (paths []string) {
 }
 
 // folders are what the commands of the examples change to, and what programs take for granted.
-func folders() []string { return []string{"workspace", "workspace/ctr", "tmp"} }
+func folders() []string { return []string{"workspace", "tmp"} }

@@ -7,7 +7,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
+	"os"
 	"runtime"
 )
 
@@ -46,8 +49,27 @@ type platform struct {
 
 type object = map[string]any
 
-// Pack writes the archive of an image with a static binary, and returns the digest by which it is known.
-func Pack(w io.Writer, binary []byte, o Options) (digest string, err error) {
+// Pack writes the archive of an image with a static binary.
+func Pack(binary, path string, o Options) error {
+	program, err := os.ReadFile(binary) //nolint:gosec // the caller's own file
+	if err != nil {
+		return fmt.Errorf("make an image: %w", err)
+	}
+	files, err := layer(program)
+	if err != nil {
+		return fmt.Errorf("make an image of %s: %w", binary, err)
+	}
+	file, err := os.Create(path) //nolint:gosec // the caller's own file
+	if err != nil {
+		return fmt.Errorf("make an image of %s: %w", binary, err)
+	}
+	if err := errors.Join(write(file, files, o), file.Close()); err != nil {
+		return fmt.Errorf("make an image of %s: %w", binary, err)
+	}
+	return nil
+}
+
+func write(w io.Writer, files []byte, o Options) error {
 	if o.Names == nil {
 		o.Names = Names()
 	}
@@ -55,10 +77,6 @@ func Pack(w io.Writer, binary []byte, o Options) (digest string, err error) {
 		o.Entrypoint = []string{Binary}
 	}
 	a := &archive{tar: tar.NewWriter(w)}
-	files, err := layer(binary)
-	if err != nil {
-		return "", err
-	}
 	content := a.blob(typeLayer, files)
 	config := a.json(typeConfig, object{
 		"architecture": runtime.GOARCH, "os": "linux",
@@ -78,10 +96,7 @@ func Pack(w io.Writer, binary []byte, o Options) (digest string, err error) {
 	}
 	a.index(object{"schemaVersion": 2, "mediaType": typeIndex, "manifests": manifests})
 	a.file("oci-layout", []byte(`{"imageLayoutVersion":"1.0.0"}`))
-	if a.err == nil {
-		a.err = a.tar.Close()
-	}
-	return manifest.Digest, a.err
+	return errors.Join(a.err, a.tar.Close())
 }
 
 // archive writes until the first error, and keeps that.

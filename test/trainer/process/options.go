@@ -17,17 +17,7 @@ type Options struct {
 	Deadline, SlowStart, StepTime       time.Duration
 	CrashAtStep, CrashRank, ExpectWorld int
 	ServersExit                         bool
-	Paddle                              string
-	CloudTrain, IsLocal                 int
 }
-
-// Releases of Paddle whose launchers differ.
-const (
-	Paddle20   = "2.0"     // to 2.2, the images of the published examples
-	Paddle23   = "2.3"     // the first of today's launchers
-	Paddle2022 = "2022"    // until mid-2023
-	Current    = "current" // since mid-2023
-)
 
 // ParseOptions reads flags, then variables for the flags that are not given, then the defaults.
 func ParseOptions(args []string, env map[string]string, out io.Writer) (Options, error) {
@@ -43,9 +33,6 @@ func ParseOptions(args []string, env map[string]string, out io.Writer) (Options,
 	set.IntVar(&o.CrashRank, "crash-rank", 0, "test hook: which trainer crashes, -1 for each")
 	set.IntVar(&o.ExpectWorld, "expect-world", 0, "fail unless there are so many trainers")
 	set.BoolVar(&o.ServersExit, "servers-exit", false, "end servers once all trainers are done")
-	set.StringVar(&o.Paddle, "paddle", Current, "the release whose launcher to follow: 2.0, 2.3, 2022 or current")
-	set.IntVar(&o.IsLocal, "is_local", 0, "as the CTR example's train.py takes it")
-	set.IntVar(&o.CloudTrain, "cloud_train", 0, "as the CTR example's train.py takes it")
 	var err error
 	set.VisitAll(func(f *flag.Flag) {
 		name := "TRAINER_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
@@ -64,8 +51,6 @@ func ParseOptions(args []string, env map[string]string, out io.Writer) (Options,
 		err = fmt.Errorf("train.py takes no arguments but flags: %q", set.Args())
 	case o.Steps < 1 || o.Deadline <= 0:
 		err = fmt.Errorf("steps and deadline must be above 0: they are %d and %s", o.Steps, o.Deadline)
-	case o.Paddle != Paddle20 && o.Paddle != Paddle23 && o.Paddle != Paddle2022 && o.Paddle != Current:
-		err = fmt.Errorf("paddle is 2.0, 2.3, 2022 or current: it is %q", o.Paddle)
 	}
 	return o, err
 }

@@ -3,6 +3,8 @@
 package real_test
 
 import (
+	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -18,11 +20,24 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox/node"
 )
 
+// showEnv makes this program show the hardware address of the link that the variable names.
+const showEnv = "REAL_TEST_SHOWS"
+
+func show(link string) {
+	found, err := net.InterfaceByName(link)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(found.HardwareAddr)
+}
+
 // TestBox runs plain programs in a box, and kills its process 1, so that it cannot clean up.
 func TestBox(t *testing.T) {
 	live.RequireReal(t)
-	dir := stateDir(t)
-	binaries, err := sandbox.Build(t.Context(), options(dir))
+	live.SkipUnlessAll(t)
+	dir := t.TempDir()
+	binaries, err := sandbox.Build(t.Context(), bareOptions(dir))
 	require.NoError(t, err)
 	machine, err := box.Probe()
 	require.NoError(t, err)
@@ -51,7 +66,7 @@ func TestBox(t *testing.T) {
 
 	// Links to containers come and go, and the containers that stay must not lose the bridge.
 	shown := filepath.Join(dir, "shown")
-	p, err = b.Run(box.Command{Path: os.Args[0], Env: append(os.Environ(), showing+"="+node.Bridge), Dir: dir, Log: shown})
+	p, err = b.Run(box.Command{Path: os.Args[0], Env: append(os.Environ(), showEnv+"="+node.Bridge), Dir: dir, Log: shown})
 	require.NoError(t, err)
 	<-p.Done
 	require.NoError(t, p.Err)

@@ -21,6 +21,9 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
+// denyEnv makes this program run the one that the variable names with fewer rights, see deny.
+const denyEnv = "REAL_TEST_DENIES"
+
 // What can be denied.
 const (
 	// denyRoot takes a capability away that a container runtime needs, from this program that then begins anew.
@@ -39,7 +42,7 @@ func deny(what string) {
 		err = errors.Join(err, os.WriteFile("/proc/sys/user/max_user_namespaces", []byte("0"), 0))
 	}
 	if err == nil {
-		env := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, denying+"=") })
+		env := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, denyEnv+"=") })
 		err = syscall.Exec(program, args, env) //nolint:gosec // this very program, or one that it was given
 	}
 	fmt.Fprintln(os.Stderr, "deny rights:", err)
@@ -50,16 +53,17 @@ func deny(what string) {
 // is, and exit with 3. The machine is this one seen from a user namespace in which there may be no others.
 func TestRefused(t *testing.T) {
 	live.RequireReal(t)
-	dir := stateDir(t)
+	live.SkipUnlessAll(t)
+	dir := t.TempDir()
 	program := filepath.Join(dir, "paddle-sandbox")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../../cmd/paddle-sandbox")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../cmd/paddle-sandbox")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	said, err := build.CombinedOutput()
 	require.NoError(t, err, string(said))
 	state := filepath.Join(dir, "state")
 	before := trace(t, dir)
 	cmd := exec.CommandContext(t.Context(), os.Args[0], program, "up", "--real", "--state", state) //nolint:gosec // this test binary
-	cmd.Env = append(os.Environ(), denying+"="+denyAll)
+	cmd.Env = append(os.Environ(), denyEnv+"="+denyAll)
 	cmd.SysProcAttr = &syscall.SysProcAttr{
 		Cloneflags:  unix.CLONE_NEWUSER,
 		UidMappings: []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}}, GidMappings: []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}},

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package real_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"k8s.io/client-go/kubernetes"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/test/live"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox/node"
+	"github.com/paddle-volcano/paddle-volcano/test/trainer/image"
+	"github.com/paddle-volcano/paddle-volcano/test/trainer/train"
+)
+
+var forwarding = regexp.MustCompile(`Forwarding from (127\.0\.0\.1:\d+)`)
+
+// TestExecAndPortForward runs a program in a pod and talks to the pod through a forwarded port, from outside of the box. The
+// pod forwards the connection to the API server, by the name that clients in a cluster use.
+func TestExecAndPortForward(t *testing.T) {
+	t.Parallel()
+	live.RequireReal(t)
+	live.SkipUnlessAll(t)
+	kubectl, err := exec.LookPath("kubectl")
+	if err != nil {
+		t.Skip("kubectl is not in PATH: `make kubectl` builds _output/bin/kubectl")
+	}
+	r := newTrial(t, "job")
+	r.runEtcd(t, "gateway", "start", "--listen-addr=0.0.0.0:2379", "--endpoints=kubernetes.default.svc:443")
+	command := func(args ...string) *exec.Cmd {
+		return exec.CommandContext(t.Context(), kubectl, append([]string{"--kubeconfig", cluster.Kubeconfig(), "--namespace", r.namespace}, args...)...)
+	}
+	output, err := command("exec", etcdPod, "--", image.Binary, "--version").CombinedOutput()
+	require.NoError(t, err, string(output))
+	require.Contains(t, string(output), "etcd Version: ")
+
+	forward := command("port-forward", "pod/"+etcdPod, ":2379")
+	reader, err := forward.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, forward.Start())
+	defer func() {
+		require.NoError(t, forward.Process.Kill())
+		require.Error(t, forward.Wait())
+	}()
+	line, err := bufio.NewReader(reader).ReadString('\n')
+	require.NoError(t, err)
+	found := forwarding.FindStringSubmatch(line)
+	require.NotNil(t, found, line)
+	config := cluster.RESTConfig()
+	config.Host, config.ServerName = "https://"+found[1], "kubernetes.default.svc"
+	client, err := kubernetes.NewForConfig(config)
+	require.NoError(t, err)
+	version, err := client.Discovery().ServerVersion()
+	require.NoError(t, err)
+	require.Contains(t, version.GitVersion, "v1.34")
+}
+
+// TestNodeAgentsRestart kills the kubelet, containerd and CoreDNS, which leaves containers as they are: the job trains on.
+func TestNodeAgentsRestart(t *testing.T) {
+	live.RequireReal(t)
+	live.SkipUnlessAll(t)
+	r := newTrial(t, "job")
+	r.create(t, r.psJob(intranet(v1.Service), slowly))
+	r.await(t, "worker", "step 10 loss", 2)
+	starts := func() int {
+		log, err := os.ReadFile(cluster.Logs(sandbox.Containerd))
+		require.NoError(t, err)
+		return strings.Count(string(log), node.RuntimeReady)
+	}
+	before := starts()
+	for _, component := range []string{sandbox.Kubelet, sandbox.Containerd, sandbox.CoreDNS} {
+		require.NoError(t, cluster.Kill(component, syscall.SIGKILL))
+	}
+	require.NoError(t, cluster.StartComponent(sandbox.Containerd))
+	cluster.Await(t, "containerd to be ready again", func(context.Context) error {
+		if starts() == before {
+			return errors.New("it has not said so in its log")
+		}
+		return nil
+	})
+	for _, component := range []string{sandbox.Kubelet, sandbox.CoreDNS} {
+		require.NoError(t, cluster.StartComponent(component))
+	}
+	done := r.awaitPhase(t, v1.Completed) // logs that are followed end with the kubelet
+	require.Zero(t, done.Status.Restarts)
+	require.Equal(t, train.Hash(train.Model([]train.Segment{{World: 2}}, steps)), train.Hash(r.model(t).Params))
+	require.NoError(t, promiseGPUs(context.WithoutCancel(t.Context())), "the kubelet has forgotten them")
+}
