@@ -89,7 +89,7 @@ const aloneRuns = "8s"
 
 const rawExample = "ctr-volcano.yaml"
 
-// kubeflowExample is for a controller with --kubeflow; test/kubeflow runs it.
+// kubeflowExample is for a controller with --kubeflow; test/cluster runs it.
 const kubeflowExample = "kubeflow.yaml"
 
 func (e *example) paths() []string {

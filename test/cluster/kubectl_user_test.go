@@ -1,30 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package kubectl_test
+package cluster_test
 
 import (
 	"bytes"
 	"context"
-	"os"
 	"strings"
-	"testing"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/command"
-	"github.com/paddle-volcano/paddle-volcano/test/live"
-	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
-
-// cluster is the sandbox that all tests of this package share.
-var cluster *live.Plane
-
-func TestMain(m *testing.M) {
-	live.SideBySide(16)
-	os.Exit(live.Main(m, sandbox.Options{
-		StateDir: "../../_output/test-kubectl", Progress: os.Stderr, ControllerArgs: []string{"--leader-elect=false", "-v=3"},
-	}, func(p *live.Plane) error { cluster = p; return nil }))
-}
 
 // user types in one namespace.
 type user struct {

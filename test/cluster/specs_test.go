@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package specs_test
+package cluster_test
 
 import (
 	"context"
@@ -74,7 +74,7 @@ var dryRun = metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
 // ask takes a spec the way that it takes in a cluster, and returns how far it came; an error if what was rendered is refused
 // although the controller and the API server had accepted all that the user wrote.
 func ask(ctx context.Context, job *v1.PaddleJob, cfg render.Config) (end string, err error) {
-	stored, err := server.paddle.BatchV1().PaddleJobs(namespace).Create(ctx, job, dryRun)
+	stored, err := cluster.Paddle.BatchV1().PaddleJobs(specs).Create(ctx, job, dryRun)
 	if refuses(err) {
 		return refusedAtOnce, nil
 	}
@@ -95,16 +95,16 @@ func ask(ctx context.Context, job *v1.PaddleJob, cfg render.Config) (end string,
 		}
 	}
 	rendered, _ := render.Job(stored, render.Wish{}, cfg)
-	made, err := server.volcano.BatchV1alpha1().Jobs(namespace).Create(ctx, rendered, dryRun)
+	made, err := cluster.Volcano.BatchV1alpha1().Jobs(specs).Create(ctx, rendered, dryRun)
 	if err != nil {
 		return "", fmt.Errorf("the Volcano Job is refused: %w", err)
 	}
 	group := render.PodGroup(made, func(string) int32 { return 0 })
-	if _, err := server.volcano.SchedulingV1beta1().PodGroups(namespace).Create(ctx, group, dryRun); err != nil {
+	if _, err := cluster.Volcano.SchedulingV1beta1().PodGroups(specs).Create(ctx, group, dryRun); err != nil {
 		return "", fmt.Errorf("the PodGroup is refused: %w", err)
 	}
 	cm := render.ConfigMap(stored, render.ServiceAddresses(stored), "gang", cfg)
-	if _, err := server.kube.CoreV1().ConfigMaps(namespace).Create(ctx, cm, dryRun); err != nil {
+	if _, err := cluster.Kube.CoreV1().ConfigMaps(specs).Create(ctx, cm, dryRun); err != nil {
 		return "", fmt.Errorf("the ConfigMap is refused: %w", err)
 	}
 	for i := range made.Spec.Tasks {
@@ -119,12 +119,12 @@ func ask(ctx context.Context, job *v1.PaddleJob, cfg render.Config) (end string,
 // admits asks whether pods can be made from a template.
 func admits(ctx context.Context, name string, template *corev1.PodTemplateSpec) error {
 	pod := &corev1.Pod{ObjectMeta: *template.ObjectMeta.DeepCopy(), Spec: *template.Spec.DeepCopy()}
-	pod.Namespace, pod.Name = namespace, name
-	_, err := server.kube.CoreV1().Pods(namespace).Create(ctx, pod, dryRun)
+	pod.Namespace, pod.Name = specs, name
+	_, err := cluster.Kube.CoreV1().Pods(specs).Create(ctx, pod, dryRun)
 	return err
 }
 
-// refuses says whether an error is a judgement of what was asked.
+// refuses reports whether the API server refuses the object.
 func refuses(err error) bool {
 	return apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) || apierrors.IsForbidden(err)
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package specs_test
+package cluster_test
 
 // source lets bytes decide. When they are used up, the first choice is taken each time, which is always the plain one.
 type source struct{ bytes []byte }

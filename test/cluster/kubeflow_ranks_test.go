@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package kubeflow_test
+package cluster_test
 
 import (
 	"fmt"
@@ -29,14 +29,14 @@ func TestRanksAreThoseOfThePods(t *testing.T) {
 		j.Spec.ElasticPolicy = &kubeflowv1.ElasticPolicy{MinReplicas: ptr.To[int32](1), MaxReplicas: ptr.To[int32](4)}
 	}
 	for name, tc := range map[string]struct {
-		with []change
+		with []kubeflowChange
 		mode conformance.Mode
 	}{
 		"collective": {mode: conformance.Collective},
-		"single":     {with: []change{one}, mode: conformance.Single},
-		"servers":    {with: []change{servers}, mode: conformance.PS},
-		"elastic":    {with: []change{elastic}, mode: conformance.Elastic},
-		"one worker": {with: []change{servers, one}, mode: conformance.PS},
+		"single":     {with: []kubeflowChange{one}, mode: conformance.Single},
+		"servers":    {with: []kubeflowChange{servers}, mode: conformance.PS},
+		"elastic":    {with: []kubeflowChange{elastic}, mode: conformance.Elastic},
+		"one worker": {with: []kubeflowChange{servers, one}, mode: conformance.PS},
 	} {
 		for _, intranet := range []batchv1.Intranet{batchv1.PodIP, batchv1.Service} {
 			cfg := render.Config{DefaultIntranet: intranet, ElasticEtcd: "kv.paddle-system.svc:2379"}

@@ -1,30 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package live
+package cluster_test
 
 import (
 	"context"
 	"fmt"
-	"os"
-	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
 	"github.com/paddle-volcano/paddle-volcano/test/conformance"
-	"github.com/paddle-volcano/paddle-volcano/test/live"
-	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
-
-// cluster is the sandbox of all tests of this package.
-var cluster *live.Plane
-
-func TestMain(m *testing.M) {
-	os.Exit(live.Main(m, sandbox.Options{
-		StateDir: "../../../_output/test-conformance", Topology: sandbox.Uniform(4), Progress: os.Stderr,
-	}, func(p *live.Plane) error { cluster = p; return nil }))
-}
 
 // podsOf are a Volcano Job's pods that have neither ended nor are being deleted.
 func podsOf(ctx context.Context, namespace, job string) ([]*corev1.Pod, error) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package live
+package cluster_test
 
 import (
 	"context"
@@ -32,7 +32,9 @@ func role(replicas int) *v1.ResourceSpec {
 	}}
 }
 
+//nolint:tparallel // the subtests wait, one after the other, for jobs that start together
 func TestRunningJobsTrain(t *testing.T) {
+	t.Parallel()
 	jobs := []struct {
 		name string
 		mode conformance.Mode
@@ -47,19 +49,26 @@ func TestRunningJobsTrain(t *testing.T) {
 		{"elastic", conformance.Elastic, 3, v1.PaddleJobSpec{Worker: elastic(2, 3, 4), Elastic: ptr.To(1), ElasticPolicy: &v1.ElasticPolicy{Etcd: "kv:2379"}}},
 	}
 	space := cluster.Namespace(t)
+	intranets := []v1.Intranet{"", v1.PodIP, v1.Service, v1.Host}
+	nameOf := func(job string, intranet v1.Intranet) string {
+		return strings.TrimSuffix(job+"-"+strings.ToLower(string(intranet)), "-")
+	}
+	for _, job := range jobs {
+		for _, intranet := range intranets {
+			made := &v1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Name: nameOf(job.name, intranet)}, Spec: *job.spec.DeepCopy()}
+			made.Spec.Intranet = intranet
+			if intranet == v1.Host && job.mode == conformance.Collective {
+				made.Spec.Worker.Template.Spec.Affinity = apart(made.Name)
+			}
+			_, err := cluster.Paddle.BatchV1().PaddleJobs(space).Create(t.Context(), made, metav1.CreateOptions{})
+			require.NoError(t, err)
+		}
+	}
 	var seen []conformance.Pod
 	for _, job := range jobs {
-		for _, intranet := range []v1.Intranet{"", v1.PodIP, v1.Service, v1.Host} {
-			name := strings.TrimSuffix(job.name+"-"+strings.ToLower(string(intranet)), "-")
+		for _, intranet := range intranets {
+			name := nameOf(job.name, intranet)
 			t.Run(name, func(t *testing.T) {
-				spec := *job.spec.DeepCopy()
-				spec.Intranet = intranet
-				if intranet == v1.Host && job.mode == conformance.Collective {
-					spec.Worker.Template.Spec.Affinity = apart(name)
-				}
-				_, err := cluster.Paddle.BatchV1().PaddleJobs(space).Create(t.Context(),
-					&v1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: spec}, metav1.CreateOptions{})
-				require.NoError(t, err)
 				var gang *conformance.Gang
 				cluster.Await(t, "all containers of "+name, func(ctx context.Context) (err error) {
 					gang, err = gangOf(ctx, job.mode, space, name, job.size)
@@ -90,6 +99,7 @@ func TestRunningJobsTrain(t *testing.T) {
 }
 
 func TestTheLauncherStartsNoOtherPodsProcesses(t *testing.T) {
+	t.Parallel()
 	space, jobs := cluster.Namespace(t), cluster.Paddle.BatchV1()
 	_, err := jobs.PaddleJobs(space).Create(t.Context(), &v1.PaddleJob{
 		ObjectMeta: metav1.ObjectMeta{Name: "alike"}, Spec: v1.PaddleJobSpec{PS: role(1), Worker: role(1)},
@@ -144,6 +154,7 @@ func apart(job string) *corev1.Affinity {
 
 // The Volcano Job of 2019 knows its peers by their labels, and nobody may take those away.
 func TestTheCTRExampleTrains(t *testing.T) {
+	t.Parallel()
 	space := cluster.Namespace(t)
 	objects, err := manifests.Read(deploy.Files, "examples/ctr-volcano.yaml")
 	require.NoError(t, err)

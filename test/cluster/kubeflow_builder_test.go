@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package kubeflow_test
+package cluster_test
 
 import (
 	corev1 "k8s.io/api/core/v1"
@@ -10,11 +10,11 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
-// change is one difference from a plain job.
-type change func(*kubeflowv1.PaddleJob)
+// kubeflowChange is one difference from a plain job.
+type kubeflowChange func(*kubeflowv1.PaddleJob)
 
 // job is one of two workers, which run until they are told otherwise.
-func job(space, name string, changes ...change) *kubeflowv1.PaddleJob {
+func job(space, name string, changes ...kubeflowChange) *kubeflowv1.PaddleJob {
 	j := &kubeflowv1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: name}}
 	two := int32(2)
 	j.Spec.PaddleReplicaSpecs = map[kubeflowv1.ReplicaType]*kubeflowv1.ReplicaSpec{
@@ -40,18 +40,18 @@ func servers(j *kubeflowv1.PaddleJob) {
 	j.Spec.PaddleReplicaSpecs[kubeflowv1.Master] = master
 }
 
-func runFor(duration string) change {
+func runFor(duration string) kubeflowChange {
 	return func(j *kubeflowv1.PaddleJob) { worker(j).Template.Annotations[sandbox.AnnotationRunFor] = duration }
 }
 
 // fails lets the workers exit with a code, after three seconds, in which it is seen to run.
-func fails(code string) change {
+func fails(code string) kubeflowChange {
 	return func(j *kubeflowv1.PaddleJob) {
 		runFor("3s")(j)
 		worker(j).Template.Annotations[sandbox.AnnotationExitCode] = code
 	}
 }
 
-func restarts(policy kubeflowv1.RestartPolicy) change {
+func restarts(policy kubeflowv1.RestartPolicy) kubeflowChange {
 	return func(j *kubeflowv1.PaddleJob) { worker(j).RestartPolicy = policy }
 }

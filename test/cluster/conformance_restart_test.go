@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package live
+package cluster_test
 
 import (
 	"cmp"
@@ -27,6 +27,7 @@ import (
 // A kubelet may start a container, and read its ConfigMap, at any moment from the pod's binding on. So at no moment may
 // there be a ConfigMap that holds another address for a pod than its own.
 func TestNoPodReadsTheAddressesOfTheDead(t *testing.T) {
+	t.Parallel()
 	space := cluster.Namespace(t)
 	stop := record(t, space)
 	job := &v1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Name: "job"}, Spec: v1.PaddleJobSpec{PS: role(2), Worker: role(2), Intranet: v1.PodIP}}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package specs_test
+package cluster_test
 
 import (
 	"strings"
@@ -15,7 +15,8 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/render"
 )
 
-const namespace = "specs"
+// specs is the namespace of all specs.
+const specs = "specs"
 
 var long = strings.Repeat("long", 16)
 
@@ -30,7 +31,7 @@ func (s *source) config() render.Config {
 // job is a job as users write them, well or badly.
 func (s *source) job() *v1.PaddleJob {
 	job := &v1.PaddleJob{ObjectMeta: metav1.ObjectMeta{
-		Namespace: namespace, Name: one(s, "job", "a", "1job", "a.b", long[:50], long[:63], long),
+		Namespace: specs, Name: one(s, "job", "a", "1job", "a.b", long[:50], long[:63], long),
 		Labels: s.texts(), Annotations: s.texts(),
 	}}
 	if s.seldom(4) {
@@ -64,7 +65,7 @@ func (s *source) job() *v1.PaddleJob {
 		}
 	}
 	if s.seldom(5) {
-		spec.SampleSetRef = &v1.SampleSetRef{Name: one(s, "data", "Data", ""), Namespace: one(s, "", namespace, "other"), MountPath: one(s, "/data", "/etc/volcano", "data", "")}
+		spec.SampleSetRef = &v1.SampleSetRef{Name: one(s, "data", "Data", ""), Namespace: one(s, "", specs, "other"), MountPath: one(s, "/data", "/etc/volcano", "data", "")}
 	}
 	return job
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package kubectl_test
+package cluster_test
 
 import (
 	"context"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package kubeflow_test
+package cluster_test
 
 import (
 	"context"
@@ -22,7 +22,7 @@ import (
 	kubeflowv1 "github.com/paddle-volcano/paddle-volcano/controller/apis/kubeflow/v1"
 )
 
-func resource(space string) dynamic.ResourceInterface {
+func kubeflowJobs(space string) dynamic.ResourceInterface {
 	return cluster.Dynamic.Resource(kubeflowv1.SchemeGroupVersion.WithResource(kubeflowv1.Resource)).Namespace(space)
 }
 
@@ -33,15 +33,15 @@ func create(t *testing.T, job *kubeflowv1.PaddleJob) *kubeflowv1.PaddleJob {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(job)
 	require.NoError(t, err)
 	cluster.Await(t, "the job to be created", func(ctx context.Context) error {
-		_, err := resource(job.Namespace).Create(ctx, &unstructured.Unstructured{Object: content}, metav1.CreateOptions{})
+		_, err := kubeflowJobs(job.Namespace).Create(ctx, &unstructured.Unstructured{Object: content}, metav1.CreateOptions{})
 		return err
 	})
 	t.Cleanup(func() {
-		if err := resource(job.Namespace).Delete(context.Background(), job.Name, metav1.DeleteOptions{}); !apierrors.IsNotFound(err) {
+		if err := kubeflowJobs(job.Namespace).Delete(context.Background(), job.Name, metav1.DeleteOptions{}); !apierrors.IsNotFound(err) {
 			require.NoError(t, err)
 		}
 	})
-	created, err := cluster.jobs.Get(t.Context(), job.Namespace, job.Name)
+	created, err := cluster.kubeflow.Get(t.Context(), job.Namespace, job.Name)
 	require.NoError(t, err)
 	return created
 }
@@ -50,14 +50,14 @@ func create(t *testing.T, job *kubeflowv1.PaddleJob) *kubeflowv1.PaddleJob {
 func edit(t *testing.T, job *kubeflowv1.PaddleJob, value any, fields ...string) {
 	t.Helper()
 	require.NoError(t, retry.RetryOnConflict(retry.DefaultRetry, func() error {
-		fresh, err := resource(job.Namespace).Get(t.Context(), job.Name, metav1.GetOptions{})
+		fresh, err := kubeflowJobs(job.Namespace).Get(t.Context(), job.Name, metav1.GetOptions{})
 		if err != nil {
 			return err
 		}
 		if err := unstructured.SetNestedField(fresh.Object, value, append([]string{"spec"}, fields...)...); err != nil {
 			return err
 		}
-		_, err = resource(job.Namespace).Update(t.Context(), fresh, metav1.UpdateOptions{})
+		_, err = kubeflowJobs(job.Namespace).Update(t.Context(), fresh, metav1.UpdateOptions{})
 		return err
 	}))
 }
@@ -82,7 +82,7 @@ func awaitJob(t *testing.T, job *kubeflowv1.PaddleJob, what string, want func(*k
 	t.Helper()
 	var last *kubeflowv1.PaddleJob
 	cluster.Await(t, job.Name+" to be "+what, func(ctx context.Context) error {
-		fresh, err := cluster.jobs.Get(ctx, job.Namespace, job.Name)
+		fresh, err := cluster.kubeflow.Get(ctx, job.Namespace, job.Name)
 		if err != nil {
 			return err
 		}

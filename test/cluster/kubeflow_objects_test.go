@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package kubeflow_test
+package cluster_test
 
 import (
 	"context"
@@ -25,7 +25,7 @@ func paddleJob(t *testing.T, j *kubeflowv1.PaddleJob) *batchv1.PaddleJob {
 
 func remove(t *testing.T, j *kubeflowv1.PaddleJob) {
 	t.Helper()
-	require.NoError(t, resource(j.Namespace).Delete(t.Context(), j.Name, metav1.DeleteOptions{}))
+	require.NoError(t, kubeflowJobs(j.Namespace).Delete(t.Context(), j.Name, metav1.DeleteOptions{}))
 }
 
 func TestDeletionLeavesNothing(t *testing.T) {
@@ -53,7 +53,7 @@ func TestTimeToLiveIsTheJobs(t *testing.T) {
 	second := int32(1)
 	j := create(t, job(cluster.Namespace(t), "short", runFor("3s"), func(j *kubeflowv1.PaddleJob) { j.Spec.RunPolicy.TTLSecondsAfterFinished = &second }))
 	cluster.Await(t, "the job to have lived", func(ctx context.Context) error {
-		_, err := cluster.jobs.Get(ctx, j.Namespace, j.Name)
+		_, err := cluster.kubeflow.Get(ctx, j.Namespace, j.Name)
 		if apierrors.IsNotFound(err) {
 			return nil
 		}
@@ -88,7 +88,7 @@ func TestPaddleJobDeletedByHand(t *testing.T) {
 	awaitCondition(t, other, kubeflowv1.ConditionSucceeded)
 	_, err := jobs.Get(t.Context(), j.Name, metav1.GetOptions{})
 	require.True(t, apierrors.IsNotFound(err))
-	still, err := cluster.jobs.Get(t.Context(), j.Namespace, j.Name)
+	still, err := cluster.kubeflow.Get(t.Context(), j.Namespace, j.Name)
 	require.NoError(t, err)
 	require.NotNil(t, holds(still, kubeflowv1.ConditionSucceeded))
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package kubeflow_test
+package cluster_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	batchv1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	kubeflowv1 "github.com/paddle-volcano/paddle-volcano/controller/apis/kubeflow/v1"
@@ -44,7 +45,7 @@ func TestJobTrainsToSucceeded(t *testing.T) {
 	require.NoError(t, err)
 	other := create(t, job(j.Namespace, "other", runFor("3s")))
 	awaitCondition(t, other, kubeflowv1.ConditionSucceeded)
-	still, err := cluster.jobs.Get(t.Context(), j.Namespace, j.Name)
+	still, err := cluster.kubeflow.Get(t.Context(), j.Namespace, j.Name)
 	require.NoError(t, err)
 	require.Equal(t, done.ResourceVersion, still.ResourceVersion)
 	require.EqualValues(t, 1, made.Generation, "what the API server fills in is no difference")
@@ -56,11 +57,13 @@ func TestExampleTrainsWithServers(t *testing.T) {
 	objects, err := manifests.Read(deploy.Files, "examples/kubeflow.yaml")
 	require.NoError(t, err)
 	require.Len(t, objects, 1)
+	require.NoError(t, unstructured.SetNestedStringMap(objects[0].Object, map[string]string{sandbox.AnnotationRunFor: "3s"},
+		"spec", "paddleReplicaSpecs", "Worker", "template", "metadata", "annotations"))
 	cluster.Await(t, "the example to be created", func(ctx context.Context) error {
-		_, err := resource(space).Create(ctx, objects[0], metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict})
+		_, err := kubeflowJobs(space).Create(ctx, objects[0], metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict})
 		return err
 	})
-	j, err := cluster.jobs.Get(t.Context(), space, objects[0].GetName())
+	j, err := cluster.kubeflow.Get(t.Context(), space, objects[0].GetName())
 	require.NoError(t, err)
 	running := awaitCondition(t, j, kubeflowv1.ConditionRunning)
 	require.EqualValues(t, 2, running.Status.ReplicaStatuses[kubeflowv1.Master].Active)
@@ -78,11 +81,11 @@ func TestExampleTrainsWithServers(t *testing.T) {
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		with   []change
+		with   []kubeflowChange
 		events []string
 	}{
-		"never":             {with: []change{fails("130"), restarts(kubeflowv1.RestartNever)}, events: []string{"PaddleJobCreated", "PaddleJobRunning", "PaddleJobFailed"}},
-		"a permanent error": {with: []change{fails("7"), restarts(kubeflowv1.RestartExitCode)}, events: []string{"PaddleJobCreated", "PaddleJobRunning", "PaddleJobFailed"}},
+		"never":             {with: []kubeflowChange{fails("130"), restarts(kubeflowv1.RestartNever)}, events: []string{"PaddleJobCreated", "PaddleJobRunning", "PaddleJobFailed"}},
+		"a permanent error": {with: []kubeflowChange{fails("7"), restarts(kubeflowv1.RestartExitCode)}, events: []string{"PaddleJobCreated", "PaddleJobRunning", "PaddleJobFailed"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -106,7 +109,7 @@ func TestRestartsAreTold(t *testing.T) {
 	require.Nil(t, holds(done, kubeflowv1.ConditionRestarting))
 }
 
-// It comes before all others, which are parallel.
+// TestControllerIsKilled is not parallel.
 func TestControllerIsKilled(t *testing.T) {
 	space := cluster.Namespace(t)
 	j := create(t, job(space, "before", runFor("6s")))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package live
+package cluster_test
 
 import (
 	"context"
@@ -124,6 +124,8 @@ func TestNoTwoPodsOfOneNodeHaveAPortInCommon(t *testing.T) {
 	run("a")
 	require.NotEmpty(t, first("a"))
 	apart()
+	require.NoError(t, cluster.Paddle.BatchV1().PaddleJobs(space).DeleteCollection(t.Context(), metav1.DeleteOptions{}, metav1.ListOptions{}))
+	awaitNothing(t, space) // other tests have the cluster for themselves
 }
 
 // submit makes a job of two servers and two workers in the network of the one node.
