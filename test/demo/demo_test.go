@@ -10,11 +10,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paddle-volcano/paddle-volcano/test/live"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
-// What `make demo` promises, with --keep: the sandbox stays until ^C.
+// With --keep the sandbox runs until ^C. .ci/run runs `make demo` itself.
 func TestRun(t *testing.T) {
+	live.SkipUnlessAll(t)
 	const state = "../../_output/test-demo"
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -40,6 +42,7 @@ func TestRun(t *testing.T) {
 }
 
 func TestRunStopsTheSandboxWhenItIsInterrupted(t *testing.T) {
+	live.SkipUnlessAll(t)
 	const state = "../../_output/test-demo-interrupted"
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
