@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/drawing"
@@ -90,16 +89,7 @@ func TestMapWithFewRights(t *testing.T) {
 	require.Equal(t, 1, code, "no nodes, no map")
 	require.Contains(t, errOut, "nodes is forbidden")
 
-	rbac := cluster.Kube.RbacV1()
-	_, err := rbac.ClusterRoles().Create(t.Context(), &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: u.namespace}, Rules: []rbacv1.PolicyRule{
-		{APIGroups: []string{""}, Resources: []string{"nodes"}, Verbs: []string{"list"}},
-	}}, metav1.CreateOptions{})
-	require.NoError(t, err)
-	_, err = rbac.ClusterRoleBindings().Create(t.Context(), &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: u.namespace}, Subjects: []rbacv1.Subject{{Kind: "User", APIGroup: rbacv1.GroupName, Name: u.namespace}},
-		RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: u.namespace},
-	}, metav1.CreateOptions{})
-	require.NoError(t, err)
+	letReadAll(t, u.namespace, map[string][]string{"": {"nodes"}})
 	letRead(t, u.namespace, u.namespace, "", "pods")
 	text := reader.awaitSaid(t, []string{
 		"Left out: HyperNodes (you have no right to read them).", "Left out: pods of other namespaces (you have no right to read them).",

@@ -122,12 +122,10 @@ func TestLifeOfAnInstallation(t *testing.T) {
 	require.NoError(t, scaleVolcanos(t.Context(), 0))
 	stop(sandbox.Scheduler)
 	must(t, install...)
-	requireStored(t, values...)
 	requireAlone(t, volcanos)
 	schedulers := startScheduler(t, volcanoSystem, "in place")
 	rights := cluster.NamespaceNamed(t, "rights")
 	leave(t, rights, "testdata/left.yaml")
-	requireMigration(t)
 	metrics := startController(t, "installed")
 	unharmed()
 	readMetrics := requireGuardedMetrics(t, metrics)
@@ -187,26 +185,6 @@ func TestLifeOfAnInstallation(t *testing.T) {
 		}
 		return err
 	})
-}
-
-// requireMigration has kubectl paddle look at what paddle-operator left, and at what is ours.
-func requireMigration(t *testing.T) {
-	t.Helper()
-	operator := deployed(t, system, "paddle-controller-manager")
-	operator.ObjectMeta = metav1.ObjectMeta{Name: operator.Name, Namespace: "keeps"}
-	operator.Spec.Template.Spec.Containers[0].Image = "registry.baidubce.com/paddlecloud/controller:v0.3.5"
-	_, err := cluster.Kube.AppsV1().Deployments("keeps").Create(t.Context(), operator, metav1.CreateOptions{})
-	require.NoError(t, err)
-	out, err := kubectlPaddle(t.Context(), "migrate-check")
-	require.NoError(t, err)
-	require.Contains(t, out, "WARNING: paddle-operator and the controller run at the same time")
-	require.Regexp(t, `(?m)^keeps +keeps +Ours +the controller runs it already$`, out)
-	require.Regexp(t, `(?m)^rights +left +StartsAnew +what paddle-operator made cannot finish`, out)
-	require.Contains(t, out, "   kubectl delete --namespace keeps --cascade=foreground --ignore-not-found deployment/paddle-controller-manager ")
-	require.NoError(t, cluster.Kube.AppsV1().Deployments("keeps").Delete(t.Context(), operator.Name, metav1.DeleteOptions{}))
-	out, err = kubectlPaddle(t.Context(), "migrate-check")
-	require.NoError(t, err)
-	require.Contains(t, out, "Nothing is left to do")
 }
 
 // requireLeft waits until exactly these objects of everything that the chart can install are there.

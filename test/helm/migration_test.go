@@ -49,10 +49,10 @@ func TestMigrationFromPaddleOperator(t *testing.T) {
 		// helm has the last command replaced by the document's for Helm.
 		helm bool
 	}{
-		{name: "its chart", install: "hack/helm.sh install paddle-operator " + theirChart, namespace: system, printed: []string{forget, remove, update, byHelm}},
-		{name: "its chart, in other namespaces", install: "kubectl create namespace ops && hack/helm.sh install po --namespace ops " + theirChart, values: elsewhere, namespace: "ml"},
-		{name: "its manifests, to Helm", install: "hack/helm.sh template po %s | kubectl apply -f -", values: as0_3_5, namespace: system, printed: []string{remove, update, byKubectl}, helm: true},
-		{name: "its manifests, to kubectl", install: "hack/helm.sh template po %s | kubectl apply -f -", values: as0_3_5, namespace: system, printed: []string{remove, update, byKubectl}},
+		{name: "its chart", install: "helm install paddle-operator " + theirChart, namespace: system, printed: []string{forget, remove, update, byHelm}},
+		{name: "its chart, in other namespaces", install: "kubectl create namespace ops && helm install po --namespace ops " + theirChart, values: elsewhere, namespace: "ml"},
+		{name: "its manifests, to Helm", install: "helm template po %s | kubectl apply -f -", values: as0_3_5, namespace: system, printed: []string{remove, update, byKubectl}, helm: true},
+		{name: "its manifests, to kubectl", install: "helm template po %s | kubectl apply -f -", values: as0_3_5, namespace: system, printed: []string{remove, update, byKubectl}},
 	} {
 		if !t.Run(tc.name, func(t *testing.T) {
 			install := tc.install + tc.values
@@ -99,12 +99,12 @@ func TestMigrationFromPaddleOperator(t *testing.T) {
 			if tc.namespace == system {
 				left = append(left, "deployment.apps/paddle-controller-manager") // the controller's
 			}
-			run(t, "hack/helm.sh template po "+theirChart+tc.values+" | kubectl get --ignore-not-found -o name -f -", left)
+			run(t, "helm template po "+theirChart+tc.values+" | kubectl get --ignore-not-found -o name -f -", left)
 			releases := []string{}
 			if commands[len(commands)-1] == byHelm {
 				releases = append(releases, release)
 			}
-			run(t, "hack/helm.sh list --all-namespaces --short", releases)
+			run(t, "helm list --all-namespaces --short", releases)
 			require.NoError(t, cluster.Kill(name, syscall.SIGTERM))
 			// Nothing is left for the next; to delete a namespace takes longer.
 			run(t, "kubectl delete --ignore-not-found crd "+theCRD, nil)
