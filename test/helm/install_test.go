@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -185,6 +186,33 @@ func TestLifeOfAnInstallation(t *testing.T) {
 		}
 		return err
 	})
+}
+
+// requireOperatorsIsRefused has Helm and kubectl meet paddle-operator's Deployment, which has the name of the controller's and another
+// selector: Helm says what to do, the API server that the field is immutable, and neither changes the Deployment.
+func requireOperatorsIsRefused(t *testing.T) {
+	t.Helper()
+	selected := map[string]string{"control-plane": "controller-manager"}
+	operator := &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Name: "paddle-controller-manager", Namespace: system, Labels: selected},
+		Spec: appsv1.DeploymentSpec{
+			Selector: &metav1.LabelSelector{MatchLabels: selected},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: selected},
+				Spec: corev1.PodSpec{Containers: []corev1.Container{{
+					Name: "manager", Image: "registry.baidubce.com/paddlecloud/controller:v0.3.5", Command: []string{"/manager"},
+				}}},
+			},
+		},
+	}
+	deployments := cluster.Kube.AppsV1().Deployments(system)
+	before, err := deployments.Create(t.Context(), operator, metav1.CreateOptions{})
+	require.NoError(t, err)
+	_, err = helm(t, "install", release, chart, "--take-ownership", "--set", images)
+	require.ErrorContains(t, err, "kubectl -n paddle-system delete deployment paddle-controller-manager")
+	require.ErrorContains(t, cluster.objects.Apply(t.Context(), "default", "kubectl", shipped(t, "v1/operator.yaml")...), "field is immutable")
+	require.Equal(t, before.Spec, deployed(t, system, operator.Name).Spec)
+	require.NoError(t, deployments.Delete(t.Context(), operator.Name, metav1.DeleteOptions{}))
 }
 
 // requireLeft waits until exactly these objects of everything that the chart can install are there.
