@@ -60,6 +60,7 @@ type plane struct {
 var cluster plane
 
 func TestMain(m *testing.M) {
+	live.SideBySide(8)
 	os.Exit(run(m))
 }
 
