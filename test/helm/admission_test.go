@@ -163,7 +163,8 @@ func testNoValueOfAJobIsLogged(t *testing.T) {
 			SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: "key"}, Key: "token"},
 		}}}
 	})
-	awaitPhase(t, namespace, "pair", paddlev1.Completed)
+	awaitRestart(t, namespace, "pair")
+	require.NoError(t, cluster.Paddle.BatchV1().PaddleJobs(namespace).Delete(t.Context(), "pair", metav1.DeleteOptions{}))
 	for component, word := range map[string]string{sandbox.Controller: "Event occurred", sandbox.Scheduler: "Try to allocate resource"} {
 		log, err := os.ReadFile(cluster.Logs(component))
 		require.NoError(t, err)

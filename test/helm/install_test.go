@@ -64,6 +64,18 @@ func awaitPhase(t *testing.T, namespace, name string, want paddlev1.Phase) {
 	})
 }
 
+// awaitRestart waits until a job has been restarted. Its second restart would be 10 seconds after the first.
+func awaitRestart(t *testing.T, namespace, name string) {
+	t.Helper()
+	cluster.Await(t, name+" to be restarted", func(ctx context.Context) error {
+		job, err := cluster.Paddle.BatchV1().PaddleJobs(namespace).Get(ctx, name, metav1.GetOptions{})
+		if err == nil && (job.Status.Restarts == 0 || job.Status.Phase != paddlev1.Running) {
+			err = fmt.Errorf("it is %q after %d restarts", job.Status.Phase, job.Status.Restarts)
+		}
+		return err
+	})
+}
+
 // running is what a namespace's jobs are made of: PaddleJobs, Volcano Jobs, PodGroups and pods that run, by their UIDs.
 func running(t *testing.T, namespace string) []string {
 	t.Helper()

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -122,11 +121,10 @@ func TestMigrationFromPaddleOperator(t *testing.T) {
 	}
 }
 
-// migrationShell builds kubectl, and gives commands in a folder that looks like a clone. What they print has to be want, unless it is nil.
+// migrationShell gives commands in a folder that looks like a clone. What they print has to be want, unless it is nil.
 func migrationShell(t *testing.T) func(t *testing.T, command string, want []string) {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "make", "--silent", "-C", root, "kubectl").CombinedOutput()
-	require.NoError(t, err, string(out))
+	needKubectl(t)
 	top, err := filepath.Abs(root)
 	require.NoError(t, err)
 	home := t.TempDir()

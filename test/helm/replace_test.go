@@ -222,8 +222,7 @@ func documented(t *testing.T, text string) string {
 // typeIn runs commands as a terminal does, which goes on with the next line after one that fails, and returns what they print.
 func typeIn(t *testing.T, commands string) (string, error) {
 	t.Helper()
-	build, err := exec.CommandContext(t.Context(), "make", "--silent", "-C", root, "kubectl").CombinedOutput()
-	require.NoError(t, err, "%s", build)
+	needKubectl(t)
 	bin, err := filepath.Abs(root + "/_output/bin")
 	require.NoError(t, err)
 	home := t.TempDir()

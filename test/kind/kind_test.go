@@ -4,7 +4,6 @@ package kind_test
 
 import (
 	"encoding/json"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,8 +19,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	auditpolicy "k8s.io/apiserver/pkg/audit/policy"
 	"k8s.io/client-go/kubernetes/scheme"
-	vcscheme "volcano.sh/apis/pkg/client/clientset/versioned/scheme"
 	"sigs.k8s.io/yaml"
+	vcscheme "volcano.sh/apis/pkg/client/clientset/versioned/scheme"
 
 	"github.com/paddle-volcano/paddle-volcano/test/kind"
 	"github.com/paddle-volcano/paddle-volcano/test/manifests"
@@ -174,7 +173,7 @@ func TestScriptsRequireDocker(t *testing.T) {
 		cmd.Env = []string{"PATH=" + programs, "KIND_OUT=" + folder}
 		said, err := cmd.CombinedOutput()
 		exit := new(exec.ExitError)
-		require.True(t, errors.As(err, &exit), "%v", err)
+		require.ErrorAs(t, err, &exit)
 		require.Equal(t, want, exit.ExitCode(), "%s: %s", script, said)
 		if want == 3 {
 			require.Regexp(t, `^error: docker is not installed.*Nothing was changed\n$`, string(said), script)
