@@ -170,7 +170,7 @@ fuzz-placement: ## Look for inputs that break the planner, two kinds for FUZZTIM
 fuzz-controller: plane ## Look for specs that break rendering, or that pass validation and are refused by an API server; three kinds for FUZZTIME each
 	$(GO) test -run '^$$' -fuzz FuzzJob -fuzztime $(FUZZTIME) -fuzzminimizetime 1s ./controller/render
 	$(GO) test -run '^$$' -fuzz FuzzJob -fuzztime $(FUZZTIME) -fuzzminimizetime 1s ./controller/kubeflow
-	$(GO) test -run '^$$' -fuzz FuzzRenderedPassesTheAPIServer -fuzztime $(FUZZTIME) -fuzzminimizetime 1s ./test/specs
+	$(GO) test -run '^$$' -fuzz FuzzRenderedPassesTheAPIServer -fuzztime $(FUZZTIME) -fuzzminimizetime 1s ./test/cluster
 
 ##@ Develop
 

@@ -109,3 +109,62 @@ func TestManifestsNameTheCommandsOfTheDocuments(t *testing.T) {
 	}
 	require.GreaterOrEqual(t, found, 5)
 }
+
+func TestClicksAndStrays(t *testing.T) {
+	pages := []*docs.Page{
+		docs.Parse("a.md", "# A\n[中文](a.zh.md) [b](x/b.md#b) [out](https://example.org)\n"),
+		docs.Parse("a.zh.md", "# A\n[English](a.md) [b](x/b.md)\n"),
+		docs.Parse("x/b.md", "# B\n[self](#b) [back](../a.md)\n[c](c.md)\n"),
+		docs.Parse("x/b.zh.md", "# B\n"),
+		docs.Parse("x/c.md", "# C\n"),
+		docs.Parse("x/lonely.md", "# D\n"),
+	}
+	require.Equal(t, map[string]int{"a.md": 0, "a.zh.md": 1, "x/b.md": 1, "x/c.md": 2}, docs.Clicks(pages, "a.md"))
+	require.Equal(t, []string{`a.zh.md, "A": x/b.md is there as x/b.zh.md too`}, docs.Strays(pages))
+}
+
+// Whoever reads the first page finds every page for users within two clicks, and stays in their language.
+func TestEveryPageForUsersIsNear(t *testing.T) {
+	pages, err := docs.Load(os.DirFS(root))
+	require.NoError(t, err)
+	strays := docs.Strays(pages)
+	require.Empty(t, strays, strings.Join(strays, "\n"))
+	for _, first := range []string{"README.md", "README.zh.md"} {
+		clicks := docs.Clicks(pages, first)
+		for _, page := range forUsers {
+			if strings.HasSuffix(first, ".zh.md") {
+				page = docs.Twin(page)
+			}
+			require.Contains(t, clicks, page, "no link leads there from %s", first)
+			require.LessOrEqual(t, clicks[page], 2, "%s from %s", page, first)
+		}
+	}
+}
+
+// Every reason that a user may read, of the controller's conditions and events and of the plugin's, is explained.
+func TestEveryReasonIsExplained(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "cmd/kubectl-paddle/TROUBLESHOOTING.md"))
+	require.NoError(t, err)
+	// What says that all is well, or is only a word between the controller and itself.
+	fine := map[string]bool{"EnvironmentReady": true, "Created": true, "Placed": true, "Retrying": true}
+	found := 0
+	for file, pattern := range map[string]string{
+		"controller/render/reasons.go":    `Reason\w+ += "(\w+)"`,
+		"controller/policy/reasons.go":    `Reason\w+ += "(\w+)"`,
+		"controller/policy/ports.go":      `Reason\w+ += "(\w+)"`,
+		"controller/reconcile/undone.go":  `Reason\w+ += "(\w+)"`,
+		"controller/view/startup.go":      `Reason\w+ += "(\w+)"`,
+		"controller/status/scheduled.go":  `Reason\w+ += "(\w+)"`,
+		"plugins/paddle/report/reason.go": `\w+ +Reason = "(\w+)"`,
+	} {
+		source, err := os.ReadFile(filepath.Join(root, file))
+		require.NoError(t, err)
+		for _, match := range regexp.MustCompile(pattern).FindAllSubmatch(source, -1) {
+			found++
+			if reason := string(match[1]); !fine[reason] {
+				require.Contains(t, string(text), "`"+reason+"`", file)
+			}
+		}
+	}
+	require.Greater(t, found, 70)
+}

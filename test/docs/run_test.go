@@ -6,18 +6,87 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/paddle-volcano/paddle-volcano/deploy"
 	"github.com/paddle-volcano/paddle-volcano/test/docs"
 	"github.com/paddle-volcano/paddle-volcano/test/live"
+	"github.com/paddle-volcano/paddle-volcano/test/manifests"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
+
+const (
+	root     = "../.."
+	stateDir = root + "/_output/test-docs"
+	// workersRun is what the pages are told that workers run for where they use the sandbox of all.
+	workersRun = 15 * time.Second
+)
+
+// cluster is the sandbox of the pages that start none of their own; nil unless everything is tested.
+var cluster *live.Plane
+
+func TestMain(m *testing.M) {
+	if !live.All() {
+		os.Exit(m.Run())
+	}
+	build := exec.Command("make", "--silent", "-C", root, "kubectl")
+	build.Stdout, build.Stderr = os.Stderr, os.Stderr
+	if err := build.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, "make kubectl:", err)
+		os.Exit(1)
+	}
+	live.SideBySide(4)
+	options := sandbox.Options{StateDir: stateDir + "/sandbox", WorkerRunFor: workersRun, Progress: os.Stderr, ControllerArgs: []string{"--leader-elect=false"}}
+	os.Exit(live.Main(m, options, func(p *live.Plane) error {
+		cluster = p
+		return kubeflow(context.Background(), p)
+	}))
+}
+
+// kubeflow has the API server know Kubeflow's PaddleJobs, of which some pages have manifests.
+func kubeflow(ctx context.Context, p *live.Plane) error {
+	config := p.RESTConfig()
+	config.WarningHandler = rest.NoWarnings{}
+	client, err := manifests.NewClient(config)
+	if err != nil {
+		return err
+	}
+	crd, err := manifests.Read(deploy.Files, "v1/kubeflow-crd.yaml")
+	if err != nil {
+		return err
+	}
+	return client.Apply(ctx, "", "test-docs", crd...)
+}
+
+// shell is where the commands of a page are typed.
+func shell(t *testing.T, page *docs.Page, env ...string) *docs.Shell {
+	t.Helper()
+	top, err := filepath.Abs(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := strings.ReplaceAll(strings.TrimSuffix(page.Path, ".md"), "/", "-")
+	dir := filepath.Join(top, "_output", "test-docs", "pages", name)
+	// Of a run that was killed one may be left.
+	if _, err := sandbox.Down(t.Context(), filepath.Join(dir, sandbox.DefaultStateDir)); err != nil {
+		t.Fatal(err)
+	}
+	path := "PATH=" + filepath.Join(top, "_output", "bin") + ":" + os.Getenv("PATH")
+	s, err := docs.NewShell(top, dir, append(env, path, "TERM=dumb")...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
 
 // english are the pages that are run: their translations have the same code.
 func english(t *testing.T) (pages []*docs.Page) {
@@ -124,4 +193,32 @@ func makeRoom(t *testing.T, namespace string) {
 		return err
 	}))
 	require.NoError(t, cluster.Kube.CoreV1().Namespaces().Delete(ctx, namespace, metav1.DeleteOptions{}))
+}
+
+func TestManifestsAreWhatTheirJudgesTake(t *testing.T) {
+	live.SkipUnlessAll(t)
+	all := &docs.Page{Path: "manifests.md"}
+	s := shell(t, all, "KUBECONFIG="+kubeconfig(t, cluster.Namespace(t)))
+	judged := 0
+	for _, page := range english(t) {
+		for _, block := range page.Blocks {
+			if block.Language != "yaml" || block.Excused() {
+				continue
+			}
+			text, by, err := block.Manifest()
+			require.NoError(t, err, page.Path)
+			judged++
+			if by == docs.BySandbox {
+				_, err := sandbox.ParseTopology([]byte(text))
+				require.NoError(t, err, "%s, line %d", page.Path, block.Line)
+				continue
+			}
+			file := fmt.Sprintf("%d.yaml", judged)
+			require.NoError(t, os.WriteFile(filepath.Join(s.Dir, file), []byte(text), 0o600))
+			if err := s.Do(t.Context(), docs.Step{Line: block.Line, Command: string(by) + " " + file}); err != nil {
+				t.Errorf("%s, %s", page.Path, err)
+			}
+		}
+	}
+	require.Positive(t, judged)
 }

@@ -66,10 +66,18 @@ func pair(t *testing.T, namespace string, change func(*paddlev1.PaddleJob, *core
 	require.NoError(t, err)
 }
 
-// Whoever may create PaddleJobs gets no more out of the controllers' rights than pods of their own would be allowed.
+// The jobs of users. It comes before the tests that stop the controller.
 //
 //nolint:tparallel // tests that stop the controller come later
-func TestPodsOfJobsAreHeldToTheNamespacesStandard(t *testing.T) {
+func TestJobsOfUsers(t *testing.T) {
+	t.Run("pods are held to the namespace's standard", testPodsAreHeldToTheNamespacesStandard)
+	t.Run("our parts of pods keep the restricted standard", testOurPartsOfPodsKeepTheRestrictedStandard)
+	t.Run("no value of a job is logged", testNoValueOfAJobIsLogged)
+}
+
+// Whoever may create PaddleJobs gets no more out of the controllers' rights than pods of their own would be allowed.
+func testPodsAreHeldToTheNamespacesStandard(t *testing.T) {
+	t.Parallel()
 	for name, change := range map[string]func(*paddlev1.PaddleJob, *corev1.PodSpec){
 		"host network": func(job *paddlev1.PaddleJob, _ *corev1.PodSpec) { job.Spec.Intranet = paddlev1.Host },
 		"host path":    hostPath,
@@ -120,7 +128,8 @@ func kubectlPaddle(ctx context.Context, args ...string) (string, error) {
 }
 
 // What we add to a user's pods keeps the strictest standard.
-func TestOurPartsOfPodsKeepTheRestrictedStandard(t *testing.T) {
+func testOurPartsOfPodsKeepTheRestrictedStandard(t *testing.T) {
+	t.Parallel()
 	namespace := guarded(t, "restricted", "restricted")
 	pair(t, namespace, func(_ *paddlev1.PaddleJob, pod *corev1.PodSpec) {
 		pod.Containers[0].SecurityContext = &corev1.SecurityContext{
@@ -137,7 +146,8 @@ func TestOurPartsOfPodsKeepTheRestrictedStandard(t *testing.T) {
 const canary = "canary-do-not-log-me"
 
 // What users put into their jobs is theirs: it is in no log of ours, also not in one that tells much.
-func TestNoValueOfAJobIsLogged(t *testing.T) {
+func testNoValueOfAJobIsLogged(t *testing.T) {
+	t.Parallel()
 	namespace := cluster.NamespaceNamed(t, "canary")
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "key"}, StringData: map[string]string{"token": canary}}
 	_, err := cluster.Kube.CoreV1().Secrets(namespace).Create(t.Context(), secret, metav1.CreateOptions{})
@@ -153,7 +163,8 @@ func TestNoValueOfAJobIsLogged(t *testing.T) {
 			SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: "key"}, Key: "token"},
 		}}}
 	})
-	awaitPhase(t, namespace, "pair", paddlev1.Completed)
+	awaitRestart(t, namespace, "pair")
+	require.NoError(t, cluster.Paddle.BatchV1().PaddleJobs(namespace).Delete(t.Context(), "pair", metav1.DeleteOptions{}))
 	for component, word := range map[string]string{sandbox.Controller: "Event occurred", sandbox.Scheduler: "Try to allocate resource"} {
 		log, err := os.ReadFile(cluster.Logs(component))
 		require.NoError(t, err)

@@ -97,12 +97,12 @@ func submatches(pattern, text string) []string {
 }
 
 var (
-	grouping  = regexp.MustCompile(`\b(?:by|without|on|ignoring)\s*\(([^)]*)\)`)
-	selector  = regexp.MustCompile(`([a-zA-Z_:][\w:]*)\s*\{([^}]*)\}`)
+	grouping = regexp.MustCompile(`\b(?:by|without|on|ignoring)\s*\(([^)]*)\)`)
+	during   = regexp.MustCompile(`\[[^\]]*\]`)
+	// operand is a metric with its matchers, a function with its bracket, or one of the operators.
+	operand   = regexp.MustCompile(`([a-zA-Z_:][\w:]*)\s*(\(|\{[^}]*\})?`)
+	operators = []string{"or", "and", "unless"}
 	matcher   = regexp.MustCompile(`(\w+)\s*(=~|!~|!=|=)\s*"([^"]*)"`)
-	during    = regexp.MustCompile(`\[[^\]]*\]`)
-	function  = regexp.MustCompile(`[a-zA-Z_][\w]*\s*\(`)
-	plainName = regexp.MustCompile(`[a-zA-Z_:][\w:]*`)
 )
 
 // served are the values of each label of each metric.
@@ -122,41 +122,31 @@ func served(samples map[string]float64) map[string]map[string][]string {
 
 // faults are what is wrong with queries about samples as a component serves them, name{label="value"}: each metric and each
 // label must be there, and where a label must be one value, that value.
-func faults(samples map[string]float64, queries []query) []string {
-	var wrong []string
+func faults(samples map[string]float64, queries []query) (wrong []string) {
 	values := served(samples)
 	for _, q := range queries {
 		say := func(format string, args ...any) { wrong = append(wrong, q.where+": "+fmt.Sprintf(format, args...)) }
 		if strings.Count(q.text, "(") != strings.Count(q.text, ")") {
 			say("a bracket is missing")
 		}
-		rest := during.ReplaceAllString(q.text, "")
+		text := during.ReplaceAllString(q.text, "")
 		var by, labels []string
-		for _, list := range submatches(grouping.String(), rest) {
-			for label := range strings.SplitSeq(list, ",") {
-				by = append(by, strings.TrimSpace(label))
+		for _, list := range submatches(grouping.String(), text) {
+			by = append(by, strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })...)
+		}
+		asked := false
+		for _, found := range operand.FindAllStringSubmatch(grouping.ReplaceAllString(text, " "), -1) {
+			name, rest := found[1], found[2]
+			if rest == "(" || slices.Contains(operators, name) {
+				continue
 			}
-		}
-		metrics := map[string][][]string{} // matchers by metric
-		rest = grouping.ReplaceAllString(rest, " ")
-		for _, m := range selector.FindAllStringSubmatch(rest, -1) {
-			metrics[m[1]] = append(metrics[m[1]], matcher.FindAllStringSubmatch(m[2], -1)...)
-		}
-		rest = function.ReplaceAllString(selector.ReplaceAllString(rest, " "), " ")
-		for _, name := range plainName.FindAllString(rest, -1) {
-			if name != "or" && name != "and" && name != "unless" {
-				metrics[name] = append(metrics[name], nil...)
-			}
-		}
-		if len(metrics) == 0 {
-			say("it asks for no metric")
-		}
-		for name, matchers := range metrics {
+			asked = true
 			if values[name] == nil {
 				say("nobody serves %s", name)
+				continue
 			}
 			labels = append(labels, slices.Collect(maps.Keys(values[name]))...)
-			for _, m := range matchers {
+			for _, m := range matcher.FindAllStringSubmatch(rest, -1) {
 				switch label := m[1]; {
 				case slices.Contains(targets, label):
 				case values[name][label] == nil:
@@ -165,6 +155,9 @@ func faults(samples map[string]float64, queries []query) []string {
 					say("%s of %s is never %s", label, name, m[3])
 				}
 			}
+		}
+		if !asked {
+			say("it asks for no metric")
 		}
 		for _, label := range by {
 			if !slices.Contains(labels, label) {

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -58,6 +59,18 @@ func awaitPhase(t *testing.T, namespace, name string, want paddlev1.Phase) {
 		job, err := cluster.Paddle.BatchV1().PaddleJobs(namespace).Get(ctx, name, metav1.GetOptions{})
 		if err == nil && job.Status.Phase != want {
 			err = fmt.Errorf("it is %q", job.Status.Phase)
+		}
+		return err
+	})
+}
+
+// awaitRestart waits until a job has been restarted. Its second restart would be 10 seconds after the first.
+func awaitRestart(t *testing.T, namespace, name string) {
+	t.Helper()
+	cluster.Await(t, name+" to be restarted", func(ctx context.Context) error {
+		job, err := cluster.Paddle.BatchV1().PaddleJobs(namespace).Get(ctx, name, metav1.GetOptions{})
+		if err == nil && (job.Status.Restarts == 0 || job.Status.Phase != paddlev1.Running) {
+			err = fmt.Errorf("it is %q after %d restarts", job.Status.Phase, job.Status.Restarts)
 		}
 		return err
 	})
@@ -122,12 +135,10 @@ func TestLifeOfAnInstallation(t *testing.T) {
 	require.NoError(t, scaleVolcanos(t.Context(), 0))
 	stop(sandbox.Scheduler)
 	must(t, install...)
-	requireStored(t, values...)
 	requireAlone(t, volcanos)
 	schedulers := startScheduler(t, volcanoSystem, "in place")
 	rights := cluster.NamespaceNamed(t, "rights")
 	leave(t, rights, "testdata/left.yaml")
-	requireMigration(t)
 	metrics := startController(t, "installed")
 	unharmed()
 	readMetrics := requireGuardedMetrics(t, metrics)
@@ -189,24 +200,31 @@ func TestLifeOfAnInstallation(t *testing.T) {
 	})
 }
 
-// requireMigration has kubectl paddle look at what paddle-operator left, and at what is ours.
-func requireMigration(t *testing.T) {
+// requireOperatorsIsRefused has Helm and kubectl meet paddle-operator's Deployment, which has the name of the controller's and another
+// selector: Helm says what to do, the API server that the field is immutable, and neither changes the Deployment.
+func requireOperatorsIsRefused(t *testing.T) {
 	t.Helper()
-	operator := deployed(t, system, "paddle-controller-manager")
-	operator.ObjectMeta = metav1.ObjectMeta{Name: operator.Name, Namespace: "keeps"}
-	operator.Spec.Template.Spec.Containers[0].Image = "registry.baidubce.com/paddlecloud/controller:v0.3.5"
-	_, err := cluster.Kube.AppsV1().Deployments("keeps").Create(t.Context(), operator, metav1.CreateOptions{})
+	selected := map[string]string{"control-plane": "controller-manager"}
+	operator := &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Name: "paddle-controller-manager", Namespace: system, Labels: selected},
+		Spec: appsv1.DeploymentSpec{
+			Selector: &metav1.LabelSelector{MatchLabels: selected},
+			Template: corev1.PodTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Labels: selected},
+				Spec: corev1.PodSpec{Containers: []corev1.Container{{
+					Name: "manager", Image: "registry.baidubce.com/paddlecloud/controller:v0.3.5", Command: []string{"/manager"},
+				}}},
+			},
+		},
+	}
+	deployments := cluster.Kube.AppsV1().Deployments(system)
+	before, err := deployments.Create(t.Context(), operator, metav1.CreateOptions{})
 	require.NoError(t, err)
-	out, err := kubectlPaddle(t.Context(), "migrate-check")
-	require.NoError(t, err)
-	require.Contains(t, out, "WARNING: paddle-operator and the controller run at the same time")
-	require.Regexp(t, `(?m)^keeps +keeps +Ours +the controller runs it already$`, out)
-	require.Regexp(t, `(?m)^rights +left +StartsAnew +what paddle-operator made cannot finish`, out)
-	require.Contains(t, out, "   kubectl delete --namespace keeps --cascade=foreground --ignore-not-found deployment/paddle-controller-manager ")
-	require.NoError(t, cluster.Kube.AppsV1().Deployments("keeps").Delete(t.Context(), operator.Name, metav1.DeleteOptions{}))
-	out, err = kubectlPaddle(t.Context(), "migrate-check")
-	require.NoError(t, err)
-	require.Contains(t, out, "Nothing is left to do")
+	_, err = helm(t, "install", release, chart, "--take-ownership", "--set", images)
+	require.ErrorContains(t, err, "kubectl -n paddle-system delete deployment paddle-controller-manager")
+	require.ErrorContains(t, cluster.objects.Apply(t.Context(), "default", "kubectl", shipped(t, "v1/operator.yaml")...), "field is immutable")
+	require.Equal(t, before.Spec, deployed(t, system, operator.Name).Spec)
+	require.NoError(t, deployments.Delete(t.Context(), operator.Name, metav1.DeleteOptions{}))
 }
 
 // requireLeft waits until exactly these objects of everything that the chart can install are there.

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/paddle-volcano/paddle-volcano/deploy"
@@ -60,6 +61,7 @@ type plane struct {
 var cluster plane
 
 func TestMain(m *testing.M) {
+	live.SideBySide(8)
 	os.Exit(run(m))
 }
 
@@ -117,4 +119,14 @@ func helm(t *testing.T, args ...string) (string, error) {
 		return out.String(), fmt.Errorf("helm %v: %w: %s", args, err, errs.String())
 	}
 	return out.String(), nil
+}
+
+// needKubectl builds kubectl where make kubectl has not.
+func needKubectl(t *testing.T) {
+	t.Helper()
+	if _, err := os.Stat(root + "/_output/bin/kubectl"); err == nil {
+		return
+	}
+	out, err := exec.CommandContext(t.Context(), "make", "--silent", "-C", root, "kubectl").CombinedOutput()
+	require.NoError(t, err, "%s", out)
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -21,6 +20,7 @@ import (
 
 	paddlev1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/test/docs"
+	"github.com/paddle-volcano/paddle-volcano/test/live"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
@@ -49,12 +49,15 @@ func TestMigrationFromPaddleOperator(t *testing.T) {
 		// helm has the last command replaced by the document's for Helm.
 		helm bool
 	}{
-		{name: "its chart", install: "hack/helm.sh install paddle-operator " + theirChart, namespace: system, printed: []string{forget, remove, update, byHelm}},
-		{name: "its chart, in other namespaces", install: "kubectl create namespace ops && hack/helm.sh install po --namespace ops " + theirChart, values: elsewhere, namespace: "ml"},
-		{name: "its manifests, to Helm", install: "hack/helm.sh template po %s | kubectl apply -f -", values: as0_3_5, namespace: system, printed: []string{remove, update, byKubectl}, helm: true},
-		{name: "its manifests, to kubectl", install: "hack/helm.sh template po %s | kubectl apply -f -", values: as0_3_5, namespace: system, printed: []string{remove, update, byKubectl}},
+		{name: "its chart", install: "helm install paddle-operator " + theirChart, namespace: system, printed: []string{forget, remove, update, byHelm}},
+		{name: "its chart, in other namespaces", install: "kubectl create namespace ops && helm install po --namespace ops " + theirChart, values: elsewhere, namespace: "ml"},
+		{name: "its manifests, to Helm", install: "helm template po %s | kubectl apply -f -", values: as0_3_5, namespace: system, printed: []string{remove, update, byKubectl}, helm: true},
+		{name: "its manifests, to kubectl", install: "helm template po %s | kubectl apply -f -", values: as0_3_5, namespace: system, printed: []string{remove, update, byKubectl}},
 	} {
 		if !t.Run(tc.name, func(t *testing.T) {
+			if i > 0 {
+				live.SkipUnlessAll(t)
+			}
 			install := tc.install + tc.values
 			if strings.Contains(tc.install, "%s") {
 				install = fmt.Sprintf(tc.install, theirChart+tc.values)
@@ -99,12 +102,12 @@ func TestMigrationFromPaddleOperator(t *testing.T) {
 			if tc.namespace == system {
 				left = append(left, "deployment.apps/paddle-controller-manager") // the controller's
 			}
-			run(t, "hack/helm.sh template po "+theirChart+tc.values+" | kubectl get --ignore-not-found -o name -f -", left)
+			run(t, "helm template po "+theirChart+tc.values+" | kubectl get --ignore-not-found -o name -f -", left)
 			releases := []string{}
 			if commands[len(commands)-1] == byHelm {
 				releases = append(releases, release)
 			}
-			run(t, "hack/helm.sh list --all-namespaces --short", releases)
+			run(t, "helm list --all-namespaces --short", releases)
 			require.NoError(t, cluster.Kill(name, syscall.SIGTERM))
 			// Nothing is left for the next; to delete a namespace takes longer.
 			run(t, "kubectl delete --ignore-not-found crd "+theCRD, nil)
@@ -116,11 +119,10 @@ func TestMigrationFromPaddleOperator(t *testing.T) {
 	}
 }
 
-// migrationShell builds kubectl, and gives commands in a folder that looks like a clone. What they print has to be want, unless it is nil.
+// migrationShell gives commands in a folder that looks like a clone. What they print has to be want, unless it is nil.
 func migrationShell(t *testing.T) func(t *testing.T, command string, want []string) {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "make", "--silent", "-C", root, "kubectl").CombinedOutput()
-	require.NoError(t, err, string(out))
+	needKubectl(t)
 	top, err := filepath.Abs(root)
 	require.NoError(t, err)
 	home := t.TempDir()

@@ -3,17 +3,23 @@
 package helm_test
 
 import (
+	"encoding/json"
 	"maps"
+	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/yaml"
 
 	"github.com/paddle-volcano/paddle-volcano/deploy"
 	"github.com/paddle-volcano/paddle-volcano/test/manifests"
@@ -22,13 +28,17 @@ import (
 // rendered is what the chart makes, as "Kind namespace/name".
 type rendered map[string]*unstructured.Unstructured
 
+// templates are what helm template printed, by the values.
+var templates sync.Map
+
 func render(t *testing.T, values ...string) rendered {
 	t.Helper()
 	args := []string{"template", release, chart, "--set", images}
 	for _, value := range values {
 		args = append(args, "--set", value)
 	}
-	out, err := helm(t, args...)
+	once, _ := templates.LoadOrStore(strings.Join(args, " "), sync.OnceValues(func() (string, error) { return helm(t, args...) }))
+	out, err := once.(func() (string, error))() //nolint:errcheck,forcetypeassert // nothing else is stored
 	require.NoError(t, err)
 	objects, err := manifests.Parse([]byte(out))
 	require.NoError(t, err)
@@ -260,33 +270,38 @@ func TestLint(t *testing.T) {
 
 func TestWrongValuesAreRefusedWithTheirPlace(t *testing.T) {
 	t.Parallel()
-	for value, says := range map[string]string{
-		"controler.replicas=2":                         "additional properties 'controler' not allowed",
-		"controller.replicas=-1":                       "at '/controller/replicas': minimum: got -1, want 0",
-		"controller.replicas=two":                      "at '/controller/replicas': got string, want integer",
-		"controller.namespace=Team_A":                  `controller.namespace: "Team_A" cannot be a name: write 1 to 63 small letters, digits and hyphens`,
-		"scheduler.volcanoNamespace=":                  `scheduler.volcanoNamespace: "" cannot be a name`,
-		"image.registry=https://here.example/paddle":   `image.registry: "https://here.example/paddle" is not where images are: write it as registry.example.com:5000/paddle`,
-		"image.registry=":                              "image.registry: it is empty, and no images are published: build them and push them to a registry",
-		"namespace.create=true":                        "additional properties 'namespace' not allowed",
-		"image.registry=here.example/":                 `image.registry: "here.example/" is not where images are`,
-		"image.tag=1":                                  "at '/image/tag': got number, want string",
-		"controller.extraArgs={workers=3}":             `controller.extraArgs: "workers=3" is no flag: each begins with a hyphen and holds its value`,
-		"controller.resources.request.cpu=1":           "additional properties 'request' not allowed",
-		"controller.nodeSelector.a=1":                  "at '/controller/nodeSelector/a': got number, want string",
-		"crd.keep=no":                                  "at '/crd/keep': got string, want boolean",
-		"scheduler.mode=instead":                       "at '/scheduler/mode': value must be one of 'none', 'replace', 'beside'",
-		"scheduler.configuration=tiers:":               "scheduler.configuration: it has no actions, or no tiers: write the whole volcano-scheduler.conf",
-		"scheduler.configuration=a: b: c":              "scheduler.configuration: it is no YAML: ",
-		"scheduler.mode=beside,scheduler.name=A":       `scheduler.name: "A" cannot be a name`,
-		"image.pullPolicy=Sometimes":                   "at '/image/pullPolicy': value must be one of 'Always', 'IfNotPresent', 'Never'",
-		"podMonitor.interval=often":                    `podMonitor.interval: "often" is no length of time: write it as 30s or 1m30s`,
-		"scheduler.mode=beside,scheduler.name=volcano": `scheduler.name: "volcano" is another scheduler's: choose a name of its own`,
+	for values, says := range map[string][]string{
+		// Helm lists everything that the schema refuses.
+		"controler.replicas=2,controller.replicas=-1,image.tag=1,image.pullPolicy=Sometimes,crd.keep=no,scheduler.mode=instead,controller.nodeSelector.a=1,controller.resources.request.cpu=1": {
+			"additional properties 'controler' not allowed",
+			"at '/controller/replicas': minimum: got -1, want 0",
+			"at '/image/tag': got number, want string",
+			"at '/image/pullPolicy': value must be one of 'Always', 'IfNotPresent', 'Never'",
+			"at '/crd/keep': got string, want boolean",
+			"at '/scheduler/mode': value must be one of 'none', 'replace', 'beside'",
+			"at '/controller/nodeSelector/a': got number, want string",
+			"additional properties 'request' not allowed",
+		},
+		"controller.replicas=two,namespace.create=true": {"at '/controller/replicas': got string, want integer", "additional properties 'namespace' not allowed"},
+		// The chart fails with the first.
+		"controller.namespace=Team_A":                  {`controller.namespace: "Team_A" cannot be a name: write 1 to 63 small letters, digits and hyphens`},
+		"scheduler.volcanoNamespace=":                  {`scheduler.volcanoNamespace: "" cannot be a name`},
+		"image.registry=https://here.example/paddle":   {`image.registry: "https://here.example/paddle" is not where images are: write it as registry.example.com:5000/paddle`},
+		"image.registry=":                              {"image.registry: it is empty, and no images are published: build them and push them to a registry"},
+		"image.registry=here.example/":                 {`image.registry: "here.example/" is not where images are`},
+		"controller.extraArgs={workers=3}":             {`controller.extraArgs: "workers=3" is no flag: each begins with a hyphen and holds its value`},
+		"scheduler.configuration=tiers:":               {"scheduler.configuration: it has no actions, or no tiers: write the whole volcano-scheduler.conf"},
+		"scheduler.configuration=a: b: c":              {"scheduler.configuration: it is no YAML: "},
+		"scheduler.mode=beside,scheduler.name=A":       {`scheduler.name: "A" cannot be a name`},
+		"podMonitor.interval=often":                    {`podMonitor.interval: "often" is no length of time: write it as 30s or 1m30s`},
+		"scheduler.mode=beside,scheduler.name=volcano": {`scheduler.name: "volcano" is another scheduler's: choose a name of its own`},
 	} {
-		t.Run(value, func(t *testing.T) {
+		t.Run(values, func(t *testing.T) {
 			t.Parallel()
-			_, err := helm(t, "template", release, chart, "--set", images, "--set", value)
-			require.ErrorContains(t, err, says)
+			_, err := helm(t, "template", release, chart, "--set", images, "--set", values)
+			for _, text := range says {
+				require.ErrorContains(t, err, text)
+			}
 		})
 	}
 }
@@ -306,5 +321,104 @@ func TestRegistryIsRequiredWhereImagesAre(t *testing.T) {
 			continue
 		}
 		require.NoError(t, err, values)
+	}
+}
+
+// selectorAt is where each kind that selects pods has its selector.
+var selectorAt = map[string][]string{
+	"Deployment":    {"spec", "selector"},
+	"NetworkPolicy": {"spec", "podSelector"},
+	"PodMonitor":    {"spec", "selector"},
+}
+
+// others are labels of pods that may be in the same namespaces.
+var others = map[string]labels.Set{
+	"an operator made with kubebuilder": {"control-plane": "controller-manager"},
+	"a newer operator":                  {"control-plane": "controller-manager", "app.kubernetes.io/name": "other", "app.kubernetes.io/component": "controller"},
+	"Volcano's scheduler":               {"app": "volcano-scheduler"},
+	"another scheduler":                 {"app": "paddle-scheduler", "app.kubernetes.io/component": "scheduler"},
+	"the etcd of elastic jobs":          {"app": "paddle-etcd"},
+	"no labels":                         {},
+}
+
+// What selects pods selects those of one component of ours and nobody else's, by labels that the manifests without Helm have as well.
+func TestSelectorsSelectOurPodsAlone(t *testing.T) {
+	t.Parallel()
+	for name, values := range map[string][]string{
+		"replace":              {"scheduler.mode=replace", monitored},
+		"beside":               {"scheduler.mode=beside", monitored},
+		"replace, for kubectl": {"scheduler.mode=replace", "scheduler.volcanosNames=true", monitored},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			all := render(t, values...)
+			pods := map[string]labels.Set{}
+			for _, object := range all {
+				if object.GetKind() == "Deployment" {
+					pod, _, err := unstructured.NestedStringMap(object.Object, "spec", "template", "metadata", "labels")
+					require.NoError(t, err)
+					pods[object.GetName()] = pod
+				}
+			}
+			require.Len(t, pods, 2)
+			found := 0
+			for id, object := range all {
+				at, selects := selectorAt[object.GetKind()]
+				if !selects {
+					require.NotContains(t, []string{"Service", "PodDisruptionBudget", "ServiceMonitor"}, object.GetKind(), "say where its selector is")
+					continue
+				}
+				found++
+				fields, _, err := unstructured.NestedMap(object.Object, at...)
+				require.NoError(t, err)
+				var parsed metav1.LabelSelector
+				require.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(fields, &parsed))
+				selector, err := metav1.LabelSelectorAsSelector(&parsed)
+				require.NoError(t, err)
+				for pod, set := range pods {
+					require.Equal(t, pod == object.GetName(), selector.Matches(set), "%s and the pods of %s", id, pod)
+				}
+				if object.GetKind() == "Deployment" && object.GetName() == volcanoScheduler {
+					continue // it is put over Volcano's, whose selector cannot change
+				}
+				for key := range parsed.MatchLabels {
+					require.True(t, strings.HasPrefix(key, "app.kubernetes.io/"), "%s selects by %s", id, key)
+				}
+				for other, set := range others {
+					require.False(t, selector.Matches(set), "%s and %s", id, other)
+				}
+			}
+			require.Equal(t, 6, found)
+		})
+	}
+}
+
+// properties is what a part of the schema allows.
+type properties struct {
+	Properties map[string]properties
+}
+
+// Every value that the schema allows has a default where administrators read what it means. (The other way round Helm checks.)
+func TestEachValueOfTheSchemaIsInValues(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile(chart + "/values.schema.json")
+	require.NoError(t, err)
+	var schema properties
+	require.NoError(t, json.Unmarshal(data, &schema))
+	delete(schema.Properties, "global") // Helm's own
+	data, err = os.ReadFile(chart + "/values.yaml")
+	require.NoError(t, err)
+	values := map[string]any{}
+	require.NoError(t, yaml.Unmarshal(data, &values))
+	requireDefaults(t, "", schema, values)
+}
+
+func requireDefaults(t *testing.T, where string, schema properties, values map[string]any) {
+	t.Helper()
+	for name, inner := range schema.Properties {
+		require.Contains(t, values, name, where)
+		if below, isMap := values[name].(map[string]any); isMap {
+			requireDefaults(t, where+name+".", inner, below)
+		}
 	}
 }

@@ -113,9 +113,10 @@ func useRights(t *testing.T, namespace string) {
 		Patch(t.Context(), "of-kubeflow-rests", types.MergePatchType, suspend, metav1.PatchOptions{})
 	require.NoError(t, err)
 	awaitPhase(t, namespace, "of-kubeflow-rests", paddlev1.Suspended)
-	for _, name := range []string{"fails-once", "few", "on-hosts", "by-names"} {
+	for _, name := range []string{"few", "on-hosts", "by-names"} {
 		awaitPhase(t, namespace, name, paddlev1.Completed)
 	}
+	awaitRestart(t, namespace, "fails-once")
 	awaitPhase(t, namespace, "too-large", paddlev1.Pending)
 	cluster.Await(t, "the Services of left to be gone", func(ctx context.Context) error {
 		_, err := cluster.Kube.CoreV1().Services(namespace).Get(ctx, "left-worker-0", metav1.GetOptions{})

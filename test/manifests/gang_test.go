@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -13,10 +14,61 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	batchv1alpha1 "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+	schedulingv1beta1 "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	paddlev1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
+
+// pods returns the pods of one role of the only job in a namespace.
+func (p *plane) pods(ctx context.Context, namespace, role string) ([]corev1.Pod, error) {
+	list, err := p.Kube.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: batchv1alpha1.TaskSpecKey + "=" + role})
+	if err != nil {
+		return nil, err
+	}
+	return list.Items, nil
+}
+
+// inPhase counts the pods in a phase, and fails when the number is another.
+func inPhase(pods []corev1.Pod, phase corev1.PodPhase, want int) error {
+	var states []string
+	count := 0
+	for i := range pods {
+		if pods[i].Status.Phase == phase {
+			count++
+		}
+		states = append(states, pods[i].Name+" "+string(pods[i].Status.Phase))
+	}
+	if count != want {
+		return fmt.Errorf("%d pods are %s, not %d: %s", count, phase, want, strings.Join(states, ", "))
+	}
+	return nil
+}
+
+// watchBindings returns a function that stops watching and lists every pod of the namespace that was ever bound.
+func (p *plane) watchBindings(t *testing.T, namespace string) (bound func() []string) {
+	t.Helper()
+	list, err := p.Kube.CoreV1().Pods(namespace).List(t.Context(), metav1.ListOptions{})
+	require.NoError(t, err)
+	require.Empty(t, list.Items, "the watch must begin before the first pod")
+	watch, err := p.Kube.CoreV1().Pods(namespace).Watch(t.Context(), metav1.ListOptions{ResourceVersion: list.ResourceVersion})
+	require.NoError(t, err)
+	result := make(chan []string, 1)
+	go func() {
+		var names []string
+		for event := range watch.ResultChan() {
+			if pod, ok := event.Object.(*corev1.Pod); ok && pod.Spec.NodeName != "" {
+				names = append(names, pod.Name+" on "+pod.Spec.NodeName)
+			}
+		}
+		result <- names
+	}()
+	return func() []string {
+		watch.Stop()
+		return <-result
+	}
+}
 
 // cyclesWithout is how many scheduling cycles a gang that does not fit is watched for.
 const cyclesWithout = 10
@@ -139,6 +191,59 @@ func (g *gang) remove(t *testing.T) {
 		}
 		if len(jobs.Items) > 0 || len(groups.Items) > 0 {
 			return errors.New("a Volcano Job or a PodGroup is left")
+		}
+		return nil
+	})
+}
+
+// The documented file holds the PaddleJob first and its PodGroup second, so that the controller may have made the Volcano Job before it
+// sees the PodGroup. The user's wish counts all the same: another queue, and a gang that may start without one worker. All five pods fit
+// nowhere, so that the job has not begun when the PodGroup comes. (test/jobs has the PodGroup that comes first.)
+func TestPodGroupThatComesAfterTheVolcanoJobIsHonoured(t *testing.T) {
+	t.Parallel()
+	openQueue(t, "own-podgroup")
+	g := newGang(t, ask{tiny: "d"}.role(2), ask{tiny: "d"}.role(3))
+	g.submit(t)
+	g.awaitPods(t, 5)
+	groups := shared.Volcano.SchedulingV1beta1().PodGroups(g.namespace)
+	group := &schedulingv1beta1.PodGroup{
+		ObjectMeta: metav1.ObjectMeta{Name: g.name},
+		Spec:       schedulingv1beta1.PodGroupSpec{Queue: "own-podgroup", MinMember: 4},
+	}
+	_, err := groups.Create(t.Context(), group, metav1.CreateOptions{})
+	require.NoError(t, err)
+	shared.Await(t, "four pods to run, as the PodGroup says", func(ctx context.Context) error {
+		pods, err := shared.Kube.CoreV1().Pods(g.namespace).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		return inPhase(pods.Items, corev1.PodRunning, 4)
+	})
+	all, err := groups.List(t.Context(), metav1.ListOptions{})
+	require.NoError(t, err)
+	require.Len(t, all.Items, 2, "the user's and the pods'")
+	for i := range all.Items {
+		require.Equal(t, group.Spec.Queue, all.Items[i].Spec.Queue, all.Items[i].Name)
+		require.Equal(t, group.Spec.MinMember, all.Items[i].Spec.MinMember, all.Items[i].Name)
+	}
+	job, err := shared.Paddle.BatchV1().PaddleJobs(g.namespace).Get(t.Context(), g.name, metav1.GetOptions{})
+	require.NoError(t, err)
+	require.Equal(t, group.Spec.Queue, job.Status.Queue)
+	awaitEvent(t, g.namespace, corev1.EventTypeNormal, "PodGroup "+g.name)
+}
+
+func openQueue(t *testing.T, name string) {
+	t.Helper()
+	queue := &schedulingv1beta1.Queue{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: schedulingv1beta1.QueueSpec{Weight: 1}}
+	_, err := shared.Volcano.SchedulingV1beta1().Queues().Create(t.Context(), queue, metav1.CreateOptions{})
+	require.NoError(t, err)
+	shared.Await(t, "the queue to be open", func(ctx context.Context) error {
+		got, err := shared.Volcano.SchedulingV1beta1().Queues().Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		if got.Status.State != schedulingv1beta1.QueueStateOpen {
+			return fmt.Errorf("it is %q", got.Status.State)
 		}
 		return nil
 	})

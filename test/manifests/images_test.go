@@ -23,16 +23,18 @@ const root = "../.."
 // embedded file that is missing, and compiles nothing.
 func TestDockerfilesBuildWhatTheManifestsRun(t *testing.T) {
 	scheduler, controller := deploymentOf(t, "v1/scheduler.yaml").Spec.Template.Spec, deploymentOf(t, "v1/operator.yaml").Spec.Template.Spec
+	compilers := map[string]bool{}
 	for file, run := range map[string]struct {
 		image string
 		user  *int64
 	}{
-		"scheduler.Dockerfile":  {scheduler.Containers[0].Image, scheduler.SecurityContext.RunAsUser},
-		"controller.Dockerfile": {controller.Containers[0].Image, controller.SecurityContext.RunAsUser},
-		"barrier.Dockerfile":    {barrierImage(t, controller.Containers[0].Args), nil}, // an init container of the users' pods
+		"deploy/docker/scheduler.Dockerfile":  {scheduler.Containers[0].Image, scheduler.SecurityContext.RunAsUser},
+		"deploy/docker/controller.Dockerfile": {controller.Containers[0].Image, controller.SecurityContext.RunAsUser},
+		"deploy/docker/barrier.Dockerfile":    {barrierImage(t, controller.Containers[0].Args), nil}, // an init container of the users' pods
+		"hack/kind/vc-scheduler.Dockerfile":   {"localhost/vc-scheduler:v1.14.1", nil},
 	} {
 		t.Run(file, func(t *testing.T) {
-			lines := instructions(t, filepath.Join(root, "deploy/docker", file))
+			lines := instructions(t, filepath.Join(root, file))
 			module := t.TempDir()
 
 			// The build of nothing but the files that are copied, by the very command of the file.
@@ -47,7 +49,7 @@ func TestDockerfilesBuildWhatTheManifestsRun(t *testing.T) {
 					}
 				case strings.Contains(line, "go build"):
 					require.Contains(t, line, "CGO_ENABLED=0 ")
-					built = fields[len(fields)-1][len("./cmd/"):]
+					built = strings.TrimPrefix(fields[slices.Index(fields, "-o")+1], "/out/")
 					command := strings.NewReplacer("RUN ", "", "go build ", "go build -n ").Replace(line)
 					build := exec.CommandContext(t.Context(), "sh", "-c", command)
 					build.Dir = module
@@ -66,8 +68,10 @@ func TestDockerfilesBuildWhatTheManifestsRun(t *testing.T) {
 				require.EqualValues(t, 65532, *run.user)
 			}
 			require.Regexp(t, `^FROM golang:\d+\.\d+\.\d+ AS build$`, lines[0], "the compiler is pinned")
+			compilers[lines[0]] = true
 		})
 	}
+	require.Len(t, compilers, 1, "all images are built by the same compiler")
 }
 
 func TestManifestsRunTheEntryPointsOfTheImages(t *testing.T) {

@@ -26,6 +26,7 @@ import (
 // Our scheduler is applied over Volcano's own, and its pod never starts: Volcano's pod stays, and schedules with the configuration
 // and the rights that came with ours.
 func TestVolcanosSchedulerRunsOnIfTheImageCannotBePulled(t *testing.T) {
+	live.SkipUnlessAll(t)
 	t.Parallel()
 	o := options(stateDir + "-scheduler")
 	o.StockScheduler = true

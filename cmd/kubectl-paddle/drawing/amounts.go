@@ -8,7 +8,7 @@ import (
 )
 
 // Accelerators are the resources that count whole GPUs: those of the scheduler's plugin when it is told nothing else
-// (test/kubectl compares).
+// (test/cluster compares).
 var Accelerators = []corev1.ResourceName{
 	"nvidia.com/gpu", "amd.com/gpu", "kunlunxin.com/xpu", "huawei.com/Ascend910", "cambricon.com/mlu", "hygon.com/dcu",
 	"iluvatar.com/gpu", "iluvatar.ai/gpu", "metax-tech.com/gpu", "enflame.com/gcu",

@@ -114,7 +114,7 @@ func TestSources(t *testing.T) {
 }
 
 // NVLink domains are a tier where they tell more than nodes and the nearest tier do. That the plugin has the same tiers is
-// tested for random clusters in test/kubectl.
+// tested for random clusters in test/cluster.
 func TestNVLinkDomains(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

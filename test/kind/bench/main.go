@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command bench measures on the cluster of make kind-up; only flags live here.
+// Command bench has Volcano's scheduler and the project's bind the same gangs in turn on the cluster of make kind-up. Load, times and
+// report are those of the benchmark on a sandbox (test/bench/live).
 package main
 
 import (
@@ -17,19 +18,21 @@ import (
 
 	bench "github.com/paddle-volcano/paddle-volcano/test/bench/live"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/load"
-	"github.com/paddle-volcano/paddle-volcano/test/kind/turns"
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 	"github.com/paddle-volcano/paddle-volcano/test/manifests"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
+// schedulers are those that can take turns on such a cluster, in which other programs of Kubernetes run too.
+var schedulers = []string{bench.Stock, bench.Paddle}
+
 func main() {
 	s := bench.Default()
-	s.Gangs, s.Scale, s.Schedulers, s.Rounds = []string{"500x20"}, 0.1, turns.Available(), 2
+	s.Gangs, s.Scale, s.Schedulers, s.Rounds = []string{"500x20"}, 0.1, schedulers, 2
 	pflag.StringVar(&s.Folder, "out", "_output/bench/kind", "folder for live.json")
 	pflag.StringSliceVar(&s.Gangs, "cases", s.Gangs, "gangs and their size, before they are scaled")
 	pflag.StringSliceVar(&s.Forms, "forms", s.Forms, fmt.Sprintf("some of %v", load.Forms()))
-	pflag.StringSliceVar(&s.Schedulers, "schedulers", s.Schedulers, fmt.Sprintf("some of %v", turns.Available()))
+	pflag.StringSliceVar(&s.Schedulers, "schedulers", s.Schedulers, fmt.Sprintf("some of %v", schedulers))
 	pflag.Float64Var(&s.Scale, "scale", s.Scale, "how much of the cases is submitted")
 	pflag.IntVar(&s.Rounds, "rounds", s.Rounds, "rounds of each scheduler in each case")
 	pflag.DurationVar(&s.Patience, "patience", s.Patience, "how long a turn may go without any progress")
@@ -46,6 +49,9 @@ func main() {
 }
 
 func run(ctx context.Context, s bench.Settings, kubeconfig, log, folder string) error {
+	if err := check(s); err != nil {
+		return err
+	}
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
 		return fmt.Errorf("read the cluster's kubeconfig: %w", err)
@@ -64,8 +70,8 @@ func run(ctx context.Context, s bench.Settings, kubeconfig, log, folder string) 
 		return fmt.Errorf("count the simulated nodes: %w", err)
 	}
 	s.Nodes = []int{len(nodes.Items)}
-	schedulers := &turns.Deployments{Plane: plane, Objects: objects, Manifests: os.DirFS(folder)}
-	err = turns.Run(ctx, turns.Cluster{Plane: plane, Schedulers: schedulers, Log: log}, s, os.Stdout, os.Stderr)
-	// Whatever has happened the cluster is left with ours.
-	return errors.Join(err, schedulers.Start(context.WithoutCancel(ctx), bench.Paddle))
+	p := &player{Plane: plane, objects: objects, manifests: os.DirFS(folder), patience: s.Patience}
+	err = p.takeTurns(ctx, s, log)
+	// Whatever has happened, the project's scheduler stays in the cluster.
+	return errors.Join(err, p.start(context.WithoutCancel(ctx), bench.Paddle))
 }

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster_test
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/drawing"
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/topology"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+)
+
+// seen is the map as JSON, and the nodes of a job with the domains above each, the farthest first.
+func (u user) seen(t *testing.T, job string, args ...string) (m *drawing.Map, on map[string][]string) {
+	t.Helper()
+	m, on = &drawing.Map{}, map[string][]string{}
+	require.NoError(t, json.Unmarshal([]byte(u.run(t, append([]string{"map", "-o", "json"}, args...)...)), m))
+	var walk func(d *drawing.Domain, above []string)
+	walk = func(d *drawing.Domain, above []string) {
+		for _, n := range d.Nodes {
+			for _, p := range n.Pods {
+				if p.Namespace == u.namespace && p.Job == job {
+					on[p.Name] = append(above[:len(above):len(above)], n.Name)
+				}
+			}
+		}
+		for _, b := range d.Domains {
+			walk(b, append(above[:len(above):len(above)], b.Name))
+		}
+	}
+	walk(m.Cluster, nil)
+	return m, on
+}
+
+func TestMap(t *testing.T) {
+	t.Parallel()
+	u := user{namespace: cluster.Namespace(t), stdin: manifest("resnet", 2, "nvidia.com/gpu: 2")}
+	u.run(t, "submit", "-f", "-")
+	u.awaitSaid(t, []string{"resnet has been running for"}, "why", "resnet")
+
+	m, on := u.seen(t, "resnet")
+	require.Equal(t, topology.Labels, m.Source)
+	require.Equal(t, []string{"block", "spine"}, m.Tiers, "of the labels of the scheduler's ConfigMap, those that nodes have")
+	require.Empty(t, m.Unread)
+	require.Len(t, on, 2)
+	for pod, path := range on {
+		live, err := cluster.Kube.CoreV1().Pods(u.namespace).Get(t.Context(), pod, metav1.GetOptions{})
+		require.NoError(t, err)
+		node, err := cluster.Kube.CoreV1().Nodes().Get(t.Context(), live.Spec.NodeName, metav1.GetOptions{})
+		require.NoError(t, err)
+		require.Equal(t, []string{node.Labels[sandbox.LabelBlock], node.Labels[sandbox.LabelRack], node.Name}, path)
+	}
+	_, on = u.seen(t, "resnet", "--topology-labels", sandbox.LabelRack)
+	for _, path := range on {
+		require.Len(t, path, 2, "only the tier that was asked for")
+	}
+
+	text := u.run(t, "map", "resnet")
+	require.Regexp(t, `^16 nodes in 4 blocks of 2 spines; 32 GPUs, \d+ free\.\n`, text)
+	require.Regexp(t, `(?m)^[A-Za-z0-9] `+u.namespace+`/resnet: Running; 2 workers; `, text)
+	require.Contains(t, text, "2 workers are on ", "the scheduler's own words")
+	require.NotContains(t, text, "\x1b", "no colours where there is no terminal")
+	require.NoError(t, xml.Unmarshal([]byte(u.run(t, "map", "-o", "svg")), new(struct{})))
+	require.Contains(t, u.run(t, "map", "-o", "html"), "<b>")
+	require.Contains(t, u.run(t, "map", "-o", "yaml"), "source: labels")
+
+	for code, args := range map[int][]string{2: {"map", "-o", "png"}, 3: {"map", "gone"}} {
+		_, errOut, got := u.paddle(t.Context(), args...)
+		require.Equal(t, code, got, errOut)
+	}
+}
+
+// Who may read nodes, and pods in one namespace alone, sees these, and what cannot be known.
+func TestMapWithFewRights(t *testing.T) {
+	t.Parallel()
+	u := user{namespace: cluster.Namespace(t), stdin: manifest("mine", 1, "cpu: 1")}
+	u.run(t, "submit", "-f", "-")
+	u.awaitSaid(t, []string{"mine has been running for"}, "why", "mine")
+	reader := user{namespace: u.namespace, as: []string{"--as", u.namespace}}
+	_, errOut, code := reader.paddle(t.Context(), "map")
+	require.Equal(t, 1, code, "no nodes, no map")
+	require.Contains(t, errOut, "nodes is forbidden")
+
+	letReadAll(t, u.namespace, map[string][]string{"": {"nodes"}})
+	letRead(t, u.namespace, u.namespace, "", "pods")
+	text := reader.awaitSaid(t, []string{
+		"Left out: HyperNodes (you have no right to read them).", "Left out: pods of other namespaces (you have no right to read them).",
+		"Left out: PaddleJobs (you have no right to read them).", "--topology-labels names such labels", "? free, or others'", "/mine: 1 worker; 1 node\n",
+	}, "map", "--width", "200")
+	require.NotContains(t, text, " free.", "what is free is not known")
+	m, on := reader.seen(t, "mine")
+	require.Nil(t, m.Cluster.Free)
+	require.Len(t, on, 1)
+}
+
+// The map counts the same resources as GPUs as the scheduler's plugin: its README lists them.
+func TestAccelerators(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join("..", "..", "plugins", "paddle", "README.md"))
+	require.NoError(t, err)
+	_, row, found := strings.Cut(string(text), "| `accelerators` |")
+	require.True(t, found)
+	row, _, _ = strings.Cut(row, "\n")
+	var names []string
+	for _, name := range drawing.Accelerators {
+		names = append(names, "`"+string(name)+"`")
+	}
+	require.Contains(t, row, "| "+strings.Join(names, ", ")+" |")
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/util/retry"
+
+	kubeflowv1 "github.com/paddle-volcano/paddle-volcano/controller/apis/kubeflow/v1"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
+)
+
+// kubeflowChange is one difference from a plain job.
+type kubeflowChange func(*kubeflowv1.PaddleJob)
+
+// job is one of two workers, which run until they are told otherwise.
+func job(space, name string, changes ...kubeflowChange) *kubeflowv1.PaddleJob {
+	j := &kubeflowv1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Namespace: space, Name: name}}
+	two := int32(2)
+	j.Spec.PaddleReplicaSpecs = map[kubeflowv1.ReplicaType]*kubeflowv1.ReplicaSpec{
+		kubeflowv1.Worker: {Replicas: &two, Template: corev1.PodTemplateSpec{
+			ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{sandbox.AnnotationRunFor: "forever"}},
+			Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "logs", Image: "logs"}, {Name: "paddle", Image: "paddle"}}},
+		}},
+	}
+	for _, c := range changes {
+		c(j)
+	}
+	return j
+}
+
+func worker(j *kubeflowv1.PaddleJob) *kubeflowv1.ReplicaSpec {
+	return j.Spec.PaddleReplicaSpecs[kubeflowv1.Worker]
+}
+
+// servers run until they are stopped.
+func servers(j *kubeflowv1.PaddleJob) {
+	master := worker(j).DeepCopy()
+	master.Template.Annotations = map[string]string{sandbox.AnnotationRunFor: "forever"}
+	j.Spec.PaddleReplicaSpecs[kubeflowv1.Master] = master
+}
+
+func runFor(duration string) kubeflowChange {
+	return func(j *kubeflowv1.PaddleJob) { worker(j).Template.Annotations[sandbox.AnnotationRunFor] = duration }
+}
+
+// fails lets the workers exit with a code, after three seconds, in which it is seen to run.
+func fails(code string) kubeflowChange {
+	return func(j *kubeflowv1.PaddleJob) {
+		runFor("3s")(j)
+		worker(j).Template.Annotations[sandbox.AnnotationExitCode] = code
+	}
+}
+
+func restarts(policy kubeflowv1.RestartPolicy) kubeflowChange {
+	return func(j *kubeflowv1.PaddleJob) { worker(j).RestartPolicy = policy }
+}
+
+func kubeflowJobs(space string) dynamic.ResourceInterface {
+	return cluster.Dynamic.Resource(kubeflowv1.SchemeGroupVersion.WithResource(kubeflowv1.Resource)).Namespace(space)
+}
+
+// create makes a job as soon as the API server takes it; it is deleted when the test ends.
+func create(t *testing.T, job *kubeflowv1.PaddleJob) *kubeflowv1.PaddleJob {
+	t.Helper()
+	job.TypeMeta = metav1.TypeMeta{APIVersion: kubeflowv1.SchemeGroupVersion.String(), Kind: kubeflowv1.Kind}
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(job)
+	require.NoError(t, err)
+	cluster.Await(t, "the job to be created", func(ctx context.Context) error {
+		_, err := kubeflowJobs(job.Namespace).Create(ctx, &unstructured.Unstructured{Object: content}, metav1.CreateOptions{})
+		return err
+	})
+	t.Cleanup(func() {
+		if err := kubeflowJobs(job.Namespace).Delete(context.Background(), job.Name, metav1.DeleteOptions{}); !apierrors.IsNotFound(err) {
+			require.NoError(t, err)
+		}
+	})
+	created, err := cluster.kubeflow.Get(t.Context(), job.Namespace, job.Name)
+	require.NoError(t, err)
+	return created
+}
+
+// edit sets a field of a job's spec.
+func edit(t *testing.T, job *kubeflowv1.PaddleJob, value any, fields ...string) {
+	t.Helper()
+	require.NoError(t, retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		fresh, err := kubeflowJobs(job.Namespace).Get(t.Context(), job.Name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		if err := unstructured.SetNestedField(fresh.Object, value, append([]string{"spec"}, fields...)...); err != nil {
+			return err
+		}
+		_, err = kubeflowJobs(job.Namespace).Update(t.Context(), fresh, metav1.UpdateOptions{})
+		return err
+	}))
+}
+
+// holds is the condition of a job that is True, nil if it is not.
+func holds(job *kubeflowv1.PaddleJob, kind kubeflowv1.ConditionType) *kubeflowv1.JobCondition {
+	for i := range job.Status.Conditions {
+		if c := &job.Status.Conditions[i]; c.Type == kind && c.Status == corev1.ConditionTrue {
+			return c
+		}
+	}
+	return nil
+}
+
+// awaitCondition waits until a condition is True and returns the job as it is then.
+func awaitCondition(t *testing.T, job *kubeflowv1.PaddleJob, kind kubeflowv1.ConditionType) *kubeflowv1.PaddleJob {
+	t.Helper()
+	return awaitJob(t, job, string(kind), func(job *kubeflowv1.PaddleJob) bool { return holds(job, kind) != nil })
+}
+
+func awaitJob(t *testing.T, job *kubeflowv1.PaddleJob, what string, want func(*kubeflowv1.PaddleJob) bool) *kubeflowv1.PaddleJob {
+	t.Helper()
+	var last *kubeflowv1.PaddleJob
+	cluster.Await(t, job.Name+" to be "+what, func(ctx context.Context) error {
+		fresh, err := cluster.kubeflow.Get(ctx, job.Namespace, job.Name)
+		if err != nil {
+			return err
+		}
+		if last = fresh; !want(fresh) {
+			text, err := json.Marshal(fresh.Status)
+			return errors.Join(fmt.Errorf("its status is %s", text), err)
+		}
+		return nil
+	})
+	return last
+}
+
+// awaitEvents waits until a job's events are of these reasons, each told once.
+func awaitEvents(t *testing.T, job *kubeflowv1.PaddleJob, reasons ...string) {
+	t.Helper()
+	cluster.Await(t, "the events of "+job.Name, func(ctx context.Context) error {
+		list, err := cluster.Kube.CoreV1().Events(job.Namespace).List(ctx, metav1.ListOptions{
+			FieldSelector: "involvedObject.apiVersion=kubeflow.org/v1,involvedObject.name=" + job.Name,
+		})
+		if err != nil {
+			return err
+		}
+		var told []string
+		for i := range list.Items {
+			for range max(list.Items[i].Count, 1) {
+				told = append(told, list.Items[i].Reason)
+			}
+		}
+		if slices.Contains(reasons, "PaddleJobFailed") {
+			// Whether a failure is the last is decided once all pods have ended, so a job may be Restarting before it is Failed.
+			told = slices.DeleteFunc(told, func(reason string) bool { return reason == "PaddleJobRestarting" })
+		}
+		slices.Sort(told)
+		slices.Sort(reasons)
+		if !slices.Equal(reasons, told) {
+			return fmt.Errorf("they are %q, not %q", told, reasons)
+		}
+		return nil
+	})
+}
+
+// awaitNothing waits until nothing of a job is left.
+func awaitNothing(t *testing.T, space string) {
+	t.Helper()
+	cluster.Await(t, "nothing to be left", func(ctx context.Context) error {
+		jobs, err := cluster.Paddle.BatchV1().PaddleJobs(space).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		pods, err := cluster.Kube.CoreV1().Pods(space).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return err
+		}
+		if left := len(jobs.Items) + len(pods.Items); left > 0 {
+			return fmt.Errorf("%d PaddleJobs and %d pods are left", len(jobs.Items), len(pods.Items))
+		}
+		return nil
+	})
+}
