@@ -25,9 +25,9 @@ func TestMain(m *testing.M) {
 		StateDir: "../../_output/test-faults", Progress: os.Stderr,
 		// The sandbox's own controller has nothing to do here: each life has one.
 		ControllerArgs: []string{"--namespace=nobodys"},
-	}, func(p *live.Plane) (err error) {
+	}, func(p *live.Plane) error {
 		cluster = p
-		if kinds, err = discover(p); err != nil {
+		if err := watchObjects(p); err != nil {
 			return err
 		}
 		return allowLeases(p)

@@ -40,7 +40,6 @@ func TestIdleSyncsWriteNothing(t *testing.T) {
 	for _, job := range jobs {
 		awaitPhase(t, job, idle[job.Name].phase)
 	}
-	ten := 10 * len(jobs)
 	// What follows the change of phase, such as servers that stop and counts that are written later.
 	var before map[string]string
 	cluster.Await(t, "everything to settle", func(ctx context.Context) error {
@@ -49,14 +48,14 @@ func TestIdleSyncsWriteNothing(t *testing.T) {
 			return err
 		}
 		for begin := time.Now(); time.Since(begin) < longestWait; {
-			awaitSyncs(t, ten)
+			awaitSyncs(t, len(jobs))
 		}
 		if before, err = objects(ctx, space); err == nil && fmt.Sprint(first) != fmt.Sprint(before) {
 			err = fmt.Errorf("%v became %v", first, before)
 		}
 		return err
 	})
-	awaitSyncs(t, 2*ten)
+	awaitSyncs(t, 5*len(jobs))
 	after, err := objects(t.Context(), space)
 	require.NoError(t, err)
 	require.Equal(t, before, after)
