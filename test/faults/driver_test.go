@@ -148,21 +148,29 @@ func (d *driver) awaitRunning(ps, worker string, restarts, failures int32) {
 func (d *driver) awaitEnvironment() {
 	d.t.Helper()
 	d.wait("the environment", func(context.Context) error {
-		object, err := listers[configMaps].ByNamespace(d.namespace).Get(jobName)
+		gang, err := d.environmentGang()
 		if err != nil {
 			return err
 		}
-		cm, err := meta.Accessor(object)
-		if err != nil {
-			return err
-		}
-		gang := cm.GetAnnotations()[keys.Gang]
 		if gang == d.gang {
 			return errors.New("it is still that of the last gang")
 		}
 		d.gang = gang
 		return nil
 	})
+}
+
+// environmentGang returns the gang that has the environment.
+func (d *driver) environmentGang() (string, error) {
+	object, err := listers[configMaps].ByNamespace(d.namespace).Get(jobName)
+	if err != nil {
+		return "", err
+	}
+	cm, err := meta.Accessor(object)
+	if err != nil {
+		return "", err
+	}
+	return cm.GetAnnotations()[keys.Gang], nil
 }
 
 func (d *driver) awaitCreated() {

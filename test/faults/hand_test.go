@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -36,8 +37,17 @@ func held(name string, job v1.PaddleJobSpec, ps, worker string, hands map[string
 		d.awaitRunning(ps, worker, 0, 0)
 		if len(hands) > 0 {
 			before, uids := d.settled(), d.podUIDs()
+			gang, err := d.environmentGang()
+			require.NoError(d.t, err)
 			for _, what := range slices.Sorted(maps.Keys(hands)) {
 				d.lay(hands[what])
+				d.wait("the environment to be that of the gang", func(context.Context) error {
+					now, err := d.environmentGang()
+					if err == nil && now != gang {
+						err = fmt.Errorf("it is that of gang %q, not %q", now, gang)
+					}
+					return err
+				})
 				d.awaitObjects("all to be as before: "+what, before)
 				require.Equal(d.t, uids, d.podUIDs(), "%s: the pods train on", what)
 			}

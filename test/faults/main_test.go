@@ -16,7 +16,7 @@ var cluster *live.Plane
 // sideBySide is how many lives there are at a time: as many as two cores have work for.
 const sideBySide = 16
 
-// thorough reports whether to try all that can be tried (make faults), and not only a part of it.
+// thorough reports whether to try all that can be tried (TEST_ALL), and not only a part of it.
 var thorough = live.All()
 
 func TestMain(m *testing.M) {
