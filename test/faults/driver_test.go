@@ -17,6 +17,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/util/retry"
@@ -103,14 +105,24 @@ func (d *driver) do(what string, try func(context.Context) error) {
 // await waits until the job is as wanted.
 func (d *driver) await(what string, want func(*v1.PaddleJob) bool) {
 	d.t.Helper()
-	d.wait("the job to be "+what, func(ctx context.Context) error {
-		job, err := cluster.Paddle.BatchV1().PaddleJobs(d.namespace).Get(ctx, jobName, metav1.GetOptions{})
-		if err == nil && !want(job) {
-			var text []byte
-			text, err = json.Marshal(job.Status)
-			err = errors.Join(fmt.Errorf("its status is %s", text), err)
+	d.wait("the job to be "+what, func(context.Context) error {
+		object, err := listers[paddleJobs].ByNamespace(d.namespace).Get(jobName)
+		if err != nil {
+			return err
 		}
-		return err
+		var job v1.PaddleJob
+		u, ok := object.(*unstructured.Unstructured)
+		if !ok {
+			return fmt.Errorf("it is a %T", object)
+		}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, &job); err != nil {
+			return err
+		}
+		if !want(&job) {
+			text, err := json.Marshal(job.Status)
+			return errors.Join(fmt.Errorf("its status is %s", text), err)
+		}
+		return nil
 	})
 }
 
@@ -135,18 +147,30 @@ func (d *driver) awaitRunning(ps, worker string, restarts, failures int32) {
 // awaitEnvironment waits until another gang has its environment than the last time; containers would not start before.
 func (d *driver) awaitEnvironment() {
 	d.t.Helper()
-	d.wait("the environment", func(ctx context.Context) error {
-		cm, err := cluster.Kube.CoreV1().ConfigMaps(d.namespace).Get(ctx, jobName, metav1.GetOptions{})
+	d.wait("the environment", func(context.Context) error {
+		gang, err := d.environmentGang()
 		if err != nil {
 			return err
 		}
-		gang := cm.Annotations[keys.Gang]
 		if gang == d.gang {
 			return errors.New("it is still that of the last gang")
 		}
 		d.gang = gang
 		return nil
 	})
+}
+
+// environmentGang returns the gang that has the environment.
+func (d *driver) environmentGang() (string, error) {
+	object, err := listers[configMaps].ByNamespace(d.namespace).Get(jobName)
+	if err != nil {
+		return "", err
+	}
+	cm, err := meta.Accessor(object)
+	if err != nil {
+		return "", err
+	}
+	return cm.GetAnnotations()[keys.Gang], nil
 }
 
 func (d *driver) awaitCreated() {
@@ -173,10 +197,10 @@ func (d *driver) awaitCompleted(succeeded int) {
 
 func (d *driver) awaitPods(want int) {
 	d.t.Helper()
-	d.wait(fmt.Sprintf("%d pods to be left", want), func(ctx context.Context) error {
-		pods, err := cluster.Kube.CoreV1().Pods(d.namespace).List(ctx, metav1.ListOptions{})
-		if err == nil && len(pods.Items) != want {
-			err = fmt.Errorf("there are %d", len(pods.Items))
+	d.wait(fmt.Sprintf("%d pods to be left", want), func(context.Context) error {
+		left, err := objectsOf(corev1.SchemeGroupVersion.WithResource("pods"), d.namespace)
+		if err == nil && len(left) != want {
+			err = fmt.Errorf("there are %d", len(left))
 		}
 		return err
 	})

@@ -5,6 +5,11 @@ package faults_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -18,29 +23,37 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 )
 
-// Kinds of what a PaddleJob has made for it.
-var (
-	podGroups   = schema.GroupVersionResource{Group: "scheduling.volcano.sh", Version: "v1beta1", Resource: "podgroups"}
-	volcanoJobs = schema.GroupVersionResource{Group: "batch.volcano.sh", Version: "v1alpha1", Resource: "jobs"}
-	configMaps  = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
-)
-
-// hand is what somebody does to what belongs to a job that runs.
-type hand func(d *driver)
+// hand is what somebody does to an object that belongs to a job that runs.
+type hand struct {
+	kind schema.GroupVersionResource
+	// patch is a merge patch; without one the object is deleted.
+	patch map[string]any
+}
 
 // held is a life in which somebody lays hands on what belongs to the job while it runs. All is as before, by itself, and
 // the job trains on: its pods are the same.
-func held(name string, job v1.PaddleJobSpec, ps, worker string, succeeded int, lay hand) *life {
+func held(name string, job v1.PaddleJobSpec, ps, worker string, hands map[string]hand) *life {
 	return &life{name: name, job: job, drive: func(d *driver) {
 		d.awaitRunning(ps, worker, 0, 0)
-		if lay != nil {
+		if len(hands) > 0 {
 			before, uids := d.settled(), d.podUIDs()
-			lay(d)
-			d.awaitObjects("all to be as it was", before)
-			require.Equal(d.t, uids, d.podUIDs(), "the pods train on")
+			gang, err := d.environmentGang()
+			require.NoError(d.t, err)
+			for _, what := range slices.Sorted(maps.Keys(hands)) {
+				d.lay(hands[what])
+				d.wait("the environment to be that of the gang", func(context.Context) error {
+					now, err := d.environmentGang()
+					if err == nil && now != gang {
+						err = fmt.Errorf("it is that of gang %q, not %q", now, gang)
+					}
+					return err
+				})
+				d.awaitObjects("all to be as before: "+what, before)
+				require.Equal(d.t, uids, d.podUIDs(), "%s: the pods train on", what)
+			}
 		}
 		d.succeed()
-		d.awaitCompleted(succeeded)
+		d.awaitCompleted(2)
 		d.awaitPods(0)
 	}}
 }
@@ -56,85 +69,75 @@ func (d *driver) podUIDs() map[string]types.UID {
 	return uids
 }
 
-// deletes deletes the only one of a kind that belongs to the job.
-func deletes(kind schema.GroupVersionResource) hand {
-	return func(d *driver) {
-		d.t.Helper()
-		require.NoError(d.t, cluster.Dynamic.Resource(kind).Namespace(d.namespace).Delete(d.t.Context(), d.only(kind).GetName(), metav1.DeleteOptions{}))
-	}
-}
-
-// edits applies a merge patch to the only one of a kind that belongs to the job.
-func edits(kind schema.GroupVersionResource, patch map[string]any) hand {
-	return func(d *driver) {
-		d.t.Helper()
-		text, err := json.Marshal(patch)
+// lay lays a hand on the first object of its kind that belongs to the job.
+func (d *driver) lay(h hand) {
+	d.t.Helper()
+	found, err := objectsOf(h.kind, d.namespace)
+	require.NoError(d.t, err)
+	found = slices.DeleteFunc(found, func(object *unstructured.Unstructured) bool { return metav1.GetControllerOf(object) == nil })
+	require.NotEmpty(d.t, found)
+	object := slices.MinFunc(found, func(a, b *unstructured.Unstructured) int { return strings.Compare(a.GetName(), b.GetName()) })
+	client, name := cluster.Dynamic.Resource(h.kind).Namespace(d.namespace), object.GetName()
+	if h.patch == nil {
+		err = client.Delete(d.t.Context(), name, metav1.DeleteOptions{})
+	} else {
+		var text []byte
+		text, err = json.Marshal(h.patch)
 		require.NoError(d.t, err)
-		_, err = cluster.Dynamic.Resource(kind).Namespace(d.namespace).Patch(d.t.Context(), d.only(kind).GetName(), types.MergePatchType, text, metav1.PatchOptions{})
-		require.NoError(d.t, err)
+		_, err = client.Patch(d.t.Context(), name, types.MergePatchType, text, metav1.PatchOptions{})
 	}
+	require.NoError(d.t, err)
+	d.wait("the informer to see it", func(context.Context) error {
+		current, err := objectsOf(h.kind, d.namespace)
+		if slices.ContainsFunc(current, func(o *unstructured.Unstructured) bool { return o.GetResourceVersion() == object.GetResourceVersion() }) {
+			err = errors.New("it has not")
+		}
+		return err
+	})
 }
 
 func metadata(fields map[string]any) map[string]any { return map[string]any{"metadata": fields} }
 
-// only is the only object of a kind that belongs to the job; of pods, the first.
-func (d *driver) only(kind schema.GroupVersionResource) *unstructured.Unstructured {
-	d.t.Helper()
-	list, err := cluster.Dynamic.Resource(kind).Namespace(d.namespace).List(d.t.Context(), metav1.ListOptions{})
-	require.NoError(d.t, err)
-	var found []*unstructured.Unstructured
-	for i := range list.Items {
-		if metav1.GetControllerOf(&list.Items[i]) != nil {
-			found = append(found, &list.Items[i])
-		}
-	}
-	require.NotEmpty(d.t, found)
-	return found[0]
-}
-
 func TestChildrenAreEditedByHand(t *testing.T) {
 	t.Parallel()
-	ps := v1.PaddleJobSpec{PS: role(1), Worker: role(2)}
-	service := v1.PaddleJobSpec{Intranet: v1.Service, Worker: role(2)}
-	growing := v1.PaddleJobSpec{Elastic: ptr.To(1), ElasticPolicy: &v1.ElasticPolicy{Etcd: "10.0.0.1:2379"}, Worker: elastic(2, 1, 4)}
 	label := metadata(map[string]any{"labels": map[string]any{keys.JobName: nil}})
-	for base, kind := range map[string]struct {
+	for name, kind := range map[string]struct {
 		job        v1.PaddleJobSpec
 		ps, worker string
 		hands      map[string]hand
 	}{
-		"by ip": {job: ps, ps: "1/1", worker: "2/2", hands: map[string]hand{
-			"PodGroup deleted":              deletes(podGroups),
-			"PodGroup asks for less":        edits(podGroups, map[string]any{"spec": map[string]any{"minMember": 1, "minTaskMember": nil}}),
-			"PodGroup without annotations":  edits(podGroups, metadata(map[string]any{"annotations": nil})),
-			"PodGroup without an owner":     edits(podGroups, metadata(map[string]any{"ownerReferences": nil})),
-			"PodGroup without labels":       edits(podGroups, metadata(map[string]any{"labels": nil})),
-			"environment deleted":           deletes(configMaps),
-			"environment edited":            edits(configMaps, map[string]any{"data": map[string]any{"PADDLE_TRAINERS_NUM": "7", "MORE": "1", "PADDLE_PORT": nil}}),
-			"environment of another gang":   edits(configMaps, metadata(map[string]any{"annotations": map[string]any{keys.Gang: "1"}})),
-			"environment without its label": edits(configMaps, label),
-			"Volcano Job without its label": edits(volcanoJobs, label),
+		"by ip": {job: v1.PaddleJobSpec{PS: role(1), Worker: role(2)}, ps: "1/1", worker: "2/2", hands: map[string]hand{
+			"PodGroup deleted":              {kind: podGroups},
+			"PodGroup asks for less":        {kind: podGroups, patch: map[string]any{"spec": map[string]any{"minMember": 1, "minTaskMember": nil}}},
+			"PodGroup without annotations":  {kind: podGroups, patch: metadata(map[string]any{"annotations": nil})},
+			"PodGroup without an owner":     {kind: podGroups, patch: metadata(map[string]any{"ownerReferences": nil})},
+			"PodGroup without labels":       {kind: podGroups, patch: metadata(map[string]any{"labels": nil})},
+			"environment deleted":           {kind: configMaps},
+			"environment edited":            {kind: configMaps, patch: map[string]any{"data": map[string]any{"PADDLE_TRAINERS_NUM": "7", "MORE": "1", "PADDLE_PORT": nil}}},
+			"environment of another gang":   {kind: configMaps, patch: metadata(map[string]any{"annotations": map[string]any{keys.Gang: "1"}})},
+			"environment without its label": {kind: configMaps, patch: label},
+			"Volcano Job without its label": {kind: volcanoJobs, patch: label},
 		}},
-		"by service": {job: service, worker: "2/2", hands: map[string]hand{
-			"environment deleted":           deletes(configMaps),
-			"environment edited":            edits(configMaps, map[string]any{"data": map[string]any{"PADDLE_TRAINERS_NUM": "7"}}),
-			"environment without its label": edits(configMaps, label),
+		"by service": {job: v1.PaddleJobSpec{Intranet: v1.Service, Worker: role(2)}, worker: "2/2", hands: map[string]hand{
+			"environment deleted":           {kind: configMaps},
+			"environment edited":            {kind: configMaps, patch: map[string]any{"data": map[string]any{"PADDLE_TRAINERS_NUM": "7"}}},
+			"environment without its label": {kind: configMaps, patch: label},
 		}},
-		"elastic": {job: growing, worker: "2/2", hands: map[string]hand{
-			"environment deleted": deletes(configMaps),
-			"PodGroup deleted":    deletes(podGroups),
+		"elastic": {job: v1.PaddleJobSpec{
+			Elastic: ptr.To(1), ElasticPolicy: &v1.ElasticPolicy{Etcd: "10.0.0.1:2379"}, Worker: elastic(2, 1, 4),
+		}, worker: "2/2", hands: map[string]hand{
+			"environment deleted": {kind: configMaps},
+			"PodGroup deleted":    {kind: podGroups},
 		}},
 	} {
-		calm := held("held "+base, kind.job, kind.ps, kind.worker, 2, nil)
-		for name, lay := range kind.hands {
-			t.Run(base+"/"+name, func(t *testing.T) {
-				t.Parallel()
-				undisturbed := calm.undisturbed(t)
-				space := cluster.Namespace(t)
-				startController(t, space, space)
-				held(name, kind.job, kind.ps, kind.worker, 2, lay).liveLike(&driver{t: t, namespace: space, events: true}, undisturbed, "EnvironmentReady")
-			})
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			undisturbed := held("held "+name, kind.job, kind.ps, kind.worker, nil).undisturbed(t)
+			space := cluster.Namespace(t)
+			startController(t, space, space)
+			l := held(name, kind.job, kind.ps, kind.worker, kind.hands)
+			l.liveLike(&driver{t: t, namespace: space, events: true}, undisturbed, "EnvironmentReady")
+		})
 	}
 }
 
@@ -147,7 +150,7 @@ func TestGangRestartsAfterItsEnvironmentLostItsLabel(t *testing.T) {
 	again := &life{name: "again", job: v1.PaddleJobSpec{PS: role(1), Worker: role(2)}, drive: func(d *driver) {
 		d.awaitRunning("1/1", "2/2", 0, 0)
 		first := d.environment()
-		edits(configMaps, label)(d)
+		d.lay(hand{kind: configMaps, patch: label})
 		d.fail("worker-0")
 		d.awaitRunning("1/1", "2/2", 1, 1)
 		require.NotEqual(d.t, first, d.environment())

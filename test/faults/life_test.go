@@ -97,7 +97,6 @@ func (l *life) liveLike(d *driver, calm *past, others ...string) {
 func (l *life) live(d *driver, judge func()) {
 	d.t.Helper()
 	jobs := cluster.Paddle.BatchV1().PaddleJobs(d.namespace)
-	before, _ := d.look(func(map[string]string) bool { return true })
 	job := &v1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Namespace: d.namespace, Name: jobName}, Spec: *l.job.DeepCopy()}
 	d.do("the job to be created", func(ctx context.Context) error {
 		_, err := jobs.Create(ctx, job, metav1.CreateOptions{})
@@ -112,5 +111,5 @@ func (l *life) live(d *driver, judge func()) {
 			return butFor(jobs.Delete(ctx, jobName, metav1.DeleteOptions{}), apierrors.IsNotFound)
 		})
 	}
-	d.awaitObjects("nothing to be left", before)
+	d.awaitObjects("nothing to be left", nil)
 }

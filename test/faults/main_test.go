@@ -16,7 +16,7 @@ var cluster *live.Plane
 // sideBySide is how many lives there are at a time: as many as two cores have work for.
 const sideBySide = 16
 
-// thorough reports whether to try all that can be tried (make faults), and not only a part of it.
+// thorough reports whether to try all that can be tried (TEST_ALL), and not only a part of it.
 var thorough = live.All()
 
 func TestMain(m *testing.M) {
@@ -25,9 +25,9 @@ func TestMain(m *testing.M) {
 		StateDir: "../../_output/test-faults", Progress: os.Stderr,
 		// The sandbox's own controller has nothing to do here: each life has one.
 		ControllerArgs: []string{"--namespace=nobodys"},
-	}, func(p *live.Plane) (err error) {
+	}, func(p *live.Plane) error {
 		cluster = p
-		if kinds, err = discover(p); err != nil {
+		if err := watchObjects(p); err != nil {
 			return err
 		}
 		return allowLeases(p)

@@ -13,19 +13,21 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/client-go/tools/cache"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 )
-
-// apart are kinds that tell of the past, or change by themselves.
-var apart = []string{"events", "leases"}
 
 // chance is what differs from life to life and means the same.
 var chance = []struct {
@@ -49,47 +51,68 @@ var chance = []struct {
 	{regexp.MustCompile(`kube-api-access-\w+`), "TOKEN"},
 }
 
-// kinds are all that an object in a namespace can be.
-var kinds []schema.GroupVersionResource
+// listers list the objects of each kind that a namespace can have, as informers see them: many lives look often.
+var listers = map[schema.GroupVersionResource]cache.GenericLister{}
 
-// discover asks once what kinds there are: an API server that has just started does not know all of them yet.
-func discover(p *live.Plane) (found []schema.GroupVersionResource, err error) {
-	lists, err := p.Kube.Discovery().ServerPreferredNamespacedResources()
+// Kinds that the driver looks at.
+var (
+	paddleJobs  = v1.SchemeGroupVersion.WithResource("paddlejobs")
+	volcanoJobs = vcbatch.SchemeGroupVersion.WithResource("jobs")
+	podGroups   = vcscheduling.SchemeGroupVersion.WithResource("podgroups")
+	configMaps  = corev1.SchemeGroupVersion.WithResource("configmaps")
+)
+
+// watchObjects starts the informers.
+func watchObjects(p *live.Plane) error {
+	kinds, err := p.Kinds()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	for _, list := range lists {
-		group, err := schema.ParseGroupVersion(list.GroupVersion)
-		if err != nil {
-			return nil, err
+	factory := dynamicinformer.NewDynamicSharedInformerFactory(p.Dynamic, 0)
+	for _, kind := range kinds {
+		listers[kind] = factory.ForResource(kind).Lister()
+	}
+	factory.Start(wait.NeverStop)
+	for kind, synced := range factory.WaitForCacheSync(wait.NeverStop) {
+		if !synced {
+			return fmt.Errorf("list %s", kind)
 		}
-		for i := range list.APIResources {
-			resource := &list.APIResources[i]
-			if slices.Contains(resource.Verbs, "list") && !slices.Contains(apart, resource.Name) {
-				found = append(found, group.WithResource(resource.Name))
-			}
+	}
+	return nil
+}
+
+// objectsOf returns the objects of a kind in a namespace.
+func objectsOf(kind schema.GroupVersionResource, namespace string) ([]*unstructured.Unstructured, error) {
+	objects, err := listers[kind].ByNamespace(namespace).List(labels.Everything())
+	if err != nil {
+		return nil, fmt.Errorf("list %s: %w", kind.Resource, err)
+	}
+	var found []*unstructured.Unstructured
+	for _, object := range objects {
+		if u, ok := object.(*unstructured.Unstructured); ok && !live.InEveryNamespace(u) {
+			found = append(found, u.DeepCopy())
 		}
 	}
 	return found, nil
 }
 
-// objects are everything in a namespace by kind and name, without what is left to chance.
-func objects(ctx context.Context, namespace string) (map[string]string, error) {
-	found := map[string]string{}
-	for _, kind := range kinds {
-		items, err := cluster.Dynamic.Resource(kind).Namespace(namespace).List(ctx, metav1.ListOptions{})
+// objects returns everything in a namespace by kind and name, without what is left to chance and what each namespace has.
+func objects(namespace string) (map[string]string, error) {
+	all := map[string]string{}
+	for kind := range listers {
+		found, err := objectsOf(kind, namespace)
 		if err != nil {
-			return nil, fmt.Errorf("list %s: %w", kind.Resource, err)
+			return nil, err
 		}
-		for i := range items.Items {
-			key, text, err := essence(&items.Items[i])
+		for _, object := range found {
+			key, text, err := essence(object)
 			if err != nil {
 				return nil, err
 			}
-			found[key] = strings.ReplaceAll(text, namespace, "NAMESPACE")
+			all[key] = strings.ReplaceAll(text, namespace, "NAMESPACE")
 		}
 	}
-	return found, nil
+	return all, nil
 }
 
 // essence is an object's kind and name, and its text.
@@ -127,11 +150,10 @@ func essence(object *unstructured.Unstructured) (key, text string, err error) {
 func names(of map[string]string) []string { return slices.Sorted(maps.Keys(of)) }
 
 const (
-	// lookEvery is how long there is between two looks at every kind, which are much work.
-	lookEvery = time.Second
-	// settledAfter is how many looks in a row must find nothing changed: as long as the controller puts off the change of
-	// a status that only counts pods anew, and more.
-	settledAfter = 4
+	// lookEvery is how long there is between two looks at every kind.
+	lookEvery = 500 * time.Millisecond
+	// settledAfter is longer than the controller puts off the change of a status that only counts pods anew.
+	settledAfter = 3 * time.Second
 	// askEvery is how long there is between two questions about one object. Many lives ask.
 	askEvery = 200 * time.Millisecond
 	// patience is generous: what is waited for takes seconds.
@@ -141,13 +163,10 @@ const (
 // look looks at everything in the namespace until it is as wanted, and returns what was seen last.
 func (d *driver) look(wanted func(now map[string]string) bool) (last map[string]string, found bool) {
 	d.t.Helper()
-	err := wait.PollUntilContextTimeout(d.t.Context(), lookEvery, patience, true, func(ctx context.Context) (bool, error) {
-		now, err := objects(ctx, d.namespace)
-		if err != nil {
-			return false, nil //nolint:nilerr // the API server may be away
-		}
+	err := wait.PollUntilContextTimeout(d.t.Context(), lookEvery, patience, true, func(context.Context) (bool, error) {
+		now, err := objects(d.namespace)
 		last = now
-		return wanted(now), nil
+		return err == nil && wanted(now), err
 	})
 	return last, err == nil
 }
@@ -156,12 +175,12 @@ func (d *driver) look(wanted func(now map[string]string) bool) (last map[string]
 func (d *driver) settled() map[string]string {
 	d.t.Helper()
 	var last map[string]string
-	still := 0
+	var since time.Time
 	last, found := d.look(func(now map[string]string) bool {
-		if still++; !maps.Equal(now, last) {
-			last, still = now, 0
+		if !maps.Equal(now, last) {
+			last, since = now, time.Now()
 		}
-		return still >= settledAfter
+		return time.Since(since) >= settledAfter
 	})
 	require.True(d.t, found, "what belongs to the job never settles")
 	return last

@@ -82,19 +82,25 @@ func nowAndThen(kind func(*call) bool, with meddler) func(*controller) meddler {
 func writes(c *call) bool    { return c.write }
 func questions(c *call) bool { return !c.watch }
 
-// Every other write of a whole life goes wrong, or one request in six but for watches, which TestWatchesThatBreak breaks.
+// Every other write of a whole life goes wrong, or one request in six but for watches, which TestWatchesThatBreak breaks. A
+// life that deletes objects goes through the answers that the controller tells apart, and all lives through all answers with
+// TEST_ALL.
 func TestWritesThatGoWrong(t *testing.T) {
 	t.Parallel()
 	disturbed(t, someLives("retried", "changed"), true, map[string]func(*controller) meddler{
-		"conflict":  everyOther(writes, answers(http.StatusConflict, metav1.StatusReasonConflict)),
+		"conflict": everyOther(writes, answers(http.StatusConflict, metav1.StatusReasonConflict)),
+		"broken":   everyOther(writes, breaks(false)),
+	})
+	disturbed(t, someLives("retried"), true, map[string]func(*controller) meddler{
 		"error":     everyOther(writes, answers(http.StatusInternalServerError, metav1.StatusReasonInternalError)),
 		"too many":  everyOther(writes, answers(http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests, "Retry-After", "1")),
 		"forbidden": everyOther(writes, answers(http.StatusForbidden, metav1.StatusReasonForbidden)),
-		"broken":    everyOther(writes, breaks(false)),
 	})
 	disturbed(t, someLives("retried", "changed"), false, map[string]func(*controller) meddler{
+		"done, and broken": everyOther(writes, breaks(true)),
+	})
+	disturbed(t, someLives("retried"), false, map[string]func(*controller) meddler{
 		"done, and an error": everyOther(writes, unanswered),
-		"done, and broken":   everyOther(writes, breaks(true)),
 		"reads too":          nowAndThen(questions, answers(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable)),
 	})
 }

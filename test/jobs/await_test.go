@@ -15,9 +15,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/retry"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
 // create makes a job, which is deleted when the test ends, so that the next has the cluster for itself.
@@ -49,6 +51,36 @@ func edit(t *testing.T, job *v1.PaddleJob, changes ...change) {
 		_, err = jobs.Update(t.Context(), fresh, metav1.UpdateOptions{})
 		return err
 	}))
+}
+
+// endPods ends pods that run with an exit code.
+func endPods(t *testing.T, namespace, code string, pods ...string) {
+	t.Helper()
+	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q,%q:"1ms"}}}`, sandbox.AnnotationExitCode, code, sandbox.AnnotationRunFor)
+	for _, pod := range pods {
+		_, err := cluster.Kube.CoreV1().Pods(namespace).Patch(t.Context(), pod, types.MergePatchType, patch, metav1.PatchOptions{})
+		require.NoError(t, err)
+	}
+}
+
+// setPhase writes a pod's phase in the place of its kubelet.
+func setPhase(t *testing.T, namespace, pod string, phase corev1.PodPhase) {
+	t.Helper()
+	patch := fmt.Appendf(nil, `{"status":{"phase":%q}}`, phase)
+	_, err := cluster.Kube.CoreV1().Pods(namespace).Patch(t.Context(), pod, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
+	require.NoError(t, err)
+}
+
+// podUIDs returns the UIDs of the pods in a namespace by name.
+func podUIDs(t *testing.T, namespace string) map[string]types.UID {
+	t.Helper()
+	list, err := cluster.Kube.CoreV1().Pods(namespace).List(t.Context(), metav1.ListOptions{})
+	require.NoError(t, err)
+	uids := map[string]types.UID{}
+	for i := range list.Items {
+		uids[list.Items[i].Name] = list.Items[i].UID
+	}
+	return uids
 }
 
 // awaitJob waits until a job is as wanted and returns it.

@@ -126,9 +126,7 @@ func TestVolcanoJobDeletedByHandIsMadeAgain(t *testing.T) {
 			// Volcano looks after it: a lost pod restarts the gang.
 			awaitSyncs(t, 30)
 			require.NoError(t, pods.Delete(t.Context(), "lost-worker-0", metav1.DeleteOptions{}))
-			awaitJob(t, job, "restarted", func(job *v1.PaddleJob) bool {
-				return job.Status.Restarts == 1 && job.Status.Phase == v1.Running
-			})
+			awaitRestarted(t, job, 1)
 		})
 	}
 }

@@ -3,8 +3,6 @@
 package jobs_test
 
 import (
-	"context"
-	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -29,20 +27,12 @@ func TestDeletionLeavesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			space := cluster.Namespace(t)
-			before, err := objects(t.Context(), space)
-			require.NoError(t, err)
 			job := create(t, psJob(space, "gone", tc.with...))
 			awaitJob(t, job, "created and "+string(tc.phase), func(job *v1.PaddleJob) bool {
 				return job.Status.Phase == tc.phase && len(job.Status.Conditions) > 0
 			})
 			require.NoError(t, cluster.Paddle.BatchV1().PaddleJobs(space).Delete(t.Context(), job.Name, tc.options))
-			cluster.Await(t, "nothing to be left", func(ctx context.Context) error {
-				now, err := objects(ctx, space)
-				if left := ofTheirs(now, before); err == nil && len(left) > 0 {
-					err = fmt.Errorf("there is %v", left)
-				}
-				return err
-			})
+			awaitEmpty(t, space)
 		})
 	}
 }

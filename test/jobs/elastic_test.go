@@ -3,8 +3,6 @@
 package jobs_test
 
 import (
-	"fmt"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -13,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
 // elastic lets the workers be any number between two bounds.
@@ -63,16 +60,7 @@ func TestElasticJobScalesWhileItRuns(t *testing.T) {
 	job := create(t, collective(cluster.Namespace(t), "scales", elastic(1, 4)))
 	awaitPhase(t, job, v1.Running)
 	first := awaitVolcanoJob(t, job, nil)
-	pods := func() map[string]string {
-		list, err := cluster.Kube.CoreV1().Pods(job.Namespace).List(t.Context(), metav1.ListOptions{})
-		require.NoError(t, err)
-		uids := map[string]string{}
-		for i := range list.Items {
-			uids[list.Items[i].Name] = string(list.Items[i].UID)
-		}
-		return uids
-	}
-	before := pods()
+	before := podUIDs(t, job.Namespace)
 	for _, n := range []int{4, 1, 3} {
 		edit(t, job, workers(n))
 		ready := []string{"", "1/1", "2/2", "3/3", "4/4"}[n]
@@ -80,7 +68,7 @@ func TestElasticJobScalesWhileItRuns(t *testing.T) {
 			return job.Status.Phase == v1.Running && job.Status.Worker.Ready == ready
 		})
 		awaitPods(t, job, []string{"scales-worker-0", "scales-worker-1", "scales-worker-2", "scales-worker-3"}[:n])
-		require.Equal(t, before["scales-worker-0"], pods()["scales-worker-0"], "it trains on")
+		require.Equal(t, before["scales-worker-0"], podUIDs(t, job.Namespace)["scales-worker-0"], "it trains on")
 	}
 	awaitSyncs(t, 5)
 	awaitPods(t, job, []string{"scales-worker-0", "scales-worker-1", "scales-worker-2"})
@@ -101,10 +89,9 @@ func TestElasticJobTrainsOnWhereMoreWorkersAreRefused(t *testing.T) {
 	namespace := cluster.Namespace(t)
 	job := create(t, collective(namespace, "few", elastic(1, 4), workers(2)))
 	awaitJob(t, job, "2/2", func(job *v1.PaddleJob) bool { return job.Status.Worker != nil && job.Status.Worker.Ready == "2/2" })
-	before, err := cluster.Kube.CoreV1().Pods(namespace).List(t.Context(), metav1.ListOptions{})
-	require.NoError(t, err)
+	before := podUIDs(t, namespace)
 	label := []byte(`{"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "restricted"}}}`)
-	_, err = cluster.Kube.CoreV1().Namespaces().Patch(t.Context(), namespace, types.MergePatchType, label, metav1.PatchOptions{})
+	_, err := cluster.Kube.CoreV1().Namespaces().Patch(t.Context(), namespace, types.MergePatchType, label, metav1.PatchOptions{})
 	require.NoError(t, err)
 	edit(t, job, workers(4))
 	c := awaitCondition(t, job, v1.ConditionCreated, metav1.ConditionTrue, "PodSecurityViolation")
@@ -112,14 +99,8 @@ func TestElasticJobTrainsOnWhereMoreWorkersAreRefused(t *testing.T) {
 	require.Contains(t, c.Message, `violates PodSecurity "restricted:latest"`)
 	require.EqualValues(t, 2, awaitVolcanoJob(t, job, nil).Spec.Tasks[0].Replicas)
 	awaitSyncs(t, 5)
-	after, err := cluster.Kube.CoreV1().Pods(namespace).List(t.Context(), metav1.ListOptions{})
-	require.NoError(t, err)
-	require.Len(t, after.Items, 2)
-	for i := range after.Items {
-		require.Equal(t, before.Items[i].UID, after.Items[i].UID)
-		require.Equal(t, corev1.PodRunning, after.Items[i].Status.Phase)
-	}
-	require.Equal(t, v1.Running, awaitPhase(t, job, v1.Running).Status.Phase)
+	require.Equal(t, before, podUIDs(t, namespace))
+	require.Equal(t, "2/2", awaitPhase(t, job, v1.Running).Status.Worker.Ready)
 }
 
 // An elastic worker that is lost comes back by itself; the others train on.
@@ -127,16 +108,12 @@ func TestElasticWorkerComesBack(t *testing.T) {
 	t.Parallel()
 	job := create(t, collective(cluster.Namespace(t), "back", elastic(1, 2)))
 	awaitPhase(t, job, v1.Running)
-	list, err := cluster.Kube.CoreV1().Pods(job.Namespace).List(t.Context(), metav1.ListOptions{})
-	require.NoError(t, err)
-	lost := slices.IndexFunc(list.Items, func(pod corev1.Pod) bool { return pod.Name == "back-worker-1" })
+	before := podUIDs(t, job.Namespace)
 	require.NoError(t, cluster.Kube.CoreV1().Pods(job.Namespace).Delete(t.Context(), "back-worker-1", metav1.DeleteOptions{}))
 	awaitJob(t, job, "whole again", func(job *v1.PaddleJob) bool {
-		return job.Status.Worker.Ready == "2/2" && job.Status.Worker.Refs[1].UID != list.Items[lost].UID
+		return job.Status.Worker.Ready == "2/2" && job.Status.Worker.Refs[1].UID != before["back-worker-1"]
 	})
-	kept, err := cluster.Kube.CoreV1().Pods(job.Namespace).Get(t.Context(), "back-worker-0", metav1.GetOptions{})
-	require.NoError(t, err)
-	require.Equal(t, list.Items[1-lost].UID, kept.UID)
+	require.Equal(t, before["back-worker-0"], podUIDs(t, job.Namespace)["back-worker-0"], "it trains on")
 }
 
 // The others have done their share, and the job lacks this worker's.
@@ -144,17 +121,13 @@ func TestWorkerRestartsAloneAfterAnotherHasSucceeded(t *testing.T) {
 	t.Parallel()
 	job := create(t, psJob(cluster.Namespace(t), "late", runs(func(run *v1.RunPolicy) { run.RestartScope = v1.RestartPod })))
 	first := awaitPhase(t, job, v1.Running)
-	for pod, body := range map[string]string{"late-worker-0": `{"status":{"phase":"Failed"}}`, "late-worker-1": `{"status":{"phase":"Succeeded"}}`} {
-		_, err := cluster.Kube.CoreV1().Pods(job.Namespace).Patch(t.Context(), pod, types.MergePatchType, []byte(body), metav1.PatchOptions{}, "status")
-		require.NoError(t, err)
-	}
+	setPhase(t, job.Namespace, "late-worker-0", corev1.PodFailed)
+	setPhase(t, job.Namespace, "late-worker-1", corev1.PodSucceeded)
 	awaitJob(t, job, "to run its worker again", func(job *v1.PaddleJob) bool {
 		s := &job.Status
 		return s.Worker.Running == 1 && s.Worker.Succeeded == 1 && s.Failures == 1 && s.Worker.Refs[0].UID != first.Status.Worker.Refs[0].UID
 	})
-	body := fmt.Sprintf(`{"metadata":{"annotations":{%q:"1s"}}}`, sandbox.AnnotationRunFor)
-	_, err := cluster.Kube.CoreV1().Pods(job.Namespace).Patch(t.Context(), "late-worker-0", types.MergePatchType, []byte(body), metav1.PatchOptions{})
-	require.NoError(t, err)
+	endPods(t, job.Namespace, "0", "late-worker-0")
 	require.Equal(t, 2, awaitPhase(t, job, v1.Completed).Status.Worker.Succeeded)
 }
 
@@ -175,13 +148,10 @@ func TestWorkersThatFailTogether(t *testing.T) {
 			t.Parallel()
 			job := create(t, tc.job(cluster.Namespace(t)))
 			first := awaitPhase(t, job, v1.Running)
-			patch := func(body string, subresource ...string) {
-				for _, pod := range []string{"fails-worker-0", "fails-worker-1"} {
-					_, err := cluster.Kube.CoreV1().Pods(job.Namespace).Patch(t.Context(), pod, types.MergePatchType, []byte(body), metav1.PatchOptions{}, subresource...)
-					require.NoError(t, err)
-				}
+			workers := []string{"fails-worker-0", "fails-worker-1"}
+			for _, pod := range workers {
+				setPhase(t, job.Namespace, pod, corev1.PodFailed)
 			}
-			patch(`{"status":{"phase":"Failed"}}`, "status")
 			again := awaitJob(t, job, "whole again", func(job *v1.PaddleJob) bool {
 				s := &job.Status
 				return s.Phase == v1.Running && (s.Failures == 2 || !tc.alone && s.Failures == 1) && s.Worker.Ready == "2/2" &&
@@ -191,7 +161,7 @@ func TestWorkersThatFailTogether(t *testing.T) {
 				require.Zero(t, again.Status.Restarts, "the gang goes on")
 				require.Zero(t, again.Status.Recreations)
 			}
-			patch(fmt.Sprintf(`{"metadata":{"annotations":{%q:"1s"}}}`, sandbox.AnnotationRunFor))
+			endPods(t, job.Namespace, "0", workers...)
 			require.Equal(t, 2, awaitPhase(t, job, v1.Completed).Status.Worker.Succeeded)
 		})
 	}

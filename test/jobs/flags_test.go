@@ -33,32 +33,25 @@ func instead(t *testing.T, with func(*app.Options)) {
 	})
 }
 
-func TestOneNamespaceOnly(t *testing.T) {
+func TestFlags(t *testing.T) {
 	mine, others := cluster.Namespace(t), cluster.NamespaceNamed(t, t.Name()+"-others")
-	instead(t, func(o *app.Options) { o.Namespace = mine })
-	ignored := create(t, collective(others, "ignored"))
-	job := create(t, collective(mine, "run", workersRunFor("1s")))
-	awaitPhase(t, job, v1.Completed)
-	ignored, err := cluster.Paddle.BatchV1().PaddleJobs(others).Get(t.Context(), ignored.Name, metav1.GetOptions{})
-	require.NoError(t, err)
-	require.Empty(t, ignored.Status)
-}
-
-func TestDefaultIntranet(t *testing.T) {
-	space := cluster.Namespace(t)
-	before := create(t, collective(space, "before"))
+	before := create(t, collective(mine, "before"))
 	awaitPhase(t, before, v1.Running)
 	written := awaitEnvironment(t, before, "")
 
-	instead(t, func(o *app.Options) { o.DefaultIntranet = string(v1.Service) })
-	after := create(t, collective(space, "after"))
-	awaitPhase(t, after, v1.Running)
-	cm, err := cluster.Kube.CoreV1().ConfigMaps(space).Get(t.Context(), after.Name, metav1.GetOptions{})
+	instead(t, func(o *app.Options) { o.Namespace, o.DefaultIntranet = mine, string(v1.Service) })
+	ignored := create(t, collective(others, "ignored"))
+	after := create(t, collective(mine, "after", workersRunFor("1s")))
+	awaitPhase(t, after, v1.Completed)
+	cm, err := cluster.Kube.CoreV1().ConfigMaps(mine).Get(t.Context(), after.Name, metav1.GetOptions{})
 	require.NoError(t, err)
 	require.Equal(t, "after-worker-0.after,after-worker-1.after", cm.Data["PADDLE_TRAINERS"])
 	require.NotContains(t, cm.Annotations, keys.Gang)
 
-	still, err := cluster.Kube.CoreV1().ConfigMaps(space).Get(t.Context(), before.Name, metav1.GetOptions{})
+	still, err := cluster.Kube.CoreV1().ConfigMaps(mine).Get(t.Context(), before.Name, metav1.GetOptions{})
 	require.NoError(t, err)
 	require.Equal(t, written.ResourceVersion, still.ResourceVersion, "a job that exists is left as it was made")
+	ignored, err = cluster.Paddle.BatchV1().PaddleJobs(others).Get(t.Context(), ignored.Name, metav1.GetOptions{})
+	require.NoError(t, err)
+	require.Empty(t, ignored.Status, "the job is in another namespace")
 }

@@ -20,11 +20,15 @@ var cluster *live.Plane
 func TestMain(m *testing.M) {
 	live.SideBySide(12)
 	os.Exit(live.Main(m, sandbox.Options{
-		StateDir: "../../_output/test-jobs", Progress: os.Stderr,
+		StateDir: "../../_output/test-jobs", Progress: os.Stderr, SchedulerConf: preempting,
 		ControllerArgs: []string{
 			"--resync-period=" + resync.String(), "-v=3",
 			// With the shipped rights.
 			"--leader-elect=true", "--leader-elect-retry-period=500ms",
 		},
-	}, func(p *live.Plane) error { cluster = p; return nil }))
+	}, func(p *live.Plane) (err error) {
+		cluster = p
+		kinds, err = p.Kinds()
+		return err
+	}))
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
-// Not parallel: a controller that is restarted counts from 0.
 func TestMetricsOfJobs(t *testing.T) {
+	t.Parallel()
 	job := create(t, psJob(cluster.Namespace(t), "counted", workersRunFor("1s"), workersFail("1", "0")))
 	awaitPhase(t, job, v1.Completed)
 	for name, least := range map[string]float64{

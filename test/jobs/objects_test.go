@@ -5,7 +5,6 @@ package jobs_test
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -13,52 +12,48 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/paddle-volcano/paddle-volcano/test/live"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
-// unstable are kinds that change or stay by themselves.
-var unstable = []string{"events", "leases"}
+// kinds are all kinds of objects that a namespace can have.
+var kinds []schema.GroupVersionResource
 
-// objects lists everything in a namespace, of all kinds that the API server has, by kind and name with its resource
-// version.
-func objects(ctx context.Context, namespace string) (map[string]string, error) {
-	lists, err := cluster.Kube.Discovery().ServerPreferredNamespacedResources()
-	if err != nil {
-		return nil, err
-	}
-	found := map[string]string{}
-	for _, list := range lists {
-		group, err := schema.ParseGroupVersion(list.GroupVersion)
+// visit calls do for each object in a namespace, but for those that every namespace has.
+func visit(ctx context.Context, namespace string, do func(kindAndName string, object metav1.Object) error) error {
+	for _, kind := range kinds {
+		list, err := cluster.Dynamic.Resource(kind).Namespace(namespace).List(ctx, metav1.ListOptions{})
 		if err != nil {
-			return nil, err
+			return fmt.Errorf("list %s: %w", kind.Resource, err)
 		}
-		for i := range list.APIResources {
-			resource := &list.APIResources[i]
-			if !slices.Contains(resource.Verbs, "list") || slices.Contains(unstable, resource.Name) {
+		for i := range list.Items {
+			object := &list.Items[i]
+			if live.InEveryNamespace(object) {
 				continue
 			}
-			items, err := cluster.Dynamic.Resource(group.WithResource(resource.Name)).Namespace(namespace).List(ctx, metav1.ListOptions{})
-			if err != nil {
-				return nil, fmt.Errorf("listing %s: %w", resource.Name, err)
-			}
-			for _, item := range items.Items {
-				found[resource.Kind+" "+item.GetName()] = item.GetResourceVersion()
+			if err := do(object.GetKind()+" "+object.GetName(), object); err != nil {
+				return err
 			}
 		}
 	}
-	return found, nil
+	return nil
 }
 
-// ofTheirs leaves the objects that a job made: those of a namespace without the ones that were there before.
-func ofTheirs(all, before map[string]string) []string {
-	var names []string
-	for name := range all {
-		if _, old := before[name]; !old {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return names
+// objects returns the resource versions of all objects in a namespace by kind and name.
+func objects(ctx context.Context, namespace string) (map[string]string, error) {
+	found := map[string]string{}
+	return found, visit(ctx, namespace, func(name string, object metav1.Object) error {
+		found[name] = object.GetResourceVersion()
+		return nil
+	})
+}
+
+// awaitEmpty waits until nothing is left in a namespace.
+func awaitEmpty(t *testing.T, namespace string) {
+	t.Helper()
+	cluster.Await(t, "nothing to be left", func(ctx context.Context) error {
+		return visit(ctx, namespace, func(name string, _ metav1.Object) error { return fmt.Errorf("there is %s", name) })
+	})
 }
 
 // syncs is how often the controller has looked at a job since it started.

@@ -65,40 +65,35 @@ func managers(object metav1.Object) []string {
 	return names
 }
 
-// The two tests of the race are not parallel: each stops one of the two controllers.
-func TestPodGroupRaceOurControllerFirst(t *testing.T) {
-	start := down(t, sandbox.VolcanoController, syscall.SIGTERM)
+// Either controller may be the first to make the PodGroup of a Volcano Job. Not parallel: each is down for a while.
+func TestPodGroupRace(t *testing.T) {
+	startVolcano := down(t, sandbox.VolcanoController, syscall.SIGTERM)
 	// Pods that never fit keep the scheduler from touching more than the status.
-	job := create(t, psJob(cluster.Namespace(t), "race", onNodes("none.has/this")))
-	ours := awaitPodGroup(t, job, nil)
+	first := create(t, psJob(cluster.Namespace(t), "race", onNodes("none.has/this")))
+	second := create(t, psJob(cluster.NamespaceNamed(t, "volcano-first"), "race", onNodes("none.has/this")))
+	ours, lost := awaitPodGroup(t, first, nil), awaitPodGroup(t, second, nil)
 	require.Contains(t, managers(ours), "paddlejob-controller Update")
-	start()
-	later := awaitPodGroup(t, job, func(g *vcscheduling.PodGroup) bool { return len(g.Status.Conditions) > 0 })
+	startOurs := down(t, sandbox.Controller, syscall.SIGTERM)
+	require.NoError(t, cluster.Volcano.SchedulingV1beta1().PodGroups(second.Namespace).Delete(t.Context(), lost.Name, metav1.DeleteOptions{}))
+	startVolcano()
+
+	later := awaitPodGroup(t, first, func(g *vcscheduling.PodGroup) bool { return len(g.Status.Conditions) > 0 })
 	require.Equal(t, ours.UID, later.UID)
 	require.NotContains(t, managers(later), "vc-controller-manager Update", "Volcano had nothing to change")
 	require.Equal(t, ours.Spec, later.Spec)
-	edit(t, job, onNodes("kubernetes.io/none"), func(job *v1.PaddleJob) {
+	theirs := awaitPodGroup(t, second, func(g *vcscheduling.PodGroup) bool { return g.UID != lost.UID && len(g.Status.Conditions) > 0 })
+	require.NotContains(t, strings.Join(managers(theirs), ","), "paddlejob-controller")
+	require.Equal(t, lost.Spec, theirs.Spec, "both make the same")
+
+	startOurs()
+	awaitReason(t, second)
+	later = awaitPodGroup(t, second, nil)
+	require.Equal(t, theirs.UID, later.UID)
+	require.NotContains(t, strings.Join(managers(later), ","), "paddlejob-controller", "the controller had nothing to change")
+	edit(t, first, func(job *v1.PaddleJob) {
 		job.Spec.PS.Template.Spec.NodeSelector, job.Spec.Worker.Template.Spec.NodeSelector = nil, nil
 	}, workersRunFor("1s"))
-	awaitPhase(t, job, v1.Completed)
-}
-
-func TestPodGroupRaceVolcanoFirst(t *testing.T) {
-	job := psJob(cluster.Namespace(t), "race", onNodes("none.has/this"))
-	startVolcano := down(t, sandbox.VolcanoController, syscall.SIGTERM)
-	job = create(t, job)
-	ours := awaitPodGroup(t, job, nil)
-	startOurs := down(t, sandbox.Controller, syscall.SIGTERM)
-	require.NoError(t, cluster.Volcano.SchedulingV1beta1().PodGroups(job.Namespace).Delete(t.Context(), ours.Name, metav1.DeleteOptions{}))
-	startVolcano()
-	theirs := awaitPodGroup(t, job, func(g *vcscheduling.PodGroup) bool { return g.UID != ours.UID && len(g.Status.Conditions) > 0 })
-	require.NotContains(t, strings.Join(managers(theirs), ","), "paddlejob-controller")
-	require.Equal(t, ours.Spec, theirs.Spec, "both make the same")
-	startOurs()
-	awaitReason(t, job)
-	later := awaitPodGroup(t, job, nil)
-	require.Equal(t, theirs.UID, later.UID)
-	require.NotContains(t, strings.Join(managers(later), ","), "paddlejob-controller", "we had nothing to change")
+	awaitPhase(t, first, v1.Completed)
 }
 
 // What the controller puts back it owns, and not the sums and policies that Volcano's Job controller works out.

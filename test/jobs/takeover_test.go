@@ -3,7 +3,6 @@
 package jobs_test
 
 import (
-	"context"
 	"fmt"
 	"syscall"
 	"testing"
@@ -80,89 +79,97 @@ func awaitNoFinalizer(t *testing.T, job *v1.PaddleJob) {
 	awaitJob(t, job, "without paddle-operator's finalizer", func(job *v1.PaddleJob) bool { return len(job.Finalizers) == 0 })
 }
 
-// Not parallel: no controller of ours may run while paddle-operator's objects are made.
+// Not parallel: the controller is down while paddle-operator's objects of all cases are made.
 func TestTakeover(t *testing.T) {
-	t.Run("a gang that runs is left to finish", func(t *testing.T) {
-		start := down(t, sandbox.Controller, syscall.SIGTERM)
-		job := operators(t, psJob(cluster.Namespace(t), "theirs", cleans(v1.CleanNever), workersRunFor("5s")), nil, true)
-		start()
-		awaitNoFinalizer(t, job)
-		c := awaitCondition(t, job, v1.ConditionCreated, metav1.ConditionTrue, "StartedByPaddleOperator")
-		require.Contains(t, c.Message, "left to finish")
-		running := awaitPhase(t, job, v1.Running)
-		require.Equal(t, "2/2", running.Status.PS.Ready)
-		done := awaitPhase(t, job, v1.Completed)
-		require.Equal(t, 2, done.Status.Worker.Succeeded)
-		awaitPods(t, job, []string{"theirs-worker-0", "theirs-worker-1"})
-		awaitNoPodGroups(t, job.Namespace)
-		requireNoVolcanoJob(t, job)
-	})
-	t.Run("a gang that fails starts anew", func(t *testing.T) {
-		start := down(t, sandbox.Controller, syscall.SIGTERM)
-		job := operators(t, psJob(cluster.Namespace(t), "theirs", workersRunFor("4s"), workersFail("1", "0")), nil, true)
-		fixed := job.DeepCopy()
-		start()
-		awaitPhase(t, job, v1.Running)
-		// Only the pods that are there are to fail.
-		edit(t, fixed, func(job *v1.PaddleJob) {
-			delete(job.Spec.Worker.Template.Annotations, sandbox.AnnotationExitCode)
-		})
-		awaitEvent(t, job, corev1.EventTypeNormal, "TakingOver")
-		vcjob := awaitVolcanoJob(t, job, nil)
-		awaitPhase(t, job, v1.Completed)
-		pods, err := cluster.Kube.CoreV1().Pods(job.Namespace).List(t.Context(), metav1.ListOptions{})
-		require.NoError(t, err)
-		for i := range pods.Items {
-			require.True(t, metav1.IsControlledBy(&pods.Items[i], vcjob), pods.Items[i].Name)
-		}
-		services, err := cluster.Kube.CoreV1().Services(job.Namespace).List(t.Context(), metav1.ListOptions{})
-		require.NoError(t, err)
-		require.Empty(t, services.Items, "paddle-operator's are gone, and Volcano took its own away at the end")
-		awaitNoPodGroups(t, job.Namespace)
-	})
-	t.Run("a gang without its addresses starts anew", func(t *testing.T) {
-		start := down(t, sandbox.Controller, syscall.SIGTERM)
-		job := operators(t, psJob(cluster.Namespace(t), "theirs", workersRunFor("1s")), nil, false)
-		start()
-		awaitVolcanoJob(t, job, nil)
-		awaitPhase(t, job, v1.Completed)
-	})
-	t.Run("a gang that lost a pod starts anew", func(t *testing.T) {
-		start := down(t, sandbox.Controller, syscall.SIGTERM)
-		job := operators(t, psJob(cluster.Namespace(t), "theirs"), nil, true)
-		require.NoError(t, cluster.Kube.CoreV1().Pods(job.Namespace).Delete(t.Context(), "theirs-ps-0", metav1.DeleteOptions{}))
-		start()
-		awaitVolcanoJob(t, job, nil)
-		awaitPhase(t, job, v1.Running)
-	})
-	t.Run("a finished job stays finished", func(t *testing.T) {
-		start := down(t, sandbox.Controller, syscall.SIGTERM)
-		job := operators(t, psJob(cluster.Namespace(t), "theirs", cleans(""), workersRunFor("1s")),
-			&v1.PaddleJobStatus{Phase: v1.Completed, Mode: v1.ModePS}, true)
-		start()
-		awaitNoFinalizer(t, job)
-		awaitPods(t, job, nil)
-		awaitNoPodGroups(t, job.Namespace)
-		awaitCondition(t, job, v1.ConditionSucceeded, metav1.ConditionTrue, "WorkersSucceeded")
-		awaitSyncs(t, 10)
-		requireNoVolcanoJob(t, job)
-	})
-	t.Run("a job that is being deleted goes", func(t *testing.T) {
-		start := down(t, sandbox.Controller, syscall.SIGTERM)
-		space := cluster.Namespace(t)
-		before, err := objects(t.Context(), space)
-		require.NoError(t, err)
-		job := operators(t, psJob(space, "theirs"), nil, true)
-		require.NoError(t, cluster.Paddle.BatchV1().PaddleJobs(space).Delete(t.Context(), job.Name, metav1.DeleteOptions{}))
-		start()
-		cluster.Await(t, "nothing to be left", func(ctx context.Context) error {
-			now, err := objects(ctx, space)
-			if left := ofTheirs(now, before); err == nil && len(left) > 0 {
-				err = fmt.Errorf("there is %v", left)
+	workers := []string{"theirs-worker-0", "theirs-worker-1"}
+	cases := map[string]struct {
+		status    *v1.PaddleJobStatus
+		noAddress bool
+		deleted   func(t *testing.T, job *v1.PaddleJob) error
+		judge     func(t *testing.T, job *v1.PaddleJob)
+	}{
+		"a gang that runs is left to finish": {judge: func(t *testing.T, job *v1.PaddleJob) {
+			awaitNoFinalizer(t, job)
+			c := awaitCondition(t, job, v1.ConditionCreated, metav1.ConditionTrue, "StartedByPaddleOperator")
+			require.Contains(t, c.Message, "left to finish")
+			require.Equal(t, "2/2", awaitPhase(t, job, v1.Running).Status.PS.Ready)
+			endPods(t, job.Namespace, "0", workers...)
+			require.Equal(t, 2, awaitPhase(t, job, v1.Completed).Status.Worker.Succeeded)
+			awaitPods(t, job, workers)
+			awaitNoPodGroups(t, job.Namespace)
+			requireNoVolcanoJob(t, job)
+		}},
+		"a gang that fails starts anew": {judge: func(t *testing.T, job *v1.PaddleJob) {
+			awaitPhase(t, job, v1.Running)
+			endPods(t, job.Namespace, "1", workers[0])
+			awaitEvent(t, job, corev1.EventTypeNormal, "TakingOver")
+			vcjob := awaitVolcanoJob(t, job, nil)
+			awaitPhase(t, job, v1.Running)
+			endPods(t, job.Namespace, "0", workers...)
+			awaitPhase(t, job, v1.Completed)
+			pods, err := cluster.Kube.CoreV1().Pods(job.Namespace).List(t.Context(), metav1.ListOptions{})
+			require.NoError(t, err)
+			for i := range pods.Items {
+				require.True(t, metav1.IsControlledBy(&pods.Items[i], vcjob), pods.Items[i].Name)
 			}
-			return err
+			services, err := cluster.Kube.CoreV1().Services(job.Namespace).List(t.Context(), metav1.ListOptions{})
+			require.NoError(t, err)
+			require.Empty(t, services.Items, "paddle-operator's are gone, and Volcano took its own away at the end")
+			awaitNoPodGroups(t, job.Namespace)
+		}},
+		"a gang without its addresses starts anew": {noAddress: true, judge: func(t *testing.T, job *v1.PaddleJob) {
+			awaitVolcanoJob(t, job, nil)
+			awaitPhase(t, job, v1.Running)
+			endPods(t, job.Namespace, "0", workers...)
+			awaitPhase(t, job, v1.Completed)
+		}},
+		"a gang that lost a pod starts anew": {
+			deleted: func(t *testing.T, job *v1.PaddleJob) error {
+				return cluster.Kube.CoreV1().Pods(job.Namespace).Delete(t.Context(), "theirs-ps-0", metav1.DeleteOptions{})
+			},
+			judge: func(t *testing.T, job *v1.PaddleJob) {
+				awaitVolcanoJob(t, job, nil)
+				awaitPhase(t, job, v1.Running)
+			},
+		},
+		"a finished job stays finished": {
+			status: &v1.PaddleJobStatus{Phase: v1.Completed, Mode: v1.ModePS},
+			judge: func(t *testing.T, job *v1.PaddleJob) {
+				awaitNoFinalizer(t, job)
+				awaitPods(t, job, nil)
+				awaitNoPodGroups(t, job.Namespace)
+				awaitCondition(t, job, v1.ConditionSucceeded, metav1.ConditionTrue, "WorkersSucceeded")
+				awaitSyncs(t, 10)
+				requireNoVolcanoJob(t, job)
+			},
+		},
+		"a job that is being deleted goes": {
+			deleted: func(t *testing.T, job *v1.PaddleJob) error {
+				return cluster.Paddle.BatchV1().PaddleJobs(job.Namespace).Delete(t.Context(), job.Name, metav1.DeleteOptions{})
+			},
+			judge: func(t *testing.T, job *v1.PaddleJob) { awaitEmpty(t, job.Namespace) },
+		},
+	}
+	start := down(t, sandbox.Controller, syscall.SIGTERM)
+	jobs := map[string]*v1.PaddleJob{}
+	for name, tc := range cases {
+		with := []change{cleans(v1.CleanNever)}
+		if tc.status != nil {
+			with = []change{cleans(""), workersRunFor("1s")}
+		}
+		job := operators(t, psJob(cluster.NamespaceNamed(t, name), "theirs", with...), tc.status, !tc.noAddress)
+		if tc.deleted != nil {
+			require.NoError(t, tc.deleted(t, job))
+		}
+		jobs[name] = job
+	}
+	start()
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			tc.judge(t, jobs[name])
 		})
-	})
+	}
 }
 
 func requireNoVolcanoJob(t *testing.T, job *v1.PaddleJob) {

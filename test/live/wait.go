@@ -12,17 +12,19 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-const (
-	pollEvery = 50 * time.Millisecond
-	// patience is generous: what is waited for takes seconds.
-	patience = 3 * time.Minute
-)
+// patience is generous: what is waited for takes seconds.
+const patience = 3 * time.Minute
+
+// delays between two questions grow: answers cost most of a sandbox's processor time.
+var delays = wait.Backoff{Duration: 50 * time.Millisecond, Factor: 1.5, Cap: 250 * time.Millisecond, Steps: 10}
 
 // Until asks again and again until there is no error. When patience or ctx is over it returns why, with the last error and
 // where the logs are.
 func (p *Plane) Until(ctx context.Context, what string, try func(context.Context) error) error {
 	var last error
-	over := wait.PollUntilContextTimeout(ctx, pollEvery, patience, true, func(ctx context.Context) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	over := delays.DelayFunc().Until(ctx, true, true, func(ctx context.Context) (bool, error) {
 		err := try(ctx)
 		if last == nil || ctx.Err() == nil {
 			last = err // a request that the end of patience cuts off explains nothing
