@@ -33,8 +33,6 @@ func TestExitCodes(t *testing.T) {
 		{"a slice of a trace", []string{"trace", "--workers", "0", "--hosts", "16", "--jobs", "20", "--cap", "5m", "--loads", "0.5", "--seeds", "1", "--schedulers", "stock,paddle-bytes", "--out", folder}, 0},
 		{"help on live", []string{"live", "--help"}, 0},
 		{"an unknown form", []string{"live", "--quick", "--forms", "job"}, 1},
-		{"one instance", []string{"placement", "--show", "3"}, 0},
-		{"one cluster", []string{"placement", "--show", "3", "--only", "baselines"}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, run(c.args)) })
 	}

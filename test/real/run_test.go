@@ -126,11 +126,11 @@ func (r *trial) model(t *testing.T) (written train.State) {
 	return written
 }
 
-// report logs when each step of the job was done.
+// report logs how long the job took, and what the start barrier did of it.
 func (r *trial) report(t *testing.T, ended time.Time) {
 	t.Helper()
+	t.Logf("ended after %.2fs", ended.Sub(r.begun).Seconds())
 	stamps := r.Stamps()
-	t.Logf("\n%s%8.2fs  ended", stamps.Table(), ended.Sub(r.begun).Seconds())
 	if cost, guarded := stamps.Barrier(); guarded {
 		t.Log(cost)
 	}

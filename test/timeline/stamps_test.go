@@ -18,16 +18,14 @@ func at(ms int) time.Time { return begin.Add(time.Duration(ms) * time.Millisecon
 func byIPs() Stamps {
 	pod := func(name, role string, begins, main int) Pod {
 		return Pod{
-			Name: name, Role: role, Created: at(70), Bound: at(1090), Addressed: at(2600),
+			Name: name, Role: role, Created: at(70), Addressed: at(2600),
 			Barrier: Run{Started: at(begins), Ended: at(begins + 6)}, Main: Run{Started: at(main)},
 		}
 	}
-	s := Stamps{
-		Created: at(0), Scheduled: at(1100), Environment: at(2700),
-		Pods: []Pod{pod("j-worker-0", "worker", 14000, 15000), pod("j-ps-0", "ps", 16000, 17000)},
+	return Stamps{
+		Environment: at(2700),
+		Pods:        []Pod{pod("j-worker-0", "worker", 14000, 15000), pod("j-ps-0", "ps", 16000, 17000)},
 	}
-	s.Pods[0].FirstStep = at(17200)
-	return s
 }
 
 // byNames is a job whose environment is written first; its barrier waits for names.
@@ -38,21 +36,7 @@ func byNames() Stamps {
 		p := &s.Pods[i]
 		p.Named, p.Barrier, p.Main = at(2900+50*i), Run{at(1800 + 50*i), at(3100 + 100*i)}, Run{Started: at(3900 + 100*i)}
 	}
-	s.Pods[0].FirstStep = at(4300)
 	return s
-}
-
-func TestTable(t *testing.T) {
-	s := byIPs()
-	const want = "    AFTER  MOMENT\n    1.10s  PodGroup scheduled\n    1.09s  all 2 pods bound\n   17.00s  all pods running\n   17.20s  first training step\n"
-	require.Equal(t, want, s.Table())
-	// Pods that replace others, or come after the first step, do not count.
-	again := s.Pods[0]
-	again.Created, again.Bound, again.FirstStep = at(16500), at(16600), at(40000)
-	s.Pods = append([]Pod{again, {Name: "j-worker-9", Role: "worker", Created: at(30000)}}, s.Pods...)
-	require.Equal(t, want, s.Table())
-	s = Stamps{Created: at(0), Scheduled: at(10), Pods: []Pod{{Name: "p", Created: at(20)}}}
-	require.Equal(t, "    AFTER  MOMENT\n    0.01s  PodGroup scheduled\n", s.Table(), "what was not seen is left out")
 }
 
 func TestBarrier(t *testing.T) {
@@ -65,6 +49,14 @@ func TestBarrier(t *testing.T) {
 	require.True(t, guarded)
 	require.Equal(t, BarrierCost{Added: 1050 * ms, Idle: 250 * ms}, cost, "from when the last name is known")
 	require.Equal(t, "start barrier: main containers started 1.05s after it could end; it ran 0.25s longer than needed", cost.String())
+
+	// Pods that replace others, or come once the job trains, do not count.
+	again := ips.Pods[0]
+	again.Created, again.Main = at(16500), Run{Started: at(60000)}
+	ips.Pods = append([]Pod{again, {Name: "j-worker-9", Role: "worker", Created: at(30000)}}, ips.Pods...)
+	cost, guarded = ips.Barrier()
+	require.True(t, guarded)
+	require.Equal(t, 1000*ms, cost.Added)
 
 	for name, spoil := range map[string]func(*Stamps){
 		"no barrier":                    func(s *Stamps) { s.Pods[1].Barrier = Run{} },

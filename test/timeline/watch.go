@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -21,8 +20,6 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
-	scheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
-	vcinformers "volcano.sh/apis/pkg/client/informers/externalversions"
 
 	paddlev1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	paddleinformers "github.com/paddle-volcano/paddle-volcano/controller/client/informers/externalversions"
@@ -64,12 +61,10 @@ func Begin(ctx context.Context, p *live.Plane, namespace, job string, onLine fun
 	w.stopWatching, w.stopReading = stopWatching, stopReading
 	factory := informers.NewSharedInformerFactoryWithOptions(p.Kube, 0, informers.WithNamespace(namespace))
 	kube := factory.Core().V1()
-	volcano := vcinformers.NewSharedInformerFactoryWithOptions(p.Volcano, 0, vcinformers.WithNamespace(namespace))
 	paddle := paddleinformers.NewSharedInformerFactoryWithOptions(p.Paddle, 0, paddleinformers.WithNamespace(namespace))
 	see := func(object any) { w.see(reading, time.Now(), object) }
 	for what, informer := range map[string]cache.SharedIndexInformer{
 		"pods": kube.Pods().Informer(), "ConfigMaps": kube.ConfigMaps().Informer(),
-		"PodGroups":      volcano.Scheduling().V1beta1().PodGroups().Informer(),
 		"EndpointSlices": factory.Discovery().V1().EndpointSlices().Informer(), "PaddleJobs": paddle.Batch().V1().PaddleJobs().Informer(),
 	} {
 		if _, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: see, UpdateFunc: func(_, fresh any) { see(fresh) }, DeleteFunc: see}); err != nil {
@@ -122,7 +117,6 @@ func (w *Watch) see(ctx context.Context, at time.Time, object any) {
 	switch o := object.(type) {
 	case *paddlev1.PaddleJob:
 		if o.Name == w.job {
-			note(&w.seen.Created, at)
 			w.byName = o.Spec.Intranet == paddlev1.Service
 		}
 	case *corev1.ConfigMap:
@@ -137,24 +131,12 @@ func (w *Watch) see(ctx context.Context, at time.Time, object any) {
 				note(&w.pod(e.TargetRef.UID).pod.Named, at)
 			}
 		}
-	case *scheduling.PodGroup:
-		w.seePodGroup(at, o)
 	case *corev1.Pod:
 		if o.Labels[vcbatch.JobNameKey] == w.job {
 			n := w.pod(o.UID)
 			n.see(at, o)
 			w.readStarted(ctx, n, o)
 		}
-	}
-}
-
-func (w *Watch) seePodGroup(at time.Time, group *scheduling.PodGroup) {
-	if owner := metav1.GetControllerOf(group); owner == nil || owner.Name != w.job {
-		return
-	}
-	note(&w.seen.Created, at) // of a Volcano Job without a PaddleJob
-	if group.Status.Phase == scheduling.PodGroupRunning {
-		note(&w.seen.Scheduled, at)
 	}
 }
 
@@ -205,9 +187,6 @@ func (n *notes) see(at time.Time, pod *corev1.Pod) {
 	n.ours, n.main = true, pod.Spec.Containers[0].Name
 	n.pod.Name, n.pod.Role = pod.Name, pod.Labels[vcbatch.TaskSpecKey]
 	note(&n.pod.Created, at)
-	if pod.Spec.NodeName != "" {
-		note(&n.pod.Bound, at)
-	}
 	if pod.Status.PodIP != "" {
 		note(&n.pod.Addressed, at)
 	}
@@ -282,9 +261,6 @@ func (w *Watch) read(ctx context.Context, n *notes, from Line) {
 	})
 }
 
-// stepLine is what the trainer logs after a training step.
-var stepLine = regexp.MustCompile(`^step \d+ loss `)
-
 // addLine records what follows from a line that begins with its time.
 func (w *Watch) addLine(n *notes, from Line, text string) {
 	stamp, text, _ := strings.Cut(text, " ")
@@ -297,9 +273,6 @@ func (w *Watch) addLine(n *notes, from Line, text string) {
 	note(&run.Started, at)
 	if from.Container == barrier {
 		run.Ended = at // it logs when it starts and when it ends
-	}
-	if stepLine.MatchString(text) {
-		note(&n.pod.FirstStep, at)
 	}
 	w.mu.Unlock()
 	if w.onLine != nil {

@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
-	scheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	paddlev1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/test/live"
@@ -37,10 +36,6 @@ func owned(name, kind, owner string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Name: name, OwnerReferences: []metav1.OwnerReference{{Kind: kind, Name: owner, Controller: ptr.To(true)}}}
 }
 
-func podGroup(phase scheduling.PodGroupPhase) *scheduling.PodGroup {
-	return &scheduling.PodGroup{ObjectMeta: owned("j-uid", "Job", "j"), Status: scheduling.PodGroupStatus{Phase: phase}}
-}
-
 // pod is the job's only one, so far as its fields were changed.
 func pod(changes ...func(*corev1.Pod)) *corev1.Pod {
 	p := &corev1.Pod{
@@ -53,7 +48,6 @@ func pod(changes ...func(*corev1.Pod)) *corev1.Pod {
 	return p
 }
 
-func bound(p *corev1.Pod)     { p.Spec.NodeName = "n" }
 func addressed(p *corev1.Pod) { p.Status.PodIP = "10.0.0.1" }
 
 func running(name string) func(*corev1.Pod) {
@@ -74,22 +68,18 @@ func TestStamps(t *testing.T) {
 	w, see := silent()
 	see(1, &paddlev1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Name: "other"}})
 	see(2, &paddlev1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Name: "j"}})
-	see(3, podGroup(scheduling.PodGroupInqueue))
-	see(4, &scheduling.PodGroup{ObjectMeta: owned("x", "Job", "other"), Status: scheduling.PodGroupStatus{Phase: scheduling.PodGroupRunning}})
-	see(5, podGroup(scheduling.PodGroupRunning))
 	see(6, pod(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "other", UID: "2"}})
-	see(7, pod(bound))
-	see(10, pod(bound, addressed))
+	see(10, pod(addressed))
 	see(11, &corev1.ConfigMap{ObjectMeta: owned("j-svc", "Job", "j")}, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "j"}})
 	see(12, &corev1.ConfigMap{ObjectMeta: owned("j", paddlev1.Kind, "j")})
-	see(13, pod(bound, addressed, running(barrier)))
-	see(15, pod(bound, addressed, passed))
-	see(16, pod(bound, addressed, passed, running("paddle")))
-	see(20, &paddlev1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Name: "j"}}, pod(bound, addressed, passed), podGroup(scheduling.PodGroupRunning))
+	see(13, pod(addressed, running(barrier)))
+	see(15, pod(addressed, passed))
+	see(16, pod(addressed, passed, running("paddle")))
+	see(20, &paddlev1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Name: "j"}}, pod(addressed, passed))
 	want := Stamps{
-		Created: at(2), Scheduled: at(5), Environment: at(12),
+		Environment: at(12),
 		Pods: []Pod{{
-			Name: "j-worker-0", Role: "worker", Created: at(6), Bound: at(7), Addressed: at(10),
+			Name: "j-worker-0", Role: "worker", Created: at(6), Addressed: at(10),
 			Barrier: Run{Started: at(13), Ended: at(15)}, Main: Run{Started: at(16)},
 		}},
 	}
@@ -108,22 +98,16 @@ func TestStamps(t *testing.T) {
 	say("paddle", "2026-11-22T01:00:00.018Z step 20 loss 0.5")
 	say("paddle", "unable to retrieve container logs")
 	want.Pods[0].Barrier = Run{Started: begin.Add(12500 * time.Microsecond), Ended: at(14)}
-	want.Pods[0].Main.Started, want.Pods[0].FirstStep = begin.Add(15500*time.Microsecond), at(17)
+	want.Pods[0].Main.Started = begin.Add(15500 * time.Microsecond)
 	require.Equal(t, want, w.Stamps())
 	require.Len(t, lines, 5)
 
 	// A barrier that runs on after its last line has not ended.
-	see(30, pod(bound, addressed, passed, func(p *corev1.Pod) {
+	see(30, pod(addressed, passed, func(p *corev1.Pod) {
 		p.Status.InitContainerStatuses[0].State.Terminated.FinishedAt = metav1.NewTime(at(3000))
 	}))
 	require.Equal(t, at(3000), w.Stamps().Pods[0].Barrier.Ended)
 	require.Equal(t, Line{Pod: "j-worker-0", Role: "worker", Container: "paddle", At: at(17), Text: "step 11 loss 0.6"}, lines[3])
-}
-
-func TestARawJobIsCreatedWithItsPodGroup(t *testing.T) {
-	w, see := silent()
-	see(3, podGroup(scheduling.PodGroupInqueue))
-	require.Equal(t, Stamps{Created: at(3)}, w.Stamps())
 }
 
 func TestNamesAreKnownBySlices(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -15,6 +16,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/bench/audit"
 	bench "github.com/paddle-volcano/paddle-volcano/test/bench/live"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/load"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/report"
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 )
 
@@ -75,7 +77,10 @@ func Run(ctx context.Context, c Cluster, s bench.Settings, out, progress io.Writ
 			}
 		}
 	}
-	return bench.Tell(s, cases, out)
+	if err := bench.Tell(s, cases); err != nil {
+		return err
+	}
+	return report.Show(filepath.Join(s.Folder, "live.json"), out)
 }
 
 // namespace makes the load's, which may be there from an earlier run, with what is in it.

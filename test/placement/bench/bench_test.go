@@ -56,7 +56,7 @@ func TestRunWritesAReport(t *testing.T) {
 	read := func() *Report {
 		folder := t.TempDir()
 		settings := Settings{Seed: 4, Instances: 20, Clusters: 4, Folder: folder, Only: []string{"optimality", "baselines"}}
-		require.NoError(t, Run(settings, io.Discard, io.Discard))
+		require.NoError(t, Run(settings, io.Discard))
 		text, err := os.ReadFile(filepath.Join(folder, "placement.json"))
 		require.NoError(t, err)
 		report := &Report{}

@@ -44,10 +44,8 @@ func TestJobsWaitForRoom(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 2, r.Jobs)
 	require.InDelta(t, (100.5+148.75)/2, r.JCTMean, 1e-6)
-	require.InDelta(t, 148.75, r.JCTP95, 1e-6)
 	require.InDelta(t, 98.75, r.GangWaitP99, 1e-6)
-	require.InDelta(t, (0.5+98.75)/2, r.WaitMean, 1e-6)
-	require.InDelta(t, 151, r.Makespan, 1e-6)
+	require.InDelta(t, (0.5+98.75)/2, r.GangWaitMean, 1e-6)
 	require.InDelta(t, 39.0/40, r.GPUUse, 1e-6, "nothing runs in the first second")
 	require.InDelta(t, r.GPUUse, r.GPUComputing, 1e-6, "nothing waits for the network")
 	require.InDelta(t, 1, r.GangSlowdown, 1e-6)
@@ -64,13 +62,10 @@ func TestTheNetworkSlowsGangsDown(t *testing.T) {
 	require.NoError(t, err)
 	require.InDelta(t, 200, r.GangJCTMean, 1e-6)
 	require.InDelta(t, 2, r.GangSlowdown, 1e-9)
-	require.InDelta(t, 2, r.GangSlowdownP95, 1e-9)
 	require.InDelta(t, 2, r.LoadHeld, 1e-9, "twice what was offered")
 	require.InDelta(t, 2*100*1.875e9, r.Crossing, 1)
-	require.InDelta(t, r.Crossing, r.CrossingNode, 1)
 	require.InDelta(t, 1, r.GPUUse, 1e-9)
 	require.InDelta(t, 0.5, r.GPUComputing, 1e-9)
-	require.Zero(t, r.FragmentationNode)
 }
 
 func TestAGangThatFitsNowhereIsAnError(t *testing.T) {
@@ -102,10 +97,9 @@ func TestASliceIsTheSameEachTimeAndBestWithThePlugin(t *testing.T) {
 		require.Equal(t, 30, r.Jobs)
 		require.Positive(t, r.Gangs)
 		require.GreaterOrEqual(t, r.GangSlowdown, 1-1e-9)
-		require.GreaterOrEqual(t, r.JCTMean, r.WaitMean)
+		require.GreaterOrEqual(t, r.GangJCTMean, r.GangWaitMean)
 		require.GreaterOrEqual(t, r.GPUUse, r.GPUComputing)
 		require.LessOrEqual(t, r.GPUUse, 1.0)
-		require.InDelta(t, r.CrossingNode+r.CrossingRack+r.CrossingBlock, r.Crossing, 1)
 		if !strings.HasPrefix(setup.Name, "paddle") {
 			others = append(others, r)
 			continue
@@ -116,13 +110,4 @@ func TestASliceIsTheSameEachTimeAndBestWithThePlugin(t *testing.T) {
 		}
 	}
 	require.Len(t, others, 3)
-}
-
-func TestPercentile(t *testing.T) {
-	require.Zero(t, percentile(nil, 95))
-	require.InDelta(t, 3, percentile([]float64{3}, 95), 0)
-	values := []float64{20, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19}
-	require.InDelta(t, 19, percentile(values, 95), 0)
-	require.InDelta(t, 20, percentile(values, 99), 0)
-	require.InDelta(t, 10, percentile(values, 50), 0)
 }
