@@ -22,10 +22,12 @@ demo: ## Watch the PaddleJobs of the documentation train on a real control plane
 
 # The race detector instruments what runs inside the test's process: packages with goroutines of their own. The other tests
 # are pure or drive programs that are built without it, and share the compiled packages of those.
-# Go's cache of test results knows all inputs of RACE_PACKAGES. It does not know that the programs of a sandbox have changed,
-# nor what programs read that a test starts: all other tests run with -count=1.
+# Go's cache of test results knows all inputs of RACE_PACKAGES and PURE_PACKAGES: they read nothing but files of the repository
+# and start no program of it. It does not know that the programs of a sandbox have changed, nor what programs read that a test
+# starts: all other tests run with -count=1.
 RACE_PACKAGES := plugins/paddle|controller|cmd/(kubectl-paddle|paddle-barrier|paddle-scheduler|paddlejob-controller)
-RACE_LIVE_PACKAGES := cmd/paddle-(bench|demo)|test/live|test/sandbox
+RACE_LIVE_PACKAGES := cmd/paddle-demo|test/live|test/sandbox
+PURE_PACKAGES := plugins/placement|cmd/paddle-bench|test/(bars|boundaries|conformance$$|conformance/rules|placement|podgroup|session|stats|vcjob)|test/bench/(audit|rawjob|report|result|trace|live/(limit|load|profile|times|usage))
 
 .PHONY: test
 test: plane ## Run the tests, those of concurrent packages with the race detector; the integration tests start real control planes
@@ -34,6 +36,8 @@ test: plane ## Run the tests, those of concurrent packages with the race detecto
 	failed=; \
 	take '$(RACE_PACKAGES)'; \
 	[ -z "$$picked" ] || CGO_ENABLED=1 $(GOTEST) -race -timeout 40m $(TEST_FLAGS) $$picked || failed=1; \
+	take '$(PURE_PACKAGES)'; \
+	[ -z "$$picked" ] || CGO_ENABLED=0 $(GOTEST) -timeout 40m $(TEST_FLAGS) $$picked || failed=1; \
 	take '$(RACE_LIVE_PACKAGES)'; \
 	[ -z "$$picked" ] || CGO_ENABLED=1 $(GOTEST) -race -count=1 -timeout 40m $(TEST_FLAGS) $$picked || failed=1; \
 	[ -z "$$rest" ] || CGO_ENABLED=0 $(GOTEST) -count=1 -timeout 40m $(TEST_FLAGS) $$rest || failed=1; \

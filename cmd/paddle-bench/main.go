@@ -4,13 +4,39 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
 	"slices"
+	"strings"
+	"syscall"
+	"time"
 
 	"github.com/spf13/pflag"
+
+	"github.com/paddle-volcano/paddle-volcano/test/bench/live"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/live/load"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/report"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/trace"
+	"github.com/paddle-volcano/paddle-volcano/test/placement/bench"
+	"github.com/paddle-volcano/paddle-volcano/test/session"
+	"github.com/paddle-volcano/paddle-volcano/test/soak"
 )
+
+// command declares its flags, and returns what runs once they are parsed.
+type command func(flags *pflag.FlagSet, args []string) func(context.Context) error
+
+var commands = map[string]command{
+	"placement": placements, "session": sessions, "controller": controllers, "soak": soaks, "trace": traces, "live": lives, "report": reports,
+}
+
+// errUsage is wrapped by errors about flags that only show when they are used.
+var errUsage = errors.New("wrong flags")
 
 func main() {
 	os.Exit(run(os.Args[1:]))
@@ -18,59 +44,195 @@ func main() {
 
 // run returns the exit code: 0 also where a bar was missed, 2 for wrong flags, 1 for a broken promise of what is measured.
 func run(args []string) int {
-	if len(args) > 0 {
-		switch args[0] {
-		case "placement":
-			return placement(args[1:])
-		case "session":
-			return sessions(args[1:])
-		case "controller":
-			return controllers(args[1:])
-		case "soak":
-			return soaks(args[1:])
-		case "trace":
-			return traces(args[1:])
-		case "live":
-			return lives(args[1:])
-		case "report":
-			return reports(args[1:])
-		case "-h", "--help":
-			fmt.Fprintln(os.Stderr, "paddle-bench placement|session|controller|soak|trace|live|report [flags]; --help after any of them tells its flags")
-			return 0
-		}
+	names := strings.Join(slices.Sorted(maps.Keys(commands)), "|")
+	if len(args) > 0 && (args[0] == "-h" || args[0] == "--help") {
+		fmt.Fprintf(os.Stderr, "paddle-bench %s [flags]; --help after any of them lists its flags\n", names)
+		return 0
 	}
-	return wrong(fmt.Sprintf("unknown arguments %q: want placement, session, controller, soak, trace, live or report first", args))
-}
-
-// parse returns the exit code and false where there is nothing more to do.
-func parse(flags *pflag.FlagSet, args []string, only *[]string, parts []string) (code int, proceed bool) {
-	if err := flags.Parse(args); err != nil {
-		if errors.Is(err, pflag.ErrHelp) {
-			return 0, false
-		}
-		return wrong(err.Error()), false
+	if len(args) == 0 || commands[args[0]] == nil {
+		return fail(2, fmt.Errorf("unknown arguments %q: want one of %s first", args, names))
+	}
+	flags := pflag.NewFlagSet("paddle-bench "+args[0], pflag.ContinueOnError)
+	work := commands[args[0]](flags, args[1:])
+	if err := flags.Parse(args[1:]); errors.Is(err, pflag.ErrHelp) {
+		return 0
+	} else if err != nil {
+		return fail(2, err)
 	}
 	if flags.NArg() > 0 {
-		return wrong(fmt.Sprintf("unknown arguments %q", flags.Args())), false
+		return fail(2, fmt.Errorf("unknown arguments %q", flags.Args()))
 	}
-	for _, part := range *only {
-		if !slices.Contains(parts, part) {
-			return wrong(fmt.Sprintf("unknown part %q: want some of %v", part, parts)), false
-		}
-	}
-	return 0, true
-}
-
-// finish returns the exit code after the work.
-func finish(err error) int {
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "error:", err)
-		return 1
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := work(ctx); errors.Is(err, errUsage) {
+		return fail(2, err)
+	} else if err != nil {
+		return fail(1, err)
 	}
 	return 0
 }
 
-func wrong(message string) int {
-	fmt.Fprintln(os.Stderr, "error:", message)
-	return 2
+func fail(code int, err error) int {
+	fmt.Fprintln(os.Stderr, "error:", err)
+	return code
+}
+
+// known is an error if a part is not among those that there are.
+func known(only, parts []string) error {
+	for _, part := range only {
+		if !slices.Contains(parts, part) {
+			return fmt.Errorf("%w: unknown part %q: want some of %v", errUsage, part, parts)
+		}
+	}
+	return nil
+}
+
+// shown prints what a benchmark has written into a file.
+func shown(err error, folder, file string) error {
+	if err != nil {
+		return err
+	}
+	return report.Show(filepath.Join(folder, file), os.Stdout)
+}
+
+// placements measures the planner.
+func placements(flags *pflag.FlagSet, _ []string) func(context.Context) error {
+	s := bench.Settings{}
+	flags.Uint64Var(&s.Seed, "seed", 1, "seed of everything that is drawn")
+	flags.StringVar(&s.Folder, "out", "_output/bench", "folder for placement.json")
+	flags.IntVar(&s.Instances, "instances", bench.DefaultInstances, "small instances against brute force, each way")
+	flags.IntVar(&s.Clusters, "clusters", bench.DefaultClusters, "loaded clusters against the baselines")
+	flags.StringSliceVar(&s.Only, "only", nil, fmt.Sprintf("parts to run: some of %v; none means all", bench.Parts()))
+	flags.BoolVar(&s.NoTenfold, "no-tenfold", false, "leave out the fleets of 50,000 and 100,000 nodes")
+	return func(context.Context) error {
+		if err := known(s.Only, bench.Parts()); err != nil {
+			return err
+		}
+		return shown(bench.Run(s, os.Stderr), s.Folder, "placement.json")
+	}
+}
+
+// sessions measures the scheduler plugin.
+func sessions(flags *pflag.FlagSet, _ []string) func(context.Context) error {
+	s := session.Default()
+	flags.Uint64Var(&s.Seed, "seed", s.Seed, "seed of everything that is drawn")
+	flags.StringVar(&s.Folder, "out", s.Folder, "folder for session.json")
+	flags.StringSliceVar(&s.Only, "only", nil, fmt.Sprintf("parts to run: some of %v; none means all", session.Parts()))
+	flags.IntVar(&s.Runs, "runs", s.Runs, "speed: runs of the plugin in each case, and of stock where it is short")
+	flags.BoolVar(&s.Short, "short", false, "speed: leave out the cases that look at all nodes")
+	flags.IntVar(&s.Largest, "largest", s.Largest, "speed: leave out clusters of more nodes than this; 0 leaves out none")
+	flags.IntVar(&s.Pairs, "pairs", s.Pairs, "overhead: pairs of sessions without and with the plugin")
+	flags.IntVar(&s.Clusters, "clusters", s.Clusters, "quality: clusters for each scenario")
+	flags.IntVar(&s.Queues, "queues", s.Queues, "queues: clusters with more jobs than fit")
+	flags.IntVar(&s.Instances, "instances", s.Instances, "optimality: instances of each scenario")
+	flags.IntVar(&s.Effort, "effort", s.Effort, "optimality: the planner's budget, in multiples of its usual one")
+	flags.IntVar(&s.Sessions, "sessions", s.Sessions, "churn: sessions")
+	flags.IntVar(&s.Before, "before", s.Before, "churn: jobs that are bound and go in a hurry before, so that what is bounded is full")
+	return func(context.Context) error {
+		if err := known(s.Only, session.Parts()); err != nil {
+			return err
+		}
+		return shown(session.Run(s, os.Stderr), s.Folder, "session.json")
+	}
+}
+
+// controllers measures the controller.
+func controllers(flags *pflag.FlagSet, _ []string) func(context.Context) error {
+	s := live.DefaultJobs()
+	flags.StringVar(&s.Folder, "out", s.Folder, "folder for controller.json")
+	flags.IntVar(&s.Jobs, "jobs", s.Jobs, "jobs of each kind, of 2 servers and 8 workers")
+	flags.IntVar(&s.Nodes, "nodes", s.Nodes, "simulated nodes")
+	flags.IntVar(&s.Rounds, "rounds", s.Rounds, "rounds of each of the two kinds that are compared, forth and back")
+	flags.DurationVar(&s.RunFor, "run-for", s.RunFor, "how long workers run")
+	flags.DurationVar(&s.Patience, "patience", s.Patience, "how long a round may go without any progress")
+	return func(ctx context.Context) error {
+		return shown(live.RunJobs(ctx, s, os.Stderr), s.Folder, "controller.json")
+	}
+}
+
+// soaks lets jobs come, go and break for a long time.
+func soaks(flags *pflag.FlagSet, _ []string) func(context.Context) error {
+	s := soak.Default()
+	flags.DurationVar(&s.For, "for", s.For, "how long; no round begins later")
+	flags.DurationVar(&s.Round, "round", s.Round, "how long operations are drawn in each round")
+	flags.DurationVar(&s.Pause, "pause", s.Pause, "time between two operations")
+	flags.Uint64Var(&s.Seed, "seed", s.Seed, "decides what is drawn")
+	flags.IntVar(&s.Jobs, "jobs", s.Jobs, "most jobs at a time that have not ended")
+	flags.IntVar(&s.Nodes, "nodes", s.Nodes, "simulated nodes")
+	flags.StringVar(&s.Folder, "out", s.Folder, "folder for report.json")
+	flags.DurationVar(&s.Patience, "patience", s.Patience, "how long all jobs may take to end, or to be gone")
+	return func(ctx context.Context) error {
+		return shown(soak.Run(ctx, s, os.Stderr), s.Folder, "report.json")
+	}
+}
+
+// traces plays a trace of training jobs with several schedulers.
+func traces(flags *pflag.FlagSet, _ []string) func(context.Context) error {
+	s := trace.Default()
+	flags.StringVar(&s.Folder, "out", s.Folder, "folder for trace.json")
+	flags.Float64SliceVar(&s.Loads, "loads", s.Loads, "GPU-seconds offered by capacity")
+	flags.StringSliceVar(&s.Schedulers, "schedulers", s.Schedulers, "which to play")
+	seed := flags.Uint64("seed", 1, "the first seed")
+	seeds := flags.Int("seeds", len(s.Seeds), "how many seeds, one after the other")
+	flags.IntVar(&s.Jobs, "jobs", s.Jobs, "jobs to measure in a run")
+	flags.IntVar(&s.Hosts, "hosts", s.Hosts, "hosts of 8 GPUs, about: whole racks are taken")
+	limit := flags.Duration("cap", time.Duration(s.Cap)*time.Second, "longest duration of a job")
+	flags.Float64Var(&s.Gbps[0], "node-gbps", s.Gbps[0], "one direction of a node's uplink")
+	flags.Float64Var(&s.Gbps[1], "rack-gbps", s.Gbps[1], "one direction of a rack's uplink")
+	flags.Float64Var(&s.Gbps[2], "block-gbps", s.Gbps[2], "one direction of a block's uplink")
+	flags.StringVar((*string)(&s.Rings), "rings", string(s.Rings), "order in which ranks send to each other: by node (as NCCL does) or rank")
+	flags.IntVar(&s.Workers, "workers", runtime.NumCPU(), "runs at a time, each in a process of its own; 0 means all in this one")
+	flags.BoolVar(&s.Keep, "keep", false, "take the runs that trace.json has, if its settings are the same, and play the others only")
+	one := flags.Bool("one", false, "play the one case that is read from standard input, and write the run to standard output")
+	return func(ctx context.Context) error {
+		if *one {
+			return trace.One(os.Stdin, os.Stdout)
+		}
+		s.Cap = limit.Seconds()
+		s.Seeds = s.Seeds[:0]
+		for i := range *seeds {
+			s.Seeds = append(s.Seeds, *seed+uint64(i))
+		}
+		if s.Workers > 0 {
+			self, err := os.Executable()
+			if err != nil {
+				return fmt.Errorf("find this program: %w", err)
+			}
+			s.Command = []string{self, "trace", "--one"}
+		}
+		return shown(trace.Bench(ctx, s, os.Stdout, os.Stderr), s.Folder, "trace.json")
+	}
+}
+
+// lives measures schedulers on a live control plane.
+func lives(flags *pflag.FlagSet, args []string) func(context.Context) error {
+	s := live.Default()
+	quick := slices.Contains(args, "--quick")
+	if quick {
+		s.Quick()
+	}
+	flags.BoolVar(&s.Keep, "keep", false, "do not measure again what the folder's live.json holds, at whatever scale")
+	flags.StringVar(&s.Folder, "out", s.Folder, "folder for live.json and profiles")
+	flags.IntSliceVar(&s.Nodes, "nodes", s.Nodes, "simulated nodes, of 8 GPUs each")
+	flags.StringSliceVar(&s.Gangs, "cases", s.Gangs, "gangs and their size, before they are scaled")
+	flags.StringSliceVar(&s.Forms, "forms", s.Forms, fmt.Sprintf("some of %v", load.Forms()))
+	flags.StringSliceVar(&s.Schedulers, "schedulers", s.Schedulers, fmt.Sprintf("some of %v", live.Schedulers()))
+	flags.Float64Var(&s.Scale, "scale", s.Scale, "how much of the cases is submitted")
+	flags.IntVar(&s.Rounds, "rounds", s.Rounds, "rounds of each scheduler in each case")
+	flags.IntVar(&s.Concurrency, "concurrency", s.Concurrency, "requests that the limits make at a time")
+	flags.IntVar(&s.Takeovers, "takeovers", s.Takeovers, "how often a place changes hands, to see how soon a gang that waits is bound; 0 leaves it out")
+	flags.StringSliceVar(&s.SchedulerArgs, "scheduler-args", nil, "more arguments of our scheduler")
+	flags.BoolVar(&s.Profile, "profile", s.Profile, "one more turn of the schedulers, for their processor profiles")
+	flags.DurationVar(&s.Patience, "patience", s.Patience, "how long a turn may go without any progress")
+	flags.Bool("quick", quick, "a part of it for a few minutes; other flags change it")
+	return func(ctx context.Context) error {
+		return shown(live.Run(ctx, s, os.Stderr), s.Folder, "live.json")
+	}
+}
+
+// reports makes one page of what the others wrote.
+func reports(flags *pflag.FlagSet, _ []string) func(context.Context) error {
+	folder := flags.String("out", "_output", "folder below which the benchmarks wrote, and that bench/report.html goes to")
+	against := flags.String("against", "", "such a folder of an earlier time, to compare with")
+	return func(context.Context) error { return report.Make(*folder, *against, os.Stdout) }
 }

@@ -27,14 +27,12 @@ func TestExitCodes(t *testing.T) {
 		{"unknown flag of sessions", []string{"session", "--tenfold"}, 2},
 		{"unknown part of sessions", []string{"session", "--only", "baselines"}, 2},
 		{"a slice of sessions", []string{"session", "--only", "churn", "--sessions", "50", "--before", "20", "--out", folder}, 0},
-		{"a folder that is a file", []string{"session", "--only", "churn", "--sessions", "50", "--before", "20", "--out", "main.go"}, 1},
+		{"a folder that is a file", []string{"placement", "--only", "optimality", "--instances", "1", "--out", "main.go"}, 1},
 		{"help on traces", []string{"trace", "--help"}, 0},
 		{"an unknown scheduler", []string{"trace", "--schedulers", "none"}, 1},
 		{"a slice of a trace", []string{"trace", "--workers", "0", "--hosts", "16", "--jobs", "20", "--cap", "5m", "--loads", "0.5", "--seeds", "1", "--schedulers", "stock,paddle-bytes", "--out", folder}, 0},
 		{"help on live", []string{"live", "--help"}, 0},
 		{"an unknown form", []string{"live", "--quick", "--forms", "job"}, 1},
-		{"one instance", []string{"placement", "--show", "3"}, 0},
-		{"one cluster", []string{"placement", "--show", "3", "--only", "baselines"}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) { require.Equal(t, c.want, run(c.args)) })
 	}

@@ -3,7 +3,6 @@
 package gangs_test
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -89,29 +88,6 @@ func (g *gang) took() (arrived, stamped time.Duration) {
 	earliest := slices.MinFunc(part, func(a, b binding) int { return a.stamp.Compare(b.stamp) })
 	latest := slices.MaxFunc(part, func(a, b binding) int { return a.stamp.Compare(b.stamp) })
 	return last.arrived.Sub(first.arrived), latest.stamp.Sub(earliest.stamp)
-}
-
-// silence is the longest time between two bindings that follow each other in the minimum.
-func (g *gang) silence() time.Duration {
-	var longest time.Duration
-	part := g.minimum()
-	for i := 1; i < len(part); i++ {
-		longest = max(longest, part[i].arrived.Sub(part[i-1].arrived))
-	}
-	return longest
-}
-
-// between is how many bindings of others happened while the gang was partly bound.
-func (g *gang) between(all []binding) int {
-	part := g.minimum()
-	if len(part) == 0 {
-		return 0
-	}
-	at := func(version uint64) int {
-		i, _ := slices.BinarySearchFunc(all, version, func(b binding, v uint64) int { return cmp.Compare(b.version, v) })
-		return i
-	}
-	return at(part[len(part)-1].version) - at(part[0].version) + 1 - len(part)
 }
 
 // String names a gang as a failure shows it.

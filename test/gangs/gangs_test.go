@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
@@ -21,29 +20,19 @@ const sideBySide = 16
 
 // Some jobs are too wide for a rack, which they may not leave: their pods wait from the beginning to the end.
 func TestGangsAreBoundWhole(t *testing.T) {
-	kinds := mix(t)
-	all := mixed(kinds)
+	all := mixed(mix(t))
 	p := startPlane(t)
 	r := newRecorder()
 	r.follow(t, p)
-
-	began := time.Now()
 	p.submit(t, all)
 	r.await(t, p, "each gang to be bound or to say why it waits", func() error { return r.settled(all) })
-	full := time.Now()
 	s := r.summary(t, p, all)
 	require.NotEmpty(t, s.waiting, "there is room for all of them")
-
 	for !r.releaseWhole(t, p, all) {
 	}
-	s.fill, s.rest = full.Sub(began), time.Since(full)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s.finish(r, all)
-	var err error
-	s.metrics, err = p.Metrics(t.Context(), sandbox.Scheduler)
-	require.NoError(t, err)
-	t.Log("\n" + s.table(kinds))
 	s.judge(t, p)
 }
 

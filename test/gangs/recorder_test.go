@@ -32,7 +32,6 @@ type recorder struct {
 	uses     []use
 	// faults are what is wrong on sight.
 	faults []string
-	events int
 	// changed holds one token after anything has changed.
 	changed chan struct{}
 }
@@ -54,7 +53,6 @@ func newRecorder() *recorder {
 func (r *recorder) take(event watch.Event, arrived time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.events++
 	switch object := event.Object.(type) {
 	case *corev1.Pod:
 		r.takePod(object, event.Type == watch.Deleted, arrived)
@@ -161,16 +159,6 @@ func (r *recorder) list() []*gang {
 	}
 	slices.SortFunc(gangs, func(a, b *gang) int { return cmp.Compare(a.name, b.name) })
 	return gangs
-}
-
-// bindings are all of them, in order.
-func (r *recorder) bindings() []binding {
-	var all []binding
-	for _, g := range r.list() {
-		all = append(all, g.bindings...)
-	}
-	slices.SortFunc(all, func(a, b binding) int { return cmp.Compare(a.version, b.version) })
-	return all
 }
 
 func conditionOf(pod *corev1.Pod) corev1.PodCondition {

@@ -37,7 +37,7 @@ func drawnOf(name, bindings string, tasks map[string]int) *gang {
 }
 
 func TestPartFaults(t *testing.T) {
-	const told = "a (PodGroup a-1) was partly bound for 8.0 s (8 s by the API server's stamps; 3 pods; longest silence 7.0 s): "
+	const told = "a (PodGroup a-1) was partly bound for 8.0 s (8 s by the API server's stamps; 3 pods): "
 	for name, tc := range map[string]struct {
 		gangs         []*gang
 		change        func(a *gang)
@@ -66,7 +66,7 @@ func TestPartFaults(t *testing.T) {
 		},
 		"all stand still for a minute": {
 			gangs: []*gang{drawn("a", "sw"+strings.Repeat(" ", 60)+"w"), drawn("b", "")},
-			faults: []string{"a (PodGroup a-1) was partly bound for 62.0 s (62 s by the API server's stamps; 3 pods; longest silence 61.0 s): " +
+			faults: []string{"a (PodGroup a-1) was partly bound for 62.0 s (62 s by the API server's stamps; 3 pods): " +
 				"nobody overtook it, but no API server is as slow"},
 		},
 		"the watch was late": {
@@ -113,16 +113,13 @@ func TestAbandoned(t *testing.T) {
 }
 
 func TestGangFigures(t *testing.T) {
-	g, other := drawn("a", " s  w w w"), drawn("b", "s ww")
+	g := drawn("a", " s  w w w")
 	n, whole := g.whole()
 	require.True(t, whole)
 	require.Equal(t, 3, n, "the minimum, without what came after it")
 	arrived, stamped := g.took()
 	require.Equal(t, 5*time.Second, arrived)
 	require.Equal(t, 5*time.Second, stamped)
-	require.Equal(t, 3*time.Second, g.silence())
-	all := []binding{other.bindings[0], g.bindings[0], other.bindings[1], other.bindings[2], g.bindings[1], g.bindings[2], g.bindings[3]}
-	require.Equal(t, 2, g.between(all))
 	g.bindings[1].index, g.bindings[3].index = 2, 0
 	require.Equal(t, []binding{g.bindings[0], g.bindings[2], g.bindings[3]}, g.first(), "the minimum is worker 0 and 1")
 }

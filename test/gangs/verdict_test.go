@@ -30,8 +30,7 @@ func partFaults(gangs []*gang) (faults, notes []string) {
 		if !whole || min(arrived, stamped) <= longest {
 			continue
 		}
-		told := fmt.Sprintf("%s was partly bound for %.1f s (%.0f s by the API server's stamps; %d pods; longest silence %.1f s)",
-			g, arrived.Seconds(), stamped.Seconds(), n, g.silence().Seconds())
+		told := fmt.Sprintf("%s was partly bound for %.1f s (%.0f s by the API server's stamps; %d pods)", g, arrived.Seconds(), stamped.Seconds(), n)
 		if by := overtaker(g, gangs); by != nil {
 			faults = append(faults, told+": "+by.String()+" began later by more than the bound and was whole earlier")
 		} else if min(arrived, stamped) > stalled {

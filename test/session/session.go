@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/paddle-volcano/paddle-volcano/test/bench/result"
 	"github.com/paddle-volcano/paddle-volcano/test/session/churn"
 	"github.com/paddle-volcano/paddle-volcano/test/session/quality"
 	"github.com/paddle-volcano/paddle-volcano/test/session/report"
@@ -51,9 +52,9 @@ func Default() Settings {
 	}
 }
 
-// Run measures and writes. A bar that is missed is no error, only said.
-func Run(s Settings, out, progress io.Writer) error {
-	r := &report.Report{Seed: s.Seed, Machine: report.ThisMachine(), Seconds: map[string]float64{}}
+// Run measures and writes. A bar that is missed is no error.
+func Run(s Settings, progress io.Writer) error {
+	r := &report.Report{Seed: s.Seed, Machine: result.ThisMachine(), Seconds: map[string]float64{}}
 	measures := map[string]func(*report.Report, io.Writer) error{
 		"overhead": s.overhead, "speed": s.speed, "quality": s.quality, "queues": s.queues, "optimality": s.optimality, "churn": s.churn,
 	}
@@ -68,15 +69,7 @@ func Run(s Settings, out, progress io.Writer) error {
 		r.Seconds[part] = time.Since(start).Seconds()
 	}
 	r.Judge()
-	if err := r.ShowBars(out); err != nil {
-		return err
-	}
-	path, err := r.Write(s.Folder)
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(out, "wrote %s\n", path)
-	return err
+	return result.Write(s.Folder, "session.json", r)
 }
 
 func (s Settings) speed(r *report.Report, progress io.Writer) (err error) {
@@ -93,9 +86,9 @@ func (s Settings) overhead(r *report.Report, progress io.Writer) error {
 }
 
 func (s Settings) quality(r *report.Report, progress io.Writer) error {
-	result, err := quality.Measure(quality.Settings{Seed: s.Seed, Clusters: s.Clusters}, progress)
+	rows, summary, err := quality.Measure(quality.Settings{Seed: s.Seed, Clusters: s.Clusters}, progress)
 	if err == nil {
-		r.SetQuality(result)
+		r.Quality, r.QualitySummary = rows, &summary
 	}
 	return err
 }

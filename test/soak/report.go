@@ -2,13 +2,6 @@
 
 package soak
 
-import (
-	"encoding/json"
-	"fmt"
-	"os"
-	"path/filepath"
-)
-
 // Report is what report.json holds.
 type Report struct {
 	Seed    uint64  `json:"seed"`
@@ -30,16 +23,4 @@ type Round struct {
 	Emptied float64 `json:"emptied_s"`
 	// Sizes are those of the programs when nothing was left, by component.
 	Sizes map[string]Size `json:"sizes"`
-}
-
-func (r *Report) write(folder string) (string, error) {
-	text, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return "", fmt.Errorf("write the report: %w", err)
-	}
-	path := filepath.Join(folder, "report.json")
-	if err := os.WriteFile(path, append(text, '\n'), 0o644); err != nil {
-		return "", fmt.Errorf("write the report: %w", err)
-	}
-	return path, nil
 }

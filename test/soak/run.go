@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -16,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 
+	"github.com/paddle-volcano/paddle-volcano/test/bench/result"
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
@@ -52,11 +52,9 @@ func Run(ctx context.Context, s Settings, progress io.Writer) (err error) {
 	} else {
 		r.Broken = append(r.Broken, growth(r.Rounds)...)
 	}
-	path, err := r.write(s.Folder)
-	if err != nil {
+	if err := result.Write(s.Folder, "report.json", r); err != nil {
 		return err
 	}
-	soak.say("wrote %s: %d jobs, operations %v", path, soak.made, soak.did)
 	if len(r.Broken) > 0 {
 		return fmt.Errorf("the soak with seed %d is not as it should be (logs in %s):\n%s", s.Seed, filepath.Join(folder, "logs"), strings.Join(r.Broken, "\n"))
 	}
@@ -77,9 +75,6 @@ func (s *soak) say(format string, args ...any) {
 }
 
 func (s *soak) rounds(ctx context.Context) error {
-	if err := os.MkdirAll(s.Folder, 0o755); err != nil {
-		return fmt.Errorf("make the folder for the report: %w", err)
-	}
 	for n := 1; n <= leastRounds || time.Since(s.began) < s.For; n++ {
 		round, err := s.round(ctx)
 		if err != nil {

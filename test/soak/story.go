@@ -8,10 +8,8 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
-	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 )
@@ -33,10 +31,7 @@ func stories(ctx context.Context, p *live.Plane, jobs []*job, broken []string) s
 func story(ctx context.Context, p *live.Plane, j *job) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "--- all about %s\n", j)
-	for _, kind := range []schema.GroupVersionResource{
-		v1.SchemeGroupVersion.WithResource("paddlejobs"), volcanoJobs, podGroups,
-		{Group: "bus.volcano.sh", Version: "v1alpha1", Resource: "commands"}, {Version: "v1", Resource: "pods"},
-	} {
+	for _, kind := range looked {
 		list, err := p.Dynamic.Resource(kind).Namespace(namespace).List(ctx, metav1.ListOptions{})
 		if err != nil {
 			fmt.Fprintf(&b, "list %s: %v\n", kind.Resource, err)

@@ -8,6 +8,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
@@ -29,96 +32,54 @@ type world struct {
 	lasting map[string]types.UID
 }
 
+// looked are the kinds of objects that are looked at.
+var looked = []schema.GroupVersionResource{
+	v1.SchemeGroupVersion.WithResource("paddlejobs"), volcanoJobs, podGroups, configMaps,
+	{Group: "bus.volcano.sh", Version: "v1alpha1", Resource: "commands"}, {Version: "v1", Resource: "pods"},
+	{Version: "v1", Resource: "services"}, {Group: "networking.k8s.io", Version: "v1", Resource: "networkpolicies"},
+}
+
 // look lists everything. It is no instant: it is looked at again until it is as it should be.
 func look(ctx context.Context, p *live.Plane) (*world, error) {
 	w := &world{jobs: map[string]*v1.PaddleJob{}, volcano: map[string]*vcbatch.Job{}, environments: map[string]bool{}, lasting: map[string]types.UID{}}
-	all := metav1.ListOptions{}
-	for _, list := range []func() error{
-		func() error {
-			list, err := p.Paddle.BatchV1().PaddleJobs(namespace).List(ctx, all)
-			if err == nil {
-				for i := range list.Items {
-					w.jobs[list.Items[i].Name] = &list.Items[i]
-				}
-			}
-			return err
-		},
-		func() error {
-			list, err := p.Volcano.BatchV1alpha1().Jobs(namespace).List(ctx, all)
-			if err == nil {
-				for i := range list.Items {
-					w.volcano[list.Items[i].Name] = &list.Items[i]
-				}
-			}
-			return err
-		},
-		func() error {
-			list, err := p.Kube.CoreV1().Pods(namespace).List(ctx, all)
-			if err == nil {
-				w.pods = list.Items
-			}
-			return err
-		},
-		func() error {
-			list, err := p.Kube.CoreV1().ConfigMaps(namespace).List(ctx, all)
-			if err == nil {
-				for i := range list.Items {
-					w.configMap(&list.Items[i])
-				}
-			}
-			return err
-		},
-		func() error { return w.passing(ctx, p) },
-	} {
-		if err := list(); err != nil {
+	for _, kind := range looked {
+		list, err := p.Dynamic.Resource(kind).Namespace(namespace).List(ctx, metav1.ListOptions{})
+		if err != nil {
 			return nil, fmt.Errorf("look at what is there: %w", err)
+		}
+		for i := range list.Items {
+			if err := w.add(&list.Items[i]); err != nil {
+				return nil, fmt.Errorf("look at what is there: %w", err)
+			}
 		}
 	}
 	return w, nil
 }
 
-// configMap notes one: those of environments belong to PaddleJobs, others to their Volcano Jobs, one to nobody.
-func (w *world) configMap(cm *corev1.ConfigMap) {
-	owner := metav1.GetControllerOf(cm)
-	switch {
-	case owner == nil:
-	case owner.Kind == v1.Kind:
-		w.environments[cm.Name] = true
+func (w *world) add(object *unstructured.Unstructured) error {
+	convert := runtime.DefaultUnstructuredConverter.FromUnstructured
+	name, kind := object.GetName(), object.GetKind()
+	switch kind {
+	case v1.Kind:
+		w.jobs[name] = &v1.PaddleJob{}
+		return convert(object.Object, w.jobs[name])
+	case "Job":
+		w.volcano[name] = &vcbatch.Job{}
+		return convert(object.Object, w.volcano[name])
+	case "Pod":
+		w.pods = append(w.pods, corev1.Pod{})
+		return convert(object.Object, &w.pods[len(w.pods)-1])
+	case "PodGroup", "Command":
+		w.transient = append(w.transient, kind+" "+name)
+	case "ConfigMap":
+		// Those of environments belong to PaddleJobs, others to their Volcano Jobs, one to nobody.
+		if owner := metav1.GetControllerOf(object); owner != nil && owner.Kind == v1.Kind {
+			w.environments[name] = true
+		} else if owner != nil {
+			w.lasting[kind+" "+name] = owner.UID
+		}
 	default:
-		w.lasting["ConfigMap "+cm.Name] = owner.UID
-	}
-}
-
-// passing lists what no job has that has ended.
-func (w *world) passing(ctx context.Context, p *live.Plane) error {
-	all := metav1.ListOptions{}
-	groups, err := p.Volcano.SchedulingV1beta1().PodGroups(namespace).List(ctx, all)
-	if err != nil {
-		return err
-	}
-	for i := range groups.Items {
-		w.transient = append(w.transient, "PodGroup "+groups.Items[i].Name)
-	}
-	commands, err := p.Volcano.BusV1alpha1().Commands(namespace).List(ctx, all)
-	if err != nil {
-		return err
-	}
-	for i := range commands.Items {
-		w.transient = append(w.transient, "Command "+commands.Items[i].Name)
-	}
-	services, err := p.Kube.CoreV1().Services(namespace).List(ctx, all)
-	if err != nil {
-		return err
-	}
-	for i := range services.Items {
-		w.lasting["Service "+services.Items[i].Name] = ownerOf(&services.Items[i])
-	}
-	policies, err := p.Kube.NetworkingV1().NetworkPolicies(namespace).List(ctx, all)
-	if err != nil {
-		return err
-	}
-	for i := range policies.Items {
-		w.lasting["NetworkPolicy "+policies.Items[i].Name] = ownerOf(&policies.Items[i])
+		w.lasting[kind+" "+name] = ownerOf(object)
 	}
 	return nil
 }

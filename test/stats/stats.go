@@ -42,6 +42,15 @@ func Median(values []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
+// Percentile is the least of the values, in any order, that so many percent of all do not exceed; 0 for none.
+func Percentile(values []float64, percent int) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[max(1, int(math.Ceil(float64(len(sorted)*percent)/100)))-1]
+}
+
 // MedianBounds are the narrowest two of the values, equally far from both ends, between which the median of what they
 // were drawn from lies with a probability of at least level, whatever its distribution; and that probability. Where the
 // values are too few for the level, they are the least and the greatest.

@@ -22,6 +22,14 @@ func TestMedian(t *testing.T) {
 	require.InDelta(t, 2.5, Median([]float64{9, 1, 3, 2}), 0)
 }
 
+func TestPercentile(t *testing.T) {
+	require.Zero(t, Percentile(nil, 95))
+	require.InDelta(t, 3, Percentile([]float64{3}, 95), 0)
+	for percent, want := range map[int]float64{0: 1, 50: 10, 95: 19, 99: 20, 100: 20} {
+		require.InDelta(t, want, Percentile(upTo(20), percent), 0)
+	}
+}
+
 func upTo(n int) []float64 {
 	values := make([]float64, n)
 	for i := range values {

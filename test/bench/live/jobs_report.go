@@ -4,16 +4,11 @@ package live
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"io"
-	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/paddle-volcano/paddle-volcano/test/bars"
-	"github.com/paddle-volcano/paddle-volcano/test/session/report"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/result"
 	"github.com/paddle-volcano/paddle-volcano/test/stats"
 )
 
@@ -43,7 +38,7 @@ type JobReport struct {
 	RoundsTaken []JobRound `json:"rounds"`
 	// RunFor is how long workers ran, in seconds.
 	RunFor  float64        `json:"worker_run_for_s"`
-	Machine report.Machine `json:"machine"`
+	Machine result.Machine `json:"machine"`
 	Bars    []bars.Bar     `json:"bars"`
 }
 
@@ -61,13 +56,10 @@ func (s *JobSettings) turns() []string {
 	return kinds
 }
 
-// RunJobs compares, writes controller.json, and tells what was asked for and what it is.
-func RunJobs(ctx context.Context, s JobSettings, out, progress io.Writer) error {
+// RunJobs compares, and writes controller.json.
+func RunJobs(ctx context.Context, s JobSettings, progress io.Writer) error {
 	if err := s.check(); err != nil {
 		return err
-	}
-	if err := os.MkdirAll(s.Folder, 0o755); err != nil {
-		return fmt.Errorf("make the folder for results: %w", err)
 	}
 	var rounds []JobRound
 	turns := s.turns()
@@ -78,28 +70,17 @@ func RunJobs(ctx context.Context, s JobSettings, out, progress io.Writer) error 
 			return err
 		}
 		say(progress, "%s: %d jobs: pods created after %.1f s, peers known after %.1f s", kind, s.Jobs, taken.Created, taken.Ready)
+		if taken.Ended > 0 {
+			say(progress, "%d pods had ended before the last was ready: let workers run for longer (--run-for)", taken.Ended)
+		}
 		rounds = append(rounds, taken)
 	}
-	r := s.report(rounds)
-	text, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return fmt.Errorf("write the report: %w", err)
-	}
-	path := filepath.Join(s.Folder, "controller.json")
-	if err := os.WriteFile(path, append(text, '\n'), 0o644); err != nil {
-		return fmt.Errorf("write the report: %w", err)
-	}
-	r.show(out)
-	if err := bars.Show(r.Bars, out); err != nil {
-		return fmt.Errorf("show the report: %w", err)
-	}
-	say(out, "wrote %s", path)
-	return nil
+	return result.Write(s.Folder, "controller.json", s.report(rounds))
 }
 
 func (s *JobSettings) report(rounds []JobRound) *JobReport {
 	r := &JobReport{
-		Jobs: s.Jobs, Pods: s.Jobs * podsOfJob, Nodes: s.Nodes, RunFor: s.RunFor.Seconds(), Machine: report.ThisMachine(), RoundsTaken: rounds,
+		Jobs: s.Jobs, Pods: s.Jobs * podsOfJob, Nodes: s.Nodes, RunFor: s.RunFor.Seconds(), Machine: result.ThisMachine(), RoundsTaken: rounds,
 	}
 	taken := map[string][]float64{}
 	for i := range rounds {
@@ -118,31 +99,6 @@ func (s *JobSettings) report(rounds []JobRound) *JobReport {
 		bars.Most("Events per job", r.Events, eventsBar),
 	)
 	return r
-}
-
-// show tells what was measured.
-func (r *JobReport) show(out io.Writer) {
-	for i := range r.RoundsTaken {
-		round := &r.RoundsTaken[i]
-		for _, write := range slices.Sorted(maps.Keys(round.Writes)) {
-			say(out, "writes  %-40s %.2f per job", write, float64(round.Writes[write])/float64(r.Jobs))
-		}
-	}
-	used := r.ProcessorSeconds()
-	for _, name := range slices.Sorted(maps.Keys(used)) {
-		say(out, "processor seconds  %-29s %6.1f of bare Volcano Jobs, %6.1f of equal ones, %6.1f of PaddleJobs", name,
-			stats.Median(used[name][kindBare]), stats.Median(used[name][kindVolcano]), stats.Median(used[name][KindPaddle]))
-	}
-	for i := range r.RoundsTaken {
-		round := &r.RoundsTaken[i]
-		say(out, "round of %s: ready after %.1f s, %.1f writes per job of everybody's, %d of %d pods ran", round.Kind, round.Ready,
-			float64(sumOf(round.Requests))/float64(r.Jobs), round.Running, r.Pods)
-		if round.Ended > 0 {
-			say(out, "%d pods of the round of %s had ended before the last was ready: let workers run for longer (--run-for)", round.Ended, round.Kind)
-		}
-	}
-	say(out, "PaddleJobs %.1f s; equal Volcano Jobs %.1f s (%.2f times theirs)", r.PaddleJob, r.VolcanoJob, r.Ratio)
-	say(out, "without the init container that waits for peers they need %.1f s (%.2f times theirs)", r.Bare, r.BareRatio)
 }
 
 // ProcessorSeconds are what each process has used until the pods knew their peers, by process and kind, of each round: where

@@ -3,15 +3,11 @@
 package live
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 
 	"github.com/paddle-volcano/paddle-volcano/test/bars"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/load"
-	"github.com/paddle-volcano/paddle-volcano/test/session/report"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/result"
 )
 
 // Bars of `make bench-live`, and the case that they are for.
@@ -29,7 +25,7 @@ const (
 
 // Report is what live.json holds.
 type Report struct {
-	Machine  report.Machine `json:"machine"`
+	Machine  result.Machine `json:"machine"`
 	Settings Settings       `json:"settings"`
 	Cases    []Case         `json:"cases"`
 	Prompt   []Prompt       `json:"prompt"`
@@ -38,9 +34,10 @@ type Report struct {
 
 const file = "live.json"
 
-func newReport(s Settings) *Report { return &Report{Machine: report.ThisMachine(), Settings: s} }
+func newReport(s Settings) *Report { return &Report{Machine: result.ThisMachine(), Settings: s} }
 
 func (r *Report) add(c Case) {
+	c.sum()
 	r.Cases = append(r.Cases, c)
 	r.Bars = append(r.Bars, c.judge()...)
 }
@@ -61,41 +58,19 @@ func (p *Prompt) judge() []bars.Bar {
 // judge compares with what was asked for. The scheduler's start and its reading of the cluster are in its rate, and not in
 // the limit's.
 func (c *Case) judge() []bars.Bar {
-	if c.Nodes != barNodes || c.Gang != barGang || c.Form != barOfForm || c.PaddlePods == nil {
+	ours := c.Rates[Paddle]
+	if c.Nodes != barNodes || c.Gang != barGang || c.Form != barOfForm || ours == 0 {
 		return nil
 	}
 	var judged []bars.Bar
 	name := fmt.Sprintf("live: %d nodes, %d pods in gangs of %d, scheduler alone: pods bound per second by ", c.Nodes, c.Pods, c.Gang)
-	if c.StockPods != nil {
-		judged = append(judged, bars.Least(name+"stock's", *c.PaddlePods / *c.StockPods, stockBar))
+	if stock := c.Rates[Stock]; stock > 0 {
+		judged = append(judged, bars.Least(name+"stock's", ours/stock, stockBar))
 	}
-	if c.LimitBPods != nil {
-		judged = append(judged, bars.Least(name+"limit B's", *c.PaddlePods / *c.LimitBPods, limitBar))
+	if limit := c.Rates[LimitB]; limit > 0 {
+		judged = append(judged, bars.Least(name+"limit B's", ours/limit, limitBar))
 	}
 	return bars.OfSlice(c.Pods >= barPods, judged...)
 }
 
-func (r *Report) write() error {
-	text, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return fmt.Errorf("write the report: %w", err)
-	}
-	if err := os.MkdirAll(r.Settings.Folder, 0o750); err != nil {
-		return fmt.Errorf("write the report: %w", err)
-	}
-	if err := os.WriteFile(filepath.Join(r.Settings.Folder, file), append(text, '\n'), 0o644); err != nil {
-		return fmt.Errorf("write the report: %w", err)
-	}
-	return nil
-}
-
-func (r *Report) show(out io.Writer) error {
-	if err := r.table(out); err != nil {
-		return fmt.Errorf("show the report: %w", err)
-	}
-	if err := bars.Show(r.Bars, out); err != nil {
-		return fmt.Errorf("show the report: %w", err)
-	}
-	_, err := fmt.Fprintf(out, "wrote %s\n", filepath.Join(r.Settings.Folder, file))
-	return err
-}
+func (r *Report) write() error { return result.Write(r.Settings.Folder, file, r) }

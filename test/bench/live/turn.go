@@ -10,7 +10,6 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/limit"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/load"
-	"github.com/paddle-volcano/paddle-volcano/test/bench/live/placed"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/profile"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/times"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/usage"
@@ -26,8 +25,6 @@ type Turn struct {
 	Calls     times.Calls              `json:"calls"`
 	// Late is how much it wrote after the last binding, before it was ended.
 	Late int `json:"writes_after"`
-	// Placement is what it costs on the network where the pods were bound.
-	Placement placed.Quality `json:"placement"`
 }
 
 // player takes turns on a site.
@@ -85,7 +82,7 @@ func (p *player) alone(ctx context.Context, c Case, who string) (Turn, error) {
 	if err := p.until(ctx, "bound", c.Pods, func() int { return p.story.Bound }); err != nil {
 		return Turn{}, err
 	}
-	turn, err := p.turn(p.story.Work(), mark, c.load(who, 0))
+	turn, err := p.turn(p.story.Work(), mark)
 	if err != nil {
 		return Turn{}, err
 	}
@@ -128,7 +125,7 @@ func (p *player) whole(ctx context.Context, c Case, who string) (Turn, error) {
 			return Turn{}, err
 		}
 	}
-	turn, err := p.turn(p.story.Whole(), mark, c.load(who, p.series))
+	turn, err := p.turn(p.story.Whole(), mark)
 	if err != nil {
 		return Turn{}, err
 	}
@@ -136,12 +133,9 @@ func (p *player) whole(ctx context.Context, c Case, who string) (Turn, error) {
 }
 
 // turn is what became of a load.
-func (p *player) turn(figures times.Figures, mark usage.Mark, l load.Load) (turn Turn, err error) {
+func (p *player) turn(figures times.Figures, mark usage.Mark) (turn Turn, err error) {
 	turn = Turn{Figures: figures, Calls: p.story.Calls(), Late: p.story.Late()}
-	if turn.Processes, err = mark.Since(p.Plane); err != nil {
-		return Turn{}, err
-	}
-	turn.Placement, err = placed.Of(p.cluster, l.Jobs(), p.story.Nodes())
+	turn.Processes, err = mark.Since(p.Plane)
 	return turn, err
 }
 

@@ -19,11 +19,16 @@ func controller(r *live.JobReport) *Section {
 	}
 	s.fact("jobs", "%d of %d pods on %d nodes; workers run %g s", r.Jobs, r.Pods/max(r.Jobs, 1), r.Nodes, r.RunFor)
 	times := map[string][]float64{}
-	writes := map[string][]float64{}
+	writes, everybody := map[string][]float64{}, map[string][]float64{}
 	var rss []float64
 	for i := range r.RoundsTaken {
 		round := &r.RoundsTaken[i]
 		times[round.Kind] = append(times[round.Kind], round.Ready)
+		all := 0
+		for _, n := range round.Requests {
+			all += n
+		}
+		everybody[round.Kind] = append(everybody[round.Kind], float64(all)/float64(r.Jobs))
 		for write, n := range round.Writes {
 			writes[write] = append(writes[write], float64(n)/float64(r.Jobs))
 		}
@@ -33,7 +38,9 @@ func controller(r *live.JobReport) *Section {
 	}
 	for _, kind := range slices.Sorted(maps.Keys(times)) {
 		s.figure("from create to all peers known: "+kind, "s", false, times[kind]...)
+		s.figure("everybody's writes until then: "+kind, "per job", false, everybody[kind]...)
 	}
+	s.figure("time of PaddleJobs by that of Volcano Jobs without a start barrier", "×", false, r.BareRatio)
 	used := r.ProcessorSeconds()
 	for _, process := range slices.Sorted(maps.Keys(used)) {
 		for _, kind := range slices.Sorted(maps.Keys(used[process])) {

@@ -19,8 +19,11 @@ var liveMeasures = []struct {
 	of         func(*live.Turn) float64
 }{
 	{"pods bound", "pods per second", true, func(t *live.Turn) float64 { return t.Bound }},
+	{"pods bound, without the time in which the cluster was read", "pods per second", true, func(t *live.Turn) float64 { return t.BoundAfter }},
+	{"pods created", "pods per second", true, func(t *live.Turn) float64 { return t.Created }},
+	{"pods running", "pods per second", true, func(t *live.Turn) float64 { return t.Running }},
+	{"half of the gangs are bound within", "s", false, func(t *live.Turn) float64 { return t.GangWait.P50 }},
 	{"99 of 100 gangs are bound within", "s", false, func(t *live.Turn) float64 { return t.GangWait.P99 }},
-	{"racks of a gang, mean over gangs", "", false, func(t *live.Turn) float64 { return t.Placement.Racks }},
 }
 
 // lived shows schedulers on a live control plane.
@@ -47,6 +50,12 @@ func lived(r *live.Report) *Section {
 			}
 		}
 	}
+	for i := range r.Cases {
+		c := &r.Cases[i]
+		if ours, stock := c.Rates[live.Paddle], c.Rates[live.Stock]; ours > 0 && stock > 0 {
+			s.figure(fmt.Sprintf("pods bound by stock's, %s", c), "×", true, ours/stock)
+		}
+	}
 	s.used(r)
 	s.profiled(r)
 	s.prompt(r)
@@ -62,21 +71,22 @@ func onKind(r *live.Report) *Section {
 	return s
 }
 
-// used shows the processor time that each process used in a turn.
+// used adds the processor time and the peak memory of each process.
 func (s *Section) used(r *live.Report) {
 	for i := range r.Cases {
 		c := &r.Cases[i]
 		for _, scheduler := range []string{live.Stock, live.Paddle} {
-			used := map[string][]float64{}
+			used, peaks := map[string][]float64{}, map[string][]float64{}
 			for j := range c.Turns {
 				if turn := &c.Turns[j]; turn.Scheduler == scheduler {
 					for name, process := range turn.Processes {
-						used[name] = append(used[name], process.CPU)
+						used[name], peaks[name] = append(used[name], process.CPU), append(peaks[name], process.Peak)
 					}
 				}
 			}
 			for _, name := range slices.Sorted(maps.Keys(used)) {
 				s.figure(fmt.Sprintf("processor time of %s, %s, %s", name, c, scheduler), "s", false, used[name]...)
+				s.figure(fmt.Sprintf("peak memory of %s, %s, %s", name, c, scheduler), "MiB", false, peaks[name]...)
 			}
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/paddle-volcano/paddle-volcano/test/bars"
-	"github.com/paddle-volcano/paddle-volcano/test/session/report"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/result"
 )
 
 // Page is everything that is shown.
@@ -52,7 +52,7 @@ type Figure struct {
 func (f *Figure) Spread() Spread { return spread(f.Values) }
 
 // machine tells what was measured on.
-func machine(m report.Machine) []Fact {
+func machine(m result.Machine) []Fact {
 	facts := []Fact{{"Go", m.Go + " " + m.OS}, {"processors", fmt.Sprintf("%d × %s", m.CPUs, m.Processor)}}
 	if m.Volcano != "" {
 		facts = append(facts, Fact{"Volcano", m.Volcano})

@@ -14,9 +14,8 @@ func placement(r *bench.Report) *Section {
 		Title:   "The planner: how near to the optimum, how fast",
 		About:   "The pure planner without a scheduler: against brute force on small instances, against other ways to place on loaded clusters, and against the clock.",
 		Command: fmt.Sprintf("make bench-placement SEED=%d", r.Seed), Bars: r.Bars,
-		Facts: []Fact{{"Go", r.GoVersion}},
+		Facts: machine(r.Machine),
 	}
-	s.fact("processors", "%d", r.CPUs)
 	s.fact("seed", "%d", r.Seed)
 	if r.Optimality != nil {
 		s.fact("small instances", "%d, of which %d have a plan", r.Optimality.Instances, r.Optimality.Feasible)

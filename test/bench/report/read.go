@@ -6,9 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"text/tabwriter"
+
+	"github.com/paddle-volcano/paddle-volcano/test/bars"
 )
 
 // sources are the files that are read, in the order in which they are shown.
@@ -61,4 +65,36 @@ func Read(folder string) (*Page, error) {
 		return nil, fmt.Errorf("no report of a benchmark in %s: run make bench first", folder)
 	}
 	return p, nil
+}
+
+// Show prints the figures and the bars of one benchmark, from the file that it wrote.
+func Show(path string, out io.Writer) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("read a benchmark's report: %w", err)
+	}
+	for _, source := range sources {
+		if filepath.Base(source.file) != filepath.Base(path) {
+			continue
+		}
+		section, err := source.read(text)
+		if err != nil {
+			return fmt.Errorf("read %s: %w; run its benchmark again", path, err)
+		}
+		table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+		for i := range section.Figures {
+			f := &section.Figures[i]
+			of := f.Spread()
+			_, _ = fmt.Fprintf(table, "%s\t%s\t%s…%s\t%s\n", f.Name, number(of.Median), number(of.Least), number(of.Greatest), f.Unit)
+		}
+		if err := table.Flush(); err != nil {
+			return fmt.Errorf("print the figures of %s: %w", path, err)
+		}
+		if err := bars.Show(section.Bars, out); err != nil {
+			return fmt.Errorf("print the bars of %s: %w", path, err)
+		}
+		_, err = fmt.Fprintf(out, "wrote %s\n", path)
+		return err
+	}
+	return fmt.Errorf("%s is no report of a benchmark", path)
 }

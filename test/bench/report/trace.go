@@ -15,10 +15,14 @@ var traceMeasures = []struct {
 	more       bool
 	of         func(*trace.Run) float64
 }{
+	{"completion time of all jobs, mean", "h", 1 / 3600.0, false, func(r *trace.Run) float64 { return r.JCTMean }},
 	{"completion time of jobs of 2 or more GPUs, mean over jobs", "h", 1 / 3600.0, false, func(r *trace.Run) float64 { return r.GangJCTMean }},
 	{"the slowest 5 % of them begin at", "h", 1 / 3600.0, false, func(r *trace.Run) float64 { return r.GangJCTP95 }},
+	{"their time from start to end by that on one host, mean", "×", 1, false, func(r *trace.Run) float64 { return r.GangSlowdown }},
 	{"bytes over borders of nodes, racks and blocks", "", 1, false, func(r *trace.Run) float64 { return r.Crossing }},
 	{"99 of 100 gangs wait at most", "h", 1 / 3600.0, false, func(r *trace.Run) float64 { return r.GangWaitP99 }},
+	{"a gang waits, mean", "h", 1 / 3600.0, false, func(r *trace.Run) float64 { return r.GangWaitMean }},
+	{"load with the durations that jobs really had", "", 1, false, func(r *trace.Run) float64 { return r.LoadHeld }},
 	{"share of all GPUs that compute", "", 1, true, func(r *trace.Run) float64 { return r.GPUComputing }},
 }
 
@@ -50,6 +54,9 @@ func traced(r *trace.Report) *Section {
 				s.figure(fmt.Sprintf("%s, load %g, %s", m.name, load, scheduler), m.unit, m.more, values...)
 			}
 		}
+	}
+	for _, c := range r.Compared {
+		s.figure(fmt.Sprintf("%s by ours, load %g, %s by %s", c.Measure, c.Load, c.Baseline, c.Ours), "×", true, c.Ratios...)
 	}
 	return s
 }

@@ -43,7 +43,7 @@ func (s *Settings) play(c Case) (*Run, error) {
 		return nil, err
 	}
 	drawn, err := workload.Draw(philly.Rows(), workload.Settings{
-		Seed: c.Seed, Load: c.Load, GPUs: cluster.GPUs(), Jobs: s.Jobs, Cap: s.Cap, Foreign: s.Foreign,
+		Seed: c.Seed, Load: c.Load, GPUs: cluster.GPUs(), Jobs: s.Jobs, Cap: s.Cap,
 	})
 	if err != nil {
 		return nil, err

@@ -22,16 +22,10 @@ const (
 	terabyte = 1e12
 )
 
-// measures that are compared seed by seed. The first and the last have bars.
+// measures are compared seed by seed, and have bars.
 func measures() []measure {
 	return []measure{
 		{gangJCT, func(r *Run) float64 { return r.GangJCTMean }, second},
-		{"gang_jct_p95_s", func(r *Run) float64 { return r.GangJCTP95 }, second},
-		{"jct_mean_s", func(r *Run) float64 { return r.JCTMean }, second},
-		{"jct_p95_s", func(r *Run) float64 { return r.JCTP95 }, second},
-		{"gang_wait_p99_s", func(r *Run) float64 { return r.GangWaitP99 }, second},
-		{"makespan_s", func(r *Run) float64 { return r.Makespan }, second},
-		{"crossing_rack_bytes", func(r *Run) float64 { return r.CrossingRack }, terabyte},
 		{crossing, func(r *Run) float64 { return r.Crossing }, terabyte},
 	}
 }

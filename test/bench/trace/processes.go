@@ -14,6 +14,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // playAll cases. Whenever a run is done, all that there are by then are saved, in the order of the cases, whichever was done
@@ -40,49 +42,34 @@ func (s *Settings) playAll(ctx context.Context, progress io.Writer, save func([]
 	if len(s.Command) == 0 {
 		one, workers = s.here, 1
 	}
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	next := make(chan Case)
-	var wait sync.WaitGroup
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(workers)
 	var mu sync.Mutex
-	for range workers {
-		wait.Add(1)
-		go func() {
-			defer wait.Done()
-			for c := range next {
-				begin := time.Now()
-				run, cpu, err := one(ctx, c)
-				mu.Lock()
-				if err == nil {
-					found[c] = *run
-					longest = max(longest, cpu)
-					runs := done()
-					_, err = fmt.Fprintf(progress, "trace: %s: %d of %d, %s: gangs %.0f s, %.0f TB; took %s, %s of processor time\n",
-						time.Now().UTC().Format(time.TimeOnly), len(runs), len(cases), c, run.GangJCTMean, run.Crossing/terabyte,
-						time.Since(begin).Round(time.Second), cpu.Round(time.Second))
-					err = errors.Join(err, save(runs))
-				}
-				mu.Unlock()
-				if err != nil {
-					stop(err)
-				}
-			}
-		}()
-	}
 	for _, c := range missing {
-		select {
-		case next <- c:
-			continue
-		case <-ctx.Done():
-		}
-		break
+		group.Go(func() error {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			begin := time.Now()
+			run, cpu, err := one(ctx, c)
+			if err != nil {
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			found[c] = *run
+			longest = max(longest, cpu)
+			runs := done()
+			_, err = fmt.Fprintf(progress, "trace: %s: %d of %d, %s: gangs %.0f s, %.0f TB; took %s, %s of processor time\n",
+				time.Now().UTC().Format(time.TimeOnly), len(runs), len(cases), c, run.GangJCTMean, run.Crossing/terabyte,
+				time.Since(begin).Round(time.Second), cpu.Round(time.Second))
+			return errors.Join(err, save(runs))
+		})
 	}
-	close(next)
-	wait.Wait()
-	if len(missing) == 0 {
-		return 0, save(done())
+	if err := group.Wait(); err != nil || len(missing) > 0 {
+		return longest, err
 	}
-	return longest, context.Cause(ctx)
+	return 0, save(done())
 }
 
 func (s *Settings) here(_ context.Context, c Case) (*Run, time.Duration, error) {

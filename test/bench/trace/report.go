@@ -11,17 +11,16 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/paddle-volcano/paddle-volcano/test/bars"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/result"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/trace/site"
-	"github.com/paddle-volcano/paddle-volcano/test/session/report"
 )
 
 // Report is what trace.json holds. On one machine, the same settings give the same report.
 type Report struct {
-	Machine  report.Machine `json:"machine"`
+	Machine  result.Machine `json:"machine"`
 	Cluster  string         `json:"cluster"`
 	Settings Settings       `json:"settings"`
 	Runs     []Run          `json:"runs"`
@@ -40,7 +39,7 @@ const (
 	longestRun  = 5 * time.Minute
 )
 
-// Bench plays all cases, writes trace.json, and tells what was asked for and what it is. A bar that is missed is no error.
+// Bench plays all cases, writes trace.json whenever one is done, and prints how long the longest run of them took.
 func Bench(ctx context.Context, s Settings, out, progress io.Writer) error {
 	if err := s.check(); err != nil {
 		return err
@@ -48,29 +47,21 @@ func Bench(ctx context.Context, s Settings, out, progress io.Writer) error {
 	r := newReport(s, nil)
 	longest, err := s.playAll(ctx, progress, func(runs []Run) error {
 		r = newReport(s, runs)
-		return r.write(s.Folder)
+		return result.Write(s.Folder, file, r)
 	})
 	if err != nil {
 		return err
 	}
-	if err := r.show(out); err != nil {
-		return fmt.Errorf("show the report: %w", err)
+	if longest == 0 {
+		return nil
 	}
-	shown := slices.Clone(r.Bars)
-	if longest > 0 {
-		// How long a run takes is not in the file: it is another each time. Processor time, as others may use the machine.
-		shown = append(shown, bars.Most("trace: processor seconds of the longest run", longest.Seconds(), longestRun.Seconds()))
-	}
-	if err := bars.Show(shown, out); err != nil {
-		return fmt.Errorf("show the report: %w", err)
-	}
-	_, err = fmt.Fprintf(out, "wrote %s\n", filepath.Join(s.Folder, file))
-	return err
+	// How long a run takes is not in the file: it is another each time. Processor time, as others may use the machine.
+	return bars.Show([]bars.Bar{bars.Most("trace: processor seconds of the longest run", longest.Seconds(), longestRun.Seconds())}, out)
 }
 
 func newReport(s Settings, runs []Run) *Report {
 	r := &Report{
-		Machine: report.ThisMachine(), Cluster: site.Describe(site.Cut(s.Hosts)), Settings: s,
+		Machine: result.ThisMachine(), Cluster: site.Describe(site.Cut(s.Hosts)), Settings: s,
 		Runs: runs, Unplayed: len(s.cases()) - len(runs), Compared: compare(&s, runs),
 	}
 	r.Bars = r.judge()
@@ -83,7 +74,7 @@ func (r *Report) judge() []bars.Bar {
 	all := []bars.Bar{}
 	for i := range r.Compared {
 		c := &r.Compared[i]
-		if c.Load != judgedLoad || c.Ours != byDefault || isOurs(c.Baseline) || c.Measure != gangJCT && c.Measure != crossing {
+		if c.Load != judgedLoad || c.Ours != byDefault || isOurs(c.Baseline) {
 			continue
 		}
 		bar := bars.Above(fmt.Sprintf("trace at 85 %%: %s, %s by ours, lower bound of %d seeds", c.Measure, c.Baseline, len(c.Ratios)), c.Low, 1)
@@ -111,9 +102,9 @@ func (s *Settings) kept() (map[Case]Run, error) {
 		return nil, fmt.Errorf("read %s: %w", file, err)
 	}
 	earlier := r.Settings
-	if earlier.Jobs != s.Jobs || earlier.Hosts != s.Hosts || earlier.Cap != s.Cap || earlier.Gbps != s.Gbps || earlier.Rings != s.Rings || earlier.Foreign != s.Foreign {
-		return nil, fmt.Errorf("%s has %d jobs, %d hosts, a cap of %g s, uplinks of %v Gbps, rings by %q, and foreign is %t: write to another folder",
-			file, earlier.Jobs, earlier.Hosts, earlier.Cap, earlier.Gbps, earlier.Rings, earlier.Foreign)
+	if earlier.Jobs != s.Jobs || earlier.Hosts != s.Hosts || earlier.Cap != s.Cap || earlier.Gbps != s.Gbps || earlier.Rings != s.Rings {
+		return nil, fmt.Errorf("%s has %d jobs, %d hosts, a cap of %g s, uplinks of %v Gbps, and rings by %q: write to another folder",
+			file, earlier.Jobs, earlier.Hosts, earlier.Cap, earlier.Gbps, earlier.Rings)
 	}
 	for i := range r.Runs {
 		kept[r.Runs[i].Case] = r.Runs[i]
@@ -123,22 +114,3 @@ func (s *Settings) kept() (map[Case]Run, error) {
 
 // file of the report, in the folder.
 const file = "trace.json"
-
-// write the file, whole or not at all: whoever stops a run keeps what is done.
-func (r *Report) write(folder string) error {
-	text, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return fmt.Errorf("write the report: %w", err)
-	}
-	if err := os.MkdirAll(folder, 0o750); err != nil {
-		return fmt.Errorf("write the report: %w", err)
-	}
-	unfinished := filepath.Join(folder, "."+file+".unfinished")
-	if err := os.WriteFile(unfinished, append(text, '\n'), 0o600); err != nil {
-		return fmt.Errorf("write the report: %w", err)
-	}
-	if err := os.Rename(unfinished, filepath.Join(folder, file)); err != nil {
-		return fmt.Errorf("write the report: %w", err)
-	}
-	return nil
-}

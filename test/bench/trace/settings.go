@@ -26,8 +26,6 @@ type Settings struct {
 	Gbps site.Gbps `json:"gbps"`
 	// Rings are the order in which ranks send to each other.
 	Rings site.Rings `json:"rings"`
-	// Foreign makes jobs of one GPU plain Volcano Jobs, which our plugin leaves alone.
-	Foreign bool `json:"foreign"`
 
 	// Folder that trace.json is written to.
 	Folder string `json:"-"`

@@ -19,6 +19,7 @@ import (
 	bench "github.com/paddle-volcano/paddle-volcano/test/bench/live"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/load"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/times"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/report"
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 	"github.com/paddle-volcano/paddle-volcano/test/manifests"
 )
@@ -88,7 +89,10 @@ func (p *player) takeTurns(ctx context.Context, s bench.Settings, log string) (e
 			}
 		}
 	}
-	return bench.Tell(s, cases, os.Stdout)
+	if err := bench.Tell(s, cases); err != nil {
+		return err
+	}
+	return report.Show(filepath.Join(s.Folder, "live.json"), os.Stdout)
 }
 
 // clear creates the namespace of the load, or removes what an earlier run has left there.

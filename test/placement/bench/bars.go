@@ -72,7 +72,7 @@ func (r *Report) speedBars() []bars.Bar {
 		if one == nil {
 			continue
 		}
-		name := fmt.Sprintf("speed: %s (%s)", c.name, one.state())
+		name := fmt.Sprintf("speed: %s (%s)", c.name, map[bool]string{false: "cold", true: "warm"}[c.warm])
 		all = append(all, bars.Most(name+": sorts", one.Sorts, c.limit))
 		if ten != nil {
 			all = append(all, bars.Most(name+": time on 10 times the nodes", ten.LeastMS/one.LeastMS, tenfoldTime))

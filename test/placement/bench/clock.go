@@ -38,9 +38,9 @@ func (y *yardstick) sort() float64 {
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // reading is one measurement, and what a sort took before and after.
-type reading struct{ ms, allocs, bytes, sort float64 }
+type reading struct{ ms, bytes, sort float64 }
 
-// measure times work once, and counts what it allocates. Garbage of before is collected first.
+// measure times work once, and counts the bytes that it allocates. Garbage of before is collected first.
 func measure(work func()) reading {
 	var before, after runtime.MemStats
 	runtime.GC()
@@ -49,7 +49,7 @@ func measure(work func()) reading {
 	work()
 	elapsed := time.Since(start)
 	runtime.ReadMemStats(&after)
-	return reading{ms: milliseconds(elapsed), allocs: float64(after.Mallocs - before.Mallocs), bytes: float64(after.TotalAlloc - before.TotalAlloc)}
+	return reading{ms: milliseconds(elapsed), bytes: float64(after.TotalAlloc - before.TotalAlloc)}
 }
 
 // sortsAround are measured before a reading, and as many after it: the machine may be slower at times.

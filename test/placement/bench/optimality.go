@@ -3,6 +3,7 @@
 package bench
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -18,7 +19,7 @@ import (
 // Tolerance below which two costs are equal, relative to the larger one.
 const Tolerance = 1e-9
 
-// oracleWork bounds the branches that brute force may visit. Instances beyond it are drawn again, and counted.
+// oracleWork bounds the branches that brute force may visit. Instances beyond it are drawn again.
 const oracleWork = 100_000
 
 // redraw is how far apart the indexes of an instance and of its replacement are.
@@ -32,18 +33,15 @@ type Trial struct {
 	Instance *instances.Instance
 	Optimum  bruteforce.Result
 	Plan     *placement.Plan
-	Redrawn  int
 	Missed   bool    // a plan exists and none was found, or members were left that have room
 	Ratio    float64 // 0 where there are no two costs to compare
-	Second   float64 // ratio of the other cost, where the first is equal
-	Optimal  bool    // claimed
 }
 
 // Try solves one small instance both ways. An error is a broken promise: a plan that does not pass Check, two runs that
 // differ, another cost than it says, a claim of being optimal that is not true.
 func Try(seed uint64, index int, noExact bool) (*Trial, error) {
 	for redrawn := 0; ; redrawn++ {
-		trial := &Trial{Redrawn: redrawn, Instance: instances.Drawn(seed, uint64(index)+uint64(redrawn)*redraw, instances.Brute)}
+		trial := &Trial{Instance: instances.Drawn(seed, uint64(index)+uint64(redrawn)*redraw, instances.Brute)}
 		trial.Instance.Options.NoExact = noExact
 		err := trial.solve()
 		if trial.Optimum = bruteforce.Best(trial.Instance, trial.Plan, oracleWork); !trial.Optimum.Complete {
@@ -92,12 +90,8 @@ func (t *Trial) compare() error {
 	}
 	ours, optimum := bruteforce.ScoreOf(t.Instance, t.Plan.Cost), t.Optimum.Score
 	t.Ratio = ratio(ours[0], optimum[0])
-	t.Optimal = t.Plan.Optimal
-	switch {
-	case t.Optimal && optimum.Less(ours):
+	if t.Plan.Optimal && optimum.Less(ours) {
 		return fmt.Errorf("the plan says it is optimal and costs %v, the optimum is %v", ours, optimum)
-	case t.Ratio == 1:
-		t.Second = ratio(ours[1], optimum[1])
 	}
 	return nil
 }
@@ -124,7 +118,7 @@ func measureOptimality(s Settings, noExact bool, progress io.Writer) *Optimality
 	}
 	return summary(spread(s.Instances, s.workers(), name, progress, func(i int) outcome {
 		trial, err := Try(s.Seed, i, noExact)
-		o := trial.outcome()
+		o := outcome{feasible: trial.Optimum.Feasible, missed: trial.Missed, ratio: trial.Ratio}
 		if err != nil {
 			o.broken = err.Error()
 		}
@@ -134,32 +128,18 @@ func measureOptimality(s Settings, noExact bool, progress io.Writer) *Optimality
 
 // outcome is what is kept of a trial.
 type outcome struct {
-	redrawn                               int
-	feasible, missed, optimal, collective bool
-	ratio, second                         float64
-	broken, kind                          string
-	size                                  int
-}
-
-func (t *Trial) outcome() outcome {
-	return outcome{
-		redrawn: t.Redrawn, feasible: t.Optimum.Feasible, missed: t.Missed, optimal: t.Optimal,
-		collective: t.Instance.Demand.Pattern == placement.Collective, ratio: t.Ratio, second: t.Second,
-		kind: kindOf(t.Instance), size: t.Instance.Pods() * t.Instance.Topology.Nodes(),
-	}
+	feasible, missed bool
+	ratio            float64
+	broken           string
 }
 
 func summary(trials []outcome) *Optimality {
 	o := &Optimality{Instances: len(trials)}
-	var ratios, seconds []float64
-	worst := make([]Worst, 0, len(trials))
+	var ratios []float64
+	exact := 0
 	for i, t := range trials {
-		o.Redrawn += t.redrawn
-		o.Feasible += count(t.feasible)
-		o.Missed += count(t.missed)
-		o.Claimed += count(t.optimal)
-		if t.collective {
-			o.Collective++
+		if t.feasible {
+			o.Feasible++
 		}
 		if t.broken != "" {
 			o.Broken++
@@ -170,29 +150,25 @@ func summary(trials []outcome) *Optimality {
 		if t.missed {
 			o.MissedInstances = append(o.MissedInstances, i)
 		}
-		if t.ratio == 0 {
+		switch {
+		case t.ratio == 0:
 			continue
+		case t.ratio == 1:
+			exact++
+		default:
+			o.Worst = append(o.Worst, Worst{Instance: i, Ratio: t.ratio})
 		}
 		ratios = append(ratios, t.ratio)
-		worst = append(worst, Worst{Instance: i, Ratio: t.ratio})
-		if t.ratio == 1 {
-			o.Exact++
-			seconds = append(seconds, t.second)
-		}
 	}
-	o.Kinds = kinds(trials)
+	o.Missed = len(o.MissedInstances)
 	o.FoundShare = 1 - float64(o.Missed)/float64(max(1, o.Feasible))
-	slices.Sort(ratios)
-	o.Distribution = distribution(ratios)
 	o.Compared = len(ratios)
 	if len(ratios) == 0 {
 		return o
 	}
-	o.Mean, o.P99, o.Max = stats.Mean(ratios), p99(ratios), ratios[len(ratios)-1]
-	o.ExactShare = float64(o.Exact) / float64(len(ratios))
-	o.SecondMean = stats.Mean(seconds)
-	slices.SortStableFunc(worst, func(a, b Worst) int { return descending(a.Ratio, b.Ratio) })
-	worst = slices.DeleteFunc(worst, func(w Worst) bool { return w.Ratio == 1 })
-	o.Worst = worst[:min(len(worst), 10)]
+	o.Mean, o.P99, o.Max = stats.Mean(ratios), stats.Percentile(ratios, 99), slices.Max(ratios)
+	o.ExactShare = float64(exact) / float64(len(ratios))
+	slices.SortStableFunc(o.Worst, func(a, b Worst) int { return cmp.Compare(b.Ratio, a.Ratio) })
+	o.Worst = o.Worst[:min(len(o.Worst), 10)]
 	return o
 }

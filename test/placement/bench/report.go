@@ -2,13 +2,15 @@
 
 package bench
 
-import "github.com/paddle-volcano/paddle-volcano/test/bars"
+import (
+	"github.com/paddle-volcano/paddle-volcano/test/bars"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/result"
+)
 
 // Report is what _output/bench/placement.json holds.
 type Report struct {
-	Seed      uint64 `json:"seed"`
-	GoVersion string `json:"goversion"`
-	CPUs      int    `json:"cpus"`
+	Seed    uint64         `json:"seed"`
+	Machine result.Machine `json:"machine"`
 	// Optimality against brute force: of the planner as it is, and with its exact search off.
 	Optimality *Optimality `json:"optimality,omitempty"`
 	Heuristic  *Optimality `json:"optimality_heuristic,omitempty"`
@@ -32,30 +34,15 @@ type Optimality struct {
 	Feasible   int     `json:"feasible"`
 	Missed     int     `json:"missed"`
 	FoundShare float64 `json:"found_share"`
-	// Compared instances are those with a ratio; Exact those where it is 1.
+	// Compared instances are those with a ratio; ExactShare is the share of them where it is 1.
 	Compared   int     `json:"compared"`
-	Exact      int     `json:"exact"`
 	ExactShare float64 `json:"exact_share"`
 	// Broken promises: plans that break Check, runs that differ, false claims.
 	Broken         int      `json:"broken_promises"`
 	BrokenPromises []string `json:"broken_promises_first,omitempty"`
-	// Claimed to be optimal, by the planner.
-	Claimed int `json:"claimed_optimal"`
-	// SecondMean is the mean ratio of the objective's second cost, where the first is equal.
-	SecondMean float64 `json:"second_ratio_mean"`
-	Collective int     `json:"collective"`
-	// Redrawn instances were too large for brute force.
-	Redrawn         int     `json:"redrawn"`
-	Distribution    []Bin   `json:"distribution"`
-	Kinds           []Kind  `json:"kinds"`
+	// Worst are the ten instances of the greatest ratios above 1.
 	Worst           []Worst `json:"worst"`
 	MissedInstances []int   `json:"missed_instances,omitempty"`
-}
-
-// Bin counts ratios above the bin before and up to an edge.
-type Bin struct {
-	UpTo  float64 `json:"up_to"`
-	Count int     `json:"count"`
 }
 
 // Worst names an instance, to be drawn again with the seed.
@@ -64,14 +51,28 @@ type Worst struct {
 	Ratio    float64 `json:"ratio"`
 }
 
-// Kind sums up the instances that have the same things to them.
-type Kind struct {
-	Kind      string  `json:"kind"`
-	Instances int     `json:"instances"`
-	Missed    int     `json:"missed"`
-	Worse     int     `json:"worse_than_optimal"`
-	Mean      float64 `json:"ratio_mean"`
-	P99       float64 `json:"ratio_p99"`
-	// Smallest instance that is missed or worse than optimal; -1 if none is.
-	Smallest int `json:"smallest_worse"`
+// Comparison of our plans with those of all baselines together.
+type Comparison struct {
+	Clusters int `json:"clusters"`
+	// NoPlan counts clusters where the planner found none although the job fits.
+	NoPlan int `json:"no_plan"`
+	// WorseInstances are clusters where our cost is above the best baseline's.
+	Worse          int   `json:"worse_than_best"`
+	WorseInstances []int `json:"worse_instances,omitempty"`
+	// Equal counts those where the two are equal, and BusiestNotAbove the share of them where our busiest uplink is not
+	// above that of any baseline of equal cost.
+	Equal           int      `json:"equal_to_best"`
+	BusiestNotAbove float64  `json:"busiest_not_above_at_equal_cost"`
+	BusiestAbove    []int    `json:"busiest_above_instances,omitempty"`
+	Broken          []string `json:"broken_promises,omitempty"`
+}
+
+// BaselineResult is one baseline on all clusters. CostRatio is the geometric mean of the baseline's cost by ours, each at least
+// one size of the model, over the clusters where the baseline placed the job.
+type BaselineResult struct {
+	Name      string  `json:"name"`
+	CostRatio float64 `json:"cost_ratio_geomean"`
+	Cornered  int     `json:"no_room_found"`
+
+	ratios []float64
 }

@@ -5,15 +5,12 @@
 package bench
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 
-	"github.com/paddle-volcano/paddle-volcano/test/bars"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/result"
 )
 
 // Settings of a run.
@@ -49,25 +46,19 @@ func (s Settings) workers() int {
 
 func (s Settings) wants(part string) bool { return len(s.Only) == 0 || slices.Contains(s.Only, part) }
 
-// Run measures and writes. What it finds too slow or too dear is no error, only said; a broken promise of the planner is.
-func Run(s Settings, out, progress io.Writer) error {
-	report := &Report{Seed: s.Seed, GoVersion: runtime.Version(), CPUs: runtime.NumCPU()}
+// Run measures and writes. What it finds too slow or too dear is no error, only judged in the report; a broken promise of the planner is.
+func Run(s Settings, progress io.Writer) error {
+	report := &Report{Seed: s.Seed, Machine: result.ThisMachine()}
 	if s.wants("optimality") {
 		report.Optimality = measureOptimality(s, false, progress)
-		say(out, "optimality            %s\n", report.Optimality)
 		report.Heuristic = measureOptimality(s, true, progress)
-		say(out, "optimality_heuristic  %s\n", report.Heuristic)
 	}
 	if s.wants("baselines") {
 		report.Overall, report.Baselines = measureBaselines(s, progress)
-		say(out, "baselines             %s\n", report.Overall)
-		for i := range report.Baselines {
-			say(out, "  %s\n", &report.Baselines[i])
-		}
 	}
 	if s.wants("speed") {
 		var err error
-		if report.Speed, err = measureSpeed(s, out, progress); err != nil {
+		if report.Speed, err = measureSpeed(s, progress); err != nil {
 			return err
 		}
 		if !s.NoTenfold {
@@ -77,29 +68,10 @@ func Run(s Settings, out, progress io.Writer) error {
 		}
 	}
 	report.Bars = report.bars()
-	if err := bars.Show(report.Bars, out); err != nil {
-		return err
-	}
-	if err := report.write(s.Folder, out); err != nil {
+	if err := result.Write(s.Folder, "placement.json", report); err != nil {
 		return err
 	}
 	return report.broken()
-}
-
-func (r *Report) write(folder string, out io.Writer) error {
-	text, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return fmt.Errorf("write the report: %w", err)
-	}
-	if err := os.MkdirAll(folder, 0o750); err != nil {
-		return fmt.Errorf("write the report: %w", err)
-	}
-	file := filepath.Join(folder, "placement.json")
-	if err := os.WriteFile(file, append(text, '\n'), 0o600); err != nil {
-		return fmt.Errorf("write the report: %w", err)
-	}
-	say(out, "wrote %s\n", file)
-	return nil
 }
 
 // broken is an error if any plan broke a promise.
@@ -118,3 +90,6 @@ func (r *Report) broken() error {
 	}
 	return nil
 }
+
+// say prints for people; that a screen takes no more is no reason to stop measuring.
+func say(out io.Writer, format string, values ...any) { _, _ = fmt.Fprintf(out, format, values...) }

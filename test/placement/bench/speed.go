@@ -25,14 +25,9 @@ type Speed struct {
 	// over runs of each with the sorts around it.
 	SortMS float64 `json:"node_sort_ms"`
 	Sorts  float64 `json:"sorts"`
-	// Allocs and Bytes per job.
-	Allocs float64 `json:"allocs"`
-	Bytes  float64 `json:"bytes"`
 	// Warm says that a plan of the same request was made on this topology before, so that the index of what fits is there.
 	Warm bool `json:"warm"`
 	Runs int  `json:"runs"`
-	// Free jobs cost nothing, as each fits on one node: the easy ones.
-	Free int `json:"jobs_without_cost"`
 }
 
 // scale is a fleet's size.
@@ -107,7 +102,7 @@ func (s Settings) fleets() []int {
 }
 
 // measureSpeed runs all cases in one goroutine.
-func measureSpeed(s Settings, out, progress io.Writer) ([]Speed, error) {
+func measureSpeed(s Settings, progress io.Writer) ([]Speed, error) {
 	var rows []Speed
 	fleets := map[scale]*instances.Fleet{}
 	for _, c := range speedCases(s.fleets()) {
@@ -118,9 +113,6 @@ func measureSpeed(s Settings, out, progress io.Writer) ([]Speed, error) {
 		measured, err := c.run(fleets[c.fleet])
 		if err != nil {
 			return nil, err
-		}
-		for i := range measured {
-			say(out, "speed  %s\n", &measured[i])
 		}
 		rows = append(rows, measured...)
 	}
@@ -136,68 +128,63 @@ func (c job) run(f *instances.Fleet) ([]Speed, error) {
 	var t *placement.Topology
 	var stick *yardstick
 	var cold []reading
-	free := 0
 	for spent := 0.0; len(cold) < runs && spent < patience; spent += cold[len(cold)-1].ms {
 		t = f.Build()
 		if stick == nil {
 			stick = newYardstick(f, t)
 		}
 		var err error
-		cold = append(cold, stick.between(func() { free, err = c.plan(t) }))
+		cold = append(cold, stick.between(func() { err = c.plan(t) }))
 		if err != nil {
 			return nil, err
 		}
 	}
-	rows := []Speed{c.row(cold, false, free)}
+	rows := []Speed{c.row(cold, false)}
 	if c.jobs > 1 {
 		return rows, nil
 	}
 	var warm []reading
 	for spent := 0.0; len(warm) < warmRuns && spent < patience; spent += warm[len(warm)-1].ms {
 		var err error
-		warm = append(warm, stick.between(func() { free, err = c.plan(t) }))
+		warm = append(warm, stick.between(func() { err = c.plan(t) }))
 		if err != nil {
 			return nil, err
 		}
 	}
-	return append(rows, c.row(warm, true, free)), nil
+	return append(rows, c.row(warm, true)), nil
 }
 
-// plan all jobs, taking each if there are several; it counts those that cost nothing.
-func (c job) plan(t *placement.Topology) (free int, err error) {
+// plan all jobs, taking each if there are several.
+func (c job) plan(t *placement.Topology) error {
 	for i := range c.jobs {
 		d := c.draw(i)
 		plan, err := placement.Solve(t, d, placement.Options{})
 		if err != nil {
-			return 0, fmt.Errorf("%s, job %d: %w", c.name, i, err)
+			return fmt.Errorf("%s, job %d: %w", c.name, i, err)
 		}
-		free += count(plan.Cost.Priced == 0)
 		if c.jobs == 1 {
 			break
 		}
 		for _, a := range plan.Assignments {
 			if _, err := t.Take(a.Node, d.Roles[a.Role].Request); err != nil {
-				return 0, fmt.Errorf("%s, job %d: %w", c.name, i, err)
+				return fmt.Errorf("%s, job %d: %w", c.name, i, err)
 			}
 		}
 	}
-	return free, nil
+	return nil
 }
 
-func (c job) row(readings []reading, warm bool, free int) Speed {
+func (c job) row(readings []reading, warm bool) Speed {
 	pods := 0
 	d := c.draw(0)
 	for i := range d.Roles {
 		pods += len(d.Roles[i].Pending)
 	}
-	jobs := float64(c.jobs)
 	return Speed{
-		Case: c.name, Nodes: c.fleet.nodes, Pods: pods, Jobs: c.jobs, Warm: warm, Runs: len(readings), Free: free,
+		Case: c.name, Nodes: c.fleet.nodes, Pods: pods, Jobs: c.jobs, Warm: warm, Runs: len(readings),
 		MS:      medianOf(readings, func(r reading) float64 { return r.ms }),
 		LeastMS: slices.Min(valuesOf(readings, func(r reading) float64 { return r.ms })),
 		SortMS:  medianOf(readings, func(r reading) float64 { return r.sort }),
 		Sorts:   medianOf(readings, func(r reading) float64 { return r.ms / r.sort }),
-		Allocs:  medianOf(readings, func(r reading) float64 { return r.allocs }) / jobs,
-		Bytes:   medianOf(readings, func(r reading) float64 { return r.bytes }) / jobs,
 	}
 }

@@ -19,7 +19,7 @@ func BenchmarkSpeed(b *testing.B) {
 			fleet := instances.NewFleet(1, c.fleet.nodes, c.fleet.racks, c.fleet.blocks)
 			t := fleet.Build()
 			if c.jobs == 1 {
-				_, err := c.plan(t)
+				err := c.plan(t)
 				require.NoError(b, err)
 			}
 			b.ReportAllocs()
@@ -29,7 +29,7 @@ func BenchmarkSpeed(b *testing.B) {
 					t = fleet.Build()
 					b.StartTimer()
 				}
-				_, err := c.plan(t)
+				err := c.plan(t)
 				require.NoError(b, err)
 			}
 		})
@@ -44,7 +44,6 @@ func TestCasesRunOnASmallFleet(t *testing.T) {
 	require.Equal(t, 12, rows[0].Jobs)
 	require.Equal(t, 8, rows[0].Pods)
 	require.Positive(t, rows[0].Sorts)
-	require.Positive(t, rows[0].Allocs)
 
 	c.jobs = 1
 	rows, err = c.run(instances.NewFleet(1, c.fleet.nodes, c.fleet.racks, c.fleet.blocks))

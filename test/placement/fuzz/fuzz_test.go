@@ -36,7 +36,7 @@ func shown(data []byte) string {
 }
 
 func FuzzSolve(f *testing.F) {
-	for _, data := range seeds(64) {
+	for _, data := range seeds(instances.Some(16, 64)) {
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -48,7 +48,7 @@ func FuzzSolve(f *testing.F) {
 
 // FuzzSmall looks among the small jobs of make bench-placement, which have just enough room more often than bytes say.
 func FuzzSmall(f *testing.F) {
-	for index := range uint64(16) {
+	for index := range uint64(instances.Some(6, 16)) {
 		f.Add(uint64(30), index, index%2 == 0)
 	}
 	f.Fuzz(func(t *testing.T, seed, index uint64, noExact bool) {
@@ -65,8 +65,8 @@ func FuzzSmall(f *testing.F) {
 }
 
 func TestPromisesOnRandomBytes(t *testing.T) {
-	valid := 0
-	for i, data := range seeds(400) {
+	valid, all := 0, seeds(instances.Some(120, 400))
+	for i, data := range all {
 		err := promises(data)
 		if errors.Is(err, errInvalid) {
 			continue
@@ -74,15 +74,6 @@ func TestPromisesOnRandomBytes(t *testing.T) {
 		valid++
 		require.NoError(t, err, "seed %d\n%s", i, shown(data))
 	}
-	require.Greater(t, valid, 100, "most bytes must say something that can be planned")
-}
-
-func TestBytesSayInvalidThingsToo(t *testing.T) {
-	invalid := 0
-	for _, data := range seeds(400) {
-		if errors.Is(promises(data), errInvalid) {
-			invalid++
-		}
-	}
-	require.Positive(t, invalid)
+	require.Greater(t, valid, len(all)/4, "most bytes must say something that can be planned")
+	require.Less(t, valid, len(all), "some bytes must say something that is not valid")
 }

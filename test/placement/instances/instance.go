@@ -8,6 +8,7 @@ package instances
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"strings"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
@@ -23,6 +24,14 @@ type Instance struct {
 	Topology *placement.Topology
 	Demand   *placement.Demand
 	Options  placement.Options
+}
+
+// Some is how many of its random cases a test draws: few, or all where everything is tested (make test-all).
+func Some(few, all int) int {
+	if os.Getenv("TEST_ALL") == "1" {
+		return all
+	}
+	return few
 }
 
 func source(seed, index uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, index)) }

@@ -16,12 +16,27 @@ import (
 func collective(pods int) *placement.Demand {
 	role := placement.Role{
 		Name: "worker", Traffic: placement.Worker, Minimum: pods,
-		Request: []int64{96_000, 512 << 30, 1, lingjun.GPUs}, // in the order of lingjun.Resources
+		Request: []int64{96_000, 512 << 30, 1, lingjun.GPUs},
 	}
 	for index := range pods {
 		role.Pending = append(role.Pending, index)
 	}
 	return &placement.Demand{Pattern: placement.Collective, ParameterBytes: 14e9, Roles: []placement.Role{role}}
+}
+
+func TestSpec(t *testing.T) {
+	topology, err := placement.NewTopology(lingjun.Spec())
+	require.NoError(t, err)
+	var domains []int
+	for tier := placement.NodeTier; tier <= len(topology.Tiers()); tier++ {
+		lo, hi := topology.Domains(tier)
+		domains = append(domains, int(hi-lo))
+	}
+	require.Equal(t, []int{847, 119, 3, 1, 1}, domains, "hosts, racks, blocks, cores, the root")
+	require.EqualValues(t, 847*8, topology.FreeGPUs(topology.Root()))
+	node, ok := topology.Node("h0000")
+	require.True(t, ok)
+	require.Equal(t, "G6/P10/S14", topology.DomainName(topology.Ancestor(node, placement.NodeTier+1)))
 }
 
 // On the empty cluster, 32 hosts with 8 GPUs each need 4 racks, as none has more than 8 hosts, and they are there in one

@@ -3,7 +3,6 @@
 package cluster
 
 import (
-	"syscall"
 	"time"
 
 	"volcano.sh/volcano/pkg/scheduler/framework"
@@ -14,8 +13,6 @@ type Took struct {
 	Open, Close time.Duration
 	// Allocate is the action's Execute alone; Others are the other actions.
 	Allocate, Others time.Duration
-	// AllocateCPU is what the whole process used of all processors meanwhile, CPU what it used during all of the session.
-	AllocateCPU, CPU time.Duration
 }
 
 // Whole is the whole session.
@@ -26,19 +23,16 @@ func (s *Scheduler) Session() (Took, error) {
 	s.prepare()
 	var took Took
 	var ssn *framework.Session
-	begin := processTime()
 	took.Open = timed(func() { ssn = framework.OpenSession(s.cache.SchedulerCache, s.tiers, nil) })
 	for _, action := range s.actions {
-		cpu := processTime()
 		elapsed := timed(func() { action.Execute(ssn) })
 		if action.Name() == "allocate" {
-			took.Allocate, took.AllocateCPU = elapsed, processTime()-cpu
+			took.Allocate = elapsed
 		} else {
 			took.Others += elapsed
 		}
 	}
 	took.Close = timed(func() { framework.CloseSession(ssn) })
-	took.CPU = processTime() - begin
 	s.cache.ForgetActions()
 	_, err := s.cache.BringBack()
 	return took, err
@@ -48,13 +42,4 @@ func timed(work func()) time.Duration {
 	start := time.Now()
 	work()
 	return time.Since(start)
-}
-
-// processTime is the time that all processors spent on this process; 0 where the system does not say.
-func processTime() time.Duration {
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		return 0
-	}
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }

@@ -52,7 +52,7 @@ func MeasureNearness(s Search, progress io.Writer) (*Nearness, error) {
 }
 
 func nearness(scenarios []Scenario, s Search, progress io.Writer) (*Nearness, error) {
-	stage, err := NewStage(cluster.Paddle(map[string]string{argument: Bytes}))
+	stage, err := NewStage(cluster.Paddle(nil))
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
-	"github.com/paddle-volcano/paddle-volcano/test/placement/baselines"
 	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
 )
 
@@ -14,11 +13,8 @@ import (
 type Outcome struct {
 	// Placed says whether the whole gang was bound; the rest is 0 if not.
 	Placed bool
-	// Cost is the priced cost, Renumbered the same if the ranks of a ring went along the tree over the same nodes.
-	Cost, Renumbered float64
-	// Node, Rack and Block are the bytes across their borders, in model sizes per step; Busiest is what the busiest uplink
-	// carries in one direction.
-	Node, Rack, Block, Busiest float64
+	// Cost is the priced cost, Rack the bytes across borders of racks, in model sizes per step.
+	Cost, Rack float64
 }
 
 // everyNode is the percentage of nodes that every set-up looks at here: clusters are small, and sampling would hide from
@@ -104,12 +100,5 @@ func weigh(t *placement.Topology, in *Instance, plan []placement.Assignment) (Ou
 	if err != nil {
 		return Outcome{}, err
 	}
-	along, err := placement.Evaluate(t, d, baselines.Renumbered(plan))
-	if err != nil {
-		return Outcome{}, err
-	}
-	return Outcome{
-		Placed: true, Cost: cost.Priced, Renumbered: along.Priced, Busiest: cost.BusiestSeconds,
-		Node: cost.Tiers[placement.NodeTier].Bytes, Rack: cost.Tiers[rackTier].Bytes, Block: cost.Tiers[blockTier].Bytes,
-	}, nil
+	return Outcome{Placed: true, Cost: cost.Priced, Rack: cost.Tiers[rackTier].Bytes}, nil
 }

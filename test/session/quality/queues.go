@@ -21,11 +21,6 @@ type Queues struct {
 	// StockPassedOver how many stock's did not.
 	PassedOver      []string `json:"passed_over"`
 	StockPassedOver int      `json:"stock_passed_over"`
-	// Instead is how many jobs run with the plugin and not with stock while an older one runs with stock and not with the
-	// plugin, and StockInstead the same the other way round. Where nobody is passed over, it comes of what the older jobs
-	// left free: where they are placed differently, other ones fit after them.
-	Instead      int `json:"instead_of_an_older_one"`
-	StockInstead int `json:"stock_instead_of_an_older_one"`
 }
 
 // jobsPerQueue is more than fit.
@@ -53,14 +48,16 @@ func MeasureQueues(s Settings, progress io.Writer) (*Queues, error) {
 		scenario := Scenario{Name: "queue", Job: cluster.Ring("one", 1, worker), Load: load, RackHasRoom: true, Shape: blocks(1), others: mixed, number: queueNumber}
 		in := Draw(&scenario, s.Seed, index)
 		jobs := queueOf(rand.New(rand.NewPCG(s.Seed, queueNumber<<32|uint64(index))))
-		placed, over := [2][]bool{}, [2][]int{}
+		placed, over := [2]int{}, [2][]int{}
 		for i, scheduler := range schedulers {
 			var err error
 			if placed[i], over[i], err = playQueue(scheduler, in, jobs); err != nil {
 				return nil, err
 			}
 		}
-		q.count(placed[0], placed[1])
+		q.Jobs += len(jobs)
+		q.StockPlaced += placed[0]
+		q.OursPlaced += placed[1]
 		q.StockPassedOver += len(over[0])
 		for _, i := range over[1] {
 			q.PassedOver = append(q.PassedOver, fmt.Sprintf("seed %d, queue %d, %s", s.Seed, index, jobs[i].Name))
@@ -96,23 +93,22 @@ func queueOf(rng *rand.Rand) []cluster.Job {
 	return jobs
 }
 
-// playQueue runs one session: which jobs are placed, and which are not though they had room at their turn.
-func playQueue(scheduler *cluster.Scheduler, in *Instance, jobs []cluster.Job) (placed []bool, over []int, err error) {
+// playQueue runs one session: how many jobs are placed, and which are not though they had room at their turn.
+func playQueue(scheduler *cluster.Scheduler, in *Instance, jobs []cluster.Job) (placed int, over []int, err error) {
 	scheduler.Reset()
 	if err := scheduler.AddFleet(in.Fleet, in.Seed+uint64(in.Index)); err != nil {
-		return nil, nil, err
+		return 0, nil, err
 	}
 	for i := range jobs {
 		scheduler.AddJob(&jobs[i])
 	}
 	if _, err := scheduler.Session(); err != nil {
-		return nil, nil, fmt.Errorf("play queue %d of seed %d: %w", in.Index, in.Seed, err)
+		return 0, nil, fmt.Errorf("play queue %d of seed %d: %w", in.Index, in.Seed, err)
 	}
-	placed = make([]bool, len(jobs))
 	left := slices.Clone(in.Fleet)
 	for i := range jobs {
-		placed[i] = scheduler.Placed(&jobs[i])
-		if placed[i] {
+		if scheduler.Placed(&jobs[i]) {
+			placed++
 			occupy(left, &jobs[i], scheduler.Bound(&jobs[i]))
 		} else if hasRoom(left, &jobs[i]) {
 			over = append(over, i)
@@ -131,32 +127,6 @@ func occupy(fleet cluster.Fleet, job *cluster.Job, bound map[string]string) {
 		for index := range job.Roles[r].Pods {
 			node := &fleet[number[bound[job.PodName(job.Roles[r].Task, index)]]]
 			node.Running = append(slices.Clone(node.Running), job.Roles[r].Request)
-		}
-	}
-}
-
-// count one cluster. Jobs are in the order of the queue.
-func (q *Queues) count(stock, ours []bool) {
-	stockMissed, oursMissed := false, false
-	for i := range stock {
-		q.Jobs++
-		if stock[i] {
-			q.StockPlaced++
-		}
-		if ours[i] {
-			q.OursPlaced++
-		}
-		switch {
-		case stock[i] && !ours[i]:
-			oursMissed = true
-			if stockMissed {
-				q.StockInstead++
-			}
-		case ours[i] && !stock[i]:
-			stockMissed = true
-			if oursMissed {
-				q.Instead++
-			}
 		}
 	}
 }

@@ -24,25 +24,6 @@ func TestQueuesPlaceSomeAndNotAll(t *testing.T) {
 	require.Empty(t, q.PassedOver)
 }
 
-func TestAYoungerJobInsteadOfAnOlderOne(t *testing.T) {
-	for _, c := range []struct {
-		name                  string
-		stock, ours           []bool
-		instead, stockInstead int
-	}{
-		{"the same", []bool{true, true, false, true}, []bool{true, true, false, true}, 0, 0},
-		{"one more", []bool{true, false, false, true}, []bool{true, false, true, true}, 0, 0},
-		{"one fewer", []bool{true, true, false, true}, []bool{true, true, false, false}, 0, 0},
-		{"a younger one", []bool{true, true, false, false}, []bool{true, false, true, true}, 2, 0},
-		{"an older one", []bool{true, false, true, false}, []bool{true, true, false, false}, 0, 1},
-	} {
-		q := Queues{}
-		q.count(c.stock, c.ours)
-		require.Equal(t, c.instead, q.Instead, c.name)
-		require.Equal(t, c.stockInstead, q.StockInstead, c.name)
-	}
-}
-
 // The second job fits beside the first and is not there: it was passed over. The third does not fit beside the first.
 func TestAJobIsPassedOverIfItHadRoomAtItsTurn(t *testing.T) {
 	fleet := cluster.Shape{Nodes: 2, PerRack: 2, RacksPerBlock: 1, Capacity: machine}.Fleet()

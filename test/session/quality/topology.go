@@ -9,11 +9,8 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
 )
 
-// Tiers above the node.
-const (
-	rackTier  = placement.NodeTier + 1
-	blockTier = placement.NodeTier + 2
-)
+// rackTier is the tier above the node.
+const rackTier = placement.NodeTier + 1
 
 func vector(a cluster.Amounts) []int64 { return []int64{a.CPU, a.Memory, a.GPU} }
 

@@ -4,7 +4,6 @@ package report
 
 import (
 	"fmt"
-	"io"
 
 	"github.com/paddle-volcano/paddle-volcano/test/bars"
 )
@@ -89,6 +88,3 @@ func (r *Report) qualityBars() []bars.Bar {
 	}
 	return all
 }
-
-// ShowBars prints a table of them.
-func (r *Report) ShowBars(out io.Writer) error { return bars.Show(r.Bars, out) }

@@ -3,9 +3,6 @@
 package report
 
 import (
-	"encoding/json"
-	"os"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -18,15 +15,10 @@ import (
 
 // good is a report in which all bars are met.
 func good() *Report {
-	r := &Report{Seed: 7, Machine: ThisMachine(), Speed: []speed.Row{{Nodes: 1000, Pods: 2000, Gang: 20, Ratio: 50, StockBound: 2000, PaddleBound: 2000}}}
+	r := &Report{Seed: 7, Speed: []speed.Row{{Nodes: 1000, Pods: 2000, Gang: 20, Ratio: 50, StockBound: 2000, PaddleBound: 2000}}}
 	r.SetOverhead(&speed.Overhead{Pairs: 15, Session: speed.Compared{Percent: 1, High: 2}, Allocate: speed.Compared{Percent: 1.5, High: 3}})
-	compared := quality.Compared{
-		Rows: []quality.Row{{Scenario: "a < b", Baseline: "stock", CostRatio: 3, Clusters: costClusters}, {Scenario: "a < b", Baseline: "other", CostRatio: 2}},
-		Summary: quality.Summary{
-			Scenarios: 1, Compared: 1, Least: 1.01, LeastIn: "a < b", Geomean: 1.3,
-		},
-	}
-	r.SetQuality(&quality.Result{Bytes: compared, Busiest: compared})
+	r.Quality = []quality.Row{{Scenario: "a < b", Baseline: "stock", CostRatio: 3, Clusters: costClusters}, {Scenario: "a < b", Baseline: "other", CostRatio: 2}}
+	r.QualitySummary = &quality.Summary{Scenarios: 1, Compared: 1, Least: 1.01, LeastIn: "a < b", Geomean: 1.3}
 	r.Queues = &quality.Queues{StockPlaced: 5, OursPlaced: 5}
 	r.Optimality = &quality.Nearness{Instances: 50, Limit: 1.02, All: []quality.Near{{Ratio: 1}, {Ratio: 1.02}}}
 	r.Churn = &Churn{
@@ -97,33 +89,4 @@ func TestPartsThatWereNotRunHaveNoBars(t *testing.T) {
 	r := &Report{}
 	r.Judge()
 	require.Empty(t, r.Bars)
-}
-
-func TestTheFileCanBeReadAgain(t *testing.T) {
-	path, err := good().Write(t.TempDir())
-	require.NoError(t, err)
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	again := &Report{}
-	require.NoError(t, json.Unmarshal(text, again))
-	require.Equal(t, good(), again)
-}
-
-func TestTheTableSaysWhatIsMissed(t *testing.T) {
-	r := good()
-	r.Speed[0].Ratio = 3
-	r.Optimality.Above = []string{"seed 1, x, cluster 2"}
-	r.Judge()
-	var table strings.Builder
-	require.NoError(t, r.ShowBars(&table))
-	require.Contains(t, table.String(), "MISSED  speed: 1000 nodes")
-	require.Contains(t, table.String(), "met     queues: gangs placed")
-	require.Contains(t, table.String(), "2 of 18 missed")
-}
-
-func TestAFolderThatCannotBeMadeIsSaid(t *testing.T) {
-	file := t.TempDir() + "/file"
-	require.NoError(t, os.WriteFile(file, nil, 0o600))
-	_, err := good().Write(file + "/folder")
-	require.ErrorContains(t, err, "write the report")
 }

@@ -19,8 +19,6 @@ type Overhead struct {
 	// Session is the whole of it, from opening to closing; Allocate is Execute of that action alone.
 	Session  Compared `json:"session"`
 	Allocate Compared `json:"allocate"`
-	// CPU is what all processors spent on the whole session: other work on the machine moves it less.
-	CPU Compared `json:"session_cpu"`
 	// Bound pods of both, over all pairs.
 	StockBound  int `json:"stock_bound"`
 	PaddleBound int `json:"paddle_bound"`
@@ -51,7 +49,7 @@ func MeasureOverhead(s Settings, progress io.Writer) (*Overhead, error) {
 
 func (c Case) overhead(s Settings, progress io.Writer) (*Overhead, error) {
 	o := &Overhead{Nodes: c.Nodes, Pods: c.Pods, Gang: c.Gang, Pairs: s.Pairs}
-	var whole, allocate, cpu [2][]float64
+	var whole, allocate [2][]float64
 	setups := [2]cluster.Setup{cluster.Stock(), cluster.Paddle(nil)}
 	bound := [2]*int{&o.StockBound, &o.PaddleBound}
 	for pair := range s.Pairs {
@@ -63,7 +61,6 @@ func (c Case) overhead(s Settings, progress io.Writer) (*Overhead, error) {
 			}
 			whole[which] = append(whole[which], r.took.Whole().Seconds())
 			allocate[which] = append(allocate[which], r.took.Allocate.Seconds())
-			cpu[which] = append(cpu[which], r.took.CPU.Seconds())
 			*bound[which] += r.bound
 		}
 		if _, err := fmt.Fprintf(progress, "overhead: pair %d of %d: session %.3f s without, %.3f s with the plugin\n",
@@ -71,7 +68,7 @@ func (c Case) overhead(s Settings, progress io.Writer) (*Overhead, error) {
 			return nil, err
 		}
 	}
-	o.Session, o.Allocate, o.CPU = compare(whole[0], whole[1]), compare(allocate[0], allocate[1]), compare(cpu[0], cpu[1])
+	o.Session, o.Allocate = compare(whole[0], whole[1]), compare(allocate[0], allocate[1])
 	return o, nil
 }
 

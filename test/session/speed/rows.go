@@ -26,9 +26,6 @@ type Row struct {
 	Ratio float64 `json:"ratio"`
 	// Percentage is --percentage-nodes-to-find of both; 0 is the default.
 	Percentage int32 `json:"percentage_nodes_to_find"`
-	// CPU is what all processors spent meanwhile.
-	StockCPU  float64 `json:"stock_cpu_s"`
-	PaddleCPU float64 `json:"paddle_cpu_s"`
 	// Runs are all runs, in the order in which they were made.
 	StockRuns  []float64 `json:"stock_runs_s"`
 	PaddleRuns []float64 `json:"paddle_runs_s"`
@@ -84,14 +81,13 @@ func (s *Settings) cases() []Case {
 // measure one case, stock and paddle by turns.
 func (c Case) measure(s Settings, percentage int32, progress io.Writer) (Row, error) {
 	row := Row{Nodes: c.Nodes, Pods: c.Pods, Gang: c.Gang, Mode: c.Mode, Percentage: percentage}
-	var stockCPU, paddleCPU []float64
 	spent := time.Duration(0)
 	for i := range max(1, s.Runs) {
 		r, err := c.run(cluster.Paddle(nil), percentage, s.Seed, progress)
 		if err != nil {
 			return row, err
 		}
-		row.PaddleRuns, paddleCPU, row.PaddleBound = append(row.PaddleRuns, r.took.Allocate.Seconds()), append(paddleCPU, r.took.AllocateCPU.Seconds()), r.bound
+		row.PaddleRuns, row.PaddleBound = append(row.PaddleRuns, r.took.Allocate.Seconds()), r.bound
 		if i > 0 && spent > patience {
 			continue
 		}
@@ -99,10 +95,9 @@ func (c Case) measure(s Settings, percentage int32, progress io.Writer) (Row, er
 			return row, err
 		}
 		spent += r.took.Allocate
-		row.StockRuns, stockCPU, row.StockBound = append(row.StockRuns, r.took.Allocate.Seconds()), append(stockCPU, r.took.AllocateCPU.Seconds()), r.bound
+		row.StockRuns, row.StockBound = append(row.StockRuns, r.took.Allocate.Seconds()), r.bound
 	}
 	row.Stock, row.Paddle = stats.Median(row.StockRuns), stats.Median(row.PaddleRuns)
-	row.StockCPU, row.PaddleCPU = stats.Median(stockCPU), stats.Median(paddleCPU)
 	row.Ratio = row.Stock / row.Paddle
 	return row, nil
 }

@@ -84,17 +84,3 @@ func (p Plan) Bindings() Plan {
 	}
 	return only
 }
-
-// Writes are how many there are of each, as audit.What has it.
-func (p Plan) Writes() map[string]int {
-	count := map[string]int{}
-	for _, c := range p.chains {
-		for _, w := range c {
-			count[w.what]++
-		}
-	}
-	return count
-}
-
-// Empty tells whether there is nothing to write.
-func (p Plan) Empty() bool { return len(p.chains) == 0 }

@@ -58,19 +58,6 @@ func (l Load) Name(i int) string { return fmt.Sprintf("s%dg%05d", l.Series, i) }
 
 func (l Load) servers() int { return l.Gang / 5 }
 
-// Jobs are the gangs in the terms of the session harness.
-func (l Load) Jobs() []cluster.Job {
-	one := cluster.Amounts{CPU: 1, Memory: 1, GPU: 1}
-	jobs := make([]cluster.Job, l.Gangs)
-	for i := range jobs {
-		jobs[i] = cluster.Ring(l.Name(l.First+i), l.Gang, one)
-		if l.servers() > 0 {
-			jobs[i] = cluster.ServersAndWorkers(l.Name(l.First+i), l.servers(), l.Gang-l.servers(), one, one)
-		}
-	}
-	return jobs
-}
-
 const (
 	gpu = corev1.ResourceName("nvidia.com/gpu")
 	// GPUsOfNode is what a node has, and a pod takes one.

@@ -3,6 +3,7 @@
 package load
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -48,9 +49,11 @@ func TestGangsAreTheSameInAllForms(t *testing.T) {
 			names = append(names, l.pod(1, m).Name)
 		}
 		var want []string
-		for _, role := range l.Jobs()[1].Roles {
-			for index := range role.Pods {
-				want = append(want, l.Jobs()[1].PodName(role.Task, index))
+		for m := range gang {
+			if m < servers {
+				want = append(want, fmt.Sprintf("%s-ps-%d", l.Name(1), m))
+			} else {
+				want = append(want, fmt.Sprintf("%s-worker-%d", l.Name(1), m-servers))
 			}
 		}
 		require.Equal(t, want, names)

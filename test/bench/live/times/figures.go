@@ -3,11 +3,12 @@
 package times
 
 import (
-	"math"
 	"slices"
 	"time"
 
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
+
+	"github.com/paddle-volcano/paddle-volcano/test/stats"
 )
 
 // Figures are what a story comes to. Rates are pods per second, times seconds.
@@ -22,11 +23,6 @@ type Figures struct {
 	// for this; BoundAfter is the rate without it.
 	Read       float64 `json:"read_s"`
 	BoundAfter float64 `json:"pods_s_after_reading"`
-	// FirstBound is when the first pod was bound; from then on the API server took Binding for each, of which so many were
-	// on their way at a time.
-	FirstBound float64 `json:"first_bound_s"`
-	Binding    float64 `json:"binding_ms_p50"`
-	InFlight   float64 `json:"bindings_in_flight"`
 	// GangWait is from when the last pod of a gang was there, and the scheduler as well, to when the last was bound.
 	GangWait Wait `json:"gang_wait_s"`
 }
@@ -57,35 +53,10 @@ func (s *Story) figures(begin time.Time) Figures {
 	if s.read.After(begin) {
 		f.Read, f.BoundAfter = s.read.Sub(begin).Seconds(), rate(s.Bound, bound.Sub(s.read))
 	}
-	s.bindings(&f, begin, bound)
 	if s.Running > 0 {
 		f.Running = rate(s.Running, running.Sub(s.First))
 	}
 	return f
-}
-
-// bindings tells how the API server took them.
-func (s *Story) bindings(f *Figures, begin, last time.Time) {
-	var took []float64
-	var sum time.Duration
-	first := last
-	for _, pod := range s.Pods {
-		if pod.Bound.IsZero() {
-			continue
-		}
-		took = append(took, float64(pod.Binding.Microseconds())/1000)
-		sum += pod.Binding
-		if pod.Bound.Before(first) {
-			first = pod.Bound
-		}
-	}
-	if len(took) == 0 {
-		return
-	}
-	f.FirstBound, f.Binding = first.Sub(begin).Seconds(), WaitOf(took).P50
-	if over := last.Sub(first); over > 0 {
-		f.InFlight = sum.Seconds() / over.Seconds()
-	}
 }
 
 func (s *Story) gangWait(begin time.Time) Wait {
@@ -106,9 +77,7 @@ func WaitOf(waits []float64) Wait {
 	if len(waits) == 0 {
 		return Wait{}
 	}
-	sorted := slices.Sorted(slices.Values(waits))
-	at := func(share float64) float64 { return sorted[int(math.Ceil(share*float64(len(sorted))))-1] }
-	return Wait{P50: at(0.5), P99: at(0.99), Max: at(1)}
+	return Wait{P50: stats.Percentile(waits, 50), P99: stats.Percentile(waits, 99), Max: slices.Max(waits)}
 }
 
 // Writes are what the one who places pods wrote until the last pod was bound, in the order in which it was answered.

@@ -16,10 +16,6 @@ import (
 // Pod is what happened to one pod. A time is zero where it has not happened.
 type Pod struct {
 	Created, Bound, Addressed, Running, Ended, Deleted time.Time
-
-	Node string
-	// Binding is how long the API server took to bind it.
-	Binding time.Duration
 }
 
 // Story is what happened to the pods of one namespace.
@@ -80,9 +76,7 @@ func (s *Story) See(e *auditv1.Event) {
 	case "create pods":
 		s.Created += set(&s.pod(e.ObjectRef.Name).Created, done)
 	case "create pods/binding":
-		pod := s.pod(e.ObjectRef.Name)
-		s.Bound += set(&pod.Bound, done)
-		pod.Node, pod.Binding = target(e), done.Sub(e.RequestReceivedTimestamp.Time)
+		s.Bound += set(&s.pod(e.ObjectRef.Name).Bound, done)
 	case "delete pods":
 		set(&s.pod(e.ObjectRef.Name).Deleted, done)
 	case "patch pods/status":
@@ -101,15 +95,6 @@ func (s *Story) See(e *auditv1.Event) {
 			s.Environments++
 		}
 	}
-}
-
-// Nodes are where pods are bound.
-func (s *Story) Nodes() map[string]string {
-	nodes := map[string]string{}
-	for name, pod := range s.Pods {
-		nodes[name] = pod.Node
-	}
-	return nodes
 }
 
 // work notes what the one who places pods does.
@@ -143,14 +128,6 @@ func set(at *time.Time, to time.Time) int {
 	}
 	*at = to
 	return 1
-}
-
-func target(e *auditv1.Event) string {
-	var binding struct {
-		Target struct{ Name string }
-	}
-	_ = body(e, &binding)
-	return binding.Target.Name
 }
 
 // podStatus is what is read of a pod's status.

@@ -10,8 +10,9 @@ import (
 	"io/fs"
 	"os"
 	"strconv"
-	"strings"
 	"syscall"
+
+	"github.com/prometheus/procfs"
 
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
@@ -26,9 +27,6 @@ type Process struct {
 
 // Self is the name of this process, which submits, reads the audit log, and plays limits. Its peak is of its whole life.
 const Self = "benchmark"
-
-// ticks of the times in /proc are in a second, on every Linux that Go runs on.
-const ticks = 100
 
 // Others is the name of all else that runs on this machine; it has no peak.
 const Others = "others"
@@ -103,63 +101,31 @@ func running(p *live.Plane) map[string]int {
 	return pids
 }
 
-// processor is the time that a process has had of processors, in seconds.
+// processor is the time that a process has had of processors, in seconds; an error is [fs.ErrNotExist] where it has ended.
 func processor(pid int) (float64, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	process, err := procfs.NewProc(pid)
 	if err != nil {
 		return 0, fmt.Errorf("read the processor time of process %d: %w", pid, err)
 	}
-	seconds, err := parseStat(string(text))
+	stat, err := process.Stat()
 	if err != nil {
 		return 0, fmt.Errorf("read the processor time of process %d: %w", pid, err)
 	}
-	return seconds, nil
+	return stat.CPUTime(), nil
 }
 
-// machine is the time that its processors have been busy, in seconds.
+// machine is the time that its processors have been busy, in seconds. Guests' is in user's.
 func machine() (float64, error) {
-	text, err := os.ReadFile("/proc/stat")
+	fs, err := procfs.NewDefaultFS()
 	if err != nil {
 		return 0, fmt.Errorf("read the machine's processor time: %w", err)
 	}
-	seconds, err := parseMachine(string(text))
+	stat, err := fs.Stat()
 	if err != nil {
 		return 0, fmt.Errorf("read the machine's processor time: %w", err)
 	}
-	return seconds, nil
-}
-
-// parseMachine adds up the first line's fields user, nice, system, irq, softirq and steal: all but idle and iowait; guests'
-// are in user's.
-func parseMachine(stat string) (float64, error) {
-	line, _, _ := strings.Cut(stat, "\n")
-	fields := strings.Fields(line)
-	if len(fields) < 9 || fields[0] != "cpu" {
-		return 0, fmt.Errorf("%q is no line of all processors", line)
-	}
-	return sumOf(append(fields[1:4:4], fields[6:9]...))
-}
-
-// parseStat adds up the fields utime and stime, the 14th and 15th; the name before them may hold anything.
-func parseStat(stat string) (float64, error) {
-	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
-	if len(fields) < 13 {
-		return 0, fmt.Errorf("%q has too few fields", stat)
-	}
-	return sumOf(fields[11:13])
-}
-
-// sumOf is the sum of times, in seconds.
-func sumOf(fields []string) (float64, error) {
-	sum := 0.0
-	for _, field := range fields {
-		value, err := strconv.ParseFloat(field, 64)
-		if err != nil {
-			return 0, err
-		}
-		sum += value
-	}
-	return sum / ticks, nil
+	all := stat.CPUTotal
+	return all.User + all.Nice + all.System + all.IRQ + all.SoftIRQ + all.Steal, nil
 }
 
 func selfPeak() float64 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package philly holds the jobs of a public trace and their reader; README.md says where they come from. What is made of
+// Package philly holds the jobs of a public trace; README.md says where they come from. What is made of
 // them is not decided here.
 package philly
 
@@ -8,8 +8,6 @@ import (
 	_ "embed" // the data
 	"encoding/csv"
 	"fmt"
-	"io"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -26,50 +24,29 @@ type Row struct {
 	Duration, Step float64
 }
 
-var columns = []string{"arrival_s", "gpus", "model", "steps", "duration_s"}
-
 // Rows are all jobs of the trace, in its order.
 func Rows() []Row {
-	rows, err := Read(strings.NewReader(data))
+	lines, err := csv.NewReader(strings.NewReader(data)).ReadAll()
 	if err != nil {
 		panic(fmt.Sprintf("the embedded trace is broken: %v", err)) // a test reads it
+	}
+	var rows []Row
+	for _, fields := range lines[1:] { // arrival_s, gpus, model, steps, duration_s
+		rows = append(rows, row(fields))
 	}
 	return rows
 }
 
-// Read takes a file of this format. Errors say the line.
-func Read(r io.Reader) ([]Row, error) {
-	lines := csv.NewReader(r)
-	header, err := lines.Read()
-	if err != nil {
-		return nil, fmt.Errorf("read a trace: its first line, which names the columns: %w", err)
-	}
-	if !slices.Equal(header, columns) {
-		return nil, fmt.Errorf("read a trace: its first line is %q, want %q", header, columns)
-	}
-	all, err := lines.ReadAll()
-	if err != nil {
-		return nil, fmt.Errorf("read a trace: %w", err)
-	}
-	rows := make([]Row, len(all))
-	for i, fields := range all {
-		if rows[i], err = row(fields); err != nil {
-			return nil, fmt.Errorf("read a trace: line %d: %w", i+2, err)
+// row is one job: of so many workers each does one minibatch in a step, and the file counts minibatches.
+func row(fields []string) Row {
+	number := func(column int) float64 {
+		n, err := strconv.ParseFloat(fields[column], 64)
+		if err != nil {
+			panic(fmt.Sprintf("the embedded trace is broken: %v in %q", err, fields))
 		}
+		return n
 	}
-	return rows, nil
-}
-
-func row(fields []string) (Row, error) {
-	var numbers [3]int
-	for i, column := range []int{1, 3, 4} {
-		n, err := strconv.Atoi(fields[column])
-		if err != nil || n <= 0 {
-			return Row{}, fmt.Errorf("%s is %q, want a whole number above 0", columns[column], fields[column])
-		}
-		numbers[i] = n
-	}
-	gpus, steps, seconds := numbers[0], float64(numbers[1]), float64(numbers[2])
+	gpus, steps, seconds := number(1), number(3), number(4)
 	model, _, _ := strings.Cut(fields[2], " (")
-	return Row{GPUs: gpus, Model: model, Duration: seconds, Step: float64(gpus) * seconds / steps}, nil
+	return Row{GPUs: int(gpus), Model: model, Duration: seconds, Step: gpus * seconds / steps}
 }

@@ -20,7 +20,8 @@ type player struct {
 	scheduler *cluster.Scheduler
 	engine    *fluid.Engine
 	drawn     *workload.Drawn
-	meter     *meter
+	// measured is until when GPU-seconds are added up; held and computing are the sums within the window.
+	measured, held, computing float64
 	// arrived is how many jobs have; waiting are those of them that have no nodes yet, in that order.
 	arrived  int
 	waiting  []*workload.Job
@@ -52,7 +53,7 @@ func Play(s *site.Site, setup cluster.Setup, drawn *workload.Drawn, seed uint64)
 		return nil, err
 	}
 	p := &player{
-		site: s, scheduler: scheduler, drawn: drawn, meter: newMeter(drawn.Window),
+		site: s, scheduler: scheduler, drawn: drawn,
 		placed: map[int]*site.Placed{}, session: math.Inf(1),
 	}
 	for _, job := range drawn.Jobs {
@@ -96,6 +97,20 @@ func (p *player) next() error {
 		return p.schedule(at)
 	}
 	return nil
+}
+
+// measure adds up, within the window, the GPU-seconds that jobs have held, and computed in, since the last time.
+func (p *player) measure(until float64) {
+	seconds := min(until, p.drawn.Window) - p.measured
+	if seconds <= 0 {
+		return
+	}
+	p.measured += seconds
+	p.engine.Computing(func(id int, share float64) {
+		held := seconds * float64(p.drawn.Jobs[id].GPUs)
+		p.held += held
+		p.computing += held * share
+	})
 }
 
 // arrival is when the next job arrives.

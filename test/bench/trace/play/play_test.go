@@ -44,10 +44,8 @@ func TestJobsWaitForRoom(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 2, r.Jobs)
 	require.InDelta(t, (100.5+148.75)/2, r.JCTMean, 1e-6)
-	require.InDelta(t, 148.75, r.JCTP95, 1e-6)
 	require.InDelta(t, 98.75, r.GangWaitP99, 1e-6)
-	require.InDelta(t, (0.5+98.75)/2, r.WaitMean, 1e-6)
-	require.InDelta(t, 151, r.Makespan, 1e-6)
+	require.InDelta(t, (0.5+98.75)/2, r.GangWaitMean, 1e-6)
 	require.InDelta(t, 39.0/40, r.GPUUse, 1e-6, "nothing runs in the first second")
 	require.InDelta(t, r.GPUUse, r.GPUComputing, 1e-6, "nothing waits for the network")
 	require.InDelta(t, 1, r.GangSlowdown, 1e-6)
@@ -64,13 +62,10 @@ func TestTheNetworkSlowsGangsDown(t *testing.T) {
 	require.NoError(t, err)
 	require.InDelta(t, 200, r.GangJCTMean, 1e-6)
 	require.InDelta(t, 2, r.GangSlowdown, 1e-9)
-	require.InDelta(t, 2, r.GangSlowdownP95, 1e-9)
 	require.InDelta(t, 2, r.LoadHeld, 1e-9, "twice what was offered")
 	require.InDelta(t, 2*100*1.875e9, r.Crossing, 1)
-	require.InDelta(t, r.Crossing, r.CrossingNode, 1)
 	require.InDelta(t, 1, r.GPUUse, 1e-9)
 	require.InDelta(t, 0.5, r.GPUComputing, 1e-9)
-	require.Zero(t, r.FragmentationNode)
 }
 
 func TestAGangThatFitsNowhereIsAnError(t *testing.T) {
@@ -79,33 +74,32 @@ func TestAGangThatFitsNowhereIsAnError(t *testing.T) {
 	require.ErrorContains(t, err, "1 jobs wait for ever")
 }
 
-// A few dozen jobs on a few racks, with every scheduler, twice: with the plugin gangs are slowed down less, and less crosses
+// A few dozen jobs on a few racks, with every scheduler, some twice: with the plugin gangs are slowed down less, and less crosses
 // the network, than with each of Volcano's set-ups. task-topology takes pods out of its buckets in the order of Go's maps,
 // which is another each time.
 func TestASliceIsTheSameEachTimeAndBestWithThePlugin(t *testing.T) {
 	var others []*Result
+	again := map[string]int{"stock": 2, "task-topology": 1, "network-topology-aware": 1, "paddle": 2}
 	for _, setup := range []cluster.Setup{
 		cluster.Stock(), cluster.TaskTopology(), cluster.NetworkTopology(), cluster.Paddle(objective("bytes")), cluster.Paddle(objective("busiest")),
 	} {
-		results := map[int]*Result{}
-		for i := range 2 {
+		results := []*Result{}
+		for range again[setup.Name] {
 			s := newSite(t, site.Cut(16), site.Usual)
 			drawn, err := workload.Draw(philly.Rows(), workload.Settings{Seed: 3, Load: 0.85, GPUs: s.GPUs(), Jobs: 30, Cap: 300})
 			require.NoError(t, err)
-			results[i], err = Play(s, setup, drawn, 3)
+			result, err := Play(s, setup, drawn, 3)
 			require.NoError(t, err, setup.Name)
-		}
-		if setup.Name != cluster.TaskTopology().Name {
-			require.Equal(t, results[0], results[1], setup.Name)
+			results = append(results, result)
 		}
 		r := results[0]
+		require.Equal(t, r, results[len(results)-1], setup.Name)
 		require.Equal(t, 30, r.Jobs)
 		require.Positive(t, r.Gangs)
 		require.GreaterOrEqual(t, r.GangSlowdown, 1-1e-9)
-		require.GreaterOrEqual(t, r.JCTMean, r.WaitMean)
+		require.GreaterOrEqual(t, r.GangJCTMean, r.GangWaitMean)
 		require.GreaterOrEqual(t, r.GPUUse, r.GPUComputing)
 		require.LessOrEqual(t, r.GPUUse, 1.0)
-		require.InDelta(t, r.CrossingNode+r.CrossingRack+r.CrossingBlock, r.Crossing, 1)
 		if !strings.HasPrefix(setup.Name, "paddle") {
 			others = append(others, r)
 			continue
@@ -116,13 +110,4 @@ func TestASliceIsTheSameEachTimeAndBestWithThePlugin(t *testing.T) {
 		}
 	}
 	require.Len(t, others, 3)
-}
-
-func TestPercentile(t *testing.T) {
-	require.Zero(t, percentile(nil, 95))
-	require.InDelta(t, 3, percentile([]float64{3}, 95), 0)
-	values := []float64{20, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19}
-	require.InDelta(t, 19, percentile(values, 95), 0)
-	require.InDelta(t, 20, percentile(values, 99), 0)
-	require.InDelta(t, 10, percentile(values, 50), 0)
 }

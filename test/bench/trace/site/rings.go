@@ -21,17 +21,13 @@ const (
 	ByNode Rings = "node"
 	// ByRank is the order of the ranks, wherever they are.
 	ByRank Rings = "rank"
-	// ByTree visits no node, rack or block twice: as if the ring knew the topology. Only which nodes a job has counts here.
-	ByTree Rings = "tree"
 )
 
 func (r Rings) check() error {
-	switch r {
-	case ByNode, ByRank, ByTree:
-		return nil
-	default:
-		return fmt.Errorf("rings by %q: want %s, %s or %s", string(r), ByNode, ByRank, ByTree)
+	if r != ByNode && r != ByRank {
+		return fmt.Errorf("rings by %q: want %s or %s", string(r), ByNode, ByRank)
 	}
+	return nil
 }
 
 // ring are the assignments of a collective job with its members renamed in the order of the ring; those of another job stay.
@@ -47,9 +43,6 @@ func (s *Site) ring(job *cluster.Job, assignments []placement.Assignment) []plac
 	}
 	order := slices.Clone(assignments)
 	slices.SortFunc(order, func(a, b placement.Assignment) int {
-		if s.rings == ByTree {
-			return cmp.Or(cmp.Compare(a.Node, b.Node), a.Index-b.Index) // nodes are numbered along the tree
-		}
 		return cmp.Or(lowest[a.Node]-lowest[b.Node], a.Index-b.Index)
 	})
 	for i := range order {

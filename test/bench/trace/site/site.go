@@ -103,18 +103,3 @@ func (s *Site) Leave(p *Placed) {
 		s.topology.Give(claim)
 	}
 }
-
-// Gangs by which fragmentation is counted: the most frequent one of the trace in a node, and the most frequent one of those
-// that no node holds in a rack.
-const (
-	nodeGang = 4
-	rackGang = 16
-)
-
-// Fragmentation is the share of free GPUs that gangs of 4 cannot use inside one node, and that gangs of 16 cannot use inside
-// one rack (placement.GangFragmentation), for pods that ask for so much.
-func (s *Site) Fragmentation(pod cluster.Amounts) (node, rack float64) {
-	request := []int64{pod.CPU, pod.Memory, pod.GPU}
-	return placement.GangFragmentation(s.topology, placement.NodeTier+Node, request, nodeGang),
-		placement.GangFragmentation(s.topology, placement.NodeTier+Rack, request, rackGang)
-}

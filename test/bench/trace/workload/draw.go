@@ -23,8 +23,6 @@ type Settings struct {
 	// Cap of durations in seconds. The warm-up before the window is as long, and the time after it in which others still
 	// arrive half as long.
 	Cap float64
-	// Foreign makes jobs of one GPU plain Volcano Jobs, which our plugin leaves alone.
-	Foreign bool
 }
 
 // Drawn are the jobs of one run in the order of their arrivals: in [-Cap, 0) those that warm the cluster up, in [0, Window)
@@ -59,7 +57,7 @@ func Draw(rows []philly.Row, s Settings) (*Drawn, error) {
 	slices.Sort(arrivals)
 
 	add := func(row philly.Row, arrival float64) error {
-		job, err := newJob(len(d.Jobs), row, arrival, s)
+		job, err := newJob(len(d.Jobs), row, arrival, s.Cap)
 		if err == nil {
 			job.Measured = arrival >= 0 && arrival < d.Window
 			d.Jobs = append(d.Jobs, job)

@@ -67,7 +67,7 @@ func TestWhatRowsBecome(t *testing.T) {
 		{philly.Row{GPUs: 16, Model: "Recommendation", Duration: 100, Step: 2}, cluster.PS, 4, 32.4e6},
 		{philly.Row{GPUs: 16, Model: "ResNet-50", Duration: 100, Step: 2}, cluster.Collective, 0, 102.4e6},
 	} {
-		job, err := newJob(7, c.row, 5, Settings{Cap: 60})
+		job, err := newJob(7, c.row, 5, 60)
 		require.NoError(t, err)
 		require.Equal(t, c.mode, job.Mode)
 		require.Equal(t, int64(c.row.GPUs), job.Demand().GPU)
@@ -85,20 +85,8 @@ func TestEveryModelOfTheTraceIsKnown(t *testing.T) {
 		seen[row.Model] = true
 	}
 	require.Len(t, seen, len(models))
-	_, err := newJob(0, philly.Row{GPUs: 1, Model: "GPT", Duration: 1, Step: 1}, 0, Settings{Cap: 1})
+	_, err := newJob(0, philly.Row{GPUs: 1, Model: "GPT", Duration: 1, Step: 1}, 0, 1)
 	require.ErrorContains(t, err, "GPT")
-}
-
-func TestForeignJobsAreNotPaddles(t *testing.T) {
-	s := settings()
-	own := draw(t, s)
-	s.Foreign = true
-	foreign := draw(t, s)
-	for i, job := range foreign.Jobs {
-		require.Equal(t, job.GPUs == 1, job.Mode == cluster.Other)
-		require.InDelta(t, own.Jobs[i].Arrival, job.Arrival, 0)
-		require.Equal(t, own.Jobs[i].Demand(), job.Demand())
-	}
 }
 
 func TestWrongDraws(t *testing.T) {

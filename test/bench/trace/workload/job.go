@@ -39,7 +39,7 @@ func (j *Job) Ideal() float64 { return j.Steps * j.Compute }
 
 // newJob makes a job of a row of the trace. A gang of g GPUs is g pods of one GPU; a job trains with servers if it has
 // several GPUs and its model says so.
-func newJob(id int, row philly.Row, arrival float64, s Settings) (*Job, error) {
+func newJob(id int, row philly.Row, arrival, longest float64) (*Job, error) {
 	m, ok := models[row.Model]
 	if !ok {
 		return nil, fmt.Errorf("read a trace: nothing is known of the model %q", row.Model)
@@ -52,10 +52,7 @@ func newJob(id int, row philly.Row, arrival float64, s Settings) (*Job, error) {
 	} else {
 		job.Job = cluster.Ring(name, row.GPUs, Rank)
 	}
-	if s.Foreign && row.GPUs == 1 {
-		job.Mode = cluster.Other
-	}
 	job.Compute = row.Step
-	job.Steps = min(row.Duration, s.Cap) / row.Step
+	job.Steps = min(row.Duration, longest) / row.Step
 	return job, nil
 }
