@@ -27,7 +27,7 @@ demo: ## Watch the PaddleJobs of the documentation train on a real control plane
 # starts: all other tests run with -count=1.
 RACE_PACKAGES := plugins/paddle|controller|cmd/(kubectl-paddle|paddle-barrier|paddle-scheduler|paddlejob-controller)
 RACE_LIVE_PACKAGES := cmd/paddle-demo|test/live|test/sandbox
-PURE_PACKAGES := plugins/placement|cmd/paddle-bench|test/(bars|boundaries|conformance$$|conformance/rules|placement|podgroup|session|stats|vcjob)|test/bench/(audit|rawjob|report|result|trace|live/(limit|load|profile|times|usage))
+PURE_PACKAGES := plugins/placement|cmd/paddle-bench|test/(bars|boundaries|conformance|placement|podgroup|session|stats|vcjob)|test/bench/(audit|report|result|trace|live/(limit|load|profile|times|usage))
 
 .PHONY: test
 test: plane ## Run the tests, those of concurrent packages with the race detector; the integration tests start real control planes

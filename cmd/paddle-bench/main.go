@@ -121,11 +121,7 @@ func sessions(flags *pflag.FlagSet, _ []string) func(context.Context) error {
 	flags.IntVar(&s.Runs, "runs", s.Runs, "speed: runs of the plugin in each case, and of stock where it is short")
 	flags.BoolVar(&s.Short, "short", false, "speed: leave out the cases that look at all nodes")
 	flags.IntVar(&s.Largest, "largest", s.Largest, "speed: leave out clusters of more nodes than this; 0 leaves out none")
-	flags.IntVar(&s.Pairs, "pairs", s.Pairs, "overhead: pairs of sessions without and with the plugin")
 	flags.IntVar(&s.Clusters, "clusters", s.Clusters, "quality: clusters for each scenario")
-	flags.IntVar(&s.Queues, "queues", s.Queues, "queues: clusters with more jobs than fit")
-	flags.IntVar(&s.Instances, "instances", s.Instances, "optimality: instances of each scenario")
-	flags.IntVar(&s.Effort, "effort", s.Effort, "optimality: the planner's budget, in multiples of its usual one")
 	flags.IntVar(&s.Sessions, "sessions", s.Sessions, "churn: sessions")
 	flags.IntVar(&s.Before, "before", s.Before, "churn: jobs that are bound and go in a hurry before, so that what is bounded is full")
 	return func(context.Context) error {
@@ -154,8 +150,6 @@ func controllers(flags *pflag.FlagSet, _ []string) func(context.Context) error {
 func soaks(flags *pflag.FlagSet, _ []string) func(context.Context) error {
 	s := soak.Default()
 	flags.DurationVar(&s.For, "for", s.For, "how long; no round begins later")
-	flags.DurationVar(&s.Round, "round", s.Round, "how long operations are drawn in each round")
-	flags.DurationVar(&s.Pause, "pause", s.Pause, "time between two operations")
 	flags.Uint64Var(&s.Seed, "seed", s.Seed, "decides what is drawn")
 	flags.IntVar(&s.Jobs, "jobs", s.Jobs, "most jobs at a time that have not ended")
 	flags.IntVar(&s.Nodes, "nodes", s.Nodes, "simulated nodes")

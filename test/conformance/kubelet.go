@@ -90,16 +90,8 @@ func field(pod *corev1.Pod, path string) (string, error) {
 	switch path {
 	case "spec.nodeName":
 		return pod.Spec.NodeName, nil
-	case "spec.serviceAccountName":
-		return pod.Spec.ServiceAccountName, nil
 	case "status.hostIP":
 		return pod.Status.HostIP, nil
-	case "status.hostIPs":
-		ips := make([]string, 0, len(pod.Status.HostIPs))
-		for _, ip := range pod.Status.HostIPs {
-			ips = append(ips, ip.IP)
-		}
-		return strings.Join(ips, ","), nil
 	case "status.podIP":
 		return pod.Status.PodIP, nil
 	case "status.podIPs":

@@ -19,12 +19,12 @@ func podWith(from []corev1.EnvFromSource, env ...corev1.EnvVar) *corev1.Pod {
 			Annotations: map[string]string{"a.b/c": "d"},
 		},
 		Spec: corev1.PodSpec{
-			NodeName: "n1", ServiceAccountName: "robot",
+			NodeName:   "n1",
 			Containers: []corev1.Container{{Name: "paddle", EnvFrom: from, Env: env}, {Name: "sidecar", Env: []corev1.EnvVar{{Name: "POD_IP", Value: "other"}}}},
 		},
 		Status: corev1.PodStatus{
 			PodIP: "10.0.0.1", PodIPs: []corev1.PodIP{{IP: "10.0.0.1"}, {IP: "fd00::1"}},
-			HostIP: "192.168.0.1", HostIPs: []corev1.HostIP{{IP: "192.168.0.1"}, {IP: "fd01::1"}},
+			HostIP: "192.168.0.1",
 		},
 	}
 }
@@ -61,9 +61,9 @@ func TestEnvironmentIsTheKubelets(t *testing.T) {
 			fieldRef("NAME", "metadata.name"), fieldRef("NAMESPACE", "metadata.namespace"), fieldRef("UID", "metadata.uid"),
 			fieldRef("INDEX", "metadata.labels['volcano.sh/task-index']"), fieldRef("NOTE", "metadata.annotations['a.b/c']"),
 			fieldRef("NONE", "metadata.labels['not.there/label']"), fieldRef("IP", "status.podIP"), fieldRef("IPS", "status.podIPs"),
-			fieldRef("HOST", "status.hostIP"), fieldRef("HOSTS", "status.hostIPs"), fieldRef("NODE", "spec.nodeName"), fieldRef("SA", "spec.serviceAccountName")),
+			fieldRef("HOST", "status.hostIP"), fieldRef("NODE", "spec.nodeName")),
 			map[string]string{"NAME": "job-worker-1", "NAMESPACE": "train", "UID": "u1", "INDEX": "1", "NOTE": "d", "NONE": "", "IP": "10.0.0.1",
-				"IPS": "10.0.0.1,fd00::1", "HOST": "192.168.0.1", "HOSTS": "192.168.0.1,fd01::1", "NODE": "n1", "SA": "robot"}},
+				"IPS": "10.0.0.1,fd00::1", "HOST": "192.168.0.1", "NODE": "n1"}},
 		{"references: earlier ones only, and escapes", podWith(nil,
 			corev1.EnvVar{Name: "BEFORE", Value: "$(POD_NAME).job"}, fieldRef("POD_NAME", "metadata.name"),
 			corev1.EnvVar{Name: "AFTER", Value: "$(POD_NAME).job"}, corev1.EnvVar{Name: "ESCAPED", Value: "$$(POD_NAME)"}, corev1.EnvVar{Name: "LITERAL", Value: "$POD_NAME $(VC_TASK_INDEX"}),

@@ -22,11 +22,9 @@
 //     left the rest to a later session.
 //   - A node that holds more than it has; a pod that is bound to no node and has status.nominatedNodeName.
 //
-// Then the bound of 5 seconds. Time is measured twice: by the arrival of the watch's events, and by the API server's own
-// stamps in the pods' condition PodScheduled (whole seconds). Only what is too long by both is: one is late when this
-// process is slow, the other is not. A gang above the bound is a fault if it was overtaken: if some other gang began at
-// least 5 seconds after it and was nevertheless whole first. Then the API server took bindings, and this gang's were not
-// among them. If nobody overtook it, its own bindings took so long, with everybody else's: the log says so, with figures.
+// A gang that was partly bound for more than 5 seconds, both by the arrival of the watch's events and by the API server's stamps
+// in the condition PodScheduled, is a fault if it was overtaken: if another gang began at least 5 seconds after it and was whole
+// first. If nobody overtook it, the API server was slow for all, which is only logged, up to a minute.
 //
 // Placement is judged where the past is known exactly, while nothing has ended yet: a gang of Paddle's whose minimum is
 // spread over racks although one had room for all of it, even after everything that was bound before it was whole and all

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/paddle-volcano/paddle-volcano/test/bars"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/result"
 	"github.com/paddle-volcano/paddle-volcano/test/session/churn"
 	"github.com/paddle-volcano/paddle-volcano/test/session/quality"
-	"github.com/paddle-volcano/paddle-volcano/test/session/report"
 	"github.com/paddle-volcano/paddle-volcano/test/session/speed"
 )
 
@@ -39,6 +39,33 @@ type Settings struct {
 	Sessions, Before int
 }
 
+// Report is what _output/bench/session.json holds. Parts that were not run are left out.
+type Report struct {
+	Seed    uint64         `json:"seed"`
+	Machine result.Machine `json:"machine"`
+	// Seconds that each part took.
+	Seconds map[string]float64 `json:"seconds"`
+
+	Speed    []speed.Row     `json:"speed,omitempty"`
+	Overhead *speed.Overhead `json:"other_jobs_overhead,omitempty"`
+
+	Quality        []quality.Row    `json:"quality,omitempty"`
+	QualitySummary *quality.Summary `json:"quality_summary,omitempty"`
+	Queues         *quality.Queues  `json:"queues,omitempty"`
+
+	Optimality *quality.Nearness `json:"optimality,omitempty"`
+	Churn      *Churn            `json:"churn,omitempty"`
+
+	// Bars say what was asked for and what was reached.
+	Bars []bars.Bar `json:"bars"`
+}
+
+// Churn is the heap over many sessions with both set-ups.
+type Churn struct {
+	Stock  *churn.Series `json:"stock"`
+	Paddle *churn.Series `json:"paddle"`
+}
+
 // Parts of a run, in this order: the growth of the heap is told as a share of it, so nothing may have filled it before.
 func Parts() []string {
 	return []string{"churn", "overhead", "speed", "quality", "queues", "optimality"}
@@ -54,59 +81,44 @@ func Default() Settings {
 
 // Run measures and writes. A bar that is missed is no error.
 func Run(s Settings, progress io.Writer) error {
-	r := &report.Report{Seed: s.Seed, Machine: result.ThisMachine(), Seconds: map[string]float64{}}
-	measures := map[string]func(*report.Report, io.Writer) error{
-		"overhead": s.overhead, "speed": s.speed, "quality": s.quality, "queues": s.queues, "optimality": s.optimality, "churn": s.churn,
+	r := &Report{Seed: s.Seed, Machine: result.ThisMachine(), Seconds: map[string]float64{}}
+	measures := map[string]func() error{
+		"churn": func() error {
+			stock, paddle, err := churn.Measure(churn.Settings{Seed: s.Seed, Sessions: s.Sessions, Before: s.Before}, progress)
+			r.Churn = &Churn{Stock: stock, Paddle: paddle}
+			return err
+		},
+		"overhead": func() (err error) {
+			r.Overhead, err = speed.MeasureOverhead(speed.Settings{Seed: s.Seed, Pairs: s.Pairs}, progress)
+			return err
+		},
+		"speed": func() (err error) {
+			r.Speed, err = speed.Measure(speed.Settings{Seed: s.Seed, Runs: s.Runs, Short: s.Short, Largest: s.Largest}, progress)
+			return err
+		},
+		"quality": func() (err error) {
+			r.Quality, r.QualitySummary, err = quality.Measure(quality.Settings{Seed: s.Seed, Clusters: s.Clusters}, progress)
+			return err
+		},
+		"queues": func() (err error) {
+			r.Queues, err = quality.MeasureQueues(quality.Settings{Seed: s.Seed, Clusters: s.Queues}, progress)
+			return err
+		},
+		"optimality": func() (err error) {
+			r.Optimality, err = quality.MeasureNearness(quality.Search{Seed: s.Seed, PerScenario: s.Instances, Effort: s.Effort}, progress)
+			return err
+		},
 	}
 	for _, part := range Parts() {
 		if len(s.Only) > 0 && !slices.Contains(s.Only, part) {
 			continue
 		}
 		start := time.Now()
-		if err := measures[part](r, progress); err != nil {
+		if err := measures[part](); err != nil {
 			return fmt.Errorf("measure %s: %w", part, err)
 		}
 		r.Seconds[part] = time.Since(start).Seconds()
 	}
-	r.Judge()
+	r.Bars = r.bars()
 	return result.Write(s.Folder, "session.json", r)
-}
-
-func (s Settings) speed(r *report.Report, progress io.Writer) (err error) {
-	r.Speed, err = speed.Measure(speed.Settings{Seed: s.Seed, Runs: s.Runs, Short: s.Short, Largest: s.Largest}, progress)
-	return err
-}
-
-func (s Settings) overhead(r *report.Report, progress io.Writer) error {
-	o, err := speed.MeasureOverhead(speed.Settings{Seed: s.Seed, Pairs: s.Pairs}, progress)
-	if err == nil {
-		r.SetOverhead(o)
-	}
-	return err
-}
-
-func (s Settings) quality(r *report.Report, progress io.Writer) error {
-	rows, summary, err := quality.Measure(quality.Settings{Seed: s.Seed, Clusters: s.Clusters}, progress)
-	if err == nil {
-		r.Quality, r.QualitySummary = rows, &summary
-	}
-	return err
-}
-
-func (s Settings) queues(r *report.Report, progress io.Writer) (err error) {
-	r.Queues, err = quality.MeasureQueues(quality.Settings{Seed: s.Seed, Clusters: s.Queues}, progress)
-	return err
-}
-
-func (s Settings) optimality(r *report.Report, progress io.Writer) (err error) {
-	r.Optimality, err = quality.MeasureNearness(quality.Search{Seed: s.Seed, PerScenario: s.Instances, Effort: s.Effort}, progress)
-	return err
-}
-
-func (s Settings) churn(r *report.Report, progress io.Writer) error {
-	stock, paddle, err := churn.Measure(churn.Settings{Seed: s.Seed, Sessions: s.Sessions, Before: s.Before}, progress)
-	if err == nil {
-		r.Churn = &report.Churn{Stock: stock, Paddle: paddle}
-	}
-	return err
 }

@@ -29,8 +29,6 @@ func TestRunMeasuresJudgesAndWrites(t *testing.T) {
 
 func TestAFailureNamesItsPart(t *testing.T) {
 	s := Default()
-	s.Only, s.Sessions, s.Before = []string{"churn"}, 50, 0
-	reader, writer := io.Pipe()
-	require.NoError(t, reader.Close())
-	require.ErrorContains(t, Run(s, writer), "measure churn: ")
+	s.Only, s.Largest = []string{"speed"}, 1
+	require.ErrorContains(t, Run(s, io.Discard), "measure speed: ")
 }

@@ -172,8 +172,9 @@ func (s *soak) until(ctx context.Context, what string, judge func(*world) []stri
 		return len(broken) == 0, nil
 	})
 	if err != nil {
-		_, _ = fmt.Fprint(s.progress, stories(ctx, s.Plane, s.jobs, broken))
-		return fmt.Errorf("gave up waiting for %s: %w:\n%s", what, err, strings.Join(broken, "\n"))
+		left := filepath.Join(s.Folder, "left.yaml")
+		err = fmt.Errorf("gave up waiting for %s: %w (what was there is in %s):\n%s", what, err, left, strings.Join(broken, "\n"))
+		return errors.Join(err, keep(context.WithoutCancel(ctx), s.Plane, left))
 	}
 	return nil
 }

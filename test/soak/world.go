@@ -3,8 +3,11 @@
 package soak
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"os"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/yaml"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
@@ -54,6 +58,29 @@ func look(ctx context.Context, p *live.Plane) (*world, error) {
 		}
 	}
 	return w, nil
+}
+
+// keep writes all that the API server has of the jobs, with their events, into a file: the sandbox is gone soon.
+func keep(ctx context.Context, p *live.Plane, path string) error {
+	var all bytes.Buffer
+	for _, kind := range append(slices.Clone(looked), schema.GroupVersionResource{Version: "v1", Resource: "events"}) {
+		list, err := p.Dynamic.Resource(kind).Namespace(namespace).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return fmt.Errorf("keep what is there: %w", err)
+		}
+		for i := range list.Items {
+			list.Items[i].SetManagedFields(nil)
+			text, err := yaml.Marshal(list.Items[i].Object)
+			if err != nil {
+				return fmt.Errorf("keep what is there: %w", err)
+			}
+			fmt.Fprintf(&all, "---\n%s", text)
+		}
+	}
+	if err := os.WriteFile(path, all.Bytes(), 0o600); err != nil {
+		return fmt.Errorf("keep what is there: %w", err)
+	}
+	return nil
 }
 
 func (w *world) add(object *unstructured.Unstructured) error {

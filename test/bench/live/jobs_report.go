@@ -69,9 +69,9 @@ func RunJobs(ctx context.Context, s JobSettings, progress io.Writer) error {
 		if err != nil {
 			return err
 		}
-		say(progress, "%s: %d jobs: pods created after %.1f s, peers known after %.1f s", kind, s.Jobs, taken.Created, taken.Ready)
+		result.Say(progress, "%s: %d jobs: pods created after %.1f s, peers known after %.1f s", kind, s.Jobs, taken.Created, taken.Ready)
 		if taken.Ended > 0 {
-			say(progress, "%d pods had ended before the last was ready: let workers run for longer (--run-for)", taken.Ended)
+			result.Say(progress, "%d pods had ended before the last was ready: let workers run for longer (--run-for)", taken.Ended)
 		}
 		rounds = append(rounds, taken)
 	}

@@ -22,9 +22,8 @@ type Prompt struct {
 	Gang      int    `json:"gang"`
 	// Pending pods wait all the time.
 	Pending int `json:"pending_pods"`
-	// Wait is in seconds, until the last pod of a gang is bound; Sessions is the same in sessions, of which one begins each
+	// Waits are in seconds, until the last pod of a gang is bound; Sessions sums them up in sessions, of which one begins each
 	// Session seconds.
-	Wait     times.Wait `json:"wait_s"`
 	Session  float64    `json:"session_s"`
 	Sessions times.Wait `json:"wait_sessions"`
 	Waits    []float64  `json:"waits"`
@@ -80,12 +79,11 @@ func (p *player) prompt(ctx context.Context, nodes int, who string, samples int)
 		return Prompt{}, err
 	}
 	result = Prompt{
-		Scheduler: who, Nodes: nodes, Gang: promptGang, Pending: promptWait * promptGang, Waits: waits, Wait: times.WaitOf(waits),
+		Scheduler: who, Nodes: nodes, Gang: promptGang, Pending: promptWait * promptGang, Waits: waits,
 		Session: period.Seconds() + (after.seconds-before.seconds)/max(1, after.count-before.count),
 	}
-	result.Sessions = times.Wait{
-		P50: result.Wait.P50 / result.Session, P99: result.Wait.P99 / result.Session, Max: result.Wait.Max / result.Session,
-	}
+	wait := times.WaitOf(waits)
+	result.Sessions = times.Wait{P50: wait.P50 / result.Session, P99: wait.P99 / result.Session, Max: wait.Max / result.Session}
 	return result, errors.Join(end(), load.Clear(ctx, p.Plane))
 }
 

@@ -74,3 +74,12 @@ func (c *Case) judge() []bars.Bar {
 }
 
 func (r *Report) write() error { return result.Write(r.Settings.Folder, file, r) }
+
+// Tell sums up cases with the turns that somebody else took, and writes live.json.
+func Tell(s Settings, cases []Case) error {
+	r := newReport(s)
+	for _, c := range cases {
+		r.add(c)
+	}
+	return r.write()
+}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/load"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/profile"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/result"
 )
 
 // Run measures, and writes live.json as cases finish. A bar that is missed is no error.
@@ -29,13 +30,13 @@ func Run(ctx context.Context, s Settings, progress io.Writer) error {
 	}
 	r := newReport(s)
 	for i := range earlier.Cases {
-		say(progress, "%s: kept", &earlier.Cases[i])
+		result.Say(progress, "%s: kept", &earlier.Cases[i])
 		r.add(earlier.Cases[i])
 	}
 	for i := range earlier.Prompt {
 		r.addPrompt(earlier.Prompt[i])
 	}
-	say(progress, "%d cases at scale %g; gangs take at most four fifths of a cluster", len(cases), s.Scale)
+	result.Say(progress, "%d cases at scale %g; gangs take at most four fifths of a cluster", len(cases), s.Scale)
 	for len(cases) > 0 {
 		n := 0
 		for n < len(cases) && cases[n].Nodes == cases[0].Nodes {
@@ -117,7 +118,7 @@ func (s *Settings) rounds(ctx context.Context, p *player, c *Case) error {
 				return err
 			}
 			turn.Round = round
-			say(p.progress, "%s: round %d: %s bound %.1f pods/s (%.1f s, %.1f of it reading)", c, round+1, who, turn.Bound, turn.Seconds, turn.Read)
+			result.Say(p.progress, "%s: round %d: %s bound %.1f pods/s (%.1f s, %.1f of it reading)", c, round+1, who, turn.Bound, turn.Seconds, turn.Read)
 			c.Turns = append(c.Turns, turn)
 		}
 	}
@@ -140,8 +141,4 @@ func (s *Settings) rounds(ctx context.Context, p *player, c *Case) error {
 		}
 	}
 	return nil
-}
-
-func say(progress io.Writer, format string, args ...any) {
-	_, _ = fmt.Fprintf(progress, format+"\n", args...)
 }

@@ -79,6 +79,14 @@ func (s *Settings) check() error {
 	return err
 }
 
+// Cases are what these settings ask for. Where the sandbox is not the cluster they are measured by somebody else (test/kind).
+func (s Settings) Cases() ([]Case, error) {
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	return s.cases()
+}
+
 // cases are what is measured, in this order: all of a cluster together.
 func (s *Settings) cases() ([]Case, error) {
 	var cases []Case

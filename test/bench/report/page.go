@@ -79,32 +79,21 @@ func (s *Section) halves(name, unit string, values []float64) {
 	s.figure(name+", second half", unit, false, values[middle:]...)
 }
 
-// Missed is how many bars were, in all sections.
-func (p *Page) Missed() int {
-	missed := 0
+func (p *Page) bars() (all []bars.Bar) {
 	for _, s := range p.Sections {
-		missed += bars.Missed(s.Bars)
+		all = append(all, s.Bars...)
 	}
-	return missed
+	return all
 }
+
+// Missed is how many bars were, in all sections.
+func (p *Page) Missed() int { return bars.Missed(p.bars()) }
 
 // Asked is how many bars were judged.
-func (p *Page) Asked() int {
-	asked := 0
-	for _, s := range p.Sections {
-		asked += len(s.Bars) - bars.Sliced(s.Bars)
-	}
-	return asked
-}
+func (p *Page) Asked() int { return len(p.bars()) - p.Sliced() }
 
 // Sliced is how many bars were not judged.
-func (p *Page) Sliced() int {
-	sliced := 0
-	for _, s := range p.Sections {
-		sliced += bars.Sliced(s.Bars)
-	}
-	return sliced
-}
+func (p *Page) Sliced() int { return bars.Sliced(p.bars()) }
 
 // joined is a list in words.
 func joined[T any](list []T) string {

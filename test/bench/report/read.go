@@ -23,7 +23,7 @@ var sources = []struct {
 	{"bench/live.json", reader(lived)},
 	{"bench/kind/live.json", reader(onKind)},
 	{"bench/trace.json", reader(traced)},
-	{"bench/session.json", reader(session)},
+	{"bench/session.json", reader(inSessions)},
 	{"bench/placement.json", reader(placement)},
 	{"bench/controller.json", reader(controller)},
 	{"soak/report.json", reader(soaked)},

@@ -20,7 +20,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/usage"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/trace"
 	"github.com/paddle-volcano/paddle-volcano/test/placement/bench"
-	"github.com/paddle-volcano/paddle-volcano/test/session/report"
+	"github.com/paddle-volcano/paddle-volcano/test/session"
 	"github.com/paddle-volcano/paddle-volcano/test/session/speed"
 	"github.com/paddle-volcano/paddle-volcano/test/soak"
 )
@@ -60,7 +60,7 @@ func written(t *testing.T, seconds ...float64) string {
 	}
 	played.Bars = []bars.Bar{bars.Above("trace: better", 10, 1)}
 	put(t, folder, "bench/trace.json", played)
-	put(t, folder, "bench/session.json", &report.Report{Seed: 7, Speed: []speed.Row{{
+	put(t, folder, "bench/session.json", &session.Report{Seed: 7, Speed: []speed.Row{{
 		Nodes: 1000, Pods: 2000, Gang: 20, Mode: "PS", StockRuns: []float64{20}, PaddleRuns: seconds, Ratio: 100,
 	}}})
 	put(t, folder, "bench/placement.json", &bench.Report{Seed: 7, Speed: []bench.Speed{{Case: "64 servers", Nodes: 100, MS: 3}}})

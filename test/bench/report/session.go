@@ -5,12 +5,12 @@ package report
 import (
 	"fmt"
 
-	"github.com/paddle-volcano/paddle-volcano/test/session/report"
+	"github.com/paddle-volcano/paddle-volcano/test/session"
 	"github.com/paddle-volcano/paddle-volcano/test/stats"
 )
 
 // session shows the plugin inside Volcano's sessions.
-func session(r *report.Report) *Section {
+func inSessions(r *session.Report) *Section {
 	s := &Section{
 		Title:   "Inside the scheduler: how long a session takes, how good it places",
 		About:   "Whole sessions of Volcano's own scheduler in one process, with stock plugins and with ours, on the same clusters and jobs.",
@@ -45,8 +45,8 @@ func session(r *report.Report) *Section {
 		s.halves("heap of paddle", "MB", megabytes(r.Churn.Paddle.Heap))
 		s.figure("growth of the heap", "% over all sessions", false, 100*r.Churn.Paddle.Growth)
 	}
-	if r.OverheadPercent != nil {
-		s.figure("what the plugin costs other jobs", "% of a session", false, *r.OverheadPercent)
+	if r.Overhead != nil {
+		s.figure("what the plugin costs other jobs", "% of a session", false, r.Overhead.Worse().Percent)
 	}
 	return s
 }

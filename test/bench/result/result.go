@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package result writes the reports of benchmarks, and describes the machine that they were measured on.
+// Package result writes the reports of benchmarks and their progress, and describes the machine that they were measured on.
 package result
 
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -47,6 +48,11 @@ func processor() string {
 		}
 	}
 	return ""
+}
+
+// Say prints a line of progress for people. That a screen takes no more is no reason to stop measuring.
+func Say(progress io.Writer, format string, values ...any) {
+	_, _ = fmt.Fprintf(progress, format+"\n", values...)
 }
 
 // Write writes a report as JSON into a folder, which it creates. An earlier file is replaced whole or not at all.

@@ -8,32 +8,23 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/stats"
 )
 
-// measure is one figure of a run; less is better.
-type measure struct {
-	Name string
-	of   func(*Run) float64
-	// least is what the figure counts as at least when it is divided.
-	least float64
-}
-
-// A second, and a terabyte, are next to nothing.
+// A second, and a terabyte, are next to nothing: each of the measures counts as that much at least when it is divided.
 const (
 	second   = 1.0
 	terabyte = 1e12
 )
 
-// measures are compared seed by seed, and have bars.
-func measures() []measure {
-	return []measure{
-		{gangJCT, func(r *Run) float64 { return r.GangJCTMean }, second},
-		{crossing, func(r *Run) float64 { return r.Crossing }, terabyte},
-	}
-}
-
 const (
 	gangJCT  = "gang_jct_mean_s"
 	crossing = "crossing_bytes"
 )
+
+func (r *Run) of(measure string) float64 {
+	if measure == crossing {
+		return max(terabyte, r.Crossing)
+	}
+	return max(second, r.GangJCTMean)
+}
 
 // Compared is how one scheduler's figure stands to ours over the seeds that both were played with.
 type Compared struct {
@@ -67,12 +58,12 @@ func compare(s *Settings, runs []Run) []Compared {
 				if !slices.Contains(s.Schedulers, ours) || isOurs(baseline) && (ours != bytesFirst || baseline == ours) {
 					continue
 				}
-				for _, m := range measures() {
-					c := Compared{Load: load, Measure: m.Name, Ours: ours, Baseline: baseline}
+				for _, measure := range []string{gangJCT, crossing} {
+					c := Compared{Load: load, Measure: measure, Ours: ours, Baseline: baseline}
 					for _, seed := range s.Seeds {
 						us, them := found[Case{load, ours, seed}], found[Case{load, baseline, seed}]
 						if us != nil && them != nil {
-							c.Ratios = append(c.Ratios, max(m.least, m.of(them))/max(m.least, m.of(us)))
+							c.Ratios = append(c.Ratios, them.of(measure)/us.of(measure))
 						}
 					}
 					if len(c.Ratios) == 0 {

@@ -37,7 +37,7 @@ func TestRatiosAreOfTheSameSeed(t *testing.T) {
 	all := runs(&s, map[string]float64{stock: 30, taskTopology: 20, networkTopology: 12, bytesFirst: 10, busiestFirst: 8})
 	compared := compare(&s, all)
 	// Three loads; ours by bytes against three and against busiest, busiest against three.
-	require.Len(t, compared, 3*7*len(measures()))
+	require.Len(t, compared, 3*7*2)
 	found := 0
 	for _, c := range compared {
 		if c.Load == 0.85 && c.Measure == gangJCT {
@@ -62,7 +62,6 @@ func TestEachBarCanBeMissed(t *testing.T) {
 	r := newReport(s, runs(&s, good))
 	require.Len(t, r.Bars, 6)
 	require.Empty(t, missed(r))
-	require.Zero(t, r.Missed)
 
 	all := runs(&s, good)
 	for i := range all {

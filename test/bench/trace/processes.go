@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -16,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/paddle-volcano/paddle-volcano/test/bench/result"
 )
 
 // playAll cases. Whenever a run is done, all that there are by then are saved, in the order of the cases, whichever was done
@@ -35,9 +36,7 @@ func (s *Settings) playAll(ctx context.Context, progress io.Writer, save func([]
 		return runs
 	}
 	missing := slices.DeleteFunc(slices.Clone(cases), func(c Case) bool { _, ok := found[c]; return ok })
-	if _, err := fmt.Fprintf(progress, "trace: %d runs, %d of them are there\n", len(cases), len(cases)-len(missing)); err != nil {
-		return 0, fmt.Errorf("tell the progress: %w", err)
-	}
+	result.Say(progress, "trace: %d runs, %d of them are there", len(cases), len(cases)-len(missing))
 	one, workers := s.elsewhere, max(1, s.Workers)
 	if len(s.Command) == 0 {
 		one, workers = s.here, 1
@@ -60,10 +59,10 @@ func (s *Settings) playAll(ctx context.Context, progress io.Writer, save func([]
 			found[c] = *run
 			longest = max(longest, cpu)
 			runs := done()
-			_, err = fmt.Fprintf(progress, "trace: %s: %d of %d, %s: gangs %.0f s, %.0f TB; took %s, %s of processor time\n",
+			result.Say(progress, "trace: %s: %d of %d, %s: gangs %.0f s, %.0f TB; took %s, %s of processor time",
 				time.Now().UTC().Format(time.TimeOnly), len(runs), len(cases), c, run.GangJCTMean, run.Crossing/terabyte,
 				time.Since(begin).Round(time.Second), cpu.Round(time.Second))
-			return errors.Join(err, save(runs))
+			return save(runs)
 		})
 	}
 	if err := group.Wait(); err != nil || len(missing) > 0 {

@@ -28,7 +28,6 @@ type Report struct {
 	Unplayed int        `json:"unplayed"`
 	Compared []Compared `json:"compared"`
 	Bars     []bars.Bar `json:"bars"`
-	Missed   int        `json:"missed"`
 }
 
 // The load, the jobs and the least number of seeds that bars are for; longestRun is how long a run may take.
@@ -65,7 +64,6 @@ func newReport(s Settings, runs []Run) *Report {
 		Runs: runs, Unplayed: len(s.cases()) - len(runs), Compared: compare(&s, runs),
 	}
 	r.Bars = r.judge()
-	r.Missed = bars.Missed(r.Bars)
 	return r
 }
 

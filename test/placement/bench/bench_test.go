@@ -52,12 +52,6 @@ func TestPlansAreNeverAboveTheBaselines(t *testing.T) {
 	require.Len(t, results, 4)
 }
 
-func TestResultsDoNotDependOnWorkers(t *testing.T) {
-	one := measureOptimality(Settings{Seed: 3, Instances: 60, Workers: 1}, true, io.Discard)
-	four := measureOptimality(Settings{Seed: 3, Instances: 60, Workers: 4}, true, io.Discard)
-	require.Equal(t, one, four)
-}
-
 // What Run writes can be read back, is judged, and is the same for the same seed.
 func TestRunWritesAReport(t *testing.T) {
 	read := func() *Report {

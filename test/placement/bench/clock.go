@@ -69,14 +69,10 @@ func (y *yardstick) between(work func()) reading {
 	return r
 }
 
-func valuesOf(readings []reading, what func(reading) float64) []float64 {
-	values := make([]float64, 0, len(readings))
+func medianOf(readings []reading, what func(reading) float64) float64 {
+	var values []float64
 	for _, r := range readings {
 		values = append(values, what(r))
 	}
-	return values
-}
-
-func medianOf(readings []reading, what func(reading) float64) float64 {
-	return stats.Median(valuesOf(readings, what))
+	return stats.Median(values)
 }

@@ -77,5 +77,5 @@ func weigh(in *instances.Loaded, name string, assignments []placement.Assignment
 
 // measureBaselines runs so many clusters.
 func measureBaselines(s Settings, progress io.Writer) (*Comparison, []BaselineResult) {
-	return compare(spread(s.Clusters, s.workers(), "baselines", progress, func(i int) *Duel { return Fight(s.Seed, i) }))
+	return compare(spread(s.Clusters, "baselines", progress, func(i int) *Duel { return Fight(s.Seed, i) }))
 }

@@ -116,7 +116,7 @@ func measureOptimality(s Settings, noExact bool, progress io.Writer) *Optimality
 	if noExact {
 		name = "optimality_heuristic"
 	}
-	return summary(spread(s.Instances, s.workers(), name, progress, func(i int) outcome {
+	return summary(spread(s.Instances, name, progress, func(i int) outcome {
 		trial, err := Try(s.Seed, i, noExact)
 		o := outcome{feasible: trial.Optimum.Feasible, missed: trial.Missed, ratio: trial.Ratio}
 		if err != nil {

@@ -7,7 +7,6 @@ package bench
 import (
 	"fmt"
 	"io"
-	"runtime"
 	"slices"
 
 	"github.com/paddle-volcano/paddle-volcano/test/bench/result"
@@ -22,8 +21,6 @@ type Settings struct {
 	Only []string
 	// NoTenfold leaves out the fleets of ten times the nodes, and what is measured with them.
 	NoTenfold bool
-	// Workers share the instances; 0 means one for each CPU. Results do not depend on it.
-	Workers int
 	// Folder that the JSON is written to.
 	Folder string
 }
@@ -36,13 +33,6 @@ const (
 	DefaultInstances = 20_000
 	DefaultClusters  = 2_000
 )
-
-func (s Settings) workers() int {
-	if s.Workers > 0 {
-		return s.Workers
-	}
-	return runtime.NumCPU()
-}
 
 func (s Settings) wants(part string) bool { return len(s.Only) == 0 || slices.Contains(s.Only, part) }
 
@@ -90,6 +80,3 @@ func (r *Report) broken() error {
 	}
 	return nil
 }
-
-// say prints for people; that a screen takes no more is no reason to stop measuring.
-func say(out io.Writer, format string, values ...any) { _, _ = fmt.Fprintf(out, format, values...) }

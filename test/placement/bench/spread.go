@@ -4,28 +4,30 @@ package bench
 
 import (
 	"io"
-	"sync"
+	"runtime"
 	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/paddle-volcano/paddle-volcano/test/bench/result"
 )
 
-// spread runs n pieces of work, dealt out over so many workers; what it returns does not depend on their number.
-func spread[T any](n, workers int, name string, progress io.Writer, work func(i int) T) []T {
+// spread runs n pieces of work, one for each processor at a time; what it returns does not depend on their number.
+func spread[T any](n int, name string, progress io.Writer, work func(i int) T) []T {
 	results := make([]T, n)
-	var done sync.WaitGroup
+	var group errgroup.Group
+	group.SetLimit(runtime.NumCPU())
 	said := time.Now()
-	for w := range workers {
-		done.Add(1)
-		go func() {
-			defer done.Done()
-			for i := w; i < n; i += workers {
-				results[i] = work(i)
-				if w == 0 && time.Since(said) > 5*time.Second {
-					said = time.Now()
-					say(progress, "%s: %d of %d\n", name, i, n)
-				}
-			}
-		}()
+	for i := range n {
+		group.Go(func() error {
+			results[i] = work(i)
+			return nil
+		})
+		if time.Since(said) > 5*time.Second {
+			said = time.Now()
+			result.Say(progress, "%s: %d of %d", name, i, n)
+		}
 	}
-	done.Wait()
+	_ = group.Wait() // no piece of work fails
 	return results
 }

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 
+	"github.com/paddle-volcano/paddle-volcano/test/bench/result"
 	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
 	"github.com/paddle-volcano/paddle-volcano/test/stats"
 )
@@ -37,11 +38,8 @@ type Series struct {
 	Came  int `json:"jobs_came"`
 	Bound int `json:"jobs_bound"`
 	Gone  int `json:"jobs_gone"`
-	// Before are the jobs that were bound and went before, and HeapBefore is the heap before them.
-	Before     int     `json:"jobs_before"`
-	HeapBefore float64 `json:"heap_before_bytes"`
-	// Seconds that all sessions took.
-	Seconds float64 `json:"seconds"`
+	// Before are the jobs that were bound and went before.
+	Before int `json:"jobs_before"`
 }
 
 // samples of a run.
@@ -67,10 +65,6 @@ func run(setup cluster.Setup, s Settings, progress io.Writer) (*Series, error) {
 		return nil, err
 	}
 	series := &Series{Setup: setup.Name, Sessions: s.Sessions, Every: max(1, s.Sessions/samples)}
-	if err := t.drain(); err != nil {
-		return nil, err
-	}
-	series.HeapBefore = heap()
 	if err := t.hurry(s.Before); err != nil {
 		return nil, fmt.Errorf("jobs before, with set-up %s: %w", setup.Name, err)
 	}
@@ -78,11 +72,9 @@ func run(setup cluster.Setup, s Settings, progress io.Writer) (*Series, error) {
 	t.came, t.bound, t.gone = 0, 0, 0
 	for session := 1; session <= s.Sessions; session++ {
 		t.step(session)
-		took, err := scheduler.Session()
-		if err != nil {
+		if _, err := scheduler.Session(); err != nil {
 			return nil, fmt.Errorf("session %d with set-up %s: %w", session, setup.Name, err)
 		}
-		series.Seconds += took.Whole().Seconds()
 		t.afterSession()
 		if session%series.Every != 0 {
 			continue
@@ -93,10 +85,7 @@ func run(setup cluster.Setup, s Settings, progress io.Writer) (*Series, error) {
 		}
 		series.sample()
 		if len(series.Heap)%10 == 0 {
-			if _, err := fmt.Fprintf(progress, "churn: %s, %d of %d sessions, heap %.2f MB\n",
-				setup.Name, session, s.Sessions, series.Heap[len(series.Heap)-1]/1e6); err != nil {
-				return nil, err
-			}
+			result.Say(progress, "churn: %s, %d of %d sessions, heap %.2f MB", setup.Name, session, s.Sessions, series.Heap[len(series.Heap)-1]/1e6)
 		}
 	}
 	series.Came, series.Bound, series.Gone = t.came, t.bound, t.gone

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/paddle-volcano/paddle-volcano/test/bench/result"
 	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
 )
 
@@ -19,16 +20,16 @@ type Settings struct {
 }
 
 // Measure plays all scenarios, and compares the plugin with Volcano's set-ups.
-func Measure(s Settings, progress io.Writer) ([]Row, Summary, error) {
+func Measure(s Settings, progress io.Writer) ([]Row, *Summary, error) {
 	return measure(Scenarios(), s, progress)
 }
 
-func measure(scenarios []Scenario, s Settings, progress io.Writer) ([]Row, Summary, error) {
+func measure(scenarios []Scenario, s Settings, progress io.Writer) ([]Row, *Summary, error) {
 	stock := cluster.Stock()
 	// The baselines come first, the plugin is the last.
 	stage, err := NewStage(stock, cluster.TaskTopology(), cluster.TaskTopologyTogether(), cluster.NetworkTopology(), cluster.Paddle(nil))
 	if err != nil {
-		return nil, Summary{}, err
+		return nil, nil, err
 	}
 	defer stage.Close()
 	names := make([]string, len(stage.Setups))
@@ -42,14 +43,12 @@ func measure(scenarios []Scenario, s Settings, progress io.Writer) ([]Row, Summa
 		played := make([][]Outcome, s.Clusters)
 		for index := range played {
 			if played[index], err = stage.Play(Draw(scenario, s.Seed, index)); err != nil {
-				return nil, Summary{}, err
+				return nil, nil, err
 			}
 		}
 		rows := compare(scenario.Name, names, played)
 		all = append(all, rows...)
-		if _, err := fmt.Fprintf(progress, "quality: %d of %d, %s, %s\n", i+1, len(scenarios), show(rows), time.Since(start).Round(time.Second)); err != nil {
-			return nil, Summary{}, err
-		}
+		result.Say(progress, "quality: %d of %d, %s, %s", i+1, len(scenarios), show(rows), time.Since(start).Round(time.Second))
 	}
 	return all, sum(all, stock.Name), nil
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/result"
 	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
 )
 
@@ -76,9 +77,7 @@ func nearness(scenarios []Scenario, s Search, progress io.Writer) (*Nearness, er
 			near := Near{Scenario: in.Name, Cluster: index, Placed: outcomes[0].Placed, Ours: outcomes[0].Cost, Effort: plan.Cost.Priced}
 			near.Ratio = ratio(near.Ours, near.Effort)
 			n.add(in, near)
-			if _, err := fmt.Fprintf(progress, "optimality: %s: ours %.2f, with effort %d %.2f\n", in, near.Ours, s.Effort, near.Effort); err != nil {
-				return nil, err
-			}
+			result.Say(progress, "optimality: %s: ours %.2f, with effort %d %.2f", in, near.Ours, s.Effort, near.Effort)
 		}
 	}
 	return n, nil

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/paddle-volcano/paddle-volcano/test/bench/result"
 	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
 )
 
@@ -62,10 +63,8 @@ func MeasureQueues(s Settings, progress io.Writer) (*Queues, error) {
 		for _, i := range over[1] {
 			q.PassedOver = append(q.PassedOver, fmt.Sprintf("seed %d, queue %d, %s", s.Seed, index, jobs[i].Name))
 		}
-		if _, err := fmt.Fprintf(progress, "queues: %d of %d, load %.0f %%: %d gangs with stock, %d with the plugin, so far\n",
-			index+1, s.Clusters, 100*load, q.StockPlaced, q.OursPlaced); err != nil {
-			return nil, err
-		}
+		result.Say(progress, "queues: %d of %d, load %.0f %%: %d gangs with stock, %d with the plugin, so far",
+			index+1, s.Clusters, 100*load, q.StockPlaced, q.OursPlaced)
 	}
 	return q, nil
 }

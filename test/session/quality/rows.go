@@ -81,8 +81,8 @@ type Summary struct {
 }
 
 // sum up rows, which are ordered by scenario.
-func sum(rows []Row, stock string) Summary {
-	s := Summary{MoreRackBytes: []string{}, FewerGangs: []string{}}
+func sum(rows []Row, stock string) *Summary {
+	s := &Summary{MoreRackBytes: []string{}, FewerGangs: []string{}}
 	var costs []float64
 	for lo := 0; lo < len(rows); {
 		hi := lo

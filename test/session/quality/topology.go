@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+	"github.com/paddle-volcano/paddle-volcano/test/placement/instances"
 	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
 )
 
@@ -32,21 +33,12 @@ func Topology(fleet cluster.Fleet) (*placement.Topology, error) {
 
 // Demand is a job as the planner sees it. Its model has one unit of bytes: costs are in sizes of the model, per step.
 func Demand(job *cluster.Job) *placement.Demand {
-	d := &placement.Demand{Pattern: placement.Collective}
-	for i := range job.Roles {
-		role := &job.Roles[i]
-		traffic := placement.Worker
-		if role.Task == cluster.ServerTask {
-			d.Pattern, traffic = placement.ParameterServer, placement.Server
-		}
-		pending := make([]int, role.Pods)
-		for index := range pending {
-			pending[index] = index
-		}
-		d.Roles = append(d.Roles, placement.Role{
-			Name: role.Task, Traffic: traffic, Request: vector(role.Request), Pending: pending, Minimum: role.Pods,
-		})
+	last := &job.Roles[len(job.Roles)-1]
+	d := instances.Ring(last.Pods, vector(last.Request))
+	if job.Roles[0].Task == cluster.ServerTask {
+		d = instances.Servers(job.Roles[0].Pods, last.Pods, vector(job.Roles[0].Request), vector(last.Request))
 	}
+	d.ParameterBytes = 0
 	return d
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/paddle-volcano/paddle-volcano/test/bench/result"
 	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
 	"github.com/paddle-volcano/paddle-volcano/test/stats"
 )
@@ -63,27 +64,24 @@ func (c Case) overhead(s Settings, progress io.Writer) (*Overhead, error) {
 			allocate[which] = append(allocate[which], r.took.Allocate.Seconds())
 			*bound[which] += r.bound
 		}
-		if _, err := fmt.Fprintf(progress, "overhead: pair %d of %d: session %.3f s without, %.3f s with the plugin\n",
-			pair+1, s.Pairs, whole[0][pair], whole[1][pair]); err != nil {
-			return nil, err
-		}
+		result.Say(progress, "overhead: pair %d of %d: session %.3f s without, %.3f s with the plugin", pair+1, s.Pairs, whole[0][pair], whole[1][pair])
 	}
 	o.Session, o.Allocate = compare(whole[0], whole[1]), compare(allocate[0], allocate[1])
 	return o, nil
 }
 
 // warm measures the second session of a scheduler, in which the jobs come.
-func (c Case) warm(setup cluster.Setup, seed uint64) (result, error) {
+func (c Case) warm(setup cluster.Setup, seed uint64) (measured, error) {
 	scheduler, err := cluster.New(setup)
 	if err != nil {
-		return result{}, err
+		return measured{}, err
 	}
 	defer scheduler.Close()
 	if err := scheduler.AddFleet(c.fleet(seed), seed); err != nil {
-		return result{}, err
+		return measured{}, err
 	}
 	if _, err := scheduler.Session(); err != nil {
-		return result{}, fmt.Errorf("measure a session: %w", err)
+		return measured{}, fmt.Errorf("measure a session: %w", err)
 	}
 	return c.session(scheduler)
 }

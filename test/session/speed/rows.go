@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/paddle-volcano/paddle-volcano/test/bench/result"
 	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
 	"github.com/paddle-volcano/paddle-volcano/test/stats"
 )
@@ -102,33 +103,33 @@ func (c Case) measure(s Settings, percentage int32, progress io.Writer) (Row, er
 	return row, nil
 }
 
-// result of one session.
-type result struct {
+// measured is one session.
+type measured struct {
 	took  cluster.Took
 	bound int
 }
 
 // run starts a scheduler on a fresh cluster and places all jobs in its first session.
-func (c Case) run(setup cluster.Setup, percentage int32, seed uint64, progress io.Writer) (result, error) {
+func (c Case) run(setup cluster.Setup, percentage int32, seed uint64, progress io.Writer) (measured, error) {
 	setup.Percentage = percentage
 	scheduler, err := cluster.New(setup)
 	if err != nil {
-		return result{}, err
+		return measured{}, err
 	}
 	defer scheduler.Close()
 	if err := scheduler.AddFleet(c.fleet(seed), seed); err != nil {
-		return result{}, err
+		return measured{}, err
 	}
 	r, err := c.session(scheduler)
 	if err == nil {
-		_, err = fmt.Fprintf(progress, "speed: %d nodes, %d pods, gangs of %d, percentage %d: %s took %.3f s and bound %d pods\n",
+		result.Say(progress, "speed: %d nodes, %d pods, gangs of %d, percentage %d: %s took %.3f s and bound %d pods",
 			c.Nodes, c.Pods, c.Gang, percentage, setup.Name, r.took.Allocate.Seconds(), r.bound)
 	}
 	return r, err
 }
 
 // session adds the jobs and runs one session.
-func (c Case) session(scheduler *cluster.Scheduler) (result, error) {
+func (c Case) session(scheduler *cluster.Scheduler) (measured, error) {
 	jobs := c.jobs(c)
 	for _, job := range jobs {
 		scheduler.AddJob(job)
@@ -136,9 +137,9 @@ func (c Case) session(scheduler *cluster.Scheduler) (result, error) {
 	runtime.GC()
 	took, err := scheduler.Session()
 	if err != nil {
-		return result{}, fmt.Errorf("measure a session: %w", err)
+		return measured{}, fmt.Errorf("measure a session: %w", err)
 	}
-	r := result{took: took}
+	r := measured{took: took}
 	for _, job := range jobs {
 		r.bound += len(scheduler.Bound(job))
 	}

@@ -72,6 +72,19 @@ func TestChainsAreByObject(t *testing.T) {
 	require.ErrorContains(t, err, "no body")
 }
 
+func clientOf(t *testing.T, s *httptest.Server) rest.Interface {
+	t.Helper()
+	t.Cleanup(s.Close)
+	base, err := url.Parse(s.URL)
+	require.NoError(t, err)
+	version := schema.GroupVersion{Version: "v1"}
+	client, err := rest.NewRESTClient(base, "", rest.ClientContentConfig{
+		GroupVersion: version, Negotiator: runtime.NewClientNegotiator(scheme.Codecs, version),
+	}, nil, nil)
+	require.NoError(t, err)
+	return client
+}
+
 // server answers updates with the version after the one that they had, and keeps what was asked.
 func server(t *testing.T) (client rest.Interface, asked func() []string) {
 	t.Helper()
@@ -86,13 +99,7 @@ func server(t *testing.T) (client rest.Interface, asked func() []string) {
 		lines = append(lines, fmt.Sprintf("%s %s %s uid=%s version=%s", r.Method, r.URL, r.Header.Get("Content-Type"), body.Metadata.UID, body.Metadata.ResourceVersion))
 		_, _ = fmt.Fprintf(w, `{"metadata":{"resourceVersion":"%s1"}}`, body.Metadata.ResourceVersion)
 	}))
-	t.Cleanup(s.Close)
-	base, err := url.Parse(s.URL)
-	require.NoError(t, err)
-	client, err = rest.NewRESTClient(base, "", rest.ClientContentConfig{
-		GroupVersion: schema.GroupVersion{Version: "v1"}, Negotiator: runtime.NewClientNegotiator(scheme.Codecs, schema.GroupVersion{Version: "v1"}),
-	}, nil, nil)
-	require.NoError(t, err)
+	client = clientOf(t, s)
 	return client, func() []string {
 		mu.Lock()
 		defer mu.Unlock()
@@ -139,12 +146,5 @@ func TestPlayStopsAtAnError(t *testing.T) {
 	play, err := plan.Ready(Known{"pods/g1-0": {}})
 	require.NoError(t, err)
 	s := httptest.NewServer(http.NotFoundHandler())
-	t.Cleanup(s.Close)
-	base, err := url.Parse(s.URL)
-	require.NoError(t, err)
-	client, err := rest.NewRESTClient(base, "", rest.ClientContentConfig{
-		GroupVersion: schema.GroupVersion{Version: "v1"}, Negotiator: runtime.NewClientNegotiator(scheme.Codecs, schema.GroupVersion{Version: "v1"}),
-	}, nil, nil)
-	require.NoError(t, err)
-	require.ErrorContains(t, play.Run(t.Context(), client, 2), "create pods/binding of pods/g1-0")
+	require.ErrorContains(t, play.Run(t.Context(), clientOf(t, s), 2), "create pods/binding of pods/g1-0")
 }

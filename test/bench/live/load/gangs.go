@@ -13,8 +13,8 @@ import (
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/render"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
-	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
 )
 
 // Namespace is where all of it is.
@@ -89,9 +89,9 @@ func (l Load) podGroup(i int) *vcscheduling.PodGroup {
 // pod is member m of gang i, named as Volcano's Job controller would: the first ones are servers. The label of its role
 // tells the plugin that it is Paddle's.
 func (l Load) pod(i, m int) *corev1.Pod {
-	role, index := cluster.WorkerTask, m-l.servers()
+	role, index := "worker", m-l.servers()
 	if m < l.servers() {
-		role, index = cluster.ServerTask, m
+		role, index = "ps", m
 	}
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
@@ -127,4 +127,21 @@ func (l Load) paddleJob(i int) *v1.PaddleJob {
 		job.Spec.PS.Template.Annotations = map[string]string{sandbox.AnnotationRunFor: "forever"}
 	}
 	return job
+}
+
+// rawJob is the Volcano Job that the controller would make of a PaddleJob, without anything of the controller's. Its pods first run the image barrier, as those of
+// the controller do to wait for each other; without one they have no init container.
+func rawJob(job *v1.PaddleJob, barrier string) *vcbatch.Job {
+	raw, _ := render.Job(job, render.Wish{}, render.Config{DefaultIntranet: v1.PodIP, BarrierImage: barrier})
+	raw.Labels, raw.Annotations, raw.OwnerReferences = nil, nil, nil
+	for t := range raw.Spec.Tasks {
+		template := &raw.Spec.Tasks[t].Template
+		template.Labels = nil
+		for _, containers := range [][]corev1.Container{template.Spec.InitContainers, template.Spec.Containers} {
+			for c := range containers {
+				containers[c].EnvFrom = nil // nobody makes the ConfigMap
+			}
+		}
+	}
+	return raw
 }

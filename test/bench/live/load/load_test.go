@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-volcano/paddle-volcano/controller/render"
-	"github.com/paddle-volcano/paddle-volcano/test/bench/rawjob"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
@@ -41,7 +40,7 @@ func TestGangsAreTheSameInAllForms(t *testing.T) {
 		require.Equal(t, 2*gang, l.Pods())
 		job := l.paddleJob(1)
 		require.Empty(t, render.Validate(job, render.Wish{}, render.Config{}))
-		raw := rawjob.Of(job, "")
+		raw := rawJob(job, "")
 		require.EqualValues(t, gang, raw.Spec.MinAvailable)
 		pods, names := map[string]int{}, []string{}
 		for m := range gang {
@@ -74,7 +73,7 @@ func TestRawJobsAreEqual(t *testing.T) {
 	t.Parallel()
 	job := Load{Gang: 10, NoGPUs: true, RunFor: time.Minute}.paddleJob(7)
 	require.Empty(t, render.Validate(job, render.Wish{}, render.Config{}))
-	raw, bare := rawjob.Of(job, "barrier"), rawjob.Of(job, "")
+	raw, bare := rawJob(job, "barrier"), rawJob(job, "")
 	require.Equal(t, job.Name, raw.Name)
 	require.Empty(t, raw.OwnerReferences)
 	require.Len(t, raw.Spec.Tasks, 2)

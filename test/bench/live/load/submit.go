@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/paddle-volcano/paddle-volcano/test/bench/rawjob"
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 )
 
@@ -60,7 +59,7 @@ func (l Load) objects(p *live.Plane, i int) []func(context.Context) error {
 		}}
 	case VolcanoJobs:
 		return []func(context.Context) error{func(ctx context.Context) error {
-			_, err := p.Volcano.BatchV1alpha1().Jobs(Namespace).Create(ctx, rawjob.Of(l.paddleJob(i), l.Barrier), metav1.CreateOptions{})
+			_, err := p.Volcano.BatchV1alpha1().Jobs(Namespace).Create(ctx, rawJob(l.paddleJob(i), l.Barrier), metav1.CreateOptions{})
 			return err
 		}}
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package report
+package session
 
 import (
 	"testing"
@@ -16,7 +16,7 @@ import (
 // good is a report in which all bars are met.
 func good() *Report {
 	r := &Report{Seed: 7, Speed: []speed.Row{{Nodes: 1000, Pods: 2000, Gang: 20, Ratio: 50, StockBound: 2000, PaddleBound: 2000}}}
-	r.SetOverhead(&speed.Overhead{Pairs: 15, Session: speed.Compared{Percent: 1, High: 2}, Allocate: speed.Compared{Percent: 1.5, High: 3}})
+	r.Overhead = &speed.Overhead{Pairs: 15, Session: speed.Compared{Percent: 1, High: 2}, Allocate: speed.Compared{Percent: 1.5, High: 3}}
 	r.Quality = []quality.Row{{Scenario: "a < b", Baseline: "stock", CostRatio: 3, Clusters: costClusters}, {Scenario: "a < b", Baseline: "other", CostRatio: 2}}
 	r.QualitySummary = &quality.Summary{Scenarios: 1, Compared: 1, Least: 1.01, LeastIn: "a < b", Geomean: 1.3}
 	r.Queues = &quality.Queues{StockPlaced: 5, OursPlaced: 5}
@@ -25,7 +25,7 @@ func good() *Report {
 		Stock:  &churn.Series{Heap: []float64{1, 2, 3}},
 		Paddle: &churn.Series{Sessions: 10_000, Growth: 0.01, Heap: []float64{2, 2, 2}, Goroutines: [2]int{5, 5}},
 	}
-	r.Judge()
+	r.Bars = r.bars()
 	return r
 }
 
@@ -40,7 +40,7 @@ func missed(r *Report) (names []string) {
 
 func TestEachBarCanBeMissed(t *testing.T) {
 	require.Empty(t, missed(good()))
-	require.Zero(t, good().Missed)
+	require.Zero(t, bars.Missed(good().Bars))
 	for _, c := range []struct {
 		name  string
 		spoil func(*Report)
@@ -68,10 +68,10 @@ func TestEachBarCanBeMissed(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			r := good()
 			c.spoil(r)
-			r.Judge()
+			r.Bars = r.bars()
 			require.Len(t, missed(r), 1)
 			require.Contains(t, missed(r)[0], c.want)
-			require.Equal(t, 1, r.Missed+bars.Sliced(r.Bars))
+			require.Equal(t, 1, bars.Missed(r.Bars)+bars.Sliced(r.Bars))
 		})
 	}
 }
@@ -80,13 +80,13 @@ func TestQualityOfFewClustersIsNotJudged(t *testing.T) {
 	r := good()
 	r.Quality[0].Clusters--
 	r.QualitySummary.Least = 1
-	r.Judge()
-	require.Zero(t, r.Missed)
+	r.Bars = r.bars()
+	require.Zero(t, bars.Missed(r.Bars))
 	require.Equal(t, 5, bars.Sliced(r.Bars))
 }
 
 func TestPartsThatWereNotRunHaveNoBars(t *testing.T) {
 	r := &Report{}
-	r.Judge()
+	r.Bars = r.bars()
 	require.Empty(t, r.Bars)
 }
