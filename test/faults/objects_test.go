@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -81,7 +82,7 @@ func watchObjects(p *live.Plane) error {
 	return nil
 }
 
-// objectsOf returns the objects of a kind in a namespace.
+// objectsOf returns the objects of a kind in a namespace, which must not be changed.
 func objectsOf(kind schema.GroupVersionResource, namespace string) ([]*unstructured.Unstructured, error) {
 	objects, err := listers[kind].ByNamespace(namespace).List(labels.Everything())
 	if err != nil {
@@ -90,11 +91,14 @@ func objectsOf(kind schema.GroupVersionResource, namespace string) ([]*unstructu
 	var found []*unstructured.Unstructured
 	for _, object := range objects {
 		if u, ok := object.(*unstructured.Unstructured); ok && !live.InEveryNamespace(u) {
-			found = append(found, u.DeepCopy())
+			found = append(found, u)
 		}
 	}
 	return found, nil
 }
+
+// essences keeps the essence of each version of each object: to work it out is most of a look.
+var essences sync.Map
 
 // objects returns everything in a namespace by kind and name, without what is left to chance and what each namespace has.
 func objects(namespace string) (map[string]string, error) {
@@ -105,11 +109,18 @@ func objects(namespace string) (map[string]string, error) {
 			return nil, err
 		}
 		for _, object := range found {
-			key, text, err := essence(object)
-			if err != nil {
-				return nil, err
+			version := string(object.GetUID()) + "/" + object.GetResourceVersion()
+			known, ok := essences.Load(version)
+			if !ok {
+				key, text, err := essence(object.DeepCopy())
+				if err != nil {
+					return nil, err
+				}
+				known = [2]string{key, strings.ReplaceAll(text, namespace, "NAMESPACE")}
+				essences.Store(version, known)
 			}
-			all[key] = strings.ReplaceAll(text, namespace, "NAMESPACE")
+			pair := known.([2]string) //nolint:forcetypeassert // nothing else is stored
+			all[pair[0]] = pair[1]
 		}
 	}
 	return all, nil
