@@ -119,7 +119,7 @@ func objects(namespace string) (map[string]string, error) {
 				known = [2]string{key, strings.ReplaceAll(text, namespace, "NAMESPACE")}
 				essences.Store(version, known)
 			}
-			pair := known.([2]string) //nolint:forcetypeassert // nothing else is stored
+			pair := known.([2]string) //nolint:errcheck,forcetypeassert // nothing else is stored
 			all[pair[0]] = pair[1]
 		}
 	}

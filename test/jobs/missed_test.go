@@ -33,7 +33,7 @@ type past struct {
 	environment *corev1.ConfigMap
 }
 
-// Not parallel: the controller is down for all cases at once.
+//nolint:tparallel // the controller is down for all cases at once
 func TestControllerIsDown(t *testing.T) {
 	workers := []string{"missed-worker-0", "missed-worker-1"}
 	cases := map[string]missed{

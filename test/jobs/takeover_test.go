@@ -79,7 +79,7 @@ func awaitNoFinalizer(t *testing.T, job *v1.PaddleJob) {
 	awaitJob(t, job, "without paddle-operator's finalizer", func(job *v1.PaddleJob) bool { return len(job.Finalizers) == 0 })
 }
 
-// Not parallel: the controller is down while paddle-operator's objects of all cases are made.
+//nolint:tparallel // the controller is down while paddle-operator's objects of all cases are made
 func TestTakeover(t *testing.T) {
 	workers := []string{"theirs-worker-0", "theirs-worker-1"}
 	cases := map[string]struct {

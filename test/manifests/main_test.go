@@ -19,7 +19,7 @@ import (
 const (
 	stateDir = "../../_output/test-manifests"
 	// workersRun leaves time to look at what runs, also on a busy machine.
-	workersRun = 20 * time.Second
+	workersRun = 10 * time.Second
 	// Each of tinyRacks has tinyNodes nodes that take tinyPods pods each, and only pods that ask for them by tinyLabel and
 	// tolerate it as a taint.
 	tinyNodes, tinyPods = 2, 2

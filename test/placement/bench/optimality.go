@@ -150,10 +150,10 @@ func summary(trials []outcome) *Optimality {
 		if t.missed {
 			o.MissedInstances = append(o.MissedInstances, i)
 		}
-		switch {
-		case t.ratio == 0:
+		switch t.ratio {
+		case 0:
 			continue
-		case t.ratio == 1:
+		case 1:
 			exact++
 		default:
 			o.Worst = append(o.Worst, Worst{Instance: i, Ratio: t.ratio})
