@@ -29,6 +29,9 @@ RACE_PACKAGES := plugins/paddle|controller|cmd/(kubectl-paddle|paddle-barrier|pa
 RACE_LIVE_PACKAGES := cmd/paddle-(demo|plugin)|test/live|test/sandbox
 PURE_PACKAGES := plugins/placement|cmd/paddle-bench|test/(bars|boundaries|conformance|placement|podgroup|session|stats|vcjob)|test/bench/(audit|report|result|trace|live/(limit|load|profile|times|usage))
 
+# They run first, so that none runs alone at the end.
+LONGEST_PACKAGES := test/(faults|jobs)
+
 .PHONY: test
 test: plane ## Run the tests, those of concurrent packages with the race detector; the integration tests start real control planes
 	@rest=$$(go list $(TEST_PACKAGES)); \
@@ -40,7 +43,8 @@ test: plane ## Run the tests, those of concurrent packages with the race detecto
 	[ -z "$$picked" ] || CGO_ENABLED=0 $(GOTEST) -timeout 40m $(TEST_FLAGS) $$picked || failed=1; \
 	take '$(RACE_LIVE_PACKAGES)'; \
 	[ -z "$$picked" ] || CGO_ENABLED=1 $(GOTEST) -race -count=1 -timeout 40m $(TEST_FLAGS) $$picked || failed=1; \
-	[ -z "$$rest" ] || CGO_ENABLED=0 $(GOTEST) -count=1 -timeout 40m $(TEST_FLAGS) $$rest || failed=1; \
+	take '$(LONGEST_PACKAGES)'; \
+	CGO_ENABLED=0 $(GOTEST) -count=1 -timeout 40m $(TEST_FLAGS) $$picked $$rest || failed=1; \
 	[ -z "$$failed" ]
 
 .PHONY: test-all
