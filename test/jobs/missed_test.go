@@ -118,7 +118,8 @@ func TestControllerIsDown(t *testing.T) {
 	}
 }
 
-// failWorkers has workers exit with an error. Volcano's Job goes on until the controller acts.
+// failWorkers has workers exit with an error. Volcano's Job goes on until the controller acts; Volcano fails one whose pods have all
+// failed before it looked at the first.
 func failWorkers(t *testing.T, job *v1.PaddleJob, workers []string) {
 	t.Helper()
 	endPods(t, job.Namespace, "7", workers...)
@@ -131,7 +132,7 @@ func failWorkers(t *testing.T, job *v1.PaddleJob, workers []string) {
 			return err
 		})
 	}
-	require.Equal(t, vcbatch.Running, awaitVolcanoJob(t, job, nil).Status.State.Phase)
+	require.Contains(t, []vcbatch.JobPhase{vcbatch.Running, vcbatch.Failed}, awaitVolcanoJob(t, job, nil).Status.State.Phase)
 }
 
 // A program that is told to end may fail, and so may its peers, before its pod is gone.
