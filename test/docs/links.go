@@ -30,7 +30,7 @@ func (p *Page) anchors() map[string]bool {
 }
 
 // BrokenLinks are the links of the pages that lead nowhere, one sentence each. Those that leave the repository are not
-// followed. exists says whether the repository has a file or folder.
+// followed. exists reports whether the repository has a file or folder.
 func BrokenLinks(pages []*Page, exists func(string) bool) (broken []string) {
 	byPath := map[string]*Page{}
 	for _, page := range pages {

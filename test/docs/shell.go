@@ -34,12 +34,12 @@ var (
 	reading = regexp.MustCompile(`^kubectl (-n \S+ )?(get|describe|wait|paddle (-n \S+ )?(get|list|why|map|plan|top))\b`)
 )
 
-// Run says whether the page's runner runs the block.
+// Run reports whether the page's runner runs the block.
 func (b *Block) Run() bool {
 	return (b.Language == "sh" || b.Language == "console") && !b.Excused()
 }
 
-// Excused says whether a comment above the block has the reason why it is not run.
+// Excused reports whether a comment above the block has the reason why it is not run.
 func (b *Block) Excused() bool {
 	return strings.HasPrefix(b.Marker, "not run:") || strings.HasPrefix(b.Marker, "tested by:")
 }
@@ -93,7 +93,7 @@ func withoutMake(lines []string) []string {
 	return slices.DeleteFunc(slices.Clone(lines), making.MatchString)
 }
 
-// Reads says whether the command changes nothing, so that it may be given again until it prints what it is to print.
+// Reads reports whether the command changes nothing, so that it may be given again until it prints what it is to print.
 func (s Step) Reads() bool { return reading.MatchString(s.Command) }
 
 // Targets are the make targets that the page names, in blocks and in its text.
@@ -227,7 +227,7 @@ func normal(line string) string {
 	return strings.TrimSpace(line)
 }
 
-// Same says whether what was printed is what the page shows; a line of three dots stands for any lines.
+// Same reports whether what was printed is what the page shows; a line of three dots stands for any lines.
 func Same(want []string, printed string) bool {
 	got := strings.Split(strings.Trim(printed, "\n"), "\n")
 	return same(want, got)

@@ -118,8 +118,8 @@ func TestControllerIsDown(t *testing.T) {
 	}
 }
 
-// failWorkers has workers exit with an error. Volcano's Job goes on until the controller acts; Volcano fails one whose pods have all
-// failed before it looked at the first.
+// failWorkers has workers exit with an error. Volcano's Job goes on until the controller acts, but Volcano may fail one without
+// servers, whose pods have all failed before Volcano looked at the first.
 func failWorkers(t *testing.T, job *v1.PaddleJob, workers []string) {
 	t.Helper()
 	endPods(t, job.Namespace, "7", workers...)
@@ -132,7 +132,11 @@ func failWorkers(t *testing.T, job *v1.PaddleJob, workers []string) {
 			return err
 		})
 	}
-	require.Contains(t, []vcbatch.JobPhase{vcbatch.Running, vcbatch.Failed}, awaitVolcanoJob(t, job, nil).Status.State.Phase)
+	phase := awaitVolcanoJob(t, job, nil).Status.State.Phase
+	if job.Spec.PS == nil && phase == vcbatch.Failed {
+		return
+	}
+	require.Equal(t, vcbatch.Running, phase)
 }
 
 // A program that is told to end may fail, and so may its peers, before its pod is gone.

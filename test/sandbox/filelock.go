@@ -50,7 +50,7 @@ func waitLock(ctx context.Context, path string, waiting func()) (*fileLock, erro
 	}
 }
 
-// isLocked tells whether somebody holds the lock.
+// isLocked reports whether somebody holds the lock.
 func isLocked(path string) (bool, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return false, nil

@@ -72,7 +72,7 @@ func (l layout) write(record *Record) error {
 // do not survive.
 const downGrace = 30 * time.Second
 
-// Down stops the sandbox of a state folder, whoever started it, and tells whether one ran.
+// Down stops the sandbox of a state folder, whoever started it, and reports whether one ran.
 func Down(ctx context.Context, stateDir string) (bool, error) {
 	record, running, err := ReadRecord(stateDir)
 	if errors.Is(err, ErrNone) {

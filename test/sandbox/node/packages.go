@@ -69,7 +69,7 @@ func Unpack(ctx context.Context, dir string, say func(format string, args ...any
 	return nil
 }
 
-// holdsAll tells whether there is a file, named <package>_<version>_<architecture>, for every package.
+// holdsAll reports whether there is a file, named <package>_<version>_<architecture>, for every package.
 func holdsAll(names []string) bool {
 	return !slices.ContainsFunc(Packages(), func(wanted string) bool {
 		return !slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, wanted+"_") })
