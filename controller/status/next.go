@@ -74,8 +74,11 @@ func phaseOf(v *view.View, plan *policy.Plan) v1.Phase {
 	case plan.Suspended != nil:
 		return v1.Suspended
 	case v.VolcanoJob == nil:
-		if len(v.Operator.Pods) > 0 && v.Succeeded() {
+		switch {
+		case len(v.Operator.Pods) > 0 && v.Succeeded():
 			return v1.Completed
+		case plan.Waiting != nil && plan.Waiting.Reason == policy.ReasonTakingOver:
+			return v1.Pending
 		}
 		return placement(v)
 	}

@@ -180,6 +180,17 @@ func TestPhase(t *testing.T) {
 	}
 }
 
+func TestAJobIsPendingWhilePaddleOperatorsPodsAreReplaced(t *testing.T) {
+	t.Parallel()
+	v := seen("", func(v *view.View) {
+		v.VolcanoJob = nil
+		v.Operator.Pods = []*corev1.Pod{pod(render.RolePS, 0, view.Running), pod(render.RoleWorker, 0, view.Running), pod(render.RoleWorker, 1, view.Running)}
+	})
+	plan := policy.Decide(v, render.Config{})
+	require.Equal(t, policy.ReasonTakingOver, plan.Waiting.Reason)
+	require.Equal(t, v1.Pending, Next(v, &plan, now).Phase)
+}
+
 func TestRoleCounts(t *testing.T) {
 	t.Parallel()
 	status := next(seen(vcbatch.Running, pods(view.Running, view.Starting, view.Unplaced)))
