@@ -11,8 +11,8 @@ GO := CGO_ENABLED=0 go
 TEST_FLAGS ?=
 # All but those of the target test-real.
 TEST_PACKAGES ?= $$(go list ./... | grep -v '/test/real$$')
-# What go test prints, and a list of what was skipped; with SKIPS=FILE an error if FILE does not list it.
-GOTEST := go run ./hack/gotest
+# What go test prints, and a list of what was skipped; with SKIPS=FILE an error if FILE does not list it. verify vets all code.
+GOTEST := go run ./hack/gotest -vet=off
 
 ##@ Use
 
@@ -22,12 +22,12 @@ demo: ## Watch the PaddleJobs of the documentation train on a real control plane
 
 # The race detector instruments what runs inside the test's process: packages with goroutines of their own. The other tests
 # are pure or drive programs that are built without it, and share the compiled packages of those.
-# Go's cache of test results knows all inputs of RACE_PACKAGES and PURE_PACKAGES: they read nothing but files of the repository
+# Go's cache of test results knows all inputs of PURE_PACKAGES and RACE_PACKAGES: they read nothing but files of the repository
 # and start no program of it. It does not know that the programs of a sandbox have changed, nor what programs read that a test
 # starts: all other tests run with -count=1.
-RACE_PACKAGES := plugins/paddle|controller|cmd/(kubectl-paddle|paddle-barrier|paddle-scheduler|paddlejob-controller)
-RACE_LIVE_PACKAGES := cmd/paddle-(demo|plugin)|test/live|test/sandbox
-PURE_PACKAGES := plugins/placement|cmd/paddle-bench|test/(bars|boundaries|conformance|placement|podgroup|session|stats|vcjob)|test/bench/(audit|report|result|trace|live/(limit|load|profile|times|usage))
+PURE_PACKAGES := plugins/placement|plugins/paddle/(network|replay|report)|controller/(keys|policy|render|status|view)|cmd/kubectl-paddle/(cluster|drawing|manifest|migrate|snapshot|story|topology|whatif)|cmd/paddle-(bench|scheduler)|test/(bars|boundaries|conformance|placement|podgroup|session|stats|vcjob)|test/bench/(audit|report|result|trace|live/(limit|load|profile|times|usage))
+RACE_PACKAGES := plugins/paddle|controller|cmd/(kubectl-paddle|paddle-barrier|paddlejob-controller)
+RACE_LIVE_PACKAGES := test/sandbox
 
 # They run first, so that none runs alone at the end.
 LONGEST_PACKAGES := test/(faults|jobs)
@@ -37,10 +37,10 @@ test: plane ## Run the tests, those of concurrent packages with the race detecto
 	@rest=$$(go list $(TEST_PACKAGES)); \
 	take() { picked=$$(grep -E "^[^/]+/[^/]+/[^/]+/($$1)(/|\$$)" <<<"$$rest" || true); rest=$$(grep -vxF "$$picked" <<<"$$rest" || true); }; \
 	failed=; \
-	take '$(RACE_PACKAGES)'; \
-	[ -z "$$picked" ] || CGO_ENABLED=1 $(GOTEST) -race -timeout 40m $(TEST_FLAGS) $$picked || failed=1; \
 	take '$(PURE_PACKAGES)'; \
 	[ -z "$$picked" ] || CGO_ENABLED=0 $(GOTEST) -timeout 40m $(TEST_FLAGS) $$picked || failed=1; \
+	take '$(RACE_PACKAGES)'; \
+	[ -z "$$picked" ] || CGO_ENABLED=1 $(GOTEST) -race -timeout 40m $(TEST_FLAGS) $$picked || failed=1; \
 	take '$(RACE_LIVE_PACKAGES)'; \
 	[ -z "$$picked" ] || CGO_ENABLED=1 $(GOTEST) -race -count=1 -timeout 40m $(TEST_FLAGS) $$picked || failed=1; \
 	take '$(LONGEST_PACKAGES)'; \
