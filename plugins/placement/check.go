@@ -12,7 +12,6 @@ const (
 	maxMembers = 1 << 16
 	// maxHeterMembers is less, as flows of several sizes are counted in fractions.
 	maxHeterMembers = 1 << 13
-	maxGroupWeight  = 1 << 10
 	maxStage        = 64
 )
 
@@ -37,16 +36,13 @@ func (d *Demand) check(t *Topology) error {
 
 func (d *Demand) checkWhole(t *Topology) error {
 	top := len(t.tiers) - 1
-	amount := func(x float64) bool { return x >= 0 && !math.IsInf(x, 0) }
 	switch {
 	case d.Pattern < Single || d.Pattern > Heter:
 		return fmt.Errorf("pattern %d is not known", d.Pattern)
-	case !amount(d.ParameterBytes) || !amount(d.ActivationBytes):
-		return fmt.Errorf("%v bytes of parameters and %v of activations, want 0 or more", d.ParameterBytes, d.ActivationBytes)
+	case d.ParameterBytes < 0 || math.IsInf(d.ParameterBytes, 0) || math.IsNaN(d.ParameterBytes):
+		return fmt.Errorf("%v bytes of parameters, want 0 or more", d.ParameterBytes)
 	case d.GroupSize < 0 || d.GroupSize > maxMembers:
 		return fmt.Errorf("parallel groups of %d ranks", d.GroupSize)
-	case d.GroupWeight < 0 || d.GroupWeight > maxGroupWeight:
-		return fmt.Errorf("group weight %d, want 0 to %d", d.GroupWeight, maxGroupWeight)
 	case d.HighestTier < 0 || d.HighestTier > top:
 		return fmt.Errorf("highest tier %d, want %d (node) to %d, or 0 for no limit", d.HighestTier, NodeTier, top)
 	case d.Colocation < Preferred || d.Colocation > None:

@@ -21,7 +21,7 @@ func refusable(t testing.TB) (*placement.Topology, *placement.Demand) {
 		}
 	}
 	return topology, &placement.Demand{
-		Pattern: placement.Heter, ParameterBytes: 1, ActivationBytes: 1,
+		Pattern: placement.Heter, ParameterBytes: 1,
 		Roles: []placement.Role{role("ps", placement.Server), role("worker", placement.Worker), role("heter", placement.HeterWorker)},
 	}
 }
@@ -34,11 +34,8 @@ func TestDemandsThatAreRefused(t *testing.T) {
 		"-1 bytes of parameters":                         func(d *demand) { d.ParameterBytes = -1 },
 		"NaN bytes of parameters":                        func(d *demand) { d.ParameterBytes = math.NaN() },
 		"+Inf bytes of parameters":                       func(d *demand) { d.ParameterBytes = math.Inf(1) },
-		"and -1 of activations":                          func(d *demand) { d.ActivationBytes = -1 },
 		"parallel groups of -1 ranks":                    func(d *demand) { d.GroupSize = -1 },
 		"parallel groups of 65537 ranks":                 func(d *demand) { d.GroupSize = 1<<16 + 1 },
-		"group weight -1, want 0 to 1024":                func(d *demand) { d.GroupWeight = -1 },
-		"group weight 1025":                              func(d *demand) { d.GroupWeight = 1025 },
 		"highest tier -1, want 1 (node) to 3":            func(d *demand) { d.HighestTier = -1 },
 		"highest tier 4, want 1 (node) to 3":             func(d *demand) { d.HighestTier = 4 },
 		"colocation -1 is not known":                     func(d *demand) { d.Colocation = -1 },
@@ -88,7 +85,7 @@ func pending(d *placement.Demand, members int) {
 
 func TestDemandsAtTheLimits(t *testing.T) {
 	topology, d := refusable(t)
-	d.ParameterBytes, d.ActivationBytes, d.GroupSize, d.GroupWeight = 0, 0, 1<<16, 1<<10
+	d.ParameterBytes, d.GroupSize = 0, 1<<16
 	d.HighestTier, d.ColocationTier, d.Colocation = 3, 3, placement.None
 	d.Roles[0].Minimum, d.Roles[2].Stage = 4, 64
 	d.Roles[0].Eligible, d.Roles[0].Penalty = placement.NewNodeSet(topology), []int32{0, 0, 0, math.MaxInt32}

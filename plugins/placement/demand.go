@@ -77,13 +77,9 @@ type Demand struct {
 	Roles   []Role
 	// ParameterBytes that a step exchanges: M of the model. 0 means 1: costs are then in sizes of the model.
 	ParameterBytes float64
-	// ActivationBytes that a worker of one stage sends to the next in a step (Heter). 0 means ParameterBytes.
-	ActivationBytes float64
 	// GroupSize is how many consecutive ranks (GPUs; pods, where they have none) make one tensor or pipeline parallel group
 	// of a Collective. 0 or 1 means none.
 	GroupSize int
-	// GroupWeight is how many times more a group talks inside than the ring does. 0 means DefaultGroupWeight.
-	GroupWeight int
 	// HighestTier within one domain of which all members must be, from NodeTier; 0 means no limit.
 	HighestTier int
 	Colocation  Colocation
@@ -91,8 +87,9 @@ type Demand struct {
 	ColocationTier int
 }
 
-// DefaultGroupWeight makes it worth more to keep one parallel group in a node than anything else, on default prices.
-const DefaultGroupWeight = 64
+// GroupWeight is how many times more a parallel group talks inside than the ring does: on default prices it is worth more to
+// keep one group in a node than anything else.
+const GroupWeight = 64
 
 // Objective orders the two costs of traffic.
 type Objective int
@@ -109,11 +106,11 @@ type Options struct {
 	Objective Objective
 	// Effort multiplies the bound on work. 0 means 1.
 	Effort int
-	// NoExact switches the exact search for small jobs off.
-	NoExact bool
 	// Stop, if it is not nil, ends a search: Solve and Explain ask it every few hundred microseconds, on their own
 	// goroutine, and return ErrStopped once it answers true.
 	Stop func() bool
+
+	noExact bool // without the exact search for small jobs: for tests
 }
 
 func (o Options) effort() int { return max(1, o.Effort) }

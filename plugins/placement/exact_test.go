@@ -11,6 +11,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 	"github.com/paddle-volcano/paddle-volcano/test/placement/bruteforce"
 	"github.com/paddle-volcano/paddle-volcano/test/placement/instances"
+	"github.com/paddle-volcano/paddle-volcano/test/stats"
 )
 
 func TestSolveAgainstAllPlans(t *testing.T) {
@@ -33,8 +34,7 @@ func TestSolveAgainstAllPlans(t *testing.T) {
 		require.True(t, all.Complete)
 
 		plan, err := placement.Solve(topology, d, o)
-		o.NoExact = true
-		searched, searchErr := placement.Solve(topology, d, o)
+		searched, searchErr := placement.Solve(topology, d, placement.WithoutExact(o))
 		if !all.Whole {
 			require.ErrorIs(t, err, placement.ErrNoFit, "seed %d", seed)
 			require.ErrorIs(t, searchErr, placement.ErrNoFit, "seed %d", seed)
@@ -57,4 +57,38 @@ func TestSolveAgainstAllPlans(t *testing.T) {
 		}
 	}
 	require.Greater(t, optimal, found*9/10, "small jobs are planned exactly")
+}
+
+// The search for large jobs, on small ones: how far its plans are from the optimum.
+func TestPlansWithoutExactSearchAreGood(t *testing.T) {
+	var ratios []float64
+	missed := 0
+	for index := range uint64(instances.Some(200, 1000)) {
+		in := instances.Drawn(20, index, instances.Brute)
+		plan, err := placement.Solve(in.Topology, in.Demand, placement.WithoutExact(in.Options))
+		if err != nil {
+			require.ErrorIs(t, err, placement.ErrNoFit)
+		}
+		all := bruteforce.Best(in, plan, 100_000)
+		switch {
+		case !all.Complete:
+		case all.Feasible != (plan != nil):
+			missed++
+		case plan != nil && all.Whole && len(plan.Left) == 0:
+			require.NoError(t, placement.Check(in.Topology, in.Demand, plan), "instance %d", index)
+			ours, best := bruteforce.ScoreOf(in, plan.Cost)[0], all.Score[0]
+			switch {
+			case ours <= best*(1+1e-9):
+				ratios = append(ratios, 1)
+			case best == 0:
+				ratios = append(ratios, 2)
+			default:
+				ratios = append(ratios, ours/best)
+			}
+		}
+	}
+	require.Greater(t, len(ratios), 100)
+	require.LessOrEqual(t, missed, 1)
+	require.LessOrEqual(t, stats.Mean(ratios), 1.02)
+	require.LessOrEqual(t, stats.Percentile(ratios, 99), 1.15)
 }

@@ -12,6 +12,11 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
+const (
+	rackTier  = placement.NodeTier + 1
+	blockTier = placement.NodeTier + 2
+)
+
 // clusterOf builds a topology with the resources cpu and nvidia.com/gpu of lines like "b1/r2/n3 16 8": a path from the
 // highest tier down to the node, free cpu, free GPUs. Tiers above the node are named nearest first.
 func clusterOf(t testing.TB, above []string, nodes ...string) *placement.Topology {

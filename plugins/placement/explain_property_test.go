@@ -43,7 +43,7 @@ func tightCase(seed int64) (*Topology, *Demand, Options) {
 	for r, traffic := range []Traffic{Server, Worker, HeterWorker, Silent}[:1+random.Intn(4)] {
 		d.Roles = append(d.Roles, tightRole(random, t, r, traffic))
 	}
-	return t, d, Options{NoExact: random.Intn(4) == 0, Objective: Objective(random.Intn(2))}
+	return t, d, Options{noExact: random.Intn(4) == 0, Objective: Objective(random.Intn(2))}
 }
 
 func tightRole(random *rand.Rand, t *Topology, number int, traffic Traffic) Role {
@@ -161,7 +161,7 @@ func nearest(test *testing.T, t *Topology, d *Demand, o Options, r *Relaxation, 
 	}
 	_, err := less.Try(t, d, o)
 	// The heuristic search may miss a plan where less is asked of it; the exact one may not.
-	if !o.NoExact {
+	if !o.noExact {
 		require.ErrorIs(test, err, ErrNoFit, "seed %d: %+v", seed, r)
 	}
 }

@@ -4,7 +4,7 @@ package placement
 
 // addRing finds the gaps of a Collective: a class for each, and a kind for each role in it.
 func (p *problem) addRing(take []int) {
-	c := &collective{t: p.t, group: 1, size: p.d.GroupSize, weight: p.d.groupWeight(), base: map[DomainID]int64{}}
+	c := &collective{t: p.t, group: 1, size: p.d.GroupSize, weight: GroupWeight, base: map[DomainID]int64{}}
 	p.traffic, p.ring = c, c
 	pods := 0
 	for r := range p.d.Roles {

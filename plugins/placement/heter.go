@@ -11,9 +11,9 @@ const heterScale = 1 << 10
 //
 // Workers of every stage exchange parameters with the servers as in parameterServer: M/P bytes each way between a server
 // and a worker. A worker of stage s sends A bytes of activations to the next stage and takes as many bytes of gradients
-// back, spread evenly over that stage's n workers: A/n bytes each way between a worker of stage s and one of stage s+1.
+// back, spread evenly over that stage's n workers: A/n bytes each way, where A is taken for M, between a worker of stage s and one of stage s+1.
 // A stage without members is passed over.
-func heter(total []int, parameterBytes, activationBytes float64) *flows {
+func heter(total []int, parameterBytes float64) *flows {
 	f := &flows{total: make([]int64, len(total))}
 	for c, n := range total {
 		f.total[c] = int64(n)
@@ -36,7 +36,7 @@ func heter(total []int, parameterBytes, activationBytes float64) *flows {
 			add(serverClass, c, parameterBytes/float64(total[serverClass]))
 		}
 		if before >= 0 {
-			add(before, c, activationBytes/float64(total[c]))
+			add(before, c, parameterBytes/float64(total[c]))
 		}
 		before = c
 	}

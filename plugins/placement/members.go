@@ -85,11 +85,7 @@ func (d *Demand) parameterBytes() float64 {
 // flowsOf the demand with so many members of each class.
 func (d *Demand) flowsOf(total []int) *flows {
 	if d.Pattern == Heter {
-		activations := d.ActivationBytes
-		if activations == 0 {
-			activations = d.parameterBytes()
-		}
-		return heter(total, d.parameterBytes(), activations)
+		return heter(total, d.parameterBytes())
 	}
 	return parameterServer(total[serverClass], total[workerClass], d.parameterBytes())
 }

@@ -87,7 +87,7 @@ func TestTheLowestTierThatHoldsTheGangIsNotAlwaysTheCheapest(t *testing.T) {
 	}
 	topology := cpuAndGPU(t, nodes...)
 	for _, noExact := range []bool{false, true} {
-		plan, err := Solve(topology, &Demand{Pattern: Collective, Roles: []Role{members("worker", Worker, 12, 1, 1)}}, Options{NoExact: noExact})
+		plan, err := Solve(topology, &Demand{Pattern: Collective, Roles: []Role{members("worker", Worker, 12, 1, 1)}}, Options{noExact: noExact})
 		require.NoError(t, err)
 		require.Equal(t, 2, plan.Cost.Tiers[NodeTier].Domains)
 		require.Equal(t, 2, plan.Cost.Tiers[NodeTier+1].Domains)

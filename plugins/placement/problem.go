@@ -63,7 +63,7 @@ type fixedMember struct {
 
 // newProblem takes so many pending members of each role, lowest indexes first. The demand has been checked.
 func newProblem(t *Topology, d *Demand, o Options, take []int) *problem {
-	p := &problem{t: t, d: d, weights: t.weights, byBusy: o.Objective == BusiestFirst, effort: o.effort(), noExact: o.NoExact, limit: d.HighestTier, stop: stopper{stop: o.Stop}}
+	p := &problem{t: t, d: d, weights: t.weights, byBusy: o.Objective == BusiestFirst, effort: o.effort(), noExact: o.noExact, limit: d.HighestTier, stop: stopper{stop: o.Stop}}
 	if d.colocated() {
 		p.coloc, p.working = d.colocationTier(), map[DomainID]int64{}
 	}

@@ -103,13 +103,13 @@ func TestRanksFollowTheTree(test *testing.T) {
 	} {
 		for _, noExact := range []bool{false, true} {
 			t := gpuTree(test, c.free...)
-			plan, err := Solve(t, ringOf(c.total, c.runs), Options{NoExact: noExact})
+			plan, err := Solve(t, ringOf(c.total, c.runs), Options{noExact: noExact})
 			require.NoError(test, err)
 			var nodes []NodeID
 			for _, a := range plan.Assignments {
 				nodes = append(nodes, a.Node)
 			}
-			require.Equal(test, c.want, nodes, "%s, NoExact: %v", c.name, noExact)
+			require.Equal(test, c.want, nodes, "%s, without exact search: %v", c.name, noExact)
 		}
 	}
 }

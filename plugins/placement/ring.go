@@ -36,7 +36,7 @@ func walkRing(t *Topology, d *Demand, ring []seat) *ringWalk {
 	w.around(0, len(w.node), 1)
 	if d.GroupSize > 1 {
 		for lo := 0; lo < len(w.node); lo += d.GroupSize {
-			w.around(lo, min(lo+d.GroupSize, len(w.node)), d.groupWeight())
+			w.around(lo, min(lo+d.GroupSize, len(w.node)), GroupWeight)
 		}
 	}
 	return w
@@ -114,13 +114,6 @@ func (w *ringWalk) islands() (sum, most int64) {
 		most = max(most, n)
 	}
 	return sum, most
-}
-
-func (d *Demand) groupWeight() int64 {
-	if d.GroupWeight > 0 {
-		return int64(d.GroupWeight)
-	}
-	return DefaultGroupWeight
 }
 
 // endBytes of one end of a run of ranks.

@@ -121,7 +121,7 @@ func (r *ringPods) back(l level) {
 func (r *ringPods) rank(at spot) {
 	n := len(r.ranks)
 	r.ranks = append(r.ranks, at)
-	weight := r.p.d.groupWeight()
+	weight := int64(GroupWeight)
 	if n > 0 {
 		r.edge(r.ranks[n-1], at, 1)
 	}

@@ -13,7 +13,7 @@ import (
 func ringCase(seed int64) (*Topology, *Demand, *rand.Rand) {
 	t, d, _ := tightCase(seed)
 	random := rand.New(rand.NewSource(seed))
-	d.Pattern, d.GroupWeight = Collective, 1+random.Intn(9)
+	d.Pattern = Collective
 	gpus := random.Intn(2) // all with GPUs or all without
 	for r := range d.Roles {
 		d.Roles[r].Traffic = Worker

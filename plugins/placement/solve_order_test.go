@@ -24,7 +24,7 @@ func TestBytesOrBusiestFirst(t *testing.T) {
 	}{{placement.BytesFirst, 32, 16, 2}, {placement.BusiestFirst, 48, 12, 4}} {
 		topology := clusterOf(t, []string{"rack", "block"}, nodes...)
 		d := &placement.Demand{Pattern: ps, Roles: []placement.Role{gang(t, "ps 8 2 0"), gang(t, "worker 32 0 1")}}
-		for _, o := range []placement.Options{{Effort: 4}, {}, {NoExact: true}} {
+		for _, o := range []placement.Options{{Effort: 4}, {}, placement.WithoutExact(placement.Options{})} {
 			o.Objective = c.objective
 			plan, err := placement.Solve(topology, d, o)
 			require.NoError(t, err)
@@ -110,8 +110,8 @@ func TestIslandsDecide(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			topology := islandCluster(t, c.free...)
 			d := &placement.Demand{Pattern: c.pattern, Roles: []placement.Role{gang(t, c.role)}}
-			for _, noExact := range []bool{false, true} {
-				plan, err := placement.Solve(topology, d, placement.Options{NoExact: noExact})
+			for _, o := range []placement.Options{{}, placement.WithoutExact(placement.Options{})} {
+				plan, err := placement.Solve(topology, d, o)
 				require.NoError(t, err)
 				require.Equal(t, c.want, layout(topology, d, plan))
 				require.InDelta(t, c.islands, plan.Cost.Tiers[placement.IslandTier].Bytes, 1e-9)
@@ -144,8 +144,8 @@ func TestParallelGroupsInRacks(t *testing.T) {
 	//	└── r2: n4 (4)       n5 (4)  n6 (4)
 	topology := clusterOf(t, []string{"rack", "block"}, "b1/r1/n1 9 4", "b1/r1/n2 9 4", "b1/r1/n3 9 4", "b1/r2/n4 9 4", "b1/r2/n5 9 4", "b1/r2/n6 9 4")
 	d := &placement.Demand{Pattern: ring, GroupSize: 8, Roles: []placement.Role{gang(t, "worker 4 1 4")}}
-	for _, noExact := range []bool{false, true} {
-		plan, err := placement.Solve(topology, d, placement.Options{NoExact: noExact})
+	for _, o := range []placement.Options{{}, placement.WithoutExact(placement.Options{})} {
+		plan, err := placement.Solve(topology, d, o)
 		require.NoError(t, err)
 		require.InDelta(t, 15.0/16*(4*(2+2*64)*1.25+2*2*4), plan.Cost.Priced, 1e-9)
 		for i := 0; i < 4; i += 2 {

@@ -90,9 +90,9 @@ func TestNoSearchBeatsAnOptimalPlan(test *testing.T) {
 	compared := 0
 	for seed := range int64(300) {
 		t, d, o := tightCase(seed)
-		o.NoExact = false
+		o.noExact = false
 		exact := legal(test, t, d, o, seed)
-		o.NoExact = true
+		o.noExact = true
 		searched := legal(test, t, d, o, seed)
 		require.False(test, exact == nil && searched != nil, "seed %d", seed)
 		if exact == nil || searched == nil || !exact.Optimal || d.Colocation == None || len(exact.Left) > 0 || len(searched.Left) > 0 {
@@ -124,7 +124,7 @@ func TestJobsOfManySizesOnARandomCluster(test *testing.T) {
 			}
 			d.Roles[0].Pending = slices.Clone(d.Roles[1].Pending[:(members+7)/8])
 			d.Roles[1].Minimum = members
-			for _, o := range []Options{{}, {NoExact: true}, {Objective: BusiestFirst}} {
+			for _, o := range []Options{{}, {noExact: true}, {Objective: BusiestFirst}} {
 				require.NotNil(test, legal(test, t, d, o, int64(members)), "%d members, pattern %d", members, pattern)
 			}
 		}

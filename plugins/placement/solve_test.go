@@ -50,7 +50,7 @@ func layout(topology *placement.Topology, d *placement.Demand, plan *placement.P
 	return lines
 }
 
-// solveCase is a gang on a cluster. Both the exact search and, with NoExact, the one for large jobs must find the plan.
+// solveCase is a gang on a cluster. Both the exact search and, without it, the one for large jobs must find the plan.
 type solveCase struct {
 	name    string
 	nodes   []string // as clusterOf has them, of racks and blocks
@@ -74,7 +74,9 @@ func (c *solveCase) run(t *testing.T) {
 			c.change(topology, d)
 		}
 		o := c.options
-		o.NoExact = noExact
+		if noExact {
+			o = placement.WithoutExact(o)
+		}
 		plan, err := placement.Solve(topology, d, o)
 		if c.want == nil {
 			require.ErrorIs(t, err, placement.ErrNoFit)
@@ -82,8 +84,8 @@ func (c *solveCase) run(t *testing.T) {
 		}
 		require.NoError(t, err)
 		require.NoError(t, placement.Check(topology, d, plan))
-		require.InDelta(t, c.priced, plan.Cost.Priced, 1e-9, "NoExact: %v: %v", noExact, layout(topology, d, plan))
-		require.Equal(t, c.want, layout(topology, d, plan), "NoExact: %v", noExact)
+		require.InDelta(t, c.priced, plan.Cost.Priced, 1e-9, "without exact search %v: %v", noExact, layout(topology, d, plan))
+		require.Equal(t, c.want, layout(topology, d, plan), "without exact search: %v", noExact)
 		require.Equal(t, c.left, indexesOf(plan.Left))
 		require.True(t, noExact || plan.Optimal)
 		again, err := placement.Evaluate(topology, d, plan.Assignments)
