@@ -9,11 +9,27 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement/internal/placementtest"
 )
 
-// refusable is a demand with something of everything, on the topology of treeSpec.
+// Tiers of clusters with racks and blocks.
+const (
+	rackTier  = placement.NodeTier + 1
+	blockTier = placement.NodeTier + 2
+)
+
+// refusable is a demand with something of everything, on two racks and a node that is in none.
 func refusable(t testing.TB) (*placement.Topology, *placement.Demand) {
-	topology := built(t, treeSpec())
+	topology := built(t, placement.TopologySpec{
+		Resources: []string{"cpu", "gpu", "npu"}, Accelerators: []string{"npu", "gpu"},
+		Tiers: placement.DefaultTiers("rack", "block"),
+		Nodes: []placement.NodeSpec{
+			{Name: "n3", Domains: []string{"r1", "b1"}, Free: []int64{-5, 1, 3}},
+			{Name: "n9", Domains: []string{"", ""}, Free: []int64{1, 2, 0}},
+			{Name: "n2", Domains: []string{"r1", "b2"}, Free: []int64{7, 0, 4}},
+			{Name: "n1", Domains: []string{"r1", "b1"}, Free: []int64{4, 8, 0}},
+		},
+	})
 	role := func(name string, traffic placement.Traffic) placement.Role {
 		return placement.Role{
 			Name: name, Traffic: traffic, Stage: 1, Request: []int64{0, 0, 0}, Minimum: 2,
@@ -79,7 +95,7 @@ func TestDemandsThatAreRefused(t *testing.T) {
 
 // pending gives the first role so many pending members, none placed.
 func pending(d *placement.Demand, members int) {
-	d.Roles[0] = gangRole("ps", placement.Server, members, 0, 0)
+	d.Roles[0] = placementtest.RoleOf("ps", placement.Server, members, 0, 0)
 	d.Roles[0].Request = []int64{0, 0, 0}
 }
 
@@ -96,4 +112,11 @@ func TestDemandsAtTheLimits(t *testing.T) {
 	d.Pattern = placement.ParameterServer
 	_, err = placement.Evaluate(topology, d, nil)
 	require.NoError(t, err, "stages count in Heter only")
+}
+
+func built(t testing.TB, spec placement.TopologySpec) *placement.Topology {
+	t.Helper()
+	topology, err := placement.NewTopology(spec)
+	require.NoError(t, err)
+	return topology
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement/internal/placementtest"
 )
 
 // fitsWith is what a relaxation says, in Details.
@@ -47,7 +48,7 @@ func TestRelaxations(t *testing.T) {
 	//	└── b2
 	//	    └── r3: n5 (16, 1)           n6 (2, 4)
 	crowded := crowdedCluster(t)
-	servers := func(n int, cpu int64) placement.Role { return gangRole("ps", placement.Server, n, cpu, 0) }
+	servers := func(n int, cpu int64) placement.Role { return placementtest.RoleOf("ps", placement.Server, n, cpu, 0) }
 	ps, ring := placement.ParameterServer, placement.Collective
 	for _, c := range []struct {
 		name   string
@@ -58,7 +59,7 @@ func TestRelaxations(t *testing.T) {
 			[]string{"with tier block", "with 6 workers", "with 2 more GPUs in rack r2 (on n3 and n4)"}},
 		{"a node for 8: not the rack, but the block does", placement.Demand{HighestTier: placement.NodeTier, Roles: []placement.Role{workersOf(8, 0, 1)}},
 			[]string{"with tier block", "with 4 workers", "with 4 more GPUs in node n6"}},
-		{"running members keep the gang in r1", placement.Demand{HighestTier: rackTier, Roles: []placement.Role{running(t, crowded, workersOf(8, 1, 1), "n1", "n2")}},
+		{"running members keep the gang in r1", placement.Demand{HighestTier: rackTier, Roles: []placement.Role{placementtest.Running(t, crowded, workersOf(8, 1, 1), "n1", "n2")}},
 			[]string{"with tier block", "with 6 workers", "with 2 more GPUs in rack r1 (on n1 and n2)"}},
 		// n6 has GPUs for one, and no cpu.
 		{"GPUs for whole pods", placement.Demand{Pattern: ring, Roles: []placement.Role{workersOf(4, 2, 3)}},
@@ -87,7 +88,7 @@ func TestRelaxations(t *testing.T) {
 		// Nothing but cpu is missing for one server more, and it may be on another node of the rack.
 		{"colocation in a rack", placement.Demand{Pattern: ps, Colocation: placement.Required, ColocationTier: rackTier, Roles: []placement.Role{servers(1, 4), workersOf(7, 1, 1)}},
 			[]string{"with colocation Preferred", "with 6 workers", "with 1 more GPU in rack r2 (on n3)"}},
-		{"running members are apart", placement.Demand{HighestTier: rackTier, Roles: []placement.Role{running(t, crowded, workersOf(3, 1, 1), "n1", "n3")}},
+		{"running members are apart", placement.Demand{HighestTier: rackTier, Roles: []placement.Role{placementtest.Running(t, crowded, workersOf(3, 1, 1), "n1", "n3")}},
 			[]string{"with tier block", "with 2 workers"}},
 		{"nothing helps", placement.Demand{Roles: []placement.Role{only(t, crowded, workersOf(1, 1, 1))}}, nil},
 	} {
