@@ -176,6 +176,8 @@ type (
 	Fewer = diagnose.Fewer
 	// Grant is more that is free on one node.
 	Grant = diagnose.Grant
+	// Unit is how texts write amounts of a resource.
+	Unit = diagnose.Unit
 )
 
 // Causes.

@@ -149,7 +149,7 @@ func (g *pendingGang) scattered(s *Stop, request []int64, left []remains) bool {
 	})
 }
 
-// notTogether names the resource that fewest nodes have, and the one that most of these lack.
+// notTogether names the resource that fewest nodes have, and the one that most of these shortage.
 func (g *pendingGang) notTogether(s *Stop, p *gangFit, request []int64, left []remains) {
 	s.choose(g.t, request, func(r int) (float64, bool) { return float64(left[r].having), true }, func(r int) {
 		s.Cause, s.Needed, s.Having = NotTogether, request[r], left[r].having
@@ -192,18 +192,20 @@ func (s *Stop) choose(t *tree.Topology, request []int64, measure func(r int) (fl
 	return true
 }
 
-// stopOtherwise says what is in the way where it is not room: running members that break the limit, servers that must be
-// near, or the search.
-func (e *Explanation) stopOtherwise(g *pendingGang) {
-	tier := &e.Tiers[e.Decisive]
+// findStops says what is in the way in the domain that decides: capacity, running members that break the limit, servers
+// that must be near, or the search.
+func (g *pendingGang) findStops(room *DomainRoom) {
+	pack := g.pack(room.Domain)
+	for _, r := range g.roles {
+		if pack.together[r] < g.need[r] {
+			room.Stops = append(room.Stops, g.stop(pack, r))
+		}
+	}
 	if g.apart > 1 {
-		apart := Stop{Role: g.firstRole(), Cause: RunningApart, Nodes: g.apart}
-		tier.Best[0].Stops = append([]Stop{apart}, tier.Best[0].Stops...)
+		room.Stops = append([]Stop{{Role: g.firstRole(), Cause: RunningApart, Nodes: g.apart}}, room.Stops...)
 		return
 	}
-	for i := range tier.Best {
-		g.stopSearch(&tier.Best[i])
-	}
+	g.stopSearch(room)
 }
 
 // stopSearch says why there is no plan in a domain that has room, or has room for more workers than may be beside servers.

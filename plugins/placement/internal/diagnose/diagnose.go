@@ -21,8 +21,8 @@ type Explanation struct {
 	Tiers []TierRoom
 	// Decisive is the position in Tiers of what must hold the whole gang: that of Demand.HighestTier, or the cluster.
 	Decisive int
-	// Relaxations with which the demand fits, each one found by solving it, nearest first: limits that may be lifted (one
-	// tier after the other, then colocation), then fewer members, then more that is free.
+	// Relaxations with which the demand fits, each one found by solving it, three at most: a limit that is lifted (a tier, else
+	// colocation, else both), then fewer members of a role, then more that is free.
 	Relaxations []Relaxation
 	// Solves is how often Solve was called: MaxSolves at most.
 	Solves int
@@ -64,10 +64,8 @@ type DomainRoom struct {
 	// Together is how many members of each role were found to fit at the same time, no more than are needed; limits other
 	// than capacity and eligible nodes do not count.
 	Together []int
-	// Alone is how many members of each role fit if there is no other role.
-	Alone []int64
-	// Stops say what is in the way of the next member of each role that misses some; of what decides, first what keeps the
-	// whole gang out.
+	// Stops say what is in the way of the next member of each role that misses some, first what keeps the whole gang out. Only
+	// the best domain of the tier that decides has them.
 	Stops []Stop
 
 	short string // name for sentences
@@ -75,9 +73,7 @@ type DomainRoom struct {
 
 // Explain says why Solve finds no plan. It calls Solve MaxSolves times at most, and looks at each node a few times for
 // each role and tier. The topology is unchanged afterwards. Errors are those of Solve, but for ErrNoFit.
-func Explain(t *tree.Topology, d *gang.Demand, o solver.Options) (_ *Explanation, err error) {
-	defer catchInterrupt(&err)
-	stop := interrupt(o.Stop)
+func Explain(t *tree.Topology, d *gang.Demand, o solver.Options) (*Explanation, error) {
 	e := &Explanation{lexicon: newLexicon(t.Resources()), resources: t.Resources()}
 	plan, err := solver.Solve(t, d, o)
 	e.Solves = 1
@@ -100,13 +96,17 @@ func Explain(t *tree.Topology, d *gang.Demand, o solver.Options) (_ *Explanation
 		if tier == g.decisive() {
 			e.Decisive = len(e.Tiers)
 		}
-		stop.check()
+		if o.Stop != nil && o.Stop() {
+			return nil, solver.ErrStopped
+		}
 		e.Tiers = append(e.Tiers, g.tierRoom(tier))
 	}
-	e.stopOtherwise(g)
-	x := &relaxing{pendingGang: g, o: o, stop: stop, best: &e.Tiers[e.Decisive].Best[0]}
-	e.Relaxations = x.all()
-	e.Solves += x.solves
+	g.findStops(e.room())
+	s := &suggester{pendingGang: g, o: o, best: e.room()}
+	if e.Relaxations, err = s.all(); err != nil {
+		return nil, err
+	}
+	e.Solves += s.solves
 	e.countMissing()
 	return e, nil
 }

@@ -119,17 +119,17 @@ func (g *pendingGang) bound(v tree.DomainID) (sum int64) {
 	return sum
 }
 
-// lack is what a domain has less than the gang needs in all: GPUs, and the shares that are short of other amounts.
-type lack struct {
+// shortage is what a domain has less than the gang needs in all: GPUs, and the shares that are short of other amounts.
+type shortage struct {
 	gpus  int64
 	other float64
 }
 
-func (a lack) compare(b lack) int {
+func (a shortage) compare(b shortage) int {
 	return cmp.Or(cmp.Compare(a.gpus, b.gpus), cmp.Compare(a.other, b.other))
 }
 
-func (g *pendingGang) lackOf(v tree.DomainID) (short lack) {
+func (g *pendingGang) shortageOf(v tree.DomainID) (short shortage) {
 	for r, free := range g.t.Free(v) {
 		if missing := g.amounts[r] - max(0, free); missing > 0 {
 			if slices.Contains(g.t.Accelerators(), r) {
@@ -148,7 +148,7 @@ const bestDomains = 3
 type rankedDomain struct {
 	domain tree.DomainID
 	bound  int64
-	short  lack
+	short  shortage
 	pack   *gangFit
 }
 
@@ -162,7 +162,7 @@ func (g *pendingGang) tierRoom(tier int) TierRoom {
 	room := TierRoom{Tier: tier, Name: g.t.TierName(tier), Domains: int(hi - lo)}
 	all := make([]rankedDomain, 0, hi-lo)
 	for v := lo; v < hi; v++ {
-		all = append(all, rankedDomain{domain: v, bound: g.bound(v), short: g.lackOf(v)})
+		all = append(all, rankedDomain{domain: v, bound: g.bound(v), short: g.shortageOf(v)})
 	}
 	slices.SortFunc(all, func(a, b rankedDomain) int { return a.compare(&b) })
 	var best []rankedDomain
@@ -184,15 +184,10 @@ func (g *pendingGang) tierRoom(tier int) TierRoom {
 
 func (g *pendingGang) domainRoom(v tree.DomainID, pack *gangFit) DomainRoom {
 	room := DomainRoom{
-		Domain: v, Name: g.t.DomainName(v), short: g.t.ShortName(v), Together: make([]int, len(g.need)), Alone: make([]int64, len(g.need)),
+		Domain: v, Name: g.t.DomainName(v), short: g.t.ShortName(v), Together: make([]int, len(g.need)),
 	}
 	for _, r := range g.roles {
-		room.Together[r], room.Alone[r] = int(pack.together[r]), g.shapes[r].Sum(v)
-	}
-	for _, r := range g.roles {
-		if pack.together[r] < g.need[r] {
-			room.Stops = append(room.Stops, g.stop(pack, r))
-		}
+		room.Together[r] = int(pack.together[r])
 	}
 	return room
 }

@@ -66,16 +66,12 @@ type Grant struct {
 
 // Try solves a demand with the change. The topology is unchanged afterwards. Errors are those of Solve.
 func (r *Relaxation) Try(t *tree.Topology, d *gang.Demand, o solver.Options) (*solver.Plan, error) {
-	relaxed := r.relaxed(d)
-	if len(r.Grants) == 0 {
-		return solver.Solve(t, relaxed, o)
-	}
 	mark := t.Begin()
 	defer t.Rollback(mark)
 	for i := range r.Grants {
 		t.AddFree(r.Grants[i].Node, r.Grants[i].Amounts)
 	}
-	return solver.Solve(t, relaxed, o)
+	return solver.Solve(t, r.relaxed(d), o)
 }
 
 // relaxed is the demand with the change, as far as it is one of the demand.
@@ -87,9 +83,7 @@ func (r *Relaxation) relaxed(d *gang.Demand) *gang.Demand {
 	if r.Change == PreferColocation || r.Change == BothLimits {
 		relaxed.Colocation = gang.Preferred
 	}
-	if len(r.Fewer) > 0 {
-		relaxed.Roles = slices.Clone(d.Roles)
-	}
+	relaxed.Roles = slices.Clone(d.Roles)
 	for _, fewer := range r.Fewer {
 		role := &relaxed.Roles[fewer.Role]
 		role.Minimum -= fewer.By
@@ -133,225 +127,156 @@ func (r *Relaxation) text(e *Explanation, label func(tier int) string) string {
 	return fmt.Sprintf("with %s in %s%s", e.lexicon.amounts(r.More, e.resources, "more "), placeName(e.Tiers[r.Tier-tree.NodeTier].Name, r.short), on)
 }
 
-// limits that may be lifted: the nearest higher tier, or none; colocation; both, if neither is enough.
-func (x *relaxing) limits() (found []Relaxation) {
-	if x.d.Limited() {
-		found = append(found, x.higher(HigherTier)...)
-	}
-	if x.d.Colocated() {
-		if r := (Relaxation{Change: PreferColocation}); x.possible(x.decisive()) && x.works(&r) {
-			found = append(found, r)
-		}
-	}
-	if len(found) == 0 && x.d.Limited() && x.d.Colocated() {
-		found = x.higher(BothLimits)
-	}
-	return found
+// MaxSolves is how often Explain calls Solve at most: once for the demand as it is, and then for each kind of change.
+const MaxSolves = 1 + limitSolves + fewerSolves + moreSolves
+
+const (
+	limitSolves = 4
+	fewerSolves = 6
+	moreSolves  = 1
+)
+
+// suggester looks for changes with which a gang fits.
+type suggester struct {
+	*pendingGang
+	o      solver.Options
+	best   *DomainRoom // of the tier that decides
+	solves int
+	until  int // no more solves than that for this kind of change
 }
 
-// higher looks for the nearest tier.
-func (x *relaxing) higher(change Change) []Relaxation {
-	for tier := x.d.HighestTier + 1; tier <= len(x.t.Tiers()); tier++ {
-		r := Relaxation{Change: change, HighestTier: tier}
-		if tier == len(x.t.Tiers()) {
-			r.HighestTier = 0
+// all returns the nearest change of each kind: a limit that is lifted, fewer members, and more that is free.
+func (s *suggester) all() (all []Relaxation, err error) {
+	for _, kind := range []struct {
+		solves int
+		find   func() (Relaxation, bool, error)
+	}{{limitSolves, s.limit}, {fewerSolves, s.fewer}, {moreSolves, s.more}} {
+		s.until = s.solves + kind.solves
+		found, ok, err := kind.find()
+		if err != nil {
+			return nil, err
 		}
-		if x.possible(tier) && x.works(&r) {
-			return []Relaxation{r}
+		if ok {
+			all = append(all, found)
 		}
 	}
-	return nil
+	return all, nil
 }
 
-// possible says whether sums leave it open that some domain of a tier holds the gang; it saves solving.
-func (x *relaxing) possible(tier int) bool {
-	lo, hi := x.t.Domains(tier)
+// works reports whether the demand fits with a change, and notes the plan.
+func (s *suggester) works(r *Relaxation) (bool, error) {
+	if s.solves == s.until {
+		return false, nil
+	}
+	s.solves++
+	plan, err := r.Try(s.t, s.d, s.o)
+	if errors.Is(err, solver.ErrStopped) {
+		return false, err
+	}
+	r.Plan = plan
+	return err == nil, nil
+}
+
+// limit lifts the highest tier to the nearest one that is enough, or to none; else colocation; else both.
+func (s *suggester) limit() (Relaxation, bool, error) {
+	var tries []Relaxation
+	higher := func(change Change) {
+		for tier := s.d.HighestTier + 1; s.d.Limited() && tier <= len(s.t.Tiers()); tier++ {
+			if s.possible(tier) {
+				tries = append(tries, Relaxation{Change: change, HighestTier: tier % len(s.t.Tiers())})
+			}
+		}
+	}
+	higher(HigherTier)
+	if s.d.Colocated() {
+		if s.possible(s.decisive()) {
+			tries = append(tries, Relaxation{Change: PreferColocation})
+		}
+		higher(BothLimits)
+	}
+	for _, r := range tries {
+		if ok, err := s.works(&r); ok || err != nil {
+			return r, ok, err
+		}
+	}
+	return Relaxation{}, false, nil
+}
+
+// possible reports whether sums leave it open that some domain of a tier holds the gang; it saves solving.
+func (s *suggester) possible(tier int) bool {
+	lo, hi := s.t.Domains(tier)
 	for v := lo; v < hi; v++ {
-		if x.bound(v) == x.total {
+		if s.bound(v) == s.total {
 			return true
 		}
 	}
 	return false
 }
 
-// fewer members: of one role, workers before servers before others; of several only if one is not enough. No role loses
-// its last member.
-func (x *relaxing) fewer() (found []Relaxation) {
-	roles := x.byTraffic()
-	for _, role := range roles {
-		if r, ok := x.fewerOf(Relaxation{Change: FewerMembers}, role); ok {
-			found = append(found, r)
-		}
-	}
-	if len(found) == 0 && len(roles) > 1 {
-		return x.fewerOfSeveral(roles)
-	}
-	return found
-}
-
-// byTraffic are the roles that can lose members: those who need some, workers first.
-func (x *relaxing) byTraffic() (roles []int) {
+// fewer takes members off one role: off the workers if that is enough, else off the servers, else off others. No role loses its
+// last member.
+func (s *suggester) fewer() (Relaxation, bool, error) {
 	for _, kinds := range [][]gang.Traffic{{gang.Worker, gang.HeterWorker}, {gang.Server}, {gang.Silent}} {
-		for r := range x.d.Roles {
-			if slices.Contains(kinds, x.d.Roles[r].Traffic) && x.spare(r) > 0 {
-				roles = append(roles, r)
+		for role := range s.d.Roles {
+			if !slices.Contains(kinds, s.d.Roles[role].Traffic) {
+				continue
+			}
+			if r, ok, err := s.fewerOf(role); ok || err != nil {
+				return r, ok, err
 			}
 		}
 	}
-	return roles
+	return Relaxation{}, false, nil
 }
 
-// spare is how many members of a role may go: those that do not run, but for one if none does.
-func (x *relaxing) spare(role int) int {
-	if len(x.d.Roles[role].Placed) == 0 {
-		return int(max(0, x.need[role]-1))
-	}
-	return int(x.need[role])
-}
-
-func (x *relaxing) by(role, count int) Fewer {
-	return Fewer{Role: role, Name: x.d.Roles[role].Name, By: count, Minimum: x.d.Roles[role].Minimum - count}
-}
-
-// fewerOf one role: the least that works, on top of a change.
-func (x *relaxing) fewerOf(base Relaxation, role int) (best Relaxation, ok bool) {
-	step := x.step(role)
-	guess := (int(x.need[role]) - x.best.Together[role] + step - 1) / step
-	least := smallest(x.spare(role)/step, guess, func(n int) bool {
-		r := base
-		r.Fewer = append(slices.Clone(base.Fewer), x.by(role, n*step))
-		r.wholeGroups = step > 1
-		works := x.works(&r)
-		if works {
-			best = r
-		}
-		return works
-	})
-	return best, least > 0
-}
-
-// step is how many members make whole parallel groups, if the role's minimum does.
-func (x *relaxing) step(role int) int {
-	if x.d.Pattern != gang.Collective || x.d.Roles[role].Traffic != gang.Worker {
-		return 1
-	}
-	pods := int(traffic.PodsPerGroup(x.d.GroupSize, max(1, int(x.t.GPUs(x.d.Roles[role].Request)))))
-	if x.d.Roles[role].Minimum%pods != 0 {
-		return 1
-	}
-	return pods
-}
-
-// fewerOfSeveral takes all it can off role after role until it works, and then gives back as much as it can, to the last
-// role first: so that servers stay rather than workers.
-func (x *relaxing) fewerOfSeveral(roles []int) []Relaxation {
-	r := Relaxation{Change: FewerMembers}
-	works := false
-	for i := 0; i < len(roles) && !works; i++ {
-		r.Fewer = append(r.Fewer, x.by(roles[i], x.spare(roles[i])))
-		works = i > 0 && x.works(&r)
-	}
-	if !works {
-		return nil
-	}
-	for i := len(r.Fewer) - 1; i >= 0; i-- {
-		base := r
-		base.Fewer = slices.Delete(slices.Clone(r.Fewer), i, i+1)
-		if x.works(&base) {
-			r = base
-		} else if less, ok := x.fewerOf(base, r.Fewer[i].Role); ok {
-			less.Fewer = slices.Insert(base.Fewer, i, less.Fewer[len(less.Fewer)-1])
-			r = less
-		}
-	}
-	return []Relaxation{r}
-}
-
-// MaxSolves is how often Explain calls Solve at most: once for the demand as it is, and then for each kind of change.
-const MaxSolves = 1 + tierSolves + fewerSolves + moreSolves
-
-const (
-	tierSolves  = 2*tree.MaxTiers + 1
-	fewerSolves = 40
-	moreSolves  = 26
-)
-
-// relaxing looks for changes with which a gang fits.
-type relaxing struct {
-	*pendingGang
-	o      solver.Options
-	stop   interrupt
-	best   *DomainRoom // of the tier that decides
-	solves int
-	until  int // no more solves than that for this kind
-}
-
-func (x *relaxing) all() []Relaxation {
-	var all []Relaxation
-	for _, kind := range []struct {
-		solves int
-		find   func() []Relaxation
-	}{{tierSolves, x.limits}, {fewerSolves, x.fewer}, {moreSolves, x.more}} {
-		x.until = x.solves + kind.solves
-		all = append(all, kind.find()...)
-	}
-	return all
-}
-
-// works says whether the demand fits with a change, and notes the plan.
-func (x *relaxing) works(r *Relaxation) bool {
-	if x.solves == x.until {
-		return false
-	}
-	x.solves++
-	plan, err := r.Try(x.t, x.d, x.o)
-	if errors.Is(err, solver.ErrStopped) {
-		panic(interrupted{})
-	}
-	r.Plan = plan
-	return err == nil
-}
-
-// smallest number from 1 to most with which it works, if what works does so with more, too. The search begins at a guess,
-// and then beside it, so that a right guess takes two tries.
-func smallest(most, guess int, works func(n int) bool) (least int) {
-	lo, hi := 1, most
-	next := min(max(guess, lo), hi)
+// fewerOf takes the fewest members off a role with which the demand fits. It begins with as many as were found to have no room,
+// and then halves what is left to try.
+func (s *suggester) fewerOf(role int) (best Relaxation, ok bool, err error) {
+	step := s.step(role)
+	lo, hi := 1, s.spare(role)/step
+	next := min(max((int(s.need[role])-s.best.Together[role]+step-1)/step, lo), hi)
 	for try := 0; lo <= hi; try++ {
-		if works(next) {
-			least, hi = next, next-1
+		by := next * step
+		r := Relaxation{Change: FewerMembers, wholeGroups: step > 1, Fewer: []Fewer{{
+			Role: role, Name: s.d.Roles[role].Name, By: by, Minimum: s.d.Roles[role].Minimum - by,
+		}}}
+		works, err := s.works(&r)
+		if err != nil {
+			return best, false, err
+		}
+		if works {
+			best, ok, hi = r, true, next-1
 		} else {
 			lo = next + 1
 		}
 		switch {
 		case try > 0:
 			next = lo + (hi-lo)/2
-		case least > 0:
+		case works: // the guess is right if one less is not enough
 			next = hi
 		default:
 			next = lo
 		}
 	}
-	return least
+	return best, ok, nil
 }
 
-// interrupt is Options.Stop. An explanation is left by a panic with interrupted, of which catchInterrupt makes ErrStopped.
-type interrupt func() bool
-
-type interrupted struct{}
-
-func (i interrupt) check() {
-	if i != nil && i() {
-		panic(interrupted{})
+// spare is how many members of a role may go: those that do not run, but for one if none does.
+func (s *suggester) spare(role int) int {
+	if len(s.d.Roles[role].Placed) == 0 {
+		return int(max(0, s.need[role]-1))
 	}
+	return int(s.need[role])
 }
 
-func catchInterrupt(err *error) {
-	switch cause := recover().(type) {
-	case nil:
-	case interrupted:
-		*err = solver.ErrStopped
-	default:
-		panic(cause)
+// step is how many members make whole parallel groups, if the role's minimum does.
+func (s *suggester) step(role int) int {
+	if s.d.Pattern != gang.Collective || s.d.Roles[role].Traffic != gang.Worker {
+		return 1
 	}
+	pods := int(traffic.PodsPerGroup(s.d.GroupSize, max(1, int(s.t.GPUs(s.d.Roles[role].Request)))))
+	if s.d.Roles[role].Minimum%pods != 0 {
+		return 1
+	}
+	return pods
 }

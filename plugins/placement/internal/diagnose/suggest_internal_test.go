@@ -4,7 +4,6 @@ package diagnose
 
 import (
 	"fmt"
-	"math/bits"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,33 +14,8 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
 )
 
-func TestSmallest(test *testing.T) {
-	for most := range 40 {
-		for least := 1; least <= most+1; least++ {
-			for _, guess := range []int{-1, 0, 1, least - 1, least, least + 1, most, most + 7} {
-				tries := 0
-				found := smallest(most, guess, func(n int) bool {
-					tries++
-					require.GreaterOrEqual(test, n, 1)
-					require.LessOrEqual(test, n, most)
-					return n >= least
-				})
-				want := least
-				if least > most {
-					want = 0
-				}
-				require.Equal(test, want, found, "1 to %d, guess %d", most, guess)
-				require.LessOrEqual(test, tries, bits.Len(uint(most))+2)
-				if guess == least && least <= most {
-					require.LessOrEqual(test, tries, 2)
-				}
-			}
-		}
-	}
-}
-
-// Trials of one kind of change stop at its bound, and what was found until then is kept.
-func TestRelaxingIsBounded(test *testing.T) {
+// Trials of one kind of change stop at its bound.
+func TestSuggestionsAreBounded(test *testing.T) {
 	t, err := tree.New(tree.Spec{
 		Resources: []string{"gpu"}, Accelerators: []string{"gpu"}, Tiers: tree.DefaultTiers(),
 		Nodes: []tree.NodeSpec{{Name: "n1", Free: []int64{20}}},
@@ -59,13 +33,35 @@ func TestRelaxingIsBounded(test *testing.T) {
 	require.NoError(test, err)
 	require.Nil(test, e.Plan)
 	require.LessOrEqual(test, e.Solves, MaxSolves)
-	fewer := e.Relaxations[0]
-	require.Equal(test, FewerMembers, fewer.Change)
 	for r := range e.Roles {
 		require.Positive(test, e.Roles[r].Missing)
 	}
-	_, err = fewer.Try(t, d, solver.Options{})
-	require.NoError(test, err)
+	require.Len(test, e.Relaxations, 1, "no role alone is what is too many")
+	require.Equal(test, MoreFree, e.Relaxations[0].Change)
+}
+
+// An explanation that is stopped, at whatever point, leaves the topology as it was.
+func TestExplanationIsStopped(test *testing.T) {
+	stopped := 0
+	for seed := range int64(200) {
+		t, d, o := tightDemand(seed)
+		before := placementtest.Snapshot(t)
+		for n := 1; n < 40; n *= 3 {
+			asked := 0
+			o.Stop = func() bool {
+				asked++
+				return asked >= n
+			}
+			e, err := Explain(t, d, o)
+			if err != nil {
+				require.ErrorIs(test, err, solver.ErrStopped, "seed %d, question %d", seed, n)
+				require.Nil(test, e)
+				stopped++
+			}
+			require.Equal(test, before, placementtest.Snapshot(t), "seed %d, question %d", seed, n)
+		}
+	}
+	require.Greater(test, stopped, 300)
 }
 
 // A trial puts everything back, also when it fails.

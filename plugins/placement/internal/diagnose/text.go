@@ -118,7 +118,7 @@ func (e *Explanation) whyNoServer(stop *Stop) string {
 // because says what is in the way of a member in a domain.
 func (e *Explanation) because(tier string, room *DomainRoom, stop *Stop, together within) string {
 	where, role := placeName(tier, room.short), e.Roles[stop.Role].Name
-	with, free := "", "free"
+	with, free, needed := "", "free", e.lexicon.number(stop.Needed, stop.Resource, true)
 	if stop.Eligible < stop.Nodes {
 		with = fmt.Sprintf(" on the %d of %d nodes that a %s may use", stop.Eligible, stop.Nodes, role)
 	}
@@ -129,18 +129,18 @@ func (e *Explanation) because(tier string, room *DomainRoom, stop *Stop, togethe
 	case NotEligible:
 		return notEligible(where, role, stop) + together.limit
 	case Scattered:
-		return fmt.Sprintf("%s has %s %s%s, but no node has the %d that one %s needs (the most is %d)",
-			where, e.lexicon.of(stop.Free, stop.Resource), free, with, stop.Needed, role, stop.Most) + together.limit
+		return fmt.Sprintf("%s has %s %s%s, but no node has the %s that one %s needs (the most is %s)",
+			where, e.lexicon.free(stop.Free, stop.Resource), free, with, needed, role, e.lexicon.number(stop.Most, stop.Resource, false)) + together.limit
 	case NotTogether:
 		return fmt.Sprintf("%s has %s with %s %s%s, but none with %s too", where, numberOf(stop.Having, "node"),
-			e.lexicon.of(stop.Needed, stop.Resource), free, with, e.lexicon.of(stop.OtherNeeded, stop.Other)) + together.limit
+			e.lexicon.needed(stop.Needed, stop.Resource), free, with, e.lexicon.needed(stop.OtherNeeded, stop.Other)) + together.limit
 	}
 	if stop.Left {
-		return fmt.Sprintf("%s has %s left%s, and one more %s needs %d",
-			where, e.lexicon.of(stop.Free, stop.Resource), with, role, stop.Needed) + together.limit
+		return fmt.Sprintf("%s has %s left%s, and one more %s needs %s",
+			where, e.lexicon.free(stop.Free, stop.Resource), with, role, needed) + together.limit
 	}
-	why := fmt.Sprintf("%s has %s free%s, %d needed%s%s",
-		where, e.lexicon.of(stop.Free, stop.Resource), with, stop.Needed, together.one, together.limit)
+	why := fmt.Sprintf("%s has %s free%s, %s needed%s%s",
+		where, e.lexicon.free(stop.Free, stop.Resource), with, needed, together.one, together.limit)
 	if also := stop.Also; also != nil {
 		why += ", and " + e.besides(role, also)
 	}
@@ -149,14 +149,15 @@ func (e *Explanation) because(tier string, room *DomainRoom, stop *Stop, togethe
 
 // besides says what keeps the next member out, though there is enough in all for one more.
 func (e *Explanation) besides(role string, stop *Stop) string {
-	each := e.lexicon.of(stop.Needed, stop.Resource)
+	each := e.lexicon.needed(stop.Needed, stop.Resource)
+	number := func(amount int64) string { return e.lexicon.number(amount, stop.Resource, false) }
 	switch stop.Cause {
 	case Scattered:
-		return fmt.Sprintf("no node has the %s that one %s needs (the most is %d)", each, role, stop.Most)
+		return fmt.Sprintf("no node has the %s that one %s needs (the most is %s)", each, role, number(stop.Most))
 	case NotTogether:
-		return fmt.Sprintf("no node with %s left has %s too", each, e.lexicon.of(stop.OtherNeeded, stop.Other))
+		return fmt.Sprintf("no node with %s left has %s too", each, e.lexicon.needed(stop.OtherNeeded, stop.Other))
 	}
-	return fmt.Sprintf("one more %s needs %s, of which %d are left", role, each, stop.Free)
+	return fmt.Sprintf("one more %s needs %s, of which %s are left", role, each, number(stop.Free))
 }
 
 func notEligible(where, role string, stop *Stop) string {
@@ -190,90 +191,4 @@ func (e *Explanation) Fits(label func(tier int) string) (texts []string) {
 		texts = append(texts, e.Relaxations[i].text(e, label))
 	}
 	return texts
-}
-
-// Details is the explanation in full, on several lines: what is needed, the room in the best domains of each tier, and
-// what would make it fit.
-func (e *Explanation) Details() string {
-	var text strings.Builder
-	text.WriteString(e.String() + "\n")
-	if e.Plan != nil {
-		return text.String()
-	}
-	together := ""
-	if e.limited() {
-		together = " in " + oneOf(e.Tiers[e.Decisive].Name)
-	}
-	fmt.Fprintf(&text, "needed together%s:\n", together)
-	for r := range e.Roles {
-		role := &e.Roles[r]
-		if role.needed() > 0 {
-			fmt.Fprintf(&text, "  %s of %s%s\n", numberOf(role.needed(), role.Name), e.lexicon.amounts(role.Request, e.resources, ""), role.beside())
-		}
-	}
-	text.WriteString("room in the best domains of each tier:\n")
-	for i := range e.Tiers {
-		e.describe(&text, &e.Tiers[i])
-	}
-	if len(e.Relaxations) == 0 {
-		text.WriteString("no single change was found with which it fits\n")
-		return text.String()
-	}
-	text.WriteString("it fits, nearest first:\n")
-	for i := range e.Relaxations {
-		text.WriteString("  " + e.Relaxations[i].text(e, func(tier int) string { return e.Tiers[tier-tree.NodeTier].Name }) + "\n")
-	}
-	return text.String()
-}
-
-// beside are the members that are not needed now.
-func (r *RoleNeed) beside() string {
-	var parts []string
-	if r.Running > 0 {
-		run := "run"
-		if r.Running == 1 {
-			run = "runs"
-		}
-		parts = append(parts, fmt.Sprintf("%d %s already", r.Running, run))
-	}
-	if beyond := r.Members - max(r.Minimum, r.Running); beyond > 0 {
-		parts = append(parts, fmt.Sprintf("%d more may wait", beyond))
-	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return " (" + strings.Join(parts, ", ") + ")"
-}
-
-func (e *Explanation) describe(text *strings.Builder, tier *TierRoom) {
-	for i := range tier.Best {
-		room := &tier.Best[i]
-		var together, alone []string
-		for r := range e.Roles {
-			if role := &e.Roles[r]; role.needed() > 0 {
-				together = append(together, fmt.Sprintf("%d of %s", room.Together[r], numberOf(role.needed(), role.Name)))
-				alone = append(alone, e.alone(room.Alone[r], role.Name))
-			}
-		}
-		fmt.Fprintf(text, "  %s: %s", placeName(tier.Name, room.Name), listed(together, ""))
-		if len(alone) > 1 {
-			fmt.Fprintf(text, "; each role alone: %s", listed(alone, ""))
-		}
-		text.WriteString("\n")
-		for s := range room.Stops {
-			stop := &room.Stops[s]
-			switch stop.Cause {
-			case RunningApart, NoServer, NotFound:
-			default:
-				fmt.Fprintf(text, "    next %s: %s\n", e.Roles[stop.Role].Name, e.because(tier.Name, room, stop, within{}))
-			}
-		}
-	}
-}
-
-func (e *Explanation) alone(count int64, role string) string {
-	if count >= tree.MaxFit {
-		return "any number of " + plural(2, role)
-	}
-	return numberOf(int(count), role)
 }
