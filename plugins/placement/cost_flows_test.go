@@ -176,7 +176,7 @@ func TestCostFlowByFlow(t *testing.T) {
 	}
 }
 
-// same says whether the cost is what was counted. Weights of heter flows are rounded to a thousandth of the largest.
+// same reports whether the cost is what was counted. Weights of heter flows are rounded to a thousandth of the largest.
 func same(t *testing.T, w *wire, d *placement.Demand, assignments []placement.Assignment, seed int64) {
 	t.Helper()
 	cost, err := placement.Evaluate(w.topology, d, assignments)

@@ -10,7 +10,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
 )
 
-// The cluster.
+// Types of the cluster.
 type (
 	// Topology is a tree of domains with the free amounts of its nodes.
 	Topology = tree.Topology
@@ -57,7 +57,7 @@ func DefaultTiers(above ...string) []Tier { return tree.DefaultTiers(above...) }
 // island of each GPU that was free.
 func PickIslands(islands []Island, gpus int) []int { return tree.PickIslands(islands, gpus) }
 
-// The job.
+// Types of the job.
 type (
 	// Demand is one job: what is to be placed, how its members talk, and what is not allowed.
 	Demand = gang.Demand
@@ -100,7 +100,7 @@ const (
 	None      = gang.None
 )
 
-// The plan and its cost.
+// Types of the plan and its cost.
 type (
 	// Plan is where the members of one job go.
 	Plan = solver.Plan
@@ -154,7 +154,7 @@ func Check(t *Topology, d *Demand, plan *Plan) error {
 	return gang.Check(t, d, plan.Assignments)
 }
 
-// Why a job has no plan.
+// Types of the explanation of a job without a plan.
 type (
 	// Explanation says why a demand has no plan, and the least that would have to change.
 	Explanation = diagnose.Explanation

@@ -26,7 +26,7 @@ func fitsWith(t *testing.T, topology *placement.Topology, d *placement.Demand) (
 	return e.Fits(nil)
 }
 
-func TestRelaxations(t *testing.T) {
+func TestSuggestions(t *testing.T) {
 	//	cluster
 	//	├── b1
 	//	│   ├── r1: n1 (16 cpu, 2 GPUs)  n2 (16, 2)
@@ -81,7 +81,7 @@ func TestRelaxations(t *testing.T) {
 	}
 }
 
-func TestRelaxationOfANodeWithIslands(t *testing.T) {
+func TestSuggestionsForANodeWithIslands(t *testing.T) {
 	// Of n1's 8 GPUs, 2 of one island and 3 of the other are free; n2 has one island.
 	topology, err := placement.NewTopology(placement.TopologySpec{
 		Resources: []string{"gpu"}, Accelerators: []string{"gpu"}, Tiers: placement.DefaultTiers(),
@@ -124,7 +124,7 @@ func gangOf(name string, members int, amount int64) placement.Role {
 	return role
 }
 
-func TestRelaxationInsideOpenChanges(t *testing.T) {
+func TestSuggestionsInsideOpenChanges(t *testing.T) {
 	topology := crowdedCluster(t)
 	d := &placement.Demand{HighestTier: rackTier, Roles: []placement.Role{workersOf(8, 1, 1)}}
 	mark := topology.Begin()

@@ -8,14 +8,14 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
 )
 
-// seat is one member on its node.
+// PlacedMember is one member on its node.
 type PlacedMember struct {
 	Role, Index int
 	Node        tree.NodeID
 	Fixed       bool
 }
 
-// seats are all members that have a node, placed before or by the assignments, in the order of ranks: roles, then indexes.
+// Members returns all members that have a node, placed before or by the assignments, in the order of ranks: roles, then indexes.
 func (d *Demand) Members(assignments []Assignment) ([]PlacedMember, error) {
 	members := len(assignments)
 	for r := range d.Roles {
@@ -51,10 +51,10 @@ func (d *Demand) Members(assignments []Assignment) ([]PlacedMember, error) {
 	return all, nil
 }
 
-// ranked are the seats that form the ring of a Collective.
-func (d *Demand) OnRing(seats []PlacedMember) []PlacedMember {
-	ring := make([]PlacedMember, 0, len(seats))
-	for _, s := range seats {
+// OnRing returns the members that form the ring of a Collective.
+func (d *Demand) OnRing(members []PlacedMember) []PlacedMember {
+	ring := make([]PlacedMember, 0, len(members))
+	for _, s := range members {
 		if d.Roles[s.Role].Traffic == Worker {
 			ring = append(ring, s)
 		}
@@ -62,7 +62,7 @@ func (d *Demand) OnRing(seats []PlacedMember) []PlacedMember {
 	return ring
 }
 
-// class of a role's members in patterns of flows; -1 if they are silent.
+// Class returns the class of a role's members in patterns of flows; -1 if they are silent.
 func (d *Demand) Class(role int) int {
 	r := &d.Roles[role]
 	switch {
@@ -79,6 +79,7 @@ func (d *Demand) Class(role int) int {
 	return -1
 }
 
+// ModelBytes returns the bytes of parameters that a step exchanges, 1 where they are not given.
 func (d *Demand) ModelBytes() float64 {
 	if d.ParameterBytes > 0 {
 		return d.ParameterBytes
@@ -86,7 +87,7 @@ func (d *Demand) ModelBytes() float64 {
 	return 1
 }
 
-// classes is the number of classes of members that a demand of flows has.
+// Classes returns the number of classes of members that a demand of flows has.
 func (d *Demand) Classes() int {
 	most := FirstHeterClass
 	for r := range d.Roles {
@@ -101,7 +102,7 @@ const (
 	FirstHeterClass
 )
 
-// CheckAssignments returns an error unless a plan keeps every capacity, eligibility, minimum and limit of its demand on the
+// Check returns an error unless a plan keeps every capacity, eligibility, minimum and limit of its demand on the
 // topology before the plan is taken.
 func Check(t *tree.Topology, d *Demand, assignments []Assignment) error {
 	if err := d.Validate(t); err != nil {
@@ -112,26 +113,26 @@ func Check(t *tree.Topology, d *Demand, assignments []Assignment) error {
 			return fmt.Errorf("check a plan: node %d is not in the topology", a.Node)
 		}
 	}
-	seats, err := d.Members(assignments)
+	members, err := d.Members(assignments)
 	if err != nil {
 		return fmt.Errorf("check a plan: %w", err)
 	}
-	if err := d.checkNodes(t, seats); err != nil {
+	if err := d.checkNodes(t, members); err != nil {
 		return fmt.Errorf("check a plan: %w", err)
 	}
 	if len(assignments) == 0 {
 		return nil // members placed before may break a limit; no plan does
 	}
-	if err := d.checkLimits(t, seats); err != nil {
+	if err := d.checkLimits(t, members); err != nil {
 		return fmt.Errorf("check a plan: %w", err)
 	}
 	return nil
 }
 
-func (d *Demand) checkNodes(t *tree.Topology, seats []PlacedMember) error {
+func (d *Demand) checkNodes(t *tree.Topology, members []PlacedMember) error {
 	used := map[tree.NodeID][]int64{}
 	count := make([]int, len(d.Roles))
-	for _, s := range seats {
+	for _, s := range members {
 		count[s.Role]++
 		if s.Fixed {
 			continue
@@ -158,17 +159,17 @@ func (d *Demand) checkNodes(t *tree.Topology, seats []PlacedMember) error {
 	return nil
 }
 
-func (d *Demand) checkLimits(t *tree.Topology, seats []PlacedMember) error {
+func (d *Demand) checkLimits(t *tree.Topology, members []PlacedMember) error {
 	servers := map[tree.DomainID]bool{}
-	for _, s := range seats {
-		if d.Limited() && t.Ancestor(s.Node, d.HighestTier) != t.Ancestor(seats[0].Node, d.HighestTier) {
+	for _, s := range members {
+		if d.Limited() && t.Ancestor(s.Node, d.HighestTier) != t.Ancestor(members[0].Node, d.HighestTier) {
 			return fmt.Errorf("members are in more than one %s", t.Tiers()[d.HighestTier].Name)
 		}
 		if d.Class(s.Role) == ServerClass {
 			servers[t.Ancestor(s.Node, d.ServerTier())] = true
 		}
 	}
-	for _, s := range seats {
+	for _, s := range members {
 		if d.Colocated() && !s.Fixed && d.Class(s.Role) > ServerClass && !servers[t.Ancestor(s.Node, d.ServerTier())] {
 			return fmt.Errorf("member %d of role %q has no server in its %s", s.Index, d.Roles[s.Role].Name, t.Tiers()[d.ServerTier()].Name)
 		}
@@ -176,12 +177,13 @@ func (d *Demand) checkLimits(t *tree.Topology, seats []PlacedMember) error {
 	return nil
 }
 
-// limited says whether a tier is the highest one for the job.
+// Limited reports whether a tier is the highest one for the job.
 func (d *Demand) Limited() bool { return d.HighestTier > 0 }
 
-// colocated says whether workers must have a server near them.
+// Colocated reports whether workers must have a server near them.
 func (d *Demand) Colocated() bool {
 	return d.Colocation == Required && (d.Pattern == ParameterServer || d.Pattern == Heter)
 }
 
+// ServerTier returns the tier in whose domains workers must have a server, if Colocated.
 func (d *Demand) ServerTier() int { return max(tree.NodeTier, d.ColocationTier) }

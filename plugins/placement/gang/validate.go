@@ -17,7 +17,7 @@ const (
 	maxStage        = 64
 )
 
-// check says what is wrong with a demand for a topology.
+// Validate returns what is wrong with a demand for a topology.
 func (d *Demand) Validate(t *tree.Topology) error {
 	if err := d.checkWhole(t); err != nil {
 		return fmt.Errorf("read the demand: %w", err)

@@ -47,33 +47,34 @@ func Evaluate(t *tree.Topology, d *gang.Demand, assignments []gang.Assignment) (
 			return Cost{}, fmt.Errorf("evaluate an assignment: node %d is not in the topology", a.Node)
 		}
 	}
-	seats, err := d.Members(assignments)
+	members, err := d.Members(assignments)
 	if err != nil {
 		return Cost{}, fmt.Errorf("evaluate an assignment: %w", err)
 	}
-	return CostOf(t, d, seats), nil
+	return CostOf(t, d, members), nil
 }
 
-func CostOf(t *tree.Topology, d *gang.Demand, seats []gang.PlacedMember) Cost {
+// CostOf returns the cost of members on their nodes.
+func CostOf(t *tree.Topology, d *gang.Demand, members []gang.PlacedMember) Cost {
 	cost := Cost{BusiestUplink: tree.NoDomain}
 	for _, tier := range t.Tiers() {
 		cost.Tiers = append(cost.Tiers, TierCost{Tier: tier})
 	}
 	switch d.Pattern {
 	case gang.Collective:
-		walk := walkRanks(t, d, d.OnRing(seats))
+		walk := walkRanks(t, d, d.OnRing(members))
 		unit := endBytes(len(walk.node), d.ModelBytes())
 		sum, most := walk.islands()
 		cost.carry(t, walk.ends, unit)
 		walk.ends.Close()
 		cost.carryIslands(sum, most, unit)
 	case gang.ParameterServer, gang.Heter:
-		loads, unit := flowLoads(t, d, seats)
+		loads, unit := flowLoads(t, d, members)
 		cost.carry(t, loads, unit)
 		loads.Close()
 	case gang.Single:
 	}
-	cost.count(t, d, seats)
+	cost.count(t, d, members)
 	for tier := range cost.Tiers {
 		cost.Priced += cost.Tiers[tier].Tier.Price * cost.Tiers[tier].Bytes
 	}
@@ -110,10 +111,10 @@ func (c *Cost) carryIslands(sum, most int64, unit float64) {
 }
 
 // count adds how many domains hold members, and what their roles would rather avoid.
-func (c *Cost) count(t *tree.Topology, d *gang.Demand, seats []gang.PlacedMember) {
+func (c *Cost) count(t *tree.Topology, d *gang.Demand, members []gang.PlacedMember) {
 	held := tree.NewSums(t)
 	defer held.Close()
-	for _, s := range seats {
+	for _, s := range members {
 		for v, tier := tree.DomainID(s.Node), tree.NodeTier; tier < len(c.Tiers); v, tier = t.Parent(v), tier+1 {
 			if held.Of(v) > 0 {
 				break
@@ -128,12 +129,12 @@ func (c *Cost) count(t *tree.Topology, d *gang.Demand, seats []gang.PlacedMember
 }
 
 // flowLoads are what domains carry between classes of members.
-func flowLoads(t *tree.Topology, d *gang.Demand, seats []gang.PlacedMember) (loads *tree.Sums, unit float64) {
+func flowLoads(t *tree.Topology, d *gang.Demand, members []gang.PlacedMember) (loads *tree.Sums, unit float64) {
 	classes := d.Classes()
 	total := make([]int, classes)
 	var rows []int32
 	loads = tree.NewSums(t)
-	for _, s := range seats {
+	for _, s := range members {
 		class := d.Class(s.Role)
 		if class < 0 {
 			continue
@@ -190,7 +191,7 @@ func Uplinks(t *tree.Topology, d *gang.Demand, assignments []gang.Assignment) ([
 			return nil, fmt.Errorf("load the uplinks: node %d is not in the topology", a.Node)
 		}
 	}
-	seats, err := d.Members(assignments)
+	members, err := d.Members(assignments)
 	if err != nil {
 		return nil, fmt.Errorf("load the uplinks: %w", err)
 	}
@@ -200,10 +201,10 @@ func Uplinks(t *tree.Topology, d *gang.Demand, assignments []gang.Assignment) ([
 	case gang.Single:
 		return nil, nil
 	case gang.Collective:
-		walk := walkRanks(t, d, d.OnRing(seats))
+		walk := walkRanks(t, d, d.OnRing(members))
 		loads, unit = walk.ends, endBytes(len(walk.node), d.ModelBytes())
 	default:
-		loads, unit = flowLoads(t, d, seats)
+		loads, unit = flowLoads(t, d, members)
 	}
 	defer loads.Close()
 	uplinks := make([]UplinkLoad, 0, len(loads.Domains))

@@ -7,7 +7,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
 )
 
-// flows is traffic between classes of members, the same between any two members of two classes.
+// Flows is traffic between classes of members, the same between any two members of two classes.
 //
 // A domain that holds k_a of the n_a members of class a carries, in one direction of its uplink,
 //
@@ -21,16 +21,19 @@ type Flows struct {
 	bytes float64 // of one unit
 }
 
+// Pair is two classes whose members talk to each other, and how much.
 type Pair struct {
 	A, B   int
 	Weight int64
 }
 
+// Unit returns the bytes of one unit of load.
 func (f *Flows) Unit() float64 { return f.bytes }
 
+// Classes returns the number of classes of members.
 func (f *Flows) Classes() int { return len(f.Total) }
 
-// load of a domain with row members of each class, in units.
+// Load returns the load of a domain with row members of each class, in units.
 func (f *Flows) Load(_ tree.DomainID, row []int32) int64 {
 	var sum int64
 	for _, p := range f.Pairs {
@@ -40,10 +43,10 @@ func (f *Flows) Load(_ tree.DomainID, row []int32) int64 {
 	return sum
 }
 
-// island load: what servers and workers exchange leaves the GPU anyway.
+// Island returns no load: what servers and workers exchange leaves the GPU anyway.
 func (f *Flows) Island(tree.NodeID, []int32, int) (sum, most int64) { return 0, 0 }
 
-// between is the weight of a pair of members of two classes.
+// Weight returns the weight of a pair of members of two classes.
 func (f *Flows) Weight(a, b int) int64 {
 	for _, p := range f.Pairs {
 		if p.A == a && p.B == b || p.A == b && p.B == a {
@@ -53,7 +56,7 @@ func (f *Flows) Weight(a, b int) int64 {
 	return 0
 }
 
-// newFlows is the traffic of a demand with so many members of each class.
+// NewFlows returns the traffic of a demand with so many members of each class.
 func NewFlows(d *gang.Demand, total []int) *Flows {
 	if d.Pattern == gang.Heter {
 		return pipeline(total, d.ModelBytes())

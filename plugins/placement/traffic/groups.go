@@ -6,7 +6,7 @@ package traffic
 // keep one group in a node than anything else.
 const GroupWeight = 64
 
-// broken is what a cut between two members costs more if it goes through a parallel group: a ring of its own that is cut
+// groupCuts returns what a cut between two members costs more if it goes through a parallel group: a ring of its own that is cut
 // has two ends. Where no end of a run is given, as many whole groups as can be are kept together.
 func (c *Ring) groupCuts(position int64) int64 {
 	if c.Group > 1 && position%c.Length%c.Group != 0 {
@@ -15,7 +15,7 @@ func (c *Ring) groupCuts(position int64) int64 {
 	return 0
 }
 
-// groupInPods is how many pods of so many GPUs share no parallel group with others: 1 if each group is inside one pod.
+// PodsPerGroup returns how many pods of so many GPUs share no parallel group with others: 1 if each group is inside one pod.
 func PodsPerGroup(size, gpus int) int64 {
 	if size <= 1 || gpus%size == 0 {
 		return 1

@@ -6,7 +6,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
 )
 
-// island ends of the runs that pods of a node make on its islands, if they take GPUs in the order of ranks and begin with a
+// Island returns the ends of the runs that pods of a node make on its islands, if they take GPUs in the order of ranks and begin with a
 // parallel group: the sum, and the most that one island has.
 func (c *Ring) Island(node tree.NodeID, row []int32, gpus int) (sum, most int64) {
 	islands := c.t.FreeIslands(node)

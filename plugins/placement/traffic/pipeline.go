@@ -8,10 +8,10 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/gang"
 )
 
-// heterScale is the weight of the largest flow between two members; others are rounded to fractions of it.
+// pipelineScale is the weight of the largest flow between two members; others are rounded to fractions of it.
 const pipelineScale = 1 << 10
 
-// heter is the traffic of P servers, workers (stage 0) and heter workers of stages 1, 2, ... of Paddle's heter parameter server mode.
+// pipeline returns the traffic of P servers, workers (stage 0) and heter workers of stages 1, 2, ... of Paddle's heter parameter server mode.
 //
 // Workers of every stage exchange parameters with the servers as in parameterServer: M/P bytes each way between a server
 // and a worker. A worker of stage s sends A bytes of activations to the next stage and takes as many bytes of gradients

@@ -9,7 +9,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
 )
 
-// collective counts what ringWalk does, from how many members of each gap a domain holds.
+// Ring counts what rankWalk does, from how many members of each gap a domain holds.
 //
 // A gap is a longest run of consecutive ranks to place; the members at its two ends, placed before, are fixed (none, if
 // the whole ring is to be placed). A domain that holds k of the L members of a gap, set in the order of the tree from one
@@ -20,7 +20,7 @@ import (
 //	one           1         1         1
 //	both          2         2         0
 //
-// where a cut is one end of a run of ranks (ring.go gives its bytes), and a whole ring in one domain is not cut.
+// where a cut is one end of a run of ranks (walk.go gives its bytes), and a whole ring in one domain is not cut.
 type Ring struct {
 	t     *tree.Topology
 	Gaps  []Gap
@@ -36,6 +36,7 @@ type Ring struct {
 	Length int64
 }
 
+// Gap is a longest run of consecutive ranks to place.
 type Gap struct {
 	Length int64
 	Start  int64       // position of its first member on the ring
@@ -45,10 +46,13 @@ type Gap struct {
 	Members []gang.PlacedMember
 }
 
+// Unit returns the bytes of one end of a run.
 func (c *Ring) Unit() float64 { return c.bytes }
 
+// Classes returns the number of gaps.
 func (c *Ring) Classes() int { return len(c.Gaps) }
 
+// Load returns the cuts at the border of a domain that holds row members of each gap.
 func (c *Ring) Load(v tree.DomainID, row []int32) int64 {
 	var sum int64
 	if len(c.base) > 0 {
@@ -83,7 +87,7 @@ func (c *Ring) cuts(v tree.DomainID, g *Gap, k int64) int64 {
 	return 2 + c.groupCuts(k)
 }
 
-// newRing is the ring of a Collective, of the members placed before and of so many pending members of each role.
+// NewRing returns the ring of a Collective, of the members placed before and of so many pending members of each role.
 func NewRing(t *tree.Topology, d *gang.Demand, take []int) *Ring {
 	c := &Ring{t: t, Group: 1, size: d.GroupSize, base: map[tree.DomainID]int64{}}
 	var ring []gang.PlacedMember

@@ -10,7 +10,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
 )
 
-// traffic is what a domain's uplink carries, worked out from how many members of each class the domain holds. Each
+// Model is what a domain's uplink carries, worked out from how many members of each class the domain holds. Each
 // pattern has one.
 type Model interface {
 	// classes is the length of a row.

@@ -7,8 +7,8 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
 )
 
-// ringWalk counts, rank by rank, what a Collective on given nodes carries. The solver counts per domain instead
-// (collective.go); tests hold the two together.
+// rankWalk counts, rank by rank, what a Collective on given nodes carries. The solver counts per domain instead
+// (ring.go); tests hold the two together.
 //
 // Ranks are GPUs, contiguous within a pod; a pod without GPUs is one rank. An all-reduce along the ring of N ranks sends
 // 2 (N-1)/N M bytes over each edge (Patarasuk and Yuan 2009), so a domain that holds some ranks and not all carries, in
@@ -34,7 +34,7 @@ type islandKey struct {
 	island int
 }
 
-// walkRing counts the ends of each domain and of each island.
+// walkRanks counts the ends of each domain and of each island.
 func walkRanks(t *tree.Topology, d *gang.Demand, ring []gang.PlacedMember) *rankWalk {
 	w := &rankWalk{t: t, ends: tree.NewSums(t), inside: map[islandKey]int64{}}
 	w.rank(d, ring)

@@ -7,13 +7,13 @@ import (
 	"slices"
 )
 
-// maxFit is taken for "as many as you like": a request of nothing fits without end.
+// MaxFit is taken for "as many as you like": a request of nothing fits without end.
 const MaxFit = 1 << 20
 
-// fitBuckets is the length of a histogram of fits; its last bucket counts all nodes that hold so many or more.
+// buckets is the length of a histogram of fits; its last bucket counts all nodes that hold so many or more.
 const buckets = 33
 
-// fitShape is how many pods of one request fit, on each node and summed over domains. It is kept right as nodes change,
+// Shape is how many pods of one request fit, on each node and summed over domains. It is kept right as nodes change,
 // so that planning a job like an earlier one needs no walk over all nodes.
 type Shape struct {
 	request []int64
@@ -23,7 +23,7 @@ type Shape struct {
 	used    uint64
 }
 
-// fitIndex holds the shapes used last.
+// capacityIndex holds the shapes used last.
 type capacityIndex struct {
 	t      *Topology
 	shapes []*Shape
@@ -56,7 +56,7 @@ func (x *capacityIndex) shape(request []int64) *Shape {
 	return s
 }
 
-// newFitShape walks over all nodes; those that eligible leaves out hold nothing.
+// NewShape walks over all nodes; those that eligible leaves out hold nothing.
 func NewShape(t *Topology, request []int64, eligible *NodeSet) *Shape {
 	nodes := t.Nodes()
 	above := len(t.parent) - nodes
@@ -98,7 +98,7 @@ func (x *capacityIndex) update(node NodeID) {
 	}
 }
 
-// fits is how often a request fits into what is free.
+// Fits returns how often a request fits into what is free.
 func Fits(free, request []int64) int32 {
 	count := int64(MaxFit)
 	for r, amount := range request {
@@ -115,9 +115,10 @@ func Fits(free, request []int64) int32 {
 	return int32(count)
 }
 
+// Bucket returns the bucket of a histogram that a number of pods is in.
 func Bucket(fit int32) int { return int(min(fit, buckets-1)) }
 
-// sumOf is how many pods fit into a domain, each node for itself.
+// Sum returns how many pods fit into a domain, each node for itself.
 func (s *Shape) Sum(d DomainID) int64 {
 	if int(d) < len(s.fit) {
 		return int64(s.fit[d])
@@ -125,7 +126,7 @@ func (s *Shape) Sum(d DomainID) int64 {
 	return s.sum[int(d)-len(s.fit)]
 }
 
-// most is the most pods that one node of a domain holds, up to fitBuckets-1.
+// MostOnNode returns the most pods that one node of a domain holds, up to fitBuckets-1.
 func (s *Shape) MostOnNode(d DomainID) int {
 	if int(d) < len(s.fit) {
 		return Bucket(s.fit[d])
@@ -139,7 +140,7 @@ func (s *Shape) MostOnNode(d DomainID) int {
 	return 0
 }
 
-// nodesFor is the least number of nodes of a domain above nodes that hold so many members.
+// NodesFor returns the least number of nodes of a domain above nodes that hold so many members.
 func (s *Shape) NodesFor(d DomainID, members int64) int64 {
 	h := &s.nodes[int(d)-len(s.fit)]
 	var nodes int64
@@ -154,7 +155,7 @@ func (s *Shape) NodesFor(d DomainID, members int64) int64 {
 	return nodes
 }
 
-// count of nodes of a domain that hold so many pods, the last bucket being "or more".
+// NodesHolding returns how many nodes of a domain hold so many pods, the last bucket being "or more".
 func (s *Shape) NodesHolding(d DomainID, fit int) int32 {
 	if int(d) < len(s.fit) {
 		if Bucket(s.fit[d]) == fit {

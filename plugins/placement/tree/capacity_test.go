@@ -30,7 +30,7 @@ func TestFits(test *testing.T) {
 	}
 }
 
-func TestFitShape(test *testing.T) {
+func TestShape(test *testing.T) {
 	//	r0: 5 0    r1: 40 1    (b0)
 	//	r2: 2                  (b1)
 	t := gpuTree(test, 5, 0, 40, 1, 2)
@@ -58,7 +58,7 @@ func TestFitShape(test *testing.T) {
 	require.Zero(test, full.MostOnNode(2))
 }
 
-func TestFitShapeOfEligibleNodes(test *testing.T) {
+func TestShapeOfEligibleNodes(test *testing.T) {
 	t := gpuTree(test, 5, 3, 4)
 	eligible := NewNodeSet(t)
 	eligible.Add(1)

@@ -42,7 +42,7 @@ func (s *islands) of(node NodeID) []int16 { return s.free[s.lo[node]:s.lo[node+1
 
 func (s *islands) sizes(node NodeID) []int16 { return s.size[s.lo[node]:s.lo[node+1]] }
 
-// pickIslands takes gpus from islands with the given free GPUs, as the kubelet's device plugins prefer to: from the
+// AssignGPUs takes gpus from islands with the given free GPUs, as the kubelet's device plugins prefer to: from the
 // fullest island that holds them all; else from the emptiest islands, as few as will do. It changes free, and appends
 // the island of each GPU to picked. Ties end in the lower number. GPUs that are not there are not picked.
 func AssignGPUs(free []int16, gpus int, picked []uint8) []uint8 {
@@ -73,7 +73,7 @@ func AssignGPUs(free []int16, gpus int, picked []uint8) []uint8 {
 	return picked
 }
 
-// islandsNeeded is the least number of islands, of an empty node, that gpus need.
+// IslandsNeeded returns the least number of islands, of an empty node, that gpus need.
 func IslandsNeeded(sizes []int16, gpus int) int {
 	sorted := slices.Clone(sizes)
 	slices.Sort(sorted)

@@ -16,10 +16,10 @@ func (s *NodeSet) Add(node NodeID) { s.bits[node/64] |= 1 << (node % 64) }
 // Remove a node.
 func (s *NodeSet) Remove(node NodeID) { s.bits[node/64] &^= 1 << (node % 64) }
 
-// Has says whether a node is in the set.
+// Has reports whether a node is in the set.
 func (s *NodeSet) Has(node NodeID) bool { return s.bits[node/64]&(1<<(node%64)) != 0 }
 
-// and is what two sets have both; a nil set has all nodes.
+// And returns what two sets have both; a nil set has all nodes.
 func (s *NodeSet) And(other *NodeSet) *NodeSet {
 	both := &NodeSet{bits: make([]uint64, len(other.bits))}
 	for i, bits := range other.bits {
@@ -33,7 +33,7 @@ func (s *NodeSet) And(other *NodeSet) *NodeSet {
 // For reports whether a set has the size that sets of a topology's nodes have.
 func (s *NodeSet) For(t *Topology) bool { return len(s.bits) == (t.Nodes()+63)/64 }
 
-// tally sums over some domains of a topology, without a walk over all of them. It borrows the topology's numbers; close
+// Sums are sums over some domains of a topology, without a walk over all of them. It borrows the topology's numbers; close
 // gives them back.
 type Sums struct {
 	t       *Topology
@@ -42,6 +42,7 @@ type Sums struct {
 	Values  []int64
 }
 
+// NewSums returns sums that are all 0.
 func NewSums(t *Topology) *Sums { return &Sums{t: t, number: t.Borrow()} }
 
 // Borrow returns as many zeros as there are domains. Whoever is done with them sets them to 0 and returns them.
@@ -54,6 +55,7 @@ func (t *Topology) Borrow() []int32 {
 	return numbers
 }
 
+// Add adds to the sum of a domain.
 func (a *Sums) Add(d DomainID, n int64) {
 	place := a.number[d]
 	if place == 0 {
@@ -65,6 +67,7 @@ func (a *Sums) Add(d DomainID, n int64) {
 	a.Values[place-1] += n
 }
 
+// Of returns the sum of a domain.
 func (a *Sums) Of(d DomainID) int64 {
 	if place := a.number[d]; place > 0 {
 		return a.Values[place-1]
@@ -72,6 +75,7 @@ func (a *Sums) Of(d DomainID) int64 {
 	return 0
 }
 
+// Close returns the topology's numbers; the sums must not be used afterwards.
 func (a *Sums) Close() {
 	for _, d := range a.Domains {
 		a.number[d] = 0
@@ -82,5 +86,5 @@ func (a *Sums) Close() {
 // Return takes back what Borrow gave.
 func (t *Topology) Return(numbers []int32) { t.numbers = numbers }
 
-// index of a domain that something was added to, in domains and sums.
+// Index returns the position in Domains and Values of a domain that something was added to.
 func (a *Sums) Index(d DomainID) int { return int(a.number[d]) - 1 }

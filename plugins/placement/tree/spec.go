@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// TopologySpec describes a cluster; NewTopology builds a Topology of it.
+// Spec describes a cluster; New builds a Topology of it.
 type Spec struct {
 	// Resources name the columns of every vector of amounts, for example cpu, memory, pods, nvidia.com/gpu.
 	Resources []string
@@ -117,6 +117,7 @@ func (s *Spec) checkNode(node *NodeSpec) error {
 	return checkIslands(node.Islands, s.gpus(node.Free))
 }
 
+// CheckAmounts returns an error unless there is one amount in range for each resource.
 func CheckAmounts(amounts []int64, resources int) error {
 	if len(amounts) != resources {
 		return fmt.Errorf("%d amounts, want one for each of the %d resources", len(amounts), resources)
@@ -186,7 +187,7 @@ func DefaultTiers(above ...string) []Tier {
 	return tiers
 }
 
-// priceUnit is what a price of 1 is in the planner's integers. Integers keep sums exact, so that ties are ties.
+// PriceUnit is what a price of 1 is in the planner's integers. Integers keep sums exact, so that ties are ties.
 const PriceUnit = 1 << 10
 
 // maxPrice keeps a plan's cost far below the largest int64.
@@ -206,7 +207,7 @@ func (t Tier) check() error {
 
 func (t Tier) integerPrice() int64 { return int64(math.Round(t.Price * PriceUnit)) }
 
-// bandwidth in bytes per second, 1 where none is given.
+// EffectiveBandwidth is the bandwidth in bytes per second, 1 where none is given.
 func (t Tier) EffectiveBandwidth() float64 {
 	if t.Bandwidth > 0 {
 		return t.Bandwidth

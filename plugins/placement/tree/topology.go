@@ -48,13 +48,13 @@ type Topology struct {
 	gpus  islands
 	index capacityIndex
 
-	numbers []int32 // of a board that is not in use: all 0
+	numbers []int32 // of an assignment that is not in use: all 0
 
 	journal []change
 	open    int // how many changes may still be undone together: nested Begins
 }
 
-// NewTopology builds the tree. It takes nothing of the spec: the caller may change it afterwards.
+// New builds the tree. It takes nothing of the spec: the caller may change it afterwards.
 func New(spec Spec) (*Topology, error) {
 	if err := spec.check(); err != nil {
 		return nil, fmt.Errorf("read the topology: %w", err)
@@ -246,7 +246,7 @@ func (t *Topology) Ancestor(node NodeID, tier int) DomainID {
 	return d
 }
 
-// Holds says whether a node is in a domain.
+// Holds reports whether a node is in a domain.
 func (t *Topology) Holds(d DomainID, node NodeID) bool {
 	return t.nodeLo[d] <= node && node < t.nodeHi[d]
 }
@@ -276,7 +276,7 @@ func (t *Topology) DomainName(d DomainID) string {
 	return strings.Join(parts, pathSeparator)
 }
 
-// meet is the tier of the lowest domain that holds both nodes; NodeTier if they are one.
+// CommonTier returns the tier of the lowest domain that holds both nodes; NodeTier if they are one.
 func (t *Topology) CommonTier(a, b NodeID) int {
 	tier := NodeTier
 	for u, v := DomainID(a), DomainID(b); u != v; u, v, tier = t.parent[u], t.parent[v], tier+1 {
@@ -284,7 +284,7 @@ func (t *Topology) CommonTier(a, b NodeID) int {
 	return tier
 }
 
-// tierName is the name of a tier; "cluster" for the root.
+// TierName returns the name of a tier; "cluster" for the root.
 func (t *Topology) TierName(tier int) string {
 	if tier == len(t.tiers) {
 		return "cluster"
@@ -292,7 +292,7 @@ func (t *Topology) TierName(tier int) string {
 	return t.tiers[tier].Name
 }
 
-// shortName of a domain: its own name where no other of its tier has it, else its path.
+// ShortName returns the own name of a domain where no other of its tier has it, else its path.
 func (t *Topology) ShortName(v DomainID) string {
 	if int(v) < t.Nodes() {
 		return t.NodeName(NodeID(v))

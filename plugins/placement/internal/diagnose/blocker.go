@@ -228,7 +228,7 @@ func (g *pendingGang) stopSearch(room *DomainRoom) {
 	}
 }
 
-// company is a domain that may hold servers and workers side by side.
+// serverDomain is a domain that may hold servers and workers side by side.
 type serverDomain struct {
 	domain  tree.DomainID
 	runs    bool // a server runs there

@@ -11,7 +11,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
 )
 
-// gang is what a demand still needs: of each role, the members up to its minimum that have no node.
+// pendingGang is what a demand still needs: of each role, the members up to its minimum that have no node.
 type pendingGang struct {
 	t       *tree.Topology
 	d       *gang.Demand

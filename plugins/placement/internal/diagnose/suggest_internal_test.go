@@ -65,7 +65,7 @@ func TestExplanationIsStopped(test *testing.T) {
 }
 
 // A trial puts everything back, also when it fails.
-func TestGrantIsUndone(test *testing.T) {
+func TestCapacityIncreaseIsUndone(test *testing.T) {
 	for seed := range int64(200) {
 		t, d, o := tightDemand(seed)
 		before := placementtest.Snapshot(t)

@@ -136,7 +136,7 @@ func plural(count int, name string) string {
 
 func numberOf(count int, name string) string { return fmt.Sprintf("%d %s", count, plural(count, name)) }
 
-// tiers that are called by a number, "tier 1", are no nouns for their domains.
+// numbered reports whether a tier is called by a number, "tier 1", which is no noun for its domains.
 func numbered(tier string) bool { return strings.HasPrefix(strings.ToLower(tier), "tier") }
 
 // oneOf a tier: "one rack", "one domain of tier 1".

@@ -8,20 +8,20 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
 )
 
-// board is a plan in the making: how many of each kind are on each node, and what that costs. A cell is a domain that holds
+// partialAssignment is a plan in the making: how many of each pod class are on each node, and what that costs. A domain state is a domain that holds
 // members; only those are looked at, so work grows with the job and not with the cluster.
 type partialAssignment struct {
 	p          *problem
 	podClasses int
-	position   []int32 // of each domain: its cell's number + 1, or 0
+	position   []int32 // of each domain: its domain state's number + 1, or 0
 	states     []domainState
-	rows       []int32 // cell-major: members of each class, with those placed before
-	counts     []int32 // cell-major, of cells that are nodes: members of each kind
-	leftover   []int64 // cell-major, of cells that are nodes: what is still free
-	waiting    []int32 // members of each kind that have no node
+	rows       []int32 // domain state-major: members of each class, with those placed before
+	counts     []int32 // domain state-major, of domain states that are nodes: members of each pod class
+	leftover   []int64 // domain state-major, of domain states that are nodes: what is still free
+	waiting    []int32 // members of each pod class that have no node
 	sum        value   // without busy, which busiest works out
-	work       int     // cells looked at since the last reset
-	lazy       bool    // costs are worked out by settle, and not with each change
+	work       int     // domain states looked at since the last reset
+	lazy       bool    // costs are worked out by recompute, and not with each change
 	scratch    []int32
 }
 
@@ -31,7 +31,7 @@ type domainState struct {
 	cost   value // of the border, and for nodes of what is inside
 }
 
-// newBoard borrows the topology's numbers of cells; close gives them back.
+// newPartialAssignment borrows the topology's numbers of domain states; close gives them back.
 func newPartialAssignment(p *problem) *partialAssignment {
 	b := &partialAssignment{p: p, podClasses: len(p.podClasses), position: p.t.Borrow(), scratch: make([]int32, max(p.classes, len(p.podClasses)))}
 	for k := range p.podClasses {
@@ -41,7 +41,7 @@ func newPartialAssignment(p *problem) *partialAssignment {
 	return b
 }
 
-// base puts the members on the board that were placed before.
+// base puts the members on the assignment that were placed before.
 func (b *partialAssignment) base() {
 	for _, f := range b.p.fixed {
 		for d, tier := tree.DomainID(f.node), tree.NodeTier; d != tree.NoDomain; d, tier = b.p.t.Parent(d), tier+1 {
@@ -68,7 +68,7 @@ func (b *partialAssignment) wipe() {
 	b.states, b.rows, b.counts, b.leftover, b.sum = b.states[:0], b.rows[:0], b.counts[:0], b.leftover[:0], value{}
 }
 
-// reset takes all members off the board.
+// reset takes all members off the assignment.
 func (b *partialAssignment) reset() {
 	b.wipe()
 	for k := range b.waiting {
@@ -96,7 +96,7 @@ func (b *partialAssignment) count(c int) []int32 {
 	return b.counts[c*b.podClasses : (c+1)*b.podClasses]
 }
 
-// price works a cell's cost out anew.
+// price works a domain state's cost out again.
 func (b *partialAssignment) price(c int) {
 	cell := &b.states[c]
 	b.work++
@@ -113,7 +113,7 @@ func (b *partialAssignment) price(c int) {
 	cell.cost = is
 }
 
-// add puts n members of a kind on a node; below 0 takes them off. Capacity is the caller's concern.
+// add puts n members of a pod class on a node; below 0 takes them off. Capacity is the caller's concern.
 func (b *partialAssignment) add(node tree.NodeID, k int, n int32) {
 	kind := &b.p.podClasses[k]
 	b.p.stop.count(1)
@@ -140,7 +140,7 @@ func (b *partialAssignment) add(node tree.NodeID, k int, n int32) {
 	}
 }
 
-// settle works out all costs after a lazy phase.
+// recompute works out all costs after a lazy phase.
 func (b *partialAssignment) recompute() {
 	b.lazy = false
 	for c := range b.states {
@@ -160,13 +160,13 @@ func (b *partialAssignment) local(c int, node tree.NodeID, count []int32) {
 			penalty += int64(n) * int64(of[node])
 		}
 	}
-	harm := b.p.fragmentation(node, count)
+	fragmentation := b.p.fragmentation(node, count)
 	b.sum.penalty += penalty - cost.penalty
-	b.sum.fragmentation += harm - cost.fragmentation
-	cost.penalty, cost.fragmentation = penalty, harm
+	b.sum.fragmentation += fragmentation - cost.fragmentation
+	cost.penalty, cost.fragmentation = penalty, fragmentation
 }
 
-// room is how many more of a kind a node can take.
+// capacity is how many more of a pod class a node can take.
 func (b *partialAssignment) capacity(node tree.NodeID, k int) int32 {
 	kind := &b.p.podClasses[k]
 	room := kind.shape.Fit(node)
@@ -185,13 +185,13 @@ func (b *partialAssignment) capacity(node tree.NodeID, k int) int32 {
 	return room
 }
 
-// free is what is left on a node that has a cell.
+// left is what is left on a node that has a domain state.
 func (b *partialAssignment) left(c int) []int64 {
 	r := len(b.p.t.Resources())
 	return b.leftover[c*r : (c+1)*r]
 }
 
-// gain is by how many priced bytes a plan grows if n more members of a kind go to a node; workers without the server that
+// gain is by how many priced bytes a plan grows if n more members of a pod class go to a node; workers without the server that
 // they must have count as more than any bytes.
 func (b *partialAssignment) gain(node tree.NodeID, k int, n int32) int64 {
 	class := b.p.podClasses[k].class
@@ -203,10 +203,10 @@ func (b *partialAssignment) gain(node tree.NodeID, k int, n int32) int64 {
 	for d, tier := tree.DomainID(node), tree.NodeTier; tier < len(b.p.t.Tiers()); d, tier = b.p.t.Parent(d), tier+1 {
 		b.work++
 		row := b.scratch[:b.p.classes]
-		was, lonely := int64(0), int64(0)
+		was, without := int64(0), int64(0)
 		if c := b.position[d]; c > 0 {
 			copy(row, b.row(int(c)-1))
-			was, lonely = b.states[c-1].cost.bytes, b.states[c-1].cost.workersWithoutServer
+			was, without = b.states[c-1].cost.bytes, b.states[c-1].cost.workersWithoutServer
 		} else {
 			clear(row)
 		}
@@ -217,13 +217,13 @@ func (b *partialAssignment) gain(node tree.NodeID, k int, n int32) int64 {
 			sum += b.p.weights[tier]*b.p.traffic.Load(d, row) - was
 		}
 		if tier == b.p.colocationTier {
-			sum += (b.p.workersWithoutServer(d, tier, row) - lonely) << 40
+			sum += (b.p.workersWithoutServer(d, tier, row) - without) << 40
 		}
 	}
 	return sum
 }
 
-// value of the whole board.
+// value of the whole assignment.
 func (b *partialAssignment) value() value {
 	v := b.sum
 	for i := range b.states {
@@ -233,7 +233,7 @@ func (b *partialAssignment) value() value {
 	return v
 }
 
-// complete says whether everybody has a node.
+// complete reports whether everybody has a node.
 func (b *partialAssignment) complete() bool {
 	for _, n := range b.waiting {
 		if n > 0 {
@@ -243,7 +243,7 @@ func (b *partialAssignment) complete() bool {
 	return true
 }
 
-// nodes are those that hold members to place, ascending, and how many of each kind, node-major.
+// nodes are those that hold members to place, ascending, and how many of each pod class, node-major.
 func (b *partialAssignment) nodes() (nodes []tree.NodeID, counts []int32) {
 	for c := range b.states {
 		if b.states[c].tier == tree.NodeTier && slices.Max(b.count(c)) > 0 {
@@ -257,7 +257,7 @@ func (b *partialAssignment) nodes() (nodes []tree.NodeID, counts []int32) {
 	return nodes, counts
 }
 
-// set puts members on an empty board as nodes() gave them.
+// set puts members on an empty assignment as nodes() gave them.
 func (b *partialAssignment) set(nodes []tree.NodeID, counts []int32) {
 	for i, n := range nodes {
 		for k := range b.podClasses {
@@ -285,7 +285,7 @@ func (b *partialAssignment) allowed(nodes []tree.NodeID) []tree.NodeID {
 	return slices.DeleteFunc(nodes, func(n tree.NodeID) bool { return !p.t.Holds(domain, n) })
 }
 
-// open are those of the nodes that have room for someone.
+// open are those of the nodes that have capacity for someone.
 func (b *partialAssignment) open(nodes []tree.NodeID) (open []tree.NodeID) {
 	for _, n := range nodes {
 		for k := range b.podClasses {
@@ -300,7 +300,7 @@ func (b *partialAssignment) open(nodes []tree.NodeID) (open []tree.NodeID) {
 
 const maxNeighbours = 32
 
-// neighbours are unused nodes beside those in use: of each of the lowest domains in use, the two with most room.
+// neighbours are unused nodes beside those in use: of each of the lowest domains in use, the two with most capacity.
 func (b *partialAssignment) neighbours() (near []tree.NodeID) {
 	p := b.p
 	for c := range b.states {

@@ -14,8 +14,8 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
 )
 
-// boardOf a case with all pending members wanted; ok is false if there is nothing to place.
-func boardOf(t *tree.Topology, d *gang.Demand, o Options) (b *partialAssignment, ok bool) {
+// assignmentOf a case with all pending members wanted; ok is false if there is nothing to place.
+func assignmentOf(t *tree.Topology, d *gang.Demand, o Options) (b *partialAssignment, ok bool) {
 	take := make([]int, len(d.Roles))
 	for r := range d.Roles {
 		take[r] = len(d.Roles[r].Pending)
@@ -24,7 +24,7 @@ func boardOf(t *tree.Topology, d *gang.Demand, o Options) (b *partialAssignment,
 	return newPartialAssignment(p), len(p.podClasses) > 0
 }
 
-// scatter puts members on random nodes with room, and takes some off again.
+// scatter puts members on random nodes with capacity, and takes some off again.
 func scatter(random *rand.Rand, b *partialAssignment, steps int) {
 	for range steps {
 		node, k := tree.NodeID(random.Intn(b.p.t.Nodes())), random.Intn(b.podClasses)
@@ -37,8 +37,8 @@ func scatter(random *rand.Rand, b *partialAssignment, steps int) {
 	}
 }
 
-// anew is the value of what is on a board, worked out on an empty one.
-func anew(b *partialAssignment) value {
+// again is the value of what is on an assignment, worked out on an empty one.
+func recomputed(b *partialAssignment) value {
 	fresh := &partialAssignment{p: b.p, podClasses: b.podClasses, position: make([]int32, b.p.t.DomainCount()), scratch: make([]int32, len(b.scratch)), waiting: make([]int32, b.podClasses)}
 	fresh.base()
 	fresh.lazy = true
@@ -47,17 +47,17 @@ func anew(b *partialAssignment) value {
 	return fresh.value()
 }
 
-func TestABoardKeepsItsCost(test *testing.T) {
+func TestAPartialAssignmentKeepsItsCost(test *testing.T) {
 	for seed := range int64(300) {
 		random := rand.New(rand.NewSource(seed))
 		t, d, o := tightCase(seed)
-		b, ok := boardOf(t, d, o)
+		b, ok := assignmentOf(t, d, o)
 		if !ok {
 			continue
 		}
 		for range 10 {
 			scatter(random, b, 3)
-			require.Equal(test, anew(b), b.value(), "seed %d", seed)
+			require.Equal(test, recomputed(b), b.value(), "seed %d", seed)
 			node, k := tree.NodeID(random.Intn(t.Nodes())), random.Intn(b.podClasses)
 			n := min(b.capacity(node, k), b.waiting[k])
 			if n < 1 {
@@ -75,11 +75,11 @@ func TestABoardKeepsItsCost(test *testing.T) {
 	}
 }
 
-func TestRoomOnABoard(test *testing.T) {
+func TestCapacityOfAPartialAssignment(test *testing.T) {
 	for seed := range int64(300) {
 		random := rand.New(rand.NewSource(seed))
 		t, d, o := tightCase(seed)
-		b, ok := boardOf(t, d, o)
+		b, ok := assignmentOf(t, d, o)
 		if !ok {
 			continue
 		}
@@ -108,7 +108,7 @@ func TestImprovingNeverHurts(test *testing.T) {
 	for seed := range int64(500) {
 		random := rand.New(rand.NewSource(seed))
 		t, d, o := tightCase(seed)
-		b, ok := boardOf(t, d, o)
+		b, ok := assignmentOf(t, d, o)
 		if !ok {
 			continue
 		}
@@ -123,13 +123,13 @@ func TestImprovingNeverHurts(test *testing.T) {
 				b.swapDescent(all, 1<<12)
 				mid := b.value()
 				require.LessOrEqual(test, mid.bytes, was.bytes, "seed %d", seed)
-				require.Equal(test, anew(b), mid, "seed %d", seed)
+				require.Equal(test, recomputed(b), mid, "seed %d", seed)
 				was = mid
 			}
 			b.improve(all, 1<<12)
 			is := b.value()
 			require.False(test, was.less(is, b.p.byBusy), "seed %d", seed)
-			require.Equal(test, anew(b), is, "seed %d", seed)
+			require.Equal(test, recomputed(b), is, "seed %d", seed)
 			require.True(test, b.complete(), "seed %d", seed)
 			nodes, counts := b.nodes()
 			for i, n := range nodes {
@@ -144,7 +144,7 @@ func TestImprovingNeverHurts(test *testing.T) {
 	require.Greater(test, improved, 40)
 }
 
-func TestAttractBringsTogether(test *testing.T) {
+func TestSwapDescentBringsTogether(test *testing.T) {
 	//	r0: n00 (2 GPUs), n01 (1)    r1: n02 (2)
 	t := placementtest.GPUTree(test, 2, 1, 2)
 	d := &gang.Demand{Pattern: gang.ParameterServer, Roles: []gang.Role{
@@ -153,7 +153,7 @@ func TestAttractBringsTogether(test *testing.T) {
 	all := []tree.NodeID{0, 1, 2}
 	for _, c := range []struct {
 		name   string
-		on     [][2]int // node and kind
+		on     [][2]int // node and pod class
 		bytes  float64
 		counts []int32 // of n00, n01 and n02: servers and workers
 	}{
@@ -162,7 +162,7 @@ func TestAttractBringsTogether(test *testing.T) {
 		// n00 is full of workers: the server on n01 changes places with one of them.
 		{"swaps", [][2]int{{0, 1}, {0, 1}, {1, 0}}, 2, []int32{1, 1, 0, 1, 0, 0}},
 	} {
-		b, _ := boardOf(t, d, Options{})
+		b, _ := assignmentOf(t, d, Options{})
 		for _, at := range c.on {
 			b.add(tree.NodeID(at[0]), at[1], 1)
 		}

@@ -7,38 +7,38 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
 )
 
-// packWork bounds the table of pack.
+// binPackWork bounds the table of binPack.
 const binPackWork = 1 << 21
 
 // packTable is what pack works out: over the nodes one by one, for each number of members of all roles but the last, the most
 // members of the last role that fit beside them.
 type packTable struct {
 	b       *partialAssignment
-	lots    []roleDemand // the one that wants most last
+	demands []roleDemand // the one that wants most last
 	nodes   []tree.NodeID
 	states  int
-	vectors [][]int32 // of each state: how many of each lot but the last
+	vectors [][]int32 // of each state: how many of each role demand but the last
 	choice  []int32   // node-major: of each state, the node's own
 }
 
-// pack places roles that compete for the same nodes, where descent ran into a corner. It finds room if there is any, and
+// binPack places roles that compete for the same nodes, where descent ran into a corner. It finds capacity if there is any, and
 // looks at no cost. It gives up on what is too much work.
 func (b *partialAssignment) binPack(lo, hi tree.NodeID) bool {
 	b.reset()
-	k := &packTable{b: b, lots: b.p.roleDemands(), states: 1}
-	if len(k.lots) < 2 {
+	k := &packTable{b: b, demands: b.p.roleDemands(), states: 1}
+	if len(k.demands) < 2 {
 		return false
 	}
 	most := 0
-	for i := range k.lots {
-		if k.lots[i].want >= k.lots[most].want {
+	for i := range k.demands {
+		if k.demands[i].want >= k.demands[most].want {
 			most = i
 		}
 	}
-	last := len(k.lots) - 1
-	k.lots[most], k.lots[last] = k.lots[last], k.lots[most]
-	for i := range k.lots[:last] {
-		if k.states *= int(k.lots[i].want) + 1; k.states > binPackWork {
+	last := len(k.demands) - 1
+	k.demands[most], k.demands[last] = k.demands[last], k.demands[most]
+	for i := range k.demands[:last] {
+		if k.states *= int(k.demands[i].want) + 1; k.states > binPackWork {
 			return false
 		}
 	}
@@ -46,8 +46,8 @@ func (b *partialAssignment) binPack(lo, hi tree.NodeID) bool {
 	work := 0
 	for n := lo; n < hi; n++ {
 		own, some := 1, false
-		for i := range k.lots {
-			fit := min(k.lots[i].shape.Fit(n), k.lots[i].want)
+		for i := range k.demands {
+			fit := min(k.demands[i].shape.Fit(n), k.demands[i].want)
 			some = some || fit > 0
 			if i < last {
 				own *= int(fit) + 1
@@ -66,11 +66,11 @@ func (b *partialAssignment) binPack(lo, hi tree.NodeID) bool {
 }
 
 func (k *packTable) enumerate() {
-	last := len(k.lots) - 1
+	last := len(k.demands) - 1
 	for s := range k.states {
 		vector := make([]int32, last)
 		for i := range vector {
-			size := int(k.lots[i].want) + 1
+			size := int(k.demands[i].want) + 1
 			vector[i] = int32(s % size)
 			s /= size
 		}
@@ -80,7 +80,7 @@ func (k *packTable) enumerate() {
 
 const noFit = -1
 
-// fill works the table out, and says whether everybody finds room.
+// fill works the table out, and reports whether everybody finds capacity.
 func (k *packTable) fill() bool {
 	most, next := make([]int32, k.states), make([]int32, k.states)
 	for s := range most {
@@ -94,7 +94,7 @@ func (k *packTable) fill() bool {
 		}
 		for own, vector := range k.vectors {
 			k.b.p.stop.count(1)
-			beside := k.b.beside(n, k.lots, vector)
+			beside := k.b.beside(n, k.demands, vector)
 			if beside == noFit {
 				continue
 			}
@@ -107,10 +107,10 @@ func (k *packTable) fill() bool {
 		}
 		most, next = next, most
 	}
-	return most[k.states-1] >= k.lots[len(k.lots)-1].want
+	return most[k.states-1] >= k.demands[len(k.demands)-1].want
 }
 
-// sums says whether a part of a state is no more than the state.
+// sums reports whether a part of a state is no more than the state.
 func (k *packTable) sums(state, part int) bool {
 	for i, n := range k.vectors[part] {
 		if n > k.vectors[state][i] {
@@ -121,27 +121,27 @@ func (k *packTable) sums(state, part int) bool {
 }
 
 func (k *packTable) place() {
-	last := len(k.lots) - 1
+	last := len(k.demands) - 1
 	for i, s := len(k.nodes)-1, k.states-1; i >= 0; i-- {
 		own := int(k.choice[i*k.states+s])
 		for l, n := range k.vectors[own] {
-			k.b.put(k.nodes[i], &k.lots[l], n)
+			k.b.put(k.nodes[i], &k.demands[l], n)
 		}
 		s -= own
 	}
 	for _, n := range k.nodes {
-		if k.b.mayHold(n, &k.lots[last]) {
-			k.b.put(n, &k.lots[last], k.lots[last].want)
+		if k.b.mayHold(n, &k.demands[last]) {
+			k.b.put(n, &k.demands[last], k.demands[last].want)
 		}
 	}
 }
 
-// beside is how many members of the last lot fit on a node beside so many of the others; noRoom if those do not fit.
-func (b *partialAssignment) beside(n tree.NodeID, lots []roleDemand, vector []int32) int32 {
+// beside is how many members of the last role demand fit on a node beside so many of the others; noRoom if those do not fit.
+func (b *partialAssignment) beside(n tree.NodeID, demands []roleDemand, vector []int32) int32 {
 	p := b.p
-	last := &lots[len(lots)-1]
+	last := &demands[len(demands)-1]
 	for i, c := range vector {
-		if c > lots[i].shape.Fit(n) {
+		if c > demands[i].shape.Fit(n) {
 			return noFit
 		}
 	}
@@ -149,7 +149,7 @@ func (b *partialAssignment) beside(n tree.NodeID, lots []roleDemand, vector []in
 	for r, free := range p.t.Free(tree.DomainID(n)) {
 		var used int64
 		for i, c := range vector {
-			used += int64(c) * p.request(&lots[i])[r]
+			used += int64(c) * p.request(&demands[i])[r]
 		}
 		if used > 0 && used > free {
 			return noFit
@@ -161,13 +161,13 @@ func (b *partialAssignment) beside(n tree.NodeID, lots []roleDemand, vector []in
 	if p.colocationTier != tree.NodeTier || b.serves(n) {
 		return room
 	}
-	return b.guarded(lots, vector, room)
+	return b.guarded(demands, vector, room)
 }
 
 // guarded takes those into account who may only be where a server is.
-func (b *partialAssignment) guarded(lots []roleDemand, vector []int32, room int32) int32 {
-	class := func(i int) int { return b.p.podClasses[lots[i].podClasses[0]].class }
-	last := len(lots) - 1
+func (b *partialAssignment) guarded(demands []roleDemand, vector []int32, room int32) int32 {
+	class := func(i int) int { return b.p.podClasses[demands[i].podClasses[0]].class }
+	last := len(demands) - 1
 	if class(last) == gang.ServerClass && room > 0 {
 		return room
 	}
@@ -187,12 +187,12 @@ func (b *partialAssignment) guarded(lots []roleDemand, vector []int32, room int3
 	return room
 }
 
-// mayHold says whether a role may be on a node, as far as it must have a server there.
+// mayHold reports whether a role may be on a node, as far as it must have a server there.
 func (b *partialAssignment) mayHold(n tree.NodeID, l *roleDemand) bool {
 	return b.p.colocationTier != tree.NodeTier || b.p.podClasses[l.podClasses[0]].class <= gang.ServerClass || b.serves(n)
 }
 
-// serves says whether a node holds a server.
+// serves reports whether a node holds a server.
 func (b *partialAssignment) serves(n tree.NodeID) bool {
 	c := b.position[n]
 	return c > 0 && b.row(int(c) - 1)[gang.ServerClass] > 0

@@ -11,7 +11,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
 )
 
-// roomFor says whether all members find room, by trying every node for each of them.
+// roomFor reports whether all members find capacity, by trying every node for each of them.
 func roomFor(b *partialAssignment, left [][]int64, k int, n int32) bool {
 	for k < b.podClasses && n == b.p.podClasses[k].count {
 		k, n = k+1, 0
@@ -38,12 +38,12 @@ func roomFor(b *partialAssignment, left [][]int64, k int, n int32) bool {
 	return false
 }
 
-func TestPackFindsRoomIfThereIsAny(test *testing.T) {
+func TestBinPackFindsAPlanIfThereIsOne(test *testing.T) {
 	packed, full := 0, 0
 	for seed := range int64(1500) {
 		t, d, o := tightCase(seed)
 		d.Pattern, d.Colocation, d.HighestTier = gang.ParameterServer, gang.Preferred, 0
-		b, _ := boardOf(t, d, o)
+		b, _ := assignmentOf(t, d, o)
 		if len(b.p.roleDemands()) < 2 || b.p.members() > 7 {
 			b.close()
 			continue

@@ -43,10 +43,10 @@ func (p *problem) scopes(tier int, lo, hi tree.NodeID) []scope {
 		return nil // no node holds all
 	}
 	var all []scope
-	lots := p.roleDemands()
+	demands := p.roleDemands()
 	for d := p.t.Ancestor(lo, tier); d <= p.t.Ancestor(hi-1, tier); d++ {
-		if share := p.share(d, lots); share >= 1 {
-			all = append(all, scope{domain: d, tier: tier, expense: p.expense(d, tier, lots), share: share})
+		if share := p.share(d, demands); share >= 1 {
+			all = append(all, scope{domain: d, tier: tier, expense: p.expense(d, tier, demands), share: share})
 		}
 	}
 	order := func(a, b scope) int {
@@ -59,7 +59,7 @@ func (p *problem) scopes(tier int, lo, hi tree.NodeID) []scope {
 	if tier == tree.NodeTier+1 {
 		all = all[:min(len(all), leadScopes*p.effort)]
 		for i := range all {
-			all[i].lead = p.lead(all[i].domain, lots)
+			all[i].lead = p.lead(all[i].domain, demands)
 		}
 		slices.SortFunc(all, order)
 	}
@@ -71,10 +71,10 @@ func (p *problem) scopes(tier int, lo, hi tree.NodeID) []scope {
 }
 
 // lead is the largest share of the job that one node of a domain holds.
-func (p *problem) lead(d tree.DomainID, lots []roleDemand) (lead float64) {
+func (p *problem) lead(d tree.DomainID, demands []roleDemand) (lead float64) {
 	lo, hi := p.t.NodesOf(d)
 	for n := lo; n < hi; n++ {
-		lead = max(lead, min(1, p.share(tree.DomainID(n), lots)))
+		lead = max(lead, min(1, p.share(tree.DomainID(n), demands)))
 	}
 	return lead
 }
@@ -130,7 +130,7 @@ func (p *problem) targets(s scope) []tree.NodeID {
 	return nodes
 }
 
-// fitsAny says whether a node has room for a member of any kind.
+// fitsAny reports whether a node has capacity for a member of any pod class.
 func (p *problem) fitsAny(n tree.NodeID) bool {
 	return slices.ContainsFunc(p.podClasses, func(k podClass) bool { return k.shape.Fit(n) > 0 })
 }
@@ -141,7 +141,7 @@ const (
 	seedLeafDomains = 8
 )
 
-// anchors are nodes of a scope to begin at.
+// seedNodes are nodes of a scope to begin at.
 func (p *problem) seedNodes(s scope) []tree.NodeID {
 	most := seedNodesPerScope * p.effort
 	if p.members() > largeJob*p.effort {
@@ -150,28 +150,28 @@ func (p *problem) seedNodes(s scope) []tree.NodeID {
 	return p.seedNodesOf(s, most)
 }
 
-// anchorsOf a scope: those that hold members already, and so many that hold most.
+// seedNodesOf a scope are those that hold members already, and so many that hold most.
 func (p *problem) seedNodesOf(s scope, most int) []tree.NodeID {
-	lots := p.roleDemands()
+	demands := p.roleDemands()
 	var nodes []tree.NodeID
 	for _, f := range p.fixed {
 		if len(nodes) < seedNodesPerScope*p.effort && p.t.Holds(s.domain, f.node) && !slices.Contains(nodes, f.node) {
 			nodes = append(nodes, f.node)
 		}
 	}
-	return append(nodes, p.largest(p.leafDomains(s, lots), lots, most)...)
+	return append(nodes, p.largest(p.leafDomains(s, demands), demands, most)...)
 }
 
-// seedsPerTier are so many domains of each tier below a scope, those that hold most of the job.
+// seedDomainsPerTier are so many domains of each tier below a scope, those that hold most of the job.
 const seedDomainsPerTier = 4
 
-// seeds are the domains of a tier to begin at: a job that is a little too large for them leaves little elsewhere.
+// seedDomains are the domains of a tier to begin at: a job that is a little too large for them leaves little elsewhere.
 func (p *problem) seedDomains(s scope, tier int) (seeds []tree.DomainID) {
-	lots := p.roleDemands()
+	demands := p.roleDemands()
 	lo, hi := p.t.NodesOf(s.domain)
 	var all []scoredDomain
 	for d := p.t.Ancestor(lo, tier); d <= p.t.Ancestor(hi-1, tier); d++ {
-		if share := p.share(d, lots); share > 0 {
+		if share := p.share(d, demands); share > 0 {
 			all = append(all, scoredDomain{d, share})
 		}
 	}
@@ -194,8 +194,8 @@ func byScore(a, b scoredDomain) int {
 	return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.domain, b.domain))
 }
 
-// leaves are the domains just above nodes whose largest nodes promise most.
-func (p *problem) leafDomains(s scope, lots []roleDemand) []scoredDomain {
+// leafDomains are the domains just above nodes whose largest nodes promise most.
+func (p *problem) leafDomains(s scope, demands []roleDemand) []scoredDomain {
 	if s.tier == tree.NodeTier {
 		return []scoredDomain{{domain: s.domain}}
 	}
@@ -203,8 +203,8 @@ func (p *problem) leafDomains(s scope, lots []roleDemand) []scoredDomain {
 	var leaves []scoredDomain
 	for d := p.t.Parent(tree.DomainID(lo)); d <= p.t.Parent(tree.DomainID(hi-1)); d++ {
 		share := 1.0
-		for i := range lots {
-			share *= float64(min(tree.Bucket(lots[i].want), lots[i].shape.MostOnNode(d))) + 0.01
+		for i := range demands {
+			share *= float64(min(tree.Bucket(demands[i].want), demands[i].shape.MostOnNode(d))) + 0.01
 		}
 		leaves = append(leaves, scoredDomain{d, share})
 	}
@@ -212,14 +212,14 @@ func (p *problem) leafDomains(s scope, lots []roleDemand) []scoredDomain {
 }
 
 // largest nodes of some domains, a few.
-func (p *problem) largest(leaves []scoredDomain, lots []roleDemand, most int) (nodes []tree.NodeID) {
+func (p *problem) largest(leaves []scoredDomain, demands []roleDemand, most int) (nodes []tree.NodeID) {
 	var all []scoredDomain
 	for _, leaf := range leaves {
 		lo, hi := p.t.NodesOf(leaf.domain)
 		for n := lo; n < hi; n++ {
 			share := 1.0
-			for i := range lots {
-				share *= float64(min(lots[i].want, lots[i].shape.Fit(n))) + 0.01
+			for i := range demands {
+				share *= float64(min(demands[i].want, demands[i].shape.Fit(n))) + 0.01
 			}
 			all = append(all, scoredDomain{tree.DomainID(n), share})
 		}
@@ -255,7 +255,7 @@ type classes struct {
 	fixed   map[tree.NodeID]bool
 }
 
-// needs says whether a plan can need a node: it, and as many of its class as there are members. Nodes come in the order of
+// needs reports whether a plan can need a node: it, and as many of its class as there are members. Nodes come in the order of
 // their ids.
 func (c *classes) needs(n tree.NodeID) bool {
 	c.runsOn(n)
@@ -272,7 +272,7 @@ func (c *classes) needs(n tree.NodeID) bool {
 	return true
 }
 
-// runsOn says whether a member was placed on a node before.
+// runsOn reports whether a member was placed on a node before.
 func (c *classes) runsOn(n tree.NodeID) bool {
 	if c.fixed == nil {
 		c.fixed = map[tree.NodeID]bool{}
@@ -283,7 +283,7 @@ func (c *classes) runsOn(n tree.NodeID) bool {
 	return c.fixed[n]
 }
 
-// alike says whether two nodes side by side differ in nothing but their names, as far as a job can see.
+// interchangeable reports whether two nodes side by side differ in nothing but their names, as far as a job can see.
 func (p *problem) interchangeable(a, b tree.NodeID) bool {
 	t := p.t
 	for k := range p.podClasses {

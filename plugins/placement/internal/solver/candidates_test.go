@@ -11,8 +11,8 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
 )
 
-// likeNodes has n0 and n1, which are alike, and in the same rack others that differ from them in one thing each.
-func likeNodes(test *testing.T) *problem {
+// twinNodes has n0 and n1, which are alike, and in the same rack others that differ from them in one thing each.
+func twinNodes(test *testing.T) *problem {
 	islands := []tree.Island{{Size: 4, Free: 1}, {Size: 4, Free: 3}}
 	spec := tree.Spec{
 		Resources: []string{"cpu", "gpu"}, Accelerators: []string{"gpu"}, Tiers: tree.DefaultTiers("rack"),
@@ -45,8 +45,8 @@ func likeNodes(test *testing.T) *problem {
 	return newProblem(t, d, Options{}, []int{1, 1})
 }
 
-func TestNodesThatAreAlike(test *testing.T) {
-	p := likeNodes(test)
+func TestInterchangeableNodes(test *testing.T) {
+	p := twinNodes(test)
 	require.True(test, p.interchangeable(0, 1))
 	for _, n := range []tree.NodeID{2, 3, 4, 5, 6, 7, 9} {
 		require.False(test, p.interchangeable(0, n), p.t.NodeName(n))
@@ -55,7 +55,7 @@ func TestNodesThatAreAlike(test *testing.T) {
 }
 
 func TestOneNodeOfEachClassForEachMember(test *testing.T) {
-	p := likeNodes(test)
+	p := twinNodes(test)
 	for _, c := range []struct {
 		members int
 		want    []tree.NodeID

@@ -17,16 +17,16 @@ const maxStates = 1 << 12
 
 // exact finds the best plan on a set of nodes by dynamic programming over the tree.
 //
-// Costs are sums over domains of a function of how many members of each kind the domain holds. So the best way to put a
-// given state (so many of each kind) below a domain is the best split of it over the domain's children, whatever is done
+// Costs are sums over domains of a function of how many members of each pod class the domain holds. So the best way to put a
+// given state (so many of each pod class) below a domain is the best split of it over the domain's children, whatever is done
 // elsewhere: each node's table is worked out directly, and tables of siblings are merged one after the other. For nodes n
-// and states s that is O(n s^2 / 2^kinds). The result is optimal for these nodes in bytes, then busiest uplink, then
-// penalty, then harm. Where the busiest uplink goes first, a first pass finds how busy it must be, a second one the fewest
-// bytes below that. A last pass makes penalty and harm least, however busy other uplinks are than the busiest.
+// and states s that is O(n s^2 / 2^pod classes). The result is optimal for these nodes in bytes, then busiest uplink, then
+// penalty, then fragmentation. Where the busiest uplink goes first, a first pass finds how busy it must be, a second one the fewest
+// bytes below that. A last pass makes penalty and fragmentation least, however busy other uplinks are than the busiest.
 type exact struct {
 	p       *problem
 	states  int
-	digits  []int32 // state-major: how many of each kind
+	digits  []int32 // state-major: how many of each pod class
 	base    map[tree.DomainID][]int32
 	byBusy  bool
 	anyBusy bool           // a last pass: how busy uplinks are below the limit does not matter
@@ -83,7 +83,7 @@ func (p *problem) baseRows() map[tree.DomainID][]int32 {
 	return rows
 }
 
-// solve returns how many of each kind go to each of the nodes (ascending by id), node-major; ok is false if nothing fits,
+// solve returns how many of each pod class go to each of the nodes (ascending by id), node-major; ok is false if nothing fits,
 // nothing is as good as what is known, or the work is used up.
 func (x *exact) solve(nodes []tree.NodeID) (counts []int32, ok bool) {
 	x.byBusy = x.p.byBusy
@@ -167,7 +167,7 @@ func (x *exact) node(n tree.NodeID) *table {
 	return t
 }
 
-// holds says whether a node has room for so many of each kind together.
+// holds reports whether a node has capacity for so many of each pod class together.
 func (p *problem) holds(n tree.NodeID, free []int64, count []int32) bool {
 	some := 0
 	for k, c := range count {
@@ -204,7 +204,7 @@ func (x *exact) rowOf(d tree.DomainID, count []int32) []int32 {
 	return x.row
 }
 
-// allowed says whether a domain of a tier may hold a state, by the job's hard limits.
+// allowed reports whether a domain of a tier may hold a state, by the job's hard limits.
 func (x *exact) allowed(tier, state int, row, count []int32) bool {
 	if tier == x.p.limit && state != 0 && state != x.states-1 {
 		return false
@@ -277,7 +277,7 @@ func (x *exact) join(t, child *table) {
 		for j, b := range child.states {
 			s := int(a + b)
 			if s >= x.states || x.digit(b, last) > room {
-				break // those to come have as many of the last kind, or more
+				break // those to come have as many of the last pod class, or more
 			}
 			x.work--
 			bytes := t.values[i].bytes + child.values[j].bytes
@@ -305,7 +305,7 @@ func (x *exact) join(t, child *table) {
 
 func (x *exact) digit(state int32, k int) int32 { return x.digits[int(state)*len(x.p.podClasses)+k] }
 
-// together says whether two states are no more than everything.
+// together reports whether two states are no more than everything.
 func (x *exact) together(a, b int32) bool {
 	for k := range x.p.podClasses {
 		if x.digit(a, k)+x.digit(b, k) > x.p.podClasses[k].count {
@@ -353,7 +353,7 @@ type companions struct {
 	ofA, ofB []int64
 }
 
-// bounded says whether a plan is known and something of what the rest of a better one must cost: of flows.
+// bounded reports whether a plan is known and something of what the rest of a better one must cost: of flows.
 func (x *exact) bounded() bool {
 	return x.flows != nil && x.bound < impossible && !x.byBusy
 }

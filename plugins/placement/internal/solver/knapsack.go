@@ -10,10 +10,10 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
 )
 
-// coverWork bounds the pairs of parts and counts that cover looks at.
+// knapsackWork bounds the pairs of parts and counts that the knapsack looks at.
 const knapsackWork = 1 << 19
 
-// cover chooses nodes for a whole ring. Its cost is the price of each node, rack and so on that holds some of its members
+// knapsack chooses nodes for a whole ring. Its cost is the price of each node, rack and so on that holds some of its members
 // and not all: what counts is which domains are used, not how many members each of them has. So it is a knapsack: for
 // each domain, the cheapest set of nodes below it that holds at least k members, for every k; sets of siblings are joined
 // one after the other.
@@ -23,7 +23,7 @@ type knapsack struct {
 	done []cheapestSets // sets that hold everybody, by domain
 }
 
-// covered are the cheapest sets below one domain.
+// cheapestSets are the cheapest sets below one domain.
 type cheapestSets struct {
 	cost  []int64 // of k members, for k from 0 to everybody
 	parts []*cheapestSets
@@ -33,7 +33,7 @@ type cheapestSets struct {
 
 const notCovered = math.MaxInt64 / 4
 
-// cover puts a ring without fixed members on an empty board, if that is its only kind, or says that it did not.
+// knapsackCover puts a ring without fixed members on an empty assignment, if that is its only pod class, or says that it did not.
 func (b *partialAssignment) knapsackCover(d tree.DomainID, tier int) bool {
 	p := b.p
 	ring := p.ring
@@ -87,7 +87,7 @@ func (c *knapsack) below(d tree.DomainID, tier int) *cheapestSets {
 	return own
 }
 
-// tightestFirst are the children of a domain that have room: of sets that cost the same, the first one found stays.
+// tightestFirst are the children of a domain that have capacity: of sets that cost the same, the first one found stays.
 func (c *knapsack) tightestFirst(d tree.DomainID) []tree.DomainID {
 	t := c.b.p.t
 	lo, hi := t.Children(d)

@@ -13,7 +13,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
 )
 
-func TestCoverIsTheCheapestSetOfNodes(test *testing.T) {
+func TestKnapsackCoverIsTheCheapestSetOfNodes(test *testing.T) {
 	covered := 0
 	for seed := range int64(400) {
 		random := rand.New(rand.NewSource(seed))
@@ -30,7 +30,7 @@ func TestCoverIsTheCheapestSetOfNodes(test *testing.T) {
 			}
 		}
 		d := placementtest.RingOf(2+random.Intn(11), nil)
-		b, _ := boardOf(t, d, Options{})
+		b, _ := assignmentOf(t, d, Options{})
 		ok := b.knapsackCover(t.Root(), len(t.Tiers()))
 		require.Equal(test, sum >= len(d.Roles[0].Pending), ok, "seed %d", seed)
 		if !ok {
@@ -96,7 +96,7 @@ func ringBytes(p *problem, counts []int32) (bytes int64) {
 	return bytes
 }
 
-func TestCoverLeavesOtherJobsAlone(test *testing.T) {
+func TestKnapsackCoverLeavesOtherJobsAlone(test *testing.T) {
 	for name, change := range map[string]func(t *tree.Topology, d *gang.Demand, o *Options){
 		"members that run": func(_ *tree.Topology, d *gang.Demand, _ *Options) {
 			*d = *placementtest.RingOf(3, map[int]tree.NodeID{0: 0})
@@ -111,7 +111,7 @@ func TestCoverLeavesOtherJobsAlone(test *testing.T) {
 		t := placementtest.GPUTree(test, 2, 2, 2)
 		d, o := placementtest.RingOf(3, nil), Options{}
 		change(t, d, &o)
-		b, _ := boardOf(t, d, o)
+		b, _ := assignmentOf(t, d, o)
 		require.False(test, b.knapsackCover(t.Root(), len(t.Tiers())), name)
 	}
 }

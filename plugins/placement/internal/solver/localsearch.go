@@ -46,7 +46,7 @@ type descent struct {
 	limit   int
 }
 
-// better says whether the board as it stands is better than the best so far, and if so takes it for the best.
+// better reports whether the assignment as it stands is better than the best so far, and if so takes it for the best.
 func (s *descent) better() bool {
 	b := s.b
 	if !b.p.byBusy && (b.sum.workersWithoutServer > s.best.workersWithoutServer || b.sum.workersWithoutServer == s.best.workersWithoutServer && b.sum.bytes > s.best.bytes) {
@@ -60,7 +60,7 @@ func (s *descent) better() bool {
 	return true
 }
 
-// move takes one member of a kind from a node to wherever that is best.
+// move takes one member of a pod class from a node to wherever that is best.
 func (s *descent) move(from tree.NodeID, k int) bool {
 	b := s.b
 	to, best := tree.NodeID(-1), s.best
@@ -87,7 +87,7 @@ func (s *descent) move(from tree.NodeID, k int) bool {
 	return true
 }
 
-// swap exchanges one member of a kind with one of another kind elsewhere.
+// swap exchanges one member of a pod class with one of another pod class elsewhere.
 func (s *descent) swap(from tree.NodeID, k int, nodes []tree.NodeID) bool {
 	b := s.b
 	if b.podClasses == 1 {
@@ -121,7 +121,7 @@ func (s *descent) swap(from tree.NodeID, k int, nodes []tree.NodeID) bool {
 
 func (b *partialAssignment) all(int) bool { return true }
 
-// empty takes members of some kinds off a node and places them anew, each where it costs least.
+// empty takes members of some pod classes off a node and places them again, each where it costs least.
 func (s *descent) empty(node tree.NodeID, kinds func(k int) bool) bool {
 	b := s.b
 	if b.work > s.limit {
@@ -215,7 +215,7 @@ type steps struct {
 	ok    bool
 }
 
-// greedy places all who wait: always the kind and node that cost least for each member, as many at once as fit.
+// greedy places all who wait: always the pod class and node that cost least for each member, as many at once as fit.
 func (b *partialAssignment) greedy(targets []tree.NodeID, but tree.NodeID) (done steps) {
 	for !b.complete() {
 		best, least := step{node: -1}, 0.0
@@ -247,7 +247,7 @@ func (b *partialAssignment) greedy(targets []tree.NodeID, but tree.NodeID) (done
 	return done
 }
 
-// attraction improves plans of flows, where a member is drawn to the domains that hold those it talks to.
+// pullTable improves plans of flows, where a member is drawn to the domains that hold those it talks to.
 //
 // Priced bytes are a constant less twice the sum, over domains v and pairs of classes, of price * weight_ab * k_a k_b
 // (flows.go). So what a member of class a adds on a node is the node's pull on it, the sum over its tiers of price *
@@ -257,11 +257,11 @@ type pullTable struct {
 	b     *partialAssignment
 	f     *traffic.Flows
 	nodes []tree.NodeID
-	pulls []int64 // node-major, of each kind
+	pulls []int64 // node-major, of each pod class
 	apart []int64 // price of all tiers below the one where two nodes meet, by that tier
 }
 
-// attract moves and swaps until no move and no swap gains, or the work is used up.
+// swapDescent moves and swaps until no move and no swap gains, or the work is used up.
 func (b *partialAssignment) swapDescent(targets []tree.NodeID, limit int) {
 	f, ok := b.p.traffic.(*traffic.Flows)
 	if !ok || len(f.Pairs) == 0 || b.p.unit == 0 || b.p.colocationTier > 0 || b.p.byBusy {
@@ -305,7 +305,7 @@ func (a *pullTable) pull() {
 	}
 }
 
-// move takes members of each kind from where they are pulled least to where they are pulled most.
+// move takes members of each pod class from where they are pulled least to where they are pulled most.
 func (a *pullTable) move() (moved bool) {
 	b := a.b
 	for k := range b.podClasses {
@@ -326,7 +326,7 @@ func (a *pullTable) move() (moved bool) {
 		b.add(a.nodes[from], k, -n)
 		b.add(a.nodes[to], k, n)
 		if b.podClasses > 1 {
-			return true // pulls on other kinds have changed
+			return true // pulls on other pod classes have changed
 		}
 		moved = true
 	}
@@ -375,7 +375,7 @@ func (b *partialAssignment) swap(s swapping) {
 	b.add(s.b, s.ka, 1)
 }
 
-// gain of an exchange of one member of kind k on the i-th node with one of another kind on the j-th.
+// gain of an exchange of one member of pod class k on the i-th node with one of another pod class on the j-th.
 func (a *pullTable) gain(i, j, k, other int) int64 {
 	kinds := a.b.podClasses
 	gain := a.pulls[j*kinds+k] - a.pulls[i*kinds+k] + a.pulls[i*kinds+other] - a.pulls[j*kinds+other]
@@ -389,7 +389,7 @@ func (a *pullTable) gain(i, j, k, other int) int64 {
 	return gain - 2*weight*a.apart[tier]
 }
 
-// fitSwap says whether one member of kind k on node n has room on m for one of another kind there, and the other way round.
+// fitSwap reports whether one member of pod class k on node n has capacity on m for one of another pod class there, and the other way round.
 func (b *partialAssignment) fitSwap(n, m tree.NodeID, k, other int) bool {
 	p := b.p
 	if p.podClasses[other].shape.Fit(n) == 0 || p.podClasses[k].shape.Fit(m) == 0 {

@@ -101,7 +101,7 @@ func TestTheLowestTierThatHoldsTheGangIsNotAlwaysTheCheapest(t *testing.T) {
 	}
 }
 
-// 64 workers, of which rack a holds 40 and rack b 24, and 16 servers that either rack has room for.
+// 64 workers, of which rack a holds 40 and rack b 24, and 16 servers that either rack has capacity for.
 //
 //	    root
 //	 a        b

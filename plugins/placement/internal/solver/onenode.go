@@ -26,10 +26,10 @@ func (p *problem) onOneNode(lo, hi tree.NodeID) (tree.NodeID, bool) {
 	return p.anyNode(whole, lo, hi)
 }
 
-// freeTries bounds how many nodes freeNode compares, once it has one.
+// anyNodeTries bounds how many nodes anyNode compares, once it has one.
 const anyNodeTries = 64
 
-// freeNode is for where the tightest node has its GPUs in several islands, say, or is one that the pods would rather avoid.
+// anyNode is for where the tightest node has its GPUs in several islands, say, or is one that the pods would rather avoid.
 func (p *problem) anyNode(whole *tree.Shape, lo, hi tree.NodeID) (tree.NodeID, bool) {
 	found, least := tree.NodeID(-1), value{}
 	all := p.all()
@@ -78,7 +78,7 @@ func (p *problem) whole() *tree.Shape {
 	return shape
 }
 
-// tightestNode that holds a shape: with the least room to spare, in the domains with the fewest free GPUs.
+// tightestNode that holds a shape: with the least capacity to spare, in the domains with the fewest free GPUs.
 func (p *problem) tightestNode(s *tree.Shape) tree.NodeID {
 	t := p.t
 	d, want := t.Root(), 1
@@ -98,7 +98,7 @@ func (p *problem) tightestNode(s *tree.Shape) tree.NodeID {
 	return tree.NodeID(d)
 }
 
-// free says whether all members on a node cost neither traffic nor preference, and workers have the server that they must.
+// costsNothing reports whether all members on a node cost neither traffic nor preference, and workers have the server that they must.
 func (p *problem) costsNothing(node tree.NodeID) bool {
 	row := make([]int32, p.classes)
 	for k := range p.podClasses {
@@ -121,7 +121,7 @@ func (p *problem) costsNothing(node tree.NodeID) bool {
 	return v.bytes == 0 && v.busy == 0
 }
 
-// unevenRing says whether pods of several sizes are on a ring: counts then do not tell what islands cost.
+// unevenRing reports whether pods of several sizes are on a ring: counts then do not tell what islands cost.
 func (p *problem) unevenRing() bool {
 	first := -1
 	for k := range p.podClasses {
@@ -136,7 +136,7 @@ func (p *problem) unevenRing() bool {
 	return false
 }
 
-// all is how many members each kind has.
+// all is how many members each pod class has.
 func (p *problem) all() []int32 {
 	all := make([]int32, len(p.podClasses))
 	for k := range p.podClasses {

@@ -10,7 +10,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
 )
 
-// kind is a set of members to place that are interchangeable: same role, same class of traffic.
+// podClass is a set of members to place that are interchangeable: same role, same class of traffic.
 type podClass struct {
 	role    int
 	class   int // column in rows; below 0 for silent members
@@ -28,7 +28,7 @@ type need struct {
 	amount   int64
 }
 
-// problem is a demand made ready for the solver: so many members of each kind, to be put on nodes.
+// problem is a demand made ready for the solver: so many members of each pod class, to be put on nodes.
 type problem struct {
 	t          *tree.Topology
 	d          *gang.Demand
@@ -132,7 +132,7 @@ func (p *problem) addFlows(take []int) {
 	p.traffic = traffic.NewFlows(p.d, total)
 }
 
-// addRing makes a kind of the pending members of each role that is not on the ring, and of each role in each gap.
+// addRing makes a pod class of the pending members of each role that is not on the ring, and of each role in each gap.
 func (p *problem) addRing(take []int) {
 	p.ring = traffic.NewRing(p.t, p.d, take)
 	p.traffic, p.gpus = p.ring, p.ring.GPUs
@@ -162,7 +162,7 @@ func (p *problem) addRing(take []int) {
 	}
 }
 
-// value is what a plan, or a part of one, costs. Bytes, penalty and harm of parts add up; of busiest uplinks the larger one
+// value is what a plan, or a part of one, costs. Bytes, penalty and fragmentation of parts add up; of busiest uplinks the larger one
 // counts.
 type value struct {
 	workersWithoutServer int64   // workers that must have a server near them and have none; no plan has any
@@ -179,7 +179,7 @@ func (v value) plus(w value) value {
 	return value{v.workersWithoutServer + w.workersWithoutServer, v.bytes + w.bytes, max(v.busy, w.busy), v.penalty + w.penalty, v.fragmentation + w.fragmentation}
 }
 
-// less orders plans: traffic by the objective, then preferences of the pods, then harm to what comes later.
+// less orders plans: traffic by the objective, then preferences of the pods, then fragmentation to what comes later.
 func (v value) less(w value, byBusy bool) bool {
 	if v.workersWithoutServer != w.workersWithoutServer {
 		return v.workersWithoutServer < w.workersWithoutServer
@@ -232,7 +232,7 @@ const (
 	nearbyMax          = leftoverWeight - 1
 )
 
-// harm of putting so many pods of each kind on a node. 0 for none.
+// fragmentation is what putting so many pods of each class on a node takes from later jobs; 0 for none.
 func (p *problem) fragmentation(node tree.NodeID, count []int32) int64 {
 	pods, gpus := int32(0), int64(0)
 	for k, n := range count {
@@ -248,14 +248,14 @@ func (p *problem) fragmentation(node tree.NodeID, count []int32) int64 {
 	if len(t.Accelerators()) == 0 {
 		left, nearby = p.leftover(node, count), p.podClasses[0].shape.Sum(t.Parent(tree.DomainID(node)))
 	}
-	harm := max(0, left)*leftoverWeight + min(nearby, nearbyMax)
+	fragmentation := max(0, left)*leftoverWeight + min(nearby, nearbyMax)
 	if islands := t.FreeIslands(node); len(islands) > 0 && gpus > 0 {
-		harm += p.islandFragmentation(node, islands, count)
+		fragmentation += p.islandFragmentation(node, islands, count)
 	}
-	return harm
+	return fragmentation
 }
 
-// leftover is how many pods of the first kind still fit.
+// leftover is how many pods of the first pod class still fit.
 func (p *problem) leftover(node tree.NodeID, count []int32) int64 {
 	most := int64(tree.MaxFit)
 	for r, free := range p.t.Free(tree.DomainID(node)) {
@@ -269,7 +269,7 @@ func (p *problem) leftover(node tree.NodeID, count []int32) int64 {
 	return most
 }
 
-func (p *problem) islandFragmentation(node tree.NodeID, islands []int16, count []int32) (harm int64) {
+func (p *problem) islandFragmentation(node tree.NodeID, islands []int16, count []int32) (fragmentation int64) {
 	var buffer [tree.MaxIslands]int16
 	var picked [256]uint8
 	free := buffer[:len(islands)]
@@ -289,13 +289,13 @@ func (p *problem) islandFragmentation(node tree.NodeID, islands []int16, count [
 					parts++
 				}
 			}
-			harm += straddleWeight * int64(max(0, parts-needed))
+			fragmentation += straddleWeight * int64(max(0, parts-needed))
 		}
 	}
 	for i := range free {
 		if islands[i] == sizes[i] && free[i] > 0 && free[i] < sizes[i] {
-			harm += brokenIslandWeight
+			fragmentation += brokenIslandWeight
 		}
 	}
-	return harm
+	return fragmentation
 }

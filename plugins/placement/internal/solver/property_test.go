@@ -15,7 +15,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
 )
 
-// legal says whether a plan of all cases keeps its promises; it gives the plan, nil if there is none.
+// legal reports whether a plan of all cases keeps its promises; it gives the plan, nil if there is none.
 func legal(test *testing.T, t *tree.Topology, d *gang.Demand, o Options, seed int64) *Plan {
 	test.Helper()
 	plan, err := Solve(t, d, o)
@@ -48,11 +48,11 @@ func TestPlansAreLegalAndTheSameEveryTime(test *testing.T) {
 		before := placementtest.Snapshot(t)
 		plan := legal(test, t, d, o, seed)
 		require.Equal(test, before, placementtest.Snapshot(t), "seed %d: solving changes nothing", seed)
-		require.True(test, allReturned(t), "seed %d: a board is left full", seed)
+		require.True(test, allReturned(t), "seed %d: an assignment is left full", seed)
 		again := legal(test, t, d, o, seed)
 		require.Equal(test, plan, again, "seed %d", seed)
 
-		// The same on a topology that was built anew, whose caches are empty.
+		// The same on a topology that was built again, whose caches are empty.
 		t, d, o = tightCase(seed)
 		require.Equal(test, plan, legal(test, t, d, o, seed), "seed %d", seed)
 		if plan != nil {
@@ -136,7 +136,7 @@ func TestJobsOfManySizesOnARandomCluster(test *testing.T) {
 	}
 }
 
-func TestNoMoreWouldFit(test *testing.T) {
+func TestNoMoreMembersFit(test *testing.T) {
 	left := 0
 	for seed := range int64(600) {
 		t, d, o := tightCase(seed)

@@ -10,7 +10,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
 )
 
-// assign gives each member its node: so many of each kind on each of the nodes (ascending by id), node-major.
+// assign gives each member its node: so many of each pod class on each of the nodes (ascending by id), node-major.
 //
 // Members go in the order of their indexes along the tree, so that consecutive ranks are neighbours. The members of a gap
 // begin in the domain of the member before it and end in that of the member after it, on every tier.
@@ -22,7 +22,7 @@ func (p *problem) assign(nodes []tree.NodeID, counts []int32) []gang.Assignment 
 func (p *problem) assignBy(nodes []tree.NodeID, counts []int32, groups bool) []gang.Assignment {
 	all := make([]gang.Assignment, 0, p.members())
 	kinds := len(p.podClasses)
-	begin, end := tree.NodeID(-1), tree.NodeID(-1) // where the last kind begins and ends
+	begin, end := tree.NodeID(-1), tree.NodeID(-1) // where the last pod class begins and ends
 	for k := range p.podClasses {
 		kind := &p.podClasses[k]
 		line := treeOrder{t: p.t, group: 1}
@@ -63,13 +63,13 @@ func (p *problem) assignBy(nodes []tree.NodeID, counts []int32, groups bool) []g
 	return all
 }
 
-// stop is a node with its share of consecutive members.
+// nodeShare is a node with its share of consecutive members.
 type nodeShare struct {
 	node    tree.NodeID
 	members int64
 }
 
-// line is an order of stops along the tree.
+// treeOrder is an order of shares along the tree.
 type treeOrder struct {
 	t       *tree.Topology
 	shares  []nodeShare // ascending by node
@@ -85,30 +85,30 @@ func (l *treeOrder) order(left, right tree.NodeID) []nodeShare {
 	return append(l.ordered, tail...)
 }
 
-// below orders the stops of one domain of a tier, and returns those that come on the way back to right, after all others.
-func (l *treeOrder) below(tier int, stops []nodeShare, left, right tree.NodeID) (tail []nodeShare) {
-	if tier == tree.NodeTier || len(stops) == 0 {
-		for _, s := range stops {
+// below orders the shares of one domain of a tier, and returns those that come on the way back to right, after all others.
+func (l *treeOrder) below(tier int, shares []nodeShare, left, right tree.NodeID) (tail []nodeShare) {
+	if tier == tree.NodeTier || len(shares) == 0 {
+		for _, s := range shares {
 			l.at += s.members
 		}
-		l.ordered = append(l.ordered, stops...)
+		l.ordered = append(l.ordered, shares...)
 		return nil
 	}
 	var first, last []nodeShare
 	others := make([][]nodeShare, 0, 8)
-	for lo := 0; lo < len(stops); {
-		child := l.t.Ancestor(stops[lo].node, tier-1)
+	for lo := 0; lo < len(shares); {
+		child := l.t.Ancestor(shares[lo].node, tier-1)
 		hi := lo + 1
-		for hi < len(stops) && l.t.Holds(child, stops[hi].node) {
+		for hi < len(shares) && l.t.Holds(child, shares[hi].node) {
 			hi++
 		}
 		switch {
 		case left >= 0 && l.t.Holds(child, left):
-			first = stops[lo:hi]
+			first = shares[lo:hi]
 		case right >= 0 && l.t.Holds(child, right):
-			last = stops[lo:hi]
+			last = shares[lo:hi]
 		default:
-			others = append(others, stops[lo:hi])
+			others = append(others, shares[lo:hi])
 		}
 		lo = hi
 	}
@@ -140,9 +140,9 @@ func (l *treeOrder) below(tier int, stops []nodeShare, left, right tree.NodeID) 
 // nextOf is the child to go to next: one that ends a parallel group, if there is one; else the first by name.
 func (l *treeOrder) nextOf(children [][]nodeShare) int {
 	if l.group > 1 {
-		for i, stops := range children {
+		for i, shares := range children {
 			members := l.at
-			for _, s := range stops {
+			for _, s := range shares {
 				members += s.members
 			}
 			if members%l.group == 0 {
@@ -173,8 +173,8 @@ func (p *problem) rankedPlan(found []incumbent, lo, hi tree.NodeID) *Plan {
 		try(p.dealt(found[i].nodes, found[i].counts), found[i].value)
 	}
 	if p.ring.Group > 1 && best.bytes > 0 {
-		if gathered, ok := p.groupRing(near, plan.Assignments); ok {
-			try(gathered, found[0].value)
+		if grouped, ok := p.groupRing(near, plan.Assignments); ok {
+			try(grouped, found[0].value)
 		}
 	}
 	return plan

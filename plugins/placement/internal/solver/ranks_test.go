@@ -19,16 +19,16 @@ import (
 //	└── r1: 2 3    └── r3: 6 7
 func TestOrderAlongTheTree(test *testing.T) {
 	t := placementtest.GPUTree(test, make([]int64, 10)...)
-	one := func(nodes ...tree.NodeID) (stops []nodeShare) {
+	one := func(nodes ...tree.NodeID) (shares []nodeShare) {
 		for _, n := range nodes {
-			stops = append(stops, nodeShare{n, 1})
+			shares = append(shares, nodeShare{n, 1})
 		}
-		return stops
+		return shares
 	}
 	for _, c := range []struct {
 		name        string
 		left, right tree.NodeID
-		stops       []nodeShare
+		shares      []nodeShare
 		want        []tree.NodeID
 	}{
 		{"from the first to the last", -1, -1, one(0, 1, 3, 6, 9), []tree.NodeID{0, 1, 3, 6, 9}},
@@ -42,7 +42,7 @@ func TestOrderAlongTheTree(test *testing.T) {
 		{"nothing", 5, 5, nil, []tree.NodeID{}},
 	} {
 		test.Run(c.name, func(test *testing.T) {
-			l := treeOrder{t: t, shares: c.stops, group: 1}
+			l := treeOrder{t: t, shares: c.shares, group: 1}
 			order := []tree.NodeID{}
 			for _, s := range l.order(c.left, c.right) {
 				order = append(order, s.node)
@@ -55,10 +55,10 @@ func TestOrderAlongTheTree(test *testing.T) {
 func TestOrderKeepsParallelGroupsWhole(test *testing.T) {
 	t := placementtest.GPUTree(test, make([]int64, 10)...)
 	for _, c := range []struct {
-		name  string
-		at    int64
-		stops []nodeShare
-		want  []tree.NodeID
+		name   string
+		at     int64
+		shares []nodeShare
+		want   []tree.NodeID
 	}{
 		// 3 and 1 make a group of 4, so do the 4 of r1 alone; r2 would leave one over.
 		{"racks that end a group first", 0, []nodeShare{{0, 3}, {1, 2}, {2, 1}, {3, 3}, {4, 4}}, []tree.NodeID{4, 2, 3, 0, 1}},
@@ -67,7 +67,7 @@ func TestOrderKeepsParallelGroupsWhole(test *testing.T) {
 		{"else in the order of the tree", 0, []nodeShare{{0, 3}, {1, 2}}, []tree.NodeID{0, 1}},
 	} {
 		test.Run(c.name, func(test *testing.T) {
-			l := treeOrder{t: t, shares: c.stops, group: 4, at: c.at}
+			l := treeOrder{t: t, shares: c.shares, group: 4, at: c.at}
 			var order []tree.NodeID
 			for _, s := range l.order(-1, -1) {
 				order = append(order, s.node)
@@ -124,7 +124,7 @@ func TestTwoRolesInOneGap(test *testing.T) {
 		{"between members that run", []gang.Role{role("a", []int{1}, gang.Placed{Index: 0, Node: 4}), role("b", []int{0, 1}, gang.Placed{Index: 2, Node: 0})},
 			[]tree.NodeID{1, 3, 5}, []int32{0, 1, 0, 1, 1, 0}, []tree.NodeID{5, 3, 1}},
 	} {
-		b, _ := boardOf(t, &gang.Demand{Pattern: gang.Collective, Roles: c.roles}, Options{})
+		b, _ := assignmentOf(t, &gang.Demand{Pattern: gang.Collective, Roles: c.roles}, Options{})
 		var nodes []tree.NodeID
 		for _, a := range b.p.assign(c.nodes, c.counts) {
 			nodes = append(nodes, a.Node)

@@ -26,7 +26,7 @@ func (p *problem) improveRing(nodes []tree.NodeID, plan []gang.Assignment, work 
 	return s.write(plan, at), s.best
 }
 
-// gatherRing makes another plan of one, its parallel groups kept together where that can be.
+// groupRing makes another plan of one, its parallel groups kept together where that can be.
 func (p *problem) groupRing(nodes []tree.NodeID, plan []gang.Assignment) ([]gang.Assignment, bool) {
 	s := &ringSearch{ringPods: newRingPods(p)}
 	at := s.read(plan)
@@ -47,7 +47,7 @@ func (p *problem) within(nodes []tree.NodeID, plan []gang.Assignment) []tree.Nod
 	return slices.DeleteFunc(slices.Clone(nodes), func(n tree.NodeID) bool { return !p.t.Holds(domain, n) })
 }
 
-// take takes the room that some members of a plan need.
+// take takes the capacity that some members of a plan need.
 func (s *ringSearch) take(plan []gang.Assignment, who func(gang.Assignment) bool) {
 	for _, n := range s.nodes {
 		s.free = append(s.free, slices.Clone(s.p.t.Free(tree.DomainID(n))))
@@ -89,7 +89,7 @@ func (s *ringSearch) step(at []tree.NodeID) bool {
 	return false
 }
 
-// settled says whether some of the pods in a run were placed before.
+// hasPlaced reports whether some of the pods in a run were placed before.
 func (s *ringSearch) hasPlaced(lo, length int) bool {
 	return slices.ContainsFunc(s.pods[lo:lo+length], func(p ringPod) bool { return p.kind < 0 })
 }
@@ -139,7 +139,7 @@ func (s *ringSearch) together(at []tree.NodeID, lo, hi int) bool {
 	return false
 }
 
-// shift gives room back for pods from position lo on, on the given nodes, or takes it.
+// shift gives capacity back for pods from position lo on, on the given nodes, or takes it.
 func (s *ringSearch) shift(at []tree.NodeID, lo int, sign int64) {
 	for i, n := range at {
 		j, _ := slices.BinarySearch(s.nodes, n)
@@ -162,9 +162,9 @@ func (s *ringSearch) better(at []tree.NodeID) bool {
 	return true
 }
 
-// gather makes another start for a ring of parallel groups: group by group, those with members placed before first, each
+// groupedStart makes another start for a ring of parallel groups: group by group, those with members placed before first, each
 // whole on the tightest node that holds it, as near as can be to what is placed already. Groups that no node holds fill
-// the roomiest nodes that are near. It says whether everybody has a node.
+// the roomiest nodes that are near. It reports whether everybody has a node.
 func (s *ringSearch) groupedStart(at []tree.NodeID) bool {
 	group := int(s.ring.Group)
 	var starts []int
@@ -211,7 +211,7 @@ func (s *ringSearch) groupedStart(at []tree.NodeID) bool {
 	return true
 }
 
-// nearest of the nodes that hold so many pods of a kind, the tightest of these; if there is none, the roomiest.
+// nearest of the nodes that hold so many pods of a pod class, the tightest of these; if there is none, the roomiest.
 func (s *ringSearch) nearest(anchor tree.NodeID, kind *podClass, want int) int {
 	best := -1
 	var room, far int
@@ -245,12 +245,12 @@ func (s *ringSearch) nearest(anchor tree.NodeID, kind *podClass, want int) int {
 	return best
 }
 
-// mayTake says whether one more pod of a kind may go to a node.
+// mayTake reports whether one more pod of a pod class may go to a node.
 func (s *ringSearch) mayTake(j int, kind *podClass) bool {
 	return kind.shape.Fit(s.nodes[j]) > 0 && s.fits(j, kind)
 }
 
-// rooms is how many more pods of a kind a node can take.
+// capacity is how many more pods of a class a node can take.
 func (s *ringSearch) capacity(j int, kind *podClass) int {
 	rooms := int64(tree.MaxFit)
 	for _, n := range kind.needs {

@@ -12,15 +12,15 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
 )
 
-// TestGather puts groups of four on nodes of racks of two: r0 is n00 and n01, r1 is n02 and n03, and so on.
-func TestGather(test *testing.T) {
+// TestGroupedStart puts groups of four on nodes of racks of two: r0 is n00 and n01, r1 is n02 and n03, and so on.
+func TestGroupedStart(test *testing.T) {
 	for _, c := range []struct {
 		name    string
 		free    []int64
 		members int
 		runs    map[int]tree.NodeID
 		change  func(t *tree.Topology, d *gang.Demand)
-		want    []tree.NodeID // of pending members; nil if not everybody finds room
+		want    []tree.NodeID // of pending members; nil if not everybody finds capacity
 	}{
 		{"each group on the tightest node that holds it", []int64{9, 3, 5, 4}, 8, nil, nil, []tree.NodeID{3, 3, 3, 3, 2, 2, 2, 2}},
 		{"of nodes that hold it, the nearest one", []int64{4, 6, 5, 0}, 8, nil, nil, []tree.NodeID{0, 0, 0, 0, 1, 1, 1, 1}},
@@ -41,7 +41,7 @@ func TestGather(test *testing.T) {
 			if c.change != nil {
 				c.change(t, d)
 			}
-			b, _ := boardOf(t, d, Options{})
+			b, _ := assignmentOf(t, d, Options{})
 			defer b.close()
 			var all []tree.NodeID
 			var plan []gang.Assignment
@@ -51,10 +51,10 @@ func TestGather(test *testing.T) {
 			for _, index := range d.Roles[0].Pending {
 				plan = append(plan, gang.Assignment{Index: index, Node: all[len(all)-1]})
 			}
-			gathered, ok := b.p.groupRing(all, plan)
+			grouped, ok := b.p.groupRing(all, plan)
 			require.Equal(test, c.want != nil, ok)
 			var nodes []tree.NodeID
-			for _, a := range gathered {
+			for _, a := range grouped {
 				nodes = append(nodes, a.Node)
 			}
 			require.Equal(test, c.want, nodes)
@@ -62,7 +62,7 @@ func TestGather(test *testing.T) {
 	}
 }
 
-func TestGatherKeepsEachRoleWhereItIsEligible(test *testing.T) {
+func TestGroupedStartKeepsEachRoleWhereItIsEligible(test *testing.T) {
 	//	r0: n00 (4 GPUs, for the first role), n01 (4)
 	t := placementtest.GPUTree(test, 4, 4)
 	second := tree.NewNodeSet(t)
@@ -71,12 +71,12 @@ func TestGatherKeepsEachRoleWhereItIsEligible(test *testing.T) {
 		{Name: "a", Traffic: gang.Worker, Request: []int64{1}, Pending: []int{0, 1}, Minimum: 2},
 		{Name: "b", Traffic: gang.Worker, Request: []int64{1}, Pending: []int{0, 1}, Minimum: 2, Eligible: second},
 	}}
-	b, _ := boardOf(t, d, Options{})
+	b, _ := assignmentOf(t, d, Options{})
 	defer b.close()
 	plan := []gang.Assignment{{Role: 0, Index: 0, Node: 0}, {Role: 0, Index: 1, Node: 0}, {Role: 1, Index: 0, Node: 1}, {Role: 1, Index: 1, Node: 1}}
-	gathered, ok := b.p.groupRing([]tree.NodeID{0, 1}, plan)
+	grouped, ok := b.p.groupRing([]tree.NodeID{0, 1}, plan)
 	require.True(test, ok)
-	for _, a := range gathered[2:] {
+	for _, a := range grouped[2:] {
 		require.EqualValues(test, 1, a.Node)
 	}
 }

@@ -32,7 +32,7 @@ func TestRingPodsCountWhatEvaluateCounts(test *testing.T) {
 	priced := 0
 	for seed := range int64(500) {
 		t, d, random := ringCase(seed)
-		b, ok := boardOf(t, d, Options{})
+		b, ok := assignmentOf(t, d, Options{})
 		p := b.p
 		b.close()
 		if !ok || p.unit == 0 || d.Colocation == gang.None {
@@ -73,7 +73,7 @@ func TestCountsTellWhatARingCosts(test *testing.T) {
 			runs[random.Intn(members)] = tree.NodeID(random.Intn(t.Nodes()))
 		}
 		d := placementtest.RingOf(members, runs)
-		b, ok := boardOf(t, d, Options{})
+		b, ok := assignmentOf(t, d, Options{})
 		if !ok {
 			b.close()
 			continue

@@ -9,7 +9,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
 )
 
-// needsRanks says whether counts per domain leave something of the cost open: parallel groups that pods share, several
+// needsRanks reports whether counts per domain leave something of the cost open: parallel groups that pods share, several
 // islands in a node, or several roles on one ring.
 func (p *problem) needsRanks() bool {
 	ring := p.ring
@@ -49,7 +49,7 @@ type ringSearch struct {
 	fixedOn map[tree.NodeID]bool
 }
 
-// searchRing improves a plan, whose members that are not on the ring stay where they are. whole says whether nothing
+// searchRing improves a plan, whose members that are not on the ring stay where they are. whole reports whether nothing
 // cheaper can be left.
 func (p *problem) searchRing(nodes []tree.NodeID, plan []gang.Assignment, limit int) (better []gang.Assignment, whole bool) {
 	s := &ringSearch{ringPods: newRingPods(p), nodes: nodes, steps: limit, fixedOn: map[tree.NodeID]bool{}}
@@ -163,7 +163,7 @@ func (s *ringSearch) visit(position int, node tree.NodeID, penalty value) {
 	s.back(l)
 }
 
-// wayBack is the least that the rest of the ring costs: from here to where it began, if that is elsewhere.
+// closingCost is the least that the rest of the ring costs: from here to where it began, if that is elsewhere.
 func (s *ringSearch) closingCost() (bytes int64) {
 	t := s.p.t
 	tier := tree.NodeTier
@@ -202,7 +202,7 @@ func (s *ringSearch) fits(i int, kind *podClass) bool {
 	return true
 }
 
-// same says whether two nodes that hold nobody cannot be told apart but for their names.
+// same reports whether two nodes that hold nobody cannot be told apart but for their names.
 func (s *ringSearch) same(i, j int) bool {
 	a, b := s.nodes[i], s.nodes[j]
 	return s.holds[i] == 0 && s.holds[j] == 0 && !s.fixedOn[a] && !s.fixedOn[b] && s.p.interchangeable(a, b) && slices.Equal(s.free[i], s.free[j])

@@ -55,7 +55,7 @@ func TestSearchRingFindsTheBest(test *testing.T) {
 		t, d, _ := ringCase(seed)
 		d.HighestTier, d.Colocation = 0, gang.Preferred
 		o := Options{Objective: Objective(seed % 2)}
-		b, _ := boardOf(t, d, o)
+		b, _ := assignmentOf(t, d, o)
 		p := b.p
 		b.close()
 		if p.members() == 0 || p.members() > 4 || t.Nodes() > 5 || p.unit == 0 {
@@ -99,9 +99,9 @@ func TestSearchRingFindsTheBest(test *testing.T) {
 	require.Greater(test, better, 50)
 }
 
-func mustSeats(test *testing.T, d *gang.Demand, plan []gang.Assignment) []gang.PlacedMember {
+func mustMembers(test *testing.T, d *gang.Demand, plan []gang.Assignment) []gang.PlacedMember {
 	test.Helper()
-	seats, err := d.Members(plan)
+	members, err := d.Members(plan)
 	require.NoError(test, err)
-	return seats
+	return members
 }

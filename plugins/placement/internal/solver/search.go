@@ -72,7 +72,7 @@ func (p *problem) search(lo, hi tree.NodeID) (found []incumbent, least bool) {
 	return s.best, least
 }
 
-// cheapest says whether a plan was found that plans which cost so many priced bytes cannot better.
+// cheapest reports whether a plan was found that plans which cost so many priced bytes cannot better.
 func (s *search) cheapest(bytes int64) bool {
 	return len(s.best) > 0 && !s.p.byBusy && s.best[0].value.bytes <= bytes && s.best[0].value.penalty == 0
 }
@@ -88,7 +88,7 @@ func (s *search) starts() int {
 	return someStarts * s.p.effort
 }
 
-// offer takes what is on the board, if it is a plan and among the best.
+// offer takes what is on the assignment, if it is a plan and among the best.
 func (s *search) offer() {
 	b := s.b
 	if !b.complete() || b.sum.workersWithoutServer > 0 {
@@ -187,7 +187,7 @@ func (s *search) exact(scope scope) bool {
 	return true
 }
 
-// start puts members on an empty board; those whom it leaves out go where they cost least.
+// start puts members on an empty assignment; those whom it leaves out go where they cost least.
 func (s *search) start(scope scope, fill func()) {
 	s.b.reset()
 	s.b.lazy = true
@@ -218,15 +218,15 @@ func (p *problem) members() int {
 }
 
 const (
-	// settleWork bounds the pairs of states that the exact search looks at once a plan is known.
+	// refineWork bounds the pairs of states that the exact search looks at once a plan is known.
 	refineWork = 1 << 20
-	// settleNodes bounds the nodes of one domain that it chooses from.
+	// refineNodesMax bounds the nodes of one domain that it chooses from.
 	refineNodesMax = 256
-	// settleScopes bounds the domains.
+	// refineDomainsMax bounds the domains.
 	refineDomainsMax = 4
 )
 
-// settle looks for a better plan by exact search, with the bound of the one that is known: in the domain that holds it, and
+// refineExact looks for a better plan by exact search, with the bound of the one that is known: in the domain that holds it, and
 // in a few others that could. It is for flows whose members need several racks: which of them, and how many members to
 // each, is what starts and small steps are weakest at.
 func (s *search) refineExact(lo, hi tree.NodeID) {
@@ -266,7 +266,7 @@ func (s *search) refineExact(lo, hi tree.NodeID) {
 	}
 }
 
-// settling are the domains to look at: the one that holds the plan, then others of its tier.
+// refineDomains are the domains to look at: the one that holds the plan, then others of its tier.
 func (p *problem) refineDomains(own tree.DomainID, tier int, lo, hi tree.NodeID) []tree.DomainID {
 	domains := []tree.DomainID{own}
 	for _, scope := range p.scopes(tier, lo, hi) {
@@ -277,14 +277,14 @@ func (p *problem) refineDomains(own tree.DomainID, tier int, lo, hi tree.NodeID)
 	return domains
 }
 
-// promising are nodes of a domain with room for someone, one class after the other no more than a plan can need; where
+// refineNodes are nodes of a domain with capacity for someone, one class after the other no more than a plan can need; where
 // they are too many, those of the lowest domains that hold most of the job. Those in use are among them.
 func (p *problem) refineNodes(domain tree.DomainID, used []tree.NodeID, most int) (nodes []tree.NodeID) {
 	lo, hi := p.t.NodesOf(domain)
 	var near []scoredDomain
-	lots := p.roleDemands()
+	demands := p.roleDemands()
 	for d := p.t.Parent(tree.DomainID(lo)); d <= p.t.Parent(tree.DomainID(hi-1)); d++ {
-		if share := p.share(d, lots); share > 0 {
+		if share := p.share(d, demands); share > 0 {
 			near = append(near, scoredDomain{d, share})
 		}
 	}

@@ -32,12 +32,12 @@ func racks(test testing.TB, random *rand.Rand) (*tree.Topology, *gang.Demand) {
 	return t, &gang.Demand{Pattern: gang.ParameterServer, Roles: []gang.Role{members("ps", gang.Server, 4, 8, 0), members("worker", gang.Worker, 16, 5, 1)}}
 }
 
-func TestSettleFindsTheRacks(test *testing.T) {
+func TestRefineExactFindsTheRacks(test *testing.T) {
 	for _, objective := range []Objective{BytesFirst, BusiestFirst} {
 		better := 0
 		for seed := range int64(20) {
 			t, d := racks(test, rand.New(rand.NewSource(seed)))
-			b, _ := boardOf(t, d, Options{Objective: objective})
+			b, _ := assignmentOf(t, d, Options{Objective: objective})
 			p := b.p
 			b.close()
 			everything := make([]tree.NodeID, t.Nodes())
@@ -63,11 +63,11 @@ func TestSettleFindsTheRacks(test *testing.T) {
 	}
 }
 
-func TestSettlingChoosesDomains(test *testing.T) {
+func TestRefineDomains(test *testing.T) {
 	//  b0: r0 [n00 6][n01 6] r1 [n02 6][n03 6]   b1: r2 [n04 8][n05 8] r3 [n06 1][n07 1]   b2: r4 [n08 2][n09 2]
 	t := placementtest.GPUTree(test, 6, 6, 6, 6, 8, 8, 1, 1, 2, 2)
 	d := &gang.Demand{Pattern: gang.ParameterServer, Roles: []gang.Role{members("ps", gang.Server, 2, 1), members("worker", gang.Worker, 16, 1)}}
-	b, _ := boardOf(t, d, Options{})
+	b, _ := assignmentOf(t, d, Options{})
 	defer b.close()
 	names := func(domains []tree.DomainID) (names []string) {
 		for _, domain := range domains {
@@ -89,7 +89,7 @@ func TestExactWithABound(test *testing.T) {
 	bounded, flowing := 0, 0
 	for seed := range int64(3000) {
 		t, d, o := tightCase(seed)
-		b, ok := boardOf(t, d, o)
+		b, ok := assignmentOf(t, d, o)
 		p := b.p
 		b.close()
 		if !ok || p.byBusy || p.states() == 0 {

@@ -44,7 +44,7 @@ func (o Options) effort() int { return max(1, o.Effort) }
 type Plan struct {
 	// Assignments of pending members by role, then index.
 	Assignments []gang.Assignment
-	// Left are members beyond the minimums that have no room, by role, then index.
+	// Left are members beyond the minimums that have no capacity, by role, then index.
 	Left []gang.Member
 	// Cost of the whole job with its placed members.
 	Cost traffic.Cost
@@ -73,11 +73,11 @@ func Solve(t *tree.Topology, d *gang.Demand, o Options) (found *Plan, err error)
 	if !ok {
 		return nil, ErrNoFit
 	}
-	seats, err := d.Members(found.Assignments)
+	members, err := d.Members(found.Assignments)
 	if err != nil {
 		return nil, err
 	}
-	found.Cost = traffic.CostOf(t, d, seats)
+	found.Cost = traffic.CostOf(t, d, members)
 	return found, nil
 }
 

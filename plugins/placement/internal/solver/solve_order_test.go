@@ -106,8 +106,8 @@ func TestIslandsDecide(t *testing.T) {
 		{"an island that is broken already is taken first", placement.Single, [][2]int{{4, 0}, {2, 2}}, "worker 1 1 2", []string{"n2: worker 1"}, 0},
 		{"even if more is left there", ring, [][2]int{{2, 2}, {4, 4}}, "worker 1 1 4", []string{"n2: worker 1"}, 0},
 		{"no island is whole: two ends on each of two, 3/4 M each", ring, [][2]int{{2, 2}, {3, 2}}, "worker 1 1 4", []string{"n1: worker 1"}, 4 * 0.75},
-		{"a whole island is no harm if the pod takes it all", placement.Single, [][2]int{{4, 0}, {3, 1}}, "worker 1 1 4", []string{"n1: worker 1"}, 0},
-		{"a pod that no island holds does no harm by that", placement.Single, [][2]int{{4, 4}, {4, 3}}, "worker 1 1 6", []string{"n2: worker 1"}, 0},
+		{"a whole island is no fragmentation if the pod takes it all", placement.Single, [][2]int{{4, 0}, {3, 1}}, "worker 1 1 4", []string{"n1: worker 1"}, 0},
+		{"a pod that no island holds does no fragmentation by that", placement.Single, [][2]int{{4, 4}, {4, 3}}, "worker 1 1 6", []string{"n2: worker 1"}, 0},
 		{"pods of a ring on one island", ring, [][2]int{{3, 3}, {4, 1}}, "worker 2 1 2", []string{"n2: worker 2"}, 0},
 		{"pods take the fullest island that holds them, here two", ring, [][2]int{{3, 3}, {4, 2}}, "worker 2 1 2", []string{"n1: worker 2"}, 4 * 0.75},
 	} {

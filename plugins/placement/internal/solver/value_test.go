@@ -10,12 +10,12 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
 )
 
-func TestHarmOfPodsOnANode(test *testing.T) {
+func TestFragmentationOfPodsOnANode(test *testing.T) {
 	const left, nearby = leftoverWeight, 1
 	for _, c := range []struct {
 		name    string
 		islands []tree.Island // of n00; none for one island of 8 free GPUs
-		gpus    []int64       // of each kind's pods
+		gpus    []int64       // of each pod class's pods
 		count   []int32
 		want    int64
 	}{
@@ -50,9 +50,9 @@ func TestHarmOfPodsOnANode(test *testing.T) {
 	}
 }
 
-func TestHarmWithoutAccelerators(test *testing.T) {
-	// What is left is counted in pods of the first kind: of 20 cpu and 9 of memory, 2 x 3 and 4 are taken; 10 and 1 are left,
-	// room for one of (3, 1). In the rack 6 and 2 of them fit.
+func TestFragmentationWithoutAccelerators(test *testing.T) {
+	// What is left is counted in pods of the first pod class: of 20 cpu and 9 of memory, 2 x 3 and 4 are taken; 10 and 1 are left,
+	// capacity for one of (3, 1). In the rack 6 and 2 of them fit.
 	t, err := tree.New(tree.Spec{
 		Resources: []string{"cpu", "memory"}, Tiers: tree.DefaultTiers("rack"),
 		Nodes: []tree.NodeSpec{{Name: "n00", Domains: []string{"r0"}, Free: []int64{20, 9}}, {Name: "n01", Domains: []string{"r0"}, Free: []int64{6, 9}}},
