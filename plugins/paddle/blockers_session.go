@@ -84,7 +84,7 @@ func (c *course) blockedRole(role waitingRole, all map[*corev1.Pod]int) (report.
 	if chosen.reason == report.InsufficientResources && chosen.value != "" {
 		name := corev1.ResourceName(chosen.value)
 		r.Missing.Resources = []report.Resource{{
-			Name: chosen.value, Requested: quantity(name, task.InitResreq.Get(name)), Available: quantity(name, c.mostIdle(task, name)),
+			Name: chosen.value, Requested: report.Quantity(name, task.InitResreq.Get(name)), Available: report.Quantity(name, c.mostIdle(task, name)),
 		}}
 	}
 	c.suggest(&r, &chosen, task.Pod)

@@ -43,10 +43,10 @@ func pendingCondition(v verdict) scheduling.PodGroupCondition {
 func placedCondition(where, waits verdict) scheduling.PodGroupCondition {
 	message := messageOf(where)
 	if waits.text != "" {
-		message = shortened(message, maxMessage/2) + "\n" + waiting + waits.text
+		message = report.Shorten(message, maxMessage/2) + "\n" + waiting + waits.text
 	}
 	return scheduling.PodGroupCondition{
-		Type: conditionPlaced, Status: corev1.ConditionTrue, Reason: string(report.Placed), Message: shortened(message, maxMessage),
+		Type: conditionPlaced, Status: corev1.ConditionTrue, Reason: string(report.Placed), Message: report.Shorten(message, maxMessage),
 	}
 }
 
@@ -56,7 +56,7 @@ func messageOf(v verdict) string {
 	if details := strings.Trim(v.details, "\n"); details != "" {
 		text += "\n" + details
 	}
-	return shortened(text, maxMessage)
+	return report.Shorten(text, maxMessage)
 }
 
 // verdictIn is what a condition says, but for pods beyond the minimum.

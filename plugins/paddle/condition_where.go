@@ -111,17 +111,17 @@ func memberWords(byTask map[string]int, g gang) string {
 	}
 	var parts []string
 	for _, name := range names {
-		parts = append(parts, strconv.Itoa(members[name])+" "+plural(members[name], name))
+		parts = append(parts, strconv.Itoa(members[name])+" "+report.Plural(members[name], name))
 	}
 	if len(parts) == 0 {
 		return "no pods"
 	}
-	return inWords(parts)
+	return report.List(parts)
 }
 
 // placesWords are "2 nodes of rack r1", or "5 nodes in 2 racks of block b1".
 func placesWords(nodes int, tiers []report.Tier) string {
-	words := strconv.Itoa(nodes) + " " + plural(nodes, "node")
+	words := strconv.Itoa(nodes) + " " + report.Plural(nodes, "node")
 	for i, use := range tiers {
 		switch {
 		case i == 0: // the nodes themselves
@@ -141,5 +141,3 @@ func domainWords(tier, domain string) string {
 	}
 	return tier + " " + domain
 }
-
-func plural(n int, name string) string { return report.Plural(n, name) }

@@ -102,7 +102,7 @@ func (a *applicant) lacksWished(asked *api.Resource, limit entryLimit) (verdict,
 		return verdict{}, false
 	}
 	first := lacking[0]
-	own := orNone(measureOf(first, asked.Get(first)).number(a.asked.Get(first), true))
+	own := orNone(report.UnitFor(first, asked.Get(first)).Number(a.asked.Get(first), true))
 	return verdict{
 		reason: limit.room.reasonOf(limit.reason, first),
 		text: fmt.Sprintf("%s has room for %s that the job's minResources ask for (its minimum of %s takes %s)",

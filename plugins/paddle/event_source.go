@@ -46,5 +46,5 @@ func (s *said) record(ssn *framework.Session, job *api.JobInfo, v verdict) {
 		Namespace:  job.PodGroup.Namespace,
 		Name:       job.PodGroup.Name,
 		UID:        job.PodGroup.UID,
-	}, kind, string(v.reason), shortened(v.text, maxEvent))
+	}, kind, string(v.reason), report.Shorten(v.text, maxEvent))
 }

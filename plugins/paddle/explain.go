@@ -75,7 +75,7 @@ func waitsFor(job *api.JobInfo, g gang, why report.Reason) string {
 				pods++
 			}
 		}
-		if name := plural(max(pods, int(group.min)), roleNames[group.role]); (pending > 0 || len(job.Tasks) == 0) && !slices.Contains(names, name) {
+		if name := report.Plural(max(pods, int(group.min)), roleNames[group.role]); (pending > 0 || len(job.Tasks) == 0) && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -89,7 +89,7 @@ func waitsFor(job *api.JobInfo, g gang, why report.Reason) string {
 	if why != "" {
 		wait += " (" + string(why) + ")"
 	}
-	return state + ": " + inWords(names) + wait + "; condition " + string(conditionPlaced) + " of the PodGroup says what is missing"
+	return state + ": " + report.List(names) + wait + "; condition " + string(conditionPlaced) + " of the PodGroup says what is missing"
 }
 
 // short is the tallies of the roles, unless each has its minimum and the gang is nevertheless short of the PodGroup's
@@ -175,7 +175,7 @@ func counted(counts []tally, number func(tally) (int32, bool)) string {
 			parts = append(parts, fmt.Sprintf("%d of %d %s", min(n, t.min), t.min, t.plural()))
 		}
 	}
-	return inWords(parts)
+	return report.List(parts)
 }
 
 // plural is the name for min pods.

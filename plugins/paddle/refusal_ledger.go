@@ -11,6 +11,8 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/framework"
 	"volcano.sh/volcano/pkg/scheduler/plugins/util"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
 // ledger is what Volcano's overcommit, proportion and capacity count before they let a job in. They keep that to
@@ -103,7 +105,7 @@ func (r room) left(name corev1.ResourceName) float64 {
 
 // lacking are the resources of which more is asked for than is left, scarcest first.
 func (r room) lacking(asked *api.Resource) (names []corev1.ResourceName) {
-	for _, name := range resourceOrder(asked) {
+	for _, name := range report.SortResources(asked.ResourceNames()) {
 		if asked.Get(name) > r.left(name) {
 			names = append(names, name)
 		}

@@ -105,9 +105,9 @@ func (a *applicant) exceeds(name string, quota *corev1.ResourceQuotaStatus) (v v
 		exceeds = true
 		plain := corev1.ResourceName(strings.TrimPrefix(strings.TrimPrefix(string(limited), "requests."), "limits."))
 		amount := func(q resource.Quantity) float64 { return api.NewResource(corev1.ResourceList{plain: q}).Get(plain) }
-		m := measureOf(plain, amount(requested))
+		m := report.UnitFor(plain, amount(requested))
 		v.text = fmt.Sprintf("resource quota %s of namespace %s has room for %s of the %s that the job's minimum asks for (%s)",
-			name, a.namespace, orNone(m.number(amount(left), false)), m.of(m.number(amount(requested), true)), a.gang)
+			name, a.namespace, orNone(m.Number(amount(left), false)), m.Format(m.Number(amount(requested), true)), a.gang)
 	}
 	v.reason = report.ResourceQuota
 	v.data = &report.Report{Missing: missing, Suggestions: []report.Suggestion{report.Suggest(report.RaiseResourceQuota, name)}}
@@ -134,9 +134,9 @@ func (a *applicant) lacks(reason report.Reason, where string, r room, suggestion
 func (a *applicant) short(r room, lacking []corev1.ResourceName, suggestions ...report.Suggestion) *report.Report {
 	missing := &report.Missing{}
 	for i, name := range lacking {
-		available := quantity(name, max(0, r.left(name)))
+		available := report.Quantity(name, max(0, r.left(name)))
 		missing.Resources = append(missing.Resources, report.Resource{
-			Name: string(name), Requested: quantity(name, a.asked.Get(name)), Available: available,
+			Name: string(name), Requested: report.Quantity(name, a.asked.Get(name)), Available: available,
 		})
 		if i == 0 && r.left(name) > 0 {
 			suggestions = append(suggestions, report.Suggest(report.LowerRequest, available+" of "+string(name)))
@@ -155,8 +155,8 @@ func (r room) reasonOf(reason report.Reason, lacking corev1.ResourceName) report
 
 // part is how much there is of what is asked for: "6 of the 8 GPUs".
 func (a *applicant) part(name corev1.ResourceName, r room) string {
-	m := measureOf(name, a.asked.Get(name))
-	return orNone(m.number(r.left(name), false)) + " of the " + m.of(m.number(a.asked.Get(name), true))
+	m := report.UnitFor(name, a.asked.Get(name))
+	return orNone(m.Number(r.left(name), false)) + " of the " + m.Format(m.Number(a.asked.Get(name), true))
 }
 
 func orNone(number string) string {

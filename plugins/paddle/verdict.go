@@ -8,7 +8,6 @@ import (
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	"volcano.sh/volcano/pkg/scheduler/api"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
@@ -80,17 +79,17 @@ func verdictOf(err error) verdict {
 
 // fromExplanation is the planner's explanation as a verdict. The amounts in it are those of the resources of a topology:
 // CPU in thousandths, memory in bytes. Label is the number by which users call a tier; nil takes its name.
-func fromExplanation(e *placement.Explanation, resources []string, label func(tier int) string) verdict {
-	marked, numerals := inUnits(e, resources)
-	r := &report.Report{Message: numerals.words(marked.Why(label)), Missing: missingOf(e), Capacity: capacityOf(e)}
-	for i, fits := range marked.Fits(label) {
-		r.Suggestions = append(r.Suggestions, suggestionOf(&e.Relaxations[i], numerals.words("it fits "+fits), label))
+func fromExplanation(e *placement.Explanation, label func(tier int) string) verdict {
+	e.SetUnits(unitFor)
+	r := &report.Report{Message: e.Why(label), Missing: missingOf(e), Capacity: capacityOf(e)}
+	for i, fits := range e.Fits(label) {
+		r.Suggestions = append(r.Suggestions, suggestionOf(&e.Relaxations[i], "it fits "+fits, label))
 	}
 	if len(r.Suggestions) == 0 && len(r.Missing.Resources) > 0 {
 		short := r.Missing.Resources[0]
 		r.Suggestions = append(r.Suggestions, report.Suggest(report.LowerRequest, short.Available+" of "+short.Name))
 	}
-	return verdict{reason: reasonOf(e), text: numerals.words(marked.Sentence(label)), data: r}
+	return verdict{reason: reasonOf(e), text: e.Sentence(label), data: r}
 }
 
 // missingOf is what an explanation says that is missing.
@@ -170,18 +169,28 @@ func suggestionOf(r *placement.Relaxation, text string, label func(tier int) str
 
 // quantityOf is an amount of the planner as a quantity.
 func quantityOf(name string, amount int64) string {
-	return quantity(corev1.ResourceName(name), volcanoAmount(name, max(0, amount)))
+	return report.Quantity(corev1.ResourceName(name), volcanoAmount(name, max(0, amount)))
 }
 
-// quantity is an amount of Volcano as a quantity.
-func quantity(name corev1.ResourceName, amount float64) string {
-	switch {
-	case name == corev1.ResourceMemory:
-		return resource.NewQuantity(int64(amount), resource.BinarySI).String()
-	case !measurable(name): // whole pieces, however many more the cluster counts as having
-		return resource.NewQuantity(int64(amount/1000), resource.DecimalSI).String()
+// unitFor is the unit in which the planner's texts write a resource that is not counted in pieces.
+func unitFor(resource string, largest int64) (placement.Unit, bool) {
+	name := corev1.ResourceName(resource)
+	if !report.Measured(name) {
+		return placement.Unit{}, false
 	}
-	return resource.NewMilliQuantity(int64(amount), resource.DecimalSI).String()
+	unit := report.UnitFor(name, volcanoAmount(resource, largest))
+	return placement.Unit{One: unit.One, Many: unit.Many, Number: func(amount int64, up bool) string {
+		return unit.Number(volcanoAmount(resource, amount), up)
+	}}, true
+}
+
+// volcanoAmount is an amount of the planner, which counts CPU in thousandths and storage in bytes, as Volcano has it.
+func volcanoAmount(resource string, amount int64) float64 {
+	switch corev1.ResourceName(resource) {
+	case corev1.ResourceCPU, corev1.ResourceMemory:
+		return float64(amount)
+	}
+	return 1000 * float64(amount)
 }
 
 // reasonOf an explanation is what helps first, if that is a limit that may be lifted, else what is in the way.

@@ -118,7 +118,7 @@ func (p *plugin) whyNotTried(job *api.JobInfo, g gang) verdict {
 	}
 	return verdict{
 		reason: report.QueueOverused,
-		text:   "queue " + queue.Name + " has used up its share of the cluster: the job's missing pods ask for " + resourceWords(a.asked),
+		text:   "queue " + queue.Name + " has used up its share of the cluster: the job's missing pods ask for " + report.FormatResources(amountsOf(a.asked)),
 		data:   &report.Report{Suggestions: []report.Suggestion{report.Suggest(report.UseAnotherQueue, queue.Name)}},
 	}
 }

@@ -112,12 +112,9 @@ func TestVerdictOfExplanation(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			e, err := placement.Explain(topology, &test.demand, placement.Options{})
 			require.NoError(t, err)
-			before := e.Details()
-			v := fromExplanation(e, topologyColumns, func(tier int) string { return strconv.Itoa(tier - placement.NodeTier) })
+			v := fromExplanation(e, func(tier int) string { return strconv.Itoa(tier - placement.NodeTier) })
 			require.Equal(t, test.text, v.text)
 			require.Equal(t, test.reason, v.reason)
-			require.Equal(t, before, e.Details(), "the explanation itself does not change")
-			require.NotContains(t, v.text+v.report().Encode(), "90000000")
 		})
 	}
 }
@@ -129,7 +126,7 @@ func TestVerdictInDetail(t *testing.T) {
 	}}
 	e, err := placement.Explain(topology, &d, placement.Options{})
 	require.NoError(t, err)
-	v := fromExplanation(e, topologyColumns, nil)
+	v := fromExplanation(e, nil)
 	require.Equal(t, "3 of 5 workers have no room: the cluster has 4 GPUs free, 5 needed, and no node with 1 GPU left has 1 CPU too; fits with 2 workers", v.text)
 	require.Equal(t, &report.Report{
 		Message: "3 of 5 workers have no room: the cluster has 4 GPUs free, 5 needed, and no node with 1 GPU left has 1 CPU too",
@@ -154,7 +151,7 @@ func TestVerdictInDetail(t *testing.T) {
 	}, v.data)
 }
 
-// A text that is too long is cut off, and with it a number that stands in for another.
+// A text that is too long is cut off.
 func TestVerdictOfLongNames(t *testing.T) {
 	for length := range 40 {
 		name := strings.Repeat("n", 190+length)
@@ -162,8 +159,7 @@ func TestVerdictOfLongNames(t *testing.T) {
 		d := placement.Demand{HighestTier: placement.NodeTier, Roles: []placement.Role{crew("worker", placement.Worker, 9, 1000, gib, 1, 0, 0)}}
 		e, err := placement.Explain(topology, &d, placement.Options{})
 		require.NoError(t, err)
-		v := fromExplanation(e, topologyColumns, nil)
-		require.NotContains(t, v.text, "90000", "%d", length)
+		v := fromExplanation(e, nil)
 		require.Contains(t, v.text, "1 of 9 workers has no room: node "+name[:180])
 	}
 }

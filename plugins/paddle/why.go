@@ -107,7 +107,7 @@ func (c *course) explain(p *plan) (verdict, error) {
 	if err != nil {
 		return verdict{}, fmt.Errorf("explain why job %s has no room: %w", p.job.UID, err)
 	}
-	v := fromExplanation(e, t.Resources(), c.tierLabel)
+	v := fromExplanation(e, c.tierLabel)
 	if found && v.reason == report.InsufficientResources {
 		if v.data.Nodes = blocked.Nodes; e.Cause() == placement.NotEligible { // the nodes that the pods may use are full
 			blocked.Suggestions, blocked.Capacity = v.data.Suggestions, v.data.Capacity

@@ -116,7 +116,7 @@ func (e *Explanation) whyNoServer(stop *Stop) string {
 // because says what is in the way of a member in a domain.
 func (e *Explanation) because(tier string, room *DomainRoom, stop *Stop, together within) string {
 	where, role := placeName(tier, room.short), e.Roles[stop.Role].Name
-	with, free := "", "free"
+	with, free, needed := "", "free", e.lexicon.number(stop.Needed, stop.Resource, true)
 	if stop.Eligible < stop.Nodes {
 		with = fmt.Sprintf(" on the %d of %d nodes that a %s may use", stop.Eligible, stop.Nodes, role)
 	}
@@ -127,18 +127,18 @@ func (e *Explanation) because(tier string, room *DomainRoom, stop *Stop, togethe
 	case NotEligible:
 		return notEligible(where, role, stop) + together.limit
 	case Scattered:
-		return fmt.Sprintf("%s has %s %s%s, but no node has the %d that one %s needs (the most is %d)",
-			where, e.lexicon.of(stop.Free, stop.Resource), free, with, stop.Needed, role, stop.Most) + together.limit
+		return fmt.Sprintf("%s has %s %s%s, but no node has the %s that one %s needs (the most is %s)",
+			where, e.lexicon.free(stop.Free, stop.Resource), free, with, needed, role, e.lexicon.number(stop.Most, stop.Resource, false)) + together.limit
 	case NotTogether:
 		return fmt.Sprintf("%s has %s with %s %s%s, but none with %s too", where, numberOf(stop.Having, "node"),
-			e.lexicon.of(stop.Needed, stop.Resource), free, with, e.lexicon.of(stop.OtherNeeded, stop.Other)) + together.limit
+			e.lexicon.needed(stop.Needed, stop.Resource), free, with, e.lexicon.needed(stop.OtherNeeded, stop.Other)) + together.limit
 	}
 	if stop.Left {
-		return fmt.Sprintf("%s has %s left%s, and one more %s needs %d",
-			where, e.lexicon.of(stop.Free, stop.Resource), with, role, stop.Needed) + together.limit
+		return fmt.Sprintf("%s has %s left%s, and one more %s needs %s",
+			where, e.lexicon.free(stop.Free, stop.Resource), with, role, needed) + together.limit
 	}
-	why := fmt.Sprintf("%s has %s free%s, %d needed%s%s",
-		where, e.lexicon.of(stop.Free, stop.Resource), with, stop.Needed, together.one, together.limit)
+	why := fmt.Sprintf("%s has %s free%s, %s needed%s%s",
+		where, e.lexicon.free(stop.Free, stop.Resource), with, needed, together.one, together.limit)
 	if also := stop.Also; also != nil {
 		why += ", and " + e.besides(role, also)
 	}
@@ -147,14 +147,15 @@ func (e *Explanation) because(tier string, room *DomainRoom, stop *Stop, togethe
 
 // besides says what keeps the next member out, though there is enough in all for one more.
 func (e *Explanation) besides(role string, stop *Stop) string {
-	each := e.lexicon.of(stop.Needed, stop.Resource)
+	each := e.lexicon.needed(stop.Needed, stop.Resource)
+	number := func(amount int64) string { return e.lexicon.number(amount, stop.Resource, false) }
 	switch stop.Cause {
 	case Scattered:
-		return fmt.Sprintf("no node has the %s that one %s needs (the most is %d)", each, role, stop.Most)
+		return fmt.Sprintf("no node has the %s that one %s needs (the most is %s)", each, role, number(stop.Most))
 	case NotTogether:
-		return fmt.Sprintf("no node with %s left has %s too", each, e.lexicon.of(stop.OtherNeeded, stop.Other))
+		return fmt.Sprintf("no node with %s left has %s too", each, e.lexicon.needed(stop.OtherNeeded, stop.Other))
 	}
-	return fmt.Sprintf("one more %s needs %s, of which %d are left", role, each, stop.Free)
+	return fmt.Sprintf("one more %s needs %s, of which %s are left", role, each, number(stop.Free))
 }
 
 func notEligible(where, role string, stop *Stop) string {

@@ -9,11 +9,18 @@ import (
 	"strings"
 )
 
-// lexicon is what resources are called in texts: GPUs for nvidia.com/gpu, unless there is another kind of GPU.
-type lexicon map[string]noun
+// Unit is how texts write amounts of a resource: "6 GPUs", "64.5 GiB of memory".
+type Unit struct {
+	// One and Many are the noun after 1 and after other numbers.
+	One, Many string
+	// Number writes an amount in the unit, rounded up or down. Nil writes the amount itself.
+	Number func(amount int64, up bool) string
+}
 
-type noun struct{ one, many string }
+// lexicon is the unit of each resource.
+type lexicon map[string]Unit
 
+// newLexicon names resources by the last part of their names: GPUs for nvidia.com/gpu, unless there is another kind of GPU.
 func newLexicon(resources []string) lexicon {
 	last := func(name string) string { return name[strings.LastIndex(name, "/")+1:] }
 	words := lexicon{}
@@ -27,30 +34,81 @@ func newLexicon(resources []string) lexicon {
 		}
 		switch {
 		case alike > 1 || word == "":
-			words[name] = noun{name, name}
+			words[name] = Unit{One: name, Many: name}
 		case slices.Contains([]string{"gpu", "npu", "xpu", "tpu"}, strings.ToLower(word)):
-			words[name] = noun{strings.ToUpper(word), strings.ToUpper(word) + "s"}
+			words[name] = Unit{One: strings.ToUpper(word), Many: strings.ToUpper(word) + "s"}
 		default:
-			words[name] = noun{word, word}
+			words[name] = Unit{One: word, Many: word}
 		}
 	}
 	return words
 }
 
-// of says for example "6 GPUs" or "12 cpu".
-func (l lexicon) of(amount int64, resource string) string {
-	if amount == 1 {
-		return "1 " + l[resource].one
+// SetUnits sets the units of the explanation's texts. units is called with each resource and the largest amount of it that
+// is needed anywhere; it returns false to keep the amounts as they are.
+func (e *Explanation) SetUnits(units func(resource string, largest int64) (Unit, bool)) {
+	largest := map[string]int64{}
+	add := func(resource string, amount int64) { largest[resource] = max(largest[resource], amount) }
+	vector := func(amounts []int64) {
+		for r, amount := range amounts {
+			add(e.resources[r], amount)
+		}
 	}
-	return strconv.FormatInt(amount, 10) + " " + l[resource].many
+	for r := range e.Roles {
+		vector(e.Roles[r].Request)
+	}
+	for t := range e.Tiers {
+		for b := range e.Tiers[t].Best {
+			for s := range e.Tiers[t].Best[b].Stops {
+				for stop := &e.Tiers[t].Best[b].Stops[s]; stop != nil; stop = stop.Also {
+					add(stop.Resource, stop.Needed)
+					add(stop.Other, stop.OtherNeeded)
+				}
+			}
+		}
+	}
+	for r := range e.Relaxations {
+		vector(e.Relaxations[r].More)
+		for g := range e.Relaxations[r].Grants {
+			vector(e.Relaxations[r].Grants[g].Amounts)
+		}
+	}
+	e.lexicon = newLexicon(e.resources)
+	for _, resource := range e.resources {
+		if unit, ok := units(resource, largest[resource]); ok {
+			e.lexicon[resource] = unit
+		}
+	}
 }
+
+// number is an amount without the noun.
+func (l lexicon) number(amount int64, resource string, up bool) string {
+	if number := l[resource].Number; number != nil {
+		return number(amount, up)
+	}
+	return strconv.FormatInt(amount, 10)
+}
+
+func (l lexicon) of(amount int64, resource string, up bool) string {
+	number := l.number(amount, resource, up)
+	if number == "1" {
+		return number + " " + l[resource].One
+	}
+	return number + " " + l[resource].Many
+}
+
+// free says for example "6 GPUs" or "12 cpu" of what is there.
+func (l lexicon) free(amount int64, resource string) string { return l.of(amount, resource, false) }
+
+// needed is free of what is needed.
+func (l lexicon) needed(amount int64, resource string) string { return l.of(amount, resource, true) }
 
 // amounts says for example "2 GPUs and 8 cpu"; more puts a word in between: "2 more GPUs and 8 more cpu".
 func (l lexicon) amounts(amounts []int64, resources []string, more string) string {
 	var parts []string
 	for r, amount := range amounts {
 		if amount > 0 {
-			parts = append(parts, strings.Replace(l.of(amount, resources[r]), " ", " "+more, 1))
+			parts = append(parts, strings.Replace(l.needed(amount, resources[r]), " ", " "+more, 1))
 		}
 	}
 	return listed(parts, "nothing")

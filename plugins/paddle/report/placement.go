@@ -61,7 +61,7 @@ func (p *Placement) Traffic() string {
 	if len(parts) == 0 {
 		return "nothing between nodes"
 	}
-	return list(parts)
+	return List(parts)
 }
 
 // Busiest is the longest time that a link takes in each step: "0.16 s of each step, between racks". It is empty where that
@@ -116,7 +116,6 @@ func (p *Placement) Amount(amount float64) string {
 	if !p.InBytes {
 		return strconv.FormatFloat(amount, 'g', 3, 64) + " times the model"
 	}
-	const mib, gib = 1 << 20, 1 << 30
 	size, unit := float64(mib), " MiB"
 	if amount >= gib {
 		size, unit = gib, " GiB"
@@ -131,7 +130,7 @@ func (p *Placement) details() (lines []string) {
 		for _, role := range slices.Sorted(maps.Keys(node.Pods)) {
 			parts = append(parts, fmt.Sprintf("%d %s", node.Pods[role], Plural(node.Pods[role], role)))
 		}
-		lines = append(lines, node.Name+": "+list(parts))
+		lines = append(lines, node.Name+": "+List(parts))
 	}
 	if p.MoreNodes > 0 {
 		lines = append(lines, fmt.Sprintf("and %d more nodes", p.MoreNodes))

@@ -157,7 +157,7 @@ func (r *Report) Sentence() string {
 	if refused := r.refused(); r.Reason == HostPortConflict && refused != nil && refused.Nodes == 0 {
 		sentence = gangPort
 	}
-	sentence = strings.NewReplacer("{objects}", list(objects), "{nodes}", r.nodes(), "{value}", value).Replace(sentence)
+	sentence = strings.NewReplacer("{objects}", List(objects), "{nodes}", r.nodes(), "{value}", value).Replace(sentence)
 	if missing := r.roles(); missing != "" {
 		sentence = missing + " no node: " + sentence
 	}
@@ -193,9 +193,9 @@ func (r *Report) roles() string {
 	case 0:
 		return ""
 	case 1:
-		return list(parts) + " has"
+		return List(parts) + " has"
 	}
-	return list(parts) + " have"
+	return List(parts) + " have"
 }
 
 // nodes are the nodes that the reason refuses: "2 of 8 nodes".
@@ -243,28 +243,11 @@ func (r *Report) Details() (lines []string) {
 			for _, fits := range domain.Roles {
 				parts = append(parts, fmt.Sprintf("%d of %d %s", fits.Fits, fits.Needed, Plural(fits.Needed, fits.Role)))
 			}
-			lines = append(lines, fmt.Sprintf("%s %s: %s", tier.Tier, domain.Name, list(parts)))
+			lines = append(lines, fmt.Sprintf("%s %s: %s", tier.Tier, domain.Name, List(parts)))
 		}
 	}
 	if r.Placement != nil {
 		lines = append(lines, r.Placement.details()...)
 	}
 	return lines
-}
-
-// Plural is a noun for so many.
-func Plural(n int, noun string) string {
-	if n == 1 || strings.HasSuffix(noun, "s") {
-		return noun
-	}
-	return noun + "s"
-}
-
-// list is a list such as "a, b and c".
-func list(parts []string) string {
-	last := len(parts) - 1
-	if last < 1 {
-		return strings.Join(parts, "")
-	}
-	return strings.Join(parts[:last], ", ") + " and " + parts[last]
 }
