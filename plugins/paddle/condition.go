@@ -65,8 +65,3 @@ func verdictIn(c scheduling.PodGroupCondition) verdict {
 	text, details, _ := strings.Cut(message, "\n")
 	return verdict{reason: report.Reason(c.Reason), text: text, details: details}
 }
-
-// sameWords tells whether two conditions say the same, whenever and by whomever.
-func sameWords(a, b scheduling.PodGroupCondition) bool {
-	return a.Status == b.Status && a.Reason == b.Reason && a.Message == b.Message
-}

@@ -14,6 +14,6 @@
 //   - binder.go: how many bindings are sent at a time, where the scheduler is ours
 //   - limit.go, fence.go, gradient.go: networkTopology and colocation
 //   - victims*.go, evict.go, starving.go: preempt and reclaim
-//   - why.go, explain.go, verdict*.go, refusal*.go, condition*.go, event*.go, doubts.go: why a job waits, in words for users
+//   - why.go, explain.go, verdict*.go, refusal*.go, condition*.go, events.go: why a job waits, in words for users
 //   - arguments*.go, check*.go, metrics.go: what volcano-scheduler.conf may say, and what is counted
 package paddle

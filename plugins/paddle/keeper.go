@@ -19,14 +19,14 @@ type state struct {
 	network *network.Network
 
 	explanations *explanations
-	doubts       *doubts
+	warnings     *topologyWarnings
 	memory       *memory
-	said         *said
+	events       *eventLimiter
 	guard        *guard
 }
 
 func newState() *state {
-	return &state{explanations: newExplanations(), doubts: newDoubts(), said: newSaid(), guard: newGuard()}
+	return &state{explanations: newExplanations(), warnings: &topologyWarnings{}, events: newEventLimiter(), guard: newGuard()}
 }
 
 // networkOf is the network, a new one if the arguments that make it have changed.

@@ -62,7 +62,7 @@ func (p *plugin) OnSessionOpen(ssn *framework.Session) {
 	p.state = p.kept.take()
 	p.guard = p.state.guard
 	p.state.explanations.next()
-	p.state.doubts.next()
+	p.state.events.startSession()
 	p.course = newCourse(ssn, p.arguments, p.gangs, p.state)
 	p.state.memory.watch(ssn.InformerFactory())
 	p.state.memory.open(ssn.Jobs)
@@ -70,7 +70,7 @@ func (p *plugin) OnSessionOpen(ssn *framework.Session) {
 	for _, job := range ssn.Jobs {
 		if concerns(job) {
 			p.openGang(job)
-			p.tellWishes(job)
+			p.reportInvalidAnnotations(job)
 		}
 	}
 	p.standIns.makeRoom(ssn.Nodes)

@@ -49,7 +49,7 @@ func (p *plugin) openReasons() {
 		if len(job.Tasks) > 0 || !job.IsPending() && job.PodGroup.Status.Phase != scheduling.PodGroupInqueue || !isPaddleJob(job) {
 			continue
 		}
-		p.tellWishes(job)
+		p.reportInvalidAnnotations(job)
 		r.podless[id] = newGang(job, p.arguments.taskRoles)
 		apply(job, r.podless[id])
 	}
@@ -147,16 +147,13 @@ func withoutPods(job *api.JobInfo, g gang) *report.Report {
 // closeReasons writes the condition of each Paddle job that waits or was placed, sends events and counts who waits. What
 // gang and Volcano write was told before: plugins close in any order.
 func (p *plugin) closeReasons() {
-	memory := p.state.said
-	memory.next()
 	counts := map[string]int{}
 	wait := func(job *api.JobInfo, v verdict) {
 		counts[string(v.reason)]++
-		had, _ := conditionOf(job.PodGroup.Status.Conditions)
-		if memory.tell(job.PodGroup.UID, had, v) {
-			memory.record(p.ssn, job, v)
+		if p.state.events.allow(job.PodGroup, v.reason) {
+			p.state.events.record(p.ssn, job, v.reason, v.text)
 		}
-		p.writeCondition(job, pendingCondition(v), v.report())
+		p.writeCondition(job, pendingCondition(v), v.report(), false)
 	}
 	for _, job := range p.concerned() {
 		g, isGang := p.gangs[job.UID]
@@ -195,7 +192,6 @@ func (p *plugin) concerned() []*api.JobInfo {
 
 // closePlaced writes where a gang runs.
 func (p *plugin) closePlaced(job *api.JobInfo, g gang) {
-	memory := p.state.said
 	had, _ := conditionOf(job.PodGroup.Status.Conditions)
 	pending := len(job.TaskStatusIndex[api.Pending])
 	if g == nil {
@@ -205,7 +201,8 @@ func (p *plugin) closePlaced(job *api.JobInfo, g gang) {
 	if where.data = report.Decode(job.PodGroup.Annotations); where.data != nil && where.data.Reason != where.reason {
 		where.data = nil
 	}
-	if had.Status != corev1.ConditionTrue || p.reasons.pending[job.UID] != pending { // else no pod was placed in this session
+	moved := had.Status != corev1.ConditionTrue || p.reasons.pending[job.UID] != pending
+	if moved {
 		tiers, inBytes := p.tiersOf(job, g)
 		where = whereWords(job, g, tiers, inBytes)
 		p.observed(job, tiers, inBytes)
@@ -217,12 +214,12 @@ func (p *plugin) closePlaced(job *api.JobInfo, g gang) {
 	if pending > 0 {
 		waits = p.whySurplus(job, g)
 	}
-	if memory.tellPlaced(job.PodGroup.UID, had) {
-		memory.record(p.ssn, job, where)
+	if p.state.events.allowPlaced(job.PodGroup) {
+		p.state.events.record(p.ssn, job, where.reason, where.text)
 	}
 	placed := where.report()
 	placed.Message, placed.Surplus = where.text, waits.text
-	p.writeCondition(job, placedCondition(where, waits), placed)
+	p.writeCondition(job, placedCondition(where, waits), placed, moved)
 }
 
 // tiersOf are the tiers of the network that a gang uses, unknown in a session that has not looked at the network.
@@ -276,9 +273,9 @@ func beforeScheduled(conditions []scheduling.PodGroupCondition, now scheduling.P
 
 // writeCondition puts the condition in place of the one there is, if that says something else, and with it the report. Volcano
 // writes both with one update of the PodGroup, where the condition has changed.
-func (p *plugin) writeCondition(job *api.JobInfo, now scheduling.PodGroupCondition, data report.Report) {
+func (p *plugin) writeCondition(job *api.JobInfo, now scheduling.PodGroupCondition, data report.Report, moved bool) {
 	had, _ := conditionOf(job.PodGroup.Status.Conditions)
-	if !p.state.said.write(job.PodGroup.UID, had, now) {
+	if !p.state.events.allowWrite(job.PodGroup, now, moved) {
 		return
 	}
 	now.TransitionID, now.LastTransitionTime = string(p.ssn.UID), metav1.Now()

@@ -40,7 +40,7 @@ func (c *cluster) listen() func() []string {
 	recorder := record.NewFakeRecorder(1000)
 	kept := &keeper{}
 	state := newState()
-	state.said.recorder = recorder
+	state.events.recorder = recorder
 	kept.put(state)
 	framework.RegisterPluginBuilder(PluginName, func(raw framework.Arguments) framework.Plugin {
 		arguments, err := parseArguments(raw)
@@ -252,7 +252,7 @@ func TestConditionOfWorkersBeyondTheMinimum(t *testing.T) {
 	c := newCluster(t, shipped, podGroup("job", 4, twoTwo), pods("job", "ps", 2, nothing), pods("job", "worker", 4, oneCPU),
 		node("n1", resources{"cpu": "3", "memory": "8Gi"}))
 	events := c.listen()
-	for range 2 * refreshPause {
+	for range 2 * minWriteInterval {
 		c.session()
 	}
 	c.run()
@@ -262,7 +262,7 @@ func TestConditionOfWorkersBeyondTheMinimum(t *testing.T) {
 	require.Empty(t, events(), "it never waited")
 
 	c.add(node("n2", resources{"cpu": "1", "memory": "8Gi"}))
-	for range 2 * refreshPause {
+	for range 2 * minWriteInterval {
 		c.session()
 	}
 	condition = c.condition("job")
@@ -281,7 +281,7 @@ func TestConditionOfAGangThatGrowsAtOnce(t *testing.T) {
 	c.add(workers[2:])
 	c.session()
 	c.run()
-	for range 2 * refreshPause {
+	for range 2 * minWriteInterval {
 		c.session()
 		require.Regexp(t, "^4 workers are on 2 nodes\n", c.condition("job").Message)
 	}
@@ -382,7 +382,7 @@ func TestConditionKeepsItsTime(t *testing.T) {
 	c.session()
 	first := c.condition("job")
 	c.add(gpuNode("n2", "r1", 1))
-	for range refreshPause {
+	for range minWriteInterval {
 		c.session()
 	}
 	second := c.condition("job")
@@ -407,7 +407,7 @@ func TestConditionKeepsWhatWasPlanned(t *testing.T) {
 	workers := pods("job", "worker", 3, onGPU)
 	workers[2].Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "wait"}}
 	c := newCluster(t, labelled(""), gpuNode("n1", "r1", 2), podGroup("job", 2, map[string]int32{"worker": 2}), workers)
-	for range 2 * refreshPause {
+	for range 2 * minWriteInterval {
 		c.session()
 		require.Equal(t, "2 workers are on 1 node of rack r1\na step of training sends nothing between nodes\nn1: 2 workers\n"+
 			"waiting: 1 worker beyond the minimum waits", c.condition("job").Message)
