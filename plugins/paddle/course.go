@@ -16,6 +16,7 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/framework"
 	"volcano.sh/volcano/pkg/util"
 
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/diagnose"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/network"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
@@ -32,8 +33,8 @@ type course struct {
 	// ending are the nodes on which pods are ending, or that others wait for to end.
 	ending map[string]*api.NodeInfo
 
-	explanations *explanations
-	warnings     *topologyWarnings
+	diagnoses *diagnose.Cache
+	warnings  *topologyWarnings
 
 	// newNetwork is a network that has seen nothing yet, in place of the session's.
 	newNetwork func() *network.Network
@@ -53,7 +54,7 @@ type course struct {
 
 func newCourse(ssn *framework.Session, a arguments, gangs map[api.JobID]gang, s *state) *course {
 	return &course{
-		ssn: ssn, arguments: a, gangs: gangs, network: s.networkOf(a.network), explanations: s.explanations, warnings: s.warnings,
+		ssn: ssn, arguments: a, gangs: gangs, network: s.networkOf(a.network), diagnoses: s.diagnoses, warnings: s.warnings,
 		newNetwork: func() *network.Network {
 			s.network = nil
 			return s.networkOf(a.network)

@@ -14,6 +14,7 @@
 //   - binder.go: how many bindings are sent at a time, where the scheduler is ours
 //   - limit.go, fence.go, gradient.go: networkTopology and colocation
 //   - victims*.go, evict.go, starving.go: preempt and reclaim
-//   - why.go, explain.go, verdict*.go, refusal*.go, condition*.go, events.go: why a job waits, in words for users
+//   - reporter.go, waiting.go, placed.go, events.go, refusal*.go, enqueue.go: the calls into report and diagnose, in which it
+//     says why a job waits and where it runs
 //   - arguments*.go, check*.go, metrics.go: what volcano-scheduler.conf may say, and what is counted
 package paddle

@@ -92,23 +92,22 @@ func (r *refusals) ofQueues(queue *api.QueueInfo, plugin *conf.PluginOption) (li
 }
 
 // lacksWished says what is missing of what a job asks for with its wish, beyond its minimum; false if nothing is.
-func (a *applicant) lacksWished(asked *api.Resource, limit entryLimit) (verdict, bool) {
+func (a *applicant) lacksWished(asked *api.Resource, limit entryLimit) (report.Report, bool) {
 	wishing := *a
 	wishing.asked = asked
 	lacking := slices.DeleteFunc(limit.room.lacking(asked), func(name corev1.ResourceName) bool {
 		return asked.Get(name) <= a.asked.Get(name)
 	})
 	if len(lacking) == 0 {
-		return verdict{}, false
+		return report.Report{}, false
 	}
 	first := lacking[0]
 	own := orNone(report.UnitFor(first, asked.Get(first)).Number(a.asked.Get(first), true))
-	return verdict{
-		reason: limit.room.reasonOf(limit.reason, first),
-		text: fmt.Sprintf("%s has room for %s that the job's minResources ask for (its minimum of %s takes %s)",
-			limit.room.where(first), wishing.part(first, limit.room), a.gang, own),
-		data: wishing.short(limit.room, lacking),
-	}, true
+	r := wishing.short(limit.room, lacking)
+	r.Reason = limit.room.reasonOf(limit.reason, first)
+	r.Message = fmt.Sprintf("%s has room for %s that the job's minResources ask for (its minimum of %s takes %s)",
+		limit.room.where(first), wishing.part(first, limit.room), a.gang, own)
+	return r, true
 }
 
 // leastOf is what must be free before a job is let in: of each resource the larger of what its minimum asks for and what

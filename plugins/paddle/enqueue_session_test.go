@@ -129,7 +129,7 @@ func TestMinResourcesOfTheUser(t *testing.T) {
 				c.session()
 				condition := c.condition("job")
 				require.Equal(t, string(test.reason), condition.Reason, condition.Message)
-				require.Equal(t, test.text, verdictIn(condition).text)
+				require.Equal(t, test.text, firstLine(condition))
 			}
 		})
 	}

@@ -31,7 +31,7 @@ func groupWith(had scheduling.PodGroupCondition) *api.PodGroup {
 }
 
 func waitingFor(reason report.Reason, message string) scheduling.PodGroupCondition {
-	return scheduling.PodGroupCondition{Type: conditionPlaced, Status: corev1.ConditionFalse, Reason: string(reason), Message: message}
+	return scheduling.PodGroupCondition{Type: conditionType, Status: corev1.ConditionFalse, Reason: string(reason), Message: message}
 }
 
 var none scheduling.PodGroupCondition

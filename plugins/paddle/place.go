@@ -20,7 +20,7 @@ func (p *plugin) allocatable(_ *api.QueueInfo, task *api.TaskInfo) bool {
 	}
 	p.tried = task.Job
 	if err := p.course.refusal(task); err != nil {
-		p.refused(p.ssn.Jobs[task.Job], err)
+		p.recordError(p.ssn.Jobs[task.Job], err)
 		return false
 	}
 	return true
@@ -45,7 +45,7 @@ func (p *plugin) prePredicate(task *api.TaskInfo) error {
 		return err
 	})
 	if err != nil {
-		p.refused(p.ssn.Jobs[task.Job], err)
+		p.recordError(p.ssn.Jobs[task.Job], err)
 		return err
 	}
 	if !allocates {

@@ -24,7 +24,7 @@ import (
 type refusals struct {
 	ssn        *framework.Session
 	applicants map[api.JobID]*applicant
-	refused    func(*api.JobInfo, verdict) // told before each vote; the last time counts
+	refused    func(*api.JobInfo, report.Report) // told before each vote; the last time counts
 	accepted   func(*api.JobInfo)
 	guarded    func(*api.JobInfo, func()) // runs what puts a refusal into words
 	tiers      []conf.Tier                // the session's own, while ours stand in its place
@@ -81,9 +81,9 @@ func (r *refusals) before(plugin *conf.PluginOption, obj any) int {
 		r.ledger = newLedger(r.ssn)
 	}
 	r.guarded(job, func() {
-		var v verdict
+		var v report.Report
 		if why := closed(applicant.queue); why != "" && r.queueVotes {
-			v = verdict{reason: report.QueueClosed, text: why, data: openQueue(applicant.queue)}
+			v = report.Report{Reason: report.QueueClosed, Message: why, Suggestions: openQueue(applicant.queue)}
 		} else {
 			v = applicant.refusedBy(plugin, r.ledger, r.quotas(job.Namespace))
 		}

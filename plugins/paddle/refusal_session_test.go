@@ -190,7 +190,7 @@ func TestWhyJobIsNotLetIn(t *testing.T) {
 				condition := c.condition("job")
 				require.Equal(t, string(test.reason), condition.Reason)
 				require.Equal(t, corev1.ConditionFalse, condition.Status)
-				require.Equal(t, test.text, verdictIn(condition).text)
+				require.Equal(t, test.text, firstLine(condition))
 			}
 		})
 	}
@@ -231,7 +231,7 @@ func TestWhyJobWithPodsIsNotLetIn(t *testing.T) {
 			c.session()
 			require.Contains(t, c.podMessage("job-ps-0"), "gang not started: servers and workers wait (QueueCapacity)")
 			require.Equal(t, string(report.QueueCapacity), c.condition("job").Reason)
-			require.Equal(t, why, verdictIn(c.condition("job")).text)
+			require.Equal(t, why, firstLine(c.condition("job")))
 		}
 		// The quota is raised: nothing of the refusal is left.
 		raised := queue("q", resources{"cpu": "2"})

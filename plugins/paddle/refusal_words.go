@@ -40,15 +40,15 @@ type applicant struct {
 	wishes    bool   // for more than that
 }
 
-func newApplicant(job *api.JobInfo, queue *api.QueueInfo, g gang) *applicant {
+func newApplicant(job *api.JobInfo, queue *api.QueueInfo, minimum string) *applicant {
 	asked := job.GetMinResources()
 	return &applicant{
-		queue: queue, namespace: job.Namespace, asked: asked, listed: *job.PodGroup.Spec.MinResources, gang: gangWords(job, g), wishes: !wishBeyond(job, asked).IsEmpty(),
+		queue: queue, namespace: job.Namespace, asked: asked, listed: *job.PodGroup.Spec.MinResources, gang: minimum, wishes: !wishBeyond(job, asked).IsEmpty(),
 	}
 }
 
 // refusedBy is why a plugin refuses a job, if it does.
-func (a *applicant) refusedBy(plugin *conf.PluginOption, l *ledger, quotas map[string]corev1.ResourceQuotaStatus) verdict {
+func (a *applicant) refusedBy(plugin *conf.PluginOption, l *ledger, quotas map[string]corev1.ResourceQuotaStatus) report.Report {
 	queue := "queue " + a.queue.Name
 	switch plugin.Name {
 	case pluginOvercommit:
@@ -60,9 +60,10 @@ func (a *applicant) refusedBy(plugin *conf.PluginOption, l *ledger, quotas map[s
 			return a.lacks(report.QueueCapacity, queue, l.ofQueue(a.queue), report.Suggest(report.RaiseQueueCapability, a.queue.Name))
 		}
 		if hasChildren(a.queue, l.queues) {
-			return verdict{reason: report.QueueNotLeaf, text: queue + " is divided into other queues, and lets jobs into these only", data: &report.Report{
+			return report.Report{
+				Reason: report.QueueNotLeaf, Message: queue + " is divided into other queues, and lets jobs into these only",
 				Suggestions: []report.Suggestion{report.Suggest(report.UseAnotherQueue, a.queue.Name)},
-			}}
+			}
 		}
 		for _, one := range l.branch(a.queue) {
 			reason := report.QueueCapacity
@@ -73,7 +74,7 @@ func (a *applicant) refusedBy(plugin *conf.PluginOption, l *ledger, quotas map[s
 				return a.lacks(reason, "queue "+one.Name, r, report.Suggest(report.RaiseQueueCapability, one.Name))
 			}
 		}
-		return verdict{reason: report.QueueCapacity, text: queue + ", or one above it, has no room for " + a.minimum()}
+		return report.Report{Reason: report.QueueCapacity, Message: queue + ", or one above it, has no room for " + a.minimum()}
 	case pluginResourceQuota:
 		for _, name := range slices.Sorted(maps.Keys(quotas)) {
 			quota := quotas[name]
@@ -81,14 +82,14 @@ func (a *applicant) refusedBy(plugin *conf.PluginOption, l *ledger, quotas map[s
 				return v
 			}
 		}
-		return verdict{reason: report.ResourceQuota, text: "the resource quota of namespace " + a.namespace + " has no room for " + a.minimum()}
+		return report.Report{Reason: report.ResourceQuota, Message: "the resource quota of namespace " + a.namespace + " has no room for " + a.minimum()}
 	}
-	return verdict{reason: report.RefusedByPlugin, text: "the scheduler's plugin " + plugin.Name + " does not let the job in"}
+	return report.Report{Reason: report.RefusedByPlugin, Message: "the scheduler's plugin " + plugin.Name + " does not let the job in"}
 }
 
 // exceeds is that the job's minimum is more than a ResourceQuota has left; false if it is not. Quotas limit requests by
 // names such as cpu and requests.cpu, and Volcano's Job controller writes the minimum under all of them.
-func (a *applicant) exceeds(name string, quota *corev1.ResourceQuotaStatus) (v verdict, exceeds bool) {
+func (a *applicant) exceeds(name string, quota *corev1.ResourceQuotaStatus) (v report.Report, exceeds bool) {
 	missing := &report.Missing{}
 	for _, limited := range slices.Sorted(maps.Keys(quota.Hard)) {
 		requested, left := a.listed[limited], quota.Hard[limited].DeepCopy()
@@ -106,32 +107,34 @@ func (a *applicant) exceeds(name string, quota *corev1.ResourceQuotaStatus) (v v
 		plain := corev1.ResourceName(strings.TrimPrefix(strings.TrimPrefix(string(limited), "requests."), "limits."))
 		amount := func(q resource.Quantity) float64 { return api.NewResource(corev1.ResourceList{plain: q}).Get(plain) }
 		m := report.UnitFor(plain, amount(requested))
-		v.text = fmt.Sprintf("resource quota %s of namespace %s has room for %s of the %s that the job's minimum asks for (%s)",
+		v.Message = fmt.Sprintf("resource quota %s of namespace %s has room for %s of the %s that the job's minimum asks for (%s)",
 			name, a.namespace, orNone(m.Number(amount(left), false)), m.Format(m.Number(amount(requested), true)), a.gang)
 	}
-	v.reason = report.ResourceQuota
-	v.data = &report.Report{Missing: missing, Suggestions: []report.Suggestion{report.Suggest(report.RaiseResourceQuota, name)}}
+	v.Reason = report.ResourceQuota
+	v.Missing, v.Suggestions = missing, []report.Suggestion{report.Suggest(report.RaiseResourceQuota, name)}
 	return v, exceeds
 }
 
 // lacks is how much of what the job requests is available somewhere. Where there is enough of everything by this package's
 // own count, the plugin knows better, and the text says so.
-func (a *applicant) lacks(reason report.Reason, where string, r room, suggestions ...report.Suggestion) verdict {
-	v := verdict{reason: reason, text: where + " has no room now for " + a.minimum()}
+func (a *applicant) lacks(reason report.Reason, where string, r room, suggestions ...report.Suggestion) report.Report {
+	message := where + " has no room now for " + a.minimum()
+	found := reason
 	lacking := r.lacking(a.asked)
 	if len(lacking) > 0 {
-		v.text = fmt.Sprintf("%s has room for %s that the job's minimum asks for (%s)", r.where(lacking[0]), a.part(lacking[0], r), a.gang)
-		v.reason = r.reasonOf(reason, lacking[0])
+		message = fmt.Sprintf("%s has room for %s that the job's minimum asks for (%s)", r.where(lacking[0]), a.part(lacking[0], r), a.gang)
+		found = r.reasonOf(reason, lacking[0])
 	}
-	if v.reason != reason { // the cluster is the limit
+	if found != reason { // the cluster is the limit
 		suggestions = nil
 	}
-	v.data = a.short(r, lacking, suggestions...)
-	return v
+	short := a.short(r, lacking, suggestions...)
+	short.Reason, short.Message = found, message
+	return short
 }
 
 // short is the resources that are lacking, as data.
-func (a *applicant) short(r room, lacking []corev1.ResourceName, suggestions ...report.Suggestion) *report.Report {
+func (a *applicant) short(r room, lacking []corev1.ResourceName, suggestions ...report.Suggestion) report.Report {
 	missing := &report.Missing{}
 	for i, name := range lacking {
 		available := report.Quantity(name, max(0, r.left(name)))
@@ -142,7 +145,7 @@ func (a *applicant) short(r room, lacking []corev1.ResourceName, suggestions ...
 			suggestions = append(suggestions, report.Suggest(report.LowerRequest, available+" of "+string(name)))
 		}
 	}
-	return &report.Report{Missing: missing, Suggestions: suggestions}
+	return report.Report{Missing: missing, Suggestions: suggestions}
 }
 
 // reasonOf is that of a queue's capability, unless the cluster itself is the limit.

@@ -27,22 +27,20 @@ func TestLackingWords(t *testing.T) {
 		promised: amounts(resources{"nvidia.com/gpu": "6", "cpu": "500m"}),
 	}
 	require.Equal(t, []corev1.ResourceName{"nvidia.com/gpu", "memory"}, r.lacking(a.asked), "devices first")
-	require.Equal(t, verdict{
-		reason: report.Overcommit,
-		text:   "the cluster has room for 6 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
-		data: &report.Report{
-			Missing: &report.Missing{Resources: []report.Resource{
-				{Name: "nvidia.com/gpu", Requested: "8", Available: "6"}, {Name: "memory", Requested: "64Gi", Available: "0"},
-			}},
-			Suggestions: []report.Suggestion{{Kind: report.LowerRequest, Value: "6 of nvidia.com/gpu", Text: "request no more than 6 of nvidia.com/gpu"}},
-		},
+	require.Equal(t, report.Report{
+		Reason:  report.Overcommit,
+		Message: "the cluster has room for 6 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
+		Missing: &report.Missing{Resources: []report.Resource{
+			{Name: "nvidia.com/gpu", Requested: "8", Available: "6"}, {Name: "memory", Requested: "64Gi", Available: "0"},
+		}},
+		Suggestions: []report.Suggestion{{Kind: report.LowerRequest, Value: "6 of nvidia.com/gpu", Text: "request no more than 6 of nvidia.com/gpu"}},
 	}, a.lacks(report.Overcommit, theCluster, r))
 
 	// A plugin that refuses although there seems to be room knows better.
 	r.used, r.promised = nothingPromised, nothingPromised
 	v := a.lacks(report.QueueCapacity, "queue q", r)
-	require.Equal(t, report.QueueCapacity, v.reason)
-	require.Equal(t, "queue q has no room now for the job's minimum (2 servers and 8 workers)", v.text)
+	require.Equal(t, report.QueueCapacity, v.Reason)
+	require.Equal(t, "queue q has no room now for the job's minimum (2 servers and 8 workers)", v.Message)
 }
 
 // What a quota does not limit is not told.
@@ -50,18 +48,18 @@ func TestRoomInANamespace(t *testing.T) {
 	a := &applicant{queue: &api.QueueInfo{Name: "q"}, namespace: "ns", listed: eightGPUs.list(), asked: api.NewResource(eightGPUs.list()), gang: "1 worker"}
 	v, exceeds := a.exceeds("q", &quota("q", "cpu", "20", "4").Status)
 	require.True(t, exceeds)
-	require.Equal(t, "resource quota q of namespace ns has room for 16 of the 18 CPUs that the job's minimum asks for (1 worker)", v.text)
-	require.Equal(t, []report.Resource{{Name: "cpu", Requested: "18", Available: "16"}}, v.data.Missing.Resources)
+	require.Equal(t, "resource quota q of namespace ns has room for 16 of the 18 CPUs that the job's minimum asks for (1 worker)", v.Message)
+	require.Equal(t, []report.Resource{{Name: "cpu", Requested: "18", Available: "16"}}, v.Missing.Resources)
 	_, exceeds = a.exceeds("q", &quota("q", "pods", "1", "2").Status)
 	require.False(t, exceeds, "the job asks for none")
 	a.listed = corev1.ResourceList{"requests.memory": resource.MustParse("2Gi")}
 	v, exceeds = a.exceeds("q", &quota("q", "requests.memory", "1Gi", "2Gi").Status)
 	require.True(t, exceeds)
-	require.Equal(t, "resource quota q of namespace ns has room for none of the 2 GiB of memory that the job's minimum asks for (1 worker)", v.text)
-	require.Equal(t, []report.Resource{{Name: "requests.memory", Requested: "2Gi", Available: "0"}}, v.data.Missing.Resources)
+	require.Equal(t, "resource quota q of namespace ns has room for none of the 2 GiB of memory that the job's minimum asks for (1 worker)", v.Message)
+	require.Equal(t, []report.Resource{{Name: "requests.memory", Requested: "2Gi", Available: "0"}}, v.Missing.Resources)
 	v = a.refusedBy(&conf.PluginOption{Name: pluginResourceQuota}, nil, nil)
-	require.Equal(t, verdict{
-		reason: report.ResourceQuota, text: "the resource quota of namespace ns has no room for the job's minimum (1 worker)",
+	require.Equal(t, report.Report{
+		Reason: report.ResourceQuota, Message: "the resource quota of namespace ns has no room for the job's minimum (1 worker)",
 	}, v)
 }
 

@@ -3,6 +3,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -123,14 +124,86 @@ func (p *Placement) Amount(amount float64) string {
 	return strconv.FormatFloat(math.Ceil((amount-1e-3)/size*10)/10, 'f', -1, 64) + unit
 }
 
-// details are the nodes, on lines.
+// roleOrder is the order of roles in texts.
+var roleOrder = []string{"server", "heter worker", "worker", "other pod"}
+
+// FormatPods returns pods by role: "1 server and 4 workers".
+func FormatPods(byRole map[string]int) string {
+	var parts []string
+	for _, role := range slices.SortedFunc(maps.Keys(byRole), func(a, b string) int {
+		return cmp.Or(cmp.Compare(slices.Index(roleOrder, a), slices.Index(roleOrder, b)), cmp.Compare(a, b))
+	}) {
+		if n := byRole[role]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, Plural(n, role)))
+		}
+	}
+	if len(parts) == 0 {
+		return "no pods"
+	}
+	return List(parts)
+}
+
+// maxNodes bounds the nodes of a report.
+const maxNodes = 32
+
+// NewPlaced returns the report of a gang that has its nodes, by the pods of each role on each node. Tiers are from the nodes
+// up, and may be unknown.
+func NewPlaced(on map[string]map[string]int, tiers []Tier, inBytes bool) Report {
+	p := &Placement{Tiers: tiers, InBytes: inBytes, MoreNodes: max(0, len(on)-maxNodes)}
+	all, sum := map[string]int{}, 0
+	for _, node := range slices.Sorted(maps.Keys(on)) {
+		if len(p.Nodes) < maxNodes {
+			p.Nodes = append(p.Nodes, Node{Name: node, Pods: on[node]})
+		}
+		for role, n := range on[node] {
+			all[role] += n
+			sum += n
+		}
+	}
+	verb := " are on "
+	if sum == 1 {
+		verb = " is on "
+	}
+	return Report{Reason: Placed, Message: FormatPods(all) + verb + p.where(len(on)), Placement: p}
+}
+
+// where returns "2 nodes of rack r1", or "5 nodes in 2 racks of block b1".
+func (p *Placement) where(nodes int) string {
+	text := fmt.Sprintf("%d %s", nodes, Plural(nodes, "node"))
+	for i, tier := range p.Tiers {
+		switch {
+		case i == 0: // the nodes themselves
+		case tier.Count > 1:
+			text += fmt.Sprintf(" in %d %s", tier.Count, tier.Domain(2))
+		case len(tier.Domains) == 1 && strings.HasPrefix(tier.Name, "tier"):
+			return text + " of domain " + tier.Domains[0] + " of " + tier.Name
+		case len(tier.Domains) == 1:
+			return text + " of " + tier.Name + " " + tier.Domains[0]
+		}
+	}
+	return text
+}
+
+// SurplusText returns a sentence about pods beyond the minimum, by role, that wait. why may be empty.
+func SurplusText(byRole map[string]int, why string) string {
+	sum := 0
+	for _, n := range byRole {
+		sum += n
+	}
+	text := FormatPods(byRole) + " beyond the minimum wait"
+	if sum == 1 {
+		text += "s"
+	}
+	if why != "" {
+		text += ": " + why
+	}
+	return text
+}
+
+// details returns the nodes, on lines.
 func (p *Placement) details() (lines []string) {
 	for _, node := range p.Nodes {
-		var parts []string
-		for _, role := range slices.Sorted(maps.Keys(node.Pods)) {
-			parts = append(parts, fmt.Sprintf("%d %s", node.Pods[role], Plural(node.Pods[role], role)))
-		}
-		lines = append(lines, node.Name+": "+List(parts))
+		lines = append(lines, node.Name+": "+FormatPods(node.Pods))
 	}
 	if p.MoreNodes > 0 {
 		lines = append(lines, fmt.Sprintf("and %d more nodes", p.MoreNodes))

@@ -20,8 +20,10 @@ const (
 // Report is what the scheduler knows about a gang.
 type Report struct {
 	Reason Reason `json:"reason"`
-	// Message is one sentence for people.
+	// Message is one sentence for people. If it is empty, Sentence makes one by the reason.
 	Message string `json:"message,omitempty"`
+	// Summary is the sentence of conditions and events where it differs from Message.
+	Summary string `json:"-"`
 	// Missing is what a gang that waits is missing.
 	Missing *Missing `json:"missing,omitempty"`
 	// Nodes are the nodes that were looked at, and how many of them are refused for which reason.
@@ -101,8 +103,9 @@ type Fits struct {
 	Needed int    `json:"needed"`
 }
 
-// Encode is the report as JSON of at most maxBytes bytes. What is least needed is left out first.
+// Encode returns the report as JSON of at most maxBytes bytes. What is least needed is left out first.
 func (r Report) Encode() string {
+	r.Message = r.Sentence()
 	for _, leave := range []func(){
 		func() {},
 		func() { r.Capacity = nil },

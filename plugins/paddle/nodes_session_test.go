@@ -153,14 +153,11 @@ func TestReportOfWhatRefusesNodes(t *testing.T) {
 	}
 }
 
-// A gang that starts is not looked at, and neither is one whose turn has not come.
-func TestNodesAreCheckedForExplanationsOnly(t *testing.T) {
-	c := newCluster(t, shipped, podGroup("job", 4, twoTwo), pods("job", "ps", 2, nothing), pods("job", "worker", 2, nothing), node("n1", resources{"cpu": "8", "memory": "8Gi"}))
-	ssn, p := c.open()
-	for _, action := range c.actions {
-		action.Execute(ssn)
-	}
-	require.Zero(t, p.course.explanations.explains)
+// A gang that starts is not diagnosed.
+func TestNodesAreCheckedForDiagnosesOnly(t *testing.T) {
+	c, _ := withFaults(t, func(of workOn, _ bool) { require.NotEqual(t, partExplanation, of.part) },
+		podGroup("job", 4, twoTwo), pods("job", "ps", 2, nothing), pods("job", "worker", 2, nothing), node("n1", resources{"cpu": "8", "memory": "8Gi"}))
+	c.session()
 	require.NotEmpty(t, c.bound())
 }
 

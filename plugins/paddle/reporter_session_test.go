@@ -3,7 +3,9 @@
 package paddle
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -16,6 +18,7 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/framework"
 
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/diagnose"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
@@ -26,6 +29,12 @@ func (c *cluster) condition(group string) scheduling.PodGroupCondition {
 	defer c.cache.Unlock()
 	condition, _ := conditionOf(c.cache.Jobs[api.JobID(namespace+"/"+group)].PodGroup.Status.Conditions)
 	return condition
+}
+
+// firstLine is the sentence of a condition.
+func firstLine(c scheduling.PodGroupCondition) string {
+	line, _, _ := strings.Cut(c.Message, "\n")
+	return line
 }
 
 // report is the report in the annotation of the PodGroup of job.
@@ -78,7 +87,7 @@ func TestConditionOfAGangFromWaitingToPlaced(t *testing.T) {
 	first := c.condition("job")
 	require.Equal(t, corev1.ConditionFalse, first.Status)
 	require.Equal(t, "TopologyConstraint", first.Reason)
-	require.Equal(t, why, verdictIn(first).text)
+	require.Equal(t, why, firstLine(first))
 	require.Equal(t, why, first.Message)
 	told := c.report()
 	require.Equal(t, report.TopologyConstraint, told.Reason)
@@ -130,8 +139,8 @@ func TestConditionOfAGangFromWaitingToPlaced(t *testing.T) {
 	require.Equal(t, "theirs", conditions[0].Message)
 }
 
-// Classes of gangs whose pods exist.
-func TestClassOfAGang(t *testing.T) {
+// Reasons of gangs whose pods exist.
+func TestReasonOfAGang(t *testing.T) {
 	room := node("n1", resources{"cpu": "8", "memory": "8Gi"})
 	group := func() *v1beta1.PodGroup { return podGroup("job", 4, twoTwo) }
 	gated := pods("job", "ps", 2, nothing)
@@ -219,7 +228,7 @@ func TestClassOfAGang(t *testing.T) {
 					require.Equal(t, string(test.reason), condition.Reason, condition.Message)
 					require.Equal(t, corev1.ConditionFalse, condition.Status)
 					if test.text != "" {
-						require.Equal(t, test.text, verdictIn(condition).text)
+						require.Equal(t, test.text, firstLine(condition))
 					}
 				}
 			})
@@ -229,7 +238,7 @@ func TestClassOfAGang(t *testing.T) {
 }
 
 // A session in which HyperNodes are not read yet skips jobs with a networkTopology.
-func TestClassOfAGangBeforeHyperNodesAreRead(t *testing.T) {
+func TestReasonOfAGangBeforeHyperNodesAreRead(t *testing.T) {
 	c := newCluster(t, shipped, hardGroup(2), pods("job", "worker", 2, oneCPU), node("n1", resources{"cpu": "8", "memory": "8Gi"}))
 	ssn := framework.OpenSession(c.cache, c.tiers, nil)
 	ssn.HyperNodesReadyToSchedule = false
@@ -292,7 +301,7 @@ func TestConditionOfAGangThatWasPlacedBefore(t *testing.T) {
 	group := podGroup("job", 2, nil)
 	group.Status.Phase = v1beta1.PodGroupRunning
 	group.Status.Conditions = []v1beta1.PodGroupCondition{{
-		Type: v1beta1.PodGroupConditionType(conditionPlaced), Status: corev1.ConditionFalse, Reason: "InsufficientResources", Message: "no room",
+		Type: v1beta1.PodGroupConditionType(conditionType), Status: corev1.ConditionFalse, Reason: "InsufficientResources", Message: "no room",
 	}}
 	workers := pods("job", "worker", 2, oneCPU)
 	for _, pod := range workers {
@@ -339,40 +348,41 @@ func TestNoConditionForOthers(t *testing.T) {
 }
 
 // Room that pods free which are ending is more than was known when the gang was refused.
-func TestVerdictOfAGangThatPreempted(t *testing.T) {
+func TestReportOfAGangThatPreempted(t *testing.T) {
 	job := paddleJob(t, "job", api.Pending)
 	p := opened(t, job)
 	job.PodGroup.Status.Phase = scheduling.PodGroupInqueue
-	p.refused(job, errHopeless)
-	require.Contains(t, p.fitErrors(job, p.gangs[job.UID]), "servers and workers wait (InsufficientResources)")
-	require.Equal(t, report.InsufficientResources, p.why(job, p.gangs[job.UID]).reason)
+	p.recordError(job, errHopeless)
+	require.Contains(t, p.jobFitError(job, p.gangs[job.UID]), "servers and workers wait (InsufficientResources)")
+	require.Equal(t, report.InsufficientResources, p.why(job, p.gangs[job.UID]).Reason)
 	for _, task := range job.Tasks {
 		require.NoError(t, job.UpdateTaskStatus(task, api.Pipelined))
 	}
 	const why = "gang not started: 2 of 2 servers and 2 of 2 workers have room once pods that are ending have freed it"
-	require.Contains(t, p.fitErrors(job, p.gangs[job.UID]), "servers and workers wait (TerminatingPods)")
+	require.Contains(t, p.jobFitError(job, p.gangs[job.UID]), "servers and workers wait (TerminatingPods)")
 	v := p.why(job, p.gangs[job.UID])
-	require.Equal(t, report.TerminatingPods, v.reason)
-	require.Equal(t, why, v.text)
+	require.Equal(t, report.TerminatingPods, v.Reason)
+	require.Equal(t, why, v.Message)
 }
 
 // What the planner says of a gang is of no use once the gang would fit.
-func TestVerdictOfAPlanThatWentStale(t *testing.T) {
+func TestReportOfAPlanThatWentStale(t *testing.T) {
 	job := paddleJob(t, "job", api.Pending)
 	p := opened(t, job)
-	p.course = &course{plans: map[string]*plan{}, explanations: newExplanations(), guard: newGuard()}
 	for reason, useful := range map[report.Reason]bool{report.InsufficientResources: true, report.PlanStale: false} {
+		p.course = &course{plans: map[string]*plan{}, diagnoses: diagnose.NewCache(), guard: newGuard()}
 		s := scope{job: job}
 		p.course.plans[s.key()] = &plan{scope: s, err: fmt.Errorf("plan: %w", placement.ErrNoFit)}
-		p.course.explanations.now[job.UID] = told{verdict: verdict{reason: reason, text: "text"}}
-		v, ok := p.planner(job)
+		want := report.Report{Reason: reason, Message: "text"}
+		p.course.diagnoses.Get(job.UID, func() (report.Report, error) { return want, nil })
+		r, ok := p.planReport(job)
 		require.Equal(t, useful, ok)
 		if useful {
-			require.Equal(t, verdict{reason: reason, text: "text"}, v)
+			require.Equal(t, want, r)
 		}
 	}
 	p.course.plans = map[string]*plan{}
-	_, ok := p.planner(job)
+	_, ok := p.planReport(job)
 	require.False(t, ok)
 }
 
@@ -411,5 +421,23 @@ func TestConditionKeepsWhatWasPlanned(t *testing.T) {
 		c.session()
 		require.Equal(t, "2 workers are on 1 node of rack r1\na step of training sends nothing between nodes\nn1: 2 workers\n"+
 			"waiting: 1 worker beyond the minimum waits", c.condition("job").Message)
+	}
+}
+
+func TestReportOfError(t *testing.T) {
+	own := report.Report{Reason: report.NodeAffinity, Message: "no node will do"}
+	for _, test := range []struct {
+		err  error
+		want report.Report
+	}{
+		{&waitError{own}, own},
+		{fmt.Errorf("plan job ns/job: %w", &waitError{own}), own},
+		{fmt.Errorf("%w: tier 7", errLimit), report.Report{Reason: report.UnknownTier, Message: errLimit.Error() + ": tier 7"}},
+		{errHopeless, report.Report{Reason: report.InsufficientResources, Message: errHopeless.Error()}},
+		{errNoNodes, report.Report{Reason: report.NoReadyNodes}},
+		{placement.ErrNoFit, report.Report{Reason: report.InsufficientResources, Message: placement.ErrNoFit.Error()}},
+		{errors.New("odd"), report.Report{Reason: report.NoPlan, Message: "odd"}},
+	} {
+		require.Equal(t, test.want, reportOf(test.err))
 	}
 }

@@ -17,35 +17,8 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
-func TestConditionWords(t *testing.T) {
-	c := pendingCondition(verdict{reason: report.InsufficientResources, text: "no\nroom", details: "here: none\nthere: none\n"})
-	require.Equal(t, scheduling.PodGroupCondition{
-		Type: "PaddlePlaced", Status: "False", Reason: "InsufficientResources", Message: "no room\nhere: none\nthere: none",
-	}, c)
-	require.Equal(t, verdict{reason: report.InsufficientResources, text: "no room", details: "here: none\nthere: none"}, verdictIn(c))
-	require.Equal(t, "no room", pendingCondition(verdict{text: "no room"}).Message)
-
-	where := verdict{reason: report.Placed, text: "4 workers are on 1 node", details: "n1: 4 workers"}
-	c = placedCondition(where, verdict{text: "2 workers beyond the minimum wait"})
-	require.Equal(t, scheduling.PodGroupCondition{
-		Type: "PaddlePlaced", Status: "True", Reason: "Placed",
-		Message: "4 workers are on 1 node\nn1: 4 workers\nwaiting: 2 workers beyond the minimum wait",
-	}, c)
-	require.Equal(t, where, verdictIn(c))
-}
-
-func TestConditionIsBounded(t *testing.T) {
-	long := verdict{reason: report.InsufficientResources, text: "no room", details: strings.Repeat("another node has too few GPUs\n", 1000)}
-	message := pendingCondition(long).Message
-	require.LessOrEqual(t, len(message), maxMessage)
-	require.True(t, strings.HasSuffix(message, "GPUs\n..."), "whole lines")
-	message = placedCondition(long, verdict{text: "2 workers wait"}).Message
-	require.LessOrEqual(t, len(message), maxMessage)
-	require.True(t, strings.HasSuffix(message, "\nwaiting: 2 workers wait"), "what waits is not cut off")
-}
-
 func TestConditionIsFoundAmongOthers(t *testing.T) {
-	ours := pendingCondition(verdict{reason: report.InsufficientResources})
+	ours := conditionFor(&report.Report{Reason: report.InsufficientResources, Message: "no room"})
 	found, ok := conditionOf([]scheduling.PodGroupCondition{{Type: scheduling.PodGroupScheduled}, ours})
 	require.True(t, ok)
 	require.Equal(t, ours, found)
@@ -58,7 +31,7 @@ func TestConditionIsFoundAmongOthers(t *testing.T) {
 //	     b1
 //	 r1      r2
 //	n1 n2  n3 n4
-func TestWhereWords(t *testing.T) {
+func TestReportOfAPlacedGang(t *testing.T) {
 	var spec placement.TopologySpec
 	spec.Resources, spec.Tiers = []string{"cpu"}, placement.DefaultTiers("rack", "block")
 	for n, rack := range []string{"r1", "r1", "r2", "r2"} {
@@ -122,28 +95,18 @@ func TestWhereWords(t *testing.T) {
 			}
 			cost, err := placement.Evaluate(topology, &d, nil)
 			require.NoError(t, err)
-			v := whereWords(job, g, tiersUsed(topology, &d, &cost), test.bytes > 0)
-			require.Equal(t, report.Placed, v.reason)
-			require.Equal(t, test.text, v.text)
-			require.Equal(t, test.details, v.details)
-			require.Len(t, v.data.Placement.Nodes, strings.Count(test.details, "\nn"))
-			require.Len(t, v.data.Placement.Tiers, 3)
+			r := report.NewPlaced(podsOn(job, g), tiersUsed(topology, &d, &cost), test.bytes > 0)
+			c := conditionFor(&r)
+			require.Equal(t, corev1.ConditionTrue, c.Status)
+			require.Equal(t, test.text, r.Message)
+			require.Equal(t, test.text+"\n"+test.details, c.Message)
+			require.Len(t, r.Placement.Nodes, strings.Count(test.details, "\nn"))
+			require.Len(t, r.Placement.Tiers, 3)
 		})
 	}
 }
 
-func TestWhereWordsOfManyNodes(t *testing.T) {
-	job := jobInfo(40, nil, nil)
-	for i := range 40 {
-		name := fmt.Sprintf("n%02d", i)
-		job.AddTaskInfo(bound(name, "worker", name))
-	}
-	v := whereWords(job, gang{{task: "worker", role: roleWorker, min: 40}}, []report.Tier{report.NewTier("node", nil, 0, 0), report.NewTier("tier 1", []string{"a", "b"}, 0, 0)}, false)
-	require.Equal(t, "40 workers are on 40 nodes in 2 domains of tier 1", v.text)
-	require.Contains(t, v.details, "n31: 1 worker\nand 8 more nodes")
-	v = whereWords(job, nil, []report.Tier{report.NewTier("node", nil, 0, 0), report.NewTier("tier 1", []string{"s1"}, 0, 0)}, false)
-	require.Equal(t, "no pods are on 40 nodes of domain s1 of tier 1", v.text)
-}
+const gib = 1 << 30
 
 // bound is a pod that has its node.
 func bound(pod, task, node string) *api.TaskInfo {

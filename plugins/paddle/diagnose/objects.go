@@ -1,25 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package paddle
+package diagnose
 
 import (
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/component-helpers/storage/volume"
+	"volcano.sh/volcano/pkg/scheduler/framework"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
-// objects are the objects that pods name. A function that is nil knows nothing of its kind.
-type objects struct {
-	claim         func(namespace, name string) (*corev1.PersistentVolumeClaim, error)
-	class         func(name string) (*storagev1.StorageClass, error)
-	resourceClaim func(namespace, name string) error
+// Objects reads the objects that pods name. A function may be nil.
+type Objects struct {
+	Claim         func(namespace, name string) (*corev1.PersistentVolumeClaim, error)
+	Class         func(name string) (*storagev1.StorageClass, error)
+	ResourceClaim func(namespace, name string) error
+}
+
+// ObjectsOf returns the objects in the informers of a session, which predicates read.
+func ObjectsOf(ssn *framework.Session) Objects {
+	var o Objects
+	if factory := ssn.InformerFactory(); factory != nil {
+		claims, classes := factory.Core().V1().PersistentVolumeClaims().Lister(), factory.Storage().V1().StorageClasses().Lister()
+		o.Claim = func(namespace, name string) (*corev1.PersistentVolumeClaim, error) {
+			return claims.PersistentVolumeClaims(namespace).Get(name)
+		}
+		o.Class = func(name string) (*storagev1.StorageClass, error) { return classes.Get(name) }
+	}
+	if manager := ssn.SharedDRAManager(); manager != nil {
+		o.ResourceClaim = func(namespace, name string) error {
+			_, err := manager.ResourceClaims().Get(namespace, name)
+			return err
+		}
+	}
+	return o
 }
 
 // missing is what is wrong with an object that a pod names, so that no node will do; false if nothing is.
-func (o objects) missing(pod *corev1.Pod) (r report.Report, found bool) {
+func (o Objects) missing(pod *corev1.Pod) (r report.Report, found bool) {
 	missing := func(reason report.Reason, suggestion report.Suggestion, objects ...report.Object) (report.Report, bool) {
 		return report.Report{
 			Reason: reason, Missing: &report.Missing{Objects: objects}, Suggestions: []report.Suggestion{suggestion},
@@ -27,11 +47,11 @@ func (o objects) missing(pod *corev1.Pod) (r report.Report, found bool) {
 	}
 	for i := range pod.Spec.Volumes {
 		source := pod.Spec.Volumes[i].PersistentVolumeClaim
-		if source == nil || o.claim == nil {
+		if source == nil || o.Claim == nil {
 			continue
 		}
 		object := report.Object{Kind: "PersistentVolumeClaim", Name: source.ClaimName}
-		claim, err := o.claim(pod.Namespace, source.ClaimName)
+		claim, err := o.Claim(pod.Namespace, source.ClaimName)
 		if apierrors.IsNotFound(err) {
 			return missing(report.PersistentVolumeClaimNotFound, report.Suggest(report.CreateObject, object.String()), object)
 		}
@@ -39,10 +59,10 @@ func (o objects) missing(pod *corev1.Pod) (r report.Report, found bool) {
 			continue
 		}
 		name := volume.GetPersistentVolumeClaimClass(claim)
-		if name == "" || o.class == nil {
+		if name == "" || o.Class == nil {
 			return missing(report.PersistentVolumeClaimUnbound, report.Suggest(report.BindClaim, claim.Name), object)
 		}
-		class, err := o.class(name)
+		class, err := o.Class(name)
 		if apierrors.IsNotFound(err) {
 			kind := report.Object{Kind: "StorageClass", Name: name}
 			return missing(report.StorageClassNotFound, report.Suggest(report.CreateObject, kind.String()), kind, object)
@@ -55,7 +75,7 @@ func (o objects) missing(pod *corev1.Pod) (r report.Report, found bool) {
 		object := report.Object{Kind: "ResourceClaim", Name: resourceClaimOf(pod, &pod.Spec.ResourceClaims[i])}
 		if object.Name == "" {
 			object = report.Object{Kind: "ResourceClaim of template", Name: *pod.Spec.ResourceClaims[i].ResourceClaimTemplateName}
-		} else if o.resourceClaim == nil || o.resourceClaim(pod.Namespace, object.Name) == nil {
+		} else if o.ResourceClaim == nil || o.ResourceClaim(pod.Namespace, object.Name) == nil {
 			continue
 		}
 		return missing(report.ResourceClaimNotFound, report.Suggest(report.CreateObject, object.String()), object)

@@ -32,6 +32,6 @@ func TestVolcanoDoesNotWarnOfAGangThatIsPlaced(t *testing.T) {
 				latest = condition
 			}
 		}
-		require.NotEqual(t, conditionPlaced, latest.Type, "%+v", conditions)
+		require.NotEqual(t, conditionType, latest.Type, "%+v", conditions)
 	}
 }

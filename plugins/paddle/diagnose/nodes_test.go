@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package paddle
+package diagnose
 
 import (
 	"errors"
@@ -166,20 +166,20 @@ func TestMissingObjects(t *testing.T) {
 		"the claim of a template was lost": {pod: made, want: report.ResourceClaimNotFound},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := objects{
-				claim: func(_, name string) (*corev1.PersistentVolumeClaim, error) {
+			o := Objects{
+				Claim: func(_, name string) (*corev1.PersistentVolumeClaim, error) {
 					if test.claim == nil {
 						return nil, notFound(name)
 					}
 					return test.claim, nil
 				},
-				class: func(name string) (*storagev1.StorageClass, error) {
+				Class: func(name string) (*storagev1.StorageClass, error) {
 					if test.class == nil {
 						return nil, notFound(name)
 					}
 					return test.class, nil
 				},
-				resourceClaim: func(_, name string) error {
+				ResourceClaim: func(_, name string) error {
 					if !test.devices {
 						return notFound(name)
 					}
@@ -208,6 +208,10 @@ func TestSelectedBy(t *testing.T) {
 	pod.Spec.NodeSelector["zone"] = "b"
 	require.Equal(t, "zone=b", selectedBy(pod, nodes))
 	pod = &corev1.Pod{}
-	onlyOn([]*corev1.Pod{pod}, "zone", "c", "d")
+	pod.Spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
+		NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchExpressions: []corev1.NodeSelectorRequirement{
+			{Key: "zone", Operator: corev1.NodeSelectorOpIn, Values: []string{"c", "d"}},
+		}}},
+	}}}
 	require.Equal(t, "zone In c|d", selectedBy(pod, nodes))
 }

@@ -129,7 +129,7 @@ func TestWhyGangIsNotStarted(t *testing.T) {
 			c := newCluster(t, shipped, test.objects...)
 			for range 3 { // the same words each time: a condition that does not change is not written
 				c.session()
-				require.Equal(t, test.message, verdictIn(c.condition("job")).text)
+				require.Equal(t, test.message, firstLine(c.condition("job")))
 			}
 		})
 	}
@@ -165,7 +165,7 @@ func TestWhyGangIsNotStartedWithoutAnExplanation(t *testing.T) {
 			}, append(test.nodes, podGroup("job", 4, twoTwo), pods("job", "ps", 2, nothing), test.workers)...)
 			for range 3 {
 				c.session()
-				require.Equal(t, test.message, verdictIn(c.condition("job")).text)
+				require.Equal(t, test.message, firstLine(c.condition("job")))
 			}
 		})
 	}

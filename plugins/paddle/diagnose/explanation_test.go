@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package paddle
+package diagnose
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -13,6 +12,11 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+)
+
+const (
+	mib = 1 << 20
+	gib = 1 << 30
 )
 
 var topologyColumns = []string{"cpu", "memory", "pods", "nvidia.com/gpu", "ephemeral-storage"}
@@ -50,7 +54,7 @@ func crew(name string, traffic placement.Traffic, n int, request ...int64) place
 //	cluster
 //	├── r1: n1 (8 CPUs, 64 GiB, 2 GPUs)   n2 (8, 64, 2)
 //	└── r3: n3 (8, 64, 3)                 n4 (8, 7.5 GiB, 3)
-func TestVerdictOfExplanation(t *testing.T) {
+func TestFromExplanation(t *testing.T) {
 	topology := roomy(t, "r1/n1 8000 64 2", "r1/n2 8000 64 2", "r3/n3 8000 64 3", "r3/n4 8000 0 3")
 	n4, _ := topology.Node("n4")
 	require.NoError(t, topology.SetFree(n4, []int64{8000, 7.5 * gib, 10, 3, 100 * gib}, nil))
@@ -112,23 +116,24 @@ func TestVerdictOfExplanation(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			e, err := placement.Explain(topology, &test.demand, placement.Options{})
 			require.NoError(t, err)
-			v := fromExplanation(e, func(tier int) string { return strconv.Itoa(tier - placement.NodeTier) })
-			require.Equal(t, test.text, v.text)
-			require.Equal(t, test.reason, v.reason)
+			v := FromExplanation(e, func(tier int) string { return strconv.Itoa(tier - placement.NodeTier) })
+			require.Equal(t, test.text, v.Summary)
+			require.Equal(t, test.reason, v.Reason)
 		})
 	}
 }
 
-func TestVerdictInDetail(t *testing.T) {
+func TestFromExplanation_Data(t *testing.T) {
 	topology := roomy(t, "r1/n1 8000 64 2", "r1/n2 500 64 2")
 	d := placement.Demand{Pattern: placement.ParameterServer, Roles: []placement.Role{
 		crew("server", placement.Server, 1, 250, 512*mib, 1, 0, 0), crew("worker", placement.Worker, 5, 1000, gib, 1, 1, 0),
 	}}
 	e, err := placement.Explain(topology, &d, placement.Options{})
 	require.NoError(t, err)
-	v := fromExplanation(e, nil)
-	require.Equal(t, "3 of 5 workers have no room: the cluster has 4 GPUs free, 5 needed, and no node with 1 GPU left has 1 CPU too; fits with 2 workers", v.text)
-	require.Equal(t, &report.Report{
+	v := FromExplanation(e, nil)
+	require.Equal(t, "3 of 5 workers have no room: the cluster has 4 GPUs free, 5 needed, and no node with 1 GPU left has 1 CPU too; fits with 2 workers", v.Summary)
+	require.Equal(t, report.Report{
+		Reason: report.InsufficientResources, Summary: v.Summary,
 		Message: "3 of 5 workers have no room: the cluster has 4 GPUs free, 5 needed, and no node with 1 GPU left has 1 CPU too",
 		Missing: &report.Missing{
 			Roles: []report.Role{{Role: "worker", Minimum: 5, Missing: 3}},
@@ -148,42 +153,24 @@ func TestVerdictInDetail(t *testing.T) {
 			{Tier: "rack", Domains: []report.Domain{{Name: "r1", Roles: []report.Fits{{Role: "server", Fits: 1, Needed: 1}, {Role: "worker", Fits: 2, Needed: 5}}}}},
 			{Tier: "cluster", Domains: []report.Domain{{Name: "cluster", Roles: []report.Fits{{Role: "server", Fits: 1, Needed: 1}, {Role: "worker", Fits: 2, Needed: 5}}}}},
 		},
-	}, v.data)
+	}, v)
 }
 
 // A text that is too long is cut off.
-func TestVerdictOfLongNames(t *testing.T) {
+func TestFromExplanation_LongNames(t *testing.T) {
 	for length := range 40 {
 		name := strings.Repeat("n", 190+length)
 		topology := roomy(t, "r1/"+name+" 8000 64 2")
 		d := placement.Demand{HighestTier: placement.NodeTier, Roles: []placement.Role{crew("worker", placement.Worker, 9, 1000, gib, 1, 0, 0)}}
 		e, err := placement.Explain(topology, &d, placement.Options{})
 		require.NoError(t, err)
-		v := fromExplanation(e, nil)
-		require.Contains(t, v.text, "1 of 9 workers has no room: node "+name[:180])
-	}
-}
-
-func TestVerdictOfError(t *testing.T) {
-	own := verdict{reason: report.NodeAffinity, text: "no node will do", details: "n1: no"}
-	for _, test := range []struct {
-		err  error
-		want verdict
-	}{
-		{own, own},
-		{fmt.Errorf("plan job ns/job: %w", own), own},
-		{fmt.Errorf("%w: tier 7", errLimit), verdict{reason: report.UnknownTier, text: errLimit.Error() + ": tier 7"}},
-		{errHopeless, verdict{reason: report.InsufficientResources, text: errHopeless.Error()}},
-		{errNoNodes, reported(report.Report{Reason: report.NoReadyNodes})},
-		{placement.ErrNoFit, verdict{reason: report.InsufficientResources, text: placement.ErrNoFit.Error()}},
-		{errors.New("odd"), verdict{reason: report.NoPlan, text: "odd"}},
-	} {
-		require.Equal(t, test.want, verdictOf(test.err))
+		v := FromExplanation(e, nil)
+		require.Contains(t, v.Summary, "1 of 9 workers has no room: node "+name[:180])
 	}
 }
 
 // What helps first is the reason, whatever is in the way.
-func TestClassOfExplanation(t *testing.T) {
+func TestReasonOfExplanation(t *testing.T) {
 	for _, test := range []struct {
 		cause placement.Cause
 		fits  placement.Change
