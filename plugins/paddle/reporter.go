@@ -11,9 +11,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
 	"volcano.sh/apis/pkg/apis/scheduling"
 	"volcano.sh/volcano/pkg/scheduler/api"
 
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/enqueue"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
@@ -21,10 +23,10 @@ import (
 // reporter collects why the Paddle jobs of a session wait, and where those run that no longer do.
 type reporter struct {
 	reports     map[api.JobID]report.Report
-	refusals    refusals
-	withoutPods map[api.JobID]gang // jobs that wait for admission, or for their pods
-	pending     map[api.JobID]int  // pods of each gang that were pending when the session opened
-	ledger      *ledger            // as the session closes; nil until it is needed
+	probe       *enqueue.Probe
+	withoutPods map[api.JobID]gang  // jobs that wait for admission, or for their pods
+	pending     map[api.JobID]int   // pods of each gang that were pending when the session opened
+	accounting  *enqueue.Accounting // as the session closes; nil until it is needed
 }
 
 func newReporter() reporter {
@@ -67,15 +69,21 @@ func reportOf(err error) report.Report {
 func (p *plugin) openReporter() {
 	p.reporter = newReporter()
 	r := &p.reporter
-	applicants := map[api.JobID]*applicant{}
-	apply := func(job *api.JobInfo, g gang) {
-		if job.IsPending() && job.PodGroup.Spec.MinResources != nil { // Volcano admits others without a vote
-			applicants[job.UID] = newApplicant(job, p.ssn.Queues[job.Queue], p.diagnosis(job, g).Minimum())
+	var candidates []enqueue.Job
+	raises := ptr.Deref(p.line.own.EnabledJobEnqueued, false)
+	add := func(job *api.JobInfo, g gang) {
+		if !job.IsPending() || job.PodGroup.Spec.MinResources == nil { // Volcano admits it without a vote
+			return
 		}
+		candidate := enqueue.Job{Info: job, Minimum: p.diagnosis(job, g).Minimum()}
+		if w, _ := newWishes(job.PodGroup.Annotations, p.arguments); raises {
+			candidate.MinResources = w.least
+		}
+		candidates = append(candidates, candidate)
 	}
 	for id, g := range p.gangs {
 		r.pending[id] = len(p.ssn.Jobs[id].TaskStatusIndex[api.Pending])
-		apply(p.ssn.Jobs[id], g)
+		add(p.ssn.Jobs[id], g)
 	}
 	for id, job := range p.ssn.Jobs {
 		if len(job.Tasks) > 0 || !job.IsPending() && job.PodGroup.Status.Phase != scheduling.PodGroupInqueue || !isPaddleJob(job) {
@@ -83,22 +91,21 @@ func (p *plugin) openReporter() {
 		}
 		p.reportInvalidAnnotations(job)
 		r.withoutPods[id] = newGang(job, p.arguments.taskRoles)
-		apply(job, r.withoutPods[id])
+		add(job, r.withoutPods[id])
 	}
-	r.refusals = refusals{applicants: applicants, refused: func(job *api.JobInfo, rejection report.Report) {
+	r.probe = enqueue.Watch(p.ssn, PluginName, candidates, enqueue.Callbacks{Rejected: func(job *api.JobInfo, rejection report.Report) {
 		p.record(job.UID, rejection)
 		g, isGang := p.gangs[job.UID]
 		if !isGang {
 			g = r.withoutPods[job.UID]
 		}
 		job.JobFitErrors = p.diagnosis(job, g).FitError(rejection.Reason)
-	}, accepted: func(job *api.JobInfo) {
+	}, Admitted: func(job *api.JobInfo) {
 		delete(r.reports, job.UID)
 		if job.JobFitErrors = ""; len(job.Tasks) > 0 {
 			p.guarded(job, func() { job.JobFitErrors = p.jobFitError(job, p.gangs[job.UID]) })
 		}
-	}, guarded: p.guarded}
-	r.refusals.watch(p.ssn)
+	}, Guard: p.guarded})
 }
 
 // jobFitError returns JobInfo.JobFitErrors of a gang that is not started, after an action looked for nodes.
@@ -134,6 +141,7 @@ func (p *plugin) lastReason(job *api.JobInfo, g gang) report.Reason {
 // closeReporter writes the condition of each Paddle job that waits or was placed, sends events and counts the jobs that wait.
 // What gang and Volcano write was set before: plugins close in any order.
 func (p *plugin) closeReporter() {
+	p.reporter.probe.Close()
 	counts := map[string]int{}
 	wait := func(job *api.JobInfo, r report.Report) {
 		counts[string(r.Reason)]++

@@ -6,12 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	"volcano.sh/volcano/pkg/scheduler/api"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/diagnose"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/enqueue"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
@@ -77,7 +76,7 @@ func (p *plugin) whyNotPlaced(job *api.JobInfo, d *diagnose.Gang) report.Report 
 	r := d.NotPlaced()
 	switch r.Reason { //nolint:exhaustive // of the others nothing more is known
 	case "":
-		return p.whyNotTried(job, d)
+		return p.whyNotTried(job)
 	case report.InsufficientResources:
 		if found, ok := p.planReport(job); ok {
 			return found
@@ -112,7 +111,7 @@ func (p *plugin) planReport(job *api.JobInfo) (report.Report, bool) {
 
 // whyNotTried returns why no node was looked for, for pods that a gang lacks: the session does not know the HyperNodes yet,
 // or the queue starts no more pods.
-func (p *plugin) whyNotTried(job *api.JobInfo, d *diagnose.Gang) report.Report {
+func (p *plugin) whyNotTried(job *api.JobInfo) report.Report {
 	if !p.ssn.HyperNodesReadyToSchedule && job.ContainsNetworkTopology() {
 		return report.Report{
 			Reason:  report.TopologyNotReady,
@@ -120,31 +119,13 @@ func (p *plugin) whyNotTried(job *api.JobInfo, d *diagnose.Gang) report.Report {
 		}
 	}
 	queue := p.ssn.Queues[job.Queue] // there is one: a session leaves jobs out whose queue does not exist
-	a := &applicant{queue: queue, namespace: job.Namespace, asked: p.missing(job), gang: d.Minimum()}
-	if why := closed(queue); why != "" {
-		return report.Report{Reason: report.QueueClosed, Message: strings.Replace(why, "lets no job in", "starts no pods", 1), Suggestions: openQueue(queue)}
-	}
-	if p.reporter.ledger == nil {
-		p.reporter.ledger = newLedger(p.ssn)
-	}
-	l := p.reporter.ledger.ofQueue(queue)
-	l.used = p.reporter.ledger.account(queue.UID).allocated.Get // pods that hold something count, jobs that wait do not
-	l.promised = nothingPromised
-	if lacking := l.lacking(a.asked); len(lacking) > 0 {
-		r := a.short(l, lacking)
-		r.Reason = l.reasonOf(report.QueueCapacity, lacking[0])
-		r.Message = l.where(lacking[0]) + " has room for " + a.part(lacking[0], l) + " that the job's missing pods ask for"
-		if r.Reason == report.QueueCapacity {
-			r.Suggestions = append([]report.Suggestion{report.Suggest(report.RaiseQueueCapability, queue.Name)}, r.Suggestions...)
-		}
+	if r, closed := enqueue.ClosedQueue(queue); closed {
 		return r
 	}
-	return report.Report{
-		Reason: report.QueueOverused,
-		Message: "queue " + queue.Name + " has used up its share of the cluster: the job's missing pods ask for " +
-			report.FormatResources(amountsOf(a.asked)),
-		Suggestions: []report.Suggestion{report.Suggest(report.UseAnotherQueue, queue.Name)},
+	if p.reporter.accounting == nil {
+		p.reporter.accounting = enqueue.NewAccounting(p.ssn)
 	}
+	return p.reporter.accounting.FullQueue(queue, p.missing(job))
 }
 
 // missing returns what the pending pods of a gang request, but for those beyond the minimums.
@@ -268,17 +249,3 @@ func (c *course) tierLabel(tier int) string {
 
 // maxTierNumber is the highest number by which tiers are looked for; HyperNodes may be numbered with gaps.
 const maxTierNumber = 32
-
-// amountsOf returns amounts by resource.
-func amountsOf(r *api.Resource) map[corev1.ResourceName]float64 {
-	amounts := map[corev1.ResourceName]float64{}
-	for _, name := range r.ResourceNames() {
-		amounts[name] = r.Get(name)
-	}
-	return amounts
-}
-
-// openQueue returns what helps where a queue is closed.
-func openQueue(queue *api.QueueInfo) []report.Suggestion {
-	return []report.Suggestion{report.Suggest(report.OpenQueue, queue.Name), report.Suggest(report.UseAnotherQueue, queue.Name)}
-}

@@ -9,12 +9,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	scheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+	"volcano.sh/volcano/pkg/scheduler/api"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
-// wishing is a PodGroup with an annotation that says what must be free before it is let in.
-func wishing(group *scheduling.PodGroup, amounts string) *scheduling.PodGroup {
+// requiring is a PodGroup with an annotation that says what must be free before it is admitted.
+func requiring(group *scheduling.PodGroup, amounts string) *scheduling.PodGroup {
 	group.Annotations = map[string]string{minResourcesAnnotation: amounts}
 	return group
 }
@@ -22,7 +23,7 @@ func wishing(group *scheduling.PodGroup, amounts string) *scheduling.PodGroup {
 // What a job asks for beyond its minimum, 8 GPUs, 18 CPUs and 64 GiB: n1 has 16 GPUs, 128 CPUs and 512 GiB.
 func TestMinResourcesOfTheUser(t *testing.T) {
 	job := func(amounts string) *scheduling.PodGroup {
-		return wishing(asks(podGroup("job", 10, twoEight), eightGPUs), amounts)
+		return requiring(asks(podGroup("job", 10, twoEight), eightGPUs), amounts)
 	}
 	const letIn = "queue default has let the job in; its pods are not created yet: 2 servers and 8 workers"
 	letInByQ := "queue q" + letIn[len("queue default"):]
@@ -31,13 +32,10 @@ func TestMinResourcesOfTheUser(t *testing.T) {
 		return group
 	}
 	before := func() *scheduling.PodGroup {
-		return inqueue(wishing(asks(podGroup("before", 4, nil), resources{"nvidia.com/gpu": "5"}), "nvidia.com/gpu=12"))
+		return inqueue(requiring(asks(podGroup("before", 4, nil), resources{"nvidia.com/gpu": "5"}), "nvidia.com/gpu=12"))
 	}
 	notOurs := before()
 	notOurs.Labels = nil
-	first := wishing(asks(podGroup("first", 10, nil), eightGPUs), "nvidia.com/gpu=12")
-	last := job("nvidia.com/gpu=12")
-	last.CreationTimestamp = metav1.Unix(1, 0)
 	closed := gpuQueue("q", "10")
 	closed.Status.State = scheduling.QueueStateClosed
 	root, team, child, sibling, other := queue("root", nil), gpuQueue("team", "14"), gpuQueue("q", "64"), gpuQueue("sibling", "64"), queue("other", nil)
@@ -84,32 +82,26 @@ func TestMinResourcesOfTheUser(t *testing.T) {
 			"the minimum asks for none of it", shipped, []any{job("example.com/nic=1")},
 			report.Overcommit, "the cluster has room for none of the 1 example.com/nic that the job's minResources ask for (its minimum of 2 servers and 8 workers takes none)",
 		}, {
-			"nobody counts the cluster as larger than it is", voters("proportion"), append(runningPods(5), job("nvidia.com/gpu=12")),
-			report.InsufficientResources, "the cluster has room for 11 of the 12 GPUs that the job's minResources ask for (its minimum of 2 servers and 8 workers takes 8)",
+			"proportion limits no queue without a capability", voters("proportion"), append(runningPods(5), job("nvidia.com/gpu=12")),
+			report.WaitingForPods, letIn,
 		}, {
-			"overcommit does not vote", voters("overcommit\n    enableJobEnqueued: false"), append(runningPods(5), job("nvidia.com/gpu=12")),
-			report.InsufficientResources, "the cluster has room for 11 of the 12 GPUs that the job's minResources ask for (its minimum of 2 servers and 8 workers takes 8)",
+			"no plugin votes that counts resources", voters("overcommit\n    enableJobEnqueued: false"), append(runningPods(5), job("nvidia.com/gpu=12")),
+			report.WaitingForPods, letIn,
 		}, {
 			"proportion knows of no queue above", voters("proportion\n    enableHierarchy: true"),
 			append(inQ(job("nvidia.com/gpu=12")), root, team, child, sibling, beside), report.WaitingForPods, letInByQ,
 		}, {
-			"less than the minimum is no wish", shipped, append(runningPods(12), job("nvidia.com/gpu=4")),
+			"less than the minimum", shipped, append(runningPods(12), job("nvidia.com/gpu=4")),
 			report.Overcommit, "the cluster has room for 7 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
 		}, {
-			"what is short is the minimum's, and the wish is about another resource", shipped, append(runningPods(12), job("nvidia.com/gpu=4,cpu=100")),
+			"the minimum lacks GPUs, and the annotation is about CPUs", shipped, append(runningPods(12), job("nvidia.com/gpu=4,cpu=100")),
 			report.Overcommit, "the cluster has room for 7 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
 		}, {
-			"what others wish for is kept for them until they run", shipped, append(inQ(job("nvidia.com/gpu=12"), before()), gpuQueue("q", "20")),
-			report.Overcommit, "the cluster has room for 7 of the 12 GPUs that the job's minResources ask for (its minimum of 2 servers and 8 workers takes 8)",
-		}, {
-			"jobs without a wish are asked for their minimum, as ever", shipped, []any{before(), asks(podGroup("job", 10, twoEight), eightGPUs)},
+			"jobs without the annotation are asked for their minimum", shipped, []any{before(), asks(podGroup("job", 10, twoEight), eightGPUs)},
 			report.WaitingForPods, letIn,
 		}, {
-			"the wishes of jobs that are not Paddle's count for nothing", shipped, append(inQ(job("nvidia.com/gpu=11"), notOurs), gpuQueue("q", "16")),
+			"the annotation of jobs that are not Paddle's has no effect", shipped, append(inQ(job("nvidia.com/gpu=11"), notOurs), gpuQueue("q", "16")),
 			report.WaitingForPods, letInByQ,
-		}, {
-			"the room went to the job before, a moment ago", voters("overcommit\n    arguments:\n      overcommit-factor: 1.3"), []any{last, first},
-			report.Overcommit, "the cluster has room for 8 of the 12 GPUs that the job's minResources ask for (its minimum of 2 servers and 8 workers takes 8)",
 		}, {
 			"the queue is closed", shipped, append(inQ(job("nvidia.com/gpu=12")), closed),
 			report.QueueClosed, "queue q is closed: it lets no job in until it is opened again",
@@ -119,7 +111,7 @@ func TestMinResourcesOfTheUser(t *testing.T) {
 		}, {
 			"an annotation that cannot be read", shipped, append(runningPods(8), job("nvidia.com/gpu=twelve")), report.WaitingForPods, letIn,
 		}, {
-			"the administrator has switched the plugin's vote off", off, append(runningPods(8), job("nvidia.com/gpu=12")), report.WaitingForPods, letIn,
+			"the administrator has switched the plugin off for enqueue", off, append(runningPods(8), job("nvidia.com/gpu=12")), report.WaitingForPods, letIn,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -135,19 +127,25 @@ func TestMinResourcesOfTheUser(t *testing.T) {
 	}
 }
 
+// minResources are those of a PodGroup as the last session left it.
+func (c *cluster) minResources(group string) *corev1.ResourceList {
+	c.cache.Lock()
+	defer c.cache.Unlock()
+	return c.cache.Jobs[api.JobID(namespace+"/"+group)].PodGroup.Spec.MinResources
+}
+
 func TestReportOfMinResources(t *testing.T) {
 	c := newCluster(t, shipped, node("n1", resources{"cpu": "128", "memory": "512Gi", "nvidia.com/gpu": "16"}))
-	c.add(append(runningPods(8), wishing(asks(podGroup("job", 10, twoEight), eightGPUs), "nvidia.com/gpu=12"))...)
+	c.add(append(runningPods(8), requiring(asks(podGroup("job", 10, twoEight), eightGPUs), "nvidia.com/gpu=12"))...)
 	c.session()
 	require.Equal(t, []report.Resource{{Name: "nvidia.com/gpu", Requested: "12", Available: "11"}}, c.report().Missing.Resources)
 }
 
-// Whoever is not Paddle's is let in by Volcano's plugins alone, whatever it bears; and a job that was refused for its wish
-// takes nobody's place in their books.
-func TestAWishIsNobodyElsesConcern(t *testing.T) {
+// Jobs that are not Paddle's are admitted by their own minResources, and a job that was rejected reserves nothing.
+func TestMinResourcesDoNotAffectOtherJobs(t *testing.T) {
 	for _, order := range [][]string{{"proportion", "overcommit"}, {"overcommit", "proportion"}, {"capacity", "overcommit"}} {
-		refused := wishing(asks(podGroup("refused", 10, nil), eightGPUs), "nvidia.com/gpu=30")
-		other := wishing(asks(podGroup("other", 10, nil), eightGPUs), "nvidia.com/gpu=30")
+		refused := requiring(asks(podGroup("refused", 10, nil), eightGPUs), "nvidia.com/gpu=30")
+		other := requiring(asks(podGroup("other", 10, nil), eightGPUs), "nvidia.com/gpu=30")
 		other.Labels, other.CreationTimestamp = nil, metav1.Unix(1, 0)
 		c := newCluster(t, voters(order...), node("n1", resources{"cpu": "128", "memory": "512Gi", "nvidia.com/gpu": "16"}))
 		c.add(append(inQ(refused, other), gpuQueue("q", "12"))...)
@@ -157,16 +155,18 @@ func TestAWishIsNobodyElsesConcern(t *testing.T) {
 	}
 }
 
-// As soon as there is room the job is let in, wherever the plugin stands.
-func TestAWishThatIsMet(t *testing.T) {
+// The job is admitted as soon as its minResources are free, wherever the plugin stands in the configuration. The PodGroup
+// that the session writes is unchanged.
+func TestAJobIsAdmittedWhenItsMinResourcesAreFree(t *testing.T) {
 	inEveryPlacement(t, func(t *testing.T, configuration string) {
-		group := wishing(asks(podGroup("job", 4, twoTwo), resources{"cpu": "2"}), "cpu=5")
+		group := requiring(asks(podGroup("job", 4, twoTwo), resources{"cpu": "2"}), "cpu=5")
 		c := newCluster(t, configuration, append(inQ(group),
 			queue("q", resources{"cpu": "4"}), pods("job", "ps", 2, nothing), pods("job", "worker", 2, oneCPU),
 			node("n1", resources{"cpu": "8", "memory": "8Gi"}))...)
 		for range 3 {
 			c.session()
 			require.Empty(t, c.bound())
+			require.Equal(t, group.Spec.MinResources, c.minResources("job"))
 			require.Equal(t, string(report.QueueCapacity), c.condition("job").Reason)
 		}
 		raised := queue("q", resources{"cpu": "5"})
@@ -177,10 +177,10 @@ func TestAWishThatIsMet(t *testing.T) {
 	})
 }
 
-// A job has no pods yet when it is told what cannot be read.
-func TestAWrongWishIsAnEvent(t *testing.T) {
+// A job has no pods yet when there is an event about its annotation.
+func TestInvalidMinResourcesAreAnEvent(t *testing.T) {
 	c := newCluster(t, shipped, node("n1", resources{"cpu": "8", "memory": "8Gi"}),
-		wishing(asks(podGroup("job", 10, twoEight), resources{"cpu": "1"}), "cpu"))
+		requiring(asks(podGroup("job", 10, twoEight), resources{"cpu": "1"}), "cpu"))
 	events := c.listen()
 	c.session()
 	c.session()
