@@ -62,7 +62,7 @@ func reportOf(err error) report.Report {
 	case errors.Is(err, placement.ErrNoFit), errors.Is(err, errHopeless):
 		return report.Report{Reason: report.InsufficientResources, Message: err.Error()}
 	}
-	return report.Report{Reason: report.NoPlan, Message: err.Error()}
+	return report.Report{Reason: report.AssignmentNotFound, Message: err.Error()}
 }
 
 // openReporter prepares to report why jobs wait. It is called when all gangs are open.

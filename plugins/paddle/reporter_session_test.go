@@ -98,7 +98,7 @@ func TestConditionOfAGangFromWaitingToPlaced(t *testing.T) {
 	}, told.Missing)
 	require.Equal(t, report.Suggestion{Kind: report.AllowTier, Text: "it fits without a networkTopology limit"}, told.Suggestions[0])
 	require.Contains(t, told.Details(), "rack r1: 4 of 8 workers")
-	const wait = "gang not started: workers wait (TopologyConstraint); condition PaddlePlaced of the PodGroup says what is missing"
+	const wait = "gang not started: workers wait (TopologyConstraint); condition PaddleScheduled of the PodGroup says what is missing"
 	require.Contains(t, c.message("job"), "Origin reason is: "+wait)
 	require.Equal(t, wait, c.podMessage("job-worker-0"))
 	require.Equal(t, []string{"Warning TopologyConstraint " + why}, events())
@@ -369,7 +369,7 @@ func TestReportOfAGangThatPreempted(t *testing.T) {
 func TestReportOfAPlanThatWentStale(t *testing.T) {
 	job := paddleJob(t, "job", api.Pending)
 	p := opened(t, job)
-	for reason, useful := range map[report.Reason]bool{report.InsufficientResources: true, report.PlanStale: false} {
+	for reason, useful := range map[report.Reason]bool{report.InsufficientResources: true, report.AssignmentOutdated: false} {
 		p.course = &course{plans: map[string]*plan{}, diagnoses: diagnose.NewCache(), guard: newGuard()}
 		s := scope{job: job}
 		p.course.plans[s.key()] = &plan{scope: s, err: fmt.Errorf("plan: %w", placement.ErrNoFit)}
@@ -436,7 +436,7 @@ func TestReportOfError(t *testing.T) {
 		{errHopeless, report.Report{Reason: report.InsufficientResources, Message: errHopeless.Error()}},
 		{errNoNodes, report.Report{Reason: report.NoReadyNodes}},
 		{placement.ErrNoFit, report.Report{Reason: report.InsufficientResources, Message: placement.ErrNoFit.Error()}},
-		{errors.New("odd"), report.Report{Reason: report.NoPlan, Message: "odd"}},
+		{errors.New("odd"), report.Report{Reason: report.AssignmentNotFound, Message: "odd"}},
 	} {
 		require.Equal(t, test.want, reportOf(test.err))
 	}

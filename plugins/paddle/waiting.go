@@ -103,7 +103,7 @@ func (p *plugin) planReport(job *api.JobInfo) (report.Report, bool) {
 	unfit := *found
 	unfit.err = errHopeless // others have no report, as they are not refused at once
 	var wait *waitError
-	if !errors.As(p.course.why(&unfit), &wait) || wait.Reason == report.PlanStale {
+	if !errors.As(p.course.why(&unfit), &wait) || wait.Reason == report.AssignmentOutdated {
 		return report.Report{}, false
 	}
 	return wait.Report, true

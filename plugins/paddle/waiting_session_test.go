@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// What a user reads in the PodGroup's condition PaddlePlaced.
+// What a user reads in the PodGroup's condition PaddleScheduled.
 func TestWhyGangIsNotStarted(t *testing.T) {
 	large := resources{"cpu": "8", "memory": "8Gi"}
 	group := func() any { return podGroup("job", 4, twoTwo) }
@@ -189,7 +189,7 @@ func TestPodsSayWhatIsMissing(t *testing.T) {
 		c := newCluster(t, configuration, podGroup("job", 4, twoTwo), pods("job", "ps", 1, nothing), pods("job", "worker", 2, nothing),
 			node("n1", resources{"cpu": "8", "memory": "8Gi"}))
 		c.session()
-		require.Equal(t, "gang not started: servers and workers wait (WaitingForPods); condition PaddlePlaced of the PodGroup says what is missing",
+		require.Equal(t, "gang not started: servers and workers wait (WaitingForPods); condition PaddleScheduled of the PodGroup says what is missing",
 			c.podMessage("job-ps-0"))
 	})
 }

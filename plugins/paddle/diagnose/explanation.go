@@ -132,13 +132,13 @@ func volcanoAmount(resource string, amount int64) float64 {
 func reasonOf(e *placement.Explanation) report.Reason {
 	switch e.Cause() {
 	case "":
-		return report.PlanStale
+		return report.AssignmentOutdated
 	case placement.RunningApart:
 		return report.TopologyConstraint
 	case placement.NoServer:
 		return report.ColocationConstraint
 	case placement.NotFound:
-		return report.NoPlan
+		return report.AssignmentNotFound
 	}
 	if len(e.Relaxations) > 0 {
 		switch e.Relaxations[0].Change {

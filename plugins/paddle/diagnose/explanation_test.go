@@ -110,7 +110,7 @@ func TestFromExplanation(t *testing.T) {
 			report.ColocationConstraint,
 			"each worker must have a server in its node (colocation Required): the best 2 nodes for servers have room for 6 of 7 workers; fits with colocation Preferred",
 		}, {
-			"it fits by now", placement.Demand{Roles: []placement.Role{worker(2, oneGPU...)}}, report.PlanStale, "it fits",
+			"it fits by now", placement.Demand{Roles: []placement.Role{worker(2, oneGPU...)}}, report.AssignmentOutdated, "it fits",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -186,7 +186,7 @@ func TestReasonOfExplanation(t *testing.T) {
 		{placement.NotEligible, placement.FewerMembers, report.InsufficientResources},
 		{placement.NotEligible, placement.HigherTier, report.TopologyConstraint},
 		{placement.RunningApart, "", report.TopologyConstraint},
-		{placement.NotFound, placement.FewerMembers, report.NoPlan},
+		{placement.NotFound, placement.FewerMembers, report.AssignmentNotFound},
 	} {
 		e := &placement.Explanation{Tiers: []placement.TierRoom{{Best: []placement.DomainRoom{{Stops: []placement.Stop{{Cause: test.cause}}}}}}}
 		if test.fits != "" {
@@ -194,5 +194,5 @@ func TestReasonOfExplanation(t *testing.T) {
 		}
 		require.Equal(t, test.want, reasonOf(e), "%s, fits with %s", test.cause, test.fits)
 	}
-	require.Equal(t, report.PlanStale, reasonOf(&placement.Explanation{Plan: &placement.Plan{}}))
+	require.Equal(t, report.AssignmentOutdated, reasonOf(&placement.Explanation{Plan: &placement.Plan{}}))
 }

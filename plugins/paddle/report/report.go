@@ -10,7 +10,7 @@ import (
 
 const (
 	// Condition is the type of the PodGroup's condition that has the report's reason and, as its message, the sentence.
-	Condition = "PaddlePlaced"
+	Condition = "PaddleScheduled"
 	// maxBytes bounds the annotation: PodGroups of thousands of jobs are kept in memory.
 	maxBytes = 8192
 	// maxNames bounds lists of names.
