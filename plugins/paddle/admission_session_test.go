@@ -76,7 +76,7 @@ func (picky) OnSessionOpen(ssn *framework.Session) {
 
 // What a user reads of a job that was refused before it has pods: n1 has 16 GPUs, 128 CPUs and 512 GiB, and the job needs 8
 // GPUs, 18 CPUs and 64 GiB.
-func TestWhyJobIsNotLetIn(t *testing.T) {
+func TestWhyJobIsNotAdmitted(t *testing.T) {
 	framework.RegisterPluginBuilder("picky", func(framework.Arguments) framework.Plugin { return picky{} })
 	job := func() *scheduling.PodGroup { return asks(podGroup("job", 10, twoEight), eightGPUs) }
 	closed, closing, odd := gpuQueue("q", "64"), gpuQueue("q", "64"), gpuQueue("q", "64")
@@ -143,19 +143,19 @@ func TestWhyJobIsNotLetIn(t *testing.T) {
 			report.ParentQueueCapacity, "queue team has room for 4 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
 		}, {
 			"a queue of queues", voters(hierarchical), append(inQ(job()), root, team, child, grandchild),
-			report.QueueNotLeaf, "queue q is divided into other queues, and lets jobs into these only",
+			report.QueueNotLeaf, "queue q has child queues, and only these admit jobs",
 		}, {
 			"the queue is closed", shipped, append(inQ(job()), closed),
-			report.QueueClosed, "queue q is closed: it lets no job in until it is opened again",
+			report.QueueClosed, "queue q is closed: it admits no job until it is opened again",
 		}, {
 			"the queue is closed and the cluster full", shipped, append(append(runningPods(16), closed), inQ(job())...),
-			report.QueueClosed, "queue q is closed: it lets no job in until it is opened again",
+			report.QueueClosed, "queue q is closed: it admits no job until it is opened again",
 		}, {
 			"the queue is being closed", voters("capacity"), append(inQ(job()), closing),
-			report.QueueClosed, "queue q is being closed: it lets no job in until it is opened again",
+			report.QueueClosed, "queue q is being closed: it admits no job until it is opened again",
 		}, {
 			"the queue is not open yet", shipped, append(inQ(job()), odd),
-			report.QueueClosed, "queue q is not open yet: it lets no job in",
+			report.QueueClosed, "queue q is not open yet: it admits no job",
 		}, {
 			"nobody asks whether the queue is closed", voters("overcommit"), append(append(runningPods(16), closed), inQ(job())...),
 			report.Overcommit, "the cluster has room for 3 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
@@ -164,16 +164,16 @@ func TestWhyJobIsNotLetIn(t *testing.T) {
 			report.ResourceQuota, "resource quota gpus of namespace ns has room for 4 of the 18 CPUs that the job's minimum asks for (2 servers and 8 workers)",
 		}, {
 			"a plugin of which nothing is known", voters("picky"), []any{job()},
-			report.RefusedByPlugin, "the scheduler's plugin picky does not let the job in",
+			report.RefusedByPlugin, "the scheduler's plugin picky rejects the job",
 		}, {
 			"the first that refuses counts", voters("picky", "proportion"), append(inQ(job()), gpuQueue("q", "6")),
-			report.RefusedByPlugin, "the scheduler's plugin picky does not let the job in",
+			report.RefusedByPlugin, "the scheduler's plugin picky rejects the job",
 		}, {
-			"it is let in", shipped, []any{job()},
-			report.WaitingForPods, "queue default has let the job in; its pods are not created yet: 2 servers and 8 workers",
+			"it is admitted", shipped, []any{job()},
+			report.WaitingForPods, "queue default has admitted the job; its pods are not created yet: 2 servers and 8 workers",
 		}, {
-			"nobody lets jobs in", configuration("backfill", tier(1, "", withPaddle), tier(2, "", "")), []any{job()},
-			report.WaitingToBeEnqueued, "queue default has not let the job in yet; nothing refuses it",
+			"the action enqueue does not run", configuration("backfill", tier(1, "", withPaddle), tier(2, "", "")), []any{job()},
+			report.WaitingToBeEnqueued, "queue default has not admitted the job yet; nothing rejects it",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -220,8 +220,8 @@ func TestNoEventOfAJobWithoutPods(t *testing.T) {
 	require.Empty(t, events())
 }
 
-// A job of paddle-operator's has its pods before it is let in: gang writes the reason to the PodGroup.
-func TestWhyJobWithPodsIsNotLetIn(t *testing.T) {
+// A job of paddle-operator's has its pods before it is admitted: gang writes the reason to the PodGroup.
+func TestWhyJobWithPodsIsNotAdmitted(t *testing.T) {
 	inEveryPlacement(t, func(t *testing.T, configuration string) {
 		c := newCluster(t, configuration, append(inQ(asks(podGroup("job", 4, twoTwo), resources{"cpu": "2"})),
 			queue("q", resources{"cpu": "1"}), pods("job", "ps", 2, nothing), pods("job", "worker", 2, oneCPU),
@@ -242,8 +242,8 @@ func TestWhyJobWithPodsIsNotLetIn(t *testing.T) {
 	})
 }
 
-// To watch who refuses changes no vote, and nothing is left of it when pods are placed.
-func TestVotesAreAsTheyWere(t *testing.T) {
+// The probe changes no vote, and is gone when pods are placed.
+func TestProbeChangesNoVote(t *testing.T) {
 	var jobs []string
 	objects := func() []any {
 		jobs = nil

@@ -68,7 +68,7 @@ func (p *plugin) gradient(s scope, top *api.HyperNodeInfo, stock func() [][]*api
 			return stock()
 		}
 		return [][]*api.HyperNodeInfo{{smallest}}
-	case errors.Is(plan.err, errHopeless), errors.Is(plan.err, errLimit):
+	case errors.Is(plan.err, errInfeasible), errors.Is(plan.err, errLimit):
 		p.recordError(s.job, c.why(plan))
 		return nil
 	default:

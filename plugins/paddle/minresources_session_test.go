@@ -25,8 +25,8 @@ func TestMinResourcesOfTheUser(t *testing.T) {
 	job := func(amounts string) *scheduling.PodGroup {
 		return requiring(asks(podGroup("job", 10, twoEight), eightGPUs), amounts)
 	}
-	const letIn = "queue default has let the job in; its pods are not created yet: 2 servers and 8 workers"
-	letInByQ := "queue q" + letIn[len("queue default"):]
+	const admitted = "queue default has admitted the job; its pods are not created yet: 2 servers and 8 workers"
+	admittedByQ := "queue q" + admitted[len("queue default"):]
 	inqueue := func(group *scheduling.PodGroup) *scheduling.PodGroup {
 		group.Status.Phase = scheduling.PodGroupInqueue
 		return group
@@ -61,7 +61,7 @@ func TestMinResourcesOfTheUser(t *testing.T) {
 			"the cluster is full: 16 GPUs count as 19.2, and 8 are used", shipped, append(runningPods(8), job("nvidia.com/gpu=12")),
 			report.Overcommit, "the cluster has room for 11 of the 12 GPUs that the job's minResources ask for (its minimum of 2 servers and 8 workers takes 8)",
 		}, {
-			"there is just enough", shipped, append(runningPods(7), job("nvidia.com/gpu=12,cpu=100,memory=500Gi")), report.WaitingForPods, letIn,
+			"there is just enough", shipped, append(runningPods(7), job("nvidia.com/gpu=12,cpu=100,memory=500Gi")), report.WaitingForPods, admitted,
 		}, {
 			"the queue has a quota", shipped, append(inQ(job("nvidia.com/gpu=12")), gpuQueue("q", "10")),
 			report.QueueCapacity, "queue q has room for 10 of the 12 GPUs that the job's minResources ask for (its minimum of 2 servers and 8 workers takes 8)",
@@ -74,22 +74,22 @@ func TestMinResourcesOfTheUser(t *testing.T) {
 			report.ParentQueueCapacity, "queue team has room for 11 of the 12 GPUs that the job's minResources ask for (its minimum of 2 servers and 8 workers takes 8)",
 		}, {
 			"what a queue elsewhere has does not count", voters(hierarchical),
-			append(inQ(job("nvidia.com/gpu=12")), root, team, child, other, elsewhere), report.WaitingForPods, letInByQ,
+			append(inQ(job("nvidia.com/gpu=12")), root, team, child, other, elsewhere), report.WaitingForPods, admittedByQ,
 		}, {
 			"a queue of queues", voters(hierarchical), append(inQ(job("nvidia.com/gpu=15")), root, team, child, grandchild),
-			report.QueueNotLeaf, "queue q is divided into other queues, and lets jobs into these only",
+			report.QueueNotLeaf, "queue q has child queues, and only these admit jobs",
 		}, {
 			"the minimum asks for none of it", shipped, []any{job("example.com/nic=1")},
 			report.Overcommit, "the cluster has room for none of the 1 example.com/nic that the job's minResources ask for (its minimum of 2 servers and 8 workers takes none)",
 		}, {
 			"proportion limits no queue without a capability", voters("proportion"), append(runningPods(5), job("nvidia.com/gpu=12")),
-			report.WaitingForPods, letIn,
+			report.WaitingForPods, admitted,
 		}, {
 			"no plugin votes that counts resources", voters("overcommit\n    enableJobEnqueued: false"), append(runningPods(5), job("nvidia.com/gpu=12")),
-			report.WaitingForPods, letIn,
+			report.WaitingForPods, admitted,
 		}, {
 			"proportion knows of no queue above", voters("proportion\n    enableHierarchy: true"),
-			append(inQ(job("nvidia.com/gpu=12")), root, team, child, sibling, beside), report.WaitingForPods, letInByQ,
+			append(inQ(job("nvidia.com/gpu=12")), root, team, child, sibling, beside), report.WaitingForPods, admittedByQ,
 		}, {
 			"less than the minimum", shipped, append(runningPods(12), job("nvidia.com/gpu=4")),
 			report.Overcommit, "the cluster has room for 7 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
@@ -98,20 +98,20 @@ func TestMinResourcesOfTheUser(t *testing.T) {
 			report.Overcommit, "the cluster has room for 7 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
 		}, {
 			"jobs without the annotation are asked for their minimum", shipped, []any{before(), asks(podGroup("job", 10, twoEight), eightGPUs)},
-			report.WaitingForPods, letIn,
+			report.WaitingForPods, admitted,
 		}, {
 			"the annotation of jobs that are not Paddle's has no effect", shipped, append(inQ(job("nvidia.com/gpu=11"), notOurs), gpuQueue("q", "16")),
-			report.WaitingForPods, letInByQ,
+			report.WaitingForPods, admittedByQ,
 		}, {
 			"the queue is closed", shipped, append(inQ(job("nvidia.com/gpu=12")), closed),
-			report.QueueClosed, "queue q is closed: it lets no job in until it is opened again",
+			report.QueueClosed, "queue q is closed: it admits no job until it is opened again",
 		}, {
 			"nobody asks whether the queue is closed", voters("overcommit"), append(inQ(job("nvidia.com/gpu=20")), closed),
 			report.Overcommit, "the cluster has room for 19 of the 20 GPUs that the job's minResources ask for (its minimum of 2 servers and 8 workers takes 8)",
 		}, {
-			"an annotation that cannot be read", shipped, append(runningPods(8), job("nvidia.com/gpu=twelve")), report.WaitingForPods, letIn,
+			"an annotation that cannot be read", shipped, append(runningPods(8), job("nvidia.com/gpu=twelve")), report.WaitingForPods, admitted,
 		}, {
-			"the administrator has switched the plugin off for enqueue", off, append(runningPods(8), job("nvidia.com/gpu=12")), report.WaitingForPods, letIn,
+			"the administrator has switched the plugin off for enqueue", off, append(runningPods(8), job("nvidia.com/gpu=12")), report.WaitingForPods, admitted,
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -59,7 +59,7 @@ func reportOf(err error) report.Report {
 		return report.Report{Reason: report.UnknownTier, Message: err.Error()}
 	case errors.Is(err, errNoNodes):
 		return report.Report{Reason: report.NoReadyNodes}
-	case errors.Is(err, placement.ErrNoFit), errors.Is(err, errHopeless):
+	case errors.Is(err, placement.ErrNoFit), errors.Is(err, errInfeasible):
 		return report.Report{Reason: report.InsufficientResources, Message: err.Error()}
 	}
 	return report.Report{Reason: report.AssignmentNotFound, Message: err.Error()}

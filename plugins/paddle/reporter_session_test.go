@@ -352,7 +352,7 @@ func TestReportOfAGangThatPreempted(t *testing.T) {
 	job := paddleJob(t, "job", api.Pending)
 	p := opened(t, job)
 	job.PodGroup.Status.Phase = scheduling.PodGroupInqueue
-	p.recordError(job, errHopeless)
+	p.recordError(job, errInfeasible)
 	require.Contains(t, p.jobFitError(job, p.gangs[job.UID]), "servers and workers wait (InsufficientResources)")
 	require.Equal(t, report.InsufficientResources, p.why(job, p.gangs[job.UID]).Reason)
 	for _, task := range job.Tasks {
@@ -433,7 +433,7 @@ func TestReportOfError(t *testing.T) {
 		{&waitError{own}, own},
 		{fmt.Errorf("plan job ns/job: %w", &waitError{own}), own},
 		{fmt.Errorf("%w: tier 7", errLimit), report.Report{Reason: report.UnknownTier, Message: errLimit.Error() + ": tier 7"}},
-		{errHopeless, report.Report{Reason: report.InsufficientResources, Message: errHopeless.Error()}},
+		{errInfeasible, report.Report{Reason: report.InsufficientResources, Message: errInfeasible.Error()}},
 		{errNoNodes, report.Report{Reason: report.NoReadyNodes}},
 		{placement.ErrNoFit, report.Report{Reason: report.InsufficientResources, Message: placement.ErrNoFit.Error()}},
 		{errors.New("odd"), report.Report{Reason: report.AssignmentNotFound, Message: "odd"}},

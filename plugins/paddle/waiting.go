@@ -51,7 +51,7 @@ func (p *plugin) whyNotAdmitted(job *api.JobInfo) report.Report {
 	}
 	return report.Report{
 		Reason:  report.WaitingToBeEnqueued,
-		Message: "queue " + p.ssn.Queues[job.Queue].Name + " has not let the job in yet; nothing refuses it",
+		Message: "queue " + p.ssn.Queues[job.Queue].Name + " has not admitted the job yet; nothing rejects it",
 	}
 }
 
@@ -63,7 +63,7 @@ func (p *plugin) whyWithoutPods(job *api.JobInfo, g gang) report.Report {
 	d := p.diagnosis(job, g)
 	return report.Report{
 		Reason:  report.WaitingForPods,
-		Message: "queue " + p.ssn.Queues[job.Queue].Name + " has let the job in; its pods are not created yet: " + d.Minimum(),
+		Message: "queue " + p.ssn.Queues[job.Queue].Name + " has admitted the job; its pods are not created yet: " + d.Minimum(),
 		Missing: d.NotCreated(),
 	}
 }
@@ -101,7 +101,7 @@ func (p *plugin) planReport(job *api.JobInfo) (report.Report, bool) {
 		return report.Report{}, false
 	}
 	unfit := *found
-	unfit.err = errHopeless // others have no report, as they are not refused at once
+	unfit.err = errInfeasible // others have no report, as they are not refused at once
 	var wait *waitError
 	if !errors.As(p.course.why(&unfit), &wait) || wait.Reason == report.AssignmentOutdated {
 		return report.Report{}, false
@@ -146,7 +146,7 @@ func (p *plugin) missing(job *api.JobInfo) *api.Resource {
 
 // why returns the error for pods of a plan that does not fit: the planner's report, if there is time for one.
 func (c *course) why(p *plan) error {
-	if !errors.Is(p.err, errHopeless) {
+	if !errors.Is(p.err, errInfeasible) {
 		return p.err
 	}
 	if r, ok := c.diagnose(p.job, func() (report.Report, error) { return c.explain(p) }); ok {

@@ -83,7 +83,7 @@ func (c *Checker) checkRole(role WaitingRole, all map[*corev1.Pod]int) (report.R
 	return r, true
 }
 
-// suggest adds what would help against a blocker.
+// suggest adds changes that would remove a blocker.
 func (c *Checker) suggest(r *report.Report, chosen *chosenBlocker, pod *corev1.Pod) {
 	add := func(kind report.Kind, value string) {
 		r.Suggestions = append(r.Suggestions, report.Suggest(kind, value))

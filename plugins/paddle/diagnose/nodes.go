@@ -62,10 +62,9 @@ type chosenBlocker struct {
 	missing int
 }
 
-// chooseBlocker chooses what is to be named as the reason for which needed pods of a role have no nodes; false if enough
-// nodes are free for them. The node selector is named only where the nodes that it matches could not hold the pods if they
-// were empty, and exclude the pods only where too few domains could. Else it is the blocker without which most nodes would
-// be free.
+// chooseBlocker returns the blocker to report for a role of which needed pods have no node, and false if enough nodes are free
+// for them. The node selector is reported only if the nodes that it matches could not hold the pods when empty, and exclusion
+// only if the pods fit into too few domains. Otherwise it is the blocker without which most nodes would be free.
 func chooseBlocker(role string, checked []checkedNode, needed int, excluded *exclusion) (chosenBlocker, bool) {
 	chosen := chosenBlocker{nodes: report.Nodes{Role: role, Total: len(checked)}}
 	all, matching, free := newCapacity(), newCapacity(), newCapacity()
@@ -205,7 +204,7 @@ var filterReasons = map[string]report.Reason{
 	string(volumebinding.ErrReasonNotEnoughSpace):               report.PersistentVolumeClaimUnbound,
 }
 
-// filterBlockers are those that the session's predicates have for a pod on a node.
+// filterBlockers returns what the session's predicates have against a pod on a node.
 func filterBlockers(pod *corev1.Pod, err error) (blockers []blocker) {
 	var fit *api.FitError
 	if !errors.As(err, &fit) {
@@ -241,7 +240,7 @@ func portsOf(pod *corev1.Pod) string {
 	return strings.Join(ports, ", ")
 }
 
-// resourceBlocker is what a node is short of for one more pod; false if it is not.
+// resourceBlocker returns what a node lacks for one more pod, false if it lacks nothing.
 func resourceBlocker(request, idle *api.Resource) (blocker, bool) {
 	b, short := blocker{reason: report.TooManyPods}, false
 	for _, name := range request.ResourceNames() {
@@ -255,7 +254,7 @@ func resourceBlocker(request, idle *api.Resource) (blocker, bool) {
 	return b, short
 }
 
-// podsIn is how many pods of a request some resources hold.
+// podsIn returns how many pods of a request fit into some resources.
 func podsIn(resources, request *api.Resource) int {
 	most := maxPodsOfNode
 	for _, name := range request.ResourceNames() {
@@ -268,8 +267,8 @@ func podsIn(resources, request *api.Resource) int {
 
 const maxPodsOfNode = 1 << 16
 
-// exclusionOf is how pods of a role exclude each other, nil if they do not. All are the pods that a gang needs, one for
-// each role with how many.
+// exclusionOf returns how pods of a role exclude each other, nil if they do not. all has one pod of each role and how many of
+// them the gang needs.
 func exclusionOf(pod *corev1.Pod, needed int, all map[*corev1.Pod]int) *exclusion {
 	if affinity := pod.Spec.Affinity; affinity != nil && affinity.PodAntiAffinity != nil {
 		for i := range affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution {
@@ -300,7 +299,7 @@ func exclusionOf(pod *corev1.Pod, needed int, all map[*corev1.Pod]int) *exclusio
 	return nil
 }
 
-// selectedBy is the part of a pod's node selector or required node affinity that fewest nodes match.
+// selectedBy returns the part of a pod's node selector or required node affinity that fewest nodes match.
 func selectedBy(pod *corev1.Pod, nodes []*corev1.Node) string {
 	fewest, text := len(nodes)+1, ""
 	for _, key := range slices.Sorted(maps.Keys(pod.Spec.NodeSelector)) {

@@ -38,7 +38,7 @@ func ObjectsOf(ssn *framework.Session) Objects {
 	return o
 }
 
-// missing is what is wrong with an object that a pod names, so that no node will do; false if nothing is.
+// missing returns what is wrong with an object that a pod names, so that no node is feasible; false if nothing is.
 func (o Objects) missing(pod *corev1.Pod) (r report.Report, found bool) {
 	missing := func(reason report.Reason, suggestion report.Suggestion, objects ...report.Object) (report.Report, bool) {
 		return report.Report{
@@ -83,7 +83,7 @@ func (o Objects) missing(pod *corev1.Pod) (r report.Report, found bool) {
 	return r, false
 }
 
-// resourceClaimOf is the name of the claim that a pod uses; empty if it was not made from its template yet.
+// resourceClaimOf returns the name of the claim that a pod uses; empty if it was not made from its template yet.
 func resourceClaimOf(pod *corev1.Pod, claim *corev1.PodResourceClaim) string {
 	if claim.ResourceClaimName != nil {
 		return *claim.ResourceClaimName

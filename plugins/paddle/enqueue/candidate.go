@@ -74,7 +74,7 @@ func (c *candidate) rejectedBy(plugin *conf.PluginOption, a *Accounting, quotas 
 			Reason: report.ResourceQuota, Message: "the resource quota of namespace " + c.namespace + " has no room for " + c.minimumText(),
 		}
 	}
-	return report.Report{Reason: report.RefusedByPlugin, Message: "the scheduler's plugin " + plugin.Name + " does not let the job in"}
+	return report.Report{Reason: report.RefusedByPlugin, Message: "the scheduler's plugin " + plugin.Name + " rejects the job"}
 }
 
 // lacksInHierarchy returns which of the queue and those above it is full.
@@ -83,7 +83,7 @@ func (c *candidate) lacksInHierarchy(a *Accounting) report.Report {
 	for _, other := range a.queues {
 		if other.Queue.Spec.Parent == c.queue.Name {
 			return report.Report{
-				Reason: report.QueueNotLeaf, Message: queue + " is divided into other queues, and lets jobs into these only",
+				Reason: report.QueueNotLeaf, Message: queue + " has child queues, and only these admit jobs",
 				Suggestions: []report.Suggestion{report.Suggest(report.UseAnotherQueue, c.queue.Name)},
 			}
 		}

@@ -108,7 +108,7 @@ func (p *Probe) beforeVote(plugin *conf.PluginOption, obj any) int {
 		p.accounting = NewAccounting(p.ssn)
 	}
 	p.callbacks.Guard(job, func() {
-		r, closed := closedQueue(c.queue, "lets no job in")
+		r, closed := closedQueue(c.queue, "admits no job")
 		if !closed || !p.closedQueues {
 			r = c.rejectedBy(plugin, p.accounting, p.quotas(job.Namespace))
 		}

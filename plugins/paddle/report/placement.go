@@ -42,12 +42,12 @@ type Node struct {
 	Pods map[string]int `json:"pods"`
 }
 
-// NewTier is what a gang does with a tier whose domains it uses.
+// NewTier returns a tier by the domains of it that a gang uses.
 func NewTier(name string, domains []string, crossing, seconds float64) Tier {
 	return Tier{Name: name, Count: len(domains), Domains: domains[:min(len(domains), maxNames)], Crossing: crossing, Seconds: seconds}
 }
 
-// Traffic is what a step of training sends: "12 GiB between nodes and 3 GiB between racks". It is empty where that is not
+// Traffic returns what a step of training sends: "12 GiB between nodes and 3 GiB between racks". It is empty where that is not
 // known.
 func (p *Placement) Traffic() string {
 	if len(p.Tiers) == 0 {
@@ -65,7 +65,7 @@ func (p *Placement) Traffic() string {
 	return List(parts)
 }
 
-// Busiest is the longest time that a link takes in each step: "0.16 s of each step, between racks". It is empty where that
+// Busiest returns the longest time that a link takes in each step: "0.16 s of each step, between racks". It is empty where that
 // is not known.
 func (p *Placement) Busiest() string {
 	most := Tier{}
@@ -80,7 +80,7 @@ func (p *Placement) Busiest() string {
 	return fmt.Sprintf("%.3g s of each step, between %s", most.Seconds, most.Domain(2))
 }
 
-// Sentences are one about the traffic and one about the busiest link, as far as they are known.
+// Sentences returns one about the traffic and one about the busiest link, as far as they are known.
 func (p *Placement) Sentences() (sentences []string) {
 	if traffic := p.Traffic(); traffic != "" {
 		sentences = append(sentences, "a step of training sends "+traffic)
@@ -104,7 +104,7 @@ func (p *Placement) tier(name string) *Tier {
 	return nil
 }
 
-// Domain is the noun for so many domains of the tier. Tiers that are called by a number are no nouns.
+// Domain returns the noun for so many domains of the tier. Tiers that are called by a number are no nouns.
 func (t Tier) Domain(n int) string {
 	if strings.HasPrefix(t.Name, "tier") {
 		return Plural(n, "domain") + " of " + t.Name
@@ -112,7 +112,7 @@ func (t Tier) Domain(n int) string {
 	return Plural(n, t.Name)
 }
 
-// Amount is an amount of traffic: "12.5 GiB" or "3 times the model".
+// Amount returns an amount of traffic: "12.5 GiB" or "3 times the model".
 func (p *Placement) Amount(amount float64) string {
 	if !p.InBytes {
 		return strconv.FormatFloat(amount, 'g', 3, 64) + " times the model"

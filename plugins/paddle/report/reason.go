@@ -69,7 +69,7 @@ func (r Reason) Transient() bool {
 	return false
 }
 
-// Help is what a user can do about a reason, beyond the suggestions of a report. It is empty where nothing has to be done.
+// Help returns what a user can do about a reason, beyond the suggestions of a report. It is empty where nothing has to be done.
 func Help(r Reason) string { return texts[r].help }
 
 // text is what is written about a reason.

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// Condition is the type of the PodGroup's condition that has the report's reason and, as its message, the sentence.
+	// Condition is the type of the PodGroup's condition with the report's reason. Its message is ConditionMessage.
 	Condition = "PaddleScheduled"
 	// maxBytes bounds the annotation: PodGroups of thousands of jobs are kept in memory.
 	maxBytes = 8192
@@ -129,7 +129,7 @@ func (r Report) Encode() string {
 	return fmt.Sprintf(`{"reason":%q}`, r.Reason)
 }
 
-// Decode reads the report from annotations of a PodGroup. It is nil where there is none.
+// Decode reads the report from the annotations of a PodGroup. It returns nil if there is none.
 func Decode(annotations map[string]string) *Report {
 	var r Report
 	if text := annotations[Annotation]; text == "" || json.Unmarshal([]byte(text), &r) != nil || r.Reason == "" {
@@ -138,7 +138,7 @@ func Decode(annotations map[string]string) *Report {
 	return &r
 }
 
-// Sentence is the message of a report whose reason has a sentence in the table, else the message that the report has.
+// Sentence returns the report's message, or the one that the table has for its reason.
 func (r *Report) Sentence() string {
 	sentence := texts[r.Reason].sentence
 	if sentence == "" || r.Message != "" {
@@ -179,7 +179,7 @@ func (r *Report) refused() *Refused {
 	return nil
 }
 
-// roles are the missing pods and a verb: "2 of 4 workers have".
+// roles returns the missing pods and a verb: "2 of 4 workers have".
 func (r *Report) roles() string {
 	if r.Missing == nil {
 		return ""
@@ -201,7 +201,7 @@ func (r *Report) roles() string {
 	return List(parts) + " have"
 }
 
-// nodes are the nodes that the reason refuses: "2 of 8 nodes".
+// nodes returns the nodes that the reason refuses: "2 of 8 nodes".
 func (r *Report) nodes() string {
 	if r.Nodes == nil {
 		return "all nodes"
@@ -221,7 +221,7 @@ func (r *Report) nodes() string {
 	return fmt.Sprintf("%d of %d nodes", refused, r.Nodes.Total)
 }
 
-// Details are the figures behind the sentence, on lines.
+// Details returns the figures behind the sentence, on lines.
 func (r *Report) Details() (lines []string) {
 	if r.Missing != nil {
 		for _, role := range r.Missing.Roles {

@@ -66,9 +66,9 @@ func TestHopeless(t *testing.T) {
 		}}, true},
 		{"nothing asked for", placement.Demand{Roles: []placement.Role{role(0, 100)}}, false},
 	} {
-		t.Run(test.name, func(t *testing.T) { require.Equal(t, test.want, hopeless(topology, &test.demand, true)) })
+		t.Run(test.name, func(t *testing.T) { require.Equal(t, test.want, provablyInfeasible(topology, &test.demand, true)) })
 	}
 
 	beside := placement.Demand{Colocation: placement.Required, Roles: []placement.Role{role(1, 1)}}
-	require.False(t, hopeless(topology, &beside, false), "the plan left out nodes of which it is not certain that they do not suit")
+	require.False(t, provablyInfeasible(topology, &beside, false), "the plan left out nodes of which it is not certain that they do not suit")
 }

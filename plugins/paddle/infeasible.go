@@ -4,11 +4,10 @@ package paddle
 
 import "github.com/paddle-volcano/paddle-volcano/plugins/placement"
 
-// hopeless tells of a gang without a plan that there is nothing to be gained by trying pod by pod: no domain that may hold
-// it has room for the minimum of each role, even if each were alone in it, nor as much of everything as all ask for
-// together; or each worker must be beside a server, which is not found by chance. certain reports whether the demand leaves
-// out no more nodes than the plan did.
-func hopeless(t *placement.Topology, d *placement.Demand, certain bool) bool {
+// provablyInfeasible reports whether a gang without a plan cannot be placed pod by pod either: no domain that may hold it has
+// capacity for the minimum of each role alone, or for the sum of all requests; or each worker must be beside a server, which
+// is not found by chance. certain reports that the demand excludes no more nodes than the plan did.
+func provablyInfeasible(t *placement.Topology, d *placement.Demand, certain bool) bool {
 	if d.Colocation == placement.Required && certain {
 		return true
 	}
@@ -18,14 +17,15 @@ func hopeless(t *placement.Topology, d *placement.Demand, certain bool) bool {
 	}
 	lo, hi := t.Domains(tier)
 	for domain := lo; domain < hi; domain++ {
-		if mayHold(t, d, domain) {
+		if mightFit(t, d, domain) {
 			return false
 		}
 	}
 	return true
 }
 
-func mayHold(t *placement.Topology, d *placement.Demand, domain placement.DomainID) bool {
+// mightFit reports whether the minimums of a demand may fit into a domain, by sums alone.
+func mightFit(t *placement.Topology, d *placement.Demand, domain placement.DomainID) bool {
 	asked := make([]int64, len(t.Free(domain)))
 	for r := range d.Roles {
 		role := &d.Roles[r]
@@ -35,18 +35,18 @@ func mayHold(t *placement.Topology, d *placement.Demand, domain placement.Domain
 			}
 		}
 		needed := max(0, role.Minimum-len(role.Placed))
-		if !roomFor(t, role, domain, needed) {
+		if !fitsAll(t, role, domain, needed) {
 			return false
 		}
 		for i, amount := range role.Request {
 			asked[i] += int64(needed) * amount
 		}
 	}
-	return holds(t, domain, asked)
+	return hasFree(t, domain, asked)
 }
 
-// holds tells whether a domain has as much free of each resource, as if it were one node.
-func holds(t *placement.Topology, domain placement.DomainID, asked []int64) bool {
+// hasFree reports whether a domain has as much free of each resource, as if it were one node.
+func hasFree(t *placement.Topology, domain placement.DomainID, asked []int64) bool {
 	free := make([]int64, len(asked))
 	lo, hi := t.NodesOf(domain)
 	for node := lo; node < hi; node++ {
@@ -62,8 +62,8 @@ func holds(t *placement.Topology, domain placement.DomainID, asked []int64) bool
 	return true
 }
 
-// roomFor tells whether so many pods of a role fit into a domain.
-func roomFor(t *placement.Topology, role *placement.Role, domain placement.DomainID, needed int) bool {
+// fitsAll reports whether so many pods of a role fit into a domain.
+func fitsAll(t *placement.Topology, role *placement.Role, domain placement.DomainID, needed int) bool {
 	lo, hi := t.NodesOf(domain)
 	for node := lo; node < hi && needed > 0; node++ {
 		if role.Eligible == nil || role.Eligible.Has(node) {
@@ -73,7 +73,7 @@ func roomFor(t *placement.Topology, role *placement.Role, domain placement.Domai
 	return needed <= 0
 }
 
-// fits is how many requests fit into what is free, no more than most.
+// fits returns how many requests fit into what is free, at most most.
 func fits(free, request []int64, most int) int {
 	for r, amount := range request {
 		if amount > 0 {

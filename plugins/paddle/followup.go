@@ -9,15 +9,15 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/api"
 )
 
-// refusal is why no node will do for a task, by the plan of its job, which is made again if it went stale. nil if the
-// plan has a node for it, or if only the predicates can tell.
-func (c *course) refusal(task *api.TaskInfo) (err error) {
+// rejectReason returns why no node is feasible for a task, by the plan of its job, which is made again if it is outdated. It is
+// nil if the plan has a node for the task, or if only predicates can decide.
+func (c *course) rejectReason(task *api.TaskInfo) (err error) {
 	of := workOn{partPlan, task.Job}
 	if c.guard.refuses(of) != nil {
 		return nil
 	}
 	if failure := c.guard.recovered(of, func() error {
-		err = c.planRefuses(task)
+		err = c.planRejects(task)
 		return nil
 	}); failure != nil {
 		c.lost()
@@ -25,21 +25,21 @@ func (c *course) refusal(task *api.TaskInfo) (err error) {
 	return err
 }
 
-func (c *course) planRefuses(task *api.TaskInfo) error {
+func (c *course) planRejects(task *api.TaskInfo) error {
 	plan := c.plan(c.scopeOf(c.ssn.Jobs[task.Job], task))
-	if plan.placed() && !c.holds(plan, task) {
+	if plan.placed() && !c.stillValid(plan, task) {
 		plan = c.remake(plan)
 	}
 	switch {
-	case errors.Is(plan.err, errHopeless), errors.Is(plan.err, errLimit):
+	case errors.Is(plan.err, errInfeasible), errors.Is(plan.err, errLimit):
 		return c.why(plan)
-	case plan.placed() && c.full(plan, task):
-		return errHopeless
+	case plan.placed() && c.noCapacityForSurplus(plan, task):
+		return errInfeasible
 	}
 	return nil
 }
 
-// nodeFor is the node that a task's plan has for it.
+// nodeFor returns the node that a task's plan has for it.
 func (c *course) nodeFor(task *api.TaskInfo) (string, bool) {
 	plan, ok := c.plans[c.scopeOf(c.ssn.Jobs[task.Job], task).key()]
 	if !ok || !plan.placed() {
@@ -52,38 +52,39 @@ func (c *course) nodeFor(task *api.TaskInfo) (string, bool) {
 	return c.network.Topology().NodeName(id), true
 }
 
-// holds tells whether a plan still has room for a task where it wants it, or knows that there is none.
-func (c *course) holds(plan *plan, task *api.TaskInfo) bool {
+// stillValid reports whether the node that a plan has for a task still has capacity for it, or whether the plan has left the
+// task out.
+func (c *course) stillValid(plan *plan, task *api.TaskInfo) bool {
 	if plan.stale {
 		return false
 	}
 	id, ok := plan.nodes[task.UID]
 	if !ok {
 		_, nominated := plan.nominated[task.UID]
-		return nominated || plan.left(task)
+		return nominated || plan.leavesOut(task)
 	}
 	node := c.ssn.Nodes[c.network.Topology().NodeName(id)]
 	return node != nil && task.InitResreq.LessEqual(node.FutureIdle(), api.Zero) &&
 		(plan.future || task.InitResreq.LessEqual(node.Idle, api.Zero))
 }
 
-// left tells whether a plan was made with a task, and has no node for it.
-func (p *plan) left(task *api.TaskInfo) bool {
+// leavesOut reports whether a plan was made with a task and has no node for it.
+func (p *plan) leavesOut(task *api.TaskInfo) bool {
 	return slices.ContainsFunc(p.cast.pending, func(pending []*api.TaskInfo) bool {
 		return slices.ContainsFunc(pending, func(other *api.TaskInfo) bool { return other.UID == task.UID })
 	})
 }
 
-// took notes that a hint was followed.
-func (c *course) took(task *api.TaskInfo) {
+// onNominationAccepted notes that a task was placed on its nominated node.
+func (c *course) onNominationAccepted(task *api.TaskInfo) {
 	countHints(true)
 	if plan, ok := c.plans[c.scopeOf(c.ssn.Jobs[task.Job], task).key()]; ok {
 		plan.remade = 0
 	}
 }
 
-// missed notes that the node of a hint would not do: predicates refused it, or nothing came of the task.
-func (c *course) missed(task *api.TaskInfo, node string) {
+// onNominationRejected notes that a task was not placed on its nominated node.
+func (c *course) onNominationRejected(task *api.TaskInfo, node string) {
 	countHints(false)
 	job := c.ssn.Jobs[task.Job]
 	if plan, ok := c.plans[c.scopeOf(job, task).key()]; ok {
@@ -95,8 +96,8 @@ func (c *course) missed(task *api.TaskInfo, node string) {
 	}
 }
 
-// full tells whether a pod beyond its role's minimum, for which a plan has no node, has room nowhere.
-func (c *course) full(plan *plan, task *api.TaskInfo) bool {
+// noCapacityForSurplus reports whether a pod beyond its role's minimum, for which a plan has no node, fits nowhere.
+func (c *course) noCapacityForSurplus(plan *plan, task *api.TaskInfo) bool {
 	if _, ok := plan.nodes[task.UID]; ok {
 		return false
 	}
@@ -109,7 +110,7 @@ func (c *course) full(plan *plan, task *api.TaskInfo) bool {
 			}
 			role := plan.cast.demand.Roles[r]
 			role.Request, role.Eligible = request, c.inside(plan, plan.kinds[r].possible())
-			return plan.cast.exact && !roomFor(t, &role, t.Root(), 1)
+			return plan.cast.exact && !fitsAll(t, &role, t.Root(), 1)
 		}
 	}
 	return false
