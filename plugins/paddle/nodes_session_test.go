@@ -136,17 +136,17 @@ func TestReportOfWhatRefusesNodes(t *testing.T) {
 			c.add(podGroup("job", members, map[string]int32{"worker": members}))
 			for range 3 {
 				c.session()
-				told := c.report()
-				require.NotNil(t, told)
-				require.Equal(t, test.want, told.Reason, told.Message)
+				got := c.report()
+				require.NotNil(t, got)
+				require.Equal(t, test.want, got.Reason, got.Message)
 				require.Equal(t, string(test.want), c.condition("job").Reason)
 				message, _, _ := strings.Cut(c.condition("job").Message, "; fits ")
-				require.Equal(t, told.Message, message)
+				require.Equal(t, got.Message, message)
 				if test.text != "" {
-					require.Equal(t, test.text, told.Message)
+					require.Equal(t, test.text, got.Message)
 				}
 				if test.helps != nil {
-					require.Equal(t, test.helps, told.Suggestions)
+					require.Equal(t, test.helps, got.Suggestions)
 				}
 			}
 		})

@@ -89,15 +89,15 @@ func TestConditionOfAGangFromWaitingToPlaced(t *testing.T) {
 	require.Equal(t, "TopologyConstraint", first.Reason)
 	require.Equal(t, why, firstLine(first))
 	require.Equal(t, why, first.Message)
-	told := c.report()
-	require.Equal(t, report.TopologyConstraint, told.Reason)
-	require.Equal(t, "2 of 8 workers have no room: rack r3 has 6 GPUs free, 8 needed in one rack (networkTopology hard, tier 1)", told.Message)
+	got := c.report()
+	require.Equal(t, report.TopologyConstraint, got.Reason)
+	require.Equal(t, "2 of 8 workers have no room: rack r3 has 6 GPUs free, 8 needed in one rack (networkTopology hard, tier 1)", got.Message)
 	require.Equal(t, &report.Missing{
 		Roles:     []report.Role{{Role: "worker", Minimum: 8, Missing: 2}},
 		Resources: []report.Resource{{Name: "nvidia.com/gpu", Requested: "8", Available: "6"}},
-	}, told.Missing)
-	require.Equal(t, report.Suggestion{Kind: report.AllowTier, Text: "it fits without a networkTopology limit"}, told.Suggestions[0])
-	require.Contains(t, told.Details(), "rack r1: 4 of 8 workers")
+	}, got.Missing)
+	require.Equal(t, report.Suggestion{Kind: report.AllowTier, Text: "it fits without a networkTopology limit"}, got.Suggestions[0])
+	require.Contains(t, got.Details(), "rack r1: 4 of 8 workers")
 	const wait = "gang not started: workers wait (TopologyConstraint); condition PaddleScheduled of the PodGroup says what is missing"
 	require.Contains(t, c.message("job"), "Origin reason is: "+wait)
 	require.Equal(t, wait, c.podMessage("job-worker-0"))
@@ -147,8 +147,8 @@ func TestReasonOfAGang(t *testing.T) {
 	gated[1].Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "wait"}}
 	closed := queue("q", nil)
 	closed.Status.State = "Closed"
-	letIn := group()
-	letIn.Status.Phase = "Inqueue"
+	admitted := group()
+	admitted.Status.Phase = "Inqueue"
 	now := metav1.Now()
 	ending := pods("old", "worker", 1, resources{"cpu": "7"})
 	ending[0].Spec.NodeName, ending[0].Status.Phase, ending[0].DeletionTimestamp = "n1", corev1.PodRunning, &now
@@ -192,7 +192,7 @@ func TestReasonOfAGang(t *testing.T) {
 			"pods are ending", []any{group(), podGroup("old", 1, nil), ending, pods("job", "ps", 2, nothing), pods("job", "worker", 2, resources{"cpu": "4"}), room},
 			report.TerminatingPods, "gang not started: 2 of 2 servers and 2 of 2 workers have room once pods that are ending have freed it",
 		}, {
-			"the queue was closed later", append(inQ(letIn), closed, pods("job", "ps", 2, nothing), pods("job", "worker", 2, nothing), room), report.QueueClosed,
+			"the queue was closed later", append(inQ(admitted), closed, pods("job", "ps", 2, nothing), pods("job", "worker", 2, nothing), room), report.QueueClosed,
 			"queue q is closed: it starts no pods until it is opened again",
 		}, {
 			"the queue has a quota", append(inQ(group()), queue("q", resources{"cpu": "1", "memory": "2Gi"}), pods("job", "ps", 2, nothing), pods("job", "worker", 2, oneCPU), room),
@@ -365,7 +365,7 @@ func TestReportOfAGangThatPreempted(t *testing.T) {
 	require.Equal(t, why, v.Message)
 }
 
-// What the planner says of a gang is of no use once the gang would fit.
+// The planner's report on a gang is not used once the gang would fit.
 func TestReportOfAPlanThatWentStale(t *testing.T) {
 	job := paddleJob(t, "job", api.Pending)
 	p := opened(t, job)
@@ -412,7 +412,7 @@ func TestConditionKeepsItsTime(t *testing.T) {
 	require.NotEqual(t, first.LastTransitionTime, third.LastTransitionTime)
 }
 
-// A session that does not look at the network does not forget what was said of it.
+// A session that does not look at the network keeps the last report.
 func TestConditionKeepsWhatWasPlanned(t *testing.T) {
 	workers := pods("job", "worker", 3, onGPU)
 	workers[2].Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "wait"}}
