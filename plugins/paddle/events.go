@@ -25,7 +25,7 @@ const (
 	// The session's own recorder does not serve: it lets 25 events through about one PodGroup and then one in five minutes
 	// (client-go's spam filter, by source and object), and the scheduler spends these on an Unschedulable event each second.
 	eventSource = "volcano-paddle"
-	// eventBurst and eventQPS bound the events about one PodGroup: so many at once, and then one in five minutes.
+	// eventBurst and eventQPS bound the events of one type about one PodGroup: so many at once, and then one in five minutes.
 	eventBurst = 5
 	eventQPS   = 1.0 / 300
 	// maxEventKeys is how many PodGroups the bounds are kept for.
@@ -127,7 +127,6 @@ func (l *eventLimiter) recorderOf(ssn *framework.Session) record.EventRecorder {
 	if l.recorder == nil {
 		broadcaster := record.NewBroadcasterWithCorrelatorOptions(record.CorrelatorOptions{
 			BurstSize: eventBurst, QPS: eventQPS, LRUCacheSize: maxEventKeys,
-			SpamKeyFunc: func(event *corev1.Event) string { return string(event.InvolvedObject.UID) },
 		})
 		if client := ssn.KubeClient(); client != nil {
 			broadcaster.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: client.CoreV1().Events("")})

@@ -148,7 +148,7 @@ func TestEventsAreWrittenToTheServer(t *testing.T) {
 		event.Type+" "+event.Reason+" "+event.Message)
 }
 
-// Reasons that change each second make few events about one PodGroup, and those about others are sent.
+// Reasons that change each second make few events about one PodGroup. That it is placed is sent, and so are events about others.
 func TestEventsAboutOneJobAreBounded(t *testing.T) {
 	c := newCluster(t, shipped, node("n1", resources{"cpu": "8", "memory": "8Gi"}))
 	watch, err := c.cache.Client().CoreV1().Events("").Watch(t.Context(), metav1.ListOptions{})
@@ -160,6 +160,7 @@ func TestEventsAboutOneJobAreBounded(t *testing.T) {
 	for i := range 100 {
 		p.state.events.record(ssn, one, []report.Reason{report.InsufficientResources, report.QueueCapacity}[i%2], fmt.Sprintf("%d GPUs", i))
 	}
+	p.state.events.record(ssn, one, report.Placed, "2 nodes")
 	p.state.events.record(ssn, other, report.QueueClosed, "closed")
 	sent := 0
 	for {
@@ -170,7 +171,7 @@ func TestEventsAboutOneJobAreBounded(t *testing.T) {
 		}
 		sent++
 	}
-	require.Equal(t, eventBurst, sent)
+	require.Equal(t, eventBurst+1, sent, "warnings, and one that the job is placed")
 }
 
 func TestEventTypes(t *testing.T) {
