@@ -6,7 +6,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -49,7 +48,7 @@ func Waits(reason string) bool {
 func passing(reason string) bool {
 	return slices.Contains([]string{
 		ReasonWaitingForQueue, ReasonWaitingForGang,
-		"WaitingToBeEnqueued", ReasonWaitingForPods, "PlanStale", "TerminatingPods",
+		"WaitingToBeEnqueued", ReasonWaitingForPods, "AssignmentOutdated", "TerminatingPods",
 	}, reason)
 }
 
@@ -80,8 +79,7 @@ func pendingReason(v *view.View, now time.Time) (reason, message string) {
 		return reasonPlacing, "the scheduler looks for room for the whole gang"
 	}
 	if c := notPlaced(v.PodGroup); c != nil {
-		message, _, _ = strings.Cut(c.Message, "\n") // details follow
-		return c.Reason, message
+		return c.Reason, c.Message
 	}
 	switch {
 	case !v.LetIn():
@@ -97,13 +95,13 @@ func pendingReason(v *view.View, now time.Time) (reason, message string) {
 	return ReasonWaitingForGang, cmp.Or(unschedulable(v.PodGroup), "the gang is not placed yet")
 }
 
-// conditionPlaced is the type of the condition in which the scheduler's plugin paddle says where a gang runs or why it
+// conditionPaddleScheduled is the type of the condition in which the scheduler's plugin paddle says where a gang runs or why it
 // does not.
-const conditionPlaced vcscheduling.PodGroupConditionType = "PaddlePlaced"
+const conditionPaddleScheduled vcscheduling.PodGroupConditionType = "PaddleScheduled"
 
 // notPlaced is the condition in which the plugin says why a gang is not placed, nil if it does not.
 func notPlaced(group *vcscheduling.PodGroup) *vcscheduling.PodGroupCondition {
-	c := conditionOf(group, conditionPlaced, corev1.ConditionFalse)
+	c := conditionOf(group, conditionPaddleScheduled, corev1.ConditionFalse)
 	if c == nil || c.Reason == "" {
 		return nil
 	}

@@ -20,7 +20,7 @@ func pluginSays(status corev1.ConditionStatus, reason, message string, ago time.
 	return func(v *view.View) {
 		v.PodGroup.Status.Conditions = []vcscheduling.PodGroupCondition{
 			{Type: vcscheduling.PodGroupUnschedulableType, Status: corev1.ConditionTrue, Reason: "NotEnoughResources", Message: "3/3 tasks in gang unschedulable"},
-			{Type: conditionPlaced, Status: status, Reason: reason, Message: message, LastTransitionTime: metav1.NewTime(now.Add(-ago))},
+			{Type: conditionPaddleScheduled, Status: status, Reason: reason, Message: message, LastTransitionTime: metav1.NewTime(now.Add(-ago))},
 		}
 	}
 }
@@ -46,7 +46,7 @@ func TestReasonOfThePlugin(t *testing.T) {
 		settles time.Duration
 	}{
 		"no room": {
-			with:   []change{unplaced, pluginSays(no, "InsufficientResources", "no rack has 8 GPUs: 3 left\nrack 1: 3", time.Minute)},
+			with:   []change{unplaced, pluginSays(no, "InsufficientResources", "no rack has 8 GPUs: 3 left", time.Minute)},
 			reason: "InsufficientResources", message: "no rack has 8 GPUs: 3 left",
 		},
 		"of a gang that is young": {

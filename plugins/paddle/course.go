@@ -6,11 +6,17 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	resourceapi "k8s.io/api/resource/v1"
+	"k8s.io/klog/v2"
+	"volcano.sh/volcano/cmd/scheduler/app/options"
 	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/framework"
+	"volcano.sh/volcano/pkg/util"
 
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/diagnose"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/network"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
@@ -27,8 +33,8 @@ type course struct {
 	// ending are the nodes on which pods are ending, or that others wait for to end.
 	ending map[string]*api.NodeInfo
 
-	explanations *explanations
-	doubts       *doubts
+	diagnoses *diagnose.Cache
+	warnings  *topologyWarnings
 
 	// newNetwork is a network that has seen nothing yet, in place of the session's.
 	newNetwork func() *network.Network
@@ -48,7 +54,7 @@ type course struct {
 
 func newCourse(ssn *framework.Session, a arguments, gangs map[api.JobID]gang, s *state) *course {
 	return &course{
-		ssn: ssn, arguments: a, gangs: gangs, network: s.networkOf(a.network), explanations: s.explanations, doubts: s.doubts,
+		ssn: ssn, arguments: a, gangs: gangs, network: s.networkOf(a.network), diagnoses: s.diagnoses, warnings: s.warnings,
 		newNetwork: func() *network.Network {
 			s.network = nil
 			return s.networkOf(a.network)
@@ -94,11 +100,39 @@ func (c *course) follow() error {
 		return err
 	}
 	c.followed = true
-	c.doubts.tellNetwork(c.network.Source(), c.network.Warnings())
+	c.warnings.log(c.network.Source(), c.network.Warnings())
 	for _, node := range c.ssn.Nodes {
 		c.noteEnding(node)
 	}
 	return nil
+}
+
+// topologyWarnings are the warnings about the cluster's topology that were logged last.
+type topologyWarnings struct{ text string }
+
+// log logs what is missing or contradictory in the cluster's topology, if that has changed.
+func (w *topologyWarnings) log(source string, warnings []string) {
+	text := strings.Join(warnings, "; ")
+	if text == w.text {
+		return
+	}
+	if w.text = text; text != "" {
+		klog.InfoS("The topology is not known in full; jobs are placed by what is known", "source", source, "warnings", text)
+	}
+}
+
+// slicesOf returns the devices that DRA drivers publish, none where DRA is off.
+func slicesOf(ssn *framework.Session) []*resourceapi.ResourceSlice {
+	manager := ssn.SharedDRAManager()
+	if manager == nil {
+		return nil
+	}
+	slices, err := manager.ResourceSlices().ListWithDeviceTaintRules()
+	if err != nil {
+		klog.ErrorS(err, "Failed to list ResourceSlices; islands of GPUs are read from nodes")
+		return nil
+	}
+	return slices
 }
 
 // scalars are the names of the resources, besides CPU and memory, that pending pods ask for.
@@ -244,4 +278,11 @@ func (c *course) PredicateForAllocateAction(task *api.TaskInfo, node *api.NodeIn
 		return errOtherShard
 	}
 	return c.ssn.PredicateForAllocateAction(task, node)
+}
+
+var errOtherShard = errors.New("node is not in this scheduler's shard")
+
+// otherShard reports whether a node belongs to another scheduler, as allocate decides.
+func otherShard(ssn *framework.Session, node *api.NodeInfo) bool {
+	return options.ServerOpts != nil && options.ServerOpts.ShardingMode == util.HardShardingMode && !ssn.NodesInShard.Has(node.Name)
 }

@@ -9,11 +9,12 @@
 //   - gang.go, standin.go, order.go, end.go: the minimum of each role, pods without requests, who is placed first, and
 //     who no more
 //   - course.go, plan.go, cast.go: a job's plan; suit.go, permitted.go, template.go, apart.go, prefer*.go, memory*.go: the nodes that suit
-//     its pods, and those that they had; room.go: what has no room at all
-//   - place.go, heed.go, phase.go, hint.go, score.go: how a plan reaches allocate, and what is done when it fails
+//     its pods, and those that they had; infeasible.go: what provably does not fit
+//   - place.go, followup.go, phase.go, hint.go, score.go: how a plan reaches allocate, and what is done when it fails
 //   - binder.go: how many bindings are sent at a time, where the scheduler is ours
 //   - limit.go, fence.go, gradient.go: networkTopology and colocation
 //   - victims*.go, evict.go, starving.go: preempt and reclaim
-//   - why.go, explain.go, verdict*.go, refusal*.go, condition*.go, event*.go, doubts.go: why a job waits, in words for users
+//   - reporter.go, waiting.go, placed.go, events.go: the calls into report, diagnose and enqueue, which find out and say why a
+//     job waits and where it runs
 //   - arguments*.go, check*.go, metrics.go: what volcano-scheduler.conf may say, and what is counted
 package paddle

@@ -50,7 +50,7 @@ func (p *plugin) gradient(s scope, top *api.HyperNodeInfo, stock func() [][]*api
 	}
 	tier, err := c.highestTier(s)
 	if err != nil {
-		p.refused(s.job, err)
+		p.recordError(s.job, err)
 		return nil
 	}
 	if tier == 0 {
@@ -68,8 +68,8 @@ func (p *plugin) gradient(s scope, top *api.HyperNodeInfo, stock func() [][]*api
 			return stock()
 		}
 		return [][]*api.HyperNodeInfo{{smallest}}
-	case errors.Is(plan.err, errHopeless), errors.Is(plan.err, errLimit):
-		p.refused(s.job, c.why(plan))
+	case errors.Is(plan.err, errInfeasible), errors.Is(plan.err, errLimit):
+		p.recordError(s.job, c.why(plan))
 		return nil
 	default:
 		return stock()

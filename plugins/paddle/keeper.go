@@ -10,6 +10,7 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/framework"
 
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/diagnose"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/network"
 )
 
@@ -18,15 +19,15 @@ type state struct {
 	options network.Options
 	network *network.Network
 
-	explanations *explanations
-	doubts       *doubts
-	memory       *memory
-	said         *said
-	guard        *guard
+	diagnoses *diagnose.Cache
+	warnings  *topologyWarnings
+	memory    *memory
+	events    *eventLimiter
+	guard     *guard
 }
 
 func newState() *state {
-	return &state{explanations: newExplanations(), doubts: newDoubts(), said: newSaid(), guard: newGuard()}
+	return &state{diagnoses: diagnose.NewCache(), warnings: &topologyWarnings{}, events: newEventLimiter(), guard: newGuard()}
 }
 
 // networkOf is the network, a new one if the arguments that make it have changed.
@@ -57,7 +58,7 @@ func (k *keeper) take() *state {
 	if k.state = nil; taken == nil {
 		taken = newState()
 		if k.observe != nil { // who replays asks why a job waits, and has the time
-			taken.explanations.most = math.MaxInt32
+			taken.diagnoses.Limit = math.MaxInt32
 		}
 	}
 	if k.memory == nil {

@@ -42,7 +42,7 @@ func (p *plugin) observed(job *api.JobInfo, tiers []report.Tier, inBytes bool) {
 	placed := Placement{InBytes: inBytes}
 	for i, use := range tiers {
 		tier := PlacedTier{Name: use.Name, Crossing: use.Crossing, Domains: map[string]string{}}
-		for name := range membersOn(job) {
+		for name := range podsOn(job, nil) {
 			if id, ok := t.Node(name); ok {
 				tier.Domains[name] = t.DomainName(t.Ancestor(id, placement.NodeTier+i))
 			}

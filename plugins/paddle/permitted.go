@@ -176,3 +176,12 @@ func matchesPending(job *api.JobInfo, selector *metav1.LabelSelector) bool {
 	}
 	return false
 }
+
+// matches reports whether a pod's node selector and required node affinity match a node.
+func (t *templates) matches(node *corev1.Node, required nodeaffinity.RequiredNodeAffinity) bool {
+	if !t.affinity {
+		return true
+	}
+	match, err := required.Match(node)
+	return match && err == nil
+}

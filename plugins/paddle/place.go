@@ -19,8 +19,8 @@ func (p *plugin) allocatable(_ *api.QueueInfo, task *api.TaskInfo) bool {
 		return true
 	}
 	p.tried = task.Job
-	if err := p.course.refusal(task); err != nil {
-		p.refused(p.ssn.Jobs[task.Job], err)
+	if err := p.course.rejectReason(task); err != nil {
+		p.recordError(p.ssn.Jobs[task.Job], err)
 		return false
 	}
 	return true
@@ -45,7 +45,7 @@ func (p *plugin) prePredicate(task *api.TaskInfo) error {
 		return err
 	})
 	if err != nil {
-		p.refused(p.ssn.Jobs[task.Job], err)
+		p.recordError(p.ssn.Jobs[task.Job], err)
 		return err
 	}
 	if !allocates {
@@ -60,7 +60,7 @@ func (p *plugin) prePredicate(task *api.TaskInfo) error {
 // settle takes back a hint that was given, whatever became of the task.
 func (p *plugin) settle() {
 	if task, node := p.hints.take(); task != nil {
-		p.course.missed(task, node)
+		p.course.onNominationRejected(task, node)
 	}
 }
 
@@ -72,9 +72,9 @@ func (p *plugin) onAllocate(event *framework.Event) {
 	switch {
 	case hinted == nil:
 	case hinted.UID == task.UID && task.NodeName == node:
-		p.course.took(task)
+		p.course.onNominationAccepted(task)
 	default:
-		p.course.missed(hinted, node)
+		p.course.onNominationRejected(hinted, node)
 	}
 }
 

@@ -59,12 +59,12 @@ type plan struct {
 	stale bool
 	// dropped plans went stale too often: ordinary scoring places what is left.
 	dropped bool
-	// err says why there is no plan, errHopeless among others.
+	// err says why there is no plan, errInfeasible among others.
 	err error
 }
 
-// errHopeless is the error of plans for which it is certain that the pods have no room, however they are placed.
-var errHopeless = errors.New("the gang has no room")
+// errInfeasible is the error of plans whose pods provably do not fit, however they are placed.
+var errInfeasible = errors.New("the gang has no room")
 
 const (
 	maxRemade  = 1
@@ -197,9 +197,9 @@ func (c *course) attempt(p *plan, t *placement.Topology, future bool) error {
 		certain = certain && p.kinds[r].certain()
 		proof.Roles[r].Eligible = c.inside(p, p.kinds[r].possible())
 	}
-	if hopeless(t, &proof, certain) {
+	if provablyInfeasible(t, &proof, certain) {
 		p.cast.demand = proof
-		return errHopeless
+		return errInfeasible
 	}
 	return err
 }

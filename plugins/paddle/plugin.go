@@ -28,7 +28,7 @@ type plugin struct {
 	standIns *standIns
 	tried    api.JobID // the job that was last asked about and not yet explained
 
-	reasons reasons
+	reporter reporter
 
 	phase  phase
 	hints  *hints
@@ -49,7 +49,7 @@ func newPlugin(a arguments, kept *keeper) *plugin {
 		guard:     newGuard(),
 		standIns:  newStandIns(),
 		hints:     newHints(),
-		reasons:   reasons{verdicts: verdicts{}},
+		reporter:  newReporter(),
 	}
 }
 
@@ -61,21 +61,21 @@ func (p *plugin) OnSessionOpen(ssn *framework.Session) {
 	p.ssn = ssn
 	p.state = p.kept.take()
 	p.guard = p.state.guard
-	p.state.explanations.next()
-	p.state.doubts.next()
+	p.state.diagnoses.StartSession()
+	p.state.events.startSession()
 	p.course = newCourse(ssn, p.arguments, p.gangs, p.state)
 	p.state.memory.watch(ssn.InformerFactory())
 	p.state.memory.open(ssn.Jobs)
 	p.guard.next(p.budget(), ssn.Jobs)
 	for _, job := range ssn.Jobs {
-		if concerns(job) {
+		if needsPlanning(job) {
 			p.openGang(job)
-			p.tellWishes(job)
+			p.reportInvalidAnnotations(job)
 		}
 	}
 	p.standIns.makeRoom(ssn.Nodes)
 	p.standFirst(ssn)
-	p.openReasons()
+	p.openReporter()
 
 	if len(p.gangs) == 0 {
 		return
@@ -101,13 +101,13 @@ func (p *plugin) OnSessionClose(ssn *framework.Session) {
 	p.hints.restore(ssn.Jobs)
 	p.victims.commit()
 	p.state.memory.close(ssn.Jobs, p.gangs)
-	p.closeReasons()
+	p.closeReporter()
 	observePlanning(p.guard.spent)
 	p.kept.put(p.state)
 }
 
-// concerns tells whether there is anything to decide about a job.
-func concerns(job *api.JobInfo) bool {
+// needsPlanning reports whether there is anything to decide about a job.
+func needsPlanning(job *api.JobInfo) bool {
 	return job.HasPendingTasks() && isPaddleJob(job)
 }
 
@@ -124,7 +124,7 @@ func (p *plugin) openGang(job *api.JobInfo) {
 		return
 	}
 	// What holds for a job that the actions do not come to; explain says more about one that they do.
-	p.guarded(job, func() { job.JobFitErrors = waitsFor(job, gang, knownReason(job, gang)) })
+	p.guarded(job, func() { job.JobFitErrors = p.diagnosis(job, gang).FitError(p.lastReason(job, gang)) })
 }
 
 // budget is the time for planning in the session: who replays has the time, and must find the same on any machine.
@@ -154,8 +154,8 @@ func (p *plugin) jobValid(obj any) *api.ValidateResult {
 	if !ok {
 		return nil
 	}
-	if missing := missingPods(job, gang); missing != "" {
-		return &api.ValidateResult{Reason: v1beta1.NotEnoughPodsOfTaskReason, Message: missing}
+	if r, missing := p.diagnosis(job, gang).MissingPods(); missing {
+		return &api.ValidateResult{Reason: v1beta1.NotEnoughPodsOfTaskReason, Message: r.Message}
 	}
 	p.standIns.show(job)
 	return nil
@@ -208,7 +208,7 @@ func (p *plugin) explain() {
 	case ready(job):
 		job.JobFitErrors = ""
 	default:
-		p.guarded(job, func() { job.JobFitErrors = p.fitErrors(job, gang) })
+		p.guarded(job, func() { job.JobFitErrors = p.jobFitError(job, gang) })
 	}
 }
 

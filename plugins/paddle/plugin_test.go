@@ -19,7 +19,7 @@ func opened(t *testing.T, jobs ...*api.JobInfo) *plugin {
 	p.ssn = &framework.Session{Jobs: map[api.JobID]*api.JobInfo{}}
 	for _, job := range jobs {
 		p.ssn.Jobs[job.UID] = job
-		if concerns(job) {
+		if needsPlanning(job) {
 			p.openGang(job)
 		}
 	}
@@ -41,9 +41,9 @@ func paddleJob(t *testing.T, name string, status api.TaskStatus) *api.JobInfo {
 
 // Thousands of jobs run, and nothing is to be decided about them.
 func TestConcernsPaddleJobsWithPendingPods(t *testing.T) {
-	require.True(t, concerns(paddleJob(t, "job", api.Pending)))
-	require.False(t, concerns(paddleJob(t, "job", api.Running)))
-	require.False(t, concerns(jobInfo(4, twoTwo, map[string]int{"ps": 2, "worker": 2})))
+	require.True(t, needsPlanning(paddleJob(t, "job", api.Pending)))
+	require.False(t, needsPlanning(paddleJob(t, "job", api.Running)))
+	require.False(t, needsPlanning(jobInfo(4, twoTwo, map[string]int{"ps": 2, "worker": 2})))
 }
 
 // A permission would end the vote before plugins in later tiers are asked.

@@ -14,13 +14,13 @@ import (
 )
 
 // What Volcano writes to each pod of a gang that waits does not change with what is free in the cluster; the condition
-// PaddlePlaced, which is one object, has the amounts.
+// PaddleScheduled, which is one object, has the amounts.
 func TestPodsOfAWaitingGangAreNotWrittenAgainAsAmountsChange(t *testing.T) {
 	objects := []any{podGroup("job", 4, twoTwo), pods("job", "ps", 2, oneCPU), pods("job", "worker", 2, resources{"cpu": "6"}),
 		node("n1", resources{"cpu": "8", "memory": "64Gi"}), node("n2", resources{"cpu": "5", "memory": "64Gi"})}
 	c := newCluster(t, shipped, objects...)
 	c.session()
-	const wait = "gang not started: servers and workers wait (InsufficientResources); condition PaddlePlaced of the PodGroup says what is missing"
+	const wait = "gang not started: servers and workers wait (InsufficientResources); condition PaddleScheduled of the PodGroup says what is missing"
 	for i := range 4 {
 		other := plainPods(fmt.Sprint("other", i), "task", 1, oneCPU)
 		other[0].Spec.NodeName = "n2"
@@ -43,8 +43,8 @@ func TestVolcanoIsGivenReasonAndRolesOnly(t *testing.T) {
 	g := p.gangs[job.UID]
 	for _, why := range []report.Reason{"", report.WaitingToBeEnqueued, report.QueueClosed, report.QueueCapacity, report.ResourceQuota, report.Overcommit,
 		report.RefusedByPlugin, report.WaitingForPods, report.SchedulingGated, report.QueueOverused, report.UnknownTier, report.TopologyNotReady, report.InsufficientResources,
-		report.TopologyConstraint, report.ColocationConstraint, report.NodeAffinity, report.NoPlan, report.PlanStale, report.TerminatingPods} {
-		text := waitsFor(job, g, why)
+		report.TopologyConstraint, report.ColocationConstraint, report.NodeAffinity, report.AssignmentNotFound, report.AssignmentOutdated, report.TerminatingPods} {
+		text := p.diagnosis(job, g).FitError(why)
 		require.Contains(t, text, "gang not started: servers and workers wait")
 		require.Contains(t, text, string(why))
 		require.NotRegexp(t, `[0-9]`, text)
@@ -54,14 +54,14 @@ func TestVolcanoIsGivenReasonAndRolesOnly(t *testing.T) {
 			require.NoError(t, job.UpdateTaskStatus(task, api.Running))
 		}
 	}
-	require.Equal(t, "gang incomplete: workers wait (InsufficientResources); condition PaddlePlaced of the PodGroup says what is missing",
-		waitsFor(job, g, report.InsufficientResources))
+	require.Equal(t, "gang incomplete: workers wait (InsufficientResources); condition PaddleScheduled of the PodGroup says what is missing",
+		p.diagnosis(job, g).FitError(report.InsufficientResources))
 	for _, task := range job.Tasks {
 		require.NoError(t, job.UpdateTaskStatus(task, api.Running))
 	}
-	require.Contains(t, waitsFor(job, g, report.InsufficientResources), "pods wait")
-	require.Contains(t, waitsFor(job, gang{{task: "ps", role: roleServer, min: 1}}, report.InsufficientResources), "wait")
-	require.Contains(t, waitsFor(&api.JobInfo{}, gang{{task: "ps", role: roleServer, min: 1}, {task: "worker", role: roleWorker, min: 2}}, report.InsufficientResources),
+	require.Contains(t, p.diagnosis(job, g).FitError(report.InsufficientResources), "pods wait")
+	require.Contains(t, p.diagnosis(job, gang{{task: "ps", role: roleServer, min: 1}}).FitError(report.InsufficientResources), "wait")
+	require.Contains(t, p.diagnosis(&api.JobInfo{}, gang{{task: "ps", role: roleServer, min: 1}, {task: "worker", role: roleWorker, min: 2}}).FitError(report.InsufficientResources),
 		"gang not started: server and workers wait (InsufficientResources)")
-	require.Contains(t, waitsFor(&api.JobInfo{}, gang{{task: "ps", role: roleServer, min: 1}}, report.InsufficientResources), "gang not started: server waits (InsufficientResources)")
+	require.Contains(t, p.diagnosis(&api.JobInfo{}, gang{{task: "ps", role: roleServer, min: 1}}).FitError(report.InsufficientResources), "gang not started: server waits (InsufficientResources)")
 }

@@ -189,8 +189,8 @@ var causes = []cause{
 	},
 }
 
-// podless is the cause of a gang whose pods Volcano does not create.
-var podless = cause{name: "podless", reason: report.WaitingForPods, text: "its pods are not created yet: 2 workers", missing: `"missing":2`}
+// withoutPods is the cause of a gang whose pods Volcano does not create.
+var withoutPods = cause{name: "without-pods", reason: report.WaitingForPods, text: "its pods are not created yet: 2 workers", missing: `"missing":2`}
 
 // overused is the cause of a job whose queue has its share of a cluster that other queues want too. Only the plugin proportion
 // knows it.
@@ -267,8 +267,8 @@ func TestGangWithoutPods(t *testing.T) {
 	require.NoError(t, cluster.Kill(sandbox.VolcanoController, syscall.SIGTERM))
 	start := sync.OnceFunc(func() { require.NoError(t, cluster.StartComponent(sandbox.VolcanoController)) })
 	t.Cleanup(start)
-	u := podless.submit(t)
-	podless.waits(t, u)
+	u := withoutPods.submit(t)
+	withoutPods.waits(t, u)
 	start()
 	u.awaitRunning(t)
 }

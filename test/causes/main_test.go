@@ -78,7 +78,7 @@ func requireKubectl(t *testing.T) {
 func nodes() []byte {
 	var text strings.Builder
 	text.WriteString("shapes:\n  node: {cpu: 4, memory: 16Gi}\n  small: {cpu: 4, memory: 16Gi, pods: 1}\nblocks:\n- racks:\n")
-	for _, c := range append([]cause{podless, overused}, causes...) {
+	for _, c := range append([]cause{withoutPods, overused}, causes...) {
 		shape := cmp.Or(c.shape, "node")
 		if c.apart {
 			for _, rack := range []string{"-a", "-b"} {

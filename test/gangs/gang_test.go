@@ -35,7 +35,7 @@ type gang struct {
 	refusals  []refusal
 	// session is the number of the scheduler's session that placed the gang, 0 while that is not known.
 	session int
-	// placed and why are what the condition PaddlePlaced says, why its reason and words.
+	// placed and why are what the condition PaddleScheduled says, why its reason and words.
 	placed bool
 	why    [2]string
 }

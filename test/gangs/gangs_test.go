@@ -80,7 +80,7 @@ func (r *recorder) settled(all []job) error {
 // has not come yet.
 func (g *gang) saysWhy() bool {
 	return !g.placed && g.why[1] != "" &&
-		!slices.Contains([]string{"", "WaitingToBeEnqueued", "WaitingForPods", "PlanStale", "TerminatingPods"}, g.why[0])
+		!slices.Contains([]string{"", "WaitingToBeEnqueued", "WaitingForPods", "AssignmentOutdated", "TerminatingPods"}, g.why[0])
 }
 
 func (r *recorder) byJob() map[string]*gang {

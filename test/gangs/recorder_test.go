@@ -18,8 +18,8 @@ import (
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 )
 
-// conditionPlaced is the plugin's own condition on the PodGroups of Paddle jobs.
-const conditionPlaced = "PaddlePlaced"
+// conditionPaddleScheduled is the plugin's own condition on the PodGroups of Paddle jobs.
+const conditionPaddleScheduled = "PaddleScheduled"
 
 // recorder keeps what the API server tells of pods and PodGroups. It is safe for concurrent use.
 type recorder struct {
@@ -135,7 +135,7 @@ func (r *recorder) takeGroup(group *vcscheduling.PodGroup) {
 				r.sessions[c.TransitionID] = len(r.sessions) + 1
 			}
 			g.session = r.sessions[c.TransitionID]
-		case c.Type == conditionPlaced:
+		case c.Type == conditionPaddleScheduled:
 			g.placed, g.why = c.Status == corev1.ConditionTrue, [2]string{c.Reason, c.Message}
 		}
 	}

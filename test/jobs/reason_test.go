@@ -29,7 +29,7 @@ import (
 // pluginReason is the reason for which the plugin says that a gang is not placed, "" if it gives none.
 func pluginReason(group *vcscheduling.PodGroup) string {
 	for _, c := range group.Status.Conditions {
-		if c.Type == "PaddlePlaced" && c.Status == corev1.ConditionFalse {
+		if c.Type == "PaddleScheduled" && c.Status == corev1.ConditionFalse {
 			return c.Reason
 		}
 	}

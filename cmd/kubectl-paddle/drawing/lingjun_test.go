@@ -97,7 +97,7 @@ func lingjunObjects(t *testing.T) *Objects {
 	o.Jobs = append(o.Jobs, waits)
 	o.Groups = []*vcscheduling.PodGroup{{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "g", Labels: map[string]string{keys.JobName: "job-03"}},
-		Status: vcscheduling.PodGroupStatus{Conditions: []vcscheduling.PodGroupCondition{{Type: "PaddlePlaced", Status: corev1.ConditionTrue,
+		Status: vcscheduling.PodGroupStatus{Conditions: []vcscheduling.PodGroupCondition{{Type: "PaddleScheduled", Status: corev1.ConditionTrue,
 			Message: "18 workers are on 9 nodes in 2 racks\na step of training sends 18 sizes of the model between nodes, 2 between racks"}}},
 	}}
 	return o

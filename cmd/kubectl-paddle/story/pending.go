@@ -27,8 +27,7 @@ func (o *Objects) placement() *vcscheduling.PodGroupCondition {
 	return nil
 }
 
-// report is what the plugin reports with that condition, nil if its status is another. A plugin that wrote no report has
-// written the sentence to the condition's message.
+// report is what the plugin reports with that condition, nil if its status is another.
 func (o *Objects) report(status corev1.ConditionStatus) *report.Report {
 	c := o.placement()
 	if c == nil || c.Status != status {
@@ -37,8 +36,7 @@ func (o *Objects) report(status corev1.ConditionStatus) *report.Report {
 	if r := report.Decode(o.PodGroup.Annotations); r != nil && string(r.Reason) == c.Reason {
 		return r
 	}
-	sentence, _, _ := strings.Cut(c.Message, "\n")
-	return &report.Report{Reason: report.Reason(c.Reason), Message: sentence}
+	return &report.Report{Reason: report.Reason(c.Reason), Message: c.Message}
 }
 
 func (s *Story) pending(o *Objects) {

@@ -55,7 +55,7 @@ func placed(status corev1.ConditionStatus, reason, message string) func(*story.O
 	return func(o *story.Objects) {
 		o.PodGroup = &vcscheduling.PodGroup{Status: vcscheduling.PodGroupStatus{Conditions: []vcscheduling.PodGroupCondition{
 			{Type: "Unschedulable", Status: corev1.ConditionTrue, Message: "old"},
-			{Type: "PaddlePlaced", Status: status, Reason: reason, Message: message},
+			{Type: "PaddleScheduled", Status: status, Reason: reason, Message: message},
 		}}}
 	}
 }
@@ -192,7 +192,7 @@ func TestWhy(t *testing.T) {
 			"2 of 2 workers have no node: PersistentVolumeClaim data does not exist (PersistentVolumeClaimNotFound).",
 			"Create PersistentVolumeClaim data.", "If the name is wrong, correct claimName in the volumes of the pod template.",
 		}},
-		"a plugin without reports": {with(job(v1.Pending), placed("False", "InsufficientResources", "1 of 5 workers has no room\nmore")), []string{
+		"a plugin without reports": {with(job(v1.Pending), placed("False", "InsufficientResources", "1 of 5 workers has no room")), []string{
 			"resnet waits, for 60m by now: its pods have no nodes yet.", "1 of 5 workers has no room (InsufficientResources).", "Wait for other jobs to end, or request less.",
 		}},
 		"PodGroups may not be read": {job(v1.Pending, isNot(v1.ConditionScheduled, "InsufficientResources", "1 of 5 workers has no room")), []string{
@@ -372,8 +372,8 @@ func TestMissingAndSuggestions(t *testing.T) {
 // The controller knows the scheduler's transient reasons by their names, because it does not import the plugin.
 func TestTransientReasonsAreTheControllersToo(t *testing.T) {
 	for _, reason := range []report.Reason{
-		report.WaitingToBeEnqueued, report.WaitingForPods, report.PlanStale, report.TerminatingPods, report.InsufficientResources, report.QueueCapacity,
-		report.QueueOverused, report.SchedulingGated, report.TopologyNotReady, report.NoPlan, report.TopologyConstraint, report.PodAntiAffinity,
+		report.WaitingToBeEnqueued, report.WaitingForPods, report.AssignmentOutdated, report.TerminatingPods, report.InsufficientResources, report.QueueCapacity,
+		report.QueueOverused, report.SchedulingGated, report.TopologyNotReady, report.AssignmentNotFound, report.TopologyConstraint, report.PodAntiAffinity,
 	} {
 		o := with(job(v1.Pending), placed(corev1.ConditionFalse, string(reason), ""))
 		o.PodGroup.Status.Conditions[1].LastTransitionTime = ago(5 * time.Second)

@@ -114,7 +114,7 @@ func (c *Cluster) runs(name string, nodes ...string) *Cluster {
 
 func (r *Result) placed(group string) (verdict, message string) {
 	for _, condition := range r.Groups[group].Status.Conditions {
-		if condition.Type == "PaddlePlaced" {
+		if condition.Type == "PaddleScheduled" {
 			verdict, message = condition.Reason, condition.Message
 		}
 	}

@@ -3,6 +3,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -41,12 +42,12 @@ type Node struct {
 	Pods map[string]int `json:"pods"`
 }
 
-// NewTier is what a gang does with a tier whose domains it uses.
+// NewTier returns a tier by the domains of it that a gang uses.
 func NewTier(name string, domains []string, crossing, seconds float64) Tier {
 	return Tier{Name: name, Count: len(domains), Domains: domains[:min(len(domains), maxNames)], Crossing: crossing, Seconds: seconds}
 }
 
-// Traffic is what a step of training sends: "12 GiB between nodes and 3 GiB between racks". It is empty where that is not
+// Traffic returns what a step of training sends: "12 GiB between nodes and 3 GiB between racks". It is empty where that is not
 // known.
 func (p *Placement) Traffic() string {
 	if len(p.Tiers) == 0 {
@@ -61,10 +62,10 @@ func (p *Placement) Traffic() string {
 	if len(parts) == 0 {
 		return "nothing between nodes"
 	}
-	return list(parts)
+	return List(parts)
 }
 
-// Busiest is the longest time that a link takes in each step: "0.16 s of each step, between racks". It is empty where that
+// Busiest returns the longest time that a link takes in each step: "0.16 s of each step, between racks". It is empty where that
 // is not known.
 func (p *Placement) Busiest() string {
 	most := Tier{}
@@ -79,7 +80,7 @@ func (p *Placement) Busiest() string {
 	return fmt.Sprintf("%.3g s of each step, between %s", most.Seconds, most.Domain(2))
 }
 
-// Sentences are one about the traffic and one about the busiest link, as far as they are known.
+// Sentences returns one about the traffic and one about the busiest link, as far as they are known.
 func (p *Placement) Sentences() (sentences []string) {
 	if traffic := p.Traffic(); traffic != "" {
 		sentences = append(sentences, "a step of training sends "+traffic)
@@ -103,7 +104,7 @@ func (p *Placement) tier(name string) *Tier {
 	return nil
 }
 
-// Domain is the noun for so many domains of the tier. Tiers that are called by a number are no nouns.
+// Domain returns the noun for so many domains of the tier. Tiers that are called by a number are no nouns.
 func (t Tier) Domain(n int) string {
 	if strings.HasPrefix(t.Name, "tier") {
 		return Plural(n, "domain") + " of " + t.Name
@@ -111,12 +112,11 @@ func (t Tier) Domain(n int) string {
 	return Plural(n, t.Name)
 }
 
-// Amount is an amount of traffic: "12.5 GiB" or "3 times the model".
+// Amount returns an amount of traffic: "12.5 GiB" or "3 times the model".
 func (p *Placement) Amount(amount float64) string {
 	if !p.InBytes {
 		return strconv.FormatFloat(amount, 'g', 3, 64) + " times the model"
 	}
-	const mib, gib = 1 << 20, 1 << 30
 	size, unit := float64(mib), " MiB"
 	if amount >= gib {
 		size, unit = gib, " GiB"
@@ -124,14 +124,86 @@ func (p *Placement) Amount(amount float64) string {
 	return strconv.FormatFloat(math.Ceil((amount-1e-3)/size*10)/10, 'f', -1, 64) + unit
 }
 
-// details are the nodes, on lines.
+// roleOrder is the order of roles in texts.
+var roleOrder = []string{"server", "heter worker", "worker", "other pod"}
+
+// FormatPods returns pods by role: "1 server and 4 workers".
+func FormatPods(byRole map[string]int) string {
+	var parts []string
+	for _, role := range slices.SortedFunc(maps.Keys(byRole), func(a, b string) int {
+		return cmp.Or(cmp.Compare(slices.Index(roleOrder, a), slices.Index(roleOrder, b)), cmp.Compare(a, b))
+	}) {
+		if n := byRole[role]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, Plural(n, role)))
+		}
+	}
+	if len(parts) == 0 {
+		return "no pods"
+	}
+	return List(parts)
+}
+
+// maxNodes bounds the nodes of a report.
+const maxNodes = 32
+
+// NewPlaced returns the report of a gang that has its nodes, by the pods of each role on each node. Tiers are from the nodes
+// up, and may be unknown.
+func NewPlaced(on map[string]map[string]int, tiers []Tier, inBytes bool) Report {
+	p := &Placement{Tiers: tiers, InBytes: inBytes, MoreNodes: max(0, len(on)-maxNodes)}
+	all, sum := map[string]int{}, 0
+	for _, node := range slices.Sorted(maps.Keys(on)) {
+		if len(p.Nodes) < maxNodes {
+			p.Nodes = append(p.Nodes, Node{Name: node, Pods: on[node]})
+		}
+		for role, n := range on[node] {
+			all[role] += n
+			sum += n
+		}
+	}
+	verb := " are on "
+	if sum == 1 {
+		verb = " is on "
+	}
+	return Report{Reason: Placed, Message: FormatPods(all) + verb + p.where(len(on)), Placement: p}
+}
+
+// where returns "2 nodes of rack r1", or "5 nodes in 2 racks of block b1".
+func (p *Placement) where(nodes int) string {
+	text := fmt.Sprintf("%d %s", nodes, Plural(nodes, "node"))
+	for i, tier := range p.Tiers {
+		switch {
+		case i == 0: // the nodes themselves
+		case tier.Count > 1:
+			text += fmt.Sprintf(" in %d %s", tier.Count, tier.Domain(2))
+		case len(tier.Domains) == 1 && strings.HasPrefix(tier.Name, "tier"):
+			return text + " of domain " + tier.Domains[0] + " of " + tier.Name
+		case len(tier.Domains) == 1:
+			return text + " of " + tier.Name + " " + tier.Domains[0]
+		}
+	}
+	return text
+}
+
+// SurplusText returns a sentence about pods beyond the minimum, by role, that wait. why may be empty.
+func SurplusText(byRole map[string]int, why string) string {
+	sum := 0
+	for _, n := range byRole {
+		sum += n
+	}
+	text := FormatPods(byRole) + " beyond the minimum wait"
+	if sum == 1 {
+		text += "s"
+	}
+	if why != "" {
+		text += ": " + why
+	}
+	return text
+}
+
+// details returns the nodes, on lines.
 func (p *Placement) details() (lines []string) {
 	for _, node := range p.Nodes {
-		var parts []string
-		for _, role := range slices.Sorted(maps.Keys(node.Pods)) {
-			parts = append(parts, fmt.Sprintf("%d %s", node.Pods[role], Plural(node.Pods[role], role)))
-		}
-		lines = append(lines, node.Name+": "+list(parts))
+		lines = append(lines, node.Name+": "+FormatPods(node.Pods))
 	}
 	if p.MoreNodes > 0 {
 		lines = append(lines, fmt.Sprintf("and %d more nodes", p.MoreNodes))

@@ -22,16 +22,16 @@ const (
 
 // Once the gang is admitted, other than nodes.
 const (
-	WaitingForPods    Reason = "WaitingForPods" // pods of the gang do not exist yet
-	SchedulingGated   Reason = "SchedulingGated"
-	QueueOverused     Reason = "QueueOverused" // the queue has its share of the cluster
-	UnknownTier       Reason = "UnknownTier"
-	TopologyNotReady  Reason = "TopologyNotReady"
-	TerminatingPods   Reason = "TerminatingPods" // the gang fits once pods have terminated
-	PlanStale         Reason = "PlanStale"
-	NoPlan            Reason = "NoPlan"
-	NoReadyNodes      Reason = "NoReadyNodes"
-	InvalidAnnotation Reason = "InvalidAnnotation" // of events only
+	WaitingForPods     Reason = "WaitingForPods" // pods of the gang do not exist yet
+	SchedulingGated    Reason = "SchedulingGated"
+	QueueOverused      Reason = "QueueOverused" // the queue has its share of the cluster
+	UnknownTier        Reason = "UnknownTier"
+	TopologyNotReady   Reason = "TopologyNotReady"
+	TerminatingPods    Reason = "TerminatingPods" // the gang fits once pods have terminated
+	AssignmentOutdated Reason = "AssignmentOutdated"
+	AssignmentNotFound Reason = "AssignmentNotFound"
+	NoReadyNodes       Reason = "NoReadyNodes"
+	InvalidAnnotation  Reason = "InvalidAnnotation" // of events only
 )
 
 // Objects that pods name.
@@ -63,13 +63,13 @@ const (
 // Transient reports whether gangs often wait for the reason for a moment on the way to their nodes.
 func (r Reason) Transient() bool {
 	switch r {
-	case WaitingToBeEnqueued, WaitingForPods, PlanStale, TerminatingPods:
+	case WaitingToBeEnqueued, WaitingForPods, AssignmentOutdated, TerminatingPods:
 		return true
 	}
 	return false
 }
 
-// Help is what a user can do about a reason, beyond the suggestions of a report. It is empty where nothing has to be done.
+// Help returns what a user can do about a reason, beyond the suggestions of a report. It is empty where nothing has to be done.
 func Help(r Reason) string { return texts[r].help }
 
 // text is what is written about a reason.
@@ -92,15 +92,15 @@ var texts = map[Reason]text{
 	Overcommit:          {"", "wait for other jobs to end; a job that requests more than the whole cluster has to request less"},
 	RefusedByPlugin:     {"plugins of the scheduler refuse {nodes}: {value}", "ask an administrator about that plugin of the scheduler"},
 
-	WaitingForPods:   {"", "wait a moment; if it stays so, quotas or policies of the namespace may forbid pods: see the events of the Volcano Job"},
-	SchedulingGated:  {"", "whoever put the scheduling gates on the pods has to remove them"},
-	QueueOverused:    {"", "wait for other jobs to end, or have the queue's weight or deserved resources raised"},
-	UnknownTier:      {"", "correct spec.schedulingPolicy.networkTopology: the cluster has no such tier"},
-	TopologyNotReady: {"", "wait: the scheduler is still reading the cluster's topology"},
-	TerminatingPods:  {"", "wait: the job starts by itself when the terminating pods are gone"},
-	PlanStale:        {"", "wait: the scheduler tries again each second"},
-	NoPlan:           {"", "wait: the scheduler tries again each second"},
-	NoReadyNodes:     {"the cluster has no node that is ready", "ask an administrator: no node of the cluster is ready (kubectl get nodes)"},
+	WaitingForPods:     {"", "wait a moment; if it stays so, quotas or policies of the namespace may forbid pods: see the events of the Volcano Job"},
+	SchedulingGated:    {"", "whoever put the scheduling gates on the pods has to remove them"},
+	QueueOverused:      {"", "wait for other jobs to end, or have the queue's weight or deserved resources raised"},
+	UnknownTier:        {"", "correct spec.schedulingPolicy.networkTopology: the cluster has no such tier"},
+	TopologyNotReady:   {"", "wait: the scheduler is still reading the cluster's topology"},
+	TerminatingPods:    {"", "wait: the job starts by itself when the terminating pods are gone"},
+	AssignmentOutdated: {"", "wait: the scheduler tries again each second"},
+	AssignmentNotFound: {"", "wait: the scheduler tries again each second"},
+	NoReadyNodes:       {"the cluster has no node that is ready", "ask an administrator: no node of the cluster is ready (kubectl get nodes)"},
 
 	PersistentVolumeClaimNotFound: {"{objects} does not exist", "if the name is wrong, correct claimName in the volumes of the pod template"},
 	PersistentVolumeClaimUnbound:  {"{objects} is not bound to a PersistentVolume", "kubectl describe pvc says why; a PersistentVolume of its class, size and access mode binds it, and so does a provisioner that works"},

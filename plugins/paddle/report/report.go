@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// Condition is the type of the PodGroup's condition that has the report's reason and, as its message, the sentence.
-	Condition = "PaddlePlaced"
+	// Condition is the type of the PodGroup's condition with the report's reason. Its message is ConditionMessage.
+	Condition = "PaddleScheduled"
 	// maxBytes bounds the annotation: PodGroups of thousands of jobs are kept in memory.
 	maxBytes = 8192
 	// maxNames bounds lists of names.
@@ -20,8 +20,10 @@ const (
 // Report is what the scheduler knows about a gang.
 type Report struct {
 	Reason Reason `json:"reason"`
-	// Message is one sentence for people.
+	// Message is one sentence for people. If it is empty, Sentence makes one by the reason.
 	Message string `json:"message,omitempty"`
+	// Summary is the sentence of conditions and events where it differs from Message.
+	Summary string `json:"-"`
 	// Missing is what a gang that waits is missing.
 	Missing *Missing `json:"missing,omitempty"`
 	// Nodes are the nodes that were looked at, and how many of them are refused for which reason.
@@ -101,8 +103,9 @@ type Fits struct {
 	Needed int    `json:"needed"`
 }
 
-// Encode is the report as JSON of at most maxBytes bytes. What is least needed is left out first.
+// Encode returns the report as JSON of at most maxBytes bytes. What is least needed is left out first.
 func (r Report) Encode() string {
+	r.Message = r.Sentence()
 	for _, leave := range []func(){
 		func() {},
 		func() { r.Capacity = nil },
@@ -126,7 +129,7 @@ func (r Report) Encode() string {
 	return fmt.Sprintf(`{"reason":%q}`, r.Reason)
 }
 
-// Decode reads the report from annotations of a PodGroup. It is nil where there is none.
+// Decode reads the report from the annotations of a PodGroup. It returns nil if there is none.
 func Decode(annotations map[string]string) *Report {
 	var r Report
 	if text := annotations[Annotation]; text == "" || json.Unmarshal([]byte(text), &r) != nil || r.Reason == "" {
@@ -135,7 +138,7 @@ func Decode(annotations map[string]string) *Report {
 	return &r
 }
 
-// Sentence is the message of a report whose reason has a sentence in the table, else the message that the report has.
+// Sentence returns the report's message, or the one that the table has for its reason.
 func (r *Report) Sentence() string {
 	sentence := texts[r.Reason].sentence
 	if sentence == "" || r.Message != "" {
@@ -157,7 +160,7 @@ func (r *Report) Sentence() string {
 	if refused := r.refused(); r.Reason == HostPortConflict && refused != nil && refused.Nodes == 0 {
 		sentence = gangPort
 	}
-	sentence = strings.NewReplacer("{objects}", list(objects), "{nodes}", r.nodes(), "{value}", value).Replace(sentence)
+	sentence = strings.NewReplacer("{objects}", List(objects), "{nodes}", r.nodes(), "{value}", value).Replace(sentence)
 	if missing := r.roles(); missing != "" {
 		sentence = missing + " no node: " + sentence
 	}
@@ -176,7 +179,7 @@ func (r *Report) refused() *Refused {
 	return nil
 }
 
-// roles are the missing pods and a verb: "2 of 4 workers have".
+// roles returns the missing pods and a verb: "2 of 4 workers have".
 func (r *Report) roles() string {
 	if r.Missing == nil {
 		return ""
@@ -193,12 +196,12 @@ func (r *Report) roles() string {
 	case 0:
 		return ""
 	case 1:
-		return list(parts) + " has"
+		return List(parts) + " has"
 	}
-	return list(parts) + " have"
+	return List(parts) + " have"
 }
 
-// nodes are the nodes that the reason refuses: "2 of 8 nodes".
+// nodes returns the nodes that the reason refuses: "2 of 8 nodes".
 func (r *Report) nodes() string {
 	if r.Nodes == nil {
 		return "all nodes"
@@ -218,7 +221,7 @@ func (r *Report) nodes() string {
 	return fmt.Sprintf("%d of %d nodes", refused, r.Nodes.Total)
 }
 
-// Details are the figures behind the sentence, on lines.
+// Details returns the figures behind the sentence, on lines.
 func (r *Report) Details() (lines []string) {
 	if r.Missing != nil {
 		for _, role := range r.Missing.Roles {
@@ -243,28 +246,11 @@ func (r *Report) Details() (lines []string) {
 			for _, fits := range domain.Roles {
 				parts = append(parts, fmt.Sprintf("%d of %d %s", fits.Fits, fits.Needed, Plural(fits.Needed, fits.Role)))
 			}
-			lines = append(lines, fmt.Sprintf("%s %s: %s", tier.Tier, domain.Name, list(parts)))
+			lines = append(lines, fmt.Sprintf("%s %s: %s", tier.Tier, domain.Name, List(parts)))
 		}
 	}
 	if r.Placement != nil {
 		lines = append(lines, r.Placement.details()...)
 	}
 	return lines
-}
-
-// Plural is a noun for so many.
-func Plural(n int, noun string) string {
-	if n == 1 || strings.HasSuffix(noun, "s") {
-		return noun
-	}
-	return noun + "s"
-}
-
-// list is a list such as "a, b and c".
-func list(parts []string) string {
-	last := len(parts) - 1
-	if last < 1 {
-		return strings.Join(parts, "")
-	}
-	return strings.Join(parts[:last], ", ") + " and " + parts[last]
 }

@@ -38,7 +38,7 @@ type Suggestion struct {
 	Text string `json:"text"`
 }
 
-// Suggest is a suggestion with the text of its kind.
+// Suggest returns a suggestion with the text of its kind.
 func Suggest(kind Kind, value string) Suggestion {
 	s := Suggestion{Kind: kind, Value: value}
 	if format, ok := suggestions[kind]; ok {

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package diagnose
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/util/workqueue"
+	v1helper "k8s.io/component-helpers/scheduling/corev1"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/helper"
+	"volcano.sh/volcano/pkg/scheduler/api"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
+)
+
+// parallelism is how many goroutines ask predicates, as many as Volcano has.
+const parallelism = 16
+
+// Checker finds what refuses nodes to the pods of a gang.
+type Checker struct {
+	Nodes []*api.NodeInfo
+	// PrePredicate and Predicate are the session's. Several goroutines call Predicate.
+	PrePredicate func(*api.TaskInfo) error
+	Predicate    func(*api.TaskInfo, *api.NodeInfo) error
+	// Filters reports that the session asks Kubernetes' filters. NodeAffinity and TaintToleration are those that may be
+	// switched off.
+	Filters, NodeAffinity, TaintToleration bool
+	Objects                                Objects
+}
+
+// WaitingRole is the pods of one role that a gang needs and that have no node.
+type WaitingRole struct {
+	Name            string
+	Task            *api.TaskInfo // the first of them
+	Minimum, Needed int
+}
+
+// Check returns what refuses nodes to a role: an object that its pods name, or what stands between them and nodes; false if
+// each role has nodes enough for itself. Resources are reported only if nothing else is. It asks about every node.
+func (c *Checker) Check(roles []WaitingRole) (r report.Report, found bool) {
+	all := map[*corev1.Pod]int{}
+	for _, role := range roles {
+		all[role.Task.Pod] = role.Needed
+	}
+	for _, role := range roles {
+		if of, short := c.checkRole(role, all); short && (!found || r.Reason == report.InsufficientResources) {
+			r, found = of, true
+		}
+	}
+	return r, found
+}
+
+func (c *Checker) checkRole(role WaitingRole, all map[*corev1.Pod]int) (report.Report, bool) {
+	task := role.Task.Clone() // predicates write to it
+	short := func(missing int) []report.Role {
+		return []report.Role{{Role: role.Name, Minimum: role.Minimum, Missing: missing}}
+	}
+	if err := c.PrePredicate(task); err != nil {
+		r, found := c.Objects.missing(task.Pod)
+		if !found {
+			r = report.Report{Reason: report.RefusedByPlugin, Message: "the pods cannot be scheduled: " + err.Error(), Missing: &report.Missing{}}
+		}
+		r.Missing.Roles = short(role.Needed)
+		return r, true
+	}
+	excluded := exclusionOf(task.Pod, role.Needed, all)
+	chosen, isShort := chooseBlocker(role.Name, c.checkNodes(task, excluded), role.Needed, excluded)
+	if !isShort || chosen.reason == "" {
+		return report.Report{}, false
+	}
+	r := report.Report{Reason: chosen.reason, Missing: &report.Missing{Roles: short(chosen.missing)}, Nodes: &chosen.nodes}
+	if chosen.reason == report.InsufficientResources && chosen.value != "" {
+		name := corev1.ResourceName(chosen.value)
+		r.Missing.Resources = []report.Resource{{
+			Name: chosen.value, Requested: report.Quantity(name, task.InitResreq.Get(name)), Available: report.Quantity(name, c.mostIdle(task, name)),
+		}}
+	}
+	c.suggest(&r, &chosen, task.Pod)
+	return r, true
+}
+
+// suggest adds changes that would remove a blocker.
+func (c *Checker) suggest(r *report.Report, chosen *chosenBlocker, pod *corev1.Pod) {
+	add := func(kind report.Kind, value string) {
+		r.Suggestions = append(r.Suggestions, report.Suggest(kind, value))
+	}
+	switch chosen.reason { //nolint:exhaustive // the others have nothing to name
+	case report.NodeAffinity:
+		var nodes []*corev1.Node
+		for _, node := range c.Nodes {
+			if node.Node != nil {
+				nodes = append(nodes, node.Node)
+			}
+		}
+		r.Nodes.Refused[0].Value = selectedBy(pod, nodes)
+		add(report.ChangeNodeSelector, r.Nodes.Refused[0].Value)
+	case report.NodeUnschedulable:
+		add(report.Uncordon, chosen.value)
+	case report.UntoleratedTaint:
+		add(report.AddToleration, chosen.value)
+		add(report.RemoveTaint, chosen.value)
+	case report.HostPortConflict:
+		add(report.ChangeHostPort, chosen.value)
+	case report.GangAntiAffinity:
+		if fits := r.Missing.Roles[0].Minimum - r.Missing.Roles[0].Missing; fits > 0 {
+			r.Suggestions = append(r.Suggestions, report.Suggestion{
+				Kind: report.FewerReplicas, Role: r.Missing.Roles[0].Role, Value: strconv.Itoa(fits),
+				Text: "it fits with " + strconv.Itoa(fits) + " " + report.Plural(fits, r.Missing.Roles[0].Role),
+			})
+		}
+	case report.PersistentVolumeClaimUnbound:
+		for i := range pod.Spec.Volumes {
+			if source := pod.Spec.Volumes[i].PersistentVolumeClaim; source != nil {
+				r.Missing.Objects = append(r.Missing.Objects, report.Object{Kind: "PersistentVolumeClaim", Name: source.ClaimName})
+				add(report.BindClaim, source.ClaimName)
+			}
+		}
+	case report.ResourceClaimNotAllocatable:
+		for i := range pod.Spec.ResourceClaims {
+			r.Missing.Objects = append(r.Missing.Objects, report.Object{Kind: "ResourceClaim", Name: resourceClaimOf(pod, &pod.Spec.ResourceClaims[i])})
+		}
+	}
+}
+
+// mostIdle returns the most that a node which matches a pod and has too little of a resource has free of it.
+func (c *Checker) mostIdle(task *api.TaskInfo, name corev1.ResourceName) (most float64) {
+	required := nodeaffinity.GetRequiredNodeAffinity(task.Pod)
+	for _, node := range c.Nodes {
+		if node.Node == nil || !c.matches(node.Node, required) {
+			continue
+		}
+		if idle := node.FutureIdle().Get(name); idle < task.InitResreq.Get(name) {
+			most = max(most, idle)
+		}
+	}
+	return most
+}
+
+// checkNodes looks at every node of the session for the pods that are like a task. Predicates are asked about the nodes that
+// match and whose spec refuses nothing.
+func (c *Checker) checkNodes(task *api.TaskInfo, excluded *exclusion) []checkedNode {
+	required := nodeaffinity.GetRequiredNodeAffinity(task.Pod)
+	nodes := slices.DeleteFunc(slices.Clone(c.Nodes), func(node *api.NodeInfo) bool { return node.Node == nil })
+	checked := make([]checkedNode, len(nodes))
+	workqueue.ParallelizeUntil(context.Background(), parallelism, len(nodes), func(i int) {
+		node, it := nodes[i], &checked[i]
+		it.matches = c.matches(node.Node, required)
+		it.whenEmpty, it.now = podsIn(node.Allocatable, task.InitResreq), podsIn(node.FutureIdle(), task.InitResreq)
+		if excluded != nil {
+			it.domain = excluded.domain(node.Node)
+		}
+		if !it.matches || it.whenEmpty == 0 {
+			return
+		}
+		it.blockers = c.specBlockers(node.Node, task.Pod)
+		if len(it.blockers) == 0 {
+			if err := c.Predicate(task, node); err != nil {
+				it.blockers = filterBlockers(task.Pod, err)
+			}
+		}
+		if b, short := resourceBlocker(task.InitResreq, node.FutureIdle()); short && !slices.Contains(it.blockers, b) {
+			it.blockers = append(it.blockers, b)
+		}
+	})
+	return checked
+}
+
+// specBlockers returns what a node's spec has against a pod.
+func (c *Checker) specBlockers(node *corev1.Node, pod *corev1.Pod) (blockers []blocker) {
+	if !c.Filters {
+		return nil
+	}
+	cordon := corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}
+	if node.Spec.Unschedulable && !v1helper.TolerationsTolerateTaint(pod.Spec.Tolerations, &cordon) {
+		blockers = append(blockers, blocker{reason: report.NodeUnschedulable, value: node.Name})
+	}
+	if !c.TaintToleration {
+		return blockers
+	}
+	others := slices.DeleteFunc(slices.Clone(node.Spec.Taints), func(taint corev1.Taint) bool {
+		return taint.Key == corev1.TaintNodeUnschedulable && node.Spec.Unschedulable
+	})
+	if taint, untolerated := v1helper.FindMatchingUntoleratedTaint(others, pod.Spec.Tolerations, helper.DoNotScheduleTaintsFilterFunc()); untolerated {
+		blockers = append(blockers, blocker{reason: report.UntoleratedTaint, value: taint.ToString()})
+	}
+	return blockers
+}
+
+// matches reports whether a pod's node selector and required node affinity match a node.
+func (c *Checker) matches(node *corev1.Node, required nodeaffinity.RequiredNodeAffinity) bool {
+	if !c.NodeAffinity {
+		return true
+	}
+	match, err := required.Match(node)
+	return match && err == nil
+}

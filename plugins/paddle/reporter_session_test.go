@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paddle
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/utils/ptr"
+	"volcano.sh/apis/pkg/apis/scheduling"
+	v1beta1 "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+	"volcano.sh/volcano/pkg/scheduler/api"
+	"volcano.sh/volcano/pkg/scheduler/framework"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/diagnose"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+)
+
+// condition is the PodGroup's condition of our type.
+func (c *cluster) condition(group string) scheduling.PodGroupCondition {
+	c.cache.Lock()
+	defer c.cache.Unlock()
+	condition, _ := conditionOf(c.cache.Jobs[api.JobID(namespace+"/"+group)].PodGroup.Status.Conditions)
+	return condition
+}
+
+// firstLine is the sentence of a condition.
+func firstLine(c scheduling.PodGroupCondition) string {
+	line, _, _ := strings.Cut(c.Message, "\n")
+	return line
+}
+
+// report is the report in the annotation of the PodGroup of job.
+func (c *cluster) report() *report.Report {
+	c.cache.Lock()
+	defer c.cache.Unlock()
+	return report.Decode(c.cache.Jobs[namespace+"/job"].PodGroup.Annotations)
+}
+
+// listen restarts the scheduler; the function gives the events that it has sent since it was called last.
+func (c *cluster) listen() func() []string {
+	recorder := record.NewFakeRecorder(1000)
+	kept := &keeper{}
+	state := newState()
+	state.events.recorder = recorder
+	kept.put(state)
+	framework.RegisterPluginBuilder(PluginName, func(raw framework.Arguments) framework.Plugin {
+		arguments, err := parseArguments(raw)
+		require.NoError(c.t, err)
+		return newPlugin(arguments, kept)
+	})
+	return func() (events []string) {
+		for len(recorder.Events) > 0 {
+			events = append(events, <-recorder.Events)
+		}
+		return events
+	}
+}
+
+// hardGroup is a gang of so many workers that must be in one domain of tier 1.
+func hardGroup(workers int32) *v1beta1.PodGroup {
+	group := podGroup("job", workers, map[string]int32{"worker": workers})
+	group.Spec.NetworkTopology = &v1beta1.NetworkTopologySpec{Mode: v1beta1.HardNetworkTopologyMode, HighestTierAllowed: ptr.To(1)}
+	return group
+}
+
+// A gang waits for a rack with room, and is placed after a node has joined one.
+//
+//	  r1       r3
+//	n1  n2   n3  n4   n5 comes later
+//	 3   1    4   2    2 GPUs free
+func TestConditionOfAGangFromWaitingToPlaced(t *testing.T) {
+	group := hardGroup(8)
+	group.Status.Conditions = []v1beta1.PodGroupCondition{{Type: "Theirs", Status: corev1.ConditionTrue, Message: "theirs"}}
+	c := newCluster(t, labelled(""), gpuNode("n1", "r1", 3), gpuNode("n2", "r1", 1), gpuNode("n3", "r3", 4), gpuNode("n4", "r3", 2),
+		group, pods("job", "worker", 8, onGPU))
+	events := c.listen()
+	c.session()
+	const why = "2 of 8 workers have no room: rack r3 has 6 GPUs free, 8 needed in one rack (networkTopology hard, tier 1); fits without a networkTopology limit"
+	first := c.condition("job")
+	require.Equal(t, corev1.ConditionFalse, first.Status)
+	require.Equal(t, "TopologyConstraint", first.Reason)
+	require.Equal(t, why, firstLine(first))
+	require.Equal(t, why, first.Message)
+	got := c.report()
+	require.Equal(t, report.TopologyConstraint, got.Reason)
+	require.Equal(t, "2 of 8 workers have no room: rack r3 has 6 GPUs free, 8 needed in one rack (networkTopology hard, tier 1)", got.Message)
+	require.Equal(t, &report.Missing{
+		Roles:     []report.Role{{Role: "worker", Minimum: 8, Missing: 2}},
+		Resources: []report.Resource{{Name: "nvidia.com/gpu", Requested: "8", Available: "6"}},
+	}, got.Missing)
+	require.Equal(t, report.Suggestion{Kind: report.AllowTier, Text: "it fits without a networkTopology limit"}, got.Suggestions[0])
+	require.Contains(t, got.Details(), "rack r1: 4 of 8 workers")
+	const wait = "gang not started: workers wait (TopologyConstraint); condition PaddleScheduled of the PodGroup says what is missing"
+	require.Contains(t, c.message("job"), "Origin reason is: "+wait)
+	require.Equal(t, wait, c.podMessage("job-worker-0"))
+	require.Equal(t, []string{"Warning TopologyConstraint " + why}, events())
+	for range 100 {
+		c.session()
+	}
+	require.Equal(t, first, c.condition("job"), "not even its time changes")
+	require.Empty(t, events())
+
+	c.listen() // the scheduler is restarted
+	c.session()
+	require.Equal(t, first, c.condition("job"))
+	events = c.listen()
+	c.session()
+	require.Empty(t, events())
+
+	c.add(gpuNode("n5", "r3", 2))
+	c.session()
+	c.session()
+	placed := c.condition("job")
+	require.Equal(t, corev1.ConditionTrue, placed.Status)
+	require.Equal(t, "Placed", placed.Reason)
+	require.Equal(t, "8 workers are on 3 nodes of rack r3\na step of training sends 5.25 times the model between nodes\n"+
+		"n3: 4 workers\nn4: 2 workers\nn5: 2 workers", placed.Message)
+	require.Equal(t, []string{"Normal Placed 8 workers are on 3 nodes of rack r3"}, events())
+	require.Equal(t, "5.25 times the model between nodes", c.report().Placement.Traffic())
+	require.Contains(t, c.report().Details(), "n4: 2 workers")
+	c.run()
+	for range 20 {
+		c.session()
+	}
+	require.Equal(t, placed, c.condition("job"))
+	require.Empty(t, events())
+
+	c.cache.Lock()
+	conditions := c.cache.Jobs["ns/job"].PodGroup.Status.Conditions
+	c.cache.Unlock()
+	require.Equal(t, "theirs", conditions[0].Message)
+}
+
+// Reasons of gangs whose pods exist.
+func TestReasonOfAGang(t *testing.T) {
+	room := node("n1", resources{"cpu": "8", "memory": "8Gi"})
+	group := func() *v1beta1.PodGroup { return podGroup("job", 4, twoTwo) }
+	gated := pods("job", "ps", 2, nothing)
+	gated[1].Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "wait"}}
+	closed := queue("q", nil)
+	closed.Status.State = "Closed"
+	admitted := group()
+	admitted.Status.Phase = "Inqueue"
+	now := metav1.Now()
+	ending := pods("old", "worker", 1, resources{"cpu": "7"})
+	ending[0].Spec.NodeName, ending[0].Status.Phase, ending[0].DeletionTimestamp = "n1", corev1.PodRunning, &now
+	promised := asks(group(), resources{"cpu": "2"})
+	promised.Status.Phase = v1beta1.PodGroupInqueue
+	elastic := podGroup("elastic", 1, nil)
+	elastic.Status.Phase = v1beta1.PodGroupRunning
+	three := plainPods("elastic", "task", 3, oneCPU)
+	for _, pod := range three {
+		pod.Spec.NodeName, pod.Status.Phase = "n1", corev1.PodRunning
+	}
+	unknown := hardGroup(2)
+	unknown.Spec.NetworkTopology.HighestTierAllowed, unknown.Spec.NetworkTopology.HighestTierName = nil, "row"
+	colocated := podGroup("job", 5, map[string]int32{"ps": 1, "worker": 4})
+	colocated.Annotations = map[string]string{colocationAnnotation: "Required"}
+	busy := podGroup("other", 1, nil)
+	busy.Spec.Queue = "other"
+	hungry := plainPods("other", "task", 8, resources{"cpu": "8"})
+
+	for _, test := range []struct {
+		name    string
+		objects []any
+		reason  report.Reason
+		text    string
+	}{
+		{
+			"pods are missing", []any{group(), pods("job", "ps", 1, nothing), pods("job", "worker", 2, nothing), room}, report.WaitingForPods,
+			"gang not started: 1 of 2 servers and 2 of 2 workers exist; no pod is started until all minimums exist",
+		}, {
+			"a gate", []any{group(), gated, pods("job", "worker", 2, nothing), room}, report.SchedulingGated,
+			"gang not started: 1 of 2 servers and 2 of 2 workers have room; no pod is started until all minimums fit (servers: 1 held back by scheduling gates)",
+		}, {
+			"a gate, and no room either", []any{group(), gated, pods("job", "worker", 2, resources{"cpu": "9"}), room, gpuNode("n2", "r1", 1), gpuNode("n3", "r1", 1)}, report.InsufficientResources, "",
+		}, {
+			"no node is good enough for one role", []any{group(), pods("job", "ps", 2, nothing), pods("job", "worker", 2, resources{"cpu": "9"}), room, gpuNode("n2", "r1", 1), gpuNode("n3", "r1", 1)}, report.InsufficientResources,
+			"2 of 2 workers have no room: the cluster has 24 CPUs left, but no node has the 9 that one worker needs (the most is 8); fits with 2 more CPUs in the cluster (on n2 and n3)",
+		}, {
+			"the cluster is too small", []any{group(), pods("job", "ps", 2, nothing), pods("job", "worker", 2, resources{"cpu": "9"}), room}, report.InsufficientResources,
+			"the cluster has room for 8 of the 18 CPUs that the job's missing pods ask for",
+		}, {
+			"pods are ending", []any{group(), podGroup("old", 1, nil), ending, pods("job", "ps", 2, nothing), pods("job", "worker", 2, resources{"cpu": "4"}), room},
+			report.TerminatingPods, "gang not started: 2 of 2 servers and 2 of 2 workers have room once pods that are ending have freed it",
+		}, {
+			"the queue was closed later", append(inQ(admitted), closed, pods("job", "ps", 2, nothing), pods("job", "worker", 2, nothing), room), report.QueueClosed,
+			"queue q is closed: it starts no pods until it is opened again",
+		}, {
+			"the queue has a quota", append(inQ(group()), queue("q", resources{"cpu": "1", "memory": "2Gi"}), pods("job", "ps", 2, nothing), pods("job", "worker", 2, oneCPU), room),
+			report.QueueCapacity, "queue q has room for 1 of the 2 CPUs that the job's missing pods ask for",
+		}, {
+			"what the queue keeps for the job itself", append(inQ(promised), queue("q", resources{"cpu": "1", "memory": "2Gi"}), pods("job", "ps", 2, nothing), pods("job", "worker", 2, oneCPU), room),
+			report.QueueCapacity, "queue q has room for 1 of the 2 CPUs that the job's missing pods ask for",
+		}, {
+			"another job of the queue has more than it needs", append(inQ(group(), elastic), three, queue("q", resources{"cpu": "4", "memory": "4Gi"}), pods("job", "ps", 2, nothing), pods("job", "worker", 2, oneCPU), room),
+			report.QueueCapacity, "queue q has room for 1 of the 2 CPUs that the job's missing pods ask for",
+		}, {
+			"the queue's quota and workers beyond the minimum", append(inQ(group()), queue("q", resources{"cpu": "1", "memory": "2Gi"}), pods("job", "ps", 2, nothing), pods("job", "worker", 5, oneCPU), room),
+			report.QueueCapacity, "queue q has room for 1 of the 2 CPUs that the job's missing pods ask for",
+		}, {
+			"another queue has its share", append(inQ(group()), queue("q", nil), queue("other", nil), busy, hungry,
+				pods("job", "ps", 2, nothing), pods("job", "worker", 2, resources{"cpu": "3"}), room),
+			report.QueueOverused, "queue q has used up its share of the cluster: the job's missing pods ask for 6 CPUs",
+		}, {
+			"an unknown tier", []any{unknown, pods("job", "worker", 2, onGPU), gpuNode("n1", "r1", 3)}, report.UnknownTier,
+			`a limit cannot be held: networkTopology hard: highestTierName "row" is not known: there are rack`,
+		}, {
+			"no server beside the workers", []any{colocated, pods("job", "ps", 1, resources{"cpu": "8"}), pods("job", "worker", 4, onGPU), gpuNode("n1", "r1", 3), gpuNode("n2", "r2", 1)},
+			report.ColocationConstraint, "",
+		},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c := newCluster(t, labelled(""), test.objects...)
+			setPending(nil)
+			changes := added(t, func() {
+				for range 3 {
+					c.session()
+					condition := c.condition("job")
+					require.Equal(t, string(test.reason), condition.Reason, condition.Message)
+					require.Equal(t, corev1.ConditionFalse, condition.Status)
+					if test.text != "" {
+						require.Equal(t, test.text, firstLine(condition))
+					}
+				}
+			})
+			require.InDelta(t, 1, changes[`volcano_paddle_pending_jobs{reason="`+string(test.reason)+`"}`], 0)
+		})
+	}
+}
+
+// A session in which HyperNodes are not read yet skips jobs with a networkTopology.
+func TestReasonOfAGangBeforeHyperNodesAreRead(t *testing.T) {
+	c := newCluster(t, shipped, hardGroup(2), pods("job", "worker", 2, oneCPU), node("n1", resources{"cpu": "8", "memory": "8Gi"}))
+	ssn := framework.OpenSession(c.cache, c.tiers, nil)
+	ssn.HyperNodesReadyToSchedule = false
+	for _, action := range c.actions {
+		action.Execute(ssn)
+	}
+	framework.CloseSession(ssn)
+	condition, ok := conditionOf(ssnConditions(c, "job"))
+	require.True(t, ok)
+	require.Equal(t, "TopologyNotReady", condition.Reason)
+}
+
+// ssnConditions are what the last session wrote.
+func ssnConditions(c *cluster, group string) []scheduling.PodGroupCondition {
+	return c.status.take()[group].Status.Conditions
+}
+
+// Elastic workers that find no room do not make the job wait, and the condition says what they wait for.
+func TestConditionOfWorkersBeyondTheMinimum(t *testing.T) {
+	c := newCluster(t, shipped, podGroup("job", 4, twoTwo), pods("job", "ps", 2, nothing), pods("job", "worker", 4, oneCPU),
+		node("n1", resources{"cpu": "3", "memory": "8Gi"}))
+	events := c.listen()
+	for range 2 * minWriteInterval {
+		c.session()
+	}
+	c.run()
+	condition := c.condition("job")
+	require.Equal(t, corev1.ConditionTrue, condition.Status)
+	require.Regexp(t, "^2 servers and 3 workers are on 1 node\n(.*\n)*n1: 2 servers and 3 workers\nwaiting: 1 worker beyond the minimum waits: .+", condition.Message)
+	require.Empty(t, events(), "it never waited")
+
+	c.add(node("n2", resources{"cpu": "1", "memory": "8Gi"}))
+	for range 2 * minWriteInterval {
+		c.session()
+	}
+	condition = c.condition("job")
+	require.Regexp(t, "^2 servers and 4 workers are on 2 nodes\n(.*\n)*n1: 2 servers and 3 workers\nn2: 1 worker$", condition.Message)
+}
+
+// An elastic job grows as soon as it runs, in which the pause between words must not swallow where it is.
+func TestConditionOfAGangThatGrowsAtOnce(t *testing.T) {
+	workers := pods("job", "worker", 4, oneCPU)
+	c := newCluster(t, shipped, podGroup("job", 2, nil), workers[:2], node("n1", resources{"cpu": "3", "memory": "8Gi"}),
+		node("n2", resources{"cpu": "3", "memory": "8Gi"}))
+	c.session()
+	c.run()
+	c.session()
+	require.Regexp(t, "^2 workers are on 1 node\n", c.condition("job").Message)
+	c.add(workers[2:])
+	c.session()
+	c.run()
+	for range 2 * minWriteInterval {
+		c.session()
+		require.Regexp(t, "^4 workers are on 2 nodes\n", c.condition("job").Message)
+	}
+}
+
+// The scheduler ended after it had bound the pods and before it could say so.
+func TestConditionOfAGangThatWasPlacedBefore(t *testing.T) {
+	group := podGroup("job", 2, nil)
+	group.Status.Phase = v1beta1.PodGroupRunning
+	group.Status.Conditions = []v1beta1.PodGroupCondition{{
+		Type: v1beta1.PodGroupConditionType(conditionType), Status: corev1.ConditionFalse, Reason: "InsufficientResources", Message: "no room",
+	}}
+	workers := pods("job", "worker", 2, oneCPU)
+	for _, pod := range workers {
+		pod.Spec.NodeName, pod.Status.Phase = "n1", corev1.PodRunning
+	}
+	c := newCluster(t, shipped, group, workers, node("n1", resources{"cpu": "3", "memory": "8Gi"}))
+	events := c.listen()
+	for range 3 {
+		c.session()
+		require.Equal(t, "2 workers are on 1 node\nn1: 2 workers", c.condition("job").Message)
+		require.Equal(t, corev1.ConditionTrue, c.condition("job").Status)
+	}
+	require.Equal(t, []string{"Normal Placed 2 workers are on 1 node"}, events())
+}
+
+// A running gang that loses a pod waits again, and does so since then.
+func TestConditionOfAGangThatLostAPod(t *testing.T) {
+	c := newCluster(t, shipped, podGroup("job", 4, twoTwo), pods("job", "ps", 2, nothing), pods("job", "worker", 2, oneCPU),
+		node("n1", resources{"cpu": "2", "memory": "8Gi"}))
+	events := c.listen()
+	c.session()
+	require.Equal(t, corev1.ConditionTrue, c.condition("job").Status)
+	c.run()
+	now := metav1.Now()
+	c.change("job-worker-1", func(pod *corev1.Pod) { pod.DeletionTimestamp = &now })
+	lost := pods("job", "worker", 2, resources{"nvidia.com/gpu": "1"})[1]
+	lost.UID, lost.Name = "again", "job-worker-again"
+	c.remove("job-worker-1")
+	c.add(lost)
+	c.session()
+	require.Equal(t, "InsufficientResources", c.condition("job").Reason)
+	require.Equal(t, []string{"Warning InsufficientResources the cluster has room for none of the 1 GPU that the job's missing pods ask for"}, events())
+}
+
+// Jobs that are not Paddle's get no condition of ours.
+func TestNoConditionForOthers(t *testing.T) {
+	c := newCluster(t, shipped, podGroup("tf", 2, nil), plainPods("tf", "worker", 2, resources{"cpu": "9"}), podGroup("empty", 2, nil),
+		podGroup("job", 4, twoTwo), pods("job", "ps", 2, nothing), pods("job", "worker", 2, resources{"cpu": "9"}),
+		node("n1", resources{"cpu": "8", "memory": "8Gi"}))
+	c.session()
+	require.Empty(t, c.condition("tf"))
+	require.Empty(t, c.condition("empty"))
+	require.NotEmpty(t, c.condition("job"))
+}
+
+// Room that pods free which are ending is more than was known when the gang was refused.
+func TestReportOfAGangThatPreempted(t *testing.T) {
+	job := paddleJob(t, "job", api.Pending)
+	p := opened(t, job)
+	job.PodGroup.Status.Phase = scheduling.PodGroupInqueue
+	p.recordError(job, errInfeasible)
+	require.Contains(t, p.jobFitError(job, p.gangs[job.UID]), "servers and workers wait (InsufficientResources)")
+	require.Equal(t, report.InsufficientResources, p.why(job, p.gangs[job.UID]).Reason)
+	for _, task := range job.Tasks {
+		require.NoError(t, job.UpdateTaskStatus(task, api.Pipelined))
+	}
+	const why = "gang not started: 2 of 2 servers and 2 of 2 workers have room once pods that are ending have freed it"
+	require.Contains(t, p.jobFitError(job, p.gangs[job.UID]), "servers and workers wait (TerminatingPods)")
+	v := p.why(job, p.gangs[job.UID])
+	require.Equal(t, report.TerminatingPods, v.Reason)
+	require.Equal(t, why, v.Message)
+}
+
+// The planner's report on a gang is not used once the gang would fit.
+func TestReportOfAPlanThatWentStale(t *testing.T) {
+	job := paddleJob(t, "job", api.Pending)
+	p := opened(t, job)
+	for reason, useful := range map[report.Reason]bool{report.InsufficientResources: true, report.AssignmentOutdated: false} {
+		p.course = &course{plans: map[string]*plan{}, diagnoses: diagnose.NewCache(), guard: newGuard()}
+		s := scope{job: job}
+		p.course.plans[s.key()] = &plan{scope: s, err: fmt.Errorf("plan: %w", placement.ErrNoFit)}
+		want := report.Report{Reason: reason, Message: "text"}
+		p.course.diagnoses.Get(job.UID, func() (report.Report, error) { return want, nil })
+		r, ok := p.planReport(job)
+		require.Equal(t, useful, ok)
+		if useful {
+			require.Equal(t, want, r)
+		}
+	}
+	p.course.plans = map[string]*plan{}
+	_, ok := p.planReport(job)
+	require.False(t, ok)
+}
+
+// Numbers change while a job waits; since when it waits for that reason does not.
+func TestConditionKeepsItsTime(t *testing.T) {
+	c := newCluster(t, labelled(""), gpuNode("n1", "r1", 1), hardGroup(8), pods("job", "worker", 8, onGPU))
+	c.session()
+	first := c.condition("job")
+	c.add(gpuNode("n2", "r1", 1))
+	for range minWriteInterval {
+		c.session()
+	}
+	second := c.condition("job")
+	require.NotEqual(t, first.Message, second.Message)
+	require.Equal(t, first.Reason, second.Reason)
+	require.Equal(t, first.LastTransitionTime, second.LastTransitionTime)
+	require.NotEqual(t, first.TransitionID, second.TransitionID)
+
+	c.add(gpuNode("n3", "r2", 8), gpuNode("n4", "r1", 1))
+	for _, name := range []string{"n1", "n2", "n4"} { // room for 8 in two racks only
+		require.NoError(t, c.cache.AddOrUpdateNode(gpuNode(name, "r1", 2)))
+	}
+	require.NoError(t, c.cache.AddOrUpdateNode(gpuNode("n3", "r2", 3)))
+	c.session()
+	third := c.condition("job")
+	require.Equal(t, "TopologyConstraint", third.Reason)
+	require.NotEqual(t, first.LastTransitionTime, third.LastTransitionTime)
+}
+
+// A session that does not look at the network keeps the last report.
+func TestConditionKeepsWhatWasPlanned(t *testing.T) {
+	workers := pods("job", "worker", 3, onGPU)
+	workers[2].Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "wait"}}
+	c := newCluster(t, labelled(""), gpuNode("n1", "r1", 2), podGroup("job", 2, map[string]int32{"worker": 2}), workers)
+	for range 2 * minWriteInterval {
+		c.session()
+		require.Equal(t, "2 workers are on 1 node of rack r1\na step of training sends nothing between nodes\nn1: 2 workers\n"+
+			"waiting: 1 worker beyond the minimum waits", c.condition("job").Message)
+	}
+}
+
+func TestReportOfError(t *testing.T) {
+	own := report.Report{Reason: report.NodeAffinity, Message: "no node will do"}
+	for _, test := range []struct {
+		err  error
+		want report.Report
+	}{
+		{&waitError{own}, own},
+		{fmt.Errorf("plan job ns/job: %w", &waitError{own}), own},
+		{fmt.Errorf("%w: tier 7", errLimit), report.Report{Reason: report.UnknownTier, Message: errLimit.Error() + ": tier 7"}},
+		{errInfeasible, report.Report{Reason: report.InsufficientResources, Message: errInfeasible.Error()}},
+		{errNoNodes, report.Report{Reason: report.NoReadyNodes}},
+		{placement.ErrNoFit, report.Report{Reason: report.InsufficientResources, Message: placement.ErrNoFit.Error()}},
+		{errors.New("odd"), report.Report{Reason: report.AssignmentNotFound, Message: "odd"}},
+	} {
+		require.Equal(t, test.want, reportOf(test.err))
+	}
+}

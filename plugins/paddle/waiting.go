@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paddle
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"volcano.sh/volcano/pkg/scheduler/api"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/diagnose"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/enqueue"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+)
+
+var roleNames = map[role]string{
+	roleServer: "server", roleHeter: "heter worker", roleWorker: "worker", roleOther: "other pod",
+}
+
+// diagnosis returns a gang for package diagnose.
+func (p *plugin) diagnosis(job *api.JobInfo, g gang) *diagnose.Gang {
+	d := &diagnose.Gang{Job: job, Tasks: func() []*api.TaskInfo { return inOrder(job) }}
+	for _, group := range g {
+		d.Roles = append(d.Roles, diagnose.Role{Task: group.task, Name: roleNames[group.role], Minimum: group.min})
+	}
+	d.Pipelined = len(job.Tasks) > 0 && pipelined(job)
+	return d
+}
+
+// why returns why a gang that is not ready waits.
+func (p *plugin) why(job *api.JobInfo, g gang) report.Report {
+	if job.IsPending() {
+		return p.whyNotAdmitted(job)
+	}
+	d := p.diagnosis(job, g)
+	if r, missing := d.MissingPods(); missing {
+		return r
+	}
+	if r, ok := p.reporter.reports[job.UID]; ok && !d.Pipelined {
+		return r
+	}
+	return p.whyNotPlaced(job, d)
+}
+
+// whyNotAdmitted returns why the queue does not admit a job: the report of the vote that rejected it.
+func (p *plugin) whyNotAdmitted(job *api.JobInfo) report.Report {
+	if r, ok := p.reporter.reports[job.UID]; ok {
+		return r
+	}
+	return report.Report{
+		Reason:  report.WaitingToBeEnqueued,
+		Message: "queue " + p.ssn.Queues[job.Queue].Name + " has not admitted the job yet; nothing rejects it",
+	}
+}
+
+// whyWithoutPods returns why a job without pods waits.
+func (p *plugin) whyWithoutPods(job *api.JobInfo, g gang) report.Report {
+	if job.IsPending() {
+		return p.whyNotAdmitted(job)
+	}
+	d := p.diagnosis(job, g)
+	return report.Report{
+		Reason:  report.WaitingForPods,
+		Message: "queue " + p.ssn.Queues[job.Queue].Name + " has admitted the job; its pods are not created yet: " + d.Minimum(),
+		Missing: d.NotCreated(),
+	}
+}
+
+// errNotBlocked is the error of a gang each of whose roles has nodes enough for itself.
+var errNotBlocked = errors.New("no role of the gang is refused its nodes")
+
+// whyNotPlaced returns why a gang whose pods all exist is not started, where the planner has not said it.
+func (p *plugin) whyNotPlaced(job *api.JobInfo, d *diagnose.Gang) report.Report {
+	r := d.NotPlaced()
+	switch r.Reason { //nolint:exhaustive // of the others nothing more is known
+	case "":
+		return p.whyNotTried(job)
+	case report.InsufficientResources:
+		if found, ok := p.planReport(job); ok {
+			return found
+		}
+		if found, ok := p.course.diagnose(job, func() (report.Report, error) {
+			if r, ok := p.course.blocked(job); ok && (r.Reason != report.InsufficientResources || len(r.Missing.Resources) > 0) {
+				return r, nil
+			}
+			return report.Report{}, errNotBlocked
+		}); ok {
+			return found
+		}
+	}
+	return r
+}
+
+// planReport returns the planner's report on a gang for which it found no plan, and which ordinary scoring did not place
+// either.
+func (p *plugin) planReport(job *api.JobInfo) (report.Report, bool) {
+	found, ok := p.course.plans[scope{job: job}.key()]
+	if !ok || !errors.Is(found.err, placement.ErrNoFit) {
+		return report.Report{}, false
+	}
+	unfit := *found
+	unfit.err = errInfeasible // others have no report, as they are not refused at once
+	var wait *waitError
+	if !errors.As(p.course.why(&unfit), &wait) || wait.Reason == report.AssignmentOutdated {
+		return report.Report{}, false
+	}
+	return wait.Report, true
+}
+
+// whyNotTried returns why no node was looked for, for pods that a gang lacks: the session does not know the HyperNodes yet,
+// or the queue starts no more pods.
+func (p *plugin) whyNotTried(job *api.JobInfo) report.Report {
+	if !p.ssn.HyperNodesReadyToSchedule && job.ContainsNetworkTopology() {
+		return report.Report{
+			Reason:  report.TopologyNotReady,
+			Message: "the scheduler has not read the cluster's HyperNodes yet, and the job has a networkTopology",
+		}
+	}
+	queue := p.ssn.Queues[job.Queue] // there is one: a session leaves jobs out whose queue does not exist
+	if r, closed := enqueue.ClosedQueue(queue); closed {
+		return r
+	}
+	if p.reporter.accounting == nil {
+		p.reporter.accounting = enqueue.NewAccounting(p.ssn)
+	}
+	return p.reporter.accounting.FullQueue(queue, p.missing(job))
+}
+
+// missing returns what the pending pods of a gang request, but for those beyond the minimums.
+func (p *plugin) missing(job *api.JobInfo) *api.Resource {
+	asked := api.EmptyResource()
+	for id, task := range job.TaskStatusIndex[api.Pending] {
+		if p.ranks[id].surplus {
+			continue
+		}
+		request := task.Resreq.Clone()
+		if request.Memory == standIn {
+			request.Memory = 0
+		}
+		asked.Add(request)
+	}
+	return asked
+}
+
+// why returns the error for pods of a plan that does not fit: the planner's report, if there is time for one.
+func (c *course) why(p *plan) error {
+	if !errors.Is(p.err, errInfeasible) {
+		return p.err
+	}
+	if r, ok := c.diagnose(p.job, func() (report.Report, error) { return c.explain(p) }); ok {
+		return &waitError{r}
+	}
+	return p.err
+}
+
+// diagnose returns a report of this session, or of an earlier one if this has no time for it.
+func (c *course) diagnose(job *api.JobInfo, work func() (report.Report, error)) (report.Report, bool) {
+	return c.diagnoses.Get(job.UID, func() (r report.Report, err error) {
+		of := workOn{partExplanation, job.UID}
+		if err := c.guard.refuses(of); err != nil {
+			return r, err
+		}
+		err = c.guard.recovered(of, func() error {
+			r, err = work()
+			return err
+		})
+		if errors.Is(err, errPanicked) {
+			c.lost()
+		}
+		return r, err
+	})
+}
+
+// explain asks the planner why the pods of a plan do not fit.
+func (c *course) explain(p *plan) (report.Report, error) {
+	blocked, found := c.blocked(p.job)
+	if found && blocked.Reason != report.InsufficientResources {
+		return blocked, nil
+	}
+	t := c.network.Topology()
+	mark := t.Begin()
+	defer c.rollback(t, mark)
+	if err := c.prepare(p, t, p.future); err != nil {
+		return report.Report{}, err
+	}
+	e, err := search(c.guard, workOn{partExplanation, p.job.UID}, c.lost, func(stop func() bool) (*placement.Explanation, error) {
+		return placement.Explain(t, &p.cast.demand, placement.Options{Objective: c.arguments.objective, Stop: stop})
+	})
+	if err != nil {
+		return report.Report{}, fmt.Errorf("explain why job %s does not fit: %w", p.job.UID, err)
+	}
+	r := diagnose.FromExplanation(e, c.tierLabel)
+	if found && r.Reason == report.InsufficientResources {
+		if r.Nodes = blocked.Nodes; e.Cause() == placement.NotEligible { // the nodes that the pods may use are full
+			blocked.Suggestions, blocked.Capacity = r.Suggestions, r.Capacity
+			return blocked, nil
+		}
+	}
+	return r, nil
+}
+
+// blocked returns what refuses nodes to a role of a gang, false if each role has nodes enough for itself. It asks about every
+// node, and is called only where a gang is diagnosed.
+func (c *course) blocked(job *api.JobInfo) (report.Report, bool) {
+	if len(c.ssn.Nodes) == 0 {
+		return report.Report{Reason: report.NoReadyNodes}, true
+	}
+	c.asking = true
+	defer func() { c.asking = false }()
+	checker := diagnose.Checker{
+		Nodes: c.ssn.NodeList, PrePredicate: c.PrePredicateFn, Predicate: c.PredicateForAllocateAction, Objects: diagnose.ObjectsOf(c.ssn),
+		Filters: c.templates.enabled, NodeAffinity: c.templates.affinity, TaintToleration: c.templates.taints,
+	}
+	return checker.Check(c.waiting(job))
+}
+
+// waiting returns the roles of a gang that are short of their minimum.
+func (c *course) waiting(job *api.JobInfo) (roles []diagnose.WaitingRole) {
+	tasks := inOrder(job)
+	for _, group := range c.gangs[job.UID] {
+		role := diagnose.WaitingRole{Name: roleNames[group.role], Minimum: int(group.min), Needed: int(group.min)}
+		for _, task := range tasks {
+			switch {
+			case task.TaskRole != group.task:
+			case occupies(task.Status):
+				role.Needed--
+			case task.Status == api.Pending && !task.SchGated && role.Task == nil:
+				role.Task = task
+			}
+		}
+		if role.Task != nil && role.Needed > 0 {
+			roles = append(roles, role)
+		}
+	}
+	return roles
+}
+
+// tierLabel returns what users write for a placement tier in networkTopology: its number, or its name where it has none.
+func (c *course) tierLabel(tier int) string {
+	for number := 1; number <= maxTierNumber; number++ {
+		if is, err := c.network.Tier(number); err == nil && is == tier {
+			return strconv.Itoa(number)
+		}
+	}
+	return c.network.TierNames()[tier]
+}
+
+// maxTierNumber is the highest number by which tiers are looked for; HyperNodes may be numbered with gaps.
+const maxTierNumber = 32
