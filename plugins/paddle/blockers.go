@@ -14,15 +14,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	v1helper "k8s.io/component-helpers/scheduling/corev1"
-	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/helper"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/interpodaffinity"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/nodeports"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/podtopologyspread"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/volumebinding"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/volumezone"
+	k8sutil "k8s.io/kubernetes/pkg/scheduler/util"
 	"volcano.sh/volcano/pkg/scheduler/api"
 
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/planner/feasibility"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
@@ -192,15 +193,15 @@ func (c *capacity) pods(oneInEachDomain bool) int {
 }
 
 // ownBlockers are those that a node's spec has for a pod.
-func (t *templates) ownBlockers(node *corev1.Node, pod *corev1.Pod) (blockers []blocker) {
-	if !t.enabled {
+func ownBlockers(f feasibility.Filters, node *corev1.Node, pod *corev1.Pod) (blockers []blocker) {
+	if !f.Enabled {
 		return nil
 	}
 	cordon := corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}
 	if node.Spec.Unschedulable && !v1helper.TolerationsTolerateTaint(pod.Spec.Tolerations, &cordon) {
 		blockers = append(blockers, blocker{reason: report.NodeUnschedulable, value: node.Name})
 	}
-	if !t.taints {
+	if !f.TaintToleration {
 		return blockers
 	}
 	others := slices.DeleteFunc(slices.Clone(node.Spec.Taints), func(taint corev1.Taint) bool {
@@ -210,15 +211,6 @@ func (t *templates) ownBlockers(node *corev1.Node, pod *corev1.Pod) (blockers []
 		blockers = append(blockers, blocker{reason: report.UntoleratedTaint, value: taint.ToString()})
 	}
 	return blockers
-}
-
-// matches reports whether a pod's node selector and required node affinity match a node.
-func (t *templates) matches(node *corev1.Node, required nodeaffinity.RequiredNodeAffinity) bool {
-	if !t.affinity {
-		return true
-	}
-	match, err := required.Match(node)
-	return match && err == nil
 }
 
 // filterReasons are the reasons of Kubernetes' filters that other pods and volumes decide. Volcano's plugin predicates asks
@@ -249,7 +241,7 @@ func filterBlockers(pod *corev1.Pod, err error) (blockers []blocker) {
 			b := blocker{reason: reason}
 			switch {
 			case reason == report.HostPortConflict:
-				b.value = portsOf(&pod.Spec)
+				b.value = portsOf(pod)
 			case known:
 			case len(pod.Spec.ResourceClaims) > 0 && (status.Plugin == "" || status.Plugin == "predicates"):
 				b.reason = report.ResourceClaimNotAllocatable
@@ -264,14 +256,11 @@ func filterBlockers(pod *corev1.Pod, err error) (blockers []blocker) {
 	return blockers
 }
 
-func portsOf(spec *corev1.PodSpec) string {
+// portsOf returns the host ports of a pod.
+func portsOf(pod *corev1.Pod) string {
 	var ports []string
-	for _, port := range hostPorts(spec) {
-		number := port.HostPort
-		if number == 0 {
-			number = port.ContainerPort
-		}
-		ports = append(ports, strconv.Itoa(int(number)))
+	for _, port := range k8sutil.GetHostPorts(pod) {
+		ports = append(ports, strconv.Itoa(int(port.HostPort)))
 	}
 	return strings.Join(ports, ", ")
 }
@@ -326,7 +315,7 @@ func exclusionOf(pod *corev1.Pod, needed int, all map[*corev1.Pod]int) *exclusio
 			}
 		}
 	}
-	if ports := portsOf(&pod.Spec); ports != "" {
+	if ports := portsOf(pod); ports != "" {
 		return &exclusion{
 			blocker: blocker{reason: report.HostPortConflict, value: ports}, needed: needed,
 			domain: func(node *corev1.Node) string { return node.Name },

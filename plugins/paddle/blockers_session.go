@@ -138,7 +138,7 @@ func (c *course) suggest(r *report.Report, chosen *chosenBlocker, pod *corev1.Po
 func (c *course) mostIdle(task *api.TaskInfo, name corev1.ResourceName) (most float64) {
 	required := nodeaffinity.GetRequiredNodeAffinity(task.Pod)
 	for _, node := range c.ssn.NodeList {
-		if node.Node == nil || !c.templates.matches(node.Node, required) {
+		if node.Node == nil || !c.filters.Matches(node.Node, required) {
 			continue
 		}
 		if idle := node.FutureIdle().Get(name); idle < task.InitResreq.Get(name) {
@@ -148,6 +148,9 @@ func (c *course) mostIdle(task *api.TaskInfo, name corev1.ResourceName) (most fl
 	return most
 }
 
+// parallelism is the number of goroutines that call predicates; Volcano's predicate helper has as many.
+const parallelism = 16
+
 // check looks at every node of the session for the pods that are like a task. Predicates are asked about the nodes that
 // match and whose spec refuses nothing.
 func (c *course) check(task *api.TaskInfo, excluded *exclusion) []checkedNode {
@@ -156,9 +159,9 @@ func (c *course) check(task *api.TaskInfo, excluded *exclusion) []checkedNode {
 	checked := make([]checkedNode, len(nodes))
 	c.asking = true
 	defer func() { c.asking = false }()
-	workqueue.ParallelizeUntil(context.Background(), askers, len(nodes), func(i int) {
+	workqueue.ParallelizeUntil(context.Background(), parallelism, len(nodes), func(i int) {
 		node, it := nodes[i], &checked[i]
-		it.matches = c.templates.matches(node.Node, required)
+		it.matches = c.filters.Matches(node.Node, required)
 		it.whenEmpty, it.now = podsIn(node.Allocatable, task.InitResreq), podsIn(node.FutureIdle(), task.InitResreq)
 		if excluded != nil {
 			it.domain = excluded.domain(node.Node)
@@ -166,7 +169,7 @@ func (c *course) check(task *api.TaskInfo, excluded *exclusion) []checkedNode {
 		if !it.matches || it.whenEmpty == 0 {
 			return
 		}
-		it.blockers = c.templates.ownBlockers(node.Node, task.Pod)
+		it.blockers = ownBlockers(c.filters, node.Node, task.Pod)
 		if len(it.blockers) == 0 {
 			if err := c.PredicateForAllocateAction(task, node); err != nil {
 				it.blockers = filterBlockers(task.Pod, err)

@@ -291,9 +291,8 @@ func (c *course) lost() {
 	c.network = c.newNetwork()
 	c.followed = false
 	c.preferences = newPreferences(c.ssn)
-	c.templates = newTemplates(c.ssn.Tiers)
+	c.feasibility = nil
 	clear(c.plans)
-	clear(c.suits)
 	if _, err := c.topology(); err != nil {
 		klog.ErrorS(err, "Failed to read the network again")
 	}

@@ -89,9 +89,8 @@ func (c *course) missed(task *api.TaskInfo, node string) {
 	if plan, ok := c.plans[c.scopeOf(job, task).key()]; ok {
 		plan.stale = true
 	}
-	id, ok := c.network.Node(node)
-	if suit := c.suit(task); ok && suit != nil {
-		suit.remember(c.network.Topology(), id)
+	if id, ok := c.network.Node(node); ok && c.feasibility != nil {
+		c.feasibility.Reject(task, id)
 	}
 }
 
@@ -108,7 +107,8 @@ func (c *course) full(plan *plan, task *api.TaskInfo) bool {
 				continue
 			}
 			role := plan.cast.demand.Roles[r]
-			role.Request, role.Eligible = request, c.inside(plan, plan.kinds[r].possible())
+			possible, _ := plan.roles[r].Possible()
+			role.Request, role.Eligible = request, c.inside(plan, possible)
 			return plan.cast.exact && !roomFor(t, &role, t.Root(), 1)
 		}
 	}

@@ -3,6 +3,7 @@
 package paddle
 
 import (
+	"encoding/json"
 	"math"
 
 	corev1 "k8s.io/api/core/v1"
@@ -45,7 +46,7 @@ type preferences struct {
 	looked  bool
 	tainted bool // a node has a taint PreferNoSchedule
 	scorers *scorers
-	known   map[string][]int32 // by templateKey, for preferences that last
+	known   map[string][]int32 // by softKey, for preferences that last
 }
 
 func newPreferences(ssn *framework.Session) *preferences {
@@ -59,7 +60,7 @@ func (p *preferences) penalties(t *placement.Topology, task *api.TaskInfo) []int
 	if w == (wanted{}) {
 		return nil
 	}
-	key, _ := templateKey(task.Pod)
+	key := softKey(&task.Pod.Spec)
 	if have, ok := p.known[key]; ok && w.lasts() {
 		return have
 	}
@@ -75,6 +76,19 @@ func (p *preferences) penalties(t *placement.Topology, task *api.TaskInfo) []int
 		p.known[key] = penalties
 	}
 	return penalties
+}
+
+// softKey is equal for pods whose preferences that last are equal.
+func softKey(spec *corev1.PodSpec) string {
+	key := struct {
+		Affinity    *corev1.NodeAffinity `json:",omitempty"`
+		Tolerations []corev1.Toleration  `json:",omitempty"`
+	}{Tolerations: spec.Tolerations}
+	if spec.Affinity != nil {
+		key.Affinity = spec.Affinity.NodeAffinity
+	}
+	text, _ := json.Marshal(key) // cannot fail with these types
+	return string(text)
 }
 
 // anyTaint tells whether a node has a taint PreferNoSchedule.
