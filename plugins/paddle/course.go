@@ -12,6 +12,7 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/framework"
 
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/guard"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/network"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/planner/feasibility"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
@@ -34,7 +35,7 @@ type course struct {
 
 	// newNetwork is a network that has seen nothing yet, in place of the session's.
 	newNetwork func() *network.Network
-	guard      *guard
+	guard      *guard.Guard
 
 	preferences *preferences
 	memory      *memory
@@ -69,8 +70,8 @@ func (c *course) topology() (*placement.Topology, error) {
 		return nil, c.unread
 	}
 	if !c.followed {
-		err := c.guard.recovered(workOn{part: partPlan}, c.follow)
-		if errors.Is(err, errPanicked) {
+		err := c.guard.Run(guard.Work{Part: partPlan}, c.follow)
+		if errors.Is(err, guard.ErrPanicked) {
 			c.network, c.unread = c.newNetwork(), err
 		}
 		if err != nil {

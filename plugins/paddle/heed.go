@@ -7,16 +7,18 @@ import (
 	"slices"
 
 	"volcano.sh/volcano/pkg/scheduler/api"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/guard"
 )
 
 // refusal is why no node will do for a task, by the plan of its job, which is made again if it went stale. nil if the
 // plan has a node for it, or if only the predicates can tell.
 func (c *course) refusal(task *api.TaskInfo) (err error) {
-	of := workOn{partPlan, task.Job}
-	if c.guard.refuses(of) != nil {
+	of := guard.Work{Part: partPlan, Job: task.Job}
+	if c.guard.BackedOff(of) != nil {
 		return nil
 	}
-	if failure := c.guard.recovered(of, func() error {
+	if failure := c.guard.Run(of, func() error {
 		err = c.planRefuses(task)
 		return nil
 	}); failure != nil {

@@ -10,6 +10,7 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/framework"
 
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/guard"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/network"
 )
 
@@ -22,7 +23,7 @@ type state struct {
 	doubts       *doubts
 	memory       *memory
 	said         *said
-	guard        *guard
+	guard        *guard.Guard
 }
 
 func newState() *state {
@@ -47,7 +48,7 @@ type keeper struct {
 	// observe is told each gang that is placed; nil for nobody.
 	observe func(api.JobID, Placement)
 	// inject is called where work that may fail begins; nil but in tests.
-	inject func(of workOn, searches bool)
+	inject func(of guard.Work, searches bool)
 }
 
 func (k *keeper) take() *state {
@@ -63,7 +64,7 @@ func (k *keeper) take() *state {
 	if k.memory == nil {
 		k.memory = newMemory()
 	}
-	taken.memory, taken.guard.inject = k.memory, k.inject
+	taken.memory, taken.guard.Inject = k.memory, k.inject
 	return taken
 }
 

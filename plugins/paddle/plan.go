@@ -10,6 +10,7 @@ import (
 
 	"volcano.sh/volcano/pkg/scheduler/api"
 
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/guard"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/planner/feasibility"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
@@ -103,16 +104,16 @@ func (c *course) remake(old *plan) *plan {
 func (c *course) make(s scope) *plan {
 	begin := time.Now()
 	p := &plan{scope: s, within: placement.NoDomain}
-	of := workOn{partPlan, s.job.UID}
-	if p.err = c.guard.refuses(of); p.err == nil {
-		p.err = c.guard.recovered(of, func() error { return c.solve(p) })
+	of := guard.Work{Part: partPlan, Job: s.job.UID}
+	if p.err = c.guard.BackedOff(of); p.err == nil {
+		p.err = c.guard.Run(of, func() error { return c.solve(p) })
 	}
-	if errors.Is(p.err, errPanicked) {
+	if errors.Is(p.err, guard.ErrPanicked) {
 		c.lost()
 	}
 	outcome := outcomePlaced
 	switch {
-	case failed(p.err):
+	case guard.Failed(p.err):
 		outcome = outcomeFailed
 	case p.err != nil:
 		outcome = outcomeNoFit
@@ -177,7 +178,7 @@ func (c *course) search(p *plan, t *placement.Topology) error {
 
 // attempt plans on what is idle, or on what will be once pods that are ending have ended. The tree is left as it was.
 func (c *course) attempt(p *plan, t *placement.Topology, future bool) error {
-	if err := c.guard.refuses(workOn{partPlan, p.job.UID}); err != nil {
+	if err := c.guard.BackedOff(guard.Work{Part: partPlan, Job: p.job.UID}); err != nil {
 		return err // an attempt before failed, and t may be given up
 	}
 	mark := t.Begin()

@@ -9,6 +9,7 @@ import (
 
 	"volcano.sh/volcano/pkg/scheduler/api"
 
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/guard"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
@@ -74,15 +75,15 @@ func (c *course) why(p *plan) error {
 // explained is an explanation of this session, or of an earlier one where this has no time for it.
 func (c *course) explained(job *api.JobInfo, explain func() (verdict, error)) (verdict, bool) {
 	return c.explanations.of(job.UID, func() (v verdict, err error) {
-		of := workOn{partExplanation, job.UID}
-		if err := c.guard.refuses(of); err != nil {
+		of := guard.Work{Part: partExplanation, Job: job.UID}
+		if err := c.guard.BackedOff(of); err != nil {
 			return v, err
 		}
-		err = c.guard.recovered(of, func() error {
+		err = c.guard.Run(of, func() error {
 			v, err = explain()
 			return err
 		})
-		if errors.Is(err, errPanicked) {
+		if errors.Is(err, guard.ErrPanicked) {
 			c.lost()
 		}
 		return v, err
@@ -101,7 +102,7 @@ func (c *course) explain(p *plan) (verdict, error) {
 	if err := c.prepare(p, t, p.future); err != nil {
 		return verdict{}, err
 	}
-	e, err := search(c.guard, workOn{partExplanation, p.job.UID}, c.lost, func(stop func() bool) (*placement.Explanation, error) {
+	e, err := guard.Search(c.guard, guard.Work{Part: partExplanation, Job: p.job.UID}, c.lost, func(stop func() bool) (*placement.Explanation, error) {
 		return placement.Explain(t, &p.cast.demand, placement.Options{Objective: c.arguments.objective, Stop: stop})
 	})
 	if err != nil {
