@@ -15,6 +15,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/guard"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/network"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/planner/feasibility"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/planner/preferences"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
@@ -37,7 +38,7 @@ type course struct {
 	newNetwork func() *network.Network
 	guard      *guard.Guard
 
-	preferences *preferences
+	preferences *preferences.Preferences
 	memory      *memory
 
 	plans   map[string]*plan
@@ -57,7 +58,7 @@ func newCourse(ssn *framework.Session, a arguments, gangs map[api.JobID]gang, s 
 			s.network = nil
 			return s.networkOf(a.network)
 		}, guard: s.guard,
-		preferences: newPreferences(ssn), memory: s.memory,
+		preferences: preferences.New(ssn), memory: s.memory,
 		plans: map[string]*plan{}, filters: feasibility.FiltersOf(ssn.Tiers), ending: map[string]*api.NodeInfo{},
 	}
 }

@@ -8,8 +8,9 @@
 //   - keys.go, roles.go, wishes.go: which jobs are Paddle's, what each pod does in them, what they say themselves
 //   - gang.go, standin.go, order.go, end.go: the minimum of each role, pods without requests, who is placed first, and
 //     who no more
-//   - course.go, plan.go, cast.go: a job's plan; planner/feasibility, prefer*.go, memory*.go: the nodes that are feasible for its
-//     pods, and those that they had; room.go: what has no room at all
+//   - course.go, plan.go, cast.go: a job's plan; planner/feasibility, planner/preferences,
+//     soft_constraints.go, memory*.go: the nodes that are feasible for its pods, those that they prefer, and those that they had;
+//     room.go: what has no room at all
 //   - guard, recovery.go: what goes wrong in planning stays with the job that is planned
 //   - place.go, heed.go, phase.go, hint.go, score.go: how a plan reaches allocate, and what is done when it fails
 //   - binder.go: how many bindings are sent at a time, where the scheduler is ours

@@ -51,8 +51,8 @@ type plan struct {
 	nodes map[api.TaskID]placement.NodeID
 	// nominated are the nominations that the plan honours.
 	nominated map[api.TaskID]placement.NodeID
-	// leaning is what counts after the network.
-	leaning *leaning
+	// soft constraints count after the traffic.
+	soft *softConstraints
 	// future plans count on room that pods free which are ending.
 	future bool
 	// remade counts how often the plan was made again since a hint of it was last taken.

@@ -7,6 +7,7 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/api"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/guard"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/planner/preferences"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
@@ -49,7 +50,7 @@ func (p *plugin) guarded(job *api.JobInfo, work func()) {
 func (c *course) lost() {
 	c.network = c.newNetwork()
 	c.followed = false
-	c.preferences = newPreferences(c.ssn)
+	c.preferences = preferences.New(c.ssn)
 	c.feasibility = nil
 	clear(c.plans)
 	if _, err := c.topology(); err != nil {
