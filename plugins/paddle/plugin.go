@@ -37,7 +37,7 @@ type plugin struct {
 	course *course
 
 	line    line
-	victims *victims
+	victims *victimSelector
 }
 
 var _ framework.Plugin = &plugin{}
@@ -101,7 +101,7 @@ func (p *plugin) OnSessionOpen(ssn *framework.Session) {
 // OnSessionClose implements framework.Plugin.
 func (p *plugin) OnSessionClose(ssn *framework.Session) {
 	p.hints.restore(ssn.Jobs)
-	p.victims.commit()
+	p.victims.commitRemainders()
 	p.state.memory.close(ssn.Jobs, p.gangs)
 	p.closeReasons()
 	observePlanning(p.guard.Spent())
