@@ -11,8 +11,8 @@ GO := CGO_ENABLED=0 go
 TEST_FLAGS ?=
 # All but those of the target test-real.
 TEST_PACKAGES ?= $$(go list ./... | grep -v '/test/real$$')
-# What go test prints, and a list of what was skipped; with SKIPS=FILE an error if FILE does not list it.
-GOTEST := go run ./hack/gotest
+# What go test prints, and a list of what was skipped; with SKIPS=FILE an error if FILE does not list it. verify vets all code.
+GOTEST := go run ./hack/gotest -vet=off
 
 ##@ Use
 
@@ -22,14 +22,15 @@ demo: ## Watch the PaddleJobs of the documentation train on a real control plane
 
 # The race detector instruments what runs inside the test's process: packages with goroutines of their own. The other tests
 # are pure or drive programs that are built without it, and share the compiled packages of those.
-# Go's cache of test results knows all inputs of RACE_PACKAGES and PURE_PACKAGES: they read nothing but files of the repository
+# Go's cache of test results knows all inputs of PURE_PACKAGES and RACE_PACKAGES: they read nothing but files of the repository
 # and start no program of it. It does not know that the programs of a sandbox have changed, nor what programs read that a test
 # starts: all other tests run with -count=1.
-RACE_PACKAGES := plugins/paddle|controller|cmd/(kubectl-paddle|paddle-barrier|paddle-scheduler|paddlejob-controller)
-RACE_LIVE_PACKAGES := cmd/paddle-(demo|plugin)|test/live|test/sandbox
-PURE_PACKAGES := plugins/placement|cmd/paddle-bench|test/(bars|boundaries|conformance|placement|podgroup|session|stats|vcjob)|test/bench/(audit|report|result|trace|live/(limit|load|profile|times|usage))
+PURE_PACKAGES := plugins/placement|plugins/paddle/(network|replay|report)|controller/(keys|policy|render|status|view)|cmd/kubectl-paddle/(cluster|drawing|manifest|migrate|snapshot|story|topology|whatif)|cmd/paddle-(bench|scheduler)|test/(bars|boundaries|conformance|placement|podgroup|session|stats|vcjob)|test/bench/(audit|report|result|trace|live/(limit|load|times|usage))
+RACE_PACKAGES := plugins/paddle|controller|cmd/(kubectl-paddle|paddle-barrier|paddlejob-controller)
+RACE_LIVE_PACKAGES := test/sandbox
 
-# They run first, so that none runs alone at the end.
+# Packages with a sandbox mostly wait. The longest run first, so that none runs alone at the end.
+SANDBOX_TESTS := -p 3
 LONGEST_PACKAGES := test/(faults|jobs)
 
 .PHONY: test
@@ -37,14 +38,14 @@ test: plane ## Run the tests, those of concurrent packages with the race detecto
 	@rest=$$(go list $(TEST_PACKAGES)); \
 	take() { picked=$$(grep -E "^[^/]+/[^/]+/[^/]+/($$1)(/|\$$)" <<<"$$rest" || true); rest=$$(grep -vxF "$$picked" <<<"$$rest" || true); }; \
 	failed=; \
-	take '$(RACE_PACKAGES)'; \
-	[ -z "$$picked" ] || CGO_ENABLED=1 $(GOTEST) -race -timeout 40m $(TEST_FLAGS) $$picked || failed=1; \
 	take '$(PURE_PACKAGES)'; \
 	[ -z "$$picked" ] || CGO_ENABLED=0 $(GOTEST) -timeout 40m $(TEST_FLAGS) $$picked || failed=1; \
+	take '$(RACE_PACKAGES)'; \
+	[ -z "$$picked" ] || CGO_ENABLED=1 $(GOTEST) -race -timeout 40m $(TEST_FLAGS) $$picked || failed=1; \
 	take '$(RACE_LIVE_PACKAGES)'; \
 	[ -z "$$picked" ] || CGO_ENABLED=1 $(GOTEST) -race -count=1 -timeout 40m $(TEST_FLAGS) $$picked || failed=1; \
 	take '$(LONGEST_PACKAGES)'; \
-	[ -z "$$picked$$rest" ] || CGO_ENABLED=0 $(GOTEST) -count=1 -timeout 40m $(TEST_FLAGS) $$picked $$rest || failed=1; \
+	[ -z "$$picked$$rest" ] || CGO_ENABLED=0 $(GOTEST) $(SANDBOX_TESTS) -count=1 -timeout 40m $(TEST_FLAGS) $$picked $$rest || failed=1; \
 	[ -z "$$failed" ]
 
 .PHONY: test-all
@@ -96,7 +97,7 @@ bench: plane $(PADDLE_BENCH) ## Measure a slice of everything and make one page 
 	$(PADDLE_BENCH) controller --jobs 60 --nodes 20 --run-for 1m --rounds 1 --out $(QUICK)/bench
 	$(PADDLE_BENCH) session --short --largest 1000 --only speed,quality --runs 3 --clusters 1 --out $(QUICK)/bench
 	$(PADDLE_BENCH) placement --instances 1000 --clusters 100 --no-tenfold --out $(QUICK)/bench
-	$(PADDLE_BENCH) report --out $(QUICK) $(if $(AGAINST),--against $(AGAINST))
+	$(PADDLE_BENCH) report --out $(QUICK)
 
 # Whole are the controller, and of live and the trace what has bars. Of live's many other cases it is a twentieth: every cluster
 # and gang for the scheduler alone, and one case of the two forms that the Job controller makes pods of. Session and placement,
@@ -112,14 +113,14 @@ $(FULL)/%:
 
 .PHONY: bar-live more-live
 bar-live: plane $(PADDLE_BENCH)
-	$(PADDLE_BENCH) live --keep --nodes 5000 --cases 500x20 --forms podgroup --scale 1 --profile --out $(OUT)/bench
+	$(PADDLE_BENCH) live --keep --nodes 5000 --cases 500x20 --forms podgroup --scale 1 --out $(OUT)/bench
 more-live: plane $(PADDLE_BENCH)
 	$(PADDLE_BENCH) live --keep --forms podgroup --scale 0.05 --rounds 2 --takeovers 0 --out $(OUT)/bench
 	$(PADDLE_BENCH) live --keep --forms vcjob,paddlejob --nodes 5000 --cases 500x20 --scale 0.05 --rounds 2 --takeovers 0 --out $(OUT)/bench
 
 .PHONY: report
-report: $(PADDLE_BENCH) ## Make one page of what was measured, _output/bench/report.html; AGAINST=FOLDER also tells what has changed since
-	$(PADDLE_BENCH) report --out $(OUT) $(if $(AGAINST),--against $(AGAINST))
+report: $(PADDLE_BENCH) ## Make one page of what was measured, _output/bench/report.html
+	$(PADDLE_BENCH) report --out $(OUT)
 
 .PHONY: $(PADDLE_BENCH)
 $(PADDLE_BENCH):

@@ -3,7 +3,6 @@ module github.com/paddle-volcano/paddle-volcano
 go 1.24.0
 
 require (
-	github.com/aclements/go-moremath v0.0.0-20241023150245-c8bbc672ef66
 	github.com/google/go-cmp v0.7.0
 	github.com/prometheus/client_golang v1.22.0
 	github.com/prometheus/procfs v0.16.1

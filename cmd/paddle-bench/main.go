@@ -206,7 +206,7 @@ func lives(flags *pflag.FlagSet, args []string) func(context.Context) error {
 		s.Quick()
 	}
 	flags.BoolVar(&s.Keep, "keep", false, "do not measure again what the folder's live.json holds, at whatever scale")
-	flags.StringVar(&s.Folder, "out", s.Folder, "folder for live.json and profiles")
+	flags.StringVar(&s.Folder, "out", s.Folder, "folder for live.json")
 	flags.IntSliceVar(&s.Nodes, "nodes", s.Nodes, "simulated nodes, of 8 GPUs each")
 	flags.StringSliceVar(&s.Gangs, "cases", s.Gangs, "gangs and their size, before they are scaled")
 	flags.StringSliceVar(&s.Forms, "forms", s.Forms, fmt.Sprintf("some of %v", load.Forms()))
@@ -216,7 +216,6 @@ func lives(flags *pflag.FlagSet, args []string) func(context.Context) error {
 	flags.IntVar(&s.Concurrency, "concurrency", s.Concurrency, "requests that the limits make at a time")
 	flags.IntVar(&s.Takeovers, "takeovers", s.Takeovers, "how often a place changes hands, to see how soon a gang that waits is bound; 0 leaves it out")
 	flags.StringSliceVar(&s.SchedulerArgs, "scheduler-args", nil, "more arguments of our scheduler")
-	flags.BoolVar(&s.Profile, "profile", s.Profile, "one more turn of the schedulers, for their processor profiles")
 	flags.DurationVar(&s.Patience, "patience", s.Patience, "how long a turn may go without any progress")
 	flags.Bool("quick", quick, "a part of it for a few minutes; other flags change it")
 	return func(ctx context.Context) error {
@@ -227,6 +226,5 @@ func lives(flags *pflag.FlagSet, args []string) func(context.Context) error {
 // reports makes one page of what the others wrote.
 func reports(flags *pflag.FlagSet, _ []string) func(context.Context) error {
 	folder := flags.String("out", "_output", "folder below which the benchmarks wrote, and that bench/report.html goes to")
-	against := flags.String("against", "", "such a folder of an earlier time, to compare with")
-	return func(context.Context) error { return report.Make(*folder, *against, os.Stdout) }
+	return func(context.Context) error { return report.Make(*folder, os.Stdout) }
 }

@@ -112,11 +112,11 @@ func TestVerdictOfExplanation(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			e, err := placement.Explain(topology, &test.demand, placement.Options{})
 			require.NoError(t, err)
-			before := e.Details()
+			before := e.String()
 			v := fromExplanation(e, topologyColumns, func(tier int) string { return strconv.Itoa(tier - placement.NodeTier) })
 			require.Equal(t, test.text, v.text)
 			require.Equal(t, test.reason, v.reason)
-			require.Equal(t, before, e.Details(), "the explanation itself does not change")
+			require.Equal(t, before, e.String(), "the explanation itself does not change")
 			require.NotContains(t, v.text+v.report().Encode(), "90000000")
 		})
 	}

@@ -9,11 +9,27 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement/internal/placementtest"
 )
 
-// refusable is a demand with something of everything, on the topology of treeSpec.
+// Tiers of clusters with racks and blocks.
+const (
+	rackTier  = placement.NodeTier + 1
+	blockTier = placement.NodeTier + 2
+)
+
+// refusable is a demand with something of everything, on two racks and a node that is in none.
 func refusable(t testing.TB) (*placement.Topology, *placement.Demand) {
-	topology := built(t, treeSpec())
+	topology := built(t, placement.TopologySpec{
+		Resources: []string{"cpu", "gpu", "npu"}, Accelerators: []string{"npu", "gpu"},
+		Tiers: placement.DefaultTiers("rack", "block"),
+		Nodes: []placement.NodeSpec{
+			{Name: "n3", Domains: []string{"r1", "b1"}, Free: []int64{-5, 1, 3}},
+			{Name: "n9", Domains: []string{"", ""}, Free: []int64{1, 2, 0}},
+			{Name: "n2", Domains: []string{"r1", "b2"}, Free: []int64{7, 0, 4}},
+			{Name: "n1", Domains: []string{"r1", "b1"}, Free: []int64{4, 8, 0}},
+		},
+	})
 	role := func(name string, traffic placement.Traffic) placement.Role {
 		return placement.Role{
 			Name: name, Traffic: traffic, Stage: 1, Request: []int64{0, 0, 0}, Minimum: 2,
@@ -21,7 +37,7 @@ func refusable(t testing.TB) (*placement.Topology, *placement.Demand) {
 		}
 	}
 	return topology, &placement.Demand{
-		Pattern: placement.Heter, ParameterBytes: 1, ActivationBytes: 1,
+		Pattern: placement.Heter, ParameterBytes: 1,
 		Roles: []placement.Role{role("ps", placement.Server), role("worker", placement.Worker), role("heter", placement.HeterWorker)},
 	}
 }
@@ -34,11 +50,8 @@ func TestDemandsThatAreRefused(t *testing.T) {
 		"-1 bytes of parameters":                         func(d *demand) { d.ParameterBytes = -1 },
 		"NaN bytes of parameters":                        func(d *demand) { d.ParameterBytes = math.NaN() },
 		"+Inf bytes of parameters":                       func(d *demand) { d.ParameterBytes = math.Inf(1) },
-		"and -1 of activations":                          func(d *demand) { d.ActivationBytes = -1 },
 		"parallel groups of -1 ranks":                    func(d *demand) { d.GroupSize = -1 },
 		"parallel groups of 65537 ranks":                 func(d *demand) { d.GroupSize = 1<<16 + 1 },
-		"group weight -1, want 0 to 1024":                func(d *demand) { d.GroupWeight = -1 },
-		"group weight 1025":                              func(d *demand) { d.GroupWeight = 1025 },
 		"highest tier -1, want 1 (node) to 3":            func(d *demand) { d.HighestTier = -1 },
 		"highest tier 4, want 1 (node) to 3":             func(d *demand) { d.HighestTier = 4 },
 		"colocation -1 is not known":                     func(d *demand) { d.Colocation = -1 },
@@ -82,13 +95,13 @@ func TestDemandsThatAreRefused(t *testing.T) {
 
 // pending gives the first role so many pending members, none placed.
 func pending(d *placement.Demand, members int) {
-	d.Roles[0] = gangRole("ps", placement.Server, members, 0, 0)
+	d.Roles[0] = placementtest.RoleOf("ps", placement.Server, members, 0, 0)
 	d.Roles[0].Request = []int64{0, 0, 0}
 }
 
 func TestDemandsAtTheLimits(t *testing.T) {
 	topology, d := refusable(t)
-	d.ParameterBytes, d.ActivationBytes, d.GroupSize, d.GroupWeight = 0, 0, 1<<16, 1<<10
+	d.ParameterBytes, d.GroupSize = 0, 1<<16
 	d.HighestTier, d.ColocationTier, d.Colocation = 3, 3, placement.None
 	d.Roles[0].Minimum, d.Roles[2].Stage = 4, 64
 	d.Roles[0].Eligible, d.Roles[0].Penalty = placement.NewNodeSet(topology), []int32{0, 0, 0, math.MaxInt32}
@@ -99,4 +112,11 @@ func TestDemandsAtTheLimits(t *testing.T) {
 	d.Pattern = placement.ParameterServer
 	_, err = placement.Evaluate(topology, d, nil)
 	require.NoError(t, err, "stages count in Heter only")
+}
+
+func built(t testing.TB, spec placement.TopologySpec) *placement.Topology {
+	t.Helper()
+	topology, err := placement.NewTopology(spec)
+	require.NoError(t, err)
+	return topology
 }

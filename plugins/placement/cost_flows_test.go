@@ -92,8 +92,8 @@ func (w *wire) parameters(d *placement.Demand, seats []seatOf) {
 				w.send(worker, server, d.ParameterBytes/float64(len(servers)))
 			}
 			for _, other := range before {
-				w.send(other, worker, d.ActivationBytes/float64(len(stage)))
-				w.send(worker, other, d.ActivationBytes/float64(len(stage)))
+				w.send(other, worker, d.ParameterBytes/float64(len(stage)))
+				w.send(worker, other, d.ParameterBytes/float64(len(stage)))
 			}
 		}
 		if len(stage) > 0 {
@@ -139,7 +139,7 @@ func (w *wire) allReduce(d *placement.Demand, seats []seatOf) {
 	}
 	around(ranks, 1)
 	for lo := 0; d.GroupSize > 1 && lo < n; lo += d.GroupSize {
-		around(ranks[lo:min(lo+d.GroupSize, n)], float64(d.GroupWeight))
+		around(ranks[lo:min(lo+d.GroupSize, n)], placement.GroupWeight)
 	}
 }
 
@@ -160,8 +160,8 @@ func TestCostFlowByFlow(t *testing.T) {
 			lines = append(lines, strings.Join(at, " "))
 		}
 		d, assignments := laidOut(t, topology, placement.Pattern(random.Intn(4)), int64(random.Intn(4)), lines...)
-		d.ParameterBytes, d.ActivationBytes = 6, 3
-		d.GroupSize, d.GroupWeight = random.Intn(5), 1+random.Intn(20)
+		d.ParameterBytes = 6
+		d.GroupSize = random.Intn(5)
 
 		w := &wire{topology: topology, sent: map[placement.DomainID]float64{}, islands: map[spot]float64{}}
 		switch d.Pattern {
@@ -176,7 +176,7 @@ func TestCostFlowByFlow(t *testing.T) {
 	}
 }
 
-// same says whether the cost is what was counted. Weights of heter flows are rounded to a thousandth of the largest.
+// same reports whether the cost is what was counted. Weights of heter flows are rounded to a thousandth of the largest.
 func same(t *testing.T, w *wire, d *placement.Demand, assignments []placement.Assignment, seed int64) {
 	t.Helper()
 	cost, err := placement.Evaluate(w.topology, d, assignments)

@@ -132,22 +132,19 @@ func TestCostByHand(t *testing.T) {
 		// 2 + 2 x 64 ends, and as many n2; an end is 3/4 M.
 		{"a parallel group on two nodes", ring, 1, []string{"worker: n1 n1 n1 n2"}, func(d *placement.Demand) { d.GroupSize = 2 },
 			floats{195, 195, 0, 0}, floats{97.5, 97.5, 0, 0}, []int{0, 2, 1, 1}, 97.5, "n1"},
-		{"the weight of groups is given", ring, 1, []string{"worker: n1 n1 n1 n2"}, func(d *placement.Demand) { d.GroupSize, d.GroupWeight = 2, 3 },
-			floats{12, 12, 0, 0}, floats{6, 6, 0, 0}, []int{0, 2, 1, 1}, 6, "n1"},
-		// A group of three and one of one: of the first, n1 has 2 x 3 ends and n2 as many; the ring adds 2 each.
-		{"the last group is shorter", ring, 1, []string{"worker: n1 n1 n2 n2"}, func(d *placement.Demand) { d.GroupSize, d.GroupWeight = 3, 3 },
-			floats{12, 12, 0, 0}, floats{6, 6, 0, 0}, []int{0, 2, 1, 1}, 6, "n1"},
+		// A group of three and one of one: of the first, n1 has 2 x 64 ends and n2 as many; the ring adds 2 each.
+		{"the last group is shorter", ring, 1, []string{"worker: n1 n1 n2 n2"}, func(d *placement.Demand) { d.GroupSize = 3 },
+			floats{195, 195, 0, 0}, floats{97.5, 97.5, 0, 0}, []int{0, 2, 1, 1}, 97.5, "n1"},
 		{"groups inside a pod cost nothing", ring, 2, []string{"worker: n1 n2"}, func(d *placement.Demand) { d.GroupSize = 2 },
 			floats{3, 3, 0, 0}, floats{1.5, 1.5, 0, 0}, []int{0, 2, 1, 1}, 1.5, "n1"},
 
-		// Server, worker and stage 1 on three nodes; M = 8, A = 4. Server and either worker: 8 each way. Worker and stage 1: 4
-		// each way. So n1 sends 16, n2 12, n3 12, and as many r1 and r2.
-		{"two stages", heter, 1, []string{"ps: n1", "worker: n2", "heter1: n3"}, func(d *placement.Demand) { d.ParameterBytes, d.ActivationBytes = 8, 4 },
-			floats{0, 40, 24, 0}, floats{0, 16, 12, 0}, []int{0, 3, 2, 1}, 16, "n1"},
-		// Two workers of stage 1: each gets half of the worker's 4 bytes of activations, all on n3.
-		{"activations are spread over a stage", heter, 1, []string{"ps: n1", "worker: n2", "heter1: n3 n3"}, func(d *placement.Demand) { d.ParameterBytes, d.ActivationBytes = 8, 4 },
-			floats{0, 24 + 12 + 20, 40, 0}, floats{0, 24, 20, 0}, []int{0, 3, 2, 1}, 24, "n1"},
-		{"activations are as parameters where they are not given", heter, 1, []string{"worker: n1", "heter1: n2"}, func(d *placement.Demand) { d.ParameterBytes = 8 },
+		// Server, worker and stage 1 on three nodes, M = 8: any two of them exchange 8 each way. Each node, and either rack, sends 16.
+		{"two stages", heter, 1, []string{"ps: n1", "worker: n2", "heter1: n3"}, func(d *placement.Demand) { d.ParameterBytes = 8 },
+			floats{0, 48, 32, 0}, floats{0, 16, 16, 0}, []int{0, 3, 2, 1}, 16, "n1"},
+		// Two workers of stage 1: each gets half of the worker's 8 bytes of activations, all on n3.
+		{"activations are spread over a stage", heter, 1, []string{"ps: n1", "worker: n2", "heter1: n3 n3"}, func(d *placement.Demand) { d.ParameterBytes = 8 },
+			floats{0, 24 + 16 + 24, 48, 0}, floats{0, 24, 24, 0}, []int{0, 3, 2, 1}, 24, "n1"},
+		{"activations are as large as parameters", heter, 1, []string{"worker: n1", "heter1: n2"}, func(d *placement.Demand) { d.ParameterBytes = 8 },
 			floats{0, 16, 0, 0}, floats{0, 8, 0, 0}, []int{0, 2, 1, 1}, 8, "n1"},
 		{"a stage without members is passed over", heter, 1, []string{"worker: n1", "heter3: n2"}, nil,
 			floats{0, 2, 0, 0}, floats{0, 1, 0, 0}, []int{0, 2, 1, 1}, 1, "n1"},

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement/internal/placementtest"
 )
 
 // largeCluster has 10,000 nodes in 320 racks and 20 blocks; most GPUs are taken.
@@ -29,21 +30,21 @@ func largeCluster(t testing.TB) *placement.Topology {
 }
 
 func largeDemands() map[string]*placement.Demand {
-	servers := gangRole("ps", placement.Server, 64, 8, 0)
+	servers := placementtest.RoleOf("ps", placement.Server, 64, 8, 0)
 	return map[string]*placement.Demand{
 		"servers and workers in a rack": {
 			Pattern: placement.ParameterServer, HighestTier: rackTier,
-			Roles: []placement.Role{servers, gangRole("worker", placement.Worker, 512, 4, 1)},
+			Roles: []placement.Role{servers, placementtest.RoleOf("worker", placement.Worker, 512, 4, 1)},
 		},
 		"colocated": {
 			Pattern: placement.ParameterServer, HighestTier: blockTier, Colocation: placement.Required,
-			Roles: []placement.Role{servers, gangRole("worker", placement.Worker, 2048, 4, 1)},
+			Roles: []placement.Role{servers, placementtest.RoleOf("worker", placement.Worker, 2048, 4, 1)},
 		},
 		"a ring that is too large": {
-			Pattern: placement.Collective, Roles: []placement.Role{gangRole("worker", placement.Worker, 2048, 8, 8)},
+			Pattern: placement.Collective, Roles: []placement.Role{placementtest.RoleOf("worker", placement.Worker, 2048, 8, 8)},
 		},
 		"a ring in one block": {
-			Pattern: placement.Collective, HighestTier: blockTier, Roles: []placement.Role{gangRole("worker", placement.Worker, 512, 8, 8)},
+			Pattern: placement.Collective, HighestTier: blockTier, Roles: []placement.Role{placementtest.RoleOf("worker", placement.Worker, 512, 8, 8)},
 		},
 	}
 }

@@ -68,8 +68,20 @@ func TestGangsThatWaitAreNotWrittenMoreThanByStockVolcano(t *testing.T) {
 	if live.All() {
 		load = large
 	}
-	stock := load.run(t, true)
-	ours := load.run(t, false)
+	var stock, ours [2]writes
+	t.Run("side by side", func(t *testing.T) {
+		t.Run("stock Volcano", func(t *testing.T) {
+			t.Parallel()
+			stock = load.run(t, true)
+		})
+		t.Run("with the plugin", func(t *testing.T) {
+			t.Parallel()
+			ours = load.run(t, false)
+		})
+	})
+	if t.Failed() {
+		return
+	}
 	t.Logf("%d gangs of %d pods: stock Volcano %v; with the plugin %v", load.gangs, load.pods, stock, ours)
 	for i, part := range []string{"until each pod was written once", "while other pods came and went"} {
 		t.Logf("%s: stock Volcano %v, with the plugin %v", part, stock[i], ours[i])

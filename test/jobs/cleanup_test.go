@@ -4,10 +4,12 @@ package jobs_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -85,11 +87,16 @@ func TestFinishedJobMakesNothingAgain(t *testing.T) {
 	awaitPhase(t, job, v1.Completed)
 	require.NoError(t, cluster.Volcano.BatchV1alpha1().Jobs(job.Namespace).Delete(t.Context(), job.Name, metav1.DeleteOptions{}))
 	awaitPods(t, job, nil)
+	cluster.Await(t, "the Volcano Job to be gone", func(ctx context.Context) error {
+		_, err := cluster.Volcano.BatchV1alpha1().Jobs(job.Namespace).Get(ctx, job.Name, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		return errors.Join(errors.New("it is there"), err)
+	})
 	awaitSyncs(t, 10)
 	awaitPods(t, job, nil)
-	jobs, err := cluster.Volcano.BatchV1alpha1().Jobs(job.Namespace).List(t.Context(), metav1.ListOptions{})
-	require.NoError(t, err)
-	require.Empty(t, jobs.Items)
+	requireNoVolcanoJob(t, job)
 	done := awaitPhase(t, job, v1.Completed)
 	require.Equal(t, 2, done.Status.Worker.Succeeded)
 }

@@ -10,11 +10,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
-	"time"
 )
 
 // build is one binary that the sandbox needs.
@@ -23,12 +23,8 @@ type build struct {
 	name string
 	// module is the folder of its Go module, relative to the root of the clone, and pkg its package.
 	module, pkg string
-	// cold is about how long it takes on two cores with empty caches.
-	cold time.Duration
 	// stamped says that the pins of the module decide what it is, so that it need not be built twice.
 	stamped bool
-	// kubernetes says that it must know Kubernetes' version.
-	kubernetes bool
 }
 
 const (
@@ -38,23 +34,23 @@ const (
 )
 
 var (
-	buildEtcd       = build{name: "etcd", module: planeModule, pkg: "go.etcd.io/etcd/server/v3", cold: time.Minute, stamped: true, kubernetes: true}
-	buildAPIServer  = build{name: "kube-apiserver", module: planeModule, pkg: "k8s.io/kubernetes/cmd/kube-apiserver", cold: 5 * time.Minute, stamped: true, kubernetes: true}
-	buildKCM        = build{name: "kube-controller-manager", module: planeModule, pkg: "k8s.io/kubernetes/cmd/kube-controller-manager", cold: 90 * time.Second, stamped: true, kubernetes: true}
-	buildVolcanoCM  = build{name: "vc-controller-manager", module: planeModule, pkg: "volcano.sh/volcano/cmd/controller-manager", cold: time.Minute, stamped: true, kubernetes: true}
-	buildWebhooks   = build{name: "vc-webhook-manager", module: planeModule, pkg: "volcano.sh/volcano/cmd/webhook-manager", cold: 30 * time.Second, stamped: true, kubernetes: true}
-	buildStock      = build{name: "vc-scheduler", module: planeModule, pkg: "volcano.sh/volcano/cmd/scheduler", cold: time.Minute, stamped: true, kubernetes: true}
-	buildKubeSched  = build{name: "kube-scheduler", module: planeModule, pkg: "k8s.io/kubernetes/cmd/kube-scheduler", cold: time.Minute, stamped: true, kubernetes: true}
-	buildKwok       = build{name: "kwok", module: kwokModule, pkg: "sigs.k8s.io/kwok/cmd/kwok", cold: 90 * time.Second, stamped: true}
-	buildScheduler  = build{name: "paddle-scheduler", module: ".", pkg: "./cmd/paddle-scheduler", cold: time.Minute}
-	buildController = build{name: "paddlejob-controller", module: ".", pkg: "./cmd/paddlejob-controller", cold: time.Minute}
-	buildKubelet    = build{name: "kubelet", module: planeModule, pkg: "k8s.io/kubernetes/cmd/kubelet", cold: 2 * time.Minute, stamped: true, kubernetes: true}
-	buildCoreDNS    = build{name: "coredns", module: dnsModule, pkg: ".", cold: time.Minute, stamped: true}
-	buildBarrier    = build{name: "paddle-barrier", module: ".", pkg: "./cmd/paddle-barrier", cold: time.Minute}
-	buildBox        = build{name: "paddle-box", module: ".", pkg: "./test/sandbox/box/paddle-box", cold: time.Minute}
+	buildEtcd       = build{name: "etcd", module: planeModule, pkg: "go.etcd.io/etcd/server/v3", stamped: true}
+	buildAPIServer  = build{name: "kube-apiserver", module: planeModule, pkg: "k8s.io/kubernetes/cmd/kube-apiserver", stamped: true}
+	buildKCM        = build{name: "kube-controller-manager", module: planeModule, pkg: "k8s.io/kubernetes/cmd/kube-controller-manager", stamped: true}
+	buildVolcanoCM  = build{name: "vc-controller-manager", module: planeModule, pkg: "volcano.sh/volcano/cmd/controller-manager", stamped: true}
+	buildWebhooks   = build{name: "vc-webhook-manager", module: planeModule, pkg: "volcano.sh/volcano/cmd/webhook-manager", stamped: true}
+	buildStock      = build{name: "vc-scheduler", module: planeModule, pkg: "volcano.sh/volcano/cmd/scheduler", stamped: true}
+	buildKubeSched  = build{name: "kube-scheduler", module: planeModule, pkg: "k8s.io/kubernetes/cmd/kube-scheduler", stamped: true}
+	buildKwok       = build{name: "kwok", module: kwokModule, pkg: "sigs.k8s.io/kwok/cmd/kwok", stamped: true}
+	buildScheduler  = build{name: "paddle-scheduler", module: ".", pkg: "./cmd/paddle-scheduler"}
+	buildController = build{name: "paddlejob-controller", module: ".", pkg: "./cmd/paddlejob-controller"}
+	buildKubelet    = build{name: "kubelet", module: planeModule, pkg: "k8s.io/kubernetes/cmd/kubelet", stamped: true}
+	buildCoreDNS    = build{name: "coredns", module: dnsModule, pkg: ".", stamped: true}
+	buildBarrier    = build{name: "paddle-barrier", module: ".", pkg: "./cmd/paddle-barrier"}
+	buildBox        = build{name: "paddle-box", module: ".", pkg: "./test/sandbox/box/paddle-box"}
 )
 
-// builds lists what a sandbox with these options needs. The API server comes first: it takes longest, and warms the rest.
+// builds lists what a sandbox with these options needs.
 func (o *Options) builds() []build {
 	list := []build{buildAPIServer, buildKCM, buildEtcd, buildVolcanoCM, buildWebhooks, buildKwok}
 	if o.StockScheduler {
@@ -90,13 +86,13 @@ func Build(ctx context.Context, o Options) (map[string]string, error) {
 	if err := os.MkdirAll(b.dir, 0o755); err != nil { //nolint:gosec // binaries are for everybody to run
 		return nil, fmt.Errorf("make the folder of binaries: %w", err)
 	}
-	paths := map[string]string{}
 	list := o.builds()
-	for i, item := range list {
+	if err := b.ensure(ctx, list); err != nil {
+		return nil, err
+	}
+	paths := map[string]string{}
+	for _, item := range list {
 		paths[item.name] = filepath.Join(b.dir, item.name)
-		if err := b.ensure(ctx, item, fmt.Sprintf("%d of %d", i+1, len(list))); err != nil {
-			return nil, err
-		}
 	}
 	return paths, nil
 }
@@ -108,49 +104,85 @@ type builder struct {
 	stamps map[string]string
 }
 
-// ensure builds one binary unless it is there from the same pins. Processes that do so at the same time take turns.
-func (b *builder) ensure(ctx context.Context, item build, position string) error {
-	lock, err := waitLock(ctx, filepath.Join(b.dir, "."+item.name+".lock"), func() {
-		b.progress.say("waiting for another process that builds %s", item.name)
+// ensure builds what is not there from the same pins, a module at a time. Processes that do so at the same time take turns.
+func (b *builder) ensure(ctx context.Context, list []build) error {
+	lock, err := waitLock(ctx, filepath.Join(b.dir, ".lock"), func() {
+		b.progress.say("waiting for another process that builds the sandbox's programs")
 	})
 	if err != nil {
-		return fmt.Errorf("wait for the lock of %s: %w", item.name, err)
+		return fmt.Errorf("wait for the lock of %s: %w", b.dir, err)
 	}
-	buildErr := b.locked(ctx, item, position)
-	return errors.Join(buildErr, lock.release())
+	return errors.Join(b.locked(ctx, list), lock.release())
 }
 
-func (b *builder) locked(ctx context.Context, item build, position string) error {
-	target := filepath.Join(b.dir, item.name)
-	stampFile := filepath.Join(b.dir, "."+item.name+".stamp")
-	stamp := ""
-	if item.stamped {
-		var err error
-		if stamp, err = b.stamp(ctx, item.module); err != nil {
+func (b *builder) locked(ctx context.Context, list []build) error {
+	var modules []string
+	missing := map[string][]build{}
+	for _, item := range list {
+		current, err := b.current(ctx, item)
+		if err != nil {
 			return err
 		}
-		if written, err := os.ReadFile(stampFile); err == nil && string(written) == stamp {
-			if _, err := os.Stat(target); err == nil {
-				return nil
-			}
+		if current {
+			continue
+		}
+		if missing[item.module] == nil {
+			modules = append(modules, item.module)
+		}
+		missing[item.module] = append(missing[item.module], item)
+	}
+	for _, module := range modules {
+		if err := b.module(ctx, module, missing[module]); err != nil {
+			return err
 		}
 	}
+	return nil
+}
+
+// current reports whether a binary is there that was built from the module's pins.
+func (b *builder) current(ctx context.Context, item build) (bool, error) {
+	if !item.stamped {
+		return false, nil
+	}
+	stamp, err := b.stamp(ctx, item.module)
+	if err != nil {
+		return false, err
+	}
+	if written, err := os.ReadFile(b.stampFile(item)); err != nil || string(written) != stamp {
+		return false, nil //nolint:nilerr // no stamp, not built
+	}
+	_, err = os.Stat(filepath.Join(b.dir, item.name))
+	return err == nil, nil
+}
+
+func (b *builder) stampFile(item build) string { return filepath.Join(b.dir, "."+item.name+".stamp") }
+
+// module builds binaries of one module.
+func (b *builder) module(ctx context.Context, module string, items []build) error {
 	flags := "-s -w"
-	if item.kubernetes {
-		version, err := b.version(ctx, item.module, "k8s.io/kubernetes")
+	if module == planeModule {
+		version, err := goOutput(ctx, filepath.Join(b.root, module), "list", "-m", "-f", "{{.Version}}", "k8s.io/kubernetes")
 		if err != nil {
 			return err
 		}
 		flags += versionFlags(version)
 	}
-	if err := b.compile(ctx, item, target, flags, position); err != nil {
+	if err := b.compile(ctx, module, items, flags); err != nil {
 		return err
 	}
-	if !item.stamped {
-		return nil
-	}
-	if err := os.WriteFile(stampFile, []byte(stamp), 0o600); err != nil {
-		return fmt.Errorf("write the stamp of %s: %w", item.name, err)
+	for _, item := range items {
+		// Some packages of Volcano and etcd have other names than their programs.
+		if output := path.Base(strings.TrimSuffix(item.pkg, "/v3")); output != "." && output != item.name {
+			if err := os.Rename(filepath.Join(b.dir, output), filepath.Join(b.dir, item.name)); err != nil {
+				return fmt.Errorf("name the binary of %s: %w", item.pkg, err)
+			}
+		}
+		if !item.stamped {
+			continue
+		}
+		if err := os.WriteFile(b.stampFile(item), []byte(b.stamps[module]), 0o600); err != nil {
+			return fmt.Errorf("write the stamp of %s: %w", item.name, err)
+		}
 	}
 	return nil
 }
@@ -179,10 +211,6 @@ func (b *builder) stamp(ctx context.Context, module string) (string, error) {
 	stamp := hex.EncodeToString(hash.Sum(nil))
 	b.stamps[module] = stamp
 	return stamp, nil
-}
-
-func (b *builder) version(ctx context.Context, module, of string) (string, error) {
-	return goOutput(ctx, filepath.Join(b.root, module), "list", "-m", "-f", "{{.Version}}", of)
 }
 
 // versionFlags makes /version sane: without them Kubernetes' binaries call themselves v0.0.0.

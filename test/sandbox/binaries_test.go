@@ -40,42 +40,54 @@ func says(t *testing.T, b *builder) string {
 
 func TestBuildOncePerPins(t *testing.T) {
 	b, item := helloModule(t, io.Discard)
-	require.NoError(t, b.ensure(t.Context(), item, ""))
+	require.NoError(t, b.ensure(t.Context(), []build{item}))
 	require.Equal(t, "one", says(t, b))
 
 	// The pins are the same, so the changed source is not even looked at.
 	writeFile(t, filepath.Join(b.root, "main.go"), "package main\n\nfunc main() { println(\"two\") }\n")
-	require.NoError(t, b.ensure(t.Context(), item, ""))
+	require.NoError(t, b.ensure(t.Context(), []build{item}))
 	require.Equal(t, "one", says(t, b))
 
 	writeFile(t, filepath.Join(b.root, "go.mod"), "module example.com/hello\n\ngo 1.24.0\n")
 	again := &builder{root: b.root, dir: b.dir, progress: b.progress, stamps: map[string]string{}}
-	require.NoError(t, again.ensure(t.Context(), item, ""))
+	require.NoError(t, again.ensure(t.Context(), []build{item}))
 	require.Equal(t, "two", says(t, b))
 
 	require.NoError(t, os.Remove(filepath.Join(b.dir, "hello")))
-	require.NoError(t, again.ensure(t.Context(), item, ""))
+	require.NoError(t, again.ensure(t.Context(), []build{item}))
 	require.Equal(t, "two", says(t, b), "what was deleted is built again")
 }
 
 func TestOwnBinariesFollowTheSource(t *testing.T) {
 	b, item := helloModule(t, io.Discard)
 	item.stamped = false
-	require.NoError(t, b.ensure(t.Context(), item, ""))
+	require.NoError(t, b.ensure(t.Context(), []build{item}))
 	writeFile(t, filepath.Join(b.root, "main.go"), "package main\n\nfunc main() { println(\"two\") }\n")
-	require.NoError(t, b.ensure(t.Context(), item, ""))
+	require.NoError(t, b.ensure(t.Context(), []build{item}))
 	require.Equal(t, "two", says(t, b))
 }
 
 func TestFailedBuildSaysWhy(t *testing.T) {
 	b, item := helloModule(t, io.Discard)
 	writeFile(t, filepath.Join(b.root, "main.go"), "package main\n\nfunc main() { nonsense() }\n")
-	err := b.ensure(t.Context(), item, "")
+	err := b.ensure(t.Context(), []build{item})
 	require.ErrorContains(t, err, "build hello")
 	require.ErrorContains(t, err, "undefined: nonsense")
 	writeFile(t, filepath.Join(b.root, "main.go"), "package main\n\nfunc main() { println(\"mended\") }\n")
-	require.NoError(t, b.ensure(t.Context(), item, ""), "a failed build leaves no stamp and no lock")
+	require.NoError(t, b.ensure(t.Context(), []build{item}), "a failed build leaves no stamp and no lock")
 	require.Equal(t, "mended", says(t, b))
+}
+
+func TestBuildLog(t *testing.T) {
+	var log buildLog
+	for _, line := range []string{"go: downloading k8s.io/api v0.34.1\n", "k8s.io/api/core/v1\nexample.com/hello\n", "# example.com/hello\n./main.go:3:15: undefined: nonsense\n"} {
+		_, err := log.Write([]byte(line))
+		require.NoError(t, err)
+	}
+	compiled, modules := log.counts()
+	require.Equal(t, 2, compiled)
+	require.Equal(t, 1, modules)
+	require.Equal(t, "# example.com/hello\n./main.go:3:15: undefined: nonsense", log.messages())
 }
 
 func TestVersionFlags(t *testing.T) {

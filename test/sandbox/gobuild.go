@@ -9,50 +9,126 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
 
-// compile runs go build and says how it goes on, since it can take minutes.
-func (b *builder) compile(ctx context.Context, item build, target, linkerFlags, position string) error {
-	start := time.Now()
-	// What the caches hold is built in seconds and is no news.
-	announce := time.AfterFunc(3*time.Second, func() {
-		b.progress.say("building %s (%s; up to %g min the first time on two cores)", item.name, position, item.cold.Minutes())
-	})
-	defer announce.Stop()
-	done := make(chan struct{})
-	defer close(done)
-	go func() {
-		ticker := time.NewTicker(30 * time.Second)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-done:
-				return
-			case <-ticker.C:
-				b.progress.say("still building %s (%s so far)", item.name, time.Since(start).Round(time.Second))
-			}
-		}
-	}()
-	if _, err := goOutput(ctx, filepath.Join(b.root, item.module), "build", "-ldflags", linkerFlags, "-o", target, item.pkg); err != nil {
-		return fmt.Errorf("build %s: %w", item.name, err)
+// compile builds binaries of one module with one go build, which keeps all cores busy, and says how far it is, since it can take
+// minutes.
+func (b *builder) compile(ctx context.Context, module string, items []build, linkerFlags string) error {
+	dir := filepath.Join(b.root, module)
+	var names, packages []string
+	for _, item := range items {
+		names, packages = append(names, item.name), append(packages, item.pkg)
 	}
-	if took := time.Since(start); took > 3*time.Second {
-		b.progress.say("built %s in %s", item.name, took.Round(time.Second))
+	what := strings.Join(names, ", ")
+	start := time.Now()
+	var log buildLog
+	finished, told := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(told)
+		b.tell(ctx, dir, packages, what, &log, finished)
+	}()
+	cmd := goCommand(ctx, dir, append([]string{"build", "-v", "-ldflags", linkerFlags, "-o", b.dir + "/"}, packages...)...)
+	cmd.Stderr = &log
+	err := cmd.Run()
+	close(finished)
+	<-told
+	if err != nil {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		return fmt.Errorf("build %s in %s: %w\n%s", what, dir, err, log.messages())
+	}
+	if took := time.Since(start); took > brief {
+		b.progress.say("built %s in %s", what, took.Round(time.Second))
 	}
 	return nil
 }
 
-// goOutput runs the go command in a folder and returns what it printed, without the last line end.
-func goOutput(ctx context.Context, dir string, args ...string) (string, error) {
+// brief is what builds take whose packages are all in Go's cache. They are not announced.
+const brief = 5 * time.Second
+
+// tell announces a build that is not brief, and says every half minute how far it is.
+func (b *builder) tell(ctx context.Context, dir string, packages []string, what string, log *buildLog, finished <-chan struct{}) {
+	select {
+	case <-finished:
+		return
+	case <-time.After(brief):
+	}
+	b.progress.say("building %s", what)
+	total := "?"
+	if deps, err := goOutput(ctx, dir, append([]string{"list", "-deps"}, packages...)...); err == nil {
+		total = strconv.Itoa(strings.Count(deps, "\n") + 1)
+	}
+	for start := time.Now(); ; {
+		select {
+		case <-finished:
+			return
+		case <-time.After(30 * time.Second):
+			compiled, modules := log.counts()
+			b.progress.say("%s: %d modules downloaded, %d of at most %s packages compiled", time.Since(start).Round(time.Second)+brief, modules, compiled, total)
+		}
+	}
+}
+
+// buildLog is what go build -v prints: a line with the path of each package that it compiles, and messages.
+type buildLog struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *buildLog) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *buildLog) lines() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Split(strings.TrimSpace(l.text.String()), "\n")
+}
+
+func (l *buildLog) counts() (compiled, modules int) {
+	for _, line := range l.lines() {
+		switch {
+		case strings.HasPrefix(line, "go: downloading "):
+			modules++
+		case !strings.Contains(line, " "):
+			compiled++
+		}
+	}
+	return compiled, modules
+}
+
+func (l *buildLog) messages() string {
+	var messages []string
+	for _, line := range l.lines() {
+		if strings.Contains(line, " ") && !strings.HasPrefix(line, "go: downloading ") {
+			messages = append(messages, line)
+		}
+	}
+	return strings.Join(messages, "\n")
+}
+
+// goCommand is a run of the go command in a folder.
+func goCommand(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
 	// The compilers are the go command's children: a cancelled build ends them all.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	return cmd
+}
+
+// goOutput runs the go command in a folder and returns what it printed, without the last line end.
+func goOutput(ctx context.Context, dir string, args ...string) (string, error) {
+	cmd := goCommand(ctx, dir, args...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/load"
-	"github.com/paddle-volcano/paddle-volcano/test/bench/live/profile"
 	"github.com/paddle-volcano/paddle-volcano/test/stats"
 )
 
@@ -23,8 +22,7 @@ type Case struct {
 	// Rates are the medians of the pods bound per second, by scheduler.
 	Rates map[string]float64 `json:"median_pods_s"`
 
-	Turns    []Turn                     `json:"rounds"`
-	Profiles map[string][]profile.Share `json:"profiles,omitempty"`
+	Turns []Turn `json:"rounds"`
 }
 
 func (c Case) String() string {

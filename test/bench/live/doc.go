@@ -8,5 +8,4 @@
 //   - times: when it was created, bound and running, from the API server's audit log
 //   - limit: the clients that only write
 //   - usage: what the processes used
-//   - profile: where a scheduler's time went
 package live

@@ -10,8 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/paddle-volcano/paddle-volcano/test/bench/live/load"
-	"github.com/paddle-volcano/paddle-volcano/test/bench/live/profile"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/result"
 )
 
@@ -120,24 +118,6 @@ func (s *Settings) rounds(ctx context.Context, p *player, c *Case) error {
 			turn.Round = round
 			result.Say(p.progress, "%s: round %d: %s bound %.1f pods/s (%.1f s, %.1f of it reading)", c, round+1, who, turn.Bound, turn.Seconds, turn.Read)
 			c.Turns = append(c.Turns, turn)
-		}
-	}
-	if !s.Profile || c.Form != load.PodGroups {
-		return nil
-	}
-	c.Profiles = map[string][]profile.Share{}
-	for _, who := range order(s.Schedulers, c.Form, 0) {
-		if who != Stock && who != Paddle {
-			continue
-		}
-		p.profiles = filepath.Join(s.Folder, "profiles", fmt.Sprintf("%d-nodes-%dx%d-%s", c.Nodes, c.Gangs, c.Gang, who))
-		_, err := p.take(ctx, *c, who)
-		p.profiles = ""
-		if err != nil {
-			return err
-		}
-		if c.Profiles[who], err = profile.Shares(ctx, p.files); err != nil {
-			return err
 		}
 	}
 	return nil

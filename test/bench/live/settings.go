@@ -31,11 +31,9 @@ type Settings struct {
 	Takeovers int `json:"takeovers"`
 	// SchedulerArgs are added to those of our scheduler.
 	SchedulerArgs []string `json:"scheduler_args"`
-	// Profile has schedulers take one more turn in each case, which does not count, for their processor profiles.
-	Profile bool `json:"profile"`
 	// Keep has what the folder's live.json holds not measured again.
 	Keep bool `json:"-"`
-	// Folder for live.json and profiles; the sandbox's state is below it as long as it runs.
+	// Folder for live.json; the sandbox's state is below it as long as it runs.
 	Folder string `json:"-"`
 	// Patience is how long a turn may go without any progress before it is given up.
 	Patience time.Duration `json:"-"`

@@ -130,34 +130,8 @@ func (at *site) hush(quiet bool) error {
 	return nil
 }
 
-// pollEvery is how often the audit log is read.
-const pollEvery = 100 * time.Millisecond
-
 // until reads the audit log until so many pods are as wanted.
 func (at *site) until(ctx context.Context, what string, want int, count func() int) error {
-	last, since := -1, time.Now()
-	tick := time.NewTicker(pollEvery)
-	defer tick.Stop()
-	for {
-		if err := at.log.Each(at.story.See); err != nil {
-			return err
-		}
-		now := count()
-		if now >= want {
-			return nil
-		}
-		if now != last {
-			last, since = now, time.Now()
-		}
-		if time.Since(since) > at.patience {
-			return fmt.Errorf("wait for pods to be %s: nothing has happened for %s; %d of %d are", what, at.patience, now, want)
-		}
-		select {
-		case <-tick.C:
-		case err := <-at.Failed():
-			return fmt.Errorf("wait for pods to be %s: %w", what, err)
-		case <-ctx.Done():
-			return fmt.Errorf("wait for pods to be %s: %w; %d of %d are", what, ctx.Err(), now, want)
-		}
-	}
+	w := times.Waiter{Read: func() error { return at.log.Each(at.story.See) }, Failed: at.Failed(), Patience: at.patience}
+	return w.Until(ctx, what, want, count)
 }

@@ -5,12 +5,10 @@ package live
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"syscall"
 
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/limit"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/load"
-	"github.com/paddle-volcano/paddle-volcano/test/bench/live/profile"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/times"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/usage"
 )
@@ -33,9 +31,6 @@ type player struct {
 	concurrency int
 	// plan is what Paddle wrote in its last turn.
 	plan limit.Plan
-	// profiles is where profiles go; empty where none are wanted.
-	profiles string
-	files    []string
 	// series counts loads of jobs.
 	series int
 }
@@ -146,13 +141,7 @@ func (p *player) ready(ctx context.Context, who string) (func() (func() error, e
 			if err := p.StartComponent(component); err != nil {
 				return nil, err
 			}
-			followed := p.follow(ctx, component)
-			return func() error {
-				if err := followed(); err != nil {
-					return err
-				}
-				return p.Kill(component, syscall.SIGTERM)
-			}, nil
+			return func() error { return p.Kill(component, syscall.SIGTERM) }, nil
 		}, nil
 	}
 	plan := p.plan
@@ -170,21 +159,4 @@ func (p *player) ready(ctx context.Context, who string) (func() (func() error, e
 	return func() (func() error, error) {
 		return func() error { return nil }, play.Run(ctx, client, p.concurrency)
 	}, nil
-}
-
-// follow takes profiles of a component, where they are wanted, until what it returns is called.
-func (p *player) follow(ctx context.Context, component string) func() error {
-	if p.profiles == "" {
-		return func() error { return nil }
-	}
-	stop, done := make(chan struct{}), make(chan error, 1)
-	go func() {
-		var err error
-		p.files, err = profile.Follow(ctx, p.Address(component), filepath.Clean(p.profiles), stop)
-		done <- err
-	}()
-	return func() error {
-		close(stop)
-		return <-done
-	}
 }

@@ -57,7 +57,6 @@ func lived(r *live.Report) *Section {
 		}
 	}
 	s.used(r)
-	s.profiled(r)
 	s.prompt(r)
 	return s
 }
@@ -87,18 +86,6 @@ func (s *Section) used(r *live.Report) {
 			for _, name := range slices.Sorted(maps.Keys(used)) {
 				s.figure(fmt.Sprintf("processor time of %s, %s, %s", name, c, scheduler), "s", false, used[name]...)
 				s.figure(fmt.Sprintf("peak memory of %s, %s, %s", name, c, scheduler), "MiB", false, peaks[name]...)
-			}
-		}
-	}
-}
-
-// profiled shows whose functions took the processor time of each scheduler.
-func (s *Section) profiled(r *live.Report) {
-	for i := range r.Cases {
-		c := &r.Cases[i]
-		for _, scheduler := range slices.Sorted(maps.Keys(c.Profiles)) {
-			for _, share := range c.Profiles[scheduler] {
-				s.figure(fmt.Sprintf("share of %s in the scheduler's processor time, %s, %s", share.Owner, c, scheduler), "%", false, share.Percent)
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/test/bars"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/result"
+	"github.com/paddle-volcano/paddle-volcano/test/stats"
 )
 
 // Page is everything that is shown.
@@ -17,14 +18,11 @@ type Page struct {
 	// Sections are those whose benchmark has been run, Missing the names of the others' files.
 	Sections []*Section
 	Missing  []string
-	// Changes are what differs from an earlier report, Against where that is; none if there is none.
-	Against string
-	Changes []Change
 }
 
 // Section is one benchmark.
 type Section struct {
-	// File that it is read from, and by which changes are told apart.
+	// File that it is read from.
 	File string
 	// Title is what the benchmark answers, About how.
 	Title, About string
@@ -38,7 +36,7 @@ type Section struct {
 // Fact is one line about the machine or a setting.
 type Fact struct{ Name, Value string }
 
-// Figure is one number that somebody would want to compare with an earlier one.
+// Figure is one number.
 type Figure struct {
 	Name string
 	Unit string
@@ -48,8 +46,26 @@ type Figure struct {
 	More bool
 }
 
+// Spread is the median of rounds, and the least and the greatest.
+type Spread struct {
+	Median, Least, Greatest float64
+	Rounds                  int
+}
+
 // Spread is the median of the values, the least and the greatest.
-func (f *Figure) Spread() Spread { return spread(f.Values) }
+func (f *Figure) Spread() Spread {
+	values := f.Values
+	s := Spread{Median: stats.Median(values), Rounds: len(values)}
+	for i, v := range values {
+		if i == 0 || v < s.Least {
+			s.Least = v
+		}
+		if i == 0 || v > s.Greatest {
+			s.Greatest = v
+		}
+	}
+	return s
+}
 
 // machine tells what was measured on.
 func machine(m result.Machine) []Fact {

@@ -16,7 +16,6 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/test/bars"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live"
-	"github.com/paddle-volcano/paddle-volcano/test/bench/live/profile"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/usage"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/trace"
 	"github.com/paddle-volcano/paddle-volcano/test/placement/bench"
@@ -40,9 +39,7 @@ func written(t *testing.T, seconds ...float64) string {
 	t.Helper()
 	folder := t.TempDir()
 	measured := &live.Report{Settings: live.Settings{Schedulers: []string{live.Stock, live.Paddle, live.LimitB}, Rounds: 2}}
-	bound := live.Case{Nodes: 5000, Pods: 1000, Gang: 20, Gangs: 50, Form: "podgroup", Profiles: map[string][]profile.Share{
-		live.Paddle: {{Owner: "plugins/placement", Percent: 3}},
-	}}
+	bound := live.Case{Nodes: 5000, Pods: 1000, Gang: 20, Gangs: 50, Form: "podgroup"}
 	for i, rate := range []float64{50, 60, 300, 320, 400, 410} {
 		turn := live.Turn{Scheduler: measured.Settings.Schedulers[i/2], Processes: map[string]usage.Process{"kube-apiserver": {CPU: rate / 100}}}
 		turn.Bound, turn.GangWait.P99 = rate, 1000/rate
@@ -119,7 +116,7 @@ func TestPage(t *testing.T) {
 	t.Parallel()
 	folder := written(t, 0.2, 0.1, 0.3)
 	var said bytes.Buffer
-	require.NoError(t, Make(folder, "", &said))
+	require.NoError(t, Make(folder, &said))
 	require.Contains(t, said.String(), "7 benchmarks, 1 of 3 bars missed")
 	text, err := os.ReadFile(filepath.Join(folder, "bench", "report.html"))
 	require.NoError(t, err)
@@ -131,7 +128,6 @@ func TestPage(t *testing.T) {
 	require.Subset(t, shown(text), []string{
 		"pods bound, 5000 nodes, 50x20 as podgroup, stock: 55.0 pods per second 50.0…60.0",
 		"pods bound, 5000 nodes, 50x20 as podgroup, paddle: 310 pods per second 300…320",
-		"share of plugins/placement in the scheduler&#39;s processor time, 5000 nodes, 50x20 as podgroup, paddle: 3.00 %",
 		"processor time of kube-apiserver, 5000 nodes, 50x20 as podgroup, paddle: 3.10 s 3.00…3.20",
 		"bound once it fits, 5000 nodes, 192 pods pending, paddle: 1.50 s 1.00…2.00",
 		"from create to all peers known: PaddleJob: 12.0 s", "processor time of etcd until then: PaddleJob: 2.50 s",
@@ -177,45 +173,5 @@ func TestWhatWasNotMeasuredIsSaid(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "bench", "trace.json"), []byte("{"), 0o600))
 	_, err = Read(folder)
 	require.ErrorContains(t, err, "trace.json: unexpected end of JSON input; run its benchmark again")
-	require.Error(t, Make(t.TempDir(), "", &bytes.Buffer{}))
-	require.ErrorContains(t, Make(written(t), t.TempDir(), &bytes.Buffer{}), "earlier report")
-}
-
-func TestChanges(t *testing.T) {
-	t.Parallel()
-	five := func(from float64) []float64 {
-		return []float64{from, from + 0.01, from + 0.02, from + 0.03, from + 0.04}
-	}
-	for name, tc := range map[string]struct {
-		was, now []float64
-		more     bool
-		want     string
-	}{
-		"less time":   {was: five(2), now: five(1), want: "better (p=0.01)"},
-		"more time":   {was: five(1), now: five(2), want: "worse (p=0.01)"},
-		"more work":   {was: five(1), now: five(2), more: true, want: "better (p=0.01)"},
-		"noise":       {was: five(1), now: five(1.005), want: "no difference (p=0.69)"},
-		"few rounds":  {was: []float64{1, 2}, now: []float64{3, 4}, want: "no difference (p=0.33)"},
-		"no rounds":   {was: []float64{1}, now: []float64{2}, want: "one round each"},
-		"no change":   {was: []float64{1}, now: []float64{1}, want: "same"},
-		"from naught": {was: []float64{0}, now: []float64{1}, want: "one round each"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c := change("s", &Figure{Values: tc.was}, &Figure{Values: tc.now, More: tc.more})
-			require.Equal(t, tc.want, c.Verdict)
-			require.Equal(t, name == "from naught", math.IsNaN(c.Percent))
-		})
-	}
-}
-
-func TestChangesAreShown(t *testing.T) {
-	t.Parallel()
-	before, now := written(t, 0.4), written(t, 0.2)
-	require.NoError(t, os.Remove(filepath.Join(before, "bench", "placement.json")))
-	require.NoError(t, Make(now, before, &bytes.Buffer{}))
-	text, err := os.ReadFile(filepath.Join(now, "bench", "report.html"))
-	require.NoError(t, err)
-	has(t, text, `<td class="n">0.4</td><td class="n">0.2</td><td class="n">-50.0 %</td><td>one round each</td>`)
-	require.False(t, bytes.Contains(text, []byte("64 servers on 100 nodes <span")), "the earlier report has none")
+	require.Error(t, Make(t.TempDir(), &bytes.Buffer{}))
 }

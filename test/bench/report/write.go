@@ -23,12 +23,6 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"missed": bars.Missed,
 	"sliced": bars.Sliced,
 	"first":  func(n int) bool { return n == 0 },
-	"percent": func(v float64) string {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return "–"
-		}
-		return fmt.Sprintf("%+.1f %%", v)
-	},
 }).Parse(source))
 
 // HTML writes the page.
@@ -39,18 +33,11 @@ func (p *Page) HTML(out io.Writer) error {
 	return nil
 }
 
-// Make reads what is below a folder, and an earlier one if there is one, writes report.html there, and says where.
-func Make(folder, against string, out io.Writer) error {
+// Make reads what is below a folder, writes report.html there, and says where.
+func Make(folder string, out io.Writer) error {
 	p, err := Read(folder)
 	if err != nil {
 		return err
-	}
-	if against != "" {
-		earlier, err := Read(against)
-		if err != nil {
-			return fmt.Errorf("compare with an earlier report: %w", err)
-		}
-		p.Compare(earlier, against)
 	}
 	path := filepath.Join(folder, "bench", "report.html")
 	file, err := os.Create(path)

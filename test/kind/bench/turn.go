@@ -32,8 +32,6 @@ const (
 	schedulerName         = "volcano"
 	// manager is the field manager of the scripts of hack/kind: a field that one scheduler has and the other has not is removed.
 	manager = "paddle-kind"
-	// pollEvery is how often the audit log is read.
-	pollEvery = 100 * time.Millisecond
 )
 
 // player takes the turns on a cluster that runs.
@@ -215,27 +213,5 @@ func (p *player) read() error {
 
 // until reads the audit log until the wanted number of pods is reached.
 func (p *player) until(ctx context.Context, what string, want int, count func() int) error {
-	last, since := -1, time.Now()
-	tick := time.NewTicker(pollEvery)
-	defer tick.Stop()
-	for {
-		if err := p.read(); err != nil {
-			return err
-		}
-		now := count()
-		if now >= want {
-			return nil
-		}
-		if now != last {
-			last, since = now, time.Now()
-		}
-		if time.Since(since) > p.patience {
-			return fmt.Errorf("wait for pods to be %s: nothing has happened for %s; %d of %d are", what, p.patience, now, want)
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return fmt.Errorf("wait for pods to be %s: %w; %d of %d are", what, ctx.Err(), now, want)
-		}
-	}
+	return times.Waiter{Read: p.read, Patience: p.patience}.Until(ctx, what, want, count)
 }

@@ -74,10 +74,7 @@ func (t *tree) edge(a, b int) (price float64) {
 // greedyRing adds up the edges that a pod has if the ring, and its parallel group, end with it.
 func greedyRing(in *instances.Loaded, tree *tree) chooser {
 	var ranks []int // node of each
-	group, weight := max(1, in.Demand.GroupSize), float64(in.Demand.GroupWeight)
-	if weight == 0 {
-		weight = placement.DefaultGroupWeight
-	}
+	group := max(1, in.Demand.GroupSize)
 	return func(role int, nodes []int) int {
 		next := len(ranks)
 		chosen := best(in, nodes, func(n int) float64 {
@@ -86,7 +83,7 @@ func greedyRing(in *instances.Loaded, tree *tree) chooser {
 			}
 			cost := tree.edge(ranks[next-1], n) + tree.edge(n, ranks[0])
 			if next%group > 0 {
-				cost += weight * (tree.edge(ranks[next-1], n) + tree.edge(n, ranks[next-next%group]))
+				cost += placement.GroupWeight * (tree.edge(ranks[next-1], n) + tree.edge(n, ranks[next-next%group]))
 			}
 			return cost
 		})

@@ -10,12 +10,11 @@ import (
 
 // Limits of `make bench-placement`.
 const (
-	largeSorts     = 10
-	rowSorts       = 300
-	tenfoldTime    = 4
-	bytesPerPair   = 0.1 // of pods times nodes: nothing, but for noise
-	equalNotAbove  = 0.99
-	heuristicFound = 0.999
+	largeSorts    = 10
+	rowSorts      = 300
+	tenfoldTime   = 4
+	bytesPerPair  = 0.1 // of pods times nodes: nothing, but for noise
+	equalNotAbove = 0.99
 )
 
 // bars judges what was measured.
@@ -28,14 +27,6 @@ func (r *Report) bars() []bars.Bar {
 			bars.Most("optimality: mean ratio", o.Mean, 1.005),
 			bars.Most("optimality: p99 ratio", o.P99, 1.05),
 			bars.Most("optimality: broken promises", float64(o.Broken), 0))
-	}
-	if o := r.Heuristic; o != nil {
-		all = append(all,
-			bars.Whole("heuristic: instances", float64(o.Instances), DefaultInstances),
-			bars.Least("heuristic: share of plans found", o.FoundShare, heuristicFound),
-			bars.Most("heuristic: mean ratio", o.Mean, 1.02),
-			bars.Most("heuristic: p99 ratio", o.P99, 1.15),
-			bars.Most("heuristic: broken promises", float64(o.Broken), 0))
 	}
 	if c := r.Overall; c != nil {
 		all = append(all,

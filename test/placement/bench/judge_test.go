@@ -59,21 +59,19 @@ func TestBars(t *testing.T) {
 	}
 	good := met(&Report{
 		Optimality: &Optimality{Instances: DefaultInstances, Mean: 1.005, P99: 1.05},
-		Heuristic:  &Optimality{Instances: DefaultInstances, Mean: 1.02, P99: 1.15, FoundShare: 0.999},
 		Overall:    &Comparison{Clusters: DefaultClusters, BusiestNotAbove: 0.99},
 		Speed:      []Speed{speed(caseRing, 10_000, 5), speed(caseRing, 100_000, 20), speed(caseRow, 5_000, 150), speed(caseRow, 50_000, 150)},
 	})
-	require.Len(t, good, 19)
+	require.Len(t, good, 14)
 	for name, met := range good {
 		require.True(t, met, name)
 	}
 	bad := met(&Report{
 		Optimality: &Optimality{Instances: 100, Missed: 1, Mean: 1.006, P99: 1.06, Broken: 1},
-		Heuristic:  &Optimality{Instances: 100, Mean: 1.03, P99: 1.16, FoundShare: 0.998, Broken: 1},
 		Overall:    &Comparison{Clusters: 9, NoPlan: 1, Worse: 1, BusiestNotAbove: 0.98, Broken: []string{"x"}},
 		Speed:      []Speed{speed(caseRing, 10_000, 5.1), speed(caseRing, 100_000, 21), speed(caseRow, 5_000, 151), speed(caseRow, 50_000, 700)},
 	})
-	require.Len(t, bad, 19)
+	require.Len(t, bad, 14)
 	for name, met := range bad {
 		require.False(t, met, name)
 	}

@@ -39,10 +39,9 @@ type Trial struct {
 
 // Try solves one small instance both ways. An error is a broken promise: a plan that does not pass Check, two runs that
 // differ, another cost than it says, a claim of being optimal that is not true.
-func Try(seed uint64, index int, noExact bool) (*Trial, error) {
+func Try(seed uint64, index int) (*Trial, error) {
 	for redrawn := 0; ; redrawn++ {
 		trial := &Trial{Instance: instances.Drawn(seed, uint64(index)+uint64(redrawn)*redraw, instances.Brute)}
-		trial.Instance.Options.NoExact = noExact
 		err := trial.solve()
 		if trial.Optimum = bruteforce.Best(trial.Instance, trial.Plan, oracleWork); !trial.Optimum.Complete {
 			continue
@@ -111,13 +110,9 @@ func ratio(cost, reference float64) float64 {
 func same(a, b float64) bool { return a == b || max(a, b)-min(a, b) <= Tolerance*max(a, b) }
 
 // measureOptimality runs so many instances against brute force.
-func measureOptimality(s Settings, noExact bool, progress io.Writer) *Optimality {
-	name := "optimality"
-	if noExact {
-		name = "optimality_heuristic"
-	}
-	return summary(spread(s.Instances, name, progress, func(i int) outcome {
-		trial, err := Try(s.Seed, i, noExact)
+func measureOptimality(s Settings, progress io.Writer) *Optimality {
+	return summary(spread(s.Instances, "optimality", progress, func(i int) outcome {
+		trial, err := Try(s.Seed, i)
 		o := outcome{feasible: trial.Optimum.Feasible, missed: trial.Missed, ratio: trial.Ratio}
 		if err != nil {
 			o.broken = err.Error()

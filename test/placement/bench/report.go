@@ -11,9 +11,8 @@ import (
 type Report struct {
 	Seed    uint64         `json:"seed"`
 	Machine result.Machine `json:"machine"`
-	// Optimality against brute force: of the planner as it is, and with its exact search off.
+	// Optimality against brute force.
 	Optimality *Optimality `json:"optimality,omitempty"`
-	Heuristic  *Optimality `json:"optimality_heuristic,omitempty"`
 	// Baselines one by one, and all together.
 	Baselines   []BaselineResult `json:"baselines,omitempty"`
 	Overall     *Comparison      `json:"baselines_together,omitempty"`

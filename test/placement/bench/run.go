@@ -15,7 +15,7 @@ import (
 // Settings of a run.
 type Settings struct {
 	Seed uint64
-	// Instances against brute force, each way; Clusters against the baselines.
+	// Instances against brute force; Clusters against the baselines.
 	Instances, Clusters int
 	// Only these Parts; none means all.
 	Only []string
@@ -40,8 +40,7 @@ func (s Settings) wants(part string) bool { return len(s.Only) == 0 || slices.Co
 func Run(s Settings, progress io.Writer) error {
 	report := &Report{Seed: s.Seed, Machine: result.ThisMachine()}
 	if s.wants("optimality") {
-		report.Optimality = measureOptimality(s, false, progress)
-		report.Heuristic = measureOptimality(s, true, progress)
+		report.Optimality = measureOptimality(s, progress)
 	}
 	if s.wants("baselines") {
 		report.Overall, report.Baselines = measureBaselines(s, progress)
@@ -67,10 +66,8 @@ func Run(s Settings, progress io.Writer) error {
 // broken is an error if any plan broke a promise.
 func (r *Report) broken() error {
 	var first []string
-	for _, o := range []*Optimality{r.Optimality, r.Heuristic} {
-		if o != nil {
-			first = append(first, o.BrokenPromises...)
-		}
+	if r.Optimality != nil {
+		first = append(first, r.Optimality.BrokenPromises...)
 	}
 	if r.Overall != nil {
 		first = append(first, r.Overall.Broken...)

@@ -49,11 +49,10 @@ func FuzzSolve(f *testing.F) {
 // FuzzSmall looks among the small jobs of make bench-placement, which have just enough room more often than bytes say.
 func FuzzSmall(f *testing.F) {
 	for index := range uint64(instances.Some(6, 16)) {
-		f.Add(uint64(30), index, index%2 == 0)
+		f.Add(uint64(30), index)
 	}
-	f.Fuzz(func(t *testing.T, seed, index uint64, noExact bool) {
+	f.Fuzz(func(t *testing.T, seed, index uint64) {
 		in := instances.Drawn(seed, index, instances.Brute)
-		in.Options.NoExact = noExact
 		err := kept(in.Options, func() (*placement.Topology, *placement.Demand, error) {
 			again := instances.Drawn(seed, index, instances.Brute)
 			return again.Topology, again.Demand, nil

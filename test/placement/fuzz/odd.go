@@ -28,9 +28,9 @@ func bytes(data []byte) instances.Source {
 func decode(data []byte) (*instances.Instance, error) {
 	draw := bytes(data)
 	odd := draw(4) == 3
-	options := placement.Options{NoExact: draw(2) == 1, Effort: draw(3)}
+	effort := draw(3)
 	in := instances.Small(draw, limits)
-	in.Options.NoExact, in.Options.Effort = options.NoExact, options.Effort
+	in.Options.Effort = effort
 	if odd {
 		for range 1 + draw(3) {
 			spoil(in, draw)
@@ -48,7 +48,7 @@ func spoil(in *instances.Instance, draw instances.Source) {
 	node := &in.Spec.Nodes[draw(len(in.Spec.Nodes))]
 	tier := &in.Spec.Tiers[draw(len(in.Spec.Tiers))]
 	role := &in.Demand.Roles[draw(len(in.Demand.Roles))]
-	switch draw(16) {
+	switch draw(15) {
 	case 0:
 		node.Name = "n0"
 	case 1:
@@ -70,18 +70,16 @@ func spoil(in *instances.Instance, draw instances.Source) {
 	case 8:
 		in.Demand.Pattern = placement.Pattern(amount)
 	case 9:
-		in.Demand.GroupWeight = int(amount)
-	case 10:
 		in.Demand.GroupSize = int(amount)
-	case 11:
+	case 10:
 		role.Traffic, role.Stage = placement.Traffic(draw(9)), draw(90)
-	case 12:
+	case 11:
 		role.Request[draw(len(role.Request))] = amount
-	case 13:
+	case 12:
 		role.Minimum = int(amount)
-	case 14:
+	case 13:
 		role.Placed = append(role.Placed, placement.Placed{Index: draw(9), Node: placement.NodeID(draw(99))})
-	case 15:
+	case 14:
 		if role.Penalty != nil {
 			role.Penalty[0] = int32(amount)
 		}

@@ -69,7 +69,8 @@ func halves(free int64) []placement.Island {
 }
 
 func smallDemand(draw Source, topology *placement.Topology, most int) *placement.Demand {
-	d := &placement.Demand{Pattern: placement.Pattern(draw(4)), GroupSize: draw(4), GroupWeight: 1 + draw(40)}
+	d := &placement.Demand{Pattern: placement.Pattern(draw(4)), GroupSize: draw(4)}
+	draw(40) // unused, so that a seed goes on drawing the same instances
 	if draw(3) == 0 {
 		d.HighestTier = 1 + draw(len(topology.Tiers())-1)
 	}
@@ -108,7 +109,8 @@ func smallDemand(draw Source, topology *placement.Topology, most int) *placement
 // vary adds what the plain instance lacks. Prices are fractions of a power of two, so that sums of them are exact.
 func (in *Instance) vary(draw Source) {
 	d := in.Demand
-	d.ParameterBytes, d.ActivationBytes = []float64{0, 1, 3e8}[draw(3)], []float64{0, 1, 1e6}[draw(3)]
+	d.ParameterBytes = []float64{0, 1, 3e8}[draw(3)]
+	draw(3) // unused, as above
 	if draw(5) == 0 {
 		for i := range in.Spec.Tiers {
 			in.Spec.Tiers[i].Price = []float64{0, 0.25, 0.5, 1, 2, 4, 10, 16}[draw(8)]

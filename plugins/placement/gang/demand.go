@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package gang holds one job as the planner sees it: its roles and their members, how these talk to each other, and its limits.
+//
+// Demand.Validate refuses what cannot be planned; Check holds a plan to the demand's limits.
+package gang
+
+import (
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
+)
+
+// Pattern is who talks to whom in each step of training.
+type Pattern int
+
+const (
+	// Single members do not talk to each other.
+	Single Pattern = iota
+	// ParameterServer workers exchange all parameters with the servers, each server holding an equal share.
+	ParameterServer
+	// Collective workers all-reduce the parameters along the ring of their ranks.
+	Collective
+	// Heter adds to ParameterServer heter workers by stage: each stage exchanges activations with the next one.
+	Heter
+)
+
+// Traffic is the part that a role has in the pattern.
+type Traffic int
+
+const (
+	// Silent members exchange nothing that counts; they are placed like any other.
+	Silent Traffic = iota
+	// Server members hold parameters.
+	Server
+	// Worker members train; in a Collective they are the ranks.
+	Worker
+	// HeterWorker members train a later stage of the model; Role.Stage says which.
+	HeterWorker
+)
+
+// Colocation says how much it counts that servers and workers are near each other.
+type Colocation int
+
+const (
+	// Preferred lets the cost decide.
+	Preferred Colocation = iota
+	// Required puts no worker into a domain of tier ColocationTier that holds none of the job's servers. It binds workers
+	// of patterns with servers only.
+	Required
+	// None leaves traffic out of account: preferences and the least harm to other jobs decide.
+	None
+)
+
+// Placed is a member that has its node already. It stays there and counts in the cost.
+type Placed struct {
+	Index int
+	Node  tree.NodeID
+}
+
+// Role is a set of members with equal pods.
+type Role struct {
+	Name    string
+	Traffic Traffic
+	// Stage of heter workers, from 1.
+	Stage int
+	// Request of one pod, one amount for each resource of the topology; its accelerators are the pod's GPUs.
+	Request []int64
+	// Pending are the indexes of the members to place, ascending. Ranks follow roles in their order, then indexes.
+	Pending []int
+	// Placed members, ascending by index.
+	Placed []Placed
+	// Minimum of members, placed ones included, without which there is no plan. Pending members beyond it are placed as
+	// far as they fit.
+	Minimum int
+	// Eligible nodes; nil means all.
+	Eligible *tree.NodeSet
+	// Penalty of each node for one member of this role, 0 or more: what soft affinity and nodes to come last amount to. It
+	// counts after traffic. nil means none.
+	Penalty []int32
+}
+
+// Demand is one job: what is to be placed, how it talks, and what is not allowed.
+type Demand struct {
+	Pattern Pattern
+	Roles   []Role
+	// ParameterBytes that a step exchanges: M of the model. 0 means 1: costs are then in sizes of the model.
+	ParameterBytes float64
+	// GroupSize is how many consecutive ranks (GPUs; pods, where they have none) make one tensor or pipeline parallel group
+	// of a Collective. 0 or 1 means none.
+	GroupSize int
+	// HighestTier within one domain of which all members must be, from NodeTier; 0 means no limit.
+	HighestTier int
+	Colocation  Colocation
+	// ColocationTier of Required, from NodeTier; 0 means NodeTier.
+	ColocationTier int
+}
+
+// Assignment is one pending member and its node.
+type Assignment struct {
+	// Role is a position in Demand.Roles, Index the member's.
+	Role, Index int
+	Node        tree.NodeID
+}
+
+// Member of a demand: Role is a position in Demand.Roles.
+type Member struct{ Role, Index int }

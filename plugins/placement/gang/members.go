@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package gang
+
+import (
+	"fmt"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
+)
+
+// PlacedMember is one member on its node.
+type PlacedMember struct {
+	Role, Index int
+	Node        tree.NodeID
+	Fixed       bool
+}
+
+// Members returns all members that have a node, placed before or by the assignments, in the order of ranks: roles, then indexes.
+func (d *Demand) Members(assignments []Assignment) ([]PlacedMember, error) {
+	members := len(assignments)
+	for r := range d.Roles {
+		members += len(d.Roles[r].Placed)
+	}
+	all := make([]PlacedMember, 0, members)
+	next := 0
+	for r := range d.Roles {
+		role := &d.Roles[r]
+		p, pending := 0, 0
+		for next < len(assignments) && assignments[next].Role == r || p < len(role.Placed) {
+			ours := next < len(assignments) && assignments[next].Role == r
+			if p < len(role.Placed) && (!ours || role.Placed[p].Index < assignments[next].Index) {
+				all = append(all, PlacedMember{Role: r, Index: role.Placed[p].Index, Node: role.Placed[p].Node, Fixed: true})
+				p++
+				continue
+			}
+			a := assignments[next]
+			for pending < len(role.Pending) && role.Pending[pending] < a.Index {
+				pending++
+			}
+			if pending == len(role.Pending) || role.Pending[pending] != a.Index {
+				return nil, fmt.Errorf("member %d of role %q is not pending, or assigned out of order", a.Index, role.Name)
+			}
+			pending++
+			all = append(all, PlacedMember{Role: r, Index: a.Index, Node: a.Node})
+			next++
+		}
+	}
+	if next < len(assignments) {
+		return nil, fmt.Errorf("assignment %d, of role number %d, is out of order or of no role", next, assignments[next].Role)
+	}
+	return all, nil
+}
+
+// OnRing returns the members that form the ring of a Collective.
+func (d *Demand) OnRing(members []PlacedMember) []PlacedMember {
+	ring := make([]PlacedMember, 0, len(members))
+	for _, s := range members {
+		if d.Roles[s.Role].Traffic == Worker {
+			ring = append(ring, s)
+		}
+	}
+	return ring
+}
+
+// Class returns the class of a role's members in patterns of flows; -1 if they are silent.
+func (d *Demand) Class(role int) int {
+	r := &d.Roles[role]
+	switch {
+	case d.Pattern == Single || d.Pattern == Collective:
+	case r.Traffic == Server:
+		return ServerClass
+	case r.Traffic == Worker:
+		return WorkerClass
+	case r.Traffic == HeterWorker && d.Pattern == Heter:
+		return FirstHeterClass + r.Stage - 1
+	case r.Traffic == HeterWorker:
+		return WorkerClass
+	}
+	return -1
+}
+
+// ModelBytes returns the bytes of parameters that a step exchanges, 1 where they are not given.
+func (d *Demand) ModelBytes() float64 {
+	if d.ParameterBytes > 0 {
+		return d.ParameterBytes
+	}
+	return 1
+}
+
+// Classes returns the number of classes of members that a demand of flows has.
+func (d *Demand) Classes() int {
+	most := FirstHeterClass
+	for r := range d.Roles {
+		most = max(most, d.Class(r)+1)
+	}
+	return most
+}
+
+const (
+	ServerClass = iota
+	WorkerClass
+	FirstHeterClass
+)
+
+// Check returns an error unless a plan keeps every capacity, eligibility, minimum and limit of its demand on the
+// topology before the plan is taken.
+func Check(t *tree.Topology, d *Demand, assignments []Assignment) error {
+	if err := d.Validate(t); err != nil {
+		return err
+	}
+	for _, a := range assignments {
+		if a.Node < 0 || int(a.Node) >= t.Nodes() {
+			return fmt.Errorf("check a plan: node %d is not in the topology", a.Node)
+		}
+	}
+	members, err := d.Members(assignments)
+	if err != nil {
+		return fmt.Errorf("check a plan: %w", err)
+	}
+	if err := d.checkNodes(t, members); err != nil {
+		return fmt.Errorf("check a plan: %w", err)
+	}
+	if len(assignments) == 0 {
+		return nil // members placed before may break a limit; no plan does
+	}
+	if err := d.checkLimits(t, members); err != nil {
+		return fmt.Errorf("check a plan: %w", err)
+	}
+	return nil
+}
+
+func (d *Demand) checkNodes(t *tree.Topology, members []PlacedMember) error {
+	used := map[tree.NodeID][]int64{}
+	count := make([]int, len(d.Roles))
+	for _, s := range members {
+		count[s.Role]++
+		if s.Fixed {
+			continue
+		}
+		role := &d.Roles[s.Role]
+		if role.Eligible != nil && !role.Eligible.Has(s.Node) {
+			return fmt.Errorf("member %d of role %q is on node %s, which is not eligible", s.Index, role.Name, t.NodeName(s.Node))
+		}
+		if used[s.Node] == nil {
+			used[s.Node] = make([]int64, len(t.Resources()))
+		}
+		for r, amount := range role.Request {
+			used[s.Node][r] += amount
+			if free := t.Free(tree.DomainID(s.Node))[r]; amount > 0 && used[s.Node][r] > free {
+				return fmt.Errorf("node %s has %d %s free and is to give %d", t.NodeName(s.Node), free, t.Resources()[r], used[s.Node][r])
+			}
+		}
+	}
+	for r, n := range count {
+		if n < d.Roles[r].Minimum {
+			return fmt.Errorf("%d members of role %q, want %d at least", n, d.Roles[r].Name, d.Roles[r].Minimum)
+		}
+	}
+	return nil
+}
+
+func (d *Demand) checkLimits(t *tree.Topology, members []PlacedMember) error {
+	servers := map[tree.DomainID]bool{}
+	for _, s := range members {
+		if d.Limited() && t.Ancestor(s.Node, d.HighestTier) != t.Ancestor(members[0].Node, d.HighestTier) {
+			return fmt.Errorf("members are in more than one %s", t.Tiers()[d.HighestTier].Name)
+		}
+		if d.Class(s.Role) == ServerClass {
+			servers[t.Ancestor(s.Node, d.ServerTier())] = true
+		}
+	}
+	for _, s := range members {
+		if d.Colocated() && !s.Fixed && d.Class(s.Role) > ServerClass && !servers[t.Ancestor(s.Node, d.ServerTier())] {
+			return fmt.Errorf("member %d of role %q has no server in its %s", s.Index, d.Roles[s.Role].Name, t.Tiers()[d.ServerTier()].Name)
+		}
+	}
+	return nil
+}
+
+// Limited reports whether a tier is the highest one for the job.
+func (d *Demand) Limited() bool { return d.HighestTier > 0 }
+
+// Colocated reports whether workers must have a server near them.
+func (d *Demand) Colocated() bool {
+	return d.Colocation == Required && (d.Pattern == ParameterServer || d.Pattern == Heter)
+}
+
+// ServerTier returns the tier in whose domains workers must have a server, if Colocated.
+func (d *Demand) ServerTier() int { return max(tree.NodeTier, d.ColocationTier) }

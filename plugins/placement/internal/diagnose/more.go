@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package diagnose
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
+)
+
+// moreWork bounds the nodes that are looked at for more capacity, over all members.
+const moreWork = 1 << 22
+
+// more makes capacity free in one domain: in the one, of the tier that decides, that lacks least in all, ties by name. Each member
+// that has no room gets it where least is short, one after the other.
+func (s *suggester) more() (Relaxation, bool, error) {
+	if s.apart > 1 {
+		return Relaxation{}, false, nil
+	}
+	lo, hi := s.domains(s.decisive())
+	best, least := lo, s.shortageOf(lo)
+	for v := lo + 1; v < hi; v++ {
+		if short := s.shortageOf(v); short.compare(least) < 0 {
+			best, least = v, short
+		}
+	}
+	r, ok := s.increase(best)
+	if !ok {
+		return Relaxation{}, false, nil
+	}
+	ok, err := s.works(&r)
+	return r, ok, err
+}
+
+// increase returns what the nodes of a domain need more; false if capacity is not what is missing.
+func (s *suggester) increase(v tree.DomainID) (Relaxation, bool) {
+	c := &capacityIncrease{pendingGang: s.pendingGang, pack: s.packBy(v, s.roles), given: map[tree.NodeID][]int64{}, times: map[tree.NodeID]int{}}
+	missing := int64(0)
+	for _, role := range s.roles {
+		for n := c.pack.together[role]; n < s.need[role]; n++ {
+			if missing++; missing*int64(c.pack.hi-c.pack.lo) > moreWork || !c.give(role) {
+				return Relaxation{}, false
+			}
+		}
+	}
+	if missing == 0 {
+		return Relaxation{}, false
+	}
+	r := Relaxation{
+		Change: MoreFree, Domain: v, Tier: s.t.TierOf(v), DomainName: s.t.DomainName(v), short: s.t.ShortName(v), More: make([]int64, len(s.t.Resources())),
+	}
+	for n := c.pack.lo; n < c.pack.hi; n++ {
+		if amounts := c.given[n]; slices.ContainsFunc(amounts, func(amount int64) bool { return amount > 0 }) {
+			r.Grants = append(r.Grants, Grant{Node: n, Name: s.t.NodeName(n), Amounts: amounts})
+			for i, amount := range amounts {
+				r.More[i] += amount
+			}
+		}
+	}
+	return r, true
+}
+
+// capacityIncrease makes room for members beside those that a pack has placed.
+type capacityIncrease struct {
+	*pendingGang
+	pack  *gangFit
+	given map[tree.NodeID][]int64
+	times map[tree.NodeID]int // that a node was given something
+}
+
+// give makes room for one member of a role on the eligible node that lacks least for it, then the one that was given something
+// least often, then the one with most free GPUs, then by name; false if no node can have so much.
+func (c *capacityIncrease) give(role int) bool {
+	request := c.d.Roles[role].Request
+	best, least := tree.NodeID(-1), shortage{}
+	for n := c.pack.lo; n < c.pack.hi; n++ {
+		if !c.pack.eligible(role, n) {
+			continue
+		}
+		short := c.shortOf(c.pack.of(n), request)
+		if best < 0 || cmp.Or(short.compare(least), cmp.Compare(c.times[n], c.times[best]),
+			cmp.Compare(c.t.FreeGPUs(tree.DomainID(best)), c.t.FreeGPUs(tree.DomainID(n)))) < 0 {
+			best, least = n, short
+		}
+	}
+	if best < 0 {
+		return false
+	}
+	c.times[best]++
+	if c.given[best] == nil {
+		c.given[best] = make([]int64, len(request))
+	}
+	left, given := c.pack.of(best), c.given[best]
+	for i, amount := range request {
+		if amount > 0 {
+			more := max(0, amount-max(0, left[i]))
+			left[i] = max(0, left[i]) + more - amount
+			given[i] += more
+		}
+		if given[i]+max(0, c.t.Free(tree.DomainID(best))[i]) > tree.MaxAmount {
+			return false
+		}
+	}
+	return len(c.t.FreeIslands(best)) == 0 || c.t.FreeGPUs(tree.DomainID(best))+c.t.GPUs(given) <= math.MaxInt16
+}
+
+// shortOf is what a node lacks for one member.
+func (g *pendingGang) shortOf(left, request []int64) (short shortage) {
+	for r, amount := range request {
+		if missing := amount - max(0, left[r]); amount > 0 && missing > 0 {
+			if slices.Contains(g.t.Accelerators(), r) {
+				short.gpus += missing
+			} else {
+				short.other += float64(missing) / float64(g.amounts[r])
+			}
+		}
+	}
+	return short
+}

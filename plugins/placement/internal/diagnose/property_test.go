@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package diagnose
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement/gang"
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement/internal/placementtest"
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement/internal/solver"
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
+)
+
+// tightDemand is a case that is often too large.
+func tightDemand(seed int64) (*tree.Topology, *gang.Demand, solver.Options) {
+	t, d, random := placementtest.TightCase(seed)
+	random.Intn(4)
+	return t, d, solver.Options{Objective: solver.Objective(random.Intn(2))}
+}
+
+func TestExplainRandomDemands(test *testing.T) {
+	fit, tight := 0, 0
+	far := 0
+	kinds := map[Change]int{}
+	causes := map[Cause]int{}
+	for seed := range int64(1500) {
+		t, d, o := tightDemand(seed)
+		before := placementtest.Snapshot(t)
+		plan, err := solver.Solve(t, d, o)
+		e, wrong := Explain(t, d, o)
+		require.NoError(test, wrong, "seed %d", seed)
+		require.Equal(test, before, placementtest.Snapshot(t), "seed %d", seed)
+		if err == nil {
+			fit++
+			require.Equal(test, plan, e.Plan)
+			require.Empty(test, e.Relaxations)
+			continue
+		}
+		require.ErrorIs(test, err, solver.ErrNoFit)
+		require.Nil(test, e.Plan)
+		again, wrong := Explain(t, d, o)
+		require.NoError(test, wrong)
+		require.Equal(test, e, again, "seed %d", seed)
+		require.LessOrEqual(test, len(e.String()), 300)
+		require.LessOrEqual(test, e.Solves, MaxSolves)
+		tight++
+		causes[e.Cause()]++
+		for i := range e.Relaxations {
+			r := &e.Relaxations[i]
+			kinds[r.Change]++
+			relaxed, wrong := r.Try(t, d, o)
+			require.NoError(test, wrong, "seed %d: %v", seed, r)
+			require.Equal(test, r.Plan, relaxed)
+			require.Equal(test, before, placementtest.Snapshot(t), "seed %d", seed)
+			if !nearest(test, t, d, o, r) {
+				far++
+			}
+		}
+	}
+	require.Greater(test, fit, 100)
+	require.Greater(test, tight, 500)
+	require.LessOrEqual(test, far, kinds[FewerMembers]/50, "fewer members than must be")
+	for _, change := range []Change{HigherTier, PreferColocation, BothLimits, FewerMembers, MoreFree} {
+		require.Positive(test, kinds[change], change)
+	}
+	for _, cause := range []Cause{TooLittle, Scattered, NotTogether, NotEligible, NoServer, RunningApart} {
+		require.Positive(test, causes[cause], cause)
+	}
+}
+
+// nearest reports whether one step less of a change is not enough. Where the trials are used up it may be.
+func nearest(test *testing.T, t *tree.Topology, d *gang.Demand, o solver.Options, r *Relaxation) bool {
+	test.Helper()
+	less := *r
+	switch {
+	case r.Change == HigherTier || r.Change == BothLimits:
+		if less.HighestTier--; less.HighestTier < 0 {
+			less.HighestTier = len(t.Tiers()) - 1
+		}
+		if less.HighestTier <= d.HighestTier {
+			return true
+		}
+	case r.Change == FewerMembers && r.Fewer[0].By > 1 && !r.wholeGroups:
+		less.Fewer = slices.Clone(r.Fewer)
+		less.Fewer[0].By--
+	default:
+		return true
+	}
+	_, err := less.Try(t, d, o)
+	return errors.Is(err, solver.ErrNoFit)
+}
+
+// What Explain counts is true: what fits together does, and where it says that not all do, Solve finds no plan either.
+func TestExplainCountsWhatFits(test *testing.T) {
+	counted, low := 0, 0
+	for seed := range int64(1500) {
+		t, d, _ := tightDemand(seed)
+		if e, err := Explain(t, d, solver.Options{}); err == nil && e.Plan == nil {
+			for i, tier := range e.Tiers {
+				for j, room := range tier.Best {
+					counted++
+					low += countsRight(test, t, d, room, i == e.Decisive && j == 0, seed)
+				}
+			}
+		}
+	}
+	require.Greater(test, counted, 3000)
+	require.LessOrEqual(test, low, counted/200, "rooms that hold more than was counted")
+}
+
+func countsRight(test *testing.T, t *tree.Topology, d *gang.Demand, room DomainRoom, decides bool, seed int64) (low int) {
+	test.Helper()
+	within := *d
+	within.Pattern, within.HighestTier, within.Colocation = gang.Single, 0, gang.Preferred
+	within.Roles = slices.Clone(d.Roles)
+	missing := false
+	for r := range within.Roles {
+		role := &within.Roles[r]
+		here := tree.NewNodeSet(t)
+		lo, hi := t.NodesOf(room.Domain)
+		for n := lo; n < hi; n++ {
+			if role.Eligible == nil || role.Eligible.Has(n) {
+				here.Add(n)
+			}
+		}
+		role.Eligible = here
+		need := max(0, role.Minimum-len(role.Placed))
+		require.LessOrEqual(test, room.Together[r], need)
+		missing = missing || room.Together[r] < need
+		role.Minimum = len(role.Placed) + room.Together[r]
+		role.Pending = role.Pending[:room.Together[r]]
+	}
+	_, err := solver.Solve(t, &within, solver.Options{})
+	require.NoError(test, err, "seed %d, domain %s", seed, room.Name)
+	require.Equal(test, missing && decides, slices.ContainsFunc(room.Stops, func(s Stop) bool { return s.Cause.ofRoom() }), "seed %d, %+v", seed, room)
+	if !missing {
+		return 0
+	}
+	for r := range within.Roles {
+		role := &within.Roles[r]
+		role.Minimum = max(d.Roles[r].Minimum, len(role.Placed))
+		role.Pending = d.Roles[r].Pending[:role.Minimum-len(role.Placed)]
+	}
+	if _, err := solver.Solve(t, &within, solver.Options{}); !errors.Is(err, solver.ErrNoFit) {
+		return 1
+	}
+	return 0
+}
+
+func (c Cause) ofRoom() bool { return c != RunningApart && c != NoServer && c != NotFound }
+
+func FuzzExplain(f *testing.F) {
+	f.Add(int64(1))
+	f.Fuzz(func(test *testing.T, seed int64) {
+		t, d, o := tightDemand(seed)
+		before := placementtest.Snapshot(t)
+		e, err := Explain(t, d, o)
+		require.NoError(test, err)
+		again, err := Explain(t, d, o)
+		require.NoError(test, err)
+		require.Equal(test, e, again)
+		require.LessOrEqual(test, len(e.String()), 300)
+		require.LessOrEqual(test, e.Solves, MaxSolves)
+		for i := range e.Relaxations {
+			plan, err := e.Relaxations[i].Try(t, d, o)
+			require.NoError(test, err)
+			require.Equal(test, e.Relaxations[i].Plan, plan)
+		}
+		require.Equal(test, before, placementtest.Snapshot(t))
+	})
+}

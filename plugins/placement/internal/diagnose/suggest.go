@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package diagnose
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement/gang"
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement/internal/solver"
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement/traffic"
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
+)
+
+// Change is what a Relaxation changes.
+type Change string
+
+const (
+	// HigherTier lets the gang spread over a domain of a higher tier, or anywhere.
+	HigherTier Change = "higher tier"
+	// PreferColocation makes Colocation Preferred of Required.
+	PreferColocation Change = "colocation preferred"
+	// BothLimits is HigherTier and PreferColocation, where neither is enough.
+	BothLimits Change = "higher tier and colocation preferred"
+	// FewerMembers takes members off: off the number of members and off the minimum.
+	FewerMembers Change = "fewer members"
+	// MoreFree adds to what is free on some nodes of one domain.
+	MoreFree Change = "more free"
+)
+
+// Relaxation is one change with which a demand fits.
+type Relaxation struct {
+	Change Change
+	// HighestTier to take (HigherTier, BothLimits); 0 is no limit.
+	HighestTier int
+	// Fewer members of these roles (FewerMembers).
+	Fewer []Fewer
+	// Domain that needs more (MoreFree), its tier and name; what it needs, by resource; and on which nodes, ascending.
+	Domain     tree.DomainID
+	Tier       int
+	DomainName string
+	More       []int64
+	Grants     []Grant
+	// Plan that Solve found with the change.
+	Plan *solver.Plan
+
+	wholeGroups bool   // members come off by parallel groups
+	short       string // name of the domain for sentences
+}
+
+// Fewer members of a role: By so many, so that its minimum is Minimum.
+type Fewer struct {
+	Role    int
+	Name    string
+	By      int
+	Minimum int
+}
+
+// Grant is more that is free on one node.
+type Grant struct {
+	Node    tree.NodeID
+	Name    string
+	Amounts []int64
+}
+
+// Try solves a demand with the change. The topology is unchanged afterwards. Errors are those of Solve.
+func (r *Relaxation) Try(t *tree.Topology, d *gang.Demand, o solver.Options) (*solver.Plan, error) {
+	mark := t.Begin()
+	defer t.Rollback(mark)
+	for i := range r.Grants {
+		t.AddFree(r.Grants[i].Node, r.Grants[i].Amounts)
+	}
+	return solver.Solve(t, r.relaxed(d), o)
+}
+
+// relaxed is the demand with the change, as far as it is one of the demand.
+func (r *Relaxation) relaxed(d *gang.Demand) *gang.Demand {
+	relaxed := *d
+	if r.Change == HigherTier || r.Change == BothLimits {
+		relaxed.HighestTier = r.HighestTier
+	}
+	if r.Change == PreferColocation || r.Change == BothLimits {
+		relaxed.Colocation = gang.Preferred
+	}
+	relaxed.Roles = slices.Clone(d.Roles)
+	for _, fewer := range r.Fewer {
+		role := &relaxed.Roles[fewer.Role]
+		role.Minimum -= fewer.By
+		role.Pending = role.Pending[:len(role.Pending)-fewer.By]
+	}
+	return &relaxed
+}
+
+// text says what to do: it goes on after "fits".
+func (r *Relaxation) text(e *Explanation, label func(tier int) string) string {
+	tier := "without a networkTopology limit"
+	if r.HighestTier > 0 {
+		tier = "with " + asLimit(label(r.HighestTier))
+	}
+	switch r.Change {
+	case HigherTier:
+		return tier
+	case PreferColocation:
+		return "with colocation Preferred"
+	case BothLimits:
+		return tier + " and colocation Preferred"
+	case FewerMembers:
+		var parts []string
+		for _, fewer := range r.Fewer {
+			parts = append(parts, numberOf(fewer.Minimum, fewer.Name))
+		}
+		return "with " + listed(parts, "")
+	}
+	const named = 2
+	on := ""
+	if r.Tier > tree.NodeTier {
+		on = fmt.Sprintf(" (on %d nodes)", len(r.Grants))
+		if len(r.Grants) <= named {
+			var names []string
+			for _, grant := range r.Grants {
+				names = append(names, grant.Name)
+			}
+			on = " (on " + listed(names, "") + ")"
+		}
+	}
+	return fmt.Sprintf("with %s in %s%s", e.lexicon.amounts(r.More, e.resources, "more "), placeName(e.Tiers[r.Tier-tree.NodeTier].Name, r.short), on)
+}
+
+// MaxSolves is how often Explain calls Solve at most: once for the demand as it is, and then for each kind of change.
+const MaxSolves = 1 + limitSolves + fewerSolves + moreSolves
+
+const (
+	limitSolves = 4
+	fewerSolves = 6
+	moreSolves  = 1
+)
+
+// suggester looks for changes with which a gang fits.
+type suggester struct {
+	*pendingGang
+	o      solver.Options
+	best   *DomainRoom // of the tier that decides
+	solves int
+	until  int // no more solves than that for this kind of change
+}
+
+// all returns the nearest change of each kind: a limit that is lifted, fewer members, and more that is free.
+func (s *suggester) all() (all []Relaxation, err error) {
+	for _, kind := range []struct {
+		solves int
+		find   func() (Relaxation, bool, error)
+	}{{limitSolves, s.limit}, {fewerSolves, s.fewer}, {moreSolves, s.more}} {
+		s.until = s.solves + kind.solves
+		found, ok, err := kind.find()
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			all = append(all, found)
+		}
+	}
+	return all, nil
+}
+
+// works reports whether the demand fits with a change, and notes the plan.
+func (s *suggester) works(r *Relaxation) (bool, error) {
+	if s.solves == s.until {
+		return false, nil
+	}
+	s.solves++
+	plan, err := r.Try(s.t, s.d, s.o)
+	if errors.Is(err, solver.ErrStopped) {
+		return false, err
+	}
+	r.Plan = plan
+	return err == nil, nil
+}
+
+// limit lifts the highest tier to the nearest one that is enough, or to none; else colocation; else both.
+func (s *suggester) limit() (Relaxation, bool, error) {
+	var tries []Relaxation
+	higher := func(change Change) {
+		for tier := s.d.HighestTier + 1; s.d.Limited() && tier <= len(s.t.Tiers()); tier++ {
+			if s.possible(tier) {
+				tries = append(tries, Relaxation{Change: change, HighestTier: tier % len(s.t.Tiers())})
+			}
+		}
+	}
+	higher(HigherTier)
+	if s.d.Colocated() {
+		if s.possible(s.decisive()) {
+			tries = append(tries, Relaxation{Change: PreferColocation})
+		}
+		higher(BothLimits)
+	}
+	for _, r := range tries {
+		if ok, err := s.works(&r); ok || err != nil {
+			return r, ok, err
+		}
+	}
+	return Relaxation{}, false, nil
+}
+
+// possible reports whether sums leave it open that some domain of a tier holds the gang; it saves solving.
+func (s *suggester) possible(tier int) bool {
+	lo, hi := s.t.Domains(tier)
+	for v := lo; v < hi; v++ {
+		if s.bound(v) == s.total {
+			return true
+		}
+	}
+	return false
+}
+
+// fewer takes members off one role: off the workers if that is enough, else off the servers, else off others. No role loses its
+// last member.
+func (s *suggester) fewer() (Relaxation, bool, error) {
+	for _, kinds := range [][]gang.Traffic{{gang.Worker, gang.HeterWorker}, {gang.Server}, {gang.Silent}} {
+		for role := range s.d.Roles {
+			if !slices.Contains(kinds, s.d.Roles[role].Traffic) {
+				continue
+			}
+			if r, ok, err := s.fewerOf(role); ok || err != nil {
+				return r, ok, err
+			}
+		}
+	}
+	return Relaxation{}, false, nil
+}
+
+// fewerOf takes the fewest members off a role with which the demand fits. It begins with as many as were found to have no room,
+// and then halves what is left to try.
+func (s *suggester) fewerOf(role int) (best Relaxation, ok bool, err error) {
+	step := s.step(role)
+	lo, hi := 1, s.spare(role)/step
+	next := min(max((int(s.need[role])-s.best.Together[role]+step-1)/step, lo), hi)
+	for try := 0; lo <= hi; try++ {
+		by := next * step
+		r := Relaxation{Change: FewerMembers, wholeGroups: step > 1, Fewer: []Fewer{{
+			Role: role, Name: s.d.Roles[role].Name, By: by, Minimum: s.d.Roles[role].Minimum - by,
+		}}}
+		works, err := s.works(&r)
+		if err != nil {
+			return best, false, err
+		}
+		if works {
+			best, ok, hi = r, true, next-1
+		} else {
+			lo = next + 1
+		}
+		switch {
+		case try > 0:
+			next = lo + (hi-lo)/2
+		case works: // the guess is right if one less is not enough
+			next = hi
+		default:
+			next = lo
+		}
+	}
+	return best, ok, nil
+}
+
+// spare is how many members of a role may go: those that do not run, but for one if none does.
+func (s *suggester) spare(role int) int {
+	if len(s.d.Roles[role].Placed) == 0 {
+		return int(max(0, s.need[role]-1))
+	}
+	return int(s.need[role])
+}
+
+// step is how many members make whole parallel groups, if the role's minimum does.
+func (s *suggester) step(role int) int {
+	if s.d.Pattern != gang.Collective || s.d.Roles[role].Traffic != gang.Worker {
+		return 1
+	}
+	pods := int(traffic.PodsPerGroup(s.d.GroupSize, max(1, int(s.t.GPUs(s.d.Roles[role].Request)))))
+	if s.d.Roles[role].Minimum%pods != 0 {
+		return 1
+	}
+	return pods
+}

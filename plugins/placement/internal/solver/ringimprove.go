@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package solver
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement/gang"
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
+)
+
+// improveRing moves and swaps ranks, among the nodes given and those of the plan, while the ring gets cheaper.
+func (p *problem) improveRing(nodes []tree.NodeID, plan []gang.Assignment, work int) ([]gang.Assignment, value) {
+	s := &ringSearch{ringPods: newRingPods(p)}
+	at := s.read(plan)
+	s.best = s.value(at)
+	if s.best.bytes == 0 {
+		return plan, s.best
+	}
+	s.nodes = p.within(union(nodes, at), plan)
+	s.take(plan, func(gang.Assignment) bool { return true })
+	s.steps = work / max(1, s.total)
+	for s.step(at) && s.steps > 0 {
+	}
+	return s.write(plan, at), s.best
+}
+
+// groupRing makes another plan of one, its parallel groups kept together where that can be.
+func (p *problem) groupRing(nodes []tree.NodeID, plan []gang.Assignment) ([]gang.Assignment, bool) {
+	s := &ringSearch{ringPods: newRingPods(p)}
+	at := s.read(plan)
+	s.nodes = p.within(union(nodes, at), plan)
+	s.take(plan, func(a gang.Assignment) bool { return p.d.Roles[a.Role].Traffic != gang.Worker })
+	if !s.groupedStart(at) {
+		return nil, false
+	}
+	return s.write(plan, at), true
+}
+
+// within are those of the nodes where members may go without breaking the limit that the plan keeps.
+func (p *problem) within(nodes []tree.NodeID, plan []gang.Assignment) []tree.NodeID {
+	if p.limit == 0 || len(plan) == 0 {
+		return nodes
+	}
+	domain := p.t.Ancestor(plan[0].Node, p.limit)
+	return slices.DeleteFunc(slices.Clone(nodes), func(n tree.NodeID) bool { return !p.t.Holds(domain, n) })
+}
+
+// take takes the capacity that some members of a plan need.
+func (s *ringSearch) take(plan []gang.Assignment, who func(gang.Assignment) bool) {
+	for _, n := range s.nodes {
+		s.free = append(s.free, slices.Clone(s.p.t.Free(tree.DomainID(n))))
+	}
+	for _, a := range plan {
+		j, ok := slices.BinarySearch(s.nodes, a.Node)
+		if !ok || !who(a) {
+			continue
+		}
+		for r, amount := range s.p.d.Roles[a.Role].Request {
+			s.free[j][r] -= amount
+		}
+	}
+}
+
+// step makes the first change that helps: runs of neighbours go to another node, or change places with as many others.
+func (s *ringSearch) step(at []tree.NodeID) bool {
+	lengths := []int{1}
+	for _, n := range []int{int(s.ring.Group), 2, 3, 4} {
+		if !slices.Contains(lengths, n) && n < len(at) {
+			lengths = append(lengths, n)
+		}
+	}
+	for _, length := range slices.Backward(lengths) {
+		for lo := 0; lo+length <= len(at); lo++ {
+			if s.steps <= 0 || s.hasPlaced(lo, length) {
+				continue
+			}
+			if s.together(at, lo, lo+length) {
+				return true
+			}
+			for other := lo + length; other+length <= len(at); other++ {
+				if !s.hasPlaced(other, length) && s.exchange(at, lo, other, length) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// hasPlaced reports whether some of the pods in a run were placed before.
+func (s *ringSearch) hasPlaced(lo, length int) bool {
+	return slices.ContainsFunc(s.pods[lo:lo+length], func(p ringPod) bool { return p.kind < 0 })
+}
+
+// exchange swaps two runs of equally many pods, if that helps.
+func (s *ringSearch) exchange(at []tree.NodeID, a, b, length int) bool {
+	differ := false
+	for i := range length {
+		if s.pods[a+i].role != s.pods[b+i].role {
+			return false
+		}
+		differ = differ || at[a+i] != at[b+i]
+	}
+	if !differ {
+		return false
+	}
+	flip := func() {
+		for i := range length {
+			at[a+i], at[b+i] = at[b+i], at[a+i]
+		}
+	}
+	if flip(); s.better(at) {
+		return true
+	}
+	flip()
+	return false
+}
+
+// together moves a run of pods to one node, if that helps.
+func (s *ringSearch) together(at []tree.NodeID, lo, hi int) bool {
+	was := slices.Clone(at[lo:hi])
+	s.shift(was, lo, 1)
+	for j, n := range s.nodes {
+		moved := 0
+		for i := lo; i < hi && s.p.podClasses[s.pods[i].kind].shape.Fit(n) > 0 && s.fits(j, &s.p.podClasses[s.pods[i].kind]); i++ {
+			at[i] = n
+			s.shift(at[i:i+1], i, -1)
+			moved++
+		}
+		if moved == hi-lo && !slices.Equal(at[lo:hi], was) && s.better(at) {
+			return true
+		}
+		s.shift(at[lo:lo+moved], lo, 1)
+		copy(at[lo:hi], was)
+	}
+	s.shift(was, lo, -1)
+	return false
+}
+
+// shift gives capacity back for pods from position lo on, on the given nodes, or takes it.
+func (s *ringSearch) shift(at []tree.NodeID, lo int, sign int64) {
+	for i, n := range at {
+		j, _ := slices.BinarySearch(s.nodes, n)
+		for _, need := range s.p.podClasses[s.pods[lo+i].kind].needs {
+			s.free[j][need.resource] += sign * need.amount
+		}
+	}
+}
+
+func (s *ringSearch) better(at []tree.NodeID) bool {
+	if s.steps--; s.steps <= 0 {
+		return false
+	}
+	s.p.stop.count(len(at))
+	v := s.value(at)
+	if !v.less(s.best, s.p.byBusy) {
+		return false
+	}
+	s.best = v
+	return true
+}
+
+// groupedStart makes another start for a ring of parallel groups: group by group, those with members placed before first, each
+// whole on the tightest node that holds it, as near as can be to what is placed already. Groups that no node holds fill
+// the roomiest nodes that are near. It reports whether everybody has a node.
+func (s *ringSearch) groupedStart(at []tree.NodeID) bool {
+	group := int(s.ring.Group)
+	var starts []int
+	for lo := 0; lo < len(s.pods); lo += group {
+		starts = append(starts, lo)
+	}
+	settled := func(lo int) int {
+		if s.hasPlaced(lo, min(group, len(s.pods)-lo)) {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(starts, func(a, b int) int { return cmp.Compare(settled(a), settled(b)) })
+	anchor := tree.NodeID(-1)
+	for i, pod := range s.pods {
+		if at[i] = pod.node; pod.node >= 0 {
+			anchor = pod.node
+		}
+	}
+	for _, lo := range starts {
+		hi := min(lo+group, len(s.pods))
+		for _, pod := range s.pods[lo:hi] {
+			if pod.node >= 0 {
+				anchor = pod.node
+			}
+		}
+		for i := lo; i < hi; i++ {
+			if s.pods[i].node >= 0 {
+				continue
+			}
+			want := hi - i
+			j := s.nearest(anchor, &s.p.podClasses[s.pods[i].kind], want)
+			if j < 0 {
+				return false
+			}
+			for ; i < hi && s.pods[i].node < 0 && s.mayTake(j, &s.p.podClasses[s.pods[i].kind]); i++ {
+				at[i] = s.nodes[j]
+				s.shift(at[i:i+1], i, -1)
+			}
+			i--
+			anchor = s.nodes[j]
+		}
+	}
+	return true
+}
+
+// nearest of the nodes that hold so many pods of a pod class, the tightest of these; if there is none, the roomiest.
+func (s *ringSearch) nearest(anchor tree.NodeID, kind *podClass, want int) int {
+	best := -1
+	var room, far int
+	for j, n := range s.nodes {
+		if kind.shape.Fit(n) == 0 {
+			continue
+		}
+		own, away := s.capacity(j, kind), 0
+		if own == 0 {
+			continue
+		}
+		if anchor >= 0 {
+			away = s.p.t.CommonTier(anchor, n)
+		}
+		better := best < 0
+		switch {
+		case better:
+		case (own >= want) != (room >= want):
+			better = own >= want
+		case away != far:
+			better = away < far
+		case own >= want:
+			better = own < room
+		default:
+			better = own > room
+		}
+		if better {
+			best, room, far = j, own, away
+		}
+	}
+	return best
+}
+
+// mayTake reports whether one more pod of a pod class may go to a node.
+func (s *ringSearch) mayTake(j int, kind *podClass) bool {
+	return kind.shape.Fit(s.nodes[j]) > 0 && s.fits(j, kind)
+}
+
+// capacity is how many more pods of a class a node can take.
+func (s *ringSearch) capacity(j int, kind *podClass) int {
+	rooms := int64(tree.MaxFit)
+	for _, n := range kind.needs {
+		rooms = min(rooms, s.free[j][n.resource]/n.amount)
+	}
+	return int(rooms)
+}

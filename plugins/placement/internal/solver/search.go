@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package solver
+
+import (
+	"slices"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement/traffic"
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
+)
+
+// Work is counted in domains looked at. Jobs of few members improve each start; of larger ones, only the best starts.
+const (
+	startWork = 1 << 12
+	// searchWork ends the starts once there is a plan.
+	searchWork = 1 << 16
+	finalWork  = 1 << 14
+	// scopeWork bounds the pairs of states that an exact search of one scope may look at.
+	scopeWork = 1 << 14
+	// largeJob has so many members. Of its starts largeStarts are improved, of smaller jobs' someStarts.
+	largeJob    = 128
+	largeStarts = 2
+	someStarts  = 12
+)
+
+// incumbent is one of the best plans found so far.
+type incumbent struct {
+	nodes  []tree.NodeID
+	counts []int32
+	value  value
+}
+
+// search is for jobs too large for the exact search: several starts by best-fit descent, each improved a little; then the
+// best of them as far as it goes. It returns the best plans that it found, the best one first; least says that the first is
+// as cheap as can be.
+func (p *problem) search(lo, hi tree.NodeID) (found []incumbent, least bool) {
+	b := newPartialAssignment(p)
+	defer b.close()
+	s := &search{p: p, b: b, large: p.members() > largeJob*p.effort, each: p.members() <= smallMembers}
+	s.keep = s.starts()
+	if p.needsRanks() {
+		s.keep = max(s.keep, maxIncumbents) // counts do not tell which is best
+	}
+	for tier := tree.NodeTier; tier <= p.highest(); tier++ {
+		for _, scope := range p.scopes(tier, lo, hi) {
+			if len(s.best) > 0 && s.work > searchWork*p.effort {
+				break
+			}
+			s.within(scope)
+			if s.cheapest(scope.atLeast(p)) {
+				least = true // scopes to come need as many nodes, or more
+				break
+			}
+		}
+		if s.cheapest(p.leaving(tier)) {
+			break // no plan that needs more than one domain of this tier is cheaper
+		}
+	}
+	for _, start := range slices.Clone(s.best[:min(len(s.best), s.starts())]) {
+		b.reset()
+		b.set(start.nodes, start.counts)
+		work := startWork
+		if s.each || s.large {
+			work = finalWork / s.starts()
+		}
+		b.improve(nil, work*p.effort)
+		s.offer()
+	}
+	if len(s.best) > 0 && !least {
+		s.refineExact(lo, hi)
+	}
+	return s.best, least
+}
+
+// cheapest reports whether a plan was found that plans which cost so many priced bytes cannot better.
+func (s *search) cheapest(bytes int64) bool {
+	return len(s.best) > 0 && !s.p.byBusy && s.best[0].value.bytes <= bytes && s.best[0].value.penalty == 0
+}
+
+// starts is how many of the best are improved at the end.
+func (s *search) starts() int {
+	switch {
+	case s.each:
+		return 1
+	case s.large:
+		return largeStarts
+	}
+	return someStarts * s.p.effort
+}
+
+// offer takes what is on the assignment, if it is a plan and among the best.
+func (s *search) offer() {
+	b := s.b
+	if !b.complete() || b.sum.workersWithoutServer > 0 {
+		return
+	}
+	v := b.value()
+	at := len(s.best)
+	for at > 0 && v.less(s.best[at-1].value, s.p.byBusy) {
+		at--
+	}
+	if at == s.keep || at > 0 && v == s.best[at-1].value {
+		return
+	}
+	nodes, counts := b.nodes()
+	s.best = slices.Insert(s.best, at, incumbent{nodes, counts, v})
+	s.best = s.best[:min(len(s.best), s.keep)]
+}
+
+const maxIncumbents = 6
+
+type search struct {
+	p     *problem
+	b     *partialAssignment
+	best  []incumbent
+	keep  int
+	work  int
+	large bool
+	each  bool // start is improved
+}
+
+// within makes all starts in one scope.
+func (s *search) within(scope scope) {
+	p, b := s.p, s.b
+	p.stop.atOnce()
+	if !p.noExact && s.exact(scope) {
+		return
+	}
+	for by := range orders {
+		if s.large && by == tightest {
+			continue // the least likely to be best
+		}
+		s.start(scope, func() { b.bestFitDescent(scope.domain, scope.tier, p.roleDemands(), by) })
+	}
+	if scope.tier == p.highest() {
+		s.start(scope, func() { b.knapsackCover(scope.domain, scope.tier) })
+	}
+	for _, anchor := range p.seedNodes(scope) {
+		s.start(scope, func() { b.expandFromSeed(tree.DomainID(anchor), tree.NodeTier, scope.tier, p.roleDemands(), roomiest) })
+	}
+	for tier := tree.NodeTier + 1; tier < scope.tier; tier++ {
+		for _, seed := range p.seedDomains(scope, tier) {
+			s.start(scope, func() { b.expandFromSeed(seed, tier, scope.tier, p.roleDemands(), roomiest) })
+		}
+	}
+	if p.byBusy {
+		for _, nodes := range p.roundRobinSets(scope) {
+			s.start(scope, func() { b.roundRobinStart(nodes, p.roleDemands()) })
+		}
+	}
+	if len(s.best) == 0 && b.binPack(p.t.NodesOf(scope.domain)) {
+		s.offer()
+	}
+	if len(p.fixed) > 0 {
+		s.start(scope, func() {})
+	}
+}
+
+// exact looks for the best plan among the most promising nodes of a scope, if that is little work.
+func (s *search) exact(scope scope) bool {
+	p := s.p
+	states := p.states()
+	if states == 0 {
+		return false
+	}
+	if least := scope.atLeast(p); least > 0 {
+		if s.b.reset(); s.b.knapsackCover(scope.domain, scope.tier) && s.b.sum.bytes <= least {
+			s.offer()
+			return true
+		}
+	}
+	nodes := p.targets(scope)
+	if len(nodes) == maxTargets*p.effort {
+		nodes = union(nil, p.seedNodesOf(scope, maxTargets*p.effort/2))
+	}
+	if p.exactPairs(nodes, states) > scopeWork*p.effort {
+		return false
+	}
+	counts, ok := newExact(p).solve(nodes)
+	if !ok {
+		return false
+	}
+	s.b.reset()
+	s.b.set(nodes, counts)
+	s.work += p.exactPairs(nodes, states)
+	s.offer()
+	return true
+}
+
+// start puts members on an empty assignment; those whom it leaves out go where they cost least.
+func (s *search) start(scope scope, fill func()) {
+	s.b.reset()
+	s.b.lazy = true
+	fill()
+	s.b.recompute()
+	var targets []tree.NodeID
+	if !s.b.complete() || s.each {
+		targets = s.p.targets(scope)
+	}
+	if !s.b.complete() && !s.b.greedy(targets, -1).ok {
+		return
+	}
+	if s.each {
+		s.b.improve(targets, startWork*s.p.effort)
+	}
+	s.offer()
+	s.work += s.b.work
+	s.b.work = 0
+}
+
+// members to place.
+func (p *problem) members() int {
+	sum := 0
+	for k := range p.podClasses {
+		sum += int(p.podClasses[k].count)
+	}
+	return sum
+}
+
+const (
+	// refineWork bounds the pairs of states that the exact search looks at once a plan is known.
+	refineWork = 1 << 20
+	// refineNodesMax bounds the nodes of one domain that it chooses from.
+	refineNodesMax = 256
+	// refineDomainsMax bounds the domains.
+	refineDomainsMax = 4
+)
+
+// refineExact looks for a better plan by exact search, with the bound of the one that is known: in the domain that holds it, and
+// in a few others that could. It is for flows whose members need several racks: which of them, and how many members to
+// each, is what starts and small steps are weakest at.
+func (s *search) refineExact(lo, hi tree.NodeID) {
+	p, b := s.p, s.b
+	if _, ok := p.traffic.(*traffic.Flows); !ok || p.noExact || p.unit == 0 || p.states() == 0 {
+		return
+	}
+	used := s.best[0].nodes
+	tier := tree.NodeTier
+	for !p.t.Holds(p.t.Ancestor(used[0], tier), used[len(used)-1]) {
+		tier++
+	}
+	if tier <= tree.NodeTier+1 {
+		return
+	}
+	work := refineWork * p.effort
+	for _, domain := range p.refineDomains(p.t.Ancestor(used[0], tier), tier, lo, hi) {
+		best := &s.best[0]
+		x := newExact(p)
+		x.once, x.work = true, work
+		if p.byBusy {
+			x.limit = best.value.busy
+		} else {
+			x.bound = best.value.bytes
+		}
+		nodes := p.refineNodes(domain, best.nodes, refineNodesMax*p.effort)
+		counts, ok := x.solve(nodes)
+		if ok {
+			b.reset()
+			b.set(nodes, counts)
+			b.improve(nil, startWork*p.effort)
+			s.offer()
+		}
+		if work = x.work; work < 0 {
+			return
+		}
+	}
+}
+
+// refineDomains are the domains to look at: the one that holds the plan, then others of its tier.
+func (p *problem) refineDomains(own tree.DomainID, tier int, lo, hi tree.NodeID) []tree.DomainID {
+	domains := []tree.DomainID{own}
+	for _, scope := range p.scopes(tier, lo, hi) {
+		if scope.domain != own && len(domains) < refineDomainsMax*p.effort {
+			domains = append(domains, scope.domain)
+		}
+	}
+	return domains
+}
+
+// refineNodes are nodes of a domain with capacity for someone, one class after the other no more than a plan can need; where
+// they are too many, those of the lowest domains that hold most of the job. Those in use are among them.
+func (p *problem) refineNodes(domain tree.DomainID, used []tree.NodeID, most int) (nodes []tree.NodeID) {
+	lo, hi := p.t.NodesOf(domain)
+	var near []scoredDomain
+	demands := p.roleDemands()
+	for d := p.t.Parent(tree.DomainID(lo)); d <= p.t.Parent(tree.DomainID(hi-1)); d++ {
+		if share := p.share(d, demands); share > 0 {
+			near = append(near, scoredDomain{d, share})
+		}
+	}
+	slices.SortFunc(near, byScore)
+	classes := classes{p: p, members: p.members()}
+	for _, d := range near {
+		lo, hi := p.t.NodesOf(d.domain)
+		for n := lo; n < hi; n++ {
+			if p.fitsAny(n) && classes.needs(n) || classes.runsOn(n) {
+				nodes = append(nodes, n)
+			}
+		}
+		if len(nodes) >= most {
+			break
+		}
+	}
+	for _, n := range used {
+		if p.t.Holds(domain, n) {
+			nodes = append(nodes, n)
+		}
+	}
+	slices.Sort(nodes)
+	return slices.Compact(nodes)
+}

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package solver finds the plan of a gang with the lowest cost.
+//
+// A problem is a demand made ready: classes of equal pods, how many of each fit on each node, and a traffic.Model. One node that
+// holds all is found first (onenode.go); small jobs are solved exactly (exact.go); for others plans are constructed from several
+// starts (construct.go, knapsack.go, binpack.go) and improved (localsearch.go). Members then get their ranks (ranks.go), and rings
+// where ranks decide are improved rank by rank (ringimprove.go, ringsearch.go).
+package solver
+
+import (
+	"errors"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement/gang"
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement/traffic"
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
+)
+
+// Objective orders the two costs of traffic.
+type Objective int
+
+const (
+	// BytesFirst looks at the priced bytes across all tiers, then at the busiest uplink.
+	BytesFirst Objective = iota
+	// BusiestFirst looks at the busiest uplink, then at the priced bytes.
+	BusiestFirst
+)
+
+// Options of planning.
+type Options struct {
+	Objective Objective
+	// Effort multiplies the bound on work. 0 means 1.
+	Effort int
+	// Stop, if it is not nil, ends a search: Solve and Explain ask it every few hundred microseconds, on their own
+	// goroutine, and return ErrStopped once it answers true.
+	Stop func() bool
+
+	noExact bool // without the exact search for small jobs: for tests
+}
+
+func (o Options) effort() int { return max(1, o.Effort) }
+
+// Plan is where the members of one job go.
+type Plan struct {
+	// Assignments of pending members by role, then index.
+	Assignments []gang.Assignment
+	// Left are members beyond the minimums that have no capacity, by role, then index.
+	Left []gang.Member
+	// Cost of the whole job with its placed members.
+	Cost traffic.Cost
+	// Optimal says that no plan of these members is cheaper (in the sense of the objective).
+	Optimal bool
+}
+
+// ErrNoFit is what Solve returns when no plan was found; Explain says why.
+var ErrNoFit = errors.New("the gang does not fit")
+
+// Solve plans one job: every pending member if they fit, else the minimums and as many more as fit, lowest indexes first.
+// It changes nothing of the topology.
+func Solve(t *tree.Topology, d *gang.Demand, o Options) (found *Plan, err error) {
+	defer catchStop(&err)
+	if err := d.Validate(t); err != nil {
+		return nil, err
+	}
+	take := make([]int, len(d.Roles))
+	for r := range d.Roles {
+		take[r] = len(d.Roles[r].Pending)
+	}
+	found, ok := plan(t, d, o, take)
+	if !ok {
+		found, ok = planSome(t, d, o, take)
+	}
+	if !ok {
+		return nil, ErrNoFit
+	}
+	members, err := d.Members(found.Assignments)
+	if err != nil {
+		return nil, err
+	}
+	found.Cost = traffic.CostOf(t, d, members)
+	return found, nil
+}
+
+// planSome plans the minimums and, role by role, as many more as fit.
+func planSome(t *tree.Topology, d *gang.Demand, o Options, all []int) (*Plan, bool) {
+	take := make([]int, len(all))
+	elastic := false
+	for r := range d.Roles {
+		take[r] = min(all[r], max(0, d.Roles[r].Minimum-len(d.Roles[r].Placed)))
+		elastic = elastic || take[r] < all[r]
+	}
+	if !elastic {
+		return nil, false
+	}
+	best, ok := plan(t, d, o, take)
+	for r := 0; r < len(d.Roles) && !ok && d.Colocated(); r++ {
+		// Servers beyond the minimum may be what workers wait for.
+		for d.Class(r) == gang.ServerClass && !ok && take[r] < all[r] {
+			take[r]++
+			best, ok = plan(t, d, o, take)
+		}
+	}
+	if !ok {
+		return nil, false
+	}
+	for r := range d.Roles {
+		fits, most := take[r], all[r]
+		for fits < most {
+			take[r] = (fits + most + 1) / 2
+			if more, ok := plan(t, d, o, take); ok {
+				best, fits = more, take[r]
+			} else {
+				most = take[r] - 1
+			}
+		}
+		take[r] = fits
+	}
+	for r, n := range take {
+		for _, index := range d.Roles[r].Pending[n:] {
+			best.Left = append(best.Left, gang.Member{Role: r, Index: index})
+		}
+	}
+	return best, true
+}
+
+// plan places so many pending members of each role, or none.
+func plan(t *tree.Topology, d *gang.Demand, o Options, take []int) (*Plan, bool) {
+	p := newProblem(t, d, o, take)
+	p.stop.atOnce()
+	if len(p.podClasses) == 0 {
+		return &Plan{Optimal: true}, true
+	}
+	lo, hi, ok := p.scope()
+	if !ok {
+		return nil, false
+	}
+	if node, ok := p.onOneNode(lo, hi); ok {
+		return &Plan{Assignments: p.assign([]tree.NodeID{node}, p.all()), Optimal: true}, true
+	}
+	if nodes := p.small(lo, hi); nodes != nil {
+		return p.exactPlan(nodes)
+	}
+	found, least := p.search(lo, hi)
+	if len(found) == 0 {
+		return nil, false
+	}
+	if least && d.GroupSize < 2 || !p.needsRanks() {
+		return &Plan{Assignments: p.assign(found[0].nodes, found[0].counts)}, true
+	}
+	return p.rankedPlan(found, lo, hi), true
+}
+
+// exactPlan is the best plan on a few nodes.
+func (p *problem) exactPlan(nodes []tree.NodeID) (*Plan, bool) {
+	counts, ok := newExact(p).solve(nodes)
+	if !ok {
+		return nil, false
+	}
+	plan := &Plan{Assignments: p.assign(nodes, counts), Optimal: true}
+	if p.needsRanks() {
+		few := nodes
+		if len(few) > maxTargets {
+			few = nil
+		}
+		plan.Assignments, _ = p.improveRing(few, plan.Assignments, ringWork*p.effort)
+		if plan.Optimal = few != nil; plan.Optimal {
+			plan.Assignments, plan.Optimal = p.searchRing(few, plan.Assignments, ringSteps*p.effort)
+		}
+	}
+	return plan, true
+}
+
+// scope is the range of nodes that may be used: with a highest tier and placed members, that of their domain.
+func (p *problem) scope() (lo, hi tree.NodeID, ok bool) {
+	if p.limit == 0 || len(p.fixed) == 0 {
+		return 0, tree.NodeID(p.t.Nodes()), true
+	}
+	domain := p.t.Ancestor(p.fixed[0].node, p.limit)
+	for _, f := range p.fixed {
+		if p.t.Ancestor(f.node, p.limit) != domain {
+			return 0, 0, false
+		}
+	}
+	lo, hi = p.t.NodesOf(domain)
+	return lo, hi, true
+}
+
+const (
+	// ringSteps bounds the branches of a search rank by rank.
+	ringSteps = 1 << 15
+	// ringWork bounds the ranks that its improvement looks at.
+	ringWork = 1 << 17
+)
+
+const (
+	// exactWork bounds the pairs of states that an exact search may look at.
+	exactWork = 1 << 16
+	// exactNodes bounds the nodes that it may begin with.
+	exactNodes = 512
+)
+
+// small are the nodes that an exact search has to look at, or nil if that is too much work. Nodes of one domain that are
+// alike but for their names are one class, of which it needs no more than there are members.
+func (p *problem) small(lo, hi tree.NodeID) []tree.NodeID {
+	states := p.states()
+	if states == 0 || p.noExact || int(hi-lo) > exactNodes*p.effort {
+		return nil
+	}
+	var nodes []tree.NodeID
+	classes := classes{p: p, members: p.members()}
+	for n := lo; n < hi; n++ {
+		if p.fitsAny(n) && classes.needs(n) || classes.runsOn(n) { // the busiest uplink may be where members run
+			nodes = append(nodes, n)
+		}
+	}
+	if p.exactPairs(nodes, states) > exactWork*p.effort {
+		return nil
+	}
+	return nodes
+}
+
+// exactPairs is how many pairs of states an exact search looks at: those of each node with those of its elder siblings,
+// and the same for the domains just above.
+func (p *problem) exactPairs(nodes []tree.NodeID, states int) (pairs int) {
+	for i, n := range nodes {
+		own := 1
+		for k := range p.podClasses {
+			own *= int(min(p.podClasses[k].count, p.podClasses[k].shape.Fit(n))) + 1
+		}
+		pairs += own * states >> (len(p.podClasses) - 1)
+		if i == 0 || p.t.Parent(tree.DomainID(n)) != p.t.Parent(tree.DomainID(nodes[i-1])) {
+			pairs += states * states >> len(p.podClasses)
+		}
+	}
+	return pairs
+}
+
+// ErrStopped is what Solve and Explain return when Options.Stop ended them.
+var ErrStopped = errors.New("the search was stopped")
+
+// stopEvery is how many steps of a search pass between two questions to Options.Stop: some hundred microseconds at most.
+const stopEvery = 1 << 12
+
+// stopper asks Options.Stop every so many steps. The searches nest deeply, so it leaves them by a panic with stopped,
+// which Solve and Explain turn into ErrStopped.
+type stopper struct {
+	stop  func() bool
+	steps int
+}
+
+type stopped struct{}
+
+// count counts steps of a search, and leaves the search if it is to stop.
+func (s *stopper) count(steps int) {
+	if s.stop == nil {
+		return
+	}
+	if s.steps += steps; s.steps < stopEvery {
+		return
+	}
+	s.steps = 0
+	if s.stop() {
+		panic(stopped{})
+	}
+}
+
+// atOnce asks without counting.
+func (s *stopper) atOnce() { s.count(stopEvery) }
+
+// catchStop is deferred: it makes ErrStopped of the panic of a stopper. Other panics go on.
+func catchStop(err *error) {
+	switch cause := recover().(type) {
+	case nil:
+	case stopped:
+		*err = ErrStopped
+	default:
+		panic(cause)
+	}
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package traffic
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement/gang"
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
+)
+
+// Cost of a job on its nodes, per step.
+type Cost struct {
+	// Tiers from the island tier upwards.
+	Tiers []TierCost
+	// Priced is the sum over tiers of price times bytes.
+	Priced float64
+	// BusiestSeconds is the largest load of one direction of an uplink, divided by its bandwidth.
+	BusiestSeconds float64
+	// BusiestUplink is the domain that it leads out of; NoDomain if nothing leaves any domain, or if it is an island's.
+	BusiestUplink tree.DomainID
+	// Penalty is the sum of the roles' penalties, of members that were to be placed.
+	Penalty int64
+}
+
+// TierCost is what one tier carries in a step.
+type TierCost struct {
+	Tier tree.Tier
+	// Bytes that cross the border of some domain of the tier: X in the formulas of parameterServer.
+	Bytes float64
+	// Busiest is the largest load of one direction of an uplink of the tier, in bytes: the largest T.
+	Busiest float64
+	// Domains that hold members, from the node tier upwards.
+	Domains int
+}
+
+// Evaluate is the cost of any assignment of pending members, ordered by role and index, with the members placed before.
+// It counts member by member and looks at no capacity and no limit; Check does.
+func Evaluate(t *tree.Topology, d *gang.Demand, assignments []gang.Assignment) (Cost, error) {
+	if err := d.Validate(t); err != nil {
+		return Cost{}, err
+	}
+	for _, a := range assignments {
+		if a.Node < 0 || int(a.Node) >= t.Nodes() {
+			return Cost{}, fmt.Errorf("evaluate an assignment: node %d is not in the topology", a.Node)
+		}
+	}
+	members, err := d.Members(assignments)
+	if err != nil {
+		return Cost{}, fmt.Errorf("evaluate an assignment: %w", err)
+	}
+	return CostOf(t, d, members), nil
+}
+
+// CostOf returns the cost of members on their nodes.
+func CostOf(t *tree.Topology, d *gang.Demand, members []gang.PlacedMember) Cost {
+	cost := Cost{BusiestUplink: tree.NoDomain}
+	for _, tier := range t.Tiers() {
+		cost.Tiers = append(cost.Tiers, TierCost{Tier: tier})
+	}
+	switch d.Pattern {
+	case gang.Collective:
+		walk := walkRanks(t, d, d.OnRing(members))
+		unit := endBytes(len(walk.node), d.ModelBytes())
+		sum, most := walk.islands()
+		cost.carry(t, walk.ends, unit)
+		walk.ends.Close()
+		cost.carryIslands(sum, most, unit)
+	case gang.ParameterServer, gang.Heter:
+		loads, unit := flowLoads(t, d, members)
+		cost.carry(t, loads, unit)
+		loads.Close()
+	case gang.Single:
+	}
+	cost.count(t, d, members)
+	for tier := range cost.Tiers {
+		cost.Priced += cost.Tiers[tier].Tier.Price * cost.Tiers[tier].Bytes
+	}
+	return cost
+}
+
+// carry adds the loads of nodes and domains above.
+func (c *Cost) carry(t *tree.Topology, loads *tree.Sums, unit float64) {
+	sums := make([]int64, len(c.Tiers))
+	for i, v := range loads.Domains {
+		tier := t.TierOf(v)
+		if tier == len(c.Tiers) {
+			continue
+		}
+		bytes := float64(loads.Values[i]) * unit
+		sums[tier] += loads.Values[i]
+		c.Tiers[tier].Busiest = max(c.Tiers[tier].Busiest, bytes)
+		seconds := bytes / t.Bandwidth(v)
+		if seconds > c.BusiestSeconds || seconds == c.BusiestSeconds && seconds > 0 && v < c.BusiestUplink {
+			c.BusiestSeconds, c.BusiestUplink = seconds, v
+		}
+	}
+	for tier := range sums {
+		c.Tiers[tier].Bytes = float64(sums[tier]) * unit
+	}
+}
+
+func (c *Cost) carryIslands(sum, most int64, unit float64) {
+	tier := &c.Tiers[tree.IslandTier]
+	tier.Bytes, tier.Busiest = float64(sum)*unit, float64(most)*unit
+	if seconds := tier.Busiest / tier.Tier.EffectiveBandwidth(); seconds > c.BusiestSeconds {
+		c.BusiestSeconds, c.BusiestUplink = seconds, tree.NoDomain
+	}
+}
+
+// count adds how many domains hold members, and what their roles would rather avoid.
+func (c *Cost) count(t *tree.Topology, d *gang.Demand, members []gang.PlacedMember) {
+	held := tree.NewSums(t)
+	defer held.Close()
+	for _, s := range members {
+		for v, tier := tree.DomainID(s.Node), tree.NodeTier; tier < len(c.Tiers); v, tier = t.Parent(v), tier+1 {
+			if held.Of(v) > 0 {
+				break
+			}
+			held.Add(v, 1)
+			c.Tiers[tier].Domains++
+		}
+		if penalties := d.Roles[s.Role].Penalty; penalties != nil && !s.Fixed {
+			c.Penalty += int64(penalties[s.Node])
+		}
+	}
+}
+
+// flowLoads are what domains carry between classes of members.
+func flowLoads(t *tree.Topology, d *gang.Demand, members []gang.PlacedMember) (loads *tree.Sums, unit float64) {
+	classes := d.Classes()
+	total := make([]int, classes)
+	var rows []int32
+	loads = tree.NewSums(t)
+	for _, s := range members {
+		class := d.Class(s.Role)
+		if class < 0 {
+			continue
+		}
+		total[class]++
+		for v, tier := tree.DomainID(s.Node), tree.NodeTier; tier < len(t.Tiers()); v, tier = t.Parent(v), tier+1 {
+			loads.Add(v, 0)
+			if n := len(loads.Domains) * classes; len(rows) < n {
+				rows = append(rows, make([]int32, n-len(rows))...)
+			}
+			rows[loads.Index(v)*classes+class]++
+		}
+	}
+	f := NewFlows(d, total)
+	for i, v := range loads.Domains {
+		loads.Values[i] = f.Load(v, rows[i*classes:(i+1)*classes])
+	}
+	return loads, f.Unit()
+}
+
+// String is the breakdown per tier, one line each, for people.
+func (c Cost) String() string {
+	var text strings.Builder
+	for i, tier := range slices.Backward(c.Tiers) {
+		held := ""
+		if i > tree.IslandTier {
+			held = fmt.Sprintf("%d used, ", tier.Domains)
+		}
+		fmt.Fprintf(&text, "%-8s %s%.4g bytes cross at price %g, busiest uplink %.4g\n",
+			tier.Tier.Name, held, tier.Bytes, tier.Tier.Price, tier.Busiest)
+	}
+	fmt.Fprintf(&text, "priced   %.6g, busiest uplink %.4g s", c.Priced, c.BusiestSeconds)
+	return text.String()
+}
+
+// UplinkLoad is what the uplink of one domain carries in a step.
+type UplinkLoad struct {
+	Domain tree.DomainID
+	// Bytes of one direction: T in the formulas of parameterServer. The other direction carries as many.
+	Bytes float64
+	// Seconds that they take at the uplink's bandwidth.
+	Seconds float64
+}
+
+// Uplinks are the loads of all uplinks that carry something, of nodes and of domains above, when pending members are
+// assigned as given; lowest tier first, then in the order of the tree. They are the parts of the Cost that Evaluate
+// gives: per tier, their bytes sum to TierCost.Bytes. Islands have no uplink here.
+func Uplinks(t *tree.Topology, d *gang.Demand, assignments []gang.Assignment) ([]UplinkLoad, error) {
+	if err := d.Validate(t); err != nil {
+		return nil, err
+	}
+	for _, a := range assignments {
+		if a.Node < 0 || int(a.Node) >= t.Nodes() {
+			return nil, fmt.Errorf("load the uplinks: node %d is not in the topology", a.Node)
+		}
+	}
+	members, err := d.Members(assignments)
+	if err != nil {
+		return nil, fmt.Errorf("load the uplinks: %w", err)
+	}
+	var loads *tree.Sums
+	var unit float64
+	switch d.Pattern {
+	case gang.Single:
+		return nil, nil
+	case gang.Collective:
+		walk := walkRanks(t, d, d.OnRing(members))
+		loads, unit = walk.ends, endBytes(len(walk.node), d.ModelBytes())
+	default:
+		loads, unit = flowLoads(t, d, members)
+	}
+	defer loads.Close()
+	uplinks := make([]UplinkLoad, 0, len(loads.Domains))
+	for i, domain := range loads.Domains {
+		if bytes := float64(loads.Values[i]) * unit; bytes > 0 {
+			uplinks = append(uplinks, UplinkLoad{Domain: domain, Bytes: bytes, Seconds: bytes / t.Bandwidth(domain)})
+		}
+	}
+	slices.SortFunc(uplinks, func(a, b UplinkLoad) int { return int(a.Domain - b.Domain) })
+	return uplinks, nil
+}

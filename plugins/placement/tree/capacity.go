@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tree
+
+import (
+	"math"
+	"slices"
+)
+
+// MaxFit is taken for "as many as you like": a request of nothing fits without end.
+const MaxFit = 1 << 20
+
+// buckets is the length of a histogram of fits; its last bucket counts all nodes that hold so many or more.
+const buckets = 33
+
+// Shape is how many pods of one request fit, on each node and summed over domains. It is kept right as nodes change,
+// so that planning a job like an earlier one needs no walk over all nodes.
+type Shape struct {
+	request []int64
+	fit     []int32          // of each node
+	sum     []int64          // of each domain above the nodes: sum[d-nodes]
+	nodes   [][buckets]int32 // of each domain above the nodes: how many nodes hold 0, 1, 2, ... pods
+	used    uint64
+}
+
+// capacityIndex holds the shapes used last.
+type capacityIndex struct {
+	t      *Topology
+	shapes []*Shape
+	clock  uint64
+}
+
+// maxShapes bounds what one change of a node costs.
+const maxShapes = 32
+
+// shape of a request: from the index, or built by one walk over the nodes.
+func (x *capacityIndex) shape(request []int64) *Shape {
+	x.clock++
+	oldest := 0
+	for i, s := range x.shapes {
+		if slices.Equal(s.request, request) {
+			s.used = x.clock
+			return s
+		}
+		if s.used < x.shapes[oldest].used {
+			oldest = i
+		}
+	}
+	s := NewShape(x.t, request, nil)
+	s.used = x.clock
+	if len(x.shapes) < maxShapes {
+		x.shapes = append(x.shapes, s)
+	} else {
+		x.shapes[oldest] = s
+	}
+	return s
+}
+
+// NewShape walks over all nodes; those that eligible leaves out hold nothing.
+func NewShape(t *Topology, request []int64, eligible *NodeSet) *Shape {
+	nodes := t.Nodes()
+	above := len(t.parent) - nodes
+	s := &Shape{request: slices.Clone(request), fit: make([]int32, nodes), sum: make([]int64, above), nodes: make([][buckets]int32, above)}
+	for n := range nodes {
+		if eligible == nil || eligible.Has(NodeID(n)) {
+			s.fit[n] = Fits(t.Free(DomainID(n)), request)
+		}
+		leaf := int(t.parent[n]) - nodes
+		s.nodes[leaf][Bucket(s.fit[n])]++
+		s.sum[leaf] += int64(s.fit[n])
+	}
+	for d := range above { // children come before their parents
+		if p := int(t.parent[nodes+d]) - nodes; p >= 0 {
+			s.sum[p] += s.sum[d]
+			for b, count := range s.nodes[d] {
+				s.nodes[p][b] += count
+			}
+		}
+	}
+	return s
+}
+
+func (x *capacityIndex) update(node NodeID) {
+	free := x.t.Free(DomainID(node))
+	nodes := x.t.Nodes()
+	for _, s := range x.shapes {
+		was, is := s.fit[node], Fits(free, s.request)
+		if was == is {
+			continue
+		}
+		s.fit[node] = is
+		for d := x.t.parent[node]; d != NoDomain; d = x.t.parent[d] {
+			i := int(d) - nodes
+			s.sum[i] += int64(is) - int64(was)
+			s.nodes[i][Bucket(was)]--
+			s.nodes[i][Bucket(is)]++
+		}
+	}
+}
+
+// Fits returns how often a request fits into what is free.
+func Fits(free, request []int64) int32 {
+	count := int64(MaxFit)
+	for r, amount := range request {
+		if amount <= 0 {
+			continue
+		}
+		if free[r] < amount {
+			return 0
+		}
+		if amount > math.MaxInt64/MaxFit || free[r] < count*amount { // no division where a product tells
+			count = min(count, free[r]/amount)
+		}
+	}
+	return int32(count)
+}
+
+// Bucket returns the bucket of a histogram that a number of pods is in.
+func Bucket(fit int32) int { return int(min(fit, buckets-1)) }
+
+// Sum returns how many pods fit into a domain, each node for itself.
+func (s *Shape) Sum(d DomainID) int64 {
+	if int(d) < len(s.fit) {
+		return int64(s.fit[d])
+	}
+	return s.sum[int(d)-len(s.fit)]
+}
+
+// MostOnNode returns the most pods that one node of a domain holds, up to fitBuckets-1.
+func (s *Shape) MostOnNode(d DomainID) int {
+	if int(d) < len(s.fit) {
+		return Bucket(s.fit[d])
+	}
+	h := &s.nodes[int(d)-len(s.fit)]
+	for b := buckets - 1; b > 0; b-- {
+		if h[b] > 0 {
+			return b
+		}
+	}
+	return 0
+}
+
+// NodesFor returns the least number of nodes of a domain above nodes that hold so many members.
+func (s *Shape) NodesFor(d DomainID, members int64) int64 {
+	h := &s.nodes[int(d)-len(s.fit)]
+	var nodes int64
+	for b := buckets - 1; b > 0 && members > 0; b-- {
+		if h[b] == 0 {
+			continue
+		}
+		n := min(int64(h[b]), (members+int64(b)-1)/int64(b))
+		nodes += n
+		members -= n * int64(b)
+	}
+	return nodes
+}
+
+// NodesHolding returns how many nodes of a domain hold so many pods, the last bucket being "or more".
+func (s *Shape) NodesHolding(d DomainID, fit int) int32 {
+	if int(d) < len(s.fit) {
+		if Bucket(s.fit[d]) == fit {
+			return 1
+		}
+		return 0
+	}
+	return s.nodes[int(d)-len(s.fit)][fit]
+}
+
+// Fit is how many pods fit on a node.
+func (s *Shape) Fit(node NodeID) int32 { return s.fit[node] }
+
+// Shape is how many pods of a request fit, from the index of the requests used last.
+func (t *Topology) Shape(request []int64) *Shape { return t.index.shape(request) }

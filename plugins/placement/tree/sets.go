@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tree
+
+import ()
+
+// NodeSet is a set of nodes of one Topology.
+type NodeSet struct{ bits []uint64 }
+
+// NewNodeSet is an empty set for a topology's nodes.
+func NewNodeSet(t *Topology) *NodeSet { return &NodeSet{bits: make([]uint64, (t.Nodes()+63)/64)} }
+
+// Add a node.
+func (s *NodeSet) Add(node NodeID) { s.bits[node/64] |= 1 << (node % 64) }
+
+// Remove a node.
+func (s *NodeSet) Remove(node NodeID) { s.bits[node/64] &^= 1 << (node % 64) }
+
+// Has reports whether a node is in the set.
+func (s *NodeSet) Has(node NodeID) bool { return s.bits[node/64]&(1<<(node%64)) != 0 }
+
+// And returns what two sets have both; a nil set has all nodes.
+func (s *NodeSet) And(other *NodeSet) *NodeSet {
+	both := &NodeSet{bits: make([]uint64, len(other.bits))}
+	for i, bits := range other.bits {
+		if both.bits[i] = bits; s != nil {
+			both.bits[i] &= s.bits[i]
+		}
+	}
+	return both
+}
+
+// For reports whether a set has the size that sets of a topology's nodes have.
+func (s *NodeSet) For(t *Topology) bool { return len(s.bits) == (t.Nodes()+63)/64 }
+
+// Sums are sums over some domains of a topology, without a walk over all of them. It borrows the topology's numbers; close
+// gives them back.
+type Sums struct {
+	t       *Topology
+	number  []int32 // of each domain: its place + 1, or 0
+	Domains []DomainID
+	Values  []int64
+}
+
+// NewSums returns sums that are all 0.
+func NewSums(t *Topology) *Sums { return &Sums{t: t, number: t.Borrow()} }
+
+// Borrow returns as many zeros as there are domains. Whoever is done with them sets them to 0 and returns them.
+func (t *Topology) Borrow() []int32 {
+	numbers := t.numbers
+	if numbers == nil {
+		return make([]int32, len(t.parent))
+	}
+	t.numbers = nil
+	return numbers
+}
+
+// Add adds to the sum of a domain.
+func (a *Sums) Add(d DomainID, n int64) {
+	place := a.number[d]
+	if place == 0 {
+		a.Domains = append(a.Domains, d)
+		a.Values = append(a.Values, 0)
+		place = int32(len(a.Domains))
+		a.number[d] = place
+	}
+	a.Values[place-1] += n
+}
+
+// Of returns the sum of a domain.
+func (a *Sums) Of(d DomainID) int64 {
+	if place := a.number[d]; place > 0 {
+		return a.Values[place-1]
+	}
+	return 0
+}
+
+// Close returns the topology's numbers; the sums must not be used afterwards.
+func (a *Sums) Close() {
+	for _, d := range a.Domains {
+		a.number[d] = 0
+	}
+	a.t.Return(a.number)
+}
+
+// Return takes back what Borrow gave.
+func (t *Topology) Return(numbers []int32) { t.numbers = numbers }
+
+// Index returns the position in Domains and Values of a domain that something was added to.
+func (a *Sums) Index(d DomainID) int { return int(a.number[d]) - 1 }

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tree
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Spec describes a cluster; New builds a Topology of it.
+type Spec struct {
+	// Resources name the columns of every vector of amounts, for example cpu, memory, pods, nvidia.com/gpu.
+	Resources []string
+	// Accelerators are those of Resources that count whole GPUs (or NPUs): their sum is a pod's number of GPUs.
+	Accelerators []string
+	// Tiers from island and node upwards; DefaultTiers gives them.
+	Tiers []Tier
+	Nodes []NodeSpec
+	// Uplinks that are not as wide as their tier says.
+	Uplinks []Uplink
+}
+
+// NodeSpec is one node.
+type NodeSpec struct {
+	Name string
+	// Domains that the node is in, one for each tier above the node, nearest first. A domain is named by its whole path:
+	// equal rack names in two blocks are two racks. "" means that this tier is not known: the node, or the domain below,
+	// is then a domain of its own.
+	Domains []string
+	// Free amounts, one for each resource, in whole units of the caller's choice. Below 0 counts as 0.
+	Free []int64
+	// Islands of the node; their free GPUs sum to the free accelerators. None means one island with all GPUs.
+	Islands []Island
+}
+
+// Island is a set of GPUs that are joined by links much faster than the node's bus.
+type Island struct{ Size, Free int }
+
+// Uplink gives one domain a bandwidth of its own.
+type Uplink struct {
+	// Tier and Path of the domain; Path from the highest tier down, joined by "/", as DomainName gives it.
+	Tier      int
+	Path      string
+	Bandwidth float64
+}
+
+const (
+	MaxTiers     = 16
+	maxResources = 256
+	MaxAmount    = math.MaxInt64 / 1024
+	MaxIslands   = 64
+)
+
+func (s *Spec) check() error {
+	switch {
+	case len(s.Resources) == 0 || len(s.Resources) > maxResources:
+		return fmt.Errorf("%d resources, want 1 to %d", len(s.Resources), maxResources)
+	case len(s.Tiers) < 2 || len(s.Tiers) > MaxTiers:
+		return fmt.Errorf("%d tiers, want 2 (island and node) to %d", len(s.Tiers), MaxTiers)
+	case len(s.Nodes) == 0:
+		return errors.New("no nodes")
+	case len(s.Nodes) > math.MaxInt32/MaxTiers:
+		return fmt.Errorf("%d nodes are too many", len(s.Nodes))
+	}
+	for i, tier := range s.Tiers {
+		if err := tier.check(); err != nil {
+			return err
+		}
+		if i > 0 && slices.ContainsFunc(s.Tiers[:i], func(t Tier) bool { return t.Name == tier.Name }) {
+			return fmt.Errorf("two tiers are called %q", tier.Name)
+		}
+	}
+	for i, name := range s.Resources {
+		if name == "" || slices.Contains(s.Resources[:i], name) {
+			return fmt.Errorf("resource %q: names must be there, and differ", name)
+		}
+	}
+	for _, name := range s.Accelerators {
+		if !slices.Contains(s.Resources, name) {
+			return fmt.Errorf("accelerator %q is not one of the resources", name)
+		}
+	}
+	seen := make(map[string]bool, len(s.Nodes))
+	for i := range s.Nodes {
+		node := &s.Nodes[i]
+		if seen[node.Name] {
+			return fmt.Errorf("two nodes are called %q", node.Name)
+		}
+		seen[node.Name] = true
+		if err := s.checkNode(node); err != nil {
+			return fmt.Errorf("node %q: %w", node.Name, err)
+		}
+	}
+	return nil
+}
+
+func (s *Spec) checkNode(node *NodeSpec) error {
+	switch {
+	case node.Name == "":
+		return errors.New("it has no name")
+	case len(node.Domains) != len(s.Tiers)-2:
+		return fmt.Errorf("it is in %d domains, want one for each of the %d tiers above the node", len(node.Domains), len(s.Tiers)-2)
+	case len(node.Islands) > MaxIslands:
+		return fmt.Errorf("%d islands, want %d at most", len(node.Islands), MaxIslands)
+	}
+	for _, name := range node.Domains {
+		if strings.Contains(name, pathSeparator) {
+			return fmt.Errorf("domain %q has a %q in its name, which separates the domains of a path", name, pathSeparator)
+		}
+	}
+	if err := CheckAmounts(node.Free, len(s.Resources)); err != nil {
+		return err
+	}
+	return checkIslands(node.Islands, s.gpus(node.Free))
+}
+
+// CheckAmounts returns an error unless there is one amount in range for each resource.
+func CheckAmounts(amounts []int64, resources int) error {
+	if len(amounts) != resources {
+		return fmt.Errorf("%d amounts, want one for each of the %d resources", len(amounts), resources)
+	}
+	for _, amount := range amounts {
+		if amount > MaxAmount || amount < -MaxAmount {
+			return fmt.Errorf("amount %d is out of range", amount)
+		}
+	}
+	return nil
+}
+
+func checkIslands(islands []Island, gpus int64) error {
+	if len(islands) == 0 {
+		return nil
+	}
+	var free int64
+	for _, island := range islands {
+		if island.Free < 0 || island.Size < island.Free || island.Size > math.MaxInt16 {
+			return fmt.Errorf("an island has %d of %d GPUs free", island.Free, island.Size)
+		}
+		free += int64(island.Free)
+	}
+	if free != gpus {
+		return fmt.Errorf("%d GPUs are free in its islands, and %d in all", free, gpus)
+	}
+	return nil
+}
+
+// gpus of a vector of amounts.
+func (s *Spec) gpus(amounts []int64) int64 {
+	var sum int64
+	for i, name := range s.Resources {
+		if slices.Contains(s.Accelerators, name) {
+			sum += max(0, amounts[i])
+		}
+	}
+	return sum
+}
+
+// The two tiers that every topology has. Those above are its own: racks, blocks and so on, up to the root, which has no
+// uplink and is no tier.
+const (
+	// IslandTier are sets of a node's GPUs that are joined by NVLink or the like.
+	IslandTier = 0
+	// NodeTier are the nodes.
+	NodeTier = 1
+)
+
+// Tier is one level of the tree: all domains that are equally far from the root.
+type Tier struct {
+	// Name is for people, in the singular: "rack".
+	Name string
+	// Price of one byte that crosses the border of a domain of this tier, relative to other tiers; 0 or more.
+	Price float64
+	// Bandwidth of one direction of a domain's uplink, in bytes per second. 0 means 1: only ratios matter for a choice.
+	Bandwidth float64
+}
+
+// DefaultTiers are island and node, and then a tier for each name, nearest first. Prices grow fourfold from tier to
+// tier, 1 at the node; bandwidths are left alone.
+func DefaultTiers(above ...string) []Tier {
+	tiers := []Tier{{Name: "island", Price: 0.25}, {Name: "node", Price: 1}}
+	for _, name := range above {
+		tiers = append(tiers, Tier{Name: name, Price: 4 * tiers[len(tiers)-1].Price})
+	}
+	return tiers
+}
+
+// PriceUnit is what a price of 1 is in the planner's integers. Integers keep sums exact, so that ties are ties.
+const PriceUnit = 1 << 10
+
+// maxPrice keeps a plan's cost far below the largest int64.
+const maxPrice = 1 << 14
+
+func (t Tier) check() error {
+	switch {
+	case t.Name == "":
+		return errors.New("a tier has no name")
+	case math.IsNaN(t.Price) || t.Price < 0 || t.Price > maxPrice:
+		return fmt.Errorf("tier %q has price %v, want 0 to %d", t.Name, t.Price, maxPrice)
+	case math.IsNaN(t.Bandwidth) || math.IsInf(t.Bandwidth, 0) || t.Bandwidth < 0:
+		return fmt.Errorf("tier %q has bandwidth %v, want 0 or more bytes per second", t.Name, t.Bandwidth)
+	}
+	return nil
+}
+
+func (t Tier) integerPrice() int64 { return int64(math.Round(t.Price * PriceUnit)) }
+
+// EffectiveBandwidth is the bandwidth in bytes per second, 1 where none is given.
+func (t Tier) EffectiveBandwidth() float64 {
+	if t.Bandwidth > 0 {
+		return t.Bandwidth
+	}
+	return 1
+}

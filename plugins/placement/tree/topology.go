@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package tree holds a cluster's network as a tree of domains, and what is free in it.
+//
+// A Topology has islands inside nodes, nodes, and tiers above them up to the root. It keeps the free amounts of all domains and,
+// for the requests planned lately, how many pods fit where (Shape); both follow each change in O(depth). Changes since Begin can
+// be rolled back.
+package tree
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// NodeID is a node of one Topology: 0 and up, in the order of the tree (names of domains from the top, then its own).
+type NodeID int32
+
+// DomainID is a domain of one Topology. Nodes are domains of the node tier and keep their number; racks and what is
+// above follow, tier by tier, the root last.
+type DomainID int32
+
+// NoDomain is the parent of the root.
+const NoDomain DomainID = -1
+
+const pathSeparator = "/"
+
+// Topology is a tree of domains with the free amounts of its nodes. Built once, it follows pods as they come and go
+// (Take, Give, SetFree). It is not safe for use by several goroutines.
+type Topology struct {
+	resources    []string
+	accelerators []int
+	tiers        []Tier
+	weights      []int64 // price of each tier, in units of 1/priceUnit
+
+	name      []string // last part of each domain's path
+	parent    []DomainID
+	first     []DomainID // first domain of each tier from NodeTier, then the root, then the number of domains
+	childLo   []DomainID // of each domain above nodes: its children, which follow each other
+	childHi   []DomainID
+	nodeLo    []NodeID // of each domain: its nodes, which follow each other
+	nodeHi    []NodeID
+	bandwidth []float64
+	byName    map[string]NodeID
+
+	free  []int64 // domain-major: nodes, and sums of the domains above (parts below 0 count as 0)
+	gpus  islands
+	index capacityIndex
+
+	numbers []int32 // of an assignment that is not in use: all 0
+
+	journal []change
+	open    int // how many changes may still be undone together: nested Begins
+}
+
+// New builds the tree. It takes nothing of the spec: the caller may change it afterwards.
+func New(spec Spec) (*Topology, error) {
+	if err := spec.check(); err != nil {
+		return nil, fmt.Errorf("read the topology: %w", err)
+	}
+	t := &Topology{
+		resources: slices.Clone(spec.Resources),
+		tiers:     slices.Clone(spec.Tiers),
+		byName:    make(map[string]NodeID, len(spec.Nodes)),
+	}
+	for i, name := range spec.Resources {
+		if slices.Contains(spec.Accelerators, name) {
+			t.accelerators = append(t.accelerators, i)
+		}
+	}
+	for _, tier := range spec.Tiers {
+		t.weights = append(t.weights, tier.integerPrice())
+	}
+	nodes := inTreeOrder(spec.Nodes)
+	t.grow(nodes)
+	t.gpus.build(nodes, t.accelerators)
+	t.index.t = t
+	for id, node := range nodes {
+		t.byName[node.spec.Name] = NodeID(id)
+		t.setFree(NodeID(id), node.spec.Free)
+		t.gpus.set(NodeID(id), node.spec.Islands)
+	}
+	if err := t.widen(spec.Uplinks); err != nil {
+		return nil, fmt.Errorf("read the topology: %w", err)
+	}
+	return t, nil
+}
+
+// placed is a node with its path: names from the highest tier down to the node itself. A tier that is not known takes
+// the name of what is below it.
+type placed struct {
+	spec *NodeSpec
+	path []string
+}
+
+func inTreeOrder(specs []NodeSpec) []placed {
+	nodes := make([]placed, len(specs))
+	for i := range specs {
+		spec := &specs[i]
+		depth := len(spec.Domains) + 1
+		path := make([]string, depth)
+		path[depth-1] = spec.Name
+		for tier, name := range spec.Domains {
+			if name == "" {
+				name = "(" + strings.Trim(path[depth-1-tier], "()") + ")"
+			}
+			path[depth-2-tier] = name
+		}
+		nodes[i] = placed{spec: spec, path: path}
+	}
+	slices.SortFunc(nodes, func(a, b placed) int { return slices.CompareFunc(a.path, b.path, cmp.Compare[string]) })
+	return nodes
+}
+
+// grow lays the domains out, tier by tier: within a tier they follow the order of the tree.
+func (t *Topology) grow(nodes []placed) {
+	top := len(t.tiers) // the root's tier
+	count := DomainID(0)
+	t.first = append(t.first, 0, 0) // islands are no domains of their own
+	var below []DomainID            // domain of each node at the tier below
+	for tier := NodeTier; tier <= top; tier++ {
+		t.first[tier] = count
+		here := make([]DomainID, len(nodes))
+		for i := range nodes {
+			// Two nodes are in one domain of a tier if their paths agree down to it.
+			depth := top - tier
+			if i == 0 || !slices.Equal(nodes[i].path[:depth], nodes[i-1].path[:depth]) {
+				name := "cluster"
+				if depth > 0 {
+					name = nodes[i].path[depth-1]
+				}
+				t.name = append(t.name, name)
+				t.parent = append(t.parent, NoDomain)
+				t.nodeLo = append(t.nodeLo, NodeID(i))
+				t.nodeHi = append(t.nodeHi, NodeID(i))
+				t.childLo = append(t.childLo, NoDomain)
+				t.childHi = append(t.childHi, NoDomain)
+				bandwidth := 1.0
+				if tier < top {
+					bandwidth = t.tiers[tier].EffectiveBandwidth()
+				}
+				t.bandwidth = append(t.bandwidth, bandwidth)
+				if below != nil {
+					t.childLo[count] = below[i]
+				}
+				count++
+			}
+			here[i] = count - 1
+			t.nodeHi[count-1] = NodeID(i + 1)
+			if below != nil {
+				t.childHi[count-1] = below[i] + 1
+				t.parent[below[i]] = count - 1
+			}
+		}
+		below = here
+		t.first = append(t.first, count)
+	}
+	t.free = make([]int64, int(count)*len(t.resources))
+}
+
+func (t *Topology) widen(uplinks []Uplink) error {
+	for _, uplink := range uplinks {
+		if uplink.Tier < NodeTier || uplink.Tier >= len(t.tiers) || !(uplink.Bandwidth > 0) {
+			return fmt.Errorf("uplink of %q: tier %d, bandwidth %v: want a tier from %d to %d and more than 0 bytes per second",
+				uplink.Path, uplink.Tier, uplink.Bandwidth, NodeTier, len(t.tiers)-1)
+		}
+		found := false
+		for d := t.first[uplink.Tier]; d < t.first[uplink.Tier+1] && !found; d++ {
+			if found = t.DomainName(d) == uplink.Path; found {
+				t.bandwidth[d] = uplink.Bandwidth
+			}
+		}
+		if !found {
+			return fmt.Errorf("uplink of %q: tier %q has no such domain", uplink.Path, t.tiers[uplink.Tier].Name)
+		}
+	}
+	return nil
+}
+
+// Nodes is the number of nodes.
+func (t *Topology) Nodes() int { return int(t.first[NodeTier+1]) }
+
+// Node finds a node by name.
+func (t *Topology) Node(name string) (NodeID, bool) {
+	id, ok := t.byName[name]
+	return id, ok
+}
+
+// NodeName is the name of a node.
+func (t *Topology) NodeName(node NodeID) string { return t.name[node] }
+
+// Resources are the names of the columns of vectors of amounts. The caller must not change them.
+func (t *Topology) Resources() []string { return t.resources }
+
+// Tiers from the island tier upwards. The caller must not change them.
+func (t *Topology) Tiers() []Tier { return t.tiers }
+
+// Free amounts of a domain: of a node, or summed over the nodes of a domain above. The caller must not change them.
+func (t *Topology) Free(d DomainID) []int64 {
+	r := len(t.resources)
+	return t.free[int(d)*r : (int(d)+1)*r : (int(d)+1)*r]
+}
+
+// FreeGPUs is the number of free accelerators of a domain.
+func (t *Topology) FreeGPUs(d DomainID) int64 { return t.gpusOf(t.Free(d)) }
+
+func (t *Topology) gpusOf(amounts []int64) int64 {
+	var sum int64
+	for _, r := range t.accelerators {
+		sum += max(0, amounts[r])
+	}
+	return sum
+}
+
+// Root is the domain of all nodes.
+func (t *Topology) Root() DomainID { return t.first[len(t.tiers)] }
+
+// Domains of a tier, from NodeTier to len(Tiers()) for the root: ids from lo up to but not including hi.
+func (t *Topology) Domains(tier int) (lo, hi DomainID) { return t.first[tier], t.first[tier+1] }
+
+// Parent of a domain; NoDomain for the root.
+func (t *Topology) Parent(d DomainID) DomainID { return t.parent[d] }
+
+// Children of a domain above the nodes: ids from lo up to but not including hi.
+func (t *Topology) Children(d DomainID) (lo, hi DomainID) { return t.childLo[d], t.childHi[d] }
+
+// NodesOf a domain: ids from lo up to but not including hi.
+func (t *Topology) NodesOf(d DomainID) (lo, hi NodeID) { return t.nodeLo[d], t.nodeHi[d] }
+
+// TierOf is the tier of a domain; len(Tiers()) for the root.
+func (t *Topology) TierOf(d DomainID) int {
+	tier := NodeTier
+	for d >= t.first[tier+1] {
+		tier++
+	}
+	return tier
+}
+
+// Ancestor is the domain of a tier that a node is in.
+func (t *Topology) Ancestor(node NodeID, tier int) DomainID {
+	d := DomainID(node)
+	for ; tier > NodeTier; tier-- {
+		d = t.parent[d]
+	}
+	return d
+}
+
+// Holds reports whether a node is in a domain.
+func (t *Topology) Holds(d DomainID, node NodeID) bool {
+	return t.nodeLo[d] <= node && node < t.nodeHi[d]
+}
+
+// DomainCount is the number of domains, nodes and the root included.
+func (t *Topology) DomainCount() int { return len(t.parent) }
+
+// Weights are the prices of the tiers in units of 1/PriceUnit. The caller must not change them.
+func (t *Topology) Weights() []int64 { return t.weights }
+
+// Accelerators are the positions in Resources of those that count GPUs. The caller must not change them.
+func (t *Topology) Accelerators() []int { return t.accelerators }
+
+// Bandwidth of a domain's uplink, bytes per second in one direction.
+func (t *Topology) Bandwidth(d DomainID) float64 { return t.bandwidth[d] }
+
+// DomainName is the path of a domain from the highest tier down, joined by "/"; "cluster" for the root.
+func (t *Topology) DomainName(d DomainID) string {
+	if t.parent[d] == NoDomain {
+		return t.name[d]
+	}
+	var parts []string
+	for ; t.parent[d] != NoDomain; d = t.parent[d] {
+		parts = append(parts, t.name[d])
+	}
+	slices.Reverse(parts)
+	return strings.Join(parts, pathSeparator)
+}
+
+// CommonTier returns the tier of the lowest domain that holds both nodes; NodeTier if they are one.
+func (t *Topology) CommonTier(a, b NodeID) int {
+	tier := NodeTier
+	for u, v := DomainID(a), DomainID(b); u != v; u, v, tier = t.parent[u], t.parent[v], tier+1 {
+	}
+	return tier
+}
+
+// TierName returns the name of a tier; "cluster" for the root.
+func (t *Topology) TierName(tier int) string {
+	if tier == len(t.tiers) {
+		return "cluster"
+	}
+	return t.tiers[tier].Name
+}
+
+// ShortName returns the own name of a domain where no other of its tier has it, else its path.
+func (t *Topology) ShortName(v DomainID) string {
+	if int(v) < t.Nodes() {
+		return t.NodeName(NodeID(v))
+	}
+	lo, hi := t.Domains(t.TierOf(v))
+	for other := lo; other < hi; other++ {
+		if other != v && t.LocalName(other) == t.LocalName(v) {
+			return t.DomainName(v)
+		}
+	}
+	return t.LocalName(v)
+}
+
+// GPUs of a vector of amounts: the sum of its accelerators.
+func (t *Topology) GPUs(amounts []int64) int64 { return t.gpusOf(amounts) }
+
+// LocalName is the name of a domain within its parent: the last part of its DomainName.
+func (t *Topology) LocalName(d DomainID) string { return t.name[d] }
