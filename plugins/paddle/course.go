@@ -17,7 +17,10 @@ import (
 	"volcano.sh/volcano/pkg/util"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/diagnose"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/guard"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/network"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/planner/feasibility"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/planner/preferences"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
@@ -38,14 +41,15 @@ type course struct {
 
 	// newNetwork is a network that has seen nothing yet, in place of the session's.
 	newNetwork func() *network.Network
-	guard      *guard
+	guard      *guard.Guard
 
-	preferences *preferences
+	preferences *preferences.Preferences
 	memory      *memory
 
-	plans     map[string]*plan
-	templates *templates
-	suits     map[api.JobID]map[string][]*suit // by role; pods of one role that differ have one each
+	plans   map[string]*plan
+	filters feasibility.Filters
+	// feasibility is of the topology that the session has now.
+	feasibility *feasibility.Checker
 	// asking is true while the plugin itself asks the session's predicates: its own then say nothing.
 	asking bool
 	// fenced is the fence of the task that is asked about, nil if nothing limits it.
@@ -59,8 +63,8 @@ func newCourse(ssn *framework.Session, a arguments, gangs map[api.JobID]gang, s 
 			s.network = nil
 			return s.networkOf(a.network)
 		}, guard: s.guard,
-		preferences: newPreferences(ssn), memory: s.memory,
-		plans: map[string]*plan{}, templates: newTemplates(ssn.Tiers), suits: map[api.JobID]map[string][]*suit{}, ending: map[string]*api.NodeInfo{},
+		preferences: preferences.New(ssn), memory: s.memory,
+		plans: map[string]*plan{}, filters: feasibility.FiltersOf(ssn.Tiers), ending: map[string]*api.NodeInfo{},
 	}
 }
 
@@ -72,8 +76,8 @@ func (c *course) topology() (*placement.Topology, error) {
 		return nil, c.unread
 	}
 	if !c.followed {
-		err := c.guard.recovered(workOn{part: partPlan}, c.follow)
-		if errors.Is(err, errPanicked) {
+		err := c.guard.Run(guard.Work{Part: partPlan}, c.follow)
+		if errors.Is(err, guard.ErrPanicked) {
 			c.network, c.unread = c.newNetwork(), err
 		}
 		if err != nil {
@@ -101,6 +105,9 @@ func (c *course) follow() error {
 	}
 	c.followed = true
 	c.warnings.log(c.network.Source(), c.network.Warnings())
+	c.feasibility = feasibility.New(feasibility.Session{
+		Topology: c.network.Topology(), Nodes: c.ssn.Nodes, Filters: c.filters, Predicates: c, PerPodKey: perPodKey,
+	})
 	for _, node := range c.ssn.Nodes {
 		c.noteEnding(node)
 	}
@@ -138,16 +145,18 @@ func slicesOf(ssn *framework.Session) []*resourceapi.ResourceSlice {
 // scalars are the names of the resources, besides CPU and memory, that pending pods ask for.
 func (c *course) scalars() []string {
 	names := map[string]bool{}
-	apart := 0
+	var slots []string
 	for id := range c.gangs {
-		apart = max(apart, apartRoles(c.ssn.Jobs[id]))
+		if of := feasibility.SlotResources(c.ssn.Jobs[id]); len(of) > len(slots) {
+			slots = of
+		}
 		for _, task := range c.ssn.Jobs[id].TaskStatusIndex[api.Pending] {
 			for name := range task.InitResreq.ScalarResources {
 				names[string(name)] = true
 			}
 		}
 	}
-	return append(slices.Sorted(maps.Keys(names)), apartNames(apart)...)
+	return append(slices.Sorted(maps.Keys(names)), slots...)
 }
 
 // changed brings the tree up to date after a task was placed on a node or taken away from it.
@@ -195,84 +204,20 @@ func (c *course) Request(task *api.TaskInfo) []int64 {
 // Node implements stage.
 func (c *course) Node(name string) (placement.NodeID, bool) { return c.network.Node(name) }
 
-// suit is the suit of pods of a job that are like a task, nil if it was not made yet.
-func (c *course) suit(task *api.TaskInfo) *suit {
-	return suitOf(c.suits[task.Job][task.TaskRole], task)
+// perPodKey reports whether each pod of a role has its own value of a label or annotation.
+func perPodKey(key string) bool {
+	return key == taskIndexKey || key == resourceNameLabel || strings.HasPrefix(key, prefix)
 }
 
-// suitFor is the suit of pods of a job that are like a task, made when first asked for.
-func (c *course) suitFor(task *api.TaskInfo) *suit {
-	if have := c.suit(task); have != nil {
-		return have
-	}
-	if c.suits[task.Job] == nil {
-		c.suits[task.Job] = map[string][]*suit{}
-	}
-	t := c.network.Topology()
-	made := newSuit(t, task, c.templates.permitted(t, c.ssn.Nodes, task.Pod))
-	c.suits[task.Job][task.TaskRole] = append(c.suits[task.Job][task.TaskRole], made)
-	return made
-}
-
-// forgetAnswers forgets what predicates said of a job's pods where it depends on other pods.
-func (c *course) forgetAnswers(job api.JobID) {
-	for _, ofRole := range c.suits[job] {
-		for _, suit := range ofRole {
-			if dependsOnOthers(&suit.task.Pod.Spec) {
-				suit.forget(c.network.Topology())
-			}
-		}
-	}
-}
-
-// kindsOf are the kinds of pods of each role of a plan.
-func (c *course) kindsOf(job *api.JobInfo, pending [][]*api.TaskInfo) []kinds {
-	t := c.network.Topology()
-	all := make([]kinds, len(pending))
-	taken := map[corev1.ResourceName]bool{} // by pods that are placed earlier
-	for r, tasks := range pending {
-		k := &all[r]
-		for _, task := range tasks {
-			if suitOf(k.suits, task) != nil {
-				continue
-			}
-			k.differ = k.differ || len(k.suits) > 0 && c.templates.permitted(t, c.ssn.Nodes, task.Pod) != k.suits[0].permitted
-			if k.more = k.more || len(k.suits) == maxKinds; k.more {
-				continue
-			}
-			k.suits = append(k.suits, c.suitFor(task))
-		}
-		if len(tasks) > 0 {
-			k.final = !mayCome(job, tasks[0].Pod) && !freed(tasks[0], taken)
-		}
-		for _, task := range tasks {
-			for name := range task.InitResreq.ScalarResources {
-				taken[name] = true
-			}
-		}
-	}
-	return all
-}
-
-// freed reports whether pods that are placed earlier take a resource that a task does not ask for. A plugin may keep CPU and
-// memory of a node for the pods that will take it (resource-strategy-fit), and lets others have them afterwards.
-func freed(task *api.TaskInfo, taken map[corev1.ResourceName]bool) bool {
-	for name := range taken {
-		if task.InitResreq.ScalarResources[name] <= 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// PrePredicateFn implements predicates.
+// PrePredicateFn implements feasibility.Predicates.
 func (c *course) PrePredicateFn(task *api.TaskInfo) error {
 	defer func(asking bool) { c.asking = asking }(c.asking)
 	c.asking = true
 	return c.ssn.PrePredicateFn(task)
 }
 
-// PredicateForAllocateAction implements predicates. It may be called by several goroutines, between which asking stays.
+// PredicateForAllocateAction implements feasibility.Predicates. It may be called by several goroutines, between which asking
+// stays.
 func (c *course) PredicateForAllocateAction(task *api.TaskInfo, node *api.NodeInfo) error {
 	if otherShard(c.ssn, node) {
 		return errOtherShard

@@ -8,12 +8,13 @@
 //   - keys.go, roles.go, wishes.go: which jobs are Paddle's, what each pod does in them, what they say themselves
 //   - gang.go, standin.go, order.go, end.go: the minimum of each role, pods without requests, who is placed first, and
 //     who no more
-//   - course.go, plan.go, cast.go: a job's plan; suit.go, permitted.go, template.go, apart.go, prefer*.go, memory*.go: the nodes that suit
-//     its pods, and those that they had; infeasible.go: what provably does not fit
+//   - course.go, plan.go, cast.go: a job's plan; planner/feasibility, planner/preferences, soft_constraints.go, memory*.go: the nodes
+//     that are feasible for its pods, those that they prefer, and those that they had; infeasible.go: what provably does not fit
+//   - guard, recovery.go: what goes wrong in planning stays with the job that is planned
 //   - place.go, followup.go, phase.go, hint.go, score.go: how a plan reaches allocate, and what is done when it fails
 //   - binder.go: how many bindings are sent at a time, where the scheduler is ours
 //   - limit.go, fence.go, gradient.go: networkTopology and colocation
-//   - victims*.go, evict.go, starving.go: preempt and reclaim
+//   - preempt_*.go: preempt and reclaim
 //   - reporter.go, waiting.go, placed.go, events.go: the calls into report, diagnose and enqueue, which find out and say why a
 //     job waits and where it runs
 //   - arguments*.go, check*.go, metrics.go: what volcano-scheduler.conf may say, and what is counted

@@ -7,16 +7,18 @@ import (
 	"slices"
 
 	"volcano.sh/volcano/pkg/scheduler/api"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/guard"
 )
 
 // rejectReason returns why no node is feasible for a task, by the plan of its job, which is made again if it is outdated. It is
 // nil if the plan has a node for the task, or if only predicates can decide.
 func (c *course) rejectReason(task *api.TaskInfo) (err error) {
-	of := workOn{partPlan, task.Job}
-	if c.guard.refuses(of) != nil {
+	of := guard.Work{Part: partPlan, Job: task.Job}
+	if c.guard.BackedOff(of) != nil {
 		return nil
 	}
-	if failure := c.guard.recovered(of, func() error {
+	if failure := c.guard.Run(of, func() error {
 		err = c.planRejects(task)
 		return nil
 	}); failure != nil {
@@ -90,9 +92,8 @@ func (c *course) onNominationRejected(task *api.TaskInfo, node string) {
 	if plan, ok := c.plans[c.scopeOf(job, task).key()]; ok {
 		plan.stale = true
 	}
-	id, ok := c.network.Node(node)
-	if suit := c.suit(task); ok && suit != nil {
-		suit.remember(c.network.Topology(), id)
+	if id, ok := c.network.Node(node); ok && c.feasibility != nil {
+		c.feasibility.Reject(task, id)
 	}
 }
 
@@ -109,7 +110,8 @@ func (c *course) noCapacityForSurplus(plan *plan, task *api.TaskInfo) bool {
 				continue
 			}
 			role := plan.cast.demand.Roles[r]
-			role.Request, role.Eligible = request, c.inside(plan, plan.kinds[r].possible())
+			possible, _ := plan.roles[r].Possible()
+			role.Request, role.Eligible = request, c.inside(plan, possible)
 			return plan.cast.exact && !fitsAll(t, &role, t.Root(), 1)
 		}
 	}

@@ -17,8 +17,8 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/framework"
 
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/guard"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
-	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
 const shortPlanning = "    arguments:\n      planning-seconds: 0.1\n"
@@ -26,12 +26,12 @@ const shortPlanning = "    arguments:\n      planning-seconds: 0.1\n"
 // faults fail work on jobs, and count how often it was tried: of plans, the searches.
 type faults struct {
 	mu    sync.Mutex
-	tried map[workOn]int
-	fail  func(of workOn, searches bool)
+	tried map[guard.Work]int
+	fail  func(of guard.Work, searches bool)
 }
 
-func (f *faults) inject(of workOn, searches bool) {
-	if searches || of.part != partPlan {
+func (f *faults) inject(of guard.Work, searches bool) {
+	if searches || of.Part != partPlan {
 		f.mu.Lock()
 		f.tried[of]++
 		f.mu.Unlock()
@@ -40,9 +40,9 @@ func (f *faults) inject(of workOn, searches bool) {
 }
 
 // withFaults is a cluster whose plugin fails as fail does.
-func withFaults(t *testing.T, fail func(of workOn, searches bool), objects ...any) (*cluster, *faults) {
+func withFaults(t *testing.T, fail func(of guard.Work, searches bool), objects ...any) (*cluster, *faults) {
 	t.Helper()
-	f := &faults{tried: map[workOn]int{}, fail: fail}
+	f := &faults{tried: map[guard.Work]int{}, fail: fail}
 	c := newCluster(t, configuration(actionsAll, tier(1, "", withPaddle+shortPlanning), tier(2, "", "")), objects...)
 	framework.RegisterPluginBuilder(PluginName, buildOn(&keeper{inject: f.inject}))
 	return c, f
@@ -99,8 +99,8 @@ func TestAPlannerThatFailsByPanic(t *testing.T) {
 		"in conditions and events": {partText, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c, _ := withFaults(t, func(of workOn, searches bool) {
-				if of == (workOn{test.part, jobID("bad")}) && searches == test.searches {
+			c, _ := withFaults(t, func(of guard.Work, searches bool) {
+				if of == (guard.Work{Part: test.part, Job: jobID("bad")}) && searches == test.searches {
 					panic("no such domain")
 				}
 			}, failedGang("1")...)
@@ -112,8 +112,8 @@ func TestAPlannerThatFailsByPanic(t *testing.T) {
 
 // A gang whose planning panicked is held back, and the stack is logged once; what does not fit whole is not started.
 func TestAPlannerThatFailsIsNotAskedAgainAtOnce(t *testing.T) {
-	c, f := withFaults(t, func(of workOn, searches bool) {
-		if of.job == jobID("bad") && of.part == partPlan && searches {
+	c, f := withFaults(t, func(of guard.Work, searches bool) {
+		if of.Job == jobID("bad") && of.Part == partPlan && searches {
 			panic("index out of range")
 		}
 	}, failedGang("3")...)
@@ -124,29 +124,14 @@ func TestAPlannerThatFailsIsNotAskedAgainAtOnce(t *testing.T) {
 	})
 	require.Equal(t, 1, strings.Count(text, "The plugin panicked"), text)
 	require.Contains(t, text, "TestAPlannerThatFailsIsNotAskedAgainAtOnce", "the stack")
-	g := newGuard()
-	of := workOn{partPlan, jobID("bad")}
-	for _, want := range []time.Duration{minHold, 2 * minHold, 4 * minHold} {
-		g.holdBack(of, errTooSlow)
-		require.Equal(t, want, g.held[of].wait)
-		require.ErrorIs(t, g.refuses(of), errTooSlow)
-	}
-	g.held[of] = hold{wait: maxHold}
-	require.NoError(t, g.refuses(of), "its time is over")
-	g.holdBack(of, errTooSlow)
-	require.Equal(t, maxHold, g.held[of].wait)
-	g.next(time.Second, map[api.JobID]*api.JobInfo{jobID("bad"): nil})
-	require.Len(t, g.held, 1)
-	g.next(time.Second, nil)
-	require.Empty(t, g.held, "the job is no more")
-	require.Equal(t, 1, f.tried[of])
+	require.Equal(t, 1, f.tried[guard.Work{Part: partPlan, Job: jobID("bad")}])
 }
 
 // A panic in an explanation changes nothing for the job that is explained: it waits, for it has no room.
 func TestAPlannerThatFailsToExplain(t *testing.T) {
 	for _, searches := range []bool{true, false} {
-		c, _ := withFaults(t, func(of workOn, searching bool) {
-			if of == (workOn{partExplanation, jobID("bad")}) && searches == searching {
+		c, _ := withFaults(t, func(of guard.Work, searching bool) {
+			if of == (guard.Work{Part: partExplanation, Job: jobID("bad")}) && searches == searching {
 				panic("no such tier")
 			}
 		}, failedGang("5")...)
@@ -158,8 +143,8 @@ func TestAPlannerThatFailsToExplain(t *testing.T) {
 
 // A panic in the reckoning of a job's limits keeps its pods pending, for they could break a limit.
 func TestAPlannerThatFailsToReadALimit(t *testing.T) {
-	c, _ := withFaults(t, func(of workOn, _ bool) {
-		if of == (workOn{partLimit, jobID("bad")}) {
+	c, _ := withFaults(t, func(of guard.Work, _ bool) {
+		if of == (guard.Work{Part: partLimit, Job: jobID("bad")}) {
 			panic("no such tier")
 		}
 	}, failedGang("1")...)
@@ -169,28 +154,28 @@ func TestAPlannerThatFailsToReadALimit(t *testing.T) {
 
 // A panic in the score of nodes leaves the score to the other plugins.
 func TestAPlannerThatFailsToScore(t *testing.T) {
-	c, f := withFaults(t, func(of workOn, searches bool) {
-		if of.job == jobID("bad") && (of.part == partScore || of.part == partPlan && searches) {
+	c, f := withFaults(t, func(of guard.Work, searches bool) {
+		if of.Job == jobID("bad") && (of.Part == partScore || of.Part == partPlan && searches) {
 			panic("no such node")
 		}
 	}, failedGang("1")...)
 	changes := added(t, func() { c.sessions(2, members("bad", "good")...) })
 	require.InDelta(t, 1, changes[`volcano_paddle_panics_total{part="score"}`], 0)
-	require.Equal(t, 1, f.tried[workOn{partScore, jobID("bad")}])
+	require.Equal(t, 1, f.tried[guard.Work{Part: partScore, Job: jobID("bad")}])
 }
 
 // A search that neither ends nor stops is abandoned: the session ends, and all gangs start.
 func TestAPlannerThatFailsToEnd(t *testing.T) {
 	end := make(chan struct{})
-	c, f := withFaults(t, func(of workOn, searches bool) {
-		if of.job == jobID("bad") && searches {
+	c, f := withFaults(t, func(of guard.Work, searches bool) {
+		if of.Job == jobID("bad") && searches {
 			<-end
 		}
 	}, failedGang("3")...) // bad has no room
 	begin := time.Now()
 	changes := added(t, func() { c.sessions(4, members("good")...) })
 	require.Less(t, time.Since(begin), 30*time.Second)
-	require.Equal(t, 1, f.tried[workOn{partPlan, jobID("bad")}])
+	require.Equal(t, 1, f.tried[guard.Work{Part: partPlan, Job: jobID("bad")}])
 	require.InDelta(t, 1, changes[`volcano_paddle_stopped_searches_total{result="abandoned"}`], 0)
 	require.InDelta(t, 1, changes["volcano_paddle_abandoned_searches"], 0)
 	require.Positive(t, changes["volcano_paddle_session_planning_seconds_sum"])
@@ -208,7 +193,7 @@ func TestAPlannerThatFailsToEndIsAbandonedAFewTimes(t *testing.T) {
 		jobs = append(jobs, job)
 		objects = append(objects, podGroup(job, 4, twoTwo), pods(job, "ps", 2, oneCPU), pods(job, "worker", 2, oneCPU))
 	}
-	c, _ := withFaults(t, func(_ workOn, searches bool) {
+	c, _ := withFaults(t, func(_ guard.Work, searches bool) {
 		if searches {
 			<-end
 		}
@@ -223,7 +208,7 @@ func TestAPlannerThatFailsToEndIsAbandonedAFewTimes(t *testing.T) {
 			c.sessions(1, members(jobs...)...)
 		}
 	})
-	require.InDelta(t, maxAbandoned, changes[`volcano_paddle_stopped_searches_total{result="abandoned"}`], 0)
+	require.InDelta(t, 2, changes[`volcano_paddle_stopped_searches_total{result="abandoned"}`], 0)
 	close(end)
 	require.Eventually(t, func() bool { return scrape(t)["volcano_paddle_abandoned_searches"] == 0 }, 10*time.Second, time.Millisecond)
 }
@@ -232,39 +217,16 @@ func TestAPlannerThatFailsToEndIsAbandonedAFewTimes(t *testing.T) {
 // the next session.
 func TestAPlannerThatFailsToEndInTime(t *testing.T) {
 	objects := failedGang("3")
-	c, f := withFaults(t, func(of workOn, searches bool) {
-		if of.job == jobID("bad") && searches {
+	c, f := withFaults(t, func(of guard.Work, searches bool) {
+		if of.Job == jobID("bad") && searches {
 			time.Sleep(200 * time.Millisecond)
 		}
 	}, objects...)
 	changes := added(t, func() { c.sessions(3, members("good")...) })
 	require.InDelta(t, 1, changes[`volcano_paddle_stopped_searches_total{result="stopped"}`], 0)
 	require.Zero(t, changes[`volcano_paddle_stopped_searches_total{result="abandoned"}`])
-	require.Equal(t, 1, f.tried[workOn{partPlan, jobID("bad")}])
+	require.Equal(t, 1, f.tried[guard.Work{Part: partPlan, Job: jobID("bad")}])
 	c.add(podGroup("next", 4, twoTwo), pods("next", "ps", 2, resources{"cpu": "0"}), pods("next", "worker", 2, resources{"cpu": "0"}))
 	changes = added(t, func() { c.sessions(1, members("good", "next")...) })
 	require.InDelta(t, 1, changes[`volcano_paddle_plans_total{outcome="placed"}`], 0)
-}
-
-// A job that finds the session's time used up is not to blame for it.
-func TestASearchAtTheEndOfTheTimeIsNotHeldBack(t *testing.T) {
-	g := newGuard()
-	of := workOn{partPlan, jobID("job")}
-	ends := func(took time.Duration) error {
-		g.next(100*time.Millisecond, map[api.JobID]*api.JobInfo{jobID("job"): nil})
-		g.spent = 100*time.Millisecond - took
-		_, err := search(g, of, func() {}, func(stop func() bool) (int, error) {
-			for !stop() {
-				time.Sleep(time.Millisecond)
-			}
-			return 0, fmt.Errorf("plan: %w", placement.ErrStopped)
-		})
-		return err
-	}
-	require.ErrorIs(t, ends(10*time.Millisecond), errNoTime)
-	require.NoError(t, g.refuses(of))
-	require.ErrorIs(t, ends(0), errNoTime)
-	require.NoError(t, g.refuses(of))
-	require.ErrorIs(t, ends(90*time.Millisecond), errTooSlow)
-	require.ErrorIs(t, g.refuses(of), errTooSlow)
 }

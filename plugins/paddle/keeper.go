@@ -11,6 +11,7 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/framework"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/diagnose"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/guard"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/network"
 )
 
@@ -23,7 +24,7 @@ type state struct {
 	warnings  *topologyWarnings
 	memory    *memory
 	events    *eventLimiter
-	guard     *guard
+	guard     *guard.Guard
 }
 
 func newState() *state {
@@ -48,7 +49,7 @@ type keeper struct {
 	// observe is told each gang that is placed; nil for nobody.
 	observe func(api.JobID, Placement)
 	// inject is called where work that may fail begins; nil but in tests.
-	inject func(of workOn, searches bool)
+	inject func(of guard.Work, searches bool)
 }
 
 func (k *keeper) take() *state {
@@ -64,7 +65,7 @@ func (k *keeper) take() *state {
 	if k.memory == nil {
 		k.memory = newMemory()
 	}
-	taken.memory, taken.guard.inject = k.memory, k.inject
+	taken.memory, taken.guard.Inject = k.memory, k.inject
 	return taken
 }
 

@@ -40,10 +40,10 @@ func (p *plugin) standFirst(ssn *framework.Session) {
 	if !led {
 		ssn.Tiers = ledTiers(configured, p.line)
 	}
-	p.victims = newVictims(ssn, p.arguments.taskRoles)
+	p.victims = newVictimSelector(ssn, p.arguments.taskRoles)
 	p.victims.open()
 	ssn.AddJobStarvingFns(firstName, p.starving)
-	ssn.AddJobPipelinedFn(firstName, p.committing)
+	ssn.AddJobPipelinedFn(firstName, p.votePipelined)
 	ssn.AddAllocatableFn(firstName, p.endAllocatable)
 	ssn.AddPrePredicateFn(firstName, p.endPrePredicate)
 }

@@ -10,10 +10,11 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
-// stay is the plan in which pods of a gang that starts again are where they ran, as far as that is possible, and the
-// others are placed around them. It is nil if members are running, if no place is known or free, or if found is that plan.
-func (l *leaning) stay(t *placement.Topology, d *placement.Demand, found *placement.Plan, o placement.Options) *placement.Plan {
-	fixed := l.stillFree(t, d)
+// keepPreviousNodes returns the plan in which the pods of a gang that restarts have their previous nodes as far as possible
+// and the others are placed around them. It returns nil if members are running, if no previous node is known or free, or if
+// found is that plan.
+func (s *softConstraints) keepPreviousNodes(t *placement.Topology, d *placement.Demand, found *placement.Plan, o placement.Options) *placement.Plan {
+	fixed := s.stillFree(t, d)
 	if len(fixed) == 0 || containsAll(found.Assignments, fixed) {
 		return nil
 	}
@@ -24,17 +25,17 @@ func (l *leaning) stay(t *placement.Topology, d *placement.Demand, found *placem
 	return kept
 }
 
-// stillFree are the pods of a gang that can have the nodes on which they ran; none if members are running.
-func (l *leaning) stillFree(t *placement.Topology, d *placement.Demand) []placement.Assignment {
+// stillFree returns the pods of a gang that can have their previous nodes, none if members are running.
+func (s *softConstraints) stillFree(t *placement.Topology, d *placement.Demand) []placement.Assignment {
 	defer t.Rollback(t.Begin())
 	var fixed []placement.Assignment
-	for r := range l.ran {
+	for r := range s.previousNodes {
 		role := &d.Roles[r]
 		if len(role.Placed) > 0 {
 			return nil
 		}
-		for i, id := range l.ran[r] {
-			if id == noNode || slices.Contains(l.failed, id) || role.Eligible != nil && !role.Eligible.Has(id) {
+		for i, id := range s.previousNodes[r] {
+			if id == noNode || slices.Contains(s.failed, id) || role.Eligible != nil && !role.Eligible.Has(id) {
 				continue
 			}
 			if _, err := t.Take(id, role.Request); err == nil {
@@ -45,7 +46,7 @@ func (l *leaning) stillFree(t *placement.Topology, d *placement.Demand) []placem
 	return fixed
 }
 
-// containsAll tells whether a plan has all of some assignments; both are ordered by role and index.
+// containsAll reports whether a plan has all of some assignments; both are ordered by role and index.
 func containsAll(plan, some []placement.Assignment) bool {
 	for _, a := range some {
 		at, ok := slices.BinarySearchFunc(plan, a, inSeatOrder)

@@ -39,8 +39,8 @@ func TestPlacesThatAreStillFree(t *testing.T) {
 			topology := gpuRacks(t, []int64{2, 2}, []int64{2, 1})
 			d := workers(3, 3)
 			d.Roles[0].Eligible, d.Roles[0].Placed = test.eligible, test.placed
-			l := &leaning{ran: [][]placement.NodeID{test.ran}, failed: test.failed}
-			got := l.stillFree(topology, d)
+			s := &softConstraints{previousNodes: [][]placement.NodeID{test.ran}, failed: test.failed}
+			got := s.stillFree(topology, d)
 			require.Equal(t, int64(7), topology.Free(topology.Root())[0], "nothing is taken")
 			if test.want == nil {
 				require.Empty(t, got)
@@ -53,7 +53,7 @@ func TestPlacesThatAreStillFree(t *testing.T) {
 			require.Equal(t, test.want, at)
 		})
 	}
-	require.Empty(t, (&leaning{}).stillFree(gpuRacks(t, []int64{2}), workers(1, 1)), "nothing is remembered")
+	require.Empty(t, (&softConstraints{}).stillFree(gpuRacks(t, []int64{2}), workers(1, 1)), "nothing is remembered")
 }
 
 //	r0           r1
@@ -122,16 +122,16 @@ func TestPlanOfGangThatStays(t *testing.T) {
 	found, err := placement.Solve(topology, workers(2, 2), placement.Options{})
 	require.NoError(t, err)
 	stays := func(ran ...placement.NodeID) *placement.Plan {
-		l := &leaning{ran: [][]placement.NodeID{ran}}
-		return l.stay(topology, workers(2, 2), found, placement.Options{})
+		s := &softConstraints{previousNodes: [][]placement.NodeID{ran}}
+		return s.keepPreviousNodes(topology, workers(2, 2), found, placement.Options{})
 	}
 	require.Equal(t, map[string]int{"r1n0": 1, "r1n1": 1}, nodesOf(topology, stays(2, 3)))
 	require.Nil(t, stays(found.Assignments[0].Node, found.Assignments[1].Node), "that is the plan")
 	require.Nil(t, stays(noNode, noNode), "nothing is known")
 	d := workers(2, 2)
 	d.HighestTier = placement.NodeTier + 1
-	l := &leaning{ran: [][]placement.NodeID{{0, 2}}}
-	require.Nil(t, l.stay(topology, d, found, placement.Options{}), "the limit is new")
+	s := &softConstraints{previousNodes: [][]placement.NodeID{{0, 2}}}
+	require.Nil(t, s.keepPreviousNodes(topology, d, found, placement.Options{}), "the limit is new")
 }
 
 // Two plans for the same members; which of them a gang that starts again takes.
@@ -164,7 +164,7 @@ func TestGangThatStartsAgainStays(t *testing.T) {
 			if test.change != nil {
 				test.change(c, d)
 			}
-			require.Equal(t, test.want, c.stays(d, test.kept, found))
+			require.Equal(t, test.want, c.worthKeeping(d, test.kept, found))
 		})
 	}
 }

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	scheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/guard"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
@@ -155,7 +156,7 @@ func TestReportOfWhatRefusesNodes(t *testing.T) {
 
 // A gang that starts is not diagnosed.
 func TestNodesAreCheckedForDiagnosesOnly(t *testing.T) {
-	c, _ := withFaults(t, func(of workOn, _ bool) { require.NotEqual(t, partExplanation, of.part) },
+	c, _ := withFaults(t, func(of guard.Work, _ bool) { require.NotEqual(t, partExplanation, of.Part) },
 		podGroup("job", 4, twoTwo), pods("job", "ps", 2, nothing), pods("job", "worker", 2, nothing), node("n1", resources{"cpu": "8", "memory": "8Gi"}))
 	c.session()
 	require.NotEmpty(t, c.bound())

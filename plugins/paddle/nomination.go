@@ -41,8 +41,8 @@ func (c *course) nominations(p *plan, t *placement.Topology) map[api.TaskID]plac
 func (c *course) lets(task *api.TaskInfo, node placement.NodeID) bool {
 	c.asking = true
 	defer func() { c.asking = false }()
-	suits, err := c.suitFor(task).ask(c, c.network.Topology(), c.ssn.Nodes, node)
-	return suits && err == nil
+	ok, err := c.feasibility.Feasible(task, node)
+	return ok && err == nil
 }
 
 // inside reports whether a node is in a domain; every node is in placement.NoDomain.

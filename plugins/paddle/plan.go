@@ -10,6 +10,8 @@ import (
 
 	"volcano.sh/volcano/pkg/scheduler/api"
 
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/guard"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/planner/feasibility"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
@@ -40,7 +42,7 @@ func (s scope) has(task *api.TaskInfo) bool {
 type plan struct {
 	scope
 	cast  *cast
-	kinds []kinds // by role of the cast
+	roles []feasibility.Role // of the cast
 	found *placement.Plan
 	// within is the domain in which the job's own limit keeps one of its groups; placement.NoDomain if none does.
 	within placement.DomainID
@@ -49,8 +51,8 @@ type plan struct {
 	nodes map[api.TaskID]placement.NodeID
 	// nominated are the nominations that the plan honours.
 	nominated map[api.TaskID]placement.NodeID
-	// leaning is what counts after the network.
-	leaning *leaning
+	// soft constraints count after the traffic.
+	soft *softConstraints
 	// future plans count on room that pods free which are ending.
 	future bool
 	// remade counts how often the plan was made again since a hint of it was last taken.
@@ -67,8 +69,8 @@ type plan struct {
 var errInfeasible = errors.New("the gang has no room")
 
 const (
-	maxRemade  = 1
-	maxRefused = 3 // rounds of plans of which predicates refused a node; after the first one all nodes were asked
+	maxRemade   = 1
+	maxRejected = 3 // plans with an infeasible node in a row; after the first one all nodes were checked
 )
 
 // placed tells whether there is a plan to follow.
@@ -102,16 +104,16 @@ func (c *course) remake(old *plan) *plan {
 func (c *course) make(s scope) *plan {
 	begin := time.Now()
 	p := &plan{scope: s, within: placement.NoDomain}
-	of := workOn{partPlan, s.job.UID}
-	if p.err = c.guard.refuses(of); p.err == nil {
-		p.err = c.guard.recovered(of, func() error { return c.solve(p) })
+	of := guard.Work{Part: partPlan, Job: s.job.UID}
+	if p.err = c.guard.BackedOff(of); p.err == nil {
+		p.err = c.guard.Run(of, func() error { return c.solve(p) })
 	}
-	if errors.Is(p.err, errPanicked) {
+	if errors.Is(p.err, guard.ErrPanicked) {
 		c.lost()
 	}
 	outcome := outcomePlaced
 	switch {
-	case failed(p.err):
+	case guard.Failed(p.err):
 		outcome = outcomeFailed
 	case p.err != nil:
 		outcome = outcomeNoFit
@@ -125,7 +127,7 @@ func (c *course) solve(p *plan) error {
 	if err != nil {
 		return err
 	}
-	c.forgetAnswers(p.job.UID)
+	c.feasibility.Forget(p.job.UID)
 	if err := c.demand(p); err != nil {
 		return err
 	}
@@ -152,7 +154,7 @@ func (c *course) demand(p *plan) error {
 
 // search finds a node for each pending pod of a plan.
 func (c *course) search(p *plan, t *placement.Topology) error {
-	p.kinds = c.kindsOf(p.job, p.cast.pending)
+	p.roles = c.feasibility.Roles(p.job, p.cast.pending)
 	var err error
 	if c.near(p, t); p.found == nil {
 		err = c.attempt(p, t, false)
@@ -176,7 +178,7 @@ func (c *course) search(p *plan, t *placement.Topology) error {
 
 // attempt plans on what is idle, or on what will be once pods that are ending have ended. The tree is left as it was.
 func (c *course) attempt(p *plan, t *placement.Topology, future bool) error {
-	if err := c.guard.refuses(workOn{partPlan, p.job.UID}); err != nil {
+	if err := c.guard.BackedOff(guard.Work{Part: partPlan, Job: p.job.UID}); err != nil {
 		return err // an attempt before failed, and t may be given up
 	}
 	mark := t.Begin()
@@ -185,7 +187,7 @@ func (c *course) attempt(p *plan, t *placement.Topology, future bool) error {
 	if err != nil {
 		return err
 	}
-	p.found, err = c.suited(p)
+	p.found, err = c.planFeasible(p)
 	last := future || len(c.ending) == 0
 	if !errors.Is(err, placement.ErrNoFit) || !last || !p.cast.exact {
 		return err
@@ -194,8 +196,9 @@ func (c *course) attempt(p *plan, t *placement.Topology, future bool) error {
 	proof := p.cast.demand
 	proof.Roles = slices.Clone(proof.Roles)
 	for r := range proof.Roles {
-		certain = certain && p.kinds[r].certain()
-		proof.Roles[r].Eligible = c.inside(p, p.kinds[r].possible())
+		possible, complete := p.roles[r].Possible()
+		certain = certain && complete
+		proof.Roles[r].Eligible = c.inside(p, possible)
 	}
 	if provablyInfeasible(t, &proof, certain) {
 		p.cast.demand = proof
@@ -212,7 +215,7 @@ func (c *course) prepare(p *plan, t *placement.Topology, future bool) error {
 			continue // what preemption promised is not free yet: nothing to keep clear
 		}
 	}
-	return p.cast.keepApart(t)
+	return feasibility.RequestSlots(t, &p.cast.demand, p.cast.pending)
 }
 
 // inside is the nodes of a set that a plan may use by the limits of its job.
@@ -220,22 +223,21 @@ func (c *course) inside(p *plan, nodes *placement.NodeSet) *placement.NodeSet {
 	return c.without(c.only(nodes, p.within), p.avoid)
 }
 
-// suited is the best plan on nodes that suit the pods.
-func (c *course) suited(p *plan) (*placement.Plan, error) {
-	t := c.network.Topology()
-	for range maxRefused {
-		for r := range p.kinds {
-			p.cast.demand.Roles[r].Eligible = c.inside(p, p.kinds[r].eligible(t))
+// planFeasible returns the best plan whose nodes are feasible for the pods.
+func (c *course) planFeasible(p *plan) (*placement.Plan, error) {
+	for range maxRejected {
+		for r := range p.roles {
+			p.cast.demand.Roles[r].Eligible = c.inside(p, p.roles[r].Eligible())
 		}
 		found, err := c.best(p)
 		if err != nil {
 			return nil, err
 		}
-		suits, err := c.ask(p, found)
+		feasible, err := c.feasible(p, found)
 		if err != nil {
 			return nil, err
 		}
-		if suits {
+		if feasible {
 			return found, nil
 		}
 	}
@@ -245,27 +247,17 @@ func (c *course) suited(p *plan) (*placement.Plan, error) {
 // errRefused is the error of plans whose nodes predicates refuse again and again.
 var errRefused = errors.New("predicates refuse the nodes of each plan")
 
-// ask asks about the nodes that a plan uses and reports whether all suit. Where one does not, all nodes are asked about,
-// unless the role's pods differ: then each has answers of its own.
-func (c *course) ask(p *plan, found *placement.Plan) (bool, error) {
-	t := c.network.Topology()
+// feasible reports whether the nodes of a plan are feasible for its pods.
+func (c *course) feasible(p *plan, found *placement.Plan) (bool, error) {
 	c.asking = true
 	defer func() { c.asking = false }()
-	ok := true
+	all := true
 	for i, task := range p.cast.tasks(found) {
-		kinds := &p.kinds[found.Assignments[i].Role]
-		suit := kinds.of(task)
-		if suit == nil {
-			continue
-		}
-		suits, err := suit.ask(c, t, c.ssn.Nodes, found.Assignments[i].Node)
+		ok, err := p.roles[found.Assignments[i].Role].Feasible(task, found.Assignments[i].Node)
 		if err != nil {
 			return false, err
 		}
-		if !suits && len(kinds.suits) == 1 {
-			suit.askAll(c, t, c.ssn.Nodes)
-		}
-		ok = ok && suits
+		all = all && ok
 	}
-	return ok, nil
+	return all, nil
 }

@@ -9,6 +9,8 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/framework"
 	"volcano.sh/volcano/pkg/scheduler/plugins/util"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/guard"
 )
 
 // PluginName is the name that enables the plugin in volcano-scheduler.conf.
@@ -21,7 +23,7 @@ type plugin struct {
 
 	kept  *keeper
 	state *state
-	guard *guard
+	guard *guard.Guard
 
 	gangs    map[api.JobID]gang // Paddle jobs that have pending pods; all other jobs are left to Volcano
 	ranks    map[api.TaskID]rank
@@ -35,7 +37,7 @@ type plugin struct {
 	course *course
 
 	line    line
-	victims *victims
+	victims *victimSelector
 }
 
 var _ framework.Plugin = &plugin{}
@@ -66,7 +68,7 @@ func (p *plugin) OnSessionOpen(ssn *framework.Session) {
 	p.course = newCourse(ssn, p.arguments, p.gangs, p.state)
 	p.state.memory.watch(ssn.InformerFactory())
 	p.state.memory.open(ssn.Jobs)
-	p.guard.next(p.budget(), ssn.Jobs)
+	p.guard.StartSession(p.budget(), ssn.Jobs)
 	for _, job := range ssn.Jobs {
 		if needsPlanning(job) {
 			p.openGang(job)
@@ -99,10 +101,10 @@ func (p *plugin) OnSessionOpen(ssn *framework.Session) {
 // OnSessionClose implements framework.Plugin.
 func (p *plugin) OnSessionClose(ssn *framework.Session) {
 	p.hints.restore(ssn.Jobs)
-	p.victims.commit()
+	p.victims.commitRemainders()
 	p.state.memory.close(ssn.Jobs, p.gangs)
 	p.closeReporter()
-	observePlanning(p.guard.spent)
+	observePlanning(p.guard.Spent())
 	p.kept.put(p.state)
 }
 
@@ -130,7 +132,7 @@ func (p *plugin) openGang(job *api.JobInfo) {
 // budget is the time for planning in the session: who replays has the time, and must find the same on any machine.
 func (p *plugin) budget() time.Duration {
 	if p.kept.observe != nil {
-		return unlimitedTime
+		return guard.Unlimited
 	}
 	return p.arguments.planning
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/diagnose"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/enqueue"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/guard"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
@@ -158,15 +159,15 @@ func (c *course) why(p *plan) error {
 // diagnose returns a report of this session, or of an earlier one if this has no time for it.
 func (c *course) diagnose(job *api.JobInfo, work func() (report.Report, error)) (report.Report, bool) {
 	return c.diagnoses.Get(job.UID, func() (r report.Report, err error) {
-		of := workOn{partExplanation, job.UID}
-		if err := c.guard.refuses(of); err != nil {
+		of := guard.Work{Part: partExplanation, Job: job.UID}
+		if err := c.guard.BackedOff(of); err != nil {
 			return r, err
 		}
-		err = c.guard.recovered(of, func() error {
+		err = c.guard.Run(of, func() error {
 			r, err = work()
 			return err
 		})
-		if errors.Is(err, errPanicked) {
+		if errors.Is(err, guard.ErrPanicked) {
 			c.lost()
 		}
 		return r, err
@@ -185,7 +186,7 @@ func (c *course) explain(p *plan) (report.Report, error) {
 	if err := c.prepare(p, t, p.future); err != nil {
 		return report.Report{}, err
 	}
-	e, err := search(c.guard, workOn{partExplanation, p.job.UID}, c.lost, func(stop func() bool) (*placement.Explanation, error) {
+	e, err := guard.Search(c.guard, guard.Work{Part: partExplanation, Job: p.job.UID}, c.lost, func(stop func() bool) (*placement.Explanation, error) {
 		return placement.Explain(t, &p.cast.demand, placement.Options{Objective: c.arguments.objective, Stop: stop})
 	})
 	if err != nil {
@@ -211,7 +212,7 @@ func (c *course) blocked(job *api.JobInfo) (report.Report, bool) {
 	defer func() { c.asking = false }()
 	checker := diagnose.Checker{
 		Nodes: c.ssn.NodeList, PrePredicate: c.PrePredicateFn, Predicate: c.PredicateForAllocateAction, Objects: diagnose.ObjectsOf(c.ssn),
-		Filters: c.templates.enabled, NodeAffinity: c.templates.affinity, TaintToleration: c.templates.taints,
+		Filters: c.filters.Enabled, NodeAffinity: c.filters.NodeAffinity, TaintToleration: c.filters.TaintToleration,
 	}
 	return checker.Check(c.waiting(job))
 }

@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/guard"
 )
 
 // What a user reads in the PodGroup's condition PaddleScheduled.
@@ -158,8 +160,8 @@ func TestWhyGangIsNotStartedWithoutAnExplanation(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c, _ := withFaults(t, func(of workOn, _ bool) {
-				if of.part == partExplanation {
+			c, _ := withFaults(t, func(of guard.Work, _ bool) {
+				if of.Part == partExplanation {
 					panic("no such tier")
 				}
 			}, append(test.nodes, podGroup("job", 4, twoTwo), pods("job", "ps", 2, nothing), test.workers)...)

@@ -27,8 +27,14 @@ func guards(nodes ...string) []any {
 	return []any{started(podGroup("guard", 1, nil)), pods}
 }
 
-// byPod has allocate ask predicates about each pod. It else holds what they refused to one pod of a role against the others.
-const byPod = "configurations:\n- name: allocate\n  arguments:\n    predicateErrorCacheEnable: false\n"
+// sessionByPod runs a session in which allocate calls predicates for each pod. By default it applies what they answered for
+// one pod of a role to the others.
+func (c *cluster) sessionByPod(configuration string) {
+	c.t.Helper()
+	const cache = "configurations:\n- name: allocate\n  arguments:\n    predicateErrorCacheEnable: "
+	c.t.Cleanup(func() { c.sessionOf(configuration + cache + "true\n") }) // the action keeps its arguments
+	c.sessionOf(configuration + cache + "false\n")
+}
 
 // aged is a ring whose PodGroup is younger the larger its age is, and a change of its pods.
 func aged(c *cluster, job string, n int, age int64, change func(*corev1.Pod)) {
@@ -154,7 +160,7 @@ func TestPodsOfOneRoleThatDiffer(t *testing.T) {
 			label("app", "x")(workers[test.which])
 			c := newCluster(t, shipped, gpuNode("n1", "", test.gpus), gpuNode("n2", "", test.gpus), group, workers)
 			c.add(guards("n1")...)
-			require.Zero(t, planned(t, func() { c.sessionOf(shipped + byPod) }).refused)
+			require.Zero(t, planned(t, func() { c.sessionByPod(shipped) }).refused)
 			require.Equal(t, "n2", c.nodes()[workers[test.which].Name])
 			require.Contains(t, c.bound(), workers[1-test.which].Name)
 		})
@@ -202,7 +208,7 @@ func TestWorkersThatAreSpread(t *testing.T) {
 	})
 	c := newCluster(t, labelled(""), gpuNode("n1", "r1", 2), gpuNode("n2", "r2", 1), group, workers,
 		started(podGroup("other", 1, nil)), withLabel(running(plainPods("other", "x", 1, nothing), "n1"), "team", "t"))
-	c.sessionOf(labelled("") + byPod)
+	c.sessionByPod(labelled(""))
 	require.Equal(t, []string{"j-worker-0", "j-worker-1", "other-x-0"}, c.bound())
 }
 
@@ -233,25 +239,14 @@ func TestNodeThatWasRefusedIsRemembered(t *testing.T) {
 	require.EqualValues(t, 4, prepared.Load(), "each plan, and each pod")
 }
 
-// Of a role whose pods all differ only some are asked about by themselves; allocate asks about each.
+// Of a role whose pods all differ only some are checked before the plan; allocate checks each.
 func TestManyPodsThatDiffer(t *testing.T) {
-	const n = maxKinds + 8
+	const n = 40 // more than have results of their own
 	group, workers := ring("j", n)
 	for i, pod := range workers {
 		label("number", strconv.Itoa(i))(pod)
 	}
 	c := newCluster(t, shipped, gpuNode("n1", "", n), group, workers)
-	ssn, p := c.open()
-	_, err := p.course.topology()
-	require.NoError(t, err)
-	job := ssn.Jobs[namespace+"/j"]
-	found := p.course.kindsOf(job, [][]*api.TaskInfo{inOrder(job), nil})
-	require.Len(t, found[0].suits, maxKinds)
-	require.True(t, found[0].more)
-	require.False(t, found[0].differ)
-	require.Equal(t, kinds{}, found[1])
-	require.Nil(t, found[0].of(inOrder(job)[n-1]))
-
 	require.Equal(t, planning{placed: 1, taken: n}, planned(t, c.session))
 	require.Len(t, c.bound(), n)
 }
@@ -261,6 +256,6 @@ func TestTolerationOfOnePod(t *testing.T) {
 	group, workers := ring("j", 2)
 	workers[1].Spec.Tolerations = []corev1.Toleration{{Key: "broken", Operator: corev1.TolerationOpExists}}
 	c := newCluster(t, shipped, gpuNode("n1", "", 1), tainted(gpuNode("n2", "", 1), "broken"), group, workers)
-	c.sessionOf(shipped + byPod)
+	c.sessionByPod(shipped)
 	require.Equal(t, map[string]string{"j-worker-0": "n1", "j-worker-1": "n2"}, c.nodes())
 }

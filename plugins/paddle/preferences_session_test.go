@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // neighbours are pods of some other job that run on a node.
@@ -115,4 +116,45 @@ func (c *cluster) counts(job string) map[string]int {
 		}
 	}
 	return counts
+}
+
+func shunned(key string) corev1.Taint {
+	return corev1.Taint{Key: key, Effect: corev1.TaintEffectPreferNoSchedule}
+}
+
+func tolerate(pod *corev1.Pod) {
+	pod.Spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
+}
+
+func preferNodes(key, value string, weight int32) *corev1.Affinity {
+	return &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
+		PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{{
+			Weight: weight,
+			Preference: corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{{
+				Key: key, Operator: corev1.NodeSelectorOpIn, Values: []string{value},
+			}}},
+		}},
+	}}
+}
+
+// preferPods wants to be near the pods of an app; with a weight below 0 not near them.
+func preferPods(app, domain string, weight int32) *corev1.Affinity {
+	term := corev1.PodAffinityTerm{
+		LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": app}}, TopologyKey: domain,
+	}
+	if weight < 0 {
+		return &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
+			PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{{Weight: -weight, PodAffinityTerm: term}},
+		}}
+	}
+	return &corev1.Affinity{PodAffinity: &corev1.PodAffinity{
+		PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{{Weight: weight, PodAffinityTerm: term}},
+	}}
+}
+
+func softSpread(domain, app string) corev1.TopologySpreadConstraint {
+	return corev1.TopologySpreadConstraint{
+		MaxSkew: 1, TopologyKey: domain, WhenUnsatisfiable: corev1.ScheduleAnyway,
+		LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": app}},
+	}
 }

@@ -16,7 +16,7 @@ import (
 )
 
 // A gang stays whole if there is room elsewhere, but only if Volcano would find it there.
-func TestGangGoesIfOtherNodesOnlySeemToHaveRoom(t *testing.T) {
+func TestGangIsEvictedIfOtherNodesOnlySeemToFit(t *testing.T) {
 	other := func(group *scheduling.PodGroup) []any {
 		return []any{started(ranked(group, "low", 2)), running(plainPods(group.Name, "task", 1, twoCPU), "n2")}
 	}
@@ -54,14 +54,14 @@ func TestGangGoesIfOtherNodesOnlySeemToHaveRoom(t *testing.T) {
 	}
 }
 
-// victimsOf opens a session and returns what decides in it about victims.
-func victimsOf(c *cluster, configurations ...conf.Configuration) (*framework.Session, *victims) {
+// victimsOf opens a session and returns its selector of victims.
+func selectorOf(c *cluster, configurations ...conf.Configuration) (*framework.Session, *victimSelector) {
 	c.t.Helper()
 	ssn, p := c.open(configurations...)
 	return ssn, p.victims
 }
 
-func TestRoomAndCheapNodes(t *testing.T) {
+func TestIdleAndCheaperNodes(t *testing.T) {
 	aware := conf.Configuration{Name: "preempt", Arguments: map[string]any{topologyAware: true}}
 	// n1: [low 3][other][ ][ ]  n2: [low 0][low 1][low 2][ ], and the queue of low and high is full
 	objects := func() []any {
@@ -73,7 +73,7 @@ func TestRoomAndCheapNodes(t *testing.T) {
 			node("n1", cpus("4")), node("n2", cpus("4")))
 	}
 	for name, test := range map[string]struct {
-		purpose       purpose
+		kind          preemptionKind
 		configuration []conf.Configuration
 		shard         sets.Set[string]
 		room          float64 // thousandths of a CPU that n1 has without victims
@@ -87,14 +87,14 @@ func TestRoomAndCheapNodes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newPriorities(t, preempt, objects()...)
-			ssn, v := victimsOf(c, test.configuration...)
+			ssn, v := selectorOf(c, test.configuration...)
 			ssn.NodesInShard = test.shard
-			n := need{test.purpose, inOrder(ssn.Jobs[namespace+"/high"])[0]}
-			require.NoError(t, ssn.PrePredicateFn(n.preemptor))
-			require.InDelta(t, test.room, v.room(n, ssn.Nodes["n1"]).MilliCPU, 0)
+			p := preemption{test.kind, inOrder(ssn.Jobs[namespace+"/high"])[0]}
+			require.NoError(t, ssn.PrePredicateFn(p.preemptor))
+			require.InDelta(t, test.room, v.idle(p, ssn.Nodes["n1"]).MilliCPU, 0)
 			var cheap []string
 			for _, name := range []string{"n1", "n2"} {
-				if v.cheap(n, ssn.Nodes[name]) {
+				if v.isCheaper(p, ssn.Nodes[name]) {
 					cheap = append(cheap, name)
 				}
 			}
@@ -103,9 +103,9 @@ func TestRoomAndCheapNodes(t *testing.T) {
 	}
 }
 
-func TestTakes(t *testing.T) {
+func TestMayEvict(t *testing.T) {
 	for name, test := range map[string]struct {
-		purpose   purpose
+		kind      preemptionKind
 		preemptor api.TaskInfo
 		task      func(*api.TaskInfo)
 		want      bool
@@ -124,7 +124,7 @@ func TestTakes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			task := api.TaskInfo{Preemptable: true, TransactionContext: api.TransactionContext{Status: api.Running}}
 			test.task(&task)
-			require.Equal(t, test.want, need{test.purpose, &test.preemptor}.takes(&task))
+			require.Equal(t, test.want, preemption{test.kind, &test.preemptor}.mayEvict(&task))
 		})
 	}
 }
@@ -135,34 +135,34 @@ func TestOrderOfRunningPodsOnly(t *testing.T) {
 	c.add(elasticJob("low", "n1")...)
 	c.add(wants(pods, 2, oneCPU)...)
 	c.add(started(podGroup("tf", 1, nil)), running(plainPods("tf", "worker", 2, nothing), "n1"))
-	ssn, v := victimsOf(c)
+	ssn, v := selectorOf(c)
 	low, high, tf := inOrder(ssn.Jobs[namespace+"/low"]), inOrder(ssn.Jobs[namespace+"/high"]), inOrder(ssn.Jobs[namespace+"/tf"])
-	require.Negative(t, v.order(low[2], low[3]))
-	require.Positive(t, v.order(low[3], low[2]))
-	require.Zero(t, v.order(low[2], high[0]), "of two jobs")
-	require.Zero(t, v.order(high[0], high[1]), "pending")
-	require.Zero(t, v.order(tf[0], tf[1]), "not ours")
-	require.Zero(t, v.order(low[2], "not a task"))
+	require.Negative(t, v.taskOrder(low[2], low[3]))
+	require.Positive(t, v.taskOrder(low[3], low[2]))
+	require.Zero(t, v.taskOrder(low[2], high[0]), "of two jobs")
+	require.Zero(t, v.taskOrder(high[0], high[1]), "pending")
+	require.Zero(t, v.taskOrder(tf[0], tf[1]), "not ours")
+	require.Zero(t, v.taskOrder(low[2], "not a task"))
 }
 
 // What was worked out holds until a pod is placed, or goes.
-func TestForget(t *testing.T) {
+func TestInvalidate(t *testing.T) {
 	c := newPriorities(t, preempt, node("n1", cpus("5")))
 	c.add(elasticJob("low", "n1")...)
 	c.add(wants(pods, 2, oneCPU)...)
-	ssn, v := victimsOf(c)
-	n := need{preempting, inOrder(ssn.Jobs[namespace+"/high"])[0]}
-	require.NoError(t, ssn.PrePredicateFn(n.preemptor))
+	ssn, v := selectorOf(c)
+	p := preemption{preempting, inOrder(ssn.Jobs[namespace+"/high"])[0]}
+	require.NoError(t, ssn.PrePredicateFn(p.preemptor))
 	worker := inOrder(ssn.Jobs[namespace+"/low"])[4]
 	for _, event := range []func(*framework.Event){v.onAllocate, v.onDeallocate} {
-		require.True(t, v.whole(n, worker.Job))
-		require.True(t, v.cheaper(n))
-		require.Len(t, v.wholes, 1)
-		require.Len(t, v.elsewhere, 1)
-		require.Len(t, v.standings, 1)
+		require.True(t, v.gangEvictable(p, worker.Job))
+		require.True(t, v.hasCheaperNode(p))
+		require.Len(t, v.evictable, 1)
+		require.Len(t, v.cheaperElsewhere, 1)
+		require.Len(t, v.evictabilities, 1)
 		event(&framework.Event{Task: worker})
-		require.Empty(t, v.wholes)
-		require.Empty(t, v.elsewhere)
-		require.Empty(t, v.standings)
+		require.Empty(t, v.evictable)
+		require.Empty(t, v.cheaperElsewhere)
+		require.Empty(t, v.evictabilities)
 	}
 }

@@ -22,32 +22,32 @@ type budget struct {
 	disrupted map[string]metav1.Time // pods that the API server has counted already
 }
 
-// budgets is the PodDisruptionBudgets that evictions for a purpose must keep: all where Volcano's plugin pdb is enabled for
-// it, else none. The plugin itself counts the pods of one question; a gang and what was evicted before are more than that.
-func (v *victims) budgets(why purpose) []budget {
+// budgets returns the PodDisruptionBudgets that evictions must keep: all where Volcano's plugin pdb is enabled for the action,
+// else none. The plugin itself counts only the pods of one call, not the other pods of a gang and those evicted before.
+func (v *victimSelector) budgets(kind preemptionKind) []budget {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if known, ok := v.budgeted[why]; ok {
+	if known, ok := v.budgetsByKind[kind]; ok {
 		return known
 	}
 	var found []budget
-	if guarded(v.ssn, why) {
+	if pdbEnabled(v.ssn, kind) {
 		listed, err := v.ssn.InformerFactory().Policy().V1().PodDisruptionBudgets().Lister().List(labels.Everything())
 		if err != nil {
 			klog.ErrorS(err, "Failed to list PodDisruptionBudgets; only the plugin pdb counts them in this session")
 		}
 		found = newBudgets(listed)
 	}
-	v.budgeted[why] = found
+	v.budgetsByKind[kind] = found
 	return found
 }
 
-// guarded reports whether the plugin pdb is enabled for a purpose.
-func guarded(ssn *framework.Session, why purpose) bool {
+// pdbEnabled reports whether the plugin pdb is enabled for an action.
+func pdbEnabled(ssn *framework.Session, kind preemptionKind) bool {
 	for _, tier := range ssn.Tiers {
 		for _, plugin := range tier.Plugins {
 			enabled := plugin.EnabledPreemptable
-			if why == reclaiming {
+			if kind == reclaiming {
 				enabled = plugin.EnabledReclaimable
 			}
 			if plugin.Name == pdb.PluginName && on(enabled) {
@@ -58,7 +58,7 @@ func guarded(ssn *framework.Session, why purpose) bool {
 	return false
 }
 
-// newBudgets reads PodDisruptionBudgets as the plugin pdb does: one without a selector that says anything has no pods.
+// newBudgets reads PodDisruptionBudgets as the plugin pdb does: one with an empty selector has no pods.
 func newBudgets(listed []*policyv1.PodDisruptionBudget) []budget {
 	var all []budget
 	for _, one := range listed {
@@ -71,16 +71,16 @@ func newBudgets(listed []*policyv1.PodDisruptionBudget) []budget {
 	return all
 }
 
-// kept reports whether all budgets allow that some pods go beside those that went before. A budget that those before have
-// exceeded is no reason to keep pods that it does not select.
-func kept(budgets []budget, before, tasks []*api.TaskInfo) bool {
+// withinBudgets reports whether all budgets allow to evict pods in addition to those evicted before. A budget that is exceeded
+// already does not keep pods that it does not select.
+func withinBudgets(budgets []budget, before, tasks []*api.TaskInfo) bool {
 	return !slices.ContainsFunc(budgets, func(b budget) bool {
 		more := b.count(tasks)
 		return more > 0 && b.count(before)+more > b.allowed
 	})
 }
 
-// count is the number of pods that a budget has to allow.
+// count returns the number of pods that a budget must allow.
 func (b budget) count(tasks []*api.TaskInfo) int {
 	n := 0
 	for _, task := range tasks {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package paddle
+package preferences
 
 import (
 	"context"
@@ -22,21 +22,21 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
-// preferenceWeights are the weights that Volcano's nodeorder plugin gives the four preferences by default.
-var preferenceWeights = map[string]int{
+// defaultWeights are the weights that Volcano's nodeorder plugin gives soft constraints by default.
+var defaultWeights = map[string]int{
 	nodeorder.NodeAffinityWeight: 2, nodeorder.PodAffinityWeight: 2,
 	nodeorder.TaintTolerationWeight: 3, nodeorder.PodTopologySpreadWeight: 2,
 }
 
-// scorers rate nodes by a pod's own preferences, with the plugins and the weights of nodeorder. They are asked with what
-// runs on the nodes, which nodeorder itself leaves out: it counts no pods where the domain of a spread is the node.
-type scorers struct {
+// nodeScorer scores nodes by the soft constraints of a pod, with the plugins and the weights of nodeorder. Unlike nodeorder it
+// passes the pods of the nodes to the plugins: nodeorder counts none where the topologyKey of a spread is the host name.
+type nodeScorer struct {
 	order   *nodeorder.NodeOrderPlugin
 	weights map[string]int
 }
 
-func newScorers(ssn *framework.Session) *scorers {
-	s := &scorers{weights: nodeOrderWeights(ssn.Tiers)}
+func newNodeScorer(ssn *framework.Session) *nodeScorer {
+	s := &nodeScorer{weights: nodeOrderWeights(ssn.Tiers)}
 	arguments := framework.Arguments{
 		nodeorder.LeastRequestedWeight: 0, nodeorder.MostRequestedWeight: 0, nodeorder.BalancedResourceWeight: 0,
 		nodeorder.ImageLocalityWeight: 0,
@@ -50,10 +50,10 @@ func newScorers(ssn *framework.Session) *scorers {
 	return s
 }
 
-// nodeOrderWeights are the weights that the administrator gave nodeorder; the defaults, where it is not configured.
+// nodeOrderWeights returns the weights that a configuration gives nodeorder, the default where it gives none.
 func nodeOrderWeights(tiers []conf.Tier) map[string]int {
 	weights := map[string]int{}
-	for key, weight := range preferenceWeights {
+	for key, weight := range defaultWeights {
 		for _, tier := range tiers {
 			for i := range tier.Plugins {
 				if tier.Plugins[i].Name == nodeorder.PluginName {
@@ -66,27 +66,28 @@ func nodeOrderWeights(tiers []conf.Tier) map[string]int {
 	return weights
 }
 
-// scores of each node for a pod, by NodeID; more is better. What can be read counts, also where there is an error.
-func (s *scorers) scores(t *placement.Topology, pod *corev1.Pod, w wanted) ([]int64, error) {
+// scores returns the score of each node for a pod, by NodeID; more is better. With an error, the scores of the valid
+// constraints are returned.
+func (s *nodeScorer) scores(t *placement.Topology, pod *corev1.Pod, terms softTerms) ([]int64, error) {
 	infos, err := s.order.Handle.SnapshotSharedLister().NodeInfos().List()
 	errs := []error{err}
 	found := make([]int64, len(infos)) // by position in infos
-	if w.nodes {
-		terms, err := nodeaffinity.NewPreferredSchedulingTerms(pod.Spec.Affinity.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution)
+	if terms.nodeAffinity {
+		preferred, err := nodeaffinity.NewPreferredSchedulingTerms(pod.Spec.Affinity.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution)
 		for i := 0; err == nil && i < len(infos); i++ {
-			found[i] += int64(s.weights[nodeorder.NodeAffinityWeight]) * terms.Score(infos[i].Node())
+			found[i] += int64(s.weights[nodeorder.NodeAffinityWeight]) * preferred.Score(infos[i].Node())
 		}
 		errs = append(errs, err)
 	}
 	for _, scorer := range []struct {
 		name, weight string
-		asked        bool
+		has          bool
 	}{
-		{interpodaffinity.Name, nodeorder.PodAffinityWeight, w.pods},
-		{tainttoleration.Name, nodeorder.TaintTolerationWeight, w.clean},
-		{podtopologyspread.Name, nodeorder.PodTopologySpreadWeight, w.spread},
+		{interpodaffinity.Name, nodeorder.PodAffinityWeight, terms.podAffinity},
+		{tainttoleration.Name, nodeorder.TaintTolerationWeight, terms.taints},
+		{podtopologyspread.Name, nodeorder.PodTopologySpreadWeight, terms.spread},
 	} {
-		if plugin, ok := s.order.ScorePlugins[scorer.name]; ok && scorer.asked {
+		if plugin, ok := s.order.ScorePlugins[scorer.name]; ok && scorer.has {
 			errs = append(errs, s.add(found, int64(s.weights[scorer.weight]), plugin, pod))
 		}
 	}
@@ -99,29 +100,29 @@ func (s *scorers) scores(t *placement.Topology, pod *corev1.Pod, w wanted) ([]in
 	return scores, errors.Join(errs...)
 }
 
-// add adds what one of Kubernetes' plugins says of each node of the session, or nothing where it fails.
-func (s *scorers) add(scores []int64, weight int64, plugin nodescore.BaseScorePlugin, pod *corev1.Pod) error {
+// add adds the weighted scores of a Kubernetes plugin to those of all nodes, or nothing if the plugin fails.
+func (s *nodeScorer) add(scores []int64, weight int64, plugin nodescore.BaseScorePlugin, pod *corev1.Pod) error {
 	ctx, state := context.Background(), k8sframework.NewCycleState()
 	infos, err := s.order.Handle.SnapshotSharedLister().NodeInfos().List()
 	if err != nil {
-		return fmt.Errorf("list nodes to rate them: %w", err)
+		return fmt.Errorf("list nodes: %w", err)
 	}
 	status := plugin.PreScore(ctx, state, pod, infos)
 	if status.IsSkip() {
 		return nil
 	}
 	if !status.IsSuccess() {
-		return fmt.Errorf("prepare %s: %w", plugin.Name(), status.AsError())
+		return fmt.Errorf("prescore by %s: %w", plugin.Name(), status.AsError())
 	}
 	found := make(k8sframework.NodeScoreList, len(infos))
 	for i, info := range infos {
 		found[i].Name = info.Node().Name
 		if found[i].Score, status = plugin.Score(ctx, state, pod, info); !status.IsSuccess() {
-			return fmt.Errorf("rate node %s by %s: %w", info.Node().Name, plugin.Name(), status.AsError())
+			return fmt.Errorf("score node %s by %s: %w", info.Node().Name, plugin.Name(), status.AsError())
 		}
 	}
 	if status = plugin.ScoreExtensions().NormalizeScore(ctx, state, pod, found); !status.IsSuccess() {
-		return fmt.Errorf("compare scores of %s: %w", plugin.Name(), status.AsError())
+		return fmt.Errorf("normalize scores of %s: %w", plugin.Name(), status.AsError())
 	}
 	for i := range found {
 		scores[i] += weight * found[i].Score

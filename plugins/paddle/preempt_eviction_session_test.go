@@ -345,15 +345,15 @@ func TestCheaperNodesAreAskedOnce(t *testing.T) {
 	}
 	c.add(rigidJob("low", "low", 1, oneCPU, "n0", "n0", "n1")...)
 	c.add(wants(plainPods, preemptors, twoCPU)...)
-	ssn, v := victimsOf(c)
+	ssn, v := selectorOf(c)
 	low := inOrder(ssn.Jobs[namespace+"/low"])
 	for i, preemptor := range inOrder(ssn.Jobs[namespace+"/high"]) {
-		require.False(t, v.cheaper(need{preempting, preemptor}))
+		require.False(t, v.hasCheaperNode(preemption{preempting, preemptor}))
 		if i == 3 {
 			statement := framework.NewStatement(ssn)
 			require.NoError(t, statement.Evict(low[2].Clone(), "preempt")) // of n1
 		}
-		v.forget(low[0]) // of n0
+		v.invalidate(low[0]) // of n0
 	}
 	require.Len(t, asked, nodes)
 	for name, times := range asked {
@@ -374,20 +374,20 @@ func TestNodesOfBrokenGangsAreAskedAgain(t *testing.T) {
 	c := newPriorities(t, preempt, node("n1", cpus("2")), node("n2", cpus("2")))
 	c.add(rigidJob("low", "low", 1, twoCPU, "n1", "n2")...)
 	c.add(wants(plainPods, 2, twoCPU)...)
-	ssn, v := victimsOf(c)
+	ssn, v := selectorOf(c)
 	low, high := inOrder(ssn.Jobs[namespace+"/low"]), inOrder(ssn.Jobs[namespace+"/high"])
 	for _, preemptor := range high {
 		require.NoError(t, ssn.PrePredicateFn(preemptor))
 	}
-	require.False(t, v.cheaper(need{preempting, high[0]}))
+	require.False(t, v.hasCheaperNode(preemption{preempting, high[0]}))
 	statement := framework.NewStatement(ssn)
 	for _, victim := range ssn.Preemptable(high[0], []*api.TaskInfo{low[0].Clone()}) {
 		require.NoError(t, statement.Evict(victim, "preempt"))
 	}
 	require.NoError(t, statement.Pipeline(high[0], "n1", true))
-	require.True(t, v.cheaper(need{preempting, high[1]}))
+	require.True(t, v.hasCheaperNode(preemption{preempting, high[1]}))
 	statement.Discard()
-	require.False(t, v.cheaper(need{preempting, high[1]}))
+	require.False(t, v.hasCheaperNode(preemption{preempting, high[1]}))
 }
 
 // On clusters of all kinds, with budgets and with pods that shuffle evicts, what preempt and reclaim evict keeps all budgets

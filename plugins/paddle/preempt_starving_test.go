@@ -11,7 +11,7 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/api"
 )
 
-func TestStarves(t *testing.T) {
+func TestBelowMinimum(t *testing.T) {
 	type statuses = map[string]api.TaskStatus
 	for name, test := range map[string]struct {
 		minMember int32
@@ -25,7 +25,7 @@ func TestStarves(t *testing.T) {
 		"a server is being bound": {4, map[string]int{"ps": 2, "worker": 4}, statuses{"ps-1": api.Binding}, false},
 		"a server is ending":      {4, map[string]int{"ps": 2, "worker": 4}, statuses{"ps-1": api.Releasing}, true},
 		"a worker waits":          {4, map[string]int{"ps": 2, "worker": 2}, statuses{"worker-1": api.Pending}, true},
-		"a worker that can be missed waits": {
+		"a worker that is dispensable waits": {
 			4, map[string]int{"ps": 2, "worker": 4}, statuses{"worker-1": api.Pending, "worker-3": api.Pending}, false,
 		},
 		"minMember above the sum of the roles": {5, map[string]int{"ps": 2, "worker": 3}, statuses{"worker-1": api.Pending}, true},
@@ -43,13 +43,13 @@ func TestStarves(t *testing.T) {
 			inStatus(t, job, test.statuses)
 			g.letEnd(job, defaultTaskRoles)
 			g.hold(job, defaultTaskRoles)
-			require.Equal(t, test.want, starves(job, g))
+			require.Equal(t, test.want, belowMinimum(job, g))
 		})
 	}
 }
 
 // A job whose minimums are met, but not in as many groups as it needs, starves.
-func TestStarvesByGroups(t *testing.T) {
+func TestBelowMinimum_ByGroups(t *testing.T) {
 	job := api.NewJobInfo("ns/job")
 	job.SetPodGroup(&api.PodGroup{PodGroup: scheduling.PodGroup{Spec: scheduling.PodGroupSpec{
 		MinMember: 2, MinTaskMember: map[string]int32{"worker": 2},
@@ -65,14 +65,14 @@ func TestStarvesByGroups(t *testing.T) {
 	}
 	g := newGang(job, defaultTaskRoles)
 	g.hold(job, defaultTaskRoles)
-	require.True(t, starves(job, g))
+	require.True(t, belowMinimum(job, g))
 	for _, task := range inOrder(job)[:2] {
 		require.NoError(t, job.UpdateTaskStatus(task, api.Running))
 	}
-	require.False(t, starves(job, g))
+	require.False(t, belowMinimum(job, g))
 }
 
-// A job that lacks only workers that it can miss evicts nobody, whatever decides about starvation otherwise; one that
+// A job that lacks only dispensable workers evicts nobody, whatever decides about starvation otherwise; one that
 // lacks a minimum does.
 func TestStarvingByRole(t *testing.T) {
 	inEveryEvictingPlacement(t, actionsPreempt, func(t *testing.T, configuration string) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package paddle
+package preferences
 
 import (
 	"testing"
@@ -14,12 +14,13 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/framework"
 	"volcano.sh/volcano/pkg/scheduler/plugins/nodeorder"
 	"volcano.sh/volcano/pkg/scheduler/plugins/util/k8s"
+	"volcano.sh/volcano/pkg/scheduler/uthelper"
+	"volcano.sh/volcano/pkg/scheduler/util"
 
-	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/network"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
-func TestWhatAPodWants(t *testing.T) {
+func TestSoftTermsOf(t *testing.T) {
 	required := &corev1.Affinity{
 		NodeAffinity:    &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{}},
 		PodAffinity:     &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{}}},
@@ -27,43 +28,59 @@ func TestWhatAPodWants(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		spec corev1.PodSpec
-		want wanted
+		want softTerms
 	}{
 		"nothing":             {},
 		"required only":       {spec: corev1.PodSpec{Affinity: required}},
 		"a hard spread":       {spec: corev1.PodSpec{TopologySpreadConstraints: []corev1.TopologySpreadConstraint{{WhenUnsatisfiable: corev1.DoNotSchedule}}}},
-		"nodes":               {spec: corev1.PodSpec{Affinity: preferNodes("disk", "ssd", 1)}, want: wanted{nodes: true}},
-		"pods near":           {spec: corev1.PodSpec{Affinity: preferPods("db", "rack", 1)}, want: wanted{pods: true}},
-		"pods not near":       {spec: corev1.PodSpec{Affinity: preferPods("db", "rack", -1)}, want: wanted{pods: true}},
-		"a spread, the last":  {spec: corev1.PodSpec{TopologySpreadConstraints: []corev1.TopologySpreadConstraint{{}, softSpread("rack", "db")}}, want: wanted{spread: true}},
-		"a spread, the first": {spec: corev1.PodSpec{TopologySpreadConstraints: []corev1.TopologySpreadConstraint{softSpread("rack", "db"), {}}}, want: wanted{spread: true}},
+		"nodes":               {spec: corev1.PodSpec{Affinity: preferNodes("disk", "ssd", 1)}, want: softTerms{nodeAffinity: true}},
+		"pods near":           {spec: corev1.PodSpec{Affinity: preferPods("db", "rack", 1)}, want: softTerms{podAffinity: true}},
+		"pods not near":       {spec: corev1.PodSpec{Affinity: preferPods("db", "rack", -1)}, want: softTerms{podAffinity: true}},
+		"a spread, the last":  {spec: corev1.PodSpec{TopologySpreadConstraints: []corev1.TopologySpreadConstraint{{}, softSpread("rack", "db")}}, want: softTerms{spread: true}},
+		"a spread, the first": {spec: corev1.PodSpec{TopologySpreadConstraints: []corev1.TopologySpreadConstraint{softSpread("rack", "db"), {}}}, want: softTerms{spread: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			require.Equal(t, test.want, wantedBy(&test.spec, false))
-			test.want.clean = true
-			require.Equal(t, test.want, wantedBy(&test.spec, true))
+			require.Equal(t, test.want, softTermsOf(&test.spec, false))
+			test.want.taints = true
+			require.Equal(t, test.want, softTermsOf(&test.spec, true))
 		})
 	}
 }
 
-func TestBelowTheBest(t *testing.T) {
-	require.Nil(t, below(nil))
-	require.Nil(t, below([]int64{7, 7}))
-	require.Equal(t, []int32{0, 3}, below([]int64{-2, -5}))
-	require.Equal(t, []int32{1, 0}, below([]int64{4, 5}))
-	require.Equal(t, []int32{1<<31 - 1, 0}, below([]int64{0, 1 << 40}))
+func TestToPenalties(t *testing.T) {
+	require.Nil(t, toPenalties(nil))
+	require.Nil(t, toPenalties([]int64{7, 7}))
+	require.Equal(t, []int32{0, 3}, toPenalties([]int64{-2, -5}))
+	require.Equal(t, []int32{1, 0}, toPenalties([]int64{4, 5}))
+	require.Equal(t, []int32{1<<31 - 1, 0}, toPenalties([]int64{0, 1 << 40}))
 }
 
-// view is a session over objects, and the plugin's tree of it.
-func view(t *testing.T, configuration string, objects ...any) (*framework.Session, *placement.Topology) {
+// view opens a session over objects, and returns a topology of its nodes in racks.
+func view(t *testing.T, nodes []*corev1.Node, pods ...*corev1.Pod) (*framework.Session, *placement.Topology) {
 	t.Helper()
-	c := newCluster(t, configuration, objects...)
-	ssn := framework.OpenSession(c.cache, c.tiers, nil)
-	t.Cleanup(func() { framework.CloseSession(ssn) })
-	n := network.New(network.Options{Labels: []string{"rack"}})
-	_, err := n.Follow(network.View{Nodes: ssn.Nodes, HyperNodes: ssn.HyperNodes, Members: ssn.RealNodesSet, Top: framework.ClusterTopHyperNode})
+	test := uthelper.TestCommonStruct{Nodes: nodes, Pods: pods}
+	ssn := test.RegisterSession(nil, nil)
+	t.Cleanup(test.Close)
+	spec := placement.TopologySpec{Resources: []string{"cpu"}, Tiers: placement.DefaultTiers("rack")}
+	for _, node := range nodes {
+		spec.Nodes = append(spec.Nodes, placement.NodeSpec{Name: node.Name, Domains: []string{node.Labels["rack"]}, Free: []int64{1}})
+	}
+	topology, err := placement.NewTopology(spec)
 	require.NoError(t, err)
-	return ssn, n.Topology()
+	return ssn, topology
+}
+
+func node(name, rack string) *corev1.Node {
+	return util.BuildNode(name, api.BuildResourceList("8", "8Gi", api.ScalarResource{Name: "pods", Value: "110"}), map[string]string{corev1.LabelHostname: name, "rack": rack})
+}
+
+// pod is a pod of an app; it runs if node is not "".
+func pod(name, app, node string) *corev1.Pod {
+	phase := corev1.PodPending
+	if node != "" {
+		phase = corev1.PodRunning
+	}
+	return util.BuildPod("ns", name, node, phase, api.BuildResourceList("1", "1Gi"), "", map[string]string{"app": app}, nil)
 }
 
 // furnished are four nodes that differ in all that pods may prefer, and pods that run there.
@@ -73,19 +90,15 @@ func view(t *testing.T, configuration string, objects ...any) (*framework.Sessio
 //	disk=ssd                disk=ssd
 //	          1 taint                   2 taints
 //	2 x db     1 x db
-func furnished() []any {
-	nodes := []*corev1.Node{gpuNode("n1", "r1", 8), gpuNode("n2", "r1", 8), gpuNode("n3", "r2", 8), gpuNode("n4", "r2", 8)}
+func furnished() ([]*corev1.Node, []*corev1.Pod) {
+	nodes := []*corev1.Node{node("n1", "r1"), node("n2", "r1"), node("n3", "r2"), node("n4", "r2")}
 	nodes[0].Labels["disk"], nodes[2].Labels["disk"] = "ssd", "ssd"
 	nodes[1].Spec.Taints = []corev1.Taint{shunned("a")}
 	nodes[3].Spec.Taints = []corev1.Taint{shunned("a"), shunned("b"), {Key: "c", Effect: corev1.TaintEffectNoExecute}}
-	databases := withLabel(plainPods("db", "x", 3, onCPU), "app", "db")
-	for i, node := range []string{"n1", "n1", "n2"} {
-		databases[i].Spec.NodeName, databases[i].Status.Phase = node, corev1.PodRunning
-	}
-	return []any{nodes[0], nodes[1], nodes[2], nodes[3], podGroup("db", 3, nil), databases}
+	return nodes, []*corev1.Pod{pod("db-0", "db", "n1"), pod("db-1", "db", "n1"), pod("db-2", "db", "n2")}
 }
 
-func TestPenaltiesOfNodes(t *testing.T) {
+func TestPenalties(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(*corev1.Pod)
 		want   []int32
@@ -119,37 +132,36 @@ func TestPenaltiesOfNodes(t *testing.T) {
 		"what cannot be read": {func(pod *corev1.Pod) { pod.Spec.Affinity = preferNodes("not a key!", "ssd", 100) }, []int32{0, 150, 0, 300}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			pod := pods("j", "worker", 1, onGPU)[0]
-			test.change(pod)
-			ssn, topology := view(t, labelled(""), append(furnished(), podGroup("j", 1, nil), pod)...)
-			task := api.NewTaskInfo(pod)
-			require.Equal(t, test.want, newPreferences(ssn).penalties(topology, task))
+			worker := pod("worker", "worker", "")
+			test.change(worker)
+			nodes, pods := furnished()
+			ssn, topology := view(t, nodes, append(pods, worker)...)
+			require.Equal(t, test.want, New(ssn).Penalties(topology, worker))
 			if name == "a spread over nodes" || name == "what cannot be read" {
 				return // nodeorder counts no pods on nodes, and gives up
 			}
-			require.Equal(t, test.want, below(nodeOrderScores(t, ssn, topology, task)))
+			require.Equal(t, test.want, toPenalties(nodeOrderScores(t, ssn, topology, api.NewTaskInfo(worker))))
 		})
 	}
 }
 
 // What pods that run would rather have near them is their preference, not the pod's.
-func TestPreferencesOfOthersDoNotCount(t *testing.T) {
-	objects := furnished()
-	fans := withLabel(plainPods("fan", "x", 1, onCPU), "app", "fan")
-	fans[0].Spec.NodeName, fans[0].Status.Phase = "n4", corev1.PodRunning
-	fans[0].Spec.Affinity = preferPods("mine", "rack", 1)
-	mine := withLabel(pods("j", "worker", 1, onGPU), "app", "mine")
-	tolerate(mine[0])
-	mine[0].Spec.Affinity = preferNodes("disk", "ssd", 7)
-	ssn, topology := view(t, labelled(""), append(objects, podGroup("fan", 1, nil), fans)...)
-	require.Equal(t, []int32{0, 14, 0, 14}, newPreferences(ssn).penalties(topology, api.NewTaskInfo(mine[0])))
+func TestPenalties_LeaveOutPreferencesOfOthers(t *testing.T) {
+	nodes, pods := furnished()
+	fan, mine := pod("fan", "fan", "n4"), pod("worker", "mine", "")
+	fan.Spec.Affinity = preferPods("mine", "rack", 1)
+	tolerate(mine)
+	mine.Spec.Affinity = preferNodes("disk", "ssd", 7)
+	ssn, topology := view(t, nodes, append(pods, fan)...)
+	require.Equal(t, []int32{0, 14, 0, 14}, New(ssn).Penalties(topology, mine))
 }
 
-func TestPreferencesThatNothingMeets(t *testing.T) {
-	ssn, topology := view(t, labelled(""), furnished()...)
-	pod := pods("j", "worker", 1, onGPU)[0]
-	pod.Spec.Affinity = preferPods("nobody", "rack", 1)
-	scores, err := newScorers(ssn).scores(topology, pod, wanted{pods: true})
+func TestNodeScorer_ScoresAreZeroWhereNothingMatches(t *testing.T) {
+	nodes, pods := furnished()
+	ssn, topology := view(t, nodes, pods...)
+	worker := pod("worker", "worker", "")
+	worker.Spec.Affinity = preferPods("nobody", "rack", 1)
+	scores, err := newNodeScorer(ssn).scores(topology, worker, softTerms{podAffinity: true})
 	require.NoError(t, err)
 	require.Equal(t, make([]int64, 4), scores)
 }
@@ -177,29 +189,33 @@ func nodeOrderScores(t *testing.T, ssn *framework.Session, topology *placement.T
 	return scores
 }
 
-func TestPenaltiesAreAskedForOnce(t *testing.T) {
-	ssn, topology := view(t, labelled(""), furnished()...)
-	p := newPreferences(ssn)
-	lasting := api.NewTaskInfo(pods("j", "worker", 1, onGPU)[0])
-	first, second := p.penalties(topology, lasting), p.penalties(topology, lasting)
+func TestPenalties_AreCached(t *testing.T) {
+	nodes, pods := furnished()
+	ssn, topology := view(t, nodes, pods...)
+	p := New(ssn)
+	plain := pod("worker", "worker", "")
+	first, second := p.Penalties(topology, plain), p.Penalties(topology, plain)
 	require.Same(t, &first[0], &second[0])
+	tolerating := pod("worker", "worker", "")
+	tolerate(tolerating)
+	require.Nil(t, p.Penalties(topology, tolerating))
 
-	spread := api.NewTaskInfo(pods("j", "worker", 1, onGPU)[0])
-	spread.Pod.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{softSpread("rack", "db")}
-	first, second = p.penalties(topology, spread), p.penalties(topology, spread)
+	spread := pod("worker", "worker", "")
+	spread.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{softSpread("rack", "db")}
+	first, second = p.Penalties(topology, spread), p.Penalties(topology, spread)
 	require.NotSame(t, &first[0], &second[0], "pods that are placed in between count")
 }
 
-func TestNothingIsAskedWhereNothingIsPreferred(t *testing.T) {
-	ssn, topology := view(t, labelled(""), gpuNode("n1", "r1", 8), gpuNode("n2", "r1", 8))
-	p := newPreferences(ssn)
-	require.Nil(t, p.penalties(topology, api.NewTaskInfo(pods("j", "worker", 1, onGPU)[0])))
-	require.Nil(t, p.scorers)
+func TestPenalties_OfPodsWithoutPreferences(t *testing.T) {
+	ssn, topology := view(t, []*corev1.Node{node("n1", "r1"), node("n2", "r1")})
+	p := New(ssn)
+	require.Nil(t, p.Penalties(topology, pod("worker", "worker", "")))
+	require.Nil(t, p.scorer)
 	require.Empty(t, p.known)
 }
 
 func TestNodeOrderWeights(t *testing.T) {
-	require.Equal(t, preferenceWeights, nodeOrderWeights(nil))
+	require.Equal(t, defaultWeights, nodeOrderWeights(nil))
 	require.Equal(t, map[string]int{
 		nodeorder.NodeAffinityWeight: 2, nodeorder.PodAffinityWeight: 0,
 		nodeorder.TaintTolerationWeight: 3, nodeorder.PodTopologySpreadWeight: 9,

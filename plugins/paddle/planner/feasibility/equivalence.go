@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package feasibility
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"volcano.sh/volcano/pkg/scheduler/api"
+)
+
+// equivalent reports whether predicates see no difference between two pods but names and indexes. What only the kubelet or
+// the containers read is left out, and so are the names of volumes, which Volcano generates.
+func (c *Checker) equivalent(a, b *api.TaskInfo) bool {
+	return c.sameKeys(a.Pod.Labels, b.Pod.Labels) && c.sameKeys(a.Pod.Annotations, b.Pod.Annotations) &&
+		a.InitResreq.Equal(b.InitResreq, api.Zero) && sameSpecs(&a.Pod.Spec, &b.Pod.Spec)
+}
+
+// sameKeys reports whether labels or annotations are the same, but for those of which each pod has its own value.
+func (c *Checker) sameKeys(a, b map[string]string) bool {
+	for key, value := range a {
+		if other, ok := b[key]; (!ok || other != value) && !c.PerPodKey(key) {
+			return false
+		}
+	}
+	for key := range b {
+		if _, ok := a[key]; !ok && !c.PerPodKey(key) {
+			return false
+		}
+	}
+	return true
+}
+
+func sameSpecs(a, b *corev1.PodSpec) bool {
+	return a.HostNetwork == b.HostNetwork && a.PriorityClassName == b.PriorityClassName &&
+		maps.Equal(a.NodeSelector, b.NodeSelector) && reflect.DeepEqual(a.Affinity, b.Affinity) && reflect.DeepEqual(a.Tolerations, b.Tolerations) &&
+		reflect.DeepEqual(a.TopologySpreadConstraints, b.TopologySpreadConstraints) && reflect.DeepEqual(a.ResourceClaims, b.ResourceClaims) &&
+		slices.EqualFunc(a.Volumes, b.Volumes, func(a, b corev1.Volume) bool { return reflect.DeepEqual(a.VolumeSource, b.VolumeSource) }) &&
+		sameContainers(a.InitContainers, b.InitContainers) && sameContainers(a.Containers, b.Containers)
+}
+
+func sameContainers(a, b []corev1.Container) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if !slices.Equal(a[i].Ports, b[i].Ports) || !slices.Equal(a[i].Resources.Claims, b[i].Resources.Claims) ||
+			!sameAmounts(a[i].Resources.Requests, b[i].Resources.Requests) || !sameAmounts(a[i].Resources.Limits, b[i].Resources.Limits) {
+			return false
+		}
+	}
+	return true
+}
+
+func sameAmounts(a, b corev1.ResourceList) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for name, amount := range a {
+		if other, ok := b[name]; !ok || amount.Cmp(other) != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// dependsOnOtherPods reports whether predicates about a pod depend on other pods, on volumes or on claims. Their results are
+// then valid until a pod of the job is placed.
+func dependsOnOtherPods(spec *corev1.PodSpec) bool {
+	return spec.Affinity != nil && (spec.Affinity.PodAffinity != nil || spec.Affinity.PodAntiAffinity != nil) ||
+		len(spec.TopologySpreadConstraints) > 0 || len(spec.ResourceClaims) > 0 || len(hostPorts(spec)) > 0 ||
+		slices.ContainsFunc(spec.Volumes, func(v corev1.Volume) bool {
+			return v.PersistentVolumeClaim != nil || v.Ephemeral != nil || v.CSI != nil
+		})
+}
+
+// mayBecomeFeasible reports whether a node that is infeasible for a pod may be feasible for it once other pods of its job are
+// placed, or for an equivalent pod: the pod has affinity to pods of the job or topology spread constraints, or volumes or
+// devices of its own.
+func mayBecomeFeasible(job *api.JobInfo, pod *corev1.Pod) bool {
+	return len(pod.Spec.TopologySpreadConstraints) > 0 || len(pod.Spec.ResourceClaims) > 0 ||
+		slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool { return v.Ephemeral != nil }) ||
+		pod.Spec.Affinity != nil && pod.Spec.Affinity.PodAffinity != nil &&
+			slices.ContainsFunc(pod.Spec.Affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution, func(term corev1.PodAffinityTerm) bool {
+				return matchesPending(job, term.LabelSelector)
+			})
+}
+
+// matchesPending reports whether a selector may match a pending pod of a job.
+func matchesPending(job *api.JobInfo, selector *metav1.LabelSelector) bool {
+	matches, err := metav1.LabelSelectorAsSelector(selector)
+	if err != nil {
+		return true
+	}
+	for _, task := range job.TaskStatusIndex[api.Pending] {
+		if matches.Matches(labels.Set(task.Pod.Labels)) {
+			return true
+		}
+	}
+	return false
+}

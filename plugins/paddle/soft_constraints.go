@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paddle
+
+import (
+	"errors"
+	"slices"
+
+	"k8s.io/klog/v2"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/guard"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/planner/preferences"
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+)
+
+// softConstraints count in a plan after the traffic: the soft constraints of the pods, and the history of their job.
+type softConstraints struct {
+	own           [][]int32            // penalties of nodes by role; nil where all nodes are equal
+	previousNodes [][]placement.NodeID // by role and position in Role.Pending; noNode if it is not known
+	failed        []placement.NodeID   // nodes on which a pod of the job failed
+}
+
+const noNode placement.NodeID = -1
+
+// softConstraints returns those of the pods of a plan.
+func (c *course) softConstraints(p *plan) *softConstraints {
+	t := c.network.Topology()
+	s := &softConstraints{}
+	for _, pending := range p.cast.pending {
+		var own []int32
+		if len(pending) > 0 {
+			own = c.preferences.Penalties(t, pending[0].Pod)
+		}
+		s.own = append(s.own, own)
+	}
+	past, ok := c.memory.recall(p.job.UID)
+	if !ok {
+		return s
+	}
+	for _, pending := range p.cast.pending {
+		nodes := make([]placement.NodeID, len(pending))
+		for i, task := range pending {
+			nodes[i] = noNode
+			if id, ok := c.network.Node(past.nodes[task.Name]); ok {
+				nodes[i] = id
+			}
+		}
+		s.previousNodes = append(s.previousNodes, nodes)
+	}
+	for _, name := range past.failed {
+		if id, ok := c.network.Node(name); ok {
+			s.failed = append(s.failed, id)
+		}
+	}
+	return s
+}
+
+// best returns the plan of least traffic, and of several such plans the one of least penalties. A gang that restarts keeps
+// its previous nodes unless that plan is clearly better.
+func (c *course) best(p *plan) (*placement.Plan, error) {
+	if p.soft == nil {
+		p.soft = c.softConstraints(p)
+		p.soft.applyPenalties(&p.cast.demand, c.network.Topology().Nodes())
+	}
+	t, s := c.network.Topology(), p.soft
+	return guard.Search(c.guard, guard.Work{Part: partPlan, Job: p.job.UID}, c.lost, func(stop func() bool) (*placement.Plan, error) {
+		o := c.options(stop)
+		found, d, err := s.solveAvoidingFailedNodes(t, &p.cast.demand, o)
+		if err != nil {
+			return nil, err
+		}
+		if kept := s.keepPreviousNodes(t, d, found, o); kept != nil && c.worthKeeping(d, kept, found) {
+			klog.V(3).InfoS("Gang keeps its previous nodes", "job", p.job.UID)
+			return kept, nil
+		}
+		return found, nil
+	})
+}
+
+// options returns the options of a search.
+func (c *course) options(stop func() bool) placement.Options {
+	return placement.Options{Objective: c.arguments.objective, Effort: c.arguments.effort, Stop: stop}
+}
+
+// worthKeeping reports whether a gang whose best plan is found keeps its previous nodes.
+func (c *course) worthKeeping(d *placement.Demand, kept, found *placement.Plan) bool {
+	const rounding = 1e-9
+	return len(kept.Assignments) >= len(found.Assignments) && kept.Cost.Penalty <= found.Cost.Penalty &&
+		(d.Colocation == placement.None ||
+			c.price(&kept.Cost) <= c.price(&found.Cost)*(1+c.arguments.keepPlace)*(1+rounding))
+}
+
+// applyPenalties sets the penalties of a demand.
+func (s *softConstraints) applyPenalties(d *placement.Demand, nodes int) {
+	members, most := 0, int32(0)
+	for r := range d.Roles {
+		members += len(d.Roles[r].Pending)
+		if s.own[r] != nil {
+			most = max(most, slices.Max(s.own[r]))
+		}
+	}
+	scale := preferences.NewScale(members, most)
+	for r := range d.Roles {
+		d.Roles[r].Penalty = scale.Penalties(nodes, s.own[r], s.previousNodesOf(r), s.failed)
+	}
+}
+
+// previousNodesOf returns the nodes that the pending pods of a role had.
+func (s *softConstraints) previousNodesOf(role int) []placement.NodeID {
+	if s.previousNodes == nil {
+		return nil
+	}
+	nodes := slices.DeleteFunc(slices.Clone(s.previousNodes[role]), func(id placement.NodeID) bool { return id == noNode })
+	slices.Sort(nodes)
+	return slices.Compact(nodes)
+}
+
+// solveAvoidingFailedNodes returns the best plan without nodes on which a pod of the job failed, or the best plan if there is
+// none, and the demand that it fulfils. Pods beyond the minimums use failed nodes rather than wait.
+func (s *softConstraints) solveAvoidingFailedNodes(t *placement.Topology, d *placement.Demand, o placement.Options) (*placement.Plan, *placement.Demand, error) {
+	if len(s.failed) == 0 {
+		found, err := placement.Solve(t, d, o)
+		return found, d, err
+	}
+	avoiding := s.withoutFailedNodes(t, d)
+	found, err := placement.Solve(t, avoiding, o)
+	switch {
+	case errors.Is(err, placement.ErrNoFit):
+		found, err = placement.Solve(t, d, o)
+		return found, d, err
+	case err == nil && len(found.Left) > 0:
+		if more, err := planAround(t, d, found.Assignments, o); err == nil {
+			return more, d, nil
+		}
+	}
+	return found, avoiding, err
+}
+
+// withoutFailedNodes returns a demand in which no node is eligible on which a pod of the job failed.
+func (s *softConstraints) withoutFailedNodes(t *placement.Topology, d *placement.Demand) *placement.Demand {
+	avoiding := *d
+	avoiding.Roles = slices.Clone(d.Roles)
+	for r := range avoiding.Roles {
+		eligible := placement.NewNodeSet(t)
+		for id := range placement.NodeID(t.Nodes()) {
+			if d.Roles[r].Eligible == nil || d.Roles[r].Eligible.Has(id) {
+				eligible.Add(id)
+			}
+		}
+		for _, id := range s.failed {
+			eligible.Remove(id)
+		}
+		avoiding.Roles[r].Eligible = eligible
+	}
+	return &avoiding
+}
