@@ -12,6 +12,7 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/diagnose"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/network"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/status"
 )
 
 // state is what outlives a session: plugins are built anew for each.
@@ -22,12 +23,12 @@ type state struct {
 	diagnoses *diagnose.Cache
 	warnings  *topologyWarnings
 	memory    *memory
-	events    *eventLimiter
+	status    *status.Writer
 	guard     *guard
 }
 
 func newState() *state {
-	return &state{diagnoses: diagnose.NewCache(), warnings: &topologyWarnings{}, events: newEventLimiter(), guard: newGuard()}
+	return &state{diagnoses: diagnose.NewCache(), warnings: &topologyWarnings{}, status: status.NewWriter(), guard: newGuard()}
 }
 
 // networkOf is the network, a new one if the arguments that make it have changed.
