@@ -15,7 +15,7 @@
 //   - binder.go: how many bindings are sent at a time, where the scheduler is ours
 //   - limit.go, fence.go, gradient.go: networkTopology and colocation
 //   - preempt_*.go: preempt and reclaim
-//   - reporter.go, waiting.go, placed.go, events.go: the calls into report, diagnose and enqueue, which find out and say why a
-//     job waits and where it runs
+//   - reporter.go, waiting.go, placed.go: the calls into diagnose, enqueue and status, which find out why a job waits and where
+//     it runs, and write it
 //   - arguments*.go, check*.go, metrics.go: what volcano-scheduler.conf may say, and what is counted
 package paddle

@@ -13,6 +13,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/diagnose"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/guard"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/network"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/status"
 )
 
 // state is what outlives a session: plugins are built anew for each.
@@ -23,12 +24,12 @@ type state struct {
 	diagnoses *diagnose.Cache
 	warnings  *topologyWarnings
 	memory    *memory
-	events    *eventLimiter
+	status    *status.Writer
 	guard     *guard.Guard
 }
 
 func newState() *state {
-	return &state{diagnoses: diagnose.NewCache(), warnings: &topologyWarnings{}, events: newEventLimiter(), guard: newGuard()}
+	return &state{diagnoses: diagnose.NewCache(), warnings: &topologyWarnings{}, status: status.NewWriter(), guard: newGuard()}
 }
 
 // networkOf is the network, a new one if the arguments that make it have changed.

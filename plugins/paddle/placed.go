@@ -10,12 +10,13 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/api"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/status"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
 // reportPlaced writes where a gang runs. A session that places none of its pods keeps the last report.
 func (p *plugin) reportPlaced(job *api.JobInfo, g gang) {
-	had, _ := conditionOf(job.PodGroup.Status.Conditions)
+	had, _ := status.Condition(job.PodGroup)
 	pending := len(job.TaskStatusIndex[api.Pending])
 	if g == nil {
 		g = newGang(job, p.arguments.taskRoles)
@@ -37,10 +38,7 @@ func (p *plugin) reportPlaced(job *api.JobInfo, g gang) {
 	if pending > 0 {
 		placed.Surplus = p.whySurplus(job, g)
 	}
-	if p.state.events.allowPlaced(job.PodGroup) {
-		p.state.events.record(p.ssn, job, placed.Reason, placed.Text())
-	}
-	p.writeCondition(job, *placed, moved)
+	p.state.status.Placed(p.ssn, job, *placed, moved)
 }
 
 // tiersOf returns the tiers of the network that a gang uses, none in a session that has not read the network.

@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	"volcano.sh/apis/pkg/apis/scheduling"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
 // Volcano's Job controller warns of the PodGroup's latest condition that is true, unless it is Scheduled (recordPodGroupEvent,
@@ -32,6 +34,6 @@ func TestVolcanoDoesNotWarnOfAGangThatIsPlaced(t *testing.T) {
 				latest = condition
 			}
 		}
-		require.NotEqual(t, conditionType, latest.Type, "%+v", conditions)
+		require.NotEqual(t, report.Condition, string(latest.Type), "%+v", conditions)
 	}
 }

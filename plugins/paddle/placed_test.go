@@ -10,21 +10,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
-	"volcano.sh/apis/pkg/apis/scheduling"
 	"volcano.sh/volcano/pkg/scheduler/api"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
-
-func TestConditionIsFoundAmongOthers(t *testing.T) {
-	ours := conditionFor(&report.Report{Reason: report.InsufficientResources, Message: "no room"})
-	found, ok := conditionOf([]scheduling.PodGroupCondition{{Type: scheduling.PodGroupScheduled}, ours})
-	require.True(t, ok)
-	require.Equal(t, ours, found)
-	_, ok = conditionOf([]scheduling.PodGroupCondition{{Type: scheduling.PodGroupScheduled}})
-	require.False(t, ok)
-}
 
 // Four nodes in two racks of a block:
 //
@@ -96,10 +86,8 @@ func TestReportOfAPlacedGang(t *testing.T) {
 			cost, err := placement.Evaluate(topology, &d, nil)
 			require.NoError(t, err)
 			r := report.NewPlaced(podsOn(job, g), tiersUsed(topology, &d, &cost), test.bytes > 0)
-			c := conditionFor(&r)
-			require.Equal(t, corev1.ConditionTrue, c.Status)
 			require.Equal(t, test.text, r.Message)
-			require.Equal(t, test.text+"\n"+test.details, c.Message)
+			require.Equal(t, test.text+"\n"+test.details, r.ConditionMessage())
 			require.Len(t, r.Placement.Nodes, strings.Count(test.details, "\nn"))
 			require.Len(t, r.Placement.Tiers, 3)
 		})

@@ -64,7 +64,7 @@ func (p *plugin) OnSessionOpen(ssn *framework.Session) {
 	p.state = p.kept.take()
 	p.guard = p.state.guard
 	p.state.diagnoses.StartSession()
-	p.state.events.startSession()
+	p.state.status.StartSession()
 	p.course = newCourse(ssn, p.arguments, p.gangs, p.state)
 	p.state.memory.watch(ssn.InformerFactory())
 	p.state.memory.open(ssn.Jobs)
@@ -126,7 +126,7 @@ func (p *plugin) openGang(job *api.JobInfo) {
 		return
 	}
 	// What holds for a job that the actions do not come to; explain says more about one that they do.
-	p.guarded(job, func() { job.JobFitErrors = p.diagnosis(job, gang).FitError(p.lastReason(job, gang)) })
+	p.guarded(job, func() { job.JobFitErrors = diagnosisOf(job, gang).FitError(p.lastReason(job, gang)) })
 }
 
 // budget is the time for planning in the session: who replays has the time, and must find the same on any machine.
@@ -156,7 +156,7 @@ func (p *plugin) jobValid(obj any) *api.ValidateResult {
 	if !ok {
 		return nil
 	}
-	if r, missing := p.diagnosis(job, gang).MissingPods(); missing {
+	if r, missing := diagnosisOf(job, gang).MissingPods(); missing {
 		return &api.ValidateResult{Reason: v1beta1.NotEnoughPodsOfTaskReason, Message: r.Message}
 	}
 	p.standIns.show(job)

@@ -6,17 +6,15 @@ import (
 	"cmp"
 	"errors"
 	"slices"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
 	"volcano.sh/apis/pkg/apis/scheduling"
 	"volcano.sh/volcano/pkg/scheduler/api"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/enqueue"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/status"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
@@ -46,7 +44,7 @@ func (p *plugin) record(job api.JobID, r report.Report) { p.reporter.reports[job
 func (p *plugin) recordError(job *api.JobInfo, err error) {
 	r := reportOf(err)
 	p.record(job.UID, r)
-	job.JobFitErrors = p.diagnosis(job, p.gangs[job.UID]).FitError(r.Reason)
+	job.JobFitErrors = diagnosisOf(job, p.gangs[job.UID]).FitError(r.Reason)
 }
 
 // reportOf returns the report that an error holds, or one with the error's text.
@@ -65,6 +63,12 @@ func reportOf(err error) report.Report {
 	return report.Report{Reason: report.AssignmentNotFound, Message: err.Error()}
 }
 
+// reportInvalidAnnotations sends an event about annotations of a job that cannot be parsed.
+func (p *plugin) reportInvalidAnnotations(job *api.JobInfo) {
+	_, err := newWishes(job.PodGroup.Annotations, p.arguments)
+	p.state.status.InvalidAnnotations(p.ssn, job, err)
+}
+
 // openReporter prepares to report why jobs wait. It is called when all gangs are open.
 func (p *plugin) openReporter() {
 	p.reporter = newReporter()
@@ -75,7 +79,7 @@ func (p *plugin) openReporter() {
 		if !job.IsPending() || job.PodGroup.Spec.MinResources == nil { // Volcano admits it without a vote
 			return
 		}
-		candidate := enqueue.Job{Info: job, Minimum: p.diagnosis(job, g).Minimum()}
+		candidate := enqueue.Job{Info: job, Minimum: diagnosisOf(job, g).Minimum()}
 		if w, _ := newWishes(job.PodGroup.Annotations, p.arguments); raises {
 			candidate.MinResources = w.least
 		}
@@ -99,7 +103,7 @@ func (p *plugin) openReporter() {
 		if !isGang {
 			g = r.withoutPods[job.UID]
 		}
-		job.JobFitErrors = p.diagnosis(job, g).FitError(rejection.Reason)
+		job.JobFitErrors = diagnosisOf(job, g).FitError(rejection.Reason)
 	}, Admitted: func(job *api.JobInfo) {
 		delete(r.reports, job.UID)
 		if job.JobFitErrors = ""; len(job.Tasks) > 0 {
@@ -110,7 +114,7 @@ func (p *plugin) openReporter() {
 
 // jobFitError returns JobInfo.JobFitErrors of a gang that is not started, after an action looked for nodes.
 func (p *plugin) jobFitError(job *api.JobInfo, g gang) string {
-	d := p.diagnosis(job, g)
+	d := diagnosisOf(job, g)
 	if _, missing := d.MissingPods(); missing {
 		return d.FitError(report.WaitingForPods)
 	}
@@ -129,10 +133,10 @@ func (p *plugin) jobFitError(job *api.JobInfo, g gang) string {
 // lastReason returns the reason for which a gang waits before a session has looked for nodes: the one that the last session
 // wrote, empty if there is none.
 func (p *plugin) lastReason(job *api.JobInfo, g gang) report.Reason {
-	if _, missing := p.diagnosis(job, g).MissingPods(); missing {
+	if _, missing := diagnosisOf(job, g).MissingPods(); missing {
 		return report.WaitingForPods
 	}
-	if had, _ := conditionOf(job.PodGroup.Status.Conditions); had.Status == corev1.ConditionFalse && report.Reason(had.Reason) != report.WaitingForPods {
+	if had, _ := status.Condition(job.PodGroup); had.Status == corev1.ConditionFalse && report.Reason(had.Reason) != report.WaitingForPods {
 		return report.Reason(had.Reason)
 	}
 	return ""
@@ -145,10 +149,7 @@ func (p *plugin) closeReporter() {
 	counts := map[string]int{}
 	wait := func(job *api.JobInfo, r report.Report) {
 		counts[string(r.Reason)]++
-		if p.state.events.allow(job.PodGroup, r.Reason) {
-			p.state.events.record(p.ssn, job, r.Reason, r.Text())
-		}
-		p.writeCondition(job, r, false)
+		p.state.status.Waiting(p.ssn, job, r)
 	}
 	for _, job := range p.reported() {
 		g, isGang := p.gangs[job.UID]
@@ -157,7 +158,7 @@ func (p *plugin) closeReporter() {
 			switch {
 			case hasNoPods:
 				r := p.whyWithoutPods(job, members)
-				job.JobFitErrors = p.diagnosis(job, members).FitError(r.Reason) // into Volcano's own event
+				job.JobFitErrors = diagnosisOf(job, members).FitError(r.Reason) // into Volcano's own event
 				wait(job, r)
 			case isGang && !ready(job):
 				wait(job, p.why(job, g))
@@ -176,71 +177,11 @@ func (p *plugin) reported() []*api.JobInfo {
 	for id, job := range p.ssn.Jobs {
 		_, isGang := p.gangs[id]
 		_, hasNoPods := p.reporter.withoutPods[id]
-		had, _ := conditionOf(job.PodGroup.Status.Conditions)
+		had, _ := status.Condition(job.PodGroup)
 		if isGang || hasNoPods || had.Status == corev1.ConditionFalse && len(job.Tasks) > 0 && job.IsReady() {
 			jobs = append(jobs, job)
 		}
 	}
 	slices.SortFunc(jobs, func(a, b *api.JobInfo) int { return cmp.Compare(a.UID, b.UID) })
 	return jobs
-}
-
-// conditionType is the type of the plugin's condition on PodGroups of Paddle jobs. Nobody else writes it.
-const conditionType scheduling.PodGroupConditionType = report.Condition
-
-// conditionOf returns the plugin's condition, false if there is none.
-func conditionOf(conditions []scheduling.PodGroupCondition) (scheduling.PodGroupCondition, bool) {
-	at := slices.IndexFunc(conditions, func(c scheduling.PodGroupCondition) bool { return c.Type == conditionType })
-	if at < 0 {
-		return scheduling.PodGroupCondition{}, false
-	}
-	return conditions[at], true
-}
-
-// conditionFor returns the condition for a report.
-func conditionFor(r *report.Report) scheduling.PodGroupCondition {
-	status := corev1.ConditionFalse
-	if r.Reason == report.Placed {
-		status = corev1.ConditionTrue
-	}
-	return scheduling.PodGroupCondition{Type: conditionType, Status: status, Reason: string(r.Reason), Message: r.ConditionMessage()}
-}
-
-// writeCondition writes the condition for a report in place of the one that a PodGroup has, if they differ, and with it the
-// report. Volcano writes both with one update of the PodGroup, where the condition has changed. moved reports that pods of a
-// job that runs were placed.
-func (p *plugin) writeCondition(job *api.JobInfo, r report.Report, moved bool) {
-	now := conditionFor(&r)
-	had, _ := conditionOf(job.PodGroup.Status.Conditions)
-	if !p.state.events.allowWrite(job.PodGroup, now, moved) {
-		return
-	}
-	now.TransitionID, now.LastTransitionTime = string(p.ssn.UID), metav1.Now()
-	if now.Status == corev1.ConditionTrue {
-		now.LastTransitionTime = beforeScheduled(job.PodGroup.Status.Conditions, now)
-	}
-	if had.Status == now.Status && had.Reason == now.Reason {
-		now.LastTransitionTime = had.LastTransitionTime // since then it waits for the same reason
-	}
-	if err := p.ssn.UpdatePodGroupCondition(job, &now); err != nil {
-		klog.ErrorS(err, "Failed to write the condition of a job", "job", klog.KRef(job.Namespace, job.Name))
-		return
-	}
-	if job.PodGroup.Annotations == nil {
-		job.PodGroup.Annotations = map[string]string{}
-	}
-	job.PodGroup.Annotations[report.Annotation] = r.Encode()
-}
-
-// beforeScheduled returns the time of a condition that is true: a second before the session's condition Scheduled, whichever
-// plugin writes first. Volcano's Job controller warns of the latest condition that is true, unless that is Scheduled
-// (recordPodGroupEvent, pkg/controllers/job/job_controller_actions.go), and times are whole seconds.
-func beforeScheduled(conditions []scheduling.PodGroupCondition, now scheduling.PodGroupCondition) metav1.Time {
-	at := now.LastTransitionTime
-	for _, c := range conditions {
-		if c.Type == scheduling.PodGroupScheduled && c.TransitionID == now.TransitionID {
-			at = c.LastTransitionTime
-		}
-	}
-	return metav1.NewTime(at.Add(-time.Second))
 }

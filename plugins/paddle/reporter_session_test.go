@@ -20,6 +20,7 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/diagnose"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/status"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
@@ -27,9 +28,12 @@ import (
 func (c *cluster) condition(group string) scheduling.PodGroupCondition {
 	c.cache.Lock()
 	defer c.cache.Unlock()
-	condition, _ := conditionOf(c.cache.Jobs[api.JobID(namespace+"/"+group)].PodGroup.Status.Conditions)
+	condition, _ := status.Condition(c.cache.Jobs[api.JobID(namespace+"/"+group)].PodGroup)
 	return condition
 }
+
+// writeInterval is how many sessions pass between two writes of a condition that differ in the message only.
+const writeInterval = 10
 
 // firstLine is the sentence of a condition.
 func firstLine(c scheduling.PodGroupCondition) string {
@@ -49,7 +53,7 @@ func (c *cluster) listen() func() []string {
 	recorder := record.NewFakeRecorder(1000)
 	kept := &keeper{}
 	state := newState()
-	state.events.recorder = recorder
+	state.status.Recorder = recorder
 	kept.put(state)
 	framework.RegisterPluginBuilder(PluginName, func(raw framework.Arguments) framework.Plugin {
 		arguments, err := parseArguments(raw)
@@ -246,14 +250,9 @@ func TestReasonOfAGangBeforeHyperNodesAreRead(t *testing.T) {
 		action.Execute(ssn)
 	}
 	framework.CloseSession(ssn)
-	condition, ok := conditionOf(ssnConditions(c, "job"))
+	condition, ok := status.Condition(c.status.take()["job"])
 	require.True(t, ok)
 	require.Equal(t, "TopologyNotReady", condition.Reason)
-}
-
-// ssnConditions are what the last session wrote.
-func ssnConditions(c *cluster, group string) []scheduling.PodGroupCondition {
-	return c.status.take()[group].Status.Conditions
 }
 
 // Elastic workers that find no room do not make the job wait, and the condition says what they wait for.
@@ -261,7 +260,7 @@ func TestConditionOfWorkersBeyondTheMinimum(t *testing.T) {
 	c := newCluster(t, shipped, podGroup("job", 4, twoTwo), pods("job", "ps", 2, nothing), pods("job", "worker", 4, oneCPU),
 		node("n1", resources{"cpu": "3", "memory": "8Gi"}))
 	events := c.listen()
-	for range 2 * minWriteInterval {
+	for range 2 * writeInterval {
 		c.session()
 	}
 	c.run()
@@ -271,7 +270,7 @@ func TestConditionOfWorkersBeyondTheMinimum(t *testing.T) {
 	require.Empty(t, events(), "it never waited")
 
 	c.add(node("n2", resources{"cpu": "1", "memory": "8Gi"}))
-	for range 2 * minWriteInterval {
+	for range 2 * writeInterval {
 		c.session()
 	}
 	condition = c.condition("job")
@@ -290,7 +289,7 @@ func TestConditionOfAGangThatGrowsAtOnce(t *testing.T) {
 	c.add(workers[2:])
 	c.session()
 	c.run()
-	for range 2 * minWriteInterval {
+	for range 2 * writeInterval {
 		c.session()
 		require.Regexp(t, "^4 workers are on 2 nodes\n", c.condition("job").Message)
 	}
@@ -301,7 +300,7 @@ func TestConditionOfAGangThatWasPlacedBefore(t *testing.T) {
 	group := podGroup("job", 2, nil)
 	group.Status.Phase = v1beta1.PodGroupRunning
 	group.Status.Conditions = []v1beta1.PodGroupCondition{{
-		Type: v1beta1.PodGroupConditionType(conditionType), Status: corev1.ConditionFalse, Reason: "InsufficientResources", Message: "no room",
+		Type: report.Condition, Status: corev1.ConditionFalse, Reason: "InsufficientResources", Message: "no room",
 	}}
 	workers := pods("job", "worker", 2, oneCPU)
 	for _, pod := range workers {
@@ -392,7 +391,7 @@ func TestConditionKeepsItsTime(t *testing.T) {
 	c.session()
 	first := c.condition("job")
 	c.add(gpuNode("n2", "r1", 1))
-	for range minWriteInterval {
+	for range writeInterval {
 		c.session()
 	}
 	second := c.condition("job")
@@ -417,7 +416,7 @@ func TestConditionKeepsWhatWasPlanned(t *testing.T) {
 	workers := pods("job", "worker", 3, onGPU)
 	workers[2].Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "wait"}}
 	c := newCluster(t, labelled(""), gpuNode("n1", "r1", 2), podGroup("job", 2, map[string]int32{"worker": 2}), workers)
-	for range 2 * minWriteInterval {
+	for range 2 * writeInterval {
 		c.session()
 		require.Equal(t, "2 workers are on 1 node of rack r1\na step of training sends nothing between nodes\nn1: 2 workers\n"+
 			"waiting: 1 worker beyond the minimum waits", c.condition("job").Message)

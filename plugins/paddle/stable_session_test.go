@@ -44,7 +44,7 @@ func TestVolcanoIsGivenReasonAndRolesOnly(t *testing.T) {
 	for _, why := range []report.Reason{"", report.WaitingToBeEnqueued, report.QueueClosed, report.QueueCapacity, report.ResourceQuota, report.Overcommit,
 		report.RefusedByPlugin, report.WaitingForPods, report.SchedulingGated, report.QueueOverused, report.UnknownTier, report.TopologyNotReady, report.InsufficientResources,
 		report.TopologyConstraint, report.ColocationConstraint, report.NodeAffinity, report.AssignmentNotFound, report.AssignmentOutdated, report.TerminatingPods} {
-		text := p.diagnosis(job, g).FitError(why)
+		text := diagnosisOf(job, g).FitError(why)
 		require.Contains(t, text, "gang not started: servers and workers wait")
 		require.Contains(t, text, string(why))
 		require.NotRegexp(t, `[0-9]`, text)
@@ -55,13 +55,13 @@ func TestVolcanoIsGivenReasonAndRolesOnly(t *testing.T) {
 		}
 	}
 	require.Equal(t, "gang incomplete: workers wait (InsufficientResources); condition PaddleScheduled of the PodGroup says what is missing",
-		p.diagnosis(job, g).FitError(report.InsufficientResources))
+		diagnosisOf(job, g).FitError(report.InsufficientResources))
 	for _, task := range job.Tasks {
 		require.NoError(t, job.UpdateTaskStatus(task, api.Running))
 	}
-	require.Contains(t, p.diagnosis(job, g).FitError(report.InsufficientResources), "pods wait")
-	require.Contains(t, p.diagnosis(job, gang{{task: "ps", role: roleServer, min: 1}}).FitError(report.InsufficientResources), "wait")
-	require.Contains(t, p.diagnosis(&api.JobInfo{}, gang{{task: "ps", role: roleServer, min: 1}, {task: "worker", role: roleWorker, min: 2}}).FitError(report.InsufficientResources),
+	require.Contains(t, diagnosisOf(job, g).FitError(report.InsufficientResources), "pods wait")
+	require.Contains(t, diagnosisOf(job, gang{{task: "ps", role: roleServer, min: 1}}).FitError(report.InsufficientResources), "wait")
+	require.Contains(t, diagnosisOf(&api.JobInfo{}, gang{{task: "ps", role: roleServer, min: 1}, {task: "worker", role: roleWorker, min: 2}}).FitError(report.InsufficientResources),
 		"gang not started: server and workers wait (InsufficientResources)")
-	require.Contains(t, p.diagnosis(&api.JobInfo{}, gang{{task: "ps", role: roleServer, min: 1}}).FitError(report.InsufficientResources), "gang not started: server waits (InsufficientResources)")
+	require.Contains(t, diagnosisOf(&api.JobInfo{}, gang{{task: "ps", role: roleServer, min: 1}}).FitError(report.InsufficientResources), "gang not started: server waits (InsufficientResources)")
 }

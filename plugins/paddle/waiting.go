@@ -20,8 +20,8 @@ var roleNames = map[role]string{
 	roleServer: "server", roleHeter: "heter worker", roleWorker: "worker", roleOther: "other pod",
 }
 
-// diagnosis returns a gang for package diagnose.
-func (p *plugin) diagnosis(job *api.JobInfo, g gang) *diagnose.Gang {
+// diagnosisOf returns a gang for package diagnose.
+func diagnosisOf(job *api.JobInfo, g gang) *diagnose.Gang {
 	d := &diagnose.Gang{Job: job, Tasks: func() []*api.TaskInfo { return inOrder(job) }}
 	for _, group := range g {
 		d.Roles = append(d.Roles, diagnose.Role{Task: group.task, Name: roleNames[group.role], Minimum: group.min})
@@ -35,7 +35,7 @@ func (p *plugin) why(job *api.JobInfo, g gang) report.Report {
 	if job.IsPending() {
 		return p.whyNotAdmitted(job)
 	}
-	d := p.diagnosis(job, g)
+	d := diagnosisOf(job, g)
 	if r, missing := d.MissingPods(); missing {
 		return r
 	}
@@ -61,7 +61,7 @@ func (p *plugin) whyWithoutPods(job *api.JobInfo, g gang) report.Report {
 	if job.IsPending() {
 		return p.whyNotAdmitted(job)
 	}
-	d := p.diagnosis(job, g)
+	d := diagnosisOf(job, g)
 	return report.Report{
 		Reason:  report.WaitingForPods,
 		Message: "queue " + p.ssn.Queues[job.Queue].Name + " has admitted the job; its pods are not created yet: " + d.Minimum(),

@@ -115,7 +115,7 @@ func (g *Gang) FitError(reason report.Reason) string {
 		for _, task := range g.Job.Tasks {
 			switch {
 			case task.TaskRole != role.Task:
-			case counts(task.Status):
+			case occupies(task.Status):
 				state = "gang incomplete"
 			case task.Status == api.Pending || task.Status == api.Pipelined:
 				pending++
@@ -208,9 +208,9 @@ func (c *roleCount) count(task *api.TaskInfo, rejected *api.FitErrors) {
 		status = task.LastTransaction.Status // before the gang's statement was discarded
 	}
 	switch {
-	case counts(task.Status):
+	case occupies(task.Status):
 		c.running++
-	case status == api.Pipelined || counts(status):
+	case status == api.Pipelined || occupies(status):
 		c.allocated++
 	case status != api.Pending:
 		return
@@ -222,8 +222,8 @@ func (c *roleCount) count(task *api.TaskInfo, rejected *api.FitErrors) {
 	c.created++
 }
 
-// counts reports whether a pod of that status counts for its role's minimum, as in Volcano.
-func counts(status api.TaskStatus) bool {
+// occupies reports whether a pod of that status counts for its role's minimum, as in Volcano.
+func occupies(status api.TaskStatus) bool {
 	return api.AllocatedStatus(status) || status == api.Succeeded
 }
 
