@@ -1,5 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Package placement plans where the members of one training job go, and says what that costs.
+//
+// Plain values in, a plan out: a Topology (tiers, nodes, what is free) and a Demand (roles with pending and placed members,
+// traffic, limits) go in; a node for each member comes out, with the cost of the plan on every tier. Nothing of Kubernetes or
+// Volcano may be imported. README.md explains the model with an example to check by hand. The scheduler plugin, the commands and
+// the benchmarks call the same functions.
+//
+// The types are those of the packages below: tree (the cluster), gang (the job), traffic (the cost), internal/solver (the plan) and
+// internal/diagnose (why there is none).
 package placement
 
 import (

@@ -96,6 +96,7 @@ func (d *Demand) Classes() int {
 	return most
 }
 
+// Classes of members in patterns with flows. FirstHeterClass is that of heter workers of stage 1; others follow by stage.
 const (
 	ServerClass = iota
 	WorkerClass

@@ -16,6 +16,7 @@ import (
 // as each pair with one member inside and one outside sends weight_ab * unit bytes each way. Summed over the domains of a
 // tier, T is X, what crosses the tier: each pair in two domains is counted once for either, once for each direction.
 type Flows struct {
+	// Total members of each class.
 	Total []int64
 	Pairs []Pair
 	bytes float64 // of one unit
@@ -44,7 +45,7 @@ func (f *Flows) Load(_ tree.DomainID, row []int32) int64 {
 }
 
 // Island returns no load: what servers and workers exchange leaves the GPU anyway.
-func (f *Flows) Island(tree.NodeID, []int32, int) (sum, most int64) { return 0, 0 }
+func (f *Flows) Island(tree.NodeID, []int32) (sum, most int64) { return 0, 0 }
 
 // Weight returns the weight of a pair of members of two classes.
 func (f *Flows) Weight(a, b int) int64 {

@@ -8,9 +8,9 @@ import (
 
 // Island returns the ends of the runs that pods of a node make on its islands, if they take GPUs in the order of ranks and begin with a
 // parallel group: the sum, and the most that one island has.
-func (c *Ring) Island(node tree.NodeID, row []int32, gpus int) (sum, most int64) {
+func (c *Ring) Island(node tree.NodeID, row []int32) (sum, most int64) {
 	islands := c.t.FreeIslands(node)
-	if len(islands) == 0 || gpus == 0 {
+	if len(islands) == 0 || c.GPUs == 0 {
 		load := c.Load(tree.DomainID(node), row)
 		return load, load
 	}
@@ -20,7 +20,7 @@ func (c *Ring) Island(node tree.NodeID, row []int32, gpus int) (sum, most int64)
 	for i := range c.Gaps {
 		c.picked = c.picked[:0]
 		for range row[i] {
-			c.picked = tree.AssignGPUs(free[:len(islands)], gpus, c.picked)
+			c.picked = tree.AssignGPUs(free[:len(islands)], c.GPUs, c.picked)
 		}
 		c.endsIn(&ends, c.Gaps[i].Left < 0 && int64(row[i]) == c.Gaps[i].Length)
 	}

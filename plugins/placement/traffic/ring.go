@@ -22,27 +22,29 @@ import (
 //
 // where a cut is one end of a run of ranks (walk.go gives its bytes), and a whole ring in one domain is not cut.
 type Ring struct {
-	t     *tree.Topology
-	Gaps  []Gap
-	bytes float64
-	// base are the cuts between neighbours that were both placed before, by domain.
-	base map[tree.DomainID]int64
-	// group is the number of consecutive members that make one parallel group, 1 for none.
-	Group  int64
-	size   int // of a parallel group in ranks
-	GPUs   int // of most pods
-	picked []uint8
-	// length of the ring, in members.
+	// Gaps of the ring; each is a class of members to place.
+	Gaps []Gap
+	// Length of the ring, in members.
 	Length int64
+	// Group is the number of consecutive members that make one parallel group, 1 for none.
+	Group int64
+	// GPUs of one pod, of the role with most members.
+	GPUs int
+
+	t      *tree.Topology
+	bytes  float64
+	base   map[tree.DomainID]int64 // cuts between neighbours that were both placed before
+	size   int                     // of a parallel group in ranks
+	picked []uint8
 }
 
 // Gap is a longest run of consecutive ranks to place.
 type Gap struct {
-	Length int64
-	Start  int64       // position of its first member on the ring
-	Left   tree.NodeID // of the member before it; below 0 if the whole ring is one gap
-	Right  tree.NodeID
-	// members to place, by rank.
+	// Length is the number of its members; Start is the position of the first one on the ring.
+	Length, Start int64
+	// Left and Right are the nodes of the members before and after it; below 0 if the whole ring is one gap.
+	Left, Right tree.NodeID
+	// Members to place, by rank.
 	Members []gang.PlacedMember
 }
 

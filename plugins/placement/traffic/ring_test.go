@@ -77,17 +77,15 @@ func TestEndsInIslands(test *testing.T) {
 			c.d.GroupSize = 3
 		}
 		c.d.Roles[0].Request[0] = int64(c.gpus)
-		sum, most := NewRing(t, c.d, []int{len(c.d.Roles[0].Pending)}).Island(0, []int32{c.members}, c.gpus)
+		sum, most := NewRing(t, c.d, []int{len(c.d.Roles[0].Pending)}).Island(0, []int32{c.members})
 		require.Equal(test, c.sum, sum, c.name)
 		require.Equal(test, c.most, most, c.name)
 	}
 	// Without islands, and for pods without GPUs, the node's own load stands for its island's.
-	ring := NewRing(t, placementtest.RingOf(3, nil), []int{3})
-	for _, c := range []struct {
-		node tree.NodeID
-		gpus int
-	}{{1, 1}, {0, 0}} {
-		sum, most := ring.Island(c.node, []int32{2}, c.gpus)
+	for node, gpus := range []int64{0, 1} {
+		d := placementtest.RingOf(3, nil)
+		d.Roles[0].Request[0] = gpus
+		sum, most := NewRing(t, d, []int{3}).Island(tree.NodeID(node), []int32{2})
 		require.EqualValues(test, 2, sum)
 		require.EqualValues(test, 2, most)
 	}

@@ -6,19 +6,17 @@
 // A Model counts loads from how many members a domain holds; Evaluate counts them member by member, and tests hold the two together.
 package traffic
 
-import (
-	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
-)
+import "github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
 
-// Model is what a domain's uplink carries, worked out from how many members of each class the domain holds. Each
-// pattern has one.
+// Model is what a domain's uplink carries, worked out from how many members of each class the domain holds: a row. Loads are
+// whole numbers of units.
 type Model interface {
-	// classes is the length of a row.
+	// Classes returns the length of a row.
 	Classes() int
-	// load in one direction, in units.
+	// Load returns the load of a domain in one direction.
 	Load(v tree.DomainID, row []int32) int64
-	// island loads of a node, in units, for members with so many GPUs each: their sum and the largest.
-	Island(node tree.NodeID, row []int32, gpus int) (sum, most int64)
-	// unit in bytes.
+	// Island returns the sum of the loads of the islands of a node, and the largest of them.
+	Island(node tree.NodeID, row []int32) (sum, most int64)
+	// Unit returns the bytes of one unit.
 	Unit() float64
 }

@@ -2,18 +2,16 @@
 
 package tree
 
-import ()
-
 // NodeSet is a set of nodes of one Topology.
 type NodeSet struct{ bits []uint64 }
 
-// NewNodeSet is an empty set for a topology's nodes.
+// NewNodeSet returns an empty set for a topology's nodes.
 func NewNodeSet(t *Topology) *NodeSet { return &NodeSet{bits: make([]uint64, (t.Nodes()+63)/64)} }
 
-// Add a node.
+// Add adds a node.
 func (s *NodeSet) Add(node NodeID) { s.bits[node/64] |= 1 << (node % 64) }
 
-// Remove a node.
+// Remove removes a node.
 func (s *NodeSet) Remove(node NodeID) { s.bits[node/64] &^= 1 << (node % 64) }
 
 // Has reports whether a node is in the set.
@@ -33,13 +31,15 @@ func (s *NodeSet) And(other *NodeSet) *NodeSet {
 // For reports whether a set has the size that sets of a topology's nodes have.
 func (s *NodeSet) For(t *Topology) bool { return len(s.bits) == (t.Nodes()+63)/64 }
 
-// Sums are sums over some domains of a topology, without a walk over all of them. It borrows the topology's numbers; close
-// gives them back.
+// Sums are sums over some domains of a topology, without a walk over all of them. They borrow the topology's numbers; Close
+// returns these.
 type Sums struct {
-	t       *Topology
-	number  []int32 // of each domain: its place + 1, or 0
+	// Domains that something was added to, in that order, and their sums.
 	Domains []DomainID
 	Values  []int64
+
+	t      *Topology
+	number []int32 // of each domain: its place + 1, or 0
 }
 
 // NewSums returns sums that are all 0.

@@ -47,8 +47,9 @@ type Uplink struct {
 	Bandwidth float64
 }
 
+// Bounds of a Spec. MaxIslands are those of one node; sums of some amounts of MaxAmount do not overflow.
 const (
-	MaxTiers     = 16
+	maxTiers     = 16
 	maxResources = 256
 	MaxAmount    = math.MaxInt64 / 1024
 	MaxIslands   = 64
@@ -58,11 +59,11 @@ func (s *Spec) check() error {
 	switch {
 	case len(s.Resources) == 0 || len(s.Resources) > maxResources:
 		return fmt.Errorf("%d resources, want 1 to %d", len(s.Resources), maxResources)
-	case len(s.Tiers) < 2 || len(s.Tiers) > MaxTiers:
-		return fmt.Errorf("%d tiers, want 2 (island and node) to %d", len(s.Tiers), MaxTiers)
+	case len(s.Tiers) < 2 || len(s.Tiers) > maxTiers:
+		return fmt.Errorf("%d tiers, want 2 (island and node) to %d", len(s.Tiers), maxTiers)
 	case len(s.Nodes) == 0:
 		return errors.New("no nodes")
-	case len(s.Nodes) > math.MaxInt32/MaxTiers:
+	case len(s.Nodes) > math.MaxInt32/maxTiers:
 		return fmt.Errorf("%d nodes are too many", len(s.Nodes))
 	}
 	for i, tier := range s.Tiers {

@@ -94,7 +94,7 @@ func (t *Topology) setFree(node NodeID, free []int64) {
 	t.index.update(node)
 }
 
-// Begin opens a set of changes that Rollback takes back, or Commit keeps. Sets nest.
+// Begin opens a set of changes that Rollback takes back. Sets nest.
 func (t *Topology) Begin() (mark int) {
 	t.open++
 	return len(t.journal)
@@ -111,9 +111,6 @@ func (t *Topology) Rollback(mark int) {
 	t.journal = t.journal[:mark]
 	t.close()
 }
-
-// Commit keeps all changes since Begin; an outer set may still undo them.
-func (t *Topology) Commit() { t.close() }
 
 func (t *Topology) close() {
 	if t.open--; t.open <= 0 {

@@ -5,6 +5,7 @@ package tree
 import (
 	"fmt"
 	"math/rand"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -121,12 +122,8 @@ func (h *history) change(test *testing.T, random *rand.Rand) {
 		if last < 0 {
 			return
 		}
-		if random.Intn(2) == 0 {
-			h.t.Commit()
-		} else {
-			h.t.Rollback(h.marks[last])
-			h.spec.Nodes, h.claims = h.saved[last], h.savedClaims[last]
-		}
+		h.t.Rollback(h.marks[last])
+		h.spec.Nodes, h.claims = h.saved[last], h.savedClaims[last]
 		h.marks, h.saved, h.savedClaims = h.marks[:last], h.saved[:last], h.savedClaims[:last]
 	}
 }
@@ -144,8 +141,8 @@ func TestChangesAgainstATopologyBuiltAnew(test *testing.T) {
 		}
 		asBuilt(test, h.t, h.spec)
 		require.Len(test, h.t.index.shapes, maxShapes, "seed %d", seed)
-		for range h.marks {
-			h.t.Commit()
+		for _, mark := range slices.Backward(h.marks) {
+			h.t.Rollback(mark)
 		}
 		require.Empty(test, h.t.journal)
 		require.Zero(test, h.t.open)

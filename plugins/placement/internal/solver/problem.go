@@ -42,7 +42,6 @@ type problem struct {
 	byBusy     bool
 	effort     int
 	noExact    bool
-	gpus       int // of most pods on a collective's ring
 	stop       stopper
 
 	limit          int // tier within one domain of which everything must be; 0 for none
@@ -135,7 +134,7 @@ func (p *problem) addFlows(take []int) {
 // addRing makes a pod class of the pending members of each role that is not on the ring, and of each role in each gap.
 func (p *problem) addRing(take []int) {
 	p.ring = traffic.NewRing(p.t, p.d, take)
-	p.traffic, p.gpus = p.ring, p.ring.GPUs
+	p.traffic = p.ring
 	var onRing []fixedMember
 	for r := range p.d.Roles {
 		role := &p.d.Roles[r]
@@ -216,7 +215,7 @@ func (p *problem) leaf(node tree.NodeID, row []int32) value {
 	if p.unit == 0 {
 		return v
 	}
-	if sum, most := p.traffic.Island(node, row, p.gpus); sum > 0 {
+	if sum, most := p.traffic.Island(node, row); sum > 0 {
 		v.bytes += p.weights[tree.IslandTier] * sum
 		v.busy = max(v.busy, float64(most)*p.unit/p.t.Tiers()[tree.IslandTier].EffectiveBandwidth())
 	}

@@ -99,11 +99,11 @@ func (r *ringPods) put(position int, node tree.NodeID) level {
 		at := spot{node, -1}
 		switch {
 		case g < len(l.picked):
-			at.island = t.DomainCount() + int(lo) + int(l.picked[g])
+			at.island = t.DomainCount() + lo + int(l.picked[g])
 		case lo < hi && pod.gpus > 0:
 			at.island = t.DomainCount() + len(t.AllIslands()) + position
 		case lo < hi: // a pod without GPUs is on the first island, as walkRing has it
-			at.island = t.DomainCount() + int(lo)
+			at.island = t.DomainCount() + lo
 		}
 		r.rank(at)
 	}

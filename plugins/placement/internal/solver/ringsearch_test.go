@@ -98,10 +98,3 @@ func TestSearchRingFindsTheBest(test *testing.T) {
 	require.Greater(test, searched, 100)
 	require.Greater(test, better, 50)
 }
-
-func mustMembers(test *testing.T, d *gang.Demand, plan []gang.Assignment) []gang.PlacedMember {
-	test.Helper()
-	members, err := d.Members(plan)
-	require.NoError(test, err)
-	return members
-}

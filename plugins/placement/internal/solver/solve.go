@@ -158,13 +158,13 @@ func (p *problem) exactPlan(nodes []tree.NodeID) (*Plan, bool) {
 	}
 	plan := &Plan{Assignments: p.assign(nodes, counts), Optimal: true}
 	if p.needsRanks() {
-		few := nodes
-		if len(few) > maxTargets {
-			few = nil
+		candidates := nodes
+		if len(candidates) > maxTargets {
+			candidates = nil
 		}
-		plan.Assignments, _ = p.improveRing(few, plan.Assignments, ringWork*p.effort)
-		if plan.Optimal = few != nil; plan.Optimal {
-			plan.Assignments, plan.Optimal = p.searchRing(few, plan.Assignments, ringSteps*p.effort)
+		plan.Assignments, _ = p.improveRing(candidates, plan.Assignments, ringWork*p.effort)
+		if plan.Optimal = candidates != nil; plan.Optimal {
+			plan.Assignments, plan.Optimal = p.searchRing(candidates, plan.Assignments, ringSteps*p.effort)
 		}
 	}
 	return plan, true

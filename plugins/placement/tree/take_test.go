@@ -147,26 +147,8 @@ func TestChangesAreUndone(t *testing.T) {
 	require.Equal(t, between, is)
 	require.Equal(t, betweenIslands, isIslands)
 
-	topology.Begin()
-	_, err = topology.Take(1, []int64{0, 1})
-	require.NoError(t, err)
-	topology.Commit() // the outer set still takes it back
 	topology.Rollback(outer)
 	is, isIslands = everything(topology)
 	require.Equal(t, free, is)
 	require.Equal(t, islands, isIslands)
-}
-
-func TestCommittedChangesStay(t *testing.T) {
-	topology := usageCluster(t)
-	topology.Begin()
-	_, err := topology.Take(0, []int64{8, 4})
-	require.NoError(t, err)
-	topology.Commit()
-	mark := topology.Begin()
-	_, err = topology.Take(2, []int64{4, 0})
-	require.NoError(t, err)
-	topology.Rollback(mark)
-	require.Equal(t, []int64{0, 0}, topology.Free(0))
-	require.Equal(t, []int64{4, 0}, topology.Free(2))
 }
