@@ -12,7 +12,7 @@
 //     soft_constraints.go, memory*.go: the nodes that are feasible for its pods, those that they prefer, and those that they had;
 //     room.go: what has no room at all
 //   - guard, recovery.go: what goes wrong in planning stays with the job that is planned
-//   - place.go, heed.go, phase.go, hint.go, score.go: how a plan reaches allocate, and what is done when it fails
+//   - place.go, heed.go, nominate, score.go: how a plan reaches allocate, and what is done when it fails
 //   - binder.go: how many bindings are sent at a time, where the scheduler is ours
 //   - limit.go, fence.go, gradient.go: networkTopology and colocation
 //   - preempt_*.go: preempt and reclaim
