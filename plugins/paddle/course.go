@@ -28,8 +28,8 @@ type course struct {
 	network   *network.Network
 	followed  bool
 	unread    error // why the network could not be read, nil if it could or was not yet
-	// ending are the nodes on which pods are ending, or that others wait for to end.
-	ending map[string]*api.NodeInfo
+	// releasing are the nodes on which pods are terminating, or on which pods wait for that.
+	releasing map[string]*api.NodeInfo
 
 	explanations *explanations
 	doubts       *doubts
@@ -47,8 +47,8 @@ type course struct {
 	feasibility *feasibility.Checker
 	// asking is true while the plugin itself asks the session's predicates: its own then say nothing.
 	asking bool
-	// fenced is the fence of the task that is asked about, nil if nothing limits it.
-	fenced *fence
+	// constraint is that of the task of the last PrePredicate, nil if it has none.
+	constraint *constraint
 }
 
 func newCourse(ssn *framework.Session, a arguments, gangs map[api.JobID]gang, s *state) *course {
@@ -59,7 +59,7 @@ func newCourse(ssn *framework.Session, a arguments, gangs map[api.JobID]gang, s 
 			return s.networkOf(a.network)
 		}, guard: s.guard,
 		preferences: preferences.New(ssn), memory: s.memory,
-		plans: map[string]*plan{}, filters: feasibility.FiltersOf(ssn.Tiers), ending: map[string]*api.NodeInfo{},
+		plans: map[string]*plan{}, filters: feasibility.FiltersOf(ssn.Tiers), releasing: map[string]*api.NodeInfo{},
 	}
 }
 
@@ -104,7 +104,7 @@ func (c *course) follow() error {
 	})
 	c.doubts.tellNetwork(c.network.Source(), c.network.Warnings())
 	for _, node := range c.ssn.Nodes {
-		c.noteEnding(node)
+		c.trackReleasing(node)
 	}
 	return nil
 }
@@ -133,22 +133,22 @@ func (c *course) changed(task *api.TaskInfo) {
 	}
 	if node := c.ssn.Nodes[task.NodeName]; node != nil {
 		c.network.Refresh(node)
-		c.noteEnding(node)
+		c.trackReleasing(node)
 	}
 }
 
-func (c *course) noteEnding(node *api.NodeInfo) {
+func (c *course) trackReleasing(node *api.NodeInfo) {
 	if node.Releasing.IsEmpty() && node.Pipelined.IsEmpty() {
-		delete(c.ending, node.Name)
+		delete(c.releasing, node.Name)
 	} else {
-		c.ending[node.Name] = node
+		c.releasing[node.Name] = node
 	}
 }
 
-// settleEnding sets what is free on nodes where pods are ending: what will be free, or, for a plan on what is idle, what
-// is. A pod that waits for others to end may have been promised idle room: then less is free than is idle.
-func (c *course) settleEnding(future bool) {
-	for _, node := range c.ending {
+// useFutureIdle sets what is free on nodes where pods are terminating: what will be free once they have ended, or, without
+// future, what is idle now less what waiting pods will take of it.
+func (c *course) useFutureIdle(future bool) {
+	for _, node := range c.releasing {
 		if later := node.FutureIdle(); future || later.LessEqual(node.Idle, api.Zero) {
 			c.network.SetFuture(node)
 		}

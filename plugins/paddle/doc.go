@@ -14,7 +14,7 @@
 //   - guard, recovery.go: what goes wrong in planning stays with the job that is planned
 //   - place.go, heed.go, nominate, score.go: how a plan reaches allocate, and what is done when it fails
 //   - binder.go: how many bindings are sent at a time, where the scheduler is ours
-//   - limit.go, fence.go, gradient.go: networkTopology and colocation
+//   - limit.go, constraint.go, gradient.go: networkTopology and colocation
 //   - preempt_*.go: preempt and reclaim
 //   - why.go, explain.go, verdict*.go, refusal*.go, condition*.go, event*.go, doubts.go: why a job waits, in words for users
 //   - arguments*.go, check*.go, metrics.go: what volcano-scheduler.conf may say, and what is counted

@@ -43,7 +43,7 @@ func (c *course) planRefuses(task *api.TaskInfo) error {
 
 // nodeFor is the node that a task's plan has for it.
 func (c *course) nodeFor(task *api.TaskInfo) (string, bool) {
-	plan, ok := c.plans[c.scopeOf(c.ssn.Jobs[task.Job], task).key()]
+	plan, ok := c.plans[c.scopeOf(c.ssn.Jobs[task.Job], task).ID()]
 	if !ok || !plan.placed() {
 		return "", false
 	}
@@ -79,8 +79,8 @@ func (p *plan) left(task *api.TaskInfo) bool {
 // took notes that a hint was followed.
 func (c *course) took(task *api.TaskInfo) {
 	countHints(true)
-	if plan, ok := c.plans[c.scopeOf(c.ssn.Jobs[task.Job], task).key()]; ok {
-		plan.remade = 0
+	if plan, ok := c.plans[c.scopeOf(c.ssn.Jobs[task.Job], task).ID()]; ok {
+		plan.replans = 0
 	}
 }
 
@@ -88,7 +88,7 @@ func (c *course) took(task *api.TaskInfo) {
 func (c *course) missed(task *api.TaskInfo, node string) {
 	countHints(false)
 	job := c.ssn.Jobs[task.Job]
-	if plan, ok := c.plans[c.scopeOf(job, task).key()]; ok {
+	if plan, ok := c.plans[c.scopeOf(job, task).ID()]; ok {
 		plan.stale = true
 	}
 	if id, ok := c.network.Node(node); ok && c.feasibility != nil {

@@ -37,13 +37,13 @@ func (p *plugin) prePredicate(task *api.TaskInfo) error {
 	p.standIns.hide(p.ssn.Jobs)
 	p.clearNomination()
 	inAllocate := p.action.InAllocate(task.UID)
-	p.course.fenced = nil
+	p.course.constraint = nil
 	if _, ok := p.gangs[task.Job]; !ok {
 		return nil
 	}
 	p.tried = task.Job
 	err := p.guard.Run(guard.Work{Part: partLimit, Job: task.Job}, func() (err error) {
-		p.course.fenced, err = p.course.fence(task)
+		p.course.constraint, err = p.course.constraintOf(task)
 		return err
 	})
 	if err != nil {
@@ -86,17 +86,17 @@ func (p *plugin) onDeallocate(event *framework.Event) {
 	p.clearNomination()
 }
 
-// predicate holds the limits of a job's network topology and colocation.
+// predicate enforces required network topology and colocation.
 func (p *plugin) predicate(task *api.TaskInfo, node *api.NodeInfo) error {
-	f := p.course.fenced
-	if p.course.asking || f == nil || f.task != task.UID {
+	c := p.course.constraint
+	if p.course.asking || c == nil || c.task != task.UID {
 		return nil
 	}
 	id, ok := p.course.network.Node(node.Name)
 	if !ok {
 		return nil
 	}
-	if lets, why := f.lets(p.course.network.Topology(), id); !lets {
+	if allowed, why := c.allows(p.course.network.Topology(), id); !allowed {
 		return api.NewFitErrWithStatus(task, node, &api.Status{
 			Code: api.UnschedulableAndUnresolvable, Reason: why, Plugin: PluginName,
 		})
@@ -120,7 +120,7 @@ func (p *plugin) batchNodeOrder(task *api.TaskInfo, nodes []*api.NodeInfo) (map[
 // networkTopology nothing is replanned: the nodes that are scored are those near the rejected one.
 func (p *plugin) replanAfterRejection(task *api.TaskInfo) (string, bool) {
 	c := p.course
-	if nominated, _ := p.nominator.Nominated(); nominated == nil || nominated.UID != task.UID || c.fenced != nil && len(c.fenced.walls) > 0 {
+	if nominated, _ := p.nominator.Nominated(); nominated == nil || nominated.UID != task.UID || c.constraint != nil && len(c.constraint.bounds) > 0 {
 		return "", false
 	}
 	p.clearNomination()

@@ -72,7 +72,7 @@ func gatesOf(job *api.JobInfo) (gates []string) {
 
 // planner is the planner's verdict on a gang for which it found no plan, and which ordinary scoring did not place either.
 func (p *plugin) planner(job *api.JobInfo) (v verdict, ok bool) {
-	found, ok := p.course.plans[scope{job: job}.key()]
+	found, ok := p.course.plans[scope{job: job}.ID()]
 	if !ok || !errors.Is(found.err, placement.ErrNoFit) {
 		return v, false
 	}

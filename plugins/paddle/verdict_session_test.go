@@ -363,7 +363,7 @@ func TestVerdictOfAPlanThatWentStale(t *testing.T) {
 	p.course = &course{plans: map[string]*plan{}, explanations: newExplanations(), guard: newGuard()}
 	for reason, useful := range map[report.Reason]bool{report.InsufficientResources: true, report.PlanStale: false} {
 		s := scope{job: job}
-		p.course.plans[s.key()] = &plan{scope: s, err: fmt.Errorf("plan: %w", placement.ErrNoFit)}
+		p.course.plans[s.ID()] = &plan{scope: s, err: fmt.Errorf("plan: %w", placement.ErrNoFit)}
 		p.course.explanations.now[job.UID] = told{verdict: verdict{reason: reason, text: "text"}}
 		v, ok := p.planner(job)
 		require.Equal(t, useful, ok)
