@@ -16,9 +16,9 @@ import (
 )
 
 // The plugin relies on the order in which the actions of Volcano call plugins, which Volcano documents nowhere: phase tells
-// allocate from other actions by it, hints stand in a pod between two calls, and stand-ins are shown between two others.
+// allocate from other actions by it, nominations stand in a pod between two calls, and stand-ins are shown between two others.
 // Here the actions run without the plugin and what they call is compared with what the plugin expects. If one of these tests
-// fails after an upgrade of Volcano, phase, hints, standIns and victims must be looked at.
+// fails after an upgrade of Volcano, package nominate, standIns and victims must be looked at.
 
 // calls are what an action calls, in its order. Predicates of one task, which are asked in parallel, are one call.
 type calls struct {
@@ -176,7 +176,7 @@ func TestConformanceOfAllocate(t *testing.T) {
 		"overused default",
 	}, called(t, "allocate", func(c *cluster) {
 		two := plainPods("job", "worker", 2, oneCPU)
-		nominate(two[1], "n2")
+		withNomination(two[1], "n2")
 		c.add(node("n1", cpus("2")), node("n2", cpus("2")), podGroup("job", 2, nil), two)
 	}), "a gang that fits, one of its pods nominated")
 

@@ -33,8 +33,8 @@ type course struct {
 	network   *network.Network
 	followed  bool
 	unread    error // why the network could not be read, nil if it could or was not yet
-	// ending are the nodes on which pods are ending, or that others wait for to end.
-	ending map[string]*api.NodeInfo
+	// releasing are the nodes on which pods are terminating, or on which pods wait for that.
+	releasing map[string]*api.NodeInfo
 
 	diagnoses *diagnose.Cache
 	warnings  *topologyWarnings
@@ -52,8 +52,8 @@ type course struct {
 	feasibility *feasibility.Checker
 	// asking is true while the plugin itself asks the session's predicates: its own then say nothing.
 	asking bool
-	// fenced is the fence of the task that is asked about, nil if nothing limits it.
-	fenced *fence
+	// constraint is that of the task of the last PrePredicate, nil if it has none.
+	constraint *constraint
 }
 
 func newCourse(ssn *framework.Session, a arguments, gangs map[api.JobID]gang, s *state) *course {
@@ -64,7 +64,7 @@ func newCourse(ssn *framework.Session, a arguments, gangs map[api.JobID]gang, s 
 			return s.networkOf(a.network)
 		}, guard: s.guard,
 		preferences: preferences.New(ssn), memory: s.memory,
-		plans: map[string]*plan{}, filters: feasibility.FiltersOf(ssn.Tiers), ending: map[string]*api.NodeInfo{},
+		plans: map[string]*plan{}, filters: feasibility.FiltersOf(ssn.Tiers), releasing: map[string]*api.NodeInfo{},
 	}
 }
 
@@ -109,7 +109,7 @@ func (c *course) follow() error {
 		Topology: c.network.Topology(), Nodes: c.ssn.Nodes, Filters: c.filters, Predicates: c, PerPodKey: perPodKey,
 	})
 	for _, node := range c.ssn.Nodes {
-		c.noteEnding(node)
+		c.trackReleasing(node)
 	}
 	return nil
 }
@@ -166,22 +166,22 @@ func (c *course) changed(task *api.TaskInfo) {
 	}
 	if node := c.ssn.Nodes[task.NodeName]; node != nil {
 		c.network.Refresh(node)
-		c.noteEnding(node)
+		c.trackReleasing(node)
 	}
 }
 
-func (c *course) noteEnding(node *api.NodeInfo) {
+func (c *course) trackReleasing(node *api.NodeInfo) {
 	if node.Releasing.IsEmpty() && node.Pipelined.IsEmpty() {
-		delete(c.ending, node.Name)
+		delete(c.releasing, node.Name)
 	} else {
-		c.ending[node.Name] = node
+		c.releasing[node.Name] = node
 	}
 }
 
-// settleEnding sets what is free on nodes where pods are ending: what will be free, or, for a plan on what is idle, what
-// is. A pod that waits for others to end may have been promised idle room: then less is free than is idle.
-func (c *course) settleEnding(future bool) {
-	for _, node := range c.ending {
+// useFutureIdle sets what is free on nodes where pods are terminating: what will be free once they have ended, or, without
+// future, what is idle now less what waiting pods will take of it.
+func (c *course) useFutureIdle(future bool) {
+	for _, node := range c.releasing {
 		if later := node.FutureIdle(); future || later.LessEqual(node.Idle, api.Zero) {
 			c.network.SetFuture(node)
 		}

@@ -11,9 +11,9 @@
 //   - course.go, plan.go, cast.go: a job's plan; planner/feasibility, planner/preferences, soft_constraints.go, memory*.go: the nodes
 //     that are feasible for its pods, those that they prefer, and those that they had; infeasible.go: what provably does not fit
 //   - guard, recovery.go: what goes wrong in planning stays with the job that is planned
-//   - place.go, followup.go, phase.go, hint.go, score.go: how a plan reaches allocate, and what is done when it fails
+//   - place.go, followup.go, nominate, score.go: how a plan reaches allocate, and what is done when it fails
 //   - binder.go: how many bindings are sent at a time, where the scheduler is ours
-//   - limit.go, fence.go, gradient.go: networkTopology and colocation
+//   - limit.go, constraint.go, gradient.go: networkTopology and colocation
 //   - preempt_*.go: preempt and reclaim
 //   - reporter.go, waiting.go, placed.go: the calls into diagnose, enqueue and status, which find out why a job waits and where
 //     it runs, and write it

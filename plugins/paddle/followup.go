@@ -43,7 +43,7 @@ func (c *course) planRejects(task *api.TaskInfo) error {
 
 // nodeFor returns the node that a task's plan has for it.
 func (c *course) nodeFor(task *api.TaskInfo) (string, bool) {
-	plan, ok := c.plans[c.scopeOf(c.ssn.Jobs[task.Job], task).key()]
+	plan, ok := c.plans[c.scopeOf(c.ssn.Jobs[task.Job], task).ID()]
 	if !ok || !plan.placed() {
 		return "", false
 	}
@@ -80,8 +80,8 @@ func (p *plan) leavesOut(task *api.TaskInfo) bool {
 // onNominationAccepted notes that a task was placed on its nominated node.
 func (c *course) onNominationAccepted(task *api.TaskInfo) {
 	countHints(true)
-	if plan, ok := c.plans[c.scopeOf(c.ssn.Jobs[task.Job], task).key()]; ok {
-		plan.remade = 0
+	if plan, ok := c.plans[c.scopeOf(c.ssn.Jobs[task.Job], task).ID()]; ok {
+		plan.replans = 0
 	}
 }
 
@@ -89,7 +89,7 @@ func (c *course) onNominationAccepted(task *api.TaskInfo) {
 func (c *course) onNominationRejected(task *api.TaskInfo, node string) {
 	countHints(false)
 	job := c.ssn.Jobs[task.Job]
-	if plan, ok := c.plans[c.scopeOf(job, task).key()]; ok {
+	if plan, ok := c.plans[c.scopeOf(job, task).ID()]; ok {
 		plan.stale = true
 	}
 	if id, ok := c.network.Node(node); ok && c.feasibility != nil {

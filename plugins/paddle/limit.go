@@ -31,7 +31,7 @@ func (c *course) limit(p *plan) error {
 		if tier > 0 {
 			c.plan(whole) // the first group goes where all of them have room
 		}
-		p.within = c.domain(whole, tier)
+		p.domain = c.domain(whole, tier)
 	}
 	if d.Colocation != placement.Required {
 		return nil

@@ -8,10 +8,9 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
-// nominations are the nominations (status.nominatedNodeName) of a plan's pending pods that hold. Volcano also writes them
-// for preemptions that it discarded, and removes none. So a nomination holds only if the pod fits into what is or will be
-// idle on the node, together with those before it, the predicates let the pod go there, and the node is in the domain of
-// the job.
+// nominations returns the valid nominations (status.nominatedNodeName) of a plan's pending pods. Volcano also writes them for
+// preemptions that it discarded, and removes none. So a nomination is valid only if the pod fits into what is or will be idle
+// on the node, together with the pods before it, if the node is feasible for the pod, and if it is in the domain of the job.
 func (c *course) nominations(p *plan, t *placement.Topology) map[api.TaskID]placement.NodeID {
 	var hold map[api.TaskID]placement.NodeID
 	domain := c.memberDomain(p.scope, p.cast.demand.HighestTier)
@@ -19,13 +18,13 @@ func (c *course) nominations(p *plan, t *placement.Topology) map[api.TaskID]plac
 	for _, pending := range p.cast.pending {
 		for _, task := range pending {
 			id, known := c.network.Node(task.Pod.Status.NominatedNodeName)
-			if !known || !inside(t, domain, id) || !inside(t, p.within, id) {
+			if !known || !inside(t, domain, id) || !inside(t, p.domain, id) {
 				continue
 			}
 			if left[id] == nil {
 				left[id] = c.ssn.Nodes[t.NodeName(id)].FutureIdle()
 			}
-			if task.InitResreq.LessEqual(left[id], api.Zero) && c.lets(task, id) {
+			if task.InitResreq.LessEqual(left[id], api.Zero) && c.feasibleNow(task, id) {
 				left[id].Sub(task.Resreq)
 				if hold == nil {
 					hold = map[api.TaskID]placement.NodeID{}
@@ -37,8 +36,8 @@ func (c *course) nominations(p *plan, t *placement.Topology) map[api.TaskID]plac
 	return hold
 }
 
-// lets reports whether the predicates let a pending pod go to a node.
-func (c *course) lets(task *api.TaskInfo, node placement.NodeID) bool {
+// feasibleNow reports whether a node is feasible for a pending pod.
+func (c *course) feasibleNow(task *api.TaskInfo, node placement.NodeID) bool {
 	c.asking = true
 	defer func() { c.asking = false }()
 	ok, err := c.feasibility.Feasible(task, node)
@@ -50,15 +49,15 @@ func inside(t *placement.Topology, domain placement.DomainID, node placement.Nod
 	return domain == placement.NoDomain || t.Holds(domain, node)
 }
 
-// ignoresNomination reports whether a pod has a nomination that its job's plan does not honour.
+// ignoresNomination reports whether a pod has a nomination that its job's plan does not honor.
 func (c *course) ignoresNomination(task *api.TaskInfo) bool {
 	if task.Pod.Status.NominatedNodeName == "" {
 		return false
 	}
-	plan, ok := c.plans[c.scopeOf(c.ssn.Jobs[task.Job], task).key()]
+	plan, ok := c.plans[c.scopeOf(c.ssn.Jobs[task.Job], task).ID()]
 	if !ok || plan.cast == nil {
 		return false
 	}
-	_, honoured := plan.nominated[task.UID]
-	return !honoured
+	_, honored := plan.nominated[task.UID]
+	return !honored
 }

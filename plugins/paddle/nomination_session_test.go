@@ -11,8 +11,8 @@ import (
 	scheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 )
 
-// nominate writes a nomination into a pod, as Volcano does with the status of a pod that stays pending.
-func nominate(pod *corev1.Pod, node string) { pod.Status.NominatedNodeName = node }
+// withNomination writes a nomination into a pod, as Volcano does with the status of a pod that stays pending.
+func withNomination(pod *corev1.Pod, node string) { pod.Status.NominatedNodeName = node }
 
 // A nomination that does not hold is ignored: the gang is placed as if there were none.
 //
@@ -28,34 +28,34 @@ func TestNominationsThatDoNotHoldAreIgnored(t *testing.T) {
 	}{
 		{"the node is full", func(c *cluster, _ *scheduling.PodGroup, workers []*corev1.Pod) {
 			c.add(podGroup("o", 1, nil), running(plainPods("o", "task", 1, onGPU), "n1"))
-			nominate(workers[0], "n1")
+			withNomination(workers[0], "n1")
 		}, planning{placed: 1, taken: 4}, map[string]string{"j-worker-0": "n3", "j-worker-1": "n3", "j-worker-2": "n4", "j-worker-3": "n4"}},
 		{"the node is full with the others that are nominated", func(_ *cluster, _ *scheduling.PodGroup, workers []*corev1.Pod) {
 			for _, worker := range workers[:3] {
-				nominate(worker, "n3")
+				withNomination(worker, "n3")
 			}
 		}, planning{placed: 1, taken: 2}, map[string]string{"j-worker-0": "n3", "j-worker-1": "n3", "j-worker-2": "n4", "j-worker-3": "n4"}},
 		{"there is no such node", func(_ *cluster, _ *scheduling.PodGroup, workers []*corev1.Pod) {
-			nominate(workers[0], "n9")
+			withNomination(workers[0], "n9")
 		}, planning{placed: 1, taken: 4}, map[string]string{"j-worker-0": "n3", "j-worker-1": "n3", "j-worker-2": "n4", "j-worker-3": "n4"}},
 		{"a predicate refuses the node", func(c *cluster, _ *scheduling.PodGroup, workers []*corev1.Pod) {
 			c.add(tainted(gpuNode("n5", "r1", 4), "for-others"))
-			nominate(workers[0], "n5")
+			withNomination(workers[0], "n5")
 		}, planning{placed: 1, taken: 4}, map[string]string{"j-worker-0": "n3", "j-worker-1": "n3", "j-worker-2": "n4", "j-worker-3": "n4"}},
 		{"the node is in another domain than the members", func(_ *cluster, group *scheduling.PodGroup, workers []*corev1.Pod) {
 			within(group, hardMode, 1)
 			running(workers[:1], "n3")
-			nominate(workers[1], "n1")
-			nominate(workers[2], "n4")
+			withNomination(workers[1], "n1")
+			withNomination(workers[2], "n4")
 		}, planning{placed: 1, taken: 2}, map[string]string{"j-worker-0": "n3", "j-worker-1": "n3", "j-worker-2": "n4", "j-worker-3": "n4"}},
 		{"the nodes are in two domains", func(_ *cluster, group *scheduling.PodGroup, workers []*corev1.Pod) {
 			within(group, hardMode, 1)
-			nominate(workers[0], "n1")
-			nominate(workers[1], "n3")
+			withNomination(workers[0], "n1")
+			withNomination(workers[1], "n3")
 		}, planning{placed: 1, taken: 4}, map[string]string{"j-worker-0": "n3", "j-worker-1": "n3", "j-worker-2": "n4", "j-worker-3": "n4"}},
 		{"the domain does not hold the others", func(_ *cluster, group *scheduling.PodGroup, workers []*corev1.Pod) {
 			within(group, hardMode, 1)
-			nominate(workers[0], "n1")
+			withNomination(workers[0], "n1")
 		}, planning{placed: 1, taken: 4}, map[string]string{"j-worker-0": "n3", "j-worker-1": "n3", "j-worker-2": "n4", "j-worker-3": "n4"}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -82,8 +82,8 @@ func TestNominationOutsideTheJobsDomainIsIgnored(t *testing.T) {
 	group, workers := ring("j", 4)
 	grouped(within(group, hardMode, 1), 2, hardMode, 1)
 	inGroups(workers, 2)
-	nominate(workers[2], "n1")
-	nominate(workers[3], "n4")
+	withNomination(workers[2], "n1")
+	withNomination(workers[3], "n4")
 	c := newCluster(t, labelled(""), gpuNode("n1", "r1", 1), gpuNode("n2", "r1", 1), gpuNode("n3", "r2", 2), gpuNode("n4", "r2", 2), group, workers)
 	counts := planned(t, c.session)
 	require.Equal(t, []string{"n3", "n4"}, c.on("j-"))
@@ -101,7 +101,7 @@ func TestNominationOutsideTheJobsDomainIsIgnored(t *testing.T) {
 func TestIgnoredNominationDoesNotCountWithoutAPlan(t *testing.T) {
 	group, workers := ring("j", 2)
 	workers[0].Spec.Containers[0].Resources.Requests = resources{"cpu": "1", "nvidia.com/gpu": "2"}.list()
-	nominate(workers[0], "n1")
+	withNomination(workers[0], "n1")
 	c := newCluster(t, configuration(actionsAll, tier(1, "", withPaddle), tier(2, "", withTopologyAware)),
 		gpuNode("n1", "", 2), gpuNode("n2", "", 3), within(group, hardMode, 1), workers)
 	c.hyperNodes(hyper{name: "r1", tier: 1, nodes: []string{"n1"}}, hyper{name: "r2", tier: 1, nodes: []string{"n2"}})
@@ -117,7 +117,7 @@ func TestIgnoredNominationDoesNotCountWithoutAPlan(t *testing.T) {
 func TestIgnoredNominationIsNoReasonToPlanAgain(t *testing.T) {
 	group, workers := ring("j", 3)
 	workers[0].Spec.Containers[0].Resources.Requests = resources{"cpu": "1", "nvidia.com/gpu": "2"}.list()
-	nominate(workers[0], "n9")
+	withNomination(workers[0], "n9")
 	c := newCluster(t, labelled(""), gpuNode("n1", "r1", 2), gpuNode("n2", "r1", 2), group, workers)
 	require.Equal(t, planning{noFit: 1}, planned(t, c.session))
 	require.Len(t, c.bound(), 3)
@@ -129,7 +129,7 @@ func TestIgnoredNominationIsNoReasonToPlanAgain(t *testing.T) {
 //	1 GPU: [low, ending]  1 GPU
 func TestNominationOfRoomThatIsNotFreeYetIsHonoured(t *testing.T) {
 	group, workers := ring("j", 2)
-	nominate(workers[0], "n1")
+	withNomination(workers[0], "n1")
 	low := running(plainPods("low", "task", 1, onGPU), "n1")
 	low[0].DeletionTimestamp = &metav1.Time{}
 	c := newCluster(t, labelled(""), gpuNode("n1", "r1", 1), gpuNode("n2", "r1", 1), podGroup("low", 1, nil), low, group, workers)
@@ -151,7 +151,7 @@ func TestNominationOfAGroupIsHonoured(t *testing.T) {
 			within(group, hardMode, 1)
 		}
 		for i, node := range []string{"n1", "n1", "n2"} {
-			nominate(workers[i], node)
+			withNomination(workers[i], node)
 		}
 		c := newCluster(t, labelled(""), gpuNode("n1", "r1", 2), gpuNode("n2", "r1", 1), gpuNode("n3", "r2", 1), gpuNode("n4", "r2", 4), group, workers)
 		require.Equal(t, planning{placed: 1}, planned(t, c.session))
@@ -167,8 +167,8 @@ func TestNominationsAreThereAgainAfterwards(t *testing.T) {
 	inEveryPlacementWithProbe(t, "waits", func(t *testing.T, configuration string) {
 		refusing("j-worker-1")
 		group, workers := ring("j", 2)
-		nominate(workers[0], "n1")
-		nominate(workers[1], "n1")
+		withNomination(workers[0], "n1")
+		withNomination(workers[1], "n1")
 		shared := map[string]*corev1.Pod{}
 		for _, pod := range workers {
 			shared[pod.Name] = pod.DeepCopy()
@@ -209,7 +209,7 @@ func TestNominationsOfADiscardedReclaim(t *testing.T) {
 		for name, status := range c.statuses("high") {
 			if status.NominatedNodeName != "" {
 				nominated++
-				c.change(name, func(pod *corev1.Pod) { nominate(pod, status.NominatedNodeName) })
+				c.change(name, func(pod *corev1.Pod) { withNomination(pod, status.NominatedNodeName) })
 			}
 		}
 		require.NotZero(t, nominated, "Volcano wrote nominations of a reclaim that it discarded")

@@ -12,11 +12,11 @@ import (
 // allocatable is what allocate asks first about a task: here its job is planned. A task for which it is certain that no
 // node will do is refused at once, which costs nothing; where nodes are looked for, each must be given a reason.
 func (p *plugin) allocatable(_ *api.QueueInfo, task *api.TaskInfo) bool {
-	if p.phase.other { // preempt and reclaim, which may ask from several goroutines
+	if p.action.OtherAction() { // preempt and reclaim, which may ask from several goroutines
 		return true
 	}
-	p.settle()
-	p.phase.allocatable(task.UID)
+	p.clearNomination()
+	p.action.Allocatable(task.UID)
 	if _, ok := p.gangs[task.Job]; !ok {
 		return true
 	}
@@ -35,33 +35,33 @@ func (p *plugin) prePredicate(task *api.TaskInfo) error {
 		return nil
 	}
 	p.standIns.hide(p.ssn.Jobs)
-	p.settle()
-	allocates := p.phase.allocates(task.UID)
-	p.course.fenced = nil
+	p.clearNomination()
+	inAllocate := p.action.InAllocate(task.UID)
+	p.course.constraint = nil
 	if _, ok := p.gangs[task.Job]; !ok {
 		return nil
 	}
 	p.tried = task.Job
 	err := p.guard.Run(guard.Work{Part: partLimit, Job: task.Job}, func() (err error) {
-		p.course.fenced, err = p.course.fence(task)
+		p.course.constraint, err = p.course.constraintOf(task)
 		return err
 	})
 	if err != nil {
 		p.recordError(p.ssn.Jobs[task.Job], err)
 		return err
 	}
-	if !allocates {
+	if !inAllocate {
 		return nil
 	}
 	if node, ok := p.course.nodeFor(task); ok || p.course.ignoresNomination(task) {
-		p.hints.give(task, node)
+		p.nominator.Nominate(task, node)
 	}
 	return nil
 }
 
-// settle takes back a hint that was given, whatever became of the task.
-func (p *plugin) settle() {
-	if task, node := p.hints.take(); task != nil {
+// clearNomination clears the nomination of a task that was not placed on its node.
+func (p *plugin) clearNomination() {
+	if task, node := p.nominator.Clear(); task != nil {
 		p.course.onNominationRejected(task, node)
 	}
 }
@@ -70,33 +70,33 @@ func (p *plugin) settle() {
 func (p *plugin) onAllocate(event *framework.Event) {
 	task := event.Task
 	p.course.changed(task)
-	hinted, node := p.hints.take()
+	nominated, node := p.nominator.Clear()
 	switch {
-	case hinted == nil:
-	case hinted.UID == task.UID && task.NodeName == node:
+	case nominated == nil:
+	case nominated.UID == task.UID && task.NodeName == node:
 		p.course.onNominationAccepted(task)
 	default:
-		p.course.onNominationRejected(hinted, node)
+		p.course.onNominationRejected(nominated, node)
 	}
 }
 
 // onDeallocate follows a task that was taken back or evicted.
 func (p *plugin) onDeallocate(event *framework.Event) {
 	p.course.changed(event.Task)
-	p.settle()
+	p.clearNomination()
 }
 
-// predicate holds the limits of a job's network topology and colocation.
+// predicate enforces required network topology and colocation.
 func (p *plugin) predicate(task *api.TaskInfo, node *api.NodeInfo) error {
-	f := p.course.fenced
-	if p.course.asking || f == nil || f.task != task.UID {
+	c := p.course.constraint
+	if p.course.asking || c == nil || c.task != task.UID {
 		return nil
 	}
 	id, ok := p.course.network.Node(node.Name)
 	if !ok {
 		return nil
 	}
-	if lets, why := f.lets(p.course.network.Topology(), id); !lets {
+	if allowed, why := c.allows(p.course.network.Topology(), id); !allowed {
 		return api.NewFitErrWithStatus(task, node, &api.Status{
 			Code: api.UnschedulableAndUnresolvable, Reason: why, Plugin: PluginName,
 		})
@@ -109,21 +109,21 @@ func (p *plugin) batchNodeOrder(task *api.TaskInfo, nodes []*api.NodeInfo) (map[
 	if _, ok := p.gangs[task.Job]; !ok {
 		return nil, nil
 	}
-	if node, ok := p.again(task); ok {
+	if node, ok := p.replanAfterRejection(task); ok {
 		return map[string]float64{node: maxScore * p.arguments.weight}, nil
 	}
 	return p.course.score(task, nodes), nil
 }
 
-// again plans once more when the node of a task's hint has just been refused, so that other nodes are rated, and tells
-// which one the task has now: by cost alone the first pod of a gang may go anywhere, and the others must follow. Under a
-// limit of networkTopology the nodes that are rated are those near the one that was refused.
-func (p *plugin) again(task *api.TaskInfo) (string, bool) {
+// replanAfterRejection replans the gang after predicates have rejected the nominated node of a task, and returns the new node of
+// the task. Without it the first pod of the gang would be placed by cost alone and the others would follow it. Under
+// networkTopology nothing is replanned: the nodes that are scored are those near the rejected one.
+func (p *plugin) replanAfterRejection(task *api.TaskInfo) (string, bool) {
 	c := p.course
-	if p.hints.node == "" || p.hints.task.UID != task.UID || c.fenced != nil && len(c.fenced.walls) > 0 {
+	if nominated, _ := p.nominator.Nominated(); nominated == nil || nominated.UID != task.UID || c.constraint != nil && len(c.constraint.bounds) > 0 {
 		return "", false
 	}
-	p.settle()
+	p.clearNomination()
 	c.remake(c.plan(c.scopeOf(p.ssn.Jobs[task.Job], task)))
 	return c.nodeFor(task)
 }

@@ -22,19 +22,19 @@ type scope struct {
 	sub api.SubJobID
 }
 
-// around is the scope and the whole job: a group must keep both limits.
-func (s scope) around() []scope {
+// scopeChain returns the scope and, for a sub-job, the whole job: a sub-job must satisfy the constraints of both.
+func (s scope) scopeChain() []scope {
 	if s.sub == "" {
 		return []scope{s}
 	}
 	return []scope{s, {job: s.job}}
 }
 
-// key names a scope within a session.
-func (s scope) key() string { return string(s.job.UID) + "|" + string(s.sub) }
+// ID identifies a scope within a session.
+func (s scope) ID() string { return string(s.job.UID) + "|" + string(s.sub) }
 
-// has tells whether a task is planned in the scope.
-func (s scope) has(task *api.TaskInfo) bool {
+// contains reports whether a task is planned in the scope.
+func (s scope) contains(task *api.TaskInfo) bool {
 	return s.sub == "" || s.job.TaskToSubJob[task.UID] == s.sub
 }
 
@@ -44,23 +44,23 @@ type plan struct {
 	cast  *cast
 	roles []feasibility.Role // of the cast
 	found *placement.Plan
-	// within is the domain in which the job's own limit keeps one of its groups; placement.NoDomain if none does.
-	within placement.DomainID
-	// avoid are domains that do not hold the job's groups.
-	avoid []placement.DomainID
-	nodes map[api.TaskID]placement.NodeID
+	// domain is where the constraint of the whole job keeps a sub-job; placement.NoDomain if it has none.
+	domain placement.DomainID
+	// excludedDomains are domains in which the sub-jobs do not fit.
+	excludedDomains []placement.DomainID
+	nodes           map[api.TaskID]placement.NodeID
 	// nominated are the nominations that the plan honours.
 	nominated map[api.TaskID]placement.NodeID
 	// soft constraints count after the traffic.
 	soft *softConstraints
-	// future plans count on room that pods free which are ending.
+	// future plans count on resources of terminating pods.
 	future bool
-	// remade counts how often the plan was made again since a hint of it was last taken.
-	remade int
+	// replans counts how often the plan was made again since a nomination of it was last accepted.
+	replans int
 	// stale plans named a node that would not do.
 	stale bool
-	// dropped plans went stale too often: ordinary scoring places what is left.
-	dropped bool
+	// abandoned plans were stale too often: normal scoring places what is left.
+	abandoned bool
 	// err says why there is no plan, errInfeasible among others.
 	err error
 }
@@ -69,41 +69,41 @@ type plan struct {
 var errInfeasible = errors.New("the gang has no room")
 
 const (
-	maxRemade   = 1
+	maxReplans  = 1
 	maxRejected = 3 // plans with an infeasible node in a row; after the first one all nodes were checked
 )
 
 // placed tells whether there is a plan to follow.
-func (p *plan) placed() bool { return p.err == nil && !p.dropped }
+func (p *plan) placed() bool { return p.err == nil && !p.abandoned }
 
 // plan is the plan of a scope, made when first asked for.
 func (c *course) plan(s scope) *plan {
-	if have, ok := c.plans[s.key()]; ok {
+	if have, ok := c.plans[s.ID()]; ok {
 		return have
 	}
 	made := c.make(s)
-	c.plans[s.key()] = made
+	c.plans[s.ID()] = made
 	return made
 }
 
 // remake plans what is left of a scope once more, or drops the plan.
 func (c *course) remake(old *plan) *plan {
-	if old.remade >= maxRemade {
-		old.dropped = true
+	if old.replans >= maxReplans {
+		old.abandoned = true
 		observePlan(outcomeFallback, 0)
 		return old
 	}
 	observePlan(outcomeStale, 0)
 	made := c.make(old.scope)
-	made.remade = old.remade + 1
-	c.plans[old.key()] = made
+	made.replans = old.replans + 1
+	c.plans[old.ID()] = made
 	return made
 }
 
-// make makes a plan: on what is idle, else on what will be once pods that are ending have ended.
+// make makes a plan: on idle resources, else on those that will be idle once pods have terminated.
 func (c *course) make(s scope) *plan {
 	begin := time.Now()
-	p := &plan{scope: s, within: placement.NoDomain}
+	p := &plan{scope: s, domain: placement.NoDomain}
 	of := guard.Work{Part: partPlan, Job: s.job.UID}
 	if p.err = c.guard.BackedOff(of); p.err == nil {
 		p.err = c.guard.Run(of, func() error { return c.solve(p) })
@@ -132,7 +132,7 @@ func (c *course) solve(p *plan) error {
 		return err
 	}
 	if nominated := c.nominations(p, t); len(nominated) > 0 {
-		with := &plan{scope: p.scope, within: placement.NoDomain, nominated: nominated}
+		with := &plan{scope: p.scope, domain: placement.NoDomain, nominated: nominated}
 		if c.demand(with) == nil && c.search(with, t) == nil {
 			*p = *with
 			return nil
@@ -145,7 +145,7 @@ func (c *course) solve(p *plan) error {
 // demand works out what a plan's scope asks for.
 func (c *course) demand(p *plan) error {
 	wishes, _ := newWishes(p.job.PodGroup.Annotations, c.arguments) // what is wrong in them was said when the session opened
-	p.cast = newCast(p.job, c.gangs[p.job.UID], wishes, c, p.has, p.nominated)
+	p.cast = newCast(p.job, c.gangs[p.job.UID], wishes, c, p.contains, p.nominated)
 	if p.sub == "" {
 		p.cast.raise(int(p.job.MinAvailable) - len(p.job.TaskStatusIndex[api.Succeeded]))
 	}
@@ -156,15 +156,15 @@ func (c *course) demand(p *plan) error {
 func (c *course) search(p *plan, t *placement.Topology) error {
 	p.roles = c.feasibility.Roles(p.job, p.cast.pending)
 	var err error
-	if c.near(p, t); p.found == nil {
+	if c.planNearSiblings(p, t); p.found == nil {
 		err = c.attempt(p, t, false)
 	}
-	if errors.Is(err, placement.ErrNoFit) && len(c.ending) > 0 {
+	if errors.Is(err, placement.ErrNoFit) && len(c.releasing) > 0 {
 		p.future = true
 		err = c.attempt(p, t, true)
 	}
 	if err == nil {
-		err = c.house(p, t)
+		err = c.planSubJobs(p, t)
 	}
 	if err != nil {
 		return fmt.Errorf("plan job %s: %w", p.job.UID, err)
@@ -176,7 +176,8 @@ func (c *course) search(p *plan, t *placement.Topology) error {
 	return nil
 }
 
-// attempt plans on what is idle, or on what will be once pods that are ending have ended. The tree is left as it was.
+// attempt plans on idle resources, or with future on those that will be idle once pods have terminated. It leaves the topology as
+// it was.
 func (c *course) attempt(p *plan, t *placement.Topology, future bool) error {
 	if err := c.guard.BackedOff(guard.Work{Part: partPlan, Job: p.job.UID}); err != nil {
 		return err // an attempt before failed, and t may be given up
@@ -188,7 +189,7 @@ func (c *course) attempt(p *plan, t *placement.Topology, future bool) error {
 		return err
 	}
 	p.found, err = c.planFeasible(p)
-	last := future || len(c.ending) == 0
+	last := future || len(c.releasing) == 0
 	if !errors.Is(err, placement.ErrNoFit) || !last || !p.cast.exact {
 		return err
 	}
@@ -209,7 +210,7 @@ func (c *course) attempt(p *plan, t *placement.Topology, future bool) error {
 
 // prepare shows in the tree what only counts for one plan. The caller takes it back.
 func (c *course) prepare(p *plan, t *placement.Topology, future bool) error {
-	c.settleEnding(future)
+	c.useFutureIdle(future)
 	for _, claim := range p.cast.claimed {
 		if _, err := t.Take(claim.Node, claim.Amounts); err != nil {
 			continue // what preemption promised is not free yet: nothing to keep clear
@@ -220,7 +221,7 @@ func (c *course) prepare(p *plan, t *placement.Topology, future bool) error {
 
 // inside is the nodes of a set that a plan may use by the limits of its job.
 func (c *course) inside(p *plan, nodes *placement.NodeSet) *placement.NodeSet {
-	return c.without(c.only(nodes, p.within), p.avoid)
+	return c.without(c.only(nodes, p.domain), p.excludedDomains)
 }
 
 // planFeasible returns the best plan whose nodes are feasible for the pods.

@@ -11,6 +11,7 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/plugins/util"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/guard"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/nominate"
 )
 
 // PluginName is the name that enables the plugin in volcano-scheduler.conf.
@@ -32,9 +33,9 @@ type plugin struct {
 
 	reporter reporter
 
-	phase  phase
-	hints  *hints
-	course *course
+	action    nominate.ActionTracker
+	nominator *nominate.Nominator
+	course    *course
 
 	line    line
 	victims *victimSelector
@@ -50,7 +51,7 @@ func newPlugin(a arguments, kept *keeper) *plugin {
 		ranks:     map[api.TaskID]rank{},
 		guard:     newGuard(),
 		standIns:  newStandIns(),
-		hints:     newHints(),
+		nominator: nominate.NewNominator(),
 		reporter:  newReporter(),
 	}
 }
@@ -100,7 +101,7 @@ func (p *plugin) OnSessionOpen(ssn *framework.Session) {
 
 // OnSessionClose implements framework.Plugin.
 func (p *plugin) OnSessionClose(ssn *framework.Session) {
-	p.hints.restore(ssn.Jobs)
+	p.nominator.Restore(ssn.Jobs)
 	p.victims.commitRemainders()
 	p.state.memory.close(ssn.Jobs, p.gangs)
 	p.closeReporter()
@@ -148,10 +149,10 @@ func (p *plugin) anyLimited() bool {
 	return false
 }
 
-// jobValid is asked by every action before it looks at a job's tasks. A hint that the action before has left is taken back.
+// jobValid is asked by every action before it looks at a job's tasks. A nomination that the action before has left is cleared.
 func (p *plugin) jobValid(obj any) *api.ValidateResult {
-	p.phase.begin()
-	p.settle()
+	p.action.JobValid()
+	p.clearNomination()
 	job, gang, ok := p.gang(obj)
 	if !ok {
 		return nil
@@ -166,7 +167,7 @@ func (p *plugin) jobValid(obj any) *api.ValidateResult {
 // overused finds no queue overused. It is asked before each job of a queue is placed, after the job before was.
 func (p *plugin) overused(any) bool {
 	p.standIns.hide(p.ssn.Jobs)
-	p.settle()
+	p.clearNomination()
 	p.explain()
 	return false
 }

@@ -371,7 +371,7 @@ func TestReportOfAPlanThatWentStale(t *testing.T) {
 	for reason, useful := range map[report.Reason]bool{report.InsufficientResources: true, report.AssignmentOutdated: false} {
 		p.course = &course{plans: map[string]*plan{}, diagnoses: diagnose.NewCache(), guard: newGuard()}
 		s := scope{job: job}
-		p.course.plans[s.key()] = &plan{scope: s, err: fmt.Errorf("plan: %w", placement.ErrNoFit)}
+		p.course.plans[s.ID()] = &plan{scope: s, err: fmt.Errorf("plan: %w", placement.ErrNoFit)}
 		want := report.Report{Reason: reason, Message: "text"}
 		p.course.diagnoses.Get(job.UID, func() (report.Report, error) { return want, nil })
 		r, ok := p.planReport(job)

@@ -50,7 +50,7 @@ func (c *course) nearness(task *api.TaskInfo, nodes []*api.NodeInfo) map[string]
 	wishes, _ := newWishes(job.PodGroup.Annotations, c.arguments)
 	s := c.scopeOf(job, task)
 	cast := newCast(job, c.gangs[job.UID], wishes, c, func(other *api.TaskInfo) bool {
-		return s.has(other) && (other.Status != api.Pending || other.UID == task.UID)
+		return s.contains(other) && (other.Status != api.Pending || other.UID == task.UID)
 	}, nil)
 	role, index, ok := cast.only()
 	if !ok {

@@ -97,7 +97,7 @@ func (p *plugin) whyNotPlaced(job *api.JobInfo, d *diagnose.Gang) report.Report 
 // planReport returns the planner's report on a gang for which it found no plan, and which ordinary scoring did not place
 // either.
 func (p *plugin) planReport(job *api.JobInfo) (report.Report, bool) {
-	found, ok := p.course.plans[scope{job: job}.key()]
+	found, ok := p.course.plans[scope{job: job}.ID()]
 	if !ok || !errors.Is(found.err, placement.ErrNoFit) {
 		return report.Report{}, false
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package paddle
+package nominate
 
 import (
 	"testing"
@@ -9,9 +9,9 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/api"
 )
 
-// Each case is what the actions call, in order: V is JobValid, a letter in lower case Allocatable for that task, one in
-// upper case PrePredicate; want says for each PrePredicate whether allocate asked.
-func TestOnlyAllocateIsToldNodes(t *testing.T) {
+// Each case is what the actions call, in order: V is JobValid, a letter in lower case Allocatable for that task, one in upper
+// case PrePredicate. want is by PrePredicate.
+func TestActionTracker(t *testing.T) {
 	for _, test := range []struct {
 		name, calls string
 		want        []bool
@@ -24,16 +24,16 @@ func TestOnlyAllocateIsToldNodes(t *testing.T) {
 		{"preempt, then allocate", "VAaA" + "VaA", []bool{false, false, true}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			var p phase
+			var tracker ActionTracker
 			var got []bool
 			for _, call := range test.calls {
 				switch {
 				case call == 'V':
-					p.begin()
+					tracker.JobValid()
 				case call >= 'a':
-					p.allocatable(api.TaskID(string(call)))
+					tracker.Allocatable(api.TaskID(string(call)))
 				default:
-					got = append(got, p.allocates(api.TaskID(string(call-'A'+'a'))))
+					got = append(got, tracker.InAllocate(api.TaskID(string(call-'A'+'a'))))
 				}
 			}
 			require.Equal(t, test.want, got)

@@ -13,42 +13,42 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
-// maxHouses bounds how many domains are tried for a job whose groups have limits of their own.
-const maxHouses = 8
+// maxDomainAttempts bounds how many domains are tried for a job whose sub-jobs have constraints of their own.
+const maxDomainAttempts = 8
 
-// house plans a job of groups in another domain, as long as the one of its plan does not hold the groups: the plan of the
-// whole job knows nothing of their limits.
-func (c *course) house(p *plan, t *placement.Topology) error {
+// planSubJobs replans a job in another domain as long as its sub-jobs do not fit in the domain of its plan: the plan of the
+// whole job disregards their constraints.
+func (c *course) planSubJobs(p *plan, t *placement.Topology) error {
 	if p.sub != "" || !p.job.ContainsSubJobPolicy() || p.cast.demand.HighestTier == 0 || len(p.found.Assignments) == 0 {
 		return nil
 	}
-	for range maxHouses {
+	for range maxDomainAttempts {
 		domain := t.Ancestor(p.found.Assignments[0].Node, p.cast.demand.HighestTier)
-		if c.houses(p, t, domain) {
+		if c.fitsAllSubJobs(p, t, domain) {
 			return nil
 		}
-		p.avoid = append(p.avoid, domain)
+		p.excludedDomains = append(p.excludedDomains, domain)
 		if err := c.attempt(p, t, p.future); err != nil {
 			return err
 		}
 	}
-	return errors.Join(placement.ErrNoFit, errHouses)
+	return errors.Join(placement.ErrNoFit, errNoDomainForSubJobs)
 }
 
-// errHouses is the error of jobs for whose groups no domain was found.
-var errHouses = errors.New("no domain holds the groups of the job, each within its own limit")
+// errNoDomainForSubJobs is the error of jobs whose sub-jobs fit in no domain.
+var errNoDomainForSubJobs = errors.New("no domain holds the groups of the job, each within its own limit")
 
-// houses tells whether a domain holds as many groups of each policy as must be whole, planned one after another.
-func (c *course) houses(p *plan, t *placement.Topology, domain placement.DomainID) bool {
+// fitsAllSubJobs reports whether as many sub-jobs of each policy as must be whole fit in a domain, planned one after another.
+func (c *course) fitsAllSubJobs(p *plan, t *placement.Topology, domain placement.DomainID) bool {
 	mark := t.Begin()
 	defer c.rollback(t, mark)
-	c.settleEnding(p.future)
+	c.useFutureIdle(p.future)
 	missing := map[api.SubJobGID]int32{}
 	for gid, least := range p.job.MinSubJobs {
 		missing[gid] = least
 	}
-	for _, sub := range groupsOf(p.job) {
-		if c.takeGroup(p, t, domain, scope{job: p.job, sub: sub.UID}) {
+	for _, sub := range subJobsOf(p.job) {
+		if c.reserveSubJob(p, t, domain, scope{job: p.job, sub: sub.UID}) {
 			missing[sub.GID]--
 		}
 	}
@@ -60,10 +60,10 @@ func (c *course) houses(p *plan, t *placement.Topology, domain placement.DomainI
 	return true
 }
 
-// takeGroup plans a group within a domain and takes what it needs; false if it has no room there.
-func (c *course) takeGroup(p *plan, t *placement.Topology, domain placement.DomainID, s scope) bool {
+// reserveSubJob plans a sub-job within a domain and takes its resources. It reports whether the sub-job fits.
+func (c *course) reserveSubJob(p *plan, t *placement.Topology, domain placement.DomainID, s scope) bool {
 	wishes, _ := newWishes(p.job.PodGroup.Annotations, c.arguments)
-	group := newCast(p.job, c.gangs[p.job.UID], wishes, c, s.has, nil)
+	group := newCast(p.job, c.gangs[p.job.UID], wishes, c, s.contains, nil)
 	tier, err := c.highestTier(s)
 	if err != nil {
 		return false
@@ -88,8 +88,8 @@ func (c *course) takeGroup(p *plan, t *placement.Topology, domain placement.Doma
 	return true
 }
 
-// groupsOf are the groups of a job, in the order of their names.
-func groupsOf(job *api.JobInfo) []*api.SubJobInfo {
+// subJobsOf returns the sub-jobs of a job, ordered by name.
+func subJobsOf(job *api.JobInfo) []*api.SubJobInfo {
 	var groups []*api.SubJobInfo
 	for _, sub := range job.SubJobs {
 		groups = append(groups, sub)
@@ -98,9 +98,9 @@ func groupsOf(job *api.JobInfo) []*api.SubJobInfo {
 	return groups
 }
 
-// near plans a group in the smallest domain around the job's other members, or around the plan of the whole job, that has
-// room: a group's own plan does not see the other groups. Without such a plan p.found stays nil.
-func (c *course) near(p *plan, t *placement.Topology) {
+// planNearSiblings plans a sub-job in the smallest domain around the job's other members, or around the plan of the whole job, in
+// which it fits: its own plan does not see the other sub-jobs. Without such a plan p.found stays nil.
+func (c *course) planNearSiblings(p *plan, t *placement.Topology) {
 	if p.sub == "" {
 		return
 	}
@@ -117,15 +117,15 @@ func (c *course) near(p *plan, t *placement.Topology) {
 	if len(others) == 0 {
 		return
 	}
-	limit := p.within
+	limit := p.domain
 	for domain := placement.DomainID(others[0]); domain != t.Root() && domain != limit; domain = t.Parent(domain) {
 		if !holdsAll(t, domain, others) {
 			continue
 		}
-		p.within = domain
+		p.domain = domain
 		if err := c.attempt(p, t, false); err == nil {
 			return
 		}
 	}
-	p.within, p.found = limit, nil
+	p.domain, p.found = limit, nil
 }
