@@ -48,10 +48,10 @@ type course struct {
 
 func newCourse(ssn *framework.Session, a arguments, gangs map[api.JobID]gang, s *state) *course {
 	return &course{
-		ssn: ssn, arguments: a, gangs: gangs, network: s.networkOf(a.network), explanations: s.explanations, doubts: s.doubts,
+		ssn: ssn, arguments: a, gangs: gangs, network: s.networkOf(a.networkOptions()), explanations: s.explanations, doubts: s.doubts,
 		newNetwork: func() *network.Network {
 			s.network = nil
-			return s.networkOf(a.network)
+			return s.networkOf(a.networkOptions())
 		}, guard: s.guard,
 		preferences: newPreferences(ssn), memory: s.memory,
 		plans: map[string]*plan{}, templates: newTemplates(ssn.Tiers), suits: map[api.JobID]map[string][]*suit{}, ending: map[string]*api.NodeInfo{},

@@ -10,6 +10,7 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/framework"
 
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/config"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/network"
 )
 
@@ -84,8 +85,8 @@ func NewBuilder() framework.PluginBuilder { return buildOn(&keeper{}) }
 
 func buildOn(kept *keeper) framework.PluginBuilder {
 	return func(raw framework.Arguments) framework.Plugin {
-		arguments, err := parseArguments(raw)
-		logArguments(err)
-		return newPlugin(arguments, kept)
+		arguments, errs := config.Decode(raw, nil)
+		logArguments(errs)
+		return newPlugin(newArguments(arguments), kept)
 	}
 }

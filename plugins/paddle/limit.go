@@ -117,13 +117,13 @@ func (s scope) networkTopology() *scheduling.NetworkTopologySpec {
 
 // colocationTier is the placement tier of colocation Required, 0 for the whole cluster.
 func (c *course) colocationTier() (int, error) {
-	if c.arguments.colocationTier == 0 {
+	if c.arguments.ColocationTier == 0 {
 		return placement.NodeTier, nil
 	}
 	if c.network.Source() == "flat" {
 		return 0, nil
 	}
-	tier, err := c.network.Tier(c.arguments.colocationTier)
+	tier, err := c.network.Tier(c.arguments.ColocationTier)
 	if err != nil {
 		return 0, fmt.Errorf("%w: argument colocation-tier: %w", errLimit, err)
 	}

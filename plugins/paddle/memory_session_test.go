@@ -181,8 +181,8 @@ func TestKeepPlacePercentSaysWhatIsClearlyBetter(t *testing.T) {
 		moves    bool
 	}{
 		"by default":      {"", true},
-		"99 %":            {"      keep-place-percent: 99\n", true},
-		"as dear as that": {"      keep-place-percent: 100\n", false},
+		"99 %":            {"      restart-tolerance-percent: 99\n", true},
+		"as dear as that": {"      restart-tolerance-percent: 100\n", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCluster(t, labelled(test.argument),

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/config"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
@@ -151,16 +152,16 @@ func TestGangThatStartsAgainStays(t *testing.T) {
 		"as good":                       {plan(4, 10, 10, 5), nil, true},
 		"a tenth dearer":                {plan(4, 11, 99, 5), nil, true},
 		"dearer than that":              {plan(4, 11.01, 10, 5), nil, false},
-		"its uplink a tenth busier":     {plan(4, 99, 11, 5), func(c *course, _ *placement.Demand) { c.arguments.objective = placement.BusiestFirst }, true},
-		"its uplink busier than that":   {plan(4, 10, 11.01, 5), func(c *course, _ *placement.Demand) { c.arguments.objective = placement.BusiestFirst }, false},
-		"not a bit dearer":              {plan(4, 10.001, 10, 5), func(c *course, _ *placement.Demand) { c.arguments.keepPlace = 0 }, false},
-		"twice as dear":                 {plan(4, 20, 10, 5), func(c *course, _ *placement.Demand) { c.arguments.keepPlace = 1 }, true},
+		"its uplink a tenth busier":     {plan(4, 99, 11, 5), func(c *course, _ *placement.Demand) { c.arguments.Objective = placement.BusiestFirst }, true},
+		"its uplink busier than that":   {plan(4, 10, 11.01, 5), func(c *course, _ *placement.Demand) { c.arguments.Objective = placement.BusiestFirst }, false},
+		"not a bit dearer":              {plan(4, 10.001, 10, 5), func(c *course, _ *placement.Demand) { c.arguments.RestartTolerancePercent = 0 }, false},
+		"twice as dear":                 {plan(4, 20, 10, 5), func(c *course, _ *placement.Demand) { c.arguments.RestartTolerancePercent = 100 }, true},
 		"its pods would rather be here": {plan(4, 10, 10, 6), nil, false},
 		"one more has no room":          {plan(3, 1, 1, 1), nil, false},
 		"traffic does not count":        {plan(4, 99, 99, 5), func(_ *course, d *placement.Demand) { d.Colocation = placement.None }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c, d := &course{arguments: defaultArguments()}, workers(4, 4)
+			c, d := &course{arguments: newArguments(config.Default())}, workers(4, 4)
 			if test.change != nil {
 				test.change(c, d)
 			}

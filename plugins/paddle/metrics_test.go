@@ -117,9 +117,9 @@ func TestArgumentErrorsOfThePresentConfigurationAreCounted(t *testing.T) {
 		arguments framework.Arguments
 		wrong     float64
 	}{
-		{framework.Arguments{argEffort: 0, "efort": 1, argWeight: 2}, 2},
-		{framework.Arguments{argEffort: 0, "efort": 1, argWeight: 2}, 2},
-		{framework.Arguments{argEffort: 0}, 1},
+		{framework.Arguments{"search-budget": 0, "effort": 1, "weight": 2}, 2},
+		{framework.Arguments{"search-budget": 0, "effort": 1, "weight": 2}, 2},
+		{framework.Arguments{"search-budget": 0}, 1},
 		{nil, 0},
 	} {
 		New(test.arguments)

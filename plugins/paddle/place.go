@@ -108,7 +108,7 @@ func (p *plugin) batchNodeOrder(task *api.TaskInfo, nodes []*api.NodeInfo) (map[
 		return nil, nil
 	}
 	if node, ok := p.again(task); ok {
-		return map[string]float64{node: maxScore * p.arguments.weight}, nil
+		return map[string]float64{node: maxScore * p.arguments.Weight}, nil
 	}
 	return p.course.score(task, nodes), nil
 }

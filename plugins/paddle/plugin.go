@@ -9,10 +9,12 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/framework"
 	"volcano.sh/volcano/pkg/scheduler/plugins/util"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/config"
 )
 
 // PluginName is the name that enables the plugin in volcano-scheduler.conf.
-const PluginName = "paddle"
+const PluginName = config.PluginName
 
 // plugin wires the decisions of this package into one scheduling session; it decides nothing itself.
 type plugin struct {
@@ -132,7 +134,7 @@ func (p *plugin) budget() time.Duration {
 	if p.kept.observe != nil {
 		return unlimitedTime
 	}
-	return p.arguments.planning
+	return p.arguments.PlanningTime()
 }
 
 // anyLimited tells whether a predicate is needed: it would be asked for each task and node, also of other jobs.

@@ -78,7 +78,7 @@ func (c *course) best(p *plan) (*placement.Plan, error) {
 
 // options of a search.
 func (c *course) options(stop func() bool) placement.Options {
-	return placement.Options{Objective: c.arguments.objective, Effort: c.arguments.effort, Stop: stop}
+	return placement.Options{Objective: c.arguments.Objective, Effort: c.arguments.SearchBudget, Stop: stop}
 }
 
 // stays tells whether a gang that could have the plan found keeps the place that it had.
@@ -86,7 +86,7 @@ func (c *course) stays(d *placement.Demand, kept, found *placement.Plan) bool {
 	const rounding = 1e-9
 	return len(kept.Assignments) >= len(found.Assignments) && kept.Cost.Penalty <= found.Cost.Penalty &&
 		(d.Colocation == placement.None ||
-			c.price(&kept.Cost) <= c.price(&found.Cost)*(1+c.arguments.keepPlace)*(1+rounding))
+			c.price(&kept.Cost) <= c.price(&found.Cost)*(1+c.arguments.RestartTolerancePercent/100)*(1+rounding))
 }
 
 // penalize writes the penalties of a demand: nodes that failed weigh more than all preferences of all pods, and these

@@ -30,9 +30,6 @@ var (
 		"PSERVER": roleServer, "TRAINER": roleWorker, "HETER_TRAINER": roleHeter,
 		"HETER": roleHeter, // what paddle-operator sets
 	}
-	defaultTaskRoles = map[string]role{
-		"ps": roleServer, "pserver": roleServer, "worker": roleWorker, "trainer": roleWorker, "heter": roleHeter,
-	}
 )
 
 // isPaddleJob reports whether a job is a Paddle training job: its PodGroup may be one, and the PodGroup or any of the pods

@@ -16,7 +16,7 @@ const maxScore = 100
 // score rates nodes for a task that has no plan to follow: by the network, and those on which a pod of the job failed
 // come after all others.
 func (c *course) score(task *api.TaskInfo, nodes []*api.NodeInfo) map[string]float64 {
-	if c.arguments.weight == 0 {
+	if c.arguments.Weight == 0 {
 		return nil
 	}
 	var scores map[string]float64
@@ -32,7 +32,7 @@ func (c *course) score(task *api.TaskInfo, nodes []*api.NodeInfo) map[string]flo
 			if scores == nil {
 				scores = map[string]float64{}
 			}
-			scores[node.Name] -= (maxScore + 1) * c.arguments.weight
+			scores[node.Name] -= (maxScore + 1) * c.arguments.Weight
 		}
 	}
 	return scores
@@ -83,14 +83,14 @@ func (c *course) nearness(task *api.TaskInfo, nodes []*api.NodeInfo) map[string]
 		return nil
 	}
 	for name, cost := range costs {
-		costs[name] = maxScore * c.arguments.weight * (most - cost) / (most - least)
+		costs[name] = maxScore * c.arguments.Weight * (most - cost) / (most - least)
 	}
 	return costs
 }
 
 // price is what the objective puts first.
 func (c *course) price(cost *placement.Cost) float64 {
-	if c.arguments.objective == placement.BusiestFirst {
+	if c.arguments.Objective == placement.BusiestFirst {
 		return cost.BusiestSeconds
 	}
 	return cost.Priced

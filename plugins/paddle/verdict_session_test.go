@@ -16,6 +16,7 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/framework"
 
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/config"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
@@ -43,9 +44,9 @@ func (c *cluster) listen() func() []string {
 	state.said.recorder = recorder
 	kept.put(state)
 	framework.RegisterPluginBuilder(PluginName, func(raw framework.Arguments) framework.Plugin {
-		arguments, err := parseArguments(raw)
-		require.NoError(c.t, err)
-		return newPlugin(arguments, kept)
+		arguments, errs := config.Decode(raw, nil)
+		require.Empty(c.t, errs)
+		return newPlugin(newArguments(arguments), kept)
 	})
 	return func() (events []string) {
 		for len(recorder.Events) > 0 {

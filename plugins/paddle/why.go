@@ -102,7 +102,7 @@ func (c *course) explain(p *plan) (verdict, error) {
 		return verdict{}, err
 	}
 	e, err := search(c.guard, workOn{partExplanation, p.job.UID}, c.lost, func(stop func() bool) (*placement.Explanation, error) {
-		return placement.Explain(t, &p.cast.demand, placement.Options{Objective: c.arguments.objective, Stop: stop})
+		return placement.Explain(t, &p.cast.demand, placement.Options{Objective: c.arguments.Objective, Stop: stop})
 	})
 	if err != nil {
 		return verdict{}, fmt.Errorf("explain why job %s has no room: %w", p.job.UID, err)

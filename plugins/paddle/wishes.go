@@ -13,6 +13,7 @@ import (
 	k8sutil "k8s.io/kubernetes/pkg/scheduler/util"
 	"volcano.sh/volcano/pkg/scheduler/api"
 
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/config"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
@@ -25,20 +26,13 @@ type wishes struct {
 	least *api.Resource
 }
 
-// colocations are the values of the annotation and of the argument, in lower case.
-var colocations = map[string]placement.Colocation{
-	"required": placement.Required, "preferred": placement.Preferred, "none": placement.None,
-}
-
-const maxGroupSize = 1 << 16
-
 // newWishes reads the annotations of a PodGroup. Each wrong one is named in the error and left at its default.
 func newWishes(annotations map[string]string, a arguments) (wishes, error) {
-	w := wishes{colocation: a.colocation, parameterBytes: a.parameterBytes, groupSize: a.groupSize}
+	w := wishes{colocation: a.Colocation, parameterBytes: a.ParameterBytes, groupSize: a.ParallelGroupSize}
 	var errs []error
 	if text, ok := annotations[colocationAnnotation]; ok {
-		colocation, known := colocations[strings.ToLower(text)]
-		if known {
+		colocation, err := config.ParseColocation(text)
+		if err == nil {
 			w.colocation = colocation
 		} else {
 			errs = append(errs, fmt.Errorf("annotation %s is %q; write Required, Preferred or None", colocationAnnotation, text))
@@ -54,10 +48,10 @@ func newWishes(annotations map[string]string, a arguments) (wishes, error) {
 	}
 	if text, ok := annotations[groupSizeAnnotation]; ok {
 		size, err := strconv.Atoi(text)
-		if err == nil && size >= 1 && size <= maxGroupSize {
+		if err == nil && size >= 1 && size <= config.MaxParallelGroupSize {
 			w.groupSize = size
 		} else {
-			errs = append(errs, fmt.Errorf("annotation %s is %q; write a number of ranks from 1 to %d", groupSizeAnnotation, text, maxGroupSize))
+			errs = append(errs, fmt.Errorf("annotation %s is %q; write a number of ranks from 1 to %d", groupSizeAnnotation, text, config.MaxParallelGroupSize))
 		}
 	}
 	if text, ok := annotations[minResourcesAnnotation]; ok {

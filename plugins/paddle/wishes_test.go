@@ -8,11 +8,12 @@ import (
 	"github.com/stretchr/testify/require"
 	"volcano.sh/volcano/pkg/scheduler/api"
 
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/config"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
 func TestWishesOfAJob(t *testing.T) {
-	defaults := arguments{colocation: placement.None, parameterBytes: 7, groupSize: 3}
+	defaults := newArguments(config.Arguments{Colocation: placement.None, ParameterBytes: 7, ParallelGroupSize: 3})
 	asDefault := wishes{colocation: placement.None, parameterBytes: 7, groupSize: 3}
 	for _, test := range []struct {
 		name        string

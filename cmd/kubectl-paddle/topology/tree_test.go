@@ -151,14 +151,14 @@ func TestConfigured(t *testing.T) {
 		return map[string]string{"volcano-scheduler.conf": "actions: allocate\ntiers:\n- plugins:\n  - name: gang\n  - name: paddle\n" + arguments, "other": "{"}
 	}
 	for text, want := range map[string][]string{
-		"": nil, "    arguments: {effort: 2}": nil, "    arguments:\n      topology-labels: a/b, c": {"a/b", "c"}, "    arguments:\n      topology-labels: [a/b, c]": {"a/b", "c"},
+		"": nil, "    arguments: {weight: 2}": nil, "    arguments:\n      topology-labels: a/b, c": {"a/b", "c"}, "    arguments:\n      topology-labels: [a/b, c]": {"a/b", "c"},
 	} {
 		got, err := Configured(conf(text))
 		require.NoError(t, err)
 		require.Equal(t, want, got)
 	}
-	_, err := Configured(map[string]string{"x.conf": "{"})
-	require.ErrorContains(t, err, "read x.conf of the scheduler's ConfigMap")
+	_, err := Configured(map[string]string{"x-scheduler.conf": "{"})
+	require.ErrorContains(t, err, "read the scheduler's ConfigMap")
 	got, err := Configured(nil)
 	require.NoError(t, err)
 	require.Empty(t, got)

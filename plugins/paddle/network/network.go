@@ -16,11 +16,11 @@ import (
 type Options struct {
 	// Labels are keys of node labels, nearest first; used when there are no HyperNodes.
 	Labels []string
-	// Prices of a byte over a node's border, then over the border of each tier above, nearest first. Those that are
+	// Weights of a byte over a node's border, then over the border of each tier above, nearest first. Those that are
 	// missing are 4 times the one before, the first is 1.
-	Prices []float64
-	// IslandPrice is the price of a byte between GPUs of a node that are not linked; 0 for the default.
-	IslandPrice float64
+	Weights []float64
+	// IntraNodeWeight is the weight of a byte between GPUs of a node that are not linked; 0 for the default.
+	IntraNodeWeight float64
 	// Bandwidths of one uplink in one direction, in bytes per second: a node's, then that of each tier above. Unless
 	// there is one for each, all uplinks count as equally wide.
 	Bandwidths []float64

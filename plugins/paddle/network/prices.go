@@ -10,21 +10,21 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
-// maxPrice is placement's limit.
-const maxPrice = 1 << 14
+// maxWeight is placement's limit.
+const maxWeight = 1 << 14
 
 // checked is the options without what no topology could be built with.
 func (o Options) checked() (Options, []warning) {
 	var found []warning
 	refuse := func(format string, args ...any) { found = append(found, warning{what: fmt.Sprintf(format, args...)}) }
-	price := func(p float64) bool { return p >= 0 && p <= maxPrice }
-	if i := slices.IndexFunc(o.Prices, func(p float64) bool { return !price(p) }); i >= 0 {
-		refuse("price %v is not one from 0 to %d, the default prices hold", o.Prices[i], maxPrice)
-		o.Prices = nil
+	weight := func(p float64) bool { return p >= 0 && p <= maxWeight }
+	if i := slices.IndexFunc(o.Weights, func(p float64) bool { return !weight(p) }); i >= 0 {
+		refuse("weight %v is not one from 0 to %d, the default weights hold", o.Weights[i], maxWeight)
+		o.Weights = nil
 	}
-	if !price(o.IslandPrice) {
-		refuse("island price %v is not one from 0 to %d, the default holds", o.IslandPrice, maxPrice)
-		o.IslandPrice = 0
+	if !weight(o.IntraNodeWeight) {
+		refuse("intra-node weight %v is not one from 0 to %d, the default holds", o.IntraNodeWeight, maxWeight)
+		o.IntraNodeWeight = 0
 	}
 	width := func(b float64) bool { return b > 0 && !math.IsInf(b, 0) }
 	if i := slices.IndexFunc(o.Bandwidths, func(b float64) bool { return !width(b) }); i >= 0 {
@@ -40,32 +40,32 @@ func (o Options) checked() (Options, []warning) {
 		labels = append(labels, key)
 	}
 	o.Labels = labels
-	o.Prices, o.Bandwidths, o.Accelerators = slices.Clone(o.Prices), slices.Clone(o.Bandwidths), slices.Clone(o.Accelerators)
+	o.Weights, o.Bandwidths, o.Accelerators = slices.Clone(o.Weights), slices.Clone(o.Bandwidths), slices.Clone(o.Accelerators)
 	return o, found
 }
 
-// tiers are placement's tiers for a tree. The options know nothing of NVLink domains: where the prices around theirs are
+// tiers are placement's tiers for a tree. The options know nothing of NVLink domains: where the weights around theirs are
 // given, theirs is the geometric mean, and as they have no uplink but those of their nodes, theirs is as wide as these.
 func (o Options) tiers(t *tree) ([]placement.Tier, []warning) {
 	tiers := placement.DefaultTiers(t.name()...)
-	if o.IslandPrice > 0 {
-		tiers[placement.IslandTier].Price = o.IslandPrice
+	if o.IntraNodeWeight > 0 {
+		tiers[placement.IslandTier].Price = o.IntraNodeWeight
 	}
 	highest := 0
-	price := func(tier, place int) {
+	weight := func(tier, place int) {
 		highest = max(highest, place)
-		if place < len(o.Prices) {
-			tiers[tier].Price = o.Prices[place]
+		if place < len(o.Weights) {
+			tiers[tier].Price = o.Weights[place]
 		}
 	}
-	price(placement.NodeTier, 0)
+	weight(placement.NodeTier, 0)
 	for i, level := range t.levels {
 		tier := t.tier(i)
-		tiers[tier].Price = min(4*tiers[tier-1].Price, maxPrice)
+		tiers[tier].Price = min(4*tiers[tier-1].Price, maxWeight)
 		if !level.nvlink {
-			price(tier, t.place(i))
-		} else if len(t.levels) > 1 && t.place(1) < len(o.Prices) {
-			tiers[tier].Price = math.Sqrt(tiers[tier-1].Price * o.Prices[t.place(1)])
+			weight(tier, t.place(i))
+		} else if len(t.levels) > 1 && t.place(1) < len(o.Weights) {
+			tiers[tier].Price = math.Sqrt(tiers[tier-1].Price * o.Weights[t.place(1)])
 		}
 	}
 	switch {

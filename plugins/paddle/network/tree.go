@@ -51,7 +51,7 @@ func (t *tree) warn(what string, examples []string, of int) {
 // tier is the placement tier of a level.
 func (t *tree) tier(level int) int { return placement.NodeTier + 1 + level }
 
-// place of a level among the prices and bandwidths of the options, where the node's is 0: labels keep theirs when one of
+// place of a level among the weights and bandwidths of the options, where the node's is 0: labels keep theirs when one of
 // them is on no node.
 func (t *tree) place(level int) int {
 	if t.source == sourceLabels {
