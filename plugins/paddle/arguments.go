@@ -9,7 +9,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/config"
-	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/network"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/topology"
 )
 
 // arguments are the plugin's arguments, and what is derived from them.
@@ -30,8 +30,8 @@ func newArguments(a config.Arguments) arguments {
 }
 
 // networkOptions are the arguments that the topology depends on.
-func (a *arguments) networkOptions() network.Options {
-	return network.Options{
+func (a *arguments) networkOptions() topology.Options {
+	return topology.Options{
 		Labels: a.TopologyLabels, Weights: a.TierWeights, IntraNodeWeight: a.IntraNodeWeight, Bandwidths: a.TierBandwidths,
 		Accelerators: a.Accelerators,
 	}

@@ -11,7 +11,7 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/framework"
 
-	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/network"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/topology"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
@@ -21,7 +21,7 @@ type course struct {
 	ssn       *framework.Session
 	arguments arguments
 	gangs     map[api.JobID]gang
-	network   *network.Network
+	network   *topology.Cache
 	followed  bool
 	unread    error // why the network could not be read, nil if it could or was not yet
 	// ending are the nodes on which pods are ending, or that others wait for to end.
@@ -31,7 +31,7 @@ type course struct {
 	doubts       *doubts
 
 	// newNetwork is a network that has seen nothing yet, in place of the session's.
-	newNetwork func() *network.Network
+	newNetwork func() *topology.Cache
 	guard      *guard
 
 	preferences *preferences
@@ -49,7 +49,7 @@ type course struct {
 func newCourse(ssn *framework.Session, a arguments, gangs map[api.JobID]gang, s *state) *course {
 	return &course{
 		ssn: ssn, arguments: a, gangs: gangs, network: s.networkOf(a.networkOptions()), explanations: s.explanations, doubts: s.doubts,
-		newNetwork: func() *network.Network {
+		newNetwork: func() *topology.Cache {
 			s.network = nil
 			return s.networkOf(a.networkOptions())
 		}, guard: s.guard,
@@ -82,7 +82,7 @@ func (c *course) topology() (*placement.Topology, error) {
 
 // follow brings the network up to date with the session.
 func (c *course) follow() error {
-	_, err := c.network.Follow(network.View{
+	_, err := c.network.Sync(topology.SessionView{
 		Nodes:      c.ssn.Nodes,
 		HyperNodes: c.ssn.HyperNodes,
 		Members:    c.ssn.RealNodesSet,
@@ -94,7 +94,7 @@ func (c *course) follow() error {
 		return err
 	}
 	c.followed = true
-	c.doubts.tellNetwork(c.network.Source(), c.network.Warnings())
+	c.doubts.tellNetwork(string(c.network.Source()), c.network.Warnings())
 	for _, node := range c.ssn.Nodes {
 		c.noteEnding(node)
 	}

@@ -11,13 +11,13 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/framework"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/config"
-	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/network"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/topology"
 )
 
 // state is what outlives a session: plugins are built anew for each.
 type state struct {
-	options network.Options
-	network *network.Network
+	options topology.Options
+	network *topology.Cache
 
 	explanations *explanations
 	doubts       *doubts
@@ -31,9 +31,9 @@ func newState() *state {
 }
 
 // networkOf is the network, a new one if the arguments that make it have changed.
-func (s *state) networkOf(options network.Options) *network.Network {
+func (s *state) networkOf(options topology.Options) *topology.Cache {
 	if s.network == nil || !reflect.DeepEqual(s.options, options) {
-		s.options, s.network = options, network.New(options)
+		s.options, s.network = options, topology.New(options)
 	}
 	return s.network
 }

@@ -9,6 +9,7 @@ import (
 	"volcano.sh/apis/pkg/apis/scheduling"
 	"volcano.sh/volcano/pkg/scheduler/api"
 
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/topology"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
@@ -120,7 +121,7 @@ func (c *course) colocationTier() (int, error) {
 	if c.arguments.ColocationTier == 0 {
 		return placement.NodeTier, nil
 	}
-	if c.network.Source() == "flat" {
+	if c.network.Source() == topology.SourceFlat {
 		return 0, nil
 	}
 	tier, err := c.network.Tier(c.arguments.ColocationTier)

@@ -15,7 +15,7 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/plugins/nodeorder"
 	"volcano.sh/volcano/pkg/scheduler/plugins/util/k8s"
 
-	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/network"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/topology"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
@@ -60,8 +60,8 @@ func view(t *testing.T, configuration string, objects ...any) (*framework.Sessio
 	c := newCluster(t, configuration, objects...)
 	ssn := framework.OpenSession(c.cache, c.tiers, nil)
 	t.Cleanup(func() { framework.CloseSession(ssn) })
-	n := network.New(network.Options{Labels: []string{"rack"}})
-	_, err := n.Follow(network.View{Nodes: ssn.Nodes, HyperNodes: ssn.HyperNodes, Members: ssn.RealNodesSet, Top: framework.ClusterTopHyperNode})
+	n := topology.New(topology.Options{Labels: []string{"rack"}})
+	_, err := n.Sync(topology.SessionView{Nodes: ssn.Nodes, HyperNodes: ssn.HyperNodes, Members: ssn.RealNodesSet, Top: framework.ClusterTopHyperNode})
 	require.NoError(t, err)
 	return ssn, n.Topology()
 }

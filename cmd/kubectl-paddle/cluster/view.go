@@ -13,7 +13,6 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/snapshot"
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/story"
-	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/topology"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/config"
 )
 
@@ -79,7 +78,7 @@ func (c *Clients) bare(ctx context.Context, configuration string) (*snapshot.Sna
 	if configuration == "" {
 		found, err := c.configuration(ctx)
 		if apierrors.IsNotFound(err) {
-			s.Unread = append(s.Unread, snapshot.Unread{What: snapshot.Configuration, Why: fmt.Sprintf("namespace %s has no ConfigMap of %v", topology.ConfigNamespace, topology.ConfigNames())})
+			s.Unread = append(s.Unread, snapshot.Unread{What: snapshot.Configuration, Why: fmt.Sprintf("namespace %s has no ConfigMap of %v", configNamespace, configNames)})
 		} else if v.read(snapshot.Configuration, err) {
 			s.SchedulerConfiguration = config.InData(found.Data)
 		}
