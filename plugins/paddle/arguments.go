@@ -9,24 +9,23 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/config"
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/topology"
 )
 
 // arguments are the plugin's arguments, and what is derived from them.
 type arguments struct {
 	config.Arguments
-	// taskRoles is the role of each known task name.
-	taskRoles map[string]role
+	taskRoles paddlejob.RoleMap
 }
 
 func newArguments(a config.Arguments) arguments {
-	roles := map[string]role{}
-	for role, names := range map[role][]string{roleServer: a.ServerTasks, roleWorker: a.WorkerTasks, roleHeter: a.HeterTasks} {
-		for _, name := range names {
-			roles[name] = role
-		}
-	}
-	return arguments{Arguments: a, taskRoles: roles}
+	return arguments{Arguments: a, taskRoles: paddlejob.NewRoleMap(a.ServerTasks, a.WorkerTasks, a.HeterTasks)}
+}
+
+// spec is what holds for jobs that say nothing about their placement.
+func (a *arguments) spec() paddlejob.Spec {
+	return paddlejob.Spec{Colocation: a.Colocation, ParameterBytes: a.ParameterBytes, ParallelGroupSize: a.ParallelGroupSize}
 }
 
 // networkOptions are the arguments that the topology depends on.

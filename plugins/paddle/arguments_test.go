@@ -9,14 +9,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/config"
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 )
 
 // defaultTaskRoles are the roles of Paddle's own task names.
 var defaultTaskRoles = newArguments(config.Default()).taskRoles
 
 func TestDefaultTaskRoles(t *testing.T) {
-	require.Equal(t, map[string]role{
-		"ps": roleServer, "pserver": roleServer, "worker": roleWorker, "trainer": roleWorker, "heter": roleHeter,
+	require.Equal(t, paddlejob.RoleMap{
+		"ps": paddlejob.Server, "pserver": paddlejob.Server, "worker": paddlejob.Worker, "trainer": paddlejob.Worker, "heter": paddlejob.Heter,
 	}, defaultTaskRoles)
 }
 

@@ -13,6 +13,7 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 	"volcano.sh/volcano/pkg/scheduler/api"
 
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
@@ -42,13 +43,13 @@ type waitingRole struct {
 // waiting are the roles of a gang that are short of their minimum, and how many pods they need, by a pod of each.
 func (c *course) waiting(job *api.JobInfo) (roles []waitingRole, all map[*corev1.Pod]int) {
 	all = map[*corev1.Pod]int{}
-	tasks := inOrder(job)
+	tasks := paddlejob.InOrder(job)
 	for _, group := range c.gangs[job.UID] {
-		role := waitingRole{name: roleNames[group.role], minimum: int(group.min), needed: int(group.min)}
+		role := waitingRole{name: roleNames[group.Role], minimum: int(group.Min), needed: int(group.Min)}
 		for _, task := range tasks {
 			switch {
-			case task.TaskRole != group.task:
-			case occupies(task.Status):
+			case task.TaskRole != group.Task:
+			case paddlejob.Occupies(task.Status):
 				role.needed--
 			case task.Status == api.Pending && !task.SchGated && role.task == nil:
 				role.task = task

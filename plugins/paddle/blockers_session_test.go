@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	scheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
@@ -43,7 +44,7 @@ func TestReportOfWhatRefusesNodes(t *testing.T) {
 	against := func(key string, labels map[string]string) []corev1.PodAffinityTerm {
 		return []corev1.PodAffinityTerm{{TopologyKey: key, LabelSelector: &metav1.LabelSelector{MatchLabels: labels}}}
 	}
-	worker := map[string]string{resourceTypeLabel: "worker"}
+	worker := map[string]string{paddlejob.ResourceTypeLabel: "worker"}
 
 	for name, test := range map[string]struct {
 		objects []any
@@ -128,7 +129,7 @@ func TestReportOfWhatRefusesNodes(t *testing.T) {
 			c := newCluster(t, shipped, test.objects...)
 			members := int32(0)
 			for _, object := range test.objects {
-				if list, ok := object.([]*corev1.Pod); ok && list[0].Labels[resourceTypeLabel] == "worker" {
+				if list, ok := object.([]*corev1.Pod); ok && list[0].Labels[paddlejob.ResourceTypeLabel] == "worker" {
 					members = int32(len(list))
 				}
 			}

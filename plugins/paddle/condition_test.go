@@ -13,6 +13,7 @@ import (
 	"volcano.sh/apis/pkg/apis/scheduling"
 	"volcano.sh/volcano/pkg/scheduler/api"
 
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
@@ -66,7 +67,7 @@ func TestWhereWords(t *testing.T) {
 	}
 	topology, err := placement.NewTopology(spec)
 	require.NoError(t, err)
-	g := gang{{task: "ps", role: roleServer, min: 1}, {task: "worker", role: roleWorker, min: 2}}
+	g := paddlejob.Gang{{Task: "ps", Role: paddlejob.Server, Min: 1}, {Task: "worker", Role: paddlejob.Worker, Min: 2}}
 
 	for _, test := range []struct {
 		name    string
@@ -138,7 +139,7 @@ func TestWhereWordsOfManyNodes(t *testing.T) {
 		name := fmt.Sprintf("n%02d", i)
 		job.AddTaskInfo(bound(name, "worker", name))
 	}
-	v := whereWords(job, gang{{task: "worker", role: roleWorker, min: 40}}, []report.Tier{report.NewTier("node", nil, 0, 0), report.NewTier("tier 1", []string{"a", "b"}, 0, 0)}, false)
+	v := whereWords(job, paddlejob.Gang{{Task: "worker", Role: paddlejob.Worker, Min: 40}}, []report.Tier{report.NewTier("node", nil, 0, 0), report.NewTier("tier 1", []string{"a", "b"}, 0, 0)}, false)
 	require.Equal(t, "40 workers are on 40 nodes in 2 domains of tier 1", v.text)
 	require.Contains(t, v.details, "n31: 1 worker\nand 8 more nodes")
 	v = whereWords(job, nil, []report.Tier{report.NewTier("node", nil, 0, 0), report.NewTier("tier 1", []string{"s1"}, 0, 0)}, false)

@@ -11,6 +11,7 @@ import (
 
 	"volcano.sh/volcano/pkg/scheduler/api"
 
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
@@ -40,7 +41,7 @@ func tiersUsed(t *placement.Topology, d *placement.Demand, cost *placement.Cost)
 const maxNodeLines = 32
 
 // whereWords says where a gang runs. Tiers are from the node up, and may be unknown; inBytes tells whether the traffic is.
-func whereWords(job *api.JobInfo, g gang, tiers []report.Tier, inBytes bool) verdict {
+func whereWords(job *api.JobInfo, g paddlejob.Gang, tiers []report.Tier, inBytes bool) verdict {
 	on := membersOn(job)
 	nodes := slices.Sorted(maps.Keys(on))
 	all := map[string]int{}
@@ -73,11 +74,11 @@ func whereWords(job *api.JobInfo, g gang, tiers []report.Tier, inBytes bool) ver
 }
 
 // byRole are pods by what a role is called.
-func byRole(byTask map[string]int, g gang) map[string]int {
+func byRole(byTask map[string]int, g paddlejob.Gang) map[string]int {
 	members := map[string]int{}
 	for _, group := range g {
-		if n := byTask[group.task]; n > 0 {
-			members[roleNames[group.role]] += n
+		if n := byTask[group.Task]; n > 0 {
+			members[roleNames[group.Role]] += n
 		}
 	}
 	return members
@@ -99,15 +100,15 @@ func membersOn(job *api.JobInfo) map[string]map[string]int {
 }
 
 // memberWords are pods by role: "1 server and 4 workers".
-func memberWords(byTask map[string]int, g gang) string {
+func memberWords(byTask map[string]int, g paddlejob.Gang) string {
 	var names []string
 	members := map[string]int{}
 	for _, group := range g {
-		name := roleNames[group.role]
-		if members[name] == 0 && byTask[group.task] > 0 {
+		name := roleNames[group.Role]
+		if members[name] == 0 && byTask[group.Task] > 0 {
 			names = append(names, name)
 		}
-		members[name] += byTask[group.task]
+		members[name] += byTask[group.Task]
 	}
 	var parts []string
 	for _, name := range names {

@@ -11,6 +11,7 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/framework"
 
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/topology"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
@@ -20,7 +21,8 @@ import (
 type course struct {
 	ssn       *framework.Session
 	arguments arguments
-	gangs     map[api.JobID]gang
+	gangs     map[api.JobID]paddlejob.Gang
+	specs     map[api.JobID]paddlejob.Spec
 	network   *topology.Cache
 	followed  bool
 	unread    error // why the network could not be read, nil if it could or was not yet
@@ -46,9 +48,9 @@ type course struct {
 	fenced *fence
 }
 
-func newCourse(ssn *framework.Session, a arguments, gangs map[api.JobID]gang, s *state) *course {
+func newCourse(ssn *framework.Session, a arguments, gangs map[api.JobID]paddlejob.Gang, s *state) *course {
 	return &course{
-		ssn: ssn, arguments: a, gangs: gangs, network: s.networkOf(a.networkOptions()), explanations: s.explanations, doubts: s.doubts,
+		ssn: ssn, arguments: a, gangs: gangs, specs: map[api.JobID]paddlejob.Spec{}, network: s.networkOf(a.networkOptions()), explanations: s.explanations, doubts: s.doubts,
 		newNetwork: func() *topology.Cache {
 			s.network = nil
 			return s.networkOf(a.networkOptions())
@@ -56,6 +58,15 @@ func newCourse(ssn *framework.Session, a arguments, gangs map[api.JobID]gang, s 
 		preferences: newPreferences(ssn), memory: s.memory,
 		plans: map[string]*plan{}, templates: newTemplates(ssn.Tiers), suits: map[api.JobID]map[string][]*suit{}, ending: map[string]*api.NodeInfo{},
 	}
+}
+
+// spec returns what a job says about its placement. Those of gangs are parsed when the session opens.
+func (c *course) spec(job *api.JobInfo) paddlejob.Spec {
+	spec, ok := c.specs[job.UID]
+	if !ok {
+		spec, _ = paddlejob.ParseSpec(job.PodGroup.Annotations, c.arguments.spec())
+	}
+	return spec
 }
 
 var errNoNodes = errors.New("the cluster has no node that is ready")
@@ -148,7 +159,7 @@ func (c *course) settleEnding(future bool) {
 // Request implements stage. The stand-in of a pod that requests nothing takes no room.
 func (c *course) Request(task *api.TaskInfo) []int64 {
 	request := c.network.Request(task)
-	if standsIn(task) {
+	if paddlejob.IsPlaceholder(task) {
 		for i, name := range c.network.Topology().Resources() {
 			if name == string(corev1.ResourceMemory) {
 				request[i] = 0

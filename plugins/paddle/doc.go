@@ -5,9 +5,7 @@
 //
 //   - plugin.go wires everything else into a session, and decides nothing; keeper.go is what outlives a session; lead.go
 //     puts the plugin first in line where Volcano asks one plugin only
-//   - keys.go, roles.go, wishes.go: which jobs are Paddle's, what each pod does in them, what they say themselves
-//   - gang.go, standin.go, order.go, end.go: the minimum of each role, pods without requests, who is placed first, and
-//     who no more
+//   - completion.go: workers of jobs that have begun to complete; the model of a job is package job
 //   - course.go, plan.go, cast.go: a job's plan; suit.go, permitted.go, template.go, apart.go, prefer*.go, memory*.go: the nodes that suit
 //     its pods, and those that they had; room.go: what has no room at all
 //   - place.go, heed.go, phase.go, hint.go, score.go: how a plan reaches allocate, and what is done when it fails

@@ -52,8 +52,8 @@ func (d *doubts) isNews(job *api.JobInfo, err error) bool {
 }
 
 // tellWishes sends an event about annotations of a job that cannot be read.
-func (p *plugin) tellWishes(job *api.JobInfo) {
-	if _, err := newWishes(job.PodGroup.Annotations, p.arguments); p.state.doubts.isNews(job, err) {
+func (p *plugin) tellWishes(job *api.JobInfo, err error) {
+	if p.state.doubts.isNews(job, err) {
 		text := strings.ReplaceAll(err.Error(), "\n", "; ") + "; the default holds"
 		p.state.said.record(p.ssn, job, verdict{reason: report.InvalidAnnotation, text: text})
 	}

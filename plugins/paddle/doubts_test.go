@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"volcano.sh/apis/pkg/apis/scheduling"
 	"volcano.sh/volcano/pkg/scheduler/api"
+
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 )
 
 func TestWhatIsWrongWithAJobIsSaidOnce(t *testing.T) {
@@ -34,7 +36,7 @@ func TestWhatIsWrongWithAJobIsSaidOnce(t *testing.T) {
 
 func TestAWrongAnnotationIsAnEventAndTheDefaultHolds(t *testing.T) {
 	group := podGroup("j", 2, map[string]int32{"worker": 2})
-	group.Annotations = map[string]string{colocationAnnotation: "close"}
+	group.Annotations = map[string]string{paddlejob.ColocationAnnotation: "close"}
 	c := newCluster(t, shipped, gpuNode("n1", "r1", 2), group, pods("j", "worker", 2, onGPU))
 	events := c.listen()
 	c.session()

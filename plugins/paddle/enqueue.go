@@ -12,6 +12,7 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/conf"
 	"volcano.sh/volcano/pkg/scheduler/plugins/util"
 
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
@@ -121,11 +122,11 @@ func leastOf(job *api.JobInfo) *api.Resource {
 // wishBeyond is what a Paddle job wishes for beyond an amount.
 func wishBeyond(job *api.JobInfo, amount *api.Resource) *api.Resource {
 	beyond := api.EmptyResource()
-	if _, wishes := job.PodGroup.Annotations[minResourcesAnnotation]; !wishes || !isPaddleJob(job) {
+	if _, wishes := job.PodGroup.Annotations[paddlejob.MinResourcesAnnotation]; !wishes || !paddlejob.IsPaddle(job) {
 		return beyond
 	}
-	if w, _ := newWishes(job.PodGroup.Annotations, arguments{}); w.least != nil {
-		beyond = api.ExceededPart(w.least, amount)
+	if w, _ := paddlejob.ParseSpec(job.PodGroup.Annotations, paddlejob.Spec{}); w.MinResources != nil {
+		beyond = api.ExceededPart(w.MinResources, amount)
 	}
 	return beyond
 }

@@ -10,6 +10,8 @@ import (
 	"k8s.io/klog/v2"
 	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/framework"
+
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 )
 
 // evictedPod is a pod of a gang that an action evicted in its Statement.
@@ -38,7 +40,7 @@ func (v *victims) onDeallocate(event *framework.Event) {
 	if v.gang(task.Job) == nil {
 		return
 	}
-	task.TaskRole, _ = taskName(task, v.taskRoles)
+	task.TaskRole, _ = paddlejob.TaskName(task, v.taskRoles)
 	preemptor := v.offered[task.UID]
 	if v.following || preemptor == nil {
 		return

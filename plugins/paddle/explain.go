@@ -9,6 +9,7 @@ import (
 
 	"volcano.sh/volcano/pkg/scheduler/api"
 
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
@@ -23,12 +24,12 @@ type tally struct {
 	reason  string // why the first pending pod found no node, "" if none was looked for
 }
 
-var roleNames = map[role]string{
-	roleServer: "server", roleHeter: "heter worker", roleWorker: "worker", roleOther: "other pod",
+var roleNames = map[paddlejob.Role]string{
+	paddlejob.Server: "server", paddlejob.Heter: "heter worker", paddlejob.Worker: "worker", paddlejob.Other: "other pod",
 }
 
 // missingPods says that a gang waits for pods to be created, "" when all of its minimums exist.
-func missingPods(job *api.JobInfo, g gang) string {
+func missingPods(job *api.JobInfo, g paddlejob.Gang) string {
 	if job.CheckTaskValid() && job.ValidTaskNum() >= job.MinAvailable {
 		return ""
 	}
@@ -38,7 +39,7 @@ func missingPods(job *api.JobInfo, g gang) string {
 }
 
 // notPlaced says why a gang whose pods all exist is not started, in terms of what this session found so far.
-func notPlaced(job *api.JobInfo, g gang) string {
+func notPlaced(job *api.JobInfo, g paddlejob.Gang) string {
 	counts := short(job, g, func(t tally) int32 { return t.running + t.room })
 	found := counted(counts, func(t tally) (int32, bool) { return t.running + t.room, t.tried() })
 	reasons := reasonsOf(counts)
@@ -46,7 +47,7 @@ func notPlaced(job *api.JobInfo, g gang) string {
 	switch {
 	case found == "":
 		return "gang not started: " + reason
-	case pipelined(job):
+	case paddlejob.Pipelined(job):
 		return fmt.Sprintf("gang not started: %s have room once pods that are ending have freed it", found)
 	case slices.ContainsFunc(counts, func(t tally) bool { return t.running > 0 }):
 		return fmt.Sprintf("gang incomplete: %s run or have room; missing pods wait until all minimums fit (%s)", found, reason)
@@ -58,24 +59,24 @@ func notPlaced(job *api.JobInfo, g gang) string {
 // waitsFor is JobInfo.JobFitErrors of a gang that waits for a reason, "" where that is not known. Volcano
 // writes it to the condition of each of the gang's pods, with an event, whenever it changes: so it names the roles and the
 // reason, and no amounts, which change with each pod in the cluster that starts or ends.
-func waitsFor(job *api.JobInfo, g gang, why report.Reason) string {
+func waitsFor(job *api.JobInfo, g paddlejob.Gang, why report.Reason) string {
 	var names []string
 	state := "gang not started"
 	for _, group := range g {
 		pods, pending := 0, 0
 		for _, task := range job.Tasks {
 			switch {
-			case task.TaskRole != group.task:
-			case occupies(task.Status):
+			case task.TaskRole != group.Task:
+			case paddlejob.Occupies(task.Status):
 				state = "gang incomplete"
 			case task.Status == api.Pending || task.Status == api.Pipelined:
 				pending++
 			}
-			if task.TaskRole == group.task {
+			if task.TaskRole == group.Task {
 				pods++
 			}
 		}
-		if name := plural(max(pods, int(group.min)), roleNames[group.role]); (pending > 0 || len(job.Tasks) == 0) && !slices.Contains(names, name) {
+		if name := plural(max(pods, int(group.Min)), roleNames[group.Role]); (pending > 0 || len(job.Tasks) == 0) && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -94,18 +95,18 @@ func waitsFor(job *api.JobInfo, g gang, why report.Reason) string {
 
 // short is the tallies of the roles, unless each has its minimum and the gang is nevertheless short of the PodGroup's
 // minMember: then it is one of all pods.
-func short(job *api.JobInfo, g gang, have func(tally) int32) []tally {
-	counts := tallies(job, g, func(group group) string { return roleNames[group.role] })
-	if pipelined(job) || slices.ContainsFunc(counts, func(t tally) bool { return have(t) < t.min }) {
+func short(job *api.JobInfo, g paddlejob.Gang, have func(tally) int32) []tally {
+	counts := tallies(job, g, func(group paddlejob.Group) string { return roleNames[group.Role] })
+	if paddlejob.Pipelined(job) || slices.ContainsFunc(counts, func(t tally) bool { return have(t) < t.min }) {
 		return slices.DeleteFunc(counts, func(t tally) bool { return t.min == 0 })
 	}
-	all := tallies(job, g, func(group) string { return "pod" })
+	all := tallies(job, g, func(paddlejob.Group) string { return "pod" })
 	all[0].min = job.MinAvailable
 	return all
 }
 
 // tallies counts the pods of a gang by name, in the gang's order.
-func tallies(job *api.JobInfo, g gang, name func(group) string) []tally {
+func tallies(job *api.JobInfo, g paddlejob.Gang, name func(paddlejob.Group) string) []tally {
 	var counts []tally
 	at := map[string]int{} // task name to index in counts
 	for _, group := range g {
@@ -114,10 +115,10 @@ func tallies(job *api.JobInfo, g gang, name func(group) string) []tally {
 			i = len(counts)
 			counts = append(counts, tally{name: name(group)})
 		}
-		counts[i].min += group.min
-		at[group.task] = i
+		counts[i].min += group.Min
+		at[group.Task] = i
 	}
-	for _, task := range inOrder(job) {
+	for _, task := range paddlejob.InOrder(job) {
 		counts[at[task.TaskRole]].count(task, job.NodesFitErrors[task.UID])
 	}
 	return counts
@@ -130,9 +131,9 @@ func (t *tally) count(task *api.TaskInfo, refused *api.FitErrors) {
 		status = task.LastTransaction.Status // what it was before the gang was given up
 	}
 	switch {
-	case occupies(task.Status):
+	case paddlejob.Occupies(task.Status):
 		t.running++
-	case status == api.Pipelined || occupies(status):
+	case status == api.Pipelined || paddlejob.Occupies(status):
 		t.room++
 	case status != api.Pending:
 		return

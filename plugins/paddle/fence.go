@@ -7,6 +7,7 @@ import (
 
 	"volcano.sh/volcano/pkg/scheduler/api"
 
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
@@ -42,7 +43,7 @@ func (f *fence) lets(t *placement.Topology, node placement.NodeID) (bool, string
 // fence is the fence of a task as its job stands now; nil if nothing limits it.
 func (c *course) fence(task *api.TaskInfo) (*fence, error) {
 	job := c.ssn.Jobs[task.Job]
-	w, _ := newWishes(job.PodGroup.Annotations, c.arguments)
+	w := c.spec(job)
 	if !limited(job, w) {
 		return nil, nil
 	}
@@ -60,7 +61,7 @@ func (c *course) fence(task *api.TaskInfo) (*fence, error) {
 			f.walls = append(f.walls, wall{tier, domain})
 		}
 	}
-	if w.colocation != placement.Required || podRole(task.Pod, task.TaskRole, c.arguments.taskRoles) != roleWorker || !hasServers(c.gangs[job.UID]) {
+	if w.Colocation != placement.Required || paddlejob.PodRole(task.Pod, task.TaskRole, c.arguments.taskRoles) != paddlejob.Worker || !hasServers(c.gangs[job.UID]) {
 		return f, nil
 	}
 	if f.colocationTier, err = c.colocationTier(); err != nil || f.colocationTier == 0 {
@@ -68,7 +69,7 @@ func (c *course) fence(task *api.TaskInfo) (*fence, error) {
 	}
 	f.servers = map[placement.DomainID]bool{}
 	for id, server := range c.members(scope{job: job}) {
-		if podRole(server.Pod, server.TaskRole, c.arguments.taskRoles) == roleServer {
+		if paddlejob.PodRole(server.Pod, server.TaskRole, c.arguments.taskRoles) == paddlejob.Server {
 			f.servers[t.Ancestor(id, f.colocationTier)] = true
 		}
 	}
@@ -118,9 +119,9 @@ func (c *course) members(s scope) iter.Seq2[placement.NodeID, *api.TaskInfo] {
 	}
 }
 
-func hasServers(g gang) bool {
+func hasServers(g paddlejob.Gang) bool {
 	for _, group := range g {
-		if group.role == roleServer {
+		if group.Role == paddlejob.Server {
 			return true
 		}
 	}

@@ -61,8 +61,7 @@ func (c *course) houses(p *plan, t *placement.Topology, domain placement.DomainI
 
 // takeGroup plans a group within a domain and takes what it needs; false if it has no room there.
 func (c *course) takeGroup(p *plan, t *placement.Topology, domain placement.DomainID, s scope) bool {
-	wishes, _ := newWishes(p.job.PodGroup.Annotations, c.arguments)
-	group := newCast(p.job, c.gangs[p.job.UID], wishes, c, s.has, nil)
+	group := newCast(p.job, c.gangs[p.job.UID], c.spec(p.job), c, s.has, nil)
 	tier, err := c.highestTier(s)
 	if err != nil {
 		return false

@@ -18,6 +18,8 @@ import (
 	scheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/framework"
+
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 )
 
 // withoutVolumeBinding switches a predicate off that Volcano makes once in a process, for the cluster of its first test.
@@ -67,7 +69,7 @@ func onlyOn(pods []*corev1.Pod, key string, values ...string) {
 // term matches the pods of one role of a Paddle job in one domain of a node label.
 func term(job, role, key string) []corev1.PodAffinityTerm {
 	return []corev1.PodAffinityTerm{{TopologyKey: key, LabelSelector: &metav1.LabelSelector{
-		MatchLabels: map[string]string{jobNameLabel: job, resourceTypeLabel: role},
+		MatchLabels: map[string]string{paddlejob.JobNameLabel: job, paddlejob.ResourceTypeLabel: role},
 	}}}
 }
 
@@ -195,7 +197,7 @@ func colocated(group *scheduling.PodGroup, value string) *scheduling.PodGroup {
 	if group.Annotations == nil {
 		group.Annotations = map[string]string{}
 	}
-	group.Annotations[colocationAnnotation] = value
+	group.Annotations[paddlejob.ColocationAnnotation] = value
 	return group
 }
 

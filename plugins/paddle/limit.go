@@ -9,6 +9,7 @@ import (
 	"volcano.sh/apis/pkg/apis/scheduling"
 	"volcano.sh/volcano/pkg/scheduler/api"
 
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/topology"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
@@ -132,8 +133,8 @@ func (c *course) colocationTier() (int, error) {
 }
 
 // limited tells whether a job has limits that ordinary scoring would not keep.
-func limited(job *api.JobInfo, w wishes) bool {
-	if w.colocation == placement.Required {
+func limited(job *api.JobInfo, w paddlejob.Spec) bool {
+	if w.Colocation == placement.Required {
 		return true
 	}
 	hard := func(topology *scheduling.NetworkTopologySpec) bool {

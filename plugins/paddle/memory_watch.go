@@ -13,6 +13,8 @@ import (
 	"k8s.io/klog/v2"
 	scheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 	"volcano.sh/volcano/pkg/scheduler/api"
+
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 )
 
 // blames tells whether a pod that has ended, or is about to, speaks against its node: it failed there by itself, the
@@ -47,7 +49,7 @@ func (m *memory) ended(job *api.JobInfo) {
 		m.succeeded(job.UID)
 		return
 	}
-	if !isPaddleJob(job) {
+	if !paddlejob.IsPaddle(job) {
 		return
 	}
 	for _, task := range byName(job.TaskStatusIndex[api.Failed]) {
@@ -58,7 +60,7 @@ func (m *memory) ended(job *api.JobInfo) {
 }
 
 // close notes where the pods of gangs are being bound.
-func (m *memory) close(jobs map[api.JobID]*api.JobInfo, gangs map[api.JobID]gang) {
+func (m *memory) close(jobs map[api.JobID]*api.JobInfo, gangs map[api.JobID]paddlejob.Gang) {
 	for _, id := range slices.Sorted(maps.Keys(gangs)) {
 		job, ok := jobs[id]
 		if !ok {
@@ -119,7 +121,7 @@ func (m *memory) changed(old, pod *corev1.Pod) {
 		return
 	}
 	job := api.JobID(pod.Namespace + "/" + group)
-	if !m.knows(job) && !isPaddlePod(pod) {
+	if !m.knows(job) && !paddlejob.IsPaddlePod(pod) {
 		return
 	}
 	if bound {

@@ -14,6 +14,8 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	scheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 	"volcano.sh/volcano/pkg/scheduler/api"
+
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 )
 
 // disrupted is a condition of pods that are taken from their node.
@@ -59,7 +61,7 @@ func TestMemoryOfPodsThatChange(t *testing.T) {
 	status := func(node string, phase corev1.PodPhase) func(*corev1.Pod) {
 		return func(pod *corev1.Pod) { pod.Spec.NodeName, pod.Status.Phase = node, phase }
 	}
-	unmarked := func(pod *corev1.Pod) { pod.Labels, pod.Annotations[resourceAnnotation] = nil, "" }
+	unmarked := func(pod *corev1.Pod) { pod.Labels, pod.Annotations[paddlejob.ResourceAnnotation] = nil, "" }
 	none := func(*corev1.Pod) {}
 	for name, test := range map[string]struct {
 		old, pod, both func(*corev1.Pod)
@@ -75,8 +77,8 @@ func TestMemoryOfPodsThatChange(t *testing.T) {
 			delete(pod.Annotations, scheduling.KubeGroupNameAnnotationKey)
 		}, &past{failed: []string{"n0"}}},
 		"a known job without marks": {status("n1", corev1.PodRunning), status("n1", corev1.PodFailed), func(pod *corev1.Pod) {
-			pod.Labels, pod.Annotations[resourceAnnotation] = nil, ""
-			delete(pod.Annotations, resourceAnnotation)
+			pod.Labels, pod.Annotations[paddlejob.ResourceAnnotation] = nil, ""
+			delete(pod.Annotations, paddlejob.ResourceAnnotation)
 		}, &past{failed: []string{"n0", "n1"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -103,7 +105,7 @@ func TestMemoryOfPodsThatChange(t *testing.T) {
 		pod := plainPods("j", "worker", 1, nothing)[0]
 		status("n1", corev1.PodFailed)(pod)
 		unmarked(pod)
-		delete(pod.Annotations, resourceAnnotation)
+		delete(pod.Annotations, paddlejob.ResourceAnnotation)
 		m.changed(&corev1.Pod{}, pod)
 		require.Empty(t, m.pasts)
 	})
@@ -174,7 +176,7 @@ func TestMemoryOfPodsThatASessionBinds(t *testing.T) {
 	for i := range 100 {
 		m.placed("ns/a", fmt.Sprintf("a-worker-old-%d", i), "n9")
 	}
-	m.close(map[api.JobID]*api.JobInfo{a.UID: a, b.UID: b}, map[api.JobID]gang{"ns/a": nil, "ns/b": nil, "ns/deleted": nil})
+	m.close(map[api.JobID]*api.JobInfo{a.UID: a, b.UID: b}, map[api.JobID]paddlejob.Gang{"ns/a": nil, "ns/b": nil, "ns/deleted": nil})
 	have, _ := m.recall("ns/a")
 	require.Equal(t, map[string]string{"a-worker-0": "n1"}, have.nodes)
 	require.False(t, m.knows("ns/b"))
@@ -182,7 +184,7 @@ func TestMemoryOfPodsThatASessionBinds(t *testing.T) {
 
 // The order in which jobs are seen decides which one is forgotten first; it must not be that of a map.
 func TestMemorySeesJobsInOrder(t *testing.T) {
-	jobs, gangs := map[api.JobID]*api.JobInfo{}, map[api.JobID]gang{}
+	jobs, gangs := map[api.JobID]*api.JobInfo{}, map[api.JobID]paddlejob.Gang{}
 	for i := range 20 {
 		name := fmt.Sprintf("j%02d", i)
 		both := pods(name, "worker", 2, nothing)

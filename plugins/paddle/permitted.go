@@ -20,6 +20,7 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/framework"
 	volcanopredicates "volcano.sh/volcano/pkg/scheduler/plugins/predicates"
 
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
@@ -108,7 +109,7 @@ func sameTexts(a, b map[string]string) bool {
 		}
 	}
 	for key := range b {
-		if !has(a, key) && !ofOnePod(key) {
+		if !hasKey(a, key) && !ofOnePod(key) {
 			return false
 		}
 	}
@@ -116,7 +117,7 @@ func sameTexts(a, b map[string]string) bool {
 }
 
 func ofOnePod(key string) bool {
-	return key == taskIndexKey || key == resourceNameLabel || strings.HasPrefix(key, prefix)
+	return key == paddlejob.TaskIndexKey || key == paddlejob.ResourceNameLabel || strings.HasPrefix(key, paddlejob.Prefix)
 }
 
 func sameSpecs(a, b *corev1.PodSpec) bool {
@@ -175,4 +176,9 @@ func matchesPending(job *api.JobInfo, selector *metav1.LabelSelector) bool {
 		}
 	}
 	return false
+}
+
+func hasKey(m map[string]string, key string) bool {
+	_, ok := m[key]
+	return ok
 }

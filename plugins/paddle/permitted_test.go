@@ -13,6 +13,7 @@ import (
 	"volcano.sh/volcano/pkg/scheduler"
 	"volcano.sh/volcano/pkg/scheduler/api"
 
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
@@ -85,10 +86,10 @@ func TestAlike(t *testing.T) {
 		want bool
 	}{
 		"nothing":              {func(*corev1.Pod) {}, func(*corev1.Pod) {}, true},
-		"index":                {annotation(taskIndexKey, "1"), annotation(taskIndexKey, "2"), true},
-		"label with the index": {label(taskIndexKey, "1"), func(*corev1.Pod) {}, true},
-		"label with the name":  {label(resourceNameLabel, "a"), label(resourceNameLabel, "b"), true},
-		"our own annotation":   {annotation(prefix+"address", "10.0.0.1"), annotation(prefix+"address", "10.0.0.2"), true},
+		"index":                {annotation(paddlejob.TaskIndexKey, "1"), annotation(paddlejob.TaskIndexKey, "2"), true},
+		"label with the index": {label(paddlejob.TaskIndexKey, "1"), func(*corev1.Pod) {}, true},
+		"label with the name":  {label(paddlejob.ResourceNameLabel, "a"), label(paddlejob.ResourceNameLabel, "b"), true},
+		"our own annotation":   {annotation(paddlejob.Prefix+"address", "10.0.0.1"), annotation(paddlejob.Prefix+"address", "10.0.0.2"), true},
 		"variables":            {variable("VC_TASK_INDEX", "1"), variable("VC_TASK_INDEX", "2"), true},
 		"names of volumes":     {volume("a", "data"), volume("b", "data"), true},
 		"a label":              {label("app", "x"), label("app", "y"), false},
@@ -119,7 +120,7 @@ func TestAlike(t *testing.T) {
 		})
 	}
 	stands := api.NewTaskInfo(one(func(*corev1.Pod) {}))
-	stands.InitResreq.Memory = standIn
+	stands.InitResreq.Memory = paddlejob.PlaceholderMemory
 	require.False(t, alike(stands, api.NewTaskInfo(one(func(*corev1.Pod) {}))))
 }
 

@@ -32,7 +32,7 @@ func (p *plugin) prePredicate(task *api.TaskInfo) error {
 	if p.course.asking {
 		return nil
 	}
-	p.standIns.hide(p.ssn.Jobs)
+	p.bestEffort.Remove(p.ssn.Jobs)
 	p.settle()
 	allocates := p.phase.allocates(task.UID)
 	p.course.fenced = nil

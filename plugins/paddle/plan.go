@@ -142,8 +142,7 @@ func (c *course) solve(p *plan) error {
 
 // demand works out what a plan's scope asks for.
 func (c *course) demand(p *plan) error {
-	wishes, _ := newWishes(p.job.PodGroup.Annotations, c.arguments) // what is wrong in them was said when the session opened
-	p.cast = newCast(p.job, c.gangs[p.job.UID], wishes, c, p.has, p.nominated)
+	p.cast = newCast(p.job, c.gangs[p.job.UID], c.spec(p.job), c, p.has, p.nominated)
 	if p.sub == "" {
 		p.cast.raise(int(p.job.MinAvailable) - len(p.job.TaskStatusIndex[api.Succeeded]))
 	}

@@ -11,6 +11,7 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/plugins/util"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/config"
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 )
 
 // PluginName is the name that enables the plugin in volcano-scheduler.conf.
@@ -25,10 +26,10 @@ type plugin struct {
 	state *state
 	guard *guard
 
-	gangs    map[api.JobID]gang // Paddle jobs that have pending pods; all other jobs are left to Volcano
-	ranks    map[api.TaskID]rank
-	standIns *standIns
-	tried    api.JobID // the job that was last asked about and not yet explained
+	gangs      map[api.JobID]paddlejob.Gang // Paddle jobs that have pending pods; all other jobs are left to Volcano
+	ranks      map[api.TaskID]paddlejob.Rank
+	bestEffort *paddlejob.BestEffortRequests
+	tried      api.JobID // the job that was last asked about and not yet explained
 
 	reasons reasons
 
@@ -44,14 +45,14 @@ var _ framework.Plugin = &plugin{}
 
 func newPlugin(a arguments, kept *keeper) *plugin {
 	return &plugin{
-		arguments: a,
-		kept:      kept,
-		gangs:     map[api.JobID]gang{},
-		ranks:     map[api.TaskID]rank{},
-		guard:     newGuard(),
-		standIns:  newStandIns(),
-		hints:     newHints(),
-		reasons:   reasons{verdicts: verdicts{}},
+		arguments:  a,
+		kept:       kept,
+		gangs:      map[api.JobID]paddlejob.Gang{},
+		ranks:      map[api.TaskID]paddlejob.Rank{},
+		guard:      newGuard(),
+		bestEffort: paddlejob.NewBestEffortRequests(),
+		hints:      newHints(),
+		reasons:    reasons{verdicts: verdicts{}},
 	}
 }
 
@@ -71,11 +72,13 @@ func (p *plugin) OnSessionOpen(ssn *framework.Session) {
 	p.guard.next(p.budget(), ssn.Jobs)
 	for _, job := range ssn.Jobs {
 		if concerns(job) {
+			spec, err := paddlejob.ParseSpec(job.PodGroup.Annotations, p.arguments.spec())
+			p.course.specs[job.UID] = spec
 			p.openGang(job)
-			p.tellWishes(job)
+			p.tellWishes(job, err)
 		}
 	}
-	p.standIns.makeRoom(ssn.Nodes)
+	p.bestEffort.AddHeadroom(ssn.Nodes)
 	p.standFirst(ssn)
 	p.openReasons()
 
@@ -110,19 +113,19 @@ func (p *plugin) OnSessionClose(ssn *framework.Session) {
 
 // concerns tells whether there is anything to decide about a job.
 func concerns(job *api.JobInfo) bool {
-	return job.HasPendingTasks() && isPaddleJob(job)
+	return job.HasPendingTasks() && paddlejob.IsPaddle(job)
 }
 
 func (p *plugin) openGang(job *api.JobInfo) {
-	gang := newGang(job, p.arguments.taskRoles)
-	gang.letEnd(job, p.arguments.taskRoles)
-	gang.hold(job, p.arguments.taskRoles)
-	p.standIns.take(job)
+	gang := paddlejob.NewGang(job, p.arguments.taskRoles)
+	gang.RelaxForCompletion(job, p.arguments.taskRoles)
+	gang.Apply(job, p.arguments.taskRoles)
+	p.bestEffort.Add(job)
 	p.gangs[job.UID] = gang
-	for id, rank := range ranks(job, gang) {
+	for id, rank := range paddlejob.Ranks(job, gang) {
 		p.ranks[id] = rank
 	}
-	if ready(job) {
+	if paddlejob.Ready(job) {
 		return
 	}
 	// What holds for a job that the actions do not come to; explain says more about one that they do.
@@ -140,8 +143,7 @@ func (p *plugin) budget() time.Duration {
 // anyLimited tells whether a predicate is needed: it would be asked for each task and node, also of other jobs.
 func (p *plugin) anyLimited() bool {
 	for id := range p.gangs {
-		job := p.ssn.Jobs[id]
-		if w, _ := newWishes(job.PodGroup.Annotations, p.arguments); limited(job, w) {
+		if job := p.ssn.Jobs[id]; limited(job, p.course.spec(job)) {
 			return true
 		}
 	}
@@ -159,13 +161,13 @@ func (p *plugin) jobValid(obj any) *api.ValidateResult {
 	if missing := missingPods(job, gang); missing != "" {
 		return &api.ValidateResult{Reason: v1beta1.NotEnoughPodsOfTaskReason, Message: missing}
 	}
-	p.standIns.show(job)
+	p.bestEffort.Apply(job)
 	return nil
 }
 
 // overused finds no queue overused. It is asked before each job of a queue is placed, after the job before was.
 func (p *plugin) overused(any) bool {
-	p.standIns.hide(p.ssn.Jobs)
+	p.bestEffort.Remove(p.ssn.Jobs)
 	p.settle()
 	p.explain()
 	return false
@@ -183,18 +185,18 @@ func (p *plugin) taskOrder(l, r any) int {
 	if !lok || !rok {
 		return 0
 	}
-	return leftRank.compare(rightRank)
+	return leftRank.Compare(rightRank)
 }
 
 func (p *plugin) jobReady(obj any) bool {
 	job, _, ok := p.gang(obj)
-	return !ok || ready(job)
+	return !ok || paddlejob.Ready(job)
 }
 
 // jobPipelined rejects or abstains: a permission would keep plugins in later tiers from being asked.
 func (p *plugin) jobPipelined(obj any) int {
 	job, _, ok := p.gang(obj)
-	if ok && !pipelined(job) {
+	if ok && !paddlejob.Pipelined(job) {
 		return util.Reject
 	}
 	return util.Abstain
@@ -207,7 +209,7 @@ func (p *plugin) explain() {
 	p.tried = ""
 	switch {
 	case !ok:
-	case ready(job):
+	case paddlejob.Ready(job):
 		job.JobFitErrors = ""
 	default:
 		p.guarded(job, func() { job.JobFitErrors = p.fitErrors(job, gang) })
@@ -215,7 +217,7 @@ func (p *plugin) explain() {
 }
 
 // gang is the gang of a job, and false for a job that is left to Volcano.
-func (p *plugin) gang(obj any) (*api.JobInfo, gang, bool) {
+func (p *plugin) gang(obj any) (*api.JobInfo, paddlejob.Gang, bool) {
 	job, ok := obj.(*api.JobInfo)
 	if !ok || job == nil {
 		return nil, nil, false

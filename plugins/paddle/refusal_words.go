@@ -16,6 +16,7 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/conf"
 	"volcano.sh/volcano/pkg/scheduler/framework"
 
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
@@ -40,7 +41,7 @@ type applicant struct {
 	wishes    bool   // for more than that
 }
 
-func newApplicant(job *api.JobInfo, queue *api.QueueInfo, g gang) *applicant {
+func newApplicant(job *api.JobInfo, queue *api.QueueInfo, g paddlejob.Gang) *applicant {
 	asked := job.GetMinResources()
 	return &applicant{
 		queue: queue, namespace: job.Namespace, asked: asked, listed: *job.PodGroup.Spec.MinResources, gang: gangWords(job, g), wishes: !wishBeyond(job, asked).IsEmpty(),

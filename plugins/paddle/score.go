@@ -46,9 +46,9 @@ func (c *course) nearness(task *api.TaskInfo, nodes []*api.NodeInfo) map[string]
 	if err != nil {
 		return nil
 	}
-	wishes, _ := newWishes(job.PodGroup.Annotations, c.arguments)
+	spec := c.spec(job)
 	s := c.scopeOf(job, task)
-	cast := newCast(job, c.gangs[job.UID], wishes, c, func(other *api.TaskInfo) bool {
+	cast := newCast(job, c.gangs[job.UID], spec, c, func(other *api.TaskInfo) bool {
 		return s.has(other) && (other.Status != api.Pending || other.UID == task.UID)
 	}, nil)
 	role, index, ok := cast.only()

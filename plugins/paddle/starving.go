@@ -5,6 +5,8 @@ package paddle
 import (
 	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/plugins/util"
+
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 )
 
 // starving tells whether a job may preempt and reclaim: ours only as long as a minimum is unmet, and nobody whom the other
@@ -18,11 +20,11 @@ func (p *plugin) starving(obj any) bool {
 }
 
 // starves tells whether a minimum of a job is unmet, by pods that run, are placed or wait for others to go.
-func starves(job *api.JobInfo, g gang) bool {
+func starves(job *api.JobInfo, g paddlejob.Gang) bool {
 	placed := map[string]int32{}
 	var total int32
 	for status, tasks := range job.TaskStatusIndex {
-		if !occupies(status) && status != api.Pipelined {
+		if !paddlejob.Occupies(status) && status != api.Pipelined {
 			continue
 		}
 		for _, task := range tasks {
@@ -31,7 +33,7 @@ func starves(job *api.JobInfo, g gang) bool {
 		}
 	}
 	for _, group := range g {
-		if placed[group.task] < group.min {
+		if placed[group.Task] < group.Min {
 			return true
 		}
 	}

@@ -15,6 +15,8 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/api/devices/nvidia/gpushare"
 	"volcano.sh/volcano/pkg/scheduler/framework"
 	"volcano.sh/volcano/pkg/scheduler/plugins/nodegroup"
+
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 )
 
 // guards run on nodes, one on each, and let no pod with the label app: x beside them.
@@ -245,12 +247,12 @@ func TestManyPodsThatDiffer(t *testing.T) {
 	_, err := p.course.topology()
 	require.NoError(t, err)
 	job := ssn.Jobs[namespace+"/j"]
-	found := p.course.kindsOf(job, [][]*api.TaskInfo{inOrder(job), nil})
+	found := p.course.kindsOf(job, [][]*api.TaskInfo{paddlejob.InOrder(job), nil})
 	require.Len(t, found[0].suits, maxKinds)
 	require.True(t, found[0].more)
 	require.False(t, found[0].differ)
 	require.Equal(t, kinds{}, found[1])
-	require.Nil(t, found[0].of(inOrder(job)[n-1]))
+	require.Nil(t, found[0].of(paddlejob.InOrder(job)[n-1]))
 
 	require.Equal(t, planning{placed: 1, taken: n}, planned(t, c.session))
 	require.Len(t, c.bound(), n)

@@ -9,6 +9,7 @@ import (
 
 	"volcano.sh/volcano/pkg/scheduler/api"
 
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
@@ -17,11 +18,11 @@ import (
 var errNotBlocked = errors.New("no role of the gang is refused its nodes")
 
 // whyNotPlaced is why a gang whose pods all exist is not started, where the planner has not said it.
-func (p *plugin) whyNotPlaced(job *api.JobInfo, g gang) verdict {
+func (p *plugin) whyNotPlaced(job *api.JobInfo, g paddlejob.Gang) verdict {
 	v := verdict{reason: report.InsufficientResources, text: notPlaced(job, g)}
 	counts := short(job, g, func(t tally) int32 { return t.running + t.room })
 	switch reasons := reasonsOf(counts); {
-	case pipelined(job):
+	case paddlejob.Pipelined(job):
 		v.reason = report.TerminatingPods
 	case len(reasons) == 0:
 		return p.whyNotTried(job, g)
@@ -93,7 +94,7 @@ func onlyGates(counts []tally) bool {
 
 // whyNotTried is why no node was looked for, for pods that a gang lacks: the session does not know the HyperNodes yet, or
 // the queue lets no more pods start.
-func (p *plugin) whyNotTried(job *api.JobInfo, g gang) verdict {
+func (p *plugin) whyNotTried(job *api.JobInfo, g paddlejob.Gang) verdict {
 	if !p.ssn.HyperNodesReadyToSchedule && job.ContainsNetworkTopology() {
 		return verdict{reason: report.TopologyNotReady, text: "the scheduler has not read the cluster's HyperNodes yet, and the job has a networkTopology"}
 	}
@@ -134,11 +135,11 @@ func openQueue(queue *api.QueueInfo) *report.Report {
 func (p *plugin) missing(job *api.JobInfo) *api.Resource {
 	asked := api.EmptyResource()
 	for id, task := range job.TaskStatusIndex[api.Pending] {
-		if p.ranks[id].surplus {
+		if p.ranks[id].Surplus {
 			continue
 		}
 		request := task.Resreq.Clone()
-		if request.Memory == standIn {
+		if request.Memory == paddlejob.PlaceholderMemory {
 			request.Memory = 0
 		}
 		asked.Add(request)

@@ -14,6 +14,7 @@ import (
 	"volcano.sh/apis/pkg/apis/scheduling"
 	"volcano.sh/volcano/pkg/scheduler/api"
 
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
@@ -22,13 +23,13 @@ import (
 type reasons struct {
 	verdicts verdicts
 	refusals refusals
-	podless  map[api.JobID]gang // jobs that wait to be let in, or for their pods
-	pending  map[api.JobID]int  // pods of each gang that were pending when the session opened
-	ledger   *ledger            // as the session closes; nil until it is needed
+	podless  map[api.JobID]paddlejob.Gang // jobs that wait to be let in, or for their pods
+	pending  map[api.JobID]int            // pods of each gang that were pending when the session opened
+	ledger   *ledger                      // as the session closes; nil until it is needed
 }
 
 func newReasons() reasons {
-	return reasons{verdicts: verdicts{}, podless: map[api.JobID]gang{}, pending: map[api.JobID]int{}}
+	return reasons{verdicts: verdicts{}, podless: map[api.JobID]paddlejob.Gang{}, pending: map[api.JobID]int{}}
 }
 
 // openReasons prepares to say why jobs wait. It is called when all gangs are open.
@@ -36,7 +37,7 @@ func (p *plugin) openReasons() {
 	p.reasons = newReasons()
 	r := &p.reasons
 	applicants := map[api.JobID]*applicant{}
-	apply := func(job *api.JobInfo, g gang) {
+	apply := func(job *api.JobInfo, g paddlejob.Gang) {
 		if job.IsPending() && job.PodGroup.Spec.MinResources != nil { // others are let in unasked
 			applicants[job.UID] = newApplicant(job, p.ssn.Queues[job.Queue], g)
 		}
@@ -46,11 +47,12 @@ func (p *plugin) openReasons() {
 		apply(p.ssn.Jobs[id], g)
 	}
 	for id, job := range p.ssn.Jobs {
-		if len(job.Tasks) > 0 || !job.IsPending() && job.PodGroup.Status.Phase != scheduling.PodGroupInqueue || !isPaddleJob(job) {
+		if len(job.Tasks) > 0 || !job.IsPending() && job.PodGroup.Status.Phase != scheduling.PodGroupInqueue || !paddlejob.IsPaddle(job) {
 			continue
 		}
-		p.tellWishes(job)
-		r.podless[id] = newGang(job, p.arguments.taskRoles)
+		_, err := paddlejob.ParseSpec(job.PodGroup.Annotations, p.arguments.spec())
+		p.tellWishes(job, err)
+		r.podless[id] = paddlejob.NewGang(job, p.arguments.taskRoles)
 		apply(job, r.podless[id])
 	}
 	r.refusals = refusals{applicants: applicants, refused: func(job *api.JobInfo, v verdict) {
@@ -70,13 +72,13 @@ func (p *plugin) openReasons() {
 }
 
 // fitErrors is JobFitErrors of a gang that is not started, after an action looked for nodes.
-func (p *plugin) fitErrors(job *api.JobInfo, g gang) string {
+func (p *plugin) fitErrors(job *api.JobInfo, g paddlejob.Gang) string {
 	counts := short(job, g, func(t tally) int32 { return t.running + t.room })
 	v, judged := p.reasons.verdicts[job.UID]
 	switch {
 	case missingPods(job, g) != "":
 		return waitsFor(job, g, report.WaitingForPods)
-	case pipelined(job):
+	case paddlejob.Pipelined(job):
 		return waitsFor(job, g, report.TerminatingPods)
 	case judged:
 		return waitsFor(job, g, v.reason)
@@ -90,7 +92,7 @@ func (p *plugin) fitErrors(job *api.JobInfo, g gang) string {
 
 // knownReason is the reason of reason for which a gang waits before a session has looked for nodes: the one that the last
 // session wrote, "" if there is none.
-func knownReason(job *api.JobInfo, g gang) report.Reason {
+func knownReason(job *api.JobInfo, g paddlejob.Gang) report.Reason {
 	if missingPods(job, g) != "" {
 		return report.WaitingForPods
 	}
@@ -101,7 +103,7 @@ func knownReason(job *api.JobInfo, g gang) report.Reason {
 }
 
 // why is why a gang that is not ready waits.
-func (p *plugin) why(job *api.JobInfo, g gang) verdict {
+func (p *plugin) why(job *api.JobInfo, g paddlejob.Gang) verdict {
 	judged, ok := p.reasons.verdicts[job.UID]
 	if job.IsPending() {
 		return p.whyNotLetIn(job)
@@ -109,7 +111,7 @@ func (p *plugin) why(job *api.JobInfo, g gang) verdict {
 	if missing := missingPods(job, g); missing != "" {
 		return verdict{reason: report.WaitingForPods, text: missing, data: withoutPods(job, g)}
 	}
-	if ok && !pipelined(job) {
+	if ok && !paddlejob.Pipelined(job) {
 		return judged
 	}
 	return p.whyNotPlaced(job, g)
@@ -124,7 +126,7 @@ func (p *plugin) whyNotLetIn(job *api.JobInfo) verdict {
 }
 
 // whyPodless is why a job without pods waits.
-func (p *plugin) whyPodless(job *api.JobInfo, g gang) verdict {
+func (p *plugin) whyPodless(job *api.JobInfo, g paddlejob.Gang) verdict {
 	if job.IsPending() {
 		return p.whyNotLetIn(job)
 	}
@@ -136,7 +138,7 @@ func (p *plugin) whyPodless(job *api.JobInfo, g gang) verdict {
 }
 
 // withoutPods is how many pods of each role are not created, nil if the gang names no roles.
-func withoutPods(job *api.JobInfo, g gang) *report.Report {
+func withoutPods(job *api.JobInfo, g paddlejob.Gang) *report.Report {
 	if len(g) == 0 {
 		return nil
 	}
@@ -167,7 +169,7 @@ func (p *plugin) closeReasons() {
 				v := p.whyPodless(job, podless)
 				job.JobFitErrors = waitsFor(job, podless, v.reason) // into Volcano's own event
 				wait(job, v)
-			case isGang && !ready(job):
+			case isGang && !paddlejob.Ready(job):
 				wait(job, p.why(job, g))
 			default:
 				p.closePlaced(job, g)
@@ -194,12 +196,12 @@ func (p *plugin) concerned() []*api.JobInfo {
 }
 
 // closePlaced writes where a gang runs.
-func (p *plugin) closePlaced(job *api.JobInfo, g gang) {
+func (p *plugin) closePlaced(job *api.JobInfo, g paddlejob.Gang) {
 	memory := p.state.said
 	had, _ := conditionOf(job.PodGroup.Status.Conditions)
 	pending := len(job.TaskStatusIndex[api.Pending])
 	if g == nil {
-		g = newGang(job, p.arguments.taskRoles)
+		g = paddlejob.NewGang(job, p.arguments.taskRoles)
 	}
 	where := verdictIn(had)
 	if where.data = report.Decode(job.PodGroup.Annotations); where.data != nil && where.data.Reason != where.reason {
@@ -226,12 +228,11 @@ func (p *plugin) closePlaced(job *api.JobInfo, g gang) {
 }
 
 // tiersOf are the tiers of the network that a gang uses, unknown in a session that has not looked at the network.
-func (p *plugin) tiersOf(job *api.JobInfo, g gang) (tiers []report.Tier, inBytes bool) {
+func (p *plugin) tiersOf(job *api.JobInfo, g paddlejob.Gang) (tiers []report.Tier, inBytes bool) {
 	if !p.course.followed || p.course.network.Topology() == nil {
 		return nil, false
 	}
-	w, _ := newWishes(job.PodGroup.Annotations, p.arguments)
-	c := newCast(job, g, w, p.course.network, func(task *api.TaskInfo) bool { return api.AllocatedStatus(task.Status) }, nil)
+	c := newCast(job, g, p.course.spec(job), p.course.network, func(task *api.TaskInfo) bool { return api.AllocatedStatus(task.Status) }, nil)
 	cost, err := placement.Evaluate(p.course.network.Topology(), &c.demand, nil)
 	if err != nil {
 		return nil, false
@@ -240,13 +241,13 @@ func (p *plugin) tiersOf(job *api.JobInfo, g gang) (tiers []report.Tier, inBytes
 }
 
 // whySurplus is why pods beyond the minimums wait.
-func (p *plugin) whySurplus(job *api.JobInfo, g gang) verdict {
+func (p *plugin) whySurplus(job *api.JobInfo, g paddlejob.Gang) verdict {
 	members := map[string]int{}
 	verb, why := " wait", ""
 	if len(job.TaskStatusIndex[api.Pending]) == 1 {
 		verb = " waits"
 	}
-	for _, task := range inOrder(job) {
+	for _, task := range paddlejob.InOrder(job) {
 		if task.Status != api.Pending {
 			continue
 		}

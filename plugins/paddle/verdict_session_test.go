@@ -17,6 +17,7 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/framework"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/config"
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
@@ -155,7 +156,7 @@ func TestClassOfAGang(t *testing.T) {
 	unknown := hardGroup(2)
 	unknown.Spec.NetworkTopology.HighestTierAllowed, unknown.Spec.NetworkTopology.HighestTierName = nil, "row"
 	colocated := podGroup("job", 5, map[string]int32{"ps": 1, "worker": 4})
-	colocated.Annotations = map[string]string{colocationAnnotation: "Required"}
+	colocated.Annotations = map[string]string{paddlejob.ColocationAnnotation: "Required"}
 	busy := podGroup("other", 1, nil)
 	busy.Spec.Queue = "other"
 	hungry := plainPods("other", "task", 8, resources{"cpu": "8"})

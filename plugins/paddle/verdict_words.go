@@ -12,6 +12,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"volcano.sh/volcano/pkg/scheduler/api"
+
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 )
 
 const (
@@ -101,15 +103,15 @@ func resourceOrder(asked *api.Resource) []corev1.ResourceName {
 
 // gangWords are the pods without which a gang does not start: "2 servers and 8 workers"; "10 pods" where roles are not
 // known yet.
-func gangWords(job *api.JobInfo, g gang) string {
+func gangWords(job *api.JobInfo, g paddlejob.Gang) string {
 	var names []string
 	minimum := map[string]int32{}
 	for _, group := range g {
-		name := roleNames[group.role]
-		if minimum[name] == 0 && group.min > 0 {
+		name := roleNames[group.Role]
+		if minimum[name] == 0 && group.Min > 0 {
 			names = append(names, name)
 		}
-		minimum[name] += group.min
+		minimum[name] += group.Min
 	}
 	var parts []string
 	for _, name := range names {

@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	"volcano.sh/volcano/pkg/scheduler/api"
+
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 )
 
 func TestResourceWords(t *testing.T) {
@@ -44,12 +46,12 @@ func TestNumbersAreRoundedApart(t *testing.T) {
 
 func TestGangWords(t *testing.T) {
 	job := jobInfo(10, nil, nil)
-	for want, g := range map[string]gang{
-		"2 servers and 8 workers": {{task: "ps", role: roleServer, min: 2}, {task: "a", role: roleWorker, min: 3}, {task: "b", role: roleWorker, min: 5}},
+	for want, g := range map[string]paddlejob.Gang{
+		"2 servers and 8 workers": {{Task: "ps", Role: paddlejob.Server, Min: 2}, {Task: "a", Role: paddlejob.Worker, Min: 3}, {Task: "b", Role: paddlejob.Worker, Min: 5}},
 		"1 server, 1 heter worker, 1 worker and 1 other pod": {
-			{task: "ps", role: roleServer, min: 1}, {task: "h", role: roleHeter, min: 1}, {task: "w", role: roleWorker, min: 1}, {task: "o", min: 1},
+			{Task: "ps", Role: paddlejob.Server, Min: 1}, {Task: "h", Role: paddlejob.Heter, Min: 1}, {Task: "w", Role: paddlejob.Worker, Min: 1}, {Task: "o", Min: 1},
 		},
-		"1 worker": {{task: "ps", role: roleServer}, {task: "worker", role: roleWorker, min: 1}},
+		"1 worker": {{Task: "ps", Role: paddlejob.Server}, {Task: "worker", Role: paddlejob.Worker, Min: 1}},
 		"10 pods":  {},
 	} {
 		require.Equal(t, want, gangWords(job, g))

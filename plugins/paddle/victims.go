@@ -7,11 +7,13 @@ import (
 	"slices"
 
 	"volcano.sh/volcano/pkg/scheduler/api"
+
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 )
 
 // elastic tells of which roles single pods may go while the job trains on. Servers hold parts of the parameters and heter
 // workers stages of the model, also those that came on top of the minimum: once they take part, none can be missed.
-var elastic = map[role]bool{roleWorker: true, roleOther: true}
+var elastic = map[paddlejob.Role]bool{paddlejob.Worker: true, paddlejob.Other: true}
 
 // standing is what may be taken from a running gang.
 type standing struct {
@@ -25,21 +27,21 @@ type standing struct {
 //
 // The pods to spare are, for each elastic role, those of the highest rank beyond its minimum, and not more than would
 // leave the job with minMember pods. A job with a SubGroupPolicy has none: each may be needed in its group.
-func newStanding(job *api.JobInfo, g gang, taskRoles map[string]role, evicted, rest map[api.TaskID]bool) standing {
+func newStanding(job *api.JobInfo, g paddlejob.Gang, taskRoles paddlejob.RoleMap, evicted, rest map[api.TaskID]bool) standing {
 	s := standing{spare: map[api.TaskID]bool{}}
 	needed := map[string]int32{} // of a group, what is still short of its minimum
 	loose := map[string]bool{}   // groups whose pods may go one by one
 	for _, group := range g {
-		needed[group.task] = group.min
-		loose[group.task] = elastic[group.role] && !job.ContainsSubJobPolicy()
+		needed[group.Task] = group.Min
+		loose[group.Task] = elastic[group.Role] && !job.ContainsSubJobPolicy()
 	}
 	var count int32
 	for _, task := range job.Tasks {
-		if !occupies(task.Status) && !rest[task.UID] {
+		if !paddlejob.Occupies(task.Status) && !rest[task.UID] {
 			continue
 		}
 		count++
-		name, _ := taskName(task, taskRoles)
+		name, _ := paddlejob.TaskName(task, taskRoles)
 		if task.Status == api.Succeeded {
 			needed[name]-- // it counts, and cannot be taken
 			continue
@@ -50,7 +52,7 @@ func newStanding(job *api.JobInfo, g gang, taskRoles map[string]role, evicted, r
 
 	var beyond []*api.TaskInfo
 	for _, task := range s.members {
-		name, _ := taskName(task, taskRoles)
+		name, _ := paddlejob.TaskName(task, taskRoles)
 		if needed[name]--; needed[name] < 0 && loose[name] {
 			beyond = append(beyond, task)
 		}
@@ -61,7 +63,7 @@ func newStanding(job *api.JobInfo, g gang, taskRoles map[string]role, evicted, r
 	}
 
 	for id := range evicted {
-		name, _ := taskName(job.Tasks[id], taskRoles)
+		name, _ := paddlejob.TaskName(job.Tasks[id], taskRoles)
 		s.broken = s.broken || !loose[name] || needed[name] > 0 || count < minimumOf(job, g)
 	}
 	s.members = slices.DeleteFunc(s.members, func(task *api.TaskInfo) bool { return rest[task.UID] })
@@ -69,19 +71,19 @@ func newStanding(job *api.JobInfo, g gang, taskRoles map[string]role, evicted, r
 }
 
 // minimumOf is the number of pods with which a gang is whole. JobInfo.MinAvailable may have been raised by gang.hold.
-func minimumOf(job *api.JobInfo, g gang) int32 {
+func minimumOf(job *api.JobInfo, g paddlejob.Gang) int32 {
 	if job.PodGroup == nil {
-		return g.total()
+		return g.Total()
 	}
-	return max(g.total(), job.PodGroup.Spec.MinMember)
+	return max(g.Total(), job.PodGroup.Spec.MinMember)
 }
 
 // compareNames orders pods by name.
 func compareNames(a, b *api.TaskInfo) int { return cmp.Compare(a.Name, b.Name) }
 
 // compareMembers orders the pods of one gang by rank: what is needed least comes last.
-func compareMembers(a, b *api.TaskInfo, taskRoles map[string]role) int {
-	_, left := taskName(a, taskRoles)
-	_, right := taskName(b, taskRoles)
-	return cmp.Or(cmp.Compare(roleOrder[left], roleOrder[right]), cmp.Compare(podIndex(a), podIndex(b)), cmp.Compare(a.Name, b.Name))
+func compareMembers(a, b *api.TaskInfo, taskRoles paddlejob.RoleMap) int {
+	_, left := paddlejob.TaskName(a, taskRoles)
+	_, right := paddlejob.TaskName(b, taskRoles)
+	return cmp.Or(cmp.Compare(left.Order(), right.Order()), cmp.Compare(paddlejob.PodIndex(a), paddlejob.PodIndex(b)), cmp.Compare(a.Name, b.Name))
 }

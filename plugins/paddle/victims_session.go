@@ -10,16 +10,18 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/framework"
 	"volcano.sh/volcano/pkg/scheduler/plugins/util"
+
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 )
 
 // victims decides in one session which running pods may be evicted for others. It looks at a job when it is first asked
 // about one of its pods. Topology-aware preemption asks from several goroutines at once; nothing is evicted meanwhile.
 type victims struct {
 	ssn       *framework.Session
-	taskRoles map[string]role
+	taskRoles paddlejob.RoleMap
 
 	mu        sync.Mutex
-	gangs     map[api.JobID]gang // of jobs that were asked about, nil for those that are not Paddle's
+	gangs     map[api.JobID]paddlejob.Gang // of jobs that were asked about, nil for those that are not Paddle's
 	standings map[api.JobID]standing
 	asking    map[*api.TaskInfo]bool // preemptors in whose name the plugin asks the others
 	wholes    map[wholeQuestion]bool
@@ -63,10 +65,10 @@ type wholeQuestion struct {
 	victim  api.JobID
 }
 
-func newVictims(ssn *framework.Session, taskRoles map[string]role) *victims {
+func newVictims(ssn *framework.Session, taskRoles paddlejob.RoleMap) *victims {
 	return &victims{
 		ssn: ssn, taskRoles: taskRoles,
-		gangs:     map[api.JobID]gang{},
+		gangs:     map[api.JobID]paddlejob.Gang{},
 		standings: map[api.JobID]standing{},
 		asking:    map[*api.TaskInfo]bool{},
 		wholes:    map[wholeQuestion]bool{},
@@ -160,15 +162,15 @@ func (v *victims) before() []*api.TaskInfo {
 }
 
 // gang is the gang of a job, nil for one that is not ours.
-func (v *victims) gang(id api.JobID) gang {
+func (v *victims) gang(id api.JobID) paddlejob.Gang {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if g, known := v.gangs[id]; known {
 		return g
 	}
-	var g gang
-	if job := v.ssn.Jobs[id]; job != nil && isPaddleJob(job) {
-		g = newGang(job, v.taskRoles)
+	var g paddlejob.Gang
+	if job := v.ssn.Jobs[id]; job != nil && paddlejob.IsPaddle(job) {
+		g = paddlejob.NewGang(job, v.taskRoles)
 	}
 	v.gangs[id] = g
 	return g

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package paddle
+package job
 
 import (
 	"testing"
@@ -12,25 +12,6 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/api"
 )
 
-// one is a pod of a task called worker, which by itself says nothing.
-func one(change func(*corev1.Pod)) *corev1.Pod {
-	pod := plainPods("job", "worker", 1, nothing)[0]
-	change(pod)
-	return pod
-}
-
-func variable(name, value string) func(*corev1.Pod) {
-	return func(pod *corev1.Pod) { withEnv([]*corev1.Pod{pod}, name, value) }
-}
-
-func label(key, value string) func(*corev1.Pod) {
-	return func(pod *corev1.Pod) { pod.Labels[key] = value }
-}
-
-func annotation(key, value string) func(*corev1.Pod) {
-	return func(pod *corev1.Pod) { pod.Annotations[key] = value }
-}
-
 func TestIsPaddlePod(t *testing.T) {
 	for name, test := range map[string]struct {
 		pod    func(*corev1.Pod)
@@ -38,11 +19,11 @@ func TestIsPaddlePod(t *testing.T) {
 	}{
 		"only a task's name":           {func(*corev1.Pod) {}, false},
 		"other labels":                 {label("app", "paddle"), false},
-		"our label":                    {label(jobNameLabel, "job"), true},
-		"paddle-operator's label":      {label(resourceTypeLabel, "worker"), true},
-		"paddle-operator's annotation": {annotation(resourceAnnotation, "worker"), true},
-		"example's server":             {label(ctrServerLabel, "ctr"), true},
-		"example's trainer":            {label(ctrWorkerLabel, "ctr"), true},
+		"our label":                    {label(JobNameLabel, "job"), true},
+		"paddle-operator's label":      {label(ResourceTypeLabel, "worker"), true},
+		"paddle-operator's annotation": {annotation(ResourceAnnotation, "worker"), true},
+		"example's server":             {label(CtrServerLabel, "ctr"), true},
+		"example's trainer":            {label(CtrWorkerLabel, "ctr"), true},
 		"a variable of trainers":       {variable("PADDLE_TRAINER_ENDPOINTS", "10.0.0.1:36000"), true},
 		"another variable of trainers": {variable("PADDLE_TRAINERS_NUM", "2"), true},
 		"a variable of servers":        {variable("PADDLE_PSERVERS_IP_PORT_LIST", "10.0.0.1:36000"), true},
@@ -57,7 +38,7 @@ func TestIsPaddlePod(t *testing.T) {
 		}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			require.Equal(t, test.paddle, isPaddlePod(one(test.pod)))
+			require.Equal(t, test.paddle, IsPaddlePod(one(test.pod)))
 		})
 	}
 }
@@ -73,22 +54,22 @@ func TestIsPaddleJob(t *testing.T) {
 	}
 	plain := plainPods("job", "worker", 2, nothing)
 
-	require.False(t, isPaddleJob(job()))
-	require.False(t, isPaddleJob(job(plain...)))
-	require.True(t, isPaddleJob(job(plain[0], withLabel(plainPods("job", "ps", 1, nothing), ctrServerLabel, "ctr")[0])),
+	require.False(t, IsPaddle(job()))
+	require.False(t, IsPaddle(job(plain...)))
+	require.True(t, IsPaddle(job(plain[0], withLabel(plainPods("job", "ps", 1, nothing), CtrServerLabel, "ctr")[0])),
 		"one pod is enough")
 
 	labelled := job(plain...)
-	labelled.PodGroup.Labels = map[string]string{jobNameLabel: "job"}
-	require.True(t, isPaddleJob(labelled))
+	labelled.PodGroup.Labels = map[string]string{JobNameLabel: "job"}
+	require.True(t, IsPaddle(labelled))
 
 	annotated := job(plain...)
-	annotated.PodGroup.Annotations = map[string]string{modeAnnotation: "Collective"}
-	require.True(t, isPaddleJob(annotated))
+	annotated.PodGroup.Annotations = map[string]string{ModeAnnotation: "Collective"}
+	require.True(t, IsPaddle(annotated))
 
 	bare := job(plain...)
 	bare.PodGroup = nil
-	require.False(t, isPaddleJob(bare))
+	require.False(t, IsPaddle(bare))
 }
 
 // Who owns a PodGroup decides whether it may be a Paddle job; who owns a pod, whether its marks count.
@@ -112,18 +93,18 @@ func TestWhoOwnsAPaddleJob(t *testing.T) {
 		"another framework as well": {other, false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			pod := one(label(resourceTypeLabel, "worker"))
+			pod := one(label(ResourceTypeLabel, "worker"))
 			job := api.NewJobInfo("ns/job")
 			job.SetPodGroup(&api.PodGroup{PodGroup: scheduling.PodGroup{ObjectMeta: metav1.ObjectMeta{OwnerReferences: test.owners}}})
 			job.AddTaskInfo(api.NewTaskInfo(pod))
-			require.Equal(t, test.paddle, isPaddleJob(job))
+			require.Equal(t, test.paddle, IsPaddle(job))
 			require.Equal(t, test.all, needsAllPods(job))
 
-			job.PodGroup.Labels = map[string]string{jobNameLabel: "job"}
-			require.Equal(t, test.paddle, isPaddleJob(job), "with a label on the PodGroup")
+			job.PodGroup.Labels = map[string]string{JobNameLabel: "job"}
+			require.Equal(t, test.paddle, IsPaddle(job), "with a label on the PodGroup")
 
 			pod.OwnerReferences = test.owners
-			require.Equal(t, test.paddle, isPaddlePod(pod))
+			require.Equal(t, test.paddle, IsPaddlePod(pod))
 		})
 	}
 }
@@ -132,29 +113,32 @@ func TestPodRole(t *testing.T) {
 	for name, test := range map[string]struct {
 		task string
 		pod  func(*corev1.Pod)
-		role role
+		role Role
 	}{
-		"task ps":                     {"ps", func(*corev1.Pod) {}, roleServer},
-		"task pserver":                {"pserver", func(*corev1.Pod) {}, roleServer},
-		"task worker":                 {"worker", func(*corev1.Pod) {}, roleWorker},
-		"task trainer":                {"trainer", func(*corev1.Pod) {}, roleWorker},
-		"task heter":                  {"heter", func(*corev1.Pod) {}, roleHeter},
-		"unknown task":                {"tensorboard", func(*corev1.Pod) {}, roleOther},
-		"label beats task":            {"worker", label(resourceTypeLabel, "ps"), roleServer},
-		"annotation beats task":       {"worker", annotation(resourceAnnotation, "heter"), roleHeter},
-		"unknown label, known task":   {"worker", label(resourceTypeLabel, "coordinator"), roleWorker},
-		"example's server":            {"a", label(ctrServerLabel, "ctr"), roleServer},
-		"example's trainer":           {"a", label(ctrWorkerLabel, "ctr"), roleWorker},
-		"label beats variable":        {"a", func(pod *corev1.Pod) { label(ctrServerLabel, "x")(pod); variable("TRAINING_ROLE", "TRAINER")(pod) }, roleServer},
-		"variable PSERVER":            {"worker", variable("TRAINING_ROLE", "PSERVER"), roleServer},
-		"variable TRAINER":            {"a", variable("PADDLE_TRAINING_ROLE", "TRAINER"), roleWorker},
-		"variable HETER_TRAINER":      {"a", variable("TRAINING_ROLE", "HETER_TRAINER"), roleHeter},
-		"variable of paddle-operator": {"a", variable("PADDLE_TRAINING_ROLE", "HETER"), roleHeter},
-		"unknown value, known task":   {"ps", variable("TRAINING_ROLE", "BOSS"), roleServer},
-		"another variable":            {"ps", variable("PADDLE_ROLE", "TRAINER"), roleServer},
+		"task ps":                   {"ps", func(*corev1.Pod) {}, Server},
+		"task pserver":              {"pserver", func(*corev1.Pod) {}, Server},
+		"task worker":               {"worker", func(*corev1.Pod) {}, Worker},
+		"task trainer":              {"trainer", func(*corev1.Pod) {}, Worker},
+		"task heter":                {"heter", func(*corev1.Pod) {}, Heter},
+		"unknown task":              {"tensorboard", func(*corev1.Pod) {}, Other},
+		"label beats task":          {"worker", label(ResourceTypeLabel, "ps"), Server},
+		"annotation beats task":     {"worker", annotation(ResourceAnnotation, "heter"), Heter},
+		"unknown label, known task": {"worker", label(ResourceTypeLabel, "coordinator"), Worker},
+		"example's server":          {"a", label(CtrServerLabel, "ctr"), Server},
+		"example's trainer":         {"a", label(CtrWorkerLabel, "ctr"), Worker},
+		"label beats variable": {"a", func(pod *corev1.Pod) {
+			label(CtrServerLabel, "x")(pod)
+			variable("TRAINING_ROLE", "TRAINER")(pod)
+		}, Server},
+		"variable PSERVER":            {"worker", variable("TRAINING_ROLE", "PSERVER"), Server},
+		"variable TRAINER":            {"a", variable("PADDLE_TRAINING_ROLE", "TRAINER"), Worker},
+		"variable HETER_TRAINER":      {"a", variable("TRAINING_ROLE", "HETER_TRAINER"), Heter},
+		"variable of paddle-operator": {"a", variable("PADDLE_TRAINING_ROLE", "HETER"), Heter},
+		"unknown value, known task":   {"ps", variable("TRAINING_ROLE", "BOSS"), Server},
+		"another variable":            {"ps", variable("PADDLE_ROLE", "TRAINER"), Server},
 	} {
 		t.Run(name, func(t *testing.T) {
-			require.Equal(t, test.role, podRole(one(test.pod), test.task, defaultTaskRoles))
+			require.Equal(t, test.role, PodRole(one(test.pod), test.task, defaultTaskRoles))
 		})
 	}
 }

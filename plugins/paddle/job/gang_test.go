@@ -1,32 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package paddle
+package job
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	batch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	"volcano.sh/apis/pkg/apis/scheduling"
 	"volcano.sh/volcano/pkg/scheduler/api"
 )
-
-// jobInfo is a job as a session gets it; pods is how many pods each task has.
-func jobInfo(minMember int32, minTaskMember map[string]int32, pods map[string]int) *api.JobInfo {
-	job := api.NewJobInfo("ns/job")
-	job.SetPodGroup(&api.PodGroup{PodGroup: scheduling.PodGroup{
-		ObjectMeta: metav1.ObjectMeta{OwnerReferences: ownedBy(kindVolcanoJob, "job")},
-		Spec:       scheduling.PodGroupSpec{MinMember: minMember, MinTaskMember: minTaskMember},
-	}})
-	for task, n := range pods {
-		for _, pod := range plainPods("job", task, n, nothing) {
-			job.AddTaskInfo(api.NewTaskInfo(pod).Clone()) // a copy, as in a session
-		}
-	}
-	return job
-}
 
 func TestNewGang(t *testing.T) {
 	type counts = map[string]int
@@ -35,64 +19,64 @@ func TestNewGang(t *testing.T) {
 		minMember     int32
 		minTaskMember minimums
 		pods          counts
-		want          gang
+		want          Gang
 	}{
 		"minMember is the sum": {
 			4, minimums{"ps": 2, "worker": 2}, counts{"ps": 2, "worker": 2},
-			gang{{"ps", roleServer, 2}, {"worker", roleWorker, 2}},
+			Gang{{"ps", Server, 2}, {"worker", Worker, 2}},
 		},
 		"minMember above the sum changes no role": {
 			6, minimums{"ps": 2, "worker": 2}, counts{"ps": 2, "worker": 6},
-			gang{{"ps", roleServer, 2}, {"worker", roleWorker, 2}},
+			Gang{{"ps", Server, 2}, {"worker", Worker, 2}},
 		},
 		"workers give way": {
 			5, minimums{"ps": 2, "worker": 8}, counts{"ps": 2, "worker": 8},
-			gang{{"ps", roleServer, 2}, {"worker", roleWorker, 3}},
+			Gang{{"ps", Server, 2}, {"worker", Worker, 3}},
 		},
 		"servers do not, and one worker is left": {
 			1, minimums{"ps": 2, "worker": 8}, counts{"ps": 2, "worker": 8},
-			gang{{"ps", roleServer, 2}, {"worker", roleWorker, 1}},
+			Gang{{"ps", Server, 2}, {"worker", Worker, 1}},
 		},
 		"nor heter workers, nor what else is in the job": {
 			5, minimums{"ps": 1, "heter": 2, "worker": 4, "board": 1}, counts{"ps": 1, "heter": 2, "worker": 4, "board": 1},
-			gang{{"ps", roleServer, 1}, {"heter", roleHeter, 2}, {"worker", roleWorker, 1}, {"board", roleOther, 1}},
+			Gang{{"ps", Server, 1}, {"heter", Heter, 2}, {"worker", Worker, 1}, {"board", Other, 1}},
 		},
 		"collective": {
-			3, minimums{"worker": 8}, counts{"worker": 8}, gang{{"worker", roleWorker, 3}},
+			3, minimums{"worker": 8}, counts{"worker": 8}, Gang{{"worker", Worker, 3}},
 		},
 		"unset minMember lowers nothing": {
 			0, minimums{"ps": 2, "worker": 2}, counts{"ps": 2, "worker": 2},
-			gang{{"ps", roleServer, 2}, {"worker", roleWorker, 2}},
+			Gang{{"ps", Server, 2}, {"worker", Worker, 2}},
 		},
 		"the last of several worker tasks gives way first": {
 			5, minimums{"ps": 1, "trainer": 3, "worker": 3}, counts{"ps": 1, "trainer": 3, "worker": 3},
-			gang{{"ps", roleServer, 1}, {"trainer", roleWorker, 3}, {"worker", roleWorker, 1}},
+			Gang{{"ps", Server, 1}, {"trainer", Worker, 3}, {"worker", Worker, 1}},
 		},
 		"one worker of several tasks is left": {
 			1, minimums{"ps": 1, "trainer": 3, "worker": 3}, counts{"ps": 1, "trainer": 3, "worker": 3},
-			gang{{"ps", roleServer, 1}, {"trainer", roleWorker, 1}, {"worker", roleWorker, 0}},
+			Gang{{"ps", Server, 1}, {"trainer", Worker, 1}, {"worker", Worker, 0}},
 		},
 		"a minimum of no worker is one": {
 			2, minimums{"ps": 2, "worker": 0}, counts{"ps": 2, "worker": 2},
-			gang{{"ps", roleServer, 2}, {"worker", roleWorker, 1}},
+			Gang{{"ps", Server, 2}, {"worker", Worker, 1}},
 		},
 		"no worker at all": {
-			1, minimums{"ps": 2}, counts{"ps": 2}, gang{{"ps", roleServer, 2}},
+			1, minimums{"ps": 2}, counts{"ps": 2}, Gang{{"ps", Server, 2}},
 		},
 		"nothing declared: servers whole, the rest workers": {
-			3, nil, counts{"ps": 2, "worker": 4}, gang{{"ps", roleServer, 2}, {"worker", roleWorker, 1}},
+			3, nil, counts{"ps": 2, "worker": 4}, Gang{{"ps", Server, 2}, {"worker", Worker, 1}},
 		},
 		"nothing declared, others are whole too": {
 			5, nil, counts{"heter": 1, "worker": 4, "board": 1},
-			gang{{"heter", roleHeter, 1}, {"worker", roleWorker, 3}, {"board", roleOther, 1}},
+			Gang{{"heter", Heter, 1}, {"worker", Worker, 3}, {"board", Other, 1}},
 		},
 		"no pod of a task yet": {
 			4, minimums{"ps": 2, "worker": 2}, counts{"worker": 2},
-			gang{{"ps", roleServer, 2}, {"worker", roleWorker, 2}},
+			Gang{{"ps", Server, 2}, {"worker", Worker, 2}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			require.Equal(t, test.want, newGang(jobInfo(test.minMember, test.minTaskMember, test.pods), defaultTaskRoles))
+			require.Equal(t, test.want, NewGang(jobInfo(test.minMember, test.minTaskMember, test.pods), defaultTaskRoles))
 		})
 	}
 }
@@ -110,7 +94,7 @@ func TestNewGangOfPodsThatAreReplaced(t *testing.T) {
 			}
 		}
 	}
-	require.Equal(t, gang{{"ps", roleServer, 3}}, newGang(job, defaultTaskRoles))
+	require.Equal(t, Gang{{"ps", Server, 3}}, NewGang(job, defaultTaskRoles))
 }
 
 // Pods of one task that say different things count as one group, and always the same one.
@@ -118,10 +102,10 @@ func TestNewGangOfPodsThatDisagree(t *testing.T) {
 	for range 20 { // map order
 		job := jobInfo(2, map[string]int32{"a": 2}, nil)
 		for i, pod := range plainPods("job", "a", 2, nothing) {
-			pod.Labels[resourceTypeLabel] = []string{"worker", "ps"}[i]
+			pod.Labels[ResourceTypeLabel] = []string{"worker", "ps"}[i]
 			job.AddTaskInfo(api.NewTaskInfo(pod))
 		}
-		require.Equal(t, gang{{"a", roleServer, 2}}, newGang(job, defaultTaskRoles))
+		require.Equal(t, Gang{{"a", Server, 2}}, NewGang(job, defaultTaskRoles))
 	}
 }
 
@@ -129,27 +113,27 @@ func TestNewGangOfPodsThatDisagree(t *testing.T) {
 func TestNewGangOfAUsersPodGroup(t *testing.T) {
 	for name, test := range map[string]struct {
 		minTaskMember map[string]int32
-		want          gang
+		want          Gang
 	}{
-		"nothing declared": {nil, gang{{"ps", roleServer, 0}, {"worker", roleWorker, 0}}},
-		"servers declared": {map[string]int32{"ps": 2}, gang{{"ps", roleServer, 2}, {"worker", roleWorker, 1}}},
-		"workers declared": {map[string]int32{"worker": 4}, gang{{"ps", roleServer, 0}, {"worker", roleWorker, 3}}},
+		"nothing declared": {nil, Gang{{"ps", Server, 0}, {"worker", Worker, 0}}},
+		"servers declared": {map[string]int32{"ps": 2}, Gang{{"ps", Server, 2}, {"worker", Worker, 1}}},
+		"workers declared": {map[string]int32{"worker": 4}, Gang{{"ps", Server, 0}, {"worker", Worker, 3}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			job := jobInfo(3, test.minTaskMember, map[string]int{"ps": 2, "worker": 4})
 			job.PodGroup.OwnerReferences = nil
-			g := newGang(job, defaultTaskRoles)
+			g := NewGang(job, defaultTaskRoles)
 			require.Equal(t, test.want, g)
-			g.hold(job, defaultTaskRoles)
+			g.Apply(job, defaultTaskRoles)
 			require.Equal(t, int32(3), job.MinAvailable)
-			require.Equal(t, test.want, newGang(job, defaultTaskRoles), "a gang that is held is worked out the same")
+			require.Equal(t, test.want, NewGang(job, defaultTaskRoles), "a gang that is held is worked out the same")
 		})
 	}
 }
 
-func TestHold(t *testing.T) {
+func TestApply(t *testing.T) {
 	job := jobInfo(1, map[string]int32{"ps": 2, "worker": 2}, map[string]int{"ps": 2, "worker": 2})
-	newGang(job, defaultTaskRoles).hold(job, defaultTaskRoles)
+	NewGang(job, defaultTaskRoles).Apply(job, defaultTaskRoles)
 	require.Equal(t, map[string]int32{"ps": 2, "worker": 1}, job.TaskMinAvailable)
 	require.Equal(t, int32(3), job.TaskMinAvailableTotal)
 	require.Equal(t, int32(3), job.MinAvailable)
@@ -157,12 +141,12 @@ func TestHold(t *testing.T) {
 	require.Equal(t, int32(1), job.PodGroup.Spec.MinMember, "the user's own number stays")
 
 	job = jobInfo(4, map[string]int32{"ps": 1, "worker": 2}, map[string]int{"ps": 1, "worker": 4})
-	newGang(job, defaultTaskRoles).hold(job, defaultTaskRoles)
+	NewGang(job, defaultTaskRoles).Apply(job, defaultTaskRoles)
 	require.Equal(t, int32(4), job.MinAvailable, "minMember above the sum holds as well")
 }
 
 // Workers beyond their minimum make up for no server.
-func TestMembers(t *testing.T) {
+func TestEffectiveMinimum(t *testing.T) {
 	for name, test := range map[string]struct {
 		running map[string]bool
 		want    int32
@@ -179,16 +163,16 @@ func TestMembers(t *testing.T) {
 					require.NoError(t, job.UpdateTaskStatus(task, api.Running))
 				}
 			}
-			gang := newGang(job, defaultTaskRoles)
-			require.Equal(t, test.want, gang.members(job))
-			gang.hold(job, defaultTaskRoles)
+			gang := NewGang(job, defaultTaskRoles)
+			require.Equal(t, test.want, gang.EffectiveMinimum(job))
+			gang.Apply(job, defaultTaskRoles)
 			require.Equal(t, test.want, job.MinAvailable)
 		})
 	}
 }
 
 // A sub job of the user's own keeps its size.
-func TestHoldLeavesSubJobs(t *testing.T) {
+func TestApplyLeavesSubJobs(t *testing.T) {
 	job := api.NewJobInfo("ns/job")
 	job.SetPodGroup(&api.PodGroup{PodGroup: scheduling.PodGroup{Spec: scheduling.PodGroupSpec{
 		MinMember: 1, MinTaskMember: twoTwo,
@@ -198,7 +182,7 @@ func TestHoldLeavesSubJobs(t *testing.T) {
 		job.AddTaskInfo(api.NewTaskInfo(pod))
 	}
 	before := job.SubJobs[job.DefaultSubJobID()].MinAvailable
-	newGang(job, defaultTaskRoles).hold(job, defaultTaskRoles)
+	NewGang(job, defaultTaskRoles).Apply(job, defaultTaskRoles)
 	require.Equal(t, before, job.SubJobs[job.DefaultSubJobID()].MinAvailable)
 	require.Equal(t, int32(3), job.MinAvailable)
 }
@@ -207,10 +191,10 @@ func TestHoldLeavesSubJobs(t *testing.T) {
 func TestReady(t *testing.T) {
 	made := func(status api.TaskStatus, change func(*api.JobInfo)) *api.JobInfo {
 		job := jobInfo(4, twoTwo, map[string]int{"ps": 2, "worker": 4})
-		newGang(job, defaultTaskRoles).hold(job, defaultTaskRoles)
+		NewGang(job, defaultTaskRoles).Apply(job, defaultTaskRoles)
 		for _, task := range job.Tasks {
 			task.BestEffort = false // as standIns do
-			task.InitResreq.Memory = standIn
+			task.InitResreq.Memory = PlaceholderMemory
 			if task.TaskRole == "ps" || task.Name < "job-worker-2" {
 				require.NoError(t, job.UpdateTaskStatus(task, status))
 			}
@@ -241,22 +225,22 @@ func TestReady(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			job := made(test.status, test.change)
-			require.Equal(t, test.ready, ready(job))
-			require.Equal(t, test.pipelined, pipelined(job))
+			require.Equal(t, test.ready, Ready(job))
+			require.Equal(t, test.pipelined, Pipelined(job))
 		})
 	}
 }
 
 // Pods that no Volcano Job made are counted by their role.
-func TestHoldNamesTasksOfPodsWithoutJob(t *testing.T) {
+func TestApplyNamesTasksOfPodsWithoutJob(t *testing.T) {
 	job := jobInfo(2, nil, nil)
 	for _, name := range []string{"ps", "worker", ""} {
-		pod := one(label(resourceTypeLabel, name))
+		pod := one(label(ResourceTypeLabel, name))
 		pod.UID = types.UID(name)
 		delete(pod.Annotations, batch.TaskSpecKey)
 		job.AddTaskInfo(api.NewTaskInfo(pod))
 	}
-	newGang(job, defaultTaskRoles).hold(job, defaultTaskRoles)
+	NewGang(job, defaultTaskRoles).Apply(job, defaultTaskRoles)
 	for id, task := range job.Tasks {
 		require.Equal(t, string(id), task.TaskRole)
 	}

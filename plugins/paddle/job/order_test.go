@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package paddle
+package job
 
 import (
 	"slices"
@@ -22,8 +22,8 @@ func TestRanks(t *testing.T) {
 	}
 	status("job-ps-0", api.Running)
 	status("job-worker-1", api.Releasing) // counts for nothing
-	gang := newGang(job, defaultTaskRoles)
-	order := ranks(job, gang)
+	gang := NewGang(job, defaultTaskRoles)
+	order := Ranks(job, gang)
 
 	var tasks []*api.TaskInfo
 	for _, task := range job.Tasks {
@@ -31,7 +31,7 @@ func TestRanks(t *testing.T) {
 			tasks = append(tasks, task)
 		}
 	}
-	slices.SortFunc(tasks, func(a, b *api.TaskInfo) int { return order[a.UID].compare(order[b.UID]) })
+	slices.SortFunc(tasks, func(a, b *api.TaskInfo) int { return order[a.UID].Compare(order[b.UID]) })
 	var names []string
 	for _, task := range tasks {
 		names = append(names, task.Name)
@@ -43,14 +43,14 @@ func TestRanks(t *testing.T) {
 	}, names)
 	for _, a := range order {
 		for _, b := range order {
-			require.Equal(t, a.compare(b), -b.compare(a), "%v and %v", a, b)
+			require.Equal(t, a.Compare(b), -b.Compare(a), "%v and %v", a, b)
 		}
 	}
 }
 
 // Ties end in names.
 func TestRanksOfPodsWithoutIndex(t *testing.T) {
-	a, b := rank{index: -1, name: "a"}, rank{index: -1, name: "b"}
-	require.Negative(t, a.compare(b))
-	require.Zero(t, a.compare(a))
+	a, b := Rank{index: -1, name: "a"}, Rank{index: -1, name: "b"}
+	require.Negative(t, a.Compare(b))
+	require.Zero(t, a.Compare(a))
 }

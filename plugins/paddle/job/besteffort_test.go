@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package paddle
+package job
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"volcano.sh/volcano/pkg/scheduler/api"
+	"volcano.sh/volcano/pkg/scheduler/util"
 )
 
-func TestStandIns(t *testing.T) {
+func TestBestEffortRequests(t *testing.T) {
 	job := api.NewJobInfo("ns/job")
 	add := func(name string, requests resources, status api.TaskStatus, gated bool) *api.TaskInfo {
 		task := api.NewTaskInfo(plainPods("job", name, 1, requests)[0]).Clone() // a copy, as in a session
@@ -26,8 +27,8 @@ func TestStandIns(t *testing.T) {
 	jobs := map[api.JobID]*api.JobInfo{job.UID: job}
 	total := job.TotalRequest.Clone()
 
-	s := newStandIns()
-	s.take(job)
+	s := NewBestEffortRequests()
+	s.Add(job)
 	for _, task := range []*api.TaskInfo{pending, later, gated} {
 		require.False(t, task.BestEffort, "%s is pending, not ready", task.Name)
 		require.False(t, task.InitResreq.IsEmpty(), "%s is pending, not ready", task.Name)
@@ -37,36 +38,36 @@ func TestStandIns(t *testing.T) {
 	require.Equal(t, asking.Resreq, asking.InitResreq)
 
 	// allocate chooses: twice, as InitCycleState asks as well
-	s.show(job)
-	s.show(job)
+	s.Apply(job)
+	s.Apply(job)
 	require.False(t, pending.Resreq.IsEmpty())
 	require.True(t, gated.Resreq.IsEmpty(), "allocate does not place it")
-	require.InDelta(t, total.Memory+2*standIn, job.TotalRequest.Memory, 0)
-	s.hide(jobs)
-	s.hide(jobs)
+	require.InDelta(t, total.Memory+2*PlaceholderMemory, job.TotalRequest.Memory, 0)
+	s.Remove(jobs)
+	s.Remove(jobs)
 	require.True(t, pending.Resreq.IsEmpty())
 	require.Equal(t, total, job.TotalRequest)
 
 	// one pod is placed, and an action asks again
 	require.NoError(t, job.UpdateTaskStatus(later, api.Allocated))
-	s.show(job)
+	s.Apply(job)
 	require.False(t, pending.Resreq.IsEmpty())
 	require.True(t, later.Resreq.IsEmpty(), "what is placed is accounted as it is")
-	s.hide(jobs)
+	s.Remove(jobs)
 	require.Equal(t, total, job.TotalRequest)
 }
 
 // Nodes change only while there is a pod to change them for.
-func TestMakeRoom(t *testing.T) {
-	nodes := map[string]*api.NodeInfo{"n1": api.NewNodeInfo(node("n1", oneCPU))}
+func TestAddHeadroom(t *testing.T) {
+	nodes := map[string]*api.NodeInfo{"n1": api.NewNodeInfo(util.BuildNode("n1", oneCPU.list(), nil))}
 	before := nodes["n1"].Idle.Memory
-	s := newStandIns()
-	s.makeRoom(nodes)
+	s := NewBestEffortRequests()
+	s.AddHeadroom(nodes)
 	require.InDelta(t, before, nodes["n1"].Idle.Memory, 0)
 
 	job := api.NewJobInfo("ns/job")
 	job.AddTaskInfo(api.NewTaskInfo(plainPods("job", "ps", 1, nothing)[0]).Clone())
-	s.take(job)
-	s.makeRoom(nodes)
-	require.InDelta(t, before+standIn, nodes["n1"].Idle.Memory, 0)
+	s.Add(job)
+	s.AddHeadroom(nodes)
+	require.InDelta(t, before+PlaceholderMemory, nodes["n1"].Idle.Memory, 0)
 }
