@@ -11,6 +11,7 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/framework"
 
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/history"
 	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/topology"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
@@ -37,7 +38,7 @@ type course struct {
 	guard      *guard
 
 	preferences *preferences
-	memory      *memory
+	history     *history.History
 
 	plans     map[string]*plan
 	templates *templates
@@ -55,7 +56,7 @@ func newCourse(ssn *framework.Session, a arguments, gangs map[api.JobID]paddlejo
 			s.network = nil
 			return s.networkOf(a.networkOptions())
 		}, guard: s.guard,
-		preferences: newPreferences(ssn), memory: s.memory,
+		preferences: newPreferences(ssn), history: s.history,
 		plans: map[string]*plan{}, templates: newTemplates(ssn.Tiers), suits: map[api.JobID]map[string][]*suit{}, ending: map[string]*api.NodeInfo{},
 	}
 }

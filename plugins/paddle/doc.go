@@ -6,7 +6,7 @@
 //   - plugin.go wires everything else into a session, and decides nothing; keeper.go is what outlives a session; lead.go
 //     puts the plugin first in line where Volcano asks one plugin only
 //   - completion.go: workers of jobs that have begun to complete; the model of a job is package job
-//   - course.go, plan.go, cast.go: a job's plan; suit.go, permitted.go, template.go, apart.go, prefer*.go, memory*.go: the nodes that suit
+//   - course.go, plan.go, cast.go: a job's plan; suit.go, permitted.go, template.go, apart.go, prefer*.go, restart.go: the nodes that suit
 //     its pods, and those that they had; room.go: what has no room at all
 //   - place.go, heed.go, phase.go, hint.go, score.go: how a plan reaches allocate, and what is done when it fails
 //   - binder.go: how many bindings are sent at a time, where the scheduler is ours

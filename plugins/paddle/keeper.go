@@ -11,6 +11,7 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/framework"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/config"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/history"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/topology"
 )
 
@@ -21,7 +22,7 @@ type state struct {
 
 	explanations *explanations
 	doubts       *doubts
-	memory       *memory
+	history      *history.History
 	said         *said
 	guard        *guard
 }
@@ -43,8 +44,8 @@ func (s *state) networkOf(options topology.Options) *topology.Cache {
 type keeper struct {
 	mu    sync.Mutex
 	state *state
-	// memory is one for all states: what follows pods is never taken away.
-	memory *memory
+	// history is one for all states: what follows pods is never taken away.
+	history *history.History
 	// observe is told each gang that is placed; nil for nobody.
 	observe func(api.JobID, Placement)
 	// inject is called where work that may fail begins; nil but in tests.
@@ -61,10 +62,10 @@ func (k *keeper) take() *state {
 			taken.explanations.most = math.MaxInt32
 		}
 	}
-	if k.memory == nil {
-		k.memory = newMemory()
+	if k.history == nil {
+		k.history = history.New()
 	}
-	taken.memory, taken.guard.inject = k.memory, k.inject
+	taken.history, taken.guard.inject = k.history, k.inject
 	return taken
 }
 
@@ -80,7 +81,7 @@ var builder = NewBuilder()
 // New builds the plugin for one scheduling session. Wrong arguments are logged and left at their defaults.
 func New(raw framework.Arguments) framework.Plugin { return builder(raw) }
 
-// NewBuilder returns a function like New with a memory of its own, for a process that runs several schedulers.
+// NewBuilder returns a function like New with a state of its own, for a process that runs several schedulers.
 func NewBuilder() framework.PluginBuilder { return buildOn(&keeper{}) }
 
 func buildOn(kept *keeper) framework.PluginBuilder {

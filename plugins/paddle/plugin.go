@@ -67,8 +67,8 @@ func (p *plugin) OnSessionOpen(ssn *framework.Session) {
 	p.state.explanations.next()
 	p.state.doubts.next()
 	p.course = newCourse(ssn, p.arguments, p.gangs, p.state)
-	p.state.memory.watch(ssn.InformerFactory())
-	p.state.memory.open(ssn.Jobs)
+	p.state.history.Watch(ssn.InformerFactory())
+	p.state.history.ObserveEnded(ssn.Jobs)
 	p.guard.next(p.budget(), ssn.Jobs)
 	for _, job := range ssn.Jobs {
 		if concerns(job) {
@@ -105,7 +105,7 @@ func (p *plugin) OnSessionOpen(ssn *framework.Session) {
 func (p *plugin) OnSessionClose(ssn *framework.Session) {
 	p.hints.restore(ssn.Jobs)
 	p.victims.commit()
-	p.state.memory.close(ssn.Jobs, p.gangs)
+	p.state.history.ObserveBindings(ssn.Jobs, p.gangs)
 	p.closeReasons()
 	observePlanning(p.guard.spent)
 	p.kept.put(p.state)

@@ -32,7 +32,7 @@ func (c *course) leaning(p *plan) *leaning {
 		}
 		l.own = append(l.own, own)
 	}
-	past, ok := c.memory.recall(p.job.UID)
+	past, ok := c.history.Get(p.job.UID)
 	if !ok {
 		return l
 	}
@@ -40,13 +40,13 @@ func (c *course) leaning(p *plan) *leaning {
 		ran := make([]placement.NodeID, len(pending))
 		for i, task := range pending {
 			ran[i] = noNode
-			if id, ok := c.network.Node(past.nodes[task.Name]); ok {
+			if id, ok := c.network.Node(past.Nodes[task.Name]); ok {
 				ran[i] = id
 			}
 		}
 		l.ran = append(l.ran, ran)
 	}
-	for _, name := range past.failed {
+	for _, name := range past.FailedNodes {
 		if id, ok := c.network.Node(name); ok {
 			l.failed = append(l.failed, id)
 		}

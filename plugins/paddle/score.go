@@ -26,9 +26,9 @@ func (c *course) score(task *api.TaskInfo, nodes []*api.NodeInfo) map[string]flo
 			return nil
 		})
 	}
-	past, _ := c.memory.recall(task.Job)
+	past, _ := c.history.Get(task.Job)
 	for _, node := range nodes {
-		if slices.Contains(past.failed, node.Name) {
+		if slices.Contains(past.FailedNodes, node.Name) {
 			if scores == nil {
 				scores = map[string]float64{}
 			}

@@ -38,7 +38,7 @@ func TestScore(t *testing.T) {
 				started(group), workers)
 			ssn, p := c.open()
 			for _, node := range test.failed {
-				p.course.memory.failed(namespace+"/j", node)
+				p.course.history.RecordFailure(namespace+"/j", node)
 			}
 			var nodes []*api.NodeInfo
 			for _, name := range []string{"n1", "n2", "n3", "n4"} {

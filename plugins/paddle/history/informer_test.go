@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package paddle
+package history
 
 import (
 	"fmt"
@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	scheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 	"volcano.sh/volcano/pkg/scheduler/api"
+	"volcano.sh/volcano/pkg/scheduler/util"
 
 	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 )
@@ -26,7 +27,7 @@ func disrupted(reason string) []corev1.PodCondition {
 	}
 }
 
-func TestWhatSpeaksAgainstANode(t *testing.T) {
+func TestIsNodeFault(t *testing.T) {
 	now := metav1.Now()
 	for name, test := range map[string]struct {
 		status   corev1.PodStatus
@@ -52,12 +53,12 @@ func TestWhatSpeaksAgainstANode(t *testing.T) {
 			if test.deleting {
 				pod.DeletionTimestamp = &now
 			}
-			require.Equal(t, test.want, blames(pod))
+			require.Equal(t, test.want, isNodeFault(pod))
 		})
 	}
 }
 
-func TestMemoryOfPodsThatChange(t *testing.T) {
+func TestHistoryOfPodsThatChange(t *testing.T) {
 	status := func(node string, phase corev1.PodPhase) func(*corev1.Pod) {
 		return func(pod *corev1.Pod) { pod.Spec.NodeName, pod.Status.Phase = node, phase }
 	}
@@ -65,68 +66,68 @@ func TestMemoryOfPodsThatChange(t *testing.T) {
 	none := func(*corev1.Pod) {}
 	for name, test := range map[string]struct {
 		old, pod, both func(*corev1.Pod)
-		want           *past
+		want           *Record
 	}{
-		"bound":    {status("", corev1.PodPending), status("n1", corev1.PodPending), none, &past{nodes: map[string]string{"j-worker-0": "n1"}, failed: []string{"n0"}}},
-		"runs":     {status("n1", corev1.PodPending), status("n1", corev1.PodRunning), none, &past{failed: []string{"n0"}}},
-		"failed":   {status("n1", corev1.PodRunning), status("n1", corev1.PodFailed), none, &past{failed: []string{"n0", "n1"}}},
-		"was seen": {status("n1", corev1.PodFailed), status("n1", corev1.PodFailed), none, &past{failed: []string{"n0"}}},
-		"no node":  {status("", corev1.PodPending), status("", corev1.PodFailed), none, &past{failed: []string{"n0"}}},
-		"is done":  {status("n1", corev1.PodRunning), status("n1", corev1.PodSucceeded), none, &past{}},
+		"bound":    {status("", corev1.PodPending), status("n1", corev1.PodPending), none, &Record{Nodes: map[string]string{"j-worker-0": "n1"}, FailedNodes: []string{"n0"}}},
+		"runs":     {status("n1", corev1.PodPending), status("n1", corev1.PodRunning), none, &Record{FailedNodes: []string{"n0"}}},
+		"failed":   {status("n1", corev1.PodRunning), status("n1", corev1.PodFailed), none, &Record{FailedNodes: []string{"n0", "n1"}}},
+		"was seen": {status("n1", corev1.PodFailed), status("n1", corev1.PodFailed), none, &Record{FailedNodes: []string{"n0"}}},
+		"no node":  {status("", corev1.PodPending), status("", corev1.PodFailed), none, &Record{FailedNodes: []string{"n0"}}},
+		"is done":  {status("n1", corev1.PodRunning), status("n1", corev1.PodSucceeded), none, &Record{}},
 		"no group": {status("n1", corev1.PodRunning), status("n1", corev1.PodFailed), func(pod *corev1.Pod) {
 			delete(pod.Annotations, scheduling.KubeGroupNameAnnotationKey)
-		}, &past{failed: []string{"n0"}}},
+		}, &Record{FailedNodes: []string{"n0"}}},
 		"a known job without marks": {status("n1", corev1.PodRunning), status("n1", corev1.PodFailed), func(pod *corev1.Pod) {
 			pod.Labels, pod.Annotations[paddlejob.ResourceAnnotation] = nil, ""
 			delete(pod.Annotations, paddlejob.ResourceAnnotation)
-		}, &past{failed: []string{"n0", "n1"}}},
+		}, &Record{FailedNodes: []string{"n0", "n1"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := newMemory()
-			m.failed("ns/j", "n0")
-			old, pod := pods("j", "worker", 1, nothing)[0], pods("j", "worker", 1, nothing)[0]
+			m := New()
+			m.RecordFailure("ns/j", "n0")
+			old, pod := pods("j", "worker", 1)[0], pods("j", "worker", 1)[0]
 			test.old(old)
 			test.pod(pod)
 			test.both(old)
 			test.both(pod)
-			m.changed(old, pod)
-			have, ok := m.recall("ns/j")
+			m.podChanged(old, pod)
+			have, ok := m.Get("ns/j")
 			require.True(t, ok)
-			require.Len(t, m.pasts, 1)
-			require.Equal(t, test.want.failed, have.failed)
-			require.Len(t, have.nodes, len(test.want.nodes))
-			for name, node := range test.want.nodes {
-				require.Equal(t, node, have.nodes[name])
+			require.Len(t, m.jobs, 1)
+			require.Equal(t, test.want.FailedNodes, have.FailedNodes)
+			require.Len(t, have.Nodes, len(test.want.Nodes))
+			for name, node := range test.want.Nodes {
+				require.Equal(t, node, have.Nodes[name])
 			}
 		})
 	}
 	t.Run("a job that is not ours", func(t *testing.T) {
-		m := newMemory()
-		pod := plainPods("j", "worker", 1, nothing)[0]
+		m := New()
+		pod := plainPods("j", "worker", 1)[0]
 		status("n1", corev1.PodFailed)(pod)
 		unmarked(pod)
 		delete(pod.Annotations, paddlejob.ResourceAnnotation)
-		m.changed(&corev1.Pod{}, pod)
-		require.Empty(t, m.pasts)
+		m.podChanged(&corev1.Pod{}, pod)
+		require.Empty(t, m.jobs)
 	})
 }
 
 // Volcano's Job controller deletes a pod that failed within a second.
-func TestMemoryFollowsPodsBetweenSessions(t *testing.T) {
-	lost := pods("j", "worker", 2, nothing)
+func TestHistoryFollowsPodsBetweenSessions(t *testing.T) {
+	lost := pods("j", "worker", 2)
 	lost[0].Spec.NodeName, lost[0].Status.Phase = "n1", corev1.PodRunning
 	lost[1].Spec.NodeName, lost[1].Status.Phase = "n2", corev1.PodFailed
 	client := fake.NewClientset(lost[0], lost[1])
 	factory := informers.NewSharedInformerFactory(client, 0)
-	m := newMemory()
-	m.watch(nil)
-	m.watch(factory)
-	m.watch(factory)
+	m := New()
+	m.Watch(nil)
+	m.Watch(factory)
+	m.Watch(factory)
 	factory.Start(t.Context().Done())
 	factory.WaitForCacheSync(t.Context().Done())
 	failed := func() []string {
-		have, _ := m.recall("ns/j")
-		return have.failed
+		have, _ := m.Get("ns/j")
+		return have.FailedNodes
 	}
 	require.Eventually(t, func() bool { return len(failed()) == 1 }, time.Minute, time.Millisecond)
 	require.Equal(t, []string{"n2"}, failed(), "it failed before the scheduler began")
@@ -137,57 +138,57 @@ func TestMemoryFollowsPodsBetweenSessions(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, client.CoreV1().Pods(namespace).Delete(t.Context(), changed.Name, metav1.DeleteOptions{}))
 	require.Eventually(t, func() bool { return len(failed()) == 2 }, time.Minute, time.Millisecond)
-	have, _ := m.recall("ns/j")
-	require.Equal(t, []string{"n2", "n1"}, have.failed)
-	require.Equal(t, map[string]string{"j-worker-0": "n1", "j-worker-1": "n2"}, have.nodes)
+	have, _ := m.Get("ns/j")
+	require.Equal(t, []string{"n2", "n1"}, have.FailedNodes)
+	require.Equal(t, map[string]string{"j-worker-0": "n1", "j-worker-1": "n2"}, have.Nodes)
 }
 
-func TestMemoryOfASession(t *testing.T) {
+func TestHistoryOfASession(t *testing.T) {
 	task := func(pod *corev1.Pod, node string, phase corev1.PodPhase) *api.TaskInfo {
 		pod.Spec.NodeName, pod.Status.Phase = node, phase
 		return api.NewTaskInfo(pod)
 	}
-	ours, other := pods("a", "worker", 3, nothing), plainPods("b", "x", 1, nothing)
+	ours, other := pods("a", "worker", 3), plainPods("b", "x", 1)
 	a := api.NewJobInfo("ns/a", task(ours[2], "n3", corev1.PodFailed), task(ours[0], "n1", corev1.PodFailed), task(ours[1], "n2", corev1.PodRunning))
 	a.PodGroup = &api.PodGroup{}
-	a.AddTaskInfo(task(pods("a", "worker", 5, nothing)[4], "", corev1.PodFailed)) // deleted before it had a node
+	a.AddTaskInfo(task(pods("a", "worker", 5)[4], "", corev1.PodFailed)) // deleted before it had a node
 	b := api.NewJobInfo("ns/b", task(other[0], "n1", corev1.PodFailed))
 	b.PodGroup = &api.PodGroup{}
-	m := newMemory()
-	m.open(map[api.JobID]*api.JobInfo{a.UID: a, b.UID: b})
-	have, _ := m.recall("ns/a")
-	require.Equal(t, []string{"n1", "n3"}, have.failed)
+	m := New()
+	m.ObserveEnded(map[api.JobID]*api.JobInfo{a.UID: a, b.UID: b})
+	have, _ := m.Get("ns/a")
+	require.Equal(t, []string{"n1", "n3"}, have.FailedNodes)
 	require.False(t, m.knows("ns/b"))
 
-	a.AddTaskInfo(task(pods("a", "worker", 4, nothing)[3], "n4", corev1.PodSucceeded))
-	m.open(map[api.JobID]*api.JobInfo{a.UID: a, b.UID: b})
-	have, _ = m.recall("ns/a")
-	require.Empty(t, have.failed)
+	a.AddTaskInfo(task(pods("a", "worker", 4)[3], "n4", corev1.PodSucceeded))
+	m.ObserveEnded(map[api.JobID]*api.JobInfo{a.UID: a, b.UID: b})
+	have, _ = m.Get("ns/a")
+	require.Empty(t, have.FailedNodes)
 }
 
-func TestMemoryOfPodsThatASessionBinds(t *testing.T) {
-	bound := pods("a", "worker", 2, nothing)
+func TestHistoryOfPodsThatASessionBinds(t *testing.T) {
+	bound := pods("a", "worker", 2)
 	a, first := api.NewJobInfo("ns/a"), api.NewTaskInfo(bound[0])
 	first.NodeName, first.Status = "n1", api.Binding
 	a.AddTaskInfo(first)
 	a.AddTaskInfo(api.NewTaskInfo(bound[1]))
-	b := api.NewJobInfo("ns/b", api.NewTaskInfo(pods("b", "worker", 1, nothing)[0]))
-	m := newMemory()
+	b := api.NewJobInfo("ns/b", api.NewTaskInfo(pods("b", "worker", 1)[0]))
+	m := New()
 	for i := range 100 {
-		m.placed("ns/a", fmt.Sprintf("a-worker-old-%d", i), "n9")
+		m.recordPlacement("ns/a", fmt.Sprintf("a-worker-old-%d", i), "n9")
 	}
-	m.close(map[api.JobID]*api.JobInfo{a.UID: a, b.UID: b}, map[api.JobID]paddlejob.Gang{"ns/a": nil, "ns/b": nil, "ns/deleted": nil})
-	have, _ := m.recall("ns/a")
-	require.Equal(t, map[string]string{"a-worker-0": "n1"}, have.nodes)
+	m.ObserveBindings(map[api.JobID]*api.JobInfo{a.UID: a, b.UID: b}, map[api.JobID]paddlejob.Gang{"ns/a": nil, "ns/b": nil, "ns/deleted": nil})
+	have, _ := m.Get("ns/a")
+	require.Equal(t, map[string]string{"a-worker-0": "n1"}, have.Nodes)
 	require.False(t, m.knows("ns/b"))
 }
 
 // The order in which jobs are seen decides which one is forgotten first; it must not be that of a map.
-func TestMemorySeesJobsInOrder(t *testing.T) {
+func TestHistorySeesJobsInOrder(t *testing.T) {
 	jobs, gangs := map[api.JobID]*api.JobInfo{}, map[api.JobID]paddlejob.Gang{}
 	for i := range 20 {
 		name := fmt.Sprintf("j%02d", i)
-		both := pods(name, "worker", 2, nothing)
+		both := pods(name, "worker", 2)
 		both[0].Spec.NodeName, both[0].Status.Phase = "n1", corev1.PodFailed
 		binding := api.NewTaskInfo(both[1])
 		binding.NodeName, binding.Status = "n2", api.Binding
@@ -195,15 +196,37 @@ func TestMemorySeesJobsInOrder(t *testing.T) {
 		job.PodGroup = &api.PodGroup{}
 		jobs[job.UID], gangs[job.UID] = job, nil
 	}
-	for name, see := range map[string]func(*memory){
-		"open":  func(m *memory) { m.open(jobs) },
-		"close": func(m *memory) { m.close(jobs, gangs) },
+	for name, see := range map[string]func(*History){
+		"open":  func(m *History) { m.ObserveEnded(jobs) },
+		"close": func(m *History) { m.ObserveBindings(jobs, gangs) },
 	} {
-		m := newMemory()
+		m := New()
 		see(m)
 		for i := range 19 {
-			earlier, later := m.pasts[api.JobID(fmt.Sprintf("ns/j%02d", i))], m.pasts[api.JobID(fmt.Sprintf("ns/j%02d", i+1))]
+			earlier, later := m.jobs[api.JobID(fmt.Sprintf("ns/j%02d", i))], m.jobs[api.JobID(fmt.Sprintf("ns/j%02d", i+1))]
 			require.Less(t, earlier.seen, later.seen, name)
 		}
 	}
 }
+
+// plainPods are pods {job}-{task}-{i} of a Volcano Job without a mark of Paddle.
+func plainPods(job, task string, n int) []*corev1.Pod {
+	made := make([]*corev1.Pod, n)
+	for i := range made {
+		name := fmt.Sprintf("%s-%s-%d", job, task, i)
+		made[i] = util.BuildPod(namespace, name, "", corev1.PodPending, corev1.ResourceList{}, job, map[string]string{}, nil)
+	}
+	return made
+}
+
+// pods are plainPods with the marks of our controller.
+func pods(job, task string, n int) []*corev1.Pod {
+	made := plainPods(job, task, n)
+	for _, pod := range made {
+		pod.Labels[paddlejob.JobNameLabel] = job
+		pod.Annotations[paddlejob.ResourceAnnotation] = task
+	}
+	return made
+}
+
+const namespace = "ns"

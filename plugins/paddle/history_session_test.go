@@ -255,3 +255,11 @@ func TestWorkersBeyondTheMinimumUseANodeThatFailed(t *testing.T) {
 	c.session()
 	require.Equal(t, map[string]int{"n1": 1, "n2": 3}, c.counts("j"))
 }
+
+// disrupted is a condition of pods that are taken from their node.
+func disrupted(reason string) []corev1.PodCondition {
+	return []corev1.PodCondition{
+		{Type: corev1.PodReady, Status: corev1.ConditionFalse},
+		{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: reason},
+	}
+}
