@@ -10,6 +10,7 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/config"
 	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/metrics"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/topology"
 )
 
@@ -62,7 +63,7 @@ func (m *lastMessage) changed(err error) bool {
 
 // logArguments logs errors of arguments once per change of the configuration, and counts them.
 func logArguments(errs field.ErrorList) {
-	countArgumentErrors(len(errs))
+	metrics.SetArgumentErrors(len(errs))
 	err := errs.ToAggregate()
 	if err == nil {
 		argumentErrors.changed(nil)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/history"
 	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/metrics"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/topology"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
@@ -78,7 +79,7 @@ func (c *course) topology() (*placement.Topology, error) {
 		return nil, c.unread
 	}
 	if !c.followed {
-		err := c.guard.recovered(workOn{part: partPlan}, c.follow)
+		err := c.guard.recovered(workOn{part: metrics.PartPlan}, c.follow)
 		if errors.Is(err, errPanicked) {
 			c.network, c.unread = c.newNetwork(), err
 		}

@@ -13,5 +13,5 @@
 //   - limit.go, fence.go, gradient.go: networkTopology and colocation
 //   - victims*.go, evict.go, starving.go: preempt and reclaim
 //   - why.go, explain.go, verdict*.go, refusal*.go, condition*.go, event*.go, doubts.go: why a job waits, in words for users
-//   - arguments.go, metrics.go: what the arguments of package config mean here, and what is counted
+//   - arguments.go: what the arguments of package config mean here
 package paddle

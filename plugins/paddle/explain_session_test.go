@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/metrics"
 )
 
 // What a user reads in the PodGroup's condition PaddlePlaced.
@@ -159,7 +161,7 @@ func TestWhyGangIsNotStartedWithoutAnExplanation(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, _ := withFaults(t, func(of workOn, _ bool) {
-				if of.part == partExplanation {
+				if of.part == metrics.PartExplanation {
 					panic("no such tier")
 				}
 			}, append(test.nodes, podGroup("job", 4, twoTwo), pods("job", "ps", 2, nothing), test.workers)...)

@@ -7,6 +7,7 @@ import (
 
 	"volcano.sh/volcano/pkg/scheduler/api"
 
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/metrics"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
@@ -60,7 +61,7 @@ func (p *plugin) gradient(s scope, top *api.HyperNodeInfo, stock func() [][]*api
 	switch {
 	case plan.placed():
 		var smallest *api.HyperNodeInfo
-		if err := c.guard.recovered(workOn{partPlan, s.job.UID}, func() error {
+		if err := c.guard.recovered(workOn{metrics.PartPlan, s.job.UID}, func() error {
 			smallest = p.hyperNode(plan, top)
 			return nil
 		}); err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"volcano.sh/volcano/pkg/scheduler/api"
 
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/metrics"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
@@ -72,7 +73,7 @@ func (c *course) takeGroup(p *plan, t *placement.Topology, domain placement.Doma
 		d.Roles[r].Minimum = len(d.Roles[r].Pending) + len(d.Roles[r].Placed)
 		d.Roles[r].Eligible = c.only(nil, domain)
 	}
-	found, err := search(c.guard, workOn{partPlan, p.job.UID}, c.lost, func(stop func() bool) (*placement.Plan, error) {
+	found, err := search(c.guard, workOn{metrics.PartPlan, p.job.UID}, c.lost, func(stop func() bool) (*placement.Plan, error) {
 		return placement.Solve(t, d, c.options(stop))
 	})
 	if err != nil {

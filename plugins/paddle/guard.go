@@ -16,6 +16,7 @@ import (
 	"k8s.io/klog/v2"
 	"volcano.sh/volcano/pkg/scheduler/api"
 
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/metrics"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
@@ -33,15 +34,6 @@ const (
 
 // unlimited time for planning.
 const unlimitedTime = time.Duration(math.MaxInt64)
-
-// Parts of the plugin's work whose panics are counted apart.
-const (
-	partPlan        = "plan"
-	partLimit       = "limit" // of networkTopology and colocation: while this fails, the job's pods get no node
-	partExplanation = "explanation"
-	partScore       = "score"
-	partText        = "text" // of conditions, events and metrics
-)
 
 var (
 	errPanicked = errors.New("the planner panicked; the scheduler's log has the stack")
@@ -205,7 +197,7 @@ func search[T any](g *guard, of workOn, lost func(), compute func(stop func() bo
 			lost()
 			return none, g.panicked(of, r.panic)
 		case errors.Is(r.err, placement.ErrStopped):
-			countStopped(searchStopped)
+			metrics.CountStoppedSearch(metrics.SearchStopped)
 			if took < g.budget/2 {
 				return none, errNoTime // it was others that took the time
 			}
@@ -216,14 +208,14 @@ func search[T any](g *guard, of workOn, lost func(), compute func(stop func() bo
 		return r.found, r.err
 	case <-late:
 		g.spent += time.Since(begin)
-		countStopped(searchAbandoned)
+		metrics.CountStoppedSearch(metrics.SearchAbandoned)
 		g.abandoned.Add(1)
-		abandonedSearches.Inc()
+		metrics.AddAbandonedSearches(1)
 		abandoned := g.abandoned
 		go func() {
 			<-done
 			abandoned.Add(-1)
-			abandonedSearches.Dec()
+			metrics.AddAbandonedSearches(-1)
 		}()
 		lost()
 		g.holdBack(of, errTooSlow)
@@ -264,7 +256,7 @@ func panicPlace() string {
 
 // panicked counts a panic, logs its stack if it is the first at its place, and holds the work back.
 func (g *guard) panicked(of workOn, p *panicOf) error {
-	countPanic(of.part)
+	metrics.CountPanic(of.part)
 	if g.isNew(p.where) {
 		klog.ErrorS(fmt.Errorf("panic: %v", p.cause), "The plugin panicked; its stack is logged once", "part", of.part, "job", of.job, "at", p.where, "stack", p.stack)
 	}
@@ -275,7 +267,7 @@ func (g *guard) panicked(of workOn, p *panicOf) error {
 
 // guarded runs what writes about a job. A panic ends it and nothing else.
 func (p *plugin) guarded(job *api.JobInfo, work func()) {
-	of := workOn{partText, job.UID}
+	of := workOn{metrics.PartText, job.UID}
 	if p.guard.refuses(of) != nil {
 		return
 	}

@@ -17,6 +17,7 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/framework"
 
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/metrics"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
@@ -31,7 +32,7 @@ type faults struct {
 }
 
 func (f *faults) inject(of workOn, searches bool) {
-	if searches || of.part != partPlan {
+	if searches || of.part != metrics.PartPlan {
 		f.mu.Lock()
 		f.tried[of]++
 		f.mu.Unlock()
@@ -94,9 +95,9 @@ func TestAPlannerThatFailsByPanic(t *testing.T) {
 		part     string
 		searches bool
 	}{
-		"in the search":            {partPlan, true},
-		"in the plugin's own work": {partPlan, false},
-		"in conditions and events": {partText, false},
+		"in the search":            {metrics.PartPlan, true},
+		"in the plugin's own work": {metrics.PartPlan, false},
+		"in conditions and events": {metrics.PartText, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, _ := withFaults(t, func(of workOn, searches bool) {
@@ -113,7 +114,7 @@ func TestAPlannerThatFailsByPanic(t *testing.T) {
 // A gang whose planning panicked is held back, and the stack is logged once; what does not fit whole is not started.
 func TestAPlannerThatFailsIsNotAskedAgainAtOnce(t *testing.T) {
 	c, f := withFaults(t, func(of workOn, searches bool) {
-		if of.job == jobID("bad") && of.part == partPlan && searches {
+		if of.job == jobID("bad") && of.part == metrics.PartPlan && searches {
 			panic("index out of range")
 		}
 	}, failedGang("3")...)
@@ -125,7 +126,7 @@ func TestAPlannerThatFailsIsNotAskedAgainAtOnce(t *testing.T) {
 	require.Equal(t, 1, strings.Count(text, "The plugin panicked"), text)
 	require.Contains(t, text, "TestAPlannerThatFailsIsNotAskedAgainAtOnce", "the stack")
 	g := newGuard()
-	of := workOn{partPlan, jobID("bad")}
+	of := workOn{metrics.PartPlan, jobID("bad")}
 	for _, want := range []time.Duration{minHold, 2 * minHold, 4 * minHold} {
 		g.holdBack(of, errTooSlow)
 		require.Equal(t, want, g.held[of].wait)
@@ -146,7 +147,7 @@ func TestAPlannerThatFailsIsNotAskedAgainAtOnce(t *testing.T) {
 func TestAPlannerThatFailsToExplain(t *testing.T) {
 	for _, searches := range []bool{true, false} {
 		c, _ := withFaults(t, func(of workOn, searching bool) {
-			if of == (workOn{partExplanation, jobID("bad")}) && searches == searching {
+			if of == (workOn{metrics.PartExplanation, jobID("bad")}) && searches == searching {
 				panic("no such tier")
 			}
 		}, failedGang("5")...)
@@ -159,7 +160,7 @@ func TestAPlannerThatFailsToExplain(t *testing.T) {
 // A panic in the reckoning of a job's limits keeps its pods pending, for they could break a limit.
 func TestAPlannerThatFailsToReadALimit(t *testing.T) {
 	c, _ := withFaults(t, func(of workOn, _ bool) {
-		if of == (workOn{partLimit, jobID("bad")}) {
+		if of == (workOn{metrics.PartLimit, jobID("bad")}) {
 			panic("no such tier")
 		}
 	}, failedGang("1")...)
@@ -170,13 +171,13 @@ func TestAPlannerThatFailsToReadALimit(t *testing.T) {
 // A panic in the score of nodes leaves the score to the other plugins.
 func TestAPlannerThatFailsToScore(t *testing.T) {
 	c, f := withFaults(t, func(of workOn, searches bool) {
-		if of.job == jobID("bad") && (of.part == partScore || of.part == partPlan && searches) {
+		if of.job == jobID("bad") && (of.part == metrics.PartScore || of.part == metrics.PartPlan && searches) {
 			panic("no such node")
 		}
 	}, failedGang("1")...)
 	changes := added(t, func() { c.sessions(2, members("bad", "good")...) })
 	require.InDelta(t, 1, changes[`volcano_paddle_panics_total{part="score"}`], 0)
-	require.Equal(t, 1, f.tried[workOn{partScore, jobID("bad")}])
+	require.Equal(t, 1, f.tried[workOn{metrics.PartScore, jobID("bad")}])
 }
 
 // A search that neither ends nor stops is abandoned: the session ends, and all gangs start.
@@ -190,7 +191,7 @@ func TestAPlannerThatFailsToEnd(t *testing.T) {
 	begin := time.Now()
 	changes := added(t, func() { c.sessions(4, members("good")...) })
 	require.Less(t, time.Since(begin), 30*time.Second)
-	require.Equal(t, 1, f.tried[workOn{partPlan, jobID("bad")}])
+	require.Equal(t, 1, f.tried[workOn{metrics.PartPlan, jobID("bad")}])
 	require.InDelta(t, 1, changes[`volcano_paddle_stopped_searches_total{result="abandoned"}`], 0)
 	require.InDelta(t, 1, changes["volcano_paddle_abandoned_searches"], 0)
 	require.Positive(t, changes["volcano_paddle_session_planning_seconds_sum"])
@@ -240,7 +241,7 @@ func TestAPlannerThatFailsToEndInTime(t *testing.T) {
 	changes := added(t, func() { c.sessions(3, members("good")...) })
 	require.InDelta(t, 1, changes[`volcano_paddle_stopped_searches_total{result="stopped"}`], 0)
 	require.Zero(t, changes[`volcano_paddle_stopped_searches_total{result="abandoned"}`])
-	require.Equal(t, 1, f.tried[workOn{partPlan, jobID("bad")}])
+	require.Equal(t, 1, f.tried[workOn{metrics.PartPlan, jobID("bad")}])
 	c.add(podGroup("next", 4, twoTwo), pods("next", "ps", 2, resources{"cpu": "0"}), pods("next", "worker", 2, resources{"cpu": "0"}))
 	changes = added(t, func() { c.sessions(1, members("good", "next")...) })
 	require.InDelta(t, 1, changes[`volcano_paddle_plans_total{outcome="placed"}`], 0)
@@ -249,7 +250,7 @@ func TestAPlannerThatFailsToEndInTime(t *testing.T) {
 // A job that finds the session's time used up is not to blame for it.
 func TestASearchAtTheEndOfTheTimeIsNotHeldBack(t *testing.T) {
 	g := newGuard()
-	of := workOn{partPlan, jobID("job")}
+	of := workOn{metrics.PartPlan, jobID("job")}
 	ends := func(took time.Duration) error {
 		g.next(100*time.Millisecond, map[api.JobID]*api.JobInfo{jobID("job"): nil})
 		g.spent = 100*time.Millisecond - took

@@ -20,6 +20,7 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/framework"
 
 	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/metrics"
 )
 
 // withoutVolumeBinding switches a predicate off that Volcano makes once in a process, for the cluster of its first test.
@@ -238,11 +239,11 @@ type planning struct{ placed, noFit, stale, fallback, taken, refused float64 }
 func planned(t *testing.T, do func()) planning {
 	t.Helper()
 	counts := added(t, do)
-	plans := func(outcome string) float64 { return counts[metricsSubsystem+`_plans_total{outcome="`+outcome+`"}`] }
-	hints := func(result string) float64 { return counts[metricsSubsystem+`_hints_total{result="`+result+`"}`] }
+	plans := func(outcome string) float64 { return counts[metrics.Subsystem+`_plans_total{outcome="`+outcome+`"}`] }
+	hints := func(result string) float64 { return counts[metrics.Subsystem+`_hints_total{result="`+result+`"}`] }
 	return planning{
-		placed: plans(outcomePlaced), noFit: plans(outcomeNoFit), stale: plans(outcomeStale), fallback: plans(outcomeFallback),
-		taken: hints(hintTaken), refused: hints(hintRefused),
+		placed: plans(metrics.OutcomePlaced), noFit: plans(metrics.OutcomeNoFit), stale: plans(metrics.OutcomeStale), fallback: plans(metrics.OutcomeFallback),
+		taken: hints(metrics.HintTaken), refused: hints(metrics.HintRefused),
 	}
 }
 

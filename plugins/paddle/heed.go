@@ -7,12 +7,14 @@ import (
 	"slices"
 
 	"volcano.sh/volcano/pkg/scheduler/api"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/metrics"
 )
 
 // refusal is why no node will do for a task, by the plan of its job, which is made again if it went stale. nil if the
 // plan has a node for it, or if only the predicates can tell.
 func (c *course) refusal(task *api.TaskInfo) (err error) {
-	of := workOn{partPlan, task.Job}
+	of := workOn{metrics.PartPlan, task.Job}
 	if c.guard.refuses(of) != nil {
 		return nil
 	}
@@ -76,7 +78,7 @@ func (p *plan) left(task *api.TaskInfo) bool {
 
 // took notes that a hint was followed.
 func (c *course) took(task *api.TaskInfo) {
-	countHints(true)
+	metrics.CountHint(true)
 	if plan, ok := c.plans[c.scopeOf(c.ssn.Jobs[task.Job], task).key()]; ok {
 		plan.remade = 0
 	}
@@ -84,7 +86,7 @@ func (c *course) took(task *api.TaskInfo) {
 
 // missed notes that the node of a hint would not do: predicates refused it, or nothing came of the task.
 func (c *course) missed(task *api.TaskInfo, node string) {
-	countHints(false)
+	metrics.CountHint(false)
 	job := c.ssn.Jobs[task.Job]
 	if plan, ok := c.plans[c.scopeOf(job, task).key()]; ok {
 		plan.stale = true

@@ -5,6 +5,8 @@ package paddle
 import (
 	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/framework"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/metrics"
 )
 
 // allocatable is what allocate asks first about a task: here its job is planned. A task for which it is certain that no
@@ -40,7 +42,7 @@ func (p *plugin) prePredicate(task *api.TaskInfo) error {
 		return nil
 	}
 	p.tried = task.Job
-	err := p.guard.recovered(workOn{partLimit, task.Job}, func() (err error) {
+	err := p.guard.recovered(workOn{metrics.PartLimit, task.Job}, func() (err error) {
 		p.course.fenced, err = p.course.fence(task)
 		return err
 	})

@@ -10,6 +10,7 @@ import (
 
 	"volcano.sh/volcano/pkg/scheduler/api"
 
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/metrics"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
@@ -88,10 +89,10 @@ func (c *course) plan(s scope) *plan {
 func (c *course) remake(old *plan) *plan {
 	if old.remade >= maxRemade {
 		old.dropped = true
-		observePlan(outcomeFallback, 0)
+		metrics.ObservePlan(metrics.OutcomeFallback, 0)
 		return old
 	}
-	observePlan(outcomeStale, 0)
+	metrics.ObservePlan(metrics.OutcomeStale, 0)
 	made := c.make(old.scope)
 	made.remade = old.remade + 1
 	c.plans[old.key()] = made
@@ -102,21 +103,21 @@ func (c *course) remake(old *plan) *plan {
 func (c *course) make(s scope) *plan {
 	begin := time.Now()
 	p := &plan{scope: s, within: placement.NoDomain}
-	of := workOn{partPlan, s.job.UID}
+	of := workOn{metrics.PartPlan, s.job.UID}
 	if p.err = c.guard.refuses(of); p.err == nil {
 		p.err = c.guard.recovered(of, func() error { return c.solve(p) })
 	}
 	if errors.Is(p.err, errPanicked) {
 		c.lost()
 	}
-	outcome := outcomePlaced
+	outcome := metrics.OutcomePlaced
 	switch {
 	case failed(p.err):
-		outcome = outcomeFailed
+		outcome = metrics.OutcomeFailed
 	case p.err != nil:
-		outcome = outcomeNoFit
+		outcome = metrics.OutcomeNoFit
 	}
-	observePlan(outcome, time.Since(begin))
+	metrics.ObservePlan(outcome, time.Since(begin))
 	return p
 }
 
@@ -175,7 +176,7 @@ func (c *course) search(p *plan, t *placement.Topology) error {
 
 // attempt plans on what is idle, or on what will be once pods that are ending have ended. The tree is left as it was.
 func (c *course) attempt(p *plan, t *placement.Topology, future bool) error {
-	if err := c.guard.refuses(workOn{partPlan, p.job.UID}); err != nil {
+	if err := c.guard.refuses(workOn{metrics.PartPlan, p.job.UID}); err != nil {
 		return err // an attempt before failed, and t may be given up
 	}
 	mark := t.Begin()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/config"
 	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/metrics"
 )
 
 // PluginName is the name that enables the plugin in volcano-scheduler.conf.
@@ -107,7 +108,7 @@ func (p *plugin) OnSessionClose(ssn *framework.Session) {
 	p.victims.commit()
 	p.state.history.ObserveBindings(ssn.Jobs, p.gangs)
 	p.closeReasons()
-	observePlanning(p.guard.spent)
+	metrics.ObserveSession(p.guard.spent)
 	p.kept.put(p.state)
 }
 

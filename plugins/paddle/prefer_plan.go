@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/klog/v2"
 
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/metrics"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
@@ -62,7 +63,7 @@ func (c *course) best(p *plan) (*placement.Plan, error) {
 		p.leaning.penalize(&p.cast.demand, c.network.Topology().Nodes())
 	}
 	t, l := c.network.Topology(), p.leaning
-	return search(c.guard, workOn{partPlan, p.job.UID}, c.lost, func(stop func() bool) (*placement.Plan, error) {
+	return search(c.guard, workOn{metrics.PartPlan, p.job.UID}, c.lost, func(stop func() bool) (*placement.Plan, error) {
 		o := c.options(stop)
 		found, d, err := l.spare(t, &p.cast.demand, o)
 		if err != nil {

@@ -7,6 +7,7 @@ import (
 
 	"volcano.sh/volcano/pkg/scheduler/api"
 
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/metrics"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
@@ -20,7 +21,7 @@ func (c *course) score(task *api.TaskInfo, nodes []*api.NodeInfo) map[string]flo
 		return nil
 	}
 	var scores map[string]float64
-	if of := (workOn{partScore, task.Job}); c.guard.refuses(of) == nil {
+	if of := (workOn{metrics.PartScore, task.Job}); c.guard.refuses(of) == nil {
 		_ = c.guard.recovered(of, func() error { // it is logged and counted
 			scores = c.nearness(task, nodes)
 			return nil

@@ -15,6 +15,7 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/api"
 
 	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/metrics"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
@@ -176,7 +177,7 @@ func (p *plugin) closeReasons() {
 			}
 		})
 	}
-	setPending(counts)
+	metrics.SetPending(counts)
 }
 
 // concerned are the jobs to write about: gangs, jobs without pods, and those that run but whose condition says that they
@@ -212,7 +213,13 @@ func (p *plugin) closePlaced(job *api.JobInfo, g paddlejob.Gang) {
 		where = whereWords(job, g, tiers, inBytes)
 		p.observed(job, tiers, inBytes)
 		if had.Status != corev1.ConditionTrue { // pods that come to a gang that runs are not counted
-			countCrossing(tiers, inBytes)
+			for _, use := range tiers {
+				if inBytes {
+					metrics.AddCrossingBytes(use.Name, use.Crossing)
+				} else {
+					metrics.AddCrossingModelSizes(use.Name, use.Crossing)
+				}
+			}
 		}
 	}
 	var waits verdict

@@ -18,6 +18,7 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/config"
 	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/metrics"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
@@ -213,7 +214,7 @@ func TestClassOfAGang(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := newCluster(t, labelled(""), test.objects...)
-			setPending(nil)
+			metrics.SetPending(nil)
 			changes := added(t, func() {
 				for range 3 {
 					c.session()

@@ -9,6 +9,7 @@ import (
 
 	"volcano.sh/volcano/pkg/scheduler/api"
 
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/metrics"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
@@ -74,7 +75,7 @@ func (c *course) why(p *plan) error {
 // explained is an explanation of this session, or of an earlier one where this has no time for it.
 func (c *course) explained(job *api.JobInfo, explain func() (verdict, error)) (verdict, bool) {
 	return c.explanations.of(job.UID, func() (v verdict, err error) {
-		of := workOn{partExplanation, job.UID}
+		of := workOn{metrics.PartExplanation, job.UID}
 		if err := c.guard.refuses(of); err != nil {
 			return v, err
 		}
@@ -101,7 +102,7 @@ func (c *course) explain(p *plan) (verdict, error) {
 	if err := c.prepare(p, t, p.future); err != nil {
 		return verdict{}, err
 	}
-	e, err := search(c.guard, workOn{partExplanation, p.job.UID}, c.lost, func(stop func() bool) (*placement.Explanation, error) {
+	e, err := search(c.guard, workOn{metrics.PartExplanation, p.job.UID}, c.lost, func(stop func() bool) (*placement.Explanation, error) {
 		return placement.Explain(t, &p.cast.demand, placement.Options{Objective: c.arguments.Objective, Stop: stop})
 	})
 	if err != nil {
