@@ -25,7 +25,7 @@ demo: ## Watch the PaddleJobs of the documentation train on a real control plane
 # Go's cache of test results knows all inputs of RACE_PACKAGES and PURE_PACKAGES: they read nothing but files of the repository
 # and start no program of it. It does not know that the programs of a sandbox have changed, nor what programs read that a test
 # starts: all other tests run with -count=1.
-RACE_PACKAGES := plugins/paddle$$|plugins/paddle/(history|inprocess|replay)|controller|cmd/(kubectl-paddle|paddle-barrier|paddle-scheduler|paddlejob-controller)
+RACE_PACKAGES := plugins/paddle$$|plugins/paddle/(history|metrics|simulate)|controller|cmd/(kubectl-paddle|paddle-barrier|paddle-scheduler|paddlejob-controller)
 RACE_LIVE_PACKAGES := cmd/paddle-(demo|plugin)|test/live|test/sandbox
 PURE_PACKAGES := plugins/(placement|paddle/(config|job|report|topology))|cmd/paddle-bench|test/(bars|boundaries|conformance|placement|podgroup|session|stats|vcjob)|test/bench/(audit|report|result|trace|live/(limit|load|profile|times|usage))
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package replay
+package simulate
 
 import (
 	"cmp"
@@ -73,7 +73,7 @@ func (c *configuration) note(format string, args ...any) {
 }
 
 // tiesName is the plugin that decides ties.
-const tiesName = "paddle-replay-ties"
+const tiesName = "paddle-simulate-ties"
 
 // ties stands last among the plugins: of nodes that score the same, for which Volcano throws dice, it takes the first by
 // name, so that the same cluster gives the same answer. Pods that follow a plan have no ties.

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package replay
+// Package simulate runs Volcano's scheduler with the plugin in this process, over objects of a cluster: what it would bind,
+// report and evict. Cache, sessions, plugins and actions are the real ones; what they write ends here, and nothing is
+// asked of any server. It makes no API calls, reads no files and knows no PaddleJobs.
+//
+// Volcano keeps some of its state in variables of its packages, so one simulation, or the sessions of one Cache, run at a
+// time in a process.
+package simulate
 
 import (
 	"cmp"
@@ -22,11 +28,11 @@ var running sync.Mutex
 const maxSessions = 16
 
 // Run runs sessions until the gang of one PodGroup has its nodes, or until nothing changes any more. Between two sessions
-// the rest of the cluster does what it would: pods are made of jobs that were let in, and pods that were evicted end.
+// the rest of the cluster does what it would: pods are made of jobs that were admitted, and pods that were evicted end.
 func Run(c *Cluster, wanted string) (*Result, error) {
 	at := slices.IndexFunc(c.PodGroups, func(group *scheduling.PodGroup) bool { return Key(group) == wanted })
 	if at < 0 {
-		return nil, fmt.Errorf("replay the scheduler: the cluster has no PodGroup %s", wanted)
+		return nil, fmt.Errorf("simulate the scheduler: the cluster has no PodGroup %s", wanted)
 	}
 	running.Lock()
 	defer running.Unlock()
@@ -88,7 +94,7 @@ func (r *run) note(had map[string]map[string]string) {
 	}
 }
 
-// ready says whether a PodGroup's gang has its nodes.
+// ready reports whether a PodGroup's gang has its nodes.
 func (r *run) ready(group string) bool {
 	r.cache.Lock()
 	defer r.cache.Unlock()
@@ -117,11 +123,11 @@ func (r *run) state() map[string]string {
 	return all
 }
 
-// makePods does what Volcano's Job controller does: pods of PodGroups that were let in are made.
+// makePods does what Volcano's Job controller does: pods of PodGroups that were admitted are made.
 func (r *run) makePods(coming map[string][]*corev1.Pod) bool {
 	made := false
 	for _, key := range slices.Sorted(maps.Keys(coming)) {
-		if !r.letIn(key) {
+		if !r.admitted(key) {
 			continue
 		}
 		for _, pod := range sorted(coming[key]) {
@@ -133,8 +139,8 @@ func (r *run) makePods(coming map[string][]*corev1.Pod) bool {
 	return made
 }
 
-// letIn says whether a PodGroup's queue has let it in.
-func (r *run) letIn(group string) bool {
+// admitted reports whether a PodGroup's queue has admitted it.
+func (r *run) admitted(group string) bool {
 	r.cache.Lock()
 	defer r.cache.Unlock()
 	job := r.cache.Jobs[api.JobID(group)]

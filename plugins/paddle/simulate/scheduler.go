@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package replay
+package simulate
 
 import (
 	"cmp"
@@ -16,7 +16,6 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/framework"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle"
-	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/inprocess"
 )
 
 // volcano is the scheduler's usual name.
@@ -25,7 +24,7 @@ const volcano = "volcano"
 // run is a scheduler over one cluster.
 type run struct {
 	configuration *configuration
-	cache         *inprocess.Cache
+	cache         *Cache
 	result        *Result
 }
 
@@ -52,7 +51,7 @@ func start(c *Cluster) (*run, error) {
 		r.result.Placements[string(job)] = placed
 	}))
 	serverOptions.PercentageOfNodesToFind = 100 // a sample would be another one each time
-	r.cache = inprocess.New(c.name())
+	r.cache = NewCache(c.name())
 	if err := r.fill(c); err != nil {
 		r.cache.Close()
 		return nil, err

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package inprocess
+package simulate
 
 import (
 	"fmt"
@@ -31,8 +31,8 @@ type Cache struct {
 // startMetrics starts those that the predicates write, once in a process.
 var startMetrics = sync.OnceFunc(metrics.InitKubeSchedulerRelatedMetrics)
 
-// New starts the cache of a scheduler of that name. Close stops it.
-func New(scheduler string) *Cache {
+// NewCache starts the cache of a scheduler of that name. Close stops it.
+func NewCache(scheduler string) *Cache {
 	startMetrics()
 	c := &Cache{sink: &sink{groups: map[string]*api.PodGroup{}}, stop: make(chan struct{})}
 	c.SchedulerCache = cache.NewCustomMockSchedulerCache(scheduler, c.sink, c.sink, c.sink, nil, &record.FakeRecorder{})
