@@ -20,7 +20,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/story"
 )
 
-// cluster is a snapshot on its way to a replay.
+// cluster is a snapshot on its way to a simulation.
 type cluster struct {
 	simulate.Cluster
 	taken  metav1.Time

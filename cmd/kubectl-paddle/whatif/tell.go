@@ -41,13 +41,13 @@ func (c *cluster) alone() *simulate.Cluster {
 	return &bare
 }
 
-// fits says whether the gang had its nodes at the end of a replay.
+// fits reports whether the gang had its nodes at the end of a simulation.
 func (c *cluster) fits(r *simulate.Result) bool {
 	bound := len(r.Bound[simulate.Key(c.wanted)])
 	return bound > 0 && bound >= int(c.wanted.Spec.MinMember)
 }
 
-// tell writes what a replay did into the plan.
+// tell writes what a simulation did into the plan.
 func (p *Plan) tell(c *cluster, r *simulate.Result) {
 	own := simulate.Key(c.wanted)
 	p.Fits = c.fits(r)

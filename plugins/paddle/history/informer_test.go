@@ -85,7 +85,7 @@ func TestHistoryOfPodsThatChange(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := New()
 			m.RecordFailure("ns/j", "n0")
-			old, pod := pods("j", "worker", 1)[0], pods("j", "worker", 1)[0]
+			old, pod := pods("j", 1)[0], pods("j", 1)[0]
 			test.old(old)
 			test.pod(pod)
 			test.both(old)
@@ -114,7 +114,7 @@ func TestHistoryOfPodsThatChange(t *testing.T) {
 
 // Volcano's Job controller deletes a pod that failed within a second.
 func TestHistoryFollowsPodsBetweenSessions(t *testing.T) {
-	lost := pods("j", "worker", 2)
+	lost := pods("j", 2)
 	lost[0].Spec.NodeName, lost[0].Status.Phase = "n1", corev1.PodRunning
 	lost[1].Spec.NodeName, lost[1].Status.Phase = "n2", corev1.PodFailed
 	client := fake.NewClientset(lost[0], lost[1])
@@ -148,10 +148,10 @@ func TestHistoryOfASession(t *testing.T) {
 		pod.Spec.NodeName, pod.Status.Phase = node, phase
 		return api.NewTaskInfo(pod)
 	}
-	ours, other := pods("a", "worker", 3), plainPods("b", "x", 1)
+	ours, other := pods("a", 3), plainPods("b", "x", 1)
 	a := api.NewJobInfo("ns/a", task(ours[2], "n3", corev1.PodFailed), task(ours[0], "n1", corev1.PodFailed), task(ours[1], "n2", corev1.PodRunning))
 	a.PodGroup = &api.PodGroup{}
-	a.AddTaskInfo(task(pods("a", "worker", 5)[4], "", corev1.PodFailed)) // deleted before it had a node
+	a.AddTaskInfo(task(pods("a", 5)[4], "", corev1.PodFailed)) // deleted before it had a node
 	b := api.NewJobInfo("ns/b", task(other[0], "n1", corev1.PodFailed))
 	b.PodGroup = &api.PodGroup{}
 	m := New()
@@ -160,19 +160,19 @@ func TestHistoryOfASession(t *testing.T) {
 	require.Equal(t, []string{"n1", "n3"}, have.FailedNodes)
 	require.False(t, m.knows("ns/b"))
 
-	a.AddTaskInfo(task(pods("a", "worker", 4)[3], "n4", corev1.PodSucceeded))
+	a.AddTaskInfo(task(pods("a", 4)[3], "n4", corev1.PodSucceeded))
 	m.ObserveEnded(map[api.JobID]*api.JobInfo{a.UID: a, b.UID: b})
 	have, _ = m.Get("ns/a")
 	require.Empty(t, have.FailedNodes)
 }
 
 func TestHistoryOfPodsThatASessionBinds(t *testing.T) {
-	bound := pods("a", "worker", 2)
+	bound := pods("a", 2)
 	a, first := api.NewJobInfo("ns/a"), api.NewTaskInfo(bound[0])
 	first.NodeName, first.Status = "n1", api.Binding
 	a.AddTaskInfo(first)
 	a.AddTaskInfo(api.NewTaskInfo(bound[1]))
-	b := api.NewJobInfo("ns/b", api.NewTaskInfo(pods("b", "worker", 1)[0]))
+	b := api.NewJobInfo("ns/b", api.NewTaskInfo(pods("b", 1)[0]))
 	m := New()
 	for i := range 100 {
 		m.recordPlacement("ns/a", fmt.Sprintf("a-worker-old-%d", i), "n9")
@@ -188,7 +188,7 @@ func TestHistorySeesJobsInOrder(t *testing.T) {
 	jobs, gangs := map[api.JobID]*api.JobInfo{}, map[api.JobID]paddlejob.Gang{}
 	for i := range 20 {
 		name := fmt.Sprintf("j%02d", i)
-		both := pods(name, "worker", 2)
+		both := pods(name, 2)
 		both[0].Spec.NodeName, both[0].Status.Phase = "n1", corev1.PodFailed
 		binding := api.NewTaskInfo(both[1])
 		binding.NodeName, binding.Status = "n2", api.Binding
@@ -219,12 +219,12 @@ func plainPods(job, task string, n int) []*corev1.Pod {
 	return made
 }
 
-// pods are plainPods with the marks of our controller.
-func pods(job, task string, n int) []*corev1.Pod {
-	made := plainPods(job, task, n)
+// pods are workers with the marks of our controller.
+func pods(job string, n int) []*corev1.Pod {
+	made := plainPods(job, "worker", n)
 	for _, pod := range made {
 		pod.Labels[paddlejob.JobNameLabel] = job
-		pod.Annotations[paddlejob.ResourceAnnotation] = task
+		pod.Annotations[paddlejob.ResourceAnnotation] = "worker"
 	}
 	return made
 }

@@ -16,7 +16,7 @@ const PlaceholderMemory = 1
 // backfill binds them one by one. Two requests of a task in the session (which has copies: binding and the cache keep the
 // real ones) are therefore not left empty:
 //
-//   - InitResreq, by which the gang's arithmetic tells BestEffort and by which a node is tested for room, holds the
+//   - InitResreq, by which the gang's arithmetic recognizes BestEffort and by which a node is tested for capacity, holds the
 //     placeholder for the whole session; each node gets as much idle memory more, so that a node that is requested to the
 //     last byte still takes the pod.
 //   - Resreq, which is what nodes and queues account, is never accounted with the placeholder: else a queue whose quota is

@@ -19,9 +19,9 @@ type Group struct {
 // Gang is the groups of one Paddle job, ordered by role and then by task name.
 type Gang []Group
 
-// NewGang returns the gang of a Paddle job. It works out the minimum of each role from its pods and the PodGroup's minTaskMember and minMember.
-// A task for which minTaskMember says nothing needs all pods that it has, but for those that have failed or are ending,
-// where needsAllPods; in a PodGroup that a user made it needs none of its own, and counts for minMember.
+// NewGang returns the gang of a Paddle job: the minimum of each role by its pods and the PodGroup's minTaskMember and
+// minMember. A task without a minTaskMember needs all of its pods that have not failed and are not ending, where
+// needsAllPods; in a PodGroup that a user made it needs none of its own, and its pods count for minMember.
 func NewGang(job *api.JobInfo, roles RoleMap) Gang {
 	found := map[string]Role{}
 	for task := range job.TaskMinAvailable {
@@ -59,8 +59,8 @@ func NewGang(job *api.JobInfo, roles RoleMap) Gang {
 	return groups
 }
 
-// lowerWorkers lets the workers give way to a minMember below the sum of the minimums: nobody else does, for a job
-// without one of its servers cannot train. The last task gives way first, and one worker is left. Where workers have no
+// lowerWorkers lowers the minimum of workers where minMember is below the sum of the minimums. Other roles keep theirs: a
+// job without one of its servers cannot train. The last task gives way first, and one worker is left. Where workers have no
 // minimum at all, the first task takes what the others leave of minMember.
 func lowerWorkers(groups Gang, minMember int32) {
 	var workers []*Group

@@ -20,7 +20,7 @@ const (
 	ParameterSizeAnnotation = "batch.paddlepaddle.org/parameter-size"
 	// GroupSizeAnnotation is the annotation on the PodGroup with the number of ranks in a tensor or pipeline parallel group.
 	GroupSizeAnnotation = "batch.paddlepaddle.org/parallel-group-size"
-	// MinResourcesAnnotation is the annotation on the PodGroup with what must be free before the job is let in, such as
+	// MinResourcesAnnotation is the annotation on the PodGroup with what must be free before the job is admitted, such as
 	// cpu=4,memory=8Gi.
 	MinResourcesAnnotation = "batch.paddlepaddle.org/min-resources"
 	// ResourceTypeLabel is the label on pods with the role: ps, worker or heter.
@@ -33,6 +33,7 @@ const (
 
 // Keys of the raw Volcano Job of 2019 (the CTR example).
 const (
+	// CtrServerLabel and CtrWorkerLabel are labels on its pods.
 	CtrServerLabel = "paddle-job-pserver"
 	CtrWorkerLabel = "paddle-job"
 )

@@ -47,19 +47,8 @@ var (
 )
 
 // ownedBy is the reference of what an object of a kind owns.
-func ownedBy(kind schema.GroupVersionKind, name string) []metav1.OwnerReference {
-	return []metav1.OwnerReference{*metav1.NewControllerRef(&metav1.ObjectMeta{Name: name, UID: types.UID(kind.Kind + "-" + name)}, kind)}
-}
-
-// pods is n pods {job}-{task}-{i} of one task of a Volcano Job, with the labels of our controller.
-func pods(job, task string, n int, requests resources) []*corev1.Pod {
-	result := plainPods(job, task, n, requests)
-	for _, pod := range result {
-		pod.Labels[JobNameLabel] = job
-		pod.Labels[ResourceTypeLabel] = task
-		pod.Annotations[ResourceAnnotation] = task
-	}
-	return result
+func ownedBy(kind schema.GroupVersionKind) []metav1.OwnerReference {
+	return []metav1.OwnerReference{*metav1.NewControllerRef(&metav1.ObjectMeta{Name: "job", UID: types.UID(kind.Kind + "-job")}, kind)}
 }
 
 // plainPods is n pods of one task of a Volcano Job that bear no mark of Paddle.
@@ -96,7 +85,7 @@ func withLabel(pods []*corev1.Pod, key, value string) []*corev1.Pod {
 func jobInfo(minMember int32, minTaskMember map[string]int32, pods map[string]int) *api.JobInfo {
 	job := api.NewJobInfo("ns/job")
 	job.SetPodGroup(&api.PodGroup{PodGroup: internal.PodGroup{
-		ObjectMeta: metav1.ObjectMeta{OwnerReferences: ownedBy(kindVolcanoJob, "job")},
+		ObjectMeta: metav1.ObjectMeta{OwnerReferences: ownedBy(kindVolcanoJob)},
 		Spec:       internal.PodGroupSpec{MinMember: minMember, MinTaskMember: minTaskMember},
 	}})
 	for task, n := range pods {

@@ -50,7 +50,7 @@ func Ranks(job *api.JobInfo, g Gang) map[api.TaskID]Rank {
 	return result
 }
 
-// Compare is negative where r comes before other.
+// Compare returns a negative number if r is placed before other.
 func (r Rank) Compare(other Rank) int {
 	if r.Surplus != other.Surplus {
 		if other.Surplus {

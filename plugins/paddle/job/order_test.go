@@ -52,5 +52,5 @@ func TestRanks(t *testing.T) {
 func TestRanksOfPodsWithoutIndex(t *testing.T) {
 	a, b := Rank{index: -1, name: "a"}, Rank{index: -1, name: "b"}
 	require.Negative(t, a.Compare(b))
-	require.Zero(t, a.Compare(a))
+	require.Zero(t, a.Compare(Rank{index: -1, name: "a"}))
 }

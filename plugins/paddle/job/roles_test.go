@@ -74,22 +74,22 @@ func TestIsPaddleJob(t *testing.T) {
 
 // Who owns a PodGroup decides whether it may be a Paddle job; who owns a pod, whether its marks count.
 func TestWhoOwnsAPaddleJob(t *testing.T) {
-	other := append(ownedBy(kindVolcanoJob, "job"), metav1.OwnerReference{APIVersion: "ray.io/v1", Kind: "RayCluster"})
+	other := append(ownedBy(kindVolcanoJob), metav1.OwnerReference{APIVersion: "ray.io/v1", Kind: "RayCluster"})
 	for name, test := range map[string]struct {
 		owners []metav1.OwnerReference
 		paddle bool
 		all    bool
 	}{
 		"a user":                    {nil, true, false},
-		"a Volcano Job":             {ownedBy(kindVolcanoJob, "job"), true, true},
-		"paddle-operator":           {ownedBy(kindPaddleJob, "job"), true, true},
-		"Kubeflow's PaddleJob":      {ownedBy(kindKubeflowPaddleJob, "job"), true, false},
-		"a ReplicaSet":              {ownedBy(kindReplicaSet, "job"), false, false},
-		"a StatefulSet":             {ownedBy(kindStatefulSet, "job"), false, false},
-		"a Job of Kubernetes":       {ownedBy(kindKubernetesJob, "job"), false, false},
-		"a plain pod":               {ownedBy(kindPod, "job"), false, false},
-		"another framework":         {ownedBy(kindPyTorchJob, "job"), false, false},
-		"LeaderWorkerSet":           {ownedBy(kindLeaderWorkerSet, "job"), false, false},
+		"a Volcano Job":             {ownedBy(kindVolcanoJob), true, true},
+		"paddle-operator":           {ownedBy(kindPaddleJob), true, true},
+		"Kubeflow's PaddleJob":      {ownedBy(kindKubeflowPaddleJob), true, false},
+		"a ReplicaSet":              {ownedBy(kindReplicaSet), false, false},
+		"a StatefulSet":             {ownedBy(kindStatefulSet), false, false},
+		"a Job of Kubernetes":       {ownedBy(kindKubernetesJob), false, false},
+		"a plain pod":               {ownedBy(kindPod), false, false},
+		"another framework":         {ownedBy(kindPyTorchJob), false, false},
+		"LeaderWorkerSet":           {ownedBy(kindLeaderWorkerSet), false, false},
 		"another framework as well": {other, false, true},
 	} {
 		t.Run(name, func(t *testing.T) {

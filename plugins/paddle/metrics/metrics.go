@@ -46,7 +46,7 @@ var (
 		Help:      "Time to plan one gang, whether or not a plan was found.",
 		Buckets:   prometheus.ExponentialBuckets(1e-4, 2, 16), // to 3.3 s
 	})
-	planCounts = newCounters("plans_total", "Plans of gangs: found, not found, made anew since they went stale, given up for Volcano's scoring, and failed.", "outcome",
+	planCounts = newCounters("plans_total", "Plans of gangs: found, not found, made again since they were outdated, given up for Volcano's scoring, and failed.", "outcome",
 		OutcomePlaced, OutcomeNoFit, OutcomeStale, OutcomeFallback, OutcomeFailed)
 	panicCounts = newCounters("panics_total", "Panics of the plugin that were recovered from, by the part of its work.", "part",
 		PartPlan, PartLimit, PartExplanation, PartScore, PartText)

@@ -43,7 +43,7 @@ func readConfiguration(text string) (*configuration, error) {
 	}
 	var err error
 	if c.actions, c.tiers, c.more, _, err = scheduler.UnmarshalSchedulerConf(strings.TrimSpace(text)); err != nil {
-		return nil, fmt.Errorf("read the scheduler's configuration (paddle-scheduler --check-config tells more): %w", err)
+		return nil, fmt.Errorf("read the scheduler's configuration (paddle-scheduler --check-config says more): %w", err)
 	}
 	planned := false
 	for i := range c.tiers {

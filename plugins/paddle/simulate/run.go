@@ -21,10 +21,10 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/api"
 )
 
-// running is held by the replay that runs: Volcano keeps some of its state in variables of its packages.
+// running is held by the simulation that runs: Volcano keeps some of its state in variables of its packages.
 var running sync.Mutex
 
-// maxSessions bounds a replay in which pods evict each other without end.
+// maxSessions bounds a simulation in which pods evict each other without end.
 const maxSessions = 16
 
 // Run runs sessions until the gang of one PodGroup has its nodes, or until nothing changes any more. Between two sessions

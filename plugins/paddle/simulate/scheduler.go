@@ -29,7 +29,7 @@ type run struct {
 }
 
 // serverOptions are Volcano's, which its cache would make when it is first made: with a flag for each among the flags of the
-// program that replays, where nobody wants them.
+// program that simulates, where nobody wants them.
 var serverOptions = func() *options.ServerOption {
 	flags := pflag.CommandLine
 	defer func() { pflag.CommandLine = flags }()

@@ -26,7 +26,7 @@ type hyperNodes struct {
 	list []hyperNode
 	// empty are the names of all others.
 	empty sets.Set[string]
-	// hasUnknownMembers tells that some have members that are no nodes of the session.
+	// hasUnknownMembers reports that some have members that are no nodes of the session.
 	hasUnknownMembers bool
 	// sets are the members of each while they are compared.
 	sets []sets.Set[string]

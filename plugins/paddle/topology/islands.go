@@ -143,7 +143,7 @@ func (k *node) estimate(before estimate, gpus int, persistent bool) estimate {
 	return now
 }
 
-// toward changes islands until so many GPUs are free: it takes them as one pod would, or gives them back likewise.
+// adjustTo changes islands until so many GPUs are free: it takes them as one pod would, or gives them back likewise.
 func adjustTo(islands []placement.Island, gpus int) {
 	missing := gpus - estimate(islands).gpus()
 	if missing < 0 {

@@ -35,7 +35,7 @@ const (
 
 var firstNames = []string{string(corev1.ResourceCPU), string(corev1.ResourceMemory), string(corev1.ResourcePods)}
 
-// columns are the resources of the topology: CPU in thousandths, memory in bytes, pods, and scalars in whole units.
+// resourceIndex is the resources of the topology, a column each: CPU in thousandths, memory in bytes, pods, and scalars in whole units.
 type resourceIndex struct {
 	names        []string
 	left         []string // scalars for which there is no room
@@ -78,7 +78,7 @@ func accelerators(info *api.NodeInfo, known []string) []string {
 	return names
 }
 
-// hold reports whether all scalars have a column, or never will.
+// covers reports whether all scalars have a column, or never will.
 func (r *resourceIndex) covers(scalars []string) bool {
 	for _, name := range scalars {
 		if name != "" && !slices.Contains(r.names, name) && !slices.Contains(r.left, name) {
@@ -204,7 +204,7 @@ func (c *Cache) SetFuture(info *api.NodeInfo) {
 	c.update(id, info.FutureIdle(), future, false)
 }
 
-// slots is how many more pods a node takes.
+// podSlots returns how many more pods a node takes.
 func podSlots(info *api.NodeInfo) int {
 	if info.Allocatable == nil {
 		return 0
@@ -212,7 +212,7 @@ func podSlots(info *api.NodeInfo) int {
 	return info.Allocatable.MaxTaskNum - len(info.Tasks)
 }
 
-// settle tells the topology what is free on a node, if that is not what it was. What persistent is remembered for islands.
+// update sets what is free on a node in the topology, if that has changed. What is persistent is remembered for islands.
 func (c *Cache) update(id placement.NodeID, idle *api.Resource, slots int, persistent bool) {
 	amounts := make([]int64, len(c.resources.names))
 	c.resources.free(amounts, idle, slots)
