@@ -13,7 +13,7 @@ import (
 func TestBestEffortRequests(t *testing.T) {
 	job := api.NewJobInfo("ns/job")
 	add := func(name string, requests resources, status api.TaskStatus, gated bool) *api.TaskInfo {
-		task := api.NewTaskInfo(plainPods("job", name, 1, requests)[0]).Clone() // a copy, as in a session
+		task := api.NewTaskInfo(plainPods(name, 1, requests)[0]).Clone() // a copy, as in a session
 		task.Status = status
 		task.SchGated = gated
 		job.AddTaskInfo(task)
@@ -66,7 +66,7 @@ func TestAddHeadroom(t *testing.T) {
 	require.InDelta(t, before, nodes["n1"].Idle.Memory, 0)
 
 	job := api.NewJobInfo("ns/job")
-	job.AddTaskInfo(api.NewTaskInfo(plainPods("job", "ps", 1, nothing)[0]).Clone())
+	job.AddTaskInfo(api.NewTaskInfo(plainPods("ps", 1, nothing)[0]).Clone())
 	s.Add(job)
 	s.AddHeadroom(nodes)
 	require.InDelta(t, before+PlaceholderMemory, nodes["n1"].Idle.Memory, 0)

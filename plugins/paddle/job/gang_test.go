@@ -101,7 +101,7 @@ func TestNewGangOfPodsThatAreReplaced(t *testing.T) {
 func TestNewGangOfPodsThatDisagree(t *testing.T) {
 	for range 20 { // map order
 		job := jobInfo(2, map[string]int32{"a": 2}, nil)
-		for i, pod := range plainPods("job", "a", 2, nothing) {
+		for i, pod := range plainPods("a", 2, nothing) {
 			pod.Labels[ResourceTypeLabel] = []string{"worker", "ps"}[i]
 			job.AddTaskInfo(api.NewTaskInfo(pod))
 		}
@@ -178,7 +178,7 @@ func TestApplyLeavesSubJobs(t *testing.T) {
 		MinMember: 1, MinTaskMember: twoTwo,
 		SubGroupPolicy: []scheduling.SubGroupPolicySpec{{Name: "parts", MatchLabelKeys: []string{"part"}}},
 	}}})
-	for _, pod := range append(plainPods("job", "ps", 2, nothing), plainPods("job", "worker", 2, nothing)...) {
+	for _, pod := range append(plainPods("ps", 2, nothing), plainPods("worker", 2, nothing)...) {
 		job.AddTaskInfo(api.NewTaskInfo(pod))
 	}
 	before := job.SubJobs[job.DefaultSubJobID()].MinAvailable

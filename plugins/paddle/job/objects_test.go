@@ -52,11 +52,11 @@ func ownedBy(kind schema.GroupVersionKind) []metav1.OwnerReference {
 }
 
 // plainPods is n pods of one task of a Volcano Job that bear no mark of Paddle.
-func plainPods(job, task string, n int, requests resources) []*corev1.Pod {
+func plainPods(task string, n int, requests resources) []*corev1.Pod {
 	result := make([]*corev1.Pod, n)
 	for i := range result {
-		name := fmt.Sprintf("%s-%s-%d", job, task, i)
-		pod := util.BuildPod(namespace, name, "", corev1.PodPending, requests.list(), job, map[string]string{}, nil)
+		name := fmt.Sprintf("job-%s-%d", task, i)
+		pod := util.BuildPod(namespace, name, "", corev1.PodPending, requests.list(), "job", map[string]string{}, nil)
 		pod.Annotations[batch.TaskSpecKey] = task
 		pod.Annotations[batch.TaskIndex] = strconv.Itoa(i)
 		pod.Spec.SchedulerName = "volcano"
@@ -89,7 +89,7 @@ func jobInfo(minMember int32, minTaskMember map[string]int32, pods map[string]in
 		Spec:       internal.PodGroupSpec{MinMember: minMember, MinTaskMember: minTaskMember},
 	}})
 	for task, n := range pods {
-		for _, pod := range plainPods("job", task, n, nothing) {
+		for _, pod := range plainPods(task, n, nothing) {
 			job.AddTaskInfo(api.NewTaskInfo(pod).Clone()) // a copy, as in a session
 		}
 	}
@@ -98,7 +98,7 @@ func jobInfo(minMember int32, minTaskMember map[string]int32, pods map[string]in
 
 // one is a pod of a task called worker, which by itself says nothing.
 func one(change func(*corev1.Pod)) *corev1.Pod {
-	pod := plainPods("job", "worker", 1, nothing)[0]
+	pod := plainPods("worker", 1, nothing)[0]
 	change(pod)
 	return pod
 }

@@ -52,11 +52,11 @@ func TestIsPaddleJob(t *testing.T) {
 		}
 		return made
 	}
-	plain := plainPods("job", "worker", 2, nothing)
+	plain := plainPods("worker", 2, nothing)
 
 	require.False(t, IsPaddle(job()))
 	require.False(t, IsPaddle(job(plain...)))
-	require.True(t, IsPaddle(job(plain[0], withLabel(plainPods("job", "ps", 1, nothing), CtrServerLabel, "ctr")[0])),
+	require.True(t, IsPaddle(job(plain[0], withLabel(plainPods("ps", 1, nothing), CtrServerLabel, "ctr")[0])),
 		"one pod is enough")
 
 	labelled := job(plain...)
