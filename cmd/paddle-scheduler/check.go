@@ -9,7 +9,7 @@ import (
 
 	"volcano.sh/volcano/pkg/scheduler/framework"
 
-	"github.com/paddle-volcano/paddle-volcano/plugins/paddle"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/config/lint"
 )
 
 // check prints what is wrong with the configuration in a file, and gives the exit code: 1 if there is any error, or the
@@ -35,9 +35,9 @@ func checkFile(file, pluginsDir string, out io.Writer) (ok bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("read the configuration: %w", err)
 	}
-	report := paddle.CheckConfig(text)
-	if err := report.Print(out, file); err != nil {
-		return false, fmt.Errorf("print what was found: %w", err)
+	result := lint.Check(text)
+	if err := result.Print(out, file); err != nil {
+		return false, fmt.Errorf("print the errors and warnings: %w", err)
 	}
-	return report.OK(), nil
+	return len(result.Errors) == 0, nil
 }

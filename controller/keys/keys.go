@@ -2,7 +2,7 @@
 
 // Package keys declares every label, annotation and finalizer key that the controller reads or writes, and nothing else.
 //
-// The scheduler plugin reads some of them and declares those again in plugins/paddle/keys.go; a test in test/ compares
+// The scheduler plugin reads some of them and declares those again in plugins/paddle/job/keys.go; a test in test/ compares
 // the two.
 package keys
 

@@ -17,12 +17,13 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/framework"
 	"volcano.sh/volcano/pkg/scheduler/plugins/util"
 
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
 // asks makes a PodGroup that of a Paddle job, which asks for room before it has any pods.
 func asks(group *scheduling.PodGroup, room resources) *scheduling.PodGroup {
-	group.Labels = map[string]string{jobNameLabel: group.Name}
+	group.Labels = map[string]string{paddlejob.JobNameLabel: group.Name}
 	group.Spec.MinResources = ptr.To(room.list())
 	return group
 }
@@ -257,7 +258,7 @@ func TestProbeChangesNoVote(t *testing.T) {
 				group.Spec.Queue = "q"
 			}
 			if i%3 == 0 {
-				group.Labels = map[string]string{jobNameLabel: group.Name}
+				group.Labels = map[string]string{paddlejob.JobNameLabel: group.Name}
 			}
 			jobs = append(jobs, group.Name)
 			objects = append(objects, group)

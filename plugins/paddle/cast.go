@@ -7,6 +7,7 @@ import (
 
 	"volcano.sh/volcano/pkg/scheduler/api"
 
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
@@ -29,28 +30,28 @@ type stage interface {
 
 // newCast casts the pods of a gang for which in answers true. nominated are the nominations that are honoured.
 func newCast(
-	job *api.JobInfo, g gang, w wishes, network stage, in func(*api.TaskInfo) bool, nominated map[api.TaskID]placement.NodeID,
+	job *api.JobInfo, g paddlejob.Gang, w paddlejob.Spec, network stage, in func(*api.TaskInfo) bool, nominated map[api.TaskID]placement.NodeID,
 ) *cast {
 	c := &cast{exact: true, demand: placement.Demand{
 		Pattern:        pattern(job, g),
-		ParameterBytes: w.parameterBytes,
-		GroupSize:      w.groupSize,
-		Colocation:     w.colocation,
+		ParameterBytes: w.ParameterBytes,
+		GroupSize:      w.ParallelGroupSize,
+		Colocation:     w.Colocation,
 	}}
 	byTask := map[string][]*api.TaskInfo{}
-	for _, task := range inOrder(job) {
+	for _, task := range paddlejob.InOrder(job) {
 		if in(task) {
 			byTask[task.TaskRole] = append(byTask[task.TaskRole], task)
 		}
 	}
 	heter := 0
 	for _, group := range g {
-		role := placement.Role{Name: roleNames[group.role], Traffic: traffic[group.role]}
+		role := placement.Role{Name: roleNames[group.Role], Traffic: traffic[group.Role]}
 		if role.Traffic == placement.HeterWorker {
 			heter++
 			role.Stage = heter
 		}
-		c.add(role, int(group.min), byTask[group.task], network, nominated)
+		c.add(role, int(group.Min), byTask[group.Task], network, nominated)
 	}
 	return c
 }
@@ -141,22 +142,22 @@ func (c *cast) add(role placement.Role, minimum int, tasks []*api.TaskInfo, netw
 }
 
 // traffic is the part of each role.
-var traffic = map[role]placement.Traffic{
-	roleServer: placement.Server, roleWorker: placement.Worker, roleHeter: placement.HeterWorker, roleOther: placement.Silent,
+var traffic = map[paddlejob.Role]placement.Traffic{
+	paddlejob.Server: placement.Server, paddlejob.Worker: placement.Worker, paddlejob.Heter: placement.HeterWorker, paddlejob.Other: placement.Silent,
 }
 
 // pattern is who talks to whom, by the roles that there are.
-func pattern(job *api.JobInfo, g gang) placement.Pattern {
-	has := map[role]bool{}
+func pattern(job *api.JobInfo, g paddlejob.Gang) placement.Pattern {
+	has := map[paddlejob.Role]bool{}
 	for _, group := range g {
-		has[group.role] = true
+		has[group.Role] = true
 	}
 	switch {
 	case len(job.Tasks) == 1:
 		return placement.Single
-	case has[roleHeter]:
+	case has[paddlejob.Heter]:
 		return placement.Heter
-	case has[roleServer]:
+	case has[paddlejob.Server]:
 		return placement.ParameterServer
 	default:
 		return placement.Collective
@@ -167,7 +168,7 @@ func pattern(job *api.JobInfo, g gang) placement.Pattern {
 func indexesOf(tasks []*api.TaskInfo) []int {
 	indexes := make([]int, len(tasks))
 	for i, task := range tasks {
-		indexes[i] = podIndex(task)
+		indexes[i] = paddlejob.PodIndex(task)
 		if indexes[i] < 0 || i > 0 && indexes[i] <= indexes[i-1] {
 			for i := range indexes {
 				indexes[i] = i
@@ -180,7 +181,7 @@ func indexesOf(tasks []*api.TaskInfo) []int {
 
 // sameAtStart tells whether init containers ask for no more than the pod does later.
 func sameAtStart(task *api.TaskInfo) bool {
-	return task.InitResreq.LessEqual(task.Resreq, api.Zero) || standsIn(task)
+	return task.InitResreq.LessEqual(task.Resreq, api.Zero) || paddlejob.IsPlaceholder(task)
 }
 
 // most is the larger of two amounts, resource by resource; a may be nil.

@@ -11,6 +11,7 @@ import (
 	"volcano.sh/apis/pkg/apis/scheduling"
 	"volcano.sh/volcano/pkg/scheduler/api"
 
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
@@ -53,7 +54,7 @@ func castOf(t *testing.T, minimums map[string]int32, tasks map[string]int, chang
 			nominated[task.UID] = id
 		}
 	}
-	return newCast(job, newGang(job, defaultTaskRoles), wishes{}, rows{}, func(*api.TaskInfo) bool { return true }, nominated)
+	return newCast(job, paddlejob.NewGang(job, defaultTaskRoles), paddlejob.Spec{}, rows{}, func(*api.TaskInfo) bool { return true }, nominated)
 }
 
 func TestCastOfAJob(t *testing.T) {
@@ -150,7 +151,7 @@ func TestIndexesOfPods(t *testing.T) {
 	tasks := func(indexes ...string) []*api.TaskInfo {
 		var all []*api.TaskInfo
 		for i, pod := range pods("j", "worker", len(indexes), nil) {
-			pod.Annotations[taskIndexKey] = indexes[i]
+			pod.Annotations[paddlejob.TaskIndexKey] = indexes[i]
 			all = append(all, api.NewTaskInfo(pod))
 		}
 		return all

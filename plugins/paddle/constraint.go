@@ -7,6 +7,7 @@ import (
 
 	"volcano.sh/volcano/pkg/scheduler/api"
 
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
@@ -42,7 +43,7 @@ func (c *constraint) allows(t *placement.Topology, node placement.NodeID) (bool,
 // constraintOf returns the constraint of a task as its job is placed now, nil if it has none.
 func (c *course) constraintOf(task *api.TaskInfo) (*constraint, error) {
 	job := c.ssn.Jobs[task.Job]
-	w, _ := newWishes(job.PodGroup.Annotations, c.arguments)
+	w := c.spec(job)
 	if !limited(job, w) {
 		return nil, nil
 	}
@@ -60,7 +61,7 @@ func (c *course) constraintOf(task *api.TaskInfo) (*constraint, error) {
 			found.bounds = append(found.bounds, domainBound{tier, domain})
 		}
 	}
-	if w.colocation != placement.Required || podRole(task.Pod, task.TaskRole, c.arguments.taskRoles) != roleWorker || !hasServers(c.gangs[job.UID]) {
+	if w.Colocation != placement.Required || paddlejob.PodRole(task.Pod, task.TaskRole, c.arguments.taskRoles) != paddlejob.Worker || !hasServers(c.gangs[job.UID]) {
 		return found, nil
 	}
 	if found.colocationTier, err = c.colocationTier(); err != nil || found.colocationTier == 0 {
@@ -68,7 +69,7 @@ func (c *course) constraintOf(task *api.TaskInfo) (*constraint, error) {
 	}
 	found.servers = map[placement.DomainID]bool{}
 	for id, server := range c.members(scope{job: job}) {
-		if podRole(server.Pod, server.TaskRole, c.arguments.taskRoles) == roleServer {
+		if paddlejob.PodRole(server.Pod, server.TaskRole, c.arguments.taskRoles) == paddlejob.Server {
 			found.servers[t.Ancestor(id, found.colocationTier)] = true
 		}
 	}
@@ -118,9 +119,9 @@ func (c *course) members(s scope) iter.Seq2[placement.NodeID, *api.TaskInfo] {
 	}
 }
 
-func hasServers(g gang) bool {
+func hasServers(g paddlejob.Gang) bool {
 	for _, group := range g {
-		if group.role == roleServer {
+		if group.Role == paddlejob.Server {
 			return true
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 )
 
 // Workers refuse each other's node, or take the same port of it: one on each, in the one rack that has four nodes.
@@ -172,7 +174,7 @@ func TestWorkersOfDifferentRacks(t *testing.T) {
 			each(pods, func(pod *corev1.Pod) {
 				pod.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{
 					MaxSkew: 1, TopologyKey: "rack", WhenUnsatisfiable: corev1.DoNotSchedule,
-					LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{jobNameLabel: "j"}},
+					LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{paddlejob.JobNameLabel: "j"}},
 				}}
 			})
 		},

@@ -13,6 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	scheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 )
 
 // randomJob is a job of a random cluster, and what must hold of it.
@@ -57,7 +59,7 @@ func randomCluster(seed uint64, others bool) (nodes []*corev1.Node, jobs []rando
 			if others {
 				each(job.pods, func(pod *corev1.Pod) {
 					clear(pod.Labels)
-					delete(pod.Annotations, resourceAnnotation)
+					delete(pod.Annotations, paddlejob.ResourceAnnotation)
 				})
 			}
 		}

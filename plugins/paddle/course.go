@@ -18,9 +18,12 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/diagnose"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/guard"
-	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/network"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/history"
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/metrics"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/planner/feasibility"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/planner/preferences"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/topology"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
@@ -29,8 +32,9 @@ import (
 type course struct {
 	ssn       *framework.Session
 	arguments arguments
-	gangs     map[api.JobID]gang
-	network   *network.Network
+	gangs     map[api.JobID]paddlejob.Gang
+	specs     map[api.JobID]paddlejob.Spec
+	network   *topology.Cache
 	followed  bool
 	unread    error // why the network could not be read, nil if it could or was not yet
 	// releasing are the nodes on which pods are terminating, or on which pods wait for that.
@@ -40,11 +44,11 @@ type course struct {
 	warnings  *topologyWarnings
 
 	// newNetwork is a network that has seen nothing yet, in place of the session's.
-	newNetwork func() *network.Network
+	newNetwork func() *topology.Cache
 	guard      *guard.Guard
 
 	preferences *preferences.Preferences
-	memory      *memory
+	history     *history.History
 
 	plans   map[string]*plan
 	filters feasibility.Filters
@@ -56,16 +60,25 @@ type course struct {
 	constraint *constraint
 }
 
-func newCourse(ssn *framework.Session, a arguments, gangs map[api.JobID]gang, s *state) *course {
+func newCourse(ssn *framework.Session, a arguments, gangs map[api.JobID]paddlejob.Gang, s *state) *course {
 	return &course{
-		ssn: ssn, arguments: a, gangs: gangs, network: s.networkOf(a.network), diagnoses: s.diagnoses, warnings: s.warnings,
-		newNetwork: func() *network.Network {
+		ssn: ssn, arguments: a, gangs: gangs, specs: map[api.JobID]paddlejob.Spec{}, network: s.networkOf(a.networkOptions()), diagnoses: s.diagnoses, warnings: s.warnings,
+		newNetwork: func() *topology.Cache {
 			s.network = nil
-			return s.networkOf(a.network)
+			return s.networkOf(a.networkOptions())
 		}, guard: s.guard,
-		preferences: preferences.New(ssn), memory: s.memory,
+		preferences: preferences.New(ssn), history: s.history,
 		plans: map[string]*plan{}, filters: feasibility.FiltersOf(ssn.Tiers), releasing: map[string]*api.NodeInfo{},
 	}
+}
+
+// spec returns what a job says about its placement. Those of gangs are parsed when the session opens.
+func (c *course) spec(job *api.JobInfo) paddlejob.Spec {
+	spec, ok := c.specs[job.UID]
+	if !ok {
+		spec, _ = paddlejob.ParseSpec(job.PodGroup.Annotations, c.arguments.spec())
+	}
+	return spec
 }
 
 var errNoNodes = errors.New("the cluster has no node that is ready")
@@ -76,7 +89,7 @@ func (c *course) topology() (*placement.Topology, error) {
 		return nil, c.unread
 	}
 	if !c.followed {
-		err := c.guard.Run(guard.Work{Part: partPlan}, c.follow)
+		err := c.guard.Run(guard.Work{Part: metrics.PartPlan}, c.follow)
 		if errors.Is(err, guard.ErrPanicked) {
 			c.network, c.unread = c.newNetwork(), err
 		}
@@ -92,7 +105,7 @@ func (c *course) topology() (*placement.Topology, error) {
 
 // follow brings the network up to date with the session.
 func (c *course) follow() error {
-	_, err := c.network.Follow(network.View{
+	_, err := c.network.Sync(topology.SessionView{
 		Nodes:      c.ssn.Nodes,
 		HyperNodes: c.ssn.HyperNodes,
 		Members:    c.ssn.RealNodesSet,
@@ -104,7 +117,7 @@ func (c *course) follow() error {
 		return err
 	}
 	c.followed = true
-	c.warnings.log(c.network.Source(), c.network.Warnings())
+	c.warnings.log(string(c.network.Source()), c.network.Warnings())
 	c.feasibility = feasibility.New(feasibility.Session{
 		Topology: c.network.Topology(), Nodes: c.ssn.Nodes, Filters: c.filters, Predicates: c, PerPodKey: perPodKey,
 	})
@@ -191,7 +204,7 @@ func (c *course) useFutureIdle(future bool) {
 // Request implements stage. The stand-in of a pod that requests nothing takes no room.
 func (c *course) Request(task *api.TaskInfo) []int64 {
 	request := c.network.Request(task)
-	if standsIn(task) {
+	if paddlejob.IsPlaceholder(task) {
 		for i, name := range c.network.Topology().Resources() {
 			if name == string(corev1.ResourceMemory) {
 				request[i] = 0
@@ -206,7 +219,7 @@ func (c *course) Node(name string) (placement.NodeID, bool) { return c.network.N
 
 // perPodKey reports whether each pod of a role has its own value of a label or annotation.
 func perPodKey(key string) bool {
-	return key == taskIndexKey || key == resourceNameLabel || strings.HasPrefix(key, prefix)
+	return key == paddlejob.TaskIndexKey || key == paddlejob.ResourceNameLabel || strings.HasPrefix(key, paddlejob.Prefix)
 }
 
 // PrePredicateFn implements feasibility.Predicates.

@@ -5,17 +5,15 @@
 //
 //   - plugin.go wires everything else into a session, and decides nothing; keeper.go is what outlives a session; lead.go
 //     puts the plugin first in line where Volcano asks one plugin only
-//   - keys.go, roles.go, wishes.go: which jobs are Paddle's, what each pod does in them, what they say themselves
-//   - gang.go, standin.go, order.go, end.go: the minimum of each role, pods without requests, who is placed first, and
-//     who no more
-//   - course.go, plan.go, cast.go: a job's plan; planner/feasibility, planner/preferences, soft_constraints.go, memory*.go: the nodes
-//     that are feasible for its pods, those that they prefer, and those that they had; infeasible.go: what provably does not fit
-//   - guard, recovery.go: what goes wrong in planning stays with the job that is planned
-//   - place.go, followup.go, nominate, score.go: how a plan reaches allocate, and what is done when it fails
+//   - completion.go: workers of jobs that have begun to complete
+//   - course.go, plan.go, cast.go: a job's plan; soft_constraints.go, restart.go: the nodes that its pods prefer, and those that they
+//     had; infeasible.go: what provably does not fit
+//   - recovery.go: what goes wrong in planning stays with the job that is planned
+//   - place.go, followup.go, score.go: how a plan reaches allocate, and what is done when it fails
 //   - binder.go: how many bindings are sent at a time, where the scheduler is ours
 //   - limit.go, constraint.go, gradient.go: networkTopology and colocation
 //   - preempt_*.go: preempt and reclaim
 //   - reporter.go, waiting.go, placed.go: the calls into diagnose, enqueue and status, which find out why a job waits and where
 //     it runs, and write it
-//   - arguments*.go, check*.go, metrics.go: what volcano-scheduler.conf may say, and what is counted
+//   - arguments.go: what the arguments of package config mean here
 package paddle

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
@@ -61,7 +62,7 @@ func TestEventsAboutOneJobAreBounded(t *testing.T) {
 
 func TestAnInvalidAnnotationIsAnEventAndTheDefaultHolds(t *testing.T) {
 	group := podGroup("j", 2, map[string]int32{"worker": 2})
-	group.Annotations = map[string]string{colocationAnnotation: "close"}
+	group.Annotations = map[string]string{paddlejob.ColocationAnnotation: "close"}
 	c := newCluster(t, shipped, gpuNode("n1", "r1", 2), group, pods("j", "worker", 2, onGPU))
 	events := c.listen()
 	c.session()

@@ -9,12 +9,13 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/api"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/guard"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/metrics"
 )
 
 // rejectReason returns why no node is feasible for a task, by the plan of its job, which is made again if it is outdated. It is
 // nil if the plan has a node for the task, or if only predicates can decide.
 func (c *course) rejectReason(task *api.TaskInfo) (err error) {
-	of := guard.Work{Part: partPlan, Job: task.Job}
+	of := guard.Work{Part: metrics.PartPlan, Job: task.Job}
 	if c.guard.BackedOff(of) != nil {
 		return nil
 	}
@@ -79,7 +80,7 @@ func (p *plan) leavesOut(task *api.TaskInfo) bool {
 
 // onNominationAccepted notes that a task was placed on its nominated node.
 func (c *course) onNominationAccepted(task *api.TaskInfo) {
-	countHints(true)
+	metrics.CountHint(true)
 	if plan, ok := c.plans[c.scopeOf(c.ssn.Jobs[task.Job], task).ID()]; ok {
 		plan.replans = 0
 	}
@@ -87,7 +88,7 @@ func (c *course) onNominationAccepted(task *api.TaskInfo) {
 
 // onNominationRejected notes that a task was not placed on its nominated node.
 func (c *course) onNominationRejected(task *api.TaskInfo, node string) {
-	countHints(false)
+	metrics.CountHint(false)
 	job := c.ssn.Jobs[task.Job]
 	if plan, ok := c.plans[c.scopeOf(job, task).ID()]; ok {
 		plan.stale = true

@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	scheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 )
 
 // cycles is how many scheduling cycles a gang that must not start is watched for.
@@ -125,7 +127,7 @@ func TestGangOfRawVolcanoJob(t *testing.T) {
 			trainers := withEnv(plainPods("ctr", "trainer", 2, nothing), "TRAINING_ROLE", "TRAINER")
 			return []any{
 				podGroup("ctr", minMember, map[string]int32{"pserver": 2, "trainer": 2}),
-				withLabel(servers, ctrServerLabel, "fluid-ctr"), withLabel(trainers, ctrWorkerLabel, "fluid-ctr"),
+				withLabel(servers, paddlejob.CtrServerLabel, "fluid-ctr"), withLabel(trainers, paddlejob.CtrWorkerLabel, "fluid-ctr"),
 			}
 		}
 		// n1: [pserver][pserver] trainer trainer
@@ -145,7 +147,7 @@ func TestGangOfRawVolcanoJob(t *testing.T) {
 func TestGangOfPaddleOperator(t *testing.T) {
 	inEveryPlacement(t, func(t *testing.T, configuration string) {
 		job := func(role string, n int, requests resources) []*corev1.Pod {
-			made := withLabel(plainPods("job", role, n, requests), resourceTypeLabel, role)
+			made := withLabel(plainPods("job", role, n, requests), paddlejob.ResourceTypeLabel, role)
 			for _, pod := range made {
 				pod.Annotations = map[string]string{"scheduling.k8s.io/group-name": "job"}
 			}

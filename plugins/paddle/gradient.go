@@ -8,6 +8,7 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/api"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/guard"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/metrics"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
@@ -61,7 +62,7 @@ func (p *plugin) gradient(s scope, top *api.HyperNodeInfo, stock func() [][]*api
 	switch {
 	case plan.placed():
 		var smallest *api.HyperNodeInfo
-		if err := c.guard.Run(guard.Work{Part: partPlan, Job: s.job.UID}, func() error {
+		if err := c.guard.Run(guard.Work{Part: metrics.PartPlan, Job: s.job.UID}, func() error {
 			smallest = p.hyperNode(plan, top)
 			return nil
 		}); err != nil {

@@ -18,6 +18,7 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/framework"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/guard"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/metrics"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
@@ -31,7 +32,7 @@ type faults struct {
 }
 
 func (f *faults) inject(of guard.Work, searches bool) {
-	if searches || of.Part != partPlan {
+	if searches || of.Part != metrics.PartPlan {
 		f.mu.Lock()
 		f.tried[of]++
 		f.mu.Unlock()
@@ -94,9 +95,9 @@ func TestAPlannerThatFailsByPanic(t *testing.T) {
 		part     string
 		searches bool
 	}{
-		"in the search":            {partPlan, true},
-		"in the plugin's own work": {partPlan, false},
-		"in conditions and events": {partText, false},
+		"in the search":            {metrics.PartPlan, true},
+		"in the plugin's own work": {metrics.PartPlan, false},
+		"in conditions and events": {metrics.PartText, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, _ := withFaults(t, func(of guard.Work, searches bool) {
@@ -113,7 +114,7 @@ func TestAPlannerThatFailsByPanic(t *testing.T) {
 // A gang whose planning panicked is held back, and the stack is logged once; what does not fit whole is not started.
 func TestAPlannerThatFailsIsNotAskedAgainAtOnce(t *testing.T) {
 	c, f := withFaults(t, func(of guard.Work, searches bool) {
-		if of.Job == jobID("bad") && of.Part == partPlan && searches {
+		if of.Job == jobID("bad") && of.Part == metrics.PartPlan && searches {
 			panic("index out of range")
 		}
 	}, failedGang("3")...)
@@ -124,14 +125,14 @@ func TestAPlannerThatFailsIsNotAskedAgainAtOnce(t *testing.T) {
 	})
 	require.Equal(t, 1, strings.Count(text, "The plugin panicked"), text)
 	require.Contains(t, text, "TestAPlannerThatFailsIsNotAskedAgainAtOnce", "the stack")
-	require.Equal(t, 1, f.tried[guard.Work{Part: partPlan, Job: jobID("bad")}])
+	require.Equal(t, 1, f.tried[guard.Work{Part: metrics.PartPlan, Job: jobID("bad")}])
 }
 
 // A panic in an explanation changes nothing for the job that is explained: it waits, for it has no room.
 func TestAPlannerThatFailsToExplain(t *testing.T) {
 	for _, searches := range []bool{true, false} {
 		c, _ := withFaults(t, func(of guard.Work, searching bool) {
-			if of == (guard.Work{Part: partExplanation, Job: jobID("bad")}) && searches == searching {
+			if of == (guard.Work{Part: metrics.PartExplanation, Job: jobID("bad")}) && searches == searching {
 				panic("no such tier")
 			}
 		}, failedGang("5")...)
@@ -144,7 +145,7 @@ func TestAPlannerThatFailsToExplain(t *testing.T) {
 // A panic in the reckoning of a job's limits keeps its pods pending, for they could break a limit.
 func TestAPlannerThatFailsToReadALimit(t *testing.T) {
 	c, _ := withFaults(t, func(of guard.Work, _ bool) {
-		if of == (guard.Work{Part: partLimit, Job: jobID("bad")}) {
+		if of == (guard.Work{Part: metrics.PartLimit, Job: jobID("bad")}) {
 			panic("no such tier")
 		}
 	}, failedGang("1")...)
@@ -155,13 +156,13 @@ func TestAPlannerThatFailsToReadALimit(t *testing.T) {
 // A panic in the score of nodes leaves the score to the other plugins.
 func TestAPlannerThatFailsToScore(t *testing.T) {
 	c, f := withFaults(t, func(of guard.Work, searches bool) {
-		if of.Job == jobID("bad") && (of.Part == partScore || of.Part == partPlan && searches) {
+		if of.Job == jobID("bad") && (of.Part == metrics.PartScore || of.Part == metrics.PartPlan && searches) {
 			panic("no such node")
 		}
 	}, failedGang("1")...)
 	changes := added(t, func() { c.sessions(2, members("bad", "good")...) })
 	require.InDelta(t, 1, changes[`volcano_paddle_panics_total{part="score"}`], 0)
-	require.Equal(t, 1, f.tried[guard.Work{Part: partScore, Job: jobID("bad")}])
+	require.Equal(t, 1, f.tried[guard.Work{Part: metrics.PartScore, Job: jobID("bad")}])
 }
 
 // A search that neither ends nor stops is abandoned: the session ends, and all gangs start.
@@ -175,7 +176,7 @@ func TestAPlannerThatFailsToEnd(t *testing.T) {
 	begin := time.Now()
 	changes := added(t, func() { c.sessions(4, members("good")...) })
 	require.Less(t, time.Since(begin), 30*time.Second)
-	require.Equal(t, 1, f.tried[guard.Work{Part: partPlan, Job: jobID("bad")}])
+	require.Equal(t, 1, f.tried[guard.Work{Part: metrics.PartPlan, Job: jobID("bad")}])
 	require.InDelta(t, 1, changes[`volcano_paddle_stopped_searches_total{result="abandoned"}`], 0)
 	require.InDelta(t, 1, changes["volcano_paddle_abandoned_searches"], 0)
 	require.Positive(t, changes["volcano_paddle_session_planning_seconds_sum"])
@@ -225,7 +226,7 @@ func TestAPlannerThatFailsToEndInTime(t *testing.T) {
 	changes := added(t, func() { c.sessions(3, members("good")...) })
 	require.InDelta(t, 1, changes[`volcano_paddle_stopped_searches_total{result="stopped"}`], 0)
 	require.Zero(t, changes[`volcano_paddle_stopped_searches_total{result="abandoned"}`])
-	require.Equal(t, 1, f.tried[guard.Work{Part: partPlan, Job: jobID("bad")}])
+	require.Equal(t, 1, f.tried[guard.Work{Part: metrics.PartPlan, Job: jobID("bad")}])
 	c.add(podGroup("next", 4, twoTwo), pods("next", "ps", 2, resources{"cpu": "0"}), pods("next", "worker", 2, resources{"cpu": "0"}))
 	changes = added(t, func() { c.sessions(1, members("good", "next")...) })
 	require.InDelta(t, 1, changes[`volcano_paddle_plans_total{outcome="placed"}`], 0)

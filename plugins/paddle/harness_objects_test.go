@@ -18,6 +18,9 @@ import (
 	scheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/framework"
+
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/metrics"
 )
 
 // withoutVolumeBinding switches a predicate off that Volcano makes once in a process, for the cluster of its first test.
@@ -67,7 +70,7 @@ func onlyOn(pods []*corev1.Pod, key string, values ...string) {
 // term matches the pods of one role of a Paddle job in one domain of a node label.
 func term(job, role, key string) []corev1.PodAffinityTerm {
 	return []corev1.PodAffinityTerm{{TopologyKey: key, LabelSelector: &metav1.LabelSelector{
-		MatchLabels: map[string]string{jobNameLabel: job, resourceTypeLabel: role},
+		MatchLabels: map[string]string{paddlejob.JobNameLabel: job, paddlejob.ResourceTypeLabel: role},
 	}}}
 }
 
@@ -195,7 +198,7 @@ func colocated(group *scheduling.PodGroup, value string) *scheduling.PodGroup {
 	if group.Annotations == nil {
 		group.Annotations = map[string]string{}
 	}
-	group.Annotations[colocationAnnotation] = value
+	group.Annotations[paddlejob.ColocationAnnotation] = value
 	return group
 }
 
@@ -236,11 +239,11 @@ type planning struct{ placed, noFit, stale, fallback, taken, refused float64 }
 func planned(t *testing.T, do func()) planning {
 	t.Helper()
 	counts := added(t, do)
-	plans := func(outcome string) float64 { return counts[metricsSubsystem+`_plans_total{outcome="`+outcome+`"}`] }
-	hints := func(result string) float64 { return counts[metricsSubsystem+`_hints_total{result="`+result+`"}`] }
+	plans := func(outcome string) float64 { return counts[metrics.Subsystem+`_plans_total{outcome="`+outcome+`"}`] }
+	hints := func(result string) float64 { return counts[metrics.Subsystem+`_hints_total{result="`+result+`"}`] }
 	return planning{
-		placed: plans(outcomePlaced), noFit: plans(outcomeNoFit), stale: plans(outcomeStale), fallback: plans(outcomeFallback),
-		taken: hints(hintTaken), refused: hints(hintRefused),
+		placed: plans(metrics.OutcomePlaced), noFit: plans(metrics.OutcomeNoFit), stale: plans(metrics.OutcomeStale), fallback: plans(metrics.OutcomeFallback),
+		taken: hints(metrics.HintTaken), refused: hints(metrics.HintRefused),
 	}
 }
 

@@ -10,20 +10,22 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/framework"
 
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/config"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/diagnose"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/guard"
-	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/network"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/history"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/status"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/topology"
 )
 
 // state is what outlives a session: plugins are built anew for each.
 type state struct {
-	options network.Options
-	network *network.Network
+	options topology.Options
+	network *topology.Cache
 
 	diagnoses *diagnose.Cache
 	warnings  *topologyWarnings
-	memory    *memory
+	history   *history.History
 	status    *status.Writer
 	guard     *guard.Guard
 }
@@ -33,9 +35,9 @@ func newState() *state {
 }
 
 // networkOf is the network, a new one if the arguments that make it have changed.
-func (s *state) networkOf(options network.Options) *network.Network {
+func (s *state) networkOf(options topology.Options) *topology.Cache {
 	if s.network == nil || !reflect.DeepEqual(s.options, options) {
-		s.options, s.network = options, network.New(options)
+		s.options, s.network = options, topology.New(options)
 	}
 	return s.network
 }
@@ -45,8 +47,8 @@ func (s *state) networkOf(options network.Options) *network.Network {
 type keeper struct {
 	mu    sync.Mutex
 	state *state
-	// memory is one for all states: what follows pods is never taken away.
-	memory *memory
+	// history is one for all states: what follows pods is never taken away.
+	history *history.History
 	// observe is told each gang that is placed; nil for nobody.
 	observe func(api.JobID, Placement)
 	// inject is called where work that may fail begins; nil but in tests.
@@ -63,10 +65,10 @@ func (k *keeper) take() *state {
 			taken.diagnoses.Limit = math.MaxInt32
 		}
 	}
-	if k.memory == nil {
-		k.memory = newMemory()
+	if k.history == nil {
+		k.history = history.New()
 	}
-	taken.memory, taken.guard.Inject = k.memory, k.inject
+	taken.history, taken.guard.Inject = k.history, k.inject
 	return taken
 }
 
@@ -82,13 +84,13 @@ var builder = NewBuilder()
 // New builds the plugin for one scheduling session. Wrong arguments are logged and left at their defaults.
 func New(raw framework.Arguments) framework.Plugin { return builder(raw) }
 
-// NewBuilder returns a function like New with a memory of its own, for a process that runs several schedulers.
+// NewBuilder returns a function like New with a state of its own, for a process that runs several schedulers.
 func NewBuilder() framework.PluginBuilder { return buildOn(&keeper{}) }
 
 func buildOn(kept *keeper) framework.PluginBuilder {
 	return func(raw framework.Arguments) framework.Plugin {
-		arguments, err := parseArguments(raw)
-		logArguments(err)
-		return newPlugin(arguments, kept)
+		arguments, errs := config.Decode(raw, nil)
+		logArguments(errs)
+		return newPlugin(newArguments(arguments), kept)
 	}
 }

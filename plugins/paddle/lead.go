@@ -44,8 +44,8 @@ func (p *plugin) standFirst(ssn *framework.Session) {
 	p.victims.open()
 	ssn.AddJobStarvingFns(firstName, p.starving)
 	ssn.AddJobPipelinedFn(firstName, p.votePipelined)
-	ssn.AddAllocatableFn(firstName, p.endAllocatable)
-	ssn.AddPrePredicateFn(firstName, p.endPrePredicate)
+	ssn.AddAllocatableFn(firstName, p.allocatableWhileCompleting)
+	ssn.AddPrePredicateFn(firstName, p.prePredicateWhileCompleting)
 }
 
 // asStock runs ask in the session as it is without the plugin. It must not be called where Volcano asks plugins from

@@ -14,6 +14,8 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/conf"
 	"volcano.sh/volcano/pkg/scheduler/framework"
 	"volcano.sh/volcano/pkg/scheduler/plugins/util"
+
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 )
 
 func optionNames(tiers []conf.Tier) [][]string {
@@ -130,7 +132,7 @@ func TestFirstAnswersInEveryPlace(t *testing.T) {
 		defer framework.CloseSession(ssn)
 		ssn.AddJobPipelinedFn("priority", func(any) int { return util.Permit })
 		require.False(t, ssn.JobPipelined(ssn.Jobs[namespace+"/job"]))
-		for _, task := range inOrder(ssn.Jobs[namespace+"/tf"]) {
+		for _, task := range paddlejob.InOrder(ssn.Jobs[namespace+"/tf"]) {
 			require.NoError(t, ssn.Jobs[namespace+"/tf"].UpdateTaskStatus(task, api.Pipelined))
 		}
 		require.True(t, ssn.JobPipelined(ssn.Jobs[namespace+"/tf"]))

@@ -9,6 +9,8 @@ import (
 	"volcano.sh/apis/pkg/apis/scheduling"
 	"volcano.sh/volcano/pkg/scheduler/api"
 
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/topology"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
@@ -117,13 +119,13 @@ func (s scope) networkTopology() *scheduling.NetworkTopologySpec {
 
 // colocationTier is the placement tier of colocation Required, 0 for the whole cluster.
 func (c *course) colocationTier() (int, error) {
-	if c.arguments.colocationTier == 0 {
+	if c.arguments.ColocationTier == 0 {
 		return placement.NodeTier, nil
 	}
-	if c.network.Source() == "flat" {
+	if c.network.Source() == topology.SourceFlat {
 		return 0, nil
 	}
-	tier, err := c.network.Tier(c.arguments.colocationTier)
+	tier, err := c.network.Tier(c.arguments.ColocationTier)
 	if err != nil {
 		return 0, fmt.Errorf("%w: argument colocation-tier: %w", errLimit, err)
 	}
@@ -131,8 +133,8 @@ func (c *course) colocationTier() (int, error) {
 }
 
 // limited tells whether a job has limits that ordinary scoring would not keep.
-func limited(job *api.JobInfo, w wishes) bool {
-	if w.colocation == placement.Required {
+func limited(job *api.JobInfo, w paddlejob.Spec) bool {
+	if w.Colocation == placement.Required {
 		return true
 	}
 	hard := func(topology *scheduling.NetworkTopologySpec) bool {

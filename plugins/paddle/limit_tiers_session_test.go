@@ -16,7 +16,7 @@ import (
 const withTopologyAware = "  - name: network-topology-aware\n"
 
 // tiersOf are the arguments by which a job of 6 is cheapest where tier 2 does not hold it (each border costs as much).
-const tiersOf = withPaddle + "    arguments:\n      tier-prices: 1, 1, 1\n      topology-labels: "
+const tiersOf = withPaddle + "    arguments:\n      tier-weights: 1, 1, 1\n      topology-labels: "
 
 // topologies are the sources of the network, and the places of network-topology-aware.
 var topologies = map[string]string{

@@ -8,11 +8,12 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"volcano.sh/volcano/pkg/scheduler/framework"
 	vcutil "volcano.sh/volcano/pkg/util"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/metrics"
 )
 
 // scrape reads our metrics from the very handler that Volcano serves at /metrics: value by name and labels.
@@ -25,7 +26,7 @@ func scrape(t *testing.T) map[string]float64 {
 	for line := range strings.Lines(recorder.Body.String()) {
 		line = strings.TrimSpace(line)
 		at := strings.LastIndex(line, " ") // a label's value may have spaces
-		if at < 0 || !strings.HasPrefix(line, metricsSubsystem) {
+		if at < 0 || !strings.HasPrefix(line, metrics.Subsystem) {
 			continue
 		}
 		name, value := line[:at], line[at+1:]
@@ -50,76 +51,15 @@ func added(t *testing.T, do func()) map[string]float64 {
 	return changes
 }
 
-func TestPlansAreCountedAndTimed(t *testing.T) {
-	changes := added(t, func() {
-		observePlan(outcomePlaced, 3*time.Millisecond)
-		observePlan(outcomePlaced, 5*time.Second)
-		observePlan(outcomeStale, 0) // nothing was planned, so no time is known
-	})
-	require.InDelta(t, 2, changes[`volcano_paddle_plans_total{outcome="placed"}`], 0)
-	require.InDelta(t, 1, changes[`volcano_paddle_plans_total{outcome="stale"}`], 0)
-	require.NotContains(t, changes, `volcano_paddle_plans_total{outcome="nofit"}`)
-	require.InDelta(t, 2, changes["volcano_paddle_plan_duration_seconds_count"], 0)
-	require.InDelta(t, 5.003, changes["volcano_paddle_plan_duration_seconds_sum"], 1e-9)
-	require.InDelta(t, 1, changes[`volcano_paddle_plan_duration_seconds_bucket{le="0.0032"}`]-
-		changes[`volcano_paddle_plan_duration_seconds_bucket{le="0.0016"}`], 0, "3 ms are between 1.6 and 3.2 ms")
-}
-
-func TestHintsAreCounted(t *testing.T) {
-	changes := added(t, func() {
-		countHints(true)
-		countHints(true)
-		countHints(false)
-	})
-	require.Equal(t, map[string]float64{
-		`volcano_paddle_hints_total{result="taken"}`: 2, `volcano_paddle_hints_total{result="refused"}`: 1,
-	}, changes)
-}
-
-func TestPredictedTrafficIsAddedByTier(t *testing.T) {
-	changes := added(t, func() {
-		addPredictedBytes("rack", 1e9)
-		addPredictedBytes("rack", 2e9)
-		addPredictedBytes("node", 5e9)
-		addPredictedModels("node", 6)
-	})
-	require.Equal(t, map[string]float64{
-		`volcano_paddle_predicted_crossing_bytes_total{tier="rack"}`:       3e9,
-		`volcano_paddle_predicted_crossing_bytes_total{tier="node"}`:       5e9,
-		`volcano_paddle_predicted_crossing_model_sizes_total{tier="node"}`: 6,
-	}, changes)
-}
-
-func TestPendingClassesThatAreGoneAreZero(t *testing.T) {
-	const room, limit = `volcano_paddle_pending_jobs{reason="test-room"}`, `volcano_paddle_pending_jobs{reason="test-limit"}`
-	setPending(map[string]int{"test-room": 3, "test-limit": 1})
-	require.Subset(t, scrape(t), map[string]float64{room: 3, limit: 1})
-	setPending(map[string]int{"test-limit": 2})
-	require.Subset(t, scrape(t), map[string]float64{room: 0, limit: 2})
-	setPending(nil)
-	require.Subset(t, scrape(t), map[string]float64{room: 0, limit: 0})
-}
-
-// Series that an alert may ask for are there before anything happened.
-func TestSeriesBeginAtZero(t *testing.T) {
-	values := scrape(t)
-	for _, name := range []string{
-		`plans_total{outcome="placed"}`, `plans_total{outcome="nofit"}`, `plans_total{outcome="stale"}`, `plans_total{outcome="fallback"}`,
-		`hints_total{result="taken"}`, `hints_total{result="refused"}`, "argument_errors", "plan_duration_seconds_count",
-	} {
-		require.Contains(t, values, metricsSubsystem+"_"+name)
-	}
-}
-
 // Plugins are built each second, with the arguments of the present configuration.
 func TestArgumentErrorsOfThePresentConfigurationAreCounted(t *testing.T) {
 	for _, test := range []struct {
 		arguments framework.Arguments
 		wrong     float64
 	}{
-		{framework.Arguments{argEffort: 0, "efort": 1, argWeight: 2}, 2},
-		{framework.Arguments{argEffort: 0, "efort": 1, argWeight: 2}, 2},
-		{framework.Arguments{argEffort: 0}, 1},
+		{framework.Arguments{"search-budget": 0, "effort": 1, "weight": 2}, 2},
+		{framework.Arguments{"search-budget": 0, "effort": 1, "weight": 2}, 2},
+		{framework.Arguments{"search-budget": 0}, 1},
 		{nil, 0},
 	} {
 		New(test.arguments)

@@ -11,12 +11,13 @@ import (
 	scheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 	"volcano.sh/volcano/pkg/scheduler/api"
 
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
 // requiring is a PodGroup with an annotation that says what must be free before it is admitted.
 func requiring(group *scheduling.PodGroup, amounts string) *scheduling.PodGroup {
-	group.Annotations = map[string]string{minResourcesAnnotation: amounts}
+	group.Annotations = map[string]string{paddlejob.MinResourcesAnnotation: amounts}
 	return group
 }
 
@@ -184,6 +185,6 @@ func TestInvalidMinResourcesAreAnEvent(t *testing.T) {
 	events := c.listen()
 	c.session()
 	c.session()
-	require.Equal(t, []string{`Warning InvalidAnnotation annotation batch.paddlepaddle.org/min-resources is "cpu": "cpu" is no amount of a ` +
-		`resource; write amounts such as cpu=4,memory=8Gi; the default holds`}, events())
+	require.Equal(t, []string{`Warning InvalidAnnotation annotation batch.paddlepaddle.org/min-resources is "cpu": invalid quantity "cpu"; ` +
+		`write amounts such as cpu=4,memory=8Gi; the default holds`}, events())
 }

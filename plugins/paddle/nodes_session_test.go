@@ -13,6 +13,8 @@ import (
 	scheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/guard"
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/metrics"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
@@ -45,7 +47,7 @@ func TestReportOfWhatRefusesNodes(t *testing.T) {
 	against := func(key string, labels map[string]string) []corev1.PodAffinityTerm {
 		return []corev1.PodAffinityTerm{{TopologyKey: key, LabelSelector: &metav1.LabelSelector{MatchLabels: labels}}}
 	}
-	worker := map[string]string{resourceTypeLabel: "worker"}
+	worker := map[string]string{paddlejob.ResourceTypeLabel: "worker"}
 
 	for name, test := range map[string]struct {
 		objects []any
@@ -130,7 +132,7 @@ func TestReportOfWhatRefusesNodes(t *testing.T) {
 			c := newCluster(t, shipped, test.objects...)
 			members := int32(0)
 			for _, object := range test.objects {
-				if list, ok := object.([]*corev1.Pod); ok && list[0].Labels[resourceTypeLabel] == "worker" {
+				if list, ok := object.([]*corev1.Pod); ok && list[0].Labels[paddlejob.ResourceTypeLabel] == "worker" {
 					members = int32(len(list))
 				}
 			}
@@ -156,7 +158,7 @@ func TestReportOfWhatRefusesNodes(t *testing.T) {
 
 // A gang that starts is not diagnosed.
 func TestNodesAreCheckedForDiagnosesOnly(t *testing.T) {
-	c, _ := withFaults(t, func(of guard.Work, _ bool) { require.NotEqual(t, partExplanation, of.Part) },
+	c, _ := withFaults(t, func(of guard.Work, _ bool) { require.NotEqual(t, metrics.PartExplanation, of.Part) },
 		podGroup("job", 4, twoTwo), pods("job", "ps", 2, nothing), pods("job", "worker", 2, nothing), node("n1", resources{"cpu": "8", "memory": "8Gi"}))
 	c.session()
 	require.NotEmpty(t, c.bound())

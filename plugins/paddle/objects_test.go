@@ -14,8 +14,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	batch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+	internal "volcano.sh/apis/pkg/apis/scheduling"
 	scheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/util"
+
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 )
 
 // resources is a list such as {"cpu": "1"}.
@@ -50,8 +54,8 @@ func queue(name string, capability resources) *scheduling.Queue {
 // Kinds of owners of PodGroups and pods.
 var (
 	kindVolcanoJob        = batch.SchemeGroupVersion.WithKind("Job")
-	kindPaddleJob         = schema.GroupVersionKind{Group: paddleJobGroup, Version: "v1", Kind: paddleJobKind}
-	kindKubeflowPaddleJob = schema.GroupVersionKind{Group: "kubeflow.org", Version: "v1", Kind: paddleJobKind}
+	kindPaddleJob         = schema.GroupVersionKind{Group: paddlejob.PaddleJobGroup, Version: "v1", Kind: paddlejob.PaddleJobKind}
+	kindKubeflowPaddleJob = schema.GroupVersionKind{Group: "kubeflow.org", Version: "v1", Kind: paddlejob.PaddleJobKind}
 	kindReplicaSet        = appsv1.SchemeGroupVersion.WithKind("ReplicaSet")
 	kindStatefulSet       = appsv1.SchemeGroupVersion.WithKind("StatefulSet")
 	kindKubernetesJob     = batchv1.SchemeGroupVersion.WithKind("Job")
@@ -80,9 +84,9 @@ func podGroup(name string, minMember int32, minTaskMember map[string]int32) *sch
 func pods(job, task string, n int, requests resources) []*corev1.Pod {
 	result := plainPods(job, task, n, requests)
 	for _, pod := range result {
-		pod.Labels[jobNameLabel] = job
-		pod.Labels[resourceTypeLabel] = task
-		pod.Annotations[resourceAnnotation] = task
+		pod.Labels[paddlejob.JobNameLabel] = job
+		pod.Labels[paddlejob.ResourceTypeLabel] = task
+		pod.Annotations[paddlejob.ResourceAnnotation] = task
 	}
 	return result
 }
@@ -115,4 +119,38 @@ func withLabel(pods []*corev1.Pod, key, value string) []*corev1.Pod {
 		pod.Labels[key] = value
 	}
 	return pods
+}
+
+// jobInfo is a job as a session gets it; pods is how many pods each task has.
+func jobInfo(minMember int32, minTaskMember map[string]int32, pods map[string]int) *api.JobInfo {
+	job := api.NewJobInfo("ns/job")
+	job.SetPodGroup(&api.PodGroup{PodGroup: internal.PodGroup{
+		ObjectMeta: metav1.ObjectMeta{OwnerReferences: ownedBy(kindVolcanoJob, "job")},
+		Spec:       internal.PodGroupSpec{MinMember: minMember, MinTaskMember: minTaskMember},
+	}})
+	for task, n := range pods {
+		for _, pod := range plainPods("job", task, n, nothing) {
+			job.AddTaskInfo(api.NewTaskInfo(pod).Clone()) // a copy, as in a session
+		}
+	}
+	return job
+}
+
+// one is a pod of a task called worker, which by itself says nothing.
+func one(change func(*corev1.Pod)) *corev1.Pod {
+	pod := plainPods("job", "worker", 1, nothing)[0]
+	change(pod)
+	return pod
+}
+
+func variable(name, value string) func(*corev1.Pod) {
+	return func(pod *corev1.Pod) { withEnv([]*corev1.Pod{pod}, name, value) }
+}
+
+func label(key, value string) func(*corev1.Pod) {
+	return func(pod *corev1.Pod) { pod.Labels[key] = value }
+}
+
+func annotation(key, value string) func(*corev1.Pod) {
+	return func(pod *corev1.Pod) { pod.Annotations[key] = value }
 }

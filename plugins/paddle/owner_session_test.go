@@ -16,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	batch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	scheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 )
 
 // workload is the PodGroup that Volcano makes for the pods of an owner, and n of the pods, which are of no task.
@@ -70,8 +72,8 @@ func TestUndeclaredMinimumsByOwner(t *testing.T) {
 				}
 				// n1: [ps] worker worker worker: minMember is reached, but a server is missing
 				c := newCluster(t, configuration, group,
-					withLabel(plainPods("job", "ps", 2, oneCPU), resourceTypeLabel, "ps"),
-					withLabel(plainPods("job", "worker", 3, nothing), resourceTypeLabel, "worker"),
+					withLabel(plainPods("job", "ps", 2, oneCPU), paddlejob.ResourceTypeLabel, "ps"),
+					withLabel(plainPods("job", "worker", 3, nothing), paddlejob.ResourceTypeLabel, "worker"),
 					node("n1", resources{"cpu": "1", "memory": "8Gi"}))
 				c.sessions(3, test.bound...)
 			})
@@ -88,11 +90,11 @@ func dress(r *rand.Rand, group *scheduling.PodGroup, pods []*corev1.Pod) {
 			}
 		}
 	}
-	some(label(jobNameLabel, "job"), label(resourceTypeLabel, "worker"), label(ctrServerLabel, "ctr"), label(ctrWorkerLabel, "ctr"),
-		annotation(resourceAnnotation, "ps"), variable("TRAINING_ROLE", "TRAINER"), variable("PADDLE_TRAINING_ROLE", "PSERVER"),
+	some(label(paddlejob.JobNameLabel, "job"), label(paddlejob.ResourceTypeLabel, "worker"), label(paddlejob.CtrServerLabel, "ctr"), label(paddlejob.CtrWorkerLabel, "ctr"),
+		annotation(paddlejob.ResourceAnnotation, "ps"), variable("TRAINING_ROLE", "TRAINER"), variable("PADDLE_TRAINING_ROLE", "PSERVER"),
 		variable("PADDLE_TRAINER_ENDPOINTS", "a:1"), variable("PADDLE_PSERVERS_IP_PORT_LIST", "a:1"), variable("PADDLE_SERVING_PORT", "1"))
 	if r.IntN(2) == 0 {
-		group.Labels = map[string]string{jobNameLabel: "job"}
+		group.Labels = map[string]string{paddlejob.JobNameLabel: "job"}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/framework"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/guard"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/metrics"
 )
 
 // allocatable is what allocate asks first about a task: here its job is planned. A task for which it is certain that no
@@ -34,7 +35,7 @@ func (p *plugin) prePredicate(task *api.TaskInfo) error {
 	if p.course.asking {
 		return nil
 	}
-	p.standIns.hide(p.ssn.Jobs)
+	p.bestEffort.Remove(p.ssn.Jobs)
 	p.clearNomination()
 	inAllocate := p.action.InAllocate(task.UID)
 	p.course.constraint = nil
@@ -42,7 +43,7 @@ func (p *plugin) prePredicate(task *api.TaskInfo) error {
 		return nil
 	}
 	p.tried = task.Job
-	err := p.guard.Run(guard.Work{Part: partLimit, Job: task.Job}, func() (err error) {
+	err := p.guard.Run(guard.Work{Part: metrics.PartLimit, Job: task.Job}, func() (err error) {
 		p.course.constraint, err = p.course.constraintOf(task)
 		return err
 	})
@@ -110,7 +111,7 @@ func (p *plugin) batchNodeOrder(task *api.TaskInfo, nodes []*api.NodeInfo) (map[
 		return nil, nil
 	}
 	if node, ok := p.replanAfterRejection(task); ok {
-		return map[string]float64{node: maxScore * p.arguments.weight}, nil
+		return map[string]float64{node: maxScore * p.arguments.Weight}, nil
 	}
 	return p.course.score(task, nodes), nil
 }

@@ -9,17 +9,19 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"volcano.sh/volcano/pkg/scheduler/api"
 
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/metrics"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/status"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
 // reportPlaced writes where a gang runs. A session that places none of its pods keeps the last report.
-func (p *plugin) reportPlaced(job *api.JobInfo, g gang) {
+func (p *plugin) reportPlaced(job *api.JobInfo, g paddlejob.Gang) {
 	had, _ := status.Condition(job.PodGroup)
 	pending := len(job.TaskStatusIndex[api.Pending])
 	if g == nil {
-		g = newGang(job, p.arguments.taskRoles)
+		g = paddlejob.NewGang(job, p.arguments.taskRoles)
 	}
 	moved := had.Status != corev1.ConditionTrue || p.reporter.pending[job.UID] != pending
 	placed := report.Decode(job.PodGroup.Annotations)
@@ -31,7 +33,13 @@ func (p *plugin) reportPlaced(job *api.JobInfo, g gang) {
 			p.observed(job, tiers, inBytes)
 		}
 		if had.Status != corev1.ConditionTrue { // pods that join a gang that runs do not count
-			countCrossing(tiers, inBytes)
+			for _, use := range tiers {
+				if inBytes {
+					metrics.AddCrossingBytes(use.Name, use.Crossing)
+				} else {
+					metrics.AddCrossingModelSizes(use.Name, use.Crossing)
+				}
+			}
 		}
 	}
 	placed.Surplus = ""
@@ -42,12 +50,11 @@ func (p *plugin) reportPlaced(job *api.JobInfo, g gang) {
 }
 
 // tiersOf returns the tiers of the network that a gang uses, none in a session that has not read the network.
-func (p *plugin) tiersOf(job *api.JobInfo, g gang) (tiers []report.Tier, inBytes bool) {
+func (p *plugin) tiersOf(job *api.JobInfo, g paddlejob.Gang) (tiers []report.Tier, inBytes bool) {
 	if !p.course.followed || p.course.network.Topology() == nil {
 		return nil, false
 	}
-	w, _ := newWishes(job.PodGroup.Annotations, p.arguments)
-	c := newCast(job, g, w, p.course.network, func(task *api.TaskInfo) bool { return api.AllocatedStatus(task.Status) }, nil)
+	c := newCast(job, g, p.course.spec(job), p.course.network, func(task *api.TaskInfo) bool { return api.AllocatedStatus(task.Status) }, nil)
 	cost, err := placement.Evaluate(p.course.network.Topology(), &c.demand, nil)
 	if err != nil {
 		return nil, false
@@ -77,10 +84,10 @@ func tiersUsed(t *placement.Topology, d *placement.Demand, cost *placement.Cost)
 }
 
 // whySurplus returns why pods beyond the minimums wait.
-func (p *plugin) whySurplus(job *api.JobInfo, g gang) string {
+func (p *plugin) whySurplus(job *api.JobInfo, g paddlejob.Gang) string {
 	byTask := map[string]int{}
 	why := ""
-	for _, task := range inOrder(job) {
+	for _, task := range paddlejob.InOrder(job) {
 		if task.Status != api.Pending {
 			continue
 		}
@@ -96,7 +103,7 @@ func (p *plugin) whySurplus(job *api.JobInfo, g gang) string {
 }
 
 // podsOn counts the pods of each role on each node.
-func podsOn(job *api.JobInfo, g gang) map[string]map[string]int {
+func podsOn(job *api.JobInfo, g paddlejob.Gang) map[string]map[string]int {
 	on := map[string]map[string]int{}
 	for _, task := range job.Tasks {
 		if task.NodeName == "" || !api.AllocatedStatus(task.Status) {
@@ -114,11 +121,11 @@ func podsOn(job *api.JobInfo, g gang) map[string]map[string]int {
 }
 
 // byRole counts pods by what users call their role.
-func byRole(byTask map[string]int, g gang) map[string]int {
+func byRole(byTask map[string]int, g paddlejob.Gang) map[string]int {
 	pods := map[string]int{}
 	for _, group := range g {
-		if n := byTask[group.task]; n > 0 {
-			pods[roleNames[group.role]] += n
+		if n := byTask[group.Task]; n > 0 {
+			pods[roleNames[group.Role]] += n
 		}
 	}
 	return pods

@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"volcano.sh/volcano/pkg/scheduler/api"
 
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
@@ -29,7 +30,7 @@ func TestReportOfAPlacedGang(t *testing.T) {
 	}
 	topology, err := placement.NewTopology(spec)
 	require.NoError(t, err)
-	g := gang{{task: "ps", role: roleServer, min: 1}, {task: "worker", role: roleWorker, min: 2}}
+	g := paddlejob.Gang{{Task: "ps", Role: paddlejob.Server, Min: 1}, {Task: "worker", Role: paddlejob.Worker, Min: 2}}
 
 	for _, test := range []struct {
 		name    string

@@ -11,6 +11,7 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/api"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/guard"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/metrics"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/planner/feasibility"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
@@ -90,10 +91,10 @@ func (c *course) plan(s scope) *plan {
 func (c *course) remake(old *plan) *plan {
 	if old.replans >= maxReplans {
 		old.abandoned = true
-		observePlan(outcomeFallback, 0)
+		metrics.ObservePlan(metrics.OutcomeFallback, 0)
 		return old
 	}
-	observePlan(outcomeStale, 0)
+	metrics.ObservePlan(metrics.OutcomeStale, 0)
 	made := c.make(old.scope)
 	made.replans = old.replans + 1
 	c.plans[old.ID()] = made
@@ -104,21 +105,21 @@ func (c *course) remake(old *plan) *plan {
 func (c *course) make(s scope) *plan {
 	begin := time.Now()
 	p := &plan{scope: s, domain: placement.NoDomain}
-	of := guard.Work{Part: partPlan, Job: s.job.UID}
+	of := guard.Work{Part: metrics.PartPlan, Job: s.job.UID}
 	if p.err = c.guard.BackedOff(of); p.err == nil {
 		p.err = c.guard.Run(of, func() error { return c.solve(p) })
 	}
 	if errors.Is(p.err, guard.ErrPanicked) {
 		c.lost()
 	}
-	outcome := outcomePlaced
+	outcome := metrics.OutcomePlaced
 	switch {
 	case guard.Failed(p.err):
-		outcome = outcomeFailed
+		outcome = metrics.OutcomeFailed
 	case p.err != nil:
-		outcome = outcomeNoFit
+		outcome = metrics.OutcomeNoFit
 	}
-	observePlan(outcome, time.Since(begin))
+	metrics.ObservePlan(outcome, time.Since(begin))
 	return p
 }
 
@@ -144,8 +145,7 @@ func (c *course) solve(p *plan) error {
 
 // demand works out what a plan's scope asks for.
 func (c *course) demand(p *plan) error {
-	wishes, _ := newWishes(p.job.PodGroup.Annotations, c.arguments) // what is wrong in them was said when the session opened
-	p.cast = newCast(p.job, c.gangs[p.job.UID], wishes, c, p.contains, p.nominated)
+	p.cast = newCast(p.job, c.gangs[p.job.UID], c.spec(p.job), c, p.contains, p.nominated)
 	if p.sub == "" {
 		p.cast.raise(int(p.job.MinAvailable) - len(p.job.TaskStatusIndex[api.Succeeded]))
 	}
@@ -179,7 +179,7 @@ func (c *course) search(p *plan, t *placement.Topology) error {
 // attempt plans on idle resources, or with future on those that will be idle once pods have terminated. It leaves the topology as
 // it was.
 func (c *course) attempt(p *plan, t *placement.Topology, future bool) error {
-	if err := c.guard.BackedOff(guard.Work{Part: partPlan, Job: p.job.UID}); err != nil {
+	if err := c.guard.BackedOff(guard.Work{Part: metrics.PartPlan, Job: p.job.UID}); err != nil {
 		return err // an attempt before failed, and t may be given up
 	}
 	mark := t.Begin()

@@ -10,12 +10,15 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/framework"
 	"volcano.sh/volcano/pkg/scheduler/plugins/util"
 
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/config"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/guard"
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/metrics"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/nominate"
 )
 
 // PluginName is the name that enables the plugin in volcano-scheduler.conf.
-const PluginName = "paddle"
+const PluginName = config.PluginName
 
 // plugin wires the decisions of this package into one scheduling session; it decides nothing itself.
 type plugin struct {
@@ -26,10 +29,10 @@ type plugin struct {
 	state *state
 	guard *guard.Guard
 
-	gangs    map[api.JobID]gang // Paddle jobs that have pending pods; all other jobs are left to Volcano
-	ranks    map[api.TaskID]rank
-	standIns *standIns
-	tried    api.JobID // the job that was last asked about and not yet explained
+	gangs      map[api.JobID]paddlejob.Gang // Paddle jobs that have pending pods; all other jobs are left to Volcano
+	ranks      map[api.TaskID]paddlejob.Rank
+	bestEffort *paddlejob.BestEffortRequests
+	tried      api.JobID // the job that was last asked about and not yet explained
 
 	reporter reporter
 
@@ -45,14 +48,14 @@ var _ framework.Plugin = &plugin{}
 
 func newPlugin(a arguments, kept *keeper) *plugin {
 	return &plugin{
-		arguments: a,
-		kept:      kept,
-		gangs:     map[api.JobID]gang{},
-		ranks:     map[api.TaskID]rank{},
-		guard:     newGuard(),
-		standIns:  newStandIns(),
-		nominator: nominate.NewNominator(),
-		reporter:  newReporter(),
+		arguments:  a,
+		kept:       kept,
+		gangs:      map[api.JobID]paddlejob.Gang{},
+		ranks:      map[api.TaskID]paddlejob.Rank{},
+		guard:      newGuard(),
+		bestEffort: paddlejob.NewBestEffortRequests(),
+		nominator:  nominate.NewNominator(),
+		reporter:   newReporter(),
 	}
 }
 
@@ -67,16 +70,16 @@ func (p *plugin) OnSessionOpen(ssn *framework.Session) {
 	p.state.diagnoses.StartSession()
 	p.state.status.StartSession()
 	p.course = newCourse(ssn, p.arguments, p.gangs, p.state)
-	p.state.memory.watch(ssn.InformerFactory())
-	p.state.memory.open(ssn.Jobs)
+	p.state.history.Watch(ssn.InformerFactory())
+	p.state.history.ObserveEnded(ssn.Jobs)
 	p.guard.StartSession(p.budget(), ssn.Jobs)
 	for _, job := range ssn.Jobs {
 		if needsPlanning(job) {
+			p.parseSpec(job)
 			p.openGang(job)
-			p.reportInvalidAnnotations(job)
 		}
 	}
-	p.standIns.makeRoom(ssn.Nodes)
+	p.bestEffort.AddHeadroom(ssn.Nodes)
 	p.standFirst(ssn)
 	p.openReporter()
 
@@ -103,27 +106,27 @@ func (p *plugin) OnSessionOpen(ssn *framework.Session) {
 func (p *plugin) OnSessionClose(ssn *framework.Session) {
 	p.nominator.Restore(ssn.Jobs)
 	p.victims.commitRemainders()
-	p.state.memory.close(ssn.Jobs, p.gangs)
+	p.state.history.ObserveBindings(ssn.Jobs, p.gangs)
 	p.closeReporter()
-	observePlanning(p.guard.Spent())
+	metrics.ObserveSession(p.guard.Spent())
 	p.kept.put(p.state)
 }
 
 // needsPlanning reports whether there is anything to decide about a job.
 func needsPlanning(job *api.JobInfo) bool {
-	return job.HasPendingTasks() && isPaddleJob(job)
+	return job.HasPendingTasks() && paddlejob.IsPaddle(job)
 }
 
 func (p *plugin) openGang(job *api.JobInfo) {
-	gang := newGang(job, p.arguments.taskRoles)
-	gang.letEnd(job, p.arguments.taskRoles)
-	gang.hold(job, p.arguments.taskRoles)
-	p.standIns.take(job)
+	gang := paddlejob.NewGang(job, p.arguments.taskRoles)
+	gang.RelaxForCompletion(job, p.arguments.taskRoles)
+	gang.Apply(job, p.arguments.taskRoles)
+	p.bestEffort.Add(job)
 	p.gangs[job.UID] = gang
-	for id, rank := range ranks(job, gang) {
+	for id, rank := range paddlejob.Ranks(job, gang) {
 		p.ranks[id] = rank
 	}
-	if ready(job) {
+	if paddlejob.Ready(job) {
 		return
 	}
 	// What holds for a job that the actions do not come to; explain says more about one that they do.
@@ -135,14 +138,13 @@ func (p *plugin) budget() time.Duration {
 	if p.kept.observe != nil {
 		return guard.Unlimited
 	}
-	return p.arguments.planning
+	return p.arguments.PlanningTime()
 }
 
 // anyLimited tells whether a predicate is needed: it would be asked for each task and node, also of other jobs.
 func (p *plugin) anyLimited() bool {
 	for id := range p.gangs {
-		job := p.ssn.Jobs[id]
-		if w, _ := newWishes(job.PodGroup.Annotations, p.arguments); limited(job, w) {
+		if job := p.ssn.Jobs[id]; limited(job, p.course.spec(job)) {
 			return true
 		}
 	}
@@ -160,13 +162,13 @@ func (p *plugin) jobValid(obj any) *api.ValidateResult {
 	if r, missing := diagnosisOf(job, gang).MissingPods(); missing {
 		return &api.ValidateResult{Reason: v1beta1.NotEnoughPodsOfTaskReason, Message: r.Message}
 	}
-	p.standIns.show(job)
+	p.bestEffort.Apply(job)
 	return nil
 }
 
 // overused finds no queue overused. It is asked before each job of a queue is placed, after the job before was.
 func (p *plugin) overused(any) bool {
-	p.standIns.hide(p.ssn.Jobs)
+	p.bestEffort.Remove(p.ssn.Jobs)
 	p.clearNomination()
 	p.explain()
 	return false
@@ -184,18 +186,18 @@ func (p *plugin) taskOrder(l, r any) int {
 	if !lok || !rok {
 		return 0
 	}
-	return leftRank.compare(rightRank)
+	return leftRank.Compare(rightRank)
 }
 
 func (p *plugin) jobReady(obj any) bool {
 	job, _, ok := p.gang(obj)
-	return !ok || ready(job)
+	return !ok || paddlejob.Ready(job)
 }
 
 // jobPipelined rejects or abstains: a permission would keep plugins in later tiers from being asked.
 func (p *plugin) jobPipelined(obj any) int {
 	job, _, ok := p.gang(obj)
-	if ok && !pipelined(job) {
+	if ok && !paddlejob.Pipelined(job) {
 		return util.Reject
 	}
 	return util.Abstain
@@ -208,7 +210,7 @@ func (p *plugin) explain() {
 	p.tried = ""
 	switch {
 	case !ok:
-	case ready(job):
+	case paddlejob.Ready(job):
 		job.JobFitErrors = ""
 	default:
 		p.guarded(job, func() { job.JobFitErrors = p.jobFitError(job, gang) })
@@ -216,7 +218,7 @@ func (p *plugin) explain() {
 }
 
 // gang is the gang of a job, and false for a job that is left to Volcano.
-func (p *plugin) gang(obj any) (*api.JobInfo, gang, bool) {
+func (p *plugin) gang(obj any) (*api.JobInfo, paddlejob.Gang, bool) {
 	job, ok := obj.(*api.JobInfo)
 	if !ok || job == nil {
 		return nil, nil, false

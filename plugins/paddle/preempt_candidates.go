@@ -7,11 +7,13 @@ import (
 	"slices"
 
 	"volcano.sh/volcano/pkg/scheduler/api"
+
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 )
 
 // elasticRoles are the roles of which single pods may be evicted while the job trains on. Servers hold parts of the
 // parameters and heter workers stages of the model, also those beyond the minimum.
-var elasticRoles = map[role]bool{roleWorker: true, roleOther: true}
+var elasticRoles = map[paddlejob.Role]bool{paddlejob.Worker: true, paddlejob.Other: true}
 
 // evictability is which pods of a running gang may be evicted.
 type evictability struct {
@@ -25,21 +27,21 @@ type evictability struct {
 //
 // The dispensable pods of an elastic role are those of the highest rank beyond its minimum, as long as the job keeps minMember
 // pods. A job with a SubGroupPolicy has none, because each pod may be needed in its group.
-func newEvictability(job *api.JobInfo, g gang, taskRoles map[string]role, evicted, remainder map[api.TaskID]bool) evictability {
+func newEvictability(job *api.JobInfo, g paddlejob.Gang, taskRoles paddlejob.RoleMap, evicted, remainder map[api.TaskID]bool) evictability {
 	s := evictability{dispensable: map[api.TaskID]bool{}}
 	needed := map[string]int32{}       // by group, pods that are missing from its minimum
 	elasticGroups := map[string]bool{} // groups whose pods may be evicted one by one
 	for _, group := range g {
-		needed[group.task] = group.min
-		elasticGroups[group.task] = elasticRoles[group.role] && !job.ContainsSubJobPolicy()
+		needed[group.Task] = group.Min
+		elasticGroups[group.Task] = elasticRoles[group.Role] && !job.ContainsSubJobPolicy()
 	}
 	var count int32
 	for _, task := range job.Tasks {
-		if !occupies(task.Status) && !remainder[task.UID] {
+		if !paddlejob.Occupies(task.Status) && !remainder[task.UID] {
 			continue
 		}
 		count++
-		name, _ := taskName(task, taskRoles)
+		name, _ := paddlejob.TaskName(task, taskRoles)
 		if task.Status == api.Succeeded {
 			needed[name]-- // it counts, and cannot be evicted
 			continue
@@ -50,7 +52,7 @@ func newEvictability(job *api.JobInfo, g gang, taskRoles map[string]role, evicte
 
 	var beyond []*api.TaskInfo
 	for _, task := range s.members {
-		name, _ := taskName(task, taskRoles)
+		name, _ := paddlejob.TaskName(task, taskRoles)
 		if needed[name]--; needed[name] < 0 && elasticGroups[name] {
 			beyond = append(beyond, task)
 		}
@@ -61,7 +63,7 @@ func newEvictability(job *api.JobInfo, g gang, taskRoles map[string]role, evicte
 	}
 
 	for id := range evicted {
-		name, _ := taskName(job.Tasks[id], taskRoles)
+		name, _ := paddlejob.TaskName(job.Tasks[id], taskRoles)
 		s.disrupted = s.disrupted || !elasticGroups[name] || needed[name] > 0 || count < minimumOf(job, g)
 	}
 	s.members = slices.DeleteFunc(s.members, func(task *api.TaskInfo) bool { return remainder[task.UID] })
@@ -69,21 +71,21 @@ func newEvictability(job *api.JobInfo, g gang, taskRoles map[string]role, evicte
 }
 
 // minimumOf returns the number of pods that a gang needs. JobInfo.MinAvailable may be larger: gang.hold raises it.
-func minimumOf(job *api.JobInfo, g gang) int32 {
+func minimumOf(job *api.JobInfo, g paddlejob.Gang) int32 {
 	if job.PodGroup == nil {
-		return g.total()
+		return g.Total()
 	}
-	return max(g.total(), job.PodGroup.Spec.MinMember)
+	return max(g.Total(), job.PodGroup.Spec.MinMember)
 }
 
 // compareNames orders pods by name.
 func compareNames(a, b *api.TaskInfo) int { return cmp.Compare(a.Name, b.Name) }
 
 // compareMembers orders the pods of one gang by rank. Those that are needed least come last.
-func compareMembers(a, b *api.TaskInfo, taskRoles map[string]role) int {
-	_, left := taskName(a, taskRoles)
-	_, right := taskName(b, taskRoles)
-	return cmp.Or(cmp.Compare(roleOrder[left], roleOrder[right]), cmp.Compare(podIndex(a), podIndex(b)), cmp.Compare(a.Name, b.Name))
+func compareMembers(a, b *api.TaskInfo, taskRoles paddlejob.RoleMap) int {
+	_, left := paddlejob.TaskName(a, taskRoles)
+	_, right := paddlejob.TaskName(b, taskRoles)
+	return cmp.Or(cmp.Compare(left.Order(), right.Order()), cmp.Compare(paddlejob.PodIndex(a), paddlejob.PodIndex(b)), cmp.Compare(a.Name, b.Name))
 }
 
 // victimCandidates are the pods of one node that may be evicted for one preemptor.

@@ -10,12 +10,14 @@ import (
 	"github.com/stretchr/testify/require"
 	"volcano.sh/apis/pkg/apis/scheduling"
 	"volcano.sh/volcano/pkg/scheduler/api"
+
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 )
 
 // inStatus is a job whose pods run, but for those that are named, such as "worker-1": api.Succeeded.
 func inStatus(t *testing.T, job *api.JobInfo, others map[string]api.TaskStatus) *api.JobInfo {
 	t.Helper()
-	for _, task := range inOrder(job) {
+	for _, task := range paddlejob.InOrder(job) {
 		status, ok := others[strings.TrimPrefix(task.Name, "job-")]
 		if !ok {
 			status = api.Running
@@ -90,11 +92,11 @@ func TestNewEvictability(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			job := jobInfo(test.minMember, test.minTaskMember, test.pods)
-			g := newGang(job, defaultTaskRoles)
+			g := paddlejob.NewGang(job, defaultTaskRoles)
 			inStatus(t, job, test.statuses)
 			evicted := map[api.TaskID]bool{}
 			var members, dispensable []string
-			for _, task := range inOrder(job) {
+			for _, task := range paddlejob.InOrder(job) {
 				name := strings.TrimPrefix(task.Name, "job-")
 				if slices.Contains(test.evicted, name) {
 					evicted[task.UID] = true
@@ -122,14 +124,14 @@ func TestNewEvictability(t *testing.T) {
 // gang.hold raises the job's own minimum, which must not make workers indispensable.
 func TestNewEvictability_OfAppliedGang(t *testing.T) {
 	job := inStatus(t, jobInfo(4, twoTwo, map[string]int{"ps": 2, "worker": 4}), map[string]api.TaskStatus{"ps-1": api.Pending})
-	g := newGang(job, defaultTaskRoles)
-	g.hold(job, defaultTaskRoles)
+	g := paddlejob.NewGang(job, defaultTaskRoles)
+	g.Apply(job, defaultTaskRoles)
 	require.Equal(t, int32(6), job.MinAvailable)
 	require.Len(t, newEvictability(job, g, defaultTaskRoles, nil, nil).dispensable, 1)
 
 	job.PodGroup.Spec.SubGroupPolicy = []scheduling.SubGroupPolicySpec{{Name: "pairs"}}
 	require.Empty(t, newEvictability(job, g, defaultTaskRoles, nil, nil).dispensable, "each may be needed in its group")
-	worker := inOrder(job)[len(inOrder(job))-1]
+	worker := paddlejob.InOrder(job)[len(paddlejob.InOrder(job))-1]
 	require.True(t, newEvictability(job, g, defaultTaskRoles, map[api.TaskID]bool{worker.UID: true}, nil).disrupted)
 
 	job.PodGroup = nil
@@ -138,7 +140,7 @@ func TestNewEvictability_OfAppliedGang(t *testing.T) {
 
 func TestCompareMembers(t *testing.T) {
 	job := jobInfo(0, nil, map[string]int{"board": 1, "worker": 11, "heter": 1, "ps": 2})
-	tasks := inOrder(job)
+	tasks := paddlejob.InOrder(job)
 	slices.SortFunc(tasks, func(a, b *api.TaskInfo) int { return compareMembers(a, b, defaultTaskRoles) })
 	var got []string
 	for _, task := range tasks {

@@ -11,6 +11,8 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/framework"
 	"volcano.sh/volcano/pkg/scheduler/plugins/util"
+
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 )
 
 // starving votes in JobStarving: a Paddle job may preempt and reclaim while it is below a minimum and the other plugins agree.
@@ -23,11 +25,11 @@ func (p *plugin) starving(obj any) bool {
 }
 
 // belowMinimum reports whether a job is below a minimum. Pods count that run, are placed or wait for victims to end.
-func belowMinimum(job *api.JobInfo, g gang) bool {
+func belowMinimum(job *api.JobInfo, g paddlejob.Gang) bool {
 	placed := map[string]int32{}
 	var total int32
 	for status, tasks := range job.TaskStatusIndex {
-		if !occupies(status) && status != api.Pipelined {
+		if !paddlejob.Occupies(status) && status != api.Pipelined {
 			continue
 		}
 		for _, task := range tasks {
@@ -36,7 +38,7 @@ func belowMinimum(job *api.JobInfo, g gang) bool {
 		}
 	}
 	for _, group := range g {
-		if placed[group.task] < group.min {
+		if placed[group.Task] < group.Min {
 			return true
 		}
 	}
@@ -86,7 +88,7 @@ func (v *victimSelector) onDeallocate(event *framework.Event) {
 	if v.gang(task.Job) == nil {
 		return
 	}
-	task.TaskRole, _ = taskName(task, v.taskRoles)
+	task.TaskRole, _ = paddlejob.TaskName(task, v.taskRoles)
 	preemptor := v.selected[task.UID]
 	if v.evicting || preemptor == nil {
 		return

@@ -17,6 +17,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/framework"
+
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 )
 
 // protect gives the scheduler a PodDisruptionBudget of the pods with a label.
@@ -74,7 +76,7 @@ func TestGangGoesWithTheStatement(t *testing.T) {
 				c.add(rigidJob("low", "low", 1, twoCPU, "n1", "n2", "n3")...)
 				c.add(wants(pods, 1, twoCPU)...)
 				ssn := framework.OpenSession(c.cache, c.tiers, nil)
-				low, high := inOrder(ssn.Jobs[namespace+"/low"]), inOrder(ssn.Jobs[namespace+"/high"])
+				low, high := paddlejob.InOrder(ssn.Jobs[namespace+"/low"]), paddlejob.InOrder(ssn.Jobs[namespace+"/high"])
 				require.NoError(t, ssn.PrePredicateFn(high[0]))
 				victims := ssn.Preemptable(high[0], []*api.TaskInfo{low[0].Clone()})
 				require.Len(t, victims, 1)
@@ -102,7 +104,7 @@ func TestGangStaysIfTheEvictionFails(t *testing.T) {
 	c.add(rigidJob("low", "low", 1, twoCPU, "n1", "n2")...)
 	c.add(wants(pods, 1, twoCPU)...)
 	ssn, _ := c.open()
-	low, high := inOrder(ssn.Jobs[namespace+"/low"]), inOrder(ssn.Jobs[namespace+"/high"])
+	low, high := paddlejob.InOrder(ssn.Jobs[namespace+"/low"]), paddlejob.InOrder(ssn.Jobs[namespace+"/high"])
 	require.NoError(t, ssn.PrePredicateFn(high[0]))
 	statement := framework.NewStatement(ssn)
 	for _, victim := range ssn.Preemptable(high[0], []*api.TaskInfo{low[0].Clone()}) {
@@ -346,8 +348,8 @@ func TestCheaperNodesAreAskedOnce(t *testing.T) {
 	c.add(rigidJob("low", "low", 1, oneCPU, "n0", "n0", "n1")...)
 	c.add(wants(plainPods, preemptors, twoCPU)...)
 	ssn, v := selectorOf(c)
-	low := inOrder(ssn.Jobs[namespace+"/low"])
-	for i, preemptor := range inOrder(ssn.Jobs[namespace+"/high"]) {
+	low := paddlejob.InOrder(ssn.Jobs[namespace+"/low"])
+	for i, preemptor := range paddlejob.InOrder(ssn.Jobs[namespace+"/high"]) {
 		require.False(t, v.hasCheaperNode(preemption{preempting, preemptor}))
 		if i == 3 {
 			statement := framework.NewStatement(ssn)
@@ -375,7 +377,7 @@ func TestNodesOfBrokenGangsAreAskedAgain(t *testing.T) {
 	c.add(rigidJob("low", "low", 1, twoCPU, "n1", "n2")...)
 	c.add(wants(plainPods, 2, twoCPU)...)
 	ssn, v := selectorOf(c)
-	low, high := inOrder(ssn.Jobs[namespace+"/low"]), inOrder(ssn.Jobs[namespace+"/high"])
+	low, high := paddlejob.InOrder(ssn.Jobs[namespace+"/low"]), paddlejob.InOrder(ssn.Jobs[namespace+"/high"])
 	for _, preemptor := range high {
 		require.NoError(t, ssn.PrePredicateFn(preemptor))
 	}

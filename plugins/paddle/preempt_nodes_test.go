@@ -13,6 +13,8 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/conf"
 	"volcano.sh/volcano/pkg/scheduler/framework"
+
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 )
 
 // A gang stays whole if there is room elsewhere, but only if Volcano would find it there.
@@ -89,7 +91,7 @@ func TestIdleAndCheaperNodes(t *testing.T) {
 			c := newPriorities(t, preempt, objects()...)
 			ssn, v := selectorOf(c, test.configuration...)
 			ssn.NodesInShard = test.shard
-			p := preemption{test.kind, inOrder(ssn.Jobs[namespace+"/high"])[0]}
+			p := preemption{test.kind, paddlejob.InOrder(ssn.Jobs[namespace+"/high"])[0]}
 			require.NoError(t, ssn.PrePredicateFn(p.preemptor))
 			require.InDelta(t, test.room, v.idle(p, ssn.Nodes["n1"]).MilliCPU, 0)
 			var cheap []string
@@ -136,7 +138,7 @@ func TestOrderOfRunningPodsOnly(t *testing.T) {
 	c.add(wants(pods, 2, oneCPU)...)
 	c.add(started(podGroup("tf", 1, nil)), running(plainPods("tf", "worker", 2, nothing), "n1"))
 	ssn, v := selectorOf(c)
-	low, high, tf := inOrder(ssn.Jobs[namespace+"/low"]), inOrder(ssn.Jobs[namespace+"/high"]), inOrder(ssn.Jobs[namespace+"/tf"])
+	low, high, tf := paddlejob.InOrder(ssn.Jobs[namespace+"/low"]), paddlejob.InOrder(ssn.Jobs[namespace+"/high"]), paddlejob.InOrder(ssn.Jobs[namespace+"/tf"])
 	require.Negative(t, v.taskOrder(low[2], low[3]))
 	require.Positive(t, v.taskOrder(low[3], low[2]))
 	require.Zero(t, v.taskOrder(low[2], high[0]), "of two jobs")
@@ -151,9 +153,9 @@ func TestInvalidate(t *testing.T) {
 	c.add(elasticJob("low", "n1")...)
 	c.add(wants(pods, 2, oneCPU)...)
 	ssn, v := selectorOf(c)
-	p := preemption{preempting, inOrder(ssn.Jobs[namespace+"/high"])[0]}
+	p := preemption{preempting, paddlejob.InOrder(ssn.Jobs[namespace+"/high"])[0]}
 	require.NoError(t, ssn.PrePredicateFn(p.preemptor))
-	worker := inOrder(ssn.Jobs[namespace+"/low"])[4]
+	worker := paddlejob.InOrder(ssn.Jobs[namespace+"/low"])[4]
 	for _, event := range []func(*framework.Event){v.onAllocate, v.onDeallocate} {
 		require.True(t, v.gangEvictable(p, worker.Job))
 		require.True(t, v.hasCheaperNode(p))

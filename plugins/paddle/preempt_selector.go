@@ -10,16 +10,18 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/framework"
 	"volcano.sh/volcano/pkg/scheduler/plugins/util"
+
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 )
 
 // victimSelector decides in one session which running pods may be evicted. Topology-aware preemption calls it from several
 // goroutines; no pod is evicted meanwhile.
 type victimSelector struct {
 	ssn       *framework.Session
-	taskRoles map[string]role
+	taskRoles paddlejob.RoleMap
 
 	mu               sync.Mutex
-	gangs            map[api.JobID]gang // nil for jobs that are not Paddle's
+	gangs            map[api.JobID]paddlejob.Gang // nil for jobs that are not Paddle's
 	evictabilities   map[api.JobID]evictability
 	asking           map[*api.TaskInfo]bool // preemptors for which the selector calls the other plugins
 	evictable        map[gangQuery]bool
@@ -63,10 +65,10 @@ type gangQuery struct {
 	victim api.JobID
 }
 
-func newVictimSelector(ssn *framework.Session, taskRoles map[string]role) *victimSelector {
+func newVictimSelector(ssn *framework.Session, taskRoles paddlejob.RoleMap) *victimSelector {
 	return &victimSelector{
 		ssn: ssn, taskRoles: taskRoles,
-		gangs:            map[api.JobID]gang{},
+		gangs:            map[api.JobID]paddlejob.Gang{},
 		evictabilities:   map[api.JobID]evictability{},
 		asking:           map[*api.TaskInfo]bool{},
 		evictable:        map[gangQuery]bool{},
@@ -160,15 +162,15 @@ func (v *victimSelector) allEvicted() []*api.TaskInfo {
 }
 
 // gang returns the gang of a job, nil if the job is not Paddle's.
-func (v *victimSelector) gang(id api.JobID) gang {
+func (v *victimSelector) gang(id api.JobID) paddlejob.Gang {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if g, known := v.gangs[id]; known {
 		return g
 	}
-	var g gang
-	if job := v.ssn.Jobs[id]; job != nil && isPaddleJob(job) {
-		g = newGang(job, v.taskRoles)
+	var g paddlejob.Gang
+	if job := v.ssn.Jobs[id]; job != nil && paddlejob.IsPaddle(job) {
+		g = paddlejob.NewGang(job, v.taskRoles)
 	}
 	v.gangs[id] = g
 	return g

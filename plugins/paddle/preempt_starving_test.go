@@ -9,6 +9,8 @@ import (
 	"k8s.io/utils/ptr"
 	"volcano.sh/apis/pkg/apis/scheduling"
 	"volcano.sh/volcano/pkg/scheduler/api"
+
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 )
 
 func TestBelowMinimum(t *testing.T) {
@@ -39,10 +41,10 @@ func TestBelowMinimum(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			job := jobInfo(test.minMember, twoTwo, test.pods)
-			g := newGang(job, defaultTaskRoles)
+			g := paddlejob.NewGang(job, defaultTaskRoles)
 			inStatus(t, job, test.statuses)
-			g.letEnd(job, defaultTaskRoles)
-			g.hold(job, defaultTaskRoles)
+			g.RelaxForCompletion(job, defaultTaskRoles)
+			g.Apply(job, defaultTaskRoles)
 			require.Equal(t, test.want, belowMinimum(job, g))
 		})
 	}
@@ -63,10 +65,10 @@ func TestBelowMinimum_ByGroups(t *testing.T) {
 		task.Status = []api.TaskStatus{api.Running, api.Pending, api.Running, api.Pending}[i]
 		job.AddTaskInfo(task)
 	}
-	g := newGang(job, defaultTaskRoles)
-	g.hold(job, defaultTaskRoles)
+	g := paddlejob.NewGang(job, defaultTaskRoles)
+	g.Apply(job, defaultTaskRoles)
 	require.True(t, belowMinimum(job, g))
-	for _, task := range inOrder(job)[:2] {
+	for _, task := range paddlejob.InOrder(job)[:2] {
 		require.NoError(t, job.UpdateTaskStatus(task, api.Running))
 	}
 	require.False(t, belowMinimum(job, g))

@@ -14,6 +14,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/framework"
+
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 )
 
 // What else runs in a job, and can be missed, goes before workers, and these from the last one on.
@@ -188,8 +190,8 @@ func TestPreemptableOnUnknownNode(t *testing.T) {
 	c.add(wants(pods, 1, oneCPU)...)
 	ssn := framework.OpenSession(c.cache, c.tiers, nil)
 	defer framework.CloseSession(ssn)
-	preemptor := inOrder(ssn.Jobs[namespace+"/high"])[0]
-	victim := inOrder(ssn.Jobs[namespace+"/low"])[4].Clone()
+	preemptor := paddlejob.InOrder(ssn.Jobs[namespace+"/high"])[0]
+	victim := paddlejob.InOrder(ssn.Jobs[namespace+"/low"])[4].Clone()
 	require.Len(t, ssn.Preemptable(preemptor, []*api.TaskInfo{victim}), 1)
 	victim.NodeName = "gone"
 	require.Empty(t, ssn.Preemptable(preemptor, []*api.TaskInfo{victim}))

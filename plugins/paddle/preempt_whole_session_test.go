@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 	scheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 )
 
 // A preemptor evicts nobody unless its own gang fits then, and what was marked meanwhile is as it was.
@@ -49,7 +51,7 @@ func TestPreemptForWholeGangsOnly(t *testing.T) {
 // gang had lost them: it would evict others for a worker that it can miss.
 func TestPreemptTakenBackLeavesNames(t *testing.T) {
 	operator := func(made []*corev1.Pod, role string) []*corev1.Pod {
-		for _, pod := range withLabel(made, resourceTypeLabel, role) {
+		for _, pod := range withLabel(made, paddlejob.ResourceTypeLabel, role) {
 			pod.Annotations = map[string]string{"scheduling.k8s.io/group-name": "job"}
 		}
 		return made

@@ -7,35 +7,27 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/api"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/guard"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/metrics"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/planner/preferences"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
-)
-
-// Parts of the plugin's work whose panics are counted apart.
-const (
-	partPlan        = "plan"
-	partLimit       = "limit" // networkTopology and colocation: while this fails, the job's pods get no node
-	partExplanation = "explanation"
-	partScore       = "score"
-	partText        = "text" // conditions, events and metrics
 )
 
 // newGuard returns a guard whose failures are counted by the plugin's metrics.
 func newGuard() *guard.Guard {
 	return guard.New(guard.Metrics{
-		Panicked: countPanic,
-		Stopped:  func() { countStopped(searchStopped) },
+		Panicked: metrics.CountPanic,
+		Stopped:  func() { metrics.CountStoppedSearch(metrics.SearchStopped) },
 		Abandoned: func() {
-			countStopped(searchAbandoned)
-			abandonedSearches.Inc()
+			metrics.CountStoppedSearch(metrics.SearchAbandoned)
+			metrics.AddAbandonedSearches(1)
 		},
-		Ended: abandonedSearches.Dec,
+		Ended: func() { metrics.AddAbandonedSearches(-1) },
 	})
 }
 
 // guarded runs what writes about a job. A panic ends it and nothing else.
 func (p *plugin) guarded(job *api.JobInfo, work func()) {
-	of := guard.Work{Part: partText, Job: job.UID}
+	of := guard.Work{Part: metrics.PartText, Job: job.UID}
 	if p.guard.BackedOff(of) != nil {
 		return
 	}

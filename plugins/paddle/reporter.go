@@ -13,6 +13,8 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/api"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/enqueue"
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/metrics"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/status"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
@@ -22,13 +24,13 @@ import (
 type reporter struct {
 	reports     map[api.JobID]report.Report
 	probe       *enqueue.Probe
-	withoutPods map[api.JobID]gang  // jobs that wait for admission, or for their pods
-	pending     map[api.JobID]int   // pods of each gang that were pending when the session opened
-	accounting  *enqueue.Accounting // as the session closes; nil until it is needed
+	withoutPods map[api.JobID]paddlejob.Gang // jobs that wait for admission, or for their pods
+	pending     map[api.JobID]int            // pods of each gang that were pending when the session opened
+	accounting  *enqueue.Accounting          // as the session closes; nil until it is needed
 }
 
 func newReporter() reporter {
-	return reporter{reports: map[api.JobID]report.Report{}, withoutPods: map[api.JobID]gang{}, pending: map[api.JobID]int{}}
+	return reporter{reports: map[api.JobID]report.Report{}, withoutPods: map[api.JobID]paddlejob.Gang{}, pending: map[api.JobID]int{}}
 }
 
 // waitError is the report of a gang whose pods get no node, as an error.
@@ -63,9 +65,10 @@ func reportOf(err error) report.Report {
 	return report.Report{Reason: report.AssignmentNotFound, Message: err.Error()}
 }
 
-// reportInvalidAnnotations sends an event about annotations of a job that cannot be parsed.
-func (p *plugin) reportInvalidAnnotations(job *api.JobInfo) {
-	_, err := newWishes(job.PodGroup.Annotations, p.arguments)
+// parseSpec parses what a job says about its placement, and sends an event about annotations that cannot be parsed.
+func (p *plugin) parseSpec(job *api.JobInfo) {
+	spec, err := paddlejob.ParseSpec(job.PodGroup.Annotations, p.arguments.spec())
+	p.course.specs[job.UID] = spec
 	p.state.status.InvalidAnnotations(p.ssn, job, err)
 }
 
@@ -75,13 +78,13 @@ func (p *plugin) openReporter() {
 	r := &p.reporter
 	var candidates []enqueue.Job
 	raises := ptr.Deref(p.line.own.EnabledJobEnqueued, false)
-	add := func(job *api.JobInfo, g gang) {
+	add := func(job *api.JobInfo, g paddlejob.Gang) {
 		if !job.IsPending() || job.PodGroup.Spec.MinResources == nil { // Volcano admits it without a vote
 			return
 		}
 		candidate := enqueue.Job{Info: job, Minimum: diagnosisOf(job, g).Minimum()}
-		if w, _ := newWishes(job.PodGroup.Annotations, p.arguments); raises {
-			candidate.MinResources = w.least
+		if raises {
+			candidate.MinResources = p.course.spec(job).MinResources
 		}
 		candidates = append(candidates, candidate)
 	}
@@ -90,11 +93,11 @@ func (p *plugin) openReporter() {
 		add(p.ssn.Jobs[id], g)
 	}
 	for id, job := range p.ssn.Jobs {
-		if len(job.Tasks) > 0 || !job.IsPending() && job.PodGroup.Status.Phase != scheduling.PodGroupInqueue || !isPaddleJob(job) {
+		if len(job.Tasks) > 0 || !job.IsPending() && job.PodGroup.Status.Phase != scheduling.PodGroupInqueue || !paddlejob.IsPaddle(job) {
 			continue
 		}
-		p.reportInvalidAnnotations(job)
-		r.withoutPods[id] = newGang(job, p.arguments.taskRoles)
+		p.parseSpec(job)
+		r.withoutPods[id] = paddlejob.NewGang(job, p.arguments.taskRoles)
 		add(job, r.withoutPods[id])
 	}
 	r.probe = enqueue.Watch(p.ssn, PluginName, candidates, enqueue.Callbacks{Rejected: func(job *api.JobInfo, rejection report.Report) {
@@ -113,7 +116,7 @@ func (p *plugin) openReporter() {
 }
 
 // jobFitError returns JobInfo.JobFitErrors of a gang that is not started, after an action looked for nodes.
-func (p *plugin) jobFitError(job *api.JobInfo, g gang) string {
+func (p *plugin) jobFitError(job *api.JobInfo, g paddlejob.Gang) string {
 	d := diagnosisOf(job, g)
 	if _, missing := d.MissingPods(); missing {
 		return d.FitError(report.WaitingForPods)
@@ -132,7 +135,7 @@ func (p *plugin) jobFitError(job *api.JobInfo, g gang) string {
 
 // lastReason returns the reason for which a gang waits before a session has looked for nodes: the one that the last session
 // wrote, empty if there is none.
-func (p *plugin) lastReason(job *api.JobInfo, g gang) report.Reason {
+func (p *plugin) lastReason(job *api.JobInfo, g paddlejob.Gang) report.Reason {
 	if _, missing := diagnosisOf(job, g).MissingPods(); missing {
 		return report.WaitingForPods
 	}
@@ -160,14 +163,14 @@ func (p *plugin) closeReporter() {
 				r := p.whyWithoutPods(job, members)
 				job.JobFitErrors = diagnosisOf(job, members).FitError(r.Reason) // into Volcano's own event
 				wait(job, r)
-			case isGang && !ready(job):
+			case isGang && !paddlejob.Ready(job):
 				wait(job, p.why(job, g))
 			default:
 				p.reportPlaced(job, g)
 			}
 		})
 	}
-	setPending(counts)
+	metrics.SetPending(counts)
 }
 
 // reported returns the jobs to write about: gangs, jobs without pods, and jobs that run but whose condition says that they

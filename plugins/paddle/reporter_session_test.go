@@ -18,7 +18,10 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/framework"
 
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/config"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/diagnose"
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/metrics"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/status"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
@@ -56,9 +59,9 @@ func (c *cluster) listen() func() []string {
 	state.status.Recorder = recorder
 	kept.put(state)
 	framework.RegisterPluginBuilder(PluginName, func(raw framework.Arguments) framework.Plugin {
-		arguments, err := parseArguments(raw)
-		require.NoError(c.t, err)
-		return newPlugin(arguments, kept)
+		arguments, errs := config.Decode(raw, nil)
+		require.Empty(c.t, errs)
+		return newPlugin(newArguments(arguments), kept)
 	})
 	return func() (events []string) {
 		for len(recorder.Events) > 0 {
@@ -167,7 +170,7 @@ func TestReasonOfAGang(t *testing.T) {
 	unknown := hardGroup(2)
 	unknown.Spec.NetworkTopology.HighestTierAllowed, unknown.Spec.NetworkTopology.HighestTierName = nil, "row"
 	colocated := podGroup("job", 5, map[string]int32{"ps": 1, "worker": 4})
-	colocated.Annotations = map[string]string{colocationAnnotation: "Required"}
+	colocated.Annotations = map[string]string{paddlejob.ColocationAnnotation: "Required"}
 	busy := podGroup("other", 1, nil)
 	busy.Spec.Queue = "other"
 	hungry := plainPods("other", "task", 8, resources{"cpu": "8"})
@@ -224,7 +227,7 @@ func TestReasonOfAGang(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c := newCluster(t, labelled(""), test.objects...)
-			setPending(nil)
+			metrics.SetPending(nil)
 			changes := added(t, func() {
 				for range 3 {
 					c.session()

@@ -8,6 +8,7 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/api"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/guard"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/metrics"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
@@ -17,23 +18,23 @@ const maxScore = 100
 // score rates nodes for a task that has no plan to follow: by the network, and those on which a pod of the job failed
 // come after all others.
 func (c *course) score(task *api.TaskInfo, nodes []*api.NodeInfo) map[string]float64 {
-	if c.arguments.weight == 0 {
+	if c.arguments.Weight == 0 {
 		return nil
 	}
 	var scores map[string]float64
-	if of := (guard.Work{Part: partScore, Job: task.Job}); c.guard.BackedOff(of) == nil {
+	if of := (guard.Work{Part: metrics.PartScore, Job: task.Job}); c.guard.BackedOff(of) == nil {
 		_ = c.guard.Run(of, func() error { // it is logged and counted
 			scores = c.nearness(task, nodes)
 			return nil
 		})
 	}
-	past, _ := c.memory.recall(task.Job)
+	past, _ := c.history.Get(task.Job)
 	for _, node := range nodes {
-		if slices.Contains(past.failed, node.Name) {
+		if slices.Contains(past.FailedNodes, node.Name) {
 			if scores == nil {
 				scores = map[string]float64{}
 			}
-			scores[node.Name] -= (maxScore + 1) * c.arguments.weight
+			scores[node.Name] -= (maxScore + 1) * c.arguments.Weight
 		}
 	}
 	return scores
@@ -47,9 +48,9 @@ func (c *course) nearness(task *api.TaskInfo, nodes []*api.NodeInfo) map[string]
 	if err != nil {
 		return nil
 	}
-	wishes, _ := newWishes(job.PodGroup.Annotations, c.arguments)
+	spec := c.spec(job)
 	s := c.scopeOf(job, task)
-	cast := newCast(job, c.gangs[job.UID], wishes, c, func(other *api.TaskInfo) bool {
+	cast := newCast(job, c.gangs[job.UID], spec, c, func(other *api.TaskInfo) bool {
 		return s.contains(other) && (other.Status != api.Pending || other.UID == task.UID)
 	}, nil)
 	role, index, ok := cast.only()
@@ -84,14 +85,14 @@ func (c *course) nearness(task *api.TaskInfo, nodes []*api.NodeInfo) map[string]
 		return nil
 	}
 	for name, cost := range costs {
-		costs[name] = maxScore * c.arguments.weight * (most - cost) / (most - least)
+		costs[name] = maxScore * c.arguments.Weight * (most - cost) / (most - least)
 	}
 	return costs
 }
 
 // price is what the objective puts first.
 func (c *course) price(cost *placement.Cost) float64 {
-	if c.arguments.objective == placement.BusiestFirst {
+	if c.arguments.Objective == placement.BusiestFirst {
 		return cost.BusiestSeconds
 	}
 	return cost.Priced

@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"volcano.sh/volcano/pkg/scheduler/api"
+
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 )
 
 // Without a plan, nodes near the others of the job are best, and those on which one of its pods failed come last.
@@ -36,14 +38,14 @@ func TestScore(t *testing.T) {
 				started(group), workers)
 			ssn, p := c.open()
 			for _, node := range test.failed {
-				p.course.memory.failed(namespace+"/j", node)
+				p.course.history.RecordFailure(namespace+"/j", node)
 			}
 			var nodes []*api.NodeInfo
 			for _, name := range []string{"n1", "n2", "n3", "n4"} {
 				nodes = append(nodes, ssn.Nodes[name])
 			}
 			scores := map[string]float64{}
-			for node, score := range p.course.score(inOrder(ssn.Jobs[namespace+"/j"])[1], nodes) {
+			for node, score := range p.course.score(paddlejob.InOrder(ssn.Jobs[namespace+"/j"])[1], nodes) {
 				scores[node] = score
 			}
 			require.InDeltaMapValues(t, test.want, scores, 0.1)

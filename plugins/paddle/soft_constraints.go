@@ -9,6 +9,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/guard"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/metrics"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/planner/preferences"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
@@ -33,7 +34,7 @@ func (c *course) softConstraints(p *plan) *softConstraints {
 		}
 		s.own = append(s.own, own)
 	}
-	past, ok := c.memory.recall(p.job.UID)
+	past, ok := c.history.Get(p.job.UID)
 	if !ok {
 		return s
 	}
@@ -41,13 +42,13 @@ func (c *course) softConstraints(p *plan) *softConstraints {
 		nodes := make([]placement.NodeID, len(pending))
 		for i, task := range pending {
 			nodes[i] = noNode
-			if id, ok := c.network.Node(past.nodes[task.Name]); ok {
+			if id, ok := c.network.Node(past.Nodes[task.Name]); ok {
 				nodes[i] = id
 			}
 		}
 		s.previousNodes = append(s.previousNodes, nodes)
 	}
-	for _, name := range past.failed {
+	for _, name := range past.FailedNodes {
 		if id, ok := c.network.Node(name); ok {
 			s.failed = append(s.failed, id)
 		}
@@ -63,7 +64,7 @@ func (c *course) best(p *plan) (*placement.Plan, error) {
 		p.soft.applyPenalties(&p.cast.demand, c.network.Topology().Nodes())
 	}
 	t, s := c.network.Topology(), p.soft
-	return guard.Search(c.guard, guard.Work{Part: partPlan, Job: p.job.UID}, c.lost, func(stop func() bool) (*placement.Plan, error) {
+	return guard.Search(c.guard, guard.Work{Part: metrics.PartPlan, Job: p.job.UID}, c.lost, func(stop func() bool) (*placement.Plan, error) {
 		o := c.options(stop)
 		found, d, err := s.solveAvoidingFailedNodes(t, &p.cast.demand, o)
 		if err != nil {
@@ -79,7 +80,7 @@ func (c *course) best(p *plan) (*placement.Plan, error) {
 
 // options returns the options of a search.
 func (c *course) options(stop func() bool) placement.Options {
-	return placement.Options{Objective: c.arguments.objective, Effort: c.arguments.effort, Stop: stop}
+	return placement.Options{Objective: c.arguments.Objective, Effort: c.arguments.SearchBudget, Stop: stop}
 }
 
 // worthKeeping reports whether a gang whose best plan is found keeps its previous nodes.
@@ -87,7 +88,7 @@ func (c *course) worthKeeping(d *placement.Demand, kept, found *placement.Plan) 
 	const rounding = 1e-9
 	return len(kept.Assignments) >= len(found.Assignments) && kept.Cost.Penalty <= found.Cost.Penalty &&
 		(d.Colocation == placement.None ||
-			c.price(&kept.Cost) <= c.price(&found.Cost)*(1+c.arguments.keepPlace)*(1+rounding))
+			c.price(&kept.Cost) <= c.price(&found.Cost)*(1+c.arguments.RestartTolerancePercent/100)*(1+rounding))
 }
 
 // applyPenalties sets the penalties of a demand.

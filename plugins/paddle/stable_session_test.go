@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"volcano.sh/volcano/pkg/scheduler/api"
 
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
@@ -60,8 +61,8 @@ func TestVolcanoIsGivenReasonAndRolesOnly(t *testing.T) {
 		require.NoError(t, job.UpdateTaskStatus(task, api.Running))
 	}
 	require.Contains(t, diagnosisOf(job, g).FitError(report.InsufficientResources), "pods wait")
-	require.Contains(t, diagnosisOf(job, gang{{task: "ps", role: roleServer, min: 1}}).FitError(report.InsufficientResources), "wait")
-	require.Contains(t, diagnosisOf(&api.JobInfo{}, gang{{task: "ps", role: roleServer, min: 1}, {task: "worker", role: roleWorker, min: 2}}).FitError(report.InsufficientResources),
+	require.Contains(t, diagnosisOf(job, paddlejob.Gang{{Task: "ps", Role: paddlejob.Server, Min: 1}}).FitError(report.InsufficientResources), "wait")
+	require.Contains(t, diagnosisOf(&api.JobInfo{}, paddlejob.Gang{{Task: "ps", Role: paddlejob.Server, Min: 1}, {Task: "worker", Role: paddlejob.Worker, Min: 2}}).FitError(report.InsufficientResources),
 		"gang not started: server and workers wait (InsufficientResources)")
-	require.Contains(t, diagnosisOf(&api.JobInfo{}, gang{{task: "ps", role: roleServer, min: 1}}).FitError(report.InsufficientResources), "gang not started: server waits (InsufficientResources)")
+	require.Contains(t, diagnosisOf(&api.JobInfo{}, paddlejob.Gang{{Task: "ps", Role: paddlejob.Server, Min: 1}}).FitError(report.InsufficientResources), "gang not started: server waits (InsufficientResources)")
 }

@@ -10,6 +10,7 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/api"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/guard"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/metrics"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
@@ -62,8 +63,7 @@ func (c *course) fitsAllSubJobs(p *plan, t *placement.Topology, domain placement
 
 // reserveSubJob plans a sub-job within a domain and takes its resources. It reports whether the sub-job fits.
 func (c *course) reserveSubJob(p *plan, t *placement.Topology, domain placement.DomainID, s scope) bool {
-	wishes, _ := newWishes(p.job.PodGroup.Annotations, c.arguments)
-	group := newCast(p.job, c.gangs[p.job.UID], wishes, c, s.contains, nil)
+	group := newCast(p.job, c.gangs[p.job.UID], c.spec(p.job), c, s.contains, nil)
 	tier, err := c.highestTier(s)
 	if err != nil {
 		return false
@@ -74,7 +74,7 @@ func (c *course) reserveSubJob(p *plan, t *placement.Topology, domain placement.
 		d.Roles[r].Minimum = len(d.Roles[r].Pending) + len(d.Roles[r].Placed)
 		d.Roles[r].Eligible = c.only(nil, domain)
 	}
-	found, err := guard.Search(c.guard, guard.Work{Part: partPlan, Job: p.job.UID}, c.lost, func(stop func() bool) (*placement.Plan, error) {
+	found, err := guard.Search(c.guard, guard.Work{Part: metrics.PartPlan, Job: p.job.UID}, c.lost, func(stop func() bool) (*placement.Plan, error) {
 		return placement.Solve(t, d, c.options(stop))
 	})
 	if err != nil {

@@ -12,26 +12,28 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/diagnose"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/enqueue"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/guard"
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/metrics"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
-var roleNames = map[role]string{
-	roleServer: "server", roleHeter: "heter worker", roleWorker: "worker", roleOther: "other pod",
+var roleNames = map[paddlejob.Role]string{
+	paddlejob.Server: "server", paddlejob.Heter: "heter worker", paddlejob.Worker: "worker", paddlejob.Other: "other pod",
 }
 
 // diagnosisOf returns a gang for package diagnose.
-func diagnosisOf(job *api.JobInfo, g gang) *diagnose.Gang {
-	d := &diagnose.Gang{Job: job, Tasks: func() []*api.TaskInfo { return inOrder(job) }}
+func diagnosisOf(job *api.JobInfo, g paddlejob.Gang) *diagnose.Gang {
+	d := &diagnose.Gang{Job: job, Tasks: func() []*api.TaskInfo { return paddlejob.InOrder(job) }}
 	for _, group := range g {
-		d.Roles = append(d.Roles, diagnose.Role{Task: group.task, Name: roleNames[group.role], Minimum: group.min})
+		d.Roles = append(d.Roles, diagnose.Role{Task: group.Task, Name: roleNames[group.Role], Minimum: group.Min})
 	}
-	d.Pipelined = len(job.Tasks) > 0 && pipelined(job)
+	d.Pipelined = len(job.Tasks) > 0 && paddlejob.Pipelined(job)
 	return d
 }
 
 // why returns why a gang that is not ready waits.
-func (p *plugin) why(job *api.JobInfo, g gang) report.Report {
+func (p *plugin) why(job *api.JobInfo, g paddlejob.Gang) report.Report {
 	if job.IsPending() {
 		return p.whyNotAdmitted(job)
 	}
@@ -57,7 +59,7 @@ func (p *plugin) whyNotAdmitted(job *api.JobInfo) report.Report {
 }
 
 // whyWithoutPods returns why a job without pods waits.
-func (p *plugin) whyWithoutPods(job *api.JobInfo, g gang) report.Report {
+func (p *plugin) whyWithoutPods(job *api.JobInfo, g paddlejob.Gang) report.Report {
 	if job.IsPending() {
 		return p.whyNotAdmitted(job)
 	}
@@ -133,11 +135,11 @@ func (p *plugin) whyNotTried(job *api.JobInfo) report.Report {
 func (p *plugin) missing(job *api.JobInfo) *api.Resource {
 	asked := api.EmptyResource()
 	for id, task := range job.TaskStatusIndex[api.Pending] {
-		if p.ranks[id].surplus {
+		if p.ranks[id].Surplus {
 			continue
 		}
 		request := task.Resreq.Clone()
-		if request.Memory == standIn {
+		if request.Memory == paddlejob.PlaceholderMemory {
 			request.Memory = 0
 		}
 		asked.Add(request)
@@ -159,7 +161,7 @@ func (c *course) why(p *plan) error {
 // diagnose returns a report of this session, or of an earlier one if this has no time for it.
 func (c *course) diagnose(job *api.JobInfo, work func() (report.Report, error)) (report.Report, bool) {
 	return c.diagnoses.Get(job.UID, func() (r report.Report, err error) {
-		of := guard.Work{Part: partExplanation, Job: job.UID}
+		of := guard.Work{Part: metrics.PartExplanation, Job: job.UID}
 		if err := c.guard.BackedOff(of); err != nil {
 			return r, err
 		}
@@ -186,8 +188,8 @@ func (c *course) explain(p *plan) (report.Report, error) {
 	if err := c.prepare(p, t, p.future); err != nil {
 		return report.Report{}, err
 	}
-	e, err := guard.Search(c.guard, guard.Work{Part: partExplanation, Job: p.job.UID}, c.lost, func(stop func() bool) (*placement.Explanation, error) {
-		return placement.Explain(t, &p.cast.demand, placement.Options{Objective: c.arguments.objective, Stop: stop})
+	e, err := guard.Search(c.guard, guard.Work{Part: metrics.PartExplanation, Job: p.job.UID}, c.lost, func(stop func() bool) (*placement.Explanation, error) {
+		return placement.Explain(t, &p.cast.demand, placement.Options{Objective: c.arguments.Objective, Stop: stop})
 	})
 	if err != nil {
 		return report.Report{}, fmt.Errorf("explain why job %s does not fit: %w", p.job.UID, err)
@@ -219,13 +221,13 @@ func (c *course) blocked(job *api.JobInfo) (report.Report, bool) {
 
 // waiting returns the roles of a gang that are short of their minimum.
 func (c *course) waiting(job *api.JobInfo) (roles []diagnose.WaitingRole) {
-	tasks := inOrder(job)
+	tasks := paddlejob.InOrder(job)
 	for _, group := range c.gangs[job.UID] {
-		role := diagnose.WaitingRole{Name: roleNames[group.role], Minimum: int(group.min), Needed: int(group.min)}
+		role := diagnose.WaitingRole{Name: roleNames[group.Role], Minimum: int(group.Min), Needed: int(group.Min)}
 		for _, task := range tasks {
 			switch {
-			case task.TaskRole != group.task:
-			case occupies(task.Status):
+			case task.TaskRole != group.Task:
+			case paddlejob.Occupies(task.Status):
 				role.Needed--
 			case task.Status == api.Pending && !task.SchGated && role.Task == nil:
 				role.Task = task

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/guard"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/metrics"
 )
 
 // What a user reads in the PodGroup's condition PaddleScheduled.
@@ -161,7 +162,7 @@ func TestWhyGangIsNotStartedWithoutAnExplanation(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, _ := withFaults(t, func(of guard.Work, _ bool) {
-				if of.Part == partExplanation {
+				if of.Part == metrics.PartExplanation {
 					panic("no such tier")
 				}
 			}, append(test.nodes, podGroup("job", 4, twoTwo), pods("job", "ps", 2, nothing), test.workers)...)

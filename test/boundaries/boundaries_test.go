@@ -44,7 +44,7 @@ func load(t *testing.T, root fs.FS) map[string]*ast.File {
 
 // Where each side declares the labels, annotations and finalizers that it reads or writes.
 const (
-	pluginKeys     = "plugins/paddle/keys.go"
+	pluginKeys     = "plugins/paddle/job/keys.go"
 	controllerKeys = "controller/keys/keys.go"
 	// reportKeys is the key that the plugin alone writes, and kubectl paddle reads.
 	reportKeys = "plugins/paddle/report/keys.go"
@@ -143,7 +143,7 @@ func TestEachRuleCanBeBroken(t *testing.T) {
 		{"cmd/tool/lib/lib.go", "package lib\n", "cmd/tool/lib/lib.go is package lib"},
 		{"cmd/kubectl-paddle/x.go", "package paddle\n", "cmd/kubectl-paddle/x.go is package paddle"},
 		{pluginKeys, "package paddle\n\nconst modeAnnotation = \"batch.paddlepaddle.org/modus\"\n", `mode is "batch.paddlepaddle.org/modus" in`},
-		{pluginKeys, "package paddle\n\nconst Type = \"paddle-res-type\"\n", `type is "paddle-res-type" in plugins/paddle/keys.go, and role is`},
+		{pluginKeys, "package paddle\n\nconst Type = \"paddle-res-type\"\n", `type is "paddle-res-type" in plugins/paddle/job/keys.go, and role is`},
 		{pluginKeys, "package paddle\n\nconst Plan = \"batch.paddlepaddle.org/plan\"\n", "nobody writes what the plugin would read"},
 		{pluginKeys, "package paddle\n\nvar x = 1\n", "declares no key"},
 		{"controller/api/x.go", "package api\n\nvar mode = `set batch.paddlepaddle.org/mode`\n", "controller/api/x.go holds the key"},

@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/drawing"
-	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/topology"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/topology"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
@@ -47,7 +47,7 @@ func TestMap(t *testing.T) {
 	u.awaitSaid(t, []string{"resnet has been running for"}, "why", "resnet")
 
 	m, on := u.seen(t, "resnet")
-	require.Equal(t, topology.Labels, m.Source)
+	require.Equal(t, topology.SourceLabels, m.Source)
 	require.Equal(t, []string{"block", "spine"}, m.Tiers, "of the labels of the scheduler's ConfigMap, those that nodes have")
 	require.Empty(t, m.Unread)
 	require.Len(t, on, 2)

@@ -27,7 +27,7 @@ tiers:
   - name: gang
   - name: paddle
     arguments:
-      effort: 0
+      search-budget: 0
   - name: predicates
 `
 
@@ -57,7 +57,7 @@ func TestVolcanosSchedulerRunsThePluginFromItsFile(t *testing.T) {
 }
 
 // complaint is what only the plugin's own code says, once a session has built it.
-const complaint = `argument \"effort\" is ignored: 0 is not a whole number from 1 to 1000`
+const complaint = `search-budget: Invalid value: 0: must be between 1 and 1000, inclusive`
 
 // runScheduler runs the scheduler in a folder with the plugins in it, until the plugin complains, and gives its log.
 func runScheduler(t *testing.T, folder string) []string {

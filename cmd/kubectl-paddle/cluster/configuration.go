@@ -4,19 +4,44 @@ package cluster
 
 import (
 	"context"
+	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/topology"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/config"
 )
+
+// configNamespace is the namespace of the scheduler's ConfigMap.
+const configNamespace = "volcano-system"
+
+// configNames are ConfigMaps of the scheduler, of which the first that exists counts: ours in place of Volcano's, as the
+// chart installs it, and the one under Volcano's name.
+var configNames = []string{"paddle-scheduler-configmap", "volcano-scheduler-configmap"}
 
 // configuration is the ConfigMap of the scheduler that jobs get if they name none.
 func (c *Clients) configuration(ctx context.Context) (found *corev1.ConfigMap, err error) {
-	for _, name := range topology.ConfigNames() {
-		if found, err = c.Kube.CoreV1().ConfigMaps(topology.ConfigNamespace).Get(ctx, name, metav1.GetOptions{}); err == nil {
+	for _, name := range configNames {
+		if found, err = c.Kube.CoreV1().ConfigMaps(configNamespace).Get(ctx, name, metav1.GetOptions{}); err == nil {
 			return found, nil
 		}
 	}
 	return nil, err
+}
+
+// topologyLabels returns the plugin's argument from the data of the scheduler's ConfigMap.
+func topologyLabels(data map[string]string) ([]string, error) {
+	parsed, _, err := config.Parse(config.InData(data))
+	if err != nil {
+		return nil, fmt.Errorf("read the scheduler's ConfigMap: %w", err)
+	}
+	for _, tier := range parsed.Tiers {
+		for i := range tier.Plugins {
+			if tier.Plugins[i].Name == config.PluginName {
+				arguments, _ := config.Decode(tier.Plugins[i].Arguments, nil) // errors are the scheduler's to report
+				return arguments.TopologyLabels, nil
+			}
+		}
+	}
+	return nil, nil
 }

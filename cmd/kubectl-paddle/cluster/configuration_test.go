@@ -29,3 +29,22 @@ func TestOurSchedulersConfigurationCountsBeforeVolcanos(t *testing.T) {
 		require.Equal(t, name, found.Name)
 	}
 }
+
+func TestTopologyLabels(t *testing.T) {
+	t.Parallel()
+	conf := func(arguments string) map[string]string {
+		return map[string]string{"volcano-scheduler.conf": "actions: allocate\ntiers:\n- plugins:\n  - name: gang\n  - name: paddle\n" + arguments, "other": "{"}
+	}
+	for text, want := range map[string][]string{
+		"": nil, "    arguments: {weight: 2}": nil, "    arguments:\n      topology-labels: a/b, c": {"a/b", "c"}, "    arguments:\n      topology-labels: [a/b, c]": {"a/b", "c"},
+	} {
+		got, err := topologyLabels(conf(text))
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+	}
+	_, err := topologyLabels(map[string]string{"x-scheduler.conf": "{"})
+	require.ErrorContains(t, err, "read the scheduler's ConfigMap")
+	got, err := topologyLabels(nil)
+	require.NoError(t, err)
+	require.Empty(t, got)
+}

@@ -10,7 +10,7 @@ import (
 	topologyv1alpha1 "volcano.sh/apis/pkg/apis/topology/v1alpha1"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/drawing"
-	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/topology"
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/tree"
 )
 
 // GatherMap reads the nodes, their topology, and what is on them. Without the nodes there is an error; of other things, what
@@ -23,7 +23,7 @@ func (c *Clients) GatherMap(ctx context.Context, namespace string, labels []stri
 	}
 	o := &drawing.Objects{At: time.Now()}
 	g := &mapping{reading: leaveOut(&o.Unread), unread: &o.Unread, namespace: namespace}
-	o.Tree = topology.Build(pointers(nodes.Items), labels, c.hyperNodes(ctx, g, labels), c.configured(ctx, g, labels))
+	o.Tree = tree.Build(pointers(nodes.Items), labels, c.hyperNodes(ctx, g, labels), c.configured(ctx, g, labels))
 
 	o.Partly = !g.everywhere("pods", func(namespace string) error {
 		list, err := c.Kube.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{})
@@ -70,7 +70,7 @@ func (c *Clients) configured(ctx context.Context, g *mapping, labels []string) [
 	if !g.read("the scheduler's ConfigMap, which names the labels of racks", err) {
 		return nil
 	}
-	keys, err := topology.Configured(conf.Data)
+	keys, err := topologyLabels(conf.Data)
 	if err != nil {
 		*g.unread = append(*g.unread, err.Error())
 	}

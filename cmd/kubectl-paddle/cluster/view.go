@@ -13,7 +13,7 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/snapshot"
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/story"
-	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/topology"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/config"
 )
 
 // Snapshot reads the scheduler's view of the whole cluster. Without nodes or pods there is an error; what else may not be
@@ -78,9 +78,9 @@ func (c *Clients) bare(ctx context.Context, configuration string) (*snapshot.Sna
 	if configuration == "" {
 		found, err := c.configuration(ctx)
 		if apierrors.IsNotFound(err) {
-			s.Unread = append(s.Unread, snapshot.Unread{What: snapshot.Configuration, Why: fmt.Sprintf("namespace %s has no ConfigMap of %v", topology.ConfigNamespace, topology.ConfigNames())})
+			s.Unread = append(s.Unread, snapshot.Unread{What: snapshot.Configuration, Why: fmt.Sprintf("namespace %s has no ConfigMap of %v", configNamespace, configNames)})
 		} else if v.read(snapshot.Configuration, err) {
-			s.SchedulerConfiguration = snapshot.ConfigurationIn(found.Data)
+			s.SchedulerConfiguration = config.InData(found.Data)
 		}
 	}
 	return s, v, nil

@@ -16,7 +16,6 @@ import (
 	"k8s.io/component-base/term"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/drawing"
-	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/topology"
 )
 
 // paper is how wide text is where there is no terminal.
@@ -25,7 +24,8 @@ const paper = 100
 var mapOutputs = []string{"text", "html", "svg", "json", "yaml"}
 
 func (s *session) mapped() *cobra.Command {
-	var output, labels string
+	var output string
+	var labels []string
 	var width int
 	cmd := &cobra.Command{
 		Use: "map [JOB]", Short: "Show the cluster's racks and nodes with the jobs on them, and one job before all others",
@@ -41,14 +41,14 @@ func (s *session) mapped() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVarP(&output, "output", "o", "text", "output format: "+strings.Join(mapOutputs, ", "))
-	cmd.Flags().StringVar(&labels, "topology-labels", "", "keys of the node labels that name racks, blocks and so on, nearest first; the scheduler's own where it is not given")
+	cmd.Flags().StringSliceVar(&labels, "topology-labels", nil, "keys of the node labels that name racks, blocks and so on, nearest first; the scheduler's own where it is not given")
 	cmd.Flags().IntVar(&width, "width", 0, fmt.Sprintf("columns of text; the terminal's, or %d, where it is not given", paper))
 	must(cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(mapOutputs, cobra.ShellCompDirectiveNoFileComp)))
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if !slices.Contains(mapOutputs, output) {
 			return usage("unknown output %q: %s", output, strings.Join(mapOutputs, ", "))
 		}
-		m, err := s.gatherMap(cmd.Context(), args, topology.Keys(labels))
+		m, err := s.gatherMap(cmd.Context(), args, labels)
 		if err != nil {
 			return err
 		}

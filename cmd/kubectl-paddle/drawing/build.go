@@ -11,17 +11,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/story"
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/tree"
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/view"
-
-	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/story"
-	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/topology"
 )
 
 // Objects are what is drawn. All but Tree may be missing.
 type Objects struct {
-	Tree   *topology.Tree
+	Tree   *tree.Tree
 	Pods   []*corev1.Pod
 	Jobs   []*v1.PaddleJob
 	Groups []*vcscheduling.PodGroup
@@ -143,7 +142,7 @@ func rolesOf(job *v1.PaddleJob, placed map[string]int) (roles []Role) {
 }
 
 // domain adds up a domain and what is below.
-func (m *Map) domain(from *topology.Domain, on map[string][]*Pod) *Domain {
+func (m *Map) domain(from *tree.Domain, on map[string][]*Pod) *Domain {
 	d := &Domain{Tier: from.Tier, Name: from.Name}
 	free := Amounts{}
 	for _, node := range from.Nodes {

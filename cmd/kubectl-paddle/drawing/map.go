@@ -5,7 +5,7 @@ package drawing
 import (
 	"time"
 
-	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/topology"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/topology"
 )
 
 // Map is a cluster with the jobs in it.

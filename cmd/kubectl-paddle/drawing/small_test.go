@@ -15,9 +15,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/tree"
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
-
-	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/topology"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/topology"
 )
 
 // small is two racks: GPUs in the first, one of whose nodes is cordoned, and CPUs in the second.
@@ -31,7 +31,7 @@ func small(pods ...*corev1.Pod) *Objects {
 		node("c0", 0, map[string]string{"rack": "r1", "block": "b0"}),
 	}
 	nodes[1].Spec.Unschedulable = true
-	return &Objects{Tree: topology.Build(nodes, []string{"rack", "block"}, nil, nil), Pods: pods, Namespace: "team", At: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	return &Objects{Tree: tree.Build(nodes, []string{"rack", "block"}, nil, nil), Pods: pods, Namespace: "team", At: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 }
 
 func TestText(t *testing.T) {
@@ -85,7 +85,7 @@ func TestNVLinkDomainsAreDrawn(t *testing.T) {
 	}
 	job := []*corev1.Pod{podOf("a", "worker", 0, "n0", 4, "1"), podOf("a", "worker", 1, "n1", 4, "1"), podOf("a", "worker", 2, "n2", 2, "1")}
 	text := func(labels ...string) string {
-		return New(&Objects{Tree: topology.Build(nodes, nil, nil, labels), Pods: job}).Text(Terminal{Width: 80})
+		return New(&Objects{Tree: tree.Build(nodes, nil, nil, labels), Pods: job}).Text(Terminal{Width: 80})
 	}
 	require.Equal(t, `6 nodes in 3 NVLink domains of 2 racks; 24 GPUs, 14 free.
 The tiers are those of the nodes' labels.
@@ -201,7 +201,7 @@ func TestFlat(t *testing.T) {
 	for i := range 50 {
 		nodes = append(nodes, node(fmt.Sprintf("n%d", i), 1, nil))
 	}
-	m := New(&Objects{Tree: topology.Build(nodes, nil, nil, nil)})
+	m := New(&Objects{Tree: tree.Build(nodes, nil, nil, nil)})
 	require.Contains(t, m.Text(Terminal{Width: 200}), "all nodes are one level (--topology-labels names such labels)")
 	blocks := m.blocks()
 	require.Len(t, blocks, 1)

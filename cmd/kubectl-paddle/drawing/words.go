@@ -9,8 +9,7 @@ import (
 	"strings"
 
 	"github.com/paddle-volcano/paddle-volcano/controller/render"
-
-	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/topology"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/topology"
 )
 
 // many is a number with its noun.
@@ -65,9 +64,9 @@ func (m *Map) amounts(d *Domain) string {
 // source says where the tiers come from, and what is odd about them or could not be read.
 func (m *Map) source() (sentences []string) {
 	switch m.Source {
-	case topology.HyperNodes:
+	case topology.SourceHyperNodes:
 		sentences = append(sentences, "The tiers are those of the HyperNodes.")
-	case topology.Labels:
+	case topology.SourceLabels:
 		sentences = append(sentences, "The tiers are those of the nodes' labels.")
 	default:
 		level := "all nodes are one level"
@@ -76,7 +75,7 @@ func (m *Map) source() (sentences []string) {
 		}
 		sentences = append(sentences, "The cluster has no HyperNodes, and no labels are known that tell racks: "+level+" (--topology-labels names such labels).")
 	}
-	if slices.Contains(m.Tiers, topology.NVLinkDomain) {
+	if slices.Contains(m.Tiers, topology.NVLinkTier) {
 		sentences = append(sentences, "NVLink domains are those of the label "+topology.CliqueLabel+".")
 	}
 	for _, note := range m.Notes {

@@ -14,15 +14,15 @@ import (
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/render"
-	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/replay"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/simulate"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/snapshot"
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/story"
 )
 
-// cluster is a snapshot on its way to a replay.
+// cluster is a snapshot on its way to a simulation.
 type cluster struct {
-	replay.Cluster
+	simulate.Cluster
 	taken  metav1.Time
 	wanted *vcscheduling.PodGroup
 	// gone are pods that lost their node.
@@ -31,7 +31,7 @@ type cluster struct {
 }
 
 func newCluster(s *snapshot.Snapshot) *cluster {
-	c := &cluster{taken: s.Time, Cluster: replay.Cluster{
+	c := &cluster{taken: s.Time, Cluster: simulate.Cluster{
 		Configuration: s.SchedulerConfiguration,
 		Nodes:         slices.Clone(s.Nodes), Namespaces: s.Namespaces, HyperNodes: slices.Clone(s.HyperNodes),
 		Queues: slices.Clone(s.Queues), PriorityClasses: s.PriorityClasses, Quotas: s.ResourceQuotas,
@@ -85,7 +85,7 @@ func (c *cluster) come(job *v1.PaddleJob, wish render.Wish, config render.Config
 	group.UID, group.CreationTimestamp = "plan", c.taken
 	group.Status.Phase = vcscheduling.PodGroupPending
 	c.PodGroups = append(c.PodGroups, group)
-	c.Coming[replay.Key(group)] = c.podsOf(made)
+	c.Coming[simulate.Key(group)] = c.podsOf(made)
 	c.wanted = group
 }
 
@@ -106,7 +106,7 @@ func (c *cluster) leave(namespace, name string) {
 	groups := map[string]bool{}
 	c.PodGroups = slices.DeleteFunc(c.PodGroups, func(g *vcscheduling.PodGroup) bool {
 		its := g.Namespace == namespace && g.Labels[keys.JobName] == name
-		groups[replay.Key(g)] = groups[replay.Key(g)] || its
+		groups[simulate.Key(g)] = groups[simulate.Key(g)] || its
 		return its
 	})
 	before := len(c.Pods)

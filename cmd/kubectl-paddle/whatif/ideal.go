@@ -8,8 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
-	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/replay"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/simulate"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/snapshot"
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/story"
@@ -30,9 +30,9 @@ func Ideal(s *snapshot.Snapshot) (*report.Placement, error) {
 		pod.Spec.NodeName, pod.Status = "", corev1.PodStatus{Phase: corev1.PodPending}
 		c.Pods[i], c.Scheduler = pod, pod.Spec.SchedulerName
 	}
-	r, err := replay.Run(c.emptied(), replay.Key(c.wanted))
+	r, err := simulate.Run(c.emptied(), simulate.Key(c.wanted))
 	if err != nil || !c.fits(r) {
 		return nil, err
 	}
-	return story.Placement(r.Groups[replay.Key(c.wanted)]), nil
+	return story.Placement(r.Groups[simulate.Key(c.wanted)]), nil
 }

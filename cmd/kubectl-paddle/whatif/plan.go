@@ -5,7 +5,7 @@ package whatif
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/replay"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/simulate"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/story"
 )
@@ -90,15 +90,15 @@ func Answer(q *Question) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Plan{Namespace: c.wanted.Namespace, Name: c.name(replay.Key(c.wanted)), Taken: c.taken, Notes: c.notes, Gone: c.gangs(c.gone)}
+	p := &Plan{Namespace: c.wanted.Namespace, Name: c.name(simulate.Key(c.wanted)), Taken: c.taken, Notes: c.notes, Gone: c.gangs(c.gone)}
 	if p.missing(c, q.Snapshot) {
 		return p, nil
 	}
-	now, err := replay.Run(&c.Cluster, replay.Key(c.wanted))
+	now, err := simulate.Run(&c.Cluster, simulate.Key(c.wanted))
 	if err != nil {
 		return nil, err
 	}
-	empty, err := replay.Run(c.emptied(), replay.Key(c.wanted))
+	empty, err := simulate.Run(c.emptied(), simulate.Key(c.wanted))
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func Answer(q *Question) (*Plan, error) {
 	p.tell(c, now)
 	p.compare(c, empty)
 	if !p.Fits && len(p.First) > 0 {
-		alone, err := replay.Run(c.alone(), replay.Key(c.wanted))
+		alone, err := simulate.Run(c.alone(), simulate.Key(c.wanted))
 		if err != nil {
 			return nil, err
 		}

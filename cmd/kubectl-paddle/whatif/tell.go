@@ -14,25 +14,25 @@ import (
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	"github.com/paddle-volcano/paddle-volcano/controller/keys"
-	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/replay"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/simulate"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/snapshot"
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/story"
 )
 
 // emptied is the same cluster with nothing on it, and no quota used up.
-func (c *cluster) emptied() *replay.Cluster {
+func (c *cluster) emptied() *simulate.Cluster {
 	bare := c.alone()
 	bare.Quotas = nil
-	own := replay.Key(c.wanted)
+	own := simulate.Key(c.wanted)
 	bare.PodGroups = []*vcscheduling.PodGroup{c.wanted}
 	bare.Pods = slices.DeleteFunc(slices.Clone(bare.Pods), func(p *corev1.Pod) bool { return groupKey(p) != own })
 	return bare
 }
 
 // alone is the same cluster without the other jobs that wait.
-func (c *cluster) alone() *replay.Cluster {
-	bare, own := c.Cluster, replay.Key(c.wanted)
+func (c *cluster) alone() *simulate.Cluster {
+	bare, own := c.Cluster, simulate.Key(c.wanted)
 	bare.Coming = map[string][]*corev1.Pod{own: c.Coming[own]}
 	bare.Pods = slices.DeleteFunc(slices.Clone(bare.Pods), func(p *corev1.Pod) bool { return p.Spec.NodeName == "" && groupKey(p) != own })
 	bare.PodGroups = slices.DeleteFunc(slices.Clone(bare.PodGroups), func(g *vcscheduling.PodGroup) bool {
@@ -41,15 +41,15 @@ func (c *cluster) alone() *replay.Cluster {
 	return &bare
 }
 
-// fits says whether the gang had its nodes at the end of a replay.
-func (c *cluster) fits(r *replay.Result) bool {
-	bound := len(r.Bound[replay.Key(c.wanted)])
+// fits reports whether the gang had its nodes at the end of a simulation.
+func (c *cluster) fits(r *simulate.Result) bool {
+	bound := len(r.Bound[simulate.Key(c.wanted)])
 	return bound > 0 && bound >= int(c.wanted.Spec.MinMember)
 }
 
-// tell writes what a replay did into the plan.
-func (p *Plan) tell(c *cluster, r *replay.Result) {
-	own := replay.Key(c.wanted)
+// tell writes what a simulation did into the plan.
+func (p *Plan) tell(c *cluster, r *simulate.Result) {
+	own := simulate.Key(c.wanted)
 	p.Fits = c.fits(r)
 	p.Evicted = c.gangs(r.Evicted)
 	for _, key := range slices.Sorted(maps.Keys(r.Bound)) {
@@ -80,8 +80,8 @@ func (p *Plan) tell(c *cluster, r *replay.Result) {
 }
 
 // compare writes into the plan what would be on the empty cluster.
-func (p *Plan) compare(c *cluster, r *replay.Result) {
-	own := replay.Key(c.wanted)
+func (p *Plan) compare(c *cluster, r *simulate.Result) {
+	own := simulate.Key(c.wanted)
 	if p.Empty.Fits = c.fits(r); !p.Empty.Fits {
 		p.Empty.Why = why(r.Groups[own])
 		return
@@ -205,7 +205,7 @@ func (c *cluster) gangs(pods []*corev1.Pod) (all []Gang) {
 func (c *cluster) name(key string) string {
 	_, name, _ := strings.Cut(key, "/")
 	for _, group := range c.PodGroups {
-		if replay.Key(group) != key {
+		if simulate.Key(group) != key {
 			continue
 		}
 		if job := group.Labels[keys.JobName]; job != "" {

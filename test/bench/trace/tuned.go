@@ -45,7 +45,7 @@ func tuned() map[string]cluster.Setup {
 		packedGPUs: packed, hardBlocks: hard, hardPacked: hardAndPacked, softPacked: softAndPacked,
 		together:      cluster.TaskTopologyTogether(),
 		bytesUntold:   cluster.Paddle(map[string]string{"objective": "bytes"}),
-		busiestUntold: cluster.Paddle(map[string]string{"objective": "busiest"}),
+		busiestUntold: cluster.Paddle(map[string]string{"objective": "max-link-load"}),
 	}
 }
 

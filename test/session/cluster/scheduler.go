@@ -15,13 +15,13 @@ import (
 	_ "volcano.sh/volcano/pkg/scheduler/plugins" // gang and its like register themselves
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle"
-	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/inprocess"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/simulate"
 )
 
 // Scheduler is Volcano's scheduler with one configuration over one cluster. It is not safe for use by several goroutines.
 type Scheduler struct {
 	setup   Setup
-	cache   *inprocess.Cache
+	cache   *simulate.Cache
 	build   framework.PluginBuilder
 	actions []framework.Action
 	tiers   []conf.Tier
@@ -35,7 +35,7 @@ func New(setup Setup) (*Scheduler, error) {
 		return nil, fmt.Errorf("start a scheduler with set-up %s: read its configuration: %w", setup.Name, err)
 	}
 	s := &Scheduler{
-		setup: setup, cache: inprocess.New("volcano"), build: paddle.NewBuilder(), actions: actions, tiers: tiers,
+		setup: setup, cache: simulate.NewCache("volcano"), build: paddle.NewBuilder(), actions: actions, tiers: tiers,
 		groups: map[string]*scheduling.PodGroup{},
 	}
 	s.cache.AddQueueV1beta1(queue(queueName))

@@ -81,7 +81,7 @@ func TestASliceIsTheSameEachTimeAndBestWithThePlugin(t *testing.T) {
 	var others []*Result
 	again := map[string]int{"stock": 2, "task-topology": 1, "network-topology-aware": 1, "paddle": 2}
 	for _, setup := range []cluster.Setup{
-		cluster.Stock(), cluster.TaskTopology(), cluster.NetworkTopology(), cluster.Paddle(objective("bytes")), cluster.Paddle(objective("busiest")),
+		cluster.Stock(), cluster.TaskTopology(), cluster.NetworkTopology(), cluster.Paddle(objective("bytes")), cluster.Paddle(objective("max-link-load")),
 	} {
 		results := []*Result{}
 		for range again[setup.Name] {

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package history
+
+import (
+	"fmt"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"volcano.sh/volcano/pkg/scheduler/api"
+)
+
+func TestHistoryOfPlaces(t *testing.T) {
+	m := New()
+	_, ok := m.Get("ns/a")
+	require.False(t, ok)
+	require.False(t, m.knows("ns/a"), "asking is not remembered")
+	m.recordPlacement("ns/a", "a-0", "n1")
+	m.recordPlacement("ns/a", "a-1", "n1")
+	m.recordPlacement("ns/b", "b-0", "n3")
+	m.recordPlacement("ns/a", "a-0", "n2")
+	a, ok := m.Get("ns/a")
+	require.True(t, ok)
+	require.Equal(t, map[string]string{"a-0": "n2", "a-1": "n1"}, a.Nodes)
+	a.Nodes["a-1"] = "changed"
+	a, _ = m.Get("ns/a")
+	require.Equal(t, "n1", a.Nodes["a-1"], "what is recalled is a copy")
+}
+
+func TestHistoryOfFailures(t *testing.T) {
+	m := New()
+	m.recordSuccess("ns/a")
+	require.False(t, m.knows("ns/a"), "nothing to forget")
+	m.RecordFailure("ns/a", "n1")
+	m.RecordFailure("ns/a", "n2")
+	m.RecordFailure("ns/a", "n1")
+	m.RecordFailure("ns/b", "n9")
+	a, _ := m.Get("ns/a")
+	require.Equal(t, []string{"n2", "n1"}, a.FailedNodes)
+	for i := range maxFailedNodes - 1 {
+		m.RecordFailure("ns/a", fmt.Sprintf("m%d", i))
+	}
+	a, _ = m.Get("ns/a")
+	require.Len(t, a.FailedNodes, maxFailedNodes)
+	require.Equal(t, "n1", a.FailedNodes[0], "the oldest is forgotten first")
+	m.recordSuccess("ns/a")
+	a, _ = m.Get("ns/a")
+	require.Empty(t, a.FailedNodes)
+	b, _ := m.Get("ns/b")
+	require.Equal(t, []string{"n9"}, b.FailedNodes)
+}
+
+func TestHistoryForgetsJobsThatWereNotSeenForLong(t *testing.T) {
+	m := New()
+	job := func(i int) api.JobID { return api.JobID(fmt.Sprintf("ns/%d", i)) }
+	for i := range maxJobs {
+		m.recordPlacement(job(i), "p", "n")
+	}
+	require.Len(t, m.jobs, maxJobs)
+	m.Get(job(0))
+	m.RecordFailure(job(maxJobs), "n")
+	require.Len(t, m.jobs, maxJobs*9/10)
+	require.True(t, m.knows(job(0)), "it was asked about lately")
+	require.True(t, m.knows(job(maxJobs)))
+	require.False(t, m.knows(job(1)))
+	require.False(t, m.knows(job(maxJobs/10+1)))
+	require.True(t, m.knows(job(maxJobs/10+2)))
+	require.Equal(t, maxJobs*9/10-1, m.pods)
+}
+
+func TestHistoryOfPodsIsBounded(t *testing.T) {
+	m := New()
+	for j := range 3 {
+		for i := range maxPods / 2 {
+			m.recordPlacement(api.JobID(fmt.Sprintf("ns/%d", j)), strconv.Itoa(i), "n")
+		}
+	}
+	require.False(t, m.knows("ns/0"))
+	require.True(t, m.knows("ns/1"))
+	require.Equal(t, maxPods, m.pods)
+	for i := range maxPods + 1 {
+		m.recordPlacement("ns/2", strconv.Itoa(i), "n")
+	}
+	require.False(t, m.knows("ns/1"))
+	require.True(t, m.knows("ns/2"), "the job that is seen now stays")
+	require.Equal(t, maxPods+1, m.pods)
+}
+
+func TestHistoryOfPodsThatAreNoMore(t *testing.T) {
+	m := New()
+	job := &api.JobInfo{UID: "ns/a", Tasks: map[api.TaskID]*api.TaskInfo{"u": {UID: "u", Name: "a-17"}, "v": {UID: "v", Name: "a-99"}}}
+	m.prune(job)
+	for i := range 20 {
+		m.recordPlacement("ns/a", fmt.Sprintf("a-%d", i), "n")
+	}
+	m.prune(job)
+	require.Len(t, m.jobs["ns/a"].Nodes, 20, "a few may come again")
+	m.recordPlacement("ns/a", "a-20", "n")
+	m.prune(job)
+	require.Equal(t, map[string]string{"a-17": "n"}, m.jobs["ns/a"].Nodes)
+	require.Equal(t, 1, m.pods)
+}

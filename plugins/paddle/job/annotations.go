@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package job
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	k8sutil "k8s.io/kubernetes/pkg/scheduler/util"
+	"volcano.sh/volcano/pkg/scheduler/api"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/config"
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+)
+
+// Spec is what a job says about its own placement.
+type Spec struct {
+	Colocation placement.Colocation
+	// ParameterBytes is the size of the model's parameters; 0 means unknown.
+	ParameterBytes float64
+	// ParallelGroupSize is the number of ranks in a parallel group; 0 means no groups.
+	ParallelGroupSize int
+	// MinResources must be free before the job is admitted; nil means what its minimum asks for.
+	MinResources *api.Resource
+}
+
+// ParseSpec returns what the annotations of a PodGroup say, and the defaults for the rest. Each invalid annotation is in
+// the error and leaves its default.
+func ParseSpec(annotations map[string]string, defaults Spec) (Spec, error) {
+	s := defaults
+	var errs []error
+	if text, ok := annotations[ColocationAnnotation]; ok {
+		if colocation, err := config.ParseColocation(text); err == nil {
+			s.Colocation = colocation
+		} else {
+			errs = append(errs, fmt.Errorf("annotation %s is %q; write Required, Preferred or None", ColocationAnnotation, text))
+		}
+	}
+	if text, ok := annotations[ParameterSizeAnnotation]; ok {
+		if quantity, err := resource.ParseQuantity(text); err == nil && quantity.Sign() > 0 {
+			s.ParameterBytes = quantity.AsApproximateFloat64()
+		} else {
+			errs = append(errs, fmt.Errorf("annotation %s is %q; write an amount of bytes above 0, such as 2Gi", ParameterSizeAnnotation, text))
+		}
+	}
+	if text, ok := annotations[GroupSizeAnnotation]; ok {
+		if size, err := strconv.Atoi(text); err == nil && size >= 1 && size <= config.MaxParallelGroupSize {
+			s.ParallelGroupSize = size
+		} else {
+			errs = append(errs, fmt.Errorf("annotation %s is %q; write a number of ranks from 1 to %d", GroupSizeAnnotation, text, config.MaxParallelGroupSize))
+		}
+	}
+	if text, ok := annotations[MinResourcesAnnotation]; ok {
+		if amounts, err := amountsIn(text); err == nil {
+			s.MinResources = amounts
+		} else {
+			errs = append(errs, fmt.Errorf("annotation %s is %q: %w; write amounts such as cpu=4,memory=8Gi", MinResourcesAnnotation, text, err))
+		}
+	}
+	return s, errors.Join(errs...)
+}
+
+// mostOfAnything keeps amounts within what Volcano's numbers, in thousandths, hold.
+var mostOfAnything = resource.MustParse("1Pi")
+
+// amountsIn reads amounts of resources such as cpu=4,memory=8Gi.
+func amountsIn(text string) (*api.Resource, error) {
+	list := corev1.ResourceList{}
+	for part := range strings.SplitSeq(text, ",") {
+		name, amount, _ := strings.Cut(part, "=")
+		key := corev1.ResourceName(strings.TrimSpace(name))
+		quantity, err := resource.ParseQuantity(strings.TrimSpace(amount))
+		switch _, twice := list[key]; {
+		case err != nil || quantity.Sign() < 0 || quantity.Cmp(mostOfAnything) > 0:
+			return nil, fmt.Errorf("invalid quantity %q", part)
+		case twice:
+			return nil, fmt.Errorf("duplicate resource %q", key)
+		case !onNodes(key):
+			return nil, fmt.Errorf("unsupported resource %q", key)
+		}
+		list[key] = quantity
+	}
+	return api.NewResource(list), nil
+}
+
+// onNodes reports whether a resource is one that Volcano counts on nodes.
+func onNodes(name corev1.ResourceName) bool {
+	switch name {
+	case corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage, corev1.ResourcePods:
+		return true
+	}
+	return k8sutil.IsScalarResourceName(name)
+}

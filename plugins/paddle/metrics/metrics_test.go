@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package metrics
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	vcutil "volcano.sh/volcano/pkg/util"
+)
+
+// scrape reads our metrics from the very handler that Volcano serves at /metrics: value by name and labels.
+func scrape(t *testing.T) map[string]float64 {
+	t.Helper()
+	recorder := httptest.NewRecorder()
+	vcutil.PromHandler().ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/metrics", http.NoBody))
+	require.Equal(t, http.StatusOK, recorder.Code, recorder.Body.String())
+	values := map[string]float64{}
+	for line := range strings.Lines(recorder.Body.String()) {
+		line = strings.TrimSpace(line)
+		at := strings.LastIndex(line, " ") // a label's value may have spaces
+		if at < 0 || !strings.HasPrefix(line, Subsystem) {
+			continue
+		}
+		name, value := line[:at], line[at+1:]
+		number, err := strconv.ParseFloat(value, 64)
+		require.NoError(t, err, line)
+		values[name] = number
+	}
+	return values
+}
+
+// added is what changed in the metrics while do ran: counters live as long as the process.
+func added(t *testing.T, do func()) map[string]float64 {
+	t.Helper()
+	before := scrape(t)
+	do()
+	changes := map[string]float64{}
+	for name, value := range scrape(t) {
+		if old, ok := before[name]; !ok || value != old {
+			changes[name] = value - old
+		}
+	}
+	return changes
+}
+
+func TestPlansAreCountedAndTimed(t *testing.T) {
+	changes := added(t, func() {
+		ObservePlan(OutcomePlaced, 3*time.Millisecond)
+		ObservePlan(OutcomePlaced, 5*time.Second)
+		ObservePlan(OutcomeStale, 0) // nothing was planned, so no time is known
+	})
+	require.InDelta(t, 2, changes[`volcano_paddle_plans_total{outcome="placed"}`], 0)
+	require.InDelta(t, 1, changes[`volcano_paddle_plans_total{outcome="stale"}`], 0)
+	require.NotContains(t, changes, `volcano_paddle_plans_total{outcome="nofit"}`)
+	require.InDelta(t, 2, changes["volcano_paddle_plan_duration_seconds_count"], 0)
+	require.InDelta(t, 5.003, changes["volcano_paddle_plan_duration_seconds_sum"], 1e-9)
+	require.InDelta(t, 1, changes[`volcano_paddle_plan_duration_seconds_bucket{le="0.0032"}`]-
+		changes[`volcano_paddle_plan_duration_seconds_bucket{le="0.0016"}`], 0, "3 ms are between 1.6 and 3.2 ms")
+}
+
+func TestHintsAreCounted(t *testing.T) {
+	changes := added(t, func() {
+		CountHint(true)
+		CountHint(true)
+		CountHint(false)
+	})
+	require.Equal(t, map[string]float64{
+		`volcano_paddle_hints_total{result="taken"}`: 2, `volcano_paddle_hints_total{result="refused"}`: 1,
+	}, changes)
+}
+
+func TestPredictedTrafficIsAddedByTier(t *testing.T) {
+	changes := added(t, func() {
+		AddCrossingBytes("rack", 1e9)
+		AddCrossingBytes("rack", 2e9)
+		AddCrossingBytes("node", 5e9)
+		AddCrossingModelSizes("node", 6)
+	})
+	require.Equal(t, map[string]float64{
+		`volcano_paddle_predicted_crossing_bytes_total{tier="rack"}`:       3e9,
+		`volcano_paddle_predicted_crossing_bytes_total{tier="node"}`:       5e9,
+		`volcano_paddle_predicted_crossing_model_sizes_total{tier="node"}`: 6,
+	}, changes)
+}
+
+func TestPendingClassesThatAreGoneAreZero(t *testing.T) {
+	const room, limit = `volcano_paddle_pending_jobs{reason="test-room"}`, `volcano_paddle_pending_jobs{reason="test-limit"}`
+	SetPending(map[string]int{"test-room": 3, "test-limit": 1})
+	require.Subset(t, scrape(t), map[string]float64{room: 3, limit: 1})
+	SetPending(map[string]int{"test-limit": 2})
+	require.Subset(t, scrape(t), map[string]float64{room: 0, limit: 2})
+	SetPending(nil)
+	require.Subset(t, scrape(t), map[string]float64{room: 0, limit: 0})
+}
+
+// Series that an alert may ask for are there before anything happened.
+func TestSeriesBeginAtZero(t *testing.T) {
+	values := scrape(t)
+	for _, name := range []string{
+		`plans_total{outcome="placed"}`, `plans_total{outcome="nofit"}`, `plans_total{outcome="stale"}`, `plans_total{outcome="fallback"}`,
+		`hints_total{result="taken"}`, `hints_total{result="refused"}`, "argument_errors", "plan_duration_seconds_count",
+	} {
+		require.Contains(t, values, Subsystem+"_"+name)
+	}
+}

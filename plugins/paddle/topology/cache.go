@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package topology keeps the cluster's network as the planner sees it, from session to session. It is the only reader of
+// topology labels, HyperNodes, NVLink domains, and of what DRA drivers and annotations publish about GPUs. It builds a
+// placement.Topology and knows nothing of jobs, plans and framework.Session.
+package topology
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"volcano.sh/volcano/pkg/scheduler/api"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+)
+
+// node is what is kept of a node from session to session.
+type node struct {
+	name          string
+	object        *corev1.Node // what info was read of
+	info          nodeInfo
+	hypers        []int32    // HyperNodes that hold it, by position
+	islandHistory []estimate // of its islands, each with fewer free GPUs than the one before
+}
+
+// nodeInfo decides the place of a node in the tree, and its islands.
+type nodeInfo struct {
+	labels  []string // values of the labels in the options, "" where it has none
+	clique  string
+	islands []int // sizes; nil where it is one island
+	errors  sourceErrors
+}
+
+// Sync brings the cache up to what a session shows, and reports whether the tree was built again: NodeIDs and domains are
+// then others. Only nodes whose free amounts changed are updated. It fails only if no tree can be built, and then keeps
+// the one that it had.
+func (c *Cache) Sync(v SessionView) (rebuilt bool, err error) {
+	if c.topology != nil && c.updateInPlace(v) {
+		return false, nil
+	}
+	if len(v.Nodes) == 0 {
+		rebuilt = c.topology != nil
+		*c = Cache{options: c.options, build: c.build}
+		return rebuilt, nil
+	}
+	if err := c.rebuild(v); err != nil {
+		return false, fmt.Errorf("build the network of %d nodes: %w", len(v.Nodes), err)
+	}
+	return true, nil
+}
+
+// block is how many nodes are read together: what they show stays in the cache.
+const block = 128
+
+// updateInPlace updates what is free. It reports false if the tree must be built again.
+func (c *Cache) updateInPlace(v SessionView) bool {
+	if len(v.Nodes) != len(c.nodes) || !c.resources.covers(v.Scalars) || !c.hypers.same(v, c.nodes) {
+		return false
+	}
+	republished := !c.slices.same(v.Slices)
+	if republished {
+		c.slices = readSlices(v.Slices)
+	}
+	var infos [block]*api.NodeInfo
+	width := len(c.resources.names)
+	for lo := 0; lo < len(c.nodes); lo += block {
+		nodes := c.nodes[lo:min(lo+block, len(c.nodes))]
+		for i := range nodes {
+			if infos[i] = v.Nodes[nodes[i].name]; infos[i] == nil {
+				return false
+			}
+		}
+		for i := range nodes {
+			if (infos[i].Node != nodes[i].object || republished) && !c.same(&nodes[i], infos[i]) {
+				return false
+			}
+		}
+		c.resources.freeOf(c.scratch, infos[:len(nodes)])
+		for i := range nodes {
+			c.set(placement.NodeID(lo+i), c.scratch[i*width:(i+1)*width], true)
+		}
+	}
+	return true
+}
+
+// same reports whether a new object of a node says what the one before said.
+func (c *Cache) same(kept *node, info *api.NodeInfo) bool {
+	if !c.resources.covers(accelerators(info, c.options.Accelerators)) || !c.sameInfo(&kept.info, c.readNode(info)) {
+		return false
+	}
+	kept.object = info.Node
+	return true
+}
+
+// sameInfo compares what decides the tree; labels do not where HyperNodes do.
+func (c *Cache) sameInfo(was *nodeInfo, is nodeInfo) bool {
+	return was.clique == is.clique && was.errors == is.errors && slices.Equal(was.islands, is.islands) &&
+		(c.tree.source == SourceHyperNodes || slices.Equal(was.labels, is.labels))
+}
+
+// readNode returns what a node says of itself.
+func (c *Cache) readNode(info *api.NodeInfo) nodeInfo {
+	f := nodeInfo{labels: make([]string, len(c.options.Labels))}
+	if info.Node == nil {
+		return f
+	}
+	for k, key := range c.options.Labels {
+		f.labels[k] = info.Node.Labels[key]
+	}
+	f.clique = info.Node.Labels[CliqueLabel]
+	f.islands, f.errors = c.islandsOf(info)
+	return f
+}
+
+// Options are what the plugin's arguments say.
+type Options struct {
+	// Labels are keys of node labels, nearest first; used when there are no HyperNodes.
+	Labels []string
+	// Weights of a byte over a node's border, then over the border of each tier above, nearest first. Those that are
+	// missing are 4 times the one before, the first is 1.
+	Weights []float64
+	// IntraNodeWeight is the weight of a byte between GPUs of a node that are not linked; 0 for the default.
+	IntraNodeWeight float64
+	// Bandwidths of one uplink in one direction, in bytes per second: a node's, then that of each tier above. Unless
+	// there is one for each, all uplinks count as equally wide.
+	Bandwidths []float64
+	// Accelerators are the resources that count whole GPUs, for example nvidia.com/gpu or kunlunxin.com/xpu.
+	Accelerators []string
+}
+
+// Cache follows the cluster from session to session. It is not safe for concurrent use.
+type Cache struct {
+	options   Options
+	topology  *placement.Topology
+	resources resourceIndex
+	nodes     []node // by NodeID
+	hypers    hyperNodes
+	slices    published
+	tree      tree
+	warnings  []string
+
+	scratch []int64 // amounts of a block of nodes
+	build   func(placement.TopologySpec) (*placement.Topology, error)
+}
+
+// New returns a cache that has seen no session. Options that package config accepts are valid.
+func New(o Options) *Cache { return &Cache{options: o, build: placement.NewTopology} }
+
+// Topology returns the tree with what is free now, nil before the first Sync and without nodes. The caller may change what
+// is free in it between Begin and Rollback.
+func (c *Cache) Topology() *placement.Topology { return c.topology }
+
+// Node returns the ID of a node by its name.
+func (c *Cache) Node(name string) (placement.NodeID, bool) {
+	if c.topology == nil {
+		return 0, false
+	}
+	return c.topology.Node(name)
+}
+
+// Source returns where the tiers above the nodes come from.
+func (c *Cache) Source() Source {
+	if c.tree.source == "" {
+		return SourceFlat
+	}
+	return c.tree.source
+}
+
+// Warnings returns what was missing or contradictory when the tree was built, in a fixed order: a line for each kind, with
+// counts and a few examples.
+func (c *Cache) Warnings() []string { return slices.Clone(c.warnings) }
+
+// rebuild reads everything again. On an error nothing has changed.
+func (c *Cache) rebuild(v SessionView) error {
+	was := *c
+	c.resources = c.resources.read(v, c.options.Accelerators)
+	c.scratch = make([]int64, block*len(c.resources.names))
+	c.slices = readSlices(v.Slices)
+	nodes := make([]node, 0, len(v.Nodes))
+	for _, name := range slices.Sorted(maps.Keys(v.Nodes)) {
+		info := v.Nodes[name]
+		nodes = append(nodes, node{name: name, object: info.Node, info: c.readNode(info)})
+	}
+	var of [][]int32
+	c.hypers, of = readHyperNodes(v, nodes)
+	specs := make([]placement.NodeSpec, len(nodes))
+	for i := range nodes {
+		nodes[i].hypers = of[i]
+		specs[i] = c.spec(&nodes[i], v.Nodes[nodes[i].name], &was)
+	}
+	found := slices.Concat(c.resources.warnings(), islandWarnings(nodes))
+	if err := c.buildTree(nodes, specs, &found); err != nil {
+		*c = was
+		return err
+	}
+	c.warnings = lines(found)
+	c.nodes = make([]node, len(nodes))
+	for i := range nodes {
+		id, _ := c.topology.Node(nodes[i].name)
+		c.nodes[id] = nodes[i]
+	}
+	return nil
+}
+
+// buildTree builds the tree from the first source that has tiers; should that fail, from the next.
+func (c *Cache) buildTree(nodes []node, specs []placement.NodeSpec, found *[]warning) error {
+	sources := trees(c.hypers, c.options.Labels, nodes)
+	var failed error
+	for _, t := range sources {
+		topology, odd, err := c.buildFrom(t, nodes, specs)
+		if err != nil {
+			failed = errors.Join(failed, fmt.Errorf("from %s: %w", t.source, err))
+			*found = append(*found, warning{what: fmt.Sprintf("no tree can be built from %s, the next source is used: %v", t.source, err)})
+			continue
+		}
+		*found = slices.Concat(*found, odd, t.warnings)
+		c.tree, c.topology = *t, topology
+		return nil
+	}
+	return failed
+}
+
+// trees returns the trees of the sources that have tiers, and last the flat one.
+func trees(hypers hyperNodes, labels []string, nodes []node) []*tree {
+	hyper, hasHyperNodes := hyperNodeTree(hypers, nodes)
+	label, hasLabels := labelTree(labels, nodes)
+	flat := tree{source: SourceFlat}
+	switch {
+	case hasHyperNodes && hasLabels:
+		return []*tree{&hyper, &label, &flat}
+	case hasHyperNodes:
+		return []*tree{&hyper, &flat}
+	case hasLabels:
+		return []*tree{&label, &flat}
+	default:
+		flat.warnings = label.warnings // the labels that are on no node
+		return []*tree{&flat}
+	}
+}
+
+// buildFrom builds the topology of one source, and returns what is odd about the options.
+func (c *Cache) buildFrom(t *tree, nodes []node, specs []placement.NodeSpec) (*placement.Topology, []warning, error) {
+	t.joinNVLink(nodes)
+	t.cut()
+	tiers, odd := c.options.tiers(t)
+	for i := range specs {
+		specs[i].Domains = t.path(i)
+	}
+	topology, err := c.build(placement.TopologySpec{
+		Resources: c.resources.names, Accelerators: c.resources.accelerators, Tiers: tiers, Nodes: specs,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	t.keepHyperNodes(topology, nodes)
+	for i := range t.levels {
+		t.levels[i].domains = nil // the topology has them now
+	}
+	return topology, odd, nil
+}

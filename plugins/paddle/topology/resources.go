@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package topology
+
+import (
+	"math"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/klog/v2"
+	"volcano.sh/volcano/pkg/scheduler/api"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+)
+
+// The columns that every vector of amounts begins with.
+const (
+	cpuColumn = iota
+	memoryColumn
+	podsColumn
+	firstScalar
+)
+
+const (
+	// maxColumns is placement's limit of resources.
+	maxColumns = 256
+	// maxAmount of one node keeps sums over 100,000 nodes below the largest int64, and is within placement's limit.
+	maxAmount = 1 << 46
+	// scalarUnit is how many of Volcano's units are one: it counts scalars in thousandths, bytes of storage too.
+	scalarUnit = 1000
+	// tolerance is a little less than the 0.1 units by which Volcano lets a request exceed what is idle.
+	tolerance = 0.09
+)
+
+var firstNames = []string{string(corev1.ResourceCPU), string(corev1.ResourceMemory), string(corev1.ResourcePods)}
+
+// resourceIndex is the resources of the topology, a column each: CPU in thousandths, memory in bytes, pods, and scalars in whole units.
+type resourceIndex struct {
+	names        []string
+	left         []string // scalars for which there is no room
+	accelerators []string
+	gpu          []int // columns of accelerators
+}
+
+// read is the columns for a session: those that there were, what its jobs ask for, and the accelerators that its nodes
+// have. Where these are too many, those of earlier sessions go.
+func (r resourceIndex) read(v SessionView, known []string) resourceIndex {
+	wanted := sets.New(v.Scalars...)
+	for _, info := range v.Nodes {
+		wanted.Insert(accelerators(info, known)...)
+	}
+	wanted.Delete("").Delete(firstNames...)
+	all := wanted.Clone().Insert(r.names...).Delete(firstNames...)
+	if all.Len() > maxColumns-firstScalar {
+		all = wanted
+	}
+	scalars := sets.List(all)
+	most := min(len(scalars), maxColumns-firstScalar)
+	read := resourceIndex{names: slices.Concat(firstNames, scalars[:most]), left: scalars[most:]}
+	for column, name := range read.names {
+		if column >= firstScalar && slices.Contains(known, name) {
+			read.accelerators = append(read.accelerators, name)
+			read.gpu = append(read.gpu, column)
+		}
+	}
+	return read
+}
+
+// accelerators that a node has.
+func accelerators(info *api.NodeInfo, known []string) []string {
+	var names []string
+	for _, name := range known {
+		if info.Allocatable != nil && info.Allocatable.ScalarResources[corev1.ResourceName(name)] > 0 {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// covers reports whether all scalars have a column, or never will.
+func (r *resourceIndex) covers(scalars []string) bool {
+	for _, name := range scalars {
+		if name != "" && !slices.Contains(r.names, name) && !slices.Contains(r.left, name) {
+			return false
+		}
+	}
+	return true
+}
+
+func (r *resourceIndex) warnings() []warning {
+	return warned("resources that the planner has no room for", r.left, len(r.names)+len(r.left))
+}
+
+// free writes the idle amounts, rounded down as far as Volcano's comparison does.
+func (r *resourceIndex) free(into []int64, idle *api.Resource, slots int) {
+	r.freeFirst(into, idle, slots)
+	for column := firstScalar; column < len(r.names); column++ {
+		into[column] = r.freeScalar(idle, column)
+	}
+}
+
+func (r *resourceIndex) freeFirst(into []int64, idle *api.Resource, slots int) {
+	into[cpuColumn], into[memoryColumn] = 0, 0
+	if idle != nil {
+		into[cpuColumn], into[memoryColumn] = floored(idle.MilliCPU, 1), floored(idle.Memory, 1)
+	}
+	into[podsColumn] = whole(float64(slots))
+}
+
+func (r *resourceIndex) freeScalar(idle *api.Resource, column int) int64 {
+	if idle == nil {
+		return 0
+	}
+	return floored(idle.ScalarResources[corev1.ResourceName(r.names[column])], scalarUnit)
+}
+
+// freeOf writes the idle amounts of many nodes, a row each. What it reads of a session has never been in the processor's
+// cache: short loops over many nodes wait for memory together, where a long one waits for each node in turn.
+func (r *resourceIndex) freeOf(into []int64, infos []*api.NodeInfo) {
+	width := len(r.names)
+	for i, info := range infos {
+		r.freeFirst(into[i*width:], info.Idle, podSlots(info))
+	}
+	for column := firstScalar; column < width; column++ {
+		for i, info := range infos {
+			into[i*width+column] = r.freeScalar(info.Idle, column)
+		}
+	}
+}
+
+// Request is what one pod takes, by the topology's resources: the larger of what it needs to start and to run, rounded
+// up, and a pod's slot. nil before the first Sync.
+func (c *Cache) Request(task *api.TaskInfo) []int64 {
+	if c.topology == nil {
+		return nil
+	}
+	return c.resources.request(task)
+}
+
+func (r *resourceIndex) request(task *api.TaskInfo) []int64 {
+	request := make([]int64, len(r.names))
+	for _, needs := range []*api.Resource{task.InitResreq, task.Resreq} {
+		if needs == nil {
+			continue
+		}
+		request[cpuColumn] = max(request[cpuColumn], ceiled(needs.MilliCPU, 1))
+		request[memoryColumn] = max(request[memoryColumn], ceiled(needs.Memory, 1))
+		for column := firstScalar; column < len(request); column++ {
+			amount := needs.ScalarResources[corev1.ResourceName(r.names[column])]
+			request[column] = max(request[column], ceiled(amount, scalarUnit))
+		}
+	}
+	request[podsColumn] = 1
+	return request
+}
+
+// gpus of a vector of amounts.
+func (r *resourceIndex) gpus(amounts []int64) int {
+	sum := int64(0)
+	for _, column := range r.gpu {
+		sum += amounts[column]
+	}
+	return int(sum)
+}
+
+func floored(amount, unit float64) int64 { return whole(math.Floor((amount + tolerance) / unit)) }
+
+func ceiled(amount, unit float64) int64 { return whole(math.Ceil(amount / unit)) }
+
+// whole clamps an amount; what is no number is none.
+func whole(amount float64) int64 {
+	switch {
+	case !(amount > 0):
+		return 0
+	case amount >= maxAmount:
+		return maxAmount
+	default:
+		return int64(amount)
+	}
+}
+
+// Refresh updates what is free on a node after a task was placed on it or taken back in this session. Nodes that Sync
+// has not seen are none.
+func (c *Cache) Refresh(info *api.NodeInfo) {
+	if id, ok := c.Node(info.Name); ok {
+		c.update(id, info.Idle, podSlots(info), true)
+	}
+}
+
+// SetFuture sets what will be free on a node once pods that are ending are gone. The caller takes it back: it works
+// between Begin and Rollback of the topology.
+func (c *Cache) SetFuture(info *api.NodeInfo) {
+	id, ok := c.Node(info.Name)
+	if !ok {
+		return
+	}
+	future := podSlots(info)
+	for _, task := range info.Tasks {
+		if task.Status == api.Releasing {
+			future++
+		}
+	}
+	c.update(id, info.FutureIdle(), future, false)
+}
+
+// podSlots returns how many more pods a node takes.
+func podSlots(info *api.NodeInfo) int {
+	if info.Allocatable == nil {
+		return 0
+	}
+	return info.Allocatable.MaxTaskNum - len(info.Tasks)
+}
+
+// update sets what is free on a node in the topology, if that has changed. What is persistent is remembered for islands.
+func (c *Cache) update(id placement.NodeID, idle *api.Resource, slots int, persistent bool) {
+	amounts := make([]int64, len(c.resources.names))
+	c.resources.free(amounts, idle, slots)
+	c.set(id, amounts, persistent)
+}
+
+func (c *Cache) set(id placement.NodeID, amounts []int64, persistent bool) {
+	kept := &c.nodes[id]
+	c.resources.clamp(amounts, kept.info.islands)
+	if slices.Equal(amounts, c.topology.Free(placement.DomainID(id))) {
+		return
+	}
+	islands := c.topology.Islands(id)
+	if len(islands) > 0 {
+		islands = kept.estimate(islands, c.resources.gpus(amounts), persistent)
+	}
+	if err := c.topology.SetFree(id, amounts, islands); err != nil {
+		klog.ErrorS(err, "Cannot follow what is free; the planner goes by what it knew", "node", kept.name)
+	}
+}
+
+// clamp lets no more GPUs be free than there are in several islands.
+func (r *resourceIndex) clamp(amounts []int64, islands []int) {
+	if len(islands) == 0 {
+		return
+	}
+	left := int64(sum(islands))
+	for _, column := range r.gpu {
+		amounts[column] = min(amounts[column], left)
+		left -= amounts[column]
+	}
+}
+
+// spec is a node for placement, but for its domains. The islands of a node that was known before go on from what was
+// thought of them; else its pods are thought to have come one after another.
+func (c *Cache) spec(kept *node, info *api.NodeInfo, was *Cache) placement.NodeSpec {
+	spec := placement.NodeSpec{Name: kept.name, Free: make([]int64, len(c.resources.names))}
+	c.resources.free(spec.Free, info.Idle, podSlots(info))
+	c.resources.clamp(spec.Free, kept.info.islands)
+	if len(kept.info.islands) == 0 {
+		return spec
+	}
+	gpus := c.resources.gpus(spec.Free)
+	if id, ok := was.Node(kept.name); ok && slices.Equal(was.nodes[id].info.islands, kept.info.islands) {
+		kept.islandHistory = slices.Clone(was.nodes[id].islandHistory)
+		spec.Islands = kept.estimate(was.topology.Islands(id), gpus, true)
+		return spec
+	}
+	for _, size := range kept.info.islands {
+		spec.Islands = append(spec.Islands, placement.Island{Size: size, Free: size})
+	}
+	for _, taken := range c.resources.running(info) {
+		placement.PickIslands(spec.Islands, taken)
+	}
+	adjustTo(spec.Islands, gpus)
+	return spec
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package topology
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+)
+
+// Source is where the tiers above the nodes come from.
+type Source string
+
+// Sources of tiers.
+const (
+	SourceHyperNodes Source = "hypernodes"
+	SourceLabels     Source = "labels"
+	SourceFlat       Source = "flat"
+)
+
+// maxLevels above the node is what placement allows.
+const maxLevels = 14
+
+// level is one tier above the nodes.
+type level struct {
+	// number of the tier in a networkTopology; NVLink domains have none.
+	number int
+	nvlink bool
+	// name is what people call the tier; given are other names by which a networkTopology may mean it.
+	name  string
+	given []string
+	// domains of the nodes, in the order of their names: "" where it is not known.
+	domains []string
+	// largest is how many nodes the largest of the NVLink domains has.
+	largest int
+}
+
+// tree is what one source says of the tiers above the nodes, nearest first.
+type tree struct {
+	source   Source
+	levels   []level
+	highest  int // number of the highest level, also where that was cut off
+	warnings []warning
+	// names that a networkTopology may use, and the placement tier of each.
+	names map[string]int
+	// hyperNodes are those that domains are, by DomainID less the number of nodes.
+	hyperNodes []string
+}
+
+func (t *tree) warn(what string, examples []string, of int) {
+	t.warnings = append(t.warnings, warned(what, examples, of)...)
+}
+
+// tier is the placement tier of a level.
+func (t *tree) tier(level int) int { return placement.NodeTier + 1 + level }
+
+// place of a level among the weights and bandwidths of the options, where the node's is 0: labels keep theirs when one of
+// them is on no node.
+func (t *tree) place(level int) int {
+	if t.source == SourceLabels {
+		return t.levels[level].number
+	}
+	place := 0
+	for i := range level + 1 {
+		if !t.levels[i].nvlink {
+			place++
+		}
+	}
+	return place
+}
+
+// path is the domains of one node, for placement.
+func (t *tree) path(node int) []string {
+	path := make([]string, len(t.levels))
+	for i := range t.levels {
+		path[i] = escaper.Replace(t.levels[i].domains[node])
+	}
+	return path
+}
+
+// cut leaves out the farthest tiers that placement has no room for: a limit at one of them is then kept a tier lower.
+func (t *tree) cut() {
+	if len(t.levels) == 0 {
+		return
+	}
+	t.highest = t.levels[len(t.levels)-1].number
+	if len(t.levels) <= maxLevels {
+		return
+	}
+	var left []string
+	for _, level := range t.levels[maxLevels:] {
+		left = append(left, level.name)
+		for _, name := range append(level.given, level.name) {
+			t.allow(name, t.tier(maxLevels-1))
+		}
+	}
+	t.warn("tiers that the planner has no room for, the farthest ones", left, len(t.levels))
+	t.levels = t.levels[:maxLevels]
+}
+
+// allow lets a networkTopology use a name, unless it is a lower tier's.
+func (t *tree) allow(name string, tier int) {
+	if t.names == nil {
+		t.names = map[string]int{}
+	}
+	if was, ok := t.names[name]; !ok || tier < was {
+		t.names[name] = tier
+	}
+}
+
+// name gives the tiers names that differ from each other, and collects those that a networkTopology may use: first those
+// that were given, then those that people see.
+func (t *tree) name() []string {
+	taken := []string{"island", "node"}
+	for i := range t.levels {
+		level := &t.levels[i]
+		full := level.name
+		if len(level.given) > 0 {
+			full = level.given[0]
+		}
+		level.name = uniqueName(taken, level.name, full)
+		taken = append(taken, level.name)
+		for _, name := range level.given {
+			t.allow(name, t.tier(i))
+		}
+	}
+	for i, level := range t.levels {
+		if _, ok := t.names[level.name]; !ok {
+			t.allow(level.name, t.tier(i))
+		}
+	}
+	return slices.Clone(taken[2:])
+}
+
+// keepHyperNodes remembers which HyperNode each domain is; nodes are in the order of their names.
+func (t *tree) keepHyperNodes(topology *placement.Topology, nodes []node) {
+	if t.source != SourceHyperNodes {
+		return
+	}
+	t.hyperNodes = make([]string, int(topology.Root())+1-topology.Nodes())
+	for at := range nodes {
+		id, _ := topology.Node(nodes[at].name)
+		for i, level := range t.levels {
+			if !level.nvlink && level.domains[at] != "" {
+				d := topology.Ancestor(id, t.tier(i))
+				t.hyperNodes[int(d)-topology.Nodes()] = level.domains[at]
+			}
+		}
+	}
+}
+
+// HyperNode is the HyperNode that a domain is; "" for nodes, NVLink domains, the whole cluster, domains of nodes that
+// are in no HyperNode of the tier, and whenever the tiers do not come from HyperNodes.
+func (c *Cache) HyperNode(d placement.DomainID) string {
+	if c.topology == nil {
+		return ""
+	}
+	at := int(d) - c.topology.Nodes()
+	if at < 0 || at >= len(c.tree.hyperNodes) {
+		return ""
+	}
+	return c.tree.hyperNodes[at]
+}
+
+// labelTree is the tiers that node labels name: one for each key that a node has, numbered by its place among the keys.
+func labelTree(keys []string, nodes []node) (tree, bool) {
+	t := tree{source: SourceLabels}
+	var nowhere []string
+	for k, key := range keys {
+		l := level{number: k + 1, name: lastPart(key), given: []string{key}, domains: make([]string, len(nodes))}
+		var missing []string
+		for i := range nodes {
+			l.domains[i] = nodes[i].info.labels[k]
+			if l.domains[i] == "" {
+				missing = append(missing, nodes[i].name)
+			}
+		}
+		if len(missing) == len(nodes) {
+			nowhere = append(nowhere, key)
+			continue
+		}
+		t.warn(fmt.Sprintf("nodes without the label %s, each counts as apart from all others", key), missing, len(nodes))
+		t.levels = append(t.levels, l)
+	}
+	t.warn("labels that no node has, their tiers are left out", nowhere, len(keys))
+	return t, len(t.levels) > 0
+}
+
+// Tier is the placement tier of a networkTopology's highestTierAllowed: a HyperNode's tier, or the place of a label in
+// the arguments, 1 being the nearest. Between two tiers the lower one holds; above the highest there is no limit, 0.
+func (c *Cache) Tier(number int) (int, error) {
+	lowest, tier := 1, 0
+	for i, level := range slices.Backward(c.tree.levels) {
+		if level.nvlink {
+			continue
+		}
+		lowest = level.number
+		if tier == 0 && level.number <= number {
+			tier = c.tree.tier(i)
+		}
+	}
+	switch {
+	case number < lowest:
+		return 0, fmt.Errorf("highestTierAllowed %d: the lowest tier is %d", number, lowest)
+	case number > c.tree.highest:
+		return 0, nil
+	default:
+		return tier, nil
+	}
+}
+
+// TierNamed is the placement tier of a networkTopology's highestTierName: the tierName of HyperNodes, the key of a label
+// or what people call a tier.
+func (c *Cache) TierNamed(name string) (int, error) {
+	if tier, ok := c.tree.names[name]; ok {
+		return tier, nil
+	}
+	if len(c.tree.names) == 0 {
+		return 0, fmt.Errorf("highestTierName %q is not known: the cluster has no tiers above its nodes", name)
+	}
+	return 0, fmt.Errorf("highestTierName %q is not known: there are %s", name, strings.Join(slices.Sorted(maps.Keys(c.tree.names)), ", "))
+}
+
+// TierNames are what people call the tiers, from the island up; nil before the first Sync.
+func (c *Cache) TierNames() []string {
+	if c.topology == nil {
+		return nil
+	}
+	var names []string
+	for _, tier := range c.topology.Tiers() {
+		names = append(names, tier.Name)
+	}
+	return names
+}
+
+// escaper keeps "/", which separates the domains of a path, out of their names, so that names that differ still do.
+var escaper = strings.NewReplacer("%", "%25", "/", "%2F")
+
+// uniqueName is a name that is not taken yet: the short one, else the full one, else one with a number.
+func uniqueName(taken []string, short, full string) string {
+	if !slices.Contains(taken, short) {
+		return short
+	}
+	name := full
+	for i := 2; slices.Contains(taken, name); i++ {
+		name = fmt.Sprintf("%s %d", full, i)
+	}
+	return name
+}
+
+// lastPart of a label's key is what comes after its prefix.
+func lastPart(key string) string { return key[strings.LastIndex(key, "/")+1:] }
