@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -130,7 +131,13 @@ func TestGPUsThatAreShared(t *testing.T) {
 			_, err := c.cache.Client().CoreV1().Pods(namespace).Create(t.Context(), pod, metav1.CreateOptions{})
 			require.NoError(t, err)
 		})
-		c.add(ranked(podGroup(job, int32(n), map[string]int32{"worker": int32(n)}), "", age), workers)
+		c.add(ranked(podGroup(job, int32(n), map[string]int32{"worker": int32(n)}), "", age))
+		require.Eventually(t, func() bool { // the informer adds them; if it came later it would undo a binding
+			c.cache.Lock()
+			defer c.cache.Unlock()
+			added := c.cache.Jobs[jobID(job)]
+			return added != nil && len(added.Tasks) == len(workers)
+		}, 10*time.Second, time.Millisecond)
 	}
 	shared("a", "12", 1, 1)
 	shared("b", "8", 2, 2)

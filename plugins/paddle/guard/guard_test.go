@@ -57,7 +57,7 @@ func TestGuard_RunRecovers(t *testing.T) {
 	require.NoError(t, g.BackedOff(Work{Part: "plan"}), "the work of all jobs goes on")
 	require.Equal(t, 2, counts.panicked)
 	failure := errors.New("no nodes")
-	require.Equal(t, failure, g.Run(work, func() error { return failure }))
+	require.ErrorIs(t, g.Run(work, func() error { return failure }), failure)
 	require.False(t, Failed(failure))
 }
 
