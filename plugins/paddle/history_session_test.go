@@ -86,7 +86,7 @@ func TestRestartKeepsItsPlace(t *testing.T) {
 	t.Run("not if a preference of its pods is against it", func(t *testing.T) {
 		c := begin(t)
 		shunned2 := gpuNode("n2", "r2", 2)
-		shunned2.Spec.Taints = []corev1.Taint{shunned("old")}
+		shunned2.Spec.Taints = []corev1.Taint{shunned()}
 		c.add(shunned2)
 		require.Equal(t, map[string]int{"n1": 2}, again(c, "j"))
 	})

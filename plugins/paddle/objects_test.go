@@ -136,13 +136,6 @@ func jobInfo(minMember int32, minTaskMember map[string]int32, pods map[string]in
 	return job
 }
 
-// one is a pod of a task called worker, which by itself says nothing.
-func one(change func(*corev1.Pod)) *corev1.Pod {
-	pod := plainPods("job", "worker", 1, nothing)[0]
-	change(pod)
-	return pod
-}
-
 func variable(name, value string) func(*corev1.Pod) {
 	return func(pod *corev1.Pod) { withEnv([]*corev1.Pod{pod}, name, value) }
 }

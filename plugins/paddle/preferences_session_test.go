@@ -35,8 +35,8 @@ func TestPreferencesOfPodsDecideBetweenEqualNodes(t *testing.T) {
 		"node affinity":  {func(_ *corev1.Node, w *corev1.Pod) { w.Spec.Affinity = preferNodes("disk", "ssd", 1) }, "", "n2"},
 		"pod affinity":   {func(_ *corev1.Node, w *corev1.Pod) { w.Spec.Affinity = preferPods("api", "rack", 1) }, "", "n2"},
 		"anti-affinity":  {func(_ *corev1.Node, w *corev1.Pod) { w.Spec.Affinity = preferPods("web", "rack", -1) }, "", "n2"},
-		"a taint":        {func(n1 *corev1.Node, _ *corev1.Pod) { n1.Spec.Taints = []corev1.Taint{shunned("old")} }, "", "n2"},
-		"a taint it may": {func(n1 *corev1.Node, w *corev1.Pod) { n1.Spec.Taints = []corev1.Taint{shunned("old")}; tolerate(w) }, "", "n1"},
+		"a taint":        {func(n1 *corev1.Node, _ *corev1.Pod) { n1.Spec.Taints = []corev1.Taint{shunned()} }, "", "n2"},
+		"a taint it may": {func(n1 *corev1.Node, w *corev1.Pod) { n1.Spec.Taints = []corev1.Taint{shunned()}; tolerate(w) }, "", "n1"},
 		"spread": {func(_ *corev1.Node, w *corev1.Pod) {
 			w.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{softSpread(corev1.LabelHostname, "web")}
 		}, "", "n2"},
@@ -69,7 +69,7 @@ func TestPreferencesOfPodsDecideBetweenEqualNodes(t *testing.T) {
 
 // affinityAgainstTaint makes n1 the node that the worker prefers by a label (2 x 100 points) and shuns by a taint (3 x 100).
 func affinityAgainstTaint(n1 *corev1.Node, worker *corev1.Pod) {
-	n1.Spec.Taints = []corev1.Taint{shunned("old")}
+	n1.Spec.Taints = []corev1.Taint{shunned()}
 	worker.Spec.Affinity = preferNodes("disk", "hdd", 100)
 }
 
@@ -96,7 +96,7 @@ func TestPreferencesComeAfterBytesAndBeforeHarm(t *testing.T) {
 		{2, map[string]int{"n3": 2}},
 	} {
 		nodes := []*corev1.Node{gpuNode("n1", "r1", 2), gpuNode("n2", "r1", 2), gpuNode("n3", "r2", 3)}
-		nodes[1].Spec.Taints = []corev1.Taint{shunned("old")}
+		nodes[1].Spec.Taints = []corev1.Taint{shunned()}
 		if test.workers == 2 {
 			nodes[0].Spec.Taints = nodes[1].Spec.Taints
 		}
@@ -118,8 +118,8 @@ func (c *cluster) counts(job string) map[string]int {
 	return counts
 }
 
-func shunned(key string) corev1.Taint {
-	return corev1.Taint{Key: key, Effect: corev1.TaintEffectPreferNoSchedule}
+func shunned() corev1.Taint {
+	return corev1.Taint{Key: "old", Effect: corev1.TaintEffectPreferNoSchedule}
 }
 
 func tolerate(pod *corev1.Pod) {

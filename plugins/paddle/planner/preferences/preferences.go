@@ -89,7 +89,7 @@ func cacheKey(spec *corev1.PodSpec) string {
 	if spec.Affinity != nil {
 		key.NodeAffinity = spec.Affinity.NodeAffinity
 	}
-	text, _ := json.Marshal(key) // it cannot fail with these types
+	text, _ := json.Marshal(key) //nolint:errchkjson // it cannot fail with these types
 	return string(text)
 }
 

@@ -33,11 +33,11 @@ func TestSoftTermsOf(t *testing.T) {
 		"nothing":             {},
 		"required only":       {spec: corev1.PodSpec{Affinity: required}},
 		"a hard spread":       {spec: corev1.PodSpec{TopologySpreadConstraints: []corev1.TopologySpreadConstraint{{WhenUnsatisfiable: corev1.DoNotSchedule}}}},
-		"nodes":               {spec: corev1.PodSpec{Affinity: preferNodes("disk", "ssd", 1)}, want: softTerms{nodeAffinity: true}},
+		"nodes":               {spec: corev1.PodSpec{Affinity: preferNodes("disk", 1)}, want: softTerms{nodeAffinity: true}},
 		"pods near":           {spec: corev1.PodSpec{Affinity: preferPods("db", "rack", 1)}, want: softTerms{podAffinity: true}},
 		"pods not near":       {spec: corev1.PodSpec{Affinity: preferPods("db", "rack", -1)}, want: softTerms{podAffinity: true}},
-		"a spread, the last":  {spec: corev1.PodSpec{TopologySpreadConstraints: []corev1.TopologySpreadConstraint{{}, softSpread("rack", "db")}}, want: softTerms{spread: true}},
-		"a spread, the first": {spec: corev1.PodSpec{TopologySpreadConstraints: []corev1.TopologySpreadConstraint{softSpread("rack", "db"), {}}}, want: softTerms{spread: true}},
+		"a spread, the last":  {spec: corev1.PodSpec{TopologySpreadConstraints: []corev1.TopologySpreadConstraint{{}, softSpread("rack")}}, want: softTerms{spread: true}},
+		"a spread, the first": {spec: corev1.PodSpec{TopologySpreadConstraints: []corev1.TopologySpreadConstraint{softSpread("rack"), {}}}, want: softTerms{spread: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.Equal(t, test.want, softTermsOf(&test.spec, false))
@@ -110,7 +110,7 @@ func TestPenalties(t *testing.T) {
 		"all is tolerated": {tolerate, nil},
 		"nodes": {func(pod *corev1.Pod) {
 			tolerate(pod)
-			pod.Spec.Affinity = preferNodes("disk", "ssd", 7)
+			pod.Spec.Affinity = preferNodes("disk", 7)
 		}, []int32{0, 14, 0, 14}},
 		"pods near": {func(pod *corev1.Pod) {
 			tolerate(pod)
@@ -122,14 +122,14 @@ func TestPenalties(t *testing.T) {
 		}, []int32{200, 200, 0, 0}},
 		"a spread over racks": {func(pod *corev1.Pod) {
 			tolerate(pod)
-			pod.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{softSpread("rack", "db")}
+			pod.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{softSpread("rack")}
 		}, []int32{200, 200, 0, 0}},
 		"a spread over nodes": {func(pod *corev1.Pod) {
 			tolerate(pod)
-			pod.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{softSpread(corev1.LabelHostname, "db")}
+			pod.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{softSpread(corev1.LabelHostname)}
 		}, []int32{200, 100, 0, 0}},
-		"two kinds":           {func(pod *corev1.Pod) { pod.Spec.Affinity = preferNodes("disk", "ssd", 100) }, []int32{0, 350, 0, 500}},
-		"what cannot be read": {func(pod *corev1.Pod) { pod.Spec.Affinity = preferNodes("not a key!", "ssd", 100) }, []int32{0, 150, 0, 300}},
+		"two kinds":           {func(pod *corev1.Pod) { pod.Spec.Affinity = preferNodes("disk", 100) }, []int32{0, 350, 0, 500}},
+		"what cannot be read": {func(pod *corev1.Pod) { pod.Spec.Affinity = preferNodes("not a key!", 100) }, []int32{0, 150, 0, 300}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			worker := pod("worker", "worker", "")
@@ -151,7 +151,7 @@ func TestPenalties_LeaveOutPreferencesOfOthers(t *testing.T) {
 	fan, mine := pod("fan", "fan", "n4"), pod("worker", "mine", "")
 	fan.Spec.Affinity = preferPods("mine", "rack", 1)
 	tolerate(mine)
-	mine.Spec.Affinity = preferNodes("disk", "ssd", 7)
+	mine.Spec.Affinity = preferNodes("disk", 7)
 	ssn, topology := view(t, nodes, append(pods, fan)...)
 	require.Equal(t, []int32{0, 14, 0, 14}, New(ssn).Penalties(topology, mine))
 }
@@ -201,7 +201,7 @@ func TestPenalties_AreCached(t *testing.T) {
 	require.Nil(t, p.Penalties(topology, tolerating))
 
 	spread := pod("worker", "worker", "")
-	spread.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{softSpread("rack", "db")}
+	spread.Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{softSpread("rack")}
 	first, second = p.Penalties(topology, spread), p.Penalties(topology, spread)
 	require.NotSame(t, &first[0], &second[0], "pods that are placed in between count")
 }
@@ -235,12 +235,12 @@ func tolerate(pod *corev1.Pod) {
 	pod.Spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
 }
 
-func preferNodes(key, value string, weight int32) *corev1.Affinity {
+func preferNodes(key string, weight int32) *corev1.Affinity {
 	return &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{
 		PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{{
 			Weight: weight,
 			Preference: corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{{
-				Key: key, Operator: corev1.NodeSelectorOpIn, Values: []string{value},
+				Key: key, Operator: corev1.NodeSelectorOpIn, Values: []string{"ssd"},
 			}}},
 		}},
 	}}
@@ -261,9 +261,9 @@ func preferPods(app, domain string, weight int32) *corev1.Affinity {
 	}}
 }
 
-func softSpread(domain, app string) corev1.TopologySpreadConstraint {
+func softSpread(domain string) corev1.TopologySpreadConstraint {
 	return corev1.TopologySpreadConstraint{
 		MaxSkew: 1, TopologyKey: domain, WhenUnsatisfiable: corev1.ScheduleAnyway,
-		LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": app}},
+		LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "db"}},
 	}
 }
