@@ -196,13 +196,17 @@ func TestWorkersThatWereCountedAreNotCountedAgain(t *testing.T) {
 		failures int32
 		failed   bool
 	}{
-		"both are counted":   {numbers: []string{"1", "2"}, had: 2},
-		"one is not counted": {numbers: []string{"1", "2"}, had: 1, failures: 1},
-		"one has no number":  {numbers: []string{"1", ""}, had: 1, failures: 1},
-		"one too many":       {numbers: []string{"2", "3"}, had: 2, failed: true},
+		"both are counted":                          {numbers: []string{"1", "2"}, had: 2},
+		"one is not counted":                        {numbers: []string{"1", "2"}, had: 1, failures: 1},
+		"one has no number":                         {numbers: []string{"1", ""}, had: 1, failures: 1},
+		"one too many":                              {numbers: []string{"2", "3"}, had: 2, failed: true},
+		"both are counted, and their pods are gone": {had: 2},
+		"none is counted, and their pods are gone":  {failures: 1},
 	} {
 		v := created(t, vcbatch.Failed, func(v *view.View) { v.VolcanoJob.Spec.Policies = nil }, with("worker", view.Failed, view.Failed),
 			statusOf(func(s *v1.PaddleJobStatus) { s.Failures = tc.had }))
+		v.Failure = &view.Failure{Reason: view.ReasonPodFailed}
+		v.Pods = v.Pods[:len(tc.numbers)]
 		for i, number := range tc.numbers {
 			v.Pods[i].Annotations[keys.Failure] = number
 		}

@@ -60,22 +60,17 @@ func (v *View) FailedByItself() bool {
 }
 
 // countedAlone reports whether the status has counted every failure of the present attempt as one of a worker that is started
-// again alone.
+// again alone. The controller deletes no pod before its failure is counted.
 func (v *View) countedAlone() bool {
 	if !RestartsPods(v.VolcanoJob) {
 		return false
 	}
-	counted := false
 	for _, m := range v.Members() {
-		if !m.FailedItself() {
-			continue
-		}
-		if number, ok := FailureNumber(m.Pod); !ok || number > v.Job.Status.Failures {
+		if number, ok := FailureNumber(m.Pod); m.FailedItself() && (!ok || number > v.Job.Status.Failures) {
 			return false
 		}
-		counted = true
 	}
-	return counted
+	return v.Job.Status.Failures > 0
 }
 
 // LastFailure reports whether the present attempt ended by a failure after which the gang is not started again.
