@@ -29,8 +29,7 @@ PURE_PACKAGES := plugins/placement|plugins/paddle/(config|diagnose|enqueue|job|p
 RACE_PACKAGES := plugins/paddle|controller|cmd/(kubectl-paddle|paddle-barrier|paddlejob-controller)
 RACE_LIVE_PACKAGES := test/sandbox
 
-# Packages with a sandbox mostly wait. The longest run first, so that none runs alone at the end.
-SANDBOX_TESTS := -p 3
+# They run first, so that none runs alone at the end.
 LONGEST_PACKAGES := test/(faults|jobs)
 
 .PHONY: test
@@ -45,7 +44,7 @@ test: plane ## Run the tests, those of concurrent packages with the race detecto
 	take '$(RACE_LIVE_PACKAGES)'; \
 	[ -z "$$picked" ] || CGO_ENABLED=1 $(GOTEST) -race -count=1 -timeout 40m $(TEST_FLAGS) $$picked || failed=1; \
 	take '$(LONGEST_PACKAGES)'; \
-	[ -z "$$picked$$rest" ] || CGO_ENABLED=0 $(GOTEST) $(SANDBOX_TESTS) -count=1 -timeout 40m $(TEST_FLAGS) $$picked $$rest || failed=1; \
+	[ -z "$$picked$$rest" ] || CGO_ENABLED=0 $(GOTEST) -count=1 -timeout 40m $(TEST_FLAGS) $$picked $$rest || failed=1; \
 	[ -z "$$failed" ]
 
 .PHONY: test-all

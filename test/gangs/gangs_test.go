@@ -30,6 +30,8 @@ func TestGangsAreBoundWhole(t *testing.T) {
 	require.NotEmpty(t, s.waiting, "there is room for all of them")
 	for !r.releaseWhole(t, p, all) {
 	}
+	// A session writes conditions when it closes, after its pods were bound.
+	r.await(t, p, "each gang to be reported as scheduled", func() error { return r.scheduled(all) })
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s.finish(r, all)
@@ -71,6 +73,18 @@ func (r *recorder) settled(all []job) error {
 			errs = append(errs, fmt.Errorf("%s of kind %s is partly bound: %d of %d", g, j.kind.name, len(g.bindings), g.members))
 		case !j.kind.others && !g.saysWhy():
 			errs = append(errs, fmt.Errorf("%s of kind %s waits and does not say why: its condition is %v %q", g, j.kind.name, g.placed, g.why))
+		}
+	}
+	return few(errs)
+}
+
+// scheduled returns an error that names the gangs of which no session has reported that it scheduled them.
+func (r *recorder) scheduled(all []job) error {
+	byJob := r.byJob()
+	var errs []error
+	for _, j := range all {
+		if g := byJob[j.name]; !j.kind.tooWide && g.session == 0 {
+			errs = append(errs, fmt.Errorf("%s of kind %s is bound and not reported as scheduled", g, j.kind.name))
 		}
 	}
 	return few(errs)
