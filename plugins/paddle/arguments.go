@@ -37,7 +37,7 @@ func (a *arguments) networkOptions() topology.Options {
 	}
 }
 
-// argumentErrors remembers what was logged: plugins are built anew each second, with the same arguments.
+// argumentErrors remembers what was logged: plugins are built again in each session, with the same arguments.
 var argumentErrors lastMessage
 
 // lastMessage holds one message, so that the next one can be compared with it. It is safe for concurrent use.

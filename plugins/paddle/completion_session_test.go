@@ -70,7 +70,7 @@ func TestNoWorkerAfterTheFirstEnd(t *testing.T) {
 	})
 }
 
-// allocate tries a job with a hard limit anew in each HyperNode, and forgets what it was told before.
+// allocate tries a job with a hard limit again in each HyperNode, and forgets what it was told before.
 func TestWhyNoWorkerUnderHardTopology(t *testing.T) {
 	group := started(podGroup("job", 2, map[string]int32{"worker": 2, "board": 0}))
 	group.Spec.NetworkTopology = &scheduling.NetworkTopologySpec{Mode: scheduling.HardNetworkTopologyMode, HighestTierAllowed: ptr.To(1)}
