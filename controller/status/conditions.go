@@ -235,7 +235,11 @@ func (s *story) ended() {
 	if plan.Unapplied != nil {
 		s.set(v1.ConditionCreated, true, plan.Unapplied.Reason, plan.Unapplied.Message)
 	} else if meta.FindStatusCondition(next.Conditions, v1.ConditionCreated) == nil && v.VolcanoJob == nil && plan.RestoredPhase == "" {
-		s.set(v1.ConditionCreated, true, reasonByOperator, "paddle-operator started this job")
+		if plan.Failed != nil && len(v.Operator.Pods) == 0 {
+			s.set(v1.ConditionCreated, false, plan.Failed.Reason, plan.Failed.Message)
+		} else {
+			s.set(v1.ConditionCreated, true, reasonByOperator, "paddle-operator started this job")
+		}
 	}
 	if s.has(v1.ConditionSucceeded) || s.has(v1.ConditionFailed) {
 		return

@@ -252,6 +252,16 @@ func TestEndOfPaddleOperatorsJobIsRecorded(t *testing.T) {
 	}, conditionsOf(next(seen("", over(v1.Failed)))))
 }
 
+func TestJobFailsBeforeItsVolcanoJobIsMade(t *testing.T) {
+	t.Parallel()
+	tooLate := seen("", func(v *view.View) { v.VolcanoJob = nil })
+	status := Next(tooLate, &policy.Plan{Failed: &render.Notice{Reason: policy.ReasonDeadlineExceeded, Message: "too long"}}, now)
+	require.Equal(t, map[string]string{
+		"Stalled": "False Proceeding", "Created": "False DeadlineExceeded", "Running": "False Failed", "Failed": "True DeadlineExceeded",
+	}, conditionsOf(status))
+	require.Equal(t, conditionsOf(status), conditionsOf(next(seen("", was(status), func(v *view.View) { v.VolcanoJob = nil }))), "it stays so")
+}
+
 func TestSpecChangedAfterTheEnd(t *testing.T) {
 	t.Parallel()
 	end := next(seen(vcbatch.Completed))
