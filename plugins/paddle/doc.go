@@ -3,8 +3,8 @@
 // Package paddle is a plugin of Volcano's scheduler that places each PaddlePaddle job as one plan; decisions that need no
 // session are pure functions here, planning lives in plugins/placement, and controller may not be imported.
 //
-//   - plugin.go wires everything else into a session, and decides nothing; keeper.go is what outlives a session; lead.go
-//     puts the plugin first in line where Volcano asks one plugin only
+//   - plugin.go wires everything else into a session, and decides nothing; keeper.go is what outlives a session; tiers.go
+//     adds the plugin to the session's tiers where Volcano calls one plugin or one tier only
 //   - completion.go: workers of jobs that have begun to complete
 //   - course.go, plan.go, cast.go: a job's plan; soft_constraints.go, restart.go: the nodes that its pods prefer, and those that they
 //     had; infeasible.go: what provably does not fit

@@ -16,7 +16,7 @@ import (
 // plan. For jobs of others it answers what would be answered without this plugin.
 func (p *plugin) gradientForJob(job *api.JobInfo, top *api.HyperNodeInfo) [][]*api.HyperNodeInfo {
 	stock := func() (answer [][]*api.HyperNodeInfo) {
-		p.asStock(func() { answer = p.ssn.HyperNodeGradientForJobFn(job, top) })
+		p.withStockTiers(func() { answer = p.ssn.HyperNodeGradientForJobFn(job, top) })
 		return answer
 	}
 	if _, ok := p.gangs[job.UID]; !ok {
@@ -28,7 +28,7 @@ func (p *plugin) gradientForJob(job *api.JobInfo, top *api.HyperNodeInfo) [][]*a
 // gradientForSubJob does the same for a group of a SubGroupPolicy.
 func (p *plugin) gradientForSubJob(sub *api.SubJobInfo, top *api.HyperNodeInfo) [][]*api.HyperNodeInfo {
 	stock := func() (answer [][]*api.HyperNodeInfo) {
-		p.asStock(func() { answer = p.ssn.HyperNodeGradientForSubJobFn(sub, top) })
+		p.withStockTiers(func() { answer = p.ssn.HyperNodeGradientForSubJobFn(sub, top) })
 		return answer
 	}
 	job, ok := p.ssn.Jobs[sub.Job]

@@ -40,7 +40,7 @@ type plugin struct {
 	nominator *nominate.Nominator
 	course    *course
 
-	line    line
+	tiers   tierSet
 	victims *victimSelector
 }
 
@@ -80,7 +80,13 @@ func (p *plugin) OnSessionOpen(ssn *framework.Session) {
 		}
 	}
 	p.bestEffort.AddHeadroom(ssn.Nodes)
-	p.standFirst(ssn)
+	p.wrapTiers(ssn)
+	p.victims = newVictimSelector(ssn, p.arguments.taskRoles)
+	p.victims.open()
+	ssn.AddJobStarvingFns(firstName, p.starving)
+	ssn.AddJobPipelinedFn(firstName, p.votePipelined)
+	ssn.AddAllocatableFn(firstName, p.allocatableWhileCompleting)
+	ssn.AddPrePredicateFn(firstName, p.prePredicateWhileCompleting)
 	p.openReporter()
 
 	if len(p.gangs) == 0 {

@@ -19,7 +19,7 @@ import (
 func (p *plugin) starving(obj any) bool {
 	p.victims.commitRemainders()
 	var stock bool
-	p.asStock(func() { stock = p.ssn.JobStarving(obj) })
+	p.withStockTiers(func() { stock = p.ssn.JobStarving(obj) })
 	job, gang, ok := p.gang(obj)
 	return stock && (!ok || belowMinimum(job, gang))
 }
@@ -51,9 +51,9 @@ func (p *plugin) votePipelined(obj any) int {
 	p.victims.commitRemainders()
 	defer clear(p.victims.selected)
 	var stock bool
-	p.asStock(func() { stock = p.ssn.JobPipelined(obj) })
+	p.withStockTiers(func() { stock = p.ssn.JobPipelined(obj) })
 	job, ok := obj.(*api.JobInfo)
-	if !stock || !ok || on(p.line.own.EnabledJobPipelined) && p.jobPipelined(job) == util.Reject {
+	if !stock || !ok || on(p.tiers.configured.EnabledJobPipelined) && p.jobPipelined(job) == util.Reject {
 		return util.Reject
 	}
 	p.victims.evictRemainders()

@@ -77,7 +77,7 @@ func (p *plugin) openReporter() {
 	p.reporter = newReporter()
 	r := &p.reporter
 	var candidates []enqueue.Job
-	raises := ptr.Deref(p.line.own.EnabledJobEnqueued, false)
+	raises := ptr.Deref(p.tiers.configured.EnabledJobEnqueued, false)
 	add := func(job *api.JobInfo, g paddlejob.Gang) {
 		if !job.IsPending() || job.PodGroup.Spec.MinResources == nil { // Volcano admits it without a vote
 			return

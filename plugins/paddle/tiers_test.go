@@ -29,7 +29,7 @@ func optionNames(tiers []conf.Tier) [][]string {
 	return all
 }
 
-func TestStandFirst(t *testing.T) {
+func TestWrapTiers(t *testing.T) {
 	yes, no := ptr.To(true), ptr.To(false)
 	own := conf.PluginOption{
 		Name: PluginName, EnabledPreemptable: no, EnabledReclaimable: yes, EnabledHyperNodeGradient: yes, EnabledJobOrder: yes,
@@ -48,9 +48,9 @@ func TestStandFirst(t *testing.T) {
 		ssn.Tiers = configured
 		p.ssn = ssn
 		for range i + 1 {
-			p.standFirst(ssn)
+			p.wrapTiers(ssn)
 		}
-		require.Equal(t, before, configured, "the configuration lives on")
+		require.Equal(t, before, configured, "all sessions share the configuration")
 		require.Equal(t, [][]string{
 			{firstName}, {vetoName, "priority", PluginName, "gang"}, {vetoName, "predicates"}, {vetoName, PluginName},
 		}, optionNames(ssn.Tiers))
@@ -63,7 +63,7 @@ func TestStandFirst(t *testing.T) {
 		veto := ssn.Tiers[2].Plugins[0]
 		require.Equal(t, conf.PluginOption{Name: vetoName, EnabledPreemptable: no, EnabledReclaimable: yes}, veto)
 
-		p.asStock(func() {
+		p.withStockTiers(func() {
 			require.Equal(t, [][]string{{"priority", "gang"}, {"predicates"}, {}}, optionNames(ssn.Tiers))
 			require.Equal(t, configured[0].Plugins[2], ssn.Tiers[0].Plugins[1])
 		})
