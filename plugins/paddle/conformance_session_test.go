@@ -18,7 +18,7 @@ import (
 // The plugin relies on the order in which the actions of Volcano call plugins, which Volcano documents nowhere: phase tells
 // allocate from other actions by it, nominations stand in a pod between two calls, and stand-ins are shown between two others.
 // Here the actions run without the plugin and what they call is compared with what the plugin expects. If one of these tests
-// fails after an upgrade of Volcano, package nominate, standIns and victims must be looked at.
+// fails after an upgrade of Volcano, packages nominate, job (BestEffortRequests) and preempt must be looked at.
 
 // calls are what an action calls, in its order. Predicates of one task, which are asked in parallel, are one call.
 type calls struct {

@@ -12,7 +12,7 @@
 //   - place.go, followup.go, score.go: how a plan reaches allocate, and what is done when it fails
 //   - binder.go: how many bindings are sent at a time, where the scheduler is ours
 //   - limit.go, constraint.go, gradient.go: networkTopology and colocation
-//   - preempt_*.go: preempt and reclaim
+//   - package preempt: victims of preempt and reclaim
 //   - reporter.go, waiting.go, placed.go: the calls into diagnose, enqueue and status, which find out why a job waits and where
 //     it runs, and write it
 //   - arguments.go: what the arguments of package config mean here

@@ -165,7 +165,7 @@ func TestNominationOutlivesAGangThatWaits(t *testing.T) {
 //	    n1              n2
 //	1 GPU, free     1 GPU: [low 0]
 func TestNominationOfPreemptionIsWritten(t *testing.T) {
-	c := newPriorities(t, preempt, gpuNode("n1", "", 1), gpuNode("n2", "", 1),
+	c := newPriorities(t, preemptConf, gpuNode("n1", "", 1), gpuNode("n2", "", 1),
 		started(ranked(podGroup("low", 1, nil), "low", 1)), running(plainPods("low", "task", 1, onGPU), "n2"))
 	c.add(wants(pods, 2, onGPU)...)
 	c.evicts("low-task-0")

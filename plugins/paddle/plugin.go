@@ -5,16 +5,17 @@ package paddle
 import (
 	"time"
 
+	"k8s.io/utils/ptr"
 	"volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/framework"
-	"volcano.sh/volcano/pkg/scheduler/plugins/util"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/config"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/guard"
 	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/metrics"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/nominate"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/preempt"
 )
 
 // PluginName is the name that enables the plugin in volcano-scheduler.conf.
@@ -41,7 +42,7 @@ type plugin struct {
 	course    *course
 
 	tiers   tierSet
-	victims *victimSelector
+	victims *preempt.Selector
 }
 
 var _ framework.Plugin = &plugin{}
@@ -81,10 +82,10 @@ func (p *plugin) OnSessionOpen(ssn *framework.Session) {
 	}
 	p.bestEffort.AddHeadroom(ssn.Nodes)
 	p.wrapTiers(ssn)
-	p.victims = newVictimSelector(ssn, p.arguments.taskRoles)
-	p.victims.open()
-	ssn.AddJobStarvingFns(firstName, p.starving)
-	ssn.AddJobPipelinedFn(firstName, p.votePipelined)
+	p.victims = preempt.New(ssn, p.arguments.taskRoles, p.gangs, preempt.Tiers{
+		First: firstName, Veto: vetoName, JobPipelined: ptr.Deref(p.tiers.configured.EnabledJobPipelined, false), WithStock: p.withStockTiers,
+	})
+	p.victims.Register()
 	ssn.AddAllocatableFn(firstName, p.allocatableWhileCompleting)
 	ssn.AddPrePredicateFn(firstName, p.prePredicateWhileCompleting)
 	p.openReporter()
@@ -105,13 +106,12 @@ func (p *plugin) OnSessionOpen(ssn *framework.Session) {
 	ssn.AddHyperNodeGradientForSubJobFn(firstName, p.gradientForSubJob)
 	ssn.AddEventHandler(&framework.EventHandler{AllocateFunc: p.onAllocate, DeallocateFunc: p.onDeallocate})
 	ssn.AddJobReadyFn(PluginName, p.jobReady)
-	ssn.AddJobPipelinedFn(PluginName, p.jobPipelined)
 }
 
 // OnSessionClose implements framework.Plugin.
 func (p *plugin) OnSessionClose(ssn *framework.Session) {
 	p.nominator.Restore(ssn.Jobs)
-	p.victims.commitRemainders()
+	p.victims.OnSessionClose()
 	p.state.history.ObserveBindings(ssn.Jobs, p.gangs)
 	p.closeReporter()
 	metrics.ObserveSession(p.guard.Spent())
@@ -198,15 +198,6 @@ func (p *plugin) taskOrder(l, r any) int {
 func (p *plugin) jobReady(obj any) bool {
 	job, _, ok := p.gang(obj)
 	return !ok || paddlejob.Ready(job)
-}
-
-// jobPipelined rejects or abstains: a permission would keep plugins in later tiers from being asked.
-func (p *plugin) jobPipelined(obj any) int {
-	job, _, ok := p.gang(obj)
-	if ok && !paddlejob.Pipelined(job) {
-		return util.Reject
-	}
-	return util.Abstain
 }
 
 // explain writes why the job that was tried last is not started, into what gang writes to the PodGroup's condition and

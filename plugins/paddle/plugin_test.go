@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/framework"
-	"volcano.sh/volcano/pkg/scheduler/plugins/util"
 )
 
 // opened is a plugin in a session of these jobs.
@@ -44,20 +43,6 @@ func TestConcernsPaddleJobsWithPendingPods(t *testing.T) {
 	require.True(t, needsPlanning(paddleJob(t, "job", api.Pending)))
 	require.False(t, needsPlanning(paddleJob(t, "job", api.Running)))
 	require.False(t, needsPlanning(jobInfo(4, twoTwo, map[string]int{"ps": 2, "worker": 2})))
-}
-
-// A permission would end the vote before plugins in later tiers are asked.
-func TestJobPipelinedNeverPermits(t *testing.T) {
-	waiting, placed := paddleJob(t, "waiting", api.Pending), paddleJob(t, "placed", api.Pending)
-	other := jobInfo(4, twoTwo, map[string]int{"ps": 2, "worker": 2})
-	p := opened(t, waiting, placed, other)
-	for _, task := range placed.Tasks {
-		require.NoError(t, placed.UpdateTaskStatus(task, api.Pipelined))
-	}
-	require.Equal(t, util.Reject, p.jobPipelined(waiting))
-	require.Equal(t, util.Abstain, p.jobPipelined(placed))
-	require.Equal(t, util.Abstain, p.jobPipelined(other))
-	require.Equal(t, util.Abstain, p.jobPipelined("not a job"))
 }
 
 func TestTaskOrderKnowsOneGangAtATime(t *testing.T) {

@@ -12,10 +12,10 @@ import (
 )
 
 var (
-	oneTwo  = map[string]int32{"ps": 1, "worker": 2}
-	twoCPU  = resources{"cpu": "2", "memory": "2Gi"}
-	lowAll  = []string{"low-ps-0", "low-worker-0", "low-worker-1", "low-worker-2", "low-worker-3"}
-	preempt = configuration(actionsPreempt, tier(1, "", withPaddle), tier(2, "", ""))
+	oneTwo      = map[string]int32{"ps": 1, "worker": 2}
+	twoCPU      = resources{"cpu": "2", "memory": "2Gi"}
+	lowAll      = []string{"low-ps-0", "low-worker-0", "low-worker-1", "low-worker-2", "low-worker-3"}
+	preemptConf = configuration(actionsPreempt, tier(1, "", withPaddle), tier(2, "", ""))
 )
 
 func cpus(n string) resources { return resources{"cpu": n, "memory": "64Gi"} }
@@ -92,7 +92,7 @@ func TestPreemptWholeGangOnManyNodes(t *testing.T) {
 		}
 		require.Len(t, rest, 2)
 		for _, reason := range rest {
-			require.Regexp(t, `^its gang, which goes as a whole: low-worker-\d makes room for job ns/high$`, reason)
+			require.Equal(t, "gang preempted by job ns/high", reason)
 		}
 	})
 }
@@ -106,11 +106,11 @@ func TestPreemptNoMoreThanStock(t *testing.T) {
 		evicted       []string
 		cpu           string // that the preemptor wants, 3 if not given
 	}{
-		"as important":                   {preempt, "high", "", nil, ""},
-		"as important, and one is spare": {preempt, "high", "", nil, "1"},
+		"as important":                   {preemptConf, "high", "", nil, ""},
+		"as important, and one is spare": {preemptConf, "high", "", nil, "1"},
 		// stock evicts the workers one by one, and ends with a job of one server
-		"server may not go, workers that are spare suffice not": {preempt, "low", "low-ps-0", nil, ""},
-		"spare worker may not go, so the gang may not either":   {preempt, "low", "low-worker-3", nil, ""},
+		"server may not go, workers that are spare suffice not": {preemptConf, "low", "low-ps-0", nil, ""},
+		"spare worker may not go, so the gang may not either":   {preemptConf, "low", "low-worker-3", nil, ""},
 		"gang's own veto": {configuration(actionsPreempt, gangVeto, tier(2, "", "")), "low", "", nil, ""},
 		// The tier of the plugin finds nobody, and the next one would let all go.
 		"veto in every tier": {configuration(actionsPreempt, "- plugins:\n"+withPaddle+"  - name: gang\n    enablePreemptable: false\n",
@@ -195,7 +195,7 @@ func TestPreemptCheapestVictims(t *testing.T) {
 // A pod of another job that stock would not let go is not taken because a pod of ours is beside it.
 func TestPreemptNoImportantNeighbour(t *testing.T) {
 	// n1: [low 0][top 0]  n2: [low 1][top 1]; low 1 may not go
-	c := newPriorities(t, preempt, node("n1", cpus("2")), node("n2", cpus("2")))
+	c := newPriorities(t, preemptConf, node("n1", cpus("2")), node("n2", cpus("2")))
 	low := rigidJob("low", "low", 1, oneCPU, "n1", "n2")
 	members, ok := low[1].([]*corev1.Pod)
 	require.True(t, ok)
@@ -204,4 +204,39 @@ func TestPreemptNoImportantNeighbour(t *testing.T) {
 	c.add(started(ranked(podGroup("top", 2, nil), "high", 1)), running(plainPods("top", "task", 2, oneCPU), "n1", "n2"))
 	c.add(wants(pods, 1, oneCPU)...)
 	c.evicts()
+}
+
+// A job that lacks only dispensable workers evicts nobody, whatever decides about starvation otherwise; one that
+// lacks a minimum does.
+func TestStarvingByRole(t *testing.T) {
+	inEveryEvictingPlacement(t, actionsPreempt, func(t *testing.T, configuration string) {
+		for _, test := range []struct {
+			name    string
+			missing string
+			evicted []string
+		}{
+			{"server", "high-ps-0", []string{"low-task-0"}},
+			{"needed worker", "high-worker-0", []string{"low-task-0"}},
+			{"nobody", "", nil},
+		} {
+			t.Run(test.name, func(t *testing.T) {
+				// n1: [ps 0][worker 0][worker 1][low], and worker 2 waits
+				servers := running(pods("high", "ps", 1, oneCPU), "n1")
+				workers := running(pods("high", "worker", 3, oneCPU), "n1")
+				for _, pod := range append(servers, workers...) {
+					if pod.Name == test.missing || pod.Name == "high-worker-2" {
+						pod.Spec.NodeName, pod.Status.Phase = "", "Pending"
+					}
+				}
+				cpu := "4"
+				if test.missing != "" {
+					cpu = "3"
+				}
+				c := newPriorities(t, configuration, node("n1", cpus(cpu)),
+					started(ranked(podGroup("high", 3, oneTwo), "high", 1)), servers, workers,
+					started(ranked(podGroup("low", 1, nil), "low", 1)), running(plainPods("low", "task", 1, oneCPU), "n1"))
+				c.evicts(test.evicted...)
+			})
+		}
+	})
 }

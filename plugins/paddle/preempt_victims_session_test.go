@@ -12,10 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
-	"volcano.sh/volcano/pkg/scheduler/api"
-	"volcano.sh/volcano/pkg/scheduler/framework"
-
-	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
+	"k8s.io/utils/ptr"
+	scheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 )
 
 // What else runs in a job, and can be missed, goes before workers, and these from the last one on.
@@ -30,7 +28,7 @@ func TestPreemptByRank(t *testing.T) {
 	} {
 		t.Run(test.cpu, func(t *testing.T) {
 			// n1: [board 0][ps 0][worker 0]...[worker 11]
-			c := newPriorities(t, preempt, node("n1", cpus("14")),
+			c := newPriorities(t, preemptConf, node("n1", cpus("14")),
 				started(ranked(podGroup("low", 3, map[string]int32{"ps": 1, "worker": 2, "board": 0}), "low", 1)),
 				running(plainPods("low", "board", 1, oneCPU), "n1"), running(pods("low", "ps", 1, oneCPU), "n1"),
 				running(pods("low", "worker", 12, oneCPU), "n1"))
@@ -45,7 +43,7 @@ func TestPreemptNoGangThatIsBeingBound(t *testing.T) {
 	// n1: [low 0    ]  n2: [     ], to which low 1 is bound in the first cycle, and high may not go
 	low := pods("low", "worker", 2, twoCPU)
 	running(low[:1], "n1")
-	c := newPriorities(t, preempt, node("n1", cpus("2")), node("n2", cpus("2")),
+	c := newPriorities(t, preemptConf, node("n1", cpus("2")), node("n2", cpus("2")),
 		started(ranked(podGroup("low", 2, map[string]int32{"worker": 2}), "low", 1)), low)
 	c.add(allOn("n1", wants(pods, 1, twoCPU))...)
 	c.evicts()
@@ -183,16 +181,41 @@ func lacks(bound []string, job string, minimum map[string]int32) string {
 	return ""
 }
 
-// Nothing is offered of a node that the session does not know.
-func TestPreemptableOnUnknownNode(t *testing.T) {
-	c := newPriorities(t, preempt, node("n1", cpus("5")))
-	c.add(elasticJob("low", "n1")...)
-	c.add(wants(pods, 1, oneCPU)...)
-	ssn := framework.OpenSession(c.cache, c.tiers, nil)
-	defer framework.CloseSession(ssn)
-	preemptor := paddlejob.InOrder(ssn.Jobs[namespace+"/high"])[0]
-	victim := paddlejob.InOrder(ssn.Jobs[namespace+"/low"])[4].Clone()
-	require.Len(t, ssn.Preemptable(preemptor, []*api.TaskInfo{victim}), 1)
-	victim.NodeName = "gone"
-	require.Empty(t, ssn.Preemptable(preemptor, []*api.TaskInfo{victim}))
+// A gang is not evicted if the preemptor fits on another node, but only if Volcano would find that node.
+func TestGangIsEvictedIfOtherNodesOnlySeemToFit(t *testing.T) {
+	other := func(group *scheduling.PodGroup) []any {
+		return []any{started(ranked(group, "low", 2)), running(plainPods(group.Name, "task", 1, twoCPU), "n2")}
+	}
+	protected := other(podGroup("other", 1, nil))
+	protected[1].([]*corev1.Pod)[0].Annotations[scheduling.PodPreemptable] = "false" //nolint:errcheck // as other makes it
+	cordoned := node("n2", cpus("2"))
+	cordoned.Spec.Unschedulable = true
+	kept := queue("kept", nil)
+	kept.Spec.Reclaimable = ptr.To(false)
+	for name, test := range map[string]struct {
+		actions string
+		n2      *corev1.Node
+		objects []any
+		wants   int
+	}{
+		"preempt: the pod there may not go":      {actionsPreempt, node("n2", cpus("2")), inQueues("a", protected), 1},
+		"preempt: it is of another queue":        {actionsPreempt, node("n2", cpus("2")), inQueues("b", other(podGroup("other", 1, nil))), 1},
+		"preempt: the node takes no pods":        {actionsPreempt, cordoned, inQueues("a", other(podGroup("other", 1, nil))), 1},
+		"reclaim: the pod there is of the queue": {actionsReclaim, node("n2", cpus("2")), inQueues("b", other(podGroup("other", 1, nil))), 1},
+		"reclaim: its queue keeps what it has":   {actionsReclaim, node("n2", cpus("2")), append(inQueues("kept", other(podGroup("other", 1, nil))), kept), 1},
+		"reclaim: no pod to reclaim from":        {actionsReclaim, node("n2", cpus("2")), nil, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			// n1: [low 0    ][low 1    ]  n2: [other    ]
+			a, b := queue("a", nil), queue("b", nil)
+			b.Spec.Weight = 5
+			c := newPriorities(t, configuration(test.actions, tier(1, "", withPaddle), tier(2, "", "")), a, b)
+			c.add(node("n1", cpus("4")), test.n2)
+			c.add(test.objects...)
+			c.add(inQueues("a", rigidJob("low", "low", 1, twoCPU, "n1", "n1"))...)
+			queue := map[string]string{actionsPreempt: "a", actionsReclaim: "b"}[test.actions]
+			c.add(inQueues(queue, wants(pods, test.wants, twoCPU))...)
+			c.evictsAtLast("low-worker-0", "low-worker-1")
+		})
+	}
 }

@@ -83,7 +83,7 @@ func TestPreemptOneGangForTwoPods(t *testing.T) {
 // Two jobs of the same cycle: the second one takes what the gang left over that went for the first.
 func TestPreemptSecondJobTakesWhatIsLeft(t *testing.T) {
 	// n1: [a 0    ][b 0    ]  n2: [a 1    ][b 1    ]
-	c := newPriorities(t, preempt, node("n1", cpus("4")), node("n2", cpus("4")))
+	c := newPriorities(t, preemptConf, node("n1", cpus("4")), node("n2", cpus("4")))
 	c.add(rigidJob("a", "low", 2, twoCPU, "n1", "n2")...)
 	c.add(rigidJob("b", "low", 1, twoCPU, "n1", "n2")...)
 	c.add(wants(pods, 1, twoCPU)...)
@@ -94,7 +94,7 @@ func TestPreemptSecondJobTakesWhatIsLeft(t *testing.T) {
 // What was marked for a job that does not fit after all is forgotten before the next job gets its victims.
 func TestPreemptTakenBackIsForgotten(t *testing.T) {
 	// n1: [low ps 0 ]  n2: [other    ]; high would need a third node
-	c := newPriorities(t, preempt, node("n1", cpus("2")), node("n2", cpus("2")))
+	c := newPriorities(t, preemptConf, node("n1", cpus("2")), node("n2", cpus("2")))
 	c.add(started(ranked(podGroup("low", 1, map[string]int32{"ps": 1}), "low", 1)), running(pods("low", "ps", 1, twoCPU), "n1"),
 		started(ranked(podGroup("other", 1, nil), "low", 2)), running(plainPods("other", "task", 1, twoCPU), "n2"))
 	c.add(wants(pods, 3, twoCPU)...)
@@ -105,7 +105,7 @@ func TestPreemptTakenBackIsForgotten(t *testing.T) {
 // Nor does a job lose what runs of it because a server that it lost finds no room.
 func TestPreemptGivenUpIsForgotten(t *testing.T) {
 	// n1: [other    ]  n2: [high worker 0]; two servers of high wait, and there is room for one
-	c := newPriorities(t, preempt, node("n1", cpus("2")), node("n2", cpus("2")),
+	c := newPriorities(t, preemptConf, node("n1", cpus("2")), node("n2", cpus("2")),
 		started(ranked(podGroup("high", 3, map[string]int32{"ps": 2, "worker": 1}), "high", 9)),
 		pods("high", "ps", 2, twoCPU), running(pods("high", "worker", 1, twoCPU), "n2"),
 		started(ranked(podGroup("other", 1, nil), "low", 2)), running(plainPods("other", "task", 1, twoCPU), "n1"),
@@ -150,7 +150,7 @@ func TestPreemptInFullQueue(t *testing.T) {
 	} {
 		t.Run(test.cpu, func(t *testing.T) {
 			// n1: [ps 0][worker 0][worker 1][worker 2][worker 3][ ][ ][ ][ ][ ], of a quota of 5
-			c := newPriorities(t, preempt, queue("full", resources{"cpu": "5", "memory": "64Gi"}), node("n1", cpus("10")))
+			c := newPriorities(t, preemptConf, queue("full", resources{"cpu": "5", "memory": "64Gi"}), node("n1", cpus("10")))
 			for _, object := range append(elasticJob("low", "n1"), wants(pods, 1, resources{"cpu": test.cpu, "memory": "1Gi"})...) {
 				if group, ok := object.(*scheduling.PodGroup); ok {
 					inQueue(group, "full").Status.Phase = scheduling.PodGroupInqueue
@@ -164,7 +164,7 @@ func TestPreemptInFullQueue(t *testing.T) {
 
 // Topology-aware preemption tries nodes side by side, and lets off victims that it turned out not to need.
 func TestPreemptTopologyAware(t *testing.T) {
-	aware := preempt + "configurations:\n- name: preempt\n  arguments:\n    enableTopologyAwarePreemption: true\n"
+	aware := preemptConf + "configurations:\n- name: preempt\n  arguments:\n    enableTopologyAwarePreemption: true\n"
 	for name, test := range map[string]struct {
 		wants   []any
 		evicted []string

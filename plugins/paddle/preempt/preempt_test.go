@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package paddle
+package preempt
 
 import (
 	"testing"
@@ -23,21 +23,21 @@ func TestBelowMinimum(t *testing.T) {
 	}{
 		"all run":                 {4, map[string]int{"ps": 2, "worker": 2}, nil, false},
 		"a server waits":          {4, map[string]int{"ps": 2, "worker": 4}, statuses{"ps-1": api.Pending}, true},
-		"a server has a place":    {4, map[string]int{"ps": 2, "worker": 4}, statuses{"ps-1": api.Pipelined}, false},
+		"a server has a node":     {4, map[string]int{"ps": 2, "worker": 4}, statuses{"ps-1": api.Pipelined}, false},
 		"a server is being bound": {4, map[string]int{"ps": 2, "worker": 4}, statuses{"ps-1": api.Binding}, false},
-		"a server is ending":      {4, map[string]int{"ps": 2, "worker": 4}, statuses{"ps-1": api.Releasing}, true},
+		"a server is terminating": {4, map[string]int{"ps": 2, "worker": 4}, statuses{"ps-1": api.Releasing}, true},
 		"a worker waits":          {4, map[string]int{"ps": 2, "worker": 2}, statuses{"worker-1": api.Pending}, true},
 		"a worker that is dispensable waits": {
 			4, map[string]int{"ps": 2, "worker": 4}, statuses{"worker-1": api.Pending, "worker-3": api.Pending}, false,
 		},
 		"minMember above the sum of the roles": {5, map[string]int{"ps": 2, "worker": 3}, statuses{"worker-1": api.Pending}, true},
-		"a worker waits for one that has left": {
+		"a worker waits beside one that has succeeded": {
 			4, map[string]int{"ps": 2, "worker": 2}, statuses{"worker-0": api.Succeeded, "worker-1": api.Pending}, false,
 		},
-		"a server waits for one that has left": {
+		"a server waits beside one that has succeeded": {
 			4, map[string]int{"ps": 2, "worker": 2}, statuses{"worker-0": api.Succeeded, "worker-1": api.Pending, "ps-0": api.Pending}, true,
 		},
-		"a server has left": {4, map[string]int{"ps": 2, "worker": 2}, statuses{"ps-0": api.Succeeded, "worker-1": api.Pending}, true},
+		"a server has succeeded": {4, map[string]int{"ps": 2, "worker": 2}, statuses{"ps-0": api.Succeeded, "worker-1": api.Pending}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			job := jobInfo(test.minMember, twoTwo, test.pods)
@@ -50,8 +50,8 @@ func TestBelowMinimum(t *testing.T) {
 	}
 }
 
-// A job whose minimums are met, but not in as many groups as it needs, starves.
-func TestBelowMinimum_ByGroups(t *testing.T) {
+// A job is below a minimum if fewer of its groups are whole than it needs.
+func TestBelowMinimum_SubGroups(t *testing.T) {
 	job := api.NewJobInfo("ns/job")
 	job.SetPodGroup(&api.PodGroup{PodGroup: scheduling.PodGroup{Spec: scheduling.PodGroupSpec{
 		MinMember: 2, MinTaskMember: map[string]int32{"worker": 2},
@@ -59,7 +59,7 @@ func TestBelowMinimum_ByGroups(t *testing.T) {
 			Name: "pairs", SubGroupSize: ptr.To(int32(2)), MatchLabelKeys: []string{"pair"}, MinSubGroups: ptr.To(int32(1)),
 		}},
 	}}})
-	for i, pod := range plainPods("job", "worker", 4, oneCPU) {
+	for i, pod := range plainPods("job", "worker", 4, "1") {
 		pod.Labels["pair"] = []string{"a", "a", "b", "b"}[i]
 		task := api.NewTaskInfo(pod).Clone()
 		task.Status = []api.TaskStatus{api.Running, api.Pending, api.Running, api.Pending}[i]
@@ -72,39 +72,4 @@ func TestBelowMinimum_ByGroups(t *testing.T) {
 		require.NoError(t, job.UpdateTaskStatus(task, api.Running))
 	}
 	require.False(t, belowMinimum(job, g))
-}
-
-// A job that lacks only dispensable workers evicts nobody, whatever decides about starvation otherwise; one that
-// lacks a minimum does.
-func TestStarvingByRole(t *testing.T) {
-	inEveryEvictingPlacement(t, actionsPreempt, func(t *testing.T, configuration string) {
-		for _, test := range []struct {
-			name    string
-			missing string
-			evicted []string
-		}{
-			{"server", "high-ps-0", []string{"low-task-0"}},
-			{"needed worker", "high-worker-0", []string{"low-task-0"}},
-			{"nobody", "", nil},
-		} {
-			t.Run(test.name, func(t *testing.T) {
-				// n1: [ps 0][worker 0][worker 1][low], and worker 2 waits
-				servers := running(pods("high", "ps", 1, oneCPU), "n1")
-				workers := running(pods("high", "worker", 3, oneCPU), "n1")
-				for _, pod := range append(servers, workers...) {
-					if pod.Name == test.missing || pod.Name == "high-worker-2" {
-						pod.Spec.NodeName, pod.Status.Phase = "", "Pending"
-					}
-				}
-				cpu := "4"
-				if test.missing != "" {
-					cpu = "3"
-				}
-				c := newPriorities(t, configuration, node("n1", cpus(cpu)),
-					started(ranked(podGroup("high", 3, oneTwo), "high", 1)), servers, workers,
-					started(ranked(podGroup("low", 1, nil), "low", 1)), running(plainPods("low", "task", 1, oneCPU), "n1"))
-				c.evicts(test.evicted...)
-			})
-		}
-	})
 }

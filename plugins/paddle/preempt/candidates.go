@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package paddle
+package preempt
 
 import (
 	"cmp"
 	"slices"
 
 	"volcano.sh/volcano/pkg/scheduler/api"
+	"volcano.sh/volcano/pkg/scheduler/framework"
 
 	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 )
@@ -27,8 +28,10 @@ type evictability struct {
 //
 // The dispensable pods of an elastic role are those of the highest rank beyond its minimum, as long as the job keeps minMember
 // pods. A job with a SubGroupPolicy has none, because each pod may be needed in its group.
-func newEvictability(job *api.JobInfo, g paddlejob.Gang, taskRoles paddlejob.RoleMap, evicted, remainder map[api.TaskID]bool) evictability {
-	s := evictability{dispensable: map[api.TaskID]bool{}}
+func newEvictability(job *api.JobInfo, g paddlejob.Gang, taskRoles paddlejob.RoleMap,
+	evicted map[api.TaskID]evictedPod, remainder map[api.TaskID]*framework.Statement,
+) evictability {
+	e := evictability{dispensable: map[api.TaskID]bool{}}
 	needed := map[string]int32{}       // by group, pods that are missing from its minimum
 	elasticGroups := map[string]bool{} // groups whose pods may be evicted one by one
 	for _, group := range g {
@@ -37,7 +40,7 @@ func newEvictability(job *api.JobInfo, g paddlejob.Gang, taskRoles paddlejob.Rol
 	}
 	var count int32
 	for _, task := range job.Tasks {
-		if !paddlejob.Occupies(task.Status) && !remainder[task.UID] {
+		if !paddlejob.Occupies(task.Status) && remainder[task.UID] == nil {
 			continue
 		}
 		count++
@@ -46,12 +49,12 @@ func newEvictability(job *api.JobInfo, g paddlejob.Gang, taskRoles paddlejob.Rol
 			needed[name]-- // it counts, and cannot be evicted
 			continue
 		}
-		s.members = append(s.members, task)
+		e.members = append(e.members, task)
 	}
-	slices.SortFunc(s.members, func(a, b *api.TaskInfo) int { return compareMembers(a, b, taskRoles) })
+	slices.SortFunc(e.members, func(a, b *api.TaskInfo) int { return compareMembers(a, b, taskRoles) })
 
 	var beyond []*api.TaskInfo
-	for _, task := range s.members {
+	for _, task := range e.members {
 		name, _ := paddlejob.TaskName(task, taskRoles)
 		if needed[name]--; needed[name] < 0 && elasticGroups[name] {
 			beyond = append(beyond, task)
@@ -59,27 +62,24 @@ func newEvictability(job *api.JobInfo, g paddlejob.Gang, taskRoles paddlejob.Rol
 	}
 	most := max(0, int(count-minimumOf(job, g)))
 	for _, task := range beyond[max(0, len(beyond)-most):] {
-		s.dispensable[task.UID] = true
+		e.dispensable[task.UID] = true
 	}
 
 	for id := range evicted {
 		name, _ := paddlejob.TaskName(job.Tasks[id], taskRoles)
-		s.disrupted = s.disrupted || !elasticGroups[name] || needed[name] > 0 || count < minimumOf(job, g)
+		e.disrupted = e.disrupted || !elasticGroups[name] || needed[name] > 0 || count < minimumOf(job, g)
 	}
-	s.members = slices.DeleteFunc(s.members, func(task *api.TaskInfo) bool { return remainder[task.UID] })
-	return s
+	e.members = slices.DeleteFunc(e.members, func(task *api.TaskInfo) bool { return remainder[task.UID] != nil })
+	return e
 }
 
-// minimumOf returns the number of pods that a gang needs. JobInfo.MinAvailable may be larger: gang.hold raises it.
+// minimumOf returns the number of pods that a gang needs. JobInfo.MinAvailable may be larger: Gang.Apply raises it.
 func minimumOf(job *api.JobInfo, g paddlejob.Gang) int32 {
 	if job.PodGroup == nil {
 		return g.Total()
 	}
 	return max(g.Total(), job.PodGroup.Spec.MinMember)
 }
-
-// compareNames orders pods by name.
-func compareNames(a, b *api.TaskInfo) int { return cmp.Compare(a.Name, b.Name) }
 
 // compareMembers orders the pods of one gang by rank. Those that are needed least come last.
 func compareMembers(a, b *api.TaskInfo, taskRoles paddlejob.RoleMap) int {

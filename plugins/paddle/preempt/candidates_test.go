@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package paddle
+package preempt
 
 import (
 	"slices"
@@ -13,19 +13,6 @@ import (
 
 	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 )
-
-// inStatus is a job whose pods run, but for those that are named, such as "worker-1": api.Succeeded.
-func inStatus(t *testing.T, job *api.JobInfo, others map[string]api.TaskStatus) *api.JobInfo {
-	t.Helper()
-	for _, task := range paddlejob.InOrder(job) {
-		status, ok := others[strings.TrimPrefix(task.Name, "job-")]
-		if !ok {
-			status = api.Running
-		}
-		require.NoError(t, job.UpdateTaskStatus(task, status))
-	}
-	return job
-}
 
 func TestNewEvictability(t *testing.T) {
 	type statuses = map[string]api.TaskStatus
@@ -43,11 +30,11 @@ func TestNewEvictability(t *testing.T) {
 			4, twoTwo, map[string]int{"ps": 2, "worker": 12}, statuses{"worker-0": api.Pending}, nil,
 			[]string{"worker-10", "worker-11", "worker-3", "worker-4", "worker-5", "worker-6", "worker-7", "worker-8", "worker-9"}, false,
 		},
-		"never a server, and never a stage of the model": {
+		"never a server, and never a heter worker": {
 			2, map[string]int32{"ps": 1, "heter": 0, "worker": 1}, map[string]int{"ps": 3, "heter": 2, "worker": 2}, nil, nil,
 			[]string{"worker-1"}, false,
 		},
-		"what else is in the job goes before workers": {
+		"other pods of the job before workers": {
 			5, map[string]int32{"ps": 1, "worker": 2, "board": 0}, map[string]int{"ps": 1, "worker": 4, "board": 1}, nil, nil,
 			[]string{"board-0"}, false,
 		},
@@ -57,10 +44,10 @@ func TestNewEvictability(t *testing.T) {
 		"minMember below it": {
 			3, twoTwo, map[string]int{"ps": 2, "worker": 2}, nil, nil, []string{"worker-1"}, false,
 		},
-		"a worker that has succeeded counts and cannot go": {
+		"a worker that has succeeded counts and cannot be evicted": {
 			4, twoTwo, map[string]int{"ps": 2, "worker": 4}, statuses{"worker-3": api.Succeeded}, nil, []string{"worker-1", "worker-2"}, false,
 		},
-		"pods that are ending, have failed or wait do not count": {
+		"pods that terminate, have failed or wait do not count": {
 			4, twoTwo, map[string]int{"ps": 2, "worker": 5},
 			statuses{"worker-0": api.Releasing, "worker-1": api.Failed, "worker-2": api.Pending}, nil, nil, false,
 		},
@@ -73,20 +60,20 @@ func TestNewEvictability(t *testing.T) {
 		"a dispensable worker was evicted": {
 			4, twoTwo, map[string]int{"ps": 2, "worker": 4}, statuses{"worker-3": api.Releasing}, []string{"worker-3"}, []string{"worker-2"}, false,
 		},
-		"so was one that was needed": {
+		"a needed one was evicted": {
 			4, twoTwo, map[string]int{"ps": 2, "worker": 2}, statuses{"worker-1": api.Releasing}, []string{"worker-1"}, nil, true,
 		},
-		"so was one that was needed, and others were not": {
+		"a needed one was evicted, and others are dispensable": {
 			3, map[string]int32{"ps": 1, "worker": 2, "board": 0}, map[string]int{"ps": 1, "worker": 2, "board": 2},
 			statuses{"worker-1": api.Releasing}, []string{"worker-1"}, []string{"board-1"}, true,
 		},
-		"so was a server that was none of the minimum": {
+		"a server beyond the minimum was evicted": {
 			3, map[string]int32{"ps": 1, "worker": 2}, map[string]int{"ps": 2, "worker": 2}, statuses{"ps-1": api.Releasing}, []string{"ps-1"}, nil, true,
 		},
-		"so was one that minMember counted": {
+		"one that minMember counts was evicted": {
 			5, twoTwo, map[string]int{"ps": 2, "worker": 3}, statuses{"worker-2": api.Releasing}, []string{"worker-2"}, nil, true,
 		},
-		"lost, but not evicted here": {
+		"terminating, but not evicted in this session": {
 			4, twoTwo, map[string]int{"ps": 2, "worker": 2}, statuses{"ps-0": api.Releasing}, nil, nil, false,
 		},
 	} {
@@ -94,12 +81,12 @@ func TestNewEvictability(t *testing.T) {
 			job := jobInfo(test.minMember, test.minTaskMember, test.pods)
 			g := paddlejob.NewGang(job, defaultTaskRoles)
 			inStatus(t, job, test.statuses)
-			evicted := map[api.TaskID]bool{}
+			evicted := map[api.TaskID]evictedPod{}
 			var members, dispensable []string
 			for _, task := range paddlejob.InOrder(job) {
 				name := strings.TrimPrefix(task.Name, "job-")
 				if slices.Contains(test.evicted, name) {
-					evicted[task.UID] = true
+					evicted[task.UID] = evictedPod{}
 				}
 				if api.AllocatedStatus(task.Status) {
 					members = append(members, task.Name)
@@ -121,7 +108,7 @@ func TestNewEvictability(t *testing.T) {
 	}
 }
 
-// gang.hold raises the job's own minimum, which must not make workers indispensable.
+// Gang.Apply raises the job's own minimum, which must not make workers indispensable.
 func TestNewEvictability_OfAppliedGang(t *testing.T) {
 	job := inStatus(t, jobInfo(4, twoTwo, map[string]int{"ps": 2, "worker": 4}), map[string]api.TaskStatus{"ps-1": api.Pending})
 	g := paddlejob.NewGang(job, defaultTaskRoles)
@@ -132,7 +119,7 @@ func TestNewEvictability_OfAppliedGang(t *testing.T) {
 	job.PodGroup.Spec.SubGroupPolicy = []scheduling.SubGroupPolicySpec{{Name: "pairs"}}
 	require.Empty(t, newEvictability(job, g, defaultTaskRoles, nil, nil).dispensable, "each may be needed in its group")
 	worker := paddlejob.InOrder(job)[len(paddlejob.InOrder(job))-1]
-	require.True(t, newEvictability(job, g, defaultTaskRoles, map[api.TaskID]bool{worker.UID: true}, nil).disrupted)
+	require.True(t, newEvictability(job, g, defaultTaskRoles, map[api.TaskID]evictedPod{worker.UID: {}}, nil).disrupted)
 
 	job.PodGroup = nil
 	require.Len(t, newEvictability(job, g, defaultTaskRoles, nil, nil).dispensable, 1)
@@ -168,25 +155,25 @@ func TestSelectVictims(t *testing.T) {
 		elsewhere  bool
 		want       []string
 	}{
-		"there is room": {victimCandidates{others: list("o"), alreadyEvicted: list("g"), dispensable: list("s")}, []gangCandidate{a}, 0, false, []string{"o"}},
-		"what is evicted already suffices": {
+		"the preemptor fits": {victimCandidates{others: list("o"), alreadyEvicted: list("g"), dispensable: list("s")}, []gangCandidate{a}, 0, false, []string{"o"}},
+		"what is evicted already is enough": {
 			victimCandidates{others: list("o"), alreadyEvicted: list("g1", "g2"), dispensable: list("s")}, []gangCandidate{a}, 2, false, []string{"g1", "g2"},
 		},
 		"with dispensable pods": {
 			victimCandidates{others: list("o"), alreadyEvicted: list("g"), dispensable: list("s")}, []gangCandidate{a}, 3, false, []string{"g", "o", "s"},
 		},
-		"nothing suffices":        {victimCandidates{others: list("o")}, []gangCandidate{a, b}, 5, false, []string{"o"}},
-		"nothing suffices, alone": {victimCandidates{dispensable: list("s")}, nil, 5, false, []string{"s"}},
-		"not if there is room elsewhere": {
+		"nothing is enough":        {victimCandidates{others: list("o")}, []gangCandidate{a, b}, 5, false, []string{"o"}},
+		"nothing is enough, alone": {victimCandidates{dispensable: list("s")}, nil, 5, false, []string{"s"}},
+		"not if the preemptor fits elsewhere": {
 			victimCandidates{others: list("o")}, []gangCandidate{b}, 2, true, []string{"o"},
 		},
-		"the least important gang":             {victimCandidates{}, []gangCandidate{b, c}, 2, false, []string{"b1", "b2"}},
-		"the gang that suffices":               {victimCandidates{}, []gangCandidate{a, b, c}, 3, false, []string{"a1", "b1", "b2"}},
-		"no gang that is not needed":           {victimCandidates{}, []gangCandidate{a, c, b}, 3, false, []string{"c1", "c2", "c3"}},
-		"with others":                          {victimCandidates{others: list("o")}, []gangCandidate{b}, 3, false, []string{"o", "b1", "b2"}},
-		"without others, if the gang suffices": {victimCandidates{others: list("o"), dispensable: list("s")}, []gangCandidate{c}, 3, false, []string{"c1", "c2", "c3"}},
-		"with what is evicted already":         {victimCandidates{others: list("o"), alreadyEvicted: list("g")}, []gangCandidate{b}, 3, false, []string{"g", "b1", "b2"}},
-		"each pod once":                        {victimCandidates{dispensable: list("b2")}, []gangCandidate{b, a}, 3, false, []string{"b1", "b2", "a1"}},
+		"the least important gang":              {victimCandidates{}, []gangCandidate{b, c}, 2, false, []string{"b1", "b2"}},
+		"the gang that is enough":               {victimCandidates{}, []gangCandidate{a, b, c}, 3, false, []string{"a1", "b1", "b2"}},
+		"no gang that is not needed":            {victimCandidates{}, []gangCandidate{a, c, b}, 3, false, []string{"c1", "c2", "c3"}},
+		"with others":                           {victimCandidates{others: list("o")}, []gangCandidate{b}, 3, false, []string{"o", "b1", "b2"}},
+		"without others, if the gang is enough": {victimCandidates{others: list("o"), dispensable: list("s")}, []gangCandidate{c}, 3, false, []string{"c1", "c2", "c3"}},
+		"with what is evicted already":          {victimCandidates{others: list("o"), alreadyEvicted: list("g")}, []gangCandidate{b}, 3, false, []string{"g", "b1", "b2"}},
+		"each pod once":                         {victimCandidates{dispensable: list("b2")}, []gangCandidate{b, a}, 3, false, []string{"b1", "b2", "a1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			test.candidates.gangs = func() []gangCandidate { return test.gangs }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package paddle
+package preempt
 
 import (
 	"slices"
@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
 	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/framework"
 	"volcano.sh/volcano/pkg/scheduler/plugins/pdb"
@@ -24,33 +25,31 @@ type budget struct {
 
 // budgets returns the PodDisruptionBudgets that evictions must keep: all where Volcano's plugin pdb is enabled for the action,
 // else none. The plugin itself counts only the pods of one call, not the other pods of a gang and those evicted before.
-func (v *victimSelector) budgets(kind preemptionKind) []budget {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if known, ok := v.budgetsByKind[kind]; ok {
+func (s *Selector) budgets(k kind) []budget {
+	if known, ok := s.budgetsByKind[k]; ok {
 		return known
 	}
 	var found []budget
-	if pdbEnabled(v.ssn, kind) {
-		listed, err := v.ssn.InformerFactory().Policy().V1().PodDisruptionBudgets().Lister().List(labels.Everything())
+	if pdbEnabled(s.ssn, k) {
+		listed, err := s.ssn.InformerFactory().Policy().V1().PodDisruptionBudgets().Lister().List(labels.Everything())
 		if err != nil {
 			klog.ErrorS(err, "Failed to list PodDisruptionBudgets; only the plugin pdb counts them in this session")
 		}
 		found = newBudgets(listed)
 	}
-	v.budgetsByKind[kind] = found
+	s.budgetsByKind[k] = found
 	return found
 }
 
 // pdbEnabled reports whether the plugin pdb is enabled for an action.
-func pdbEnabled(ssn *framework.Session, kind preemptionKind) bool {
+func pdbEnabled(ssn *framework.Session, k kind) bool {
 	for _, tier := range ssn.Tiers {
 		for _, plugin := range tier.Plugins {
 			enabled := plugin.EnabledPreemptable
-			if kind == reclaiming {
+			if k == reclaiming {
 				enabled = plugin.EnabledReclaimable
 			}
-			if plugin.Name == pdb.PluginName && on(enabled) {
+			if plugin.Name == pdb.PluginName && ptr.Deref(enabled, false) {
 				return true
 			}
 		}
