@@ -29,7 +29,7 @@ type evictability struct {
 // The dispensable pods of an elastic role are those of the highest rank beyond its minimum, as long as the job keeps minMember
 // pods. A job with a SubGroupPolicy has none, because each pod may be needed in its group.
 func newEvictability(job *api.JobInfo, g paddlejob.Gang, taskRoles paddlejob.RoleMap,
-	evicted map[api.TaskID]evictedPod, remainder map[api.TaskID]*framework.Statement,
+	evicted map[api.TaskID]*api.TaskInfo, remainder map[api.TaskID]*framework.Statement,
 ) evictability {
 	e := evictability{dispensable: map[api.TaskID]bool{}}
 	needed := map[string]int32{}       // by group, pods that are missing from its minimum
@@ -60,25 +60,19 @@ func newEvictability(job *api.JobInfo, g paddlejob.Gang, taskRoles paddlejob.Rol
 			beyond = append(beyond, task)
 		}
 	}
-	most := max(0, int(count-minimumOf(job, g)))
+	// JobInfo.MinAvailable may be larger: Gang.Apply raises it.
+	minimum := max(g.Total(), job.PodGroup.Spec.MinMember)
+	most := max(0, int(count-minimum))
 	for _, task := range beyond[max(0, len(beyond)-most):] {
 		e.dispensable[task.UID] = true
 	}
 
-	for id := range evicted {
-		name, _ := paddlejob.TaskName(job.Tasks[id], taskRoles)
-		e.disrupted = e.disrupted || !elasticGroups[name] || needed[name] > 0 || count < minimumOf(job, g)
+	for _, task := range evicted {
+		name, _ := paddlejob.TaskName(task, taskRoles)
+		e.disrupted = e.disrupted || !elasticGroups[name] || needed[name] > 0 || count < minimum
 	}
 	e.members = slices.DeleteFunc(e.members, func(task *api.TaskInfo) bool { return remainder[task.UID] != nil })
 	return e
-}
-
-// minimumOf returns the number of pods that a gang needs. JobInfo.MinAvailable may be larger: Gang.Apply raises it.
-func minimumOf(job *api.JobInfo, g paddlejob.Gang) int32 {
-	if job.PodGroup == nil {
-		return g.Total()
-	}
-	return max(g.Total(), job.PodGroup.Spec.MinMember)
 }
 
 // compareMembers orders the pods of one gang by rank. Those that are needed least come last.
@@ -171,13 +165,9 @@ func (c victimCandidates) selectGangs(gangs []gangCandidate, single []*api.TaskI
 // union returns tasks and the pods of gangs, each once.
 func union(tasks []*api.TaskInfo, gangs []gangCandidate) []*api.TaskInfo {
 	all := slices.Clone(tasks)
-	seen := map[api.TaskID]bool{}
-	for _, task := range tasks {
-		seen[task.UID] = true
-	}
 	for _, g := range gangs {
 		for _, task := range g.here {
-			if !seen[task.UID] {
+			if !slices.ContainsFunc(tasks, func(other *api.TaskInfo) bool { return other.UID == task.UID }) {
 				all = append(all, task)
 			}
 		}

@@ -81,12 +81,12 @@ func TestNewEvictability(t *testing.T) {
 			job := jobInfo(test.minMember, test.minTaskMember, test.pods)
 			g := paddlejob.NewGang(job, defaultTaskRoles)
 			inStatus(t, job, test.statuses)
-			evicted := map[api.TaskID]evictedPod{}
+			evicted := map[api.TaskID]*api.TaskInfo{}
 			var members, dispensable []string
 			for _, task := range paddlejob.InOrder(job) {
 				name := strings.TrimPrefix(task.Name, "job-")
 				if slices.Contains(test.evicted, name) {
-					evicted[task.UID] = evictedPod{}
+					evicted[task.UID] = task
 				}
 				if api.AllocatedStatus(task.Status) {
 					members = append(members, task.Name)
@@ -119,10 +119,7 @@ func TestNewEvictability_OfAppliedGang(t *testing.T) {
 	job.PodGroup.Spec.SubGroupPolicy = []scheduling.SubGroupPolicySpec{{Name: "pairs"}}
 	require.Empty(t, newEvictability(job, g, defaultTaskRoles, nil, nil).dispensable, "each may be needed in its group")
 	worker := paddlejob.InOrder(job)[len(paddlejob.InOrder(job))-1]
-	require.True(t, newEvictability(job, g, defaultTaskRoles, map[api.TaskID]evictedPod{worker.UID: {}}, nil).disrupted)
-
-	job.PodGroup = nil
-	require.Len(t, newEvictability(job, g, defaultTaskRoles, nil, nil).dispensable, 1)
+	require.True(t, newEvictability(job, g, defaultTaskRoles, map[api.TaskID]*api.TaskInfo{worker.UID: worker}, nil).disrupted)
 }
 
 func TestCompareMembers(t *testing.T) {

@@ -14,16 +14,6 @@ import (
 	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 )
 
-// evictedPod is a pod of a gang that an action has evicted in its Statement.
-type evictedPod struct {
-	task *api.TaskInfo
-	// open is the task's LastTransaction until the Statement ends: Statement.Commit clears it.
-	open *api.TransactionContext
-}
-
-// committed reports whether the Statement that evicted the pod was committed.
-func (e evictedPod) committed() bool { return e.task.LastTransaction != e.open }
-
 // onDeallocate records that a pod was evicted. The action may restore it. Evictions put the node's copy of a pod into the job,
 // without the role that Gang.Apply gave it.
 //
@@ -43,12 +33,11 @@ func (s *Selector) onDeallocate(event *framework.Event) {
 	if !s.selected[task.UID] {
 		return
 	}
-	open := task.GetTransactionContext()
-	task.LastTransaction = &open
+	task.GenerateLastTxContext() // Statement.Commit clears it
 	if s.evicted[task.Job] == nil {
-		s.evicted[task.Job] = map[api.TaskID]evictedPod{}
+		s.evicted[task.Job] = map[api.TaskID]*api.TaskInfo{}
 	}
-	s.evicted[task.Job][task.UID] = evictedPod{task, &open}
+	s.evicted[task.Job][task.UID] = task
 	s.invalidateNodes(task.Job)
 }
 
@@ -118,11 +107,11 @@ func (s *Selector) evictRemainders(preemptor *api.JobInfo) {
 // restores the pod then, and their handlers may panic. Each pod has a Statement of its own, so that the others are evicted.
 func (s *Selector) commitRemainders() {
 	for _, id := range slices.Sorted(maps.Keys(s.remainders)) {
-		open := false
-		for _, e := range s.evicted[id] {
-			open = open || !e.committed()
+		committed := true
+		for _, task := range s.evicted[id] {
+			committed = committed && task.LastTransaction == nil
 		}
-		if open {
+		if !committed {
 			continue
 		}
 		remainder := s.remainders[id]

@@ -55,7 +55,7 @@ type Selector struct {
 	selected       map[api.TaskID]bool // victims since the last vote in JobPipelined
 
 	evictedPods map[api.TaskID]*api.TaskInfo                      // in this session, for whatever reason
-	evicted     map[api.JobID]map[api.TaskID]evictedPod           // of gangs, those that were selected
+	evicted     map[api.JobID]map[api.TaskID]*api.TaskInfo        // of gangs, those that were selected
 	remainders  map[api.JobID]map[api.TaskID]*framework.Statement // of disrupted gangs, one Statement for each pod
 }
 
@@ -69,7 +69,7 @@ func New(ssn *framework.Session, taskRoles paddlejob.RoleMap, gangs map[api.JobI
 		budgetsByKind:  map[kind][]budget{},
 		selected:       map[api.TaskID]bool{},
 		evictedPods:    map[api.TaskID]*api.TaskInfo{},
-		evicted:        map[api.JobID]map[api.TaskID]evictedPod{},
+		evicted:        map[api.JobID]map[api.TaskID]*api.TaskInfo{},
 		remainders:     map[api.JobID]map[api.TaskID]*framework.Statement{},
 	}
 	framework.GetArgOfActionFromConf(ssn.Configurations, string(preempting)).GetBool(&s.topologyAware, topologyAware)
@@ -118,29 +118,14 @@ func (s *Selector) starving(obj any) bool {
 	if !stock || !ok {
 		return false
 	}
-	g, ok := s.pending[job.UID]
-	return !ok || belowMinimum(job, g)
+	_, pending := s.pending[job.UID]
+	return !pending || belowMinimum(job)
 }
 
-// belowMinimum reports whether a job is below a minimum. Pods count that run, are placed or wait for victims to end.
-func belowMinimum(job *api.JobInfo, g paddlejob.Gang) bool {
-	placed := map[string]int32{}
-	var total int32
-	for status, tasks := range job.TaskStatusIndex {
-		if !paddlejob.Occupies(status) && status != api.Pipelined {
-			continue
-		}
-		for _, task := range tasks {
-			placed[task.TaskRole]++
-			total++
-		}
-	}
-	for _, group := range g {
-		if placed[group.Task] < group.Min {
-			return true
-		}
-	}
-	return total < job.MinAvailable || !job.CheckSubJobPipelined()
+// belowMinimum reports whether a job to which its gang was applied is below a minimum. Pods count that run, are placed or wait
+// for victims to end.
+func belowMinimum(job *api.JobInfo) bool {
+	return job.CheckTaskStarving() || job.IsStarving() || !job.CheckSubJobPipelined()
 }
 
 // jobPipelined votes in JobPipelined before the plugins of any tier: the evictions for a job are kept if its minimums are met
@@ -154,7 +139,7 @@ func (s *Selector) jobPipelined(obj any) int {
 	if !stock || !ok {
 		return util.Reject
 	}
-	if _, ok := s.pending[job.UID]; ok && s.tiers.JobPipelined && !paddlejob.Pipelined(job) {
+	if _, pending := s.pending[job.UID]; pending && s.tiers.JobPipelined && !paddlejob.Pipelined(job) {
 		return util.Reject
 	}
 	s.evictRemainders(job)

@@ -45,7 +45,7 @@ func TestBelowMinimum(t *testing.T) {
 			inStatus(t, job, test.statuses)
 			g.RelaxForCompletion(job, defaultTaskRoles)
 			g.Apply(job, defaultTaskRoles)
-			require.Equal(t, test.want, belowMinimum(job, g))
+			require.Equal(t, test.want, belowMinimum(job))
 		})
 	}
 }
@@ -67,9 +67,9 @@ func TestBelowMinimum_SubGroups(t *testing.T) {
 	}
 	g := paddlejob.NewGang(job, defaultTaskRoles)
 	g.Apply(job, defaultTaskRoles)
-	require.True(t, belowMinimum(job, g))
+	require.True(t, belowMinimum(job))
 	for _, task := range paddlejob.InOrder(job)[:2] {
 		require.NoError(t, job.UpdateTaskStatus(task, api.Running))
 	}
-	require.False(t, belowMinimum(job, g))
+	require.False(t, belowMinimum(job))
 }

@@ -146,9 +146,11 @@ func (s *Selector) stockVictims(p preemption, candidates []*api.TaskInfo) []*api
 		return nil
 	}
 	remaining := s.toBeEvicted()
-	for _, members := range remaining {
-		candidates = slices.Insert(slices.Clone(candidates), 0, withResources(members[0], totalResources(members)))
+	var asked []*api.TaskInfo
+	for _, id := range slices.Sorted(maps.Keys(remaining)) {
+		asked = append(asked, withResources(remaining[id][0], totalResources(remaining[id])))
 	}
+	asked = append(asked, candidates...)
 	asker := p.preemptor.Clone()
 	s.asker.Store(asker)
 	defer s.asker.Store(nil)
@@ -156,7 +158,7 @@ func (s *Selector) stockVictims(p preemption, candidates []*api.TaskInfo) []*api
 	if p.kind == reclaiming {
 		ask = s.ssn.Reclaimable
 	}
-	return slices.DeleteFunc(slices.Clone(ask(asker, candidates)), func(task *api.TaskInfo) bool { return remaining[task.Job] != nil })
+	return slices.DeleteFunc(slices.Clone(ask(asker, asked)), func(task *api.TaskInfo) bool { return remaining[task.Job] != nil })
 }
 
 // toBeEvicted returns the pods of disrupted gangs that are not evicted yet. Plugins that count the resources of queues must
