@@ -19,7 +19,7 @@ import (
 
 const actionsPreempt, actionsReclaim = "enqueue, allocate, preempt, backfill", "enqueue, allocate, reclaim, backfill"
 
-// gangVeto is tier 1 with a gang that lets nothing at or below minMember go, after the plugin.
+// gangVeto is tier 1 with a gang that rejects victims at or below minMember, after the plugin.
 const gangVeto = "- plugins:\n  - name: priority\n  - name: paddle\n  - name: gang\n  - name: conformance\n"
 
 // evictingPlacements are the places of the plugin, with an action that evicts.
@@ -71,7 +71,7 @@ func inQueue(group *scheduling.PodGroup, name string) *scheduling.PodGroup {
 	return group
 }
 
-// running lets pods run: the first on the first node, and so on; the last node takes the rest.
+// running makes pods run: the first on the first node, and so on; the last node has the rest.
 func running(pods []*corev1.Pod, nodes ...string) []*corev1.Pod {
 	for i, pod := range pods {
 		pod.Spec.NodeName = nodes[min(i, len(nodes)-1)]
@@ -109,7 +109,7 @@ func (c *cluster) evicts(names ...string) {
 }
 
 // evictsAtLast is evicts where several queues have jobs: Volcano's preempt goes through queues in the order of a map, and
-// after the first one forgets which pods of the others it was to make room for. So it takes some cycles, half of which do.
+// after the first one drops the preemptors of the others. So it takes some cycles, half of which do.
 func (c *cluster) evictsAtLast(names ...string) {
 	c.t.Helper()
 	for cycle := 0; len(c.evicted()) == 0 && cycle < 64; cycle++ {
@@ -126,10 +126,10 @@ func (c *cluster) end() {
 	}
 }
 
-// eviction is what an evictor is told.
+// eviction is an argument of Evict.
 type eviction struct{ pod, reason string }
 
-// evictions keeps what an evictor is told.
+// evictions receives the arguments of Evict.
 type evictions chan eviction
 
 // Evict implements cache.Evictor.
@@ -138,14 +138,14 @@ func (e evictions) Evict(pod *corev1.Pod, reason string) error {
 	return nil
 }
 
-// reasons makes the scheduler tell why it evicts; the function waits for n evictions.
+// reasons returns a function that waits for n evictions and returns their reasons by pod.
 func (c *cluster) reasons() func(n int) map[string]string {
-	told := make(evictions, 1000)
-	c.cache.Evictor = told
+	calls := make(evictions, 1000)
+	c.cache.Evictor = calls
 	return func(n int) map[string]string {
 		reasons := map[string]string{}
 		for range n {
-			e := <-told
+			e := <-calls
 			reasons[e.pod] = e.reason
 		}
 		return reasons

@@ -56,7 +56,7 @@ func inSession(ssn *framework.Session, job string, status api.TaskStatus) []stri
 }
 
 // The rest of a gang is evicted when the Statement is committed in which a pod of the gang is, and stays if it is discarded.
-func TestGangGoesWithTheStatement(t *testing.T) {
+func TestRestOfGang_CommittedOrDiscarded(t *testing.T) {
 	all := []string{"low-worker-0", "low-worker-1", "low-worker-2"}
 	for name, test := range map[string]struct {
 		end     func(*framework.Statement)
@@ -64,9 +64,9 @@ func TestGangGoesWithTheStatement(t *testing.T) {
 		running []string
 		evicted []string
 	}{
-		"committed":                   {(*framework.Statement).Commit, false, nil, all},
-		"discarded":                   {(*framework.Statement).Discard, false, all, nil},
-		"committed, and one has gone": {(*framework.Statement).Commit, true, nil, []string{"low-worker-0", "low-worker-2"}},
+		"committed":                          {(*framework.Statement).Commit, false, nil, all},
+		"discarded":                          {(*framework.Statement).Discard, false, all, nil},
+		"committed, and one pod was deleted": {(*framework.Statement).Commit, true, nil, []string{"low-worker-0", "low-worker-2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for range 8 { // a session closes its plugins in no certain order
@@ -97,8 +97,8 @@ func TestGangGoesWithTheStatement(t *testing.T) {
 	}
 }
 
-// The rest of a gang stays if the cache refuses to evict the pod because of which it was to go.
-func TestGangStaysIfTheEvictionFails(t *testing.T) {
+// The rest of a gang is not evicted if the cache rejects the eviction of the pod that disrupts the gang.
+func TestRestOfGang_EvictionRejected(t *testing.T) {
 	c := newPriorities(t, preemptConf, node("n1", cpus("2")), node("n2", cpus("2")))
 	c.add(rigidJob("low", "low", 1, twoCPU, "n1", "n2")...)
 	c.add(wants(pods, 1, twoCPU)...)
@@ -127,8 +127,8 @@ func shuffling(pod string) {
 	})
 }
 
-// What shuffle evicts of a gang has its own reasons, and is no reason to evict the others.
-func TestGangDoesNotFollowShuffle(t *testing.T) {
+// A pod that shuffle evicts does not disrupt its gang.
+func TestShuffledPodDoesNotDisruptItsGang(t *testing.T) {
 	shuffling("low-worker-0")
 	// n1: [low 0    ]  n2: [low 1    ]  n3: [other    ], for which high comes
 	c := newPriorities(t, configuration("enqueue, allocate, shuffle, preempt", tier(1, "", withPaddle), tier(2, "", withProbe)),
@@ -141,8 +141,8 @@ func TestGangDoesNotFollowShuffle(t *testing.T) {
 	require.Equal(t, map[string]string{"low-worker-0": "shuffle", "other-task-0": "preempt"}, reasons(2))
 }
 
-// Nor is it if the pod was offered before to a job that found no room after all.
-func TestGangDoesNotFollowShuffleAfterAnOffer(t *testing.T) {
+// Nor does it if the pod was a victim before for a job that did not fit.
+func TestShuffledPodDoesNotDisruptItsGang_SelectedBefore(t *testing.T) {
 	shuffling("low-worker-0")
 	// n1: [low 0    ]  n2: [low 1    ]; high needs a third node
 	c := newPriorities(t, configuration("enqueue, allocate, preempt, shuffle, preempt", tier(1, "", withPaddle), tier(2, "", withProbe)),
@@ -152,9 +152,9 @@ func TestGangDoesNotFollowShuffleAfterAnOffer(t *testing.T) {
 	c.evicts("low-worker-0")
 }
 
-// The reason names the pod that had to go, and the job for which.
-func TestReasonsOfGangs(t *testing.T) {
-	// n1: [ps 0][worker 0][worker 1][board 0]; board goes for first, the rest for second, which needs a node of 2
+// The reason of the rest of a gang names the preemptor's job.
+func TestEvictionReason(t *testing.T) {
+	// n1: [ps 0][worker 0][worker 1][board 0]; board is evicted for first, the rest for second
 	c := newPriorities(t, preemptConf, node("n1", cpus("4")),
 		started(ranked(podGroup("low", 3, map[string]int32{"ps": 1, "worker": 2, "board": 0}), "low", 1)),
 		running(plainPods("low", "board", 1, oneCPU), "n1"), running(pods("low", "ps", 1, oneCPU), "n1"),
@@ -180,8 +180,8 @@ func withPDB(actions, first, second string) string {
 	return configuration(actions, tier(1, "", withPaddle+first), tier(2, "", second))
 }
 
-// A gang goes if budgets allow that all of it goes, not if they allow each pod.
-func TestWholeGangsKeepDisruptionBudgets(t *testing.T) {
+// A gang is evicted if budgets allow that all of it is, not if they allow each pod.
+func TestDisruptionBudgets_WholeGang(t *testing.T) {
 	const pdb = "  - name: pdb\n"
 	all := []string{"low-worker-0", "low-worker-1", "low-worker-2"}
 	for name, test := range map[string]struct {
@@ -218,8 +218,8 @@ func TestWholeGangsKeepDisruptionBudgets(t *testing.T) {
 	}
 }
 
-// Budgets count all that goes in a session: gangs of one node, of one job's nodes, and what can be missed.
-func TestGangsKeepBudgetsTogether(t *testing.T) {
+// Budgets count all that is evicted in a session: gangs of one node, gangs of several nodes, and dispensable pods.
+func TestDisruptionBudgets_WholeSession(t *testing.T) {
 	configuration := withPDB(actionsPreempt, "  - name: pdb\n", "")
 	two := func(a, b string, nodes ...string) []any {
 		return append(rigidJob(a, "low", 1, oneCPU, nodes...), rigidJob(b, "low", 2, oneCPU, nodes[len(nodes)/2:]...)...)
@@ -231,19 +231,19 @@ func TestGangsKeepBudgetsTogether(t *testing.T) {
 		evicted []string
 	}{
 		// n1: [a 0][b 0]
-		"two gangs of one node":             {two("a", "b", "n1"), wants(pods, 1, twoCPU), 2, []string{"a-worker-0", "b-worker-0"}},
-		"two gangs of one node, one may go": {two("a", "b", "n1"), wants(pods, 1, twoCPU), 1, nil},
+		"two gangs of one node":                 {two("a", "b", "n1"), wants(pods, 1, twoCPU), 2, []string{"a-worker-0", "b-worker-0"}},
+		"two gangs of one node, one is allowed": {two("a", "b", "n1"), wants(pods, 1, twoCPU), 1, nil},
 		// n1: [a 0][a 1]  n2: [b 0][b 1]
 		"a gang of each node": {
 			append(rigidJob("a", "low", 1, oneCPU, "n1", "n1"), rigidJob("b", "low", 1, oneCPU, "n2", "n2")...), wants(pods, 2, twoCPU), 4,
 			[]string{"a-worker-0", "a-worker-1", "b-worker-0", "b-worker-1"},
 		},
-		"a gang of each node, one may go": {
+		"a gang of each node, one is allowed": {
 			append(rigidJob("a", "low", 1, oneCPU, "n1", "n1"), rigidJob("b", "low", 1, oneCPU, "n2", "n2")...), wants(pods, 2, twoCPU), 3, nil,
 		},
-		// n1: [ps 0][worker 0]  n2: [worker 1][worker 2]... of which 2 can be missed
-		"pods that can be missed":             {elasticJob("low", "n1", "n1", "n1", "n2"), wants(pods, 2, oneCPU), 2, []string{"low-worker-2", "low-worker-3"}},
-		"pods that can be missed, one may go": {elasticJob("low", "n1", "n1", "n1", "n2"), wants(pods, 2, oneCPU), 1, nil},
+		// n1: [ps 0][worker 0]  n2: [worker 1][worker 2]... of which 2 are dispensable
+		"dispensable pods":                 {elasticJob("low", "n1", "n1", "n1", "n2"), wants(pods, 2, oneCPU), 2, []string{"low-worker-2", "low-worker-3"}},
+		"dispensable pods, one is allowed": {elasticJob("low", "n1", "n1", "n1", "n2"), wants(pods, 2, oneCPU), 1, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newPriorities(t, configuration)
@@ -267,8 +267,8 @@ func TestGangsKeepBudgetsTogether(t *testing.T) {
 	}
 }
 
-// A queue loses what it has above its share. A gang is one pod there: the last one to go may take the queue below its share,
-// but not below its guarantee, and another gang is asked for only after all of the first has gone.
+// A queue loses what it has above its share. A gang is one pod there: the last one may take the queue below its share,
+// but not below its guarantee, and another gang is counted after all of the first.
 func TestReclaimCountsWholeGangs(t *testing.T) {
 	reclaim := withCapacity(configuration(actionsReclaim, tier(1, "", withPaddle), tier(2, "", "")))
 	one := func() []any { return rigidJob("low", "low", 1, twoCPU, "n1", "n1", "n2") }
@@ -314,7 +314,7 @@ func TestReclaimCountsWholeGangs(t *testing.T) {
 	}
 }
 
-// Where drf decides, a job that lost one pod would have more than the one it goes for; without all of them it has nothing.
+// Where drf decides, a job that lost one pod would have more than the preemptor's; without all of its pods it has nothing.
 func TestPreemptCountsWholeGangsByDRF(t *testing.T) {
 	for minimum, evicted := range map[int32][]string{2: nil, 1: {"low-worker-1"}} {
 		t.Run(fmt.Sprintf("minimum %d", minimum), func(t *testing.T) {
@@ -330,10 +330,10 @@ func TestPreemptCountsWholeGangsByDRF(t *testing.T) {
 	}
 }
 
-// On clusters of all kinds, with budgets and with pods that shuffle evicts, what preempt and reclaim evict keeps all budgets
-// and leaves each gang whole or takes all of it.
-func TestEvictionsLeaveWholeGangsAndBudgets(t *testing.T) {
-	const pdb = "  - name: pdb\n    enabledVictim: false\n" // in shuffle it chooses all pods that budgets let go
+// On random clusters, with budgets and with pods that shuffle evicts, preempt and reclaim keep all budgets and evict no needed
+// pod of a gang without all others.
+func TestRandomClusters_BudgetsAndWholeGangs(t *testing.T) {
+	const pdb = "  - name: pdb\n    enabledVictim: false\n" // in shuffle it selects all pods that budgets allow
 	for _, action := range []string{"preempt", "reclaim"} {
 		evictions, protected := 0, 0
 		for seed := range uint64(60) {
@@ -382,21 +382,21 @@ func TestEvictionsLeaveWholeGangsAndBudgets(t *testing.T) {
 				}
 				before := c.bound()
 				c.session()
-				gone := map[string]int{}
+				lost := map[string]int{}
 				for _, pod := range c.evicted() {
 					if pod == shuffled {
 						whole[strings.Split(pod, "-")[0]] = false
 						continue
 					}
 					evictions++
-					gone[teams[strings.Split(pod, "-")[0]]]++
+					lost[teams[strings.Split(pod, "-")[0]]]++
 				}
 				for team, most := range allowed {
 					if slices.Contains(c.evicted(), shuffled) && teams[strings.Split(shuffled, "-")[0]] == team {
-						most = max(most-1, 0) // shuffle asks nobody
+						most = max(most-1, 0) // shuffle asks no other plugin
 					}
-					require.LessOrEqual(t, gone[team], most, "of %s: %v", team, c.evicted())
-					protected += gone[team]
+					require.LessOrEqual(t, lost[team], most, "of %s: %v", team, c.evicted())
+					protected += lost[team]
 				}
 				for name, minimum := range minimums {
 					runs := slices.ContainsFunc(c.bound(), func(pod string) bool { return strings.HasPrefix(pod, name+"-") })

@@ -43,7 +43,7 @@ func wants(made func(job, task string, n int, requests resources) []*corev1.Pod,
 	return []any{ranked(podGroup("high", int32(n), map[string]int32{"worker": int32(n)}), "high", 9), made("high", "worker", n, requests)}
 }
 
-// Workers that the job can miss go one by one, the last first; if they are not enough, the job goes as a whole.
+// Dispensable workers are evicted one by one, the highest rank first; if they are not enough, the whole gang is.
 func TestPreemptElasticWorkersThenWholeGang(t *testing.T) {
 	inEveryEvictingPlacement(t, actionsPreempt, func(t *testing.T, configuration string) {
 		for _, test := range []struct {
@@ -75,7 +75,7 @@ func TestPreemptElasticWorkersThenWholeGang(t *testing.T) {
 	})
 }
 
-// Members on other nodes go too, with a reason in words.
+// Members on other nodes are evicted too, with a reason that names the job.
 func TestPreemptWholeGangOnManyNodes(t *testing.T) {
 	inEveryEvictingPlacement(t, actionsPreempt, func(t *testing.T, configuration string) {
 		// n1: [low worker 0    ]  n2: [low worker 1    ]  n3: [low worker 2    ]; high needs a node of 2
@@ -97,7 +97,7 @@ func TestPreemptWholeGangOnManyNodes(t *testing.T) {
 	})
 }
 
-// What stock would not evict is not evicted: jobs that are as important, and pods that are marked.
+// What stock would not evict is not evicted: jobs that are as important, and pods that are not preemptable.
 func TestPreemptNoMoreThanStock(t *testing.T) {
 	for name, test := range map[string]struct {
 		configuration string
@@ -106,16 +106,16 @@ func TestPreemptNoMoreThanStock(t *testing.T) {
 		evicted       []string
 		cpu           string // that the preemptor wants, 3 if not given
 	}{
-		"as important":                   {preemptConf, "high", "", nil, ""},
-		"as important, and one is spare": {preemptConf, "high", "", nil, "1"},
+		"as important":                         {preemptConf, "high", "", nil, ""},
+		"as important, and one is dispensable": {preemptConf, "high", "", nil, "1"},
 		// stock evicts the workers one by one, and ends with a job of one server
-		"server may not go, workers that are spare suffice not": {preemptConf, "low", "low-ps-0", nil, ""},
-		"spare worker may not go, so the gang may not either":   {preemptConf, "low", "low-worker-3", nil, ""},
+		"server is not preemptable, dispensable workers are not enough":    {preemptConf, "low", "low-ps-0", nil, ""},
+		"dispensable worker is not preemptable, so the gang is not either": {preemptConf, "low", "low-worker-3", nil, ""},
 		"gang's own veto": {configuration(actionsPreempt, gangVeto, tier(2, "", "")), "low", "", nil, ""},
-		// The tier of the plugin finds nobody, and the next one would let all go.
+		// The tier of the plugin finds no victim, and the next one would permit all.
 		"veto in every tier": {configuration(actionsPreempt, "- plugins:\n"+withPaddle+"  - name: gang\n    enablePreemptable: false\n",
 			"- plugins:\n  - name: priority\n", "- plugins:\n  - name: conformance\n", tier(2, "", "")), "low", "low-ps-0", nil, ""},
-		"nobody is asked by priority": {configuration(actionsPreempt, "- plugins:\n  - name: gang\n    enablePreemptable: false\n"+
+		"without the plugin priority": {configuration(actionsPreempt, "- plugins:\n  - name: gang\n    enablePreemptable: false\n"+
 			"  - name: conformance\n"+withPaddle, tier(2, "", "")), "high", "", lowAll, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -137,7 +137,7 @@ func TestPreemptNoMoreThanStock(t *testing.T) {
 	}
 }
 
-// With gang's veto on, only workers beyond the minimum go.
+// With gang's veto on, only workers beyond the minimum are evicted.
 func TestPreemptBesideGangsVeto(t *testing.T) {
 	// n1: [ps 0][worker 0][worker 1][worker 2][worker 3]
 	c := newPriorities(t, configuration(actionsPreempt, gangVeto, tier(2, "", "")), node("n1", cpus("5")))
@@ -146,7 +146,7 @@ func TestPreemptBesideGangsVeto(t *testing.T) {
 	c.evicts("low-worker-2", "low-worker-3")
 }
 
-// A gang is broken only where nothing else makes room, on whichever node.
+// A gang is evicted only where nothing else is enough, on whichever node.
 func TestPreemptCheapestVictims(t *testing.T) {
 	inEveryEvictingPlacement(t, actionsPreempt, func(t *testing.T, configuration string) {
 		other := func(node string) []any {
@@ -169,7 +169,7 @@ func TestPreemptCheapestVictims(t *testing.T) {
 				rigidJob("low", "low", 1, oneCPU, "n2", "n2"), other("n1"), rigidJob("top", "high", 1, oneCPU, "n1"),
 			}, []string{"other-task-0"}},
 			// n1: [low 0][low 1]   n2: [spare 0 and 1, each half][spare 2]
-			{"a spare worker elsewhere", [][]any{
+			{"a dispensable worker elsewhere", [][]any{
 				rigidJob("low", "low", 1, oneCPU, "n1", "n1"), {
 					started(ranked(podGroup("spare", 1, map[string]int32{"worker": 1}), "low", 2)),
 					running(pods("spare", "worker", 2, oneCPU), "n2"),
@@ -192,9 +192,9 @@ func TestPreemptCheapestVictims(t *testing.T) {
 	})
 }
 
-// A pod of another job that stock would not let go is not taken because a pod of ours is beside it.
+// A pod of another job that stock would not evict is not evicted because a Paddle job's pod is beside it.
 func TestPreemptNoImportantNeighbour(t *testing.T) {
-	// n1: [low 0][top 0]  n2: [low 1][top 1]; low 1 may not go
+	// n1: [low 0][top 0]  n2: [low 1][top 1]; low 1 is not preemptable
 	c := newPriorities(t, preemptConf, node("n1", cpus("2")), node("n2", cpus("2")))
 	low := rigidJob("low", "low", 1, oneCPU, "n1", "n2")
 	members, ok := low[1].([]*corev1.Pod)

@@ -16,7 +16,7 @@ import (
 	scheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 )
 
-// What else runs in a job, and can be missed, goes before workers, and these from the last one on.
+// Dispensable pods of other roles are evicted before workers, and these from the highest rank on.
 func TestPreemptByRank(t *testing.T) {
 	for _, test := range []struct {
 		cpu     string
@@ -38,9 +38,9 @@ func TestPreemptByRank(t *testing.T) {
 	}
 }
 
-// A gang of which a pod is being bound goes when that is done: a part of it cannot be evicted before.
+// A gang of which a pod is being bound is evicted when that is done: that pod cannot be evicted before.
 func TestPreemptNoGangThatIsBeingBound(t *testing.T) {
-	// n1: [low 0    ]  n2: [     ], to which low 1 is bound in the first cycle, and high may not go
+	// n1: [low 0    ]  n2: [     ], to which low 1 is bound in the first cycle, where high does not fit
 	low := pods("low", "worker", 2, twoCPU)
 	running(low[:1], "n1")
 	c := newPriorities(t, preemptConf, node("n1", cpus("2")), node("n2", cpus("2")),
@@ -52,7 +52,7 @@ func TestPreemptNoGangThatIsBeingBound(t *testing.T) {
 	c.evicts("low-worker-0", "low-worker-1")
 }
 
-// Beside jobs that are not ours nothing changes: they lose what they lose without the plugin.
+// Jobs that are not Paddle's lose what they lose without the plugin.
 func TestOtherJobsAreEvictedAsWithoutPlugin(t *testing.T) {
 	objects := func() []any {
 		return slices.Concat([]any{
@@ -69,19 +69,19 @@ func TestOtherJobsAreEvictedAsWithoutPlugin(t *testing.T) {
 		queue   string
 		wants   []any
 	}{
-		"preempt":            {actionsPreempt, "a", allOn("n1", wants(plainPods, 1, twoCPU))},
-		"preempt, for ours":  {actionsPreempt, "a", allOn("n2", wants(pods, 1, twoCPU))},
-		"reclaim":            {actionsReclaim, "b", allOn("n1", wants(plainPods, 1, twoCPU))},
-		"reclaim, for ours":  {actionsReclaim, "b", allOn("n1", wants(pods, 1, twoCPU))},
-		"reclaim elsewhere":  {actionsReclaim, "b", allOn("n2", wants(pods, 1, twoCPU))},
-		"preempt, too large": {actionsPreempt, "a", allOn("n1", wants(plainPods, 3, twoCPU))},
+		"preempt":                   {actionsPreempt, "a", allOn("n1", wants(plainPods, 1, twoCPU))},
+		"preempt, for a Paddle job": {actionsPreempt, "a", allOn("n2", wants(pods, 1, twoCPU))},
+		"reclaim":                   {actionsReclaim, "b", allOn("n1", wants(plainPods, 1, twoCPU))},
+		"reclaim, for a Paddle job": {actionsReclaim, "b", allOn("n1", wants(pods, 1, twoCPU))},
+		"reclaim elsewhere":         {actionsReclaim, "b", allOn("n2", wants(pods, 1, twoCPU))},
+		"preempt, too large":        {actionsPreempt, "a", allOn("n1", wants(plainPods, 3, twoCPU))},
 	} {
 		t.Run(name, func(t *testing.T) {
 			evicted := func(configuration string) []string {
 				c := newPriorities(t, configuration, objects()...)
 				c.add(inQueues(test.queue, test.wants)...)
 				c.session()
-				var jobs []string // which pods of a node go is a matter of map order
+				var jobs []string // which pods of a node are evicted is a matter of map order
 				for _, name := range c.evicted() {
 					jobs = append(jobs, strings.Split(name, "-")[0])
 				}
@@ -93,7 +93,7 @@ func TestOtherJobsAreEvictedAsWithoutPlugin(t *testing.T) {
 	}
 }
 
-// allOn lets the pods of a list go to one node only: Volcano takes nodes that are alike in no certain order.
+// allOn makes the pods of a list fit on one node only: Volcano orders equal nodes at random.
 func allOn(node string, objects []any) []any {
 	for _, object := range objects {
 		if list, ok := object.([]*corev1.Pod); ok {
@@ -105,8 +105,8 @@ func allOn(node string, objects []any) []any {
 	return objects
 }
 
-// On clusters of all kinds, whatever is evicted leaves each gang whole or takes all of it, and makes room for a gang.
-func TestEvictionsNeverBreakGangs(t *testing.T) {
+// On random clusters no needed pod of a gang is evicted without all others, and the preemptor starts then.
+func TestRandomClusters_WholeGangs(t *testing.T) {
 	for _, actions := range []string{actionsPreempt, actionsReclaim} {
 		evictions := 0
 		for seed := range uint64(40) {
@@ -182,7 +182,7 @@ func lacks(bound []string, job string, minimum map[string]int32) string {
 }
 
 // A gang is not evicted if the preemptor fits on another node, but only if Volcano would find that node.
-func TestGangIsEvictedIfOtherNodesOnlySeemToFit(t *testing.T) {
+func TestPreemptWholeGang_OtherNodeOnlySeemsToFit(t *testing.T) {
 	other := func(group *scheduling.PodGroup) []any {
 		return []any{started(ranked(group, "low", 2)), running(plainPods(group.Name, "task", 1, twoCPU), "n2")}
 	}
@@ -198,12 +198,12 @@ func TestGangIsEvictedIfOtherNodesOnlySeemToFit(t *testing.T) {
 		objects []any
 		wants   int
 	}{
-		"preempt: the pod there may not go":      {actionsPreempt, node("n2", cpus("2")), inQueues("a", protected), 1},
-		"preempt: it is of another queue":        {actionsPreempt, node("n2", cpus("2")), inQueues("b", other(podGroup("other", 1, nil))), 1},
-		"preempt: the node takes no pods":        {actionsPreempt, cordoned, inQueues("a", other(podGroup("other", 1, nil))), 1},
-		"reclaim: the pod there is of the queue": {actionsReclaim, node("n2", cpus("2")), inQueues("b", other(podGroup("other", 1, nil))), 1},
-		"reclaim: its queue keeps what it has":   {actionsReclaim, node("n2", cpus("2")), append(inQueues("kept", other(podGroup("other", 1, nil))), kept), 1},
-		"reclaim: no pod to reclaim from":        {actionsReclaim, node("n2", cpus("2")), nil, 2},
+		"preempt: the pod there is not preemptable": {actionsPreempt, node("n2", cpus("2")), inQueues("a", protected), 1},
+		"preempt: it is of another queue":           {actionsPreempt, node("n2", cpus("2")), inQueues("b", other(podGroup("other", 1, nil))), 1},
+		"preempt: the node takes no pods":           {actionsPreempt, cordoned, inQueues("a", other(podGroup("other", 1, nil))), 1},
+		"reclaim: the pod there is of the queue":    {actionsReclaim, node("n2", cpus("2")), inQueues("b", other(podGroup("other", 1, nil))), 1},
+		"reclaim: its queue keeps what it has":      {actionsReclaim, node("n2", cpus("2")), append(inQueues("kept", other(podGroup("other", 1, nil))), kept), 1},
+		"reclaim: no pod to reclaim from":           {actionsReclaim, node("n2", cpus("2")), nil, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			// n1: [low 0    ][low 1    ]  n2: [other    ]

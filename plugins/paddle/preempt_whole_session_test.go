@@ -13,7 +13,7 @@ import (
 	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 )
 
-// A preemptor evicts nobody unless its own gang fits then, and what was marked meanwhile is as it was.
+// A preemptor evicts no pod unless its own gang fits then, and discarded evictions leave no trace.
 func TestPreemptForWholeGangsOnly(t *testing.T) {
 	inEveryEvictingPlacement(t, actionsPreempt, func(t *testing.T, configuration string) {
 		for _, test := range []struct {
@@ -23,11 +23,11 @@ func TestPreemptForWholeGangsOnly(t *testing.T) {
 			workers int
 			evicted []string
 		}{
-			// n1: [low 0]  n2: [low 1]  n3: [top]: room for two pods of high, if low goes
+			// n1: [low 0]  n2: [low 1]  n3: [top]: two pods of high fit, if low is evicted
 			{"fits", map[string]int32{"ps": 1, "worker": 1}, 1, 1, []string{"low-worker-0", "low-worker-1"}},
 			{"one worker too many", map[string]int32{"ps": 1, "worker": 2}, 1, 2, nil},
-			{"fits without the workers that can be missed", map[string]int32{"ps": 1, "worker": 1}, 1, 3, []string{"low-worker-0", "low-worker-1"}},
-			{"one server too many, but workers to spare", map[string]int32{"ps": 2, "worker": 1}, 2, 3, nil},
+			{"fits without the dispensable workers", map[string]int32{"ps": 1, "worker": 1}, 1, 3, []string{"low-worker-0", "low-worker-1"}},
+			{"one server too many, but dispensable workers", map[string]int32{"ps": 2, "worker": 1}, 2, 3, nil},
 		} {
 			t.Run(test.name, func(t *testing.T) {
 				c := newPriorities(t, configuration, node("n1", cpus("2")), node("n2", cpus("2")), node("n3", cpus("2")))
@@ -47,9 +47,9 @@ func TestPreemptForWholeGangsOnly(t *testing.T) {
 	})
 }
 
-// Pods that paddle-operator made have no task name, and an eviction that is taken back must not make it look as if their
-// gang had lost them: it would evict others for a worker that it can miss.
-func TestPreemptTakenBackLeavesNames(t *testing.T) {
+// Pods that paddle-operator made have no task name, and a discarded eviction must not make it look as if their
+// gang had lost them: it would evict others for a dispensable worker.
+func TestPreemptDiscarded_KeepsTaskRoles(t *testing.T) {
 	operator := func(made []*corev1.Pod, role string) []*corev1.Pod {
 		for _, pod := range withLabel(made, paddlejob.ResourceTypeLabel, role) {
 			pod.Annotations = map[string]string{"scheduling.k8s.io/group-name": "job"}
@@ -81,7 +81,7 @@ func TestPreemptOneGangForTwoPods(t *testing.T) {
 }
 
 // Two jobs of the same cycle: the second one takes what the gang left over that went for the first.
-func TestPreemptSecondJobTakesWhatIsLeft(t *testing.T) {
+func TestPreemptSecondJobUsesEvictedGang(t *testing.T) {
 	// n1: [a 0    ][b 0    ]  n2: [a 1    ][b 1    ]
 	c := newPriorities(t, preemptConf, node("n1", cpus("4")), node("n2", cpus("4")))
 	c.add(rigidJob("a", "low", 2, twoCPU, "n1", "n2")...)
@@ -91,8 +91,8 @@ func TestPreemptSecondJobTakesWhatIsLeft(t *testing.T) {
 	c.evicts("a-worker-0", "a-worker-1")
 }
 
-// What was marked for a job that does not fit after all is forgotten before the next job gets its victims.
-func TestPreemptTakenBackIsForgotten(t *testing.T) {
+// Victims of a job that does not fit are no victims of the next job.
+func TestPreemptDiscarded_NextJob(t *testing.T) {
 	// n1: [low ps 0 ]  n2: [other    ]; high would need a third node
 	c := newPriorities(t, preemptConf, node("n1", cpus("2")), node("n2", cpus("2")))
 	c.add(started(ranked(podGroup("low", 1, map[string]int32{"ps": 1}), "low", 1)), running(pods("low", "ps", 1, twoCPU), "n1"),
@@ -102,9 +102,9 @@ func TestPreemptTakenBackIsForgotten(t *testing.T) {
 	c.evicts("other-task-0")
 }
 
-// Nor does a job lose what runs of it because a server that it lost finds no room.
-func TestPreemptGivenUpIsForgotten(t *testing.T) {
-	// n1: [other    ]  n2: [high worker 0]; two servers of high wait, and there is room for one
+// A job does not lose its running pods because a server that it lost does not fit.
+func TestPreemptDiscarded_RunningJob(t *testing.T) {
+	// n1: [other    ]  n2: [high worker 0]; two servers of high wait, and one of them fits
 	c := newPriorities(t, preemptConf, node("n1", cpus("2")), node("n2", cpus("2")),
 		started(ranked(podGroup("high", 3, map[string]int32{"ps": 2, "worker": 1}), "high", 9)),
 		pods("high", "ps", 2, twoCPU), running(pods("high", "worker", 1, twoCPU), "n2"),
@@ -113,7 +113,7 @@ func TestPreemptGivenUpIsForgotten(t *testing.T) {
 	c.evicts("other-task-0")
 }
 
-// A job never evicts its own pods: preempt would exchange a worker for a server of higher priority, and break the gang.
+// A job never evicts its own pods: preempt would exchange a worker for a server of higher priority, and disrupt the gang.
 func TestPreemptNeverWithinAJob(t *testing.T) {
 	inEveryEvictingPlacement(t, actionsPreempt, func(t *testing.T, configuration string) {
 		for name, more := range map[string][]any{
@@ -138,7 +138,7 @@ func TestPreemptNeverWithinAJob(t *testing.T) {
 	})
 }
 
-// The queue is full, not the nodes: as much of the queue goes as the preemptor asks for.
+// The queue is full, not the nodes: as much of the queue is evicted as the preemptor requests.
 func TestPreemptInFullQueue(t *testing.T) {
 	for _, test := range []struct {
 		cpu     string
@@ -162,18 +162,18 @@ func TestPreemptInFullQueue(t *testing.T) {
 	}
 }
 
-// Topology-aware preemption tries nodes side by side, and lets off victims that it turned out not to need.
+// Topology-aware preemption tries nodes in parallel, and reprieves victims that it does not need.
 func TestPreemptTopologyAware(t *testing.T) {
 	aware := preemptConf + "configurations:\n- name: preempt\n  arguments:\n    enableTopologyAwarePreemption: true\n"
 	for name, test := range map[string]struct {
 		wants   []any
 		evicted []string
 	}{
-		"a spare worker":    {wants(pods, 1, oneCPU), []string{"low-worker-3"}},
-		"two":               {wants(plainPods, 1, twoCPU), []string{"low-worker-2", "low-worker-3"}},
-		"whole gang":        {wants(pods, 1, resources{"cpu": "3"}), lowAll},
-		"more than fits":    {wants(pods, 2, resources{"cpu": "4"}), nil},
-		"one after another": {wants(pods, 2, oneCPU), []string{"low-worker-2", "low-worker-3"}},
+		"a dispensable worker": {wants(pods, 1, oneCPU), []string{"low-worker-3"}},
+		"two":                  {wants(plainPods, 1, twoCPU), []string{"low-worker-2", "low-worker-3"}},
+		"whole gang":           {wants(pods, 1, resources{"cpu": "3"}), lowAll},
+		"more than fits":       {wants(pods, 2, resources{"cpu": "4"}), nil},
+		"one after another":    {wants(pods, 2, oneCPU), []string{"low-worker-2", "low-worker-3"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			// n1: [ps 0][top][top]  n2: [worker 0][worker 1][worker 2][worker 3]  n3: [rigid 0][rigid 1]  n4: [top][rigid 2]

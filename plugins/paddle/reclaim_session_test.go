@@ -36,7 +36,7 @@ func twoQueues(deserved string) []any {
 	return []any{a, b}
 }
 
-// A queue that has more than its share loses workers that can be missed, then gangs as a whole.
+// A queue that has more than its share loses dispensable workers, then whole gangs.
 func TestReclaimElasticWorkersThenWholeGang(t *testing.T) {
 	inEveryEvictingPlacement(t, actionsReclaim, func(t *testing.T, configuration string) {
 		configurations := map[string]string{"proportion": configuration}
@@ -91,7 +91,7 @@ func TestReclaimNoMoreThanStock(t *testing.T) {
 	}{
 		"nothing in the way":       {nil, nil, []string{"low-worker-0", "low-worker-1", "low-worker-2"}},
 		"queue is not reclaimable": {func(queue *scheduling.Queue, _ []*corev1.Pod) { queue.Spec.Reclaimable = ptr.To(false) }, nil, nil},
-		"a member may not go": {func(_ *scheduling.Queue, gang []*corev1.Pod) {
+		"a member is not preemptable": {func(_ *scheduling.Queue, gang []*corev1.Pod) {
 			gang[2].Annotations[scheduling.PodPreemptable] = "false"
 		}, nil, nil},
 		"a member does not run yet":        {func(_ *scheduling.Queue, gang []*corev1.Pod) { gang[2].Status.Phase = corev1.PodPending }, nil, nil},
@@ -121,7 +121,7 @@ func TestReclaimNoMoreThanStock(t *testing.T) {
 	}
 }
 
-// One gang goes for all pods of a job, and none for what an idle node or a job of others would give.
+// One gang is evicted for all pods of a job, and none where an idle node or another job is enough.
 func TestReclaimCheapestVictims(t *testing.T) {
 	inEveryEvictingPlacement(t, actionsReclaim, func(t *testing.T, configuration string) {
 		other := func(node string) []any {
@@ -159,7 +159,7 @@ func TestReclaimCheapestVictims(t *testing.T) {
 	})
 }
 
-// A plugin that lets go only so much is asked for the pods of the highest rank.
+// A plugin that permits only so much is asked for the pods of the highest rank.
 func TestReclaimByShareAndRank(t *testing.T) {
 	share := configuration(actionsReclaim, "- plugins:\n"+withPaddle+"  - name: gang\n    enableReclaimable: false\n"+
 		"  - name: proportion\n  - name: predicates\n  - name: nodeorder\n")
@@ -172,7 +172,7 @@ func TestReclaimByShareAndRank(t *testing.T) {
 	}{
 		{"one worker", "1", "1", 1, []string{"low-worker-11"}},
 		{"no worker, the share is kept", "1", "2", 1, nil},
-		{"a gang is over its share and goes", "1", "1", 12, []string{
+		{"a gang is over its share and is evicted", "1", "1", 12, []string{
 			"low-worker-0", "low-worker-1", "low-worker-10", "low-worker-11", "low-worker-2", "low-worker-3", "low-worker-4",
 			"low-worker-5", "low-worker-6", "low-worker-7", "low-worker-8", "low-worker-9",
 		}},

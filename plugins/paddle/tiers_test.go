@@ -71,7 +71,7 @@ func TestWrapTiers(t *testing.T) {
 	}
 }
 
-// Jobs that are not ours get the HyperNodes that they get without the plugin, wherever it stands.
+// Jobs that are not Paddle's get the HyperNodes that they get without the plugin, wherever it is configured.
 func TestGradientsOfOtherJobs(t *testing.T) {
 	const aware = "  - name: network-topology-aware\n"
 	gradient := func(configuration string) (job, sub [][]string) {
@@ -123,7 +123,7 @@ func TestGradientsOfOtherJobs(t *testing.T) {
 	}
 }
 
-// What a plugin that stands before says must not keep ours from being asked.
+// The votes of a plugin that is configured earlier do not keep the plugin from being called.
 func TestFirstAnswersInEveryPlace(t *testing.T) {
 	inEveryEvictingPlacement(t, actionsPreempt, func(t *testing.T, configuration string) {
 		c := newCluster(t, configuration, podGroup("job", 4, twoTwo), pods("job", "ps", 2, nothing), pods("job", "worker", 2, oneCPU),
@@ -137,15 +137,15 @@ func TestFirstAnswersInEveryPlace(t *testing.T) {
 		}
 		require.True(t, ssn.JobPipelined(ssn.Jobs[namespace+"/tf"]))
 		ssn.AddJobPipelinedFn("priority", func(any) int { return util.Reject })
-		require.False(t, ssn.JobPipelined(ssn.Jobs[namespace+"/tf"]), "the others' no counts")
+		require.False(t, ssn.JobPipelined(ssn.Jobs[namespace+"/tf"]), "the other plugins' rejection counts")
 		ssn.AddJobStarvingFns("priority", func(any) bool { return false })
-		require.False(t, ssn.JobStarving(ssn.Jobs[namespace+"/job"]), "the others' no counts")
+		require.False(t, ssn.JobStarving(ssn.Jobs[namespace+"/job"]), "the other plugins' rejection counts")
 		require.False(t, ssn.JobStarving(ssn.Jobs[namespace+"/tf"]))
 	})
 }
 
-// A job of ours with a hard networkTopology is tried in the one HyperNode of its plan, wherever network-topology-aware
-// stands, and is placed alike.
+// A Paddle job with a hard networkTopology is tried in the one HyperNode of its plan, wherever network-topology-aware is
+// configured, and is placed alike.
 //
 //	      s1              s2
 //	 n1       n2      n3       n4

@@ -86,7 +86,7 @@ func compareMembers(a, b *api.TaskInfo, taskRoles paddlejob.RoleMap) int {
 type victimCandidates struct {
 	others         []*api.TaskInfo // pods of jobs that are not Paddle's
 	alreadyEvicted []*api.TaskInfo // pods of gangs that are disrupted already
-	dispensable    []*api.TaskInfo // pods without which their gangs go on
+	dispensable    []*api.TaskInfo // pods without which their gangs train on
 	// gangs returns the gangs that may be evicted as a whole, the least important first. It is slow.
 	gangs func() []gangCandidate
 	// jointly reports whether some gangs may be evicted in addition to each other and to single pods.

@@ -133,16 +133,16 @@ func TestMayEvict(t *testing.T) {
 		task      func(*api.TaskInfo)
 		want      bool
 	}{
-		"preempt a running pod":          {preempting, api.TaskInfo{}, func(*api.TaskInfo) {}, true},
-		"reclaim it":                     {reclaiming, api.TaskInfo{}, func(*api.TaskInfo) {}, true},
-		"preempt a bound pod":            {preempting, api.TaskInfo{}, func(task *api.TaskInfo) { task.Status = api.Bound }, true},
-		"not reclaim it":                 {reclaiming, api.TaskInfo{}, func(task *api.TaskInfo) { task.Status = api.Bound }, false},
-		"not a pod being bound":          {preempting, api.TaskInfo{}, func(task *api.TaskInfo) { task.Status = api.Binding }, false},
-		"not preempt a marked pod":       {preempting, api.TaskInfo{}, func(task *api.TaskInfo) { task.Preemptable = false }, false},
-		"not reclaim a marked pod":       {reclaiming, api.TaskInfo{}, func(task *api.TaskInfo) { task.Preemptable = false }, false},
-		"not for one without requests":   {preempting, api.TaskInfo{BestEffort: true}, func(*api.TaskInfo) {}, false},
-		"unless it has none either":      {preempting, api.TaskInfo{BestEffort: true}, func(task *api.TaskInfo) { task.BestEffort = true }, true},
-		"one with requests takes others": {preempting, api.TaskInfo{}, func(task *api.TaskInfo) { task.BestEffort = true }, true},
+		"preempt a running pod":                     {preempting, api.TaskInfo{}, func(*api.TaskInfo) {}, true},
+		"reclaim it":                                {reclaiming, api.TaskInfo{}, func(*api.TaskInfo) {}, true},
+		"preempt a bound pod":                       {preempting, api.TaskInfo{}, func(task *api.TaskInfo) { task.Status = api.Bound }, true},
+		"not reclaim it":                            {reclaiming, api.TaskInfo{}, func(task *api.TaskInfo) { task.Status = api.Bound }, false},
+		"not a pod being bound":                     {preempting, api.TaskInfo{}, func(task *api.TaskInfo) { task.Status = api.Binding }, false},
+		"not preempt a pod that is not preemptable": {preempting, api.TaskInfo{}, func(task *api.TaskInfo) { task.Preemptable = false }, false},
+		"not reclaim a pod that is not preemptable": {reclaiming, api.TaskInfo{}, func(task *api.TaskInfo) { task.Preemptable = false }, false},
+		"not for one without requests":              {preempting, api.TaskInfo{BestEffort: true}, func(*api.TaskInfo) {}, false},
+		"unless it has none either":                 {preempting, api.TaskInfo{BestEffort: true}, func(task *api.TaskInfo) { task.BestEffort = true }, true},
+		"one with requests takes others":            {preempting, api.TaskInfo{}, func(task *api.TaskInfo) { task.BestEffort = true }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			task := api.TaskInfo{Preemptable: true, TransactionContext: api.TransactionContext{Status: api.Running}}
