@@ -33,7 +33,6 @@ func (s *Selector) onDeallocate(event *framework.Event) {
 	if !s.selected[task.UID] {
 		return
 	}
-	task.GenerateLastTxContext() // Statement.Commit clears it
 	if s.evicted[task.Job] == nil {
 		s.evicted[task.Job] = map[api.TaskID]*api.TaskInfo{}
 	}
@@ -82,12 +81,12 @@ func (s *Selector) invalidateNodes(id api.JobID) {
 // evictRemainders evicts the remainder of each disrupted gang in Statements that are committed or discarded as the action does
 // with its own. It is called after the action has selected its victims: reclaim skips nodes of which all pods are evicted.
 func (s *Selector) evictRemainders(preemptor *api.JobInfo) {
+	reason := fmt.Sprintf("gang preempted by job %s/%s", preemptor.Namespace, preemptor.Name)
 	for _, id := range slices.Sorted(maps.Keys(s.evicted)) {
 		e := s.evictability(id)
 		if !e.disrupted || len(e.members) == 0 || s.remainders[id] != nil {
 			continue
 		}
-		reason := fmt.Sprintf("gang preempted by job %s/%s", preemptor.Namespace, preemptor.Name)
 		s.remainders[id] = map[api.TaskID]*framework.Statement{}
 		for _, task := range e.members {
 			statement := framework.NewStatement(s.ssn)
@@ -100,20 +99,13 @@ func (s *Selector) evictRemainders(preemptor *api.JobInfo) {
 	}
 }
 
-// commitRemainders commits the eviction of the remainder of each gang whose evicted pods are in committed Statements. It is
-// called at the first vote after a Statement has ended, and when the session closes.
+// commitRemainders commits the eviction of the remainders of gangs. It is called when the action's Statement has ended: at the
+// first vote afterwards, and when the session closes.
 //
 // When the session closes, other plugins may be closed already. They are called only if the cache rejects an eviction: Volcano
 // restores the pod then, and their handlers may panic. Each pod has a Statement of its own, so that the others are evicted.
 func (s *Selector) commitRemainders() {
 	for _, id := range slices.Sorted(maps.Keys(s.remainders)) {
-		committed := true
-		for _, task := range s.evicted[id] {
-			committed = committed && task.LastTransaction == nil
-		}
-		if !committed {
-			continue
-		}
 		remainder := s.remainders[id]
 		delete(s.remainders, id)
 		for _, task := range slices.Sorted(maps.Keys(remainder)) {

@@ -84,7 +84,7 @@ func (s *Selector) Register() {
 	s.ssn.AddReclaimableFn(s.tiers.Veto, s.veto)
 	s.ssn.AddTaskOrderFn(s.tiers.First, s.taskOrder)
 	s.ssn.AddJobStarvingFns(s.tiers.First, s.starving)
-	s.ssn.AddJobPipelinedFn(s.tiers.First, s.jobPipelined)
+	s.ssn.AddJobPipelinedFn(s.tiers.First, s.votePipelined)
 	s.ssn.AddEventHandler(&framework.EventHandler{AllocateFunc: s.onAllocate, DeallocateFunc: s.onDeallocate})
 }
 
@@ -128,9 +128,9 @@ func belowMinimum(job *api.JobInfo) bool {
 	return job.CheckTaskStarving() || job.IsStarving() || !job.CheckSubJobPipelined()
 }
 
-// jobPipelined votes in JobPipelined before the plugins of any tier: the evictions for a job are kept if its minimums are met
+// votePipelined votes in JobPipelined before the plugins of any tier: the evictions for a job are kept if its minimums are met
 // and the other plugins agree. Preempt and reclaim end their Statement next, so that the remainders of gangs are evicted here.
-func (s *Selector) jobPipelined(obj any) int {
+func (s *Selector) votePipelined(obj any) int {
 	s.commitRemainders()
 	clear(s.selected)
 	var stock bool
