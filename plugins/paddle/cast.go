@@ -46,8 +46,8 @@ func newCast(
 	}
 	heter := 0
 	for _, group := range g {
-		role := placement.Role{Name: roleNames[group.Role], Traffic: traffic[group.Role]}
-		if role.Traffic == placement.HeterWorker {
+		role := placement.Role{Name: roleNames[group.Role], CommRole: traffic[group.Role]}
+		if role.CommRole == placement.PipelineWorker {
 			heter++
 			role.Stage = heter
 		}
@@ -83,7 +83,7 @@ func (c *cast) raise(minMember int) {
 	for _, workers := range []bool{true, false} {
 		for r := range c.demand.Roles {
 			role := &c.demand.Roles[r]
-			if (role.Traffic == placement.Worker) != workers {
+			if (role.CommRole == placement.Worker) != workers {
 				continue
 			}
 			has := max(role.Minimum, len(role.Placed))
@@ -142,8 +142,8 @@ func (c *cast) add(role placement.Role, minimum int, tasks []*api.TaskInfo, netw
 }
 
 // traffic is the part of each role.
-var traffic = map[paddlejob.Role]placement.Traffic{
-	paddlejob.Server: placement.Server, paddlejob.Worker: placement.Worker, paddlejob.Heter: placement.HeterWorker, paddlejob.Other: placement.Silent,
+var traffic = map[paddlejob.Role]placement.CommRole{
+	paddlejob.Server: placement.Server, paddlejob.Worker: placement.Worker, paddlejob.Heter: placement.PipelineWorker, paddlejob.Other: placement.NoTraffic,
 }
 
 // pattern is who talks to whom, by the roles that there are.
@@ -156,7 +156,7 @@ func pattern(job *api.JobInfo, g paddlejob.Gang) placement.Pattern {
 	case len(job.Tasks) == 1:
 		return placement.Single
 	case has[paddlejob.Heter]:
-		return placement.Heter
+		return placement.Pipeline
 	case has[paddlejob.Server]:
 		return placement.ParameterServer
 	default:

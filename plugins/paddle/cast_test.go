@@ -67,8 +67,8 @@ func TestCastOfAJob(t *testing.T) {
 		}
 	}
 	two := map[string]int{"ps": 2, "worker": 3}
-	servers := placement.Role{Name: "server", Traffic: placement.Server, Request: []int64{2}, Pending: []int{0, 1}, Minimum: 2}
-	workers := placement.Role{Name: "worker", Traffic: placement.Worker, Request: []int64{2}, Pending: []int{0, 1, 2}, Minimum: 1}
+	servers := placement.Role{Name: "server", CommRole: placement.Server, Request: []int64{2}, Pending: []int{0, 1}, Minimum: 2}
+	workers := placement.Role{Name: "worker", CommRole: placement.Worker, Request: []int64{2}, Pending: []int{0, 1, 2}, Minimum: 1}
 	minimums := map[string]int32{"ps": 2, "worker": 1}
 	for _, test := range []struct {
 		name    string
@@ -82,47 +82,47 @@ func TestCastOfAJob(t *testing.T) {
 		{"servers and workers", two, unchanged, placement.ParameterServer, []placement.Role{servers, workers}, true, nil},
 		{"workers only", map[string]int{"worker": 3}, unchanged, placement.Collective, []placement.Role{workers}, true, nil},
 		{"one pod", map[string]int{"worker": 1}, unchanged, placement.Single, []placement.Role{
-			{Name: "worker", Traffic: placement.Worker, Request: []int64{2}, Pending: []int{0}, Minimum: 1},
+			{Name: "worker", CommRole: placement.Worker, Request: []int64{2}, Pending: []int{0}, Minimum: 1},
 		}, true, nil},
-		{"heter workers", map[string]int{"ps": 2, "heter": 1}, unchanged, placement.Heter, []placement.Role{
-			servers, {Name: "heter worker", Traffic: placement.HeterWorker, Stage: 1, Request: []int64{2}, Pending: []int{0}, Minimum: 1},
+		{"heter workers", map[string]int{"ps": 2, "heter": 1}, unchanged, placement.Pipeline, []placement.Role{
+			servers, {Name: "heter worker", CommRole: placement.PipelineWorker, Stage: 1, Request: []int64{2}, Pending: []int{0}, Minimum: 1},
 		}, true, nil},
 		{"a worker runs", two, set("j-worker-1", api.Running, "n3"), placement.ParameterServer, []placement.Role{servers, {
-			Name: "worker", Traffic: placement.Worker, Request: []int64{2}, Pending: []int{0, 2}, Minimum: 1,
+			Name: "worker", CommRole: placement.Worker, Request: []int64{2}, Pending: []int{0, 2}, Minimum: 1,
 			Placed: []placement.Placed{{Index: 1, Node: 3}},
 		}}, true, nil},
 		{"a worker waits for pods that are ending", two, set("j-worker-1", api.Pipelined, "n3"), placement.ParameterServer, []placement.Role{servers, {
-			Name: "worker", Traffic: placement.Worker, Request: []int64{2}, Pending: []int{0, 2}, Minimum: 1,
+			Name: "worker", CommRole: placement.Worker, Request: []int64{2}, Pending: []int{0, 2}, Minimum: 1,
 			Placed: []placement.Placed{{Index: 1, Node: 3}},
 		}}, true, nil},
 		{"a worker runs on a node that is not ready", two, set("j-worker-1", api.Running, "gone"), placement.ParameterServer, []placement.Role{servers, {
-			Name: "worker", Traffic: placement.Worker, Request: []int64{2}, Pending: []int{0, 2}, Minimum: 0,
+			Name: "worker", CommRole: placement.Worker, Request: []int64{2}, Pending: []int{0, 2}, Minimum: 0,
 		}}, true, nil},
 		{"a worker has succeeded", two, set("j-worker-1", api.Succeeded, "n3"), placement.ParameterServer, []placement.Role{servers, {
-			Name: "worker", Traffic: placement.Worker, Request: []int64{2}, Pending: []int{0, 2}, Minimum: 0,
+			Name: "worker", CommRole: placement.Worker, Request: []int64{2}, Pending: []int{0, 2}, Minimum: 0,
 		}}, true, nil},
 		{"a server is gated", two, func(_ *corev1.Pod, task *api.TaskInfo) { task.SchGated = task.Name == "j-ps-0" }, placement.ParameterServer,
-			[]placement.Role{{Name: "server", Traffic: placement.Server, Request: []int64{2}, Pending: []int{1}, Minimum: 1}, workers}, true, nil},
+			[]placement.Role{{Name: "server", CommRole: placement.Server, Request: []int64{2}, Pending: []int{1}, Minimum: 1}, workers}, true, nil},
 		{"preemption has nominated a server", two, func(pod *corev1.Pod, _ *api.TaskInfo) {
 			if pod.Name == "j-ps-0" {
 				pod.Status.NominatedNodeName = "n4"
 			}
 		}, placement.ParameterServer, []placement.Role{{
-			Name: "server", Traffic: placement.Server, Request: []int64{2}, Pending: []int{1}, Minimum: 2, Placed: []placement.Placed{{Index: 0, Node: 4}},
+			Name: "server", CommRole: placement.Server, Request: []int64{2}, Pending: []int{1}, Minimum: 2, Placed: []placement.Placed{{Index: 0, Node: 4}},
 		}, workers}, true, []placement.Claim{{Node: 4, Amounts: []int64{2}}}},
 		{"preemption has nominated all servers", two, func(pod *corev1.Pod, task *api.TaskInfo) {
 			if task.TaskRole == "ps" {
 				pod.Status.NominatedNodeName = "n4"
 			}
 		}, placement.ParameterServer, []placement.Role{{
-			Name: "server", Traffic: placement.Server, Request: []int64{2}, Minimum: 2, Placed: []placement.Placed{{Index: 0, Node: 4}, {Index: 1, Node: 4}},
+			Name: "server", CommRole: placement.Server, Request: []int64{2}, Minimum: 2, Placed: []placement.Placed{{Index: 0, Node: 4}, {Index: 1, Node: 4}},
 		}, workers}, true, []placement.Claim{{Node: 4, Amounts: []int64{2}}, {Node: 4, Amounts: []int64{2}}}},
 		{"workers of two sizes", two, func(_ *corev1.Pod, task *api.TaskInfo) {
 			if task.Name == "j-worker-2" {
 				task.Resreq.MilliCPU, task.InitResreq.MilliCPU = 5000, 5000
 			}
 		}, placement.ParameterServer, []placement.Role{servers, {
-			Name: "worker", Traffic: placement.Worker, Request: []int64{5}, Pending: []int{0, 1, 2}, Minimum: 1,
+			Name: "worker", CommRole: placement.Worker, Request: []int64{5}, Pending: []int{0, 1, 2}, Minimum: 1,
 		}}, false, nil},
 		{"servers that take more to start", two, func(_ *corev1.Pod, task *api.TaskInfo) {
 			if task.TaskRole == "ps" {
@@ -130,7 +130,7 @@ func TestCastOfAJob(t *testing.T) {
 				task.InitResreq.MilliCPU = 3000
 			}
 		}, placement.ParameterServer, []placement.Role{
-			{Name: "server", Traffic: placement.Server, Request: []int64{3}, Pending: []int{0, 1}, Minimum: 2}, workers,
+			{Name: "server", CommRole: placement.Server, Request: []int64{3}, Pending: []int{0, 1}, Minimum: 2}, workers,
 		}, false, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {

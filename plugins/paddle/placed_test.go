@@ -71,7 +71,7 @@ func TestReportOfAPlacedGang(t *testing.T) {
 			}
 			job := jobInfo(3, nil, nil)
 			d := placement.Demand{Pattern: placement.ParameterServer, ParameterBytes: test.bytes, Roles: []placement.Role{
-				{Name: "server", Traffic: placement.Server, Request: []int64{0}}, {Name: "worker", Traffic: placement.Worker, Request: []int64{0}},
+				{Name: "server", CommRole: placement.Server, Request: []int64{0}}, {Name: "worker", CommRole: placement.Worker, Request: []int64{0}},
 			}}
 			for _, pod := range []string{"ps-0", "worker-0", "worker-1"} {
 				name, ok := test.nodes[pod]

@@ -140,7 +140,7 @@ func TestGangThatStartsAgainStays(t *testing.T) {
 	plan := func(members int, priced, busiest float64, penalty int64) *placement.Plan {
 		return &placement.Plan{
 			Assignments: make([]placement.Assignment, members),
-			Cost:        placement.Cost{Priced: priced, BusiestSeconds: busiest, Penalty: penalty},
+			Cost:        placement.Cost{WeightedBytes: priced, BusiestSeconds: busiest, Penalty: penalty},
 		}
 	}
 	found := plan(4, 10, 10, 5)

@@ -95,7 +95,7 @@ func (c *course) price(cost *placement.Cost) float64 {
 	if c.arguments.Objective == placement.BusiestFirst {
 		return cost.BusiestSeconds
 	}
-	return cost.Priced
+	return cost.WeightedBytes
 }
 
 // only is the one pending member of a cast.

@@ -12,7 +12,7 @@ import (
 
 // workers is a demand of workers with a GPU each.
 func workers(n, minimum int) *placement.Demand {
-	role := placement.Role{Name: "worker", Traffic: placement.Worker, Request: []int64{1}, Minimum: minimum}
+	role := placement.Role{Name: "worker", CommRole: placement.Worker, Request: []int64{1}, Minimum: minimum}
 	for i := range n {
 		role.Pending = append(role.Pending, i)
 	}

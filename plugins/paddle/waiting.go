@@ -188,15 +188,15 @@ func (c *course) explain(p *plan) (report.Report, error) {
 	if err := c.prepare(p, t, p.future); err != nil {
 		return report.Report{}, err
 	}
-	e, err := guard.Search(c.guard, guard.Work{Part: metrics.PartExplanation, Job: p.job.UID}, c.lost, func(stop func() bool) (*placement.Explanation, error) {
-		return placement.Explain(t, &p.cast.demand, placement.Options{Objective: c.arguments.Objective, Stop: stop})
+	e, err := guard.Search(c.guard, guard.Work{Part: metrics.PartExplanation, Job: p.job.UID}, c.lost, func(stop func() bool) (*placement.Diagnosis, error) {
+		return placement.Diagnose(t, &p.cast.demand, placement.Options{Objective: c.arguments.Objective, Stop: stop})
 	})
 	if err != nil {
 		return report.Report{}, fmt.Errorf("explain why job %s does not fit: %w", p.job.UID, err)
 	}
 	r := diagnose.FromExplanation(e, c.tierLabel)
 	if found && r.Reason == report.InsufficientResources {
-		if r.Nodes = blocked.Nodes; e.Cause() == placement.NotEligible { // the nodes that the pods may use are full
+		if r.Nodes = blocked.Nodes; e.BlockerKind() == placement.NotEligible { // the nodes that the pods may use are full
 			blocked.Suggestions, blocked.Capacity = r.Suggestions, r.Capacity
 			return blocked, nil
 		}

@@ -30,15 +30,15 @@ func refusable(t testing.TB) (*placement.Topology, *placement.Demand) {
 			{Name: "n1", Domains: []string{"r1", "b1"}, Free: []int64{4, 8, 0}},
 		},
 	})
-	role := func(name string, traffic placement.Traffic) placement.Role {
+	role := func(name string, traffic placement.CommRole) placement.Role {
 		return placement.Role{
-			Name: name, Traffic: traffic, Stage: 1, Request: []int64{0, 0, 0}, Minimum: 2,
+			Name: name, CommRole: traffic, Stage: 1, Request: []int64{0, 0, 0}, Minimum: 2,
 			Pending: []int{1, 4}, Placed: []placement.Placed{{Index: 0, Node: 1}, {Index: 3, Node: 3}},
 		}
 	}
 	return topology, &placement.Demand{
-		Pattern: placement.Heter, ParameterBytes: 1,
-		Roles: []placement.Role{role("ps", placement.Server), role("worker", placement.Worker), role("heter", placement.HeterWorker)},
+		Pattern: placement.Pipeline, ParameterBytes: 1,
+		Roles: []placement.Role{role("ps", placement.Server), role("worker", placement.Worker), role("heter", placement.PipelineWorker)},
 	}
 }
 
@@ -62,9 +62,9 @@ func TestDemandsThatAreRefused(t *testing.T) {
 		`role "ps": amount 9223372036854775807 is out`:   func(d *demand) { d.Roles[0].Request[0] = math.MaxInt64 },
 		`role "worker": it requests -1 gpu`:              func(d *demand) { d.Roles[1].Request[1] = -1 },
 		`role "worker": 65538 GPUs for one pod`:          func(d *demand) { d.Roles[1].Request[1], d.Roles[1].Request[2] = 1<<16, 2 },
-		`role "ps": traffic -1 is not known`:             func(d *demand) { d.Roles[0].Traffic = -1 },
-		`role "ps": traffic 4 is not known`:              func(d *demand) { d.Roles[0].Traffic = 4 },
-		`role "heter": stage 0 of heter workers, want`:   func(d *demand) { d.Roles[2].Stage = 0 },
+		`role "ps": traffic -1 is not known`:             func(d *demand) { d.Roles[0].CommRole = -1 },
+		`role "ps": traffic 4 is not known`:              func(d *demand) { d.Roles[0].CommRole = 4 },
+		`role "heter": stage 0 of pipeline workers, want`:   func(d *demand) { d.Roles[2].Stage = 0 },
 		`role "heter": stage 65 of heter workers`:        func(d *demand) { d.Roles[2].Stage = 65 },
 		`role "ps": minimum -1`:                          func(d *demand) { d.Roles[0].Minimum = -1 },
 		`role "ps": its minimum is 5 and it has 4`:       func(d *demand) { d.Roles[0].Minimum = 5 },

@@ -74,13 +74,13 @@ func (w *wire) parameters(d *placement.Demand, seats []seatOf) {
 	var servers []spot
 	for _, s := range seats {
 		switch {
-		case s.role.Traffic == placement.Server:
+		case s.role.CommRole == placement.Server:
 			servers = append(servers, s.spot)
-		case s.role.Traffic == placement.Worker:
+		case s.role.CommRole == placement.Worker:
 			stages[0] = append(stages[0], s.spot)
-		case s.role.Traffic == placement.HeterWorker && d.Pattern == placement.Heter:
+		case s.role.CommRole == placement.PipelineWorker && d.Pattern == placement.Pipeline:
 			stages[s.role.Stage] = append(stages[s.role.Stage], s.spot)
-		case s.role.Traffic == placement.HeterWorker:
+		case s.role.CommRole == placement.PipelineWorker:
 			stages[0] = append(stages[0], s.spot)
 		}
 	}
@@ -107,7 +107,7 @@ func (w *wire) allReduce(d *placement.Demand, seats []seatOf) {
 	islands := map[placement.NodeID][]placement.Island{}
 	var ranks []spot
 	for i, s := range seats {
-		if s.role.Traffic != placement.Worker {
+		if s.role.CommRole != placement.Worker {
 			continue
 		}
 		gpus := int(w.topology.GPUs(s.role.Request))
@@ -167,7 +167,7 @@ func TestCostFlowByFlow(t *testing.T) {
 		switch d.Pattern {
 		case placement.Collective:
 			w.allReduce(d, seatsOf(d, assignments))
-		case placement.ParameterServer, placement.Heter:
+		case placement.ParameterServer, placement.Pipeline:
 			w.parameters(d, seatsOf(d, assignments))
 			clear(w.islands) // what servers and workers exchange leaves the GPU anyway
 		case placement.Single:
@@ -203,15 +203,15 @@ func same(t *testing.T, w *wire, d *placement.Demand, assignments []placement.As
 		seconds = max(seconds, busiest[0])
 	}
 	rounded := 1e-12
-	if d.Pattern == placement.Heter {
+	if d.Pattern == placement.Pipeline {
 		rounded = 2e-3
 	}
 	within := func(want, is float64) { require.InDelta(t, want, is, 1e-9+want*rounded, "seed %d", seed) }
 	for i := range tiers {
 		within(bytes[i], cost.Tiers[i].Bytes)
 		within(busiest[i], cost.Tiers[i].Busiest)
-		priced += tiers[i].Price * bytes[i]
+		priced += tiers[i].Weight * bytes[i]
 	}
-	within(priced, cost.Priced)
+	within(priced, cost.WeightedBytes)
 	within(seconds, cost.BusiestSeconds)
 }

@@ -22,11 +22,11 @@ func laidOut(t testing.TB, topology *placement.Topology, pattern placement.Patte
 		role := placement.Role{Name: name, Request: []int64{0, gpus}}
 		switch {
 		case name == "ps":
-			role.Traffic = placement.Server
+			role.CommRole = placement.Server
 		case name == "worker":
-			role.Traffic = placement.Worker
+			role.CommRole = placement.Worker
 		case name != "silent":
-			role.Traffic, role.Stage = placement.HeterWorker, int(name[len(name)-1]-'0')
+			role.CommRole, role.Stage = placement.PipelineWorker, int(name[len(name)-1]-'0')
 		}
 		for index, at := range strings.Fields(nodes) {
 			node, ok := topology.Node(strings.Trim(at, "*"))
@@ -74,7 +74,7 @@ func sums(cost placement.Cost) (bytes, busiest []float64, domains []int) {
 }
 
 func TestCostByHand(t *testing.T) {
-	const ps, ring, heter, single = placement.ParameterServer, placement.Collective, placement.Heter, placement.Single
+	const ps, ring, heter, single = placement.ParameterServer, placement.Collective, placement.Pipeline, placement.Single
 	type floats = []float64
 	for _, c := range []struct {
 		name    string
@@ -163,7 +163,7 @@ func TestCostByHand(t *testing.T) {
 			require.InDeltaSlice(t, c.bytes, bytes, 1e-9)
 			require.InDeltaSlice(t, c.busiest, busiest, 1e-9)
 			require.Equal(t, c.domains, domains)
-			require.InDelta(t, c.bytes[0]/4+c.bytes[1]+4*c.bytes[2]+16*c.bytes[3], cost.Priced, 1e-9)
+			require.InDelta(t, c.bytes[0]/4+c.bytes[1]+4*c.bytes[2]+16*c.bytes[3], cost.WeightedBytes, 1e-9)
 			require.InDelta(t, c.seconds, cost.BusiestSeconds, 1e-9)
 			uplink := ""
 			if cost.BusiestUplink != placement.NoDomain {
@@ -187,7 +187,7 @@ func TestIslandsCost(t *testing.T) {
 	bytes, busiest, _ := sums(cost)
 	require.InDeltaSlice(t, []float64{3, 0}, bytes, 1e-9)
 	require.InDeltaSlice(t, []float64{1.5, 0}, busiest, 1e-9)
-	require.InDelta(t, 0.25*3, cost.Priced, 1e-9)
+	require.InDelta(t, 0.25*3, cost.WeightedBytes, 1e-9)
 	require.InDelta(t, 1.5, cost.BusiestSeconds, 1e-9)
 	require.Equal(t, placement.NoDomain, cost.BusiestUplink, "islands are no domains")
 }

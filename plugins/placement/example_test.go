@@ -28,8 +28,8 @@ func ExampleSolve() {
 		fmt.Println(err)
 		return
 	}
-	servers := placement.Role{Name: "ps", Traffic: placement.Server, Request: []int64{2, 0}, Pending: []int{0, 1}, Minimum: 2}
-	workers := placement.Role{Name: "worker", Traffic: placement.Worker, Request: []int64{1, 1}, Pending: []int{0, 1, 2, 3}, Minimum: 4}
+	servers := placement.Role{Name: "ps", CommRole: placement.Server, Request: []int64{2, 0}, Pending: []int{0, 1}, Minimum: 2}
+	workers := placement.Role{Name: "worker", CommRole: placement.Worker, Request: []int64{1, 1}, Pending: []int{0, 1, 2, 3}, Minimum: 4}
 	job := &placement.Demand{Pattern: placement.ParameterServer, Roles: []placement.Role{servers, workers}}
 	plan, err := placement.Solve(topology, job, placement.Options{})
 	if err != nil {
@@ -41,7 +41,7 @@ func ExampleSolve() {
 	}
 	fmt.Println(plan.Cost)
 	job.HighestTier = placement.NodeTier
-	explanation, err := placement.Explain(topology, job, placement.Options{})
+	explanation, err := placement.Diagnose(topology, job, placement.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

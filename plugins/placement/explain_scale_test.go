@@ -53,10 +53,10 @@ func TestExplainALargeDemand(t *testing.T) {
 	topology := largeCluster(t)
 	for name, d := range largeDemands() {
 		t.Run(name, func(t *testing.T) {
-			e, err := placement.Explain(topology, d, placement.Options{})
+			e, err := placement.Diagnose(topology, d, placement.Options{})
 			require.NoError(t, err)
 			require.Nil(t, e.Plan)
-			require.NotEmpty(t, e.Relaxations)
+			require.NotEmpty(t, e.Suggestions)
 			require.LessOrEqual(t, len(e.String()), 300)
 			require.LessOrEqual(t, e.Solves, placement.MaxSolves)
 		})
@@ -69,7 +69,7 @@ func BenchmarkExplain(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			solves := 0
 			for b.Loop() {
-				e, err := placement.Explain(topology, d, placement.Options{})
+				e, err := placement.Diagnose(topology, d, placement.Options{})
 				require.NoError(b, err)
 				solves = e.Solves
 			}

@@ -16,7 +16,7 @@ import (
 func TestSetUnits(t *testing.T) {
 	topology := placementtest.ClusterOf(t, []string{"rack"}, "r1/n1 1999 8", "r1/n2 1999 8")
 	d := placement.Demand{Roles: []placement.Role{placementtest.RoleOf("worker", placement.Worker, 2, 2001, 1)}}
-	e, err := placement.Explain(topology, &d, placement.Options{})
+	e, err := placement.Diagnose(topology, &d, placement.Options{})
 	require.NoError(t, err)
 	plain := e.Sentence(nil)
 	require.Contains(t, plain, "the cluster has 3998 cpu free, 4002 needed")

@@ -58,7 +58,7 @@ func NewTopology(spec TopologySpec) (*Topology, error) { return tree.New(spec) }
 // NewNodeSet returns an empty set of a topology's nodes.
 func NewNodeSet(t *Topology) *NodeSet { return tree.NewNodeSet(t) }
 
-// DefaultTiers returns island and node, and then a tier for each name, nearest first, with prices that grow fourfold from tier
+// DefaultTiers returns island and node, and then a tier for each name, nearest first, with weights that grow fourfold from tier
 // to tier, 1 at the node.
 func DefaultTiers(above ...string) []Tier { return tree.DefaultTiers(above...) }
 
@@ -80,8 +80,8 @@ type (
 	Assignment = gang.Assignment
 	// Pattern is who talks to whom in each step of training.
 	Pattern = gang.Pattern
-	// Traffic is the part that a role has in the pattern.
-	Traffic = gang.Traffic
+	// CommRole is the part that a role has in the communication pattern.
+	CommRole = gang.CommRole
 	// Colocation is how much it counts that servers and workers are near each other.
 	Colocation = gang.Colocation
 )
@@ -91,15 +91,15 @@ const (
 	Single          = gang.Single
 	ParameterServer = gang.ParameterServer
 	Collective      = gang.Collective
-	Heter           = gang.Heter
+	Pipeline        = gang.Pipeline
 )
 
-// Parts of a role in the traffic.
+// Parts of a role in the communication pattern.
 const (
-	Silent      = gang.Silent
-	Server      = gang.Server
-	Worker      = gang.Worker
-	HeterWorker = gang.HeterWorker
+	NoTraffic      = gang.NoTraffic
+	Server         = gang.Server
+	Worker         = gang.Worker
+	PipelineWorker = gang.PipelineWorker
 )
 
 // Kinds of colocation.
@@ -135,9 +135,9 @@ const (
 const GroupWeight = traffic.GroupWeight
 
 var (
-	// ErrNoFit is returned by Solve if no plan was found; Explain says why.
+	// ErrNoFit is returned by Solve if no plan was found; Diagnose reports why.
 	ErrNoFit = solver.ErrNoFit
-	// ErrStopped is returned by Solve and Explain if Options.Stop ended them.
+	// ErrStopped is returned by Solve and Diagnose if Options.Stop ended them.
 	ErrStopped = solver.ErrStopped
 )
 
@@ -165,39 +165,39 @@ func Check(t *Topology, d *Demand, plan *Plan) error {
 
 // Types of the explanation of a job without a plan.
 type (
-	// Explanation says why a demand has no plan, and the least that would have to change.
-	Explanation = diagnose.Explanation
+	// Diagnosis says why a demand has no plan, and the least that would have to change.
+	Diagnosis = diagnose.Diagnosis
 	// RoleNeed is what one role needs.
 	RoleNeed = diagnose.RoleNeed
-	// TierRoom is the capacity of the domains of one tier.
-	TierRoom = diagnose.TierRoom
-	// DomainRoom is the capacity of one domain for what a gang still needs.
-	DomainRoom = diagnose.DomainRoom
-	// Stop says what is in the way of the next member of a role in one domain.
-	Stop = diagnose.Stop
-	// Cause is what is in the way of a member.
-	Cause = diagnose.Cause
-	// Relaxation is one change with which a demand fits.
-	Relaxation = diagnose.Relaxation
-	// Change is what a Relaxation changes.
+	// TierCapacity is the capacity of the domains of one tier.
+	TierCapacity = diagnose.TierCapacity
+	// DomainCapacity is the capacity of one domain for what a gang still needs.
+	DomainCapacity = diagnose.DomainCapacity
+	// Blocker says what is in the way of the next member of a role in one domain.
+	Blocker = diagnose.Blocker
+	// BlockerKind is what is in the way of a member.
+	BlockerKind = diagnose.BlockerKind
+	// Suggestion is one change with which a demand fits.
+	Suggestion = diagnose.Suggestion
+	// Change is what a Suggestion changes.
 	Change = diagnose.Change
-	// Fewer members of a role.
-	Fewer = diagnose.Fewer
-	// Grant is more that is free on one node.
-	Grant = diagnose.Grant
+	// FewerReplicas of a role.
+	FewerReplicas = diagnose.FewerReplicas
+	// NodeIncrease is more that is free on one node.
+	NodeIncrease = diagnose.NodeIncrease
 	// Unit is how texts write amounts of a resource.
 	Unit = diagnose.Unit
 )
 
-// Causes.
+// Kinds of blockers.
 const (
-	TooLittle    = diagnose.TooLittle
-	Scattered    = diagnose.Scattered
-	NotTogether  = diagnose.NotTogether
-	NotEligible  = diagnose.NotEligible
-	NoServer     = diagnose.NoServer
-	RunningApart = diagnose.RunningApart
-	NotFound     = diagnose.NotFound
+	Insufficient   = diagnose.Insufficient
+	Fragmented     = diagnose.Fragmented
+	NoSingleNode   = diagnose.NoSingleNode
+	NotEligible    = diagnose.NotEligible
+	NoServerNearby = diagnose.NoServerNearby
+	RunningApart   = diagnose.RunningApart
+	NotFound       = diagnose.NotFound
 )
 
 // Changes.
@@ -206,13 +206,13 @@ const (
 	PreferColocation = diagnose.PreferColocation
 	BothLimits       = diagnose.BothLimits
 	FewerMembers     = diagnose.FewerMembers
-	MoreFree         = diagnose.MoreFree
+	MoreCapacity     = diagnose.MoreCapacity
 )
 
-// MaxSolves is how often Explain calls Solve at most.
+// MaxSolves is how often Diagnose calls Solve at most.
 const MaxSolves = diagnose.MaxSolves
 
-// Explain says why Solve finds no plan. The topology is unchanged afterwards. Errors are those of Solve, but for ErrNoFit.
-func Explain(t *Topology, d *Demand, o Options) (*Explanation, error) {
-	return diagnose.Explain(t, d, o)
+// Diagnose reports why Solve finds no plan. The topology is unchanged afterwards. Errors are those of Solve, but for ErrNoFit.
+func Diagnose(t *Topology, d *Demand, o Options) (*Diagnosis, error) {
+	return diagnose.Diagnose(t, d, o)
 }

@@ -14,16 +14,16 @@ import (
 // fitsWith returns what the relaxations of an explanation say, each of which must hold.
 func fitsWith(t *testing.T, topology *placement.Topology, d *placement.Demand) (texts []string) {
 	t.Helper()
-	e, err := placement.Explain(topology, d, placement.Options{})
+	e, err := placement.Diagnose(topology, d, placement.Options{})
 	require.NoError(t, err)
 	require.Nil(t, e.Plan)
-	for i := range e.Relaxations {
-		r := &e.Relaxations[i]
+	for i := range e.Suggestions {
+		r := &e.Suggestions[i]
 		plan, err := r.Try(topology, d, placement.Options{})
 		require.NoError(t, err)
 		require.Equal(t, r.Plan, plan)
 	}
-	return e.Fits(nil)
+	return e.SuggestionTexts(nil)
 }
 
 func TestSuggestions(t *testing.T) {
@@ -91,27 +91,27 @@ func TestSuggestionsForANodeWithIslands(t *testing.T) {
 		},
 	})
 	require.NoError(t, err)
-	for gpus, want := range map[int64][]placement.Grant{
+	for gpus, want := range map[int64][]placement.NodeIncrease{
 		7: {{Node: 0, Name: "n1", Amounts: []int64{2}}},
 		// More than the node has: the last island grows for the trial.
 		9: {{Node: 0, Name: "n1", Amounts: []int64{4}}},
 	} {
 		d := &placement.Demand{Pattern: placement.Collective, Roles: []placement.Role{{
-			Name: "worker", Traffic: placement.Worker, Request: []int64{gpus}, Pending: []int{0}, Minimum: 1,
+			Name: "worker", CommRole: placement.Worker, Request: []int64{gpus}, Pending: []int{0}, Minimum: 1,
 		}}}
-		e, err := placement.Explain(topology, d, placement.Options{})
+		e, err := placement.Diagnose(topology, d, placement.Options{})
 		require.NoError(t, err)
-		require.Len(t, e.Relaxations, 1)
-		require.Equal(t, want, e.Relaxations[0].Grants)
-		require.Equal(t, placement.MoreFree, e.Relaxations[0].Change)
+		require.Len(t, e.Suggestions, 1)
+		require.Equal(t, want, e.Suggestions[0].Increases)
+		require.Equal(t, placement.MoreCapacity, e.Suggestions[0].Change)
 		require.Equal(t, []placement.Island{{Size: 4, Free: 2}, {Size: 4, Free: 3}}, topology.Islands(0))
 		require.Equal(t, []int64{2 + 3}, topology.Free(0))
 	}
 	// What is below 0 counts as 0.
 	d := &placement.Demand{Roles: []placement.Role{gangOf("worker", 2, 5)}}
-	e, err := placement.Explain(topology, d, placement.Options{})
+	e, err := placement.Diagnose(topology, d, placement.Options{})
 	require.NoError(t, err)
-	require.Equal(t, []placement.Grant{{Node: 0, Name: "n1", Amounts: []int64{5}}}, e.Relaxations[len(e.Relaxations)-1].Grants)
+	require.Equal(t, []placement.NodeIncrease{{Node: 0, Name: "n1", Amounts: []int64{5}}}, e.Suggestions[len(e.Suggestions)-1].Increases)
 	require.Equal(t, []int64{-3}, topology.Free(1))
 }
 
@@ -131,7 +131,7 @@ func TestSuggestionsInsideOpenChanges(t *testing.T) {
 	node, _ := topology.Node("n3")
 	_, err := topology.Take(node, []int64{1, 1})
 	require.NoError(t, err)
-	e, err := placement.Explain(topology, d, placement.Options{})
+	e, err := placement.Diagnose(topology, d, placement.Options{})
 	require.NoError(t, err)
 	require.Contains(t, e.String(), "3 of 8 workers have no room: rack r2 has 5 GPUs free")
 	require.Equal(t, []int64{15, 2}, topology.Free(placement.DomainID(node)))

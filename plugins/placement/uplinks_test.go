@@ -43,13 +43,13 @@ func TestUplinks(t *testing.T) {
 		return list
 	}
 	worker := func(pending int, gpus int64) placement.Role {
-		role := placement.Role{Name: "worker", Traffic: placement.Worker, Request: []int64{gpus}}
+		role := placement.Role{Name: "worker", CommRole: placement.Worker, Request: []int64{gpus}}
 		for i := range pending {
 			role.Pending = append(role.Pending, i)
 		}
 		return role
 	}
-	server := placement.Role{Name: "ps", Traffic: placement.Server, Request: []int64{0}, Placed: []placement.Placed{{Node: 0}}}
+	server := placement.Role{Name: "ps", CommRole: placement.Server, Request: []int64{0}, Placed: []placement.Placed{{Node: 0}}}
 	for name, c := range map[string]struct {
 		demand placement.Demand
 		nodes  []placement.NodeID
@@ -103,8 +103,8 @@ func TestUplinksSumToTheCost(t *testing.T) {
 	for i := range 200 {
 		d := placement.Demand{Pattern: placement.Pattern(random.Intn(4)), GroupSize: random.Intn(4)}
 		var assignments []placement.Assignment
-		for r, traffic := range []placement.Traffic{placement.Server, placement.Worker, placement.HeterWorker} {
-			role := placement.Role{Name: fmt.Sprint(traffic), Traffic: traffic, Stage: 1, Request: []int64{int64(random.Intn(3))}}
+		for r, traffic := range []placement.CommRole{placement.Server, placement.Worker, placement.PipelineWorker} {
+			role := placement.Role{Name: fmt.Sprint(traffic), CommRole: traffic, Stage: 1, Request: []int64{int64(random.Intn(3))}}
 			for index := range random.Intn(5) {
 				role.Pending = append(role.Pending, index)
 				assignments = append(assignments, placement.Assignment{Role: r, Index: index, Node: placement.NodeID(random.Intn(3))})

@@ -90,7 +90,7 @@ func TestCheck(t *testing.T) {
 		{"a server on each node", placement.ParameterServer, []string{"ps: n1 n5*", "worker: n1 n5"}, 1, required(0), ""},
 		{"a node without a server", placement.ParameterServer, []string{"ps: n1", "worker: n1 n2"}, 1, required(0), `check a plan: member 1 of role "worker" has no server in its node`},
 		{"a server in the rack", placement.ParameterServer, []string{"ps: n1", "worker: n1 n2"}, 1, required(rackTier), ""},
-		{"a rack without a server", placement.Heter, []string{"ps: n1", "heter1: n3"}, 1, required(rackTier), `member 0 of role "heter1" has no server in its rack`},
+		{"a rack without a server", placement.Pipeline, []string{"ps: n1", "heter1: n3"}, 1, required(rackTier), `member 0 of role "heter1" has no server in its rack`},
 		{"workers that run without a server stay", placement.ParameterServer, []string{"ps: n1", "worker: n1 n2*"}, 1, required(0), ""},
 		{"silent members need no server", placement.ParameterServer, []string{"ps: n1", "silent: n2"}, 1, required(0), ""},
 		{"a ring has no servers", placement.Collective, []string{"worker: n1 n2"}, 1, required(0), ""},

@@ -14,11 +14,11 @@ import (
 
 // FromExplanation returns the planner's explanation as a report. The amounts in it are those of the resources of a topology:
 // CPU in thousandths, memory in bytes. label returns what users call a tier; nil takes its name.
-func FromExplanation(e *placement.Explanation, label func(tier int) string) report.Report {
+func FromExplanation(e *placement.Diagnosis, label func(tier int) string) report.Report {
 	e.SetUnits(unitFor)
 	r := report.Report{Reason: reasonOf(e), Message: e.Why(label), Summary: e.Sentence(label), Missing: missingOf(e), Capacity: capacityOf(e)}
-	for i, fits := range e.Fits(label) {
-		r.Suggestions = append(r.Suggestions, suggestionOf(&e.Relaxations[i], "it fits "+fits, label))
+	for i, fits := range e.SuggestionTexts(label) {
+		r.Suggestions = append(r.Suggestions, suggestionOf(&e.Suggestions[i], "it fits "+fits, label))
 	}
 	if len(r.Suggestions) == 0 && len(r.Missing.Resources) > 0 {
 		short := r.Missing.Resources[0]
@@ -28,7 +28,7 @@ func FromExplanation(e *placement.Explanation, label func(tier int) string) repo
 }
 
 // missingOf returns what an explanation says is missing.
-func missingOf(e *placement.Explanation) *report.Missing {
+func missingOf(e *placement.Diagnosis) *report.Missing {
 	missing := &report.Missing{}
 	for i := range e.Roles {
 		if role := &e.Roles[i]; role.Missing > 0 {
@@ -38,16 +38,16 @@ func missingOf(e *placement.Explanation) *report.Missing {
 	if e.Plan != nil {
 		return missing
 	}
-	for i := range e.Tiers[e.Decisive].Best[0].Stops {
-		for stop := &e.Tiers[e.Decisive].Best[0].Stops[i]; stop != nil; stop = stop.Also {
-			if stop.Resource == "" || stop.Resource == string(corev1.ResourcePods) || stop.Cause == placement.NoServer {
+	for i := range e.Tiers[e.DecidingTier].Best[0].Blockers {
+		for stop := &e.Tiers[e.DecidingTier].Best[0].Blockers[i]; stop != nil; stop = stop.Also {
+			if stop.Resource == "" || stop.Resource == string(corev1.ResourcePods) || stop.Kind == placement.NoServerNearby {
 				continue
 			}
 			available := stop.Free
-			switch stop.Cause { //nolint:exhaustive // of the others all that is free counts
-			case placement.Scattered:
+			switch stop.Kind { //nolint:exhaustive // of the others all that is free counts
+			case placement.Fragmented:
 				available = stop.Most
-			case placement.NotTogether:
+			case placement.NoSingleNode:
 				available = 0
 			}
 			short := report.Resource{
@@ -62,7 +62,7 @@ func missingOf(e *placement.Explanation) *report.Missing {
 }
 
 // capacityOf returns how much of a gang fits into the best domains of each tier.
-func capacityOf(e *placement.Explanation) (capacity []report.Capacity) {
+func capacityOf(e *placement.Diagnosis) (capacity []report.Capacity) {
 	for t := range e.Tiers {
 		tier := report.Capacity{Tier: e.Tiers[t].Name}
 		for b := range e.Tiers[t].Best {
@@ -81,7 +81,7 @@ func capacityOf(e *placement.Explanation) (capacity []report.Capacity) {
 }
 
 // suggestionOf returns a change with which a gang fits.
-func suggestionOf(r *placement.Relaxation, text string, label func(tier int) string) report.Suggestion {
+func suggestionOf(r *placement.Suggestion, text string, label func(tier int) string) report.Suggestion {
 	s := report.Suggestion{Text: text}
 	switch r.Change {
 	case placement.HigherTier, placement.BothLimits:
@@ -96,7 +96,7 @@ func suggestionOf(r *placement.Relaxation, text string, label func(tier int) str
 		if len(r.Fewer) > 0 {
 			s.Role, s.Value = r.Fewer[0].Name, strconv.Itoa(r.Fewer[0].Minimum)
 		}
-	case placement.MoreFree:
+	case placement.MoreCapacity:
 		s.Kind, s.Value = report.FreeResources, r.DomainName
 	}
 	return s
@@ -129,26 +129,26 @@ func volcanoAmount(resource string, amount int64) float64 {
 }
 
 // reasonOf returns the limit that a change would lift, if the first suggestion is one, else what is in the way.
-func reasonOf(e *placement.Explanation) report.Reason {
-	switch e.Cause() {
+func reasonOf(e *placement.Diagnosis) report.Reason {
+	switch e.BlockerKind() {
 	case "":
 		return report.AssignmentOutdated
 	case placement.RunningApart:
 		return report.TopologyConstraint
-	case placement.NoServer:
+	case placement.NoServerNearby:
 		return report.ColocationConstraint
 	case placement.NotFound:
 		return report.AssignmentNotFound
 	}
-	if len(e.Relaxations) > 0 {
-		switch e.Relaxations[0].Change {
+	if len(e.Suggestions) > 0 {
+		switch e.Suggestions[0].Change {
 		case placement.HigherTier, placement.BothLimits:
 			return report.TopologyConstraint
 		case placement.PreferColocation:
 			return report.ColocationConstraint
 		}
 	}
-	if e.Cause() == placement.NotEligible && e.Decisive < len(e.Tiers)-1 {
+	if e.BlockerKind() == placement.NotEligible && e.DecidingTier < len(e.Tiers)-1 {
 		return report.TopologyConstraint
 	}
 	return report.InsufficientResources

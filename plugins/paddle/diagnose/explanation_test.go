@@ -41,8 +41,8 @@ func roomy(t *testing.T, nodes ...string) *placement.Topology {
 }
 
 // crew is a role of so many pending pods, all of which are needed.
-func crew(name string, traffic placement.Traffic, n int, request ...int64) placement.Role {
-	role := placement.Role{Name: name, Traffic: traffic, Request: request, Minimum: n}
+func crew(name string, traffic placement.CommRole, n int, request ...int64) placement.Role {
+	role := placement.Role{Name: name, CommRole: traffic, Request: request, Minimum: n}
 	for i := range n {
 		role.Pending = append(role.Pending, i)
 	}
@@ -114,7 +114,7 @@ func TestFromExplanation(t *testing.T) {
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			e, err := placement.Explain(topology, &test.demand, placement.Options{})
+			e, err := placement.Diagnose(topology, &test.demand, placement.Options{})
 			require.NoError(t, err)
 			v := FromExplanation(e, func(tier int) string { return strconv.Itoa(tier - placement.NodeTier) })
 			require.Equal(t, test.text, v.Summary)
@@ -128,7 +128,7 @@ func TestFromExplanation_Data(t *testing.T) {
 	d := placement.Demand{Pattern: placement.ParameterServer, Roles: []placement.Role{
 		crew("server", placement.Server, 1, 250, 512*mib, 1, 0, 0), crew("worker", placement.Worker, 5, 1000, gib, 1, 1, 0),
 	}}
-	e, err := placement.Explain(topology, &d, placement.Options{})
+	e, err := placement.Diagnose(topology, &d, placement.Options{})
 	require.NoError(t, err)
 	v := FromExplanation(e, nil)
 	require.Equal(t, "3 of 5 workers have no room: the cluster has 4 GPUs free, 5 needed, and no node with 1 GPU left has 1 CPU too; fits with 2 workers", v.Summary)
@@ -162,7 +162,7 @@ func TestFromExplanation_LongNames(t *testing.T) {
 		name := strings.Repeat("n", 190+length)
 		topology := roomy(t, "r1/"+name+" 8000 64 2")
 		d := placement.Demand{HighestTier: placement.NodeTier, Roles: []placement.Role{crew("worker", placement.Worker, 9, 1000, gib, 1, 0, 0)}}
-		e, err := placement.Explain(topology, &d, placement.Options{})
+		e, err := placement.Diagnose(topology, &d, placement.Options{})
 		require.NoError(t, err)
 		v := FromExplanation(e, nil)
 		require.Contains(t, v.Summary, "1 of 9 workers has no room: node "+name[:180])
@@ -172,27 +172,27 @@ func TestFromExplanation_LongNames(t *testing.T) {
 // What helps first is the reason, whatever is in the way.
 func TestReasonOfExplanation(t *testing.T) {
 	for _, test := range []struct {
-		cause placement.Cause
+		cause placement.BlockerKind
 		fits  placement.Change
 		want  report.Reason
 	}{
-		{placement.TooLittle, "", report.InsufficientResources},
-		{placement.TooLittle, placement.FewerMembers, report.InsufficientResources},
-		{placement.TooLittle, placement.MoreFree, report.InsufficientResources},
-		{placement.TooLittle, placement.HigherTier, report.TopologyConstraint},
-		{placement.Scattered, placement.BothLimits, report.TopologyConstraint},
-		{placement.NotTogether, placement.PreferColocation, report.ColocationConstraint},
-		{placement.NoServer, placement.FewerMembers, report.ColocationConstraint},
+		{placement.Insufficient, "", report.InsufficientResources},
+		{placement.Insufficient, placement.FewerMembers, report.InsufficientResources},
+		{placement.Insufficient, placement.MoreCapacity, report.InsufficientResources},
+		{placement.Insufficient, placement.HigherTier, report.TopologyConstraint},
+		{placement.Fragmented, placement.BothLimits, report.TopologyConstraint},
+		{placement.NoSingleNode, placement.PreferColocation, report.ColocationConstraint},
+		{placement.NoServerNearby, placement.FewerMembers, report.ColocationConstraint},
 		{placement.NotEligible, placement.FewerMembers, report.InsufficientResources},
 		{placement.NotEligible, placement.HigherTier, report.TopologyConstraint},
 		{placement.RunningApart, "", report.TopologyConstraint},
 		{placement.NotFound, placement.FewerMembers, report.AssignmentNotFound},
 	} {
-		e := &placement.Explanation{Tiers: []placement.TierRoom{{Best: []placement.DomainRoom{{Stops: []placement.Stop{{Cause: test.cause}}}}}}}
+		e := &placement.Diagnosis{Tiers: []placement.TierCapacity{{Best: []placement.DomainCapacity{{Blockers: []placement.Blocker{{Kind: test.cause}}}}}}}
 		if test.fits != "" {
-			e.Relaxations = []placement.Relaxation{{Change: test.fits}, {Change: placement.PreferColocation}}
+			e.Suggestions = []placement.Suggestion{{Change: test.fits}, {Change: placement.PreferColocation}}
 		}
 		require.Equal(t, test.want, reasonOf(e), "%s, fits with %s", test.cause, test.fits)
 	}
-	require.Equal(t, report.AssignmentOutdated, reasonOf(&placement.Explanation{Plan: &placement.Plan{}}))
+	require.Equal(t, report.AssignmentOutdated, reasonOf(&placement.Diagnosis{Plan: &placement.Plan{}}))
 }

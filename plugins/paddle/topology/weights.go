@@ -17,23 +17,23 @@ const maxWeight = 1 << 14
 func (o Options) tiers(t *tree) ([]placement.Tier, []warning) {
 	tiers := placement.DefaultTiers(t.name()...)
 	if o.IntraNodeWeight > 0 {
-		tiers[placement.IslandTier].Price = o.IntraNodeWeight
+		tiers[placement.IslandTier].Weight = o.IntraNodeWeight
 	}
 	highest := 0
 	weight := func(tier, place int) {
 		highest = max(highest, place)
 		if place < len(o.Weights) {
-			tiers[tier].Price = o.Weights[place]
+			tiers[tier].Weight = o.Weights[place]
 		}
 	}
 	weight(placement.NodeTier, 0)
 	for i, level := range t.levels {
 		tier := t.tier(i)
-		tiers[tier].Price = min(4*tiers[tier-1].Price, maxWeight)
+		tiers[tier].Weight = min(4*tiers[tier-1].Weight, maxWeight)
 		if !level.nvlink {
 			weight(tier, t.place(i))
 		} else if len(t.levels) > 1 && t.place(1) < len(o.Weights) {
-			tiers[tier].Price = math.Sqrt(tiers[tier-1].Price * o.Weights[t.place(1)])
+			tiers[tier].Weight = math.Sqrt(tiers[tier-1].Weight * o.Weights[t.place(1)])
 		}
 	}
 	switch {

@@ -47,7 +47,7 @@ func TestWeightsAndBandwidths(t *testing.T) {
 			n := test.cluster.built(t, test.options)
 			var weights, bandwidths []float64
 			for _, tier := range n.Topology().Tiers() {
-				weights, bandwidths = append(weights, tier.Price), append(bandwidths, tier.Bandwidth)
+				weights, bandwidths = append(weights, tier.Weight), append(bandwidths, tier.Bandwidth)
 			}
 			require.Equal(t, test.weights, weights)
 			require.Equal(t, test.bandwidths, bandwidths)
@@ -61,7 +61,7 @@ func TestWeightsAndBandwidths(t *testing.T) {
 func TestWeightsOfHyperNodesGoByTheirOrder(t *testing.T) {
 	n := ragged().built(t, Options{Weights: []float64{1, 2, 3, 4}, Bandwidths: []float64{1, 2, 3, 4}}) // tiers 1, 2, 5
 	for i, tier := range n.Topology().Tiers()[1:] {
-		require.InDelta(t, float64(i+1), tier.Price, 0)
+		require.InDelta(t, float64(i+1), tier.Weight, 0)
 		require.InDelta(t, float64(i+1), tier.Bandwidth, 0)
 	}
 }
@@ -74,6 +74,6 @@ func TestManyTiersHaveAnAllowedWeight(t *testing.T) {
 	delete(c.hypers, "r1")
 	n := c.built(t, Options{})
 	require.Len(t, n.Topology().Tiers(), 16)
-	require.InDelta(t, 1<<14, n.Topology().Tiers()[15].Price, 0)
+	require.InDelta(t, 1<<14, n.Topology().Tiers()[15].Weight, 0)
 	require.Empty(t, n.Warnings())
 }

@@ -19,22 +19,22 @@ const (
 	ParameterServer
 	// Collective workers all-reduce the parameters along the ring of their ranks.
 	Collective
-	// Heter adds to ParameterServer heter workers by stage: each stage exchanges activations with the next one.
-	Heter
+	// Pipeline adds to ParameterServer pipeline workers by stage: each stage exchanges activations with the next one.
+	Pipeline
 )
 
-// Traffic is the part that a role has in the pattern.
-type Traffic int
+// CommRole is the part that a role has in the communication pattern.
+type CommRole int
 
 const (
-	// Silent members exchange nothing that counts; they are placed like any other.
-	Silent Traffic = iota
+	// NoTraffic members exchange nothing that counts; they are placed like any other.
+	NoTraffic CommRole = iota
 	// Server members hold parameters.
 	Server
 	// Worker members train; in a Collective they are the ranks.
 	Worker
-	// HeterWorker members train a later stage of the model; Role.Stage says which.
-	HeterWorker
+	// PipelineWorker members train a later stage of the model; Role.Stage says which.
+	PipelineWorker
 )
 
 // Colocation says how much it counts that servers and workers are near each other.
@@ -58,9 +58,9 @@ type Placed struct {
 
 // Role is a set of members with equal pods.
 type Role struct {
-	Name    string
-	Traffic Traffic
-	// Stage of heter workers, from 1.
+	Name     string
+	CommRole CommRole
+	// Stage of pipeline workers, from 1.
 	Stage int
 	// Request of one pod, one amount for each resource of the topology; its accelerators are the pod's GPUs.
 	Request []int64

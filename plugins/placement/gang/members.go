@@ -55,7 +55,7 @@ func (d *Demand) Members(assignments []Assignment) ([]PlacedMember, error) {
 func (d *Demand) OnRing(members []PlacedMember) []PlacedMember {
 	ring := make([]PlacedMember, 0, len(members))
 	for _, s := range members {
-		if d.Roles[s.Role].Traffic == Worker {
+		if d.Roles[s.Role].CommRole == Worker {
 			ring = append(ring, s)
 		}
 	}
@@ -67,13 +67,13 @@ func (d *Demand) Class(role int) int {
 	r := &d.Roles[role]
 	switch {
 	case d.Pattern == Single || d.Pattern == Collective:
-	case r.Traffic == Server:
+	case r.CommRole == Server:
 		return ServerClass
-	case r.Traffic == Worker:
+	case r.CommRole == Worker:
 		return WorkerClass
-	case r.Traffic == HeterWorker && d.Pattern == Heter:
-		return FirstHeterClass + r.Stage - 1
-	case r.Traffic == HeterWorker:
+	case r.CommRole == PipelineWorker && d.Pattern == Pipeline:
+		return FirstStageClass + r.Stage - 1
+	case r.CommRole == PipelineWorker:
 		return WorkerClass
 	}
 	return -1
@@ -89,18 +89,18 @@ func (d *Demand) ModelBytes() float64 {
 
 // Classes returns the number of classes of members that a demand of flows has.
 func (d *Demand) Classes() int {
-	most := FirstHeterClass
+	most := FirstStageClass
 	for r := range d.Roles {
 		most = max(most, d.Class(r)+1)
 	}
 	return most
 }
 
-// Classes of members in patterns with flows. FirstHeterClass is that of heter workers of stage 1; others follow by stage.
+// Classes of members in patterns with flows. FirstStageClass is that of pipeline workers of stage 1; others follow by stage.
 const (
 	ServerClass = iota
 	WorkerClass
-	FirstHeterClass
+	FirstStageClass
 )
 
 // Check returns an error unless a plan keeps every capacity, eligibility, minimum and limit of its demand on the
@@ -183,7 +183,7 @@ func (d *Demand) Limited() bool { return d.HighestTier > 0 }
 
 // Colocated reports whether workers must have a server near them.
 func (d *Demand) Colocated() bool {
-	return d.Colocation == Required && (d.Pattern == ParameterServer || d.Pattern == Heter)
+	return d.Colocation == Required && (d.Pattern == ParameterServer || d.Pattern == Pipeline)
 }
 
 // ServerTier returns the tier in whose domains workers must have a server, if Colocated.

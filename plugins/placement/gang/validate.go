@@ -13,8 +13,8 @@ import (
 const (
 	maxMembers = 1 << 16
 	// maxHeterMembers is less, as flows of several sizes are counted in fractions.
-	maxHeterMembers = 1 << 13
-	maxStage        = 64
+	maxPipelineMembers = 1 << 13
+	maxStage           = 64
 )
 
 // Validate returns what is wrong with a demand for a topology.
@@ -30,7 +30,7 @@ func (d *Demand) Validate(t *tree.Topology) error {
 		}
 		members += len(role.Pending) + len(role.Placed)
 	}
-	if members > maxMembers || d.Pattern == Heter && members > maxHeterMembers {
+	if members > maxMembers || d.Pattern == Pipeline && members > maxPipelineMembers {
 		return fmt.Errorf("read the demand: %d members are too many to plan for", members)
 	}
 	return nil
@@ -39,7 +39,7 @@ func (d *Demand) Validate(t *tree.Topology) error {
 func (d *Demand) checkWhole(t *tree.Topology) error {
 	top := len(t.Tiers()) - 1
 	switch {
-	case d.Pattern < Single || d.Pattern > Heter:
+	case d.Pattern < Single || d.Pattern > Pipeline:
 		return fmt.Errorf("pattern %d is not known", d.Pattern)
 	case d.ParameterBytes < 0 || math.IsInf(d.ParameterBytes, 0) || math.IsNaN(d.ParameterBytes):
 		return fmt.Errorf("%v bytes of parameters, want 0 or more", d.ParameterBytes)
@@ -68,10 +68,10 @@ func (r *Role) check(t *tree.Topology, pattern Pattern) error {
 		return fmt.Errorf("%d GPUs for one pod", t.GPUs(r.Request))
 	}
 	switch {
-	case r.Traffic < Silent || r.Traffic > HeterWorker:
-		return fmt.Errorf("traffic %d is not known", r.Traffic)
-	case r.Traffic == HeterWorker && pattern == Heter && (r.Stage < 1 || r.Stage > maxStage):
-		return fmt.Errorf("stage %d of heter workers, want 1 to %d", r.Stage, maxStage)
+	case r.CommRole < NoTraffic || r.CommRole > PipelineWorker:
+		return fmt.Errorf("communication role %d is not known", r.CommRole)
+	case r.CommRole == PipelineWorker && pattern == Pipeline && (r.Stage < 1 || r.Stage > maxStage):
+		return fmt.Errorf("stage %d of pipeline workers, want 1 to %d", r.Stage, maxStage)
 	case r.Minimum < 0:
 		return fmt.Errorf("minimum %d", r.Minimum)
 	case r.Minimum > len(r.Pending)+len(r.Placed):

@@ -15,8 +15,8 @@ import (
 type Cost struct {
 	// Tiers from the island tier upwards.
 	Tiers []TierCost
-	// Priced is the sum over tiers of price times bytes.
-	Priced float64
+	// WeightedBytes is the sum over tiers of weight times bytes.
+	WeightedBytes float64
 	// BusiestSeconds is the largest load of one direction of an uplink, divided by its bandwidth.
 	BusiestSeconds float64
 	// BusiestUplink is the domain that it leads out of; NoDomain if nothing leaves any domain, or if it is an island's.
@@ -68,7 +68,7 @@ func CostOf(t *tree.Topology, d *gang.Demand, members []gang.PlacedMember) Cost 
 		cost.carry(t, walk.ends, unit)
 		walk.ends.Close()
 		cost.carryIslands(sum, most, unit)
-	case gang.ParameterServer, gang.Heter:
+	case gang.ParameterServer, gang.Pipeline:
 		loads, unit := flowLoads(t, d, members)
 		cost.carry(t, loads, unit)
 		loads.Close()
@@ -76,7 +76,7 @@ func CostOf(t *tree.Topology, d *gang.Demand, members []gang.PlacedMember) Cost 
 	}
 	cost.count(t, d, members)
 	for tier := range cost.Tiers {
-		cost.Priced += cost.Tiers[tier].Tier.Price * cost.Tiers[tier].Bytes
+		cost.WeightedBytes += cost.Tiers[tier].Tier.Weight * cost.Tiers[tier].Bytes
 	}
 	return cost
 }
@@ -163,10 +163,10 @@ func (c Cost) String() string {
 		if i > tree.IslandTier {
 			held = fmt.Sprintf("%d used, ", tier.Domains)
 		}
-		fmt.Fprintf(&text, "%-8s %s%.4g bytes cross at price %g, busiest uplink %.4g\n",
-			tier.Tier.Name, held, tier.Bytes, tier.Tier.Price, tier.Busiest)
+		fmt.Fprintf(&text, "%-8s %s%.4g bytes cross at weight %g, busiest uplink %.4g\n",
+			tier.Tier.Name, held, tier.Bytes, tier.Tier.Weight, tier.Busiest)
 	}
-	fmt.Fprintf(&text, "priced   %.6g, busiest uplink %.4g s", c.Priced, c.BusiestSeconds)
+	fmt.Fprintf(&text, "weighted %.6g, busiest uplink %.4g s", c.WeightedBytes, c.BusiestSeconds)
 	return text.String()
 }
 

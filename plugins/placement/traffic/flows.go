@@ -59,7 +59,7 @@ func (f *Flows) Weight(a, b int) int64 {
 
 // NewFlows returns the traffic of a demand with so many members of each class.
 func NewFlows(d *gang.Demand, total []int) *Flows {
-	if d.Pattern == gang.Heter {
+	if d.Pattern == gang.Pipeline {
 		return pipeline(total, d.ModelBytes())
 	}
 	return parameterServer(total[gang.ServerClass], total[gang.WorkerClass], d.ModelBytes())

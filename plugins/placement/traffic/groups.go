@@ -2,7 +2,7 @@
 
 package traffic
 
-// GroupWeight is how many times more a parallel group talks inside than the ring does: on default prices it is worth more to
+// GroupWeight is how many times more a parallel group talks inside than the ring does: on default weights it is worth more to
 // keep one group in a node than anything else.
 const GroupWeight = 64
 

@@ -96,7 +96,7 @@ func NewRing(t *tree.Topology, d *gang.Demand, take []int) *Ring {
 	ranks, most := 0, 0
 	for r := range d.Roles {
 		role := &d.Roles[r]
-		if role.Traffic != gang.Worker {
+		if role.CommRole != gang.Worker {
 			continue
 		}
 		pending := role.Pending[:take[r]]

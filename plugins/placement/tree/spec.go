@@ -172,41 +172,41 @@ const (
 type Tier struct {
 	// Name is for people, in the singular: "rack".
 	Name string
-	// Price of one byte that crosses the border of a domain of this tier, relative to other tiers; 0 or more.
-	Price float64
+	// Weight of one byte that crosses the border of a domain of this tier, relative to other tiers; 0 or more.
+	Weight float64
 	// Bandwidth of one direction of a domain's uplink, in bytes per second. 0 means 1: only ratios matter for a choice.
 	Bandwidth float64
 }
 
-// DefaultTiers are island and node, and then a tier for each name, nearest first. Prices grow fourfold from tier to
+// DefaultTiers are island and node, and then a tier for each name, nearest first. Weights grow fourfold from tier to
 // tier, 1 at the node; bandwidths are left alone.
 func DefaultTiers(above ...string) []Tier {
-	tiers := []Tier{{Name: "island", Price: 0.25}, {Name: "node", Price: 1}}
+	tiers := []Tier{{Name: "island", Weight: 0.25}, {Name: "node", Weight: 1}}
 	for _, name := range above {
-		tiers = append(tiers, Tier{Name: name, Price: 4 * tiers[len(tiers)-1].Price})
+		tiers = append(tiers, Tier{Name: name, Weight: 4 * tiers[len(tiers)-1].Weight})
 	}
 	return tiers
 }
 
-// PriceUnit is what a price of 1 is in the planner's integers. Integers keep sums exact, so that ties are ties.
-const PriceUnit = 1 << 10
+// WeightUnit is what a weight of 1 is in the planner's integers. Integers keep sums exact, so that ties are ties.
+const WeightUnit = 1 << 10
 
 // maxPrice keeps a plan's cost far below the largest int64.
-const maxPrice = 1 << 14
+const maxWeight = 1 << 14
 
 func (t Tier) check() error {
 	switch {
 	case t.Name == "":
 		return errors.New("a tier has no name")
-	case math.IsNaN(t.Price) || t.Price < 0 || t.Price > maxPrice:
-		return fmt.Errorf("tier %q has price %v, want 0 to %d", t.Name, t.Price, maxPrice)
+	case math.IsNaN(t.Weight) || t.Weight < 0 || t.Weight > maxWeight:
+		return fmt.Errorf("tier %q has weight %v, want 0 to %d", t.Name, t.Weight, maxWeight)
 	case math.IsNaN(t.Bandwidth) || math.IsInf(t.Bandwidth, 0) || t.Bandwidth < 0:
 		return fmt.Errorf("tier %q has bandwidth %v, want 0 or more bytes per second", t.Name, t.Bandwidth)
 	}
 	return nil
 }
 
-func (t Tier) integerPrice() int64 { return int64(math.Round(t.Price * PriceUnit)) }
+func (t Tier) integerWeight() int64 { return int64(math.Round(t.Weight * WeightUnit)) }
 
 // EffectiveBandwidth is the bandwidth in bytes per second, 1 where none is given.
 func (t Tier) EffectiveBandwidth() float64 {

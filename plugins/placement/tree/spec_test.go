@@ -21,9 +21,9 @@ func TestTopologiesThatAreRefused(t *testing.T) {
 		"17 tiers":                                        func(s *spec) { s.Tiers = make([]tree.Tier, 17) },
 		"no nodes":                                        func(s *spec) { s.Nodes = nil },
 		"a tier has no name":                              func(s *spec) { s.Tiers[2].Name = "" },
-		`tier "rack" has price -1`:                        func(s *spec) { s.Tiers[2].Price = -1 },
-		`tier "rack" has price 16385, want 0 to`:          func(s *spec) { s.Tiers[2].Price = 1<<14 + 1 },
-		`tier "rack" has price NaN`:                       func(s *spec) { s.Tiers[2].Price = math.NaN() },
+		`tier "rack" has price -1`:                        func(s *spec) { s.Tiers[2].Weight = -1 },
+		`tier "rack" has price 16385, want 0 to`:          func(s *spec) { s.Tiers[2].Weight = 1<<14 + 1 },
+		`tier "rack" has price NaN`:                       func(s *spec) { s.Tiers[2].Weight = math.NaN() },
 		`tier "node" has bandwidth -1`:                    func(s *spec) { s.Tiers[1].Bandwidth = -1 },
 		`tier "node" has bandwidth NaN`:                   func(s *spec) { s.Tiers[1].Bandwidth = math.NaN() },
 		`tier "node" has bandwidth +Inf`:                  func(s *spec) { s.Tiers[1].Bandwidth = math.Inf(1) },
@@ -76,7 +76,7 @@ func TestTopologiesAtTheLimits(t *testing.T) {
 	s.Nodes[0].Free[0], s.Nodes[2].Free[0] = math.MaxInt64/1024, -math.MaxInt64/1024
 	s.Nodes[0].Islands = make([]tree.Island, 64)
 	s.Nodes[0].Islands[63] = tree.Island{Size: math.MaxInt16, Free: 4}
-	s.Tiers[2].Price, s.Tiers[3].Price = 1<<14, 0
+	s.Tiers[2].Weight, s.Tiers[3].Weight = 1<<14, 0
 	for i := len(s.Tiers); i < 16; i++ {
 		s.Tiers = append(s.Tiers, tree.Tier{Name: fmt.Sprint("t", i)})
 		for n := range s.Nodes {

@@ -32,7 +32,7 @@ type Topology struct {
 	resources    []string
 	accelerators []int
 	tiers        []Tier
-	weights      []int64 // price of each tier, in units of 1/priceUnit
+	weights      []int64 // of each tier, in units of 1/WeightUnit
 
 	name      []string // last part of each domain's path
 	parent    []DomainID
@@ -70,7 +70,7 @@ func New(spec Spec) (*Topology, error) {
 		}
 	}
 	for _, tier := range spec.Tiers {
-		t.weights = append(t.weights, tier.integerPrice())
+		t.weights = append(t.weights, tier.integerWeight())
 	}
 	nodes := inTreeOrder(spec.Nodes)
 	t.grow(nodes)
@@ -254,7 +254,7 @@ func (t *Topology) Holds(d DomainID, node NodeID) bool {
 // DomainCount is the number of domains, nodes and the root included.
 func (t *Topology) DomainCount() int { return len(t.parent) }
 
-// Weights are the prices of the tiers in units of 1/PriceUnit. The caller must not change them.
+// Weights are the weights of the tiers in units of 1/WeightUnit. The caller must not change them.
 func (t *Topology) Weights() []int64 { return t.weights }
 
 // Accelerators are the positions in Resources of those that count GPUs. The caller must not change them.

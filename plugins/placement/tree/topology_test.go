@@ -152,6 +152,6 @@ func TestBandwidths(t *testing.T) {
 
 func TestDefaultTiers(t *testing.T) {
 	require.Equal(t, []tree.Tier{
-		{Name: "island", Price: 0.25}, {Name: "node", Price: 1}, {Name: "rack", Price: 4}, {Name: "block", Price: 16},
+		{Name: "island", Weight: 0.25}, {Name: "node", Weight: 1}, {Name: "rack", Weight: 4}, {Name: "block", Weight: 16},
 	}, tree.DefaultTiers("rack", "block"))
 }

@@ -27,7 +27,7 @@ type tree struct {
 func newTree(t *placement.Topology) *tree {
 	tree := &tree{}
 	for _, tier := range t.Tiers() {
-		tree.price = append(tree.price, tier.Price)
+		tree.price = append(tree.price, tier.Weight)
 	}
 	for n := range t.Nodes() {
 		up := make([]placement.DomainID, len(tree.price))

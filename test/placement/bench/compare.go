@@ -58,7 +58,7 @@ func weighBest(in *instances.Loaded, name string, assignments []placement.Assign
 		return placing, err
 	}
 	renumbered, err := weigh(in, name, baselines.Renumbered(assignments))
-	if err == nil && renumbered.Cost.Priced < placing.Cost.Priced {
+	if err == nil && renumbered.Cost.WeightedBytes < placing.Cost.WeightedBytes {
 		return renumbered, nil
 	}
 	return placing, err

@@ -35,12 +35,12 @@ func compare(duels []*Duel) (*Comparison, []BaselineResult) {
 				continue
 			}
 			theirs, ours := other.Cost, duel.Ours.Cost
-			results[b].ratios = append(results[b].ratios, max(theirs.Priced, unit)/max(ours.Priced, unit))
+			results[b].ratios = append(results[b].ratios, max(theirs.WeightedBytes, unit)/max(ours.WeightedBytes, unit))
 			switch {
-			case same(theirs.Priced, ours.Priced):
+			case same(theirs.WeightedBytes, ours.WeightedBytes):
 				equal = true
 				above = above || !same(ours.BusiestSeconds, theirs.BusiestSeconds) && ours.BusiestSeconds > theirs.BusiestSeconds
-			case theirs.Priced < ours.Priced:
+			case theirs.WeightedBytes < ours.WeightedBytes:
 				worse = true
 			}
 		}

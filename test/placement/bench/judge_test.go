@@ -21,7 +21,7 @@ func TestRatio(t *testing.T) {
 
 // placing costs so much over a busiest link of so many seconds.
 func placing(name string, priced, busiest float64) *Placing {
-	return &Placing{Name: name, Cost: placement.Cost{Priced: priced, BusiestSeconds: busiest}}
+	return &Placing{Name: name, Cost: placement.Cost{WeightedBytes: priced, BusiestSeconds: busiest}}
 }
 
 func TestCompare(t *testing.T) {

@@ -23,9 +23,9 @@ func ScoreOf(in *instances.Instance, cost placement.Cost) Score {
 	case in.Demand.Colocation == placement.None:
 		return Score{float64(cost.Penalty)}
 	case in.Options.Objective == placement.BusiestFirst:
-		return Score{cost.BusiestSeconds, cost.Priced, float64(cost.Penalty)}
+		return Score{cost.BusiestSeconds, cost.WeightedBytes, float64(cost.Penalty)}
 	}
-	return Score{cost.Priced, cost.BusiestSeconds, float64(cost.Penalty)}
+	return Score{cost.WeightedBytes, cost.BusiestSeconds, float64(cost.Penalty)}
 }
 
 // Less reports whether a score is below another, apart from how floats round.
@@ -96,7 +96,7 @@ func newSearch(in *instances.Instance, limit int) *search {
 	}
 	if in.Demand.Pattern != placement.Collective {
 		server := func(r int) int {
-			if in.Demand.Roles[r].Traffic == placement.Server {
+			if in.Demand.Roles[r].CommRole == placement.Server {
 				return 0
 			}
 			return 1
@@ -186,7 +186,7 @@ func (s *search) room(role, n, most int) int {
 
 // alike reports whether it does not matter which member of a role is where: only ranks on a ring have a place in it.
 func (s *search) alike(role int) bool {
-	return s.any || s.in.Demand.Pattern != placement.Collective || s.in.Demand.Roles[role].Traffic != placement.Worker
+	return s.any || s.in.Demand.Pattern != placement.Collective || s.in.Demand.Roles[role].CommRole != placement.Worker
 }
 
 func (s *search) assignments() (plan []placement.Assignment) {
@@ -225,16 +225,16 @@ func (s *search) score(plan []placement.Assignment) Score {
 // before one that runs moves the borders of parallel groups.
 func (s *search) hopeless(step int) bool {
 	d := s.in.Demand
-	if s.any || !s.found || d.Pattern == placement.Heter {
+	if s.any || !s.found || d.Pattern == placement.Pipeline {
 		return false
 	}
 	for _, r := range s.order[step:] {
-		if d.Pattern == placement.ParameterServer && d.Roles[r].Traffic == placement.Server {
+		if d.Pattern == placement.ParameterServer && d.Roles[r].CommRole == placement.Server {
 			return false
 		}
 	}
 	for r := range d.Roles {
-		if d.Pattern == placement.Collective && d.GroupSize > 1 && d.Roles[r].Traffic == placement.Worker && len(d.Roles[r].Placed) > 0 {
+		if d.Pattern == placement.Collective && d.GroupSize > 1 && d.Roles[r].CommRole == placement.Worker && len(d.Roles[r].Placed) > 0 {
 			return false
 		}
 	}

@@ -69,7 +69,7 @@ func TestBestIsTheLeastOfAllPlans(t *testing.T) {
 			require.InDeltaSlice(t, r.Score[:], again.Score[:], 1e-9*(1+least[0]), "instance %d\n%s", index, in)
 		}
 	}
-	for pattern := placement.Single; pattern <= placement.Heter; pattern++ {
+	for pattern := placement.Single; pattern <= placement.Pipeline; pattern++ {
 		require.Greater(t, whole[pattern], 50)
 	}
 }

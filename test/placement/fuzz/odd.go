@@ -60,7 +60,7 @@ func spoil(in *instances.Instance, draw instances.Source) {
 			node.Domains[draw(len(node.Domains))] = ""
 		}
 	case 4:
-		tier.Price = float
+		tier.Weight = float
 	case 5:
 		tier.Bandwidth = float
 	case 6:
@@ -72,7 +72,7 @@ func spoil(in *instances.Instance, draw instances.Source) {
 	case 9:
 		in.Demand.GroupSize = int(amount)
 	case 10:
-		role.Traffic, role.Stage = placement.Traffic(draw(9)), draw(90)
+		role.CommRole, role.Stage = placement.CommRole(draw(9)), draw(90)
 	case 11:
 		role.Request[draw(len(role.Request))] = amount
 	case 12:

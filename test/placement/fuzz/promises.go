@@ -101,15 +101,15 @@ func holds(t *placement.Topology, d *placement.Demand, plan *placement.Plan) err
 
 // explains says whether an explanation agrees with the plan, and its relaxations have plans.
 func explains(t *placement.Topology, d *placement.Demand, o placement.Options, plan *placement.Plan) error {
-	e, err := placement.Explain(t, d, o)
+	e, err := placement.Diagnose(t, d, o)
 	if err != nil {
 		return err
 	}
 	if !reflect.DeepEqual(e.Plan, plan) {
 		return fmt.Errorf("the explanation has the plan %v, and Solve %v", e.Plan, plan)
 	}
-	for i := range e.Relaxations {
-		if _, err := e.Relaxations[i].Try(t, d, o); err != nil {
+	for i := range e.Suggestions {
+		if _, err := e.Suggestions[i].Try(t, d, o); err != nil {
 			return fmt.Errorf("relaxation %d: %w", i, err)
 		}
 	}

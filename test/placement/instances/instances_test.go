@@ -25,7 +25,7 @@ func TestSmall(t *testing.T) {
 		d := in.Demand
 		for what, yes := range map[string]bool{
 			"fits": err == nil, "does not fit": err != nil, "some members have no room": err == nil && len(plan.Left) > 0,
-			"servers": d.Pattern == placement.ParameterServer, "ring": d.Pattern == placement.Collective, "heter": d.Pattern == placement.Heter,
+			"servers": d.Pattern == placement.ParameterServer, "ring": d.Pattern == placement.Collective, "heter": d.Pattern == placement.Pipeline,
 			"two tiers above the node": len(in.Topology.Tiers()) == 4, "groups": d.Pattern == placement.Collective && d.GroupSize > 1,
 			"highest tier": d.HighestTier > 0, "colocation": d.Colocation == placement.Required, "busiest first": in.Options.Objective == placement.BusiestFirst,
 			"uplink": len(in.Spec.Uplinks) > 0, "two accelerators": len(in.Spec.Accelerators) > 1,
@@ -33,7 +33,7 @@ func TestSmall(t *testing.T) {
 			"eligible":     slices.ContainsFunc(d.Roles, func(r placement.Role) bool { return r.Eligible != nil }),
 			"penalty":      slices.ContainsFunc(d.Roles, func(r placement.Role) bool { return r.Penalty != nil }),
 			"islands":      slices.ContainsFunc(in.Spec.Nodes, func(n placement.NodeSpec) bool { return len(n.Islands) > 1 }),
-			"silent roles": slices.ContainsFunc(d.Roles, func(r placement.Role) bool { return r.Traffic == placement.Silent }),
+			"silent roles": slices.ContainsFunc(d.Roles, func(r placement.Role) bool { return r.CommRole == placement.NoTraffic }),
 		} {
 			if yes {
 				seen[what]++

@@ -50,15 +50,15 @@ func (c *cluster) drawRing(smaller int) *placement.Demand {
 // Servers is a job of so many servers and workers.
 func Servers(servers, workers int, server, worker []int64) *placement.Demand {
 	return &placement.Demand{Pattern: placement.ParameterServer, ParameterBytes: 1e9, Roles: []placement.Role{
-		{Name: "server", Traffic: placement.Server, Request: server, Pending: upTo(servers), Minimum: servers},
-		{Name: "worker", Traffic: placement.Worker, Request: worker, Pending: upTo(workers), Minimum: workers},
+		{Name: "server", CommRole: placement.Server, Request: server, Pending: upTo(servers), Minimum: servers},
+		{Name: "worker", CommRole: placement.Worker, Request: worker, Pending: upTo(workers), Minimum: workers},
 	}}
 }
 
 // Ring is a collective job of so many pods.
 func Ring(pods int, request []int64) *placement.Demand {
 	return &placement.Demand{Pattern: placement.Collective, ParameterBytes: 1e9, Roles: []placement.Role{
-		{Name: "worker", Traffic: placement.Worker, Request: request, Pending: upTo(pods), Minimum: pods},
+		{Name: "worker", CommRole: placement.Worker, Request: request, Pending: upTo(pods), Minimum: pods},
 	}}
 }
 

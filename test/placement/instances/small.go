@@ -79,9 +79,9 @@ func smallDemand(draw Source, topology *placement.Topology, most int) *placement
 	}
 	names := [][]string{{"ps", "worker"}, {"worker"}, {"worker", "ps"}, {"ps", "worker", "silent"}, {"worker", "worker"}, {"ps", "worker", "heter1"}}
 	for _, name := range names[draw(len(names))] {
-		traffic := map[string]placement.Traffic{"ps": placement.Server, "worker": placement.Worker, "heter1": placement.HeterWorker}[name]
+		traffic := map[string]placement.CommRole{"ps": placement.Server, "worker": placement.Worker, "heter1": placement.PipelineWorker}[name]
 		pods := 1 + draw(most)
-		role := placement.Role{Name: name, Traffic: traffic, Stage: 1, Minimum: pods, Pending: upTo(pods), Request: []int64{int64(draw(4)), int64(draw(3))}}
+		role := placement.Role{Name: name, CommRole: traffic, Stage: 1, Minimum: pods, Pending: upTo(pods), Request: []int64{int64(draw(4)), int64(draw(3))}}
 		most = max(1, most-pods)
 		if draw(4) == 0 {
 			role.Pending = role.Pending[1:]
@@ -113,7 +113,7 @@ func (in *Instance) vary(draw Source) {
 	draw(3) // unused, as above
 	if draw(5) == 0 {
 		for i := range in.Spec.Tiers {
-			in.Spec.Tiers[i].Price = []float64{0, 0.25, 0.5, 1, 2, 4, 10, 16}[draw(8)]
+			in.Spec.Tiers[i].Weight = []float64{0, 0.25, 0.5, 1, 2, 4, 10, 16}[draw(8)]
 		}
 	}
 	if draw(5) == 0 {

@@ -15,7 +15,7 @@ import (
 // collective of pods with 8 GPUs each that train a model of 7 billion parameters, 2 bytes each.
 func collective(pods int) *placement.Demand {
 	role := placement.Role{
-		Name: "worker", Traffic: placement.Worker, Minimum: pods,
+		Name: "worker", CommRole: placement.Worker, Minimum: pods,
 		Request: []int64{96_000, 512 << 30, 1, lingjun.GPUs},
 	}
 	for index := range pods {

@@ -21,7 +21,7 @@ type Search struct {
 }
 
 // Near is one instance: the cost of the plugin's placement in a session, and of the plan that the planner finds with a
-// larger budget, in priced bytes in model sizes per step.
+// larger budget, in weighted bytes in model sizes per step.
 type Near struct {
 	Scenario string  `json:"scenario"`
 	Cluster  int     `json:"cluster"`
@@ -74,7 +74,7 @@ func nearness(scenarios []Scenario, s Search, progress io.Writer) (*Nearness, er
 			if err != nil {
 				return nil, fmt.Errorf("%s, plan with effort %d: %w", in, s.Effort, err)
 			}
-			near := Near{Scenario: in.Name, Cluster: index, Placed: outcomes[0].Placed, Ours: outcomes[0].Cost, Effort: plan.Cost.Priced}
+			near := Near{Scenario: in.Name, Cluster: index, Placed: outcomes[0].Placed, Ours: outcomes[0].Cost, Effort: plan.Cost.WeightedBytes}
 			near.Ratio = ratio(near.Ours, near.Effort)
 			n.add(in, near)
 			result.Say(progress, "optimality: %s: ours %.2f, with effort %d %.2f", in, near.Ours, s.Effort, near.Effort)

@@ -100,5 +100,5 @@ func weigh(t *placement.Topology, in *Instance, plan []placement.Assignment) (Ou
 	if err != nil {
 		return Outcome{}, err
 	}
-	return Outcome{Placed: true, Cost: cost.Priced, Rack: cost.Tiers[rackTier].Bytes}, nil
+	return Outcome{Placed: true, Cost: cost.WeightedBytes, Rack: cost.Tiers[rackTier].Bytes}, nil
 }

@@ -10,56 +10,56 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
 )
 
-// Cause is what is in the way of a member.
-type Cause string
+// BlockerKind is what is in the way of a member.
+type BlockerKind string
 
 const (
-	// TooLittle of a resource is free.
-	TooLittle Cause = "resources"
-	// Scattered is a resource of which enough is free, but not on one node.
-	Scattered Cause = "fragmentation"
-	// NotTogether are resources that are free on some nodes each, but not all on one node.
-	NotTogether Cause = "combination"
+	// Insufficient of a resource is free.
+	Insufficient BlockerKind = "resources"
+	// Fragmented is a resource of which enough is free, but not on one node.
+	Fragmented BlockerKind = "fragmentation"
+	// NoSingleNode are resources that are free on some nodes each, but not all on one node.
+	NoSingleNode BlockerKind = "combination"
 	// NotEligible says that there is room, but on nodes that the role may not use.
-	NotEligible Cause = "eligibility"
-	// NoServer says that there is room, but not with a server wherever there are workers.
-	NoServer Cause = "colocation"
+	NotEligible BlockerKind = "eligibility"
+	// NoServerNearby says that there is room, but not with a server wherever there are workers.
+	NoServerNearby BlockerKind = "colocation"
 	// RunningApart says that the running members are already further apart than the limit allows.
-	RunningApart Cause = "running apart"
+	RunningApart BlockerKind = "running apart"
 	// NotFound says that there seems to be room, but the search found no plan.
-	NotFound Cause = "search"
+	NotFound BlockerKind = "search"
 )
 
-// Stop says what is in the way of the next member of a role in one domain.
-type Stop struct {
-	Role  int
-	Cause Cause
-	// Resource that is short, or (NotTogether) the scarcest one.
+// Blocker says what is in the way of the next member of a role in one domain.
+type Blocker struct {
+	Role int
+	Kind BlockerKind
+	// Resource that is short, or (NoSingleNode) the scarcest one.
 	Resource string
 	// Free is how much of it there is: in all, or, if Left, after those members that fit together.
-	// Needed is how much the gang needs in all, or, if Left, one member. NoServer: Free of the Needed workers have room in
+	// Needed is how much the gang needs in all, or, if Left, one member. NoServerNearby: Free of the Needed workers have room in
 	// Nodes domains with a server; Free is below 0 where that is not what is in the way.
 	Free, Needed int64
 	Left         bool
-	// Most that is left on one node (Scattered).
+	// Most that is left on one node (Fragmented).
 	Most int64
 	// Other resource, and how much of it a member needs, that none of the Having nodes has that have enough of Resource
-	// (NotTogether).
+	// (NoSingleNode).
 	Other       string
 	OtherNeeded int64
 	Having      int
-	// Tier whose domains must have a server where they have workers (NoServer).
+	// Tier whose domains must have a server where they have workers (NoServerNearby).
 	Tier int
 	// Nodes of the domain and those of them that are eligible for the role. RunningApart: Nodes is in how many domains
 	// members run.
 	Nodes, Eligible int
 	// Also says what is in the way of the next member already, where there is too little for all.
-	Also *Stop
+	Also *Blocker
 }
 
 // stop finds what is in the way of the next member of a role, after those that fit.
-func (g *pendingGang) stop(p *gangFit, role int) Stop {
-	s := Stop{Role: role, Nodes: int(p.hi - p.lo)}
+func (g *pendingGang) stop(p *gangFit, role int) Blocker {
+	s := Blocker{Role: role, Nodes: int(p.hi - p.lo)}
 	elsewhere := false
 	request := g.d.Roles[role].Request
 	for n := p.lo; n < p.hi; n++ {
@@ -70,21 +70,21 @@ func (g *pendingGang) stop(p *gangFit, role int) Stop {
 		}
 	}
 	if s.Eligible == 0 || elsewhere {
-		s.Cause = NotEligible
+		s.Kind = NotEligible
 		return s
 	}
 	left := p.leftFor(role)
 	if !g.tooLittle(&s, p, request) {
 		g.stopNext(&s, p, request, left)
 	} else if r := slices.Index(g.t.Resources(), s.Resource); !s.Left && left[r].sum >= request[r] {
-		s.Also = &Stop{Role: role, Nodes: s.Nodes, Eligible: s.Eligible}
+		s.Also = &Blocker{Role: role, Nodes: s.Nodes, Eligible: s.Eligible}
 		g.stopNext(s.Also, p, request, left)
 	}
 	return s
 }
 
 // stopNext finds what is in the way by what is left.
-func (g *pendingGang) stopNext(s *Stop, p *gangFit, request []int64, left []remains) {
+func (g *pendingGang) stopNext(s *Blocker, p *gangFit, request []int64, left []remains) {
 	if !g.scattered(s, request, left) {
 		g.notTogether(s, p, request, left)
 	}
@@ -115,7 +115,7 @@ func (p *gangFit) leftFor(role int) []remains {
 }
 
 // tooLittle looks for a resource that is short in all: of several, an accelerator, then the one that is shortest.
-func (g *pendingGang) tooLittle(s *Stop, p *gangFit, request []int64) bool {
+func (g *pendingGang) tooLittle(s *Blocker, p *gangFit, request []int64) bool {
 	free, needed := slices.Clone(g.t.Free(p.domain)), slices.Clone(g.amounts)
 	if s.Eligible < s.Nodes {
 		clear(free)
@@ -133,26 +133,26 @@ func (g *pendingGang) tooLittle(s *Stop, p *gangFit, request []int64) bool {
 	return s.choose(g.t, request, func(r int) (float64, bool) {
 		return float64(max(0, free[r])) / float64(needed[r]), max(0, free[r]) < needed[r]
 	}, func(r int) {
-		s.Cause, s.Free, s.Needed = TooLittle, max(0, free[r]), needed[r]
+		s.Kind, s.Free, s.Needed = Insufficient, max(0, free[r]), needed[r]
 	})
 }
 
 // scattered looks for a resource of which no node has enough for one more.
-func (g *pendingGang) scattered(s *Stop, request []int64, left []remains) bool {
+func (g *pendingGang) scattered(s *Blocker, request []int64, left []remains) bool {
 	return s.choose(g.t, request, func(r int) (float64, bool) {
 		return float64(left[r].sum) / float64(request[r]), left[r].having == 0
 	}, func(r int) {
-		s.Cause, s.Left, s.Free, s.Needed = TooLittle, true, left[r].sum, request[r]
+		s.Kind, s.Left, s.Free, s.Needed = Insufficient, true, left[r].sum, request[r]
 		if left[r].sum >= request[r] {
-			s.Cause, s.Most = Scattered, left[r].most
+			s.Kind, s.Most = Fragmented, left[r].most
 		}
 	})
 }
 
 // notTogether names the resource that fewest nodes have, and the one that most of these shortage.
-func (g *pendingGang) notTogether(s *Stop, p *gangFit, request []int64, left []remains) {
+func (g *pendingGang) notTogether(s *Blocker, p *gangFit, request []int64, left []remains) {
 	s.choose(g.t, request, func(r int) (float64, bool) { return float64(left[r].having), true }, func(r int) {
-		s.Cause, s.Needed, s.Having = NotTogether, request[r], left[r].having
+		s.Kind, s.Needed, s.Having = NoSingleNode, request[r], left[r].having
 		lacking := make([]int, len(request))
 		for n := p.lo; n < p.hi; n++ {
 			if of := p.of(n); p.eligible(s.Role, n) && of[r] >= request[r] {
@@ -169,7 +169,7 @@ func (g *pendingGang) notTogether(s *Stop, p *gangFit, request []int64, left []r
 }
 
 // choose the resource, of those requested that pass, with the lowest measure; accelerators go before others.
-func (s *Stop) choose(t *tree.Topology, request []int64, measure func(r int) (float64, bool), found func(r int)) bool {
+func (s *Blocker) choose(t *tree.Topology, request []int64, measure func(r int) (float64, bool), found func(r int)) bool {
 	best, least := -1, 0.0
 	for _, accelerators := range []bool{true, false} {
 		for r, amount := range request {
@@ -194,25 +194,25 @@ func (s *Stop) choose(t *tree.Topology, request []int64, measure func(r int) (fl
 
 // findStops says what is in the way in the domain that decides: capacity, running members that break the limit, servers
 // that must be near, or the search.
-func (g *pendingGang) findStops(room *DomainRoom) {
+func (g *pendingGang) findStops(room *DomainCapacity) {
 	pack := g.pack(room.Domain)
 	for _, r := range g.roles {
 		if pack.together[r] < g.need[r] {
-			room.Stops = append(room.Stops, g.stop(pack, r))
+			room.Blockers = append(room.Blockers, g.stop(pack, r))
 		}
 	}
 	if g.apart > 1 {
-		room.Stops = append([]Stop{{Role: g.firstRole(), Cause: RunningApart, Nodes: g.apart}}, room.Stops...)
+		room.Blockers = append([]Blocker{{Role: g.firstRole(), Kind: RunningApart, Nodes: g.apart}}, room.Blockers...)
 		return
 	}
 	g.stopSearch(room)
 }
 
 // stopSearch says why there is no plan in a domain that has room, or has room for more workers than may be beside servers.
-func (g *pendingGang) stopSearch(room *DomainRoom) {
+func (g *pendingGang) stopSearch(room *DomainCapacity) {
 	if !g.d.Colocated() {
-		if len(room.Stops) == 0 {
-			room.Stops = []Stop{{Role: g.firstRole(), Cause: NotFound}}
+		if len(room.Blockers) == 0 {
+			room.Blockers = []Blocker{{Role: g.firstRole(), Kind: NotFound}}
 		}
 		return
 	}
@@ -223,8 +223,8 @@ func (g *pendingGang) stopSearch(room *DomainRoom) {
 		}
 	}
 	alone := g.noServer(room.Domain)
-	if len(room.Stops) == 0 || alone.Free >= 0 && alone.Free < workers {
-		room.Stops = append([]Stop{alone}, room.Stops...)
+	if len(room.Blockers) == 0 || alone.Free >= 0 && alone.Free < workers {
+		room.Blockers = append([]Blocker{alone}, room.Blockers...)
 	}
 }
 
@@ -236,9 +236,9 @@ type serverDomain struct {
 }
 
 // noServer counts how many workers have room in as many domains as servers can be in: the best ones.
-func (g *pendingGang) noServer(v tree.DomainID) Stop {
+func (g *pendingGang) noServer(v tree.DomainID) Blocker {
 	tier := g.d.ServerTier()
-	s := Stop{Role: g.workerRole(), Cause: NoServer, Free: -1, Tier: tier}
+	s := Blocker{Role: g.workerRole(), Kind: NoServerNearby, Free: -1, Tier: tier}
 	first, end := g.t.NodesOf(v)
 	running, servers := g.servers(tier)
 	var all []serverDomain

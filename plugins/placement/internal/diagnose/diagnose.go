@@ -11,19 +11,19 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
 )
 
-// Explanation says why a demand has no plan, and the least that would have to change.
-type Explanation struct {
-	// Plan of a demand that fits: there is nothing to explain then, and Tiers and Relaxations are empty.
+// Diagnosis says why a demand has no plan, and the least that would have to change.
+type Diagnosis struct {
+	// Plan of a demand that fits: there is nothing to explain then, and Tiers and Suggestions are empty.
 	Plan *solver.Plan
 	// Roles of the demand.
 	Roles []RoleNeed
 	// Tiers from the nodes upwards; the last one is the whole cluster.
-	Tiers []TierRoom
-	// Decisive is the position in Tiers of what must hold the whole gang: that of Demand.HighestTier, or the cluster.
-	Decisive int
-	// Relaxations with which the demand fits, each one found by solving it, three at most: a limit that is lifted (a tier, else
+	Tiers []TierCapacity
+	// DecidingTier is the position in Tiers of what must hold the whole gang: that of Demand.HighestTier, or the cluster.
+	DecidingTier int
+	// Suggestions with which the demand fits, each one found by solving it, three at most: a limit that is lifted (a tier, else
 	// colocation, else both), then fewer members of a role, then more that is free.
-	Relaxations []Relaxation
+	Suggestions []Suggestion
 	// Solves is how often Solve was called: MaxSolves at most.
 	Solves int
 
@@ -44,8 +44,8 @@ type RoleNeed struct {
 // needed is how many more members must get a node.
 func (r *RoleNeed) needed() int { return max(0, r.Minimum-r.Running) }
 
-// TierRoom is the room in the domains of one tier.
-type TierRoom struct {
+// TierCapacity is the capacity of the domains of one tier.
+type TierCapacity struct {
 	// Tier and its name; len(Topology.Tiers()) and "cluster" for the last.
 	Tier int
 	Name string
@@ -53,28 +53,28 @@ type TierRoom struct {
 	Domains int
 	// Best are the domains that hold most of what is needed, three at most: most members first, then least that is short
 	// in all, then by name.
-	Best []DomainRoom
+	Best []DomainCapacity
 }
 
-// DomainRoom is the room in one domain for what a gang still needs.
-type DomainRoom struct {
+// DomainCapacity is the capacity of one domain for what a gang still needs.
+type DomainCapacity struct {
 	Domain tree.DomainID
 	// Name is the domain's path.
 	Name string
 	// Together is how many members of each role were found to fit at the same time, no more than are needed; limits other
 	// than capacity and eligible nodes do not count.
 	Together []int
-	// Stops say what is in the way of the next member of each role that misses some, first what keeps the whole gang out. Only
+	// Blockers say what is in the way of the next member of each role that misses some, first what keeps the whole gang out. Only
 	// the best domain of the tier that decides has them.
-	Stops []Stop
+	Blockers []Blocker
 
 	short string // name for sentences
 }
 
-// Explain says why Solve finds no plan. It calls Solve MaxSolves times at most, and looks at each node a few times for
+// Diagnose reports why Solve finds no plan. It calls Solve MaxSolves times at most, and looks at each node a few times for
 // each role and tier. The topology is unchanged afterwards. Errors are those of Solve, but for ErrNoFit.
-func Explain(t *tree.Topology, d *gang.Demand, o solver.Options) (*Explanation, error) {
-	e := &Explanation{lexicon: newLexicon(t.Resources()), resources: t.Resources()}
+func Diagnose(t *tree.Topology, d *gang.Demand, o solver.Options) (*Diagnosis, error) {
+	e := &Diagnosis{lexicon: newLexicon(t.Resources()), resources: t.Resources()}
 	plan, err := solver.Solve(t, d, o)
 	e.Solves = 1
 	if err != nil && !errors.Is(err, solver.ErrNoFit) {
@@ -94,7 +94,7 @@ func Explain(t *tree.Topology, d *gang.Demand, o solver.Options) (*Explanation, 
 	g := newGang(t, d)
 	for tier := tree.NodeTier; tier <= len(t.Tiers()); tier++ {
 		if tier == g.decisive() {
-			e.Decisive = len(e.Tiers)
+			e.DecidingTier = len(e.Tiers)
 		}
 		if o.Stop != nil && o.Stop() {
 			return nil, solver.ErrStopped
@@ -103,7 +103,7 @@ func Explain(t *tree.Topology, d *gang.Demand, o solver.Options) (*Explanation, 
 	}
 	g.findStops(e.room())
 	s := &suggester{pendingGang: g, o: o, best: e.room()}
-	if e.Relaxations, err = s.all(); err != nil {
+	if e.Suggestions, err = s.all(); err != nil {
 		return nil, err
 	}
 	e.Solves += s.solves
@@ -112,18 +112,18 @@ func Explain(t *tree.Topology, d *gang.Demand, o solver.Options) (*Explanation, 
 }
 
 // room that decides.
-func (e *Explanation) room() *DomainRoom { return &e.Tiers[e.Decisive].Best[0] }
+func (e *Diagnosis) room() *DomainCapacity { return &e.Tiers[e.DecidingTier].Best[0] }
 
 // countMissing members of each role: by what was packed, and where one role alone misses some and fewer of it were found
 // to do, by that.
-func (e *Explanation) countMissing() {
+func (e *Diagnosis) countMissing() {
 	var missing []int
 	for r, together := range e.room().Together {
 		if e.Roles[r].Missing = e.Roles[r].needed() - together; e.Roles[r].Missing > 0 {
 			missing = append(missing, r)
 		}
 	}
-	for _, relaxation := range e.Relaxations {
+	for _, relaxation := range e.Suggestions {
 		if len(missing) == 1 && len(relaxation.Fewer) == 1 && relaxation.Fewer[0].Role == missing[0] && !relaxation.wholeGroups {
 			e.Roles[missing[0]].Missing = relaxation.Fewer[0].By
 		}

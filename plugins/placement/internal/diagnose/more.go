@@ -15,9 +15,9 @@ const moreWork = 1 << 22
 
 // more makes capacity free in one domain: in the one, of the tier that decides, that lacks least in all, ties by name. Each member
 // that has no room gets it where least is short, one after the other.
-func (s *suggester) more() (Relaxation, bool, error) {
+func (s *suggester) more() (Suggestion, bool, error) {
 	if s.apart > 1 {
-		return Relaxation{}, false, nil
+		return Suggestion{}, false, nil
 	}
 	lo, hi := s.domains(s.decisive())
 	best, least := lo, s.shortageOf(lo)
@@ -28,34 +28,34 @@ func (s *suggester) more() (Relaxation, bool, error) {
 	}
 	r, ok := s.increase(best)
 	if !ok {
-		return Relaxation{}, false, nil
+		return Suggestion{}, false, nil
 	}
 	ok, err := s.works(&r)
 	return r, ok, err
 }
 
 // increase returns what the nodes of a domain need more; false if capacity is not what is missing.
-func (s *suggester) increase(v tree.DomainID) (Relaxation, bool) {
+func (s *suggester) increase(v tree.DomainID) (Suggestion, bool) {
 	c := &capacityIncrease{pendingGang: s.pendingGang, pack: s.packBy(v, s.roles), given: map[tree.NodeID][]int64{}, times: map[tree.NodeID]int{}}
 	missing := int64(0)
 	for _, role := range s.roles {
 		for n := c.pack.together[role]; n < s.need[role]; n++ {
 			if missing++; missing*int64(c.pack.hi-c.pack.lo) > moreWork || !c.give(role) {
-				return Relaxation{}, false
+				return Suggestion{}, false
 			}
 		}
 	}
 	if missing == 0 {
-		return Relaxation{}, false
+		return Suggestion{}, false
 	}
-	r := Relaxation{
-		Change: MoreFree, Domain: v, Tier: s.t.TierOf(v), DomainName: s.t.DomainName(v), short: s.t.ShortName(v), More: make([]int64, len(s.t.Resources())),
+	r := Suggestion{
+		Change: MoreCapacity, Domain: v, Tier: s.t.TierOf(v), DomainName: s.t.DomainName(v), short: s.t.ShortName(v), Increase: make([]int64, len(s.t.Resources())),
 	}
 	for n := c.pack.lo; n < c.pack.hi; n++ {
 		if amounts := c.given[n]; slices.ContainsFunc(amounts, func(amount int64) bool { return amount > 0 }) {
-			r.Grants = append(r.Grants, Grant{Node: n, Name: s.t.NodeName(n), Amounts: amounts})
+			r.Increases = append(r.Increases, NodeIncrease{Node: n, Name: s.t.NodeName(n), Amounts: amounts})
 			for i, amount := range amounts {
-				r.More[i] += amount
+				r.Increase[i] += amount
 			}
 		}
 	}

@@ -26,31 +26,31 @@ func TestExplainRandomDemands(test *testing.T) {
 	fit, tight := 0, 0
 	far := 0
 	kinds := map[Change]int{}
-	causes := map[Cause]int{}
+	causes := map[BlockerKind]int{}
 	for seed := range int64(1500) {
 		t, d, o := tightDemand(seed)
 		before := placementtest.Snapshot(t)
 		plan, err := solver.Solve(t, d, o)
-		e, wrong := Explain(t, d, o)
+		e, wrong := Diagnose(t, d, o)
 		require.NoError(test, wrong, "seed %d", seed)
 		require.Equal(test, before, placementtest.Snapshot(t), "seed %d", seed)
 		if err == nil {
 			fit++
 			require.Equal(test, plan, e.Plan)
-			require.Empty(test, e.Relaxations)
+			require.Empty(test, e.Suggestions)
 			continue
 		}
 		require.ErrorIs(test, err, solver.ErrNoFit)
 		require.Nil(test, e.Plan)
-		again, wrong := Explain(t, d, o)
+		again, wrong := Diagnose(t, d, o)
 		require.NoError(test, wrong)
 		require.Equal(test, e, again, "seed %d", seed)
 		require.LessOrEqual(test, len(e.String()), 300)
 		require.LessOrEqual(test, e.Solves, MaxSolves)
 		tight++
-		causes[e.Cause()]++
-		for i := range e.Relaxations {
-			r := &e.Relaxations[i]
+		causes[e.BlockerKind()]++
+		for i := range e.Suggestions {
+			r := &e.Suggestions[i]
 			kinds[r.Change]++
 			relaxed, wrong := r.Try(t, d, o)
 			require.NoError(test, wrong, "seed %d: %v", seed, r)
@@ -64,16 +64,16 @@ func TestExplainRandomDemands(test *testing.T) {
 	require.Greater(test, fit, 100)
 	require.Greater(test, tight, 500)
 	require.LessOrEqual(test, far, kinds[FewerMembers]/50, "fewer members than must be")
-	for _, change := range []Change{HigherTier, PreferColocation, BothLimits, FewerMembers, MoreFree} {
+	for _, change := range []Change{HigherTier, PreferColocation, BothLimits, FewerMembers, MoreCapacity} {
 		require.Positive(test, kinds[change], change)
 	}
-	for _, cause := range []Cause{TooLittle, Scattered, NotTogether, NotEligible, NoServer, RunningApart} {
+	for _, cause := range []BlockerKind{Insufficient, Fragmented, NoSingleNode, NotEligible, NoServerNearby, RunningApart} {
 		require.Positive(test, causes[cause], cause)
 	}
 }
 
 // nearest reports whether one step less of a change is not enough. Where the trials are used up it may be.
-func nearest(test *testing.T, t *tree.Topology, d *gang.Demand, o solver.Options, r *Relaxation) bool {
+func nearest(test *testing.T, t *tree.Topology, d *gang.Demand, o solver.Options, r *Suggestion) bool {
 	test.Helper()
 	less := *r
 	switch {
@@ -94,16 +94,16 @@ func nearest(test *testing.T, t *tree.Topology, d *gang.Demand, o solver.Options
 	return errors.Is(err, solver.ErrNoFit)
 }
 
-// What Explain counts is true: what fits together does, and where it says that not all do, Solve finds no plan either.
+// What Diagnose counts is true: what fits together does, and where it says that not all do, Solve finds no plan either.
 func TestExplainCountsWhatFits(test *testing.T) {
 	counted, low := 0, 0
 	for seed := range int64(1500) {
 		t, d, _ := tightDemand(seed)
-		if e, err := Explain(t, d, solver.Options{}); err == nil && e.Plan == nil {
+		if e, err := Diagnose(t, d, solver.Options{}); err == nil && e.Plan == nil {
 			for i, tier := range e.Tiers {
 				for j, room := range tier.Best {
 					counted++
-					low += countsRight(test, t, d, room, i == e.Decisive && j == 0, seed)
+					low += countsRight(test, t, d, room, i == e.DecidingTier && j == 0, seed)
 				}
 			}
 		}
@@ -112,7 +112,7 @@ func TestExplainCountsWhatFits(test *testing.T) {
 	require.LessOrEqual(test, low, counted/200, "rooms that hold more than was counted")
 }
 
-func countsRight(test *testing.T, t *tree.Topology, d *gang.Demand, room DomainRoom, decides bool, seed int64) (low int) {
+func countsRight(test *testing.T, t *tree.Topology, d *gang.Demand, room DomainCapacity, decides bool, seed int64) (low int) {
 	test.Helper()
 	within := *d
 	within.Pattern, within.HighestTier, within.Colocation = gang.Single, 0, gang.Preferred
@@ -136,7 +136,7 @@ func countsRight(test *testing.T, t *tree.Topology, d *gang.Demand, room DomainR
 	}
 	_, err := solver.Solve(t, &within, solver.Options{})
 	require.NoError(test, err, "seed %d, domain %s", seed, room.Name)
-	require.Equal(test, missing && decides, slices.ContainsFunc(room.Stops, func(s Stop) bool { return s.Cause.ofRoom() }), "seed %d, %+v", seed, room)
+	require.Equal(test, missing && decides, slices.ContainsFunc(room.Blockers, func(s Blocker) bool { return s.Kind.ofRoom() }), "seed %d, %+v", seed, room)
 	if !missing {
 		return 0
 	}
@@ -151,24 +151,24 @@ func countsRight(test *testing.T, t *tree.Topology, d *gang.Demand, room DomainR
 	return 0
 }
 
-func (c Cause) ofRoom() bool { return c != RunningApart && c != NoServer && c != NotFound }
+func (c BlockerKind) ofRoom() bool { return c != RunningApart && c != NoServerNearby && c != NotFound }
 
 func FuzzExplain(f *testing.F) {
 	f.Add(int64(1))
 	f.Fuzz(func(test *testing.T, seed int64) {
 		t, d, o := tightDemand(seed)
 		before := placementtest.Snapshot(t)
-		e, err := Explain(t, d, o)
+		e, err := Diagnose(t, d, o)
 		require.NoError(test, err)
-		again, err := Explain(t, d, o)
+		again, err := Diagnose(t, d, o)
 		require.NoError(test, err)
 		require.Equal(test, e, again)
 		require.LessOrEqual(test, len(e.String()), 300)
 		require.LessOrEqual(test, e.Solves, MaxSolves)
-		for i := range e.Relaxations {
-			plan, err := e.Relaxations[i].Try(t, d, o)
+		for i := range e.Suggestions {
+			plan, err := e.Suggestions[i].Try(t, d, o)
 			require.NoError(test, err)
-			require.Equal(test, e.Relaxations[i].Plan, plan)
+			require.Equal(test, e.Suggestions[i].Plan, plan)
 		}
 		require.Equal(test, before, placementtest.Snapshot(t))
 	})

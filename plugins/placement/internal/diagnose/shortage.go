@@ -142,7 +142,7 @@ func (g *pendingGang) shortageOf(v tree.DomainID) (short shortage) {
 	return short
 }
 
-// bestDomains is how many domains of a tier an Explanation lists.
+// bestDomains is how many domains of a tier an Diagnosis lists.
 const bestDomains = 3
 
 type rankedDomain struct {
@@ -157,9 +157,9 @@ func (a *rankedDomain) compare(b *rankedDomain) int {
 }
 
 // tierRoom counts in the domains of a tier that sums find best, until no other can be better.
-func (g *pendingGang) tierRoom(tier int) TierRoom {
+func (g *pendingGang) tierRoom(tier int) TierCapacity {
 	lo, hi := g.domains(tier)
-	room := TierRoom{Tier: tier, Name: g.t.TierName(tier), Domains: int(hi - lo)}
+	room := TierCapacity{Tier: tier, Name: g.t.TierName(tier), Domains: int(hi - lo)}
 	all := make([]rankedDomain, 0, hi-lo)
 	for v := lo; v < hi; v++ {
 		all = append(all, rankedDomain{domain: v, bound: g.bound(v), short: g.shortageOf(v)})
@@ -182,8 +182,8 @@ func (g *pendingGang) tierRoom(tier int) TierRoom {
 	return room
 }
 
-func (g *pendingGang) domainRoom(v tree.DomainID, pack *gangFit) DomainRoom {
-	room := DomainRoom{
+func (g *pendingGang) domainRoom(v tree.DomainID, pack *gangFit) DomainCapacity {
+	room := DomainCapacity{
 		Domain: v, Name: g.t.DomainName(v), short: g.t.ShortName(v), Together: make([]int, len(g.need)),
 	}
 	for _, r := range g.roles {

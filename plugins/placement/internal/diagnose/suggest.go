@@ -13,7 +13,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
 )
 
-// Change is what a Relaxation changes.
+// Change is what a Suggestion changes.
 type Change string
 
 const (
@@ -25,23 +25,23 @@ const (
 	BothLimits Change = "higher tier and colocation preferred"
 	// FewerMembers takes members off: off the number of members and off the minimum.
 	FewerMembers Change = "fewer members"
-	// MoreFree adds to what is free on some nodes of one domain.
-	MoreFree Change = "more free"
+	// MoreCapacity adds to what is free on some nodes of one domain.
+	MoreCapacity Change = "more free"
 )
 
-// Relaxation is one change with which a demand fits.
-type Relaxation struct {
+// Suggestion is one change with which a demand fits.
+type Suggestion struct {
 	Change Change
 	// HighestTier to take (HigherTier, BothLimits); 0 is no limit.
 	HighestTier int
 	// Fewer members of these roles (FewerMembers).
-	Fewer []Fewer
-	// Domain that needs more (MoreFree), its tier and name; what it needs, by resource; and on which nodes, ascending.
+	Fewer []FewerReplicas
+	// Domain that needs more (MoreCapacity), its tier and name; what it needs, by resource; and on which nodes, ascending.
 	Domain     tree.DomainID
 	Tier       int
 	DomainName string
-	More       []int64
-	Grants     []Grant
+	Increase   []int64
+	Increases  []NodeIncrease
 	// Plan that Solve found with the change.
 	Plan *solver.Plan
 
@@ -49,33 +49,33 @@ type Relaxation struct {
 	short       string // name of the domain for sentences
 }
 
-// Fewer members of a role: By so many, so that its minimum is Minimum.
-type Fewer struct {
+// FewerReplicas takes members of a role away: so many, so that its minimum is Minimum.
+type FewerReplicas struct {
 	Role    int
 	Name    string
 	By      int
 	Minimum int
 }
 
-// Grant is more that is free on one node.
-type Grant struct {
+// NodeIncrease is more that is free on one node.
+type NodeIncrease struct {
 	Node    tree.NodeID
 	Name    string
 	Amounts []int64
 }
 
 // Try solves a demand with the change. The topology is unchanged afterwards. Errors are those of Solve.
-func (r *Relaxation) Try(t *tree.Topology, d *gang.Demand, o solver.Options) (*solver.Plan, error) {
+func (r *Suggestion) Try(t *tree.Topology, d *gang.Demand, o solver.Options) (*solver.Plan, error) {
 	mark := t.Begin()
 	defer t.Rollback(mark)
-	for i := range r.Grants {
-		t.AddFree(r.Grants[i].Node, r.Grants[i].Amounts)
+	for i := range r.Increases {
+		t.AddFree(r.Increases[i].Node, r.Increases[i].Amounts)
 	}
 	return solver.Solve(t, r.relaxed(d), o)
 }
 
 // relaxed is the demand with the change, as far as it is one of the demand.
-func (r *Relaxation) relaxed(d *gang.Demand) *gang.Demand {
+func (r *Suggestion) relaxed(d *gang.Demand) *gang.Demand {
 	relaxed := *d
 	if r.Change == HigherTier || r.Change == BothLimits {
 		relaxed.HighestTier = r.HighestTier
@@ -93,7 +93,7 @@ func (r *Relaxation) relaxed(d *gang.Demand) *gang.Demand {
 }
 
 // text says what to do: it goes on after "fits".
-func (r *Relaxation) text(e *Explanation, label func(tier int) string) string {
+func (r *Suggestion) text(e *Diagnosis, label func(tier int) string) string {
 	tier := "without a networkTopology limit"
 	if r.HighestTier > 0 {
 		tier = "with " + asLimit(label(r.HighestTier))
@@ -115,19 +115,19 @@ func (r *Relaxation) text(e *Explanation, label func(tier int) string) string {
 	const named = 2
 	on := ""
 	if r.Tier > tree.NodeTier {
-		on = fmt.Sprintf(" (on %d nodes)", len(r.Grants))
-		if len(r.Grants) <= named {
+		on = fmt.Sprintf(" (on %d nodes)", len(r.Increases))
+		if len(r.Increases) <= named {
 			var names []string
-			for _, grant := range r.Grants {
+			for _, grant := range r.Increases {
 				names = append(names, grant.Name)
 			}
 			on = " (on " + listed(names, "") + ")"
 		}
 	}
-	return fmt.Sprintf("with %s in %s%s", e.lexicon.amounts(r.More, e.resources, "more "), placeName(e.Tiers[r.Tier-tree.NodeTier].Name, r.short), on)
+	return fmt.Sprintf("with %s in %s%s", e.lexicon.amounts(r.Increase, e.resources, "more "), placeName(e.Tiers[r.Tier-tree.NodeTier].Name, r.short), on)
 }
 
-// MaxSolves is how often Explain calls Solve at most: once for the demand as it is, and then for each kind of change.
+// MaxSolves is how often Diagnose calls Solve at most: once for the demand as it is, and then for each kind of change.
 const MaxSolves = 1 + limitSolves + fewerSolves + moreSolves
 
 const (
@@ -140,16 +140,16 @@ const (
 type suggester struct {
 	*pendingGang
 	o      solver.Options
-	best   *DomainRoom // of the tier that decides
+	best   *DomainCapacity // of the tier that decides
 	solves int
 	until  int // no more solves than that for this kind of change
 }
 
 // all returns the nearest change of each kind: a limit that is lifted, fewer members, and more that is free.
-func (s *suggester) all() (all []Relaxation, err error) {
+func (s *suggester) all() (all []Suggestion, err error) {
 	for _, kind := range []struct {
 		solves int
-		find   func() (Relaxation, bool, error)
+		find   func() (Suggestion, bool, error)
 	}{{limitSolves, s.limit}, {fewerSolves, s.fewer}, {moreSolves, s.more}} {
 		s.until = s.solves + kind.solves
 		found, ok, err := kind.find()
@@ -164,7 +164,7 @@ func (s *suggester) all() (all []Relaxation, err error) {
 }
 
 // works reports whether the demand fits with a change, and notes the plan.
-func (s *suggester) works(r *Relaxation) (bool, error) {
+func (s *suggester) works(r *Suggestion) (bool, error) {
 	if s.solves == s.until {
 		return false, nil
 	}
@@ -178,19 +178,19 @@ func (s *suggester) works(r *Relaxation) (bool, error) {
 }
 
 // limit lifts the highest tier to the nearest one that is enough, or to none; else colocation; else both.
-func (s *suggester) limit() (Relaxation, bool, error) {
-	var tries []Relaxation
+func (s *suggester) limit() (Suggestion, bool, error) {
+	var tries []Suggestion
 	higher := func(change Change) {
 		for tier := s.d.HighestTier + 1; s.d.Limited() && tier <= len(s.t.Tiers()); tier++ {
 			if s.possible(tier) {
-				tries = append(tries, Relaxation{Change: change, HighestTier: tier % len(s.t.Tiers())})
+				tries = append(tries, Suggestion{Change: change, HighestTier: tier % len(s.t.Tiers())})
 			}
 		}
 	}
 	higher(HigherTier)
 	if s.d.Colocated() {
 		if s.possible(s.decisive()) {
-			tries = append(tries, Relaxation{Change: PreferColocation})
+			tries = append(tries, Suggestion{Change: PreferColocation})
 		}
 		higher(BothLimits)
 	}
@@ -199,7 +199,7 @@ func (s *suggester) limit() (Relaxation, bool, error) {
 			return r, ok, err
 		}
 	}
-	return Relaxation{}, false, nil
+	return Suggestion{}, false, nil
 }
 
 // possible reports whether sums leave it open that some domain of a tier holds the gang; it saves solving.
@@ -215,10 +215,10 @@ func (s *suggester) possible(tier int) bool {
 
 // fewer takes members off one role: off the workers if that is enough, else off the servers, else off others. No role loses its
 // last member.
-func (s *suggester) fewer() (Relaxation, bool, error) {
-	for _, kinds := range [][]gang.Traffic{{gang.Worker, gang.HeterWorker}, {gang.Server}, {gang.Silent}} {
+func (s *suggester) fewer() (Suggestion, bool, error) {
+	for _, kinds := range [][]gang.CommRole{{gang.Worker, gang.PipelineWorker}, {gang.Server}, {gang.NoTraffic}} {
 		for role := range s.d.Roles {
-			if !slices.Contains(kinds, s.d.Roles[role].Traffic) {
+			if !slices.Contains(kinds, s.d.Roles[role].CommRole) {
 				continue
 			}
 			if r, ok, err := s.fewerOf(role); ok || err != nil {
@@ -226,18 +226,18 @@ func (s *suggester) fewer() (Relaxation, bool, error) {
 			}
 		}
 	}
-	return Relaxation{}, false, nil
+	return Suggestion{}, false, nil
 }
 
 // fewerOf takes the fewest members off a role with which the demand fits. It begins with as many as were found to have no room,
 // and then halves what is left to try.
-func (s *suggester) fewerOf(role int) (best Relaxation, ok bool, err error) {
+func (s *suggester) fewerOf(role int) (best Suggestion, ok bool, err error) {
 	step := s.step(role)
 	lo, hi := 1, s.spare(role)/step
 	next := min(max((int(s.need[role])-s.best.Together[role]+step-1)/step, lo), hi)
 	for try := 0; lo <= hi; try++ {
 		by := next * step
-		r := Relaxation{Change: FewerMembers, wholeGroups: step > 1, Fewer: []Fewer{{
+		r := Suggestion{Change: FewerMembers, wholeGroups: step > 1, Fewer: []FewerReplicas{{
 			Role: role, Name: s.d.Roles[role].Name, By: by, Minimum: s.d.Roles[role].Minimum - by,
 		}}}
 		works, err := s.works(&r)
@@ -271,7 +271,7 @@ func (s *suggester) spare(role int) int {
 
 // step is how many members make whole parallel groups, if the role's minimum does.
 func (s *suggester) step(role int) int {
-	if s.d.Pattern != gang.Collective || s.d.Roles[role].Traffic != gang.Worker {
+	if s.d.Pattern != gang.Collective || s.d.Roles[role].CommRole != gang.Worker {
 		return 1
 	}
 	pods := int(traffic.PodsPerGroup(s.d.GroupSize, max(1, int(s.t.GPUs(s.d.Roles[role].Request)))))

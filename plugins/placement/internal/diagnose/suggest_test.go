@@ -29,15 +29,15 @@ func TestSuggestionsAreBounded(test *testing.T) {
 		}
 		d.Roles = append(d.Roles, role)
 	}
-	e, err := Explain(t, d, solver.Options{})
+	e, err := Diagnose(t, d, solver.Options{})
 	require.NoError(test, err)
 	require.Nil(test, e.Plan)
 	require.LessOrEqual(test, e.Solves, MaxSolves)
 	for r := range e.Roles {
 		require.Positive(test, e.Roles[r].Missing)
 	}
-	require.Len(test, e.Relaxations, 1, "no role alone is what is too many")
-	require.Equal(test, MoreFree, e.Relaxations[0].Change)
+	require.Len(test, e.Suggestions, 1, "no role alone is what is too many")
+	require.Equal(test, MoreCapacity, e.Suggestions[0].Change)
 }
 
 // An explanation that is stopped, at whatever point, leaves the topology as it was.
@@ -52,7 +52,7 @@ func TestExplanationIsStopped(test *testing.T) {
 				asked++
 				return asked >= n
 			}
-			e, err := Explain(t, d, o)
+			e, err := Diagnose(t, d, o)
 			if err != nil {
 				require.ErrorIs(test, err, solver.ErrStopped, "seed %d, question %d", seed, n)
 				require.Nil(test, e)
@@ -69,11 +69,11 @@ func TestCapacityIncreaseIsUndone(test *testing.T) {
 	for seed := range int64(200) {
 		t, d, o := tightDemand(seed)
 		before := placementtest.Snapshot(t)
-		grants := make([]Grant, 0, t.Nodes())
+		grants := make([]NodeIncrease, 0, t.Nodes())
 		for n := range t.Nodes() {
-			grants = append(grants, Grant{Node: tree.NodeID(n), Amounts: []int64{int64(n), int64(n % 3)}})
+			grants = append(grants, NodeIncrease{Node: tree.NodeID(n), Amounts: []int64{int64(n), int64(n % 3)}})
 		}
-		_, err := (&Relaxation{Change: MoreFree, Grants: grants}).Try(t, d, o)
+		_, err := (&Suggestion{Change: MoreCapacity, Increases: grants}).Try(t, d, o)
 		if err != nil {
 			require.ErrorIs(test, err, solver.ErrNoFit)
 		}

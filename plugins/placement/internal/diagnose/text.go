@@ -14,11 +14,11 @@ import (
 const sentenceLength = 300
 
 // String is the explanation as one sentence; tiers have the names of the topology.
-func (e *Explanation) String() string { return e.Sentence(nil) }
+func (e *Diagnosis) String() string { return e.Sentence(nil) }
 
 // Sentence is the explanation as one sentence of at most about 300 characters, for people who train models. Label names a
 // tier as a limit, for example by the number that users write ("1"); nil takes its name.
-func (e *Explanation) Sentence(label func(tier int) string) string {
+func (e *Diagnosis) Sentence(label func(tier int) string) string {
 	if e.Plan != nil {
 		if left := len(e.Plan.Left); left > 0 {
 			return fmt.Sprintf("it fits, but for %d members beyond the minimum", left)
@@ -28,8 +28,8 @@ func (e *Explanation) Sentence(label func(tier int) string) string {
 	label = e.orNames(label)
 	limit := e.limit(label)
 	fits := "; no single change was found with which it fits"
-	if len(e.Relaxations) > 0 {
-		fits = "; fits " + e.Relaxations[0].text(e, label)
+	if len(e.Suggestions) > 0 {
+		fits = "; fits " + e.Suggestions[0].text(e, label)
 	}
 	why := e.why(within{limit.one, ""})
 	for _, sentence := range []string{e.why(limit) + fits, why + fits, why} {
@@ -44,38 +44,38 @@ func (e *Explanation) Sentence(label func(tier int) string) string {
 type within struct{ one, limit string }
 
 // limit is the highest tier that the gang allows, as users write it.
-func (e *Explanation) limit(label func(tier int) string) within {
-	if tier := &e.Tiers[e.Decisive]; e.limited() {
+func (e *Diagnosis) limit(label func(tier int) string) within {
+	if tier := &e.Tiers[e.DecidingTier]; e.limited() {
 		return within{" in " + oneOf(tier.Name), " (networkTopology hard, " + asLimit(label(tier.Tier)) + ")"}
 	}
 	return within{}
 }
 
 // orNames is a label, or the names of tiers where there is none.
-func (e *Explanation) orNames(label func(tier int) string) func(tier int) string {
+func (e *Diagnosis) orNames(label func(tier int) string) func(tier int) string {
 	if label != nil {
 		return label
 	}
 	return func(tier int) string { return e.Tiers[tier-tree.NodeTier].Name }
 }
 
-func (e *Explanation) limited() bool { return e.Decisive < len(e.Tiers)-1 }
+func (e *Diagnosis) limited() bool { return e.DecidingTier < len(e.Tiers)-1 }
 
-// Cause of what decides: what is in the way of the first role that misses members; "" if the demand fits.
-func (e *Explanation) Cause() Cause {
+// BlockerKind of what decides: what is in the way of the first role that misses members; "" if the demand fits.
+func (e *Diagnosis) BlockerKind() BlockerKind {
 	if e.Plan != nil {
 		return ""
 	}
-	return e.room().Stops[0].Cause
+	return e.room().Blockers[0].Kind
 }
 
-func (e *Explanation) why(together within) string {
-	stop := &e.room().Stops[0]
-	tier := &e.Tiers[e.Decisive]
-	switch stop.Cause {
+func (e *Diagnosis) why(together within) string {
+	stop := &e.room().Blockers[0]
+	tier := &e.Tiers[e.DecidingTier]
+	switch stop.Kind {
 	case RunningApart:
 		return fmt.Sprintf("running members are in %s, and all must be in %s", severalOf(stop.Nodes, tier.Name), oneOf(tier.Name)) + together.limit
-	case NoServer:
+	case NoServerNearby:
 		return e.whyNoServer(stop) + together.limit
 	case NotFound:
 		return fmt.Sprintf("no plan was found, though %s seems to have room for all", placeName(tier.Name, e.room().short)) + together.limit
@@ -101,12 +101,12 @@ func (e *Explanation) why(together within) string {
 	return fmt.Sprintf("%s %s no room: %s", listed(missing, "some members"), verb, e.because(tier.Name, e.room(), stop, together))
 }
 
-func (e *Explanation) whyNoServer(stop *Stop) string {
+func (e *Diagnosis) whyNoServer(stop *Blocker) string {
 	role, tier := e.Roles[stop.Role].Name, e.Tiers[stop.Tier-tree.NodeTier].Name
 	why := fmt.Sprintf("each %s must have a server in its %s (colocation Required)", role, tier)
 	switch {
 	case stop.Free < 0:
-		return why + ", and no such plan was found in " + placeName(e.Tiers[e.Decisive].Name, e.room().short)
+		return why + ", and no such plan was found in " + placeName(e.Tiers[e.DecidingTier].Name, e.room().short)
 	case stop.Nodes == 0:
 		return why + ", and no " + tier + " has room for a server"
 	case stop.Nodes == 1:
@@ -116,7 +116,7 @@ func (e *Explanation) whyNoServer(stop *Stop) string {
 }
 
 // because says what is in the way of a member in a domain.
-func (e *Explanation) because(tier string, room *DomainRoom, stop *Stop, together within) string {
+func (e *Diagnosis) because(tier string, room *DomainCapacity, stop *Blocker, together within) string {
 	where, role := placeName(tier, room.short), e.Roles[stop.Role].Name
 	with, free, needed := "", "free", e.lexicon.number(stop.Needed, stop.Resource, true)
 	if stop.Eligible < stop.Nodes {
@@ -125,13 +125,13 @@ func (e *Explanation) because(tier string, room *DomainRoom, stop *Stop, togethe
 	if slices.Max(room.Together) > 0 {
 		free = "left"
 	}
-	switch stop.Cause {
+	switch stop.Kind {
 	case NotEligible:
 		return notEligible(where, role, stop) + together.limit
-	case Scattered:
+	case Fragmented:
 		return fmt.Sprintf("%s has %s %s%s, but no node has the %s that one %s needs (the most is %s)",
 			where, e.lexicon.free(stop.Free, stop.Resource), free, with, needed, role, e.lexicon.number(stop.Most, stop.Resource, false)) + together.limit
-	case NotTogether:
+	case NoSingleNode:
 		return fmt.Sprintf("%s has %s with %s %s%s, but none with %s too", where, numberOf(stop.Having, "node"),
 			e.lexicon.needed(stop.Needed, stop.Resource), free, with, e.lexicon.needed(stop.OtherNeeded, stop.Other)) + together.limit
 	}
@@ -148,19 +148,19 @@ func (e *Explanation) because(tier string, room *DomainRoom, stop *Stop, togethe
 }
 
 // besides says what keeps the next member out, though there is enough in all for one more.
-func (e *Explanation) besides(role string, stop *Stop) string {
+func (e *Diagnosis) besides(role string, stop *Blocker) string {
 	each := e.lexicon.needed(stop.Needed, stop.Resource)
 	number := func(amount int64) string { return e.lexicon.number(amount, stop.Resource, false) }
-	switch stop.Cause {
-	case Scattered:
+	switch stop.Kind {
+	case Fragmented:
 		return fmt.Sprintf("no node has the %s that one %s needs (the most is %s)", each, role, number(stop.Most))
-	case NotTogether:
+	case NoSingleNode:
 		return fmt.Sprintf("no node with %s left has %s too", each, e.lexicon.needed(stop.OtherNeeded, stop.Other))
 	}
 	return fmt.Sprintf("one more %s needs %s, of which %s are left", role, each, number(stop.Free))
 }
 
-func notEligible(where, role string, stop *Stop) string {
+func notEligible(where, role string, stop *Blocker) string {
 	switch {
 	case stop.Nodes == 1:
 		return fmt.Sprintf("%s is not eligible for a %s", where, role)
@@ -173,7 +173,7 @@ func notEligible(where, role string, stop *Stop) string {
 }
 
 // Why is the sentence without what would help.
-func (e *Explanation) Why(label func(tier int) string) string {
+func (e *Diagnosis) Why(label func(tier int) string) string {
 	if e.Plan != nil {
 		return e.Sentence(label)
 	}
@@ -184,11 +184,11 @@ func (e *Explanation) Why(label func(tier int) string) string {
 	return strings.ToValidUTF8(why[:sentenceLength-3], "") + "..."
 }
 
-// Fits are the relaxations in words, in their order: "with 2 workers".
-func (e *Explanation) Fits(label func(tier int) string) (texts []string) {
+// SuggestionTexts are the suggestions in words, in their order: "with 2 workers".
+func (e *Diagnosis) SuggestionTexts(label func(tier int) string) (texts []string) {
 	label = e.orNames(label)
-	for i := range e.Relaxations {
-		texts = append(texts, e.Relaxations[i].text(e, label))
+	for i := range e.Suggestions {
+		texts = append(texts, e.Suggestions[i].text(e, label))
 	}
 	return texts
 }

@@ -46,7 +46,7 @@ func newLexicon(resources []string) lexicon {
 
 // SetUnits sets the units of the explanation's texts. units is called with each resource and the largest amount of it that
 // is needed anywhere; it returns false to keep the amounts as they are.
-func (e *Explanation) SetUnits(units func(resource string, largest int64) (Unit, bool)) {
+func (e *Diagnosis) SetUnits(units func(resource string, largest int64) (Unit, bool)) {
 	largest := map[string]int64{}
 	add := func(resource string, amount int64) { largest[resource] = max(largest[resource], amount) }
 	vector := func(amounts []int64) {
@@ -59,18 +59,18 @@ func (e *Explanation) SetUnits(units func(resource string, largest int64) (Unit,
 	}
 	for t := range e.Tiers {
 		for b := range e.Tiers[t].Best {
-			for s := range e.Tiers[t].Best[b].Stops {
-				for stop := &e.Tiers[t].Best[b].Stops[s]; stop != nil; stop = stop.Also {
+			for s := range e.Tiers[t].Best[b].Blockers {
+				for stop := &e.Tiers[t].Best[b].Blockers[s]; stop != nil; stop = stop.Also {
 					add(stop.Resource, stop.Needed)
 					add(stop.Other, stop.OtherNeeded)
 				}
 			}
 		}
 	}
-	for r := range e.Relaxations {
-		vector(e.Relaxations[r].More)
-		for g := range e.Relaxations[r].Grants {
-			vector(e.Relaxations[r].Grants[g].Amounts)
+	for r := range e.Suggestions {
+		vector(e.Suggestions[r].Increase)
+		for g := range e.Suggestions[r].Increases {
+			vector(e.Suggestions[r].Increases[g].Amounts)
 		}
 	}
 	e.lexicon = newLexicon(e.resources)

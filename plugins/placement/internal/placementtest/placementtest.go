@@ -58,14 +58,14 @@ func TightCase(seed int64) (*tree.Topology, *gang.Demand, *rand.Rand) {
 	if random.Intn(4) == 0 {
 		d.ColocationTier = 1 + random.Intn(len(tiers)-1)
 	}
-	for r, traffic := range []gang.Traffic{gang.Server, gang.Worker, gang.HeterWorker, gang.Silent}[:1+random.Intn(4)] {
+	for r, traffic := range []gang.CommRole{gang.Server, gang.Worker, gang.PipelineWorker, gang.NoTraffic}[:1+random.Intn(4)] {
 		d.Roles = append(d.Roles, tightRole(random, t, r, traffic))
 	}
 	return t, d, random
 }
 
-func tightRole(random *rand.Rand, t *tree.Topology, number int, traffic gang.Traffic) gang.Role {
-	role := gang.Role{Name: fmt.Sprint("role", number), Traffic: traffic, Stage: 1}
+func tightRole(random *rand.Rand, t *tree.Topology, number int, traffic gang.CommRole) gang.Role {
+	role := gang.Role{Name: fmt.Sprint("role", number), CommRole: traffic, Stage: 1}
 	role.Request = []int64{int64(random.Intn(5)), int64(random.Intn(2) * random.Intn(5))}
 	runs := random.Intn(4) == 0
 	for i := range 1 + random.Intn(6) {
@@ -103,7 +103,7 @@ func Snapshot(t *tree.Topology) (seen []any) {
 
 // RingOf returns a ring of so many workers of one GPU each, of which some run: by index, their nodes.
 func RingOf(members int, runs map[int]tree.NodeID) *gang.Demand {
-	role := gang.Role{Name: "worker", Traffic: gang.Worker, Request: []int64{1}, Minimum: members}
+	role := gang.Role{Name: "worker", CommRole: gang.Worker, Request: []int64{1}, Minimum: members}
 	for i := range members {
 		if node, ok := runs[i]; ok {
 			role.Placed = append(role.Placed, gang.Placed{Index: i, Node: node})
@@ -143,8 +143,8 @@ func ClusterOf(t testing.TB, above []string, nodes ...string) *tree.Topology {
 }
 
 // RoleOf returns a role of so many pending members, all of which it needs, each with so much cpu and so many GPUs.
-func RoleOf(name string, traffic gang.Traffic, members int, cpu, gpus int64) gang.Role {
-	role := gang.Role{Name: name, Traffic: traffic, Request: []int64{cpu, gpus}, Minimum: members}
+func RoleOf(name string, traffic gang.CommRole, members int, cpu, gpus int64) gang.Role {
+	role := gang.Role{Name: name, CommRole: traffic, Request: []int64{cpu, gpus}, Minimum: members}
 	for i := range members {
 		role.Pending = append(role.Pending, i)
 	}

@@ -191,7 +191,7 @@ func (b *partialAssignment) left(c int) []int64 {
 	return b.leftover[c*r : (c+1)*r]
 }
 
-// gain is by how many priced bytes a plan grows if n more members of a pod class go to a node; workers without the server that
+// gain is by how many weighted bytes a plan grows if n more members of a pod class go to a node; workers without the server that
 // they must have count as more than any bytes.
 func (b *partialAssignment) gain(node tree.NodeID, k int, n int32) int64 {
 	class := b.p.podClasses[k].class

@@ -148,7 +148,7 @@ func TestSwapDescentBringsTogether(test *testing.T) {
 	//	r0: n00 (2 GPUs), n01 (1)    r1: n02 (2)
 	t := placementtest.GPUTree(test, 2, 1, 2)
 	d := &gang.Demand{Pattern: gang.ParameterServer, Roles: []gang.Role{
-		{Name: "ps", Traffic: gang.Server, Request: []int64{1}, Pending: []int{0}}, {Name: "worker", Traffic: gang.Worker, Request: []int64{1}, Pending: []int{0, 1}},
+		{Name: "ps", CommRole: gang.Server, Request: []int64{1}, Pending: []int{0}}, {Name: "worker", CommRole: gang.Worker, Request: []int64{1}, Pending: []int{0, 1}},
 	}}
 	all := []tree.NodeID{0, 1, 2}
 	for _, c := range []struct {
@@ -167,7 +167,7 @@ func TestSwapDescentBringsTogether(test *testing.T) {
 			b.add(tree.NodeID(at[0]), at[1], 1)
 		}
 		b.swapDescent(all, 1<<12)
-		require.InDelta(test, c.bytes, float64(b.value().bytes)/tree.PriceUnit, 1e-9, c.name)
+		require.InDelta(test, c.bytes, float64(b.value().bytes)/tree.WeightUnit, 1e-9, c.name)
 		var counts []int32
 		for _, n := range all {
 			counts = append(counts, b.countOn(n, 0), b.countOn(n, 1))

@@ -39,8 +39,8 @@ func twinNodes(test *testing.T) *problem {
 	penalty := make([]int32, t.Nodes())
 	penalty[3] = 1
 	d := &gang.Demand{Pattern: gang.ParameterServer, Roles: []gang.Role{
-		{Name: "ps", Traffic: gang.Server, Request: []int64{1, 0}, Pending: []int{0}, Penalty: penalty},
-		{Name: "worker", Traffic: gang.Worker, Request: []int64{3, 1}, Pending: []int{0}, Placed: []gang.Placed{{Index: 1, Node: 8}}, Eligible: eligible},
+		{Name: "ps", CommRole: gang.Server, Request: []int64{1, 0}, Pending: []int{0}, Penalty: penalty},
+		{Name: "worker", CommRole: gang.Worker, Request: []int64{3, 1}, Pending: []int{0}, Placed: []gang.Placed{{Index: 1, Node: 8}}, Eligible: eligible},
 	}}
 	return newProblem(t, d, Options{}, []int{1, 1})
 }

@@ -31,7 +31,7 @@ type exact struct {
 	byBusy  bool
 	anyBusy bool           // a last pass: how busy uplinks are below the limit does not matter
 	limit   float64        // no uplink may be busier
-	bound   int64          // priced bytes of a plan that is known: what comes to more is not followed
+	bound   int64          // weighted bytes of a plan that is known: what comes to more is not followed
 	flows   *traffic.Flows // the traffic, if it is that; else nothing is known of the rest of a plan
 	near    [][]companions // by tier and pair of classes
 	once    bool           // without the last pass
@@ -422,7 +422,7 @@ func mostCompanions(rows [][]int64, a, b int, total int64) []int64 {
 	return most
 }
 
-// rest is the least priced bytes, up to a tier, of the domains that hold all but a state and the members placed before that
+// rest is the least weighted bytes, up to a tier, of the domains that hold all but a state and the members placed before that
 // are with it.
 //
 // A domain with a and b members of a pair of classes carries aB + bA - 2ab (flows.go). Over the domains of a tier, the first

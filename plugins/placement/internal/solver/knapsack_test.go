@@ -26,7 +26,7 @@ func TestKnapsackCoverIsTheCheapestSetOfNodes(test *testing.T) {
 		t := placementtest.GPUTree(test, free...)
 		if random.Intn(2) == 0 { // prices that do not grow with the tier
 			for tier := range t.Weights() {
-				t.Weights()[tier] = int64(random.Intn(5)) * tree.PriceUnit
+				t.Weights()[tier] = int64(random.Intn(5)) * tree.WeightUnit
 			}
 		}
 		d := placementtest.RingOf(2+random.Intn(11), nil)
@@ -105,7 +105,7 @@ func TestKnapsackCoverLeavesOtherJobsAlone(test *testing.T) {
 		"servers":                func(_ *tree.Topology, d *gang.Demand, _ *Options) { d.Pattern = gang.ParameterServer },
 		"the busiest link first": func(_ *tree.Topology, _ *gang.Demand, o *Options) { o.Objective = BusiestFirst },
 		"no traffic":             func(_ *tree.Topology, d *gang.Demand, _ *Options) { d.Colocation = gang.None },
-		"silent members":         func(_ *tree.Topology, d *gang.Demand, _ *Options) { d.Roles[0].Traffic = gang.Silent },
+		"silent members":         func(_ *tree.Topology, d *gang.Demand, _ *Options) { d.Roles[0].CommRole = gang.NoTraffic },
 		"two roles":              func(_ *tree.Topology, d *gang.Demand, _ *Options) { d.Roles = append(d.Roles, d.Roles[0]) },
 	} {
 		t := placementtest.GPUTree(test, 2, 2, 2)

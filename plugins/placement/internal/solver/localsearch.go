@@ -249,7 +249,7 @@ func (b *partialAssignment) greedy(targets []tree.NodeID, but tree.NodeID) (done
 
 // pullTable improves plans of flows, where a member is drawn to the domains that hold those it talks to.
 //
-// Priced bytes are a constant less twice the sum, over domains v and pairs of classes, of price * weight_ab * k_a k_b
+// Weighted bytes are a constant less twice the sum, over domains v and pairs of classes, of price * weight_ab * k_a k_b
 // (flows.go). So what a member of class a adds on a node is the node's pull on it, the sum over its tiers of price *
 // weight_ab * k_b, and a move changes the sum by the difference of two pulls. A swap of two members that talk to each
 // other changes it by four pulls, less twice what they share where they are apart.

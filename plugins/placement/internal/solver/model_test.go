@@ -25,8 +25,8 @@ func cpuAndGPU(t *testing.T, nodes ...tree.NodeSpec) *tree.Topology {
 	return topology
 }
 
-func members(name string, traffic gang.Traffic, n int, request ...int64) gang.Role {
-	role := gang.Role{Name: name, Traffic: traffic, Request: request, Minimum: n}
+func members(name string, traffic gang.CommRole, n int, request ...int64) gang.Role {
+	role := gang.Role{Name: name, CommRole: traffic, Request: request, Minimum: n}
 	for i := range n {
 		role.Pending = append(role.Pending, i)
 	}
@@ -71,7 +71,7 @@ func TestTheWorkedExampleOfTheREADME(t *testing.T) {
 		require.InDelta(t, test.node, cost.Tiers[tree.NodeTier].Bytes, 1e-9, test.name)
 		require.InDelta(t, test.rack, cost.Tiers[tree.NodeTier+1].Bytes, 1e-9, test.name)
 		require.InDelta(t, test.busiest, cost.BusiestSeconds, 1e-9, test.name)
-		require.InDelta(t, test.priced, cost.Priced, 1e-9, test.name)
+		require.InDelta(t, test.priced, cost.WeightedBytes, 1e-9, test.name)
 	}
 }
 
@@ -96,8 +96,8 @@ func TestTheLowestTierThatHoldsTheGangIsNotAlwaysTheCheapest(t *testing.T) {
 		require.Equal(t, 2, plan.Cost.Tiers[tree.NodeTier].Domains)
 		require.Equal(t, 2, plan.Cost.Tiers[tree.NodeTier+1].Domains)
 		// 2 (N-1)/N for each of 2 nodes at 1.25 and 2 racks at 4, against 12 nodes at 1.25.
-		require.InDelta(t, 2*11.0/12*(2*1.25+2*4), plan.Cost.Priced, 1e-9)
-		require.Less(t, plan.Cost.Priced, 2*11.0/12*12*1.25)
+		require.InDelta(t, 2*11.0/12*(2*1.25+2*4), plan.Cost.WeightedBytes, 1e-9)
+		require.Less(t, plan.Cost.WeightedBytes, 2*11.0/12*12*1.25)
 	}
 }
 

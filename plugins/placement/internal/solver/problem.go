@@ -139,13 +139,13 @@ func (p *problem) addRing(take []int) {
 	for r := range p.d.Roles {
 		role := &p.d.Roles[r]
 		for _, member := range role.Placed {
-			if role.Traffic == gang.Worker {
+			if role.CommRole == gang.Worker {
 				onRing = append(onRing, fixedMember{member.Node, -1})
 			} else {
 				p.fixed = append(p.fixed, fixedMember{member.Node, -1})
 			}
 		}
-		if role.Traffic != gang.Worker && take[r] > 0 {
+		if role.CommRole != gang.Worker && take[r] > 0 {
 			p.podClasses = append(p.podClasses, podClass{role: r, class: -1, indexes: role.Pending[:take[r]]})
 		}
 	}
@@ -165,7 +165,7 @@ func (p *problem) addRing(take []int) {
 // counts.
 type value struct {
 	workersWithoutServer int64   // workers that must have a server near them and have none; no plan has any
-	bytes                int64   // priced, in units of traffic and of prices
+	bytes                int64   // weighted, in units of traffic and of WeightUnit
 	busy                 float64 // seconds of the busiest uplink
 	penalty              int64
 	fragmentation        int64

@@ -86,9 +86,9 @@ func TestTheOrderOfNodesDoesNotMatter(test *testing.T) {
 // pricedAndBusy is what the objective looks at first and second.
 func pricedAndBusy(plan *Plan, o Options) [2]float64 {
 	if o.Objective == BusiestFirst {
-		return [2]float64{plan.Cost.BusiestSeconds, plan.Cost.Priced}
+		return [2]float64{plan.Cost.BusiestSeconds, plan.Cost.WeightedBytes}
 	}
-	return [2]float64{plan.Cost.Priced, plan.Cost.BusiestSeconds}
+	return [2]float64{plan.Cost.WeightedBytes, plan.Cost.BusiestSeconds}
 }
 
 func TestNoSearchBeatsAnOptimalPlan(test *testing.T) {
@@ -118,11 +118,11 @@ func TestJobsOfManySizesOnARandomCluster(test *testing.T) {
 		free[i] = int64(random.Intn(9))
 	}
 	for _, members := range []int{1, 2, 7, 60, 128, 129} {
-		for pattern := gang.Single; pattern <= gang.Heter; pattern++ {
+		for pattern := gang.Single; pattern <= gang.Pipeline; pattern++ {
 			t := placementtest.GPUTree(test, free...)
 			d := &gang.Demand{Pattern: pattern, GroupSize: members % 5, Roles: []gang.Role{
-				{Name: "ps", Traffic: gang.Server, Request: []int64{0}, Minimum: 1},
-				{Name: "worker", Traffic: gang.Worker, Request: []int64{1}},
+				{Name: "ps", CommRole: gang.Server, Request: []int64{0}, Minimum: 1},
+				{Name: "worker", CommRole: gang.Worker, Request: []int64{1}},
 			}}
 			for i := range members {
 				d.Roles[1].Pending = append(d.Roles[1].Pending, i)

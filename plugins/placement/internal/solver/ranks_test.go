@@ -108,7 +108,7 @@ func TestRanksFollowTheTree(test *testing.T) {
 func TestTwoRolesInOneGap(test *testing.T) {
 	t := placementtest.GPUTree(test, make([]int64, 10)...)
 	role := func(name string, pending []int, placed ...gang.Placed) gang.Role {
-		return gang.Role{Name: name, Traffic: gang.Worker, Request: []int64{1}, Pending: pending, Placed: placed}
+		return gang.Role{Name: name, CommRole: gang.Worker, Request: []int64{1}, Pending: pending, Placed: placed}
 	}
 	for _, c := range []struct {
 		name   string

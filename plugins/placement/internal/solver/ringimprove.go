@@ -31,7 +31,7 @@ func (p *problem) groupRing(nodes []tree.NodeID, plan []gang.Assignment) ([]gang
 	s := &ringSearch{ringPods: newRingPods(p)}
 	at := s.read(plan)
 	s.nodes = p.within(union(nodes, at), plan)
-	s.take(plan, func(a gang.Assignment) bool { return p.d.Roles[a.Role].Traffic != gang.Worker })
+	s.take(plan, func(a gang.Assignment) bool { return p.d.Roles[a.Role].CommRole != gang.Worker })
 	if !s.groupedStart(at) {
 		return nil, false
 	}

@@ -68,8 +68,8 @@ func TestGroupedStartKeepsEachRoleWhereItIsEligible(test *testing.T) {
 	second := tree.NewNodeSet(t)
 	second.Add(1)
 	d := &gang.Demand{Pattern: gang.Collective, GroupSize: 4, Roles: []gang.Role{
-		{Name: "a", Traffic: gang.Worker, Request: []int64{1}, Pending: []int{0, 1}, Minimum: 2},
-		{Name: "b", Traffic: gang.Worker, Request: []int64{1}, Pending: []int{0, 1}, Minimum: 2, Eligible: second},
+		{Name: "a", CommRole: gang.Worker, Request: []int64{1}, Pending: []int{0, 1}, Minimum: 2},
+		{Name: "b", CommRole: gang.Worker, Request: []int64{1}, Pending: []int{0, 1}, Minimum: 2, Eligible: second},
 	}}
 	b, _ := assignmentOf(t, d, Options{})
 	defer b.close()

@@ -61,7 +61,7 @@ func newRingPods(p *problem) *ringPods {
 	}
 	for role := range p.d.Roles {
 		of := &p.d.Roles[role]
-		if of.Traffic != gang.Worker {
+		if of.CommRole != gang.Worker {
 			continue
 		}
 		gpus := int(t.GPUs(of.Request))

@@ -21,7 +21,7 @@ func ringCase(seed int64) (*tree.Topology, *gang.Demand, *rand.Rand) {
 	d.Pattern = gang.Collective
 	gpus := random.Intn(2) // all with GPUs or all without
 	for r := range d.Roles {
-		d.Roles[r].Traffic = gang.Worker
+		d.Roles[r].CommRole = gang.Worker
 		d.Roles[r].Request[1] = int64(gpus * (1 + random.Intn(3)))
 	}
 	return t, d, random
@@ -51,11 +51,11 @@ func TestRingPodsCountWhatEvaluateCounts(test *testing.T) {
 		require.NoError(test, err)
 		for range 2 { // the first value leaves nothing behind
 			v := pods.value(nodes)
-			require.InDelta(test, cost.Priced, float64(v.bytes)*p.unit/tree.PriceUnit, 1e-6, "seed %d", seed)
+			require.InDelta(test, cost.WeightedBytes, float64(v.bytes)*p.unit/tree.WeightUnit, 1e-6, "seed %d", seed)
 			require.InDelta(test, cost.BusiestSeconds, v.busy, 1e-9, "seed %d", seed)
 			require.Equal(test, cost.Penalty, v.penalty, "seed %d", seed)
 		}
-		if cost.Priced > 0 {
+		if cost.WeightedBytes > 0 {
 			priced++
 		}
 	}
@@ -86,7 +86,7 @@ func TestCountsTellWhatARingCosts(test *testing.T) {
 		nodes, counts := b.nodes()
 		cost, err := traffic.Evaluate(t, d, b.p.assign(nodes, counts))
 		require.NoError(test, err)
-		require.InDelta(test, float64(b.value().bytes)*b.p.unit/tree.PriceUnit, cost.Priced, 1e-6, "seed %d", seed)
+		require.InDelta(test, float64(b.value().bytes)*b.p.unit/tree.WeightUnit, cost.WeightedBytes, 1e-6, "seed %d", seed)
 		require.InDelta(test, b.value().busy, cost.BusiestSeconds, 1e-9, "seed %d", seed)
 		b.close()
 	}

@@ -20,7 +20,7 @@ func (p *problem) needsRanks() bool {
 	islands := false
 	for r := range p.d.Roles {
 		role := &p.d.Roles[r]
-		if role.Traffic != gang.Worker || len(role.Pending)+len(role.Placed) == 0 {
+		if role.CommRole != gang.Worker || len(role.Pending)+len(role.Placed) == 0 {
 			continue
 		}
 		roles++
@@ -58,7 +58,7 @@ func (p *problem) searchRing(nodes []tree.NodeID, plan []gang.Assignment, limit 
 	}
 	was := s.read(plan)
 	s.best = s.value(was)
-	s.take(plan, func(a gang.Assignment) bool { return p.d.Roles[a.Role].Traffic != gang.Worker })
+	s.take(plan, func(a gang.Assignment) bool { return p.d.Roles[a.Role].CommRole != gang.Worker })
 	s.holds = make([]int, len(s.nodes))
 	for _, f := range p.fixed {
 		s.fixedOn[f.node] = true

@@ -75,7 +75,7 @@ func TestGrowNextToThoseThatRun(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, placement.Check(topology, d, plan))
 			require.Equal(t, c.want, nodesOf(topology, plan))
-			require.InDelta(t, c.priced, plan.Cost.Priced, 1e-9)
+			require.InDelta(t, c.priced, plan.Cost.WeightedBytes, 1e-9)
 		})
 	}
 }

@@ -72,7 +72,7 @@ func (p *problem) search(lo, hi tree.NodeID) (found []incumbent, least bool) {
 	return s.best, least
 }
 
-// cheapest reports whether a plan was found that plans which cost so many priced bytes cannot better.
+// cheapest reports whether a plan was found that plans which cost so many weighted bytes cannot better.
 func (s *search) cheapest(bytes int64) bool {
 	return len(s.best) > 0 && !s.p.byBusy && s.best[0].value.bytes <= bytes && s.best[0].value.penalty == 0
 }

@@ -20,9 +20,9 @@ import (
 type Objective int
 
 const (
-	// BytesFirst looks at the priced bytes across all tiers, then at the busiest uplink.
+	// BytesFirst looks at the weighted bytes across all tiers, then at the busiest uplink.
 	BytesFirst Objective = iota
-	// BusiestFirst looks at the busiest uplink, then at the priced bytes.
+	// BusiestFirst looks at the busiest uplink, then at the weighted bytes.
 	BusiestFirst
 )
 
@@ -31,7 +31,7 @@ type Options struct {
 	Objective Objective
 	// Effort multiplies the bound on work. 0 means 1.
 	Effort int
-	// Stop, if it is not nil, ends a search: Solve and Explain ask it every few hundred microseconds, on their own
+	// Stop, if it is not nil, ends a search: Solve and Diagnose ask it every few hundred microseconds, on their own
 	// goroutine, and return ErrStopped once it answers true.
 	Stop func() bool
 
@@ -52,7 +52,7 @@ type Plan struct {
 	Optimal bool
 }
 
-// ErrNoFit is what Solve returns when no plan was found; Explain says why.
+// ErrNoFit is what Solve returns when no plan was found; Diagnose reports why.
 var ErrNoFit = errors.New("the gang does not fit")
 
 // Solve plans one job: every pending member if they fit, else the minimums and as many more as fit, lowest indexes first.
@@ -235,14 +235,14 @@ func (p *problem) exactPairs(nodes []tree.NodeID, states int) (pairs int) {
 	return pairs
 }
 
-// ErrStopped is what Solve and Explain return when Options.Stop ended them.
+// ErrStopped is what Solve and Diagnose return when Options.Stop ended them.
 var ErrStopped = errors.New("the search was stopped")
 
 // stopEvery is how many steps of a search pass between two questions to Options.Stop: some hundred microseconds at most.
 const stopEvery = 1 << 12
 
 // stopper asks Options.Stop every so many steps. The searches nest deeply, so it leaves them by a panic with stopped,
-// which Solve and Explain turn into ErrStopped.
+// which Solve and Diagnose turn into ErrStopped.
 type stopper struct {
 	stop  func() bool
 	steps int

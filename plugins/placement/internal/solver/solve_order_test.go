@@ -31,7 +31,7 @@ func TestBytesOrBusiestFirst(t *testing.T) {
 			plan, err := placement.Solve(topology, d, o)
 			require.NoError(t, err)
 			require.True(t, plan.Optimal || o.Effort < 4)
-			require.InDelta(t, c.priced, plan.Cost.Priced, 1e-9)
+			require.InDelta(t, c.priced, plan.Cost.WeightedBytes, 1e-9)
 			require.InDelta(t, c.busiest, plan.Cost.BusiestSeconds, 1e-9)
 			require.Len(t, layout(topology, d, plan), c.nodes)
 		}
@@ -151,7 +151,7 @@ func TestParallelGroupsInRacks(t *testing.T) {
 	for _, o := range []placement.Options{{}, solver.WithoutExact(placement.Options{})} {
 		plan, err := placement.Solve(topology, d, o)
 		require.NoError(t, err)
-		require.InDelta(t, 15.0/16*(4*(2+2*64)*1.25+2*2*4), plan.Cost.Priced, 1e-9)
+		require.InDelta(t, 15.0/16*(4*(2+2*64)*1.25+2*2*4), plan.Cost.WeightedBytes, 1e-9)
 		for i := 0; i < 4; i += 2 {
 			require.Equal(t, topology.Ancestor(plan.Assignments[i].Node, rackTier), topology.Ancestor(plan.Assignments[i+1].Node, rackTier))
 		}
@@ -174,8 +174,8 @@ func TestEquallyBusyPlansBreakFewestNodes(t *testing.T) {
 	})
 	require.NoError(t, err)
 	plan, err := placement.Solve(topology, &placement.Demand{Pattern: placement.ParameterServer, Roles: []placement.Role{
-		{Name: "server", Traffic: placement.Server, Request: []int64{0}, Placed: []placement.Placed{{Index: 0, Node: 0}, {Index: 1, Node: 0}}},
-		{Name: "worker", Traffic: placement.Worker, Request: []int64{4}, Placed: []placement.Placed{{Index: 0, Node: 1}, {Index: 1, Node: 1}}, Pending: []int{2, 3}},
+		{Name: "server", CommRole: placement.Server, Request: []int64{0}, Placed: []placement.Placed{{Index: 0, Node: 0}, {Index: 1, Node: 0}}},
+		{Name: "worker", CommRole: placement.Worker, Request: []int64{4}, Placed: []placement.Placed{{Index: 0, Node: 1}, {Index: 1, Node: 1}}, Pending: []int{2, 3}},
 	}}, placement.Options{})
 	require.NoError(t, err)
 	require.Len(t, plan.Assignments, 2)

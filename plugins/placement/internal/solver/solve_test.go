@@ -23,7 +23,7 @@ func gang(t testing.TB, line string) placement.Role {
 	var cpu, gpus int64
 	_, err := fmt.Sscan(line, &name, &members, &cpu, &gpus)
 	require.NoError(t, err, line)
-	traffic := map[string]placement.Traffic{"ps": placement.Server, "worker": placement.Worker, "heter1": placement.HeterWorker}[name]
+	traffic := map[string]placement.CommRole{"ps": placement.Server, "worker": placement.Worker, "heter1": placement.PipelineWorker}[name]
 	role := placementtest.RoleOf(name, traffic, members, cpu, gpus)
 	role.Stage = 1
 	return role
@@ -86,7 +86,7 @@ func (c *solveCase) run(t *testing.T) {
 		}
 		require.NoError(t, err)
 		require.NoError(t, placement.Check(topology, d, plan))
-		require.InDelta(t, c.priced, plan.Cost.Priced, 1e-9, "without exact search %v: %v", noExact, layout(topology, d, plan))
+		require.InDelta(t, c.priced, plan.Cost.WeightedBytes, 1e-9, "without exact search %v: %v", noExact, layout(topology, d, plan))
 		require.Equal(t, c.want, layout(topology, d, plan), "without exact search: %v", noExact)
 		require.Equal(t, c.left, placementtest.IndexesOf(plan.Left))
 		require.True(t, noExact || plan.Optimal)
@@ -136,7 +136,7 @@ func TestSolveStaysTogether(t *testing.T) {
 				d.Roles[0].Eligible = setOf(t, topology, "n1", "n2")
 			}},
 		// A worker of stage 1 talks to the server and the worker: all on one node.
-		{name: "heter workers", pattern: placement.Heter, roles: []string{"ps 1 1 0", "worker 1 1 2", "heter1 1 2 2"}, want: []string{"n2: ps 1, worker 1, heter1 1"}},
+		{name: "heter workers", pattern: placement.Pipeline, roles: []string{"ps 1 1 0", "worker 1 1 2", "heter1 1 2 2"}, want: []string{"n2: ps 1, worker 1, heter1 1"}},
 	} {
 		c.nodes = nodes
 		c.named(t)
@@ -174,5 +174,5 @@ func TestSolveWithNothingToPlace(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, plan.Assignments)
 	require.True(t, plan.Optimal)
-	require.InDelta(t, 2+8, plan.Cost.Priced, 1e-9, "what runs already costs")
+	require.InDelta(t, 2+8, plan.Cost.WeightedBytes, 1e-9, "what runs already costs")
 }

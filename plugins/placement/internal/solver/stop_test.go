@@ -64,8 +64,8 @@ func TestALongSearchStopsSoon(test *testing.T) {
 	}
 	t, err := tree.New(spec)
 	require.NoError(test, err)
-	role := func(traffic gang.Traffic, members int, request ...int64) gang.Role {
-		r := gang.Role{Name: fmt.Sprint("role", traffic), Traffic: traffic, Request: request, Minimum: members}
+	role := func(traffic gang.CommRole, members int, request ...int64) gang.Role {
+		r := gang.Role{Name: fmt.Sprint("role", traffic), CommRole: traffic, Request: request, Minimum: members}
 		for i := range members {
 			r.Pending = append(r.Pending, i)
 		}
