@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement/traffic"
 	"github.com/paddle-volcano/paddle-volcano/test/placement/instances"
 )
 
@@ -39,40 +40,40 @@ func (w *wire) send(from, to spot, bytes float64) {
 }
 
 // seatOf is one member with its place, in the order of roles and indexes.
-type seatOf struct {
+type placedMember struct {
 	role  *placement.Role
 	fixed bool
 	spot  spot
 }
 
-func seatsOf(d *placement.Demand, assignments []placement.Assignment) (seats []seatOf) {
+func placedMembers(d *placement.Demand, assignments []placement.Assignment) (members []placedMember) {
 	for r := range d.Roles {
-		at := map[int]seatOf{}
+		at := map[int]placedMember{}
 		most := -1
 		for _, p := range d.Roles[r].Placed {
-			at[p.Index] = seatOf{role: &d.Roles[r], fixed: true, spot: spot{p.Node, 0}}
+			at[p.Index] = placedMember{role: &d.Roles[r], fixed: true, spot: spot{p.Node, 0}}
 			most = max(most, p.Index)
 		}
 		for _, a := range assignments {
 			if a.Role == r {
-				at[a.Index] = seatOf{role: &d.Roles[r], spot: spot{a.Node, 0}}
+				at[a.Index] = placedMember{role: &d.Roles[r], spot: spot{a.Node, 0}}
 				most = max(most, a.Index)
 			}
 		}
 		for index := range most + 1 {
 			if s, ok := at[index]; ok {
-				seats = append(seats, s)
+				members = append(members, s)
 			}
 		}
 	}
-	return seats
+	return members
 }
 
 // parameters: each worker pulls an M/P from each server and pushes as much; each stage passes activations on to the next.
-func (w *wire) parameters(d *placement.Demand, seats []seatOf) {
+func (w *wire) parameters(d *placement.Demand, members []placedMember) {
 	stages := make([][]spot, 10) // 0 are workers
 	var servers []spot
-	for _, s := range seats {
+	for _, s := range members {
 		switch {
 		case s.role.CommRole == placement.Server:
 			servers = append(servers, s.spot)
@@ -103,10 +104,10 @@ func (w *wire) parameters(d *placement.Demand, seats []seatOf) {
 }
 
 // allReduce along the ring of ranks, each edge both ways half as much, and along those of parallel groups.
-func (w *wire) allReduce(d *placement.Demand, seats []seatOf) {
+func (w *wire) allReduce(d *placement.Demand, members []placedMember) {
 	islands := map[placement.NodeID][]placement.Island{}
 	var ranks []spot
-	for i, s := range seats {
+	for i, s := range members {
 		if s.role.CommRole != placement.Worker {
 			continue
 		}
@@ -139,7 +140,7 @@ func (w *wire) allReduce(d *placement.Demand, seats []seatOf) {
 	}
 	around(ranks, 1)
 	for lo := 0; d.GroupSize > 1 && lo < n; lo += d.GroupSize {
-		around(ranks[lo:min(lo+d.GroupSize, n)], placement.GroupWeight)
+		around(ranks[lo:min(lo+d.GroupSize, n)], traffic.GroupWeight)
 	}
 }
 
@@ -166,9 +167,9 @@ func TestCostFlowByFlow(t *testing.T) {
 		w := &wire{topology: topology, sent: map[placement.DomainID]float64{}, islands: map[spot]float64{}}
 		switch d.Pattern {
 		case placement.Collective:
-			w.allReduce(d, seatsOf(d, assignments))
+			w.allReduce(d, placedMembers(d, assignments))
 		case placement.ParameterServer, placement.Pipeline:
-			w.parameters(d, seatsOf(d, assignments))
+			w.parameters(d, placedMembers(d, assignments))
 			clear(w.islands) // what servers and workers exchange leaves the GPU anyway
 		case placement.Single:
 		}

@@ -58,5 +58,5 @@ func ExampleSolve() {
 	// node     2 used, 2 bytes cross at price 1, busiest uplink 1
 	// island   0 bytes cross at price 0.25, busiest uplink 0
 	// priced   2, busiest uplink 1 s
-	// 1 of 4 workers has no room: node n1 has 3 GPUs free, 4 needed in one node (networkTopology hard, tier node); fits with tier rack
+	// 1 of 4 workers has no capacity: node n1 has 3 GPUs free, 4 needed in one node (networkTopology hard, tier node); fits with tier rack
 }

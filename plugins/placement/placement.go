@@ -121,8 +121,6 @@ type (
 	Cost = traffic.Cost
 	// TierCost is what one tier carries in a step.
 	TierCost = traffic.TierCost
-	// UplinkLoad is what the uplink of one domain carries in a step.
-	UplinkLoad = traffic.UplinkLoad
 )
 
 // Objectives.
@@ -130,9 +128,6 @@ const (
 	BytesFirst   = solver.BytesFirst
 	BusiestFirst = solver.BusiestFirst
 )
-
-// GroupWeight is how many times more a parallel group talks inside than the ring does.
-const GroupWeight = traffic.GroupWeight
 
 var (
 	// ErrNoFit is returned by Solve if no plan was found; Diagnose reports why.
@@ -149,12 +144,6 @@ func Solve(t *Topology, d *Demand, o Options) (*Plan, error) { return solver.Sol
 // looks at no capacity and no limit; Check does.
 func Evaluate(t *Topology, d *Demand, assignments []Assignment) (Cost, error) {
 	return traffic.Evaluate(t, d, assignments)
-}
-
-// Uplinks returns the loads of all uplinks of nodes and of domains above that carry something, lowest tier first, then in the
-// order of the tree.
-func Uplinks(t *Topology, d *Demand, assignments []Assignment) ([]UplinkLoad, error) {
-	return traffic.Uplinks(t, d, assignments)
 }
 
 // Check returns an error unless a plan keeps every capacity, eligibility, minimum and limit of its demand on the topology before
@@ -208,9 +197,6 @@ const (
 	FewerMembers     = diagnose.FewerMembers
 	MoreCapacity     = diagnose.MoreCapacity
 )
-
-// MaxSolves is how often Diagnose calls Solve at most.
-const MaxSolves = diagnose.MaxSolves
 
 // Diagnose reports why Solve finds no plan. The topology is unchanged afterwards. Errors are those of Solve, but for ErrNoFit.
 func Diagnose(t *Topology, d *Demand, o Options) (*Diagnosis, error) {

@@ -12,7 +12,7 @@ import (
 )
 
 // fitsWith returns what the relaxations of an explanation say, each of which must hold.
-func fitsWith(t *testing.T, topology *placement.Topology, d *placement.Demand) (texts []string) {
+func suggestionTexts(t *testing.T, topology *placement.Topology, d *placement.Demand) (texts []string) {
 	t.Helper()
 	e, err := placement.Diagnose(topology, d, placement.Options{})
 	require.NoError(t, err)
@@ -50,7 +50,7 @@ func TestSuggestions(t *testing.T) {
 		// n6 has GPUs for one, and no cpu.
 		{"GPUs for whole pods", placement.Demand{Pattern: ring, Roles: []placement.Role{workersOf(4, 2, 3)}},
 			[]string{"with 3 workers", "with 1 more GPU in the cluster (on n1)"}},
-		// 13 pods of one GPU and one cpu have room: two on n6, for want of cpu. 12 of them make whole groups of 4.
+		// 13 pods of one GPU and one cpu have capacity: two on n6, for want of cpu. 12 of them make whole groups of 4.
 		{"whole parallel groups", placement.Demand{Pattern: ring, GroupSize: 4, Roles: []placement.Role{workersOf(16, 1, 1)}},
 			[]string{"with 12 workers", "with 2 more cpu and 1 more GPU in the cluster (on n3 and n6)"}},
 		{"GPUs count before cpu: n6 lacks 1 and 8, n3 lacks 2", placement.Demand{Roles: []placement.Role{workersOf(1, 10, 5)}},
@@ -66,7 +66,7 @@ func TestSuggestions(t *testing.T) {
 			[]string{"with tier block", "with 18 more cpu in node n1"}},
 		{"colocation", placement.Demand{Pattern: ps, Colocation: placement.Required, Roles: []placement.Role{servers(2, 4), workersOf(7, 1, 1)}},
 			[]string{"with colocation Preferred", "with 6 workers"}},
-		// One rack has no room for 7 workers, and no node has room for 4.
+		// One rack has no capacity for 7 workers, and no node has capacity for 4.
 		{"both limits", placement.Demand{Pattern: ps, HighestTier: rackTier, Colocation: placement.Required, Roles: []placement.Role{servers(1, 4), workersOf(7, 1, 1)}},
 			[]string{"with tier block and colocation Preferred", "with 3 workers"}},
 		{"colocation in a rack", placement.Demand{Pattern: ps, Colocation: placement.Required, ColocationTier: rackTier, Roles: []placement.Role{servers(1, 4), workersOf(7, 1, 1)}},
@@ -76,7 +76,7 @@ func TestSuggestions(t *testing.T) {
 		{"nothing helps", placement.Demand{Roles: []placement.Role{only(t, crowded, workersOf(1, 1, 1))}}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			require.Equal(t, c.want, fitsWith(t, crowded, &c.demand))
+			require.Equal(t, c.want, suggestionTexts(t, crowded, &c.demand))
 		})
 	}
 }

@@ -37,7 +37,7 @@ const (
 	PipelineWorker
 )
 
-// Colocation says how much it counts that servers and workers are near each other.
+// Colocation is how much it counts that servers and workers are near each other.
 type Colocation int
 
 const (
@@ -46,7 +46,7 @@ const (
 	// Required puts no worker into a domain of tier ColocationTier that holds none of the job's servers. It binds workers
 	// of patterns with servers only.
 	Required
-	// None leaves traffic out of account: preferences and the least harm to other jobs decide.
+	// None leaves traffic out of account: preferences and the the least fragmentation decide.
 	None
 )
 

@@ -126,7 +126,7 @@ func (s *Shape) Sum(d DomainID) int64 {
 	return s.sum[int(d)-len(s.fit)]
 }
 
-// MostOnNode returns the most pods that one node of a domain holds, up to fitBuckets-1.
+// MostOnNode returns the most pods that one node of a domain holds, up to buckets-1.
 func (s *Shape) MostOnNode(d DomainID) int {
 	if int(d) < len(s.fit) {
 		return Bucket(s.fit[d])

@@ -27,7 +27,7 @@ const NoDomain DomainID = -1
 const pathSeparator = "/"
 
 // Topology is a tree of domains with the free amounts of its nodes. Built once, it follows pods as they come and go
-// (Take, Give, SetFree). It is not safe for use by several goroutines.
+// (Take, SetFree). It is not safe for use by several goroutines.
 type Topology struct {
 	resources    []string
 	accelerators []int

@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Claim is what one pod takes of a node. Take makes it; Give needs it.
+// Claim is what one pod takes of a node.
 type Claim struct {
 	Node    NodeID
 	Amounts []int64
@@ -59,26 +59,12 @@ func (t *Topology) Take(node NodeID, amounts []int64) (Claim, error) {
 	if islands := t.gpus.of(node); len(islands) > 0 {
 		claim.Islands = AssignGPUs(islands, int(t.gpusOf(amounts)), nil)
 	}
-	t.add(node, amounts, -1)
-	return claim, nil
-}
-
-// Give gives a claim back. O(depth).
-func (t *Topology) Give(claim Claim) {
-	t.record(claim.Node)
-	islands := t.gpus.of(claim.Node)
-	for _, i := range claim.Islands {
-		islands[i]++
-	}
-	t.add(claim.Node, claim.Amounts, 1)
-}
-
-func (t *Topology) add(node NodeID, amounts []int64, sign int64) {
-	free := slices.Clone(t.Free(DomainID(node)))
+	left := slices.Clone(free)
 	for r, amount := range amounts {
-		free[r] += sign * amount
+		left[r] -= amount
 	}
-	t.setFree(node, free)
+	t.setFree(node, left)
+	return claim, nil
 }
 
 // setFree changes a node, the sums above it and the index of fits.

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement/traffic"
 	"github.com/paddle-volcano/paddle-volcano/test/placement/instances"
 )
 
@@ -83,7 +84,7 @@ func greedyRing(in *instances.Loaded, tree *tree) chooser {
 			}
 			cost := tree.edge(ranks[next-1], n) + tree.edge(n, ranks[0])
 			if next%group > 0 {
-				cost += placement.GroupWeight * (tree.edge(ranks[next-1], n) + tree.edge(n, ranks[next-next%group]))
+				cost += traffic.GroupWeight * (tree.edge(ranks[next-1], n) + tree.edge(n, ranks[next-next%group]))
 			}
 			return cost
 		})

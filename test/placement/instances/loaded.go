@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
@@ -79,7 +80,7 @@ func (c *cluster) fill(load float64) {
 	for c.taken() > load && len(c.running) > 0 {
 		i := c.IntN(len(c.running))
 		for _, claim := range c.running[i] {
-			c.Topology.Give(claim)
+			Give(c.Topology, claim)
 		}
 		c.running[i] = c.running[len(c.running)-1]
 		c.running = c.running[:len(c.running)-1]
@@ -134,4 +135,18 @@ func (c *cluster) take(node int, request []int64) placement.Claim {
 		panic(fmt.Errorf("a node with room has none: %w", err))
 	}
 	return claim
+}
+
+// Give gives a claim back.
+func Give(t *placement.Topology, claim placement.Claim) {
+	free, islands := slices.Clone(t.Free(placement.DomainID(claim.Node))), t.Islands(claim.Node)
+	for r, amount := range claim.Amounts {
+		free[r] += amount
+	}
+	for _, i := range claim.Islands {
+		islands[i].Free++
+	}
+	if err := t.SetFree(claim.Node, free, islands); err != nil {
+		panic(fmt.Errorf("what a claim took does not fit back: %w", err))
+	}
 }

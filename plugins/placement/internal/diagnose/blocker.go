@@ -10,34 +10,34 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
 )
 
-// BlockerKind is what is in the way of a member.
+// BlockerKind is the kind of a Blocker.
 type BlockerKind string
 
 const (
-	// Insufficient of a resource is free.
+	// Insufficient: too little of a resource is free.
 	Insufficient BlockerKind = "resources"
-	// Fragmented is a resource of which enough is free, but not on one node.
+	// Fragmented: enough of a resource is free, but not on one node.
 	Fragmented BlockerKind = "fragmentation"
-	// NoSingleNode are resources that are free on some nodes each, but not all on one node.
+	// NoSingleNode: each resource is free on some node, but not all on one node.
 	NoSingleNode BlockerKind = "combination"
-	// NotEligible says that there is room, but on nodes that the role may not use.
+	// NotEligible: there is capacity, but on nodes that the role may not use.
 	NotEligible BlockerKind = "eligibility"
-	// NoServerNearby says that there is room, but not with a server wherever there are workers.
+	// NoServerNearby: there is capacity, but not with a server wherever there are workers (Demand.Colocation).
 	NoServerNearby BlockerKind = "colocation"
-	// RunningApart says that the running members are already further apart than the limit allows.
+	// RunningApart: the running members are further apart than Demand.HighestTier allows.
 	RunningApart BlockerKind = "running apart"
-	// NotFound says that there seems to be room, but the search found no plan.
+	// NotFound: there seems to be capacity, but the search found no plan.
 	NotFound BlockerKind = "search"
 )
 
-// Blocker says what is in the way of the next member of a role in one domain.
+// Blocker is what keeps the next member of a role out of one domain.
 type Blocker struct {
 	Role int
 	Kind BlockerKind
 	// Resource that is short, or (NoSingleNode) the scarcest one.
 	Resource string
 	// Free is how much of it there is: in all, or, if Left, after those members that fit together.
-	// Needed is how much the gang needs in all, or, if Left, one member. NoServerNearby: Free of the Needed workers have room in
+	// Needed is how much the gang needs in all, or, if Left, one member. NoServerNearby: Free of the Needed workers have capacity in
 	// Nodes domains with a server; Free is below 0 where that is not what is in the way.
 	Free, Needed int64
 	Left         bool
@@ -53,12 +53,12 @@ type Blocker struct {
 	// Nodes of the domain and those of them that are eligible for the role. RunningApart: Nodes is in how many domains
 	// members run.
 	Nodes, Eligible int
-	// Also says what is in the way of the next member already, where there is too little for all.
+	// Also is what keeps the next member out already, where there is too little for all.
 	Also *Blocker
 }
 
-// stop finds what is in the way of the next member of a role, after those that fit.
-func (g *pendingGang) stop(p *gangFit, role int) Blocker {
+// blockerOf returns what keeps the next member of a role out, after those that fit.
+func (g *pendingGang) blockerOf(p *gangFit, role int) Blocker {
 	s := Blocker{Role: role, Nodes: int(p.hi - p.lo)}
 	elsewhere := false
 	request := g.d.Roles[role].Request
@@ -74,19 +74,19 @@ func (g *pendingGang) stop(p *gangFit, role int) Blocker {
 		return s
 	}
 	left := p.leftFor(role)
-	if !g.tooLittle(&s, p, request) {
-		g.stopNext(&s, p, request, left)
+	if !g.insufficient(&s, p, request) {
+		g.blockNext(&s, p, request, left)
 	} else if r := slices.Index(g.t.Resources(), s.Resource); !s.Left && left[r].sum >= request[r] {
 		s.Also = &Blocker{Role: role, Nodes: s.Nodes, Eligible: s.Eligible}
-		g.stopNext(s.Also, p, request, left)
+		g.blockNext(s.Also, p, request, left)
 	}
 	return s
 }
 
-// stopNext finds what is in the way by what is left.
-func (g *pendingGang) stopNext(s *Blocker, p *gangFit, request []int64, left []remains) {
-	if !g.scattered(s, request, left) {
-		g.notTogether(s, p, request, left)
+// blockNext finds what keeps the next member out, by what is left.
+func (g *pendingGang) blockNext(s *Blocker, p *gangFit, request []int64, left []remains) {
+	if !g.fragmented(s, request, left) {
+		g.noSingleNode(s, p, request, left)
 	}
 }
 
@@ -114,8 +114,8 @@ func (p *gangFit) leftFor(role int) []remains {
 	return left
 }
 
-// tooLittle looks for a resource that is short in all: of several, an accelerator, then the one that is shortest.
-func (g *pendingGang) tooLittle(s *Blocker, p *gangFit, request []int64) bool {
+// insufficient looks for a resource that is short in all: of several, an accelerator, then the one that is shortest.
+func (g *pendingGang) insufficient(s *Blocker, p *gangFit, request []int64) bool {
 	free, needed := slices.Clone(g.t.Free(p.domain)), slices.Clone(g.amounts)
 	if s.Eligible < s.Nodes {
 		clear(free)
@@ -137,8 +137,8 @@ func (g *pendingGang) tooLittle(s *Blocker, p *gangFit, request []int64) bool {
 	})
 }
 
-// scattered looks for a resource of which no node has enough for one more.
-func (g *pendingGang) scattered(s *Blocker, request []int64, left []remains) bool {
+// fragmented looks for a resource of which no node has enough for one more.
+func (g *pendingGang) fragmented(s *Blocker, request []int64, left []remains) bool {
 	return s.choose(g.t, request, func(r int) (float64, bool) {
 		return float64(left[r].sum) / float64(request[r]), left[r].having == 0
 	}, func(r int) {
@@ -149,8 +149,8 @@ func (g *pendingGang) scattered(s *Blocker, request []int64, left []remains) boo
 	})
 }
 
-// notTogether names the resource that fewest nodes have, and the one that most of these shortage.
-func (g *pendingGang) notTogether(s *Blocker, p *gangFit, request []int64, left []remains) {
+// noSingleNode names the resource that fewest nodes have, and the one that most of these lack.
+func (g *pendingGang) noSingleNode(s *Blocker, p *gangFit, request []int64, left []remains) {
 	s.choose(g.t, request, func(r int) (float64, bool) { return float64(left[r].having), true }, func(r int) {
 		s.Kind, s.Needed, s.Having = NoSingleNode, request[r], left[r].having
 		lacking := make([]int, len(request))
@@ -192,39 +192,39 @@ func (s *Blocker) choose(t *tree.Topology, request []int64, measure func(r int) 
 	return true
 }
 
-// findStops says what is in the way in the domain that decides: capacity, running members that break the limit, servers
-// that must be near, or the search.
-func (g *pendingGang) findStops(room *DomainCapacity) {
-	pack := g.pack(room.Domain)
+// findBlockers fills in the blockers of the deciding domain: capacity, running members that break the limit, servers that
+// must be near, or the search.
+func (g *pendingGang) findBlockers(capacity *DomainCapacity) {
+	pack := g.pack(capacity.Domain)
 	for _, r := range g.roles {
 		if pack.together[r] < g.need[r] {
-			room.Blockers = append(room.Blockers, g.stop(pack, r))
+			capacity.Blockers = append(capacity.Blockers, g.blockerOf(pack, r))
 		}
 	}
-	if g.apart > 1 {
-		room.Blockers = append([]Blocker{{Role: g.firstRole(), Kind: RunningApart, Nodes: g.apart}}, room.Blockers...)
+	if g.runningDomains > 1 {
+		capacity.Blockers = append([]Blocker{{Role: g.firstRole(), Kind: RunningApart, Nodes: g.runningDomains}}, capacity.Blockers...)
 		return
 	}
-	g.stopSearch(room)
+	g.blockSearch(capacity)
 }
 
-// stopSearch says why there is no plan in a domain that has room, or has room for more workers than may be beside servers.
-func (g *pendingGang) stopSearch(room *DomainCapacity) {
+// blockSearch adds why there is no plan in a domain that has capacity, or has it for more workers than may be beside servers.
+func (g *pendingGang) blockSearch(capacity *DomainCapacity) {
 	if !g.d.Colocated() {
-		if len(room.Blockers) == 0 {
-			room.Blockers = []Blocker{{Role: g.firstRole(), Kind: NotFound}}
+		if len(capacity.Blockers) == 0 {
+			capacity.Blockers = []Blocker{{Role: g.firstRole(), Kind: NotFound}}
 		}
 		return
 	}
 	var workers int64
 	for _, r := range g.roles {
 		if g.d.Class(r) > gang.ServerClass {
-			workers += int64(room.Together[r])
+			workers += int64(capacity.Together[r])
 		}
 	}
-	alone := g.noServer(room.Domain)
-	if len(room.Blockers) == 0 || alone.Free >= 0 && alone.Free < workers {
-		room.Blockers = append([]Blocker{alone}, room.Blockers...)
+	alone := g.noServerNearby(capacity.Domain)
+	if len(capacity.Blockers) == 0 || alone.Free >= 0 && alone.Free < workers {
+		capacity.Blockers = append([]Blocker{alone}, capacity.Blockers...)
 	}
 }
 
@@ -235,8 +235,8 @@ type serverDomain struct {
 	workers int64
 }
 
-// noServer counts how many workers have room in as many domains as servers can be in: the best ones.
-func (g *pendingGang) noServer(v tree.DomainID) Blocker {
+// noServerNearby counts how many workers fit into as many domains as servers can be in: the best ones.
+func (g *pendingGang) noServerNearby(v tree.DomainID) Blocker {
 	tier := g.d.ServerTier()
 	s := Blocker{Role: g.workerRole(), Kind: NoServerNearby, Free: -1, Tier: tier}
 	first, end := g.t.NodesOf(v)
@@ -259,11 +259,11 @@ func (g *pendingGang) noServer(v tree.DomainID) Blocker {
 	slices.SortFunc(all, func(a, b serverDomain) int {
 		return cmp.Or(cmp.Compare(b.workers, a.workers), cmp.Compare(a.domain, b.domain))
 	})
-	var room, needed int64
+	var capacity, needed int64
 	used := 0
 	for _, at := range all {
 		if at.runs || servers > 0 {
-			room += at.workers
+			capacity += at.workers
 			used++
 		}
 		if !at.runs {
@@ -275,8 +275,8 @@ func (g *pendingGang) noServer(v tree.DomainID) Blocker {
 			needed += g.need[r]
 		}
 	}
-	if room < needed {
-		s.Free, s.Needed, s.Nodes = room, needed, used
+	if capacity < needed {
+		s.Free, s.Needed, s.Nodes = capacity, needed, used
 	}
 	return s
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package diagnose says why a gang has no plan: what is short, where, and with which change it would fit.
+// Package diagnose finds why a gang has no plan: what is short, in which domain, and with which change it would fit.
 package diagnose
 
 import (
@@ -11,9 +11,9 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
 )
 
-// Diagnosis says why a demand has no plan, and the least that would have to change.
+// Diagnosis is why a demand has no plan, and the least that would have to change.
 type Diagnosis struct {
-	// Plan of a demand that fits: there is nothing to explain then, and Tiers and Suggestions are empty.
+	// Plan of a demand that fits; Tiers and Suggestions are empty then.
 	Plan *solver.Plan
 	// Roles of the demand.
 	Roles []RoleNeed
@@ -27,7 +27,7 @@ type Diagnosis struct {
 	// Solves is how often Solve was called: MaxSolves at most.
 	Solves int
 
-	lexicon   lexicon
+	units     unitTable
 	resources []string
 }
 
@@ -37,7 +37,7 @@ type RoleNeed struct {
 	Request []int64
 	// Members there are in all, Minimum of them that must run, and Running ones.
 	Members, Minimum, Running int
-	// Missing are those up to the minimum that have no room in the best domain.
+	// Missing are those up to the minimum that have no capacity in the best domain.
 	Missing int
 }
 
@@ -64,8 +64,8 @@ type DomainCapacity struct {
 	// Together is how many members of each role were found to fit at the same time, no more than are needed; limits other
 	// than capacity and eligible nodes do not count.
 	Together []int
-	// Blockers say what is in the way of the next member of each role that misses some, first what keeps the whole gang out. Only
-	// the best domain of the tier that decides has them.
+	// Blockers of the next member of each role that misses some; first what keeps the whole gang out. Only the best domain
+	// of the deciding tier has them.
 	Blockers []Blocker
 
 	short string // name for sentences
@@ -74,7 +74,7 @@ type DomainCapacity struct {
 // Diagnose reports why Solve finds no plan. It calls Solve MaxSolves times at most, and looks at each node a few times for
 // each role and tier. The topology is unchanged afterwards. Errors are those of Solve, but for ErrNoFit.
 func Diagnose(t *tree.Topology, d *gang.Demand, o solver.Options) (*Diagnosis, error) {
-	e := &Diagnosis{lexicon: newLexicon(t.Resources()), resources: t.Resources()}
+	e := &Diagnosis{units: newUnitTable(t.Resources()), resources: t.Resources()}
 	plan, err := solver.Solve(t, d, o)
 	e.Solves = 1
 	if err != nil && !errors.Is(err, solver.ErrNoFit) {
@@ -93,16 +93,16 @@ func Diagnose(t *tree.Topology, d *gang.Demand, o solver.Options) (*Diagnosis, e
 	}
 	g := newGang(t, d)
 	for tier := tree.NodeTier; tier <= len(t.Tiers()); tier++ {
-		if tier == g.decisive() {
+		if tier == g.decidingTier() {
 			e.DecidingTier = len(e.Tiers)
 		}
 		if o.Stop != nil && o.Stop() {
 			return nil, solver.ErrStopped
 		}
-		e.Tiers = append(e.Tiers, g.tierRoom(tier))
+		e.Tiers = append(e.Tiers, g.tierCapacity(tier))
 	}
-	g.findStops(e.room())
-	s := &suggester{pendingGang: g, o: o, best: e.room()}
+	g.findBlockers(e.decidingDomain())
+	s := &suggester{pendingGang: g, o: o, best: e.decidingDomain()}
 	if e.Suggestions, err = s.all(); err != nil {
 		return nil, err
 	}
@@ -111,21 +111,21 @@ func Diagnose(t *tree.Topology, d *gang.Demand, o solver.Options) (*Diagnosis, e
 	return e, nil
 }
 
-// room that decides.
-func (e *Diagnosis) room() *DomainCapacity { return &e.Tiers[e.DecidingTier].Best[0] }
+// decidingDomain returns the best domain of the deciding tier.
+func (e *Diagnosis) decidingDomain() *DomainCapacity { return &e.Tiers[e.DecidingTier].Best[0] }
 
 // countMissing members of each role: by what was packed, and where one role alone misses some and fewer of it were found
 // to do, by that.
 func (e *Diagnosis) countMissing() {
 	var missing []int
-	for r, together := range e.room().Together {
+	for r, together := range e.decidingDomain().Together {
 		if e.Roles[r].Missing = e.Roles[r].needed() - together; e.Roles[r].Missing > 0 {
 			missing = append(missing, r)
 		}
 	}
-	for _, relaxation := range e.Suggestions {
-		if len(missing) == 1 && len(relaxation.Fewer) == 1 && relaxation.Fewer[0].Role == missing[0] && !relaxation.wholeGroups {
-			e.Roles[missing[0]].Missing = relaxation.Fewer[0].By
+	for _, suggestion := range e.Suggestions {
+		if len(missing) == 1 && len(suggestion.Fewer) == 1 && suggestion.Fewer[0].Role == missing[0] && !suggestion.wholeGroups {
+			e.Roles[missing[0]].Missing = suggestion.Fewer[0].By
 		}
 	}
 }

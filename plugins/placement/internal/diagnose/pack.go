@@ -75,8 +75,8 @@ func (p *gangFit) eligible(role int, n tree.NodeID) bool {
 	return set == nil || set.Has(n)
 }
 
-// roomy is a node with room for so many members, where others, of roles that come later, would find room too.
-type roomy struct {
+// nodeFit is a node that so many members of a role fit on, and how many members of later roles would.
+type nodeFit struct {
 	node        tree.NodeID
 	fit, others int64
 }
@@ -84,18 +84,18 @@ type roomy struct {
 // put a role in, first where it takes least from the roles that come later.
 func (p *gangFit) put(role int, later []int) {
 	request := p.g.d.Roles[role].Request
-	var nodes []roomy
-	var room int64
+	var nodes []nodeFit
+	var capacity int64
 	for n := p.lo; n < p.hi; n++ {
 		if !p.eligible(role, n) {
 			continue
 		}
 		if fit := int64(tree.Fits(p.of(n), request)); fit > 0 {
-			nodes = append(nodes, roomy{node: n, fit: fit})
-			room += fit
+			nodes = append(nodes, nodeFit{node: n, fit: fit})
+			capacity += fit
 		}
 	}
-	if room > p.g.need[role] && len(later) > 0 {
+	if capacity > p.g.need[role] && len(later) > 0 {
 		p.sortFor(nodes, later)
 	}
 	for _, at := range nodes {
@@ -114,7 +114,7 @@ func (p *gangFit) put(role int, later []int) {
 	}
 }
 
-func (p *gangFit) sortFor(nodes []roomy, later []int) {
+func (p *gangFit) sortFor(nodes []nodeFit, later []int) {
 	for i := range nodes {
 		for _, role := range later {
 			if p.eligible(role, nodes[i].node) {
@@ -122,7 +122,7 @@ func (p *gangFit) sortFor(nodes []roomy, later []int) {
 			}
 		}
 	}
-	slices.SortFunc(nodes, func(a, b roomy) int {
+	slices.SortFunc(nodes, func(a, b nodeFit) int {
 		return cmp.Or(cmp.Compare(a.others*b.fit, b.others*a.fit), cmp.Compare(a.node, b.node))
 	})
 }

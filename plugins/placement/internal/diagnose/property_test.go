@@ -22,7 +22,7 @@ func tightDemand(seed int64) (*tree.Topology, *gang.Demand, solver.Options) {
 	return t, d, solver.Options{Objective: solver.Objective(random.Intn(2))}
 }
 
-func TestExplainRandomDemands(test *testing.T) {
+func TestDiagnoseRandomDemands(test *testing.T) {
 	fit, tight := 0, 0
 	far := 0
 	kinds := map[Change]int{}
@@ -67,8 +67,8 @@ func TestExplainRandomDemands(test *testing.T) {
 	for _, change := range []Change{HigherTier, PreferColocation, BothLimits, FewerMembers, MoreCapacity} {
 		require.Positive(test, kinds[change], change)
 	}
-	for _, cause := range []BlockerKind{Insufficient, Fragmented, NoSingleNode, NotEligible, NoServerNearby, RunningApart} {
-		require.Positive(test, causes[cause], cause)
+	for _, kind := range []BlockerKind{Insufficient, Fragmented, NoSingleNode, NotEligible, NoServerNearby, RunningApart} {
+		require.Positive(test, causes[kind], kind)
 	}
 }
 
@@ -95,15 +95,15 @@ func nearest(test *testing.T, t *tree.Topology, d *gang.Demand, o solver.Options
 }
 
 // What Diagnose counts is true: what fits together does, and where it says that not all do, Solve finds no plan either.
-func TestExplainCountsWhatFits(test *testing.T) {
+func TestDiagnoseCountsWhatFits(test *testing.T) {
 	counted, low := 0, 0
 	for seed := range int64(1500) {
 		t, d, _ := tightDemand(seed)
 		if e, err := Diagnose(t, d, solver.Options{}); err == nil && e.Plan == nil {
 			for i, tier := range e.Tiers {
-				for j, room := range tier.Best {
+				for j, capacity := range tier.Best {
 					counted++
-					low += countsRight(test, t, d, room, i == e.DecidingTier && j == 0, seed)
+					low += countsRight(test, t, d, capacity, i == e.DecidingTier && j == 0, seed)
 				}
 			}
 		}
@@ -112,7 +112,7 @@ func TestExplainCountsWhatFits(test *testing.T) {
 	require.LessOrEqual(test, low, counted/200, "rooms that hold more than was counted")
 }
 
-func countsRight(test *testing.T, t *tree.Topology, d *gang.Demand, room DomainCapacity, decides bool, seed int64) (low int) {
+func countsRight(test *testing.T, t *tree.Topology, d *gang.Demand, capacity DomainCapacity, decides bool, seed int64) (low int) {
 	test.Helper()
 	within := *d
 	within.Pattern, within.HighestTier, within.Colocation = gang.Single, 0, gang.Preferred
@@ -121,7 +121,7 @@ func countsRight(test *testing.T, t *tree.Topology, d *gang.Demand, room DomainC
 	for r := range within.Roles {
 		role := &within.Roles[r]
 		here := tree.NewNodeSet(t)
-		lo, hi := t.NodesOf(room.Domain)
+		lo, hi := t.NodesOf(capacity.Domain)
 		for n := lo; n < hi; n++ {
 			if role.Eligible == nil || role.Eligible.Has(n) {
 				here.Add(n)
@@ -129,14 +129,14 @@ func countsRight(test *testing.T, t *tree.Topology, d *gang.Demand, room DomainC
 		}
 		role.Eligible = here
 		need := max(0, role.Minimum-len(role.Placed))
-		require.LessOrEqual(test, room.Together[r], need)
-		missing = missing || room.Together[r] < need
-		role.Minimum = len(role.Placed) + room.Together[r]
-		role.Pending = role.Pending[:room.Together[r]]
+		require.LessOrEqual(test, capacity.Together[r], need)
+		missing = missing || capacity.Together[r] < need
+		role.Minimum = len(role.Placed) + capacity.Together[r]
+		role.Pending = role.Pending[:capacity.Together[r]]
 	}
 	_, err := solver.Solve(t, &within, solver.Options{})
-	require.NoError(test, err, "seed %d, domain %s", seed, room.Name)
-	require.Equal(test, missing && decides, slices.ContainsFunc(room.Blockers, func(s Blocker) bool { return s.Kind.ofRoom() }), "seed %d, %+v", seed, room)
+	require.NoError(test, err, "seed %d, domain %s", seed, capacity.Name)
+	require.Equal(test, missing && decides, slices.ContainsFunc(capacity.Blockers, func(s Blocker) bool { return s.Kind.ofCapacity() }), "seed %d, %+v", seed, capacity)
 	if !missing {
 		return 0
 	}
@@ -151,9 +151,11 @@ func countsRight(test *testing.T, t *tree.Topology, d *gang.Demand, room DomainC
 	return 0
 }
 
-func (c BlockerKind) ofRoom() bool { return c != RunningApart && c != NoServerNearby && c != NotFound }
+func (c BlockerKind) ofCapacity() bool {
+	return c != RunningApart && c != NoServerNearby && c != NotFound
+}
 
-func FuzzExplain(f *testing.F) {
+func FuzzDiagnose(f *testing.F) {
 	f.Add(int64(1))
 	f.Fuzz(func(test *testing.T, seed int64) {
 		t, d, o := tightDemand(seed)

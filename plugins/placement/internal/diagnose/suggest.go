@@ -71,11 +71,11 @@ func (r *Suggestion) Try(t *tree.Topology, d *gang.Demand, o solver.Options) (*s
 	for i := range r.Increases {
 		t.AddFree(r.Increases[i].Node, r.Increases[i].Amounts)
 	}
-	return solver.Solve(t, r.relaxed(d), o)
+	return solver.Solve(t, r.apply(d), o)
 }
 
-// relaxed is the demand with the change, as far as it is one of the demand.
-func (r *Suggestion) relaxed(d *gang.Demand) *gang.Demand {
+// apply returns the demand with the change, as far as it is one of the demand.
+func (r *Suggestion) apply(d *gang.Demand) *gang.Demand {
 	relaxed := *d
 	if r.Change == HigherTier || r.Change == BothLimits {
 		relaxed.HighestTier = r.HighestTier
@@ -92,7 +92,7 @@ func (r *Suggestion) relaxed(d *gang.Demand) *gang.Demand {
 	return &relaxed
 }
 
-// text says what to do: it goes on after "fits".
+// text returns what to do, as it goes on after "fits".
 func (r *Suggestion) text(e *Diagnosis, label func(tier int) string) string {
 	tier := "without a networkTopology limit"
 	if r.HighestTier > 0 {
@@ -118,13 +118,13 @@ func (r *Suggestion) text(e *Diagnosis, label func(tier int) string) string {
 		on = fmt.Sprintf(" (on %d nodes)", len(r.Increases))
 		if len(r.Increases) <= named {
 			var names []string
-			for _, grant := range r.Increases {
-				names = append(names, grant.Name)
+			for _, increase := range r.Increases {
+				names = append(names, increase.Name)
 			}
 			on = " (on " + listed(names, "") + ")"
 		}
 	}
-	return fmt.Sprintf("with %s in %s%s", e.lexicon.amounts(r.Increase, e.resources, "more "), placeName(e.Tiers[r.Tier-tree.NodeTier].Name, r.short), on)
+	return fmt.Sprintf("with %s in %s%s", e.units.amounts(r.Increase, e.resources, "more "), placeName(e.Tiers[r.Tier-tree.NodeTier].Name, r.short), on)
 }
 
 // MaxSolves is how often Diagnose calls Solve at most: once for the demand as it is, and then for each kind of change.
@@ -150,7 +150,7 @@ func (s *suggester) all() (all []Suggestion, err error) {
 	for _, kind := range []struct {
 		solves int
 		find   func() (Suggestion, bool, error)
-	}{{limitSolves, s.limit}, {fewerSolves, s.fewer}, {moreSolves, s.more}} {
+	}{{limitSolves, s.higherLimit}, {fewerSolves, s.fewerReplicas}, {moreSolves, s.moreCapacity}} {
 		s.until = s.solves + kind.solves
 		found, ok, err := kind.find()
 		if err != nil {
@@ -177,8 +177,8 @@ func (s *suggester) works(r *Suggestion) (bool, error) {
 	return err == nil, nil
 }
 
-// limit lifts the highest tier to the nearest one that is enough, or to none; else colocation; else both.
-func (s *suggester) limit() (Suggestion, bool, error) {
+// higherLimit lifts the highest tier to the nearest one that is enough, or to none; else colocation; else both.
+func (s *suggester) higherLimit() (Suggestion, bool, error) {
 	var tries []Suggestion
 	higher := func(change Change) {
 		for tier := s.d.HighestTier + 1; s.d.Limited() && tier <= len(s.t.Tiers()); tier++ {
@@ -189,7 +189,7 @@ func (s *suggester) limit() (Suggestion, bool, error) {
 	}
 	higher(HigherTier)
 	if s.d.Colocated() {
-		if s.possible(s.decisive()) {
+		if s.possible(s.decidingTier()) {
 			tries = append(tries, Suggestion{Change: PreferColocation})
 		}
 		higher(BothLimits)
@@ -213,9 +213,9 @@ func (s *suggester) possible(tier int) bool {
 	return false
 }
 
-// fewer takes members off one role: off the workers if that is enough, else off the servers, else off others. No role loses its
+// fewerReplicas takes members off one role: off the workers if that is enough, else off the servers, else off others. No role loses its
 // last member.
-func (s *suggester) fewer() (Suggestion, bool, error) {
+func (s *suggester) fewerReplicas() (Suggestion, bool, error) {
 	for _, kinds := range [][]gang.CommRole{{gang.Worker, gang.PipelineWorker}, {gang.Server}, {gang.NoTraffic}} {
 		for role := range s.d.Roles {
 			if !slices.Contains(kinds, s.d.Roles[role].CommRole) {
@@ -229,7 +229,7 @@ func (s *suggester) fewer() (Suggestion, bool, error) {
 	return Suggestion{}, false, nil
 }
 
-// fewerOf takes the fewest members off a role with which the demand fits. It begins with as many as were found to have no room,
+// fewerOf takes the fewest members off a role with which the demand fits. It begins with as many as were found to have no capacity,
 // and then halves what is left to try.
 func (s *suggester) fewerOf(role int) (best Suggestion, ok bool, err error) {
 	step := s.step(role)

@@ -13,11 +13,11 @@ import (
 // sentenceLength is how many bytes a sentence has at most.
 const sentenceLength = 300
 
-// String is the explanation as one sentence; tiers have the names of the topology.
+// String returns the diagnosis as one sentence; tiers have the names of the topology.
 func (e *Diagnosis) String() string { return e.Sentence(nil) }
 
-// Sentence is the explanation as one sentence of at most about 300 characters, for people who train models. Label names a
-// tier as a limit, for example by the number that users write ("1"); nil takes its name.
+// Sentence returns the diagnosis as one sentence of at most 300 bytes. label names a tier as a limit, for example by the
+// number that users write ("1"); nil takes its name.
 func (e *Diagnosis) Sentence(label func(tier int) string) string {
 	if e.Plan != nil {
 		if left := len(e.Plan.Left); left > 0 {
@@ -40,7 +40,7 @@ func (e *Diagnosis) Sentence(label func(tier int) string) string {
 	return strings.ToValidUTF8(why[:sentenceLength-3], "") + "..."
 }
 
-// within says in what the gang must be together, and why: " in one rack", " (networkTopology hard, tier rack)".
+// within is the domain that must hold the whole gang, and why: " in one rack", " (networkTopology hard, tier rack)".
 type within struct{ one, limit string }
 
 // limit is the highest tier that the gang allows, as users write it.
@@ -61,24 +61,24 @@ func (e *Diagnosis) orNames(label func(tier int) string) func(tier int) string {
 
 func (e *Diagnosis) limited() bool { return e.DecidingTier < len(e.Tiers)-1 }
 
-// BlockerKind of what decides: what is in the way of the first role that misses members; "" if the demand fits.
+// BlockerKind returns the kind of the first blocker of the deciding domain; "" if the demand fits.
 func (e *Diagnosis) BlockerKind() BlockerKind {
 	if e.Plan != nil {
 		return ""
 	}
-	return e.room().Blockers[0].Kind
+	return e.decidingDomain().Blockers[0].Kind
 }
 
 func (e *Diagnosis) why(together within) string {
-	stop := &e.room().Blockers[0]
+	blocker := &e.decidingDomain().Blockers[0]
 	tier := &e.Tiers[e.DecidingTier]
-	switch stop.Kind {
+	switch blocker.Kind {
 	case RunningApart:
-		return fmt.Sprintf("running members are in %s, and all must be in %s", severalOf(stop.Nodes, tier.Name), oneOf(tier.Name)) + together.limit
+		return fmt.Sprintf("running members are in %s, and all must be in %s", severalOf(blocker.Nodes, tier.Name), oneOf(tier.Name)) + together.limit
 	case NoServerNearby:
-		return e.whyNoServer(stop) + together.limit
+		return e.whyNoServerNearby(blocker) + together.limit
 	case NotFound:
-		return fmt.Sprintf("no plan was found, though %s seems to have room for all", placeName(tier.Name, e.room().short)) + together.limit
+		return fmt.Sprintf("no plan was found, though %s seems to have room for all", placeName(tier.Name, e.decidingDomain().short)) + together.limit
 	}
 	var missing []string
 	sum := 0
@@ -98,81 +98,81 @@ func (e *Diagnosis) why(together within) string {
 	if sum == 1 {
 		verb = "has"
 	}
-	return fmt.Sprintf("%s %s no room: %s", listed(missing, "some members"), verb, e.because(tier.Name, e.room(), stop, together))
+	return fmt.Sprintf("%s %s no room: %s", listed(missing, "some members"), verb, e.because(tier.Name, e.decidingDomain(), blocker, together))
 }
 
-func (e *Diagnosis) whyNoServer(stop *Blocker) string {
-	role, tier := e.Roles[stop.Role].Name, e.Tiers[stop.Tier-tree.NodeTier].Name
+func (e *Diagnosis) whyNoServerNearby(blocker *Blocker) string {
+	role, tier := e.Roles[blocker.Role].Name, e.Tiers[blocker.Tier-tree.NodeTier].Name
 	why := fmt.Sprintf("each %s must have a server in its %s (colocation Required)", role, tier)
 	switch {
-	case stop.Free < 0:
-		return why + ", and no such plan was found in " + placeName(e.Tiers[e.DecidingTier].Name, e.room().short)
-	case stop.Nodes == 0:
+	case blocker.Free < 0:
+		return why + ", and no such plan was found in " + placeName(e.Tiers[e.DecidingTier].Name, e.decidingDomain().short)
+	case blocker.Nodes == 0:
 		return why + ", and no " + tier + " has room for a server"
-	case stop.Nodes == 1:
-		return fmt.Sprintf("%s: the best %s for a server has room for %d of %s", why, tier, stop.Free, numberOf(int(stop.Needed), role))
+	case blocker.Nodes == 1:
+		return fmt.Sprintf("%s: the best %s for a server has room for %d of %s", why, tier, blocker.Free, numberOf(int(blocker.Needed), role))
 	}
-	return fmt.Sprintf("%s: the best %s for servers have room for %d of %s", why, severalOf(stop.Nodes, tier), stop.Free, numberOf(int(stop.Needed), role))
+	return fmt.Sprintf("%s: the best %s for servers have room for %d of %s", why, severalOf(blocker.Nodes, tier), blocker.Free, numberOf(int(blocker.Needed), role))
 }
 
-// because says what is in the way of a member in a domain.
-func (e *Diagnosis) because(tier string, room *DomainCapacity, stop *Blocker, together within) string {
-	where, role := placeName(tier, room.short), e.Roles[stop.Role].Name
-	with, free, needed := "", "free", e.lexicon.number(stop.Needed, stop.Resource, true)
-	if stop.Eligible < stop.Nodes {
-		with = fmt.Sprintf(" on the %d of %d nodes that a %s may use", stop.Eligible, stop.Nodes, role)
+// because returns what keeps a member out of a domain, in words.
+func (e *Diagnosis) because(tier string, capacity *DomainCapacity, blocker *Blocker, together within) string {
+	where, role := placeName(tier, capacity.short), e.Roles[blocker.Role].Name
+	with, free, needed := "", "free", e.units.number(blocker.Needed, blocker.Resource, true)
+	if blocker.Eligible < blocker.Nodes {
+		with = fmt.Sprintf(" on the %d of %d nodes that a %s may use", blocker.Eligible, blocker.Nodes, role)
 	}
-	if slices.Max(room.Together) > 0 {
+	if slices.Max(capacity.Together) > 0 {
 		free = "left"
 	}
-	switch stop.Kind {
+	switch blocker.Kind {
 	case NotEligible:
-		return notEligible(where, role, stop) + together.limit
+		return notEligible(where, role, blocker) + together.limit
 	case Fragmented:
 		return fmt.Sprintf("%s has %s %s%s, but no node has the %s that one %s needs (the most is %s)",
-			where, e.lexicon.free(stop.Free, stop.Resource), free, with, needed, role, e.lexicon.number(stop.Most, stop.Resource, false)) + together.limit
+			where, e.units.free(blocker.Free, blocker.Resource), free, with, needed, role, e.units.number(blocker.Most, blocker.Resource, false)) + together.limit
 	case NoSingleNode:
-		return fmt.Sprintf("%s has %s with %s %s%s, but none with %s too", where, numberOf(stop.Having, "node"),
-			e.lexicon.needed(stop.Needed, stop.Resource), free, with, e.lexicon.needed(stop.OtherNeeded, stop.Other)) + together.limit
+		return fmt.Sprintf("%s has %s with %s %s%s, but none with %s too", where, numberOf(blocker.Having, "node"),
+			e.units.needed(blocker.Needed, blocker.Resource), free, with, e.units.needed(blocker.OtherNeeded, blocker.Other)) + together.limit
 	}
-	if stop.Left {
+	if blocker.Left {
 		return fmt.Sprintf("%s has %s left%s, and one more %s needs %s",
-			where, e.lexicon.free(stop.Free, stop.Resource), with, role, needed) + together.limit
+			where, e.units.free(blocker.Free, blocker.Resource), with, role, needed) + together.limit
 	}
 	why := fmt.Sprintf("%s has %s free%s, %s needed%s%s",
-		where, e.lexicon.free(stop.Free, stop.Resource), with, needed, together.one, together.limit)
-	if also := stop.Also; also != nil {
+		where, e.units.free(blocker.Free, blocker.Resource), with, needed, together.one, together.limit)
+	if also := blocker.Also; also != nil {
 		why += ", and " + e.besides(role, also)
 	}
 	return why
 }
 
-// besides says what keeps the next member out, though there is enough in all for one more.
-func (e *Diagnosis) besides(role string, stop *Blocker) string {
-	each := e.lexicon.needed(stop.Needed, stop.Resource)
-	number := func(amount int64) string { return e.lexicon.number(amount, stop.Resource, false) }
-	switch stop.Kind {
+// besides returns what keeps the next member out although there is enough in all for one more.
+func (e *Diagnosis) besides(role string, blocker *Blocker) string {
+	each := e.units.needed(blocker.Needed, blocker.Resource)
+	number := func(amount int64) string { return e.units.number(amount, blocker.Resource, false) }
+	switch blocker.Kind {
 	case Fragmented:
-		return fmt.Sprintf("no node has the %s that one %s needs (the most is %s)", each, role, number(stop.Most))
+		return fmt.Sprintf("no node has the %s that one %s needs (the most is %s)", each, role, number(blocker.Most))
 	case NoSingleNode:
-		return fmt.Sprintf("no node with %s left has %s too", each, e.lexicon.needed(stop.OtherNeeded, stop.Other))
+		return fmt.Sprintf("no node with %s left has %s too", each, e.units.needed(blocker.OtherNeeded, blocker.Other))
 	}
-	return fmt.Sprintf("one more %s needs %s, of which %s are left", role, each, number(stop.Free))
+	return fmt.Sprintf("one more %s needs %s, of which %s are left", role, each, number(blocker.Free))
 }
 
-func notEligible(where, role string, stop *Blocker) string {
+func notEligible(where, role string, blocker *Blocker) string {
 	switch {
-	case stop.Nodes == 1:
+	case blocker.Nodes == 1:
 		return fmt.Sprintf("%s is not eligible for a %s", where, role)
-	case stop.Eligible == 0:
-		return fmt.Sprintf("none of the %d nodes of %s is eligible for a %s", stop.Nodes, where, role)
-	case stop.Eligible == 1:
-		return fmt.Sprintf("only 1 of %d nodes of %s is eligible for a %s", stop.Nodes, where, role)
+	case blocker.Eligible == 0:
+		return fmt.Sprintf("none of the %d nodes of %s is eligible for a %s", blocker.Nodes, where, role)
+	case blocker.Eligible == 1:
+		return fmt.Sprintf("only 1 of %d nodes of %s is eligible for a %s", blocker.Nodes, where, role)
 	}
-	return fmt.Sprintf("only %d of %d nodes of %s are eligible for a %s", stop.Eligible, stop.Nodes, where, role)
+	return fmt.Sprintf("only %d of %d nodes of %s are eligible for a %s", blocker.Eligible, blocker.Nodes, where, role)
 }
 
-// Why is the sentence without what would help.
+// Why returns the sentence without the suggestion.
 func (e *Diagnosis) Why(label func(tier int) string) string {
 	if e.Plan != nil {
 		return e.Sentence(label)
@@ -184,7 +184,7 @@ func (e *Diagnosis) Why(label func(tier int) string) string {
 	return strings.ToValidUTF8(why[:sentenceLength-3], "") + "..."
 }
 
-// SuggestionTexts are the suggestions in words, in their order: "with 2 workers".
+// SuggestionTexts returns the suggestions in words, in their order: "with 2 workers".
 func (e *Diagnosis) SuggestionTexts(label func(tier int) string) (texts []string) {
 	label = e.orNames(label)
 	for i := range e.Suggestions {

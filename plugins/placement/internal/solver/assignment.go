@@ -52,7 +52,7 @@ func (b *partialAssignment) base() {
 		}
 	}
 	for c := range b.states {
-		b.price(c)
+		b.updateCost(c)
 	}
 }
 
@@ -96,21 +96,21 @@ func (b *partialAssignment) count(c int) []int32 {
 	return b.counts[c*b.podClasses : (c+1)*b.podClasses]
 }
 
-// price works a domain state's cost out again.
-func (b *partialAssignment) price(c int) {
-	cell := &b.states[c]
+// updateCost computes a domain state's cost again.
+func (b *partialAssignment) updateCost(c int) {
+	state := &b.states[c]
 	b.work++
 	var is value
-	if cell.tier == tree.NodeTier {
-		is = b.p.leaf(tree.NodeID(cell.domain), b.row(c))
-		is.penalty, is.fragmentation = cell.cost.penalty, cell.cost.fragmentation
+	if state.tier == tree.NodeTier {
+		is = b.p.leaf(tree.NodeID(state.domain), b.row(c))
+		is.penalty, is.fragmentation = state.cost.penalty, state.cost.fragmentation
 	} else {
-		is = b.p.uplink(cell.domain, cell.tier, b.row(c))
+		is = b.p.uplink(state.domain, state.tier, b.row(c))
 	}
-	is.workersWithoutServer = b.p.workersWithoutServer(cell.domain, cell.tier, b.row(c))
-	b.sum.bytes += is.bytes - cell.cost.bytes
-	b.sum.workersWithoutServer += is.workersWithoutServer - cell.cost.workersWithoutServer
-	cell.cost = is
+	is.workersWithoutServer = b.p.workersWithoutServer(state.domain, state.tier, b.row(c))
+	b.sum.bytes += is.bytes - state.cost.bytes
+	b.sum.workersWithoutServer += is.workersWithoutServer - state.cost.workersWithoutServer
+	state.cost = is
 }
 
 // add puts n members of a pod class on a node; below 0 takes them off. Capacity is the caller's concern.
@@ -134,7 +134,7 @@ func (b *partialAssignment) add(node tree.NodeID, k int, n int32) {
 		if kind.class >= 0 {
 			b.rows[c*b.p.classes+kind.class] += n
 			if !b.lazy {
-				b.price(c)
+				b.updateCost(c)
 			}
 		}
 	}
@@ -147,7 +147,7 @@ func (b *partialAssignment) recompute() {
 		if b.states[c].tier == tree.NodeTier {
 			b.local(c, tree.NodeID(b.states[c].domain), b.count(c))
 		}
-		b.price(c)
+		b.updateCost(c)
 	}
 }
 
@@ -169,20 +169,20 @@ func (b *partialAssignment) local(c int, node tree.NodeID, count []int32) {
 // capacity is how many more of a pod class a node can take.
 func (b *partialAssignment) capacity(node tree.NodeID, k int) int32 {
 	kind := &b.p.podClasses[k]
-	room := kind.shape.Fit(node)
+	fit := kind.shape.Fit(node)
 	n := b.position[node]
-	if n == 0 || room == 0 {
-		return room
+	if n == 0 || fit == 0 {
+		return fit
 	}
 	left := b.left(int(n) - 1)
 	for _, need := range kind.needs {
-		if have := left[need.resource]; have < int64(room)*need.amount {
-			if room = int32(max(0, have) / need.amount); room == 0 {
+		if have := left[need.resource]; have < int64(fit)*need.amount {
+			if fit = int32(max(0, have) / need.amount); fit == 0 {
 				return 0
 			}
 		}
 	}
-	return room
+	return fit
 }
 
 // left is what is left on a node that has a domain state.
@@ -314,15 +314,15 @@ func (b *partialAssignment) neighbours() (near []tree.NodeID) {
 			if b.position[n] > 0 {
 				continue
 			}
-			room := int32(0)
+			fit := int32(0)
 			for k := range p.podClasses {
-				room += min(p.podClasses[k].count, p.podClasses[k].shape.Fit(n))
+				fit += min(p.podClasses[k].count, p.podClasses[k].shape.Fit(n))
 			}
 			switch {
-			case room > most[0]:
-				best, most = [2]tree.NodeID{n, best[0]}, [2]int32{room, most[0]}
-			case room > most[1]:
-				best[1], most[1] = n, room
+			case fit > most[0]:
+				best, most = [2]tree.NodeID{n, best[0]}, [2]int32{fit, most[0]}
+			case fit > most[1]:
+				best[1], most[1] = n, fit
 			}
 		}
 		for i := range best {

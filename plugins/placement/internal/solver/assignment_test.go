@@ -119,7 +119,7 @@ func TestImprovingNeverHurts(test *testing.T) {
 				all = append(all, n)
 			}
 			was := b.value()
-			if !b.p.byBusy { // for flows, attract looks at bytes first
+			if !b.p.byBusy { // for flows, swapDescent looks at bytes first
 				b.swapDescent(all, 1<<12)
 				mid := b.value()
 				require.LessOrEqual(test, mid.bytes, was.bytes, "seed %d", seed)

@@ -136,7 +136,7 @@ func (k *packTable) place() {
 	}
 }
 
-// beside is how many members of the last role demand fit on a node beside so many of the others; noRoom if those do not fit.
+// beside is how many members of the last role demand fit on a node beside so many of the others; noFit if those do not fit.
 func (b *partialAssignment) beside(n tree.NodeID, demands []roleDemand, vector []int32) int32 {
 	p := b.p
 	last := &demands[len(demands)-1]
@@ -145,7 +145,7 @@ func (b *partialAssignment) beside(n tree.NodeID, demands []roleDemand, vector [
 			return noFit
 		}
 	}
-	room := min(last.shape.Fit(n), last.want)
+	fit := min(last.shape.Fit(n), last.want)
 	for r, free := range p.t.Free(tree.DomainID(n)) {
 		var used int64
 		for i, c := range vector {
@@ -154,26 +154,26 @@ func (b *partialAssignment) beside(n tree.NodeID, demands []roleDemand, vector [
 		if used > 0 && used > free {
 			return noFit
 		}
-		if amount := p.request(last)[r]; amount > 0 && room > 0 {
-			room = min(room, int32(min(tree.MaxFit, (max(0, free)-used)/amount)))
+		if amount := p.request(last)[r]; amount > 0 && fit > 0 {
+			fit = min(fit, int32(min(tree.MaxFit, (max(0, free)-used)/amount)))
 		}
 	}
 	if p.colocationTier != tree.NodeTier || b.serves(n) {
-		return room
+		return fit
 	}
-	return b.guarded(demands, vector, room)
+	return b.besideServer(demands, vector, fit)
 }
 
-// guarded takes those into account who may only be where a server is.
-func (b *partialAssignment) guarded(demands []roleDemand, vector []int32, room int32) int32 {
+// besideServer honours the colocation limit: workers fit only where a server is.
+func (b *partialAssignment) besideServer(demands []roleDemand, vector []int32, fit int32) int32 {
 	class := func(i int) int { return b.p.podClasses[demands[i].podClasses[0]].class }
 	last := len(demands) - 1
-	if class(last) == gang.ServerClass && room > 0 {
-		return room
+	if class(last) == gang.ServerClass && fit > 0 {
+		return fit
 	}
 	for i, c := range vector {
 		if c > 0 && class(i) == gang.ServerClass {
-			return room
+			return fit
 		}
 	}
 	for i, c := range vector {
@@ -184,7 +184,7 @@ func (b *partialAssignment) guarded(demands []roleDemand, vector []int32, room i
 	if class(last) > gang.ServerClass {
 		return 0
 	}
-	return room
+	return fit
 }
 
 // mayHold reports whether a role may be on a node, as far as it must have a server there.

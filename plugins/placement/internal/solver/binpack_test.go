@@ -12,7 +12,7 @@ import (
 )
 
 // roomFor reports whether all members find capacity, by trying every node for each of them.
-func roomFor(b *partialAssignment, left [][]int64, k int, n int32) bool {
+func hasCapacityFor(b *partialAssignment, left [][]int64, k int, n int32) bool {
 	for k < b.podClasses && n == b.p.podClasses[k].count {
 		k, n = k+1, 0
 	}
@@ -27,7 +27,7 @@ func roomFor(b *partialAssignment, left [][]int64, k int, n int32) bool {
 		for r, amount := range kind.request {
 			left[node][r] -= amount
 		}
-		ok := roomFor(b, left, k, n+1)
+		ok := hasCapacityFor(b, left, k, n+1)
 		for r, amount := range kind.request {
 			left[node][r] += amount
 		}
@@ -52,9 +52,9 @@ func TestBinPackFindsAPlanIfThereIsOne(test *testing.T) {
 		for n := range left {
 			left[n] = append(left[n], t.Free(tree.DomainID(n))...)
 		}
-		room := roomFor(b, left, 0, 0)
-		require.Equal(test, room, b.binPack(0, tree.NodeID(t.Nodes())), "seed %d", seed)
-		if !room {
+		fit := hasCapacityFor(b, left, 0, 0)
+		require.Equal(test, fit, b.binPack(0, tree.NodeID(t.Nodes())), "seed %d", seed)
+		if !fit {
 			full++
 			b.close()
 			continue

@@ -20,7 +20,7 @@ type scope struct {
 }
 
 const (
-	// scopesPerTier are tried; fewScopes for jobs of few members, where each is searched well, and for large ones.
+	// scopesPerTier are tried; smallScopes for jobs of few members, where each is searched well, and for large ones.
 	scopesPerTier = 8
 	smallScopes   = 3
 	smallMembers  = 16
@@ -137,7 +137,7 @@ func (p *problem) fitsAny(n tree.NodeID) bool {
 
 const (
 	seedNodesPerScope = 4
-	// anchorDomains are so many of the lowest domains above nodes, the most promising ones, in which anchors are looked for.
+	// seedLeafDomains are so many of the lowest domains above nodes, the most promising ones, in which seed nodes are looked for.
 	seedLeafDomains = 8
 )
 

@@ -77,28 +77,28 @@ func (p *problem) workersWithoutServer(d tree.DomainID, tier int, row []int32) i
 	return sum
 }
 
-// order says in which order fill goes through the children of a domain.
-type order int
+// fillOrder is the order in which the children of a domain are filled.
+type fillOrder int
 
 const (
-	// roomiest first: few domains.
-	roomiest order = iota
+	// mostFree first: few domains.
+	mostFree fillOrder = iota
 	// densest first: few nodes for many members.
 	densest
 	// tightest first: those with the least capacity that still help.
 	tightest
-	orders
+	fillOrders
 )
 
 // bestFitDescent fills a domain: a domain's members go to the tightest child that holds them all; where there is none, children
 // are filled one after the other, and what is left at the end goes to the tightest that holds it. demands are what is to be
 // placed, and what could not be placed afterwards.
-func (b *partialAssignment) bestFitDescent(d tree.DomainID, tier int, demands []roleDemand, by order) {
+func (b *partialAssignment) bestFitDescent(d tree.DomainID, tier int, demands []roleDemand, by fillOrder) {
 	b.bestFitExcept(d, tier, demands, by, tree.NoDomain)
 }
 
 // expandFromSeed fills a domain, then what is left of the one above it, and so on up to a tier: as near as can be.
-func (b *partialAssignment) expandFromSeed(anchor tree.DomainID, tier, top int, demands []roleDemand, by order) {
+func (b *partialAssignment) expandFromSeed(anchor tree.DomainID, tier, top int, demands []roleDemand, by fillOrder) {
 	done := tree.NoDomain
 	for d := anchor; tier <= top && wanted(demands) > 0; d, tier = b.p.t.Parent(d), tier+1 {
 		b.bestFitExcept(d, tier, demands, by, done)
@@ -107,7 +107,7 @@ func (b *partialAssignment) expandFromSeed(anchor tree.DomainID, tier, top int, 
 }
 
 // bestFitExcept leaves one child out.
-func (b *partialAssignment) bestFitExcept(d tree.DomainID, tier int, demands []roleDemand, by order, but tree.DomainID) {
+func (b *partialAssignment) bestFitExcept(d tree.DomainID, tier int, demands []roleDemand, by fillOrder, but tree.DomainID) {
 	if tier == tree.NodeTier {
 		b.fillNode(tree.NodeID(d), demands)
 		return

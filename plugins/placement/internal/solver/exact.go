@@ -273,10 +273,10 @@ func (x *exact) join(t, child *table) {
 	last := len(x.p.podClasses) - 1
 	for i, a := range t.states {
 		x.p.stop.count(len(child.states))
-		room := x.p.podClasses[last].count - x.digit(a, last)
+		fit := x.p.podClasses[last].count - x.digit(a, last)
 		for j, b := range child.states {
 			s := int(a + b)
-			if s >= x.states || x.digit(b, last) > room {
+			if s >= x.states || x.digit(b, last) > fit {
 				break // those to come have as many of the last pod class, or more
 			}
 			x.work--

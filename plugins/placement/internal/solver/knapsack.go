@@ -33,7 +33,7 @@ type cheapestSets struct {
 
 const notCovered = math.MaxInt64 / 4
 
-// knapsackCover puts a ring without fixed members on an empty assignment, if that is its only pod class, or says that it did not.
+// knapsackCover puts a ring without fixed members on an empty assignment, and reports whether it did: only if that is the problem's only pod class.
 func (b *partialAssignment) knapsackCover(d tree.DomainID, tier int) bool {
 	p := b.p
 	ring := p.ring

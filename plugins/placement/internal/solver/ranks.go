@@ -25,13 +25,13 @@ func (p *problem) assignBy(nodes []tree.NodeID, counts []int32, groups bool) []g
 	begin, end := tree.NodeID(-1), tree.NodeID(-1) // where the last pod class begins and ends
 	for k := range p.podClasses {
 		kind := &p.podClasses[k]
-		line := treeOrder{t: p.t, group: 1}
+		along := treeOrder{t: p.t, group: 1}
 		left, right := tree.NodeID(-1), tree.NodeID(-1)
 		if ring := p.ring; ring != nil && kind.class >= 0 {
 			g := ring.Gaps[kind.class]
-			left, right, line.at = g.Left, g.Right, g.Start%max(1, ring.Length)
+			left, right, along.at = g.Left, g.Right, g.Start%max(1, ring.Length)
 			if groups {
-				line.group = ring.Group
+				along.group = ring.Group
 			}
 			if k > 0 && p.podClasses[k-1].class == kind.class {
 				left = end // a gap of two roles: the second goes on where the first ended
@@ -42,11 +42,11 @@ func (p *problem) assignBy(nodes []tree.NodeID, counts []int32, groups bool) []g
 		}
 		for i, n := range nodes {
 			if c := counts[i*kinds+k]; c > 0 {
-				line.shares = append(line.shares, nodeShare{n, int64(c)})
+				along.shares = append(along.shares, nodeShare{n, int64(c)})
 			}
 		}
 		next := 0
-		order := line.order(left, right)
+		order := along.order(left, right)
 		if len(order) > 0 {
 			begin, end = order[0].node, order[len(order)-1].node
 		}

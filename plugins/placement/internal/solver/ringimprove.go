@@ -164,20 +164,20 @@ func (s *ringSearch) better(at []tree.NodeID) bool {
 
 // groupedStart makes another start for a ring of parallel groups: group by group, those with members placed before first, each
 // whole on the tightest node that holds it, as near as can be to what is placed already. Groups that no node holds fill
-// the roomiest nodes that are near. It reports whether everybody has a node.
+// the largest nodes that are near. It reports whether everybody has a node.
 func (s *ringSearch) groupedStart(at []tree.NodeID) bool {
 	group := int(s.ring.Group)
 	var starts []int
 	for lo := 0; lo < len(s.pods); lo += group {
 		starts = append(starts, lo)
 	}
-	settled := func(lo int) int {
+	allPending := func(lo int) int {
 		if s.hasPlaced(lo, min(group, len(s.pods)-lo)) {
 			return 0
 		}
 		return 1
 	}
-	slices.SortStableFunc(starts, func(a, b int) int { return cmp.Compare(settled(a), settled(b)) })
+	slices.SortStableFunc(starts, func(a, b int) int { return cmp.Compare(allPending(a), allPending(b)) })
 	anchor := tree.NodeID(-1)
 	for i, pod := range s.pods {
 		if at[i] = pod.node; pod.node >= 0 {
@@ -211,10 +211,10 @@ func (s *ringSearch) groupedStart(at []tree.NodeID) bool {
 	return true
 }
 
-// nearest of the nodes that hold so many pods of a pod class, the tightest of these; if there is none, the roomiest.
+// nearest of the nodes that hold so many pods of a pod class, the tightest of these; if there is none, the largest.
 func (s *ringSearch) nearest(anchor tree.NodeID, kind *podClass, want int) int {
 	best := -1
-	var room, far int
+	var fit, far int
 	for j, n := range s.nodes {
 		if kind.shape.Fit(n) == 0 {
 			continue
@@ -229,17 +229,17 @@ func (s *ringSearch) nearest(anchor tree.NodeID, kind *podClass, want int) int {
 		better := best < 0
 		switch {
 		case better:
-		case (own >= want) != (room >= want):
+		case (own >= want) != (fit >= want):
 			better = own >= want
 		case away != far:
 			better = away < far
 		case own >= want:
-			better = own < room
+			better = own < fit
 		default:
-			better = own > room
+			better = own > fit
 		}
 		if better {
-			best, room, far = j, own, away
+			best, fit, far = j, own, away
 		}
 	}
 	return best
@@ -252,9 +252,9 @@ func (s *ringSearch) mayTake(j int, kind *podClass) bool {
 
 // capacity is how many more pods of a class a node can take.
 func (s *ringSearch) capacity(j int, kind *podClass) int {
-	rooms := int64(tree.MaxFit)
+	fit := int64(tree.MaxFit)
 	for _, n := range kind.needs {
-		rooms = min(rooms, s.free[j][n.resource]/n.amount)
+		fit = min(fit, s.free[j][n.resource]/n.amount)
 	}
-	return int(rooms)
+	return int(fit)
 }

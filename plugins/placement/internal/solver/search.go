@@ -126,7 +126,7 @@ func (s *search) within(scope scope) {
 	if !p.noExact && s.exact(scope) {
 		return
 	}
-	for by := range orders {
+	for by := range fillOrders {
 		if s.large && by == tightest {
 			continue // the least likely to be best
 		}
@@ -136,11 +136,11 @@ func (s *search) within(scope scope) {
 		s.start(scope, func() { b.knapsackCover(scope.domain, scope.tier) })
 	}
 	for _, anchor := range p.seedNodes(scope) {
-		s.start(scope, func() { b.expandFromSeed(tree.DomainID(anchor), tree.NodeTier, scope.tier, p.roleDemands(), roomiest) })
+		s.start(scope, func() { b.expandFromSeed(tree.DomainID(anchor), tree.NodeTier, scope.tier, p.roleDemands(), mostFree) })
 	}
 	for tier := tree.NodeTier + 1; tier < scope.tier; tier++ {
 		for _, seed := range p.seedDomains(scope, tier) {
-			s.start(scope, func() { b.expandFromSeed(seed, tier, scope.tier, p.roleDemands(), roomiest) })
+			s.start(scope, func() { b.expandFromSeed(seed, tier, scope.tier, p.roleDemands(), mostFree) })
 		}
 	}
 	if p.byBusy {

@@ -48,7 +48,7 @@ type Plan struct {
 	Left []gang.Member
 	// Cost of the whole job with its placed members.
 	Cost traffic.Cost
-	// Optimal says that no plan of these members is cheaper (in the sense of the objective).
+	// Optimal reports that no plan of these members is cheaper by the objective.
 	Optimal bool
 }
 

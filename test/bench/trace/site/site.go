@@ -7,6 +7,7 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/trace/fluid"
+	"github.com/paddle-volcano/paddle-volcano/test/placement/instances"
 	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
 	"github.com/paddle-volcano/paddle-volcano/test/session/quality"
 )
@@ -69,7 +70,7 @@ type Placed struct {
 	claims []placement.Claim
 }
 
-// Place lets a job's pods hold what they ask for, and counts what its steps send: the loads of plugins/placement, for a
+// Place lets a job's pods hold what they ask for, and counts what its steps send, for a
 // model of so many bytes. Bound is the node of each pod.
 func (s *Site) Place(job *cluster.Job, modelBytes float64, bound map[string]string) (*Placed, error) {
 	assignments, err := quality.Assignments(s.topology, job, bound)
@@ -78,14 +79,12 @@ func (s *Site) Place(job *cluster.Job, modelBytes float64, bound map[string]stri
 	}
 	demand := quality.Demand(job)
 	demand.ParameterBytes = modelBytes
-	uplinks, err := placement.Uplinks(s.topology, demand, s.ring(job, assignments))
-	if err != nil {
-		return nil, fmt.Errorf("count what job %s sends: %w", job.Name, err)
-	}
 	p := &Placed{}
-	for _, u := range uplinks {
-		p.Loads = append(p.Loads, fluid.Load{Link: int(u.Domain), Bytes: u.Bytes})
-		p.Bytes[s.tier(u.Domain)] += u.Bytes
+	for domain, bytes := range s.loads(demand, s.ring(job, assignments)) {
+		if bytes > 0 {
+			p.Loads = append(p.Loads, fluid.Load{Link: domain, Bytes: bytes})
+			p.Bytes[s.tier(placement.DomainID(domain))] += bytes
+		}
 	}
 	for _, a := range assignments {
 		claim, err := s.topology.Take(a.Node, demand.Roles[a.Role].Request)
@@ -100,6 +99,6 @@ func (s *Site) Place(job *cluster.Job, modelBytes float64, bound map[string]stri
 // Leave gives back what a job held.
 func (s *Site) Leave(p *Placed) {
 	for _, claim := range p.claims {
-		s.topology.Give(claim)
+		instances.Give(s.topology, claim)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/bench/trace/fluid"
 	"github.com/paddle-volcano/paddle-volcano/test/placement/lingjun"
 	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
+	"github.com/paddle-volcano/paddle-volcano/test/session/quality"
 )
 
 func TestTheCutIsWholeRacksOfAllBlocks(t *testing.T) {
@@ -97,6 +98,16 @@ func TestWhatPlacedJobsSend(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, c.want, named(s, placed.Loads))
 			require.Equal(t, c.bytes, placed.Bytes)
+
+			assignments, err := quality.Assignments(s.topology, &c.job, bound)
+			require.NoError(t, err)
+			demand := quality.Demand(&c.job)
+			demand.ParameterBytes = 100
+			cost, err := placement.Evaluate(s.topology, demand, s.ring(&c.job, assignments))
+			require.NoError(t, err)
+			for tier := range placed.Bytes {
+				require.InDelta(t, cost.Tiers[placement.NodeTier+tier].Bytes, placed.Bytes[tier], 1e-9)
+			}
 		})
 	}
 }

@@ -13,21 +13,21 @@ import (
 
 // pendingGang is what a demand still needs: of each role, the members up to its minimum that have no node.
 type pendingGang struct {
-	t       *tree.Topology
-	d       *gang.Demand
-	need    []int64 // of each role
-	total   int64
-	roles   []int         // with a need: most GPUs first, then largest share of what is free
-	shapes  []*tree.Shape // of each role with a need
-	amounts []int64       // that all together need
-	home    tree.DomainID // domain of the highest tier where members run; NoDomain if there is none, or no limit
-	apart   int           // in how many domains of the highest tier members run
+	t              *tree.Topology
+	d              *gang.Demand
+	need           []int64 // of each role
+	total          int64
+	roles          []int         // with a need: most GPUs first, then largest share of what is free
+	shapes         []*tree.Shape // of each role with a need
+	amounts        []int64       // that all together need
+	runningDomain  tree.DomainID // domain of the highest tier where members run; NoDomain if there is none, or no limit
+	runningDomains int           // in how many domains of the highest tier members run
 }
 
 func newGang(t *tree.Topology, d *gang.Demand) *pendingGang {
 	g := &pendingGang{
 		t: t, d: d, need: make([]int64, len(d.Roles)), shapes: make([]*tree.Shape, len(d.Roles)),
-		amounts: make([]int64, len(t.Resources())), home: tree.NoDomain,
+		amounts: make([]int64, len(t.Resources())), runningDomain: tree.NoDomain,
 	}
 	for r := range d.Roles {
 		role := &d.Roles[r]
@@ -51,7 +51,7 @@ func newGang(t *tree.Topology, d *gang.Demand) *pendingGang {
 		gpus := func(r int) int64 { return t.GPUs(d.Roles[r].Request) }
 		return cmp.Or(cmp.Compare(gpus(b), gpus(a)), cmp.Compare(g.share(b), g.share(a)))
 	})
-	g.findHome()
+	g.findRunningDomain()
 	return g
 }
 
@@ -77,7 +77,7 @@ func (g *pendingGang) share(role int) float64 {
 	return most
 }
 
-func (g *pendingGang) findHome() {
+func (g *pendingGang) findRunningDomain() {
 	if !g.d.Limited() {
 		return
 	}
@@ -89,13 +89,13 @@ func (g *pendingGang) findHome() {
 			}
 		}
 	}
-	if g.apart = len(domains); g.apart == 1 {
-		g.home = domains[0]
+	if g.runningDomains = len(domains); g.runningDomains == 1 {
+		g.runningDomain = domains[0]
 	}
 }
 
-// decisive is the tier in one domain of which the gang must be.
-func (g *pendingGang) decisive() int {
+// decidingTier returns the tier in one domain of which the gang must be.
+func (g *pendingGang) decidingTier() int {
 	if g.d.Limited() {
 		return g.d.HighestTier
 	}
@@ -104,10 +104,10 @@ func (g *pendingGang) decisive() int {
 
 // domains of a tier that may be used: where members run and must stay together, those around them.
 func (g *pendingGang) domains(tier int) (lo, hi tree.DomainID) {
-	if g.home == tree.NoDomain {
+	if g.runningDomain == tree.NoDomain {
 		return g.t.Domains(tier)
 	}
-	first, end := g.t.NodesOf(g.home)
+	first, end := g.t.NodesOf(g.runningDomain)
 	return g.t.Ancestor(first, tier), g.t.Ancestor(end-1, tier) + 1
 }
 
@@ -156,10 +156,10 @@ func (a *rankedDomain) compare(b *rankedDomain) int {
 	return cmp.Or(cmp.Compare(b.bound, a.bound), a.short.compare(b.short), cmp.Compare(a.domain, b.domain))
 }
 
-// tierRoom counts in the domains of a tier that sums find best, until no other can be better.
-func (g *pendingGang) tierRoom(tier int) TierCapacity {
+// tierCapacity counts in the domains of a tier that sums find best, until no other can be better.
+func (g *pendingGang) tierCapacity(tier int) TierCapacity {
 	lo, hi := g.domains(tier)
-	room := TierCapacity{Tier: tier, Name: g.t.TierName(tier), Domains: int(hi - lo)}
+	capacity := TierCapacity{Tier: tier, Name: g.t.TierName(tier), Domains: int(hi - lo)}
 	all := make([]rankedDomain, 0, hi-lo)
 	for v := lo; v < hi; v++ {
 		all = append(all, rankedDomain{domain: v, bound: g.bound(v), short: g.shortageOf(v)})
@@ -177,17 +177,17 @@ func (g *pendingGang) tierRoom(tier int) TierCapacity {
 		best = best[:min(len(best), bestDomains)]
 	}
 	for _, of := range best {
-		room.Best = append(room.Best, g.domainRoom(of.domain, of.pack))
+		capacity.Best = append(capacity.Best, g.domainCapacity(of.domain, of.pack))
 	}
-	return room
+	return capacity
 }
 
-func (g *pendingGang) domainRoom(v tree.DomainID, pack *gangFit) DomainCapacity {
-	room := DomainCapacity{
+func (g *pendingGang) domainCapacity(v tree.DomainID, pack *gangFit) DomainCapacity {
+	capacity := DomainCapacity{
 		Domain: v, Name: g.t.DomainName(v), short: g.t.ShortName(v), Together: make([]int, len(g.need)),
 	}
 	for _, r := range g.roles {
-		room.Together[r] = int(pack.together[r])
+		capacity.Together[r] = int(pack.together[r])
 	}
-	return room
+	return capacity
 }

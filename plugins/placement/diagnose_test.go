@@ -41,7 +41,7 @@ func only(t testing.TB, topology *placement.Topology, role placement.Role, nodes
 	return role
 }
 
-func TestExplainInOneSentence(t *testing.T) {
+func TestDiagnoseInOneSentence(t *testing.T) {
 	topology := crowdedCluster(t)
 	servers := func(n int, cpu int64) placement.Role { return placementtest.RoleOf("ps", placement.Server, n, cpu, 0) }
 	atLeast := func(minimum int, role placement.Role) placement.Role {
@@ -52,7 +52,7 @@ func TestExplainInOneSentence(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		demand placement.Demand
-		cause  placement.BlockerKind
+		kind   placement.BlockerKind
 		says   string
 	}{
 		{"the rack is too small", placement.Demand{HighestTier: rackTier, Roles: []placement.Role{workersOf(8, 1, 1)}}, placement.Insufficient,
@@ -98,13 +98,13 @@ func TestExplainInOneSentence(t *testing.T) {
 			e, err := placement.Diagnose(topology, &c.demand, placement.Options{})
 			require.NoError(t, err)
 			require.Equal(t, c.says, e.String())
-			require.Equal(t, c.cause, e.BlockerKind())
+			require.Equal(t, c.kind, e.BlockerKind())
 		})
 	}
 }
 
 // Tiers are named by the number that users write.
-func TestExplainWithNumberedTiers(t *testing.T) {
+func TestDiagnoseWithNumberedTiers(t *testing.T) {
 	number := func(tier int) string { return strconv.Itoa(tier - placement.NodeTier) }
 	d := &placement.Demand{HighestTier: rackTier, Roles: []placement.Role{workersOf(8, 1, 1)}}
 	e, err := placement.Diagnose(crowdedCluster(t), d, placement.Options{})
@@ -118,23 +118,23 @@ func TestExplainWithNumberedTiers(t *testing.T) {
 	require.Equal(t, "2 of 8 workers have no room: domain a/s of tier 1 has 6 GPUs free, 8 needed in one domain of tier 1 (networkTopology hard, tier 1); fits with tier 2", e.String())
 }
 
-func TestExplainAFullNode(t *testing.T) {
+func TestDiagnoseAFullNode(t *testing.T) {
 	topology := crowdedCluster(t)
 	d := &placement.Demand{HighestTier: placement.NodeTier, Roles: []placement.Role{workersOf(5, 1, 1)}}
 	e, err := placement.Diagnose(topology, d, placement.Options{})
 	require.NoError(t, err)
-	room := e.Tiers[e.DecidingTier]
-	require.Equal(t, "node", room.Name)
-	require.Equal(t, 6, room.Domains)
-	require.Len(t, room.Best, 3)
-	require.Equal(t, []string{"b1/r2/n3", "b1/r2/n4", "b2/r3/n6"}, []string{room.Best[0].Name, room.Best[1].Name, room.Best[2].Name})
-	require.Equal(t, []int{3}, room.Best[0].Together)
+	capacity := e.Tiers[e.DecidingTier]
+	require.Equal(t, "node", capacity.Name)
+	require.Equal(t, 6, capacity.Domains)
+	require.Len(t, capacity.Best, 3)
+	require.Equal(t, []string{"b1/r2/n3", "b1/r2/n4", "b2/r3/n6"}, []string{capacity.Best[0].Name, capacity.Best[1].Name, capacity.Best[2].Name})
+	require.Equal(t, []int{3}, capacity.Best[0].Together)
 	require.Equal(t, placement.Blocker{
 		Kind: placement.Insufficient, Resource: "nvidia.com/gpu", Free: 3, Needed: 5, Nodes: 1, Eligible: 1,
-	}, room.Best[0].Blockers[0])
+	}, capacity.Best[0].Blockers[0])
 }
 
-func TestExplainBadInput(t *testing.T) {
+func TestDiagnoseBadInput(t *testing.T) {
 	topology := crowdedCluster(t)
 	for _, d := range []*placement.Demand{
 		{HighestTier: 9}, {Pattern: 7}, {Roles: []placement.Role{{Name: "worker", Request: []int64{1}}}},
@@ -147,7 +147,7 @@ func TestExplainBadInput(t *testing.T) {
 	}
 }
 
-func TestExplainLongNames(t *testing.T) {
+func TestDiagnoseLongNames(t *testing.T) {
 	long := strings.Repeat("a-rack-with-a-very-long-name-", 6)
 	topology := placementtest.ClusterOf(t, []string{"rack"}, long+"/n1 9 3")
 	for length, name := range map[string]string{"short": "worker", "long": strings.Repeat("trainer-", 20), "endless": strings.Repeat("é", 200)} {

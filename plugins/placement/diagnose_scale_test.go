@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement/internal/diagnose"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/internal/placementtest"
 )
 
@@ -49,7 +50,7 @@ func largeDemands() map[string]*placement.Demand {
 	}
 }
 
-func TestExplainALargeDemand(t *testing.T) {
+func TestDiagnoseALargeDemand(t *testing.T) {
 	topology := largeCluster(t)
 	for name, d := range largeDemands() {
 		t.Run(name, func(t *testing.T) {
@@ -58,12 +59,12 @@ func TestExplainALargeDemand(t *testing.T) {
 			require.Nil(t, e.Plan)
 			require.NotEmpty(t, e.Suggestions)
 			require.LessOrEqual(t, len(e.String()), 300)
-			require.LessOrEqual(t, e.Solves, placement.MaxSolves)
+			require.LessOrEqual(t, e.Solves, diagnose.MaxSolves)
 		})
 	}
 }
 
-func BenchmarkExplain(b *testing.B) {
+func BenchmarkDiagnose(b *testing.B) {
 	topology := largeCluster(b)
 	for name, d := range largeDemands() {
 		b.Run(name, func(b *testing.B) {

@@ -13,13 +13,13 @@ import (
 // moreWork bounds the nodes that are looked at for more capacity, over all members.
 const moreWork = 1 << 22
 
-// more makes capacity free in one domain: in the one, of the tier that decides, that lacks least in all, ties by name. Each member
-// that has no room gets it where least is short, one after the other.
-func (s *suggester) more() (Suggestion, bool, error) {
-	if s.apart > 1 {
+// moreCapacity makes capacity free in one domain: in the one, of the tier that decides, that lacks least in all, ties by name. Each member
+// that has no capacity gets it where least is short, one after the other.
+func (s *suggester) moreCapacity() (Suggestion, bool, error) {
+	if s.runningDomains > 1 {
 		return Suggestion{}, false, nil
 	}
-	lo, hi := s.domains(s.decisive())
+	lo, hi := s.domains(s.decidingTier())
 	best, least := lo, s.shortageOf(lo)
 	for v := lo + 1; v < hi; v++ {
 		if short := s.shortageOf(v); short.compare(least) < 0 {
@@ -62,7 +62,7 @@ func (s *suggester) increase(v tree.DomainID) (Suggestion, bool) {
 	return r, true
 }
 
-// capacityIncrease makes room for members beside those that a pack has placed.
+// capacityIncrease makes capacity for members beside those that a pack has placed.
 type capacityIncrease struct {
 	*pendingGang
 	pack  *gangFit
@@ -70,7 +70,7 @@ type capacityIncrease struct {
 	times map[tree.NodeID]int // that a node was given something
 }
 
-// give makes room for one member of a role on the eligible node that lacks least for it, then the one that was given something
+// give makes capacity for one member of a role on the eligible node that lacks least for it, then the one that was given something
 // least often, then the one with most free GPUs, then by name; false if no node can have so much.
 func (c *capacityIncrease) give(role int) bool {
 	request := c.d.Roles[role].Request

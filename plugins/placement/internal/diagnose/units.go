@@ -17,13 +17,13 @@ type Unit struct {
 	Number func(amount int64, up bool) string
 }
 
-// lexicon is the unit of each resource.
-type lexicon map[string]Unit
+// unitTable is the unit of each resource.
+type unitTable map[string]Unit
 
-// newLexicon names resources by the last part of their names: GPUs for nvidia.com/gpu, unless there is another kind of GPU.
-func newLexicon(resources []string) lexicon {
+// newUnitTable names resources by the last part of their names: GPUs for nvidia.com/gpu, unless there is another kind of GPU.
+func newUnitTable(resources []string) unitTable {
 	last := func(name string) string { return name[strings.LastIndex(name, "/")+1:] }
-	words := lexicon{}
+	words := unitTable{}
 	for _, name := range resources {
 		word := last(name)
 		alike := 0
@@ -44,7 +44,7 @@ func newLexicon(resources []string) lexicon {
 	return words
 }
 
-// SetUnits sets the units of the explanation's texts. units is called with each resource and the largest amount of it that
+// SetUnits sets the units of the diagnosis's texts. units is called with each resource and the largest amount of it that
 // is needed anywhere; it returns false to keep the amounts as they are.
 func (e *Diagnosis) SetUnits(units func(resource string, largest int64) (Unit, bool)) {
 	largest := map[string]int64{}
@@ -60,9 +60,9 @@ func (e *Diagnosis) SetUnits(units func(resource string, largest int64) (Unit, b
 	for t := range e.Tiers {
 		for b := range e.Tiers[t].Best {
 			for s := range e.Tiers[t].Best[b].Blockers {
-				for stop := &e.Tiers[t].Best[b].Blockers[s]; stop != nil; stop = stop.Also {
-					add(stop.Resource, stop.Needed)
-					add(stop.Other, stop.OtherNeeded)
+				for blocker := &e.Tiers[t].Best[b].Blockers[s]; blocker != nil; blocker = blocker.Also {
+					add(blocker.Resource, blocker.Needed)
+					add(blocker.Other, blocker.OtherNeeded)
 				}
 			}
 		}
@@ -73,23 +73,23 @@ func (e *Diagnosis) SetUnits(units func(resource string, largest int64) (Unit, b
 			vector(e.Suggestions[r].Increases[g].Amounts)
 		}
 	}
-	e.lexicon = newLexicon(e.resources)
+	e.units = newUnitTable(e.resources)
 	for _, resource := range e.resources {
 		if unit, ok := units(resource, largest[resource]); ok {
-			e.lexicon[resource] = unit
+			e.units[resource] = unit
 		}
 	}
 }
 
 // number is an amount without the noun.
-func (l lexicon) number(amount int64, resource string, up bool) string {
+func (l unitTable) number(amount int64, resource string, up bool) string {
 	if number := l[resource].Number; number != nil {
 		return number(amount, up)
 	}
 	return strconv.FormatInt(amount, 10)
 }
 
-func (l lexicon) of(amount int64, resource string, up bool) string {
+func (l unitTable) of(amount int64, resource string, up bool) string {
 	number := l.number(amount, resource, up)
 	if number == "1" {
 		return number + " " + l[resource].One
@@ -97,14 +97,14 @@ func (l lexicon) of(amount int64, resource string, up bool) string {
 	return number + " " + l[resource].Many
 }
 
-// free says for example "6 GPUs" or "12 cpu" of what is there.
-func (l lexicon) free(amount int64, resource string) string { return l.of(amount, resource, false) }
+// free returns for example "6 GPUs" or "12 cpu", rounded down.
+func (l unitTable) free(amount int64, resource string) string { return l.of(amount, resource, false) }
 
-// needed is free of what is needed.
-func (l lexicon) needed(amount int64, resource string) string { return l.of(amount, resource, true) }
+// needed returns the same, rounded up.
+func (l unitTable) needed(amount int64, resource string) string { return l.of(amount, resource, true) }
 
-// amounts says for example "2 GPUs and 8 cpu"; more puts a word in between: "2 more GPUs and 8 more cpu".
-func (l lexicon) amounts(amounts []int64, resources []string, more string) string {
+// amounts returns for example "2 GPUs and 8 cpu"; more puts a word in between: "2 more GPUs and 8 more cpu".
+func (l unitTable) amounts(amounts []int64, resources []string, more string) string {
 	var parts []string
 	for r, amount := range amounts {
 		if amount > 0 {
@@ -114,7 +114,7 @@ func (l lexicon) amounts(amounts []int64, resources []string, more string) strin
 	return listed(parts, "nothing")
 }
 
-// listed says "a", "a and b" or "a, b and c".
+// listed returns "a", "a and b" or "a, b and c".
 func listed(parts []string, none string) string {
 	switch len(parts) {
 	case 0:
