@@ -46,7 +46,7 @@ func laidOut(t testing.TB, topology *placement.Topology, pattern placement.Patte
 // times repeats nodes: "n1", 3 is "n1 n1 n1".
 func times(node string, n int) string { return strings.Repeat(" "+node, n) }
 
-// costCluster has unit bandwidths, but half of it at n4.
+// costCluster has unit bandwidths.
 //
 //	cluster
 //	├── b1
@@ -57,7 +57,6 @@ func times(node string, n int) string { return strings.Repeat(" "+node, n) }
 func costCluster(t testing.TB) *placement.Topology {
 	spec := placement.TopologySpec{
 		Resources: []string{"cpu", "gpu"}, Accelerators: []string{"gpu"}, Tiers: placement.DefaultTiers("rack", "block"),
-		Uplinks: []placement.Uplink{{Tier: placement.NodeTier, Path: "b1/r2/n4", Bandwidth: 0.5}},
 	}
 	for i, domains := range [][]string{{"r1", "b1"}, {"r1", "b1"}, {"r2", "b1"}, {"r2", "b1"}, {"r3", "b2"}, {"r3", "b2"}} {
 		spec.Nodes = append(spec.Nodes, placement.NodeSpec{Name: "n" + string(rune('1'+i)), Domains: domains, Free: []int64{64, 64}})
@@ -91,10 +90,10 @@ func TestCostByHand(t *testing.T) {
 		// X = 2 M (32 - 2 x 4 x 16/8) = 32 M; T = M/8 (4 x 16 + 16 x 4) = 16 M.
 		{"8 servers and 32 workers on 2 nodes", ps, 0, []string{"ps:" + times("n1", 4) + times("n2", 4), "worker:" + times("n1", 16) + times("n2", 16)}, nil,
 			floats{0, 32, 0, 0}, floats{0, 16, 0, 0}, []int{0, 2, 1, 1}, 16, "n1"},
-		// X = 2 M (32 - 4 x 2 x 8/8) = 48 M; T = M/8 (2 x 24 + 8 x 6) = 12 M, but n4 has half the bandwidth. Racks have 4
+		// X = 2 M (32 - 4 x 2 x 8/8) = 48 M; T = M/8 (2 x 24 + 8 x 6) = 12 M. Racks have 4
 		// servers and 16 workers each, as the nodes above.
 		{"on 4 nodes of one block", ps, 0, []string{"ps: n1 n1 n2 n2 n3 n3 n4 n4", "worker:" + times("n1 n2 n3 n4", 8)}, nil,
-			floats{0, 48, 32, 0}, floats{0, 12, 16, 0}, []int{0, 4, 2, 1}, 24, "n4"},
+			floats{0, 48, 32, 0}, floats{0, 12, 16, 0}, []int{0, 4, 2, 1}, 16, "r1"},
 		{"all on one node", ps, 0, []string{"ps: n1 n1", "worker: n1 n1 n1"}, nil, floats{0, 0, 0, 0}, floats{0, 0, 0, 0}, []int{0, 1, 1, 1}, 0, ""},
 		// Each worker pulls M and pushes M across everything between; M = 10.
 		{"servers and workers in two blocks", ps, 0, []string{"ps: n1 n1", "worker: n5 n5 n5"}, func(d *placement.Demand) { d.ParameterBytes = 10 },
@@ -226,9 +225,9 @@ func TestCostForPeople(t *testing.T) {
 	d, assignments := laidOut(t, topology, placement.ParameterServer, 0, "ps: n1", "worker: n2 n5")
 	cost, err := placement.Evaluate(topology, d, assignments)
 	require.NoError(t, err)
-	require.Equal(t, `block    2 used, 2 bytes cross at price 16, busiest uplink 1
-rack     2 used, 2 bytes cross at price 4, busiest uplink 1
-node     3 used, 4 bytes cross at price 1, busiest uplink 2
-island   0 bytes cross at price 0.25, busiest uplink 0
-priced   44, busiest uplink 2 s`, cost.String())
+	require.Equal(t, `block    2 used, 2 bytes cross at weight 16, busiest uplink 1
+rack     2 used, 2 bytes cross at weight 4, busiest uplink 1
+node     3 used, 4 bytes cross at weight 1, busiest uplink 2
+island   0 bytes cross at weight 0.25, busiest uplink 0
+weighted 44, busiest uplink 2 s`, cost.String())
 }

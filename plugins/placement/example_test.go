@@ -54,9 +54,9 @@ func ExampleSolve() {
 	// worker-1 on n1
 	// worker-2 on n1
 	// worker-3 on n2
-	// rack     1 used, 0 bytes cross at price 4, busiest uplink 0
-	// node     2 used, 2 bytes cross at price 1, busiest uplink 1
-	// island   0 bytes cross at price 0.25, busiest uplink 0
-	// priced   2, busiest uplink 1 s
+	// rack     1 used, 0 bytes cross at weight 4, busiest uplink 0
+	// node     2 used, 2 bytes cross at weight 1, busiest uplink 1
+	// island   0 bytes cross at weight 0.25, busiest uplink 0
+	// weighted 2, busiest uplink 1 s
 	// 1 of 4 workers has no capacity: node n1 has 3 GPUs free, 4 needed in one node (networkTopology hard, tier node); fits with tier rack
 }

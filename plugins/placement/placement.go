@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package placement plans where the members of one training job go, and says what that costs.
+// Package placement plans on which node each member of one training job goes.
 //
-// Plain values in, a plan out: a Topology (tiers, nodes, what is free) and a Demand (roles with pending and placed members,
-// traffic, limits) go in; a node for each member comes out, with the cost of the plan on every tier. Nothing of Kubernetes or
-// Volcano may be imported. README.md explains the model with an example to check by hand. The scheduler plugin, the commands and
-// the benchmarks call the same functions.
+// The input is a Topology (a tree of domains with what is free on each node) and a Demand (roles with pending and placed
+// members, how they communicate, and limits). Solve returns a node for each pending member and the cost of the plan on
+// every tier of the tree. Diagnose returns why there is no plan. The package imports nothing of Kubernetes or Volcano,
+// reads no clock and draws no random numbers: equal input gives an equal plan.
 //
-// The types are those of the packages below: tree (the cluster), gang (the job), traffic (the cost), internal/solver (the plan) and
-// internal/diagnose (why there is none).
+// Amounts are whole numbers in units of the caller's choice, one for each of Topology.Resources. Traffic is in bytes per
+// training step; with Demand.ParameterBytes 0 it is in sizes of the model.
+//
+// The types are those of the packages below: tree (the cluster), gang (the job), traffic (the cost), internal/solver (the
+// plan) and internal/diagnose (why there is none). README.md derives the model with an example to check by hand.
 package placement
 
 import (
@@ -27,10 +30,8 @@ type (
 	TopologySpec = tree.Spec
 	// NodeSpec is one node.
 	NodeSpec = tree.NodeSpec
-	// Island is a set of a node's GPUs that are joined by links much faster than the node's bus.
+	// Island is a set of a node's GPUs that are joined by links much faster than the node's bus, as NVLink.
 	Island = tree.Island
-	// Uplink gives one domain a bandwidth of its own.
-	Uplink = tree.Uplink
 	// Tier is one level of the tree.
 	Tier = tree.Tier
 	// NodeID is a node of one Topology.
@@ -39,7 +40,7 @@ type (
 	DomainID = tree.DomainID
 	// NodeSet is a set of nodes of one Topology.
 	NodeSet = tree.NodeSet
-	// Claim is what one pod takes of a node.
+	// Claim is what one pod took of a node.
 	Claim = tree.Claim
 )
 
@@ -52,23 +53,23 @@ const (
 	NoDomain = tree.NoDomain
 )
 
-// NewTopology builds a topology. It keeps nothing of the spec.
+// NewTopology builds a topology. It keeps nothing of the spec. It returns an error for a spec that contradicts itself.
 func NewTopology(spec TopologySpec) (*Topology, error) { return tree.New(spec) }
 
 // NewNodeSet returns an empty set of a topology's nodes.
 func NewNodeSet(t *Topology) *NodeSet { return tree.NewNodeSet(t) }
 
-// DefaultTiers returns island and node, and then a tier for each name, nearest first, with weights that grow fourfold from tier
-// to tier, 1 at the node.
+// DefaultTiers returns the tiers island and node, and then one for each name, nearest first. The weight of a byte is 1/4 at
+// the island, 1 at the node, and four times as much at each tier above. Bandwidths are 0: only their ratios would matter.
 func DefaultTiers(above ...string) []Tier { return tree.DefaultTiers(above...) }
 
-// PickIslands takes a pod's GPUs from a node's islands as the kubelet prefers to: it lowers their free GPUs and returns the
-// island of each GPU that was free.
+// PickIslands takes a pod's GPUs from a node's islands as the kubelet's device plugins prefer to: from the fullest island
+// that holds them all, else from as few as will do. It lowers their free GPUs and returns the island of each GPU.
 func PickIslands(islands []Island, gpus int) []int { return tree.PickIslands(islands, gpus) }
 
 // Types of the job.
 type (
-	// Demand is one job: what is to be placed, how its members talk, and what is not allowed.
+	// Demand is one job: the members to place, how they communicate, and its limits.
 	Demand = gang.Demand
 	// Role is a set of members with equal pods.
 	Role = gang.Role
@@ -78,15 +79,15 @@ type (
 	Member = gang.Member
 	// Assignment is one pending member and its node.
 	Assignment = gang.Assignment
-	// Pattern is who talks to whom in each step of training.
+	// Pattern is which members communicate in each step of training.
 	Pattern = gang.Pattern
-	// CommRole is the part that a role has in the communication pattern.
+	// CommRole is what the members of a role do in a pattern.
 	CommRole = gang.CommRole
-	// Colocation is how much it counts that servers and workers are near each other.
+	// Colocation is whether workers must be near a parameter server.
 	Colocation = gang.Colocation
 )
 
-// Patterns of traffic.
+// Patterns of communication.
 const (
 	Single          = gang.Single
 	ParameterServer = gang.ParameterServer
@@ -94,7 +95,7 @@ const (
 	Pipeline        = gang.Pipeline
 )
 
-// Parts of a role in the communication pattern.
+// Roles in a pattern.
 const (
 	NoTraffic      = gang.NoTraffic
 	Server         = gang.Server
@@ -111,15 +112,15 @@ const (
 
 // Types of the plan and its cost.
 type (
-	// Plan is where the members of one job go.
+	// Plan is a node for each member of one job.
 	Plan = solver.Plan
 	// Options of planning.
 	Options = solver.Options
 	// Objective orders the two costs of traffic.
 	Objective = solver.Objective
-	// Cost of a job on its nodes, per step.
+	// Cost is what one training step of a job sends over each tier.
 	Cost = traffic.Cost
-	// TierCost is what one tier carries in a step.
+	// TierCost is what one tier carries in a training step.
 	TierCost = traffic.TierCost
 )
 
@@ -136,12 +137,17 @@ var (
 	ErrStopped = solver.ErrStopped
 )
 
-// Solve plans one job: every pending member if they fit, else the minimums and as many more as fit, lowest indexes first. It
-// changes nothing of the topology.
+// Solve returns the plan of one job with the lowest cost that was found: of all pending members if they fit, else of the
+// roles' minimums and, role by role, of as many more as fit, lowest indexes first. The topology is unchanged.
+//
+// Plans are compared by WeightedBytes and then by BusiestSeconds (or the other way round, Options.Objective), then by
+// penalties, then by the fragmentation of GPUs, then by names. The work is bounded by counts, which Options.Effort
+// multiplies. Solve returns ErrNoFit if no plan was found, ErrStopped if Options.Stop ended it, and another error for a
+// demand that is invalid.
 func Solve(t *Topology, d *Demand, o Options) (*Plan, error) { return solver.Solve(t, d, o) }
 
-// Evaluate returns the cost of any assignment of pending members, ordered by role and index, with the members placed before. It
-// looks at no capacity and no limit; Check does.
+// Evaluate returns the cost of any assignment of pending members, ordered by role and index, with the members placed before.
+// It ignores capacities and limits, which Check holds. It returns an error for an assignment of no pending member.
 func Evaluate(t *Topology, d *Demand, assignments []Assignment) (Cost, error) {
 	return traffic.Evaluate(t, d, assignments)
 }
@@ -152,29 +158,29 @@ func Check(t *Topology, d *Demand, plan *Plan) error {
 	return gang.Check(t, d, plan.Assignments)
 }
 
-// Types of the explanation of a job without a plan.
+// Types of the diagnosis of a job without a plan.
 type (
-	// Diagnosis says why a demand has no plan, and the least that would have to change.
+	// Diagnosis is why a demand has no plan, and the least that would have to change.
 	Diagnosis = diagnose.Diagnosis
-	// RoleNeed is what one role needs.
+	// RoleNeed is what one role needs and how many of its members have no capacity.
 	RoleNeed = diagnose.RoleNeed
 	// TierCapacity is the capacity of the domains of one tier.
 	TierCapacity = diagnose.TierCapacity
 	// DomainCapacity is the capacity of one domain for what a gang still needs.
 	DomainCapacity = diagnose.DomainCapacity
-	// Blocker says what is in the way of the next member of a role in one domain.
+	// Blocker is what keeps the next member of a role out of one domain.
 	Blocker = diagnose.Blocker
-	// BlockerKind is what is in the way of a member.
+	// BlockerKind is the kind of a Blocker.
 	BlockerKind = diagnose.BlockerKind
 	// Suggestion is one change with which a demand fits.
 	Suggestion = diagnose.Suggestion
 	// Change is what a Suggestion changes.
 	Change = diagnose.Change
-	// FewerReplicas of a role.
+	// FewerReplicas is how many members fewer a role would have.
 	FewerReplicas = diagnose.FewerReplicas
-	// NodeIncrease is more that is free on one node.
+	// NodeIncrease is how much more would be free on one node.
 	NodeIncrease = diagnose.NodeIncrease
-	// Unit is how texts write amounts of a resource.
+	// Unit is how texts write amounts of a resource, for example in GiB.
 	Unit = diagnose.Unit
 )
 
@@ -198,7 +204,8 @@ const (
 	MoreCapacity     = diagnose.MoreCapacity
 )
 
-// Diagnose reports why Solve finds no plan. The topology is unchanged afterwards. Errors are those of Solve, but for ErrNoFit.
+// Diagnose returns why Solve finds no plan, with at most three changes that were solved and do fit. It calls Solve at most a
+// dozen times. The topology is unchanged. Errors are those of Solve, but for ErrNoFit.
 func Diagnose(t *Topology, d *Demand, o Options) (*Diagnosis, error) {
 	return diagnose.Diagnose(t, d, o)
 }

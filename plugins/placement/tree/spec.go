@@ -19,8 +19,6 @@ type Spec struct {
 	// Tiers from island and node upwards; DefaultTiers gives them.
 	Tiers []Tier
 	Nodes []NodeSpec
-	// Uplinks that are not as wide as their tier says.
-	Uplinks []Uplink
 }
 
 // NodeSpec is one node.
@@ -38,14 +36,6 @@ type NodeSpec struct {
 
 // Island is a set of GPUs that are joined by links much faster than the node's bus.
 type Island struct{ Size, Free int }
-
-// Uplink gives one domain a bandwidth of its own.
-type Uplink struct {
-	// Tier and Path of the domain; Path from the highest tier down, joined by "/", as DomainName gives it.
-	Tier      int
-	Path      string
-	Bandwidth float64
-}
 
 // Bounds of a Spec. MaxIslands are those of one node; sums of some amounts of MaxAmount do not overflow.
 const (

@@ -21,9 +21,9 @@ func TestTopologiesThatAreRefused(t *testing.T) {
 		"17 tiers":                                        func(s *spec) { s.Tiers = make([]tree.Tier, 17) },
 		"no nodes":                                        func(s *spec) { s.Nodes = nil },
 		"a tier has no name":                              func(s *spec) { s.Tiers[2].Name = "" },
-		`tier "rack" has price -1`:                        func(s *spec) { s.Tiers[2].Weight = -1 },
-		`tier "rack" has price 16385, want 0 to`:          func(s *spec) { s.Tiers[2].Weight = 1<<14 + 1 },
-		`tier "rack" has price NaN`:                       func(s *spec) { s.Tiers[2].Weight = math.NaN() },
+		`tier "rack" has weight -1`:                        func(s *spec) { s.Tiers[2].Weight = -1 },
+		`tier "rack" has weight 16385, want 0 to`:          func(s *spec) { s.Tiers[2].Weight = 1<<14 + 1 },
+		`tier "rack" has weight NaN`:                       func(s *spec) { s.Tiers[2].Weight = math.NaN() },
 		`tier "node" has bandwidth -1`:                    func(s *spec) { s.Tiers[1].Bandwidth = -1 },
 		`tier "node" has bandwidth NaN`:                   func(s *spec) { s.Tiers[1].Bandwidth = math.NaN() },
 		`tier "node" has bandwidth +Inf`:                  func(s *spec) { s.Tiers[1].Bandwidth = math.Inf(1) },
@@ -46,16 +46,9 @@ func TestTopologiesThatAreRefused(t *testing.T) {
 		"an island has -1 of 8 GPUs free": func(s *spec) {
 			s.Nodes[0].Islands = []tree.Island{{Size: 8, Free: -1}, {Size: 8, Free: 5}}
 		},
-		"an island has 4 of 3 GPUs free":                                func(s *spec) { s.Nodes[0].Islands = []tree.Island{{Size: 3, Free: 4}} },
-		"an island has 4 of 32768 GPUs free":                            func(s *spec) { s.Nodes[0].Islands = []tree.Island{{Size: 1 << 15, Free: 4}} },
-		"3 GPUs are free in its islands, and 4 ":                        func(s *spec) { s.Nodes[0].Islands = []tree.Island{{Size: 8, Free: 3}} },
-		`uplink of "b1": tier 4, bandwidth 1: want a tier from 1 to 3 `: func(s *spec) { s.Uplinks = []tree.Uplink{{Tier: 4, Path: "b1", Bandwidth: 1}} },
-		`uplink of "b1": tier 0, bandwidth 1`:                           func(s *spec) { s.Uplinks = []tree.Uplink{{Tier: 0, Path: "b1", Bandwidth: 1}} },
-		`uplink of "b1": tier 3, bandwidth 0`:                           func(s *spec) { s.Uplinks = []tree.Uplink{{Tier: 3, Path: "b1"}} },
-		`uplink of "b1": tier 3, bandwidth NaN`:                         func(s *spec) { s.Uplinks = []tree.Uplink{{Tier: 3, Path: "b1", Bandwidth: math.NaN()}} },
-		`uplink of "(n9)": tier "rack" has no such domain`: func(s *spec) { // the first block is called so
-			s.Uplinks = []tree.Uplink{{Tier: 2, Path: "(n9)", Bandwidth: 1}}
-		},
+		"an island has 4 of 3 GPUs free":         func(s *spec) { s.Nodes[0].Islands = []tree.Island{{Size: 3, Free: 4}} },
+		"an island has 4 of 32768 GPUs free":     func(s *spec) { s.Nodes[0].Islands = []tree.Island{{Size: 1 << 15, Free: 4}} },
+		"3 GPUs are free in its islands, and 4 ": func(s *spec) { s.Nodes[0].Islands = []tree.Island{{Size: 8, Free: 3}} },
 	} {
 		s := treeSpec()
 		spoil(&s)

@@ -81,9 +81,6 @@ func New(spec Spec) (*Topology, error) {
 		t.setFree(NodeID(id), node.spec.Free)
 		t.gpus.set(NodeID(id), node.spec.Islands)
 	}
-	if err := t.widen(spec.Uplinks); err != nil {
-		return nil, fmt.Errorf("read the topology: %w", err)
-	}
 	return t, nil
 }
 
@@ -136,7 +133,7 @@ func (t *Topology) grow(nodes []placed) {
 				t.nodeHi = append(t.nodeHi, NodeID(i))
 				t.childLo = append(t.childLo, NoDomain)
 				t.childHi = append(t.childHi, NoDomain)
-				bandwidth := 1.0
+				bandwidth := 1.0 // the root has no uplink
 				if tier < top {
 					bandwidth = t.tiers[tier].EffectiveBandwidth()
 				}
@@ -157,25 +154,6 @@ func (t *Topology) grow(nodes []placed) {
 		t.first = append(t.first, count)
 	}
 	t.free = make([]int64, int(count)*len(t.resources))
-}
-
-func (t *Topology) widen(uplinks []Uplink) error {
-	for _, uplink := range uplinks {
-		if uplink.Tier < NodeTier || uplink.Tier >= len(t.tiers) || !(uplink.Bandwidth > 0) {
-			return fmt.Errorf("uplink of %q: tier %d, bandwidth %v: want a tier from %d to %d and more than 0 bytes per second",
-				uplink.Path, uplink.Tier, uplink.Bandwidth, NodeTier, len(t.tiers)-1)
-		}
-		found := false
-		for d := t.first[uplink.Tier]; d < t.first[uplink.Tier+1] && !found; d++ {
-			if found = t.DomainName(d) == uplink.Path; found {
-				t.bandwidth[d] = uplink.Bandwidth
-			}
-		}
-		if !found {
-			return fmt.Errorf("uplink of %q: tier %q has no such domain", uplink.Path, t.tiers[uplink.Tier].Name)
-		}
-	}
-	return nil
 }
 
 // Nodes is the number of nodes.

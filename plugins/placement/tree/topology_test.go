@@ -139,13 +139,8 @@ func TestATopologyTakesNothingOfItsSpec(t *testing.T) {
 func TestBandwidths(t *testing.T) {
 	spec := treeSpec()
 	spec.Tiers[tree.NodeTier].Bandwidth, spec.Tiers[tree.NodeTier+2].Bandwidth = 10, 40
-	spec.Uplinks = []tree.Uplink{
-		{Tier: tree.NodeTier, Path: "b1/r1/n3", Bandwidth: 5},
-		{Tier: tree.NodeTier + 1, Path: "b2/r1", Bandwidth: 7},
-		{Tier: tree.NodeTier + 2, Path: "b2", Bandwidth: 80},
-	}
 	topology := built(t, spec)
-	for d, want := range map[tree.DomainID]float64{1: 10, 2: 5, 5: 1, 6: 7, 8: 40, 9: 80, 10: 1} {
+	for d, want := range map[tree.DomainID]float64{1: 10, 2: 10, 5: 1, 6: 1, 8: 40, 9: 40, 10: 1} {
 		require.InDelta(t, want, topology.Bandwidth(d), 0, topology.DomainName(d))
 	}
 }

@@ -64,7 +64,7 @@ func spoil(in *instances.Instance, draw instances.Source) {
 	case 5:
 		tier.Bandwidth = float
 	case 6:
-		in.Spec.Uplinks = append(in.Spec.Uplinks, placement.Uplink{Tier: draw(4), Path: "d0", Bandwidth: float})
+		in.Demand.ColocationTier = int(amount)
 	case 7:
 		in.Demand.ParameterBytes = float
 	case 8:

@@ -54,7 +54,7 @@ func Fits(free, request []int64, most int) int {
 // String shows the topology and the job.
 func (in *Instance) String() string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "resources %v, accelerators %v\ntiers %+v\nuplinks %+v\n", in.Spec.Resources, in.Spec.Accelerators, in.Spec.Tiers, in.Spec.Uplinks)
+	fmt.Fprintf(&text, "resources %v, accelerators %v\ntiers %+v\n", in.Spec.Resources, in.Spec.Accelerators, in.Spec.Tiers)
 	for i := range in.Spec.Nodes {
 		node := &in.Spec.Nodes[i]
 		fmt.Fprintf(&text, "node %s in %q: free %v, islands %+v\n", node.Name, node.Domains, node.Free, node.Islands)

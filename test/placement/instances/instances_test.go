@@ -28,12 +28,12 @@ func TestSmall(t *testing.T) {
 			"servers": d.Pattern == placement.ParameterServer, "ring": d.Pattern == placement.Collective, "heter": d.Pattern == placement.Pipeline,
 			"two tiers above the node": len(in.Topology.Tiers()) == 4, "groups": d.Pattern == placement.Collective && d.GroupSize > 1,
 			"highest tier": d.HighestTier > 0, "colocation": d.Colocation == placement.Required, "busiest first": in.Options.Objective == placement.BusiestFirst,
-			"uplink": len(in.Spec.Uplinks) > 0, "two accelerators": len(in.Spec.Accelerators) > 1,
-			"placed":       slices.ContainsFunc(d.Roles, func(r placement.Role) bool { return len(r.Placed) > 0 }),
-			"eligible":     slices.ContainsFunc(d.Roles, func(r placement.Role) bool { return r.Eligible != nil }),
-			"penalty":      slices.ContainsFunc(d.Roles, func(r placement.Role) bool { return r.Penalty != nil }),
-			"islands":      slices.ContainsFunc(in.Spec.Nodes, func(n placement.NodeSpec) bool { return len(n.Islands) > 1 }),
-			"silent roles": slices.ContainsFunc(d.Roles, func(r placement.Role) bool { return r.CommRole == placement.NoTraffic }),
+			"two accelerators": len(in.Spec.Accelerators) > 1,
+			"placed":           slices.ContainsFunc(d.Roles, func(r placement.Role) bool { return len(r.Placed) > 0 }),
+			"eligible":         slices.ContainsFunc(d.Roles, func(r placement.Role) bool { return r.Eligible != nil }),
+			"penalty":          slices.ContainsFunc(d.Roles, func(r placement.Role) bool { return r.Penalty != nil }),
+			"islands":          slices.ContainsFunc(in.Spec.Nodes, func(n placement.NodeSpec) bool { return len(n.Islands) > 1 }),
+			"silent roles":     slices.ContainsFunc(d.Roles, func(r placement.Role) bool { return r.CommRole == placement.NoTraffic }),
 		} {
 			if yes {
 				seen[what]++

@@ -17,7 +17,7 @@ type Limits struct {
 	Nodes int
 	// Pods of the job, about: each role has one at least.
 	Pods int
-	// Varied instances have more resources, prices, uplinks, lower minimums, and often just enough room.
+	// Varied instances have more resources, weights, lower minimums, and often just enough room.
 	Varied bool
 }
 
@@ -106,7 +106,7 @@ func smallDemand(draw Source, topology *placement.Topology, most int) *placement
 	return d
 }
 
-// vary adds what the plain instance lacks. Prices are fractions of a power of two, so that sums of them are exact.
+// vary adds what the plain instance lacks. Weights are fractions of a power of two, so that sums of them are exact.
 func (in *Instance) vary(draw Source) {
 	d := in.Demand
 	d.ParameterBytes = []float64{0, 1, 3e8}[draw(3)]
@@ -117,8 +117,8 @@ func (in *Instance) vary(draw Source) {
 		}
 	}
 	if draw(5) == 0 {
-		v := placement.DomainID(draw(int(in.Topology.Root())))
-		in.Spec.Uplinks = []placement.Uplink{{Tier: in.Topology.TierOf(v), Path: in.Topology.DomainName(v), Bandwidth: []float64{0.5, 1, 2, 3}[draw(4)]}}
+		draw(int(in.Topology.Root())) // unused, as above
+		draw(4)
 	}
 	for _, name := range []string{"npu", "memory"} {
 		if draw(4) == 0 {

@@ -292,6 +292,6 @@ func (p *problem) interchangeable(a, b tree.NodeID) bool {
 			return false
 		}
 	}
-	return t.Parent(tree.DomainID(a)) == t.Parent(tree.DomainID(b)) && t.Bandwidth(tree.DomainID(a)) == t.Bandwidth(tree.DomainID(b)) && slices.Equal(t.Free(tree.DomainID(a)), t.Free(tree.DomainID(b))) &&
+	return t.Parent(tree.DomainID(a)) == t.Parent(tree.DomainID(b)) && slices.Equal(t.Free(tree.DomainID(a)), t.Free(tree.DomainID(b))) &&
 		slices.Equal(t.FreeIslands(a), t.FreeIslands(b)) && slices.Equal(t.IslandSizes(a), t.IslandSizes(b))
 }

@@ -16,14 +16,15 @@ func twinNodes(test *testing.T) *problem {
 	islands := []tree.Island{{Size: 4, Free: 1}, {Size: 4, Free: 3}}
 	spec := tree.Spec{
 		Resources: []string{"cpu", "gpu"}, Accelerators: []string{"gpu"}, Tiers: tree.DefaultTiers("rack"),
-		Uplinks: []tree.Uplink{{Tier: tree.NodeTier, Path: "r1/n2", Bandwidth: 9}},
 	}
 	add := func(name, rack string, cpu int64, islands ...tree.Island) {
 		spec.Nodes = append(spec.Nodes, tree.NodeSpec{Name: name, Domains: []string{rack}, Free: []int64{cpu, 4}, Islands: islands})
 	}
-	for _, name := range []string{"n0", "n1", "n2-bandwidth", "n3-penalty", "n4-eligible"} {
-		add(name[:2], "r1", 8, islands...)
-	}
+	add("n0", "r1", 8, islands...)
+	add("n1", "r1", 8, islands...)
+	add("n2", "r1", 8)
+	add("n3", "r1", 8, islands...) // with a penalty
+	add("n4", "r1", 8, islands...) // not eligible
 	add("n5", "r1", 9, islands...)
 	add("n6", "r1", 8, tree.Island{Size: 4, Free: 2}, tree.Island{Size: 4, Free: 2})
 	add("n7", "r1", 8, tree.Island{Size: 4, Free: 1}, tree.Island{Size: 5, Free: 3})
