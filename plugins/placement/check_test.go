@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
-	"github.com/paddle-volcano/paddle-volcano/plugins/placement/internal/placementtest"
+	"github.com/paddle-volcano/paddle-volcano/test/placement/placementtest"
 )
 
 // Tiers of clusters with racks and blocks.
@@ -62,10 +62,10 @@ func TestDemandsThatAreRefused(t *testing.T) {
 		`role "ps": amount 9223372036854775807 is out`:    func(d *demand) { d.Roles[0].Request[0] = math.MaxInt64 },
 		`role "worker": it requests -1 gpu`:               func(d *demand) { d.Roles[1].Request[1] = -1 },
 		`role "worker": 65538 GPUs for one pod`:           func(d *demand) { d.Roles[1].Request[1], d.Roles[1].Request[2] = 1<<16, 2 },
-		`role "ps": traffic -1 is not known`:              func(d *demand) { d.Roles[0].CommRole = -1 },
-		`role "ps": traffic 4 is not known`:               func(d *demand) { d.Roles[0].CommRole = 4 },
+		`role "ps": communication role -1 is not known`:   func(d *demand) { d.Roles[0].CommRole = -1 },
+		`role "ps": communication role 4 is not known`:    func(d *demand) { d.Roles[0].CommRole = 4 },
 		`role "heter": stage 0 of pipeline workers, want`: func(d *demand) { d.Roles[2].Stage = 0 },
-		`role "heter": stage 65 of heter workers`:         func(d *demand) { d.Roles[2].Stage = 65 },
+		`role "heter": stage 65 of pipeline workers`:      func(d *demand) { d.Roles[2].Stage = 65 },
 		`role "ps": minimum -1`:                           func(d *demand) { d.Roles[0].Minimum = -1 },
 		`role "ps": its minimum is 5 and it has 4`:        func(d *demand) { d.Roles[0].Minimum = 5 },
 		`role "ps": its eligible nodes are of another`:    func(d *demand) { d.Roles[0].Eligible = &placement.NodeSet{} },

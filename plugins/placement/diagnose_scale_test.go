@@ -10,7 +10,7 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/internal/diagnose"
-	"github.com/paddle-volcano/paddle-volcano/plugins/placement/internal/placementtest"
+	"github.com/paddle-volcano/paddle-volcano/test/placement/placementtest"
 )
 
 // largeCluster has 10,000 nodes in 320 racks and 20 blocks; most GPUs are taken.

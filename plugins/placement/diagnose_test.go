@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
-	"github.com/paddle-volcano/paddle-volcano/plugins/placement/internal/placementtest"
+	"github.com/paddle-volcano/paddle-volcano/test/placement/placementtest"
 )
 
 // Free cpu and GPUs:

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
-	"github.com/paddle-volcano/paddle-volcano/plugins/placement/internal/placementtest"
+	"github.com/paddle-volcano/paddle-volcano/test/placement/placementtest"
 )
 
 // fitsWith returns what the relaxations of an explanation say, each of which must hold.

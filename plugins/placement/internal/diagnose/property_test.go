@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/gang"
-	"github.com/paddle-volcano/paddle-volcano/plugins/placement/internal/placementtest"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/internal/solver"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
+	"github.com/paddle-volcano/paddle-volcano/test/placement/placementtest"
 )
 
 // tightDemand is a case that is often too large.

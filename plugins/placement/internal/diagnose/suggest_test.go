@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/gang"
-	"github.com/paddle-volcano/paddle-volcano/plugins/placement/internal/placementtest"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/internal/solver"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
+	"github.com/paddle-volcano/paddle-volcano/test/placement/placementtest"
 )
 
 // Trials of one kind of change stop at its bound.

@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/gang"
-	"github.com/paddle-volcano/paddle-volcano/plugins/placement/internal/placementtest"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/traffic"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
+	"github.com/paddle-volcano/paddle-volcano/test/placement/placementtest"
 )
 
 // legal reports whether a plan of all cases keeps its promises; it gives the plan, nil if there is none.

@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/gang"
-	"github.com/paddle-volcano/paddle-volcano/plugins/placement/internal/placementtest"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/traffic"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
+	"github.com/paddle-volcano/paddle-volcano/test/placement/placementtest"
 )
 
 // ringCase is a ring of random roles on a random small cluster, some of them running.

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
-	"github.com/paddle-volcano/paddle-volcano/plugins/placement/internal/placementtest"
+	"github.com/paddle-volcano/paddle-volcano/test/placement/placementtest"
 )
 
 func TestSolveKeepsLimits(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
-	"github.com/paddle-volcano/paddle-volcano/plugins/placement/internal/placementtest"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/internal/solver"
+	"github.com/paddle-volcano/paddle-volcano/test/placement/placementtest"
 )
 
 func TestBytesOrBusiestFirst(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
-	"github.com/paddle-volcano/paddle-volcano/plugins/placement/internal/placementtest"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/internal/solver"
+	"github.com/paddle-volcano/paddle-volcano/test/placement/placementtest"
 )
 
 // gang is a role of "ps 2 8 0": a name, the members, cpu and GPUs of each. Servers are called ps, workers worker, heter

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/gang"
-	"github.com/paddle-volcano/paddle-volcano/plugins/placement/internal/placementtest"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
+	"github.com/paddle-volcano/paddle-volcano/test/placement/placementtest"
 )
 
 // stopAt answers true from the nth question on.
