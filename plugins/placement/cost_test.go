@@ -219,15 +219,3 @@ func TestEvaluateRefuses(t *testing.T) {
 	_, err := placement.Evaluate(topology, &placement.Demand{Pattern: 9}, nil)
 	require.ErrorContains(t, err, "pattern 9 is not known")
 }
-
-func TestCostForPeople(t *testing.T) {
-	topology := costCluster(t)
-	d, assignments := laidOut(t, topology, placement.ParameterServer, 0, "ps: n1", "worker: n2 n5")
-	cost, err := placement.Evaluate(topology, d, assignments)
-	require.NoError(t, err)
-	require.Equal(t, `block    2 used, 2 bytes cross at weight 16, busiest uplink 1
-rack     2 used, 2 bytes cross at weight 4, busiest uplink 1
-node     3 used, 4 bytes cross at weight 1, busiest uplink 2
-island   0 bytes cross at weight 0.25, busiest uplink 0
-weighted 44, busiest uplink 2 s`, cost.String())
-}

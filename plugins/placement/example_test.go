@@ -39,14 +39,17 @@ func ExampleSolve() {
 	for _, a := range plan.Assignments {
 		fmt.Printf("%s-%d on %s\n", job.Roles[a.Role].Name, a.Index, topology.NodeName(a.Node))
 	}
-	fmt.Println(plan.Cost)
+	for tier, cost := range plan.Cost.Tiers[placement.NodeTier:] {
+		fmt.Printf("%s: %d used, %g bytes cross\n", topology.Tiers()[placement.NodeTier+tier].Name, cost.Domains, cost.Bytes)
+	}
+	fmt.Println("weighted:", plan.Cost.WeightedBytes)
 	job.HighestTier = placement.NodeTier
-	explanation, err := placement.Diagnose(topology, job, placement.Options{})
+	diagnosis, err := placement.Diagnose(topology, job, placement.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(explanation)
+	fmt.Println(diagnosis)
 	// Output:
 	// ps-0 on n1
 	// ps-1 on n1
@@ -54,9 +57,8 @@ func ExampleSolve() {
 	// worker-1 on n1
 	// worker-2 on n1
 	// worker-3 on n2
-	// rack     1 used, 0 bytes cross at weight 4, busiest uplink 0
-	// node     2 used, 2 bytes cross at weight 1, busiest uplink 1
-	// island   0 bytes cross at weight 0.25, busiest uplink 0
-	// weighted 2, busiest uplink 1 s
-	// 1 of 4 workers has no capacity: node n1 has 3 GPUs free, 4 needed in one node (networkTopology hard, tier node); fits with tier rack
+	// node: 2 used, 2 bytes cross
+	// rack: 1 used, 0 bytes cross
+	// weighted: 2
+	// 1 of 4 workers has no room: node n1 has 3 GPUs free, 4 needed in one node (networkTopology hard, tier node); fits with tier rack
 }

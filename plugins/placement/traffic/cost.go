@@ -4,8 +4,6 @@ package traffic
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/gang"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
@@ -153,19 +151,4 @@ func flowLoads(t *tree.Topology, d *gang.Demand, members []gang.PlacedMember) (l
 		loads.Values[i] = f.Load(v, rows[i*classes:(i+1)*classes])
 	}
 	return loads, f.Unit()
-}
-
-// String is the breakdown per tier, one line each, for people.
-func (c Cost) String() string {
-	var text strings.Builder
-	for i, tier := range slices.Backward(c.Tiers) {
-		held := ""
-		if i > tree.IslandTier {
-			held = fmt.Sprintf("%d used, ", tier.Domains)
-		}
-		fmt.Fprintf(&text, "%-8s %s%.4g bytes cross at weight %g, busiest uplink %.4g\n",
-			tier.Tier.Name, held, tier.Bytes, tier.Tier.Weight, tier.Busiest)
-	}
-	fmt.Fprintf(&text, "weighted %.6g, busiest uplink %.4g s", c.WeightedBytes, c.BusiestSeconds)
-	return text.String()
 }
