@@ -12,7 +12,7 @@ import (
 
 const (
 	maxMembers = 1 << 16
-	// maxHeterMembers is less, as flows of several sizes are counted in fractions.
+	// maxPipelineMembers is less, as flows of several sizes are counted in fractions.
 	maxPipelineMembers = 1 << 13
 	maxStage           = 64
 )

@@ -2,7 +2,7 @@
 
 // Package traffic holds what a step of training sends over the links of a tree, and what that costs.
 //
-// Model is the one interface of all patterns: parameter servers and heter workers (Flows), and rings with parallel groups (Ring).
+// Model is the one interface of all patterns: parameter servers and pipeline workers (Flows), and rings with parallel groups (Ring).
 // A Model counts loads from how many members a domain holds; Evaluate counts them member by member, and tests hold the two together.
 package traffic
 
