@@ -162,19 +162,11 @@ func (p *problem) rankedPlan(found []incumbent, lo, hi tree.NodeID) *Plan {
 		}
 	}
 	plan, best := &Plan{}, value{}
-	try := func(assignments []gang.Assignment, of value) {
-		assigned, v := p.improveRing(near, assignments, ringWork/len(found)*p.effort)
-		v.penalty, v.fragmentation = of.penalty, of.fragmentation
-		if plan.Assignments == nil || v.less(best, p.byBusy) {
-			plan.Assignments, best = assigned, v
-		}
-	}
 	for i := range found {
-		try(p.dealt(found[i].nodes, found[i].counts), found[i].value)
-	}
-	if p.ring.Group > 1 && best.bytes > 0 {
-		if grouped, ok := p.groupRing(near, plan.Assignments); ok {
-			try(grouped, found[0].value)
+		assigned, v := p.improveRing(near, p.dealt(found[i].nodes, found[i].counts), ringWork/len(found)*p.effort)
+		v.penalty, v.fragmentation = found[i].value.penalty, found[i].value.fragmentation
+		if i == 0 || v.less(best, p.byBusy) {
+			plan.Assignments, best = assigned, v
 		}
 	}
 	return plan

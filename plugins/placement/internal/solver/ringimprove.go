@@ -3,7 +3,6 @@
 package solver
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/gang"
@@ -24,18 +23,6 @@ func (p *problem) improveRing(nodes []tree.NodeID, plan []gang.Assignment, work 
 	for s.step(at) && s.steps > 0 {
 	}
 	return s.write(plan, at), s.best
-}
-
-// groupRing makes another plan of one, its parallel groups kept together where that can be.
-func (p *problem) groupRing(nodes []tree.NodeID, plan []gang.Assignment) ([]gang.Assignment, bool) {
-	s := &ringSearch{ringPods: newRingPods(p)}
-	at := s.read(plan)
-	s.nodes = p.within(union(nodes, at), plan)
-	s.take(plan, func(a gang.Assignment) bool { return p.d.Roles[a.Role].CommRole != gang.Worker })
-	if !s.groupedStart(at) {
-		return nil, false
-	}
-	return s.write(plan, at), true
 }
 
 // within are those of the nodes where members may go without breaking the limit that the plan keeps.
@@ -160,101 +147,4 @@ func (s *ringSearch) better(at []tree.NodeID) bool {
 	}
 	s.best = v
 	return true
-}
-
-// groupedStart makes another start for a ring of parallel groups: group by group, those with members placed before first, each
-// whole on the tightest node that holds it, as near as can be to what is placed already. Groups that no node holds fill
-// the largest nodes that are near. It reports whether everybody has a node.
-func (s *ringSearch) groupedStart(at []tree.NodeID) bool {
-	group := int(s.ring.Group)
-	var starts []int
-	for lo := 0; lo < len(s.pods); lo += group {
-		starts = append(starts, lo)
-	}
-	allPending := func(lo int) int {
-		if s.hasPlaced(lo, min(group, len(s.pods)-lo)) {
-			return 0
-		}
-		return 1
-	}
-	slices.SortStableFunc(starts, func(a, b int) int { return cmp.Compare(allPending(a), allPending(b)) })
-	anchor := tree.NodeID(-1)
-	for i, pod := range s.pods {
-		if at[i] = pod.node; pod.node >= 0 {
-			anchor = pod.node
-		}
-	}
-	for _, lo := range starts {
-		hi := min(lo+group, len(s.pods))
-		for _, pod := range s.pods[lo:hi] {
-			if pod.node >= 0 {
-				anchor = pod.node
-			}
-		}
-		for i := lo; i < hi; i++ {
-			if s.pods[i].node >= 0 {
-				continue
-			}
-			want := hi - i
-			j := s.nearest(anchor, &s.p.podClasses[s.pods[i].kind], want)
-			if j < 0 {
-				return false
-			}
-			for ; i < hi && s.pods[i].node < 0 && s.mayTake(j, &s.p.podClasses[s.pods[i].kind]); i++ {
-				at[i] = s.nodes[j]
-				s.shift(at[i:i+1], i, -1)
-			}
-			i--
-			anchor = s.nodes[j]
-		}
-	}
-	return true
-}
-
-// nearest of the nodes that hold so many pods of a pod class, the tightest of these; if there is none, the largest.
-func (s *ringSearch) nearest(anchor tree.NodeID, kind *podClass, want int) int {
-	best := -1
-	var fit, far int
-	for j, n := range s.nodes {
-		if kind.shape.Fit(n) == 0 {
-			continue
-		}
-		own, away := s.capacity(j, kind), 0
-		if own == 0 {
-			continue
-		}
-		if anchor >= 0 {
-			away = s.p.t.CommonTier(anchor, n)
-		}
-		better := best < 0
-		switch {
-		case better:
-		case (own >= want) != (fit >= want):
-			better = own >= want
-		case away != far:
-			better = away < far
-		case own >= want:
-			better = own < fit
-		default:
-			better = own > fit
-		}
-		if better {
-			best, fit, far = j, own, away
-		}
-	}
-	return best
-}
-
-// mayTake reports whether one more pod of a pod class may go to a node.
-func (s *ringSearch) mayTake(j int, kind *podClass) bool {
-	return kind.shape.Fit(s.nodes[j]) > 0 && s.fits(j, kind)
-}
-
-// capacity is how many more pods of a class a node can take.
-func (s *ringSearch) capacity(j int, kind *podClass) int {
-	fit := int64(tree.MaxFit)
-	for _, n := range kind.needs {
-		fit = min(fit, s.free[j][n.resource]/n.amount)
-	}
-	return int(fit)
 }
