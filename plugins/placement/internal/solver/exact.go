@@ -3,12 +3,10 @@
 package solver
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/gang"
-	"github.com/paddle-volcano/paddle-volcano/plugins/placement/traffic"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
 )
 
@@ -29,13 +27,11 @@ type exact struct {
 	digits  []int32 // state-major: how many of each pod class
 	base    map[tree.DomainID][]int32
 	byBusy  bool
-	anyBusy bool           // a last pass: how busy uplinks are below the limit does not matter
-	limit   float64        // no uplink may be busier
-	bound   int64          // weighted bytes of a plan that is known: what comes to more is not followed
-	flows   *traffic.Flows // the traffic, if it is that; else nothing is known of the rest of a plan
-	near    [][]companions // by tier and pair of classes
-	once    bool           // without the last pass
-	work    int            // pairs of states that may still be looked at
+	anyBusy bool    // a last pass: how busy uplinks are below the limit does not matter
+	limit   float64 // no uplink may be busier
+	bound   int64   // weighted bytes of a plan that is known: what comes to more is not followed
+	once    bool    // without the last pass
+	work    int     // pairs of states that may still be looked at
 	row     []int32
 	place   []int32 // scratch of merge: of each state, 1 + its place in found
 	found   []joined
@@ -87,7 +83,6 @@ func (p *problem) baseRows() map[tree.DomainID][]int32 {
 // nothing is as good as what is known, or the work is used up.
 func (x *exact) solve(nodes []tree.NodeID) (counts []int32, ok bool) {
 	x.byBusy = x.p.byBusy
-	x.look(nodes)
 	root, best := x.whole(nodes)
 	if root == nil {
 		return nil, false
@@ -140,7 +135,7 @@ func (x *exact) below(d tree.DomainID, tier int, nodes []tree.NodeID) *table {
 
 func (x *exact) node(n tree.NodeID) *table {
 	p, kinds := x.p, len(x.p.podClasses)
-	t := &table{domain: tree.DomainID(n), base: x.base[tree.DomainID(n)]}
+	t := &table{domain: tree.DomainID(n)}
 	free := p.t.Free(tree.DomainID(n))
 	p.stop.count(x.states)
 	for s := range x.states {
@@ -224,7 +219,6 @@ type table struct {
 	domain tree.DomainID
 	states []int32 // ascending
 	values []value
-	base   []int32 // members placed before, of each class; nil for none
 	parts  []*table
 	splits []split // of each part but the first
 }
@@ -244,12 +238,10 @@ type joined struct {
 func (x *exact) merge(t, child *table) {
 	t.parts = append(t.parts, child)
 	if len(t.parts) == 1 {
-		t.states, t.values, t.base = child.states, child.values, child.base
+		t.states, t.values = child.states, child.values
 		return
 	}
 	x.join(t, child)
-	t.base = sumRows(t.base, child.base)
-	tier := x.p.t.TierOf(child.domain)
 	s := split{make([]int32, 0, len(x.found)), make([]int32, 0, len(x.found))}
 	t.values = make([]value, 0, len(x.found))
 	for state, at := range x.place {
@@ -258,9 +250,6 @@ func (x *exact) merge(t, child *table) {
 		}
 		x.place[state] = 0
 		found := &x.found[at-1]
-		if x.bounded() && found.value.bytes+x.rest(t.base, state, tier) > x.bound {
-			continue
-		}
 		s.states, s.own = append(s.states, int32(state)), append(s.own, found.own)
 		t.values = append(t.values, found.value)
 	}
@@ -327,7 +316,7 @@ func (x *exact) border(t *table, tier int) {
 			states, values = append(states, s), append(values, t.values[i].plus(own))
 		}
 	}
-	t.states, t.values, t.base = states, values, x.base[t.domain]
+	t.states, t.values = states, values
 }
 
 // read follows the splits down from a state.
@@ -345,120 +334,4 @@ func (x *exact) read(t *table, state int32, nodes []tree.NodeID, counts []int32)
 		state -= s.own[at]
 	}
 	x.read(t.parts[0], state, nodes, counts)
-}
-
-// companions says, for one tier and one pair of classes, how many pairs of their members are in one domain at most: of so
-// many members of the first class, and of so many of the second.
-type companions struct {
-	ofA, ofB []int64
-}
-
-// bounded reports whether a plan is known and something of what the rest of a better one must cost: of flows.
-func (x *exact) bounded() bool {
-	return x.flows != nil && x.bound < impossible && !x.byBusy
-}
-
-// look works out what is known of any plan on the nodes.
-func (x *exact) look(nodes []tree.NodeID) {
-	f, ok := x.p.traffic.(*traffic.Flows)
-	if !ok || x.p.unit == 0 {
-		return
-	}
-	x.flows = f
-	x.near = make([][]companions, len(x.p.t.Tiers()))
-	for tier := tree.NodeTier; tier < len(x.p.t.Tiers()); tier++ {
-		rows := x.capacities(nodes, tier)
-		for _, p := range f.Pairs {
-			x.near[tier] = append(x.near[tier], companions{
-				ofA: mostCompanions(rows, p.A, p.B, f.Total[p.A]), ofB: mostCompanions(rows, p.B, p.A, f.Total[p.B]),
-			})
-		}
-	}
-}
-
-// capacities are how many members of each class the domains of a tier can hold, with those placed before.
-func (x *exact) capacities(nodes []tree.NodeID, tier int) (rows [][]int64) {
-	p := x.p
-	at := map[tree.DomainID]int{}
-	row := func(d tree.DomainID) []int64 {
-		if _, ok := at[d]; !ok {
-			at[d] = len(rows)
-			rows = append(rows, make([]int64, p.classes))
-		}
-		return rows[at[d]]
-	}
-	for _, n := range nodes {
-		held := row(p.t.Ancestor(n, tier))
-		for k := range p.podClasses {
-			if class := p.podClasses[k].class; class >= 0 {
-				held[class] += int64(p.podClasses[k].shape.Fit(n))
-			}
-		}
-	}
-	for d, placed := range x.base {
-		if p.t.TierOf(d) == tier {
-			for class, n := range placed {
-				row(d)[class] += int64(n)
-			}
-		}
-	}
-	return rows
-}
-
-// mostCompanions fills the domains that hold most of class b with members of class a: for each number of these, how many
-// pairs share a domain then.
-func mostCompanions(rows [][]int64, a, b int, total int64) []int64 {
-	rows = slices.Clone(rows)
-	slices.SortStableFunc(rows, func(v, w []int64) int { return cmp.Compare(w[b], v[b]) })
-	most := make([]int64, 1, total+1)
-	for _, row := range rows {
-		for range min(row[a], total+1-int64(len(most))) {
-			most = append(most, most[len(most)-1]+row[b])
-		}
-	}
-	for int64(len(most)) <= total {
-		most = append(most, most[len(most)-1])
-	}
-	return most
-}
-
-// rest is the least weighted bytes, up to a tier, of the domains that hold all but a state and the members placed before that
-// are with it.
-//
-// A domain with a and b members of a pair of classes carries aB + bA - 2ab (flows.go). Over the domains of a tier, the first
-// two terms sum to the same whatever goes where, and the last one is the number of pairs that share a domain.
-func (x *exact) rest(base []int32, state, top int) (sum int64) {
-	f := x.flows
-	kinds := len(x.p.podClasses)
-	row := x.row
-	clear(row)
-	copy(row, base)
-	for k, n := range x.digits[state*kinds : (state+1)*kinds] {
-		if class := x.p.podClasses[k].class; class >= 0 {
-			row[class] += n
-		}
-	}
-	for tier := tree.NodeTier; tier <= top; tier++ {
-		for i, p := range f.Pairs {
-			a, b := f.Total[p.A]-int64(row[p.A]), f.Total[p.B]-int64(row[p.B])
-			near := &x.near[tier][i]
-			sum += x.p.weights[tier] * p.Weight * (a*f.Total[p.B] + b*f.Total[p.A] - 2*min(a*b, near.ofA[a], near.ofB[b]))
-		}
-	}
-	return sum
-}
-
-// sumRows of two rows, of which nil is one of zeros.
-func sumRows(a, b []int32) []int32 {
-	switch {
-	case a == nil:
-		return b
-	case b == nil:
-		return a
-	}
-	sum := make([]int32, len(a))
-	for i := range a {
-		sum[i] = a[i] + b[i]
-	}
-	return sum
 }
