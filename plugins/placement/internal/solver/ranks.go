@@ -15,11 +15,6 @@ import (
 // Members go in the order of their indexes along the tree, so that consecutive ranks are neighbours. The members of a gap
 // begin in the domain of the member before it and end in that of the member after it, on every tier.
 func (p *problem) assign(nodes []tree.NodeID, counts []int32) []gang.Assignment {
-	return p.assignBy(nodes, counts, true)
-}
-
-// assignBy may leave parallel groups out of account: then it goes straight along the tree.
-func (p *problem) assignBy(nodes []tree.NodeID, counts []int32, groups bool) []gang.Assignment {
 	all := make([]gang.Assignment, 0, p.members())
 	kinds := len(p.podClasses)
 	begin, end := tree.NodeID(-1), tree.NodeID(-1) // where the last pod class begins and ends
@@ -29,10 +24,7 @@ func (p *problem) assignBy(nodes []tree.NodeID, counts []int32, groups bool) []g
 		left, right := tree.NodeID(-1), tree.NodeID(-1)
 		if ring := p.ring; ring != nil && kind.class >= 0 {
 			g := ring.Gaps[kind.class]
-			left, right, along.at = g.Left, g.Right, g.Start%max(1, ring.Length)
-			if groups {
-				along.group = ring.Group
-			}
+			left, right, along.at, along.group = g.Left, g.Right, g.Start%max(1, ring.Length), ring.Group
 			if k > 0 && p.podClasses[k-1].class == kind.class {
 				left = end // a gap of two roles: the second goes on where the first ended
 				if right < 0 {
@@ -163,25 +155,11 @@ func (p *problem) rankedPlan(found []incumbent, lo, hi tree.NodeID) *Plan {
 	}
 	plan, best := &Plan{}, value{}
 	for i := range found {
-		assigned, v := p.improveRing(near, p.dealt(found[i].nodes, found[i].counts), ringWork/len(found)*p.effort)
+		assigned, v := p.improveRing(near, p.assign(found[i].nodes, found[i].counts), ringWork/len(found)*p.effort)
 		v.penalty, v.fragmentation = found[i].value.penalty, found[i].value.fragmentation
 		if i == 0 || v.less(best, p.byBusy) {
 			plan.Assignments, best = assigned, v
 		}
 	}
 	return plan
-}
-
-// dealt is the better of two ways to deal ranks: whole groups first, or straight along the tree.
-func (p *problem) dealt(nodes []tree.NodeID, counts []int32) []gang.Assignment {
-	grouped := p.assign(nodes, counts)
-	if p.ring.Group == 1 {
-		return grouped
-	}
-	pods := newRingPods(p)
-	straight := p.assignBy(nodes, counts, false)
-	if pods.value(pods.read(straight)).less(pods.value(pods.read(grouped)), p.byBusy) {
-		return straight
-	}
-	return grouped
 }
