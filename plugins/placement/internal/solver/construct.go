@@ -77,37 +77,24 @@ func (p *problem) workersWithoutServer(d tree.DomainID, tier int, row []int32) i
 	return sum
 }
 
-// fillOrder is the order in which the children of a domain are filled.
-type fillOrder int
-
-const (
-	// mostFree first: few domains.
-	mostFree fillOrder = iota
-	// densest first: few nodes for many members.
-	densest
-	// tightest first: those with the least capacity that still help.
-	tightest
-	fillOrders
-)
-
 // bestFitDescent fills a domain: a domain's members go to the tightest child that holds them all; where there is none, children
 // are filled one after the other, and what is left at the end goes to the tightest that holds it. demands are what is to be
 // placed, and what could not be placed afterwards.
-func (b *partialAssignment) bestFitDescent(d tree.DomainID, tier int, demands []roleDemand, by fillOrder) {
-	b.bestFitExcept(d, tier, demands, by, tree.NoDomain)
+func (b *partialAssignment) bestFitDescent(d tree.DomainID, tier int, demands []roleDemand) {
+	b.bestFitExcept(d, tier, demands, tree.NoDomain)
 }
 
 // expandFromSeed fills a domain, then what is left of the one above it, and so on up to a tier: as near as can be.
-func (b *partialAssignment) expandFromSeed(anchor tree.DomainID, tier, top int, demands []roleDemand, by fillOrder) {
+func (b *partialAssignment) expandFromSeed(anchor tree.DomainID, tier, top int, demands []roleDemand) {
 	done := tree.NoDomain
 	for d := anchor; tier <= top && wanted(demands) > 0; d, tier = b.p.t.Parent(d), tier+1 {
-		b.bestFitExcept(d, tier, demands, by, done)
+		b.bestFitExcept(d, tier, demands, done)
 		done = d
 	}
 }
 
 // bestFitExcept leaves one child out.
-func (b *partialAssignment) bestFitExcept(d tree.DomainID, tier int, demands []roleDemand, by fillOrder, but tree.DomainID) {
+func (b *partialAssignment) bestFitExcept(d tree.DomainID, tier int, demands []roleDemand, but tree.DomainID) {
 	if tier == tree.NodeTier {
 		b.fillNode(tree.NodeID(d), demands)
 		return
@@ -116,7 +103,6 @@ func (b *partialAssignment) bestFitExcept(d tree.DomainID, tier int, demands []r
 	type child struct {
 		id    tree.DomainID
 		share float64
-		rank  float64
 	}
 	children := make([]child, 0, hi-lo)
 	full := -1
@@ -132,24 +118,13 @@ func (b *partialAssignment) bestFitExcept(d tree.DomainID, tier int, demands []r
 		}
 	}
 	if full >= 0 {
-		b.bestFitDescent(children[full].id, tier-1, demands, by)
+		b.bestFitDescent(children[full].id, tier-1, demands)
 		if wanted(demands) == 0 {
 			return
 		}
 		children = slices.Delete(children, full, full+1)
 	}
-	for i := range children {
-		c := &children[i]
-		switch by {
-		case densest:
-			c.rank = b.p.expense(c.id, tier-1, demands)
-		case tightest:
-			c.rank = c.share
-		default:
-			c.rank = -c.share
-		}
-	}
-	slices.SortFunc(children, func(x, y child) int { return cmp.Or(cmp.Compare(x.rank, y.rank), cmp.Compare(x.id, y.id)) })
+	slices.SortFunc(children, func(x, y child) int { return cmp.Or(cmp.Compare(y.share, x.share), cmp.Compare(x.id, y.id)) })
 	whole := wanted(demands)
 	for len(children) > 0 && wanted(demands) > 0 {
 		next := 0
@@ -163,7 +138,7 @@ func (b *partialAssignment) bestFitExcept(d tree.DomainID, tier int, demands []r
 		if best > 0 && b.p.share(children[next].id, demands) < 1 {
 			next = 0
 		}
-		b.bestFitDescent(children[next].id, tier-1, demands, by)
+		b.bestFitDescent(children[next].id, tier-1, demands)
 		children = slices.Delete(children, next, next+1)
 	}
 }

@@ -126,21 +126,16 @@ func (s *search) within(scope scope) {
 	if !p.noExact && s.exact(scope) {
 		return
 	}
-	for by := range fillOrders {
-		if s.large && by == tightest {
-			continue // the least likely to be best
-		}
-		s.start(scope, func() { b.bestFitDescent(scope.domain, scope.tier, p.roleDemands(), by) })
-	}
+	s.start(scope, func() { b.bestFitDescent(scope.domain, scope.tier, p.roleDemands()) })
 	if scope.tier == p.highest() {
 		s.start(scope, func() { b.knapsackCover(scope.domain, scope.tier) })
 	}
 	for _, anchor := range p.seedNodes(scope) {
-		s.start(scope, func() { b.expandFromSeed(tree.DomainID(anchor), tree.NodeTier, scope.tier, p.roleDemands(), mostFree) })
+		s.start(scope, func() { b.expandFromSeed(tree.DomainID(anchor), tree.NodeTier, scope.tier, p.roleDemands()) })
 	}
 	for tier := tree.NodeTier + 1; tier < scope.tier; tier++ {
 		for _, seed := range p.seedDomains(scope, tier) {
-			s.start(scope, func() { b.expandFromSeed(seed, tier, scope.tier, p.roleDemands(), mostFree) })
+			s.start(scope, func() { b.expandFromSeed(seed, tier, scope.tier, p.roleDemands()) })
 		}
 	}
 	if p.byBusy {
