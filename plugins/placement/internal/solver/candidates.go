@@ -162,29 +162,6 @@ func (p *problem) seedNodesOf(s scope, most int) []tree.NodeID {
 	return append(nodes, p.largest(p.leafDomains(s, demands), demands, most)...)
 }
 
-// seedDomainsPerTier are so many domains of each tier below a scope, those that hold most of the job.
-const seedDomainsPerTier = 4
-
-// seedDomains are the domains of a tier to begin at: a job that is a little too large for them leaves little elsewhere.
-func (p *problem) seedDomains(s scope, tier int) (seeds []tree.DomainID) {
-	demands := p.roleDemands()
-	lo, hi := p.t.NodesOf(s.domain)
-	var all []scoredDomain
-	for d := p.t.Ancestor(lo, tier); d <= p.t.Ancestor(hi-1, tier); d++ {
-		if share := p.share(d, demands); share > 0 {
-			all = append(all, scoredDomain{d, share})
-		}
-	}
-	most := seedDomainsPerTier * p.effort
-	if p.members() > largeJob*p.effort {
-		most = 1
-	}
-	for _, found := range first(all, most) {
-		seeds = append(seeds, found.domain)
-	}
-	return seeds
-}
-
 type scoredDomain struct {
 	domain tree.DomainID
 	score  float64

@@ -133,11 +133,6 @@ func (s *search) within(scope scope) {
 	for _, anchor := range p.seedNodes(scope) {
 		s.start(scope, func() { b.expandFromSeed(tree.DomainID(anchor), tree.NodeTier, scope.tier, p.roleDemands()) })
 	}
-	for tier := tree.NodeTier + 1; tier < scope.tier; tier++ {
-		for _, seed := range p.seedDomains(scope, tier) {
-			s.start(scope, func() { b.expandFromSeed(seed, tier, scope.tier, p.roleDemands()) })
-		}
-	}
 	if p.byBusy {
 		for _, nodes := range p.roundRobinSets(scope) {
 			s.start(scope, func() { b.roundRobinStart(nodes, p.roleDemands()) })
