@@ -141,9 +141,6 @@ func (s *search) within(scope scope) {
 	if len(s.best) == 0 && b.binPack(p.t.NodesOf(scope.domain)) {
 		s.offer()
 	}
-	if len(p.fixed) > 0 {
-		s.start(scope, func() {})
-	}
 }
 
 // exact looks for the best plan among the most promising nodes of a scope, if that is little work.
