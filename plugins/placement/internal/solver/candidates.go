@@ -16,7 +16,6 @@ type scope struct {
 	tier    int
 	expense float64 // what a member costs there at least, as far as sums tell
 	share   float64
-	lead    float64
 }
 
 const (
@@ -24,8 +23,6 @@ const (
 	scopesPerTier = 8
 	smallScopes   = 3
 	smallMembers  = 16
-	// leadScopes are looked at node by node.
-	leadScopes = 16
 )
 
 // highest is the tier of the domains within one of which everybody must be.
@@ -49,34 +46,17 @@ func (p *problem) scopes(tier int, lo, hi tree.NodeID) []scope {
 			all = append(all, scope{domain: d, tier: tier, expense: p.expense(d, tier, demands), share: share})
 		}
 	}
-	order := func(a, b scope) int {
-		return cmp.Or(cmp.Compare(a.expense, b.expense), cmp.Compare(b.lead, a.lead), cmp.Compare(a.share, b.share), cmp.Compare(a.domain, b.domain))
-	}
-	slices.SortFunc(all, order)
+	slices.SortFunc(all, func(a, b scope) int {
+		return cmp.Or(cmp.Compare(a.expense, b.expense), cmp.Compare(a.share, b.share), cmp.Compare(a.domain, b.domain))
+	})
 	if tier == p.limit {
 		return all
-	}
-	if tier == tree.NodeTier+1 {
-		all = all[:min(len(all), leadScopes*p.effort)]
-		for i := range all {
-			all[i].lead = p.lead(all[i].domain, demands)
-		}
-		slices.SortFunc(all, order)
 	}
 	most := scopesPerTier
 	if n := p.members(); n <= smallMembers || n > largeJob*p.effort {
 		most = smallScopes
 	}
 	return all[:min(len(all), most*p.effort)]
-}
-
-// lead is the largest share of the job that one node of a domain holds.
-func (p *problem) lead(d tree.DomainID, demands []roleDemand) (lead float64) {
-	lo, hi := p.t.NodesOf(d)
-	for n := lo; n < hi; n++ {
-		lead = max(lead, min(1, p.share(tree.DomainID(n), demands)))
-	}
-	return lead
 }
 
 // leaving is the least that a plan costs whose members are in several domains of a tier: a single member that is apart
