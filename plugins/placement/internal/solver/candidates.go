@@ -121,17 +121,12 @@ const (
 	seedLeafDomains = 8
 )
 
-// seedNodes are nodes of a scope to begin at.
+// seedNodes are nodes of a scope to begin at: those that hold members already, and a few that hold most.
 func (p *problem) seedNodes(s scope) []tree.NodeID {
 	most := seedNodesPerScope * p.effort
 	if p.members() > largeJob*p.effort {
 		most = 1
 	}
-	return p.seedNodesOf(s, most)
-}
-
-// seedNodesOf a scope are those that hold members already, and so many that hold most.
-func (p *problem) seedNodesOf(s scope, most int) []tree.NodeID {
 	demands := p.roleDemands()
 	var nodes []tree.NodeID
 	for _, f := range p.fixed {

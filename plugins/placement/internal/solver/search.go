@@ -15,8 +15,6 @@ const (
 	// searchWork ends the starts once there is a plan.
 	searchWork = 1 << 16
 	finalWork  = 1 << 14
-	// scopeWork bounds the pairs of states that an exact search of one scope may look at.
-	scopeWork = 1 << 14
 	// largeJob has so many members. Of its starts largeStarts are improved, of smaller jobs' someStarts.
 	largeJob    = 128
 	largeStarts = 2
@@ -123,9 +121,6 @@ type search struct {
 func (s *search) within(scope scope) {
 	p, b := s.p, s.b
 	p.stop.atOnce()
-	if !p.noExact && s.exact(scope) {
-		return
-	}
 	s.start(scope, func() { b.bestFitDescent(scope.domain, scope.tier, p.roleDemands()) })
 	if scope.tier == p.highest() {
 		s.start(scope, func() { b.knapsackCover(scope.domain, scope.tier) })
@@ -141,37 +136,6 @@ func (s *search) within(scope scope) {
 	if len(s.best) == 0 && b.binPack(p.t.NodesOf(scope.domain)) {
 		s.offer()
 	}
-}
-
-// exact looks for the best plan among the most promising nodes of a scope, if that is little work.
-func (s *search) exact(scope scope) bool {
-	p := s.p
-	states := p.states()
-	if states == 0 {
-		return false
-	}
-	if least := scope.atLeast(p); least > 0 {
-		if s.b.reset(); s.b.knapsackCover(scope.domain, scope.tier) && s.b.sum.bytes <= least {
-			s.offer()
-			return true
-		}
-	}
-	nodes := p.targets(scope)
-	if len(nodes) == maxTargets*p.effort {
-		nodes = union(nil, p.seedNodesOf(scope, maxTargets*p.effort/2))
-	}
-	if p.exactPairs(nodes, states) > scopeWork*p.effort {
-		return false
-	}
-	counts, ok := newExact(p).solve(nodes)
-	if !ok {
-		return false
-	}
-	s.b.reset()
-	s.b.set(nodes, counts)
-	s.work += p.exactPairs(nodes, states)
-	s.offer()
-	return true
 }
 
 // start puts members on an empty assignment; those whom it leaves out go where they cost least.
