@@ -20,9 +20,8 @@ func (b *partialAssignment) improve(targets []tree.NodeID, work int) {
 		nodes, _ := b.nodes()
 		s.targets = union(targets, b.open(nodes))
 		for _, from := range nodes {
-			improved = s.empty(from, b.all) || improved
+			improved = s.empty(from) || improved
 			for k := range b.podClasses {
-				improved = b.podClasses > 1 && s.empty(from, func(other int) bool { return other == k }) || improved
 				for b.work < work && b.countOn(from, k) > 0 && (s.move(from, k) || s.swap(from, k, nodes)) {
 					improved = true
 				}
@@ -119,19 +118,15 @@ func (s *descent) swap(from tree.NodeID, k int, nodes []tree.NodeID) bool {
 	return false
 }
 
-func (b *partialAssignment) all(int) bool { return true }
-
-// empty takes members of some pod classes off a node and places them again, each where it costs least.
-func (s *descent) empty(node tree.NodeID, kinds func(k int) bool) bool {
+// empty takes all members off a node and places them again, each where it costs least.
+func (s *descent) empty(node tree.NodeID) bool {
 	b := s.b
 	if b.work > s.limit {
 		return false
 	}
 	before := slices.Clone(b.count(int(b.position[node]) - 1))
 	for k, n := range before {
-		if !kinds(k) {
-			before[k] = 0
-		} else if n > 0 {
+		if n > 0 {
 			b.add(node, k, -n)
 		}
 	}
