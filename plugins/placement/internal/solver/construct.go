@@ -125,21 +125,9 @@ func (b *partialAssignment) bestFitExcept(d tree.DomainID, tier int, demands []r
 		children = slices.Delete(children, full, full+1)
 	}
 	slices.SortFunc(children, func(x, y child) int { return cmp.Or(cmp.Compare(y.share, x.share), cmp.Compare(x.id, y.id)) })
-	whole := wanted(demands)
 	for len(children) > 0 && wanted(demands) > 0 {
-		next := 0
-		left := float64(wanted(demands)) / float64(whole)
-		best := 0.0
-		for i := range children {
-			if s := children[i].share; s >= left && (best == 0 || s < best) {
-				next, best = i, s
-			}
-		}
-		if best > 0 && b.p.share(children[next].id, demands) < 1 {
-			next = 0
-		}
-		b.bestFitDescent(children[next].id, tier-1, demands)
-		children = slices.Delete(children, next, next+1)
+		b.bestFitDescent(children[0].id, tier-1, demands)
+		children = children[1:]
 	}
 }
 
