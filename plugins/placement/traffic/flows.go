@@ -47,16 +47,6 @@ func (f *Flows) Load(_ tree.DomainID, row []int32) int64 {
 // Island returns no load: what servers and workers exchange leaves the GPU anyway.
 func (f *Flows) Island(tree.NodeID, []int32) (sum, most int64) { return 0, 0 }
 
-// Weight returns the weight of a pair of members of two classes.
-func (f *Flows) Weight(a, b int) int64 {
-	for _, p := range f.Pairs {
-		if p.A == a && p.B == b || p.A == b && p.B == a {
-			return p.Weight
-		}
-	}
-	return 0
-}
-
 // NewFlows returns the traffic of a demand with so many members of each class.
 func NewFlows(d *gang.Demand, total []int) *Flows {
 	if d.Pattern == gang.Pipeline {

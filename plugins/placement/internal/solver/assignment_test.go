@@ -119,13 +119,6 @@ func TestImprovingNeverHurts(test *testing.T) {
 				all = append(all, n)
 			}
 			was := b.value()
-			if !b.p.byBusy { // for flows, swapDescent looks at bytes first
-				b.swapDescent(all, 1<<12)
-				mid := b.value()
-				require.LessOrEqual(test, mid.bytes, was.bytes, "seed %d", seed)
-				require.Equal(test, recomputed(b), mid, "seed %d", seed)
-				was = mid
-			}
 			b.improve(all, 1<<12)
 			is := b.value()
 			require.False(test, was.less(is, b.p.byBusy), "seed %d", seed)
@@ -144,7 +137,7 @@ func TestImprovingNeverHurts(test *testing.T) {
 	require.Greater(test, improved, 40)
 }
 
-func TestSwapDescentBringsTogether(test *testing.T) {
+func TestImproveBringsTogether(test *testing.T) {
 	//	r0: n00 (2 GPUs), n01 (1)    r1: n02 (2)
 	t := placementtest.GPUTree(test, 2, 1, 2)
 	d := &gang.Demand{Pattern: gang.ParameterServer, Roles: []gang.Role{
@@ -166,7 +159,7 @@ func TestSwapDescentBringsTogether(test *testing.T) {
 		for _, at := range c.on {
 			b.add(tree.NodeID(at[0]), at[1], 1)
 		}
-		b.swapDescent(all, 1<<12)
+		b.improve(all, 1<<12)
 		require.InDelta(test, c.bytes, float64(b.value().bytes)/tree.WeightUnit, 1e-9, c.name)
 		var counts []int32
 		for _, n := range all {
