@@ -77,9 +77,9 @@ func (p *problem) workersWithoutServer(d tree.DomainID, tier int, row []int32) i
 	return sum
 }
 
-// bestFitDescent fills a domain: a domain's members go to the tightest child that holds them all; where there is none, children
-// are filled one after the other, and what is left at the end goes to the tightest that holds it. demands are what is to be
-// placed, and what could not be placed afterwards.
+// bestFitDescent fills a domain: a domain's members go to the tightest child that holds them all; where there is none,
+// children are filled one after the other, those that hold most first. demands are what is to be placed, and what could not
+// be placed afterwards.
 func (b *partialAssignment) bestFitDescent(d tree.DomainID, tier int, demands []roleDemand) {
 	b.bestFitExcept(d, tier, demands, tree.NoDomain)
 }
@@ -125,9 +125,8 @@ func (b *partialAssignment) bestFitExcept(d tree.DomainID, tier int, demands []r
 		children = slices.Delete(children, full, full+1)
 	}
 	slices.SortFunc(children, func(x, y child) int { return cmp.Or(cmp.Compare(y.share, x.share), cmp.Compare(x.id, y.id)) })
-	for len(children) > 0 && wanted(demands) > 0 {
-		b.bestFitDescent(children[0].id, tier-1, demands)
-		children = children[1:]
+	for i := 0; i < len(children) && wanted(demands) > 0; i++ {
+		b.bestFitDescent(children[i].id, tier-1, demands)
 	}
 }
 
@@ -139,7 +138,7 @@ func wanted(demands []roleDemand) int32 {
 	return sum
 }
 
-// expense is what a member costs in a domain that is filled, in prices of borders: its own, those of the nodes that are
+// expense is what a member costs in a domain that is filled, in weights of borders: its own, those of the nodes that are
 // needed at least, and those of the domains just below it.
 func (p *problem) expense(d tree.DomainID, tier int, demands []roleDemand) float64 {
 	largest := 0

@@ -54,7 +54,7 @@ func TestGrowNextToThoseThatRun(t *testing.T) {
 		priced  float64
 	}{
 		{"a worker goes to the server's node", ps, []placement.Role{servers("n2"), workers(3, 1, "n2", "n2")}, []string{"n2"}, 0},
-		// n1 has no GPU left after one more worker; the next one's traffic crosses the borders of n1 and n2, M each, at price 1.
+		// n1 has no GPU left after one more worker; the next one's traffic crosses the borders of n1 and n2, M each, at weight 1.
 		{"then to the server's rack", ps, []placement.Role{servers("n1"), workers(3, 1, "n1")}, []string{"n1", "n2"}, 2},
 		// All three are on other nodes than the server, two of them in another rack, at price 4.
 		{"then to the server's block", ps, []placement.Role{servers("n1"), workers(3, 8, "n2")}, []string{"n3", "n4"}, 3*2 + 2*2*4},
