@@ -14,7 +14,7 @@ func (b *partialAssignment) improve(targets []tree.NodeID, work int) {
 	targets = b.allowed(union(targets, b.neighbours()))
 	s := &descent{b: b, best: b.value(), limit: work}
 	for improved := true; improved && b.work < work; {
-		improved = s.align(targets)
+		improved = false
 		nodes, _ := b.nodes()
 		s.targets = union(targets, b.open(nodes))
 		for _, from := range nodes {
@@ -142,57 +142,6 @@ func (s *descent) empty(node tree.NodeID) bool {
 		if n > 0 {
 			b.add(node, k, n)
 		}
-	}
-	return false
-}
-
-// align takes the members out of a domain that are the rest of a parallel group, highest tier first, if that helps.
-func (s *descent) align(targets []tree.NodeID) (improved bool) {
-	b := s.b
-	ring := b.p.ring
-	if ring == nil || ring.Group == 1 || len(ring.Gaps) == 0 || b.podClasses > 1 {
-		return false
-	}
-	nodes, _ := b.nodes()
-	for tier := len(b.p.t.Tiers()) - 1; tier > tree.NodeTier; tier-- {
-		for lo := 0; lo < len(nodes) && b.work < s.limit; {
-			domain := b.p.t.Ancestor(nodes[lo], tier)
-			hi := lo + 1
-			for hi < len(nodes) && b.p.t.Holds(domain, nodes[hi]) {
-				hi++
-			}
-			if rest := b.row(int(b.position[domain]) - 1)[0] % int32(ring.Group); rest > 0 {
-				improved = s.release(nodes[lo:hi], domain, rest, union(targets, nodes)) || improved
-			}
-			lo = hi
-		}
-	}
-	return improved
-}
-
-// release moves so many members out of a domain, from the nodes that hold fewest.
-func (s *descent) release(from []tree.NodeID, domain tree.DomainID, n int32, targets []tree.NodeID) bool {
-	b := s.b
-	from = slices.Clone(from)
-	slices.SortStableFunc(from, func(x, y tree.NodeID) int { return int(b.countOn(x, 0) - b.countOn(y, 0)) })
-	var taken []step
-	for _, node := range from {
-		if m := min(n, b.countOn(node, 0)); m > 0 {
-			b.add(node, 0, -m)
-			taken = append(taken, step{node, 0, m})
-			n -= m
-		}
-	}
-	outside := slices.DeleteFunc(slices.Clone(targets), func(x tree.NodeID) bool { return b.p.t.Holds(domain, x) })
-	done := b.greedy(outside, -1)
-	if done.ok && s.better() {
-		return true
-	}
-	for _, d := range done.steps {
-		b.add(d.node, d.kind, -d.n)
-	}
-	for _, d := range taken {
-		b.add(d.node, d.kind, d.n)
 	}
 	return false
 }
