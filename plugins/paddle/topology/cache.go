@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package topology keeps the cluster's network as the planner sees it, from session to session. It is the only reader of
-// topology labels, HyperNodes, NVLink domains, and of what DRA drivers and annotations publish about GPUs. It builds a
+// topology labels, HyperNodes, NVLink domains, and of what DRA drivers publish about GPUs. It builds a
 // placement.Topology and knows nothing of jobs, plans and framework.Session.
 package topology
 
@@ -31,7 +31,8 @@ type nodeInfo struct {
 	labels  []string // values of the labels in the options, "" where it has none
 	clique  string
 	islands []int // sizes; nil where it is one island
-	errors  sourceErrors
+	// unusedSlices is why the node's ResourceSlices are not used.
+	unusedSlices string
 }
 
 // Sync brings the cache up to what a session shows, and reports whether the tree was built again: NodeIDs and domains are
@@ -97,7 +98,7 @@ func (c *Cache) same(kept *node, info *api.NodeInfo) bool {
 
 // sameInfo compares what decides the tree; labels do not where HyperNodes do.
 func (c *Cache) sameInfo(was *nodeInfo, is nodeInfo) bool {
-	return was.clique == is.clique && was.errors == is.errors && slices.Equal(was.islands, is.islands) &&
+	return was.clique == is.clique && was.unusedSlices == is.unusedSlices && slices.Equal(was.islands, is.islands) &&
 		(c.tree.source == SourceHyperNodes || slices.Equal(was.labels, is.labels))
 }
 
@@ -111,7 +112,7 @@ func (c *Cache) readNode(info *api.NodeInfo) nodeInfo {
 		f.labels[k] = info.Node.Labels[key]
 	}
 	f.clique = info.Node.Labels[CliqueLabel]
-	f.islands, f.errors = c.islandsOf(info)
+	f.islands, f.unusedSlices = c.islandsOf(info)
 	return f
 }
 

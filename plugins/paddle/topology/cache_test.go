@@ -36,7 +36,6 @@ func TestOnlyWhatDecidesTheTreeBuildsItAnew(t *testing.T) {
 		{"islands", func(c *cluster) {
 			replaced(c, func(n *corev1.Node) { n.Labels = map[string]string{productLabel: "NVIDIA-L40S"} })
 		}, true},
-		{"a wrong annotation", func(c *cluster) { replaced(c, func(n *corev1.Node) { n.Annotations[linksAnnotation] = "wrong" }) }, true},
 		{"an NVLink domain", func(c *cluster) {
 			replaced(c, func(n *corev1.Node) { n.Labels = map[string]string{CliqueLabel: "u.1"} })
 		}, true},

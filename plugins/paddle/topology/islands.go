@@ -4,7 +4,6 @@ package topology
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -18,45 +17,25 @@ import (
 // maxIslands of a node is placement's limit.
 const maxIslands = 64
 
-// sourceErrors say why a source of a node's islands was not used, "" where it was or is not there.
-type sourceErrors struct{ published, annotated string }
-
-// islandsOf is the sizes of a node's islands, from the first source that knows: what DRA drivers publish, the annotation,
-// the table of products; nil where the node is one island.
-func (c *Cache) islandsOf(info *api.NodeInfo) (sizes []int, d sourceErrors) {
+// islandsOf returns the sizes of a node's islands by what DRA drivers publish, else by the table of products; nil where the
+// node is one island. unused is why what is published is not used.
+func (c *Cache) islandsOf(info *api.NodeInfo) (sizes []int, unused string) {
 	kind, gpus := c.resources.total(info)
 	if gpus < 2 {
-		return nil, d
+		return nil, ""
 	}
 	product := info.Node.Labels[productLabel]
 	sizes, err := c.slices.islands(info.Node.Name, product, kind, gpus)
 	if err != nil {
-		d.published = err.Error()
-	}
-	if text, ok := info.Node.Annotations[linksAnnotation]; ok && sizes == nil {
-		if sizes, err = linkedIslands(text, gpus); err != nil {
-			d.annotated = err.Error()
-		}
+		unused = err.Error()
 	}
 	if sizes == nil {
 		sizes = productIslands(product, gpus)
 	}
 	if len(sizes) < 2 || len(sizes) > maxIslands {
-		return nil, d
+		return nil, unused
 	}
-	return sizes, d
-}
-
-// linkedIslands reads the annotation of a node with so many GPUs.
-func linkedIslands(text string, gpus int) ([]int, error) {
-	links, err := parseLinks(text)
-	if err != nil {
-		return nil, err
-	}
-	if len(links) != gpus {
-		return nil, fmt.Errorf("%d GPUs, the node has %d", len(links), gpus)
-	}
-	return links.islands(), nil
+	return sizes, unused
 }
 
 // total is the GPUs of a node, those that are unhealthy included; 0 where there are several kinds, whose links nothing
@@ -92,17 +71,13 @@ func sum(sizes []int) int {
 
 // islandWarnings are the warnings about islands.
 func islandWarnings(nodes []node) []warning {
-	var published, annotated []string
+	var unused []string
 	for i := range nodes {
-		if doubt := nodes[i].info.errors.published; doubt != "" {
-			published = append(published, nodes[i].name+": "+doubt)
-		}
-		if doubt := nodes[i].info.errors.annotated; doubt != "" {
-			annotated = append(annotated, nodes[i].name+": "+doubt)
+		if why := nodes[i].info.unusedSlices; why != "" {
+			unused = append(unused, nodes[i].name+": "+why)
 		}
 	}
-	return append(warned("nodes whose ResourceSlices are not used, they do not show each GPU", published, len(nodes)),
-		warned("nodes whose annotation "+linksAnnotation+" is wrong and not used", annotated, len(nodes))...)
+	return warned("nodes whose ResourceSlices are not used, they do not show each GPU", unused, len(nodes))
 }
 
 // estimate is how many GPUs of each island of a node were thought to be free. Which they are, only the kubelet knows.

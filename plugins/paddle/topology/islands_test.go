@@ -54,8 +54,6 @@ const (
 	numa     = "resource.kubernetes.io/numaNode"
 	pcieRoot = "resource.kubernetes.io/pcieRoot"
 	nvidia   = "gpu.nvidia.com"
-	pairs    = "X NV4 SYS SYS SYS SYS SYS SYS; NV4 X SYS SYS SYS SYS SYS SYS; SYS SYS X NV4 SYS SYS SYS SYS; SYS SYS NV4 X SYS SYS SYS SYS;" +
-		"SYS SYS SYS SYS X NV4 SYS SYS; SYS SYS SYS SYS NV4 X SYS SYS; SYS SYS SYS SYS SYS SYS X NV4; SYS SYS SYS SYS SYS SYS NV4 X"
 )
 
 var threeAndFive = []string{"0", "0", "0", "1", "1", "1", "1", "1"}
@@ -70,25 +68,8 @@ func TestSourcesOfIslands(t *testing.T) {
 		{"nothing is known", func() *cluster { return machine("") }, nil, ""},
 		{"PCIe cards", func() *cluster { return machine("NVIDIA-L40S") }, []int{4, 4}, ""},
 		{"NVSwitch", func() *cluster { return machine("NVIDIA-H20") }, nil, ""},
-		{"the annotation goes before the product", func() *cluster {
+		{"what is published goes before the product", func() *cluster {
 			c := machine("NVIDIA-L40S")
-			c.nodes["n1"].Annotations[linksAnnotation] = pairs
-			return c
-		}, []int{2, 2, 2, 2}, ""},
-		{"a wrong annotation", func() *cluster {
-			c := machine("NVIDIA-L40S")
-			c.nodes["n1"].Annotations[linksAnnotation] = "X NV1; NV2 X"
-			return c
-		}, []int{4, 4}, "nodes whose annotation topology.paddlepaddle.org/gpu-links is wrong and not used: 1 of 1 " +
-			"(n1: row 2, word 1 is NV2, and not so in row 1)"},
-		{"an annotation of fewer GPUs", func() *cluster {
-			c := machine("NVIDIA-L40S")
-			c.nodes["n1"].Annotations[linksAnnotation] = "X NV1; NV1 X"
-			return c
-		}, []int{4, 4}, "nodes whose annotation topology.paddlepaddle.org/gpu-links is wrong and not used: 1 of 1 (n1: 2 GPUs, the node has 8)"},
-		{"what is published goes before the annotation", func() *cluster {
-			c := machine("NVIDIA-L40S")
-			c.nodes["n1"].Annotations[linksAnnotation] = "wrong"
 			c.publish(nvidia, "n1", 1, gpus(numa, threeAndFive...)...)
 			return c
 		}, []int{3, 5}, ""},
@@ -188,9 +169,10 @@ func TestSourcesOfIslands(t *testing.T) {
 		}, nil, ""},
 		{"two GPUs", func() *cluster {
 			c := newCluster()
-			c.node("n1", map[string]string{gpu: "2"}, nil).Annotations[linksAnnotation] = "X SYS; SYS X"
+			c.node("n1", map[string]string{gpu: "2"}, nil)
+			c.publish(nvidia, "n1", 1, gpus(numa, "0", "1")...)
 			return c
-		}, []int{1, 1}, ""},
+		}, nil, ""},
 		{"more islands than there is room for", func() *cluster {
 			c := newCluster()
 			c.node("n1", map[string]string{gpu: "130"}, nil)

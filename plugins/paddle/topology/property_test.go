@@ -43,10 +43,7 @@ func (r *changer) change() {
 				labels[key] = strconv.Itoa(value)
 			}
 		}
-		node := r.node(name, map[string]string{gpu: r.some([]string{"0", "4", "8"})}, labels)
-		if r.IntN(3) == 0 {
-			node.Annotations[linksAnnotation] = r.some([]string{"X SYS; SYS X", pairs, "wrong"})
-		}
+		r.node(name, map[string]string{gpu: r.some([]string{"0", "4", "8"})}, labels)
 	case kind < 16:
 		delete(r.nodes, name)
 		delete(r.cluster.pods, name)
