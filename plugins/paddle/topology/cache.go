@@ -19,11 +19,10 @@ import (
 
 // node is what is kept of a node from session to session.
 type node struct {
-	name          string
-	object        *corev1.Node // what info was read of
-	info          nodeInfo
-	hypers        []int32    // HyperNodes that hold it, by position
-	islandHistory []estimate // of its islands, each with fewer free GPUs than the one before
+	name   string
+	object *corev1.Node // what info was read of
+	info   nodeInfo
+	hypers []int32 // HyperNodes that hold it, by position
 }
 
 // nodeInfo decides the place of a node in the tree, and its islands.
@@ -53,36 +52,21 @@ func (c *Cache) Sync(v SessionView) (rebuilt bool, err error) {
 	return true, nil
 }
 
-// block is how many nodes are read together: what they show stays in the cache.
-const block = 128
-
 // updateInPlace updates what is free. It reports false if the tree must be built again.
 func (c *Cache) updateInPlace(v SessionView) bool {
-	if len(v.Nodes) != len(c.nodes) || !c.resources.covers(v.Scalars) || !c.hypers.same(v, c.nodes) {
+	if len(v.Nodes) != len(c.nodes) || !c.resources.covers(v.Scalars) || !c.hypers.same(v) {
 		return false
 	}
 	republished := !c.slices.same(v.Slices)
 	if republished {
 		c.slices = readSlices(v.Slices)
 	}
-	var infos [block]*api.NodeInfo
-	width := len(c.resources.names)
-	for lo := 0; lo < len(c.nodes); lo += block {
-		nodes := c.nodes[lo:min(lo+block, len(c.nodes))]
-		for i := range nodes {
-			if infos[i] = v.Nodes[nodes[i].name]; infos[i] == nil {
-				return false
-			}
+	for i := range c.nodes {
+		info := v.Nodes[c.nodes[i].name]
+		if info == nil || (info.Node != c.nodes[i].object || republished) && !c.same(&c.nodes[i], info) {
+			return false
 		}
-		for i := range nodes {
-			if (infos[i].Node != nodes[i].object || republished) && !c.same(&nodes[i], infos[i]) {
-				return false
-			}
-		}
-		c.resources.freeOf(c.scratch, infos[:len(nodes)])
-		for i := range nodes {
-			c.set(placement.NodeID(lo+i), c.scratch[i*width:(i+1)*width], true)
-		}
+		c.update(placement.NodeID(i), info)
 	}
 	return true
 }
@@ -142,9 +126,8 @@ type Cache struct {
 	slices    published
 	tree      tree
 	warnings  []string
-
-	scratch []int64 // amounts of a block of nodes
-	build   func(placement.TopologySpec) (*placement.Topology, error)
+	free      []int64 // scratch: what is free on one node
+	build     func(placement.TopologySpec) (*placement.Topology, error)
 }
 
 // New returns a cache that has seen no session. Options that package config accepts are valid.
@@ -178,7 +161,7 @@ func (c *Cache) Warnings() []string { return slices.Clone(c.warnings) }
 func (c *Cache) rebuild(v SessionView) error {
 	was := *c
 	c.resources = c.resources.read(v, c.options.Accelerators)
-	c.scratch = make([]int64, block*len(c.resources.names))
+	c.free = make([]int64, len(c.resources.names))
 	c.slices = readSlices(v.Slices)
 	nodes := make([]node, 0, len(v.Nodes))
 	for _, name := range slices.Sorted(maps.Keys(v.Nodes)) {
@@ -190,7 +173,7 @@ func (c *Cache) rebuild(v SessionView) error {
 	specs := make([]placement.NodeSpec, len(nodes))
 	for i := range nodes {
 		nodes[i].hypers = of[i]
-		specs[i] = c.spec(&nodes[i], v.Nodes[nodes[i].name], &was)
+		specs[i] = c.spec(&nodes[i], v.Nodes[nodes[i].name])
 	}
 	found := slices.Concat(c.resources.warnings(), islandWarnings(nodes))
 	if err := c.buildTree(nodes, specs, &found); err != nil {
@@ -245,7 +228,6 @@ func trees(hypers hyperNodes, labels []string, nodes []node) []*tree {
 // buildFrom builds the topology of one source, and returns what is odd about the options.
 func (c *Cache) buildFrom(t *tree, nodes []node, specs []placement.NodeSpec) (*placement.Topology, []warning, error) {
 	t.joinNVLink(nodes)
-	t.cut()
 	tiers, odd := c.options.tiers(t)
 	for i := range specs {
 		specs[i].Domains = t.path(i)

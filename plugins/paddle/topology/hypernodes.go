@@ -18,55 +18,47 @@ type hyperNode struct {
 	name     string
 	tier     int
 	tierName string
-	members  int
+	members  sets.Set[string]
 }
 
-// hyperNodes are those that hold a node of the session, by tier and then by name.
+// hyperNodes are the HyperNodes of a session.
 type hyperNodes struct {
+	// list are those that hold a node of the session, by tier and then by name.
 	list []hyperNode
-	// empty are the names of all others.
-	empty sets.Set[string]
-	// hasUnknownMembers reports that some have members that are no nodes of the session.
-	hasUnknownMembers bool
-	// sets are the members of each while they are compared.
-	sets []sets.Set[string]
+	// all are those and the others, by name.
+	all map[string]hyperNode
 }
 
-// readHyperNodes lists the HyperNodes that hold a node of the session. of[i] are those that hold nodes[i], in their order.
-func readHyperNodes(v SessionView, nodes []node) (all hyperNodes, of [][]int32) {
-	all.empty = sets.New[string]()
+// readHyperNodes reads the HyperNodes of a session. of[i] are those that hold nodes[i], in the order of the list.
+func readHyperNodes(v SessionView, nodes []node) (h hyperNodes, of [][]int32) {
+	h.all = map[string]hyperNode{}
 	for name, info := range v.HyperNodes {
 		if name == v.Top || info == nil {
 			continue
 		}
-		h := hyperNode{name: name, tier: info.Tier(), tierName: tierName(info), members: len(v.Members[name])}
-		present := 0
-		for member := range v.Members[name] {
+		read := hyperNode{name: name, tier: info.Tier(), tierName: tierName(info), members: v.Members[name]}
+		h.all[name] = read
+		for member := range read.members {
 			if _, ok := v.Nodes[member]; ok {
-				present++
+				h.list = append(h.list, read)
+				break
 			}
 		}
-		all.hasUnknownMembers = all.hasUnknownMembers || present < h.members
-		if present == 0 {
-			all.empty.Insert(name)
-			continue
-		}
-		all.list = append(all.list, h)
 	}
-	slices.SortFunc(all.list, func(a, b hyperNode) int { return cmp.Or(cmp.Compare(a.tier, b.tier), strings.Compare(a.name, b.name)) })
-	of = make([][]int32, len(nodes))
+	slices.SortFunc(h.list, func(a, b hyperNode) int { return cmp.Or(cmp.Compare(a.tier, b.tier), strings.Compare(a.name, b.name)) })
 	at := make(map[string]int, len(nodes))
 	for i := range nodes {
 		at[nodes[i].name] = i
 	}
-	for h := range all.list {
-		for member := range v.Members[all.list[h].name] {
+	of = make([][]int32, len(nodes))
+	for number := range h.list {
+		for member := range h.list[number].members {
 			if i, ok := at[member]; ok {
-				of[i] = append(of[i], int32(h))
+				of[i] = append(of[i], int32(number))
 			}
 		}
 	}
-	return all, of
+	return h, of
 }
 
 func tierName(info *api.HyperNodeInfo) string {
@@ -76,62 +68,20 @@ func tierName(info *api.HyperNodeInfo) string {
 	return info.HyperNode.Spec.TierName
 }
 
-// same reports whether each HyperNode is as it was and holds the same nodes. The nodes are those that there were.
-func (h *hyperNodes) same(v SessionView, nodes []node) bool {
-	if h.hasUnknownMembers {
-		return h.sameAnew(v, nodes)
-	}
-	if !h.open(v) {
-		return false
-	}
-	defer clear(h.sets) // a session's sets are not kept
-	// As many members as before, and all that there were: so there are no others.
-	for i := range nodes {
-		for _, at := range nodes[i].hypers {
-			if !h.sets[at].Has(nodes[i].name) {
-				return false
-			}
+// same reports whether a session has the same HyperNodes with the same members.
+func (h *hyperNodes) same(v SessionView) bool {
+	count := 0
+	for name, info := range v.HyperNodes {
+		if name == v.Top || info == nil {
+			continue
 		}
-	}
-	return true
-}
-
-// sameAnew is same where a member may become a node of the session without a change of their number.
-func (h *hyperNodes) sameAnew(v SessionView, nodes []node) bool {
-	now, of := readHyperNodes(v, nodes)
-	for i := range nodes {
-		if !slices.Equal(of[i], nodes[i].hypers) {
+		count++
+		was, ok := h.all[name]
+		if !ok || info.Tier() != was.tier || tierName(info) != was.tierName || !v.Members[name].Equal(was.members) {
 			return false
 		}
 	}
-	return slices.Equal(now.list, h.list) && now.empty.Equal(h.empty)
-}
-
-// open looks the members up; false if something else of a HyperNode has changed, or their number.
-func (h *hyperNodes) open(v SessionView) bool {
-	count := len(v.HyperNodes)
-	if _, ok := v.HyperNodes[v.Top]; ok {
-		count--
-	}
-	if count != len(h.list)+len(h.empty) {
-		return false
-	}
-	for name := range h.empty {
-		if v.HyperNodes[name] == nil || len(v.Members[name]) > 0 {
-			return false
-		}
-	}
-	h.sets = h.sets[:0]
-	for i := range h.list {
-		was := &h.list[i]
-		info, members := v.HyperNodes[was.name], v.Members[was.name]
-		if info == nil || info.Tier() != was.tier || len(members) != was.members || tierName(info) != was.tierName {
-			clear(h.sets)
-			return false
-		}
-		h.sets = append(h.sets, members)
-	}
-	return true
+	return count == len(h.all)
 }
 
 // hyperNodeTree is the tiers of the HyperNodes: one for each number that a HyperNode has.

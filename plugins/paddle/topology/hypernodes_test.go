@@ -147,22 +147,3 @@ func TestHyperNodesWithoutAnObject(t *testing.T) {
 	require.Equal(t, []string{"r1/n01", "r1/n02"}, paths(n))
 	require.Equal(t, []string{"island", "node", "tier 1"}, n.TierNames())
 }
-
-func TestMoreTiersThanThereIsRoomFor(t *testing.T) {
-	c := newCluster()
-	c.node("n1", nil, nil)
-	for tier := range 17 {
-		c.hyper(fmt.Sprintf("h%02d", tier+1), tier+1, fmt.Sprintf("name %d", tier+1), "n1")
-	}
-	n := c.built(t, Options{})
-	require.Len(t, n.TierNames(), 16)
-	require.Equal(t, []string{"tiers that the planner has no room for, the farthest ones: 3 of 17 (name 15, name 16, name 17)"}, n.Warnings())
-	for number, want := range map[int]int{14: 15, 15: 15, 17: 15, 18: 0} {
-		tier, err := n.Tier(number)
-		require.NoError(t, err)
-		require.Equal(t, want, tier, "tier %d: a limit that cannot be kept is kept lower", number)
-	}
-	tier, err := n.TierNamed("name 17")
-	require.NoError(t, err)
-	require.Equal(t, 15, tier)
-}

@@ -80,47 +80,26 @@ func islandWarnings(nodes []node) []warning {
 	return warned("nodes whose ResourceSlices are not used, they do not show each GPU", unused, len(nodes))
 }
 
-// estimate is how many GPUs of each island of a node were thought to be free. Which they are, only the kubelet knows.
-type estimate []placement.Island
-
-func (e estimate) gpus() int {
-	sum := 0
-	for _, island := range e {
-		sum += island.Free
+// estimate returns the islands of a node that has so many free GPUs. Which GPUs a pod has, only the kubelet knows: pods are
+// assumed to have come in the order of their creation, and each to have the GPUs that the device plugin prefers.
+func (c *Cache) estimate(info *api.NodeInfo, sizes []int, gpus int) []placement.Island {
+	if len(sizes) == 0 {
+		return nil
 	}
-	return sum
-}
-
-// estimate spreads the free GPUs of a node over its islands, starting from how they were spread before: GPUs that were
-// taken since are thought to be those that the device plugin prefers for one pod. What persistent is remembered, so that a
-// pod that is taken back gives back what it took.
-func (k *node) estimate(before estimate, gpus int, persistent bool) estimate {
-	has := before.gpus()
-	history := k.islandHistory
-	// What is remembered had more free than there are now; were there more before, less of it still holds.
-	for len(history) > 0 && history[len(history)-1].gpus() < max(gpus, has+1) {
-		history = history[:len(history)-1]
+	islands := make([]placement.Island, len(sizes))
+	for i, size := range sizes {
+		islands[i] = placement.Island{Size: size, Free: size}
 	}
-	now := slices.Clone(before)
-	switch {
-	case gpus < has && persistent:
-		history = append(history, before)
-		adjustTo(now, gpus)
-	case gpus > has && len(history) > 0 && history[len(history)-1].gpus() == gpus:
-		now = history[len(history)-1]
-		history = history[:len(history)-1]
-	default:
-		adjustTo(now, gpus)
+	for _, taken := range c.resources.running(info) {
+		placement.PickIslands(islands, taken)
 	}
-	if persistent {
-		k.islandHistory = history
-	}
-	return now
+	adjustTo(islands, gpus)
+	return islands
 }
 
 // adjustTo changes islands until so many GPUs are free: it takes them as one pod would, or gives them back likewise.
 func adjustTo(islands []placement.Island, gpus int) {
-	missing := gpus - estimate(islands).gpus()
+	missing := gpus - freeGPUs(islands)
 	if missing < 0 {
 		placement.PickIslands(islands, -missing)
 		return
@@ -133,6 +112,13 @@ func adjustTo(islands []placement.Island, gpus int) {
 	for i := range used {
 		islands[i].Free = islands[i].Size - used[i].Free
 	}
+}
+
+func freeGPUs(islands []placement.Island) (sum int) {
+	for _, island := range islands {
+		sum += island.Free
+	}
+	return sum
 }
 
 // running is how many GPUs each pod on a node holds, in the order in which they were created.

@@ -30,7 +30,7 @@ func TestFreeGPUsOfIslands(t *testing.T) {
 		{"what is too large for what is left takes the other island", []step{{"a", 1, []int{3, 4}}, {"b", 4, []int{3, 0}}}},
 		{"a pod that needs both", []step{{"a", 6, []int{0, 2}}}},
 		{"the last that came goes", []step{{"a", 3, []int{1, 4}}, {"b", 2, []int{1, 2}}, {"b", 0, []int{1, 4}}, {"a", 0, []int{4, 4}}}},
-		{"an earlier one goes", []step{{"a", 4, []int{0, 4}}, {"b", 2, []int{0, 2}}, {"a", 0, []int{4, 2}}}},
+		{"an earlier one goes", []step{{"a", 4, []int{0, 4}}, {"b", 2, []int{0, 2}}, {"a", 0, []int{2, 4}}}},
 		{"the GPUs of an island that holds as many come free", []step{{"a", 3, []int{1, 4}}, {"b", 1, []int{0, 4}}, {"c", 3, []int{0, 1}}, {"a", 0, []int{0, 4}}}},
 		{"all is well again once the node is empty", []step{{"a", 3, []int{1, 4}}, {"b", 1, []int{0, 4}}, {"c", 3, []int{0, 1}}, {"a", 0, []int{0, 4}},
 			{"b", 0, []int{1, 4}}, {"c", 0, []int{4, 4}}}},
@@ -90,7 +90,7 @@ func TestARefreshThatIsTakenBack(t *testing.T) {
 	require.Equal(t, []int{3, 4}, freeIslands(t, n, "n1"))
 }
 
-// The first time a node is seen, its pods are thought to have come in the order in which they were created.
+// Pods are assumed to have come in the order in which they were created.
 func TestPodsThatRanBefore(t *testing.T) {
 	c := machine("NVIDIA-L40S")
 	for i, gpus := range []string{"3", "1", "2"} {
@@ -106,22 +106,6 @@ func TestPodsThatRanBefore(t *testing.T) {
 	require.Equal(t, []int{1, 1}, freeIslands(t, c.built(t, withGPUs()), "n1"), "by name: 2, then 1, then 3")
 }
 
-func TestTheEstimateOutlivesARebuild(t *testing.T) {
-	c := machine("NVIDIA-L40S")
-	n := c.built(t, withGPUs())
-	c.pod("n1", "a", map[string]string{gpu: "3"})
-	c.sync(t, n)
-	c.pod("n1", "b", map[string]string{gpu: "2"})
-	c.sync(t, n)
-	c.gone("n1", "a")
-	c.sync(t, n)
-	require.Equal(t, []int{4, 2}, freeIslands(t, n, "n1"), "a's GPUs, not the first ones")
-	c.node("n0", nil, nil)
-	require.True(t, c.sync(t, n))
-	require.Equal(t, []int{4, 2}, freeIslands(t, n, "n1"))
-	require.Equal(t, []int{2, 4}, freeIslands(t, c.built(t, withGPUs()), "n1"), "what a network thinks that did not see a go")
-}
-
 func TestWhatWillBeFree(t *testing.T) {
 	c := machine("NVIDIA-L40S")
 	c.pod("n1", "stays", map[string]string{gpu: "1", "cpu": "1"})
@@ -130,24 +114,23 @@ func TestWhatWillBeFree(t *testing.T) {
 	n := c.built(t, withGPUs())
 	now := map[string]int64{"cpu": 5000, "memory": 8 << 30, "pods": 7, gpu: 4}
 	require.Equal(t, now, freeOf(t, n, "n1"))
-	islands, history := freeIslands(t, n, "n1"), len(n.nodes[0].islandHistory)
+	islands := freeIslands(t, n, "n1")
 	mark := n.Topology().Begin()
 	n.SetFuture(c.session().Nodes["n1"])
 	require.Equal(t, map[string]int64{"cpu": 6000, "memory": 8 << 30, "pods": 8, gpu: 5}, freeOf(t, n, "n1"))
-	require.Equal(t, 5, estimate(n.Topology().Islands(0)).gpus())
+	require.Equal(t, 5, freeGPUs(n.Topology().Islands(0)))
 	n.Topology().Rollback(mark)
 	require.Equal(t, now, freeOf(t, n, "n1"))
 	require.Equal(t, islands, freeIslands(t, n, "n1"))
-	require.Len(t, n.nodes[0].islandHistory, history, "what is only tried is not remembered")
 	require.False(t, c.sync(t, n))
 }
 
-func TestToward(t *testing.T) {
+func TestAdjustTo(t *testing.T) {
 	islands := []placement.Island{{Size: 4, Free: 1}, {Size: 4, Free: 3}}
 	for gpus := range 9 {
-		now := estimate(slices.Clone(islands))
+		now := slices.Clone(islands)
 		adjustTo(now, gpus)
-		require.Equal(t, gpus, now.gpus())
+		require.Equal(t, gpus, freeGPUs(now))
 		for _, island := range now {
 			require.LessOrEqual(t, island.Free, island.Size)
 			require.GreaterOrEqual(t, island.Free, 0)

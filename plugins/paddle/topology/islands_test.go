@@ -226,7 +226,7 @@ func TestUnhealthyGPUsKeepTheirPlace(t *testing.T) {
 	c.nodes["n1"] = object
 	require.False(t, c.sync(t, n), "the same islands")
 	require.EqualValues(t, 7, freeOf(t, n, "n1")[gpu])
-	require.Equal(t, 7, estimate(n.Topology().Islands(0)).gpus())
+	require.Equal(t, 7, freeGPUs(n.Topology().Islands(0)))
 }
 
 func TestMoreIdleGPUsThanThereAre(t *testing.T) {

@@ -94,38 +94,14 @@ func (r *resourceIndex) warnings() []warning {
 
 // free writes the idle amounts, rounded down as far as Volcano's comparison does.
 func (r *resourceIndex) free(into []int64, idle *api.Resource, slots int) {
-	r.freeFirst(into, idle, slots)
-	for column := firstScalar; column < len(r.names); column++ {
-		into[column] = r.freeScalar(idle, column)
-	}
-}
-
-func (r *resourceIndex) freeFirst(into []int64, idle *api.Resource, slots int) {
-	into[cpuColumn], into[memoryColumn] = 0, 0
-	if idle != nil {
-		into[cpuColumn], into[memoryColumn] = floored(idle.MilliCPU, 1), floored(idle.Memory, 1)
-	}
+	clear(into)
 	into[podsColumn] = whole(float64(slots))
-}
-
-func (r *resourceIndex) freeScalar(idle *api.Resource, column int) int64 {
 	if idle == nil {
-		return 0
+		return
 	}
-	return floored(idle.ScalarResources[corev1.ResourceName(r.names[column])], scalarUnit)
-}
-
-// freeOf writes the idle amounts of many nodes, a row each. What it reads of a session has never been in the processor's
-// cache: short loops over many nodes wait for memory together, where a long one waits for each node in turn.
-func (r *resourceIndex) freeOf(into []int64, infos []*api.NodeInfo) {
-	width := len(r.names)
-	for i, info := range infos {
-		r.freeFirst(into[i*width:], info.Idle, podSlots(info))
-	}
-	for column := firstScalar; column < width; column++ {
-		for i, info := range infos {
-			into[i*width+column] = r.freeScalar(info.Idle, column)
-		}
+	into[cpuColumn], into[memoryColumn] = floored(idle.MilliCPU, 1), floored(idle.Memory, 1)
+	for column := firstScalar; column < len(r.names); column++ {
+		into[column] = floored(idle.ScalarResources[corev1.ResourceName(r.names[column])], scalarUnit)
 	}
 }
 
@@ -184,8 +160,15 @@ func whole(amount float64) int64 {
 // has not seen are none.
 func (c *Cache) Refresh(info *api.NodeInfo) {
 	if id, ok := c.Node(info.Name); ok {
-		c.update(id, info.Idle, podSlots(info), true)
+		c.update(id, info)
 	}
+}
+
+// update sets what is free on a node in the topology.
+func (c *Cache) update(id placement.NodeID, info *api.NodeInfo) {
+	c.set(id, info.Idle, podSlots(info), func(gpus int) []placement.Island {
+		return c.estimate(info, c.nodes[id].info.islands, gpus)
+	})
 }
 
 // SetFuture sets what will be free on a node once pods that are ending are gone. The caller takes it back: it works
@@ -195,13 +178,17 @@ func (c *Cache) SetFuture(info *api.NodeInfo) {
 	if !ok {
 		return
 	}
-	future := podSlots(info)
+	slots := podSlots(info)
 	for _, task := range info.Tasks {
 		if task.Status == api.Releasing {
-			future++
+			slots++
 		}
 	}
-	c.update(id, info.FutureIdle(), future, false)
+	c.set(id, info.FutureIdle(), slots, func(gpus int) []placement.Island {
+		islands := slices.Clone(c.topology.Islands(id))
+		adjustTo(islands, gpus)
+		return islands
+	})
 }
 
 // podSlots returns how many more pods a node takes.
@@ -212,25 +199,20 @@ func podSlots(info *api.NodeInfo) int {
 	return info.Allocatable.MaxTaskNum - len(info.Tasks)
 }
 
-// update sets what is free on a node in the topology, if that has changed. What is persistent is remembered for islands.
-func (c *Cache) update(id placement.NodeID, idle *api.Resource, slots int, persistent bool) {
-	amounts := make([]int64, len(c.resources.names))
-	c.resources.free(amounts, idle, slots)
-	c.set(id, amounts, persistent)
-}
-
-func (c *Cache) set(id placement.NodeID, amounts []int64, persistent bool) {
-	kept := &c.nodes[id]
-	c.resources.clamp(amounts, kept.info.islands)
-	if slices.Equal(amounts, c.topology.Free(placement.DomainID(id))) {
+// set sets what is free on a node in the topology, if that has changed. islands returns those of a node with so many free
+// GPUs.
+func (c *Cache) set(id placement.NodeID, idle *api.Resource, slots int, islands func(gpus int) []placement.Island) {
+	c.resources.free(c.free, idle, slots)
+	c.resources.clamp(c.free, c.nodes[id].info.islands)
+	if slices.Equal(c.free, c.topology.Free(placement.DomainID(id))) {
 		return
 	}
-	islands := c.topology.Islands(id)
-	if len(islands) > 0 {
-		islands = kept.estimate(islands, c.resources.gpus(amounts), persistent)
+	var spread []placement.Island
+	if len(c.nodes[id].info.islands) > 0 {
+		spread = islands(c.resources.gpus(c.free))
 	}
-	if err := c.topology.SetFree(id, amounts, islands); err != nil {
-		klog.ErrorS(err, "Cannot follow what is free; the planner goes by what it knew", "node", kept.name)
+	if err := c.topology.SetFree(id, c.free, spread); err != nil {
+		klog.ErrorS(err, "Failed to update what is free; the planner goes by what it knew", "node", c.nodes[id].name)
 	}
 }
 
@@ -246,27 +228,10 @@ func (r *resourceIndex) clamp(amounts []int64, islands []int) {
 	}
 }
 
-// spec is a node for placement, but for its domains. The islands of a node that was known before go on from what was
-// thought of them; else its pods are thought to have come one after another.
-func (c *Cache) spec(kept *node, info *api.NodeInfo, was *Cache) placement.NodeSpec {
-	spec := placement.NodeSpec{Name: kept.name, Free: make([]int64, len(c.resources.names))}
-	c.resources.free(spec.Free, info.Idle, podSlots(info))
-	c.resources.clamp(spec.Free, kept.info.islands)
-	if len(kept.info.islands) == 0 {
-		return spec
-	}
-	gpus := c.resources.gpus(spec.Free)
-	if id, ok := was.Node(kept.name); ok && slices.Equal(was.nodes[id].info.islands, kept.info.islands) {
-		kept.islandHistory = slices.Clone(was.nodes[id].islandHistory)
-		spec.Islands = kept.estimate(was.topology.Islands(id), gpus, true)
-		return spec
-	}
-	for _, size := range kept.info.islands {
-		spec.Islands = append(spec.Islands, placement.Island{Size: size, Free: size})
-	}
-	for _, taken := range c.resources.running(info) {
-		placement.PickIslands(spec.Islands, taken)
-	}
-	adjustTo(spec.Islands, gpus)
-	return spec
+// spec returns a node for placement, but for its domains.
+func (c *Cache) spec(kept *node, info *api.NodeInfo) placement.NodeSpec {
+	free := make([]int64, len(c.resources.names))
+	c.resources.free(free, info.Idle, podSlots(info))
+	c.resources.clamp(free, kept.info.islands)
+	return placement.NodeSpec{Name: kept.name, Free: free, Islands: c.estimate(info, kept.info.islands, c.resources.gpus(free))}
 }

@@ -21,9 +21,6 @@ const (
 	SourceFlat       Source = "flat"
 )
 
-// maxLevels above the node is what placement allows.
-const maxLevels = 14
-
 // level is one tier above the nodes.
 type level struct {
 	// number of the tier in a networkTopology; NVLink domains have none.
@@ -42,7 +39,6 @@ type level struct {
 type tree struct {
 	source   Source
 	levels   []level
-	highest  int // number of the highest level, also where that was cut off
 	warnings []warning
 	// names that a networkTopology may use, and the placement tier of each.
 	names map[string]int
@@ -79,26 +75,6 @@ func (t *tree) path(node int) []string {
 		path[i] = escaper.Replace(t.levels[i].domains[node])
 	}
 	return path
-}
-
-// cut leaves out the farthest tiers that placement has no room for: a limit at one of them is then kept a tier lower.
-func (t *tree) cut() {
-	if len(t.levels) == 0 {
-		return
-	}
-	t.highest = t.levels[len(t.levels)-1].number
-	if len(t.levels) <= maxLevels {
-		return
-	}
-	var left []string
-	for _, level := range t.levels[maxLevels:] {
-		left = append(left, level.name)
-		for _, name := range append(level.given, level.name) {
-			t.allow(name, t.tier(maxLevels-1))
-		}
-	}
-	t.warn("tiers that the planner has no room for, the farthest ones", left, len(t.levels))
-	t.levels = t.levels[:maxLevels]
 }
 
 // allow lets a networkTopology use a name, unless it is a lower tier's.
@@ -192,12 +168,12 @@ func labelTree(keys []string, nodes []node) (tree, bool) {
 // Tier is the placement tier of a networkTopology's highestTierAllowed: a HyperNode's tier, or the place of a label in
 // the arguments, 1 being the nearest. Between two tiers the lower one holds; above the highest there is no limit, 0.
 func (c *Cache) Tier(number int) (int, error) {
-	lowest, tier := 1, 0
+	lowest, highest, tier := 1, 0, 0
 	for i, level := range slices.Backward(c.tree.levels) {
 		if level.nvlink {
 			continue
 		}
-		lowest = level.number
+		lowest, highest = level.number, max(highest, level.number)
 		if tier == 0 && level.number <= number {
 			tier = c.tree.tier(i)
 		}
@@ -205,7 +181,7 @@ func (c *Cache) Tier(number int) (int, error) {
 	switch {
 	case number < lowest:
 		return 0, fmt.Errorf("highestTierAllowed %d: the lowest tier is %d", number, lowest)
-	case number > c.tree.highest:
+	case number > highest:
 		return 0, nil
 	default:
 		return tier, nil

@@ -82,7 +82,6 @@ func Tiers(o Options, v SessionView) (tiers []Tier, source Source, warnings []st
 	}
 	t := trees(hypers, o.Labels, nodes)[0]
 	t.joinNVLink(nodes)
-	t.cut()
 	for i, name := range t.name() {
 		tier := Tier{Name: name, Domains: map[string]string{}}
 		for at, domain := range t.levels[i].domains {
