@@ -214,7 +214,7 @@ func (c *course) blocked(job *api.JobInfo) (report.Report, bool) {
 	defer func() { c.asking = false }()
 	checker := diagnose.Checker{
 		Nodes: c.ssn.NodeList, PrePredicate: c.PrePredicateFn, Predicate: c.PredicateForAllocateAction, Objects: diagnose.ObjectsOf(c.ssn),
-		Filters: c.filters.Enabled, NodeAffinity: c.filters.NodeAffinity, TaintToleration: c.filters.TaintToleration,
+		Filters: c.filters,
 	}
 	return checker.Check(c.waiting(job))
 }

@@ -14,6 +14,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/helper"
 	"volcano.sh/volcano/pkg/scheduler/api"
 
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/planner/feasibility"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
@@ -26,10 +27,9 @@ type Checker struct {
 	// PrePredicate and Predicate are the session's. Several goroutines call Predicate.
 	PrePredicate func(*api.TaskInfo) error
 	Predicate    func(*api.TaskInfo, *api.NodeInfo) error
-	// Filters reports that the session asks Kubernetes' filters. NodeAffinity and TaintToleration are those that may be
-	// switched off.
-	Filters, NodeAffinity, TaintToleration bool
-	Objects                                Objects
+	// Filters are those of Kubernetes that the session asks.
+	Filters feasibility.Filters
+	Objects Objects
 }
 
 // WaitingRole is the pods of one role that a gang needs and that have no node.
@@ -130,7 +130,7 @@ func (c *Checker) suggest(r *report.Report, chosen *chosenBlocker, pod *corev1.P
 func (c *Checker) mostIdle(task *api.TaskInfo, name corev1.ResourceName) (most float64) {
 	required := nodeaffinity.GetRequiredNodeAffinity(task.Pod)
 	for _, node := range c.Nodes {
-		if node.Node == nil || !c.matches(node.Node, required) {
+		if node.Node == nil || !c.Filters.Matches(node.Node, required) {
 			continue
 		}
 		if idle := node.FutureIdle().Get(name); idle < task.InitResreq.Get(name) {
@@ -148,7 +148,7 @@ func (c *Checker) checkNodes(task *api.TaskInfo, excluded *exclusion) []checkedN
 	checked := make([]checkedNode, len(nodes))
 	workqueue.ParallelizeUntil(context.Background(), parallelism, len(nodes), func(i int) {
 		node, it := nodes[i], &checked[i]
-		it.matches = c.matches(node.Node, required)
+		it.matches = c.Filters.Matches(node.Node, required)
 		it.whenEmpty, it.now = podsIn(node.Allocatable, task.InitResreq), podsIn(node.FutureIdle(), task.InitResreq)
 		if excluded != nil {
 			it.domain = excluded.domain(node.Node)
@@ -171,14 +171,14 @@ func (c *Checker) checkNodes(task *api.TaskInfo, excluded *exclusion) []checkedN
 
 // specBlockers returns what a node's spec has against a pod.
 func (c *Checker) specBlockers(node *corev1.Node, pod *corev1.Pod) (blockers []blocker) {
-	if !c.Filters {
+	if !c.Filters.Enabled {
 		return nil
 	}
 	cordon := corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}
 	if node.Spec.Unschedulable && !v1helper.TolerationsTolerateTaint(pod.Spec.Tolerations, &cordon) {
 		blockers = append(blockers, blocker{reason: report.NodeUnschedulable, value: node.Name})
 	}
-	if !c.TaintToleration {
+	if !c.Filters.TaintToleration {
 		return blockers
 	}
 	others := slices.DeleteFunc(slices.Clone(node.Spec.Taints), func(taint corev1.Taint) bool {
@@ -188,13 +188,4 @@ func (c *Checker) specBlockers(node *corev1.Node, pod *corev1.Pod) (blockers []b
 		blockers = append(blockers, blocker{reason: report.UntoleratedTaint, value: taint.ToString()})
 	}
 	return blockers
-}
-
-// matches reports whether a pod's node selector and required node affinity match a node.
-func (c *Checker) matches(node *corev1.Node, required nodeaffinity.RequiredNodeAffinity) bool {
-	if !c.NodeAffinity {
-		return true
-	}
-	match, err := required.Match(node)
-	return match && err == nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"volcano.sh/volcano/pkg/scheduler/api"
 
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
@@ -115,7 +116,7 @@ func (g *Gang) FitError(reason report.Reason) string {
 		for _, task := range g.Job.Tasks {
 			switch {
 			case task.TaskRole != role.Task:
-			case occupies(task.Status):
+			case paddlejob.Occupies(task.Status):
 				state = "gang incomplete"
 			case task.Status == api.Pending || task.Status == api.Pipelined:
 				pending++
@@ -208,9 +209,9 @@ func (c *roleCount) count(task *api.TaskInfo, rejected *api.FitErrors) {
 		status = task.LastTransaction.Status // before the gang's statement was discarded
 	}
 	switch {
-	case occupies(task.Status):
+	case paddlejob.Occupies(task.Status):
 		c.running++
-	case status == api.Pipelined || occupies(status):
+	case status == api.Pipelined || paddlejob.Occupies(status):
 		c.allocated++
 	case status != api.Pending:
 		return
@@ -220,11 +221,6 @@ func (c *roleCount) count(task *api.TaskInfo, rejected *api.FitErrors) {
 		c.reason = strings.TrimSuffix(rejected.Error(), ".")
 	}
 	c.created++
-}
-
-// occupies reports whether a pod of that status counts for its role's minimum, as in Volcano.
-func occupies(status api.TaskStatus) bool {
-	return api.AllocatedStatus(status) || status == api.Succeeded
 }
 
 // onlyGated reports whether scheduling gates alone keep all roles below their minimums.
