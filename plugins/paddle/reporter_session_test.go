@@ -186,7 +186,7 @@ func TestReasonOfAGang(t *testing.T) {
 			"gang not started: 1 of 2 servers and 2 of 2 workers exist; no pod is started until all minimums exist",
 		}, {
 			"a gate", []any{group(), gated, pods("job", "worker", 2, nothing), room}, report.SchedulingGated,
-			"gang not started: 1 of 2 servers and 2 of 2 workers have room; no pod is started until all minimums fit (servers: 1 held back by scheduling gates)",
+			"gang not started: 1 of 2 servers and 2 of 2 workers fit; no pod is started until all minimums fit (servers: 1 held back by scheduling gates)",
 		}, {
 			"a gate, and no room either", []any{group(), gated, pods("job", "worker", 2, resources{"cpu": "9"}), room, gpuNode("n2", "r1", 1), gpuNode("n3", "r1", 1)}, report.InsufficientResources, "",
 		}, {
@@ -194,25 +194,25 @@ func TestReasonOfAGang(t *testing.T) {
 			"2 of 2 workers have no room: the cluster has 24 CPUs left, but no node has the 9 that one worker needs (the most is 8); fits with 2 more CPUs in the cluster (on n2 and n3)",
 		}, {
 			"the cluster is too small", []any{group(), pods("job", "ps", 2, nothing), pods("job", "worker", 2, resources{"cpu": "9"}), room}, report.InsufficientResources,
-			"the cluster has room for 8 of the 18 CPUs that the job's missing pods ask for",
+			"the cluster has capacity for 8 of the 18 CPUs that the job's missing pods ask for",
 		}, {
 			"pods are ending", []any{group(), podGroup("old", 1, nil), ending, pods("job", "ps", 2, nothing), pods("job", "worker", 2, resources{"cpu": "4"}), room},
-			report.TerminatingPods, "gang not started: 2 of 2 servers and 2 of 2 workers have room once pods that are ending have freed it",
+			report.TerminatingPods, "gang not started: 2 of 2 servers and 2 of 2 workers fit once terminating pods are gone",
 		}, {
 			"the queue was closed later", append(inQ(admitted), closed, pods("job", "ps", 2, nothing), pods("job", "worker", 2, nothing), room), report.QueueClosed,
 			"queue q is closed: it starts no pods until it is opened again",
 		}, {
 			"the queue has a quota", append(inQ(group()), queue("q", resources{"cpu": "1", "memory": "2Gi"}), pods("job", "ps", 2, nothing), pods("job", "worker", 2, oneCPU), room),
-			report.QueueCapacity, "queue q has room for 1 of the 2 CPUs that the job's missing pods ask for",
+			report.QueueCapacity, "queue q has capacity for 1 of the 2 CPUs that the job's missing pods ask for",
 		}, {
 			"what the queue keeps for the job itself", append(inQ(promised), queue("q", resources{"cpu": "1", "memory": "2Gi"}), pods("job", "ps", 2, nothing), pods("job", "worker", 2, oneCPU), room),
-			report.QueueCapacity, "queue q has room for 1 of the 2 CPUs that the job's missing pods ask for",
+			report.QueueCapacity, "queue q has capacity for 1 of the 2 CPUs that the job's missing pods ask for",
 		}, {
 			"another job of the queue has more than it needs", append(inQ(group(), elastic), three, queue("q", resources{"cpu": "4", "memory": "4Gi"}), pods("job", "ps", 2, nothing), pods("job", "worker", 2, oneCPU), room),
-			report.QueueCapacity, "queue q has room for 1 of the 2 CPUs that the job's missing pods ask for",
+			report.QueueCapacity, "queue q has capacity for 1 of the 2 CPUs that the job's missing pods ask for",
 		}, {
 			"the queue's quota and workers beyond the minimum", append(inQ(group()), queue("q", resources{"cpu": "1", "memory": "2Gi"}), pods("job", "ps", 2, nothing), pods("job", "worker", 5, oneCPU), room),
-			report.QueueCapacity, "queue q has room for 1 of the 2 CPUs that the job's missing pods ask for",
+			report.QueueCapacity, "queue q has capacity for 1 of the 2 CPUs that the job's missing pods ask for",
 		}, {
 			"another queue has its share", append(inQ(group()), queue("q", nil), queue("other", nil), busy, hungry,
 				pods("job", "ps", 2, nothing), pods("job", "worker", 2, resources{"cpu": "3"}), room),
@@ -335,7 +335,7 @@ func TestConditionOfAGangThatLostAPod(t *testing.T) {
 	c.add(lost)
 	c.session()
 	require.Equal(t, "InsufficientResources", c.condition("job").Reason)
-	require.Equal(t, []string{"Warning InsufficientResources the cluster has room for none of the 1 GPU that the job's missing pods ask for"}, events())
+	require.Equal(t, []string{"Warning InsufficientResources the cluster has capacity for none of the 1 GPU that the job's missing pods ask for"}, events())
 }
 
 // Jobs that are not Paddle's get no condition of ours.
@@ -360,7 +360,7 @@ func TestReportOfAGangThatPreempted(t *testing.T) {
 	for _, task := range job.Tasks {
 		require.NoError(t, job.UpdateTaskStatus(task, api.Pipelined))
 	}
-	const why = "gang not started: 2 of 2 servers and 2 of 2 workers have room once pods that are ending have freed it"
+	const why = "gang not started: 2 of 2 servers and 2 of 2 workers fit once terminating pods are gone"
 	require.Contains(t, p.jobFitError(job, p.gangs[job.UID]), "servers and workers wait (TerminatingPods)")
 	v := p.why(job, p.gangs[job.UID])
 	require.Equal(t, report.TerminatingPods, v.Reason)

@@ -86,7 +86,7 @@ func TestWhyGangIsNotStarted(t *testing.T) {
 		}, {
 			"all servers are gated",
 			[]any{group(), allGated, pods("job", "worker", 2, nothing), node("n1", large)},
-			"gang not started: 2 of 2 workers have room; no pod is started until all minimums fit " +
+			"gang not started: 2 of 2 workers fit; no pod is started until all minimums fit " +
 				"(servers: 2 held back by scheduling gates)",
 		}, {
 			"a pod that is not needed is gated",
@@ -97,7 +97,7 @@ func TestWhyGangIsNotStarted(t *testing.T) {
 		}, {
 			"a pod is gated",
 			[]any{group(), gated, pods("job", "worker", 2, nothing), node("n1", large)},
-			"gang not started: 1 of 2 servers and 2 of 2 workers have room; no pod is started until all minimums fit " +
+			"gang not started: 1 of 2 servers and 2 of 2 workers fit; no pod is started until all minimums fit " +
 				"(servers: 1 held back by scheduling gates)",
 		}, {
 			"queue is closed",
@@ -107,7 +107,7 @@ func TestWhyGangIsNotStarted(t *testing.T) {
 			"others are ending",
 			[]any{group(), podGroup("old", 1, nil), ending, pods("job", "ps", 2, nothing),
 				pods("job", "worker", 2, resources{"cpu": "4"}), node("n1", large)},
-			"gang not started: 2 of 2 servers and 2 of 2 workers have room once pods that are ending have freed it",
+			"gang not started: 2 of 2 servers and 2 of 2 workers fit once terminating pods are gone",
 		}, {
 			"a running gang lacks a worker",
 			[]any{group(), pods("job", "ps", 2, nothing), half, node("n1", resources{"cpu": "1", "memory": "8Gi"}),
@@ -150,13 +150,13 @@ func TestWhyGangIsNotStartedWithoutAnExplanation(t *testing.T) {
 	}{
 		"room for one worker": {
 			pods("job", "worker", 2, resources{"cpu": "5"}), []any{node("n1", resources{"cpu": "8", "memory": "8Gi"}), node("n2", resources{"cpu": "4"})},
-			"gang not started: 2 of 2 servers and 1 of 2 workers have room; no pod is started until all minimums fit " +
+			"gang not started: 2 of 2 servers and 1 of 2 workers fit; no pod is started until all minimums fit " +
 				"(workers: 0/2 nodes are unavailable: 2 Insufficient cpu)",
 		},
 		"a running gang lacks a worker": {
 			half, []any{node("n1", resources{"cpu": "1", "memory": "8Gi"}), node("n2", resources{"cpu": "900m", "memory": "8Gi"}),
 				node("n3", resources{"cpu": "900m", "memory": "8Gi"})},
-			"gang incomplete: 2 of 2 servers and 1 of 2 workers run or have room; missing pods wait until all minimums fit " +
+			"gang incomplete: 2 of 2 servers and 1 of 2 workers run or fit; missing pods wait until all minimums fit " +
 				"(workers: 0/3 nodes are unavailable: 3 Insufficient cpu)",
 		},
 	} {

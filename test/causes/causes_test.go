@@ -140,11 +140,11 @@ var causes = []cause{
 		name: "pods", shape: "small", before: []step{on(0, "", ""), on(1, "", "")}, reason: report.TooManyPods, text: "the limit of pods is reached on 2 of the 2 nodes", remedy: []step{deleteAll},
 	}, {
 		name: "queue-full", spec: "schedulingPolicy: {queue: NAME}", before: []step{queue("NAME", ", capability: {cpu: 1}")}, reason: report.QueueCapacity,
-		text: "queue queue-full has room for 1 of the 2 CPUs", missing: `{"name":"cpu","requested":"2","available":"1"}`, suggestion: report.Suggest(report.RaiseQueueCapability, "queue-full"),
+		text: "queue queue-full has capacity for 1 of the 2 CPUs", missing: `{"name":"cpu","requested":"2","available":"1"}`, suggestion: report.Suggest(report.RaiseQueueCapability, "queue-full"),
 		remedy: []step{`kubectl patch queue NAME --type=merge -p {"spec":{"capability":{"cpu":"2"}}}`},
 	}, {
 		name: "parent-full", spec: "schedulingPolicy: {queue: NAME}", before: []step{queue("above-full", ", capability: {cpu: 1}"), queue("NAME", ", parent: above-full")},
-		reason: report.ParentQueueCapacity, text: "queue above-full has room for 1 of the 2 CPUs", suggestion: report.Suggest(report.RaiseQueueCapability, "above-full"),
+		reason: report.ParentQueueCapacity, text: "queue above-full has capacity for 1 of the 2 CPUs", suggestion: report.Suggest(report.RaiseQueueCapability, "above-full"),
 		remedy: []step{`kubectl patch queue above-full --type=merge -p {"spec":{"capability":{"cpu":"2"}}}`},
 	}, {
 		name: "queue-closed", spec: "schedulingPolicy: {queue: NAME}", before: []step{queue("NAME", ", capability: {cpu: 1}")}, reason: report.QueueCapacity, text: "queue queue-closed",
@@ -155,10 +155,10 @@ var causes = []cause{
 		},
 	}, {
 		name: "quota", before: []step{`{apiVersion: v1, kind: ResourceQuota, metadata: {name: cpus}, spec: {hard: {requests.cpu: 1}}}`}, reason: report.ResourceQuota,
-		text: "resource quota cpus of namespace quota has room for 1 of the 2 CPUs", missing: `"name":"requests.cpu"`, remedy: []step{`kubectl patch resourcequota cpus --type=merge -p {"spec":{"hard":{"requests.cpu":"2"}}}`},
+		text: "resource quota cpus of namespace quota has capacity for 1 of the 2 CPUs", missing: `"name":"requests.cpu"`, remedy: []step{`kubectl patch resourcequota cpus --type=merge -p {"spec":{"hard":{"requests.cpu":"2"}}}`},
 		suggestion: report.Suggest(report.RaiseResourceQuota, "cpus"),
 	}, {
-		name: "overcommit", cpu: "1000", reason: report.Overcommit, text: "cluster has room for", missing: `"name":"cpu"`, suggestion: report.Suggestion{Kind: report.LowerRequest},
+		name: "overcommit", cpu: "1000", reason: report.Overcommit, text: "cluster has capacity for", missing: `"name":"cpu"`, suggestion: report.Suggestion{Kind: report.LowerRequest},
 		remedy: []step{`kubectl patch paddlejob job --type=json -p [{"op":"replace","path":"/spec/worker/template/spec/containers/0/resources/requests/cpu","value":"1"}]`},
 	}, {
 		name: "gates", pod: "schedulingGates: [{name: example.com/data}]", reason: report.SchedulingGated, text: "scheduling gates", missing: `"missing":2`,

@@ -96,11 +96,11 @@ func (g *Gang) NotPlaced() report.Report {
 	case placed == "":
 		r.Message = "gang not started: " + why
 	case g.Pipelined:
-		r.Message = fmt.Sprintf("gang not started: %s have room once pods that are ending have freed it", placed)
+		r.Message = fmt.Sprintf("gang not started: %s fit once terminating pods are gone", placed)
 	case slices.ContainsFunc(counts, func(c roleCount) bool { return c.running > 0 }):
-		r.Message = fmt.Sprintf("gang incomplete: %s run or have room; missing pods wait until all minimums fit (%s)", placed, why)
+		r.Message = fmt.Sprintf("gang incomplete: %s run or fit; missing pods wait until all minimums fit (%s)", placed, why)
 	default:
-		r.Message = fmt.Sprintf("gang not started: %s have room; no pod is started until all minimums fit (%s)", placed, why)
+		r.Message = fmt.Sprintf("gang not started: %s fit; no pod is started until all minimums fit (%s)", placed, why)
 	}
 	return r
 }

@@ -71,7 +71,7 @@ func (c *candidate) rejectedBy(plugin *conf.PluginOption, a *Accounting, quotas 
 			}
 		}
 		return report.Report{
-			Reason: report.ResourceQuota, Message: "the resource quota of namespace " + c.namespace + " has no room for " + c.minimumText(),
+			Reason: report.ResourceQuota, Message: "the resource quota of namespace " + c.namespace + " has no capacity for " + c.minimumText(),
 		}
 	}
 	return report.Report{Reason: report.RefusedByPlugin, Message: "the scheduler's plugin " + plugin.Name + " rejects the job"}
@@ -97,7 +97,7 @@ func (c *candidate) lacksInHierarchy(a *Accounting) report.Report {
 			return c.lacks(reason, "queue "+one.Name, h, report.Suggest(report.RaiseQueueCapability, one.Name))
 		}
 	}
-	return report.Report{Reason: report.QueueCapacity, Message: queue + ", or one above it, has no room for " + c.minimumText()}
+	return report.Report{Reason: report.QueueCapacity, Message: queue + ", or one above it, has no capacity for " + c.minimumText()}
 }
 
 // exceeds returns by how much the job exceeds a ResourceQuota, false if it does not. Quotas limit requests by names such as
@@ -119,7 +119,7 @@ func (c *candidate) exceeds(name string, quota *corev1.ResourceQuotaStatus) (r r
 		exceeds = true
 		plain := corev1.ResourceName(strings.TrimPrefix(strings.TrimPrefix(string(limited), "requests."), "limits."))
 		amount := func(q resource.Quantity) float64 { return api.NewResource(corev1.ResourceList{plain: q}).Get(plain) }
-		r.Message = fmt.Sprintf("resource quota %s of namespace %s has room for %s that the job's minimum asks for (%s)",
+		r.Message = fmt.Sprintf("resource quota %s of namespace %s has capacity for %s that the job's minimum asks for (%s)",
 			name, c.namespace, part(plain, amount(left), amount(requested)), c.pods)
 	}
 	r.Reason, r.Missing = report.ResourceQuota, missing
@@ -130,50 +130,47 @@ func (c *candidate) exceeds(name string, quota *corev1.ResourceQuotaStatus) (r r
 // lacks returns how much of what the job requests is available. If there is enough of everything by this package's count, the
 // plugin knows better, and the text says so.
 func (c *candidate) lacks(reason report.Reason, where string, h headroom, suggestions ...report.Suggestion) report.Report {
-	lacking := h.lacking(c.requested)
-	if len(lacking) == 0 {
-		return report.Report{
-			Reason: reason, Message: where + " has no room now for " + c.minimumText(), Missing: &report.Missing{}, Suggestions: suggestions,
+	r, short := h.shortage(reason, c.requested, func(name corev1.ResourceName) string {
+		if own := c.minimum.Get(name); own < c.requested.Get(name) {
+			return fmt.Sprintf("the job's minResources ask for (its minimum of %s takes %s)", c.pods,
+				orNone(report.UnitFor(name, c.requested.Get(name)).Number(own, true)))
 		}
-	}
-	first := lacking[0]
-	found := h.reasonFor(reason, first)
-	if found != reason { // the cluster is the limit
-		suggestions = nil
-	}
-	r := h.short(c.requested, lacking, suggestions...)
-	r.Reason = found
-	r.Message = fmt.Sprintf("%s has room for %s that the job's ", h.where(first), part(first, h.left(first), c.requested.Get(first)))
-	if own := c.minimum.Get(first); own < c.requested.Get(first) {
-		r.Message += fmt.Sprintf("minResources ask for (its minimum of %s takes %s)", c.pods,
-			orNone(report.UnitFor(first, c.requested.Get(first)).Number(own, true)))
-	} else {
-		r.Message += "minimum asks for (" + c.pods + ")"
+		return "the job's minimum asks for (" + c.pods + ")"
+	}, suggestions...)
+	if !short {
+		return report.Report{
+			Reason: reason, Message: where + " has no capacity now for " + c.minimumText(), Missing: &report.Missing{}, Suggestions: suggestions,
+		}
 	}
 	return r
 }
 
-// short returns the resources that are lacking.
-func (h headroom) short(requested *api.Resource, lacking []corev1.ResourceName, suggestions ...report.Suggestion) report.Report {
+// shortage returns the report that more is requested than is left, false if it is not. asked returns who requests a resource.
+// Where the cluster and not a queue is the limit, the report has its reason, and suggestions about the queue are left out.
+func (h headroom) shortage(
+	reason report.Reason, requested *api.Resource, asked func(corev1.ResourceName) string, suggestions ...report.Suggestion,
+) (report.Report, bool) {
+	lacking := h.lacking(requested)
+	if len(lacking) == 0 {
+		return report.Report{}, false
+	}
+	first := lacking[0]
+	if reason == report.QueueCapacity && h.where(first) == theCluster {
+		reason, suggestions = report.InsufficientResources, nil
+	}
 	missing := &report.Missing{}
-	for i, name := range lacking {
-		available := report.Quantity(name, max(0, h.left(name)))
+	for _, name := range lacking {
 		missing.Resources = append(missing.Resources, report.Resource{
-			Name: string(name), Requested: report.Quantity(name, requested.Get(name)), Available: available,
+			Name: string(name), Requested: report.Quantity(name, requested.Get(name)), Available: report.Quantity(name, max(0, h.left(name))),
 		})
-		if i == 0 && h.left(name) > 0 {
-			suggestions = append(suggestions, report.Suggest(report.LowerRequest, available+" of "+string(name)))
-		}
 	}
-	return report.Report{Missing: missing, Suggestions: suggestions}
-}
-
-// reasonFor returns that of a queue's capability, unless the cluster itself is the limit.
-func (h headroom) reasonFor(reason report.Reason, lacking corev1.ResourceName) report.Reason {
-	if reason == report.QueueCapacity && h.where(lacking) == theCluster {
-		return report.InsufficientResources
+	if h.left(first) > 0 {
+		suggestions = append(suggestions, report.Suggest(report.LowerRequest, missing.Resources[0].Available+" of "+string(first)))
 	}
-	return reason
+	return report.Report{
+		Reason: reason, Missing: missing, Suggestions: suggestions,
+		Message: h.where(first) + " has capacity for " + part(first, h.left(first), requested.Get(first)) + " that " + asked(first),
+	}, true
 }
 
 // part returns how much there is of what is requested: "6 of the 8 GPUs".
@@ -219,29 +216,21 @@ func (a *Accounting) FullQueue(queue *api.QueueInfo, requested *api.Resource) re
 	h := a.ofQueue(queue)
 	h.used = a.account(queue.UID).allocated.Get // for pods, all that is allocated counts, and jobs that wait do not
 	h.inqueue = func(corev1.ResourceName) float64 { return 0 }
-	lacking := h.lacking(requested)
-	if len(lacking) == 0 {
-		amounts := map[corev1.ResourceName]float64{}
-		for _, name := range requested.ResourceNames() {
-			amounts[name] = requested.Get(name)
-		}
-		return report.Report{
-			Reason: report.QueueOverused,
-			Message: "queue " + queue.Name + " has used up its share of the cluster: the job's missing pods ask for " +
-				report.FormatResources(amounts),
-			Suggestions: []report.Suggestion{report.Suggest(report.UseAnotherQueue, queue.Name)},
-		}
+	r, short := h.shortage(report.QueueCapacity, requested, func(corev1.ResourceName) string { return "the job's missing pods ask for" },
+		report.Suggest(report.RaiseQueueCapability, queue.Name))
+	if short {
+		return r
 	}
-	var suggestions []report.Suggestion
-	first := lacking[0]
-	reason := h.reasonFor(report.QueueCapacity, first)
-	if reason == report.QueueCapacity {
-		suggestions = append(suggestions, report.Suggest(report.RaiseQueueCapability, queue.Name))
+	amounts := map[corev1.ResourceName]float64{}
+	for _, name := range requested.ResourceNames() {
+		amounts[name] = requested.Get(name)
 	}
-	r := h.short(requested, lacking, suggestions...)
-	r.Reason = reason
-	r.Message = h.where(first) + " has room for " + part(first, h.left(first), requested.Get(first)) + " that the job's missing pods ask for"
-	return r
+	return report.Report{
+		Reason: report.QueueOverused,
+		Message: "queue " + queue.Name + " has used up its share of the cluster: the job's missing pods ask for " +
+			report.FormatResources(amounts),
+		Suggestions: []report.Suggestion{report.Suggest(report.UseAnotherQueue, queue.Name)},
+	}
 }
 
 // overcommitFactor returns the plugin's argument as the plugin parses it.

@@ -55,7 +55,7 @@ func TestLacks(t *testing.T) {
 	require.Equal(t, []corev1.ResourceName{"nvidia.com/gpu", "memory"}, h.lacking(c.requested), "devices first")
 	want := report.Report{
 		Reason:  report.Overcommit,
-		Message: "the cluster has room for 6 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
+		Message: "the cluster has capacity for 6 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
 		Missing: &report.Missing{Resources: []report.Resource{
 			{Name: "nvidia.com/gpu", Requested: "8", Available: "6"}, {Name: "memory", Requested: "64Gi", Available: "0"},
 		}},
@@ -63,14 +63,14 @@ func TestLacks(t *testing.T) {
 	}
 	require.Equal(t, want, c.lacks(report.Overcommit, theCluster, h))
 	c.minimum = api.NewResource(resources{"nvidia.com/gpu": "4"}.list())
-	want.Message = "the cluster has room for 6 of the 8 GPUs that the job's minResources ask for (its minimum of 2 servers and 8 workers takes 4)"
+	want.Message = "the cluster has capacity for 6 of the 8 GPUs that the job's minResources ask for (its minimum of 2 servers and 8 workers takes 4)"
 	require.Equal(t, want, c.lacks(report.Overcommit, theCluster, h))
 
 	// A plugin that rejects a job although there seems to be enough knows better.
 	h.used, h.inqueue = amounts(nil), amounts(nil)
 	r := c.lacks(report.QueueCapacity, "queue q", h)
 	require.Equal(t, report.QueueCapacity, r.Reason)
-	require.Equal(t, "queue q has no room now for the job's minimum (2 servers and 8 workers)", r.Message)
+	require.Equal(t, "queue q has no capacity now for the job's minimum (2 servers and 8 workers)", r.Message)
 }
 
 // Resources that a quota does not limit are left out.
@@ -78,18 +78,18 @@ func TestExceeds(t *testing.T) {
 	c := gpuCandidate()
 	r, exceeds := c.exceeds("q", quota("cpu", "20", "4"))
 	require.True(t, exceeds)
-	require.Equal(t, "resource quota q of namespace ns has room for 16 of the 18 CPUs that the job's minimum asks for (2 servers and 8 workers)", r.Message)
+	require.Equal(t, "resource quota q of namespace ns has capacity for 16 of the 18 CPUs that the job's minimum asks for (2 servers and 8 workers)", r.Message)
 	require.Equal(t, []report.Resource{{Name: "cpu", Requested: "18", Available: "16"}}, r.Missing.Resources)
 	_, exceeds = c.exceeds("q", quota("pods", "1", "2"))
 	require.False(t, exceeds, "the job requests none")
 	c.listed = corev1.ResourceList{"requests.memory": resource.MustParse("2Gi")}
 	r, exceeds = c.exceeds("q", quota("requests.memory", "1Gi", "2Gi"))
 	require.True(t, exceeds)
-	require.Equal(t, "resource quota q of namespace ns has room for none of the 2 GiB of memory that the job's minimum asks for (2 servers and 8 workers)", r.Message)
+	require.Equal(t, "resource quota q of namespace ns has capacity for none of the 2 GiB of memory that the job's minimum asks for (2 servers and 8 workers)", r.Message)
 	require.Equal(t, []report.Resource{{Name: "requests.memory", Requested: "2Gi", Available: "0"}}, r.Missing.Resources)
 	r = c.rejectedBy(&conf.PluginOption{Name: pluginResourceQuota}, nil, nil)
 	require.Equal(t, report.Report{
-		Reason: report.ResourceQuota, Message: "the resource quota of namespace ns has no room for the job's minimum (2 servers and 8 workers)",
+		Reason: report.ResourceQuota, Message: "the resource quota of namespace ns has no capacity for the job's minimum (2 servers and 8 workers)",
 	}, r)
 }
 
