@@ -19,6 +19,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// positions are those of all files that load has parsed.
+var positions = token.NewFileSet()
+
 // load parses the Go files of a repository. Folders that begin with a dot or an underscore, and testdata, are left out.
 func load(t *testing.T, root fs.FS) map[string]*ast.File {
 	t.Helper()
@@ -35,7 +38,7 @@ func load(t *testing.T, root fs.FS) map[string]*ast.File {
 		}
 		source, err := fs.ReadFile(root, name)
 		if err == nil {
-			files[name], err = parser.ParseFile(token.NewFileSet(), name, source, parser.ParseComments)
+			files[name], err = parser.ParseFile(positions, name, source, parser.ParseComments)
 		}
 		return err
 	}))

@@ -5,25 +5,26 @@
 package history
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
 
+	"k8s.io/utils/lru"
 	"volcano.sh/volcano/pkg/scheduler/api"
 )
 
-// Bounds of what is remembered. Beyond one, the jobs that were seen least recently are forgotten, a tenth at a time.
 const (
-	maxJobs        = 10_000
-	maxPods        = 200_000 // of all jobs
-	maxFailedNodes = 16      // of one job
+	// maxJobs is how many jobs are remembered: beyond it, the one that was used least recently is forgotten.
+	maxJobs = 10_000
+	// maxFailedNodes is how many nodes are remembered that failed one job.
+	maxFailedNodes = 16
+	// prunedPods is how many names of pods a job may have beyond twice its pods, before those of other pods are forgotten.
+	prunedPods = 16
 )
 
 // Record is what is remembered of a job.
 type Record struct {
-	seen uint64 // when, in no unit: more is later
 	// Nodes are the nodes on which pods were last placed, by the pods' names.
 	Nodes map[string]string
 	// FailedNodes are nodes on which a pod failed since one last succeeded, the latest last.
@@ -35,109 +36,87 @@ type Record struct {
 type History struct {
 	watching atomic.Bool
 
-	mu    sync.Mutex
-	clock uint64
-	jobs  map[api.JobID]*Record
-	pods  int // in all jobs
+	mu   sync.Mutex
+	jobs *lru.Cache // of *Record, by api.JobID
 }
 
 // New returns an empty history.
-func New() *History { return &History{jobs: map[api.JobID]*Record{}} }
+func New() *History { return &History{jobs: lru.New(maxJobs)} }
 
 // Get returns a copy of what is remembered of a job, and false if nothing is.
 func (h *History) Get(job api.JobID) (Record, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.jobs[job] == nil {
+	r := h.record(job)
+	if r == nil {
 		return Record{}, false
 	}
-	have := h.markUsed(job)
-	return Record{Nodes: maps.Clone(have.Nodes), FailedNodes: slices.Clone(have.FailedNodes)}, true
+	return Record{Nodes: maps.Clone(r.Nodes), FailedNodes: slices.Clone(r.FailedNodes)}, true
+}
+
+// record returns the record of a job, nil if there is none.
+func (h *History) record(job api.JobID) *Record {
+	found, _ := h.jobs.Get(job)
+	r, _ := found.(*Record)
+	return r
+}
+
+// newRecord returns the record of a job, an empty one if there is none.
+func (h *History) newRecord(job api.JobID) *Record {
+	r := h.record(job)
+	if r == nil {
+		r = &Record{Nodes: map[string]string{}}
+		h.jobs.Add(job, r)
+	}
+	return r
 }
 
 // knows reports whether anything is remembered of a job.
 func (h *History) knows(job api.JobID) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.jobs[job] != nil
+	return h.record(job) != nil
 }
 
 // recordPlacement records where a pod was placed.
 func (h *History) recordPlacement(job api.JobID, pod, node string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	have := h.markUsed(job)
-	before := len(have.Nodes)
-	have.Nodes[pod] = node
-	h.pods += len(have.Nodes) - before
-	h.evictOldest()
+	h.newRecord(job).Nodes[pod] = node
 }
 
-// prune forgets pods that a job has no more, where these outnumber those that it has: pods of some controllers have new
-// names each time.
+// prune forgets pods that a job no longer has, if they outnumber those that it has: pods of some controllers get new names
+// each time.
 func (h *History) prune(job *api.JobInfo) {
-	const few = 16
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	have := h.jobs[job.UID]
-	if have == nil || len(have.Nodes) <= 2*len(job.Tasks)+few {
+	r := h.record(job.UID)
+	if r == nil || len(r.Nodes) <= 2*len(job.Tasks)+prunedPods {
 		return
 	}
 	names := make(map[string]bool, len(job.Tasks))
 	for _, task := range job.Tasks {
 		names[task.Name] = true
 	}
-	before := len(have.Nodes)
-	maps.DeleteFunc(have.Nodes, func(name, _ string) bool { return !names[name] })
-	h.pods += len(have.Nodes) - before
+	maps.DeleteFunc(r.Nodes, func(name, _ string) bool { return !names[name] })
 }
 
 // RecordFailure records that a pod failed on a node.
 func (h *History) RecordFailure(job api.JobID, node string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	have := h.markUsed(job)
-	have.FailedNodes = append(slices.DeleteFunc(have.FailedNodes, func(name string) bool { return name == node }), node)
-	if len(have.FailedNodes) > maxFailedNodes {
-		have.FailedNodes = slices.Delete(have.FailedNodes, 0, 1)
+	r := h.newRecord(job)
+	r.FailedNodes = append(slices.DeleteFunc(r.FailedNodes, func(name string) bool { return name == node }), node)
+	if len(r.FailedNodes) > maxFailedNodes {
+		r.FailedNodes = slices.Delete(r.FailedNodes, 0, 1)
 	}
-	h.evictOldest()
 }
 
 // recordSuccess forgets the nodes on which pods of a job failed.
 func (h *History) recordSuccess(job api.JobID) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if have := h.jobs[job]; have != nil {
-		have.FailedNodes = nil
-	}
-}
-
-// markUsed returns the record of a job that is seen now.
-func (h *History) markUsed(job api.JobID) *Record {
-	have := h.jobs[job]
-	if have == nil {
-		have = &Record{Nodes: map[string]string{}}
-		h.jobs[job] = have
-	}
-	h.clock++
-	have.seen = h.clock
-	return have
-}
-
-// evictOldest keeps the bounds.
-func (h *History) evictOldest() {
-	if len(h.jobs) <= maxJobs && h.pods <= maxPods {
-		return
-	}
-	jobs := slices.SortedFunc(maps.Keys(h.jobs), func(a, b api.JobID) int {
-		return cmp.Compare(h.jobs[a].seen, h.jobs[b].seen)
-	})
-	for _, job := range jobs[:len(jobs)-1] {
-		if len(h.jobs) <= maxJobs*9/10 && h.pods <= maxPods*9/10 {
-			return
-		}
-		h.pods -= len(h.jobs[job].Nodes)
-		delete(h.jobs, job)
+	if r := h.record(job); r != nil {
+		r.FailedNodes = nil
 	}
 }

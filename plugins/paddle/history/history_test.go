@@ -4,18 +4,17 @@ package history
 
 import (
 	"fmt"
-	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"volcano.sh/volcano/pkg/scheduler/api"
 )
 
-func TestHistoryOfPlaces(t *testing.T) {
+func TestHistory_Placements(t *testing.T) {
 	m := New()
 	_, ok := m.Get("ns/a")
 	require.False(t, ok)
-	require.False(t, m.knows("ns/a"), "asking is not remembered")
+	require.False(t, m.knows("ns/a"), "Get adds no record")
 	m.recordPlacement("ns/a", "a-0", "n1")
 	m.recordPlacement("ns/a", "a-1", "n1")
 	m.recordPlacement("ns/b", "b-0", "n3")
@@ -25,13 +24,13 @@ func TestHistoryOfPlaces(t *testing.T) {
 	require.Equal(t, map[string]string{"a-0": "n2", "a-1": "n1"}, a.Nodes)
 	a.Nodes["a-1"] = "changed"
 	a, _ = m.Get("ns/a")
-	require.Equal(t, "n1", a.Nodes["a-1"], "what is recalled is a copy")
+	require.Equal(t, "n1", a.Nodes["a-1"], "Get returns a copy")
 }
 
-func TestHistoryOfFailures(t *testing.T) {
+func TestHistory_Failures(t *testing.T) {
 	m := New()
 	m.recordSuccess("ns/a")
-	require.False(t, m.knows("ns/a"), "nothing to forget")
+	require.False(t, m.knows("ns/a"), "a success adds no record")
 	m.RecordFailure("ns/a", "n1")
 	m.RecordFailure("ns/a", "n2")
 	m.RecordFailure("ns/a", "n1")
@@ -51,43 +50,21 @@ func TestHistoryOfFailures(t *testing.T) {
 	require.Equal(t, []string{"n9"}, b.FailedNodes)
 }
 
-func TestHistoryForgetsJobsThatWereNotSeenForLong(t *testing.T) {
+func TestHistory_ForgetsTheLeastRecentlyUsedJob(t *testing.T) {
 	m := New()
 	job := func(i int) api.JobID { return api.JobID(fmt.Sprintf("ns/%d", i)) }
 	for i := range maxJobs {
 		m.recordPlacement(job(i), "p", "n")
 	}
-	require.Len(t, m.jobs, maxJobs)
 	m.Get(job(0))
 	m.RecordFailure(job(maxJobs), "n")
-	require.Len(t, m.jobs, maxJobs*9/10)
-	require.True(t, m.knows(job(0)), "it was asked about lately")
+	require.Equal(t, maxJobs, m.jobs.Len())
+	require.True(t, m.knows(job(0)))
 	require.True(t, m.knows(job(maxJobs)))
 	require.False(t, m.knows(job(1)))
-	require.False(t, m.knows(job(maxJobs/10+1)))
-	require.True(t, m.knows(job(maxJobs/10+2)))
-	require.Equal(t, maxJobs*9/10-1, m.pods)
 }
 
-func TestHistoryOfPodsIsBounded(t *testing.T) {
-	m := New()
-	for j := range 3 {
-		for i := range maxPods / 2 {
-			m.recordPlacement(api.JobID(fmt.Sprintf("ns/%d", j)), strconv.Itoa(i), "n")
-		}
-	}
-	require.False(t, m.knows("ns/0"))
-	require.True(t, m.knows("ns/1"))
-	require.Equal(t, maxPods, m.pods)
-	for i := range maxPods + 1 {
-		m.recordPlacement("ns/2", strconv.Itoa(i), "n")
-	}
-	require.False(t, m.knows("ns/1"))
-	require.True(t, m.knows("ns/2"), "the job that is seen now stays")
-	require.Equal(t, maxPods+1, m.pods)
-}
-
-func TestHistoryOfPodsThatAreNoMore(t *testing.T) {
+func TestHistory_Prune(t *testing.T) {
 	m := New()
 	job := &api.JobInfo{UID: "ns/a", Tasks: map[api.TaskID]*api.TaskInfo{"u": {UID: "u", Name: "a-17"}, "v": {UID: "v", Name: "a-99"}}}
 	m.prune(job)
@@ -95,9 +72,8 @@ func TestHistoryOfPodsThatAreNoMore(t *testing.T) {
 		m.recordPlacement("ns/a", fmt.Sprintf("a-%d", i), "n")
 	}
 	m.prune(job)
-	require.Len(t, m.jobs["ns/a"].Nodes, 20, "a few may come again")
+	require.Len(t, m.record("ns/a").Nodes, 20, "a few may come again")
 	m.recordPlacement("ns/a", "a-20", "n")
 	m.prune(job)
-	require.Equal(t, map[string]string{"a-17": "n"}, m.jobs["ns/a"].Nodes)
-	require.Equal(t, 1, m.pods)
+	require.Equal(t, map[string]string{"a-17": "n"}, m.record("ns/a").Nodes)
 }

@@ -58,7 +58,7 @@ func TestIsNodeFault(t *testing.T) {
 	}
 }
 
-func TestHistoryOfPodsThatChange(t *testing.T) {
+func TestHistory_PodChanged(t *testing.T) {
 	status := func(node string, phase corev1.PodPhase) func(*corev1.Pod) {
 		return func(pod *corev1.Pod) { pod.Spec.NodeName, pod.Status.Phase = node, phase }
 	}
@@ -93,7 +93,7 @@ func TestHistoryOfPodsThatChange(t *testing.T) {
 			m.podChanged(old, pod)
 			have, ok := m.Get("ns/j")
 			require.True(t, ok)
-			require.Len(t, m.jobs, 1)
+			require.Equal(t, 1, m.jobs.Len())
 			require.Equal(t, test.want.FailedNodes, have.FailedNodes)
 			require.Len(t, have.Nodes, len(test.want.Nodes))
 			for name, node := range test.want.Nodes {
@@ -108,12 +108,12 @@ func TestHistoryOfPodsThatChange(t *testing.T) {
 		unmarked(pod)
 		delete(pod.Annotations, paddlejob.ResourceAnnotation)
 		m.podChanged(&corev1.Pod{}, pod)
-		require.Empty(t, m.jobs)
+		require.Zero(t, m.jobs.Len())
 	})
 }
 
 // Volcano's Job controller deletes a pod that failed within a second.
-func TestHistoryFollowsPodsBetweenSessions(t *testing.T) {
+func TestHistory_Watch(t *testing.T) {
 	lost := pods("j", 2)
 	lost[0].Spec.NodeName, lost[0].Status.Phase = "n1", corev1.PodRunning
 	lost[1].Spec.NodeName, lost[1].Status.Phase = "n2", corev1.PodFailed
@@ -143,7 +143,7 @@ func TestHistoryFollowsPodsBetweenSessions(t *testing.T) {
 	require.Equal(t, map[string]string{"j-worker-0": "n1", "j-worker-1": "n2"}, have.Nodes)
 }
 
-func TestHistoryOfASession(t *testing.T) {
+func TestHistory_ObserveEnded(t *testing.T) {
 	task := func(pod *corev1.Pod, node string, phase corev1.PodPhase) *api.TaskInfo {
 		pod.Spec.NodeName, pod.Status.Phase = node, phase
 		return api.NewTaskInfo(pod)
@@ -166,7 +166,7 @@ func TestHistoryOfASession(t *testing.T) {
 	require.Empty(t, have.FailedNodes)
 }
 
-func TestHistoryOfPodsThatASessionBinds(t *testing.T) {
+func TestHistory_ObserveBindings(t *testing.T) {
 	bound := pods("a", 2)
 	a, first := api.NewJobInfo("ns/a"), api.NewTaskInfo(bound[0])
 	first.NodeName, first.Status = "n1", api.Binding
