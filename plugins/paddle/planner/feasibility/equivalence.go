@@ -3,11 +3,10 @@
 package feasibility
 
 import (
-	"maps"
-	"reflect"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"volcano.sh/volcano/pkg/scheduler/api"
@@ -35,37 +34,29 @@ func (c *Checker) sameKeys(a, b map[string]string) bool {
 	return true
 }
 
+// sameSpecs reports whether predicates see no difference between two specs.
 func sameSpecs(a, b *corev1.PodSpec) bool {
-	return a.HostNetwork == b.HostNetwork && a.PriorityClassName == b.PriorityClassName &&
-		maps.Equal(a.NodeSelector, b.NodeSelector) && reflect.DeepEqual(a.Affinity, b.Affinity) && reflect.DeepEqual(a.Tolerations, b.Tolerations) &&
-		reflect.DeepEqual(a.TopologySpreadConstraints, b.TopologySpreadConstraints) && reflect.DeepEqual(a.ResourceClaims, b.ResourceClaims) &&
-		slices.EqualFunc(a.Volumes, b.Volumes, func(a, b corev1.Volume) bool { return reflect.DeepEqual(a.VolumeSource, b.VolumeSource) }) &&
-		sameContainers(a.InitContainers, b.InitContainers) && sameContainers(a.Containers, b.Containers)
+	return apiequality.Semantic.DeepEqual(readSpec(a), readSpec(b))
 }
 
-func sameContainers(a, b []corev1.Container) bool {
-	if len(a) != len(b) {
-		return false
+// readSpec returns the part of a spec that predicates read.
+func readSpec(spec *corev1.PodSpec) *corev1.PodSpec {
+	read := &corev1.PodSpec{
+		HostNetwork: spec.HostNetwork, PriorityClassName: spec.PriorityClassName, NodeSelector: spec.NodeSelector, Affinity: spec.Affinity,
+		Tolerations: spec.Tolerations, TopologySpreadConstraints: spec.TopologySpreadConstraints, ResourceClaims: spec.ResourceClaims,
+		InitContainers: readContainers(spec.InitContainers), Containers: readContainers(spec.Containers),
 	}
-	for i := range a {
-		if !slices.Equal(a[i].Ports, b[i].Ports) || !slices.Equal(a[i].Resources.Claims, b[i].Resources.Claims) ||
-			!sameAmounts(a[i].Resources.Requests, b[i].Resources.Requests) || !sameAmounts(a[i].Resources.Limits, b[i].Resources.Limits) {
-			return false
-		}
+	for i := range spec.Volumes {
+		read.Volumes = append(read.Volumes, corev1.Volume{VolumeSource: spec.Volumes[i].VolumeSource})
 	}
-	return true
+	return read
 }
 
-func sameAmounts(a, b corev1.ResourceList) bool {
-	if len(a) != len(b) {
-		return false
+func readContainers(containers []corev1.Container) (read []corev1.Container) {
+	for i := range containers {
+		read = append(read, corev1.Container{Ports: containers[i].Ports, Resources: containers[i].Resources})
 	}
-	for name, amount := range a {
-		if other, ok := b[name]; !ok || amount.Cmp(other) != 0 {
-			return false
-		}
-	}
-	return true
+	return read
 }
 
 // dependsOnOtherPods reports whether predicates about a pod depend on other pods, on volumes or on claims. Their results are
