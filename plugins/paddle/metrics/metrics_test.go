@@ -3,53 +3,27 @@
 package metrics
 
 import (
-	"net/http"
-	"net/http/httptest"
-	"strconv"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-	vcutil "volcano.sh/volcano/pkg/util"
+
+	scraped "github.com/paddle-volcano/paddle-volcano/test/scrape"
 )
 
-// scrape reads our metrics from the very handler that Volcano serves at /metrics: value by name and labels.
+// scrape returns the values of the plugin's metrics.
 func scrape(t *testing.T) map[string]float64 {
 	t.Helper()
-	recorder := httptest.NewRecorder()
-	vcutil.PromHandler().ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/metrics", http.NoBody))
-	require.Equal(t, http.StatusOK, recorder.Code, recorder.Body.String())
-	values := map[string]float64{}
-	for line := range strings.Lines(recorder.Body.String()) {
-		line = strings.TrimSpace(line)
-		at := strings.LastIndex(line, " ") // a label's value may have spaces
-		if at < 0 || !strings.HasPrefix(line, Subsystem) {
-			continue
-		}
-		name, value := line[:at], line[at+1:]
-		number, err := strconv.ParseFloat(value, 64)
-		require.NoError(t, err, line)
-		values[name] = number
-	}
-	return values
+	return scraped.Values(t, Subsystem)
 }
 
-// added is what changed in the metrics while do ran: counters live as long as the process.
+// added returns by how much the plugin's metrics changed while do ran.
 func added(t *testing.T, do func()) map[string]float64 {
 	t.Helper()
-	before := scrape(t)
-	do()
-	changes := map[string]float64{}
-	for name, value := range scrape(t) {
-		if old, ok := before[name]; !ok || value != old {
-			changes[name] = value - old
-		}
-	}
-	return changes
+	return scraped.Added(t, Subsystem, do)
 }
 
-func TestPlansAreCountedAndTimed(t *testing.T) {
+func TestObservePlan(t *testing.T) {
 	changes := added(t, func() {
 		ObservePlan(OutcomePlaced, 3*time.Millisecond)
 		ObservePlan(OutcomePlaced, 5*time.Second)
@@ -64,7 +38,7 @@ func TestPlansAreCountedAndTimed(t *testing.T) {
 		changes[`volcano_paddle_plan_duration_seconds_bucket{le="0.0016"}`], 0, "3 ms are between 1.6 and 3.2 ms")
 }
 
-func TestHintsAreCounted(t *testing.T) {
+func TestCountHint(t *testing.T) {
 	changes := added(t, func() {
 		CountHint(true)
 		CountHint(true)
@@ -75,7 +49,7 @@ func TestHintsAreCounted(t *testing.T) {
 	}, changes)
 }
 
-func TestPredictedTrafficIsAddedByTier(t *testing.T) {
+func TestAddCrossing(t *testing.T) {
 	changes := added(t, func() {
 		AddCrossingBytes("rack", 1e9)
 		AddCrossingBytes("rack", 2e9)
@@ -89,14 +63,14 @@ func TestPredictedTrafficIsAddedByTier(t *testing.T) {
 	}, changes)
 }
 
-func TestPendingClassesThatAreGoneAreZero(t *testing.T) {
-	const room, limit = `volcano_paddle_pending_jobs{reason="test-room"}`, `volcano_paddle_pending_jobs{reason="test-limit"}`
-	SetPending(map[string]int{"test-room": 3, "test-limit": 1})
-	require.Subset(t, scrape(t), map[string]float64{room: 3, limit: 1})
+func TestSetPending(t *testing.T) {
+	const full, limit = `volcano_paddle_pending_jobs{reason="test-full"}`, `volcano_paddle_pending_jobs{reason="test-limit"}`
+	SetPending(map[string]int{"test-full": 3, "test-limit": 1})
+	require.Subset(t, scrape(t), map[string]float64{full: 3, limit: 1})
 	SetPending(map[string]int{"test-limit": 2})
-	require.Subset(t, scrape(t), map[string]float64{room: 0, limit: 2})
+	require.Subset(t, scrape(t), map[string]float64{full: 0, limit: 2})
 	SetPending(nil)
-	require.Subset(t, scrape(t), map[string]float64{room: 0, limit: 0})
+	require.Subset(t, scrape(t), map[string]float64{full: 0, limit: 0})
 }
 
 // Series that an alert may ask for are there before anything happened.
