@@ -21,7 +21,7 @@ func TestDefault(t *testing.T) {
 }
 
 // Arguments of one session do not reach the next.
-func TestDefaultsAreNotShared(t *testing.T) {
+func TestDefault_IsNotShared(t *testing.T) {
 	decoded, errs := Decode(map[string]any{"server-tasks": "keeper"}, nil)
 	require.Empty(t, errs)
 	decoded.Accelerators[0] = "changed"
@@ -99,7 +99,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-func TestInvalidArgumentsKeepTheirDefaults(t *testing.T) {
+func TestDecode_InvalidArgumentsKeepTheirDefaults(t *testing.T) {
 	const labels15, weights15 = "a,b,c,d,e,f,g,h,i,j,k,l,m,n,o", "1,1,1,1,1,1,1,1,1,1,1,1,1,1,1"
 	for written, text := range map[string]string{
 		"server-tasks: 3":                                 `server-tasks: Invalid value: 3: element 0 must be a string that is not empty`,
@@ -165,7 +165,7 @@ func TestInvalidArgumentsKeepTheirDefaults(t *testing.T) {
 }
 
 // One invalid argument takes none of the others with it, and each is in the errors.
-func TestEachInvalidArgumentIsReported(t *testing.T) {
+func TestDecode_EachErrorIsReported(t *testing.T) {
 	decoded, errs := Decode(map[string]any{"server-tasks": "node", "worker-tasks": "node", "search-budget": 7, "weight": -1}, field.NewPath("arguments"))
 	require.EqualError(t, errs.ToAggregate(), `[arguments.weight: Invalid value: -1: must be between 0 and 1000, inclusive, `+
 		`arguments.worker-tasks: Invalid value: "node": task "node" has another role]`)

@@ -40,7 +40,7 @@ func roomy(t *testing.T, nodes ...string) *placement.Topology {
 	return topology
 }
 
-// crew is a role of so many pending pods, all of which are needed.
+// crew returns a role of so many pending pods, all of which are needed.
 func crew(name string, traffic placement.CommRole, n int, request ...int64) placement.Role {
 	role := placement.Role{Name: name, CommRole: traffic, Request: request, Minimum: n}
 	for i := range n {

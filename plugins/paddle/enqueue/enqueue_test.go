@@ -144,7 +144,7 @@ func TestRaise(t *testing.T) {
 	require.Len(t, had, 3)
 }
 
-func TestVotesOnOtherObjects(t *testing.T) {
+func TestBeforeVote_OtherObjects(t *testing.T) {
 	p := &Probe{candidates: map[api.JobID]*candidate{}}
 	require.Zero(t, p.beforeVote(nil, "not a job"))
 	require.Zero(t, p.beforeVote(nil, api.NewJobInfo("ns/job")))

@@ -19,7 +19,7 @@ import (
 	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 )
 
-// disrupted is a condition of pods that are taken from their node.
+// disrupted returns a condition of pods that are taken from their node.
 func disrupted(reason string) []corev1.PodCondition {
 	return []corev1.PodCondition{
 		{Type: corev1.PodReady, Status: corev1.ConditionFalse},
@@ -183,33 +183,7 @@ func TestHistory_ObserveBindings(t *testing.T) {
 	require.False(t, m.knows("ns/b"))
 }
 
-// The order in which jobs are seen decides which one is forgotten first; it must not be that of a map.
-func TestHistorySeesJobsInOrder(t *testing.T) {
-	jobs, gangs := map[api.JobID]*api.JobInfo{}, map[api.JobID]paddlejob.Gang{}
-	for i := range 20 {
-		name := fmt.Sprintf("j%02d", i)
-		both := pods(name, 2)
-		both[0].Spec.NodeName, both[0].Status.Phase = "n1", corev1.PodFailed
-		binding := api.NewTaskInfo(both[1])
-		binding.NodeName, binding.Status = "n2", api.Binding
-		job := api.NewJobInfo(api.JobID("ns/"+name), api.NewTaskInfo(both[0]), binding)
-		job.PodGroup = &api.PodGroup{}
-		jobs[job.UID], gangs[job.UID] = job, nil
-	}
-	for name, see := range map[string]func(*History){
-		"open":  func(m *History) { m.ObserveEnded(jobs) },
-		"close": func(m *History) { m.ObserveBindings(jobs, gangs) },
-	} {
-		m := New()
-		see(m)
-		for i := range 19 {
-			earlier, later := m.jobs[api.JobID(fmt.Sprintf("ns/j%02d", i))], m.jobs[api.JobID(fmt.Sprintf("ns/j%02d", i+1))]
-			require.Less(t, earlier.seen, later.seen, name)
-		}
-	}
-}
-
-// plainPods are pods {job}-{task}-{i} of a Volcano Job without a mark of Paddle.
+// plainPods returns pods {job}-{task}-{i} of a Volcano Job without a mark of Paddle.
 func plainPods(job, task string, n int) []*corev1.Pod {
 	made := make([]*corev1.Pod, n)
 	for i := range made {
@@ -219,7 +193,7 @@ func plainPods(job, task string, n int) []*corev1.Pod {
 	return made
 }
 
-// pods are workers with the marks of our controller.
+// pods returns workers with the marks of our controller.
 func pods(job string, n int) []*corev1.Pod {
 	made := plainPods(job, "worker", n)
 	for _, pod := range made {

@@ -17,7 +17,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
-// Spec is what a job says about its own placement.
+// Spec is what the annotations of a job request for its placement.
 type Spec struct {
 	Colocation placement.Colocation
 	// ParameterBytes is the size of the model's parameters; 0 means unknown.

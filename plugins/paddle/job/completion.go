@@ -44,7 +44,7 @@ func firstSuccess(job *api.JobInfo, roles RoleMap) (first *api.TaskInfo) {
 	return first
 }
 
-// attempt is how often a job had been started again when Volcano made a pod.
+// attempt returns how often a job had been started again when Volcano made a pod.
 func attempt(task *api.TaskInfo) int {
 	n, err := strconv.Atoi(task.Pod.Annotations[vcbatch.JobRetryCountKey])
 	if err != nil {

@@ -40,7 +40,7 @@ func TestIsCompleting(t *testing.T) {
 }
 
 // A worker that failed after another had succeeded, and is started again alone.
-func TestStartedAgainAfterAnotherHasSucceeded(t *testing.T) {
+func TestIsCompleting_StartedAgain(t *testing.T) {
 	for name, test := range map[string]struct {
 		servers  int
 		attempts map[string]string
@@ -71,7 +71,7 @@ func TestStartedAgainAfterAnotherHasSucceeded(t *testing.T) {
 }
 
 // Whoever makes the pod again without counting it, such as a controller that deletes the failed one.
-func TestMadeAgainAfterAnotherHasSucceeded(t *testing.T) {
+func TestIsCompleting_Recreated(t *testing.T) {
 	start := metav1.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for name, test := range map[string]struct {
 		servers int

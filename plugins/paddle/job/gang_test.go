@@ -82,7 +82,7 @@ func TestNewGang(t *testing.T) {
 }
 
 // A pod that failed or is ending has been, or will be, made again.
-func TestNewGangOfPodsThatAreReplaced(t *testing.T) {
+func TestNewGang_ReplacedPods(t *testing.T) {
 	job := jobInfo(3, nil, map[string]int{"ps": 6})
 	for name, status := range map[string]api.TaskStatus{
 		"job-ps-0": api.Running, "job-ps-1": api.Succeeded, "job-ps-2": api.Pending, "job-ps-3": api.Releasing, "job-ps-4": api.Failed,
@@ -98,7 +98,7 @@ func TestNewGangOfPodsThatAreReplaced(t *testing.T) {
 }
 
 // Pods of one task that say different things count as one group, and always the same one.
-func TestNewGangOfPodsThatDisagree(t *testing.T) {
+func TestNewGang_PodsThatDisagree(t *testing.T) {
 	for range 20 { // map order
 		job := jobInfo(2, map[string]int32{"a": 2}, nil)
 		for i, pod := range plainPods("a", 2, nothing) {
@@ -110,7 +110,7 @@ func TestNewGangOfPodsThatDisagree(t *testing.T) {
 }
 
 // A user's own PodGroup declares all that it needs: pods of other tasks count for minMember.
-func TestNewGangOfAUsersPodGroup(t *testing.T) {
+func TestNewGang_PodGroupOfAUser(t *testing.T) {
 	for name, test := range map[string]struct {
 		minTaskMember map[string]int32
 		want          Gang
@@ -172,7 +172,7 @@ func TestEffectiveMinimum(t *testing.T) {
 }
 
 // A sub job of the user's own keeps its size.
-func TestApplyLeavesSubJobs(t *testing.T) {
+func TestApply_LeavesSubJobs(t *testing.T) {
 	job := api.NewJobInfo("ns/job")
 	job.SetPodGroup(&api.PodGroup{PodGroup: scheduling.PodGroup{Spec: scheduling.PodGroupSpec{
 		MinMember: 1, MinTaskMember: twoTwo,
@@ -202,7 +202,7 @@ func TestReady(t *testing.T) {
 		change(job)
 		return job
 	}
-	fewServers := func(job *api.JobInfo) {
+	tooFewServers := func(job *api.JobInfo) {
 		for _, task := range job.Tasks {
 			if status := task.Status; task.TaskRole == "ps" {
 				require.NoError(t, job.UpdateTaskStatus(task, api.Pending))
@@ -216,12 +216,12 @@ func TestReady(t *testing.T) {
 		change           func(*api.JobInfo)
 		ready, pipelined bool
 	}{
-		"all minimums run":           {api.Running, func(*api.JobInfo) {}, true, true},
-		"all minimums have ended":    {api.Succeeded, func(*api.JobInfo) {}, true, true},
-		"all minimums wait for room": {api.Pipelined, func(*api.JobInfo) {}, false, true},
-		"enough pods, no server":     {api.Running, fewServers, false, false},
-		"roles, but not minMember":   {api.Running, func(job *api.JobInfo) { job.MinAvailable = 5 }, false, false},
-		"a sub group is missing":     {api.Running, func(job *api.JobInfo) { job.MinSubJobs["ns/job/parts"] = 1 }, false, false},
+		"all minimums run":               {api.Running, func(*api.JobInfo) {}, true, true},
+		"all minimums have ended":        {api.Succeeded, func(*api.JobInfo) {}, true, true},
+		"all minimums wait for capacity": {api.Pipelined, func(*api.JobInfo) {}, false, true},
+		"enough pods, no server":         {api.Running, tooFewServers, false, false},
+		"roles, but not minMember":       {api.Running, func(job *api.JobInfo) { job.MinAvailable = 5 }, false, false},
+		"a sub group is missing":         {api.Running, func(job *api.JobInfo) { job.MinSubJobs["ns/job/parts"] = 1 }, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			job := made(test.status, test.change)
@@ -232,7 +232,7 @@ func TestReady(t *testing.T) {
 }
 
 // Pods that no Volcano Job made are counted by their role.
-func TestApplyNamesTasksOfPodsWithoutJob(t *testing.T) {
+func TestApply_NamesTasksOfPodsWithoutJob(t *testing.T) {
 	job := jobInfo(2, nil, nil)
 	for _, name := range []string{"ps", "worker", ""} {
 		pod := one(label(ResourceTypeLabel, name))

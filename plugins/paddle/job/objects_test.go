@@ -46,12 +46,12 @@ var (
 	kindLeaderWorkerSet   = schema.GroupVersionKind{Group: "leaderworkerset.x-k8s.io", Version: "v1", Kind: "LeaderWorkerSet"}
 )
 
-// ownedBy is the reference of what an object of a kind owns.
+// ownedBy returns the reference of what an object of a kind owns.
 func ownedBy(kind schema.GroupVersionKind) []metav1.OwnerReference {
 	return []metav1.OwnerReference{*metav1.NewControllerRef(&metav1.ObjectMeta{Name: "job", UID: types.UID(kind.Kind + "-job")}, kind)}
 }
 
-// plainPods is n pods of one task of a Volcano Job that bear no mark of Paddle.
+// plainPods returns n pods of one task of a Volcano Job that bear no mark of Paddle.
 func plainPods(task string, n int, requests resources) []*corev1.Pod {
 	result := make([]*corev1.Pod, n)
 	for i := range result {
@@ -81,7 +81,7 @@ func withLabel(pods []*corev1.Pod, key, value string) []*corev1.Pod {
 	return pods
 }
 
-// jobInfo is a job as a session gets it; pods is how many pods each task has.
+// jobInfo returns a job as a session gets it; pods is how many pods each task has.
 func jobInfo(minMember int32, minTaskMember map[string]int32, pods map[string]int) *api.JobInfo {
 	job := api.NewJobInfo("ns/job")
 	job.SetPodGroup(&api.PodGroup{PodGroup: internal.PodGroup{
@@ -96,7 +96,7 @@ func jobInfo(minMember int32, minTaskMember map[string]int32, pods map[string]in
 	return job
 }
 
-// one is a pod of a task called worker, which by itself says nothing.
+// one returns a pod of a task called worker, which by itself says nothing.
 func one(change func(*corev1.Pod)) *corev1.Pod {
 	pod := plainPods("worker", 1, nothing)[0]
 	change(pod)

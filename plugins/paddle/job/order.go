@@ -19,7 +19,7 @@ type Rank struct {
 	name    string
 }
 
-// Ranks gives each pending pod of a gang its rank. Pods beyond a role's minimum come after all that are needed:
+// Ranks returns the rank of each pending pod of a gang. Pods beyond a role's minimum come after all that are needed:
 // otherwise they take the capacity that another role's minimum needs, and the gang is discarded in each session.
 func Ranks(job *api.JobInfo, g Gang) map[api.TaskID]Rank {
 	needed := map[string]int32{}

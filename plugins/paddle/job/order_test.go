@@ -49,7 +49,7 @@ func TestRanks(t *testing.T) {
 }
 
 // Ties end in names.
-func TestRanksOfPodsWithoutIndex(t *testing.T) {
+func TestRanks_PodsWithoutIndex(t *testing.T) {
 	a, b := Rank{index: -1, name: "a"}, Rank{index: -1, name: "b"}
 	require.Negative(t, a.Compare(b))
 	require.Zero(t, a.Compare(Rank{index: -1, name: "a"}))

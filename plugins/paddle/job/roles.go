@@ -74,7 +74,7 @@ func IsPaddle(job *api.JobInfo) bool {
 
 // mayTrain reports whether a PodGroup or pod with these owners may belong to a Paddle job: a user made it, or a controller
 // of training jobs did. What a ReplicaSet, a StatefulSet, a Job of Kubernetes, a plain pod or another framework owns is
-// never part of a gang, whatever its pods look like: a service runs with as many pods as there is room for.
+// never part of a gang, whatever its pods look like: a service runs with as many pods as fit.
 func mayTrain(owners []metav1.OwnerReference) bool {
 	return !slices.ContainsFunc(owners, func(owner metav1.OwnerReference) bool {
 		return owner.Kind != PaddleJobKind && !isVolcanoJob(owner)
@@ -93,7 +93,7 @@ func isVolcanoJob(owner metav1.OwnerReference) bool {
 	return owner.Kind == volcanoJobKind && groupOf(owner) == batch.GroupName
 }
 
-// groupOf is the API group of an owner, without the version.
+// groupOf returns the API group of an owner, without the version.
 func groupOf(owner metav1.OwnerReference) string {
 	group, _, _ := strings.Cut(owner.APIVersion, "/")
 	return group
@@ -148,7 +148,7 @@ func PodRole(pod *corev1.Pod, task string, roles RoleMap) Role {
 	return roles[task]
 }
 
-// trainingRole is the role that a variable names, Other if it names none.
+// trainingRole returns the role that a variable names, Other if it names none.
 func trainingRole(env corev1.EnvVar) Role {
 	if env.Name != envTrainingRole && env.Name != envPaddleTrainingRole {
 		return Other

@@ -43,7 +43,7 @@ func TestIsPaddlePod(t *testing.T) {
 	}
 }
 
-func TestIsPaddleJob(t *testing.T) {
+func TestIsPaddle(t *testing.T) {
 	job := func(pods ...*corev1.Pod) *api.JobInfo {
 		made := api.NewJobInfo("ns/job")
 		made.SetPodGroup(&api.PodGroup{PodGroup: scheduling.PodGroup{}})
@@ -73,7 +73,7 @@ func TestIsPaddleJob(t *testing.T) {
 }
 
 // Who owns a PodGroup decides whether it may be a Paddle job; who owns a pod, whether its marks count.
-func TestWhoOwnsAPaddleJob(t *testing.T) {
+func TestIsPaddle_Owners(t *testing.T) {
 	other := append(ownedBy(kindVolcanoJob), metav1.OwnerReference{APIVersion: "ray.io/v1", Kind: "RayCluster"})
 	for name, test := range map[string]struct {
 		owners []metav1.OwnerReference

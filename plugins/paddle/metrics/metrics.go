@@ -15,11 +15,11 @@ import (
 // Subsystem is the prefix of the name of each metric.
 const Subsystem = "volcano_paddle"
 
-// What becomes of planning a gang. The first two end a plan's making, which takes time; the others come later.
+// Outcomes of planning a gang. The first two are of a search, which takes time; the others come later.
 const (
 	OutcomePlaced   = "placed"   // a plan was found
-	OutcomeNoFit    = "nofit"    // no plan holds the gang
-	OutcomeStale    = "stale"    // the cluster had changed, or a node would not do: planned once more
+	OutcomeNoFit    = "nofit"    // no plan was found
+	OutcomeStale    = "stale"    // the cluster had changed, or a node was rejected: planned again
 	OutcomeFallback = "fallback" // what was left of the gang was left to Volcano's scoring
 	OutcomeFailed   = "failed"   // the planner panicked, took too long or was not asked: the gang was left to Volcano's scoring
 )
@@ -46,7 +46,7 @@ var (
 		Help:      "Time to plan one gang, whether or not a plan was found.",
 		Buckets:   prometheus.ExponentialBuckets(1e-4, 2, 16), // to 3.3 s
 	})
-	planCounts = newCounters("plans_total", "Plans of gangs: found, not found, made again since they were outdated, given up for Volcano's scoring, and failed.", "outcome",
+	planCounts = newCounters("plans_total", "Plans of gangs: found, not found, made again as they were outdated, given up for Volcano's scoring, and failed.", "outcome",
 		OutcomePlaced, OutcomeNoFit, OutcomeStale, OutcomeFallback, OutcomeFailed)
 	panicCounts = newCounters("panics_total", "Panics of the plugin that were recovered from, by the part of its work.", "part",
 		PartPlan, PartLimit, PartExplanation, PartScore, PartText)
@@ -70,10 +70,10 @@ var (
 		"Bytes per training step that cross a border of the tier, summed over placed plans of jobs whose model's size is known.", "tier")
 	crossingModels = newCounters("predicted_crossing_model_sizes_total",
 		"Traffic per training step that crosses a border of the tier, in sizes of the job's model, summed over placed plans of jobs whose model's size is not known.", "tier")
-	pendingJobs = gaugesByClass{vec: promauto.NewGaugeVec(prometheus.GaugeOpts{
+	pendingJobs = gaugesByReason{vec: promauto.NewGaugeVec(prometheus.GaugeOpts{
 		Subsystem: Subsystem,
 		Name:      "pending_jobs",
-		Help:      "Paddle jobs that wait for room in this cycle, by reason.",
+		Help:      "Paddle jobs that wait for resources in this cycle, by reason.",
 	}, []string{"reason"})}
 	wrongArguments = promauto.NewGauge(prometheus.GaugeOpts{
 		Subsystem: Subsystem,
@@ -147,14 +147,14 @@ func SetPending(byReason map[string]int) { pendingJobs.set(byReason) }
 // SetArgumentErrors sets how many errors the arguments of the present configuration have.
 func SetArgumentErrors(n int) { wrongArguments.Set(float64(n)) }
 
-// gaugesByClass are gauges of all reasons that were ever named.
-type gaugesByClass struct {
+// gaugesByReason are gauges of all reasons that were ever named.
+type gaugesByReason struct {
 	mu   sync.Mutex
 	vec  *prometheus.GaugeVec
 	seen map[string]bool
 }
 
-func (g *gaugesByClass) set(counts map[string]int) {
+func (g *gaugesByReason) set(counts map[string]int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.seen == nil {

@@ -49,7 +49,7 @@ func TestCountHint(t *testing.T) {
 	}, changes)
 }
 
-func TestAddCrossing(t *testing.T) {
+func TestAddCrossingBytes(t *testing.T) {
 	changes := added(t, func() {
 		AddCrossingBytes("rack", 1e9)
 		AddCrossingBytes("rack", 2e9)
@@ -74,7 +74,7 @@ func TestSetPending(t *testing.T) {
 }
 
 // Series that an alert may ask for are there before anything happened.
-func TestSeriesBeginAtZero(t *testing.T) {
+func TestMetrics_StartAtZero(t *testing.T) {
 	values := scrape(t)
 	for _, name := range []string{
 		`plans_total{outcome="placed"}`, `plans_total{outcome="nofit"}`, `plans_total{outcome="stale"}`, `plans_total{outcome="fallback"}`,

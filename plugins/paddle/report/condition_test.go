@@ -12,9 +12,9 @@ import (
 
 func TestConditionMessage(t *testing.T) {
 	r := Report{Reason: InsufficientResources, Message: "no\nroom"}
-	require.Equal(t, "no room", r.ConditionMessage())
-	r.Summary = "no room; fits with 2 workers"
-	require.Equal(t, "no room; fits with 2 workers", r.ConditionMessage())
+	require.Equal(t, "no capacity", r.ConditionMessage())
+	r.Summary = "no capacity; fits with 2 workers"
+	require.Equal(t, "no capacity; fits with 2 workers", r.ConditionMessage())
 
 	r = NewPlaced(map[string]map[string]int{"n1": {"worker": 4, "server": 1}}, nil, false)
 	require.Equal(t, "1 server and 4 workers are on 1 node\nn1: 1 server and 4 workers", r.ConditionMessage())
@@ -22,7 +22,7 @@ func TestConditionMessage(t *testing.T) {
 	require.Equal(t, "1 server and 4 workers are on 1 node\nn1: 1 server and 4 workers\nwaiting: 2 workers beyond the minimum wait", r.ConditionMessage())
 }
 
-func TestConditionMessageIsBounded(t *testing.T) {
+func TestConditionMessage_IsBounded(t *testing.T) {
 	on := map[string]map[string]int{}
 	for i := range 40 {
 		on[fmt.Sprintf("n%02d-%s", i, strings.Repeat("long", 50))] = map[string]int{"worker": 8}
@@ -51,5 +51,5 @@ func TestNewPlaced(t *testing.T) {
 
 func TestSurplusText(t *testing.T) {
 	require.Equal(t, "1 worker beyond the minimum waits", SurplusText(map[string]int{"worker": 1}, ""))
-	require.Equal(t, "2 servers and 1 worker beyond the minimum wait: no room", SurplusText(map[string]int{"worker": 1, "server": 2}, "no room"))
+	require.Equal(t, "2 servers and 1 worker beyond the minimum wait: no capacity", SurplusText(map[string]int{"worker": 1, "server": 2}, "no capacity"))
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // Each reason has a row of the table: a remedy, or else nothing has to be done.
-func TestEveryReasonHasHelp(t *testing.T) {
+func TestHelp_OfEachReason(t *testing.T) {
 	source, err := os.ReadFile("reason.go")
 	require.NoError(t, err)
 	found := regexp.MustCompile(`(?m)^\t?(?:const )?\w+ +Reason = "(\w+)"`).FindAllSubmatch(source, -1)
@@ -58,7 +58,7 @@ func TestSentence(t *testing.T) {
 	}
 }
 
-func TestReportIsBounded(t *testing.T) {
+func TestEncode_IsBounded(t *testing.T) {
 	require.Nil(t, Decode(nil))
 	require.Nil(t, Decode(map[string]string{Annotation: "no JSON"}))
 	small := Report{Reason: UntoleratedTaint, Message: "m", Suggestions: []Suggestion{Suggest(AddToleration, "a=b:NoSchedule")}}

@@ -30,13 +30,13 @@ type Cluster struct {
 	Quotas          []*corev1.ResourceQuota
 	PodGroups       []*scheduling.PodGroup
 	Pods            []*corev1.Pod
-	// Coming are pods that Volcano's Job controller makes once their PodGroup is let in, by its key.
+	// Coming are pods that Volcano's Job controller makes once their PodGroup is admitted, by its key.
 	Coming map[string][]*corev1.Pod
 }
 
 func (c *Cluster) name() string { return cmp.Or(c.Scheduler, volcano) }
 
-// Key is how results name a PodGroup or a pod: namespace/name.
+// Key returns the name of a PodGroup or pod in results: namespace/name.
 func Key(o metav1.Object) string { return o.GetNamespace() + "/" + o.GetName() }
 
 // Result is what the scheduler would do.
@@ -53,7 +53,7 @@ type Result struct {
 	Notes []string
 }
 
-// sorted is a list in the order of keys: what comes first must not depend on who listed it.
+// sorted returns a list in the order of keys: what comes first must not depend on who listed it.
 func sorted[T metav1.Object](list []T) []T {
 	return slices.SortedFunc(slices.Values(list), func(a, b T) int { return cmp.Compare(Key(a), Key(b)) })
 }

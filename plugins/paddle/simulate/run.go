@@ -61,7 +61,7 @@ func Run(c *Cluster, wanted string) (*Result, error) {
 	return r.result, nil
 }
 
-// bound are the nodes of all pods that have one, by PodGroup and pod.
+// bound returns the nodes of all pods that have one, by PodGroup and pod.
 func (r *run) bound() map[string]map[string]string {
 	r.cache.Lock()
 	defer r.cache.Unlock()
@@ -102,7 +102,7 @@ func (r *run) ready(group string) bool {
 	return job != nil && job.IsReady()
 }
 
-// state is what changes as sessions go on, by PodGroup.
+// state returns what changes as sessions go on, by PodGroup.
 func (r *run) state() map[string]string {
 	r.cache.Lock()
 	defer r.cache.Unlock()

@@ -38,7 +38,7 @@ tiers:
   - name: nodeorder
 `
 
-// world is a cluster with an open queue, and nodes that are written as rack: node=GPUs ...
+// world returns a cluster with an open queue, and nodes that are written as rack: node=GPUs ...
 func world(racks ...string) *Cluster {
 	c := &Cluster{
 		Configuration: fmt.Sprintf(configurationText, "enqueue, allocate, backfill"), Coming: map[string][]*corev1.Pod{},
@@ -65,7 +65,7 @@ func world(racks ...string) *Cluster {
 	return c
 }
 
-// job adds a ring of workers with one GPU each, whose pods are made once it is let in. It is as old as its number says.
+// job adds a ring of workers with one GPU each, whose pods are made once it is admitted. It is as old as its number says.
 func (c *Cluster) job(name string, workers, age int) *Cluster {
 	requests := corev1.ResourceList{"nvidia.com/gpu": resource.MustParse("1")}
 	least := corev1.ResourceList{"nvidia.com/gpu": *resource.NewQuantity(int64(workers), resource.DecimalSI)}
@@ -112,13 +112,13 @@ func (c *Cluster) runs(name string, nodes ...string) *Cluster {
 	return c
 }
 
-func (r *Result) placed(group string) (verdict, message string) {
+func (r *Result) placed(group string) (reason, message string) {
 	for _, condition := range r.Groups[group].Status.Conditions {
 		if condition.Type == "PaddleScheduled" {
-			verdict, message = condition.Reason, condition.Message
+			reason, message = condition.Reason, condition.Message
 		}
 	}
-	return verdict, message
+	return reason, message
 }
 
 // The gang goes to the rack that holds it, though the first rack has more free nodes.
@@ -126,14 +126,14 @@ func (r *Result) placed(group string) (verdict, message string) {
 //	    r1              r2
 //	n1  n2  n3       n4     n5
 //	1   1   1        2      2    GPUs
-func TestAGangIsPlacedAsTheSchedulerWould(t *testing.T) {
+func TestRun_PlacesAGang(t *testing.T) {
 	c := world("r1: n1=1 n2=1 n3=1", "r2: n4=2 n5=2").job("ring", 4, 0)
 	for range 3 { // and always the same
 		result, err := Run(c, "ns/ring")
 		require.NoError(t, err)
 		require.Equal(t, map[string]string{"ring-worker-0": "n4", "ring-worker-1": "n4", "ring-worker-2": "n5", "ring-worker-3": "n5"}, result.Bound["ns/ring"])
-		verdict, message := result.placed("ns/ring")
-		require.Equal(t, "Placed", verdict)
+		reason, message := result.placed("ns/ring")
+		require.Equal(t, "Placed", reason)
 		require.Contains(t, message, "4 workers are on 2 nodes of rack r2\na step of training sends 3 times the model between nodes")
 		tiers := result.Placements["ns/ring"].Tiers
 		require.Equal(t, "node", tiers[0].Name)
@@ -145,12 +145,12 @@ func TestAGangIsPlacedAsTheSchedulerWould(t *testing.T) {
 	}
 }
 
-// The older of two jobs that wait comes first, and the younger is told why it waits; the cluster's objects stay as they are.
+// The older of two jobs that wait comes first, and the younger one's report says why it waits; the cluster's objects stay as they are.
 //
 //	    r1
 //	n1      n2
 //	2 GPUs  2 GPUs, of which one is used
-func TestOthersComeFirst(t *testing.T) {
+func TestRun_OlderJobsFirst(t *testing.T) {
 	c := world("r1: n1=2 n2=2").job("runs", 1, 9).runs("runs", "n2").job("old", 2, 5).job("young", 2, 0)
 	result, err := Run(c, "ns/young")
 	require.NoError(t, err)
@@ -164,7 +164,7 @@ func TestOthersComeFirst(t *testing.T) {
 }
 
 // HyperNodes go before labels, and select nodes by name or by label.
-func TestHyperNodes(t *testing.T) {
+func TestRun_HyperNodes(t *testing.T) {
 	c := world("r1: n1=1 n2=1", "r2: n3=1 n4=1").job("ring", 2, 0)
 	member := func(selector topology.MemberSelector) []topology.MemberSpec {
 		return []topology.MemberSpec{{Type: topology.MemberTypeNode, Selector: selector}}
@@ -186,7 +186,7 @@ func TestHyperNodes(t *testing.T) {
 	require.Equal(t, "named", result.Placements["ns/ring"].Tiers[1].Domains["n2"])
 }
 
-func TestWhoWouldHaveToGo(t *testing.T) {
+func TestRun_ReportsEvictions(t *testing.T) {
 	c := world("r1: n1=2").job("low", 2, 9).runs("low", "n1").job("high", 2, 0)
 	c.Configuration = strings.Replace(fmt.Sprintf(configurationText, "enqueue, allocate, preempt"), "  - name: overcommit\n", "", 1)
 	c.PodGroups[1].Spec.PriorityClassName = "high"
@@ -203,7 +203,7 @@ func TestWhoWouldHaveToGo(t *testing.T) {
 }
 
 // Without the plugin Volcano throws dice among nodes that score the same; here the first by name is taken.
-func TestTiesEndInNames(t *testing.T) {
+func TestRun_BreaksTiesByNodeName(t *testing.T) {
 	c := world("r1: n6=1 n4=1 n2=1 n1=1 n3=1 n5=1").job("ring", 3, 0)
 	c.Configuration = "actions: \"enqueue, allocate\"\ntiers:\n- plugins:\n  - name: gang\n  - name: predicates\n"
 	result, err := Run(c, "ns/ring")
@@ -211,7 +211,7 @@ func TestTiesEndInNames(t *testing.T) {
 	require.ElementsMatch(t, []string{"n1", "n2", "n3"}, slices.Collect(maps.Values(result.Bound["ns/ring"])))
 }
 
-func TestWhatIsLeftOutIsSaid(t *testing.T) {
+func TestRun_NotesOmittedPlugins(t *testing.T) {
 	c := world("r1: n1=2").job("ring", 2, 0)
 	c.Configuration = "actions: \"enqueue, allocate\"\ntiers:\n- plugins:\n  - name: gang\n  - name: extender\n    arguments: {extender.urlPrefix: \"http://127.0.0.1:1\"}\n  - name: ours\n  - name: predicates\n"
 	result, err := Run(c, "ns/ring")

@@ -52,7 +52,7 @@ func (*sink) UpdateNodeShardStatus(shard *nodeshard.NodeShard) (*nodeshard.NodeS
 	return shard, nil
 }
 
-// take gives the PodGroups that were written since, by key.
+// take returns the PodGroups that were written since, by key.
 func (s *sink) take() []*api.PodGroup {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -18,7 +18,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
-// groupWith is a PodGroup with the plugin's condition, unless that is empty.
+// groupWith returns a PodGroup with the plugin's condition, unless that is empty.
 func groupWith(had scheduling.PodGroupCondition) *api.PodGroup {
 	group := &api.PodGroup{}
 	group.UID = "job"
@@ -144,9 +144,9 @@ func TestEventTypes(t *testing.T) {
 	require.LessOrEqual(t, len(<-recorder.Events), len("Warning InsufficientResources ")+maxEventMessage)
 }
 
-func TestConditionIsFoundAmongOthers(t *testing.T) {
-	ours := conditionFor(&report.Report{Reason: report.InsufficientResources, Message: "no room"})
-	require.Equal(t, scheduling.PodGroupCondition{Type: "PaddleScheduled", Status: "False", Reason: "InsufficientResources", Message: "no room"}, ours)
+func TestCondition(t *testing.T) {
+	ours := conditionFor(&report.Report{Reason: report.InsufficientResources, Message: "no capacity"})
+	require.Equal(t, scheduling.PodGroupCondition{Type: "PaddleScheduled", Status: "False", Reason: "InsufficientResources", Message: "no capacity"}, ours)
 	placed := report.NewPlaced(nil, nil, false)
 	require.Equal(t, corev1.ConditionTrue, conditionFor(&placed).Status)
 	group := groupWith(ours)

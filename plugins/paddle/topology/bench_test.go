@@ -10,7 +10,7 @@ import (
 )
 
 // BenchmarkSync compares, for 10,000 nodes in 331 HyperNodes, a session in which nothing changed with one in which 100
-// pods came or went, and with a tree that is built anew.
+// pods came or went, and with a rebuild.
 func BenchmarkSync(b *testing.B) {
 	c := large(10_000)
 	idle := c.session()

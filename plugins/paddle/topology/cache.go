@@ -71,7 +71,7 @@ func (c *Cache) updateInPlace(v SessionView) bool {
 	return true
 }
 
-// same reports whether a new object of a node says what the one before said.
+// same reports whether a new object of a node has the place and the islands of the one before.
 func (c *Cache) same(kept *node, info *api.NodeInfo) bool {
 	if !c.resources.covers(accelerators(info, c.options.Accelerators)) || !c.sameInfo(&kept.info, c.readNode(info)) {
 		return false
@@ -86,7 +86,7 @@ func (c *Cache) sameInfo(was *nodeInfo, is nodeInfo) bool {
 		(c.tree.source == SourceHyperNodes || slices.Equal(was.labels, is.labels))
 }
 
-// readNode returns what a node says of itself.
+// readNode reads the place and the islands of a node.
 func (c *Cache) readNode(info *api.NodeInfo) nodeInfo {
 	f := nodeInfo{labels: make([]string, len(c.options.Labels))}
 	if info.Node == nil {
@@ -194,13 +194,13 @@ func (c *Cache) buildTree(nodes []node, specs []placement.NodeSpec, found *[]war
 	sources := trees(c.hypers, c.options.Labels, nodes)
 	var failed error
 	for _, t := range sources {
-		topology, odd, err := c.buildFrom(t, nodes, specs)
+		topology, optionWarnings, err := c.buildFrom(t, nodes, specs)
 		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("from %s: %w", t.source, err))
 			*found = append(*found, warning{what: fmt.Sprintf("no tree can be built from %s, the next source is used: %v", t.source, err)})
 			continue
 		}
-		*found = slices.Concat(*found, odd, t.warnings)
+		*found = slices.Concat(*found, optionWarnings, t.warnings)
 		c.tree, c.topology = *t, topology
 		return nil
 	}
@@ -225,10 +225,10 @@ func trees(hypers hyperNodes, labels []string, nodes []node) []*tree {
 	}
 }
 
-// buildFrom builds the topology of one source, and returns what is odd about the options.
+// buildFrom builds the topology of one source, and returns warnings about the options.
 func (c *Cache) buildFrom(t *tree, nodes []node, specs []placement.NodeSpec) (*placement.Topology, []warning, error) {
 	t.joinNVLink(nodes)
-	tiers, odd := c.options.tiers(t)
+	tiers, optionWarnings := c.options.tiers(t)
 	for i := range specs {
 		specs[i].Domains = t.path(i)
 	}
@@ -242,5 +242,5 @@ func (c *Cache) buildFrom(t *tree, nodes []node, specs []placement.NodeSpec) (*p
 	for i := range t.levels {
 		t.levels[i].domains = nil // the topology has them now
 	}
-	return topology, odd, nil
+	return topology, optionWarnings, nil
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
-func TestOnlyWhatDecidesTheTreeBuildsItAnew(t *testing.T) {
+func TestSync_RebuildsOnlyIfTheTreeChanges(t *testing.T) {
 	replaced := func(c *cluster, change func(node *corev1.Node)) {
 		c.nodes["n01"] = c.nodes["n01"].DeepCopy()
 		change(c.nodes["n01"])
@@ -96,7 +96,7 @@ func requireLikeNew(t *testing.T, c *cluster, n *Cache) {
 	}
 }
 
-func TestLabelsDecideOnlyWithoutHyperNodes(t *testing.T) {
+func TestSync_LabelsCountOnlyWithoutHyperNodes(t *testing.T) {
 	c := labelled()
 	n := c.built(t, Options{Labels: []string{rackKey, blockKey}})
 	c.nodes["n1"] = c.nodes["n1"].DeepCopy()
@@ -115,12 +115,12 @@ func TestLabelsDecideOnlyWithoutHyperNodes(t *testing.T) {
 }
 
 // A HyperNode's member that is no node of the session may be replaced by one that is.
-func TestMembersThatAreNoNodes(t *testing.T) {
+func TestSync_HyperNodeMembersThatAreNoNodes(t *testing.T) {
 	c := racks(1, 2)
 	c.hyper("r2", 1, "", "elsewhere")
 	c.with("n03")
 	n := c.built(t, Options{})
-	require.False(t, c.sync(t, n), "not built anew each time")
+	require.False(t, c.sync(t, n), "not rebuilt each time")
 	c.hyper("r2", 1, "", "n03")
 	require.True(t, c.sync(t, n), "as many members as before, one of them a node now")
 	c.hyper("r1", 1, "", "n01", "n02", "elsewhere")
@@ -135,7 +135,7 @@ func TestMembersThatAreNoNodes(t *testing.T) {
 	require.Equal(t, []string{"r1/n01", "r1/n02", "r1/n03"}, paths(n))
 }
 
-func TestAnEmptyHyperNodeThatGetsNodes(t *testing.T) {
+func TestSync_EmptyHyperNodeThatGetsNodes(t *testing.T) {
 	c := racks(1, 2).with("n03")
 	c.hyper("r2", 1, "")
 	n := c.built(t, Options{})
@@ -152,7 +152,7 @@ func TestAnEmptyHyperNodeThatGetsNodes(t *testing.T) {
 	require.True(t, c.sync(t, n), "as many, but others")
 }
 
-func TestANodeForAnotherInAFlatCluster(t *testing.T) {
+func TestSync_NodeReplacedInAFlatCluster(t *testing.T) {
 	c := newCluster().with("n1", "n2")
 	n := c.built(t, Options{})
 	delete(c.nodes, "n2")
@@ -163,7 +163,7 @@ func TestANodeForAnotherInAFlatCluster(t *testing.T) {
 	require.False(t, ok)
 }
 
-func TestAClusterWithoutNodes(t *testing.T) {
+func TestSync_WithoutNodes(t *testing.T) {
 	c := newCluster()
 	n := New(withGPUs())
 	require.False(t, c.sync(t, n))
@@ -179,7 +179,7 @@ func TestAClusterWithoutNodes(t *testing.T) {
 	require.False(t, c.sync(t, n))
 }
 
-func TestASourceThatFailsGivesWayToTheNext(t *testing.T) {
+func TestSync_FallsBackToTheNextSource(t *testing.T) {
 	for _, test := range []struct {
 		tiers  int // more of them fail
 		source string
@@ -211,7 +211,7 @@ func TestASourceThatFailsGivesWayToTheNext(t *testing.T) {
 	}
 }
 
-func TestAnErrorKeepsTheTreeThatThereWas(t *testing.T) {
+func TestSync_ErrorKeepsTheTree(t *testing.T) {
 	c := racks(1, 2)
 	n := c.built(t, withGPUs())
 	was := *n
@@ -226,7 +226,7 @@ func TestAnErrorKeepsTheTreeThatThereWas(t *testing.T) {
 	require.True(t, c.sync(t, n))
 }
 
-func TestFollowChangesNothingOfTheView(t *testing.T) {
+func TestSync_DoesNotChangeTheView(t *testing.T) {
 	c := ragged()
 	c.pod("n1", "p", map[string]string{"cpu": "1"})
 	v, same := c.session(), c.session()
@@ -243,7 +243,7 @@ func TestFollowChangesNothingOfTheView(t *testing.T) {
 }
 
 // An unchanged cluster is followed with a handful of allocations, however large it is.
-func TestFollowingAllocatesLittle(t *testing.T) {
+func TestSync_AllocatesLittle(t *testing.T) {
 	c := large(1000)
 	n := c.built(t, withGPUs())
 	v := c.session()
@@ -257,7 +257,7 @@ func TestFollowingAllocatesLittle(t *testing.T) {
 	require.Less(t, both, 60.0, "only nodes on which something changed cost more")
 }
 
-// large is a cluster of nodes with 8 GPUs, 32 in a rack, 16 racks in a block, and half of the GPUs taken.
+// large returns a cluster of nodes with 8 GPUs, 32 in a rack, 16 racks in a block, and half of the GPUs taken.
 func large(nodes int) *cluster {
 	c := newCluster()
 	c.scalars = []string{"pods", gpu, "rdma/hca"}
@@ -278,7 +278,7 @@ func large(nodes int) *cluster {
 	return c
 }
 
-func TestTenThousandNodes(t *testing.T) {
+func TestSync_TenThousandNodes(t *testing.T) {
 	c := large(10_000)
 	n := c.built(t, withGPUs())
 	require.Equal(t, []string{"island", "node", "tier 1", "tier 2", "tier 3"}, n.TierNames())

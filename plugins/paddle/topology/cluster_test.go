@@ -84,11 +84,11 @@ func (c *cluster) pod(node, name string, amounts map[string]string) *api.TaskInf
 	return task
 }
 
-func (c *cluster) gone(node, pod string) {
+func (c *cluster) removePod(node, pod string) {
 	c.pods[node] = slices.DeleteFunc(c.pods[node], func(task *api.TaskInfo) bool { return task.Name == pod })
 }
 
-// session is a copy, as a session has it: all is new but the objects of nodes and slices.
+// session returns a copy, as a session has it: all is new but the objects of nodes and slices.
 func (c *cluster) session() SessionView {
 	v := SessionView{
 		Nodes: map[string]*api.NodeInfo{}, HyperNodes: api.HyperNodeInfoMap{}, Members: map[string]sets.Set[string]{},
@@ -111,7 +111,7 @@ func (c *cluster) session() SessionView {
 	return v
 }
 
-// sync lets the network follow the cluster, and reports whether it built the tree anew.
+// sync lets the network follow the cluster, and reports whether it rebuilt the tree.
 func (c *cluster) sync(t *testing.T, n *Cache) bool {
 	t.Helper()
 	rebuilt, err := n.Sync(c.session())
@@ -120,7 +120,7 @@ func (c *cluster) sync(t *testing.T, n *Cache) bool {
 	return rebuilt
 }
 
-// built is a network that has seen the cluster once.
+// built returns a network that has seen the cluster once.
 func (c *cluster) built(t *testing.T, o Options) *Cache {
 	t.Helper()
 	n := New(o)
@@ -151,7 +151,7 @@ func requireSound(t *testing.T, n *Cache, nodes int) {
 	}
 }
 
-// paths are the domains of all nodes, as "b1/r1/n1".
+// paths returns the domains of all nodes, as "b1/r1/n1".
 func paths(n *Cache) []string {
 	var paths []string
 	for id := range n.Topology().Nodes() {
@@ -160,7 +160,7 @@ func paths(n *Cache) []string {
 	return paths
 }
 
-// freeOf is what the topology thinks is free on a node, by resource.
+// freeOf returns what the topology thinks is free on a node, by resource.
 func freeOf(t *testing.T, n *Cache, node string) map[string]int64 {
 	t.Helper()
 	id, ok := n.Node(node)
@@ -188,7 +188,7 @@ func freeIslands(t *testing.T, n *Cache, node string) []int {
 	return free
 }
 
-// racks is a cluster with nodes n01, n02 and so on, so many in each of so many HyperNodes r1, r2 of tier 1.
+// racks returns a cluster with nodes n01, n02 and so on, so many in each of so many HyperNodes r1, r2 of tier 1.
 func racks(count, each int) *cluster {
 	c := newCluster()
 	for r := range count {

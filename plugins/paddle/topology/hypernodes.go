@@ -84,7 +84,7 @@ func (h *hyperNodes) same(v SessionView) bool {
 	return count == len(h.all)
 }
 
-// hyperNodeTree is the tiers of the HyperNodes: one for each number that a HyperNode has.
+// hyperNodeTree returns the tiers of the HyperNodes: one for each number that a HyperNode has.
 func hyperNodeTree(all hyperNodes, nodes []node) (tree, bool) {
 	t := tree{source: SourceHyperNodes}
 	of := map[int]int{} // level of each tier number
@@ -127,7 +127,7 @@ func hyperNodeTree(all hyperNodes, nodes []node) (tree, bool) {
 // nameHyperNodes names the tiers by what their HyperNodes say, else by their number.
 func (t *tree) nameHyperNodes() {
 	tierOf := map[string]int{}
-	var several, again []string
+	var several, repeated []string
 	for i := range t.levels {
 		level := &t.levels[i]
 		slices.Sort(level.given)
@@ -137,7 +137,7 @@ func (t *tree) nameHyperNodes() {
 		}
 		for _, name := range level.given {
 			if number, ok := tierOf[name]; ok {
-				again = append(again, fmt.Sprintf("%s of tiers %d and %d", name, number, level.number))
+				repeated = append(repeated, fmt.Sprintf("%s of tiers %d and %d", name, number, level.number))
 				continue
 			}
 			tierOf[name] = level.number
@@ -147,10 +147,10 @@ func (t *tree) nameHyperNodes() {
 		}
 	}
 	t.warn("tiers with several tier names, the first by name is shown", several, 0)
-	t.warn("tier names of two tiers, they mean the lower one", again, 0)
+	t.warn("tier names of two tiers, they mean the lower one", repeated, 0)
 }
 
-// broken are the domains of a level whose nodes are not all in one domain of a level above.
+// broken returns the domains of a level whose nodes are not all in one domain of a level above.
 func (t *tree) broken(level, above int) []string {
 	first := map[string]string{}
 	found := map[string]bool{}

@@ -11,7 +11,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
-// ragged is a cluster in which n5 is in no HyperNode, n3 in none of tier 1, and r2 in none of tier 2.
+// ragged returns a cluster in which n5 is in no HyperNode, n3 in none of tier 1, and r2 in none of tier 2.
 //
 //	s1 (tier 5, spine)
 //	├── b1 (tier 2)
@@ -30,7 +30,7 @@ func ragged() *cluster {
 	return c
 }
 
-func TestTiersOfHyperNodes(t *testing.T) {
+func TestHyperNodes_Tiers(t *testing.T) {
 	n := ragged().built(t, Options{Labels: []string{"rack"}})
 	require.Equal(t, "hypernodes", string(n.Source()))
 	require.Equal(t, []string{"island", "node", "leaf", "tier 2", "spine"}, n.TierNames())
@@ -44,7 +44,7 @@ func TestTiersOfHyperNodes(t *testing.T) {
 	require.Equal(t, []string{"nodes in no HyperNode, each counts as apart from all others: 1 of 5 (n5)"}, n.Warnings())
 }
 
-func TestWhichHyperNodeADomainIs(t *testing.T) {
+func TestHyperNode(t *testing.T) {
 	n := ragged().built(t, Options{})
 	topology := n.Topology()
 	got := map[string]string{}
@@ -63,14 +63,14 @@ func TestWhichHyperNodeADomainIs(t *testing.T) {
 	require.Empty(t, New(Options{}).HyperNode(0))
 }
 
-func TestTheFirstDomainAboveTheNodes(t *testing.T) {
+func TestHyperNode_FirstDomainAboveTheNodes(t *testing.T) {
 	n := racks(2, 2).built(t, Options{})
 	require.Equal(t, "r1", n.HyperNode(4))
 	require.Equal(t, "r2", n.HyperNode(5))
 	require.Empty(t, n.HyperNode(6))
 }
 
-func TestHyperNodesThatContradictEachOther(t *testing.T) {
+func TestHyperNodes_Contradictory(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		spoil func(c *cluster)
@@ -117,7 +117,7 @@ func TestHyperNodesThatContradictEachOther(t *testing.T) {
 	}
 }
 
-func TestNamesOfHyperNodesAreEscaped(t *testing.T) {
+func TestHyperNodes_NamesAreEscaped(t *testing.T) {
 	c := racks(1, 2)
 	c.hyper("room/1%", 2, "", "n01", "n02")
 	n := c.built(t, Options{})
@@ -125,7 +125,7 @@ func TestNamesOfHyperNodesAreEscaped(t *testing.T) {
 	require.Equal(t, "room/1%", n.HyperNode(n.Topology().Ancestor(0, placement.NodeTier+2)))
 }
 
-func TestHyperNodesWithoutNodesAreNoSource(t *testing.T) {
+func TestHyperNodes_WithoutNodes(t *testing.T) {
 	c := newCluster()
 	c.node("n1", nil, map[string]string{"rack": "r1"})
 	c.hyper("empty", 1, "")
@@ -136,7 +136,7 @@ func TestHyperNodesWithoutNodesAreNoSource(t *testing.T) {
 	require.False(t, c.sync(t, n))
 }
 
-func TestHyperNodesWithoutAnObject(t *testing.T) {
+func TestHyperNodes_WithoutAnObject(t *testing.T) {
 	c := racks(1, 2)
 	v := c.session()
 	v.HyperNodes["r1"].HyperNode = nil

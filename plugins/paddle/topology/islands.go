@@ -38,8 +38,7 @@ func (c *Cache) islandsOf(info *api.NodeInfo) (sizes []int, unused string) {
 	return sizes, unused
 }
 
-// total is the GPUs of a node, those that are unhealthy included; 0 where there are several kinds, whose links nothing
-// tells.
+// total returns the GPUs of a node, unhealthy ones included; 0 for a node with several kinds, whose links are not known.
 func (r *resourceIndex) total(info *api.NodeInfo) (kind string, gpus int) {
 	for _, name := range r.accelerators {
 		var most int64
@@ -69,7 +68,7 @@ func sum(sizes []int) int {
 	return total
 }
 
-// islandWarnings are the warnings about islands.
+// islandWarnings returns the warnings about islands.
 func islandWarnings(nodes []node) []warning {
 	var unused []string
 	for i := range nodes {
@@ -121,7 +120,7 @@ func freeGPUs(islands []placement.Island) (sum int) {
 	return sum
 }
 
-// running is how many GPUs each pod on a node holds, in the order in which they were created.
+// running returns how many GPUs each pod on a node holds, in the order in which they were created.
 func (r *resourceIndex) running(info *api.NodeInfo) []int {
 	tasks := slices.SortedFunc(maps.Values(info.Tasks), func(a, b *api.TaskInfo) int {
 		return cmp.Or(a.Pod.CreationTimestamp.Compare(b.Pod.CreationTimestamp.Time), strings.Compare(a.Namespace, b.Namespace), strings.Compare(a.Name, b.Name))

@@ -16,7 +16,7 @@ import (
 )
 
 // A node has two islands of four GPUs. Pods take the fullest island that holds them.
-func TestFreeGPUsOfIslands(t *testing.T) {
+func TestEstimate(t *testing.T) {
 	type step struct {
 		pod  string // comes with so many GPUs, or goes with 0
 		gpus int
@@ -42,7 +42,7 @@ func TestFreeGPUsOfIslands(t *testing.T) {
 				if step.gpus > 0 {
 					c.pod("n1", step.pod, map[string]string{gpu: strconv.Itoa(step.gpus)})
 				} else {
-					c.gone("n1", step.pod)
+					c.removePod("n1", step.pod)
 				}
 				require.False(t, c.sync(t, n))
 				require.Equal(t, step.want, freeIslands(t, n, "n1"), "%v", step)
@@ -51,7 +51,7 @@ func TestFreeGPUsOfIslands(t *testing.T) {
 	}
 }
 
-func TestATaskThatIsTakenBackLeavesNoTrace(t *testing.T) {
+func TestRefresh_TaskTakenBack(t *testing.T) {
 	c := machine("NVIDIA-L40S")
 	n := c.built(t, withGPUs())
 	c.pod("n1", "a", map[string]string{gpu: "2"})
@@ -74,7 +74,7 @@ func TestATaskThatIsTakenBackLeavesNoTrace(t *testing.T) {
 }
 
 // A caller may refresh a node while it tries something, and then take all of that back.
-func TestARefreshThatIsTakenBack(t *testing.T) {
+func TestRefresh_RolledBack(t *testing.T) {
 	c := machine("NVIDIA-L40S")
 	n := c.built(t, withGPUs())
 	info := c.session().Nodes["n1"]
@@ -91,7 +91,7 @@ func TestARefreshThatIsTakenBack(t *testing.T) {
 }
 
 // Pods are assumed to have come in the order in which they were created.
-func TestPodsThatRanBefore(t *testing.T) {
+func TestEstimate_PodsByCreation(t *testing.T) {
 	c := machine("NVIDIA-L40S")
 	for i, gpus := range []string{"3", "1", "2"} {
 		task := c.pod("n1", fmt.Sprint("p", 9-i), map[string]string{gpu: gpus})
@@ -106,7 +106,7 @@ func TestPodsThatRanBefore(t *testing.T) {
 	require.Equal(t, []int{1, 1}, freeIslands(t, c.built(t, withGPUs()), "n1"), "by name: 2, then 1, then 3")
 }
 
-func TestWhatWillBeFree(t *testing.T) {
+func TestSetFuture(t *testing.T) {
 	c := machine("NVIDIA-L40S")
 	c.pod("n1", "stays", map[string]string{gpu: "1", "cpu": "1"})
 	c.pod("n1", "ends", map[string]string{gpu: "3", "cpu": "2"}).Status = api.Releasing

@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// machine is a cluster of one node with 8 GPUs of a product.
+// machine returns a cluster of one node with 8 GPUs of a product.
 func machine(product string) *cluster {
 	c := newCluster()
 	c.node("n1", map[string]string{gpu: "8"}, map[string]string{productLabel: product})
@@ -41,7 +41,7 @@ func (c *cluster) publish(driver, pool string, generation int64, devices ...map[
 	return slice
 }
 
-// gpus are devices whose attribute has the values given, one device for each.
+// gpus returns devices whose attribute has the values given, one device for each.
 func gpus(attribute string, values ...string) []map[string]string {
 	var devices []map[string]string
 	for _, value := range values {
@@ -58,7 +58,7 @@ const (
 
 var threeAndFive = []string{"0", "0", "0", "1", "1", "1", "1", "1"}
 
-func TestSourcesOfIslands(t *testing.T) {
+func TestIslands_Sources(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		cluster func() *cluster
@@ -173,7 +173,7 @@ func TestSourcesOfIslands(t *testing.T) {
 			c.publish(nvidia, "n1", 1, gpus(numa, "0", "1")...)
 			return c
 		}, nil, ""},
-		{"more islands than there is room for", func() *cluster {
+		{"more islands than the limit", func() *cluster {
 			c := newCluster()
 			c.node("n1", map[string]string{gpu: "130"}, nil)
 			var values []string
@@ -198,7 +198,7 @@ func TestSourcesOfIslands(t *testing.T) {
 	}
 }
 
-func TestTheMostIslandsThatThereIsRoomFor(t *testing.T) {
+func TestIslands_AtTheLimit(t *testing.T) {
 	c := newCluster()
 	c.node("n1", map[string]string{gpu: "128"}, nil)
 	var values []string
@@ -209,7 +209,7 @@ func TestTheMostIslandsThatThereIsRoomFor(t *testing.T) {
 	require.Len(t, freeIslands(t, c.built(t, withGPUs()), "n1"), 64)
 }
 
-func TestMoreGPUsThanThereIsRoomFor(t *testing.T) {
+func TestIslands_GPULimit(t *testing.T) {
 	c := newCluster()
 	c.node("n1", map[string]string{gpu: "100000"}, map[string]string{productLabel: "NVIDIA-L40S"})
 	n := c.built(t, withGPUs())
@@ -217,7 +217,7 @@ func TestMoreGPUsThanThereIsRoomFor(t *testing.T) {
 	require.Equal(t, []int{16384, 16383}, freeIslands(t, n, "n1"))
 }
 
-func TestUnhealthyGPUsKeepTheirPlace(t *testing.T) {
+func TestIslands_UnhealthyGPUs(t *testing.T) {
 	c := machine("NVIDIA-L40S")
 	object := c.nodes["n1"].DeepCopy()
 	object.Status.Allocatable = object.Status.Allocatable.DeepCopy()
@@ -229,7 +229,7 @@ func TestUnhealthyGPUsKeepTheirPlace(t *testing.T) {
 	require.Equal(t, 7, freeGPUs(n.Topology().Islands(0)))
 }
 
-func TestMoreIdleGPUsThanThereAre(t *testing.T) {
+func TestIslands_MoreIdleGPUsThanGPUs(t *testing.T) {
 	c := machine("NVIDIA-L40S")
 	v := c.session()
 	v.Nodes["n1"].Idle.ScalarResources[gpu] = 11000
@@ -240,7 +240,7 @@ func TestMoreIdleGPUsThanThereAre(t *testing.T) {
 	require.EqualValues(t, 8, freeOf(t, n, "n1")[gpu])
 }
 
-func TestWhatIsPublishedChanges(t *testing.T) {
+func TestIslands_ResourceSlicesChange(t *testing.T) {
 	c := machine("NVIDIA-L40S")
 	n := c.built(t, withGPUs())
 	c.publish(nvidia, "n1", 1, gpus(numa, threeAndFive...)...)

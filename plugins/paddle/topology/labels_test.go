@@ -14,7 +14,7 @@ const (
 	zoneKey  = "topology.kubernetes.io/zone"
 )
 
-// labelled is a cluster of nodes with a rack and a block each.
+// labelled returns a cluster of nodes with a rack and a block each.
 //
 //	east: a (n1 n2), b (n3)    west: a (n4)
 func labelled() *cluster {
@@ -25,7 +25,7 @@ func labelled() *cluster {
 	return c
 }
 
-func TestTiersOfLabels(t *testing.T) {
+func TestLabels_Tiers(t *testing.T) {
 	n := labelled().built(t, Options{Labels: []string{rackKey, blockKey}})
 	require.Equal(t, "labels", string(n.Source()))
 	require.Equal(t, []string{"island", "node", "rack", "block"}, n.TierNames())
@@ -34,7 +34,7 @@ func TestTiersOfLabels(t *testing.T) {
 	require.Empty(t, n.HyperNode(n.Topology().Parent(0)))
 }
 
-func TestLabelsThatAreMissing(t *testing.T) {
+func TestLabels_Missing(t *testing.T) {
 	keys := []string{rackKey, blockKey, zoneKey}
 	for _, test := range []struct {
 		name     string
@@ -100,7 +100,7 @@ func TestLabelsThatAreMissing(t *testing.T) {
 	}
 }
 
-func TestWarningsCountAndNameThree(t *testing.T) {
+func TestWarnings_CountAndThreeExamples(t *testing.T) {
 	c := newCluster()
 	c.node("n0", nil, map[string]string{rackKey: "a"})
 	for _, name := range []string{"n5", "n4", "n3", "n2", "n1"} {
@@ -114,7 +114,7 @@ func TestWarningsCountAndNameThree(t *testing.T) {
 	require.NotEqual(t, "changed", n.Warnings()[0])
 }
 
-func TestAFlatCluster(t *testing.T) {
+func TestFlatCluster(t *testing.T) {
 	c := newCluster()
 	c.node("n1", nil, nil)
 	n := c.built(t, Options{})
@@ -123,7 +123,7 @@ func TestAFlatCluster(t *testing.T) {
 	require.Empty(t, n.Warnings())
 }
 
-func TestTierNamesDiffer(t *testing.T) {
+func TestTierNames_AreUnique(t *testing.T) {
 	c := newCluster()
 	keys := []string{"a.com/rack", "b.com/rack", "node", "c.com/node", "island"}
 	labels := map[string]string{}

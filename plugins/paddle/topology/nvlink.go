@@ -46,13 +46,13 @@ func (t *tree) joinNVLink(nodes []node) {
 	}
 }
 
-// samePartition reports whether two lists of names part the same nodes in the same way.
+// samePartition reports whether two lists of domains group the nodes in the same way.
 func samePartition(a, b []string) bool {
 	ab, ba := map[string]string{}, map[string]string{}
 	for i := range a {
-		forth, seen := ab[a[i]]
+		there, seen := ab[a[i]]
 		back, known := ba[b[i]]
-		if (a[i] == "") != (b[i] == "") || seen && forth != b[i] || known && back != a[i] {
+		if (a[i] == "") != (b[i] == "") || seen && there != b[i] || known && back != a[i] {
 			return false
 		}
 		ab[a[i]], ba[b[i]] = b[i], a[i]

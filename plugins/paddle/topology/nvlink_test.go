@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// cliques is a rack of four nodes, labelled with the NVLink domains that are given.
+// cliques returns a rack of four nodes, labelled with the NVLink domains that are given.
 func cliques(of ...string) *cluster {
 	c := racks(1, 4)
 	for i, name := range sortedKeys(c.nodes) {
@@ -19,7 +19,7 @@ func cliques(of ...string) *cluster {
 	return c
 }
 
-func TestNVLinkDomainsAreATierBelowTheRack(t *testing.T) {
+func TestNVLink_TierBelowTheRack(t *testing.T) {
 	for _, test := range []struct {
 		name  string
 		of    []string
@@ -57,7 +57,7 @@ func TestNVLinkDomainsAreATierBelowTheRack(t *testing.T) {
 	}
 }
 
-func TestNVLinkDomainsOfSeveralRacks(t *testing.T) {
+func TestNVLink_DomainsAcrossRacks(t *testing.T) {
 	c := racks(2, 2)
 	for _, name := range []string{"n02", "n03"} {
 		c.nodes[name].Labels = map[string]string{CliqueLabel: "u.1"}
@@ -68,7 +68,7 @@ func TestNVLinkDomainsOfSeveralRacks(t *testing.T) {
 	require.Empty(t, n.HyperNode(n.Topology().Parent(1)))
 }
 
-func TestNVLinkDomainsOfAFlatCluster(t *testing.T) {
+func TestNVLink_FlatCluster(t *testing.T) {
 	c := cliques("u.1", "u.1", "u.2", "u.2")
 	delete(c.hypers, "r1")
 	n := c.built(t, Options{})

@@ -10,7 +10,7 @@ import (
 // productLabel is the label of a node with the model of its GPUs. NVIDIA's GPU feature discovery sets it.
 const productLabel = "nvidia.com/gpu.product"
 
-// Parts of a product's name that tell how its GPUs are linked. SXM modules older than SXM3 have no NVSwitch; NVL cards
+// Parts of a product's name that imply how its GPUs are linked. SXM modules older than SXM3 have no NVSwitch; NVL cards
 // have bridges, and which cards they join is not in their name.
 var (
 	apart    = []string{"MIG", "SHARED"}
@@ -18,11 +18,11 @@ var (
 	switched = []string{"SXM3", "SXM4", "SXM5", "SXM6", "HBM3", "HBM3E", "H20", "H200", "H800", "B100", "B200", "B300", "GB200", "GB300"}
 )
 
-// socketGPUs is how many PCIe cards a machine has before it is thought to have two sockets with half of them each.
+// socketGPUs is how many PCIe cards a machine has before it is assumed to have two sockets with half of them each.
 const socketGPUs = 4
 
-// productIslands is the islands of a machine with so many GPUs of a product, as the label names it or a driver: one
-// where NVSwitch joins them all, one for each NUMA node where they are PCIe cards; nil where the name does not tell. MIG
+// productIslands returns the islands of a machine with so many GPUs of a product, as the label names it or a driver: one
+// where NVSwitch joins them all, one for each NUMA node where they are PCIe cards; nil where the name does not imply it. MIG
 // slices and shared GPUs are no whole GPUs.
 func productIslands(product string, gpus int) []int {
 	parts := strings.FieldsFunc(strings.ToUpper(product), func(r rune) bool { return r == '-' || r == ' ' || r == '_' })

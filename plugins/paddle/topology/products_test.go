@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestProducts(t *testing.T) {
+func TestProductIslands(t *testing.T) {
 	one, halves := []int{8}, []int{4, 4}
 	for product, want := range map[string][]int{
 		"NVIDIA-A100-SXM4-80GB": one, "NVIDIA-A100-SXM4-40GB": one, "A100-SXM4-40GB": one, "NVIDIA-A800-SXM4-80GB": one,
@@ -26,7 +26,7 @@ func TestProducts(t *testing.T) {
 	}
 }
 
-func TestCardsOfSmallMachinesAreOnOneSocket(t *testing.T) {
+func TestProductIslands_OneSocket(t *testing.T) {
 	for gpus, want := range map[int][]int{2: {2}, 4: {4}, 5: {3, 2}, 6: {3, 3}, 10: {5, 5}, 16: {8, 8}} {
 		require.Equal(t, want, productIslands("NVIDIA-L40S", gpus))
 		require.Equal(t, []int{gpus}, productIslands("NVIDIA-H20", gpus))

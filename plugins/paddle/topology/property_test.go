@@ -34,7 +34,7 @@ func (r *changer) change() {
 		}
 	case kind < 13:
 		if running := r.cluster.pods[name]; len(running) > 0 {
-			r.gone(name, running[r.IntN(len(running))].Name)
+			r.removePod(name, running[r.IntN(len(running))].Name)
 		}
 	case kind < 15:
 		labels := map[string]string{productLabel: r.some([]string{"NVIDIA-L40S", "NVIDIA-H20"})}
@@ -90,7 +90,7 @@ func (r *changer) placeTasks(t *testing.T, n *Cache, v SessionView) {
 }
 
 // Whatever happened before, the network knows what one knows that sees the cluster for the first time.
-func TestTheNetworkForgetsNothingAndInventsNothing(t *testing.T) {
+func TestSync_AgreesWithANewCache(t *testing.T) {
 	for seed := range uint64(60) {
 		r := &changer{Rand: rand.New(rand.NewPCG(seed, 4)), cluster: newCluster()}
 		options := withGPUs()

@@ -38,12 +38,12 @@ var firstNames = []string{string(corev1.ResourceCPU), string(corev1.ResourceMemo
 // resourceIndex is the resources of the topology, a column each: CPU in thousandths, memory in bytes, pods, and scalars in whole units.
 type resourceIndex struct {
 	names        []string
-	left         []string // scalars for which there is no room
+	left         []string // scalars beyond maxColumns
 	accelerators []string
 	gpu          []int // columns of accelerators
 }
 
-// read is the columns for a session: those that there were, what its jobs ask for, and the accelerators that its nodes
+// read returns the columns for a session: those that there were, what its jobs ask for, and the accelerators that its nodes
 // have. Where these are too many, those of earlier sessions go.
 func (r resourceIndex) read(v SessionView, known []string) resourceIndex {
 	wanted := sets.New(v.Scalars...)
@@ -67,7 +67,7 @@ func (r resourceIndex) read(v SessionView, known []string) resourceIndex {
 	return read
 }
 
-// accelerators that a node has.
+// accelerators returns the accelerators that a node has.
 func accelerators(info *api.NodeInfo, known []string) []string {
 	var names []string
 	for _, name := range known {
@@ -89,7 +89,7 @@ func (r *resourceIndex) covers(scalars []string) bool {
 }
 
 func (r *resourceIndex) warnings() []warning {
-	return warned("resources that the planner has no room for", r.left, len(r.names)+len(r.left))
+	return warned("resources beyond the planner's limit", r.left, len(r.names)+len(r.left))
 }
 
 // free writes the idle amounts, rounded down as far as Volcano's comparison does.
@@ -105,7 +105,7 @@ func (r *resourceIndex) free(into []int64, idle *api.Resource, slots int) {
 	}
 }
 
-// Request is what one pod takes, by the topology's resources: the larger of what it needs to start and to run, rounded
+// Request returns what one pod requests, by the topology's resources: the larger of what it needs to start and to run, rounded
 // up, and a pod's slot. nil before the first Sync.
 func (c *Cache) Request(task *api.TaskInfo) []int64 {
 	if c.topology == nil {
@@ -131,7 +131,7 @@ func (r *resourceIndex) request(task *api.TaskInfo) []int64 {
 	return request
 }
 
-// gpus of a vector of amounts.
+// gpus returns the number of GPUs in a vector of amounts.
 func (r *resourceIndex) gpus(amounts []int64) int {
 	sum := int64(0)
 	for _, column := range r.gpu {
@@ -156,8 +156,8 @@ func whole(amount float64) int64 {
 	}
 }
 
-// Refresh updates what is free on a node after a task was placed on it or taken back in this session. Nodes that Sync
-// has not seen are none.
+// Refresh updates what is free on a node after a task was placed on it or taken back in this session. It ignores nodes that
+// Sync has not seen.
 func (c *Cache) Refresh(info *api.NodeInfo) {
 	if id, ok := c.Node(info.Name); ok {
 		c.update(id, info)
@@ -171,8 +171,7 @@ func (c *Cache) update(id placement.NodeID, info *api.NodeInfo) {
 	})
 }
 
-// SetFuture sets what will be free on a node once pods that are ending are gone. The caller takes it back: it works
-// between Begin and Rollback of the topology.
+// SetFuture sets what will be free on a node once terminating pods are gone. The caller rolls the topology back.
 func (c *Cache) SetFuture(info *api.NodeInfo) {
 	id, ok := c.Node(info.Name)
 	if !ok {
@@ -216,7 +215,7 @@ func (c *Cache) set(id placement.NodeID, idle *api.Resource, slots int, islands 
 	}
 }
 
-// clamp lets no more GPUs be free than there are in several islands.
+// clamp limits the free GPUs to those of the islands, where there are several.
 func (r *resourceIndex) clamp(amounts []int64, islands []int) {
 	if len(islands) == 0 {
 		return

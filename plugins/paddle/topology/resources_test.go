@@ -12,7 +12,7 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/api"
 )
 
-func TestWhatIsFree(t *testing.T) {
+func TestFree(t *testing.T) {
 	c := racks(1, 2)
 	c.node("n02", map[string]string{"kunlunxin.com/xpu": "4", "ephemeral-storage": "30Ti"}, nil)
 	c.scalars = []string{"pods", "ephemeral-storage", "rdma/hca", ""}
@@ -31,7 +31,7 @@ func TestWhatIsFree(t *testing.T) {
 	require.False(t, c.sync(t, n))
 }
 
-func TestIdleAmountsAreRoundedAsVolcanoComparesThem(t *testing.T) {
+func TestFree_RoundsDown(t *testing.T) {
 	for _, test := range []struct {
 		idle          api.Resource
 		cpu, mem, gpu int64
@@ -57,7 +57,7 @@ func TestIdleAmountsAreRoundedAsVolcanoComparesThem(t *testing.T) {
 }
 
 // What Volcano lets in by its tolerance, the planner lets in; what it plans, Volcano lets in.
-func TestRoundingAgreesWithVolcano(t *testing.T) {
+func TestFree_RoundsAsVolcanoCompares(t *testing.T) {
 	c := resourceIndex{names: firstNames}
 	for milli := range 40 {
 		idle := &api.Resource{MilliCPU: 2 + float64(milli)/40}
@@ -70,7 +70,7 @@ func TestRoundingAgreesWithVolcano(t *testing.T) {
 	}
 }
 
-func TestAmountsNeverOverflow(t *testing.T) {
+func TestFree_DoesNotOverflow(t *testing.T) {
 	c := newCluster()
 	for i := range 3000 {
 		c.node(fmt.Sprintf("n%04d", i), map[string]string{"memory": "8Ei", "pods": "9223372036854775807"}, nil)
@@ -80,7 +80,7 @@ func TestAmountsNeverOverflow(t *testing.T) {
 	require.EqualValues(t, 3000<<46, n.Topology().Free(n.Topology().Root())[podsColumn])
 }
 
-func TestNodesWithoutRoomForPods(t *testing.T) {
+func TestFree_NoPodSlots(t *testing.T) {
 	c := racks(1, 2)
 	c.node("n02", map[string]string{"pods": "1", gpu: "1"}, nil)
 	for i := range 3 {
@@ -97,7 +97,7 @@ func TestNodesWithoutRoomForPods(t *testing.T) {
 	require.EqualValues(t, 0, freeOf(t, n, "n02")["pods"])
 }
 
-func TestRequests(t *testing.T) {
+func TestRequest(t *testing.T) {
 	c := racks(1, 1)
 	c.scalars = []string{"rdma/hca"}
 	n := c.built(t, withGPUs())
@@ -108,7 +108,7 @@ func TestRequests(t *testing.T) {
 	require.Equal(t, map[string]int64{"cpu": 0, "memory": 0, "pods": 1, gpu: 0, "rdma/hca": 0}, byName(n, n.Request(&api.TaskInfo{})))
 }
 
-func TestResourcesOnlyGrow(t *testing.T) {
+func TestResources_OnlyGrow(t *testing.T) {
 	c := racks(1, 2)
 	n := c.built(t, withGPUs())
 	c.scalars = []string{"b/b"}
@@ -124,7 +124,7 @@ func TestResourcesOnlyGrow(t *testing.T) {
 	require.EqualValues(t, 16, n.Topology().FreeGPUs(n.Topology().Root()))
 }
 
-func TestMoreResourcesThanThereIsRoomFor(t *testing.T) {
+func TestResources_Limit(t *testing.T) {
 	c := racks(1, 1)
 	n := c.built(t, withGPUs())
 	ask := func(prefix string, count int) {
@@ -145,7 +145,7 @@ func TestMoreResourcesThanThereIsRoomFor(t *testing.T) {
 	ask("c", 300)
 	require.True(t, c.sync(t, n))
 	require.Len(t, n.Topology().Resources(), 256)
-	require.Equal(t, []string{"resources that the planner has no room for: 48 of 304 (c/r253, c/r254, c/r255 and 45 more)"}, n.Warnings())
+	require.Equal(t, []string{"resources beyond the planner's limit: 48 of 304 (c/r253, c/r254, c/r255 and 45 more)"}, n.Warnings())
 	require.False(t, c.sync(t, n), "they are not tried again each time")
 	require.Len(t, n.Request(c.pod("", "p", map[string]string{"c/r299": "1"})), 256)
 	require.Contains(t, n.Topology().Resources(), "c/r252")

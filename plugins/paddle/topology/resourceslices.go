@@ -25,7 +25,7 @@ var wholeGPUs = []string{"gpu", "amdgpu"}
 
 // published is the ResourceSlices of DRA drivers that are for one node.
 type published struct {
-	objects map[*resourceapi.ResourceSlice]struct{} // all, to tell whether they are still the same
+	objects map[*resourceapi.ResourceSlice]struct{} // all, to find out whether they are still the same
 	byNode  map[string][]*resourceapi.ResourceSlice
 }
 
@@ -53,8 +53,8 @@ func (p *published) same(all []*resourceapi.ResourceSlice) bool {
 	return true
 }
 
-// islands of a node with so many GPUs of a kind, by its driver; nil if that publishes nothing that tells. It is an error
-// if it does not publish as many GPUs. product holds where the driver does not name it.
+// islands returns the islands of a node with so many GPUs of a kind by what its driver publishes; nil if that is not known. It
+// is an error if the driver publishes another number of GPUs. product is used where the driver names none.
 func (p *published) islands(node, product, kind string, gpus int) ([]int, error) {
 	devices := latest(p.byNode[node], driver(kind))
 	if len(devices) == 0 {
@@ -74,7 +74,7 @@ func (p *published) islands(node, product, kind string, gpus int) ([]int, error)
 		return []int{gpus}, nil
 	}
 	for _, attribute := range linkAttributes {
-		// Where each GPU has a value of its own, the attribute tells nothing of their links.
+		// Where each GPU has a value of its own, the attribute does not describe links.
 		if sizes := grouped(devices, attribute); sizes != nil && len(sizes) < gpus {
 			return sizes, nil
 		}
@@ -82,14 +82,14 @@ func (p *published) islands(node, product, kind string, gpus int) ([]int, error)
 	return nil, nil
 }
 
-// driver is the name that a vendor's DRA driver has for a resource of its device plugin: gpu.nvidia.com for
+// driver returns the name that a vendor's DRA driver has for a resource of its device plugin: gpu.nvidia.com for
 // nvidia.com/gpu.
 func driver(kind string) string {
 	vendor, device, _ := strings.Cut(kind, "/")
 	return device + "." + vendor
 }
 
-// latest are a driver's devices in the newest generation of its pools.
+// latest returns a driver's devices in the newest generation of its pools.
 func latest(all []*resourceapi.ResourceSlice, driver string) []resourceapi.Device {
 	newest := map[string]int64{}
 	for _, slice := range all {
@@ -106,7 +106,7 @@ func latest(all []*resourceapi.ResourceSlice, driver string) []resourceapi.Devic
 	return devices
 }
 
-// grouped is how many devices have each value of an attribute, in the order of the values; nil if one has none.
+// grouped returns how many devices have each value of an attribute, in the order of the values; nil if one has none.
 func grouped(devices []resourceapi.Device, attribute resourceapi.QualifiedName) []int {
 	count := map[string]int{}
 	var values []string

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestTierNumbers(t *testing.T) {
+func TestTier(t *testing.T) {
 	clustered := func(c *cluster, o Options) *Cache { return c.built(t, o) }
 	hypers := clustered(ragged(), Options{}) // tiers 1, 2, 5
 	labels := clustered(labelled(), Options{Labels: []string{"nowhere", rackKey, "also nowhere", blockKey}})
@@ -50,7 +50,7 @@ func TestTierNumbers(t *testing.T) {
 	}
 }
 
-func TestAHyperNodesTierMayBeZero(t *testing.T) {
+func TestTier_Zero(t *testing.T) {
 	c := racks(1, 2)
 	c.hyper("r1", 0, "", "n01", "n02")
 	n := c.built(t, Options{})
@@ -61,7 +61,7 @@ func TestAHyperNodesTierMayBeZero(t *testing.T) {
 	require.EqualError(t, err, "highestTierAllowed -1: the lowest tier is 0")
 }
 
-func TestNamedTiers(t *testing.T) {
+func TestTierNamed(t *testing.T) {
 	hypers := ragged()
 	hypers.hyper("r2", 1, "edge", "n4") // beside leaf
 	both := racks(1, 2)
@@ -98,7 +98,7 @@ func TestNamedTiers(t *testing.T) {
 	}
 }
 
-func TestNothingIsKnownBeforeTheFirstSync(t *testing.T) {
+func TestCache_BeforeTheFirstSync(t *testing.T) {
 	n := New(Options{})
 	require.Nil(t, n.Topology())
 	require.Nil(t, n.TierNames())

@@ -35,7 +35,7 @@ type level struct {
 	largest int
 }
 
-// tree is what one source says of the tiers above the nodes, nearest first.
+// tree is the tiers above the nodes by one source, nearest first.
 type tree struct {
 	source   Source
 	levels   []level
@@ -50,7 +50,7 @@ func (t *tree) warn(what string, examples []string, of int) {
 	t.warnings = append(t.warnings, warned(what, examples, of)...)
 }
 
-// tier is the placement tier of a level.
+// tier returns the placement tier of a level.
 func (t *tree) tier(level int) int { return placement.NodeTier + 1 + level }
 
 // place of a level among the weights and bandwidths of the options, where the node's is 0: labels keep theirs when one of
@@ -68,7 +68,7 @@ func (t *tree) place(level int) int {
 	return place
 }
 
-// path is the domains of one node, for placement.
+// path returns the domains of one node, for placement.
 func (t *tree) path(node int) []string {
 	path := make([]string, len(t.levels))
 	for i := range t.levels {
@@ -128,7 +128,7 @@ func (t *tree) keepHyperNodes(topology *placement.Topology, nodes []node) {
 	}
 }
 
-// HyperNode is the HyperNode that a domain is; "" for nodes, NVLink domains, the whole cluster, domains of nodes that
+// HyperNode returns the HyperNode that a domain is; "" for nodes, NVLink domains, the whole cluster, domains of nodes that
 // are in no HyperNode of the tier, and whenever the tiers do not come from HyperNodes.
 func (c *Cache) HyperNode(d placement.DomainID) string {
 	if c.topology == nil {
@@ -141,7 +141,7 @@ func (c *Cache) HyperNode(d placement.DomainID) string {
 	return c.tree.hyperNodes[at]
 }
 
-// labelTree is the tiers that node labels name: one for each key that a node has, numbered by its place among the keys.
+// labelTree returns the tiers that node labels name: one for each key that a node has, numbered by its place among the keys.
 func labelTree(keys []string, nodes []node) (tree, bool) {
 	t := tree{source: SourceLabels}
 	var nowhere []string
@@ -200,7 +200,7 @@ func (c *Cache) TierNamed(name string) (int, error) {
 	return 0, fmt.Errorf("highestTierName %q is not known: there are %s", name, strings.Join(slices.Sorted(maps.Keys(c.tree.names)), ", "))
 }
 
-// TierNames are what people call the tiers, from the island up; nil before the first Sync.
+// TierNames returns what people call the tiers, from the island up; nil before the first Sync.
 func (c *Cache) TierNames() []string {
 	if c.topology == nil {
 		return nil
@@ -215,7 +215,7 @@ func (c *Cache) TierNames() []string {
 // escaper keeps "/", which separates the domains of a path, out of their names, so that names that differ still do.
 var escaper = strings.NewReplacer("%", "%25", "/", "%2F")
 
-// uniqueName is a name that is not taken yet: the short one, else the full one, else one with a number.
+// uniqueName returns a name that is not taken yet: the short one, else the full one, else one with a number.
 func uniqueName(taken []string, short, full string) string {
 	if !slices.Contains(taken, short) {
 		return short

@@ -35,7 +35,7 @@ func (w warning) String() string {
 	return fmt.Sprintf("%s: %s (%s)", w.what, count, named)
 }
 
-// warned is a warning if there are examples.
+// warned returns a warning if there are examples.
 func warned(what string, examples []string, of int) []warning {
 	if len(examples) == 0 {
 		return nil

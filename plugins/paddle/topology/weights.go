@@ -12,7 +12,7 @@ import (
 // maxWeight is placement's limit.
 const maxWeight = 1 << 14
 
-// tiers are placement's tiers for a tree. The options know nothing of NVLink domains: where the weights around theirs are
+// tiers returns placement's tiers for a tree. The options do not name NVLink domains: where the weights around theirs are
 // given, theirs is the geometric mean, and as they have no uplink but those of their nodes, theirs is as wide as these.
 func (o Options) tiers(t *tree) ([]placement.Tier, []warning) {
 	tiers := placement.DefaultTiers(t.name()...)

@@ -58,7 +58,7 @@ func TestWeightsAndBandwidths(t *testing.T) {
 	}
 }
 
-func TestWeightsOfHyperNodesGoByTheirOrder(t *testing.T) {
+func TestWeights_HyperNodesByOrder(t *testing.T) {
 	n := ragged().built(t, Options{Weights: []float64{1, 2, 3, 4}, Bandwidths: []float64{1, 2, 3, 4}}) // tiers 1, 2, 5
 	for i, tier := range n.Topology().Tiers()[1:] {
 		require.InDelta(t, float64(i+1), tier.Weight, 0)
@@ -66,7 +66,7 @@ func TestWeightsOfHyperNodesGoByTheirOrder(t *testing.T) {
 	}
 }
 
-func TestManyTiersHaveAnAllowedWeight(t *testing.T) {
+func TestWeights_ManyTiers(t *testing.T) {
 	c := racks(1, 1)
 	for tier := range 14 {
 		c.hyper(fmt.Sprint("h", tier), tier+1, "", "n01")

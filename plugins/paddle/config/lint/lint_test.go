@@ -32,14 +32,14 @@ func printed(t *testing.T, text string) []string {
 	return lines[:len(lines)-1]
 }
 
-// small is a configuration of two plugins. Its lines: 1 actions, 3 gang, 5 ours.
+// small returns a configuration of two plugins. Its lines: 1 actions, 3 gang, 5 ours.
 func small(actions, ours, more string) string {
 	return fmt.Sprintf("actions: %s\ntiers:\n- plugins:\n  - name: gang\n  - name: paddle\n%s%s", actions, ours, more)
 }
 
 const usual = `"enqueue, allocate, backfill"`
 
-// withArguments is a configuration whose arguments begin in line 7.
+// withArguments returns a configuration whose arguments begin in line 7.
 func withArguments(lines ...string) string {
 	return small(usual, "    arguments:\n      "+strings.Join(lines, "\n      ")+"\n", "")
 }

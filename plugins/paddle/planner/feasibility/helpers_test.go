@@ -66,7 +66,7 @@ func withGPUs(n string) func(*corev1.Pod) {
 	}
 }
 
-// term is an affinity term about the pods of a role.
+// term returns an affinity term about the pods of a role.
 func term(role, topologyKey string) []corev1.PodAffinityTerm {
 	return []corev1.PodAffinityTerm{{TopologyKey: topologyKey, LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{roleLabel: role}}}}
 }

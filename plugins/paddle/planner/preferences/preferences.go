@@ -80,7 +80,7 @@ func (p *Preferences) Penalties(t *placement.Topology, pod *corev1.Pod) []int32 
 	return penalties
 }
 
-// cacheKey is equal for pods whose penalties are equal as long as these are cacheable.
+// cacheKey returns a key that is equal for pods whose penalties are equal as long as these are cacheable.
 func cacheKey(spec *corev1.PodSpec) string {
 	key := struct {
 		NodeAffinity *corev1.NodeAffinity `json:",omitempty"`

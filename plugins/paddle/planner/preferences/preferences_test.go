@@ -74,7 +74,7 @@ func node(name, rack string) *corev1.Node {
 	return util.BuildNode(name, api.BuildResourceList("8", "8Gi", api.ScalarResource{Name: "pods", Value: "110"}), map[string]string{corev1.LabelHostname: name, "rack": rack})
 }
 
-// pod is a pod of an app; it runs if node is not "".
+// pod returns a pod of an app; it runs if node is not "".
 func pod(name, app, node string) *corev1.Pod {
 	phase := corev1.PodPending
 	if node != "" {
@@ -166,7 +166,7 @@ func TestNodeScorer_ScoresAreZeroWhereNothingMatches(t *testing.T) {
 	require.Equal(t, make([]int64, 4), scores)
 }
 
-// nodeOrderScores is what nodeorder itself says, without the scores that are no preferences of the pod.
+// nodeOrderScores returns what nodeorder itself says, without the scores that are no preferences of the pod.
 func nodeOrderScores(t *testing.T, ssn *framework.Session, topology *placement.Topology, task *api.TaskInfo) []int64 {
 	order, ok := nodeorder.New(framework.Arguments{
 		nodeorder.LeastRequestedWeight: 0, nodeorder.BalancedResourceWeight: 0, nodeorder.ImageLocalityWeight: 0,
