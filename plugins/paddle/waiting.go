@@ -24,7 +24,7 @@ var roleNames = map[paddlejob.Role]string{
 
 // diagnosisOf returns a gang for package diagnose.
 func diagnosisOf(job *api.JobInfo, g paddlejob.Gang) *diagnose.Gang {
-	d := &diagnose.Gang{Job: job, Tasks: func() []*api.TaskInfo { return paddlejob.InOrder(job) }}
+	d := &diagnose.Gang{Job: job}
 	for _, group := range g {
 		d.Roles = append(d.Roles, diagnose.Role{Task: group.Task, Name: roleNames[group.Role], Minimum: group.Min})
 	}

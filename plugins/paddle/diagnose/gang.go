@@ -24,8 +24,6 @@ type Gang struct {
 	Job *api.JobInfo
 	// Roles are in the order in which their pods are placed.
 	Roles []Role
-	// Tasks returns the tasks of the job by index and name.
-	Tasks func() []*api.TaskInfo
 	// Pipelined reports that every minimum has a node once terminating pods have gone.
 	Pipelined bool
 }
@@ -196,7 +194,7 @@ func (g *Gang) countRoles(name func(Role) string) []roleCount {
 		roles[i].minimum += role.Minimum
 		at[role.Task] = i
 	}
-	for _, task := range g.Tasks() {
+	for _, task := range paddlejob.InOrder(g.Job) {
 		roles[at[task.TaskRole]].count(task, g.Job.NodesFitErrors[task.UID])
 	}
 	return roles

@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/interpodaffinity"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/nodeports"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/podtopologyspread"
@@ -68,10 +69,12 @@ type chosenBlocker struct {
 func chooseBlocker(role string, checked []checkedNode, needed int, excluded *exclusion) (chosenBlocker, bool) {
 	chosen := chosenBlocker{nodes: report.Nodes{Role: role, Total: len(checked)}}
 	all, matching, free := newCapacity(), newCapacity(), newCapacity()
+	unmatched := 0
 	for i := range checked {
 		node := &checked[i]
 		all.add(node.domain, node.whenEmpty)
 		if !node.matches {
+			unmatched++
 			continue
 		}
 		matching.add(node.domain, node.whenEmpty)
@@ -91,8 +94,7 @@ func chooseBlocker(role string, checked []checkedNode, needed int, excluded *exc
 		return chosen, false
 	}
 	chosen.missing = max(1, chosen.missing)
-	alone := chosen.count(checked)
-	unmatched := len(checked) - countMatching(checked)
+	most := chosen.count(checked)
 	switch {
 	case matching.sum == 0 && all.sum > 0 || matching.sum < needed && all.sum >= needed:
 		chosen.reason = report.NodeAffinity
@@ -103,68 +105,53 @@ func chooseBlocker(role string, checked []checkedNode, needed int, excluded *exc
 	case matching.sum < needed:
 		chosen.reason = report.InsufficientResources
 	default:
-		chosen.name(alone)
+		chosen.blocker = most
 	}
 	return chosen, true
 }
 
-func countMatching(checked []checkedNode) (n int) {
-	for i := range checked {
-		if checked[i].matches {
-			n++
-		}
-	}
-	return n
+// refusal counts the nodes that one reason refuses.
+type refusal struct {
+	nodes, alone int            // alone: that no other reason refuses
+	values       map[string]int // nodes by what the reason is about
 }
 
-// count counts the nodes that each reason refuses, and, as alone, those that it alone does.
-func (c *chosenBlocker) count(checked []checkedNode) (alone map[report.Reason]int) {
-	alone = map[report.Reason]int{}
-	refused := map[report.Reason]int{}
-	values := map[report.Reason]map[string]int{}
+// count counts the nodes that each reason refuses. It returns the one without which most nodes would be free; where each node
+// has several, the one that refuses most.
+func (c *chosenBlocker) count(checked []checkedNode) (most blocker) {
+	counts := map[report.Reason]*refusal{}
 	for i := range checked {
 		node := &checked[i]
 		if !node.matches || node.whenEmpty == 0 {
 			continue
 		}
-		reasons := map[report.Reason]bool{}
+		reasons := sets.New[report.Reason]()
 		for _, b := range node.blockers {
-			reasons[b.reason] = true
-			if values[b.reason] == nil {
-				values[b.reason] = map[string]int{}
+			if counts[b.reason] == nil {
+				counts[b.reason] = &refusal{values: map[string]int{}}
 			}
-			values[b.reason][b.value]++
+			counts[b.reason].values[b.value]++
+			reasons.Insert(b.reason)
 		}
 		for reason := range reasons {
-			refused[reason]++
+			counts[reason].nodes++
 			if len(reasons) == 1 {
-				alone[reason]++
+				counts[reason].alone++
 			}
 		}
 	}
-	for reason, n := range refused {
-		most := slices.MaxFunc(slices.Sorted(maps.Keys(values[reason])), func(a, b string) int {
-			return cmp.Or(cmp.Compare(values[reason][a], values[reason][b]), cmp.Compare(b, a))
-		})
-		c.nodes.Refused = append(c.nodes.Refused, report.Refused{Reason: reason, Nodes: n, Value: most})
+	for reason, of := range counts {
+		value := slices.MaxFunc(slices.Sorted(maps.Keys(of.values)), func(a, b string) int { return cmp.Compare(of.values[a], of.values[b]) })
+		c.nodes.Refused = append(c.nodes.Refused, report.Refused{Reason: reason, Nodes: of.nodes, Value: value})
+	}
+	if len(counts) == 0 {
+		return most
 	}
 	slices.SortFunc(c.nodes.Refused, func(a, b report.Refused) int {
 		return cmp.Or(cmp.Compare(b.Nodes, a.Nodes), cmp.Compare(slices.Index(blockerOrder, a.Reason), slices.Index(blockerOrder, b.Reason)))
 	})
-	return alone
-}
-
-// name names the reason without which most nodes would be free; where each node has several, that which refuses most.
-func (c *chosenBlocker) name(alone map[report.Reason]int) {
-	best := -1
-	for i, refused := range c.nodes.Refused {
-		if best < 0 || alone[refused.Reason] > alone[c.nodes.Refused[best].Reason] {
-			best = i
-		}
-	}
-	if best >= 0 {
-		c.blocker = blocker{reason: c.nodes.Refused[best].Reason, value: c.nodes.Refused[best].Value}
-	}
+	first := slices.MaxFunc(c.nodes.Refused, func(a, b report.Refused) int { return cmp.Compare(counts[a.Reason].alone, counts[b.Reason].alone) })
+	return blocker{reason: first.Reason, value: first.Value}
 }
 
 // capacity is how many pods nodes hold: in all, and with one in each domain.
