@@ -183,13 +183,14 @@ fuzz-controller: plane ## Look for specs that break rendering, or that pass vali
 ##@ Develop
 
 .PHONY: verify
-verify: ## Check that generated files are fresh, modules tidy, code formatted, vetted and linted, and no known vulnerability reached
+verify: ## Check that generated files are fresh, modules tidy, code formatted, vetted and linted, names the field's, and no known vulnerability reached
 	hack/verify-generated.sh
 	hack/verify-modules.sh
 	hack/verify-gofmt.sh
 	hack/verify-shell.sh
 	hack/verify-vulnerabilities.sh
 	$(GO) vet ./...
+	$(GO) test -run '^TestWords' ./test/boundaries
 	hack/lint.sh
 
 .PHONY: generate
