@@ -195,18 +195,12 @@ func clone(t *placement.Topology, set *placement.NodeSet) *placement.NodeSet {
 }
 
 // intersection returns the nodes that are in both sets; nil is the set of all nodes. The sets are not changed.
-func intersection(t *placement.Topology, a, b *placement.NodeSet) *placement.NodeSet {
+func intersection(a, b *placement.NodeSet) *placement.NodeSet {
 	switch {
 	case a == nil:
 		return b
 	case b == nil || a == b:
 		return a
 	}
-	nodes := placement.NewNodeSet(t)
-	for id := range placement.NodeID(t.Nodes()) {
-		if a.Has(id) && b.Has(id) {
-			nodes.Add(id)
-		}
-	}
-	return nodes
+	return a.And(b)
 }
