@@ -25,7 +25,7 @@ var vocabularies = map[string]map[string]string{
 }
 
 // pluginWords has words as parts of names: "stand in" is in standIn, StandIns and stand_in.go. A word with a dot is one
-// name, in one package: elsewhere the word is an ordinary one.
+// type or function, in one package: elsewhere the word is an ordinary one.
 var pluginWords = map[string]string{
 	"anew":      "again",
 	"applicant": "candidate",
@@ -94,14 +94,15 @@ func wordsOf(name string) string {
 	return " " + strings.ToLower(strings.NewReplacer("_", " ", "-", " ").Replace(name)) + " "
 }
 
-// declared calls found with each name that a file declares, and with the text of each constant that looks like a reason.
-func declared(file *ast.File, found func(name string, at token.Pos)) {
+// declared calls found with each name that a file declares, and with the text of each constant that looks like a reason. exact
+// reports whether it is the name of a type or a function.
+func declared(file *ast.File, found func(name string, at token.Pos, exact bool)) {
 	ident := func(e ast.Expr) {
 		if name, ok := e.(*ast.Ident); ok {
-			found(name.Name, name.Pos())
+			found(name.Name, name.Pos(), false)
 		}
 	}
-	found(file.Name.Name, file.Name.Pos())
+	found(file.Name.Name, file.Name.Pos(), false)
 	ast.Inspect(file, func(node ast.Node) bool {
 		switch n := node.(type) {
 		case *ast.ImportSpec:
@@ -109,9 +110,9 @@ func declared(file *ast.File, found func(name string, at token.Pos)) {
 				ident(n.Name)
 			}
 		case *ast.FuncDecl:
-			ident(n.Name)
+			found(n.Name.Name, n.Name.Pos(), true)
 		case *ast.TypeSpec:
-			ident(n.Name)
+			found(n.Name.Name, n.Name.Pos(), true)
 		case *ast.GenDecl:
 			for _, spec := range n.Specs {
 				value, ok := spec.(*ast.ValueSpec)
@@ -124,7 +125,7 @@ func declared(file *ast.File, found func(name string, at token.Pos)) {
 				for _, expr := range value.Values {
 					if literal, ok := expr.(*ast.BasicLit); ok && literal.Kind == token.STRING && n.Tok == token.CONST {
 						if text, err := strconv.Unquote(literal.Value); err == nil && camelCase.MatchString(text) {
-							found(text, literal.Pos())
+							found(text, literal.Pos(), false)
 						}
 					}
 				}
@@ -159,9 +160,9 @@ func wordsIn(files map[string]*ast.File) (hits []string) {
 			continue
 		}
 		pkg := strings.TrimSuffix(file.Name.Name, "_test")
-		check := func(of string, line int) {
+		check := func(of string, line int, exact bool) {
 			for _, word := range slices.Sorted(maps.Keys(words)) {
-				hit := pkg+"."+of == word
+				hit := exact && pkg+"."+of == word
 				if !strings.Contains(word, ".") {
 					in := wordsOf(of)
 					hit = strings.Contains(in, " "+word+" ") || strings.Contains(in, " "+word+"s ") || strings.Contains(in, " "+word+"es ")
@@ -171,8 +172,8 @@ func wordsIn(files map[string]*ast.File) (hits []string) {
 				}
 			}
 		}
-		check(strings.TrimSuffix(path.Base(name), ".go"), 1)
-		declared(file, func(of string, at token.Pos) { check(of, positions.Position(at).Line) })
+		check(strings.TrimSuffix(path.Base(name), ".go"), 1, false)
+		declared(file, func(of string, at token.Pos, exact bool) { check(of, positions.Position(at).Line, exact) })
 	}
 	return slices.Compact(hits)
 }
@@ -190,7 +191,7 @@ func TestWordsIn(t *testing.T) {
 		"func f() { for suit := range 3 { _ = suit } }":   `suit has the word "suit": write nodeFeasibility`,
 		`const reason = "NoRoom"`:                         `NoRoom has the word "room": write capacity, free`,
 		"type line int":                                   `line has the word "paddle.line": write tierSet`,
-		"func f() { lineOf := 1; _ = lineOf }":            "",
+		"func f() { line := 1; _ = line }":                "",
 		"func Stop(forecast, broadcast, coverage int) {}": "",
 		`var text = "the cast has no room"`:               "",
 	} {

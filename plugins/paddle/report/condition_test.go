@@ -11,7 +11,7 @@ import (
 )
 
 func TestConditionMessage(t *testing.T) {
-	r := Report{Reason: InsufficientResources, Message: "no\nroom"}
+	r := Report{Reason: InsufficientResources, Message: "no\ncapacity"}
 	require.Equal(t, "no capacity", r.ConditionMessage())
 	r.Summary = "no capacity; fits with 2 workers"
 	require.Equal(t, "no capacity; fits with 2 workers", r.ConditionMessage())
