@@ -56,7 +56,7 @@ func TestFree_RoundsDown(t *testing.T) {
 	}
 }
 
-// What Volcano lets in by its tolerance, the planner lets in; what it plans, Volcano lets in.
+// Requests that fit by Volcano's tolerance fit for the planner, and what it plans fits for Volcano.
 func TestFree_RoundsAsVolcanoCompares(t *testing.T) {
 	c := resourceIndex{names: firstNames}
 	for milli := range 40 {
