@@ -21,10 +21,10 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
-// asks makes a PodGroup that of a Paddle job, which asks for room before it has any pods.
-func asks(group *scheduling.PodGroup, room resources) *scheduling.PodGroup {
+// asks makes a PodGroup that of a Paddle job, which requests resources before it has any pods.
+func asks(group *scheduling.PodGroup, requested resources) *scheduling.PodGroup {
 	group.Labels = map[string]string{paddlejob.JobNameLabel: group.Name}
-	group.Spec.MinResources = ptr.To(room.list())
+	group.Spec.MinResources = ptr.To(requested.list())
 	return group
 }
 

@@ -213,7 +213,7 @@ func TestTwoGangsCompete(t *testing.T) {
 }
 
 // A gang that cannot start holds nothing back from others, in the same cycle.
-func TestWaitingGangHoldsNoRoom(t *testing.T) {
+func TestWaitingGangReservesNothing(t *testing.T) {
 	inEveryPlacement(t, func(t *testing.T, configuration string) {
 		for _, test := range []struct {
 			name     string

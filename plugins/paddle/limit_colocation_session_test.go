@@ -54,9 +54,9 @@ func TestColocation(t *testing.T) {
 			}
 			require.Empty(t, c.bound())
 			require.Contains(t, c.condition("j").Message, "colocation Required")
-			said, volcanos := c.condition("j").Message, c.message("j")
+			ours, volcanos := c.condition("j").Message, c.message("j")
 			c.sessions(3)
-			require.Equal(t, []string{said, volcanos}, []string{c.condition("j").Message, c.message("j")}, "the words stay")
+			require.Equal(t, []string{ours, volcanos}, []string{c.condition("j").Message, c.message("j")}, "the words stay")
 			c.add(bareNode("n3", "r2", "2", "0"))
 			c.session()
 			require.Equal(t, map[string]int{"n2": 4, "n3": 1}, c.count("j"))

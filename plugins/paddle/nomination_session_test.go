@@ -127,7 +127,7 @@ func TestIgnoredNominationIsNoReasonToPlanAgain(t *testing.T) {
 //
 //	 n1                    n2
 //	1 GPU: [low, ending]  1 GPU
-func TestNominationOfRoomThatIsNotFreeYetIsHonoured(t *testing.T) {
+func TestNomination_OfFutureResourcesIsHonoured(t *testing.T) {
 	group, workers := ring("j", 2)
 	withNomination(workers[0], "n1")
 	low := running(plainPods("low", "task", 1, onGPU), "n1")

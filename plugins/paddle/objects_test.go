@@ -33,9 +33,9 @@ func (r resources) list() corev1.ResourceList {
 	return list
 }
 
-// node is a node that takes 110 pods, unless room says otherwise.
-func node(name string, room resources) *corev1.Node {
-	list := room.list()
+// node is a node that takes 110 pods, unless free says otherwise.
+func node(name string, free resources) *corev1.Node {
+	list := free.list()
 	if _, ok := list[corev1.ResourcePods]; !ok {
 		list[corev1.ResourcePods] = resource.MustParse("110")
 	}

@@ -44,7 +44,7 @@ func TestServersAndWorkersArePlacedAsOnePlan(t *testing.T) {
 }
 
 // Two jobs of 4 GPUs each and two racks of 4: each takes one, whoever comes first.
-func TestJobsOfOneSessionDoNotShareRoom(t *testing.T) {
+func TestPlan_JobsOfOneSessionDoNotShareResources(t *testing.T) {
 	c := newCluster(t, labelled(""),
 		gpuNode("n1", "r1", 2), gpuNode("n2", "r1", 2), gpuNode("n3", "r2", 2), gpuNode("n4", "r2", 2),
 		podGroup("a", 4, map[string]int32{"worker": 4}), pods("a", "worker", 4, onGPU),

@@ -87,7 +87,7 @@ func labelledWith(argument string) string {
 //	  n1       n2         n3
 //	2 GPUs   2 GPUs     3 GPUs
 //	        (tainted)
-func TestPreferencesComeAfterBytesAndBeforeHarm(t *testing.T) {
+func TestPreferences_AfterBytesAndBeforeFragmentation(t *testing.T) {
 	for _, test := range []struct {
 		workers int
 		want    map[string]int

@@ -148,7 +148,7 @@ func TestConditionOfAGangFromWaitingToPlaced(t *testing.T) {
 
 // Reasons of gangs whose pods exist.
 func TestReasonOfAGang(t *testing.T) {
-	room := node("n1", resources{"cpu": "8", "memory": "8Gi"})
+	eightCPUs := node("n1", resources{"cpu": "8", "memory": "8Gi"})
 	group := func() *v1beta1.PodGroup { return podGroup("job", 4, twoTwo) }
 	gated := pods("job", "ps", 2, nothing)
 	gated[1].Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "wait"}}
@@ -182,40 +182,40 @@ func TestReasonOfAGang(t *testing.T) {
 		text    string
 	}{
 		{
-			"pods are missing", []any{group(), pods("job", "ps", 1, nothing), pods("job", "worker", 2, nothing), room}, report.WaitingForPods,
+			"pods are missing", []any{group(), pods("job", "ps", 1, nothing), pods("job", "worker", 2, nothing), eightCPUs}, report.WaitingForPods,
 			"gang not started: 1 of 2 servers and 2 of 2 workers exist; no pod is started until all minimums exist",
 		}, {
-			"a gate", []any{group(), gated, pods("job", "worker", 2, nothing), room}, report.SchedulingGated,
+			"a gate", []any{group(), gated, pods("job", "worker", 2, nothing), eightCPUs}, report.SchedulingGated,
 			"gang not started: 1 of 2 servers and 2 of 2 workers fit; no pod is started until all minimums fit (servers: 1 held back by scheduling gates)",
 		}, {
-			"a gate, and no room either", []any{group(), gated, pods("job", "worker", 2, resources{"cpu": "9"}), room, gpuNode("n2", "r1", 1), gpuNode("n3", "r1", 1)}, report.InsufficientResources, "",
+			"a gate, and no room either", []any{group(), gated, pods("job", "worker", 2, resources{"cpu": "9"}), eightCPUs, gpuNode("n2", "r1", 1), gpuNode("n3", "r1", 1)}, report.InsufficientResources, "",
 		}, {
-			"no node is good enough for one role", []any{group(), pods("job", "ps", 2, nothing), pods("job", "worker", 2, resources{"cpu": "9"}), room, gpuNode("n2", "r1", 1), gpuNode("n3", "r1", 1)}, report.InsufficientResources,
+			"no node is good enough for one role", []any{group(), pods("job", "ps", 2, nothing), pods("job", "worker", 2, resources{"cpu": "9"}), eightCPUs, gpuNode("n2", "r1", 1), gpuNode("n3", "r1", 1)}, report.InsufficientResources,
 			"2 of 2 workers have no room: the cluster has 24 CPUs left, but no node has the 9 that one worker needs (the most is 8); fits with 2 more CPUs in the cluster (on n2 and n3)",
 		}, {
-			"the cluster is too small", []any{group(), pods("job", "ps", 2, nothing), pods("job", "worker", 2, resources{"cpu": "9"}), room}, report.InsufficientResources,
+			"the cluster is too small", []any{group(), pods("job", "ps", 2, nothing), pods("job", "worker", 2, resources{"cpu": "9"}), eightCPUs}, report.InsufficientResources,
 			"the cluster has capacity for 8 of the 18 CPUs that the job's missing pods ask for",
 		}, {
-			"pods are ending", []any{group(), podGroup("old", 1, nil), ending, pods("job", "ps", 2, nothing), pods("job", "worker", 2, resources{"cpu": "4"}), room},
+			"pods are ending", []any{group(), podGroup("old", 1, nil), ending, pods("job", "ps", 2, nothing), pods("job", "worker", 2, resources{"cpu": "4"}), eightCPUs},
 			report.TerminatingPods, "gang not started: 2 of 2 servers and 2 of 2 workers fit once terminating pods are gone",
 		}, {
-			"the queue was closed later", append(inQ(admitted), closed, pods("job", "ps", 2, nothing), pods("job", "worker", 2, nothing), room), report.QueueClosed,
+			"the queue was closed later", append(inQ(admitted), closed, pods("job", "ps", 2, nothing), pods("job", "worker", 2, nothing), eightCPUs), report.QueueClosed,
 			"queue q is closed: it starts no pods until it is opened again",
 		}, {
-			"the queue has a quota", append(inQ(group()), queue("q", resources{"cpu": "1", "memory": "2Gi"}), pods("job", "ps", 2, nothing), pods("job", "worker", 2, oneCPU), room),
+			"the queue has a quota", append(inQ(group()), queue("q", resources{"cpu": "1", "memory": "2Gi"}), pods("job", "ps", 2, nothing), pods("job", "worker", 2, oneCPU), eightCPUs),
 			report.QueueCapacity, "queue q has capacity for 1 of the 2 CPUs that the job's missing pods ask for",
 		}, {
-			"what the queue keeps for the job itself", append(inQ(promised), queue("q", resources{"cpu": "1", "memory": "2Gi"}), pods("job", "ps", 2, nothing), pods("job", "worker", 2, oneCPU), room),
+			"what the queue keeps for the job itself", append(inQ(promised), queue("q", resources{"cpu": "1", "memory": "2Gi"}), pods("job", "ps", 2, nothing), pods("job", "worker", 2, oneCPU), eightCPUs),
 			report.QueueCapacity, "queue q has capacity for 1 of the 2 CPUs that the job's missing pods ask for",
 		}, {
-			"another job of the queue has more than it needs", append(inQ(group(), elastic), three, queue("q", resources{"cpu": "4", "memory": "4Gi"}), pods("job", "ps", 2, nothing), pods("job", "worker", 2, oneCPU), room),
+			"another job of the queue has more than it needs", append(inQ(group(), elastic), three, queue("q", resources{"cpu": "4", "memory": "4Gi"}), pods("job", "ps", 2, nothing), pods("job", "worker", 2, oneCPU), eightCPUs),
 			report.QueueCapacity, "queue q has capacity for 1 of the 2 CPUs that the job's missing pods ask for",
 		}, {
-			"the queue's quota and workers beyond the minimum", append(inQ(group()), queue("q", resources{"cpu": "1", "memory": "2Gi"}), pods("job", "ps", 2, nothing), pods("job", "worker", 5, oneCPU), room),
+			"the queue's quota and workers beyond the minimum", append(inQ(group()), queue("q", resources{"cpu": "1", "memory": "2Gi"}), pods("job", "ps", 2, nothing), pods("job", "worker", 5, oneCPU), eightCPUs),
 			report.QueueCapacity, "queue q has capacity for 1 of the 2 CPUs that the job's missing pods ask for",
 		}, {
 			"another queue has its share", append(inQ(group()), queue("q", nil), queue("other", nil), busy, hungry,
-				pods("job", "ps", 2, nothing), pods("job", "worker", 2, resources{"cpu": "3"}), room),
+				pods("job", "ps", 2, nothing), pods("job", "worker", 2, resources{"cpu": "3"}), eightCPUs),
 			report.QueueOverused, "queue q has used up its share of the cluster: the job's missing pods ask for 6 CPUs",
 		}, {
 			"an unknown tier", []any{unknown, pods("job", "worker", 2, onGPU), gpuNode("n1", "r1", 3)}, report.UnknownTier,
