@@ -23,8 +23,8 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/reconcile"
-	"github.com/paddle-volcano/paddle-volcano/controller/render"
+	"github.com/paddle-volcano/paddle-volcano/controller/builder"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob"
 )
 
 func TestOptions(t *testing.T) {
@@ -61,8 +61,8 @@ func TestRendering(t *testing.T) {
 	o.ElasticEtcd, o.HostPorts, o.AnnouncePodIPs = "kv:2379", "30000-30099", true
 	require.Empty(t, o.rendering().BarrierImage, "it is for whoever has the image")
 	o.BarrierImage, o.BarrierTimeout, o.SchedulerName = "barrier:v1", 90*time.Second, "paddle"
-	require.Equal(t, render.Config{
-		DefaultIntranet: v1.PodIP, ElasticEtcd: "kv:2379", HostPorts: render.Ports{First: 30000, Count: 100}, AnnouncePodIPs: true,
+	require.Equal(t, builder.Config{
+		DefaultIntranet: v1.PodIP, ElasticEtcd: "kv:2379", HostPorts: builder.Ports{First: 30000, Count: 100}, AnnouncePodIPs: true,
 		BarrierImage: "barrier:v1", BarrierTimeout: 90 * time.Second, SchedulerName: "paddle",
 	}, o.rendering())
 }
@@ -101,7 +101,7 @@ func TestFlagsStandOnce(t *testing.T) {
 
 func TestHealth(t *testing.T) {
 	t.Parallel()
-	reconcile.RegisterMetrics()
+	paddlejob.RegisterMetrics()
 	synced := false
 	server := httptest.NewServer(handler(func() bool { return synced }, leaderelection.NewLeaderHealthzAdaptor(time.Second), true))
 	t.Cleanup(server.Close)

@@ -18,12 +18,12 @@ import (
 
 	paddleclient "github.com/paddle-volcano/paddle-volcano/controller/client/clientset/versioned"
 	paddlescheme "github.com/paddle-volcano/paddle-volcano/controller/client/clientset/versioned/scheme"
-	"github.com/paddle-volcano/paddle-volcano/controller/reconcile"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob"
 )
 
 // connect makes the clients, and the lock that only one controller of a cluster holds. Without it the clients write nothing.
-func connect(o *Options, f *fence) (reconcile.Clients, resourcelock.Interface, error) {
-	var clients reconcile.Clients
+func connect(o *Options, f *leaderWriteGuard) (paddlejob.Clients, resourcelock.Interface, error) {
+	var clients paddlejob.Clients
 	config, err := configOf(o, f)
 	if err != nil {
 		return clients, nil, err
@@ -46,8 +46,8 @@ func connect(o *Options, f *fence) (reconcile.Clients, resourcelock.Interface, e
 	return clients, f, err
 }
 
-// configOf is how to reach the API server, behind a fence unless that is nil.
-func configOf(o *Options, f *fence) (*rest.Config, error) {
+// configOf is how to reach the API server, behind the leaderWriteGuard unless that is nil.
+func configOf(o *Options, f *leaderWriteGuard) (*rest.Config, error) {
 	config, err := clientcmd.BuildConfigFromFlags(o.Master, o.Kubeconfig)
 	if err != nil {
 		return nil, fmt.Errorf("finding the API server: %w: set --kubeconfig when running outside of a cluster", err)

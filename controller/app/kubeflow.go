@@ -8,12 +8,12 @@ import (
 
 	"k8s.io/client-go/tools/record"
 
-	"github.com/paddle-volcano/paddle-volcano/controller/kubeflow"
-	"github.com/paddle-volcano/paddle-volcano/controller/reconcile"
+	"github.com/paddle-volcano/paddle-volcano/controller/legacy/kubeflow"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob"
 )
 
 // newKubeflow makes what runs Kubeflow's PaddleJobs.
-func newKubeflow(o *Options, f *fence, clients reconcile.Clients, recorder record.EventRecorder) (*kubeflow.Controller, error) {
+func newKubeflow(o *Options, f *leaderWriteGuard, clients paddlejob.Clients, recorder record.EventRecorder) (*kubeflow.Controller, error) {
 	config, err := configOf(o, f)
 	if err != nil {
 		return nil, err
@@ -27,8 +27,8 @@ func newKubeflow(o *Options, f *fence, clients reconcile.Clients, recorder recor
 	})
 }
 
-// both runs two controllers, and ends when both have.
-func both(one, other func(context.Context)) func(context.Context) {
+// runBoth runs two controllers, and ends when both have.
+func runBoth(one, other func(context.Context)) func(context.Context) {
 	return func(ctx context.Context) {
 		var running sync.WaitGroup
 		running.Add(1)

@@ -16,7 +16,7 @@ func TestBothEndBeforeTheLease(t *testing.T) {
 	t.Parallel()
 	var ended atomic.Int32
 	slow := make(chan struct{})
-	run := both(
+	run := runBoth(
 		func(ctx context.Context) { <-ctx.Done(); ended.Add(1); close(slow) },
 		func(ctx context.Context) { <-ctx.Done(); <-slow; ended.Add(1) },
 	)

@@ -29,7 +29,7 @@ func serveMetrics(ctx context.Context, o *Options) error {
 	if o.MetricsAddress == "" {
 		return nil
 	}
-	// Not behind the fence, since who waits for the lease is asked for metrics too; and with few requests a second,
+	// Not behind the guard, since who waits for the lease is asked for metrics too; and with few requests a second,
 	// whoever asks.
 	config, err := configOf(o, nil)
 	if err != nil {
@@ -50,7 +50,7 @@ func serveMetrics(ctx context.Context, o *Options) error {
 	}
 	klog.FromContext(ctx).Info("Serving /metrics over HTTPS", "address", listener.Addr().String())
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", guard(kube, legacyregistry.Handler()))
+	mux.Handle("GET /metrics", withAuth(kube, legacyregistry.Handler()))
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, TLSConfig: &tls.Config{
 		MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{certificate},
 	}}
@@ -75,19 +75,19 @@ func selfSigned() (tls.Certificate, error) {
 	return pair, nil
 }
 
-// guard lets requests through whose bearer token the API server knows, and whose user may do such a request to the URL: what
-// Kubernetes' own components do. It asks anew each time; Prometheus comes twice a minute.
-func guard(kube kubernetes.Interface, next http.Handler) http.Handler {
+// withAuth lets requests through whose bearer token the API server knows, and whose user may do such a request to the URL: what
+// Kubernetes' own components do. It asks again each time; Prometheus comes twice a minute.
+func withAuth(kube kubernetes.Interface, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), reviewTimeout)
 		defer cancel()
-		user, err := whose(ctx, kube, r)
+		user, err := authenticate(ctx, kube, r)
 		if err != nil {
 			klog.FromContext(ctx).V(3).Info("Refused metrics", "err", err)
 			http.Error(w, "send a bearer token that this cluster's API server knows", http.StatusUnauthorized)
 			return
 		}
-		if err := may(ctx, kube, user, r); err != nil {
+		if err := authorize(ctx, kube, user, r); err != nil {
 			klog.FromContext(ctx).V(3).Info("Refused metrics", "user", user.Username, "err", err)
 			http.Error(w, user.Username+" may not get the URL "+r.URL.Path, http.StatusForbidden)
 			return
@@ -96,8 +96,8 @@ func guard(kube kubernetes.Interface, next http.Handler) http.Handler {
 	})
 }
 
-// whose is the user to whom the API server gave the request's bearer token.
-func whose(ctx context.Context, kube kubernetes.Interface, r *http.Request) (*authenticationv1.UserInfo, error) {
+// authenticate is the user to whom the API server gave the request's bearer token.
+func authenticate(ctx context.Context, kube kubernetes.Interface, r *http.Request) (*authenticationv1.UserInfo, error) {
 	token, isBearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !isBearer || token == "" {
 		return nil, errors.New("there is no bearer token")
@@ -113,8 +113,8 @@ func whose(ctx context.Context, kube kubernetes.Interface, r *http.Request) (*au
 	return &review.Status.User, nil
 }
 
-// may says why a user may not do a request to its URL.
-func may(ctx context.Context, kube kubernetes.Interface, user *authenticationv1.UserInfo, r *http.Request) error {
+// authorize says why a user may not do a request to its URL.
+func authorize(ctx context.Context, kube kubernetes.Interface, user *authenticationv1.UserInfo, r *http.Request) error {
 	extra := map[string]authorizationv1.ExtraValue{}
 	for key, values := range user.Extra {
 		extra[key] = authorizationv1.ExtraValue(values)

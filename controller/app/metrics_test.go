@@ -35,7 +35,7 @@ func TestMetricsAreForThoseWhoMay(t *testing.T) {
 		review.Status.Allowed = review.Spec.User == "prometheus" && asked != nil && asked.Path == "/metrics" && asked.Verb == "get"
 		return true, review, nil
 	})
-	handler := guard(kube, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }))
+	handler := withAuth(kube, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }))
 	for header, want := range map[string]int{
 		"": http.StatusUnauthorized, "Bearer ": http.StatusUnauthorized, "Basic prometheus": http.StatusUnauthorized,
 		"Bearer unknown": http.StatusUnauthorized, "Bearer broken": http.StatusUnauthorized,

@@ -17,7 +17,7 @@ import (
 	"k8s.io/component-base/metrics"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/render"
+	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 )
 
 // Options are the flags of paddlejob-controller.
@@ -64,9 +64,9 @@ type Options struct {
 func NewOptions() *Options {
 	return &Options{
 		DefaultIntranet: string(v1.PodIP),
-		HostPorts:       render.DefaultHostPorts().String(),
+		HostPorts:       builder.DefaultHostPorts().String(),
 		BarrierTimeout:  10 * time.Minute,
-		SchedulerName:   render.DefaultScheduler,
+		SchedulerName:   builder.DefaultScheduler,
 		Workers:         8,
 		ResyncPeriod:    10 * time.Minute,
 		QPS:             100,
@@ -137,11 +137,11 @@ func (o *Options) Validate() error {
 		errs = append(errs, fmt.Errorf("--default-intranet is %q: use PodIP or Service", o.DefaultIntranet))
 	}
 	if o.ElasticEtcd != "" {
-		if problem := render.EtcdProblem(o.ElasticEtcd); problem != "" {
+		if problem := builder.EtcdProblem(o.ElasticEtcd); problem != "" {
 			errs = append(errs, fmt.Errorf("--elastic-etcd: %s", problem))
 		}
 	}
-	if _, err := render.ParsePorts(o.HostPorts); err != nil {
+	if _, err := builder.ParsePorts(o.HostPorts); err != nil {
 		errs = append(errs, fmt.Errorf("--host-ports: %w", err))
 	}
 	if o.BarrierTimeout < time.Second {
@@ -168,12 +168,12 @@ func (o *Options) Validate() error {
 }
 
 // rendering is what the flags decide about rendering.
-func (o *Options) rendering() render.Config {
-	ports, err := render.ParsePorts(o.HostPorts)
+func (o *Options) rendering() builder.Config {
+	ports, err := builder.ParsePorts(o.HostPorts)
 	if err != nil {
-		ports = render.DefaultHostPorts() // Validate has refused it
+		ports = builder.DefaultHostPorts() // Validate has refused it
 	}
-	return render.Config{
+	return builder.Config{
 		DefaultIntranet: v1.Intranet(o.DefaultIntranet), ElasticEtcd: o.ElasticEtcd, HostPorts: ports, AnnouncePodIPs: o.AnnouncePodIPs,
 		BarrierImage: o.BarrierImage, BarrierTimeout: o.BarrierTimeout, SchedulerName: o.SchedulerName,
 	}

@@ -19,7 +19,7 @@ import (
 	"k8s.io/component-base/version"
 	"k8s.io/klog/v2"
 
-	"github.com/paddle-volcano/paddle-volcano/controller/reconcile"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob"
 )
 
 // errLeadershipLost ends the program: another controller works now.
@@ -36,9 +36,9 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	logger := klog.FromContext(ctx)
 	logger.Info("Starting", "program", Name, "version", version.Get().GitVersion, "namespace", o.Namespace)
-	var f *fence
+	var f *leaderWriteGuard
 	if o.LeaderElection.LeaderElect {
-		f = newFence(o.LeaderElection.LeaseDuration.Duration)
+		f = newLeaderWriteGuard(o.LeaderElection.LeaseDuration.Duration)
 	}
 	clients, lock, err := connect(o, f)
 	if err != nil {
@@ -46,8 +46,8 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	recorder, stopEvents := newRecorder(ctx, clients.Kube)
 	defer stopEvents()
-	reconcile.RegisterMetrics()
-	controller, err := reconcile.New(clients, recorder, reconcile.Options{
+	paddlejob.RegisterMetrics()
+	controller, err := paddlejob.New(clients, recorder, paddlejob.Options{
 		Namespace: o.Namespace, Workers: o.Workers, Resync: o.ResyncPeriod,
 		Render: o.rendering(),
 	})
@@ -65,14 +65,14 @@ func Run(ctx context.Context, o *Options) error {
 			return err
 		}
 		group.Go(func() error { adapter.Watch(ctx); return nil })
-		run = both(controller.Run, adapter.Run)
+		run = runBoth(controller.Run, adapter.Run)
 	}
 	group.Go(func() error { return work(ctx, o, controller, run, lock, election) })
 	return group.Wait()
 }
 
 // work watches, and works while it leads.
-func work(ctx context.Context, o *Options, controller *reconcile.Controller, run func(context.Context), lock resourcelock.Interface,
+func work(ctx context.Context, o *Options, controller *paddlejob.Controller, run func(context.Context), lock resourcelock.Interface,
 	health *leaderelection.HealthzAdaptor,
 ) error {
 	if err := controller.Watch(ctx); err != nil {

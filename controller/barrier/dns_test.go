@@ -23,7 +23,7 @@ type server struct {
 
 	mu      sync.Mutex
 	records map[string]netip.Addr // by name, with a dot at its end
-	// asked is told of each question before it is answered, and says whether it is lost.
+	// asked is told of each question before it is answered, and reports whether it is lost.
 	asked func(name string) (lost bool)
 }
 

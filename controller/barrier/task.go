@@ -76,7 +76,7 @@ func hostsOf(variable, endpoints string) ([]string, error) {
 	return hosts, nil
 }
 
-// mine tells whether one of the addresses is the pod's own.
+// mine reports whether one of the addresses is the pod's own.
 func (t *Task) mine(addresses ...netip.Addr) bool {
 	return slices.ContainsFunc(addresses, func(a netip.Addr) bool { return slices.Contains(t.IPs, a.Unmap()) })
 }

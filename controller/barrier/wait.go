@@ -145,7 +145,7 @@ func (w *waiter) round(missing []string) []string {
 	return batch
 }
 
-// lookAt looks names up at the same time, and tells whether any was found.
+// lookAt looks names up at the same time, and reports whether any was found.
 func (w *waiter) lookAt(ctx context.Context, names []string) bool {
 	addresses := make([][]netip.Addr, len(names))
 	errs := make([]error, len(names))

@@ -171,7 +171,7 @@ func TestAddressesOfPodsThatAreNoMore(t *testing.T) {
 	requireCode(t, ExitStale, err, "10.0.0.7", "10.0.0.9", "pods that are no more")
 	require.Zero(t, after, "there is nothing to wait for")
 
-	// In DNS the address of the pod before may linger: it is waited for, but not for ever.
+	// In DNS the address of the pod before may linger: it is waited for, but not forever.
 	w := &world{dns: map[string][]record{
 		"wide-worker-0.wide": at(0, "10.0.0.3"),
 		"wide-worker-1.wide": {{0, "10.0.0.4"}, {3 * time.Second, "10.0.0.9"}},

@@ -64,7 +64,7 @@ const (
 	// GroupSize is the annotation with the number of ranks in a tensor or pipeline parallel group.
 	GroupSize = "batch.paddlepaddle.org/parallel-group-size"
 
-	// MinResources is the annotation with what the user wants free before the job is let in, such as cpu=4,memory=8Gi:
+	// MinResources is the annotation with what the user wants free before the job is admitted, such as cpu=4,memory=8Gi:
 	// Volcano works the PodGroup's minResources out from the templates alone.
 	MinResources = "batch.paddlepaddle.org/min-resources"
 

@@ -10,11 +10,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// ErrStale means that what was decided rests on something that has changed since; a later sync decides anew. It is logged
+// ErrStale means that what was decided rests on something that has changed since; a later sync decides again. It is logged
 // as no error.
 var ErrStale = errors.New("changed meanwhile")
 
-// Refused says whether an error is an answer of the API server that only a change by the user, or of a quota or a webhook,
+// Refused reports whether an error is an answer of the API server that only a change by the user, or of a quota or a webhook,
 // can turn. That a namespace is being deleted is none.
 func Refused(err error) bool {
 	var status apierrors.APIStatus

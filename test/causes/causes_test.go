@@ -21,7 +21,7 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/story"
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/policy"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/lifecycle"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
@@ -179,11 +179,11 @@ var causes = []cause{
 		missing: `"kind":"ResourceClaim"`, suggestion: report.Suggest(report.CreateObject, "ResourceClaim card"), remedy: []step{device, devices},
 		then: &cause{reason: report.ResourceClaimNotAllocatable, text: "the devices for ResourceClaim card are free on none of", remedy: []step{slice}},
 	}, {
-		name: "priority", pod: "priorityClassName: NAME", reason: policy.ReasonPriorityClassNotFound, text: `priority class "priority" does not exist`,
+		name: "priority", pod: "priorityClassName: NAME", reason: lifecycle.ReasonPriorityClassNotFound, text: `priority class "priority" does not exist`,
 		missing: `"objects":[{"kind":"PriorityClass","name":"priority"}]`, suggestion: report.Suggest(report.CreateObject, "PriorityClass priority"),
 		remedy: []step{`{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: NAME}, value: 1}`},
 	}, {
-		name: "pod-security", before: []step{"kubectl label namespace NAME pod-security.kubernetes.io/enforce=restricted"}, reason: policy.ReasonPodSecurityViolation,
+		name: "pod-security", before: []step{"kubectl label namespace NAME pod-security.kubernetes.io/enforce=restricted"}, reason: lifecycle.ReasonPodSecurityViolation,
 		text: `violates PodSecurity "restricted:latest"`, suggestion: report.Suggestion{Kind: story.ChangePodTemplate},
 		remedy: []step{"kubectl label namespace NAME --overwrite pod-security.kubernetes.io/enforce=privileged"},
 	},

@@ -17,7 +17,7 @@ import (
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/policy"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/lifecycle"
 	"github.com/paddle-volcano/paddle-volcano/deploy"
 	"github.com/paddle-volcano/paddle-volcano/test/conformance"
 	"github.com/paddle-volcano/paddle-volcano/test/conformance/rules"
@@ -187,7 +187,7 @@ func TestTheLauncherStartsNoOtherPodsProcesses(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if c := meta.FindStatusCondition(job.Status.Conditions, v1.ConditionLauncherUsable); c == nil || c.Reason != policy.ReasonAddressPrefix {
+		if c := meta.FindStatusCondition(job.Status.Conditions, v1.ConditionLauncherUsable); c == nil || c.Reason != lifecycle.ReasonAddressPrefix {
 			return fmt.Errorf("the conditions are %v", job.Status.Conditions)
 		}
 		return nil

@@ -12,8 +12,8 @@ import (
 
 	batchv1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	kubeflowv1 "github.com/paddle-volcano/paddle-volcano/controller/apis/kubeflow/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/kubeflow"
-	"github.com/paddle-volcano/paddle-volcano/controller/render"
+	"github.com/paddle-volcano/paddle-volcano/controller/builder"
+	"github.com/paddle-volcano/paddle-volcano/controller/legacy/kubeflow"
 	"github.com/paddle-volcano/paddle-volcano/test/conformance"
 	"github.com/paddle-volcano/paddle-volcano/test/conformance/rules"
 	"github.com/paddle-volcano/paddle-volcano/test/vcjob"
@@ -39,11 +39,11 @@ func TestRanksAreThoseOfThePods(t *testing.T) {
 		"one worker": {with: []kubeflowChange{servers, one}, mode: conformance.PS},
 	} {
 		for _, intranet := range []batchv1.Intranet{batchv1.PodIP, batchv1.Service} {
-			cfg := render.Config{DefaultIntranet: intranet, ElasticEtcd: "kv.paddle-system.svc:2379"}
+			cfg := builder.Config{DefaultIntranet: intranet, ElasticEtcd: "kv.paddle-system.svc:2379"}
 			name := strings.ToLower(strings.ReplaceAll(name, " ", "-") + "-" + string(intranet))
 			made := kubeflow.Convert(job("train", name, tc.with...), true).Job
-			require.Empty(t, render.Validate(made, render.Wish{}, cfg), name)
-			rendered, told := render.Job(made, render.Wish{}, cfg)
+			require.Empty(t, builder.Validate(made, builder.PodGroupOverrides{}, cfg), name)
+			rendered, told := builder.Job(made, builder.PodGroupOverrides{}, cfg)
 			require.Empty(t, told, name)
 			submitted, err := volcano.Create(t.Context(), rendered)
 			require.NoError(t, err)
@@ -52,11 +52,11 @@ func TestRanksAreThoseOfThePods(t *testing.T) {
 			for i, pod := range pods {
 				pod.Status.PodIP = fmt.Sprintf("10.0.0.%d", 100+i)
 			}
-			addresses, gang := render.ServiceAddresses(made), ""
+			addresses, gang := builder.ServiceAddresses(made), ""
 			if intranet == batchv1.PodIP && tc.mode != conformance.Elastic {
-				addresses, gang, _ = render.PodAddresses(made, pods)
+				addresses, gang, _ = builder.PodAddresses(made, pods)
 			}
-			environment := render.ConfigMap(made, addresses, gang, cfg)
+			environment := builder.ConfigMap(made, addresses, gang, cfg)
 			seen, err := conformance.NewGang(tc.mode, pods, services, func(name string) (map[string]string, bool) {
 				if name == environment.Name {
 					return environment.Data, true

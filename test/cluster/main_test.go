@@ -15,7 +15,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	kubeflowv1 "github.com/paddle-volcano/paddle-volcano/controller/apis/kubeflow/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/kubeflow"
+	"github.com/paddle-volcano/paddle-volcano/controller/legacy/kubeflow"
 	"github.com/paddle-volcano/paddle-volcano/deploy"
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 	"github.com/paddle-volcano/paddle-volcano/test/manifests"

@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 	"github.com/paddle-volcano/paddle-volcano/controller/keys"
-	"github.com/paddle-volcano/paddle-volcano/controller/render"
 )
 
 // source lets bytes decide. When they are used up, the first choice is taken each time, which is always the plain one.
@@ -56,10 +56,10 @@ const specs = "specs"
 var long = strings.Repeat("long", 16)
 
 // config is a controller's.
-func (s *source) config() render.Config {
-	return render.Config{
+func (s *source) config() builder.Config {
+	return builder.Config{
 		DefaultIntranet: one(s, v1.PodIP, v1.Service), BarrierImage: one(s, "barrier", ""), BarrierTimeout: time.Minute,
-		AnnouncePodIPs: s.seldom(4), ElasticEtcd: one(s, "", "kv:2379"), HostPorts: render.DefaultHostPorts(),
+		AnnouncePodIPs: s.seldom(4), ElasticEtcd: one(s, "", "kv:2379"), HostPorts: builder.DefaultHostPorts(),
 	}
 }
 

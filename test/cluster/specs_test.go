@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/render"
+	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 )
 
 // seeds are random bytes of several lengths, the same every time.
@@ -73,7 +73,7 @@ var dryRun = metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}}
 
 // ask takes a spec the way that it takes in a cluster, and returns how far it came; an error if what was rendered is refused
 // although the controller and the API server had accepted all that the user wrote.
-func ask(ctx context.Context, job *v1.PaddleJob, cfg render.Config) (end string, err error) {
+func ask(ctx context.Context, job *v1.PaddleJob, cfg builder.Config) (end string, err error) {
 	stored, err := cluster.Paddle.BatchV1().PaddleJobs(specs).Create(ctx, job, dryRun)
 	if refuses(err) {
 		return refusedAtOnce, nil
@@ -81,7 +81,7 @@ func ask(ctx context.Context, job *v1.PaddleJob, cfg render.Config) (end string,
 	if err != nil {
 		return "", err
 	}
-	if notices := render.Validate(stored, render.Wish{}, cfg); len(notices) > 0 {
+	if notices := builder.Validate(stored, builder.PodGroupOverrides{}, cfg); len(notices) > 0 {
 		return refused, nil
 	}
 	for _, role := range []*v1.ResourceSpec{stored.Spec.PS, stored.Spec.Worker, stored.Spec.Heter} {
@@ -94,16 +94,16 @@ func ask(ctx context.Context, job *v1.PaddleJob, cfg render.Config) (end string,
 			return "", err
 		}
 	}
-	rendered, _ := render.Job(stored, render.Wish{}, cfg)
+	rendered, _ := builder.Job(stored, builder.PodGroupOverrides{}, cfg)
 	made, err := cluster.Volcano.BatchV1alpha1().Jobs(specs).Create(ctx, rendered, dryRun)
 	if err != nil {
 		return "", fmt.Errorf("the Volcano Job is refused: %w", err)
 	}
-	group := render.PodGroup(made, func(string) int32 { return 0 })
+	group := builder.PodGroup(made, func(string) int32 { return 0 })
 	if _, err := cluster.Volcano.SchedulingV1beta1().PodGroups(specs).Create(ctx, group, dryRun); err != nil {
 		return "", fmt.Errorf("the PodGroup is refused: %w", err)
 	}
-	cm := render.ConfigMap(stored, render.ServiceAddresses(stored), "gang", cfg)
+	cm := builder.ConfigMap(stored, builder.ServiceAddresses(stored), "gang", cfg)
 	if _, err := cluster.Kube.CoreV1().ConfigMaps(specs).Create(ctx, cm, dryRun); err != nil {
 		return "", fmt.Errorf("the ConfigMap is refused: %w", err)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/render"
+	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 	"github.com/paddle-volcano/paddle-volcano/test/conformance"
 )
 
@@ -18,9 +18,9 @@ func TestFrontEndsFormOneJob(t *testing.T) {
 		for _, workers := range []int{2, 3, 12} {
 			shape := shape{workers: workers, intranet: network, fallback: "front"}
 			t.Run(shape.name(), func(t *testing.T) {
-				run := start(t, shape.job(), render.Config{})
+				run := start(t, shape.job(), builder.Config{})
 				if network == v1.Host {
-					first, ok := render.ChoosePorts(render.HostPortsOf(run.cfg), render.PortsNeeded(run.job), nil, "")
+					first, ok := builder.ChoosePorts(builder.HostPortsOf(run.cfg), builder.PortsNeeded(run.job), nil, "")
 					require.True(t, ok)
 					run.onNodes(first, false)
 				}
@@ -50,7 +50,7 @@ func TestFrontEndsFormOneJob(t *testing.T) {
 
 // A worker alone has nobody to meet.
 func TestAFrontEndOfOneWorkerTrainsAlone(t *testing.T) {
-	run := start(t, shape{workers: 1, intranet: v1.PodIP, fallback: "front"}.job(), render.Config{})
+	run := start(t, shape{workers: 1, intranet: v1.PodIP, fallback: "front"}.job(), builder.Config{})
 	gang, err := conformance.NewGang(conformance.Single, run.pods, run.services, run.configMaps(t))
 	require.NoError(t, err)
 	require.ErrorContains(t, gang.CheckFrontEnds(true), "trains alone, and there are 1 pods")

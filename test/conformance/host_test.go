@@ -14,8 +14,8 @@ import (
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 	"github.com/paddle-volcano/paddle-volcano/controller/keys"
-	"github.com/paddle-volcano/paddle-volcano/controller/render"
 	"github.com/paddle-volcano/paddle-volcano/test/conformance"
 )
 
@@ -36,7 +36,7 @@ func (r *run) onNodes(first int, shared bool) {
 // announce tells the pods what their templates read from annotations.
 func (r *run) announce() {
 	for _, pod := range r.pods {
-		maps.Copy(pod.Annotations, render.Told(r.job, r.first, pod))
+		maps.Copy(pod.Annotations, builder.PodAnnotations(r.job, r.first, pod))
 	}
 }
 
@@ -57,9 +57,9 @@ func TestEveryJobTrainsOnHosts(t *testing.T) {
 	} {
 		test.intranet, test.fallback = v1.Host, v1.Intranet(strconv.FormatBool(test.shared))
 		t.Run(test.name(), func(t *testing.T) {
-			cfg := render.Config{}
+			cfg := builder.Config{}
 			run := start(t, test.job(), cfg)
-			first, ok := render.ChoosePorts(render.HostPortsOf(cfg), render.PortsNeeded(run.job), nil, "")
+			first, ok := builder.ChoosePorts(builder.HostPortsOf(cfg), builder.PortsNeeded(run.job), nil, "")
 			require.True(t, ok)
 			run.onNodes(first, test.shared)
 			for _, pod := range run.pods {
@@ -82,7 +82,7 @@ func TestEveryJobTrainsOnHosts(t *testing.T) {
 }
 
 func TestTwoWorkersOnOneHostAreOneNode(t *testing.T) {
-	run := start(t, shape{workers: 3, intranet: v1.Host, fallback: "pair"}.job(), render.Config{})
+	run := start(t, shape{workers: 3, intranet: v1.Host, fallback: "pair"}.job(), builder.Config{})
 	run.onNodes(20000, false)
 	run.pods[2].Status.PodIP = run.pods[1].Status.PodIP
 	run.announce()
@@ -94,13 +94,13 @@ func TestTwoWorkersOnOneHostAreOneNode(t *testing.T) {
 
 func TestJobsOnOneHostDoNotCollide(t *testing.T) {
 	var pods []conformance.Pod
-	var taken []render.Ports
+	var taken []builder.Ports
 	for _, fallback := range []v1.Intranet{"one", "two", "three"} {
-		run := start(t, shape{ps: 2, workers: 2, gloo: ptr.To(1), intranet: v1.Host, fallback: fallback}.job(), render.Config{})
+		run := start(t, shape{ps: 2, workers: 2, gloo: ptr.To(1), intranet: v1.Host, fallback: fallback}.job(), builder.Config{})
 		// The same seed: all would begin in the same place.
-		first, ok := render.ChoosePorts(render.HostPortsOf(run.cfg), render.PortsNeeded(run.job), taken, "")
+		first, ok := builder.ChoosePorts(builder.HostPortsOf(run.cfg), builder.PortsNeeded(run.job), taken, "")
 		require.True(t, ok)
-		taken = append(taken, render.Ports{First: first, Count: render.PortsNeeded(run.job)})
+		taken = append(taken, builder.Ports{First: first, Count: builder.PortsNeeded(run.job)})
 		run.onNodes(first, true)
 		gang, err := conformance.NewGang(conformance.PS, run.pods, run.services, run.configMaps(t))
 		require.NoError(t, err)
@@ -121,7 +121,7 @@ func TestJobsOnOneHostDoNotCollide(t *testing.T) {
 
 // The first address of a pod may be one that Paddle cannot use.
 func TestDualStack(t *testing.T) {
-	cfg := render.Config{AnnouncePodIPs: true}
+	cfg := builder.Config{AnnouncePodIPs: true}
 	for _, shape := range []shape{{ps: 2, workers: 2, intranet: v1.PodIP, fallback: "dual"}, {workers: 3, intranet: v1.PodIP, fallback: "dual"}} {
 		run := start(t, shape.job(), cfg)
 		for i, pod := range run.pods {

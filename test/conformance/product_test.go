@@ -15,7 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/render"
+	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 	"github.com/paddle-volcano/paddle-volcano/test/conformance"
 	"github.com/paddle-volcano/paddle-volcano/test/conformance/rules"
 	"github.com/paddle-volcano/paddle-volcano/test/vcjob"
@@ -93,19 +93,19 @@ func (s shape) job() *v1.PaddleJob {
 // run is a PaddleJob whose pods Volcano has made.
 type run struct {
 	job      *v1.PaddleJob
-	cfg      render.Config
+	cfg      builder.Config
 	pods     []*corev1.Pod
 	services []*corev1.Service
 	// first is where the job's ports begin, with intranet Host.
 	first int
 }
 
-func start(t *testing.T, job *v1.PaddleJob, cfg render.Config) *run {
+func start(t *testing.T, job *v1.PaddleJob, cfg builder.Config) *run {
 	t.Helper()
 	volcano, err := vcjob.Shared()
 	require.NoError(t, err)
-	require.Empty(t, render.Validate(job, render.Wish{}, cfg))
-	rendered, _ := render.Job(job, render.Wish{}, cfg)
+	require.Empty(t, builder.Validate(job, builder.PodGroupOverrides{}, cfg))
+	rendered, _ := builder.Job(job, builder.PodGroupOverrides{}, cfg)
 	submitted, err := volcano.Create(t.Context(), rendered)
 	require.NoError(t, err)
 	pods, services, err := volcano.Pods(t.Context(), submitted)
@@ -120,13 +120,13 @@ func start(t *testing.T, job *v1.PaddleJob, cfg render.Config) *run {
 // configMaps are those of the job as the controller makes them for its pods.
 func (r *run) configMaps(t *testing.T) func(string) (map[string]string, bool) {
 	t.Helper()
-	addresses, gang := render.ServiceAddresses(r.job), ""
-	if render.Intranet(r.job, r.cfg) != v1.Service && !render.Elastic(r.job) {
+	addresses, gang := builder.ServiceAddresses(r.job), ""
+	if builder.Intranet(r.job, r.cfg) != v1.Service && !builder.Elastic(r.job) {
 		var missing []string
-		addresses, gang, missing = render.PodAddresses(r.job, r.pods)
+		addresses, gang, missing = builder.PodAddresses(r.job, r.pods)
 		require.Empty(t, missing)
 	}
-	made := render.ConfigMapAt(r.job, addresses, r.first, gang, r.cfg)
+	made := builder.ConfigMapAt(r.job, addresses, r.first, gang, r.cfg)
 	return func(name string) (map[string]string, bool) {
 		if name == made.Name {
 			return made.Data, true
@@ -162,7 +162,7 @@ func matrix() (shapes []shape) {
 func TestEveryJobTrains(t *testing.T) {
 	for _, shape := range matrix() {
 		t.Run(shape.name(), func(t *testing.T) {
-			run := start(t, shape.job(), render.Config{DefaultIntranet: shape.fallback})
+			run := start(t, shape.job(), builder.Config{DefaultIntranet: shape.fallback})
 			gang, err := conformance.NewGang(shape.mode(), run.pods, run.services, run.configMaps(t))
 			require.NoError(t, err)
 			require.Len(t, gang.Pods, shape.ps+shape.workers+shape.heter)
@@ -234,7 +234,7 @@ func requireLaunch(t *testing.T, shape shape, gang *conformance.Gang) {
 func TestTheLauncherStartsNoOtherPodsProcesses(t *testing.T) {
 	for _, intranet := range []v1.Intranet{v1.PodIP, v1.Service, v1.Host} {
 		t.Run(string(intranet), func(t *testing.T) {
-			run := start(t, shape{ps: 1, workers: 2, intranet: intranet, fallback: "alike"}.job(), render.Config{DefaultIntranet: v1.PodIP})
+			run := start(t, shape{ps: 1, workers: 2, intranet: intranet, fallback: "alike"}.job(), builder.Config{DefaultIntranet: v1.PodIP})
 			for i, pod := range run.pods {
 				pod.Status.PodIP = []string{"10.128.0.5", "10.128.0.50", "10.128.0.7"}[i]
 			}
@@ -260,7 +260,7 @@ func TestTheLauncherStartsNoOtherPodsProcesses(t *testing.T) {
 
 func TestNoContainerStartsBeforeAddressesAreKnown(t *testing.T) {
 	for _, intranet := range []v1.Intranet{v1.PodIP, v1.Service} {
-		run := start(t, shape{ps: 1, workers: 2, gloo: ptr.To(1), intranet: intranet, fallback: "early"}.job(), render.Config{DefaultIntranet: v1.PodIP})
+		run := start(t, shape{ps: 1, workers: 2, gloo: ptr.To(1), intranet: intranet, fallback: "early"}.job(), builder.Config{DefaultIntranet: v1.PodIP})
 		for _, pod := range run.pods {
 			_, err := conformance.Environment(pod, func(name string) (map[string]string, bool) { return nil, strings.HasSuffix(name, "-svc") })
 			require.ErrorContains(t, err, "waits for ConfigMap "+run.job.Name, pod.Name)
@@ -269,7 +269,7 @@ func TestNoContainerStartsBeforeAddressesAreKnown(t *testing.T) {
 }
 
 func TestARestartedGangReadsItsOwnAddresses(t *testing.T) {
-	run := start(t, shape{ps: 2, workers: 2, gloo: ptr.To(1), intranet: v1.PodIP, fallback: "again"}.job(), render.Config{DefaultIntranet: v1.PodIP})
+	run := start(t, shape{ps: 2, workers: 2, gloo: ptr.To(1), intranet: v1.PodIP, fallback: "again"}.job(), builder.Config{DefaultIntranet: v1.PodIP})
 	before := run.configMaps(t)
 	for i, pod := range run.pods {
 		pod.UID, pod.Status.PodIP = "second", fmt.Sprintf("10.9.0.%d", len(run.pods)-i)
@@ -296,7 +296,7 @@ func TestTheUsersVariablesWin(t *testing.T) {
 			role.Template.Spec.Containers[0].EnvFrom = []corev1.EnvFromSource{{ConfigMapRef: &corev1.ConfigMapEnvSource{
 				LocalObjectReference: corev1.LocalObjectReference{Name: "mine"}}}}
 		}
-		run := start(t, job, render.Config{DefaultIntranet: v1.PodIP})
+		run := start(t, job, builder.Config{DefaultIntranet: v1.PodIP})
 		theirs := run.configMaps(t)
 		lookup := func(name string) (map[string]string, bool) {
 			if name == "mine" {

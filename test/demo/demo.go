@@ -21,7 +21,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/command"
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/story"
 	paddlev1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/view"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 	"github.com/paddle-volcano/paddle-volcano/test/manifests"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
@@ -247,7 +247,7 @@ func (d *demo) awaitStarted(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			if now.Status.Phase != paddlev1.Running && !view.Finished(now) {
+			if now.Status.Phase != paddlev1.Running && !observed.Finished(now) {
 				return fmt.Errorf("%s is %q", j.namespace, now.Status.Phase)
 			}
 		}
@@ -300,5 +300,5 @@ func (d *demo) look(ctx context.Context, j job) (final bool, fault error) {
 		return false, err
 	}
 	fault = j.fault(now, pods.Items)
-	return fault == nil || view.Finished(now), fault
+	return fault == nil || observed.Finished(now), fault
 }

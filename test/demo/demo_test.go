@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	paddlev1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/status"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/lifecycle"
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 	"github.com/paddle-volcano/paddle-volcano/test/manifests"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
@@ -103,13 +103,13 @@ func TestFault(t *testing.T) {
 		"completed":        {job: trains, phase: paddlev1.Completed, pods: []corev1.Pod{bound}},
 		"runs":             {job: trains, phase: paddlev1.Running, want: `its phase is "Running", not "Completed"`},
 		"failed":           {job: trains, phase: paddlev1.Failed, want: `its phase is "Failed", not "Completed"`},
-		"waits":            {job: waits, phase: paddlev1.Pending, reason: status.ReasonWaitingForGang, pods: []corev1.Pod{unbound}},
+		"waits":            {job: waits, phase: paddlev1.Pending, reason: lifecycle.ReasonWaitingForGang, pods: []corev1.Pod{unbound}},
 		"waits, no reason": {job: waits, phase: paddlev1.Pending, pods: []corev1.Pod{unbound}, want: "it gives no reason for being Pending"},
 		"has just begun":   {job: waits, phase: paddlev1.Pending, reason: "Placing", pods: []corev1.Pod{unbound}, want: "it gives no reason for being Pending"},
-		"waits, no pods":   {job: waits, phase: paddlev1.Pending, reason: status.ReasonWaitingForGang, want: "it has no pods"},
+		"waits, no pods":   {job: waits, phase: paddlev1.Pending, reason: lifecycle.ReasonWaitingForGang, want: "it has no pods"},
 		"does not wait":    {job: waits, phase: paddlev1.Running, pods: []corev1.Pod{unbound}, want: `its phase is "Running", not "Pending"`},
 		"one pod is bound": {
-			job: waits, phase: paddlev1.Pending, reason: status.ReasonWaitingForGang, pods: []corev1.Pod{unbound, bound},
+			job: waits, phase: paddlev1.Pending, reason: lifecycle.ReasonWaitingForGang, pods: []corev1.Pod{unbound, bound},
 			want: "pod p is bound to n although its gang does not fit",
 		},
 	} {

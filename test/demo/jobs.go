@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	paddlev1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/status"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/lifecycle"
 	"github.com/paddle-volcano/paddle-volcano/deploy"
 )
 
@@ -69,7 +69,7 @@ func (j job) fault(now *paddlev1.PaddleJob, pods []corev1.Pod) error {
 		return fmt.Errorf("its phase is %q, not %q", now.Status.Phase, want)
 	case j.waits && len(pods) == 0:
 		return errors.New("it has no pods")
-	case j.waits && (scheduled == nil || scheduled.Status != metav1.ConditionFalse || !status.Waits(scheduled.Reason)):
+	case j.waits && (scheduled == nil || scheduled.Status != metav1.ConditionFalse || !lifecycle.IsWaitingReason(scheduled.Reason)):
 		return errors.New("it gives no reason for being Pending")
 	}
 	return nil

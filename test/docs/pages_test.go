@@ -149,13 +149,13 @@ func TestEveryReasonIsExplained(t *testing.T) {
 	fine := map[string]bool{"EnvironmentReady": true, "Created": true, "Placed": true, "Retrying": true}
 	found := 0
 	for file, pattern := range map[string]string{
-		"controller/render/reasons.go":    `Reason\w+ += "(\w+)"`,
-		"controller/policy/reasons.go":    `Reason\w+ += "(\w+)"`,
-		"controller/policy/ports.go":      `Reason\w+ += "(\w+)"`,
-		"controller/reconcile/undone.go":  `Reason\w+ += "(\w+)"`,
-		"controller/view/startup.go":      `Reason\w+ += "(\w+)"`,
-		"controller/status/scheduled.go":  `Reason\w+ += "(\w+)"`,
-		"plugins/paddle/report/reason.go": `\w+ +Reason = "(\w+)"`,
+		"controller/builder/warnings.go":               `Reason\w+ += "(\w+)"`,
+		"controller/paddlejob/lifecycle/reasons.go":    `Reason\w+ += "(\w+)"`,
+		"controller/paddlejob/lifecycle/ports.go":      `Reason\w+ += "(\w+)"`,
+		"controller/paddlejob/admission.go":            `Reason\w+ += "(\w+)"`,
+		"controller/paddlejob/observed/startup.go":     `Reason\w+ += "(\w+)"`,
+		"controller/paddlejob/lifecycle/conditions.go": `Reason\w+ += "(\w+)"`,
+		"plugins/paddle/report/reason.go":              `\w+ +Reason = "(\w+)"`,
 	} {
 		source, err := os.ReadFile(filepath.Join(root, file))
 		require.NoError(t, err)

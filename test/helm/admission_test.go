@@ -22,7 +22,7 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/command"
 	paddlev1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/policy"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/lifecycle"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
@@ -106,7 +106,7 @@ func awaitRefusal(t *testing.T, namespace string) {
 			return err
 		}
 		c := meta.FindStatusCondition(job.Status.Conditions, paddlev1.ConditionScheduled)
-		if c == nil || c.Reason != policy.ReasonPodSecurityViolation || !strings.Contains(c.Message, `violates PodSecurity "baseline:latest"`) {
+		if c == nil || c.Reason != lifecycle.ReasonPodSecurityViolation || !strings.Contains(c.Message, `violates PodSecurity "baseline:latest"`) {
 			return fmt.Errorf("it says %v", c)
 		}
 		return nil

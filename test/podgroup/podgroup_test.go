@@ -13,7 +13,7 @@ import (
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	scheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
-	"github.com/paddle-volcano/paddle-volcano/controller/render"
+	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 	"github.com/paddle-volcano/paddle-volcano/test/vcjob"
 )
 
@@ -50,7 +50,7 @@ func TestOurPodGroupIsVolcanos(t *testing.T) {
 		require.NoError(t, err)
 		theirs, err := controller.PodGroup(t.Context(), job)
 		require.NoError(t, err)
-		t.Run(job.Name, func(t *testing.T) { requireEqual(t, theirs, render.PodGroup(job, priorities)) })
+		t.Run(job.Name, func(t *testing.T) { requireEqual(t, theirs, builder.PodGroup(job, priorities)) })
 	}
 }
 
@@ -62,7 +62,7 @@ func TestVolcanoLeavesOurPodGroupAlone(t *testing.T) {
 	for i := range 60 {
 		job := d.volcanoJob(fmt.Sprintf("ours-%d", i))
 		job.UID = vcjob.UID(job.Name)
-		_, err := groups.Create(t.Context(), render.PodGroup(job, priorities), metav1.CreateOptions{})
+		_, err := groups.Create(t.Context(), builder.PodGroup(job, priorities), metav1.CreateOptions{})
 		require.NoError(t, err)
 		job, err = controller.Create(t.Context(), job)
 		require.NoError(t, err)
@@ -80,7 +80,7 @@ func TestVolcanoLeavesOurPodGroupAlone(t *testing.T) {
 	for _, job := range jobs {
 		stored, err := controller.PodGroup(t.Context(), job)
 		require.NoError(t, err)
-		requireEqual(t, stored, render.PodGroup(job, priorities))
+		requireEqual(t, stored, builder.PodGroup(job, priorities))
 	}
 }
 
@@ -90,13 +90,13 @@ func TestEveryRolesMinimumCounts(t *testing.T) {
 	for i := range 200 {
 		paddle := d.paddleJob(fmt.Sprintf("paddle-%d", i))
 		// Half of them with a start barrier, whose requests count too.
-		rendered, _ := render.Job(paddle, render.Wish{}, render.Config{BarrierImage: []string{"", "barrier:v1"}[i%2]})
+		rendered, _ := builder.Job(paddle, builder.PodGroupOverrides{}, builder.Config{BarrierImage: []string{"", "barrier:v1"}[i%2]})
 		job, err := controller.Create(t.Context(), rendered)
 		require.NoError(t, err)
 		theirs, err := controller.PodGroup(t.Context(), job)
 		require.NoError(t, err)
 		t.Run(job.Name, func(t *testing.T) {
-			ours := render.PodGroup(job, priorities)
+			ours := builder.PodGroup(job, priorities)
 			requireEqual(t, theirs, ours)
 			var sum int32
 			for _, least := range ours.Spec.MinTaskMember {

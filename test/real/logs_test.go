@@ -14,7 +14,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/command"
-	"github.com/paddle-volcano/paddle-volcano/controller/view"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 )
 
@@ -39,7 +39,7 @@ func TestLogs(t *testing.T) {
 	}
 	ends := map[string]string{"ps": "TRAINER 1 is here", "worker": "trained: loss ", "heter": "all 2 trainers are done"}
 	followed := map[string]chan said{}
-	for _, role := range view.Roles {
+	for _, role := range observed.Roles {
 		followed[role] = make(chan said, 1)
 		go func() {
 			out, errOut, code := r.paddle(t.Context(), "logs", "job", "--role", role, "-f")
@@ -58,7 +58,7 @@ func TestLogs(t *testing.T) {
 	require.Len(t, strings.Split(strings.TrimSpace(out), "\n"), 2, "the last line of each worker: %s", out)
 
 	r.awaitTrained(t, 2)
-	for _, role := range view.Roles {
+	for _, role := range observed.Roles {
 		got := <-followed[role]
 		require.Zero(t, got.code, "%s: %s", role, got.errOut)
 		for rank := range 2 {

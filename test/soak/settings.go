@@ -22,7 +22,7 @@ type Settings struct {
 	// Folder for report.json; the sandbox's state is below it.
 	Folder string
 	// Patience is how long all jobs may take to end, or to be gone: more than the longest grace of the controller's (Volcano
-	// loses a job now and then; controller/policy/forgotten.go).
+	// loses a job now and then; controller/paddlejob/lifecycle/forgotten.go).
 	Patience time.Duration
 }
 

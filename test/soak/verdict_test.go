@@ -13,7 +13,7 @@ import (
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/render"
+	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 )
 
 // ended is a world with one job of two workers that has ended, of which pods are left.
@@ -109,7 +109,7 @@ func TestDrawnJobsAreValid(t *testing.T) {
 	for range 500 {
 		j := draw(r, "job-0")
 		seen[j.kind] = true
-		require.Empty(t, render.Validate(j.made, render.Wish{}, render.Config{}), j.kind)
+		require.Empty(t, builder.Validate(j.made, builder.PodGroupOverrides{}, builder.Config{}), j.kind)
 	}
 	for _, kind := range kinds {
 		require.True(t, seen[kind.name], kind.name)

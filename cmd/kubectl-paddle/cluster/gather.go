@@ -19,7 +19,7 @@ import (
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/keys"
-	"github.com/paddle-volcano/paddle-volcano/controller/view"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/story"
 )
@@ -46,7 +46,7 @@ func (c *Clients) Gather(ctx context.Context, namespace, name string) (*story.Ob
 	pods, err := c.Kube.CoreV1().Pods(namespace).List(ctx, of)
 	if g.read("pods", err) {
 		o.Pods = pointers(pods.Items)
-		view.SortPods(o.Pods)
+		observed.SortPods(o.Pods)
 	}
 	if queue := story.QueueOf(job); queue != "" {
 		q, err := c.Volcano.SchedulingV1beta1().Queues().Get(ctx, queue, metav1.GetOptions{})
@@ -67,16 +67,16 @@ func (c *Clients) absent(ctx context.Context, g *reading, o *story.Objects) {
 	for _, class := range o.PriorityClasses() {
 		_, err := c.Kube.SchedulingV1().PriorityClasses().Get(ctx, class, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
-			o.Absent = append(o.Absent, view.Reference{Kind: "PriorityClass", Name: class})
+			o.Absent = append(o.Absent, observed.Reference{Kind: "PriorityClass", Name: class})
 		}
 		g.read("PriorityClasses", err)
 	}
-	asked, forbidden := map[view.Reference]bool{{Kind: view.KindConfigMap, Name: o.Job.Name}: true}, map[string]bool{}
+	asked, forbidden := map[observed.Reference]bool{{Kind: observed.KindConfigMap, Name: o.Job.Name}: true}, map[string]bool{}
 	for _, pod := range o.Pods {
-		if view.NewMember(pod).State != view.Starting {
+		if observed.NewRolePod(pod).State != observed.Starting {
 			continue
 		}
-		for _, ref := range view.References(&pod.Spec) {
+		for _, ref := range observed.References(&pod.Spec) {
 			if asked[ref] || forbidden[ref.Kind] {
 				continue
 			}
@@ -91,8 +91,8 @@ func (c *Clients) absent(ctx context.Context, g *reading, o *story.Objects) {
 	}
 }
 
-func (c *Clients) exists(ctx context.Context, namespace string, ref view.Reference) (err error) {
-	if ref.Kind == view.KindSecret {
+func (c *Clients) exists(ctx context.Context, namespace string, ref observed.Reference) (err error) {
+	if ref.Kind == observed.KindSecret {
 		_, err = c.Kube.CoreV1().Secrets(namespace).Get(ctx, ref.Name, metav1.GetOptions{})
 	} else {
 		_, err = c.Kube.CoreV1().ConfigMaps(namespace).Get(ctx, ref.Name, metav1.GetOptions{})
@@ -109,12 +109,12 @@ func (c *Clients) Pods(ctx context.Context, namespace, name string) ([]*corev1.P
 		return nil, err
 	}
 	pods := pointers(list.Items)
-	view.SortPods(pods)
+	observed.SortPods(pods)
 	return pods, nil
 }
 
 // settled says whether events have nothing to add.
-func settled(job *v1.PaddleJob) bool { return view.Finished(job) || job.Status.Phase == v1.Running }
+func settled(job *v1.PaddleJob) bool { return observed.Finished(job) || job.Status.Phase == v1.Running }
 
 // groupOf is the PodGroup of a Volcano Job; the youngest where that is not known.
 func groupOf(groups []vcscheduling.PodGroup, job *vcbatch.Job) *vcscheduling.PodGroup {

@@ -13,7 +13,7 @@ import (
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	"github.com/paddle-volcano/paddle-volcano/controller/keys"
-	"github.com/paddle-volcano/paddle-volcano/controller/view"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/migrate"
 )
@@ -71,7 +71,7 @@ func (c *Clients) api(ctx context.Context) (known, ours bool, err error) {
 }
 
 // Views are the jobs of a namespace, or of all, as the controller would see them first.
-func (c *Clients) Views(ctx context.Context, namespace string) ([]*view.View, error) {
+func (c *Clients) Views(ctx context.Context, namespace string) ([]*observed.State, error) {
 	all := metav1.ListOptions{}
 	jobs, err := c.Paddle.BatchV1().PaddleJobs(namespace).List(ctx, all)
 	if err != nil {
@@ -85,14 +85,14 @@ func (c *Clients) Views(ctx context.Context, namespace string) ([]*view.View, er
 	if err != nil {
 		return nil, err
 	}
-	views := make([]*view.View, 0, len(jobs.Items))
-	byUID := map[string]*view.View{}
+	views := make([]*observed.State, 0, len(jobs.Items))
+	byUID := map[string]*observed.State{}
 	for i := range jobs.Items {
-		v := &view.View{Now: time.Now(), Job: &jobs.Items[i], Queue: queue, Priority: priority}
+		v := &observed.State{Now: time.Now(), Job: &jobs.Items[i], Queue: queue, Priority: priority}
 		views = append(views, v)
 		byUID[string(v.Job.UID)] = v
 	}
-	of := func(object metav1.Object) *view.View {
+	of := func(object metav1.Object) *observed.State {
 		if owner := metav1.GetControllerOf(object); owner != nil {
 			return byUID[string(owner.UID)]
 		}
@@ -125,7 +125,7 @@ func (c *Clients) Views(ctx context.Context, namespace string) ([]*view.View, er
 }
 
 // complete reads what bears the job's own name.
-func (c *Clients) complete(ctx context.Context, v *view.View) error {
+func (c *Clients) complete(ctx context.Context, v *observed.State) error {
 	namespace, name := v.Job.Namespace, v.Job.Name
 	switch job, err := c.Volcano.BatchV1alpha1().Jobs(namespace).Get(ctx, name, metav1.GetOptions{}); {
 	case err == nil && metav1.IsControlledBy(job, v.Job):
@@ -137,7 +137,7 @@ func (c *Clients) complete(ctx context.Context, v *view.View) error {
 	case err == nil && metav1.IsControlledBy(group, v.Job):
 		v.Operator.PodGroup = group
 	case err == nil && metav1.GetControllerOf(group) == nil:
-		v.Wanted = group
+		v.UserPodGroup = group
 	case err != nil && !apierrors.IsNotFound(err):
 		return fmt.Errorf("read PodGroup %s/%s: %w", namespace, name, err)
 	}
@@ -147,7 +147,7 @@ func (c *Clients) complete(ctx context.Context, v *view.View) error {
 	case err != nil && !apierrors.IsNotFound(err):
 		return fmt.Errorf("read ConfigMap %s/%s: %w", namespace, name, err)
 	}
-	view.SortPods(v.Operator.Pods)
+	observed.SortPods(v.Operator.Pods)
 	return nil
 }
 

@@ -7,14 +7,14 @@ import (
 	"fmt"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/render"
+	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/manifest"
 )
 
 // settings stand for those of the controller, which nobody here knows: it may have an etcd for elastic jobs, and what it
 // refuses beyond this is told by the job's condition Stalled.
-var settings = render.Config{ElasticEtcd: "unknown:2379"}
+var settings = builder.Config{ElasticEtcd: "unknown:2379"}
 
 // settle gives each job its namespace, and refuses jobs that cannot stand beside each other.
 func settle(documents []manifest.Document, namespace string, enforced bool) error {
@@ -40,21 +40,21 @@ func settle(documents []manifest.Document, namespace string, enforced bool) erro
 
 // check refuses what the controller would, and tells what it would warn of. Wishes are those of PodGroups of the users'
 // own, by document, or nil.
-func (s *session) check(documents []manifest.Document, wishes []render.Wish) error {
+func (s *session) check(documents []manifest.Document, wishes []builder.PodGroupOverrides) error {
 	var errs []error
 	for i, d := range documents {
-		var wish render.Wish
+		var wish builder.PodGroupOverrides
 		if wishes != nil {
 			wish = wishes[i]
 		}
 		job := named(d.Job)
-		for _, n := range render.Validate(job, wish, settings) {
+		for _, n := range builder.Validate(job, wish, settings) {
 			errs = append(errs, fmt.Errorf("%s: job %s: %s (%s)", d.Where, job.Name, n.Message, n.Reason))
 		}
 		if len(errs) > 0 {
 			continue
 		}
-		_, warnings := render.Job(job, wish, settings)
+		_, warnings := builder.Job(job, wish, settings)
 		for _, n := range warnings {
 			s.note("Warning: job %s: %s (%s)", job.Name, n.Message, n.Reason)
 		}

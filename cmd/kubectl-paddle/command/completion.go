@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/paddle-volcano/paddle-volcano/controller/view"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
 // jobNames completes names of jobs, those that were typed before left out.
@@ -57,7 +57,7 @@ func (s *session) completeFlags(root *cobra.Command) {
 }
 
 func completeRoles(cmd *cobra.Command) {
-	must(cmd.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(view.Roles, cobra.ShellCompDirectiveNoFileComp)))
+	must(cmd.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(observed.Roles, cobra.ShellCompDirectiveNoFileComp)))
 }
 
 // must is for what only a mistake in this package makes fail.

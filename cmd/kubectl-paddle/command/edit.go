@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/util/retry"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/view"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
 // edit changes a job's spec by a patch that change works out from the job as it is now; nil changes nothing.
@@ -60,7 +60,7 @@ func (s *session) switching(to bool, use, short, done string) *cobra.Command {
 			return err
 		}
 		job, changed, err := s.edit(cmd.Context(), args[0], func(job *v1.PaddleJob) (map[string]any, error) {
-			if view.Finished(job) {
+			if observed.Finished(job) {
 				return nil, refused("job %s is %s: one that has ended is not %s; submit it again", job.Name, job.Status.Phase, done)
 			}
 			run := job.Spec.RunPolicy

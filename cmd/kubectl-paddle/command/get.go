@@ -13,8 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/render"
-	"github.com/paddle-volcano/paddle-volcano/controller/view"
+	"github.com/paddle-volcano/paddle-volcano/controller/builder"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/cluster"
@@ -60,7 +60,7 @@ func (s *session) get() *cobra.Command {
 // had the cluster for itself. What sends nothing cannot be placed better.
 func (s *session) traffic(ctx context.Context, clients *cluster.Clients, o *story.Objects) ([][]string, error) {
 	here := story.Placement(o.PodGroup)
-	if here == nil || here.Traffic() == "" || view.Finished(o.Job) {
+	if here == nil || here.Traffic() == "" || observed.Finished(o.Job) {
 		return nil, nil
 	}
 	rows := [][]string{{"A step sends:", sent(here)}}
@@ -114,7 +114,7 @@ func (s *session) getTables(o *story.Objects, sends [][]string) error {
 	job := o.Job
 	mode := string(job.Status.Mode)
 	if mode == "" {
-		mode = string(render.Mode(job))
+		mode = string(builder.Mode(job))
 	}
 	rows := [][]string{
 		{"Name:", job.Name}, {"Namespace:", job.Namespace}, {"Status:", string(job.Status.Phase)}, {"Mode:", mode},
@@ -122,8 +122,8 @@ func (s *session) getTables(o *story.Objects, sends [][]string) error {
 	if job.Status.Queue != "" {
 		rows = append(rows, []string{"Queue:", job.Status.Queue})
 	}
-	for _, role := range view.Roles {
-		if spec := view.Spec(job, role); spec != nil {
+	for _, role := range observed.Roles {
+		if spec := observed.Spec(job, role); spec != nil {
 			count := strconv.Itoa(spec.Replicas) + " wanted"
 			if status := statusOf(job, role); status != nil && status.Ready != "" {
 				count = status.Ready + " running"
@@ -150,9 +150,9 @@ func (s *session) getTables(o *story.Objects, sends [][]string) error {
 
 func statusOf(job *v1.PaddleJob, role string) *v1.ResourceStatus {
 	switch role {
-	case render.RolePS:
+	case builder.RolePS:
 		return job.Status.PS
-	case render.RoleWorker:
+	case builder.RoleWorker:
 		return job.Status.Worker
 	}
 	return job.Status.Heter

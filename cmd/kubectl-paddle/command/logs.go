@@ -11,8 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/paddle-volcano/paddle-volcano/controller/render"
-	"github.com/paddle-volcano/paddle-volcano/controller/view"
+	"github.com/paddle-volcano/paddle-volcano/controller/builder"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
 // asked is which logs are wanted.
@@ -35,7 +35,7 @@ func (s *session) logs() *cobra.Command {
 		ValidArgsFunction: s.jobNames(false),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&a.role, "role", render.RoleWorker, "role of the pods: "+strings.Join(view.Roles, ", "))
+	flags.StringVar(&a.role, "role", builder.RoleWorker, "role of the pods: "+strings.Join(observed.Roles, ", "))
 	flags.IntVar(&a.rank, "rank", -1, "rank of the pod within its role; all pods of the role if it is not given")
 	flags.StringVarP(&a.container, "container", "c", "", "container; the first, in which training is, if it is not given")
 	flags.BoolVarP(&a.Follow, "follow", "f", false, "go on until the pods end")
@@ -46,8 +46,8 @@ func (s *session) logs() *cobra.Command {
 	completeRoles(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
-		case !slices.Contains(view.Roles, a.role):
-			return usage("--role is %q: %s", a.role, strings.Join(view.Roles, ", "))
+		case !slices.Contains(observed.Roles, a.role):
+			return usage("--role is %q: %s", a.role, strings.Join(observed.Roles, ", "))
 		case a.rank < -1:
 			return usage("--rank is %d: ranks begin with 0", a.rank)
 		case a.Follow && a.Previous:
@@ -82,9 +82,9 @@ func (s *session) logs() *cobra.Command {
 }
 
 // choose are the pods of a role in the order of ranks; of one rank if it is not negative.
-func choose(pods []*corev1.Pod, role string, rank int) (chosen []*view.Member) {
+func choose(pods []*corev1.Pod, role string, rank int) (chosen []*observed.RolePod) {
 	for _, pod := range pods {
-		if m := view.NewMember(pod); m.Role == role && (rank < 0 || m.Index == rank) {
+		if m := observed.NewRolePod(pod); m.Role == role && (rank < 0 || m.Index == rank) {
 			chosen = append(chosen, m)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/paddle-volcano/paddle-volcano/controller/view"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/migrate"
 )
@@ -48,7 +48,7 @@ func (s *session) migrateCheck() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		var views []*view.View
+		var views []*observed.State
 		if found.API && found.Volcano {
 			if views, err = clients.Views(cmd.Context(), namespace); err != nil {
 				return err
@@ -63,7 +63,7 @@ func (s *session) migrateCheck() *cobra.Command {
 }
 
 // printMigration says what would become of jobs, in the order of their names.
-func (s *session) printMigration(output string, found *migrate.Cluster, views []*view.View) error {
+func (s *session) printMigration(output string, found *migrate.Cluster, views []*observed.State) error {
 	told := migration{Warnings: found.Warnings(), Steps: found.Steps(), Jobs: []migrate.Verdict{}}
 	for _, v := range views {
 		told.Jobs = append(told.Jobs, migrate.Judge(v, settings))

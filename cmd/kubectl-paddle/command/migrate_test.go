@@ -17,14 +17,14 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/migrate"
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/view"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
 // operated is a job of two workers as paddle-operator left it, on a cluster with the queue default.
-func operated(namespace, name string, change ...func(*view.View)) *view.View {
+func operated(namespace, name string, change ...func(*observed.State)) *observed.State {
 	job := &v1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: v1.PaddleJobSpec{Worker: &v1.ResourceSpec{Replicas: 2}}}
 	job.Spec.Worker.Template.Spec.Containers = []corev1.Container{{Name: "paddle", Image: "paddle"}}
-	v := &view.View{Job: job, Priority: func(string) (int32, bool) { return 0, false }, Queue: func(name string) *vcscheduling.Queue {
+	v := &observed.State{Job: job, Priority: func(string) (int32, bool) { return 0, false }, Queue: func(name string) *vcscheduling.Queue {
 		if name != "default" {
 			return nil
 		}
@@ -45,7 +45,7 @@ func TestMigrationIsPrinted(t *testing.T) {
 		d.Spec.Template.Spec.Containers = []corev1.Container{{Image: image}}
 		found.Sort(d)
 	}
-	started := func(v *view.View) {
+	started := func(v *observed.State) {
 		for _, name := range []string{"worker-0", "worker-1"} {
 			v.Operator.Pods = append(v.Operator.Pods, &corev1.Pod{
 				ObjectMeta: metav1.ObjectMeta{Name: v.Job.Name + "-" + name, Labels: map[string]string{"paddle-res-type": "worker"}},
@@ -54,11 +54,11 @@ func TestMigrationIsPrinted(t *testing.T) {
 		}
 		v.Operator.Environment = &corev1.ConfigMap{}
 	}
-	views := []*view.View{
+	views := []*observed.State{
 		operated("vision", "runs", started),
-		operated("speech", "misspelt", func(v *view.View) { v.Job.Spec.CleanPodPolicy = "onCompletion" }),
-		operated("speech", "ended", func(v *view.View) { v.Job.Status.Phase = v1.Completed }),
-		operated("ads", "queueless", func(v *view.View) { v.Job.Spec.SchedulingPolicy = &v1.SchedulingPolicy{Queue: "gold"} }),
+		operated("speech", "misspelt", func(v *observed.State) { v.Job.Spec.CleanPodPolicy = "onCompletion" }),
+		operated("speech", "ended", func(v *observed.State) { v.Job.Status.Phase = v1.Completed }),
+		operated("ads", "queueless", func(v *observed.State) { v.Job.Spec.SchedulingPolicy = &v1.SchedulingPolicy{Queue: "gold"} }),
 	}
 	for output, golden := range map[string]string{"": "migrate-check.txt", "json": "migrate-check.json", "yaml": "migrate-check.yaml"} {
 		var out bytes.Buffer

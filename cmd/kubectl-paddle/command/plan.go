@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/paddle-volcano/paddle-volcano/controller/render"
+	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 	"github.com/paddle-volcano/paddle-volcano/deploy"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/snapshot"
@@ -127,7 +127,7 @@ func (s *session) ask(ctx context.Context, p *planning) error {
 	}
 	q.Job = named(documents[0].Job)
 	q.Wish = whatif.WishFor(q.Snapshot, q.Job.Namespace, q.Job.Name)
-	return s.check(documents, []render.Wish{q.Wish})
+	return s.check(documents, []builder.PodGroupOverrides{q.Wish})
 }
 
 // look takes a snapshot, or reads one.

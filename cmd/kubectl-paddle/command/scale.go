@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/render"
-	"github.com/paddle-volcano/paddle-volcano/controller/view"
+	"github.com/paddle-volcano/paddle-volcano/controller/builder"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
 func (s *session) scale() *cobra.Command {
@@ -53,13 +53,13 @@ func scalable(job *v1.PaddleJob, workers int) error {
 	if job.Spec.Worker == nil {
 		return refused("job %s has no workers", job.Name)
 	}
-	if view.Finished(job) {
+	if observed.Finished(job) {
 		return refused("job %s is %s: one that has ended is not scaled", job.Name, job.Status.Phase)
 	}
 	scaled := job.DeepCopy()
 	scaled.Spec.Worker.Replicas = workers
 	var errs []error
-	for _, n := range render.Validate(scaled, render.Wish{}, settings) {
+	for _, n := range builder.Validate(scaled, builder.PodGroupOverrides{}, settings) {
 		errs = append(errs, fmt.Errorf("%s (%s)", n.Message, n.Reason))
 	}
 	if len(errs) > 0 {
@@ -67,7 +67,7 @@ func scalable(job *v1.PaddleJob, workers int) error {
 	}
 	switch job.Status.Phase {
 	case v1.Starting, v1.Running, v1.Restarting:
-		if !render.Scalable(job) {
+		if !builder.Scalable(job) {
 			return refused("job %s is %s, and only an elastic job can be scaled then: one with spec.elastic, spec.worker.requests and "+
 				"spec.worker.limits; delete it and submit it again with %d workers", job.Name, job.Status.Phase, workers)
 		}

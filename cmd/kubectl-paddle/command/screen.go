@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/view"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/cluster"
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/story"
@@ -106,7 +106,7 @@ func framed(text, trouble string, width, height int) string {
 func progressRows(jobs []v1.PaddleJob, line *story.Line, everywhere bool, now time.Time) [][]string {
 	jobs = slices.Clone(jobs)
 	ended := func(job *v1.PaddleJob) int {
-		if view.Finished(job) {
+		if observed.Finished(job) {
 			return 1
 		}
 		return 0

@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/render"
+	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/cluster"
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/manifest"
@@ -101,7 +101,7 @@ func (s *session) send(ctx context.Context, documents []manifest.Document, dryRu
 	if err != nil {
 		return nil, err
 	}
-	wishes := make([]render.Wish, len(documents))
+	wishes := make([]builder.PodGroupOverrides, len(documents))
 	for i, d := range documents {
 		wishes[i] = clients.Wish(ctx, d.Job.Namespace, d.Job.Name)
 	}

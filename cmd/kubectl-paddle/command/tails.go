@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	clientv1 "k8s.io/client-go/kubernetes/typed/core/v1"
 
-	"github.com/paddle-volcano/paddle-volcano/controller/view"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
 // startPoll is how often it is looked whether a pod has started.
@@ -33,8 +33,8 @@ type tails struct {
 }
 
 // show shows the logs of pods, one after the other, or all at once if they are followed.
-func (t *tails) show(ctx context.Context, members []*view.Member) error {
-	prefix := func(m *view.Member) string {
+func (t *tails) show(ctx context.Context, members []*observed.RolePod) error {
+	prefix := func(m *observed.RolePod) string {
 		if len(members) == 1 {
 			return ""
 		}
@@ -60,7 +60,7 @@ func (t *tails) show(ctx context.Context, members []*view.Member) error {
 	return errors.Join(errs...)
 }
 
-func (t *tails) one(ctx context.Context, m *view.Member, prefix string) error {
+func (t *tails) one(ctx context.Context, m *observed.RolePod, prefix string) error {
 	options := t.PodLogOptions
 	if options.Container = t.container; options.Container == "" {
 		options.Container = m.Pod.Spec.Containers[0].Name

@@ -15,7 +15,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/tree"
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/keys"
-	"github.com/paddle-volcano/paddle-volcano/controller/view"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
 // Objects are what is drawn. All but Tree may be missing.
@@ -50,7 +50,7 @@ func New(o *Objects) *Map {
 	for _, pod := range pods {
 		p := &Pod{Namespace: pod.Namespace, Name: pod.Name, Holds: held(pod), owner: others}
 		if job, ok := at[key(pod.Namespace, pod.Labels[keys.JobName])]; ok {
-			p.owner, p.Job, p.Role = job, m.Jobs[job].Name, view.NewMember(pod).Role
+			p.owner, p.Job, p.Role = job, m.Jobs[job].Name, observed.NewRolePod(pod).Role
 		}
 		on[pod.Spec.NodeName] = append(on[pod.Spec.NodeName], p)
 	}
@@ -81,12 +81,12 @@ func (m *Map) list(o *Objects, pods []*corev1.Pod) map[string]int {
 			if placed[k] == nil {
 				placed[k] = map[string]int{}
 			}
-			placed[k][view.NewMember(pod).Role]++
+			placed[k][observed.NewRolePod(pod).Role]++
 		}
 	}
 	for _, job := range o.Jobs {
 		chosen := job.Namespace == o.Namespace && job.Name == o.Name
-		if j := found[key(job.Namespace, job.Name)]; j != nil || chosen || !view.Finished(job) {
+		if j := found[key(job.Namespace, job.Name)]; j != nil || chosen || !observed.Finished(job) {
 			m.tell(add(job.Namespace, job.Name), job, o, placed[key(job.Namespace, job.Name)])
 		}
 	}
@@ -127,10 +127,10 @@ func (m *Map) tell(to *Job, job *v1.PaddleJob, o *Objects, placed map[string]int
 }
 
 func rolesOf(job *v1.PaddleJob, placed map[string]int) (roles []Role) {
-	for _, role := range view.Roles {
+	for _, role := range observed.Roles {
 		r := Role{Name: role, Placed: placed[role]}
 		if job != nil {
-			if spec := view.Spec(job, role); spec != nil {
+			if spec := observed.Spec(job, role); spec != nil {
 				r.Wanted = spec.Replicas
 			}
 		}

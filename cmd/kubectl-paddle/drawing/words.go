@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/paddle-volcano/paddle-volcano/controller/render"
+	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/topology"
 )
 
@@ -138,7 +138,7 @@ func (m *Map) about(j *Job) string {
 		if r.Wanted > 0 && r.Placed != r.Wanted {
 			text, most = fmt.Sprintf("%d of ", r.Placed), r.Wanted
 		}
-		if r.Name == render.RoleWorker {
+		if r.Name == builder.RoleWorker {
 			text += many(most, r.Name)
 		} else {
 			text += fmt.Sprintf("%d %s", most, r.Name)

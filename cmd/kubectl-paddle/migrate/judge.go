@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/policy"
-	"github.com/paddle-volcano/paddle-volcano/controller/render"
-	"github.com/paddle-volcano/paddle-volcano/controller/view"
+	"github.com/paddle-volcano/paddle-volcano/controller/builder"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/lifecycle"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
 // Fate is what becomes of a job in one word.
@@ -47,20 +47,20 @@ type Verdict struct {
 }
 
 // Judge asks the controller's own rules what it would do with a job that it sees for the first time.
-func Judge(seen *view.View, cfg render.Config) Verdict {
+func Judge(seen *observed.State, cfg builder.Config) Verdict {
 	job := seen.Job
-	plan := policy.Decide(seen, cfg)
+	plan := lifecycle.Decide(seen, cfg)
 	v := Verdict{Namespace: job.Namespace, Name: job.Name}
 	switch {
 	case job.DeletionTimestamp != nil:
 		v.Fate, v.Says = Goes, "it is being deleted; paddle-operator's finalizer is taken off, so that it can go"
 	case seen.VolcanoJob != nil:
 		v.Fate, v.Says = Ours, "the controller runs it already"
-	case view.Finished(job):
+	case observed.Finished(job):
 		v.Fate, v.Says = StaysFinished, "it has ended and stays so; "+deletes(&plan)
 	case plan.Suspended != nil:
 		v.Fate, v.Says = Rests, "it is suspended and stays so"
-	case plan.Waiting != nil && plan.Waiting.Reason == policy.ReasonTakingOver:
+	case plan.Waiting != nil && plan.Waiting.Reason == lifecycle.ReasonTakingOver:
 		v.startsAnew(seen, cfg)
 	case plan.Stalled != nil:
 		v.refused(plan.Stalled)
@@ -71,20 +71,20 @@ func Judge(seen *view.View, cfg render.Config) Verdict {
 		v.Fate, v.Says = RunsOn, fmt.Sprintf("its %d pods are well and know each other: they are left to finish as paddle-operator started them",
 			len(seen.Operator.Pods))
 	}
-	if plan.Waiting != nil && plan.Waiting.Reason != policy.ReasonTakingOver {
-		v.note([]render.Notice{*plan.Waiting})
+	if plan.Waiting != nil && plan.Waiting.Reason != lifecycle.ReasonTakingOver {
+		v.note([]builder.Cause{*plan.Waiting})
 	}
 	return v
 }
 
 // startsAnew is about a job whose pods cannot finish; what it would be after that is judged too.
-func (v *Verdict) startsAnew(seen *view.View, cfg render.Config) {
+func (v *Verdict) startsAnew(seen *observed.State, cfg builder.Config) {
 	v.Fate = StartsAnew
 	v.Says = fmt.Sprintf("what paddle-operator made cannot finish (a pod is missing or has failed, or the addresses are not known): "+
 		"its %d pods are deleted, and it starts anew under Volcano", len(seen.Operator.Pods))
 	after := *seen
-	after.Operator, after.Environment = view.Operator{}, nil
-	plan := policy.Decide(&after, cfg)
+	after.Operator, after.Environment = observed.Operator{}, nil
+	plan := lifecycle.Decide(&after, cfg)
 	if plan.Stalled != nil {
 		v.refused(plan.Stalled)
 		v.Says = fmt.Sprintf("its %d pods cannot finish and are deleted, and then %s", len(seen.Operator.Pods), v.Says)
@@ -92,26 +92,26 @@ func (v *Verdict) startsAnew(seen *view.View, cfg render.Config) {
 	v.note(plan.Warnings)
 }
 
-func (v *Verdict) refused(why *render.Notice) {
+func (v *Verdict) refused(why *builder.Cause) {
 	v.Fate, v.Says = Refused, fmt.Sprintf("it is not run (%s): %s", why.Reason, why.Message)
 }
 
-func (v *Verdict) note(all []render.Notice) {
+func (v *Verdict) note(all []builder.Cause) {
 	for _, notice := range all {
 		v.Notes = append(v.Notes, notice.Reason+": "+notice.Message)
 	}
 }
 
 // deletes is what a plan deletes, in words.
-func deletes(plan *policy.Plan) string {
-	counts := map[policy.Kind]int{}
+func deletes(plan *lifecycle.Plan) string {
+	counts := map[lifecycle.Kind]int{}
 	for _, action := range plan.Actions {
-		if d, ok := action.(policy.Delete); ok {
+		if d, ok := action.(lifecycle.Delete); ok {
 			counts[d.Kind]++
 		}
 	}
 	var deleted []string
-	for _, kind := range []policy.Kind{policy.KindPod, policy.KindService, policy.KindPodGroup, policy.KindConfigMap} {
+	for _, kind := range []lifecycle.Kind{lifecycle.KindPod, lifecycle.KindService, lifecycle.KindPodGroup, lifecycle.KindConfigMap} {
 		if n := counts[kind]; n > 0 {
 			deleted = append(deleted, fmt.Sprintf("%d %s(s)", n, kind))
 		}
@@ -125,8 +125,8 @@ func deletes(plan *policy.Plan) string {
 // pods is how many pods a job has when all are there.
 func pods(job *v1.PaddleJob) int {
 	sum := 0
-	for _, role := range view.Roles {
-		if spec := view.Spec(job, role); spec != nil {
+	for _, role := range observed.Roles {
+		if spec := observed.Spec(job, role); spec != nil {
 			sum += spec.Replicas
 		}
 	}

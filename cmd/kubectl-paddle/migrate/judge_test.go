@@ -15,16 +15,16 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/migrate"
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/render"
-	"github.com/paddle-volcano/paddle-volcano/controller/view"
+	"github.com/paddle-volcano/paddle-volcano/controller/builder"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
 // seen is a job of two workers and nothing else, on a cluster with the queue default.
-func seen(change ...func(*view.View)) *view.View {
+func seen(change ...func(*observed.State)) *observed.State {
 	job := &v1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Name: "job", Namespace: "train"}, Spec: v1.PaddleJobSpec{Worker: &v1.ResourceSpec{Replicas: 2}}}
 	job.Spec.Worker.Template.Spec.Containers = []corev1.Container{{Name: "paddle", Image: "paddle"}}
 	open := &vcscheduling.Queue{Status: vcscheduling.QueueStatus{State: vcscheduling.QueueStateOpen}}
-	v := &view.View{
+	v := &observed.State{
 		Now: time.Now(), Job: job,
 		Queue: func(name string) *vcscheduling.Queue {
 			if name == "default" {
@@ -41,8 +41,8 @@ func seen(change ...func(*view.View)) *view.View {
 }
 
 // gang is what paddle-operator made: pods in these phases, and the addresses unless they are unknown.
-func gang(known bool, phases ...corev1.PodPhase) func(*view.View) {
-	return func(v *view.View) {
+func gang(known bool, phases ...corev1.PodPhase) func(*observed.State) {
+	return func(v *observed.State) {
 		for i, phase := range phases {
 			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 				Name: "job-worker-" + string(rune('0'+i)), Labels: map[string]string{"paddle-res-type": "worker"},
@@ -58,9 +58,9 @@ func gang(known bool, phases ...corev1.PodPhase) func(*view.View) {
 
 func TestJudge(t *testing.T) {
 	t.Parallel()
-	phase := func(p v1.Phase) func(*view.View) { return func(v *view.View) { v.Job.Status.Phase = p } }
+	phase := func(p v1.Phase) func(*observed.State) { return func(v *observed.State) { v.Job.Status.Phase = p } }
 	for name, tc := range map[string]struct {
-		seen *view.View
+		seen *observed.State
 		fate migrate.Fate
 		says string
 	}{
@@ -71,16 +71,16 @@ func TestJudge(t *testing.T) {
 		"a pod has failed":   {seen(gang(true, corev1.PodRunning, corev1.PodFailed)), migrate.StartsAnew, "starts anew under Volcano"},
 		"it has ended":       {seen(phase(v1.Completed), gang(true, corev1.PodSucceeded, corev1.PodSucceeded)), migrate.StaysFinished, "2 pod(s), 1 Service(s) of it are deleted"},
 		"it has failed":      {seen(phase(v1.Failed)), migrate.StaysFinished, "nothing of it is deleted"},
-		"it is ours":         {seen(func(v *view.View) { v.VolcanoJob = &vcbatch.Job{} }), migrate.Ours, "already"},
-		"it is going":        {seen(func(v *view.View) { v.Job.DeletionTimestamp = &metav1.Time{Time: time.Now()} }), migrate.Goes, "finalizer"},
-		"it is suspended":    {seen(func(v *view.View) { v.Job.Spec.RunPolicy = &v1.RunPolicy{Suspend: ptr.To(true)} }), migrate.Rests, "stays so"},
-		"no such queue":      {seen(func(v *view.View) { v.Job.Spec.SchedulingPolicy = &v1.SchedulingPolicy{Queue: "other"} }), migrate.Refused, "QueueNotFound"},
-		"a wrong template":   {seen(func(v *view.View) { v.Job.Spec.Worker.Template.Spec.SchedulerName = "default-scheduler" }), migrate.Refused, "OtherScheduler"},
-		"wrong, and it runs": {seen(gang(false, corev1.PodRunning), func(v *view.View) { v.Job.Spec.Worker.Template.Spec.SchedulerName = "a" }), migrate.Refused, "its 1 pods cannot finish and are deleted, and then it is not run"},
+		"it is ours":         {seen(func(v *observed.State) { v.VolcanoJob = &vcbatch.Job{} }), migrate.Ours, "already"},
+		"it is going":        {seen(func(v *observed.State) { v.Job.DeletionTimestamp = &metav1.Time{Time: time.Now()} }), migrate.Goes, "finalizer"},
+		"it is suspended":    {seen(func(v *observed.State) { v.Job.Spec.RunPolicy = &v1.RunPolicy{Suspend: ptr.To(true)} }), migrate.Rests, "stays so"},
+		"no such queue":      {seen(func(v *observed.State) { v.Job.Spec.SchedulingPolicy = &v1.SchedulingPolicy{Queue: "other"} }), migrate.Refused, "QueueNotFound"},
+		"a wrong template":   {seen(func(v *observed.State) { v.Job.Spec.Worker.Template.Spec.SchedulerName = "default-scheduler" }), migrate.Refused, "OtherScheduler"},
+		"wrong, and it runs": {seen(gang(false, corev1.PodRunning), func(v *observed.State) { v.Job.Spec.Worker.Template.Spec.SchedulerName = "a" }), migrate.Refused, "its 1 pods cannot finish and are deleted, and then it is not run"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got := migrate.Judge(tc.seen, render.Config{})
+			got := migrate.Judge(tc.seen, builder.Config{})
 			require.Equal(t, tc.fate, got.Fate, got.Says)
 			require.Contains(t, got.Says, tc.says)
 			require.Equal(t, "train/job", got.Namespace+"/"+got.Name)
@@ -90,7 +90,7 @@ func TestJudge(t *testing.T) {
 
 func TestNotesTellWhatIsDifferent(t *testing.T) {
 	t.Parallel()
-	got := migrate.Judge(seen(func(v *view.View) { v.Job.Spec.CleanPodPolicy = "onCompletion" }), render.Config{})
+	got := migrate.Judge(seen(func(v *observed.State) { v.Job.Spec.CleanPodPolicy = "onCompletion" }), builder.Config{})
 	require.Len(t, got.Notes, 1)
 	require.Contains(t, got.Notes[0], "UnknownCleanPodPolicy: ")
 }

@@ -6,8 +6,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/status"
-	"github.com/paddle-volcano/paddle-volcano/controller/view"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/lifecycle"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
 // Life tells the conditions of a job's status in sentences, in the order of its life.
@@ -48,11 +48,11 @@ func (o *Objects) conditionWords(c *metav1.Condition) string {
 			v1.ConditionFailed:     "it failed " + ago + " ago (" + c.Reason + ")",
 		}[c.Type]
 	}
-	if view.Finished(o.Job) && c.Type != v1.ConditionRestarting && c.Type != v1.ConditionLauncherUsable {
+	if observed.Finished(o.Job) && c.Type != v1.ConditionRestarting && c.Type != v1.ConditionLauncherUsable {
 		return ""
 	}
 	why := ""
-	if status.Waits(c.Reason) {
+	if lifecycle.IsWaitingReason(c.Reason) {
 		why = " (" + c.Reason + ")"
 	}
 	return map[string]string{

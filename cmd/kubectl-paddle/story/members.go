@@ -8,9 +8,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 	"github.com/paddle-volcano/paddle-volcano/controller/keys"
-	"github.com/paddle-volcano/paddle-volcano/controller/render"
-	"github.com/paddle-volcano/paddle-volcano/controller/view"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
 // Member is one pod of a job, as a row of a table.
@@ -28,11 +28,11 @@ type Member struct {
 // Members are the job's pods in the order of roles and ranks.
 func Members(o *Objects) []Member {
 	pods := slices.Clone(o.Pods)
-	view.SortPods(pods)
+	observed.SortPods(pods)
 	members := make([]Member, 0, len(pods))
 	for _, pod := range pods {
-		m := view.NewMember(pod)
-		row := Member{Role: m.Role, Rank: m.Index, Pod: pod.Name, Phase: phaseOf(m), Node: pod.Spec.NodeName, Address: render.PaddleIP(pod),
+		m := observed.NewRolePod(pod)
+		row := Member{Role: m.Role, Rank: m.Index, Pod: pod.Name, Phase: phaseOf(m), Node: pod.Spec.NodeName, Address: builder.PaddleIP(pod),
 			Age: o.since(pod.CreationTimestamp.Time)}
 		if port := pod.Annotations[keys.Port]; port != "" && row.Address != "" {
 			row.Address += ":" + port
@@ -46,18 +46,18 @@ func Members(o *Objects) []Member {
 }
 
 // phaseOf is a pod's state in one word; what holds it up, where something does.
-func phaseOf(m *view.Member) string {
-	if m.State == view.Starting {
-		if w := view.Waiting(m.Pod); w != nil {
+func phaseOf(m *observed.RolePod) string {
+	if m.State == observed.Starting {
+		if w := observed.Waiting(m.Pod); w != nil {
 			return w.Reason
 		}
 	}
-	words := map[view.State]string{
-		view.Unplaced: "Pending", view.Starting: "Starting", view.Running: "Running", view.Succeeded: "Succeeded",
-		view.Failed: "Failed", view.Unknown: "Unknown", view.Leaving: "Terminating",
+	words := map[observed.PodState]string{
+		observed.Unscheduled: "Pending", observed.Starting: "Starting", observed.Running: "Running", observed.Succeeded: "Succeeded",
+		observed.Failed: "Failed", observed.Unknown: "Unknown", observed.Terminating: "Terminating",
 	}
 	word := words[m.State]
-	if code, ok := exitCode(m.Pod); ok && m.State == view.Failed {
+	if code, ok := exitCode(m.Pod); ok && m.State == observed.Failed {
 		word += " (exit code " + strconv.Itoa(int(code)) + ")"
 	}
 	return word

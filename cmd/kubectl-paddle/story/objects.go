@@ -14,8 +14,8 @@ import (
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/policy"
-	"github.com/paddle-volcano/paddle-volcano/controller/view"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/lifecycle"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
@@ -28,7 +28,7 @@ type Objects struct {
 	Pods       []*corev1.Pod
 	// Absent are the ConfigMaps and Secrets that do not exist and that pods which do not start refer to, and of PriorityClasses
 	// those that do not exist.
-	Absent []view.Reference
+	Absent []observed.Reference
 	// Ideal is where the gang would run if it had the cluster for itself, nil where that is not known.
 	Ideal *report.Placement
 	// Events are those about the job, its Volcano Job, its PodGroup and its pods.
@@ -61,7 +61,7 @@ func QueueOf(job *v1.PaddleJob) string {
 
 // PriorityClasses are those that the job names, none unless the job waits for one that does not exist.
 func (o *Objects) PriorityClasses() (classes []string) {
-	if c := o.holds(v1.ConditionStalled); c == nil || c.Reason != policy.ReasonPriorityClassNotFound {
+	if c := o.holds(v1.ConditionStalled); c == nil || c.Reason != lifecycle.ReasonPriorityClassNotFound {
 		return nil
 	}
 	spec := &o.Job.Spec
@@ -84,6 +84,6 @@ func (o *Objects) since(at time.Time) string {
 
 // allowed is how often the job may be started again.
 func (o *Objects) allowed() int32 {
-	v := view.View{Job: o.Job, VolcanoJob: o.VolcanoJob}
+	v := observed.State{Job: o.Job, VolcanoJob: o.VolcanoJob}
 	return v.BackoffLimit()
 }

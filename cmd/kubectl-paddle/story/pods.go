@@ -10,7 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/view"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
+	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
@@ -63,10 +64,10 @@ func (s *Story) startFailures(o *Objects) (reason string) {
 	for _, pod := range o.Pods {
 		specs = append(specs, &pod.Spec)
 	}
-	failures := view.StartFailures(o.Pods, view.References(specs...))
+	failures := observed.StartFailures(o.Pods, observed.References(specs...))
 	for _, ref := range o.Absent {
-		if !slices.ContainsFunc(failures, func(f view.StartFailure) bool { return f.Missing != nil && *f.Missing == ref }) {
-			failures = append(failures, view.StartFailure{Reason: ref.NotFound(), Missing: &ref, Pods: o.needing(ref)})
+		if !slices.ContainsFunc(failures, func(f observed.StartFailure) bool { return f.Missing != nil && *f.Missing == ref }) {
+			failures = append(failures, observed.StartFailure{Reason: ref.NotFound(), Missing: &ref, Pods: o.needing(ref)})
 		}
 	}
 	for i := range failures {
@@ -83,7 +84,7 @@ func (s *Story) startFailures(o *Objects) (reason string) {
 		case f.Missing != nil:
 			s.lacks(report.Object(*f.Missing))
 			kind, value = report.CreateObject, report.Object(*f.Missing).String()
-		case f.Reason == view.ReasonImagePullFailed:
+		case f.Reason == observed.ReasonImagePullFailed:
 			kind = MakeImageAvailable
 		}
 		s.suggest(kind, value, startHelp(o, f))
@@ -95,9 +96,9 @@ func (s *Story) startFailures(o *Objects) (reason string) {
 }
 
 // needing are the names of the pods that do not start and refer to an object.
-func (o *Objects) needing(ref view.Reference) (names []string) {
+func (o *Objects) needing(ref observed.Reference) (names []string) {
 	for _, pod := range o.Pods {
-		if view.NewMember(pod).State == view.Starting && slices.Contains(view.References(&pod.Spec), ref) {
+		if observed.NewRolePod(pod).State == observed.Starting && slices.Contains(observed.References(&pod.Spec), ref) {
 			names = append(names, pod.Name)
 		}
 	}
@@ -105,12 +106,12 @@ func (o *Objects) needing(ref view.Reference) (names []string) {
 }
 
 // startHelp is what helps pods that the kubelet does not start.
-func startHelp(o *Objects, f *view.StartFailure) string {
+func startHelp(o *Objects, f *observed.StartFailure) string {
 	another := fmt.Sprintf("kubectl paddle suspend %[1]s, kubectl edit pdj %[1]s, kubectl paddle resume %[1]s", o.Job.Name)
 	switch {
 	case f.Missing != nil:
 		return fmt.Sprintf("create %s %s in namespace %s: the pods start by themselves then, within some minutes", f.Missing.Kind, f.Missing.Name, o.Job.Namespace)
-	case f.Reason == view.ReasonImagePullFailed:
+	case f.Reason == observed.ReasonImagePullFailed:
 		return "make the image available to the nodes, which try again by themselves at least every 5 minutes, or name imagePullSecrets for its registry; for another image: " + another
 	}
 	return fmt.Sprintf("correct the template of the pods: %s; kubectl describe pod -n %s %s has all that the kubelet says", another, o.Job.Namespace, f.Pods[0])
@@ -125,7 +126,7 @@ func (s *Story) ends(o *Objects) {
 			continue
 		}
 		if told++; told <= few {
-			text := view.Ending(pod)
+			text := observed.TerminationMessage(pod)
 			if pod.Spec.NodeName != "" {
 				text += ", on node " + pod.Spec.NodeName
 			}
@@ -160,7 +161,7 @@ func (s *Story) warnings(o *Objects, kind string) {
 			continue
 		}
 		told[e.Reason] = true
-		text, ok := view.RefusalOfPods(e.Message)
+		text, ok := volcano.PodCreateError(e.Message)
 		if !ok {
 			text = e.Message
 		}

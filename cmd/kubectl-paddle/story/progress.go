@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/render"
-	"github.com/paddle-volcano/paddle-volcano/controller/view"
+	"github.com/paddle-volcano/paddle-volcano/controller/builder"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
 // Progress is how far a job has come, by its status alone.
@@ -37,7 +37,7 @@ func NewProgress(job *v1.PaddleJob, now time.Time, most int) *Progress {
 		Namespace: job.Namespace, Name: job.Name, Phase: job.Status.Phase, Since: phaseSince(job).UTC(), Ready: map[string]string{},
 		Restarts: job.Status.Restarts, Queue: job.Status.Queue, Why: Short(job, now, most),
 	}
-	for _, role := range view.Roles {
+	for _, role := range observed.Roles {
 		if status := readyOf(job, role); status != nil && status.Ready != "" {
 			p.Ready[role] = status.Ready
 		}
@@ -48,7 +48,7 @@ func NewProgress(job *v1.PaddleJob, now time.Time, most int) *Progress {
 // Roles are the ready pods of all roles in words: "ps 2/2, worker 3/4".
 func (p *Progress) Roles() string {
 	var parts []string
-	for _, role := range view.Roles {
+	for _, role := range observed.Roles {
 		if text := p.Ready[role]; text != "" {
 			parts = append(parts, role+" "+text)
 		}
@@ -79,7 +79,7 @@ func phaseSince(job *v1.PaddleJob) time.Time {
 }
 
 func readyOf(job *v1.PaddleJob, role string) *v1.ResourceStatus {
-	return map[string]*v1.ResourceStatus{render.RolePS: job.Status.PS, render.RoleWorker: job.Status.Worker, render.RoleHeter: job.Status.Heter}[role]
+	return map[string]*v1.ResourceStatus{builder.RolePS: job.Status.PS, builder.RoleWorker: job.Status.Worker, builder.RoleHeter: job.Status.Heter}[role]
 }
 
 // Same says whether nothing has changed that would be told.

@@ -6,20 +6,20 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/policy"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/lifecycle"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
 // refusalHelps are what helps a job whose pods the API server refuses.
 var refusalHelps = map[string]string{
-	policy.ReasonQuotaExceeded:        "wait for other jobs of the namespace to end, ask for less, or have the ResourceQuota of the namespace raised (kubectl describe quota)",
-	policy.ReasonPodSecurityViolation: "change the pods of the job so that they meet the standard, or have the label pod-security.kubernetes.io/enforce of the namespace changed",
-	policy.ReasonPodsRefused:          "change the job or have the rule changed that the API server names",
+	lifecycle.ReasonQuotaExceeded:        "wait for other jobs of the namespace to end, ask for less, or have the ResourceQuota of the namespace raised (kubectl describe quota)",
+	lifecycle.ReasonPodSecurityViolation: "change the pods of the job so that they meet the standard, or have the label pod-security.kubernetes.io/enforce of the namespace changed",
+	lifecycle.ReasonPodsRefused:          "change the job or have the rule changed that the API server names",
 }
 
 // refusalKind is what the help changes.
 func refusalKind(reason string) report.Kind {
-	if reason == policy.ReasonQuotaExceeded {
+	if reason == lifecycle.ReasonQuotaExceeded {
 		return report.RaiseResourceQuota
 	}
 	return ChangePodTemplate
@@ -28,7 +28,7 @@ func refusalKind(reason string) report.Kind {
 // refused is the condition that says that the API server refuses the pods of a job that waits, nil if it refuses none.
 func (o *Objects) refused() *metav1.Condition {
 	c := o.condition(v1.ConditionScheduled)
-	if c == nil || c.Status == metav1.ConditionTrue || !policy.IsRefusal(c.Reason) {
+	if c == nil || c.Status == metav1.ConditionTrue || !lifecycle.IsRefusal(c.Reason) {
 		return nil
 	}
 	return c

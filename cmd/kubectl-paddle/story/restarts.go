@@ -8,8 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/policy"
-	"github.com/paddle-volcano/paddle-volcano/controller/view"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/lifecycle"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
 func (s *Story) restarting(o *Objects) {
@@ -48,13 +48,13 @@ func (s *Story) failed(o *Objects) {
 	s.say(AboutReason, c.Message)
 	s.ends(o)
 	switch c.Reason {
-	case policy.ReasonDeadlineExceeded:
+	case lifecycle.ReasonDeadlineExceeded:
 		s.say(AboutHelp, "raise spec.runPolicy.activeDeadlineSeconds, and submit the job again")
-	case policy.ReasonPermanentExitCode:
+	case lifecycle.ReasonPermanentExitCode:
 		s.say(AboutHelp, "fix what the program ends with; spec.runPolicy.permanentExitCodes says that such an end is for good")
-	case view.ReasonPodEvicted:
+	case observed.ReasonPodEvicted:
 		s.say(AboutHelp, "its pods were taken away by others: a higher priorityClass helps")
-	case policy.ReasonQuotaExceeded, policy.ReasonPodSecurityViolation, policy.ReasonPodsRefused:
+	case lifecycle.ReasonQuotaExceeded, lifecycle.ReasonPodSecurityViolation, lifecycle.ReasonPodsRefused:
 		s.suggest(refusalKind(c.Reason), "", refusalHelps[c.Reason]+"; then submit the job again")
 	default:
 		s.say(AboutHelp, s.looking(o))
@@ -64,7 +64,7 @@ func (s *Story) failed(o *Objects) {
 // looking is how to see what a failed pod wrote.
 func (s *Story) looking(o *Objects) string {
 	for _, pod := range o.Pods {
-		if m := view.NewMember(pod); m.State == view.Failed && m.Role != "" {
+		if m := observed.NewRolePod(pod); m.State == observed.Failed && m.Role != "" {
 			return fmt.Sprintf("kubectl paddle logs %s --role %s --rank %d shows what it wrote last", o.Job.Name, m.Role, m.Index)
 		}
 	}
@@ -78,7 +78,7 @@ func (s *Story) restartsBefore(o *Objects) {
 		return
 	}
 	text := "it was restarted " + times(n)
-	if !view.Finished(o.Job) {
+	if !observed.Finished(o.Job) {
 		text += fmt.Sprintf("; of %d failures that backoffLimit allows it has had %d", o.allowed(), o.Job.Status.Failures)
 	}
 	if c := o.condition(v1.ConditionRestarting); c != nil && c.Message != "" {

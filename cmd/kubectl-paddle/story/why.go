@@ -9,8 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/policy"
-	"github.com/paddle-volcano/paddle-volcano/controller/render"
+	"github.com/paddle-volcano/paddle-volcano/controller/builder"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/lifecycle"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
@@ -140,16 +140,16 @@ func (s *Story) stalled(o *Objects) {
 	const byItself = "; the job goes on by itself then, and need not be deleted"
 	edit := "edit the job (kubectl edit pdj " + o.Job.Name + ")"
 	switch c.Reason {
-	case policy.ReasonAborted:
-	case policy.ReasonNameTaken:
+	case lifecycle.ReasonAborted:
+	case lifecycle.ReasonNameTaken:
 		s.say(AboutHelp, "submit the job under another name; or delete the object if nobody needs it"+byItself)
-	case policy.ReasonQueueNotFound:
+	case lifecycle.ReasonQueueNotFound:
 		queue := report.Object{Kind: "Queue", Name: QueueOf(o.Job)}
 		s.lacks(queue)
 		s.suggest(report.CreateObject, queue.String(), "create the queue, or name another one in spec.schedulingPolicy.queue"+byItself)
-	case policy.ReasonQueueNotOpen:
+	case lifecycle.ReasonQueueNotOpen:
 		s.suggest(report.OpenQueue, QueueOf(o.Job), "open the queue, or name another one in spec.schedulingPolicy.queue"+byItself)
-	case policy.ReasonPriorityClassNotFound:
+	case lifecycle.ReasonPriorityClassNotFound:
 		for _, ref := range o.Absent {
 			s.lacks(report.Object(ref))
 			s.Suggestions = append(s.Suggestions, report.Suggest(report.CreateObject, report.Object(ref).String()))
@@ -167,7 +167,7 @@ func (s *Story) suspended(o *Objects) {
 		s.head("%s has been resumed just now, and starts anew in a moment.", o.Job.Name)
 		return
 	}
-	if c.Reason != policy.ReasonSuspended {
+	if c.Reason != lifecycle.ReasonSuspended {
 		s.head("%s is being suspended: its pods are on their way out.", o.Job.Name)
 		return
 	}
@@ -210,7 +210,7 @@ func (s *Story) spec(o *Objects) {
 		return
 	}
 	switch c.Reason {
-	case policy.ReasonSpecChangeNotApplied, policy.ReasonSpecChangeRefused:
+	case lifecycle.ReasonSpecChangeNotApplied, lifecycle.ReasonSpecChangeRefused:
 		s.say(AboutSpec, "the last change of the spec counts for nothing ("+c.Reason+"): "+c.Message)
 	default:
 		s.say(AboutSpec, "the controller says about the spec: "+c.Message)
@@ -219,9 +219,9 @@ func (s *Story) spec(o *Objects) {
 
 // elasticWords are how many workers an elastic job may have.
 func elasticWords(job *v1.PaddleJob) string {
-	if !render.Elastic(job) {
+	if !builder.Elastic(job) {
 		return ""
 	}
-	least, most := render.Bounds(job)
+	least, most := builder.Bounds(job)
 	return fmt.Sprintf("it is elastic, and trains with %d to %d workers", least, most)
 }

@@ -16,8 +16,8 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/story"
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/status"
-	"github.com/paddle-volcano/paddle-volcano/controller/view"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/lifecycle"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
@@ -113,7 +113,7 @@ func mounts(name string) func(*story.Objects) {
 
 func absent(name string) func(*story.Objects) {
 	return func(o *story.Objects) {
-		o.Absent = append(o.Absent, view.Reference{Kind: view.KindConfigMap, Name: name})
+		o.Absent = append(o.Absent, observed.Reference{Kind: observed.KindConfigMap, Name: name})
 	}
 }
 
@@ -337,7 +337,7 @@ func TestMissingAndSuggestions(t *testing.T) {
 		o.Job.Spec.SchedulingPolicy = &v1.SchedulingPolicy{PriorityClass: "high"}
 		o.Job.Spec.Worker.Template.Spec.PriorityClassName = "urgent"
 		require.Equal(t, []string{"high", "urgent"}, o.PriorityClasses())
-		o.Absent = []view.Reference{{Kind: "PriorityClass", Name: "urgent"}}
+		o.Absent = []observed.Reference{{Kind: "PriorityClass", Name: "urgent"}}
 	}
 	for name, tc := range map[string]struct {
 		objects *story.Objects
@@ -377,8 +377,8 @@ func TestTransientReasonsAreTheControllersToo(t *testing.T) {
 	} {
 		o := with(job(v1.Pending), placed(corev1.ConditionFalse, string(reason), ""))
 		o.PodGroup.Status.Conditions[1].LastTransitionTime = ago(5 * time.Second)
-		v := &view.View{Job: o.Job, VolcanoJob: &vcbatch.Job{}, PodGroup: o.PodGroup}
-		require.Equal(t, reason.Transient(), status.Settling(v, now) > 0, reason)
+		v := &observed.State{Job: o.Job, VolcanoJob: &vcbatch.Job{}, PodGroup: o.PodGroup}
+		require.Equal(t, reason.Transient(), lifecycle.SettlingFor(v, now) > 0, reason)
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 	"github.com/paddle-volcano/paddle-volcano/controller/keys"
-	"github.com/paddle-volcano/paddle-volcano/controller/render"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/simulate"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/snapshot"
@@ -71,17 +71,17 @@ func (c *cluster) queue(name string) *vcscheduling.Queue {
 }
 
 // come submits a job at the moment of the snapshot: it is the youngest.
-func (c *cluster) come(job *v1.PaddleJob, wish render.Wish, config render.Config) {
+func (c *cluster) come(job *v1.PaddleJob, wish builder.PodGroupOverrides, config builder.Config) {
 	job = job.DeepCopy()
 	job.UID = "plan"
-	made, _ := render.Job(job, wish, config) // what it warns of was told when the job was checked
+	made, _ := builder.Job(job, wish, config) // what it warns of was told when the job was checked
 	made.UID = "plan"
 	made.CreationTimestamp = c.taken
 	for i := range made.Spec.Tasks {
 		c.doubt(&made.Spec.Tasks[i].Template.Spec)
 		made.Spec.Tasks[i].Template.Spec = snapshot.PodSpec(&made.Spec.Tasks[i].Template.Spec)
 	}
-	group := render.PodGroup(made, func(class string) int32 { return c.priority(class) })
+	group := builder.PodGroup(made, func(class string) int32 { return c.priority(class) })
 	group.UID, group.CreationTimestamp = "plan", c.taken
 	group.Status.Phase = vcscheduling.PodGroupPending
 	c.PodGroups = append(c.PodGroups, group)

@@ -10,8 +10,8 @@ import (
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 	"github.com/paddle-volcano/paddle-volcano/controller/keys"
-	"github.com/paddle-volcano/paddle-volcano/controller/render"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/snapshot"
 )
@@ -23,8 +23,8 @@ type Question struct {
 	Job             *v1.PaddleJob
 	Namespace, Name string
 	// Wish and Config are those by which the job is rendered.
-	Wish   render.Wish
-	Config render.Config
+	Wish   builder.PodGroupOverrides
+	Config builder.Config
 
 	// AddNodes are so many copies of Like, or of a node of the largest group.
 	AddNodes int
@@ -76,11 +76,11 @@ func (c *cluster) want(namespace, name string) error {
 }
 
 // WishFor is what a PodGroup of the user's own asks for, which bears the name of the job; nothing if there is none.
-func WishFor(s *snapshot.Snapshot, namespace, name string) render.Wish {
+func WishFor(s *snapshot.Snapshot, namespace, name string) builder.PodGroupOverrides {
 	for _, group := range s.PodGroups {
 		if group.Namespace == namespace && group.Name == name && metav1.GetControllerOf(group) == nil {
-			return render.Wish{MinMember: group.Spec.MinMember, Queue: group.Spec.Queue, PriorityClassName: group.Spec.PriorityClassName}
+			return builder.PodGroupOverrides{MinMember: group.Spec.MinMember, Queue: group.Spec.Queue, PriorityClassName: group.Spec.PriorityClassName}
 		}
 	}
-	return render.Wish{}
+	return builder.PodGroupOverrides{}
 }

@@ -17,7 +17,7 @@ import (
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/render"
+	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/snapshot"
 )
@@ -101,10 +101,10 @@ func ring(name string, workers int, each int64) *v1.PaddleJob {
 // waits puts a job that was submitted a minute before into a snapshot, whose queue has not let it in yet.
 func waits(s *snapshot.Snapshot, job *v1.PaddleJob) {
 	job.UID = types.UID(job.Name)
-	made, _ := render.Job(job, render.Wish{}, render.Config{})
+	made, _ := builder.Job(job, builder.PodGroupOverrides{}, builder.Config{})
 	made.UID = types.UID(job.Name)
 	made.CreationTimestamp = metav1.NewTime(now.Add(-time.Minute))
-	group := render.PodGroup(made, func(string) int32 { return 0 })
+	group := builder.PodGroup(made, func(string) int32 { return 0 })
 	group.UID, group.CreationTimestamp, group.Status.Phase = made.UID, made.CreationTimestamp, vcscheduling.PodGroupPending
 	s.Jobs, s.PodGroups = append(s.Jobs, made), append(s.PodGroups, group)
 	*s = *snapshot.New(s)
@@ -232,7 +232,7 @@ func TestWhatAPlanIsToldBeside(t *testing.T) {
 	p = answer(t, &Question{Snapshot: s, Job: hurried})
 	require.Equal(t, "There is no PriorityClass now.", p.Why[0].Text)
 
-	p = answer(t, &Question{Snapshot: s, Job: ring("j", 1, 1), Config: render.Config{SchedulerName: "paddle"}})
+	p = answer(t, &Question{Snapshot: s, Job: ring("j", 1, 1), Config: builder.Config{SchedulerName: "paddle"}})
 	require.True(t, p.Fits)
 
 	s.Queues, s.Unread = nil, []snapshot.Unread{{What: snapshot.Queues, Why: "no right"}}

@@ -12,7 +12,7 @@ import (
 	scheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/render"
+	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 )
 
 // born is when a job of age 0 was made.
@@ -24,7 +24,7 @@ func (j *Job) volcanoJob() *batch.Job {
 	if j.Mode == Other {
 		job = j.plain()
 	} else {
-		job, _ = render.Job(j.paddleJob(), render.Wish{}, render.Config{DefaultIntranet: v1.Service})
+		job, _ = builder.Job(j.paddleJob(), builder.PodGroupOverrides{}, builder.Config{DefaultIntranet: v1.Service})
 	}
 	job.UID = identity(j.Name)
 	job.Spec.Queue = queueName
@@ -70,7 +70,7 @@ func (r *Role) template() corev1.PodTemplateSpec {
 // objects are the job's PodGroup, waiting to be enqueued, and its pods.
 func (j *Job) objects() (*scheduling.PodGroup, []*corev1.Pod) {
 	job := j.volcanoJob()
-	group := render.PodGroup(job, func(string) int32 { return 0 })
+	group := builder.PodGroup(job, func(string) int32 { return 0 })
 	group.UID = identity("group " + j.Name)
 	group.CreationTimestamp = job.CreationTimestamp
 	group.Status.Phase = scheduling.PodGroupPending

@@ -13,7 +13,7 @@ import (
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/render"
+	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
@@ -132,7 +132,7 @@ func (l Load) paddleJob(i int) *v1.PaddleJob {
 // rawJob is the Volcano Job that the controller would make of a PaddleJob, without anything of the controller's. Its pods first run the image barrier, as those of
 // the controller do to wait for each other; without one they have no init container.
 func rawJob(job *v1.PaddleJob, barrier string) *vcbatch.Job {
-	raw, _ := render.Job(job, render.Wish{}, render.Config{DefaultIntranet: v1.PodIP, BarrierImage: barrier})
+	raw, _ := builder.Job(job, builder.PodGroupOverrides{}, builder.Config{DefaultIntranet: v1.PodIP, BarrierImage: barrier})
 	raw.Labels, raw.Annotations, raw.OwnerReferences = nil, nil, nil
 	for t := range raw.Spec.Tasks {
 		template := &raw.Spec.Tasks[t].Template

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package builder
+
+import (
+	"cmp"
+	"math"
+	"strconv"
+	"time"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+)
+
+// Roles in the order in which every list of this package has them; they are the names of the Volcano Job's tasks.
+const (
+	RolePS     = "ps"
+	RoleWorker = "worker"
+	RoleHeter  = "heter"
+)
+
+// Config is what the controller's flags decide about rendering.
+type Config struct {
+	// DefaultIntranet is what an empty spec.intranet means: PodIP or Service.
+	DefaultIntranet v1.Intranet
+	// ElasticEtcd is the host:port of the etcd of elastic jobs that name none; empty means there is none.
+	ElasticEtcd string
+	// HostPorts are the ports of nodes that jobs with intranet Host may use; none means DefaultHostPorts.
+	HostPorts Ports
+	// AnnouncePodIPs tells each pod its IPv4 address by an annotation, for clusters in which the first of a pod's addresses
+	// is IPv6.
+	AnnouncePodIPs bool
+	// BarrierImage is what pods of jobs with several pods run before all else, so that they start when they can find each
+	// other; empty switches that off.
+	BarrierImage string
+	// BarrierTimeout is how long they wait at most.
+	BarrierTimeout time.Duration
+	// SchedulerName is the scheduler of the pods; empty means DefaultScheduler.
+	SchedulerName string
+}
+
+// DefaultScheduler is Volcano's own name for its scheduler.
+const DefaultScheduler = "volcano"
+
+func (c Config) scheduler() string { return cmp.Or(c.SchedulerName, DefaultScheduler) }
+
+// PodGroupOverrides is what a PodGroup that the user made under the PaddleJob's own name asks for; fields of
+// spec.schedulingPolicy that are set win over it.
+type PodGroupOverrides struct {
+	MinMember         int32
+	Queue             string
+	PriorityClassName string
+	// NamespaceQueue is the queue of jobs in the namespace that name none, "" for Volcano's default queue.
+	NamespaceQueue string
+}
+
+// Cause is something to tell the user: a reason in CamelCase and a sentence that says what to change.
+type Cause struct {
+	Reason  string
+	Message string
+}
+
+// Addresses are the host parts of the pods' endpoints by role, in index order.
+type Addresses map[string][]string
+
+// role is one role that a job has.
+type role struct {
+	name string
+	// field is where the user finds it.
+	field string
+	// training is what Paddle's role makers read from TRAINING_ROLE.
+	training string
+	spec     *v1.ResourceSpec
+}
+
+// roles returns the job's roles in the order of the constants.
+func roles(job *v1.PaddleJob) []role {
+	var all []role
+	if job.Spec.PS != nil {
+		all = append(all, role{name: RolePS, field: "spec.ps", training: "PSERVER", spec: job.Spec.PS})
+	}
+	if job.Spec.Worker != nil {
+		all = append(all, role{name: RoleWorker, field: "spec.worker", training: "TRAINER", spec: job.Spec.Worker})
+	}
+	if job.Spec.Heter != nil {
+		all = append(all, role{name: RoleHeter, field: "spec.heter", training: "HETER_TRAINER", spec: job.Spec.Heter})
+	}
+	return all
+}
+
+// replicas is the role's size as Volcano's API has it; what does not fit there is refused by Validate.
+func (r role) replicas() int32 {
+	return int32(min(max(r.spec.Replicas, 0), math.MaxInt32))
+}
+
+// Mode is how the job trains: with ps it is PS, else it is the number of workers that decides (paddle-operator's rule).
+// An elastic job is collective also while it has one worker.
+func Mode(job *v1.PaddleJob) v1.Mode {
+	switch {
+	case job.Spec.PS != nil:
+		return v1.ModePS
+	case job.Spec.Worker != nil && (job.Spec.Worker.Replicas > 1 || Elastic(job)):
+		return v1.ModeCollective
+	}
+	return v1.ModeSingle
+}
+
+// Intranet is how the job's pods reach each other: its own choice, else the controller's default, else PodIP.
+func Intranet(job *v1.PaddleJob, cfg Config) v1.Intranet {
+	switch job.Spec.Intranet {
+	case v1.Service, v1.Host:
+		return job.Spec.Intranet
+	case "":
+		if cfg.DefaultIntranet != "" {
+			return cfg.DefaultIntranet
+		}
+	}
+	return v1.PodIP // also for what does not exist: paddle-operator's rule
+}
+
+// podName is the name that Volcano gives a pod of a Job: {job}-{task}-{index}.
+func podName(job, role string, index int) string {
+	return job + "-" + role + "-" + strconv.Itoa(index)
+}
+
+// longestList is how long a list in a variable may be. Linux refuses to start a program with a variable of more than
+// 32 pages of 4 KiB (MAX_ARG_STRLEN), its name included, for which there is room left.
+const longestList = 128<<10 - 64
+
+// mostPods is how many pods a role can have so that the lists of them fit into a variable each: ours of endpoints, and
+// the one of host names that Volcano's svc plugin gives every container (VC_{ROLE}_HOSTS).
+func mostPods(job, role string, intranet v1.Intranet) int {
+	most := 0
+	for digits, count := 1, 10; digits <= 6; digits, count = digits+1, count*10 {
+		host := len(podName(job, role, 0)) - 1 + digits + len(".") + len(job)
+		entry := max(host, len("255.255.255.255:")+len(strconv.Itoa(firstPort)))
+		if intranet == v1.Service {
+			entry = host + len(":") + len(strconv.Itoa(firstPort))
+		}
+		most = max(most, min(count, longestList/(entry+len(","))))
+	}
+	return most
+}

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package builder
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+)
+
+// ConfigMap is the environment that all pods of the job share, where each has an address of its own. Gang is what
+// PodAddresses returned, or "" where the environment does not depend on pods.
+func ConfigMap(job *v1.PaddleJob, addresses Addresses, gang string, cfg Config) *corev1.ConfigMap {
+	return ConfigMapAt(job, addresses, 0, gang, cfg)
+}
+
+// ConfigMapAt is ConfigMap where pods have their nodes' addresses, and ports of their own that begin at first (HostPorts).
+func ConfigMapAt(job *v1.PaddleJob, addresses Addresses, first int, gang string, cfg Config) *corev1.ConfigMap {
+	var annotations map[string]string
+	if gang != "" {
+		annotations = map[string]string{keys.Gang: gang}
+	}
+	return &corev1.ConfigMap{
+		TypeMeta: metav1.TypeMeta{APIVersion: corev1.SchemeGroupVersion.String(), Kind: "ConfigMap"},
+		ObjectMeta: metav1.ObjectMeta{
+			Name:            job.Name,
+			Namespace:       job.Namespace,
+			Labels:          map[string]string{keys.JobName: job.Name, keys.ResourceName: job.Name, keys.ExcludeFromBackup: "true"},
+			Annotations:     annotations,
+			OwnerReferences: []metav1.OwnerReference{ownedBy(job)},
+		},
+		Data: contract(job, addresses, first, cfg),
+	}
+}
+
+// contract is the part of Paddle's environment that is the same in every pod. Which names it has depends on the job
+// alone, never on the addresses.
+//
+// What reads it, in Paddle's Python: PaddleCloudRoleMaker in PS mode (fleet/base/role_maker.py:
+// PADDLE_PSERVERS_IP_PORT_LIST, PADDLE_TRAINER_ENDPOINTS, PADDLE_TRAINERS_NUM, PADDLE_PORT, PADDLE_*GLOO*); the launcher in
+// the other modes (distributed/launch/plugins), which takes its master, the first entry, and its number of nodes, the
+// distinct hosts, from PADDLE_TRAINER_ENDPOINTS; and the launchers before it (cloud_utils.py), which take the hosts from
+// PADDLE_TRAINERS and the ports from PADDLE_PORT and TRAINER_PORTS_NUM.
+//
+// What must not be in it: a list of servers in Collective and Single, which would turn role makers and the launcher to PS;
+// PADDLE_MASTER and PADDLE_NNODES, because the endpoints say the same; gloo without servers, for nobody would serve it.
+func contract(job *v1.PaddleJob, addresses Addresses, first int, cfg Config) map[string]string {
+	if Elastic(job) {
+		return elasticContract(job, cfg)
+	}
+	at := layout{job: job, first: first}
+	data := map[string]string{"TRAINER_PORTS_NUM": strconv.Itoa(ports)}
+	if Intranet(job, cfg) == v1.Host {
+		maps.Copy(data, hostContract(job))
+	} else {
+		data["PADDLE_PORT"] = strconv.Itoa(firstPort)
+	}
+	if job.Spec.Worker != nil {
+		data[allTrainers] = at.endpoints(addresses, RoleWorker)
+		data["PADDLE_TRAINERS"] = strings.Join(addresses[RoleWorker], ",")
+		data["PADDLE_TRAINERS_NUM"] = strconv.Itoa(job.Spec.Worker.Replicas)
+	}
+	if Mode(job) == v1.ModeCollective {
+		maps.Copy(data, frontEndContract(job, addresses, at))
+	}
+	if job.Spec.Heter != nil {
+		maps.Copy(data, heterContract(job, at.endpoints(addresses, RoleHeter)))
+	}
+	if job.Spec.PS == nil {
+		return data
+	}
+	servers := at.endpoints(addresses, RolePS)
+	data["PADDLE_PSERVERS_IP_PORT_LIST"] = servers
+	if prefix, _ := AddressPrefix(addresses); prefix == "" {
+		maps.Copy(data, launchServers(job, servers, data[allTrainers], at.gloo()))
+	} else {
+		maps.Copy(data, launchServers(job, strings.Join(addresses[RolePS], ","), strings.Join(addresses[RoleWorker], ","), at.gloo()))
+	}
+	if gloo := job.Spec.WithGloo; gloo != nil && *gloo > 0 {
+		data["PADDLE_WITH_GLOO"] = strconv.Itoa(*gloo)
+		data["PADDLE_GLOO_RENDEZVOUS"] = "3" // HTTP
+		data["PADDLE_GLOO_HTTP_ENDPOINT"] = ""
+		if hosts := addresses[RolePS]; len(hosts) > 0 {
+			data["PADDLE_GLOO_HTTP_ENDPOINT"] = endpoint(hosts[0], at.gloo())
+		}
+	}
+	return data
+}
+
+// longestRole bounds the lists, so that a spec that Validate refuses cannot exhaust memory; what it allows is far less.
+const longestRole = 1 << 14
+
+// ServiceAddresses are the pods' names in the job's headless Service, known before any pod exists: {pod}.{job}.
+func ServiceAddresses(job *v1.PaddleJob) Addresses {
+	addresses := Addresses{}
+	for _, r := range roles(job) {
+		hosts := make([]string, min(r.replicas(), longestRole))
+		for i := range hosts {
+			hosts[i] = podName(job.Name, r.name, i) + "." + job.Name
+		}
+		addresses[r.name] = hosts
+	}
+	return addresses
+}
+
+// PodAddresses are the IPs of the job's pods that live: neither failed nor being deleted. Missing names, in order, the
+// pods of the job that have none yet; while there are any, their places in addresses are empty. Gang identifies the pods
+// that were counted, so that the addresses of one gang are never taken for another's.
+func PodAddresses(job *v1.PaddleJob, pods []*corev1.Pod) (addresses Addresses, gang string, missing []string) {
+	addresses = Addresses{}
+	living := map[string]*corev1.Pod{}
+	for _, pod := range pods {
+		if name, ok := member(job, pod); ok && lives(pod) {
+			living[name] = pod
+		}
+	}
+	var text strings.Builder
+	for _, r := range roles(job) {
+		hosts := make([]string, min(r.replicas(), longestRole))
+		for i := range hosts {
+			name := podName(job.Name, r.name, i)
+			pod := living[name]
+			if pod == nil {
+				missing = append(missing, name)
+				continue
+			}
+			hosts[i] = address(pod)
+			fmt.Fprintf(&text, "%s %s %s\n", name, pod.UID, hosts[i])
+		}
+		addresses[r.name] = hosts
+	}
+	return addresses, digest([]byte(text.String())), missing
+}
+
+// address is the text by which a pod knows itself: the one it was told, or its first IP, which Kubernetes gives it.
+func address(pod *corev1.Pod) string {
+	if warnings := pod.Annotations[keys.Address]; warnings != "" {
+		return warnings
+	}
+	return pod.Status.PodIP
+}
+
+// Members are those of the pods that PodAddresses counts.
+func Members(job *v1.PaddleJob, pods []*corev1.Pod) []*corev1.Pod {
+	var all []*corev1.Pod
+	for _, pod := range pods {
+		if _, ok := member(job, pod); ok && lives(pod) {
+			all = append(all, pod)
+		}
+	}
+	return all
+}
+
+// place is a pod's role and index, and whether it has a place in the job.
+func place(job *v1.PaddleJob, pod *corev1.Pod) (role string, index int, ok bool) {
+	index, err := strconv.Atoi(pod.Labels[keys.TaskIndex])
+	if _, named := member(job, pod); err != nil || !named {
+		return "", 0, false
+	}
+	for _, r := range roles(job) {
+		if r.name == pod.Annotations[vcbatch.TaskSpecKey] && index < int(r.replicas()) {
+			return r.name, index, true
+		}
+	}
+	return "", 0, false
+}
+
+// member is the name that a pod has in the job by its task and index, and whether that is its name: nothing else than
+// Volcano's own pod may hold a place.
+func member(job *v1.PaddleJob, pod *corev1.Pod) (string, bool) {
+	index, err := strconv.Atoi(pod.Labels[keys.TaskIndex])
+	if err != nil {
+		return "", false
+	}
+	name := podName(job.Name, pod.Annotations[vcbatch.TaskSpecKey], index)
+	return name, name == pod.Name
+}
+
+func lives(pod *corev1.Pod) bool {
+	_, doomed := pod.Annotations[keys.OutOfSync]
+	return !doomed && pod.DeletionTimestamp == nil && pod.Status.Phase != corev1.PodFailed && pod.Status.PodIP != ""
+}
+
+// launchServers are the variables for `python -m paddle.distributed.launch` in PS mode; nothing else reads them, so that
+// `python train.py` is not touched.
+//
+// With both lists the launcher starts parameter-server training, and in each pod the processes whose endpoints begin with
+// POD_IP: each pod starts itself. Without them it would train collectively, servers included. It switches gloo on unless
+// it is told not to, and serves the rendezvous at a port of its own choice, PADDLE_GLOO_PORT, on the first server's host.
+// Source: distributed/launch/controllers/ps.py and context/args_envs.py.
+func launchServers(job *v1.PaddleJob, servers, trainers string, gloo int) map[string]string {
+	data := map[string]string{
+		"PADDLE_SERVERS_ENDPOINTS":  servers,
+		"PADDLE_TRAINERS_ENDPOINTS": trainers,
+		"PADDLE_GLOO_PORT":          strconv.Itoa(gloo),
+	}
+	if with := job.Spec.WithGloo; with != nil && *with <= 0 {
+		data["PADDLE_WITH_GLOO"] = "0"
+	}
+	return data
+}
+
+// frontEndContract has the variables of collective jobs that Paddle's command lines read, paddleformers-cli and erniekit:
+// they delete PADDLE_TRAINER* and start the launcher with these and, in newer releases, with envRank. Without them each
+// pod trains alone. The master listens at the last port of the first worker's block, because the launcher of 2.3 and 2.4
+// uses the first itself and would find the address in use.
+// Source: paddleformers/cli/cli.py of PaddleFormers.
+func frontEndContract(job *v1.PaddleJob, addresses Addresses, at layout) map[string]string {
+	data := map[string]string{
+		"NNODES":      strconv.Itoa(job.Spec.Worker.Replicas),
+		"MASTER_ADDR": "",
+		"MASTER_PORT": strconv.Itoa(at.of(RoleWorker, 0) + ports - 1),
+	}
+	if hosts := addresses[RoleWorker]; len(hosts) > 0 {
+		data["MASTER_ADDR"] = hosts[0]
+	}
+	return data
+}
+
+// AddressPrefix returns two of the pods' hosts of which the first is a prefix of the second, as 10.0.0.1 of 10.0.0.12; both
+// are "" if there are none. The launcher of the first would start the second's processes too, each rank would run twice,
+// and every pod would succeed. So the launcher of such a gang is given hosts without ports, on which all its releases fail.
+func AddressPrefix(addresses Addresses) (prefix, address string) {
+	var hosts []string
+	for _, role := range slices.Sorted(maps.Keys(addresses)) {
+		hosts = append(hosts, addresses[role]...)
+	}
+	slices.Sort(hosts)
+	hosts = slices.Compact(hosts)
+	// Whatever begins with a host follows it in this order, and so does whatever lies between.
+	for i := range len(hosts) - 1 {
+		if strings.HasPrefix(hosts[i+1], hosts[i]) {
+			return hosts[i], hosts[i+1]
+		}
+	}
+	return "", ""
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package builder
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+)
+
+const (
+	envPodName = "POD_NAME"
+	envPodIP   = "POD_IP"
+	envRank    = "RANK"
+)
+
+// addEnvironment gives container 0, where training runs, the variables of the job.
+func addEnvironment(spec *corev1.PodSpec, job *v1.PaddleJob, r role, cfg Config) causes {
+	if len(spec.Containers) == 0 {
+		return nil
+	}
+	first := &spec.Containers[0]
+	theirs := map[string]corev1.EnvVar{}
+	for _, variable := range first.Env {
+		theirs[variable.Name] = variable
+	}
+	ours := variables(job, r, cfg, theirs)
+	warnings := overridden(job, r, ours, theirs, cfg)
+	ours = slices.DeleteFunc(ours, func(variable corev1.EnvVar) bool {
+		_, set := theirs[variable.Name]
+		return set
+	})
+	// Ours stand first so that the user's can refer to them: $(NAME) sees only what stands above.
+	first.Env = append(ours, first.Env...)
+	// Of two sources the later wins: the user's.
+	first.EnvFrom = append([]corev1.EnvFromSource{{ConfigMapRef: &corev1.ConfigMapEnvSource{
+		LocalObjectReference: corev1.LocalObjectReference{Name: job.Name},
+	}}}, first.EnvFrom...)
+	return warnings
+}
+
+// variables are those that differ from pod to pod, in an order in which each refers only to earlier ones.
+//
+// POD_IP is the text by which the pod is known in every list of the ConfigMap: the launcher takes it for its own host,
+// which it compares with the master's, and a server looks for POD_IP:PADDLE_PORT among the servers. In Service mode it
+// has a dot, without which the launcher would not adopt it. PADDLE_CURRENT_IP is always the IP. A pod is told its IP by
+// annotation where Kubernetes may give it one that Paddle cannot use: metadata is read when its container starts, which is
+// when the ConfigMap is there, and that is written last.
+func variables(job *v1.PaddleJob, r role, cfg Config, theirs map[string]corev1.EnvVar) []corev1.EnvVar {
+	all := []corev1.EnvVar{fromField(envPodName, "metadata.name")}
+	ip := "status.podIP"
+	if Announced(job, cfg) {
+		ip = "metadata.annotations['" + keys.Address + "']"
+	}
+	if Intranet(job, cfg) == v1.Service {
+		// A POD_NAME of the user's stands below ours and may be anything, so the pod's name then needs another one.
+		name := envPodName
+		for _, set := theirs[name]; set; _, set = theirs[name] {
+			name = "PADDLE_" + name
+		}
+		if name != envPodName {
+			all = append(all, fromField(name, "metadata.name"))
+		}
+		all = append(all, corev1.EnvVar{Name: envPodIP, Value: "$(" + name + ")." + job.Name})
+	} else {
+		all = append(all, fromField(envPodIP, ip))
+	}
+	all = append(all, fromField("PADDLE_CURRENT_IP", ip))
+	if HostPorts(job, cfg) {
+		all = append(all, hostVariables()...)
+	}
+	// PADDLE_TRAINER_ID is the launcher's rank since mid-2023. Before, it read PADDLE_RANK, and the launcher of 2.3 fails on
+	// any value of that one; without it those releases give worker 0, the master's host, rank 0 and the others theirs in
+	// the order in which they arrive.
+	//
+	// Elastic workers are ranked by what they tell each other.
+	if !Elastic(job) {
+		all = append(all, fromField("PADDLE_TRAINER_ID", "metadata.labels['"+keys.TaskIndex+"']"))
+	}
+	if Mode(job) == v1.ModeCollective && !Elastic(job) {
+		all = append(all, fromField(envRank, "metadata.labels['"+keys.TaskIndex+"']"))
+	}
+	all = append(all,
+		corev1.EnvVar{Name: "TRAINING_ROLE", Value: r.training},
+		corev1.EnvVar{Name: "PADDLE_TRAINING_ROLE", Value: r.training},
+	)
+	return append(all, heterVariables(job, r)...)
+}
+
+func fromField(name, path string) corev1.EnvVar {
+	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{
+		FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v1", FieldPath: path},
+	}}
+}
+
+// overridden tells which of our variables, the ConfigMap's included, the template sets to something else.
+func overridden(job *v1.PaddleJob, r role, ours []corev1.EnvVar, theirs map[string]corev1.EnvVar, cfg Config) causes {
+	var names []string
+	for _, variable := range ours {
+		if own, set := theirs[variable.Name]; set && !same(own, variable) {
+			names = append(names, variable.Name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(contract(job, nil, 0, cfg))) {
+		if _, set := theirs[name]; set {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	var warnings causes
+	warnings.add(ReasonEnvironmentOverridden, "%s.template.spec.containers[0].env sets %s, and its values are used instead of the "+
+		"controller's: they must agree with what the other pods are told in ConfigMap %s, so leave them out unless that is meant",
+		r.field, strings.Join(names, ", "), job.Name)
+	return warnings
+}
+
+// same compares two variables as Kubernetes would read them.
+func same(a, b corev1.EnvVar) bool {
+	return equality.Semantic.DeepEqual(withVersion(a), withVersion(b))
+}
+
+func withVersion(variable corev1.EnvVar) corev1.EnvVar {
+	variable = *variable.DeepCopy()
+	if from := variable.ValueFrom; from != nil && from.FieldRef != nil && from.FieldRef.APIVersion == "" {
+		from.FieldRef.APIVersion = "v1"
+	}
+	return variable
+}
+
+// Stages of heterogeneous training: the workers hold the first part of the model, the heterogeneous workers the second.
+const (
+	workerStage = "1"
+	heterStage  = "2"
+	stages      = "2"
+)
+
+const (
+	allHeter     = "PADDLE_ALL_HETER_TRAINER_IP_PORT_LIST"
+	allTrainers  = "PADDLE_TRAINER_ENDPOINTS"
+	heterDevices = "HETER_DEVICE_TYPE"
+)
+
+// heterContract is what is the same in every pod of a job with heterogeneous workers.
+//
+// What reads it: PaddleCloudRoleMaker (fleet/base/role_maker.py) since 2.2, which takes every process's stage for one of a
+// pipeline, evaluates PADDLE_STAGE_TRAINERS_NUM as a list with the number of processes of each stage, and finds a
+// heterogeneous worker's number by the text POD_IP:PADDLE_PORT in the list of all. PADDLE_HETER_TRAINER_DEVICE is for 2.0
+// and 2.1, which know no stages.
+func heterContract(job *v1.PaddleJob, endpoints string) map[string]string {
+	workers := 0
+	if job.Spec.Worker != nil {
+		workers = job.Spec.Worker.Replicas
+	}
+	return map[string]string{
+		allHeter:                      endpoints,
+		"STAGE_NUM":                   stages,
+		"PADDLE_STAGE_TRAINERS_NUM":   fmt.Sprintf("[%d, %d]", workers, job.Spec.Heter.Replicas),
+		"PADDLE_HETER_TRAINER_DEVICE": device(&job.Spec.Heter.Template.Spec),
+	}
+}
+
+// heterVariables are what a role of a job with heterogeneous workers has of its own. A stage that is the first, or the
+// last, has no list of the one before, or after: role makers tell them by that.
+func heterVariables(job *v1.PaddleJob, r role) []corev1.EnvVar {
+	if job.Spec.Heter == nil {
+		return nil
+	}
+	all := []corev1.EnvVar{
+		fromKey("PADDLE_HETER_TRAINER_IP_PORT_LIST", job, allHeter), // 2.0 and 2.1
+		fromKey("PADDLE_HETER_ENDPOINTS", job, allHeter),            // paddle-operator's; start scripts may read it
+	}
+	switch r.name {
+	case RoleWorker:
+		all = append(all,
+			corev1.EnvVar{Name: "STAGE_ID", Value: workerStage},
+			corev1.EnvVar{Name: heterDevices, Value: device(&r.spec.Template.Spec)},
+			fromKey("PADDLE_NEXT_HETER_TRAINER_IP_PORT_LIST", job, allHeter),
+		)
+	case RoleHeter:
+		all = append(all,
+			corev1.EnvVar{Name: "STAGE_ID", Value: heterStage},
+			corev1.EnvVar{Name: heterDevices, Value: device(&r.spec.Template.Spec)},
+			fromKey("PADDLE_PREVIOUS_HETER_TRAINER_IP_PORT_LIST", job, allTrainers),
+		)
+	}
+	return all
+}
+
+// device is what a pod trains on, in Paddle's words, by the resources of its first container.
+func device(spec *corev1.PodSpec) string {
+	if len(spec.Containers) == 0 {
+		return "cpu"
+	}
+	found := "cpu"
+	resources := &spec.Containers[0].Resources
+	for _, list := range []corev1.ResourceList{resources.Requests, resources.Limits} {
+		for name, quantity := range list {
+			switch text := string(name); {
+			case !isExtended(name) || quantity.IsZero():
+			case strings.Contains(text, "gpu"):
+				return "gpu"
+			case strings.Contains(text, "xpu"):
+				found = "xpu"
+			}
+		}
+	}
+	return found
+}
+
+// fromKey is a variable that repeats a text of the ConfigMap under another name.
+func fromKey(name string, job *v1.PaddleJob, key string) corev1.EnvVar {
+	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{ConfigMapKeyRef: &corev1.ConfigMapKeySelector{
+		LocalObjectReference: corev1.LocalObjectReference{Name: job.Name}, Key: key,
+	}}}
+}
+
+func (n *causes) checkHeter(job *v1.PaddleJob) {
+	if job.Spec.Heter != nil && (job.Spec.PS == nil || job.Spec.Worker == nil) {
+		n.add(ReasonHeterAlone, "spec.heter needs spec.ps and spec.worker: heterogeneous workers are the second half of workers "+
+			"that train with servers; set both, or make them spec.worker")
+	}
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package builder
+
+import (
+	"slices"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/barrier"
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+)
+
+// barrierName is the init container's, unless the user has one of that name.
+const barrierName = "paddle-barrier"
+
+// peerLists are the variables of the ConfigMap that list the endpoints of each role.
+var peerLists = map[string]string{
+	RolePS:     "PADDLE_PSERVERS_IP_PORT_LIST",
+	RoleWorker: "PADDLE_TRAINER_ENDPOINTS",
+	RoleHeter:  "PADDLE_ALL_HETER_TRAINER_IP_PORT_LIST",
+}
+
+// addBarrier adds the init container after which the pod's peers can be found, before all others: the user's may look for
+// peers too. Elastic workers have no list of each other, and a single pod has no peers.
+func addBarrier(spec *corev1.PodSpec, job *v1.PaddleJob, r role, least map[string]int32, cfg Config) {
+	if cfg.BarrierImage == "" || job.Spec.Elastic != nil || total(job) < 2 {
+		return
+	}
+	options := barrier.Options{Own: peerLists[r.name], Timeout: cfg.BarrierTimeout}
+	for _, one := range roles(job) {
+		options.Peers = append(options.Peers, barrier.List{Variable: peerLists[one.name], Least: awaited(job, one, least)})
+	}
+	spec.InitContainers = slices.Insert(spec.InitContainers, 0, corev1.Container{
+		Name:  freeName(spec),
+		Image: cfg.BarrierImage,
+		Args:  options.Arguments(),
+		EnvFrom: []corev1.EnvFromSource{{ConfigMapRef: &corev1.ConfigMapEnvSource{
+			LocalObjectReference: corev1.LocalObjectReference{Name: job.Name},
+		}}},
+		Env: []corev1.EnvVar{
+			fromField(barrier.IndexVariable, "metadata.labels['"+keys.TaskIndex+"']"),
+			fromField(barrier.IPsVariable, "status.podIPs"),
+		},
+		Resources: barrierResources(spec),
+		// What it says last is then in the pod's status.
+		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
+		SecurityContext:          barrierSecurity(spec),
+	})
+}
+
+// awaited is how many pods of a role are waited for: those that the gang starts with. A worker that is started again alone
+// waits for no other worker, for these may have ended, and names end with their pods.
+func awaited(job *v1.PaddleJob, r role, least map[string]int32) int {
+	if run := job.Spec.RunPolicy; r.name == RoleWorker && run != nil && run.RestartScope == v1.RestartPod {
+		return 0
+	}
+	return int(least[r.name])
+}
+
+func freeName(spec *corev1.PodSpec) string {
+	taken := map[string]bool{}
+	for _, list := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
+		for i := range list {
+			taken[list[i].Name] = true
+		}
+	}
+	name := barrierName
+	for i := 2; taken[name]; i++ {
+		name = barrierName + "-" + strconv.Itoa(i)
+	}
+	return name
+}
+
+// barrierResources are requests, without which a pod is refused under a quota for them. Where all of the pod's containers
+// have a limit this one has it too, equal to its request: a quota may ask for that, and a pod with guaranteed resources
+// stays one. Nothing is requested where the pod as a whole does. The amounts are below what any training takes, so they
+// add nothing to the pod's, which is what its largest init container, or all others together, request.
+func barrierResources(spec *corev1.PodSpec) corev1.ResourceRequirements {
+	var own corev1.ResourceRequirements
+	for _, amount := range []struct {
+		name           corev1.ResourceName
+		request, limit string
+	}{
+		{corev1.ResourceCPU, "10m", "100m"},
+		{corev1.ResourceMemory, "16Mi", "32Mi"},
+	} {
+		if whole := spec.Resources; whole != nil {
+			if _, requested := whole.Requests[amount.name]; requested { // its limits, too, have become requests
+				continue
+			}
+		}
+		limited := !slices.ContainsFunc(spec.Containers, func(c corev1.Container) bool {
+			_, has := c.Resources.Limits[amount.name]
+			return !has
+		})
+		request := amount.request
+		if limited {
+			request = amount.limit
+			own.Limits = with(own.Limits, amount.name, amount.limit)
+		}
+		own.Requests = with(own.Requests, amount.name, request)
+	}
+	return own
+}
+
+func with(list corev1.ResourceList, name corev1.ResourceName, amount string) corev1.ResourceList {
+	if list == nil {
+		list = corev1.ResourceList{}
+	}
+	list[name] = resource.MustParse(amount)
+	return list
+}
+
+// barrierSecurity keeps the strictest of Kubernetes' pod security standards. It names no user, because some clusters give
+// each namespace its own; the image's is not root, unless the pod says that all are.
+func barrierSecurity(spec *corev1.PodSpec) *corev1.SecurityContext {
+	own := &corev1.SecurityContext{
+		AllowPrivilegeEscalation: ptr.To(false),
+		ReadOnlyRootFilesystem:   ptr.To(true),
+		Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+		SeccompProfile:           &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+	}
+	if pod := spec.SecurityContext; pod == nil || pod.RunAsUser == nil {
+		own.RunAsNonRoot = ptr.To(true)
+	}
+	return own
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package builder
+
+import (
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/component-helpers/resource"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+)
+
+// podTemplate is the user's template for a role with what makes it a member of the job.
+func podTemplate(job *v1.PaddleJob, r role, priority string, least map[string]int32, cfg Config) (corev1.PodTemplateSpec, causes) {
+	var warnings causes
+	template := corev1.PodTemplateSpec{
+		// Volcano gives pods their names, and takes nothing else than these two from a template's metadata.
+		ObjectMeta: metav1.ObjectMeta{
+			Labels:      merged(unreserved(r.spec.Template.Labels), map[string]string{keys.JobName: job.Name, keys.ResourceType: r.name}),
+			Annotations: merged(unreserved(r.spec.Template.Annotations), map[string]string{keys.Resource: r.name}),
+		},
+		Spec: *r.spec.Template.Spec.DeepCopy(),
+	}
+	spec := &template.Spec
+	warnings = append(warnings, restartPolicy(spec, r)...)
+	warnings = append(warnings, hostNetwork(spec, job, r, cfg)...)
+	warnings = append(warnings, ownNames(spec, job, r, cfg)...)
+	if spec.PriorityClassName == "" {
+		spec.PriorityClassName = priority
+	}
+	fillRequests(spec)
+	addBarrier(spec, job, r, least, cfg)
+	mountSampleSet(spec, job.Spec.SampleSetRef)
+	warnings = append(warnings, addEnvironment(spec, job, r, cfg)...)
+	return template, warnings
+}
+
+// restartPolicy sees to it that pods end. OnFailure is kept in PS mode, where a worker that comes back joins in again,
+// and in mode Single, where nobody else waits for it; Validate refuses it for Collective.
+func restartPolicy(spec *corev1.PodSpec, r role) causes {
+	var warnings causes
+	switch spec.RestartPolicy {
+	case "":
+		// Kubernetes would make it Always, under which no worker ever succeeds.
+		spec.RestartPolicy = corev1.RestartPolicyNever
+	case corev1.RestartPolicyAlways:
+		spec.RestartPolicy = corev1.RestartPolicyNever
+		warnings.add(ReasonRestartPolicyChanged, "%s.template.spec.restartPolicy Always is treated as Never, because under Always no "+
+			"training ever ends: use Never or OnFailure", r.field)
+	}
+	return warnings
+}
+
+// ownNames leaves the pods' host names to Volcano's plugin svc where they find each other by them.
+func ownNames(spec *corev1.PodSpec, job *v1.PaddleJob, r role, cfg Config) causes {
+	if Intranet(job, cfg) != v1.Service || (spec.Hostname == "" && spec.Subdomain == "") {
+		return nil
+	}
+	spec.Hostname, spec.Subdomain = "", ""
+	var warnings causes
+	warnings.add(ReasonHostnameReplaced, "%s.template.spec sets hostname or subdomain, which intranet Service needs for the pods' own names, "+
+		"so they have no effect: leave them out, or use spec.intranet: PodIP", r.field)
+	return warnings
+}
+
+// fillRequests copies limits into requests that are not set, as the API server does with pods but not with templates.
+// Volcano sums up templates for the gang's minResources, and a GPU that is given as a limit only would be lost in that.
+func fillRequests(spec *corev1.PodSpec) {
+	for i := range spec.Containers {
+		fillFrom(&spec.Containers[i].Resources.Requests, spec.Containers[i].Resources.Limits, nil)
+	}
+	for i := range spec.InitContainers {
+		fillFrom(&spec.InitContainers[i].Resources.Requests, spec.InitContainers[i].Resources.Limits, nil)
+	}
+	// For the pod as a whole, what its containers request comes before its limits.
+	if pod := spec.Resources; pod != nil && len(pod.Limits) > 0 {
+		sum := resource.AggregateContainerRequests(&corev1.Pod{Spec: *spec}, resource.PodResourcesOptions{})
+		fillFrom(&pod.Requests, sum, func(name corev1.ResourceName) bool {
+			return name == corev1.ResourceCPU || name == corev1.ResourceMemory
+		})
+		fillFrom(&pod.Requests, pod.Limits, resource.IsSupportedPodLevelResource)
+	}
+}
+
+// fillFrom adds to the list what is missing; a nil filter takes everything.
+func fillFrom(list *corev1.ResourceList, source corev1.ResourceList, filter func(corev1.ResourceName) bool) {
+	for name, quantity := range source {
+		if _, set := (*list)[name]; !set && (filter == nil || filter(name)) {
+			if *list == nil {
+				*list = corev1.ResourceList{}
+			}
+			(*list)[name] = quantity.DeepCopy()
+		}
+	}
+}
+
+// sampleVolume is the name of the volume that holds a sample set.
+const sampleVolume = "paddle-sample-set"
+
+// mountSampleSet mounts the claim in container 0, as paddle-operator's data branch does.
+func mountSampleSet(spec *corev1.PodSpec, ref *v1.SampleSetRef) {
+	if ref == nil || len(spec.Containers) == 0 {
+		return
+	}
+	spec.Volumes = append(spec.Volumes, corev1.Volume{Name: sampleVolume, VolumeSource: corev1.VolumeSource{
+		PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: ref.Name},
+	}})
+	first := &spec.Containers[0]
+	first.VolumeMounts = append(first.VolumeMounts, corev1.VolumeMount{Name: sampleVolume, MountPath: ref.MountPath})
+}
+
+func (n *causes) checkSampleSet(job *v1.PaddleJob) {
+	ref := job.Spec.SampleSetRef
+	if ref == nil {
+		return
+	}
+	if len(validation.IsDNS1123Subdomain(ref.Name)) > 0 {
+		n.add(ReasonInvalidSampleSet, "spec.sampleSetRef.name %q is not the name of a PersistentVolumeClaim: set it to one of namespace %s",
+			ref.Name, job.Namespace)
+	}
+	if ref.Namespace != "" && ref.Namespace != job.Namespace {
+		n.add(ReasonInvalidSampleSet, "spec.sampleSetRef.namespace %q is not the job's namespace %q, and pods mount only claims of their "+
+			"own: create the job there, or a claim here", ref.Namespace, job.Namespace)
+	}
+	if ref.MountPath == "" || strings.Contains(ref.MountPath, ":") {
+		n.add(ReasonInvalidSampleSet, "spec.sampleSetRef.mountPath %q cannot be mounted: set it to a path without a colon", ref.MountPath)
+		return
+	}
+	for _, r := range roles(job) {
+		spec := &r.spec.Template.Spec
+		if slices.ContainsFunc(spec.Volumes, func(v corev1.Volume) bool { return v.Name == sampleVolume }) {
+			n.add(ReasonInvalidSampleSet, "%s.template.spec.volumes has a volume %q, which is the name of the sample set's: give it another",
+				r.field, sampleVolume)
+		}
+		if len(spec.Containers) > 0 && slices.ContainsFunc(spec.Containers[0].VolumeMounts, func(m corev1.VolumeMount) bool {
+			return m.MountPath == ref.MountPath
+		}) {
+			n.add(ReasonInvalidSampleSet, "spec.sampleSetRef.mountPath %q is taken by a volume mount of %s.template.spec.containers[0]: "+
+				"choose another path", ref.MountPath, r.field)
+		}
+	}
+}

@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package builder
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+	vcbus "volcano.sh/apis/pkg/apis/bus/v1alpha1"
+	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+)
+
+// maxRetry is Volcano's own default for tasks, and has no effect there: no policy restarts a task.
+const maxRetry int32 = 3
+
+// Job renders the Volcano Job of a PaddleJob that Validate has nothing against, and tells what the user should know
+// about it. Everything that Volcano's webhooks would default is written out, so that the Job means the same without them.
+func Job(job *v1.PaddleJob, overrides PodGroupOverrides, cfg Config) (*vcbatch.Job, []Cause) {
+	warnings := jobWarnings(job, overrides, cfg)
+	least := members(job, overrides)
+	queueName, _ := queue(job, overrides)
+	priority, _ := priorityClass(job, overrides)
+	var sum int64
+	var tasks []vcbatch.TaskSpec
+	for _, r := range roles(job) {
+		template, causes := podTemplate(job, r, priority, least, cfg)
+		warnings = append(warnings, causes...)
+		tasks = append(tasks, task(job, r, least[r.name], template))
+		sum += int64(least[r.name])
+	}
+	return &vcbatch.Job{
+		TypeMeta: metav1.TypeMeta{APIVersion: vcbatch.SchemeGroupVersion.String(), Kind: "Job"},
+		ObjectMeta: metav1.ObjectMeta{
+			Name:            job.Name,
+			Namespace:       job.Namespace,
+			Labels:          merged(unreserved(job.Labels), map[string]string{keys.JobName: job.Name, keys.ExcludeFromBackup: "true"}),
+			Annotations:     jobAnnotations(job),
+			OwnerReferences: []metav1.OwnerReference{ownedBy(job)},
+		},
+		Spec: vcbatch.JobSpec{
+			SchedulerName:     cfg.scheduler(),
+			Queue:             queueName,
+			PriorityClassName: priority,
+			MinAvailable:      int32(min(sum, math.MaxInt32)),
+			MaxRetry:          unlimited,
+			Tasks:             tasks,
+			NetworkTopology:   topology(job),
+			Policies:          jobPolicies(job),
+			Plugins: map[string][]string{"svc": {
+				// Peers look each other up before any of them is ready.
+				"--publish-not-ready-addresses=true",
+				// The plugin would let only the job's own pods in. paddle-operator had no such policy, and whoever scrapes
+				// metrics or opens VisualDL from elsewhere must not lose that by moving here.
+				"--disable-network-policy=true",
+			}},
+		},
+	}, warnings
+}
+
+func task(job *v1.PaddleJob, r role, least int32, template corev1.PodTemplateSpec) vcbatch.TaskSpec {
+	return vcbatch.TaskSpec{
+		Name:         r.name,
+		Replicas:     r.replicas(),
+		MinAvailable: &least,
+		MaxRetry:     maxRetry,
+		Template:     template,
+		Policies:     taskPolicies(job, r),
+	}
+}
+
+func jobAnnotations(job *v1.PaddleJob) map[string]string {
+	all := unreserved(job.Annotations)
+	for _, key := range keys.OfUsers {
+		if value, ok := job.Annotations[key]; ok {
+			all[key] = value
+		}
+	}
+	all = merged(merged(all, placementAnnotations(job)), map[string]string{
+		keys.Mode:     string(Mode(job)),
+		keys.SpecHash: SpecHash(job),
+	})
+	delete(all, corev1.LastAppliedConfigAnnotation)
+	return all
+}
+
+func ownedBy(job *v1.PaddleJob) metav1.OwnerReference {
+	return *metav1.NewControllerRef(job, v1.SchemeGroupVersion.WithKind(v1.Kind))
+}
+
+// unreserved is a new map without the keys of our prefix: what is kept under them is the controller's to write.
+func unreserved(metadata map[string]string) map[string]string {
+	all := maps.Clone(metadata)
+	maps.DeleteFunc(all, func(key, _ string) bool { return strings.HasPrefix(key, keys.Prefix) })
+	if all == nil {
+		all = map[string]string{}
+	}
+	return all
+}
+
+// merged is a new map of both; ours win.
+func merged(theirs, ours map[string]string) map[string]string {
+	all := make(map[string]string, len(theirs)+len(ours))
+	maps.Copy(all, theirs)
+	maps.Copy(all, ours)
+	return all
+}
+
+// defaultQueue is the queue that Volcano makes and that its webhook writes into Jobs that name none.
+const defaultQueue = "default"
+
+// minimum is the number of pods that the user wants placed together, whether there is such a wish, and where it is
+// written.
+func minimum(job *v1.PaddleJob, overrides PodGroupOverrides) (value int32, set bool, field string) {
+	if policy := job.Spec.SchedulingPolicy; policy != nil && policy.MinAvailable != nil {
+		return *policy.MinAvailable, true, "spec.schedulingPolicy.minAvailable"
+	}
+	// A PodGroup without minMember has 0 there.
+	return overrides.MinMember, overrides.MinMember != 0, "spec.minMember of the PodGroup " + job.Name
+}
+
+// queue is the job's queue, and where that is written.
+func queue(job *v1.PaddleJob, overrides PodGroupOverrides) (name, field string) {
+	if policy := job.Spec.SchedulingPolicy; policy != nil && policy.Queue != "" {
+		return policy.Queue, "spec.schedulingPolicy.queue"
+	}
+	// As Volcano does, a PodGroup in the default queue is one that names none: its CRD fills that in.
+	if overrides.NamespaceQueue != "" && (overrides.Queue == "" || overrides.Queue == defaultQueue) {
+		return overrides.NamespaceQueue, "annotation " + vcscheduling.QueueNameAnnotationKey + " of the namespace " + job.Namespace
+	}
+	return cmp.Or(overrides.Queue, defaultQueue), "spec.queue of the PodGroup " + job.Name
+}
+
+// priorityClass is the job's priority class, "" for none, and where it is written.
+func priorityClass(job *v1.PaddleJob, overrides PodGroupOverrides) (name, field string) {
+	if policy := job.Spec.SchedulingPolicy; policy != nil && policy.PriorityClass != "" {
+		return policy.PriorityClass, "spec.schedulingPolicy.priorityClass"
+	}
+	return overrides.PriorityClassName, "spec.priorityClassName of the PodGroup " + job.Name
+}
+
+// total is the number of pods of a job.
+func total(job *v1.PaddleJob) int64 {
+	var sum int64
+	for _, r := range roles(job) {
+		sum += int64(r.replicas())
+	}
+	return sum
+}
+
+// members is how many pods of each role the gang needs at least: every server and every heterogeneous worker, because
+// each holds a part of the model, and of the workers what is left of the minimum, but never fewer than training needs:
+// one, and if they are elastic the least number of them, which is then also what no minimum means.
+func members(job *v1.PaddleJob, overrides PodGroupOverrides) map[string]int32 {
+	least := map[string]int32{}
+	for _, r := range roles(job) {
+		least[r.name] = r.replicas()
+	}
+	workers := int64(least[RoleWorker])
+	if workers == 0 {
+		return least
+	}
+	floor := int64(1)
+	value, set, _ := minimum(job, overrides)
+	if Elastic(job) {
+		bound, _ := Bounds(job)
+		floor = max(int64(bound), 1)
+		workers = floor
+	}
+	if set {
+		workers = max(int64(value)-int64(least[RolePS])-int64(least[RoleHeter]), floor)
+	}
+	least[RoleWorker] = int32(min(workers, int64(least[RoleWorker])))
+	return least
+}
+
+// Scalable reports whether the number of workers may change while the job runs: nothing that their pods are made from may
+// depend on it.
+func Scalable(job *v1.PaddleJob) bool {
+	worker := job.Spec.Worker
+	return Elastic(job) && job.Spec.PS == nil && worker != nil && worker.Requests != nil && worker.Limits != nil &&
+		worker.Replicas >= *worker.Requests && worker.Replicas <= *worker.Limits
+}
+
+// restartsPods reports whether a worker that fails is started again alone.
+func restartsPods(job *v1.PaddleJob) bool {
+	return Elastic(job) || (job.Spec.RunPolicy != nil && job.Spec.RunPolicy.RestartScope == v1.RestartPod)
+}
+
+// lastingRun is the part of runPolicy that is in the Volcano Job and cannot change with it, nil if there is none.
+func lastingRun(job *v1.PaddleJob) *v1.RunPolicy {
+	if run := job.Spec.RunPolicy; run != nil && run.RestartScope == v1.RestartPod {
+		return &v1.RunPolicy{RestartScope: v1.RestartPod}
+	}
+	return nil
+}
+
+// earlierLastingRun is what lastingRun was while Volcano Jobs depended on whether the controller counted failures, and while
+// those whose workers start again alone held the exit codes.
+func earlierLastingRun(job *v1.PaddleJob) *v1.RunPolicy {
+	lasting, run := lastingRun(job), job.Spec.RunPolicy
+	if run == nil || run.BackoffLimit == nil && len(run.PermanentExitCodes) == 0 {
+		return lasting
+	}
+	if lasting == nil {
+		lasting = &v1.RunPolicy{}
+	}
+	lasting.BackoffLimit = ptr.To[int32](0)
+	if restartsPods(job) {
+		lasting.PermanentExitCodes = slices.Sorted(slices.Values(run.PermanentExitCodes))
+	}
+	return lasting
+}
+
+// unlimited is the maxRetry of Volcano Jobs: Volcano counts evictions as failures, so the controller counts.
+const unlimited int32 = 1 << 30
+
+// failureTimeout is the timeout of the policy for failures: longer than the controller is ever away.
+const failureTimeout = 365 * 24 * time.Hour
+
+// gangPolicies are what becomes of the gang when a pod is lost: all of it starts again, because launchers and role makers
+// count their peers once, at the start. An eviction is no failure: Volcano starts the gang again at once, with or without the
+// controller, also where the evicted program or its peers failed before the pod was gone. A failure is the controller's, which
+// aborts the Volcano Job (paddlejob/lifecycle), counts the failure, and resumes the Volcano Job after a delay, or fails the job.
+// The policy for a failure only keeps Volcano from acting: without one Volcano would look at the Job at once, and fail the Job
+// if all pods have ended. Its action is never reached, since the controller's AbortJob cancels it (cleanupDelayActions in
+// volcano/pkg/controllers/job/job_controller.go, v1.14.1). A pod may also fail after the Job is aborted: the action must not
+// resume an aborted Job, which would start the next attempt beside the failed pods of this one.
+func gangPolicies() []vcbatch.LifecyclePolicy {
+	return []vcbatch.LifecyclePolicy{
+		{Event: vcbus.PodEvictedEvent, Action: vcbus.RestartJobAction},
+		{Event: vcbus.PodFailedEvent, Action: vcbus.AbortJobAction, Timeout: &metav1.Duration{Duration: failureTimeout}},
+	}
+}
+
+// LeavesFailures reports whether Volcano leaves the failures of a Volcano Job's pods to the controller. Those that an earlier
+// release of the controller made it aborts or restarts itself.
+func LeavesFailures(job *vcbatch.Job) bool {
+	return !slices.ContainsFunc(job.Spec.Policies, func(p vcbatch.LifecyclePolicy) bool {
+		return p.Event == vcbus.PodFailedEvent && p.Timeout == nil
+	})
+}
+
+// jobPolicies are those of the whole Job: none where workers are started again alone. Volcano then creates an evicted worker
+// again, and the controller deletes one that has failed, once it is counted. If all pods of the Job have failed, Volcano fails the
+// Job, and the controller starts the gang again. Volcano's own RestartPod would delete the gang's
+// PodGroup, with its place in the queue (killPods in volcano/pkg/controllers/job/job_controller_actions.go, v1.14.1).
+func jobPolicies(job *v1.PaddleJob) []vcbatch.LifecyclePolicy {
+	if restartsPods(job) {
+		return nil
+	}
+	return gangPolicies()
+}
+
+// taskPolicies are the role's own, which Volcano asks before those of the Job.
+func taskPolicies(job *v1.PaddleJob, r role) []vcbatch.LifecyclePolicy {
+	if r.name == RoleWorker {
+		// Servers never exit, so the workers' success is the job's; Volcano stops the servers then.
+		return []vcbatch.LifecyclePolicy{{Event: vcbus.TaskCompletedEvent, Action: vcbus.CompleteJobAction}}
+	}
+	if restartsPods(job) {
+		return gangPolicies()
+	}
+	return nil
+}
+
+// Bounds of what the scheduler's plugin takes.
+const (
+	largestModel       = "1Pi"
+	largestGroup int32 = 1 << 16
+)
+
+// topology is the job's limit in the terms of a Volcano Job, nil for none. A limit without a mode is hard, as Volcano's
+// CRD has it.
+func topology(job *v1.PaddleJob) *vcbatch.NetworkTopologySpec {
+	policy := job.Spec.SchedulingPolicy
+	if policy == nil || policy.NetworkTopology == nil {
+		return nil
+	}
+	limit := policy.NetworkTopology.DeepCopy()
+	mode := vcbatch.HardNetworkTopologyMode
+	if limit.Mode == v1.TopologySoft {
+		mode = vcbatch.SoftNetworkTopologyMode
+	}
+	return &vcbatch.NetworkTopologySpec{Mode: mode, HighestTierAllowed: limit.HighestTierAllowed, HighestTierName: limit.HighestTierName}
+}
+
+// placementAnnotations tell the scheduler's plugin what the user set in spec.schedulingPolicy and Volcano has no field
+// for. They win over annotations of the same keys that the user gave the PaddleJob.
+func placementAnnotations(job *v1.PaddleJob) map[string]string {
+	policy := job.Spec.SchedulingPolicy
+	if policy == nil {
+		return nil
+	}
+	all := map[string]string{}
+	if policy.Colocation != "" {
+		all[keys.Colocation] = string(policy.Colocation)
+	}
+	if policy.ParameterSize != nil {
+		size := policy.ParameterSize.DeepCopy() // String changes what it is asked of
+		all[keys.ParameterSize] = size.String()
+	}
+	if policy.ParallelGroupSize != nil {
+		all[keys.GroupSize] = strconv.Itoa(int(*policy.ParallelGroupSize))
+	}
+	if len(policy.MinResources) > 0 {
+		all[keys.MinResources] = amounts(policy.MinResources)
+	}
+	return all
+}
+
+// amounts of resources as text, such as cpu=4,memory=8Gi, by name.
+func amounts(list corev1.ResourceList) string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(list)) {
+		quantity := list[name]
+		all = append(all, string(name)+"="+quantity.String())
+	}
+	return strings.Join(all, ",")
+}
+
+func (n *causes) checkPlacement(job *v1.PaddleJob) {
+	policy := job.Spec.SchedulingPolicy
+	if policy == nil {
+		return
+	}
+	const field = "spec.schedulingPolicy."
+	if limit := policy.NetworkTopology; limit != nil {
+		switch limit.Mode {
+		case "", v1.TopologyHard, v1.TopologySoft:
+		default:
+			n.add(ReasonInvalidTopology, field+"networkTopology.mode %q does not exist: use hard or soft", string(limit.Mode))
+		}
+		if limit.HighestTierAllowed != nil && limit.HighestTierName != "" {
+			n.add(ReasonInvalidTopology, field+"networkTopology has highestTierAllowed and highestTierName: keep one of them")
+		}
+		if limit.HighestTierAllowed != nil && *limit.HighestTierAllowed < 0 {
+			n.add(ReasonInvalidTopology, field+"networkTopology.highestTierAllowed is %d: set it to 0 (one node) or more", *limit.HighestTierAllowed)
+		}
+		if limit.Mode != v1.TopologySoft && limit.HighestTierAllowed == nil && limit.HighestTierName == "" {
+			n.add(ReasonInvalidTopology, field+"networkTopology is hard and names no tier: set highestTierAllowed or highestTierName, or mode: soft")
+		}
+	}
+	switch policy.Colocation {
+	case "", "Required", "Preferred", "None":
+	default:
+		n.add(ReasonInvalidColocation, field+"colocation %q does not exist: use Required, Preferred or None", string(policy.Colocation))
+	}
+	if policy.ParameterSize != nil {
+		size := policy.ParameterSize.DeepCopy()
+		if size.Sign() <= 0 || size.Cmp(resource.MustParse(largestModel)) > 0 {
+			n.add(ReasonInvalidParameterSize, field+"parameterSize is %s: set it to the bytes of the model's parameters, such as 2Gi, at most %s, "+
+				"or leave it out", size.String(), largestModel)
+		}
+	}
+	if group := policy.ParallelGroupSize; group != nil && (*group < 1 || *group > largestGroup) {
+		n.add(ReasonInvalidGroupSize, field+"parallelGroupSize is %d: set it to the GPUs of one tensor or pipeline parallel group, at most %d, "+
+			"or leave it out", *group, largestGroup)
+	}
+	for _, name := range slices.Sorted(maps.Keys(policy.MinResources)) {
+		if quantity := policy.MinResources[name]; quantity.Sign() < 0 {
+			n.add(ReasonInvalidMinResources, field+"minResources: %s of %s is below nothing: leave it out", quantity.String(), name)
+		}
+	}
+}
+
+// SpecHash identifies what the job's objects are made from: the spec without what may change while the job runs, which is
+// cleanPodPolicy, what lastingRun leaves out of runPolicy, and the number of elastic workers between their bounds. Labels and annotations do
+// not count for the same reason. Fields without content are left out: whether Kubernetes' types write them differs between
+// their releases, and a new controller must not take that for a change of the user's.
+func SpecHash(job *v1.PaddleJob) string { return hashWith(job, lastingRun(job)) }
+
+// SameSpec reports whether a hash is that of a job's spec, made by this or an earlier release of the controller: an upgrade
+// must not look like a change of the spec.
+func SameSpec(hash string, job *v1.PaddleJob) bool {
+	return hash == SpecHash(job) || hash == hashWith(job, earlierLastingRun(job))
+}
+
+func hashWith(job *v1.PaddleJob, run *v1.RunPolicy) string {
+	spec := job.Spec
+	spec.CleanPodPolicy = ""
+	spec.RunPolicy = run
+	if Scalable(job) {
+		worker := *spec.Worker
+		worker.Replicas = 0
+		spec.Worker = &worker
+	}
+	tree, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&spec)
+	if err != nil {
+		return "" // Not possible for a spec that came from the API server.
+	}
+	text, err := json.Marshal(withoutEmpty(tree))
+	if err != nil {
+		return ""
+	}
+	return digest(text)
+}
+
+// withoutEmpty drops null and {} from objects.
+func withoutEmpty(value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		for key, field := range value {
+			field = withoutEmpty(field)
+			if fields, object := field.(map[string]any); field == nil || (object && len(fields) == 0) {
+				delete(value, key)
+			}
+		}
+	case []any:
+		for i := range value {
+			value[i] = withoutEmpty(value[i])
+		}
+	}
+	return value
+}
+
+// digest is short enough to be read in a table, and long enough to tell one job's versions apart.
+func digest(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package builder
+
+import (
+	"fmt"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+)
+
+// Reasons for which Validate refuses a job.
+const (
+	// ReasonInvalidName refuses a name that no Service can have.
+	ReasonInvalidName = "InvalidName"
+	// ReasonPodNameTooLong refuses a name that makes a pod's name longer than a host name may be.
+	ReasonPodNameTooLong = "PodNameTooLong"
+	// ReasonNoRole refuses a job without ps and worker.
+	ReasonNoRole = "NoRole"
+	// ReasonNoWorker refuses servers that nobody trains with.
+	ReasonNoWorker = "NoWorker"
+	// ReasonInvalidReplicas refuses a role of no pods.
+	ReasonInvalidReplicas = "InvalidReplicas"
+	// ReasonTooManyPods refuses a role whose addresses do not fit into a variable.
+	ReasonTooManyPods = "TooManyPods"
+	// ReasonInvalidMinAvailable refuses a minimum that no gang can have.
+	ReasonInvalidMinAvailable = "InvalidMinAvailable"
+	// ReasonInvalidQueue refuses a queue that cannot exist or take jobs.
+	ReasonInvalidQueue = "InvalidQueue"
+	// ReasonInvalidPriorityClass refuses a priority class that cannot exist.
+	ReasonInvalidPriorityClass = "InvalidPriorityClass"
+	// ReasonInvalidWithGloo refuses an unknown withGloo.
+	ReasonInvalidWithGloo = "InvalidWithGloo"
+	// ReasonInvalidTopology refuses a limit that cannot be held.
+	ReasonInvalidTopology = "InvalidNetworkTopology"
+	// ReasonInvalidColocation refuses an unknown colocation.
+	ReasonInvalidColocation = "InvalidColocation"
+	// ReasonInvalidParameterSize refuses a size that no model has.
+	ReasonInvalidParameterSize = "InvalidParameterSize"
+	// ReasonInvalidGroupSize refuses a parallel group of no GPUs, or of too many.
+	ReasonInvalidGroupSize = "InvalidParallelGroupSize"
+	// ReasonInvalidMinResources refuses amounts below nothing.
+	ReasonInvalidMinResources = "InvalidMinResources"
+	// ReasonInvalidSampleSet refuses a sampleSetRef that cannot be mounted.
+	ReasonInvalidSampleSet = "InvalidSampleSet"
+	// ReasonNoContainer refuses a template without containers.
+	ReasonNoContainer = "NoContainer"
+	// ReasonInvalidTemplate refuses a template that the API server would refuse as a pod.
+	ReasonInvalidTemplate = "InvalidTemplate"
+	// ReasonOtherScheduler refuses pods that would be placed outside of the gang.
+	ReasonOtherScheduler = "OtherScheduler"
+	// ReasonRestartPolicy refuses a restart policy under which the gang would hang.
+	ReasonRestartPolicy = "RestartPolicyNotAllowed"
+	// ReasonDNSPolicy refuses a DNS policy under which the pods' names do not resolve.
+	ReasonDNSPolicy = "DNSPolicyNotAllowed"
+	// ReasonHeterAlone refuses heterogeneous workers without servers and workers.
+	ReasonHeterAlone = "HeterNeedsServersAndWorkers"
+	// ReasonElasticRoles refuses elastic training with servers.
+	ReasonElasticRoles = "ElasticNeedsWorkersOnly"
+	// ReasonElasticBounds refuses bounds of an elastic job that cannot be held.
+	ReasonElasticBounds = "InvalidElasticBounds"
+	// ReasonEtcd refuses an elastic job whose etcd its workers would not find.
+	ReasonEtcd = "InvalidElasticEtcd"
+	// ReasonInvalidRunPolicy refuses a run policy that no job can follow.
+	ReasonInvalidRunPolicy = "InvalidRunPolicy"
+)
+
+// Reasons of the notices about a job that is run.
+const (
+	// ReasonRestartPolicyChanged tells that restartPolicy Always became Never.
+	ReasonRestartPolicyChanged = "RestartPolicyChanged"
+	// ReasonCleanPodPolicy tells that a cleanPodPolicy does not exist.
+	ReasonCleanPodPolicy = "UnknownCleanPodPolicy"
+	// ReasonIntranet tells that an intranet does not exist.
+	ReasonIntranet = "UnknownIntranet"
+	// ReasonHostnameReplaced tells that a host name of the user's would hide the pods from each other.
+	ReasonHostnameReplaced = "HostnameReplaced"
+	// ReasonMinResources tells that the scheduler's plugin honors the user's minResources, and nobody else.
+	ReasonMinResources = "MinResourcesForPlugin"
+	// ReasonMinAvailableRaised tells that minAvailable was below what a gang needs.
+	ReasonMinAvailableRaised = "MinAvailableRaised"
+	// ReasonWaitsForAll tells that training waits for more pods than minAvailable.
+	ReasonWaitsForAll = "WaitsForAllPods"
+	// ReasonEnvironmentOverridden tells which variables of ours the user has set.
+	ReasonEnvironmentOverridden = "EnvironmentOverridden"
+	// ReasonElasticPolicyIgnored tells that elasticPolicy has no effect.
+	ReasonElasticPolicyIgnored = "ElasticPolicyIgnored"
+	// ReasonBoundsIgnored tells that a role's requests and limits have no effect.
+	ReasonBoundsIgnored = "BoundsIgnored"
+	// ReasonHostNetwork tells what hostNetwork in a template costs.
+	ReasonHostNetwork = "HostNetwork"
+)
+
+// causes collects what is to be told.
+type causes []Cause
+
+func (n *causes) add(reason, format string, args ...any) {
+	*n = append(*n, Cause{Reason: reason, Message: fmt.Sprintf(format, args...)})
+}
+
+// jobWarnings tells what of the spec, templates aside, has another effect than the user may expect.
+func jobWarnings(job *v1.PaddleJob, overrides PodGroupOverrides, cfg Config) causes {
+	var warnings causes
+	switch job.Spec.CleanPodPolicy {
+	case "", v1.CleanAlways, v1.CleanNever, v1.CleanOnFailure, v1.CleanOnCompletion:
+	default:
+		warnings.add(ReasonCleanPodPolicy, "cleanPodPolicy %q does not exist and is treated as Never: use Always, Never, OnFailure or OnCompletion",
+			string(job.Spec.CleanPodPolicy))
+	}
+	switch job.Spec.Intranet {
+	case "", v1.PodIP, v1.Service, v1.Host:
+	default:
+		warnings.add(ReasonIntranet, "spec.intranet %q does not exist and is treated as PodIP: use PodIP, Service or Host", string(job.Spec.Intranet))
+	}
+	if policy := job.Spec.SchedulingPolicy; policy != nil && len(policy.MinResources) > 0 {
+		warnings.add(ReasonMinResources, "spec.schedulingPolicy.minResources is not the PodGroup's, which Volcano works out from the requests in "+
+			"the templates: as annotation %s it is what must be free at least before the scheduler's plugin paddle lets the job in; without that "+
+			"plugin it has no effect", keys.MinResources)
+	}
+	warnings = append(warnings, gangWarnings(job, overrides, cfg)...)
+	warnings = append(warnings, elasticWarnings(job)...)
+	return warnings
+}
+
+// gangWarnings tells where the gang is not what minAvailable suggests.
+func gangWarnings(job *v1.PaddleJob, overrides PodGroupOverrides, cfg Config) causes {
+	value, set, field := minimum(job, overrides)
+	if !set {
+		return nil
+	}
+	var warnings causes
+	var sum int64
+	for _, n := range members(job, overrides) {
+		sum += int64(n)
+	}
+	if int64(value) < sum {
+		warnings.add(ReasonMinAvailableRaised, "%s: %d is too few, %d is used instead: every server is needed, and at least one worker, "+
+			"or spec.worker.requests of them if the job is elastic", field, value, sum)
+	}
+	switch all := total(job); {
+	case sum == all, Elastic(job):
+	case Mode(job) != v1.ModePS:
+		warnings.add(ReasonWaitsForAll, "%s: %d pods are enough to be placed, but Paddle's launcher waits for all %d workers before it "+
+			"trains: leave it out unless the rest will find room soon", field, sum, all)
+	case Intranet(job, cfg) != v1.Service:
+		warnings.add(ReasonWaitsForAll, "%s: %d pods are enough to be placed, but training starts when all %d have an IP; "+
+			"spec.intranet: Service does not wait for that", field, sum, all)
+	}
+	return warnings
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kubeflow
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	batchv1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	kubeflowv1 "github.com/paddle-volcano/paddle-volcano/controller/apis/kubeflow/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/builder"
+)
+
+func TestConvertedJobBelongsToItsJob(t *testing.T) {
+	t.Parallel()
+	made := Convert(job(func(j *kubeflowv1.PaddleJob) {
+		j.Labels = map[string]string{"team": "vision"}
+		j.Annotations = map[string]string{"note": "x", corev1.LastAppliedConfigAnnotation: "{}"}
+	}), false)
+	require.Empty(t, made.Warnings)
+	require.Equal(t, "team/train", made.Job.Namespace+"/"+made.Job.Name)
+	require.Equal(t, map[string]string{"team": "vision", "training.kubeflow.org/job-name": "train"}, made.Job.Labels)
+	require.Equal(t, map[string]string{"note": "x"}, made.Job.Annotations)
+	require.Equal(t, []metav1.OwnerReference{{
+		APIVersion: "kubeflow.org/v1", Kind: "PaddleJob", Name: "train", UID: "kubeflow-1", Controller: ptr.To(true), BlockOwnerDeletion: ptr.To(true),
+	}}, made.Job.OwnerReferences)
+	require.Empty(t, builder.Validate(made.Job, builder.PodGroupOverrides{}, builder.Config{}))
+}
+
+func TestConvertRoles(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		specs       map[kubeflowv1.ReplicaType]*kubeflowv1.ReplicaSpec
+		ps, workers int
+		refused     string
+	}{
+		"workers":          {specs: map[kubeflowv1.ReplicaType]*kubeflowv1.ReplicaSpec{"Worker": pods(3)}, workers: 3},
+		"servers":          {specs: map[kubeflowv1.ReplicaType]*kubeflowv1.ReplicaSpec{"Worker": pods(3), "Master": pods(2)}, ps: 2, workers: 3},
+		"any case":         {specs: map[kubeflowv1.ReplicaType]*kubeflowv1.ReplicaSpec{"WORKER": pods(3), "master": pods(2)}, ps: 2, workers: 3},
+		"one by default":   {specs: map[kubeflowv1.ReplicaType]*kubeflowv1.ReplicaSpec{"Worker": {}}, workers: 1},
+		"nothing is a pod": {specs: map[kubeflowv1.ReplicaType]*kubeflowv1.ReplicaSpec{"Worker": nil}, workers: 1},
+		"none":             {refused: "spec.paddleReplicaSpecs has no Worker: add it"},
+		"servers alone": {
+			specs:   map[kubeflowv1.ReplicaType]*kubeflowv1.ReplicaSpec{"Master": pods(2)},
+			refused: "spec.paddleReplicaSpecs has no Worker: add it; a Master is a parameter server here, and does not train by itself",
+		},
+		"twice": {
+			specs:   map[kubeflowv1.ReplicaType]*kubeflowv1.ReplicaSpec{"Worker": pods(1), "worker": pods(2)},
+			refused: "spec.paddleReplicaSpecs.Worker and spec.paddleReplicaSpecs.worker are the same role: keep one of them",
+		},
+		"another": {
+			specs:   map[kubeflowv1.ReplicaType]*kubeflowv1.ReplicaSpec{"Worker": pods(1), "Chief": pods(2)},
+			refused: "spec.paddleReplicaSpecs.Chief is no role of a PaddleJob: use Worker, and Master for parameter servers",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			made := Convert(job(func(j *kubeflowv1.PaddleJob) { j.Spec.PaddleReplicaSpecs = tc.specs }), false)
+			if tc.refused != "" {
+				require.Nil(t, made.Job)
+				require.Equal(t, tc.refused, texts(made.Refused))
+				require.Equal(t, ReasonInvalidReplicaType, made.Refused[0].Reason)
+				return
+			}
+			require.Equal(t, tc.workers, made.Job.Spec.Worker.Replicas)
+			if tc.ps == 0 {
+				require.Nil(t, made.Job.Spec.PS)
+				return
+			}
+			require.Equal(t, tc.ps, made.Job.Spec.PS.Replicas)
+		})
+	}
+}
+
+func TestConvertPolicies(t *testing.T) {
+	t.Parallel()
+	cleans := func(policy kubeflowv1.CleanPodPolicy) change {
+		return func(j *kubeflowv1.PaddleJob) { j.Spec.RunPolicy.CleanPodPolicy = &policy }
+	}
+	runs := func(run kubeflowv1.RunPolicy) change { return func(j *kubeflowv1.PaddleJob) { j.Spec.RunPolicy = run } }
+	schedules := func(policy kubeflowv1.SchedulingPolicy) change {
+		return runs(kubeflowv1.RunPolicy{SchedulingPolicy: &policy})
+	}
+	codes := make([]int32, 127)
+	for i := range codes {
+		codes[i] = int32(i) + 1
+	}
+	four := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("4")}
+	for name, tc := range map[string]struct {
+		with     []change
+		etcd     bool
+		want     batchv1.PaddleJobSpec
+		warnings []string
+		refused  string
+	}{
+		"nothing":       {},
+		"clean all":     {with: []change{cleans("All")}, want: batchv1.PaddleJobSpec{CleanPodPolicy: batchv1.CleanAlways}},
+		"clean running": {with: []change{cleans("Running")}},
+		"clean none":    {with: []change{cleans("None")}},
+		"clean unset":   {with: []change{cleans("")}},
+		"clean else":    {with: []change{cleans("Al")}, warnings: []string{ReasonCleanPodPolicy}},
+		"time to live":  {with: []change{ttl(60)}},
+		"lives never":   {with: []change{ttl(-1)}, refused: ReasonInvalidRunPolicy},
+		"not suspended": {with: []change{runs(kubeflowv1.RunPolicy{Suspend: ptr.To(false)})}},
+		"suspended": {
+			with: []change{runs(kubeflowv1.RunPolicy{Suspend: ptr.To(true)})},
+			want: batchv1.PaddleJobSpec{RunPolicy: &batchv1.RunPolicy{Suspend: ptr.To(true)}},
+		},
+		"limits": {
+			with: []change{runs(kubeflowv1.RunPolicy{ActiveDeadlineSeconds: ptr.To[int64](9), BackoffLimit: ptr.To[int32](5)})},
+			want: batchv1.PaddleJobSpec{RunPolicy: &batchv1.RunPolicy{ActiveDeadlineSeconds: ptr.To[int64](9), BackoffLimit: ptr.To[int32](5)}},
+		},
+		"least limits": {
+			with: []change{runs(kubeflowv1.RunPolicy{
+				ActiveDeadlineSeconds: ptr.To[int64](1), BackoffLimit: ptr.To[int32](0), TTLSecondsAfterFinished: ptr.To[int32](0),
+			})},
+			want: batchv1.PaddleJobSpec{RunPolicy: &batchv1.RunPolicy{ActiveDeadlineSeconds: ptr.To[int64](1), BackoffLimit: ptr.To[int32](0)}},
+		},
+		"only a minimum": {
+			with: []change{schedules(kubeflowv1.SchedulingPolicy{MinAvailable: ptr.To[int32](1)})},
+			want: batchv1.PaddleJobSpec{SchedulingPolicy: &batchv1.SchedulingPolicy{MinAvailable: ptr.To[int32](1)}},
+		},
+		"only a queue": {
+			with: []change{schedules(kubeflowv1.SchedulingPolicy{Queue: "gold"})},
+			want: batchv1.PaddleJobSpec{SchedulingPolicy: &batchv1.SchedulingPolicy{Queue: "gold"}},
+		},
+		"only a class": {
+			with: []change{schedules(kubeflowv1.SchedulingPolicy{PriorityClass: "high"})},
+			want: batchv1.PaddleJobSpec{SchedulingPolicy: &batchv1.SchedulingPolicy{PriorityClass: "high"}},
+		},
+		"only resources": {
+			with: []change{schedules(kubeflowv1.SchedulingPolicy{MinResources: four})},
+			want: batchv1.PaddleJobSpec{SchedulingPolicy: &batchv1.SchedulingPolicy{MinResources: four}},
+		},
+		"no time":           {with: []change{runs(kubeflowv1.RunPolicy{ActiveDeadlineSeconds: ptr.To[int64](0)})}, refused: ReasonInvalidRunPolicy},
+		"fewer than none":   {with: []change{runs(kubeflowv1.RunPolicy{BackoffLimit: ptr.To[int32](-1)})}, refused: ReasonInvalidRunPolicy},
+		"on failure":        {with: []change{restarts("OnFailure")}},
+		"always":            {with: []change{restarts("Always")}, warnings: []string{ReasonRestartPolicy}},
+		"unknown":           {with: []change{restarts("Sometimes")}, refused: ReasonInvalidRestartPolicy},
+		"unknown of master": {with: []change{servers, func(j *kubeflowv1.PaddleJob) { j.Spec.PaddleReplicaSpecs["Master"].RestartPolicy = "?" }}, refused: ReasonInvalidRestartPolicy},
+		"never": {
+			with: []change{restarts("Never")},
+			want: batchv1.PaddleJobSpec{RunPolicy: &batchv1.RunPolicy{BackoffLimit: ptr.To[int32](0)}},
+		},
+		"never, and often": {
+			with:     []change{runs(kubeflowv1.RunPolicy{BackoffLimit: ptr.To[int32](5)}), restarts("Never")},
+			want:     batchv1.PaddleJobSpec{RunPolicy: &batchv1.RunPolicy{BackoffLimit: ptr.To[int32](0)}},
+			warnings: []string{ReasonFieldIgnored},
+		},
+		"exit code": {
+			with: []change{restarts("ExitCode")},
+			want: batchv1.PaddleJobSpec{RunPolicy: &batchv1.RunPolicy{PermanentExitCodes: codes}},
+		},
+		"two policies": {
+			with: []change{servers, restarts("Never")}, warnings: []string{ReasonRestartPolicy},
+			want: batchv1.PaddleJobSpec{RunPolicy: &batchv1.RunPolicy{BackoffLimit: ptr.To[int32](0)}},
+		},
+		"scheduling": {
+			with: []change{schedules(kubeflowv1.SchedulingPolicy{
+				MinAvailable: ptr.To[int32](1), Queue: "gold", PriorityClass: "high", MinResources: four,
+			})},
+			want: batchv1.PaddleJobSpec{SchedulingPolicy: &batchv1.SchedulingPolicy{
+				MinAvailable: ptr.To[int32](1), Queue: "gold", PriorityClass: "high", MinResources: four,
+			}},
+		},
+		"timeout": {
+			with: []change{schedules(kubeflowv1.SchedulingPolicy{ScheduleTimeoutSeconds: ptr.To[int32](5)})}, warnings: []string{ReasonFieldIgnored},
+		},
+		"elastic": {
+			with: []change{bounds(ptr.To[int32](1), ptr.To[int32](4))}, etcd: true,
+			want: batchv1.PaddleJobSpec{Elastic: ptr.To(1), Worker: &batchv1.ResourceSpec{Requests: ptr.To(1), Limits: ptr.To(4)}},
+		},
+		"elastic, restarts": {
+			with: []change{bounds(ptr.To[int32](2), ptr.To[int32](3)), func(j *kubeflowv1.PaddleJob) { j.Spec.ElasticPolicy.MaxRestarts = ptr.To[int32](3) }},
+			etcd: true,
+			want: batchv1.PaddleJobSpec{
+				Elastic: ptr.To(1), ElasticPolicy: &batchv1.ElasticPolicy{MaxRestarts: ptr.To[int32](3)},
+				Worker: &batchv1.ResourceSpec{Requests: ptr.To(2), Limits: ptr.To(3)},
+			},
+		},
+		"elastic without etcd": {with: []change{bounds(ptr.To[int32](1), ptr.To[int32](4))}, warnings: []string{ReasonFieldIgnored}},
+		"elastic with servers": {with: []change{servers, bounds(ptr.To[int32](1), ptr.To[int32](4))}, etcd: true, warnings: []string{ReasonFieldIgnored}},
+		"bounds that are one":  {with: []change{bounds(ptr.To[int32](2), ptr.To[int32](2))}, etcd: true},
+		"no bounds":            {with: []change{bounds(nil, nil)}, etcd: true},
+		"the least alone":      {with: []change{bounds(ptr.To[int32](1), nil)}, etcd: true},
+		"the most alone":       {with: []change{bounds(nil, ptr.To[int32](5))}, etcd: true},
+		"bounds the wrong way": {with: []change{bounds(ptr.To[int32](4), ptr.To[int32](2))}, refused: ReasonInvalidElasticPolicy},
+		"no worker is too few": {with: []change{bounds(ptr.To[int32](0), ptr.To[int32](2))}, refused: ReasonInvalidElasticPolicy},
+		"metrics": {with: []change{func(j *kubeflowv1.PaddleJob) {
+			j.Spec.ElasticPolicy = &kubeflowv1.ElasticPolicy{Metrics: make([]autoscalingv2.MetricSpec, 1)}
+		}}, warnings: []string{ReasonFieldIgnored}},
+		"a name no Service takes": {with: []change{func(j *kubeflowv1.PaddleJob) { j.Name = "1.train" }}, refused: ReasonInvalidName},
+		"a name that is too long": {with: []change{func(j *kubeflowv1.PaddleJob) { j.Name = strings.Repeat("a", 64) }}, refused: ReasonInvalidName},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			made := Convert(job(tc.with...), tc.etcd)
+			if tc.refused != "" {
+				require.Nil(t, made.Job)
+				require.Equal(t, []string{tc.refused}, reasons(made.Refused))
+				return
+			}
+			require.Equal(t, tc.warnings, reasons(made.Warnings))
+			spec, want := made.Job.Spec, tc.want
+			if want.CleanPodPolicy == "" {
+				want.CleanPodPolicy = batchv1.CleanNever
+			}
+			if want.Worker == nil {
+				want.Worker = &batchv1.ResourceSpec{}
+			}
+			want.Worker.Replicas, want.Worker.Template, want.PS = 2, spec.Worker.Template, spec.PS
+			require.Equal(t, want, spec)
+		})
+	}
+}

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package kubeflow
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	kubefake "k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
+
+	batchv1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	kubeflowv1 "github.com/paddle-volcano/paddle-volcano/controller/apis/kubeflow/v1"
+	paddlefake "github.com/paddle-volcano/paddle-volcano/controller/client/clientset/versioned/fake"
+	"github.com/paddle-volcano/paddle-volcano/controller/workers"
+)
+
+// fakeJobs is one job in the API, nil if it is gone.
+type fakeJobs struct {
+	job     *kubeflowv1.PaddleJob
+	fails   error
+	writes  int
+	deleted bool
+}
+
+func (f *fakeJobs) ListWatch(string) cache.ListerWatcher { return &cache.ListWatch{} }
+
+func (f *fakeJobs) Get(context.Context, string, string) (*kubeflowv1.PaddleJob, error) {
+	if f.job == nil {
+		return nil, apierrors.NewNotFound(schema.GroupResource{Resource: kubeflowv1.Resource}, "train")
+	}
+	return f.job.DeepCopy(), nil
+}
+
+func (f *fakeJobs) UpdateStatus(_ context.Context, job *kubeflowv1.PaddleJob) error {
+	f.writes++
+	if f.fails == nil {
+		f.job = job
+	}
+	return f.fails
+}
+
+func (f *fakeJobs) Delete(context.Context, *kubeflowv1.PaddleJob) error {
+	f.deleted = f.fails == nil
+	return f.fails
+}
+
+// world is a controller whose caches hold what the test puts there.
+type world struct {
+	*Controller
+	jobs   *fakeJobs
+	paddle *paddlefake.Clientset
+	kube   *kubefake.Clientset
+	events *record.FakeRecorder
+}
+
+func newWorld(t *testing.T, j *kubeflowv1.PaddleJob) *world {
+	t.Helper()
+	w := &world{
+		jobs: &fakeJobs{job: j}, paddle: paddlefake.NewSimpleClientset(), kube: kubefake.NewClientset(), events: record.NewFakeRecorder(100),
+	}
+	c, err := New(Clients{Jobs: w.jobs, Paddle: w.paddle, Kube: w.kube}, w.events, Options{Workers: 1})
+	require.NoError(t, err)
+	c.now = func() time.Time { return at }
+	w.Controller = c
+	w.cached(t, j)
+	return w
+}
+
+// cached puts the job as it is now into the cache, and its PaddleJob.
+func (w *world) cached(t *testing.T, j *kubeflowv1.PaddleJob) {
+	t.Helper()
+	require.NoError(t, w.Controller.jobs.GetIndexer().Add(j))
+	if made, err := w.paddle.BatchV1().PaddleJobs(j.Namespace).Get(t.Context(), j.Name, metav1.GetOptions{}); err == nil {
+		require.NoError(t, w.made.GetIndexer().Add(made))
+	}
+}
+
+func (w *world) paddleJob(t *testing.T) *batchv1.PaddleJob {
+	t.Helper()
+	made, err := w.paddle.BatchV1().PaddleJobs("team").Get(t.Context(), "train", metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	require.NoError(t, err)
+	return made
+}
+
+func (w *world) warnings() []string {
+	var events []string
+	for len(w.events.Events) > 0 {
+		events = append(events, <-w.events.Events)
+	}
+	return events
+}
+
+func TestSyncMakesAndKeeps(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, job())
+	again, err := w.sync(t.Context(), "team/train")
+	require.NoError(t, err)
+	require.Zero(t, again)
+	require.NotNil(t, w.paddleJob(t))
+	require.Equal(t, 1, w.jobs.writes, "the status follows at once")
+	require.Equal(t, []string{"Normal PaddleJobCreated PaddleJob train is created."}, w.warnings())
+
+	_, err = w.sync(t.Context(), "team/train")
+	require.NoError(t, err, "the caches know nothing of it yet")
+	require.Equal(t, 1, w.jobs.writes)
+	require.Empty(t, w.warnings())
+
+	w.cached(t, w.jobs.job)
+	w.paddle.ClearActions()
+	_, err = w.sync(t.Context(), "team/train")
+	require.NoError(t, err)
+	require.Empty(t, w.paddle.Actions(), "nothing is asked or written without a reason")
+
+	edited := w.jobs.job.DeepCopy()
+	worker(edited).Template.Spec.Containers[0].Image = "another"
+	w.cached(t, edited)
+	_, err = w.sync(t.Context(), "team/train")
+	require.NoError(t, err)
+	require.Equal(t, "another", w.paddleJob(t).Spec.Worker.Template.Spec.Containers[0].Image)
+
+	_, err = w.sync(t.Context(), "team/other")
+	require.NoError(t, err, "a job that is gone is none to work on")
+}
+
+// A cached job may be older than its end, and one that has ended must never start again.
+func TestNothingIsMadeOnOldNews(t *testing.T) {
+	t.Parallel()
+	for name, now := range map[string]*kubeflowv1.PaddleJob{
+		"it has ended": job(ended(kubeflowv1.ConditionSucceeded, 0)),
+		"it is gone":   nil,
+		"another of its name is there": job(func(j *kubeflowv1.PaddleJob) {
+			j.UID = "kubeflow-2"
+		}),
+	} {
+		w := newWorld(t, job())
+		w.jobs.job = now
+		_, err := w.sync(t.Context(), "team/train")
+		require.NoError(t, err)
+		require.Nil(t, w.paddleJob(t), name)
+		require.Zero(t, w.jobs.writes, name)
+	}
+}
+
+func TestOthersAreLeftAlone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, job())
+	others := &batchv1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "train"}}
+	_, err := w.paddle.BatchV1().PaddleJobs("team").Create(t.Context(), others, metav1.CreateOptions{})
+	require.NoError(t, err)
+	again, err := w.sync(t.Context(), "team/train")
+	require.NoError(t, err)
+	require.Equal(t, pollInterval, again)
+	require.Equal(t, others, w.paddleJob(t))
+	require.Equal(t, "NameTaken", find(&w.jobs.job.Status, kubeflowv1.ConditionStalled).Reason)
+	require.Len(t, w.warnings(), 1)
+
+	w = newWorld(t, job())
+	for _, name := range []string{"train-worker-1", "train-worker-0"} {
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: name, Labels: podLabels("train", kubeflowv1.Worker)}}
+		pod.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(job(), kubeflowv1.SchemeGroupVersion.WithKind(kubeflowv1.Kind))}
+		if name == "train-worker-1" {
+			pod.OwnerReferences[0].UID = "made-1" // as ours are not the job's own
+		}
+		_, err := w.kube.CoreV1().Pods("team").Create(t.Context(), pod, metav1.CreateOptions{})
+		require.NoError(t, err)
+	}
+	again, err = w.sync(t.Context(), "team/train")
+	require.NoError(t, err)
+	require.Equal(t, pollInterval, again)
+	require.Nil(t, w.paddleJob(t))
+	require.Contains(t, find(&w.jobs.job.Status, kubeflowv1.ConditionStalled).Message, "1 pods of its are there, for example train-worker-0")
+}
+
+func TestRefusalsAreTold(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, job())
+	w.paddle.PrependReactor("create", "paddlejobs", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: "paddlejobs"}, "train", errors.New("quota"))
+	})
+	_, err := w.sync(t.Context(), "team/train")
+	require.True(t, apierrors.IsForbidden(err), "it is tried again")
+	stalled := find(&w.jobs.job.Status, kubeflowv1.ConditionStalled)
+	require.Equal(t, ReasonRefusedByServer, stalled.Reason)
+	require.Contains(t, stalled.Message, "quota")
+}
+
+func TestMissedWritesAreTriedAgain(t *testing.T) {
+	t.Parallel()
+	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "paddlejobs"}, "train", errors.New("newer"))
+	w := newWorld(t, job())
+	w.jobs.fails = conflict
+	_, err := w.sync(t.Context(), "team/train")
+	require.ErrorIs(t, err, workers.ErrStale)
+	require.Empty(t, w.warnings(), "what was not written is not told")
+
+	w = newWorld(t, job(ended(kubeflowv1.ConditionSucceeded, time.Minute), ttl(0)))
+	w.jobs.fails = conflict
+	_, err = w.sync(t.Context(), "team/train")
+	require.ErrorIs(t, err, workers.ErrStale)
+
+	w = newWorld(t, job())
+	w.paddle.PrependReactor("create", "paddlejobs", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewAlreadyExists(schema.GroupResource{Resource: "paddlejobs"}, "train")
+	})
+	_, err = w.sync(t.Context(), "team/train")
+	require.ErrorIs(t, err, workers.ErrStale)
+
+	w = newWorld(t, job())
+	_, err = w.sync(t.Context(), "team/train")
+	require.NoError(t, err)
+	edited := w.jobs.job.DeepCopy()
+	worker(edited).Template.Spec.Containers[0].Image = "another"
+	w.cached(t, edited)
+	w.paddle.PrependReactor("update", "paddlejobs", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, conflict })
+	_, err = w.sync(t.Context(), "team/train")
+	require.ErrorIs(t, err, workers.ErrStale)
+}
+
+func TestJobsThatHaveLivedAreDeleted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, job(ended(kubeflowv1.ConditionSucceeded, time.Minute), ttl(60)))
+	again, err := w.sync(t.Context(), "team/train")
+	require.NoError(t, err)
+	require.Zero(t, again)
+	require.True(t, w.jobs.deleted)
+	require.Zero(t, w.jobs.writes)
+}

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package paddlejob is the controller of PaddleJobs: informers, queue, and the writes to the API server. What is to be done,
+// and what a status says, is decided in package lifecycle.
+package paddlejob
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	corelisters "k8s.io/client-go/listers/core/v1"
+	schedulinglisters "k8s.io/client-go/listers/scheduling/v1"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/util/flowcontrol"
+	"k8s.io/klog/v2"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+	vcbatchlisters "volcano.sh/apis/pkg/client/listers/batch/v1alpha1"
+	vcschedulinglisters "volcano.sh/apis/pkg/client/listers/scheduling/v1beta1"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/builder"
+	paddlelisters "github.com/paddle-volcano/paddle-volcano/controller/client/listers/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
+	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
+	"github.com/paddle-volcano/paddle-volcano/controller/workers"
+)
+
+// Options are what the controller's flags decide about reconciling.
+type Options struct {
+	// Namespace is the only one watched, all if empty.
+	Namespace string
+	// Workers is how many PaddleJobs are worked on at the same time.
+	Workers int
+	// Resync is how often every PaddleJob is looked at again without a change; 0 is never.
+	Resync time.Duration
+	// Render is handed to package render.
+	Render builder.Config
+}
+
+// A thousand jobs that wait together must not have each change of their texts written: the API server has better to do then.
+const (
+	messagesPerSecond = 0.25
+	messageBurst      = 50
+)
+
+// Controller makes what PaddleJobs ask for.
+type Controller struct {
+	clients  Clients
+	options  Options
+	sources  *sources
+	recorder record.EventRecorder
+	queue    *workers.Queue
+	now      func() time.Time
+	synced   atomic.Bool
+
+	jobs            paddlelisters.PaddleJobLister
+	volcanoJobs     vcbatchlisters.JobLister
+	podGroups       vcschedulinglisters.PodGroupLister
+	queues          vcschedulinglisters.QueueLister
+	priorityClasses schedulinglisters.PriorityClassLister
+	configMaps      corelisters.ConfigMapLister
+	pods            cache.Indexer
+
+	phaseGauge          *phaseGauge
+	failures            *failures
+	deletionTracker     *volcano.DeletionTracker
+	mutatedJobs         *mutationCache[*v1.PaddleJob]
+	mutatedVolcanoJobs  *mutationCache[*vcbatch.Job]
+	mutatedPodGroups    *mutationCache[*vcscheduling.PodGroup]
+	mutatedEnvironments *mutationCache[*corev1.ConfigMap]
+	// statusPendingSince is since when a status has a change that can wait.
+	statusPendingSince *firstSeen
+	// columnsPendingSince is since when it has one that kubectl get shows.
+	columnsPendingSince *firstSeen
+	// messageLimiter are the status writes that all jobs together have for what kubectl get does not show.
+	messageLimiter flowcontrol.PassiveRateLimiter
+	// commandSent is since when Volcano has a command.
+	commandSent *firstSeen
+	// unacknowledged is for how long Volcano reads commands about a Volcano Job in a state (volcano.JobState) that stays as it is.
+	unacknowledged *volcano.CommandTracker
+	// completionLatency is how Volcano lately ended jobs.
+	completionLatency *volcano.CompletionLatency
+	// podsMissing is since when pods of a Volcano Job are missing, by its uid.
+	podsMissing *firstSeen
+	// podCreateErrors is why they are, where the API server refuses them.
+	podCreateErrors *podCreateErrors
+	// revertedWrites are the writes that admission has undone.
+	revertedWrites *revertedWrites
+}
+
+// New builds a controller that has not started to watch.
+func New(clients Clients, recorder record.EventRecorder, options Options) (*Controller, error) {
+	s := newSources(clients, options.Namespace, options.Resync)
+	c := &Controller{
+		clients: clients, options: options, sources: s, recorder: recorder, now: time.Now,
+		jobs:                s.paddle.Batch().V1().PaddleJobs().Lister(),
+		volcanoJobs:         s.volcano.Batch().V1alpha1().Jobs().Lister(),
+		podGroups:           s.volcano.Scheduling().V1beta1().PodGroups().Lister(),
+		queues:              s.volcano.Scheduling().V1beta1().Queues().Lister(),
+		priorityClasses:     s.cluster.Scheduling().V1().PriorityClasses().Lister(),
+		configMaps:          s.configMaps.Core().V1().ConfigMaps().Lister(),
+		pods:                s.pods.Core().V1().Pods().Informer().GetIndexer(),
+		phaseGauge:          newPhaseGauge(),
+		failures:            newFailures(),
+		deletionTracker:     volcano.NewDeletionTracker(),
+		statusPendingSince:  newFirstSeen(),
+		columnsPendingSince: newFirstSeen(),
+		messageLimiter:      flowcontrol.NewTokenBucketPassiveRateLimiter(messagesPerSecond, messageBurst),
+		commandSent:         newFirstSeen(),
+		unacknowledged:      volcano.NewCommandTracker(),
+		completionLatency:   &volcano.CompletionLatency{},
+		podsMissing:         newFirstSeen(),
+		podCreateErrors:     newPodCreateErrors(),
+		revertedWrites:      newRevertedWrites(),
+	}
+	c.queue = workers.New("paddlejob", "paddleJob", c.measured)
+	c.mutatedJobs = newMutationCache[*v1.PaddleJob](c.clock)
+	c.mutatedVolcanoJobs = newMutationCache[*vcbatch.Job](c.clock)
+	c.mutatedPodGroups = newMutationCache[*vcscheduling.PodGroup](c.clock)
+	c.mutatedEnvironments = newMutationCache[*corev1.ConfigMap](c.clock)
+	if err := c.pods.AddIndexers(cache.Indexers{jobIndex: indexPod}); err != nil {
+		return nil, fmt.Errorf("indexing pods by PaddleJob: %w", err)
+	}
+	if err := c.handle(); err != nil {
+		return nil, fmt.Errorf("watching for changes: %w", err)
+	}
+	return c, nil
+}
+
+func (c *Controller) clock() time.Time { return c.now() }
+
+// Watch starts the informers and waits until the caches are filled. It is called once, also by a controller that does
+// not lead, so that the next leader starts warm.
+func (c *Controller) Watch(ctx context.Context) error {
+	klog.FromContext(ctx).Info("Listing PaddleJobs, Volcano Jobs, PodGroups, queues, pods and ConfigMaps")
+	if err := c.sources.start(ctx); err != nil {
+		return err
+	}
+	c.synced.Store(true)
+	return nil
+}
+
+// Synced reports whether the caches are filled.
+func (c *Controller) Synced() bool { return c.synced.Load() }
+
+// Run works until the context ends, and returns when the last sync has ended.
+func (c *Controller) Run(ctx context.Context) {
+	klog.FromContext(ctx).Info("Working on PaddleJobs", "workers", c.options.Workers)
+	c.queue.Run(ctx, c.options.Workers)
+	c.sources.shutdown()
+}
+
+// measured is sync with metrics.
+func (c *Controller) measured(ctx context.Context, key string) (time.Duration, error) {
+	start := c.now()
+	again, err := c.sync(ctx, key)
+	recordSync(err, c.now().Sub(start))
+	return again, err
+}
+
+// How long changes of a gang's pods are gathered into one sync: they come in bursts, and dozens of them while a gang starts.
+const (
+	podDebounce = 100 * time.Millisecond
+	// countDebounce is of those that only change how many pods there are, are placed, and run.
+	countDebounce = time.Second
+)
+
+// handle makes every watched change enqueue the PaddleJobs that it concerns.
+func (c *Controller) handle() error {
+	s := c.sources
+	for _, source := range []struct {
+		informer cache.SharedIndexInformer
+		changed  func(object metav1.Object, deleted bool)
+	}{
+		{s.paddle.Batch().V1().PaddleJobs().Informer(), c.jobChanged},
+		{s.volcano.Batch().V1alpha1().Jobs().Informer(), c.volcanoJobChanged},
+		{s.volcano.Scheduling().V1beta1().PodGroups().Informer(), c.childChanged},
+		{s.configMaps.Core().V1().ConfigMaps().Informer(), c.childChanged},
+		{s.pods.Core().V1().Pods().Informer(), c.podChanged},
+		{s.volcano.Scheduling().V1beta1().Queues().Informer(), c.queueOrPriorityChanged},
+		{s.cluster.Scheduling().V1().PriorityClasses().Informer(), c.queueOrPriorityChanged},
+	} {
+		if _, err := source.informer.AddEventHandler(eventHandler(source.changed)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eventHandler calls changed for every event of an informer.
+func eventHandler(changed func(metav1.Object, bool)) cache.ResourceEventHandler {
+	call := func(object any, deleted bool) {
+		if tombstone, ok := object.(cache.DeletedFinalStateUnknown); ok {
+			object = tombstone.Obj
+		}
+		if m, ok := object.(metav1.Object); ok {
+			changed(m, deleted)
+			return
+		}
+		utilruntime.HandleError(unexpected(object))
+	}
+	return cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(object any) { call(object, false) },
+		UpdateFunc: func(_, object any) { call(object, false) },
+		DeleteFunc: func(object any) { call(object, true) },
+	}
+}
+
+func keyOf(object metav1.Object) string { return cache.MetaObjectToName(object).String() }
+
+func (c *Controller) jobChanged(object metav1.Object, deleted bool) {
+	if job, ok := object.(*v1.PaddleJob); ok {
+		c.phaseGauge.see(keyOf(job), job.Status.Phase, deleted)
+	}
+	c.queue.Add(keyOf(object))
+}
+
+func (c *Controller) volcanoJobChanged(object metav1.Object, deleted bool) {
+	if deleted {
+		c.failures.forget(object.GetUID())
+		c.commandSent.forgetAbout(string(object.GetUID()))
+		c.unacknowledged.ForgetAbout(string(object.GetUID()))
+		c.podsMissing.forget(string(object.GetUID()))
+		c.podCreateErrors.forgetJob(string(object.GetUID()))
+		c.mutatedVolcanoJobs.forget(keyOf(object))
+		c.deletionTracker.JobDeleted(keyOf(object), c.now())
+	}
+	c.childChanged(object, deleted)
+}
+
+// childChanged enqueues the PaddleJob that an object belongs to, and those whose name it or its owner has: it may be in a
+// job's place, or without its label and still a job's, as a PodGroup is through the Volcano Job of the job's name.
+func (c *Controller) childChanged(object metav1.Object, deleted bool) {
+	if deleted {
+		c.mutatedPodGroups.forget(keyOf(object))
+		c.mutatedEnvironments.forget(keyOf(object))
+	}
+	if key := jobOf(object); key != "" {
+		c.queue.Add(key)
+	}
+	names := []string{object.GetName()}
+	if owner := metav1.GetControllerOf(object); owner != nil {
+		names = append(names, owner.Name)
+	}
+	for _, name := range names {
+		if _, err := c.jobs.PaddleJobs(object.GetNamespace()).Get(name); err == nil {
+			c.queue.Add(cache.NewObjectName(object.GetNamespace(), name).String())
+		}
+	}
+}
+
+func (c *Controller) podChanged(object metav1.Object, deleted bool) {
+	pod, ok := object.(*corev1.Pod)
+	key := jobOf(object)
+	if !ok || key == "" {
+		return
+	}
+	if c.ofLivingJob(pod) {
+		c.failures.see(pod, deleted)
+	}
+	if deleted {
+		c.deletionTracker.PodDeleted(key, c.now())
+	}
+	if deleted || pod.DeletionTimestamp != nil {
+		c.queue.Add(key) // addresses may have to be withdrawn
+		return
+	}
+	c.queue.AddAfter(key, debounce(pod))
+}
+
+// debounce is how long a pod's change may wait for more of them: others wait for its address, and for its end.
+func debounce(pod *corev1.Pod) time.Duration {
+	starts := pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed
+	if starts && (pod.Status.PodIP == "" || pod.Status.Phase == corev1.PodRunning) {
+		return countDebounce
+	}
+	return podDebounce
+}
+
+// ofLivingJob reports whether a pod's Volcano Job is there: what becomes of the pods of one that was deleted is no news, and
+// nobody would forget it.
+func (c *Controller) ofLivingJob(pod *corev1.Pod) bool {
+	job, err := c.volcanoJobs.Jobs(pod.Namespace).Get(pod.Labels[keys.JobName])
+	return err == nil && metav1.IsControlledBy(pod, job)
+}
+
+// queueOrPriorityChanged enqueues the PaddleJobs that may wait for a queue or a priority class.
+func (c *Controller) queueOrPriorityChanged(metav1.Object, bool) {
+	jobs, err := c.jobs.List(labels.Everything())
+	if err != nil {
+		utilruntime.HandleError(err)
+		return
+	}
+	for _, job := range jobs {
+		if observed.Finished(job) {
+			continue
+		}
+		if _, err := c.volcanoJobs.Jobs(job.Namespace).Get(job.Name); err != nil {
+			c.queue.Add(keyOf(job))
+		}
+	}
+}

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paddlejob
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/lifecycle"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
+	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
+)
+
+// FieldManager is the name under which the controller's fields are owned.
+const FieldManager = "paddlejob-controller"
+
+// execute does one action of a plan and keeps the observed state true to what it did.
+func (c *Controller) execute(ctx context.Context, obs *observed.State, action lifecycle.Action) error {
+	return c.unlessReverted(writeKey(obs, action), func() error { return c.do(ctx, obs, action) })
+}
+
+func writeKey(obs *observed.State, action lifecycle.Action) string {
+	return fmt.Sprintf("%s %T", keyOf(obs.Job), action)
+}
+
+func (c *Controller) do(ctx context.Context, obs *observed.State, action lifecycle.Action) error {
+	switch a := action.(type) {
+	case lifecycle.ReleaseFinalizer:
+		return c.releaseFinalizer(ctx, obs)
+	case lifecycle.CreateVolcanoJob:
+		return c.createVolcanoJob(ctx, obs, a)
+	case lifecycle.ApplyPodGroup:
+		return c.applyPodGroup(ctx, obs, a)
+	case lifecycle.WriteEnvironment:
+		return c.writeEnvironment(ctx, obs, a)
+	case lifecycle.IssueCommand:
+		return c.issueCommand(ctx, a)
+	case lifecycle.NotePodGroup:
+		return c.notePodGroup(ctx, obs, a)
+	case lifecycle.NoteFinalStatus:
+		return c.noteFinalStatus(ctx, obs, a)
+	case lifecycle.MovePorts:
+		return c.movePorts(ctx, obs, a)
+	case lifecycle.AnnouncePods:
+		return c.announcePods(ctx, obs, a)
+	case lifecycle.ScaleVolcanoJob:
+		return c.scaleVolcanoJob(ctx, obs, a)
+	case lifecycle.Delete:
+		return c.delete(ctx, obs, a)
+	}
+	return fmt.Errorf("no way to do %T: this is a mistake in the controller", action)
+}
+
+// releaseFinalizer lets a PaddleJob of paddle-operator's be deleted.
+func (c *Controller) releaseFinalizer(ctx context.Context, obs *observed.State) error {
+	left := slices.DeleteFunc(slices.Clone(obs.Job.Finalizers), func(f string) bool { return f == keys.OperatorFinalizer })
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"finalizers": left, "resourceVersion": obs.Job.ResourceVersion,
+	}})
+	if err != nil {
+		return fmt.Errorf("releasing paddle-operator's finalizer: %w", err)
+	}
+	patched, err := c.clients.Paddle.BatchV1().PaddleJobs(obs.Job.Namespace).Patch(ctx, obs.Job.Name,
+		types.MergePatchType, patch, metav1.PatchOptions{FieldManager: FieldManager})
+	switch {
+	case apierrors.IsConflict(err):
+		return fmt.Errorf("releasing paddle-operator's finalizer: %w", errStale)
+	case err != nil:
+		return fmt.Errorf("releasing paddle-operator's finalizer: %w", ignoreNotFound(err))
+	}
+	klog.FromContext(ctx).Info("Released paddle-operator's finalizer")
+	obs.Job = patched
+	return nil
+}
+
+// noteFinalStatus annotates the PaddleJob with how it ended.
+func (c *Controller) noteFinalStatus(ctx context.Context, obs *observed.State, a lifecycle.NoteFinalStatus) error {
+	patch, err := metadata(obs.Job, map[string]string{keys.FinalStatus: a.Value}, nil)
+	if err != nil {
+		return fmt.Errorf("annotating the PaddleJob with its final status: %w", err)
+	}
+	patched, err := c.clients.Paddle.BatchV1().PaddleJobs(obs.Job.Namespace).Patch(ctx, obs.Job.Name,
+		types.MergePatchType, patch, metav1.PatchOptions{FieldManager: FieldManager})
+	switch {
+	case apierrors.IsConflict(err):
+		return fmt.Errorf("annotating the PaddleJob with its final status: %w", errStale)
+	case apierrors.IsNotFound(err):
+		return nil
+	case err != nil:
+		return fmt.Errorf("annotating the PaddleJob with its final status: %w", err)
+	}
+	c.mutatedJobs.put(keyOf(patched), patched, obs.Job.ResourceVersion)
+	obs.Job = patched
+	return nil
+}
+
+// delete deletes the very object that was seen, never another of its name.
+func (c *Controller) delete(ctx context.Context, obs *observed.State, a lifecycle.Delete) error {
+	namespace, name, uid := a.Object.GetNamespace(), a.Object.GetName(), a.Object.GetUID()
+	options := metav1.DeleteOptions{
+		Preconditions:     &metav1.Preconditions{UID: &uid},
+		PropagationPolicy: ptr.To(metav1.DeletePropagationBackground),
+	}
+	var err error
+	switch a.Kind {
+	case lifecycle.KindVolcanoJob:
+		// Its pods' names are needed again: it must not be gone before they are.
+		options.PropagationPolicy = ptr.To(metav1.DeletePropagationForeground)
+		err = c.clients.Volcano.BatchV1alpha1().Jobs(namespace).Delete(ctx, name, options)
+		c.mutatedVolcanoJobs.forget(keyOf(a.Object))
+	case lifecycle.KindPodGroup:
+		err = c.clients.Volcano.SchedulingV1beta1().PodGroups(namespace).Delete(ctx, name, options)
+		c.mutatedPodGroups.forget(keyOf(a.Object))
+		obs.PodGroup = nil
+	case lifecycle.KindConfigMap:
+		err = c.clients.Kube.CoreV1().ConfigMaps(namespace).Delete(ctx, name, options)
+		c.mutatedEnvironments.forget(keyOf(a.Object))
+		obs.Environment = nil
+	case lifecycle.KindPod:
+		err = c.clients.Kube.CoreV1().Pods(namespace).Delete(ctx, name, options)
+	case lifecycle.KindService:
+		err = c.clients.Kube.CoreV1().Services(namespace).Delete(ctx, name, options)
+	case lifecycle.KindPaddleJob:
+		// Its time may have been changed meanwhile.
+		options.Preconditions.ResourceVersion = ptr.To(a.Object.GetResourceVersion())
+		err = c.clients.Paddle.BatchV1().PaddleJobs(namespace).Delete(ctx, name, options)
+	}
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil
+	case apierrors.IsConflict(err):
+		return fmt.Errorf("deleting the %s %s: %w", a.Kind, name, errStale)
+	case err != nil:
+		return fmt.Errorf("deleting the %s %s: %w", a.Kind, name, err)
+	}
+	klog.FromContext(ctx).V(1).Info("Deleted", "kind", a.Kind, "object", klog.KRef(namespace, name), "uid", uid)
+	return nil
+}
+
+// createVolcanoJob makes the Volcano Job, or finds that an earlier sync did.
+func (c *Controller) createVolcanoJob(ctx context.Context, obs *observed.State, a lifecycle.CreateVolcanoJob) error {
+	jobs := c.clients.Volcano.BatchV1alpha1().Jobs(a.Job.Namespace)
+	if before, _ := c.revertedWrites.of(writeKey(obs, a), c.now()); before != nil {
+		// Admission changed the last one. This asks whether it still would, and makes nothing.
+		tried, err := jobs.Create(ctx, a.Job, metav1.CreateOptions{FieldManager: FieldManager, DryRun: []string{metav1.DryRunAll}})
+		if err != nil {
+			return &rejection{reason: ReasonChangedByAdmission, text: fmt.Sprintf("%s (asking whether it still does: %v)", before.text, err), cause: err}
+		}
+		if err := admissionChanges(a.Job, tried); err != nil {
+			return err
+		}
+	}
+	created, err := jobs.Create(ctx, a.Job, metav1.CreateOptions{FieldManager: FieldManager})
+	if apierrors.IsAlreadyExists(err) {
+		return c.adoptVolcanoJob(ctx, obs, a.Job)
+	}
+	if err != nil {
+		return rejectionOr(fmt.Errorf("creating the Volcano Job: %w", err))
+	}
+	if changed := admissionChanges(a.Job, created); changed != nil {
+		// Without its marks nobody would know what it was made from.
+		return errors.Join(changed, c.delete(ctx, obs, lifecycle.Delete{Kind: lifecycle.KindVolcanoJob, Object: created}))
+	}
+	klog.FromContext(ctx).Info("Created the Volcano Job", "uid", created.UID)
+	obs.VolcanoJob = created
+	c.mutatedVolcanoJobs.put(keyOf(created), created, "")
+	for _, event := range a.Events {
+		c.recordEvent(obs.Job, event)
+	}
+	return nil
+}
+
+// admissionChanges reports that a Volcano Job does not have the controller's labels and annotations that it was made with.
+func admissionChanges(want, have *vcbatch.Job) error {
+	return changedByAdmission("Volcano Job", want.Name, cmp.Or(
+		changedEntry("metadata.labels", ours(want.Labels), have.Labels),
+		changedEntry("metadata.annotations", ours(want.Annotations), have.Annotations)))
+}
+
+// adoptVolcanoJob goes on with a Volcano Job of ours that the cache does not have yet.
+func (c *Controller) adoptVolcanoJob(ctx context.Context, obs *observed.State, want *vcbatch.Job) error {
+	jobs := c.clients.Volcano.BatchV1alpha1().Jobs(want.Namespace)
+	found, err := jobs.Get(ctx, want.Name, metav1.GetOptions{})
+	if err != nil {
+		return fmt.Errorf("reading the Volcano Job of the job's name: %w", err)
+	}
+	if !metav1.IsControlledBy(found, obs.Job) {
+		return fmt.Errorf("a Volcano Job of the job's name came up: %w", errStale)
+	}
+	obs.VolcanoJob = found
+	return nil
+}
+
+// restoreLabel gives a Volcano Job of ours its label back that somebody took off. The cache has too little of such a Job, and
+// none of its pods would be known to be the job's own.
+func (c *Controller) restoreLabel(ctx context.Context, found *vcbatch.Job) (restored *vcbatch.Job, err error) {
+	err = c.unlessReverted(keyOf(found)+" label", func() error {
+		restored, err = c.patchLabel(ctx, found)
+		return err
+	})
+	return restored, err
+}
+
+func (c *Controller) patchLabel(ctx context.Context, found *vcbatch.Job) (*vcbatch.Job, error) {
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"uid": found.UID, "labels": map[string]string{keys.JobName: found.Name},
+	}})
+	if err != nil {
+		return nil, fmt.Errorf("restoring the Volcano Job's label: %w", err)
+	}
+	restored, err := c.clients.Volcano.BatchV1alpha1().Jobs(found.Namespace).Patch(ctx, found.Name, types.MergePatchType, patch,
+		metav1.PatchOptions{FieldManager: FieldManager})
+	if err != nil {
+		return nil, fmt.Errorf("restoring the Volcano Job's label: %w", err)
+	}
+	c.mutatedVolcanoJobs.put(keyOf(restored), restored, found.ResourceVersion)
+	return restored, changedByAdmission("Volcano Job", found.Name, changedEntry("metadata.labels", map[string]string{keys.JobName: found.Name}, restored.Labels))
+}
+
+// issueCommand gives Volcano a command, unless it has not read the last one yet.
+func (c *Controller) issueCommand(ctx context.Context, a lifecycle.IssueCommand) error {
+	if ago, given := c.commandSent.since(a.Command.Name, c.now()); given && ago < volcano.CommandPeriod {
+		return nil // it is at it
+	}
+	c.commandSent.forget(a.Command.Name)
+	_, err := c.clients.Volcano.BusV1alpha1().Commands(a.Command.Namespace).Create(ctx, a.Command, metav1.CreateOptions{FieldManager: FieldManager})
+	if apierrors.IsAlreadyExists(err) {
+		c.unacknowledged.Forget(a.State) // Volcano does not read any
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("giving Volcano the command %s: %w", a.Command.Action, err)
+	}
+	c.commandSent.since(a.Command.Name, c.now())
+	if a.State != "" {
+		c.unacknowledged.Sent(a.State, c.now())
+	}
+	klog.FromContext(ctx).Info("Gave Volcano a command", "action", a.Command.Action, "reason", a.Command.Message)
+	return nil
+}
+
+// scaleVolcanoJob changes the numbers of pods of the very Volcano Job that was seen.
+func (c *Controller) scaleVolcanoJob(ctx context.Context, obs *observed.State, a lifecycle.ScaleVolcanoJob) error {
+	patch, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{"uid": obs.VolcanoJob.UID, "resourceVersion": obs.VolcanoJob.ResourceVersion},
+		"spec":     map[string]any{"minAvailable": a.Job.Spec.MinAvailable, "tasks": a.Job.Spec.Tasks},
+	})
+	if err != nil {
+		return fmt.Errorf("scaling the Volcano Job: %w", err)
+	}
+	scaled, err := c.clients.Volcano.BatchV1alpha1().Jobs(a.Job.Namespace).Patch(ctx, a.Job.Name,
+		types.MergePatchType, patch, metav1.PatchOptions{FieldManager: FieldManager})
+	switch {
+	case apierrors.IsConflict(err):
+		return fmt.Errorf("scaling the Volcano Job: %w", errStale)
+	case err != nil:
+		return rejectionOr(fmt.Errorf("scaling the Volcano Job: %w", err))
+	}
+	klog.FromContext(ctx).Info("Scaled the Volcano Job", "minAvailable", scaled.Spec.MinAvailable)
+	c.mutatedVolcanoJobs.put(keyOf(scaled), scaled, obs.VolcanoJob.ResourceVersion)
+	if !lifecycle.SameSize(a.Job, scaled) {
+		return changedByAdmission("Volcano Job", scaled.Name, "spec.tasks[*].replicas or minAvailable")
+	}
+	if a.WorkerCap != nil {
+		c.podCreateErrors.capWorkers(string(scaled.UID), *a.WorkerCap, obs.Now)
+	}
+	obs.VolcanoJob = scaled
+	return nil
+}

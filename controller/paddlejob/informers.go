@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paddlejob
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"reflect"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+	vcclient "volcano.sh/apis/pkg/client/clientset/versioned"
+	vcinformers "volcano.sh/apis/pkg/client/informers/externalversions"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	paddleclient "github.com/paddle-volcano/paddle-volcano/controller/client/clientset/versioned"
+	paddleinformers "github.com/paddle-volcano/paddle-volcano/controller/client/informers/externalversions"
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+)
+
+// Clients are the API clients that the controller uses.
+type Clients struct {
+	Paddle  paddleclient.Interface
+	Volcano vcclient.Interface
+	Kube    kubernetes.Interface
+}
+
+// jobIndex finds pods by the PaddleJob they belong to, as namespace/name.
+const jobIndex = "paddlejob"
+
+// factory is what all of the generated informer factories can do.
+type factory interface {
+	Start(stop <-chan struct{})
+	WaitForCacheSync(stop <-chan struct{}) map[reflect.Type]bool
+	Shutdown()
+}
+
+// sources are the informers, and the factories that run them.
+type sources struct {
+	paddle     paddleinformers.SharedInformerFactory
+	volcano    vcinformers.SharedInformerFactory
+	cluster    informers.SharedInformerFactory
+	pods       informers.SharedInformerFactory
+	configMaps informers.SharedInformerFactory
+}
+
+func newSources(clients Clients, namespace string, resync time.Duration) *sources {
+	labelled := func(label string) informers.SharedInformerFactory {
+		return informers.NewSharedInformerFactoryWithOptions(clients.Kube, resync,
+			informers.WithNamespace(namespace), informers.WithTransform(stripUnusedFields),
+			informers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = label }))
+	}
+	return &sources{
+		paddle: paddleinformers.NewSharedInformerFactoryWithOptions(clients.Paddle, resync,
+			paddleinformers.WithNamespace(namespace), paddleinformers.WithTransform(stripUnusedFields)),
+		volcano: vcinformers.NewSharedInformerFactoryWithOptions(clients.Volcano, resync,
+			vcinformers.WithNamespace(namespace), vcinformers.WithTransform(stripUnusedFields)),
+		cluster:    informers.NewSharedInformerFactoryWithOptions(clients.Kube, resync, informers.WithTransform(stripUnusedFields)),
+		pods:       labelled(keys.ResourceType),
+		configMaps: labelled(keys.JobName),
+	}
+}
+
+func (s *sources) all() []factory {
+	return []factory{s.paddle, s.volcano, s.cluster, s.pods, s.configMaps}
+}
+
+// start runs the informers and waits until each has listed once.
+func (s *sources) start(ctx context.Context) error {
+	for _, f := range s.all() {
+		f.Start(ctx.Done())
+	}
+	for _, f := range s.all() {
+		for kind, synced := range f.WaitForCacheSync(ctx.Done()) {
+			if !synced {
+				return fmt.Errorf("listing %s: stopped before the API server answered", kind)
+			}
+		}
+	}
+	return nil
+}
+
+func (s *sources) shutdown() {
+	for _, f := range s.all() {
+		f.Shutdown()
+	}
+}
+
+// stripUnusedFields drops what the controller never reads, so that its caches stay small.
+func stripUnusedFields(object any) (any, error) {
+	if m, ok := object.(metav1.Object); ok {
+		m.SetManagedFields(nil)
+	}
+	switch o := object.(type) {
+	case *corev1.Pod:
+		maps.DeleteFunc(o.Labels, unusedKey)
+		maps.DeleteFunc(o.Annotations, unusedKey)
+		o.Spec = corev1.PodSpec{NodeName: o.Spec.NodeName}
+		o.Status = corev1.PodStatus{
+			Phase: o.Status.Phase, Reason: o.Status.Reason, Message: o.Status.Message,
+			PodIP: o.Status.PodIP, PodIPs: o.Status.PodIPs, HostIP: o.Status.HostIP, Conditions: disruption(o.Status.Conditions),
+			InitContainerStatuses: stripContainers(o.Status.InitContainerStatuses),
+			ContainerStatuses:     stripContainers(o.Status.ContainerStatuses),
+		}
+	case *vcbatch.Job:
+		o.Status.Conditions = nil
+		if _, ours := o.Labels[keys.JobName]; !ours {
+			o.Spec, o.Status = vcbatch.JobSpec{}, vcbatch.JobStatus{}
+		}
+	}
+	return object, nil
+}
+
+// unusedKey reports whether the controller reads no label or annotation of this key on a pod. They are most of what is left of it.
+func unusedKey(key, _ string) bool {
+	switch key {
+	case keys.ResourceName, keys.ResourceType, keys.TaskIndex, keys.OutOfSync, vcbatch.TaskSpecKey, vcbatch.JobRetryCountKey:
+		return false
+	}
+	return !strings.HasPrefix(key, keys.Prefix)
+}
+
+func stripContainers(statuses []corev1.ContainerStatus) []corev1.ContainerStatus {
+	for i := range statuses {
+		statuses[i] = corev1.ContainerStatus{Name: statuses[i].Name, State: statuses[i].State}
+	}
+	return statuses
+}
+
+func disruption(conditions []corev1.PodCondition) []corev1.PodCondition {
+	for _, c := range conditions {
+		if c.Type == corev1.DisruptionTarget {
+			return []corev1.PodCondition{c}
+		}
+	}
+	return nil
+}
+
+// indexPod gives the PaddleJob that a pod belongs to: by our label, or by its owner where paddle-operator made it.
+func indexPod(object any) ([]string, error) {
+	pod, ok := object.(*corev1.Pod)
+	if !ok {
+		return nil, nil
+	}
+	if key := jobOf(pod); key != "" {
+		return []string{key}, nil
+	}
+	return nil, nil
+}
+
+// jobOf is the key of the PaddleJob that an object belongs to, empty if it names none.
+func jobOf(object metav1.Object) string {
+	if name := object.GetLabels()[keys.JobName]; name != "" {
+		return cache.NewObjectName(object.GetNamespace(), name).String()
+	}
+	if owner := metav1.GetControllerOf(object); owner != nil && owner.Kind == v1.Kind {
+		return cache.NewObjectName(object.GetNamespace(), owner.Name).String()
+	}
+	return ""
+}

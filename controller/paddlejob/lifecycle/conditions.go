@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/builder"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
+)
+
+// Reasons of conditions. README.md lists what each means.
+const (
+	reasonProceeding          = "Proceeding"
+	reasonStalled             = "Stalled"
+	reasonCreating            = "Creating"
+	reasonVolcanoJobCreated   = "VolcanoJobCreated"
+	reasonByOperator          = "StartedByPaddleOperator"
+	reasonTraining            = "Training"
+	reasonNotScheduled        = "NotScheduled"
+	reasonWaitingForAddresses = "WaitingForAddresses"
+	reasonPodsStarting        = "PodsStarting"
+	reasonRestarted           = "Restarted"
+	reasonWorkersSucceeded    = "WorkersSucceeded"
+	reasonCompleted           = "Completed"
+	reasonFailed              = "Failed"
+)
+
+// conditionSetter writes the conditions of a status.
+type conditionSetter struct {
+	next *v1.PaddleJobStatus
+	obs  *observed.State
+	plan *Plan
+	now  time.Time
+}
+
+// set writes one condition. The time of transition moves only with the status.
+func (s *conditionSetter) set(kind string, is bool, reason, message string) {
+	state := metav1.ConditionFalse
+	if is {
+		state = metav1.ConditionTrue
+	}
+	meta.SetStatusCondition(&s.next.Conditions, metav1.Condition{
+		Type: kind, Status: state, Reason: reason, Message: message,
+		ObservedGeneration: s.obs.Job.Generation, LastTransitionTime: metav1.NewTime(s.now).Rfc3339Copy(),
+	})
+}
+
+// has reports whether a condition is True.
+func (s *conditionSetter) has(kind string) bool {
+	return meta.IsStatusConditionTrue(s.next.Conditions, kind)
+}
+
+// setActiveConditions tells of a job that has not ended.
+func (s *conditionSetter) setActiveConditions() {
+	s.resumed(reasonResumed)
+	s.stalled()
+	s.created()
+	placed, running := progress(s.obs)
+	s.admitted(placed)
+	s.scheduled(placed)
+	s.running(placed, running)
+	s.launcherUsable()
+	s.restarting(running)
+}
+
+func (s *conditionSetter) stalled() {
+	obs, plan := s.obs, s.plan
+	switch {
+	case plan.Stalled != nil:
+		s.set(v1.ConditionStalled, true, plan.Stalled.Reason, plan.Stalled.Message)
+	case aborted(obs.VolcanoJob) && plan.Retrying == nil:
+		s.set(v1.ConditionStalled, true, ReasonAborted, fmt.Sprintf(
+			"somebody aborted the Volcano Job: vcctl job resume -n %s -N %s starts it again", obs.Job.Namespace, obs.Job.Name))
+	default:
+		s.set(v1.ConditionStalled, false, reasonProceeding, "")
+	}
+}
+
+func aborted(job *vcbatch.Job) bool {
+	return job != nil && (job.Status.State.Phase == vcbatch.Aborting || job.Status.State.Phase == vcbatch.Aborted)
+}
+
+func (s *conditionSetter) created() {
+	obs, plan := s.obs, s.plan
+	switch {
+	case plan.Waiting != nil:
+		s.set(v1.ConditionCreated, false, plan.Waiting.Reason, plan.Waiting.Message)
+	case obs.VolcanoJob != nil && plan.SpecNotSynced != nil:
+		s.set(v1.ConditionCreated, true, plan.SpecNotSynced.Reason, plan.SpecNotSynced.Message)
+	case obs.VolcanoJob != nil:
+		s.set(v1.ConditionCreated, true, reasonVolcanoJobCreated, warnings(obs.Job, plan))
+	case plan.Stalled != nil:
+		s.set(v1.ConditionCreated, false, reasonStalled, plan.Stalled.Message)
+	case len(obs.Operator.Pods) > 0:
+		s.set(v1.ConditionCreated, true, reasonByOperator,
+			"paddle-operator started this job; it is left to finish without Volcano")
+	default:
+		s.set(v1.ConditionCreated, false, reasonCreating, "the Volcano Job could not be made yet; it is tried again")
+	}
+}
+
+// warnings are the texts of those that were found, or those that were told before about the same spec.
+func warnings(job *v1.PaddleJob, plan *Plan) string {
+	before := meta.FindStatusCondition(job.Status.Conditions, v1.ConditionCreated)
+	if plan.Warnings == nil && before != nil && before.Reason == reasonVolcanoJobCreated &&
+		before.ObservedGeneration == job.Generation {
+		return before.Message
+	}
+	return texts(plan.Warnings)
+}
+
+func texts(notices []builder.Cause) string {
+	lines := make([]string, 0, len(notices))
+	for _, n := range notices {
+		lines = append(lines, n.Message)
+	}
+	return strings.Join(lines, "; ")
+}
+
+func (s *conditionSetter) running(placed, running bool) {
+	if running {
+		s.set(v1.ConditionRunning, true, reasonTraining, "")
+		return
+	}
+	if !placed {
+		s.set(v1.ConditionRunning, false, reasonNotScheduled, "")
+		return
+	}
+	failures := s.obs.StartFailures()
+	switch {
+	case len(failures) > 0:
+		s.set(v1.ConditionRunning, false, failures[0].Reason, startFailure(&failures[0], s.obs.Total()))
+	case len(s.plan.Missing) > 0:
+		s.set(v1.ConditionRunning, false, reasonWaitingForAddresses,
+			"the pods start once all addresses are known; missing: "+some(s.plan.Missing))
+	default:
+		s.set(v1.ConditionRunning, false, reasonPodsStarting, "not running yet: "+some(notRunning(s.obs)))
+	}
+}
+
+// startFailure is how many pods the kubelet does not start for a reason, and what it says of the first.
+func startFailure(f *observed.StartFailure, total int32) string {
+	text := fmt.Sprintf("%d of %d pods cannot start, for example %s", len(f.Pods), total, f.Pods[0])
+	if f.Message != "" {
+		text += ": " + f.Message
+	}
+	return text
+}
+
+func (s *conditionSetter) launcherUsable() {
+	if notice := s.plan.LauncherUnusable; notice != nil {
+		s.set(v1.ConditionLauncherUsable, false, notice.Reason, notice.Message)
+		return
+	}
+	meta.RemoveStatusCondition(&s.next.Conditions, v1.ConditionLauncherUsable)
+}
+
+func notRunning(obs *observed.State) []string {
+	var names []string
+	for _, m := range obs.RolePods() {
+		if m.State != observed.Running && m.State != observed.Succeeded {
+			names = append(names, m.Pod.Name)
+		}
+	}
+	return names
+}
+
+// some lists a few names; a status must not grow with the gang.
+func some(names []string) string {
+	const few = 5
+	if len(names) <= few {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:few], ", "), len(names)-few)
+}
+
+func (s *conditionSetter) restarting(running bool) {
+	obs, next := s.obs, s.next
+	switch {
+	case obs.VolcanoJob == nil:
+	case s.plan.Retrying != nil:
+		reason, message := failureCause(obs, obs.VolcanoJob.Status.RetryCount)
+		if next.Restarts > observed.Restarts(obs.VolcanoJob) {
+			message = s.numbered(reason, message)
+		}
+		s.set(v1.ConditionRestarting, true, reason, message+"; "+s.plan.Retrying.Message)
+	case running && obs.VolcanoJob.Status.State.Phase != vcbatch.Restarting:
+		switch {
+		case s.has(v1.ConditionRestarting):
+			s.set(v1.ConditionRestarting, false, reasonRestarted, "")
+		case obs.Job.Status.Restarts < next.Restarts: // nobody looked while it was restarting
+			_, message := s.lastRestart()
+			s.set(v1.ConditionRestarting, false, reasonRestarted, message)
+		}
+	default:
+		count := obs.VolcanoJob.Status.RetryCount
+		if count == 0 {
+			return
+		}
+		before := meta.FindStatusCondition(next.Conditions, v1.ConditionRestarting)
+		told := before != nil && before.Status == metav1.ConditionTrue && obs.Job.Status.Restarts == next.Restarts
+		reason, message := s.lastRestart()
+		if told && reason == ReasonUnknownFailure {
+			return // it was known when it happened
+		}
+		s.set(v1.ConditionRestarting, true, reason, message)
+	}
+}
+
+// lastRestart tells of the gang's last restart, and why it was.
+func (s *conditionSetter) lastRestart() (reason, message string) {
+	reason, message = failureCause(s.obs, s.obs.VolcanoJob.Status.RetryCount-1)
+	return reason, s.numbered(reason, message)
+}
+
+// numbered is the number of the last restart and its cause; after a failure also how many restarts there may be if failures
+// alone follow.
+func (s *conditionSetter) numbered(reason, message string) string {
+	if reason != observed.ReasonPodFailed {
+		return fmt.Sprintf("restart %d: %s", s.next.Restarts, message)
+	}
+	return fmt.Sprintf("restart %d of %d: %s", s.next.Restarts, s.next.Restarts+max(s.obs.BackoffLimit()-s.next.Failures, 0), message)
+}
+
+// setTerminalConditions tells how a job has ended, once; later only a changed spec has something to say.
+func (s *conditionSetter) setTerminalConditions() {
+	obs, next, plan := s.obs, s.next, s.plan
+	if plan.SpecNotSynced != nil {
+		s.set(v1.ConditionCreated, true, plan.SpecNotSynced.Reason, plan.SpecNotSynced.Message)
+	} else if meta.FindStatusCondition(next.Conditions, v1.ConditionCreated) == nil && obs.VolcanoJob == nil && plan.RestoredPhase == "" {
+		if plan.Failed != nil && len(obs.Operator.Pods) == 0 {
+			s.set(v1.ConditionCreated, false, plan.Failed.Reason, plan.Failed.Message)
+		} else {
+			s.set(v1.ConditionCreated, true, reasonByOperator, "paddle-operator started this job")
+		}
+	}
+	if s.has(v1.ConditionSucceeded) || s.has(v1.ConditionFailed) {
+		return
+	}
+	s.set(v1.ConditionStalled, false, reasonProceeding, "")
+	if s.has(v1.ConditionRestarting) {
+		s.set(v1.ConditionRestarting, false, reasonRestarted, "")
+	}
+	// One whose time was up before its suspension ends when it is to go on.
+	s.resumed(string(next.Phase))
+	reason, message := reasonWorkersSucceeded, ""
+	if next.Phase == v1.Failed {
+		reason, message = failure(obs, plan)
+	}
+	if plan.RestoredPhase != "" {
+		reason, message = ReasonRestored, plan.RestoredMessage
+	}
+	if next.Phase == v1.Completed {
+		s.set(v1.ConditionRunning, false, reasonCompleted, "")
+		s.set(v1.ConditionSucceeded, true, reason, message)
+		return
+	}
+	s.set(v1.ConditionRunning, false, reasonFailed, "")
+	s.set(v1.ConditionFailed, true, reason, message)
+}
+
+// Reasons of the condition Admitted beside those of Scheduled.
+const (
+	reasonLetIn    = "LetIn"
+	reasonQueueing = "Queueing"
+)
+
+// admitted reports whether the queue has admitted the gang; what keeps it out is told by Scheduled, in its own words.
+func (s *conditionSetter) admitted(placed bool) {
+	switch obs := s.obs; {
+	case obs.VolcanoJob == nil:
+		s.set(v1.ConditionAdmitted, false, reasonNotCreated, "")
+	case s.plan.Retrying != nil || obs.VolcanoJob.Status.State.Phase == vcbatch.Restarting:
+		s.set(v1.ConditionAdmitted, false, reasonRestarting, "")
+	case placed || obs.Admitted():
+		s.set(v1.ConditionAdmitted, true, reasonLetIn, "")
+	default:
+		s.set(v1.ConditionAdmitted, false, reasonQueueing, "")
+	}
+}
+
+// reasonResumed is that of a job that was suspended once.
+const reasonResumed = "Resumed"
+
+// eventOfSuspension is the text of the event by its reason.
+var eventOfSuspension = map[string]string{
+	ReasonSuspended: "nothing of the job runs any more; its resources and the room in the queue are free",
+	reasonResumed:   "the job starts anew",
+}
+
+// suspended tells of a job of which nothing is to run. It is suspended from when that was decided, because from then on
+// it does not train; the reason reports whether its resources are free.
+func (s *conditionSetter) suspended() {
+	why := s.plan.Suspended
+	s.set(v1.ConditionSuspended, true, why.Reason, why.Message)
+	s.set(v1.ConditionStalled, false, reasonProceeding, "")
+	for _, kind := range []string{v1.ConditionCreated, v1.ConditionAdmitted, v1.ConditionScheduled, v1.ConditionRunning} {
+		s.set(kind, false, ReasonSuspended, "")
+	}
+	if s.has(v1.ConditionRestarting) {
+		s.set(v1.ConditionRestarting, false, ReasonSuspended, "")
+	}
+}
+
+// resumed notes the end of a suspension and its reason. The job's deadline counts from this transition.
+func (s *conditionSetter) resumed(reason string) {
+	if s.has(v1.ConditionSuspended) {
+		s.set(v1.ConditionSuspended, false, reason, "")
+	}
+}
+
+// How long a reason holds before the status tells it.
+const (
+	// settlePeriod is of reasons that nearly every gang has for a moment on its way to its nodes.
+	settlePeriod = 10 * time.Second
+	// reasonPeriod is of all others: a gang that one scheduling session has no nodes for may get them in the next.
+	reasonPeriod = time.Second
+)
+
+// Reasons of the condition Scheduled. If the scheduler's plugin gives a reason in the PodGroup, the condition has that one.
+const (
+	reasonNotCreated      = "NotCreated"
+	reasonRestarting      = "Restarting"
+	reasonPlacing         = "Placing"
+	reasonPlaced          = "GangPlaced"
+	ReasonWaitingForQueue = "WaitingForQueue"
+	ReasonWaitingForPods  = "WaitingForPods"
+	ReasonWaitingForGang  = "WaitingForGang"
+)
+
+// IsWaitingReason reports whether a reason of Scheduled or Running being False is one for which a job waits longer than every job does.
+func IsWaitingReason(reason string) bool {
+	return reason != "" && !slices.Contains([]string{
+		reasonNotCreated, reasonRestarting, reasonPlacing, ReasonSuspended,
+		reasonNotScheduled, reasonWaitingForAddresses, reasonPodsStarting, reasonCompleted, reasonFailed,
+	}, reason)
+}
+
+// isTransientReason reports whether nearly every gang has a reason for a moment. All but the first two are the plugin's.
+func isTransientReason(reason string) bool {
+	return slices.Contains([]string{
+		ReasonWaitingForQueue, ReasonWaitingForGang,
+		"WaitingToBeEnqueued", ReasonWaitingForPods, "AssignmentOutdated", "TerminatingPods",
+	}, reason)
+}
+
+func (s *conditionSetter) scheduled(placed bool) {
+	if placed {
+		s.set(v1.ConditionScheduled, true, reasonPlaced, "")
+		return
+	}
+	if s.plan.Retrying != nil {
+		s.set(v1.ConditionScheduled, false, reasonRestarting, s.plan.Retrying.Message)
+		return
+	}
+	reason, message := pendingReason(s.obs, s.now)
+	s.set(v1.ConditionScheduled, false, reason, message)
+}
+
+// pendingReason is why the gang is not placed.
+func pendingReason(obs *observed.State, now time.Time) (reason, message string) {
+	made, total := int32(len(obs.Pods)), obs.Total()
+	switch {
+	case obs.VolcanoJob == nil:
+		return reasonNotCreated, ""
+	case obs.VolcanoJob.Status.State.Phase == vcbatch.Restarting:
+		return reasonRestarting, "the pods of the failed gang are being deleted"
+	case made < total && obs.PodCreateError != "":
+		return RefusalReason(obs.PodCreateError), fmt.Sprintf("Volcano has made %d of %d pods, and the API server refuses the rest: %s", made, total, obs.PodCreateError)
+	case SettlingFor(obs, now) > 0:
+		return reasonPlacing, "the scheduler looks for room for the whole gang"
+	}
+	if c := notPlaced(obs.PodGroup); c != nil {
+		return c.Reason, c.Message
+	}
+	switch {
+	case !obs.Admitted():
+		message = fmt.Sprintf("queue %q has not let the job in yet: it is full, or the cluster has too little of what the gang asks for", obs.VolcanoJob.Spec.Queue)
+		if text := unschedulable(obs.PodGroup); text != "" {
+			message += ": " + text
+		}
+		return ReasonWaitingForQueue, message
+	case made < total:
+		return ReasonWaitingForPods, fmt.Sprintf(
+			"Volcano has made %d of %d pods: kubectl describe vcjob -n %s %s says why", made, total, obs.Job.Namespace, obs.Job.Name)
+	}
+	return ReasonWaitingForGang, cmp.Or(unschedulable(obs.PodGroup), "the gang is not placed yet")
+}
+
+// conditionPaddleScheduled is the type of the condition in which the scheduler's plugin paddle says where a gang runs or why it
+// does not.
+const conditionPaddleScheduled vcscheduling.PodGroupConditionType = "PaddleScheduled"
+
+// notPlaced is the condition in which the plugin says why a gang is not placed, nil if it does not.
+func notPlaced(group *vcscheduling.PodGroup) *vcscheduling.PodGroupCondition {
+	c := conditionOf(group, conditionPaddleScheduled, corev1.ConditionFalse)
+	if c == nil || c.Reason == "" {
+		return nil
+	}
+	return c
+}
+
+// unschedulable is what Volcano says of a gang that is not placed, "" if it says nothing.
+func unschedulable(group *vcscheduling.PodGroup) string {
+	if c := conditionOf(group, vcscheduling.PodGroupUnschedulableType, corev1.ConditionTrue); c != nil {
+		return c.Message
+	}
+	return ""
+}
+
+func conditionOf(group *vcscheduling.PodGroup, kind vcscheduling.PodGroupConditionType, status corev1.ConditionStatus) *vcscheduling.PodGroupCondition {
+	if group == nil {
+		return nil
+	}
+	for i := range group.Status.Conditions {
+		if c := &group.Status.Conditions[i]; c.Type == kind && c.Status == status {
+			return c
+		}
+	}
+	return nil
+}
+
+// SettlingFor is how much longer a gang that is not placed counts as one that is being placed: until a reason that the plugin
+// gives has held for long enough, or where the plugin gives none, until the gang is old enough.
+func SettlingFor(obs *observed.State, now time.Time) time.Duration {
+	if obs.VolcanoJob == nil {
+		return 0
+	}
+	since, wait := obs.VolcanoJob.CreationTimestamp.Time, settlePeriod
+	if at := obs.VolcanoJob.Status.State.LastTransitionTime.Time; obs.VolcanoJob.Status.RetryCount > 0 && at.After(since) {
+		since = at
+	}
+	if c := notPlaced(obs.PodGroup); c != nil {
+		since = c.LastTransitionTime.Time
+		if !isTransientReason(c.Reason) {
+			wait = reasonPeriod
+		}
+	}
+	return max(wait-now.Sub(since), 0)
+}

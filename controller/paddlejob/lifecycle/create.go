@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+
+	"github.com/paddle-volcano/paddle-volcano/controller/builder"
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
+	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
+)
+
+// create makes the Volcano Job, or says why it cannot be made.
+func (p *Plan) create(obs *observed.State, cfg builder.Config) {
+	overrides := overridesOf(obs)
+	if refused := builder.Validate(obs.Job, overrides, cfg); len(refused) > 0 {
+		p.Stalled = joinCauses(refused[0].Reason, refused)
+		return
+	}
+	if p.nameTaken(obs) {
+		return
+	}
+	job, warnings := builder.Job(obs.Job, overrides, cfg)
+	p.Warnings = warnings
+	if p.Stalled = unknownQueue(obs, job.Spec.Queue); p.Stalled != nil {
+		return
+	}
+	if p.Stalled = unknownPriority(obs, job); p.Stalled != nil {
+		return
+	}
+	// The garbage collector then lets the pods go first, also when the PaddleJob is deleted in the background: Volcano
+	// cannot tell a Job whose pods linger from the next of its name. It is the collector's own finalizer, and needs nobody
+	// else to be taken off.
+	job.Finalizers = []string{metav1.FinalizerDeleteDependents}
+	markEnvironment(job, obs.Job, cfg)
+	// None are taken yet: a job may wait in its queue for days.
+	if _, ok := p.choosePorts(obs, cfg); !ok {
+		return
+	}
+	if obs.UserPodGroup != nil {
+		job.Annotations[keys.OwnPodGroup] = string(obs.UserPodGroup.UID)
+	}
+	if obs.Job.Status.Recreations > 0 {
+		job.Annotations[keys.Recreations] = strconv.Itoa(int(obs.Job.Status.Recreations))
+	}
+	if obs.Job.Status.Restarts > 0 {
+		job.Annotations[keys.EarlierRestarts] = strconv.Itoa(int(obs.Job.Status.Restarts))
+	}
+	if known(builder.Intranet(obs.Job, cfg), builder.Elastic(obs.Job)) {
+		p.knownEnvironment(obs, cfg)
+	}
+	p.do(CreateVolcanoJob{Job: job, Events: creationEvents(obs, job.Spec.Queue, job.Spec.MinAvailable)})
+}
+
+func creationEvents(obs *observed.State, queue string, gang int32) []Event {
+	events := []Event{{
+		Type:   corev1.EventTypeNormal,
+		Reason: ReasonVolcanoJobCreated,
+		Message: fmt.Sprintf("created the Volcano Job in queue %q; pods are placed once there is room for %d of them at the same time",
+			queue, gang),
+	}}
+	if obs.UserPodGroup != nil {
+		events = append(events, podGroupTaken(obs.UserPodGroup))
+	}
+	return events
+}
+
+// nameTaken reports whether objects are in the way of those that have to be made.
+func (p *Plan) nameTaken(obs *observed.State) bool {
+	for _, o := range obs.NameConflicts {
+		if !o.Terminating {
+			p.Stalled = &builder.Cause{Reason: ReasonNameTaken, Message: fmt.Sprintf(
+				"a %s named %s exists and does not belong to this job: delete or rename it, or give this PaddleJob another name",
+				o.Kind, o.Name)}
+			p.requeueAfter(pollInterval)
+			return true
+		}
+	}
+	if len(obs.NameConflicts) > 0 {
+		p.Waiting = &builder.Cause{Reason: ReasonPredecessor, Message: fmt.Sprintf(
+			"the %s of an earlier job of this name is still being deleted", obs.NameConflicts[0].Kind)}
+		p.requeueAfter(pollInterval)
+		return true
+	}
+	if len(obs.Predecessors) > 0 {
+		p.Waiting = &builder.Cause{Reason: ReasonPredecessor,
+			Message: "pods of an earlier job of this name are still there, for example " + obs.Predecessors[0].Name}
+		return true
+	}
+	if obs.NameReservedFor > 0 {
+		p.Waiting = &builder.Cause{Reason: ReasonPredecessor, Message: "Volcano is forgetting an earlier job of this name"}
+		p.requeueAfter(obs.NameReservedFor)
+		return true
+	}
+	return false
+}
+
+// joinCauses makes one notice of several.
+func joinCauses(reason string, notices []builder.Cause) *builder.Cause {
+	texts := make([]string, 0, len(notices))
+	for _, n := range notices {
+		texts = append(texts, n.Message)
+	}
+	return &builder.Cause{Reason: reason, Message: strings.Join(texts, "; ")}
+}
+
+// unknownQueue says what is wrong with the queue, nil if it takes jobs. Volcano gives a Job of a queue that does not
+// exist up after some tries, so such a Job must not be made.
+func unknownQueue(obs *observed.State, name string) *builder.Cause {
+	queue := obs.Queue(name)
+	if queue == nil {
+		return &builder.Cause{Reason: ReasonQueueNotFound, Message: fmt.Sprintf(
+			"queue %q does not exist: create it, or set spec.schedulingPolicy.queue to one that does (kubectl get queues)", name)}
+	}
+	if state := queue.Status.State; state != vcscheduling.QueueStateOpen {
+		if state == "" {
+			state = "not open yet"
+		}
+		return &builder.Cause{Reason: ReasonQueueNotOpen, Message: fmt.Sprintf(
+			"queue %q takes no jobs, it is %s: open it, or set spec.schedulingPolicy.queue to one that is open", name, state)}
+	}
+	return nil
+}
+
+// unknownPriority says which priority class does not exist, nil if all do. Pods with one that does not are refused by
+// the API server one by one, after the gang's Volcano Job was accepted.
+func unknownPriority(obs *observed.State, job *vcbatch.Job) *builder.Cause {
+	classes := []string{job.Spec.PriorityClassName}
+	for i := range job.Spec.Tasks {
+		classes = append(classes, job.Spec.Tasks[i].Template.Spec.PriorityClassName)
+	}
+	for _, class := range classes {
+		if class == "" {
+			continue
+		}
+		if _, ok := obs.Priority(class); !ok {
+			return &builder.Cause{Reason: ReasonPriorityClassNotFound, Message: fmt.Sprintf(
+				"priority class %q does not exist: create it, or name one that does (kubectl get priorityclasses)", class)}
+		}
+	}
+	return nil
+}
+
+// overridesOf reads what the user's own PodGroup and the namespace ask for.
+func overridesOf(obs *observed.State) builder.PodGroupOverrides {
+	overrides := builder.PodGroupOverrides{NamespaceQueue: obs.NamespaceQueue}
+	if obs.VolcanoJob != nil {
+		overrides.NamespaceQueue = obs.VolcanoJob.Spec.Queue // the namespace's counts when the Volcano Job is created
+	}
+	if obs.UserPodGroup != nil {
+		overrides.MinMember = obs.UserPodGroup.Spec.MinMember
+		overrides.Queue = obs.UserPodGroup.Spec.Queue
+		overrides.PriorityClassName = obs.UserPodGroup.Spec.PriorityClassName
+	}
+	return overrides
+}
+
+// applyUserPodGroup honors a PodGroup of the user's own that the Volcano Job was made without, and reports whether the Volcano Job
+// goes: paddle-operator's documents have the PodGroup stand behind the PaddleJob, so it mostly comes second.
+func (p *Plan) applyUserPodGroup(obs *observed.State, cfg builder.Config) bool {
+	if obs.UserPodGroup == nil || obs.Ended() || specChanged(obs) ||
+		obs.VolcanoJob.Annotations[keys.OwnPodGroup] == string(obs.UserPodGroup.UID) {
+		return false
+	}
+	overrides := overridesOf(obs)
+	if refused := builder.Validate(obs.Job, overrides, cfg); len(refused) > 0 {
+		p.do(NotePodGroup{PodGroup: obs.UserPodGroup, Event: podGroupIgnored(obs.UserPodGroup, joinCauses("", refused).Message)})
+		return false
+	}
+	want, _ := builder.Job(obs.Job, overrides, cfg)
+	switch {
+	case sameGang(want, obs.VolcanoJob):
+		p.do(NotePodGroup{PodGroup: obs.UserPodGroup, Event: podGroupTaken(obs.UserPodGroup)})
+		return false
+	case podsStarted(obs):
+		p.do(NotePodGroup{PodGroup: obs.UserPodGroup, Event: podGroupIgnored(obs.UserPodGroup, "it came after pods were placed; delete the "+
+			"PaddleJob and create it again, with spec.schedulingPolicy instead of the PodGroup")})
+		return false
+	}
+	p.replaceVolcanoJob(obs, fmt.Sprintf("the PodGroup %s that you made asks for another gang, so the Volcano Job is deleted and made anew", obs.UserPodGroup.Name))
+	return true
+}
+
+// sameGang reports whether two Volcano Jobs have all that a PodGroup can ask for in common.
+func sameGang(a, b *vcbatch.Job) bool {
+	return a.Spec.Queue == b.Spec.Queue && a.Spec.PriorityClassName == b.Spec.PriorityClassName &&
+		a.Spec.MinAvailable == b.Spec.MinAvailable &&
+		slices.EqualFunc(a.Spec.Tasks, b.Spec.Tasks, func(a, b vcbatch.TaskSpec) bool {
+			return ptr.Equal(a.MinAvailable, b.MinAvailable) &&
+				a.Template.Spec.PriorityClassName == b.Template.Spec.PriorityClassName
+		})
+}
+
+func podGroupTaken(group *vcscheduling.PodGroup) Event {
+	return Event{
+		Type:   corev1.EventTypeNormal,
+		Reason: ReasonPodGroupNotNeeded,
+		Message: fmt.Sprintf("took minMember, queue and priorityClassName from the PodGroup %s that you made; the object "+
+			"itself is not needed: delete it, and set spec.schedulingPolicy instead", group.Name),
+	}
+}
+
+func podGroupIgnored(group *vcscheduling.PodGroup, why string) Event {
+	return Event{
+		Type:    corev1.EventTypeWarning,
+		Reason:  ReasonPodGroupNotApplied,
+		Message: fmt.Sprintf("the PodGroup %s that you made has no effect: %s", group.Name, why),
+	}
+}
+
+// specChanged reports whether the Volcano Job was made from another spec than the PaddleJob has now.
+func specChanged(obs *observed.State) bool {
+	return !builder.SameSpec(obs.VolcanoJob.Annotations[keys.SpecHash], obs.Job)
+}
+
+// applySpecChange honors a changed spec and reports whether the Volcano Job goes. Volcano refuses nearly every change of a Job, so
+// the change means a new one while nothing has begun, and cannot be made after that.
+func (p *Plan) applySpecChange(obs *observed.State, cfg builder.Config) bool {
+	if obs.Ended() || !specChanged(obs) {
+		return false
+	}
+	if refused := builder.Validate(obs.Job, overridesOf(obs), cfg); len(refused) > 0 {
+		notice := joinCauses(ReasonSpecChangeRefused, refused)
+		notice.Message = "the job goes on with the spec it was created with, because the changed one cannot run: " + notice.Message
+		p.SpecNotSynced = notice
+		return false
+	}
+	if podsStarted(obs) {
+		p.SpecNotSynced = &builder.Cause{Reason: ReasonSpecChangeNotApplied, Message: "the spec was changed after pods were " +
+			"placed, so the job goes on with the spec it was created with: delete the PaddleJob and create it again to use the new one"}
+		return false
+	}
+	p.replaceVolcanoJob(obs, "the spec was changed before the job began, so its Volcano Job is deleted and made anew")
+	return true
+}
+
+// replaceVolcanoJob deletes a Volcano Job that has not begun.
+func (p *Plan) replaceVolcanoJob(obs *observed.State, why string) {
+	p.Waiting = &builder.Cause{Reason: ReasonReplacing, Message: why}
+	if obs.Environment != nil {
+		p.remove(KindConfigMap, obs.Environment)
+	}
+	p.recreate(obs)
+}
+
+// podsStarted reports whether something would be lost if the gang started over: a placed pod may run as soon as it has the
+// addresses of the others.
+func podsStarted(obs *observed.State) bool {
+	if obs.VolcanoJob.Status.State.Phase == vcbatch.Restarting && !observed.RestartsPods(obs.VolcanoJob) {
+		return false
+	}
+	for _, m := range obs.RolePods() {
+		if m.Started() || (m.State == observed.Starting && obs.Environment != nil) {
+			return true
+		}
+	}
+	return false
+}
+
+// podGroup makes the PodGroup that the pods' annotation names, and repairs it where it differs. One that is left over goes
+// when the job has finished (cleanUp): until then Volcano is about to delete it.
+func (p *Plan) podGroup(obs *observed.State) {
+	if !volcano.GangActive(obs.VolcanoJob.Status.State.Phase) || obs.Succeeded() {
+		return
+	}
+	want := builder.PodGroup(obs.VolcanoJob, func(class string) int32 {
+		value, _ := obs.Priority(class)
+		return value
+	})
+	if obs.PodGroup == nil || (obs.PodGroup.DeletionTimestamp == nil && podGroupDiffers(obs.PodGroup, want)) {
+		p.do(ApplyPodGroup{PodGroup: want})
+	}
+}
+
+// podGroupDiffers reports whether the PodGroup lacks something of what the controller owns (PodGroupOwned). Others may add
+// to it, and the rest of the spec is Volcano's Job controller's to keep.
+func podGroupDiffers(have, want *vcscheduling.PodGroup) bool {
+	return have.Spec.Queue != want.Spec.Queue || have.Spec.MinMember != want.Spec.MinMember ||
+		!maps.Equal(have.Spec.MinTaskMember, want.Spec.MinTaskMember) || topologyDiffers(have.Spec.NetworkTopology, want.Spec.NetworkTopology) ||
+		lacks(have.Labels, want.Labels) || lacks(have.Annotations, want.Annotations) ||
+		slices.ContainsFunc(want.OwnerReferences, func(owner metav1.OwnerReference) bool {
+			return !slices.ContainsFunc(have.OwnerReferences, func(o metav1.OwnerReference) bool { return equality.Semantic.DeepEqual(o, owner) })
+		})
+}
+
+func topologyDiffers(have, want *vcscheduling.NetworkTopologySpec) bool {
+	if want == nil {
+		return false
+	}
+	return have == nil || have.Mode != want.Mode ||
+		(want.HighestTierAllowed != nil && !ptr.Equal(have.HighestTierAllowed, want.HighestTierAllowed)) ||
+		(want.HighestTierName != "" && have.HighestTierName != want.HighestTierName)
+}
+
+// PodGroupOwned is what the controller owns of a PodGroup that exists, for server-side apply: the gang's size, without which
+// a part of it could start, its queue, its topology and metadata. Volcano's Job controller updates minResources,
+// priorityClassName and subGroupPolicy, and whoever owned them too would revert what another release of Volcano writes there.
+func PodGroupOwned(whole *vcscheduling.PodGroup) map[string]any {
+	metadata := map[string]any{
+		"name": whole.Name, "namespace": whole.Namespace, "labels": whole.Labels, "annotations": whole.Annotations,
+		"ownerReferences": whole.OwnerReferences,
+	}
+	spec := map[string]any{"queue": whole.Spec.Queue, "minMember": whole.Spec.MinMember, "minTaskMember": whole.Spec.MinTaskMember}
+	if topology := whole.Spec.NetworkTopology; topology != nil {
+		spec["networkTopology"] = topology
+	}
+	return map[string]any{
+		"apiVersion": vcscheduling.SchemeGroupVersion.String(), "kind": "PodGroup", "metadata": metadata, "spec": spec,
+	}
+}
+
+func lacks(have, want map[string]string) bool {
+	for key := range maps.Keys(want) {
+		if value, ok := have[key]; !ok || value != want[key] {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/builder"
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
+)
+
+// suspended reports whether the user wants nothing of the job to run. A job whose end is certain is let end.
+func suspended(obs *observed.State) bool {
+	if run := obs.Job.Spec.RunPolicy; run == nil || !ptr.Deref(run.Suspend, false) {
+		return false
+	}
+	return !endsByItself(obs)
+}
+
+// suspend deletes everything that runs or holds room in a queue. The Volcano Job goes too: an aborted one would keep the
+// spec of before, and Volcano counts its resumption as a failure.
+func (p *Plan) suspend(obs *observed.State) {
+	if obs.VolcanoJob != nil && !counted(obs) {
+		p.Recreate = true // and nothing else: whoever reads Suspended may resume the job with another spec
+		if obs.NeedsRecreation() || obs.Job.Status.Phase == v1.Restarting {
+			p.retrying() // the phase of the Volcano Job, Failed or Aborted, is not the job's
+		}
+		return
+	}
+	p.Suspended = &builder.Cause{Reason: ReasonSuspended,
+		Message: "nothing of the job runs; it starts when spec.runPolicy.suspend is false"}
+	if obs.VolcanoJob != nil || !obs.Operator.Empty() || len(obs.Predecessors) > 0 {
+		p.Suspended = &builder.Cause{Reason: ReasonSuspending, Message: "the pods are being deleted"}
+	}
+	if !obs.Operator.Empty() {
+		p.deleteLegacyResources(obs)
+	}
+	if obs.Environment != nil {
+		p.remove(KindConfigMap, obs.Environment)
+	}
+	if obs.VolcanoJob != nil {
+		p.recreate(obs)
+	}
+}
+
+// deadlineExceeded fails a job that takes longer than it may. One whose end is certain is let end.
+func (p *Plan) deadlineExceeded(obs *observed.State) bool {
+	run := obs.Job.Spec.RunPolicy
+	if run == nil || run.ActiveDeadlineSeconds == nil || endsByItself(obs) {
+		return false
+	}
+	if left := time.Duration(*run.ActiveDeadlineSeconds)*time.Second - obs.Active(); left > 0 {
+		p.requeueAfter(left)
+		return false
+	}
+	p.Failed = &builder.Cause{Reason: ReasonDeadlineExceeded, Message: fmt.Sprintf(
+		"the job took longer than spec.runPolicy.activeDeadlineSeconds, %d s", *run.ActiveDeadlineSeconds)}
+	return true
+}
+
+// endsByItself reports whether the job is about to end by itself.
+func endsByItself(obs *observed.State) bool {
+	return obs.Succeeded() || obs.Ended()
+}
+
+// expire deletes a finished PaddleJob whose time is over, and reports whether it did; all that was made for it goes with it.
+func (p *Plan) expire(obs *observed.State) bool {
+	run, end := obs.Job.Spec.RunPolicy, obs.Job.Status.CompletionTime
+	if run == nil || run.TTLSecondsAfterFinished == nil || end == nil {
+		return false
+	}
+	if left := end.Add(time.Duration(*run.TTLSecondsAfterFinished) * time.Second).Sub(obs.Now); left > 0 {
+		p.requeueAfter(left)
+		return false
+	}
+	p.remove(KindPaddleJob, obs.Job)
+	return true
+}
+
+// ReasonRestored is of a job that had ended before it was restored without its status.
+const ReasonRestored = "Restored"
+
+// noteFinalStatus records the end of a job where backups keep it: they leave the status out. A PaddleJob that another object
+// controls is created by that object's controller, without the annotation.
+func (p *Plan) noteFinalStatus(obs *observed.State) {
+	value := string(obs.Job.Status.Phase) + " " + builder.SpecHash(obs.Job)
+	if metav1.GetControllerOf(obs.Job) == nil && obs.Job.Annotations[keys.FinalStatus] != value {
+		p.do(NoteFinalStatus{Value: value})
+	}
+}
+
+// restored reports whether the job has no status and had ended with this spec before. Whoever forges the annotation stops
+// a job of their own.
+func (p *Plan) restored(obs *observed.State) bool {
+	phase, hash, _ := strings.Cut(obs.Job.Annotations[keys.FinalStatus], " ")
+	if obs.Job.Status.Phase != "" || !builder.SameSpec(hash, obs.Job) || (phase != string(v1.Completed) && phase != string(v1.Failed)) {
+		return false
+	}
+	p.RestoredPhase = v1.Phase(phase)
+	p.RestoredMessage = fmt.Sprintf("the job was %s before it was restored or copied: to run it, create it without the annotation %s",
+		phase, keys.FinalStatus)
+	return true
+}
+
+// cleanUp deletes what a finished job must not keep; nothing is ever made for it again.
+func (p *Plan) cleanUp(obs *observed.State) {
+	if p.stop(obs) {
+		return
+	}
+	if obs.PodGroup != nil {
+		p.remove(KindPodGroup, obs.PodGroup)
+	}
+	if obs.Operator.PodGroup != nil {
+		p.remove(KindPodGroup, obs.Operator.PodGroup)
+	}
+	all := cleansPods(obs.Job.Spec.CleanPodPolicy, obs.Job.Status.Phase)
+	for _, pod := range obs.Pods {
+		if all {
+			p.remove(KindPod, pod)
+		}
+	}
+	// Volcano stops the servers of its own Jobs; those that paddle-operator made would run forever.
+	for _, pod := range obs.Operator.Pods {
+		if state := observed.NewRolePod(pod).State; all || (state != observed.Succeeded && state != observed.Failed) {
+			p.remove(KindPod, pod)
+		}
+	}
+	for _, service := range obs.Operator.Services {
+		p.remove(KindService, service)
+	}
+	if obs.VolcanoJob != nil && specChanged(obs) {
+		p.SpecNotSynced = &builder.Cause{Reason: ReasonSpecChangeNotApplied,
+			Message: "the job has ended, and a changed spec does not start it again: create a new PaddleJob"}
+	}
+}
+
+// cleansPods is paddle-operator's table: after success on Always, OnCompletion and nothing, after failure on Always and
+// OnFailure, and never on anything else.
+func cleansPods(policy v1.CleanPodPolicy, phase v1.Phase) bool {
+	switch policy {
+	case v1.CleanAlways:
+		return true
+	case v1.CleanOnFailure:
+		return phase == v1.Failed
+	case v1.CleanOnCompletion, "":
+		return phase == v1.Completed
+	}
+	return false
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package lifecycle decides what has to be done next for one PaddleJob, what its status says, and which events a change of
+// the status is worth. It is pure: the observed state in; a plan, a status or events out. It makes no API call.
+package lifecycle
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/builder"
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
+)
+
+// Decide plans what has to be done next for a PaddleJob.
+func Decide(obs *observed.State, cfg builder.Config) Plan {
+	var plan Plan
+	if slices.Contains(obs.Job.Finalizers, keys.OperatorFinalizer) {
+		plan.do(ReleaseFinalizer{})
+	}
+	switch {
+	case obs.Job.DeletionTimestamp != nil:
+		// The garbage collector does the rest.
+	case observed.Finished(obs.Job):
+		if !plan.expire(obs) {
+			plan.cleanUp(obs)
+			plan.noteFinalStatus(obs)
+		}
+	case plan.restored(obs):
+		// Its status is written first.
+	case suspended(obs):
+		plan.suspend(obs)
+	case obs.PodStatusLag() > 0:
+		plan.requeueAfter(obs.PodStatusLag())
+	case plan.deadlineExceeded(obs) || plan.backoffLimitExceeded(obs):
+		// It is written down first; a job that has ended is then stopped.
+	case obs.NeedsRecreation():
+		plan.recreateFailedJob(obs)
+	case plan.handleLostVolcanoJob(obs):
+		// It goes on without Volcano.
+	case obs.VolcanoJob != nil && obs.VolcanoJob.DeletionTimestamp != nil:
+		plan.Waiting = &builder.Cause{Reason: ReasonReplacing,
+			Message: "the Volcano Job is being deleted; a new one is made once it is gone"}
+	case obs.VolcanoJob != nil:
+		plan.syncVolcanoJob(obs, cfg)
+	case legacyPodsHealthy(obs):
+		// It is left to finish as it was started.
+	case !obs.Operator.Empty():
+		plan.replaceLegacyPods(obs)
+	default:
+		plan.create(obs, cfg)
+	}
+	return plan
+}
+
+// syncVolcanoJob looks after a job whose Volcano Job exists.
+func (p *Plan) syncVolcanoJob(obs *observed.State, cfg builder.Config) {
+	if p.applySpecChange(obs, cfg) || p.applyUserPodGroup(obs, cfg) {
+		return
+	}
+	if p.SpecNotSynced == nil && !warningsReported(obs.Job) {
+		_, p.Warnings = builder.Job(obs.Job, overridesOf(obs), cfg)
+	}
+	if p.retry(obs); p.Failed != nil {
+		return
+	}
+	if p.restartWorkers(obs); p.Failed != nil {
+		return
+	}
+	p.markDeletedPodsOutOfSync(obs)
+	p.scale(obs, cfg)
+	p.podGroup(obs)
+	p.environment(obs, cfg)
+	p.complete(obs)
+	p.abort(obs)
+	p.resyncMissingPods(obs)
+	p.events(obs)
+	p.resyncStuckJob(obs)
+}
+
+// warningsReported reports whether the status has the warnings about this generation of the spec already. They are not worked out
+// again, because the PodGroup that the user made counts when the Volcano Job is created and never after.
+func warningsReported(job *v1.PaddleJob) bool {
+	c := meta.FindStatusCondition(job.Status.Conditions, v1.ConditionCreated)
+	return c != nil && c.Status == metav1.ConditionTrue && c.ObservedGeneration == job.Generation
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+	vcbus "volcano.sh/apis/pkg/apis/bus/v1alpha1"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/builder"
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
+	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
+)
+
+// How long a job waits after a failure before it starts again: nothing the first time, and then twice as long each time.
+const (
+	secondDelay  = 10 * time.Second
+	longestDelay = 6 * time.Minute
+)
+
+// backoffDelay is how long a job that had failed so often before waits for its next start.
+func backoffDelay(failures int32) time.Duration {
+	if failures <= 0 {
+		return 0
+	}
+	delay := secondDelay
+	for n := int32(1); n < failures && delay < longestDelay; n++ {
+		delay *= 2
+	}
+	return min(delay, longestDelay)
+}
+
+// retry starts a job again that Volcano has stopped because a pod failed, or fails it. What it waits for first is that its
+// pods are gone: Volcano would take those that have ended into the next attempt. Whether a failure counts is decided when
+// every pod has ended or is gone, since a lost node shows late. The restart is in the status before the pods go, because they
+// are what tells a failure from an eviction, and from somebody's own abortion of the Volcano Job.
+func (p *Plan) retry(obs *observed.State) {
+	phase := obs.VolcanoJob.Status.State.Phase
+	if (phase != vcbatch.Aborting && phase != vcbatch.Aborted) || !stoppedForAPod(obs) {
+		return
+	}
+	p.retrying()
+	if phase == vcbatch.Aborting || obs.Resumed() || !p.count(obs) || p.delay(obs) {
+		return
+	}
+	for _, pod := range obs.Pods {
+		p.remove(KindPod, pod)
+	}
+	if len(obs.Pods) == 0 {
+		p.command(obs, vcbus.ResumeJobAction, strconv.Itoa(int(obs.VolcanoJob.Status.RetryCount)), "Retrying", "a pod of the gang failed or was evicted, and it starts again")
+	}
+}
+
+// count reports whether the status has counted the next start of the gang. If it has not, it is counted now, as one for a
+// failure or not, or the failure is the last.
+func (p *Plan) count(obs *observed.State) bool {
+	switch {
+	case obs.RestartCounted():
+		return true
+	case obs.LastFailure():
+		p.Failed, p.Retrying = lastFailure(obs), nil
+	default:
+		p.CountRestart = true
+		if obs.GangFailedByItself() {
+			p.Failures = 1
+		}
+	}
+	return false
+}
+
+// lastFailure is why a failure is not followed by another start.
+func lastFailure(obs *observed.State) *builder.Cause {
+	if notice := permanent(obs); notice != nil {
+		return notice
+	}
+	return backoffLimitCause(obs.BackoffLimit())
+}
+
+// retrying says that the job starts again soon.
+func (p *Plan) retrying() {
+	p.Retrying = &builder.Cause{Reason: ReasonRetrying, Message: "the job starts again once its pods are gone"}
+}
+
+// delay reports whether it is too early to start the job again after a failure. An eviction has no delay.
+func (p *Plan) delay(obs *observed.State) bool {
+	if obs.Disrupted() {
+		return false
+	}
+	wait := backoffDelay(obs.Job.Status.Failures-1) - obs.Now.Sub(obs.VolcanoJob.Status.State.LastTransitionTime.Time)
+	if wait <= 0 {
+		return false
+	}
+	p.Retrying.Message = "the job starts again at " + obs.Now.Add(wait).UTC().Format(time.RFC3339)
+	p.requeueAfter(wait)
+	return true
+}
+
+// stoppedForAPod reports whether a failure or an eviction is why the Volcano Job is aborted.
+func stoppedForAPod(obs *observed.State) bool {
+	return obs.Job.Status.Phase == v1.Restarting || obs.FailureSeen() || obs.Disrupted()
+}
+
+// backoffLimitExceeded fails a job that Volcano has failed, after a failure that is the last.
+func (p *Plan) backoffLimitExceeded(obs *observed.State) bool {
+	if !obs.FailedByVolcano() || !obs.LastFailure() {
+		return false
+	}
+	p.Failed = lastFailure(obs)
+	return true
+}
+
+func backoffLimitCause(limit int32) *builder.Cause {
+	text := fmt.Sprintf("spec.runPolicy.backoffLimit allows for %d", limit)
+	return &builder.Cause{Reason: ReasonBackoffLimitExceeded, Message: text}
+}
+
+// permanent says which exit code makes another start useless, nil if none does.
+func permanent(obs *observed.State) *builder.Cause {
+	pod, code, ok := obs.PermanentExit()
+	if !ok {
+		return nil
+	}
+	return &builder.Cause{Reason: ReasonPermanentExitCode, Message: fmt.Sprintf(
+		"%s exited with code %d, which is one of spec.runPolicy.permanentExitCodes", pod, code)}
+}
+
+// restartWorkers starts workers again that have failed, where each is started again alone. A failure is counted in three
+// steps, so that none is counted twice: the pod is given the failure's number, the status counts it, and the pod is deleted,
+// for which Volcano makes another. An eviction is no failure.
+func (p *Plan) restartWorkers(obs *observed.State) {
+	if !observed.RestartsPods(obs.VolcanoJob) || !volcano.GangActive(obs.VolcanoJob.Status.State.Phase) || obs.Succeeded() {
+		return
+	}
+	var failed []*observed.RolePod
+	next := obs.Job.Status.Failures
+	for _, m := range obs.RolePods() {
+		if m.Role != builder.RoleWorker || m.State != observed.Failed || m.Pod.DeletionTimestamp != nil {
+			continue
+		}
+		number, numbered := observed.FailureNumber(m.Pod)
+		_, disrupted := observed.Disruption(m.Pod)
+		switch {
+		case disrupted || numbered && number <= obs.Job.Status.Failures:
+			p.remove(KindPod, m.Pod)
+		case numbered:
+			next = max(next, number)
+		default:
+			failed = append(failed, m)
+		}
+	}
+	p.Failures = next - obs.Job.Status.Failures
+	if len(failed) == 0 {
+		return
+	}
+	if p.Failed = permanent(obs); p.Failed == nil && next+int32(len(failed)) > obs.BackoffLimit() {
+		p.Failed = backoffLimitCause(obs.BackoffLimit())
+	}
+	if p.Failed != nil {
+		p.Actions = nil // they are to be looked at
+		return
+	}
+	var action AnnouncePods
+	for _, m := range failed {
+		next++
+		action.Pods = append(action.Pods, Announcement{Pod: m.Pod, Annotations: map[string]string{keys.Failure: strconv.Itoa(int(next))}})
+	}
+	p.do(action)
+}
+
+// evictionGracePeriod is how long Volcano may take to start a gang again of which a pod was evicted. It acts when it sees the pod
+// go and never again, so a Volcano that was restarted just then would let the others wait.
+const evictionGracePeriod = 30 * time.Second
+
+// abort stops a gang of which a pod has failed. No policy of the Volcano Job aborts it: an abortion is either the controller's,
+// and then the status has the phase Restarting before, or somebody's own. Where the pod failed because another was evicted,
+// Volcano starts the gang again by itself once that one is gone.
+func (p *Plan) abort(obs *observed.State) {
+	if !volcano.GangActive(obs.VolcanoJob.Status.State.Phase) || obs.Succeeded() || obs.Resumed() || !slices.ContainsFunc(together(obs), (*observed.RolePod).FailedByItself) {
+		return
+	}
+	if left := evicting(obs); left > 0 {
+		p.requeueAfter(left)
+		return
+	}
+	p.retrying()
+	if obs.Job.Status.Phase != v1.Restarting {
+		return
+	}
+	p.command(obs, vcbus.AbortJobAction, strconv.Itoa(int(obs.VolcanoJob.Status.RetryCount)), "PodFailed", "a pod of the gang failed")
+}
+
+// together are the pods of the present attempt that are not started again alone.
+func together(obs *observed.State) []*observed.RolePod {
+	alone := observed.RestartsPods(obs.VolcanoJob)
+	return slices.DeleteFunc(obs.RolePods(), func(m *observed.RolePod) bool {
+		attempt, ok := observed.Attempt(m.Pod)
+		return ok && attempt != obs.VolcanoJob.Status.RetryCount || alone && m.Role == builder.RoleWorker
+	})
+}
+
+// evicting is how much longer to wait for Volcano, where it starts the gang again because a pod is being evicted or was; 0 if
+// it does not.
+func evicting(obs *observed.State) time.Duration {
+	if !builder.LeavesFailures(obs.VolcanoJob) {
+		failed, _ := obs.FirstFailure()
+		return max(evictionGracePeriod-obs.Now.Sub(failed), 0)
+	}
+	if !obs.Disrupted() {
+		return 0
+	}
+	missing := obs.Total()
+	if observed.RestartsPods(obs.VolcanoJob) {
+		workers, _ := obs.Size(builder.RoleWorker)
+		missing -= workers
+	}
+	var last time.Time
+	for _, m := range together(obs) {
+		if m.Pod.DeletionTimestamp == nil {
+			missing--
+		} else if m.Pod.DeletionTimestamp.After(last) {
+			last = m.Pod.DeletionTimestamp.Time
+		}
+	}
+	if missing <= 0 {
+		return 0
+	}
+	if failed, ok := obs.FirstFailure(); ok && failed.After(last) {
+		last = failed
+	}
+	return max(evictionGracePeriod-obs.Now.Sub(last), 0)
+}
+
+// recreateFailedJob starts a job over under another Volcano Job. The restart is in the status before the Volcano Job goes, because the
+// next one is told from there how many there have been.
+func (p *Plan) recreateFailedJob(obs *observed.State) {
+	p.retrying()
+	if !p.count(obs) || p.delay(obs) {
+		return
+	}
+	if obs.Environment != nil {
+		p.remove(KindConfigMap, obs.Environment)
+	}
+	p.recreate(obs)
+}

@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/builder"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
+)
+
+// Next is the status after what was seen and what was planned for it. What a status has once said of the past (that the
+// job has ended, when it started, how often it was restarted) stays, also where the observed state lags behind.
+func Next(obs *observed.State, plan *Plan, now time.Time) *v1.PaddleJobStatus {
+	next := obs.Job.Status.DeepCopy()
+	next.ObservedGeneration = obs.Job.Generation
+	next.Mode = builder.Mode(obs.Job)
+	next.Queue = queueOf(obs, next.Queue)
+	next.Restarts = max(next.Restarts, restarts(obs, plan))
+	next.Failures += plan.Failures
+	next.Phase = phaseOf(obs, plan)
+	next.Recreations = max(next.Recreations, recreations(obs, plan))
+	countRoles(next, obs)
+	times(next, obs, plan, now)
+	setter := &conditionSetter{next: next, obs: obs, plan: plan, now: now}
+	switch {
+	case isTerminal(next):
+		setter.setTerminalConditions()
+	case obs.Job.DeletionTimestamp != nil:
+		// What was said holds until the end.
+	case plan.Suspended != nil:
+		setter.suspended()
+	case ending(obs):
+		// As above.
+	default:
+		setter.setActiveConditions()
+	}
+	return next
+}
+
+func queueOf(obs *observed.State, before string) string {
+	switch {
+	case obs.VolcanoJob != nil:
+		return obs.VolcanoJob.Spec.Queue
+	case obs.Job.Spec.SchedulingPolicy != nil && obs.Job.Spec.SchedulingPolicy.Queue != "":
+		return obs.Job.Spec.SchedulingPolicy.Queue
+	}
+	return before
+}
+
+// isTerminal reports whether the status is that of a job that has ended for good.
+func isTerminal(status *v1.PaddleJobStatus) bool {
+	return status.Phase == v1.Completed || status.Phase == v1.Failed
+}
+
+// phaseOf is the job's state in one word.
+func phaseOf(obs *observed.State, plan *Plan) v1.Phase {
+	switch {
+	case observed.Finished(obs.Job):
+		return obs.Job.Status.Phase
+	case plan.RestoredPhase != "":
+		return plan.RestoredPhase
+	case plan.Failed != nil:
+		return v1.Failed
+	case plan.Succeeded:
+		return v1.Completed
+	case obs.Job.DeletionTimestamp != nil:
+		return v1.Terminating
+	case plan.Suspended != nil:
+		return v1.Suspended
+	case obs.VolcanoJob == nil:
+		switch {
+		case len(obs.Operator.Pods) > 0 && obs.Succeeded():
+			return v1.Completed
+		case plan.Waiting != nil && plan.Waiting.Reason == ReasonTakingOver:
+			return v1.Pending
+		}
+		return placement(obs)
+	}
+	switch phase := obs.VolcanoJob.Status.State.Phase; {
+	case obs.PodStatusLag() > 0:
+		return obs.Job.Status.Phase
+	case plan.Retrying != nil:
+		return v1.Restarting
+	case phase == vcbatch.Completed:
+		return v1.Completed
+	case phase == vcbatch.Failed || phase == vcbatch.Terminated:
+		return v1.Failed
+	case ending(obs):
+		return obs.Job.Status.Phase
+	case phase == vcbatch.Restarting:
+		return v1.Restarting
+	}
+	return placement(obs)
+}
+
+// ending reports whether the end is certain and Volcano is on its way there: servers stop, and that is no news.
+func ending(obs *observed.State) bool {
+	return obs.VolcanoJob != nil && (obs.Ended() || obs.Succeeded() || obs.PodStatusLag() > 0)
+}
+
+// placement says how far the gang's pods have come.
+func placement(obs *observed.State) v1.Phase {
+	placed, running := progress(obs)
+	switch {
+	case running:
+		return v1.Running
+	case placed:
+		return v1.Starting
+	}
+	return v1.Pending
+}
+
+// progress reports whether enough pods of every role are placed, and whether enough of them run or have succeeded.
+func progress(obs *observed.State) (placed, running bool) {
+	if replaced(obs) {
+		return false, false
+	}
+	on, up := map[string]int32{}, map[string]int32{}
+	for _, m := range obs.RolePods() {
+		switch m.State {
+		case observed.Starting:
+			on[m.Role]++
+		case observed.Running, observed.Succeeded:
+			on[m.Role]++
+			up[m.Role]++
+		}
+	}
+	size := int32(0)
+	placed, running = true, true
+	for _, role := range observed.Roles {
+		total, minimum := obs.Size(role)
+		size += total
+		placed = placed && on[role] >= minimum
+		running = running && up[role] >= minimum
+	}
+	return placed && size > 0, running && size > 0
+}
+
+// replaced reports whether the Volcano Job is one that was deleted when the job was suspended: its pods end, and the job, which
+// was resumed since, waits for the next Volcano Job.
+func replaced(obs *observed.State) bool {
+	waits := obs.Job.Status.Phase == v1.Suspended || obs.Job.Status.Phase == v1.Pending
+	return obs.VolcanoJob != nil && obs.VolcanoJob.DeletionTimestamp != nil && waits
+}
+
+// times keeps when the gang first ran and when the job ended.
+func times(next *v1.PaddleJobStatus, obs *observed.State, plan *Plan, now time.Time) {
+	if next.StartTime == nil && plan.RestoredPhase == "" && (next.Phase == v1.Running || next.Phase == v1.Completed) {
+		next.StartTime = started(obs, now)
+	}
+	if next.CompletionTime == nil && isTerminal(next) {
+		end := metav1.NewTime(now).Rfc3339Copy()
+		if plan.Failed == nil && !plan.Succeeded && obs.VolcanoJob != nil && !obs.VolcanoJob.Status.State.LastTransitionTime.IsZero() {
+			end = obs.VolcanoJob.Status.State.LastTransitionTime
+		}
+		next.CompletionTime = &end
+	}
+}
+
+// started is when the last container of the gang started.
+func started(obs *observed.State, now time.Time) *metav1.Time {
+	var last *metav1.Time
+	for _, m := range obs.RolePods() {
+		for i := range m.Pod.Status.ContainerStatuses {
+			state := &m.Pod.Status.ContainerStatuses[i].State
+			var at *metav1.Time
+			switch {
+			case state.Running != nil:
+				at = &state.Running.StartedAt
+			case state.Terminated != nil:
+				at = &state.Terminated.StartedAt
+			}
+			if !at.IsZero() && (last == nil || last.Before(at)) {
+				last = at.DeepCopy()
+			}
+		}
+	}
+	if last == nil {
+		at := metav1.NewTime(now).Rfc3339Copy()
+		last = &at
+	}
+	return last
+}
+
+// mostRefs is how many pods of a role the status points to: it is written often, and must not grow with the gang.
+const mostRefs = 10
+
+// countRoles counts the pods of each role.
+func countRoles(next *v1.PaddleJobStatus, obs *observed.State) {
+	members, ended := obs.RolePods(), isTerminal(next)
+	next.PS = countRole(obs, builder.RolePS, members, next.PS, ended)
+	next.Worker = countRole(obs, builder.RoleWorker, members, next.Worker, ended)
+	next.Heter = countRole(obs, builder.RoleHeter, members, next.Heter, ended)
+}
+
+func countRole(obs *observed.State, role string, members []*observed.RolePod, before *v1.ResourceStatus, ended bool) *v1.ResourceStatus {
+	total, _ := obs.Size(role)
+	if total <= 0 && before == nil && observed.Spec(obs.Job, role) == nil {
+		return nil
+	}
+	count := &v1.ResourceStatus{}
+	for _, m := range members {
+		if m.Role == role && (!ended || m.State == observed.Succeeded || m.State == observed.Failed) {
+			add(count, m)
+		}
+	}
+	count.Ready = fmt.Sprintf("%d/%d", count.Running, total)
+	if ended {
+		remember(count, before, total, !observed.Finished(obs.Job))
+	}
+	return count
+}
+
+// remember keeps of an ended job's role what was true at the end, whatever becomes of its pods.
+func remember(count, before *v1.ResourceStatus, total int32, first bool) {
+	count.Pending, count.Starting, count.Running, count.Unknown = 0, 0, 0, 0
+	count.Ready = fmt.Sprintf("0/%d", total)
+	if before == nil {
+		return
+	}
+	count.Succeeded = max(count.Succeeded, before.Succeeded)
+	count.Failed = max(count.Failed, before.Failed)
+	if !first && len(before.Refs) > len(count.Refs) {
+		count.Refs = before.Refs
+	}
+}
+
+func add(count *v1.ResourceStatus, m *observed.RolePod) {
+	switch m.State {
+	case observed.Unscheduled:
+		count.Pending++
+	case observed.Starting:
+		count.Starting++
+	case observed.Running:
+		count.Running++
+	case observed.Succeeded:
+		count.Succeeded++
+	case observed.Failed:
+		count.Failed++
+	case observed.Unknown:
+		count.Unknown++
+	case observed.Terminating:
+		return
+	}
+	if len(count.Refs) == mostRefs {
+		return
+	}
+	count.Refs = append(count.Refs, corev1.ObjectReference{
+		APIVersion: "v1", Kind: "Pod", Namespace: m.Pod.Namespace, Name: m.Pod.Name, UID: m.Pod.UID,
+	})
+}
+
+// Reasons of a failure that is not known any more, or was not one of a pod.
+const (
+	ReasonUnknownFailure = "PodFailedOrEvicted"
+)
+
+// restarts is how often the gang was started again, the start that is certain included.
+func restarts(obs *observed.State, plan *Plan) int32 {
+	if obs.VolcanoJob == nil {
+		return 0
+	}
+	if plan.CountRestart {
+		return observed.Restarts(obs.VolcanoJob) + 1
+	}
+	return observed.Restarts(obs.VolcanoJob)
+}
+
+// recreations is how many Volcano Jobs were deleted to be made again, the one that is on its way out included.
+func recreations(obs *observed.State, plan *Plan) int32 {
+	if obs.VolcanoJob == nil || obs.Job.DeletionTimestamp != nil || observed.Finished(obs.Job) {
+		return 0
+	}
+	if plan.Recreate || obs.VolcanoJob.DeletionTimestamp != nil {
+		return observed.Recreations(obs.VolcanoJob) + 1
+	}
+	return observed.Recreations(obs.VolcanoJob)
+}
+
+// failureCause is why the attempt before the present one ended, or the present one where it was the last.
+func failureCause(obs *observed.State, attempt int32) (reason, message string) {
+	if obs.Failure != nil && obs.Failure.Attempt == attempt {
+		return obs.Failure.Reason, obs.Failure.Message
+	}
+	if obs.VolcanoJob != nil && attempt == obs.VolcanoJob.Status.RetryCount && obs.Disrupted() {
+		return observed.ReasonPodEvicted, "a pod was deleted or evicted"
+	}
+	for _, m := range obs.RolePods() {
+		if m.State == observed.Failed {
+			return observed.ReasonPodFailed, observed.TerminationMessage(m.Pod)
+		}
+	}
+	return ReasonUnknownFailure, "a pod failed or was evicted"
+}
+
+// failure is why the job has failed for good.
+func failure(obs *observed.State, plan *Plan) (reason, message string) {
+	if plan.Failed != nil {
+		return plan.Failed.Reason, failedMessage(obs, plan)
+	}
+	if obs.VolcanoJob == nil {
+		return failureCause(obs, 0)
+	}
+	status := &obs.VolcanoJob.Status
+	if pod, code, ok := obs.PermanentExit(); ok {
+		return ReasonPermanentExitCode, fmt.Sprintf("%s exited with code %d, after which the job is not started again", pod, code)
+	}
+	if status.State.Phase == vcbatch.Terminated {
+		if c := meta.FindStatusCondition(obs.Job.Status.Conditions, v1.ConditionScheduled); c != nil && IsRefusal(c.Reason) {
+			return c.Reason, "Volcano gave the job up: " + c.Message
+		}
+		if obs.PodCreateError != "" {
+			return RefusalReason(obs.PodCreateError), "Volcano gave the job up, because the API server refused a pod: " + obs.PodCreateError
+		}
+		return ReasonTerminated, fmt.Sprintf("Volcano gave the job up: kubectl describe vcjob -n %s %s says why",
+			obs.VolcanoJob.Namespace, obs.VolcanoJob.Name)
+	}
+	reason, message = failureCause(obs, max(status.RetryCount-1, 0))
+	if n := restarts(obs, plan); n > 0 {
+		message += fmt.Sprintf("; the job had been restarted %s before", countInWords(n))
+	}
+	return reason, message
+}
+
+// failedMessage says of a job that the controller fails what happened last, where it ended by a failure.
+func failedMessage(obs *observed.State, plan *Plan) string {
+	if plan.Failed.Reason != ReasonBackoffLimitExceeded || obs.VolcanoJob == nil {
+		return plan.Failed.Message
+	}
+	_, text := failureCause(obs, obs.VolcanoJob.Status.RetryCount)
+	before := observed.Restarts(obs.VolcanoJob)
+	if before <= 0 {
+		return text + "; " + plan.Failed.Message
+	}
+	return fmt.Sprintf("%s; the job had been restarted %s before, and %s", text, countInWords(before), plan.Failed.Message)
+}
+
+func countInWords(n int32) string {
+	switch n {
+	case 1:
+		return "once"
+	case 2:
+		return "twice"
+	}
+	return fmt.Sprintf("%d times", n)
+}

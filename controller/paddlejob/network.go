@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paddlejob
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/klog/v2"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/builder"
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/lifecycle"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
+)
+
+// hostJobs selects the Volcano Jobs whose pods have their nodes' addresses.
+var hostJobs = labels.Set{keys.Intranet: string(v1.Host)}
+
+// takenPorts are the ports that the cache knows other jobs to have.
+func (c *Controller) takenPorts(key string) func() []builder.Ports {
+	return func() []builder.Ports {
+		jobs, err := c.volcanoJobs.List(hostJobs.AsSelector())
+		if err != nil {
+			utilruntime.HandleError(err)
+			return nil
+		}
+		var taken []builder.Ports
+		for _, job := range jobs {
+			if ports := lifecycle.PortsOf(job); ports.Count > 0 && keyOf(job) != key {
+				taken = append(taken, ports)
+			}
+		}
+		return taken
+	}
+}
+
+// movePorts writes on the Volcano Job where its pods' ports begin.
+func (c *Controller) movePorts(ctx context.Context, obs *observed.State, a lifecycle.MovePorts) error {
+	choice := map[string]any{keys.FirstPort: nil}
+	written := ""
+	if a.First != 0 {
+		written = strconv.Itoa(a.First)
+		choice[keys.FirstPort] = written
+	}
+	patch, err := metadata(obs.VolcanoJob, choice, hostJobs)
+	if err != nil {
+		return fmt.Errorf("choosing ports: %w", err)
+	}
+	moved, err := c.clients.Volcano.BatchV1alpha1().Jobs(obs.VolcanoJob.Namespace).Patch(ctx, obs.VolcanoJob.Name,
+		types.MergePatchType, patch, metav1.PatchOptions{FieldManager: FieldManager})
+	switch {
+	case apierrors.IsConflict(err):
+		return fmt.Errorf("choosing ports: %w", errStale)
+	case err != nil:
+		return fmt.Errorf("choosing ports: %w", err)
+	}
+	klog.FromContext(ctx).Info("Wrote which ports of nodes the Volcano Job has", "first", a.First)
+	c.mutatedVolcanoJobs.put(keyOf(moved), moved, obs.VolcanoJob.ResourceVersion)
+	field := changedEntry("metadata.labels", hostJobs, moved.Labels)
+	if moved.Annotations[keys.FirstPort] != written {
+		field = "metadata.annotations[" + keys.FirstPort + "]"
+	}
+	if err := changedByAdmission("Volcano Job", moved.Name, field); err != nil {
+		return err
+	}
+	obs.VolcanoJob = moved
+	return nil
+}
+
+// announcePods writes the annotations of pods, through their status so that the controller needs no right to change pods, once a look at all Jobs, not at the cache, shows that nobody else has their ports.
+func (c *Controller) announcePods(ctx context.Context, obs *observed.State, a lifecycle.AnnouncePods) error {
+	if a.Ports.Count > 0 {
+		if err := c.ownPorts(ctx, obs, a.Ports); err != nil {
+			return err
+		}
+	}
+	for _, one := range a.Pods {
+		patch, err := metadata(one.Pod, one.Annotations, nil)
+		if err != nil {
+			return fmt.Errorf("telling pod %s its address: %w", one.Pod.Name, err)
+		}
+		announced, err := c.clients.Kube.CoreV1().Pods(one.Pod.Namespace).Patch(ctx, one.Pod.Name, types.MergePatchType, patch,
+			metav1.PatchOptions{FieldManager: FieldManager}, "status")
+		switch {
+		case apierrors.IsConflict(err), apierrors.IsNotFound(err):
+			return fmt.Errorf("telling pod %s its address: %w", one.Pod.Name, errStale)
+		case err != nil:
+			return rejectionOr(fmt.Errorf("telling pod %s its address: %w", one.Pod.Name, err))
+		}
+		if err := changedByAdmission("pod", announced.Name, changedEntry("metadata.annotations", one.Annotations, announced.Annotations)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ownPorts asks the API server whether the ports are the Volcano Job's and no other's.
+func (c *Controller) ownPorts(ctx context.Context, obs *observed.State, ports builder.Ports) error {
+	jobs, err := c.clients.Volcano.BatchV1alpha1().Jobs(c.options.Namespace).List(ctx, metav1.ListOptions{LabelSelector: hostJobs.String()})
+	if err != nil {
+		return fmt.Errorf("listing Volcano Jobs with intranet Host: %w", err)
+	}
+	mine := false
+	for i := range jobs.Items {
+		other := &jobs.Items[i]
+		switch theirs := lifecycle.PortsOf(other); {
+		case other.UID == obs.VolcanoJob.UID:
+			mine = theirs == ports
+		case ports.Overlaps(theirs):
+			return fmt.Errorf("ports %s are also %s's: %w", ports, keyOf(other), errStale)
+		}
+	}
+	if !mine {
+		return fmt.Errorf("ports %s are not the job's any more: %w", ports, errStale)
+	}
+	return nil
+}
+
+// metadata is a merge patch that sets annotations and labels of exactly the object that was seen.
+func metadata[V any](object metav1.Object, annotations map[string]V, labels labels.Set) ([]byte, error) {
+	changes := map[string]any{"uid": object.GetUID(), "annotations": annotations}
+	if labels != nil { // null would take all of them off
+		changes["labels"] = labels
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": changes})
+	if err != nil {
+		return nil, fmt.Errorf("encoding metadata: %w", err)
+	}
+	return patch, nil
+}
+
+// writeEnvironment makes the ConfigMap that the containers wait for, or repairs ours.
+func (c *Controller) writeEnvironment(ctx context.Context, obs *observed.State, a lifecycle.WriteEnvironment) error {
+	configMaps := c.clients.Kube.CoreV1().ConfigMaps(a.ConfigMap.Namespace)
+	var written *corev1.ConfigMap
+	var err error
+	over := ""
+	if a.Old == nil {
+		written, err = configMaps.Create(ctx, a.ConfigMap, metav1.CreateOptions{FieldManager: FieldManager})
+	} else {
+		over = a.Old.ResourceVersion
+		restored := a.ConfigMap.DeepCopy()
+		restored.ResourceVersion = over
+		written, err = configMaps.Update(ctx, restored, metav1.UpdateOptions{FieldManager: FieldManager})
+	}
+	switch {
+	case apierrors.IsAlreadyExists(err):
+		return c.uncachedEnvironment(ctx, obs, a)
+	case apierrors.IsConflict(err):
+		return fmt.Errorf("writing the ConfigMap of the environment: %w", errStale)
+	case err != nil:
+		return rejectionOr(fmt.Errorf("writing the ConfigMap of the environment: %w", err))
+	}
+	c.mutatedEnvironments.put(keyOf(written), written, over)
+	if err := changedByAdmission("ConfigMap", written.Name, cmp.Or(
+		changedEntry("data", a.ConfigMap.Data, written.Data),
+		changedEntry("metadata.labels", a.ConfigMap.Labels, written.Labels),
+		changedEntry("metadata.annotations", a.ConfigMap.Annotations, written.Annotations),
+	)); err != nil {
+		return err
+	}
+	obs.Environment = written
+	if a.Event != nil {
+		c.recordEvent(obs.Job, *a.Event)
+	}
+	return nil
+}
+
+// uncachedEnvironment tells a ConfigMap of somebody else's from our own that the cache does not have: not yet, or because
+// somebody took its label off, and then it is mended.
+func (c *Controller) uncachedEnvironment(ctx context.Context, obs *observed.State, a lifecycle.WriteEnvironment) error {
+	found, err := c.clients.Kube.CoreV1().ConfigMaps(obs.Job.Namespace).Get(ctx, obs.Job.Name, metav1.GetOptions{})
+	switch {
+	case err != nil:
+		return fmt.Errorf("reading the ConfigMap of the job's name: %w", err)
+	case !metav1.IsControlledBy(found, obs.Job):
+		return &rejection{reason: lifecycle.ReasonNameTaken, text: fmt.Sprintf(
+			"a ConfigMap named %s exists and does not belong to this job, whose pods wait for one of that name: delete or rename it", found.Name)}
+	case found.Labels[keys.JobName] != "" || found.DeletionTimestamp != nil:
+		return fmt.Errorf("the ConfigMap of the environment is there already: %w", errStale)
+	}
+	a.Old, a.Event = found, nil
+	return c.writeEnvironment(ctx, obs, a)
+}

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paddlejob
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/builder"
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
+	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
+)
+
+// read gathers what the caches hold of a PaddleJob, nil if it is gone.
+func (c *Controller) read(ctx context.Context, namespace, name, key string) (*observed.State, error) {
+	job, err := c.jobs.PaddleJobs(namespace).Get(name)
+	if apierrors.IsNotFound(err) {
+		return nil, nil //nolint:nilnil // a job that is gone is no error
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the PaddleJob from the cache: %w", err)
+	}
+	job, _ = c.mutatedJobs.newest(key, job, true)
+	obs := &observed.State{Now: c.now(), Job: job, Queue: c.findQueue, Priority: c.findPriority, TakenPorts: c.takenPorts(key)}
+
+	cached, err := c.volcanoJobs.Jobs(namespace).Get(name)
+	if found, ok := c.mutatedVolcanoJobs.newest(key, cached, err == nil); ok {
+		switch {
+		case !metav1.IsControlledBy(found, job):
+			obs.NameConflicts = append(obs.NameConflicts, nameConflict(job, "Volcano Job", found))
+		case found.Labels[keys.JobName] == "":
+			if obs.VolcanoJob, err = c.restoreLabel(ctx, found); err != nil {
+				return nil, err
+			}
+		default:
+			obs.VolcanoJob = found
+		}
+	}
+	if err := c.observePods(obs, key); err != nil {
+		return nil, err
+	}
+	if obs.Succeeded() {
+		obs.SucceededFor = obs.Now.Sub(obs.LastEnd())
+		c.completionLatency.Observe(obs.VolcanoJob, obs.LastEnd(), obs.Now)
+		obs.Completions = c.completionLatency.Recent(obs.Now)
+	}
+	if obs.VolcanoJob != nil {
+		obs.Failure = c.failures.of(obs.VolcanoJob.UID)
+		obs.UnacknowledgedFor = c.unacknowledged.UnacknowledgedFor(volcano.JobState(obs.VolcanoJob), obs.Now)
+		groupName := volcano.PodGroupName(obs.VolcanoJob)
+		cached, err := c.podGroups.PodGroups(namespace).Get(groupName)
+		if found, ok := c.mutatedPodGroups.newest(namespace+"/"+groupName, cached, err == nil); ok {
+			obs.PodGroup = found
+		}
+		c.observeMissingPods(ctx, obs)
+		c.observeMounts(ctx, obs)
+	}
+	cm, err := c.configMaps.ConfigMaps(namespace).Get(name)
+	if found, ok := c.mutatedEnvironments.newest(key, cm, err == nil); ok && metav1.IsControlledBy(found, job) {
+		obs.Environment = found
+	}
+	c.observeNamesake(obs)
+	obs.NameReservedFor = c.deletionTracker.Remaining(key, c.now())
+	if obs.VolcanoJob == nil && job.DeletionTimestamp == nil {
+		return obs, c.observeUncached(ctx, obs)
+	}
+	return obs, nil
+}
+
+// observePods sorts the pods that bear the job's name into its own, paddle-operator's and those of a predecessor.
+func (c *Controller) observePods(obs *observed.State, key string) error {
+	objects, err := c.pods.ByIndex(jobIndex, key)
+	if err != nil {
+		return fmt.Errorf("reading pods from the cache: %w", err)
+	}
+	for _, object := range objects {
+		pod, ok := object.(*corev1.Pod)
+		if !ok {
+			return unexpected(object)
+		}
+		switch {
+		case obs.VolcanoJob != nil && metav1.IsControlledBy(pod, obs.VolcanoJob):
+			obs.Pods = append(obs.Pods, pod)
+		case metav1.IsControlledBy(pod, obs.Job):
+			obs.Operator.Pods = append(obs.Operator.Pods, pod)
+		default:
+			obs.Predecessors = append(obs.Predecessors, pod)
+		}
+	}
+	observed.SortPods(obs.Pods)
+	observed.SortPods(obs.Operator.Pods)
+	observed.SortPods(obs.Predecessors)
+	return nil
+}
+
+// observeNamesake reads the PodGroup of the PaddleJob's own name: paddle-operator's, or one that the user made.
+func (c *Controller) observeNamesake(obs *observed.State) {
+	group, err := c.podGroups.PodGroups(obs.Job.Namespace).Get(obs.Job.Name)
+	if err != nil || group.DeletionTimestamp != nil {
+		return
+	}
+	if metav1.IsControlledBy(group, obs.Job) {
+		obs.Operator.PodGroup = group
+	} else if metav1.GetControllerOf(group) == nil {
+		obs.UserPodGroup = group
+	}
+}
+
+func (c *Controller) findQueue(name string) *vcscheduling.Queue {
+	queue, err := c.queues.Get(name)
+	if err != nil {
+		return nil
+	}
+	return queue
+}
+
+func (c *Controller) findPriority(class string) (int32, bool) {
+	found, err := c.priorityClasses.Get(class)
+	if err != nil {
+		return 0, false
+	}
+	return found.Value, true
+}
+
+// nameConflict describes an object in the place of one that the job needs. What belonged to an earlier PaddleJob of the name
+// is about to be collected.
+func nameConflict(job *v1.PaddleJob, kind string, object metav1.Object) observed.NameConflict {
+	owner := metav1.GetControllerOf(object)
+	inherited := owner != nil && owner.Name == job.Name && owner.UID != job.UID &&
+		(owner.Kind == v1.Kind || owner.Kind == "Job")
+	return observed.NameConflict{
+		Kind: kind, Name: object.GetName(), Terminating: object.GetDeletionTimestamp() != nil || inherited,
+	}
+}
+
+// observeUncached asks the API server for what is needed only before a Volcano Job is made, and what is too much to watch.
+func (c *Controller) observeUncached(ctx context.Context, obs *observed.State) error {
+	if observed.Finished(obs.Job) {
+		if recorded(obs.Job) {
+			return nil
+		}
+		return c.readServices(ctx, obs)
+	}
+	if run := obs.Job.Spec.RunPolicy; run != nil && ptr.Deref(run.Suspend, false) && obs.Operator.Empty() {
+		return nil // nothing is made
+	}
+	// A cached job may be older than its end, and a finished one must never start again.
+	fresh, err := c.clients.Paddle.BatchV1().PaddleJobs(obs.Job.Namespace).Get(ctx, obs.Job.Name, metav1.GetOptions{})
+	if err != nil {
+		return fmt.Errorf("reading the PaddleJob: %w", err)
+	}
+	if fresh.UID != obs.Job.UID {
+		return fmt.Errorf("the PaddleJob was replaced: %w", errStale)
+	}
+	obs.Job = fresh
+	if err := c.readNamespaceQueue(ctx, obs); err != nil {
+		return err
+	}
+	if obs.Environment == nil {
+		if err := c.readConfigMap(ctx, obs); err != nil {
+			return err
+		}
+	}
+	if builder.Intranet(obs.Job, c.options.Render) == v1.Service {
+		if err := c.readNameService(ctx, obs); err != nil {
+			return err
+		}
+	}
+	if !obs.Operator.Empty() || slices.Contains(obs.Job.Finalizers, keys.OperatorFinalizer) {
+		return c.readServices(ctx, obs)
+	}
+	return nil
+}
+
+// recorded reports whether a finished job's end was written by this controller: paddle-operator wrote no conditions.
+func recorded(job *v1.PaddleJob) bool { return len(job.Status.Conditions) > 0 }
+
+// readNamespaceQueue reads the annotation by which Volcano's webhook chooses the queue of PodGroups that name none.
+func (c *Controller) readNamespaceQueue(ctx context.Context, obs *observed.State) error {
+	if policy := obs.Job.Spec.SchedulingPolicy; policy != nil && policy.Queue != "" {
+		return nil // it counts for nothing
+	}
+	namespace, err := c.clients.Kube.CoreV1().Namespaces().Get(ctx, obs.Job.Namespace, metav1.GetOptions{})
+	if err != nil {
+		return fmt.Errorf("reading the namespace for its queue: %w", err)
+	}
+	obs.NamespaceQueue = namespace.Annotations[vcscheduling.QueueNameAnnotationKey]
+	return nil
+}
+
+func (c *Controller) readConfigMap(ctx context.Context, obs *observed.State) error {
+	cm, err := c.clients.Kube.CoreV1().ConfigMaps(obs.Job.Namespace).Get(ctx, obs.Job.Name, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+	case err != nil:
+		return fmt.Errorf("reading the ConfigMap of the job's name: %w", err)
+	case !metav1.IsControlledBy(cm, obs.Job):
+		obs.NameConflicts = append(obs.NameConflicts, nameConflict(obs.Job, "ConfigMap", cm))
+	case cm.Labels[keys.JobName] != "":
+		obs.Environment = cm
+	default:
+		obs.Operator.Environment = cm
+	}
+	return nil
+}
+
+// readNameService looks for a Service in the place of the one that gives the pods their names; Volcano would take it
+// for its own without a word, and no name would resolve.
+func (c *Controller) readNameService(ctx context.Context, obs *observed.State) error {
+	service, err := c.clients.Kube.CoreV1().Services(obs.Job.Namespace).Get(ctx, obs.Job.Name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("reading the Service of the job's name: %w", err)
+	}
+	obs.NameConflicts = append(obs.NameConflicts, nameConflict(obs.Job, "Service", service))
+	return nil
+}
+
+// readServices finds the Services that paddle-operator gave each pod; it put no label on them.
+func (c *Controller) readServices(ctx context.Context, obs *observed.State) error {
+	services, err := c.clients.Kube.CoreV1().Services(obs.Job.Namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return fmt.Errorf("listing paddle-operator's Services: %w", err)
+	}
+	for i := range services.Items {
+		if metav1.IsControlledBy(&services.Items[i], obs.Job) {
+			obs.Operator.Services = append(obs.Operator.Services, &services.Items[i])
+		}
+	}
+	return nil
+}

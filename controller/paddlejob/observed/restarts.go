@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package observed
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+)
+
+// defaultBackoffLimit is what an unset backoffLimit means.
+const defaultBackoffLimit int32 = 2
+
+// RestartsPods reports whether a worker that fails is started again alone: no policy of the whole Volcano Job restarts the
+// gang for it.
+func RestartsPods(job *vcbatch.Job) bool { return len(job.Spec.Policies) == 0 }
+
+// EarlierRestarts is how often the gang was restarted under Volcano Jobs that this one replaced.
+func EarlierRestarts(job *vcbatch.Job) int32 { return counted(job, keys.EarlierRestarts) }
+
+// Recreations is how many Volcano Jobs were made for the PaddleJob before this one.
+func Recreations(job *vcbatch.Job) int32 { return counted(job, keys.Recreations) }
+
+func counted(job *vcbatch.Job, key string) int32 {
+	count, err := strconv.ParseInt(job.Annotations[key], 10, 32)
+	if err != nil || count < 0 {
+		return 0
+	}
+	return int32(count)
+}
+
+// Restarts is how often the gang was started again, under this Volcano Job and those that it replaced.
+func Restarts(job *vcbatch.Job) int32 { return EarlierRestarts(job) + job.Status.RetryCount }
+
+// RestartCounted reports whether the status has counted already the restart that follows the present attempt.
+func (s *State) RestartCounted() bool { return s.Job.Status.Restarts > Restarts(s.VolcanoJob) }
+
+// FailureNumber is the number of the failure of a worker that is started again alone; false if it has none yet.
+func FailureNumber(pod *corev1.Pod) (int32, bool) {
+	number, err := strconv.ParseInt(pod.Annotations[keys.Failure], 10, 32)
+	return int32(number), err == nil && number > 0
+}
+
+// BackoffLimit is how many failures are followed by another start.
+func (s *State) BackoffLimit() int32 {
+	if run := s.Job.Spec.RunPolicy; run != nil && run.BackoffLimit != nil {
+		return *run.BackoffLimit
+	}
+	return defaultBackoffLimit
+}
+
+// GangFailedByItself reports whether the present attempt ended by a failure of the program that is not counted yet. Volcano keeps
+// pods that have failed when it stops a gang: where none is left, the pod that failed was being deleted.
+func (s *State) GangFailedByItself() bool {
+	return !s.RestartCounted() && s.FailureSeen() && !s.Disrupted() && !s.countedAlone()
+}
+
+// countedAlone reports whether the status has counted every failure of the present attempt as one of a worker that is started
+// again alone. The controller deletes no pod before its failure is counted.
+func (s *State) countedAlone() bool {
+	if !RestartsPods(s.VolcanoJob) {
+		return false
+	}
+	for _, m := range s.RolePods() {
+		if number, ok := FailureNumber(m.Pod); m.FailedByItself() && (!ok || number > s.Job.Status.Failures) {
+			return false
+		}
+	}
+	return s.Job.Status.Failures > 0
+}
+
+// LastFailure reports whether the present attempt ended by a failure after which the gang is not started again.
+func (s *State) LastFailure() bool {
+	if !s.GangFailedByItself() {
+		return false
+	}
+	_, _, permanent := s.PermanentExit()
+	return permanent || s.Job.Status.Failures >= s.BackoffLimit()
+}
+
+// FailedByVolcano reports whether Volcano has failed a Job whose restarts the controller decides on. It does where all pods of
+// a gang end before it has looked at the first of them: it counts them before it asks what a failure is followed by
+// (runningState.Execute in volcano/pkg/controllers/job/state/running.go, v1.14.1).
+func (s *State) FailedByVolcano() bool {
+	job := s.VolcanoJob
+	return job != nil && job.Status.State.Phase == vcbatch.Failed && job.Status.RetryCount < job.Spec.MaxRetry && !Finished(s.Job)
+}
+
+// NeedsRecreation reports whether Volcano has failed a Job that is to be started again.
+func (s *State) NeedsRecreation() bool { return s.FailedByVolcano() && !s.LastFailure() }
+
+// PermanentExit is the first pod that failed with one of the exit codes after which the job is not started again.
+func (s *State) PermanentExit() (pod string, code int32, ok bool) {
+	run := s.Job.Spec.RunPolicy
+	if run == nil {
+		return "", 0, false
+	}
+	for _, m := range s.RolePods() {
+		if _, disrupted := Disruption(m.Pod); !m.FailedByItself() || disrupted {
+			continue
+		}
+		for _, statuses := range [][]corev1.ContainerStatus{m.Pod.Status.InitContainerStatuses, m.Pod.Status.ContainerStatuses} {
+			for i := range statuses {
+				if end := statuses[i].State.Terminated; end != nil && slices.Contains(run.PermanentExitCodes, end.ExitCode) {
+					return m.Pod.Name, end.ExitCode, true
+				}
+			}
+		}
+	}
+	return "", 0, false
+}
+
+// lagMost is how much later than their Volcano Job's the pods' ends may be seen: two watches know nothing of each other.
+const lagMost = 5 * time.Second
+
+// PodStatusLag is how much longer to wait for the pods' ends after that of their Volcano Job, 0 where they are seen, or somebody
+// other than the pods has ended or aborted it. What is not seen before the pods are cleaned up will never be known.
+func (s *State) PodStatusLag() time.Duration {
+	job := s.VolcanoJob
+	if job == nil || Finished(s.Job) || job.Status.State.LastTransitionTime.IsZero() {
+		return 0
+	}
+	switch job.Status.State.Phase {
+	case vcbatch.Completed:
+		if s.Succeeded() {
+			return 0
+		}
+	case vcbatch.Failed, vcbatch.Terminated:
+		if s.FailureSeen() {
+			return 0
+		}
+	case vcbatch.Aborting, vcbatch.Aborted:
+		if s.Job.Status.Phase == v1.Restarting || s.FailureSeen() || s.Disrupted() {
+			return 0
+		}
+	default:
+		return 0
+	}
+	return max(lagMost-s.Now.Sub(job.Status.State.LastTransitionTime.Time), 0)
+}
+
+// FailureSeen reports whether the failure of a pod is known that ended the present attempt. What a program does that was told
+// to end is no failure: that is how pods end when somebody aborts the Volcano Job.
+func (s *State) FailureSeen() bool {
+	if s.Failure != nil && s.Failure.Reason == ReasonPodFailed && !s.Failure.ByVolcano && s.Failure.Attempt == s.VolcanoJob.Status.RetryCount {
+		return true
+	}
+	return slices.ContainsFunc(s.RolePods(), (*RolePod).FailedByItself)
+}
+
+// Resumed reports whether pods of a later attempt are seen than the Volcano Job's: it has started again, and is seen late.
+func (s *State) Resumed() bool {
+	return slices.ContainsFunc(s.Pods, func(pod *corev1.Pod) bool {
+		attempt, ok := Attempt(pod)
+		return ok && attempt > s.VolcanoJob.Status.RetryCount
+	})
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package observed
+
+import (
+	"fmt"
+	"time"
+
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/builder"
+)
+
+// Roles are the roles' names in the order in which everything about them is listed.
+var Roles = []string{builder.RolePS, builder.RoleWorker, builder.RoleHeter}
+
+// Spec is what the PaddleJob wants of a role, nil if it has no such role.
+func Spec(job *v1.PaddleJob, role string) *v1.ResourceSpec {
+	switch role {
+	case builder.RolePS:
+		return job.Spec.PS
+	case builder.RoleWorker:
+		return job.Spec.Worker
+	case builder.RoleHeter:
+		return job.Spec.Heter
+	}
+	return nil
+}
+
+// Size is how many pods of a role the gang has and the number below which it does not start: those of the Volcano Job,
+// which is what runs, or of the spec where there is none yet.
+func (s *State) Size(role string) (total, minimum int32) {
+	if s.VolcanoJob == nil {
+		if spec := Spec(s.Job, role); spec != nil {
+			return int32(spec.Replicas), int32(spec.Replicas)
+		}
+		return 0, 0
+	}
+	for i := range s.VolcanoJob.Spec.Tasks {
+		task := &s.VolcanoJob.Spec.Tasks[i]
+		if task.Name != role {
+			continue
+		}
+		if task.MinAvailable != nil {
+			return task.Replicas, *task.MinAvailable
+		}
+		return task.Replicas, task.Replicas
+	}
+	return 0, 0
+}
+
+// PodName is the name of a job's pod.
+func PodName(job, role string, index int32) string {
+	return fmt.Sprintf("%s-%s-%d", job, role, index)
+}
+
+// Admitted reports whether the queue has admitted the gang.
+func (s *State) Admitted() bool {
+	return s.PodGroup != nil && s.PodGroup.Status.Phase != "" && s.PodGroup.Status.Phase != vcscheduling.PodGroupPending
+}
+
+// PodsMissing reports whether pods are missing that Volcano is to make at once: the queue has admitted the gang.
+func (s *State) PodsMissing() bool {
+	if s.VolcanoJob == nil || !s.Admitted() {
+		return false
+	}
+	if phase := s.VolcanoJob.Status.State.Phase; phase != vcbatch.Pending && phase != "" {
+		return false
+	}
+	return int32(len(s.Pods)) < s.Total()
+}
+
+// WorkersMissing reports whether an elastic job that trains has fewer pods than Volcano is to make.
+func (s *State) WorkersMissing() bool {
+	return s.VolcanoJob != nil && s.VolcanoJob.Status.State.Phase == vcbatch.Running && builder.Scalable(s.Job) &&
+		int32(len(s.Pods)) < s.Total()
+}
+
+// TerminatedByVolcano reports whether Volcano, or somebody, has just terminated the job: its end is not written down yet.
+func (s *State) TerminatedByVolcano() bool {
+	return s.VolcanoJob != nil && s.VolcanoJob.Status.State.Phase == vcbatch.Terminated && !Finished(s.Job)
+}
+
+// Total is how many pods the gang has.
+func (s *State) Total() (total int32) {
+	for _, role := range Roles {
+		n, _ := s.Size(role)
+		total += n
+	}
+	return total
+}
+
+// RolePods are the pods that run the job: those of the Volcano Job, or paddle-operator's where it started the job.
+func (s *State) RolePods() []*RolePod {
+	pods := s.Pods
+	if s.VolcanoJob == nil {
+		pods = s.Operator.Pods
+	}
+	members := make([]*RolePod, 0, len(pods))
+	for _, pod := range pods {
+		members = append(members, NewRolePod(pod))
+	}
+	return members
+}
+
+// AllSucceeded reports whether every worker that the job has has succeeded.
+func (s *State) AllSucceeded() bool {
+	total, _ := s.Size(builder.RoleWorker)
+	done, _ := s.succeeded()
+	return total > 0 && done >= total
+}
+
+// Succeeded reports whether training has: every worker has succeeded, or if they are elastic, every worker that has started,
+// and as many as training needs at least.
+func (s *State) Succeeded() bool {
+	if s.AllSucceeded() {
+		return true
+	}
+	if s.VolcanoJob == nil || !builder.Elastic(s.Job) {
+		return false
+	}
+	_, least := s.Size(builder.RoleWorker)
+	done, rest := s.succeeded()
+	return rest && done >= max(least, 1)
+}
+
+// succeeded is how many workers have succeeded, and whether none of the others has started.
+func (s *State) succeeded() (done int32, rest bool) {
+	seen := map[int]bool{}
+	rest = true
+	for _, m := range s.RolePods() {
+		switch {
+		case m.Role != builder.RoleWorker || m.State == Unscheduled:
+		case m.State == Succeeded:
+			seen[m.Index] = true
+		default:
+			rest = false
+		}
+	}
+	return int32(len(seen)), rest
+}
+
+// LastEnd is when the last container of the workers ended; the zero time if none is known to have.
+func (s *State) LastEnd() time.Time {
+	var last time.Time
+	for _, m := range s.RolePods() {
+		if m.Role != builder.RoleWorker {
+			continue
+		}
+		for i := range m.Pod.Status.ContainerStatuses {
+			if end := m.Pod.Status.ContainerStatuses[i].State.Terminated; end != nil && end.FinishedAt.After(last) {
+				last = end.FinishedAt.Time
+			}
+		}
+	}
+	return last
+}
+
+// FirstFailure is when the first of the pods that have failed did; false if none has, or nobody wrote down when.
+func (s *State) FirstFailure() (first time.Time, ok bool) {
+	for _, m := range s.RolePods() {
+		if !m.FailedByItself() {
+			continue
+		}
+		if at, known := failedAt(m.Pod); known && (!ok || at.Before(first)) {
+			first, ok = at, true
+		}
+	}
+	return first, ok
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package observed
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+)
+
+// notStarted is a pod on a node whose container the kubelet does not start.
+func notStarted(name, reason, message string) *corev1.Pod {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{keys.JobName: "job"}}}
+	pod.Spec.NodeName = "node"
+	pod.Status.Phase = corev1.PodPending
+	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}}}
+	return pod
+}
+
+func TestStartFailures(t *testing.T) {
+	t.Parallel()
+	const config = "CreateContainerConfigError"
+	unplaced := notStarted("a", "ErrImagePull", "")
+	unplaced.Spec.NodeName = ""
+	inInit := notStarted("a", "PodInitializing", "")
+	inInit.Status.InitContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ErrImageNeverPull"}}}}
+	for name, tc := range map[string]struct {
+		pods []*corev1.Pod
+		want []StartFailure
+	}{
+		"none":                         {},
+		"it begins":                    {pods: []*corev1.Pod{notStarted("a", "ContainerCreating", ""), notStarted("b", "PodInitializing", ""), notStarted("c", "", "")}},
+		"no node yet":                  {pods: []*corev1.Pod{unplaced}},
+		"its init container's image":   {pods: []*corev1.Pod{inInit}, want: []StartFailure{{Reason: "ImagePullFailed", Pods: []string{"a"}}}},
+		"the environment is not there": {pods: []*corev1.Pod{notStarted("a", config, `configmap "job" not found`)}},
+		"images": {
+			pods: []*corev1.Pod{notStarted("a", "ErrImagePull", "no such host\n"), notStarted("b", "ContainerCreating", ""), notStarted("c", "ImagePullBackOff", "back-off"), notStarted("d", "InvalidImageName", "")},
+			want: []StartFailure{{Reason: "ImagePullFailed", Pods: []string{"a", "c", "d"}, Message: "no such host"}},
+		},
+		"a ConfigMap and a Secret": {
+			pods: []*corev1.Pod{notStarted("a", config, `configmap "settings" not found`), notStarted("b", config, `secret "token" not found`), notStarted("c", config, `configmap "settings" not found`)},
+			want: []StartFailure{
+				{Reason: "ConfigMapNotFound", Missing: &Reference{"ConfigMap", "settings"}, Pods: []string{"a", "c"}, Message: `configmap "settings" not found`},
+				{Reason: "SecretNotFound", Missing: &Reference{"Secret", "token"}, Pods: []string{"b"}, Message: `secret "token" not found`},
+			},
+		},
+		"a key": {
+			pods: []*corev1.Pod{notStarted("a", config, "couldn't find key x in ConfigMap ml/settings")},
+			want: []StartFailure{{Reason: config, Pods: []string{"a"}, Message: "couldn't find key x in ConfigMap ml/settings"}},
+		},
+		"the kubelet's own word": {
+			pods: []*corev1.Pod{notStarted("a", "CreateContainerError", "no")},
+			want: []StartFailure{{Reason: "CreateContainerError", Pods: []string{"a"}, Message: "no"}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, tc.want, StartFailures(tc.pods, []Reference{{"ConfigMap", "settings"}, {"Secret", "token"}, {"ConfigMap", "job"}}))
+		})
+	}
+}
+
+func TestReferences(t *testing.T) {
+	t.Parallel()
+	named := func(name string) corev1.LocalObjectReference { return corev1.LocalObjectReference{Name: name} }
+	variable := func(source corev1.EnvVarSource) corev1.EnvVar { return corev1.EnvVar{Name: "X", ValueFrom: &source} }
+	yes, no := ptr.To(true), ptr.To(false)
+	spec := &corev1.PodSpec{
+		Volumes: []corev1.Volume{
+			{VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: named("v-map"), Optional: no}}},
+			{VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: named("optional"), Optional: yes}}},
+			{VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "v-secret"}}},
+			{VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{Sources: []corev1.VolumeProjection{
+				{ConfigMap: &corev1.ConfigMapProjection{LocalObjectReference: named("p-map")}},
+				{Secret: &corev1.SecretProjection{LocalObjectReference: named("p-secret")}},
+				{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{}},
+			}}}},
+			{VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
+		},
+		InitContainers: []corev1.Container{{EnvFrom: []corev1.EnvFromSource{
+			{ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: named("i-map")}},
+			{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: named("optional"), Optional: yes}},
+		}}},
+		Containers: []corev1.Container{{
+			Env: []corev1.EnvVar{
+				{Name: "PLAIN", Value: "1"},
+				variable(corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{}}),
+				variable(corev1.EnvVarSource{ConfigMapKeyRef: &corev1.ConfigMapKeySelector{LocalObjectReference: named("v-map")}}),
+				variable(corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: named("k-secret")}}),
+			},
+			EnvFrom: []corev1.EnvFromSource{{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: named("e-secret")}}},
+		}},
+	}
+	require.Equal(t, []Reference{
+		{"ConfigMap", "v-map"}, {"Secret", "v-secret"}, {"ConfigMap", "p-map"}, {"Secret", "p-secret"},
+		{"ConfigMap", "i-map"}, {"Secret", "e-secret"}, {"Secret", "k-secret"},
+	}, References(spec))
+}
+
+func TestVolumesThatCannotBeMounted(t *testing.T) {
+	t.Parallel()
+	ofRole := func(role, reason string) *corev1.Pod {
+		pod := notStarted(role+"-0", reason, "")
+		pod.Labels[vcbatch.TaskSpecKey] = role
+		return pod
+	}
+	settings := []corev1.Volume{{Name: "settings", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "settings"}}}}}
+	job := &vcbatch.Job{Spec: vcbatch.JobSpec{Tasks: []vcbatch.TaskSpec{
+		{Name: "ps"}, {Name: "worker", Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Volumes: settings}}},
+	}}}
+	const said = `MountVolume.SetUp failed for volume "settings" : configmap "settings" not found`
+	want := []StartFailure{{Reason: "ConfigMapNotFound", Missing: &Reference{"ConfigMap", "settings"}, Pods: []string{"worker-0"}, Message: said}}
+	for name, tc := range map[string]struct {
+		pods []*corev1.Pod
+		said string
+		want []StartFailure
+	}{
+		"missing":              {[]*corev1.Pod{ofRole("ps", "ContainerCreating"), ofRole("worker", "ContainerCreating")}, said, want},
+		"another message":      {[]*corev1.Pod{ofRole("worker", "ContainerCreating")}, `failed to sync configmap cache: timed out waiting for the condition`, nil},
+		"nothing said":         {[]*corev1.Pod{ofRole("worker", "ContainerCreating")}, "", nil},
+		"a role without it":    {[]*corev1.Pod{ofRole("ps", "ContainerCreating")}, said, nil},
+		"the containers begin": {[]*corev1.Pod{ofRole("worker", "ErrImagePull")}, said, []StartFailure{{Reason: "ImagePullFailed", Pods: []string{"worker-0"}}}},
+	} {
+		require.Equal(t, tc.want, (&State{VolcanoJob: job, Pods: tc.pods, FailedMount: tc.said}).StartFailures(), name)
+	}
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package observed is the state of one PaddleJob and of all objects that belong to it, as read at one moment. It decides
+// nothing, reads no API and has no clock.
+package observed
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/builder"
+	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
+)
+
+// State is what was seen of one PaddleJob. Objects are shared with the informers' caches and must not be changed.
+type State struct {
+	// Now is when it was seen.
+	Now time.Time
+	// Job is the PaddleJob, never nil.
+	Job *v1.PaddleJob
+	// VolcanoJob is the Volcano Job that Job controls, nil if there is none.
+	VolcanoJob *vcbatch.Job
+	// PodGroup is the one whose name VolcanoJob's pods carry, nil if there is none.
+	PodGroup *vcscheduling.PodGroup
+	// Environment is the ConfigMap with the pods' addresses, nil if there is none.
+	Environment *corev1.ConfigMap
+	// Pods are those that VolcanoJob controls, by role and index.
+	Pods []*corev1.Pod
+	// SucceededFor is how long ago the last of the workers ended, where all have succeeded.
+	SucceededFor time.Duration
+	// Completions is how Volcano lately ended jobs whose workers have succeeded.
+	Completions volcano.Completions
+	// PodsMissingSince is since when pods of a gang that was admitted are missing, the zero time if none are.
+	PodsMissingSince time.Time
+	// WorkersMissingSince is since when workers of an elastic job that trains are missing, the zero time if none are.
+	WorkersMissingSince time.Time
+	// WorkerCap is the number of workers that an elastic job is kept at, because the API server refuses more; nil if it is not.
+	WorkerCap *WorkerCap
+	// PodCreateError is what the API server said of pods that Volcano cannot make, empty if it refuses none or that is not known.
+	PodCreateError string
+	// FailedMount is the message of the kubelet's last event FailedMount about the pod that Mounting returns, empty if there is none
+	// or it is not known.
+	FailedMount string
+	// UnacknowledgedFor is for how long Volcano has read commands about VolcanoJob and has done nothing, 0 if it does what it is told.
+	UnacknowledgedFor time.Duration
+	// Failure is the first failure of the latest attempt that had one, nil if none was seen.
+	Failure *Failure
+
+	// Operator is what paddle-operator made for Job and left behind.
+	Operator Operator
+	// UserPodGroup is the PodGroup that the user made under Job's name, nil if there is none.
+	UserPodGroup *vcscheduling.PodGroup
+	// NamespaceQueue is the queue that the namespace names for its jobs, "" if it names none or a Volcano Job exists.
+	NamespaceQueue string
+	// NameConflicts are objects in the place of those that have to be made.
+	NameConflicts []NameConflict
+	// Predecessors are pods of an earlier job of the same name that are still there.
+	Predecessors []*corev1.Pod
+	// NameReservedFor is how much longer Volcano may take to forget an earlier Job of the same name.
+	NameReservedFor time.Duration
+
+	// TakenPorts are the ports of nodes that other jobs' pods have; nil where nobody looked.
+	TakenPorts func() []builder.Ports
+	// Queue finds a queue by name, nil if there is none.
+	Queue func(name string) *vcscheduling.Queue
+	// Priority gives a PriorityClass's value, false if there is none.
+	Priority func(class string) (int32, bool)
+}
+
+// Operator holds the children that paddle-operator gave a PaddleJob: it owned them directly.
+type Operator struct {
+	Pods        []*corev1.Pod
+	Services    []*corev1.Service
+	Environment *corev1.ConfigMap
+	PodGroup    *vcscheduling.PodGroup
+}
+
+// Empty reports whether nothing of paddle-operator's is there.
+func (o Operator) Empty() bool {
+	return len(o.Pods) == 0 && len(o.Services) == 0 && o.Environment == nil && o.PodGroup == nil
+}
+
+// WorkerCap is how many workers the API server lets an elastic job have.
+type WorkerCap struct {
+	Workers int32
+	// PodCreateError is what it said of another one.
+	PodCreateError string
+	// Left is how much longer it is not asked for more.
+	Left time.Duration
+}
+
+// NameConflict is an object of somebody else's that has a name which the job needs.
+type NameConflict struct {
+	// Kind is the kind in words, for example "Volcano Job".
+	Kind string
+	// Name is the object's name.
+	Name string
+	// Terminating is true if the object is being deleted, or belongs to a deleted PaddleJob and soon will be.
+	Terminating bool
+}
+
+// Failure is why an attempt of the gang ended.
+type Failure struct {
+	// Attempt is how often the gang had been restarted when the pod was made.
+	Attempt int32
+	// Reason is PodFailed or PodEvicted.
+	Reason string
+	// ByVolcano is true if Volcano had told the pod to end before.
+	ByVolcano bool
+	// Message names the pod and says how it ended.
+	Message string
+}
+
+// Finished reports whether the job has ended for good.
+func Finished(job *v1.PaddleJob) bool {
+	return job.Status.Phase == v1.Completed || job.Status.Phase == v1.Failed
+}
+
+// Reasons of a Failure.
+const (
+	ReasonPodFailed  = "PodFailed"
+	ReasonPodEvicted = "PodEvicted"
+)
+
+// Ended reports whether there is a Volcano Job whose gang does not run any more, or is about to stop for good.
+func (s *State) Ended() bool {
+	job := s.VolcanoJob
+	if job == nil || s.NeedsRecreation() {
+		return false
+	}
+	switch job.Status.State.Phase {
+	case vcbatch.Completing, vcbatch.Completed, vcbatch.Terminating, vcbatch.Terminated, vcbatch.Failed:
+		return true
+	case vcbatch.Restarting:
+		return job.Status.RetryCount >= job.Spec.MaxRetry
+	}
+	return false
+}
+
+// Active is how long the job has been active: since its creation, or since its last resumption if it was suspended, as a
+// Job of batch/v1. A suspended job is not active.
+func (s *State) Active() time.Duration {
+	since := s.Job.CreationTimestamp.Time
+	if c := meta.FindStatusCondition(s.Job.Status.Conditions, v1.ConditionSuspended); c != nil {
+		if c.Status == metav1.ConditionTrue {
+			return 0
+		}
+		since = c.LastTransitionTime.Time
+	}
+	return s.Now.Sub(since)
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package paddlejob
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
+	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
+)
+
+// A Volcano that is away will do what it was told; one that reads commands and does nothing does not know the Volcano Job.
+func TestVolcanoHasForgottenAVolcanoJob(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	now := epoch
+	d.now = func() time.Time { return now }
+	d.cached(t, d.stored(t))
+	require.NoError(t, d.work(t))
+	d.workerPod(t, corev1.PodStatus{Phase: corev1.PodSucceeded})
+	commands := d.volcano.BusV1alpha1().Commands("ml")
+	pass := func(howLong time.Duration, reads bool) {
+		t.Helper()
+		for end := now.Add(howLong); now.Before(end); now = now.Add(16 * time.Second) {
+			if reads {
+				list, err := commands.List(t.Context(), metav1.ListOptions{})
+				require.NoError(t, err)
+				for i := range list.Items {
+					require.NoError(t, commands.Delete(t.Context(), list.Items[i].Name, metav1.DeleteOptions{}))
+				}
+			}
+			job, err := d.paddle.BatchV1().PaddleJobs("ml").Get(t.Context(), "job", metav1.GetOptions{})
+			require.NoError(t, err)
+			d.cached(t, job)
+			d.cachedVolcanoJob(t, vcbatch.Running)
+			require.NoError(t, d.work(t))
+		}
+	}
+	pass(10*time.Minute, false)
+	require.NotEqual(t, v1.Completed, d.status(t).Phase, "it does not read")
+	pass(4*time.Minute, true)
+	require.NotEqual(t, v1.Completed, d.status(t).Phase, "it has read for less than five minutes")
+	pass(2*time.Minute, true)
+	require.Equal(t, v1.Completed, d.status(t).Phase)
+	require.True(t, d.status(t).CompletionTime.After(epoch.Add(14*time.Minute)), "not when it began to run")
+
+	job, err := d.volcano.BatchV1alpha1().Jobs("ml").Get(t.Context(), "job", metav1.GetOptions{})
+	require.NoError(t, err)
+	d.volcanoJobChanged(job, true)
+	require.Zero(t, d.unacknowledged.UnacknowledgedFor(volcano.JobState(job), d.now()))
+}
+
+var epoch = time.Date(2025, 11, 1, 12, 0, 0, 0, time.UTC)
+
+func at(seconds int) time.Time { return epoch.Add(time.Duration(seconds) * time.Second) }
+
+func TestAssumed(t *testing.T) {
+	t.Parallel()
+	cm := func(version string) *corev1.ConfigMap {
+		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{ResourceVersion: version}}
+	}
+	for name, tc := range map[string]struct {
+		over    string
+		cached  *corev1.ConfigMap
+		elapsed time.Duration
+		want    string
+	}{
+		"nothing assumed, nothing cached":  {},
+		"created, not cached":              {over: "", want: "7"},
+		"created, cached":                  {over: "", cached: cm("7"), want: "7"},
+		"created, and changed since":       {over: "", cached: cm("9"), want: "9"},
+		"created, never seen":              {over: "", elapsed: mutationTTL + 1},
+		"updated, the old one cached":      {over: "3", cached: cm("3"), want: "7"},
+		"updated, the new one cached":      {over: "3", cached: cm("7"), want: "7"},
+		"updated, another's update cached": {over: "3", cached: cm("8"), want: "8"},
+		"updated, and deleted since":       {over: "3"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			now := epoch
+			a := newMutationCache[*corev1.ConfigMap](func() time.Time { return now })
+			if name != "nothing assumed, nothing cached" {
+				a.put("key", cm("7"), tc.over)
+			}
+			now = now.Add(tc.elapsed)
+			got, ok := a.newest("key", tc.cached, tc.cached != nil)
+			require.Equal(t, tc.want != "", ok)
+			if ok {
+				require.Equal(t, tc.want, got.ResourceVersion)
+			}
+		})
+	}
+}
+
+func TestAssumedIsForgotten(t *testing.T) {
+	t.Parallel()
+	a := newMutationCache[*corev1.ConfigMap](func() time.Time { return epoch })
+	a.put("key", &corev1.ConfigMap{}, "")
+	a.forget("key")
+	_, ok := a.newest("key", nil, false)
+	require.False(t, ok)
+}
+
+func TestFailures(t *testing.T) {
+	t.Parallel()
+	pod := func(name, attempt string, phase corev1.PodPhase) *corev1.Pod {
+		controls := true
+		return &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{
+				Name: name, Annotations: map[string]string{vcbatch.JobRetryCountKey: attempt},
+				OwnerReferences: []metav1.OwnerReference{{Kind: "Job", UID: "vc", Controller: &controls}},
+			},
+			Status: corev1.PodStatus{Phase: phase},
+		}
+	}
+	evicted := pod("c", "0", corev1.PodRunning)
+	evicted.Status.Conditions = []corev1.PodCondition{{
+		Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "PreemptionByScheduler", Message: "for a better one",
+	}}
+	killed := pod("d", "0", corev1.PodRunning)
+	killed.Annotations[keys.OutOfSync] = "true"
+	ended := pod("f", "0", corev1.PodFailed)
+	ended.Annotations[keys.OutOfSync] = "true"
+	foreign := pod("e", "0", corev1.PodFailed)
+	foreign.OwnerReferences[0].Kind = "ReplicaSet"
+	type sight struct {
+		pod     *corev1.Pod
+		deleted bool
+	}
+	for name, tc := range map[string]struct {
+		seen []sight
+		want *observed.Failure
+	}{
+		"nothing":             {},
+		"runs":                {seen: []sight{{pod: pod("a", "0", corev1.PodRunning)}}},
+		"fails":               {seen: []sight{{pod: pod("a", "0", corev1.PodFailed)}}, want: &observed.Failure{Reason: "PodFailed", Message: "a failed"}},
+		"the first counts":    {seen: []sight{{pod: pod("a", "1", corev1.PodFailed)}, {pod: pod("b", "1", corev1.PodFailed)}}, want: &observed.Failure{Attempt: 1, Reason: "PodFailed", Message: "a failed"}},
+		"the last attempt's":  {seen: []sight{{pod: pod("a", "0", corev1.PodFailed)}, {pod: pod("b", "1", corev1.PodFailed)}}, want: &observed.Failure{Attempt: 1, Reason: "PodFailed", Message: "b failed"}},
+		"an old one, late":    {seen: []sight{{pod: pod("b", "1", corev1.PodFailed)}, {pod: pod("a", "0", corev1.PodFailed)}}, want: &observed.Failure{Attempt: 1, Reason: "PodFailed", Message: "b failed"}},
+		"deleted":             {seen: []sight{{pod: pod("a", "0", corev1.PodRunning), deleted: true}}, want: &observed.Failure{Reason: "PodEvicted", Message: "a was deleted or evicted"}},
+		"evicted":             {seen: []sight{{pod: evicted, deleted: true}}, want: &observed.Failure{Reason: "PodEvicted", Message: "c was evicted: PreemptionByScheduler for a better one"}},
+		"deleted by Volcano":  {seen: []sight{{pod: killed, deleted: true}}},
+		"deleted when done":   {seen: []sight{{pod: pod("a", "0", corev1.PodSucceeded), deleted: true}}},
+		"told to end":         {seen: []sight{{pod: ended}}, want: &observed.Failure{Reason: "PodFailed", ByVolcano: true, Message: "f failed"}},
+		"told to end before":  {seen: []sight{{pod: ended}, {pod: pod("a", "0", corev1.PodFailed)}}, want: &observed.Failure{Reason: "PodFailed", Message: "a failed"}},
+		"told to end after":   {seen: []sight{{pod: pod("a", "0", corev1.PodFailed)}, {pod: ended}}, want: &observed.Failure{Reason: "PodFailed", Message: "a failed"}},
+		"somebody else's":     {seen: []sight{{pod: foreign}}},
+		"without its attempt": {seen: []sight{{pod: pod("a", "", corev1.PodFailed)}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFailures()
+			for _, s := range tc.seen {
+				f.see(s.pod, s.deleted)
+			}
+			require.Equal(t, tc.want, f.of("vc"))
+			f.forget("vc")
+			require.Nil(t, f.of("vc"))
+		})
+	}
+}
+
+func TestStamps(t *testing.T) {
+	t.Parallel()
+	s := newFirstSeen()
+	_, known := s.since("key", at(0))
+	require.False(t, known)
+	ago, known := s.since("key", at(10))
+	require.True(t, known)
+	require.Equal(t, 10*time.Second, ago)
+	_, known = s.since("other", at(10))
+	require.False(t, known)
+	s.forget("key")
+	_, known = s.since("key", at(11))
+	require.False(t, known)
+}
+
+func TestSoonest(t *testing.T) {
+	t.Parallel()
+	require.Zero(t, minNonZero())
+	require.Zero(t, minNonZero(0, 0))
+	require.Equal(t, time.Second, minNonZero(0, time.Minute, time.Second))
+}
+
+func TestSlim(t *testing.T) {
+	t.Parallel()
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: "a", ManagedFields: []metav1.ManagedFieldsEntry{{}},
+			Labels:      map[string]string{keys.JobName: "a", keys.TaskIndex: "0", "volcano.sh/job-name": "a"},
+			Annotations: map[string]string{keys.OutOfSync: "true", vcbatch.JobRetryCountKey: "1", vcbatch.TaskSpecKey: "ps", "another": "b"},
+		},
+		Spec: corev1.PodSpec{NodeName: "n", Containers: []corev1.Container{{Name: "c"}}},
+		Status: corev1.PodStatus{
+			Phase: corev1.PodRunning, PodIP: "10.0.0.1",
+			Conditions:        []corev1.PodCondition{{Type: corev1.PodReady}, {Type: corev1.DisruptionTarget, Reason: "r"}},
+			ContainerStatuses: []corev1.ContainerStatus{{Name: "c", Image: "i", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{}}}},
+		},
+	}
+	_, err := stripUnusedFields(pod)
+	require.NoError(t, err)
+	require.Equal(t, &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: "a", Labels: map[string]string{keys.JobName: "a", keys.TaskIndex: "0"},
+			Annotations: map[string]string{keys.OutOfSync: "true", vcbatch.JobRetryCountKey: "1", vcbatch.TaskSpecKey: "ps"},
+		},
+		Spec: corev1.PodSpec{NodeName: "n"},
+		Status: corev1.PodStatus{
+			Phase: corev1.PodRunning, PodIP: "10.0.0.1", Conditions: []corev1.PodCondition{{Type: corev1.DisruptionTarget, Reason: "r"}},
+			ContainerStatuses: []corev1.ContainerStatus{{Name: "c", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{}}}},
+		},
+	}, pod)
+
+	job := func(labels map[string]string) *vcbatch.Job {
+		return &vcbatch.Job{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: vcbatch.JobSpec{Queue: "q"}}
+	}
+	ours, theirs := job(map[string]string{keys.JobName: "a"}), job(nil)
+	_, err = stripUnusedFields(ours)
+	require.NoError(t, err)
+	_, err = stripUnusedFields(theirs)
+	require.NoError(t, err)
+	require.Equal(t, "q", ours.Spec.Queue)
+	require.Empty(t, theirs.Spec.Queue, "only that it exists counts")
+}
