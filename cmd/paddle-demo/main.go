@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command paddle-demo runs the documentation's jobs on a sandbox and tells how they end; only flags and signals live here.
+// Command paddle-demo runs the documentation's jobs on a sandbox and reports how they end; only flags and signals live here.
 package main
 
 import (
@@ -63,7 +63,7 @@ func run(args []string) int {
 	return 0
 }
 
-// exitCode tells apart what the machine does not allow.
+// exitCode returns the exit code of an error.
 func exitCode(err error) int {
 	if missing := (*box.UnsupportedError)(nil); errors.As(err, &missing) {
 		return unsupported

@@ -53,7 +53,7 @@ func newDown() *cobra.Command {
 func newStatus() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status",
-		Short: "Tell whether a sandbox runs, and its components; the exit code is 0 only if it does",
+		Short: "Show whether a sandbox runs, and its components; the exit code is 0 only if it does",
 		Args:  cobra.NoArgs,
 	}
 	state := stateFlag(cmd)

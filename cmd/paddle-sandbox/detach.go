@@ -17,14 +17,14 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
-// heldFlag tells the process that holds a detached sandbox what it is.
-const heldFlag = "held"
+// holderFlag is the flag of the process that holds a detached sandbox.
+const holderFlag = "holder"
 
-// errTold ends the command after its reason has been shown already.
-var errTold = errors.New("the sandbox did not start")
+// errReported ends the command after the holder has printed the reason.
+var errReported = errors.New("the sandbox did not start")
 
-// detach runs the same command in a session of its own, as the process that holds the sandbox, and shows what it says
-// until it is ready.
+// detach runs the same command in a session of its own, as the process that holds the sandbox, and copies its output until it is
+// ready.
 func detach(cmd *cobra.Command, state string) error {
 	executable, err := os.Executable()
 	if err != nil {
@@ -33,10 +33,10 @@ func detach(cmd *cobra.Command, state string) error {
 	args := slices.DeleteFunc(slices.Clone(os.Args[1:]), func(arg string) bool {
 		return arg == "--detach" || strings.HasPrefix(arg, "--detach=")
 	})
-	holder := exec.Command(executable, append(args, "--"+heldFlag)...) //nolint:gosec // this very program
+	holder := exec.Command(executable, append(args, "--"+holderFlag)...) //nolint:gosec // this very program
 	reader, writer, err := os.Pipe()
 	if err != nil {
-		return fmt.Errorf("make a pipe: %w", err)
+		return fmt.Errorf("create a pipe: %w", err)
 	}
 	holder.Stdout, holder.Stderr = writer, writer
 	holder.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -46,15 +46,15 @@ func detach(cmd *cobra.Command, state string) error {
 	if err := writer.Close(); err != nil {
 		return fmt.Errorf("close a pipe: %w", err)
 	}
-	told := make(chan error, 1)
+	copied := make(chan error, 1)
 	go func() {
 		_, err := io.Copy(os.Stdout, reader)
-		told <- err
+		copied <- err
 	}()
 	select {
-	case err = <-told:
+	case err = <-copied:
 	case <-cmd.Context().Done():
-		err = errors.Join(holder.Process.Signal(syscall.SIGTERM), <-told)
+		err = errors.Join(holder.Process.Signal(syscall.SIGTERM), <-copied)
 	}
 	if err != nil {
 		return fmt.Errorf("follow the start of the sandbox: %w", err)
@@ -63,5 +63,5 @@ func detach(cmd *cobra.Command, state string) error {
 	if err == nil && running && record.Ready && record.PID == holder.Process.Pid {
 		return holder.Process.Release()
 	}
-	return errors.Join(errTold, holder.Wait())
+	return errors.Join(errReported, holder.Wait())
 }

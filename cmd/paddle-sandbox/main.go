@@ -22,7 +22,7 @@ func exitCode(err error) int {
 	if unsupported := (*box.UnsupportedError)(nil); errors.As(err, &unsupported) {
 		return exitUnsupported
 	}
-	// The process that holds a detached sandbox has said why.
+	// The process that holds a detached sandbox has printed the reason.
 	if holder := (*exec.ExitError)(nil); errors.As(err, &holder) && holder.ExitCode() > 0 {
 		return holder.ExitCode()
 	}

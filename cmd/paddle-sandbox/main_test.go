@@ -30,8 +30,8 @@ import (
 // asMain makes the test binary behave as the command.
 const asMain = "PADDLE_SANDBOX_MAIN"
 
-// patience is generous: the machine may be busy with other tests.
-const patience = 3 * time.Minute
+// timeout is long, because the machine may be busy with other tests.
+const timeout = 3 * time.Minute
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asMain) != "" {
@@ -73,7 +73,7 @@ func stateDir(t *testing.T) string {
 func eventually(t *testing.T, what string, try func() error) {
 	t.Helper()
 	var err error
-	for deadline := time.Now().Add(patience); time.Now().Before(deadline); <-time.After(100 * time.Millisecond) {
+	for deadline := time.Now().Add(timeout); time.Now().Before(deadline); <-time.After(100 * time.Millisecond) {
 		if err = try(); err == nil {
 			return
 		}
@@ -109,10 +109,10 @@ func pids(t *testing.T, state string) []int {
 	return out
 }
 
-// gone waits until none of the processes runs; one that only waits to be reaped by init does not.
-func gone(t *testing.T, pids []int) {
+// awaitEnd waits until none of the processes runs; one that only waits to be reaped by init does not.
+func awaitEnd(t *testing.T, pids []int) {
 	t.Helper()
-	eventually(t, "the components to be gone", func() error {
+	eventually(t, "the components to end", func() error {
 		for _, pid := range pids {
 			stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 			if errors.Is(err, os.ErrNotExist) {
@@ -153,7 +153,7 @@ func TestUpStatusDown(t *testing.T) {
 	text, err = run(t, "down", "--state", state)
 	require.NoError(t, err, text)
 	require.Contains(t, text, "stopped the sandbox")
-	gone(t, components)
+	awaitEnd(t, components)
 	text, err = run(t, "down", "--state", state)
 	require.NoError(t, err, text)
 	require.Contains(t, text, "no sandbox runs")
@@ -192,14 +192,14 @@ func TestKilled(t *testing.T) {
 	components := pids(t, front)
 	require.NoError(t, holder.Process.Kill())
 	require.Error(t, holder.Wait())
-	gone(t, components)
+	awaitEnd(t, components)
 	require.Contains(t, <-shown, "To stop the sandbox: ^C")
 	_, err = run(t, "status", "--state", front)
 	require.Error(t, err)
 
 	components = pids(t, back)
 	require.NoError(t, syscall.Kill(components[len(components)-1], syscall.SIGKILL))
-	gone(t, components)
+	awaitEnd(t, components)
 	text, err = run(t, "status", "--state", back)
 	require.Error(t, err)
 	require.Contains(t, text, "component scheduler died by itself (signal: killed)")
@@ -210,7 +210,7 @@ func TestKilled(t *testing.T) {
 
 func TestExitCode(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, 1, exitCode(errTold))
+	require.Equal(t, 1, exitCode(errReported))
 	require.Equal(t, 3, exitCode(fmt.Errorf("start: %w", &box.UnsupportedError{Missing: []string{"the capability CAP_SYS_ADMIN is missing"}})))
 }
 

@@ -16,12 +16,12 @@ import (
 
 // upFlags are the flags of up.
 type upFlags struct {
-	nodes                                        int
-	topology, state, kubeconfig, schedulerConf   string
-	workerRunFor                                 time.Duration
-	detach, held, stockScheduler, withoutControl bool
-	real                                         bool
-	images                                       []string
+	nodes                                          int
+	topology, state, kubeconfig, schedulerConf     string
+	workerRunFor                                   time.Duration
+	detach, holder, stockScheduler, withoutControl bool
+	real                                           bool
+	images                                         []string
 }
 
 func newUp() *cobra.Command {
@@ -55,15 +55,15 @@ func newUp() *cobra.Command {
 	flags.StringVar(&f.topology, "topology", "", "simulate the cluster that this file describes (see test/sandbox/README.md)")
 	flags.StringVar(&f.state, "state", sandbox.DefaultStateDir, "folder of everything that the sandbox writes; an earlier sandbox in it is replaced")
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "write the kubeconfig here too")
-	flags.DurationVar(&f.workerRunFor, "worker-run-for", 0, "let pods of workers and trainers run this long and then succeed (0: for ever)")
+	flags.DurationVar(&f.workerRunFor, "worker-run-for", 0, "let pods of workers and trainers run this long and then succeed (0: forever)")
 	flags.BoolVar(&f.detach, "detach", false, "return when the sandbox is ready and leave it running; `paddle-sandbox down` stops it")
-	flags.BoolVar(&f.stockScheduler, "stock-scheduler", false, "run Volcano's own scheduler, configuration and rights instead of ours")
+	flags.BoolVar(&f.stockScheduler, "stock-scheduler", false, "run Volcano's own scheduler, configuration and permissions instead of ours")
 	flags.StringVar(&f.schedulerConf, "scheduler-conf", "", "file to use as volcano-scheduler.conf instead of the one of the scheduler's manifest")
 	flags.BoolVar(&f.withoutControl, "without-controller", false, "leave out our controller")
 	flags.BoolVar(&f.real, "real", false, "add a real node, on which pods really run: kubelet, containerd, runc, CoreDNS, in namespaces of their own (exit code 3 where the machine does not allow it)")
 	flags.StringArrayVar(&f.images, "image", nil, "archive of images that the real node has; may be given more than once")
-	flags.BoolVar(&f.held, heldFlag, false, "")
-	if err := flags.MarkHidden(heldFlag); err != nil {
+	flags.BoolVar(&f.holder, holderFlag, false, "")
+	if err := flags.MarkHidden(holderFlag); err != nil {
 		panic(err)
 	}
 	cmd.MarkFlagsMutuallyExclusive("nodes", "topology")
@@ -110,7 +110,7 @@ func (f *upFlags) run(cmd *cobra.Command, o sandbox.Options) error {
 		return errors.Join(err, s.Stop())
 	}
 	select {
-	case <-s.Failed(): //nolint:errcheck // it has been told
+	case <-s.Failed(): //nolint:errcheck // it has been reported
 		err = errors.New("the sandbox ends because a component died by itself (see above)")
 	case <-cmd.Context().Done():
 		fmt.Println("stopping the sandbox")
@@ -118,7 +118,7 @@ func (f *upFlags) run(cmd *cobra.Command, o sandbox.Options) error {
 	return errors.Join(err, s.Stop())
 }
 
-// ready tells what to type next. From then on a detached sandbox writes to its own log.
+// ready prints what to type next. From then on a detached sandbox writes to its own log.
 func (f *upFlags) ready(s *sandbox.Sandbox) error {
 	kubeconfig := s.Kubeconfig()
 	if f.kubeconfig != "" {
@@ -132,7 +132,7 @@ func (f *upFlags) ready(s *sandbox.Sandbox) error {
 		kubeconfig = f.kubeconfig
 	}
 	stop := "^C"
-	if f.held {
+	if f.holder {
 		stop = "paddle-sandbox down --state " + f.state
 	}
 	try := "kubectl create -f deploy/examples/wide_and_deep.yaml\n  kubectl get pdj --watch"
@@ -140,7 +140,7 @@ func (f *upFlags) ready(s *sandbox.Sandbox) error {
 		try = "kubectl create -f deploy/examples/ctr-volcano.yaml\n  kubectl get vcjob --watch"
 	}
 	fmt.Printf(nextSteps, kubeconfig, try, s.StateDir(), stop)
-	if !f.held {
+	if !f.holder {
 		return nil
 	}
 	log, err := os.OpenFile(s.Logs("sandbox"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)

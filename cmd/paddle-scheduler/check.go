@@ -17,7 +17,7 @@ import (
 func check(file, pluginsDir string, out, errs io.Writer) int {
 	ok, err := checkFile(file, pluginsDir, out)
 	if err != nil {
-		fmt.Fprintln(errs, "error:", err) //nolint:errcheck // there is nobody left to tell
+		fmt.Fprintln(errs, "error:", err) //nolint:errcheck // the exit code reports it too
 	}
 	if err != nil || !ok {
 		return 1

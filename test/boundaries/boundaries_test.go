@@ -141,7 +141,7 @@ func TestEachRuleCanBeBroken(t *testing.T) {
 	const keys = "package keys\n\nconst (\n\tMode = \"batch.paddlepaddle.org/mode\"\n\tRole = \"paddle-res-type\"\n)\n"
 	for _, tc := range []struct{ file, text, want string }{
 		{"controller/api/api_test.go", "package api\n\nconst mode = \"batch.paddlepaddle.org/mode\"\n", ""},
-		{"cmd/kubectl-paddle/story/doc.go", "package story\n", ""},
+		{"cmd/kubectl-paddle/describe/why.go", "package describe\n", ""},
 		{"pkg/x.go", "package pkg\n", "the folders are [cmd controller deploy hack pkg plugins test]"},
 		{"cmd/tool/lib/lib.go", "package lib\n", "cmd/tool/lib/lib.go is package lib"},
 		{"cmd/kubectl-paddle/x.go", "package paddle\n", "cmd/kubectl-paddle/x.go is package paddle"},

@@ -19,7 +19,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
-	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/story"
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/describe"
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/lifecycle"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
@@ -184,7 +184,7 @@ var causes = []cause{
 		remedy: []step{`{apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: NAME}, value: 1}`},
 	}, {
 		name: "pod-security", before: []step{"kubectl label namespace NAME pod-security.kubernetes.io/enforce=restricted"}, reason: lifecycle.ReasonPodSecurityViolation,
-		text: `violates PodSecurity "restricted:latest"`, suggestion: report.Suggestion{Kind: story.ChangePodTemplate},
+		text: `violates PodSecurity "restricted:latest"`, suggestion: report.Suggestion{Kind: describe.ChangePodTemplate},
 		remedy: []step{"kubectl label namespace NAME --overwrite pod-security.kubernetes.io/enforce=privileged"},
 	},
 }
@@ -323,7 +323,7 @@ func (c *cause) waits(t *testing.T, u user) {
 		if err != nil {
 			return err
 		}
-		var told story.Story
+		var told describe.Description
 		if err := json.Unmarshal([]byte(out), &told); err != nil {
 			return err
 		}

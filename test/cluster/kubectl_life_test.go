@@ -19,7 +19,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/command"
-	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/story"
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/describe"
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 )
 
@@ -126,7 +126,7 @@ func TestWhyAJobHasNoRoom(t *testing.T) {
 	u.run(t, "submit", "-f", "-")
 	// The reason is the plugin's own word, from its condition.
 	u.awaitSaid(t, []string{"huge waits", "(InsufficientResources)", "What helps:"}, "why", "huge")
-	var told story.Story
+	var told describe.Description
 	require.NoError(t, json.Unmarshal([]byte(u.run(t, "why", "huge", "-o", "json")), &told))
 	require.Equal(t, v1.Pending, told.Phase)
 	require.Empty(t, told.Unread)
@@ -140,7 +140,7 @@ func TestWhyAJobHasNoRoom(t *testing.T) {
 	out := reader.awaitSaid(t, []string{"huge waits"}, "why", "huge")
 	_, errOut, _ := reader.paddle(t.Context(), "why", "huge")
 	for _, what := range []string{"Volcano Jobs", "PodGroups", "pods", "queues", "events"} {
-		require.Contains(t, errOut, "Left out: "+what+" (you have no right to read them).")
+		require.Contains(t, errOut, "Left out: "+what+" (you have no permission to read them).")
 	}
 	require.NotContains(t, out, "Its queue")
 	reader.run(t, "list")

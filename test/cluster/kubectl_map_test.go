@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/drawing"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/config"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/topology"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
@@ -92,8 +93,8 @@ func TestMapWithFewRights(t *testing.T) {
 	letReadAll(t, u.namespace, map[string][]string{"": {"nodes"}})
 	letRead(t, u.namespace, u.namespace, "", "pods")
 	text := reader.awaitSaid(t, []string{
-		"Left out: HyperNodes (you have no right to read them).", "Left out: pods of other namespaces (you have no right to read them).",
-		"Left out: PaddleJobs (you have no right to read them).", "--topology-labels names such labels", "? free, or others'", "/mine: 1 worker; 1 node\n",
+		"Left out: HyperNodes (you have no permission to read them).", "Left out: pods of other namespaces (you have no permission to read them).",
+		"Left out: PaddleJobs (you have no permission to read them).", "--topology-labels names such labels", "? free, or others'", "/mine: 1 worker; 1 node\n",
 	}, "map", "--width", "200")
 	require.NotContains(t, text, " free.", "what is free is not known")
 	m, on := reader.seen(t, "mine")
@@ -110,8 +111,8 @@ func TestAccelerators(t *testing.T) {
 	require.True(t, found)
 	row, _, _ = strings.Cut(row, "\n")
 	var names []string
-	for _, name := range drawing.Accelerators {
-		names = append(names, "`"+string(name)+"`")
+	for _, name := range config.Default().Accelerators {
+		names = append(names, "`"+name+"`")
 	}
 	require.Contains(t, row, "| "+strings.Join(names, ", ")+" |")
 }

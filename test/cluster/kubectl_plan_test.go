@@ -15,7 +15,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/whatif"
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/plan"
 	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 )
 
@@ -52,20 +52,20 @@ func letReadAll(t *testing.T, name string, rules map[string][]string) {
 }
 
 // planned is what plan -o json says, and its exit code.
-func (u user) planned(t *testing.T, args ...string) (plan whatif.Plan, code int) {
+func (u user) planned(t *testing.T, args ...string) (p plan.Plan, code int) {
 	t.Helper()
 	out, errOut, code := u.paddle(t.Context(), append([]string{"plan", "-o", "json"}, args...)...)
-	require.NoError(t, json.Unmarshal([]byte(out), &plan), "%s", errOut)
-	plan.Taken = metav1.Time{}
-	return plan, code
+	require.NoError(t, json.Unmarshal([]byte(out), &p), "%s", errOut)
+	p.Taken = metav1.Time{}
+	return p, code
 }
 
 // places are how many pods of a role are on a node, by "role node".
 type places map[string]int
 
-func plannedPlaces(plan whatif.Plan) places {
+func plannedPlaces(p plan.Plan) places {
 	all := places{}
-	for _, role := range plan.Roles {
+	for _, role := range p.Roles {
 		for _, place := range role.Places {
 			all[role.Name+" "+place.Node] = place.Pods
 		}
@@ -103,10 +103,10 @@ func TestThePlanIsWhatTheSchedulerDoes(t *testing.T) {
 
 	job := manifest("ring", 8, "nvidia.com/gpu: 2", "  ps:\n    replicas: 2\n    template: {spec: {containers: [{name: paddle, image: paddle}]}}\n")
 	reader.stdin = job
-	plan, code := reader.planned(t, "-f", "-")
+	p, code := reader.planned(t, "-f", "-")
 	require.Zero(t, code)
-	require.True(t, plan.Fits)
-	require.Empty(t, plan.Notes)
+	require.True(t, p.Fits)
+	require.Empty(t, p.Notes)
 	require.Len(t, reader.jobs(t), 1, "a plan creates nothing")
 	file := filepath.Join(t.TempDir(), "cluster.json.gz")
 	require.Contains(t, reader.run(t, "snapshot", "-o", file), "16 nodes")
@@ -114,46 +114,46 @@ func TestThePlanIsWhatTheSchedulerDoes(t *testing.T) {
 	require.Contains(t, text, "ring fits: it would start now.\n")
 
 	submit("ring", job)
-	require.Equal(t, admin.places(t, "ring"), plannedPlaces(plan))
-	admin.awaitSaid(t, []string{plan.Where}, "why", "ring")
-	requireTraffic(t, admin, plan)
+	require.Equal(t, admin.places(t, "ring"), plannedPlaces(p))
+	admin.awaitSaid(t, []string{p.Where}, "why", "ring")
+	requireTraffic(t, admin, p)
 
 	// Whatever has happened since, the snapshot says what it said, without the cluster.
 	offline := user{namespace: admin.namespace, stdin: job, as: []string{"--server", "https://127.0.0.1:1"}}
 	require.Equal(t, text, offline.run(t, "plan", "-f", "-", "--snapshot", file))
 	again, _ := reader.planned(t, "-f", "-")
-	require.Contains(t, again.Notes[0], "a job called ring is there already")
-	require.Equal(t, plannedPlaces(plan), plannedPlaces(again))
+	require.Contains(t, again.Notes[0], "job ring exists already")
+	require.Equal(t, plannedPlaces(p), plannedPlaces(again))
 
 	// What has no room is told what the scheduler then says.
 	admin.stdin = manifest("huge", 5, "nvidia.com/gpu: 3")
 	reader.stdin = admin.stdin
-	plan, code = reader.planned(t, "-f", "-")
+	p, code = reader.planned(t, "-f", "-")
 	require.Equal(t, 5, code)
 	admin.run(t, "submit", "-f", "-")
-	for _, sentence := range plan.Why {
+	for _, sentence := range p.Why {
 		admin.awaitSaid(t, []string{sentence.Text[1:]}, "why", "huge")
 	}
 	waiting, code := reader.planned(t, "huge")
 	require.Equal(t, 5, code)
-	require.Equal(t, plan.Why, waiting.Why)
+	require.Equal(t, p.Why, waiting.Why)
 	gpuNode := again.Roles[1].Places[0].Node
 	more, code := reader.planned(t, "huge", "--add-nodes", "4", "--like", gpuNode)
 	require.Zero(t, code)
 	require.True(t, more.Fits)
 	fewer, code := reader.planned(t, "huge", "--without-node", gpuNode)
 	require.Equal(t, 5, code)
-	require.Equal(t, "ring", fewer.Gone[0].Name)
+	require.Equal(t, "ring", fewer.Displaced[0].Name)
 	admin.run(t, "delete", "before", "ring", "huge") // with their pods: other tests need the room
 }
 
 // requireTraffic holds get to what was planned: what a step sends, and what it would send on an empty cluster, which takes the
 // right to read nodes.
-func requireTraffic(t *testing.T, admin user, plan whatif.Plan) {
+func requireTraffic(t *testing.T, admin user, p plan.Plan) {
 	t.Helper()
-	require.Positive(t, plan.Traffic[0].Now, "the job is on several nodes, or this tests nothing")
-	require.InDelta(t, plan.Traffic[0].Now, *plan.Traffic[0].Best, 0)
-	require.Regexp(t, fmt.Sprintf(`(?m)^A step sends: +%.3g times the model between nodes`, plan.Traffic[0].Now), admin.run(t, "get", "ring"))
+	require.Positive(t, p.Traffic[0].Now, "the job is on several nodes, or this tests nothing")
+	require.InDelta(t, p.Traffic[0].Now, *p.Traffic[0].Best, 0)
+	require.Regexp(t, fmt.Sprintf(`(?m)^A step sends: +%.3g times the model between nodes`, p.Traffic[0].Now), admin.run(t, "get", "ring"))
 	require.Regexp(t, `(?m)^On an empty cluster: +as much$`, admin.run(t, "get", "ring"))
 
 	mate := user{namespace: admin.namespace, as: []string{"--as", "mate"}}
@@ -163,7 +163,7 @@ func requireTraffic(t *testing.T, admin user, plan whatif.Plan) {
 	require.Zero(t, code, errOut)
 	require.Contains(t, out, "A step sends:")
 	require.NotContains(t, out, "On an empty cluster:")
-	require.Contains(t, errOut, "Left out: what a step would send on an empty cluster (you have no right to read nodes).")
+	require.Contains(t, errOut, "Left out: what a step would send on an empty cluster (you have no permission to read nodes).")
 }
 
 func TestWhatAPlanNeeds(t *testing.T) {
@@ -177,7 +177,7 @@ func TestWhatAPlanNeeds(t *testing.T) {
 	require.Zero(t, code, errOut)
 	require.Contains(t, out, "small fits: it would start now.")
 	for _, what := range []string{"HyperNodes", "queues", "PodGroups", "the scheduler's configuration"} {
-		require.Contains(t, errOut, "Left out: "+what+" (you have no right to read that).")
+		require.Contains(t, errOut, "Left out: "+what+" (you have no permission to read them).")
 	}
 	require.Contains(t, errOut, "Assumed: the scheduler's configuration is that of deploy/v1/scheduler.yaml.")
 	missing := filepath.Join(t.TempDir(), "none")

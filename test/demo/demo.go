@@ -15,12 +15,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
 	batchv1alpha1 "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
-	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/cluster"
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/command"
-	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/story"
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/describe"
 	paddlev1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/client/informers/externalversions"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 	"github.com/paddle-volcano/paddle-volcano/test/manifests"
@@ -209,15 +210,26 @@ func (d *demo) kubectlPaddle(ctx context.Context, args ...string) string {
 // showProgress writes a line for each new phase of a PaddleJob.
 func (d *demo) showProgress(ctx context.Context) {
 	phases := map[string]paddlev1.Phase{}
-	// It returns an error only where the administrator may not read PaddleJobs.
-	_ = cluster.NewWatch(d.Paddle, metav1.NamespaceAll, "").Run(ctx, func(c cluster.Change) error {
-		p := story.NewProgress(c.Job, time.Now(), 0)
-		if p.Phase != "" && phases[p.Namespace] != p.Phase {
-			phases[p.Namespace] = p.Phase
-			d.tell(p.Namespace, fmt.Sprintf("%-9s  %s", p.Phase, p.Roles()))
+	show := func(object any) {
+		job, ok := object.(*paddlev1.PaddleJob)
+		if !ok || job.Status.Phase == "" || phases[job.Namespace] == job.Status.Phase {
+			return
 		}
-		return nil
-	})
+		phases[job.Namespace] = job.Status.Phase
+		var roles []string
+		for _, role := range observed.Roles {
+			if ready := describe.ReadyPods(job, role); ready != "" {
+				roles = append(roles, role+" "+ready)
+			}
+		}
+		d.tell(job.Namespace, fmt.Sprintf("%-9s  %s", job.Status.Phase, strings.Join(roles, ", ")))
+	}
+	informer := externalversions.NewSharedInformerFactory(d.Paddle, 0).Batch().V1().PaddleJobs().Informer()
+	handler := cache.ResourceEventHandlerFuncs{AddFunc: show, UpdateFunc: func(_, object any) { show(object) }}
+	if _, err := informer.AddEventHandler(handler); err != nil { // only once the informer has stopped
+		d.say("%v", err)
+	}
+	informer.RunWithContext(ctx)
 }
 
 // submit creates the objects of a job in its namespace, as kubectl create does.

@@ -22,7 +22,7 @@ import (
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	kubectlpaddle "github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/command"
-	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/story"
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/describe"
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 )
 
@@ -61,7 +61,7 @@ func awaitReason(t *testing.T, job *v1.PaddleJob) *metav1.Condition {
 }
 
 // why is what kubectl paddle why tells a program about a job.
-func why(t *testing.T, job *v1.PaddleJob) (told story.Story) {
+func why(t *testing.T, job *v1.PaddleJob) (told describe.Description) {
 	t.Helper()
 	var out, errs bytes.Buffer
 	args := []string{"--kubeconfig", cluster.Kubeconfig(), "--namespace", job.Namespace, "why", job.Name, "-o", "json"}

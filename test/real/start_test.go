@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/story"
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/describe"
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 )
@@ -108,7 +108,7 @@ func TestPodsThatTheKubeletDoesNotStart(t *testing.T) {
 			r.awaitEvent(t, corev1.EventTypeWarning, tc.reason, "of 2 pods cannot start, for example job-worker-", tc.says)
 			out, errOut, code := r.paddle(t.Context(), "why", "job", "-o", "json")
 			require.Zero(t, code, errOut)
-			var told story.Story
+			var told describe.Description
 			require.NoError(t, json.Unmarshal([]byte(out), &told))
 			require.Equal(t, tc.reason, told.Reason, out)
 			require.NotEmpty(t, told.Suggestions, out)

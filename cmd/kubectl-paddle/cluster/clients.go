@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Package cluster reads what belongs to PaddleJobs, as far as the user has permission. It writes and prints nothing.
 package cluster
 
 import (
@@ -12,25 +13,25 @@ import (
 	paddleclient "github.com/paddle-volcano/paddle-volcano/controller/client/clientset/versioned"
 )
 
-// Clients are those for what a job is made of.
+// Clients are the clients for all objects of a job.
 type Clients struct {
 	Kube    kubernetes.Interface
 	Volcano vcclient.Interface
 	Paddle  paddleclient.Interface
 }
 
-// Connect makes the clients of an API server.
+// Connect returns the clients of an API server.
 func Connect(config *rest.Config) (*Clients, error) {
 	c := &Clients{}
 	var err error
 	if c.Kube, err = kubernetes.NewForConfig(config); err != nil {
-		return nil, fmt.Errorf("make a client for Kubernetes: %w", err)
+		return nil, fmt.Errorf("create a client for Kubernetes: %w", err)
 	}
 	if c.Volcano, err = vcclient.NewForConfig(config); err != nil {
-		return nil, fmt.Errorf("make a client for Volcano: %w", err)
+		return nil, fmt.Errorf("create a client for Volcano: %w", err)
 	}
 	if c.Paddle, err = paddleclient.NewForConfig(config); err != nil {
-		return nil, fmt.Errorf("make a client for PaddleJobs: %w", err)
+		return nil, fmt.Errorf("create a client for PaddleJobs: %w", err)
 	}
 	return c, nil
 }

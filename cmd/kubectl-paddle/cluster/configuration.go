@@ -15,11 +15,10 @@ import (
 // configNamespace is the namespace of the scheduler's ConfigMap.
 const configNamespace = "volcano-system"
 
-// configNames are ConfigMaps of the scheduler, of which the first that exists counts: ours in place of Volcano's, as the
-// chart installs it, and the one under Volcano's name.
+// configNames are the names of the scheduler's ConfigMap, in the order in which they are tried: that of the chart, and that of Volcano.
 var configNames = []string{"paddle-scheduler-configmap", "volcano-scheduler-configmap"}
 
-// configuration is the ConfigMap of the scheduler that jobs get if they name none.
+// configuration returns the ConfigMap of the default scheduler.
 func (c *Clients) configuration(ctx context.Context) (found *corev1.ConfigMap, err error) {
 	for _, name := range configNames {
 		if found, err = c.Kube.CoreV1().ConfigMaps(configNamespace).Get(ctx, name, metav1.GetOptions{}); err == nil {

@@ -12,8 +12,8 @@ import (
 	kubefake "k8s.io/client-go/kubernetes/fake"
 )
 
-// Where the chart's scheduler works in place of Volcano's, the latter's configuration is still there, and counts for nothing.
-func TestOurSchedulersConfigurationCountsBeforeVolcanos(t *testing.T) {
+// Where the chart's scheduler replaces Volcano's, the configuration of the latter still exists, and has no effect.
+func TestConfigurationOfTheChartComesFirst(t *testing.T) {
 	t.Parallel()
 	config := func(name string) *corev1.ConfigMap {
 		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "volcano-system", Name: name}}

@@ -6,19 +6,20 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/migrate"
 	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
-
-	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/migrate"
 )
 
-// Migration reads which parts of paddle-operator and of ours there are.
+// Migration reads which parts of paddle-operator and of this project a cluster has.
 func (c *Clients) Migration(ctx context.Context) (*migrate.Cluster, error) {
 	found := &migrate.Cluster{}
 	deployments, err := c.Kube.AppsV1().Deployments(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
@@ -39,8 +40,8 @@ func (c *Clients) Migration(ctx context.Context) (*migrate.Cluster, error) {
 	return found, nil
 }
 
-// api says whether PaddleJobs are known, and whether with a field that only ours have.
-func (c *Clients) api(ctx context.Context) (known, ours bool, err error) {
+// api reports whether the cluster has the CRD of PaddleJobs, and whether that is the controller's.
+func (c *Clients) api(ctx context.Context) (known, current bool, err error) {
 	const path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/paddlejobs.batch.paddlepaddle.org"
 	data, err := c.Kube.Discovery().RESTClient().Get().AbsPath(path).DoRaw(ctx)
 	if apierrors.IsNotFound(err) {
@@ -49,28 +50,20 @@ func (c *Clients) api(ctx context.Context) (known, ours bool, err error) {
 	if err != nil {
 		return false, false, fmt.Errorf("read the CRD of PaddleJobs: %w", err)
 	}
-	type properties struct{ Properties map[string]json.RawMessage }
-	var crd struct {
-		Spec struct {
-			Versions []struct {
-				Schema struct {
-					OpenAPIV3Schema struct{ Properties struct{ Spec properties } }
-				}
-			}
-		}
-	}
+	var crd apiextensionsv1.CustomResourceDefinition
 	if err := json.Unmarshal(data, &crd); err != nil {
 		return false, false, fmt.Errorf("read the CRD of PaddleJobs: %w", err)
 	}
-	for _, version := range crd.Spec.Versions {
-		if _, ok := version.Schema.OpenAPIV3Schema.Properties.Spec.Properties["runPolicy"]; ok {
-			return true, true, nil
+	return true, slices.ContainsFunc(crd.Spec.Versions, func(version apiextensionsv1.CustomResourceDefinitionVersion) bool {
+		if version.Schema == nil || version.Schema.OpenAPIV3Schema == nil {
+			return false
 		}
-	}
-	return true, false, nil
+		_, ok := version.Schema.OpenAPIV3Schema.Properties["spec"].Properties["runPolicy"]
+		return ok
+	}), nil
 }
 
-// Views are the jobs of a namespace, or of all, as the controller would see them first.
+// Views returns the jobs of a namespace, or of all, as the controller would first see them.
 func (c *Clients) Views(ctx context.Context, namespace string) ([]*observed.State, error) {
 	all := metav1.ListOptions{}
 	jobs, err := c.Paddle.BatchV1().PaddleJobs(namespace).List(ctx, all)
@@ -124,7 +117,7 @@ func (c *Clients) Views(ctx context.Context, namespace string) ([]*observed.Stat
 	return views, nil
 }
 
-// complete reads what bears the job's own name.
+// complete reads the objects that have the name of the job.
 func (c *Clients) complete(ctx context.Context, v *observed.State) error {
 	namespace, name := v.Job.Namespace, v.Job.Name
 	switch job, err := c.Volcano.BatchV1alpha1().Jobs(namespace).Get(ctx, name, metav1.GetOptions{}); {
@@ -151,22 +144,23 @@ func (c *Clients) complete(ctx context.Context, v *observed.State) error {
 	return nil
 }
 
-// queues gives a lookup of queues.
+// queues returns a lookup of queues.
 func (c *Clients) queues(ctx context.Context) (func(string) *vcscheduling.Queue, error) {
 	list, err := c.Volcano.SchedulingV1beta1().Queues().List(ctx, metav1.ListOptions{})
-	if err != nil && !apierrors.IsNotFound(err) { // without Volcano there are none
+	if apierrors.IsNotFound(err) { // without Volcano there are none
+		list, err = &vcscheduling.QueueList{}, nil
+	}
+	if err != nil {
 		return nil, fmt.Errorf("list queues: %w", err)
 	}
 	named := map[string]*vcscheduling.Queue{}
-	if err == nil {
-		for _, queue := range pointers(list.Items) {
-			named[queue.Name] = queue
-		}
+	for i := range list.Items {
+		named[list.Items[i].Name] = &list.Items[i]
 	}
 	return func(name string) *vcscheduling.Queue { return named[name] }, nil
 }
 
-// priorities gives a lookup of the values of PriorityClasses.
+// priorities returns a lookup of the values of PriorityClasses.
 func (c *Clients) priorities(ctx context.Context) (func(string) (int32, bool), error) {
 	list, err := c.Kube.SchedulingV1().PriorityClasses().List(ctx, metav1.ListOptions{})
 	if err != nil {

@@ -17,15 +17,15 @@ import (
 	vcfake "volcano.sh/apis/pkg/client/clientset/versioned/fake"
 )
 
-// refuses has a server without a cluster answer a list with an error.
+// refuses makes a fake client answer a list with an error.
 func refuses(client interface {
 	PrependReactor(verb, resource string, reaction clienttesting.ReactionFunc)
 }, resource string, err error) {
 	client.PrependReactor("list", resource, func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, err })
 }
 
-// What may not be read must not look as if it were not there: the verdict on a job would be that its queue is missing.
-func TestWhatMayNotBeReadIsNoVerdict(t *testing.T) {
+// What the user may not read must not be taken for missing: a job would be refused for lack of its queue.
+func TestUnreadableQueuesAreAnError(t *testing.T) {
 	volcano := vcfake.NewSimpleClientset(&vcscheduling.Queue{ObjectMeta: metav1.ObjectMeta{Name: "research"}})
 	kube := kubefake.NewSimpleClientset(&schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: "high"}, Value: 7})
 	c := &Clients{Kube: kube, Volcano: volcano}

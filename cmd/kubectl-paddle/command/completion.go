@@ -9,7 +9,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
-// jobNames completes names of jobs, those that were typed before left out.
+// jobNames completes names of jobs that are not among the arguments yet.
 func (s *session) jobNames(several bool) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		if len(args) > 0 && !several {

@@ -12,14 +12,12 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/cluster"
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/describe"
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/plan"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
-
-	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/cluster"
-	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/story"
-	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/whatif"
 )
 
 func (s *session) get() *cobra.Command {
@@ -43,7 +41,7 @@ func (s *session) get() *cobra.Command {
 			}
 			return s.printObject(output, job)
 		}
-		o, err := clients.Gather(cmd.Context(), namespace, args[0])
+		o, err := clients.Load(cmd.Context(), namespace, args[0])
 		if err != nil {
 			return err
 		}
@@ -56,10 +54,10 @@ func (s *session) get() *cobra.Command {
 	return cmd
 }
 
-// traffic are rows about what each step of a job that runs sends over the network: where it is, and where it would be if it
-// had the cluster for itself. What sends nothing cannot be placed better.
-func (s *session) traffic(ctx context.Context, clients *cluster.Clients, o *story.Objects) ([][]string, error) {
-	here := story.Placement(o.PodGroup)
+// traffic returns rows about what each step of a running job sends over the network, where it is and on an empty cluster. A job
+// that sends nothing cannot be placed better.
+func (s *session) traffic(ctx context.Context, clients *cluster.Clients, o *describe.Objects) ([][]string, error) {
+	here := describe.Placement(o.PodGroup)
 	if here == nil || here.Traffic() == "" || observed.Finished(o.Job) {
 		return nil, nil
 	}
@@ -80,7 +78,7 @@ func (s *session) traffic(ctx context.Context, clients *cluster.Clients, o *stor
 	return append(rows, []string{"On an empty cluster:", best}), nil
 }
 
-// sent is what a step sends over the network, and what the busiest link takes where that is known.
+// sent returns what a step sends over the network, and what the busiest link takes if that is known.
 func sent(p *report.Placement) string {
 	text := p.Traffic()
 	if busiest := p.Busiest(); busiest != "" {
@@ -89,12 +87,11 @@ func sent(p *report.Placement) string {
 	return text
 }
 
-// ideal works out where a job would run if it had the cluster for itself, and reports whether that is known. It takes the
-// permission to read nodes.
-func ideal(ctx context.Context, clients *cluster.Clients, o *story.Objects) (known bool, err error) {
+// ideal finds where a job would run on an empty cluster, and reports whether that is known. It needs the permission to read nodes.
+func ideal(ctx context.Context, clients *cluster.Clients, o *describe.Objects) (known bool, err error) {
 	alone, err := clients.Alone(ctx, o)
 	if apierrors.IsForbidden(err) {
-		o.Unread = append(o.Unread, "what a step would send on an empty cluster (you have no right to read nodes)")
+		o.Unread = append(o.Unread, "what a step would send on an empty cluster (you have no permission to read nodes)")
 		return false, nil
 	}
 	if err != nil {
@@ -106,11 +103,11 @@ func ideal(ctx context.Context, clients *cluster.Clients, o *story.Objects) (kno
 	if len(alone.Unread) > 0 {
 		return false, nil
 	}
-	o.Ideal, err = whatif.Ideal(alone)
+	o.Ideal, err = plan.Ideal(alone)
 	return err == nil, err
 }
 
-func (s *session) getTables(o *story.Objects, sends [][]string) error {
+func (s *session) getTables(o *describe.Objects, sends [][]string) error {
 	job := o.Job
 	mode := string(job.Status.Mode)
 	if mode == "" {
@@ -125,8 +122,8 @@ func (s *session) getTables(o *story.Objects, sends [][]string) error {
 	for _, role := range observed.Roles {
 		if spec := observed.Spec(job, role); spec != nil {
 			count := strconv.Itoa(spec.Replicas) + " wanted"
-			if status := statusOf(job, role); status != nil && status.Ready != "" {
-				count = status.Ready + " running"
+			if ready := describe.ReadyPods(job, role); ready != "" {
+				count = ready + " running"
 			}
 			rows = append(rows, []string{"Role " + role + ":", count})
 		}
@@ -134,28 +131,18 @@ func (s *session) getTables(o *story.Objects, sends [][]string) error {
 	rows = append(rows, []string{"Restarts:", strconv.Itoa(int(job.Status.Restarts))})
 	rows = append(rows, sends...)
 	text := table(rows)
-	if members := story.Members(o); len(members) > 0 {
+	if members := describe.Members(o); len(members) > 0 {
 		rows := [][]string{{"ROLE", "RANK", "POD", "STATUS", "NODE", "ADDRESS", "RESTARTS", "AGE"}}
 		for _, m := range members {
 			rows = append(rows, []string{m.Role, strconv.Itoa(m.Rank), m.Pod, m.Phase, dash(m.Node), dash(m.Address), strconv.Itoa(int(m.Restarts)), m.Age})
 		}
 		text += "\n" + table(rows)
 	}
-	if life := story.Life(o); len(life) > 0 {
-		text += "\n" + strings.Join(life, "\n") + "\n"
+	if conditions := describe.Conditions(o); len(conditions) > 0 {
+		text += "\n" + strings.Join(conditions, "\n") + "\n"
 	}
-	s.left(o.Unread)
+	s.printSkipped(o.Unread)
 	return s.say(text)
-}
-
-func statusOf(job *v1.PaddleJob, role string) *v1.ResourceStatus {
-	switch role {
-	case builder.RolePS:
-		return job.Status.PS
-	case builder.RoleWorker:
-		return job.Status.Worker
-	}
-	return job.Status.Heter
 }
 
 func dash(text string) string {

@@ -15,9 +15,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 	"k8s.io/cli-runtime/pkg/printers"
 
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/describe"
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
-
-	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/story"
+	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 )
 
 // narrow is how much of a reason a row shows; -o wide shows all.
@@ -28,6 +28,10 @@ func (s *session) list() *cobra.Command {
 	var selector string
 	cmd := &cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List jobs, and in a few words why some do not run", Args: none,
+		Long: "List jobs, and in a few words why some do not run.\n\n" +
+			"AHEAD IN QUEUE (-o wide) is how many pending jobs of the same queue precede a job: those of a higher priority, and the older\n" +
+			"ones of the same priority. 2+ is 2 or more: you have no permission to read other namespaces. A job that fits may start before\n" +
+			"one ahead of it that does not, and plugins that share a queue (drf) may change the order.",
 		Example: "  kubectl paddle list\n  kubectl paddle list -A -l team=vision\n  kubectl paddle list -o wide",
 	}
 	output := newPrint(cmd, "")
@@ -62,45 +66,51 @@ func (s *session) list() *cobra.Command {
 			s.note("No jobs found in %s.", where)
 			return nil
 		}
-		most := narrow
-		if *output.OutputFormat == "wide" {
-			most = 0
+		if *output.OutputFormat != "wide" {
+			return s.say(jobTable(jobs.Items, everywhere, nil))
 		}
-		return s.listTable(jobs.Items, everywhere, most)
+		queues, unread, err := clients.Queues(cmd.Context(), namespace)
+		if err != nil {
+			return err
+		}
+		s.printSkipped(unread)
+		return s.say(jobTable(jobs.Items, everywhere, queues))
 	}
 	return cmd
 }
 
-func (s *session) listTable(jobs []v1.PaddleJob, everywhere bool, most int) error {
+// jobTable returns a row for each job; with queues the wide one.
+func jobTable(jobs []v1.PaddleJob, everywhere bool, queues *describe.Queues) string {
 	slices.SortFunc(jobs, func(a, b v1.PaddleJob) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
 	now := time.Now()
 	rows := [][]string{{"NAME", "STATUS", "MODE", "PS", "WORKER", "QUEUE", "AGE", "WHY"}}
+	if queues != nil {
+		rows[0] = slices.Insert(rows[0], 6, "AHEAD IN QUEUE")
+	}
 	for i := range jobs {
 		job := &jobs[i]
-		rows = append(rows, []string{
-			job.Name, string(job.Status.Phase), string(job.Status.Mode), ready(job.Status.PS), ready(job.Status.Worker), job.Status.Queue,
-			duration.HumanDuration(now.Sub(job.CreationTimestamp.Time)), story.Short(job, now, most),
-		})
+		row := []string{
+			job.Name, string(job.Status.Phase), string(job.Status.Mode), describe.ReadyPods(job, builder.RolePS), describe.ReadyPods(job, builder.RoleWorker),
+			job.Status.Queue,
+		}
+		most := narrow
+		if queues != nil {
+			row, most = append(row, queues.QueuePosition(job)), 0
+		}
+		rows = append(rows, append(row, duration.HumanDuration(now.Sub(job.CreationTimestamp.Time)), describe.Short(job, now, most)))
 	}
 	if everywhere {
-		rows[0] = append([]string{"NAMESPACE"}, rows[0]...)
+		rows[0] = slices.Insert(rows[0], 0, "NAMESPACE")
 		for i := range jobs {
-			rows[i+1] = append([]string{jobs[i].Namespace}, rows[i+1]...)
+			rows[i+1] = slices.Insert(rows[i+1], 0, jobs[i].Namespace)
 		}
 	}
-	return s.say(table(rows))
+	return table(rows)
 }
 
-func ready(status *v1.ResourceStatus) string {
-	if status == nil {
-		return ""
-	}
-	return status.Ready
-}
-
-// table is rows in columns.
+// table returns rows in columns.
 func table(rows [][]string) string {
 	var lines, text strings.Builder
 	for _, row := range rows {

@@ -3,20 +3,28 @@
 package command
 
 import (
+	"bufio"
+	"context"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	clientv1 "k8s.io/client-go/kubernetes/typed/core/v1"
 
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
-// asked is which logs are wanted.
-type asked struct {
+// logOptions select logs.
+type logOptions struct {
 	role      string
 	rank      int
 	container string
@@ -25,12 +33,12 @@ type asked struct {
 }
 
 func (s *session) logs() *cobra.Command {
-	var a asked
+	var a logOptions
 	var tail int64
 	cmd := &cobra.Command{
 		Use: "logs JOB", Short: "Show what the pods of a role write, or one of them", Args: oneJob,
 		Long: "Show what the pods of a role write. With several pods each line begins with the role and the rank of its pod.\n" +
-			"With -f a pod that has not started yet is waited for. A gang that starts again has new pods: ask again.",
+			"With -f a pod that has not started yet is waited for. A gang that restarts has new pods: run the command again.",
 		Example:           "  kubectl paddle logs resnet\n  kubectl paddle logs resnet --role worker --rank 3 -f\n  kubectl paddle logs resnet --role ps --previous",
 		ValidArgsFunction: s.jobNames(false),
 	}
@@ -38,7 +46,7 @@ func (s *session) logs() *cobra.Command {
 	flags.StringVar(&a.role, "role", builder.RoleWorker, "role of the pods: "+strings.Join(observed.Roles, ", "))
 	flags.IntVar(&a.rank, "rank", -1, "rank of the pod within its role; all pods of the role if it is not given")
 	flags.StringVarP(&a.container, "container", "c", "", "container; the first, in which training is, if it is not given")
-	flags.BoolVarP(&a.Follow, "follow", "f", false, "go on until the pods end")
+	flags.BoolVarP(&a.Follow, "follow", "f", false, "continue until the pods end")
 	flags.BoolVarP(&a.Previous, "previous", "p", false, "show the container's run before this one")
 	flags.BoolVar(&a.Timestamps, "timestamps", false, "begin each line with its time")
 	flags.Int64Var(&tail, "tail", -1, "show so many of the last lines only")
@@ -75,13 +83,13 @@ func (s *session) logs() *cobra.Command {
 		if a.Follow && len(chosen) > a.most {
 			return usage("%d pods would be followed, more than --max-log-requests %d: name one with --rank, or raise it", len(chosen), a.most)
 		}
-		t := &tails{asked: &a, pods: clients.Kube.CoreV1().Pods(namespace), out: s.Out, errOut: s.ErrOut}
-		return t.show(cmd.Context(), chosen)
+		l := &logStreamer{logOptions: &a, pods: clients.Kube.CoreV1().Pods(namespace), out: s.Out, errOut: s.ErrOut}
+		return l.show(cmd.Context(), chosen)
 	}
 	return cmd
 }
 
-// choose are the pods of a role in the order of ranks; of one rank if it is not negative.
+// choose returns the pods of a role in the order of ranks; only that of a rank if it is not negative.
 func choose(pods []*corev1.Pod, role string, rank int) (chosen []*observed.RolePod) {
 	for _, pod := range pods {
 		if m := observed.NewRolePod(pod); m.Role == role && (rank < 0 || m.Index == rank) {
@@ -91,10 +99,129 @@ func choose(pods []*corev1.Pod, role string, rank int) (chosen []*observed.RoleP
 	return chosen
 }
 
-func absent(job, phase string, a asked) error {
+func absent(job, phase string, a logOptions) error {
 	which := a.role
 	if a.rank >= 0 {
 		which = fmt.Sprintf("%s of rank %d", a.role, a.rank)
 	}
 	return notFound("job %s (%s) has no pod that is %s: kubectl paddle get %s shows those it has, and kubectl paddle why %s why", job, phase, which, job, job)
+}
+
+// startPoll is how often a pod is read until it has started.
+const startPoll = time.Second
+
+// logStreamer writes logs of pods, line by line.
+type logStreamer struct {
+	*logOptions
+	pods   clientv1.PodInterface
+	mu     sync.Mutex // of out and errOut
+	out    io.Writer
+	errOut io.Writer
+}
+
+// show shows the logs of pods, one after the other, or all at once if they are followed.
+func (l *logStreamer) show(ctx context.Context, members []*observed.RolePod) error {
+	prefix := func(m *observed.RolePod) string {
+		if len(members) == 1 {
+			return ""
+		}
+		return fmt.Sprintf("[%s-%d] ", m.Role, m.Index)
+	}
+	errs := make([]error, len(members))
+	var following sync.WaitGroup
+	for i, m := range members {
+		if !l.Follow {
+			errs[i] = l.one(ctx, m, prefix(m))
+			continue
+		}
+		following.Add(1)
+		go func() {
+			defer following.Done()
+			errs[i] = l.one(ctx, m, prefix(m))
+		}()
+	}
+	following.Wait()
+	if ctx.Err() != nil {
+		return nil //nolint:nilerr // the user has stopped it
+	}
+	return errors.Join(errs...)
+}
+
+func (l *logStreamer) one(ctx context.Context, m *observed.RolePod, prefix string) error {
+	options := l.PodLogOptions
+	if options.Container = l.container; options.Container == "" {
+		options.Container = m.Pod.Spec.Containers[0].Name
+	}
+	if l.Follow && !started(m.Pod, options.Container) {
+		l.note(m.Pod.Name + " has not started yet: waiting for it")
+		if err := l.await(ctx, m.Pod, options.Container); err != nil {
+			return fmt.Errorf("wait for %s to start: %w", m.Pod.Name, err)
+		}
+	}
+	stream, err := l.pods.GetLogs(m.Pod.Name, &options).Stream(ctx)
+	if err != nil {
+		return fmt.Errorf("logs of %s: %w", m.Pod.Name, err)
+	}
+	defer stream.Close() //nolint:errcheck // it was only read
+	return l.copy(stream, prefix)
+}
+
+// copy writes whole lines, each behind the prefix.
+func (l *logStreamer) copy(from io.Reader, prefix string) error {
+	lines := bufio.NewReader(from)
+	for {
+		line, err := lines.ReadString('\n')
+		if line != "" {
+			if !strings.HasSuffix(line, "\n") {
+				line += "\n"
+			}
+			l.mu.Lock()
+			_, writing := io.WriteString(l.out, prefix+line)
+			l.mu.Unlock()
+			if writing != nil {
+				return writing
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (l *logStreamer) note(text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	fmt.Fprintln(l.errOut, text) //nolint:errcheck // the logs do not depend on it
+}
+
+// await waits until a container of a pod has started.
+func (l *logStreamer) await(ctx context.Context, pod *corev1.Pod, container string) error {
+	return wait.PollUntilContextCancel(ctx, startPoll, true, func(ctx context.Context) (bool, error) {
+		fresh, err := l.pods.Get(ctx, pod.Name, metav1.GetOptions{})
+		if err != nil {
+			return false, err
+		}
+		if fresh.UID != pod.UID {
+			return false, errors.New("it was deleted, and another pod has its name: run the command again")
+		}
+		return started(fresh, container), nil
+	})
+}
+
+// started reports whether a container has run, or never will.
+func started(pod *corev1.Pod, container string) bool {
+	if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+		return true
+	}
+	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
+		for i := range statuses {
+			if c := &statuses[i]; c.Name == container {
+				return c.State.Running != nil || c.State.Terminated != nil
+			}
+		}
+	}
+	return false
 }

@@ -23,7 +23,7 @@ const paper = 100
 
 var mapOutputs = []string{"text", "html", "svg", "json", "yaml"}
 
-func (s *session) mapped() *cobra.Command {
+func (s *session) mapCommand() *cobra.Command {
 	var output string
 	var labels []string
 	var width int
@@ -48,7 +48,7 @@ func (s *session) mapped() *cobra.Command {
 		if !slices.Contains(mapOutputs, output) {
 			return usage("unknown output %q: %s", output, strings.Join(mapOutputs, ", "))
 		}
-		m, err := s.gatherMap(cmd.Context(), args, labels)
+		m, err := s.loadMap(cmd.Context(), args, labels)
 		if err != nil {
 			return err
 		}
@@ -57,7 +57,7 @@ func (s *session) mapped() *cobra.Command {
 	return cmd
 }
 
-func (s *session) gatherMap(ctx context.Context, args, labels []string) (*drawing.Map, error) {
+func (s *session) loadMap(ctx context.Context, args, labels []string) (*drawing.Map, error) {
 	clients, namespace, err := s.connect()
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func (s *session) gatherMap(ctx context.Context, args, labels []string) (*drawin
 		}
 		name = job.Name
 	}
-	o, err := clients.GatherMap(ctx, namespace, labels)
+	o, err := clients.LoadMap(ctx, namespace, labels)
 	if err != nil {
 		return nil, err
 	}
@@ -98,7 +98,7 @@ func (s *session) printMap(m *drawing.Map, output string, width int) error {
 	return printData(s.Out, output, m)
 }
 
-// terminalWidth is how many columns a terminal has, and false where the output is no terminal.
+// terminalWidth returns how many columns the output has, and whether it is a terminal.
 func terminalWidth(out io.Writer) (int, bool) {
 	width, _, err := term.TerminalSize(out)
 	switch {

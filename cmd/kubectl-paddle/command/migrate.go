@@ -11,31 +11,29 @@ import (
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
-
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/migrate"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
 // migration is what migrate-check prints as data.
 type migration struct {
-	Warnings []string          `json:"warnings,omitempty"`
-	Steps    []migrate.Step    `json:"steps,omitempty"`
-	Jobs     []migrate.Verdict `json:"jobs"`
+	Warnings []string             `json:"warnings,omitempty"`
+	Steps    []migrate.Step       `json:"steps,omitempty"`
+	Jobs     []migrate.Assessment `json:"jobs"`
 }
 
 func (s *session) migrateCheck() *cobra.Command {
-	var output string
 	var here bool
 	cmd := &cobra.Command{
 		Use: "migrate-check", Short: "Show what a migration from paddle-operator does to each job, and its commands; changes nothing", Args: none,
 		Long: "Finds paddle-operator, shows for each PaddleJob what the controller does with it, and prints the commands of the migration in their order. " +
 			"It only reads: get and list of PaddleJobs, Deployments, pods, Services, ConfigMaps, CRDs, PriorityClasses and Volcano's objects.",
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "", "output format: json or yaml")
-	cmd.Flags().BoolVar(&here, "only-namespace", false, "look at the jobs of the present namespace only, not at those of all")
+	output := dataFlag(cmd)
+	cmd.Flags().BoolVar(&here, "only-namespace", false, "only the jobs of the current namespace")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if output != "" && output != "json" && output != "yaml" {
-			return usage("unknown output %q: json or yaml", output)
+		if err := checkDataFormat(*output); err != nil {
+			return err
 		}
 		clients, namespace, err := s.connect()
 		if err != nil {
@@ -54,40 +52,40 @@ func (s *session) migrateCheck() *cobra.Command {
 				return err
 			}
 		}
-		if output == "" && found.API && !found.Volcano {
-			s.note("What would become of the jobs is told once Volcano is installed.")
+		if *output == "" && found.API && !found.Volcano {
+			s.note("The outcome for each job is shown once Volcano is installed.")
 		}
-		return s.printMigration(output, found, views)
+		return s.printMigration(*output, found, views)
 	}
 	return cmd
 }
 
-// printMigration says what would become of jobs, in the order of their names.
+// printMigration prints the outcome for each job, in the order of their names.
 func (s *session) printMigration(output string, found *migrate.Cluster, views []*observed.State) error {
-	told := migration{Warnings: found.Warnings(), Steps: found.Steps(), Jobs: []migrate.Verdict{}}
+	m := migration{Warnings: found.Warnings(), Steps: found.Steps(), Jobs: []migrate.Assessment{}}
 	for _, v := range views {
-		told.Jobs = append(told.Jobs, migrate.Judge(v, settings))
+		m.Jobs = append(m.Jobs, migrate.Assess(v, settings))
 	}
-	slices.SortFunc(told.Jobs, func(a, b migrate.Verdict) int {
+	slices.SortFunc(m.Jobs, func(a, b migrate.Assessment) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
 	if output != "" {
-		return printData(s.Out, output, told)
+		return printData(s.Out, output, m)
 	}
-	return s.say(told.text())
+	return s.say(m.text())
 }
 
-// text is the whole in lines.
+// text returns the warnings, the jobs and the steps.
 func (m *migration) text() string {
 	var out strings.Builder
 	for _, warning := range m.Warnings {
 		fmt.Fprintf(&out, "WARNING: %s\n", warning)
 	}
 	if len(m.Jobs) > 0 {
-		rows := [][]string{{"NAMESPACE", "NAME", "FATE", "WHAT HAPPENS"}}
+		rows := [][]string{{"NAMESPACE", "NAME", "OUTCOME", "WHAT HAPPENS"}}
 		for i := range m.Jobs {
 			job := &m.Jobs[i]
-			rows = append(rows, []string{job.Namespace, job.Name, string(job.Fate), job.Says})
+			rows = append(rows, []string{job.Namespace, job.Name, string(job.Outcome), job.Message})
 			for _, note := range job.Notes {
 				rows = append(rows, []string{"", "", "", "- " + note})
 			}

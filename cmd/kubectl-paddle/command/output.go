@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -23,7 +24,7 @@ func newPrint(cmd *cobra.Command, operation string) *genericclioptions.PrintFlag
 	return flags
 }
 
-// tables says whether a command is to print its table: -o is not given, or is wide.
+// tables reports whether a command prints its table: -o is not given, or is wide.
 func tables(flags *genericclioptions.PrintFlags) bool {
 	return *flags.OutputFormat == "" && *flags.TemplatePrinterFlags.TemplateArgument == "" || *flags.OutputFormat == "wide"
 }
@@ -50,7 +51,7 @@ func (s *session) printJobs(flags *genericclioptions.PrintFlags, jobs []v1.Paddl
 	return s.printObject(flags, listOf(jobs))
 }
 
-// listOf is a list whose items say what they are.
+// listOf returns a list whose items have their kinds.
 func listOf(jobs []v1.PaddleJob) *v1.PaddleJobList {
 	list := &v1.PaddleJobList{Items: append([]v1.PaddleJob{}, jobs...)}
 	for i := range list.Items {
@@ -87,16 +88,29 @@ func printData(out io.Writer, format string, data any) error {
 	return usage("unknown output %q: json or yaml", format)
 }
 
-// left says what could not be read.
-func (s *session) left(unread []string) {
+// dataFlag gives a command the flag -o for printData.
+func dataFlag(cmd *cobra.Command) *string {
+	return cmd.Flags().StringP("output", "o", "", "output format: json or yaml")
+}
+
+// checkDataFormat refuses an output that printData does not know; "" is text.
+func checkDataFormat(format string) error {
+	if !slices.Contains([]string{"", "json", "yaml"}, format) {
+		return usage("unknown output %q: json or yaml", format)
+	}
+	return nil
+}
+
+// printSkipped names what could not be read.
+func (s *session) printSkipped(unread []string) {
 	for _, what := range unread {
 		s.note("Left out: %s.", what)
 	}
 }
 
-// note tells the user something beside the output.
+// note writes a line for the user to the standard error.
 func (s *session) note(format string, args ...any) {
-	fmt.Fprintf(s.ErrOut, format+"\n", args...) //nolint:errcheck // who reads no notes misses none
+	fmt.Fprintf(s.ErrOut, format+"\n", args...) //nolint:errcheck // the output does not depend on it
 }
 
 // say prints text.

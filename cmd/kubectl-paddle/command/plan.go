@@ -10,22 +10,22 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
-	"github.com/paddle-volcano/paddle-volcano/controller/builder"
-	"github.com/paddle-volcano/paddle-volcano/deploy"
-
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/plan"
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/snapshot"
-	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/whatif"
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/deploy"
 )
 
-// planning is what plan is asked for.
-type planning struct {
+// planFlags are the flags of plan.
+type planFlags struct {
 	file, snapshot, configuration, scheduler, output string
-	question                                         whatif.Question
+	question                                         plan.Question
 }
 
 func (s *session) plan() *cobra.Command {
-	p := &planning{}
+	p := &planFlags{}
 	cmd := &cobra.Command{
 		Use: "plan -f FILE | plan JOB", Short: "Say where a job would go now, or why it would wait; nothing is written",
 		Long: `Say where a job would go now, and what a step of training would send over the network there, or why it would wait and
@@ -54,44 +54,42 @@ It ends with 0 if the job would start now, and with 5 if it would wait.`,
 		if len(args) > 0 {
 			p.question.Name = args[0]
 		}
-		return s.answer(cmd.Context(), p)
+		return s.runPlan(cmd.Context(), p)
 	}
 	return cmd
 }
 
-func (p *planning) check(args []string) error {
+func (p *planFlags) check(args []string) error {
 	switch {
 	case len(args) > 1 || (len(args) == 1) == (p.file != ""):
 		return usage("name a file, -f FILE, or one job that waits")
-	case p.output != "" && p.output != "json" && p.output != "yaml":
-		return usage("unknown output %q: json or yaml", p.output)
 	case p.question.AddNodes < 0:
 		return usage("--add-nodes is %d: 1 or more", p.question.AddNodes)
 	case p.question.Like != "" && p.question.AddNodes == 0:
 		return usage("--like is for --add-nodes, which is missing")
 	}
-	return nil
+	return checkDataFormat(p.output)
 }
 
-func (s *session) answer(ctx context.Context, p *planning) error {
+func (s *session) runPlan(ctx context.Context, p *planFlags) error {
 	q := &p.question
-	if err := s.ask(ctx, p); err != nil {
+	if err := s.loadQuestion(ctx, p); err != nil {
 		return err
 	}
-	answer, err := whatif.Answer(q)
+	answer, err := plan.Answer(q)
 	switch {
-	case errors.Is(err, whatif.ErrNotFound):
+	case errors.Is(err, plan.ErrNotFound):
 		return notFound("%w", err)
-	case errors.Is(err, whatif.ErrRuns):
+	case errors.Is(err, plan.ErrPlaced):
 		return refused("%w: see kubectl paddle get %s", err, q.Name)
 	case err != nil:
 		return err
 	}
-	s.lacking(q.Snapshot)
+	s.printUnread(q.Snapshot)
 	if p.output != "" {
 		err = printData(s.Out, p.output, answer)
 	} else {
-		err = s.say(planWords(answer))
+		err = s.say(planText(answer))
 	}
 	if err == nil && !answer.Fits {
 		err = waits("%s would wait", answer.Name)
@@ -99,17 +97,17 @@ func (s *session) answer(ctx context.Context, p *planning) error {
 	return err
 }
 
-// ask reads what the question is about: the job, and the cluster or a snapshot of it.
-func (s *session) ask(ctx context.Context, p *planning) error {
+// loadQuestion reads the job, and the cluster or a snapshot of it.
+func (s *session) loadQuestion(ctx context.Context, p *planFlags) error {
 	q := &p.question
-	namespace, enforced, err := s.flags.ToRawKubeConfigLoader().Namespace()
+	namespace, enforced, err := s.namespace()
 	if err != nil {
-		return fmt.Errorf("read the kubeconfig: %w", err)
+		return err
 	}
 	q.Namespace, q.Config = namespace, settings
 	q.Config.SchedulerName = p.scheduler
 	q.Config.BarrierImage = "as shipped" // the shipped controller's start barrier asks for a little CPU and memory
-	if err := s.look(ctx, p); err != nil {
+	if err := s.loadSnapshot(ctx, p); err != nil {
 		return err
 	}
 	if p.file == "" {
@@ -122,16 +120,19 @@ func (s *session) ask(ctx context.Context, p *planning) error {
 	if len(documents) != 1 {
 		return usage("%s holds %d jobs, and one is planned at a time", p.file, len(documents))
 	}
-	if err := settle(documents, namespace, enforced); err != nil {
+	if err := setNamespaces(documents, namespace, enforced); err != nil {
 		return err
 	}
 	q.Job = named(documents[0].Job)
-	q.Wish = whatif.WishFor(q.Snapshot, q.Job.Namespace, q.Job.Name)
-	return s.check(documents, []builder.PodGroupOverrides{q.Wish})
+	own := func(job *v1.PaddleJob) *vcscheduling.PodGroup {
+		return plan.OwnPodGroup(q.Snapshot, job.Namespace, job.Name)
+	}
+	q.Requested = plan.Requested(own(q.Job))
+	return s.check(documents, own)
 }
 
-// look takes a snapshot, or reads one.
-func (s *session) look(ctx context.Context, p *planning) error {
+// loadSnapshot takes a snapshot, or reads one.
+func (s *session) loadSnapshot(ctx context.Context, p *planFlags) error {
 	configuration, err := s.readConfiguration(p.configuration)
 	if err != nil {
 		return err

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Package command holds the commands of kubectl paddle: flags, what is asked of the API server, and what is printed. Sentences are story's.
 package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"regexp"
 
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/rest"
@@ -18,18 +22,18 @@ const long = `Submit PaddlePaddle training jobs (PaddleJobs), see where they are
 
 Exit codes:
   0  done
-  1  failed: the API server cannot be reached, a right is missing, ...
+  1  failed: the API server cannot be reached, permission is denied, ...
   2  wrong usage: an unknown command or flag, a missing argument
   3  not found: there is no such job, pod or log
   4  refused: the job is not valid, or the cluster does not admit it
-  5  would wait: plan found no room for the job now`
+  5  would wait: plan found no free resources for the job now`
 
 const examples = `  kubectl paddle submit -f job.yaml
   kubectl paddle list
   kubectl paddle why resnet
   kubectl paddle logs resnet --role worker --rank 0 -f`
 
-// session is one run of a command: where it reads and writes, and which cluster it is about.
+// session is one run of a command: its streams, and the cluster.
 type session struct {
 	genericiooptions.IOStreams
 	flags *genericclioptions.ConfigFlags
@@ -64,8 +68,7 @@ func (s *session) root() *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage("%w", err) })
 	s.flags.AddFlags(root.PersistentFlags())
 	s.completeFlags(root)
-	root.AddCommand(s.submit(), s.plan(), s.snapshot(), s.list(), s.get(), s.why(), s.mapped(), s.top(), s.logs(), s.scale(), s.suspend(), s.resume(), s.delete(),
-		s.migrateCheck())
+	root.AddCommand(s.submit(), s.plan(), s.snapshot(), s.list(), s.get(), s.why(), s.mapCommand(), s.logs(), s.scale(), s.suspend(), s.resume(), s.delete(), s.migrateCheck())
 	return root
 }
 
@@ -85,10 +88,18 @@ func oneJob(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// connect makes the clients, and tells the namespace that is meant.
+// namespace returns the namespace of the flags and the kubeconfig. enforced reports that a flag names it.
+func (s *session) namespace() (namespace string, enforced bool, err error) {
+	if namespace, enforced, err = s.flags.ToRawKubeConfigLoader().Namespace(); err != nil {
+		return "", false, fmt.Errorf("read the kubeconfig: %w", err)
+	}
+	return namespace, enforced, nil
+}
+
+// connect returns the clients and the namespace.
 func (s *session) connect() (clients *cluster.Clients, namespace string, err error) {
-	if namespace, _, err = s.flags.ToRawKubeConfigLoader().Namespace(); err != nil {
-		return nil, "", fmt.Errorf("read the kubeconfig: %w", err)
+	if namespace, _, err = s.namespace(); err != nil {
+		return nil, "", err
 	}
 	config, err := s.flags.ToRESTConfig()
 	if err != nil {
@@ -98,4 +109,58 @@ func (s *session) connect() (clients *cluster.Clients, namespace string, err err
 	config.WarningHandler = rest.NewWarningWriter(s.ErrOut, rest.WarningWriterOptions{Deduplicate: true})
 	clients, err = cluster.Connect(config)
 	return clients, namespace, err
+}
+
+// Exit codes; the help and README.md list them.
+const (
+	exitFailed   = 1
+	exitUsage    = 2
+	exitNotFound = 3
+	exitRefused  = 4
+	exitWaits    = 5
+)
+
+// codedError is an error that has an exit code of its own.
+type codedError struct {
+	code int
+	err  error
+}
+
+func (e *codedError) Error() string { return e.err.Error() }
+func (e *codedError) Unwrap() error { return e.err }
+
+func usage(format string, args ...any) error {
+	return &codedError{exitUsage, fmt.Errorf(format, args...)}
+}
+
+func notFound(format string, args ...any) error {
+	return &codedError{exitNotFound, fmt.Errorf(format, args...)}
+}
+
+func refused(format string, args ...any) error {
+	return &codedError{exitRefused, fmt.Errorf(format, args...)}
+}
+
+func waits(format string, args ...any) error {
+	return &codedError{exitWaits, fmt.Errorf(format, args...)}
+}
+
+// missingPermission is the API server's message to users without permission. Other refusals concern the object.
+var missingPermission = regexp.MustCompile(` cannot [a-z]+ resource "`)
+
+// exitCode returns the exit code of an error.
+func exitCode(err error) int {
+	var coded *codedError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &coded):
+		return coded.code
+	case apierrors.IsNotFound(err):
+		return exitNotFound
+	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsAlreadyExists(err),
+		apierrors.IsForbidden(err) && !missingPermission.MatchString(err.Error()):
+		return exitRefused
+	}
+	return exitFailed
 }

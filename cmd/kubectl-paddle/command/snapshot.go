@@ -39,7 +39,7 @@ everybody else's annotations are left out; names, labels and selectors are kept.
 		if err != nil {
 			return err
 		}
-		s.lacking(taken)
+		s.printUnread(taken)
 		if file == "-" {
 			return taken.Write(s.Out, ".yaml")
 		}
@@ -76,9 +76,9 @@ func (s *session) readConfiguration(file string) (string, error) {
 	return text, nil
 }
 
-// lacking says what of the scheduler's view could not be read.
-func (s *session) lacking(taken *snapshot.Snapshot) {
+// printUnread names what of the scheduler's view could not be read.
+func (s *session) printUnread(taken *snapshot.Snapshot) {
 	for _, unread := range taken.Unread {
-		s.left([]string{unread.What + " (" + unread.Why + ")"})
+		s.printSkipped([]string{unread.What + " (" + unread.Why + ")"})
 	}
 }

@@ -5,29 +5,35 @@ package drawing
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/component-helpers/resource"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+	topologyv1alpha1 "volcano.sh/apis/pkg/apis/topology/v1alpha1"
 
-	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/story"
-	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/tree"
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/describe"
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/config"
 )
 
-// Objects are what is drawn. All but Tree may be missing.
+// Objects are what is drawn. All but Nodes may be missing.
 type Objects struct {
-	Tree   *tree.Tree
+	Nodes      []*corev1.Node
+	HyperNodes []topologyv1alpha1.HyperNode
+	// Labels are the node labels that name racks, blocks and so on, if the user asks for some, and SchedulerLabels those of the
+	// scheduler's configuration.
+	Labels, SchedulerLabels []string
+
 	Pods   []*corev1.Pod
 	Jobs   []*v1.PaddleJob
 	Groups []*vcscheduling.PodGroup
-	// Partly says that there may be pods which could not be read, and Unread names all that could not.
-	Partly bool
-	Unread []string
-	// Namespace and Name are those of the job to be seen before all others, or empty.
+	// Partial reports that pods of some namespaces could not be read. Unread names all that could not.
+	Partial bool
+	Unread  []string
+	// Namespace and Name are those of the highlighted job, or empty.
 	Namespace, Name string
 	At              time.Time
 }
@@ -35,9 +41,10 @@ type Objects struct {
 // others owns pods that are no PaddleJob's.
 const others = -1
 
-// New makes the map of what was read.
+// New returns the map of a cluster.
 func New(o *Objects) *Map {
-	m := &Map{At: o.At.UTC().Truncate(time.Second), Source: o.Tree.Source, Tiers: o.Tree.Tiers, Notes: o.Tree.Notes, Unread: o.Unread, partly: o.Partly}
+	m := &Map{At: o.At.UTC().Truncate(time.Second), Unread: o.Unread, partial: o.Partial}
+	tiers := m.tiers(o)
 	pods := slices.DeleteFunc(slices.Clone(o.Pods), func(pod *corev1.Pod) bool {
 		return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed || pod.Spec.NodeName == ""
 	})
@@ -48,13 +55,13 @@ func New(o *Objects) *Map {
 	m.sign()
 	on := map[string][]*Pod{}
 	for _, pod := range pods {
-		p := &Pod{Namespace: pod.Namespace, Name: pod.Name, Holds: held(pod), owner: others}
+		p := &Pod{Namespace: pod.Namespace, Name: pod.Name, Holds: podAmounts(pod), owner: others}
 		if job, ok := at[key(pod.Namespace, pod.Labels[keys.JobName])]; ok {
 			p.owner, p.Job, p.Role = job, m.Jobs[job].Name, observed.NewRolePod(pod).Role
 		}
 		on[pod.Spec.NodeName] = append(on[pod.Spec.NodeName], p)
 	}
-	m.Cluster = m.domain(o.Tree.Root, on)
+	m.Cluster = m.tree(o.Nodes, tiers, on)
 	m.spread()
 	return m
 }
@@ -76,9 +83,8 @@ func (m *Map) list(o *Objects, pods []*corev1.Pod) map[string]int {
 	}
 	for _, pod := range pods {
 		if name := pod.Labels[keys.JobName]; name != "" {
-			add(pod.Namespace, name)
 			k := key(pod.Namespace, name)
-			if placed[k] == nil {
+			if add(pod.Namespace, name); placed[k] == nil {
 				placed[k] = map[string]int{}
 			}
 			placed[k][observed.NewRolePod(pod).Role]++
@@ -87,7 +93,7 @@ func (m *Map) list(o *Objects, pods []*corev1.Pod) map[string]int {
 	for _, job := range o.Jobs {
 		chosen := job.Namespace == o.Namespace && job.Name == o.Name
 		if j := found[key(job.Namespace, job.Name)]; j != nil || chosen || !observed.Finished(job) {
-			m.tell(add(job.Namespace, job.Name), job, o, placed[key(job.Namespace, job.Name)])
+			m.describe(add(job.Namespace, job.Name), job, o, placed[key(job.Namespace, job.Name)])
 		}
 	}
 	for k, job := range found {
@@ -113,13 +119,13 @@ func (m *Map) list(o *Objects, pods []*corev1.Pod) map[string]int {
 	return at
 }
 
-// tell adds what the job itself and its PodGroup say.
-func (m *Map) tell(to *Job, job *v1.PaddleJob, o *Objects, placed map[string]int) {
+// describe adds what the job itself and its PodGroup report.
+func (m *Map) describe(to *Job, job *v1.PaddleJob, o *Objects, placed map[string]int) {
 	to.Phase = string(job.Status.Phase)
 	to.Roles = rolesOf(job, placed)
 	for _, group := range o.Groups {
 		if group.Namespace == job.Namespace && group.Labels[keys.JobName] == job.Name && placed != nil {
-			if to.Place = story.Place(group); len(to.Place) > 0 {
+			if to.Place = describe.Place(group); len(to.Place) > 0 {
 				return
 			}
 		}
@@ -141,34 +147,7 @@ func rolesOf(job *v1.PaddleJob, placed map[string]int) (roles []Role) {
 	return roles
 }
 
-// domain adds up a domain and what is below.
-func (m *Map) domain(from *tree.Domain, on map[string][]*Pod) *Domain {
-	d := &Domain{Tier: from.Tier, Name: from.Name}
-	free := Amounts{}
-	for _, node := range from.Nodes {
-		n := m.node(node, on[node.Name])
-		d.Nodes = append(d.Nodes, n)
-		d.Size++
-		d.Total.add(n.Total)
-		if n.Free != nil && n.State == "" {
-			free.add(*n.Free)
-		}
-	}
-	for _, below := range from.Below {
-		b := m.domain(below, on)
-		d.Domains = append(d.Domains, b)
-		d.Size += b.Size
-		d.Total.add(b.Total)
-		if b.Free != nil {
-			free.add(*b.Free)
-		}
-	}
-	if !m.partly {
-		d.Free = &free
-	}
-	return d
-}
-
+// node returns a node with its pods, those of jobs first.
 func (m *Map) node(node *corev1.Node, pods []*Pod) *Node {
 	n := &Node{Name: node.Name, State: stateOf(node), Total: amountsOf(node.Status.Allocatable), Pods: pods}
 	slices.SortStableFunc(n.Pods, func(a, b *Pod) int {
@@ -177,7 +156,7 @@ func (m *Map) node(node *corev1.Node, pods []*Pod) *Node {
 		}
 		return cmp.Compare(a.owner, b.owner)
 	})
-	if !m.partly {
+	if !m.partial {
 		taken := Amounts{}
 		for _, p := range n.Pods {
 			taken.add(p.Holds)
@@ -188,41 +167,70 @@ func (m *Map) node(node *corev1.Node, pods []*Pod) *Node {
 	return n
 }
 
-// spread counts the nodes and domains of each job.
+// spread counts the nodes and domains of each job. A node whose domain is not known counts as apart from all others.
 func (m *Map) spread() {
-	nodes := make([]map[string]bool, len(m.Jobs))
-	domains := make([][]map[string]bool, len(m.Jobs))
-	for i := range m.Jobs {
-		nodes[i] = map[string]bool{}
-		domains[i] = make([]map[string]bool, len(m.Tiers))
-		for tier := range m.Tiers {
-			domains[i][tier] = map[string]bool{}
-		}
+	type place struct {
+		job, tier int
+		in        any // a *Domain, or a *Node
+	}
+	seen := map[place]bool{}
+	isNew := func(p place) bool {
+		known := seen[p]
+		seen[p] = true
+		return !known
 	}
 	m.Cluster.each(nil, func(above []*Domain, n *Node) {
 		for _, p := range n.Pods {
-			if p.owner == others {
+			if p.owner == others || !isNew(place{p.owner, len(m.Tiers), n}) {
 				continue
 			}
-			nodes[p.owner][n.Name] = true
-			path := ""
+			job := m.Jobs[p.owner]
+			job.Nodes++
+			if job.Spread == nil {
+				job.Spread = make([]int, len(m.Tiers))
+			}
 			for depth, d := range above {
-				path += "/" + strings.ReplaceAll(d.Name, "/", "%2F")
-				apart := path
+				at := place{p.owner, len(m.Tiers) - 1 - depth, d}
 				if d.Name == "" {
-					apart = path + "/" + n.Name // counts as apart from all others
+					at.in = n
 				}
-				domains[p.owner][len(m.Tiers)-1-depth][apart] = true
+				if isNew(at) {
+					job.Spread[at.tier]++
+				}
 			}
 		}
 	})
-	for i, job := range m.Jobs {
-		job.Nodes = len(nodes[i])
-		if job.Nodes == 0 {
-			continue
-		}
-		for tier := range m.Tiers {
-			job.Spread = append(job.Spread, len(domains[i][tier]))
+}
+
+// podAmounts returns what a pod takes of its node.
+func podAmounts(pod *corev1.Pod) Amounts {
+	a := amountsOf(resource.PodRequests(pod, resource.PodResourcesOptions{}))
+	a.Pods = 1
+	return a
+}
+
+// stateOf returns why no pod is placed on a node, "" if some may be.
+func stateOf(node *corev1.Node) string {
+	for _, c := range node.Status.Conditions {
+		if c.Type == corev1.NodeReady && c.Status != corev1.ConditionTrue {
+			return "not ready"
 		}
 	}
+	if node.Spec.Unschedulable {
+		return "cordoned"
+	}
+	return ""
+}
+
+// accelerators are the resources that are counted as GPUs.
+var accelerators = config.Default().Accelerators
+
+func amountsOf(list corev1.ResourceList) Amounts {
+	a := Amounts{MilliCPUs: list.Cpu().MilliValue(), Bytes: list.Memory().Value(), Pods: list.Pods().Value()}
+	for _, name := range accelerators {
+		if q, ok := list[corev1.ResourceName(name)]; ok {
+			a.GPUs += q.Value()
+		}
+	}
+	return a
 }

@@ -7,6 +7,8 @@ import (
 	"html"
 	"strconv"
 	"strings"
+
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/describe"
 )
 
 // Sizes in pixels.
@@ -45,7 +47,7 @@ func (m *Map) blocks() (all []block) {
 		b := &all[len(all)-1]
 		parts := (len(d.Nodes) + column*columns - 1) / (column * columns)
 		for i := range parts {
-			c := card{name: d.label(), title: path(above, d) + "\n" + many(d.Size, "node") + ", " + m.amounts(d), note: d.short()}
+			c := card{name: d.label(), title: path(above, d) + "\n" + describe.Count(d.Size, "node") + ", " + m.amounts(d), note: d.short()}
 			if parts > 1 {
 				c.name, c.note = fmt.Sprintf("%s %d/%d", c.name, i+1, parts), ""
 			}
@@ -62,7 +64,7 @@ func (m *Map) title(above []*Domain) string {
 		return ""
 	}
 	d := above[len(above)-1]
-	return path(above[:len(above)-1], d) + " (" + d.Tier + "): " + many(d.Size, "node") + ", " + m.amounts(d)
+	return path(above[:len(above)-1], d) + " (" + d.Tier + "): " + describe.Count(d.Size, "node") + ", " + m.amounts(d)
 }
 
 // short is how much is free, in a card's corner.
@@ -100,17 +102,17 @@ func (m *Map) drawCard(b *strings.Builder, c *card) {
 // letter is about how wide one is.
 const letter = 5.0
 
-// fitted is a name that leaves room for the note beside it.
+// fitted returns a name, cut so that the note fits beside it.
 func fitted(name string, width float64, note string) string {
-	room := max(int((width-2*cardPad)/letter)-len([]rune(note)), 4)
-	if runes := []rune(name); len(runes) > room {
-		return string(runes[:room-1]) + "…"
+	limit := max(int((width-2*cardPad)/letter)-len([]rune(note)), 4)
+	if runes := []rune(name); len(runes) > limit {
+		return string(runes[:limit-1]) + "…"
 	}
 	return name
 }
 
 func (m *Map) drawNode(b *strings.Builder, n *Node, x, y float64) {
-	fmt.Fprintf(b, `<g class="h" transform="translate(%s %s)"><title>%s</title><path d="M-2 -2h84v14h-84z" fill="#fff" fill-opacity="0"/>`, px(x), px(y), html.EscapeString(n.tell()))
+	fmt.Fprintf(b, `<g class="h" transform="translate(%s %s)"><title>%s</title><path d="M-2 -2h84v14h-84z" fill="#fff" fill-opacity="0"/>`, px(x), px(y), html.EscapeString(n.title()))
 	apart := n.Total.GPUs > 0 && n.Total.GPUs <= mostCells
 	m.drawRow(b, m.row(n), rowHeight, apart)
 	if beside := m.beside(n); beside != nil {
@@ -124,7 +126,7 @@ func (m *Map) drawNode(b *strings.Builder, n *Node, x, y float64) {
 	b.WriteString("</g>\n")
 }
 
-// drawRow draws cells, with gaps between them or not, and on each run its job's sign where there is room.
+// drawRow draws cells, with gaps between them or not, and on each run its job's sign where it fits.
 func (m *Map) drawRow(b *strings.Builder, runs []run, height float64, apart bool) {
 	total := 0
 	for _, r := range runs {

@@ -60,7 +60,7 @@ func (m *Map) beside(n *Node) []run {
 	})
 }
 
-// nothing is what a pod has that is not to be seen; one that has 0 is.
+// nothing is the amount of a pod that is not drawn; a pod whose amount is 0 is.
 const nothing = -1
 
 // shares are eighths of an amount. Each job that has a pod there has at least one, if there are enough.
@@ -100,7 +100,7 @@ func (m *Map) rest(runs []run, left int) []run {
 		return runs
 	}
 	owner := free
-	if m.partly {
+	if m.partial {
 		owner = unknown
 	}
 	return append(runs, run{owner, left})

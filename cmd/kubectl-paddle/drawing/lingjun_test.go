@@ -14,7 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
-	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/tree"
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/test/placement/lingjun"
@@ -54,16 +53,9 @@ func lingjunObjects(t *testing.T) *Objects {
 		nodes = append(nodes, node(spec.Name, lingjun.GPUs, map[string]string{"t/rack": spec.Domains[0], "t/block": spec.Domains[1], "t/core": spec.Domains[2]}))
 	}
 	nodes[7].Spec.Unschedulable = true
-	o.Tree = tree.Build(nodes, []string{"t/rack", "t/block", "t/core"}, nil, nil)
-	var order []*corev1.Node
-	var walk func(d *tree.Domain)
-	walk = func(d *tree.Domain) {
-		order = append(order, d.Nodes...)
-		for _, b := range d.Below {
-			walk(b)
-		}
-	}
-	walk(o.Tree.Root)
+	o.Nodes, o.Labels = nodes, []string{"t/rack", "t/block", "t/core"}
+	var order []*Node
+	New(o).Cluster.each(nil, func(_ []*Domain, n *Node) { order = append(order, n) })
 	at := 0
 	for j := 0; at+41 < len(order)*2/3; j++ {
 		name := fmt.Sprintf("job-%02d", j)

@@ -73,7 +73,7 @@ type looked struct {
 	Racks      int      `json:"racks"`
 	Lit        int      `json:"lit"`
 	After      int      `json:"after"`
-	Said       string   `json:"said"`
+	Details    string   `json:"details"`
 	Letters    float64  `json:"letters"`
 	Colours    int      `json:"colours"`
 	Pages      int      `json:"pages"`
@@ -115,7 +115,7 @@ func TestPageInABrowser(t *testing.T) {
 			found := lookAt(t, browser, page, width, scheme)
 			require.Empty(t, found.Wrong, "%d, %s", width, scheme)
 			require.Equal(t, []int{847, 119}, []int{found.Nodes, found.Racks})
-			require.Contains(t, found.Said, "GPUs")
+			require.Contains(t, found.Details, "GPUs")
 			require.Positive(t, found.Lit)
 			require.Positive(t, found.After)
 			require.NotEqual(t, found.Lit, found.After, "a click in the legend lights another job")

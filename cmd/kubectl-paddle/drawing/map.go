@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Package drawing draws jobs into a cluster's topology, as a page, a picture or text: no API calls, no clock; equal objects give equal bytes.
 package drawing
 
 import (
@@ -20,10 +21,10 @@ type Map struct {
 	// Jobs are those that have nodes or want some.
 	Jobs    []*Job  `json:"jobs"`
 	Cluster *Domain `json:"cluster"`
-	// chosen is the job to be seen before all others, -1 for none.
+	// chosen is the highlighted job, -1 for none.
 	chosen int
-	// partly says that there may be pods which could not be read.
-	partly bool
+	// partial reports that pods of some namespaces could not be read.
+	partial bool
 }
 
 // Job is what the legend says of a job.
@@ -38,7 +39,7 @@ type Job struct {
 	Nodes int    `json:"nodes"`
 	// Spread is over how many domains of each tier, in the order of Tiers.
 	Spread []int `json:"spread,omitempty"`
-	// Place is where it is, in the scheduler's words.
+	// Place is where the scheduler reports it to be.
 	Place []string `json:"place,omitempty"`
 }
 
@@ -101,7 +102,7 @@ func (a *Amounts) add(b Amounts) {
 	a.Pods += b.Pods
 }
 
-// less is what is left of amounts, never below zero.
+// less returns what is left of amounts, never below zero.
 func (a Amounts) less(b Amounts) Amounts {
 	return Amounts{max(a.GPUs-b.GPUs, 0), max(a.MilliCPUs-b.MilliCPUs, 0), max(a.Bytes-b.Bytes, 0), max(a.Pods-b.Pods, 0)}
 }
@@ -116,7 +117,7 @@ func (d *Domain) each(above []*Domain, visit func(above []*Domain, n *Node)) {
 	}
 }
 
-// cards are the domains that hold nodes themselves, with those above them.
+// cards calls a function for every domain that has nodes itself, with those above it.
 func (d *Domain) cards(above []*Domain, visit func(above []*Domain, card *Domain)) {
 	if len(d.Nodes) > 0 {
 		visit(above, d)

@@ -41,7 +41,7 @@ type pageKey struct {
 func (m *Map) HTML(w io.Writer) error {
 	content := struct {
 		Title            string
-		Said             []string
+		Notes            []string
 		Style, Lit       template.CSS
 		LitStyle         string
 		Patterns         template.HTML
@@ -50,7 +50,7 @@ func (m *Map) HTML(w io.Writer) error {
 		Key              []pageKey
 		Waiting, Running int
 	}{
-		Title: m.headline(), Said: m.source(), Style: template.CSS(m.style()), Lit: template.CSS(lit(m.chosen)), //nolint:gosec // our own text
+		Title: m.headline(), Notes: m.source(), Style: template.CSS(m.style()), Lit: template.CSS(lit(m.chosen)), //nolint:gosec // our own text
 		LitStyle: litStyle, Patterns: template.HTML(m.patterns()), //nolint:gosec // our own text
 	}
 	svg := func(draw func(b *strings.Builder), width, height float64) template.HTML {

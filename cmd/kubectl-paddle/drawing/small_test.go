@@ -15,7 +15,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/tree"
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/topology"
 )
@@ -31,7 +30,7 @@ func small(pods ...*corev1.Pod) *Objects {
 		node("c0", 0, map[string]string{"rack": "r1", "block": "b0"}),
 	}
 	nodes[1].Spec.Unschedulable = true
-	return &Objects{Tree: tree.Build(nodes, []string{"rack", "block"}, nil, nil), Pods: pods, Namespace: "team", At: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	return &Objects{Nodes: nodes, Labels: []string{"rack", "block"}, Pods: pods, Namespace: "team", At: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 }
 
 func TestText(t *testing.T) {
@@ -85,7 +84,7 @@ func TestNVLinkDomainsAreDrawn(t *testing.T) {
 	}
 	job := []*corev1.Pod{podOf("a", "worker", 0, "n0", 4, "1"), podOf("a", "worker", 1, "n1", 4, "1"), podOf("a", "worker", 2, "n2", 2, "1")}
 	text := func(labels ...string) string {
-		return New(&Objects{Tree: tree.Build(nodes, nil, nil, labels), Pods: job}).Text(Terminal{Width: 80})
+		return New(&Objects{Nodes: nodes, SchedulerLabels: labels, Pods: job}).Text(Terminal{Width: 80})
 	}
 	require.Equal(t, `6 nodes in 3 NVLink domains of 2 racks; 24 GPUs, 14 free.
 The tiers are those of the nodes' labels.
@@ -101,19 +100,19 @@ r1 (rack): 2 nodes, 8 GPUs, 8 free
 A team/a: 3 workers; 3 nodes, 2 NVLink domains, 1 rack
 . free
 `, text("rack"))
-	require.Contains(t, text(), "NVLink domains are told apart (--topology-labels names such labels).\n")
+	require.Contains(t, text(), "NVLink domains are distinguished (--topology-labels names such labels).\n")
 }
 
-// What may not be read is neither free nor taken.
-func TestPartly(t *testing.T) {
+// What could not be read is neither free nor taken.
+func TestPartial(t *testing.T) {
 	t.Parallel()
 	o := small(podOf("a", "worker", 0, "g0", 3, "1"))
-	o.Partly, o.Unread = true, []string{"pods of other namespaces (you have no right to read them)"}
+	o.Partial, o.Unread = true, []string{"pods of other namespaces (you have no permission to read them)"}
 	text := New(o).Text(Terminal{Width: 100})
 	require.Contains(t, text, "16 GPUs.\n")
-	require.Contains(t, text, "Left out: pods of other namespaces (you have no right to read them).")
+	require.Contains(t, text, "Left out: pods of other namespaces (you have no permission to read them).")
 	require.Contains(t, text, "r0 AAA????? ????????!\n  r1 (????????)\n")
-	require.Contains(t, text, "? free, or others': pods that may not be read\n")
+	require.Contains(t, text, "? free, or others': pods that you have no permission to read\n")
 	require.Contains(t, string(New(o).SVG()), `class="u"`)
 }
 
@@ -201,7 +200,7 @@ func TestFlat(t *testing.T) {
 	for i := range 50 {
 		nodes = append(nodes, node(fmt.Sprintf("n%d", i), 1, nil))
 	}
-	m := New(&Objects{Tree: tree.Build(nodes, nil, nil, nil)})
+	m := New(&Objects{Nodes: nodes})
 	require.Contains(t, m.Text(Terminal{Width: 200}), "all nodes are one level (--topology-labels names such labels)")
 	blocks := m.blocks()
 	require.Len(t, blocks, 1)

@@ -11,7 +11,7 @@ import (
 // ink is a colour of jobs, and that of a letter on it; by day and by night.
 type ink struct{ day, onDay, night, onNight string }
 
-// inks are the colours of Okabe and Ito (Color Universal Design, 2008), which people with any colour vision tell apart.
+// inks are the colours of Okabe and Ito (Color Universal Design, 2008), which people with any colour vision distinguish.
 var inks = []ink{
 	{"#0072b2", "#fff", "#3d97d3", "#0d1117"},
 	{"#e69f00", "#1b1b1b", "#e69f00", "#0d1117"},
@@ -22,7 +22,7 @@ var inks = []ink{
 	{"#f0e442", "#1b1b1b", "#f0e442", "#0d1117"},
 }
 
-// grains are what parts jobs of one colour: nothing, stripes one way, the other way, and dots.
+// grains distinguish jobs of one colour: nothing, stripes one way, the other way, and dots.
 var grains = []string{"", "M-1 7L7 -1M-1 1L1 -1M5 7L7 5", "M-1 -1L7 7M5 -1L7 1M-1 5L1 7", "M1 1h2v2h-2zM4 4h2v2h-2z"}
 
 // look is the colour and the grain of a job by its position.
@@ -63,7 +63,7 @@ func (m *Map) style() string {
 	return b.String() + "\n@media screen and (prefers-color-scheme:dark){" + night + byNight.String() + "}\n"
 }
 
-// lit is the style by which one job is seen before all others, empty for none.
+// lit returns the style that highlights one job, "" for none.
 func lit(job int) string {
 	if job < 0 {
 		return ""

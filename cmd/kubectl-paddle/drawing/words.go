@@ -8,19 +8,12 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/describe"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/topology"
 )
 
-// many is a number with its noun.
-func many(n int, noun string) string {
-	if n != 1 {
-		noun += "s"
-	}
-	return strconv.Itoa(n) + " " + noun
-}
-
-// summary is the whole cluster in one sentence.
+// summary returns the whole cluster in one sentence.
 func (m *Map) summary() string {
 	counts := make([]int, len(m.Tiers))
 	var walk func(d *Domain, depth int)
@@ -33,24 +26,24 @@ func (m *Map) summary() string {
 		}
 	}
 	walk(m.Cluster, len(m.Tiers)-1)
-	text := many(m.Cluster.Size, "node")
+	text := describe.Count(m.Cluster.Size, "node")
 	if len(m.Tiers) > 0 {
 		tiers := make([]string, len(m.Tiers))
 		for i, tier := range m.Tiers {
-			tiers[i] = many(counts[i], tier)
+			tiers[i] = describe.Count(counts[i], tier)
 		}
 		text += " in " + strings.Join(tiers, " of ")
 	}
 	return text + "; " + m.amounts(m.Cluster) + "."
 }
 
-// amounts are what a domain has and what of it is free.
+// amounts returns what a domain has and what of it is free.
 func (m *Map) amounts(d *Domain) string {
 	total, noun := d.Total.GPUs, "GPU"
 	if total == 0 {
 		total, noun = d.Total.MilliCPUs/1000, "CPU"
 	}
-	text := many(int(total), noun)
+	text := describe.Count(int(total), noun)
 	switch {
 	case d.Free == nil:
 	case noun == "GPU":
@@ -61,7 +54,7 @@ func (m *Map) amounts(d *Domain) string {
 	return text
 }
 
-// source says where the tiers come from, and what is odd about them or could not be read.
+// source returns where the tiers come from, what is odd about them, and what could not be read.
 func (m *Map) source() (sentences []string) {
 	switch m.Source {
 	case topology.SourceHyperNodes:
@@ -71,9 +64,9 @@ func (m *Map) source() (sentences []string) {
 	default:
 		level := "all nodes are one level"
 		if len(m.Tiers) > 0 {
-			level = "only NVLink domains are told apart"
+			level = "only NVLink domains are distinguished"
 		}
-		sentences = append(sentences, "The cluster has no HyperNodes, and no labels are known that tell racks: "+level+" (--topology-labels names such labels).")
+		sentences = append(sentences, "The cluster has no HyperNodes, and no labels are known that name racks: "+level+" (--topology-labels names such labels).")
 	}
 	if slices.Contains(m.Tiers, topology.NVLinkTier) {
 		sentences = append(sentences, "NVLink domains are those of the label "+topology.CliqueLabel+".")
@@ -87,7 +80,7 @@ func (m *Map) source() (sentences []string) {
 	return sentences
 }
 
-// key explains cells that are no job's; only those that there are.
+// key explains the kinds of cells that the map has and that are no job's.
 func (m *Map) key() (lines []keyLine) {
 	seen := map[int]bool{}
 	cpuOnly, off, beside := false, false, false
@@ -106,7 +99,7 @@ func (m *Map) key() (lines []keyLine) {
 	}
 	add(seen[free], keyLine{free, ".", "free"})
 	add(seen[others], keyLine{others, "#", "others: pods that are no PaddleJob's"})
-	add(seen[unknown], keyLine{unknown, "?", "free, or others': pods that may not be read"})
+	add(seen[unknown], keyLine{unknown, "?", "free, or others': pods that you have no permission to read"})
 	add(off, keyLine{outOfUse, "!", "a node that takes no pods: not ready, or cordoned"})
 	add(cpuOnly, keyLine{eighth, "( )", "a node without GPUs: each cell is an eighth of its CPUs"})
 	add(beside, keyLine{strip, "+", "below or behind a node's GPUs: its jobs that have pods without GPUs there"})
@@ -126,7 +119,7 @@ const (
 	strip
 )
 
-// about is a job in a few words: its phase, pods and spread.
+// about returns the phase, pods and spread of a job.
 func (m *Map) about(j *Job) string {
 	var parts []string
 	if j.Phase != "" {
@@ -139,7 +132,7 @@ func (m *Map) about(j *Job) string {
 			text, most = fmt.Sprintf("%d of ", r.Placed), r.Wanted
 		}
 		if r.Name == builder.RoleWorker {
-			text += many(most, r.Name)
+			text += describe.Count(most, r.Name)
 		} else {
 			text += fmt.Sprintf("%d %s", most, r.Name)
 		}
@@ -149,19 +142,19 @@ func (m *Map) about(j *Job) string {
 		parts = append(parts, strings.Join(roles, ", "))
 	}
 	if j.Nodes > 0 {
-		where := []string{many(j.Nodes, "node")}
+		where := []string{describe.Count(j.Nodes, "node")}
 		for i, n := range j.Spread {
-			where = append(where, many(n, m.Tiers[i]))
+			where = append(where, describe.Count(n, m.Tiers[i]))
 		}
 		parts = append(parts, strings.Join(where, ", "))
 	}
 	return strings.Join(parts, "; ")
 }
 
-// called is how a job is shown: with its namespace.
+// called returns the namespace and the name of a job.
 func (j *Job) called() string { return j.Namespace + "/" + j.Name }
 
-// path is a domain's name below those above it, without the cluster.
+// path returns a domain's name below those above it, without the cluster.
 func path(above []*Domain, d *Domain) string {
 	var names []string
 	for _, a := range append(above[:len(above):len(above)], d) {
@@ -172,7 +165,7 @@ func path(above []*Domain, d *Domain) string {
 	return strings.Join(names, " / ")
 }
 
-// label is a domain's name, or that it is not known.
+// label returns a domain's name, or that it is not known.
 func (d *Domain) label() string {
 	switch {
 	case d.Tier == "":
@@ -183,8 +176,8 @@ func (d *Domain) label() string {
 	return d.Name
 }
 
-// tell is all about a node, in lines.
-func (n *Node) tell() string {
+// title returns the details of a node, in lines.
+func (n *Node) title() string {
 	lines := []string{n.Name}
 	if n.State != "" {
 		lines[0] += " (" + n.State + ")"
@@ -192,7 +185,7 @@ func (n *Node) tell() string {
 	amount := func(a *Amounts) string {
 		text := cpus(a.MilliCPUs) + " CPUs, " + bytesOf(a.Bytes)
 		if n.Total.GPUs > 0 {
-			text = many(int(a.GPUs), "GPU") + ", " + text
+			text = describe.Count(int(a.GPUs), "GPU") + ", " + text
 		}
 		return text
 	}
@@ -208,14 +201,14 @@ func (n *Node) tell() string {
 		}
 		text := p.Namespace + "/" + p.Name
 		if p.Holds.GPUs > 0 {
-			text += ": " + many(int(p.Holds.GPUs), "GPU")
+			text += ": " + describe.Count(int(p.Holds.GPUs), "GPU")
 		} else {
 			text += ": " + cpus(p.Holds.MilliCPUs) + " CPUs"
 		}
 		lines = append(lines, text)
 	}
 	if rest > 0 {
-		lines = append(lines, many(rest, "other pod"))
+		lines = append(lines, describe.Count(rest, "other pod"))
 	}
 	return strings.Join(lines, "\n")
 }

@@ -3,6 +3,7 @@
 package manifest
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -10,7 +11,7 @@ import (
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
 )
 
-// Hint says what may have been meant by the path of a field that a PaddleJob does not have; empty if nothing comes to mind.
+// Hint returns a suggestion for the path of a field that a PaddleJob does not have, "" if there is none.
 func Hint(path string) string {
 	root := reflect.TypeFor[v1.PaddleJob]()
 	parts := strings.Split(path, ".")
@@ -24,7 +25,7 @@ func Hint(path string) string {
 		}
 		in = next
 	}
-	known := slices.Sorted(keysOf(fields(in)))
+	known := slices.Sorted(maps.Keys(fields(in)))
 	prefix := strings.Join(parent, ".")
 	if prefix != "" {
 		prefix += "."
@@ -32,27 +33,17 @@ func Hint(path string) string {
 	if name := nearest(last, known); name != "" {
 		return "did you mean " + prefix + name + "?"
 	}
-	if places := elsewhere(root, "", last, 3); len(places) > 0 {
+	if places := fieldsNamed(root, "", last, 3); len(places) > 0 {
 		return "did you mean " + strings.Join(places, " or ") + "?"
 	}
-	const few = 12
-	if len(known) == 0 || len(known) > few {
+	const maxListed = 12
+	if len(known) == 0 || len(known) > maxListed {
 		return ""
 	}
 	return "known there are " + strings.Join(known, ", ")
 }
 
-func keysOf(fields map[string]reflect.Type) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for name := range fields {
-			if !yield(name) {
-				return
-			}
-		}
-	}
-}
-
-// fields are those of a struct by their names in JSON, of a list its elements'.
+// fields returns those of a struct by their names in JSON, of a list its elements'.
 func fields(t reflect.Type) map[string]reflect.Type {
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Map {
 		t = t.Elem()
@@ -76,13 +67,13 @@ func fields(t reflect.Type) map[string]reflect.Type {
 	return found
 }
 
-// elsewhere are the places of a field of that name in our own types.
-func elsewhere(t reflect.Type, prefix, name string, deep int) (places []string) {
+// fieldsNamed returns the paths of fields of a name in the API's own types.
+func fieldsNamed(t reflect.Type, prefix, name string, deep int) (places []string) {
 	if deep == 0 {
 		return nil
 	}
 	all := fields(t)
-	for _, field := range slices.Sorted(keysOf(all)) {
+	for _, field := range slices.Sorted(maps.Keys(all)) {
 		if field == "status" || field == "metadata" {
 			continue
 		}
@@ -94,13 +85,13 @@ func elsewhere(t reflect.Type, prefix, name string, deep int) (places []string) 
 			below = below.Elem()
 		}
 		if below.PkgPath() == t.PkgPath() {
-			places = append(places, elsewhere(below, prefix+field+".", name, deep-1)...)
+			places = append(places, fieldsNamed(below, prefix+field+".", name, deep-1)...)
 		}
 	}
 	return places
 }
 
-// nearest is the name that differs least, if it is near enough to be meant.
+// nearest returns the name that differs least, "" if all differ much.
 func nearest(name string, known []string) string {
 	best, least := "", max(2, len(name)/3)+1
 	for _, candidate := range known {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Package manifest reads PaddleJobs from text, strictly, and suggests names for unknown fields. It makes no API calls.
 package manifest
 
 import (
@@ -19,13 +20,13 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/client/clientset/versioned/scheme"
 )
 
-// Document is a PaddleJob and where it was read.
+// Document is a PaddleJob and the place of its text.
 type Document struct {
 	Job   *v1.PaddleJob
 	Where string
 }
 
-// Read reads PaddleJobs in YAML or JSON, several of them between lines of ---. All that is wrong is in the error.
+// Read reads PaddleJobs in YAML or JSON, several of them between lines of ---. The error has all faults.
 func Read(in io.Reader, source string) ([]Document, error) {
 	decoder := json.NewSerializerWithOptions(json.DefaultMetaFactory, scheme.Scheme, scheme.Scheme, json.SerializerOptions{Yaml: true, Strict: true})
 	reader := yaml.NewYAMLReader(bufio.NewReader(in))
@@ -59,7 +60,7 @@ func Read(in io.Reader, source string) ([]Document, error) {
 	return documents, errors.Join(errs...)
 }
 
-// empty says whether a document holds nothing but comments.
+// empty reports whether a document has nothing but comments.
 func empty(text []byte) bool {
 	var value any
 	return len(bytes.TrimSpace(text)) == 0 || sigsyaml.Unmarshal(text, &value) == nil && value == nil
@@ -88,7 +89,7 @@ func decode(decoder runtime.Decoder, text []byte) (*v1.PaddleJob, error) {
 
 var unknown = regexp.MustCompile(`^unknown field "(.*)"$`)
 
-// explained adds to each field that is not known what may have been meant.
+// explained adds a suggestion to each unknown field.
 func explained(unread []error) error {
 	var errs []error
 	for _, err := range unread {

@@ -13,7 +13,7 @@ import (
 
 const head = "apiVersion: batch.paddlepaddle.org/v1\nkind: PaddleJob\nmetadata: {name: a}\n"
 
-func TestReadsSeveralDocuments(t *testing.T) {
+func TestReadDocuments(t *testing.T) {
 	read, err := manifest.Read(strings.NewReader("# a comment\n---\n"+head+"---\n"+head+"spec: {worker: {replicas: 3}}\n---\n# nothing\n"), "jobs.yaml")
 	require.NoError(t, err)
 	require.Len(t, read, 2)
@@ -21,13 +21,13 @@ func TestReadsSeveralDocuments(t *testing.T) {
 	require.Equal(t, "jobs.yaml, document 2", read[1].Where)
 }
 
-func TestReadsJSON(t *testing.T) {
+func TestReadJSON(t *testing.T) {
 	read, err := manifest.Read(strings.NewReader(`{"apiVersion":"batch.paddlepaddle.org/v1","kind":"PaddleJob","metadata":{"name":"a"}}`), "-")
 	require.NoError(t, err)
 	require.Equal(t, "a", read[0].Job.Name)
 }
 
-func TestSaysWhatIsWrong(t *testing.T) {
+func TestErrors(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
 		"misspelt":            {head + "spec: {workers: {replicas: 3}}", `unknown field "spec.workers": did you mean spec.worker?`},
 		"misspelt in a list":  {head + "spec: {worker: {replicas: 1, template: {spec: {containers: [{name: a, imag: b}]}}}}", `did you mean spec.worker.template.spec.containers[0].image?`},

@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/config"
 )
 
 // Write writes a snapshot in the form that a file's name asks for: YAML for .yaml and .yml, JSON for .json, and JSON packed
@@ -66,4 +68,18 @@ func Read(in io.Reader) (*Snapshot, error) {
 		return nil, fmt.Errorf("it is a %q of %q and no snapshot that is known here, a %s of %s: take one with kubectl paddle snapshot", s.Kind, s.APIVersion, Kind, Version)
 	}
 	return s, nil
+}
+
+// ReadConfiguration reads the text of volcano-scheduler.conf from a file that is one, or from a manifest with the ConfigMap
+// that holds it.
+func ReadConfiguration(in io.Reader) (string, error) {
+	file, err := io.ReadAll(in)
+	if err != nil {
+		return "", fmt.Errorf("read the scheduler's configuration: %w", err)
+	}
+	texts, err := config.Find(file)
+	if err != nil {
+		return "", fmt.Errorf("read the scheduler's configuration: %w", err)
+	}
+	return texts[0], nil
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Package snapshot holds what a scheduler sees of a cluster, as one value and one file. It keeps only the fields of each object that
+// are listed here. It makes no API calls and reads no clock.
 package snapshot
 
 import (
@@ -14,13 +16,13 @@ import (
 	topology "volcano.sh/apis/pkg/apis/topology/v1alpha1"
 )
 
-// What a snapshot says that it is. A version is read by all later kubectl paddle, or refused by name.
+// The API version and kind of a snapshot.
 const (
 	Version = "snapshot.paddlepaddle.org/v1"
 	Kind    = "ClusterSnapshot"
 )
 
-// Kinds of objects whose absence changes what a plan can say, as Unread names them.
+// Kinds of objects, as Unread names them.
 const (
 	HyperNodes      = "HyperNodes"
 	Queues          = "queues"
@@ -50,7 +52,7 @@ type Snapshot struct {
 	ResourceQuotas  []*corev1.ResourceQuota       `json:"resourceQuotas,omitempty"`
 	PodGroups       []*vcscheduling.PodGroup      `json:"podGroups,omitempty"`
 	Pods            []*corev1.Pod                 `json:"pods"`
-	// Jobs are the Volcano Jobs whose pods are not made yet.
+	// Jobs are the Volcano Jobs whose pods do not exist yet.
 	Jobs []*vcbatch.Job `json:"volcanoJobs,omitempty"`
 }
 
@@ -60,7 +62,7 @@ type Unread struct {
 	Why  string `json:"why"`
 }
 
-// New makes a snapshot of what was read: it keeps what the scheduler reads, in the order of names.
+// New returns a snapshot of what was read: the fields that the scheduler reads, in the order of names.
 func New(read *Snapshot) *Snapshot {
 	return &Snapshot{
 		TypeMeta: metav1.TypeMeta{APIVersion: Version, Kind: Kind}, Time: metav1.Time{Time: read.Time.UTC()}, Unread: read.Unread,
@@ -72,12 +74,12 @@ func New(read *Snapshot) *Snapshot {
 	}
 }
 
-// Lacks says whether a kind could not be read.
+// Lacks reports whether a kind could not be read.
 func (s *Snapshot) Lacks(what string) bool {
 	return slices.ContainsFunc(s.Unread, func(u Unread) bool { return u.What == what })
 }
 
-// each is what is kept of the objects of a list, in the order of their names.
+// each returns what is kept of the objects of a list, in the order of their names.
 func each[T metav1.Object](list []T, keep func(T) T) []T {
 	kept := make([]T, len(list))
 	for i, one := range list {
@@ -89,7 +91,7 @@ func each[T metav1.Object](list []T, keep func(T) T) []T {
 	return kept
 }
 
-// waiting are the Volcano Jobs that have a PodGroup which waits and has no pods: Volcano makes them once it is let in.
+// waiting returns the Volcano Jobs whose PodGroup is pending and has no pods: Volcano creates them once it is admitted.
 func waiting(s *Snapshot) (jobs []*vcbatch.Job) {
 	wait := map[string]bool{}
 	for _, group := range s.PodGroups {
@@ -110,5 +112,5 @@ func waiting(s *Snapshot) (jobs []*vcbatch.Job) {
 	return jobs
 }
 
-// GroupOf is the name of a Volcano Job's PodGroup.
+// GroupOf returns the name of a Volcano Job's PodGroup.
 func GroupOf(job *vcbatch.Job) string { return job.Name + "-" + string(job.UID) }

@@ -91,7 +91,7 @@ var (
 	}
 )
 
-// allowed says whether a list has a path, or what begins like one that ends in *.
+// allowed reports whether a list has a path, or what begins like one that ends in *.
 func allowed(list []string, path string) bool {
 	return slices.ContainsFunc(list, func(one string) bool {
 		begin, found := strings.CutSuffix(one, "*")
@@ -101,7 +101,7 @@ func allowed(list []string, path string) bool {
 
 // No text of an object gets into a snapshot but where the scheduler reads it: names of secrets, variables, commands and
 // images are texts like all others.
-func TestNothingElseGetsOut(t *testing.T) {
+func TestNoOtherFieldIsKept(t *testing.T) {
 	job := full[vcbatch.Job](t)
 	for name, test := range map[string]struct {
 		read *Snapshot
@@ -154,7 +154,7 @@ func prefixed(prefix string, list []string) []string {
 	return with
 }
 
-func TestOfVariablesOnlyTheMarkIsKept(t *testing.T) {
+func TestOnlyMarksOfVariablesAreKept(t *testing.T) {
 	secret := &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{Key: "password"}}
 	require.Empty(t, marks([]corev1.EnvVar{{Name: "PASSWORD", Value: "x"}, {Name: "TRAINING_ROLE", Value: "my password"}}))
 	require.Empty(t, marks([]corev1.EnvVar{{Name: "PADDLE_SERVING_PASSWORD", Value: "x"}}))
@@ -165,7 +165,7 @@ func TestOfVariablesOnlyTheMarkIsKept(t *testing.T) {
 		marks([]corev1.EnvVar{{Name: "TRAINING_ROLE", Value: "PSERVER", ValueFrom: secret}, {Name: "PADDLE_TRAINER_ID", Value: "1"}}))
 }
 
-func TestOfAnnotationsOursAndVolcanosAreKept(t *testing.T) {
+func TestAnnotationsOfPaddleAndVolcanoAreKept(t *testing.T) {
 	require.Equal(t, map[string]string{
 		"scheduling.k8s.io/group-name": "g", "volcano.sh/task-index": "1", "batch.paddlepaddle.org/mode": "PS", "paddle-resource": "ps",
 		"topology.paddlepaddle.org/gpu-links": "NV1",
@@ -175,20 +175,20 @@ func TestOfAnnotationsOursAndVolcanosAreKept(t *testing.T) {
 	}))
 }
 
-func TestWhatIsWrittenIsRead(t *testing.T) {
+func TestWriteAndRead(t *testing.T) {
 	one := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "b", Name: "one"}, Spec: corev1.PodSpec{NodeName: "n"}}
 	two := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "two"}}
-	read := &Snapshot{Pods: []*corev1.Pod{one, two}, SchedulerConfiguration: "actions: \"allocate\"\n", Unread: []Unread{{Queues, "no right"}}}
+	read := &Snapshot{Pods: []*corev1.Pod{one, two}, SchedulerConfiguration: "actions: \"allocate\"\n", Unread: []Unread{{Queues, "no permission"}}}
 	taken := New(read)
 	require.Equal(t, "two", taken.Pods[0].Name)
 	require.True(t, taken.Lacks(Queues))
 	var before string
 	for _, name := range []string{"x.json", "x.yaml", "x.yml", "x.json.gz", "x"} {
-		var first, again bytes.Buffer
+		var first, repeated bytes.Buffer
 		require.NoError(t, taken.Write(&first, name))
 		read.Pods = []*corev1.Pod{two, one}
-		require.NoError(t, New(read).Write(&again, name))
-		require.Equal(t, first.Bytes(), again.Bytes(), "the order of what was read must not matter")
+		require.NoError(t, New(read).Write(&repeated, name))
+		require.Equal(t, first.Bytes(), repeated.Bytes(), "the order of what was read must not matter")
 		back, err := Read(&first)
 		require.NoError(t, err)
 		text, err := json.Marshal(back)

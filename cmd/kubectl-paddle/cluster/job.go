@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/describe"
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
+)
+
+// Load reads a job and what belongs to it. It fails without the job; o.Unread names what else the user may not read.
+func (c *Clients) Load(ctx context.Context, namespace, name string) (*describe.Objects, error) {
+	job, err := c.Paddle.BatchV1().PaddleJobs(namespace).Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return nil, err
+	}
+	o := &describe.Objects{Job: job, Now: time.Now()}
+	r := collectUnreadable(&o.Unread)
+	vcjob, err := c.Volcano.BatchV1alpha1().Jobs(namespace).Get(ctx, name, metav1.GetOptions{})
+	if r.read("Volcano Jobs", err) && metav1.IsControlledBy(vcjob, job) {
+		o.VolcanoJob = vcjob
+	}
+	groups, err := c.Volcano.SchedulingV1beta1().PodGroups(namespace).List(ctx, ofJob(name))
+	if r.read("PodGroups", err) {
+		o.PodGroup = groupOf(groups.Items, o.VolcanoJob)
+	}
+	o.Pods, err = c.Pods(ctx, namespace, name)
+	r.read("pods", err)
+	if queue := describe.QueueOf(job); queue != "" {
+		q, err := c.Volcano.SchedulingV1beta1().Queues().Get(ctx, queue, metav1.GetOptions{})
+		if r.read("queues", err) {
+			o.Queue = q
+		}
+	}
+	if !observed.Finished(job) && job.Status.Phase != v1.Running { // otherwise events add nothing
+		r.read("events", c.loadEvents(ctx, o))
+	}
+	c.loadAbsent(ctx, r, o)
+	return o, r.err
+}
+
+// loadAbsent finds the PriorityClasses, ConfigMaps and Secrets that do not exist and that a job or its starting pods refer to. The
+// job's own ConfigMap is no such one: the controller creates it once all addresses are known.
+func (c *Clients) loadAbsent(ctx context.Context, r *bestEffortReader, o *describe.Objects) {
+	for _, class := range o.PriorityClasses() {
+		_, err := c.Kube.SchedulingV1().PriorityClasses().Get(ctx, class, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			o.Absent = append(o.Absent, observed.Reference{Kind: "PriorityClass", Name: class})
+		}
+		r.read("PriorityClasses", err)
+	}
+	asked, forbidden := map[observed.Reference]bool{{Kind: observed.KindConfigMap, Name: o.Job.Name}: true}, map[string]bool{}
+	for _, pod := range o.Pods {
+		if observed.NewRolePod(pod).State != observed.Starting {
+			continue
+		}
+		for _, ref := range observed.References(&pod.Spec) {
+			if asked[ref] || forbidden[ref.Kind] {
+				continue
+			}
+			asked[ref] = true
+			err := c.exists(ctx, pod.Namespace, ref)
+			if apierrors.IsNotFound(err) {
+				o.Absent = append(o.Absent, ref)
+			}
+			r.read(ref.Kind+"s", err)
+			forbidden[ref.Kind] = err != nil && isForbidden(err)
+		}
+	}
+}
+
+func (c *Clients) exists(ctx context.Context, namespace string, ref observed.Reference) (err error) {
+	if ref.Kind == observed.KindSecret {
+		_, err = c.Kube.CoreV1().Secrets(namespace).Get(ctx, ref.Name, metav1.GetOptions{})
+	} else {
+		_, err = c.Kube.CoreV1().ConfigMaps(namespace).Get(ctx, ref.Name, metav1.GetOptions{})
+	}
+	return err
+}
+
+// Pods returns the pods of a job, in the order of roles and ranks.
+func (c *Clients) Pods(ctx context.Context, namespace, name string) ([]*corev1.Pod, error) {
+	list, err := c.Kube.CoreV1().Pods(namespace).List(ctx, ofJob(name))
+	if err != nil {
+		return nil, err
+	}
+	pods := pointers(list.Items)
+	observed.SortPods(pods)
+	return pods, nil
+}
+
+// ofJob selects the objects of a job.
+func ofJob(name string) metav1.ListOptions {
+	return metav1.ListOptions{LabelSelector: labels.SelectorFromSet(labels.Set{keys.JobName: name}).String()}
+}
+
+// groupOf returns the PodGroup of a Volcano Job, and the youngest one if the Job is not known.
+func groupOf(groups []vcscheduling.PodGroup, job *vcbatch.Job) *vcscheduling.PodGroup {
+	slices.SortFunc(groups, func(a, b vcscheduling.PodGroup) int {
+		return cmp.Or(b.CreationTimestamp.Compare(a.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
+	})
+	for i := range groups {
+		if job == nil || metav1.IsControlledBy(&groups[i], job) {
+			return &groups[i]
+		}
+	}
+	return nil
+}
+
+// loadEvents adds the warnings about the job, its Volcano Job and its pods.
+func (c *Clients) loadEvents(ctx context.Context, o *describe.Objects) error {
+	related := map[types.UID]bool{o.Job.UID: true}
+	if o.VolcanoJob != nil {
+		related[o.VolcanoJob.UID] = true
+	}
+	for _, pod := range o.Pods {
+		related[pod.UID] = true
+	}
+	list, err := c.Kube.CoreV1().Events(o.Job.Namespace).List(ctx, metav1.ListOptions{
+		FieldSelector: fields.OneTermEqualSelector("type", corev1.EventTypeWarning).String(),
+	})
+	if err != nil {
+		return err
+	}
+	for i := range list.Items {
+		if related[list.Items[i].InvolvedObject.UID] {
+			o.Events = append(o.Events, list.Items[i])
+		}
+	}
+	return nil
+}
+
+// OwnPodGroup returns the PodGroup of the user's own that has the name of a job. It is nil if there is none, or the user may not
+// read it: the controller reads it in any case.
+func (c *Clients) OwnPodGroup(ctx context.Context, namespace, name string) *vcscheduling.PodGroup {
+	group, err := c.Volcano.SchedulingV1beta1().PodGroups(namespace).Get(ctx, name, metav1.GetOptions{})
+	if err != nil || metav1.GetControllerOf(group) != nil {
+		return nil
+	}
+	return group
+}

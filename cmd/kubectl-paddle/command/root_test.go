@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+func TestExitCode(t *testing.T) {
+	jobs := schema.GroupResource{Group: "batch.paddlepaddle.org", Resource: "paddlejobs"}
+	for name, test := range map[string]struct {
+		err  error
+		want int
+	}{
+		"nothing":         {nil, 0},
+		"anything":        {errors.New("x"), exitFailed},
+		"no permission":   {apierrors.NewForbidden(jobs, "a", errors.New(`User "u" cannot create resource "paddlejobs" in API group "batch.paddlepaddle.org"`)), exitFailed},
+		"a quota":         {apierrors.NewForbidden(jobs, "a", errors.New("exceeded quota: jobs")), exitRefused},
+		"not valid":       {apierrors.NewInvalid(schema.GroupKind{Kind: "PaddleJob"}, "a", nil), exitRefused},
+		"taken":           {apierrors.NewAlreadyExists(jobs, "a"), exitRefused},
+		"not there":       {fmt.Errorf("get: %w", apierrors.NewNotFound(jobs, "a")), exitNotFound},
+		"one of several":  {errors.Join(nil, apierrors.NewNotFound(jobs, "a")), exitNotFound},
+		"no such pod":     {notFound("x"), exitNotFound},
+		"refused by us":   {refused("x"), exitRefused},
+		"a wrong command": {fmt.Errorf("run: %w", usage("x")), exitUsage},
+	} {
+		t.Run(name, func(t *testing.T) { require.Equal(t, test.want, exitCode(test.err)) })
+	}
+}

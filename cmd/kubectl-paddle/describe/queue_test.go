@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package describe
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+)
+
+// waiter is the PodGroup of a job, whose name is that of the job and its UID.
+func waiter(namespace, name string, minute int, class string, phase vcscheduling.PodGroupPhase) *vcscheduling.PodGroup {
+	return &vcscheduling.PodGroup{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: namespace, Name: name + "-uid", Labels: map[string]string{keys.JobName: name},
+			CreationTimestamp: metav1.NewTime(time.Date(2026, 1, 2, 3, minute, 0, 0, time.UTC)),
+		},
+		Spec:   vcscheduling.PodGroupSpec{Queue: "research", PriorityClassName: class},
+		Status: vcscheduling.PodGroupStatus{Phase: phase},
+	}
+}
+
+func TestQueuePosition(t *testing.T) {
+	t.Parallel()
+	q := &Queues{
+		Classes: []*schedulingv1.PriorityClass{
+			{ObjectMeta: metav1.ObjectMeta{Name: "high"}, Value: 9}, {ObjectMeta: metav1.ObjectMeta{Name: "usual"}, Value: 5, GlobalDefault: true},
+			{ObjectMeta: metav1.ObjectMeta{Name: "low"}, Value: 1},
+		},
+		Groups: []*vcscheduling.PodGroup{
+			waiter("b", "runs", 0, "high", vcscheduling.PodGroupRunning), waiter("a", "low", 1, "low", vcscheduling.PodGroupInqueue),
+			waiter("a", "old", 2, "", vcscheduling.PodGroupPending), waiter("a", "twin", 3, "usual", ""),
+			waiter("b", "twin", 3, "", vcscheduling.PodGroupPending), waiter("b", "high", 4, "high", vcscheduling.PodGroupPending),
+			waiter("b", "other-queue", 0, "high", vcscheduling.PodGroupPending), waiter("b", "goes", 0, "high", vcscheduling.PodGroupPending),
+		},
+	}
+	q.Groups[6].Spec.Queue = "other"
+	q.Groups[7].DeletionTimestamp = &metav1.Time{}
+	job := func(namespace, name string) *v1.PaddleJob {
+		return &v1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+	}
+	for want, of := range map[string]*v1.PaddleJob{
+		"0": job("b", "high"), "1": job("a", "old"), "2": job("a", "twin"), "3": job("b", "twin"), "4": job("a", "low"), "": job("b", "runs"),
+	} {
+		require.Equal(t, want, q.QueuePosition(of), "%s/%s", of.Namespace, of.Name)
+	}
+	require.Equal(t, "0", q.QueuePosition(job("b", "other-queue")))
+	require.Empty(t, q.QueuePosition(job("a", "none")))
+	placed := job("a", "twin")
+	placed.Status.Conditions = []metav1.Condition{{Type: v1.ConditionScheduled, Status: metav1.ConditionTrue}}
+	require.Empty(t, q.QueuePosition(placed), "the phase of its PodGroup is late")
+	q.Partial = true
+	require.Equal(t, "2+", q.QueuePosition(job("a", "twin")))
+	require.Empty(t, q.QueuePosition(job("b", "runs")))
+}

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package describe turns the objects of a PaddleJob into sentences and rows of tables. It makes no API calls and reads no clock.
+package describe
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/builder"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/lifecycle"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
+)
+
+// Description is the state of a job and its reasons.
+type Description struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	// Phase is empty until the controller has processed the job.
+	Phase v1.Phase `json:"phase,omitempty"`
+	// Reason is why the job waits, restarts or has failed, for programs: a reason of its conditions. It is empty where nothing
+	// is wrong.
+	Reason string `json:"reason,omitempty"`
+	// Missing is what a job that waits is missing, and Suggestions are changes with which it would start, nearest first.
+	Missing     *report.Missing     `json:"missing,omitempty"`
+	Suggestions []report.Suggestion `json:"suggestions,omitempty"`
+	// Headline is the summary, one sentence.
+	Headline string `json:"headline"`
+	// Sentences are details, the most important first.
+	Sentences []Sentence `json:"sentences,omitempty"`
+	// Unread names what could not be read and is therefore left out.
+	Unread []string `json:"unread,omitempty"`
+}
+
+// Sentence is one detail.
+type Sentence struct {
+	About About  `json:"about"`
+	Text  string `json:"text"`
+	// Details are the figures behind it, one a line.
+	Details []string `json:"details,omitempty"`
+}
+
+// String returns the text as a line of a description.
+func (s Sentence) String() string {
+	if s.About == AboutHelp {
+		return "What helps: " + strings.ToLower(s.Text[:1]) + s.Text[1:]
+	}
+	return s.Text
+}
+
+// About is what a sentence is about.
+type About string
+
+// What sentences are about.
+const (
+	AboutReason  About = "reason"  // why it is so
+	AboutHelp    About = "help"    // what helps
+	AboutQueue   About = "queue"   // its queue
+	AboutPods    About = "pods"    // its pods
+	AboutRestart About = "restart" // restarts, now or before
+	AboutPlace   About = "place"   // where it runs
+	AboutSpec    About = "spec"    // what its spec has against it
+)
+
+// unseen is how long the controller may take before a job is said to be without one.
+const unseen = 30 * time.Second
+
+func (d *Description) say(about About, text string, details ...string) {
+	if text = sentence(text); text != "" {
+		d.Sentences = append(d.Sentences, Sentence{About: about, Text: text, Details: details})
+	}
+}
+
+// suggest adds a change that helps, for programs and in words.
+func (d *Description) suggest(kind report.Kind, value, text string) {
+	d.Suggestions = append(d.Suggestions, report.Suggestion{Kind: kind, Value: value, Text: text})
+	d.say(AboutHelp, text)
+}
+
+// lacks adds an object without which the job does not start.
+func (d *Description) lacks(object report.Object) {
+	if d.Missing == nil {
+		d.Missing = &report.Missing{}
+	}
+	d.Missing.Objects = append(d.Missing.Objects, object)
+}
+
+func (d *Description) head(format string, args ...any) { d.Headline = fmt.Sprintf(format, args...) }
+
+// Why returns the state of a job and its reasons.
+func Why(o *Objects) *Description {
+	job := o.Job
+	d := &Description{Namespace: job.Namespace, Name: job.Name, Phase: job.Status.Phase, Unread: o.Unread}
+	switch {
+	case job.DeletionTimestamp != nil:
+		d.head("%s has been deleted %s ago, and its objects are being deleted.", job.Name, o.since(job.DeletionTimestamp.Time))
+		return d
+	case job.Status.Phase == "":
+		d.unseen(o)
+	case job.Status.Phase == v1.Completed:
+		d.completed(o)
+	case job.Status.Phase == v1.Failed:
+		d.failed(o)
+	case o.holds(v1.ConditionStalled) != nil:
+		d.stalled(o)
+	case o.holds(v1.ConditionSuspended) != nil:
+		d.suspended(o)
+	case o.holds(v1.ConditionRestarting) != nil:
+		d.restarting(o)
+	case job.Status.Phase == v1.Running:
+		d.running(o)
+	case o.holds(v1.ConditionScheduled) != nil:
+		d.starting(o)
+	case o.refused() != nil:
+		d.refused(o)
+	default:
+		d.pending(o)
+	}
+	d.launcher(o)
+	d.spec(o)
+	return d
+}
+
+// launcher adds why Paddle's launcher cannot start the job. A job that has completed did without it.
+func (d *Description) launcher(o *Objects) {
+	c := o.condition(v1.ConditionLauncherUsable)
+	if c != nil && c.Status == metav1.ConditionFalse && o.Job.Status.Phase != v1.Completed {
+		d.say(AboutSpec, c.Message)
+	}
+}
+
+func (d *Description) unseen(o *Objects) {
+	age := o.Now.Sub(o.Job.CreationTimestamp.Time)
+	d.head("%s was submitted %s ago, and the controller has not processed it yet.", o.Job.Name, o.since(o.Job.CreationTimestamp.Time))
+	if age > unseen {
+		d.say(AboutHelp, "the controller does not run, or does not watch this namespace: ask whoever runs the cluster to look at it (kubectl get pods -A -l app.kubernetes.io/name=paddle-volcano,app.kubernetes.io/component=controller)")
+	}
+}
+
+func (d *Description) stalled(o *Objects) {
+	c := o.holds(v1.ConditionStalled)
+	d.Reason = c.Reason
+	d.head("%s cannot continue until something is changed: %s.", o.Job.Name, c.Reason)
+	d.say(AboutReason, c.Message)
+	const byItself = "; the job then continues, and need not be deleted"
+	edit := "edit the job (kubectl edit pdj " + o.Job.Name + ")"
+	switch c.Reason {
+	case lifecycle.ReasonAborted:
+	case lifecycle.ReasonNameTaken:
+		d.say(AboutHelp, "submit the job under another name; or delete the object if nobody needs it"+byItself)
+	case lifecycle.ReasonQueueNotFound:
+		queue := report.Object{Kind: "Queue", Name: QueueOf(o.Job)}
+		d.lacks(queue)
+		d.suggest(report.CreateObject, queue.String(), "create the queue, or name another one in spec.schedulingPolicy.queue"+byItself)
+	case lifecycle.ReasonQueueNotOpen:
+		d.suggest(report.OpenQueue, QueueOf(o.Job), "open the queue, or name another one in spec.schedulingPolicy.queue"+byItself)
+	case lifecycle.ReasonPriorityClassNotFound:
+		for _, ref := range o.Absent {
+			d.lacks(report.Object(ref))
+			d.Suggestions = append(d.Suggestions, report.Suggest(report.CreateObject, report.Object(ref).String()))
+		}
+		d.say(AboutHelp, "create the PriorityClass, or "+edit+byItself)
+	default:
+		d.say(AboutHelp, edit+byItself)
+	}
+	d.queue(o)
+}
+
+func (d *Description) suspended(o *Objects) {
+	c := o.holds(v1.ConditionSuspended)
+	if run := o.Job.Spec.RunPolicy; run == nil || run.Suspend == nil || !*run.Suspend {
+		d.head("%s has just been resumed, and starts again in a moment.", o.Job.Name)
+		return
+	}
+	if c.Reason != lifecycle.ReasonSuspended {
+		d.head("%s is being suspended: its pods are being deleted.", o.Job.Name)
+		return
+	}
+	d.head("%s has been suspended for %s: it has no pods, and uses no capacity of its queue.", o.Job.Name, o.since(c.LastTransitionTime.Time))
+	d.say(AboutHelp, "kubectl paddle resume "+o.Job.Name+" starts it again")
+}
+
+func (d *Description) completed(o *Objects) {
+	status := &o.Job.Status
+	d.head("%s has completed%s: every worker has succeeded.", o.Job.Name, o.ended())
+	d.restartsBefore(o)
+	if ttl := o.Job.Spec.RunPolicy; ttl != nil && ttl.TTLSecondsAfterFinished != nil && status.CompletionTime != nil {
+		goes := status.CompletionTime.Add(time.Duration(*ttl.TTLSecondsAfterFinished) * time.Second)
+		d.say(AboutSpec, fmt.Sprintf("it will be deleted in %s (ttlSecondsAfterFinished)", shortDuration(goes.Sub(o.Now))))
+	}
+}
+
+// ended returns how long ago a job ended, and how long it trained.
+func (o *Objects) ended() string {
+	status := &o.Job.Status
+	if status.CompletionTime == nil {
+		return ""
+	}
+	text := " " + o.since(status.CompletionTime.Time) + " ago"
+	if status.StartTime != nil {
+		if took := status.CompletionTime.Sub(status.StartTime.Time); took > 0 {
+			text += " after " + shortDuration(took) + " of training"
+		}
+	}
+	return text
+}
+
+// spec adds what the controller reports about the spec.
+func (d *Description) spec(o *Objects) {
+	if seen := o.Job.Status.ObservedGeneration; seen > 0 && seen < o.Job.Generation {
+		d.say(AboutSpec, "the controller has not processed the last change of the spec yet")
+	}
+	c := o.holds(v1.ConditionCreated)
+	if c == nil || c.Message == "" {
+		return
+	}
+	switch c.Reason {
+	case lifecycle.ReasonSpecChangeNotApplied, lifecycle.ReasonSpecChangeRefused:
+		d.say(AboutSpec, "the last change of the spec has no effect ("+c.Reason+"): "+c.Message)
+	default:
+		d.say(AboutSpec, "the controller reports about the spec: "+c.Message)
+	}
+}
+
+// elasticWords returns how many workers an elastic job may have.
+func elasticWords(job *v1.PaddleJob) string {
+	if !builder.Elastic(job) {
+		return ""
+	}
+	least, most := builder.Bounds(job)
+	return fmt.Sprintf("it is elastic, and trains with %d to %d workers", least, most)
+}
