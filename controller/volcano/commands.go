@@ -42,11 +42,11 @@ func JobState(job *vcbatch.Job) string {
 	return fmt.Sprintf("%s %s %d", job.UID, job.Status.State.Phase, job.Status.RetryCount)
 }
 
-// trackerGap is how long nothing of a streak may be seen before it is over: several command periods, because a controller
+// trackerGap is the time after which a command that is not sent again starts to be counted from the beginning: several command periods, because a controller
 // with much to do comes late.
 const trackerGap = 2 * time.Minute
 
-// CommandTracker remember for how long something has been seen again and again, by a key.
+// CommandTracker records since when commands are sent without an effect, by a key of the command and the state of its Job.
 type CommandTracker struct {
 	mu   sync.Mutex
 	seen map[string]unacknowledged
@@ -54,9 +54,10 @@ type CommandTracker struct {
 
 type unacknowledged struct{ first, last time.Time }
 
+// NewCommandTracker returns a CommandTracker that has recorded nothing.
 func NewCommandTracker() *CommandTracker { return &CommandTracker{seen: map[string]unacknowledged{}} }
 
-// add_ notes that it is seen now.
+// Sent records that the command is sent now.
 func (s *CommandTracker) Sent(key string, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,7 +69,7 @@ func (s *CommandTracker) Sent(key string, now time.Time) {
 	s.seen[key] = known
 }
 
-// UnacknowledgedFor is how long ago the present streak began, 0 if there is none.
+// UnacknowledgedFor returns for how long the command has been sent without an effect, 0 if it is not being sent.
 func (s *CommandTracker) UnacknowledgedFor(key string, now time.Time) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,13 +80,14 @@ func (s *CommandTracker) UnacknowledgedFor(key string, now time.Time) time.Durat
 	return now.Sub(known.first)
 }
 
-// ForgetAbout forgets every key in which the text occurs.
+// ForgetAbout removes every key in which the text occurs.
 func (s *CommandTracker) ForgetAbout(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	maps.DeleteFunc(s.seen, func(key string, _ unacknowledged) bool { return strings.Contains(key, text) })
 }
 
+// Forget removes a key.
 func (s *CommandTracker) Forget(key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -37,6 +37,7 @@ const (
 	maxDeletions = 1000
 )
 
+// NewDeletionTracker returns a DeletionTracker that has recorded nothing.
 func NewDeletionTracker() *DeletionTracker { return &DeletionTracker{seen: map[string]deletion{}} }
 
 func (d deletion) over() time.Time {

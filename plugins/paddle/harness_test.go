@@ -214,7 +214,7 @@ func (c *cluster) sessions(n int, bound ...string) {
 }
 
 // open opens a session, for as long as the test runs, and gives the plugin in it.
-func (c *cluster) open(configurations ...conf.Configuration) (*framework.Session, *plugin) {
+func (c *cluster) open() (*framework.Session, *plugin) {
 	c.t.Helper()
 	var opened *plugin
 	framework.RegisterPluginBuilder(PluginName, func(raw framework.Arguments) framework.Plugin {
@@ -222,7 +222,7 @@ func (c *cluster) open(configurations ...conf.Configuration) (*framework.Session
 		opened, _ = made.(*plugin)
 		return made
 	})
-	ssn := framework.OpenSession(c.cache, c.tiers, configurations)
+	ssn := framework.OpenSession(c.cache, c.tiers, nil)
 	c.t.Cleanup(func() { framework.CloseSession(ssn) })
 	return ssn, opened
 }

@@ -160,7 +160,8 @@ func wordsIn(files map[string]*ast.File) (hits []string) {
 		file := files[name]
 		top, _, _ := strings.Cut(name, "/")
 		words := vocabularies[top]
-		if words == nil || ast.IsGenerated(file) {
+		// Not yet plugins/paddle itself, whose files still have names of the planner that they hold.
+		if words == nil || ast.IsGenerated(file) || path.Dir(name) == "plugins/paddle" {
 			continue
 		}
 		pkg := strings.TrimSuffix(file.Name.Name, "_test")
@@ -200,13 +201,13 @@ func TestWordsIn(t *testing.T) {
 		`var text = "the cast has no room"`:               "",
 	} {
 		hits := wordsIn(load(t, fstest.MapFS{
-			"plugins/paddle/x.go": {Data: []byte("package paddle\n\n" + text + "\n")}, "cmd/cast.go": {Data: []byte("package main\n")},
+			"plugins/paddle/job/x.go": {Data: []byte("package paddle\n\n" + text + "\n")}, "cmd/cast.go": {Data: []byte("package main\n")},
 		}))
 		if want == "" {
 			require.Empty(t, hits)
 			continue
 		}
-		require.Equal(t, []string{"plugins/paddle/x.go:3: " + want}, hits)
+		require.Equal(t, []string{"plugins/paddle/job/x.go:3: " + want}, hits)
 	}
 	hits := wordsIn(load(t, fstest.MapFS{"plugins/room/stand_in.go": {Data: []byte("package room\n")}}))
 	require.Equal(t, []string{

@@ -39,7 +39,7 @@ func TestListReportsQueuePositions(t *testing.T) {
 		u.run(t, "submit", "-f", "-")
 	}
 	row := func(name, ahead string) string {
-		return name + " +Pending +Collective +0/1 +" + u.namespace + " +" + ahead + " +\\S+ "
+		return name + " +Pending +Single +0/1 +" + u.namespace + " +" + ahead + " +\\S+ "
 	}
 	submit("first", "") // also by name, which decides within a second
 	awaitRow(u, row("first", "0"))

@@ -44,7 +44,7 @@ func newCluster() *cluster {
 }
 
 // node adds a node, or puts another object in its place, with amounts such as nvidia.com/gpu=8 and labels.
-func (c *cluster) node(name string, amounts, labels map[string]string) *corev1.Node {
+func (c *cluster) node(name string, amounts, labels map[string]string) {
 	list := corev1.ResourceList{}
 	for key, value := range map[string]string{"cpu": "8", "memory": "8Gi", "pods": "10"} {
 		list[corev1.ResourceName(key)] = resource.MustParse(value)
@@ -56,7 +56,6 @@ func (c *cluster) node(name string, amounts, labels map[string]string) *corev1.N
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels, Annotations: map[string]string{}},
 		Status:     corev1.NodeStatus{Allocatable: list, Capacity: list},
 	}
-	return c.nodes[name]
 }
 
 // hyper adds a HyperNode that holds nodes, or changes it.

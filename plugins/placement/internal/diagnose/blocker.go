@@ -14,19 +14,19 @@ import (
 type BlockerKind string
 
 const (
-	// Insufficient: too little of a resource is free.
+	// Insufficient reports that too little of a resource is free.
 	Insufficient BlockerKind = "resources"
-	// Fragmented: enough of a resource is free, but not on one node.
+	// Fragmented reports that enough of a resource is free, but not on one node.
 	Fragmented BlockerKind = "fragmentation"
-	// NoSingleNode: each resource is free on some node, but not all on one node.
+	// NoSingleNode reports that each resource is free on some node, but not all on one node.
 	NoSingleNode BlockerKind = "combination"
-	// NotEligible: there is capacity, but on nodes that the role may not use.
+	// NotEligible reports that there is capacity, but on nodes that the role may not use.
 	NotEligible BlockerKind = "eligibility"
-	// NoServerNearby: there is capacity, but not with a server wherever there are workers (Demand.Colocation).
+	// NoServerNearby reports that there is capacity, but not with a server wherever there are workers (Demand.Colocation).
 	NoServerNearby BlockerKind = "colocation"
-	// RunningApart: the running members are further apart than Demand.HighestTier allows.
+	// RunningApart reports that the running members are further apart than Demand.HighestTier allows.
 	RunningApart BlockerKind = "running apart"
-	// NotFound: there seems to be capacity, but the search found no plan.
+	// NotFound reports that there seems to be capacity, but the search found no plan.
 	NotFound BlockerKind = "search"
 )
 
