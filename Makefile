@@ -194,7 +194,7 @@ verify: ## Check that generated files are fresh, modules tidy, code formatted, v
 	hack/lint.sh
 
 .PHONY: generate
-generate: ## Regenerate deep copies, clients and the CRD from controller/apis, and deploy/v1 from deploy/helm
+generate: ## Regenerate deep copies, clients and the CRD from controller/api, and deploy/v1 from deploy/helm
 	hack/generate.sh
 
 .PHONY: chart

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Regenerates deep copies, typed clients and the CRD from controller/apis. Output is the same bytes for the same input.
+# Regenerates deep copies, typed clients and the CRD from controller/api. Output is the same bytes for the same input.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 module=github.com/paddle-volcano/paddle-volcano
-api=$module/controller/apis/batch/v1
+api=$module/controller/api/batch/v1
 client=controller/client
 bin=$PWD/_output/bin/codegen
 header=hack/boilerplate.go.txt
@@ -14,7 +14,7 @@ mkdir -p "$bin"
 (cd hack/codegen && CGO_ENABLED=0 GOBIN=$bin go install tool)
 
 echo "generate: deep copies"
-"$bin/controller-gen" object:headerFile=$header paths=./controller/apis/...
+"$bin/controller-gen" object:headerFile=$header paths=./controller/api/...
 
 echo "generate: typed clients in $client"
 rm -rf $client/applyconfiguration $client/clientset $client/listers $client/informers
@@ -23,7 +23,7 @@ rm -rf $client/applyconfiguration $client/clientset $client/listers $client/info
 "$bin/client-gen" --go-header-file $header \
   --output-dir $client/clientset --output-pkg $module/$client/clientset --clientset-name versioned \
   --apply-configuration-package $module/$client/applyconfiguration \
-  --input-base $module/controller/apis --input batch/v1
+  --input-base $module/controller/api --input batch/v1
 "$bin/lister-gen" --go-header-file $header \
   --output-dir $client/listers --output-pkg $module/$client/listers $api
 "$bin/informer-gen" --go-header-file $header \
@@ -35,14 +35,14 @@ echo "generate: deploy/v1/crd.yaml and deploy/v1/kubeflow-crd.yaml"
 crds=$(mktemp -d)
 trap 'rm -rf "$crds"' EXIT
 # Without the embedded metadata the API server would prune the labels and annotations of pod templates.
-"$bin/controller-gen" crd:generateEmbeddedObjectMeta=true paths=./controller/apis/... output:crd:dir="$crds"
+"$bin/controller-gen" crd:generateEmbeddedObjectMeta=true paths=./controller/api/... output:crd:dir="$crds"
 mkdir -p deploy/v1
 {
-  echo "# Made by hack/generate.sh from controller/apis; edit the types there."
+  echo "# Made by hack/generate.sh from controller/api; edit the types there."
   CGO_ENABLED=0 go run ./hack/crdtrim <"$crds/batch.paddlepaddle.org_paddlejobs.yaml"
 } >deploy/v1/crd.yaml
 {
-  echo "# Made by hack/generate.sh from controller/apis; edit the types there. Where Kubeflow's own CRD is, it is not needed."
+  echo "# Made by hack/generate.sh from controller/api; edit the types there. Where Kubeflow's own CRD is, it is not needed."
   CGO_ENABLED=0 go run ./hack/crdtrim <"$crds/kubeflow.org_paddlejobs.yaml"
 } >deploy/v1/kubeflow-crd.yaml
 

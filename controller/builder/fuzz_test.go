@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/randfill"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
-	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 )
 
 // arbitrary is a job in which the bytes decide what is set, and to what.

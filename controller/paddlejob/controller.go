@@ -25,7 +25,7 @@ import (
 	vcbatchlisters "volcano.sh/apis/pkg/client/listers/batch/v1alpha1"
 	vcschedulinglisters "volcano.sh/apis/pkg/client/listers/scheduling/v1beta1"
 
-	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 	paddlelisters "github.com/paddle-volcano/paddle-volcano/controller/client/listers/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/keys"

@@ -26,7 +26,7 @@ import (
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 	vcfake "volcano.sh/apis/pkg/client/clientset/versioned/fake"
 
-	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 	paddlefake "github.com/paddle-volcano/paddle-volcano/controller/client/clientset/versioned/fake"
 	"github.com/paddle-volcano/paddle-volcano/controller/keys"

@@ -15,8 +15,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	batchv1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
-	kubeflowv1 "github.com/paddle-volcano/paddle-volcano/controller/apis/kubeflow/v1"
+	batchv1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
+	kubeflowv1 "github.com/paddle-volcano/paddle-volcano/controller/api/kubeflow/v1"
 )
 
 var (
@@ -121,7 +121,7 @@ func has(fields map[string]bool, field string) bool {
 // addFields adds the fields of a type, down to types that are not of this API: those are true.
 func addFields(fields map[string]bool, field string, t reflect.Type) {
 	own := func(t reflect.Type) bool {
-		return t.Kind() == reflect.Struct && strings.Contains(t.PkgPath(), "/paddle-volcano/controller/apis/")
+		return t.Kind() == reflect.Struct && strings.Contains(t.PkgPath(), "/paddle-volcano/controller/api/")
 	}
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()

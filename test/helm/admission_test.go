@@ -21,7 +21,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/command"
-	paddlev1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	paddlev1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/lifecycle"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )

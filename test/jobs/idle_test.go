@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 )
 
 // longestWait is longer than the controller puts off any write, which are those of texts.

@@ -23,7 +23,7 @@ import (
 
 	kubectlpaddle "github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/command"
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/describe"
-	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 )
 
 // pluginReason is the reason for which the plugin says that a gang is not placed, "" if it gives none.

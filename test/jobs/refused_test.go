@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/util/retry"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
-	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 )
 
 func TestBadInputIsRefusedAndRecovers(t *testing.T) {

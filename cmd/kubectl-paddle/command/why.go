@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/describe"
-	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 )
 
 func (s *session) why() *cobra.Command {

@@ -10,7 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/duration"
 
-	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 

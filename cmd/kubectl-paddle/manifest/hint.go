@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 )
 
 // Hint returns a suggestion for the path of a field that a PaddleJob does not have, "" if there is none.

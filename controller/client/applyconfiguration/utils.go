@@ -5,7 +5,7 @@
 package applyconfiguration
 
 import (
-	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	batchv1 "github.com/paddle-volcano/paddle-volcano/controller/client/applyconfiguration/batch/v1"
 	internal "github.com/paddle-volcano/paddle-volcano/controller/client/applyconfiguration/internal"
 	runtime "k8s.io/apimachinery/pkg/runtime"

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"sigs.k8s.io/randfill"
 
-	batchv1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
-	kubeflowv1 "github.com/paddle-volcano/paddle-volcano/controller/apis/kubeflow/v1"
+	batchv1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
+	kubeflowv1 "github.com/paddle-volcano/paddle-volcano/controller/api/kubeflow/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"k8s.io/utils/ptr"
 
-	kubeflowv1 "github.com/paddle-volcano/paddle-volcano/controller/apis/kubeflow/v1"
+	kubeflowv1 "github.com/paddle-volcano/paddle-volcano/controller/api/kubeflow/v1"
 )
 
 // replicas are a job's roles, whatever the case of their names; nil for one that it does not have.

@@ -11,8 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
-	batchv1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
-	kubeflowv1 "github.com/paddle-volcano/paddle-volcano/controller/apis/kubeflow/v1"
+	batchv1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
+	kubeflowv1 "github.com/paddle-volcano/paddle-volcano/controller/api/kubeflow/v1"
 )
 
 // Next is the status of a job after what was seen and what was planned for it. What a status has once said of the past

@@ -19,8 +19,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
 
-	batchv1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
-	kubeflowv1 "github.com/paddle-volcano/paddle-volcano/controller/apis/kubeflow/v1"
+	batchv1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
+	kubeflowv1 "github.com/paddle-volcano/paddle-volcano/controller/api/kubeflow/v1"
 	paddlefake "github.com/paddle-volcano/paddle-volcano/controller/client/clientset/versioned/fake"
 	"github.com/paddle-volcano/paddle-volcano/controller/workers"
 )

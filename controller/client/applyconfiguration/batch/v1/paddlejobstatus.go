@@ -5,7 +5,7 @@
 package v1
 
 import (
-	batchv1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	batchv1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	applyconfigurationsmetav1 "k8s.io/client-go/applyconfigurations/meta/v1"
 )

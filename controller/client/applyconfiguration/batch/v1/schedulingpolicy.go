@@ -5,7 +5,7 @@
 package v1
 
 import (
-	batchv1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	batchv1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	resource "k8s.io/apimachinery/pkg/api/resource"
 )

@@ -5,7 +5,7 @@
 package v1
 
 import (
-	batchv1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	batchv1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	labels "k8s.io/apimachinery/pkg/labels"
 	listers "k8s.io/client-go/listers"
 	cache "k8s.io/client-go/tools/cache"

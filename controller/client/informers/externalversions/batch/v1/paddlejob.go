@@ -8,7 +8,7 @@ import (
 	context "context"
 	time "time"
 
-	apisbatchv1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	apisbatchv1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	versioned "github.com/paddle-volcano/paddle-volcano/controller/client/clientset/versioned"
 	internalinterfaces "github.com/paddle-volcano/paddle-volcano/controller/client/informers/externalversions/internalinterfaces"
 	batchv1 "github.com/paddle-volcano/paddle-volcano/controller/client/listers/batch/v1"

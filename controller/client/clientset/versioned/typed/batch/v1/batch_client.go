@@ -7,7 +7,7 @@ package v1
 import (
 	http "net/http"
 
-	batchv1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	batchv1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	scheme "github.com/paddle-volcano/paddle-volcano/controller/client/clientset/versioned/scheme"
 	rest "k8s.io/client-go/rest"
 )

@@ -7,7 +7,7 @@ package v1
 import (
 	context "context"
 
-	batchv1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	batchv1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	applyconfigurationbatchv1 "github.com/paddle-volcano/paddle-volcano/controller/client/applyconfiguration/batch/v1"
 	scheme "github.com/paddle-volcano/paddle-volcano/controller/client/clientset/versioned/scheme"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"

@@ -5,7 +5,7 @@
 package fake
 
 import (
-	v1 "github.com/paddle-volcano/paddle-volcano/controller/apis/batch/v1"
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	batchv1 "github.com/paddle-volcano/paddle-volcano/controller/client/applyconfiguration/batch/v1"
 	typedbatchv1 "github.com/paddle-volcano/paddle-volcano/controller/client/clientset/versioned/typed/batch/v1"
 	gentype "k8s.io/client-go/gentype"
