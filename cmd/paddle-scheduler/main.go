@@ -39,7 +39,7 @@ func main() {
 	logFlush := flags.Duration("log-flush-frequency", 5*time.Second, "Maximum number of seconds between log flushes")
 	const checkConfig = "check-config"
 	configuration := flags.String(checkConfig, "", "Check this volcano-scheduler.conf, or the manifest of a ConfigMap that holds one, print every error and warning, and quit: with 1 if there is an error. It needs no cluster")
-	bindings := flags.Int("bindings-at-once", paddle.DefaultBindings, "How many pods are bound at a time; 0 means all that there are, as Volcano does")
+	bindings := flags.Int("bindings-at-once", defaultBindings, "How many pods are bound at a time; 0 means all that there are, as Volcano does")
 	opts := options.NewServerOption()
 	opts.AddFlags(flags)
 	utilfeature.DefaultMutableFeatureGate.AddFlag(flags)
@@ -56,7 +56,7 @@ func main() {
 		os.Exit(check(*configuration, opts.PluginsDir, os.Stdout, os.Stderr))
 	}
 	if *bindings > 0 {
-		cache.RegisterBindMethod(paddle.NewBinder(*bindings))
+		cache.RegisterBindMethod(newBinder(*bindings))
 	}
 	klog.StartFlushDaemon(*logFlush)
 	err := run(opts) // Volcano's app.Run ends in no other way than with an error

@@ -3,17 +3,20 @@
 package paddle
 
 import (
-	"errors"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/config"
 	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 )
 
 // defaultTaskRoles are the roles of Paddle's own task names.
-var defaultTaskRoles = newArguments(config.Default()).taskRoles
+var defaultTaskRoles = func() paddlejob.RoleMap {
+	a := config.Default()
+	return paddlejob.NewRoleMap(a.ServerTasks, a.WorkerTasks, a.HeterTasks)
+}()
 
 func TestDefaultTaskRoles(t *testing.T) {
 	require.Equal(t, paddlejob.RoleMap{
@@ -23,13 +26,15 @@ func TestDefaultTaskRoles(t *testing.T) {
 
 // Plugins are built each second: an error that is the same as before is not logged again.
 func TestArgumentErrorsAreLoggedOncePerChange(t *testing.T) {
-	var last lastMessage
-	require.False(t, last.changed(nil))
-	require.True(t, last.changed(errors.New("a")))
-	require.False(t, last.changed(errors.New("a")))
-	require.True(t, last.changed(errors.New("b")))
-	require.True(t, last.changed(nil))
-	require.True(t, last.changed(errors.New("b")))
+	s := &stateStore{}
+	logs := func(errs ...*field.Error) bool { return logged(t, func() { s.logArguments(errs) }) != "" }
+	a, b := field.Invalid(field.NewPath("a"), 1, "wrong"), field.Invalid(field.NewPath("b"), 1, "wrong")
+	require.False(t, logs())
+	require.True(t, logs(a))
+	require.False(t, logs(a))
+	require.True(t, logs(b))
+	require.False(t, logs())
+	require.True(t, logs(b))
 }
 
 // An argument reaches the session.

@@ -45,7 +45,7 @@ func withFaults(t *testing.T, fail func(of guard.Work, searches bool), objects .
 	t.Helper()
 	f := &faults{tried: map[guard.Work]int{}, fail: fail}
 	c := newCluster(t, configuration(actionsAll, tier(1, "", withPaddle+shortPlanning), tier(2, "", "")), objects...)
-	framework.RegisterPluginBuilder(PluginName, buildOn(&keeper{inject: f.inject}))
+	framework.RegisterPluginBuilder(PluginName, newBuilder(&stateStore{inject: f.inject}))
 	return c, f
 }
 
@@ -128,7 +128,7 @@ func TestAPlannerThatFailsIsNotAskedAgainAtOnce(t *testing.T) {
 	require.Equal(t, 1, f.tried[guard.Work{Part: metrics.PartPlan, Job: jobID("bad")}])
 }
 
-// A panic in an explanation changes nothing for the job that is explained: it waits, for it has no room.
+// A panic in an explanation changes nothing for the job that is explained: it waits, because it does not fit.
 func TestAPlannerThatFailsToExplain(t *testing.T) {
 	for _, searches := range []bool{true, false} {
 		c, _ := withFaults(t, func(of guard.Work, searching bool) {
@@ -172,7 +172,7 @@ func TestAPlannerThatFailsToEnd(t *testing.T) {
 		if of.Job == jobID("bad") && searches {
 			<-end
 		}
-	}, failedGang("3")...) // bad has no room
+	}, failedGang("3")...) // bad does not fit
 	begin := time.Now()
 	changes := added(t, func() { c.sessions(4, members("good")...) })
 	require.Less(t, time.Since(begin), 30*time.Second)

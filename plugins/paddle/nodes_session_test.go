@@ -3,7 +3,6 @@
 package paddle
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -162,21 +161,4 @@ func TestNodesAreCheckedForDiagnosesOnly(t *testing.T) {
 		podGroup("job", 4, twoTwo), pods("job", "ps", 2, nothing), pods("job", "worker", 2, nothing), node("n1", resources{"cpu": "8", "memory": "8Gi"}))
 	c.session()
 	require.NotEmpty(t, c.bound())
-}
-
-// BenchmarkBlocked asks about every node of a large cluster for one gang that waits: once for each explanation.
-func BenchmarkBlocked(b *testing.B) {
-	const large = 5000
-	var t testing.T
-	objects := []any{podGroup("job", 4, map[string]int32{"worker": 4}), beside(pods("job", "worker", 4, resources{"cpu": "4"}), "none", "worker", corev1.LabelHostname)}
-	for i := range large {
-		objects = append(objects, node(fmt.Sprintf("n%d", i), resources{"cpu": "8", "memory": "8Gi"}))
-	}
-	c := newCluster(&t, shipped, objects...)
-	ssn, p := c.open()
-	for b.Loop() {
-		if r, _ := p.course.blocked(ssn.Jobs["ns/job"]); r.Reason != report.PodAffinity {
-			b.Fatal(r.Reason)
-		}
-	}
 }

@@ -15,7 +15,8 @@ func opened(t *testing.T, jobs ...*api.JobInfo) *plugin {
 	t.Helper()
 	p, ok := New(nil).(*plugin)
 	require.True(t, ok)
-	p.ssn = &framework.Session{Jobs: map[api.JobID]*api.JobInfo{}}
+	p.state = p.store.acquire(&p.arguments)
+	p.assemble(&framework.Session{Jobs: map[api.JobID]*api.JobInfo{}})
 	for _, job := range jobs {
 		p.ssn.Jobs[job.UID] = job
 		if needsPlanning(job) {
@@ -70,7 +71,7 @@ func TestExplainOnce(t *testing.T) {
 	job := paddleJob(t, "job", api.Pending)
 	p := opened(t, job)
 	job.JobFitErrors = ""
-	p.tried = job.UID
+	p.reporter.Tried(job.UID)
 	require.False(t, p.overused(nil))
 	require.NotEmpty(t, job.JobFitErrors)
 

@@ -3,8 +3,6 @@
 package paddle
 
 import (
-	"errors"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -19,12 +17,10 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/framework"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/config"
-	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/diagnose"
 	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/metrics"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/status"
-	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
 // condition is the PodGroup's condition of our type.
@@ -54,14 +50,14 @@ func (c *cluster) report() *report.Report {
 // listen restarts the scheduler; the function gives the events that it has sent since it was called last.
 func (c *cluster) listen() func() []string {
 	recorder := record.NewFakeRecorder(1000)
-	kept := &keeper{}
+	store := &stateStore{}
 	state := newState()
 	state.status.Recorder = recorder
-	kept.put(state)
+	store.release(state)
 	framework.RegisterPluginBuilder(PluginName, func(raw framework.Arguments) framework.Plugin {
 		arguments, errs := config.Decode(raw, nil)
 		require.Empty(c.t, errs)
-		return newPlugin(newArguments(arguments), kept)
+		return newPlugin(arguments, store)
 	})
 	return func() (events []string) {
 		for len(recorder.Events) > 0 {
@@ -219,7 +215,7 @@ func TestReasonOfAGang(t *testing.T) {
 			report.QueueOverused, "queue q has used up its share of the cluster: the job's missing pods ask for 6 CPUs",
 		}, {
 			"an unknown tier", []any{unknown, pods("job", "worker", 2, onGPU), gpuNode("n1", "r1", 3)}, report.UnknownTier,
-			`a limit cannot be held: networkTopology hard: highestTierName "row" is not known: there are rack`,
+			`invalid constraint: networkTopology hard: highestTierName "row" is not known: there are rack`,
 		}, {
 			"no server beside the workers", []any{colocated, pods("job", "ps", 1, resources{"cpu": "8"}), pods("job", "worker", 4, onGPU), gpuNode("n1", "r1", 3), gpuNode("n2", "r2", 1)},
 			report.ColocationConstraint, "",
@@ -349,45 +345,6 @@ func TestNoConditionForOthers(t *testing.T) {
 	require.NotEmpty(t, c.condition("job"))
 }
 
-// Room that pods free which are ending is more than was known when the gang was refused.
-func TestReportOfAGangThatPreempted(t *testing.T) {
-	job := paddleJob(t, "job", api.Pending)
-	p := opened(t, job)
-	job.PodGroup.Status.Phase = scheduling.PodGroupInqueue
-	p.recordError(job, errInfeasible)
-	require.Contains(t, p.jobFitError(job, p.gangs[job.UID]), "servers and workers wait (InsufficientResources)")
-	require.Equal(t, report.InsufficientResources, p.why(job, p.gangs[job.UID]).Reason)
-	for _, task := range job.Tasks {
-		require.NoError(t, job.UpdateTaskStatus(task, api.Pipelined))
-	}
-	const why = "gang not started: 2 of 2 servers and 2 of 2 workers fit once terminating pods are gone"
-	require.Contains(t, p.jobFitError(job, p.gangs[job.UID]), "servers and workers wait (TerminatingPods)")
-	v := p.why(job, p.gangs[job.UID])
-	require.Equal(t, report.TerminatingPods, v.Reason)
-	require.Equal(t, why, v.Message)
-}
-
-// The planner's report on a gang is not used once the gang would fit.
-func TestReportOfAPlanThatWentStale(t *testing.T) {
-	job := paddleJob(t, "job", api.Pending)
-	p := opened(t, job)
-	for reason, useful := range map[report.Reason]bool{report.InsufficientResources: true, report.AssignmentOutdated: false} {
-		p.course = &course{plans: map[string]*plan{}, diagnoses: diagnose.NewCache(), guard: newGuard()}
-		s := scope{job: job}
-		p.course.plans[s.ID()] = &plan{scope: s, err: fmt.Errorf("plan: %w", placement.ErrNoFit)}
-		want := report.Report{Reason: reason, Message: "text"}
-		p.course.diagnoses.Get(job.UID, func() (report.Report, error) { return want, nil })
-		r, ok := p.planReport(job)
-		require.Equal(t, useful, ok)
-		if useful {
-			require.Equal(t, want, r)
-		}
-	}
-	p.course.plans = map[string]*plan{}
-	_, ok := p.planReport(job)
-	require.False(t, ok)
-}
-
 // Numbers change while a job waits; since when it waits for that reason does not.
 func TestConditionKeepsItsTime(t *testing.T) {
 	c := newCluster(t, labelled(""), gpuNode("n1", "r1", 1), hardGroup(8), pods("job", "worker", 8, onGPU))
@@ -423,23 +380,5 @@ func TestConditionKeepsWhatWasPlanned(t *testing.T) {
 		c.session()
 		require.Equal(t, "2 workers are on 1 node of rack r1\na step of training sends nothing between nodes\nn1: 2 workers\n"+
 			"waiting: 1 worker beyond the minimum waits", c.condition("job").Message)
-	}
-}
-
-func TestReportOfError(t *testing.T) {
-	own := report.Report{Reason: report.NodeAffinity, Message: "no node will do"}
-	for _, test := range []struct {
-		err  error
-		want report.Report
-	}{
-		{&waitError{own}, own},
-		{fmt.Errorf("plan job ns/job: %w", &waitError{own}), own},
-		{fmt.Errorf("%w: tier 7", errLimit), report.Report{Reason: report.UnknownTier, Message: errLimit.Error() + ": tier 7"}},
-		{errInfeasible, report.Report{Reason: report.InsufficientResources, Message: errInfeasible.Error()}},
-		{errNoNodes, report.Report{Reason: report.NoReadyNodes}},
-		{placement.ErrNoFit, report.Report{Reason: report.InsufficientResources, Message: placement.ErrNoFit.Error()}},
-		{errors.New("odd"), report.Report{Reason: report.AssignmentNotFound, Message: "odd"}},
-	} {
-		require.Equal(t, test.want, reportOf(test.err))
 	}
 }

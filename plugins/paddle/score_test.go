@@ -38,14 +38,14 @@ func TestScore(t *testing.T) {
 				started(group), workers)
 			ssn, p := c.open()
 			for _, node := range test.failed {
-				p.course.history.RecordFailure(namespace+"/j", node)
+				p.state.history.RecordFailure(namespace+"/j", node)
 			}
 			var nodes []*api.NodeInfo
 			for _, name := range []string{"n1", "n2", "n3", "n4"} {
 				nodes = append(nodes, ssn.Nodes[name])
 			}
 			scores := map[string]float64{}
-			for node, score := range p.course.score(paddlejob.InOrder(ssn.Jobs[namespace+"/j"])[1], nodes) {
+			for node, score := range p.scorer.Scores(paddlejob.InOrder(ssn.Jobs[namespace+"/j"])[1], nodes) {
 				scores[node] = score
 			}
 			require.InDeltaMapValues(t, test.want, scores, 0.1)

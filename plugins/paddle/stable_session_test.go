@@ -8,9 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
-	"volcano.sh/volcano/pkg/scheduler/api"
 
-	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
@@ -35,34 +33,4 @@ func TestPodsOfAWaitingGangAreNotWrittenAgainAsAmountsChange(t *testing.T) {
 		}
 		require.Equal(t, string(report.InsufficientResources), c.condition("job").Reason)
 	}
-}
-
-// No reason brings a number to the pods.
-func TestVolcanoIsGivenReasonAndRolesOnly(t *testing.T) {
-	job := paddleJob(t, "job", api.Pending)
-	p := opened(t, job)
-	g := p.gangs[job.UID]
-	for _, why := range []report.Reason{"", report.WaitingToBeEnqueued, report.QueueClosed, report.QueueCapacity, report.ResourceQuota, report.Overcommit,
-		report.RefusedByPlugin, report.WaitingForPods, report.SchedulingGated, report.QueueOverused, report.UnknownTier, report.TopologyNotReady, report.InsufficientResources,
-		report.TopologyConstraint, report.ColocationConstraint, report.NodeAffinity, report.AssignmentNotFound, report.AssignmentOutdated, report.TerminatingPods} {
-		text := diagnosisOf(job, g).FitError(why)
-		require.Contains(t, text, "gang not started: servers and workers wait")
-		require.Contains(t, text, string(why))
-		require.NotRegexp(t, `[0-9]`, text)
-	}
-	for _, task := range job.Tasks {
-		if task.TaskRole == "ps" {
-			require.NoError(t, job.UpdateTaskStatus(task, api.Running))
-		}
-	}
-	require.Equal(t, "gang incomplete: workers wait (InsufficientResources); condition PaddleScheduled of the PodGroup says what is missing",
-		diagnosisOf(job, g).FitError(report.InsufficientResources))
-	for _, task := range job.Tasks {
-		require.NoError(t, job.UpdateTaskStatus(task, api.Running))
-	}
-	require.Contains(t, diagnosisOf(job, g).FitError(report.InsufficientResources), "pods wait")
-	require.Contains(t, diagnosisOf(job, paddlejob.Gang{{Task: "ps", Role: paddlejob.Server, Min: 1}}).FitError(report.InsufficientResources), "wait")
-	require.Contains(t, diagnosisOf(&api.JobInfo{}, paddlejob.Gang{{Task: "ps", Role: paddlejob.Server, Min: 1}, {Task: "worker", Role: paddlejob.Worker, Min: 2}}).FitError(report.InsufficientResources),
-		"gang not started: server and workers wait (InsufficientResources)")
-	require.Contains(t, diagnosisOf(&api.JobInfo{}, paddlejob.Gang{{Task: "ps", Role: paddlejob.Server, Min: 1}}).FitError(report.InsufficientResources), "gang not started: server waits (InsufficientResources)")
 }

@@ -65,17 +65,13 @@ func (p *Plan) fill(c *cluster, r *simulate.Result) {
 	if p.Unit = Sizes; placed.InBytes {
 		p.Unit = Bytes
 	}
-	domains := map[string]string{}
 	for i, tier := range placed.Tiers {
-		if i == 1 {
-			domains = tier.Domains
-		}
 		if i == 0 || tier.Name != "cluster" { // nothing leaves the cluster
 			p.Traffic = append(p.Traffic, Traffic{Tier: tier.Name, Now: tier.Crossing})
 		}
 	}
 	p.Where = where(r.Groups[own])
-	p.Roles = roles(c.podsOfGang(own), r.Bound[own], domains)
+	p.Roles = roles(c.podsOfGang(own), r.Bound[own], placed.Domains)
 }
 
 // compare adds the result on the empty cluster to the plan.

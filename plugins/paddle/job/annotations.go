@@ -28,6 +28,11 @@ type Spec struct {
 	MinResources *api.Resource
 }
 
+// DefaultSpec returns what the plugin's arguments say for jobs without annotations.
+func DefaultSpec(a *config.Arguments) Spec {
+	return Spec{Colocation: a.Colocation, ParameterBytes: a.ParameterBytes, ParallelGroupSize: a.ParallelGroupSize}
+}
+
 // ParseSpec returns what the annotations of a PodGroup say, and the defaults for the rest. Each invalid annotation is in
 // the error and leaves its default.
 func ParseSpec(annotations map[string]string, defaults Spec) (Spec, error) {

@@ -99,6 +99,11 @@ func (g Gang) Total() int32 {
 	return sum
 }
 
+// Has reports whether the gang has a group of a role.
+func (g Gang) Has(role Role) bool {
+	return slices.ContainsFunc(g, func(group Group) bool { return group.Role == role })
+}
+
 // Apply writes the minimums into the session's job, so that Volcano's own arithmetic (JobInfo.CheckTaskReady, IsReady and
 // their like, which every plugin and action asks) holds this gang: it looks at no role while MinAvailable is below the
 // sum of the minimums, and knows no task name of pods that no Volcano Job made.

@@ -3,6 +3,8 @@
 package job
 
 import (
+	"strings"
+
 	batch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 )
 
@@ -40,6 +42,11 @@ const (
 
 // TaskIndexKey is the annotation that Volcano gives each pod with its index in the task.
 const TaskIndexKey = batch.TaskIndex
+
+// IsPerPodKey reports whether each pod of a role has its own value of a label or annotation.
+func IsPerPodKey(key string) bool {
+	return key == TaskIndexKey || key == ResourceNameLabel || strings.HasPrefix(key, Prefix)
+}
 
 // Owners of the PodGroups of training jobs.
 const (

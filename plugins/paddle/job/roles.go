@@ -35,6 +35,12 @@ var (
 	}
 )
 
+// nouns are what users call one pod of a role.
+var nouns = map[Role]string{Server: "server", Heter: "heter worker", Worker: "worker", Other: "other pod"}
+
+// Noun returns what users call one pod of the role.
+func (r Role) Noun() string { return nouns[r] }
+
 // RoleMap is the role of each known task name.
 type RoleMap map[string]Role
 

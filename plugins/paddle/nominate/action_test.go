@@ -24,16 +24,16 @@ func TestActionTracker(t *testing.T) {
 		{"preempt, then allocate", "VAaA" + "VaA", []bool{false, false, true}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			var tracker ActionTracker
+			var tracker actionTracker
 			var got []bool
 			for _, call := range test.calls {
 				switch {
 				case call == 'V':
-					tracker.JobValid()
+					tracker.jobValid()
 				case call >= 'a':
-					tracker.Allocatable(api.TaskID(string(call)))
+					tracker.allocatable = api.TaskID(string(call))
 				default:
-					got = append(got, tracker.InAllocate(api.TaskID(string(call-'A'+'a'))))
+					got = append(got, tracker.inAllocate(api.TaskID(string(call-'A'+'a'))))
 				}
 			}
 			require.Equal(t, test.want, got)

@@ -12,7 +12,7 @@ import (
 	scheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 	topology "volcano.sh/apis/pkg/apis/topology/v1alpha1"
 
-	"github.com/paddle-volcano/paddle-volcano/plugins/paddle"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
 // Cluster is what a scheduler sees. The objects are not changed.
@@ -46,11 +46,18 @@ type Result struct {
 	// Bound are the nodes of the pods that it bound, by PodGroup and pod; those that were bound before are not among them.
 	Bound map[string]map[string]string
 	// Placements are gangs that the plugin placed, by PodGroup.
-	Placements map[string]paddle.Placement
+	Placements map[string]Placement
 	// Evicted are the pods that it evicted, in the order of their keys.
 	Evicted []*corev1.Pod
 	// Notes say what of the configuration was left out, and which objects it could not use.
 	Notes []string
+}
+
+// Placement is where the plugin placed a gang.
+type Placement struct {
+	report.Placement
+	// Domains are the domains of the gang's nodes in the tier above the nodes, by the nodes' names.
+	Domains map[string]string
 }
 
 // sorted returns a list in the order of keys: what comes first must not depend on who listed it.

@@ -135,10 +135,11 @@ func TestRun_PlacesAGang(t *testing.T) {
 		reason, message := result.placed("ns/ring")
 		require.Equal(t, "Placed", reason)
 		require.Contains(t, message, "4 workers are on 2 nodes of rack r2\na step of training sends 3 times the model between nodes")
-		tiers := result.Placements["ns/ring"].Tiers
+		placed := result.Placements["ns/ring"]
+		tiers := placed.Tiers
 		require.Equal(t, "node", tiers[0].Name)
 		require.InDelta(t, 3, tiers[0].Crossing, 0)
-		require.Equal(t, map[string]string{"n4": "r2", "n5": "r2"}, tiers[1].Domains)
+		require.Equal(t, map[string]string{"n4": "r2", "n5": "r2"}, placed.Domains)
 		require.Zero(t, tiers[1].Crossing)
 		require.Empty(t, result.Evicted)
 		require.Empty(t, result.Notes)
@@ -183,7 +184,7 @@ func TestRun_HyperNodes(t *testing.T) {
 	result, err := Run(c, "ns/ring")
 	require.NoError(t, err)
 	require.Equal(t, map[string]string{"ring-worker-0": "n2", "ring-worker-1": "n3"}, result.Bound["ns/ring"])
-	require.Equal(t, "named", result.Placements["ns/ring"].Tiers[1].Domains["n2"])
+	require.Equal(t, "named", result.Placements["ns/ring"].Domains["n2"])
 }
 
 func TestRun_ReportsEvictions(t *testing.T) {

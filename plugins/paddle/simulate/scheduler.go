@@ -16,6 +16,7 @@ import (
 	"volcano.sh/volcano/pkg/scheduler/framework"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
 // volcano is the scheduler's usual name.
@@ -44,11 +45,11 @@ func start(c *Cluster) (*run, error) {
 	}
 	r := &run{configuration: configuration, result: &Result{
 		Groups: map[string]*scheduling.PodGroup{}, Bound: map[string]map[string]string{},
-		Placements: map[string]paddle.Placement{}, Notes: configuration.notes,
+		Placements: map[string]Placement{}, Notes: configuration.notes,
 	}}
 	framework.RegisterPluginBuilder(tiesName, newTies)
-	framework.RegisterPluginBuilder(paddle.PluginName, paddle.NewObservedBuilder(func(job api.JobID, placed paddle.Placement) {
-		r.result.Placements[string(job)] = placed
+	framework.RegisterPluginBuilder(paddle.PluginName, paddle.NewSimulationBuilder(func(job api.JobID, placed report.Placement, domains map[string]string) {
+		r.result.Placements[string(job)] = Placement{placed, domains}
 	}))
 	serverOptions.PercentageOfNodesToFind = 100 // a sample would be another one each time
 	r.cache = NewCache(c.name())

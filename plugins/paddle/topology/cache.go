@@ -10,8 +10,10 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/klog/v2"
 	"volcano.sh/volcano/pkg/scheduler/api"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
@@ -43,7 +45,7 @@ func (c *Cache) Sync(v SessionView) (rebuilt bool, err error) {
 	}
 	if len(v.Nodes) == 0 {
 		rebuilt = c.topology != nil
-		*c = Cache{options: c.options, build: c.build}
+		c.Reset()
 		return rebuilt, nil
 	}
 	if err := c.rebuild(v); err != nil {
@@ -126,12 +128,16 @@ type Cache struct {
 	slices    published
 	tree      tree
 	warnings  []string
+	logged    string  // the warnings that were logged last
 	free      []int64 // scratch: what is free on one node
 	build     func(placement.TopologySpec) (*placement.Topology, error)
 }
 
 // New returns a cache that has seen no session. Options that package config accepts are valid.
 func New(o Options) *Cache { return &Cache{options: o, build: placement.NewTopology} }
+
+// Reset discards everything that was read. A search may still use the topology that was built from it.
+func (c *Cache) Reset() { *c = Cache{options: c.options, build: c.build, logged: c.logged} }
 
 // Topology returns the tree with what is free now, nil before the first Sync and without nodes. The caller may change what
 // is free in it between Begin and Rollback.
@@ -156,6 +162,17 @@ func (c *Cache) Source() Source {
 // Warnings returns what was missing or contradictory when the tree was built, in a fixed order: a line for each kind, with
 // counts and a few examples.
 func (c *Cache) Warnings() []string { return slices.Clone(c.warnings) }
+
+// LogWarnings logs Warnings if they have changed since the last call.
+func (c *Cache) LogWarnings() {
+	text := strings.Join(c.warnings, "; ")
+	if text == c.logged {
+		return
+	}
+	if c.logged = text; text != "" {
+		klog.InfoS("The topology is not known in full; jobs are placed by what is known", "source", c.Source(), "warnings", text)
+	}
+}
 
 // rebuild reads everything again. On an error nothing has changed.
 func (c *Cache) rebuild(v SessionView) error {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package paddle
+package planner
 
 import (
 	"fmt"
@@ -32,7 +32,7 @@ func gpuRacks(t *testing.T, racks ...[]int64) *placement.Topology {
 //	r0              r1
 //
 // n0: 3  n1: 1    n0: 2  n1: 2      GPUs free
-func TestHopeless(t *testing.T) {
+func TestProvablyInfeasible(t *testing.T) {
 	topology := gpuRacks(t, []int64{3, 1}, []int64{2, 2})
 	only := placement.NewNodeSet(topology)
 	only.Add(0)
@@ -54,10 +54,10 @@ func TestHopeless(t *testing.T) {
 		{"roles together", placement.Demand{Roles: []placement.Role{role(1, 4), role(1, 4)}}, false},
 		{"one too many of all roles", placement.Demand{Roles: []placement.Role{role(1, 4), role(1, 5)}}, true},
 		{"how roles share a node is not looked at", placement.Demand{Roles: []placement.Role{role(3, 1), role(2, 2), role(1, 1)}}, false},
-		{"servers in reach", placement.Demand{Colocation: placement.Required, Roles: []placement.Role{role(1, 1)}}, true},
+		{"no servers in reach", placement.Demand{Colocation: placement.Required, Roles: []placement.Role{role(1, 1)}}, true},
 		{"the second role", placement.Demand{Roles: []placement.Role{role(1, 1), role(4, 1)}}, true},
-		{"nodes that suit", placement.Demand{Roles: []placement.Role{{Request: []int64{1}, Minimum: 4, Eligible: only}}}, true},
-		{"nodes that suit and hold", placement.Demand{Roles: []placement.Role{{Request: []int64{1}, Minimum: 3, Eligible: only}}}, false},
+		{"eligible nodes", placement.Demand{Roles: []placement.Role{{Request: []int64{1}, Minimum: 4, Eligible: only}}}, true},
+		{"eligible nodes that hold them", placement.Demand{Roles: []placement.Role{{Request: []int64{1}, Minimum: 3, Eligible: only}}}, false},
 		{"members that run count", placement.Demand{Roles: []placement.Role{
 			{Request: []int64{2}, Minimum: 4, Placed: []placement.Placed{{Index: 0, Node: 3}}},
 		}}, false},
@@ -70,5 +70,5 @@ func TestHopeless(t *testing.T) {
 	}
 
 	beside := placement.Demand{Colocation: placement.Required, Roles: []placement.Role{role(1, 1)}}
-	require.False(t, provablyInfeasible(topology, &beside, false), "the plan left out nodes of which it is not certain that they do not suit")
+	require.False(t, provablyInfeasible(topology, &beside, false), "the plan left out nodes that are maybe eligible")
 }

@@ -1,24 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package paddle
+package planner
 
 import (
+	"fmt"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	batch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	"volcano.sh/apis/pkg/apis/scheduling"
 	"volcano.sh/volcano/pkg/scheduler/api"
+	"volcano.sh/volcano/pkg/scheduler/util"
 
 	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
-// rows is a stage whose nodes are n0 to n9, and on which a pod takes its CPUs.
+// rows is a resourceView whose nodes are n0 to n9, and on which a pod takes its CPUs.
 type rows struct{}
 
-// Node implements stage.
+// Node implements resourceView.
 func (rows) Node(name string) (placement.NodeID, bool) {
 	if len(name) != 2 || name[0] != 'n' {
 		return 0, false
@@ -26,18 +31,32 @@ func (rows) Node(name string) (placement.NodeID, bool) {
 	return placement.NodeID(name[1] - '0'), true
 }
 
-// Request implements stage.
+// Request implements resourceView.
 func (rows) Request(task *api.TaskInfo) []int64 {
 	return []int64{int64(max(task.InitResreq.MilliCPU, task.Resreq.MilliCPU)) / 1000}
 }
 
-// castOf casts a job of so many pods of each task; change may change each.
-func castOf(t *testing.T, minimums map[string]int32, tasks map[string]int, change func(*corev1.Pod, *api.TaskInfo)) *cast {
+// podsOf returns n pods j-{task}-{i} of a task of a Volcano Job, with 2 CPUs each.
+func podsOf(task string, n int) []*corev1.Pod {
+	pods := make([]*corev1.Pod, n)
+	for i := range pods {
+		requests := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2")}
+		pods[i] = util.BuildPod("ns", fmt.Sprintf("j-%s-%d", task, i), "", corev1.PodPending, requests, "j", nil, nil)
+		pods[i].Annotations[batch.TaskSpecKey] = task
+		pods[i].Annotations[paddlejob.TaskIndexKey] = strconv.Itoa(i)
+	}
+	return pods
+}
+
+// demandOf returns the demand of a job of so many pods of each task; change may change each.
+func demandOf(t *testing.T, minimums map[string]int32, tasks map[string]int, change func(*corev1.Pod, *api.TaskInfo)) *gangDemand {
 	t.Helper()
 	job := api.NewJobInfo("ns/j")
-	job.PodGroup = &api.PodGroup{PodGroup: scheduling.PodGroup{ObjectMeta: metav1.ObjectMeta{OwnerReferences: ownedBy(kindVolcanoJob, "j")}}}
+	job.PodGroup = &api.PodGroup{PodGroup: scheduling.PodGroup{ObjectMeta: metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{
+		*metav1.NewControllerRef(&metav1.ObjectMeta{Name: "j"}, batch.SchemeGroupVersion.WithKind("Job")),
+	}}}}
 	for name, n := range tasks {
-		for _, pod := range pods("j", name, n, resources{"cpu": "2"}) {
+		for _, pod := range podsOf(name, n) {
 			task := api.NewTaskInfo(pod)
 			change(pod, task)
 			job.AddTaskInfo(task)
@@ -54,10 +73,11 @@ func castOf(t *testing.T, minimums map[string]int32, tasks map[string]int, chang
 			nominated[task.UID] = id
 		}
 	}
-	return newCast(job, paddlejob.NewGang(job, defaultTaskRoles), paddlejob.Spec{}, rows{}, func(*api.TaskInfo) bool { return true }, nominated)
+	roles := paddlejob.NewRoleMap([]string{"ps"}, []string{"worker"}, []string{"heter"})
+	return newDemand(job, paddlejob.NewGang(job, roles), paddlejob.Spec{}, rows{}, func(*api.TaskInfo) bool { return true }, nominated)
 }
 
-func TestCastOfAJob(t *testing.T) {
+func TestNewDemand(t *testing.T) {
 	unchanged := func(*corev1.Pod, *api.TaskInfo) {}
 	set := func(name string, status api.TaskStatus, node string) func(*corev1.Pod, *api.TaskInfo) {
 		return func(_ *corev1.Pod, task *api.TaskInfo) {
@@ -134,13 +154,13 @@ func TestCastOfAJob(t *testing.T) {
 		}, false, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			c := castOf(t, minimums, test.tasks, test.change)
-			require.Equal(t, test.pattern, c.demand.Pattern)
-			require.Equal(t, test.roles, c.demand.Roles)
-			require.Equal(t, test.exact, c.exact)
-			require.Equal(t, test.claims, c.claimed)
-			for r, role := range c.demand.Roles {
-				require.Len(t, c.pending[r], len(role.Pending))
+			d := demandOf(t, minimums, test.tasks, test.change)
+			require.Equal(t, test.pattern, d.Pattern)
+			require.Equal(t, test.roles, d.Roles)
+			require.Equal(t, test.exact, d.exact)
+			require.Equal(t, test.claims, d.claimed)
+			for r, role := range d.Roles {
+				require.Len(t, d.pending[r], len(role.Pending))
 			}
 		})
 	}
@@ -150,7 +170,7 @@ func TestCastOfAJob(t *testing.T) {
 func TestIndexesOfPods(t *testing.T) {
 	tasks := func(indexes ...string) []*api.TaskInfo {
 		var all []*api.TaskInfo
-		for i, pod := range pods("j", "worker", len(indexes), nil) {
+		for i, pod := range podsOf("worker", len(indexes)) {
 			pod.Annotations[paddlejob.TaskIndexKey] = indexes[i]
 			all = append(all, api.NewTaskInfo(pod))
 		}
@@ -175,13 +195,13 @@ func TestMinimumsAreRaisedToMinMember(t *testing.T) {
 		{5, [2]int{2, 3}, true},
 		{6, [2]int{2, 3}, true}, // there are no more
 	} {
-		c := castOf(t, map[string]int32{"ps": 2, "worker": 1}, map[string]int{"ps": 2, "worker": 3}, func(*corev1.Pod, *api.TaskInfo) {})
-		c.raise(test.minMember)
-		require.Equal(t, test.want, [2]int{c.demand.Roles[0].Minimum, c.demand.Roles[1].Minimum}, "minMember %d", test.minMember)
-		require.Equal(t, test.exact, c.exact)
+		d := demandOf(t, map[string]int32{"ps": 2, "worker": 1}, map[string]int{"ps": 2, "worker": 3}, func(*corev1.Pod, *api.TaskInfo) {})
+		d.raiseMinimums(test.minMember)
+		require.Equal(t, test.want, [2]int{d.Roles[0].Minimum, d.Roles[1].Minimum}, "minMember %d", test.minMember)
+		require.Equal(t, test.exact, d.exact)
 	}
-	c := castOf(t, map[string]int32{"ps": 1, "worker": 1}, map[string]int{"ps": 2, "worker": 3}, func(*corev1.Pod, *api.TaskInfo) {})
-	c.raise(5)
-	require.Equal(t, [2]int{2, 3}, [2]int{c.demand.Roles[0].Minimum, c.demand.Roles[1].Minimum})
-	require.False(t, c.exact, "a server might have room where a worker has none")
+	d := demandOf(t, map[string]int32{"ps": 1, "worker": 1}, map[string]int{"ps": 2, "worker": 3}, func(*corev1.Pod, *api.TaskInfo) {})
+	d.raiseMinimums(5)
+	require.Equal(t, [2]int{2, 3}, [2]int{d.Roles[0].Minimum, d.Roles[1].Minimum})
+	require.False(t, d.exact, "a server might fit where a worker does not")
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package paddle
+package reporter
 
 import (
 	"fmt"
@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	corev1 "k8s.io/api/core/v1"
 	"volcano.sh/volcano/pkg/scheduler/api"
 
 	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
@@ -69,7 +68,7 @@ func TestReportOfAPlacedGang(t *testing.T) {
 				topology, err = placement.NewTopology(wide)
 				require.NoError(t, err)
 			}
-			job := jobInfo(3, nil, nil)
+			job := api.NewJobInfo("ns/job")
 			d := placement.Demand{Pattern: placement.ParameterServer, ParameterBytes: test.bytes, Roles: []placement.Role{
 				{Name: "server", CommRole: placement.Server, Request: []int64{0}}, {Name: "worker", CommRole: placement.Worker, Request: []int64{0}},
 			}}
@@ -79,7 +78,7 @@ func TestReportOfAPlacedGang(t *testing.T) {
 					continue
 				}
 				task, index, _ := strings.Cut(pod, "-")
-				job.AddTaskInfo(bound(pod, task, name))
+				job.AddTaskInfo(podOf(pod, task, name, api.Bound))
 				node, _ := topology.Node(name)
 				role := map[string]int{"ps": 0, "worker": 1}[task]
 				d.Roles[role].Placed = append(d.Roles[role].Placed, placement.Placed{Index: int(index[0] - '0'), Node: node})
@@ -96,11 +95,3 @@ func TestReportOfAPlacedGang(t *testing.T) {
 }
 
 const gib = 1 << 30
-
-// bound is a pod that has its node.
-func bound(pod, task, node string) *api.TaskInfo {
-	return &api.TaskInfo{
-		UID: api.TaskID(pod), Name: pod, TaskRole: task, Resreq: api.EmptyResource(), InitResreq: api.EmptyResource(), Pod: &corev1.Pod{},
-		TransactionContext: api.TransactionContext{NodeName: node, Status: api.Bound},
-	}
-}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package paddle
+package planner
 
 import (
 	"errors"
@@ -9,7 +9,6 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/guard"
-	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/metrics"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/planner/preferences"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
@@ -24,32 +23,32 @@ type softConstraints struct {
 const noNode placement.NodeID = -1
 
 // softConstraints returns those of the pods of a plan.
-func (c *course) softConstraints(p *plan) *softConstraints {
-	t := c.network.Topology()
+func (p *Planner) softConstraints(plan *Plan) *softConstraints {
+	t := p.cache.Topology()
 	s := &softConstraints{}
-	for _, pending := range p.cast.pending {
+	for _, pending := range plan.demand.pending {
 		var own []int32
 		if len(pending) > 0 {
-			own = c.preferences.Penalties(t, pending[0].Pod)
+			own = p.preferences.Penalties(t, pending[0].Pod)
 		}
 		s.own = append(s.own, own)
 	}
-	past, ok := c.history.Get(p.job.UID)
+	past, ok := p.history.Get(plan.Job.UID)
 	if !ok {
 		return s
 	}
-	for _, pending := range p.cast.pending {
+	for _, pending := range plan.demand.pending {
 		nodes := make([]placement.NodeID, len(pending))
 		for i, task := range pending {
 			nodes[i] = noNode
-			if id, ok := c.network.Node(past.Nodes[task.Name]); ok {
+			if id, ok := p.cache.Node(past.Nodes[task.Name]); ok {
 				nodes[i] = id
 			}
 		}
 		s.previousNodes = append(s.previousNodes, nodes)
 	}
 	for _, name := range past.FailedNodes {
-		if id, ok := c.network.Node(name); ok {
+		if id, ok := p.cache.Node(name); ok {
 			s.failed = append(s.failed, id)
 		}
 	}
@@ -58,37 +57,30 @@ func (c *course) softConstraints(p *plan) *softConstraints {
 
 // best returns the plan of least traffic, and of several such plans the one of least penalties. A gang that restarts keeps
 // its previous nodes unless that plan is clearly better.
-func (c *course) best(p *plan) (*placement.Plan, error) {
-	if p.soft == nil {
-		p.soft = c.softConstraints(p)
-		p.soft.applyPenalties(&p.cast.demand, c.network.Topology().Nodes())
+func (p *Planner) best(plan *Plan) (*placement.Plan, error) {
+	t, demand := p.cache.Topology(), &plan.demand.Demand
+	if plan.soft == nil {
+		plan.soft = p.softConstraints(plan)
+		plan.soft.applyPenalties(demand, t.Nodes())
 	}
-	t, s := c.network.Topology(), p.soft
-	return guard.Search(c.guard, guard.Work{Part: metrics.PartPlan, Job: p.job.UID}, c.lost, func(stop func() bool) (*placement.Plan, error) {
-		o := c.options(stop)
-		found, d, err := s.solveAvoidingFailedNodes(t, &p.cast.demand, o)
+	s := plan.soft
+	return guard.Search(p.guard, plan.work(), p.resync, func(stop func() bool) (*placement.Plan, error) {
+		o := p.options(stop)
+		found, d, err := s.solveAvoidingFailedNodes(t, demand, o)
 		if err != nil {
 			return nil, err
 		}
-		if kept := s.keepPreviousNodes(t, d, found, o); kept != nil && c.worthKeeping(d, kept, found) {
-			klog.V(3).InfoS("Gang keeps its previous nodes", "job", p.job.UID)
-			return kept, nil
+		if previous := s.keepPreviousNodes(t, d, found, o); previous != nil && p.worthKeeping(d, previous, found) {
+			klog.V(3).InfoS("Gang keeps its previous nodes", "job", plan.Job.UID)
+			return previous, nil
 		}
 		return found, nil
 	})
 }
 
 // options returns the options of a search.
-func (c *course) options(stop func() bool) placement.Options {
-	return placement.Options{Objective: c.arguments.Objective, Effort: c.arguments.SearchBudget, Stop: stop}
-}
-
-// worthKeeping reports whether a gang whose best plan is found keeps its previous nodes.
-func (c *course) worthKeeping(d *placement.Demand, kept, found *placement.Plan) bool {
-	const rounding = 1e-9
-	return len(kept.Assignments) >= len(found.Assignments) && kept.Cost.Penalty <= found.Cost.Penalty &&
-		(d.Colocation == placement.None ||
-			c.price(&kept.Cost) <= c.price(&found.Cost)*(1+c.arguments.RestartTolerancePercent/100)*(1+rounding))
+func (p *Planner) options(stop func() bool) placement.Options {
+	return placement.Options{Objective: p.arguments.Objective, Effort: p.arguments.SearchBudget, Stop: stop}
 }
 
 // applyPenalties sets the penalties of a demand.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package paddle
+package reporter
 
 import (
 	"slices"
@@ -16,55 +16,59 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
+// Observer is called as the session closes for each gang that was placed in it, unless the session did not read the topology.
+// domains are the domains of the gang's nodes in the tier above the nodes, by the nodes' names.
+type Observer func(job api.JobID, placed report.Placement, domains map[string]string)
+
 // reportPlaced writes where a gang runs. A session that places none of its pods keeps the last report.
-func (p *plugin) reportPlaced(job *api.JobInfo, g paddlejob.Gang) {
+func (r *Reporter) reportPlaced(job *api.JobInfo, g paddlejob.Gang) {
 	had, _ := status.Condition(job.PodGroup)
 	pending := len(job.TaskStatusIndex[api.Pending])
 	if g == nil {
-		g = paddlejob.NewGang(job, p.arguments.taskRoles)
+		g = paddlejob.NewGang(job, r.Roles)
 	}
-	moved := had.Status != corev1.ConditionTrue || p.reporter.pending[job.UID] != pending
+	moved := had.Status != corev1.ConditionTrue || r.pending[job.UID] != pending
 	placed := report.Decode(job.PodGroup.Annotations)
 	if moved || placed == nil || placed.Reason != report.Placed {
-		tiers, inBytes := p.tiersOf(job, g)
-		r := report.NewPlaced(podsOn(job, g), tiers, inBytes)
-		placed = &r
-		if moved {
-			p.observed(job, tiers, inBytes)
+		tiers, inBytes := r.tiersOf(job, g)
+		now := report.NewPlaced(podsOn(job, g), tiers, inBytes)
+		placed = &now
+		if moved && r.Observe != nil && len(tiers) > 0 {
+			r.Observe(job.UID, *now.Placement, r.domainsOf(job))
 		}
 		if had.Status != corev1.ConditionTrue { // pods that join a gang that runs do not count
-			for _, use := range tiers {
+			for _, tier := range tiers {
 				if inBytes {
-					metrics.AddCrossingBytes(use.Name, use.Crossing)
+					metrics.AddCrossingBytes(tier.Name, tier.Crossing)
 				} else {
-					metrics.AddCrossingModelSizes(use.Name, use.Crossing)
+					metrics.AddCrossingModelSizes(tier.Name, tier.Crossing)
 				}
 			}
 		}
 	}
 	placed.Surplus = ""
 	if pending > 0 {
-		placed.Surplus = p.whySurplus(job, g)
+		placed.Surplus = r.whySurplus(job, g)
 	}
-	p.state.status.Placed(p.ssn, job, *placed, moved)
+	r.Status.Placed(r.Session, job, *placed, moved)
 }
 
-// tiersOf returns the tiers of the network that a gang uses, none in a session that has not read the network.
-func (p *plugin) tiersOf(job *api.JobInfo, g paddlejob.Gang) (tiers []report.Tier, inBytes bool) {
-	if !p.course.followed || p.course.network.Topology() == nil {
+// tiersOf returns the tiers of the network that a gang uses, none in a session that has not read the topology.
+func (r *Reporter) tiersOf(job *api.JobInfo, g paddlejob.Gang) (tiers []report.Tier, inBytes bool) {
+	t, d, ok := r.Planner.PlacedDemand(job, g)
+	if !ok {
 		return nil, false
 	}
-	c := newCast(job, g, p.course.spec(job), p.course.network, func(task *api.TaskInfo) bool { return api.AllocatedStatus(task.Status) }, nil)
-	cost, err := placement.Evaluate(p.course.network.Topology(), &c.demand, nil)
+	cost, err := placement.Evaluate(t, d, nil)
 	if err != nil {
 		return nil, false
 	}
-	return tiersUsed(p.course.network.Topology(), &c.demand, &cost), c.demand.ParameterBytes > 0
+	return tiersUsed(t, d, &cost), d.ParameterBytes > 0
 }
 
 // tiersUsed returns the tiers from the node up that the placed members of a demand use.
 func tiersUsed(t *placement.Topology, d *placement.Demand, cost *placement.Cost) []report.Tier {
-	var uses []report.Tier
+	var tiers []report.Tier
 	for tier := placement.NodeTier; tier < len(t.Tiers()); tier++ {
 		var domains []string
 		seconds := 0.0
@@ -78,13 +82,28 @@ func tiersUsed(t *placement.Topology, d *placement.Demand, cost *placement.Cost)
 		}
 		slices.Sort(domains)
 		domains = slices.Compact(domains)
-		uses = append(uses, report.NewTier(t.Tiers()[tier].Name, domains, cost.Tiers[tier].Bytes, seconds))
+		tiers = append(tiers, report.NewTier(t.Tiers()[tier].Name, domains, cost.Tiers[tier].Bytes, seconds))
 	}
-	return uses
+	return tiers
+}
+
+// domainsOf returns the domains of a gang's nodes in the tier above the nodes.
+func (r *Reporter) domainsOf(job *api.JobInfo) map[string]string {
+	domains := map[string]string{}
+	t, err := r.Planner.Topology()
+	if err != nil || len(t.Tiers()) <= placement.NodeTier+1 {
+		return domains
+	}
+	for name := range podsOn(job, nil) {
+		if id, ok := t.Node(name); ok {
+			domains[name] = t.DomainName(t.Ancestor(id, placement.NodeTier+1))
+		}
+	}
+	return domains
 }
 
 // whySurplus returns why pods beyond the minimums wait.
-func (p *plugin) whySurplus(job *api.JobInfo, g paddlejob.Gang) string {
+func (r *Reporter) whySurplus(job *api.JobInfo, g paddlejob.Gang) string {
 	byTask := map[string]int{}
 	why := ""
 	for _, task := range paddlejob.InOrder(job) {
@@ -96,8 +115,8 @@ func (p *plugin) whySurplus(job *api.JobInfo, g paddlejob.Gang) string {
 			why = strings.TrimSuffix(rejected.Error(), ".")
 		}
 	}
-	if r, ok := p.reporter.reports[job.UID]; ok {
-		why = r.Text()
+	if recorded, ok := r.reports[job.UID]; ok {
+		why = recorded.Text()
 	}
 	return report.SurplusText(byRole(byTask, g), why)
 }
@@ -125,7 +144,7 @@ func byRole(byTask map[string]int, g paddlejob.Gang) map[string]int {
 	pods := map[string]int{}
 	for _, group := range g {
 		if n := byTask[group.Task]; n > 0 {
-			pods[roleNames[group.Role]] += n
+			pods[group.Role.Noun()] += n
 		}
 	}
 	return pods

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package paddle
+package main
 
 import (
 	"net/http"
@@ -45,7 +45,7 @@ func TestBindingsAreAFewAtATime(t *testing.T) {
 	client, err := kubernetes.NewForConfig(&rest.Config{Host: server.URL, QPS: -1})
 	require.NoError(t, err)
 
-	b := NewBinder(atOnce)
+	b := newBinder(atOnce)
 	var all sync.WaitGroup
 	refused := make(chan map[api.TaskID]string, pods)
 	for i := range pods {

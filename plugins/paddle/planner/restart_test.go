@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package paddle
+package planner
 
 import (
 	"testing"
@@ -146,26 +146,27 @@ func TestGangThatStartsAgainStays(t *testing.T) {
 	found := plan(4, 10, 10, 5)
 	for name, test := range map[string]struct {
 		kept   *placement.Plan
-		change func(*course, *placement.Demand)
+		change func(*Planner, *placement.Demand)
 		want   bool
 	}{
 		"as good":                       {plan(4, 10, 10, 5), nil, true},
 		"a tenth dearer":                {plan(4, 11, 99, 5), nil, true},
 		"dearer than that":              {plan(4, 11.01, 10, 5), nil, false},
-		"its uplink a tenth busier":     {plan(4, 99, 11, 5), func(c *course, _ *placement.Demand) { c.arguments.Objective = placement.BusiestFirst }, true},
-		"its uplink busier than that":   {plan(4, 10, 11.01, 5), func(c *course, _ *placement.Demand) { c.arguments.Objective = placement.BusiestFirst }, false},
-		"not a bit dearer":              {plan(4, 10.001, 10, 5), func(c *course, _ *placement.Demand) { c.arguments.RestartTolerancePercent = 0 }, false},
-		"twice as dear":                 {plan(4, 20, 10, 5), func(c *course, _ *placement.Demand) { c.arguments.RestartTolerancePercent = 100 }, true},
+		"its uplink a tenth busier":     {plan(4, 99, 11, 5), func(p *Planner, _ *placement.Demand) { p.arguments.Objective = placement.BusiestFirst }, true},
+		"its uplink busier than that":   {plan(4, 10, 11.01, 5), func(p *Planner, _ *placement.Demand) { p.arguments.Objective = placement.BusiestFirst }, false},
+		"not a bit dearer":              {plan(4, 10.001, 10, 5), func(p *Planner, _ *placement.Demand) { p.arguments.RestartTolerancePercent = 0 }, false},
+		"twice as dear":                 {plan(4, 20, 10, 5), func(p *Planner, _ *placement.Demand) { p.arguments.RestartTolerancePercent = 100 }, true},
 		"its pods would rather be here": {plan(4, 10, 10, 6), nil, false},
 		"one more has no room":          {plan(3, 1, 1, 1), nil, false},
-		"traffic does not count":        {plan(4, 99, 99, 5), func(_ *course, d *placement.Demand) { d.Colocation = placement.None }, true},
+		"traffic does not count":        {plan(4, 99, 99, 5), func(_ *Planner, d *placement.Demand) { d.Colocation = placement.None }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c, d := &course{arguments: newArguments(config.Default())}, workers(4, 4)
+			a := config.Default()
+			p, d := &Planner{arguments: &a}, workers(4, 4)
 			if test.change != nil {
-				test.change(c, d)
+				test.change(p, d)
 			}
-			require.Equal(t, test.want, c.worthKeeping(d, test.kept, found))
+			require.Equal(t, test.want, p.worthKeeping(d, test.kept, found))
 		})
 	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package paddle
+package planner
 
 import (
 	"cmp"
@@ -18,11 +18,27 @@ func (s *softConstraints) keepPreviousNodes(t *placement.Topology, d *placement.
 	if len(fixed) == 0 || containsAll(found.Assignments, fixed) {
 		return nil
 	}
-	kept, err := planAround(t, d, fixed, o)
+	previous, err := planAround(t, d, fixed, o)
 	if err != nil {
 		return nil
 	}
-	return kept
+	return previous
+}
+
+// worthKeeping reports whether a gang whose best plan is found keeps its previous nodes.
+func (p *Planner) worthKeeping(d *placement.Demand, previous, found *placement.Plan) bool {
+	const rounding = 1e-9
+	tolerated := p.FirstCost(&found.Cost) * (1 + p.arguments.RestartTolerancePercent/100) * (1 + rounding)
+	return len(previous.Assignments) >= len(found.Assignments) && previous.Cost.Penalty <= found.Cost.Penalty &&
+		(d.Colocation == placement.None || p.FirstCost(&previous.Cost) <= tolerated)
+}
+
+// FirstCost returns the part of a cost that the argument objective minimizes first.
+func (p *Planner) FirstCost(cost *placement.Cost) float64 {
+	if p.arguments.Objective == placement.BusiestFirst {
+		return cost.BusiestSeconds
+	}
+	return cost.WeightedBytes
 }
 
 // stillFree returns the pods of a gang that can have their previous nodes, none if members are running.
@@ -49,7 +65,7 @@ func (s *softConstraints) stillFree(t *placement.Topology, d *placement.Demand) 
 // containsAll reports whether a plan has all of some assignments; both are ordered by role and index.
 func containsAll(plan, some []placement.Assignment) bool {
 	for _, a := range some {
-		at, ok := slices.BinarySearchFunc(plan, a, inSeatOrder)
+		at, ok := slices.BinarySearchFunc(plan, a, compareAssignments)
 		if !ok || plan[at].Node != a.Node {
 			return false
 		}
@@ -57,15 +73,15 @@ func containsAll(plan, some []placement.Assignment) bool {
 	return true
 }
 
-// planAround is the best plan in which some pending members have given nodes. The others count with these, but an error
-// (placement.ErrNoFit, or what Check says) does not mean that there is no plan in which all of them move.
+// planAround returns the best plan in which some pending members have given nodes. An error (placement.ErrNoFit, or that of
+// placement.Check) does not mean that there is no plan with other nodes for these members.
 func planAround(t *placement.Topology, d *placement.Demand, fixed []placement.Assignment, o placement.Options) (*placement.Plan, error) {
 	rest, err := solveRest(t, d, fixed, o)
 	if err != nil {
 		return nil, err
 	}
 	whole := &placement.Plan{Assignments: slices.Concat(fixed, rest.Assignments), Left: rest.Left}
-	slices.SortFunc(whole.Assignments, inSeatOrder)
+	slices.SortFunc(whole.Assignments, compareAssignments)
 	if err := placement.Check(t, d, whole); err != nil {
 		return nil, err
 	}
@@ -102,7 +118,7 @@ func solveRest(t *placement.Topology, d *placement.Demand, fixed []placement.Ass
 	return placement.Solve(t, &rest, o)
 }
 
-// inSeatOrder orders assignments by role and index.
-func inSeatOrder(a, b placement.Assignment) int {
+// compareAssignments orders assignments by role and index.
+func compareAssignments(a, b placement.Assignment) int {
 	return cmp.Or(cmp.Compare(a.Role, b.Role), cmp.Compare(a.Index, b.Index))
 }

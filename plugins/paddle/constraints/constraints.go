@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package constraints enforces required network topology (networkTopology hard) and colocation Required where a task falls back
+// to normal scoring: as a predicate of nodes, and as HyperNodes in which allocate tries a job. A plan satisfies both by itself,
+// but is only a nomination.
+package constraints
+
+import (
+	"volcano.sh/volcano/pkg/scheduler/api"
+	"volcano.sh/volcano/pkg/scheduler/framework"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/config"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/guard"
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/metrics"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/planner"
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+)
+
+// Config is the input of Constraints.
+type Config struct {
+	Session *framework.Session
+	Planner *planner.Planner
+	Guard   *guard.Guard
+	Gangs   map[api.JobID]paddlejob.Gang
+	Roles   paddlejob.RoleMap
+	// WithoutPlugin runs a function in the session as it is without the plugin.
+	WithoutPlugin func(func())
+	// Rejected is called before a job gets no HyperNode. plan is that of the job, nil if its constraint is invalid.
+	Rejected func(job *api.JobInfo, plan *planner.Plan, err error)
+}
+
+// Constraints enforces the constraints of the gangs of one session.
+type Constraints struct {
+	Config
+	current *constraint // of the task of the last PrePredicate, nil if it has none
+}
+
+// New returns the constraints of a session.
+func New(c Config) *Constraints { return &Constraints{Config: c} }
+
+// Any reports whether a gang has a constraint. A predicate is else needless, and it would be called for each task and node, also
+// of other jobs.
+func (c *Constraints) Any() bool {
+	for id := range c.Gangs {
+		if c.Planner.IsConstrained(c.Session.Jobs[id]) {
+			return true
+		}
+	}
+	return false
+}
+
+// constraint is the domains that a task may use.
+type constraint struct {
+	task     api.TaskID
+	topology *placement.Topology
+	bounds   []domainBound
+	// servers are the domains of colocationTier that hold a server of the job; nil if the task needs none.
+	servers        map[placement.DomainID]bool
+	colocationTier int
+}
+
+// domainBound is the domain of a tier within which networkTopology keeps a task.
+type domainBound struct {
+	tier   int
+	domain placement.DomainID
+}
+
+// Clear forgets the constraint of the last task.
+func (c *Constraints) Clear() { c.current = nil }
+
+// IsBounded reports whether networkTopology keeps the task of the last PrePredicate within a domain.
+func (c *Constraints) IsBounded() bool { return c.current != nil && len(c.current.bounds) > 0 }
+
+// PrePredicate works out the constraint of a task of a gang for Predicate. An error means that the task must get no node.
+func (c *Constraints) PrePredicate(task *api.TaskInfo) error {
+	return c.Guard.Run(guard.Work{Part: metrics.PartLimit, Job: task.Job}, func() (err error) {
+		c.current, err = c.constraintOf(task)
+		return err
+	})
+}
+
+// constraintOf returns the constraint of a task as its job is placed now, nil if it has none.
+func (c *Constraints) constraintOf(task *api.TaskInfo) (*constraint, error) {
+	job := c.Session.Jobs[task.Job]
+	if !c.Planner.IsConstrained(job) {
+		return nil, nil
+	}
+	t, err := c.Planner.Topology()
+	if err != nil {
+		return nil, err
+	}
+	found := &constraint{task: task.UID, topology: t}
+	for _, s := range planner.ScopeOf(job, task).Chain() {
+		tier, err := c.Planner.HighestTier(s)
+		if err != nil {
+			return nil, err
+		}
+		if domain := c.Planner.Domain(s, tier); domain != placement.NoDomain {
+			found.bounds = append(found.bounds, domainBound{tier, domain})
+		}
+	}
+	if c.Planner.Spec(job).Colocation != placement.Required || !c.hasRole(task, paddlejob.Worker) || !c.Gangs[job.UID].Has(paddlejob.Server) {
+		return found, nil
+	}
+	if found.colocationTier, err = c.Planner.ColocationTier(); err != nil || found.colocationTier == 0 {
+		return found, err
+	}
+	found.servers = map[placement.DomainID]bool{}
+	for id, member := range c.Planner.Members(planner.Scope{Job: job}) {
+		if c.hasRole(member, paddlejob.Server) {
+			found.servers[t.Ancestor(id, found.colocationTier)] = true
+		}
+	}
+	return found, nil
+}
+
+func (c *Constraints) hasRole(task *api.TaskInfo, role paddlejob.Role) bool {
+	return paddlejob.PodRole(task.Pod, task.TaskRole, c.Roles) == role
+}
+
+// Predicate returns why the task of the last PrePredicate may not use a node, nil for other tasks.
+func (c *Constraints) Predicate(task *api.TaskInfo, node *api.NodeInfo) error {
+	if c.Planner.CallsPredicates() || c.current == nil || c.current.task != task.UID {
+		return nil
+	}
+	id, ok := c.Planner.Node(node.Name)
+	if !ok {
+		return nil
+	}
+	if allowed, why := c.current.allows(id); !allowed {
+		return api.NewFitErrWithStatus(task, node, &api.Status{
+			Code: api.UnschedulableAndUnresolvable, Reason: why, Plugin: config.PluginName,
+		})
+	}
+	return nil
+}
+
+// allows reports whether the task may use a node, and else why not.
+func (c *constraint) allows(node placement.NodeID) (bool, string) {
+	for _, b := range c.bounds {
+		if c.topology.Ancestor(node, b.tier) != b.domain {
+			return false, "node(s) outside of " + c.topology.DomainName(b.domain) + ", within which networkTopology keeps the job"
+		}
+	}
+	if c.servers != nil && !c.servers[c.topology.Ancestor(node, c.colocationTier)] {
+		return false, "node(s) without a server of the job near by (colocation Required)"
+	}
+	return true, ""
+}

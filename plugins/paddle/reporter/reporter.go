@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package reporter reports in one session why Paddle jobs wait and where those run that no longer do. It collects what the
+// planner, the queues and the actions find out, and writes conditions, reports and events through package status.
+package reporter
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"volcano.sh/apis/pkg/apis/scheduling"
+	"volcano.sh/volcano/pkg/scheduler/api"
+	"volcano.sh/volcano/pkg/scheduler/framework"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/config"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/diagnose"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/enqueue"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/guard"
+	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/metrics"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/planner"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/status"
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+)
+
+// Config is the input of a Reporter.
+type Config struct {
+	Session   *framework.Session
+	Arguments *config.Arguments
+	Planner   *planner.Planner
+	Guard     *guard.Guard
+	// Gangs are the jobs with pending pods, and Ranks the ranks of these pods.
+	Gangs map[api.JobID]paddlejob.Gang
+	Ranks map[api.TaskID]paddlejob.Rank
+	Roles paddlejob.RoleMap
+	// RaisesMinResources reports that the annotation min-resources counts when a queue admits a job.
+	RaisesMinResources bool
+	// Diagnoses and Status outlive the session.
+	Diagnoses *diagnose.Cache
+	Status    *status.Writer
+	// Observe is called for each gang that is placed; nil for none.
+	Observe Observer
+}
+
+// Reporter reports on the Paddle jobs of one session.
+type Reporter struct {
+	Config
+	reports     map[api.JobID]report.Report
+	probe       *enqueue.Probe
+	withoutPods map[api.JobID]paddlejob.Gang // jobs that wait for admission, or for their pods
+	pending     map[api.JobID]int            // pods of each gang that were pending when the session opened
+	accounting  *enqueue.Accounting          // as the session closes; nil until it is needed
+	tried       api.JobID                    // the gang for which an action last looked for nodes, "" once its error is set
+}
+
+// New returns a Reporter without reports.
+func New(c Config) *Reporter {
+	return &Reporter{
+		Config: c, reports: map[api.JobID]report.Report{}, withoutPods: map[api.JobID]paddlejob.Gang{}, pending: map[api.JobID]int{},
+	}
+}
+
+// Open sets the fit errors of gangs that no action may come to, and observes which jobs the queues admit. It is called when all
+// gangs are known.
+func (r *Reporter) Open() {
+	var candidates []enqueue.Job
+	add := func(job *api.JobInfo, g paddlejob.Gang, spec paddlejob.Spec) {
+		if !job.IsPending() || job.PodGroup.Spec.MinResources == nil { // Volcano admits it without a vote
+			return
+		}
+		candidate := enqueue.Job{Info: job, Minimum: diagnosisOf(job, g).Minimum()}
+		if r.RaisesMinResources {
+			candidate.MinResources = spec.MinResources
+		}
+		candidates = append(candidates, candidate)
+	}
+	for id, g := range r.Gangs {
+		job := r.Session.Jobs[id]
+		if !paddlejob.Ready(job) {
+			r.guarded(job, func() { job.JobFitErrors = diagnosisOf(job, g).FitError(r.lastReason(job, g)) })
+		}
+		r.pending[id] = len(job.TaskStatusIndex[api.Pending])
+		add(job, g, r.Planner.Spec(job))
+	}
+	for id, job := range r.Session.Jobs {
+		if len(job.Tasks) > 0 || !job.IsPending() && job.PodGroup.Status.Phase != scheduling.PodGroupInqueue || !paddlejob.IsPaddle(job) {
+			continue
+		}
+		r.withoutPods[id] = paddlejob.NewGang(job, r.Roles)
+		add(job, r.withoutPods[id], r.ParseSpec(job))
+	}
+	r.probe = enqueue.Watch(r.Session, config.PluginName, candidates, enqueue.Callbacks{Rejected: func(job *api.JobInfo, rejection report.Report) {
+		r.reports[job.UID] = rejection
+		g, isGang := r.Gangs[job.UID]
+		if !isGang {
+			g = r.withoutPods[job.UID]
+		}
+		job.JobFitErrors = diagnosisOf(job, g).FitError(rejection.Reason)
+	}, Admitted: func(job *api.JobInfo) {
+		delete(r.reports, job.UID)
+		if job.JobFitErrors = ""; len(job.Tasks) > 0 {
+			r.guarded(job, func() { job.JobFitErrors = r.fitError(job, r.Gangs[job.UID]) })
+		}
+	}, Guard: r.guarded})
+}
+
+// ParseSpec returns what a job says about its placement. Annotations that cannot be parsed are reported with an event.
+func (r *Reporter) ParseSpec(job *api.JobInfo) paddlejob.Spec {
+	spec, err := paddlejob.ParseSpec(job.PodGroup.Annotations, paddlejob.DefaultSpec(r.Arguments))
+	r.Status.InvalidAnnotations(r.Session, job, err)
+	return spec
+}
+
+// MissingPods returns which pods of a gang do not exist yet, false if all minimums exist.
+func (*Reporter) MissingPods(job *api.JobInfo, g paddlejob.Gang) (string, bool) {
+	r, missing := diagnosisOf(job, g).MissingPods()
+	return r.Message, missing
+}
+
+// Tried records that an action looks for nodes for a job.
+func (r *Reporter) Tried(job api.JobID) {
+	if _, ok := r.Gangs[job]; ok {
+		r.tried = job
+	}
+}
+
+// SetFitError sets JobInfo.JobFitErrors of the gang that was tried last. Volcano writes it to the conditions of the PodGroup and of
+// the pods, and to events.
+func (r *Reporter) SetFitError() {
+	job, g := r.Session.Jobs[r.tried], r.Gangs[r.tried]
+	r.tried = ""
+	switch {
+	case job == nil:
+	case paddlejob.Ready(job):
+		job.JobFitErrors = ""
+	default:
+		r.guarded(job, func() { job.JobFitErrors = r.fitError(job, g) })
+	}
+}
+
+// Rejected records why the pods of a gang get no node. plan is a plan that does not fit, or nil. The last report of a session
+// counts. Of a gang that is placed after all, it counts only for the pods beyond the minimums.
+func (r *Reporter) Rejected(job *api.JobInfo, plan *planner.Plan, err error) {
+	found := reportOf(err)
+	if plan != nil && errors.Is(err, planner.ErrInfeasible) {
+		if diagnosed, ok := r.diagnosePlan(plan); ok {
+			found = diagnosed
+		}
+	}
+	r.reports[job.UID] = found
+	job.JobFitErrors = diagnosisOf(job, r.Gangs[job.UID]).FitError(found.Reason)
+}
+
+// reportOf returns the report of an error.
+func reportOf(err error) report.Report {
+	switch {
+	case errors.Is(err, planner.ErrInvalidConstraint):
+		return report.Report{Reason: report.UnknownTier, Message: err.Error()}
+	case errors.Is(err, planner.ErrNoNodes):
+		return report.Report{Reason: report.NoReadyNodes}
+	case errors.Is(err, placement.ErrNoFit), errors.Is(err, planner.ErrInfeasible):
+		return report.Report{Reason: report.InsufficientResources, Message: err.Error()}
+	}
+	return report.Report{Reason: report.AssignmentNotFound, Message: err.Error()}
+}
+
+// guarded runs what writes about a job. A panic ends it and nothing else.
+func (r *Reporter) guarded(job *api.JobInfo, work func()) {
+	of := guard.Work{Part: metrics.PartText, Job: job.UID}
+	if r.Guard.BackedOff(of) != nil {
+		return
+	}
+	_ = r.Guard.Run(of, func() error { // it is logged and counted
+		work()
+		return nil
+	})
+}
+
+// fitError returns JobInfo.JobFitErrors of a gang that is not started, after an action looked for nodes.
+func (r *Reporter) fitError(job *api.JobInfo, g paddlejob.Gang) string {
+	d := diagnosisOf(job, g)
+	if _, missing := d.MissingPods(); missing {
+		return d.FitError(report.WaitingForPods)
+	}
+	found := d.NotPlaced()
+	recorded, ok := r.reports[job.UID]
+	switch {
+	case found.Reason == report.TerminatingPods:
+	case ok:
+		found = recorded
+	case found.Reason == "":
+		found.Reason = r.lastReason(job, g)
+	}
+	return d.FitError(found.Reason)
+}
+
+// lastReason returns the reason for which a gang waits before a session has looked for nodes: the one that the last session
+// wrote, empty if there is none.
+func (*Reporter) lastReason(job *api.JobInfo, g paddlejob.Gang) report.Reason {
+	if _, missing := diagnosisOf(job, g).MissingPods(); missing {
+		return report.WaitingForPods
+	}
+	if had, _ := status.Condition(job.PodGroup); had.Status == corev1.ConditionFalse && report.Reason(had.Reason) != report.WaitingForPods {
+		return report.Reason(had.Reason)
+	}
+	return ""
+}
+
+// Close writes the condition of each Paddle job that waits or was placed, sends events and counts the jobs that wait. What
+// Volcano and its plugin gang write was set before, because plugins close in any order.
+func (r *Reporter) Close() {
+	r.probe.Close()
+	counts := map[string]int{}
+	wait := func(job *api.JobInfo, why report.Report) {
+		counts[string(why.Reason)]++
+		r.Status.Waiting(r.Session, job, why)
+	}
+	for _, job := range r.jobs() {
+		g, isGang := r.Gangs[job.UID]
+		members, hasNoPods := r.withoutPods[job.UID]
+		r.guarded(job, func() {
+			switch {
+			case hasNoPods:
+				why := r.whyWithoutPods(job, members)
+				job.JobFitErrors = diagnosisOf(job, members).FitError(why.Reason) // into Volcano's own event
+				wait(job, why)
+			case isGang && !paddlejob.Ready(job):
+				wait(job, r.why(job, g))
+			default:
+				r.reportPlaced(job, g)
+			}
+		})
+	}
+	metrics.SetPending(counts)
+}
+
+// jobs returns the jobs to report on: gangs, jobs without pods, and jobs that run but whose condition says that they wait,
+// because a scheduler ended between placing them and writing that.
+func (r *Reporter) jobs() []*api.JobInfo {
+	var jobs []*api.JobInfo
+	for id, job := range r.Session.Jobs {
+		_, isGang := r.Gangs[id]
+		_, hasNoPods := r.withoutPods[id]
+		had, _ := status.Condition(job.PodGroup)
+		if isGang || hasNoPods || had.Status == corev1.ConditionFalse && len(job.Tasks) > 0 && job.IsReady() {
+			jobs = append(jobs, job)
+		}
+	}
+	slices.SortFunc(jobs, func(a, b *api.JobInfo) int { return cmp.Compare(a.UID, b.UID) })
+	return jobs
+}
