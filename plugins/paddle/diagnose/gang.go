@@ -24,9 +24,10 @@ type Gang struct {
 	Job *api.JobInfo
 	// Roles are in the order in which their pods are placed.
 	Roles []Role
-	// Pipelined reports that every minimum has a node once terminating pods have gone.
-	Pipelined bool
 }
+
+// Pipelined reports whether every minimum has a node once terminating pods have gone.
+func (g *Gang) Pipelined() bool { return len(g.Job.Tasks) > 0 && paddlejob.Pipelined(g.Job) }
 
 // Minimum returns the pods without which the gang does not start: "2 servers and 8 workers"; "10 pods" where roles are not
 // known yet.
@@ -80,7 +81,7 @@ func (g *Gang) NotPlaced() report.Report {
 	why := strings.Join(reasons, "; ")
 	r := report.Report{Reason: report.InsufficientResources, Missing: missing(counts, roleCount.placed)}
 	switch {
-	case g.Pipelined:
+	case g.Pipelined():
 		r.Reason = report.TerminatingPods
 	case len(reasons) == 0:
 		r.Reason = ""
@@ -93,7 +94,7 @@ func (g *Gang) NotPlaced() report.Report {
 	switch {
 	case placed == "":
 		r.Message = "gang not started: " + why
-	case g.Pipelined:
+	case r.Reason == report.TerminatingPods:
 		r.Message = fmt.Sprintf("gang not started: %s fit once terminating pods are gone", placed)
 	case slices.ContainsFunc(counts, func(c roleCount) bool { return c.running > 0 }):
 		r.Message = fmt.Sprintf("gang incomplete: %s run or fit; missing pods wait until all minimums fit (%s)", placed, why)
@@ -173,7 +174,7 @@ func (c roleCount) tried() bool { return c.placed() > 0 || c.reason != "" }
 // counts all pods as one role.
 func (g *Gang) shortfall(have func(roleCount) int32) []roleCount {
 	roles := g.countRoles(func(role Role) string { return role.Name })
-	if g.Pipelined || slices.ContainsFunc(roles, func(c roleCount) bool { return have(c) < c.minimum }) {
+	if g.Pipelined() || slices.ContainsFunc(roles, func(c roleCount) bool { return have(c) < c.minimum }) {
 		return slices.DeleteFunc(roles, func(c roleCount) bool { return c.minimum == 0 })
 	}
 	all := g.countRoles(func(Role) string { return "pod" })

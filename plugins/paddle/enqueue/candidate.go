@@ -37,7 +37,7 @@ type candidate struct {
 	requested *api.Resource       // what must be free
 	listed    corev1.ResourceList // the same as Volcano's Job controller lists it
 	minimum   *api.Resource       // what the minimum of the gang requests
-	pods      string              // the minimum in words
+	pods      func() string       // the minimum in words
 }
 
 func (p *Probe) newCandidate(job Job) *candidate {
@@ -120,7 +120,7 @@ func (c *candidate) exceeds(name string, quota *corev1.ResourceQuotaStatus) (r r
 		plain := corev1.ResourceName(strings.TrimPrefix(strings.TrimPrefix(string(limited), "requests."), "limits."))
 		amount := func(q resource.Quantity) float64 { return api.NewResource(corev1.ResourceList{plain: q}).Get(plain) }
 		r.Message = fmt.Sprintf("resource quota %s of namespace %s has capacity for %s that the job's minimum asks for (%s)",
-			name, c.namespace, part(plain, amount(left), amount(requested)), c.pods)
+			name, c.namespace, part(plain, amount(left), amount(requested)), c.pods())
 	}
 	r.Reason, r.Missing = report.ResourceQuota, missing
 	r.Suggestions = []report.Suggestion{report.Suggest(report.RaiseResourceQuota, name)}
@@ -132,10 +132,10 @@ func (c *candidate) exceeds(name string, quota *corev1.ResourceQuotaStatus) (r r
 func (c *candidate) lacks(reason report.Reason, where string, h headroom, suggestions ...report.Suggestion) report.Report {
 	r, short := h.shortage(reason, c.requested, func(name corev1.ResourceName) string {
 		if own := c.minimum.Get(name); own < c.requested.Get(name) {
-			return fmt.Sprintf("the job's minResources ask for (its minimum of %s takes %s)", c.pods,
+			return fmt.Sprintf("the job's minResources ask for (its minimum of %s takes %s)", c.pods(),
 				orNone(report.UnitFor(name, c.requested.Get(name)).Number(own, true)))
 		}
-		return "the job's minimum asks for (" + c.pods + ")"
+		return "the job's minimum asks for (" + c.pods() + ")"
 	}, suggestions...)
 	if !short {
 		return report.Report{
@@ -186,7 +186,7 @@ func orNone(number string) string {
 	return number
 }
 
-func (c *candidate) minimumText() string { return "the job's minimum (" + c.pods + ")" }
+func (c *candidate) minimumText() string { return "the job's minimum (" + c.pods() + ")" }
 
 // closedQueue returns the report of a queue that is not open, false if it is. does is what it does not do.
 func closedQueue(queue *api.QueueInfo, does string) (report.Report, bool) {

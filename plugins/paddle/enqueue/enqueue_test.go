@@ -35,7 +35,7 @@ var eightGPUs = resources{"nvidia.com/gpu": "8", "cpu": "18", "memory": "64Gi"}
 
 func gpuCandidate() *candidate {
 	return &candidate{
-		queue: &api.QueueInfo{Name: "q"}, namespace: "ns", pods: "2 servers and 8 workers",
+		queue: &api.QueueInfo{Name: "q"}, namespace: "ns", pods: func() string { return "2 servers and 8 workers" },
 		listed: eightGPUs.list(), requested: api.NewResource(eightGPUs.list()), minimum: api.NewResource(eightGPUs.list()),
 	}
 }

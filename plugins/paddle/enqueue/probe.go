@@ -20,8 +20,8 @@ import (
 // Job is a job that waits for admission.
 type Job struct {
 	Info *api.JobInfo
-	// Minimum is the pods without which the gang does not start: "2 servers and 8 workers".
-	Minimum string
+	// Minimum returns the pods without which the gang does not start: "2 servers and 8 workers".
+	Minimum func() string
 	// MinResources must be free before the job is admitted; nil for no more than the PodGroup says.
 	MinResources *api.Resource
 }

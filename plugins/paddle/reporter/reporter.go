@@ -67,11 +67,11 @@ func New(c Config) *Reporter {
 // gangs are known.
 func (r *Reporter) Open() {
 	var candidates []enqueue.Job
-	add := func(job *api.JobInfo, g paddlejob.Gang, spec paddlejob.Spec) {
-		if !job.IsPending() || job.PodGroup.Spec.MinResources == nil { // Volcano admits it without a vote
+	add := func(d *diagnose.Gang, spec paddlejob.Spec) {
+		if !d.Job.IsPending() || d.Job.PodGroup.Spec.MinResources == nil { // Volcano admits it without a vote
 			return
 		}
-		candidate := enqueue.Job{Info: job, Minimum: diagnosisOf(job, g).Minimum()}
+		candidate := enqueue.Job{Info: d.Job, Minimum: d.Minimum}
 		if r.RaisesMinResources {
 			candidate.MinResources = spec.MinResources
 		}
@@ -79,18 +79,19 @@ func (r *Reporter) Open() {
 	}
 	for id, g := range r.Gangs {
 		job := r.Session.Jobs[id]
+		d := diagnosisOf(job, g)
 		if !paddlejob.Ready(job) {
-			r.guarded(job, func() { job.JobFitErrors = diagnosisOf(job, g).FitError(r.lastReason(job, g)) })
+			r.guarded(job, func() { job.JobFitErrors = d.FitError(lastReason(d)) })
 		}
 		r.pending[id] = len(job.TaskStatusIndex[api.Pending])
-		add(job, g, r.Planner.Spec(job))
+		add(d, r.Planner.Spec(job))
 	}
 	for id, job := range r.Session.Jobs {
 		if len(job.Tasks) > 0 || !job.IsPending() && job.PodGroup.Status.Phase != scheduling.PodGroupInqueue || !paddlejob.IsPaddle(job) {
 			continue
 		}
 		r.withoutPods[id] = paddlejob.NewGang(job, r.Roles)
-		add(job, r.withoutPods[id], r.ParseSpec(job))
+		add(diagnosisOf(job, r.withoutPods[id]), r.ParseSpec(job))
 	}
 	r.probe = enqueue.Watch(r.Session, config.PluginName, candidates, enqueue.Callbacks{Rejected: func(job *api.JobInfo, rejection report.Report) {
 		r.reports[job.UID] = rejection
@@ -192,18 +193,18 @@ func (r *Reporter) fitError(job *api.JobInfo, g paddlejob.Gang) string {
 	case ok:
 		found = recorded
 	case found.Reason == "":
-		found.Reason = r.lastReason(job, g)
+		found.Reason = lastReason(d)
 	}
 	return d.FitError(found.Reason)
 }
 
 // lastReason returns the reason for which a gang waits before a session has looked for nodes: the one that the last session
 // wrote, empty if there is none.
-func (*Reporter) lastReason(job *api.JobInfo, g paddlejob.Gang) report.Reason {
-	if _, missing := diagnosisOf(job, g).MissingPods(); missing {
+func lastReason(d *diagnose.Gang) report.Reason {
+	if _, missing := d.MissingPods(); missing {
 		return report.WaitingForPods
 	}
-	if had, _ := status.Condition(job.PodGroup); had.Status == corev1.ConditionFalse && report.Reason(had.Reason) != report.WaitingForPods {
+	if had, _ := status.Condition(d.Job.PodGroup); had.Status == corev1.ConditionFalse && report.Reason(had.Reason) != report.WaitingForPods {
 		return report.Reason(had.Reason)
 	}
 	return ""

@@ -19,11 +19,10 @@ import (
 
 // diagnosisOf returns a gang for package diagnose.
 func diagnosisOf(job *api.JobInfo, g paddlejob.Gang) *diagnose.Gang {
-	d := &diagnose.Gang{Job: job}
+	d := &diagnose.Gang{Job: job, Roles: make([]diagnose.Role, 0, len(g))}
 	for _, group := range g {
 		d.Roles = append(d.Roles, diagnose.Role{Task: group.Task, Name: group.Role.Noun(), Minimum: group.Min})
 	}
-	d.Pipelined = len(job.Tasks) > 0 && paddlejob.Pipelined(job)
 	return d
 }
 
@@ -36,7 +35,7 @@ func (r *Reporter) why(job *api.JobInfo, g paddlejob.Gang) report.Report {
 	if missing, ok := d.MissingPods(); ok {
 		return missing
 	}
-	if recorded, ok := r.reports[job.UID]; ok && !d.Pipelined {
+	if recorded, ok := r.reports[job.UID]; ok && !d.Pipelined() {
 		return recorded
 	}
 	return r.whyNotPlaced(job, d)

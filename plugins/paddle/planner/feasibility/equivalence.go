@@ -3,10 +3,12 @@
 package feasibility
 
 import (
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"volcano.sh/volcano/pkg/scheduler/api"
@@ -34,29 +36,28 @@ func (c *Checker) sameKeys(a, b map[string]string) bool {
 	return true
 }
 
-// sameSpecs reports whether predicates see no difference between two specs.
+// sameSpecs reports whether predicates see no difference between two specs. It runs for each pod of a gang: what pods rarely
+// have is compared by reflection, the rest field by field.
 func sameSpecs(a, b *corev1.PodSpec) bool {
-	return apiequality.Semantic.DeepEqual(readSpec(a), readSpec(b))
+	return a.HostNetwork == b.HostNetwork && a.PriorityClassName == b.PriorityClassName && maps.Equal(a.NodeSelector, b.NodeSelector) &&
+		(a.Affinity == b.Affinity || apiequality.Semantic.DeepEqual(a.Affinity, b.Affinity)) &&
+		equalEach(a.Tolerations, b.Tolerations) && equalEach(a.TopologySpreadConstraints, b.TopologySpreadConstraints) &&
+		equalEach(a.ResourceClaims, b.ResourceClaims) &&
+		slices.EqualFunc(a.InitContainers, b.InitContainers, sameContainers) && slices.EqualFunc(a.Containers, b.Containers, sameContainers) &&
+		slices.EqualFunc(a.Volumes, b.Volumes, func(a, b corev1.Volume) bool {
+			return apiequality.Semantic.DeepEqual(a.VolumeSource, b.VolumeSource)
+		})
 }
 
-// readSpec returns the part of a spec that predicates read.
-func readSpec(spec *corev1.PodSpec) *corev1.PodSpec {
-	read := &corev1.PodSpec{
-		HostNetwork: spec.HostNetwork, PriorityClassName: spec.PriorityClassName, NodeSelector: spec.NodeSelector, Affinity: spec.Affinity,
-		Tolerations: spec.Tolerations, TopologySpreadConstraints: spec.TopologySpreadConstraints, ResourceClaims: spec.ResourceClaims,
-		InitContainers: readContainers(spec.InitContainers), Containers: readContainers(spec.Containers),
-	}
-	for i := range spec.Volumes {
-		read.Volumes = append(read.Volumes, corev1.Volume{VolumeSource: spec.Volumes[i].VolumeSource})
-	}
-	return read
+// sameContainers reports whether predicates see no difference between two containers.
+func sameContainers(a, b corev1.Container) bool {
+	return maps.EqualFunc(a.Resources.Requests, b.Resources.Requests, resource.Quantity.Equal) &&
+		maps.EqualFunc(a.Resources.Limits, b.Resources.Limits, resource.Quantity.Equal) &&
+		equalEach(a.Resources.Claims, b.Resources.Claims) && equalEach(a.Ports, b.Ports)
 }
 
-func readContainers(containers []corev1.Container) (read []corev1.Container) {
-	for i := range containers {
-		read = append(read, corev1.Container{Ports: containers[i].Ports, Resources: containers[i].Resources})
-	}
-	return read
+func equalEach[T any](a, b []T) bool {
+	return slices.EqualFunc(a, b, func(a, b T) bool { return apiequality.Semantic.DeepEqual(a, b) })
 }
 
 // dependsOnOtherPods reports whether predicates about a pod depend on other pods, on volumes or on claims. Their results are
