@@ -8,7 +8,7 @@ import (
 	context "context"
 	time "time"
 
-	apisbatchv1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
+	apibatchv1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	versioned "github.com/paddle-volcano/paddle-volcano/controller/client/clientset/versioned"
 	internalinterfaces "github.com/paddle-volcano/paddle-volcano/controller/client/informers/externalversions/internalinterfaces"
 	batchv1 "github.com/paddle-volcano/paddle-volcano/controller/client/listers/batch/v1"
@@ -69,7 +69,7 @@ func NewFilteredPaddleJobInformer(client versioned.Interface, namespace string, 
 				return client.BatchV1().PaddleJobs(namespace).Watch(ctx, options)
 			},
 		},
-		&apisbatchv1.PaddleJob{},
+		&apibatchv1.PaddleJob{},
 		resyncPeriod,
 		indexers,
 	)
@@ -80,7 +80,7 @@ func (f *paddleJobInformer) defaultInformer(client versioned.Interface, resyncPe
 }
 
 func (f *paddleJobInformer) Informer() cache.SharedIndexInformer {
-	return f.factory.InformerFor(&apisbatchv1.PaddleJob{}, f.defaultInformer)
+	return f.factory.InformerFor(&apibatchv1.PaddleJob{}, f.defaultInformer)
 }
 
 func (f *paddleJobInformer) Lister() batchv1.PaddleJobLister {
