@@ -131,6 +131,7 @@ func migrationShell(t *testing.T) func(t *testing.T, command string, want []stri
 	require.NoError(t, err)
 	return func(t *testing.T, command string, want []string) {
 		t.Helper()
+		t.Logf("$ %s", command)
 		require.NoError(t, shell.Do(t.Context(), docs.Step{Command: command, Want: want}))
 	}
 }
@@ -154,6 +155,9 @@ func migrationGuide(t *testing.T) (forget, remove, update, byHelm, byKubectl str
 // migrationCommands are those that migrate-check prints.
 func migrationCommands(t *testing.T) (commands []string) {
 	t.Helper()
+	text, err := kubectlPaddle(t.Context(), "migrate-check")
+	require.NoError(t, err)
+	t.Logf("$ kubectl paddle migrate-check\n%s", text)
 	out, err := kubectlPaddle(t.Context(), "migrate-check", "-o", "json")
 	require.NoError(t, err)
 	var found struct {
