@@ -109,60 +109,60 @@ func TestWhyJobIsNotAdmitted(t *testing.T) {
 	}{
 		{
 			"the cluster is full: 16 GPUs count as 19.2, and 12 are used", shipped, append(runningPods(12), job()),
-			report.Overcommit, "the cluster has capacity for 7 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
+			report.Overcommit, "the cluster has capacity for 7 of the 8 GPUs that the job needs",
 		}, {
 			"overcommit with a factor of its own", voters("overcommit\n    arguments:\n      overcommit-factor: 1.0"),
 			append(runningPods(12), job()),
-			report.Overcommit, "the cluster has capacity for 4 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
+			report.Overcommit, "the cluster has capacity for 4 of the 8 GPUs that the job needs",
 		}, {
 			"a job without minimums", shipped, append(runningPods(16), asks(podGroup("job", 1, nil), eightGPUs)),
-			report.Overcommit, "the cluster has capacity for 3 of the 8 GPUs that the job's minimum asks for (1 pod)",
+			report.Overcommit, "the cluster has capacity for 3 of the 8 GPUs that the job needs",
 		}, {
 			"the queue has a quota", shipped, append(inQ(job()), gpuQueue("q", "6")),
-			report.QueueCapacity, "queue q has capacity for 6 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
+			report.QueueCapacity, "queue q has capacity for 6 of the 8 GPUs that the job needs",
 		}, {
 			"the queue's quota is promised to others", shipped, append(inQ(job(), promised), gpuQueue("q", "12")),
-			report.QueueCapacity, "queue q has capacity for 7 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
+			report.QueueCapacity, "queue q has capacity for 7 of the 8 GPUs that the job needs",
 		}, {
 			"the queue's quota went to the job before, a moment ago", shipped, append(inQ(last, first), gpuQueue("q", "13")),
-			report.QueueCapacity, "queue q has capacity for 5 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
+			report.QueueCapacity, "queue q has capacity for 5 of the 8 GPUs that the job needs",
 		}, {
 			"what others have beyond their minimum counts as room", shipped, append(inQ(job(), elastic), six, gpuQueue("q", "10")),
-			report.QueueCapacity, "queue q has capacity for 6 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
+			report.QueueCapacity, "queue q has capacity for 6 of the 8 GPUs that the job needs",
 		}, {
 			"the queue has no GPUs at all", shipped, append(inQ(job()), gpuQueue("q", "0")),
-			report.QueueCapacity, "queue q has capacity for none of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
+			report.QueueCapacity, "queue q has capacity for none of the 8 GPUs that the job needs",
 		}, {
 			"the queue has too little memory", voters("proportion"),
 			append(inQ(job()), queue("q", resources{"cpu": "64", "memory": "65000Mi"})),
-			report.QueueCapacity, "queue q has capacity for 63.4 of the 64 GiB of memory that the job's minimum asks for (2 servers and 8 workers)",
+			report.QueueCapacity, "queue q has capacity for 63.4 of the 64 GiB of memory that the job needs",
 		}, {
 			"capacity instead of proportion", voters("overcommit", "capacity"), append(inQ(job()), gpuQueue("q", "6")),
-			report.QueueCapacity, "queue q has capacity for 6 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
+			report.QueueCapacity, "queue q has capacity for 6 of the 8 GPUs that the job needs",
 		}, {
 			"a queue above has a quota", voters(hierarchical), append(inQ(job()), root, team, child),
-			report.ParentQueueCapacity, "queue team has capacity for 4 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
+			report.ParentQueueCapacity, "queue team has capacity for 4 of the 8 GPUs that the job needs",
 		}, {
 			"a queue of queues", voters(hierarchical), append(inQ(job()), root, team, child, grandchild),
 			report.QueueNotLeaf, "queue q has child queues, and only these admit jobs",
 		}, {
 			"the queue is closed", shipped, append(inQ(job()), closed),
-			report.QueueClosed, "queue q is closed: it admits no job until it is opened again",
+			report.QueueClosed, "queue q is not open: it admits no job and starts no pods",
 		}, {
 			"the queue is closed and the cluster full", shipped, append(append(runningPods(16), closed), inQ(job())...),
-			report.QueueClosed, "queue q is closed: it admits no job until it is opened again",
+			report.QueueClosed, "queue q is not open: it admits no job and starts no pods",
 		}, {
 			"the queue is being closed", voters("capacity"), append(inQ(job()), closing),
-			report.QueueClosed, "queue q is being closed: it admits no job until it is opened again",
+			report.QueueClosed, "queue q is not open: it admits no job and starts no pods",
 		}, {
 			"the queue is not open yet", shipped, append(inQ(job()), odd),
-			report.QueueClosed, "queue q is not open yet: it admits no job",
+			report.QueueClosed, "queue q is not open: it admits no job and starts no pods",
 		}, {
 			"nobody asks whether the queue is closed", voters("overcommit"), append(append(runningPods(16), closed), inQ(job())...),
-			report.Overcommit, "the cluster has capacity for 3 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
+			report.Overcommit, "the cluster has capacity for 3 of the 8 GPUs that the job needs",
 		}, {
 			"the namespace has a quota", voters("resourcequota"), []any{job(), quota("gpus", "cpu", "20", "16")},
-			report.ResourceQuota, "resource quota gpus of namespace ns has capacity for 4 of the 18 CPUs that the job's minimum asks for (2 servers and 8 workers)",
+			report.ResourceQuota, "resource quota gpus of namespace ns has capacity for 4 of the 18 CPUs that the job needs",
 		}, {
 			"a plugin of which nothing is known", voters("picky"), []any{job()},
 			report.RefusedByPlugin, "the scheduler's plugin picky rejects the job",
@@ -171,7 +171,7 @@ func TestWhyJobIsNotAdmitted(t *testing.T) {
 			report.RefusedByPlugin, "the scheduler's plugin picky rejects the job",
 		}, {
 			"it is admitted", shipped, []any{job()},
-			report.WaitingForPods, "queue default has admitted the job; its pods are not created yet: 2 servers and 8 workers",
+			report.WaitingForPods, "2 of 2 servers and 8 of 8 workers do not exist yet: no pod of the gang is started before",
 		}, {
 			"the action enqueue does not run", configuration("backfill", tier(1, "", withPaddle), tier(2, "", "")), []any{job()},
 			report.WaitingToBeEnqueued, "queue default has not admitted the job yet; nothing rejects it",
@@ -217,7 +217,7 @@ func TestNoEventOfAJobWithoutPods(t *testing.T) {
 	for range 100 {
 		c.session()
 	}
-	require.Contains(t, <-volcano.Events, "gang not started: servers and workers wait (WaitingForPods)")
+	require.Contains(t, <-volcano.Events, "the gang waits (WaitingForPods)")
 	require.Empty(t, events())
 }
 
@@ -227,10 +227,10 @@ func TestWhyJobWithPodsIsNotAdmitted(t *testing.T) {
 		c := newCluster(t, configuration, append(inQ(asks(podGroup("job", 4, twoTwo), resources{"cpu": "2"})),
 			queue("q", resources{"cpu": "1"}), pods("job", "ps", 2, nothing), pods("job", "worker", 2, oneCPU),
 			node("n1", resources{"cpu": "8", "memory": "8Gi"}))...)
-		const why = "queue q has capacity for 1 of the 2 CPUs that the job's minimum asks for (2 servers and 2 workers)"
+		const why = "queue q has capacity for 1 of the 2 CPUs that the job needs"
 		for range 3 {
 			c.session()
-			require.Contains(t, c.podMessage("job-ps-0"), "gang not started: servers and workers wait (QueueCapacity)")
+			require.Contains(t, c.podMessage("job-ps-0"), "the gang waits (QueueCapacity)")
 			require.Equal(t, string(report.QueueCapacity), c.condition("job").Reason)
 			require.Equal(t, why, firstLine(c.condition("job")))
 		}

@@ -28,7 +28,7 @@ func TestEventsAreWrittenToTheServer(t *testing.T) {
 	require.Equal(t, corev1.ObjectReference{
 		Kind: "PodGroup", APIVersion: "scheduling.volcano.sh/v1beta1", Namespace: namespace, Name: "job", UID: "job",
 	}, event.InvolvedObject)
-	require.Equal(t, "Warning InsufficientResources the cluster has capacity for 8 of the 18 CPUs that the job's missing pods ask for",
+	require.Equal(t, "Warning InsufficientResources the cluster has capacity for 8 of the 18 CPUs that the job needs",
 		event.Type+" "+event.Reason+" "+event.Message)
 }
 

@@ -133,7 +133,7 @@ func TestLimitIsExplained(t *testing.T) {
 		group, workers := ring("j", 6)
 		c.add(within(group, hardMode, 1), workers)
 		c.session()
-		require.Regexp(t, `of 6 workers ha(s|ve) no room: .*6 needed in one rack \(networkTopology hard, tier 1\); fits with tier 2`,
+		require.Regexp(t, `of 6 workers do(es)? not fit: .*of the 6 GPUs that the workers need \(networkTopology hard, tier 1\); it fits with tier 2`,
 			c.condition("j").Message)
 	})
 }

@@ -26,8 +26,7 @@ func TestMinResourcesOfTheUser(t *testing.T) {
 	job := func(amounts string) *scheduling.PodGroup {
 		return requiring(asks(podGroup("job", 10, twoEight), eightGPUs), amounts)
 	}
-	const admitted = "queue default has admitted the job; its pods are not created yet: 2 servers and 8 workers"
-	admittedByQ := "queue q" + admitted[len("queue default"):]
+	const admitted = "2 of 2 servers and 8 of 8 workers do not exist yet: no pod of the gang is started before"
 	inqueue := func(group *scheduling.PodGroup) *scheduling.PodGroup {
 		group.Status.Phase = scheduling.PodGroupInqueue
 		return group
@@ -60,28 +59,28 @@ func TestMinResourcesOfTheUser(t *testing.T) {
 	}{
 		{
 			"the cluster is full: 16 GPUs count as 19.2, and 8 are used", shipped, append(runningPods(8), job("nvidia.com/gpu=12")),
-			report.Overcommit, "the cluster has capacity for 11 of the 12 GPUs that the job's minResources ask for (its minimum of 2 servers and 8 workers takes 8)",
+			report.Overcommit, "the cluster has capacity for 11 of the 12 GPUs that the job needs",
 		}, {
 			"there is just enough", shipped, append(runningPods(7), job("nvidia.com/gpu=12,cpu=100,memory=500Gi")), report.WaitingForPods, admitted,
 		}, {
 			"the queue has a quota", shipped, append(inQ(job("nvidia.com/gpu=12")), gpuQueue("q", "10")),
-			report.QueueCapacity, "queue q has capacity for 10 of the 12 GPUs that the job's minResources ask for (its minimum of 2 servers and 8 workers takes 8)",
+			report.QueueCapacity, "queue q has capacity for 10 of the 12 GPUs that the job needs",
 		}, {
 			"capacity instead of proportion", voters("capacity"), append(inQ(job("nvidia.com/gpu=12")), gpuQueue("q", "10")),
-			report.QueueCapacity, "queue q has capacity for 10 of the 12 GPUs that the job's minResources ask for (its minimum of 2 servers and 8 workers takes 8)",
+			report.QueueCapacity, "queue q has capacity for 10 of the 12 GPUs that the job needs",
 		}, {
 			"a queue above has a quota, of which another queue below it has a part", voters(hierarchical),
 			append(inQ(job("nvidia.com/gpu=12")), root, team, child, sibling, beside),
-			report.ParentQueueCapacity, "queue team has capacity for 11 of the 12 GPUs that the job's minResources ask for (its minimum of 2 servers and 8 workers takes 8)",
+			report.ParentQueueCapacity, "queue team has capacity for 11 of the 12 GPUs that the job needs",
 		}, {
 			"what a queue elsewhere has does not count", voters(hierarchical),
-			append(inQ(job("nvidia.com/gpu=12")), root, team, child, other, elsewhere), report.WaitingForPods, admittedByQ,
+			append(inQ(job("nvidia.com/gpu=12")), root, team, child, other, elsewhere), report.WaitingForPods, admitted,
 		}, {
 			"a queue of queues", voters(hierarchical), append(inQ(job("nvidia.com/gpu=15")), root, team, child, grandchild),
 			report.QueueNotLeaf, "queue q has child queues, and only these admit jobs",
 		}, {
 			"the minimum asks for none of it", shipped, []any{job("example.com/nic=1")},
-			report.Overcommit, "the cluster has capacity for none of the 1 example.com/nic that the job's minResources ask for (its minimum of 2 servers and 8 workers takes none)",
+			report.Overcommit, "the cluster has capacity for none of the 1 example.com/nic that the job needs",
 		}, {
 			"proportion limits no queue without a capability", voters("proportion"), append(runningPods(5), job("nvidia.com/gpu=12")),
 			report.WaitingForPods, admitted,
@@ -90,25 +89,25 @@ func TestMinResourcesOfTheUser(t *testing.T) {
 			report.WaitingForPods, admitted,
 		}, {
 			"proportion knows of no queue above", voters("proportion\n    enableHierarchy: true"),
-			append(inQ(job("nvidia.com/gpu=12")), root, team, child, sibling, beside), report.WaitingForPods, admittedByQ,
+			append(inQ(job("nvidia.com/gpu=12")), root, team, child, sibling, beside), report.WaitingForPods, admitted,
 		}, {
 			"less than the minimum", shipped, append(runningPods(12), job("nvidia.com/gpu=4")),
-			report.Overcommit, "the cluster has capacity for 7 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
+			report.Overcommit, "the cluster has capacity for 7 of the 8 GPUs that the job needs",
 		}, {
 			"the minimum lacks GPUs, and the annotation is about CPUs", shipped, append(runningPods(12), job("nvidia.com/gpu=4,cpu=100")),
-			report.Overcommit, "the cluster has capacity for 7 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
+			report.Overcommit, "the cluster has capacity for 7 of the 8 GPUs that the job needs",
 		}, {
 			"jobs without the annotation are asked for their minimum", shipped, []any{before(), asks(podGroup("job", 10, twoEight), eightGPUs)},
 			report.WaitingForPods, admitted,
 		}, {
 			"the annotation of jobs that are not Paddle's has no effect", shipped, append(inQ(job("nvidia.com/gpu=11"), notOurs), gpuQueue("q", "16")),
-			report.WaitingForPods, admittedByQ,
+			report.WaitingForPods, admitted,
 		}, {
 			"the queue is closed", shipped, append(inQ(job("nvidia.com/gpu=12")), closed),
-			report.QueueClosed, "queue q is closed: it admits no job until it is opened again",
+			report.QueueClosed, "queue q is not open: it admits no job and starts no pods",
 		}, {
 			"nobody asks whether the queue is closed", voters("overcommit"), append(inQ(job("nvidia.com/gpu=20")), closed),
-			report.Overcommit, "the cluster has capacity for 19 of the 20 GPUs that the job's minResources ask for (its minimum of 2 servers and 8 workers takes 8)",
+			report.Overcommit, "the cluster has capacity for 19 of the 20 GPUs that the job needs",
 		}, {
 			"an annotation that cannot be read", shipped, append(runningPods(8), job("nvidia.com/gpu=twelve")), report.WaitingForPods, admitted,
 		}, {

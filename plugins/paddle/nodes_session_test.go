@@ -142,7 +142,7 @@ func TestReportOfWhatRefusesNodes(t *testing.T) {
 				require.NotNil(t, got)
 				require.Equal(t, test.want, got.Reason, got.Message)
 				require.Equal(t, string(test.want), c.condition("job").Reason)
-				message, _, _ := strings.Cut(c.condition("job").Message, "; fits ")
+				message, _, _ := strings.Cut(c.condition("job").Message, "; it fits ")
 				require.Equal(t, got.Message, message)
 				if test.text != "" {
 					require.Equal(t, test.text, got.Message)

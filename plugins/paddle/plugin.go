@@ -18,6 +18,7 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/config"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/constraints"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/diagnose"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/guard"
 	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/metrics"
@@ -181,8 +182,9 @@ func (p *plugin) jobValid(obj any) *api.ValidateResult {
 	if !ok || !p.isGang(job.UID) {
 		return nil
 	}
-	if message, missing := p.reporter.MissingPods(job, p.gangs[job.UID]); missing {
-		return &api.ValidateResult{Reason: v1beta1.NotEnoughPodsOfTaskReason, Message: message}
+	if !diagnose.PodsExist(job) {
+		why := diagnose.NotCreated(job, p.gangs[job.UID])
+		return &api.ValidateResult{Reason: v1beta1.NotEnoughPodsOfTaskReason, Message: why.Sentence()}
 	}
 	p.bestEffort.Apply(job)
 	return nil

@@ -86,7 +86,7 @@ func TestConditionOfAGangFromWaitingToPlaced(t *testing.T) {
 		group, pods("job", "worker", 8, onGPU))
 	events := c.listen()
 	c.session()
-	const why = "2 of 8 workers have no room: rack r3 has 6 GPUs free, 8 needed in one rack (networkTopology hard, tier 1); fits without a networkTopology limit"
+	const why = "2 of 8 workers do not fit: rack r3 has capacity for 6 of the 8 GPUs that the workers need (networkTopology hard, tier 1); it fits without a networkTopology limit"
 	first := c.condition("job")
 	require.Equal(t, corev1.ConditionFalse, first.Status)
 	require.Equal(t, "TopologyConstraint", first.Reason)
@@ -94,14 +94,14 @@ func TestConditionOfAGangFromWaitingToPlaced(t *testing.T) {
 	require.Equal(t, why, first.Message)
 	got := c.report()
 	require.Equal(t, report.TopologyConstraint, got.Reason)
-	require.Equal(t, "2 of 8 workers have no room: rack r3 has 6 GPUs free, 8 needed in one rack (networkTopology hard, tier 1)", got.Message)
+	require.Equal(t, "2 of 8 workers do not fit: rack r3 has capacity for 6 of the 8 GPUs that the workers need (networkTopology hard, tier 1)", got.Message)
 	require.Equal(t, &report.Missing{
 		Roles:     []report.Role{{Role: "worker", Minimum: 8, Missing: 2}},
 		Resources: []report.Resource{{Name: "nvidia.com/gpu", Requested: "8", Available: "6"}},
 	}, got.Missing)
 	require.Equal(t, report.Suggestion{Kind: report.AllowTier, Text: "it fits without a networkTopology limit"}, got.Suggestions[0])
-	require.Contains(t, got.Details(), "rack r1: 4 of 8 workers")
-	const wait = "gang not started: workers wait (TopologyConstraint); condition PaddleScheduled of the PodGroup says what is missing"
+	require.Contains(t, got.Details(), "rack r3: 6 of 8 workers fit")
+	const wait = "the gang waits (TopologyConstraint): condition PaddleScheduled of the PodGroup has the details"
 	require.Contains(t, c.message("job"), "Origin reason is: "+wait)
 	require.Equal(t, wait, c.podMessage("job-worker-0"))
 	require.Equal(t, []string{"Warning TopologyConstraint " + why}, events())
@@ -179,40 +179,40 @@ func TestReasonOfAGang(t *testing.T) {
 	}{
 		{
 			"pods are missing", []any{group(), pods("job", "ps", 1, nothing), pods("job", "worker", 2, nothing), eightCPUs}, report.WaitingForPods,
-			"gang not started: 1 of 2 servers and 2 of 2 workers exist; no pod is started until all minimums exist",
+			"1 of 2 servers does not exist yet: no pod of the gang is started before",
 		}, {
 			"a gate", []any{group(), gated, pods("job", "worker", 2, nothing), eightCPUs}, report.SchedulingGated,
-			"gang not started: 1 of 2 servers and 2 of 2 workers fit; no pod is started until all minimums fit (servers: 1 held back by scheduling gates)",
+			"1 of 2 servers has no node: scheduling gates hold pods back (wait)",
 		}, {
-			"a gate, and no room either", []any{group(), gated, pods("job", "worker", 2, resources{"cpu": "9"}), eightCPUs, gpuNode("n2", "r1", 1), gpuNode("n3", "r1", 1)}, report.InsufficientResources, "",
+			"a gate, and the others do not fit", []any{group(), gated, pods("job", "worker", 2, resources{"cpu": "9"}), eightCPUs, gpuNode("n2", "r1", 1), gpuNode("n3", "r1", 1)}, report.InsufficientResources, "",
 		}, {
 			"no node is good enough for one role", []any{group(), pods("job", "ps", 2, nothing), pods("job", "worker", 2, resources{"cpu": "9"}), eightCPUs, gpuNode("n2", "r1", 1), gpuNode("n3", "r1", 1)}, report.InsufficientResources,
-			"2 of 2 workers have no room: the cluster has 24 CPUs left, but no node has the 9 that one worker needs (the most is 8); fits with 2 more CPUs in the cluster (on n2 and n3)",
+			"2 of 2 workers do not fit: node n1, which comes closest, has capacity for 8 of the 9 CPUs that one worker needs; it fits with 2 CPUs more in the cluster (on n2 and n3)",
 		}, {
 			"the cluster is too small", []any{group(), pods("job", "ps", 2, nothing), pods("job", "worker", 2, resources{"cpu": "9"}), eightCPUs}, report.InsufficientResources,
-			"the cluster has capacity for 8 of the 18 CPUs that the job's missing pods ask for",
+			"the cluster has capacity for 8 of the 18 CPUs that the job needs",
 		}, {
 			"pods are ending", []any{group(), podGroup("old", 1, nil), ending, pods("job", "ps", 2, nothing), pods("job", "worker", 2, resources{"cpu": "4"}), eightCPUs},
-			report.TerminatingPods, "gang not started: 2 of 2 servers and 2 of 2 workers fit once terminating pods are gone",
+			report.TerminatingPods, "the gang fits once terminating pods are gone",
 		}, {
 			"the queue was closed later", append(inQ(admitted), closed, pods("job", "ps", 2, nothing), pods("job", "worker", 2, nothing), eightCPUs), report.QueueClosed,
-			"queue q is closed: it starts no pods until it is opened again",
+			"queue q is not open: it admits no job and starts no pods",
 		}, {
 			"the queue has a quota", append(inQ(group()), queue("q", resources{"cpu": "1", "memory": "2Gi"}), pods("job", "ps", 2, nothing), pods("job", "worker", 2, oneCPU), eightCPUs),
-			report.QueueCapacity, "queue q has capacity for 1 of the 2 CPUs that the job's missing pods ask for",
+			report.QueueCapacity, "queue q has capacity for 1 of the 2 CPUs that the job needs",
 		}, {
 			"what the queue keeps for the job itself", append(inQ(promised), queue("q", resources{"cpu": "1", "memory": "2Gi"}), pods("job", "ps", 2, nothing), pods("job", "worker", 2, oneCPU), eightCPUs),
-			report.QueueCapacity, "queue q has capacity for 1 of the 2 CPUs that the job's missing pods ask for",
+			report.QueueCapacity, "queue q has capacity for 1 of the 2 CPUs that the job needs",
 		}, {
 			"another job of the queue has more than it needs", append(inQ(group(), elastic), three, queue("q", resources{"cpu": "4", "memory": "4Gi"}), pods("job", "ps", 2, nothing), pods("job", "worker", 2, oneCPU), eightCPUs),
-			report.QueueCapacity, "queue q has capacity for 1 of the 2 CPUs that the job's missing pods ask for",
+			report.QueueCapacity, "queue q has capacity for 1 of the 2 CPUs that the job needs",
 		}, {
 			"the queue's quota and workers beyond the minimum", append(inQ(group()), queue("q", resources{"cpu": "1", "memory": "2Gi"}), pods("job", "ps", 2, nothing), pods("job", "worker", 5, oneCPU), eightCPUs),
-			report.QueueCapacity, "queue q has capacity for 1 of the 2 CPUs that the job's missing pods ask for",
+			report.QueueCapacity, "queue q has capacity for 1 of the 2 CPUs that the job needs",
 		}, {
 			"another queue has its share", append(inQ(group()), queue("q", nil), queue("other", nil), busy, hungry,
 				pods("job", "ps", 2, nothing), pods("job", "worker", 2, resources{"cpu": "3"}), eightCPUs),
-			report.QueueOverused, "queue q has used up its share of the cluster: the job's missing pods ask for 6 CPUs",
+			report.QueueOverused, "queue q has used up its share of the cluster",
 		}, {
 			"an unknown tier", []any{unknown, pods("job", "worker", 2, onGPU), gpuNode("n1", "r1", 3)}, report.UnknownTier,
 			`invalid constraint: networkTopology hard: highestTierName "row" is not known: there are rack`,
@@ -299,7 +299,7 @@ func TestConditionOfAGangThatWasPlacedBefore(t *testing.T) {
 	group := podGroup("job", 2, nil)
 	group.Status.Phase = v1beta1.PodGroupRunning
 	group.Status.Conditions = []v1beta1.PodGroupCondition{{
-		Type: report.Condition, Status: corev1.ConditionFalse, Reason: "InsufficientResources", Message: "no room",
+		Type: report.Condition, Status: corev1.ConditionFalse, Reason: "InsufficientResources", Message: "it does not fit",
 	}}
 	workers := pods("job", "worker", 2, oneCPU)
 	for _, pod := range workers {
@@ -331,7 +331,7 @@ func TestConditionOfAGangThatLostAPod(t *testing.T) {
 	c.add(lost)
 	c.session()
 	require.Equal(t, "InsufficientResources", c.condition("job").Reason)
-	require.Equal(t, []string{"Warning InsufficientResources the cluster has capacity for none of the 1 GPU that the job's missing pods ask for"}, events())
+	require.Equal(t, []string{"Warning InsufficientResources the cluster has capacity for none of the 1 GPU that the job needs"}, events())
 }
 
 // Jobs that are not Paddle's get no condition of ours.

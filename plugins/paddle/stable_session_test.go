@@ -19,7 +19,7 @@ func TestPodsOfAWaitingGangAreNotWrittenAgainAsAmountsChange(t *testing.T) {
 		node("n1", resources{"cpu": "8", "memory": "64Gi"}), node("n2", resources{"cpu": "5", "memory": "64Gi"})}
 	c := newCluster(t, shipped, objects...)
 	c.session()
-	const wait = "gang not started: servers and workers wait (InsufficientResources); condition PaddleScheduled of the PodGroup says what is missing"
+	const wait = "the gang waits (InsufficientResources): condition PaddleScheduled of the PodGroup has the details"
 	for i := range 4 {
 		other := plainPods(fmt.Sprint("other", i), "task", 1, oneCPU)
 		other[0].Spec.NodeName = "n2"

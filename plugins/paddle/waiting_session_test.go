@@ -51,81 +51,73 @@ func TestWhyGangIsNotStarted(t *testing.T) {
 		message string
 	}{
 		{
-			"room for one worker",
+			"one worker fits",
 			[]any{group(), pods("job", "ps", 2, nothing), pods("job", "worker", 2, resources{"cpu": "5"}), node("n1", large),
 				node("n2", resources{"cpu": "4"})},
-			"1 of 2 workers has no room: the cluster has 7 CPUs left, but no node has the 5 that one worker needs (the most is 4); " +
-				"fits with 1 worker",
+			"1 of 2 workers does not fit: node n2, which comes closest, has capacity for 4 of the 5 CPUs that one more worker needs; it fits with 1 worker",
 		}, {
-			"no room for servers, so workers are not tried",
+			"a server does not fit, so workers are not tried",
 			[]any{group(), pods("job", "ps", 2, resources{"cpu": "5"}), pods("job", "worker", 2, nothing), node("n1", large),
 				node("n2", resources{"cpu": "4"})},
-			"1 of 2 servers has no room: the cluster has 7 CPUs left, but no node has the 5 that one server needs (the most is 4); " +
-				"fits with 1 server",
+			"1 of 2 servers does not fit: node n2, which comes closest, has capacity for 4 of the 5 CPUs that one more server needs; it fits with 1 server",
 		}, {
-			"no room at all",
+			"no node at all",
 			[]any{group(), fussy, pods("job", "worker", 2, nothing), node("n1", large)},
 			"2 of 2 servers have no node: the node selector or node affinity of the pods (disk=ssd) matches 0 of 1 nodes, which is too few",
 		}, {
 			"pods are missing, and others are not needed",
 			[]any{podGroup("job", 4, map[string]int32{"ps": 2, "worker": 2, "board": 0}), pods("job", "ps", 1, nothing),
 				pods("job", "worker", 2, nothing), plainPods("job", "board", 1, nothing), node("n1", large)},
-			"gang not started: 1 of 2 servers and 2 of 2 workers exist; no pod is started until all minimums exist",
+			"1 of 2 servers does not exist yet: no pod of the gang is started before",
 		}, {
 			"pods are missing, but not in number",
 			[]any{podGroup("job", 3, twoTwo), pods("job", "ps", 1, nothing), pods("job", "worker", 4, nothing), node("n1", large)},
-			"gang not started: 1 of 2 servers and 1 of 1 worker exist; no pod is started until all minimums exist",
+			"1 of 2 servers does not exist yet: no pod of the gang is started before",
 		}, {
 			"pods are missing, but not in any role",
 			[]any{podGroup("job", 3, map[string]int32{"worker": 1}), pods("job", "worker", 2, nothing), node("n1", large)},
-			"gang not started: 2 of 3 pods exist; no pod is started until all minimums exist",
+			"1 of 3 pods does not exist yet: no pod of the gang is started before",
 		}, {
 			"a pod is ending and not made again yet",
 			[]any{group(), lost, pods("job", "worker", 2, nothing), node("n1", large)},
-			"gang not started: 1 of 2 servers and 2 of 2 workers exist; no pod is started until all minimums exist",
+			"1 of 2 servers does not exist yet: no pod of the gang is started before",
 		}, {
 			"all servers are gated",
 			[]any{group(), allGated, pods("job", "worker", 2, nothing), node("n1", large)},
-			"gang not started: 2 of 2 workers fit; no pod is started until all minimums fit " +
-				"(servers: 2 held back by scheduling gates)",
+			"2 of 2 servers have no node: scheduling gates hold pods back (wait)",
 		}, {
 			"a pod that is not needed is gated",
 			[]any{group(), gatedSurplus, pods("job", "worker", 2, resources{"cpu": "5"}), node("n1", large),
 				node("n2", resources{"cpu": "4"})},
-			"1 of 2 workers has no room: the cluster has 7 CPUs left, but no node has the 5 that one worker needs (the most is 4); " +
-				"fits with 1 worker",
+			"1 of 2 workers does not fit: node n2, which comes closest, has capacity for 4 of the 5 CPUs that one more worker needs; it fits with 1 worker",
 		}, {
 			"a pod is gated",
 			[]any{group(), gated, pods("job", "worker", 2, nothing), node("n1", large)},
-			"gang not started: 1 of 2 servers and 2 of 2 workers fit; no pod is started until all minimums fit " +
-				"(servers: 1 held back by scheduling gates)",
+			"1 of 2 servers has no node: scheduling gates hold pods back (wait)",
 		}, {
 			"queue is closed",
 			[]any{closed, inClosed, pods("job", "ps", 2, nothing), pods("job", "worker", 2, nothing), node("n1", large)},
-			"queue closed is closed: it starts no pods until it is opened again",
+			"queue closed is not open: it admits no job and starts no pods",
 		}, {
 			"others are ending",
 			[]any{group(), podGroup("old", 1, nil), ending, pods("job", "ps", 2, nothing),
 				pods("job", "worker", 2, resources{"cpu": "4"}), node("n1", large)},
-			"gang not started: 2 of 2 servers and 2 of 2 workers fit once terminating pods are gone",
+			"the gang fits once terminating pods are gone",
 		}, {
 			"a running gang lacks a worker",
 			[]any{group(), pods("job", "ps", 2, nothing), half, node("n1", resources{"cpu": "1", "memory": "8Gi"}),
 				node("n2", resources{"cpu": "900m", "memory": "8Gi"}), node("n3", resources{"cpu": "900m", "memory": "8Gi"})},
-			"1 of 2 workers has no room: the cluster has 1.8 CPUs left, but no node has the 1 that one worker needs (the most is 0.9); " +
-				"fits with 1 worker",
+			"1 of 2 workers does not fit: node n2, which comes closest, has capacity for 0.9 of the 1 CPU that one worker needs; it fits with 1 worker",
 		}, {
 			"a running gang lacks a server, and has more workers than it needs",
 			[]any{group(), oneServer, threeWorkers, node("n1", resources{"cpu": "4", "memory": "8Gi"}),
 				node("n2", resources{"cpu": "900m", "memory": "8Gi"}), node("n3", resources{"cpu": "900m", "memory": "8Gi"})},
-			"1 of 2 servers has no room: the cluster has 1.8 CPUs free, but no node has the 1 that one server needs " +
-				"(the most is 0.9); fits with 1 server",
+			"1 of 2 servers does not fit: node n2, which comes closest, has capacity for 0.9 of the 1 CPU that one server needs; it fits with 1 server",
 		}, {
 			"minimum above the roles' sum",
 			[]any{podGroup("job", 3, map[string]int32{"worker": 1}), pods("job", "worker", 4, resources{"cpu": "5"}),
 				node("n1", large), node("n2", resources{"cpu": "7"})},
-			"1 of 3 workers (the minimum) has no room: the cluster has 5 CPUs left, but no node has the 5 that one worker needs " +
-				"(the most is 3); fits with 2 workers",
+			"1 of 3 workers does not fit: node n1, which comes closest, has capacity for 3 of the 5 CPUs that one more worker needs; it fits with 2 workers",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -148,16 +140,14 @@ func TestWhyGangIsNotStartedWithoutAnExplanation(t *testing.T) {
 		nodes   []any
 		message string
 	}{
-		"room for one worker": {
+		"one worker fits": {
 			pods("job", "worker", 2, resources{"cpu": "5"}), []any{node("n1", resources{"cpu": "8", "memory": "8Gi"}), node("n2", resources{"cpu": "4"})},
-			"gang not started: 2 of 2 servers and 1 of 2 workers fit; no pod is started until all minimums fit " +
-				"(workers: 0/2 nodes are unavailable: 2 Insufficient cpu)",
+			"1 of 2 workers does not fit: 0/2 nodes are unavailable: 2 Insufficient cpu",
 		},
 		"a running gang lacks a worker": {
 			half, []any{node("n1", resources{"cpu": "1", "memory": "8Gi"}), node("n2", resources{"cpu": "900m", "memory": "8Gi"}),
 				node("n3", resources{"cpu": "900m", "memory": "8Gi"})},
-			"gang incomplete: 2 of 2 servers and 1 of 2 workers run or fit; missing pods wait until all minimums fit " +
-				"(workers: 0/3 nodes are unavailable: 3 Insufficient cpu)",
+			"1 of 2 workers does not fit: 0/3 nodes are unavailable: 3 Insufficient cpu",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -181,8 +171,8 @@ func TestNothingToExplain(t *testing.T) {
 	for range 2 {
 		c.sessions(1, allFour...)
 		require.Empty(t, c.message("job"))
-		require.NotContains(t, c.podMessage("job-worker-2"), "gang not started")
-		require.NotContains(t, c.message("tf"), "gang not started")
+		require.NotContains(t, c.podMessage("job-worker-2"), "the gang waits")
+		require.NotContains(t, c.message("tf"), "the gang waits")
 	}
 }
 
@@ -192,7 +182,7 @@ func TestPodsSayWhatIsMissing(t *testing.T) {
 		c := newCluster(t, configuration, podGroup("job", 4, twoTwo), pods("job", "ps", 1, nothing), pods("job", "worker", 2, nothing),
 			node("n1", resources{"cpu": "8", "memory": "8Gi"}))
 		c.session()
-		require.Equal(t, "gang not started: servers and workers wait (WaitingForPods); condition PaddleScheduled of the PodGroup says what is missing",
+		require.Equal(t, "the gang waits (WaitingForPods): condition PaddleScheduled of the PodGroup has the details",
 			c.podMessage("job-ps-0"))
 	})
 }

@@ -58,7 +58,6 @@ func TestDiagnoseALargeDemand(t *testing.T) {
 			require.NoError(t, err)
 			require.Nil(t, e.Plan)
 			require.NotEmpty(t, e.Suggestions)
-			require.LessOrEqual(t, len(e.String()), 300)
 			require.LessOrEqual(t, e.Solves, diagnose.MaxSolves)
 		})
 	}

@@ -49,7 +49,8 @@ func ExampleSolve() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(diagnosis)
+	missing, blocker := diagnosis.Roles[1].Missing, diagnosis.Blocker
+	fmt.Printf("%d worker does not fit: %s has %d of %d %s\n", missing, diagnosis.Deciding().DomainName, blocker.Free, blocker.Needed, blocker.Resource)
 	// Output:
 	// ps-0 on n1
 	// ps-1 on n1
@@ -60,5 +61,5 @@ func ExampleSolve() {
 	// node: 2 used, 2 bytes cross
 	// rack: 1 used, 0 bytes cross
 	// weighted: 2
-	// 1 of 4 workers has no room: node n1 has 3 GPUs free, 4 needed in one node (networkTopology hard, tier node); fits with tier rack
+	// 1 worker does not fit: n1 has 3 of 4 nvidia.com/gpu
 }

@@ -164,11 +164,9 @@ type (
 	Diagnosis = diagnose.Diagnosis
 	// RoleNeed is what one role needs and how many of its members have no capacity.
 	RoleNeed = diagnose.RoleNeed
-	// TierCapacity is the capacity of the domains of one tier.
+	// TierCapacity is the domain of one tier that holds most of what a gang still needs.
 	TierCapacity = diagnose.TierCapacity
-	// DomainCapacity is the capacity of one domain for what a gang still needs.
-	DomainCapacity = diagnose.DomainCapacity
-	// Blocker is what keeps the next member of a role out of one domain.
+	// Blocker is what keeps the next member of a role out of a domain.
 	Blocker = diagnose.Blocker
 	// BlockerKind is the kind of a Blocker.
 	BlockerKind = diagnose.BlockerKind
@@ -176,19 +174,14 @@ type (
 	Suggestion = diagnose.Suggestion
 	// Change is what a Suggestion changes.
 	Change = diagnose.Change
-	// FewerReplicas is how many members fewer a role would have.
-	FewerReplicas = diagnose.FewerReplicas
 	// NodeIncrease is how much more would be free on one node.
 	NodeIncrease = diagnose.NodeIncrease
-	// Unit is how texts write amounts of a resource, for example in GiB.
-	Unit = diagnose.Unit
 )
 
 // Kinds of blockers.
 const (
 	Insufficient   = diagnose.Insufficient
-	Fragmented     = diagnose.Fragmented
-	NoSingleNode   = diagnose.NoSingleNode
+	NoNode         = diagnose.NoNode
 	NotEligible    = diagnose.NotEligible
 	NoServerNearby = diagnose.NoServerNearby
 	RunningApart   = diagnose.RunningApart

@@ -3,6 +3,8 @@
 package placement_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -23,7 +25,33 @@ func suggestionTexts(t *testing.T, topology *placement.Topology, d *placement.De
 		require.NoError(t, err)
 		require.Equal(t, r.Plan, plan)
 	}
-	return e.SuggestionTexts(nil)
+	for i := range e.Suggestions {
+		texts = append(texts, textOf(e, &e.Suggestions[i]))
+	}
+	return texts
+}
+
+// textOf returns a suggestion as a text.
+func textOf(e *placement.Diagnosis, s *placement.Suggestion) string {
+	tier := "no limit"
+	if s.HighestTier > 0 {
+		tier = "tier " + e.Tiers[s.HighestTier-placement.NodeTier].Name
+	}
+	switch s.Change {
+	case placement.HigherTier:
+		return "with " + tier
+	case placement.PreferColocation:
+		return "with colocation Preferred"
+	case placement.BothLimits:
+		return "with " + tier + " and colocation Preferred"
+	case placement.FewerMembers:
+		return fmt.Sprintf("with %d %s", s.Minimum, e.Roles[s.Role].Name)
+	}
+	var nodes []string
+	for _, more := range s.Increases {
+		nodes = append(nodes, fmt.Sprint(more.Name, more.Amounts))
+	}
+	return "with more on " + strings.Join(nodes, " and ")
 }
 
 func TestSuggestions(t *testing.T) {
@@ -42,37 +70,37 @@ func TestSuggestions(t *testing.T) {
 		want   []string
 	}{
 		{"a rack for 8: r2 lacks 2 GPUs, r1 4", placement.Demand{HighestTier: rackTier, Roles: []placement.Role{workersOf(8, 1, 1)}},
-			[]string{"with tier block", "with 6 workers", "with 2 more GPUs in rack r2 (on n3 and n4)"}},
+			[]string{"with tier block", "with 6 worker", "with more on n3[0 1] and n4[0 1]"}},
 		{"a node for 8: not the rack, but the block does", placement.Demand{HighestTier: placement.NodeTier, Roles: []placement.Role{workersOf(8, 0, 1)}},
-			[]string{"with tier block", "with 4 workers", "with 4 more GPUs in node n6"}},
+			[]string{"with tier block", "with 4 worker", "with more on n6[0 4]"}},
 		{"running members keep the gang in r1", placement.Demand{HighestTier: rackTier, Roles: []placement.Role{placementtest.Running(t, crowded, workersOf(8, 1, 1), "n1", "n2")}},
-			[]string{"with tier block", "with 6 workers", "with 2 more GPUs in rack r1 (on n1 and n2)"}},
+			[]string{"with tier block", "with 6 worker", "with more on n1[0 1] and n2[0 1]"}},
 		// n6 has GPUs for one, and no cpu.
 		{"GPUs for whole pods", placement.Demand{Pattern: ring, Roles: []placement.Role{workersOf(4, 2, 3)}},
-			[]string{"with 3 workers", "with 1 more GPU in the cluster (on n1)"}},
+			[]string{"with 3 worker", "with more on n1[0 1]"}},
 		// 13 pods of one GPU and one cpu have capacity: two on n6, for want of cpu. 12 of them make whole groups of 4.
 		{"whole parallel groups", placement.Demand{Pattern: ring, GroupSize: 4, Roles: []placement.Role{workersOf(16, 1, 1)}},
-			[]string{"with 12 workers", "with 2 more cpu and 1 more GPU in the cluster (on n3 and n6)"}},
+			[]string{"with 12 worker", "with more on n3[0 1] and n6[2 0]"}},
 		{"GPUs count before cpu: n6 lacks 1 and 8, n3 lacks 2", placement.Demand{Roles: []placement.Role{workersOf(1, 10, 5)}},
-			[]string{"with 8 more cpu and 1 more GPU in the cluster (on n6)"}},
+			[]string{"with more on n6[8 1]"}},
 		{"workers, which have GPUs, come first", placement.Demand{Pattern: ps, Roles: []placement.Role{servers(6, 15), workersOf(4, 2, 1)}},
-			[]string{"with 4 ps", "with 19 more cpu in the cluster (on n3 and n4)"}},
+			[]string{"with 4 ps", "with more on n1[3 0] and n2[3 0] and n6[13 0]"}},
 		// Two servers on each node of r2 leave 2 cpu for one worker.
 		{"fewer workers before fewer servers", placement.Demand{Pattern: ps, HighestTier: rackTier, Roles: []placement.Role{servers(4, 7), workersOf(5, 2, 1)}},
-			[]string{"with tier block", "with 2 workers", "with 6 more cpu in rack r2 (on n3 and n4)"}},
+			[]string{"with tier block", "with 2 worker", "with more on n3[4 0] and n4[2 0]"}},
 		{"no role alone is what is too many", placement.Demand{Pattern: ps, HighestTier: placement.NodeTier, Roles: []placement.Role{servers(2, 14), workersOf(20, 1, 1)}},
-			[]string{"with 46 more cpu and 16 more GPUs in node n6"}},
+			[]string{"with more on n3[32 17]"}},
 		{"no role loses its last member", placement.Demand{Pattern: ps, HighestTier: placement.NodeTier, Roles: []placement.Role{servers(2, 16), workersOf(2, 1, 1)}},
-			[]string{"with tier block", "with 18 more cpu in node n1"}},
+			[]string{"with tier block", "with more on n1[18 0]"}},
 		{"colocation", placement.Demand{Pattern: ps, Colocation: placement.Required, Roles: []placement.Role{servers(2, 4), workersOf(7, 1, 1)}},
-			[]string{"with colocation Preferred", "with 6 workers"}},
+			[]string{"with colocation Preferred", "with 6 worker"}},
 		// One rack has no capacity for 7 workers, and no node has capacity for 4.
 		{"both limits", placement.Demand{Pattern: ps, HighestTier: rackTier, Colocation: placement.Required, Roles: []placement.Role{servers(1, 4), workersOf(7, 1, 1)}},
-			[]string{"with tier block and colocation Preferred", "with 3 workers"}},
+			[]string{"with tier block and colocation Preferred", "with 3 worker"}},
 		{"colocation in a rack", placement.Demand{Pattern: ps, Colocation: placement.Required, ColocationTier: rackTier, Roles: []placement.Role{servers(1, 4), workersOf(7, 1, 1)}},
-			[]string{"with colocation Preferred", "with 6 workers"}},
+			[]string{"with colocation Preferred", "with 6 worker"}},
 		{"running members are apart", placement.Demand{HighestTier: rackTier, Roles: []placement.Role{placementtest.Running(t, crowded, workersOf(3, 1, 1), "n1", "n3")}},
-			[]string{"with tier block", "with 2 workers"}},
+			[]string{"with tier block", "with 2 worker"}},
 		{"nothing helps", placement.Demand{Roles: []placement.Role{only(t, crowded, workersOf(1, 1, 1))}}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -133,7 +161,8 @@ func TestSuggestionsInsideOpenChanges(t *testing.T) {
 	require.NoError(t, err)
 	e, err := placement.Diagnose(topology, d, placement.Options{})
 	require.NoError(t, err)
-	require.Contains(t, e.String(), "3 of 8 workers have no room: rack r2 has 5 GPUs free")
+	require.Equal(t, 3, e.Roles[0].Missing)
+	require.Equal(t, int64(5), e.Blocker.Free)
 	require.Equal(t, []int64{15, 2}, topology.Free(placement.DomainID(node)))
 	topology.Rollback(mark)
 	require.Equal(t, []int64{16, 3}, topology.Free(placement.DomainID(node)))

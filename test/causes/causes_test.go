@@ -150,7 +150,7 @@ var causes = []cause{
 		name: "queue-closed", spec: "schedulingPolicy: {queue: NAME}", before: []step{queue("NAME", ", capability: {cpu: 1}")}, reason: report.QueueCapacity, text: "queue queue-closed",
 		suggestion: report.Suggest(report.RaiseQueueCapability, "queue-closed"), remedy: []step{`kubectl patch queue NAME --subresource=status --type=merge -p {"status":{"state":"Closed"}}`},
 		then: &cause{
-			reason: report.QueueClosed, text: "queue queue-closed is closed", suggestion: report.Suggest(report.OpenQueue, "queue-closed"),
+			reason: report.QueueClosed, text: "queue queue-closed is not open", suggestion: report.Suggest(report.OpenQueue, "queue-closed"),
 			remedy: []step{`kubectl patch queue NAME --type=merge -p {"spec":{"capability":{"cpu":"2"}}}`, `kubectl patch queue NAME --subresource=status --type=merge -p {"status":{"state":"Open"}}`},
 		},
 	}, {
@@ -190,7 +190,7 @@ var causes = []cause{
 }
 
 // withoutPods is the cause of a gang whose pods Volcano does not create.
-var withoutPods = cause{name: "without-pods", reason: report.WaitingForPods, text: "its pods are not created yet: 2 workers", missing: `"missing":2`}
+var withoutPods = cause{name: "without-pods", reason: report.WaitingForPods, text: "2 of 2 workers do not exist yet", missing: `"missing":2`}
 
 // overused is the cause of a job whose queue has its share of a cluster that other queues want too. Only the plugin proportion
 // knows it.

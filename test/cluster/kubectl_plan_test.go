@@ -125,7 +125,7 @@ func TestThePlanIsWhatTheSchedulerDoes(t *testing.T) {
 	require.Contains(t, again.Notes[0], "job ring exists already")
 	require.Equal(t, plannedPlaces(p), plannedPlaces(again))
 
-	// What has no room is told what the scheduler then says.
+	// A job that does not fit gets the text that the scheduler then writes.
 	admin.stdin = manifest("huge", 5, "nvidia.com/gpu: 3")
 	reader.stdin = admin.stdin
 	p, code = reader.planned(t, "-f", "-")

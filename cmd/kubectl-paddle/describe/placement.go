@@ -62,7 +62,7 @@ func (d *Description) spread(o *Objects) {
 		if !p.Better(o.Ideal, tier.Name) {
 			continue
 		}
-		where := fmt.Sprintf("its pods are in %d %s", tier.Count, tier.Domain(2))
+		where := fmt.Sprintf("its pods are in %d %s", tier.Count, report.Domains(2, tier.Name))
 		if preference := preferenceFor(o.Job, tier.Name); preference != "" {
 			d.say(AboutPlace, "it is slower than it could be: its "+preference+" could not be met, and "+where)
 			continue

@@ -155,16 +155,16 @@ func researchQueue(o *describe.Objects) {
 }
 
 var full = report.Report{
-	Reason: report.InsufficientResources, Message: "3 of 16 workers have no room: the cluster has 15 GPUs free, 16 needed",
+	Reason: report.InsufficientResources, Message: "3 of 16 workers do not fit: the cluster has capacity for 15 of the 16 GPUs that the workers need",
 	Missing: &report.Missing{
 		Roles:     []report.Role{{Role: "worker", Minimum: 16, Missing: 3}},
 		Resources: []report.Resource{{Name: "nvidia.com/gpu", Requested: "16", Available: "15"}},
 	},
 	Suggestions: []report.Suggestion{
 		{Kind: report.FewerReplicas, Role: "worker", Value: "13", Text: "it fits with 13 workers"},
-		{Kind: report.FreeResources, Value: "cluster", Text: "it fits with 1 more GPU in the cluster"},
+		{Kind: report.FreeResources, Value: "cluster", Text: "it fits with 1 GPU more in the cluster"},
 	},
-	Capacity: []report.Capacity{{Tier: "rack", Domains: []report.Domain{{Name: "r1", Roles: []report.Fits{{Role: "worker", Fits: 13, Needed: 16}}}}}},
+	Capacity: []report.Capacity{{Tier: "rack", Domain: "r1", Roles: []report.Fits{{Role: "worker", Fits: 13, Needed: 16}}}},
 }
 
 func TestWhy(t *testing.T) {
@@ -179,8 +179,8 @@ func TestWhy(t *testing.T) {
 		}},
 		"not enough resources": {with(job(v1.Pending, isNot(v1.ConditionScheduled, "InsufficientResources", "old")), reports("False", full), researchQueue), []string{
 			"resnet waits, for 60m by now: its pods have no nodes yet.",
-			"3 of 16 workers have no room: the cluster has 15 GPUs free, 16 needed (InsufficientResources).",
-			"It fits with 13 workers; or it fits with 1 more GPU in the cluster.",
+			"3 of 16 workers do not fit: the cluster has capacity for 15 of the 16 GPUs that the workers need (InsufficientResources).",
+			"It fits with 13 workers; or it fits with 1 GPU more in the cluster.",
 			"Wait for other jobs to end, or request less.",
 			`Its queue "research" is open.`,
 		}},
@@ -192,11 +192,11 @@ func TestWhy(t *testing.T) {
 			"2 of 2 workers have no node: PersistentVolumeClaim data does not exist (PersistentVolumeClaimNotFound).",
 			"Create PersistentVolumeClaim data.", "If the name is wrong, correct claimName in the volumes of the pod template.",
 		}},
-		"a plugin without reports": {with(job(v1.Pending), placed("False", "InsufficientResources", "1 of 5 workers has no room")), []string{
-			"resnet waits, for 60m by now: its pods have no nodes yet.", "1 of 5 workers has no room (InsufficientResources).", "Wait for other jobs to end, or request less.",
+		"a plugin without reports": {with(job(v1.Pending), placed("False", "InsufficientResources", "1 of 5 workers does not fit")), []string{
+			"resnet waits, for 60m by now: its pods have no nodes yet.", "1 of 5 workers does not fit (InsufficientResources).", "Wait for other jobs to end, or request less.",
 		}},
-		"PodGroups may not be read": {job(v1.Pending, isNot(v1.ConditionScheduled, "InsufficientResources", "1 of 5 workers has no room")), []string{
-			"resnet waits, for 60m by now: its pods have no nodes yet.", "1 of 5 workers has no room (InsufficientResources).", "Wait for other jobs to end, or request less.",
+		"PodGroups may not be read": {job(v1.Pending, isNot(v1.ConditionScheduled, "InsufficientResources", "1 of 5 workers does not fit")), []string{
+			"resnet waits, for 60m by now: its pods have no nodes yet.", "1 of 5 workers does not fit (InsufficientResources).", "Wait for other jobs to end, or request less.",
 		}},
 		"its queue has not admitted it": {job(v1.Pending, isNot(v1.ConditionScheduled, "QueueClosed", "queue q is closed")), []string{
 			"resnet waits, for 60m by now: its pods have no nodes yet.", "Queue q is closed (QueueClosed).",
@@ -384,7 +384,7 @@ func TestTransientReasonsAreTheControllersToo(t *testing.T) {
 
 func TestDetailsAreKeptApart(t *testing.T) {
 	got := describe.Why(with(job(v1.Pending), reports("False", full)))
-	require.Equal(t, []string{"workers: 3 of 16 missing", "nvidia.com/gpu: 16 requested, 15 available", "rack r1: 13 of 16 workers"}, got.Sentences[0].Details)
+	require.Equal(t, []string{"workers: 3 of 16 missing", "nvidia.com/gpu: 16 requested, 15 available", "rack r1: 13 of 16 workers fit"}, got.Sentences[0].Details)
 	require.Equal(t, []any{"InsufficientResources", full.Missing, full.Suggestions}, []any{got.Reason, got.Missing, got.Suggestions})
 	stale := with(job(v1.Pending), reports("False", full), func(o *describe.Objects) { o.PodGroup.Status.Conditions[1].Reason = "QueueClosed" })
 	require.Nil(t, describe.Why(stale).Missing, "the report of another reason is an old one")
@@ -397,7 +397,7 @@ func TestShort(t *testing.T) {
 		want    string
 	}{
 		"runs":      {job(v1.Running, is(v1.ConditionRunning, "Training", "")), ""},
-		"waits":     {job(v1.Pending, isNot(v1.ConditionScheduled, "InsufficientResources", "1 of 5 workers has no room: the cluster has 12 GPUs left")), "1 of 5 workers has no room: the cluster…"},
+		"waits":     {job(v1.Pending, isNot(v1.ConditionScheduled, "InsufficientResources", "1 of 5 workers does not fit: node n1, which comes closest")), "1 of 5 workers does not fit: node n1, w…"},
 		"stalled":   {job(v1.Pending, is(v1.ConditionStalled, "NoRole", "spec has no role")), "NoRole: spec has no role"},
 		"failed":    {job(v1.Failed, is(v1.ConditionFailed, "PodFailed", "a-1 exited with code 1")), "a-1 exited with code 1"},
 		"not seen":  {job(""), "the controller has not processed it"},

@@ -19,5 +19,5 @@ func TestReasonOfOneOfManyPendingJobs(t *testing.T) {
 	}
 	p := answer(t, &Question{Snapshot: s, Job: ring("j", 3, 4)})
 	require.False(t, p.Fits)
-	require.Contains(t, p.Why[0].Text, "1 of 3 workers has no room: the cluster has 4 GPUs left, but no node has")
+	require.Contains(t, p.Why[0].Text, "1 of 3 workers does not fit: node ")
 }

@@ -154,7 +154,7 @@ func TestPlaces(t *testing.T) {
 			require.Equal(t, test.places, places(p))
 			require.True(t, p.Empty.Fits)
 			if !p.Fits {
-				require.Contains(t, p.Why[0].Text, "1 of 3 workers has no room")
+				require.Contains(t, p.Why[0].Text, "1 of 3 workers does not fit")
 				require.Contains(t, p.Empty.Where, "3 workers are on 2 nodes")
 				return
 			}

@@ -5,7 +5,6 @@ package diagnose
 import (
 	"context"
 	"slices"
-	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/util/workqueue"
@@ -62,7 +61,7 @@ func (c *Checker) checkRole(role WaitingRole, all map[*corev1.Pod]int) (report.R
 	if err := c.PrePredicate(task); err != nil {
 		r, found := c.Objects.missing(task.Pod)
 		if !found {
-			r = report.Report{Reason: report.RefusedByPlugin, Message: "the pods cannot be scheduled: " + err.Error(), Missing: &report.Missing{}}
+			r = report.Report{Reason: report.RefusedByPlugin, Cause: err.Error(), Missing: &report.Missing{}}
 		}
 		r.Missing.Roles = short(role.Needed)
 		return r, true
@@ -75,9 +74,8 @@ func (c *Checker) checkRole(role WaitingRole, all map[*corev1.Pod]int) (report.R
 	r := report.Report{Reason: chosen.reason, Missing: &report.Missing{Roles: short(chosen.missing)}, Nodes: &chosen.nodes}
 	if chosen.reason == report.InsufficientResources && chosen.value != "" {
 		name := corev1.ResourceName(chosen.value)
-		r.Missing.Resources = []report.Resource{{
-			Name: chosen.value, Requested: report.Quantity(name, task.InitResreq.Get(name)), Available: report.Quantity(name, c.mostIdle(task, name)),
-		}}
+		short := report.Shortage{Name: name, Requested: task.InitResreq.Get(name), Available: c.mostIdle(task, name)}
+		r.Missing.Resources = []report.Resource{short.Resource()}
 	}
 	c.suggest(&r, &chosen, task.Pod)
 	return r, true
@@ -90,13 +88,7 @@ func (c *Checker) suggest(r *report.Report, chosen *chosenBlocker, pod *corev1.P
 	}
 	switch chosen.reason { //nolint:exhaustive // the others have nothing to name
 	case report.NodeAffinity:
-		var nodes []*corev1.Node
-		for _, node := range c.Nodes {
-			if node.Node != nil {
-				nodes = append(nodes, node.Node)
-			}
-		}
-		r.Nodes.Refused[0].Value = selectedBy(pod, nodes)
+		r.Nodes.Refused[0].Value = selectorsOf(pod)
 		add(report.ChangeNodeSelector, r.Nodes.Refused[0].Value)
 	case report.NodeUnschedulable:
 		add(report.Uncordon, chosen.value)
@@ -107,10 +99,7 @@ func (c *Checker) suggest(r *report.Report, chosen *chosenBlocker, pod *corev1.P
 		add(report.ChangeHostPort, chosen.value)
 	case report.GangAntiAffinity:
 		if fits := r.Missing.Roles[0].Minimum - r.Missing.Roles[0].Missing; fits > 0 {
-			r.Suggestions = append(r.Suggestions, report.Suggestion{
-				Kind: report.FewerReplicas, Role: r.Missing.Roles[0].Role, Value: strconv.Itoa(fits),
-				Text: "it fits with " + strconv.Itoa(fits) + " " + report.Plural(fits, r.Missing.Roles[0].Role),
-			})
+			r.Suggestions = append(r.Suggestions, report.SuggestFewer(r.Missing.Roles[0].Role, fits))
 		}
 	case report.PersistentVolumeClaimUnbound:
 		for i := range pod.Spec.Volumes {

@@ -286,31 +286,22 @@ func exclusionOf(pod *corev1.Pod, needed int, all map[*corev1.Pod]int) *exclusio
 	return nil
 }
 
-// selectedBy returns the part of a pod's node selector or required node affinity that fewest nodes match.
-func selectedBy(pod *corev1.Pod, nodes []*corev1.Node) string {
-	fewest, text := len(nodes)+1, ""
+// selectorsOf returns a pod's node selector and required node affinity.
+func selectorsOf(pod *corev1.Pod) string {
+	var parts []string
 	for _, key := range slices.Sorted(maps.Keys(pod.Spec.NodeSelector)) {
-		matching := 0
-		for _, node := range nodes {
-			if value, ok := node.Labels[key]; ok && value == pod.Spec.NodeSelector[key] {
-				matching++
+		parts = append(parts, key+"="+pod.Spec.NodeSelector[key])
+	}
+	if affinity := pod.Spec.Affinity; affinity != nil && affinity.NodeAffinity != nil && affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
+		var terms []string
+		for _, term := range affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
+			var expressions []string
+			for _, e := range append(slices.Clone(term.MatchExpressions), term.MatchFields...) {
+				expressions = append(expressions, strings.TrimSpace(e.Key+" "+string(e.Operator)+" "+strings.Join(e.Values, "|")))
 			}
+			terms = append(terms, strings.Join(expressions, " and "))
 		}
-		if matching < fewest {
-			fewest, text = matching, key+"="+pod.Spec.NodeSelector[key]
-		}
+		parts = append(parts, strings.Join(terms, " or "))
 	}
-	affinity := pod.Spec.Affinity
-	if text != "" && fewest == 0 || affinity == nil || affinity.NodeAffinity == nil || affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
-		return text
-	}
-	var terms []string
-	for _, term := range affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
-		var parts []string
-		for _, e := range append(slices.Clone(term.MatchExpressions), term.MatchFields...) {
-			parts = append(parts, strings.TrimSpace(e.Key+" "+string(e.Operator)+" "+strings.Join(e.Values, "|")))
-		}
-		terms = append(terms, strings.Join(parts, " and "))
-	}
-	return strings.Join(terms, " or ")
+	return strings.Join(parts, ", ")
 }

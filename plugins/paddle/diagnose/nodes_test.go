@@ -155,7 +155,7 @@ func TestMissingObjects(t *testing.T) {
 		"no claim":                         {pod: pod, want: report.PersistentVolumeClaimNotFound, text: "PersistentVolumeClaim data does not exist"},
 		"bound":                            {pod: pod, claim: claim("pv", ptr.To("fast"))},
 		"unbound without a class":          {pod: pod, claim: claim("", nil), want: report.PersistentVolumeClaimUnbound, text: "PersistentVolumeClaim data is not bound to a PersistentVolume"},
-		"no class":                         {pod: pod, claim: claim("", ptr.To("fast")), want: report.StorageClassNotFound, text: "StorageClass fast does not exist, so that PersistentVolumeClaim data cannot be bound"},
+		"no class":                         {pod: pod, claim: claim("", ptr.To("fast")), want: report.StorageClassNotFound, text: "StorageClass fast does not exist, so that claims of it cannot be bound"},
 		"unbound, at once":                 {pod: pod, claim: claim("", ptr.To("fast")), class: &storagev1.StorageClass{VolumeBindingMode: &immediate}, want: report.PersistentVolumeClaimUnbound},
 		"unbound, by default at once":      {pod: pod, claim: claim("", ptr.To("fast")), class: &storagev1.StorageClass{}, want: report.PersistentVolumeClaimUnbound},
 		"unbound until pods have a node":   {pod: pod, claim: claim("", ptr.To("fast")), class: &storagev1.StorageClass{VolumeBindingMode: &late}},
@@ -197,21 +197,16 @@ func TestMissingObjects(t *testing.T) {
 	}
 }
 
-func TestSelectedBy(t *testing.T) {
-	nodes := []*corev1.Node{
-		{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"gpu": "a100", "zone": "a"}}},
-		{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"zone": "a"}}},
-	}
+func TestSelectorsOf(t *testing.T) {
 	pod := &corev1.Pod{}
+	require.Empty(t, selectorsOf(pod))
 	pod.Spec.NodeSelector = map[string]string{"zone": "a", "gpu": "a100"}
-	require.Equal(t, "gpu=a100", selectedBy(pod, nodes))
-	pod.Spec.NodeSelector["zone"] = "b"
-	require.Equal(t, "zone=b", selectedBy(pod, nodes))
-	pod = &corev1.Pod{}
+	require.Equal(t, "gpu=a100, zone=a", selectorsOf(pod))
 	pod.Spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
-		NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchExpressions: []corev1.NodeSelectorRequirement{
-			{Key: "zone", Operator: corev1.NodeSelectorOpIn, Values: []string{"c", "d"}},
-		}}},
+		NodeSelectorTerms: []corev1.NodeSelectorTerm{
+			{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: "zone", Operator: corev1.NodeSelectorOpIn, Values: []string{"c", "d"}}}},
+			{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: "disk", Operator: corev1.NodeSelectorOpExists}}},
+		},
 	}}}
-	require.Equal(t, "zone In c|d", selectedBy(pod, nodes))
+	require.Equal(t, "gpu=a100, zone=a, zone In c|d or disk Exists", selectorsOf(pod))
 }

@@ -65,7 +65,9 @@ func (o Objects) missing(pod *corev1.Pod) (r report.Report, found bool) {
 		class, err := o.Class(name)
 		if apierrors.IsNotFound(err) {
 			kind := report.Object{Kind: "StorageClass", Name: name}
-			return missing(report.StorageClassNotFound, report.Suggest(report.CreateObject, kind.String()), kind, object)
+			r, found = missing(report.StorageClassNotFound, report.Suggest(report.CreateObject, kind.String()), kind, object)
+			r.Value = name
+			return r, found
 		}
 		if err == nil && (class.VolumeBindingMode == nil || *class.VolumeBindingMode == storagev1.VolumeBindingImmediate) {
 			return missing(report.PersistentVolumeClaimUnbound, report.Suggest(report.BindClaim, claim.Name), object)

@@ -3,6 +3,7 @@
 package enqueue
 
 import (
+	"cmp"
 	"math"
 	"slices"
 
@@ -17,59 +18,47 @@ import (
 
 // Accounting counts what Volcano's overcommit, proportion and capacity count before they admit a job. They do not publish it.
 type Accounting struct {
-	total, used *api.Resource // of the nodes
-	inqueue     *api.Resource // of jobs that were admitted and hold less than their minimum
-	guaranteed  *api.Resource // of queues
-	accounts    map[api.QueueID]*queueAccount
+	total, used *api.Resource // of the nodes; used has what is reserved for jobs that were admitted
 	queues      map[api.QueueID]*api.QueueInfo
+	accounts    map[api.QueueID]*account
 }
 
-// queueAccount is what the jobs of one queue have: allocated, of that beyond their minimums, and inqueue.
-type queueAccount struct{ allocated, elastic, inqueue *api.Resource }
-
-func newQueueAccount() *queueAccount {
-	return &queueAccount{allocated: api.EmptyResource(), elastic: api.EmptyResource(), inqueue: api.EmptyResource()}
-}
+// account is what the jobs of one queue have: all that is allocated; and what counts before another job is admitted, which is
+// what they hold of their minimums and what is reserved for these.
+type account struct{ allocated, reserved *api.Resource }
 
 // NewAccounting counts what the jobs of a session have.
 func NewAccounting(ssn *framework.Session) *Accounting {
-	a := &Accounting{
-		total: ssn.TotalResource, used: api.EmptyResource(), inqueue: api.EmptyResource(), guaranteed: api.EmptyResource(),
-		accounts: map[api.QueueID]*queueAccount{}, queues: ssn.Queues,
-	}
+	a := &Accounting{total: ssn.TotalResource, used: api.EmptyResource(), queues: ssn.Queues, accounts: map[api.QueueID]*account{}}
 	for _, node := range ssn.Nodes {
 		a.used.Add(node.Used)
 	}
-	for _, queue := range ssn.Queues {
-		a.guaranteed.Add(api.NewResource(queue.Queue.Spec.Guarantee.Resource))
-	}
 	for _, job := range ssn.Jobs {
-		account := a.account(job.Queue)
-		account.allocated.Add(job.Allocated)
-		account.elastic.Add(job.GetElasticResources())
-		a.add(job, inqueueOf(job))
+		a.account(job.Queue).allocated.Add(job.Allocated)
+		a.account(job.Queue).reserved.Add(api.ExceededPart(job.Allocated, job.GetElasticResources()))
+		a.reserve(job, inqueueOf(job))
 	}
 	return a
 }
 
-func (a *Accounting) account(queue api.QueueID) *queueAccount {
+func (a *Accounting) account(queue api.QueueID) *account {
 	if a.accounts[queue] == nil {
-		a.accounts[queue] = newQueueAccount()
+		a.accounts[queue] = &account{allocated: api.EmptyResource(), reserved: api.EmptyResource()}
 	}
 	return a.accounts[queue]
 }
 
 // admit adds a job that is admitted now.
 func (a *Accounting) admit(job *api.JobInfo) {
-	a.add(job, job.DeductSchGatedResources(job.GetMinResources()))
+	a.reserve(job, job.DeductSchGatedResources(job.GetMinResources()))
 }
 
-func (a *Accounting) add(job *api.JobInfo, inqueue *api.Resource) {
-	a.inqueue.Add(inqueue)
-	a.account(job.Queue).inqueue.Add(inqueue)
+func (a *Accounting) reserve(job *api.JobInfo, inqueue *api.Resource) {
+	a.used.Add(inqueue)
+	a.account(job.Queue).reserved.Add(inqueue)
 }
 
-// inqueueOf returns what is reserved for a job, as all three plugins compute it.
+// inqueueOf returns what is reserved for a job beyond what it holds, as all three plugins compute it.
 func inqueueOf(job *api.JobInfo) *api.Resource {
 	group := job.PodGroup
 	switch {
@@ -82,87 +71,105 @@ func inqueueOf(job *api.JobInfo) *api.Resource {
 	return api.EmptyResource()
 }
 
-// headroom is a limit of each resource, what of it is used and reserved, and the name of whatever has the limit.
+// headroom is what a queue may use, or the whole cluster, and what of it is used.
 type headroom struct {
-	limit, used, inqueue func(corev1.ResourceName) float64
-	where                func(corev1.ResourceName) string
-}
-
-const theCluster = "the cluster"
-
-// left returns what is not used and not reserved. It may be negative.
-func (h headroom) left(name corev1.ResourceName) float64 {
-	return h.limit(name) - h.used(name) - h.inqueue(name)
-}
-
-// lacking returns the resources of which more is requested than is left, the scarcest first.
-func (h headroom) lacking(requested *api.Resource) (names []corev1.ResourceName) {
-	for _, name := range report.SortResources(requested.ResourceNames()) {
-		if requested.Get(name) > h.left(name) {
-			names = append(names, name)
-		}
-	}
-	return names
+	queue              string // "" for the cluster
+	limit, used, total *api.Resource
 }
 
 // ofCluster returns the headroom that overcommit sees: it multiplies the cluster by a factor.
 func (a *Accounting) ofCluster(factor float64) headroom {
-	return headroom{
-		limit: func(name corev1.ResourceName) float64 { return a.total.Get(name) * factor },
-		used:  a.used.Get, inqueue: a.inqueue.Get,
-		where: func(corev1.ResourceName) string { return theCluster },
-	}
+	return headroom{limit: a.total.Clone().Multi(factor), used: a.used, total: a.total}
 }
 
-// ofQueue returns the headroom that proportion sees, and capacity without a hierarchy: a queue may use its capability, but not
-// what is guaranteed to others. If neither is the limit, the cluster is.
+// ofQueue returns the headroom of a queue and all below it: they may use its capability, but not what is guaranteed to the queues
+// beside it and beside those above it.
 func (a *Accounting) ofQueue(queue *api.QueueInfo) headroom {
-	limit := api.ExceededPart(a.total, a.guaranteed).Add(api.NewResource(queue.Queue.Spec.Guarantee.Resource))
-	return a.within(queue, limit, a.account(queue.UID))
-}
-
-// ofSubtree returns the headroom of a queue and all below it. What is guaranteed to others is not deducted, so there may be
-// less.
-func (a *Accounting) ofSubtree(queue *api.QueueInfo) headroom {
-	sum := newQueueAccount()
+	h := headroom{queue: queue.Name, limit: a.total.Clone(), used: api.EmptyResource(), total: a.total}
 	for id, account := range a.accounts {
-		if slices.Contains(a.ancestors(a.queues[id]), queue) {
-			sum.allocated.Add(account.allocated)
-			sum.elastic.Add(account.elastic)
-			sum.inqueue.Add(account.inqueue)
+		if slices.Contains(a.path(a.queues[id]), queue) {
+			h.used.Add(account.reserved)
 		}
 	}
-	return a.within(queue, a.total.Clone(), sum)
-}
-
-// ancestors returns a queue and those above it, nearest first.
-func (a *Accounting) ancestors(queue *api.QueueInfo) (queues []*api.QueueInfo) {
-	for queue != nil && len(queues) < len(a.queues) { // parents may form a circle
-		queues = append(queues, queue)
-		queue = a.queues[api.QueueID(queue.Queue.Spec.Parent)]
+	path := a.path(queue)
+	for _, other := range a.queues {
+		if !slices.Contains(path, other) && slices.ContainsFunc(path, func(q *api.QueueInfo) bool { return parentOf(q) == parentOf(other) }) {
+			h.limit = api.ExceededPart(h.limit, api.NewResource(other.Queue.Spec.Guarantee.Resource))
+		}
 	}
-	return queues
-}
-
-// within returns the headroom of an account, up to a limit and the queue's capability.
-func (a *Accounting) within(queue *api.QueueInfo, limit *api.Resource, account *queueAccount) headroom {
 	if capability := api.NewResource(queue.Queue.Spec.Capability); len(queue.Queue.Spec.Capability) > 0 {
 		for _, amount := range []*float64{&capability.MilliCPU, &capability.Memory} {
 			if *amount <= 0 {
 				*amount = math.MaxFloat64
 			}
 		}
-		limit.MinDimensionResource(capability, api.Infinity)
+		h.limit.MinDimensionResource(capability, api.Infinity)
 	}
-	return headroom{
-		limit:   limit.Get,
-		used:    func(name corev1.ResourceName) float64 { return account.allocated.Get(name) - account.elastic.Get(name) },
-		inqueue: account.inqueue.Get,
-		where: func(name corev1.ResourceName) string {
-			if limit.Get(name) >= a.total.Get(name) {
-				return theCluster
-			}
-			return "queue " + queue.Name
-		},
+	return h
+}
+
+// path returns a queue and those above it, nearest first.
+func (a *Accounting) path(queue *api.QueueInfo) (queues []*api.QueueInfo) {
+	for queue != nil && len(queues) < len(a.queues) { // parents may form a circle
+		queues = append(queues, queue)
+		queue = a.queues[api.QueueID(parentOf(queue))]
+	}
+	return queues
+}
+
+// parentOf returns the name of the queue above one.
+func parentOf(queue *api.QueueInfo) string {
+	const root = "root"
+	if queue.Name == root {
+		return ""
+	}
+	return cmp.Or(queue.Queue.Spec.Parent, root)
+}
+
+// lacks returns the report of a job that requests more than is left, false if it does not. Where the cluster is the limit and
+// not the queue, the report is about the cluster.
+func (h headroom) lacks(reason report.Reason, requested *api.Resource) (report.Report, bool) {
+	var first report.Shortage
+	missing := &report.Missing{}
+	for _, name := range report.SortResources(requested.ResourceNames()) {
+		short := report.Shortage{Name: name, Requested: requested.Get(name), Available: h.limit.Get(name) - h.used.Get(name)}
+		if name == corev1.ResourcePods || short.Requested <= short.Available {
+			continue
+		}
+		if missing.Resources = append(missing.Resources, short.Resource()); first.Name == "" {
+			first = short
+		}
+	}
+	if first.Name == "" {
+		return report.Report{}, false
+	}
+	r := report.Report{Reason: reason, Missing: missing}
+	where := "the cluster"
+	switch {
+	case h.queue == "":
+	case h.limit.Get(first.Name) >= h.total.Get(first.Name):
+		r.Reason = report.InsufficientResources
+	default:
+		where = "queue " + h.queue
+		r.Suggestions = []report.Suggestion{report.Suggest(report.RaiseQueueCapability, h.queue)}
+	}
+	if r.Message = first.Sentence(where, needs); first.Available > 0 {
+		r.Suggestions = append(r.Suggestions, report.Suggest(report.LowerRequest, missing.Resources[0].Available+" of "+string(first.Name)))
+	}
+	return r, true
+}
+
+// needs follows what a job asks for.
+const needs = "the job needs"
+
+// FullQueue returns the report of an admitted job whose queue starts no more pods. requested is what its missing pods request.
+func (a *Accounting) FullQueue(queue *api.QueueInfo, requested *api.Resource) report.Report {
+	h := a.ofQueue(queue)
+	h.used = a.account(queue.UID).allocated // for pods, all that is allocated counts, and jobs that wait do not
+	if r, short := h.lacks(report.QueueCapacity, requested); short {
+		return r
+	}
+	return report.Report{
+		Reason: report.QueueOverused, Value: queue.Name, Suggestions: []report.Suggestion{report.Suggest(report.UseAnotherQueue, queue.Name)},
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"volcano.sh/apis/pkg/apis/scheduling"
 	"volcano.sh/volcano/pkg/scheduler/api"
@@ -29,68 +30,83 @@ func (r resources) list() corev1.ResourceList {
 	return list
 }
 
-func amounts(r resources) func(corev1.ResourceName) float64 { return api.NewResource(r.list()).Get }
-
 var eightGPUs = resources{"nvidia.com/gpu": "8", "cpu": "18", "memory": "64Gi"}
 
 func gpuCandidate() *candidate {
 	return &candidate{
-		queue: &api.QueueInfo{Name: "q"}, namespace: "ns", pods: func() string { return "2 servers and 8 workers" },
-		listed: eightGPUs.list(), requested: api.NewResource(eightGPUs.list()), minimum: api.NewResource(eightGPUs.list()),
+		queue: api.NewQueueInfo(&scheduling.Queue{ObjectMeta: metav1.ObjectMeta{Name: "q"}}), namespace: "ns",
+		listed: eightGPUs.list(), requested: api.NewResource(eightGPUs.list()),
 	}
 }
 
-func quota(name corev1.ResourceName, hard, used string) *corev1.ResourceQuotaStatus {
-	return &corev1.ResourceQuotaStatus{Hard: resources{name: hard}.list(), Used: resources{name: used}.list()}
+func quota(name corev1.ResourceName, hard, used string) corev1.ResourceQuotaStatus {
+	return corev1.ResourceQuotaStatus{Hard: resources{name: hard}.list(), Used: resources{name: used}.list()}
 }
 
 func TestLacks(t *testing.T) {
-	c := gpuCandidate()
+	requested := api.NewResource(eightGPUs.list())
 	h := headroom{
-		limit:   amounts(resources{"nvidia.com/gpu": "32", "cpu": "64", "memory": "256Gi"}),
-		used:    amounts(resources{"nvidia.com/gpu": "20", "cpu": "40", "memory": "300Gi"}),
-		inqueue: amounts(resources{"nvidia.com/gpu": "6", "cpu": "500m"}),
-		where:   func(corev1.ResourceName) string { return theCluster },
+		total: api.NewResource(resources{"nvidia.com/gpu": "64", "cpu": "64", "memory": "256Gi"}.list()),
+		limit: api.NewResource(resources{"nvidia.com/gpu": "32", "cpu": "64", "memory": "256Gi"}.list()),
+		used:  api.NewResource(resources{"nvidia.com/gpu": "26", "cpu": "40500m", "memory": "300Gi"}.list()),
 	}
-	require.Equal(t, []corev1.ResourceName{"nvidia.com/gpu", "memory"}, h.lacking(c.requested), "devices first")
 	want := report.Report{
 		Reason:  report.Overcommit,
-		Message: "the cluster has capacity for 6 of the 8 GPUs that the job's minimum asks for (2 servers and 8 workers)",
+		Message: "the cluster has capacity for 6 of the 8 GPUs that the job needs",
 		Missing: &report.Missing{Resources: []report.Resource{
 			{Name: "nvidia.com/gpu", Requested: "8", Available: "6"}, {Name: "memory", Requested: "64Gi", Available: "0"},
 		}},
-		Suggestions: []report.Suggestion{{Kind: report.LowerRequest, Value: "6 of nvidia.com/gpu", Text: "request no more than 6 of nvidia.com/gpu"}},
+		Suggestions: []report.Suggestion{report.Suggest(report.LowerRequest, "6 of nvidia.com/gpu")},
 	}
-	require.Equal(t, want, c.lacks(report.Overcommit, theCluster, h))
-	c.minimum = api.NewResource(resources{"nvidia.com/gpu": "4"}.list())
-	want.Message = "the cluster has capacity for 6 of the 8 GPUs that the job's minResources ask for (its minimum of 2 servers and 8 workers takes 4)"
-	require.Equal(t, want, c.lacks(report.Overcommit, theCluster, h))
+	r, short := h.lacks(report.Overcommit, requested)
+	require.True(t, short)
+	require.Equal(t, want, r, "devices first")
 
-	// A plugin that rejects a job although there seems to be enough knows better.
-	h.used, h.inqueue = amounts(nil), amounts(nil)
-	r := c.lacks(report.QueueCapacity, "queue q", h)
-	require.Equal(t, report.QueueCapacity, r.Reason)
-	require.Equal(t, "queue q has no capacity now for the job's minimum (2 servers and 8 workers)", r.Message)
+	h.queue = "q"
+	r, short = h.lacks(report.QueueCapacity, requested)
+	require.True(t, short)
+	want.Reason, want.Message = report.QueueCapacity, "queue q has capacity for 6 of the 8 GPUs that the job needs"
+	want.Suggestions = append([]report.Suggestion{report.Suggest(report.RaiseQueueCapability, "q")}, want.Suggestions...)
+	require.Equal(t, want, r)
+
+	h.total = h.limit
+	r, short = h.lacks(report.QueueCapacity, requested)
+	require.True(t, short)
+	want.Reason, want.Message = report.InsufficientResources, "the cluster has capacity for 6 of the 8 GPUs that the job needs"
+	want.Suggestions = want.Suggestions[1:]
+	require.Equal(t, want, r, "the queue may use the whole cluster")
+
+	h.used = api.EmptyResource()
+	_, short = h.lacks(report.QueueCapacity, requested)
+	require.False(t, short)
 }
 
-// Resources that a quota does not limit are left out.
-func TestExceeds(t *testing.T) {
+// A plugin that rejects a job although there seems to be enough knows better.
+func TestRejectedBy_WithoutAShortage(t *testing.T) {
 	c := gpuCandidate()
-	r, exceeds := c.exceeds("q", quota("cpu", "20", "4"))
-	require.True(t, exceeds)
-	require.Equal(t, "resource quota q of namespace ns has capacity for 16 of the 18 CPUs that the job's minimum asks for (2 servers and 8 workers)", r.Message)
+	a := &Accounting{total: api.NewResource(resources{"nvidia.com/gpu": "64", "cpu": "64", "memory": "256Gi"}.list()), used: api.EmptyResource(), accounts: map[api.QueueID]*account{}}
+	for plugin, want := range map[string]report.Report{
+		pluginOvercommit: {Reason: report.Overcommit, Message: "the cluster has no capacity for the job now"},
+		pluginProportion: {
+			Reason: report.QueueCapacity, Message: "queue q has no capacity for the job now", Suggestions: []report.Suggestion{report.Suggest(report.RaiseQueueCapability, "q")},
+		},
+		pluginResourceQuota: {Reason: report.ResourceQuota, Missing: &report.Missing{}, Message: "the resource quota of namespace ns has no capacity for the job now"},
+	} {
+		require.Equal(t, want, c.rejectedBy(&conf.PluginOption{Name: plugin}, a, nil))
+	}
+}
+
+// Resources that a quota does not limit are left out, and so are quotas that leave enough.
+func TestExceeded(t *testing.T) {
+	c := gpuCandidate()
+	r := c.exceeded(map[string]corev1.ResourceQuotaStatus{"a": quota("pods", "1", "2"), "b": quota("cpu", "20", "4"), "c": quota("cpu", "1", "0")})
+	require.Equal(t, "resource quota b of namespace ns has capacity for 16 of the 18 CPUs that the job needs", r.Message)
 	require.Equal(t, []report.Resource{{Name: "cpu", Requested: "18", Available: "16"}}, r.Missing.Resources)
-	_, exceeds = c.exceeds("q", quota("pods", "1", "2"))
-	require.False(t, exceeds, "the job requests none")
+	require.Equal(t, []report.Suggestion{report.Suggest(report.RaiseResourceQuota, "b")}, r.Suggestions)
 	c.listed = corev1.ResourceList{"requests.memory": resource.MustParse("2Gi")}
-	r, exceeds = c.exceeds("q", quota("requests.memory", "1Gi", "2Gi"))
-	require.True(t, exceeds)
-	require.Equal(t, "resource quota q of namespace ns has capacity for none of the 2 GiB of memory that the job's minimum asks for (2 servers and 8 workers)", r.Message)
+	r = c.exceeded(map[string]corev1.ResourceQuotaStatus{"q": quota("requests.memory", "1Gi", "2Gi")})
+	require.Equal(t, "resource quota q of namespace ns has capacity for none of the 2 GiB of memory that the job needs", r.Message)
 	require.Equal(t, []report.Resource{{Name: "requests.memory", Requested: "2Gi", Available: "0"}}, r.Missing.Resources)
-	r = c.rejectedBy(&conf.PluginOption{Name: pluginResourceQuota}, nil, nil)
-	require.Equal(t, report.Report{
-		Reason: report.ResourceQuota, Message: "the resource quota of namespace ns has no capacity for the job's minimum (2 servers and 8 workers)",
-	}, r)
 }
 
 func TestOvercommitFactor(t *testing.T) {
@@ -153,57 +169,62 @@ func TestBeforeVote_OtherObjects(t *testing.T) {
 	require.Nil(t, p.accounting)
 }
 
-// The headroom of a queue is used by all queues below it, and parents may form a circle.
-func TestOfSubtree(t *testing.T) {
-	l := &Accounting{total: api.NewResource(resources{"cpu": "64"}.list()), queues: map[api.QueueID]*api.QueueInfo{}, accounts: map[api.QueueID]*queueAccount{}}
-	for name, parent := range map[string]string{"a": "", "b": "a", "c": "b", "d": "a", "x": "y", "y": "x"} {
-		q := &scheduling.Queue{}
-		q.Name, q.Spec.Parent, q.Spec.Capability = name, parent, resources{"cpu": "20"}.list()
-		l.queues[api.QueueID(name)] = api.NewQueueInfo(q)
-		account := l.account(api.QueueID(name))
-		account.allocated.MilliCPU, account.elastic.MilliCPU, account.inqueue.MilliCPU = 3000, 1000, 500
+// accountingOf returns 64 CPUs and 16 GPUs that queues share, by the queues' parents. Each has 2 CPUs of its jobs' minimums.
+func accountingOf(parents map[string]string, change func(*scheduling.Queue)) *Accounting {
+	a := &Accounting{
+		total: api.NewResource(resources{"nvidia.com/gpu": "16", "cpu": "64"}.list()), queues: map[api.QueueID]*api.QueueInfo{}, accounts: map[api.QueueID]*account{},
 	}
-	l.account("gone").allocated.MilliCPU = 1000
-	for name, queues := range map[string]float64{"a": 4, "b": 2, "c": 1, "d": 1, "x": 2, "y": 2} {
-		r := l.ofSubtree(l.queues[api.QueueID(name)])
-		require.InDelta(t, 20000, r.limit("cpu"), 0)
-		require.InDelta(t, 2000*queues, r.used("cpu"), 0, name)
-		require.InDelta(t, 500*queues, r.inqueue("cpu"), 0, name)
-		require.Equal(t, "queue "+name, r.where("cpu"))
+	for name, parent := range parents {
+		q := &scheduling.Queue{}
+		q.Name, q.Spec.Parent = name, parent
+		change(q)
+		a.queues[api.QueueID(name)] = api.NewQueueInfo(q)
+		a.account(api.QueueID(name)).reserved.MilliCPU = 2000
+	}
+	return a
+}
+
+// The headroom of a queue is used by all queues below it, and parents may form a circle.
+func TestOfQueue_SumsTheQueuesBelow(t *testing.T) {
+	a := accountingOf(map[string]string{"root": "", "a": "", "b": "a", "c": "b", "d": "a", "x": "y", "y": "x"}, func(q *scheduling.Queue) {
+		q.Spec.Capability = resources{"cpu": "20"}.list()
+	})
+	a.account("gone").reserved.MilliCPU = 1000
+	for name, queues := range map[string]float64{"root": 5, "a": 4, "b": 2, "c": 1, "d": 1, "x": 2, "y": 2} {
+		h := a.ofQueue(a.queues[api.QueueID(name)])
+		require.InDelta(t, 20000, h.limit.MilliCPU, 0)
+		require.InDelta(t, 2000*queues, h.used.MilliCPU, 0, name)
+		require.Equal(t, name, h.queue)
 	}
 }
 
-// 16 GPUs and 64 CPUs, of which 4 and 8 are guaranteed to another queue, and 2 GPUs to this one.
-func TestOfQueue(t *testing.T) {
-	l := &Accounting{
-		total:      api.NewResource(resources{"nvidia.com/gpu": "16", "cpu": "64"}.list()),
-		guaranteed: api.NewResource(resources{"nvidia.com/gpu": "6", "cpu": "8"}.list()),
-		accounts: map[api.QueueID]*queueAccount{"q": {
-			allocated: api.NewResource(resources{"nvidia.com/gpu": "5"}.list()), elastic: api.NewResource(resources{"nvidia.com/gpu": "1"}.list()),
-			inqueue: api.NewResource(resources{"nvidia.com/gpu": "3"}.list()),
-		}},
+// What is guaranteed to a queue beside it, or beside one above it, is not for a queue. What that gives to queues below counts once.
+func TestOfQueue_LeavesGuarantees(t *testing.T) {
+	guarantees := map[string]string{"root": "0", "a": "1", "b": "2", "c": "4", "d": "8", "below-d": "8"}
+	a := accountingOf(map[string]string{"root": "", "a": "root", "b": "a", "c": "a", "d": "", "below-d": "d"}, func(q *scheduling.Queue) {
+		q.Spec.Guarantee.Resource = resources{"cpu": guarantees[q.Name]}.list()
+	})
+	for name, cpus := range map[string]float64{"root": 64, "a": 64 - 8, "b": 64 - 4 - 8, "d": 64 - 1, "below-d": 64 - 1} {
+		require.InDelta(t, 1000*cpus, a.ofQueue(a.queues[api.QueueID(name)]).limit.MilliCPU, 0, name)
 	}
-	for _, test := range []struct {
-		name       string
+}
+
+func TestOfQueue_Capability(t *testing.T) {
+	for name, test := range map[string]struct {
 		capability resources
 		gpus, cpus float64
 	}{
-		{"no capability", nil, 12, 56},
-		{"less than there is", resources{"nvidia.com/gpu": "10", "cpu": "7"}, 10, 7},
-		{"more than there is", resources{"nvidia.com/gpu": "99", "cpu": "99"}, 12, 56},
-		{"CPUs are not mentioned", resources{"nvidia.com/gpu": "10"}, 10, 56},
-		{"GPUs are not mentioned", resources{"cpu": "7"}, 12, 7},
+		"no capability":          {nil, 16, 64},
+		"less than there is":     {resources{"nvidia.com/gpu": "10", "cpu": "7"}, 10, 7},
+		"more than there is":     {resources{"nvidia.com/gpu": "99", "cpu": "99"}, 16, 64},
+		"CPUs are not mentioned": {resources{"nvidia.com/gpu": "10"}, 10, 64},
+		"GPUs are not mentioned": {resources{"cpu": "7"}, 16, 7},
 	} {
-		t.Run(test.name, func(t *testing.T) {
-			q := &scheduling.Queue{}
-			q.Name = "q"
-			q.Spec.Guarantee.Resource = resources{"nvidia.com/gpu": "2"}.list()
-			q.Spec.Capability = test.capability.list()
-			r := l.ofQueue(api.NewQueueInfo(q))
-			require.InDelta(t, test.gpus*1000, r.limit("nvidia.com/gpu"), 0)
-			require.InDelta(t, test.cpus*1000, r.limit("cpu"), 0)
-			require.InDelta(t, test.gpus*1000-4000-3000, r.left("nvidia.com/gpu"), 0)
-			require.Equal(t, "queue q", r.where("cpu"), "what others are guaranteed is not the cluster's")
+		t.Run(name, func(t *testing.T) {
+			a := accountingOf(map[string]string{"q": ""}, func(q *scheduling.Queue) { q.Spec.Capability = test.capability.list() })
+			h := a.ofQueue(a.queues["q"])
+			require.InDelta(t, test.gpus*1000, h.limit.Get("nvidia.com/gpu"), 0)
+			require.InDelta(t, test.cpus*1000, h.limit.MilliCPU, 0)
 		})
 	}
 }

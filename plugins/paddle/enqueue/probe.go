@@ -5,9 +5,11 @@ package enqueue
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
 	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/conf"
@@ -20,8 +22,6 @@ import (
 // Job is a job that waits for admission.
 type Job struct {
 	Info *api.JobInfo
-	// Minimum returns the pods without which the gang does not start: "2 servers and 8 workers".
-	Minimum func() string
 	// MinResources must be free before the job is admitted; nil for no more than the PodGroup says.
 	MinResources *api.Resource
 }
@@ -59,7 +59,13 @@ func Watch(ssn *framework.Session, name string, jobs []Job, callbacks Callbacks)
 		return p
 	}
 	for _, job := range jobs {
-		p.candidates[job.Info.UID] = p.newCandidate(job)
+		if job.MinResources != nil {
+			p.raise(job.Info, job.MinResources)
+		}
+		p.candidates[job.Info.UID] = &candidate{
+			queue: ssn.Queues[job.Info.Queue], namespace: job.Info.Namespace,
+			requested: job.Info.GetMinResources(), listed: *job.Info.PodGroup.Spec.MinResources,
+		}
 	}
 	p.insert()
 	return p
@@ -108,7 +114,7 @@ func (p *Probe) beforeVote(plugin *conf.PluginOption, obj any) int {
 		p.accounting = NewAccounting(p.ssn)
 	}
 	p.callbacks.Guard(job, func() {
-		r, closed := closedQueue(c.queue, "admits no job")
+		r, closed := ClosedQueue(c.queue)
 		if !closed || !p.closedQueues {
 			r = c.rejectedBy(plugin, p.accounting, p.quotas(job.Namespace))
 		}
@@ -148,4 +154,26 @@ func (p *Probe) Close() {
 		r.group.Spec.MinResources = r.had
 	}
 	p.raised = nil
+}
+
+// raised is a PodGroup of the session whose minResources were raised, and what they were.
+type raised struct {
+	group *api.PodGroup
+	had   *corev1.ResourceList
+}
+
+// raise raises the minResources of a job's PodGroup for as long as the session votes, so that Volcano's own plugins count
+// them. A user cannot write them there: Volcano's Job controller computes them from the templates and writes them again and
+// again.
+func (p *Probe) raise(job *api.JobInfo, least *api.Resource) {
+	had := job.PodGroup.Spec.MinResources
+	list := maps.Clone(*had)
+	minimum := job.GetMinResources()
+	for _, name := range least.ResourceNames() {
+		if amount := least.Get(name); amount > minimum.Get(name) {
+			list[name] = resource.MustParse(report.Quantity(name, amount))
+		}
+	}
+	job.PodGroup.Spec.MinResources = &list
+	p.raised = append(p.raised, raised{job.PodGroup, had})
 }

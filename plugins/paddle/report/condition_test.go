@@ -13,8 +13,10 @@ import (
 func TestConditionMessage(t *testing.T) {
 	r := Report{Reason: InsufficientResources, Message: "no\ncapacity"}
 	require.Equal(t, "no capacity", r.ConditionMessage())
-	r.Summary = "no capacity; fits with 2 workers"
-	require.Equal(t, "no capacity; fits with 2 workers", r.ConditionMessage())
+	r.Suggestions = []Suggestion{Suggest(Uncordon, "n1"), SuggestFewer("worker", 2)}
+	require.Equal(t, "no capacity", r.ConditionMessage())
+	r.Suggestions = r.Suggestions[1:]
+	require.Equal(t, "no capacity; it fits with 2 workers", r.ConditionMessage())
 
 	r = NewPlaced(map[string]map[string]int{"n1": {"worker": 4, "server": 1}}, nil, false)
 	require.Equal(t, "1 server and 4 workers are on 1 node\nn1: 1 server and 4 workers", r.ConditionMessage())
@@ -52,4 +54,10 @@ func TestNewPlaced(t *testing.T) {
 func TestSurplusText(t *testing.T) {
 	require.Equal(t, "1 worker beyond the minimum waits", SurplusText(map[string]int{"worker": 1}, ""))
 	require.Equal(t, "2 servers and 1 worker beyond the minimum wait: no capacity", SurplusText(map[string]int{"worker": 1, "server": 2}, "no capacity"))
+}
+
+// Amounts would be written to each pod whenever they change.
+func TestFitError(t *testing.T) {
+	require.Equal(t, "the gang waits: condition PaddleScheduled of the PodGroup has the details", FitError(""))
+	require.Equal(t, "the gang waits (QueueCapacity): condition PaddleScheduled of the PodGroup has the details", FitError(QueueCapacity))
 }

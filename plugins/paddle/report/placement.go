@@ -9,7 +9,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // Placement is where a gang runs and what each step of its training sends over the network.
@@ -56,7 +55,7 @@ func (p *Placement) Traffic() string {
 	var parts []string
 	for _, tier := range p.Tiers {
 		if tier.Crossing > 0 {
-			parts = append(parts, p.Amount(tier.Crossing)+" between "+tier.Domain(2))
+			parts = append(parts, p.Amount(tier.Crossing)+" between "+Domains(2, tier.Name))
 		}
 	}
 	if len(parts) == 0 {
@@ -77,7 +76,7 @@ func (p *Placement) Busiest() string {
 	if most.Seconds == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%.3g s of each step, between %s", most.Seconds, most.Domain(2))
+	return fmt.Sprintf("%.3g s of each step, between %s", most.Seconds, Domains(2, most.Name))
 }
 
 // Sentences returns one about the traffic and one about the busiest link, as far as they are known.
@@ -102,14 +101,6 @@ func (p *Placement) tier(name string) *Tier {
 		return &p.Tiers[at]
 	}
 	return nil
-}
-
-// Domain returns the noun for so many domains of the tier. Tiers that are called by a number are no nouns.
-func (t Tier) Domain(n int) string {
-	if strings.HasPrefix(t.Name, "tier") {
-		return Plural(n, "domain") + " of " + t.Name
-	}
-	return Plural(n, t.Name)
 }
 
 // Amount returns an amount of traffic: "12.5 GiB" or "3 times the model".
@@ -174,11 +165,9 @@ func (p *Placement) where(nodes int) string {
 		switch {
 		case i == 0: // the nodes themselves
 		case tier.Count > 1:
-			text += fmt.Sprintf(" in %d %s", tier.Count, tier.Domain(2))
-		case len(tier.Domains) == 1 && strings.HasPrefix(tier.Name, "tier"):
-			return text + " of domain " + tier.Domains[0] + " of " + tier.Name
+			text += fmt.Sprintf(" in %d %s", tier.Count, Domains(2, tier.Name))
 		case len(tier.Domains) == 1:
-			return text + " of " + tier.Name + " " + tier.Domains[0]
+			return text + " of " + Place(tier.Name, tier.Domains[0])
 		}
 	}
 	return text

@@ -83,28 +83,28 @@ type text struct {
 const gangPort = "each pod takes host port {value} and so needs a node of its own, and only {nodes} can take one each"
 
 var texts = map[Reason]text{
-	WaitingToBeEnqueued: {"", "wait a moment; if it stays so, ask an administrator whether the scheduler's action enqueue is enabled"},
-	QueueClosed:         {"", "have the queue opened, or use another queue (spec.schedulingPolicy.queue)"},
+	WaitingToBeEnqueued: {"queue {value} has not admitted the job yet; nothing rejects it", "wait a moment; if it stays so, ask an administrator whether the scheduler's action enqueue is enabled"},
+	QueueClosed:         {"queue {value} is not open: it admits no job and starts no pods", "have the queue opened, or use another queue (spec.schedulingPolicy.queue)"},
 	QueueCapacity:       {"", "wait for other jobs of the queue to end, request less, use another queue, or have the queue's capability raised"},
 	ParentQueueCapacity: {"", "wait for other jobs below the parent queue to end, request less, use another queue, or have the parent queue's capability raised"},
-	QueueNotLeaf:        {"", "use one of its child queues (spec.schedulingPolicy.queue)"},
+	QueueNotLeaf:        {"queue {value} has child queues, and only these admit jobs", "use one of its child queues (spec.schedulingPolicy.queue)"},
 	ResourceQuota:       {"", "wait for other jobs of the namespace to end, request less, or have the namespace's ResourceQuota raised"},
 	Overcommit:          {"", "wait for other jobs to end; a job that requests more than the whole cluster has to request less"},
 	RefusedByPlugin:     {"plugins of the scheduler refuse {nodes}: {value}", "ask an administrator about that plugin of the scheduler"},
 
-	WaitingForPods:     {"", "wait a moment; if it stays so, quotas or policies of the namespace may forbid pods: see the events of the Volcano Job"},
-	SchedulingGated:    {"", "whoever put the scheduling gates on the pods has to remove them"},
-	QueueOverused:      {"", "wait for other jobs to end, or have the queue's weight or deserved resources raised"},
+	WaitingForPods:     {"no pod of the gang is started before", "wait a moment; if it stays so, quotas or policies of the namespace may forbid pods: see the events of the Volcano Job"},
+	SchedulingGated:    {"scheduling gates hold pods back ({value})", "whoever put the scheduling gates on the pods has to remove them"},
+	QueueOverused:      {"queue {value} has used up its share of the cluster", "wait for other jobs to end, or have the queue's weight or deserved resources raised"},
 	UnknownTier:        {"", "correct spec.schedulingPolicy.networkTopology: the cluster has no such tier"},
-	TopologyNotReady:   {"", "wait: the scheduler is still reading the cluster's topology"},
-	TerminatingPods:    {"", "wait: the job starts by itself when the terminating pods are gone"},
-	AssignmentOutdated: {"", "wait: the scheduler tries again each second"},
+	TopologyNotReady:   {"the scheduler has not read the cluster's HyperNodes yet, and the job has a networkTopology", "wait: the scheduler is still reading the cluster's topology"},
+	TerminatingPods:    {"the gang fits once terminating pods are gone", "wait: the job starts by itself when the terminating pods are gone"},
+	AssignmentOutdated: {"the gang fits by now", "wait: the scheduler tries again each second"},
 	AssignmentNotFound: {"", "wait: the scheduler tries again each second"},
 	NoReadyNodes:       {"the cluster has no node that is ready", "ask an administrator: no node of the cluster is ready (kubectl get nodes)"},
 
 	PersistentVolumeClaimNotFound: {"{objects} does not exist", "if the name is wrong, correct claimName in the volumes of the pod template"},
 	PersistentVolumeClaimUnbound:  {"{objects} is not bound to a PersistentVolume", "kubectl describe pvc says why; a PersistentVolume of its class, size and access mode binds it, and so does a provisioner that works"},
-	StorageClassNotFound:          {"{objects} does not exist, so that PersistentVolumeClaim {value} cannot be bound", "if the name is wrong, create the claim again with a StorageClass that exists (kubectl get storageclass)"},
+	StorageClassNotFound:          {"StorageClass {value} does not exist, so that claims of it cannot be bound", "if the name is wrong, create the claim again with a StorageClass that exists (kubectl get storageclass)"},
 	ResourceClaimNotFound:         {"{objects} does not exist", "if the name is wrong, correct resourceClaims in the pod template"},
 	ResourceClaimNotAllocatable:   {"the devices for {objects} are free on none of {nodes}", "wait for other jobs to end, or claim fewer devices; kubectl get resourceslices lists what there is"},
 

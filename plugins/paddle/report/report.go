@@ -11,8 +11,9 @@ import (
 const (
 	// Condition is the type of the PodGroup's condition with the report's reason. Its message is ConditionMessage.
 	Condition = "PaddleScheduled"
-	// maxBytes bounds the annotation: PodGroups of thousands of jobs are kept in memory.
-	maxBytes = 8192
+	// maxBytes bounds the annotation and maxMessage the condition's message: PodGroups of thousands of jobs are kept in memory.
+	maxBytes   = 8192
+	maxMessage = 4096
 	// maxNames bounds lists of names.
 	maxNames = 16
 )
@@ -22,15 +23,17 @@ type Report struct {
 	Reason Reason `json:"reason"`
 	// Message is one sentence for people. If it is empty, Sentence makes one by the reason.
 	Message string `json:"message,omitempty"`
-	// Summary is the sentence of conditions and events where it differs from Message.
-	Summary string `json:"-"`
+	// Cause is why the missing pods do not fit, where the table has no sentence for the reason.
+	Cause string `json:"-"`
+	// Value is the name in the reason's sentence that is neither of an object nor of nodes: a queue, a class.
+	Value string `json:"-"`
 	// Missing is what a gang that waits is missing.
 	Missing *Missing `json:"missing,omitempty"`
 	// Nodes are the nodes that were looked at, and how many of them are refused for which reason.
 	Nodes *Nodes `json:"nodes,omitempty"`
 	// Suggestions are changes with which the gang would start, nearest first.
 	Suggestions []Suggestion `json:"suggestions,omitempty"`
-	// Capacity is how much of the gang fits into the best domains of each tier.
+	// Capacity is how much of the gang fits into the best domain of each tier.
 	Capacity []Capacity `json:"capacity,omitempty"`
 	// Placement is where a gang runs.
 	Placement *Placement `json:"placement,omitempty"`
@@ -84,16 +87,11 @@ type Refused struct {
 	Value  string `json:"value,omitempty"`
 }
 
-// Capacity is the best domains of one tier.
+// Capacity is how many pods of each role fit at the same time into the domain of a tier that holds most of them.
 type Capacity struct {
-	Tier    string   `json:"tier"`
-	Domains []Domain `json:"domains"`
-}
-
-// Domain is how many pods of each role fit into a domain at the same time.
-type Domain struct {
-	Name  string `json:"name"`
-	Roles []Fits `json:"roles"`
+	Tier   string `json:"tier"`
+	Domain string `json:"domain"`
+	Roles  []Fits `json:"roles"`
 }
 
 // Fits is how many pods of a role fit, of those that are needed.
@@ -108,7 +106,7 @@ func (r Report) Encode() string {
 	r.Message = r.Sentence()
 	for _, leave := range []func(){
 		func() {},
-		func() { r.Capacity = nil },
+		func() { r.Capacity, r.Nodes, r.Suggestions = nil, nil, r.Suggestions[:min(1, len(r.Suggestions))] },
 		func() {
 			if r.Placement != nil {
 				short := *r.Placement
@@ -116,10 +114,7 @@ func (r Report) Encode() string {
 				r.Placement = &short
 			}
 		},
-		func() { r.Suggestions, r.Nodes = r.Suggestions[:min(1, len(r.Suggestions))], nil },
-		func() {
-			r = Report{Reason: r.Reason, Message: strings.ToValidUTF8(r.Message[:min(len(r.Message), maxBytes/16)], "")}
-		},
+		func() { r = Report{Reason: r.Reason, Message: Shorten(r.Message, maxBytes/16)} },
 	} {
 		leave()
 		if text, err := json.Marshal(r); err == nil && len(text) <= maxBytes { // these types always have JSON
@@ -138,11 +133,20 @@ func Decode(annotations map[string]string) *Report {
 	return &r
 }
 
-// Sentence returns the report's message, or the one that the table has for its reason.
+// Sentence returns the report's message, or else the missing pods and the cause or the table's sentence for the reason.
 func (r *Report) Sentence() string {
-	sentence := texts[r.Reason].sentence
-	if sentence == "" || r.Message != "" {
+	if r.Message != "" {
 		return r.Message
+	}
+	if r.Cause != "" {
+		return r.missing("does not fit: ", "do not fit: ") + r.Cause
+	}
+	sentence, value := texts[r.Reason].sentence, r.Value
+	if refused := r.refused(); refused != nil {
+		value = refused.Value
+		if r.Reason == HostPortConflict && refused.Nodes == 0 {
+			sentence = gangPort
+		}
 	}
 	var objects []string
 	if r.Missing != nil {
@@ -150,21 +154,43 @@ func (r *Report) Sentence() string {
 			objects = append(objects, o.String())
 		}
 	}
-	value := ""
-	if refused := r.refused(); refused != nil {
-		value = refused.Value
-	}
-	if r.Reason == StorageClassNotFound && len(objects) > 1 { // the class, and then the claim
-		value, objects = r.Missing.Objects[1].Name, objects[:1]
-	}
-	if refused := r.refused(); r.Reason == HostPortConflict && refused != nil && refused.Nodes == 0 {
-		sentence = gangPort
-	}
 	sentence = strings.NewReplacer("{objects}", List(objects), "{nodes}", r.nodes(), "{value}", value).Replace(sentence)
-	if missing := r.roles(); missing != "" {
-		sentence = missing + " no node: " + sentence
+	if r.Reason == WaitingForPods {
+		return r.missing("does not exist yet: ", "do not exist yet: ") + sentence
 	}
-	return sentence
+	return r.missing("has no node: ", "have no node: ") + sentence
+}
+
+// Text returns the sentence of conditions and events. Of a gang that does not fit it says with which change it would.
+func (r *Report) Text() string {
+	if len(r.Suggestions) > 0 && r.Suggestions[0].Kind.fits() {
+		return r.Sentence() + "; " + r.Suggestions[0].Text
+	}
+	return r.Sentence()
+}
+
+// ConditionMessage returns the message of the PodGroup's condition: the sentence; where a gang runs that has its nodes; and
+// its pods beyond the minimum that wait.
+func (r *Report) ConditionMessage() string {
+	lines := []string{strings.ReplaceAll(r.Text(), "\n", " ")}
+	if r.Placement != nil {
+		lines = append(append(lines, r.Placement.Sentences()...), r.Placement.details()...)
+	}
+	message := Shorten(strings.Join(lines, "\n"), maxMessage)
+	if r.Surplus != "" {
+		message = Shorten(message, maxMessage/2) + "\nwaiting: " + r.Surplus
+	}
+	return Shorten(message, maxMessage)
+}
+
+// FitError returns the text that Volcano writes to each pod of a gang that waits, with an event, whenever it changes. It therefore
+// has no amounts, which change with each pod of the cluster that starts or ends. The reason may be empty.
+func FitError(reason Reason) string {
+	text := "the gang waits"
+	if reason != "" {
+		text += " (" + string(reason) + ")"
+	}
+	return text + ": condition " + Condition + " of the PodGroup has the details"
 }
 
 func (r *Report) refused() *Refused {
@@ -179,8 +205,8 @@ func (r *Report) refused() *Refused {
 	return nil
 }
 
-// roles returns the missing pods and a verb: "2 of 4 workers have".
-func (r *Report) roles() string {
+// missing returns the missing pods and one of two verbs: "2 of 4 workers have". It is empty if none are known.
+func (r *Report) missing(one, many string) string {
 	if r.Missing == nil {
 		return ""
 	}
@@ -196,9 +222,9 @@ func (r *Report) roles() string {
 	case 0:
 		return ""
 	case 1:
-		return List(parts) + " has"
+		return List(parts) + " " + one
 	}
-	return List(parts) + " have"
+	return List(parts) + " " + many
 }
 
 // nodes returns the nodes that the reason refuses: "2 of 8 nodes".
@@ -241,13 +267,11 @@ func (r *Report) Details() (lines []string) {
 		}
 	}
 	for _, tier := range r.Capacity {
-		for _, domain := range tier.Domains {
-			var parts []string
-			for _, fits := range domain.Roles {
-				parts = append(parts, fmt.Sprintf("%d of %d %s", fits.Fits, fits.Needed, Plural(fits.Needed, fits.Role)))
-			}
-			lines = append(lines, fmt.Sprintf("%s %s: %s", tier.Tier, domain.Name, List(parts)))
+		var parts []string
+		for _, fits := range tier.Roles {
+			parts = append(parts, fmt.Sprintf("%d of %d %s", fits.Fits, fits.Needed, Plural(fits.Needed, fits.Role)))
 		}
+		lines = append(lines, fmt.Sprintf("%s: %s fit", Place(tier.Tier, tier.Domain), List(parts)))
 	}
 	if r.Placement != nil {
 		lines = append(lines, r.Placement.details()...)

@@ -53,6 +53,11 @@ func TestSentence(t *testing.T) {
 			Report{Reason: PersistentVolumeClaimNotFound, Missing: &Missing{Objects: []Object{{"PersistentVolumeClaim", "data"}}, Roles: roles.Roles}},
 			"2 of 4 workers have no node: PersistentVolumeClaim data does not exist",
 		},
+		{Report{Reason: InsufficientResources, Missing: roles, Cause: "why"}, "2 of 4 workers do not fit: why"},
+		{Report{Reason: RefusedByPlugin, Missing: &Missing{}, Cause: "why"}, "why"},
+		{Report{Reason: WaitingForPods, Missing: roles}, "2 of 4 workers do not exist yet: no pod of the gang is started before"},
+		{Report{Reason: QueueClosed, Value: "q"}, "queue q is not open: it admits no job and starts no pods"},
+		{Report{Reason: TerminatingPods}, "the gang fits once terminating pods are gone"},
 	} {
 		require.Equal(t, test.want, test.report.Sentence())
 	}
@@ -70,7 +75,7 @@ func TestEncode_IsBounded(t *testing.T) {
 	for i := range 500 {
 		name := fmt.Sprintf("node-%d", i)
 		large.Placement.Nodes = append(large.Placement.Nodes, Node{Name: name, Pods: map[string]int{"worker": 1}})
-		large.Capacity = append(large.Capacity, Capacity{Tier: name})
+		large.Capacity = append(large.Capacity, Capacity{Tier: name, Domain: name})
 	}
 	text := large.Encode()
 	require.LessOrEqual(t, len(text), maxBytes)

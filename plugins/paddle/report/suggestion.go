@@ -2,7 +2,13 @@
 
 package report
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
 
 // Kind is what a suggestion changes.
 type Kind string
@@ -38,27 +44,63 @@ type Suggestion struct {
 	Text string `json:"text"`
 }
 
+// fits reports whether the planner found the gang to fit with such a change.
+func (k Kind) fits() bool {
+	return k == AllowTier || k == AllowColocationPreferred || k == FewerReplicas || k == FreeResources
+}
+
 // Suggest returns a suggestion with the text of its kind.
 func Suggest(kind Kind, value string) Suggestion {
-	s := Suggestion{Kind: kind, Value: value}
-	if format, ok := suggestions[kind]; ok {
-		s.Text = fmt.Sprintf(format, value)
+	return Suggestion{Kind: kind, Value: value, Text: strings.Replace(suggestions[kind], "%s", value, 1)}
+}
+
+// SuggestFewer returns the suggestion of so many replicas of a role.
+func SuggestFewer(role string, replicas int) Suggestion {
+	return Suggestion{
+		Kind: FewerReplicas, Role: role, Value: strconv.Itoa(replicas), Text: fmt.Sprintf("it fits with %d %s", replicas, Plural(replicas, role)),
+	}
+}
+
+// SuggestTier returns the suggestion of a higher tier, "" for no limit; with colocation Preferred as well, if both are needed.
+func SuggestTier(tier string, both bool) Suggestion {
+	s := Suggestion{Kind: AllowTier, Value: tier, Text: "it fits without a networkTopology limit"}
+	if tier != "" {
+		s.Text = "it fits with " + tierLabel(tier)
+	}
+	if both {
+		s.Text += " and colocation Preferred"
 	}
 	return s
 }
 
+// SuggestMore returns the suggestion that more is free in a domain, on some nodes of it.
+func SuggestMore(tier, domain string, amounts map[corev1.ResourceName]float64, nodes []string) Suggestion {
+	s := Suggestion{Kind: FreeResources, Value: domain, Text: "it fits with " + FormatResources(amounts) + " more in " + Place(tier, domain)}
+	switch {
+	case len(nodes) > maxNamed:
+		s.Text += fmt.Sprintf(" (on %d nodes)", len(nodes))
+	case len(nodes) != 1 || nodes[0] != domain:
+		s.Text += " (on " + List(nodes) + ")"
+	}
+	return s
+}
+
+// maxNamed is how many nodes a suggestion names.
+const maxNamed = 2
+
 var suggestions = map[Kind]string{
-	LowerRequest:         "request no more than %s",
-	CreateObject:         "create %s",
-	BindClaim:            "have PersistentVolumeClaim %s bound",
-	AddToleration:        "tolerate the taint %s in the pod template",
-	RemoveTaint:          "remove the taint %s from nodes",
-	Uncordon:             "uncordon nodes (kubectl uncordon %s)",
-	ChangeNodeSelector:   "label more nodes with %s, or select others",
-	ChangeHostPort:       "use another host port than %s, or wait until it is free",
-	OpenQueue:            "open the queue %s",
-	UseAnotherQueue:      "use another queue than %s",
-	RaiseQueueCapability: "raise the capability of queue %s",
-	RaiseResourceQuota:   "raise the ResourceQuota %s",
-	RemoveSchedulingGate: "remove the scheduling gate %s from the pods",
+	AllowColocationPreferred: "it fits with colocation Preferred",
+	LowerRequest:             "request no more than %s",
+	CreateObject:             "create %s",
+	BindClaim:                "have PersistentVolumeClaim %s bound",
+	AddToleration:            "tolerate the taint %s in the pod template",
+	RemoveTaint:              "remove the taint %s from nodes",
+	Uncordon:                 "uncordon nodes (kubectl uncordon %s)",
+	ChangeNodeSelector:       "label more nodes with %s, or select others",
+	ChangeHostPort:           "use another host port than %s, or wait until it is free",
+	OpenQueue:                "open the queue %s",
+	UseAnotherQueue:          "use another queue than %s",
+	RaiseQueueCapability:     "raise the capability of queue %s",
+	RaiseResourceQuota:       "raise the ResourceQuota %s",
+	RemoveSchedulingGate:     "remove the scheduling gate %s from the pods",
 }

@@ -67,39 +67,34 @@ func New(c Config) *Reporter {
 // gangs are known.
 func (r *Reporter) Open() {
 	var candidates []enqueue.Job
-	add := func(d *diagnose.Gang, spec paddlejob.Spec) {
-		if !d.Job.IsPending() || d.Job.PodGroup.Spec.MinResources == nil { // Volcano admits it without a vote
+	add := func(job *api.JobInfo, spec paddlejob.Spec) {
+		if !job.IsPending() || job.PodGroup.Spec.MinResources == nil { // Volcano admits it without a vote
 			return
 		}
-		candidate := enqueue.Job{Info: d.Job, Minimum: d.Minimum}
+		candidate := enqueue.Job{Info: job}
 		if r.RaisesMinResources {
 			candidate.MinResources = spec.MinResources
 		}
 		candidates = append(candidates, candidate)
 	}
-	for id, g := range r.Gangs {
+	for id := range r.Gangs {
 		job := r.Session.Jobs[id]
-		d := diagnosisOf(job, g)
 		if !paddlejob.Ready(job) {
-			r.guarded(job, func() { job.JobFitErrors = d.FitError(lastReason(d)) })
+			r.guarded(job, func() { job.JobFitErrors = report.FitError(lastReason(job)) })
 		}
 		r.pending[id] = len(job.TaskStatusIndex[api.Pending])
-		add(d, r.Planner.Spec(job))
+		add(job, r.Planner.Spec(job))
 	}
 	for id, job := range r.Session.Jobs {
 		if len(job.Tasks) > 0 || !job.IsPending() && job.PodGroup.Status.Phase != scheduling.PodGroupInqueue || !paddlejob.IsPaddle(job) {
 			continue
 		}
 		r.withoutPods[id] = paddlejob.NewGang(job, r.Roles)
-		add(diagnosisOf(job, r.withoutPods[id]), r.ParseSpec(job))
+		add(job, r.ParseSpec(job))
 	}
 	r.probe = enqueue.Watch(r.Session, config.PluginName, candidates, enqueue.Callbacks{Rejected: func(job *api.JobInfo, rejection report.Report) {
 		r.reports[job.UID] = rejection
-		g, isGang := r.Gangs[job.UID]
-		if !isGang {
-			g = r.withoutPods[job.UID]
-		}
-		job.JobFitErrors = diagnosisOf(job, g).FitError(rejection.Reason)
+		job.JobFitErrors = report.FitError(rejection.Reason)
 	}, Admitted: func(job *api.JobInfo) {
 		delete(r.reports, job.UID)
 		if job.JobFitErrors = ""; len(job.Tasks) > 0 {
@@ -113,12 +108,6 @@ func (r *Reporter) ParseSpec(job *api.JobInfo) paddlejob.Spec {
 	spec, err := paddlejob.ParseSpec(job.PodGroup.Annotations, paddlejob.DefaultSpec(r.Arguments))
 	r.Status.InvalidAnnotations(r.Session, job, err)
 	return spec
-}
-
-// MissingPods returns which pods of a gang do not exist yet, false if all minimums exist.
-func (*Reporter) MissingPods(job *api.JobInfo, g paddlejob.Gang) (string, bool) {
-	r, missing := diagnosisOf(job, g).MissingPods()
-	return r.Message, missing
 }
 
 // Tried records that an action looks for nodes for a job.
@@ -152,7 +141,7 @@ func (r *Reporter) Rejected(job *api.JobInfo, plan *planner.Plan, err error) {
 		}
 	}
 	r.reports[job.UID] = found
-	job.JobFitErrors = diagnosisOf(job, r.Gangs[job.UID]).FitError(found.Reason)
+	job.JobFitErrors = report.FitError(found.Reason)
 }
 
 // reportOf returns the report of an error.
@@ -182,29 +171,28 @@ func (r *Reporter) guarded(job *api.JobInfo, work func()) {
 
 // fitError returns JobInfo.JobFitErrors of a gang that is not started, after an action looked for nodes.
 func (r *Reporter) fitError(job *api.JobInfo, g paddlejob.Gang) string {
-	d := diagnosisOf(job, g)
-	if _, missing := d.MissingPods(); missing {
-		return d.FitError(report.WaitingForPods)
+	if !diagnose.PodsExist(job) {
+		return report.FitError(report.WaitingForPods)
 	}
-	found := d.NotPlaced()
+	found := diagnose.NotPlaced(job, g).Reason
 	recorded, ok := r.reports[job.UID]
 	switch {
-	case found.Reason == report.TerminatingPods:
+	case found == report.TerminatingPods:
 	case ok:
-		found = recorded
-	case found.Reason == "":
-		found.Reason = lastReason(d)
+		found = recorded.Reason
+	case found == "":
+		found = lastReason(job)
 	}
-	return d.FitError(found.Reason)
+	return report.FitError(found)
 }
 
 // lastReason returns the reason for which a gang waits before a session has looked for nodes: the one that the last session
 // wrote, empty if there is none.
-func lastReason(d *diagnose.Gang) report.Reason {
-	if _, missing := d.MissingPods(); missing {
+func lastReason(job *api.JobInfo) report.Reason {
+	if !diagnose.PodsExist(job) {
 		return report.WaitingForPods
 	}
-	if had, _ := status.Condition(d.Job.PodGroup); had.Status == corev1.ConditionFalse && report.Reason(had.Reason) != report.WaitingForPods {
+	if had, _ := status.Condition(job.PodGroup); had.Status == corev1.ConditionFalse && report.Reason(had.Reason) != report.WaitingForPods {
 		return report.Reason(had.Reason)
 	}
 	return ""
@@ -225,8 +213,8 @@ func (r *Reporter) Close() {
 		r.guarded(job, func() {
 			switch {
 			case hasNoPods:
-				why := r.whyWithoutPods(job, members)
-				job.JobFitErrors = diagnosisOf(job, members).FitError(why.Reason) // into Volcano's own event
+				why := r.why(job, members)
+				job.JobFitErrors = report.FitError(why.Reason) // into Volcano's own event
 				wait(job, why)
 			case isGang && !paddlejob.Ready(job):
 				wait(job, r.why(job, g))

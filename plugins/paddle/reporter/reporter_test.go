@@ -51,16 +51,15 @@ func TestReportOfAGangThatPreempted(t *testing.T) {
 	r := New(Config{Gangs: map[api.JobID]paddlejob.Gang{job.UID: twoAndTwo}, Diagnoses: diagnose.NewCache(), Guard: guard.New(guard.Metrics{})})
 	job.PodGroup.Status.Phase = scheduling.PodGroupInqueue
 	r.Rejected(job, nil, planner.ErrInfeasible)
-	require.Contains(t, r.fitError(job, twoAndTwo), "servers and workers wait (InsufficientResources)")
+	require.Contains(t, r.fitError(job, twoAndTwo), "the gang waits (InsufficientResources)")
 	require.Equal(t, report.InsufficientResources, r.why(job, twoAndTwo).Reason)
 	for _, task := range job.Tasks {
 		require.NoError(t, job.UpdateTaskStatus(task, api.Pipelined))
 	}
-	const why = "gang not started: 2 of 2 servers and 2 of 2 workers fit once terminating pods are gone"
-	require.Contains(t, r.fitError(job, twoAndTwo), "servers and workers wait (TerminatingPods)")
+	require.Contains(t, r.fitError(job, twoAndTwo), "the gang waits (TerminatingPods)")
 	got := r.why(job, twoAndTwo)
 	require.Equal(t, report.TerminatingPods, got.Reason)
-	require.Equal(t, why, got.Message)
+	require.Equal(t, "the gang fits once terminating pods are gone", got.Sentence())
 }
 
 // The planner's report on a gang is not used once the gang would fit.
@@ -94,32 +93,4 @@ func TestReportOfError(t *testing.T) {
 	} {
 		require.Equal(t, test.want, reportOf(test.err))
 	}
-}
-
-// No reason brings a number to the pods.
-func TestVolcanoIsGivenReasonAndRolesOnly(t *testing.T) {
-	job := jobOf(twoAndTwo)
-	for _, why := range []report.Reason{"", report.WaitingToBeEnqueued, report.QueueClosed, report.QueueCapacity, report.ResourceQuota, report.Overcommit,
-		report.RefusedByPlugin, report.WaitingForPods, report.SchedulingGated, report.QueueOverused, report.UnknownTier, report.TopologyNotReady, report.InsufficientResources,
-		report.TopologyConstraint, report.ColocationConstraint, report.NodeAffinity, report.AssignmentNotFound, report.AssignmentOutdated, report.TerminatingPods} {
-		text := diagnosisOf(job, twoAndTwo).FitError(why)
-		require.Contains(t, text, "gang not started: servers and workers wait")
-		require.Contains(t, text, string(why))
-		require.NotRegexp(t, `[0-9]`, text)
-	}
-	for _, task := range job.Tasks {
-		if task.TaskRole == "ps" {
-			require.NoError(t, job.UpdateTaskStatus(task, api.Running))
-		}
-	}
-	require.Equal(t, "gang incomplete: workers wait (InsufficientResources); condition PaddleScheduled of the PodGroup says what is missing",
-		diagnosisOf(job, twoAndTwo).FitError(report.InsufficientResources))
-	for _, task := range job.Tasks {
-		require.NoError(t, job.UpdateTaskStatus(task, api.Running))
-	}
-	require.Contains(t, diagnosisOf(job, twoAndTwo).FitError(report.InsufficientResources), "pods wait")
-	require.Contains(t, diagnosisOf(job, paddlejob.Gang{{Task: "ps", Role: paddlejob.Server, Min: 1}}).FitError(report.InsufficientResources), "wait")
-	require.Contains(t, diagnosisOf(&api.JobInfo{}, paddlejob.Gang{{Task: "ps", Role: paddlejob.Server, Min: 1}, {Task: "worker", Role: paddlejob.Worker, Min: 2}}).FitError(report.InsufficientResources),
-		"gang not started: server and workers wait (InsufficientResources)")
-	require.Contains(t, diagnosisOf(&api.JobInfo{}, paddlejob.Gang{{Task: "ps", Role: paddlejob.Server, Min: 1}}).FitError(report.InsufficientResources), "gang not started: server waits (InsufficientResources)")
 }

@@ -17,60 +17,26 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
-// diagnosisOf returns a gang for package diagnose.
-func diagnosisOf(job *api.JobInfo, g paddlejob.Gang) *diagnose.Gang {
-	d := &diagnose.Gang{Job: job, Roles: make([]diagnose.Role, 0, len(g))}
-	for _, group := range g {
-		d.Roles = append(d.Roles, diagnose.Role{Task: group.Task, Name: group.Role.Noun(), Minimum: group.Min})
-	}
-	return d
-}
-
 // why returns why a gang that is not ready waits.
 func (r *Reporter) why(job *api.JobInfo, g paddlejob.Gang) report.Report {
-	if job.IsPending() {
-		return r.whyNotAdmitted(job)
-	}
-	d := diagnosisOf(job, g)
-	if missing, ok := d.MissingPods(); ok {
-		return missing
-	}
-	if recorded, ok := r.reports[job.UID]; ok && !d.Pipelined() {
+	recorded, ok := r.reports[job.UID]
+	switch {
+	case job.IsPending() && !ok:
+		return report.Report{Reason: report.WaitingToBeEnqueued, Value: r.Session.Queues[job.Queue].Name}
+	case !job.IsPending() && !diagnose.PodsExist(job):
+		return diagnose.NotCreated(job, g)
+	case ok && (job.IsPending() || !diagnose.Pipelined(job)):
 		return recorded
 	}
-	return r.whyNotPlaced(job, d)
-}
-
-// whyNotAdmitted returns why the queue does not admit a job: the report of the vote that rejected it.
-func (r *Reporter) whyNotAdmitted(job *api.JobInfo) report.Report {
-	if recorded, ok := r.reports[job.UID]; ok {
-		return recorded
-	}
-	return report.Report{
-		Reason:  report.WaitingToBeEnqueued,
-		Message: "queue " + r.Session.Queues[job.Queue].Name + " has not admitted the job yet; nothing rejects it",
-	}
-}
-
-// whyWithoutPods returns why a job without pods waits.
-func (r *Reporter) whyWithoutPods(job *api.JobInfo, g paddlejob.Gang) report.Report {
-	if job.IsPending() {
-		return r.whyNotAdmitted(job)
-	}
-	d := diagnosisOf(job, g)
-	return report.Report{
-		Reason:  report.WaitingForPods,
-		Message: "queue " + r.Session.Queues[job.Queue].Name + " has admitted the job; its pods are not created yet: " + d.Minimum(),
-		Missing: d.NotCreated(),
-	}
+	return r.whyNotPlaced(job, g)
 }
 
 // errNotBlocked is the error of a gang of which no role is refused its nodes.
 var errNotBlocked = errors.New("no role of the gang is refused its nodes")
 
 // whyNotPlaced returns why a gang whose pods all exist is not started, if no plan was rejected.
-func (r *Reporter) whyNotPlaced(job *api.JobInfo, d *diagnose.Gang) report.Report {
-	why := d.NotPlaced()
+func (r *Reporter) whyNotPlaced(job *api.JobInfo, g paddlejob.Gang) report.Report {
+	why := diagnose.NotPlaced(job, g)
 	switch why.Reason { //nolint:exhaustive // of the others nothing more is known
 	case "":
 		return r.whyNotTried(job)
@@ -105,10 +71,7 @@ func (r *Reporter) planReport(plan *planner.Plan) (report.Report, bool) {
 // yet, or the queue starts no more pods.
 func (r *Reporter) whyNotTried(job *api.JobInfo) report.Report {
 	if !r.Session.HyperNodesReadyToSchedule && job.ContainsNetworkTopology() {
-		return report.Report{
-			Reason:  report.TopologyNotReady,
-			Message: "the scheduler has not read the cluster's HyperNodes yet, and the job has a networkTopology",
-		}
+		return report.Report{Reason: report.TopologyNotReady}
 	}
 	queue := r.Session.Queues[job.Queue] // it exists: a session has no jobs of other queues
 	if closed, ok := enqueue.ClosedQueue(queue); ok {
@@ -147,9 +110,9 @@ func (r *Reporter) diagnosePlan(plan *planner.Plan) (report.Report, bool) {
 		if err != nil {
 			return report.Report{}, err
 		}
-		why := diagnose.FromExplanation(diagnosis, r.Planner.TierLabel)
+		why := diagnose.FromPlanner(diagnosis, r.Planner.TierLabel)
 		if found && why.Reason == report.InsufficientResources {
-			if why.Nodes = blocked.Nodes; diagnosis.BlockerKind() == placement.NotEligible { // the nodes that the pods may use are full
+			if why.Nodes = blocked.Nodes; diagnosis.Blocker.Kind == placement.NotEligible { // the nodes that the pods may use are full
 				blocked.Suggestions, blocked.Capacity = why.Suggestions, why.Capacity
 				return blocked, nil
 			}

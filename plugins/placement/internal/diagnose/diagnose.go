@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package diagnose finds why a gang has no plan: what is short, in which domain, and with which change it would fit.
+// Package diagnose finds why a gang has no plan: what is short, in which domain, and with which change it would fit. It returns
+// data; package report of the scheduler's plugin makes sentences of it.
 package diagnose
 
 import (
@@ -13,68 +14,55 @@ import (
 
 // Diagnosis is why a demand has no plan, and the least that would have to change.
 type Diagnosis struct {
-	// Plan of a demand that fits; Tiers and Suggestions are empty then.
+	// Plan of a demand that fits. Only Roles and Solves are set beside it.
 	Plan *solver.Plan
 	// Roles of the demand.
 	Roles []RoleNeed
+	// Resources are the names of the amounts in the suggestions.
+	Resources []string
 	// Tiers from the nodes upwards; the last one is the whole cluster.
 	Tiers []TierCapacity
 	// DecidingTier is the position in Tiers of what must hold the whole gang: that of Demand.HighestTier, or the cluster.
 	DecidingTier int
+	// Blocker is what keeps the gang out of the best domain of the deciding tier.
+	Blocker Blocker
 	// Suggestions with which the demand fits, each one found by solving it, three at most: a limit that is lifted (a tier, else
 	// colocation, else both), then fewer members of a role, then more that is free.
 	Suggestions []Suggestion
 	// Solves is how often Solve was called: MaxSolves at most.
 	Solves int
-
-	units     unitTable
-	resources []string
 }
 
 // RoleNeed is what one role needs.
 type RoleNeed struct {
-	Name    string
-	Request []int64
-	// Members there are in all, Minimum of them that must run, and Running ones.
-	Members, Minimum, Running int
-	// Missing are those up to the minimum that have no capacity in the best domain.
+	Name string
+	// Minimum of the members must run, and Running do.
+	Minimum, Running int
+	// Missing are those up to the minimum that do not fit into the best domain of the deciding tier.
 	Missing int
 }
 
-// needed is how many more members must get a node.
-func (r *RoleNeed) needed() int { return max(0, r.Minimum-r.Running) }
-
-// TierCapacity is the capacity of the domains of one tier.
+// TierCapacity is the domain of one tier that holds most of what is needed: most members, then least that is short in all, then
+// the first by name. With a highest tier and running members, only domains around these count.
 type TierCapacity struct {
 	// Tier and its name; len(Topology.Tiers()) and "cluster" for the last.
 	Tier int
 	Name string
-	// Domains of the tier that may be used: with a highest tier and running members, only those around them.
-	Domains int
-	// Best are the domains that hold most of what is needed, three at most: most members first, then least that is short
-	// in all, then by name.
-	Best []DomainCapacity
+	// Domain and its name, which is unique in the tier.
+	Domain     tree.DomainID
+	DomainName string
+	// Fits is how many members of each role were found to fit at the same time, no more than are needed. Limits other than
+	// capacity and eligible nodes do not count.
+	Fits []int
 }
 
-// DomainCapacity is the capacity of one domain for what a gang still needs.
-type DomainCapacity struct {
-	Domain tree.DomainID
-	// Name is the domain's path.
-	Name string
-	// Together is how many members of each role were found to fit at the same time, no more than are needed; limits other
-	// than capacity and eligible nodes do not count.
-	Together []int
-	// Blockers of the next member of each role that misses some; first what keeps the whole gang out. Only the best domain
-	// of the deciding tier has them.
-	Blockers []Blocker
-
-	short string // name for sentences
-}
+// Deciding returns the domain that holds most of the gang where all of it must be.
+func (e *Diagnosis) Deciding() *TierCapacity { return &e.Tiers[e.DecidingTier] }
 
 // Diagnose reports why Solve finds no plan. It calls Solve MaxSolves times at most, and looks at each node a few times for
 // each role and tier. The topology is unchanged afterwards. Errors are those of Solve, but for ErrNoFit.
 func Diagnose(t *tree.Topology, d *gang.Demand, o solver.Options) (*Diagnosis, error) {
-	e := &Diagnosis{units: newUnitTable(t.Resources()), resources: t.Resources()}
+	e := &Diagnosis{Resources: t.Resources()}
 	plan, err := solver.Solve(t, d, o)
 	e.Solves = 1
 	if err != nil && !errors.Is(err, solver.ErrNoFit) {
@@ -82,27 +70,26 @@ func Diagnose(t *tree.Topology, d *gang.Demand, o solver.Options) (*Diagnosis, e
 	}
 	for i := range d.Roles {
 		role := &d.Roles[i]
-		e.Roles = append(e.Roles, RoleNeed{
-			Name: role.Name, Request: role.Request, Members: len(role.Pending) + len(role.Placed),
-			Minimum: role.Minimum, Running: len(role.Placed),
-		})
+		e.Roles = append(e.Roles, RoleNeed{Name: role.Name, Minimum: role.Minimum, Running: len(role.Placed)})
 	}
 	if err == nil {
 		e.Plan = plan
 		return e, nil
 	}
 	g := newGang(t, d)
+	var deciding *gangFit
 	for tier := tree.NodeTier; tier <= len(t.Tiers()); tier++ {
-		if tier == g.decidingTier() {
-			e.DecidingTier = len(e.Tiers)
-		}
 		if o.Stop != nil && o.Stop() {
 			return nil, solver.ErrStopped
 		}
-		e.Tiers = append(e.Tiers, g.tierCapacity(tier))
+		best := g.best(tier)
+		if tier == g.decidingTier() {
+			e.DecidingTier, deciding = len(e.Tiers), best
+		}
+		e.Tiers = append(e.Tiers, best.capacity(tier))
 	}
-	g.findBlockers(e.decidingDomain())
-	s := &suggester{pendingGang: g, o: o, best: e.decidingDomain()}
+	e.Blocker = g.blocker(deciding)
+	s := &suggester{pendingGang: g, o: o, fit: deciding}
 	if e.Suggestions, err = s.all(); err != nil {
 		return nil, err
 	}
@@ -111,21 +98,19 @@ func Diagnose(t *tree.Topology, d *gang.Demand, o solver.Options) (*Diagnosis, e
 	return e, nil
 }
 
-// decidingDomain returns the best domain of the deciding tier.
-func (e *Diagnosis) decidingDomain() *DomainCapacity { return &e.Tiers[e.DecidingTier].Best[0] }
-
-// countMissing members of each role: by what was packed, and where one role alone misses some and fewer of it were found
-// to do, by that.
+// countMissing counts the members of each role that do not fit: by what was packed, and where at most one role misses some and
+// fewer of it were found to do, by that.
 func (e *Diagnosis) countMissing() {
 	var missing []int
-	for r, together := range e.decidingDomain().Together {
-		if e.Roles[r].Missing = e.Roles[r].needed() - together; e.Roles[r].Missing > 0 {
+	for r, fits := range e.Deciding().Fits {
+		role := &e.Roles[r]
+		if role.Missing = max(0, role.Minimum-role.Running) - fits; role.Missing > 0 {
 			missing = append(missing, r)
 		}
 	}
-	for _, suggestion := range e.Suggestions {
-		if len(missing) == 1 && len(suggestion.Fewer) == 1 && suggestion.Fewer[0].Role == missing[0] && !suggestion.wholeGroups {
-			e.Roles[missing[0]].Missing = suggestion.Fewer[0].By
+	for _, s := range e.Suggestions {
+		if s.Change == FewerMembers && !s.wholeGroups && (len(missing) == 0 || len(missing) == 1 && missing[0] == s.Role) {
+			e.Roles[s.Role].Missing = s.By
 		}
 	}
 }

@@ -119,7 +119,7 @@ func (g *pendingGang) bound(v tree.DomainID) (sum int64) {
 	return sum
 }
 
-// shortage is what a domain has less than the gang needs in all: GPUs, and the shares that are short of other amounts.
+// shortage is what is free less than is needed: GPUs, and the shares that are short of other amounts.
 type shortage struct {
 	gpus  int64
 	other float64
@@ -129,9 +129,9 @@ func (a shortage) compare(b shortage) int {
 	return cmp.Or(cmp.Compare(a.gpus, b.gpus), cmp.Compare(a.other, b.other))
 }
 
-func (g *pendingGang) shortageOf(v tree.DomainID) (short shortage) {
-	for r, free := range g.t.Free(v) {
-		if missing := g.amounts[r] - max(0, free); missing > 0 {
+func (g *pendingGang) shortage(free, needed []int64) (short shortage) {
+	for r, amount := range needed {
+		if missing := amount - max(0, free[r]); missing > 0 {
 			if slices.Contains(g.t.Accelerators(), r) {
 				short.gpus += missing
 			} else {
@@ -142,52 +142,37 @@ func (g *pendingGang) shortageOf(v tree.DomainID) (short shortage) {
 	return short
 }
 
-// bestDomains is how many domains of a tier an Diagnosis lists.
-const bestDomains = 3
-
-type rankedDomain struct {
+// candidate is a domain and how many members it holds: at most, until it is packed.
+type candidate struct {
 	domain tree.DomainID
-	bound  int64
+	holds  int64
 	short  shortage
-	pack   *gangFit
 }
 
-func (a *rankedDomain) compare(b *rankedDomain) int {
-	return cmp.Or(cmp.Compare(b.bound, a.bound), a.short.compare(b.short), cmp.Compare(a.domain, b.domain))
+func (a *candidate) compare(b *candidate) int {
+	return cmp.Or(cmp.Compare(b.holds, a.holds), a.short.compare(b.short), cmp.Compare(a.domain, b.domain))
 }
 
-// tierCapacity counts in the domains of a tier that sums find best, until no other can be better.
-func (g *pendingGang) tierCapacity(tier int) TierCapacity {
+// best returns how the gang fits into the domain of a tier that holds most of it. It packs the domains that sums find best, until
+// no other can be better.
+func (g *pendingGang) best(tier int) *gangFit {
 	lo, hi := g.domains(tier)
-	capacity := TierCapacity{Tier: tier, Name: g.t.TierName(tier), Domains: int(hi - lo)}
-	all := make([]rankedDomain, 0, hi-lo)
+	candidates := make([]candidate, 0, hi-lo)
 	for v := lo; v < hi; v++ {
-		all = append(all, rankedDomain{domain: v, bound: g.bound(v), short: g.shortageOf(v)})
+		candidates = append(candidates, candidate{v, g.bound(v), g.shortage(g.t.Free(v), g.amounts)})
 	}
-	slices.SortFunc(all, func(a, b rankedDomain) int { return a.compare(&b) })
-	var best []rankedDomain
-	for _, next := range all {
-		if len(best) == bestDomains && next.compare(&best[bestDomains-1]) > 0 {
-			break // its bound is not above what the last of the best really holds
+	slices.SortFunc(candidates, func(a, b candidate) int { return a.compare(&b) })
+	var best *candidate
+	var fit *gangFit
+	for i := range candidates {
+		next := &candidates[i]
+		if best != nil && best.compare(next) < 0 {
+			break
 		}
-		next.pack = g.pack(next.domain)
-		next.bound = next.pack.total
-		at, _ := slices.BinarySearchFunc(best, next, func(a, b rankedDomain) int { return a.compare(&b) })
-		best = slices.Insert(best, at, next)
-		best = best[:min(len(best), bestDomains)]
+		packed := g.pack(next.domain)
+		if next.holds = packed.total; best == nil || next.compare(best) < 0 {
+			best, fit = next, packed
+		}
 	}
-	for _, of := range best {
-		capacity.Best = append(capacity.Best, g.domainCapacity(of.domain, of.pack))
-	}
-	return capacity
-}
-
-func (g *pendingGang) domainCapacity(v tree.DomainID, pack *gangFit) DomainCapacity {
-	capacity := DomainCapacity{
-		Domain: v, Name: g.t.DomainName(v), short: g.t.ShortName(v), Together: make([]int, len(g.need)),
-	}
-	for _, r := range g.roles {
-		capacity.Together[r] = int(pack.together[r])
-	}
-	return capacity
+	return fit
 }

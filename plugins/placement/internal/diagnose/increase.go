@@ -13,53 +13,32 @@ import (
 // moreWork bounds the nodes that are looked at for more capacity, over all members.
 const moreWork = 1 << 22
 
-// moreCapacity makes capacity free in one domain: in the one, of the tier that decides, that lacks least in all, ties by name. Each member
-// that has no capacity gets it where least is short, one after the other.
+// moreCapacity makes capacity free in the best domain of the deciding tier. Each member that does not fit gets it where least is
+// short, one after the other.
 func (s *suggester) moreCapacity() (Suggestion, bool, error) {
+	r := Suggestion{Change: MoreCapacity}
 	if s.runningDomains > 1 {
-		return Suggestion{}, false, nil
+		return r, false, nil
 	}
-	lo, hi := s.domains(s.decidingTier())
-	best, least := lo, s.shortageOf(lo)
-	for v := lo + 1; v < hi; v++ {
-		if short := s.shortageOf(v); short.compare(least) < 0 {
-			best, least = v, short
-		}
-	}
-	r, ok := s.increase(best)
-	if !ok {
-		return Suggestion{}, false, nil
-	}
-	ok, err := s.works(&r)
-	return r, ok, err
-}
-
-// increase returns what the nodes of a domain need more; false if capacity is not what is missing.
-func (s *suggester) increase(v tree.DomainID) (Suggestion, bool) {
-	c := &capacityIncrease{pendingGang: s.pendingGang, pack: s.packBy(v, s.roles), given: map[tree.NodeID][]int64{}, times: map[tree.NodeID]int{}}
+	c := &capacityIncrease{pendingGang: s.pendingGang, pack: s.pack(s.fit.domain), given: map[tree.NodeID][]int64{}, times: map[tree.NodeID]int{}}
 	missing := int64(0)
 	for _, role := range s.roles {
 		for n := c.pack.together[role]; n < s.need[role]; n++ {
 			if missing++; missing*int64(c.pack.hi-c.pack.lo) > moreWork || !c.give(role) {
-				return Suggestion{}, false
+				return r, false, nil
 			}
 		}
-	}
-	if missing == 0 {
-		return Suggestion{}, false
-	}
-	r := Suggestion{
-		Change: MoreCapacity, Domain: v, Tier: s.t.TierOf(v), DomainName: s.t.DomainName(v), short: s.t.ShortName(v), Increase: make([]int64, len(s.t.Resources())),
 	}
 	for n := c.pack.lo; n < c.pack.hi; n++ {
 		if amounts := c.given[n]; slices.ContainsFunc(amounts, func(amount int64) bool { return amount > 0 }) {
 			r.Increases = append(r.Increases, NodeIncrease{Node: n, Name: s.t.NodeName(n), Amounts: amounts})
-			for i, amount := range amounts {
-				r.Increase[i] += amount
-			}
 		}
 	}
-	return r, true
+	if missing == 0 {
+		return r, false, nil
+	}
+	ok, err := s.works(&r)
+	return r, ok, err
 }
 
 // capacityIncrease makes capacity for members beside those that a pack has placed.
@@ -79,7 +58,7 @@ func (c *capacityIncrease) give(role int) bool {
 		if !c.pack.eligible(role, n) {
 			continue
 		}
-		short := c.shortOf(c.pack.of(n), request)
+		short := c.shortage(c.pack.of(n), request)
 		if best < 0 || cmp.Or(short.compare(least), cmp.Compare(c.times[n], c.times[best]),
 			cmp.Compare(c.t.FreeGPUs(tree.DomainID(best)), c.t.FreeGPUs(tree.DomainID(n)))) < 0 {
 			best, least = n, short
@@ -104,18 +83,4 @@ func (c *capacityIncrease) give(role int) bool {
 		}
 	}
 	return len(c.t.FreeIslands(best)) == 0 || c.t.FreeGPUs(tree.DomainID(best))+c.t.GPUs(given) <= math.MaxInt16
-}
-
-// shortOf is what a node lacks for one member.
-func (g *pendingGang) shortOf(left, request []int64) (short shortage) {
-	for r, amount := range request {
-		if missing := amount - max(0, left[r]); amount > 0 && missing > 0 {
-			if slices.Contains(g.t.Accelerators(), r) {
-				short.gpus += missing
-			} else {
-				short.other += float64(missing) / float64(g.amounts[r])
-			}
-		}
-	}
-	return short
 }

@@ -4,7 +4,6 @@ package diagnose
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/gang"
@@ -34,27 +33,14 @@ type Suggestion struct {
 	Change Change
 	// HighestTier to take (HigherTier, BothLimits); 0 is no limit.
 	HighestTier int
-	// Fewer members of these roles (FewerMembers).
-	Fewer []FewerReplicas
-	// Domain that needs more (MoreCapacity), its tier and name; what it needs, by resource; and on which nodes, ascending.
-	Domain     tree.DomainID
-	Tier       int
-	DomainName string
-	Increase   []int64
-	Increases  []NodeIncrease
+	// Role of which By members are taken away, so that its minimum is Minimum (FewerMembers).
+	Role, By, Minimum int
+	// Increases of what is free in the best domain of the deciding tier, by node in ascending order (MoreCapacity).
+	Increases []NodeIncrease
 	// Plan that Solve found with the change.
 	Plan *solver.Plan
 
-	wholeGroups bool   // members come off by parallel groups
-	short       string // name of the domain for sentences
-}
-
-// FewerReplicas takes members of a role away: so many, so that its minimum is Minimum.
-type FewerReplicas struct {
-	Role    int
-	Name    string
-	By      int
-	Minimum int
+	wholeGroups bool // members come off by parallel groups
 }
 
 // NodeIncrease is more that is free on one node.
@@ -84,47 +70,12 @@ func (r *Suggestion) apply(d *gang.Demand) *gang.Demand {
 		relaxed.Colocation = gang.Preferred
 	}
 	relaxed.Roles = slices.Clone(d.Roles)
-	for _, fewer := range r.Fewer {
-		role := &relaxed.Roles[fewer.Role]
-		role.Minimum -= fewer.By
-		role.Pending = role.Pending[:len(role.Pending)-fewer.By]
+	if r.Change == FewerMembers {
+		role := &relaxed.Roles[r.Role]
+		role.Minimum -= r.By
+		role.Pending = role.Pending[:len(role.Pending)-r.By]
 	}
 	return &relaxed
-}
-
-// text returns what to do, as it goes on after "fits".
-func (r *Suggestion) text(e *Diagnosis, label func(tier int) string) string {
-	tier := "without a networkTopology limit"
-	if r.HighestTier > 0 {
-		tier = "with " + asLimit(label(r.HighestTier))
-	}
-	switch r.Change {
-	case HigherTier:
-		return tier
-	case PreferColocation:
-		return "with colocation Preferred"
-	case BothLimits:
-		return tier + " and colocation Preferred"
-	case FewerMembers:
-		var parts []string
-		for _, fewer := range r.Fewer {
-			parts = append(parts, numberOf(fewer.Minimum, fewer.Name))
-		}
-		return "with " + listed(parts, "")
-	}
-	const named = 2
-	on := ""
-	if r.Tier > tree.NodeTier {
-		on = fmt.Sprintf(" (on %d nodes)", len(r.Increases))
-		if len(r.Increases) <= named {
-			var names []string
-			for _, increase := range r.Increases {
-				names = append(names, increase.Name)
-			}
-			on = " (on " + listed(names, "") + ")"
-		}
-	}
-	return fmt.Sprintf("with %s in %s%s", e.units.amounts(r.Increase, e.resources, "more "), placeName(e.Tiers[r.Tier-tree.NodeTier].Name, r.short), on)
 }
 
 // MaxSolves is how often Diagnose calls Solve at most: once for the demand as it is, and then for each kind of change.
@@ -140,7 +91,7 @@ const (
 type suggester struct {
 	*pendingGang
 	o      solver.Options
-	best   *DomainCapacity // of the tier that decides
+	fit    *gangFit // of the best domain of the deciding tier
 	solves int
 	until  int // no more solves than that for this kind of change
 }
@@ -234,12 +185,10 @@ func (s *suggester) fewerReplicas() (Suggestion, bool, error) {
 func (s *suggester) fewerOf(role int) (best Suggestion, ok bool, err error) {
 	step := s.step(role)
 	lo, hi := 1, s.spare(role)/step
-	next := min(max((int(s.need[role])-s.best.Together[role]+step-1)/step, lo), hi)
+	next := min(max((int(s.need[role]-s.fit.together[role])+step-1)/step, lo), hi)
 	for try := 0; lo <= hi; try++ {
 		by := next * step
-		r := Suggestion{Change: FewerMembers, wholeGroups: step > 1, Fewer: []FewerReplicas{{
-			Role: role, Name: s.d.Roles[role].Name, By: by, Minimum: s.d.Roles[role].Minimum - by,
-		}}}
+		r := Suggestion{Change: FewerMembers, Role: role, By: by, Minimum: s.d.Roles[role].Minimum - by, wholeGroups: step > 1}
 		works, err := s.works(&r)
 		if err != nil {
 			return best, false, err
