@@ -100,7 +100,7 @@ func TestConditionOfAGangFromWaitingToPlaced(t *testing.T) {
 		Resources: []report.Resource{{Name: "nvidia.com/gpu", Requested: "8", Available: "6"}},
 	}, got.Missing)
 	require.Equal(t, report.Suggestion{Kind: report.AllowTier, Text: "it fits without a networkTopology limit"}, got.Suggestions[0])
-	require.Contains(t, got.Details(), "rack r3: 6 of 8 workers fit")
+	require.Contains(t, got.Details(), "workers: 2 of 8 missing")
 	const wait = "the gang waits (TopologyConstraint): condition PaddleScheduled of the PodGroup has the details"
 	require.Contains(t, c.message("job"), "Origin reason is: "+wait)
 	require.Equal(t, wait, c.podMessage("job-worker-0"))

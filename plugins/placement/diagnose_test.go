@@ -84,11 +84,11 @@ func TestDiagnose(t *testing.T) {
 		{"two roles", placement.Demand{Pattern: ps, HighestTier: rackTier, Roles: []placement.Role{servers(3, 10), workersOf(8, 1, 1)}},
 			placement.Blocker{Kind: placement.Insufficient, Role: 1, Resource: "nvidia.com/gpu", Free: 6, Needed: 8, Nodes: 2, Eligible: 2}, []int{1, 2}},
 		{"servers for the workers' nodes", placement.Demand{Pattern: ps, Colocation: placement.Required, Roles: []placement.Role{servers(2, 4), workersOf(7, 1, 1)}},
-			placement.Blocker{Kind: placement.NoServerNearby, Role: 1, Tier: 1}, []int{0, 1}},
+			placement.Blocker{Kind: placement.NoServerNearby, Role: 1, TierName: "node"}, []int{0, 1}},
 		{"one server for the workers' rack", placement.Demand{Pattern: ps, Colocation: placement.Required, ColocationTier: rackTier, Roles: []placement.Role{servers(1, 4), workersOf(7, 1, 1)}},
-			placement.Blocker{Kind: placement.NoServerNearby, Role: 1, Tier: 2}, []int{0, 1}},
+			placement.Blocker{Kind: placement.NoServerNearby, Role: 1, TierName: "rack"}, []int{0, 1}},
 		{"a server beside no worker", placement.Demand{Pattern: ps, Colocation: placement.Required, Roles: []placement.Role{servers(1, 16), workersOf(2, 1, 3)}},
-			placement.Blocker{Kind: placement.NoServerNearby, Role: 1, Tier: 1}, []int{0, 0}},
+			placement.Blocker{Kind: placement.NoServerNearby, Role: 1, TierName: "node"}, []int{0, 0}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e, err := placement.Diagnose(topology, &c.demand, placement.Options{})
@@ -108,7 +108,7 @@ func TestDiagnoseAFullNode(t *testing.T) {
 	d := &placement.Demand{HighestTier: placement.NodeTier, Roles: []placement.Role{workersOf(5, 1, 1)}}
 	e, err := placement.Diagnose(topology, d, placement.Options{})
 	require.NoError(t, err)
-	require.Equal(t, placement.TierCapacity{Tier: placement.NodeTier, Name: "node", Domain: 2, DomainName: "n3", Fits: []int{3}}, *e.Deciding())
+	require.Equal(t, placement.DomainCapacity{ID: 2, Name: "n3", Tier: placement.NodeTier, TierName: "node", Fits: []int{3}}, e.Domain)
 }
 
 // Two domains of a tier have the same name.
@@ -116,7 +116,7 @@ func TestDiagnoseNamesDomainsByTheirPathIfTheyMust(t *testing.T) {
 	topology := placementtest.ClusterOf(t, []string{"tier 1", "tier 2"}, "a/s/n1 9 3", "a/s/n2 9 3", "b/s/n3 9 3", "a/z/n4 9 2")
 	e, err := placement.Diagnose(topology, &placement.Demand{HighestTier: rackTier, Roles: []placement.Role{workersOf(8, 1, 1)}}, placement.Options{})
 	require.NoError(t, err)
-	require.Equal(t, "a/s", e.Deciding().DomainName)
+	require.Equal(t, "a/s", e.Domain.Name)
 }
 
 func TestDiagnoseBadInput(t *testing.T) {

@@ -50,7 +50,7 @@ func ExampleSolve() {
 		return
 	}
 	missing, blocker := diagnosis.Roles[1].Missing, diagnosis.Blocker
-	fmt.Printf("%d worker does not fit: %s has %d of %d %s\n", missing, diagnosis.Deciding().DomainName, blocker.Free, blocker.Needed, blocker.Resource)
+	fmt.Printf("%d worker does not fit: %s has %d of %d %s\n", missing, diagnosis.Domain.Name, blocker.Free, blocker.Needed, blocker.Resource)
 	// Output:
 	// ps-0 on n1
 	// ps-1 on n1

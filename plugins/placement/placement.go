@@ -164,8 +164,8 @@ type (
 	Diagnosis = diagnose.Diagnosis
 	// RoleNeed is what one role needs and how many of its members have no capacity.
 	RoleNeed = diagnose.RoleNeed
-	// TierCapacity is the domain of one tier that holds most of what a gang still needs.
-	TierCapacity = diagnose.TierCapacity
+	// DomainCapacity is how much of a gang one domain holds.
+	DomainCapacity = diagnose.DomainCapacity
 	// Blocker is what keeps the next member of a role out of a domain.
 	Blocker = diagnose.Blocker
 	// BlockerKind is the kind of a Blocker.

@@ -21,21 +21,20 @@ func suggestionTexts(t *testing.T, topology *placement.Topology, d *placement.De
 	require.Nil(t, e.Plan)
 	for i := range e.Suggestions {
 		r := &e.Suggestions[i]
-		plan, err := r.Try(topology, d, placement.Options{})
+		_, err := r.Try(topology, d, placement.Options{})
 		require.NoError(t, err)
-		require.Equal(t, r.Plan, plan)
 	}
 	for i := range e.Suggestions {
-		texts = append(texts, textOf(e, &e.Suggestions[i]))
+		texts = append(texts, textOf(topology, e, &e.Suggestions[i]))
 	}
 	return texts
 }
 
 // textOf returns a suggestion as a text.
-func textOf(e *placement.Diagnosis, s *placement.Suggestion) string {
+func textOf(topology *placement.Topology, e *placement.Diagnosis, s *placement.Suggestion) string {
 	tier := "no limit"
 	if s.HighestTier > 0 {
-		tier = "tier " + e.Tiers[s.HighestTier-placement.NodeTier].Name
+		tier = "tier " + topology.TierName(s.HighestTier)
 	}
 	switch s.Change {
 	case placement.HigherTier:

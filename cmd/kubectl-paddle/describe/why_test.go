@@ -164,7 +164,6 @@ var full = report.Report{
 		{Kind: report.FewerReplicas, Role: "worker", Value: "13", Text: "it fits with 13 workers"},
 		{Kind: report.FreeResources, Value: "cluster", Text: "it fits with 1 GPU more in the cluster"},
 	},
-	Capacity: []report.Capacity{{Tier: "rack", Domain: "r1", Roles: []report.Fits{{Role: "worker", Fits: 13, Needed: 16}}}},
 }
 
 func TestWhy(t *testing.T) {
@@ -384,7 +383,7 @@ func TestTransientReasonsAreTheControllersToo(t *testing.T) {
 
 func TestDetailsAreKeptApart(t *testing.T) {
 	got := describe.Why(with(job(v1.Pending), reports("False", full)))
-	require.Equal(t, []string{"workers: 3 of 16 missing", "nvidia.com/gpu: 16 requested, 15 available", "rack r1: 13 of 16 workers fit"}, got.Sentences[0].Details)
+	require.Equal(t, []string{"workers: 3 of 16 missing", "nvidia.com/gpu: 16 requested, 15 available"}, got.Sentences[0].Details)
 	require.Equal(t, []any{"InsufficientResources", full.Missing, full.Suggestions}, []any{got.Reason, got.Missing, got.Suggestions})
 	stale := with(job(v1.Pending), reports("False", full), func(o *describe.Objects) { o.PodGroup.Status.Conditions[1].Reason = "QueueClosed" })
 	require.Nil(t, describe.Why(stale).Missing, "the report of another reason is an old one")

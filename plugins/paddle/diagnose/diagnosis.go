@@ -21,23 +21,20 @@ func FromPlanner(d *placement.Diagnosis, label func(tier int) string) report.Rep
 			r.Missing.Roles = append(r.Missing.Roles, report.Role{Role: role.Name, Minimum: role.Minimum, Missing: role.Missing})
 		}
 	}
-	for t := range d.Tiers {
-		r.Capacity = append(r.Capacity, capacityOf(d, &d.Tiers[t]))
-	}
 	for i := range d.Suggestions {
 		r.Suggestions = append(r.Suggestions, suggestionOf(d, &d.Suggestions[i], label))
 	}
 	setCause(&r, d)
-	if d.DecidingTier < len(d.Tiers)-1 {
-		r.Cause = report.Limited(r.Cause, label(d.Deciding().Tier))
+	if d.Limited {
+		r.Cause = report.Limited(r.Cause, label(d.Domain.Tier))
 	}
 	return r
 }
 
 // setCause sets the cause and the missing resource.
 func setCause(r *report.Report, d *placement.Diagnosis) {
-	b, deciding := &d.Blocker, d.Deciding()
-	need, where := &d.Roles[b.Role], report.Place(deciding.Name, deciding.DomainName)
+	b := &d.Blocker
+	need, where := &d.Roles[b.Role], report.Place(d.Domain.TierName, d.Domain.Name)
 	role := need.Name
 	short := report.Shortage{Name: corev1.ResourceName(b.Resource), Available: volcanoAmount(b.Resource, b.Free), Requested: volcanoAmount(b.Resource, b.Needed)}
 	switch b.Kind {
@@ -49,20 +46,20 @@ func setCause(r *report.Report, d *placement.Diagnosis) {
 		r.Cause = short.Sentence(where, who)
 	case placement.NoNode:
 		node := report.Place("node", b.Node)
-		if d.DecidingTier < len(d.Tiers)-1 {
+		if d.Limited {
 			node += " of " + where
 		}
 		one := "one "
-		if deciding.Fits[b.Role] > 0 {
+		if d.Domain.Fits[b.Role] > 0 {
 			one = "one more "
 		}
 		r.Cause = short.Sentence(node+", which comes closest,", one+role+" needs")
 	case placement.NotEligible:
 		r.Cause = report.NotEligible(b.Eligible, b.Nodes, where, role)
 	case placement.NoServerNearby:
-		r.Cause = report.NoServer(role, d.Tiers[b.Tier-placement.NodeTier].Name)
+		r.Cause = report.NoServer(role, b.TierName)
 	case placement.RunningApart:
-		r.Cause = report.RunningApart(deciding.Name)
+		r.Cause = report.RunningApart(d.Domain.TierName)
 	case placement.NotFound:
 		r.Cause = report.NotFound(where)
 	}
@@ -73,17 +70,6 @@ func setCause(r *report.Report, d *placement.Diagnosis) {
 	if len(r.Suggestions) == 0 {
 		r.Suggestions = []report.Suggestion{report.Suggest(report.LowerRequest, short.Resource().Available+" of "+b.Resource)}
 	}
-}
-
-// capacityOf returns how much of a gang fits into the best domain of a tier.
-func capacityOf(d *placement.Diagnosis, tier *placement.TierCapacity) report.Capacity {
-	c := report.Capacity{Tier: tier.Name, Domain: tier.DomainName}
-	for r := range d.Roles {
-		if needed := d.Roles[r].Minimum - d.Roles[r].Running; needed > 0 {
-			c.Roles = append(c.Roles, report.Fits{Role: d.Roles[r].Name, Fits: tier.Fits[r], Needed: needed})
-		}
-	}
-	return c
 }
 
 // suggestionOf returns a change with which a gang fits.
@@ -109,7 +95,7 @@ func suggestionOf(d *placement.Diagnosis, s *placement.Suggestion, label func(ti
 			}
 		}
 	}
-	return report.SuggestMore(d.Deciding().Name, d.Deciding().DomainName, amounts, nodes)
+	return report.SuggestMore(d.Domain.TierName, d.Domain.Name, amounts, nodes)
 }
 
 // volcanoAmount converts an amount of the planner, which counts CPU in thousandths and storage in bytes, to Volcano's.
@@ -142,7 +128,7 @@ func reasonOf(d *placement.Diagnosis) report.Reason {
 			return report.ColocationConstraint
 		}
 	}
-	if d.Blocker.Kind == placement.NotEligible && d.DecidingTier < len(d.Tiers)-1 {
+	if d.Blocker.Kind == placement.NotEligible && d.Limited {
 		return report.TopologyConstraint
 	}
 	return report.InsufficientResources

@@ -142,11 +142,6 @@ func TestFromPlanner_Data(t *testing.T) {
 			{Kind: report.FewerReplicas, Role: "worker", Value: "2", Text: "it fits with 2 workers"},
 			{Kind: report.FreeResources, Value: "cluster", Text: "it fits with 1 GPU and 1.5 CPUs more in the cluster (on n1 and n2)"},
 		},
-		Capacity: []report.Capacity{
-			{Tier: "node", Domain: "n1", Roles: []report.Fits{{Role: "server", Fits: 1, Needed: 1}, {Role: "worker", Fits: 2, Needed: 5}}},
-			{Tier: "rack", Domain: "r1", Roles: []report.Fits{{Role: "server", Fits: 1, Needed: 1}, {Role: "worker", Fits: 2, Needed: 5}}},
-			{Tier: "cluster", Domain: "cluster", Roles: []report.Fits{{Role: "server", Fits: 1, Needed: 1}, {Role: "worker", Fits: 2, Needed: 5}}},
-		},
 	}, v)
 }
 
@@ -169,7 +164,7 @@ func TestReasonOfDiagnosis(t *testing.T) {
 		{placement.RunningApart, "", report.TopologyConstraint},
 		{placement.NotFound, placement.FewerMembers, report.AssignmentNotFound},
 	} {
-		e := &placement.Diagnosis{Tiers: make([]placement.TierCapacity, 1), Blocker: placement.Blocker{Kind: test.cause}}
+		e := &placement.Diagnosis{Blocker: placement.Blocker{Kind: test.cause}}
 		if test.fits != "" {
 			e.Suggestions = []placement.Suggestion{{Change: test.fits}, {Change: placement.PreferColocation}}
 		}

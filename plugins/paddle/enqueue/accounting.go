@@ -18,6 +18,7 @@ import (
 
 // Accounting counts what Volcano's overcommit, proportion and capacity count before they admit a job. They do not publish it.
 type Accounting struct {
+	ssn         *framework.Session
 	total, used *api.Resource // of the nodes; used has what is reserved for jobs that were admitted
 	queues      map[api.QueueID]*api.QueueInfo
 	accounts    map[api.QueueID]*account
@@ -29,14 +30,17 @@ type account struct{ allocated, reserved *api.Resource }
 
 // NewAccounting counts what the jobs of a session have.
 func NewAccounting(ssn *framework.Session) *Accounting {
-	a := &Accounting{total: ssn.TotalResource, used: api.EmptyResource(), queues: ssn.Queues, accounts: map[api.QueueID]*account{}}
+	a := &Accounting{
+		ssn: ssn, total: ssn.TotalResource, used: api.EmptyResource(), queues: ssn.Queues, accounts: map[api.QueueID]*account{},
+	}
 	for _, node := range ssn.Nodes {
 		a.used.Add(node.Used)
 	}
 	for _, job := range ssn.Jobs {
-		a.account(job.Queue).allocated.Add(job.Allocated)
-		a.account(job.Queue).reserved.Add(api.ExceededPart(job.Allocated, job.GetElasticResources()))
-		a.reserve(job, inqueueOf(job))
+		account, inqueue := a.account(job.Queue), inqueueOf(job)
+		account.allocated.Add(job.Allocated)
+		account.reserved.Add(api.ExceededPart(job.Allocated, job.GetElasticResources())).Add(inqueue)
+		a.used.Add(inqueue)
 	}
 	return a
 }
@@ -48,23 +52,13 @@ func (a *Accounting) account(queue api.QueueID) *account {
 	return a.accounts[queue]
 }
 
-// admit adds a job that is admitted now.
-func (a *Accounting) admit(job *api.JobInfo) {
-	a.reserve(job, job.DeductSchGatedResources(job.GetMinResources()))
-}
-
-func (a *Accounting) reserve(job *api.JobInfo, inqueue *api.Resource) {
-	a.used.Add(inqueue)
-	a.account(job.Queue).reserved.Add(inqueue)
-}
-
 // inqueueOf returns what is reserved for a job beyond what it holds, as all three plugins compute it.
 func inqueueOf(job *api.JobInfo) *api.Resource {
 	group := job.PodGroup
 	switch {
 	case group.Spec.MinResources == nil:
-	case group.Status.Phase == scheduling.PodGroupInqueue:
-		return job.DeductSchGatedResources(job.GetMinResources())
+	case group.Status.Phase == scheduling.PodGroupInqueue: // it may have got its nodes in this session
+		return job.DeductSchGatedResources(api.ExceededPart(job.GetMinResources(), job.Allocated))
 	case group.Status.Phase == scheduling.PodGroupRunning && util.CalculateAllocatedTaskNum(job) >= int(group.Spec.MinMember):
 		return job.DeductSchGatedResources(util.GetInqueueResource(job, job.Allocated))
 	}

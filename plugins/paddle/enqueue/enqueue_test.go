@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	"volcano.sh/apis/pkg/apis/scheduling"
 	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/conf"
@@ -82,31 +83,36 @@ func TestLacks(t *testing.T) {
 }
 
 // A plugin that rejects a job although there seems to be enough knows better.
-func TestRejectedBy_WithoutAShortage(t *testing.T) {
-	c := gpuCandidate()
-	a := &Accounting{total: api.NewResource(resources{"nvidia.com/gpu": "64", "cpu": "64", "memory": "256Gi"}.list()), used: api.EmptyResource(), accounts: map[api.QueueID]*account{}}
-	for plugin, want := range map[string]report.Report{
-		pluginOvercommit: {Reason: report.Overcommit, Message: "the cluster has no capacity for the job now"},
-		pluginProportion: {
-			Reason: report.QueueCapacity, Message: "queue q has no capacity for the job now", Suggestions: []report.Suggestion{report.Suggest(report.RaiseQueueCapability, "q")},
-		},
-		pluginResourceQuota: {Reason: report.ResourceQuota, Missing: &report.Missing{}, Message: "the resource quota of namespace ns has no capacity for the job now"},
-	} {
-		require.Equal(t, want, c.rejectedBy(&conf.PluginOption{Name: plugin}, a, nil))
+func TestWhyRejected_WithoutAShortage(t *testing.T) {
+	conf.EnabledActionMap = map[string]bool{"enqueue": true}
+	list := eightGPUs.list()
+	job := api.NewJobInfo("ns/job")
+	job.PodGroup, job.Queue = &api.PodGroup{}, "q"
+	a := accountingOf(map[string]string{"q": ""}, func(q *scheduling.Queue) { q.Status.State = scheduling.QueueStateOpen })
+	a.ssn, a.used = &framework.Session{}, api.EmptyResource()
+	for _, plugin := range []string{pluginOvercommit, pluginProportion, pluginCapacity, pluginResourceQuota, "other"} {
+		a.ssn.Tiers = append(a.ssn.Tiers, conf.Tier{Plugins: []conf.PluginOption{{Name: plugin, EnabledJobEnqueued: ptr.To(true), EnabledHierarchy: ptr.To(true)}}})
 	}
+	require.Equal(t, report.WaitingToBeEnqueued, a.WhyRejected(job).Reason, "Volcano admits it without a vote")
+	job.PodGroup.Spec.MinResources = &list
+	require.Equal(t, report.Report{Reason: report.RefusedByPlugin, Message: "a plugin of the scheduler rejects the job"}, a.WhyRejected(job))
 }
 
 // Resources that a quota does not limit are left out, and so are quotas that leave enough.
 func TestExceeded(t *testing.T) {
 	c := gpuCandidate()
-	r := c.exceeded(map[string]corev1.ResourceQuotaStatus{"a": quota("pods", "1", "2"), "b": quota("cpu", "20", "4"), "c": quota("cpu", "1", "0")})
+	r, exceeds := c.exceeded(map[string]corev1.ResourceQuotaStatus{"a": quota("pods", "1", "2"), "b": quota("cpu", "20", "4"), "c": quota("cpu", "1", "0")})
+	require.True(t, exceeds)
 	require.Equal(t, "resource quota b of namespace ns has capacity for 16 of the 18 CPUs that the job needs", r.Message)
 	require.Equal(t, []report.Resource{{Name: "cpu", Requested: "18", Available: "16"}}, r.Missing.Resources)
 	require.Equal(t, []report.Suggestion{report.Suggest(report.RaiseResourceQuota, "b")}, r.Suggestions)
 	c.listed = corev1.ResourceList{"requests.memory": resource.MustParse("2Gi")}
-	r = c.exceeded(map[string]corev1.ResourceQuotaStatus{"q": quota("requests.memory", "1Gi", "2Gi")})
+	r, exceeds = c.exceeded(map[string]corev1.ResourceQuotaStatus{"q": quota("requests.memory", "1Gi", "2Gi")})
+	require.True(t, exceeds)
 	require.Equal(t, "resource quota q of namespace ns has capacity for none of the 2 GiB of memory that the job needs", r.Message)
 	require.Equal(t, []report.Resource{{Name: "requests.memory", Requested: "2Gi", Available: "0"}}, r.Missing.Resources)
+	_, exceeds = c.exceeded(map[string]corev1.ResourceQuotaStatus{"a": quota("pods", "1", "2")})
+	require.False(t, exceeds, "the job requests none")
 }
 
 func TestOvercommitFactor(t *testing.T) {
@@ -151,28 +157,19 @@ func TestRaise(t *testing.T) {
 	job.PodGroup = &api.PodGroup{}
 	had := resources{"cpu": "4", "requests.cpu": "4", "memory": "2Gi"}.list()
 	job.PodGroup.Spec.MinResources = &had
-	p := &Probe{}
-	p.raise(job, api.NewResource(resources{"cpu": "2", "memory": "3Gi", "nvidia.com/gpu": "8"}.list()))
+	r := Raised{}
+	r.Raise(job, api.NewResource(resources{"cpu": "2", "memory": "3Gi", "nvidia.com/gpu": "8"}.list()))
 	require.Equal(t, api.NewResource(resources{"cpu": "4", "memory": "3Gi", "nvidia.com/gpu": "8"}.list()), job.GetMinResources())
 	require.Contains(t, *job.PodGroup.Spec.MinResources, corev1.ResourceName("requests.cpu"))
-	p.Close()
+	r.Restore()
 	require.Same(t, &had, job.PodGroup.Spec.MinResources)
 	require.Len(t, had, 3)
-}
-
-func TestBeforeVote_OtherObjects(t *testing.T) {
-	p := &Probe{candidates: map[api.JobID]*candidate{}}
-	require.Zero(t, p.beforeVote(nil, "not a job"))
-	require.Zero(t, p.beforeVote(nil, api.NewJobInfo("ns/job")))
-	p.onEnqueued("not a job")
-	p.onEnqueued(api.NewJobInfo("ns/job"))
-	require.Nil(t, p.accounting)
 }
 
 // accountingOf returns 64 CPUs and 16 GPUs that queues share, by the queues' parents. Each has 2 CPUs of its jobs' minimums.
 func accountingOf(parents map[string]string, change func(*scheduling.Queue)) *Accounting {
 	a := &Accounting{
-		total: api.NewResource(resources{"nvidia.com/gpu": "16", "cpu": "64"}.list()), queues: map[api.QueueID]*api.QueueInfo{}, accounts: map[api.QueueID]*account{},
+		total: api.NewResource(resources{"nvidia.com/gpu": "16", "cpu": "64", "memory": "256Gi"}.list()), queues: map[api.QueueID]*api.QueueInfo{}, accounts: map[api.QueueID]*account{},
 	}
 	for name, parent := range parents {
 		q := &scheduling.Queue{}

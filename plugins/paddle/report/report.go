@@ -33,8 +33,6 @@ type Report struct {
 	Nodes *Nodes `json:"nodes,omitempty"`
 	// Suggestions are changes with which the gang would start, nearest first.
 	Suggestions []Suggestion `json:"suggestions,omitempty"`
-	// Capacity is how much of the gang fits into the best domain of each tier.
-	Capacity []Capacity `json:"capacity,omitempty"`
 	// Placement is where a gang runs.
 	Placement *Placement `json:"placement,omitempty"`
 	// Surplus is a sentence about pods beyond the minimum that wait while the gang runs.
@@ -87,26 +85,12 @@ type Refused struct {
 	Value  string `json:"value,omitempty"`
 }
 
-// Capacity is how many pods of each role fit at the same time into the domain of a tier that holds most of them.
-type Capacity struct {
-	Tier   string `json:"tier"`
-	Domain string `json:"domain"`
-	Roles  []Fits `json:"roles"`
-}
-
-// Fits is how many pods of a role fit, of those that are needed.
-type Fits struct {
-	Role   string `json:"role"`
-	Fits   int    `json:"fits"`
-	Needed int    `json:"needed"`
-}
-
 // Encode returns the report as JSON of at most maxBytes bytes. What is least needed is left out first.
 func (r Report) Encode() string {
 	r.Message = r.Sentence()
 	for _, leave := range []func(){
 		func() {},
-		func() { r.Capacity, r.Nodes, r.Suggestions = nil, nil, r.Suggestions[:min(1, len(r.Suggestions))] },
+		func() { r.Nodes, r.Suggestions = nil, r.Suggestions[:min(1, len(r.Suggestions))] },
 		func() {
 			if r.Placement != nil {
 				short := *r.Placement
@@ -265,13 +249,6 @@ func (r *Report) Details() (lines []string) {
 			}
 			lines = append(lines, line)
 		}
-	}
-	for _, tier := range r.Capacity {
-		var parts []string
-		for _, fits := range tier.Roles {
-			parts = append(parts, fmt.Sprintf("%d of %d %s", fits.Fits, fits.Needed, Plural(fits.Needed, fits.Role)))
-		}
-		lines = append(lines, fmt.Sprintf("%s: %s fit", Place(tier.Tier, tier.Domain), List(parts)))
 	}
 	if r.Placement != nil {
 		lines = append(lines, r.Placement.details()...)

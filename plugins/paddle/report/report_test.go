@@ -75,12 +75,12 @@ func TestEncode_IsBounded(t *testing.T) {
 	for i := range 500 {
 		name := fmt.Sprintf("node-%d", i)
 		large.Placement.Nodes = append(large.Placement.Nodes, Node{Name: name, Pods: map[string]int{"worker": 1}})
-		large.Capacity = append(large.Capacity, Capacity{Tier: name, Domain: name})
+		large.Suggestions = append(large.Suggestions, Suggest(Uncordon, name))
 	}
 	text := large.Encode()
 	require.LessOrEqual(t, len(text), maxBytes)
 	read := Decode(map[string]string{Annotation: text})
-	require.Empty(t, read.Capacity)
+	require.Len(t, read.Suggestions, 1)
 	require.Empty(t, read.Placement.Nodes)
 	require.Equal(t, large.Placement.Tiers, read.Placement.Tiers)
 	require.Len(t, large.Placement.Nodes, 500, "the report itself does not change")

@@ -49,7 +49,7 @@ type Config struct {
 type Reporter struct {
 	Config
 	reports     map[api.JobID]report.Report
-	probe       *enqueue.Probe
+	raised      enqueue.Raised
 	withoutPods map[api.JobID]paddlejob.Gang // jobs that wait for admission, or for their pods
 	pending     map[api.JobID]int            // pods of each gang that were pending when the session opened
 	accounting  *enqueue.Accounting          // as the session closes; nil until it is needed
@@ -60,22 +60,17 @@ type Reporter struct {
 func New(c Config) *Reporter {
 	return &Reporter{
 		Config: c, reports: map[api.JobID]report.Report{}, withoutPods: map[api.JobID]paddlejob.Gang{}, pending: map[api.JobID]int{},
+		raised: enqueue.Raised{},
 	}
 }
 
-// Open sets the fit errors of gangs that no action may come to, and observes which jobs the queues admit. It is called when all
-// gangs are known.
+// Open sets the fit errors of gangs that no action may come to, and raises the minResources of jobs that the queues have not
+// admitted. It is called when all gangs are known.
 func (r *Reporter) Open() {
-	var candidates []enqueue.Job
-	add := func(job *api.JobInfo, spec paddlejob.Spec) {
-		if !job.IsPending() || job.PodGroup.Spec.MinResources == nil { // Volcano admits it without a vote
-			return
+	raise := func(job *api.JobInfo, spec paddlejob.Spec) {
+		if r.RaisesMinResources && spec.MinResources != nil && job.IsPending() && job.PodGroup.Spec.MinResources != nil {
+			r.raised.Raise(job, spec.MinResources)
 		}
-		candidate := enqueue.Job{Info: job}
-		if r.RaisesMinResources {
-			candidate.MinResources = spec.MinResources
-		}
-		candidates = append(candidates, candidate)
 	}
 	for id := range r.Gangs {
 		job := r.Session.Jobs[id]
@@ -83,24 +78,15 @@ func (r *Reporter) Open() {
 			r.guarded(job, func() { job.JobFitErrors = report.FitError(lastReason(job)) })
 		}
 		r.pending[id] = len(job.TaskStatusIndex[api.Pending])
-		add(job, r.Planner.Spec(job))
+		raise(job, r.Planner.Spec(job))
 	}
 	for id, job := range r.Session.Jobs {
 		if len(job.Tasks) > 0 || !job.IsPending() && job.PodGroup.Status.Phase != scheduling.PodGroupInqueue || !paddlejob.IsPaddle(job) {
 			continue
 		}
 		r.withoutPods[id] = paddlejob.NewGang(job, r.Roles)
-		add(job, r.ParseSpec(job))
+		raise(job, r.ParseSpec(job))
 	}
-	r.probe = enqueue.Watch(r.Session, config.PluginName, candidates, enqueue.Callbacks{Rejected: func(job *api.JobInfo, rejection report.Report) {
-		r.reports[job.UID] = rejection
-		job.JobFitErrors = report.FitError(rejection.Reason)
-	}, Admitted: func(job *api.JobInfo) {
-		delete(r.reports, job.UID)
-		if job.JobFitErrors = ""; len(job.Tasks) > 0 {
-			r.guarded(job, func() { job.JobFitErrors = r.fitError(job, r.Gangs[job.UID]) })
-		}
-	}, Guard: r.guarded})
 }
 
 // ParseSpec returns what a job says about its placement. Annotations that cannot be parsed are reported with an event.
@@ -201,7 +187,7 @@ func lastReason(job *api.JobInfo) report.Reason {
 // Close writes the condition of each Paddle job that waits or was placed, sends events and counts the jobs that wait. What
 // Volcano and its plugin gang write was set before, because plugins close in any order.
 func (r *Reporter) Close() {
-	r.probe.Close()
+	defer r.raised.Restore()
 	counts := map[string]int{}
 	wait := func(job *api.JobInfo, why report.Report) {
 		counts[string(why.Reason)]++
@@ -217,7 +203,11 @@ func (r *Reporter) Close() {
 				job.JobFitErrors = report.FitError(why.Reason) // into Volcano's own event
 				wait(job, why)
 			case isGang && !paddlejob.Ready(job):
-				wait(job, r.why(job, g))
+				why := r.why(job, g)
+				if job.IsPending() { // no action has come to it
+					job.JobFitErrors = report.FitError(why.Reason)
+				}
+				wait(job, why)
 			default:
 				r.reportPlaced(job, g)
 			}

@@ -19,16 +19,24 @@ import (
 
 // why returns why a gang that is not ready waits.
 func (r *Reporter) why(job *api.JobInfo, g paddlejob.Gang) report.Report {
-	recorded, ok := r.reports[job.UID]
-	switch {
-	case job.IsPending() && !ok:
-		return report.Report{Reason: report.WaitingToBeEnqueued, Value: r.Session.Queues[job.Queue].Name}
-	case !job.IsPending() && !diagnose.PodsExist(job):
+	if job.IsPending() {
+		return r.account().WhyRejected(job)
+	}
+	if !diagnose.PodsExist(job) {
 		return diagnose.NotCreated(job, g)
-	case ok && (job.IsPending() || !diagnose.Pipelined(job)):
+	}
+	if recorded, ok := r.reports[job.UID]; ok && !diagnose.Pipelined(job) {
 		return recorded
 	}
 	return r.whyNotPlaced(job, g)
+}
+
+// account returns the accounting of the session as it closes.
+func (r *Reporter) account() *enqueue.Accounting {
+	if r.accounting == nil {
+		r.accounting = enqueue.NewAccounting(r.Session)
+	}
+	return r.accounting
 }
 
 // errNotBlocked is the error of a gang of which no role is refused its nodes.
@@ -77,10 +85,7 @@ func (r *Reporter) whyNotTried(job *api.JobInfo) report.Report {
 	if closed, ok := enqueue.ClosedQueue(queue); ok {
 		return closed
 	}
-	if r.accounting == nil {
-		r.accounting = enqueue.NewAccounting(r.Session)
-	}
-	return r.accounting.FullQueue(queue, r.missing(job))
+	return r.account().FullQueue(queue, r.missing(job))
 }
 
 // missing returns what the pending pods of a gang request, but for those beyond the minimums.
@@ -113,7 +118,7 @@ func (r *Reporter) diagnosePlan(plan *planner.Plan) (report.Report, bool) {
 		why := diagnose.FromPlanner(diagnosis, r.Planner.TierLabel)
 		if found && why.Reason == report.InsufficientResources {
 			if why.Nodes = blocked.Nodes; diagnosis.Blocker.Kind == placement.NotEligible { // the nodes that the pods may use are full
-				blocked.Suggestions, blocked.Capacity = why.Suggestions, why.Capacity
+				blocked.Suggestions = why.Suggestions
 				return blocked, nil
 			}
 		}

@@ -38,8 +38,8 @@ type Blocker struct {
 	Node         string
 	// Nodes of the domain, and those of them that are eligible for the role (NotEligible).
 	Nodes, Eligible int
-	// Tier whose domains must have a server where they have workers (NoServerNearby).
-	Tier int
+	// TierName is the tier whose domains must have a server where they have workers (NoServerNearby).
+	TierName string
 }
 
 // blocker returns what keeps a gang out of a domain that holds most of it: running members that break the limit, too little
@@ -54,7 +54,7 @@ func (g *pendingGang) blocker(fit *gangFit) Blocker {
 		}
 	}
 	if g.d.Colocated() {
-		return Blocker{Kind: NoServerNearby, Role: g.workerRole(), Tier: g.d.ServerTier()}
+		return Blocker{Kind: NoServerNearby, Role: g.workerRole(), TierName: g.t.TierName(g.d.ServerTier())}
 	}
 	return Blocker{Kind: NotFound, Role: g.firstRole()}
 }

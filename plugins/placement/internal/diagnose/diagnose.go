@@ -20,11 +20,12 @@ type Diagnosis struct {
 	Roles []RoleNeed
 	// Resources are the names of the amounts in the suggestions.
 	Resources []string
-	// Tiers from the nodes upwards; the last one is the whole cluster.
-	Tiers []TierCapacity
-	// DecidingTier is the position in Tiers of what must hold the whole gang: that of Demand.HighestTier, or the cluster.
-	DecidingTier int
-	// Blocker is what keeps the gang out of the best domain of the deciding tier.
+	// Domain holds most of what is needed, among the domains that may hold the whole gang: those of Demand.HighestTier, around
+	// running members if there are any; without a highest tier, the cluster.
+	Domain DomainCapacity
+	// Limited reports that the demand has a highest tier.
+	Limited bool
+	// Blocker is what keeps the gang out of the domain.
 	Blocker Blocker
 	// Suggestions with which the demand fits, each one found by solving it, three at most: a limit that is lifted (a tier, else
 	// colocation, else both), then fewer members of a role, then more that is free.
@@ -38,29 +39,25 @@ type RoleNeed struct {
 	Name string
 	// Minimum of the members must run, and Running do.
 	Minimum, Running int
-	// Missing are those up to the minimum that do not fit into the best domain of the deciding tier.
+	// Missing are those up to the minimum that do not fit into the domain.
 	Missing int
 }
 
-// TierCapacity is the domain of one tier that holds most of what is needed: most members, then least that is short in all, then
-// the first by name. With a highest tier and running members, only domains around these count.
-type TierCapacity struct {
-	// Tier and its name; len(Topology.Tiers()) and "cluster" for the last.
-	Tier int
+// DomainCapacity is how much of a gang one domain holds.
+type DomainCapacity struct {
+	// ID of the domain, and its name, which is unique in the tier.
+	ID   tree.DomainID
 	Name string
-	// Domain and its name, which is unique in the tier.
-	Domain     tree.DomainID
-	DomainName string
+	// Tier and its name; len(Topology.Tiers()) and "cluster" for the root.
+	Tier     int
+	TierName string
 	// Fits is how many members of each role were found to fit at the same time, no more than are needed. Limits other than
 	// capacity and eligible nodes do not count.
 	Fits []int
 }
 
-// Deciding returns the domain that holds most of the gang where all of it must be.
-func (e *Diagnosis) Deciding() *TierCapacity { return &e.Tiers[e.DecidingTier] }
-
 // Diagnose reports why Solve finds no plan. It calls Solve MaxSolves times at most, and looks at each node a few times for
-// each role and tier. The topology is unchanged afterwards. Errors are those of Solve, but for ErrNoFit.
+// each role. The topology is unchanged afterwards. Errors are those of Solve, but for ErrNoFit.
 func Diagnose(t *tree.Topology, d *gang.Demand, o solver.Options) (*Diagnosis, error) {
 	e := &Diagnosis{Resources: t.Resources()}
 	plan, err := solver.Solve(t, d, o)
@@ -77,19 +74,12 @@ func Diagnose(t *tree.Topology, d *gang.Demand, o solver.Options) (*Diagnosis, e
 		return e, nil
 	}
 	g := newGang(t, d)
-	var deciding *gangFit
-	for tier := tree.NodeTier; tier <= len(t.Tiers()); tier++ {
-		if o.Stop != nil && o.Stop() {
-			return nil, solver.ErrStopped
-		}
-		best := g.best(tier)
-		if tier == g.decidingTier() {
-			e.DecidingTier, deciding = len(e.Tiers), best
-		}
-		e.Tiers = append(e.Tiers, best.capacity(tier))
+	fit, err := g.best(o.Stop)
+	if err != nil {
+		return nil, err
 	}
-	e.Blocker = g.blocker(deciding)
-	s := &suggester{pendingGang: g, o: o, fit: deciding}
+	e.Domain, e.Limited, e.Blocker = fit.capacity(), d.Limited(), g.blocker(fit)
+	s := &suggester{pendingGang: g, o: o, fit: fit}
 	if e.Suggestions, err = s.all(); err != nil {
 		return nil, err
 	}
@@ -102,7 +92,7 @@ func Diagnose(t *tree.Topology, d *gang.Demand, o solver.Options) (*Diagnosis, e
 // fewer of it were found to do, by that.
 func (e *Diagnosis) countMissing() {
 	var missing []int
-	for r, fits := range e.Deciding().Fits {
+	for r, fits := range e.Domain.Fits {
 		role := &e.Roles[r]
 		if role.Missing = max(0, role.Minimum-role.Running) - fits; role.Missing > 0 {
 			missing = append(missing, r)

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/gang"
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement/internal/solver"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
 )
 
@@ -94,21 +95,15 @@ func (g *pendingGang) findRunningDomain() {
 	}
 }
 
-// decidingTier returns the tier in one domain of which the gang must be.
-func (g *pendingGang) decidingTier() int {
-	if g.d.Limited() {
-		return g.d.HighestTier
+// domains returns those that may hold the whole gang: of the highest tier, the one where members run, if they run in one.
+func (g *pendingGang) domains() (lo, hi tree.DomainID) {
+	switch {
+	case !g.d.Limited():
+		return g.t.Root(), g.t.Root() + 1
+	case g.runningDomain != tree.NoDomain:
+		return g.runningDomain, g.runningDomain + 1
 	}
-	return len(g.t.Tiers())
-}
-
-// domains of a tier that may be used: where members run and must stay together, those around them.
-func (g *pendingGang) domains(tier int) (lo, hi tree.DomainID) {
-	if g.runningDomain == tree.NoDomain {
-		return g.t.Domains(tier)
-	}
-	first, end := g.t.NodesOf(g.runningDomain)
-	return g.t.Ancestor(first, tier), g.t.Ancestor(end-1, tier) + 1
+	return g.t.Domains(g.d.HighestTier)
 }
 
 // bound is how many members a domain holds at most, as far as sums tell.
@@ -153,10 +148,10 @@ func (a *candidate) compare(b *candidate) int {
 	return cmp.Or(cmp.Compare(b.holds, a.holds), a.short.compare(b.short), cmp.Compare(a.domain, b.domain))
 }
 
-// best returns how the gang fits into the domain of a tier that holds most of it. It packs the domains that sums find best, until
-// no other can be better.
-func (g *pendingGang) best(tier int) *gangFit {
-	lo, hi := g.domains(tier)
+// best returns how the gang fits into the domain that holds most of it: most members, then least that is short in all, then the
+// first by name. It packs the domains that sums find best, until no other can be better.
+func (g *pendingGang) best(stop func() bool) (*gangFit, error) {
+	lo, hi := g.domains()
 	candidates := make([]candidate, 0, hi-lo)
 	for v := lo; v < hi; v++ {
 		candidates = append(candidates, candidate{v, g.bound(v), g.shortage(g.t.Free(v), g.amounts)})
@@ -169,10 +164,13 @@ func (g *pendingGang) best(tier int) *gangFit {
 		if best != nil && best.compare(next) < 0 {
 			break
 		}
+		if stop != nil && stop() {
+			return nil, solver.ErrStopped
+		}
 		packed := g.pack(next.domain)
 		if next.holds = packed.total; best == nil || next.compare(best) < 0 {
 			best, fit = next, packed
 		}
 	}
-	return fit
+	return fit, nil
 }

@@ -13,7 +13,7 @@ import (
 // moreWork bounds the nodes that are looked at for more capacity, over all members.
 const moreWork = 1 << 22
 
-// moreCapacity makes capacity free in the best domain of the deciding tier. Each member that does not fit gets it where least is
+// moreCapacity makes capacity free in the best domain. Each member that does not fit gets it where least is
 // short, one after the other.
 func (s *suggester) moreCapacity() (Suggestion, bool, error) {
 	r := Suggestion{Change: MoreCapacity}

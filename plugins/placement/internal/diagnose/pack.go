@@ -30,9 +30,10 @@ func (g *pendingGang) pack(v tree.DomainID) *gangFit {
 }
 
 // capacity returns what of the gang fits.
-func (p *gangFit) capacity(tier int) TierCapacity {
+func (p *gangFit) capacity() DomainCapacity {
 	t := p.g.t
-	c := TierCapacity{Tier: tier, Name: t.TierName(tier), Domain: p.domain, DomainName: t.ShortName(p.domain)}
+	tier := t.TierOf(p.domain)
+	c := DomainCapacity{ID: p.domain, Name: t.ShortName(p.domain), Tier: tier, TierName: t.TierName(tier)}
 	for _, n := range p.together {
 		c.Fits = append(c.Fits, int(n))
 	}

@@ -51,9 +51,8 @@ func TestDiagnoseRandomDemands(test *testing.T) {
 		for i := range e.Suggestions {
 			r := &e.Suggestions[i]
 			kinds[r.Change]++
-			relaxed, wrong := r.Try(t, d, o)
+			_, wrong := r.Try(t, d, o)
 			require.NoError(test, wrong, "seed %d: %v", seed, r)
-			require.Equal(test, r.Plan, relaxed)
 			require.Equal(test, before, placementtest.Snapshot(t), "seed %d", seed)
 			if !nearest(test, t, d, o, r) {
 				far++
@@ -98,26 +97,24 @@ func TestDiagnoseCountsWhatFits(test *testing.T) {
 	for seed := range int64(1500) {
 		t, d, _ := tightDemand(seed)
 		if e, err := Diagnose(t, d, solver.Options{}); err == nil && e.Plan == nil {
-			for i, tier := range e.Tiers {
-				counted++
-				low += countsRight(test, t, d, e, tier, i == e.DecidingTier, seed)
-			}
+			counted++
+			low += countsRight(test, t, d, e, seed)
 		}
 	}
-	require.Greater(test, counted, 2000)
+	require.Greater(test, counted, 500)
 	require.LessOrEqual(test, low, counted/100, "rooms that hold more than was counted")
 }
 
-func countsRight(test *testing.T, t *tree.Topology, d *gang.Demand, e *Diagnosis, capacity TierCapacity, decides bool, seed int64) (low int) {
+func countsRight(test *testing.T, t *tree.Topology, d *gang.Demand, e *Diagnosis, seed int64) (low int) {
 	test.Helper()
-	within := *d
+	capacity, within := &e.Domain, *d
 	within.Pattern, within.HighestTier, within.Colocation = gang.Single, 0, gang.Preferred
 	within.Roles = slices.Clone(d.Roles)
 	missing := false
 	for r := range within.Roles {
 		role := &within.Roles[r]
 		here := tree.NewNodeSet(t)
-		lo, hi := t.NodesOf(capacity.Domain)
+		lo, hi := t.NodesOf(capacity.ID)
 		for n := lo; n < hi; n++ {
 			if role.Eligible == nil || role.Eligible.Has(n) {
 				here.Add(n)
@@ -131,8 +128,8 @@ func countsRight(test *testing.T, t *tree.Topology, d *gang.Demand, e *Diagnosis
 		role.Pending = role.Pending[:capacity.Fits[r]]
 	}
 	_, err := solver.Solve(t, &within, solver.Options{})
-	require.NoError(test, err, "seed %d, domain %s", seed, capacity.DomainName)
-	if decides && e.Blocker.Kind != RunningApart {
+	require.NoError(test, err, "seed %d, domain %s", seed, capacity.Name)
+	if e.Blocker.Kind != RunningApart {
 		require.Equal(test, missing, e.Blocker.Kind.ofCapacity(), "seed %d, %+v", seed, e.Blocker)
 	}
 	if !missing {
@@ -165,9 +162,8 @@ func FuzzDiagnose(f *testing.F) {
 		require.Equal(test, e, again)
 		require.LessOrEqual(test, e.Solves, MaxSolves)
 		for i := range e.Suggestions {
-			plan, err := e.Suggestions[i].Try(t, d, o)
+			_, err := e.Suggestions[i].Try(t, d, o)
 			require.NoError(test, err)
-			require.Equal(test, e.Suggestions[i].Plan, plan)
 		}
 		require.Equal(test, before, placementtest.Snapshot(t))
 	})

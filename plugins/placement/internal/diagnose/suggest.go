@@ -35,10 +35,8 @@ type Suggestion struct {
 	HighestTier int
 	// Role of which By members are taken away, so that its minimum is Minimum (FewerMembers).
 	Role, By, Minimum int
-	// Increases of what is free in the best domain of the deciding tier, by node in ascending order (MoreCapacity).
+	// Increases of what is free in the domain, by node in ascending order (MoreCapacity).
 	Increases []NodeIncrease
-	// Plan that Solve found with the change.
-	Plan *solver.Plan
 
 	wholeGroups bool // members come off by parallel groups
 }
@@ -91,7 +89,7 @@ const (
 type suggester struct {
 	*pendingGang
 	o      solver.Options
-	fit    *gangFit // of the best domain of the deciding tier
+	fit    *gangFit // in the best domain
 	solves int
 	until  int // no more solves than that for this kind of change
 }
@@ -114,17 +112,16 @@ func (s *suggester) all() (all []Suggestion, err error) {
 	return all, nil
 }
 
-// works reports whether the demand fits with a change, and notes the plan.
+// works reports whether the demand fits with a change.
 func (s *suggester) works(r *Suggestion) (bool, error) {
 	if s.solves == s.until {
 		return false, nil
 	}
 	s.solves++
-	plan, err := r.Try(s.t, s.d, s.o)
+	_, err := r.Try(s.t, s.d, s.o)
 	if errors.Is(err, solver.ErrStopped) {
 		return false, err
 	}
-	r.Plan = plan
 	return err == nil, nil
 }
 
@@ -140,7 +137,7 @@ func (s *suggester) higherLimit() (Suggestion, bool, error) {
 	}
 	higher(HigherTier)
 	if s.d.Colocated() {
-		if s.possible(s.decidingTier()) {
+		if s.possible(s.t.TierOf(s.fit.domain)) {
 			tries = append(tries, Suggestion{Change: PreferColocation})
 		}
 		higher(BothLimits)

@@ -37,29 +37,55 @@ type candidate struct {
 	listed    corev1.ResourceList // the same as Volcano's Job controller lists it
 }
 
-// rejectedBy returns why a plugin rejects the job, if it does. If there is enough of everything by this package's count, the
-// plugin knows better, and the text says no amounts.
-func (c *candidate) rejectedBy(plugin *conf.PluginOption, a *Accounting, quotas map[string]corev1.ResourceQuotaStatus) report.Report {
-	switch plugin.Name {
-	case pluginOvercommit:
-		if r, short := a.ofCluster(overcommitFactor(plugin.Arguments)).lacks(report.Overcommit, c.requested); short {
+// WhyRejected returns why the queue has not admitted a job in this session. Volcano does not say which plugin rejected the job:
+// what the plugins count is counted once more, in the order in which they vote.
+func (a *Accounting) WhyRejected(job *api.JobInfo) report.Report {
+	queue, listed := a.queues[job.Queue], job.PodGroup.Spec.MinResources
+	var voters []*conf.PluginOption
+	for _, tier := range a.ssn.Tiers {
+		for i := range tier.Plugins {
+			if ptr.Deref(tier.Plugins[i].EnabledJobEnqueued, false) {
+				voters = append(voters, &tier.Plugins[i])
+			}
+		}
+	}
+	if listed == nil || !conf.EnabledActionMap["enqueue"] {
+		return report.Report{Reason: report.WaitingToBeEnqueued, Value: queue.Name}
+	}
+	knowsQueues := func(plugin *conf.PluginOption) bool {
+		return plugin.Name == pluginProportion || plugin.Name == pluginCapacity
+	}
+	if r, closed := ClosedQueue(queue); closed && slices.ContainsFunc(voters, knowsQueues) {
+		return r
+	}
+	c := &candidate{queue: queue, namespace: job.Namespace, requested: job.GetMinResources(), listed: *listed}
+	for _, plugin := range voters {
+		if r, rejects := c.rejectedBy(plugin, a); rejects {
 			return r
 		}
-		return report.Report{Reason: report.Overcommit, Message: "the cluster" + noCapacity}
+	}
+	return report.Report{Reason: report.RefusedByPlugin, Message: "a plugin of the scheduler rejects the job"}
+}
+
+// rejectedBy returns why a plugin rejects the job, false if it does not by this package's count.
+func (c *candidate) rejectedBy(plugin *conf.PluginOption, a *Accounting) (report.Report, bool) {
+	switch plugin.Name {
+	case pluginOvercommit:
+		return a.ofCluster(overcommitFactor(plugin.Arguments)).lacks(report.Overcommit, c.requested)
 	case pluginProportion:
 		return c.fullQueue(a, false)
 	case pluginCapacity:
 		return c.fullQueue(a, ptr.Deref(plugin.EnabledHierarchy, false))
 	case pluginResourceQuota:
-		return c.exceeded(quotas)
+		if info := a.ssn.NamespaceInfo[api.NamespaceName(c.namespace)]; info != nil {
+			return c.exceeded(info.QuotaStatus)
+		}
 	}
-	return report.Report{Reason: report.RefusedByPlugin, Message: "the scheduler's plugin " + plugin.Name + " rejects the job"}
+	return report.Report{}, false
 }
 
-const noCapacity = " has no capacity for the job now"
-
 // fullQueue returns which of the queue and, in a hierarchy, those above it is full.
-func (c *candidate) fullQueue(a *Accounting, hierarchy bool) report.Report {
+func (c *candidate) fullQueue(a *Accounting, hierarchy bool) (report.Report, bool) {
 	queues := []*api.QueueInfo{c.queue}
 	if hierarchy {
 		queues = a.path(c.queue)
@@ -68,26 +94,23 @@ func (c *candidate) fullQueue(a *Accounting, hierarchy bool) report.Report {
 				return report.Report{
 					Reason: report.QueueNotLeaf, Value: c.queue.Name,
 					Suggestions: []report.Suggestion{report.Suggest(report.UseAnotherQueue, c.queue.Name)},
-				}
+				}, true
 			}
 		}
 	}
 	reason := report.QueueCapacity
 	for _, queue := range queues {
 		if r, short := a.ofQueue(queue).lacks(reason, c.requested); short {
-			return r
+			return r, true
 		}
 		reason = report.ParentQueueCapacity
 	}
-	return report.Report{
-		Reason: report.QueueCapacity, Message: "queue " + c.queue.Name + noCapacity,
-		Suggestions: []report.Suggestion{report.Suggest(report.RaiseQueueCapability, c.queue.Name)},
-	}
+	return report.Report{}, false
 }
 
 // exceeded returns by how much the job exceeds the first ResourceQuota that it does. Quotas limit requests by names such as
 // cpu and requests.cpu, and Volcano's Job controller lists the minimum under all of them.
-func (c *candidate) exceeded(quotas map[string]corev1.ResourceQuotaStatus) report.Report {
+func (c *candidate) exceeded(quotas map[string]corev1.ResourceQuotaStatus) (report.Report, bool) {
 	r := report.Report{Reason: report.ResourceQuota, Missing: &report.Missing{}}
 	for _, name := range slices.Sorted(maps.Keys(quotas)) {
 		quota := quotas[name]
@@ -107,11 +130,10 @@ func (c *candidate) exceeded(quotas map[string]corev1.ResourceQuotaStatus) repor
 			}
 		}
 		if r.Message != "" {
-			return r
+			return r, true
 		}
 	}
-	r.Message = "the resource quota of namespace " + c.namespace + noCapacity
-	return r
+	return r, false
 }
 
 // ClosedQueue returns the report of a job whose queue is not open, false if it is.
