@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	scheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 	"volcano.sh/volcano/pkg/scheduler/api"
+	"volcano.sh/volcano/pkg/scheduler/framework"
 
 	paddlejob "github.com/paddle-volcano/paddle-volcano/plugins/paddle/job"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
@@ -175,6 +176,25 @@ func TestAJobIsAdmittedWhenItsMinResourcesAreFree(t *testing.T) {
 		c.sessions(1, allFour...)
 		require.Equal(t, corev1.ConditionTrue, c.condition("job").Status)
 	})
+}
+
+// Volcano's plugins read minResources when nodes are ordered, too.
+func TestMinResourcesAreNotRaisedWhilePodsArePlaced(t *testing.T) {
+	var seen []float64
+	probing(func(ssn *framework.Session) {
+		ssn.AddPrePredicateFn("probe", func(*api.TaskInfo) error {
+			seen = append(seen, ssn.Jobs["ns/job"].GetMinResources().MilliCPU)
+			return nil
+		})
+	})
+	c := newCluster(t, configuration(actionsAll, tier(1, "", withPaddle), tier(2, "", withProbe)),
+		requiring(asks(podGroup("job", 4, twoTwo), resources{"cpu": "2"}), "cpu=5"),
+		pods("job", "ps", 2, nothing), pods("job", "worker", 2, oneCPU), node("n1", resources{"cpu": "8", "memory": "8Gi"}))
+	c.sessions(1, allFour...)
+	require.NotEmpty(t, seen)
+	for _, cpu := range seen {
+		require.InDelta(t, 2000, cpu, 0)
+	}
 }
 
 // A job has no pods yet when there is an event about its annotation.

@@ -194,6 +194,7 @@ func (p *plugin) jobValid(obj any) *api.ValidateResult {
 func (p *plugin) overused(any) bool {
 	p.bestEffort.Remove(p.ssn.Jobs)
 	p.nominator.Clear()
+	p.reporter.AdmissionEnds()
 	p.reporter.SetFitError()
 	return false
 }

@@ -158,10 +158,15 @@ func TestRaise(t *testing.T) {
 	had := resources{"cpu": "4", "requests.cpu": "4", "memory": "2Gi"}.list()
 	job.PodGroup.Spec.MinResources = &had
 	r := Raised{}
-	r.Raise(job, api.NewResource(resources{"cpu": "2", "memory": "3Gi", "nvidia.com/gpu": "8"}.list()))
+	r.Add(job, api.NewResource(resources{"cpu": "2", "memory": "3Gi", "nvidia.com/gpu": "8"}.list()))
 	require.Equal(t, api.NewResource(resources{"cpu": "4", "memory": "3Gi", "nvidia.com/gpu": "8"}.list()), job.GetMinResources())
 	require.Contains(t, *job.PodGroup.Spec.MinResources, corev1.ResourceName("requests.cpu"))
-	r.Restore()
+	r.Set(false)
+	require.Same(t, &had, job.PodGroup.Spec.MinResources)
+	r.Set(true)
+	require.InDelta(t, 8000, job.GetMinResources().Get("nvidia.com/gpu"), 0)
+	r.Set(false)
+	r.Set(false)
 	require.Same(t, &had, job.PodGroup.Spec.MinResources)
 	require.Len(t, had, 3)
 }

@@ -13,12 +13,15 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
-// Raised is the PodGroups of a session whose minResources were raised, and what they were.
-type Raised map[*api.PodGroup]*corev1.ResourceList
+// Raised is the PodGroups of a session whose minResources are raised as long as it votes, so that Volcano's own plugins count
+// them. A user cannot write them there: Volcano's Job controller computes them from the templates and writes them again and again.
+type Raised struct {
+	others map[*api.PodGroup]*corev1.ResourceList // what a PodGroup does not have now: its own minResources while they are raised
+	raised bool
+}
 
-// Raise raises the minResources of a job's PodGroup until Restore, so that Volcano's own plugins count them. A user cannot
-// write them there: Volcano's Job controller computes them from the templates and writes them again and again.
-func (r Raised) Raise(job *api.JobInfo, least *api.Resource) {
+// Add raises the minResources of a job's PodGroup.
+func (r *Raised) Add(job *api.JobInfo, least *api.Resource) {
 	had := job.PodGroup.Spec.MinResources
 	list := maps.Clone(*had)
 	minimum := job.GetMinResources()
@@ -27,14 +30,20 @@ func (r Raised) Raise(job *api.JobInfo, least *api.Resource) {
 			list[name] = resource.MustParse(report.Quantity(name, amount))
 		}
 	}
-	job.PodGroup.Spec.MinResources = &list
-	r[job.PodGroup] = had
+	if r.others == nil {
+		r.others = map[*api.PodGroup]*corev1.ResourceList{}
+	}
+	job.PodGroup.Spec.MinResources, r.others[job.PodGroup], r.raised = &list, had, true
 }
 
-// Restore takes back all raises. It must be called before the session writes PodGroups.
-func (r Raised) Restore() {
-	for group, had := range r {
-		group.Spec.MinResources = had
+// Set raises the minResources of all PodGroups that were added, or takes that back. They must not be raised when allocate
+// places pods, and when the session writes PodGroups.
+func (r *Raised) Set(raised bool) {
+	if r.raised == raised {
+		return
 	}
-	clear(r)
+	for group, other := range r.others {
+		r.others[group], group.Spec.MinResources = group.Spec.MinResources, other
+	}
+	r.raised = raised
 }

@@ -60,7 +60,6 @@ type Reporter struct {
 func New(c Config) *Reporter {
 	return &Reporter{
 		Config: c, reports: map[api.JobID]report.Report{}, withoutPods: map[api.JobID]paddlejob.Gang{}, pending: map[api.JobID]int{},
-		raised: enqueue.Raised{},
 	}
 }
 
@@ -69,7 +68,7 @@ func New(c Config) *Reporter {
 func (r *Reporter) Open() {
 	raise := func(job *api.JobInfo, spec paddlejob.Spec) {
 		if r.RaisesMinResources && spec.MinResources != nil && job.IsPending() && job.PodGroup.Spec.MinResources != nil {
-			r.raised.Raise(job, spec.MinResources)
+			r.raised.Add(job, spec.MinResources)
 		}
 	}
 	for id := range r.Gangs {
@@ -95,6 +94,9 @@ func (r *Reporter) ParseSpec(job *api.JobInfo) paddlejob.Spec {
 	r.Status.InvalidAnnotations(r.Session, job, err)
 	return spec
 }
+
+// AdmissionEnds is called when an action places pods.
+func (r *Reporter) AdmissionEnds() { r.raised.Set(false) }
 
 // Tried records that an action looks for nodes for a job.
 func (r *Reporter) Tried(job api.JobID) {
@@ -187,7 +189,8 @@ func lastReason(job *api.JobInfo) report.Reason {
 // Close writes the condition of each Paddle job that waits or was placed, sends events and counts the jobs that wait. What
 // Volcano and its plugin gang write was set before, because plugins close in any order.
 func (r *Reporter) Close() {
-	defer r.raised.Restore()
+	r.raised.Set(true) // they were what the queues were asked for
+	defer r.raised.Set(false)
 	counts := map[string]int{}
 	wait := func(job *api.JobInfo, why report.Report) {
 		counts[string(why.Reason)]++
