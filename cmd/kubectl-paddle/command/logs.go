@@ -15,10 +15,10 @@ import (
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
-	clientv1 "k8s.io/client-go/kubernetes/typed/core/v1"
 
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/cluster"
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
@@ -49,9 +49,9 @@ func (s *session) logs() *cobra.Command {
 	flags.BoolVarP(&a.Follow, "follow", "f", false, "continue until the pods end")
 	flags.BoolVarP(&a.Previous, "previous", "p", false, "show the container's run before this one")
 	flags.BoolVar(&a.Timestamps, "timestamps", false, "begin each line with its time")
-	flags.Int64Var(&tail, "tail", -1, "show so many of the last lines only")
+	flags.Int64Var(&tail, "tail", -1, "number of most recent lines to show")
 	flags.IntVar(&a.most, "max-log-requests", 64, "follow at most so many pods at a time")
-	completeRoles(cmd)
+	must(cmd.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(observed.Roles, cobra.ShellCompDirectiveNoFileComp)))
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		switch {
 		case !slices.Contains(observed.Roles, a.role):
@@ -68,7 +68,7 @@ func (s *session) logs() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		job, err := clients.Paddle.BatchV1().PaddleJobs(namespace).Get(cmd.Context(), args[0], metav1.GetOptions{})
+		job, err := cluster.Get[v1.PaddleJob](cmd.Context(), clients, namespace, args[0])
 		if err != nil {
 			return err
 		}
@@ -78,12 +78,12 @@ func (s *session) logs() *cobra.Command {
 		}
 		chosen := choose(pods, a.role, a.rank)
 		if len(chosen) == 0 {
-			return absent(job.Name, string(job.Status.Phase), a)
+			return notFound("job %s (%s) has no pod of role %s and that rank: kubectl paddle describe %s shows those it has, and kubectl paddle why %s why", job.Name, job.Status.Phase, a.role, job.Name, job.Name)
 		}
 		if a.Follow && len(chosen) > a.most {
 			return usage("%d pods would be followed, more than --max-log-requests %d: name one with --rank, or raise it", len(chosen), a.most)
 		}
-		l := &logStreamer{logOptions: &a, pods: clients.Kube.CoreV1().Pods(namespace), out: s.Out, errOut: s.ErrOut}
+		l := &logStreamer{logOptions: &a, clients: clients, out: s.Out, errOut: s.ErrOut}
 		return l.show(cmd.Context(), chosen)
 	}
 	return cmd
@@ -99,24 +99,16 @@ func choose(pods []*corev1.Pod, role string, rank int) (chosen []*observed.RoleP
 	return chosen
 }
 
-func absent(job, phase string, a logOptions) error {
-	which := a.role
-	if a.rank >= 0 {
-		which = fmt.Sprintf("%s of rank %d", a.role, a.rank)
-	}
-	return notFound("job %s (%s) has no pod that is %s: kubectl paddle get %s shows those it has, and kubectl paddle why %s why", job, phase, which, job, job)
-}
-
 // startPoll is how often a pod is read until it has started.
 const startPoll = time.Second
 
 // logStreamer writes logs of pods, line by line.
 type logStreamer struct {
 	*logOptions
-	pods   clientv1.PodInterface
-	mu     sync.Mutex // of out and errOut
-	out    io.Writer
-	errOut io.Writer
+	clients *cluster.Clients
+	mu      sync.Mutex // of out and errOut
+	out     io.Writer
+	errOut  io.Writer
 }
 
 // show shows the logs of pods, one after the other, or all at once if they are followed.
@@ -158,7 +150,7 @@ func (l *logStreamer) one(ctx context.Context, m *observed.RolePod, prefix strin
 			return fmt.Errorf("wait for %s to start: %w", m.Pod.Name, err)
 		}
 	}
-	stream, err := l.pods.GetLogs(m.Pod.Name, &options).Stream(ctx)
+	stream, err := l.clients.Logs(ctx, m.Pod, &options)
 	if err != nil {
 		return fmt.Errorf("logs of %s: %w", m.Pod.Name, err)
 	}
@@ -200,7 +192,7 @@ func (l *logStreamer) note(text string) {
 // await waits until a container of a pod has started.
 func (l *logStreamer) await(ctx context.Context, pod *corev1.Pod, container string) error {
 	return wait.PollUntilContextCancel(ctx, startPoll, true, func(ctx context.Context) (bool, error) {
-		fresh, err := l.pods.Get(ctx, pod.Name, metav1.GetOptions{})
+		fresh, err := cluster.Get[corev1.Pod](ctx, l.clients, pod.Namespace, pod.Name)
 		if err != nil {
 			return false, err
 		}

@@ -90,7 +90,7 @@ func (m *migration) text() string {
 				rows = append(rows, []string{"", "", "", "- " + note})
 			}
 		}
-		out.WriteString(table(rows))
+		out.WriteString(table("", rows))
 	}
 	if len(m.Steps) == 0 {
 		out.WriteString("Nothing is left to do: the controller runs the PaddleJobs.\n")

@@ -32,7 +32,7 @@ func (s *session) why() *cobra.Command {
 			return err
 		}
 		if o.Job.Status.Phase == v1.Running && describe.Spread(o) {
-			if _, err := ideal(cmd.Context(), clients, o); err != nil {
+			if _, err := s.ideal(cmd.Context(), clients, o); err != nil {
 				return err
 			}
 		}

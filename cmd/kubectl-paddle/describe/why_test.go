@@ -391,44 +391,43 @@ func TestDetailsAreKeptApart(t *testing.T) {
 	require.Equal(t, []string{"loss is nan"}, describe.Why(with(job(v1.Failed, is(v1.ConditionFailed, "PodFailed", "x")), failedPod("a-1", 1))).Sentences[1].Details)
 }
 
-func TestShort(t *testing.T) {
+func TestCause(t *testing.T) {
+	long := "1 of 5 workers has no room: the cluster has 12 GPUs left\nmore"
 	for name, test := range map[string]struct {
 		objects *describe.Objects
-		want    string
+		want    [2]string
 	}{
-		"runs":      {job(v1.Running, is(v1.ConditionRunning, "Training", "")), ""},
-		"waits":     {job(v1.Pending, isNot(v1.ConditionScheduled, "InsufficientResources", "1 of 5 workers has no room: the cluster has 12 GPUs left")), "1 of 5 workers has no room: the cluster…"},
-		"stalled":   {job(v1.Pending, is(v1.ConditionStalled, "NoRole", "spec has no role")), "NoRole: spec has no role"},
-		"failed":    {job(v1.Failed, is(v1.ConditionFailed, "PodFailed", "a-1 exited with code 1")), "a-1 exited with code 1"},
-		"not seen":  {job(""), "the controller has not processed it"},
-		"suspended": {job(v1.Suspended, is(v1.ConditionSuspended, "Suspended", "")), ""},
+		"runs":       {job(v1.Running, is(v1.ConditionRunning, "Training", "")), [2]string{}},
+		"waits":      {job(v1.Pending, isNot(v1.ConditionScheduled, "InsufficientResources", long)), [2]string{"InsufficientResources", "1 of 5 workers has no room: the cluster has 12 GPUs left"}},
+		"stalled":    {job(v1.Pending, is(v1.ConditionStalled, "NoRole", "spec has no role")), [2]string{"NoRole", "spec has no role"}},
+		"failed":     {job(v1.Failed, is(v1.ConditionFailed, "PodFailed", "a-1 exited with code 1")), [2]string{"PodFailed", "a-1 exited with code 1"}},
+		"restarts":   {job(v1.Restarting, is(v1.ConditionRestarting, "PodEvicted", "a-1")), [2]string{"PodEvicted", "a-1"}},
+		"starts":     {job(v1.Starting, is(v1.ConditionScheduled, "GangPlaced", ""), isNot(v1.ConditionRunning, "PodsStarting", "x")), [2]string{"PodsStarting", "x"}},
+		"is created": {job(v1.Pending, isNot(v1.ConditionScheduled, "NotCreated", ""), isNot(v1.ConditionCreated, "TakingOver", "x")), [2]string{"TakingOver", "x"}},
+		"not seen":   {job(""), [2]string{"NotProcessed", "the controller has not processed it"}},
+		"suspended":  {job(v1.Suspended, is(v1.ConditionSuspended, "Suspended", "")), [2]string{}},
+		"completed":  {job(v1.Completed), [2]string{}},
 	} {
-		t.Run(name, func(t *testing.T) { require.Equal(t, test.want, describe.Short(test.objects.Job, now, 40)) })
+		t.Run(name, func(t *testing.T) {
+			reason, message := describe.Cause(test.objects.Job, now)
+			require.Equal(t, test.want, [2]string{reason, message})
+		})
 	}
 }
 
-func TestMembers(t *testing.T) {
-	members := describe.Members(with(job(v1.Failed), failedPod("resnet-worker-1", 3), waitingPod("resnet-worker-0", "ImagePullBackOff")))
-	require.Len(t, members, 2)
-	require.Equal(t, describe.Member{Role: "worker", Rank: 1, Pod: "resnet-worker-1", Phase: "Failed (exit code 3)", Node: "node-7", Age: members[0].Age}, *find(members, "resnet-worker-1"))
-	require.Equal(t, "ImagePullBackOff", find(members, "resnet-worker-0").Phase)
-}
-
-func find(members []describe.Member, pod string) *describe.Member {
-	for i := range members {
-		if members[i].Pod == pod {
-			return &members[i]
+func TestRows(t *testing.T) {
+	o := with(job(v1.Failed, isNot(v1.ConditionScheduled, "InsufficientResources", "none\nmore")), failedPod("resnet-worker-1", 3), waitingPod("resnet-worker-0", "ImagePullBackOff"), podsRefused)
+	rows := describe.PodRows(o)
+	require.Len(t, rows, 2)
+	for _, row := range rows {
+		switch row[2] {
+		case "resnet-worker-1":
+			require.Equal(t, []string{"worker", "1", "resnet-worker-1", "Failed (exit code 3)", "node-7", "<none>", "0"}, row[:7])
+		default:
+			require.Equal(t, []string{"resnet-worker-0", "ImagePullBackOff"}, row[2:4])
 		}
 	}
-	return nil
-}
-
-func TestConditions(t *testing.T) {
-	require.Equal(t, []string{
-		"Its Volcano Job was created 5m ago: restartPolicy Always became Never.", "Its pods have no nodes (InsufficientResources): none.",
-	}, describe.Conditions(job(v1.Pending, isNot(v1.ConditionScheduled, "InsufficientResources", "none"), is(v1.ConditionCreated, "VolcanoJobCreated", "restartPolicy Always became Never"), isNot(v1.ConditionStalled, "Proceeding", ""))))
-	unusable := isNot(v1.ConditionLauncherUsable, "AddressPrefix", "10.0.0.1 is a prefix of 10.0.0.12")
-	for _, phase := range []v1.Phase{v1.Running, v1.Failed} {
-		require.Equal(t, []string{"The launcher cannot start it (AddressPrefix): 10.0.0.1 is a prefix of 10.0.0.12."}, describe.Conditions(job(phase, unusable)))
-	}
+	require.Equal(t, [][]string{{"Scheduled", "False", "InsufficientResources", "5m", "none"}}, describe.ConditionRows(o))
+	require.Equal(t, []string{"Warning", "FailedCreate"}, describe.EventRows(o)[0][:2])
+	require.Equal(t, "Job/resnet", describe.EventRows(o)[0][3])
 }
