@@ -20,6 +20,7 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/command"
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/describe"
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/simulation"
 	paddlev1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/client/informers/externalversions"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
@@ -203,7 +204,7 @@ func (d *demo) kubectlPaddle(ctx context.Context, args ...string) string {
 	d.say("\n$ kubectl paddle %s", strings.Join(args, " "))
 	var printed strings.Builder
 	streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: io.MultiWriter(d.out, &printed), ErrOut: d.out}
-	command.Run(ctx, append([]string{"--kubeconfig", d.Kubeconfig()}, args...), streams)
+	command.RunWith(ctx, simulation.Simulate, append([]string{"--kubeconfig", d.Kubeconfig()}, args...), streams)
 	return printed.String()
 }
 

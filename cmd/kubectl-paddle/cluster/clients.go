@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -135,12 +134,6 @@ func (c *Clients) Watch(ctx context.Context, namespace string, which metav1.List
 	which.Watch = true
 	client, resource := c.of(&v1.PaddleJob{})
 	return client.Get().NamespaceIfScoped(namespace, namespace != "").Resource(resource).VersionedParams(&which, options).Watch(ctx)
-}
-
-// Logs returns what a pod writes.
-func (c *Clients) Logs(ctx context.Context, pod *corev1.Pod, which *corev1.PodLogOptions) (io.ReadCloser, error) {
-	client, resource := c.of(pod)
-	return client.Get().Namespace(pod.Namespace).Resource(resource).Name(pod.Name).SubResource("log").VersionedParams(which, options).Stream(ctx)
 }
 
 // raw gets what is at a path of the API server.

@@ -31,16 +31,17 @@ func (c *Clients) Load(ctx context.Context, namespace, name string) (*describe.O
 		return nil, err
 	}
 	o := &describe.Objects{Job: job, Now: time.Now()}
+	with := labels.Set{keys.JobName: name}
 	r := collectUnreadable(&o.Unread)
 	vcjob, err := Get[vcbatch.Job](ctx, c, namespace, name)
 	if r.read("Volcano Jobs", err) && metav1.IsControlledBy(vcjob, job) {
 		o.VolcanoJob = vcjob
 	}
-	groups, err := List[vcscheduling.PodGroupList](ctx, c, namespace, ofJob(name))
+	groups, err := List[vcscheduling.PodGroupList](ctx, c, namespace, metav1.ListOptions{LabelSelector: with.String()})
 	if r.read("PodGroups", err) {
 		o.PodGroup = groupOf(groups.Items, o.VolcanoJob)
 	}
-	o.Pods, err = c.Pods(ctx, namespace, name)
+	o.Pods, err = c.Pods(ctx, namespace, with)
 	r.read("pods", err)
 	if queue := describe.QueueOf(job); queue != "" {
 		q, err := Get[vcscheduling.Queue](ctx, c, "", queue)
@@ -94,20 +95,15 @@ func (c *Clients) exists(ctx context.Context, namespace string, ref observed.Ref
 	return err
 }
 
-// Pods returns the pods of a job, in the order of roles and ranks.
-func (c *Clients) Pods(ctx context.Context, namespace, name string) ([]*corev1.Pod, error) {
-	found, err := List[corev1.PodList](ctx, c, namespace, ofJob(name))
+// Pods returns the pods with labels, in the order of roles and ranks.
+func (c *Clients) Pods(ctx context.Context, namespace string, with labels.Set) ([]*corev1.Pod, error) {
+	found, err := List[corev1.PodList](ctx, c, namespace, metav1.ListOptions{LabelSelector: with.String()})
 	if err != nil {
 		return nil, err
 	}
 	pods := pointers(found.Items)
 	observed.SortPods(pods)
 	return pods, nil
-}
-
-// ofJob selects the objects of a job.
-func ofJob(name string) metav1.ListOptions {
-	return metav1.ListOptions{LabelSelector: labels.SelectorFromSet(labels.Set{keys.JobName: name}).String()}
 }
 
 // groupOf returns the PodGroup of a Volcano Job, and the youngest one if the Job is not known.

@@ -6,7 +6,9 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,10 +40,14 @@ type getter struct {
 	namespace                    string
 	// queues are read for -o wide.
 	queues *describe.Queues
+	rows   interface {
+		io.Writer
+		Flush() error
+	}
 }
 
 func (s *session) get() *cobra.Command {
-	g := &getter{session: s}
+	g := &getter{session: s, rows: printers.GetNewTabWriter(s.Out)}
 	cmd := &cobra.Command{
 		Use: "get [JOB...]", Aliases: []string{"list", "ls"}, Short: "List jobs, with the reason for which some do not run", ValidArgsFunction: s.jobNames(true),
 		Long: "List jobs, with the reason for which some do not run. -o wide has the message of the reason too, and the position in the queue.\n\n" +
@@ -98,7 +104,7 @@ func (g *getter) run(ctx context.Context, names []string) (err error) {
 	var printer printers.ResourcePrinter
 	if g.output.table() {
 		printer = printers.NewTablePrinter(printers.PrintOptions{WithNamespace: g.everywhere, Wide: g.queues != nil, NoHeaders: g.noHeaders})
-		err = g.print(printer, g.table(list.Items))
+		err = g.print(printer, list.Items)
 	} else if printer, err = g.output.printer(); err == nil && len(names) == 1 {
 		err = printer.PrintObj(&list.Items[0], g.Out)
 	} else if err == nil {
@@ -132,6 +138,11 @@ func (g *getter) read(ctx context.Context, names []string) (*v1.PaddleJobList, e
 	return listOf(found), nil
 }
 
+// print prints rows. Columns keep their widths from one time to the next.
+func (g *getter) print(printer printers.ResourcePrinter, jobs []v1.PaddleJob) error {
+	return errors.Join(printer.PrintObj(g.table(jobs), g.rows), g.rows.Flush())
+}
+
 // follow prints each change of the jobs, until the user stops it or the API server ends the watch.
 func (g *getter) follow(ctx context.Context, from string, printer printers.ResourcePrinter) error {
 	changes, err := g.clients.Watch(ctx, g.namespace, metav1.ListOptions{LabelSelector: g.selector, ResourceVersion: from})
@@ -149,25 +160,11 @@ func (g *getter) follow(ctx context.Context, from string, printer printers.Resou
 		}
 		printed := listOf([]v1.PaddleJob{*job})
 		if g.output.table() {
-			err = g.print(printer, g.table(printed.Items))
+			err = g.print(printer, printed.Items)
 		} else {
 			err = printer.PrintObj(&printed.Items[0], g.Out)
 		}
 		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// print prints a table. Blanks at the ends of lines are left out.
-func (g *getter) print(printer printers.ResourcePrinter, rows *metav1.Table) error {
-	var text bytes.Buffer
-	if err := printer.PrintObj(rows, &text); err != nil {
-		return err
-	}
-	for line := range strings.Lines(text.String()) {
-		if err := g.say(strings.TrimRight(line, " \n") + "\n"); err != nil {
 			return err
 		}
 	}

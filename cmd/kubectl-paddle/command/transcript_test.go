@@ -55,7 +55,7 @@ func (s *shell) run(t *testing.T, args ...string) (out, errOut string, code int)
 func ago(d time.Duration) metav1.Time { return metav1.NewTime(time.Now().Add(-d - d/100)) }
 
 func condition(kind string, status metav1.ConditionStatus, reason, message string) metav1.Condition {
-	return metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message, LastTransitionTime: ago(5 * time.Minute)}
+	return metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message, LastTransitionTime: ago(20 * time.Minute)}
 }
 
 func newJob(name string, workers int, phase v1.Phase, conditions ...metav1.Condition) *v1.PaddleJob {
@@ -122,7 +122,7 @@ func objects() (all []runtime.Object) {
 		}}
 		all = append(all, pod)
 	}
-	warning := &corev1.Event{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "e"}, Type: "Warning", Reason: "InsufficientResources", Message: message, LastTimestamp: ago(time.Minute)}
+	warning := &corev1.Event{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "e"}, Type: "Warning", Reason: "InsufficientResources", Message: message, LastTimestamp: ago(30 * time.Minute)}
 	warning.InvolvedObject = corev1.ObjectReference{Kind: "PaddleJob", Name: "huge", UID: "huge"}
 	queue := &vcscheduling.Queue{ObjectMeta: metav1.ObjectMeta{Name: "default"}, Spec: vcscheduling.QueueSpec{Weight: 1}}
 	queue.Status.State = vcscheduling.QueueStateOpen
@@ -165,11 +165,12 @@ var changing = regexp.MustCompile(`(Seen at|"?(at|taken)"?:) ?"?[0-9T:Z -]+"?( U
 
 // The transcript of all commands, which testdata/transcript.txt has. UPDATE=1 writes it.
 func TestTranscript(t *testing.T) {
+	withKubectl(t)
 	s := newShell(t)
 	var transcript strings.Builder
 	for _, command := range []string{
 		"get", "get -o wide", "get -A --sort-by .spec.worker.replicas --no-headers", "list resnet huge", "get huge -o name", "get gone", "get -w", "describe resnet", "describe huge",
-		"why resnet", "why huge", "why huge --details", "why huge -o json", "why broken", "map", "map resnet --width 40", "logs resnet", "logs resnet --rank 1", "logs huge",
+		"why resnet", "why huge", "why huge --details", "why huge -o json", "why broken", "map", "map resnet --width 40", "logs resnet --rank 1", "logs huge",
 		"submit -f - --dry-run", "submit -f -", "plan -f -", "plan huge", "plan resnet", "scale huge --replicas 6", "scale resnet --workers 3", "suspend resnet", "suspend resnet",
 		"resume resnet", "version", "version -o yaml", "snapshot -o -", "nonsense", "get -o xml",
 	} {

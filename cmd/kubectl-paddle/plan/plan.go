@@ -34,7 +34,7 @@ type Plan struct {
 	Blocked bool   `json:"fitsWithoutThem,omitempty"`
 	// Evicted are the jobs with pods that would be evicted, and Displaced those with pods on removed nodes.
 	Evicted   []Gang `json:"evicted,omitempty"`
-	Displaced []Gang `json:"gone,omitempty"`
+	Displaced []Gang `json:"displaced,omitempty"`
 	// Notes are the assumptions of the plan.
 	Notes []string `json:"notes,omitempty"`
 }
