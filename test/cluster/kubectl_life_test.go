@@ -141,7 +141,7 @@ func TestWhyAJobHasNoRoom(t *testing.T) {
 	u := user{namespace: cluster.Namespace(t), stdin: manifest("huge", 1, "nvidia.com/gpu: 9")}
 	u.run(t, "submit", "-f", "-")
 	// The reason is the plugin's own word, from its condition.
-	u.awaitSaid(t, []string{"huge waits", "(InsufficientResources)", "What helps:"}, "why", "huge")
+	u.awaitSaid(t, []string{"huge has been Pending for", "(InsufficientResources)", "What helps:"}, "why", "huge")
 	var told describe.Description
 	require.NoError(t, json.Unmarshal([]byte(u.run(t, "why", "huge", "-o", "json")), &told))
 	require.Equal(t, v1.Pending, told.Phase)
@@ -153,7 +153,7 @@ func TestWhyAJobHasNoRoom(t *testing.T) {
 	_, _, code := reader.paddle(t.Context(), "why", "huge")
 	require.Equal(t, 1, code)
 	letRead(t, u.namespace, "reader", "batch.paddlepaddle.org", "paddlejobs")
-	out := reader.awaitSaid(t, []string{"huge waits"}, "why", "huge")
+	out := reader.awaitSaid(t, []string{"huge has been Pending for"}, "why", "huge")
 	_, errOut, _ := reader.paddle(t.Context(), "why", "huge")
 	for _, what := range []string{"Volcano Jobs", "PodGroups", "pods", "queues", "events"} {
 		require.Contains(t, errOut, "Skipped: "+what+" (you have no permission to read them).")

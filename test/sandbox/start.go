@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
@@ -159,7 +160,9 @@ func shownScheduler(m *manifest) (*unstructured.Unstructured, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.Name, d.Spec.Replicas = "sandbox-scheduler", ptr.To[int32](0)
+	d.Name, d.Spec.Replicas, d.Labels = "sandbox-scheduler", ptr.To[int32](0), nil
+	d.Spec.Template.Labels = map[string]string{"app": d.Name}
+	d.Spec.Selector = metav1.SetAsLabelSelector(d.Spec.Template.Labels)
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(d)
 	if err != nil {
 		return nil, fmt.Errorf("write Deployment %s: %w", d.Name, err)

@@ -19,8 +19,8 @@ func planText(p *plan.Plan) string {
 	switch {
 	case !p.Fits:
 		say("%s does not fit now: it would wait.", p.Name)
-		for _, sentence := range p.Why {
-			say("  %s", sentence)
+		for _, line := range describe.Lines(p.Why, false) {
+			say("%s", line)
 		}
 	case len(p.Evicted) > 0:
 		say("%s fits once others have been evicted: %s.", p.Name, gangWords(p.Evicted))
