@@ -91,7 +91,7 @@ func Run(ctx context.Context, o Options) error {
 				faults = append(faults, fmt.Sprintf("%s: %v", j.namespace, fault))
 			}
 		}
-		d.kubectlPaddle(ctx, "list", "-A")
+		d.kubectlPaddle(ctx, "get", "-A")
 		d.kubectlPaddle(ctx, "why", "-n", "too-large", "too-large")
 		return faults, nil
 	})
@@ -144,7 +144,7 @@ func (o Options) run(ctx context.Context, options sandbox.Options, next string, 
 	d.say("\n%s", conclusion(faults, logs))
 	if o.Keep {
 		d.say("\nThe sandbox stays up until ^C. In another terminal:\n  export KUBECONFIG=%s\n  kubectl get pdj,pods -A -o wide\n"+
-			"  kubectl paddle list -A\n  kubectl paddle submit -f deploy/examples/wide_and_deep.yaml", s.Kubeconfig())
+			"  kubectl paddle get -A\n  kubectl paddle submit -f deploy/examples/wide_and_deep.yaml", s.Kubeconfig())
 		<-ctx.Done()
 		if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
 			return cause

@@ -110,7 +110,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		s.one(w, r, resource, namespace+"/"+parts[1], parts[2:])
 	case r.URL.Query().Get("watch") != "":
 		for _, name := range slices.Sorted(maps.Keys(s.objects[resource])) {
-			write(w, http.StatusOK, map[string]any{"type": "MODIFIED", "object": s.objects[resource][name]})
+			_ = json.NewEncoder(w).Encode(map[string]any{"type": "MODIFIED", "object": s.objects[resource][name]})
 		}
 	default:
 		list := &unstructured.UnstructuredList{Object: map[string]any{"apiVersion": groupVersion, "kind": kinds[resource] + "List"}}
