@@ -110,7 +110,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		s.one(w, r, resource, namespace+"/"+parts[1], parts[2:])
 	case r.URL.Query().Get("watch") != "":
 		for _, name := range slices.Sorted(maps.Keys(s.objects[resource])) {
-			_ = json.NewEncoder(w).Encode(map[string]any{"type": "MODIFIED", "object": s.objects[resource][name]})
+			text, _ := s.objects[resource][name].MarshalJSON()
+			_, _ = fmt.Fprintf(w, `{"type": "MODIFIED", "object": %s}`, text)
 		}
 	default:
 		list := &unstructured.UnstructuredList{Object: map[string]any{"apiVersion": groupVersion, "kind": kinds[resource] + "List"}}
@@ -167,7 +168,7 @@ func merge(into, patch map[string]any) {
 
 func write(w http.ResponseWriter, code int, object any) {
 	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(object)
+	_ = json.NewEncoder(w).Encode(object) //nolint:errchkjson // objects of the API have JSON
 }
 
 func fail(w http.ResponseWriter, code int32, reason metav1.StatusReason, message string) {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -97,7 +98,7 @@ func (s *session) ideal(ctx context.Context, clients *cluster.Clients, o *descri
 	response, err := s.simulate(ctx, &plan.Request{Alone: alone})
 	if err != nil {
 		o.Unread = append(o.Unread, what+" ("+err.Error()+")")
-		return false, nil
+		return false, nil //nolint:nilerr // it is reported as skipped
 	}
 	o.Ideal = response.Ideal
 	return true, nil
@@ -122,7 +123,7 @@ func describeText(o *describe.Objects, traffic [][]string) string {
 		}
 	}
 	rows = append(rows, []string{"Restarts:", strconv.Itoa(int(job.Status.Restarts))})
-	text := table("", append(rows, traffic...))
+	text := []string{table("", append(rows, traffic...))}
 	for _, section := range []struct {
 		title  string
 		header []string
@@ -133,8 +134,8 @@ func describeText(o *describe.Objects, traffic [][]string) string {
 		{"Events", []string{"TYPE", "REASON", "AGE", "OBJECT", "MESSAGE"}, describe.EventRows(o)},
 	} {
 		if len(section.rows) > 0 {
-			text += section.title + ":\n" + table("  ", append([][]string{section.header}, section.rows...))
+			text = append(text, section.title+":\n", table("  ", append([][]string{section.header}, section.rows...)))
 		}
 	}
-	return text
+	return strings.Join(text, "")
 }

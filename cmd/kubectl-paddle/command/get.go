@@ -98,7 +98,11 @@ func (g *getter) run(ctx context.Context, names []string) (err error) {
 		g.printSkipped(unread)
 	}
 	if len(list.Items) == 0 && g.output.table() && !g.watch {
-		g.note("No jobs found in %s.", cmp.Or(strings.TrimSuffix("namespace "+g.namespace, "namespace "), "any namespace"))
+		where := "any namespace"
+		if !g.everywhere {
+			where = "namespace " + g.namespace
+		}
+		g.note("No jobs found in %s.", where)
 		return nil
 	}
 	var printer printers.ResourcePrinter

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -112,7 +113,7 @@ func objects() (all []runtime.Object) {
 	)
 	for i, node := range []string{"node-0", "node-2"} {
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: fmt.Sprintf("resnet-worker-%d", i), UID: types.UID(node), CreationTimestamp: ago(time.Hour),
-			Labels:      map[string]string{keys.JobName: "resnet", keys.ResourceType: "worker", "volcano.sh/task-spec": "worker", keys.TaskIndex: fmt.Sprint(i)},
+			Labels:      map[string]string{keys.JobName: "resnet", keys.ResourceType: "worker", "volcano.sh/task-spec": "worker", keys.TaskIndex: strconv.Itoa(i)},
 			Annotations: map[string]string{vcscheduling.KubeGroupNameAnnotationKey: "resnet-uid", "volcano.sh/task-spec": "worker"}}}
 		pod.Spec = corev1.PodSpec{NodeName: node, SchedulerName: "volcano", Containers: []corev1.Container{{Name: "paddle", Resources: corev1.ResourceRequirements{
 			Requests: corev1.ResourceList{"nvidia.com/gpu": resource.MustParse("4")}, Limits: corev1.ResourceList{"nvidia.com/gpu": resource.MustParse("4")},
@@ -177,7 +178,8 @@ func TestTranscript(t *testing.T) {
 		s.stdin = fmt.Sprintf(ring, 4, 2)
 		out, errOut, code := s.run(t, strings.Fields(command)...)
 		if command == "snapshot -o -" {
-			out = out[:strings.Index(out, "nodes:")] + "...\n"
+			out, _, _ = strings.Cut(out, "nodes:")
+			out += "...\n"
 		}
 		fmt.Fprintf(&transcript, "$ kubectl paddle %s\n%s%s", command, out, errOut)
 		if code != 0 {

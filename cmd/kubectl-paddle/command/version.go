@@ -47,11 +47,11 @@ func (s *session) version() *cobra.Command {
 		if *output != "" {
 			return printData(s.Out, *output, v)
 		}
-		text := fmt.Sprintf("Client Version: %s\n", v.Client)
+		lines := []string{"Client Version: " + v.Client}
 		for _, c := range v.Components {
-			text += fmt.Sprintf("%s Version: %s (%s/%s, %s)\n", strings.ToUpper(c.Role[:1])+c.Role[1:], c.Version, c.Namespace, c.Name, c.Image)
+			lines = append(lines, fmt.Sprintf("%s Version: %s (%s/%s, %s)", strings.ToUpper(c.Role[:1])+c.Role[1:], c.Version, c.Namespace, c.Name, c.Image))
 		}
-		return s.say(text)
+		return s.say(strings.Join(lines, "\n") + "\n")
 	}
 	return cmd
 }

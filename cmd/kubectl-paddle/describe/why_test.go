@@ -69,9 +69,9 @@ func reports(status corev1.ConditionStatus, r report.Report) func(*describe.Obje
 }
 
 // runs is the report of four workers in two racks.
-func runs(inBytes bool, crossing, seconds float64) report.Report {
+func runs(crossing, seconds float64) report.Report {
 	return report.Report{Reason: report.Placed, Message: "4 workers are on 4 nodes in 2 racks of block b1", Placement: &report.Placement{
-		InBytes: inBytes, Nodes: []report.Node{{Name: "n1", Pods: map[string]int{"worker": 1}}}, Tiers: []report.Tier{
+		InBytes: true, Nodes: []report.Node{{Name: "n1", Pods: map[string]int{"worker": 1}}}, Tiers: []report.Tier{
 			report.NewTier("node", []string{"n1", "n2", "n3", "n4"}, 3*crossing, seconds), report.NewTier("rack", []string{"r1", "r2"}, crossing, 0),
 			report.NewTier("block", []string{"b1"}, 0, 0),
 		},
@@ -255,17 +255,17 @@ func TestWhy(t *testing.T) {
 		})), []string{
 			"resnet has been running for 5m; nothing is wrong.", "4 workers are on 1 node of rack r3.", "A step of training sends nothing between nodes.",
 		}},
-		"slow": {with(job(v1.Running, training), reports("True", runs(true, 4<<30, 0)), ideal(runs(true, 1<<30, 0))), []string{
+		"slow": {with(job(v1.Running, training), reports("True", runs(4<<30, 0)), ideal(runs(1<<30, 0))), []string{
 			"resnet has been running for 5m.",
 			"Its place is not the fastest: its pods are in 2 racks, and each step of training sends 4 GiB between them; on an empty cluster it would send 3 GiB between nodes and 1 GiB between racks.",
 			"4 workers are on 4 nodes in 2 racks of block b1.", "A step of training sends 12 GiB between nodes and 4 GiB between racks.",
 		}},
-		"apart, and an empty cluster would do no better": {with(job(v1.Running, training), reports("True", runs(true, 4<<30, 0.5)), ideal(runs(true, 4<<30, 0.5))), []string{
+		"apart, and an empty cluster would do no better": {with(job(v1.Running, training), reports("True", runs(4<<30, 0.5)), ideal(runs(4<<30, 0.5))), []string{
 			"resnet has been running for 5m; nothing is wrong.",
 			"4 workers are on 4 nodes in 2 racks of block b1.", "A step of training sends 12 GiB between nodes and 4 GiB between racks.",
 			"The busiest link takes 0.5 s of each step, between nodes.",
 		}},
-		"apart, and it is not known whether that could be better": {with(job(v1.Running, training), reports("True", runs(true, 4<<30, 0))), []string{
+		"apart, and it is not known whether that could be better": {with(job(v1.Running, training), reports("True", runs(4<<30, 0))), []string{
 			"resnet has been running for 5m; nothing is wrong.",
 			"4 workers are on 4 nodes in 2 racks of block b1.", "A step of training sends 12 GiB between nodes and 4 GiB between racks.",
 		}},

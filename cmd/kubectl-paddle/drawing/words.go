@@ -141,19 +141,18 @@ func (m *Map) sign(owner int) string {
 
 // details returns what is known of a node, in lines.
 func (n *Node) details() string {
-	text := n.Name
+	lines := []string{n.Name}
 	if n.State != "" {
-		text += " (" + n.State + ")"
+		lines[0] += " (" + n.State + ")"
 	}
 	for _, p := range n.Pods {
-		text += "\n" + key(p.Namespace, p.Name) + ": "
+		holds := cpus(p.Holds.MilliCPUs) + " CPUs"
 		if p.Holds.GPUs > 0 {
-			text += describe.Count(int(p.Holds.GPUs), "GPU")
-		} else {
-			text += cpus(p.Holds.MilliCPUs) + " CPUs"
+			holds = describe.Count(int(p.Holds.GPUs), "GPU")
 		}
+		lines = append(lines, key(p.Namespace, p.Name)+": "+holds)
 	}
-	return text
+	return strings.Join(lines, "\n")
 }
 
 func cpus(milli int64) string { return strconv.FormatFloat(float64(milli/100)/10, 'f', -1, 64) }

@@ -77,21 +77,21 @@ type Request struct {
 
 // Response is the answer to a Request.
 type Response struct {
-	// Failure is why there is no answer.
-	Failure *Failure
-	Plan    *Plan
+	// Error is why there is no answer.
+	Error *ResponseError
+	Plan  *Plan
 	// Ideal is nil if the job would not fit on the empty cluster.
 	Ideal *report.Placement
 	Tiers *Tiers
 }
 
-// Failure is an error on its way from one program to another.
-type Failure struct{ Message, Kind string }
+// ResponseError is an error on its way from one program to another.
+type ResponseError struct{ Message, Kind string }
 
-func (f *Failure) Error() string { return f.Message }
+func (f *ResponseError) Error() string { return f.Message }
 
-// Unwrap returns the error of the failure's kind.
-func (f *Failure) Unwrap() error {
+// Unwrap returns the error of the kind.
+func (f *ResponseError) Unwrap() error {
 	for _, err := range []error{ErrNotFound, ErrPlaced} {
 		if err.Error() == f.Kind {
 			return err
@@ -100,9 +100,9 @@ func (f *Failure) Unwrap() error {
 	return nil
 }
 
-// Fail returns a failure with the message and the kind of an error.
-func Fail(err error) *Failure {
-	f := &Failure{Message: err.Error()}
+// NewResponseError returns an error with the message and the kind of an error.
+func NewResponseError(err error) *ResponseError {
+	f := &ResponseError{Message: err.Error()}
 	for _, kind := range []error{ErrNotFound, ErrPlaced} {
 		if errors.Is(err, kind) {
 			f.Kind = kind.Error()

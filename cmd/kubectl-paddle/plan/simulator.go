@@ -52,8 +52,8 @@ func RunProgram(ctx context.Context, request *Request) (*Response, error) {
 	if err := json.Unmarshal(out, response); err != nil {
 		return nil, fmt.Errorf("read the answer of %s: %w", program, err)
 	}
-	if response.Failure != nil {
-		return nil, response.Failure
+	if response.Error != nil {
+		return nil, response.Error
 	}
 	return response, nil
 }

@@ -46,16 +46,16 @@ func TestRunProgram(t *testing.T) {
 		return err
 	}
 	require.NoError(t, answers(`grep -q '"Version":"' && echo '{}'`))
-	require.ErrorIs(t, answers(`cat > /dev/null; echo '{"Failure":{"Message":"x","Kind":"not found"}}'`), ErrNotFound)
+	require.ErrorIs(t, answers(`cat > /dev/null; echo '{"Error":{"Message":"x","Kind":"not found"}}'`), ErrNotFound)
 	require.ErrorContains(t, answers("cat > /dev/null; exit 3"), "exit status 3")
 	require.ErrorContains(t, answers("cat > /dev/null; echo nothing"), "read the answer of")
 }
 
-func TestFail(t *testing.T) {
+func TestNewResponseError(t *testing.T) {
 	for _, kind := range []error{ErrNotFound, ErrPlaced} {
-		f := Fail(fmt.Errorf("plan a: %w", kind))
+		f := NewResponseError(fmt.Errorf("plan a: %w", kind))
 		require.EqualError(t, f, "plan a: "+kind.Error())
 		require.ErrorIs(t, f, kind)
 	}
-	require.NoError(t, errors.Unwrap(Fail(errors.New("other"))))
+	require.NoError(t, errors.Unwrap(NewResponseError(errors.New("other"))))
 }

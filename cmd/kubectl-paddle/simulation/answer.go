@@ -31,14 +31,15 @@ func Serve(in io.Reader, out io.Writer) error {
 	if err := json.NewDecoder(in).Decode(request); err != nil {
 		return fmt.Errorf("read a request of kubectl-paddle, which starts this program: %w", err)
 	}
-	response, err := &plan.Response{}, error(nil)
+	var response *plan.Response
+	var err error
 	if ours := plan.Version(); request.Version != ours {
 		err = fmt.Errorf("kubectl-paddle is of version %s and %s of %s: install both from one build", request.Version, plan.Program, ours)
 	} else {
 		response, err = Simulate(context.Background(), request)
 	}
 	if err != nil {
-		response = &plan.Response{Failure: plan.Fail(err)}
+		response = &plan.Response{Error: plan.NewResponseError(err)}
 	}
 	return json.NewEncoder(out).Encode(response)
 }
