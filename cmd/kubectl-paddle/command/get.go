@@ -105,13 +105,15 @@ func (g *getter) run(ctx context.Context, names []string) (err error) {
 		g.note("No jobs found in %s.", where)
 		return nil
 	}
-	var printer printers.ResourcePrinter
-	if g.output.table() {
+	printer, err := g.output.printer()
+	switch {
+	case g.output.table():
 		printer = printers.NewTablePrinter(printers.PrintOptions{WithNamespace: g.everywhere, Wide: g.queues != nil, NoHeaders: g.noHeaders})
 		err = g.print(printer, list.Items)
-	} else if printer, err = g.output.printer(); err == nil && len(names) == 1 {
-		err = printer.PrintObj(&list.Items[0], g.Out)
-	} else if err == nil {
+	case err != nil: // check has refused it
+	case g.output.format == "name" || len(names) == 1:
+		err = g.printJobs(g.output, list.Items...)
+	default:
 		err = printer.PrintObj(list, g.Out)
 	}
 	if err != nil || !g.watch {
