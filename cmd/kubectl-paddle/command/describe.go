@@ -129,13 +129,19 @@ func describeText(o *describe.Objects, traffic [][]string) string {
 		header []string
 		rows   [][]string
 	}{
-		{"Pods", []string{"ROLE", "RANK", "POD", "STATUS", "NODE", "ADDRESS", "RESTARTS", "AGE"}, describe.PodRows(o)},
-		{"Conditions", []string{"TYPE", "STATUS", "REASON", "AGE", "MESSAGE"}, describe.ConditionRows(o)},
-		{"Events", []string{"TYPE", "REASON", "AGE", "OBJECT", "MESSAGE"}, describe.EventRows(o)},
+		{"Pods", []string{"Role", "Rank", "Pod", "Status", "Node", "Address", "Restarts", "Age"}, describe.PodRows(o)},
+		{"Conditions", []string{"Type", "Status", "Reason", "Age", "Message"}, describe.ConditionRows(o)},
+		{"Events", []string{"Type", "Reason", "Age", "Object", "Message"}, describe.EventRows(o)},
 	} {
-		if len(section.rows) > 0 {
-			text = append(text, section.title+":\n", table("  ", append([][]string{section.header}, section.rows...)))
+		if len(section.rows) == 0 {
+			text = append(text, section.title+": <none>\n")
+			continue
 		}
+		var dashes []string
+		for _, name := range section.header {
+			dashes = append(dashes, strings.Repeat("-", len(name)))
+		}
+		text = append(text, section.title+":\n", table("  ", append([][]string{section.header, dashes}, section.rows...)))
 	}
 	return strings.Join(text, "")
 }

@@ -19,6 +19,9 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
+// noChange is how kubectl says that an object was as it is to be.
+const noChange = " (no change)"
+
 // edit patches the spec of a job with what change returns for the job as it is now; nil changes nothing.
 func (s *session) edit(ctx context.Context, name string, change func(*v1.PaddleJob) (map[string]any, error)) (job *v1.PaddleJob, changed bool, err error) {
 	clients, namespace, err := s.connect()
@@ -76,7 +79,7 @@ func (s *session) switching(to bool, use, short, done string) *cobra.Command {
 			return err
 		}
 		if !changed {
-			s.note("Nothing to do: job %s is %s.", job.Name, map[bool]string{true: "suspended", false: "not suspended"}[to])
+			output.operation += noChange
 		}
 		return s.printJobs(output, *job)
 	}
@@ -114,7 +117,7 @@ func (s *session) scale() *cobra.Command {
 			return err
 		}
 		if !changed {
-			s.note("Nothing to do: job %s has %d workers.", job.Name, workers)
+			output.operation += noChange
 		}
 		return s.printJobs(output, *job)
 	}

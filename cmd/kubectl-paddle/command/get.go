@@ -83,9 +83,9 @@ func (g *getter) run(ctx context.Context, names []string) (err error) {
 	if g.everywhere {
 		g.namespace = metav1.NamespaceAll
 	}
-	list, err := g.read(ctx, names)
-	if err != nil {
-		return err
+	list, missing := g.read(ctx, names)
+	if list == nil || len(list.Items) == 0 && missing != nil {
+		return missing
 	}
 	if err := sortJobs(list.Items, g.sortBy); err != nil {
 		return usage("--sort-by: %w", err)
@@ -98,11 +98,11 @@ func (g *getter) run(ctx context.Context, names []string) (err error) {
 		g.printSkipped(unread)
 	}
 	if len(list.Items) == 0 && g.output.table() && !g.watch {
-		where := "any namespace"
-		if !g.everywhere {
-			where = "namespace " + g.namespace
+		if g.everywhere {
+			g.note("No resources found")
+		} else {
+			g.note("No resources found in %s namespace.", g.namespace)
 		}
-		g.note("No jobs found in %s.", where)
 		return nil
 	}
 	printer, err := g.output.printer()
@@ -116,13 +116,13 @@ func (g *getter) run(ctx context.Context, names []string) (err error) {
 	default:
 		err = printer.PrintObj(list, g.Out)
 	}
-	if err != nil || !g.watch {
+	if err = errors.Join(err, missing); err != nil || !g.watch {
 		return err
 	}
 	return g.follow(ctx, list.ResourceVersion, printer)
 }
 
-// read returns the jobs of these names, or all.
+// read returns the jobs of these names, as far as they exist, or all.
 func (g *getter) read(ctx context.Context, names []string) (*v1.PaddleJobList, error) {
 	if len(names) == 0 {
 		list, err := cluster.List[v1.PaddleJobList](ctx, g.clients, g.namespace, metav1.ListOptions{LabelSelector: g.selector})
@@ -134,14 +134,15 @@ func (g *getter) read(ctx context.Context, names []string) (*v1.PaddleJobList, e
 		return kept, nil
 	}
 	var found []v1.PaddleJob
+	var errs []error
 	for _, name := range names {
 		job, err := cluster.Get[v1.PaddleJob](ctx, g.clients, g.namespace, name)
-		if err != nil {
-			return nil, err
+		if err == nil {
+			found = append(found, *job)
 		}
-		found = append(found, *job)
+		errs = append(errs, err)
 	}
-	return listOf(found), nil
+	return listOf(found), errors.Join(errs...)
 }
 
 // print prints rows. Columns keep their widths from one time to the next.

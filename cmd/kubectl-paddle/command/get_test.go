@@ -19,9 +19,10 @@ func TestGet(t *testing.T) {
 	}{
 		{[]string{"get", "-o", "jsonpath={.items[*].metadata.name}"}, 0, "broken huge resnet", ""},
 		{[]string{"get", "huge", "-o", "jsonpath={.spec.worker.replicas}"}, 0, "9", ""},
-		{[]string{"get", "-l", "a=b"}, 0, "", "No jobs found in namespace team."},
-		{[]string{"get", "-A", "-l", "a=b"}, 0, "", "No jobs found in any namespace."},
+		{[]string{"get", "-l", "a=b"}, 0, "", "No resources found in team namespace."},
+		{[]string{"get", "-A", "-l", "a=b"}, 0, "", "No resources found"},
 		{[]string{"get", "-w", "--no-headers", "-o", "name"}, 0, "paddlejob.batch.paddlepaddle.org/huge", ""},
+		{[]string{"get", "gone", "huge"}, 3, "InsufficientResources", `"team/gone" not found`},
 		{[]string{"get", "huge", "-A"}, 2, "", "name no jobs"},
 		{[]string{"get", "huge", "-w"}, 2, "", "name no jobs"},
 		{[]string{"get", "-l", "a=b=c"}, 2, "", "--selector"},
