@@ -13,6 +13,7 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
@@ -53,24 +54,14 @@ func (c *Clients) api(ctx context.Context) (known, current bool, err error) {
 	if err != nil {
 		return false, false, fmt.Errorf("read the CRD of PaddleJobs: %w", err)
 	}
-	var crd struct {
-		Spec struct {
-			Versions []struct {
-				Schema struct {
-					OpenAPIV3Schema struct {
-						Properties struct {
-							Spec struct{ Properties map[string]any }
-						}
-					}
-				}
-			}
-		}
-	}
-	if err := json.Unmarshal(data, &crd); err != nil {
+	var crd unstructured.Unstructured
+	if err := json.Unmarshal(data, &crd.Object); err != nil {
 		return false, false, fmt.Errorf("read the CRD of PaddleJobs: %w", err)
 	}
-	for i := range crd.Spec.Versions {
-		if _, ok := crd.Spec.Versions[i].Schema.OpenAPIV3Schema.Properties.Spec.Properties["runPolicy"]; ok {
+	versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
+	for _, version := range versions {
+		content, _ := version.(map[string]any)
+		if _, ours, _ := unstructured.NestedFieldNoCopy(content, "schema", "openAPIV3Schema", "properties", "spec", "properties", "runPolicy"); ours {
 			return true, true, nil
 		}
 	}

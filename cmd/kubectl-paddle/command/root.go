@@ -81,20 +81,17 @@ func (s *session) root() *cobra.Command {
 	return root
 }
 
-// none takes no arguments.
-func none(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return usage("unknown command or argument %q for %q", args[0], cmd.CommandPath())
-	}
-	return nil
-}
+// none takes no arguments, and oneJob the name of a job.
+var none, oneJob = exactly(0), exactly(1)
 
-// oneJob takes the name of a job.
-func oneJob(cmd *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return usage("%s takes the name of one job, and not %d", cmd.CommandPath(), len(args))
+// exactly takes so many arguments.
+func exactly(count int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := cobra.ExactArgs(count)(cmd, args); err != nil {
+			return usage("%s: %w", cmd.CommandPath(), err)
+		}
+		return nil
 	}
-	return nil
 }
 
 // kubectlFlags returns kubectl's flags for the connection, with its shorthands.

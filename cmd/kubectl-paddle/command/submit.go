@@ -204,24 +204,15 @@ func deleteCreated(ctx context.Context, clients *cluster.Clients, created []v1.P
 // these is in the job's condition Stalled.
 var settings = builder.Config{ElasticEtcd: "unknown:2379"}
 
-// setNamespaces gives each job its namespace, and refuses two jobs of one name.
+// setNamespaces gives each job its namespace.
 func setNamespaces(documents []document, namespace string, enforced bool) error {
-	where := map[string]string{}
 	for _, d := range documents {
 		switch {
 		case d.job.Namespace == "":
 			d.job.Namespace = namespace
 		case enforced && d.job.Namespace != namespace:
-			return usage("%s: job %s is for namespace %s, and --namespace is %s: leave one out", d.where, d.job.Name, d.job.Namespace, namespace)
+			return usage("%s: job %s is for namespace %s, and --namespace is %s: remove one of the two", d.where, d.job.Name, d.job.Namespace, namespace)
 		}
-		if d.job.Name == "" {
-			continue
-		}
-		key := d.job.Namespace + "/" + d.job.Name
-		if before, ok := where[key]; ok {
-			return refused("nothing was submitted: %s and %s are both called %s", before, d.where, key)
-		}
-		where[key] = d.where
 	}
 	return nil
 }

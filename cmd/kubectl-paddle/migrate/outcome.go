@@ -7,6 +7,7 @@ package migrate
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
@@ -60,7 +61,10 @@ func Assess(seen *observed.State, cfg builder.Config) Assessment {
 	case seen.VolcanoJob != nil:
 		a.Outcome, a.Message = AlreadyManaged, "the controller runs it already"
 	case observed.Finished(job):
-		a.Outcome, a.Message = Finished, "it has ended, and stays so; "+deletes(&plan)
+		a.Outcome, a.Message = Finished, "it has ended, and stays so"
+		if slices.ContainsFunc(plan.Actions, func(a lifecycle.Action) bool { _, deletes := a.(lifecycle.Delete); return deletes }) {
+			a.Message += "; what paddle-operator left of it is deleted"
+		}
 	case plan.Suspended != nil:
 		a.Outcome, a.Message = StaysSuspended, "it is suspended and stays so"
 	case plan.Waiting != nil && plan.Waiting.Reason == lifecycle.ReasonTakingOver:
@@ -103,26 +107,6 @@ func (a *Assessment) note(all []builder.Cause) {
 	for _, n := range all {
 		a.Notes = append(a.Notes, n.Reason+": "+n.Message)
 	}
-}
-
-// deletes returns what a plan deletes, in words.
-func deletes(plan *lifecycle.Plan) string {
-	counts := map[lifecycle.Kind]int{}
-	for _, action := range plan.Actions {
-		if d, ok := action.(lifecycle.Delete); ok {
-			counts[d.Kind]++
-		}
-	}
-	var deleted []string
-	for _, kind := range []lifecycle.Kind{lifecycle.KindPod, lifecycle.KindService, lifecycle.KindPodGroup, lifecycle.KindConfigMap} {
-		if n := counts[kind]; n > 0 {
-			deleted = append(deleted, fmt.Sprintf("%d %s(s)", n, kind))
-		}
-	}
-	if len(deleted) == 0 {
-		return "nothing is deleted"
-	}
-	return strings.Join(deleted, ", ") + " are deleted"
 }
 
 // pods returns how many pods a complete job has.
