@@ -204,8 +204,9 @@ func deleteCreated(ctx context.Context, clients *cluster.Clients, created []v1.P
 // these is in the job's condition Stalled.
 var settings = builder.Config{ElasticEtcd: "unknown:2379"}
 
-// setNamespaces gives each job its namespace.
+// setNamespaces gives each job its namespace, and refuses two jobs of one name.
 func setNamespaces(documents []document, namespace string, enforced bool) error {
+	where := map[string]string{}
 	for _, d := range documents {
 		switch {
 		case d.job.Namespace == "":
@@ -213,6 +214,10 @@ func setNamespaces(documents []document, namespace string, enforced bool) error 
 		case enforced && d.job.Namespace != namespace:
 			return usage("%s: job %s is for namespace %s, and --namespace is %s: remove one of the two", d.where, d.job.Name, d.job.Namespace, namespace)
 		}
+		if before, ok := where[nameOf(d.job)]; ok && d.job.Name != "" {
+			return refused("nothing was submitted: %s and %s are both called %s", before, d.where, nameOf(d.job))
+		}
+		where[nameOf(d.job)] = d.where
 	}
 	return nil
 }
