@@ -46,7 +46,7 @@ type picture struct {
 	y int
 }
 
-func (p *picture) put(format string, args ...any) { p.WriteString(fmt.Sprintf(format, args...)) }
+func (p *picture) put(format string, args ...any) { fmt.Fprintf(p, format, args...) } //nolint:errcheck // a strings.Builder takes all
 
 // line adds a line of text.
 func (p *picture) line(class string, x int, text string) {
