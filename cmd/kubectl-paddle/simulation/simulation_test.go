@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package plan
+package simulation
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/plan"
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/snapshot"
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
@@ -110,7 +114,7 @@ func waits(s *snapshot.Snapshot, job *v1.PaddleJob) {
 }
 
 // places are the places of a plan's workers: "b1/r1: n1 x2".
-func places(p *Plan) (lines []string) {
+func places(p *plan.Plan) (lines []string) {
 	for _, role := range p.Roles {
 		for _, place := range role.Places {
 			lines = append(lines, fmt.Sprintf("%s %s: %s x%d", role.Name, place.Domain, place.Node, place.Pods))
@@ -119,7 +123,7 @@ func places(p *Plan) (lines []string) {
 	return lines
 }
 
-func answer(t *testing.T, q *Question) *Plan {
+func answer(t *testing.T, q *plan.Question) *plan.Plan {
 	t.Helper()
 	p, err := Answer(q)
 	require.NoError(t, err)
@@ -149,7 +153,7 @@ func TestPlaces(t *testing.T) {
 		"the tightest node holds": {ring("j", 1, 2), []string{"worker b1/r1: n1 x1"}, []float64{0, 0, 0}, []float64{0, 0, 0}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := answer(t, &Question{Snapshot: cluster6(), Job: test.job})
+			p := answer(t, &plan.Question{Snapshot: cluster6(), Job: test.job})
 			require.Equal(t, test.places != nil, p.Fits)
 			require.Equal(t, test.places, places(p))
 			require.True(t, p.Empty.Fits)
@@ -169,14 +173,14 @@ func TestPlaces(t *testing.T) {
 }
 
 func TestPlanIsDeterministic(t *testing.T) {
-	run := func(turn bool) *Plan {
+	run := func(turn bool) *plan.Plan {
 		s := cluster6()
 		if turn {
 			slices.Reverse(s.Nodes)
 			slices.Reverse(s.Pods)
 		}
 		waits(s, ring("older", 2, 1))
-		return answer(t, &Question{Snapshot: s, Job: ring("j", 4, 2)})
+		return answer(t, &plan.Question{Snapshot: s, Job: ring("j", 4, 2)})
 	}
 	first := run(false)
 	for i := range 4 {
@@ -187,35 +191,35 @@ func TestPlanIsDeterministic(t *testing.T) {
 func TestPendingJobsComeFirst(t *testing.T) {
 	s := cluster6()
 	waits(s, ring("older", 4, 2))
-	p := answer(t, &Question{Snapshot: s, Job: ring("j", 4, 2)})
+	p := answer(t, &plan.Question{Snapshot: s, Job: ring("j", 4, 2)})
 	require.False(t, p.Fits)
-	require.Equal(t, []Gang{{"team", "older", 4}}, p.First)
+	require.Equal(t, []plan.Gang{{Namespace: "team", Name: "older", Pods: 4}}, p.First)
 	require.True(t, p.Blocked)
 
-	p = answer(t, &Question{Snapshot: s, Namespace: "team", Name: "older"})
+	p = answer(t, &plan.Question{Snapshot: s, Namespace: "team", Name: "older"})
 	require.True(t, p.Fits)
 	require.Empty(t, p.First)
 	require.Equal(t, []string{"worker b1/r2: n3 x2", "worker b1/r2: n4 x2"}, places(p))
-	_, err := Answer(&Question{Snapshot: s, Namespace: "team", Name: "none"})
-	require.ErrorIs(t, err, ErrNotFound)
+	_, err := Answer(&plan.Question{Snapshot: s, Namespace: "team", Name: "none"})
+	require.ErrorIs(t, err, plan.ErrNotFound)
 }
 
 func TestMoreAndFewerNodes(t *testing.T) {
 	s, big := cluster6(), ring("big", 2, 8)
-	require.False(t, answer(t, &Question{Snapshot: s, Job: big}).Fits)
-	p := answer(t, &Question{Snapshot: s, Job: big, AddNodes: 2, Like: "n5"})
+	require.False(t, answer(t, &plan.Question{Snapshot: s, Job: big}).Fits)
+	p := answer(t, &plan.Question{Snapshot: s, Job: big, AddNodes: 2, Like: "n5"})
 	require.Equal(t, []string{"worker b2/r3: n5-added-1 x1", "worker b2/r3: n5-added-2 x1"}, places(p))
 	require.Contains(t, p.Notes, "2 nodes are added, copies of n5 with the same place in the network")
-	require.Equal(t, []string{"worker b1/r1: n1-added-1 x1", "worker b1/r1: n1-added-2 x1"}, places(answer(t, &Question{Snapshot: s, Job: big, AddNodes: 2})))
+	require.Equal(t, []string{"worker b1/r1: n1-added-1 x1", "worker b1/r1: n1-added-2 x1"}, places(answer(t, &plan.Question{Snapshot: s, Job: big, AddNodes: 2})))
 	require.Len(t, s.Nodes, 6, "a question must not change the snapshot")
 
-	p = answer(t, &Question{Snapshot: s, Job: ring("j", 2, 2), Without: []string{"n3"}})
+	p = answer(t, &plan.Question{Snapshot: s, Job: ring("j", 2, 2), Without: []string{"n3"}})
 	require.Equal(t, []string{"worker b1/r2: n4 x2"}, places(p))
-	require.Equal(t, []Gang{{"other", "other-n3", 1}}, p.Displaced)
-	for _, q := range []*Question{{Without: []string{"n9"}}, {AddNodes: 1, Like: "n9"}} {
+	require.Equal(t, []plan.Gang{{Namespace: "other", Name: "other-n3", Pods: 1}}, p.Displaced)
+	for _, q := range []*plan.Question{{Without: []string{"n9"}}, {AddNodes: 1, Like: "n9"}} {
 		q.Snapshot, q.Job = s, big
 		_, err := Answer(q)
-		require.ErrorIs(t, err, ErrNotFound)
+		require.ErrorIs(t, err, plan.ErrNotFound)
 	}
 }
 
@@ -223,19 +227,19 @@ func TestNotesAndMissingObjects(t *testing.T) {
 	s := cluster6()
 	job := ring("j", 1, 1)
 	job.Spec.SchedulingPolicy = &v1.SchedulingPolicy{Queue: "none"}
-	p := answer(t, &Question{Snapshot: s, Job: job})
+	p := answer(t, &plan.Question{Snapshot: s, Job: job})
 	require.False(t, p.Fits)
 	require.Equal(t, "There is no queue none.", p.Why[0].Text)
 	hurried := ring("j", 1, 1)
 	hurried.Spec.SchedulingPolicy = &v1.SchedulingPolicy{PriorityClass: "now"}
-	p = answer(t, &Question{Snapshot: s, Job: hurried})
+	p = answer(t, &plan.Question{Snapshot: s, Job: hurried})
 	require.Equal(t, "There is no PriorityClass now.", p.Why[0].Text)
 
-	p = answer(t, &Question{Snapshot: s, Job: ring("j", 1, 1), Config: builder.Config{SchedulerName: "paddle"}})
+	p = answer(t, &plan.Question{Snapshot: s, Job: ring("j", 1, 1), Config: builder.Config{SchedulerName: "paddle"}})
 	require.True(t, p.Fits)
 
 	s.Queues, s.Unread = nil, []snapshot.Unread{{What: snapshot.Queues, Why: "no permission"}}
-	require.True(t, answer(t, &Question{Snapshot: s, Job: job}).Fits)
+	require.True(t, answer(t, &plan.Question{Snapshot: s, Job: job}).Fits)
 
 	s = cluster6()
 	waits(s, ring("j", 4, 2))
@@ -248,12 +252,43 @@ func TestNotesAndMissingObjects(t *testing.T) {
 	job.Spec.Worker.Template.Spec.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{
 		PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"},
 	}}}
-	p = answer(t, &Question{Snapshot: s, Job: job})
+	p = answer(t, &plan.Question{Snapshot: s, Job: job})
 	require.True(t, p.Fits)
 	require.Equal(t, []string{
 		"job j exists already: it is planned as if that one were deleted, with its pods (1)",
 		"volumes are ignored: a claim may restrict the job to some nodes",
 	}, p.Notes)
-	_, err := Answer(&Question{Snapshot: s, Namespace: "team", Name: "j"})
-	require.ErrorIs(t, err, ErrPlaced)
+	_, err := Answer(&plan.Question{Snapshot: s, Namespace: "team", Name: "j"})
+	require.ErrorIs(t, err, plan.ErrPlaced)
+}
+
+// What one program asks arrives in the other one.
+func TestServe(t *testing.T) {
+	ask := func(request *plan.Request) *plan.Response {
+		text, err := json.Marshal(request)
+		require.NoError(t, err)
+		var out bytes.Buffer
+		require.NoError(t, Serve(bytes.NewReader(text), &out))
+		response := &plan.Response{}
+		require.NoError(t, json.Unmarshal(out.Bytes(), response))
+		return response
+	}
+	question := &plan.Question{Snapshot: cluster6(), Job: ring("j", 4, 2)}
+	direct, err := Answer(question)
+	require.NoError(t, err)
+	response := ask(&plan.Request{Version: plan.Version(), Question: question})
+	require.Nil(t, response.Error)
+	require.Equal(t, direct.Roles, response.Plan.Roles)
+	require.Equal(t, direct.Traffic, response.Plan.Traffic)
+
+	response = ask(&plan.Request{Version: plan.Version(), Question: &plan.Question{Snapshot: cluster6(), Namespace: "team", Name: "none"}})
+	require.ErrorIs(t, response.Error, plan.ErrNotFound)
+	require.NotErrorIs(t, response.Error, plan.ErrPlaced)
+	response = ask(&plan.Request{Version: "v9", Question: question})
+	require.ErrorContains(t, response.Error, "kubectl-paddle is of version v9 and paddle-simulator of "+plan.Version()+": install both from one build")
+	require.ErrorContains(t, ask(&plan.Request{Version: plan.Version()}).Error, "the request is empty")
+	response = ask(&plan.Request{Version: plan.Version(), Network: &plan.Network{Nodes: cluster6().Nodes, Labels: []string{"rack"}}})
+	require.Equal(t, "labels", response.Tiers.Source)
+	require.Equal(t, "r1", response.Tiers.Tiers[0].Domains["n1"])
+	require.Error(t, Serve(strings.NewReader("{"), io.Discard))
 }

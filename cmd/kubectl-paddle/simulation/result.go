@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package plan
+package simulation
 
 import (
 	"cmp"
@@ -14,6 +14,7 @@ import (
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/describe"
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/plan"
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/snapshot"
 	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/simulate"
@@ -47,14 +48,14 @@ func (c *cluster) fits(r *simulate.Result) bool {
 }
 
 // fill adds the result of a simulation to the plan.
-func (p *Plan) fill(c *cluster, r *simulate.Result) {
+func (c *cluster) fill(p *plan.Plan, r *simulate.Result) {
 	own := simulate.Key(c.wanted)
 	p.Fits = c.fits(r)
 	p.Evicted = c.gangs(r.Evicted)
 	for _, key := range slices.Sorted(maps.Keys(r.Bound)) {
 		if key != own {
 			namespace, _, _ := strings.Cut(key, "/")
-			p.First = append(p.First, Gang{Namespace: namespace, Name: c.name(key), Pods: len(r.Bound[key])})
+			p.First = append(p.First, plan.Gang{Namespace: namespace, Name: c.name(key), Pods: len(r.Bound[key])})
 		}
 	}
 	if !p.Fits {
@@ -62,12 +63,12 @@ func (p *Plan) fill(c *cluster, r *simulate.Result) {
 		return
 	}
 	placed := r.Placements[own]
-	if p.Unit = Sizes; placed.InBytes {
-		p.Unit = Bytes
+	if p.Unit = plan.Sizes; placed.InBytes {
+		p.Unit = plan.Bytes
 	}
 	for i, tier := range placed.Tiers {
 		if i == 0 || tier.Name != "cluster" { // nothing leaves the cluster
-			p.Traffic = append(p.Traffic, Traffic{Tier: tier.Name, Now: tier.Crossing})
+			p.Traffic = append(p.Traffic, plan.Traffic{Tier: tier.Name, Now: tier.Crossing})
 		}
 	}
 	p.Where = where(r.Groups[own])
@@ -75,7 +76,7 @@ func (p *Plan) fill(c *cluster, r *simulate.Result) {
 }
 
 // compare adds the result on the empty cluster to the plan.
-func (p *Plan) compare(c *cluster, r *simulate.Result) {
+func (c *cluster) compare(p *plan.Plan, r *simulate.Result) {
 	own := simulate.Key(c.wanted)
 	if p.Empty.Fits = c.fits(r); !p.Empty.Fits {
 		p.Empty.Why = whyPending(r.Groups[own])
@@ -93,21 +94,21 @@ func (p *Plan) compare(c *cluster, r *simulate.Result) {
 	}
 }
 
-// missing reports whether the job names a queue or a PriorityClass that the cluster does not have. Volcano ignores jobs of such a
+// missing returns that the cluster does not have the queue or the PriorityClass that the job names. Volcano ignores jobs of such a
 // queue, and the API server admits no pods of such a priority.
-func (p *Plan) missing(c *cluster, s *snapshot.Snapshot) bool {
+func (c *cluster) missing(s *snapshot.Snapshot) (why []describe.Sentence) {
 	spec := &c.wanted.Spec
 	if s.Lacks(snapshot.Queues) {
 		c.openQueue(spec.Queue)
 	} else if c.queue(spec.Queue) == nil {
-		p.Why = lacks("queue", spec.Queue, "queue")
+		why = lacks("queue", spec.Queue, "queue")
 	}
 	known := spec.PriorityClassName == "" || s.Lacks(snapshot.PriorityClasses) ||
 		slices.ContainsFunc(c.PriorityClasses, func(one *schedulingv1.PriorityClass) bool { return one.Name == spec.PriorityClassName })
 	if !known {
-		p.Why = append(p.Why, lacks("PriorityClass", spec.PriorityClassName, "priorityClass")...)
+		why = append(why, lacks("PriorityClass", spec.PriorityClassName, "priorityClass")...)
 	}
-	return len(p.Why) > 0
+	return why
 }
 
 func lacks(kind, name, field string) []describe.Sentence {
@@ -156,7 +157,7 @@ func (c *cluster) podsOfGang(key string) (pods []*corev1.Pod) {
 }
 
 // roles returns the places of pods by role.
-func roles(pods []*corev1.Pod, bound, domains map[string]string) (all []Role) {
+func roles(pods []*corev1.Pod, bound, domains map[string]string) (all []plan.Role) {
 	counts, places := map[string]int{}, map[string]map[string]int{}
 	for _, pod := range pods {
 		role := pod.Annotations[vcbatch.TaskSpecKey]
@@ -169,30 +170,32 @@ func roles(pods []*corev1.Pod, bound, domains map[string]string) (all []Role) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
-		role := Role{Name: name, Pods: counts[name]}
+		role := plan.Role{Name: name, Pods: counts[name]}
 		for node, n := range places[name] {
-			role.Places = append(role.Places, Place{Node: node, Domain: domains[node], Pods: n})
+			role.Places = append(role.Places, plan.Place{Node: node, Domain: domains[node], Pods: n})
 		}
-		slices.SortFunc(role.Places, func(a, b Place) int { return cmp.Or(cmp.Compare(a.Domain, b.Domain), cmp.Compare(a.Node, b.Node)) })
+		slices.SortFunc(role.Places, func(a, b plan.Place) int { return cmp.Or(cmp.Compare(a.Domain, b.Domain), cmp.Compare(a.Node, b.Node)) })
 		all = append(all, role)
 	}
 	return all
 }
 
 // gangs returns pods by the job that they belong to.
-func (c *cluster) gangs(pods []*corev1.Pod) (all []Gang) {
+func (c *cluster) gangs(pods []*corev1.Pod) (all []plan.Gang) {
 	for _, pod := range pods {
 		name := pod.Name
 		if pod.Annotations[vcscheduling.KubeGroupNameAnnotationKey] != "" {
 			name = c.name(groupKey(pod))
 		}
-		at := slices.IndexFunc(all, func(g Gang) bool { return g.Namespace == pod.Namespace && g.Name == name })
+		at := slices.IndexFunc(all, func(g plan.Gang) bool { return g.Namespace == pod.Namespace && g.Name == name })
 		if at < 0 {
-			all, at = append(all, Gang{Namespace: pod.Namespace, Name: name}), len(all)
+			all, at = append(all, plan.Gang{Namespace: pod.Namespace, Name: name}), len(all)
 		}
 		all[at].Pods++
 	}
-	slices.SortFunc(all, func(a, b Gang) int { return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name)) })
+	slices.SortFunc(all, func(a, b plan.Gang) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
 	return all
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package plan
+package simulation
 
 import (
 	"cmp"
@@ -12,13 +12,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	topology "volcano.sh/apis/pkg/apis/topology/v1alpha1"
+
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/plan"
 )
 
 // without removes nodes and what runs on them.
 func (c *cluster) without(names []string) error {
 	for _, name := range names {
 		if !slices.ContainsFunc(c.Nodes, func(n *corev1.Node) bool { return n.Name == name }) {
-			return fmt.Errorf("plan without node %s: %w: the cluster has no node of that name", name, ErrNotFound)
+			return fmt.Errorf("plan without node %s: %w: the cluster has no node of that name", name, plan.ErrNotFound)
 		}
 		c.Nodes = slices.DeleteFunc(c.Nodes, func(n *corev1.Node) bool { return n.Name == name })
 		c.Pods = slices.DeleteFunc(c.Pods, func(p *corev1.Pod) bool {
@@ -40,9 +42,9 @@ func (c *cluster) add(count int, like string) error {
 	model := c.model(like)
 	if model == nil {
 		if like == "" {
-			return fmt.Errorf("plan with %d more nodes: %w: the cluster has no node to copy", count, ErrNotFound)
+			return fmt.Errorf("plan with %d more nodes: %w: the cluster has no node to copy", count, plan.ErrNotFound)
 		}
-		return fmt.Errorf("plan with nodes like %s: %w: the cluster has no node of that name", like, ErrNotFound)
+		return fmt.Errorf("plan with nodes like %s: %w: the cluster has no node of that name", like, plan.ErrNotFound)
 	}
 	for i := range count {
 		added := model.DeepCopy()
