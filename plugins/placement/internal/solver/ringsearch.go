@@ -52,7 +52,7 @@ type ringSearch struct {
 func (p *problem) searchRing(nodes []tree.NodeID, plan []gang.Assignment, limit int) (better []gang.Assignment, whole bool) {
 	s := &ringSearch{ringPods: newRingPods(p), nodes: nodes, steps: limit}
 	if len(plan) > s.pending() {
-		s.nodes = p.within(nodes, plan)
+		s.nodes = p.within(nodes, plan[0].Node)
 	}
 	was := s.read(plan)
 	s.best = s.value(was)
@@ -189,15 +189,6 @@ func (s *ringSearch) fits(i int, kind *podClass) bool {
 		}
 	}
 	return true
-}
-
-// within are those of the nodes where members may go without breaking the limit that the plan keeps.
-func (p *problem) within(nodes []tree.NodeID, plan []gang.Assignment) []tree.NodeID {
-	if p.limit == 0 || len(plan) == 0 {
-		return nodes
-	}
-	domain := p.t.Ancestor(plan[0].Node, p.limit)
-	return slices.DeleteFunc(slices.Clone(nodes), func(n tree.NodeID) bool { return !p.t.Holds(domain, n) })
 }
 
 // take takes the capacity that some members of a plan need.
