@@ -200,7 +200,53 @@ func first(all []scoredDomain, n int) []scoredDomain {
 	return all[:n]
 }
 
+// classes sorts the nodes of one domain after the other into those that are alike.
+type classes struct {
+	p       *problem
+	members int
+	domain  tree.DomainID
+	first   []tree.NodeID // one of each class of the domain
+	seen    []int
+	fixed   map[tree.NodeID]bool
+}
+
+// needs reports whether a plan can need a node: it, and as many of its class as there are members. Nodes come in the order of
+// their ids.
+func (c *classes) needs(n tree.NodeID) bool {
+	c.runsOn(n)
+	if domain := c.p.t.Parent(tree.DomainID(n)); domain != c.domain || len(c.first) == 0 {
+		c.domain, c.first, c.seen = domain, c.first[:0], c.seen[:0]
+	}
+	for i, of := range c.first {
+		if c.p.interchangeable(n, of) && !c.fixed[n] && !c.fixed[of] {
+			c.seen[i]++
+			return c.seen[i] <= c.members
+		}
+	}
+	c.first, c.seen = append(c.first, n), append(c.seen, 1)
+	return true
+}
+
 // runsOn reports whether a member was placed on a node before.
-func (p *problem) runsOn(n tree.NodeID) bool {
-	return slices.ContainsFunc(p.fixed, func(f fixedMember) bool { return f.node == n })
+func (c *classes) runsOn(n tree.NodeID) bool {
+	if c.fixed == nil {
+		c.fixed = map[tree.NodeID]bool{}
+		for _, f := range c.p.fixed {
+			c.fixed[f.node] = true
+		}
+	}
+	return c.fixed[n]
+}
+
+// interchangeable reports whether two nodes side by side differ in nothing but their names, as far as a job can see.
+func (p *problem) interchangeable(a, b tree.NodeID) bool {
+	t := p.t
+	for k := range p.podClasses {
+		kind := &p.podClasses[k]
+		if kind.shape.Fit(a) != kind.shape.Fit(b) || kind.penalty != nil && kind.penalty[a] != kind.penalty[b] {
+			return false
+		}
+	}
+	return t.Parent(tree.DomainID(a)) == t.Parent(tree.DomainID(b)) && slices.Equal(t.Free(tree.DomainID(a)), t.Free(tree.DomainID(b))) &&
+		slices.Equal(t.FreeIslands(a), t.FreeIslands(b)) && slices.Equal(t.IslandSizes(a), t.IslandSizes(b))
 }

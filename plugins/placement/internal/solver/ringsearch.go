@@ -39,24 +39,30 @@ func (p *problem) needsRanks() bool {
 // cost so far, and the way back to its first rank, bound what a branch can still come to.
 type ringSearch struct {
 	*ringPods
-	nodes []tree.NodeID
-	free  [][]int64     // what is left on each of nodes
-	at    []tree.NodeID // of the pods so far
-	best  value
-	found []tree.NodeID
-	steps int
+	nodes   []tree.NodeID
+	free    [][]int64     // what is left on each of nodes
+	holds   []int         // how many pods each of nodes was given
+	at      []tree.NodeID // of the pods so far
+	best    value
+	found   []tree.NodeID
+	steps   int
+	fixedOn map[tree.NodeID]bool
 }
 
 // searchRing improves a plan, whose members that are not on the ring stay where they are. whole reports whether nothing
 // cheaper can be left.
 func (p *problem) searchRing(nodes []tree.NodeID, plan []gang.Assignment, limit int) (better []gang.Assignment, whole bool) {
-	s := &ringSearch{ringPods: newRingPods(p), nodes: nodes, steps: limit}
+	s := &ringSearch{ringPods: newRingPods(p), nodes: nodes, steps: limit, fixedOn: map[tree.NodeID]bool{}}
 	if len(plan) > s.pending() {
 		s.nodes = p.within(nodes, plan[0].Node)
 	}
 	was := s.read(plan)
 	s.best = s.value(was)
 	s.take(plan, func(a gang.Assignment) bool { return p.d.Roles[a.Role].CommRole != gang.Worker })
+	s.holds = make([]int, len(s.nodes))
+	for _, f := range p.fixed {
+		s.fixedOn[f.node] = true
+	}
 	s.next(value{})
 	whole = s.steps > 0 && len(plan) == s.pending()
 	if s.found == nil {
@@ -129,7 +135,9 @@ func (s *ringSearch) next(penalty value) {
 		for _, n := range kind.needs {
 			s.free[i][n.resource] -= n.amount
 		}
+		s.holds[i]++
 		s.visit(position, s.nodes[i], own)
+		s.holds[i]--
 		for _, n := range kind.needs {
 			s.free[i][n.resource] += n.amount
 		}
@@ -165,7 +173,8 @@ func (s *ringSearch) closingCost() (bytes int64) {
 	return bytes
 }
 
-// order of the nodes that the next pod may be put on, nearest to the last one first.
+// order of the nodes that the next pod may be put on, nearest to the last one first. Of nodes that are alike only one is
+// tried.
 func (s *ringSearch) order(position int) []int {
 	t, kind := s.p.t, &s.p.podClasses[s.pods[position].kind]
 	var order []int
@@ -173,7 +182,9 @@ func (s *ringSearch) order(position int) []int {
 		if kind.shape.Fit(n) == 0 || !s.fits(i, kind) || s.p.limit > 0 && position > 0 && t.Ancestor(n, s.p.limit) != t.Ancestor(s.at[0], s.p.limit) {
 			continue
 		}
-		order = append(order, i)
+		if !slices.ContainsFunc(order, func(j int) bool { return s.same(i, j) }) {
+			order = append(order, i)
+		}
 	}
 	if position > 0 {
 		last := s.at[position-1]
@@ -189,6 +200,12 @@ func (s *ringSearch) fits(i int, kind *podClass) bool {
 		}
 	}
 	return true
+}
+
+// same reports whether two nodes that hold nobody cannot be told apart but for their names.
+func (s *ringSearch) same(i, j int) bool {
+	a, b := s.nodes[i], s.nodes[j]
+	return s.holds[i] == 0 && s.holds[j] == 0 && !s.fixedOn[a] && !s.fixedOn[b] && s.p.interchangeable(a, b) && slices.Equal(s.free[i], s.free[j])
 }
 
 // take takes the capacity that some members of a plan need.

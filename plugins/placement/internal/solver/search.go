@@ -224,7 +224,7 @@ func (p *problem) refineDomains(own tree.DomainID, tier int, lo, hi tree.NodeID)
 	return domains
 }
 
-// refineNodes are nodes of a domain with capacity for someone; where
+// refineNodes are nodes of a domain with capacity for someone, one class after the other no more than a plan can need; where
 // they are too many, those of the lowest domains that hold most of the job. Those in use are among them.
 func (p *problem) refineNodes(domain tree.DomainID, used []tree.NodeID, most int) (nodes []tree.NodeID) {
 	lo, hi := p.t.NodesOf(domain)
@@ -236,10 +236,11 @@ func (p *problem) refineNodes(domain tree.DomainID, used []tree.NodeID, most int
 		}
 	}
 	slices.SortFunc(near, byScore)
+	classes := classes{p: p, members: p.members()}
 	for _, d := range near {
 		lo, hi := p.t.NodesOf(d.domain)
 		for n := lo; n < hi; n++ {
-			if p.fitsAny(n) || p.runsOn(n) {
+			if p.fitsAny(n) && classes.needs(n) || classes.runsOn(n) {
 				nodes = append(nodes, n)
 			}
 		}

@@ -187,15 +187,17 @@ const (
 	exactNodes = 512
 )
 
-// small are the nodes that an exact search has to look at, or nil if that is too much work.
+// small are the nodes that an exact search has to look at, or nil if that is too much work. Nodes of one domain that are
+// alike but for their names are one class, of which it needs no more than there are members.
 func (p *problem) small(lo, hi tree.NodeID) []tree.NodeID {
 	states := p.states()
 	if states == 0 || p.noExact || int(hi-lo) > exactNodes*p.effort {
 		return nil
 	}
 	var nodes []tree.NodeID
+	classes := classes{p: p, members: p.members()}
 	for n := lo; n < hi; n++ {
-		if p.fitsAny(n) || p.runsOn(n) { // the busiest uplink may be where members run
+		if p.fitsAny(n) && classes.needs(n) || classes.runsOn(n) { // the busiest uplink may be where members run
 			nodes = append(nodes, n)
 		}
 	}
