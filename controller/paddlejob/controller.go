@@ -28,7 +28,6 @@ import (
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 	paddlelisters "github.com/paddle-volcano/paddle-volcano/controller/client/listers/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
 	"github.com/paddle-volcano/paddle-volcano/controller/workers"
@@ -289,7 +288,7 @@ func debounce(pod *corev1.Pod) time.Duration {
 // ofLivingJob reports whether a pod's Volcano Job is there: what becomes of the pods of one that was deleted is no news, and
 // nobody would forget it.
 func (c *Controller) ofLivingJob(pod *corev1.Pod) bool {
-	job, err := c.volcanoJobs.Jobs(pod.Namespace).Get(pod.Labels[keys.JobName])
+	job, err := c.volcanoJobs.Jobs(pod.Namespace).Get(pod.Labels[v1.JobNameLabel])
 	return err == nil && metav1.IsControlledBy(pod, job)
 }
 

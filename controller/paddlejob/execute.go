@@ -17,7 +17,7 @@ import (
 	"k8s.io/utils/ptr"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/lifecycle"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
@@ -65,7 +65,7 @@ func (c *Controller) do(ctx context.Context, obs *observed.State, action lifecyc
 
 // releaseFinalizer lets a PaddleJob of paddle-operator's be deleted.
 func (c *Controller) releaseFinalizer(ctx context.Context, obs *observed.State) error {
-	left := slices.DeleteFunc(slices.Clone(obs.Job.Finalizers), func(f string) bool { return f == keys.OperatorFinalizer })
+	left := slices.DeleteFunc(slices.Clone(obs.Job.Finalizers), func(f string) bool { return f == v1.OperatorFinalizer })
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
 		"finalizers": left, "resourceVersion": obs.Job.ResourceVersion,
 	}})
@@ -87,7 +87,7 @@ func (c *Controller) releaseFinalizer(ctx context.Context, obs *observed.State) 
 
 // noteFinalStatus annotates the PaddleJob with how it ended.
 func (c *Controller) noteFinalStatus(ctx context.Context, obs *observed.State, a lifecycle.NoteFinalStatus) error {
-	patch, err := metadata(obs.Job, map[string]string{keys.FinalStatus: a.Value}, nil)
+	patch, err := metadata(obs.Job, map[string]string{v1.FinalStatusAnnotation: a.Value}, nil)
 	if err != nil {
 		return fmt.Errorf("annotating the PaddleJob with its final status: %w", err)
 	}
@@ -215,7 +215,7 @@ func (c *Controller) restoreLabel(ctx context.Context, found *vcbatch.Job) (rest
 
 func (c *Controller) patchLabel(ctx context.Context, found *vcbatch.Job) (*vcbatch.Job, error) {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
-		"uid": found.UID, "labels": map[string]string{keys.JobName: found.Name},
+		"uid": found.UID, "labels": map[string]string{v1.JobNameLabel: found.Name},
 	}})
 	if err != nil {
 		return nil, fmt.Errorf("restoring the Volcano Job's label: %w", err)
@@ -226,7 +226,7 @@ func (c *Controller) patchLabel(ctx context.Context, found *vcbatch.Job) (*vcbat
 		return nil, fmt.Errorf("restoring the Volcano Job's label: %w", err)
 	}
 	c.mutatedVolcanoJobs.put(keyOf(restored), restored, found.ResourceVersion)
-	return restored, changedByAdmission("Volcano Job", found.Name, changedEntry("metadata.labels", map[string]string{keys.JobName: found.Name}, restored.Labels))
+	return restored, changedByAdmission("Volcano Job", found.Name, changedEntry("metadata.labels", map[string]string{v1.JobNameLabel: found.Name}, restored.Labels))
 }
 
 // issueCommand gives Volcano a command, unless it has not read the last one yet.

@@ -22,7 +22,6 @@ import (
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/lifecycle"
 	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
 )
@@ -34,7 +33,7 @@ func (d *desk) workerPod(t *testing.T, status corev1.PodStatus) *corev1.Pod {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: "ml", Name: "job-worker-0", UID: "pod",
-			Labels:          map[string]string{keys.JobName: "job", vcbatch.TaskSpecKey: "worker", keys.TaskIndex: "0"},
+			Labels:          map[string]string{v1.JobNameLabel: "job", vcbatch.TaskSpecKey: "worker", v1.TaskIndexLabel: "0"},
 			Annotations:     map[string]string{vcbatch.TaskSpecKey: "worker", vcbatch.JobRetryCountKey: "0"},
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(owner, vcbatch.SchemeGroupVersion.WithKind("Job"))},
 		},
@@ -67,7 +66,7 @@ func TestForeignEnvironmentIsNeverOverwritten(t *testing.T) {
 				Data:       map[string]string{"mine": "mine"},
 			}
 			if tc.label != "" {
-				theirs.Labels = map[string]string{keys.JobName: tc.label}
+				theirs.Labels = map[string]string{v1.JobNameLabel: tc.label}
 			}
 			require.NoError(t, d.kube.Tracker().Add(theirs))
 			d.workerPod(t, corev1.PodStatus{Phase: corev1.PodPending, PodIP: "10.0.0.1"})
@@ -76,7 +75,7 @@ func TestForeignEnvironmentIsNeverOverwritten(t *testing.T) {
 				require.NoError(t, err)
 				ours, err := d.kube.CoreV1().ConfigMaps("ml").Get(t.Context(), "job", metav1.GetOptions{})
 				require.NoError(t, err)
-				require.Equal(t, "job", ours.Labels[keys.JobName])
+				require.Equal(t, "job", ours.Labels[v1.JobNameLabel])
 				require.NotContains(t, ours.Data, "mine")
 				return
 			}
@@ -133,7 +132,7 @@ func TestCommandIsGivenOnceAtATime(t *testing.T) {
 
 func TestFinalizer(t *testing.T) {
 	t.Parallel()
-	theirs := func(job *v1.PaddleJob) { job.Finalizers = []string{"keep/this", keys.OperatorFinalizer} }
+	theirs := func(job *v1.PaddleJob) { job.Finalizers = []string{"keep/this", v1.OperatorFinalizer} }
 	d := newDesk(t)
 	d.cached(t, d.stored(t, theirs))
 	require.NoError(t, d.work(t))
@@ -218,7 +217,7 @@ func TestPodGroupOfTheUserIsTold(t *testing.T) {
 	require.Contains(t, strings.Join(d.told(), "\n"), "Normal PodGroupNotNeeded")
 	noted, err := d.volcano.BatchV1alpha1().Jobs("ml").Get(t.Context(), "job", metav1.GetOptions{})
 	require.NoError(t, err)
-	require.Equal(t, "wished", noted.Annotations[keys.OwnPodGroup])
+	require.Equal(t, "wished", noted.Annotations[v1.UserPodGroupAnnotation])
 	require.NoError(t, d.work(t))
 	require.NotContains(t, strings.Join(d.told(), "\n"), "PodGroupNotNeeded")
 }

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
@@ -46,7 +46,7 @@ func (f *failures) see(pod *corev1.Pod, deleted bool) {
 	if owner == nil || owner.Kind != "Job" {
 		return
 	}
-	failure := observed.Failure{ByVolcano: pod.Annotations[keys.OutOfSync] != ""}
+	failure := observed.Failure{ByVolcano: pod.Annotations[v1.OutOfSyncAnnotation] != ""}
 	since, disrupted := observed.Disruption(pod)
 	lost := disrupted && since.IsZero()
 	switch {

@@ -19,13 +19,12 @@ import (
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/lifecycle"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
 // hostJobs selects the Volcano Jobs whose pods have their nodes' addresses.
-var hostJobs = labels.Set{keys.Intranet: string(v1.Host)}
+var hostJobs = labels.Set{v1.IntranetAnnotation: string(v1.Host)}
 
 // takenPorts are the ports that the cache knows other jobs to have.
 func (c *Controller) takenPorts(key string) func() []builder.Ports {
@@ -47,11 +46,11 @@ func (c *Controller) takenPorts(key string) func() []builder.Ports {
 
 // movePorts writes on the Volcano Job where its pods' ports begin.
 func (c *Controller) movePorts(ctx context.Context, obs *observed.State, a lifecycle.MovePorts) error {
-	choice := map[string]any{keys.FirstPort: nil}
+	choice := map[string]any{v1.FirstPortAnnotation: nil}
 	written := ""
 	if a.First != 0 {
 		written = strconv.Itoa(a.First)
-		choice[keys.FirstPort] = written
+		choice[v1.FirstPortAnnotation] = written
 	}
 	patch, err := metadata(obs.VolcanoJob, choice, hostJobs)
 	if err != nil {
@@ -68,8 +67,8 @@ func (c *Controller) movePorts(ctx context.Context, obs *observed.State, a lifec
 	klog.FromContext(ctx).Info("Wrote which ports of nodes the Volcano Job has", "first", a.First)
 	c.mutatedVolcanoJobs.put(keyOf(moved), moved, obs.VolcanoJob.ResourceVersion)
 	field := changedEntry("metadata.labels", hostJobs, moved.Labels)
-	if moved.Annotations[keys.FirstPort] != written {
-		field = "metadata.annotations[" + keys.FirstPort + "]"
+	if moved.Annotations[v1.FirstPortAnnotation] != written {
+		field = "metadata.annotations[" + v1.FirstPortAnnotation + "]"
 	}
 	if err := changedByAdmission("Volcano Job", moved.Name, field); err != nil {
 		return err
@@ -187,7 +186,7 @@ func (c *Controller) uncachedEnvironment(ctx context.Context, obs *observed.Stat
 	case !metav1.IsControlledBy(found, obs.Job):
 		return &rejection{reason: lifecycle.ReasonNameTaken, text: fmt.Sprintf(
 			"a ConfigMap named %s exists and does not belong to this job, whose pods wait for one of that name: delete or rename it", found.Name)}
-	case found.Labels[keys.JobName] != "" || found.DeletionTimestamp != nil:
+	case found.Labels[v1.JobNameLabel] != "" || found.DeletionTimestamp != nil:
 		return fmt.Errorf("the ConfigMap of the environment is there already: %w", errStale)
 	}
 	a.Old, a.Event = found, nil

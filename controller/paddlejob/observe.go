@@ -15,7 +15,6 @@ import (
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
 )
@@ -37,7 +36,7 @@ func (c *Controller) read(ctx context.Context, namespace, name, key string) (*ob
 		switch {
 		case !metav1.IsControlledBy(found, job):
 			obs.NameConflicts = append(obs.NameConflicts, nameConflict(job, "Volcano Job", found))
-		case found.Labels[keys.JobName] == "":
+		case found.Labels[v1.JobNameLabel] == "":
 			if obs.VolcanoJob, err = c.restoreLabel(ctx, found); err != nil {
 				return nil, err
 			}
@@ -175,7 +174,7 @@ func (c *Controller) observeUncached(ctx context.Context, obs *observed.State) e
 			return err
 		}
 	}
-	if !obs.Operator.Empty() || slices.Contains(obs.Job.Finalizers, keys.OperatorFinalizer) {
+	if !obs.Operator.Empty() || slices.Contains(obs.Job.Finalizers, v1.OperatorFinalizer) {
 		return c.readServices(ctx, obs)
 	}
 	return nil
@@ -205,7 +204,7 @@ func (c *Controller) readConfigMap(ctx context.Context, obs *observed.State) err
 		return fmt.Errorf("reading the ConfigMap of the job's name: %w", err)
 	case !metav1.IsControlledBy(cm, obs.Job):
 		obs.NameConflicts = append(obs.NameConflicts, nameConflict(obs.Job, "ConfigMap", cm))
-	case cm.Labels[keys.JobName] != "":
+	case cm.Labels[v1.JobNameLabel] != "":
 		obs.Environment = cm
 	default:
 		obs.Operator.Environment = cm

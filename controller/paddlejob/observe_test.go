@@ -21,7 +21,6 @@ import (
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/lifecycle"
 )
 
@@ -156,7 +155,7 @@ func (a *aged) setPods(t *testing.T, name string, second corev1.PodPhase) {
 		require.NoError(t, a.pods.Add(&corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{
 				Namespace: "ml", Name: fmt.Sprintf("%s-worker-%d", name, i), UID: types.UID(fmt.Sprintf("%s-%d", name, i)),
-				Labels:          map[string]string{keys.JobName: name, vcbatch.TaskSpecKey: "worker", keys.TaskIndex: strconv.Itoa(i)},
+				Labels:          map[string]string{v1.JobNameLabel: name, vcbatch.TaskSpecKey: "worker", v1.TaskIndexLabel: strconv.Itoa(i)},
 				Annotations:     map[string]string{vcbatch.TaskSpecKey: "worker"},
 				OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(owner, vcbatch.SchemeGroupVersion.WithKind("Job"))},
 			},

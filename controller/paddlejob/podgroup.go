@@ -13,7 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/lifecycle"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
@@ -21,7 +21,7 @@ import (
 
 // notePodGroup writes on the Volcano Job which PodGroup of the user's was taken into account, and tells it once.
 func (c *Controller) notePodGroup(ctx context.Context, obs *observed.State, a lifecycle.NotePodGroup) error {
-	note := map[string]string{keys.OwnPodGroup: string(a.PodGroup.UID)}
+	note := map[string]string{v1.UserPodGroupAnnotation: string(a.PodGroup.UID)}
 	patch, err := metadata(obs.VolcanoJob, note, nil)
 	if err != nil {
 		return fmt.Errorf("noting the user's PodGroup: %w", err)

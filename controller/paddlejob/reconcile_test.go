@@ -29,7 +29,6 @@ import (
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 	paddlefake "github.com/paddle-volcano/paddle-volcano/controller/client/clientset/versioned/fake"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
 )
 
@@ -229,14 +228,14 @@ func TestVolcanoJobWithoutItsLabelIsMended(t *testing.T) {
 	require.NoError(t, d.work(t))
 	job, err := d.volcano.BatchV1alpha1().Jobs("ml").Get(t.Context(), "job", metav1.GetOptions{})
 	require.NoError(t, err)
-	delete(job.Labels, keys.JobName)
+	delete(job.Labels, v1.JobNameLabel)
 	_, err = d.volcano.BatchV1alpha1().Jobs("ml").Update(t.Context(), job, metav1.UpdateOptions{})
 	require.NoError(t, err)
 	d.cachedVolcanoJob(t, vcbatch.Pending)
 	require.NoError(t, d.work(t))
 	job, err = d.volcano.BatchV1alpha1().Jobs("ml").Get(t.Context(), "job", metav1.GetOptions{})
 	require.NoError(t, err)
-	require.Equal(t, "job", job.Labels[keys.JobName])
+	require.Equal(t, "job", job.Labels[v1.JobNameLabel])
 	require.True(t, meta.IsStatusConditionFalse(d.status(t).Conditions, v1.ConditionStalled), "it is nobody else's")
 }
 
@@ -342,7 +341,7 @@ func TestChangeOfCountsWaitsForMore(t *testing.T) {
 	require.NoError(t, d.work(t))
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "ml", Name: "job-worker-0", UID: "pod",
-		Labels:          map[string]string{keys.JobName: "job", vcbatch.TaskSpecKey: "worker", keys.TaskIndex: "0"},
+		Labels:          map[string]string{v1.JobNameLabel: "job", vcbatch.TaskSpecKey: "worker", v1.TaskIndexLabel: "0"},
 		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(&vcbatch.Job{ObjectMeta: metav1.ObjectMeta{UID: "vc"}}, vcbatch.SchemeGroupVersion.WithKind("Job"))},
 	}}
 	require.NoError(t, d.pods.Add(pod))
@@ -422,7 +421,7 @@ func TestAbortByHandStays(t *testing.T) {
 	require.Equal(t, v1.Running, d.seen(t, vcbatch.Running).Phase)
 
 	ended := pod.DeepCopy()
-	ended.Annotations[keys.OutOfSync] = "true"
+	ended.Annotations[v1.OutOfSyncAnnotation] = "true"
 	ended.DeletionTimestamp = &metav1.Time{Time: epoch}
 	ended.Status.Phase = corev1.PodFailed
 	require.NoError(t, d.pods.Update(ended))
@@ -459,7 +458,7 @@ func TestFinalStatusIsWrittenOnce(t *testing.T) {
 	require.NoError(t, d.work(t), "the cache has not seen the annotation")
 	job, err := d.paddle.BatchV1().PaddleJobs("ml").Get(t.Context(), "job", metav1.GetOptions{})
 	require.NoError(t, err)
-	require.Equal(t, map[string]string{"kept": "yes", keys.FinalStatus: "Completed " + builder.SpecHash(job)}, job.Annotations)
+	require.Equal(t, map[string]string{"kept": "yes", v1.FinalStatusAnnotation: "Completed " + builder.SpecHash(job)}, job.Annotations)
 	require.Equal(t, 1, patches(d))
 
 	for name, tc := range map[string]struct {

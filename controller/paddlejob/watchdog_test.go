@@ -12,7 +12,6 @@ import (
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
 )
@@ -126,9 +125,9 @@ func TestFailures(t *testing.T) {
 		Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "PreemptionByScheduler", Message: "for a better one",
 	}}
 	killed := pod("d", "0", corev1.PodRunning)
-	killed.Annotations[keys.OutOfSync] = "true"
+	killed.Annotations[v1.OutOfSyncAnnotation] = "true"
 	ended := pod("f", "0", corev1.PodFailed)
-	ended.Annotations[keys.OutOfSync] = "true"
+	ended.Annotations[v1.OutOfSyncAnnotation] = "true"
 	foreign := pod("e", "0", corev1.PodFailed)
 	foreign.OwnerReferences[0].Kind = "ReplicaSet"
 	type sight struct {
@@ -195,8 +194,8 @@ func TestSlim(t *testing.T) {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: "a", ManagedFields: []metav1.ManagedFieldsEntry{{}},
-			Labels:      map[string]string{keys.JobName: "a", keys.TaskIndex: "0", "volcano.sh/job-name": "a"},
-			Annotations: map[string]string{keys.OutOfSync: "true", vcbatch.JobRetryCountKey: "1", vcbatch.TaskSpecKey: "ps", "another": "b"},
+			Labels:      map[string]string{v1.JobNameLabel: "a", v1.TaskIndexLabel: "0", "volcano.sh/job-name": "a"},
+			Annotations: map[string]string{v1.OutOfSyncAnnotation: "true", vcbatch.JobRetryCountKey: "1", vcbatch.TaskSpecKey: "ps", "another": "b"},
 		},
 		Spec: corev1.PodSpec{NodeName: "n", Containers: []corev1.Container{{Name: "c"}}},
 		Status: corev1.PodStatus{
@@ -209,8 +208,8 @@ func TestSlim(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
-			Name: "a", Labels: map[string]string{keys.JobName: "a", keys.TaskIndex: "0"},
-			Annotations: map[string]string{keys.OutOfSync: "true", vcbatch.JobRetryCountKey: "1", vcbatch.TaskSpecKey: "ps"},
+			Name: "a", Labels: map[string]string{v1.JobNameLabel: "a", v1.TaskIndexLabel: "0"},
+			Annotations: map[string]string{v1.OutOfSyncAnnotation: "true", vcbatch.JobRetryCountKey: "1", vcbatch.TaskSpecKey: "ps"},
 		},
 		Spec: corev1.PodSpec{NodeName: "n"},
 		Status: corev1.PodStatus{
@@ -222,7 +221,7 @@ func TestSlim(t *testing.T) {
 	job := func(labels map[string]string) *vcbatch.Job {
 		return &vcbatch.Job{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: vcbatch.JobSpec{Queue: "q"}}
 	}
-	ours, theirs := job(map[string]string{keys.JobName: "a"}), job(nil)
+	ours, theirs := job(map[string]string{v1.JobNameLabel: "a"}), job(nil)
 	_, err = stripUnusedFields(ours)
 	require.NoError(t, err)
 	_, err = stripUnusedFields(theirs)

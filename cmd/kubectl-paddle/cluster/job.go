@@ -19,7 +19,6 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/describe"
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
@@ -106,7 +105,7 @@ func (c *Clients) Pods(ctx context.Context, namespace, name string) ([]*corev1.P
 
 // ofJob selects the objects of a job.
 func ofJob(name string) metav1.ListOptions {
-	return metav1.ListOptions{LabelSelector: labels.SelectorFromSet(labels.Set{keys.JobName: name}).String()}
+	return metav1.ListOptions{LabelSelector: labels.SelectorFromSet(labels.Set{v1.JobNameLabel: name}).String()}
 }
 
 // groupOf returns the PodGroup of a Volcano Job, and the youngest one if the Job is not known.

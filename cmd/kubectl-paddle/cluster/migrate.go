@@ -15,7 +15,7 @@ import (
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/migrate"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
@@ -135,7 +135,7 @@ func (c *Clients) complete(ctx context.Context, v *observed.State) error {
 		return fmt.Errorf("read PodGroup %s/%s: %w", namespace, name, err)
 	}
 	switch environment, err := c.Kube.CoreV1().ConfigMaps(namespace).Get(ctx, name, metav1.GetOptions{}); {
-	case err == nil && metav1.IsControlledBy(environment, v.Job) && environment.Labels[keys.JobName] == "":
+	case err == nil && metav1.IsControlledBy(environment, v.Job) && environment.Labels[v1.JobNameLabel] == "":
 		v.Operator.Environment = environment
 	case err != nil && !apierrors.IsNotFound(err):
 		return fmt.Errorf("read ConfigMap %s/%s: %w", namespace, name, err)

@@ -16,7 +16,6 @@ import (
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/lifecycle"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
@@ -112,7 +111,7 @@ func Members(o *Objects) []Member {
 		m := observed.NewRolePod(pod)
 		row := Member{Role: m.Role, Rank: m.Index, Pod: pod.Name, Phase: phaseOf(m), Node: pod.Spec.NodeName, Address: builder.PaddleIP(pod),
 			Age: o.since(pod.CreationTimestamp.Time)}
-		if port := pod.Annotations[keys.Port]; port != "" && row.Address != "" {
+		if port := pod.Annotations[v1.PortAnnotation]; port != "" && row.Address != "" {
 			row.Address += ":" + port
 		}
 		for i := range pod.Status.ContainerStatuses {

@@ -14,7 +14,6 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/describe"
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/config"
 )
@@ -56,7 +55,7 @@ func New(o *Objects) *Map {
 	on := map[string][]*Pod{}
 	for _, pod := range pods {
 		p := &Pod{Namespace: pod.Namespace, Name: pod.Name, Holds: podAmounts(pod), owner: others}
-		if job, ok := at[key(pod.Namespace, pod.Labels[keys.JobName])]; ok {
+		if job, ok := at[key(pod.Namespace, pod.Labels[v1.JobNameLabel])]; ok {
 			p.owner, p.Job, p.Role = job, m.Jobs[job].Name, observed.NewRolePod(pod).Role
 		}
 		on[pod.Spec.NodeName] = append(on[pod.Spec.NodeName], p)
@@ -82,7 +81,7 @@ func (m *Map) list(o *Objects, pods []*corev1.Pod) map[string]int {
 		return job
 	}
 	for _, pod := range pods {
-		if name := pod.Labels[keys.JobName]; name != "" {
+		if name := pod.Labels[v1.JobNameLabel]; name != "" {
 			k := key(pod.Namespace, name)
 			if add(pod.Namespace, name); placed[k] == nil {
 				placed[k] = map[string]int{}
@@ -124,7 +123,7 @@ func (m *Map) describe(to *Job, job *v1.PaddleJob, o *Objects, placed map[string
 	to.Phase = string(job.Status.Phase)
 	to.Roles = rolesOf(job, placed)
 	for _, group := range o.Groups {
-		if group.Namespace == job.Namespace && group.Labels[keys.JobName] == job.Name && placed != nil {
+		if group.Namespace == job.Namespace && group.Labels[v1.JobNameLabel] == job.Name && placed != nil {
 			if to.Place = describe.Place(group); len(to.Place) > 0 {
 				return
 			}

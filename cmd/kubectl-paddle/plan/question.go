@@ -15,7 +15,6 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/snapshot"
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/simulate"
 )
@@ -64,7 +63,7 @@ func (q *Question) cluster() (*cluster, error) {
 // selectPending selects a pending job.
 func (c *cluster) selectPending(namespace, name string) error {
 	for i, group := range c.PodGroups {
-		if group.Namespace != namespace || group.Labels[keys.JobName] != name {
+		if group.Namespace != namespace || group.Labels[v1.JobNameLabel] != name {
 			continue
 		}
 		if group.Status.Phase == vcscheduling.PodGroupRunning {

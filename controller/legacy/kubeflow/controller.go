@@ -17,7 +17,6 @@ import (
 	kubeflowv1 "github.com/paddle-volcano/paddle-volcano/controller/api/kubeflow/v1"
 	paddleclient "github.com/paddle-volcano/paddle-volcano/controller/client/clientset/versioned"
 	paddleinformers "github.com/paddle-volcano/paddle-volcano/controller/client/informers/externalversions"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/workers"
 )
 
@@ -61,7 +60,7 @@ func New(clients Clients, recorder record.EventRecorder, options Options) (*Cont
 		jobs: cache.NewSharedIndexInformer(clients.Jobs.ListWatch(options.Namespace), &kubeflowv1.PaddleJob{}, options.Resync, cache.Indexers{}),
 		factory: paddleinformers.NewSharedInformerFactoryWithOptions(clients.Paddle, options.Resync,
 			paddleinformers.WithNamespace(options.Namespace), paddleinformers.WithTransform(slim),
-			paddleinformers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = keys.KubeflowJob })),
+			paddleinformers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = kubeflowv1.JobNameLabel })),
 	}
 	c.queue = workers.New("kubeflow", "kubeflowJob", c.sync)
 	c.made = c.factory.Batch().V1().PaddleJobs().Informer()

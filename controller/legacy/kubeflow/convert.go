@@ -13,7 +13,6 @@ import (
 	batchv1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	kubeflowv1 "github.com/paddle-volcano/paddle-volcano/controller/api/kubeflow/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 )
 
 // Conversion is a job of Kubeflow's as a PaddleJob.
@@ -38,7 +37,7 @@ func Convert(job *kubeflowv1.PaddleJob, etcd bool) Conversion {
 	made := &batchv1.PaddleJob{ObjectMeta: metav1.ObjectMeta{
 		Name:            job.Name,
 		Namespace:       job.Namespace,
-		Labels:          with(job.Labels, map[string]string{keys.KubeflowJob: job.Name}),
+		Labels:          with(job.Labels, map[string]string{kubeflowv1.JobNameLabel: job.Name}),
 		Annotations:     with(job.Annotations, nil),
 		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(job, kubeflowv1.SchemeGroupVersion.WithKind(kubeflowv1.Kind))},
 	}}

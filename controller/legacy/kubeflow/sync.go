@@ -16,7 +16,6 @@ import (
 
 	batchv1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	kubeflowv1 "github.com/paddle-volcano/paddle-volcano/controller/api/kubeflow/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/workers"
 )
 
@@ -85,7 +84,7 @@ func (c *Controller) readUncached(ctx context.Context, v *State) error {
 	case !apierrors.IsNotFound(err):
 		return fmt.Errorf("looking for a PaddleJob of the job's name: %w", err)
 	}
-	pods, err := c.clients.Kube.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: keys.KubeflowJob + "=" + name})
+	pods, err := c.clients.Kube.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: kubeflowv1.JobNameLabel + "=" + name})
 	if err != nil {
 		return fmt.Errorf("looking for pods of Kubeflow's training operator: %w", err)
 	}

@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	kubeflowv1 "github.com/paddle-volcano/paddle-volcano/controller/api/kubeflow/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 )
 
 const (
@@ -51,12 +50,12 @@ func (f *conversionResult) template(name kubeflowv1.ReplicaType, spec *kubeflowv
 // podLabels are those by which Kubeflow's tools find the pods of a role.
 func podLabels(job string, name kubeflowv1.ReplicaType) map[string]string {
 	labels := map[string]string{
-		keys.KubeflowJob:         job,
-		keys.KubeflowOperator:    operator,
-		keys.KubeflowReplicaType: strings.ToLower(string(name)),
+		kubeflowv1.JobNameLabel:      job,
+		kubeflowv1.OperatorNameLabel: operator,
+		kubeflowv1.ReplicaTypeLabel:  strings.ToLower(string(name)),
 	}
 	if name == kubeflowv1.Master {
-		labels[keys.KubeflowJobRole] = strings.ToLower(string(name))
+		labels[kubeflowv1.JobRoleLabel] = strings.ToLower(string(name))
 	}
 	return labels
 }

@@ -17,7 +17,6 @@ import (
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
@@ -414,7 +413,7 @@ func TestSuspendedStory(t *testing.T) {
 func TestRecreations(t *testing.T) {
 	t.Parallel()
 	leaving := func(obs *observed.State) { obs.VolcanoJob.DeletionTimestamp = &metav1.Time{Time: now} }
-	third := func(obs *observed.State) { obs.VolcanoJob.Annotations[keys.Recreations] = "2" }
+	third := func(obs *observed.State) { obs.VolcanoJob.Annotations[v1.RecreationsAnnotation] = "2" }
 	deletes := Plan{Recreate: true}
 	require.Zero(t, next(seen("")).Recreations)
 	require.EqualValues(t, 1, at(0, seen(""), deletes).Recreations)
@@ -512,7 +511,7 @@ func TestAgainStory(t *testing.T) {
 	require.Equal(t, "job-worker-0 exited with code 3; the job had been restarted 4 times before, and 4 is the limit", message(last, v1.ConditionFailed))
 
 	second := func(obs *observed.State) {
-		obs.VolcanoJob.Annotations[keys.EarlierRestarts] = "1"
+		obs.VolcanoJob.Annotations[v1.EarlierRestartsAnnotation] = "1"
 		obs.VolcanoJob.Spec.MaxRetry = 2
 	}
 	require.Equal(t, "restart 2 of 4: job-worker-0 exited with code 3",

@@ -16,8 +16,8 @@ import (
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
 )
@@ -50,13 +50,13 @@ func (p *Plan) create(obs *observed.State, cfg builder.Config) {
 		return
 	}
 	if obs.UserPodGroup != nil {
-		job.Annotations[keys.OwnPodGroup] = string(obs.UserPodGroup.UID)
+		job.Annotations[v1.UserPodGroupAnnotation] = string(obs.UserPodGroup.UID)
 	}
 	if obs.Job.Status.Recreations > 0 {
-		job.Annotations[keys.Recreations] = strconv.Itoa(int(obs.Job.Status.Recreations))
+		job.Annotations[v1.RecreationsAnnotation] = strconv.Itoa(int(obs.Job.Status.Recreations))
 	}
 	if obs.Job.Status.Restarts > 0 {
-		job.Annotations[keys.EarlierRestarts] = strconv.Itoa(int(obs.Job.Status.Restarts))
+		job.Annotations[v1.EarlierRestartsAnnotation] = strconv.Itoa(int(obs.Job.Status.Restarts))
 	}
 	if known(builder.Intranet(obs.Job, cfg), builder.Elastic(obs.Job)) {
 		p.knownEnvironment(obs, cfg)
@@ -171,7 +171,7 @@ func overridesOf(obs *observed.State) builder.PodGroupOverrides {
 // goes: paddle-operator's documents have the PodGroup stand behind the PaddleJob, so it mostly comes second.
 func (p *Plan) applyUserPodGroup(obs *observed.State, cfg builder.Config) bool {
 	if obs.UserPodGroup == nil || obs.Ended() || specChanged(obs) ||
-		obs.VolcanoJob.Annotations[keys.OwnPodGroup] == string(obs.UserPodGroup.UID) {
+		obs.VolcanoJob.Annotations[v1.UserPodGroupAnnotation] == string(obs.UserPodGroup.UID) {
 		return false
 	}
 	overrides := overridesOf(obs)
@@ -222,7 +222,7 @@ func podGroupIgnored(group *vcscheduling.PodGroup, why string) Event {
 
 // specChanged reports whether the Volcano Job was made from another spec than the PaddleJob has now.
 func specChanged(obs *observed.State) bool {
-	return !builder.SameSpec(obs.VolcanoJob.Annotations[keys.SpecHash], obs.Job)
+	return !builder.SameSpec(obs.VolcanoJob.Annotations[v1.SpecHashAnnotation], obs.Job)
 }
 
 // applySpecChange honors a changed spec and reports whether the Volcano Job goes. Volcano refuses nearly every change of a Job, so

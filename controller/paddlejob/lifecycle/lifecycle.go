@@ -12,7 +12,6 @@ import (
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
@@ -91,7 +90,7 @@ const ReasonRestored = "Restored"
 // controls is created by that object's controller, without the annotation.
 func (p *Plan) noteFinalStatus(obs *observed.State) {
 	value := string(obs.Job.Status.Phase) + " " + builder.SpecHash(obs.Job)
-	if metav1.GetControllerOf(obs.Job) == nil && obs.Job.Annotations[keys.FinalStatus] != value {
+	if metav1.GetControllerOf(obs.Job) == nil && obs.Job.Annotations[v1.FinalStatusAnnotation] != value {
 		p.do(NoteFinalStatus{Value: value})
 	}
 }
@@ -99,13 +98,13 @@ func (p *Plan) noteFinalStatus(obs *observed.State) {
 // restored reports whether the job has no status and had ended with this spec before. Whoever forges the annotation stops
 // a job of their own.
 func (p *Plan) restored(obs *observed.State) bool {
-	phase, hash, _ := strings.Cut(obs.Job.Annotations[keys.FinalStatus], " ")
+	phase, hash, _ := strings.Cut(obs.Job.Annotations[v1.FinalStatusAnnotation], " ")
 	if obs.Job.Status.Phase != "" || !builder.SameSpec(hash, obs.Job) || (phase != string(v1.Completed) && phase != string(v1.Failed)) {
 		return false
 	}
 	p.RestoredPhase = v1.Phase(phase)
 	p.RestoredMessage = fmt.Sprintf("the job was %s before it was restored or copied: to run it, create it without the annotation %s",
-		phase, keys.FinalStatus)
+		phase, v1.FinalStatusAnnotation)
 	return true
 }
 

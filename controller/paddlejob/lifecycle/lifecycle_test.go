@@ -15,7 +15,6 @@ import (
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
 )
@@ -198,7 +197,7 @@ func TestScale(t *testing.T) {
 	fewer := scaled(made(wantsWorkers(2)))
 	require.EqualValues(t, 2, fewer.Spec.Tasks[0].Replicas)
 	require.EqualValues(t, 2, fewer.Spec.MinAvailable)
-	require.NotEmpty(t, fewer.Annotations[keys.SpecHash])
+	require.NotEmpty(t, fewer.Annotations[v1.SpecHashAnnotation])
 	over := made(wantsWorkers(9), with("worker", observed.Running, observed.Running))
 	require.Nil(t, scaled(over))
 	require.Equal(t, ReasonSpecChangeRefused, over.SpecNotSynced.Reason)
@@ -209,7 +208,7 @@ func TestScale(t *testing.T) {
 // finalStatus gives a job the annotation that it would have after its end.
 func finalStatus(phase string) change {
 	return func(obs *observed.State) {
-		obs.Job.Annotations = map[string]string{keys.FinalStatus: phase + " " + builder.SpecHash(obs.Job)}
+		obs.Job.Annotations = map[string]string{v1.FinalStatusAnnotation: phase + " " + builder.SpecHash(obs.Job)}
 	}
 }
 
@@ -283,7 +282,7 @@ func TestFinishedJobThatIsRestoredDoesNotRun(t *testing.T) {
 				return
 			}
 			require.Empty(t, plan.Actions)
-			require.Contains(t, plan.RestoredMessage, keys.FinalStatus)
+			require.Contains(t, plan.RestoredMessage, v1.FinalStatusAnnotation)
 		})
 	}
 }

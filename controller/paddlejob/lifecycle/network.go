@@ -12,7 +12,6 @@ import (
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
 )
@@ -21,15 +20,15 @@ import (
 // others by the time that it is.
 func markEnvironment(job *vcbatch.Job, of *v1.PaddleJob, cfg builder.Config) {
 	intranet := builder.Intranet(of, cfg)
-	job.Annotations[keys.Intranet] = string(intranet)
+	job.Annotations[v1.IntranetAnnotation] = string(intranet)
 	if intranet == v1.Host {
-		job.Labels[keys.Intranet] = string(intranet)
+		job.Labels[v1.IntranetAnnotation] = string(intranet)
 	}
 	if builder.Elastic(of) {
-		job.Annotations[keys.Elastic] = "true"
+		job.Annotations[v1.ElasticAnnotation] = "true"
 	}
 	if builder.Announced(of, cfg) {
-		job.Annotations[keys.Announced] = "true"
+		job.Annotations[v1.AnnouncedAnnotation] = "true"
 	}
 }
 
@@ -39,7 +38,7 @@ func (p *Plan) environment(obs *observed.State, cfg builder.Config) {
 		return // servers on their way out are no reason to withdraw anything
 	}
 	phase := obs.VolcanoJob.Status.State.Phase
-	if known(intranetOf(obs, cfg), obs.VolcanoJob.Annotations[keys.Elastic] != "") {
+	if known(intranetOf(obs, cfg), obs.VolcanoJob.Annotations[v1.ElasticAnnotation] != "") {
 		if volcano.GangActive(phase) && !specChanged(obs) {
 			p.knownEnvironment(obs, cfg)
 			p.Stalled = unreachable(obs)
@@ -76,7 +75,7 @@ func (p *Plan) addressEnvironment(obs *observed.State, cfg builder.Config) {
 	if len(missing) == 0 {
 		p.LauncherUnusable = launcherUnusable(job, addresses)
 	}
-	if obs.Environment != nil && obs.Environment.Annotations[keys.Gang] != gang {
+	if obs.Environment != nil && obs.Environment.Annotations[v1.GangAnnotation] != gang {
 		p.remove(KindConfigMap, obs.Environment)
 		return
 	}
@@ -173,13 +172,13 @@ func environmentDiffers(have, want *corev1.ConfigMap) bool {
 		return true
 	}
 	return have.DeletionTimestamp == nil && (!maps.Equal(have.Data, want.Data) ||
-		have.Annotations[keys.Gang] != want.Annotations[keys.Gang] || lacks(have.Labels, want.Labels))
+		have.Annotations[v1.GangAnnotation] != want.Annotations[v1.GangAnnotation] || lacks(have.Labels, want.Labels))
 }
 
 // intranetOf is the intranet that the Volcano Job was made with. A job that exists keeps it when the controller is
 // started with another default, or when the spec is changed too late.
 func intranetOf(obs *observed.State, cfg builder.Config) v1.Intranet {
-	if intranet := obs.VolcanoJob.Annotations[keys.Intranet]; intranet != "" {
+	if intranet := obs.VolcanoJob.Annotations[v1.IntranetAnnotation]; intranet != "" {
 		return v1.Intranet(intranet)
 	}
 	return builder.Intranet(obs.Job, cfg)
@@ -207,8 +206,8 @@ const reasonNoConfig = "CreateContainerConfigError"
 func (p *Plan) nudgeKubelet(obs *observed.State, gang string) {
 	var action AnnouncePods
 	for _, pod := range obs.Pods {
-		if lacksConfig(pod) && pod.DeletionTimestamp == nil && pod.Annotations[keys.Gang] != gang {
-			action.Pods = append(action.Pods, Announcement{Pod: pod, Annotations: map[string]string{keys.Gang: gang}})
+		if lacksConfig(pod) && pod.DeletionTimestamp == nil && pod.Annotations[v1.GangAnnotation] != gang {
+			action.Pods = append(action.Pods, Announcement{Pod: pod, Annotations: map[string]string{v1.GangAnnotation: gang}})
 		}
 	}
 	if len(action.Pods) > 0 {

@@ -14,7 +14,6 @@ import (
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
@@ -37,7 +36,7 @@ func PortsOf(job *vcbatch.Job) builder.Ports {
 	case vcbatch.Completed, vcbatch.Terminated, vcbatch.Failed:
 		return builder.Ports{}
 	}
-	first, err := strconv.Atoi(job.Annotations[keys.FirstPort])
+	first, err := strconv.Atoi(job.Annotations[v1.FirstPortAnnotation])
 	if err != nil || first <= 0 {
 		return builder.Ports{}
 	}
@@ -55,7 +54,7 @@ func (p *Plan) choosePorts(obs *observed.State, cfg builder.Config) (first int, 
 	seed := string(obs.Job.UID)
 	if obs.VolcanoJob != nil {
 		// Another place than the last time, of which somebody else thought too.
-		seed += string(obs.VolcanoJob.UID) + obs.VolcanoJob.Annotations[keys.FirstPort]
+		seed += string(obs.VolcanoJob.UID) + obs.VolcanoJob.Annotations[v1.FirstPortAnnotation]
 	}
 	if first, ok = builder.ChoosePorts(all, need, takenPorts(obs), seed); ok {
 		return first, true
@@ -75,7 +74,7 @@ func (p *Plan) firstPort(obs *observed.State, cfg builder.Config) (first int, ok
 	}
 	own, told := PortsOf(obs.VolcanoJob), announcedPort(obs)
 	// Without the label nobody else sees the choice.
-	seen := obs.VolcanoJob.Labels[keys.Intranet] == string(v1.Host)
+	seen := obs.VolcanoJob.Labels[v1.IntranetAnnotation] == string(v1.Host)
 	switch {
 	case told != 0 && own.First == told && seen:
 		return told, true // they may listen there by now
@@ -96,7 +95,7 @@ func (p *Plan) firstPort(obs *observed.State, cfg builder.Config) (first int, ok
 // of a gang that starts again may be gone for long before all of the next ones are placed.
 func (p *Plan) returnPorts(obs *observed.State) bool {
 	if !hasPorts(obs) || PortsOf(obs.VolcanoJob).First == 0 || slices.ContainsFunc(unfinishedPods(obs), func(pod *corev1.Pod) bool {
-		return pod.Annotations[keys.Port] != ""
+		return pod.Annotations[v1.PortAnnotation] != ""
 	}) {
 		return false
 	}
@@ -106,18 +105,18 @@ func (p *Plan) returnPorts(obs *observed.State) bool {
 
 // hasPorts reports whether the pods of the Volcano Job have ports of their own.
 func hasPorts(obs *observed.State) bool {
-	return obs.VolcanoJob.Annotations[keys.Intranet] == string(v1.Host) && obs.VolcanoJob.Annotations[keys.Announced] != ""
+	return obs.VolcanoJob.Annotations[v1.IntranetAnnotation] == string(v1.Host) && obs.VolcanoJob.Annotations[v1.AnnouncedAnnotation] != ""
 }
 
 // announcedPort is where the job's ports begin by what its living pods were told, 0 if none was told anything.
 func announcedPort(obs *observed.State) int {
 	job := asCreated(obs)
 	for _, pod := range builder.Members(job, obs.Pods) {
-		port, err := strconv.Atoi(pod.Annotations[keys.Port])
+		port, err := strconv.Atoi(pod.Annotations[v1.PortAnnotation])
 		if err != nil {
 			continue
 		}
-		base, _ := strconv.Atoi(builder.PodAnnotations(job, 1, pod)[keys.Port])
+		base, _ := strconv.Atoi(builder.PodAnnotations(job, 1, pod)[v1.PortAnnotation])
 		return port - base + 1
 	}
 	return 0
@@ -142,7 +141,7 @@ func overlapping(own builder.Ports, taken []builder.Ports) bool {
 // announce tells the pods what their templates read from annotations, and reports whether there is something to tell, or to
 // be heard yet.
 func (p *Plan) announce(obs *observed.State, job *v1.PaddleJob, first int) bool {
-	if obs.VolcanoJob.Annotations[keys.Announced] == "" {
+	if obs.VolcanoJob.Annotations[v1.AnnouncedAnnotation] == "" {
 		return false
 	}
 	action := AnnouncePods{}
@@ -153,13 +152,13 @@ func (p *Plan) announce(obs *observed.State, job *v1.PaddleJob, first int) bool 
 	for _, pod := range builder.Members(job, obs.Pods) {
 		want := builder.PodAnnotations(job, first, pod)
 		if !hasPorts(obs) {
-			delete(want, keys.Port)
-			delete(want, keys.PortRange)
+			delete(want, v1.PortAnnotation)
+			delete(want, v1.PortRangeAnnotation)
 		}
 		if lacks(pod.Annotations, want) {
-			want[keys.AnnouncedAt] = obs.Now.UTC().Format(time.RFC3339Nano)
+			want[v1.AnnouncedAtAnnotation] = obs.Now.UTC().Format(time.RFC3339Nano)
 			action.Pods = append(action.Pods, Announcement{Pod: pod, Annotations: want})
-		} else if at, err := time.Parse(time.RFC3339Nano, pod.Annotations[keys.AnnouncedAt]); err == nil && !at.After(obs.Now) {
+		} else if at, err := time.Parse(time.RFC3339Nano, pod.Annotations[v1.AnnouncedAtAnnotation]); err == nil && !at.After(obs.Now) {
 			latest = max(latest, announceDelay-obs.Now.Sub(at)) // one from the future is another controller's clock
 		}
 	}

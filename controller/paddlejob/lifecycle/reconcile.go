@@ -12,14 +12,13 @@ import (
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
 // Decide plans what has to be done next for a PaddleJob.
 func Decide(obs *observed.State, cfg builder.Config) Plan {
 	var plan Plan
-	if slices.Contains(obs.Job.Finalizers, keys.OperatorFinalizer) {
+	if slices.Contains(obs.Job.Finalizers, v1.OperatorFinalizer) {
 		plan.do(ReleaseFinalizer{})
 	}
 	switch {

@@ -19,7 +19,6 @@ import (
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
 )
@@ -131,7 +130,7 @@ func podOf(role string, index int, state observed.PodState, owner metav1.Object)
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: "ml", Name: name, UID: types.UID(name + "-uid"),
-			Labels:      map[string]string{vcbatch.TaskSpecKey: role, keys.TaskIndex: digit},
+			Labels:      map[string]string{vcbatch.TaskSpecKey: role, v1.TaskIndexLabel: digit},
 			Annotations: map[string]string{vcbatch.TaskSpecKey: role},
 		},
 		Spec:   corev1.PodSpec{NodeName: "node"},
@@ -154,7 +153,7 @@ func podOf(role string, index int, state observed.PodState, owner metav1.Object)
 		pod.Status.Phase = corev1.PodFailed
 	case observed.Terminating:
 		pod.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}
-		pod.Annotations[keys.OutOfSync] = "true" // by Volcano
+		pod.Annotations[v1.OutOfSyncAnnotation] = "true" // by Volcano
 	}
 	return pod
 }
@@ -235,8 +234,8 @@ func gistOf(plan Plan) gist {
 var (
 	noPodGroup = func(obs *observed.State) { obs.PodGroup = nil }
 	byService  = func(obs *observed.State) {
-		obs.VolcanoJob.Annotations[keys.Intranet] = string(v1.Service)
-		obs.PodGroup.Annotations[keys.Intranet] = string(v1.Service)
+		obs.VolcanoJob.Annotations[v1.IntranetAnnotation] = string(v1.Service)
+		obs.PodGroup.Annotations[v1.IntranetAnnotation] = string(v1.Service)
 	}
 	running = []change{with("ps", observed.Running), with("worker", observed.Running, observed.Running)}
 )
@@ -287,7 +286,7 @@ func TestPodGroup(t *testing.T) {
 		"has the name of another tier": {phase: vcbatch.Pending, with: []change{limited(nil), func(obs *observed.State) {
 			obs.VolcanoJob.Spec.NetworkTopology = &vcbatch.NetworkTopologySpec{Mode: vcbatch.HardNetworkTopologyMode, HighestTierName: "rack"}
 		}}, want: []string{"apply PodGroup " + group}},
-		"differs in an annotation": {phase: vcbatch.Pending, with: []change{func(obs *observed.State) { delete(obs.PodGroup.Annotations, keys.Mode) }},
+		"differs in an annotation": {phase: vcbatch.Pending, with: []change{func(obs *observed.State) { delete(obs.PodGroup.Annotations, v1.ModeAnnotation) }},
 			want: []string{"apply PodGroup " + group}},
 		"has lost its owner": {phase: vcbatch.Pending, with: []change{func(obs *observed.State) { obs.PodGroup.OwnerReferences = nil }},
 			want: []string{"apply PodGroup " + group}},

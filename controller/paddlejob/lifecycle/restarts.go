@@ -13,7 +13,6 @@ import (
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
 )
@@ -168,7 +167,7 @@ func (p *Plan) restartWorkers(obs *observed.State) {
 	var action AnnouncePods
 	for _, m := range failed {
 		next++
-		action.Pods = append(action.Pods, Announcement{Pod: m.Pod, Annotations: map[string]string{keys.Failure: strconv.Itoa(int(next))}})
+		action.Pods = append(action.Pods, Announcement{Pod: m.Pod, Annotations: map[string]string{v1.FailureAnnotation: strconv.Itoa(int(next))}})
 	}
 	p.do(action)
 }

@@ -14,7 +14,6 @@ import (
 	vcbus "volcano.sh/apis/pkg/apis/bus/v1alpha1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
 )
@@ -81,7 +80,7 @@ func TestRetry(t *testing.T) {
 	}
 	told := func(obs *observed.State) {
 		for _, pod := range obs.Pods {
-			pod.Annotations[keys.OutOfSync] = "true"
+			pod.Annotations[v1.OutOfSyncAnnotation] = "true"
 		}
 	}
 	restarting := statusOf(func(s *v1.PaddleJobStatus) { s.Phase = v1.Restarting })
@@ -154,7 +153,7 @@ func TestRetry(t *testing.T) {
 func TestRestartWorkers(t *testing.T) {
 	t.Parallel()
 	numbered := func(number string) change {
-		return func(obs *observed.State) { obs.Pods[0].Annotations[keys.Failure] = number }
+		return func(obs *observed.State) { obs.Pods[0].Annotations[v1.FailureAnnotation] = number }
 	}
 	had := func(failures int32) change { return statusOf(func(s *v1.PaddleJobStatus) { s.Failures = failures }) }
 	for name, tc := range map[string]struct {
@@ -163,7 +162,7 @@ func TestRestartWorkers(t *testing.T) {
 		failures int32
 		failed   string
 	}{
-		"it is given a number":  {does: []string{"annotate job-worker-0: " + keys.Failure}},
+		"it is given a number":  {does: []string{"annotate job-worker-0: " + v1.FailureAnnotation}},
 		"it is counted":         {with: []change{numbered("1")}, failures: 1},
 		"it was counted":        {with: []change{numbered("1"), had(1)}, does: []string{"delete pod job-worker-0"}},
 		"once too often":        {with: []change{had(2)}, failed: ReasonBackoffLimitExceeded},
@@ -210,7 +209,7 @@ func TestWorkersThatWereCountedAreNotCountedAgain(t *testing.T) {
 		obs.Failure = &observed.Failure{Reason: observed.ReasonPodFailed}
 		obs.Pods = obs.Pods[:len(tc.numbers)]
 		for i, number := range tc.numbers {
-			obs.Pods[i].Annotations[keys.Failure] = number
+			obs.Pods[i].Annotations[v1.FailureAnnotation] = number
 		}
 		plan := Decide(obs, config)
 		require.Equal(t, tc.failed, plan.Failed != nil, name)
@@ -298,7 +297,7 @@ func TestAbort(t *testing.T) {
 		"before all pods run":             {phase: vcbatch.Pending, with: []change{failed(0), other(observed.Unscheduled, runs), restarting}, retrying: true, does: []string{"AbortJob"}, requeueAfter: volcano.CommandPeriod},
 		"nobody knows when":               {phase: vcbatch.Running, with: []change{with("worker", observed.Failed), restarting}, retrying: true, does: []string{"AbortJob"}, requeueAfter: volcano.CommandPeriod},
 		"Volcano restarts it":             {phase: vcbatch.Restarting, with: []change{failed(time.Hour), restarting}},
-		"told to end":                     {phase: vcbatch.Running, with: []change{failed(0), first(func(pod *corev1.Pod) { pod.Annotations[keys.OutOfSync] = "true" }), restarting}},
+		"told to end":                     {phase: vcbatch.Running, with: []change{failed(0), first(func(pod *corev1.Pod) { pod.Annotations[v1.OutOfSyncAnnotation] = "true" }), restarting}},
 		"of an earlier attempt":           {phase: vcbatch.Pending, with: []change{failed(0), first(func(pod *corev1.Pod) { pod.Annotations[vcbatch.JobRetryCountKey] = "0" }), retried, restarting}},
 		"it has started again, seen late": {phase: vcbatch.Running, with: []change{failed(0), other(observed.Running, func(pod *corev1.Pod) { pod.Annotations[vcbatch.JobRetryCountKey] = "1" }), restarting}},
 
@@ -341,7 +340,7 @@ func TestAgain(t *testing.T) {
 	retried := func(count int32) change {
 		return func(obs *observed.State) { obs.VolcanoJob.Status.RetryCount = count }
 	}
-	earlier := func(obs *observed.State) { obs.VolcanoJob.Annotations[keys.EarlierRestarts] = "2" }
+	earlier := func(obs *observed.State) { obs.VolcanoJob.Annotations[v1.EarlierRestartsAnnotation] = "2" }
 	environment := func(obs *observed.State) {
 		obs.Environment = &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "job"}}
 	}

@@ -20,7 +20,6 @@ import (
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
@@ -69,7 +68,7 @@ func pod(role string, index int, state observed.PodState) *corev1.Pod {
 	name := observed.PodName("job", role, int32(index))
 	p := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: name, UID: types.UID(name + "-uid"), Labels: map[string]string{
-			vcbatch.TaskSpecKey: role, keys.TaskIndex: strconv.Itoa(index),
+			vcbatch.TaskSpecKey: role, v1.TaskIndexLabel: strconv.Itoa(index),
 		}},
 		Spec:   corev1.PodSpec{NodeName: "node"},
 		Status: corev1.PodStatus{Phase: corev1.PodPending},
@@ -85,7 +84,7 @@ func pod(role string, index int, state observed.PodState) *corev1.Pod {
 		p.Status.Phase = corev1.PodUnknown
 	case observed.Terminating:
 		p.DeletionTimestamp = &at
-		p.Annotations = map[string]string{keys.OutOfSync: "true"} // by Volcano
+		p.Annotations = map[string]string{v1.OutOfSyncAnnotation: "true"} // by Volcano
 	case observed.Succeeded, observed.Failed:
 		code := map[observed.PodState]int32{observed.Failed: 3}[state]
 		p.Status.Phase = map[observed.PodState]corev1.PodPhase{observed.Succeeded: corev1.PodSucceeded, observed.Failed: corev1.PodFailed}[state]
@@ -238,7 +237,7 @@ func TestEndedJobKeepsItsCounts(t *testing.T) {
 func TestRestarts(t *testing.T) {
 	t.Parallel()
 	earlier := func(n string) change {
-		return func(obs *observed.State) { obs.VolcanoJob.Annotations[keys.EarlierRestarts] = n }
+		return func(obs *observed.State) { obs.VolcanoJob.Annotations[v1.EarlierRestartsAnnotation] = n }
 	}
 	before := func(n int32) change { return func(obs *observed.State) { obs.Job.Status.Restarts = n } }
 	for name, tc := range map[string]struct {

@@ -10,8 +10,8 @@ import (
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	vcbus "volcano.sh/apis/pkg/apis/bus/v1alpha1"
 
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
 )
@@ -27,7 +27,7 @@ func (p *Plan) command(obs *observed.State, action vcbus.Action, occasion, reaso
 		ObjectMeta: metav1.ObjectMeta{
 			Name:            volcano.CommandName(action, obs.VolcanoJob.UID, occasion),
 			Namespace:       obs.VolcanoJob.Namespace,
-			Labels:          map[string]string{keys.JobName: obs.Job.Name},
+			Labels:          map[string]string{v1.JobNameLabel: obs.Job.Name},
 			OwnerReferences: []metav1.OwnerReference{*owner},
 		},
 		Action:       string(action),

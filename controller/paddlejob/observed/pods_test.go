@@ -13,7 +13,6 @@ import (
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 )
 
 var noon = time.Date(2025, 11, 1, 12, 0, 0, 0, time.UTC)
@@ -50,7 +49,7 @@ func deleted(since int) mark {
 	}
 }
 
-func told(pod *corev1.Pod) { pod.Annotations[keys.OutOfSync] = "true" }
+func told(pod *corev1.Pod) { pod.Annotations[v1.OutOfSyncAnnotation] = "true" }
 
 func nodeLost(pod *corev1.Pod) { pod.Status.Reason = "NodeLost" }
 

@@ -11,7 +11,6 @@ import (
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 )
 
 // defaultBackoffLimit is what an unset backoffLimit means.
@@ -22,10 +21,10 @@ const defaultBackoffLimit int32 = 2
 func RestartsPods(job *vcbatch.Job) bool { return len(job.Spec.Policies) == 0 }
 
 // EarlierRestarts is how often the gang was restarted under Volcano Jobs that this one replaced.
-func EarlierRestarts(job *vcbatch.Job) int32 { return counted(job, keys.EarlierRestarts) }
+func EarlierRestarts(job *vcbatch.Job) int32 { return counted(job, v1.EarlierRestartsAnnotation) }
 
 // Recreations is how many Volcano Jobs were made for the PaddleJob before this one.
-func Recreations(job *vcbatch.Job) int32 { return counted(job, keys.Recreations) }
+func Recreations(job *vcbatch.Job) int32 { return counted(job, v1.RecreationsAnnotation) }
 
 func counted(job *vcbatch.Job, key string) int32 {
 	count, err := strconv.ParseInt(job.Annotations[key], 10, 32)
@@ -43,7 +42,7 @@ func (s *State) RestartCounted() bool { return s.Job.Status.Restarts > Restarts(
 
 // FailureNumber is the number of the failure of a worker that is started again alone; false if it has none yet.
 func FailureNumber(pod *corev1.Pod) (int32, bool) {
-	number, err := strconv.ParseInt(pod.Annotations[keys.Failure], 10, 32)
+	number, err := strconv.ParseInt(pod.Annotations[v1.FailureAnnotation], 10, 32)
 	return int32(number), err == nil && number > 0
 }
 

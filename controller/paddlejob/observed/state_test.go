@@ -15,7 +15,6 @@ import (
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 )
 
 func waits() corev1.ContainerStatus {
@@ -58,8 +57,8 @@ func TestMember(t *testing.T) {
 		role   string
 		index  int
 	}{
-		"Volcano's":         {name: "j-ps-7", labels: map[string]string{vcbatch.TaskSpecKey: "ps", keys.TaskIndex: "1", keys.ResourceType: "worker"}, role: "ps", index: 1},
-		"paddle-operator's": {name: "my-job-worker-12", labels: map[string]string{keys.ResourceType: "worker"}, role: "worker", index: 12},
+		"Volcano's":         {name: "j-ps-7", labels: map[string]string{vcbatch.TaskSpecKey: "ps", v1.TaskIndexLabel: "1", v1.ResourceTypeLabel: "worker"}, role: "ps", index: 1},
+		"paddle-operator's": {name: "my-job-worker-12", labels: map[string]string{v1.ResourceTypeLabel: "worker"}, role: "worker", index: 12},
 		"neither":           {name: "pod", index: -1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -98,7 +97,7 @@ func TestSortPods(t *testing.T) {
 		if name[2] == 'p' {
 			role = "ps"
 		}
-		pods = append(pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{keys.ResourceType: role}}})
+		pods = append(pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{v1.ResourceTypeLabel: role}}})
 	}
 	SortPods(pods)
 	var names []string
@@ -130,7 +129,7 @@ func TestSucceeded(t *testing.T) {
 		done := exited(0, "")
 		done.State.Terminated.FinishedAt = metav1.NewTime(end)
 		return &corev1.Pod{
-			ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{vcbatch.TaskSpecKey: "worker", keys.TaskIndex: index}},
+			ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{vcbatch.TaskSpecKey: "worker", v1.TaskIndexLabel: index}},
 			Status:     corev1.PodStatus{Phase: phase, ContainerStatuses: []corev1.ContainerStatus{done}},
 		}
 	}
