@@ -45,7 +45,7 @@ type desk struct {
 func newDesk(t *testing.T) *desk {
 	t.Helper()
 	d := &desk{
-		paddle: paddlefake.NewClientset(), volcano: vcfake.NewSimpleClientset(), kube: kubefake.NewClientset(),
+		paddle: paddlefake.NewSimpleClientset(), volcano: vcfake.NewSimpleClientset(), kube: kubefake.NewClientset(),
 		events: record.NewFakeRecorder(100),
 	}
 	require.NoError(t, d.kube.Tracker().Add(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "ml"}}))
