@@ -16,7 +16,6 @@ import (
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/lifecycle"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
-	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
 )
 
 // notePodGroup writes on the Volcano Job which PodGroup of the user's was taken into account, and tells it once.
@@ -45,13 +44,13 @@ func (c *Controller) notePodGroup(ctx context.Context, obs *observed.State, a li
 
 // applyPodGroup makes or repairs the PodGroup, whichever of the two controllers came first.
 func (c *Controller) applyPodGroup(ctx context.Context, obs *observed.State, a lifecycle.ApplyPodGroup) error {
-	if obs.VolcanoJob.Status.State.Phase != "" {
+	if obs.Attempt() != observed.AttemptNew {
 		// A cached Volcano Job may have ended since; a PodGroup made now would hold room in the queue.
 		fresh, err := c.clients.Volcano.BatchV1alpha1().Jobs(obs.VolcanoJob.Namespace).Get(ctx, obs.VolcanoJob.Name, metav1.GetOptions{})
 		if err != nil {
 			return fmt.Errorf("reading the Volcano Job before its PodGroup is made: %w", ignoreNotFound(err))
 		}
-		if fresh.UID != obs.VolcanoJob.UID || fresh.DeletionTimestamp != nil || !volcano.GangActive(fresh.Status.State.Phase) {
+		if fresh.UID != obs.VolcanoJob.UID || fresh.DeletionTimestamp != nil || !observed.AttemptOf(fresh).Active() {
 			return nil
 		}
 	}

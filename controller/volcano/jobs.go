@@ -9,12 +9,6 @@ import (
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 )
 
-// GangActive reports whether the gang of a Volcano Job in this phase is to be scheduled. Volcano deletes the PodGroup on
-// every restart and at the end, and one that is made meanwhile would hold room in the queue for nothing.
-func GangActive(phase vcbatch.JobPhase) bool {
-	return phase == "" || phase == vcbatch.Pending || phase == vcbatch.Running
-}
-
 // PodGroupName is the name of the PodGroup that Volcano writes into each pod of a Job.
 func PodGroupName(job *vcbatch.Job) string { return job.Name + "-" + string(job.UID) }
 

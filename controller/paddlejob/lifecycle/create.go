@@ -19,7 +19,6 @@ import (
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
-	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
 )
 
 // create makes the Volcano Job, or says why it cannot be made.
@@ -258,7 +257,7 @@ func (p *Plan) replaceVolcanoJob(obs *observed.State, why string) {
 // podsStarted reports whether something would be lost if the gang started over: a placed pod may run as soon as it has the
 // addresses of the others.
 func podsStarted(obs *observed.State) bool {
-	if obs.VolcanoJob.Status.State.Phase == vcbatch.Restarting && !observed.RestartsPods(obs.VolcanoJob) {
+	if obs.Attempt() == observed.AttemptRestarting && !observed.RestartsPods(obs.VolcanoJob) {
 		return false
 	}
 	for _, m := range obs.RolePods() {
@@ -272,7 +271,7 @@ func podsStarted(obs *observed.State) bool {
 // podGroup makes the PodGroup that the pods' annotation names, and repairs it where it differs. One that is left over goes
 // when the job has finished (cleanUp): until then Volcano is about to delete it.
 func (p *Plan) podGroup(obs *observed.State) {
-	if !volcano.GangActive(obs.VolcanoJob.Status.State.Phase) || obs.Succeeded() {
+	if !obs.Attempt().Active() || obs.Succeeded() {
 		return
 	}
 	want := builder.PodGroup(obs.VolcanoJob, func(class string) int32 {

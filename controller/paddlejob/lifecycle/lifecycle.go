@@ -49,19 +49,23 @@ func (p *Plan) suspend(obs *observed.State) {
 	}
 }
 
-// deadlineExceeded fails a job that takes longer than it may. One whose end is certain is let end.
-func (p *Plan) deadlineExceeded(obs *observed.State) bool {
+// deadline returns how much longer the job may take, false if it has no deadline or is about to end by itself.
+func deadline(obs *observed.State) (left time.Duration, ok bool) {
 	run := obs.Job.Spec.RunPolicy
 	if run == nil || run.ActiveDeadlineSeconds == nil || endsByItself(obs) {
-		return false
+		return 0, false
 	}
-	if left := time.Duration(*run.ActiveDeadlineSeconds)*time.Second - obs.Active(); left > 0 {
-		p.requeueAfter(left)
-		return false
-	}
-	p.Failed = &builder.Cause{Reason: ReasonDeadlineExceeded, Message: fmt.Sprintf(
-		"the job took longer than spec.runPolicy.activeDeadlineSeconds, %d s", *run.ActiveDeadlineSeconds)}
-	return true
+	return time.Duration(*run.ActiveDeadlineSeconds)*time.Second - obs.Active(), true
+}
+
+func deadlineExceeded(obs *observed.State) bool {
+	left, ok := deadline(obs)
+	return ok && left <= 0
+}
+
+func deadlineCause(obs *observed.State) *builder.Cause {
+	return &builder.Cause{Reason: ReasonDeadlineExceeded, Message: fmt.Sprintf(
+		"the job took longer than spec.runPolicy.activeDeadlineSeconds, %d s", *obs.Job.Spec.RunPolicy.ActiveDeadlineSeconds)}
 }
 
 // endsByItself reports whether the job is about to end by itself.
@@ -69,18 +73,18 @@ func endsByItself(obs *observed.State) bool {
 	return obs.Succeeded() || obs.Ended()
 }
 
-// expire deletes a finished PaddleJob whose time is over, and reports whether it did; all that was made for it goes with it.
-func (p *Plan) expire(obs *observed.State) bool {
+// timeToLive returns how much longer a finished PaddleJob is kept, false if it has not finished or is kept forever.
+func timeToLive(obs *observed.State) (left time.Duration, ok bool) {
 	run, end := obs.Job.Spec.RunPolicy, obs.Job.Status.CompletionTime
-	if run == nil || run.TTLSecondsAfterFinished == nil || end == nil {
-		return false
+	if !observed.Finished(obs.Job) || run == nil || run.TTLSecondsAfterFinished == nil || end == nil {
+		return 0, false
 	}
-	if left := end.Add(time.Duration(*run.TTLSecondsAfterFinished) * time.Second).Sub(obs.Now); left > 0 {
-		p.requeueAfter(left)
-		return false
-	}
-	p.remove(KindPaddleJob, obs.Job)
-	return true
+	return end.Add(time.Duration(*run.TTLSecondsAfterFinished) * time.Second).Sub(obs.Now), true
+}
+
+func expired(obs *observed.State) bool {
+	left, ok := timeToLive(obs)
+	return ok && left <= 0
 }
 
 // ReasonRestored is of a job that had ended before it was restored without its status.
@@ -95,17 +99,14 @@ func (p *Plan) noteFinalStatus(obs *observed.State) {
 	}
 }
 
-// restored reports whether the job has no status and had ended with this spec before. Whoever forges the annotation stops
-// a job of their own.
-func (p *Plan) restored(obs *observed.State) bool {
+// restoredPhase returns how a job without a status had ended with this spec before, "" if it had not. Whoever forges the annotation
+// stops a job of their own.
+func restoredPhase(obs *observed.State) v1.Phase {
 	phase, hash, _ := strings.Cut(obs.Job.Annotations[v1.FinalStatusAnnotation], " ")
 	if obs.Job.Status.Phase != "" || !builder.SameSpec(hash, obs.Job) || (phase != string(v1.Completed) && phase != string(v1.Failed)) {
-		return false
+		return ""
 	}
-	p.RestoredPhase = v1.Phase(phase)
-	p.RestoredMessage = fmt.Sprintf("the job was %s before it was restored or copied: to run it, create it without the annotation %s",
-		phase, v1.FinalStatusAnnotation)
-	return true
+	return v1.Phase(phase)
 }
 
 // cleanUp deletes what a finished job must not keep; nothing is ever made for it again.

@@ -282,7 +282,6 @@ func TestFinishedJobThatIsRestoredDoesNotRun(t *testing.T) {
 				return
 			}
 			require.Empty(t, plan.Actions)
-			require.Contains(t, plan.RestoredMessage, v1.FinalStatusAnnotation)
 		})
 	}
 }
@@ -295,16 +294,17 @@ func TestStatusOfARestoredJob(t *testing.T) {
 		v1.Completed: {"Stalled": "False Proceeding", "Running": "False Completed", "Succeeded": "True Restored"},
 		v1.Failed:    {"Stalled": "False Proceeding", "Running": "False Failed", "Failed": "True Restored"},
 	} {
-		status := at(0, gone, Plan{RestoredPhase: end, RestoredMessage: "it had ended"})
+		status := at(0, gone, Plan{RestoredPhase: end})
 		require.Equal(t, end, status.Phase)
 		require.Equal(t, want, conditionsOf(status))
 		require.Nil(t, status.StartTime)
 		require.Equal(t, &metav1.Time{Time: now}, status.CompletionTime)
 		kind := map[v1.Phase]string{v1.Completed: v1.ConditionSucceeded, v1.Failed: v1.ConditionFailed}[end]
-		require.Equal(t, "it had ended", meta.FindStatusCondition(status.Conditions, kind).Message)
+		message := meta.FindStatusCondition(status.Conditions, kind).Message
+		require.Contains(t, message, "create it without the annotation "+v1.FinalStatusAnnotation)
 		events := Events(&v1.PaddleJobStatus{}, status, nil)
 		require.Len(t, events, 1)
-		require.Equal(t, "it had ended", events[0].Message)
+		require.Equal(t, message, events[0].Message)
 	}
 }
 

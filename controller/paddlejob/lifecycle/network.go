@@ -13,7 +13,6 @@ import (
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
-	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
 )
 
 // markEnvironment writes on a Volcano Job how its environment is made, for the controller's flags and the spec may be
@@ -37,18 +36,18 @@ func (p *Plan) environment(obs *observed.State, cfg builder.Config) {
 	if obs.Succeeded() {
 		return // servers on their way out are no reason to withdraw anything
 	}
-	phase := obs.VolcanoJob.Status.State.Phase
+	attempt := obs.Attempt()
 	if known(intranetOf(obs, cfg), obs.VolcanoJob.Annotations[v1.ElasticAnnotation] != "") {
-		if volcano.GangActive(phase) && !specChanged(obs) {
+		if attempt.Active() && !specChanged(obs) {
 			p.knownEnvironment(obs, cfg)
 			p.Stalled = unreachable(obs)
 		}
 		return
 	}
 	switch {
-	case volcano.GangActive(phase):
+	case attempt.Active():
 		p.addressEnvironment(obs, cfg)
-	case phase == vcbatch.Restarting || phase == vcbatch.Aborting || phase == vcbatch.Aborted:
+	case attempt == observed.AttemptRestarting || attempt.Stopped():
 		// No pod that comes next may read the addresses of the dead.
 		if obs.Environment != nil {
 			p.remove(KindConfigMap, obs.Environment)

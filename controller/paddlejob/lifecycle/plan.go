@@ -32,8 +32,6 @@ type Plan struct {
 	Succeeded bool
 	// RestoredPhase is how the job had ended before it was restored without its status, "" for any other job.
 	RestoredPhase v1.Phase
-	// RestoredMessage is what the user should know about that.
-	RestoredMessage string
 	// CountRestart is true when the gang is to be started again and the status has not counted that yet.
 	CountRestart bool
 	// Recreate is true when the Volcano Job is to be deleted and created again.

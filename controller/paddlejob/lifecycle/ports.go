@@ -32,8 +32,7 @@ func PortsOf(job *vcbatch.Job) builder.Ports {
 		owner.Kind != v1.Kind || owner.Name != job.Name {
 		return builder.Ports{}
 	}
-	switch job.Status.State.Phase {
-	case vcbatch.Completed, vcbatch.Terminated, vcbatch.Failed:
+	if observed.AttemptOf(job).Ended() {
 		return builder.Ports{}
 	}
 	first, err := strconv.Atoi(job.Annotations[v1.FirstPortAnnotation])

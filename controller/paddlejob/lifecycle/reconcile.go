@@ -24,36 +24,51 @@ func Decide(obs *observed.State, cfg builder.Config) Plan {
 	switch {
 	case obs.Job.DeletionTimestamp != nil:
 		// The garbage collector does the rest.
+	case expired(obs):
+		plan.remove(KindPaddleJob, obs.Job)
 	case observed.Finished(obs.Job):
-		if !plan.expire(obs) {
-			plan.cleanUp(obs)
-			plan.noteFinalStatus(obs)
+		plan.cleanUp(obs)
+		plan.noteFinalStatus(obs)
+		if left, ok := timeToLive(obs); ok {
+			plan.requeueAfter(left)
 		}
-	case plan.restored(obs):
-		// Its status is written first.
+	case restoredPhase(obs) != "":
+		plan.RestoredPhase = restoredPhase(obs)
 	case suspended(obs):
 		plan.suspend(obs)
 	case obs.PodStatusLag() > 0:
 		plan.requeueAfter(obs.PodStatusLag())
-	case plan.deadlineExceeded(obs) || plan.backoffLimitExceeded(obs):
-		// It is written down first; a job that has ended is then stopped.
+	case deadlineExceeded(obs):
+		plan.Failed = deadlineCause(obs)
+	case obs.FailedByVolcano() && obs.LastFailure():
+		plan.Failed = lastFailure(obs)
+	default:
+		if left, ok := deadline(obs); ok {
+			plan.requeueAfter(left)
+		}
+		plan.run(obs, cfg)
+	}
+	return plan
+}
+
+// run brings a job forward that is to run.
+func (p *Plan) run(obs *observed.State, cfg builder.Config) {
+	switch {
 	case obs.NeedsRecreation():
-		plan.recreateFailedJob(obs)
-	case plan.handleLostVolcanoJob(obs):
-		// It goes on without Volcano.
+		p.recreateFailedJob(obs)
+	case lost(obs):
+		p.replaceLostVolcanoJob(obs)
 	case obs.VolcanoJob != nil && obs.VolcanoJob.DeletionTimestamp != nil:
-		plan.Waiting = &builder.Cause{Reason: ReasonReplacing,
-			Message: "the Volcano Job is being deleted; a new one is made once it is gone"}
+		p.Waiting = &builder.Cause{Reason: ReasonReplacing, Message: "the Volcano Job is being deleted; a new one is made once it is gone"}
 	case obs.VolcanoJob != nil:
-		plan.syncVolcanoJob(obs, cfg)
+		p.syncVolcanoJob(obs, cfg)
 	case legacyPodsHealthy(obs):
 		// It is left to finish as it was started.
 	case !obs.Operator.Empty():
-		plan.replaceLegacyPods(obs)
+		p.replaceLegacyPods(obs)
 	default:
-		plan.create(obs, cfg)
+		p.create(obs, cfg)
 	}
-	return plan
 }
 
 // syncVolcanoJob looks after a job whose Volcano Job exists.

@@ -19,7 +19,7 @@ import (
 // command gives Volcano a command about the job, and looks again whether it did what it was told.
 func (p *Plan) command(obs *observed.State, action vcbus.Action, occasion, reason, message string) {
 	state := volcano.JobState(obs.VolcanoJob)
-	if action == vcbus.SyncJobAction && volcano.GangActive(obs.VolcanoJob.Status.State.Phase) {
+	if action == vcbus.SyncJobAction && obs.Attempt().Active() {
 		state = "" // pods that Volcano cannot make leave it as it is
 	}
 	owner := metav1.NewControllerRef(obs.VolcanoJob, vcbatch.SchemeGroupVersion.WithKind("Job"))
@@ -63,7 +63,7 @@ func completionDueIn(obs *observed.State) time.Duration {
 // complete tells Volcano to end a job whose workers have succeeded. Of an elastic job of which fewer workers ran than it
 // may have, Volcano would wait for the others forever, so there is nothing to wait for.
 func (p *Plan) complete(obs *observed.State) {
-	if !volcano.GangActive(obs.VolcanoJob.Status.State.Phase) || !obs.Succeeded() {
+	if !obs.Attempt().Active() || !obs.Succeeded() {
 		return
 	}
 	if left := completionDueIn(obs); left > 0 && obs.AllSucceeded() {
@@ -88,24 +88,24 @@ const lostMessage = "Volcano has lost track of the Volcano Job, which is deleted
 // resyncStuckJob has Volcano look at a job that it does not bring to the phase that it is on its way to. An abortion that somebody
 // else has asked for is theirs.
 func (p *Plan) resyncStuckJob(obs *observed.State) {
-	state := obs.VolcanoJob.Status.State
-	switch state.Phase {
-	case vcbatch.Aborting:
+	since := obs.VolcanoJob.Status.State.LastTransitionTime
+	switch obs.Attempt() {
+	case observed.AttemptStopping:
 		if !stoppedForAPod(obs) {
 			return
 		}
-	case vcbatch.Restarting, vcbatch.Completing, vcbatch.Terminating:
+	case observed.AttemptRestarting, observed.AttemptCompleting, observed.AttemptTerminating:
 	default:
 		return
 	}
-	if state.LastTransitionTime.IsZero() || len(unfinishedPods(obs)) > 0 {
+	if since.IsZero() || len(unfinishedPods(obs)) > 0 {
 		return // Volcano waits for the pods too
 	}
 	gracePeriod := stuckGracePeriod
-	if state.Phase == vcbatch.Completing {
+	if obs.Attempt() == observed.AttemptCompleting {
 		gracePeriod = min(stuckGracePeriod+obs.Completions.Slowest, completionGraceMax)
 	}
-	if left := gracePeriod - obs.Now.Sub(state.LastTransitionTime.Time); left > 0 {
+	if left := gracePeriod - obs.Now.Sub(since.Time); left > 0 {
 		p.requeueAfter(left)
 		return
 	}
@@ -122,26 +122,27 @@ func unfinishedPods(obs *observed.State) (pods []*corev1.Pod) {
 	return pods
 }
 
-// handleLostVolcanoJob reports whether Volcano does not know the Volcano Job, and goes on without it: what was certain comes true, and
-// another Volcano Job makes the next attempt.
-func (p *Plan) handleLostVolcanoJob(obs *observed.State) bool {
-	if obs.VolcanoJob == nil || obs.VolcanoJob.DeletionTimestamp != nil || obs.UnacknowledgedFor < lostGracePeriod {
-		return false
-	}
-	phase := obs.VolcanoJob.Status.State.Phase
+// lost reports whether Volcano does not know the Volcano Job.
+func lost(obs *observed.State) bool {
+	return obs.VolcanoJob != nil && obs.VolcanoJob.DeletionTimestamp == nil && obs.UnacknowledgedFor >= lostGracePeriod
+}
+
+// replaceLostVolcanoJob goes on without a Volcano Job that Volcano does not know: what was certain comes true, and another Volcano Job
+// makes the next attempt.
+func (p *Plan) replaceLostVolcanoJob(obs *observed.State) {
+	attempt := obs.Attempt()
 	switch {
-	case obs.Succeeded() || phase == vcbatch.Completing:
+	case obs.Succeeded() || attempt == observed.AttemptCompleting:
 		p.Succeeded = true
-	case phase == vcbatch.Terminating:
+	case attempt == observed.AttemptTerminating:
 		p.Failed = &builder.Cause{Reason: ReasonTerminated, Message: "the Volcano Job was terminated"}
-	case phase == vcbatch.Restarting && !obs.Ended() && len(obs.Pods) == 0:
+	case attempt == observed.AttemptRestarting && !obs.Ended() && len(obs.Pods) == 0:
 		p.replaceVolcanoJob(obs, lostMessage)
 	default:
 		if p.recreateFailedJob(obs); p.Retrying != nil {
 			p.Retrying.Message = lostMessage
 		}
 	}
-	return true
 }
 
 // How long Volcano may take to make the pods of a gang that was admitted, and how much later it is told again. It makes them
@@ -158,7 +159,7 @@ func (p *Plan) resyncMissingPods(obs *observed.State) {
 		return
 	}
 	waited := obs.Now.Sub(obs.PodsMissingSince)
-	if obs.VolcanoJob.Status.State.Phase == "" {
+	if obs.Attempt() == observed.AttemptNew {
 		if waited < lostGracePeriod {
 			p.requeueAfter(lostGracePeriod - waited)
 			return
@@ -191,10 +192,10 @@ func (p *Plan) stop(obs *observed.State) bool {
 		}
 		return false
 	}
-	switch obs.VolcanoJob.Status.State.Phase {
-	case vcbatch.Completed, vcbatch.Failed, vcbatch.Terminated, vcbatch.Aborted:
+	switch attempt := obs.Attempt(); {
+	case attempt.Ended(), attempt == observed.AttemptStopped:
 		return false
-	case "", vcbatch.Pending, vcbatch.Running:
+	case attempt.Active():
 		p.command(obs, vcbus.TerminateJobAction, "", "JobEnded", "the PaddleJob has ended")
 	default:
 		p.resyncStuckJob(obs)

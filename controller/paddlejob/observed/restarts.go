@@ -87,8 +87,7 @@ func (s *State) LastFailure() bool {
 // a gang end before it has looked at the first of them: it counts them before it asks what a failure is followed by
 // (runningState.Execute in volcano/pkg/controllers/job/state/running.go, v1.14.1).
 func (s *State) FailedByVolcano() bool {
-	job := s.VolcanoJob
-	return job != nil && job.Status.State.Phase == vcbatch.Failed && job.Status.RetryCount < job.Spec.MaxRetry && !Finished(s.Job)
+	return s.Attempt() == AttemptFailed && s.VolcanoJob.Status.RetryCount < s.VolcanoJob.Spec.MaxRetry && !Finished(s.Job)
 }
 
 // NeedsRecreation reports whether Volcano has failed a Job that is to be started again.
@@ -125,16 +124,16 @@ func (s *State) PodStatusLag() time.Duration {
 	if job == nil || Finished(s.Job) || job.Status.State.LastTransitionTime.IsZero() {
 		return 0
 	}
-	switch job.Status.State.Phase {
-	case vcbatch.Completed:
+	switch s.Attempt() {
+	case AttemptCompleted:
 		if s.Succeeded() {
 			return 0
 		}
-	case vcbatch.Failed, vcbatch.Terminated:
+	case AttemptFailed, AttemptTerminated:
 		if s.FailureSeen() {
 			return 0
 		}
-	case vcbatch.Aborting, vcbatch.Aborted:
+	case AttemptStopping, AttemptStopped:
 		if s.Job.Status.Phase == v1.Restarting || s.FailureSeen() || s.Disrupted() {
 			return 0
 		}
