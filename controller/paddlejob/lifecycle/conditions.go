@@ -113,15 +113,7 @@ func warnings(job *v1.PaddleJob, plan *Plan) string {
 		before.ObservedGeneration == job.Generation {
 		return before.Message
 	}
-	return texts(plan.Warnings)
-}
-
-func texts(notices []builder.Cause) string {
-	lines := make([]string, 0, len(notices))
-	for _, n := range notices {
-		lines = append(lines, n.Message)
-	}
-	return strings.Join(lines, "; ")
+	return builder.Messages(plan.Warnings)
 }
 
 func (s *conditionSetter) running(placed, running bool) {

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -25,7 +24,7 @@ import (
 func (p *Plan) create(obs *observed.State, cfg builder.Config) {
 	overrides := overridesOf(obs)
 	if refused := builder.Validate(obs.Job, overrides, cfg); len(refused) > 0 {
-		p.Stalled = joinCauses(refused[0].Reason, refused)
+		p.Stalled = &builder.Cause{Reason: refused[0].Reason, Message: builder.Messages(refused)}
 		return
 	}
 	if p.nameTaken(obs) {
@@ -106,15 +105,6 @@ func (p *Plan) nameTaken(obs *observed.State) bool {
 	return false
 }
 
-// joinCauses makes one notice of several.
-func joinCauses(reason string, notices []builder.Cause) *builder.Cause {
-	texts := make([]string, 0, len(notices))
-	for _, n := range notices {
-		texts = append(texts, n.Message)
-	}
-	return &builder.Cause{Reason: reason, Message: strings.Join(texts, "; ")}
-}
-
 // unknownQueue says what is wrong with the queue, nil if it takes jobs. Volcano gives a Job of a queue that does not
 // exist up after some tries, so such a Job must not be made.
 func unknownQueue(obs *observed.State, name string) *builder.Cause {
@@ -175,7 +165,7 @@ func (p *Plan) applyUserPodGroup(obs *observed.State, cfg builder.Config) bool {
 	}
 	overrides := overridesOf(obs)
 	if refused := builder.Validate(obs.Job, overrides, cfg); len(refused) > 0 {
-		p.do(NotePodGroup{PodGroup: obs.UserPodGroup, Event: podGroupIgnored(obs.UserPodGroup, joinCauses("", refused).Message)})
+		p.do(NotePodGroup{PodGroup: obs.UserPodGroup, Event: podGroupIgnored(obs.UserPodGroup, builder.Messages(refused))})
 		return false
 	}
 	want, _ := builder.Job(obs.Job, overrides, cfg)
@@ -231,9 +221,8 @@ func (p *Plan) applySpecChange(obs *observed.State, cfg builder.Config) bool {
 		return false
 	}
 	if refused := builder.Validate(obs.Job, overridesOf(obs), cfg); len(refused) > 0 {
-		notice := joinCauses(ReasonSpecChangeRefused, refused)
-		notice.Message = "the job goes on with the spec it was created with, because the changed one cannot run: " + notice.Message
-		p.SpecNotSynced = notice
+		p.SpecNotSynced = &builder.Cause{Reason: ReasonSpecChangeRefused,
+			Message: "the job goes on with the spec it was created with, because the changed one cannot run: " + builder.Messages(refused)}
 		return false
 	}
 	if podsStarted(obs) {

@@ -27,7 +27,7 @@ func (p *Plan) scale(obs *observed.State, cfg builder.Config) {
 		return
 	}
 	if refused := builder.Validate(job, overridesOf(obs), cfg); len(refused) > 0 {
-		p.SpecNotSynced = joinCauses(ReasonSpecChangeRefused, refused)
+		p.SpecNotSynced = &builder.Cause{Reason: ReasonSpecChangeRefused, Message: builder.Messages(refused)}
 		return
 	}
 	scaled := obs.VolcanoJob.DeepCopy()

@@ -13,4 +13,6 @@ const (
 	ReplicaTypeLabel = "training.kubeflow.org/replica-type"
 	// JobRoleLabel is the label on the pods of the role Master.
 	JobRoleLabel = "training.kubeflow.org/job-role"
+	// OperatorName is what Kubeflow's tools know the controller of PaddleJobs as.
+	OperatorName = "paddlejob-controller"
 )
