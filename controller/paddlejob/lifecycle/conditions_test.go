@@ -592,11 +592,9 @@ func TestAdmittedWaitsToBeWritten(t *testing.T) {
 	setter := &conditionSetter{next: in, obs: seen(vcbatch.Pending), plan: &Plan{}, now: now}
 	setter.admitted(false)
 	require.Equal(t, "True LetIn", conditionsOf(in)["Admitted"])
-	wait, _ := Delay(out, in)
-	require.Equal(t, textDelay, wait)
+	require.Equal(t, textDelay, Delay(out, in))
 	in.Restarts++
-	wait, _ = Delay(out, in)
-	require.Zero(t, wait)
+	require.Zero(t, Delay(out, in))
 }
 
 func TestSuspensionEvents(t *testing.T) {

@@ -190,9 +190,7 @@ func TestDelay(t *testing.T) {
 			for _, c := range tc.with {
 				c(after)
 			}
-			wait, text := Delay(before, after)
-			require.Equal(t, tc.want, wait)
-			require.Equal(t, wait == textDelay, text)
+			require.Equal(t, tc.want, Delay(before, after))
 		})
 	}
 	for name, tc := range map[string]struct {
@@ -208,28 +206,20 @@ func TestDelay(t *testing.T) {
 		before := status(phaseIs(tc.from))
 		after := before.DeepCopy()
 		after.Phase = tc.to
-		wait, text := Delay(before, after)
-		require.Equal(t, tc.want, wait, name)
-		require.False(t, text, name)
+		require.Equal(t, tc.want, Delay(before, after), name)
 	}
 	waiting := status(condition(v1.ConditionScheduled, false, "InsufficientResources", "none"), condition(v1.ConditionRunning, false, "NotScheduled", ""))
 	again := waiting.DeepCopy()
 	condition(v1.ConditionScheduled, false, "InsufficientResources", "other figures")(again)
-	wait, isText := Delay(waiting, again)
-	require.Equal(t, textDelay, wait, "the figures of a reason")
-	require.True(t, isText)
+	require.Equal(t, textDelay, Delay(waiting, again), "the figures of a reason")
 	condition(v1.ConditionScheduled, false, "Placing", "")(again)
-	wait, _ = Delay(waiting, again)
-	require.Equal(t, textDelay, wait, "a reason that is no more")
+	require.Equal(t, textDelay, Delay(waiting, again), "a reason that is no more")
 
 	running := status(phaseIs(v1.Running))
 	fewer := running.DeepCopy()
 	shown(fewer)
-	wait, isText = Delay(running, fewer)
-	require.Equal(t, columnsDelay, wait, "a count of a job that runs")
-	require.False(t, isText)
+	require.Equal(t, columnsDelay, Delay(running, fewer), "a count of a job that runs")
 	running, fewer = status(phaseIs(v1.Running)), status(phaseIs(v1.Running))
 	starts(fewer)
-	wait, _ = Delay(running, fewer)
-	require.Zero(t, wait, "a job that ran")
+	require.Zero(t, Delay(running, fewer), "a job that ran")
 }
