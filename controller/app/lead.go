@@ -16,7 +16,7 @@ import (
 // lead runs a controller while it holds the lock. When the context ends, the lock is released after the last write and
 // not before, so that the next leader never works beside this one.
 func lead(ctx context.Context, o *Options, run func(context.Context), lock resourcelock.Interface, health *leaderelection.HealthzAdaptor) error {
-	held, release := context.WithCancel(context.WithoutCancel(ctx))
+	leading, release := context.WithCancel(context.WithoutCancel(ctx))
 	defer release()
 	var leads atomic.Bool
 	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
@@ -47,7 +47,7 @@ func lead(ctx context.Context, o *Options, run func(context.Context), lock resou
 			release()
 		}
 	})()
-	elector.Run(held)
+	elector.Run(leading)
 	if ctx.Err() == nil {
 		return fmt.Errorf("%w: the lease %s could not be renewed", errLeadershipLost, lock.Describe())
 	}

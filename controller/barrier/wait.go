@@ -74,7 +74,7 @@ type waiter struct {
 }
 
 func (w *waiter) wait(ctx context.Context, start time.Time) error {
-	said := start
+	reported := start
 	for {
 		missing := w.missing()
 		switch now := w.clock.Now(); {
@@ -84,9 +84,9 @@ func (w *waiter) wait(ctx context.Context, start time.Time) error {
 			return fail(ExitStopped, "told to end: %s", w.missingWords(missing))
 		case now.Sub(start) >= w.task.Timeout:
 			return w.timedOut(missing)
-		case now.Sub(said) >= quiet:
+		case now.Sub(reported) >= quiet:
 			say(w.out, "%s", w.missingWords(missing))
-			said = now
+			reported = now
 		case !w.lookAt(ctx, w.round(missing)): // of a gang that is coming the next one may be there too
 			w.clock.Sleep(ctx, pause)
 		}

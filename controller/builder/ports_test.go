@@ -45,8 +45,8 @@ func TestChoosePorts(t *testing.T) {
 		require.True(t, ok)
 		require.Contains(t, []int{20000, 20020, 20040, 20060}, first)
 		seen[first] = true
-		again, _ := ChoosePorts(all, 40, nil, strconv.Itoa(i))
-		require.Equal(t, first, again)
+		repeated, _ := ChoosePorts(all, 40, nil, strconv.Itoa(i))
+		require.Equal(t, first, repeated)
 		first, ok = ChoosePorts(all, 40, []Ports{{20080, 20}, {20010, 15}}, strconv.Itoa(i))
 		require.True(t, ok)
 		require.Equal(t, 20040, first, "the only place left")
@@ -107,7 +107,7 @@ func TestHostEnvironment(t *testing.T) {
 		"older launchers want one port for all")
 }
 
-func TestWhoIsToldItsAddress(t *testing.T) {
+func TestWhoGetsItsAddress(t *testing.T) {
 	announcing := Config{AnnouncePodIPs: true}
 	for name, c := range map[string]struct {
 		job             *v1.PaddleJob
@@ -156,7 +156,7 @@ func TestPaddleIP(t *testing.T) {
 }
 
 // A pod is listed by the text by which it knows itself.
-func TestToldAddressesCount(t *testing.T) {
+func TestAnnouncedAddressesCount(t *testing.T) {
 	job := paddleJob(1, 1)
 	server, worker := pod("wide", RolePS, "0", "fd00::1"), pod("wide", RoleWorker, "0", "fd00::2")
 	addresses, before, missing := PodAddresses(job, []*corev1.Pod{server, worker})

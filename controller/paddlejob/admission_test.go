@@ -100,12 +100,12 @@ func TestAWriteThatAdmissionUndoesIsNotRepeated(t *testing.T) {
 		require.NoError(t, d.sources.volcano.Scheduling().V1beta1().PodGroups().Informer().GetStore().Add(&vcscheduling.PodGroup{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "job", UID: "theirs"}, Spec: vcscheduling.PodGroupSpec{MinMember: 1},
 		}))
-		d.told()
+		d.reported()
 		onePatchIsUndone(t, d, now, "jobs/")
 		require.Contains(t, d.changedByAdmission(t), "metadata.annotations["+v1.UserPodGroupAnnotation+"] of the Volcano Job job")
-		told := strings.Join(d.told(), "\n")
-		require.Equal(t, 1, strings.Count(told, ReasonChangedByAdmission), told)
-		require.NotContains(t, told, lifecycle.ReasonPodGroupNotNeeded)
+		reported := strings.Join(d.reported(), "\n")
+		require.Equal(t, 1, strings.Count(reported, ReasonChangedByAdmission), reported)
+		require.NotContains(t, reported, lifecycle.ReasonPodGroupNotNeeded)
 
 		d.volcano.ReactionChain = d.volcano.ReactionChain[1:]
 		*now = now.Add(revertedWritePeriod)
@@ -293,7 +293,7 @@ func TestADryRunThatIsRefusedKeepsItsReason(t *testing.T) {
 	require.ErrorContains(t, err, "does not support dry run")
 }
 
-func TestUndoneIsForgottenWithItsJob(t *testing.T) {
+func TestRevertedWritesAreDroppedWithTheirJob(t *testing.T) {
 	t.Parallel()
 	u := newRevertedWrites()
 	u.put("ml/job a", &rejection{}, epoch)

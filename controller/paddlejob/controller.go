@@ -148,9 +148,9 @@ func (c *Controller) Run(ctx context.Context) {
 // measured is sync with metrics.
 func (c *Controller) measured(ctx context.Context, key string) (time.Duration, error) {
 	start := c.now()
-	again, err := c.sync(ctx, key)
+	after, err := c.sync(ctx, key)
 	recordSync(err, c.now().Sub(start))
-	return again, err
+	return after, err
 }
 
 // How long changes of a gang's pods are gathered into one sync: they come in bursts, and dozens of them while a gang starts.

@@ -203,7 +203,7 @@ func TestVolcanoJobOfOthersIsNotAdopted(t *testing.T) {
 }
 
 // A PodGroup of the user's that asks for what the gang has is noted on the Volcano Job, and an event says so, once.
-func TestPodGroupOfTheUserIsTold(t *testing.T) {
+func TestPodGroupOfTheUserIsReported(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.cached(t, d.stored(t))
@@ -212,14 +212,14 @@ func TestPodGroupOfTheUserIsTold(t *testing.T) {
 	require.NoError(t, d.sources.volcano.Scheduling().V1beta1().PodGroups().Informer().GetStore().Add(&vcscheduling.PodGroup{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "job", UID: "wished"}, Spec: vcscheduling.PodGroupSpec{MinMember: 1},
 	}))
-	d.told()
+	d.reported()
 	require.NoError(t, d.work(t))
-	require.Contains(t, strings.Join(d.told(), "\n"), "Normal PodGroupNotNeeded")
+	require.Contains(t, strings.Join(d.reported(), "\n"), "Normal PodGroupNotNeeded")
 	noted, err := d.volcano.BatchV1alpha1().Jobs("ml").Get(t.Context(), "job", metav1.GetOptions{})
 	require.NoError(t, err)
 	require.Equal(t, "wished", noted.Annotations[v1.UserPodGroupAnnotation])
 	require.NoError(t, d.work(t))
-	require.NotContains(t, strings.Join(d.told(), "\n"), "PodGroupNotNeeded")
+	require.NotContains(t, strings.Join(d.reported(), "\n"), "PodGroupNotNeeded")
 }
 
 func TestDeleteTakesOnlyWhatWasSeen(t *testing.T) {

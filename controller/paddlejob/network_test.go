@@ -34,7 +34,7 @@ func hostJob(name, first string) *vcbatch.Job {
 }
 
 // What the cache holds decides where a job begins, and what the API server holds whether it may.
-func TestPodsAreToldPortsThatNobodyElseHas(t *testing.T) {
+func TestPodsGetPortsThatNobodyElseHas(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		other string
@@ -73,21 +73,21 @@ func TestPodsAreToldPortsThatNobodyElseHas(t *testing.T) {
 				Ports: builder.Ports{First: 20000, Count: 20},
 				Pods:  []lifecycle.Announcement{{Pod: pod, Annotations: map[string]string{v1.PortAnnotation: "20000"}}},
 			})
-			told, getErr := d.kube.CoreV1().Pods("ml").Get(t.Context(), "job-worker-0", metav1.GetOptions{})
+			reported, getErr := d.kube.CoreV1().Pods("ml").Get(t.Context(), "job-worker-0", metav1.GetOptions{})
 			require.NoError(t, getErr)
 			if c.stale {
 				require.ErrorIs(t, err, errStale)
-				require.Empty(t, told.Annotations)
+				require.Empty(t, reported.Annotations)
 				return
 			}
 			require.NoError(t, err)
-			require.Equal(t, "20000", told.Annotations[v1.PortAnnotation])
-			require.Equal(t, pod.Labels, told.Labels)
+			require.Equal(t, "20000", reported.Annotations[v1.PortAnnotation])
+			require.Equal(t, pod.Labels, reported.Labels)
 		})
 	}
 }
 
-func TestAddressesAreToldWithoutALook(t *testing.T) {
+func TestAddressesAreAnnouncedWithoutALook(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "job-worker-0", UID: "pod"}}
@@ -112,9 +112,9 @@ func TestPortsMove(t *testing.T) {
 	done := hostJob("done", "20000")
 	done.Status.State.Phase = vcbatch.Failed
 	require.NoError(t, store.Add(done))
-	elsewhere := hostJob("elsewhere", "20400")
-	delete(elsewhere.Labels, v1.IntranetAnnotation)
-	require.NoError(t, store.Add(elsewhere))
+	other := hostJob("elsewhere", "20400")
+	delete(other.Labels, v1.IntranetAnnotation)
+	require.NoError(t, store.Add(other))
 	require.Equal(t, []builder.Ports{{First: 20100, Count: 20}}, d.takenPorts("ml/job")(), "neither its own, nor those of jobs that have ended or have none")
 
 	obs := &observed.State{Job: d.stored(t), VolcanoJob: seen}

@@ -174,11 +174,11 @@ func (a *aged) by(name string, when time.Time) {
 func (a *aged) look(t *testing.T, name string) {
 	t.Helper()
 	delete(a.next, name)
-	again, err := a.sync(t.Context(), "ml/"+name)
+	repeated, err := a.sync(t.Context(), "ml/"+name)
 	require.NoError(t, err)
-	a.told()
-	if again > 0 {
-		a.by(name, a.now.Add(again))
+	a.reported()
+	if repeated > 0 {
+		a.by(name, a.now.Add(repeated))
 	}
 }
 

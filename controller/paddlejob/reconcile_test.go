@@ -127,7 +127,7 @@ func (d *desk) work(t *testing.T) error {
 }
 
 // told drains the events.
-func (d *desk) told() []string {
+func (d *desk) reported() []string {
 	var all []string
 	for {
 		select {
@@ -192,11 +192,11 @@ func TestCachesThatLagBehindOurOwnWrites(t *testing.T) {
 	d := newDesk(t)
 	d.cached(t, d.stored(t))
 	require.NoError(t, d.work(t))
-	require.Len(t, d.told(), 1, "Created")
+	require.Len(t, d.reported(), 1, "Created")
 	before := len(wrote(append(d.volcano.Actions(), d.paddle.Actions()...)))
 	require.NoError(t, d.work(t))
 	require.Len(t, wrote(append(d.volcano.Actions(), d.paddle.Actions()...)), before, "nothing is written twice")
-	require.Empty(t, d.told())
+	require.Empty(t, d.reported())
 }
 
 func TestVolcanoJobOfAnEarlierLife(t *testing.T) {
@@ -204,17 +204,17 @@ func TestVolcanoJobOfAnEarlierLife(t *testing.T) {
 	d := newDesk(t)
 	d.cached(t, d.stored(t))
 	require.NoError(t, d.work(t))
-	d.told()
+	d.reported()
 	// The controller is restarted, and its new cache does not have the Volcano Job yet.
-	again := newDesk(t)
-	again.clients = d.clients
-	again.cached(t, func() *v1.PaddleJob {
+	repeated := newDesk(t)
+	repeated.clients = d.clients
+	repeated.cached(t, func() *v1.PaddleJob {
 		job, err := d.paddle.BatchV1().PaddleJobs("ml").Get(t.Context(), "job", metav1.GetOptions{})
 		require.NoError(t, err)
 		return job
 	}())
-	require.NoError(t, again.work(t))
-	require.Empty(t, again.told(), "it was created before, and told")
+	require.NoError(t, repeated.work(t))
+	require.Empty(t, repeated.reported(), "it was created before, and told")
 	jobs, err := d.volcano.BatchV1alpha1().Jobs("ml").List(t.Context(), metav1.ListOptions{})
 	require.NoError(t, err)
 	require.Len(t, jobs.Items, 1)
@@ -238,7 +238,7 @@ func TestVolcanoJobWithoutItsLabelIsMended(t *testing.T) {
 	require.True(t, meta.IsStatusConditionFalse(d.status(t).Conditions, v1.ConditionStalled), "it is nobody else's")
 }
 
-func TestRefusalIsTold(t *testing.T) {
+func TestRefusalIsReported(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.cached(t, d.stored(t))
@@ -249,10 +249,10 @@ func TestRefusalIsTold(t *testing.T) {
 	require.Equal(t, metav1.ConditionTrue, c.Status)
 	require.Equal(t, ReasonRefused, c.Reason)
 	require.Equal(t, `creating the Volcano Job: exceeded quota: "small", used: 3`, c.Message)
-	require.Len(t, d.told(), 1)
+	require.Len(t, d.reported(), 1)
 
 	require.Error(t, d.work(t))
-	require.Empty(t, d.told(), "once")
+	require.Empty(t, d.reported(), "once")
 
 	d.volcano.ReactionChain = d.volcano.ReactionChain[1:]
 	require.NoError(t, d.work(t))
@@ -266,7 +266,7 @@ func TestFailureOfTheServerIsNotTheUsers(t *testing.T) {
 	d.volcano.PrependReactor("create", "jobs", refuse("etcd has no leader", http.StatusInternalServerError))
 	require.ErrorContains(t, d.work(t), "etcd has no leader")
 	require.True(t, meta.IsStatusConditionFalse(d.status(t).Conditions, v1.ConditionStalled))
-	require.Empty(t, d.told())
+	require.Empty(t, d.reported())
 }
 
 func TestConflictTellsNothing(t *testing.T) {
@@ -278,7 +278,7 @@ func TestConflictTellsNothing(t *testing.T) {
 		return true, nil, apierrors.NewConflict(v1.Resource("paddlejobs"), "job", errors.New("changed"))
 	})
 	require.ErrorIs(t, d.work(t), errStale)
-	require.Empty(t, d.told(), "who writes the status tells")
+	require.Empty(t, d.reported(), "who writes the status tells")
 }
 
 func TestNoPodGroupForAJobThatHasEnded(t *testing.T) {
@@ -300,7 +300,7 @@ func TestNoPodGroupForAJobThatHasEnded(t *testing.T) {
 	require.True(t, apierrors.IsNotFound(err), "the cache only lags: %v", err)
 }
 
-func TestGoneJobLeavesNoMemory(t *testing.T) {
+func TestDeletedJobLeavesNoMemory(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.statusPendingSince.since("ml/job", epoch)

@@ -17,7 +17,7 @@ import (
 )
 
 // A Volcano that is away will do what it was told; one that reads commands and does nothing does not know the Volcano Job.
-func TestVolcanoHasForgottenAVolcanoJob(t *testing.T) {
+func TestVolcanoHasLostAVolcanoJob(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	now := epoch
@@ -61,7 +61,7 @@ var epoch = time.Date(2025, 11, 1, 12, 0, 0, 0, time.UTC)
 
 func at(seconds int) time.Time { return epoch.Add(time.Duration(seconds) * time.Second) }
 
-func TestAssumed(t *testing.T) {
+func TestMutationCache(t *testing.T) {
 	t.Parallel()
 	cm := func(version string) *corev1.ConfigMap {
 		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{ResourceVersion: version}}
@@ -99,7 +99,7 @@ func TestAssumed(t *testing.T) {
 	}
 }
 
-func TestAssumedIsForgotten(t *testing.T) {
+func TestMutationIsDropped(t *testing.T) {
 	t.Parallel()
 	a := newMutationCache[*corev1.ConfigMap](func() time.Time { return epoch })
 	a.put("key", &corev1.ConfigMap{}, "")
@@ -167,7 +167,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-func TestStamps(t *testing.T) {
+func TestFirstSeen(t *testing.T) {
 	t.Parallel()
 	s := newFirstSeen()
 	_, known := s.since("key", at(0))

@@ -18,6 +18,6 @@ func PodCreateError(message string) (string, bool) {
 	if found == nil {
 		return "", false
 	}
-	said, err := strconv.Unquote(found[1])
-	return said, err == nil && said != ""
+	sentence, err := strconv.Unquote(found[1])
+	return sentence, err == nil && sentence != ""
 }

@@ -71,12 +71,12 @@ func (q *Queue) next(ctx context.Context) bool {
 		return false
 	}
 	defer q.keys.Done(key)
-	again, err := q.sync(ctx, key)
+	after, err := q.sync(ctx, key)
 	switch {
 	case err == nil:
 		q.keys.Forget(key)
-		if again > 0 {
-			q.keys.AddAfter(key, again)
+		if after > 0 {
+			q.keys.AddAfter(key, after)
 		}
 		return true
 	case errors.Is(err, ErrStale):

@@ -147,8 +147,8 @@ func startFailure(f *observed.StartFailure, total int32) string {
 }
 
 func (s *conditionSetter) launcherUsable() {
-	if notice := s.plan.LauncherUnusable; notice != nil {
-		s.set(v1.ConditionLauncherUsable, false, notice.Reason, notice.Message)
+	if cause := s.plan.LauncherUnusable; cause != nil {
+		s.set(v1.ConditionLauncherUsable, false, cause.Reason, cause.Message)
 		return
 	}
 	meta.RemoveStatusCondition(&s.next.Conditions, v1.ConditionLauncherUsable)
@@ -197,9 +197,9 @@ func (s *conditionSetter) restarting(running bool) {
 			return
 		}
 		before := meta.FindStatusCondition(next.Conditions, v1.ConditionRestarting)
-		told := before != nil && before.Status == metav1.ConditionTrue && obs.Job.Status.Restarts == next.Restarts
+		reported := before != nil && before.Status == metav1.ConditionTrue && obs.Job.Status.Restarts == next.Restarts
 		reason, message := s.lastRestart()
-		if told && reason == ReasonUnknownFailure {
+		if reported && reason == ReasonUnknownFailure {
 			return // it was known when it happened
 		}
 		s.set(v1.ConditionRestarting, true, reason, message)
@@ -261,7 +261,7 @@ func (s *conditionSetter) setTerminalConditions() {
 
 // Reasons of the condition Admitted beside those of Scheduled.
 const (
-	reasonLetIn    = "LetIn"
+	reasonAdmitted = "Admitted"
 	reasonQueueing = "Queueing"
 )
 
@@ -273,7 +273,7 @@ func (s *conditionSetter) admitted(placed bool) {
 	case s.plan.Retrying != nil || obs.Attempt() == observed.AttemptRestarting:
 		s.set(v1.ConditionAdmitted, false, reasonRestarting, "")
 	case placed || obs.Admitted():
-		s.set(v1.ConditionAdmitted, true, reasonLetIn, "")
+		s.set(v1.ConditionAdmitted, true, reasonAdmitted, "")
 	default:
 		s.set(v1.ConditionAdmitted, false, reasonQueueing, "")
 	}

@@ -134,7 +134,7 @@ func wanted(minMember int32, queue, priority string) change {
 	}
 }
 
-func TestUsersPodGroupIsAWish(t *testing.T) {
+func TestUsersPodGroupOverrides(t *testing.T) {
 	t.Parallel()
 	events := func(plan Plan) []Event {
 		create, ok := plan.Actions[0].(CreateVolcanoJob)
@@ -185,7 +185,7 @@ func TestUsersPodGroupThatComesSecond(t *testing.T) {
 		"noted":                    {phase: vcbatch.Pending, with: append(placed, noted, environmentOf, wanted(2, "other", "high"))},
 		"the job is ending":        {phase: vcbatch.Completing, with: []change{noPodGroup, wanted(2, "default", "")}},
 		"the spec says otherwise": {phase: vcbatch.Running, with: append(running, environmentOf, wanted(2, "default", ""),
-			editSpec(func(s *v1.PaddleJobSpec) { s.Worker.Replicas = 3 })), want: gist{unapplied: ReasonSpecChangeNotApplied}},
+			editSpec(func(s *v1.PaddleJobSpec) { s.Worker.Replicas = 3 })), want: gist{notSynced: ReasonSpecChangeNotApplied}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -213,20 +213,20 @@ func TestSpecChange(t *testing.T) {
 		"unplaced pods":             {phase: vcbatch.Pending, with: []change{with("ps", observed.Unscheduled), more}, want: replaced},
 		"placed, without addresses": {phase: vcbatch.Pending, with: append(placed, more), want: replaced},
 		"placed, with addresses": {
-			phase: vcbatch.Pending, with: append(placed, environmentOf, more), want: gist{unapplied: ReasonSpecChangeNotApplied},
+			phase: vcbatch.Pending, with: append(placed, environmentOf, more), want: gist{notSynced: ReasonSpecChangeNotApplied},
 		},
-		"running": {phase: vcbatch.Running, with: append(running, environmentOf, more), want: gist{unapplied: ReasonSpecChangeNotApplied}},
+		"running": {phase: vcbatch.Running, with: append(running, environmentOf, more), want: gist{notSynced: ReasonSpecChangeNotApplied}},
 		"running, fewer": {
-			phase: vcbatch.Running, with: append(running, environmentOf, fewer), want: gist{unapplied: ReasonSpecChangeNotApplied},
+			phase: vcbatch.Running, with: append(running, environmentOf, fewer), want: gist{notSynced: ReasonSpecChangeNotApplied},
 		},
-		"running, addresses lost": {phase: vcbatch.Running, with: append(running, more), want: gist{unapplied: ReasonSpecChangeNotApplied}},
+		"running, addresses lost": {phase: vcbatch.Running, with: append(running, more), want: gist{notSynced: ReasonSpecChangeNotApplied}},
 		"running, another intranet": {
 			phase: vcbatch.Running, with: append(running, environmentOf, editSpec(func(s *v1.PaddleJobSpec) { s.Intranet = v1.Service })),
-			want: gist{unapplied: ReasonSpecChangeNotApplied},
+			want: gist{notSynced: ReasonSpecChangeNotApplied},
 		},
-		"running, and cannot run": {phase: vcbatch.Running, with: append(running, environmentOf, bad), want: gist{unapplied: ReasonSpecChangeRefused}},
+		"running, and cannot run": {phase: vcbatch.Running, with: append(running, environmentOf, bad), want: gist{notSynced: ReasonSpecChangeRefused}},
 		"pending, and cannot run": {
-			phase: vcbatch.Pending, with: []change{bad}, want: gist{unapplied: ReasonSpecChangeRefused},
+			phase: vcbatch.Pending, with: []change{bad}, want: gist{notSynced: ReasonSpecChangeRefused},
 		},
 		"restarting": {
 			phase: vcbatch.Restarting, with: append(running, environmentOf, more),
@@ -237,7 +237,7 @@ func TestSpecChange(t *testing.T) {
 		"gang restarted, addresses of the dead": {
 			phase: vcbatch.Running,
 			with:  append(placed, environmentOf, more, func(obs *observed.State) { obs.Pods[0].UID = "new" }),
-			want:  gist{does: []string{"delete ConfigMap job"}, unapplied: ReasonSpecChangeNotApplied},
+			want:  gist{does: []string{"delete ConfigMap job"}, notSynced: ReasonSpecChangeNotApplied},
 		},
 		"being deleted already": {
 			phase: vcbatch.Pending, with: []change{more, func(obs *observed.State) { obs.VolcanoJob.DeletionTimestamp = &metav1.Time{} }},

@@ -138,11 +138,11 @@ func TestEvents(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var told []string
+			var reported []string
 			for _, e := range Events(tc.before, tc.after, tc.warnings) {
-				told = append(told, e.Type+" "+e.Reason+": "+e.Message)
+				reported = append(reported, e.Type+" "+e.Reason+": "+e.Message)
 			}
-			require.Equal(t, tc.want, told)
+			require.Equal(t, tc.want, reported)
 		})
 	}
 }
@@ -154,7 +154,7 @@ func TestDelay(t *testing.T) {
 	text := condition(v1.ConditionStalled, false, "Proceeding", "another text")
 	starts := condition(v1.ConditionRunning, false, "PodsStarting", "")
 	waits := condition(v1.ConditionScheduled, false, "WaitingForGang", "")
-	letIn := condition(v1.ConditionAdmitted, true, "LetIn", "")
+	admittedGang := condition(v1.ConditionAdmitted, true, "Admitted", "")
 	for name, tc := range map[string]struct {
 		with []func(*v1.PaddleJobStatus)
 		want time.Duration
@@ -162,7 +162,7 @@ func TestDelay(t *testing.T) {
 		"a text":                        {with: []func(*v1.PaddleJobStatus){text}, want: textDelay},
 		"a count":                       {with: []func(*v1.PaddleJobStatus){counted}, want: textDelay},
 		"a count and a text":            {with: []func(*v1.PaddleJobStatus){counted, text}, want: textDelay},
-		"let in":                        {with: []func(*v1.PaddleJobStatus){letIn}, want: textDelay},
+		"let in":                        {with: []func(*v1.PaddleJobStatus){admittedGang}, want: textDelay},
 		"why it starts not":             {with: []func(*v1.PaddleJobStatus){starts}, want: textDelay},
 		"why it waits":                  {with: []func(*v1.PaddleJobStatus){waits}, want: textDelay},
 		"a reason of the plugin":        {with: []func(*v1.PaddleJobStatus){counted, text, condition(v1.ConditionScheduled, false, "InsufficientResources", "none")}},
@@ -171,7 +171,7 @@ func TestDelay(t *testing.T) {
 		"a reason of most gangs":        {with: []func(*v1.PaddleJobStatus){condition(v1.ConditionScheduled, false, "WaitingForPods", "")}, want: textDelay},
 		"a count of kubectl get":        {with: []func(*v1.PaddleJobStatus){shown}, want: columnsDelay},
 		"that and a text":               {with: []func(*v1.PaddleJobStatus){shown, text}, want: columnsDelay},
-		"that and let in":               {with: []func(*v1.PaddleJobStatus){shown, letIn}, want: columnsDelay},
+		"that and let in":               {with: []func(*v1.PaddleJobStatus){shown, admittedGang}, want: columnsDelay},
 		"that and why it starts not":    {with: []func(*v1.PaddleJobStatus){shown, starts}, want: columnsDelay},
 		"that and why it waits":         {with: []func(*v1.PaddleJobStatus){shown, waits}, want: columnsDelay},
 		"the servers' count":            {with: []func(*v1.PaddleJobStatus){func(s *v1.PaddleJobStatus) { s.PS = &v1.ResourceStatus{Ready: "1/2"} }}, want: columnsDelay},
@@ -209,11 +209,11 @@ func TestDelay(t *testing.T) {
 		require.Equal(t, tc.want, Delay(before, after), name)
 	}
 	waiting := status(condition(v1.ConditionScheduled, false, "InsufficientResources", "none"), condition(v1.ConditionRunning, false, "NotScheduled", ""))
-	again := waiting.DeepCopy()
-	condition(v1.ConditionScheduled, false, "InsufficientResources", "other figures")(again)
-	require.Equal(t, textDelay, Delay(waiting, again), "the figures of a reason")
-	condition(v1.ConditionScheduled, false, "Placing", "")(again)
-	require.Equal(t, textDelay, Delay(waiting, again), "a reason that is no more")
+	repeated := waiting.DeepCopy()
+	condition(v1.ConditionScheduled, false, "InsufficientResources", "other figures")(repeated)
+	require.Equal(t, textDelay, Delay(waiting, repeated), "the figures of a reason")
+	condition(v1.ConditionScheduled, false, "Placing", "")(repeated)
+	require.Equal(t, textDelay, Delay(waiting, repeated), "a reason that is no more")
 
 	running := status(phaseIs(v1.Running))
 	fewer := running.DeepCopy()

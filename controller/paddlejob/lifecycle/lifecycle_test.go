@@ -288,13 +288,13 @@ func TestFinishedJobThatIsRestoredDoesNotRun(t *testing.T) {
 
 func TestStatusOfARestoredJob(t *testing.T) {
 	t.Parallel()
-	gone := seen("")
-	gone.VolcanoJob, gone.PodGroup = nil, nil
+	absent := seen("")
+	absent.VolcanoJob, absent.PodGroup = nil, nil
 	for end, want := range map[v1.Phase]map[string]string{
 		v1.Completed: {"Stalled": "False Proceeding", "Running": "False Completed", "Succeeded": "True Restored"},
 		v1.Failed:    {"Stalled": "False Proceeding", "Running": "False Failed", "Failed": "True Restored"},
 	} {
-		status := at(0, gone, Plan{RestoredPhase: end})
+		status := at(0, absent, Plan{RestoredPhase: end})
 		require.Equal(t, end, status.Phase)
 		require.Equal(t, want, conditionsOf(status))
 		require.Nil(t, status.StartTime)

@@ -95,7 +95,7 @@ func TestASingleWorkerMayHaveAnyAddress(t *testing.T) {
 }
 
 // In a dual-stack cluster whose first family is IPv6 the pods are told their other address first.
-func TestTheSecondAddressIsTold(t *testing.T) {
+func TestTheSecondAddressIsAnnounced(t *testing.T) {
 	announcing := builder.Config{AnnouncePodIPs: true}
 	obs := createdFrom(t, announcing, asSubmitted, with(builder.RolePS, observed.Starting), with(builder.RoleWorker, observed.Starting, observed.Starting),
 		addressed("fd00::1", "fd00::2", "fd00::3"))

@@ -71,14 +71,14 @@ func (p *Plan) firstPort(obs *observed.State, cfg builder.Config) (first int, ok
 	if !hasPorts(obs) {
 		return 0, true
 	}
-	own, told := PortsOf(obs.VolcanoJob), announcedPort(obs)
+	own, announced := PortsOf(obs.VolcanoJob), announcedPort(obs)
 	// Without the label nobody else sees the choice.
 	seen := obs.VolcanoJob.Labels[v1.IntranetAnnotation] == string(v1.Host)
 	switch {
-	case told != 0 && own.First == told && seen:
-		return told, true // they may listen there by now
-	case told != 0:
-		p.do(MovePorts{First: told}) // somebody changed what was written, and they may listen there
+	case announced != 0 && own.First == announced && seen:
+		return announced, true // they may listen there by now
+	case announced != 0:
+		p.do(MovePorts{First: announced}) // somebody changed what was written, and they may listen there
 		return 0, false
 	case own.First != 0 && seen && !overlapping(own, takenPorts(obs)):
 		return own.First, true

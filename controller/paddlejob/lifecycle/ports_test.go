@@ -131,7 +131,7 @@ func TestARestartGivesPortsBack(t *testing.T) {
 	require.False(t, writes, "it has none")
 }
 
-func TestPortsAreFreeAgainAtTheEnd(t *testing.T) {
+func TestPortsAreReturnedAtTheEnd(t *testing.T) {
 	obs := createdFrom(t, few, onHosts, startsAt(20060))
 	for phase, has := range map[vcbatch.JobPhase]bool{
 		"": true, vcbatch.Pending: true, vcbatch.Running: true, vcbatch.Restarting: true, vcbatch.Aborted: true, vcbatch.Completing: true,

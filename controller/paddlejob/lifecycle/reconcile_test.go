@@ -213,7 +213,7 @@ type gist struct {
 	does         []string
 	stalled      string
 	waiting      string
-	unapplied    string
+	notSynced    string
 	missing      []string
 	requeueAfter time.Duration
 }
@@ -226,7 +226,7 @@ func gistOf(plan Plan) gist {
 		return n.Reason
 	}
 	return gist{
-		does: done(plan), stalled: reason(plan.Stalled), waiting: reason(plan.Waiting), unapplied: reason(plan.SpecNotSynced),
+		does: done(plan), stalled: reason(plan.Stalled), waiting: reason(plan.Waiting), notSynced: reason(plan.SpecNotSynced),
 		missing: plan.Missing, requeueAfter: plan.RequeueAfter,
 	}
 }
@@ -459,7 +459,7 @@ func TestComplete(t *testing.T) {
 func TestWarningsAreWorkedOutOncePerGeneration(t *testing.T) {
 	t.Parallel()
 	misspelt := editSpec(func(s *v1.PaddleJobSpec) { s.CleanPodPolicy = "OnComplete" })
-	toldOf := func(generation int64) change {
+	reportedOf := func(generation int64) change {
 		return func(obs *observed.State) {
 			obs.Job.Status.Conditions = []metav1.Condition{{
 				Type: v1.ConditionCreated, Status: metav1.ConditionTrue, ObservedGeneration: generation,
@@ -467,6 +467,6 @@ func TestWarningsAreWorkedOutOncePerGeneration(t *testing.T) {
 		}
 	}
 	require.Len(t, Decide(created(t, vcbatch.Pending, misspelt), config).Warnings, 1)
-	require.Len(t, Decide(created(t, vcbatch.Pending, misspelt, toldOf(1)), config).Warnings, 1)
-	require.Empty(t, Decide(created(t, vcbatch.Pending, misspelt, toldOf(2)), config).Warnings)
+	require.Len(t, Decide(created(t, vcbatch.Pending, misspelt, reportedOf(1)), config).Warnings, 1)
+	require.Empty(t, Decide(created(t, vcbatch.Pending, misspelt, reportedOf(2)), config).Warnings)
 }

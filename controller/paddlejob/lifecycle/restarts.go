@@ -75,8 +75,8 @@ func (p *Plan) nextStartIsDue(obs *observed.State) bool {
 
 // lastFailure is why a failure is not followed by another start.
 func lastFailure(obs *observed.State) *builder.Cause {
-	if notice := permanent(obs); notice != nil {
-		return notice
+	if cause := permanent(obs); cause != nil {
+		return cause
 	}
 	return backoffLimitCause(obs.BackoffLimit())
 }

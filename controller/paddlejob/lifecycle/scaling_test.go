@@ -96,7 +96,7 @@ func TestElasticWorkersThatAreDeletedHaveNotFailed(t *testing.T) {
 		with(builder.RoleWorker, observed.Running, observed.Terminating, observed.Running, observed.Starting)(obs)
 		delete(obs.Pods[1].Annotations, v1.OutOfSyncAnnotation)
 	}
-	told := func(obs *observed.State) {
+	reported := func(obs *observed.State) {
 		obs.Pods[1].Annotations[v1.OutOfSyncAnnotation] = "true"
 	}
 	annotated := func(obs *observed.State) (lines []string) {
@@ -108,6 +108,6 @@ func TestElasticWorkersThatAreDeletedHaveNotFailed(t *testing.T) {
 		return lines
 	}
 	require.Equal(t, []string{"annotate job-worker-1: " + v1.OutOfSyncAnnotation}, annotated(createdFrom(t, config, elastic, states)))
-	require.Empty(t, annotated(createdFrom(t, config, elastic, states, told)), "once")
+	require.Empty(t, annotated(createdFrom(t, config, elastic, states, reported)), "once")
 	require.Empty(t, annotated(createdFrom(t, config, asSubmitted, states)), "where the others cannot go on it is a failure")
 }

@@ -230,8 +230,8 @@ func TestEndedJobKeepsItsCounts(t *testing.T) {
 
 	cleaned := next(seen(vcbatch.Completed, was(later)))
 	require.Equal(t, later, cleaned, "cleaning changes nothing of what was")
-	gone := next(seen("", was(later), func(obs *observed.State) { obs.VolcanoJob = nil }))
-	require.Equal(t, later, gone)
+	absent := next(seen("", was(later), func(obs *observed.State) { obs.VolcanoJob = nil }))
+	require.Equal(t, later, absent)
 }
 
 func TestRestarts(t *testing.T) {
@@ -267,14 +267,14 @@ func TestTimes(t *testing.T) {
 	end := next(seen(vcbatch.Completed, was(running), func(obs *observed.State) { obs.VolcanoJob.Status.State.LastTransitionTime = ended }))
 	require.Equal(t, running.StartTime, end.StartTime)
 	require.Equal(t, &ended, end.CompletionTime)
-	again := next(seen(vcbatch.Completed, was(end), func(obs *observed.State) {
+	repeated := next(seen(vcbatch.Completed, was(end), func(obs *observed.State) {
 		obs.VolcanoJob.Status.State.LastTransitionTime = metav1.NewTime(now)
 	}))
-	require.Equal(t, end.CompletionTime, again.CompletionTime, "it ends once")
+	require.Equal(t, end.CompletionTime, repeated.CompletionTime, "it ends once")
 
 	require.Nil(t, next(seen(vcbatch.Pending, pods(observed.Running, observed.Starting, observed.Starting))).StartTime)
-	missed := next(seen(vcbatch.Completed, pods(observed.Terminating, observed.Succeeded, observed.Succeeded)))
-	require.NotNil(t, missed.StartTime, "also of a job whose running nobody saw")
+	unseen := next(seen(vcbatch.Completed, pods(observed.Terminating, observed.Succeeded, observed.Succeeded)))
+	require.NotNil(t, unseen.StartTime, "also of a job whose running nobody saw")
 }
 
 func TestOther(t *testing.T) {
@@ -382,8 +382,8 @@ func TestElasticIsWrittenByNobody(t *testing.T) {
 // The queue's phases of the PodGroup are Volcano's affair: pods that run are what makes a job run.
 func TestPhaseDoesNotDependOnThePodGroup(t *testing.T) {
 	t.Parallel()
-	gone := seen(vcbatch.Running, pods(observed.Running, observed.Running, observed.Running), func(obs *observed.State) { obs.PodGroup = nil })
-	require.Equal(t, v1.Running, Next(gone, &Plan{}, now).Phase)
+	absent := seen(vcbatch.Running, pods(observed.Running, observed.Running, observed.Running), func(obs *observed.State) { obs.PodGroup = nil })
+	require.Equal(t, v1.Running, Next(absent, &Plan{}, now).Phase)
 	strange := seen(vcbatch.Running, pods(observed.Running, observed.Running, observed.Running), func(obs *observed.State) { obs.PodGroup.Status.Phase = "Unknown" })
 	require.Equal(t, v1.Running, Next(strange, &Plan{}, now).Phase)
 }

@@ -114,19 +114,19 @@ func TestVolumesThatCannotBeMounted(t *testing.T) {
 	job := &vcbatch.Job{Spec: vcbatch.JobSpec{Tasks: []vcbatch.TaskSpec{
 		{Name: "ps"}, {Name: "worker", Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Volumes: settings}}},
 	}}}
-	const said = `MountVolume.SetUp failed for volume "settings" : configmap "settings" not found`
-	want := []StartFailure{{Reason: "ConfigMapNotFound", Missing: &Reference{"ConfigMap", "settings"}, Pods: []string{"worker-0"}, Message: said}}
+	const sentence = `MountVolume.SetUp failed for volume "settings" : configmap "settings" not found`
+	want := []StartFailure{{Reason: "ConfigMapNotFound", Missing: &Reference{"ConfigMap", "settings"}, Pods: []string{"worker-0"}, Message: sentence}}
 	for name, tc := range map[string]struct {
-		pods []*corev1.Pod
-		said string
-		want []StartFailure
+		pods     []*corev1.Pod
+		sentence string
+		want     []StartFailure
 	}{
-		"missing":              {[]*corev1.Pod{ofRole("ps", "ContainerCreating"), ofRole("worker", "ContainerCreating")}, said, want},
+		"missing":              {[]*corev1.Pod{ofRole("ps", "ContainerCreating"), ofRole("worker", "ContainerCreating")}, sentence, want},
 		"another message":      {[]*corev1.Pod{ofRole("worker", "ContainerCreating")}, `failed to sync configmap cache: timed out waiting for the condition`, nil},
 		"nothing said":         {[]*corev1.Pod{ofRole("worker", "ContainerCreating")}, "", nil},
-		"a role without it":    {[]*corev1.Pod{ofRole("ps", "ContainerCreating")}, said, nil},
-		"the containers begin": {[]*corev1.Pod{ofRole("worker", "ErrImagePull")}, said, []StartFailure{{Reason: "ImagePullFailed", Pods: []string{"worker-0"}}}},
+		"a role without it":    {[]*corev1.Pod{ofRole("ps", "ContainerCreating")}, sentence, nil},
+		"the containers begin": {[]*corev1.Pod{ofRole("worker", "ErrImagePull")}, sentence, []StartFailure{{Reason: "ImagePullFailed", Pods: []string{"worker-0"}}}},
 	} {
-		require.Equal(t, tc.want, (&State{VolcanoJob: job, Pods: tc.pods, FailedMount: tc.said}).StartFailures(), name)
+		require.Equal(t, tc.want, (&State{VolcanoJob: job, Pods: tc.pods, FailedMount: tc.sentence}).StartFailures(), name)
 	}
 }
