@@ -72,17 +72,46 @@ func (c *Controller) releaseFinalizer(ctx context.Context, obs *observed.State) 
 	if err != nil {
 		return fmt.Errorf("releasing paddle-operator's finalizer: %w", err)
 	}
-	patched, err := c.clients.Paddle.BatchV1().PaddleJobs(obs.Job.Namespace).Patch(ctx, obs.Job.Name,
-		types.MergePatchType, patch, metav1.PatchOptions{FieldManager: FieldManager})
-	switch {
-	case apierrors.IsConflict(err):
-		return fmt.Errorf("releasing paddle-operator's finalizer: %w", errStale)
-	case err != nil:
-		return fmt.Errorf("releasing paddle-operator's finalizer: %w", ignoreNotFound(err))
+	if err := c.patchJob(ctx, obs, patch, "releasing paddle-operator's finalizer"); err != nil {
+		return err
 	}
 	klog.FromContext(ctx).Info("Released paddle-operator's finalizer")
+	return nil
+}
+
+// patchJob patches the PaddleJob, unless it is not there any more.
+func (c *Controller) patchJob(ctx context.Context, obs *observed.State, patch []byte, doing string) error {
+	patched, err := c.clients.Paddle.BatchV1().PaddleJobs(obs.Job.Namespace).Patch(ctx, obs.Job.Name,
+		types.MergePatchType, patch, metav1.PatchOptions{FieldManager: FieldManager})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return writeError(err, doing)
+	}
+	c.mutatedJobs.put(keyOf(patched), patched, obs.Job.ResourceVersion)
 	obs.Job = patched
 	return nil
+}
+
+// patchVolcanoJob patches the Volcano Job and returns it as it is then. The observed state has it only if admission has changed nothing
+// that was written, which the caller finds out.
+func (c *Controller) patchVolcanoJob(ctx context.Context, job *vcbatch.Job, patch []byte, doing string) (*vcbatch.Job, error) {
+	patched, err := c.clients.Volcano.BatchV1alpha1().Jobs(job.Namespace).Patch(ctx, job.Name, types.MergePatchType, patch,
+		metav1.PatchOptions{FieldManager: FieldManager})
+	if err != nil {
+		return nil, writeError(err, doing)
+	}
+	c.mutatedVolcanoJobs.put(keyOf(patched), patched, job.ResourceVersion)
+	return patched, nil
+}
+
+// writeError is the error of a write: stale if the object has changed or is not there any more, a rejection if the API server refuses it.
+func writeError(err error, doing string) error {
+	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+		return fmt.Errorf("%s: %w", doing, errStale)
+	}
+	return rejectionOr(fmt.Errorf("%s: %w", doing, err))
 }
 
 // noteFinalStatus annotates the PaddleJob with how it ended.
@@ -91,19 +120,7 @@ func (c *Controller) noteFinalStatus(ctx context.Context, obs *observed.State, a
 	if err != nil {
 		return fmt.Errorf("annotating the PaddleJob with its final status: %w", err)
 	}
-	patched, err := c.clients.Paddle.BatchV1().PaddleJobs(obs.Job.Namespace).Patch(ctx, obs.Job.Name,
-		types.MergePatchType, patch, metav1.PatchOptions{FieldManager: FieldManager})
-	switch {
-	case apierrors.IsConflict(err):
-		return fmt.Errorf("annotating the PaddleJob with its final status: %w", errStale)
-	case apierrors.IsNotFound(err):
-		return nil
-	case err != nil:
-		return fmt.Errorf("annotating the PaddleJob with its final status: %w", err)
-	}
-	c.mutatedJobs.put(keyOf(patched), patched, obs.Job.ResourceVersion)
-	obs.Job = patched
-	return nil
+	return c.patchJob(ctx, obs, patch, "annotating the PaddleJob with its final status")
 }
 
 // delete deletes the very object that was seen, never another of its name.
@@ -137,13 +154,11 @@ func (c *Controller) delete(ctx context.Context, obs *observed.State, a lifecycl
 		options.Preconditions.ResourceVersion = ptr.To(a.Object.GetResourceVersion())
 		err = c.clients.Paddle.BatchV1().PaddleJobs(namespace).Delete(ctx, name, options)
 	}
-	switch {
-	case apierrors.IsNotFound(err):
+	if apierrors.IsNotFound(err) {
 		return nil
-	case apierrors.IsConflict(err):
-		return fmt.Errorf("deleting the %s %s: %w", a.Kind, name, errStale)
-	case err != nil:
-		return fmt.Errorf("deleting the %s %s: %w", a.Kind, name, err)
+	}
+	if err != nil {
+		return writeError(err, fmt.Sprintf("deleting the %s %s", a.Kind, name))
 	}
 	klog.FromContext(ctx).V(1).Info("Deleted", "kind", a.Kind, "object", klog.KRef(namespace, name), "uid", uid)
 	return nil
@@ -220,12 +235,10 @@ func (c *Controller) patchLabel(ctx context.Context, found *vcbatch.Job) (*vcbat
 	if err != nil {
 		return nil, fmt.Errorf("restoring the Volcano Job's label: %w", err)
 	}
-	restored, err := c.clients.Volcano.BatchV1alpha1().Jobs(found.Namespace).Patch(ctx, found.Name, types.MergePatchType, patch,
-		metav1.PatchOptions{FieldManager: FieldManager})
+	restored, err := c.patchVolcanoJob(ctx, found, patch, "restoring the Volcano Job's label")
 	if err != nil {
-		return nil, fmt.Errorf("restoring the Volcano Job's label: %w", err)
+		return nil, err
 	}
-	c.mutatedVolcanoJobs.put(keyOf(restored), restored, found.ResourceVersion)
 	return restored, changedByAdmission("Volcano Job", found.Name, changedEntry("metadata.labels", map[string]string{v1.JobNameLabel: found.Name}, restored.Labels))
 }
 
@@ -260,16 +273,11 @@ func (c *Controller) scaleVolcanoJob(ctx context.Context, obs *observed.State, a
 	if err != nil {
 		return fmt.Errorf("scaling the Volcano Job: %w", err)
 	}
-	scaled, err := c.clients.Volcano.BatchV1alpha1().Jobs(a.Job.Namespace).Patch(ctx, a.Job.Name,
-		types.MergePatchType, patch, metav1.PatchOptions{FieldManager: FieldManager})
-	switch {
-	case apierrors.IsConflict(err):
-		return fmt.Errorf("scaling the Volcano Job: %w", errStale)
-	case err != nil:
-		return rejectionOr(fmt.Errorf("scaling the Volcano Job: %w", err))
+	scaled, err := c.patchVolcanoJob(ctx, obs.VolcanoJob, patch, "scaling the Volcano Job")
+	if err != nil {
+		return err
 	}
 	klog.FromContext(ctx).Info("Scaled the Volcano Job", "minAvailable", scaled.Spec.MinAvailable)
-	c.mutatedVolcanoJobs.put(keyOf(scaled), scaled, obs.VolcanoJob.ResourceVersion)
 	if !lifecycle.SameSize(a.Job, scaled) {
 		return changedByAdmission("Volcano Job", scaled.Name, "spec.tasks[*].replicas or minAvailable")
 	}

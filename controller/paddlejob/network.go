@@ -56,16 +56,11 @@ func (c *Controller) movePorts(ctx context.Context, obs *observed.State, a lifec
 	if err != nil {
 		return fmt.Errorf("choosing ports: %w", err)
 	}
-	moved, err := c.clients.Volcano.BatchV1alpha1().Jobs(obs.VolcanoJob.Namespace).Patch(ctx, obs.VolcanoJob.Name,
-		types.MergePatchType, patch, metav1.PatchOptions{FieldManager: FieldManager})
-	switch {
-	case apierrors.IsConflict(err):
-		return fmt.Errorf("choosing ports: %w", errStale)
-	case err != nil:
-		return fmt.Errorf("choosing ports: %w", err)
+	moved, err := c.patchVolcanoJob(ctx, obs.VolcanoJob, patch, "choosing ports")
+	if err != nil {
+		return err
 	}
 	klog.FromContext(ctx).Info("Wrote which ports of nodes the Volcano Job has", "first", a.First)
-	c.mutatedVolcanoJobs.put(keyOf(moved), moved, obs.VolcanoJob.ResourceVersion)
 	field := changedEntry("metadata.labels", hostJobs, moved.Labels)
 	if moved.Annotations[v1.FirstPortAnnotation] != written {
 		field = "metadata.annotations[" + v1.FirstPortAnnotation + "]"
@@ -91,11 +86,8 @@ func (c *Controller) announcePods(ctx context.Context, obs *observed.State, a li
 		}
 		announced, err := c.clients.Kube.CoreV1().Pods(one.Pod.Namespace).Patch(ctx, one.Pod.Name, types.MergePatchType, patch,
 			metav1.PatchOptions{FieldManager: FieldManager}, "status")
-		switch {
-		case apierrors.IsConflict(err), apierrors.IsNotFound(err):
-			return fmt.Errorf("telling pod %s its address: %w", one.Pod.Name, errStale)
-		case err != nil:
-			return rejectionOr(fmt.Errorf("telling pod %s its address: %w", one.Pod.Name, err))
+		if err != nil {
+			return writeError(err, fmt.Sprintf("annotating pod %s", one.Pod.Name))
 		}
 		if err := changedByAdmission("pod", announced.Name, changedEntry("metadata.annotations", one.Annotations, announced.Annotations)); err != nil {
 			return err
@@ -153,13 +145,11 @@ func (c *Controller) writeEnvironment(ctx context.Context, obs *observed.State, 
 		restored.ResourceVersion = over
 		written, err = configMaps.Update(ctx, restored, metav1.UpdateOptions{FieldManager: FieldManager})
 	}
-	switch {
-	case apierrors.IsAlreadyExists(err):
+	if apierrors.IsAlreadyExists(err) {
 		return c.uncachedEnvironment(ctx, obs, a)
-	case apierrors.IsConflict(err):
-		return fmt.Errorf("writing the ConfigMap of the environment: %w", errStale)
-	case err != nil:
-		return rejectionOr(fmt.Errorf("writing the ConfigMap of the environment: %w", err))
+	}
+	if err != nil {
+		return writeError(err, "writing the ConfigMap of the environment")
 	}
 	c.mutatedEnvironments.put(keyOf(written), written, over)
 	if err := changedByAdmission("ConfigMap", written.Name, cmp.Or(

@@ -25,15 +25,10 @@ func (c *Controller) notePodGroup(ctx context.Context, obs *observed.State, a li
 	if err != nil {
 		return fmt.Errorf("noting the user's PodGroup: %w", err)
 	}
-	noted, err := c.clients.Volcano.BatchV1alpha1().Jobs(obs.VolcanoJob.Namespace).Patch(ctx, obs.VolcanoJob.Name,
-		types.MergePatchType, patch, metav1.PatchOptions{FieldManager: FieldManager})
-	switch {
-	case apierrors.IsConflict(err):
-		return fmt.Errorf("noting the user's PodGroup: %w", errStale)
-	case err != nil:
-		return fmt.Errorf("noting the user's PodGroup: %w", err)
+	noted, err := c.patchVolcanoJob(ctx, obs.VolcanoJob, patch, "noting the user's PodGroup")
+	if err != nil {
+		return err
 	}
-	c.mutatedVolcanoJobs.put(keyOf(noted), noted, obs.VolcanoJob.ResourceVersion)
 	if err := changedByAdmission("Volcano Job", noted.Name, changedEntry("metadata.annotations", note, noted.Annotations)); err != nil {
 		return err
 	}
@@ -67,11 +62,8 @@ func (c *Controller) applyPodGroup(ctx context.Context, obs *observed.State, a l
 	}
 	applied, err := c.clients.Volcano.SchedulingV1beta1().PodGroups(a.PodGroup.Namespace).Patch(ctx, a.PodGroup.Name,
 		types.ApplyPatchType, body, metav1.PatchOptions{FieldManager: FieldManager, Force: ptr.To(true)})
-	switch {
-	case apierrors.IsConflict(err), apierrors.IsNotFound(err):
-		return fmt.Errorf("applying the PodGroup: %w", errStale)
-	case err != nil:
-		return rejectionOr(fmt.Errorf("applying the PodGroup: %w", err))
+	if err != nil {
+		return writeError(err, "applying the PodGroup")
 	}
 	c.mutatedPodGroups.put(keyOf(applied), applied, obs.PodGroup.ResourceVersion)
 	obs.PodGroup = applied
