@@ -154,3 +154,28 @@ func cleansPods(policy v1.CleanPodPolicy, phase v1.Phase) bool {
 	}
 	return false
 }
+
+// replaceLegacyPods deletes what paddle-operator made for a gang that cannot finish, so that it starts again under Volcano.
+func (p *Plan) replaceLegacyPods(obs *observed.State) {
+	p.Waiting = &builder.Cause{Reason: ReasonTakingOver,
+		Message: "what paddle-operator made for this job cannot finish and is being deleted; the job then starts anew under Volcano"}
+	p.deleteLegacyResources(obs)
+}
+
+// deleteLegacyResources deletes all that paddle-operator made for the job.
+func (p *Plan) deleteLegacyResources(obs *observed.State) {
+	for _, pod := range obs.Operator.Pods {
+		p.remove(KindPod, pod)
+	}
+	for _, service := range obs.Operator.Services {
+		p.remove(KindService, service)
+	}
+	if obs.Operator.Environment != nil {
+		p.remove(KindConfigMap, obs.Operator.Environment)
+	}
+	if obs.Operator.PodGroup != nil {
+		p.remove(KindPodGroup, obs.Operator.PodGroup)
+	}
+	// Services and ConfigMaps of paddle-operator's are not watched.
+	p.requeueAfter(pollInterval)
+}

@@ -5,20 +5,19 @@
 package lifecycle
 
 import (
-	"slices"
-
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
+	"github.com/paddle-volcano/paddle-volcano/controller/legacy"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
 // Decide plans what has to be done next for a PaddleJob.
 func Decide(obs *observed.State, cfg builder.Config) Plan {
 	var plan Plan
-	if slices.Contains(obs.Job.Finalizers, v1.OperatorFinalizer) {
+	if legacy.HasFinalizer(obs.Job) {
 		plan.do(ReleaseFinalizer{})
 	}
 	switch {
@@ -62,7 +61,7 @@ func (p *Plan) run(obs *observed.State, cfg builder.Config) {
 		p.Waiting = &builder.Cause{Reason: ReasonReplacing, Message: "the Volcano Job is being deleted; a new one is made once it is gone"}
 	case obs.VolcanoJob != nil:
 		p.syncVolcanoJob(obs, cfg)
-	case legacyPodsHealthy(obs):
+	case legacy.PodsHealthy(obs):
 		// It is left to finish as it was started.
 	case !obs.Operator.Empty():
 		p.replaceLegacyPods(obs)
