@@ -117,11 +117,11 @@ func TestCommandIsGivenOnceAtATime(t *testing.T) {
 	}
 	wait, err := d.sync(t.Context(), "ml/job")
 	require.NoError(t, err)
-	require.LessOrEqual(t, wait, lifecycle.CompletionGracePeriod, "it comes back when the time is over")
+	require.LessOrEqual(t, wait, volcano.CompletionGracePeriod, "it comes back when the time is over")
 	require.Positive(t, wait)
 	require.Zero(t, commands(), "Volcano may do it by itself")
 
-	now = now.Add(lifecycle.CompletionGracePeriod)
+	now = now.Add(volcano.CompletionGracePeriod)
 	require.NoError(t, d.work(t))
 	require.NoError(t, d.work(t))
 	require.Equal(t, 1, commands())

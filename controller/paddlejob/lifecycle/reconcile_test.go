@@ -383,7 +383,7 @@ func TestEnvironment(t *testing.T) {
 			with: []change{with("ps", observed.Running), with("worker", observed.Succeeded, observed.Succeeded), environmentOf, func(obs *observed.State) {
 				obs.Pods[0].DeletionTimestamp = &metav1.Time{}
 			}},
-			want: gist{requeueAfter: CompletionGracePeriod},
+			want: gist{requeueAfter: volcano.CompletionGracePeriod},
 		},
 		"names, lost":                 {phase: vcbatch.Running, with: append(running, byService), want: gist{does: []string{"create environment"}}},
 		"names, there":                {phase: vcbatch.Running, with: append(running, byService, serviceEnvironment)},
@@ -422,8 +422,8 @@ func TestComplete(t *testing.T) {
 		with  []change
 		want  gist
 	}{
-		"Volcano may still do it": {phase: vcbatch.Running, with: succeeded, want: gist{requeueAfter: CompletionGracePeriod}},
-		"Volcano did not":         {phase: vcbatch.Running, with: append(succeeded, ago(CompletionGracePeriod)), want: complete},
+		"Volcano may still do it": {phase: vcbatch.Running, with: succeeded, want: gist{requeueAfter: volcano.CompletionGracePeriod}},
+		"Volcano did not":         {phase: vcbatch.Running, with: append(succeeded, ago(volcano.CompletionGracePeriod)), want: complete},
 		"Volcano ends others": {
 			phase: vcbatch.Running, with: append(succeeded, ago(time.Minute), others(20*time.Second, 0, -time.Second)),
 			want: gist{requeueAfter: 10 * time.Second},

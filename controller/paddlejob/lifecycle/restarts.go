@@ -13,6 +13,7 @@ import (
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
+	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
 )
 
 // How long a job waits after a failure before it starts again: nothing the first time, and then twice as long each time.
@@ -157,10 +158,6 @@ func (p *Plan) restartWorkers(obs *observed.State) {
 	p.do(action)
 }
 
-// evictionGracePeriod is how long Volcano may take to start a gang again of which a pod was evicted. It acts when it sees the pod
-// go and never again, so a Volcano that was restarted just then would let the others wait.
-const evictionGracePeriod = 30 * time.Second
-
 // abort stops a gang of which a pod has failed. No policy of the Volcano Job aborts it: an abortion is either the controller's,
 // and then the status has the phase Restarting before, or somebody's own. Where the pod failed because another was evicted,
 // Volcano starts the gang again by itself once that one is gone.
@@ -193,7 +190,7 @@ func together(obs *observed.State) []*observed.RolePod {
 func evicting(obs *observed.State) time.Duration {
 	if !builder.LeavesFailures(obs.VolcanoJob) {
 		failed, _ := obs.FirstFailure()
-		return max(evictionGracePeriod-obs.Now.Sub(failed), 0)
+		return max(volcano.EvictionGracePeriod-obs.Now.Sub(failed), 0)
 	}
 	if !obs.Disrupted() {
 		return 0
@@ -217,7 +214,7 @@ func evicting(obs *observed.State) time.Duration {
 	if failed, ok := obs.FirstFailure(); ok && failed.After(last) {
 		last = failed
 	}
-	return max(evictionGracePeriod-obs.Now.Sub(last), 0)
+	return max(volcano.EvictionGracePeriod-obs.Now.Sub(last), 0)
 }
 
 // recreateFailedJob starts a job over under another Volcano Job. The restart is in the status before the Volcano Job goes, because the

@@ -18,6 +18,12 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
 )
 
+// What package volcano keeps to itself.
+const (
+	stuckGracePeriod   = 2 * time.Minute
+	completionGraceMax = 15 * time.Minute
+)
+
 func unheeded(ago time.Duration) change {
 	return func(obs *observed.State) { obs.UnacknowledgedFor = ago }
 }
@@ -56,7 +62,7 @@ func TestLostVolcanoJob(t *testing.T) {
 		with  []change
 		want  outcome
 	}{
-		"not for long": {phase: vcbatch.Running, with: []change{workers(observed.Failed, observed.Running), servers, unheeded(lostGracePeriod - 1)}},
+		"not for long": {phase: vcbatch.Running, with: []change{workers(observed.Failed, observed.Running), servers, unheeded(volcano.LostGracePeriod - 1)}},
 		"a failure is written down first": {phase: vcbatch.Running, with: []change{workers(observed.Failed, observed.Running), servers},
 			want: outcome{repeated: true}},
 		"a failure": {phase: vcbatch.Running, with: []change{workers(observed.Failed, observed.Running), servers, restarting(1)},
@@ -76,13 +82,13 @@ func TestLostVolcanoJob(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, tc.want, outcomeOf(created(t, tc.phase, append([]change{unheeded(lostGracePeriod)}, tc.with...)...)))
+			require.Equal(t, tc.want, outcomeOf(created(t, tc.phase, append([]change{unheeded(volcano.LostGracePeriod)}, tc.with...)...)))
 		})
 	}
 	t.Run("with a limit of the user's", func(t *testing.T) {
 		t.Parallel()
-		require.Equal(t, outcome{repeated: true}, outcomeOf(stopped(t, vcbatch.Aborted, 2, 0, time.Hour, restarting(0), unheeded(lostGracePeriod))))
-		require.Equal(t, outcome{does: recreated}, outcomeOf(stopped(t, vcbatch.Aborted, 2, 0, time.Hour, restarting(1), unheeded(lostGracePeriod))))
+		require.Equal(t, outcome{repeated: true}, outcomeOf(stopped(t, vcbatch.Aborted, 2, 0, time.Hour, restarting(0), unheeded(volcano.LostGracePeriod))))
+		require.Equal(t, outcome{does: recreated}, outcomeOf(stopped(t, vcbatch.Aborted, 2, 0, time.Hour, restarting(1), unheeded(volcano.LostGracePeriod))))
 	})
 	t.Run("it has ended", func(t *testing.T) {
 		t.Parallel()
@@ -90,7 +96,7 @@ func TestLostVolcanoJob(t *testing.T) {
 		obs := created(t, vcbatch.Running, workers(observed.Succeeded, observed.Succeeded), servers, over, noPodGroup,
 			func(obs *observed.State) { obs.Job.Spec.CleanPodPolicy = v1.CleanNever })
 		require.Equal(t, outcome{does: []string{"TerminateJob"}}, outcomeOf(obs))
-		obs.UnacknowledgedFor = lostGracePeriod
+		obs.UnacknowledgedFor = volcano.LostGracePeriod
 		require.Equal(t, outcome{does: []string{"delete pod job-ps-0"}}, outcomeOf(obs), "what runs goes, what has ended stays")
 	})
 }
@@ -141,7 +147,7 @@ func TestStateOfCommands(t *testing.T) {
 	require.Equal(t, "vc-uid Restarting 1", state(stopped(t, vcbatch.Restarting, 2, 1, stuckGracePeriod)))
 	require.Equal(t, "vc-uid Aborted 1", state(stopped(t, vcbatch.Aborted, 2, 1, time.Hour, restarting(2))))
 	require.Empty(t, state(created(t, vcbatch.Pending, func(obs *observed.State) {
-		obs.Now, obs.PodsMissingSince = seenAt, seenAt.Add(-missingPodsGracePeriod)
+		obs.Now, obs.PodsMissingSince = seenAt, seenAt.Add(-volcano.MissingPodsGracePeriod)
 	})), "a quota may be why there are no pods")
 }
 
