@@ -55,8 +55,8 @@ type Plan struct {
 // pollInterval is how soon to look again at what is not watched.
 const pollInterval = 10 * time.Second
 
-// Action is one write to the API.
-type Action interface{ action() }
+// Action is one write to the API, of one of the types below.
+type Action any
 
 // Event is something to tell the user once the action it belongs to is done.
 type Event struct {
@@ -128,15 +128,6 @@ type Delete struct {
 	Object metav1.Object
 }
 
-func (ReleaseFinalizer) action() {}
-func (CreateVolcanoJob) action() {}
-func (ApplyPodGroup) action()    {}
-func (WriteEnvironment) action() {}
-func (IssueCommand) action()     {}
-func (NotePodGroup) action()     {}
-func (ScaleVolcanoJob) action()  {}
-func (Delete) action()           {}
-
 func (p *Plan) do(actions ...Action) { p.Actions = append(p.Actions, actions...) }
 
 // requeueAfter asks to look again after a time; the soonest wins.
@@ -191,11 +182,6 @@ type Announcement struct {
 	Annotations map[string]string
 }
 
-func (MovePorts) action() {}
-
-func (AnnouncePods) action() {}
-
 // NoteFinalStatus annotates a PaddleJob that has ended.
 type NoteFinalStatus struct{ Value string }
 
-func (NoteFinalStatus) action() {}
