@@ -108,12 +108,18 @@ func (c *Controller) enqueue(object any) {
 // Watch waits until the API server serves the kind, and fills the caches. It is called once, also by a controller that does not lead, and
 // returns when the caches are filled or the context has ended.
 func (c *Controller) Watch(ctx context.Context) {
-	klog.FromContext(ctx).Info("Waiting for the CRD of Kubeflow's PaddleJob, and listing them then", "resource", kubeflowv1.Resource+"."+kubeflowv1.GroupName)
+	logger, reported := klog.FromContext(ctx), false
 	if err := wait.PollUntilContextCancel(ctx, discoveryPeriod, true, func(context.Context) (bool, error) {
-		return served(c.clients.Kube.Discovery()), nil
+		is := served(c.clients.Kube.Discovery())
+		if !is && !reported {
+			logger.Info("The API server does not serve Kubeflow's PaddleJob yet: waiting for its CRD, Kubeflow's own or deploy/v1/kubeflow-crd.yaml")
+			reported = true
+		}
+		return is, nil
 	}); err != nil {
 		return
 	}
+	logger.Info("Listing Kubeflow's PaddleJobs")
 	go c.jobs.RunWithContext(ctx)
 	go c.made.RunWithContext(ctx)
 	if cache.WaitForCacheSync(ctx.Done(), c.jobs.HasSynced, c.made.HasSynced) {

@@ -184,4 +184,3 @@ type Announcement struct {
 
 // NoteFinalStatus annotates a PaddleJob that has ended.
 type NoteFinalStatus struct{ Value string }
-
