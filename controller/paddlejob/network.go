@@ -87,7 +87,7 @@ func (c *Controller) announcePods(ctx context.Context, obs *observed.State, a li
 		announced, err := c.clients.Kube.CoreV1().Pods(one.Pod.Namespace).Patch(ctx, one.Pod.Name, types.MergePatchType, patch,
 			metav1.PatchOptions{FieldManager: FieldManager}, "status")
 		if err != nil {
-			return writeError(err, fmt.Sprintf("annotating pod %s", one.Pod.Name))
+			return writeError(err, "annotating pod "+one.Pod.Name)
 		}
 		if err := changedByAdmission("pod", announced.Name, changedEntry("metadata.annotations", one.Annotations, announced.Annotations)); err != nil {
 			return err

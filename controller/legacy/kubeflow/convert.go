@@ -109,11 +109,12 @@ func (c *Conversion) roles(job *kubeflowv1.PaddleJob) (master, worker *kubeflowv
 	found, names := map[kubeflowv1.ReplicaType]*kubeflowv1.ReplicaSpec{}, map[kubeflowv1.ReplicaType]kubeflowv1.ReplicaType{}
 	for _, name := range slices.Sorted(maps.Keys(job.Spec.PaddleReplicaSpecs)) {
 		role := roleOf(name)
-		if role == "" {
+		switch {
+		case role == "":
 			c.refuse(ReasonInvalidReplicaType, "%s is no role of a PaddleJob: use Worker, and Master for parameter servers", path(name))
-		} else if found[role] != nil {
+		case found[role] != nil:
 			c.refuse(ReasonInvalidReplicaType, "%s and %s are the same role: keep one of them", path(names[role]), path(name))
-		} else {
+		default:
 			found[role], names[role] = cmp.Or(job.Spec.PaddleReplicaSpecs[name], &kubeflowv1.ReplicaSpec{}), name
 		}
 	}
