@@ -125,13 +125,13 @@ func TestElasticIsRefused(t *testing.T) {
 	require.Empty(t, Validate(paddleJob(0, 4, elastic(2, 8), etcdAt("10.0.0.9:2379")), PodGroupOverrides{}, Config{}))
 }
 
-func TestElasticPolicyAloneIsTold(t *testing.T) {
+func TestElasticPolicyAloneIsReported(t *testing.T) {
 	_, warnings := mustJob(t, paddleJob(0, 4, etcdAt("kv:2379")))
 	require.Len(t, warnings, 1)
 	requireCause(t, warnings, ReasonElasticPolicyIgnored, "spec.elasticPolicy", "spec.elastic")
 }
 
-func TestBoundsWithoutElasticAreTold(t *testing.T) {
+func TestBoundsWithoutElasticAreReported(t *testing.T) {
 	for field, bounded := range map[string]change{
 		"spec.ps.limits":       func(job *v1.PaddleJob) { job.Spec.PS.Limits = ptr.To(4) },
 		"spec.worker.requests": func(job *v1.PaddleJob) { job.Spec.Worker.Requests = ptr.To(1) },

@@ -181,7 +181,7 @@ func TestHostIsChecked(t *testing.T) {
 	requireCause(t, found, ReasonInvalidTemplate, "spec.worker.template.spec.containers[0].ports", "hostPort 8041")
 }
 
-func TestHostNetworkIsTold(t *testing.T) {
+func TestHostNetworkIsReported(t *testing.T) {
 	own := workerPod(func(spec *corev1.PodSpec) { spec.HostNetwork = true })
 	affinity := func(key string) change {
 		return workerPod(func(spec *corev1.PodSpec) {

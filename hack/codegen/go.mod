@@ -4,7 +4,6 @@ module github.com/paddle-volcano/paddle-volcano/hack/codegen
 go 1.24.0
 
 tool (
-	k8s.io/code-generator/cmd/applyconfiguration-gen
 	k8s.io/code-generator/cmd/client-gen
 	k8s.io/code-generator/cmd/informer-gen
 	k8s.io/code-generator/cmd/lister-gen

@@ -21,8 +21,47 @@ import (
 
 // vocabularies are the words that the names of each folder do not have, and what is written in their place.
 var vocabularies = map[string]map[string]string{
-	"plugins": pluginWords,
-	"cmd":     commandWords,
+	"plugins":    pluginWords,
+	"controller": controllerWords,
+	"cmd":        commandWords,
+}
+
+// controllerWords are the controller's, as pluginWords are the plugin's.
+var controllerWords = map[string]string{
+	"again":      "retry, recreate",
+	"anew":       "again",
+	"assumed":    "mutated",
+	"carry out":  "apply",
+	"census":     "gauge",
+	"departure":  "deletion",
+	"elsewhere":  "managedExternally",
+	"excuse":     "markOutOfSync",
+	"farewell":   "completionEvent",
+	"fence":      "writeGuard",
+	"forgotten":  "lost",
+	"gone":       "notFound, deleted",
+	"heed":       "honor",
+	"held":       "capped",
+	"let in":     "admitted",
+	"look again": "requeueAfter",
+	"missed":     "unobserved",
+	"notice":     "cause",
+	"pace":       "latency",
+	"patience":   "debounce",
+	"room":       "capacity",
+	"said":       "message",
+	"stamp":      "firstSeen",
+	"start over": "recreate",
+	"story":      "conditions",
+	"streak":     "unacknowledged",
+	"told":       "reported",
+	"trains":     "trainingContainer",
+	"unapplied":  "notSynced",
+	"unmade":     "missing",
+	"view":       "observed",
+	"wake":       "nudge",
+	"whose":      "authenticate",
+	"wish":       "overrides",
 }
 
 // commandWords are those of the command line.

@@ -16,7 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/plan"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 )
 
 // letReadAll gives a user the right to read kinds in the whole cluster.
@@ -75,11 +75,11 @@ func plannedPlaces(p plan.Plan) places {
 
 func (u user) places(t *testing.T, job string) places {
 	t.Helper()
-	pods, err := cluster.Kube.CoreV1().Pods(u.namespace).List(t.Context(), metav1.ListOptions{LabelSelector: keys.JobName + "=" + job})
+	pods, err := cluster.Kube.CoreV1().Pods(u.namespace).List(t.Context(), metav1.ListOptions{LabelSelector: v1.JobNameLabel + "=" + job})
 	require.NoError(t, err)
 	all := places{}
 	for i := range pods.Items {
-		all[pods.Items[i].Labels[keys.ResourceType]+" "+pods.Items[i].Spec.NodeName]++
+		all[pods.Items[i].Labels[v1.ResourceTypeLabel]+" "+pods.Items[i].Spec.NodeName]++
 	}
 	return all
 }

@@ -20,7 +20,6 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/describe"
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
@@ -31,7 +30,7 @@ func (c *Clients) Load(ctx context.Context, namespace, name string) (*describe.O
 		return nil, err
 	}
 	o := &describe.Objects{Job: job, Now: time.Now()}
-	with := labels.Set{keys.JobName: name}
+	with := labels.Set{v1.JobNameLabel: name}
 	r := collectUnreadable(&o.Unread)
 	vcjob, err := Get[vcbatch.Job](ctx, c, namespace, name)
 	if r.read("Volcano Jobs", err) && metav1.IsControlledBy(vcjob, job) {

@@ -19,7 +19,6 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/migrate"
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
@@ -140,7 +139,7 @@ func (c *Clients) complete(ctx context.Context, v *observed.State) error {
 		return fmt.Errorf("read PodGroup %s/%s: %w", namespace, name, err)
 	}
 	switch environment, err := Get[corev1.ConfigMap](ctx, c, namespace, name); {
-	case err == nil && metav1.IsControlledBy(environment, v.Job) && environment.Labels[keys.JobName] == "":
+	case err == nil && metav1.IsControlledBy(environment, v.Job) && environment.Labels[v1.JobNameLabel] == "":
 		v.Operator.Environment = environment
 	case err != nil && !apierrors.IsNotFound(err):
 		return fmt.Errorf("read ConfigMap %s/%s: %w", namespace, name, err)

@@ -20,7 +20,6 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/cluster"
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
@@ -56,9 +55,9 @@ func (s *session) logs() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		chosen := labels.Set{keys.JobName: job.Name, keys.ResourceType: role}
+		chosen := labels.Set{v1.JobNameLabel: job.Name, v1.ResourceTypeLabel: role}
 		if flags.Changed("rank") {
-			chosen[keys.TaskIndex] = strconv.Itoa(rank)
+			chosen[v1.TaskIndexLabel] = strconv.Itoa(rank)
 		}
 		pods, err := awaitStart(cmd.Context(), clients, job, chosen, *follow)
 		if err != nil {

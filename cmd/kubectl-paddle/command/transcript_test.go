@@ -29,7 +29,6 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/plan"
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/simulation"
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/deploy"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 	"github.com/paddle-volcano/paddle-volcano/test/fakeapi"
@@ -78,7 +77,7 @@ func newJob(name string, workers int, phase v1.Phase, conditions ...metav1.Condi
 // groupOf is the PodGroup of a job with the plugin's report.
 func groupOf(job *v1.PaddleJob, phase vcscheduling.PodGroupPhase, status corev1.ConditionStatus, r report.Report) *vcscheduling.PodGroup {
 	group := &vcscheduling.PodGroup{ObjectMeta: metav1.ObjectMeta{
-		Namespace: job.Namespace, Name: job.Name + "-uid", Labels: map[string]string{keys.JobName: job.Name}, CreationTimestamp: job.CreationTimestamp,
+		Namespace: job.Namespace, Name: job.Name + "-uid", Labels: map[string]string{v1.JobNameLabel: job.Name}, CreationTimestamp: job.CreationTimestamp,
 		Annotations: map[string]string{report.Annotation: r.Encode()},
 	}}
 	group.Spec.Queue, group.Spec.MinMember = "default", 2
@@ -113,7 +112,7 @@ func objects() (all []runtime.Object) {
 	)
 	for i, node := range []string{"node-0", "node-2"} {
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: fmt.Sprintf("resnet-worker-%d", i), UID: types.UID(node), CreationTimestamp: ago(time.Hour),
-			Labels:      map[string]string{keys.JobName: "resnet", keys.ResourceType: "worker", "volcano.sh/task-spec": "worker", keys.TaskIndex: strconv.Itoa(i)},
+			Labels:      map[string]string{v1.JobNameLabel: "resnet", v1.ResourceTypeLabel: "worker", "volcano.sh/task-spec": "worker", v1.TaskIndexLabel: strconv.Itoa(i)},
 			Annotations: map[string]string{vcscheduling.KubeGroupNameAnnotationKey: "resnet-uid", "volcano.sh/task-spec": "worker"}}}
 		pod.Spec = corev1.PodSpec{NodeName: node, SchedulerName: "volcano", Containers: []corev1.Container{{Name: "paddle", Resources: corev1.ResourceRequirements{
 			Requests: corev1.ResourceList{"nvidia.com/gpu": resource.MustParse("4")}, Limits: corev1.ResourceList{"nvidia.com/gpu": resource.MustParse("4")},

@@ -11,7 +11,6 @@ import (
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
@@ -22,7 +21,7 @@ func PodRows(o *Objects) (rows [][]string) {
 	for _, pod := range pods {
 		m := observed.NewRolePod(pod)
 		address := builder.PaddleIP(pod)
-		if port := pod.Annotations[keys.Port]; port != "" && address != "" {
+		if port := pod.Annotations[v1.PortAnnotation]; port != "" && address != "" {
 			address += ":" + port
 		}
 		restarts := int32(0)

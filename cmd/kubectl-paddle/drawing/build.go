@@ -12,7 +12,7 @@ import (
 	"k8s.io/component-helpers/resource"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/describe"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/config"
 )
@@ -31,7 +31,7 @@ func New(o *Objects) *Map {
 	on := map[string][]*Pod{}
 	for _, pod := range pods {
 		p := &Pod{Namespace: pod.Namespace, Name: pod.Name, Holds: amountsOf(resource.PodRequests(pod, resource.PodResourcesOptions{})), owner: others}
-		if name := pod.Labels[keys.JobName]; name != "" {
+		if name := pod.Labels[v1.JobNameLabel]; name != "" {
 			p.owner, p.Job, p.Role = at[key(pod.Namespace, name)], name, observed.NewRolePod(pod).Role
 		}
 		on[pod.Spec.NodeName] = append(on[pod.Spec.NodeName], p)
@@ -68,7 +68,7 @@ func (m *Map) list(o *Objects, pods []*corev1.Pod) (at map[string]int) {
 		return job
 	}
 	for _, pod := range pods {
-		if name := pod.Labels[keys.JobName]; name != "" {
+		if name := pod.Labels[v1.JobNameLabel]; name != "" {
 			job := add(pod.Namespace, name)
 			job.pods++
 			job.nodes[pod.Spec.NodeName] = true
@@ -81,7 +81,7 @@ func (m *Map) list(o *Objects, pods []*corev1.Pod) (at map[string]int) {
 		}
 	}
 	for _, group := range o.Groups {
-		if job := found[key(group.Namespace, group.Labels[keys.JobName])]; job != nil && job.pods > 0 {
+		if job := found[key(group.Namespace, group.Labels[v1.JobNameLabel])]; job != nil && job.pods > 0 {
 			job.Place = append(job.Place, describe.Place(group)...)
 		}
 	}

@@ -18,7 +18,6 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/plan"
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/simulation"
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/test/placement/lingjun"
 )
 
@@ -44,7 +43,7 @@ func podOf(job, role string, index int, on string, gpus int, cpu string) *corev1
 	name := fmt.Sprintf("%s-%s-%d", job, role, index)
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: name, Labels: map[string]string{}}, Spec: corev1.PodSpec{NodeName: on}}
 	if job != "" {
-		p.Labels[keys.JobName], p.Labels[keys.ResourceType] = job, role
+		p.Labels[v1.JobNameLabel], p.Labels[v1.ResourceTypeLabel] = job, role
 	}
 	p.Spec.Containers = []corev1.Container{{Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu)}}}}
 	if gpus > 0 {
@@ -96,7 +95,7 @@ func lingjunObjects(t *testing.T) *Objects {
 	waits.Status.Phase = v1.Pending
 	o.Jobs = append(o.Jobs, waits)
 	o.Groups = []*vcscheduling.PodGroup{{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "g", Labels: map[string]string{keys.JobName: "job-03"}},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "g", Labels: map[string]string{v1.JobNameLabel: "job-03"}},
 		Status: vcscheduling.PodGroupStatus{Conditions: []vcscheduling.PodGroupCondition{{Type: "PaddleScheduled", Status: corev1.ConditionTrue,
 			Message: "18 workers are on 9 nodes in 2 racks\na step of training sends 18 sizes of the model between nodes, 2 between racks"}}},
 	}}

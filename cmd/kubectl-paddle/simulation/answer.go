@@ -19,7 +19,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/describe"
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/plan"
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/snapshot"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/simulate"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/topology"
@@ -115,7 +115,7 @@ func clusterOf(q *plan.Question) (*cluster, error) {
 // selectPending selects a pending job.
 func (c *cluster) selectPending(namespace, name string) error {
 	for i, group := range c.PodGroups {
-		if group.Namespace != namespace || group.Labels[keys.JobName] != name {
+		if group.Namespace != namespace || group.Labels[v1.JobNameLabel] != name {
 			continue
 		}
 		if group.Status.Phase == vcscheduling.PodGroupRunning {

@@ -15,7 +15,6 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/snapshot"
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/simulate"
 )
 
@@ -104,13 +103,13 @@ func (c *cluster) addCaveats(spec *corev1.PodSpec) {
 func (c *cluster) remove(namespace, name string) {
 	groups := map[string]bool{}
 	c.PodGroups = slices.DeleteFunc(c.PodGroups, func(g *vcscheduling.PodGroup) bool {
-		its := g.Namespace == namespace && g.Labels[keys.JobName] == name
+		its := g.Namespace == namespace && g.Labels[v1.JobNameLabel] == name
 		groups[simulate.Key(g)] = groups[simulate.Key(g)] || its
 		return its
 	})
 	before := len(c.Pods)
 	c.Pods = slices.DeleteFunc(c.Pods, func(p *corev1.Pod) bool {
-		return groups[groupKey(p)] || p.Namespace == namespace && p.Labels[keys.JobName] == name
+		return groups[groupKey(p)] || p.Namespace == namespace && p.Labels[v1.JobNameLabel] == name
 	})
 	if removed := before - len(c.Pods); removed > 0 {
 		c.note("job %s exists already: it is planned as if that one were deleted, with its pods (%d)", name, removed)

@@ -11,7 +11,7 @@ import (
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/snapshot"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 )
 
 // The job was placed in two blocks, because other jobs held the nodes between.
@@ -50,7 +50,7 @@ func TestIdeal(t *testing.T) {
 	// Where the model's size and the links' widths are known, the busiest link has a time.
 	s = runs()
 	s.SchedulerConfiguration = strings.Replace(configuration, "{topology-labels: \"rack, block\"}", "{topology-labels: \"rack, block\", tier-bandwidths: \"100Gbps, 400Gbps, 1600Gbps\"}", 1)
-	s.PodGroups[0].Annotations = map[string]string{keys.ParameterSize: "10G"}
+	s.PodGroups[0].Annotations = map[string]string{v1.ParameterSizeAnnotation: "10G"}
 	best, err = Ideal(s)
 	require.NoError(t, err)
 	require.Equal(t, "35 GiB between nodes", best.Traffic())

@@ -16,7 +16,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/describe"
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/plan"
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/snapshot"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/simulate"
 )
 
@@ -206,7 +206,7 @@ func (c *cluster) name(key string) string {
 		if simulate.Key(group) != key {
 			continue
 		}
-		if job := group.Labels[keys.JobName]; job != "" {
+		if job := group.Labels[v1.JobNameLabel]; job != "" {
 			return job
 		}
 		if len(group.OwnerReferences) > 0 {

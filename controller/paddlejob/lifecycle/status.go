@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
@@ -84,18 +83,18 @@ func phaseOf(obs *observed.State, plan *Plan) v1.Phase {
 		}
 		return placement(obs)
 	}
-	switch phase := obs.VolcanoJob.Status.State.Phase; {
+	switch attempt := obs.Attempt(); {
 	case obs.PodStatusLag() > 0:
 		return obs.Job.Status.Phase
 	case plan.Retrying != nil:
 		return v1.Restarting
-	case phase == vcbatch.Completed:
+	case attempt == observed.AttemptCompleted:
 		return v1.Completed
-	case phase == vcbatch.Failed || phase == vcbatch.Terminated:
+	case attempt.Ended():
 		return v1.Failed
 	case ending(obs):
 		return obs.Job.Status.Phase
-	case phase == vcbatch.Restarting:
+	case attempt == observed.AttemptRestarting:
 		return v1.Restarting
 	}
 	return placement(obs)
@@ -313,7 +312,7 @@ func failure(obs *observed.State, plan *Plan) (reason, message string) {
 	if pod, code, ok := obs.PermanentExit(); ok {
 		return ReasonPermanentExitCode, fmt.Sprintf("%s exited with code %d, after which the job is not started again", pod, code)
 	}
-	if status.State.Phase == vcbatch.Terminated {
+	if obs.Attempt() == observed.AttemptTerminated {
 		if c := meta.FindStatusCondition(obs.Job.Status.Conditions, v1.ConditionScheduled); c != nil && IsRefusal(c.Reason) {
 			return c.Reason, "Volcano gave the job up: " + c.Message
 		}

@@ -16,25 +16,30 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/lifecycle"
 )
 
+// Reasons for which a job waits or cannot be run, beside those of package lifecycle that mean the same here.
+const (
+	ReasonTrainingOperator = "StartedByTrainingOperator"
+	ReasonRefusedByServer  = "RefusedByServer"
+)
+
 // pollInterval is how soon to look again at what is not watched.
 const pollInterval = 10 * time.Second
 
 // State is one job of Kubeflow's and what belongs to it, as seen at one moment. Objects are shared with the informers'
 // caches and must not be changed.
 type State struct {
-	// Now is when it was seen.
 	Now time.Time
 	// Job is never nil.
 	Job *kubeflowv1.PaddleJob
 	// Named is the PaddleJob of the job's name, whoever's it is; nil if there is none.
 	Named *batchv1.PaddleJob
-	// OperatorPods are the names of pods that Kubeflow's training operator made for the job.
+	// OperatorPods are the names of pods that Kubeflow's training operator created for the job.
 	OperatorPods []string
 	// Refusal is why the API server refused the PaddleJob, "" if it did not.
 	Refusal string
 }
 
-// Made is the PaddleJob that was made for the job, nil if there is none.
+// Made is the PaddleJob that was created for the job, nil if there is none.
 func (v *State) Made() *batchv1.PaddleJob {
 	if v.Named != nil && metav1.IsControlledBy(v.Named, v.Job) {
 		return v.Named
@@ -44,17 +49,15 @@ func (v *State) Made() *batchv1.PaddleJob {
 
 // Plan is what has to be done for a job and what its status has to say about it.
 type Plan struct {
-	// Create is the PaddleJob to make, nil for none.
-	Create *batchv1.PaddleJob
-	// Update is the PaddleJob that is there as it has to be, nil if it is so.
-	Update *batchv1.PaddleJob
-	// Delete says that the job has lived long enough.
+	// Create is the PaddleJob to create, and Update the existing one as it has to be; nil for nothing to do.
+	Create, Update *batchv1.PaddleJob
+	// Delete is true if the job's time to live is over.
 	Delete bool
 	// RequeueAfter is when to look at the job again although nothing that is watched has changed, 0 if never.
 	RequeueAfter time.Duration
 	// Stalled says what the user has to change before there can be a PaddleJob, nil if nothing.
 	Stalled *builder.Cause
-	// Waiting says what the job waits for before its PaddleJob can be made, nil if nothing.
+	// Waiting says what the job waits for before its PaddleJob can be created, nil if nothing.
 	Waiting *builder.Cause
 	// SpecNotSynced says why the PaddleJob is not what the spec asks for, nil if it is.
 	SpecNotSynced *builder.Cause
@@ -69,8 +72,11 @@ func Decide(v *State, etcd bool) Plan {
 		return p // the garbage collector does the rest, or another controller
 	}
 	ended := isTerminal(&v.Job.Status)
-	if ended && p.deleteExpired(v) {
-		return p
+	if ttl, end := v.Job.Spec.RunPolicy.TTLSecondsAfterFinished, v.Job.Status.CompletionTime; ended && ptr.Deref(ttl, -1) >= 0 && !end.IsZero() {
+		left := end.Add(time.Duration(*ttl) * time.Second).Sub(v.Now)
+		if p.Delete, p.RequeueAfter = left <= 0, max(left, 0); p.Delete {
+			return p
+		}
 	}
 	made := v.Made()
 	if made != nil && made.Spec.Elastic != nil {
@@ -93,59 +99,35 @@ func ManagedExternally(job *kubeflowv1.PaddleJob) bool {
 	return by != "" && by != kubeflowv1.ManagedByTrainingOperator
 }
 
-// deleteExpired deletes a job that has ended long enough ago, and reports whether it does.
-func (p *Plan) deleteExpired(v *State) bool {
-	ttl := v.Job.Spec.RunPolicy.TTLSecondsAfterFinished
-	end := v.Job.Status.CompletionTime
-	if ttl == nil || *ttl < 0 || end.IsZero() {
-		return false
-	}
-	left := end.Add(time.Duration(*ttl) * time.Second).Sub(v.Now)
-	p.Delete, p.RequeueAfter = left <= 0, max(left, 0)
-	return p.Delete
-}
-
-// syncPaddleJob holds the PaddleJob to the spec.
+// syncPaddleJob holds the PaddleJob to the spec. A suspension goes first where pods are placed: what else is changed with it can be
+// refused as long as they are there, and the suspension with it.
 func (p *Plan) syncPaddleJob(v *State, made *batchv1.PaddleJob, conversion *Conversion, ended bool) {
+	want := conversion.Job
+	placed := made.Status.Phase == batchv1.Starting || made.Status.Phase == batchv1.Running || made.Status.Phase == batchv1.Restarting
 	switch {
 	case made.DeletionTimestamp != nil:
 		if !ended {
 			p.Waiting = &builder.Cause{Reason: lifecycle.ReasonReplacing, Message: "its PaddleJob of " + batchv1.GroupName +
 				" is being deleted; a new one is made once it is gone"}
 		}
-	case conversion.Job == nil:
+	case want == nil:
 		if !ended {
-			p.SpecNotSynced = specNotSynced(texts(conversion.Refused))
+			p.SpecNotSynced = specNotSynced(builder.Messages(conversion.Refused))
 		}
-	case !ended && suspendBeforeUpdate(made, conversion.Job):
-		p.Update = stopping(made)
-	case !same(made, conversion.Job):
+	case !ended && placed && isSuspended(want):
+		if !isSuspended(made) {
+			p.Update = made.DeepCopy()
+			p.Update.Spec.RunPolicy = ptr.To(ptr.Deref(p.Update.Spec.RunPolicy, batchv1.RunPolicy{}))
+			p.Update.Spec.RunPolicy.Suspend = ptr.To(true)
+		}
+	case !equality.Semantic.DeepEqual(made.Spec, want.Spec) || !equality.Semantic.DeepEqual(made.Labels, want.Labels) ||
+		!equality.Semantic.DeepEqual(made.Annotations, want.Annotations):
 		p.Update = made.DeepCopy()
-		p.Update.Labels, p.Update.Annotations, p.Update.Spec = conversion.Job.Labels, conversion.Job.Annotations, conversion.Job.Spec
+		p.Update.Labels, p.Update.Annotations, p.Update.Spec = want.Labels, want.Annotations, want.Spec
 		if v.Refusal != "" && !ended {
 			p.SpecNotSynced = specNotSynced(translateFieldPaths(v.Refusal))
 		}
 	}
-}
-
-// suspendBeforeUpdate reports whether a job is to be suspended whose pods are placed. What else is changed with that has to wait until
-// they are gone, because it can be refused as long as they are there, and the suspension with it.
-func suspendBeforeUpdate(made, want *batchv1.PaddleJob) bool {
-	placed := made.Status.Phase == batchv1.Starting || made.Status.Phase == batchv1.Running || made.Status.Phase == batchv1.Restarting
-	return placed && isSuspended(want)
-}
-
-// stopping is the PaddleJob suspended and otherwise as it is, nil if it is that already.
-func stopping(made *batchv1.PaddleJob) *batchv1.PaddleJob {
-	if isSuspended(made) {
-		return nil
-	}
-	stopped := made.DeepCopy()
-	if stopped.Spec.RunPolicy == nil {
-		stopped.Spec.RunPolicy = &batchv1.RunPolicy{}
-	}
-	stopped.Spec.RunPolicy.Suspend = ptr.To(true)
-	return stopped
 }
 
 func isSuspended(job *batchv1.PaddleJob) bool {
@@ -157,17 +139,12 @@ func specNotSynced(why string) *builder.Cause {
 		Message: "the job goes on with the spec it had, because the changed one cannot run: " + why}
 }
 
-func same(a, b *batchv1.PaddleJob) bool {
-	return equality.Semantic.DeepEqual(a.Spec, b.Spec) && equality.Semantic.DeepEqual(a.Labels, b.Labels) &&
-		equality.Semantic.DeepEqual(a.Annotations, b.Annotations)
-}
-
-// create makes the PaddleJob, or says why it cannot be made.
+// create creates the PaddleJob, or says why it cannot be created.
 func (p *Plan) create(v *State, conversion *Conversion) {
 	switch {
 	case conversion.Job == nil:
-		p.Stalled = &builder.Cause{Reason: conversion.Refused[0].Reason, Message: texts(conversion.Refused)}
-	case v.Named != nil && leaving(v.Named, v.Job):
+		p.Stalled = &builder.Cause{Reason: conversion.Refused[0].Reason, Message: builder.Messages(conversion.Refused)}
+	case v.Named != nil && terminating(v.Named, v.Job):
 		p.RequeueAfter = pollInterval
 		p.Waiting = &builder.Cause{Reason: lifecycle.ReasonPredecessor, Message: "the PaddleJob of " + batchv1.GroupName +
 			" of an earlier job of this name is still being deleted"}
@@ -180,18 +157,17 @@ func (p *Plan) create(v *State, conversion *Conversion) {
 		p.Stalled = &builder.Cause{Reason: ReasonTrainingOperator, Message: fmt.Sprintf("Kubeflow's training operator has started this job: "+
 			"%d pods of its are there, for example %s, and nothing is done while they are; once they are deleted the job starts anew",
 			len(v.OperatorPods), v.OperatorPods[0])}
-	case v.Refusal != "":
-		p.Create = conversion.Job // tried again: a quota or a webhook's mind can change
-		p.Stalled = &builder.Cause{Reason: ReasonRefusedByServer, Message: translateFieldPaths(v.Refusal)}
 	default:
 		p.Create = conversion.Job
+		if v.Refusal != "" { // it is tried again: a quota or a webhook's mind can change
+			p.Stalled = &builder.Cause{Reason: ReasonRefusedByServer, Message: translateFieldPaths(v.Refusal)}
+		}
 	}
 }
 
-// leaving reports whether a PaddleJob in the place of a job's goes by itself: what belonged to an earlier job of the name is
-// about to be collected.
-func leaving(named *batchv1.PaddleJob, job *kubeflowv1.PaddleJob) bool {
+// terminating reports whether a PaddleJob in the place of a job's goes by itself: what belonged to an earlier job of the name is about to
+// be collected.
+func terminating(named *batchv1.PaddleJob, job *kubeflowv1.PaddleJob) bool {
 	owner := metav1.GetControllerOf(named)
-	inherited := owner != nil && owner.Kind == kubeflowv1.Kind && owner.Name == job.Name && owner.UID != job.UID
-	return named.DeletionTimestamp != nil || inherited
+	return named.DeletionTimestamp != nil || owner != nil && owner.Kind == kubeflowv1.Kind && owner.Name == job.Name && owner.UID != job.UID
 }
