@@ -368,7 +368,7 @@ func pendingReason(obs *observed.State, now time.Time) (reason, message string) 
 	case made < total && obs.PodCreateError != "":
 		return RefusalReason(obs.PodCreateError), fmt.Sprintf("Volcano has made %d of %d pods, and the API server refuses the rest: %s", made, total, obs.PodCreateError)
 	case SettlingFor(obs, now) > 0:
-		return reasonPlacing, "the scheduler looks for room for the whole gang"
+		return reasonPlacing, "the scheduler looks for nodes for the whole gang"
 	}
 	if c := notPlaced(obs.PodGroup); c != nil {
 		return c.Reason, c.Message

@@ -131,13 +131,13 @@ func TestScheduledCondition(t *testing.T) {
 	}{
 		"waits a moment": {
 			with:   []change{func(obs *observed.State) { obs.VolcanoJob.CreationTimestamp = metav1.NewTime(now.Add(-time.Second)) }},
-			reason: "Placing", message: "the scheduler looks for room for the whole gang",
+			reason: "Placing", message: "the scheduler looks for nodes for the whole gang",
 		},
 		"waits a moment after a restart": {
 			phase: vcbatch.Pending, with: []change{retriedTimes(1), func(obs *observed.State) {
 				obs.VolcanoJob.Status.State.LastTransitionTime = metav1.NewTime(now.Add(-time.Second))
 			}},
-			reason: "Placing", message: "the scheduler looks for room for the whole gang",
+			reason: "Placing", message: "the scheduler looks for nodes for the whole gang",
 		},
 		"no PodGroup": {
 			with: []change{func(obs *observed.State) { obs.PodGroup = nil }}, reason: "WaitingForQueue",
@@ -303,7 +303,7 @@ func TestReasonOfThePlugin(t *testing.T) {
 	t.Parallel()
 	const no, yes = corev1.ConditionFalse, corev1.ConditionTrue
 	unplaced := pods(observed.Unscheduled, observed.Unscheduled, observed.Unscheduled)
-	young, waits := createdAgo(3*time.Second), "the scheduler looks for room for the whole gang"
+	young, waits := createdAgo(3*time.Second), "the scheduler looks for nodes for the whole gang"
 	for name, tc := range map[string]struct {
 		with    []change
 		reason  string
