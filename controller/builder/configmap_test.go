@@ -15,7 +15,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 )
 
-func withGloo(value int) change {
+func withGloo(value int32) change {
 	return func(job *v1.PaddleJob) { job.Spec.WithGloo = ptr.To(value) }
 }
 

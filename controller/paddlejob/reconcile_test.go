@@ -274,7 +274,7 @@ func TestFailureOfTheServerIsNotTheUsers(t *testing.T) {
 func TestConflictTellsNothing(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	d.cached(t, d.stored(t, func(job *v1.PaddleJob) { job.Spec.Worker.Replicas = 0 }))
+	d.cached(t, d.stored(t, func(job *v1.PaddleJob) { job.Spec.Worker.Template.Spec.SchedulerName = "other" }))
 	d.paddle.PrependReactor("update", "paddlejobs", refuse("changed", http.StatusConflict))
 	d.paddle.PrependReactor("update", "paddlejobs", func(clienttesting.Action) (bool, runtime.Object, error) {
 		return true, nil, apierrors.NewConflict(v1.Resource("paddlejobs"), "job", errors.New("changed"))
@@ -363,7 +363,7 @@ func TestChangeOfCountsWaitsForMore(t *testing.T) {
 	require.Zero(t, d.status(t).Worker.Pending, "other jobs have written too much")
 	d.messageLimiter = plenty
 	require.NoError(t, d.work(t))
-	require.Equal(t, 1, d.status(t).Worker.Pending)
+	require.EqualValues(t, 1, d.status(t).Worker.Pending)
 }
 
 // commands are the names of those that Volcano has not read.

@@ -21,6 +21,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 	paddleclient "github.com/paddle-volcano/paddle-volcano/controller/client/clientset/versioned/typed/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
+	"github.com/paddle-volcano/paddle-volcano/controller/validation"
 )
 
 // edit patches the spec of a job with what change returns for the job as it is now; nil changes nothing.
@@ -89,13 +90,13 @@ func (s *session) switching(to bool, use, short, done string) *cobra.Command {
 }
 
 func (s *session) scale() *cobra.Command {
-	var workers int
+	var workers int32
 	cmd := &cobra.Command{
 		Use: "scale JOB --workers N", Short: "Change how many workers a job has", Args: oneJob, ValidArgsFunction: s.jobNames(false),
 		Long: "Change how many workers a job has: of an elastic job while it trains, within its bounds; of any other before its pods have nodes.",
 	}
 	output := newPrint(cmd, "scaled")
-	cmd.Flags().IntVar(&workers, "workers", 0, "so many workers")
+	cmd.Flags().Int32Var(&workers, "workers", 0, "so many workers")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if !cmd.Flags().Changed("workers") {
 			return usage("say how many: --workers N")
@@ -124,7 +125,7 @@ func (s *session) scale() *cobra.Command {
 }
 
 // scalable refuses the numbers of workers that the controller would refuse.
-func scalable(job *v1.PaddleJob, workers int) error {
+func scalable(job *v1.PaddleJob, workers int32) error {
 	if job.Spec.Worker == nil {
 		return refused("job %s has no workers", job.Name)
 	}
@@ -133,12 +134,8 @@ func scalable(job *v1.PaddleJob, workers int) error {
 	}
 	scaled := job.DeepCopy()
 	scaled.Spec.Worker.Replicas = workers
-	var errs []error
-	for _, n := range builder.Validate(scaled, builder.PodGroupOverrides{}, settings) {
-		errs = append(errs, fmt.Errorf("%s (%s)", n.Message, n.Reason))
-	}
-	if len(errs) > 0 {
-		return refused("job %s cannot have %d workers: %w", job.Name, workers, errors.Join(errs...))
+	if errs := validation.Validate(scaled, builder.PodGroupOverrides{}, settings); len(errs) > 0 {
+		return refused("job %s cannot have %d workers: %s", job.Name, workers, validation.Messages(errs))
 	}
 	switch job.Status.Phase {
 	case v1.Starting, v1.Running, v1.Restarting:

@@ -121,7 +121,7 @@ func (s *session) getTables(o *describe.Objects, sends [][]string) error {
 	}
 	for _, role := range observed.Roles {
 		if spec := observed.Spec(job, role); spec != nil {
-			count := strconv.Itoa(spec.Replicas) + " wanted"
+			count := strconv.Itoa(int(spec.Replicas)) + " wanted"
 			if ready := describe.ReadyPods(job, role); ready != "" {
 				count = ready + " running"
 			}

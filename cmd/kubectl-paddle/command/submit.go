@@ -17,6 +17,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/plan"
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
+	"github.com/paddle-volcano/paddle-volcano/controller/validation"
 )
 
 func (s *session) submit() *cobra.Command {
@@ -191,8 +192,8 @@ func (s *session) check(documents []manifest.Document, own func(*v1.PaddleJob) *
 	for _, d := range documents {
 		job := named(d.Job)
 		requested := plan.Requested(own(d.Job))
-		for _, n := range builder.Validate(job, requested, settings) {
-			errs = append(errs, fmt.Errorf("%s: job %s: %s (%s)", d.Where, job.Name, n.Message, n.Reason))
+		for _, err := range validation.Validate(job, requested, settings) {
+			errs = append(errs, fmt.Errorf("%s: job %s: %w", d.Where, job.Name, err))
 		}
 		if len(errs) > 0 {
 			continue

@@ -82,7 +82,7 @@ func preferenceFor(job *v1.PaddleJob, tier string) string {
 	switch {
 	case t.HighestTierName != "" && tier == t.HighestTierName:
 		return "preference for one " + t.HighestTierName + " (networkTopology soft)"
-	case t.HighestTierAllowed != nil && strings.TrimSpace(strings.TrimPrefix(tier, "tier")) == strconv.Itoa(*t.HighestTierAllowed):
+	case t.HighestTierAllowed != nil && strings.TrimSpace(strings.TrimPrefix(tier, "tier")) == strconv.Itoa(int(*t.HighestTierAllowed)):
 		return "preference for one domain of " + tier + " (networkTopology soft)"
 	}
 	return ""

@@ -137,7 +137,7 @@ func rolesOf(job *v1.PaddleJob, placed map[string]int) (roles []Role) {
 		r := Role{Name: role, Placed: placed[role]}
 		if job != nil {
 			if spec := observed.Spec(job, role); spec != nil {
-				r.Wanted = spec.Replicas
+				r.Wanted = int(spec.Replicas)
 			}
 		}
 		if r.Placed+r.Wanted > 0 {

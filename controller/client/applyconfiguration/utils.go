@@ -28,6 +28,12 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &batchv1.PaddleJobSpecApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("PaddleJobStatus"):
 		return &batchv1.PaddleJobStatusApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("PodFailurePolicy"):
+		return &batchv1.PodFailurePolicyApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("PodFailurePolicyOnExitCodes"):
+		return &batchv1.PodFailurePolicyOnExitCodesApplyConfiguration{}
+	case v1.SchemeGroupVersion.WithKind("PodFailurePolicyRule"):
+		return &batchv1.PodFailurePolicyRuleApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ResourceSpec"):
 		return &batchv1.ResourceSpecApplyConfiguration{}
 	case v1.SchemeGroupVersion.WithKind("ResourceStatus"):

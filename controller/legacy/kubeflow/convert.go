@@ -57,7 +57,7 @@ func Convert(job *kubeflowv1.PaddleJob, etcd bool) Conversion {
 			variables(job.Name, kubeflowv1.Worker, found, elastic), job.Name)}
 	}
 	if elastic {
-		spec.Elastic = ptr.To(1)
+		spec.Elastic = ptr.To[int32](1) // a release that set elasticPolicy would change the specs of jobs that run
 		spec.Worker.Requests, spec.Worker.Limits = ptr.To(least), ptr.To(most)
 		if restarts := job.Spec.ElasticPolicy.MaxRestarts; restarts != nil {
 			spec.ElasticPolicy = &batchv1.ElasticPolicy{MaxRestarts: restarts}

@@ -29,7 +29,7 @@ func variables(job string, name kubeflowv1.ReplicaType, found replicas, elastic 
 	}
 	all = append(all,
 		corev1.EnvVar{Name: "PADDLE_JOB_ID", Value: job},
-		corev1.EnvVar{Name: "PADDLE_NNODES", Value: strconv.Itoa(size(found.master) + size(found.worker))},
+		corev1.EnvVar{Name: "PADDLE_NNODES", Value: strconv.Itoa(int(size(found.master) + size(found.worker)))},
 		// A pod's name resolves under the job's. Kubeflow has a Service for each pod.
 		corev1.EnvVar{Name: "PADDLE_MASTER", Value: fmt.Sprintf("%s-%s-0.%s:%d", job, role, job, portOf(meets))},
 	)

@@ -110,7 +110,7 @@ func (f *conversionResult) schedulingPolicy(run *kubeflowv1.RunPolicy) *batchv1.
 // elastic makes the workers come and go between the bounds, if they can: without servers, with bounds that differ, and
 // with an etcd to meet in. Kubeflow never did, so that a job for which it cannot be is run as it was there. It says
 // whether the job is elastic.
-func (f *conversionResult) elastic(job *kubeflowv1.PaddleJob, found replicas, etcd bool) (least, most int, is bool) {
+func (f *conversionResult) elastic(job *kubeflowv1.PaddleJob, found replicas, etcd bool) (least, most int32, is bool) {
 	policy := job.Spec.ElasticPolicy
 	if policy == nil || found.worker == nil {
 		return 0, 0, false
@@ -118,9 +118,9 @@ func (f *conversionResult) elastic(job *kubeflowv1.PaddleJob, found replicas, et
 	if len(policy.Metrics) > 0 {
 		f.warn(ReasonFieldIgnored, "spec.elasticPolicy.metrics has no effect: make a HorizontalPodAutoscaler for the job, whose workers can be scaled")
 	}
-	unset := ptr.To(int32(size(found.worker)))
-	least = int(*cmp.Or(policy.MinReplicas, policy.MaxReplicas, unset))
-	most = int(*cmp.Or(policy.MaxReplicas, policy.MinReplicas, unset))
+	unset := ptr.To(size(found.worker))
+	least = *cmp.Or(policy.MinReplicas, policy.MaxReplicas, unset)
+	most = *cmp.Or(policy.MaxReplicas, policy.MinReplicas, unset)
 	switch {
 	case least < 1:
 		f.refuse(ReasonInvalidElasticPolicy, "spec.elasticPolicy.minReplicas is %d: set it to 1 or more", least)

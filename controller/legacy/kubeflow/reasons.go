@@ -12,7 +12,7 @@ import (
 // Reasons for which a job is refused.
 const (
 	// ReasonInvalidName refuses a name that nothing of the job's could have.
-	ReasonInvalidName = builder.ReasonInvalidName
+	ReasonInvalidName = "InvalidName"
 	// ReasonInvalidReplicaType refuses a role that a PaddleJob does not have, or has twice.
 	ReasonInvalidReplicaType = "InvalidReplicaType"
 	// ReasonInvalidRestartPolicy refuses an unknown restart policy.

@@ -59,11 +59,11 @@ func path(name kubeflowv1.ReplicaType) string {
 }
 
 // size is the number of pods of a role, 0 for one that the job does not have.
-func size(spec *kubeflowv1.ReplicaSpec) int {
+func size(spec *kubeflowv1.ReplicaSpec) int32 {
 	if spec == nil {
 		return 0
 	}
-	return int(ptr.Deref(spec.Replicas, 1))
+	return ptr.Deref(spec.Replicas, 1)
 }
 
 // restartPolicy of a role.

@@ -7,11 +7,11 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
@@ -19,14 +19,15 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
+	"github.com/paddle-volcano/paddle-volcano/controller/validation"
 	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
 )
 
 // create makes the Volcano Job, or says why it cannot be made.
 func (p *Plan) create(obs *observed.State, cfg builder.Config) {
 	overrides := overridesOf(obs)
-	if refused := builder.Validate(obs.Job, overrides, cfg); len(refused) > 0 {
-		p.Stalled = joinCauses(refused[0].Reason, refused)
+	if refused := validation.Validate(obs.Job, overrides, cfg); len(refused) > 0 {
+		p.Stalled = invalidSpec(ReasonInvalidSpec, refused)
 		return
 	}
 	if p.nameTaken(obs) {
@@ -107,13 +108,9 @@ func (p *Plan) nameTaken(obs *observed.State) bool {
 	return false
 }
 
-// joinCauses makes one notice of several.
-func joinCauses(reason string, notices []builder.Cause) *builder.Cause {
-	texts := make([]string, 0, len(notices))
-	for _, n := range notices {
-		texts = append(texts, n.Message)
-	}
-	return &builder.Cause{Reason: reason, Message: strings.Join(texts, "; ")}
+// invalidSpec returns what is wrong with a spec as one cause.
+func invalidSpec(reason string, errs field.ErrorList) *builder.Cause {
+	return &builder.Cause{Reason: reason, Message: validation.Messages(errs)}
 }
 
 // unknownQueue says what is wrong with the queue, nil if it takes jobs. Volcano gives a Job of a queue that does not
@@ -175,8 +172,8 @@ func (p *Plan) applyUserPodGroup(obs *observed.State, cfg builder.Config) bool {
 		return false
 	}
 	overrides := overridesOf(obs)
-	if refused := builder.Validate(obs.Job, overrides, cfg); len(refused) > 0 {
-		p.do(NotePodGroup{PodGroup: obs.UserPodGroup, Event: podGroupIgnored(obs.UserPodGroup, joinCauses("", refused).Message)})
+	if refused := validation.Validate(obs.Job, overrides, cfg); len(refused) > 0 {
+		p.do(NotePodGroup{PodGroup: obs.UserPodGroup, Event: podGroupIgnored(obs.UserPodGroup, validation.Messages(refused))})
 		return false
 	}
 	want, _ := builder.Job(obs.Job, overrides, cfg)
@@ -231,8 +228,8 @@ func (p *Plan) applySpecChange(obs *observed.State, cfg builder.Config) bool {
 	if obs.Ended() || !specChanged(obs) {
 		return false
 	}
-	if refused := builder.Validate(obs.Job, overridesOf(obs), cfg); len(refused) > 0 {
-		notice := joinCauses(ReasonSpecChangeRefused, refused)
+	if refused := validation.Validate(obs.Job, overridesOf(obs), cfg); len(refused) > 0 {
+		notice := invalidSpec(ReasonSpecChangeRefused, refused)
 		notice.Message = "the job goes on with the spec it was created with, because the changed one cannot run: " + notice.Message
 		p.SpecNotSynced = notice
 		return false

@@ -27,7 +27,7 @@ func legacyPodsHealthy(obs *observed.State) bool {
 		well[m.Role]++
 	}
 	for _, role := range observed.Roles {
-		if spec := observed.Spec(obs.Job, role); spec != nil && well[role] < spec.Replicas {
+		if spec := observed.Spec(obs.Job, role); spec != nil && well[role] < int(spec.Replicas) {
 			return false
 		}
 	}

@@ -7,6 +7,8 @@ package v1
 // ElasticPolicyApplyConfiguration represents a declarative configuration of the ElasticPolicy type for use
 // with apply.
 type ElasticPolicyApplyConfiguration struct {
+	MinReplicas    *int32  `json:"minReplicas,omitempty"`
+	MaxReplicas    *int32  `json:"maxReplicas,omitempty"`
 	Etcd           *string `json:"etcd,omitempty"`
 	TimeoutSeconds *int32  `json:"timeoutSeconds,omitempty"`
 	MaxRestarts    *int32  `json:"maxRestarts,omitempty"`
@@ -16,6 +18,22 @@ type ElasticPolicyApplyConfiguration struct {
 // apply.
 func ElasticPolicy() *ElasticPolicyApplyConfiguration {
 	return &ElasticPolicyApplyConfiguration{}
+}
+
+// WithMinReplicas sets the MinReplicas field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the MinReplicas field is set to the value of the last call.
+func (b *ElasticPolicyApplyConfiguration) WithMinReplicas(value int32) *ElasticPolicyApplyConfiguration {
+	b.MinReplicas = &value
+	return b
+}
+
+// WithMaxReplicas sets the MaxReplicas field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the MaxReplicas field is set to the value of the last call.
+func (b *ElasticPolicyApplyConfiguration) WithMaxReplicas(value int32) *ElasticPolicyApplyConfiguration {
+	b.MaxReplicas = &value
+	return b
 }
 
 // WithEtcd sets the Etcd field in the declarative configuration to the given value

@@ -12,7 +12,7 @@ import (
 // with apply.
 type NetworkTopologyApplyConfiguration struct {
 	Mode               *batchv1.TopologyMode `json:"mode,omitempty"`
-	HighestTierAllowed *int                  `json:"highestTierAllowed,omitempty"`
+	HighestTierAllowed *int32                `json:"highestTierAllowed,omitempty"`
 	HighestTierName    *string               `json:"highestTierName,omitempty"`
 }
 
@@ -33,7 +33,7 @@ func (b *NetworkTopologyApplyConfiguration) WithMode(value batchv1.TopologyMode)
 // WithHighestTierAllowed sets the HighestTierAllowed field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the HighestTierAllowed field is set to the value of the last call.
-func (b *NetworkTopologyApplyConfiguration) WithHighestTierAllowed(value int) *NetworkTopologyApplyConfiguration {
+func (b *NetworkTopologyApplyConfiguration) WithHighestTierAllowed(value int32) *NetworkTopologyApplyConfiguration {
 	b.HighestTierAllowed = &value
 	return b
 }

@@ -12,13 +12,14 @@ import (
 // with apply.
 type PaddleJobSpecApplyConfiguration struct {
 	CleanPodPolicy   *batchv1.CleanPodPolicy             `json:"cleanPodPolicy,omitempty"`
+	ManagedBy        *string                             `json:"managedBy,omitempty"`
 	SchedulingPolicy *SchedulingPolicyApplyConfiguration `json:"schedulingPolicy,omitempty"`
 	Intranet         *batchv1.Intranet                   `json:"intranet,omitempty"`
-	WithGloo         *int                                `json:"withGloo,omitempty"`
+	WithGloo         *int32                              `json:"withGloo,omitempty"`
 	PS               *ResourceSpecApplyConfiguration     `json:"ps,omitempty"`
 	Worker           *ResourceSpecApplyConfiguration     `json:"worker,omitempty"`
 	Heter            *ResourceSpecApplyConfiguration     `json:"heter,omitempty"`
-	Elastic          *int                                `json:"elastic,omitempty"`
+	Elastic          *int32                              `json:"elastic,omitempty"`
 	ElasticPolicy    *ElasticPolicyApplyConfiguration    `json:"elasticPolicy,omitempty"`
 	RunPolicy        *RunPolicyApplyConfiguration        `json:"runPolicy,omitempty"`
 	SampleSetRef     *SampleSetRefApplyConfiguration     `json:"sampleSetRef,omitempty"`
@@ -35,6 +36,14 @@ func PaddleJobSpec() *PaddleJobSpecApplyConfiguration {
 // If called multiple times, the CleanPodPolicy field is set to the value of the last call.
 func (b *PaddleJobSpecApplyConfiguration) WithCleanPodPolicy(value batchv1.CleanPodPolicy) *PaddleJobSpecApplyConfiguration {
 	b.CleanPodPolicy = &value
+	return b
+}
+
+// WithManagedBy sets the ManagedBy field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the ManagedBy field is set to the value of the last call.
+func (b *PaddleJobSpecApplyConfiguration) WithManagedBy(value string) *PaddleJobSpecApplyConfiguration {
+	b.ManagedBy = &value
 	return b
 }
 
@@ -57,7 +66,7 @@ func (b *PaddleJobSpecApplyConfiguration) WithIntranet(value batchv1.Intranet) *
 // WithWithGloo sets the WithGloo field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the WithGloo field is set to the value of the last call.
-func (b *PaddleJobSpecApplyConfiguration) WithWithGloo(value int) *PaddleJobSpecApplyConfiguration {
+func (b *PaddleJobSpecApplyConfiguration) WithWithGloo(value int32) *PaddleJobSpecApplyConfiguration {
 	b.WithGloo = &value
 	return b
 }
@@ -89,7 +98,7 @@ func (b *PaddleJobSpecApplyConfiguration) WithHeter(value *ResourceSpecApplyConf
 // WithElastic sets the Elastic field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the Elastic field is set to the value of the last call.
-func (b *PaddleJobSpecApplyConfiguration) WithElastic(value int) *PaddleJobSpecApplyConfiguration {
+func (b *PaddleJobSpecApplyConfiguration) WithElastic(value int32) *PaddleJobSpecApplyConfiguration {
 	b.Elastic = &value
 	return b
 }

@@ -19,6 +19,7 @@ type PaddleJobStatusApplyConfiguration struct {
 	PS                 *ResourceStatusApplyConfiguration                       `json:"ps,omitempty"`
 	Worker             *ResourceStatusApplyConfiguration                       `json:"worker,omitempty"`
 	Heter              *ResourceStatusApplyConfiguration                       `json:"heter,omitempty"`
+	Selector           *string                                                 `json:"selector,omitempty"`
 	Elastic            *string                                                 `json:"elastic,omitempty"`
 	Restarts           *int32                                                  `json:"restarts,omitempty"`
 	Failures           *int32                                                  `json:"failures,omitempty"`
@@ -80,6 +81,14 @@ func (b *PaddleJobStatusApplyConfiguration) WithWorker(value *ResourceStatusAppl
 // If called multiple times, the Heter field is set to the value of the last call.
 func (b *PaddleJobStatusApplyConfiguration) WithHeter(value *ResourceStatusApplyConfiguration) *PaddleJobStatusApplyConfiguration {
 	b.Heter = value
+	return b
+}
+
+// WithSelector sets the Selector field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Selector field is set to the value of the last call.
+func (b *PaddleJobStatusApplyConfiguration) WithSelector(value string) *PaddleJobStatusApplyConfiguration {
+	b.Selector = &value
 	return b
 }
 

@@ -11,9 +11,9 @@ import (
 // ResourceSpecApplyConfiguration represents a declarative configuration of the ResourceSpec type for use
 // with apply.
 type ResourceSpecApplyConfiguration struct {
-	Replicas *int                    `json:"replicas,omitempty"`
-	Requests *int                    `json:"requests,omitempty"`
-	Limits   *int                    `json:"limits,omitempty"`
+	Replicas *int32                  `json:"replicas,omitempty"`
+	Requests *int32                  `json:"requests,omitempty"`
+	Limits   *int32                  `json:"limits,omitempty"`
 	Template *corev1.PodTemplateSpec `json:"template,omitempty"`
 }
 
@@ -26,7 +26,7 @@ func ResourceSpec() *ResourceSpecApplyConfiguration {
 // WithReplicas sets the Replicas field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the Replicas field is set to the value of the last call.
-func (b *ResourceSpecApplyConfiguration) WithReplicas(value int) *ResourceSpecApplyConfiguration {
+func (b *ResourceSpecApplyConfiguration) WithReplicas(value int32) *ResourceSpecApplyConfiguration {
 	b.Replicas = &value
 	return b
 }
@@ -34,7 +34,7 @@ func (b *ResourceSpecApplyConfiguration) WithReplicas(value int) *ResourceSpecAp
 // WithRequests sets the Requests field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the Requests field is set to the value of the last call.
-func (b *ResourceSpecApplyConfiguration) WithRequests(value int) *ResourceSpecApplyConfiguration {
+func (b *ResourceSpecApplyConfiguration) WithRequests(value int32) *ResourceSpecApplyConfiguration {
 	b.Requests = &value
 	return b
 }
@@ -42,7 +42,7 @@ func (b *ResourceSpecApplyConfiguration) WithRequests(value int) *ResourceSpecAp
 // WithLimits sets the Limits field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the Limits field is set to the value of the last call.
-func (b *ResourceSpecApplyConfiguration) WithLimits(value int) *ResourceSpecApplyConfiguration {
+func (b *ResourceSpecApplyConfiguration) WithLimits(value int32) *ResourceSpecApplyConfiguration {
 	b.Limits = &value
 	return b
 }

@@ -11,13 +11,14 @@ import (
 // ResourceStatusApplyConfiguration represents a declarative configuration of the ResourceStatus type for use
 // with apply.
 type ResourceStatusApplyConfiguration struct {
+	Replicas  *int32                   `json:"replicas,omitempty"`
 	Ready     *string                  `json:"ready,omitempty"`
-	Pending   *int                     `json:"pending,omitempty"`
-	Starting  *int                     `json:"starting,omitempty"`
-	Running   *int                     `json:"running,omitempty"`
-	Failed    *int                     `json:"failed,omitempty"`
-	Succeeded *int                     `json:"succeeded,omitempty"`
-	Unknown   *int                     `json:"unknown,omitempty"`
+	Pending   *int32                   `json:"pending,omitempty"`
+	Starting  *int32                   `json:"starting,omitempty"`
+	Running   *int32                   `json:"running,omitempty"`
+	Failed    *int32                   `json:"failed,omitempty"`
+	Succeeded *int32                   `json:"succeeded,omitempty"`
+	Unknown   *int32                   `json:"unknown,omitempty"`
 	Refs      []corev1.ObjectReference `json:"refs,omitempty"`
 }
 
@@ -25,6 +26,14 @@ type ResourceStatusApplyConfiguration struct {
 // apply.
 func ResourceStatus() *ResourceStatusApplyConfiguration {
 	return &ResourceStatusApplyConfiguration{}
+}
+
+// WithReplicas sets the Replicas field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Replicas field is set to the value of the last call.
+func (b *ResourceStatusApplyConfiguration) WithReplicas(value int32) *ResourceStatusApplyConfiguration {
+	b.Replicas = &value
+	return b
 }
 
 // WithReady sets the Ready field in the declarative configuration to the given value
@@ -38,7 +47,7 @@ func (b *ResourceStatusApplyConfiguration) WithReady(value string) *ResourceStat
 // WithPending sets the Pending field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the Pending field is set to the value of the last call.
-func (b *ResourceStatusApplyConfiguration) WithPending(value int) *ResourceStatusApplyConfiguration {
+func (b *ResourceStatusApplyConfiguration) WithPending(value int32) *ResourceStatusApplyConfiguration {
 	b.Pending = &value
 	return b
 }
@@ -46,7 +55,7 @@ func (b *ResourceStatusApplyConfiguration) WithPending(value int) *ResourceStatu
 // WithStarting sets the Starting field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the Starting field is set to the value of the last call.
-func (b *ResourceStatusApplyConfiguration) WithStarting(value int) *ResourceStatusApplyConfiguration {
+func (b *ResourceStatusApplyConfiguration) WithStarting(value int32) *ResourceStatusApplyConfiguration {
 	b.Starting = &value
 	return b
 }
@@ -54,7 +63,7 @@ func (b *ResourceStatusApplyConfiguration) WithStarting(value int) *ResourceStat
 // WithRunning sets the Running field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the Running field is set to the value of the last call.
-func (b *ResourceStatusApplyConfiguration) WithRunning(value int) *ResourceStatusApplyConfiguration {
+func (b *ResourceStatusApplyConfiguration) WithRunning(value int32) *ResourceStatusApplyConfiguration {
 	b.Running = &value
 	return b
 }
@@ -62,7 +71,7 @@ func (b *ResourceStatusApplyConfiguration) WithRunning(value int) *ResourceStatu
 // WithFailed sets the Failed field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the Failed field is set to the value of the last call.
-func (b *ResourceStatusApplyConfiguration) WithFailed(value int) *ResourceStatusApplyConfiguration {
+func (b *ResourceStatusApplyConfiguration) WithFailed(value int32) *ResourceStatusApplyConfiguration {
 	b.Failed = &value
 	return b
 }
@@ -70,7 +79,7 @@ func (b *ResourceStatusApplyConfiguration) WithFailed(value int) *ResourceStatus
 // WithSucceeded sets the Succeeded field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the Succeeded field is set to the value of the last call.
-func (b *ResourceStatusApplyConfiguration) WithSucceeded(value int) *ResourceStatusApplyConfiguration {
+func (b *ResourceStatusApplyConfiguration) WithSucceeded(value int32) *ResourceStatusApplyConfiguration {
 	b.Succeeded = &value
 	return b
 }
@@ -78,7 +87,7 @@ func (b *ResourceStatusApplyConfiguration) WithSucceeded(value int) *ResourceSta
 // WithUnknown sets the Unknown field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
 // If called multiple times, the Unknown field is set to the value of the last call.
-func (b *ResourceStatusApplyConfiguration) WithUnknown(value int) *ResourceStatusApplyConfiguration {
+func (b *ResourceStatusApplyConfiguration) WithUnknown(value int32) *ResourceStatusApplyConfiguration {
 	b.Unknown = &value
 	return b
 }

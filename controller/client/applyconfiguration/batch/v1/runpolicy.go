@@ -11,12 +11,13 @@ import (
 // RunPolicyApplyConfiguration represents a declarative configuration of the RunPolicy type for use
 // with apply.
 type RunPolicyApplyConfiguration struct {
-	Suspend                 *bool                 `json:"suspend,omitempty"`
-	ActiveDeadlineSeconds   *int64                `json:"activeDeadlineSeconds,omitempty"`
-	TTLSecondsAfterFinished *int32                `json:"ttlSecondsAfterFinished,omitempty"`
-	BackoffLimit            *int32                `json:"backoffLimit,omitempty"`
-	RestartScope            *batchv1.RestartScope `json:"restartScope,omitempty"`
-	PermanentExitCodes      []int32               `json:"permanentExitCodes,omitempty"`
+	Suspend                 *bool                               `json:"suspend,omitempty"`
+	ActiveDeadlineSeconds   *int64                              `json:"activeDeadlineSeconds,omitempty"`
+	TTLSecondsAfterFinished *int32                              `json:"ttlSecondsAfterFinished,omitempty"`
+	BackoffLimit            *int32                              `json:"backoffLimit,omitempty"`
+	RestartScope            *batchv1.RestartScope               `json:"restartScope,omitempty"`
+	PodFailurePolicy        *PodFailurePolicyApplyConfiguration `json:"podFailurePolicy,omitempty"`
+	PermanentExitCodes      []int32                             `json:"permanentExitCodes,omitempty"`
 }
 
 // RunPolicyApplyConfiguration constructs a declarative configuration of the RunPolicy type for use with
@@ -62,6 +63,14 @@ func (b *RunPolicyApplyConfiguration) WithBackoffLimit(value int32) *RunPolicyAp
 // If called multiple times, the RestartScope field is set to the value of the last call.
 func (b *RunPolicyApplyConfiguration) WithRestartScope(value batchv1.RestartScope) *RunPolicyApplyConfiguration {
 	b.RestartScope = &value
+	return b
+}
+
+// WithPodFailurePolicy sets the PodFailurePolicy field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the PodFailurePolicy field is set to the value of the last call.
+func (b *RunPolicyApplyConfiguration) WithPodFailurePolicy(value *PodFailurePolicyApplyConfiguration) *RunPolicyApplyConfiguration {
+	b.PodFailurePolicy = value
 	return b
 }
 
