@@ -14,9 +14,9 @@ import (
 )
 
 // elastic lets the workers be any number between two bounds.
-func elastic(least, most int) change {
+func elastic(least, most int32) change {
 	return func(job *v1.PaddleJob) {
-		job.Spec.Elastic = ptr(1)
+		job.Spec.Elastic = ptr(int32(1))
 		job.Spec.ElasticPolicy = &v1.ElasticPolicy{Etcd: "10.0.0.1:2379"}
 		job.Spec.Worker.Requests, job.Spec.Worker.Limits = &least, &most
 	}

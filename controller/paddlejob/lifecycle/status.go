@@ -45,6 +45,7 @@ func Next(obs *observed.State, plan *Plan, now time.Time) *v1.PaddleJobStatus {
 	default:
 		setter.setActiveConditions()
 	}
+	setter.ready()
 	return next
 }
 

@@ -29,6 +29,9 @@ const TextMost = 10 * time.Minute
 // Delay is how long a change may wait for more of them, 0 if it is news, and whether kubectl get shows nothing of it.
 func Delay(before, after *v1.PaddleJobStatus) (wait time.Duration, text bool) {
 	a, b := before.DeepCopy(), after.DeepCopy()
+	for _, status := range []*v1.PaddleJobStatus{a, b} { // what it says is in the others
+		meta.RemoveStatusCondition(&status.Conditions, v1.ConditionReady)
+	}
 	both := func(change func(*v1.PaddleJobStatus)) bool {
 		change(a)
 		change(b)
