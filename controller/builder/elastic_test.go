@@ -136,3 +136,20 @@ func TestEtcdProblem(t *testing.T) {
 		require.Contains(t, EtcdProblem(wrong), "look for "+left, wrong)
 	}
 }
+
+func TestElasticPolicyIsTheSwitch(t *testing.T) {
+	bounds := func(job *v1.PaddleJob) {
+		job.Spec.ElasticPolicy = &v1.ElasticPolicy{MinReplicas: ptr.To[int32](2), MaxReplicas: ptr.To[int32](8), Etcd: "kv:1"}
+	}
+	job := paddleJob(0, 4, bounds)
+	require.True(t, Elastic(job))
+	require.True(t, Scalable(job))
+	least, most := Bounds(job)
+	require.Equal(t, []int32{2, 8}, []int32{least, most})
+	require.Equal(t, "2:8", elasticContract(job, Config{})["PADDLE_NNODES"])
+	require.Equal(t, SpecHash(job), SpecHash(paddleJob(0, 7, bounds)), "the number of workers may change")
+	_, warnings := mustJob(t, job)
+	require.Empty(t, warnings)
+	require.False(t, Elastic(paddleJob(0, 4, etcdAt("kv:1"))))
+	require.False(t, Elastic(paddleJob(1, 4, bounds)), "workers of servers are not elastic")
+}

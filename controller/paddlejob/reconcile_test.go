@@ -22,6 +22,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/client-go/util/flowcontrol"
+	"k8s.io/utils/ptr"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 	vcfake "volcano.sh/apis/pkg/client/clientset/versioned/fake"
@@ -475,4 +476,18 @@ func TestFinalStatusIsWrittenOnce(t *testing.T) {
 		err := d.work(t)
 		require.Equal(t, tc.stale, errors.Is(err, errStale), "%s: %v", name, err)
 	}
+}
+
+func TestManagedByAnotherController(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.cached(t, d.stored(t, func(job *v1.PaddleJob) { job.Spec.ManagedBy = ptr.To("kueue.x-k8s.io/multikueue") }))
+	require.NoError(t, d.work(t))
+	require.Equal(t, v1.PaddleJobStatus{}, *d.status(t))
+	require.Empty(t, d.told())
+
+	d = newDesk(t)
+	d.cached(t, d.stored(t, func(job *v1.PaddleJob) { job.Spec.ManagedBy = ptr.To(v1.ManagedByController) }))
+	require.NoError(t, d.work(t))
+	require.Equal(t, v1.Pending, d.status(t).Phase)
 }

@@ -40,7 +40,7 @@ func TestTheirFieldsAreOurs(t *testing.T) {
 		required    []string
 	}{
 		"paddle-operator": {
-			file: "v1/crd.yaml", group: "batch.paddlepaddle.org", short: []string{"pdj"},
+			file: "v1/crd.yaml", group: "batch.paddlepaddle.org", short: []string{"pdj"}, scale: true,
 			columns: []string{"STATUS", "MODE", "PS", "WORKER", "AGE"},
 			fields: map[string]string{
 				"string": "spec.{cleanPodPolicy,intranet} spec.schedulingPolicy.{queue,priorityClass} spec.sampleSetRef.{name,namespace,mountPath} " +

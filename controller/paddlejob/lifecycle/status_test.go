@@ -391,3 +391,8 @@ func TestPhaseDoesNotDependOnThePodGroup(t *testing.T) {
 	strange := seen(vcbatch.Running, pods(observed.Running, observed.Running, observed.Running), func(obs *observed.State) { obs.PodGroup.Status.Phase = "Unknown" })
 	require.Equal(t, v1.Running, Next(strange, &Plan{}, now).Phase)
 }
+
+func TestSelectorOfTheWorkers(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "batch.paddlepaddle.org/job-name=job,paddle-res-type=worker", next(seen(vcbatch.Running)).Selector)
+}
