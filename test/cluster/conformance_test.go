@@ -207,7 +207,7 @@ func TestTheLauncherStartsNoOtherPodsProcesses(t *testing.T) {
 }
 
 // elastic is a role of some pods between two bounds.
-func elastic(least, replicas, most int) *v1.ResourceSpec {
+func elastic(least int32, replicas int, most int32) *v1.ResourceSpec {
 	spec := role(replicas)
 	spec.Requests, spec.Limits = &least, &most
 	return spec

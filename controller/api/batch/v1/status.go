@@ -166,7 +166,6 @@ type ResourceStatus struct {
 	Unknown int32 `json:"unknown,omitempty"`
 	// refs point to the pods with the ten lowest indexes, in index order. All pods of a job bear its label
 	// batch.paddlepaddle.org/job-name.
-	// +kubebuilder:validation:MaxItems=10
 	// +listType=atomic
 	// +optional
 	Refs []corev1.ObjectReference `json:"refs,omitempty"`
