@@ -140,7 +140,7 @@ func (r *run) configMaps(t *testing.T) func(string) (map[string]string, bool) {
 func matrix() (shapes []shape) {
 	roles := [][2]int{{0, 1}, {0, 2}, {0, 3}, {0, 12}, {1, 1}, {1, 3}, {2, 1}, {3, 2}, {12, 11}}
 	for _, role := range roles {
-		for _, gloo := range []*int{nil, ptr.To(0), ptr.To(1), ptr.To(2)} {
+		for _, gloo := range []*int32{nil, ptr.To[int32](0), ptr.To[int32](1), ptr.To[int32](2)} {
 			for _, intranet := range []v1.Intranet{v1.PodIP, v1.Service} {
 				shapes = append(shapes, shape{ps: role[0], workers: role[1], gloo: gloo, intranet: intranet, fallback: v1.PodIP})
 			}
@@ -192,7 +192,7 @@ func requireGloo(t *testing.T, shape shape, pod *conformance.Pod) {
 	t.Helper()
 	want := 0
 	if shape.ps > 0 && shape.gloo != nil {
-		want = *shape.gloo
+		want = int(*shape.gloo)
 	}
 	var gloo rules.Gloo
 	var err error

@@ -79,7 +79,7 @@ func (r *trial) awaitElastic(t *testing.T, sizes ...int) *v1.PaddleJob {
 		require.Equal(t, sizes, found)
 	}
 	r.requireModel(t, 2, worlds)
-	require.Equal(t, 2, done.Status.Worker.Succeeded)
+	require.EqualValues(t, 2, done.Status.Worker.Succeeded)
 	return done
 }
 
