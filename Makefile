@@ -25,7 +25,7 @@ demo: ## Watch the PaddleJobs of the documentation train on a real control plane
 # Go's cache of test results knows all inputs of PURE_PACKAGES and RACE_PACKAGES: they read nothing but files of the repository
 # and start no program of it. It does not know that the programs of a sandbox have changed, nor what programs read that a test
 # starts: all other tests run with -count=1. cmd/paddle-plugin needs cgo, as the race detector does.
-PURE_PACKAGES := plugins/placement|plugins/paddle/(config|constraints|diagnose|enqueue|job|nominate|planner|report|reporter|score|status|topology)|controller/(builder|keys|validation|paddlejob/(lifecycle|observed)|volcano)|cmd/kubectl-paddle/(cluster|describe|drawing|manifest|migrate|plan|snapshot)|cmd/paddle-(bench|scheduler)|test/(bars|boundaries|conformance|crd|placement|podgroup|session|stats|vcjob)|test/bench/(audit|report|result|trace|live/(limit|load|times|usage))
+PURE_PACKAGES := plugins/placement|plugins/paddle/(config|constraints|diagnose|enqueue|job|nominate|planner|report|reporter|score|status|topology)|controller/(builder|validation|paddlejob/(lifecycle|observed)|volcano)|cmd/kubectl-paddle/(cluster|describe|drawing|migrate|plan|simulation|snapshot)|cmd/paddle-(bench|scheduler)|test/(bars|boundaries|conformance|crd|placement|podgroup|session|stats|vcjob)|test/bench/(audit|report|result|trace|live/(limit|load|times|usage))
 RACE_PACKAGES := plugins/paddle|controller|cmd/(kubectl-paddle|paddle-barrier|paddlejob-controller)
 RACE_LIVE_PACKAGES := cmd/paddle-plugin|test/sandbox
 
@@ -67,9 +67,9 @@ build: ## Build all commands into _output/bin
 	$(GO) build -ldflags "-s -w" -o $(BIN)/ ./cmd/...
 
 .PHONY: kubectl
-kubectl: ## Build kubectl and its plugin "kubectl paddle" into _output/bin
+kubectl: ## Build kubectl, its plugin "kubectl paddle" and the simulator that the plugin asks into _output/bin
 	cd hack/kubectl && $(GO) build -ldflags "-s -w" -o ../../$(BIN)/kubectl .
-	$(GO) build -ldflags "-s -w" -o $(BIN)/kubectl-paddle ./cmd/kubectl-paddle
+	$(GO) build -ldflags "-s -w" -o $(BIN)/ ./cmd/kubectl-paddle ./cmd/paddle-simulator
 	install cmd/kubectl-paddle/kubectl_complete-paddle $(BIN)/
 
 # Host and plugin must be built from the same versions with the same flags. The tags make of net and os/user what they are
@@ -204,7 +204,7 @@ chart: ## Pack the Helm chart into _output/chart
 .PHONY: sbom
 sbom: build ## Write down what the programs of the images are made of (CycloneDX) into _output/sbom
 	mkdir -p $(OUT)/sbom
-	cd hack/sbom && $(GO) run . ../../$(OUT)/sbom $(foreach p,paddlejob-controller paddle-scheduler paddle-barrier kubectl-paddle,../../$(BIN)/$(p))
+	cd hack/sbom && $(GO) run . ../../$(OUT)/sbom $(foreach p,paddlejob-controller paddle-scheduler paddle-barrier kubectl-paddle paddle-simulator,../../$(BIN)/$(p))
 
 .PHONY: plane
 plane: ## Build the sandbox's control plane (etcd, Kubernetes, Volcano, kwok) from Go modules, once

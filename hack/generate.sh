@@ -17,12 +17,9 @@ echo "generate: deep copies"
 "$bin/controller-gen" object:headerFile=$header paths=./controller/api/...
 
 echo "generate: typed clients in $client"
-rm -rf $client/applyconfiguration $client/clientset $client/listers $client/informers
-"$bin/applyconfiguration-gen" --go-header-file $header \
-  --output-dir $client/applyconfiguration --output-pkg $module/$client/applyconfiguration $api
+rm -rf $client/clientset $client/listers $client/informers
 "$bin/client-gen" --go-header-file $header \
   --output-dir $client/clientset --output-pkg $module/$client/clientset --clientset-name versioned \
-  --apply-configuration-package $module/$client/applyconfiguration \
   --input-base $module/controller/api --input batch/v1
 "$bin/lister-gen" --go-header-file $header \
   --output-dir $client/listers --output-pkg $module/$client/listers $api

@@ -7,11 +7,13 @@ import (
 	"errors"
 	"os"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"k8s.io/client-go/tools/record"
 	_ "k8s.io/component-base/metrics/prometheus/clientgo/leaderelection" // leader_election_* metrics
 	_ "k8s.io/component-base/metrics/prometheus/restclient"              // rest_client_* metrics
 	_ "k8s.io/component-base/metrics/prometheus/version"                 // kubernetes_build_info
@@ -19,6 +21,7 @@ import (
 	"k8s.io/component-base/version"
 	"k8s.io/klog/v2"
 
+	"github.com/paddle-volcano/paddle-volcano/controller/legacy/kubeflow"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob"
 )
 
@@ -86,4 +89,33 @@ func work(ctx context.Context, o *Options, controller *paddlejob.Controller, run
 		return nil
 	}
 	return lead(ctx, o, run, lock, health)
+}
+
+// newKubeflow makes what runs Kubeflow's PaddleJobs.
+func newKubeflow(o *Options, f *leaderWriteGuard, clients paddlejob.Clients, recorder record.EventRecorder) (*kubeflow.Controller, error) {
+	config, err := configOf(o, f)
+	if err != nil {
+		return nil, err
+	}
+	jobs, err := kubeflow.NewJobs(config)
+	if err != nil {
+		return nil, err
+	}
+	return kubeflow.New(kubeflow.Clients{Jobs: jobs, Paddle: clients.Paddle, Kube: clients.Kube}, recorder, kubeflow.Options{
+		Namespace: o.Namespace, Workers: o.Workers, Resync: o.ResyncPeriod, Etcd: o.ElasticEtcd != "",
+	})
+}
+
+// runBoth runs two controllers, and ends when both have.
+func runBoth(one, other func(context.Context)) func(context.Context) {
+	return func(ctx context.Context) {
+		var running sync.WaitGroup
+		running.Add(1)
+		go func() {
+			defer running.Done()
+			other(ctx)
+		}()
+		one(ctx)
+		running.Wait()
+	}
 }

@@ -4,13 +4,20 @@ package app
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
+	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/leaderelection"
+	certutil "k8s.io/client-go/util/cert"
 	"k8s.io/component-base/metrics/legacyregistry"
 	"k8s.io/klog/v2"
 )
@@ -57,4 +64,116 @@ func answer(check func(*http.Request) error) http.Handler {
 		}
 		fmt.Fprintln(w, "ok") //nolint:errcheck // the one who asked has gone
 	})
+}
+
+// reviewTimeout is how long the API server may take to answer about one who asks for metrics.
+const reviewTimeout = 10 * time.Second
+
+// serveMetrics serves /metrics over TLS, to those whom the API server knows and lets, until the context ends.
+func serveMetrics(ctx context.Context, o *Options) error {
+	if o.MetricsAddress == "" {
+		return nil
+	}
+	// Not behind the guard, since who waits for the lease is asked for metrics too; and with few requests a second,
+	// whoever asks.
+	config, err := configOf(o, nil)
+	if err != nil {
+		return err
+	}
+	config.QPS, config.Burst = 5, 10
+	kube, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return fmt.Errorf("making a client for who asks for metrics: %w", err)
+	}
+	certificate, err := selfSigned()
+	if err != nil {
+		return err
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.MetricsAddress)
+	if err != nil {
+		return fmt.Errorf("listening on --metrics-address: %w", err)
+	}
+	klog.FromContext(ctx).Info("Serving /metrics over HTTPS", "address", listener.Addr().String())
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", withAuth(kube, legacyregistry.Handler()))
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, TLSConfig: &tls.Config{
+		MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{certificate},
+	}}
+	stop := context.AfterFunc(ctx, func() { _ = server.Close() }) // the program ends, and nobody waits for an answer
+	defer stop()
+	if err := server.ServeTLS(listener, "", ""); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serving --metrics-address: %w", err)
+	}
+	return nil
+}
+
+// selfSigned is a certificate that keeps listeners out, and that nobody can verify.
+func selfSigned() (tls.Certificate, error) {
+	certificate, key, err := certutil.GenerateSelfSignedCertKey("localhost", nil, nil)
+	if err != nil {
+		return tls.Certificate{}, fmt.Errorf("making a certificate for --metrics-address: %w", err)
+	}
+	pair, err := tls.X509KeyPair(certificate, key)
+	if err != nil {
+		return tls.Certificate{}, fmt.Errorf("making a certificate for --metrics-address: %w", err)
+	}
+	return pair, nil
+}
+
+// withAuth lets requests through whose bearer token the API server knows, and whose user may do such a request to the URL: what
+// Kubernetes' own components do. It asks again each time; Prometheus comes twice a minute.
+func withAuth(kube kubernetes.Interface, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), reviewTimeout)
+		defer cancel()
+		user, err := authenticate(ctx, kube, r)
+		if err != nil {
+			klog.FromContext(ctx).V(3).Info("Refused metrics", "err", err)
+			http.Error(w, "send a bearer token that this cluster's API server knows", http.StatusUnauthorized)
+			return
+		}
+		if err := authorize(ctx, kube, user, r); err != nil {
+			klog.FromContext(ctx).V(3).Info("Refused metrics", "user", user.Username, "err", err)
+			http.Error(w, user.Username+" may not get the URL "+r.URL.Path, http.StatusForbidden)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// authenticate is the user to whom the API server gave the request's bearer token.
+func authenticate(ctx context.Context, kube kubernetes.Interface, r *http.Request) (*authenticationv1.UserInfo, error) {
+	token, isBearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !isBearer || token == "" {
+		return nil, errors.New("there is no bearer token")
+	}
+	review := &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token}}
+	review, err := kube.AuthenticationV1().TokenReviews().Create(ctx, review, metav1.CreateOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("asking the API server about a token: %w", err)
+	}
+	if !review.Status.Authenticated {
+		return nil, errors.New("the API server does not know the token")
+	}
+	return &review.Status.User, nil
+}
+
+// authorize says why a user may not do a request to its URL.
+func authorize(ctx context.Context, kube kubernetes.Interface, user *authenticationv1.UserInfo, r *http.Request) error {
+	extra := map[string]authorizationv1.ExtraValue{}
+	for key, values := range user.Extra {
+		extra[key] = authorizationv1.ExtraValue(values)
+	}
+	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+		User: user.Username, UID: user.UID, Groups: user.Groups, Extra: extra,
+		NonResourceAttributes: &authorizationv1.NonResourceAttributes{Path: r.URL.Path, Verb: strings.ToLower(r.Method)},
+	}}
+	review, err := kube.AuthorizationV1().SubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
+	if err != nil {
+		return fmt.Errorf("asking the API server about a user: %w", err)
+	}
+	if !review.Status.Allowed {
+		return errors.New("the API server does not let them")
+	}
+	return nil
 }

@@ -87,7 +87,7 @@ const none = "none"
 func at(from time.Duration, ip string) []record { return []record{{from, ip}} }
 
 // run waits as the pod wide-worker-1, which is 10.0.0.9, and gives what it said, and when it ended.
-func run(ctx context.Context, w *world, task *Task) (said []string, after time.Duration, err error) {
+func run(ctx context.Context, w *world, task *Task) (sentence []string, after time.Duration, err error) {
 	var out bytes.Buffer
 	if task.Own == "" {
 		task.Own = "wide-worker-1.wide"
@@ -100,9 +100,9 @@ func run(ctx context.Context, w *world, task *Task) (said []string, after time.D
 	defer w.cancel()
 	err = Wait(ctx, task, w.lookup, w, &out)
 	for line := range strings.Lines(out.String()) {
-		said = append(said, strings.TrimPrefix(strings.TrimSuffix(line, "\n"), "paddle-barrier: "))
+		sentence = append(sentence, strings.TrimPrefix(strings.TrimSuffix(line, "\n"), "paddle-barrier: "))
 	}
-	return said, w.now, err
+	return sentence, w.now, err
 }
 
 // hosts are the names of so many pods of a role.
@@ -132,7 +132,7 @@ func TestWaitUntilAllNamesResolve(t *testing.T) {
 		"wide-ps-0.wide": at(0, "10.0.0.1"), "wide-ps-1.wide": at(1200*time.Millisecond, "10.0.0.2"),
 		"wide-worker-0.wide": at(6210*time.Millisecond, "10.0.0.3"), "wide-worker-1.wide": at(0, "10.0.0.9"),
 	}}
-	said, after, err := run(t.Context(), w, &Task{Peers: []Peers{servers(2, 2), workers(2, 2)}})
+	sentence, after, err := run(t.Context(), w, &Task{Peers: []Peers{servers(2, 2), workers(2, 2)}})
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, after, 6210*time.Millisecond)
 	require.LessOrEqual(t, after, 6410*time.Millisecond, "it goes on within 200 ms")
@@ -140,7 +140,7 @@ func TestWaitUntilAllNamesResolve(t *testing.T) {
 		"waiting until the names of 4 peers resolve, for 1m0s at most; this pod is wide-worker-1.wide, 10.0.0.9",
 		"1 of 4 peers not found yet: wide-worker-0.wide",
 		"all of 4 peers are found, after 6.3s",
-	}, said)
+	}, sentence)
 	require.Equal(t, 1, w.asks["wide-ps-0.wide"], "what is found is not looked up again")
 }
 
@@ -153,16 +153,16 @@ func TestWaitForNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := &world{dns: map[string][]record{"wide-worker-0.wide": at(0, "10.0.0.3"), "wide-worker-1.wide": at(0, "10.0.0.9")}}
-			said, after, err := run(t.Context(), w, &Task{Own: peers[0].Hosts[1], Peers: peers})
+			sentence, after, err := run(t.Context(), w, &Task{Own: peers[0].Hosts[1], Peers: peers})
 			require.NoError(t, err)
 			require.Zero(t, after)
-			require.NotEmpty(t, said)
+			require.NotEmpty(t, sentence)
 		})
 	}
 	w := &world{}
-	said, _, err := run(t.Context(), w, &Task{Own: "10.0.0.9", Peers: []Peers{{Hosts: []string{"10.0.0.8", "10.0.0.9"}, Least: 2}}})
+	sentence, _, err := run(t.Context(), w, &Task{Own: "10.0.0.9", Peers: []Peers{{Hosts: []string{"10.0.0.8", "10.0.0.9"}, Least: 2}}})
 	require.NoError(t, err)
-	require.Equal(t, []string{"peers are known by their IPs, and this pod is 10.0.0.9 itself: nothing to wait for"}, said)
+	require.Equal(t, []string{"peers are known by their IPs, and this pod is 10.0.0.9 itself: nothing to wait for"}, sentence)
 	require.Empty(t, w.asks)
 }
 
@@ -180,10 +180,10 @@ func TestAddressesOfPodsThatAreNoMore(t *testing.T) {
 	require.NoError(t, err)
 	require.InDelta(t, 3, after.Seconds(), 0.2)
 	w = &world{dns: map[string][]record{"wide-worker-0.wide": at(0, "10.0.0.3"), "wide-worker-1.wide": at(0, "10.0.0.4")}}
-	said, after, err := run(t.Context(), w, &Task{Peers: []Peers{workers(2, 2)}})
+	sentence, after, err := run(t.Context(), w, &Task{Peers: []Peers{workers(2, 2)}})
 	requireCode(t, ExitStale, err, "the name wide-worker-1.wide is that of 10.0.0.4", "10.0.0.9")
 	require.InDelta(t, 60, after.Seconds(), 0.2)
-	require.Contains(t, said, "1 of 2 peers not found yet: wide-worker-1.wide; wide-worker-1.wide resolves to 10.0.0.4, which is not this pod")
+	require.Contains(t, sentence, "1 of 2 peers not found yet: wide-worker-1.wide; wide-worker-1.wide resolves to 10.0.0.4, which is not this pod")
 	// As long as others are missing too, there is more to it than that.
 	_, _, err = run(t.Context(), w, &Task{Peers: []Peers{servers(1, 1), workers(2, 2)}})
 	requireCode(t, ExitTimeout, err, "2 of 3 peers not found yet: wide-ps-0.wide, wide-worker-1.wide; wide-worker-1.wide resolves to 10.0.0.4")
@@ -195,11 +195,11 @@ func TestAddressesOfPodsThatAreNoMore(t *testing.T) {
 
 func TestTimeout(t *testing.T) {
 	w := &world{dns: map[string][]record{"wide-worker-1.wide": at(0, "10.0.0.9")}}
-	said, after, err := run(t.Context(), w, &Task{Timeout: 12 * time.Second, Peers: []Peers{servers(12, 12), workers(2, 2)}})
+	sentence, after, err := run(t.Context(), w, &Task{Timeout: 12 * time.Second, Peers: []Peers{servers(12, 12), workers(2, 2)}})
 	requireCode(t, ExitTimeout, err, "gave up after 12s: 13 of 14 peers not found yet: wide-ps-0.wide, wide-ps-1.wide,",
 		"wide-ps-7.wide and 5 more")
 	require.InDelta(t, 12, after.Seconds(), 0.2)
-	require.Len(t, said, 3, "a line at the start, and one every 5 s: %v", said)
+	require.Len(t, sentence, 3, "a line at the start, and one every 5 s: %v", sentence)
 	require.NotContains(t, err.Error(), "no such host")
 
 	w.err = errors.New("lookup wide-ps-0.wide: connection refused")
@@ -213,7 +213,7 @@ func TestTimeout(t *testing.T) {
 	requireCode(t, ExitTimeout, err, "gave up after 12s: 1 of 2 peers not found yet: wide-worker-0.wide")
 }
 
-func TestToldToEnd(t *testing.T) {
+func TestStoppedByASignal(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	w := &world{slept: func(now time.Duration) {
 		if now > 2*time.Second {
@@ -261,13 +261,13 @@ func TestFewerAreEnough(t *testing.T) {
 		})
 	}
 	w := &world{dns: map[string][]record{first: at(0, "10.0.0.3"), own: at(0, "10.0.0.9")}}
-	said, _, err := run(t.Context(), w, &Task{Peers: []Peers{workers(100, 4)}, Timeout: 8 * time.Second})
+	sentence, _, err := run(t.Context(), w, &Task{Peers: []Peers{workers(100, 4)}, Timeout: 8 * time.Second})
 	requireCode(t, ExitTimeout, err, "98 of 100 peers not found yet", "; 2 of them would be enough")
-	require.Len(t, said, 2)
+	require.Len(t, sentence, 2)
 	w.dns["wide-worker-5.wide"], w.dns["wide-worker-6.wide"] = at(0, "10.0.0.4"), at(0, "10.0.0.5")
-	said, _, err = run(t.Context(), w, &Task{Peers: []Peers{workers(100, 4)}})
+	sentence, _, err = run(t.Context(), w, &Task{Peers: []Peers{workers(100, 4)}})
 	require.NoError(t, err)
-	require.Contains(t, said[len(said)-1], "4 of 100 peers are found, which is enough, after ")
+	require.Contains(t, sentence[len(sentence)-1], "4 of 100 peers are found, which is enough, after ")
 }
 
 // A thousand names that come all at once are found at once, and those that do not come keep DNS from its work but little.

@@ -5,6 +5,7 @@ package builder
 import (
 	"cmp"
 	"strconv"
+	"strings"
 	"time"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
@@ -57,6 +58,15 @@ type PodGroupOverrides struct {
 type Cause struct {
 	Reason  string
 	Message string
+}
+
+// Messages returns the messages of several causes as one.
+func Messages(causes []Cause) string {
+	lines := make([]string, len(causes))
+	for i := range causes {
+		lines[i] = causes[i].Message
+	}
+	return strings.Join(lines, "; ")
 }
 
 // Addresses are the host parts of the pods' endpoints by role, in index order.

@@ -14,7 +14,6 @@ import (
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 )
 
 // ConfigMap is the environment that all pods of the job share, where each has an address of its own. Gang is what
@@ -27,14 +26,14 @@ func ConfigMap(job *v1.PaddleJob, addresses Addresses, gang string, cfg Config) 
 func ConfigMapAt(job *v1.PaddleJob, addresses Addresses, first int, gang string, cfg Config) *corev1.ConfigMap {
 	var annotations map[string]string
 	if gang != "" {
-		annotations = map[string]string{keys.Gang: gang}
+		annotations = map[string]string{v1.GangAnnotation: gang}
 	}
 	return &corev1.ConfigMap{
 		TypeMeta: metav1.TypeMeta{APIVersion: corev1.SchemeGroupVersion.String(), Kind: "ConfigMap"},
 		ObjectMeta: metav1.ObjectMeta{
 			Name:            job.Name,
 			Namespace:       job.Namespace,
-			Labels:          map[string]string{keys.JobName: job.Name, keys.ResourceName: job.Name, keys.ExcludeFromBackup: "true"},
+			Labels:          map[string]string{v1.JobNameLabel: job.Name, v1.ResourceNameLabel: job.Name, v1.ExcludeFromBackupLabel: "true"},
 			Annotations:     annotations,
 			OwnerReferences: []metav1.OwnerReference{ownedBy(job)},
 		},
@@ -143,7 +142,7 @@ func PodAddresses(job *v1.PaddleJob, pods []*corev1.Pod) (addresses Addresses, g
 
 // address is the text by which a pod knows itself: the one it was told, or its first IP, which Kubernetes gives it.
 func address(pod *corev1.Pod) string {
-	if warnings := pod.Annotations[keys.Address]; warnings != "" {
+	if warnings := pod.Annotations[v1.AddressAnnotation]; warnings != "" {
 		return warnings
 	}
 	return pod.Status.PodIP
@@ -162,7 +161,7 @@ func Members(job *v1.PaddleJob, pods []*corev1.Pod) []*corev1.Pod {
 
 // place is a pod's role and index, and whether it has a place in the job.
 func place(job *v1.PaddleJob, pod *corev1.Pod) (role string, index int, ok bool) {
-	index, err := strconv.Atoi(pod.Labels[keys.TaskIndex])
+	index, err := strconv.Atoi(pod.Labels[v1.TaskIndexLabel])
 	if _, named := member(job, pod); err != nil || !named {
 		return "", 0, false
 	}
@@ -177,7 +176,7 @@ func place(job *v1.PaddleJob, pod *corev1.Pod) (role string, index int, ok bool)
 // member is the name that a pod has in the job by its task and index, and whether that is its name: nothing else than
 // Volcano's own pod may hold a place.
 func member(job *v1.PaddleJob, pod *corev1.Pod) (string, bool) {
-	index, err := strconv.Atoi(pod.Labels[keys.TaskIndex])
+	index, err := strconv.Atoi(pod.Labels[v1.TaskIndexLabel])
 	if err != nil {
 		return "", false
 	}
@@ -186,7 +185,7 @@ func member(job *v1.PaddleJob, pod *corev1.Pod) (string, bool) {
 }
 
 func lives(pod *corev1.Pod) bool {
-	_, doomed := pod.Annotations[keys.OutOfSync]
+	_, doomed := pod.Annotations[v1.OutOfSyncAnnotation]
 	return !doomed && pod.DeletionTimestamp == nil && pod.Status.Phase != corev1.PodFailed && pod.Status.PodIP != ""
 }
 

@@ -12,7 +12,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 )
 
 func withGloo(value int32) change {
@@ -105,8 +104,8 @@ func TestConfigMapMetadata(t *testing.T) {
 	require.Equal(t, "v1", got.APIVersion)
 	require.Equal(t, "wide", got.Name)
 	require.Equal(t, "train", got.Namespace)
-	require.Equal(t, map[string]string{keys.JobName: "wide", keys.ResourceName: "wide", keys.ExcludeFromBackup: "true"}, got.Labels)
-	require.Equal(t, map[string]string{keys.Gang: "abc"}, got.Annotations)
+	require.Equal(t, map[string]string{v1.JobNameLabel: "wide", v1.ResourceNameLabel: "wide", v1.ExcludeFromBackupLabel: "true"}, got.Labels)
+	require.Equal(t, map[string]string{v1.GangAnnotation: "abc"}, got.Annotations)
 	require.Equal(t, "PaddleJob", got.OwnerReferences[0].Kind)
 	require.EqualValues(t, "0f1e", got.OwnerReferences[0].UID)
 	require.Empty(t, ConfigMap(paddleJob(0, 2), Addresses{}, "", Config{}).Annotations)
@@ -146,7 +145,7 @@ func TestPodAddressesLeavesOut(t *testing.T) {
 		"no IP":          func(p *corev1.Pod) { p.Status.PodIP = "" },
 		"failed":         func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed },
 		"being deleted":  func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{} },
-		"out of sync":    func(p *corev1.Pod) { p.Annotations[keys.OutOfSync] = "true" },
+		"out of sync":    func(p *corev1.Pod) { p.Annotations[v1.OutOfSyncAnnotation] = "true" },
 		"no index":       func(p *corev1.Pod) { p.Labels = nil },
 		"no role":        func(p *corev1.Pod) { p.Annotations = nil },
 		"another's name": func(p *corev1.Pod) { p.Name = "wide-worker-00" },

@@ -85,13 +85,13 @@ func TestElasticGang(t *testing.T) {
 	requireCause(t, warnings, ReasonMinAvailableRaised, "2 is used")
 }
 
-func TestElasticPolicyAloneIsTold(t *testing.T) {
+func TestElasticPolicyAloneIsReported(t *testing.T) {
 	_, warnings := mustJob(t, paddleJob(0, 4, etcdAt("kv:2379")))
 	require.Len(t, warnings, 1)
 	requireCause(t, warnings, ReasonElasticPolicyIgnored, "spec.elasticPolicy", "minReplicas")
 }
 
-func TestBoundsWithoutElasticAreTold(t *testing.T) {
+func TestBoundsWithoutElasticAreReported(t *testing.T) {
 	for field, bounded := range map[string]change{
 		"spec.ps.limits":       func(job *v1.PaddleJob) { job.Spec.PS.Limits = ptr.To[int32](4) },
 		"spec.worker.requests": func(job *v1.PaddleJob) { job.Spec.Worker.Requests = ptr.To[int32](1) },

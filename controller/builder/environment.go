@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 )
 
 const (
@@ -57,7 +56,7 @@ func variables(job *v1.PaddleJob, r role, cfg Config, theirs map[string]corev1.E
 	all := []corev1.EnvVar{fromField(envPodName, "metadata.name")}
 	ip := "status.podIP"
 	if Announced(job, cfg) {
-		ip = "metadata.annotations['" + keys.Address + "']"
+		ip = "metadata.annotations['" + v1.AddressAnnotation + "']"
 	}
 	if Intranet(job, cfg) == v1.Service {
 		// A POD_NAME of the user's stands below ours and may be anything, so the pod's name then needs another one.
@@ -82,10 +81,10 @@ func variables(job *v1.PaddleJob, r role, cfg Config, theirs map[string]corev1.E
 	//
 	// Elastic workers are ranked by what they tell each other.
 	if !Elastic(job) {
-		all = append(all, fromField("PADDLE_TRAINER_ID", "metadata.labels['"+keys.TaskIndex+"']"))
+		all = append(all, fromField("PADDLE_TRAINER_ID", "metadata.labels['"+v1.TaskIndexLabel+"']"))
 	}
 	if Mode(job) == v1.ModeCollective && !Elastic(job) {
-		all = append(all, fromField(envRank, "metadata.labels['"+keys.TaskIndex+"']"))
+		all = append(all, fromField(envRank, "metadata.labels['"+v1.TaskIndexLabel+"']"))
 	}
 	all = append(all,
 		corev1.EnvVar{Name: "TRAINING_ROLE", Value: r.training},

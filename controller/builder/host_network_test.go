@@ -34,7 +34,7 @@ func TestMaxPodsFit(t *testing.T) {
 	}
 }
 
-func TestHostNetworkIsTold(t *testing.T) {
+func TestHostNetworkIsReported(t *testing.T) {
 	own := workerPod(func(spec *corev1.PodSpec) { spec.HostNetwork = true })
 	affinity := func(key string) change {
 		return workerPod(func(spec *corev1.PodSpec) {

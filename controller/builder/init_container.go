@@ -12,7 +12,6 @@ import (
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/barrier"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 )
 
 // barrierName is the init container's, unless the user has one of that name.
@@ -43,7 +42,7 @@ func addBarrier(spec *corev1.PodSpec, job *v1.PaddleJob, r role, least map[strin
 			LocalObjectReference: corev1.LocalObjectReference{Name: job.Name},
 		}}},
 		Env: []corev1.EnvVar{
-			fromField(barrier.IndexVariable, "metadata.labels['"+keys.TaskIndex+"']"),
+			fromField(barrier.IndexVariable, "metadata.labels['"+v1.TaskIndexLabel+"']"),
 			fromField(barrier.IPsVariable, "status.podIPs"),
 		},
 		Resources: barrierResources(spec),

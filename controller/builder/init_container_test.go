@@ -17,7 +17,6 @@ import (
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/barrier"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 )
 
 // guarded switches the start barrier on.
@@ -140,7 +139,7 @@ func TestBarrierReadsTheConfigMap(t *testing.T) {
 					env := map[string]string{}
 					for _, variable := range own.Env {
 						env[variable.Name] = map[string]string{
-							"metadata.labels['" + keys.TaskIndex + "']": strconv.Itoa(i), "status.podIPs": ip,
+							"metadata.labels['" + v1.TaskIndexLabel + "']": strconv.Itoa(i), "status.podIPs": ip,
 						}[variable.ValueFrom.FieldRef.FieldPath]
 					}
 					env = merged(data, env)

@@ -8,7 +8,6 @@ import (
 	"k8s.io/component-helpers/resource"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 )
 
 // podTemplate is the user's template for a role with what makes it a member of the job.
@@ -17,8 +16,8 @@ func podTemplate(job *v1.PaddleJob, r role, priority string, least map[string]in
 	template := corev1.PodTemplateSpec{
 		// Volcano gives pods their names, and takes nothing else than these two from a template's metadata.
 		ObjectMeta: metav1.ObjectMeta{
-			Labels:      merged(unreserved(r.spec.Template.Labels), map[string]string{keys.JobName: job.Name, keys.ResourceType: r.name}),
-			Annotations: merged(unreserved(r.spec.Template.Annotations), map[string]string{keys.Resource: r.name}),
+			Labels:      merged(unreserved(r.spec.Template.Labels), map[string]string{v1.JobNameLabel: job.Name, v1.ResourceTypeLabel: r.name}),
+			Annotations: merged(unreserved(r.spec.Template.Annotations), map[string]string{v1.ResourceAnnotation: r.name}),
 		},
 		Spec: *r.spec.Template.Spec.DeepCopy(),
 	}

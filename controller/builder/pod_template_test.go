@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 )
 
 // workerTemplate renders the job and gives the workers' template.
@@ -23,15 +22,15 @@ func workerTemplate(t *testing.T, job *v1.PaddleJob) (corev1.PodTemplateSpec, []
 func TestTemplateMetadata(t *testing.T) {
 	job := paddleJob(2, 2)
 	job.Spec.PS.Template.Name = "mine"
-	job.Spec.PS.Template.Labels = map[string]string{"a": "b", keys.ResourceType: "x"}
-	job.Spec.PS.Template.Annotations = map[string]string{"c": "d", keys.Resource: "x"}
+	job.Spec.PS.Template.Labels = map[string]string{"a": "b", v1.ResourceTypeLabel: "x"}
+	job.Spec.PS.Template.Annotations = map[string]string{"c": "d", v1.ResourceAnnotation: "x"}
 	got, _ := mustJob(t, job)
 	ps, worker := taskOf(t, got, RolePS).Template, taskOf(t, got, RoleWorker).Template
-	require.Equal(t, map[string]string{"a": "b", keys.JobName: "wide", keys.ResourceType: "ps"}, ps.Labels)
-	require.Equal(t, map[string]string{"c": "d", keys.Resource: "ps"}, ps.Annotations)
+	require.Equal(t, map[string]string{"a": "b", v1.JobNameLabel: "wide", v1.ResourceTypeLabel: "ps"}, ps.Labels)
+	require.Equal(t, map[string]string{"c": "d", v1.ResourceAnnotation: "ps"}, ps.Annotations)
 	require.Empty(t, ps.Name)
-	require.Equal(t, map[string]string{keys.JobName: "wide", keys.ResourceType: "worker"}, worker.Labels)
-	require.Equal(t, map[string]string{keys.Resource: "worker"}, worker.Annotations)
+	require.Equal(t, map[string]string{v1.JobNameLabel: "wide", v1.ResourceTypeLabel: "worker"}, worker.Labels)
+	require.Equal(t, map[string]string{v1.ResourceAnnotation: "worker"}, worker.Annotations)
 }
 
 func TestTemplateRestartPolicy(t *testing.T) {
@@ -172,8 +171,8 @@ func TestOfATemplatesMetadataLabelsAndAnnotationsCount(t *testing.T) {
 	}))
 	require.Empty(t, warnings)
 	require.Equal(t, metav1.ObjectMeta{
-		Labels:      map[string]string{"a": "b", keys.JobName: "wide", keys.ResourceType: "worker"},
-		Annotations: map[string]string{"c": "d", keys.Resource: "worker"},
+		Labels:      map[string]string{"a": "b", v1.JobNameLabel: "wide", v1.ResourceTypeLabel: "worker"},
+		Annotations: map[string]string{"c": "d", v1.ResourceAnnotation: "worker"},
 	}, template.ObjectMeta)
 }
 
@@ -250,6 +249,6 @@ func TestEachRoleIsATaskOfItsOwnTemplate(t *testing.T) {
 		require.Equal(t, want.replicas, task.Replicas)
 		require.Equal(t, want.role+":v1", task.Template.Spec.Containers[0].Image)
 		require.Equal(t, map[string]string{"role": want.role}, task.Template.Spec.NodeSelector)
-		require.Equal(t, want.role, task.Template.Labels[keys.ResourceType])
+		require.Equal(t, want.role, task.Template.Labels[v1.ResourceTypeLabel])
 	}
 }

@@ -16,7 +16,7 @@ import (
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 )
 
 // PodGroup is the one that Volcano's Job controller makes for a Job, equal in every field: whichever of the two comes
@@ -43,7 +43,7 @@ func PodGroup(job *vcbatch.Job, priority func(className string) int32) *vcschedu
 			NetworkTopology:   jobTopology(job.Spec.NetworkTopology),
 		},
 	}
-	delete(group.Annotations, keys.FirstPort) // it comes and goes with the gang's placement, and nobody reads it here
+	delete(group.Annotations, v1.FirstPortAnnotation) // it comes and goes with the gang's placement, and nobody reads it here
 	for i := range job.Spec.Tasks {
 		task := &job.Spec.Tasks[i]
 		group.Spec.MinTaskMember[task.Name] = minTaskMember(task)

@@ -13,7 +13,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 )
 
 const (
@@ -142,10 +141,10 @@ func PodAnnotations(job *v1.PaddleJob, first int, pod *corev1.Pod) map[string]st
 	}
 	port := layout{job: job, first: first}.of(role, index)
 	return map[string]string{
-		keys.Address: PaddleIP(pod),
-		keys.Port:    strconv.Itoa(port),
+		v1.AddressAnnotation: PaddleIP(pod),
+		v1.PortAnnotation:    strconv.Itoa(port),
 		// Both ends are in it; the launcher starts anywhere between and comes round.
-		keys.PortRange: fmt.Sprintf("%d:%d", port+1, port+glooOffset-1),
+		v1.PortRangeAnnotation: fmt.Sprintf("%d:%d", port+1, port+glooOffset-1),
 	}
 }
 
@@ -161,9 +160,9 @@ func hostContract(job *v1.PaddleJob) map[string]string {
 // hostVariables are those that tell a pod its ports.
 func hostVariables() []corev1.EnvVar {
 	return []corev1.EnvVar{
-		fromField("PADDLE_PORT", "metadata.annotations['"+keys.Port+"']"),
+		fromField("PADDLE_PORT", "metadata.annotations['"+v1.PortAnnotation+"']"),
 		// The launcher looks for free ports in it (distributed/launch/context/node.py).
-		fromField("PORT_RANGE", "metadata.annotations['"+keys.PortRange+"']"),
+		fromField("PORT_RANGE", "metadata.annotations['"+v1.PortRangeAnnotation+"']"),
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 )
 
 func TestParsePorts(t *testing.T) {
@@ -46,8 +45,8 @@ func TestChoosePorts(t *testing.T) {
 		require.True(t, ok)
 		require.Contains(t, []int{20000, 20020, 20040, 20060}, first)
 		seen[first] = true
-		again, _ := ChoosePorts(all, 40, nil, strconv.Itoa(i))
-		require.Equal(t, first, again)
+		repeated, _ := ChoosePorts(all, 40, nil, strconv.Itoa(i))
+		require.Equal(t, first, repeated)
 		first, ok = ChoosePorts(all, 40, []Ports{{20080, 20}, {20010, 15}}, strconv.Itoa(i))
 		require.True(t, ok)
 		require.Equal(t, 20040, first, "the only place left")
@@ -79,7 +78,7 @@ func TestHostEnvironment(t *testing.T) {
 		require.Equal(t, corev1.DNSClusterFirstWithHostNet, spec.DNSPolicy)
 		_, values := written(spec.Containers[0].Env)
 		for name, key := range map[string]string{
-			"POD_IP": keys.Address, "PADDLE_CURRENT_IP": keys.Address, "PADDLE_PORT": keys.Port, "PORT_RANGE": keys.PortRange,
+			"POD_IP": v1.AddressAnnotation, "PADDLE_CURRENT_IP": v1.AddressAnnotation, "PADDLE_PORT": v1.PortAnnotation, "PORT_RANGE": v1.PortRangeAnnotation,
 		} {
 			require.Equal(t, "<metadata.annotations['"+key+"']>", values[name], name)
 		}
@@ -96,9 +95,9 @@ func TestHostEnvironment(t *testing.T) {
 	require.Equal(t, 100, PortsNeeded(job))
 
 	for c, want := range map[[2]string]map[string]string{
-		{RolePS, "1"}:     {keys.Address: "10.0.0.1", keys.Port: "20120", keys.PortRange: "20121:20137"},
-		{RoleWorker, "0"}: {keys.Address: "10.0.0.1", keys.Port: "20140", keys.PortRange: "20141:20157"},
-		{RoleHeter, "0"}:  {keys.Address: "10.0.0.1", keys.Port: "20180", keys.PortRange: "20181:20197"},
+		{RolePS, "1"}:     {v1.AddressAnnotation: "10.0.0.1", v1.PortAnnotation: "20120", v1.PortRangeAnnotation: "20121:20137"},
+		{RoleWorker, "0"}: {v1.AddressAnnotation: "10.0.0.1", v1.PortAnnotation: "20140", v1.PortRangeAnnotation: "20141:20157"},
+		{RoleHeter, "0"}:  {v1.AddressAnnotation: "10.0.0.1", v1.PortAnnotation: "20180", v1.PortRangeAnnotation: "20181:20197"},
 		{RolePS, "2"}:     nil,
 		{"other", "0"}:    nil,
 	} {
@@ -108,7 +107,7 @@ func TestHostEnvironment(t *testing.T) {
 		"older launchers want one port for all")
 }
 
-func TestWhoIsToldItsAddress(t *testing.T) {
+func TestWhoGetsItsAddress(t *testing.T) {
 	announcing := Config{AnnouncePodIPs: true}
 	for name, c := range map[string]struct {
 		job             *v1.PaddleJob
@@ -130,7 +129,7 @@ func TestWhoIsToldItsAddress(t *testing.T) {
 	}
 	made, _ := Job(paddleJob(1, 1), PodGroupOverrides{}, announcing)
 	_, values := written(made.Spec.Tasks[0].Template.Spec.Containers[0].Env)
-	require.Equal(t, "<metadata.annotations['"+keys.Address+"']>", values["POD_IP"])
+	require.Equal(t, "<metadata.annotations['"+v1.AddressAnnotation+"']>", values["POD_IP"])
 	require.NotContains(t, values, "PORT_RANGE")
 }
 
@@ -157,13 +156,13 @@ func TestPaddleIP(t *testing.T) {
 }
 
 // A pod is listed by the text by which it knows itself.
-func TestToldAddressesCount(t *testing.T) {
+func TestAnnouncedAddressesCount(t *testing.T) {
 	job := paddleJob(1, 1)
 	server, worker := pod("wide", RolePS, "0", "fd00::1"), pod("wide", RoleWorker, "0", "fd00::2")
 	addresses, before, missing := PodAddresses(job, []*corev1.Pod{server, worker})
 	require.Empty(t, missing)
 	require.Equal(t, Addresses{RolePS: {"fd00::1"}, RoleWorker: {"fd00::2"}}, addresses)
-	server.Annotations[keys.Address] = "10.0.0.1"
+	server.Annotations[v1.AddressAnnotation] = "10.0.0.1"
 	addresses, after, _ := PodAddresses(job, []*corev1.Pod{server, worker})
 	require.Equal(t, Addresses{RolePS: {"10.0.0.1"}, RoleWorker: {"fd00::2"}}, addresses)
 	require.NotEqual(t, before, after)

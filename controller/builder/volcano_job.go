@@ -22,7 +22,6 @@ import (
 	vcbus "volcano.sh/apis/pkg/apis/bus/v1alpha1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 )
 
 // maxRetry is Volcano's own default for tasks, and has no effect there: no policy restarts a task.
@@ -48,7 +47,7 @@ func Job(job *v1.PaddleJob, overrides PodGroupOverrides, cfg Config) (*vcbatch.J
 		ObjectMeta: metav1.ObjectMeta{
 			Name:            job.Name,
 			Namespace:       job.Namespace,
-			Labels:          merged(unreserved(job.Labels), map[string]string{keys.JobName: job.Name, keys.ExcludeFromBackup: "true"}),
+			Labels:          merged(unreserved(job.Labels), map[string]string{v1.JobNameLabel: job.Name, v1.ExcludeFromBackupLabel: "true"}),
 			Annotations:     jobAnnotations(job),
 			OwnerReferences: []metav1.OwnerReference{ownedBy(job)},
 		},
@@ -85,14 +84,14 @@ func task(job *v1.PaddleJob, r role, least int32, template corev1.PodTemplateSpe
 
 func jobAnnotations(job *v1.PaddleJob) map[string]string {
 	all := unreserved(job.Annotations)
-	for _, key := range keys.OfUsers {
+	for _, key := range v1.UserAnnotations {
 		if value, ok := job.Annotations[key]; ok {
 			all[key] = value
 		}
 	}
 	all = merged(merged(all, placementAnnotations(job)), map[string]string{
-		keys.Mode:     string(Mode(job)),
-		keys.SpecHash: SpecHash(job),
+		v1.ModeAnnotation:     string(Mode(job)),
+		v1.SpecHashAnnotation: SpecHash(job),
 	})
 	delete(all, corev1.LastAppliedConfigAnnotation)
 	return all
@@ -105,7 +104,7 @@ func ownedBy(job *v1.PaddleJob) metav1.OwnerReference {
 // unreserved is a new map without the keys of our prefix: what is kept under them is the controller's to write.
 func unreserved(metadata map[string]string) map[string]string {
 	all := maps.Clone(metadata)
-	maps.DeleteFunc(all, func(key, _ string) bool { return strings.HasPrefix(key, keys.Prefix) })
+	maps.DeleteFunc(all, func(key, _ string) bool { return strings.HasPrefix(key, v1.Prefix) })
 	if all == nil {
 		all = map[string]string{}
 	}
@@ -309,17 +308,17 @@ func placementAnnotations(job *v1.PaddleJob) map[string]string {
 	}
 	all := map[string]string{}
 	if policy.Colocation != "" {
-		all[keys.Colocation] = string(policy.Colocation)
+		all[v1.ColocationAnnotation] = string(policy.Colocation)
 	}
 	if policy.ParameterSize != nil {
 		size := policy.ParameterSize.DeepCopy() // String changes what it is asked of
-		all[keys.ParameterSize] = size.String()
+		all[v1.ParameterSizeAnnotation] = size.String()
 	}
 	if policy.ParallelGroupSize != nil {
-		all[keys.GroupSize] = strconv.Itoa(int(*policy.ParallelGroupSize))
+		all[v1.GroupSizeAnnotation] = strconv.Itoa(int(*policy.ParallelGroupSize))
 	}
 	if len(policy.MinResources) > 0 {
-		all[keys.MinResources] = amounts(policy.MinResources)
+		all[v1.MinResourcesAnnotation] = amounts(policy.MinResources)
 	}
 	return all
 }

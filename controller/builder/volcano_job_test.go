@@ -17,12 +17,11 @@ import (
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 )
 
 func TestJobOfServersAndWorkers(t *testing.T) {
 	job := paddleJob(2, 3)
-	job.Labels = map[string]string{"team": "ads", keys.JobName: "stolen"}
+	job.Labels = map[string]string{"team": "ads", v1.JobNameLabel: "stolen"}
 	job.Annotations = map[string]string{"note": "n", corev1.LastAppliedConfigAnnotation: "{}"}
 	got, warnings := mustJob(t, job)
 
@@ -30,8 +29,8 @@ func TestJobOfServersAndWorkers(t *testing.T) {
 	require.Equal(t, metav1.TypeMeta{APIVersion: "batch.volcano.sh/v1alpha1", Kind: "Job"}, got.TypeMeta)
 	require.Equal(t, "wide", got.Name)
 	require.Equal(t, "train", got.Namespace)
-	require.Equal(t, map[string]string{"team": "ads", keys.JobName: "wide", keys.ExcludeFromBackup: "true"}, got.Labels)
-	require.Equal(t, map[string]string{"note": "n", keys.Mode: "PS", keys.SpecHash: SpecHash(job)}, got.Annotations)
+	require.Equal(t, map[string]string{"team": "ads", v1.JobNameLabel: "wide", v1.ExcludeFromBackupLabel: "true"}, got.Labels)
+	require.Equal(t, map[string]string{"note": "n", v1.ModeAnnotation: "PS", v1.SpecHashAnnotation: SpecHash(job)}, got.Annotations)
 	require.Equal(t, []metav1.OwnerReference{{
 		APIVersion: "batch.paddlepaddle.org/v1", Kind: "PaddleJob", Name: "wide", UID: "0f1e",
 		Controller: ptr.To(true), BlockOwnerDeletion: ptr.To(true),
@@ -74,7 +73,7 @@ func TestJobOfWorkersAlone(t *testing.T) {
 		require.Len(t, got.Spec.Tasks, 1)
 		require.Equal(t, RoleWorker, got.Spec.Tasks[0].Name)
 		require.EqualValues(t, workers, got.Spec.MinAvailable)
-		require.Equal(t, string(mode), got.Annotations[keys.Mode])
+		require.Equal(t, string(mode), got.Annotations[v1.ModeAnnotation])
 	}
 }
 
@@ -327,10 +326,10 @@ func TestPlacementAnnotations(t *testing.T) {
 		p.Colocation, p.ParameterSize, p.ParallelGroupSize = "Required", ptr.To(resource.MustParse("2048Mi")), ptr.To[int32](8)
 		p.MinResources = list("nvidia.com/gpu", "8", "cpu", "4", "memory", "1Gi")
 	}))
-	job.Annotations = map[string]string{keys.Colocation: "None", "note": "n"}
+	job.Annotations = map[string]string{v1.ColocationAnnotation: "None", "note": "n"}
 	want := map[string]string{
-		keys.Colocation: "Required", keys.ParameterSize: "2Gi", keys.GroupSize: "8", keys.MinResources: "cpu=4,memory=1Gi,nvidia.com/gpu=8",
-		"note": "n", keys.Mode: "PS", keys.SpecHash: SpecHash(job),
+		v1.ColocationAnnotation: "Required", v1.ParameterSizeAnnotation: "2Gi", v1.GroupSizeAnnotation: "8", v1.MinResourcesAnnotation: "cpu=4,memory=1Gi,nvidia.com/gpu=8",
+		"note": "n", v1.ModeAnnotation: "PS", v1.SpecHashAnnotation: SpecHash(job),
 	}
 	got, _ := mustJob(t, job)
 	require.Equal(t, want, got.Annotations)
@@ -338,7 +337,7 @@ func TestPlacementAnnotations(t *testing.T) {
 
 	job.Spec.SchedulingPolicy = nil
 	got, _ = mustJob(t, job)
-	require.Equal(t, map[string]string{keys.Colocation: "None", "note": "n", keys.Mode: "PS", keys.SpecHash: SpecHash(job)}, got.Annotations)
+	require.Equal(t, map[string]string{v1.ColocationAnnotation: "None", "note": "n", v1.ModeAnnotation: "PS", v1.SpecHashAnnotation: SpecHash(job)}, got.Annotations)
 }
 
 func TestSpecHash(t *testing.T) {

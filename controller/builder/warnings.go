@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 )
 
 // Reasons of the notices about a job that is run.
@@ -59,7 +58,7 @@ func jobWarnings(job *v1.PaddleJob, overrides PodGroupOverrides, cfg Config) cau
 	if policy := job.Spec.SchedulingPolicy; policy != nil && len(policy.MinResources) > 0 {
 		warnings.add(ReasonMinResources, "spec.schedulingPolicy.minResources is not the PodGroup's, which Volcano works out from the requests in "+
 			"the templates: as annotation %s it is what must be free at least before the scheduler's plugin paddle lets the job in; without that "+
-			"plugin it has no effect", keys.MinResources)
+			"plugin it has no effect", v1.MinResourcesAnnotation)
 	}
 	warnings = append(warnings, gangWarnings(job, overrides, cfg)...)
 	warnings = append(warnings, elasticWarnings(job)...)

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/workers"
 )
 
@@ -100,7 +100,7 @@ func changedEntry(field string, written, have map[string]string) string {
 // ours are the entries whose keys are the controller's own; what else users give their jobs may be changed on the way.
 func ours(entries map[string]string) map[string]string {
 	own := maps.Clone(entries)
-	maps.DeleteFunc(own, func(key, _ string) bool { return !strings.HasPrefix(key, keys.Prefix) })
+	maps.DeleteFunc(own, func(key, _ string) bool { return !strings.HasPrefix(key, v1.Prefix) })
 	return own
 }
 

@@ -21,7 +21,6 @@ import (
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/lifecycle"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
@@ -97,16 +96,16 @@ func TestAWriteThatAdmissionUndoesIsNotRepeated(t *testing.T) {
 	t.Run("the mark of a PodGroup", func(t *testing.T) {
 		t.Parallel()
 		d, now := start(t)
-		strips(d, keys.OwnPodGroup)
+		strips(d, v1.UserPodGroupAnnotation)
 		require.NoError(t, d.sources.volcano.Scheduling().V1beta1().PodGroups().Informer().GetStore().Add(&vcscheduling.PodGroup{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "job", UID: "theirs"}, Spec: vcscheduling.PodGroupSpec{MinMember: 1},
 		}))
-		d.told()
+		d.reported()
 		onePatchIsUndone(t, d, now, "jobs/")
-		require.Contains(t, d.changedByAdmission(t), "metadata.annotations["+keys.OwnPodGroup+"] of the Volcano Job job")
-		told := strings.Join(d.told(), "\n")
-		require.Equal(t, 1, strings.Count(told, ReasonChangedByAdmission), told)
-		require.NotContains(t, told, lifecycle.ReasonPodGroupNotNeeded)
+		require.Contains(t, d.changedByAdmission(t), "metadata.annotations["+v1.UserPodGroupAnnotation+"] of the Volcano Job job")
+		reported := strings.Join(d.reported(), "\n")
+		require.Equal(t, 1, strings.Count(reported, ReasonChangedByAdmission), reported)
+		require.NotContains(t, reported, lifecycle.ReasonPodGroupNotNeeded)
 
 		d.volcano.ReactionChain = d.volcano.ReactionChain[1:]
 		*now = now.Add(revertedWritePeriod)
@@ -117,12 +116,12 @@ func TestAWriteThatAdmissionUndoesIsNotRepeated(t *testing.T) {
 	t.Run("the choice of ports", func(t *testing.T) {
 		t.Parallel()
 		d, now := start(t, func(job *v1.PaddleJob) { job.Spec.Intranet = v1.Host })
-		other := hostJob("other", d.vcJob(t).Annotations[keys.FirstPort])
+		other := hostJob("other", d.vcJob(t).Annotations[v1.FirstPortAnnotation])
 		require.NoError(t, d.sources.volcano.Batch().V1alpha1().Jobs().Informer().GetStore().Add(other))
 		d.workerPod(t, corev1.PodStatus{Phase: corev1.PodPending, PodIP: "10.0.0.1"})
-		strips(d, keys.FirstPort)
+		strips(d, v1.FirstPortAnnotation)
 		onePatchIsUndone(t, d, now, "jobs/")
-		require.Contains(t, d.changedByAdmission(t), "metadata.annotations["+keys.FirstPort+"]")
+		require.Contains(t, d.changedByAdmission(t), "metadata.annotations["+v1.FirstPortAnnotation+"]")
 	})
 	t.Run("the size of an elastic job", func(t *testing.T) {
 		t.Parallel()
@@ -159,7 +158,7 @@ func TestAWriteThatAdmissionUndoesIsNotRepeated(t *testing.T) {
 		require.NoError(t, d.kube.Tracker().Add(pod))
 		d.kube.PrependReactor("patch", "pods", func(clienttesting.Action) (bool, runtime.Object, error) { return true, pod, nil })
 		onePatchIsUndone(t, d, now, "pods/status")
-		require.Contains(t, d.changedByAdmission(t), "metadata.annotations["+keys.Address+"] of the pod job-worker-0")
+		require.Contains(t, d.changedByAdmission(t), "metadata.annotations["+v1.AddressAnnotation+"] of the pod job-worker-0")
 	})
 }
 
@@ -174,9 +173,9 @@ func (d *desk) vcJob(t *testing.T) *vcbatch.Job {
 func TestAnEnvironmentThatAdmissionChangesIsNotRepeated(t *testing.T) {
 	t.Parallel()
 	for field, change := range map[string]func(*corev1.ConfigMap){
-		"data[PADDLE_PORT]":                       func(cm *corev1.ConfigMap) { cm.Data["PADDLE_PORT"] = "1" },
-		"metadata.labels[" + keys.JobName + "]":   func(cm *corev1.ConfigMap) { cm.Labels = nil },
-		"metadata.annotations[" + keys.Gang + "]": func(cm *corev1.ConfigMap) { cm.Annotations = nil },
+		"data[PADDLE_PORT]":                               func(cm *corev1.ConfigMap) { cm.Data["PADDLE_PORT"] = "1" },
+		"metadata.labels[" + v1.JobNameLabel + "]":        func(cm *corev1.ConfigMap) { cm.Labels = nil },
+		"metadata.annotations[" + v1.GangAnnotation + "]": func(cm *corev1.ConfigMap) { cm.Annotations = nil },
 	} {
 		t.Run(field, func(t *testing.T) {
 			t.Parallel()
@@ -214,7 +213,7 @@ func TestASyncHasSoManyPasses(t *testing.T) {
 	d.cachedVolcanoJob(t, vcbatch.Running)
 	d.workerPod(t, corev1.PodStatus{Phase: corev1.PodPending, PodIP: "10.0.0.1"})
 	store := d.sources.volcano.Batch().V1alpha1().Jobs().Informer().GetStore()
-	require.NoError(t, store.Add(hostJob("other", d.vcJob(t).Annotations[keys.FirstPort])))
+	require.NoError(t, store.Add(hostJob("other", d.vcJob(t).Annotations[v1.FirstPortAnnotation])))
 	patches := 0
 	d.volcano.PrependReactor("patch", "jobs", func(action clienttesting.Action) (bool, runtime.Object, error) {
 		patch, ok := action.(clienttesting.PatchActionImpl)
@@ -222,7 +221,7 @@ func TestASyncHasSoManyPasses(t *testing.T) {
 		job := &vcbatch.Job{}
 		require.NoError(t, json.Unmarshal(patch.Patch, job))
 		patches++
-		return false, nil, store.Add(hostJob(fmt.Sprintf("other-%d", patches), job.Annotations[keys.FirstPort]))
+		return false, nil, store.Add(hostJob(fmt.Sprintf("other-%d", patches), job.Annotations[v1.FirstPortAnnotation]))
 	})
 	require.ErrorIs(t, d.work(t), errStale, "later, not now")
 	require.Equal(t, maxPasses, patches)
@@ -232,9 +231,9 @@ func TestASyncHasSoManyPasses(t *testing.T) {
 func TestAVolcanoJobThatAdmissionChangesIsNotMadeOverAndOver(t *testing.T) {
 	t.Parallel()
 	for field, change := range map[string]func(*vcbatch.Job){
-		"metadata.annotations[" + keys.SpecHash + "]": func(job *vcbatch.Job) { delete(job.Annotations, keys.SpecHash) },
-		"metadata.annotations[" + keys.Mode + "]":     func(job *vcbatch.Job) { job.Annotations[keys.Mode] = "PS" },
-		"metadata.labels[" + keys.JobName + "]":       func(job *vcbatch.Job) { job.Labels = nil },
+		"metadata.annotations[" + v1.SpecHashAnnotation + "]": func(job *vcbatch.Job) { delete(job.Annotations, v1.SpecHashAnnotation) },
+		"metadata.annotations[" + v1.ModeAnnotation + "]":     func(job *vcbatch.Job) { job.Annotations[v1.ModeAnnotation] = "PS" },
+		"metadata.labels[" + v1.JobNameLabel + "]":            func(job *vcbatch.Job) { job.Labels = nil },
 	} {
 		t.Run(field, func(t *testing.T) {
 			t.Parallel()
@@ -294,7 +293,7 @@ func TestADryRunThatIsRefusedKeepsItsReason(t *testing.T) {
 	require.ErrorContains(t, err, "does not support dry run")
 }
 
-func TestUndoneIsForgottenWithItsJob(t *testing.T) {
+func TestRevertedWritesAreDroppedWithTheirJob(t *testing.T) {
 	t.Parallel()
 	u := newRevertedWrites()
 	u.put("ml/job a", &rejection{}, epoch)

@@ -18,7 +18,6 @@ import (
 	schedulinglisters "k8s.io/client-go/listers/scheduling/v1"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
-	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/klog/v2"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
@@ -28,7 +27,6 @@ import (
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 	paddlelisters "github.com/paddle-volcano/paddle-volcano/controller/client/listers/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
 	"github.com/paddle-volcano/paddle-volcano/controller/workers"
@@ -45,12 +43,6 @@ type Options struct {
 	// Render is handed to package render.
 	Render builder.Config
 }
-
-// A thousand jobs that wait together must not have each change of their texts written: the API server has better to do then.
-const (
-	messagesPerSecond = 0.25
-	messageBurst      = 50
-)
 
 // Controller makes what PaddleJobs ask for.
 type Controller struct {
@@ -79,10 +71,6 @@ type Controller struct {
 	mutatedEnvironments *mutationCache[*corev1.ConfigMap]
 	// statusPendingSince is since when a status has a change that can wait.
 	statusPendingSince *firstSeen
-	// columnsPendingSince is since when it has one that kubectl get shows.
-	columnsPendingSince *firstSeen
-	// messageLimiter are the status writes that all jobs together have for what kubectl get does not show.
-	messageLimiter flowcontrol.PassiveRateLimiter
 	// commandSent is since when Volcano has a command.
 	commandSent *firstSeen
 	// unacknowledged is for how long Volcano reads commands about a Volcano Job in a state (volcano.JobState) that stays as it is.
@@ -102,25 +90,23 @@ func New(clients Clients, recorder record.EventRecorder, options Options) (*Cont
 	s := newSources(clients, options.Namespace, options.Resync)
 	c := &Controller{
 		clients: clients, options: options, sources: s, recorder: recorder, now: time.Now,
-		jobs:                s.paddle.Batch().V1().PaddleJobs().Lister(),
-		volcanoJobs:         s.volcano.Batch().V1alpha1().Jobs().Lister(),
-		podGroups:           s.volcano.Scheduling().V1beta1().PodGroups().Lister(),
-		queues:              s.volcano.Scheduling().V1beta1().Queues().Lister(),
-		priorityClasses:     s.cluster.Scheduling().V1().PriorityClasses().Lister(),
-		configMaps:          s.configMaps.Core().V1().ConfigMaps().Lister(),
-		pods:                s.pods.Core().V1().Pods().Informer().GetIndexer(),
-		phaseGauge:          newPhaseGauge(),
-		failures:            newFailures(),
-		deletionTracker:     volcano.NewDeletionTracker(),
-		statusPendingSince:  newFirstSeen(),
-		columnsPendingSince: newFirstSeen(),
-		messageLimiter:      flowcontrol.NewTokenBucketPassiveRateLimiter(messagesPerSecond, messageBurst),
-		commandSent:         newFirstSeen(),
-		unacknowledged:      volcano.NewCommandTracker(),
-		completionLatency:   &volcano.CompletionLatency{},
-		podsMissing:         newFirstSeen(),
-		podCreateErrors:     newPodCreateErrors(),
-		revertedWrites:      newRevertedWrites(),
+		jobs:               s.paddle.Batch().V1().PaddleJobs().Lister(),
+		volcanoJobs:        s.volcano.Batch().V1alpha1().Jobs().Lister(),
+		podGroups:          s.volcano.Scheduling().V1beta1().PodGroups().Lister(),
+		queues:             s.volcano.Scheduling().V1beta1().Queues().Lister(),
+		priorityClasses:    s.cluster.Scheduling().V1().PriorityClasses().Lister(),
+		configMaps:         s.configMaps.Core().V1().ConfigMaps().Lister(),
+		pods:               s.pods.Core().V1().Pods().Informer().GetIndexer(),
+		phaseGauge:         newPhaseGauge(),
+		failures:           newFailures(),
+		deletionTracker:    volcano.NewDeletionTracker(),
+		statusPendingSince: newFirstSeen(),
+		commandSent:        newFirstSeen(),
+		unacknowledged:     volcano.NewCommandTracker(),
+		completionLatency:  &volcano.CompletionLatency{},
+		podsMissing:        newFirstSeen(),
+		podCreateErrors:    newPodCreateErrors(),
+		revertedWrites:     newRevertedWrites(),
 	}
 	c.queue = workers.New("paddlejob", "paddleJob", c.measured)
 	c.mutatedJobs = newMutationCache[*v1.PaddleJob](c.clock)
@@ -162,9 +148,9 @@ func (c *Controller) Run(ctx context.Context) {
 // measured is sync with metrics.
 func (c *Controller) measured(ctx context.Context, key string) (time.Duration, error) {
 	start := c.now()
-	again, err := c.sync(ctx, key)
+	after, err := c.sync(ctx, key)
 	recordSync(err, c.now().Sub(start))
-	return again, err
+	return after, err
 }
 
 // How long changes of a gang's pods are gathered into one sync: they come in bursts, and dozens of them while a gang starts.
@@ -289,7 +275,7 @@ func debounce(pod *corev1.Pod) time.Duration {
 // ofLivingJob reports whether a pod's Volcano Job is there: what becomes of the pods of one that was deleted is no news, and
 // nobody would forget it.
 func (c *Controller) ofLivingJob(pod *corev1.Pod) bool {
-	job, err := c.volcanoJobs.Jobs(pod.Namespace).Get(pod.Labels[keys.JobName])
+	job, err := c.volcanoJobs.Jobs(pod.Namespace).Get(pod.Labels[v1.JobNameLabel])
 	return err == nil && metav1.IsControlledBy(pod, job)
 }
 

@@ -13,7 +13,7 @@ import (
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/workers"
 )
 
@@ -28,7 +28,7 @@ func TestChildrenAreKnownByLabelOwnerAndName(t *testing.T) {
 		child metav1.ObjectMeta
 		looks bool
 	}{
-		"by its label":              {child: metav1.ObjectMeta{Name: "job-vc", Labels: map[string]string{keys.JobName: "job"}}, looks: true},
+		"by its label":              {child: metav1.ObjectMeta{Name: "job-vc", Labels: map[string]string{v1.JobNameLabel: "job"}}, looks: true},
 		"by its owner":              {child: metav1.ObjectMeta{Name: "job-vc", OwnerReferences: owner("job")}, looks: true},
 		"by its name":               {child: metav1.ObjectMeta{Name: "job"}, looks: true},
 		"of a raw Volcano Job":      {child: metav1.ObjectMeta{Name: "raw-vc", OwnerReferences: owner("raw")}},

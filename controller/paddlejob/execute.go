@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,8 +15,10 @@ import (
 	"k8s.io/klog/v2"
 	"k8s.io/utils/ptr"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/legacy"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/lifecycle"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
@@ -65,45 +66,61 @@ func (c *Controller) do(ctx context.Context, obs *observed.State, action lifecyc
 
 // releaseFinalizer lets a PaddleJob of paddle-operator's be deleted.
 func (c *Controller) releaseFinalizer(ctx context.Context, obs *observed.State) error {
-	left := slices.DeleteFunc(slices.Clone(obs.Job.Finalizers), func(f string) bool { return f == keys.OperatorFinalizer })
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
-		"finalizers": left, "resourceVersion": obs.Job.ResourceVersion,
+		"finalizers": legacy.WithoutFinalizer(obs.Job), "resourceVersion": obs.Job.ResourceVersion,
 	}})
 	if err != nil {
 		return fmt.Errorf("releasing paddle-operator's finalizer: %w", err)
 	}
-	patched, err := c.clients.Paddle.BatchV1().PaddleJobs(obs.Job.Namespace).Patch(ctx, obs.Job.Name,
-		types.MergePatchType, patch, metav1.PatchOptions{FieldManager: FieldManager})
-	switch {
-	case apierrors.IsConflict(err):
-		return fmt.Errorf("releasing paddle-operator's finalizer: %w", errStale)
-	case err != nil:
-		return fmt.Errorf("releasing paddle-operator's finalizer: %w", ignoreNotFound(err))
+	if err := c.patchJob(ctx, obs, patch, "releasing paddle-operator's finalizer"); err != nil {
+		return err
 	}
 	klog.FromContext(ctx).Info("Released paddle-operator's finalizer")
-	obs.Job = patched
 	return nil
 }
 
-// noteFinalStatus annotates the PaddleJob with how it ended.
-func (c *Controller) noteFinalStatus(ctx context.Context, obs *observed.State, a lifecycle.NoteFinalStatus) error {
-	patch, err := metadata(obs.Job, map[string]string{keys.FinalStatus: a.Value}, nil)
-	if err != nil {
-		return fmt.Errorf("annotating the PaddleJob with its final status: %w", err)
-	}
+// patchJob patches the PaddleJob, unless it is not there any more.
+func (c *Controller) patchJob(ctx context.Context, obs *observed.State, patch []byte, doing string) error {
 	patched, err := c.clients.Paddle.BatchV1().PaddleJobs(obs.Job.Namespace).Patch(ctx, obs.Job.Name,
 		types.MergePatchType, patch, metav1.PatchOptions{FieldManager: FieldManager})
-	switch {
-	case apierrors.IsConflict(err):
-		return fmt.Errorf("annotating the PaddleJob with its final status: %w", errStale)
-	case apierrors.IsNotFound(err):
+	if apierrors.IsNotFound(err) {
 		return nil
-	case err != nil:
-		return fmt.Errorf("annotating the PaddleJob with its final status: %w", err)
+	}
+	if err != nil {
+		return writeError(err, doing)
 	}
 	c.mutatedJobs.put(keyOf(patched), patched, obs.Job.ResourceVersion)
 	obs.Job = patched
 	return nil
+}
+
+// patchVolcanoJob patches the Volcano Job and returns it as it is then. The observed state has it only if admission has changed nothing
+// that was written, which the caller finds out.
+func (c *Controller) patchVolcanoJob(ctx context.Context, job *vcbatch.Job, patch []byte, doing string) (*vcbatch.Job, error) {
+	patched, err := c.clients.Volcano.BatchV1alpha1().Jobs(job.Namespace).Patch(ctx, job.Name, types.MergePatchType, patch,
+		metav1.PatchOptions{FieldManager: FieldManager})
+	if err != nil {
+		return nil, writeError(err, doing)
+	}
+	c.mutatedVolcanoJobs.put(keyOf(patched), patched, job.ResourceVersion)
+	return patched, nil
+}
+
+// writeError is the error of a write: stale if the object has changed or is not there any more, a rejection if the API server refuses it.
+func writeError(err error, doing string) error {
+	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+		return fmt.Errorf("%s: %w", doing, errStale)
+	}
+	return rejectionOr(fmt.Errorf("%s: %w", doing, err))
+}
+
+// noteFinalStatus annotates the PaddleJob with how it ended.
+func (c *Controller) noteFinalStatus(ctx context.Context, obs *observed.State, a lifecycle.NoteFinalStatus) error {
+	patch, err := metadata(obs.Job, map[string]string{v1.FinalStatusAnnotation: a.Value}, nil)
+	if err != nil {
+		return fmt.Errorf("annotating the PaddleJob with its final status: %w", err)
+	}
+	return c.patchJob(ctx, obs, patch, "annotating the PaddleJob with its final status")
 }
 
 // delete deletes the very object that was seen, never another of its name.
@@ -137,13 +154,11 @@ func (c *Controller) delete(ctx context.Context, obs *observed.State, a lifecycl
 		options.Preconditions.ResourceVersion = ptr.To(a.Object.GetResourceVersion())
 		err = c.clients.Paddle.BatchV1().PaddleJobs(namespace).Delete(ctx, name, options)
 	}
-	switch {
-	case apierrors.IsNotFound(err):
+	if apierrors.IsNotFound(err) {
 		return nil
-	case apierrors.IsConflict(err):
-		return fmt.Errorf("deleting the %s %s: %w", a.Kind, name, errStale)
-	case err != nil:
-		return fmt.Errorf("deleting the %s %s: %w", a.Kind, name, err)
+	}
+	if err != nil {
+		return writeError(err, fmt.Sprintf("deleting the %s %s", a.Kind, name))
 	}
 	klog.FromContext(ctx).V(1).Info("Deleted", "kind", a.Kind, "object", klog.KRef(namespace, name), "uid", uid)
 	return nil
@@ -215,18 +230,16 @@ func (c *Controller) restoreLabel(ctx context.Context, found *vcbatch.Job) (rest
 
 func (c *Controller) patchLabel(ctx context.Context, found *vcbatch.Job) (*vcbatch.Job, error) {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
-		"uid": found.UID, "labels": map[string]string{keys.JobName: found.Name},
+		"uid": found.UID, "labels": map[string]string{v1.JobNameLabel: found.Name},
 	}})
 	if err != nil {
 		return nil, fmt.Errorf("restoring the Volcano Job's label: %w", err)
 	}
-	restored, err := c.clients.Volcano.BatchV1alpha1().Jobs(found.Namespace).Patch(ctx, found.Name, types.MergePatchType, patch,
-		metav1.PatchOptions{FieldManager: FieldManager})
+	restored, err := c.patchVolcanoJob(ctx, found, patch, "restoring the Volcano Job's label")
 	if err != nil {
-		return nil, fmt.Errorf("restoring the Volcano Job's label: %w", err)
+		return nil, err
 	}
-	c.mutatedVolcanoJobs.put(keyOf(restored), restored, found.ResourceVersion)
-	return restored, changedByAdmission("Volcano Job", found.Name, changedEntry("metadata.labels", map[string]string{keys.JobName: found.Name}, restored.Labels))
+	return restored, changedByAdmission("Volcano Job", found.Name, changedEntry("metadata.labels", map[string]string{v1.JobNameLabel: found.Name}, restored.Labels))
 }
 
 // issueCommand gives Volcano a command, unless it has not read the last one yet.
@@ -260,16 +273,11 @@ func (c *Controller) scaleVolcanoJob(ctx context.Context, obs *observed.State, a
 	if err != nil {
 		return fmt.Errorf("scaling the Volcano Job: %w", err)
 	}
-	scaled, err := c.clients.Volcano.BatchV1alpha1().Jobs(a.Job.Namespace).Patch(ctx, a.Job.Name,
-		types.MergePatchType, patch, metav1.PatchOptions{FieldManager: FieldManager})
-	switch {
-	case apierrors.IsConflict(err):
-		return fmt.Errorf("scaling the Volcano Job: %w", errStale)
-	case err != nil:
-		return rejectionOr(fmt.Errorf("scaling the Volcano Job: %w", err))
+	scaled, err := c.patchVolcanoJob(ctx, obs.VolcanoJob, patch, "scaling the Volcano Job")
+	if err != nil {
+		return err
 	}
 	klog.FromContext(ctx).Info("Scaled the Volcano Job", "minAvailable", scaled.Spec.MinAvailable)
-	c.mutatedVolcanoJobs.put(keyOf(scaled), scaled, obs.VolcanoJob.ResourceVersion)
 	if !lifecycle.SameSize(a.Job, scaled) {
 		return changedByAdmission("Volcano Job", scaled.Name, "spec.tasks[*].replicas or minAvailable")
 	}
@@ -277,5 +285,71 @@ func (c *Controller) scaleVolcanoJob(ctx context.Context, obs *observed.State, a
 		c.podCreateErrors.capWorkers(string(scaled.UID), *a.WorkerCap, obs.Now)
 	}
 	obs.VolcanoJob = scaled
+	return nil
+}
+
+// notePodGroup writes on the Volcano Job which PodGroup of the user's was taken into account, and tells it once.
+func (c *Controller) notePodGroup(ctx context.Context, obs *observed.State, a lifecycle.NotePodGroup) error {
+	note := map[string]string{v1.UserPodGroupAnnotation: string(a.PodGroup.UID)}
+	patch, err := metadata(obs.VolcanoJob, note, nil)
+	if err != nil {
+		return fmt.Errorf("noting the user's PodGroup: %w", err)
+	}
+	noted, err := c.patchVolcanoJob(ctx, obs.VolcanoJob, patch, "noting the user's PodGroup")
+	if err != nil {
+		return err
+	}
+	if err := changedByAdmission("Volcano Job", noted.Name, changedEntry("metadata.annotations", note, noted.Annotations)); err != nil {
+		return err
+	}
+	obs.VolcanoJob = noted
+	c.recordEvent(obs.Job, a.Event)
+	return nil
+}
+
+// applyPodGroup makes or repairs the PodGroup, whichever of the two controllers came first.
+func (c *Controller) applyPodGroup(ctx context.Context, obs *observed.State, a lifecycle.ApplyPodGroup) error {
+	if obs.Attempt() != observed.AttemptNew {
+		// A cached Volcano Job may have ended since; a PodGroup made now would hold room in the queue.
+		fresh, err := c.clients.Volcano.BatchV1alpha1().Jobs(obs.VolcanoJob.Namespace).Get(ctx, obs.VolcanoJob.Name, metav1.GetOptions{})
+		if err != nil {
+			return fmt.Errorf("reading the Volcano Job before its PodGroup is made: %w", ignoreNotFound(err))
+		}
+		if fresh.UID != obs.VolcanoJob.UID || fresh.DeletionTimestamp != nil || !observed.AttemptOf(fresh).Active() {
+			return nil
+		}
+	}
+	if obs.PodGroup == nil {
+		return c.createPodGroup(ctx, obs, a.PodGroup)
+	}
+	owned := lifecycle.PodGroupOwned(a.PodGroup)
+	if metadata, ok := owned["metadata"].(map[string]any); ok {
+		metadata["uid"] = obs.PodGroup.UID // an apply without it would create a PodGroup of these fields alone
+	}
+	body, err := json.Marshal(owned)
+	if err != nil {
+		return fmt.Errorf("encoding the PodGroup: %w", err)
+	}
+	applied, err := c.clients.Volcano.SchedulingV1beta1().PodGroups(a.PodGroup.Namespace).Patch(ctx, a.PodGroup.Name,
+		types.ApplyPatchType, body, metav1.PatchOptions{FieldManager: FieldManager, Force: ptr.To(true)})
+	if err != nil {
+		return writeError(err, "applying the PodGroup")
+	}
+	c.mutatedPodGroups.put(keyOf(applied), applied, obs.PodGroup.ResourceVersion)
+	obs.PodGroup = applied
+	return nil
+}
+
+// createPodGroup creates the whole PodGroup, as Volcano's Job controller would, unless that was first.
+func (c *Controller) createPodGroup(ctx context.Context, obs *observed.State, group *vcscheduling.PodGroup) error {
+	created, err := c.clients.Volcano.SchedulingV1beta1().PodGroups(group.Namespace).Create(ctx, group, metav1.CreateOptions{FieldManager: FieldManager})
+	if apierrors.IsAlreadyExists(err) {
+		return nil // the watch brings it
+	}
+	if err != nil {
+		return rejectionOr(fmt.Errorf("creating the PodGroup: %w", err))
+	}
+	c.mutatedPodGroups.put(keyOf(created), created, "")
+	obs.PodGroup = created
 	return nil
 }

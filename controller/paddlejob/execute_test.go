@@ -22,7 +22,6 @@ import (
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/lifecycle"
 	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
 )
@@ -34,7 +33,7 @@ func (d *desk) workerPod(t *testing.T, status corev1.PodStatus) *corev1.Pod {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: "ml", Name: "job-worker-0", UID: "pod",
-			Labels:          map[string]string{keys.JobName: "job", vcbatch.TaskSpecKey: "worker", keys.TaskIndex: "0"},
+			Labels:          map[string]string{v1.JobNameLabel: "job", vcbatch.TaskSpecKey: "worker", v1.TaskIndexLabel: "0"},
 			Annotations:     map[string]string{vcbatch.TaskSpecKey: "worker", vcbatch.JobRetryCountKey: "0"},
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(owner, vcbatch.SchemeGroupVersion.WithKind("Job"))},
 		},
@@ -67,7 +66,7 @@ func TestForeignEnvironmentIsNeverOverwritten(t *testing.T) {
 				Data:       map[string]string{"mine": "mine"},
 			}
 			if tc.label != "" {
-				theirs.Labels = map[string]string{keys.JobName: tc.label}
+				theirs.Labels = map[string]string{v1.JobNameLabel: tc.label}
 			}
 			require.NoError(t, d.kube.Tracker().Add(theirs))
 			d.workerPod(t, corev1.PodStatus{Phase: corev1.PodPending, PodIP: "10.0.0.1"})
@@ -76,7 +75,7 @@ func TestForeignEnvironmentIsNeverOverwritten(t *testing.T) {
 				require.NoError(t, err)
 				ours, err := d.kube.CoreV1().ConfigMaps("ml").Get(t.Context(), "job", metav1.GetOptions{})
 				require.NoError(t, err)
-				require.Equal(t, "job", ours.Labels[keys.JobName])
+				require.Equal(t, "job", ours.Labels[v1.JobNameLabel])
 				require.NotContains(t, ours.Data, "mine")
 				return
 			}
@@ -118,11 +117,11 @@ func TestCommandIsGivenOnceAtATime(t *testing.T) {
 	}
 	wait, err := d.sync(t.Context(), "ml/job")
 	require.NoError(t, err)
-	require.LessOrEqual(t, wait, lifecycle.CompletionGracePeriod, "it comes back when the time is over")
+	require.LessOrEqual(t, wait, volcano.CompletionGracePeriod, "it comes back when the time is over")
 	require.Positive(t, wait)
 	require.Zero(t, commands(), "Volcano may do it by itself")
 
-	now = now.Add(lifecycle.CompletionGracePeriod)
+	now = now.Add(volcano.CompletionGracePeriod)
 	require.NoError(t, d.work(t))
 	require.NoError(t, d.work(t))
 	require.Equal(t, 1, commands())
@@ -133,7 +132,7 @@ func TestCommandIsGivenOnceAtATime(t *testing.T) {
 
 func TestFinalizer(t *testing.T) {
 	t.Parallel()
-	theirs := func(job *v1.PaddleJob) { job.Finalizers = []string{"keep/this", keys.OperatorFinalizer} }
+	theirs := func(job *v1.PaddleJob) { job.Finalizers = []string{"keep/this", v1.OperatorFinalizer} }
 	d := newDesk(t)
 	d.cached(t, d.stored(t, theirs))
 	require.NoError(t, d.work(t))
@@ -204,7 +203,7 @@ func TestVolcanoJobOfOthersIsNotAdopted(t *testing.T) {
 }
 
 // A PodGroup of the user's that asks for what the gang has is noted on the Volcano Job, and an event says so, once.
-func TestPodGroupOfTheUserIsTold(t *testing.T) {
+func TestPodGroupOfTheUserIsReported(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.cached(t, d.stored(t))
@@ -213,14 +212,14 @@ func TestPodGroupOfTheUserIsTold(t *testing.T) {
 	require.NoError(t, d.sources.volcano.Scheduling().V1beta1().PodGroups().Informer().GetStore().Add(&vcscheduling.PodGroup{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "job", UID: "wished"}, Spec: vcscheduling.PodGroupSpec{MinMember: 1},
 	}))
-	d.told()
+	d.reported()
 	require.NoError(t, d.work(t))
-	require.Contains(t, strings.Join(d.told(), "\n"), "Normal PodGroupNotNeeded")
+	require.Contains(t, strings.Join(d.reported(), "\n"), "Normal PodGroupNotNeeded")
 	noted, err := d.volcano.BatchV1alpha1().Jobs("ml").Get(t.Context(), "job", metav1.GetOptions{})
 	require.NoError(t, err)
-	require.Equal(t, "wished", noted.Annotations[keys.OwnPodGroup])
+	require.Equal(t, "wished", noted.Annotations[v1.UserPodGroupAnnotation])
 	require.NoError(t, d.work(t))
-	require.NotContains(t, strings.Join(d.told(), "\n"), "PodGroupNotNeeded")
+	require.NotContains(t, strings.Join(d.reported(), "\n"), "PodGroupNotNeeded")
 }
 
 func TestDeleteTakesOnlyWhatWasSeen(t *testing.T) {

@@ -22,7 +22,6 @@ import (
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	paddleclient "github.com/paddle-volcano/paddle-volcano/controller/client/clientset/versioned"
 	paddleinformers "github.com/paddle-volcano/paddle-volcano/controller/client/informers/externalversions"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 )
 
 // Clients are the API clients that the controller uses.
@@ -63,8 +62,8 @@ func newSources(clients Clients, namespace string, resync time.Duration) *source
 		volcano: vcinformers.NewSharedInformerFactoryWithOptions(clients.Volcano, resync,
 			vcinformers.WithNamespace(namespace), vcinformers.WithTransform(stripUnusedFields)),
 		cluster:    informers.NewSharedInformerFactoryWithOptions(clients.Kube, resync, informers.WithTransform(stripUnusedFields)),
-		pods:       labelled(keys.ResourceType),
-		configMaps: labelled(keys.JobName),
+		pods:       labelled(v1.ResourceTypeLabel),
+		configMaps: labelled(v1.JobNameLabel),
 	}
 }
 
@@ -111,7 +110,7 @@ func stripUnusedFields(object any) (any, error) {
 		}
 	case *vcbatch.Job:
 		o.Status.Conditions = nil
-		if _, ours := o.Labels[keys.JobName]; !ours {
+		if _, ours := o.Labels[v1.JobNameLabel]; !ours {
 			o.Spec, o.Status = vcbatch.JobSpec{}, vcbatch.JobStatus{}
 		}
 	}
@@ -121,10 +120,10 @@ func stripUnusedFields(object any) (any, error) {
 // unusedKey reports whether the controller reads no label or annotation of this key on a pod. They are most of what is left of it.
 func unusedKey(key, _ string) bool {
 	switch key {
-	case keys.ResourceName, keys.ResourceType, keys.TaskIndex, keys.OutOfSync, vcbatch.TaskSpecKey, vcbatch.JobRetryCountKey:
+	case v1.ResourceNameLabel, v1.ResourceTypeLabel, v1.TaskIndexLabel, v1.OutOfSyncAnnotation, vcbatch.TaskSpecKey, vcbatch.JobRetryCountKey:
 		return false
 	}
-	return !strings.HasPrefix(key, keys.Prefix)
+	return !strings.HasPrefix(key, v1.Prefix)
 }
 
 func stripContainers(statuses []corev1.ContainerStatus) []corev1.ContainerStatus {
@@ -157,7 +156,7 @@ func indexPod(object any) ([]string, error) {
 
 // jobOf is the key of the PaddleJob that an object belongs to, empty if it names none.
 func jobOf(object metav1.Object) string {
-	if name := object.GetLabels()[keys.JobName]; name != "" {
+	if name := object.GetLabels()[v1.JobNameLabel]; name != "" {
 		return cache.NewObjectName(object.GetNamespace(), name).String()
 	}
 	if owner := metav1.GetControllerOf(object); owner != nil && owner.Kind == v1.Kind {

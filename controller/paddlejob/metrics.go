@@ -133,7 +133,7 @@ func newPhaseGauge() *phaseGauge {
 }
 
 // see notes a job's phase, or that the job is gone. One that nobody has looked at yet is Pending.
-func (c *phaseGauge) see(key string, phase v1.Phase, gone bool) {
+func (c *phaseGauge) see(key string, phase v1.Phase, deleted bool) {
 	phase = cmp.Or(phase, v1.Pending)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -141,7 +141,7 @@ func (c *phaseGauge) see(key string, phase v1.Phase, gone bool) {
 		c.add(was, -1)
 	}
 	delete(c.phase, key)
-	if !gone {
+	if !deleted {
 		c.phase[key] = phase
 		c.add(phase, 1)
 	}

@@ -43,7 +43,7 @@ func TestCountersBeginAtZero(t *testing.T) {
 	require.Contains(t, names, "paddlejob_controller_sync_errors_total")
 }
 
-func TestCensus(t *testing.T) {
+func TestPhaseGauge(t *testing.T) {
 	t.Parallel()
 	c := newPhaseGauge()
 	c.see("a/1", "", false)
@@ -97,14 +97,14 @@ func TestRecordStatus(t *testing.T) {
 	recordStatus(job, &v1.PaddleJobStatus{}, rested)
 	require.InDelta(t, before+1, sample(t, histogram, ""), 0, "once, and none that was suspended")
 
-	again := running.DeepCopy()
-	again.Restarts, again.Conditions = 2, condition(v1.ConditionRestarting, metav1.ConditionTrue, "ForTheTest")
-	recordStatus(job, running, again)
-	recordStatus(job, again, again)
+	repeated := running.DeepCopy()
+	repeated.Restarts, repeated.Conditions = 2, condition(v1.ConditionRestarting, metav1.ConditionTrue, "ForTheTest")
+	recordStatus(job, running, repeated)
+	recordStatus(job, repeated, repeated)
 	require.InDelta(t, 2, sample(t, counter, "ForTheTest"), 0)
-	over := again.DeepCopy()
+	over := repeated.DeepCopy()
 	over.Restarts, over.Conditions[0].Status = 3, metav1.ConditionFalse
 	unknown := sample(t, counter, "PodFailedOrEvicted")
-	recordStatus(job, again, over)
+	recordStatus(job, repeated, over)
 	require.InDelta(t, unknown+1, sample(t, counter, "PodFailedOrEvicted"), 0)
 }

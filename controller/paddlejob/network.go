@@ -19,13 +19,12 @@ import (
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/lifecycle"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
 // hostJobs selects the Volcano Jobs whose pods have their nodes' addresses.
-var hostJobs = labels.Set{keys.Intranet: string(v1.Host)}
+var hostJobs = labels.Set{v1.IntranetAnnotation: string(v1.Host)}
 
 // takenPorts are the ports that the cache knows other jobs to have.
 func (c *Controller) takenPorts(key string) func() []builder.Ports {
@@ -47,29 +46,24 @@ func (c *Controller) takenPorts(key string) func() []builder.Ports {
 
 // movePorts writes on the Volcano Job where its pods' ports begin.
 func (c *Controller) movePorts(ctx context.Context, obs *observed.State, a lifecycle.MovePorts) error {
-	choice := map[string]any{keys.FirstPort: nil}
+	choice := map[string]any{v1.FirstPortAnnotation: nil}
 	written := ""
 	if a.First != 0 {
 		written = strconv.Itoa(a.First)
-		choice[keys.FirstPort] = written
+		choice[v1.FirstPortAnnotation] = written
 	}
 	patch, err := metadata(obs.VolcanoJob, choice, hostJobs)
 	if err != nil {
 		return fmt.Errorf("choosing ports: %w", err)
 	}
-	moved, err := c.clients.Volcano.BatchV1alpha1().Jobs(obs.VolcanoJob.Namespace).Patch(ctx, obs.VolcanoJob.Name,
-		types.MergePatchType, patch, metav1.PatchOptions{FieldManager: FieldManager})
-	switch {
-	case apierrors.IsConflict(err):
-		return fmt.Errorf("choosing ports: %w", errStale)
-	case err != nil:
-		return fmt.Errorf("choosing ports: %w", err)
+	moved, err := c.patchVolcanoJob(ctx, obs.VolcanoJob, patch, "choosing ports")
+	if err != nil {
+		return err
 	}
 	klog.FromContext(ctx).Info("Wrote which ports of nodes the Volcano Job has", "first", a.First)
-	c.mutatedVolcanoJobs.put(keyOf(moved), moved, obs.VolcanoJob.ResourceVersion)
 	field := changedEntry("metadata.labels", hostJobs, moved.Labels)
-	if moved.Annotations[keys.FirstPort] != written {
-		field = "metadata.annotations[" + keys.FirstPort + "]"
+	if moved.Annotations[v1.FirstPortAnnotation] != written {
+		field = "metadata.annotations[" + v1.FirstPortAnnotation + "]"
 	}
 	if err := changedByAdmission("Volcano Job", moved.Name, field); err != nil {
 		return err
@@ -92,11 +86,8 @@ func (c *Controller) announcePods(ctx context.Context, obs *observed.State, a li
 		}
 		announced, err := c.clients.Kube.CoreV1().Pods(one.Pod.Namespace).Patch(ctx, one.Pod.Name, types.MergePatchType, patch,
 			metav1.PatchOptions{FieldManager: FieldManager}, "status")
-		switch {
-		case apierrors.IsConflict(err), apierrors.IsNotFound(err):
-			return fmt.Errorf("telling pod %s its address: %w", one.Pod.Name, errStale)
-		case err != nil:
-			return rejectionOr(fmt.Errorf("telling pod %s its address: %w", one.Pod.Name, err))
+		if err != nil {
+			return writeError(err, "annotating pod "+one.Pod.Name)
 		}
 		if err := changedByAdmission("pod", announced.Name, changedEntry("metadata.annotations", one.Annotations, announced.Annotations)); err != nil {
 			return err
@@ -154,13 +145,11 @@ func (c *Controller) writeEnvironment(ctx context.Context, obs *observed.State, 
 		restored.ResourceVersion = over
 		written, err = configMaps.Update(ctx, restored, metav1.UpdateOptions{FieldManager: FieldManager})
 	}
-	switch {
-	case apierrors.IsAlreadyExists(err):
+	if apierrors.IsAlreadyExists(err) {
 		return c.uncachedEnvironment(ctx, obs, a)
-	case apierrors.IsConflict(err):
-		return fmt.Errorf("writing the ConfigMap of the environment: %w", errStale)
-	case err != nil:
-		return rejectionOr(fmt.Errorf("writing the ConfigMap of the environment: %w", err))
+	}
+	if err != nil {
+		return writeError(err, "writing the ConfigMap of the environment")
 	}
 	c.mutatedEnvironments.put(keyOf(written), written, over)
 	if err := changedByAdmission("ConfigMap", written.Name, cmp.Or(
@@ -187,7 +176,7 @@ func (c *Controller) uncachedEnvironment(ctx context.Context, obs *observed.Stat
 	case !metav1.IsControlledBy(found, obs.Job):
 		return &rejection{reason: lifecycle.ReasonNameTaken, text: fmt.Sprintf(
 			"a ConfigMap named %s exists and does not belong to this job, whose pods wait for one of that name: delete or rename it", found.Name)}
-	case found.Labels[keys.JobName] != "" || found.DeletionTimestamp != nil:
+	case found.Labels[v1.JobNameLabel] != "" || found.DeletionTimestamp != nil:
 		return fmt.Errorf("the ConfigMap of the environment is there already: %w", errStale)
 	}
 	a.Old, a.Event = found, nil

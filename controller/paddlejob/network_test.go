@@ -14,7 +14,6 @@ import (
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/lifecycle"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
@@ -24,8 +23,8 @@ func hostJob(name, first string) *vcbatch.Job {
 	return &vcbatch.Job{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: "ml", Name: name, UID: types.UID("vc-" + name), ResourceVersion: "1",
-			Labels:      map[string]string{keys.Intranet: string(v1.Host), keys.JobName: name},
-			Annotations: map[string]string{keys.FirstPort: first},
+			Labels:      map[string]string{v1.IntranetAnnotation: string(v1.Host), v1.JobNameLabel: name},
+			Annotations: map[string]string{v1.FirstPortAnnotation: first},
 			OwnerReferences: []metav1.OwnerReference{{
 				APIVersion: v1.SchemeGroupVersion.String(), Kind: v1.Kind, Name: name, UID: types.UID(name), Controller: ptr.To(true),
 			}},
@@ -35,7 +34,7 @@ func hostJob(name, first string) *vcbatch.Job {
 }
 
 // What the cache holds decides where a job begins, and what the API server holds whether it may.
-func TestPodsAreToldPortsThatNobodyElseHas(t *testing.T) {
+func TestPodsGetPortsThatNobodyElseHas(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		other string
@@ -59,7 +58,7 @@ func TestPodsAreToldPortsThatNobodyElseHas(t *testing.T) {
 			d := newDesk(t)
 			own := hostJob("job", c.own)
 			if c.bare {
-				delete(own.Labels, keys.Intranet)
+				delete(own.Labels, v1.IntranetAnnotation)
 			}
 			require.NoError(t, d.volcano.Tracker().Add(own))
 			if c.other != "" {
@@ -72,28 +71,28 @@ func TestPodsAreToldPortsThatNobodyElseHas(t *testing.T) {
 			obs := &observed.State{Job: d.stored(t), VolcanoJob: hostJob("job", "20000")}
 			err := d.execute(t.Context(), obs, lifecycle.AnnouncePods{
 				Ports: builder.Ports{First: 20000, Count: 20},
-				Pods:  []lifecycle.Announcement{{Pod: pod, Annotations: map[string]string{keys.Port: "20000"}}},
+				Pods:  []lifecycle.Announcement{{Pod: pod, Annotations: map[string]string{v1.PortAnnotation: "20000"}}},
 			})
-			told, getErr := d.kube.CoreV1().Pods("ml").Get(t.Context(), "job-worker-0", metav1.GetOptions{})
+			reported, getErr := d.kube.CoreV1().Pods("ml").Get(t.Context(), "job-worker-0", metav1.GetOptions{})
 			require.NoError(t, getErr)
 			if c.stale {
 				require.ErrorIs(t, err, errStale)
-				require.Empty(t, told.Annotations)
+				require.Empty(t, reported.Annotations)
 				return
 			}
 			require.NoError(t, err)
-			require.Equal(t, "20000", told.Annotations[keys.Port])
-			require.Equal(t, pod.Labels, told.Labels)
+			require.Equal(t, "20000", reported.Annotations[v1.PortAnnotation])
+			require.Equal(t, pod.Labels, reported.Labels)
 		})
 	}
 }
 
-func TestAddressesAreToldWithoutALook(t *testing.T) {
+func TestAddressesAreAnnouncedWithoutALook(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "job-worker-0", UID: "pod"}}
 	require.NoError(t, d.kube.Tracker().Add(pod))
-	one := lifecycle.AnnouncePods{Pods: []lifecycle.Announcement{{Pod: pod, Annotations: map[string]string{keys.Address: "10.0.0.1"}}}}
+	one := lifecycle.AnnouncePods{Pods: []lifecycle.Announcement{{Pod: pod, Annotations: map[string]string{v1.AddressAnnotation: "10.0.0.1"}}}}
 	job := d.stored(t)
 	require.NoError(t, d.execute(t.Context(), &observed.State{Job: job}, one))
 	require.Empty(t, d.volcano.Actions())
@@ -105,7 +104,7 @@ func TestPortsMove(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	seen := hostJob("job", "20000")
-	delete(seen.Labels, keys.Intranet)
+	delete(seen.Labels, v1.IntranetAnnotation)
 	require.NoError(t, d.volcano.Tracker().Add(seen))
 	store := d.sources.volcano.Batch().V1alpha1().Jobs().Informer().GetStore()
 	require.NoError(t, store.Add(seen))
@@ -113,28 +112,28 @@ func TestPortsMove(t *testing.T) {
 	done := hostJob("done", "20000")
 	done.Status.State.Phase = vcbatch.Failed
 	require.NoError(t, store.Add(done))
-	elsewhere := hostJob("elsewhere", "20400")
-	delete(elsewhere.Labels, keys.Intranet)
-	require.NoError(t, store.Add(elsewhere))
+	other := hostJob("elsewhere", "20400")
+	delete(other.Labels, v1.IntranetAnnotation)
+	require.NoError(t, store.Add(other))
 	require.Equal(t, []builder.Ports{{First: 20100, Count: 20}}, d.takenPorts("ml/job")(), "neither its own, nor those of jobs that have ended or have none")
 
 	obs := &observed.State{Job: d.stored(t), VolcanoJob: seen}
 	require.NoError(t, d.execute(t.Context(), obs, lifecycle.MovePorts{First: 20060}))
-	require.Equal(t, "20060", obs.VolcanoJob.Annotations[keys.FirstPort])
+	require.Equal(t, "20060", obs.VolcanoJob.Annotations[v1.FirstPortAnnotation])
 	kept, err := d.volcano.BatchV1alpha1().Jobs("ml").Get(t.Context(), "job", metav1.GetOptions{})
 	require.NoError(t, err)
-	require.Equal(t, "20060", kept.Annotations[keys.FirstPort])
-	require.Equal(t, "Host", kept.Labels[keys.Intranet])
-	require.Equal(t, "job", kept.Labels[keys.JobName])
+	require.Equal(t, "20060", kept.Annotations[v1.FirstPortAnnotation])
+	require.Equal(t, "Host", kept.Labels[v1.IntranetAnnotation])
+	require.Equal(t, "job", kept.Labels[v1.JobNameLabel])
 	mutationCache, _ := d.mutatedVolcanoJobs.newest("ml/job", seen, true)
-	require.Equal(t, "20060", mutationCache.Annotations[keys.FirstPort], "the next sync knows")
+	require.Equal(t, "20060", mutationCache.Annotations[v1.FirstPortAnnotation], "the next sync knows")
 
 	require.NoError(t, d.execute(t.Context(), obs, lifecycle.MovePorts{}))
-	require.NotContains(t, obs.VolcanoJob.Annotations, keys.FirstPort)
+	require.NotContains(t, obs.VolcanoJob.Annotations, v1.FirstPortAnnotation)
 	kept, err = d.volcano.BatchV1alpha1().Jobs("ml").Get(t.Context(), "job", metav1.GetOptions{})
 	require.NoError(t, err)
-	require.NotContains(t, kept.Annotations, keys.FirstPort)
-	require.Equal(t, "Host", kept.Labels[keys.Intranet])
+	require.NotContains(t, kept.Annotations, v1.FirstPortAnnotation)
+	require.Equal(t, "Host", kept.Labels[v1.IntranetAnnotation])
 }
 
 // A Volcano Job that a user made may bear our label and annotation; only one that the PaddleJob of its name controls counts.
@@ -165,7 +164,7 @@ func TestOnlyPaddleJobsReservePorts(t *testing.T) {
 			require.NoError(t, d.kube.Tracker().Add(pod))
 			require.NoError(t, d.execute(t.Context(), &observed.State{Job: d.stored(t), VolcanoJob: own}, lifecycle.AnnouncePods{
 				Ports: builder.Ports{First: 20000, Count: 20},
-				Pods:  []lifecycle.Announcement{{Pod: pod, Annotations: map[string]string{keys.Port: "20000"}}},
+				Pods:  []lifecycle.Announcement{{Pod: pod, Annotations: map[string]string{v1.PortAnnotation: "20000"}}},
 			}))
 		})
 	}

@@ -5,17 +5,18 @@ package paddlejob
 import (
 	"context"
 	"fmt"
-	"slices"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	"github.com/paddle-volcano/paddle-volcano/controller/legacy"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
 )
@@ -40,7 +41,7 @@ func (c *Controller) read(ctx context.Context, namespace, name, key string) (*ob
 		switch {
 		case !metav1.IsControlledBy(found, job):
 			obs.NameConflicts = append(obs.NameConflicts, nameConflict(job, "Volcano Job", found))
-		case found.Labels[keys.JobName] == "":
+		case found.Labels[v1.JobNameLabel] == "":
 			if obs.VolcanoJob, err = c.restoreLabel(ctx, found); err != nil {
 				return nil, err
 			}
@@ -146,12 +147,13 @@ func nameConflict(job *v1.PaddleJob, kind string, object metav1.Object) observed
 }
 
 // observeUncached asks the API server for what is needed only before a Volcano Job is made, and what is too much to watch.
-func (c *Controller) observeUncached(ctx context.Context, obs *observed.State) error {
+func (c *Controller) observeUncached(ctx context.Context, obs *observed.State) (err error) {
 	if observed.Finished(obs.Job) {
 		if recorded(obs.Job) {
 			return nil
 		}
-		return c.readServices(ctx, obs)
+		obs.Operator.Services, err = legacy.Services(ctx, c.clients.Kube, obs.Job)
+		return err
 	}
 	if run := obs.Job.Spec.RunPolicy; run != nil && ptr.Deref(run.Suspend, false) && obs.Operator.Empty() {
 		return nil // nothing is made
@@ -178,10 +180,10 @@ func (c *Controller) observeUncached(ctx context.Context, obs *observed.State) e
 			return err
 		}
 	}
-	if !obs.Operator.Empty() || slices.Contains(obs.Job.Finalizers, keys.OperatorFinalizer) {
-		return c.readServices(ctx, obs)
+	if !obs.Operator.Empty() || legacy.HasFinalizer(obs.Job) {
+		obs.Operator.Services, err = legacy.Services(ctx, c.clients.Kube, obs.Job)
 	}
-	return nil
+	return err
 }
 
 // recorded reports whether a finished job's end was written by this controller: paddle-operator wrote no conditions.
@@ -208,7 +210,7 @@ func (c *Controller) readConfigMap(ctx context.Context, obs *observed.State) err
 		return fmt.Errorf("reading the ConfigMap of the job's name: %w", err)
 	case !metav1.IsControlledBy(cm, obs.Job):
 		obs.NameConflicts = append(obs.NameConflicts, nameConflict(obs.Job, "ConfigMap", cm))
-	case cm.Labels[keys.JobName] != "":
+	case cm.Labels[v1.JobNameLabel] != "":
 		obs.Environment = cm
 	default:
 		obs.Operator.Environment = cm
@@ -230,16 +232,69 @@ func (c *Controller) readNameService(ctx context.Context, obs *observed.State) e
 	return nil
 }
 
-// readServices finds the Services that paddle-operator gave each pod; it put no label on them.
-func (c *Controller) readServices(ctx context.Context, obs *observed.State) error {
-	services, err := c.clients.Kube.CoreV1().Services(obs.Job.Namespace).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return fmt.Errorf("listing paddle-operator's Services: %w", err)
-	}
-	for i := range services.Items {
-		if metav1.IsControlledBy(&services.Items[i], obs.Job) {
-			obs.Operator.Services = append(obs.Operator.Services, &services.Items[i])
-		}
+// failures remembers which pod ended an attempt of a gang: Volcano deletes it within milliseconds, and the user wants to
+// know. A controller that was restarted meanwhile does without.
+type failures struct {
+	mu sync.Mutex
+	// latest are by Volcano Job. The failure of a pod that had been told to end is the cause only if no other is.
+	latest map[types.UID]observed.Failure
+}
+
+func newFailures() *failures { return &failures{latest: map[types.UID]observed.Failure{}} }
+
+// of is the failure seen last under a Volcano Job, nil if none was.
+func (f *failures) of(volcanoJob types.UID) *observed.Failure {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if failure, ok := f.latest[volcanoJob]; ok {
+		return &failure
 	}
 	return nil
+}
+
+func (f *failures) forget(volcanoJob types.UID) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.latest, volcanoJob)
+}
+
+// see notes a pod that failed, or that was evicted or deleted by somebody other than Volcano; the first of an attempt stays,
+// but for a lost node, which shows late.
+func (f *failures) see(pod *corev1.Pod, deleted bool) {
+	owner := metav1.GetControllerOf(pod)
+	if owner == nil || owner.Kind != "Job" {
+		return
+	}
+	failure := observed.Failure{ByVolcano: pod.Annotations[v1.OutOfSyncAnnotation] != ""}
+	since, disrupted := observed.Disruption(pod)
+	lost := disrupted && since.IsZero()
+	switch {
+	case disrupted && !failure.ByVolcano:
+		failure.Reason, failure.Message = observed.ReasonPodEvicted, eviction(pod)
+	case pod.Status.Phase == corev1.PodFailed:
+		failure.Reason, failure.Message = observed.ReasonPodFailed, observed.TerminationMessage(pod)
+	case deleted && pod.Status.Phase != corev1.PodSucceeded && !failure.ByVolcano:
+		failure.Reason, failure.Message = observed.ReasonPodEvicted, eviction(pod)
+	default:
+		return
+	}
+	attempt, ok := observed.Attempt(pod)
+	if !ok {
+		return
+	}
+	failure.Attempt = attempt
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if known, ok := f.latest[owner.UID]; !ok || known.Attempt < failure.Attempt || known.Attempt == failure.Attempt && (known.ByVolcano && !failure.ByVolcano || lost) {
+		f.latest[owner.UID] = failure
+	}
+}
+
+func eviction(pod *corev1.Pod) string {
+	for _, c := range pod.Status.Conditions {
+		if c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue {
+			return pod.Name + " was evicted: " + c.Reason + " " + c.Message
+		}
+	}
+	return pod.Name + " was deleted or evicted"
 }

@@ -16,12 +16,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	clienttesting "k8s.io/client-go/testing"
-	"k8s.io/client-go/util/flowcontrol"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/lifecycle"
 )
 
@@ -156,7 +154,7 @@ func (a *aged) setPods(t *testing.T, name string, second corev1.PodPhase) {
 		require.NoError(t, a.pods.Add(&corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{
 				Namespace: "ml", Name: fmt.Sprintf("%s-worker-%d", name, i), UID: types.UID(fmt.Sprintf("%s-%d", name, i)),
-				Labels:          map[string]string{keys.JobName: name, vcbatch.TaskSpecKey: "worker", keys.TaskIndex: strconv.Itoa(i)},
+				Labels:          map[string]string{v1.JobNameLabel: name, vcbatch.TaskSpecKey: "worker", v1.TaskIndexLabel: strconv.Itoa(i)},
 				Annotations:     map[string]string{vcbatch.TaskSpecKey: "worker"},
 				OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(owner, vcbatch.SchemeGroupVersion.WithKind("Job"))},
 			},
@@ -176,11 +174,11 @@ func (a *aged) by(name string, when time.Time) {
 func (a *aged) look(t *testing.T, name string) {
 	t.Helper()
 	delete(a.next, name)
-	again, err := a.sync(t.Context(), "ml/"+name)
+	repeated, err := a.sync(t.Context(), "ml/"+name)
 	require.NoError(t, err)
-	a.told()
-	if again > 0 {
-		a.by(name, a.now.Add(again))
+	a.reported()
+	if repeated > 0 {
+		a.by(name, a.now.Add(repeated))
 	}
 }
 
@@ -210,7 +208,6 @@ func TestNoStatusIsOld(t *testing.T) {
 	const jobs = 200
 	a := newAged(t, jobs)
 	a.pass(t, time.Minute)
-	a.messageLimiter = flowcontrol.NewFakeNeverRateLimiter()
 	for _, want := range []struct {
 		phase corev1.PodPhase
 		ready string
@@ -236,10 +233,9 @@ func TestNoStatusIsOld(t *testing.T) {
 	require.LessOrEqual(t, a.writes[name]-before, 8)
 }
 
-// otherText has the status of a job say something that is not so any more, and nobody may write texts.
+// otherText has the status of a job say something that is not so any more.
 func (a *aged) otherText(t *testing.T, name string) {
 	t.Helper()
-	a.messageLimiter = flowcontrol.NewFakeNeverRateLimiter()
 	old, err := a.paddle.BatchV1().PaddleJobs("ml").Get(t.Context(), name, metav1.GetOptions{})
 	require.NoError(t, err)
 	old = old.DeepCopy()
@@ -250,37 +246,17 @@ func (a *aged) otherText(t *testing.T, name string) {
 	a.look(t, name)
 }
 
-// Texts wait for those of other jobs, but not endlessly.
-func TestTextsAreWrittenInTheEnd(t *testing.T) {
+// A message alone waits for more changes, a minute at most.
+func TestMessagesAreWrittenInTheEnd(t *testing.T) {
 	t.Parallel()
 	a := newAged(t, 1)
 	a.pass(t, time.Minute)
 	name := a.jobs[0]
 	a.otherText(t, name)
 	before := a.writes[name]
-	a.pass(t, lifecycle.TextMost-time.Minute)
-	require.Equal(t, before, a.writes[name], "others have texts to write")
-	a.pass(t, time.Minute+time.Second)
+	a.pass(t, time.Minute-2*time.Second)
+	require.Equal(t, before, a.writes[name])
+	a.pass(t, 3*time.Second)
 	require.Equal(t, before+1, a.writes[name])
 	require.Empty(t, a.of(t, name).Conditions[0].Message)
-}
-
-// A text that has waited for long, and a count that came and went, are no reason to write the next step of the counts at once.
-func TestCountsAreGatheredBehindAnOldText(t *testing.T) {
-	t.Parallel()
-	a := newAged(t, 1)
-	a.pass(t, time.Minute)
-	name := a.jobs[0]
-	a.otherText(t, name)
-	a.pass(t, time.Minute)
-	before := a.writes[name]
-	for _, step := range []struct {
-		phase corev1.PodPhase
-		lasts time.Duration
-		wrote int
-	}{{corev1.PodSucceeded, 6 * time.Second, 0}, {corev1.PodRunning, 4 * time.Second, 0}, {corev1.PodSucceeded, 6 * time.Second, 0}, {corev1.PodSucceeded, 4 * time.Second, 1}} {
-		a.setPods(t, name, step.phase)
-		a.pass(t, step.lasts)
-		require.Equal(t, before+step.wrote, a.writes[name])
-	}
 }

@@ -88,10 +88,10 @@ func (r *podCreateErrors) forget(uid string) {
 }
 
 // capWorkers keeps an elastic job at a number of workers.
-func (r *podCreateErrors) capWorkers(uid string, held observed.WorkerCap, now time.Time) {
+func (r *podCreateErrors) capWorkers(uid string, limit observed.WorkerCap, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.workerCaps[uid] = hold{WorkerCap: held, until: now.Add(held.Left)}
+	r.workerCaps[uid] = hold{WorkerCap: limit, until: now.Add(limit.Left)}
 }
 
 // workerCap is the number of workers that a job is kept at, nil if it is not, or not any more.
@@ -185,8 +185,8 @@ func (c *Controller) lastEvent(ctx context.Context, object metav1.Object, reason
 	text, last := "", c.now().Add(-refusedFor)
 	for i := range events.Items {
 		e := &events.Items[i]
-		if said, ok := read(e.Message); ok && !e.LastTimestamp.Time.Before(last) {
-			text, last = said, e.LastTimestamp.Time
+		if sentence, ok := read(e.Message); ok && !e.LastTimestamp.Time.Before(last) {
+			text, last = sentence, e.LastTimestamp.Time
 		}
 	}
 	return text, nil

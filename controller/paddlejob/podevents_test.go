@@ -71,7 +71,7 @@ func event(message string, at time.Time) corev1.Event {
 	return corev1.Event{Reason: "FailedCreate", Message: message, LastTimestamp: metav1.NewTime(at)}
 }
 
-func TestPodsThatTheServerRefusesAreTold(t *testing.T) {
+func TestPodsThatTheServerRefusesAreReported(t *testing.T) {
 	t.Parallel()
 	r := newRefusing(t, func() (*corev1.EventList, error) {
 		return &corev1.EventList{Items: []corev1.Event{
@@ -83,13 +83,13 @@ func TestPodsThatTheServerRefusesAreTold(t *testing.T) {
 	r.look(t, time.Second, vcbatch.Pending)
 	r.look(t, 3*time.Second, vcbatch.Pending)
 	require.Empty(t, r.asked, "nearly every job has its pods a moment later")
-	r.told()
+	r.reported()
 	r.look(t, 30*time.Second, vcbatch.Pending)
 	c := r.condition(t, v1.ConditionScheduled)
 	require.Equal(t, []string{"ml involvedObject.uid=vc,reason=FailedCreate"}, r.asked)
 	require.Equal(t, "PodSecurityViolation", c.Reason)
 	require.Equal(t, "Volcano has made 0 of 1 pods, and the API server refuses the rest: "+violates, c.Message)
-	require.Equal(t, []string{"Warning PodSecurityViolation " + c.Message}, r.told())
+	require.Equal(t, []string{"Warning PodSecurityViolation " + c.Message}, r.reported())
 
 	r.look(t, 10*time.Second, vcbatch.Pending)
 	require.Len(t, r.asked, 1, "it is not asked with every look")
@@ -108,7 +108,7 @@ func TestPodsThatTheServerRefusesAreTold(t *testing.T) {
 }
 
 // A job that trains is given up too, when Volcano cannot make a worker that it lacks.
-func TestRefusalThatEndsARunningJobIsTold(t *testing.T) {
+func TestRefusalThatEndsARunningJobIsReported(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		ago    time.Duration
@@ -136,7 +136,7 @@ func TestRefusalThatEndsARunningJobIsTold(t *testing.T) {
 	}
 }
 
-func TestWhatTheEventsDoNotSayIsNotTold(t *testing.T) {
+func TestWhatTheEventsDoNotSayIsNotReported(t *testing.T) {
 	t.Parallel()
 	answers := map[string]func() (*corev1.EventList, error){
 		"none": func() (*corev1.EventList, error) { return &corev1.EventList{}, nil },
@@ -173,7 +173,7 @@ func TestAllJobsTogetherAskSeldom(t *testing.T) {
 	require.InDelta(t, listBurst, asked, 1)
 }
 
-func TestWorkersAreHeldForAWhile(t *testing.T) {
+func TestWorkersAreCappedForAWhile(t *testing.T) {
 	t.Parallel()
 	memory := newPodCreateErrors()
 	require.Nil(t, memory.workerCap("vc", epoch))
@@ -188,14 +188,14 @@ func TestWorkersAreHeldForAWhile(t *testing.T) {
 }
 
 // Volcano's watch was down while the queue let the gang in.
-func TestVolcanoIsToldOfAGangWithoutPods(t *testing.T) {
+func TestVolcanoResyncsAGangWithoutPods(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	now := epoch
 	d.now = func() time.Time { return now }
 	d.cached(t, d.stored(t))
 	require.NoError(t, d.work(t))
-	again := func(phase vcscheduling.PodGroupPhase, later time.Duration) {
+	repeated := func(phase vcscheduling.PodGroupPhase, later time.Duration) {
 		t.Helper()
 		now = now.Add(later)
 		job, err := d.paddle.BatchV1().PaddleJobs("ml").Get(t.Context(), "job", metav1.GetOptions{})
@@ -219,10 +219,10 @@ func TestVolcanoIsToldOfAGangWithoutPods(t *testing.T) {
 		}
 		return actions
 	}
-	again(vcscheduling.PodGroupInqueue, time.Second)
+	repeated(vcscheduling.PodGroupInqueue, time.Second)
 	require.Empty(t, commands())
-	again(vcscheduling.PodGroupInqueue, time.Minute)
+	repeated(vcscheduling.PodGroupInqueue, time.Minute)
 	require.Empty(t, commands())
-	again(vcscheduling.PodGroupInqueue, time.Minute)
+	repeated(vcscheduling.PodGroupInqueue, time.Minute)
 	require.Equal(t, []string{"SyncJob"}, commands())
 }

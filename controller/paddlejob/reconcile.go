@@ -38,7 +38,7 @@ func (c *Controller) sync(ctx context.Context, key string) (time.Duration, error
 		return 0, ignoreNotFound(err)
 	}
 	if obs == nil {
-		c.statusWritten(key)
+		c.statusPendingSince.forget(key)
 		c.mutatedJobs.forget(key)
 		c.revertedWrites.forgetJob(key)
 		return 0, nil
@@ -85,7 +85,7 @@ func (c *Controller) updateStatus(ctx context.Context, key string, obs *observed
 	before := &obs.Job.Status
 	after := lifecycle.Next(obs, plan, c.now())
 	if equality.Semantic.DeepEqual(before, after) {
-		c.statusWritten(key)
+		c.statusPendingSince.forget(key)
 		return 0, nil
 	}
 	if wait := c.writeLater(key, before, after); wait > 0 {
@@ -100,7 +100,7 @@ func (c *Controller) updateStatus(ctx context.Context, key string, obs *observed
 	case err != nil:
 		return 0, fmt.Errorf("writing the status: %w", err)
 	}
-	c.statusWritten(key)
+	c.statusPendingSince.forget(key)
 	c.mutatedJobs.put(key, written, obs.Job.ResourceVersion)
 	if before.Phase != after.Phase {
 		klog.FromContext(ctx).Info("PaddleJob changed its phase", "from", before.Phase, "to", after.Phase)
@@ -112,32 +112,14 @@ func (c *Controller) updateStatus(ctx context.Context, key string, obs *observed
 	return 0, nil
 }
 
-// writeLater is how much longer a change of the status waits for more of them, 0 if it is to be written now.
+// writeLater returns how much longer a change of the status waits for more of them, 0 if it is to be written now.
 func (c *Controller) writeLater(key string, before, after *v1.PaddleJobStatus) time.Duration {
-	delay, text := lifecycle.Delay(before, after)
+	delay := lifecycle.Delay(before, after)
 	if delay == 0 {
 		return 0
 	}
-	behind, _ := c.statusPendingSince.since(key, c.now())
-	if text {
-		c.columnsPendingSince.forget(key)
-	} else {
-		// A text that has waited for long is no reason to write each step of the counts.
-		behind, _ = c.columnsPendingSince.since(key, c.now())
-	}
-	if behind < delay {
-		return delay - behind
-	}
-	if text && !c.messageLimiter.TryAccept() {
-		return max(min(delay, lifecycle.TextMost-behind), 0)
-	}
-	return 0
-}
-
-// statusWritten notes that the status has all that is known.
-func (c *Controller) statusWritten(key string) {
-	c.statusPendingSince.forget(key)
-	c.columnsPendingSince.forget(key)
+	waited, _ := c.statusPendingSince.since(key, c.now())
+	return max(delay-waited, 0)
 }
 
 func (c *Controller) recordEvent(job *v1.PaddleJob, event lifecycle.Event) {

@@ -12,13 +12,12 @@ import (
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
 )
 
 // A Volcano that is away will do what it was told; one that reads commands and does nothing does not know the Volcano Job.
-func TestVolcanoHasForgottenAVolcanoJob(t *testing.T) {
+func TestVolcanoHasLostAVolcanoJob(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	now := epoch
@@ -62,7 +61,7 @@ var epoch = time.Date(2025, 11, 1, 12, 0, 0, 0, time.UTC)
 
 func at(seconds int) time.Time { return epoch.Add(time.Duration(seconds) * time.Second) }
 
-func TestAssumed(t *testing.T) {
+func TestMutationCache(t *testing.T) {
 	t.Parallel()
 	cm := func(version string) *corev1.ConfigMap {
 		return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{ResourceVersion: version}}
@@ -100,7 +99,7 @@ func TestAssumed(t *testing.T) {
 	}
 }
 
-func TestAssumedIsForgotten(t *testing.T) {
+func TestMutationIsDropped(t *testing.T) {
 	t.Parallel()
 	a := newMutationCache[*corev1.ConfigMap](func() time.Time { return epoch })
 	a.put("key", &corev1.ConfigMap{}, "")
@@ -126,9 +125,9 @@ func TestFailures(t *testing.T) {
 		Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "PreemptionByScheduler", Message: "for a better one",
 	}}
 	killed := pod("d", "0", corev1.PodRunning)
-	killed.Annotations[keys.OutOfSync] = "true"
+	killed.Annotations[v1.OutOfSyncAnnotation] = "true"
 	ended := pod("f", "0", corev1.PodFailed)
-	ended.Annotations[keys.OutOfSync] = "true"
+	ended.Annotations[v1.OutOfSyncAnnotation] = "true"
 	foreign := pod("e", "0", corev1.PodFailed)
 	foreign.OwnerReferences[0].Kind = "ReplicaSet"
 	type sight struct {
@@ -168,7 +167,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-func TestStamps(t *testing.T) {
+func TestFirstSeen(t *testing.T) {
 	t.Parallel()
 	s := newFirstSeen()
 	_, known := s.since("key", at(0))
@@ -195,8 +194,8 @@ func TestSlim(t *testing.T) {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: "a", ManagedFields: []metav1.ManagedFieldsEntry{{}},
-			Labels:      map[string]string{keys.JobName: "a", keys.TaskIndex: "0", "volcano.sh/job-name": "a"},
-			Annotations: map[string]string{keys.OutOfSync: "true", vcbatch.JobRetryCountKey: "1", vcbatch.TaskSpecKey: "ps", "another": "b"},
+			Labels:      map[string]string{v1.JobNameLabel: "a", v1.TaskIndexLabel: "0", "volcano.sh/job-name": "a"},
+			Annotations: map[string]string{v1.OutOfSyncAnnotation: "true", vcbatch.JobRetryCountKey: "1", vcbatch.TaskSpecKey: "ps", "another": "b"},
 		},
 		Spec: corev1.PodSpec{NodeName: "n", Containers: []corev1.Container{{Name: "c"}}},
 		Status: corev1.PodStatus{
@@ -209,8 +208,8 @@ func TestSlim(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
-			Name: "a", Labels: map[string]string{keys.JobName: "a", keys.TaskIndex: "0"},
-			Annotations: map[string]string{keys.OutOfSync: "true", vcbatch.JobRetryCountKey: "1", vcbatch.TaskSpecKey: "ps"},
+			Name: "a", Labels: map[string]string{v1.JobNameLabel: "a", v1.TaskIndexLabel: "0"},
+			Annotations: map[string]string{v1.OutOfSyncAnnotation: "true", vcbatch.JobRetryCountKey: "1", vcbatch.TaskSpecKey: "ps"},
 		},
 		Spec: corev1.PodSpec{NodeName: "n"},
 		Status: corev1.PodStatus{
@@ -222,7 +221,7 @@ func TestSlim(t *testing.T) {
 	job := func(labels map[string]string) *vcbatch.Job {
 		return &vcbatch.Job{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: vcbatch.JobSpec{Queue: "q"}}
 	}
-	ours, theirs := job(map[string]string{keys.JobName: "a"}), job(nil)
+	ours, theirs := job(map[string]string{v1.JobNameLabel: "a"}), job(nil)
 	_, err = stripUnusedFields(ours)
 	require.NoError(t, err)
 	_, err = stripUnusedFields(theirs)

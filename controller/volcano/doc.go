@@ -9,6 +9,10 @@
 //     the first release after v1.14.1, which has pull request 5342.
 //   - Volcano counts evictions as failures (volcano-sh/volcano#2560). The builder sets maxRetry so high that it never counts, and
 //     paddlejob/lifecycle counts failures instead.
+//   - The command SyncJob for an admitted gang without pods: the Job controller handles no addition of a PodGroup, and misses one that
+//     it first sees admitted (volcano-sh/volcano#5325). Removable with the first release in which that issue is closed.
+//   - Volcano fails a Job of which all pods have failed before it asks what a failure is followed by (volcano-sh/volcano#3967).
+//     observed.State.NeedsRecreation has the Volcano Job created again. Removable with the first release in which that issue is closed.
 //   - CompletionLatency and the command CompleteJob: Volcano ends a job only when it sees the last worker succeed, and misses that
 //     while it restarts. No upstream issue is known.
 //   - CommandTracker: Volcano reads commands about a Job that it does not know, and does nothing. No upstream issue is known.

@@ -3,17 +3,13 @@
 package volcano
 
 import (
+	"regexp"
+	"strconv"
 	"sync"
 	"time"
 
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 )
-
-// GangActive reports whether the gang of a Volcano Job in this phase is to be scheduled. Volcano deletes the PodGroup on
-// every restart and at the end, and one that is made meanwhile would hold room in the queue for nothing.
-func GangActive(phase vcbatch.JobPhase) bool {
-	return phase == "" || phase == vcbatch.Pending || phase == vcbatch.Running
-}
 
 // PodGroupName is the name of the PodGroup that Volcano writes into each pod of a Job.
 func PodGroupName(job *vcbatch.Job) string { return job.Name + "-" + string(job.UID) }
@@ -85,4 +81,19 @@ func (d *DeletionTracker) Remaining(key string, now time.Time) time.Duration {
 	}
 	delete(d.seen, key)
 	return 0
+}
+
+// statusMessage is the message of an API server's answer within the %#v of the error that it became.
+var statusMessage = regexp.MustCompile(`Message:("(?:[^"\\]|\\.)*")`)
+
+// PodCreateError takes the API server's sentence about the first pod out of what Volcano's Job controller writes when pods are
+// refused: the Go syntax of all errors (volcano pkg/controllers/job/job_controller_actions.go, "Error creating pods"). False
+// for any other message.
+func PodCreateError(message string) (string, bool) {
+	found := statusMessage.FindStringSubmatch(message)
+	if found == nil {
+		return "", false
+	}
+	sentence, err := strconv.Unquote(found[1])
+	return sentence, err == nil && sentence != ""
 }

@@ -18,10 +18,10 @@ func TestRefusalOfPods(t *testing.T) {
 		`ErrStatus:v1.Status{Message:"", Reason:""}`:                                                                                     "",
 		`ErrStatus:v1.Status{Message:"\q", Reason:"none"}`:                                                                               "",
 	} {
-		said, ok := PodCreateError(message)
+		sentence, ok := PodCreateError(message)
 		require.Equal(t, want != "", ok, message)
 		if ok {
-			require.Equal(t, want, said)
+			require.Equal(t, want, sentence)
 		}
 	}
 }

@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Package workers is the loop that each controller runs: keys wait in a queue until a worker has time for them, and what
+// failed is tried again later. What is done for a key is its controller's, and nothing here knows of it.
 package workers
 
 import (
 	"context"
 	"errors"
+	"net/http"
 	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/util/workqueue"
@@ -71,12 +76,12 @@ func (q *Queue) next(ctx context.Context) bool {
 		return false
 	}
 	defer q.keys.Done(key)
-	again, err := q.sync(ctx, key)
+	after, err := q.sync(ctx, key)
 	switch {
 	case err == nil:
 		q.keys.Forget(key)
-		if again > 0 {
-			q.keys.AddAfter(key, again)
+		if after > 0 {
+			q.keys.AddAfter(key, after)
 		}
 		return true
 	case errors.Is(err, ErrStale):
@@ -86,4 +91,22 @@ func (q *Queue) next(ctx context.Context) bool {
 	}
 	q.keys.AddRateLimited(key)
 	return true
+}
+
+// ErrStale means that what was decided rests on something that has changed since; a later sync decides again. It is logged
+// as no error.
+var ErrStale = errors.New("changed meanwhile")
+
+// Refused reports whether an error is an answer of the API server that only a change by the user, or of a quota or a webhook,
+// can turn. That a namespace is being deleted is none.
+func Refused(err error) bool {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
+		return false
+	}
+	switch status.Status().Code {
+	case http.StatusBadRequest, http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusRequestEntityTooLarge:
+		return true
+	}
+	return false
 }

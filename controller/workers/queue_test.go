@@ -32,20 +32,20 @@ func (j *journal) AddRateLimited(key string)                { j.note("add %s lat
 func TestWhatFollowsASync(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		again time.Duration
-		err   error
-		want  []string
+		repeated time.Duration
+		err      error
+		want     []string
 	}{
 		"nothing more":      {want: []string{"forget team/train", "done team/train"}},
-		"a look again":      {again: time.Minute, want: []string{"forget team/train", "add team/train after 1m0s", "done team/train"}},
+		"a look again":      {repeated: time.Minute, want: []string{"forget team/train", "add team/train after 1m0s", "done team/train"}},
 		"a stale decision":  {err: fmt.Errorf("writing: %w", ErrStale), want: []string{"add team/train later", "done team/train"}},
 		"a failure":         {err: errors.New("refused"), want: []string{"add team/train later", "done team/train"}},
-		"a failure's delay": {again: time.Minute, err: errors.New("refused"), want: []string{"add team/train later", "done team/train"}},
+		"a failure's delay": {repeated: time.Minute, err: errors.New("refused"), want: []string{"add team/train later", "done team/train"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			notes := &journal{}
-			q := &Queue{keys: notes, kind: "job", sync: func(context.Context, string) (time.Duration, error) { return tc.again, tc.err }}
+			q := &Queue{keys: notes, kind: "job", sync: func(context.Context, string) (time.Duration, error) { return tc.repeated, tc.err }}
 			require.True(t, q.next(t.Context()))
 			require.Equal(t, tc.want, notes.lines)
 		})

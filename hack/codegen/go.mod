@@ -5,7 +5,6 @@ go 1.24.0
 
 tool (
 	github.com/elastic/crd-ref-docs
-	k8s.io/code-generator/cmd/applyconfiguration-gen
 	k8s.io/code-generator/cmd/client-gen
 	k8s.io/code-generator/cmd/informer-gen
 	k8s.io/code-generator/cmd/lister-gen

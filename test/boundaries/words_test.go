@@ -21,7 +21,65 @@ import (
 
 // vocabularies are the words that the names of each folder do not have, and what is written in their place.
 var vocabularies = map[string]map[string]string{
-	"plugins": pluginWords,
+	"plugins":    pluginWords,
+	"controller": controllerWords,
+	"cmd":        commandWords,
+}
+
+// controllerWords are the controller's, as pluginWords are the plugin's.
+var controllerWords = map[string]string{
+	"again":      "retry, recreate",
+	"anew":       "again",
+	"assumed":    "mutated",
+	"carry out":  "apply",
+	"census":     "gauge",
+	"departure":  "deletion",
+	"elsewhere":  "managedExternally",
+	"excuse":     "markOutOfSync",
+	"farewell":   "completionEvent",
+	"fence":      "writeGuard",
+	"forgotten":  "lost",
+	"gone":       "notFound, deleted",
+	"heed":       "honor",
+	"held":       "capped",
+	"let in":     "admitted",
+	"look again": "requeueAfter",
+	"missed":     "unobserved",
+	"notice":     "cause",
+	"pace":       "latency",
+	"patience":   "debounce",
+	"room":       "capacity",
+	"said":       "message",
+	"stamp":      "firstSeen",
+	"start over": "recreate",
+	"story":      "conditions",
+	"streak":     "unacknowledged",
+	"told":       "reported",
+	"trains":     "trainingContainer",
+	"unapplied":  "notSynced",
+	"unmade":     "missing",
+	"view":       "observed",
+	"wake":       "nudge",
+	"whose":      "authenticate",
+	"wish":       "overrides",
+}
+
+// commandWords are those of the command line.
+var commandWords = map[string]string{
+	"anew":      "again",
+	"fate":      "Outcome",
+	"gone":      "deleted, displaced",
+	"heed":      "honor",
+	"leave out": "printSkipped",
+	"room":      "capacity",
+	"story":     "describe",
+	"tail":      "follow, most recent lines",
+	"told":      "reported",
+	"whatif":    "simulation",
+	"what if":   "simulation",
+
+	"describe.Ahead": "QueuePosition",
+	"describe.Line":  "QueuePosition",
 }
 
 // pluginWords has words as parts of names: "stand in" is in standIn, StandIns and stand_in.go. A word with a dot is one
@@ -209,6 +267,8 @@ func TestWordsIn(t *testing.T) {
 		}
 		require.Equal(t, []string{"plugins/paddle/job/x.go:3: " + want}, hits)
 	}
+	require.Equal(t, []string{`cmd/kubectl-paddle/describe/story.go:1: story has the word "story": write describe`, `cmd/kubectl-paddle/describe/story.go:3: Line has the word "describe.Line": write QueuePosition`},
+		wordsIn(load(t, fstest.MapFS{"cmd/kubectl-paddle/describe/story.go": {Data: []byte("package describe\n\ntype Line int\n")}})))
 	hits := wordsIn(load(t, fstest.MapFS{"plugins/room/stand_in.go": {Data: []byte("package room\n")}}))
 	require.Equal(t, []string{
 		`plugins/room/stand_in.go:1: stand_in has the word "stand in": write placeholder`, `plugins/room/stand_in.go:1: room has the word "room": write capacity, free`,

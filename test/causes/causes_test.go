@@ -336,7 +336,7 @@ func (c *cause) waits(t *testing.T, u user) {
 	var why string
 	cluster.Await(t, "kubectl paddle why to say "+string(c.reason), func(ctx context.Context) (err error) {
 		why, err = u.paddle(ctx, "", "why", "job")
-		if err == nil && (!strings.Contains(strings.ToLower(why), strings.ToLower(c.text)) || !strings.Contains(why, string(c.reason)) || !strings.Contains(why, "What helps: ")) {
+		if err == nil && (!strings.Contains(strings.ToLower(why), strings.ToLower(c.text)) || !strings.Contains(why, string(c.reason)) || !strings.Contains(why, "What helps:")) {
 			err = fmt.Errorf("it says %s", why)
 		}
 		return err

@@ -16,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/test/conformance"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
@@ -36,7 +35,7 @@ func TestNoTwoPodsOfOneNodeHaveAPortInCommon(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if port = job.Annotations[keys.FirstPort]; port == "" {
+			if port = job.Annotations[v1.FirstPortAnnotation]; port == "" {
 				return errors.New("it has none")
 			}
 			return nil
@@ -68,7 +67,7 @@ func TestNoTwoPodsOfOneNodeHaveAPortInCommon(t *testing.T) {
 	for _, name := range []string{"a", "b", "c"} {
 		job, err := volcano.Get(t.Context(), name, metav1.GetOptions{})
 		require.NoError(t, err)
-		require.NotContains(t, job.Annotations, keys.FirstPort, "who waits has no ports")
+		require.NotContains(t, job.Annotations, v1.FirstPortAnnotation, "who waits has no ports")
 	}
 	// The gangs are placed while no controller is there.
 	require.NoError(t, cluster.Kill(sandbox.Controller, syscall.SIGKILL))
@@ -76,7 +75,7 @@ func TestNoTwoPodsOfOneNodeHaveAPortInCommon(t *testing.T) {
 	t.Cleanup(func() { label(t, nil) })
 	pods("all pods to be placed", func(pod *corev1.Pod) bool { return pod.Status.PodIP != "" })
 	for _, name := range []string{"a", "b"} {
-		patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]any{keys.FirstPort: "20000"}}})
+		patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": map[string]any{v1.FirstPortAnnotation: "20000"}}})
 		require.NoError(t, err)
 		_, err = volcano.Patch(t.Context(), name, types.MergePatchType, patch, metav1.PatchOptions{})
 		require.NoError(t, err)

@@ -39,7 +39,7 @@ func TestListReportsQueuePositions(t *testing.T) {
 		u.run(t, "submit", "-f", "-")
 	}
 	row := func(name, ahead string) string {
-		return name + " +Pending +Single +0/1 +" + u.namespace + " +" + ahead + " +\\S+ "
+		return name + ` +Pending +\S+ +Single +<none> +0/1 +` + u.namespace + ` +\S+ +<none> +` + ahead + " "
 	}
 	submit("first", "") // also by name, which decides within a second
 	awaitRow(u, row("first", "0"))
@@ -55,7 +55,7 @@ func TestListReportsQueuePositions(t *testing.T) {
 	letRead(t, u.namespace, "colleague", "scheduling.volcano.sh", "podgroups")
 	awaitRow(mate, row("second", `1\+`)) // by age alone
 	_, errOut, _ := mate.paddle(t.Context(), "list", "-o", "wide")
-	require.Contains(t, errOut, "Left out: PodGroups of other namespaces (you have no permission to read them).")
-	require.Contains(t, errOut, "Left out: PriorityClasses, so that queue positions depend on age alone (you have no permission to read them).")
-	u.run(t, "delete", "first", "second", "urgent")
+	require.Contains(t, errOut, "Skipped: PodGroups of other namespaces (you have no permission to read them).")
+	require.Contains(t, errOut, "Skipped: PriorityClasses, so that queue positions depend on age alone (you have no permission to read them).")
+	u.delete(t, "first", "second", "urgent")
 }

@@ -48,7 +48,7 @@ func TestMap(t *testing.T) {
 	u.awaitSaid(t, []string{"resnet has been running for"}, "why", "resnet")
 
 	m, on := u.seen(t, "resnet")
-	require.Equal(t, topology.SourceLabels, m.Source)
+	require.EqualValues(t, topology.SourceLabels, m.Source)
 	require.Equal(t, []string{"block", "spine"}, m.Tiers, "of the labels of the scheduler's ConfigMap, those that nodes have")
 	require.Empty(t, m.Unread)
 	require.Len(t, on, 2)
@@ -66,11 +66,11 @@ func TestMap(t *testing.T) {
 
 	text := u.run(t, "map", "resnet")
 	require.Regexp(t, `^16 nodes in 4 blocks of 2 spines; 32 GPUs, \d+ free\.\n`, text)
-	require.Regexp(t, `(?m)^[A-Za-z0-9] `+u.namespace+`/resnet: Running; 2 workers; `, text)
+	require.Regexp(t, `(?m)^[A-Za-z0-9] `+u.namespace+`/resnet: Running; 2 workers are on `, text)
 	require.Contains(t, text, "2 workers are on ", "the scheduler's own words")
 	require.NotContains(t, text, "\x1b", "no colours where there is no terminal")
 	require.NoError(t, xml.Unmarshal([]byte(u.run(t, "map", "-o", "svg")), new(struct{})))
-	require.Contains(t, u.run(t, "map", "-o", "html"), "<b>")
+	require.Contains(t, u.run(t, "map", "-o", "html"), "<svg")
 	require.Contains(t, u.run(t, "map", "-o", "yaml"), "source: labels")
 
 	for code, args := range map[int][]string{2: {"map", "-o", "png"}, 3: {"map", "gone"}} {
@@ -93,8 +93,8 @@ func TestMapWithFewRights(t *testing.T) {
 	letReadAll(t, u.namespace, map[string][]string{"": {"nodes"}})
 	letRead(t, u.namespace, u.namespace, "", "pods")
 	text := reader.awaitSaid(t, []string{
-		"Left out: HyperNodes (you have no permission to read them).", "Left out: pods of other namespaces (you have no permission to read them).",
-		"Left out: PaddleJobs (you have no permission to read them).", "--topology-labels names such labels", "? free, or others'", "/mine: 1 worker; 1 node\n",
+		"Skipped: HyperNodes (you have no permission to read them).", "Skipped: pods of other namespaces (you have no permission to read them).",
+		"Skipped: PaddleJobs (you have no permission to read them).", "--topology-labels names such labels", "? free, or others'", "/mine: 1 pod on 1 node\n",
 	}, "map", "--width", "200")
 	require.NotContains(t, text, " free.", "what is free is not known")
 	m, on := reader.seen(t, "mine")

@@ -16,7 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/plan"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 )
 
 // letReadAll gives a user the right to read kinds in the whole cluster.
@@ -75,11 +75,11 @@ func plannedPlaces(p plan.Plan) places {
 
 func (u user) places(t *testing.T, job string) places {
 	t.Helper()
-	pods, err := cluster.Kube.CoreV1().Pods(u.namespace).List(t.Context(), metav1.ListOptions{LabelSelector: keys.JobName + "=" + job})
+	pods, err := cluster.Kube.CoreV1().Pods(u.namespace).List(t.Context(), metav1.ListOptions{LabelSelector: v1.JobNameLabel + "=" + job})
 	require.NoError(t, err)
 	all := places{}
 	for i := range pods.Items {
-		all[pods.Items[i].Labels[keys.ResourceType]+" "+pods.Items[i].Spec.NodeName]++
+		all[pods.Items[i].Labels[v1.ResourceTypeLabel]+" "+pods.Items[i].Spec.NodeName]++
 	}
 	return all
 }
@@ -92,7 +92,7 @@ func TestThePlanIsWhatTheSchedulerDoes(t *testing.T) {
 	letReadAll(t, "planner", map[string][]string{
 		"":                  {"nodes", "pods", "namespaces", "resourcequotas", "configmaps"},
 		"scheduling.k8s.io": {"priorityclasses"}, "scheduling.volcano.sh": {"queues", "podgroups"},
-		"topology.volcano.sh": {"hypernodes"}, "batch.volcano.sh": {"jobs"},
+		"topology.volcano.sh": {"hypernodes"}, "batch.volcano.sh": {"jobs"}, "apps": {"deployments"},
 	})
 	submit := func(name, text string) {
 		admin.stdin = text
@@ -144,26 +144,26 @@ func TestThePlanIsWhatTheSchedulerDoes(t *testing.T) {
 	fewer, code := reader.planned(t, "huge", "--without-node", gpuNode)
 	require.Equal(t, 5, code)
 	require.Equal(t, "ring", fewer.Displaced[0].Name)
-	admin.run(t, "delete", "before", "ring", "huge") // with their pods: other tests need the room
+	admin.delete(t, "before", "ring", "huge") // with their pods: other tests need the room
 }
 
-// requireTraffic holds get to what was planned: what a step sends, and what it would send on an empty cluster, which takes the
+// requireTraffic holds describe to what was planned: what a step sends, and what it would send on an empty cluster, which takes the
 // right to read nodes.
 func requireTraffic(t *testing.T, admin user, p plan.Plan) {
 	t.Helper()
 	require.Positive(t, p.Traffic[0].Now, "the job is on several nodes, or this tests nothing")
 	require.InDelta(t, p.Traffic[0].Now, *p.Traffic[0].Best, 0)
-	require.Regexp(t, fmt.Sprintf(`(?m)^A step sends: +%.3g times the model between nodes`, p.Traffic[0].Now), admin.run(t, "get", "ring"))
-	require.Regexp(t, `(?m)^On an empty cluster: +as much$`, admin.run(t, "get", "ring"))
+	require.Regexp(t, fmt.Sprintf(`(?m)^A step sends: +%.3g times the model between nodes`, p.Traffic[0].Now), admin.run(t, "describe", "ring"))
+	require.Regexp(t, `(?m)^On an empty cluster: +the same$`, admin.run(t, "describe", "ring"))
 
 	mate := user{namespace: admin.namespace, as: []string{"--as", "mate"}}
 	letRead(t, mate.namespace, "mate", "batch.paddlepaddle.org", "paddlejobs")
 	letRead(t, mate.namespace, "mate", "scheduling.volcano.sh", "podgroups")
-	out, errOut, code := mate.paddle(t.Context(), "get", "ring")
+	out, errOut, code := mate.paddle(t.Context(), "describe", "ring")
 	require.Zero(t, code, errOut)
 	require.Contains(t, out, "A step sends:")
 	require.NotContains(t, out, "On an empty cluster:")
-	require.Contains(t, errOut, "Left out: what a step would send on an empty cluster (you have no permission to read nodes).")
+	require.Contains(t, errOut, "Skipped: what a step would send on an empty cluster (you have no permission to read nodes).")
 }
 
 func TestWhatAPlanNeeds(t *testing.T) {
@@ -177,7 +177,7 @@ func TestWhatAPlanNeeds(t *testing.T) {
 	require.Zero(t, code, errOut)
 	require.Contains(t, out, "small fits: it would start now.")
 	for _, what := range []string{"HyperNodes", "queues", "PodGroups", "the scheduler's configuration"} {
-		require.Contains(t, errOut, "Left out: "+what+" (you have no permission to read them).")
+		require.Contains(t, errOut, "Skipped: "+what+" (you have no permission to read them).")
 	}
 	require.Contains(t, errOut, "Assumed: the scheduler's configuration is that of deploy/v1/scheduler.yaml.")
 	missing := filepath.Join(t.TempDir(), "none")

@@ -13,7 +13,6 @@ import (
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 )
 
 // source lets bytes decide. When they are used up, the first choice is taken each time, which is always the plain one.
@@ -70,7 +69,7 @@ func (s *source) job() *v1.PaddleJob {
 		Labels: s.texts(), Annotations: s.texts(),
 	}}
 	if s.seldom(4) {
-		job.Annotations = map[string]string{keys.Colocation: one(s, "Required", "Sometimes"), keys.MinResources: one(s, "cpu=4", "cpu"), keys.GroupSize: one(s, "8", "-")}
+		job.Annotations = map[string]string{v1.ColocationAnnotation: one(s, "Required", "Sometimes"), v1.MinResourcesAnnotation: one(s, "cpu=4", "cpu"), v1.GroupSizeAnnotation: one(s, "8", "-")}
 	}
 	spec := &job.Spec
 	spec.Worker = s.role()

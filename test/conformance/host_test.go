@@ -15,7 +15,6 @@ import (
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/test/conformance"
 )
 
@@ -131,8 +130,8 @@ func TestDualStack(t *testing.T) {
 		}
 		run.announce()
 		for _, pod := range run.pods {
-			delete(pod.Annotations, keys.Port)
-			delete(pod.Annotations, keys.PortRange)
+			delete(pod.Annotations, v1.PortAnnotation)
+			delete(pod.Annotations, v1.PortRangeAnnotation)
 		}
 		lookup := run.configMaps(t)
 		for _, pod := range run.pods {

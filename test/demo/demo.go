@@ -20,6 +20,7 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/command"
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/describe"
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/simulation"
 	paddlev1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/client/informers/externalversions"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
@@ -90,7 +91,7 @@ func Run(ctx context.Context, o Options) error {
 				faults = append(faults, fmt.Sprintf("%s: %v", j.namespace, fault))
 			}
 		}
-		d.kubectlPaddle(ctx, "list", "-A")
+		d.kubectlPaddle(ctx, "get", "-A")
 		d.kubectlPaddle(ctx, "why", "-n", "too-large", "too-large")
 		return faults, nil
 	})
@@ -143,7 +144,7 @@ func (o Options) run(ctx context.Context, options sandbox.Options, next string, 
 	d.say("\n%s", conclusion(faults, logs))
 	if o.Keep {
 		d.say("\nThe sandbox stays up until ^C. In another terminal:\n  export KUBECONFIG=%s\n  kubectl get pdj,pods -A -o wide\n"+
-			"  kubectl paddle list -A\n  kubectl paddle submit -f deploy/examples/wide_and_deep.yaml", s.Kubeconfig())
+			"  kubectl paddle get -A\n  kubectl paddle submit -f deploy/examples/wide_and_deep.yaml", s.Kubeconfig())
 		<-ctx.Done()
 		if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
 			return cause
@@ -203,7 +204,7 @@ func (d *demo) kubectlPaddle(ctx context.Context, args ...string) string {
 	d.say("\n$ kubectl paddle %s", strings.Join(args, " "))
 	var printed strings.Builder
 	streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: io.MultiWriter(d.out, &printed), ErrOut: d.out}
-	command.Run(ctx, append([]string{"--kubeconfig", d.Kubeconfig()}, args...), streams)
+	command.RunWith(ctx, simulation.Simulate, append([]string{"--kubeconfig", d.Kubeconfig()}, args...), streams)
 	return printed.String()
 }
 

@@ -34,8 +34,8 @@ func TestRun(t *testing.T) {
 	}}
 	require.NoError(t, Run(ctx, Options{StateDir: state, Keep: true, Out: out}), "%s", out)
 	for _, want := range []string{
-		"Every job ended as it should.", "$ kubectl paddle map", "$ kubectl paddle list -A", "$ kubectl paddle why -n too-large too-large",
-		"too-large waits", `Warning: unknown field "spec.cleanPolicy"`, "export KUBECONFIG=", "ctr-volcano        Completed",
+		"Every job ended as it should.", "$ kubectl paddle map", "$ kubectl paddle get -A", "$ kubectl paddle why -n too-large too-large",
+		"too-large has been Pending for", `Warning: unknown field "spec.cleanPolicy"`, "export KUBECONFIG=", "ctr-volcano        Completed",
 	} {
 		require.Contains(t, out.String(), want)
 	}

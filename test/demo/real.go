@@ -16,7 +16,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 	"github.com/paddle-volcano/paddle-volcano/test/trainer/image"
 )
@@ -64,7 +64,7 @@ func RunReal(ctx context.Context, o Options) (err error) {
 			return nil, err
 		}
 		if err := d.Until(ctx, "the workers' pods", func(ctx context.Context) error {
-			pods, err := d.Kube.CoreV1().Pods(j.namespace).List(ctx, metav1.ListOptions{LabelSelector: keys.JobName + "=" + j.name})
+			pods, err := d.Kube.CoreV1().Pods(j.namespace).List(ctx, metav1.ListOptions{LabelSelector: v1.JobNameLabel + "=" + j.name})
 			if err == nil && len(pods.Items) < realWorkers {
 				err = fmt.Errorf("there are %d pods", len(pods.Items))
 			}

@@ -151,7 +151,7 @@ func TestEveryReasonIsExplained(t *testing.T) {
 	for file, pattern := range map[string]string{
 		"controller/builder/warnings.go":               `Reason\w+ += "(\w+)"`,
 		"controller/paddlejob/lifecycle/reasons.go":    `Reason\w+ += "(\w+)"`,
-		"controller/paddlejob/lifecycle/ports.go":      `Reason\w+ += "(\w+)"`,
+		"controller/paddlejob/lifecycle/network.go":    `Reason\w+ += "(\w+)"`,
 		"controller/paddlejob/admission.go":            `Reason\w+ += "(\w+)"`,
 		"controller/paddlejob/observed/startup.go":     `Reason\w+ += "(\w+)"`,
 		"controller/paddlejob/lifecycle/conditions.go": `Reason\w+ += "(\w+)"`,

@@ -31,7 +31,7 @@ var (
 	// typed looks like a command, which belongs into a block that is run.
 	typed   = regexp.MustCompile(`^\s*(\$ |(kubectl|make|helm|docker|vc-scheduler|paddle-\w+|git|export) [^ ]|go (run|test|build|install) )`)
 	making  = regexp.MustCompile(`^(?:\$ )?make ([a-z-]+)`)
-	reading = regexp.MustCompile(`^kubectl (-n \S+ )?(get|describe|wait|paddle (-n \S+ )?(get|list|why|map|plan|top))\b`)
+	reading = regexp.MustCompile(`^kubectl (-n \S+ )?(get|describe|wait|paddle (-n \S+ )?(get|list|describe|why|map|plan|version))\b`)
 )
 
 // Run reports whether the page's runner runs the block.

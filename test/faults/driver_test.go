@@ -25,7 +25,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
@@ -170,7 +169,7 @@ func (d *driver) environmentGang() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return cm.GetAnnotations()[keys.Gang], nil
+	return cm.GetAnnotations()[v1.GangAnnotation], nil
 }
 
 func (d *driver) awaitCreated() {

@@ -20,7 +20,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 )
 
 // hand is what somebody does to an object that belongs to a job that runs.
@@ -100,7 +99,7 @@ func metadata(fields map[string]any) map[string]any { return map[string]any{"met
 
 func TestChildrenAreEditedByHand(t *testing.T) {
 	t.Parallel()
-	label := metadata(map[string]any{"labels": map[string]any{keys.JobName: nil}})
+	label := metadata(map[string]any{"labels": map[string]any{v1.JobNameLabel: nil}})
 	for name, kind := range map[string]struct {
 		job        v1.PaddleJobSpec
 		ps, worker string
@@ -114,7 +113,7 @@ func TestChildrenAreEditedByHand(t *testing.T) {
 			"PodGroup without labels":       {kind: podGroups, patch: metadata(map[string]any{"labels": nil})},
 			"environment deleted":           {kind: configMaps},
 			"environment edited":            {kind: configMaps, patch: map[string]any{"data": map[string]any{"PADDLE_TRAINERS_NUM": "7", "MORE": "1", "PADDLE_PORT": nil}}},
-			"environment of another gang":   {kind: configMaps, patch: metadata(map[string]any{"annotations": map[string]any{keys.Gang: "1"}})},
+			"environment of another gang":   {kind: configMaps, patch: metadata(map[string]any{"annotations": map[string]any{v1.GangAnnotation: "1"}})},
 			"environment without its label": {kind: configMaps, patch: label},
 			"Volcano Job without its label": {kind: volcanoJobs, patch: label},
 		}},
@@ -146,7 +145,7 @@ func TestGangRestartsAfterItsEnvironmentLostItsLabel(t *testing.T) {
 	t.Parallel()
 	space := cluster.Namespace(t)
 	startController(t, space, space)
-	label := metadata(map[string]any{"labels": map[string]any{keys.JobName: nil}})
+	label := metadata(map[string]any{"labels": map[string]any{v1.JobNameLabel: nil}})
 	again := &life{name: "again", job: v1.PaddleJobSpec{PS: role(1), Worker: role(2)}, drive: func(d *driver) {
 		d.awaitRunning("1/1", "2/2", 0, 0)
 		d.awaitEnvironment()

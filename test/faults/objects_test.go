@@ -25,7 +25,6 @@ import (
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 )
@@ -39,7 +38,7 @@ var chance = []struct {
 	{regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`), "TIME"},
 	{regexp.MustCompile(`\b10\.\d+\.\d+\.\d+\b`), "IP"},
 	{regexp.MustCompile(`rack-\d+(-node-\d+)?`), "NODE"},
-	{regexp.MustCompile(`"` + keys.Gang + `": "[^"]*"`), `"gang"`},
+	{regexp.MustCompile(`"` + v1.GangAnnotation + `": "[^"]*"`), `"gang"`},
 	{regexp.MustCompile(`\b2\d{4}\b`), "PORT"},
 	// Volcano raises it with each of its own restarts of a gang, and again where its write was refused.
 	{regexp.MustCompile(`"volcano.sh/job-version": "\d+"`), `"version"`},

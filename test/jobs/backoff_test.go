@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 )
 
 func backoff(limit int32) change {
@@ -30,7 +29,7 @@ func TestBackoffLimit(t *testing.T) {
 	})
 	require.True(t, meta.IsStatusConditionFalse(delayed.Status.Conditions, v1.ConditionStalled))
 	awaitNoPodGroups(t, job.Namespace)
-	require.NotEqual(t, environment.UID, awaitEnvironment(t, job, environment.Annotations[keys.Gang]).UID)
+	require.NotEqual(t, environment.UID, awaitEnvironment(t, job, environment.Annotations[v1.GangAnnotation]).UID)
 
 	failed := awaitPhase(t, job, v1.Failed)
 	require.Regexp(t, "^BackoffLimitExceeded: again-worker-[01] exited with code 7; the job had been restarted twice before", failedReason(failed))

@@ -16,7 +16,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 )
 
 func failedReason(job *v1.PaddleJob) string {
@@ -101,11 +100,11 @@ func TestFinishedJobThatIsRestoredDoesNotRun(t *testing.T) {
 		create(t, psJob(space, "bad", backoff(0), workersRunFor("1s"), workersFail("1", ""))): v1.Failed,
 	} {
 		awaitPhase(t, job, end)
-		require.Equal(t, "true", awaitVolcanoJob(t, job, nil).Labels[keys.ExcludeFromBackup])
+		require.Equal(t, "true", awaitVolcanoJob(t, job, nil).Labels[v1.ExcludeFromBackupLabel])
 		var kept *v1.PaddleJob
 		cluster.Await(t, "the final status of "+job.Name, func(ctx context.Context) error {
 			found, err := jobs.Get(ctx, job.Name, metav1.GetOptions{})
-			if err == nil && !strings.HasPrefix(found.Annotations[keys.FinalStatus], string(end)+" ") {
+			if err == nil && !strings.HasPrefix(found.Annotations[v1.FinalStatusAnnotation], string(end)+" ") {
 				err = fmt.Errorf("the annotations are %v", found.Annotations)
 			}
 			kept = found

@@ -12,7 +12,6 @@ import (
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/app"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
@@ -46,7 +45,7 @@ func TestFlags(t *testing.T) {
 	cm, err := cluster.Kube.CoreV1().ConfigMaps(mine).Get(t.Context(), after.Name, metav1.GetOptions{})
 	require.NoError(t, err)
 	require.Equal(t, "after-worker-0.after,after-worker-1.after", cm.Data["PADDLE_TRAINERS"])
-	require.NotContains(t, cm.Annotations, keys.Gang)
+	require.NotContains(t, cm.Annotations, v1.GangAnnotation)
 
 	still, err := cluster.Kube.CoreV1().ConfigMaps(mine).Get(t.Context(), before.Name, metav1.GetOptions{})
 	require.NoError(t, err)

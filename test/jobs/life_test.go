@@ -13,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 )
 
 func TestJobTrainsToCompleted(t *testing.T) {
@@ -104,7 +103,7 @@ func TestGangRestartReplacesEnvironment(t *testing.T) {
 	restarting := awaitJob(t, job, "restarted", func(job *v1.PaddleJob) bool { return job.Status.Restarts == 1 })
 	require.Regexp(t, `^restart 1 of 2: again-worker-[01] exited with code 1; the job starts again `,
 		meta.FindStatusCondition(restarting.Status.Conditions, v1.ConditionRestarting).Message)
-	second := awaitEnvironment(t, job, first.Annotations[keys.Gang])
+	second := awaitEnvironment(t, job, first.Annotations[v1.GangAnnotation])
 	require.NotEqual(t, first.UID, second.UID, "it was gone in between")
 	require.NotEqual(t, first.Data["PADDLE_TRAINER_ENDPOINTS"], second.Data["PADDLE_TRAINER_ENDPOINTS"])
 	done := awaitPhase(t, job, v1.Completed)
@@ -120,7 +119,7 @@ func awaitEnvironment(t *testing.T, job *v1.PaddleJob, gang string) *corev1.Conf
 	var found *corev1.ConfigMap
 	cluster.Await(t, "the environment of "+job.Name, func(ctx context.Context) error {
 		cm, err := cluster.Kube.CoreV1().ConfigMaps(job.Namespace).Get(ctx, job.Name, metav1.GetOptions{})
-		if err == nil && cm.Annotations[keys.Gang] == gang {
+		if err == nil && cm.Annotations[v1.GangAnnotation] == gang {
 			err = fmt.Errorf("it is still that of gang %q", gang)
 		}
 		found = cm

@@ -16,7 +16,6 @@ import (
 	vcbus "volcano.sh/apis/pkg/apis/bus/v1alpha1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
@@ -69,7 +68,7 @@ func TestControllerIsDown(t *testing.T) {
 				awaitVolcanoRestart(t, job)
 			},
 			judge: func(t *testing.T, job *v1.PaddleJob, before *past) {
-				environment := awaitEnvironment(t, job, before.environment.Annotations[keys.Gang])
+				environment := awaitEnvironment(t, job, before.environment.Annotations[v1.GangAnnotation])
 				require.NotEqual(t, before.environment.Data["PADDLE_TRAINER_ENDPOINTS"], environment.Data["PADDLE_TRAINER_ENDPOINTS"])
 				again := awaitRestarted(t, job, 1)
 				require.Zero(t, again.Status.Failures)

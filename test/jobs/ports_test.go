@@ -13,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 )
 
 // onHosts gives the pods their nodes' addresses.
@@ -30,8 +29,8 @@ func TestJobsThatWaitTakeNoPorts(t *testing.T) {
 
 	runs := create(t, collective(space, "runs", onHosts))
 	awaitPhase(t, runs, v1.Running)
-	require.NotEmpty(t, awaitVolcanoJob(t, runs, nil).Annotations[keys.FirstPort])
-	require.Empty(t, awaitVolcanoJob(t, waits, nil).Annotations[keys.FirstPort])
+	require.NotEmpty(t, awaitVolcanoJob(t, runs, nil).Annotations[v1.FirstPortAnnotation])
+	require.Empty(t, awaitVolcanoJob(t, waits, nil).Annotations[v1.FirstPortAnnotation])
 	awaitPhase(t, waits, v1.Pending)
 
 	// All of its pods are made anew, and get ports again.
@@ -45,11 +44,11 @@ func TestJobsThatWaitTakeNoPorts(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if pod.UID == before.UID || pod.Status.Phase != corev1.PodRunning || pod.Annotations[keys.Port] == "" {
-				return fmt.Errorf("%s is %s with the port %q", name, pod.Status.Phase, pod.Annotations[keys.Port])
+			if pod.UID == before.UID || pod.Status.Phase != corev1.PodRunning || pod.Annotations[v1.PortAnnotation] == "" {
+				return fmt.Errorf("%s is %s with the port %q", name, pod.Status.Phase, pod.Annotations[v1.PortAnnotation])
 			}
 		}
 		return nil
 	})
-	require.NotEmpty(t, awaitVolcanoJob(t, runs, nil).Annotations[keys.FirstPort])
+	require.NotEmpty(t, awaitVolcanoJob(t, runs, nil).Annotations[v1.FirstPortAnnotation])
 }

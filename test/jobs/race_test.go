@@ -15,7 +15,6 @@ import (
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
@@ -104,7 +103,7 @@ func TestPodGroupIsMendedByApply(t *testing.T) {
 	_, err := cluster.Volcano.SchedulingV1beta1().PodGroups(job.Namespace).Patch(t.Context(), whole.Name, types.MergePatchType,
 		[]byte(`{"metadata":{"labels":null,"annotations":null},"spec":{"queue":"default","minMember":1}}`), metav1.PatchOptions{FieldManager: "somebody"})
 	require.NoError(t, err)
-	mended := awaitPodGroup(t, job, func(g *vcscheduling.PodGroup) bool { return g.Labels[keys.JobName] == job.Name })
+	mended := awaitPodGroup(t, job, func(g *vcscheduling.PodGroup) bool { return g.Labels[v1.JobNameLabel] == job.Name })
 	require.Equal(t, whole.UID, mended.UID)
 	require.Equal(t, whole.Labels, mended.Labels)
 	require.Subset(t, mended.Annotations, whole.Annotations)

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"os/exec"
 	"strings"
 	"testing"
 
@@ -30,6 +31,9 @@ func (r *trial) paddle(ctx context.Context, args ...string) (out, errOut string,
 func TestLogs(t *testing.T) {
 	t.Parallel()
 	live.RequireReal(t)
+	if _, err := exec.LookPath("kubectl"); err != nil {
+		t.Skip("kubectl is not in PATH, which kubectl paddle logs runs: `make kubectl` builds _output/bin/kubectl")
+	}
 	r := newTrial(t, "job")
 	r.create(t, r.psJob(heter(2), gloo(1)))
 	r.awaitPods(t, "all made", func(pods []corev1.Pod) bool { return len(pods) == 6 })
@@ -51,7 +55,7 @@ func TestLogs(t *testing.T) {
 	out, errOut, code := r.paddle(t.Context(), "logs", "job", "--rank", "1")
 	require.Zero(t, code, errOut)
 	require.Contains(t, out, "trainer 1 of 2, servers [")
-	require.NotContains(t, out, "[worker-", "one pod's lines need no name")
+	require.NotContains(t, out, "[pod/", "one pod's lines need no name")
 	require.NotContains(t, out, "trainer 0 of 2")
 	out, errOut, code = r.paddle(t.Context(), "logs", "job", "--role", "worker", "--tail", "1")
 	require.Zero(t, code, errOut)
@@ -62,7 +66,7 @@ func TestLogs(t *testing.T) {
 		got := <-followed[role]
 		require.Zero(t, got.code, "%s: %s", role, got.errOut)
 		for rank := range 2 {
-			require.Contains(t, got.out, fmt.Sprintf("[%s-%d] ", role, rank))
+			require.Contains(t, got.out, fmt.Sprintf("[pod/job-%s-%d/", role, rank))
 		}
 		require.Contains(t, got.out, ends[role], "%s", role)
 	}

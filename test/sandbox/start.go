@@ -11,7 +11,10 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
 )
 
 // startLimit is generous: a ready sandbox takes seconds, also on a busy machine less than a minute, and about 20 ms more
@@ -133,10 +136,14 @@ func (st *starter) install(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return st.cluster.applyCRDs(ctx, st.manifests.crds) })
 	group.Go(func() error { return st.cluster.createNodes(ctx, st.nodes) })
+	scheduler, err := shownScheduler(st.schedulerManifest())
+	if err != nil {
+		return err
+	}
 	group.Go(func() error {
 		// Ours come last, so that they win where they change what Volcano's installer makes.
 		for _, objects := range [][]*unstructured.Unstructured{
-			slices.Concat(volcano, kwokRights(), st.realRights()), rightsOf(st.manifests.operator), rightsOf(st.manifests.scheduler),
+			slices.Concat(volcano, kwokRights(), st.realRights()), rightsOf(st.manifests.operator), append(rightsOf(st.manifests.scheduler), scheduler),
 		} {
 			if err := st.cluster.apply(ctx, objects); err != nil {
 				return err
@@ -145,6 +152,22 @@ func (st *starter) install(ctx context.Context) error {
 		return nil
 	})
 	return group.Wait()
+}
+
+// shownScheduler returns a Deployment that shows how the scheduler is configured. It has no replicas: the scheduler is a process.
+func shownScheduler(m *manifest) (*unstructured.Unstructured, error) {
+	d, err := m.deployment("volcano-scheduler")
+	if err != nil {
+		return nil, err
+	}
+	d.Name, d.Spec.Replicas, d.Labels = "sandbox-scheduler", ptr.To[int32](0), nil
+	d.Spec.Template.Labels = map[string]string{"app": d.Name}
+	d.Spec.Selector = metav1.SetAsLabelSelector(d.Spec.Template.Labels)
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(d)
+	if err != nil {
+		return nil, fmt.Errorf("write Deployment %s: %w", d.Name, err)
+	}
+	return &unstructured.Unstructured{Object: content}, nil
 }
 
 func rightsOf(m *manifest) []*unstructured.Unstructured {

@@ -1,37 +1,142 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cluster reads what belongs to PaddleJobs, as far as the user has permission. It writes and prints nothing.
+// Package cluster reads what belongs to PaddleJobs, as far as the user has permission, and writes PaddleJobs. It prints nothing.
 package cluster
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"strings"
 
-	"k8s.io/client-go/kubernetes"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/types"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
-	vcclient "volcano.sh/apis/pkg/client/clientset/versioned"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+	topologyv1alpha1 "volcano.sh/apis/pkg/apis/topology/v1alpha1"
 
-	paddleclient "github.com/paddle-volcano/paddle-volcano/controller/client/clientset/versioned"
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 )
 
-// Clients are the clients for all objects of a job.
+// Scheme has the kinds that are read or written.
+var Scheme = runtime.NewScheme()
+
+// options encodes the options of requests.
+var options = runtime.NewParameterCodec(Scheme)
+
+// manager is the name under which the API server records what is written.
+const manager = "kubectl-paddle"
+
+func init() {
+	var errs []error
+	for _, add := range []func(*runtime.Scheme) error{
+		corev1.AddToScheme, appsv1.AddToScheme, schedulingv1.AddToScheme, v1.AddToScheme, vcbatch.AddToScheme, vcscheduling.AddToScheme,
+		topologyv1alpha1.AddToScheme,
+	} {
+		errs = append(errs, add(Scheme))
+	}
+	utilruntime.Must(errors.Join(errs...))
+}
+
+// Clients are REST clients for the groups of Scheme. Generated clientsets would put the types of all groups of Kubernetes into the
+// program, and double its size.
 type Clients struct {
-	Kube    kubernetes.Interface
-	Volcano vcclient.Interface
-	Paddle  paddleclient.Interface
+	groups map[schema.GroupVersion]rest.Interface
 }
 
 // Connect returns the clients of an API server.
 func Connect(config *rest.Config) (*Clients, error) {
-	c := &Clients{}
-	var err error
-	if c.Kube, err = kubernetes.NewForConfig(config); err != nil {
-		return nil, fmt.Errorf("create a client for Kubernetes: %w", err)
-	}
-	if c.Volcano, err = vcclient.NewForConfig(config); err != nil {
-		return nil, fmt.Errorf("create a client for Volcano: %w", err)
-	}
-	if c.Paddle, err = paddleclient.NewForConfig(config); err != nil {
-		return nil, fmt.Errorf("create a client for PaddleJobs: %w", err)
+	c := &Clients{groups: map[schema.GroupVersion]rest.Interface{}}
+	for _, gv := range Scheme.PrioritizedVersionsAllGroups() {
+		own := rest.CopyConfig(config)
+		own.GroupVersion, own.APIPath, own.NegotiatedSerializer = &gv, "/apis", serializer.NewCodecFactory(Scheme).WithoutConversion()
+		if gv.Group == "" {
+			own.APIPath = "/api"
+		}
+		client, err := rest.RESTClientFor(own)
+		if err != nil {
+			return nil, fmt.Errorf("create a client for %s: %w", gv, err)
+		}
+		c.groups[gv] = client
 	}
 	return c, nil
+}
+
+// of returns the client for the kind of an object or list, and its resource.
+func (c *Clients) of(object runtime.Object) (client rest.Interface, resource string) {
+	found, _, err := Scheme.ObjectKinds(object)
+	utilruntime.Must(err)
+	kind := found[0].GroupVersion().WithKind(strings.TrimSuffix(found[0].Kind, "List"))
+	plural, _ := meta.UnsafeGuessKindToResource(kind)
+	return c.groups[kind.GroupVersion()], plural.Resource
+}
+
+// object is a pointer to an object or a list.
+type object[T any] interface {
+	*T
+	runtime.Object
+}
+
+// List lists the objects of a kind: those of a namespace, or all if it is empty.
+func List[L any, P object[L]](ctx context.Context, c *Clients, namespace string, which metav1.ListOptions) (*L, error) {
+	found := P(new(L))
+	client, resource := c.of(found)
+	err := client.Get().NamespaceIfScoped(namespace, namespace != "").Resource(resource).VersionedParams(&which, options).Do(ctx).Into(found)
+	return found, err
+}
+
+// Get gets an object of a namespace, or one without a namespace if it is empty.
+func Get[T any, P object[T]](ctx context.Context, c *Clients, namespace, name string) (*T, error) {
+	found := P(new(T))
+	client, resource := c.of(found)
+	err := client.Get().NamespaceIfScoped(namespace, namespace != "").Resource(resource).Name(name).Do(ctx).Into(found)
+	return found, err
+}
+
+// Create creates a job. The API server refuses unknown fields.
+func (c *Clients) Create(ctx context.Context, job *v1.PaddleJob, dryRun ...string) (*v1.PaddleJob, error) {
+	created := &v1.PaddleJob{}
+	client, resource := c.of(job)
+	err := client.Post().Namespace(job.Namespace).Resource(resource).Body(job).VersionedParams(&metav1.CreateOptions{
+		DryRun: dryRun, FieldValidation: metav1.FieldValidationStrict, FieldManager: manager,
+	}, options).Do(ctx).Into(created)
+	return created, err
+}
+
+// Patch changes a job by a merge patch.
+func (c *Clients) Patch(ctx context.Context, namespace, name string, patch []byte) (*v1.PaddleJob, error) {
+	patched := &v1.PaddleJob{}
+	client, resource := c.of(patched)
+	err := client.Patch(types.MergePatchType).Namespace(namespace).Resource(resource).Name(name).Body(patch).
+		VersionedParams(&metav1.PatchOptions{FieldManager: manager}, options).Do(ctx).Into(patched)
+	return patched, err
+}
+
+// Delete deletes a job, but no other one of its name.
+func (c *Clients) Delete(ctx context.Context, job *v1.PaddleJob) error {
+	client, resource := c.of(job)
+	return client.Delete().Namespace(job.Namespace).Resource(resource).Name(job.Name).
+		Body(&metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(job.UID))}).Do(ctx).Error()
+}
+
+// Watch watches the jobs of a namespace, or of all if it is empty.
+func (c *Clients) Watch(ctx context.Context, namespace string, which metav1.ListOptions) (watch.Interface, error) {
+	which.Watch = true
+	client, resource := c.of(&v1.PaddleJob{})
+	return client.Get().NamespaceIfScoped(namespace, namespace != "").Resource(resource).VersionedParams(&which, options).Watch(ctx)
+}
+
+// raw gets what is at a path of the API server.
+func (c *Clients) raw(ctx context.Context, path string) ([]byte, error) {
+	return c.groups[corev1.SchemeGroupVersion].Get().AbsPath(path).DoRaw(ctx)
 }

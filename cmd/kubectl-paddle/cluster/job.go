@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -19,30 +20,30 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/describe"
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
 // Load reads a job and what belongs to it. It fails without the job; o.Unread names what else the user may not read.
 func (c *Clients) Load(ctx context.Context, namespace, name string) (*describe.Objects, error) {
-	job, err := c.Paddle.BatchV1().PaddleJobs(namespace).Get(ctx, name, metav1.GetOptions{})
+	job, err := Get[v1.PaddleJob](ctx, c, namespace, name)
 	if err != nil {
 		return nil, err
 	}
 	o := &describe.Objects{Job: job, Now: time.Now()}
+	with := labels.Set{v1.JobNameLabel: name}
 	r := collectUnreadable(&o.Unread)
-	vcjob, err := c.Volcano.BatchV1alpha1().Jobs(namespace).Get(ctx, name, metav1.GetOptions{})
+	vcjob, err := Get[vcbatch.Job](ctx, c, namespace, name)
 	if r.read("Volcano Jobs", err) && metav1.IsControlledBy(vcjob, job) {
 		o.VolcanoJob = vcjob
 	}
-	groups, err := c.Volcano.SchedulingV1beta1().PodGroups(namespace).List(ctx, ofJob(name))
+	groups, err := List[vcscheduling.PodGroupList](ctx, c, namespace, metav1.ListOptions{LabelSelector: with.String()})
 	if r.read("PodGroups", err) {
 		o.PodGroup = groupOf(groups.Items, o.VolcanoJob)
 	}
-	o.Pods, err = c.Pods(ctx, namespace, name)
+	o.Pods, err = c.Pods(ctx, namespace, with)
 	r.read("pods", err)
 	if queue := describe.QueueOf(job); queue != "" {
-		q, err := c.Volcano.SchedulingV1beta1().Queues().Get(ctx, queue, metav1.GetOptions{})
+		q, err := Get[vcscheduling.Queue](ctx, c, "", queue)
 		if r.read("queues", err) {
 			o.Queue = q
 		}
@@ -58,7 +59,7 @@ func (c *Clients) Load(ctx context.Context, namespace, name string) (*describe.O
 // job's own ConfigMap is no such one: the controller creates it once all addresses are known.
 func (c *Clients) loadAbsent(ctx context.Context, r *bestEffortReader, o *describe.Objects) {
 	for _, class := range o.PriorityClasses() {
-		_, err := c.Kube.SchedulingV1().PriorityClasses().Get(ctx, class, metav1.GetOptions{})
+		_, err := Get[schedulingv1.PriorityClass](ctx, c, "", class)
 		if apierrors.IsNotFound(err) {
 			o.Absent = append(o.Absent, observed.Reference{Kind: "PriorityClass", Name: class})
 		}
@@ -86,27 +87,22 @@ func (c *Clients) loadAbsent(ctx context.Context, r *bestEffortReader, o *descri
 
 func (c *Clients) exists(ctx context.Context, namespace string, ref observed.Reference) (err error) {
 	if ref.Kind == observed.KindSecret {
-		_, err = c.Kube.CoreV1().Secrets(namespace).Get(ctx, ref.Name, metav1.GetOptions{})
+		_, err = Get[corev1.Secret](ctx, c, namespace, ref.Name)
 	} else {
-		_, err = c.Kube.CoreV1().ConfigMaps(namespace).Get(ctx, ref.Name, metav1.GetOptions{})
+		_, err = Get[corev1.ConfigMap](ctx, c, namespace, ref.Name)
 	}
 	return err
 }
 
-// Pods returns the pods of a job, in the order of roles and ranks.
-func (c *Clients) Pods(ctx context.Context, namespace, name string) ([]*corev1.Pod, error) {
-	list, err := c.Kube.CoreV1().Pods(namespace).List(ctx, ofJob(name))
+// Pods returns the pods with labels, in the order of roles and ranks.
+func (c *Clients) Pods(ctx context.Context, namespace string, with labels.Set) ([]*corev1.Pod, error) {
+	found, err := List[corev1.PodList](ctx, c, namespace, metav1.ListOptions{LabelSelector: with.String()})
 	if err != nil {
 		return nil, err
 	}
-	pods := pointers(list.Items)
+	pods := pointers(found.Items)
 	observed.SortPods(pods)
 	return pods, nil
-}
-
-// ofJob selects the objects of a job.
-func ofJob(name string) metav1.ListOptions {
-	return metav1.ListOptions{LabelSelector: labels.SelectorFromSet(labels.Set{keys.JobName: name}).String()}
 }
 
 // groupOf returns the PodGroup of a Volcano Job, and the youngest one if the Job is not known.
@@ -131,15 +127,15 @@ func (c *Clients) loadEvents(ctx context.Context, o *describe.Objects) error {
 	for _, pod := range o.Pods {
 		related[pod.UID] = true
 	}
-	list, err := c.Kube.CoreV1().Events(o.Job.Namespace).List(ctx, metav1.ListOptions{
+	events, err := List[corev1.EventList](ctx, c, o.Job.Namespace, metav1.ListOptions{
 		FieldSelector: fields.OneTermEqualSelector("type", corev1.EventTypeWarning).String(),
 	})
 	if err != nil {
 		return err
 	}
-	for i := range list.Items {
-		if related[list.Items[i].InvolvedObject.UID] {
-			o.Events = append(o.Events, list.Items[i])
+	for i := range events.Items {
+		if related[events.Items[i].InvolvedObject.UID] {
+			o.Events = append(o.Events, events.Items[i])
 		}
 	}
 	return nil
@@ -148,7 +144,7 @@ func (c *Clients) loadEvents(ctx context.Context, o *describe.Objects) error {
 // OwnPodGroup returns the PodGroup of the user's own that has the name of a job. It is nil if there is none, or the user may not
 // read it: the controller reads it in any case.
 func (c *Clients) OwnPodGroup(ctx context.Context, namespace, name string) *vcscheduling.PodGroup {
-	group, err := c.Volcano.SchedulingV1beta1().PodGroups(namespace).Get(ctx, name, metav1.GetOptions{})
+	group, err := Get[vcscheduling.PodGroup](ctx, c, namespace, name)
 	if err != nil || metav1.GetControllerOf(group) != nil {
 		return nil
 	}

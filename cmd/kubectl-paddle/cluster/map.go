@@ -4,13 +4,16 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+	topologyv1alpha1 "volcano.sh/apis/pkg/apis/topology/v1alpha1"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/drawing"
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/plan"
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 )
 
@@ -19,41 +22,42 @@ import (
 // the user asks for, or none.
 func (c *Clients) LoadMap(ctx context.Context, namespace string, labels []string) (*drawing.Objects, error) {
 	all := metav1.ListOptions{}
-	nodes, err := c.Kube.CoreV1().Nodes().List(ctx, all)
+	nodes, err := List[corev1.NodeList](ctx, c, "", all)
 	if err != nil {
 		return nil, err
 	}
-	o := &drawing.Objects{At: time.Now(), Nodes: pointers(nodes.Items), Labels: labels}
+	o := &drawing.Objects{At: time.Now(), Network: plan.Network{Nodes: pointers(nodes.Items), Labels: labels}}
 	r := collectUnreadable(&o.Unread)
 	if len(labels) == 0 {
-		c.loadTopology(ctx, r, o)
+		c.loadNetwork(ctx, r, o)
 	}
 	pods, complete := everywhere(r, "pods", namespace, func(namespace string) (*corev1.PodList, error) {
-		return c.Kube.CoreV1().Pods(namespace).List(ctx, all)
+		return List[corev1.PodList](ctx, c, namespace, all)
 	})
 	o.Pods, o.Partial = pointers(pods.Items), !complete
 	jobs, _ := everywhere(r, "PaddleJobs", namespace, func(namespace string) (*v1.PaddleJobList, error) {
-		return c.Paddle.BatchV1().PaddleJobs(namespace).List(ctx, all)
+		return List[v1.PaddleJobList](ctx, c, namespace, all)
 	})
 	o.Jobs = pointers(jobs.Items)
 	groups, _ := everywhere(r, "PodGroups", namespace, func(namespace string) (*vcscheduling.PodGroupList, error) {
-		return c.Volcano.SchedulingV1beta1().PodGroups(namespace).List(ctx, all)
+		return List[vcscheduling.PodGroupList](ctx, c, namespace, all)
 	})
 	o.Groups = pointers(groups.Items)
 	return o, r.err
 }
 
-// loadTopology reads the HyperNodes and the labels that the scheduler uses.
-func (c *Clients) loadTopology(ctx context.Context, r *bestEffortReader, o *drawing.Objects) {
-	hypers, err := c.Volcano.TopologyV1alpha1().HyperNodes().List(ctx, metav1.ListOptions{})
+// loadNetwork reads the HyperNodes and the labels that the scheduler uses.
+func (c *Clients) loadNetwork(ctx context.Context, r *bestEffortReader, o *drawing.Objects) {
+	hypers, err := List[topologyv1alpha1.HyperNodeList](ctx, c, "", metav1.ListOptions{})
 	if r.read("HyperNodes", err) {
-		o.HyperNodes = hypers.Items
+		o.Network.HyperNodes = hypers.Items
 	}
-	found, err := c.configuration(ctx)
-	if !r.read("the scheduler's ConfigMap, which names the labels of racks", err) {
-		return
-	}
-	if o.SchedulerLabels, err = topologyLabels(found.Data); err != nil {
-		o.Unread = append(o.Unread, err.Error())
+	text, err := c.configuration(ctx, "")
+	if errors.Is(err, errNoScheduler) {
+		o.Unread = append(o.Unread, "the scheduler's configuration, which names the labels of racks ("+err.Error()+")")
+	} else if r.read("the scheduler's configuration, which names the labels of racks", err) {
+		if o.Network.SchedulerLabels, err = topologyLabels(text); err != nil {
+			o.Unread = append(o.Unread, err.Error())
+		}
 	}
 }

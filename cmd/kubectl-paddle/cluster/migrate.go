@@ -6,23 +6,26 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"time"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/migrate"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
 // Migration reads which parts of paddle-operator and of this project a cluster has.
 func (c *Clients) Migration(ctx context.Context) (*migrate.Cluster, error) {
 	found := &migrate.Cluster{}
-	deployments, err := c.Kube.AppsV1().Deployments(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
+	deployments, err := List[appsv1.DeploymentList](ctx, c, metav1.NamespaceAll, metav1.ListOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("look for paddle-operator: %w", err)
 	}
@@ -32,7 +35,7 @@ func (c *Clients) Migration(ctx context.Context) (*migrate.Cluster, error) {
 	if found.API, found.OurAPI, err = c.api(ctx); err != nil {
 		return nil, err
 	}
-	_, err = c.Kube.Discovery().ServerResourcesForGroupVersion("batch.volcano.sh/v1alpha1")
+	_, err = c.raw(ctx, "/apis/batch.volcano.sh/v1alpha1")
 	if err != nil && !apierrors.IsNotFound(err) {
 		return nil, fmt.Errorf("look for Volcano: %w", err)
 	}
@@ -43,30 +46,31 @@ func (c *Clients) Migration(ctx context.Context) (*migrate.Cluster, error) {
 // api reports whether the cluster has the CRD of PaddleJobs, and whether that is the controller's.
 func (c *Clients) api(ctx context.Context) (known, current bool, err error) {
 	const path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/paddlejobs.batch.paddlepaddle.org"
-	data, err := c.Kube.Discovery().RESTClient().Get().AbsPath(path).DoRaw(ctx)
+	data, err := c.raw(ctx, path)
 	if apierrors.IsNotFound(err) {
 		return false, false, nil
 	}
 	if err != nil {
 		return false, false, fmt.Errorf("read the CRD of PaddleJobs: %w", err)
 	}
-	var crd apiextensionsv1.CustomResourceDefinition
-	if err := json.Unmarshal(data, &crd); err != nil {
+	var crd unstructured.Unstructured
+	if err := json.Unmarshal(data, &crd.Object); err != nil {
 		return false, false, fmt.Errorf("read the CRD of PaddleJobs: %w", err)
 	}
-	return true, slices.ContainsFunc(crd.Spec.Versions, func(version apiextensionsv1.CustomResourceDefinitionVersion) bool {
-		if version.Schema == nil || version.Schema.OpenAPIV3Schema == nil {
-			return false
+	versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
+	for _, version := range versions {
+		content, _ := version.(map[string]any)
+		if _, ours, _ := unstructured.NestedFieldNoCopy(content, "schema", "openAPIV3Schema", "properties", "spec", "properties", "runPolicy"); ours {
+			return true, true, nil
 		}
-		_, ok := version.Schema.OpenAPIV3Schema.Properties["spec"].Properties["runPolicy"]
-		return ok
-	}), nil
+	}
+	return true, false, nil
 }
 
 // Views returns the jobs of a namespace, or of all, as the controller would first see them.
 func (c *Clients) Views(ctx context.Context, namespace string) ([]*observed.State, error) {
 	all := metav1.ListOptions{}
-	jobs, err := c.Paddle.BatchV1().PaddleJobs(namespace).List(ctx, all)
+	jobs, err := List[v1.PaddleJobList](ctx, c, namespace, all)
 	if err != nil {
 		return nil, fmt.Errorf("list PaddleJobs: %w", err)
 	}
@@ -91,7 +95,7 @@ func (c *Clients) Views(ctx context.Context, namespace string) ([]*observed.Stat
 		}
 		return nil
 	}
-	pods, err := c.Kube.CoreV1().Pods(namespace).List(ctx, all)
+	pods, err := List[corev1.PodList](ctx, c, namespace, all)
 	if err != nil {
 		return nil, fmt.Errorf("list pods: %w", err)
 	}
@@ -100,7 +104,7 @@ func (c *Clients) Views(ctx context.Context, namespace string) ([]*observed.Stat
 			v.Operator.Pods = append(v.Operator.Pods, &pods.Items[i])
 		}
 	}
-	services, err := c.Kube.CoreV1().Services(namespace).List(ctx, all)
+	services, err := List[corev1.ServiceList](ctx, c, namespace, all)
 	if err != nil {
 		return nil, fmt.Errorf("list Services: %w", err)
 	}
@@ -120,13 +124,13 @@ func (c *Clients) Views(ctx context.Context, namespace string) ([]*observed.Stat
 // complete reads the objects that have the name of the job.
 func (c *Clients) complete(ctx context.Context, v *observed.State) error {
 	namespace, name := v.Job.Namespace, v.Job.Name
-	switch job, err := c.Volcano.BatchV1alpha1().Jobs(namespace).Get(ctx, name, metav1.GetOptions{}); {
+	switch job, err := Get[vcbatch.Job](ctx, c, namespace, name); {
 	case err == nil && metav1.IsControlledBy(job, v.Job):
 		v.VolcanoJob = job
 	case err != nil && !apierrors.IsNotFound(err):
 		return fmt.Errorf("read Volcano Job %s/%s: %w", namespace, name, err)
 	}
-	switch group, err := c.Volcano.SchedulingV1beta1().PodGroups(namespace).Get(ctx, name, metav1.GetOptions{}); {
+	switch group, err := Get[vcscheduling.PodGroup](ctx, c, namespace, name); {
 	case err == nil && metav1.IsControlledBy(group, v.Job):
 		v.Operator.PodGroup = group
 	case err == nil && metav1.GetControllerOf(group) == nil:
@@ -134,8 +138,8 @@ func (c *Clients) complete(ctx context.Context, v *observed.State) error {
 	case err != nil && !apierrors.IsNotFound(err):
 		return fmt.Errorf("read PodGroup %s/%s: %w", namespace, name, err)
 	}
-	switch environment, err := c.Kube.CoreV1().ConfigMaps(namespace).Get(ctx, name, metav1.GetOptions{}); {
-	case err == nil && metav1.IsControlledBy(environment, v.Job) && environment.Labels[keys.JobName] == "":
+	switch environment, err := Get[corev1.ConfigMap](ctx, c, namespace, name); {
+	case err == nil && metav1.IsControlledBy(environment, v.Job) && environment.Labels[v1.JobNameLabel] == "":
 		v.Operator.Environment = environment
 	case err != nil && !apierrors.IsNotFound(err):
 		return fmt.Errorf("read ConfigMap %s/%s: %w", namespace, name, err)
@@ -146,29 +150,29 @@ func (c *Clients) complete(ctx context.Context, v *observed.State) error {
 
 // queues returns a lookup of queues.
 func (c *Clients) queues(ctx context.Context) (func(string) *vcscheduling.Queue, error) {
-	list, err := c.Volcano.SchedulingV1beta1().Queues().List(ctx, metav1.ListOptions{})
+	queues, err := List[vcscheduling.QueueList](ctx, c, "", metav1.ListOptions{})
 	if apierrors.IsNotFound(err) { // without Volcano there are none
-		list, err = &vcscheduling.QueueList{}, nil
+		queues, err = &vcscheduling.QueueList{}, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("list queues: %w", err)
 	}
 	named := map[string]*vcscheduling.Queue{}
-	for i := range list.Items {
-		named[list.Items[i].Name] = &list.Items[i]
+	for i := range queues.Items {
+		named[queues.Items[i].Name] = &queues.Items[i]
 	}
 	return func(name string) *vcscheduling.Queue { return named[name] }, nil
 }
 
 // priorities returns a lookup of the values of PriorityClasses.
 func (c *Clients) priorities(ctx context.Context) (func(string) (int32, bool), error) {
-	list, err := c.Kube.SchedulingV1().PriorityClasses().List(ctx, metav1.ListOptions{})
+	classes, err := List[schedulingv1.PriorityClassList](ctx, c, "", metav1.ListOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("list PriorityClasses: %w", err)
 	}
 	values := map[string]int32{}
-	for i := range list.Items {
-		values[list.Items[i].Name] = list.Items[i].Value
+	for i := range classes.Items {
+		values[classes.Items[i].Name] = classes.Items[i].Value
 	}
 	return func(name string) (int32, bool) {
 		value, ok := values[name]

@@ -7,28 +7,17 @@ import (
 
 	"github.com/stretchr/testify/require"
 	schedulingv1 "k8s.io/api/scheduling/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	kubefake "k8s.io/client-go/kubernetes/fake"
-	clienttesting "k8s.io/client-go/testing"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
-	vcfake "volcano.sh/apis/pkg/client/clientset/versioned/fake"
 )
-
-// refuses makes a fake client answer a list with an error.
-func refuses(client interface {
-	PrependReactor(verb, resource string, reaction clienttesting.ReactionFunc)
-}, resource string, err error) {
-	client.PrependReactor("list", resource, func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, err })
-}
 
 // What the user may not read must not be taken for missing: a job would be refused for lack of its queue.
 func TestUnreadableQueuesAreAnError(t *testing.T) {
-	volcano := vcfake.NewSimpleClientset(&vcscheduling.Queue{ObjectMeta: metav1.ObjectMeta{Name: "research"}})
-	kube := kubefake.NewSimpleClientset(&schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: "high"}, Value: 7})
-	c := &Clients{Kube: kube, Volcano: volcano}
+	t.Parallel()
+	c, server := serve(t, &vcscheduling.Queue{ObjectMeta: metav1.ObjectMeta{Name: "research"}},
+		&schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: "high"}, Value: 7})
 	queue, err := c.queues(t.Context())
 	require.NoError(t, err)
 	require.NotNil(t, queue("research"))
@@ -40,16 +29,36 @@ func TestUnreadableQueuesAreAnError(t *testing.T) {
 	require.Equal(t, int32(7), value)
 	_, ok = priority("other")
 	require.False(t, ok)
-
-	queues := schema.GroupResource{Group: "scheduling.volcano.sh", Resource: "queues"}
-	refuses(volcano, "queues", apierrors.NewNotFound(queues, ""))
-	queue, err = c.queues(t.Context())
-	require.NoError(t, err, "without Volcano there are no queues")
-	require.Nil(t, queue("research"))
-	refuses(volcano, "queues", apierrors.NewForbidden(queues, "", nil))
+	server.Forbidden = []string{"queues", "priorityclasses"}
 	_, err = c.queues(t.Context())
 	require.ErrorContains(t, err, "list queues: ")
-	refuses(kube, "priorityclasses", apierrors.NewForbidden(schema.GroupResource{Resource: "priorityclasses"}, "", nil))
 	_, err = c.priorities(t.Context())
 	require.ErrorContains(t, err, "list PriorityClasses: ")
+}
+
+// The CRD is the controller's if one of its versions has the controller's fields.
+func TestWhoseCRD(t *testing.T) {
+	t.Parallel()
+	crd := func(field string) *unstructured.Unstructured {
+		o := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"versions": []any{map[string]any{"name": "v0"}, map[string]any{"schema": map[string]any{
+			"openAPIV3Schema": map[string]any{"properties": map[string]any{"spec": map[string]any{"properties": map[string]any{field: map[string]any{}}}}}}}}}}}
+		o.SetAPIVersion("apiextensions.k8s.io/v1")
+		o.SetKind("CustomResourceDefinition")
+		o.SetName("paddlejobs.batch.paddlepaddle.org")
+		return o
+	}
+	for name, test := range map[string]struct {
+		objects     []runtime.Object
+		known, ours bool
+	}{
+		"none": {}, "paddle-operator's": {[]runtime.Object{crd("cleanPodPolicy")}, true, false}, "the controller's": {[]runtime.Object{crd("runPolicy")}, true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, _ := serve(t, test.objects...)
+			known, ours, err := c.api(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, []bool{test.known, test.ours}, []bool{known, ours})
+		})
+	}
 }

@@ -5,6 +5,7 @@ package cluster
 import (
 	"context"
 
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
@@ -15,10 +16,10 @@ import (
 func (c *Clients) Queues(ctx context.Context, namespace string) (q *describe.Queues, unread []string, err error) {
 	r := collectUnreadable(&unread)
 	groups, complete := everywhere(r, "PodGroups", namespace, func(namespace string) (*vcscheduling.PodGroupList, error) {
-		return c.Volcano.SchedulingV1beta1().PodGroups(namespace).List(ctx, metav1.ListOptions{})
+		return List[vcscheduling.PodGroupList](ctx, c, namespace, metav1.ListOptions{})
 	})
 	q = &describe.Queues{Groups: pointers(groups.Items), Partial: !complete}
-	classes, err := c.Kube.SchedulingV1().PriorityClasses().List(ctx, metav1.ListOptions{})
+	classes, err := List[schedulingv1.PriorityClassList](ctx, c, "", metav1.ListOptions{})
 	if r.read("PriorityClasses, so that queue positions depend on age alone", err) {
 		q.Classes = pointers(classes.Items)
 	}

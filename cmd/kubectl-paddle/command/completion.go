@@ -6,7 +6,8 @@ import (
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/cluster"
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 )
 
 // jobNames completes names of jobs that are not among the arguments yet.
@@ -19,7 +20,7 @@ func (s *session) jobNames(several bool) cobra.CompletionFunc {
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
-		jobs, err := clients.Paddle.BatchV1().PaddleJobs(namespace).List(cmd.Context(), metav1.ListOptions{})
+		jobs, err := cluster.List[v1.PaddleJobList](cmd.Context(), clients, namespace, metav1.ListOptions{})
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
@@ -35,29 +36,6 @@ func (s *session) jobNames(several bool) cobra.CompletionFunc {
 		}
 		return names, cobra.ShellCompDirectiveNoFileComp
 	}
-}
-
-// completeFlags completes the values of flags that all commands have.
-func (s *session) completeFlags(root *cobra.Command) {
-	must(root.RegisterFlagCompletionFunc("namespace", func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-		clients, _, err := s.connect()
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveError
-		}
-		list, err := clients.Kube.CoreV1().Namespaces().List(cmd.Context(), metav1.ListOptions{})
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveError
-		}
-		var names []string
-		for i := range list.Items {
-			names = append(names, list.Items[i].Name)
-		}
-		return names, cobra.ShellCompDirectiveNoFileComp
-	}))
-}
-
-func completeRoles(cmd *cobra.Command) {
-	must(cmd.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(observed.Roles, cobra.ShellCompDirectiveNoFileComp)))
 }
 
 // must is for what only a mistake in this package makes fail.

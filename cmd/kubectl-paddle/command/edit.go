@@ -5,24 +5,21 @@ package command
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"time"
+	"strings"
 
 	"github.com/spf13/cobra"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/wait"
+	"github.com/spf13/pflag"
 	"k8s.io/client-go/util/retry"
-	"k8s.io/utils/ptr"
 
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/cluster"
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
-	paddleclient "github.com/paddle-volcano/paddle-volcano/controller/client/clientset/versioned/typed/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 	"github.com/paddle-volcano/paddle-volcano/controller/validation"
 )
+
+// noChange is how kubectl says that an object was as it is to be.
+const noChange = " (no change)"
 
 // edit patches the spec of a job with what change returns for the job as it is now; nil changes nothing.
 func (s *session) edit(ctx context.Context, name string, change func(*v1.PaddleJob) (map[string]any, error)) (job *v1.PaddleJob, changed bool, err error) {
@@ -30,10 +27,9 @@ func (s *session) edit(ctx context.Context, name string, change func(*v1.PaddleJ
 	if err != nil {
 		return nil, false, err
 	}
-	jobs := clients.Paddle.BatchV1().PaddleJobs(namespace)
 	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		changed = false
-		if job, err = jobs.Get(ctx, name, metav1.GetOptions{}); err != nil {
+		if job, err = cluster.Get[v1.PaddleJob](ctx, clients, namespace, name); err != nil {
 			return err
 		}
 		spec, err := change(job)
@@ -46,7 +42,7 @@ func (s *session) edit(ctx context.Context, name string, change func(*v1.PaddleJ
 		if err != nil {
 			return err
 		}
-		job, err = jobs.Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "kubectl-paddle"})
+		job, err = clients.Patch(ctx, namespace, name, patch)
 		changed = err == nil
 		return err
 	})
@@ -65,7 +61,7 @@ func (s *session) switching(to bool, use, short, done string) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Args: oneJob, ValidArgsFunction: s.jobNames(false)}
 	output := newPrint(cmd, done)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := checkFormat(output, false); err != nil {
+		if err := output.check(false); err != nil {
 			return err
 		}
 		job, changed, err := s.edit(cmd.Context(), args[0], func(job *v1.PaddleJob) (map[string]any, error) {
@@ -82,9 +78,9 @@ func (s *session) switching(to bool, use, short, done string) *cobra.Command {
 			return err
 		}
 		if !changed {
-			s.note("Nothing to do: job %s is %s.", job.Name, map[bool]string{true: "suspended", false: "not suspended"}[to])
+			output.operation += noChange
 		}
-		return s.printObject(output, job)
+		return s.printJobs(output, *job)
 	}
 	return cmd
 }
@@ -96,12 +92,15 @@ func (s *session) scale() *cobra.Command {
 		Long: "Change how many workers a job has: of an elastic job while it trains, within its bounds; of any other before its pods have nodes.",
 	}
 	output := newPrint(cmd, "scaled")
-	cmd.Flags().Int32Var(&workers, "workers", 0, "so many workers")
+	cmd.Flags().Int32Var(&workers, "workers", 0, "number of workers (--replicas is the same)")
+	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		return pflag.NormalizedName(strings.Replace(name, "replicas", "workers", 1))
+	})
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if !cmd.Flags().Changed("workers") {
 			return usage("say how many: --workers N")
 		}
-		if err := checkFormat(output, false); err != nil {
+		if err := output.check(false); err != nil {
 			return err
 		}
 		job, changed, err := s.edit(cmd.Context(), args[0], func(job *v1.PaddleJob) (map[string]any, error) {
@@ -117,9 +116,9 @@ func (s *session) scale() *cobra.Command {
 			return err
 		}
 		if !changed {
-			s.note("Nothing to do: job %s has %d workers.", job.Name, workers)
+			output.operation += noChange
 		}
-		return s.printObject(output, job)
+		return s.printJobs(output, *job)
 	}
 	return cmd
 }
@@ -143,74 +142,6 @@ func scalable(job *v1.PaddleJob, workers int32) error {
 			return refused("job %s is %s, and only an elastic job can be scaled then: one with spec.elastic, spec.worker.requests and "+
 				"spec.worker.limits; delete it and submit it again with %d workers", job.Name, job.Status.Phase, workers)
 		}
-	}
-	return nil
-}
-
-// deletionPoll is how often delete looks whether a job still exists.
-const deletionPoll = 200 * time.Millisecond
-
-func (s *session) delete() *cobra.Command {
-	var awaited bool
-	cmd := &cobra.Command{
-		Use: "delete JOB...", Short: "Delete jobs and their objects, and wait until they are deleted", ValidArgsFunction: s.jobNames(true),
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usage("name the jobs to delete")
-			}
-			return nil
-		},
-	}
-	output := newPrint(cmd, "deleted")
-	cmd.Flags().BoolVar(&awaited, "wait", true, "wait until the jobs and their pods are deleted")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := checkFormat(output, false); err != nil {
-			return err
-		}
-		clients, namespace, err := s.connect()
-		if err != nil {
-			return err
-		}
-		jobs := clients.Paddle.BatchV1().PaddleJobs(namespace)
-		var deleted []v1.PaddleJob
-		var errs []error
-		for _, name := range args {
-			job, err := jobs.Get(cmd.Context(), name, metav1.GetOptions{})
-			if err == nil {
-				err = jobs.Delete(cmd.Context(), name, metav1.DeleteOptions{
-					Preconditions: metav1.NewUIDPreconditions(string(job.UID)), PropagationPolicy: ptr.To(metav1.DeletePropagationForeground),
-				})
-			}
-			if err != nil {
-				errs = append(errs, err)
-				continue
-			}
-			deleted = append(deleted, *job)
-		}
-		for i := range deleted {
-			if awaited {
-				errs = append(errs, awaitDeletion(cmd.Context(), jobs, &deleted[i]))
-			}
-		}
-		if len(deleted) > 0 {
-			errs = append(errs, s.printJobs(output, deleted))
-		}
-		return errors.Join(errs...)
-	}
-	return cmd
-}
-
-// awaitDeletion waits until a job does not exist; another one of its name may.
-func awaitDeletion(ctx context.Context, jobs paddleclient.PaddleJobInterface, job *v1.PaddleJob) error {
-	err := wait.PollUntilContextCancel(ctx, deletionPoll, true, func(ctx context.Context) (bool, error) {
-		fresh, err := jobs.Get(ctx, job.Name, metav1.GetOptions{})
-		if apierrors.IsNotFound(err) {
-			return true, nil
-		}
-		return err == nil && fresh.UID != job.UID, err
-	})
-	if err != nil {
-		return fmt.Errorf("job %s is being deleted: %w", job.Name, err)
 	}
 	return nil
 }

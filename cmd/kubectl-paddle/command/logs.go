@@ -3,225 +3,103 @@
 package command
 
 import (
-	"bufio"
 	"context"
-	"errors"
 	"fmt"
-	"io"
+	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/wait"
-	clientv1 "k8s.io/client-go/kubernetes/typed/core/v1"
 
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/cluster"
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
-// logOptions select logs.
-type logOptions struct {
-	role      string
-	rank      int
-	container string
-	most      int
-	corev1.PodLogOptions
-}
-
 func (s *session) logs() *cobra.Command {
-	var a logOptions
-	var tail int64
+	var role string
+	var rank int
 	cmd := &cobra.Command{
-		Use: "logs JOB", Short: "Show what the pods of a role write, or one of them", Args: oneJob,
-		Long: "Show what the pods of a role write. With several pods each line begins with the role and the rank of its pod.\n" +
-			"With -f a pod that has not started yet is waited for. A gang that restarts has new pods: run the command again.",
+		Use: "logs JOB", Short: "Show what the pods of a role write, or one of them: kubectl logs with their labels", Args: oneJob,
+		Long: "Show what the pods of a role write: kubectl logs with their labels. With several pods each line begins with its pod.\n" +
+			"With -f pods that have not started yet are waited for. A gang that restarts has new pods: run the command again.",
 		Example:           "  kubectl paddle logs resnet\n  kubectl paddle logs resnet --role worker --rank 3 -f\n  kubectl paddle logs resnet --role ps --previous",
 		ValidArgsFunction: s.jobNames(false),
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&a.role, "role", builder.RoleWorker, "role of the pods: "+strings.Join(observed.Roles, ", "))
-	flags.IntVar(&a.rank, "rank", -1, "rank of the pod within its role; all pods of the role if it is not given")
-	flags.StringVarP(&a.container, "container", "c", "", "container; the first, in which training is, if it is not given")
-	flags.BoolVarP(&a.Follow, "follow", "f", false, "continue until the pods end")
-	flags.BoolVarP(&a.Previous, "previous", "p", false, "show the container's run before this one")
-	flags.BoolVar(&a.Timestamps, "timestamps", false, "begin each line with its time")
-	flags.Int64Var(&tail, "tail", -1, "show so many of the last lines only")
-	flags.IntVar(&a.most, "max-log-requests", 64, "follow at most so many pods at a time")
-	completeRoles(cmd)
+	flags.StringVar(&role, "role", builder.RoleWorker, "role of the pods: "+strings.Join(observed.Roles, ", "))
+	flags.IntVar(&rank, "rank", -1, "rank of the pod within its role; all pods of the role if it is not given")
+	follow := flags.BoolP("follow", "f", false, "continue until the pods end")
+	flags.StringP("container", "c", "", "container; the first, in which training is, if it is not given")
+	flags.BoolP("previous", "p", false, "show the container's run before this one")
+	flags.Bool("timestamps", false, "begin each line with its time")
+	flags.Int("tail", -1, "number of most recent lines to show")
+	flags.Int("max-log-requests", 64, "number of pods to follow at most")
+	must(cmd.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(observed.Roles, cobra.ShellCompDirectiveNoFileComp)))
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		switch {
-		case !slices.Contains(observed.Roles, a.role):
-			return usage("--role is %q: %s", a.role, strings.Join(observed.Roles, ", "))
-		case a.rank < -1:
-			return usage("--rank is %d: ranks begin with 0", a.rank)
-		case a.Follow && a.Previous:
-			return usage("--previous shows a run that is over: leave --follow out")
-		}
-		if tail >= 0 {
-			a.TailLines = &tail
+		if !slices.Contains(observed.Roles, role) {
+			return usage("--role is %q: %s", role, strings.Join(observed.Roles, ", "))
 		}
 		clients, namespace, err := s.connect()
 		if err != nil {
 			return err
 		}
-		job, err := clients.Paddle.BatchV1().PaddleJobs(namespace).Get(cmd.Context(), args[0], metav1.GetOptions{})
+		job, err := cluster.Get[v1.PaddleJob](cmd.Context(), clients, namespace, args[0])
 		if err != nil {
 			return err
 		}
-		pods, err := clients.Pods(cmd.Context(), namespace, job.Name)
+		chosen := labels.Set{v1.JobNameLabel: job.Name, v1.ResourceTypeLabel: role}
+		if flags.Changed("rank") {
+			chosen[v1.TaskIndexLabel] = strconv.Itoa(rank)
+		}
+		pods, err := awaitStart(cmd.Context(), clients, job, chosen, *follow)
 		if err != nil {
 			return err
 		}
-		chosen := choose(pods, a.role, a.rank)
-		if len(chosen) == 0 {
-			return absent(job.Name, string(job.Status.Phase), a)
+		if pods == 0 {
+			return notFound("job %s (%s) has no pod of role %s and that rank: kubectl paddle describe %[1]s shows those it has, and kubectl paddle why %[1]s why", job.Name, job.Status.Phase, role)
 		}
-		if a.Follow && len(chosen) > a.most {
-			return usage("%d pods would be followed, more than --max-log-requests %d: name one with --rank, or raise it", len(chosen), a.most)
+		// --tail and --max-log-requests have other defaults in kubectl.
+		kubectl := []string{"logs", "--selector=" + chosen.String(), "--prefix=" + strconv.FormatBool(pods > 1), "--tail=-1", "--max-log-requests=64"}
+		flags.Visit(func(f *pflag.Flag) {
+			if f.Name != "role" && f.Name != "rank" {
+				kubectl = append(kubectl, "--"+f.Name+"="+f.Value.String())
+			}
+		})
+		run := exec.CommandContext(cmd.Context(), "kubectl", kubectl...) //nolint:gosec // the user's flags
+		run.Stdin, run.Stdout, run.Stderr = s.In, s.Out, s.ErrOut
+		if err := run.Run(); err != nil && cmd.Context().Err() == nil {
+			return fmt.Errorf("kubectl logs: %w", err)
 		}
-		l := &logStreamer{logOptions: &a, pods: clients.Kube.CoreV1().Pods(namespace), out: s.Out, errOut: s.ErrOut}
-		return l.show(cmd.Context(), chosen)
+		return nil
 	}
 	return cmd
 }
 
-// choose returns the pods of a role in the order of ranks; only that of a rank if it is not negative.
-func choose(pods []*corev1.Pod, role string, rank int) (chosen []*observed.RolePod) {
-	for _, pod := range pods {
-		if m := observed.NewRolePod(pod); m.Role == role && (rank < 0 || m.Index == rank) {
-			chosen = append(chosen, m)
-		}
-	}
-	return chosen
-}
-
-func absent(job, phase string, a logOptions) error {
-	which := a.role
-	if a.rank >= 0 {
-		which = fmt.Sprintf("%s of rank %d", a.role, a.rank)
-	}
-	return notFound("job %s (%s) has no pod that is %s: kubectl paddle get %s shows those it has, and kubectl paddle why %s why", job, phase, which, job, job)
-}
-
-// startPoll is how often a pod is read until it has started.
+// startPoll is how often pods are read until they have started.
 const startPoll = time.Second
 
-// logStreamer writes logs of pods, line by line.
-type logStreamer struct {
-	*logOptions
-	pods   clientv1.PodInterface
-	mu     sync.Mutex // of out and errOut
-	out    io.Writer
-	errOut io.Writer
-}
-
-// show shows the logs of pods, one after the other, or all at once if they are followed.
-func (l *logStreamer) show(ctx context.Context, members []*observed.RolePod) error {
-	prefix := func(m *observed.RolePod) string {
-		if len(members) == 1 {
-			return ""
-		}
-		return fmt.Sprintf("[%s-%d] ", m.Role, m.Index)
-	}
-	errs := make([]error, len(members))
-	var following sync.WaitGroup
-	for i, m := range members {
-		if !l.Follow {
-			errs[i] = l.one(ctx, m, prefix(m))
-			continue
-		}
-		following.Add(1)
-		go func() {
-			defer following.Done()
-			errs[i] = l.one(ctx, m, prefix(m))
-		}()
-	}
-	following.Wait()
-	if ctx.Err() != nil {
-		return nil //nolint:nilerr // the user has stopped it
-	}
-	return errors.Join(errs...)
-}
-
-func (l *logStreamer) one(ctx context.Context, m *observed.RolePod, prefix string) error {
-	options := l.PodLogOptions
-	if options.Container = l.container; options.Container == "" {
-		options.Container = m.Pod.Spec.Containers[0].Name
-	}
-	if l.Follow && !started(m.Pod, options.Container) {
-		l.note(m.Pod.Name + " has not started yet: waiting for it")
-		if err := l.await(ctx, m.Pod, options.Container); err != nil {
-			return fmt.Errorf("wait for %s to start: %w", m.Pod.Name, err)
-		}
-	}
-	stream, err := l.pods.GetLogs(m.Pod.Name, &options).Stream(ctx)
-	if err != nil {
-		return fmt.Errorf("logs of %s: %w", m.Pod.Name, err)
-	}
-	defer stream.Close() //nolint:errcheck // it was only read
-	return l.copy(stream, prefix)
-}
-
-// copy writes whole lines, each behind the prefix.
-func (l *logStreamer) copy(from io.Reader, prefix string) error {
-	lines := bufio.NewReader(from)
-	for {
-		line, err := lines.ReadString('\n')
-		if line != "" {
-			if !strings.HasSuffix(line, "\n") {
-				line += "\n"
-			}
-			l.mu.Lock()
-			_, writing := io.WriteString(l.out, prefix+line)
-			l.mu.Unlock()
-			if writing != nil {
-				return writing
-			}
-		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-func (l *logStreamer) note(text string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	fmt.Fprintln(l.errOut, text) //nolint:errcheck // the logs do not depend on it
-}
-
-// await waits until a container of a pod has started.
-func (l *logStreamer) await(ctx context.Context, pod *corev1.Pod, container string) error {
-	return wait.PollUntilContextCancel(ctx, startPoll, true, func(ctx context.Context) (bool, error) {
-		fresh, err := l.pods.Get(ctx, pod.Name, metav1.GetOptions{})
-		if err != nil {
-			return false, err
-		}
-		if fresh.UID != pod.UID {
-			return false, errors.New("it was deleted, and another pod has its name: run the command again")
-		}
-		return started(fresh, container), nil
+// awaitStart returns how many pods have the labels. If they are followed it waits until all have started.
+func awaitStart(ctx context.Context, clients *cluster.Clients, job *v1.PaddleJob, chosen labels.Set, follow bool) (count int, err error) {
+	err = wait.PollUntilContextCancel(ctx, startPoll, true, func(ctx context.Context) (bool, error) {
+		pods, err := clients.Pods(ctx, job.Namespace, chosen)
+		count = len(pods)
+		return !follow || !slices.ContainsFunc(pods, starts), err
 	})
+	return count, err
 }
 
-// started reports whether a container has run, or never will.
-func started(pod *corev1.Pod, container string) bool {
-	if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
-		return true
+// starts reports whether a pod has not started its first container yet, and still may.
+func starts(pod *corev1.Pod) bool {
+	if pod.Status.Phase != corev1.PodPending {
+		return false
 	}
-	for _, statuses := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
-		for i := range statuses {
-			if c := &statuses[i]; c.Name == container {
-				return c.State.Running != nil || c.State.Terminated != nil
-			}
-		}
-	}
-	return false
+	return !slices.ContainsFunc(pod.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool { return c.State.Running != nil || c.State.Terminated != nil })
 }

@@ -3,44 +3,49 @@
 package command
 
 import (
-	"strings"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-func TestEachLineHasItsPrefix(t *testing.T) {
-	var out strings.Builder
-	streamer := &logStreamer{out: &out}
-	require.NoError(t, streamer.copy(strings.NewReader("step 1\n\nstep 2"), "[worker-3] "))
-	require.Equal(t, "[worker-3] step 1\n[worker-3] \n[worker-3] step 2\n", out.String())
+// withKubectl puts a program into PATH that prints its arguments, and fails for previous runs.
+func withKubectl(t *testing.T) {
+	t.Helper()
+	folder := t.TempDir()
+	script := "#!/bin/sh\nfor arg; do case $arg in --kubeconfig=*|--server=*) ;; *) printf '%s ' \"$arg\";; esac; done; echo\ncase $* in *--previous*) exit 1;; esac\n"
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "kubectl"), []byte(script), 0o700)) //nolint:gosec // a program
+	t.Setenv("PATH", folder+":/usr/bin:/bin")
 }
 
-func TestChoose(t *testing.T) {
-	var pods []*corev1.Pod
-	for _, name := range []string{"a-ps-0", "a-worker-0", "a-worker-1"} {
-		role := strings.Split(name, "-")[1]
-		pods = append(pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"volcano.sh/task-spec": role, "paddle-res-type": role}}})
+// logs is kubectl logs with the labels of pods, and passes on the flags of the connection.
+func TestLogs(t *testing.T) {
+	withKubectl(t)
+	s := newShell(t)
+	const selector = "logs --selector=batch.paddlepaddle.org/job-name=resnet,paddle-res-type=worker"
+	for _, test := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"logs", "resnet"}, 0, selector + " --prefix=true --tail=-1 --max-log-requests=64 --namespace=team \n"},
+		{[]string{"logs", "resnet", "--rank", "1", "-f", "--tail", "3", "--as", "me"}, 0, selector + ",volcano.sh/task-index=1 --prefix=false --tail=-1 --max-log-requests=64 --as=me --follow=true --namespace=team --tail=3 \n"},
+		{[]string{"logs", "resnet", "--previous"}, 1, selector + " --prefix=true --tail=-1 --max-log-requests=64 --namespace=team --previous=true \n"},
+		{[]string{"logs", "resnet", "--role", "ps"}, 3, ""}, {[]string{"logs", "resnet", "--rank", "2"}, 3, ""}, {[]string{"logs", "huge", "-f"}, 3, ""},
+		{[]string{"logs", "resnet", "--role", "king"}, 2, ""}, {[]string{"logs", "gone"}, 3, ""},
+	} {
+		out, errOut, code := s.run(t, test.args...)
+		require.Equal(t, test.code, code, "%v: %s", test.args, errOut)
+		require.Equal(t, test.want, out)
 	}
-	names := func(role string, rank int) (names []string) {
-		for _, m := range choose(pods, role, rank) {
-			names = append(names, m.Pod.Name)
-		}
-		return names
-	}
-	require.Equal(t, []string{"a-worker-0", "a-worker-1"}, names("worker", -1))
-	require.Equal(t, []string{"a-worker-1"}, names("worker", 1))
-	require.Empty(t, names("ps", 1))
 }
 
-func TestStarted(t *testing.T) {
-	pod := &corev1.Pod{}
-	require.False(t, started(pod, "paddle"))
+func TestStarts(t *testing.T) {
+	pod := &corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodPending}}
+	require.True(t, starts(pod))
 	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "paddle"}, {Name: "side", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}
-	require.False(t, started(pod, "paddle"))
-	require.True(t, started(pod, "side"))
-	pod.Status.Phase = corev1.PodFailed
-	require.True(t, started(pod, "paddle"))
+	require.False(t, starts(pod))
+	require.False(t, starts(&corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodFailed}}))
 }

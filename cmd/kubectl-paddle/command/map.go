@@ -3,7 +3,6 @@
 package command
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -12,10 +11,12 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/component-base/term"
 
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/cluster"
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/drawing"
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/plan"
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 )
 
 // paper is how wide text is where there is no terminal.
@@ -64,7 +65,7 @@ func (s *session) loadMap(ctx context.Context, args, labels []string) (*drawing.
 	}
 	name := ""
 	if len(args) > 0 {
-		job, err := clients.Paddle.BatchV1().PaddleJobs(namespace).Get(ctx, args[0], metav1.GetOptions{})
+		job, err := cluster.Get[v1.PaddleJob](ctx, clients, namespace, args[0])
 		if err != nil {
 			return nil, err
 		}
@@ -75,19 +76,20 @@ func (s *session) loadMap(ctx context.Context, args, labels []string) (*drawing.
 		return nil, err
 	}
 	o.Namespace, o.Name = namespace, name
+	response, err := s.simulate(ctx, &plan.Request{Network: &o.Network})
+	if err != nil {
+		return nil, err
+	}
+	o.Tiers = response.Tiers
 	return drawing.New(o), nil
 }
 
 func (s *session) printMap(m *drawing.Map, output string, width int) error {
 	switch output {
 	case "html":
-		var page bytes.Buffer
-		if err := m.HTML(&page); err != nil {
-			return err
-		}
-		return s.say(page.String())
+		return s.say(m.HTML())
 	case "svg":
-		return s.say(string(m.SVG()))
+		return s.say(m.SVG())
 	case "text":
 		columns, terminal := terminalWidth(s.Out)
 		if width <= 0 {

@@ -82,15 +82,15 @@ func (m *migration) text() string {
 		fmt.Fprintf(&out, "WARNING: %s\n", warning)
 	}
 	if len(m.Jobs) > 0 {
-		rows := [][]string{{"NAMESPACE", "NAME", "OUTCOME", "WHAT HAPPENS"}}
+		rows := [][]string{{"NAMESPACE", "NAME", "OUTCOME", "MESSAGE"}}
 		for i := range m.Jobs {
 			job := &m.Jobs[i]
-			rows = append(rows, []string{job.Namespace, job.Name, string(job.Outcome), job.Message})
+			rows = append(rows, []string{job.Namespace, job.Name, job.Outcome.Words(), job.Message})
 			for _, note := range job.Notes {
 				rows = append(rows, []string{"", "", "", "- " + note})
 			}
 		}
-		out.WriteString(table(rows))
+		out.WriteString(table("", rows))
 	}
 	if len(m.Steps) == 0 {
 		out.WriteString("Nothing is left to do: the controller runs the PaddleJobs.\n")

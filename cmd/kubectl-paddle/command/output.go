@@ -7,48 +7,75 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/printers"
 	"sigs.k8s.io/yaml"
 
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/cluster"
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/client/clientset/versioned/scheme"
 )
 
-// newPrint gives a command the flags of kubectl's output.
-func newPrint(cmd *cobra.Command, operation string) *genericclioptions.PrintFlags {
-	flags := genericclioptions.NewPrintFlags(operation).WithTypeSetter(scheme.Scheme)
-	flags.AddFlags(cmd)
-	return flags
+// printFlags are the flags of a command that prints objects, as kubectl has them.
+type printFlags struct {
+	// format is that of -o, and operation what has been done to the objects.
+	format, operation string
 }
 
-// tables reports whether a command prints its table: -o is not given, or is wide.
-func tables(flags *genericclioptions.PrintFlags) bool {
-	return *flags.OutputFormat == "" && *flags.TemplatePrinterFlags.TemplateArgument == "" || *flags.OutputFormat == "wide"
+func newPrint(cmd *cobra.Command, operation string) *printFlags {
+	p := &printFlags{operation: operation}
+	cmd.Flags().StringVarP(&p.format, "output", "o", "", "output format: json, yaml, name, jsonpath=..., and wide where there are rows")
+	return p
 }
 
-// printObject prints an object as -o says.
-func (s *session) printObject(flags *genericclioptions.PrintFlags, object runtime.Object) error {
-	printer, err := flags.ToPrinter()
-	if err != nil {
-		return usage("%w", err)
+// table reports whether a command prints rows: -o is not given, or is wide.
+func (p *printFlags) table() bool { return p.format == "" || p.format == "wide" }
+
+// check refuses an output before anything is done; wide is one where there are rows.
+func (p *printFlags) check(rows bool) error {
+	if rows && p.table() {
+		return nil
 	}
-	return printer.PrintObj(object, s.Out)
+	_, err := p.printer()
+	return err
+}
+
+func (p *printFlags) printer() (printer printers.ResourcePrinter, err error) {
+	switch format, template, _ := strings.Cut(p.format, "="); format {
+	case "":
+		printer = &printers.NamePrinter{Operation: p.operation}
+	case "name":
+		printer = &printers.NamePrinter{ShortOutput: true}
+	case "json":
+		printer = &printers.OmitManagedFieldsPrinter{Delegate: &printers.JSONPrinter{}}
+	case "yaml":
+		printer = &printers.OmitManagedFieldsPrinter{Delegate: &printers.YAMLPrinter{}}
+	case "jsonpath":
+		if printer, err = printers.NewJSONPathPrinter(template); err != nil {
+			return nil, usage("--output: %w", err)
+		}
+	default:
+		return nil, usage("unknown output format %q: json, yaml, name or jsonpath=...", p.format)
+	}
+	return printers.NewTypeSetter(cluster.Scheme).ToPrinter(printer), nil
 }
 
 // printJobs prints one job as itself and several as a list, which kubectl does too.
-func (s *session) printJobs(flags *genericclioptions.PrintFlags, jobs []v1.PaddleJob) error {
-	if *flags.OutputFormat == "" || *flags.OutputFormat == "name" || len(jobs) == 1 {
-		for i := range jobs {
-			if err := s.printObject(flags, &jobs[i]); err != nil {
-				return err
-			}
-		}
-		return nil
+func (s *session) printJobs(flags *printFlags, jobs ...v1.PaddleJob) error {
+	printer, err := flags.printer()
+	if err != nil {
+		return err
 	}
-	return s.printObject(flags, listOf(jobs))
+	if flags.format != "" && flags.format != "name" && len(jobs) != 1 {
+		return printer.PrintObj(listOf(jobs), s.Out)
+	}
+	for i := range jobs {
+		if err := printer.PrintObj(&jobs[i], s.Out); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // listOf returns a list whose items have their kinds.
@@ -58,17 +85,6 @@ func listOf(jobs []v1.PaddleJob) *v1.PaddleJobList {
 		list.Items[i].SetGroupVersionKind(v1.SchemeGroupVersion.WithKind("PaddleJob"))
 	}
 	return list
-}
-
-// checkFormat refuses an output before anything is done; wide is one where there are tables.
-func checkFormat(flags *genericclioptions.PrintFlags, hasTables bool) error {
-	if hasTables && tables(flags) {
-		return nil
-	}
-	if _, err := flags.ToPrinter(); err != nil {
-		return usage("%w", err)
-	}
-	return nil
 }
 
 // printData prints what is no object of Kubernetes.
@@ -104,13 +120,25 @@ func checkDataFormat(format string) error {
 // printSkipped names what could not be read.
 func (s *session) printSkipped(unread []string) {
 	for _, what := range unread {
-		s.note("Left out: %s.", what)
+		s.note("Skipped: %s.", what)
 	}
 }
 
 // note writes a line for the user to the standard error.
 func (s *session) note(format string, args ...any) {
 	fmt.Fprintf(s.ErrOut, format+"\n", args...) //nolint:errcheck // the output does not depend on it
+}
+
+// table returns rows in columns, each line after an indent.
+func table(indent string, rows [][]string) string {
+	var text strings.Builder
+	out := printers.GetNewTabWriter(&text)
+	for _, row := range rows {
+		_, err := io.WriteString(out, indent+strings.TrimRight(strings.Join(row, "\t"), "\t")+"\n")
+		must(err)
+	}
+	must(out.Flush())
+	return text.String()
 }
 
 // say prints text.

@@ -76,23 +76,24 @@ func (s *session) runPlan(ctx context.Context, p *planFlags) error {
 	if err := s.loadQuestion(ctx, p); err != nil {
 		return err
 	}
-	answer, err := plan.Answer(q)
+	response, err := s.simulate(ctx, &plan.Request{Question: q})
 	switch {
 	case errors.Is(err, plan.ErrNotFound):
 		return notFound("%w", err)
 	case errors.Is(err, plan.ErrPlaced):
-		return refused("%w: see kubectl paddle get %s", err, q.Name)
+		return refused("%w: see kubectl paddle describe %s", err, q.Name)
 	case err != nil:
 		return err
 	}
 	s.printUnread(q.Snapshot)
+	answer := response.Plan
 	if p.output != "" {
 		err = printData(s.Out, p.output, answer)
 	} else {
 		err = s.say(planText(answer))
 	}
 	if err == nil && !answer.Fits {
-		err = waits("%s would wait", answer.Name)
+		return errWaits
 	}
 	return err
 }
@@ -123,7 +124,7 @@ func (s *session) loadQuestion(ctx context.Context, p *planFlags) error {
 	if err := setNamespaces(documents, namespace, enforced); err != nil {
 		return err
 	}
-	q.Job = named(documents[0].Job)
+	q.Job = named(documents[0].job)
 	own := func(job *v1.PaddleJob) *vcscheduling.PodGroup {
 		return plan.OwnPodGroup(q.Snapshot, job.Namespace, job.Name)
 	}
@@ -143,7 +144,7 @@ func (s *session) loadSnapshot(ctx context.Context, p *planFlags) error {
 		if err != nil {
 			return err
 		}
-		if q.Snapshot, err = clients.Snapshot(ctx, configuration); err != nil {
+		if q.Snapshot, err = clients.Snapshot(ctx, p.scheduler, configuration); err != nil {
 			return err
 		}
 	} else if q.Snapshot, err = openSnapshot(p.snapshot); err != nil {

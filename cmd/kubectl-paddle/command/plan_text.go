@@ -9,6 +9,7 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/describe"
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/plan"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
 // planText returns a plan as text.
@@ -18,8 +19,8 @@ func planText(p *plan.Plan) string {
 	switch {
 	case !p.Fits:
 		say("%s does not fit now: it would wait.", p.Name)
-		for _, sentence := range p.Why {
-			say("  %s", sentence)
+		for _, line := range describe.Lines(p.Why, false) {
+			say("%s", line)
 		}
 	case len(p.Evicted) > 0:
 		say("%s fits once others have been evicted: %s.", p.Name, gangWords(p.Evicted))
@@ -40,11 +41,11 @@ func planText(p *plan.Plan) string {
 	case p.Blocked:
 		say("Without them it would fit.")
 	case p.Empty.Fits:
-		say("If nothing else ran on the cluster it would fit: %s", p.Empty.Where)
+		say("It would fit on an empty cluster: %s", p.Empty.Where)
 	case len(p.Empty.Why) > 0 && len(p.Why) > 0 && p.Empty.Why[0].Text == p.Why[0].Text:
-		say("Nor would it fit if nothing else ran on the cluster.")
+		say("It would not fit on an empty cluster either.")
 	case len(p.Empty.Why) > 0:
-		say("Nor would it fit if nothing else ran on the cluster: %s", p.Empty.Why[0].Text)
+		say("It would not fit on an empty cluster either: %s", p.Empty.Why[0].Text)
 	}
 	if len(p.Displaced) > 0 {
 		say("Pods on the removed nodes that need other nodes: %s.", gangWords(p.Displaced))
@@ -72,7 +73,7 @@ func placeTable(p *plan.Plan) string {
 			name, pods = "", ""
 		}
 	}
-	return table(rows)
+	return table("", rows)
 }
 
 // podWords returns "4", or "3 of 4" if the minimum of the job fits and not all pods do.
@@ -108,39 +109,22 @@ func placeLines(places []plan.Place) (lines []string) {
 
 // trafficTable compares what a step of training sends here with what it would send on the empty cluster.
 func trafficTable(p *plan.Plan) string {
+	unit := report.Placement{InBytes: p.Unit == plan.Bytes}
+	amount := func(amount float64) string {
+		if amount == 0 {
+			return "nothing"
+		}
+		return unit.Amount(amount)
+	}
 	rows := [][]string{{"EACH STEP SENDS", "HERE", "ON AN EMPTY CLUSTER"}}
 	for _, tier := range p.Traffic {
 		best := "-"
 		if tier.Best != nil {
-			best = trafficWords(*tier.Best, p.Unit)
+			best = amount(*tier.Best)
 		}
-		rows = append(rows, []string{"between " + tierWords(tier.Tier), trafficWords(tier.Now, p.Unit), best})
+		rows = append(rows, []string{"between " + report.Domains(2, tier.Tier), amount(tier.Now), best})
 	}
-	return table(rows)
-}
-
-// tierWords returns the domains of a tier: "nodes", or "domains of tier2" for tiers without a name.
-func tierWords(tier string) string {
-	if strings.HasPrefix(tier, "tier") {
-		return "domains of " + tier
-	}
-	return strings.TrimSuffix(tier, "s") + "s"
-}
-
-// trafficWords returns an amount that is sent: "12.5 GiB", or "3 times the model".
-func trafficWords(amount float64, unit string) string {
-	switch {
-	case amount == 0:
-		return "nothing"
-	case unit != plan.Bytes:
-		return strconv.FormatFloat(amount, 'g', 3, 64) + " times the model"
-	}
-	units := []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB"}
-	at := 0
-	for ; amount >= 1024 && at < len(units)-1; at++ {
-		amount /= 1024
-	}
-	return strconv.FormatFloat(amount, 'g', 4, 64) + " " + units[at]
+	return table("", rows)
 }
 
 // maxGangs is how many jobs of others are named.

@@ -43,12 +43,12 @@ Note: something is left out.
 
 	why := []describe.Sentence{{About: describe.AboutReason, Text: "Not enough resources."}, {About: describe.AboutHelp, Text: "Wait for others."}}
 	waits := &plan.Plan{Name: "big", Why: why, First: []plan.Gang{{Namespace: "a", Name: "b", Pods: 2}}, Empty: plan.Empty{Fits: true, Where: "4 workers are on 1 node."}}
-	text := "big does not fit now: it would wait.\n  Not enough resources.\n  What helps: wait for others.\nJobs that wait already would take their nodes in the same moment: a/b (2 pods).\n"
-	require.Equal(t, text+"If nothing else ran on the cluster it would fit: 4 workers are on 1 node.\n", planText(waits))
+	text := "big does not fit now: it would wait.\n  Not enough resources.\n  What helps:\n  - Wait for others.\nJobs that wait already would take their nodes in the same moment: a/b (2 pods).\n"
+	require.Equal(t, text+"It would fit on an empty cluster: 4 workers are on 1 node.\n", planText(waits))
 	waits.Blocked = true
 	require.Equal(t, text+"Without them it would fit.\n", planText(waits))
 	waits.Blocked, waits.Empty = false, plan.Empty{Why: why}
-	require.Equal(t, text+"Nor would it fit if nothing else ran on the cluster.\n", planText(waits))
+	require.Equal(t, text+"It would not fit on an empty cluster either.\n", planText(waits))
 }
 
 func TestLongPlansAreCut(t *testing.T) {

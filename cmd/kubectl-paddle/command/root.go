@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package command holds the commands of kubectl paddle: flags, what is asked of the API server, and what is printed. Sentences are story's.
+// Package command holds the commands of kubectl paddle: flags, what is asked of the API server, and what is printed.
 package command
 
 import (
@@ -11,11 +11,12 @@ import (
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/cluster"
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/plan"
 )
 
 const long = `Submit PaddlePaddle training jobs (PaddleJobs), see where they are and why, and look after them.
@@ -29,23 +30,30 @@ Exit codes:
   5  would wait: plan found no free resources for the job now`
 
 const examples = `  kubectl paddle submit -f job.yaml
-  kubectl paddle list
+  kubectl paddle get
   kubectl paddle why resnet
   kubectl paddle logs resnet --role worker --rank 0 -f`
 
 // session is one run of a command: its streams, and the cluster.
 type session struct {
 	genericiooptions.IOStreams
-	flags *genericclioptions.ConfigFlags
+	files    *clientcmd.ClientConfigLoadingRules
+	flags    clientcmd.ConfigOverrides
+	simulate plan.Simulator
 }
 
-// Run runs kubectl paddle with arguments and returns the exit code.
+// Run runs kubectl paddle with arguments and returns the exit code. Questions to the scheduler go to the program paddle-simulator.
 func Run(ctx context.Context, args []string, streams genericiooptions.IOStreams) int {
-	s := &session{IOStreams: streams, flags: genericclioptions.NewConfigFlags(true)}
+	return RunWith(ctx, plan.RunProgram, args, streams)
+}
+
+// RunWith is Run with another simulator.
+func RunWith(ctx context.Context, simulate plan.Simulator, args []string, streams genericiooptions.IOStreams) int {
+	s := &session{IOStreams: streams, files: clientcmd.NewDefaultClientConfigLoadingRules(), simulate: simulate}
 	root := s.root()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
-	if err != nil {
+	if err != nil && !errors.Is(err, errWaits) {
 		s.note("error: %v", err)
 	}
 	code := exitCode(err)
@@ -66,31 +74,41 @@ func (s *session) root() *cobra.Command {
 	root.SetOut(s.Out)
 	root.SetErr(s.ErrOut)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage("%w", err) })
-	s.flags.AddFlags(root.PersistentFlags())
-	s.completeFlags(root)
-	root.AddCommand(s.submit(), s.plan(), s.snapshot(), s.list(), s.get(), s.why(), s.mapCommand(), s.logs(), s.scale(), s.suspend(), s.resume(), s.delete(), s.migrateCheck())
+	root.PersistentFlags().StringVar(&s.files.ExplicitPath, "kubeconfig", "", "path to the kubeconfig file")
+	clientcmd.BindOverrideFlags(&s.flags, root.PersistentFlags(), kubectlFlags())
+	root.AddCommand(s.submit(), s.plan(), s.snapshot(), s.get(), s.describe(), s.why(), s.mapCommand(), s.logs(), s.scale(), s.suspend(), s.resume(),
+		s.migrateCheck(), s.version())
 	return root
 }
 
-// none takes no arguments.
-func none(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return usage("unknown command or argument %q for %q", args[0], cmd.CommandPath())
+// none takes no arguments, and oneJob the name of a job.
+var none, oneJob = exactly(0), exactly(1)
+
+// exactly takes so many arguments.
+func exactly(count int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := cobra.ExactArgs(count)(cmd, args); err != nil {
+			return usage("%s: %w", cmd.CommandPath(), err)
+		}
+		return nil
 	}
-	return nil
 }
 
-// oneJob takes the name of a job.
-func oneJob(cmd *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return usage("%s takes the name of one job, and not %d", cmd.CommandPath(), len(args))
-	}
-	return nil
+// kubectlFlags returns kubectl's flags for the connection, with its shorthands.
+func kubectlFlags() clientcmd.ConfigOverrideFlags {
+	flags := clientcmd.RecommendedConfigOverrideFlags("")
+	flags.ContextOverrideFlags.Namespace.ShortName = "n"
+	flags.ClusterOverrideFlags.APIServer.ShortName = "s"
+	return flags
+}
+
+func (s *session) config() clientcmd.ClientConfig {
+	return clientcmd.NewNonInteractiveDeferredLoadingClientConfig(s.files, &s.flags)
 }
 
 // namespace returns the namespace of the flags and the kubeconfig. enforced reports that a flag names it.
 func (s *session) namespace() (namespace string, enforced bool, err error) {
-	if namespace, enforced, err = s.flags.ToRawKubeConfigLoader().Namespace(); err != nil {
+	if namespace, enforced, err = s.config().Namespace(); err != nil {
 		return "", false, fmt.Errorf("read the kubeconfig: %w", err)
 	}
 	return namespace, enforced, nil
@@ -101,7 +119,7 @@ func (s *session) connect() (clients *cluster.Clients, namespace string, err err
 	if namespace, _, err = s.namespace(); err != nil {
 		return nil, "", err
 	}
-	config, err := s.flags.ToRESTConfig()
+	config, err := s.config().ClientConfig()
 	if err != nil {
 		return nil, "", fmt.Errorf("read the kubeconfig: %w", err)
 	}
@@ -141,9 +159,8 @@ func refused(format string, args ...any) error {
 	return &codedError{exitRefused, fmt.Errorf(format, args...)}
 }
 
-func waits(format string, args ...any) error {
-	return &codedError{exitWaits, fmt.Errorf(format, args...)}
-}
+// errWaits ends plan where the job would wait. The plan says so, and nothing more is printed.
+var errWaits = &codedError{exitWaits, errors.New("the job would wait")}
 
 // missingPermission is the API server's message to users without permission. Other refusals concern the object.
 var missingPermission = regexp.MustCompile(` cannot [a-z]+ resource "`)

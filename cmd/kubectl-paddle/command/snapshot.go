@@ -35,7 +35,7 @@ everybody else's annotations are left out; names, labels and selectors are kept.
 		if err != nil {
 			return err
 		}
-		taken, err := clients.Snapshot(cmd.Context(), text)
+		taken, err := clients.Snapshot(cmd.Context(), "", text)
 		if err != nil {
 			return err
 		}

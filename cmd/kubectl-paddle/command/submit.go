@@ -3,17 +3,22 @@
 package command
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer/json"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	sigsyaml "sigs.k8s.io/yaml"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/cluster"
-	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/manifest"
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/plan"
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
@@ -43,7 +48,7 @@ cluster's own rules say. Warnings name what is changed or has no effect.`,
 		case dryRun != "none" && dryRun != "server" && dryRun != "client":
 			return usage("--dry-run is %q: none, server or client", dryRun)
 		}
-		if err := checkFormat(output, false); err != nil {
+		if err := output.check(false); err != nil {
 			return err
 		}
 		documents, err := s.read(files)
@@ -51,19 +56,25 @@ cluster's own rules say. Warnings name what is changed or has no effect.`,
 			return err
 		}
 		if dryRun != "none" {
-			must(output.Complete("%s (" + dryRun + " dry run)"))
+			output.operation += " (" + dryRun + " dry run)"
 		}
 		created, err := s.send(cmd.Context(), documents, dryRun)
 		if err != nil {
 			return err
 		}
-		return s.printJobs(output, created)
+		return s.printJobs(output, created...)
 	}
 	return cmd
 }
 
+// document is a PaddleJob and the place of its text.
+type document struct {
+	job   *v1.PaddleJob
+	where string
+}
+
 // read reads all files; what is wrong with any is in the error.
-func (s *session) read(files []string) (documents []manifest.Document, err error) {
+func (s *session) read(files []string) (documents []document, err error) {
 	var errs []error
 	for _, name := range files {
 		in, source := s.In, name
@@ -77,7 +88,7 @@ func (s *session) read(files []string) (documents []manifest.Document, err error
 			defer file.Close() //nolint:errcheck // it was only read
 			in = file
 		}
-		read, err := manifest.Read(in, source)
+		read, err := readDocuments(in, source)
 		documents = append(documents, read...)
 		errs = append(errs, err)
 	}
@@ -87,8 +98,50 @@ func (s *session) read(files []string) (documents []manifest.Document, err error
 	return documents, nil
 }
 
+// readDocuments reads PaddleJobs in YAML or JSON, several of them between lines of ---. Unknown fields are errors. The error has all
+// that is wrong.
+func readDocuments(in io.Reader, source string) (documents []document, err error) {
+	decoder := json.NewSerializerWithOptions(json.DefaultMetaFactory, cluster.Scheme, cluster.Scheme, json.SerializerOptions{Yaml: true, Strict: true})
+	reader := yaml.NewYAMLReader(bufio.NewReader(in))
+	var errs []error
+	for {
+		text, err := reader.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", source, err)
+		}
+		var content any
+		if sigsyaml.Unmarshal(text, &content) == nil && content == nil {
+			continue // nothing but comments
+		}
+		where := source
+		if n := len(documents) + len(errs); n > 0 {
+			where = fmt.Sprintf("%s, document %d", source, n+1)
+		}
+		object, kind, err := decoder.Decode(text, nil, nil)
+		job, ok := object.(*v1.PaddleJob)
+		switch {
+		case runtime.IsNotRegisteredError(err) || err == nil && !ok:
+			err = fmt.Errorf("it is a %s of %s, and only PaddleJobs of %s are submitted here: use kubectl create -f for it", kind.Kind, kind.GroupVersion(), v1.SchemeGroupVersion)
+		case runtime.IsMissingKind(err), runtime.IsMissingVersion(err):
+			err = fmt.Errorf("no apiVersion or no kind: a PaddleJob begins with apiVersion: %s and kind: PaddleJob", v1.SchemeGroupVersion)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", where, err))
+			continue
+		}
+		documents = append(documents, document{job, where})
+	}
+	if len(errs) == 0 && len(documents) == 0 {
+		return nil, fmt.Errorf("%s holds no PaddleJob: it is empty", source)
+	}
+	return documents, errors.Join(errs...)
+}
+
 // send checks all jobs before it creates the first.
-func (s *session) send(ctx context.Context, documents []manifest.Document, dryRun string) ([]v1.PaddleJob, error) {
+func (s *session) send(ctx context.Context, documents []document, dryRun string) ([]v1.PaddleJob, error) {
 	namespace, enforced, err := s.namespace()
 	if err != nil {
 		return nil, err
@@ -97,7 +150,11 @@ func (s *session) send(ctx context.Context, documents []manifest.Document, dryRu
 		return nil, err
 	}
 	if dryRun == "client" {
-		return jobsOf(documents), s.check(documents, func(*v1.PaddleJob) *vcscheduling.PodGroup { return nil })
+		var jobs []v1.PaddleJob
+		for _, d := range documents {
+			jobs = append(jobs, *d.job)
+		}
+		return jobs, s.check(documents, func(*v1.PaddleJob) *vcscheduling.PodGroup { return nil })
 	}
 	clients, _, err := s.connect()
 	if err != nil {
@@ -111,9 +168,9 @@ func (s *session) send(ctx context.Context, documents []manifest.Document, dryRu
 	}
 	var created []v1.PaddleJob
 	for _, d := range documents {
-		job, err := create(ctx, clients, d.Job, metav1.DryRunAll)
+		job, err := clients.Create(ctx, d.job, metav1.DryRunAll)
 		if err != nil {
-			return nil, fmt.Errorf("%s: job %s is refused, and nothing was submitted: %w", d.Where, d.Job.Name, err)
+			return nil, fmt.Errorf("%s: job %s is refused, and nothing was submitted: %w", d.where, d.job.Name, err)
 		}
 		created = append(created, *job)
 	}
@@ -121,19 +178,13 @@ func (s *session) send(ctx context.Context, documents []manifest.Document, dryRu
 		return created, nil
 	}
 	for i, d := range documents {
-		job, err := create(ctx, clients, d.Job)
+		job, err := clients.Create(ctx, d.job)
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("%s: create job %s: %w", d.Where, d.Job.Name, err), deleteCreated(ctx, clients, created[:i]))
+			return nil, errors.Join(fmt.Errorf("%s: create job %s: %w", d.where, d.job.Name, err), deleteCreated(ctx, clients, created[:i]))
 		}
 		created[i] = *job
 	}
 	return created, nil
-}
-
-func create(ctx context.Context, clients *cluster.Clients, job *v1.PaddleJob, dryRun ...string) (*v1.PaddleJob, error) {
-	return clients.Paddle.BatchV1().PaddleJobs(job.Namespace).Create(ctx, job, metav1.CreateOptions{
-		DryRun: dryRun, FieldValidation: metav1.FieldValidationStrict, FieldManager: "kubectl-paddle",
-	})
 }
 
 // deleteCreated deletes the jobs that were created before one was not.
@@ -141,9 +192,7 @@ func deleteCreated(ctx context.Context, clients *cluster.Clients, created []v1.P
 	var errs []error
 	for i := range created {
 		job := &created[i]
-		err := clients.Paddle.BatchV1().PaddleJobs(job.Namespace).Delete(context.WithoutCancel(ctx), job.Name,
-			metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(job.UID))})
-		if err != nil {
+		if err := clients.Delete(context.WithoutCancel(ctx), job); err != nil {
 			errs = append(errs, fmt.Errorf("job %s still exists, because it could not be deleted: %w", job.Name, err))
 			continue
 		}
@@ -152,48 +201,37 @@ func deleteCreated(ctx context.Context, clients *cluster.Clients, created []v1.P
 	return errors.Join(errs...)
 }
 
-func jobsOf(documents []manifest.Document) (jobs []v1.PaddleJob) {
-	for _, d := range documents {
-		jobs = append(jobs, *d.Job)
-	}
-	return jobs
-}
-
 // settings stand for those of the controller, which are not known: it may have an etcd for elastic jobs. What it refuses beyond
 // these is in the job's condition Stalled.
 var settings = builder.Config{ElasticEtcd: "unknown:2379"}
 
 // setNamespaces gives each job its namespace, and refuses two jobs of one name.
-func setNamespaces(documents []manifest.Document, namespace string, enforced bool) error {
+func setNamespaces(documents []document, namespace string, enforced bool) error {
 	where := map[string]string{}
 	for _, d := range documents {
 		switch {
-		case d.Job.Namespace == "":
-			d.Job.Namespace = namespace
-		case enforced && d.Job.Namespace != namespace:
-			return usage("%s: job %s is for namespace %s, and --namespace is %s: leave one out", d.Where, d.Job.Name, d.Job.Namespace, namespace)
+		case d.job.Namespace == "":
+			d.job.Namespace = namespace
+		case enforced && d.job.Namespace != namespace:
+			return usage("%s: job %s is for namespace %s, and --namespace is %s: remove one of the two", d.where, d.job.Name, d.job.Namespace, namespace)
 		}
-		if d.Job.Name == "" {
-			continue
+		if before, ok := where[nameOf(d.job)]; ok && d.job.Name != "" {
+			return refused("nothing was submitted: %s and %s are both called %s", before, d.where, nameOf(d.job))
 		}
-		key := d.Job.Namespace + "/" + d.Job.Name
-		if before, ok := where[key]; ok {
-			return refused("nothing was submitted: %s and %s are both called %s", before, d.Where, key)
-		}
-		where[key] = d.Where
+		where[nameOf(d.job)] = d.where
 	}
 	return nil
 }
 
 // check refuses what the controller would refuse, and prints the controller's warnings. own returns the PodGroup of the user's own
 // for a job, or nil.
-func (s *session) check(documents []manifest.Document, own func(*v1.PaddleJob) *vcscheduling.PodGroup) error {
+func (s *session) check(documents []document, own func(*v1.PaddleJob) *vcscheduling.PodGroup) error {
 	var errs []error
 	for _, d := range documents {
-		job := named(d.Job)
-		requested := plan.Requested(own(d.Job))
+		job := named(d.job)
+		requested := plan.Requested(own(d.job))
 		for _, err := range validation.Validate(job, requested, settings) {
-			errs = append(errs, fmt.Errorf("%s: job %s: %w", d.Where, job.Name, err))
+			errs = append(errs, fmt.Errorf("%s: job %s: %w", d.where, job.Name, err))
 		}
 		if len(errs) > 0 {
 			continue

@@ -32,7 +32,7 @@ func (s *session) why() *cobra.Command {
 			return err
 		}
 		if o.Job.Status.Phase == v1.Running && describe.Spread(o) {
-			if _, err := ideal(cmd.Context(), clients, o); err != nil {
+			if _, err := s.ideal(cmd.Context(), clients, o); err != nil {
 				return err
 			}
 		}
@@ -41,22 +41,7 @@ func (s *session) why() *cobra.Command {
 			return printData(s.Out, *output, d)
 		}
 		s.printSkipped(d.Unread)
-		return s.say(whyText(d, details))
+		return s.say(strings.Join(append([]string{d.Headline}, describe.Lines(d.Sentences, details)...), "\n") + "\n")
 	}
 	return cmd
-}
-
-// whyText returns a description as lines. What pods wrote last is always shown, the figures behind other sentences with details.
-func whyText(d *describe.Description, details bool) string {
-	lines := []string{d.Headline}
-	for _, sentence := range d.Sentences {
-		lines = append(lines, "  "+sentence.String())
-		if !details && sentence.About != describe.AboutPods {
-			continue
-		}
-		for _, line := range sentence.Details {
-			lines = append(lines, "    "+line)
-		}
-	}
-	return strings.Join(lines, "\n") + "\n"
 }

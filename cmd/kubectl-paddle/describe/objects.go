@@ -4,7 +4,6 @@ package describe
 
 import (
 	"slices"
-	"strconv"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,8 +14,6 @@ import (
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/builder"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/lifecycle"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
@@ -89,72 +86,4 @@ func (o *Objects) since(at time.Time) string {
 func (o *Objects) allowed() int32 {
 	v := observed.State{Job: o.Job, VolcanoJob: o.VolcanoJob}
 	return v.BackoffLimit()
-}
-
-// Member is one pod of a job, as a row of a table.
-type Member struct {
-	Role     string
-	Rank     int
-	Pod      string
-	Phase    string
-	Node     string
-	Address  string
-	Restarts int32
-	Age      string
-}
-
-// Members returns the job's pods in the order of roles and ranks.
-func Members(o *Objects) []Member {
-	pods := slices.Clone(o.Pods)
-	observed.SortPods(pods)
-	members := make([]Member, 0, len(pods))
-	for _, pod := range pods {
-		m := observed.NewRolePod(pod)
-		row := Member{Role: m.Role, Rank: m.Index, Pod: pod.Name, Phase: phaseOf(m), Node: pod.Spec.NodeName, Address: builder.PaddleIP(pod),
-			Age: o.since(pod.CreationTimestamp.Time)}
-		if port := pod.Annotations[keys.Port]; port != "" && row.Address != "" {
-			row.Address += ":" + port
-		}
-		for i := range pod.Status.ContainerStatuses {
-			row.Restarts += pod.Status.ContainerStatuses[i].RestartCount
-		}
-		members = append(members, row)
-	}
-	return members
-}
-
-// phaseOf returns the state of a pod, or why its containers do not start.
-func phaseOf(m *observed.RolePod) string {
-	if m.State == observed.Starting {
-		if w := observed.Waiting(m.Pod); w != nil {
-			return w.Reason
-		}
-	}
-	words := map[observed.PodState]string{
-		observed.Unscheduled: "Pending", observed.Starting: "Starting", observed.Running: "Running", observed.Succeeded: "Succeeded",
-		observed.Failed: "Failed", observed.Unknown: "Unknown", observed.Terminating: "Terminating",
-	}
-	word := words[m.State]
-	if code, ok := exitCode(m.Pod); ok && m.State == observed.Failed {
-		word += " (exit code " + strconv.Itoa(int(code)) + ")"
-	}
-	return word
-}
-
-func exitCode(pod *corev1.Pod) (int32, bool) {
-	for i := range pod.Status.ContainerStatuses {
-		if end := pod.Status.ContainerStatuses[i].State.Terminated; end != nil && end.ExitCode != 0 {
-			return end.ExitCode, true
-		}
-	}
-	return 0, false
-}
-
-// ReadyPods returns how many pods of a role run, of how many: "2/3". It is "" if that is not known.
-func ReadyPods(job *v1.PaddleJob, role string) string {
-	of := map[string]*v1.ResourceStatus{builder.RolePS: job.Status.PS, builder.RoleWorker: job.Status.Worker, builder.RoleHeter: job.Status.Heter}
-	if status := of[role]; status != nil {
-		return status.Ready
-	}
-	return ""
 }

@@ -3,7 +3,6 @@
 package describe
 
 import (
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -42,7 +41,7 @@ func (o *Objects) report(status corev1.ConditionStatus) *report.Report {
 
 func (d *Description) pending(o *Objects) {
 	job := o.Job
-	d.head("%s waits, for %s by now: its pods have no nodes yet.", job.Name, o.since(o.waitsSince()))
+	d.head("%s has been Pending for %s: its pods have no nodes yet.", job.Name, o.since(o.waitsSince()))
 	if c := o.condition(v1.ConditionCreated); c != nil && c.Status != "True" && c.Message != "" {
 		d.say(AboutReason, c.Message)
 		return
@@ -79,11 +78,9 @@ func (d *Description) unplaced(o *Objects) {
 	case c != nil:
 		d.because(c.Reason, c.Message)
 	}
-	var helps []string
 	for _, suggestion := range d.Suggestions {
-		helps = append(helps, suggestion.Text)
+		d.say(AboutHelp, suggestion.Text)
 	}
-	d.say(AboutHelp, strings.Join(helps, "; or "))
 	d.say(AboutHelp, report.Help(report.Reason(d.Reason)))
 }
 
@@ -134,7 +131,7 @@ func (o *Objects) refused() *metav1.Condition {
 func (d *Description) refused(o *Objects) {
 	c := o.refused()
 	d.Reason = c.Reason
-	d.head("%s waits, for %s by now: its pods cannot be created.", o.Job.Name, o.since(o.waitsSince()))
+	d.head("%s has been Pending for %s: its pods cannot be created.", o.Job.Name, o.since(o.waitsSince()))
 	d.say(AboutReason, c.Message+" ("+c.Reason+")")
 	d.suggest(refusalKind(c.Reason), "", refusalHelps[c.Reason]+"; Volcano retries, and the job fails after some minutes")
 	d.queue(o)

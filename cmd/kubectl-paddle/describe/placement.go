@@ -4,13 +4,10 @@ package describe
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
-	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
@@ -62,30 +59,9 @@ func (d *Description) spread(o *Objects) {
 		if !p.Better(o.Ideal, tier.Name) {
 			continue
 		}
-		where := fmt.Sprintf("its pods are in %d %s", tier.Count, report.Domains(2, tier.Name))
-		if preference := preferenceFor(o.Job, tier.Name); preference != "" {
-			d.say(AboutPlace, "it is slower than it could be: its "+preference+" could not be met, and "+where)
-			continue
-		}
-		d.say(AboutPlace, fmt.Sprintf("its place is not the fastest: %s, and each step of training sends %s between them; on an empty cluster it would send %s",
-			where, p.Amount(tier.Crossing), o.Ideal.Traffic()))
+		d.say(AboutPlace, fmt.Sprintf("its place is not the fastest: its pods are in %d %s, and each step of training sends %s between them; on an empty cluster it would send %s",
+			tier.Count, report.Domains(2, tier.Name), p.Amount(tier.Crossing), o.Ideal.Traffic()))
 	}
-}
-
-// preferenceFor returns the job's preference for one domain of a tier, "" if it has none.
-func preferenceFor(job *v1.PaddleJob, tier string) string {
-	policy := job.Spec.SchedulingPolicy
-	if policy == nil || policy.NetworkTopology == nil || policy.NetworkTopology.Mode != v1.TopologySoft {
-		return ""
-	}
-	t := policy.NetworkTopology
-	switch {
-	case t.HighestTierName != "" && tier == t.HighestTierName:
-		return "preference for one " + t.HighestTierName + " (networkTopology soft)"
-	case t.HighestTierAllowed != nil && strings.TrimSpace(strings.TrimPrefix(tier, "tier")) == strconv.Itoa(int(*t.HighestTierAllowed)):
-		return "preference for one domain of " + tier + " (networkTopology soft)"
-	}
-	return ""
 }
 
 // Place returns where a gang runs and what a step of training sends, in sentences.

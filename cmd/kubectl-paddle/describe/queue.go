@@ -15,7 +15,6 @@ import (
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 )
 
 // queue adds the state and the use of the queue that a job waits in.
@@ -68,7 +67,7 @@ func (q *Queues) QueuePosition(job *v1.PaddleJob) string {
 	}
 	var own *vcscheduling.PodGroup
 	for _, group := range q.Groups {
-		its := group.Namespace == job.Namespace && group.Labels[keys.JobName] == job.Name
+		its := group.Namespace == job.Namespace && group.Labels[v1.JobNameLabel] == job.Name
 		if its && waitsInQueue(group) && (own == nil || q.before(own, group)) {
 			own = group
 		}

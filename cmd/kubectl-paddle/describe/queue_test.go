@@ -12,14 +12,13 @@ import (
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 )
 
 // waiter is the PodGroup of a job, whose name is that of the job and its UID.
 func waiter(namespace, name string, minute int, class string, phase vcscheduling.PodGroupPhase) *vcscheduling.PodGroup {
 	return &vcscheduling.PodGroup{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: namespace, Name: name + "-uid", Labels: map[string]string{keys.JobName: name},
+			Namespace: namespace, Name: name + "-uid", Labels: map[string]string{v1.JobNameLabel: name},
 			CreationTimestamp: metav1.NewTime(time.Date(2026, 1, 2, 3, minute, 0, 0, time.UTC)),
 		},
 		Spec:   vcscheduling.PodGroupSpec{Queue: "research", PriorityClassName: class},

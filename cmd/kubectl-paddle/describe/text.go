@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
@@ -53,37 +54,31 @@ func Count(n int, noun string) string { return strconv.Itoa(n) + " " + report.Pl
 
 func shortDuration(d time.Duration) string { return duration.HumanDuration(max(d, 0)) }
 
-// Short returns why a job does not run, by its status alone, in at most so many characters; "" if it runs.
-func Short(job *v1.PaddleJob, now time.Time, most int) string {
+// Cause returns the reason for which a job does not run, by its status alone, and its message. They are "" if it runs.
+func Cause(job *v1.PaddleJob, now time.Time) (reason, message string) {
 	o := &Objects{Job: job, Now: now}
-	message := func(kind string) string {
-		if c := o.condition(kind); c != nil {
-			return c.Message
-		}
-		return ""
-	}
-	text := ""
-	switch {
-	case job.DeletionTimestamp != nil || job.Status.Phase == v1.Completed:
-	case job.Status.Phase == "":
-		if now.Sub(job.CreationTimestamp.Time) > unseen {
-			text = "the controller has not processed it"
-		}
-	case job.Status.Phase == v1.Failed:
-		text = message(v1.ConditionFailed)
+	var c *metav1.Condition
+	switch phase := job.Status.Phase; {
+	case job.DeletionTimestamp != nil || phase == v1.Completed || o.holds(v1.ConditionSuspended) != nil:
+	case phase == "" && now.Sub(job.CreationTimestamp.Time) > unseen:
+		return "NotProcessed", "the controller has not processed it"
+	case phase == v1.Failed:
+		c = o.condition(v1.ConditionFailed)
 	case o.holds(v1.ConditionStalled) != nil:
-		c := o.holds(v1.ConditionStalled)
-		text = c.Reason + ": " + c.Message
-	case o.holds(v1.ConditionSuspended) != nil:
+		c = o.condition(v1.ConditionStalled)
 	case o.holds(v1.ConditionRestarting) != nil:
-		text = message(v1.ConditionRestarting)
-	case job.Status.Phase == v1.Running:
+		c = o.condition(v1.ConditionRestarting)
+	case phase == v1.Running:
 	case o.holds(v1.ConditionScheduled) != nil:
-		text = message(v1.ConditionRunning)
+		c = o.condition(v1.ConditionRunning)
 	default:
-		if text = message(v1.ConditionScheduled); text == "" {
-			text = message(v1.ConditionCreated)
+		c = o.condition(v1.ConditionScheduled)
+		if c == nil || c.Message == "" && o.condition(v1.ConditionCreated) != nil {
+			c = o.condition(v1.ConditionCreated)
 		}
 	}
-	return shortened(text, most)
+	if c == nil {
+		return "", ""
+	}
+	return c.Reason, shortened(c.Message, 0)
 }

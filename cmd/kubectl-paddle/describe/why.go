@@ -5,7 +5,6 @@ package describe
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -44,12 +43,25 @@ type Sentence struct {
 	Details []string `json:"details,omitempty"`
 }
 
-// String returns the text as a line of a description.
-func (s Sentence) String() string {
-	if s.About == AboutHelp {
-		return "What helps: " + strings.ToLower(s.Text[:1]) + s.Text[1:]
+// Lines returns sentences as lines, what helps as a list. What pods wrote last is always among them, the figures behind other sentences
+// with details.
+func Lines(sentences []Sentence, details bool) (lines []string) {
+	for i, s := range sentences {
+		text := "  " + s.Text
+		if s.About == AboutHelp {
+			text = "  - " + s.Text
+			if i == 0 || sentences[i-1].About != AboutHelp {
+				lines = append(lines, "  What helps:")
+			}
+		}
+		lines = append(lines, text)
+		if details || s.About == AboutPods {
+			for _, line := range s.Details {
+				lines = append(lines, "    "+line)
+			}
+		}
 	}
-	return s.Text
+	return lines
 }
 
 // About is what a sentence is about.

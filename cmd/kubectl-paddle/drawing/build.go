@@ -5,208 +5,121 @@ package drawing
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/component-helpers/resource"
-	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
-	topologyv1alpha1 "volcano.sh/apis/pkg/apis/topology/v1alpha1"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/describe"
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/config"
 )
-
-// Objects are what is drawn. All but Nodes may be missing.
-type Objects struct {
-	Nodes      []*corev1.Node
-	HyperNodes []topologyv1alpha1.HyperNode
-	// Labels are the node labels that name racks, blocks and so on, if the user asks for some, and SchedulerLabels those of the
-	// scheduler's configuration.
-	Labels, SchedulerLabels []string
-
-	Pods   []*corev1.Pod
-	Jobs   []*v1.PaddleJob
-	Groups []*vcscheduling.PodGroup
-	// Partial reports that pods of some namespaces could not be read. Unread names all that could not.
-	Partial bool
-	Unread  []string
-	// Namespace and Name are those of the highlighted job, or empty.
-	Namespace, Name string
-	At              time.Time
-}
 
 // others owns pods that are no PaddleJob's.
 const others = -1
 
 // New returns the map of a cluster.
 func New(o *Objects) *Map {
-	m := &Map{At: o.At.UTC().Truncate(time.Second), Unread: o.Unread, partial: o.Partial}
-	tiers := m.tiers(o)
+	m := &Map{At: o.At.UTC().Truncate(time.Second), Source: o.Tiers.Source, Notes: o.Tiers.Notes, Unread: o.Unread, partial: o.Partial}
 	pods := slices.DeleteFunc(slices.Clone(o.Pods), func(pod *corev1.Pod) bool {
 		return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed || pod.Spec.NodeName == ""
 	})
-	slices.SortFunc(pods, func(a, b *corev1.Pod) int {
-		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
-	})
+	slices.SortFunc(pods, func(a, b *corev1.Pod) int { return cmp.Compare(key(a.Namespace, a.Name), key(b.Namespace, b.Name)) })
 	at := m.list(o, pods)
-	m.sign()
 	on := map[string][]*Pod{}
 	for _, pod := range pods {
-		p := &Pod{Namespace: pod.Namespace, Name: pod.Name, Holds: podAmounts(pod), owner: others}
-		if job, ok := at[key(pod.Namespace, pod.Labels[keys.JobName])]; ok {
-			p.owner, p.Job, p.Role = job, m.Jobs[job].Name, observed.NewRolePod(pod).Role
+		p := &Pod{Namespace: pod.Namespace, Name: pod.Name, Holds: amountsOf(resource.PodRequests(pod, resource.PodResourcesOptions{})), owner: others}
+		if name := pod.Labels[v1.JobNameLabel]; name != "" {
+			p.owner, p.Job, p.Role = at[key(pod.Namespace, name)], name, observed.NewRolePod(pod).Role
 		}
 		on[pod.Spec.NodeName] = append(on[pod.Spec.NodeName], p)
 	}
-	m.Cluster = m.tree(o.Nodes, tiers, on)
-	m.spread()
+	for _, tier := range o.Tiers.Tiers {
+		m.Tiers = append(m.Tiers, tier.Name)
+	}
+	m.Cluster = &Domain{}
+	nodes := slices.Clone(o.Network.Nodes)
+	slices.SortFunc(nodes, func(a, b *corev1.Node) int { return compareNatural(a.Name, b.Name) })
+	for _, node := range nodes {
+		domain := m.Cluster
+		for _, tier := range slices.Backward(o.Tiers.Tiers) {
+			domain = domain.below(tier.Name, tier.Domains[node.Name])
+		}
+		domain.Nodes = append(domain.Nodes, m.node(node, on[node.Name]))
+	}
+	m.sum(m.Cluster)
 	return m
 }
 
 func key(namespace, name string) string { return namespace + "/" + name }
 
 // list lists the jobs, those that have nodes first, and returns where each is.
-func (m *Map) list(o *Objects, pods []*corev1.Pod) map[string]int {
+func (m *Map) list(o *Objects, pods []*corev1.Pod) (at map[string]int) {
 	found := map[string]*Job{}
-	placed := map[string]map[string]int{}
 	add := func(namespace, name string) *Job {
 		job := found[key(namespace, name)]
 		if job == nil {
-			job = &Job{Namespace: namespace, Name: name}
+			job = &Job{Namespace: namespace, Name: name, nodes: map[string]bool{}}
 			found[key(namespace, name)] = job
 			m.Jobs = append(m.Jobs, job)
 		}
 		return job
 	}
 	for _, pod := range pods {
-		if name := pod.Labels[keys.JobName]; name != "" {
-			k := key(pod.Namespace, name)
-			if add(pod.Namespace, name); placed[k] == nil {
-				placed[k] = map[string]int{}
-			}
-			placed[k][observed.NewRolePod(pod).Role]++
+		if name := pod.Labels[v1.JobNameLabel]; name != "" {
+			job := add(pod.Namespace, name)
+			job.pods++
+			job.nodes[pod.Spec.NodeName] = true
 		}
 	}
 	for _, job := range o.Jobs {
 		chosen := job.Namespace == o.Namespace && job.Name == o.Name
-		if j := found[key(job.Namespace, job.Name)]; j != nil || chosen || !observed.Finished(job) {
-			m.describe(add(job.Namespace, job.Name), job, o, placed[key(job.Namespace, job.Name)])
+		if found[key(job.Namespace, job.Name)] != nil || chosen || !observed.Finished(job) {
+			add(job.Namespace, job.Name).Phase = string(job.Status.Phase)
 		}
 	}
-	for k, job := range found {
-		if len(job.Roles) == 0 {
-			job.Roles = rolesOf(nil, placed[k])
+	for _, group := range o.Groups {
+		if job := found[key(group.Namespace, group.Labels[v1.JobNameLabel])]; job != nil && job.pods > 0 {
+			job.Place = append(job.Place, describe.Place(group)...)
 		}
 	}
 	slices.SortFunc(m.Jobs, func(a, b *Job) int {
-		p, q := placed[key(a.Namespace, a.Name)] == nil, placed[key(b.Namespace, b.Name)] == nil
-		if p != q {
-			return map[bool]int{true: 1, false: -1}[p]
-		}
-		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(min(b.pods, 1), min(a.pods, 1)), cmp.Compare(key(a.Namespace, a.Name), key(b.Namespace, b.Name)))
 	})
-	at := map[string]int{}
-	m.chosen = -1
+	at, m.chosen = map[string]int{}, -1
 	for i, job := range m.Jobs {
 		at[key(job.Namespace, job.Name)] = i
 		if job.Namespace == o.Namespace && job.Name == o.Name {
 			m.chosen = i
 		}
+		if job.pods == 0 {
+			continue
+		}
+		job.Sign = signs[min(i, len(signs)-1):][:1]
+		if len(job.Place) == 0 {
+			job.Place = []string{describe.Count(job.pods, "pod") + " on " + describe.Count(len(job.nodes), "node")}
+		}
 	}
 	return at
 }
 
-// describe adds what the job itself and its PodGroup report.
-func (m *Map) describe(to *Job, job *v1.PaddleJob, o *Objects, placed map[string]int) {
-	to.Phase = string(job.Status.Phase)
-	to.Roles = rolesOf(job, placed)
-	for _, group := range o.Groups {
-		if group.Namespace == job.Namespace && group.Labels[keys.JobName] == job.Name && placed != nil {
-			if to.Place = describe.Place(group); len(to.Place) > 0 {
-				return
-			}
-		}
-	}
-}
-
-func rolesOf(job *v1.PaddleJob, placed map[string]int) (roles []Role) {
-	for _, role := range observed.Roles {
-		r := Role{Name: role, Placed: placed[role]}
-		if job != nil {
-			if spec := observed.Spec(job, role); spec != nil {
-				r.Wanted = int(spec.Replicas)
-			}
-		}
-		if r.Placed+r.Wanted > 0 {
-			roles = append(roles, r)
-		}
-	}
-	return roles
-}
+// signs stand for jobs. With more jobs than these, the last ones share the last one.
+const signs = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789*"
 
 // node returns a node with its pods, those of jobs first.
 func (m *Map) node(node *corev1.Node, pods []*Pod) *Node {
 	n := &Node{Name: node.Name, State: stateOf(node), Total: amountsOf(node.Status.Allocatable), Pods: pods}
-	slices.SortStableFunc(n.Pods, func(a, b *Pod) int {
-		if (a.owner == others) != (b.owner == others) {
-			return b.owner - a.owner
-		}
-		return cmp.Compare(a.owner, b.owner)
-	})
+	slices.SortStableFunc(n.Pods, func(a, b *Pod) int { return cmp.Compare(uint(a.owner), uint(b.owner)) }) //nolint:gosec // others come last
 	if !m.partial {
-		taken := Amounts{}
+		free := n.Total
 		for _, p := range n.Pods {
-			taken.add(p.Holds)
+			free.GPUs, free.MilliCPUs = max(free.GPUs-p.Holds.GPUs, 0), max(free.MilliCPUs-p.Holds.MilliCPUs, 0)
 		}
-		left := n.Total.less(taken)
-		n.Free = &left
+		n.Free = &free
 	}
 	return n
-}
-
-// spread counts the nodes and domains of each job. A node whose domain is not known counts as apart from all others.
-func (m *Map) spread() {
-	type place struct {
-		job, tier int
-		in        any // a *Domain, or a *Node
-	}
-	seen := map[place]bool{}
-	isNew := func(p place) bool {
-		known := seen[p]
-		seen[p] = true
-		return !known
-	}
-	m.Cluster.each(nil, func(above []*Domain, n *Node) {
-		for _, p := range n.Pods {
-			if p.owner == others || !isNew(place{p.owner, len(m.Tiers), n}) {
-				continue
-			}
-			job := m.Jobs[p.owner]
-			job.Nodes++
-			if job.Spread == nil {
-				job.Spread = make([]int, len(m.Tiers))
-			}
-			for depth, d := range above {
-				at := place{p.owner, len(m.Tiers) - 1 - depth, d}
-				if d.Name == "" {
-					at.in = n
-				}
-				if isNew(at) {
-					job.Spread[at.tier]++
-				}
-			}
-		}
-	})
-}
-
-// podAmounts returns what a pod takes of its node.
-func podAmounts(pod *corev1.Pod) Amounts {
-	a := amountsOf(resource.PodRequests(pod, resource.PodResourcesOptions{}))
-	a.Pods = 1
-	return a
 }
 
 // stateOf returns why no pod is placed on a node, "" if some may be.
@@ -226,7 +139,7 @@ func stateOf(node *corev1.Node) string {
 var accelerators = config.Default().Accelerators
 
 func amountsOf(list corev1.ResourceList) Amounts {
-	a := Amounts{MilliCPUs: list.Cpu().MilliValue(), Bytes: list.Memory().Value(), Pods: list.Pods().Value()}
+	a := Amounts{MilliCPUs: list.Cpu().MilliValue()}
 	for _, name := range accelerators {
 		if q, ok := list[corev1.ResourceName(name)]; ok {
 			a.GPUs += q.Value()
@@ -234,3 +147,68 @@ func amountsOf(list corev1.ResourceList) Amounts {
 	}
 	return a
 }
+
+// below returns the domain of a name, and adds it if there is none.
+func (d *Domain) below(tier, name string) *Domain {
+	for _, b := range d.Domains {
+		if b.Name == name {
+			return b
+		}
+	}
+	b := &Domain{Tier: tier, Name: name}
+	d.Domains = append(d.Domains, b)
+	return b
+}
+
+// sum orders the domains below by name, the unknown one last, and adds up what they have.
+func (m *Map) sum(d *Domain) {
+	slices.SortFunc(d.Domains, func(a, b *Domain) int {
+		if (a.Name == "") != (b.Name == "") {
+			return len(b.Name) - len(a.Name)
+		}
+		return compareNatural(a.Name, b.Name)
+	})
+	free := Amounts{}
+	for _, n := range d.Nodes {
+		d.Size++
+		d.Total.add(n.Total)
+		if n.Free != nil && n.State == "" {
+			free.add(*n.Free)
+		}
+	}
+	for _, b := range d.Domains {
+		m.sum(b)
+		d.Size += b.Size
+		d.Total.add(b.Total)
+		if b.Free != nil {
+			free.add(*b.Free)
+		}
+	}
+	if !m.partial {
+		d.Free = &free
+	}
+}
+
+// compareNatural orders names by the numbers in them: rack-2 comes before rack-10.
+func compareNatural(a, b string) int {
+	x, y := a, b
+	for x != "" && y != "" {
+		m, n := digits(x), digits(y)
+		if m > 0 && n > 0 {
+			p, q := strings.TrimLeft(x[:m], "0"), strings.TrimLeft(y[:n], "0")
+			if c := cmp.Or(cmp.Compare(len(p), len(q)), strings.Compare(p, q)); c != 0 {
+				return c
+			}
+			x, y = x[m:], y[n:]
+			continue
+		}
+		if x[0] != y[0] {
+			return cmp.Compare(x[0], y[0])
+		}
+		x, y = x[1:], y[1:]
+	}
+	return cmp.Or(cmp.Compare(len(x), len(y)), strings.Compare(a, b))
+}
+
+// digits returns how many digits a text begins with.
+func digits(text string) int { return len(text) - len(strings.TrimLeft(text, "0123456789")) }

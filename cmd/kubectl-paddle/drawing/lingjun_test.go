@@ -5,6 +5,7 @@ package drawing
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,8 +15,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/plan"
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/simulation"
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/test/placement/lingjun"
 )
 
@@ -30,12 +32,18 @@ func node(name string, gpus int, labels map[string]string) *corev1.Node {
 	return n
 }
 
+// draw draws objects with the tiers that the scheduler has.
+func draw(o *Objects) *Map {
+	o.Tiers = simulation.Tiers(&o.Network)
+	return New(o)
+}
+
 // podOf is a job's pod on a node, or nobody's if the job has no name.
 func podOf(job, role string, index int, on string, gpus int, cpu string) *corev1.Pod {
 	name := fmt.Sprintf("%s-%s-%d", job, role, index)
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: name, Labels: map[string]string{}}, Spec: corev1.PodSpec{NodeName: on}}
 	if job != "" {
-		p.Labels[keys.JobName], p.Labels[keys.ResourceType] = job, role
+		p.Labels[v1.JobNameLabel], p.Labels[v1.ResourceTypeLabel] = job, role
 	}
 	p.Spec.Containers = []corev1.Container{{Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu)}}}}
 	if gpus > 0 {
@@ -53,9 +61,9 @@ func lingjunObjects(t *testing.T) *Objects {
 		nodes = append(nodes, node(spec.Name, lingjun.GPUs, map[string]string{"t/rack": spec.Domains[0], "t/block": spec.Domains[1], "t/core": spec.Domains[2]}))
 	}
 	nodes[7].Spec.Unschedulable = true
-	o.Nodes, o.Labels = nodes, []string{"t/rack", "t/block", "t/core"}
+	o.Network = plan.Network{Nodes: nodes, Labels: []string{"t/rack", "t/block", "t/core"}}
 	var order []*Node
-	New(o).Cluster.each(nil, func(_ []*Domain, n *Node) { order = append(order, n) })
+	draw(o).Cluster.each(func(n *Node) { order = append(order, n) })
 	at := 0
 	for j := 0; at+41 < len(order)*2/3; j++ {
 		name := fmt.Sprintf("job-%02d", j)
@@ -87,7 +95,7 @@ func lingjunObjects(t *testing.T) *Objects {
 	waits.Status.Phase = v1.Pending
 	o.Jobs = append(o.Jobs, waits)
 	o.Groups = []*vcscheduling.PodGroup{{
-		ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "g", Labels: map[string]string{keys.JobName: "job-03"}},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "g", Labels: map[string]string{v1.JobNameLabel: "job-03"}},
 		Status: vcscheduling.PodGroupStatus{Conditions: []vcscheduling.PodGroupCondition{{Type: "PaddleScheduled", Status: corev1.ConditionTrue,
 			Message: "18 workers are on 9 nodes in 2 racks\na step of training sends 18 sizes of the model between nodes, 2 between racks"}}},
 	}}
@@ -96,20 +104,17 @@ func lingjunObjects(t *testing.T) *Objects {
 
 func TestLingjun(t *testing.T) {
 	t.Parallel()
-	m := New(lingjunObjects(t))
-	require.Contains(t, m.summary(), "847 nodes in 119 racks of 3 blocks of 1 core; 6776 GPUs, ")
+	m := draw(lingjunObjects(t))
+	require.Contains(t, m.heading()[0], "847 nodes in 119 racks of 3 blocks of 1 core; 6776 GPUs, ")
 	text := m.Text(Terminal{Width: 80})
 	require.Contains(t, text, "\nG6 / P10 (block): ")
-	for i, line := range split(text) {
-		require.LessOrEqual(t, len([]rune(line)), 80, "line %d: %s", i, line)
-	}
-	cards, nodes := 0, 0
-	for _, b := range m.blocks() {
-		for _, c := range b.cards {
-			cards++
-			nodes += len(c.nodes)
+	for i, line := range strings.Split(text, "\n") {
+		if strings.HasPrefix(line, "  ") && !strings.Contains(line, ": ") {
+			require.LessOrEqual(t, len([]rune(line)), 80, "line %d: %s", i, line)
 		}
 	}
-	require.Equal(t, []int{119, 847}, []int{cards, nodes})
+	picture := m.SVG()
+	require.Equal(t, 847+len(m.Jobs)-1+len(m.key())+119, strings.Count(picture, "<g "), "nodes, jobs with nodes, lines of the key and racks")
+	require.Less(t, len(m.HTML()), 768<<10, "the page is small enough to be opened at once and to be attached to a mail")
 	t.Log(strconv.Itoa(len(m.Jobs)), "jobs")
 }

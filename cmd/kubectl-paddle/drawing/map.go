@@ -1,21 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package drawing draws jobs into a cluster's topology, as a page, a picture or text: no API calls, no clock; equal objects give equal bytes.
+// Package drawing draws jobs into a cluster's topology, as text, a picture or a page. It makes no API calls and reads no clock; equal
+// objects give equal bytes.
 package drawing
 
 import (
 	"time"
 
-	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/topology"
+	corev1 "k8s.io/api/core/v1"
+	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/plan"
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 )
+
+// Objects are what is drawn. All but Network.Nodes and Tiers may be missing.
+type Objects struct {
+	Network plan.Network
+	// Tiers are those of Network.
+	Tiers  *plan.Tiers
+	Pods   []*corev1.Pod
+	Jobs   []*v1.PaddleJob
+	Groups []*vcscheduling.PodGroup
+	// Partial reports that pods of some namespaces could not be read. Unread names all that could not.
+	Partial bool
+	Unread  []string
+	// Namespace and Name are those of the highlighted job, or empty.
+	Namespace, Name string
+	At              time.Time
+}
 
 // Map is a cluster with the jobs in it.
 type Map struct {
 	At time.Time `json:"at"`
 	// Source is what the tiers come from, and Tiers are their names, nearest to the nodes first.
-	Source topology.Source `json:"source"`
-	Tiers  []string        `json:"tiers,omitempty"`
-	// Notes say what is odd about the tiers, and Unread names what could not be read.
+	Source string   `json:"source"`
+	Tiers  []string `json:"tiers,omitempty"`
+	// Notes are about what is missing or contradictory in the network, and Unread names what could not be read.
 	Notes  []string `json:"notes,omitempty"`
 	Unread []string `json:"unread,omitempty"`
 	// Jobs are those that have nodes or want some.
@@ -27,28 +48,18 @@ type Map struct {
 	partial bool
 }
 
-// Job is what the legend says of a job.
+// Job is a job of the legend.
 type Job struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 	// Sign stands for the job in text and on nodes; a job without nodes has none.
 	Sign  string `json:"sign,omitempty"`
 	Phase string `json:"phase,omitempty"`
-	// Roles are how many pods have nodes, of how many.
-	Roles []Role `json:"roles,omitempty"`
-	Nodes int    `json:"nodes"`
-	// Spread is over how many domains of each tier, in the order of Tiers.
-	Spread []int `json:"spread,omitempty"`
-	// Place is where the scheduler reports it to be.
+	// Place is where the scheduler reports it to be, or else how many pods it has on how many nodes.
 	Place []string `json:"place,omitempty"`
-}
-
-// Role is one role of a job.
-type Role struct {
-	Name   string `json:"name"`
-	Placed int    `json:"placed"`
-	// Wanted is 0 where the job itself could not be read.
-	Wanted int `json:"wanted,omitempty"`
+	// pods is how many pods of the job have nodes, and nodes are these.
+	pods  int
+	nodes map[string]bool
 }
 
 // Domain is one domain of a tier; the cluster itself has no tier and no name.
@@ -91,38 +102,29 @@ type Amounts struct {
 	// GPUs are accelerators of any make.
 	GPUs      int64 `json:"gpus"`
 	MilliCPUs int64 `json:"milliCPUs"`
-	Bytes     int64 `json:"bytes"`
-	Pods      int64 `json:"pods"`
 }
 
 func (a *Amounts) add(b Amounts) {
 	a.GPUs += b.GPUs
 	a.MilliCPUs += b.MilliCPUs
-	a.Bytes += b.Bytes
-	a.Pods += b.Pods
 }
 
-// less returns what is left of amounts, never below zero.
-func (a Amounts) less(b Amounts) Amounts {
-	return Amounts{max(a.GPUs-b.GPUs, 0), max(a.MilliCPUs-b.MilliCPUs, 0), max(a.Bytes-b.Bytes, 0), max(a.Pods-b.Pods, 0)}
-}
-
-// each calls a function for every node below a domain, with the domains above it, the nearest last.
-func (d *Domain) each(above []*Domain, visit func(above []*Domain, n *Node)) {
+// each calls a function for every node below a domain.
+func (d *Domain) each(visit func(n *Node)) {
 	for _, n := range d.Nodes {
-		visit(above, n)
+		visit(n)
 	}
 	for _, b := range d.Domains {
-		b.each(append(above[:len(above):len(above)], b), visit)
+		b.each(visit)
 	}
 }
 
-// cards calls a function for every domain that has nodes itself, with those above it.
-func (d *Domain) cards(above []*Domain, visit func(above []*Domain, card *Domain)) {
+// racks calls a function for every domain that has nodes itself, with those above it, the cluster first.
+func (d *Domain) racks(above []*Domain, visit func(above []*Domain, rack *Domain)) {
 	if len(d.Nodes) > 0 {
 		visit(above, d)
 	}
 	for _, b := range d.Domains {
-		b.cards(append(above[:len(above):len(above)], d), visit)
+		b.racks(append(above[:len(above):len(above)], d), visit)
 	}
 }

@@ -3,7 +3,6 @@
 package drawing
 
 import (
-	"bytes"
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
@@ -15,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/plan"
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/topology"
 )
@@ -30,7 +30,7 @@ func small(pods ...*corev1.Pod) *Objects {
 		node("c0", 0, map[string]string{"rack": "r1", "block": "b0"}),
 	}
 	nodes[1].Spec.Unschedulable = true
-	return &Objects{Nodes: nodes, Labels: []string{"rack", "block"}, Pods: pods, Namespace: "team", At: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	return &Objects{Network: plan.Network{Nodes: nodes, Labels: []string{"rack", "block"}}, Pods: pods, Namespace: "team", At: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 }
 
 func TestText(t *testing.T) {
@@ -54,25 +54,25 @@ b0 (block): 3 nodes, 16 GPUs, 3 free
   r0 AAABB...+B #.......!
   r1 (AB#.....)
 
-A team/a: Running; 1 ps, 1 of 4 workers; 2 nodes, 2 racks, 1 block
-B team/b: 2 ps, 1 worker; 2 nodes, 2 racks, 1 block
-  team/waits: Pending; 0 of 7 workers
+A team/a: Running; 2 pods on 2 nodes
+B team/b: 3 pods on 2 nodes
+  team/waits: Pending
 . free
 # others: pods that are no PaddleJob's
 ! a node that takes no pods: not ready, or cordoned
 ( ) a node without GPUs: each cell is an eighth of its CPUs
-+ below or behind a node's GPUs: its jobs that have pods without GPUs there
-`, New(o).Text(Terminal{Width: 80}))
++ jobs with pods without GPUs on this node
+`, draw(o).Text(Terminal{Width: 80}))
 
 	o.Name = "over"
-	require.Contains(t, New(o).Text(Terminal{Width: 80}), "team/over: Completed", "a job that is asked for is listed in any case")
-	narrow := New(o).Text(Terminal{Width: 20})
+	require.Contains(t, draw(o).Text(Terminal{Width: 80}), "team/over: Completed", "a job that is asked for is listed in any case")
+	narrow := draw(o).Text(Terminal{Width: 20})
 	require.Contains(t, narrow, "  r0 AAABB...+B\n     #.......!\n", "what is too long goes on below")
 
 	o.Name = "a"
-	coloured := New(o).Text(Terminal{Width: 80, Colour: true})
+	coloured := draw(o).Text(Terminal{Width: 80, Colour: true})
 	require.Contains(t, coloured, "\x1b[1;34;7mAAA\x1b[0m\x1b[2;33mBB\x1b[0m...+\x1b[2;33mB\x1b[0m")
-	require.Equal(t, strings.Count(New(o).Text(Terminal{Width: 80}), "\n"), strings.Count(coloured, "\n"))
+	require.Equal(t, strings.Count(draw(o).Text(Terminal{Width: 80}), "\n"), strings.Count(coloured, "\n"))
 }
 
 // NVLink domains are the cards of their rack.
@@ -84,7 +84,7 @@ func TestNVLinkDomainsAreDrawn(t *testing.T) {
 	}
 	job := []*corev1.Pod{podOf("a", "worker", 0, "n0", 4, "1"), podOf("a", "worker", 1, "n1", 4, "1"), podOf("a", "worker", 2, "n2", 2, "1")}
 	text := func(labels ...string) string {
-		return New(&Objects{Nodes: nodes, SchedulerLabels: labels, Pods: job}).Text(Terminal{Width: 80})
+		return draw(&Objects{Network: plan.Network{Nodes: nodes, SchedulerLabels: labels}, Pods: job}).Text(Terminal{Width: 80})
 	}
 	require.Equal(t, `6 nodes in 3 NVLink domains of 2 racks; 24 GPUs, 14 free.
 The tiers are those of the nodes' labels.
@@ -97,10 +97,10 @@ r0 (rack): 4 nodes, 16 GPUs, 6 free
 r1 (rack): 2 nodes, 8 GPUs, 8 free
   u.2 .... ....
 
-A team/a: 3 workers; 3 nodes, 2 NVLink domains, 1 rack
+A team/a: 3 pods on 3 nodes
 . free
 `, text("rack"))
-	require.Contains(t, text(), "NVLink domains are distinguished (--topology-labels names such labels).\n")
+	require.Contains(t, text(), "no labels are known that name racks (--topology-labels names such labels).\nNVLink domains are those of")
 }
 
 // What could not be read is neither free nor taken.
@@ -108,37 +108,37 @@ func TestPartial(t *testing.T) {
 	t.Parallel()
 	o := small(podOf("a", "worker", 0, "g0", 3, "1"))
 	o.Partial, o.Unread = true, []string{"pods of other namespaces (you have no permission to read them)"}
-	text := New(o).Text(Terminal{Width: 100})
+	text := draw(o).Text(Terminal{Width: 100})
 	require.Contains(t, text, "16 GPUs.\n")
-	require.Contains(t, text, "Left out: pods of other namespaces (you have no permission to read them).")
+	require.Contains(t, text, "Skipped: pods of other namespaces (you have no permission to read them).")
 	require.Contains(t, text, "r0 AAA????? ????????!\n  r1 (????????)\n")
 	require.Contains(t, text, "? free, or others': pods that you have no permission to read\n")
-	require.Contains(t, string(New(o).SVG()), `class="u"`)
+	require.Contains(t, draw(o).SVG(), `class="unknown"`)
 }
 
-func TestRows(t *testing.T) {
+func TestCells(t *testing.T) {
 	t.Parallel()
 	pod := func(owner int, gpus, milli int64) *Pod {
 		return &Pod{owner: owner, Holds: Amounts{GPUs: gpus, MilliCPUs: milli}}
 	}
+	const f = free
 	for name, tc := range map[string]struct {
 		total Amounts
 		pods  []*Pod
-		want  []run
+		want  []int
 	}{
-		"each GPU":               {Amounts{GPUs: 4}, []*Pod{pod(0, 1, 0), pod(0, 1, 0), pod(1, 1, 0)}, []run{{0, 1}, {0, 1}, {1, 1}, {free, 1}}},
-		"more than there are":    {Amounts{GPUs: 2}, []*Pod{pod(0, 1, 0), pod(1, 4, 0), pod(2, 1, 0)}, []run{{0, 1}, {1, 1}}},
-		"no GPUs asked for":      {Amounts{GPUs: 2}, []*Pod{pod(0, 0, 9)}, []run{{free, 2}}},
-		"very many GPUs":         {Amounts{GPUs: 64}, []*Pod{pod(0, 16, 0), pod(0, 16, 0), pod(1, 0, 9)}, []run{{0, 4}, {free, 4}}},
-		"eighths":                {Amounts{MilliCPUs: 8000}, []*Pod{pod(0, 0, 1000), pod(0, 0, 1000), pod(1, 0, 4000), pod(others, 0, 1000)}, []run{{0, 2}, {1, 4}, {others, 1}, {free, 1}}},
-		"a job is always seen":   {Amounts{MilliCPUs: 8000}, []*Pod{pod(0, 0, 1), pod(1, 0, 0)}, []run{{0, 1}, {1, 1}, {free, 6}}},
-		"others need not be":     {Amounts{MilliCPUs: 8000}, []*Pod{pod(others, 0, 100)}, []run{{free, 8}}},
-		"more than eight jobs":   {Amounts{MilliCPUs: 1000}, []*Pod{pod(0, 0, 1), pod(1, 0, 1), pod(2, 0, 1), pod(3, 0, 1), pod(4, 0, 1), pod(5, 0, 1), pod(6, 0, 1), pod(7, 0, 1), pod(8, 0, 1)}, []run{{0, 1}, {1, 1}, {2, 1}, {3, 1}, {4, 1}, {5, 1}, {6, 1}, {7, 1}}},
-		"nothing is known of it": {Amounts{}, []*Pod{pod(0, 0, 5)}, []run{{0, 8}}},
+		"each GPU":               {Amounts{GPUs: 4}, []*Pod{pod(0, 1, 0), pod(0, 1, 0), pod(1, 1, 0)}, []int{0, 0, 1, f}},
+		"more than there are":    {Amounts{GPUs: 2}, []*Pod{pod(0, 1, 0), pod(1, 4, 0), pod(2, 1, 0)}, []int{0, 1}},
+		"no GPUs asked for":      {Amounts{GPUs: 2}, []*Pod{pod(0, 0, 9)}, []int{f, f}},
+		"eighths":                {Amounts{MilliCPUs: 8000}, []*Pod{pod(0, 0, 1000), pod(0, 0, 1000), pod(1, 0, 4000), pod(others, 0, 1000)}, []int{0, 0, 1, 1, 1, 1, others, f}},
+		"a job is always seen":   {Amounts{MilliCPUs: 8000}, []*Pod{pod(0, 0, 1), pod(1, 0, 0)}, []int{0, 1, f, f, f, f, f, f}},
+		"others need not be":     {Amounts{MilliCPUs: 8000}, []*Pod{pod(others, 0, 100)}, []int{f, f, f, f, f, f, f, f}},
+		"more than eight jobs":   {Amounts{MilliCPUs: 1000}, []*Pod{pod(0, 0, 1), pod(1, 0, 1), pod(2, 0, 1), pod(3, 0, 1), pod(4, 0, 1), pod(5, 0, 1), pod(6, 0, 1), pod(7, 0, 1), pod(8, 0, 1)}, []int{0, 1, 2, 3, 4, 5, 6, 7}},
+		"nothing is known of it": {Amounts{}, []*Pod{pod(0, 0, 5)}, []int{0, 0, 0, 0, 0, 0, 0, 0}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, tc.want, (&Map{}).row(&Node{Total: tc.total, Pods: tc.pods}))
+			require.Equal(t, tc.want, (&Map{}).cells(&Node{Total: tc.total, Pods: tc.pods}))
 		})
 	}
 }
@@ -147,38 +147,27 @@ func TestSigns(t *testing.T) {
 	t.Parallel()
 	var pods []*corev1.Pod
 	for i := range 70 {
-		for j := range 1 + i%2 {
-			pods = append(pods, podOf(fmt.Sprintf("j%02d", i), "worker", j, "c0", 0, "1"))
-		}
+		pods = append(pods, podOf(fmt.Sprintf("j%02d", i), "worker", 0, "c0", 0, "1"))
 	}
-	o := small(pods...)
-	o.Name = "j68"
-	m := New(o)
 	seen := map[string]int{}
-	for _, job := range m.Jobs {
+	for _, job := range draw(small(pods...)).Jobs {
 		require.Len(t, job.Sign, 1)
 		seen[job.Sign]++
 	}
-	require.Equal(t, 70-len(signs), seen[shared], "the others have one of their own")
-	require.Len(t, seen, len(signs)+1)
-	require.NotEqual(t, shared, m.Jobs[m.chosen].Sign, "the chosen one too, small as it is")
+	require.Equal(t, 70-62, seen["*"], "the others have one of their own")
+	require.Len(t, seen, 63)
 }
 
 func TestPageIsSafeAndWhole(t *testing.T) {
 	t.Parallel()
 	o := small(podOf("a<b>&", "worker", 0, "g0", 3, "1"))
 	o.Unread = []string{"<script>"}
-	m := New(o)
-	var one, two bytes.Buffer
-	require.NoError(t, m.HTML(&one))
-	require.NoError(t, New(o).HTML(&two))
-	require.Equal(t, one.String(), two.String(), "equal objects make equal bytes")
-	require.Equal(t, m.SVG(), New(o).SVG())
-	require.NotRegexp(t, `(src|href)="?http|@import|url\(["']?[^#"']`, one.String(), "it needs nothing else")
-	require.Equal(t, 1, strings.Count(one.String(), "<script>"), "its own")
-	require.Contains(t, one.String(), "team/a&lt;b&gt;&amp;")
-	require.NoError(t, xml.Unmarshal(m.SVG(), new(struct{})))
-	require.Contains(t, one.String(), "Seen at 2026-01-02 03:04:05 UTC.")
+	m := draw(o)
+	require.Equal(t, m.HTML(), draw(o).HTML(), "equal objects make equal bytes")
+	require.NotRegexp(t, `(src|href)="?http|@import|url\(|<script`, m.HTML(), "it needs nothing else")
+	require.Contains(t, m.HTML(), "team/a&lt;b&gt;&amp;")
+	require.NoError(t, xml.Unmarshal([]byte(m.SVG()), new(struct{})))
+	require.Contains(t, m.HTML(), "Seen at 2026-01-02 03:04:05 UTC.")
 
 	text, err := json.Marshal(m)
 	require.NoError(t, err)
@@ -189,24 +178,22 @@ func TestPageIsSafeAndWhole(t *testing.T) {
 	}
 	require.NoError(t, json.Unmarshal(text, &back))
 	g0 := back.Cluster.Domains[0].Domains[0].Nodes[0]
-	require.Equal(t, Amounts{GPUs: 5, MilliCPUs: 127_000, Bytes: 1 << 40, Pods: 109}, *g0.Free)
+	require.Equal(t, Amounts{GPUs: 5, MilliCPUs: 127_000}, *g0.Free)
 	require.Equal(t, "a<b>&", g0.Pods[0].Job)
 }
 
-// A cluster without tiers is drawn too, in parts that a phone is wide enough for.
+// A cluster without tiers is drawn too.
 func TestFlat(t *testing.T) {
 	t.Parallel()
 	var nodes []*corev1.Node
-	for i := range 50 {
+	for i := range 150 {
 		nodes = append(nodes, node(fmt.Sprintf("n%d", i), 1, nil))
 	}
-	m := New(&Objects{Nodes: nodes})
-	require.Contains(t, m.Text(Terminal{Width: 200}), "all nodes are one level (--topology-labels names such labels)")
-	blocks := m.blocks()
-	require.Len(t, blocks, 1)
-	require.Len(t, blocks[0].cards, 3)
-	require.Equal(t, "all nodes 3/3", blocks[0].cards[2].name)
-	for i := range blocks[0].cards {
-		require.Less(t, blocks[0].cards[i].width(), 320.0)
+	m := draw(&Objects{Network: plan.Network{Nodes: nodes}})
+	require.Contains(t, m.Text(Terminal{Width: 200}), "(--topology-labels names such labels).\n\n  all nodes . . .")
+	require.NoError(t, xml.Unmarshal([]byte(m.SVG()), new(struct{})))
+	for nodes, want := range map[int][2]int{1: {1, 1}, 8: {8, 1}, 9: {8, 2}, 847: {66, 13}} {
+		rows, columns := grid(nodes)
+		require.Equal(t, want, [2]int{rows, columns}, nodes)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	topologyv1alpha1 "volcano.sh/apis/pkg/apis/topology/v1alpha1"
 
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/plan"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/topology"
 )
 
@@ -68,7 +69,7 @@ func TestTiersOfLabels(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := New(&Objects{Nodes: tc.nodes, Labels: labelKeys})
+			m := draw(&Objects{Network: plan.Network{Nodes: tc.nodes, Labels: labelKeys}})
 			require.Equal(t, tc.want, drawn(m.Cluster))
 			require.Equal(t, tc.notes, m.Notes)
 		})
@@ -106,8 +107,8 @@ func TestSourcesOfTiers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			m := New(&Objects{Nodes: all, Labels: tc.asked, HyperNodes: tc.hypers, SchedulerLabels: tc.labels})
-			require.Equal(t, tc.source, m.Source)
+			m := draw(&Objects{Network: plan.Network{Nodes: all, Labels: tc.asked, HyperNodes: tc.hypers, SchedulerLabels: tc.labels}})
+			require.EqualValues(t, tc.source, m.Source)
 			require.Equal(t, tc.tiers, m.Tiers)
 			require.Equal(t, tc.want, drawn(m.Cluster))
 			require.Len(t, m.Notes, tc.notes, m.Notes)
@@ -139,7 +140,7 @@ func TestTiersOfNVLinkDomains(t *testing.T) {
 					all[i].Labels[topology.CliqueLabel] = clique
 				}
 			}
-			m := New(&Objects{Nodes: all, SchedulerLabels: tc.labels})
+			m := draw(&Objects{Network: plan.Network{Nodes: all, SchedulerLabels: tc.labels}})
 			require.Equal(t, tc.tiers, m.Tiers)
 			require.Equal(t, tc.want, drawn(m.Cluster))
 		})

@@ -9,12 +9,11 @@ import (
 	"strings"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/describe"
-	"github.com/paddle-volcano/paddle-volcano/controller/builder"
-	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/topology"
 )
 
-// summary returns the whole cluster in one sentence.
-func (m *Map) summary() string {
+// heading returns what stands above the cells: the cluster in one sentence, where the tiers come from, what is contradictory about
+// them, and what could not be read.
+func (m *Map) heading() []string {
 	counts := make([]int, len(m.Tiers))
 	var walk func(d *Domain, depth int)
 	walk = func(d *Domain, depth int) {
@@ -26,143 +25,58 @@ func (m *Map) summary() string {
 		}
 	}
 	walk(m.Cluster, len(m.Tiers)-1)
+	var tiers []string
+	for i, tier := range m.Tiers {
+		tiers = append(tiers, describe.Count(counts[i], tier))
+	}
 	text := describe.Count(m.Cluster.Size, "node")
-	if len(m.Tiers) > 0 {
-		tiers := make([]string, len(m.Tiers))
-		for i, tier := range m.Tiers {
-			tiers[i] = describe.Count(counts[i], tier)
-		}
+	if len(tiers) > 0 {
 		text += " in " + strings.Join(tiers, " of ")
 	}
-	return text + "; " + m.amounts(m.Cluster) + "."
+	source := "The cluster has no HyperNodes, and no labels are known that name racks (--topology-labels names such labels)."
+	switch m.Source {
+	case "hypernodes":
+		source = "The tiers are those of the HyperNodes."
+	case "labels":
+		source = "The tiers are those of the nodes' labels."
+	}
+	lines := []string{text + "; " + m.amounts(m.Cluster) + ".", source}
+	for _, note := range m.Notes {
+		lines = append(lines, strings.ToUpper(note[:1])+note[1:]+".")
+	}
+	for _, what := range m.Unread {
+		lines = append(lines, "Skipped: "+what+".")
+	}
+	return lines
 }
 
 // amounts returns what a domain has and what of it is free.
 func (m *Map) amounts(d *Domain) string {
-	total, noun := d.Total.GPUs, "GPU"
-	if total == 0 {
-		total, noun = d.Total.MilliCPUs/1000, "CPU"
+	if d.Total.GPUs == 0 {
+		text := describe.Count(int(d.Total.MilliCPUs/1000), "CPU")
+		if d.Free != nil {
+			text += ", " + cpus(d.Free.MilliCPUs) + " free"
+		}
+		return text
 	}
-	text := describe.Count(int(total), noun)
-	switch {
-	case d.Free == nil:
-	case noun == "GPU":
+	text := describe.Count(int(d.Total.GPUs), "GPU")
+	if d.Free != nil {
 		text += fmt.Sprintf(", %d free", d.Free.GPUs)
-	default:
-		text += ", " + cpus(d.Free.MilliCPUs) + " free"
 	}
 	return text
 }
 
-// source returns where the tiers come from, what is odd about them, and what could not be read.
-func (m *Map) source() (sentences []string) {
-	switch m.Source {
-	case topology.SourceHyperNodes:
-		sentences = append(sentences, "The tiers are those of the HyperNodes.")
-	case topology.SourceLabels:
-		sentences = append(sentences, "The tiers are those of the nodes' labels.")
-	default:
-		level := "all nodes are one level"
-		if len(m.Tiers) > 0 {
-			level = "only NVLink domains are distinguished"
-		}
-		sentences = append(sentences, "The cluster has no HyperNodes, and no labels are known that name racks: "+level+" (--topology-labels names such labels).")
+// title names the domain that racks are in, "" if that is the cluster.
+func (m *Map) title(above []*Domain) string {
+	if len(above) < 2 {
+		return ""
 	}
-	if slices.Contains(m.Tiers, topology.NVLinkTier) {
-		sentences = append(sentences, "NVLink domains are those of the label "+topology.CliqueLabel+".")
-	}
-	for _, note := range m.Notes {
-		sentences = append(sentences, strings.ToUpper(note[:1])+note[1:]+".")
-	}
-	for _, what := range m.Unread {
-		sentences = append(sentences, "Left out: "+what+".")
-	}
-	return sentences
-}
-
-// key explains the kinds of cells that the map has and that are no job's.
-func (m *Map) key() (lines []keyLine) {
-	seen := map[int]bool{}
-	cpuOnly, off, beside := false, false, false
-	m.Cluster.each(nil, func(_ []*Domain, n *Node) {
-		for _, r := range m.row(n) {
-			seen[min(r.owner, 0)] = true
-		}
-		cpuOnly = cpuOnly || n.Total.GPUs == 0
-		beside = beside || m.beside(n) != nil
-		off = off || n.State != ""
-	})
-	add := func(there bool, l keyLine) {
-		if there {
-			lines = append(lines, l)
-		}
-	}
-	add(seen[free], keyLine{free, ".", "free"})
-	add(seen[others], keyLine{others, "#", "others: pods that are no PaddleJob's"})
-	add(seen[unknown], keyLine{unknown, "?", "free, or others': pods that you have no permission to read"})
-	add(off, keyLine{outOfUse, "!", "a node that takes no pods: not ready, or cordoned"})
-	add(cpuOnly, keyLine{eighth, "( )", "a node without GPUs: each cell is an eighth of its CPUs"})
-	add(beside, keyLine{strip, "+", "below or behind a node's GPUs: its jobs that have pods without GPUs there"})
-	return lines
-}
-
-// keyLine is one line of the key.
-type keyLine struct {
-	kind       int
-	sign, text string
-}
-
-// Kinds of the key's lines beyond who has a cell.
-const (
-	outOfUse = -10 - iota
-	eighth
-	strip
-)
-
-// about returns the phase, pods and spread of a job.
-func (m *Map) about(j *Job) string {
-	var parts []string
-	if j.Phase != "" {
-		parts = append(parts, j.Phase)
-	}
-	var roles []string
-	for _, r := range j.Roles {
-		text, most := "", r.Placed
-		if r.Wanted > 0 && r.Placed != r.Wanted {
-			text, most = fmt.Sprintf("%d of ", r.Placed), r.Wanted
-		}
-		if r.Name == builder.RoleWorker {
-			text += describe.Count(most, r.Name)
-		} else {
-			text += fmt.Sprintf("%d %s", most, r.Name)
-		}
-		roles = append(roles, text)
-	}
-	if len(roles) > 0 {
-		parts = append(parts, strings.Join(roles, ", "))
-	}
-	if j.Nodes > 0 {
-		where := []string{describe.Count(j.Nodes, "node")}
-		for i, n := range j.Spread {
-			where = append(where, describe.Count(n, m.Tiers[i]))
-		}
-		parts = append(parts, strings.Join(where, ", "))
-	}
-	return strings.Join(parts, "; ")
-}
-
-// called returns the namespace and the name of a job.
-func (j *Job) called() string { return j.Namespace + "/" + j.Name }
-
-// path returns a domain's name below those above it, without the cluster.
-func path(above []*Domain, d *Domain) string {
+	d := above[len(above)-1]
 	var names []string
-	for _, a := range append(above[:len(above):len(above)], d) {
-		if a.Tier != "" {
-			names = append(names, a.label())
-		}
+	for _, a := range above[1:] {
+		names = append(names, a.label())
 	}
-	return strings.Join(names, " / ")
+	return strings.Join(names, " / ") + " (" + d.Tier + "): " + describe.Count(d.Size, "node") + ", " + m.amounts(d)
 }
 
 // label returns a domain's name, or that it is not known.
@@ -176,49 +90,69 @@ func (d *Domain) label() string {
 	return d.Name
 }
 
-// title returns the details of a node, in lines.
-func (n *Node) title() string {
+// legend returns what is known of a job. Of a chosen job that is all that the scheduler reports.
+func (m *Map) legend(at int) (lines []string) {
+	job := m.Jobs[at]
+	parts := []string{}
+	if job.Phase != "" {
+		parts = append(parts, job.Phase)
+	}
+	if len(job.Place) > 0 {
+		parts = append(parts, strings.TrimSuffix(job.Place[0], "."))
+	}
+	lines = []string{key(job.Namespace, job.Name) + ": " + strings.Join(parts, "; ")}
+	if at == m.chosen && len(job.Place) > 1 {
+		lines = append(lines, job.Place[1:]...)
+	}
+	return lines
+}
+
+// keyLine explains a sign that is no job's.
+type keyLine struct{ sign, text string }
+
+// key explains the kinds of cells that the map has and that are no job's.
+func (m *Map) key() (lines []keyLine) {
+	seen := map[string]bool{}
+	m.Cluster.each(func(n *Node) {
+		for _, owner := range m.cells(n) {
+			seen[m.sign(owner)] = true
+		}
+		seen["( )"] = seen["( )"] || n.Total.GPUs == 0
+		seen["+"] = seen["+"] || len(beside(n)) > 0
+		seen["!"] = seen["!"] || n.State != ""
+	})
+	return slices.DeleteFunc([]keyLine{
+		{".", "free"},
+		{"#", "others: pods that are no PaddleJob's"},
+		{"?", "free, or others': pods that you have no permission to read"},
+		{"!", "a node that takes no pods: not ready, or cordoned"},
+		{"( )", "a node without GPUs: each cell is an eighth of its CPUs"},
+		{"+", "jobs with pods without GPUs on this node"},
+	}, func(line keyLine) bool { return !seen[line.sign] })
+}
+
+// sign returns the sign of who has a cell.
+func (m *Map) sign(owner int) string {
+	if owner >= 0 {
+		return m.Jobs[owner].Sign
+	}
+	return map[int]string{others: "#", free: ".", unknown: "?"}[owner]
+}
+
+// details returns what is known of a node, in lines.
+func (n *Node) details() string {
 	lines := []string{n.Name}
 	if n.State != "" {
 		lines[0] += " (" + n.State + ")"
 	}
-	amount := func(a *Amounts) string {
-		text := cpus(a.MilliCPUs) + " CPUs, " + bytesOf(a.Bytes)
-		if n.Total.GPUs > 0 {
-			text = describe.Count(int(a.GPUs), "GPU") + ", " + text
-		}
-		return text
-	}
-	lines = append(lines, amount(&n.Total))
-	if n.Free != nil {
-		lines = append(lines, "free: "+amount(n.Free))
-	}
-	rest := 0
 	for _, p := range n.Pods {
-		if p.owner == others && p.Holds.GPUs == 0 {
-			rest++
-			continue
-		}
-		text := p.Namespace + "/" + p.Name
+		holds := cpus(p.Holds.MilliCPUs) + " CPUs"
 		if p.Holds.GPUs > 0 {
-			text += ": " + describe.Count(int(p.Holds.GPUs), "GPU")
-		} else {
-			text += ": " + cpus(p.Holds.MilliCPUs) + " CPUs"
+			holds = describe.Count(int(p.Holds.GPUs), "GPU")
 		}
-		lines = append(lines, text)
-	}
-	if rest > 0 {
-		lines = append(lines, describe.Count(rest, "other pod"))
+		lines = append(lines, key(p.Namespace, p.Name)+": "+holds)
 	}
 	return strings.Join(lines, "\n")
 }
 
 func cpus(milli int64) string { return strconv.FormatFloat(float64(milli/100)/10, 'f', -1, 64) }
-
-func bytesOf(n int64) string {
-	const gi = 1 << 30
-	if n >= gi {
-		return strconv.FormatInt(n/gi, 10) + " GiB"
-	}
-	return strconv.FormatInt(n>>20, 10) + " MiB"
-}

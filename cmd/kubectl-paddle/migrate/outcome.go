@@ -6,6 +6,8 @@ package migrate
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
@@ -30,6 +32,13 @@ const (
 	Refused Outcome = "Refused"
 )
 
+// Words returns the outcome in words, such as "keeps running".
+func (o Outcome) Words() string {
+	return strings.ToLower(capital.ReplaceAllString(string(o), "$1 $2"))
+}
+
+var capital = regexp.MustCompile("([a-z])([A-Z])")
+
 // Assessment is what would become of one job.
 type Assessment struct {
 	Namespace string  `json:"namespace"`
@@ -52,7 +61,10 @@ func Assess(seen *observed.State, cfg builder.Config) Assessment {
 	case seen.VolcanoJob != nil:
 		a.Outcome, a.Message = AlreadyManaged, "the controller runs it already"
 	case observed.Finished(job):
-		a.Outcome, a.Message = Finished, "it has ended and stays so; "+deletes(&plan)
+		a.Outcome, a.Message = Finished, "it has ended, and stays so"
+		if slices.ContainsFunc(plan.Actions, func(a lifecycle.Action) bool { _, deletes := a.(lifecycle.Delete); return deletes }) {
+			a.Message += "; what paddle-operator left of it is deleted"
+		}
 	case plan.Suspended != nil:
 		a.Outcome, a.Message = StaysSuspended, "it is suspended and stays so"
 	case plan.Waiting != nil && plan.Waiting.Reason == lifecycle.ReasonTakingOver:
@@ -60,10 +72,10 @@ func Assess(seen *observed.State, cfg builder.Config) Assessment {
 	case plan.Stalled != nil:
 		a.refuse(plan.Stalled)
 	case seen.Operator.Empty():
-		a.Outcome, a.Message = Starts, fmt.Sprintf("it has no pods yet: Volcano creates and places its %d pods as one gang", pods(job))
+		a.Outcome, a.Message = Starts, fmt.Sprintf("it has no pods yet: Volcano creates its %d pods, and places all of them together", pods(job))
 		a.note(plan.Warnings)
 	default:
-		a.Outcome, a.Message = KeepsRunning, fmt.Sprintf("its %d pods run and know their addresses: they finish as paddle-operator started them",
+		a.Outcome, a.Message = KeepsRunning, fmt.Sprintf("its %d pods keep running until they end, as paddle-operator started them",
 			len(seen.Operator.Pods))
 	}
 	if plan.Waiting != nil && plan.Waiting.Reason != lifecycle.ReasonTakingOver {
@@ -75,8 +87,8 @@ func Assess(seen *observed.State, cfg builder.Config) Assessment {
 // restart fills in a job whose pods cannot finish, and what follows.
 func (a *Assessment) restart(seen *observed.State, cfg builder.Config) {
 	a.Outcome = Restarts
-	a.Message = fmt.Sprintf("what paddle-operator created cannot finish (a pod is missing or has failed, or the addresses are not known): "+
-		"its %d pods are deleted, and it starts again under Volcano", len(seen.Operator.Pods))
+	a.Message = fmt.Sprintf("a pod is missing or has failed, or the addresses are not known: "+
+		"its %d pods are deleted, and Volcano starts the job again", len(seen.Operator.Pods))
 	after := *seen
 	after.Operator, after.Environment = observed.Operator{}, nil
 	plan := lifecycle.Decide(&after, cfg)
@@ -88,33 +100,13 @@ func (a *Assessment) restart(seen *observed.State, cfg builder.Config) {
 }
 
 func (a *Assessment) refuse(why *builder.Cause) {
-	a.Outcome, a.Message = Refused, fmt.Sprintf("it is not run (%s): %s", why.Reason, why.Message)
+	a.Outcome, a.Message = Refused, fmt.Sprintf("it does not run (%s): %s", why.Reason, why.Message)
 }
 
 func (a *Assessment) note(all []builder.Cause) {
 	for _, n := range all {
 		a.Notes = append(a.Notes, n.Reason+": "+n.Message)
 	}
-}
-
-// deletes returns what a plan deletes, in words.
-func deletes(plan *lifecycle.Plan) string {
-	counts := map[lifecycle.Kind]int{}
-	for _, action := range plan.Actions {
-		if d, ok := action.(lifecycle.Delete); ok {
-			counts[d.Kind]++
-		}
-	}
-	var deleted []string
-	for _, kind := range []lifecycle.Kind{lifecycle.KindPod, lifecycle.KindService, lifecycle.KindPodGroup, lifecycle.KindConfigMap} {
-		if n := counts[kind]; n > 0 {
-			deleted = append(deleted, fmt.Sprintf("%d %s(s)", n, kind))
-		}
-	}
-	if len(deleted) == 0 {
-		return "nothing of it is deleted"
-	}
-	return strings.Join(deleted, ", ") + " of it are deleted"
 }
 
 // pods returns how many pods a complete job has.

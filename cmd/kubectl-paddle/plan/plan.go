@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package plan finds where a PaddleJob would be placed: it runs the scheduler on a snapshot (plugins/paddle/simulate). It makes no API
-// calls and reads neither files nor the clock. A process may run one plan at a time.
+// Package plan asks the scheduler where PaddleJobs would be placed. The scheduler is in another program, paddle-simulator.
 package plan
 
 import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/describe"
-	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/simulate"
 )
 
 // Plan is where a job would be placed.
@@ -36,7 +34,7 @@ type Plan struct {
 	Blocked bool   `json:"fitsWithoutThem,omitempty"`
 	// Evicted are the jobs with pods that would be evicted, and Displaced those with pods on removed nodes.
 	Evicted   []Gang `json:"evicted,omitempty"`
-	Displaced []Gang `json:"gone,omitempty"`
+	Displaced []Gang `json:"displaced,omitempty"`
 	// Notes are the assumptions of the plan.
 	Notes []string `json:"notes,omitempty"`
 }
@@ -83,35 +81,4 @@ type Gang struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 	Pods      int    `json:"pods"`
-}
-
-// Answer runs the scheduler and returns where the job would be placed.
-func Answer(q *Question) (*Plan, error) {
-	c, err := q.cluster()
-	if err != nil {
-		return nil, err
-	}
-	p := &Plan{Namespace: c.wanted.Namespace, Name: c.name(simulate.Key(c.wanted)), Taken: c.taken, Notes: c.notes, Displaced: c.gangs(c.displaced)}
-	if p.missing(c, q.Snapshot) {
-		return p, nil
-	}
-	now, err := simulate.Run(&c.Cluster, simulate.Key(c.wanted))
-	if err != nil {
-		return nil, err
-	}
-	empty, err := simulate.Run(c.emptied(), simulate.Key(c.wanted))
-	if err != nil {
-		return nil, err
-	}
-	p.Notes = append(p.Notes, now.Notes...)
-	p.fill(c, now)
-	p.compare(c, empty)
-	if !p.Fits && len(p.First) > 0 {
-		alone, err := simulate.Run(c.alone(), simulate.Key(c.wanted))
-		if err != nil {
-			return nil, err
-		}
-		p.Blocked = c.fits(alone)
-	}
-	return p, nil
 }

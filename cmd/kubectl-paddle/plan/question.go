@@ -4,20 +4,16 @@ package plan
 
 import (
 	"errors"
-	"fmt"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+	topologyv1alpha1 "volcano.sh/apis/pkg/apis/topology/v1alpha1"
 
-	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/describe"
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/snapshot"
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
-	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/simulate"
 )
 
 // Question is where a job would be placed on a cluster, or on one with other nodes.
@@ -43,40 +39,76 @@ var ErrNotFound = errors.New("not found")
 // ErrPlaced is the error of questions about a job that has its nodes.
 var ErrPlaced = errors.New("it has its nodes already")
 
-// cluster returns the cluster of the snapshot with the question's changes and its job.
-func (q *Question) cluster() (*cluster, error) {
-	c := newCluster(q.Snapshot)
-	c.Scheduler = q.Config.SchedulerName
-	if err := c.without(q.Without); err != nil {
-		return nil, err
-	}
-	if err := c.add(q.AddNodes, q.Like); err != nil {
-		return nil, err
-	}
-	if q.Job != nil {
-		c.remove(q.Job.Namespace, q.Job.Name)
-		c.submit(q.Job, q.Requested, q.Config)
-		return c, nil
-	}
-	return c, c.selectPending(q.Namespace, q.Name)
+// Network is what the scheduler reads the tiers of the network from.
+type Network struct {
+	Nodes      []*corev1.Node
+	HyperNodes []topologyv1alpha1.HyperNode
+	// Labels are the node labels that name racks, blocks and so on, if the user asks for some, and SchedulerLabels those of the
+	// scheduler's configuration.
+	Labels, SchedulerLabels []string
 }
 
-// selectPending selects a pending job.
-func (c *cluster) selectPending(namespace, name string) error {
-	for i, group := range c.PodGroups {
-		if group.Namespace != namespace || group.Labels[keys.JobName] != name {
-			continue
+// Tiers are the tiers that the scheduler plans with, nearest to the nodes first.
+type Tiers struct {
+	// Source is what they come from: "hypernodes", "labels", or "flat" where there are none.
+	Source string
+	Tiers  []Tier
+	// Notes are about what is missing or contradictory.
+	Notes []string
+}
+
+// Tier is one tier. Domains are the domains of nodes, by the nodes' names.
+type Tier struct {
+	Name    string
+	Domains map[string]string
+}
+
+// Request is one question: the field that is set.
+type Request struct {
+	// Version is that of the program that asks.
+	Version string
+	// Question asks for a Plan.
+	Question *Question
+	// Alone is a cluster with one running job. It asks for an Ideal: where the job would run on the empty cluster.
+	Alone *snapshot.Snapshot
+	// Network asks for Tiers.
+	Network *Network
+}
+
+// Response is the answer to a Request.
+type Response struct {
+	// Error is why there is no answer.
+	Error *ResponseError
+	Plan  *Plan
+	// Ideal is nil if the job would not fit on the empty cluster.
+	Ideal *report.Placement
+	Tiers *Tiers
+}
+
+// ResponseError is an error on its way from one program to another.
+type ResponseError struct{ Message, Kind string }
+
+func (f *ResponseError) Error() string { return f.Message }
+
+// Unwrap returns the error of the kind.
+func (f *ResponseError) Unwrap() error {
+	for _, err := range []error{ErrNotFound, ErrPlaced} {
+		if err.Error() == f.Kind {
+			return err
 		}
-		if group.Status.Phase == vcscheduling.PodGroupRunning {
-			return fmt.Errorf("plan %s: %w", name, ErrPlaced)
-		}
-		group = group.DeepCopy()
-		group.Status.Conditions = nil // they are of the time before
-		c.PodGroups[i] = group
-		c.wanted = group
-		return nil
 	}
-	return fmt.Errorf("plan %s: %w: it has no pending PodGroup in namespace %s; a job that is not submitted is planned by -f FILE", name, ErrNotFound, namespace)
+	return nil
+}
+
+// NewResponseError returns an error with the message and the kind of an error.
+func NewResponseError(err error) *ResponseError {
+	f := &ResponseError{Message: err.Error()}
+	for _, kind := range []error{ErrNotFound, ErrPlaced} {
+		if errors.Is(err, kind) {
+			f.Kind = kind.Error()
+		}
+	}
+	return f
 }
 
 // OwnPodGroup returns the PodGroup of the user's own that has the name of a job, nil if there is none.
@@ -95,26 +127,4 @@ func Requested(group *vcscheduling.PodGroup) builder.PodGroupOverrides {
 		return builder.PodGroupOverrides{}
 	}
 	return builder.PodGroupOverrides{MinMember: group.Spec.MinMember, Queue: group.Spec.Queue, PriorityClassName: group.Spec.PriorityClassName}
-}
-
-// Ideal returns where a job that has its nodes would run on an empty cluster. The snapshot's one PodGroup is the
-// job's, and its pods are the job's pods. It is nil if the job would not fit there, for example because nodes were removed.
-func Ideal(s *snapshot.Snapshot) (*report.Placement, error) {
-	c := newCluster(s)
-	c.wanted = c.PodGroups[0].DeepCopy()
-	c.wanted.Status = vcscheduling.PodGroupStatus{Phase: vcscheduling.PodGroupInqueue}
-	c.openQueue(c.wanted.Spec.Queue)
-	c.Pods = slices.DeleteFunc(c.Pods, func(p *corev1.Pod) bool {
-		return p.DeletionTimestamp != nil || p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
-	})
-	for i, pod := range c.Pods {
-		pod = pod.DeepCopy()
-		pod.Spec.NodeName, pod.Status = "", corev1.PodStatus{Phase: corev1.PodPending}
-		c.Pods[i], c.Scheduler = pod, pod.Spec.SchedulerName
-	}
-	r, err := simulate.Run(c.emptied(), simulate.Key(c.wanted))
-	if err != nil || !c.fits(r) {
-		return nil, err
-	}
-	return describe.Placement(r.Groups[simulate.Key(c.wanted)]), nil
 }

@@ -13,7 +13,7 @@ import (
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 	topology "volcano.sh/apis/pkg/apis/topology/v1alpha1"
 
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 )
 
 // meta returns what is kept of an object's metadata.
@@ -36,7 +36,7 @@ func annotations(all map[string]string) map[string]string {
 	for key, value := range all {
 		domain, _, _ := strings.Cut(key, "/")
 		switch domain {
-		case "volcano.sh", "scheduling.volcano.sh", "scheduling.k8s.io", "topology.paddlepaddle.org", strings.TrimSuffix(keys.Prefix, "/"), keys.Resource:
+		case "volcano.sh", "scheduling.volcano.sh", "scheduling.k8s.io", "topology.paddlepaddle.org", strings.TrimSuffix(v1.Prefix, "/"), v1.ResourceAnnotation:
 			kept[key] = value
 		}
 	}

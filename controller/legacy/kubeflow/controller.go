@@ -1,24 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Package kubeflow runs Kubeflow's PaddleJobs (kubeflow.org/v1): it keeps one PaddleJob of batch.paddlepaddle.org/v1 for
+// each, of the same name and owned by it, and writes from that one's status the status in Kubeflow's form. How a job is
+// rendered, scheduled and ended is decided in one place for both.
+//
+// The conversion (convert.go), the decisions (reconcile.go) and the status (status.go) are pure; controller.go watches and writes.
 package kubeflow
 
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/klog/v2"
+	"k8s.io/utils/ptr"
 
+	batchv1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	kubeflowv1 "github.com/paddle-volcano/paddle-volcano/controller/api/kubeflow/v1"
 	paddleclient "github.com/paddle-volcano/paddle-volcano/controller/client/clientset/versioned"
 	paddleinformers "github.com/paddle-volcano/paddle-volcano/controller/client/informers/externalversions"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/workers"
+)
+
+const (
+	// fieldManager is the name under which this controller's fields are owned.
+	fieldManager = "paddlejob-controller-kubeflow"
+	// discoveryPeriod is how often to ask the API server whether it serves the kind.
+	discoveryPeriod = 5 * time.Second
 )
 
 // Clients are the API clients that the controller uses.
@@ -47,9 +70,8 @@ type Controller struct {
 	recorder record.EventRecorder
 	queue    *workers.Queue
 	now      func() time.Time
-	// jobs holds Kubeflow's, made the PaddleJobs that were made for them.
+	// jobs holds Kubeflow's, made the PaddleJobs that were created for them.
 	jobs, made cache.SharedIndexInformer
-	factory    paddleinformers.SharedInformerFactory
 	// ready is closed once the caches are filled.
 	ready chan struct{}
 }
@@ -59,34 +81,19 @@ func New(clients Clients, recorder record.EventRecorder, options Options) (*Cont
 	c := &Controller{
 		clients: clients, options: options, recorder: recorder, now: time.Now, ready: make(chan struct{}),
 		jobs: cache.NewSharedIndexInformer(clients.Jobs.ListWatch(options.Namespace), &kubeflowv1.PaddleJob{}, options.Resync, cache.Indexers{}),
-		factory: paddleinformers.NewSharedInformerFactoryWithOptions(clients.Paddle, options.Resync,
-			paddleinformers.WithNamespace(options.Namespace), paddleinformers.WithTransform(slim),
-			paddleinformers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = keys.KubeflowJob })),
 	}
+	c.made = paddleinformers.NewSharedInformerFactoryWithOptions(clients.Paddle, options.Resync, paddleinformers.WithNamespace(options.Namespace),
+		paddleinformers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = kubeflowv1.JobNameLabel })).Batch().V1().PaddleJobs().Informer()
 	c.queue = workers.New("kubeflow", "kubeflowJob", c.sync)
-	c.made = c.factory.Batch().V1().PaddleJobs().Informer()
-	if err := c.jobs.SetTransform(slim); err != nil {
-		return nil, fmt.Errorf("watching jobs of Kubeflow's: %w", err)
-	}
 	// Both have the same name.
 	for _, informer := range []cache.SharedIndexInformer{c.jobs, c.made} {
 		if _, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-			AddFunc:    c.enqueue,
-			UpdateFunc: func(_, object any) { c.enqueue(object) },
-			DeleteFunc: c.enqueue,
+			AddFunc: c.enqueue, UpdateFunc: func(_, object any) { c.enqueue(object) }, DeleteFunc: c.enqueue,
 		}); err != nil {
 			return nil, fmt.Errorf("watching for changes: %w", err)
 		}
 	}
 	return c, nil
-}
-
-// slim drops what is never read.
-func slim(object any) (any, error) {
-	if m, ok := object.(metav1.Object); ok {
-		m.SetManagedFields(nil)
-	}
-	return object, nil
 }
 
 func (c *Controller) enqueue(object any) {
@@ -98,27 +105,221 @@ func (c *Controller) enqueue(object any) {
 	c.queue.Add(key)
 }
 
-// Watch waits until the API server knows the kind, and fills the caches. It is called once, also by a controller that
-// does not lead, and returns when the caches are filled or the context has ended.
+// Watch waits until the API server serves the kind, and fills the caches. It is called once, also by a controller that does not lead, and
+// returns when the caches are filled or the context has ended.
 func (c *Controller) Watch(ctx context.Context) {
-	if awaitServed(ctx, c.clients.Kube.Discovery(), lookForCRD) != nil {
+	logger, reported := klog.FromContext(ctx), false
+	if err := wait.PollUntilContextCancel(ctx, discoveryPeriod, true, func(context.Context) (bool, error) {
+		is := served(c.clients.Kube.Discovery())
+		if !is && !reported {
+			logger.Info("The API server does not serve Kubeflow's PaddleJob yet: waiting for its CRD, Kubeflow's own or deploy/v1/kubeflow-crd.yaml")
+			reported = true
+		}
+		return is, nil
+	}); err != nil {
 		return
 	}
-	klog.FromContext(ctx).Info("Listing Kubeflow's PaddleJobs")
+	logger.Info("Listing Kubeflow's PaddleJobs")
 	go c.jobs.RunWithContext(ctx)
-	c.factory.Start(ctx.Done())
+	go c.made.RunWithContext(ctx)
 	if cache.WaitForCacheSync(ctx.Done(), c.jobs.HasSynced, c.made.HasSynced) {
 		close(c.ready)
 	}
+}
+
+// served reports whether the API server serves Kubeflow's PaddleJob; its group has other kinds.
+func served(api discovery.ServerResourcesInterface) bool {
+	list, err := api.ServerResourcesForGroupVersion(kubeflowv1.SchemeGroupVersion.String())
+	return err == nil && slices.ContainsFunc(list.APIResources, func(r metav1.APIResource) bool { return r.Name == kubeflowv1.Resource })
 }
 
 // Run works until the context ends, and returns when the last sync has ended.
 func (c *Controller) Run(ctx context.Context) {
 	select {
 	case <-ctx.Done():
-		return
 	case <-c.ready:
+		c.queue.Run(ctx, c.options.Workers)
 	}
-	klog.FromContext(ctx).Info("Working on Kubeflow's PaddleJobs", "workers", c.options.Workers)
-	c.queue.Run(ctx, c.options.Workers)
+}
+
+// sync brings one job forward: read, decide, write. It returns when to look again without a change, 0 for never.
+func (c *Controller) sync(ctx context.Context, key string) (time.Duration, error) {
+	object, _, err := c.jobs.GetIndexer().GetByKey(key)
+	job, ok := object.(*kubeflowv1.PaddleJob)
+	if err != nil || !ok {
+		return 0, err
+	}
+	v := &State{Now: c.now(), Job: job}
+	if object, _, err = c.made.GetIndexer().GetByKey(key); err != nil {
+		return 0, err
+	}
+	v.Named, _ = object.(*batchv1.PaddleJob)
+	ctx = klog.NewContext(ctx, klog.LoggerWithValues(klog.FromContext(ctx), "kubeflowJob", klog.KObj(job)))
+	plan, failed := c.applyPlan(ctx, v)
+	if v.Job == nil || plan.Delete {
+		return 0, failed
+	}
+	if err := c.updateStatus(ctx, v, &plan); failed == nil {
+		failed = err
+	}
+	if failed != nil {
+		return 0, failed
+	}
+	return plan.RequeueAfter, nil
+}
+
+// applyPlan decides and acts, and keeps the observed state true to what it did. The state has no job if that is gone.
+func (c *Controller) applyPlan(ctx context.Context, v *State) (Plan, error) {
+	plan := Decide(v, c.options.Etcd)
+	if plan.Create != nil {
+		if err := c.readUncached(ctx, v); err != nil || v.Job == nil {
+			return plan, err
+		}
+		plan = Decide(v, c.options.Etcd)
+	}
+	err := c.act(ctx, v, &plan)
+	if workers.Refused(err) {
+		v.Refusal = err.Error()
+		plan = Decide(v, c.options.Etcd)
+	}
+	return plan, err
+}
+
+// readUncached makes sure of what the caches may not have yet before a PaddleJob is created: that the job has not ended, because it must
+// never start again, and that neither a PaddleJob of its name nor pods of the training operator's are there.
+func (c *Controller) readUncached(ctx context.Context, v *State) error {
+	namespace, name, uid := v.Job.Namespace, v.Job.Name, v.Job.UID
+	job, err := c.clients.Jobs.Get(ctx, namespace, name)
+	if apierrors.IsNotFound(err) || err == nil && job.UID != uid {
+		v.Job = nil
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("reading the job before its PaddleJob is made: %w", err)
+	}
+	v.Job = job
+	switch named, err := c.clients.Paddle.BatchV1().PaddleJobs(namespace).Get(ctx, name, metav1.GetOptions{}); {
+	case err == nil:
+		v.Named = named
+	case !apierrors.IsNotFound(err):
+		return fmt.Errorf("looking for a PaddleJob of the job's name: %w", err)
+	}
+	pods, err := c.clients.Kube.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: kubeflowv1.JobNameLabel + "=" + name})
+	if err != nil {
+		return fmt.Errorf("looking for pods of Kubeflow's training operator: %w", err)
+	}
+	for i := range pods.Items {
+		if metav1.IsControlledBy(&pods.Items[i], job) { // ours belong to a Volcano Job
+			v.OperatorPods = append(v.OperatorPods, pods.Items[i].Name)
+		}
+	}
+	slices.Sort(v.OperatorPods)
+	return nil
+}
+
+func (c *Controller) act(ctx context.Context, v *State, plan *Plan) (err error) {
+	paddleJobs := c.clients.Paddle.BatchV1().PaddleJobs(v.Job.Namespace)
+	switch {
+	case plan.Delete:
+		if err = stale(c.clients.Jobs.Delete(ctx, v.Job)); err != nil {
+			return fmt.Errorf("deleting a job that has ended: %w", err)
+		}
+		klog.FromContext(ctx).Info("Deleted the job, which had ended", "ttlSecondsAfterFinished", *v.Job.Spec.RunPolicy.TTLSecondsAfterFinished)
+	case plan.Create != nil:
+		created, err := paddleJobs.Create(ctx, plan.Create, metav1.CreateOptions{FieldManager: fieldManager})
+		if err = stale(err); err != nil {
+			return fmt.Errorf("creating the PaddleJob: %w", err)
+		}
+		klog.FromContext(ctx).Info("Created the PaddleJob", "uid", created.UID)
+		v.Named = created
+	case plan.Update != nil:
+		updated, err := paddleJobs.Update(ctx, plan.Update, metav1.UpdateOptions{FieldManager: fieldManager})
+		if err = stale(err); err != nil {
+			return fmt.Errorf("updating the PaddleJob: %w", err)
+		}
+		v.Named = updated
+	}
+	return nil
+}
+
+// stale marks the error of a write that rests on something that has changed since.
+func stale(err error) error {
+	if apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return fmt.Errorf("%w: %w", workers.ErrStale, err)
+	}
+	return err
+}
+
+// updateStatus writes the status if it says something new, and emits the events that this is worth.
+func (c *Controller) updateStatus(ctx context.Context, v *State, plan *Plan) error {
+	before, after := &v.Job.Status, Next(v, plan)
+	if equality.Semantic.DeepEqual(before, after) {
+		return nil
+	}
+	changed := v.Job.DeepCopy()
+	changed.Status = *after
+	if err := stale(c.clients.Jobs.UpdateStatus(ctx, changed)); err != nil {
+		return fmt.Errorf("writing the status: %w", err)
+	}
+	about := &corev1.ObjectReference{
+		APIVersion: kubeflowv1.SchemeGroupVersion.String(), Kind: kubeflowv1.Kind,
+		Namespace: v.Job.Namespace, Name: v.Job.Name, UID: v.Job.UID, ResourceVersion: v.Job.ResourceVersion,
+	}
+	for _, event := range Events(before, after, plan.Warnings) {
+		c.recorder.Event(about, event.Type, event.Reason, event.Message)
+	}
+	return nil
+}
+
+// Jobs are Kubeflow's PaddleJobs in the API.
+type Jobs interface {
+	// ListWatch lists and watches them in a namespace, all if empty.
+	ListWatch(namespace string) cache.ListerWatcher
+	Get(ctx context.Context, namespace, name string) (*kubeflowv1.PaddleJob, error)
+	// UpdateStatus writes the status over the very version that the job has.
+	UpdateStatus(ctx context.Context, job *kubeflowv1.PaddleJob) error
+	// Delete deletes the very version of the job, and lets the garbage collector delete what belongs to it.
+	Delete(ctx context.Context, job *kubeflowv1.PaddleJob) error
+}
+
+// NewJobs makes a client for Kubeflow's PaddleJobs.
+func NewJobs(config *rest.Config) (Jobs, error) {
+	scheme := runtime.NewScheme()
+	if err := kubeflowv1.AddToScheme(scheme); err != nil {
+		return nil, fmt.Errorf("registering the types of %s: %w", kubeflowv1.GroupName, err)
+	}
+	config = rest.CopyConfig(config)
+	config.APIPath, config.GroupVersion = "/apis", ptr.To(kubeflowv1.SchemeGroupVersion)
+	config.ContentType = runtime.ContentTypeJSON
+	config.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
+	client, err := rest.RESTClientFor(config)
+	if err != nil {
+		return nil, fmt.Errorf("making a client for %s: %w", kubeflowv1.GroupName, err)
+	}
+	return &jobs{client}, nil
+}
+
+type jobs struct{ rest rest.Interface }
+
+func (j *jobs) ListWatch(namespace string) cache.ListerWatcher {
+	return cache.NewListWatchFromClient(j.rest, kubeflowv1.Resource, namespace, fields.Everything())
+}
+
+func (j *jobs) Get(ctx context.Context, namespace, name string) (*kubeflowv1.PaddleJob, error) {
+	job := &kubeflowv1.PaddleJob{}
+	err := j.rest.Get().Namespace(namespace).Resource(kubeflowv1.Resource).Name(name).Do(ctx).Into(job)
+	return job, err
+}
+
+func (j *jobs) UpdateStatus(ctx context.Context, job *kubeflowv1.PaddleJob) error {
+	return j.rest.Put().Namespace(job.Namespace).Resource(kubeflowv1.Resource).Name(job.Name).SubResource("status").
+		VersionedParams(&metav1.UpdateOptions{FieldManager: fieldManager}, metav1.ParameterCodec).
+		Body(job).Do(ctx).Error()
+}
+
+func (j *jobs) Delete(ctx context.Context, job *kubeflowv1.PaddleJob) error {
+	return j.rest.Delete().Namespace(job.Namespace).Resource(kubeflowv1.Resource).Name(job.Name).Body(&metav1.DeleteOptions{
+		Preconditions:     &metav1.Preconditions{UID: &job.UID, ResourceVersion: &job.ResourceVersion},
+		PropagationPolicy: ptr.To(metav1.DeletePropagationBackground),
+	}).Do(ctx).Error()
 }

@@ -66,7 +66,7 @@ func TestConvertRoles(t *testing.T) {
 			made := Convert(job(func(j *kubeflowv1.PaddleJob) { j.Spec.PaddleReplicaSpecs = tc.specs }), false)
 			if tc.refused != "" {
 				require.Nil(t, made.Job)
-				require.Equal(t, tc.refused, texts(made.Refused))
+				require.Equal(t, tc.refused, builder.Messages(made.Refused))
 				require.Equal(t, ReasonInvalidReplicaType, made.Refused[0].Reason)
 				return
 			}

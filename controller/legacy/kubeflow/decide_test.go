@@ -44,7 +44,7 @@ func TestDecide(t *testing.T) {
 		refusal                         string
 		create, update, remove          bool
 		stalled, waiting, specNotSynced string
-		again                           time.Duration
+		repeated                        time.Duration
 		// says is in the message of what the job is stalled for or is not applied.
 		says string
 	}{
@@ -66,13 +66,13 @@ func TestDecide(t *testing.T) {
 		"it is being deleted": {named: []func(*batchv1.PaddleJob){deleted}, waiting: "Replacing"},
 		"a predecessor's": {
 			named:   []func(*batchv1.PaddleJob){ofAnother(owner("PaddleJob", "train"))},
-			waiting: "WaitingForPredecessor", again: pollInterval,
+			waiting: "WaitingForPredecessor", repeated: pollInterval,
 		},
-		"a leaving other's":  {named: []func(*batchv1.PaddleJob){ofAnother(), deleted}, waiting: "WaitingForPredecessor", again: pollInterval},
-		"nobody's":           {named: []func(*batchv1.PaddleJob){ofAnother()}, stalled: "NameTaken", again: pollInterval, says: "a PaddleJob of batch.paddlepaddle.org named train exists"},
-		"another kind's":     {named: []func(*batchv1.PaddleJob){ofAnother(owner("Workflow", "train"))}, stalled: "NameTaken", again: pollInterval},
-		"another name's":     {named: []func(*batchv1.PaddleJob){ofAnother(owner("PaddleJob", "other"))}, stalled: "NameTaken", again: pollInterval},
-		"of the operator":    {pods: []string{"train-worker-0", "train-worker-1"}, stalled: ReasonTrainingOperator, again: pollInterval, says: "2 pods of its are there, for example train-worker-0"},
+		"a leaving other's":  {named: []func(*batchv1.PaddleJob){ofAnother(), deleted}, waiting: "WaitingForPredecessor", repeated: pollInterval},
+		"nobody's":           {named: []func(*batchv1.PaddleJob){ofAnother()}, stalled: "NameTaken", repeated: pollInterval, says: "a PaddleJob of batch.paddlepaddle.org named train exists"},
+		"another kind's":     {named: []func(*batchv1.PaddleJob){ofAnother(owner("Workflow", "train"))}, stalled: "NameTaken", repeated: pollInterval},
+		"another name's":     {named: []func(*batchv1.PaddleJob){ofAnother(owner("PaddleJob", "other"))}, stalled: "NameTaken", repeated: pollInterval},
+		"of the operator":    {pods: []string{"train-worker-0", "train-worker-1"}, stalled: ReasonTrainingOperator, repeated: pollInterval, says: "2 pods of its are there, for example train-worker-0"},
 		"refused":            {refusal: "spec.worker.replicas: no", create: true, stalled: ReasonRefusedByServer, says: "spec.paddleReplicaSpecs.Worker.replicas: no"},
 		"refused change":     {refusal: "no", named: []func(*batchv1.PaddleJob){edited}, update: true, specNotSynced: "SpecChangeRefused", says: "cannot run: no"},
 		"ended":              {with: []change{succeeded}},
@@ -82,7 +82,7 @@ func TestDecide(t *testing.T) {
 		"ended, deleted":     {with: []change{succeeded}, named: []func(*batchv1.PaddleJob){deleted}},
 		"ended, cannot run":  {with: []change{succeeded, broken}, named: []func(*batchv1.PaddleJob){}},
 		"ended, refused":     {with: []change{succeeded}, refusal: "no", named: []func(*batchv1.PaddleJob){edited}, update: true},
-		"lives on":           {with: []change{succeeded, ttl(61)}, again: time.Second},
+		"lives on":           {with: []change{succeeded, ttl(61)}, repeated: time.Second},
 		"has lived":          {with: []change{succeeded, ttl(60)}, remove: true},
 		"has lived, there":   {with: []change{succeeded, ttl(0)}, named: []func(*batchv1.PaddleJob){edited}, remove: true},
 		"lives for ever":     {with: []change{succeeded, ttl(-1)}},
@@ -100,7 +100,7 @@ func TestDecide(t *testing.T) {
 			require.Equal(t, tc.create, p.Create != nil, "create")
 			require.Equal(t, tc.update, p.Update != nil, "update")
 			require.Equal(t, tc.remove, p.Delete, "delete")
-			require.Equal(t, tc.again, p.RequeueAfter)
+			require.Equal(t, tc.repeated, p.RequeueAfter)
 			for wanted, got := range map[string]*builder.Cause{tc.stalled: p.Stalled, tc.waiting: p.Waiting, tc.specNotSynced: p.SpecNotSynced} {
 				if wanted == "" {
 					continue

@@ -3,37 +3,76 @@
 package kubeflow
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	batchv1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	kubeflowv1 "github.com/paddle-volcano/paddle-volcano/controller/api/kubeflow/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/builder"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/lifecycle"
 )
+
+// Reasons of conditions, as Kubeflow's tools know them.
+const (
+	reasonCreated    = kubeflowv1.Kind + "Created"
+	reasonRunning    = kubeflowv1.Kind + "Running"
+	reasonNotRunning = kubeflowv1.Kind + "NotRunning"
+	reasonRestarting = kubeflowv1.Kind + "Restarting"
+	reasonRestarted  = kubeflowv1.Kind + "Restarted"
+	reasonSuspended  = kubeflowv1.Kind + "Suspended"
+	reasonResumed    = kubeflowv1.Kind + "Resumed"
+	reasonSucceeded  = kubeflowv1.Kind + "Succeeded"
+	reasonFailed     = kubeflowv1.Kind + "Failed"
+	reasonProceeding = "Proceeding"
+)
+
+// fieldPaths leads from the fields of the PaddleJob to where a user of Kubeflow's finds them, who has no spec.intranet.
+var fieldPaths = strings.NewReplacer(
+	"Set spec.intranet: Service", "Have the controller started with --default-intranet=Service",
+	"spec.ps", "spec.paddleReplicaSpecs.Master",
+	"spec.worker.requests", "spec.elasticPolicy.minReplicas",
+	"spec.worker.limits", "spec.elasticPolicy.maxReplicas",
+	"spec.worker", "spec.paddleReplicaSpecs.Worker",
+	"spec.schedulingPolicy", "spec.runPolicy.schedulingPolicy",
+	"spec.cleanPodPolicy", "spec.runPolicy.cleanPodPolicy",
+)
+
+// translateFieldPaths is a text about the PaddleJob for whoever only knows Kubeflow's.
+func translateFieldPaths(text string) string { return fieldPaths.Replace(text) }
 
 // Next is the status of a job after what was seen and what was planned for it. What a status has once said of the past
 // (that the job has ended, when it started) stays, also when its PaddleJob is gone.
 func Next(v *State, plan *Plan) *kubeflowv1.JobStatus {
-	next := v.Job.Status.DeepCopy()
-	made := v.Made()
+	next, made := v.Job.Status.DeepCopy(), v.Made()
 	if v.Job.DeletionTimestamp != nil || ManagedExternally(v.Job) || made == nil && isTerminal(next) {
 		return next
 	}
 	s := &conditionSetter{next: next, job: v.Job, now: metav1.NewTime(v.Now).Rfc3339Copy()}
 	if !isTerminal(next) {
 		s.created(made, plan)
-		s.suspended(made)
-		s.restarting(made)
-		s.running(made)
-		s.stalled(made, plan)
+		s.active(made, plan)
 		s.ended(made)
 	}
-	s.times(made)
-	s.counts(made)
+	if made == nil {
+		made = &batchv1.PaddleJob{}
+	}
+	if next.StartTime == nil {
+		next.StartTime = made.Status.StartTime.DeepCopy()
+	}
+	if next.CompletionTime == nil && isTerminal(next) {
+		next.CompletionTime = made.Status.CompletionTime.DeepCopy()
+		if next.CompletionTime == nil {
+			next.CompletionTime = s.now.DeepCopy()
+		}
+	}
+	s.count(made)
 	return next
 }
 
@@ -42,72 +81,232 @@ func isTerminal(status *kubeflowv1.JobStatus) bool {
 	return isTrue(status, kubeflowv1.ConditionSucceeded) || isTrue(status, kubeflowv1.ConditionFailed)
 }
 
-func (s *conditionSetter) times(made *batchv1.PaddleJob) {
-	next := s.next
-	if made != nil && next.StartTime == nil {
-		next.StartTime = made.Status.StartTime.DeepCopy()
-	}
-	if next.CompletionTime == nil && isTerminal(next) {
-		next.CompletionTime = s.now.DeepCopy()
-		if made != nil && made.Status.CompletionTime != nil {
-			next.CompletionTime = made.Status.CompletionTime.DeepCopy()
+func find(status *kubeflowv1.JobStatus, kind kubeflowv1.ConditionType) *kubeflowv1.JobCondition {
+	for i := range status.Conditions {
+		if status.Conditions[i].Type == kind {
+			return &status.Conditions[i]
 		}
 	}
+	return nil
 }
 
-// counts the pods of each role. Those of a job that has ended are never fewer than they were.
-func (s *conditionSetter) counts(made *batchv1.PaddleJob) {
-	next := s.next
-	before := next.ReplicaStatuses
-	next.ReplicaStatuses = maps.Clone(before)
-	for _, name := range roleNames(s.job) {
-		var seen *batchv1.ResourceStatus
-		if made != nil {
-			seen = made.Status.Worker
-			if name == kubeflowv1.Master {
-				seen = made.Status.PS
-			}
-		}
-		count := &kubeflowv1.ReplicaStatus{}
-		if old := before[name]; old != nil {
-			count = old.DeepCopy()
-		}
-		count.Active = 0
-		count.Selector = labels.SelectorFromSet(podLabels(s.job.Name, name)).String()
-		switch {
-		case seen == nil:
-		case isTerminal(next):
-			count.Succeeded = max(count.Succeeded, int32(seen.Succeeded))
-			count.Failed = max(count.Failed, int32(seen.Failed))
-		default:
-			count.Active, count.Succeeded, count.Failed = int32(seen.Running), int32(seen.Succeeded), int32(seen.Failed)
-		}
-		if next.ReplicaStatuses == nil {
-			next.ReplicaStatuses = map[kubeflowv1.ReplicaType]*kubeflowv1.ReplicaStatus{}
-		}
-		next.ReplicaStatuses[name] = count
-	}
+func isTrue(status *kubeflowv1.JobStatus, kind kubeflowv1.ConditionType) bool {
+	c := find(status, kind)
+	return c != nil && c.Status == corev1.ConditionTrue
 }
 
-// roleNames are the roles that a job has, as they are properly written.
-func roleNames(job *kubeflowv1.PaddleJob) []kubeflowv1.ReplicaType {
-	var names []kubeflowv1.ReplicaType
-	for _, name := range []kubeflowv1.ReplicaType{kubeflowv1.Master, kubeflowv1.Worker} {
-		if slices.ContainsFunc(slices.Collect(maps.Keys(job.Spec.PaddleReplicaSpecs)), func(theirs kubeflowv1.ReplicaType) bool {
-			return strings.EqualFold(string(theirs), string(name))
-		}) {
-			names = append(names, name)
-		}
-	}
-	return names
-}
-
-// conditionOf is a condition of a PaddleJob, nil if it has none such or there is no PaddleJob.
-func conditionOf(made *batchv1.PaddleJob, kind string) *metav1.Condition {
+// conditionOf is a condition of a PaddleJob with a status, nil if it has none such or there is no PaddleJob.
+func conditionOf(made *batchv1.PaddleJob, kind string, status ...metav1.ConditionStatus) *metav1.Condition {
 	if made == nil {
 		return nil
 	}
-	return meta.FindStatusCondition(made.Status.Conditions, kind)
+	c := meta.FindStatusCondition(made.Status.Conditions, kind)
+	if c == nil || len(status) > 0 && c.Status != status[0] {
+		return nil
+	}
+	return c
 }
 
-func holds(c *metav1.Condition) bool { return c != nil && c.Status == metav1.ConditionTrue }
+// conditionSetter writes the conditions of a status.
+type conditionSetter struct {
+	next *kubeflowv1.JobStatus
+	job  *kubeflowv1.PaddleJob
+	now  metav1.Time
+}
+
+// set writes one condition. The last condition is what tools show as the job's state, so that what is so stands behind
+// what is not, in the order in which it came to be.
+func (s *conditionSetter) set(kind kubeflowv1.ConditionType, status corev1.ConditionStatus, reason, message string) {
+	made := kubeflowv1.JobCondition{Type: kind, Status: status, Reason: reason, Message: message, LastUpdateTime: s.now, LastTransitionTime: s.now}
+	if old := find(s.next, kind); old != nil && old.Status == status {
+		if old.Reason != reason || old.Message != message {
+			made.LastTransitionTime = old.LastTransitionTime
+			*old = made
+		}
+		return
+	}
+	all := append(slices.DeleteFunc(s.next.Conditions, func(c kubeflowv1.JobCondition) bool { return c.Type == kind }), made)
+	// "False" comes before "True".
+	slices.SortStableFunc(all, func(a, b kubeflowv1.JobCondition) int { return strings.Compare(string(a.Status), string(b.Status)) })
+	s.next.Conditions = all
+}
+
+func (s *conditionSetter) hold(kind kubeflowv1.ConditionType, reason, message string) {
+	s.set(kind, corev1.ConditionTrue, reason, message)
+}
+
+// unset makes a condition False that is True, and says nothing where it is not.
+func (s *conditionSetter) unset(kind kubeflowv1.ConditionType, reason, message string) {
+	if isTrue(s.next, kind) {
+		s.set(kind, corev1.ConditionFalse, reason, message)
+	}
+}
+
+func (s *conditionSetter) says(what string) string {
+	return fmt.Sprintf("PaddleJob %s is %s.", s.job.Name, what)
+}
+
+// created says that the job is looked after, with all that a user has to know about that, and why it does not run yet.
+func (s *conditionSetter) created(made *batchv1.PaddleJob, plan *Plan) {
+	if made == nil {
+		why := plan.Waiting
+		if why == nil {
+			why = plan.Stalled
+		}
+		if why != nil && !isTrue(s.next, kubeflowv1.ConditionCreated) {
+			s.set(kubeflowv1.ConditionCreated, corev1.ConditionFalse, why.Reason, why.Message)
+		}
+		return
+	}
+	reason, lines := reasonCreated, []string{builder.Messages(plan.Warnings)}
+	if plan.SpecNotSynced != nil {
+		reason, lines = plan.SpecNotSynced.Reason, []string{plan.SpecNotSynced.Message}
+	}
+	if c := conditionOf(made, batchv1.ConditionCreated); c != nil {
+		if plan.SpecNotSynced == nil && (specNotApplied(c.Reason) || lifecycle.IsRefusal(c.Reason)) {
+			reason = c.Reason
+		}
+		lines = append(lines, translateFieldPaths(c.Message))
+	}
+	for _, kind := range []string{batchv1.ConditionScheduled, batchv1.ConditionRunning, batchv1.ConditionLauncherUsable} {
+		c := conditionOf(made, kind, metav1.ConditionFalse)
+		if c != nil && (kind == batchv1.ConditionLauncherUsable || lifecycle.IsWaitingReason(c.Reason)) {
+			lines = append(lines, c.Reason+": "+translateFieldPaths(c.Message))
+		}
+	}
+	lines = slices.DeleteFunc(lines, func(line string) bool { return line == "" })
+	if len(lines) == 0 {
+		lines = []string{s.says("created")}
+	}
+	s.hold(kubeflowv1.ConditionCreated, reason, strings.Join(lines, "; "))
+}
+
+func specNotApplied(reason string) bool {
+	return reason == lifecycle.ReasonSpecChangeNotApplied || reason == lifecycle.ReasonSpecChangeRefused
+}
+
+// active sets the conditions of a job that has not ended.
+func (s *conditionSetter) active(made *batchv1.PaddleJob, plan *Plan) {
+	is := func(kind string) *metav1.Condition { return conditionOf(made, kind, metav1.ConditionTrue) }
+	if is(batchv1.ConditionSuspended) != nil {
+		s.hold(kubeflowv1.ConditionSuspended, reasonSuspended, s.says("suspended"))
+	} else if made != nil {
+		s.unset(kubeflowv1.ConditionSuspended, reasonResumed, s.says("resumed"))
+	}
+	if c := is(batchv1.ConditionRestarting); c != nil {
+		s.hold(kubeflowv1.ConditionRestarting, reasonRestarting, translateFieldPaths(c.Message))
+	} else if made != nil {
+		s.unset(kubeflowv1.ConditionRestarting, reasonRestarted, "")
+	}
+	switch {
+	case is(batchv1.ConditionRunning) != nil:
+		s.hold(kubeflowv1.ConditionRunning, reasonRunning, s.says("running"))
+	case isTrue(s.next, kubeflowv1.ConditionSuspended):
+		s.unset(kubeflowv1.ConditionRunning, reasonSuspended, s.says("suspended"))
+	case isTrue(s.next, kubeflowv1.ConditionRestarting):
+		s.unset(kubeflowv1.ConditionRunning, reasonRestarting, s.says("restarting"))
+	default:
+		s.unset(kubeflowv1.ConditionRunning, reasonNotRunning, "")
+	}
+	if plan.Stalled != nil {
+		s.hold(kubeflowv1.ConditionStalled, plan.Stalled.Reason, plan.Stalled.Message)
+	} else if c := is(batchv1.ConditionStalled); c != nil {
+		s.hold(kubeflowv1.ConditionStalled, c.Reason, translateFieldPaths(c.Message))
+	} else {
+		s.unset(kubeflowv1.ConditionStalled, reasonProceeding, "")
+	}
+}
+
+// ended says how the job has ended, once.
+func (s *conditionSetter) ended(made *batchv1.PaddleJob) {
+	kind, reason, message := kubeflowv1.ConditionSucceeded, reasonSucceeded, fmt.Sprintf("PaddleJob %s is successfully completed.", s.job.Name)
+	if c := conditionOf(made, batchv1.ConditionFailed, metav1.ConditionTrue); c != nil {
+		kind, reason, message = kubeflowv1.ConditionFailed, reasonFailed, translateFieldPaths(c.Message)
+	} else if conditionOf(made, batchv1.ConditionSucceeded, metav1.ConditionTrue) == nil {
+		return
+	}
+	s.unset(kubeflowv1.ConditionStalled, reasonProceeding, "")
+	for _, active := range []kubeflowv1.ConditionType{kubeflowv1.ConditionSuspended, kubeflowv1.ConditionRestarting, kubeflowv1.ConditionRunning} {
+		s.unset(active, reason, "")
+	}
+	s.hold(kind, reason, message)
+}
+
+// count counts the pods of each role. Those of a job that has ended are never fewer than they were.
+func (s *conditionSetter) count(made *batchv1.PaddleJob) {
+	before := s.next.ReplicaStatuses
+	s.next.ReplicaStatuses = maps.Clone(before)
+	for name := range s.job.Spec.PaddleReplicaSpecs {
+		role, seen := roleOf(name), made.Status.Worker
+		switch role {
+		case "":
+			continue
+		case kubeflowv1.Master:
+			seen = made.Status.PS
+		}
+		count := &kubeflowv1.ReplicaStatus{}
+		if old := before[role]; old != nil {
+			count = old.DeepCopy()
+		}
+		count.Active, count.Selector = 0, labels.SelectorFromSet(podLabels(s.job.Name, role)).String()
+		switch {
+		case seen == nil:
+		case isTerminal(s.next):
+			count.Succeeded, count.Failed = max(count.Succeeded, seen.Succeeded), max(count.Failed, seen.Failed)
+		default:
+			count.Active, count.Succeeded, count.Failed = seen.Running, seen.Succeeded, seen.Failed
+		}
+		if s.next.ReplicaStatuses == nil {
+			s.next.ReplicaStatuses = map[kubeflowv1.ReplicaType]*kubeflowv1.ReplicaStatus{}
+		}
+		s.next.ReplicaStatuses[role] = count
+	}
+}
+
+// eventTypes are of the events when a condition comes to be True. Warnings are emitted again with another reason or message.
+var eventTypes = []struct {
+	condition kubeflowv1.ConditionType
+	event     string
+	repeated  bool
+}{
+	{condition: kubeflowv1.ConditionCreated, event: corev1.EventTypeNormal},
+	{condition: kubeflowv1.ConditionStalled, event: corev1.EventTypeWarning, repeated: true},
+	{condition: kubeflowv1.ConditionRestarting, event: corev1.EventTypeWarning, repeated: true},
+	{condition: kubeflowv1.ConditionSuspended, event: corev1.EventTypeNormal},
+	{condition: kubeflowv1.ConditionRunning, event: corev1.EventTypeNormal},
+	{condition: kubeflowv1.ConditionSucceeded, event: corev1.EventTypeNormal},
+	{condition: kubeflowv1.ConditionFailed, event: corev1.EventTypeWarning},
+}
+
+// Events are what changes between two statuses are worth. A status that was written is worth nothing again, so a restarted
+// controller repeats no event.
+func Events(before, after *kubeflowv1.JobStatus, warnings []builder.Cause) (events []lifecycle.Event) {
+	emit := func(kind, reason, message string) {
+		events = append(events, lifecycle.Event{Type: kind, Reason: reason, Message: message})
+	}
+	for _, k := range eventTypes {
+		if was, is := find(before, k.condition), find(after, k.condition); isTrue(after, k.condition) &&
+			(!isTrue(before, k.condition) || k.repeated && (was.Reason != is.Reason || was.Message != is.Message)) {
+			emit(k.event, is.Reason, is.Message)
+		}
+	}
+	if is := find(after, kubeflowv1.ConditionSuspended); is != nil && is.Reason == reasonResumed && isTrue(before, kubeflowv1.ConditionSuspended) {
+		emit(corev1.EventTypeNormal, is.Reason, is.Message)
+	}
+	if !isTrue(after, kubeflowv1.ConditionCreated) {
+		return events
+	}
+	was, is := find(before, kubeflowv1.ConditionCreated), find(after, kubeflowv1.ConditionCreated)
+	if was == nil {
+		was = &kubeflowv1.JobCondition{}
+	}
+	for _, warning := range warnings {
+		if strings.Contains(is.Message, warning.Message) && !strings.Contains(was.Message, warning.Message) {
+			emit(corev1.EventTypeWarning, warning.Reason, warning.Message)
+		}
+	}
+	if specNotApplied(is.Reason) && (was.Reason != is.Reason || was.Message != is.Message) {
+		emit(corev1.EventTypeWarning, is.Reason, is.Message)
+	}
+	return events
+}

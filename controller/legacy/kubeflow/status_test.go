@@ -226,7 +226,7 @@ func TestWaitingForAPredecessor(t *testing.T) {
 }
 
 // Its PaddleJob was deleted by somebody while it ran.
-func TestWhatWasIsNotForgotten(t *testing.T) {
+func TestThePastIsKept(t *testing.T) {
 	t.Parallel()
 	l := begin(t)
 	l.seen(training(2), func(made *batchv1.PaddleJob) { made.Status.StartTime = ago(time.Hour) })
@@ -240,7 +240,7 @@ func TestWhatWasIsNotForgotten(t *testing.T) {
 	require.Equal(t, ago(time.Hour), l.job.Status.StartTime)
 }
 
-func TestWarningsAndChangesAreTold(t *testing.T) {
+func TestWarningsAndChangesAreReported(t *testing.T) {
 	t.Parallel()
 	l := begin(t, restarts("Always"))
 	require.Equal(t, []string{"Normal PaddleJobCreated", "Warning RestartPolicyChanged"}, l.warnings)

@@ -107,9 +107,9 @@ func (w *world) warnings() []string {
 func TestSyncMakesAndKeeps(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, job())
-	again, err := w.sync(t.Context(), "team/train")
+	repeated, err := w.sync(t.Context(), "team/train")
 	require.NoError(t, err)
-	require.Zero(t, again)
+	require.Zero(t, repeated)
 	require.NotNil(t, w.paddleJob(t))
 	require.Equal(t, 1, w.jobs.writes, "the status follows at once")
 	require.Equal(t, []string{"Normal PaddleJobCreated PaddleJob train is created."}, w.warnings())
@@ -161,9 +161,9 @@ func TestOthersAreLeftAlone(t *testing.T) {
 	others := &batchv1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "train"}}
 	_, err := w.paddle.BatchV1().PaddleJobs("team").Create(t.Context(), others, metav1.CreateOptions{})
 	require.NoError(t, err)
-	again, err := w.sync(t.Context(), "team/train")
+	repeated, err := w.sync(t.Context(), "team/train")
 	require.NoError(t, err)
-	require.Equal(t, pollInterval, again)
+	require.Equal(t, pollInterval, repeated)
 	require.Equal(t, others, w.paddleJob(t))
 	require.Equal(t, "NameTaken", find(&w.jobs.job.Status, kubeflowv1.ConditionStalled).Reason)
 	require.Len(t, w.warnings(), 1)
@@ -178,14 +178,14 @@ func TestOthersAreLeftAlone(t *testing.T) {
 		_, err := w.kube.CoreV1().Pods("team").Create(t.Context(), pod, metav1.CreateOptions{})
 		require.NoError(t, err)
 	}
-	again, err = w.sync(t.Context(), "team/train")
+	repeated, err = w.sync(t.Context(), "team/train")
 	require.NoError(t, err)
-	require.Equal(t, pollInterval, again)
+	require.Equal(t, pollInterval, repeated)
 	require.Nil(t, w.paddleJob(t))
 	require.Contains(t, find(&w.jobs.job.Status, kubeflowv1.ConditionStalled).Message, "1 pods of its are there, for example train-worker-0")
 }
 
-func TestRefusalsAreTold(t *testing.T) {
+func TestRefusalsAreReported(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, job())
 	w.paddle.PrependReactor("create", "paddlejobs", func(clienttesting.Action) (bool, runtime.Object, error) {
@@ -198,7 +198,7 @@ func TestRefusalsAreTold(t *testing.T) {
 	require.Contains(t, stalled.Message, "quota")
 }
 
-func TestMissedWritesAreTriedAgain(t *testing.T) {
+func TestStaleWritesAreRetried(t *testing.T) {
 	t.Parallel()
 	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "paddlejobs"}, "train", errors.New("newer"))
 	w := newWorld(t, job())
@@ -233,9 +233,9 @@ func TestMissedWritesAreTriedAgain(t *testing.T) {
 func TestJobsThatHaveLivedAreDeleted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, job(ended(kubeflowv1.ConditionSucceeded, time.Minute), ttl(60)))
-	again, err := w.sync(t.Context(), "team/train")
+	repeated, err := w.sync(t.Context(), "team/train")
 	require.NoError(t, err)
-	require.Zero(t, again)
+	require.Zero(t, repeated)
 	require.True(t, w.jobs.deleted)
 	require.Zero(t, w.jobs.writes)
 }

@@ -75,7 +75,7 @@ func TestVariablesOfKubeflow(t *testing.T) {
 	}
 }
 
-func TestTheContainerThatTrainsIsTheFirst(t *testing.T) {
+func TestTheTrainingContainerIsTheFirst(t *testing.T) {
 	t.Parallel()
 	j := job(func(j *kubeflowv1.PaddleJob) {
 		spec := &worker(j).Template.Spec

@@ -12,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
@@ -80,16 +79,12 @@ func (s *conditionSetter) stalled() {
 	switch {
 	case plan.Stalled != nil:
 		s.set(v1.ConditionStalled, true, plan.Stalled.Reason, plan.Stalled.Message)
-	case aborted(obs.VolcanoJob) && plan.Retrying == nil:
+	case obs.Attempt().Stopped() && plan.Retrying == nil:
 		s.set(v1.ConditionStalled, true, ReasonAborted, fmt.Sprintf(
 			"somebody aborted the Volcano Job: vcctl job resume -n %s -N %s starts it again", obs.Job.Namespace, obs.Job.Name))
 	default:
 		s.set(v1.ConditionStalled, false, reasonProceeding, "")
 	}
-}
-
-func aborted(job *vcbatch.Job) bool {
-	return job != nil && (job.Status.State.Phase == vcbatch.Aborting || job.Status.State.Phase == vcbatch.Aborted)
 }
 
 func (s *conditionSetter) created() {
@@ -118,15 +113,7 @@ func warnings(job *v1.PaddleJob, plan *Plan) string {
 		before.ObservedGeneration == job.Generation {
 		return before.Message
 	}
-	return texts(plan.Warnings)
-}
-
-func texts(notices []builder.Cause) string {
-	lines := make([]string, 0, len(notices))
-	for _, n := range notices {
-		lines = append(lines, n.Message)
-	}
-	return strings.Join(lines, "; ")
+	return builder.Messages(plan.Warnings)
 }
 
 func (s *conditionSetter) running(placed, running bool) {
@@ -160,8 +147,8 @@ func startFailure(f *observed.StartFailure, total int32) string {
 }
 
 func (s *conditionSetter) launcherUsable() {
-	if notice := s.plan.LauncherUnusable; notice != nil {
-		s.set(v1.ConditionLauncherUsable, false, notice.Reason, notice.Message)
+	if cause := s.plan.LauncherUnusable; cause != nil {
+		s.set(v1.ConditionLauncherUsable, false, cause.Reason, cause.Message)
 		return
 	}
 	meta.RemoveStatusCondition(&s.next.Conditions, v1.ConditionLauncherUsable)
@@ -196,7 +183,7 @@ func (s *conditionSetter) restarting(running bool) {
 			message = s.numbered(reason, message)
 		}
 		s.set(v1.ConditionRestarting, true, reason, message+"; "+s.plan.Retrying.Message)
-	case running && obs.VolcanoJob.Status.State.Phase != vcbatch.Restarting:
+	case running && obs.Attempt() != observed.AttemptRestarting:
 		switch {
 		case s.has(v1.ConditionRestarting):
 			s.set(v1.ConditionRestarting, false, reasonRestarted, "")
@@ -210,9 +197,9 @@ func (s *conditionSetter) restarting(running bool) {
 			return
 		}
 		before := meta.FindStatusCondition(next.Conditions, v1.ConditionRestarting)
-		told := before != nil && before.Status == metav1.ConditionTrue && obs.Job.Status.Restarts == next.Restarts
+		reported := before != nil && before.Status == metav1.ConditionTrue && obs.Job.Status.Restarts == next.Restarts
 		reason, message := s.lastRestart()
-		if told && reason == ReasonUnknownFailure {
+		if reported && reason == ReasonUnknownFailure {
 			return // it was known when it happened
 		}
 		s.set(v1.ConditionRestarting, true, reason, message)
@@ -260,7 +247,8 @@ func (s *conditionSetter) setTerminalConditions() {
 		reason, message = failure(obs, plan)
 	}
 	if plan.RestoredPhase != "" {
-		reason, message = ReasonRestored, plan.RestoredMessage
+		reason, message = ReasonRestored, fmt.Sprintf(
+			"the job was %s before it was restored or copied: to run it, create it without the annotation %s", plan.RestoredPhase, v1.FinalStatusAnnotation)
 	}
 	if next.Phase == v1.Completed {
 		s.set(v1.ConditionRunning, false, reasonCompleted, "")
@@ -273,7 +261,7 @@ func (s *conditionSetter) setTerminalConditions() {
 
 // Reasons of the condition Admitted beside those of Scheduled.
 const (
-	reasonLetIn    = "LetIn"
+	reasonAdmitted = "Admitted"
 	reasonQueueing = "Queueing"
 )
 
@@ -282,10 +270,10 @@ func (s *conditionSetter) admitted(placed bool) {
 	switch obs := s.obs; {
 	case obs.VolcanoJob == nil:
 		s.set(v1.ConditionAdmitted, false, reasonNotCreated, "")
-	case s.plan.Retrying != nil || obs.VolcanoJob.Status.State.Phase == vcbatch.Restarting:
+	case s.plan.Retrying != nil || obs.Attempt() == observed.AttemptRestarting:
 		s.set(v1.ConditionAdmitted, false, reasonRestarting, "")
 	case placed || obs.Admitted():
-		s.set(v1.ConditionAdmitted, true, reasonLetIn, "")
+		s.set(v1.ConditionAdmitted, true, reasonAdmitted, "")
 	default:
 		s.set(v1.ConditionAdmitted, false, reasonQueueing, "")
 	}
@@ -375,7 +363,7 @@ func pendingReason(obs *observed.State, now time.Time) (reason, message string) 
 	switch {
 	case obs.VolcanoJob == nil:
 		return reasonNotCreated, ""
-	case obs.VolcanoJob.Status.State.Phase == vcbatch.Restarting:
+	case obs.Attempt() == observed.AttemptRestarting:
 		return reasonRestarting, "the pods of the failed gang are being deleted"
 	case made < total && obs.PodCreateError != "":
 		return RefusalReason(obs.PodCreateError), fmt.Sprintf("Volcano has made %d of %d pods, and the API server refuses the rest: %s", made, total, obs.PodCreateError)

@@ -17,16 +17,15 @@ import (
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
-func TestStory(t *testing.T) {
+func TestConditions(t *testing.T) {
 	t.Parallel()
 	allRun := pods(observed.Running, observed.Running, observed.Running)
 	running := next(seen(vcbatch.Running, allRun))
 	require.Equal(t, map[string]string{
-		"Stalled": "False Proceeding", "Created": "True VolcanoJobCreated", "Admitted": "True LetIn", "Scheduled": "True GangPlaced", "Running": "True Training",
+		"Stalled": "False Proceeding", "Created": "True VolcanoJobCreated", "Admitted": "True Admitted", "Scheduled": "True GangPlaced", "Running": "True Training",
 	}, conditionsOf(running))
 
 	running.Failures = 1
@@ -39,22 +38,22 @@ func TestStory(t *testing.T) {
 	}, conditionsOf(restarting))
 	require.Equal(t, "restart 1 of 2: job-worker-1 exited with code 3", message(restarting, v1.ConditionRestarting))
 
-	forgotten := next(seen(vcbatch.Pending, was(restarting), retriedTimes(1)))
-	require.Equal(t, "restart 1 of 2: job-worker-1 exited with code 3", message(forgotten, v1.ConditionRestarting),
+	lost := next(seen(vcbatch.Pending, was(restarting), retriedTimes(1)))
+	require.Equal(t, "restart 1 of 2: job-worker-1 exited with code 3", message(lost, v1.ConditionRestarting),
 		"a controller that was restarted keeps what was known")
 
-	again := next(seen(vcbatch.Running, was(forgotten), retriedTimes(1), allRun))
+	repeated := next(seen(vcbatch.Running, was(lost), retriedTimes(1), allRun))
 	require.Equal(t, map[string]string{
-		"Stalled": "False Proceeding", "Created": "True VolcanoJobCreated", "Admitted": "True LetIn", "Scheduled": "True GangPlaced", "Running": "True Training",
+		"Stalled": "False Proceeding", "Created": "True VolcanoJobCreated", "Admitted": "True Admitted", "Scheduled": "True GangPlaced", "Running": "True Training",
 		"Restarting": "False Restarted",
-	}, conditionsOf(again))
+	}, conditionsOf(repeated))
 
-	ending := next(seen(vcbatch.Completing, was(again), retriedTimes(1), pods(observed.Terminating, observed.Succeeded, observed.Succeeded)))
-	require.Equal(t, conditionsOf(again), conditionsOf(ending))
+	ending := next(seen(vcbatch.Completing, was(repeated), retriedTimes(1), pods(observed.Terminating, observed.Succeeded, observed.Succeeded)))
+	require.Equal(t, conditionsOf(repeated), conditionsOf(ending))
 
 	end := next(seen(vcbatch.Completed, was(ending), retriedTimes(1)))
 	require.Equal(t, map[string]string{
-		"Stalled": "False Proceeding", "Created": "True VolcanoJobCreated", "Admitted": "True LetIn", "Scheduled": "True GangPlaced", "Running": "False Completed",
+		"Stalled": "False Proceeding", "Created": "True VolcanoJobCreated", "Admitted": "True Admitted", "Scheduled": "True GangPlaced", "Running": "False Completed",
 		"Restarting": "False Restarted", "Succeeded": "True WorkersSucceeded",
 	}, conditionsOf(end))
 }
@@ -204,28 +203,28 @@ func TestRunningCondition(t *testing.T) {
 
 func TestPlanInConditions(t *testing.T) {
 	t.Parallel()
-	notice := &builder.Cause{Reason: "Why", Message: "what to do"}
+	cause := &builder.Cause{Reason: "Why", Message: "what to do"}
 	none := seen("", func(obs *observed.State) { obs.VolcanoJob = nil })
 	operators := seen("", func(obs *observed.State) {
 		obs.VolcanoJob, obs.Operator.Pods = nil, []*corev1.Pod{pod(builder.RoleWorker, 0, observed.Running)}
 	})
 	for name, tc := range map[string]struct {
-		view             *observed.State
+		observedState    *observed.State
 		plan             Plan
 		stalled, created string
 	}{
-		"stalled":           {view: none, plan: Plan{Stalled: notice}, stalled: "True Why", created: "False Stalled"},
-		"waiting":           {view: none, plan: Plan{Waiting: notice}, stalled: "False Proceeding", created: "False Why"},
-		"not made yet":      {view: none, stalled: "False Proceeding", created: "False Creating"},
-		"unapplied":         {view: seen(vcbatch.Running), plan: Plan{SpecNotSynced: notice}, stalled: "False Proceeding", created: "True Why"},
-		"stalled later":     {view: seen(vcbatch.Running), plan: Plan{Stalled: notice}, stalled: "True Why", created: "True VolcanoJobCreated"},
-		"being replaced":    {view: seen(vcbatch.Pending), plan: Plan{Waiting: notice}, stalled: "False Proceeding", created: "False Why"},
-		"aborted":           {view: seen(vcbatch.Aborted), stalled: "True Aborted", created: "True VolcanoJobCreated"},
-		"paddle-operator's": {view: operators, stalled: "False Proceeding", created: "True StartedByPaddleOperator"},
+		"stalled":           {observedState: none, plan: Plan{Stalled: cause}, stalled: "True Why", created: "False Stalled"},
+		"waiting":           {observedState: none, plan: Plan{Waiting: cause}, stalled: "False Proceeding", created: "False Why"},
+		"not made yet":      {observedState: none, stalled: "False Proceeding", created: "False Creating"},
+		"unapplied":         {observedState: seen(vcbatch.Running), plan: Plan{SpecNotSynced: cause}, stalled: "False Proceeding", created: "True Why"},
+		"stalled later":     {observedState: seen(vcbatch.Running), plan: Plan{Stalled: cause}, stalled: "True Why", created: "True VolcanoJobCreated"},
+		"being replaced":    {observedState: seen(vcbatch.Pending), plan: Plan{Waiting: cause}, stalled: "False Proceeding", created: "False Why"},
+		"aborted":           {observedState: seen(vcbatch.Aborted), stalled: "True Aborted", created: "True VolcanoJobCreated"},
+		"paddle-operator's": {observedState: operators, stalled: "False Proceeding", created: "True StartedByPaddleOperator"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			status := Next(tc.view, &tc.plan, now)
+			status := Next(tc.observedState, &tc.plan, now)
 			require.Equal(t, tc.stalled, conditionsOf(status)["Stalled"])
 			require.Equal(t, tc.created, conditionsOf(status)["Created"])
 		})
@@ -378,10 +377,10 @@ func at(later time.Duration, obs *observed.State, plan Plan) *v1.PaddleJobStatus
 	return Next(obs, &plan, now.Add(later))
 }
 
-func TestSuspendedStory(t *testing.T) {
+func TestSuspendedConditions(t *testing.T) {
 	t.Parallel()
 	running := next(seen(vcbatch.Running, pods(observed.Running, observed.Running, observed.Running)))
-	gone := func(obs *observed.State) { obs.VolcanoJob, obs.PodGroup = nil, nil }
+	absent := func(obs *observed.State) { obs.VolcanoJob, obs.PodGroup = nil, nil }
 	suspending := Plan{Suspended: &builder.Cause{Reason: ReasonSuspending}}
 	suspended := Plan{Suspended: &builder.Cause{Reason: ReasonSuspended}}
 
@@ -391,30 +390,30 @@ func TestSuspendedStory(t *testing.T) {
 		"Stalled": "False Proceeding", "Created": "False Suspended", "Admitted": "False Suspended", "Scheduled": "False Suspended",
 		"Running": "False Suspended", "Suspended": "True Suspending",
 	}, conditionsOf(going))
-	rests := at(20*time.Second, seen("", was(going), gone), suspended)
+	rests := at(20*time.Second, seen("", was(going), absent), suspended)
 	require.Equal(t, "True Suspended", conditionsOf(rests)["Suspended"])
 
-	again := at(time.Minute, seen("", was(rests), gone), Plan{})
-	require.Equal(t, v1.Pending, again.Phase)
-	require.Equal(t, "False Resumed", conditionsOf(again)["Suspended"])
-	require.Equal(t, now.Add(time.Minute), meta.FindStatusCondition(again.Conditions, v1.ConditionSuspended).LastTransitionTime.UTC(),
+	repeated := at(time.Minute, seen("", was(rests), absent), Plan{})
+	require.Equal(t, v1.Pending, repeated.Phase)
+	require.Equal(t, "False Resumed", conditionsOf(repeated)["Suspended"])
+	require.Equal(t, now.Add(time.Minute), meta.FindStatusCondition(repeated.Conditions, v1.ConditionSuspended).LastTransitionTime.UTC(),
 		"the deadline counts from then")
-	require.Equal(t, running.StartTime, again.StartTime)
+	require.Equal(t, running.StartTime, repeated.StartTime)
 
-	late := at(time.Minute, seen("", was(going), gone), Plan{Succeeded: true})
+	late := at(time.Minute, seen("", was(going), absent), Plan{Succeeded: true})
 	require.Equal(t, v1.Completed, late.Phase)
 	require.Equal(t, "False Completed", conditionsOf(late)["Suspended"], "its workers succeeded before they were stopped")
-	var told []string
+	var reported []string
 	for _, e := range Events(going, late, nil) {
-		told = append(told, e.Reason)
+		reported = append(reported, e.Reason)
 	}
-	require.Equal(t, []string{"Completed"}, told, "it does not start anew")
+	require.Equal(t, []string{"Completed"}, reported, "it does not start anew")
 }
 
 func TestRecreations(t *testing.T) {
 	t.Parallel()
 	leaving := func(obs *observed.State) { obs.VolcanoJob.DeletionTimestamp = &metav1.Time{Time: now} }
-	third := func(obs *observed.State) { obs.VolcanoJob.Annotations[keys.Recreations] = "2" }
+	third := func(obs *observed.State) { obs.VolcanoJob.Annotations[v1.RecreationsAnnotation] = "2" }
 	deletes := Plan{Recreate: true}
 	require.Zero(t, next(seen("")).Recreations)
 	require.EqualValues(t, 1, at(0, seen(""), deletes).Recreations)
@@ -431,7 +430,7 @@ func delays(obs *observed.State) {
 	obs.Job.Spec.RunPolicy = &v1.RunPolicy{BackoffLimit: ptr.To[int32](4)}
 }
 
-func TestRetryingStory(t *testing.T) {
+func TestRetryingConditions(t *testing.T) {
 	t.Parallel()
 	retrying := Plan{Retrying: &builder.Cause{Reason: ReasonRetrying, Message: "the job starts again soon"}}
 	failed := pods(observed.Terminating, observed.Succeeded, observed.Failed)
@@ -444,8 +443,8 @@ func TestRetryingStory(t *testing.T) {
 	require.Equal(t, "job-worker-1 exited with code 3; the job starts again soon", message(waits, v1.ConditionRestarting))
 	require.EqualValues(t, 1, waits.Restarts, "the next has not begun")
 
-	again := next(seen(vcbatch.Restarting, delays, was(waits), retriedTimes(2)))
-	require.EqualValues(t, 2, again.Restarts)
+	repeated := next(seen(vcbatch.Restarting, delays, was(waits), retriedTimes(2)))
+	require.EqualValues(t, 2, repeated.Restarts)
 	aborted := next(seen(vcbatch.Aborted, delays))
 	require.Equal(t, "True Aborted", conditionsOf(aborted)["Stalled"], "by hand")
 
@@ -465,13 +464,13 @@ func TestRestartThatNobodySaw(t *testing.T) {
 	require.EqualValues(t, 1, after.Restarts)
 	require.Equal(t, "False Restarted", conditionsOf(after)["Restarting"])
 	require.Equal(t, "restart 1: a pod failed or was evicted", message(after, v1.ConditionRestarting))
-	var told []string
+	var reported []string
 	for _, event := range Events(before, after, nil) {
-		told = append(told, event.Reason+": "+event.Message)
+		reported = append(reported, event.Reason+": "+event.Message)
 	}
-	require.Equal(t, []string{"Restarting: restart 1: a pod failed or was evicted"}, told)
-	again := next(seen(vcbatch.Running, was(after), retriedTimes(1), running))
-	require.Equal(t, after, again)
+	require.Equal(t, []string{"Restarting: restart 1: a pod failed or was evicted"}, reported)
+	repeated := next(seen(vcbatch.Running, was(after), retriedTimes(1), running))
+	require.Equal(t, after, repeated)
 }
 
 // The Volcano Job is seen to have ended before its pods are, and they go at once when the end is written.
@@ -493,17 +492,17 @@ func TestEndWaitsForThePods(t *testing.T) {
 }
 
 // Volcano has failed a Job that the controller is about to make again.
-func TestAgainStory(t *testing.T) {
+func TestRecreateConditions(t *testing.T) {
 	t.Parallel()
-	again := Plan{CountRestart: true, Failures: 1, Retrying: &builder.Cause{Reason: ReasonRetrying, Message: "the job starts again soon"}}
+	repeated := Plan{CountRestart: true, Failures: 1, Retrying: &builder.Cause{Reason: ReasonRetrying, Message: "the job starts again soon"}}
 	failed := pods(observed.Terminating, observed.Failed, observed.Failed)
-	status := at(0, seen(vcbatch.Failed, retriedTimes(1), failed), again)
+	status := at(0, seen(vcbatch.Failed, retriedTimes(1), failed), repeated)
 	require.Equal(t, v1.Restarting, status.Phase)
 	require.EqualValues(t, 2, status.Restarts)
 	require.Equal(t, "restart 2 of 3: job-worker-0 exited with code 3; the job starts again soon", message(status, v1.ConditionRestarting))
 	require.Nil(t, status.CompletionTime)
 
-	waits := at(0, seen(vcbatch.Failed, delays, retriedTimes(1), failed), Plan{Retrying: again.Retrying})
+	waits := at(0, seen(vcbatch.Failed, delays, retriedTimes(1), failed), Plan{Retrying: repeated.Retrying})
 	require.Equal(t, v1.Restarting, waits.Phase)
 	require.EqualValues(t, 1, waits.Restarts, "the next has not begun")
 
@@ -512,7 +511,7 @@ func TestAgainStory(t *testing.T) {
 	require.Equal(t, "job-worker-0 exited with code 3; the job had been restarted 4 times before, and 4 is the limit", message(last, v1.ConditionFailed))
 
 	second := func(obs *observed.State) {
-		obs.VolcanoJob.Annotations[keys.EarlierRestarts] = "1"
+		obs.VolcanoJob.Annotations[v1.EarlierRestartsAnnotation] = "1"
 		obs.VolcanoJob.Spec.MaxRetry = 2
 	}
 	require.Equal(t, "restart 2 of 4: job-worker-0 exited with code 3",
@@ -520,7 +519,7 @@ func TestAgainStory(t *testing.T) {
 }
 
 // Whatever else happens to a job whose gang starts again under another Volcano Job, the phase Failed of this one is not its own.
-func TestAJobThatStartsAgainHasNotFailed(t *testing.T) {
+func TestARestartedJobHasNotFailed(t *testing.T) {
 	t.Parallel()
 	none := func(*observed.State) {}
 	suspend := func(obs *observed.State) { obs.Job.Spec.RunPolicy.Suspend = ptr.To(true) }
@@ -592,12 +591,10 @@ func TestAdmittedWaitsToBeWritten(t *testing.T) {
 	in := out.DeepCopy()
 	setter := &conditionSetter{next: in, obs: seen(vcbatch.Pending), plan: &Plan{}, now: now}
 	setter.admitted(false)
-	require.Equal(t, "True LetIn", conditionsOf(in)["Admitted"])
-	wait, _ := Delay(out, in)
-	require.Equal(t, textDelay, wait)
+	require.Equal(t, "True Admitted", conditionsOf(in)["Admitted"])
+	require.Equal(t, textDelay, Delay(out, in))
 	in.Restarts++
-	wait, _ = Delay(out, in)
-	require.Zero(t, wait)
+	require.Zero(t, Delay(out, in))
 }
 
 func TestSuspensionEvents(t *testing.T) {

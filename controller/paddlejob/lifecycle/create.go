@@ -16,11 +16,10 @@ import (
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 	"github.com/paddle-volcano/paddle-volcano/controller/validation"
-	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
 )
 
 // create makes the Volcano Job, or says why it cannot be made.
@@ -51,13 +50,13 @@ func (p *Plan) create(obs *observed.State, cfg builder.Config) {
 		return
 	}
 	if obs.UserPodGroup != nil {
-		job.Annotations[keys.OwnPodGroup] = string(obs.UserPodGroup.UID)
+		job.Annotations[v1.UserPodGroupAnnotation] = string(obs.UserPodGroup.UID)
 	}
 	if obs.Job.Status.Recreations > 0 {
-		job.Annotations[keys.Recreations] = strconv.Itoa(int(obs.Job.Status.Recreations))
+		job.Annotations[v1.RecreationsAnnotation] = strconv.Itoa(int(obs.Job.Status.Recreations))
 	}
 	if obs.Job.Status.Restarts > 0 {
-		job.Annotations[keys.EarlierRestarts] = strconv.Itoa(int(obs.Job.Status.Restarts))
+		job.Annotations[v1.EarlierRestartsAnnotation] = strconv.Itoa(int(obs.Job.Status.Restarts))
 	}
 	if known(builder.Intranet(obs.Job, cfg), builder.Elastic(obs.Job)) {
 		p.knownEnvironment(obs, cfg)
@@ -168,7 +167,7 @@ func overridesOf(obs *observed.State) builder.PodGroupOverrides {
 // goes: paddle-operator's documents have the PodGroup stand behind the PaddleJob, so it mostly comes second.
 func (p *Plan) applyUserPodGroup(obs *observed.State, cfg builder.Config) bool {
 	if obs.UserPodGroup == nil || obs.Ended() || specChanged(obs) ||
-		obs.VolcanoJob.Annotations[keys.OwnPodGroup] == string(obs.UserPodGroup.UID) {
+		obs.VolcanoJob.Annotations[v1.UserPodGroupAnnotation] == string(obs.UserPodGroup.UID) {
 		return false
 	}
 	overrides := overridesOf(obs)
@@ -219,7 +218,7 @@ func podGroupIgnored(group *vcscheduling.PodGroup, why string) Event {
 
 // specChanged reports whether the Volcano Job was made from another spec than the PaddleJob has now.
 func specChanged(obs *observed.State) bool {
-	return !builder.SameSpec(obs.VolcanoJob.Annotations[keys.SpecHash], obs.Job)
+	return !builder.SameSpec(obs.VolcanoJob.Annotations[v1.SpecHashAnnotation], obs.Job)
 }
 
 // applySpecChange honors a changed spec and reports whether the Volcano Job goes. Volcano refuses nearly every change of a Job, so
@@ -229,9 +228,8 @@ func (p *Plan) applySpecChange(obs *observed.State, cfg builder.Config) bool {
 		return false
 	}
 	if refused := validation.Validate(obs.Job, overridesOf(obs), cfg); len(refused) > 0 {
-		notice := invalidSpec(ReasonSpecChangeRefused, refused)
-		notice.Message = "the job goes on with the spec it was created with, because the changed one cannot run: " + notice.Message
-		p.SpecNotSynced = notice
+		p.SpecNotSynced = invalidSpec(ReasonSpecChangeRefused, refused)
+		p.SpecNotSynced.Message = "the job goes on with the spec it was created with, because the changed one cannot run: " + p.SpecNotSynced.Message
 		return false
 	}
 	if podsStarted(obs) {
@@ -255,7 +253,7 @@ func (p *Plan) replaceVolcanoJob(obs *observed.State, why string) {
 // podsStarted reports whether something would be lost if the gang started over: a placed pod may run as soon as it has the
 // addresses of the others.
 func podsStarted(obs *observed.State) bool {
-	if obs.VolcanoJob.Status.State.Phase == vcbatch.Restarting && !observed.RestartsPods(obs.VolcanoJob) {
+	if obs.Attempt() == observed.AttemptRestarting && !observed.RestartsPods(obs.VolcanoJob) {
 		return false
 	}
 	for _, m := range obs.RolePods() {
@@ -269,7 +267,7 @@ func podsStarted(obs *observed.State) bool {
 // podGroup makes the PodGroup that the pods' annotation names, and repairs it where it differs. One that is left over goes
 // when the job has finished (cleanUp): until then Volcano is about to delete it.
 func (p *Plan) podGroup(obs *observed.State) {
-	if !volcano.GangActive(obs.VolcanoJob.Status.State.Phase) || obs.Succeeded() {
+	if !obs.Attempt().Active() || obs.Succeeded() {
 		return
 	}
 	want := builder.PodGroup(obs.VolcanoJob, func(class string) int32 {

@@ -16,7 +16,6 @@ import (
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
@@ -41,7 +40,7 @@ func TestCreate(t *testing.T) {
 			want: gist{does: []string{"create Volcano Job job"}},
 		},
 		"paddle-operator's finalizer": {
-			with: []change{func(obs *observed.State) { obs.Job.Finalizers = []string{"other", keys.OperatorFinalizer} }},
+			with: []change{func(obs *observed.State) { obs.Job.Finalizers = []string{"other", v1.OperatorFinalizer} }},
 			want: gist{does: []string{"release finalizer", "create Volcano Job job"}},
 		},
 		"somebody's finalizer": {
@@ -50,7 +49,7 @@ func TestCreate(t *testing.T) {
 		},
 		"being deleted": {
 			with: []change{func(obs *observed.State) {
-				obs.Job.DeletionTimestamp, obs.Job.Finalizers = &metav1.Time{}, []string{keys.OperatorFinalizer}
+				obs.Job.DeletionTimestamp, obs.Job.Finalizers = &metav1.Time{}, []string{v1.OperatorFinalizer}
 			}},
 			want: gist{does: []string{"release finalizer"}},
 		},
@@ -118,11 +117,11 @@ func TestCreatedVolcanoJob(t *testing.T) {
 	t.Parallel()
 	job := volcanoJobOf(t, Decide(submitted(), config))
 	require.Equal(t, []string{metav1.FinalizerDeleteDependents}, job.Finalizers, "pods go before their Job")
-	require.Equal(t, "PodIP", job.Annotations[keys.Intranet])
-	require.NotContains(t, job.Annotations, keys.EarlierRestarts)
+	require.Equal(t, "PodIP", job.Annotations[v1.IntranetAnnotation])
+	require.NotContains(t, job.Annotations, v1.EarlierRestartsAnnotation)
 
 	job = volcanoJobOf(t, Decide(submitted(func(obs *observed.State) { obs.Job.Status.Restarts = 2 }), config))
-	require.Equal(t, "2", job.Annotations[keys.EarlierRestarts])
+	require.Equal(t, "2", job.Annotations[v1.EarlierRestartsAnnotation])
 }
 
 // wanted gives an observed state a PodGroup of the user's own.
@@ -135,7 +134,7 @@ func wanted(minMember int32, queue, priority string) change {
 	}
 }
 
-func TestUsersPodGroupIsAWish(t *testing.T) {
+func TestUsersPodGroupOverrides(t *testing.T) {
 	t.Parallel()
 	events := func(plan Plan) []Event {
 		create, ok := plan.Actions[0].(CreateVolcanoJob)
@@ -146,12 +145,12 @@ func TestUsersPodGroupIsAWish(t *testing.T) {
 	job := volcanoJobOf(t, plan)
 	require.EqualValues(t, 2, job.Spec.MinAvailable)
 	require.Equal(t, "high", job.Spec.PriorityClassName)
-	require.Equal(t, "own-uid", job.Annotations[keys.OwnPodGroup])
+	require.Equal(t, "own-uid", job.Annotations[v1.UserPodGroupAnnotation])
 	require.Len(t, events(plan), 2)
 	require.Equal(t, ReasonPodGroupNotNeeded, events(plan)[1].Reason)
 
 	plan = Decide(submitted(), config)
-	require.NotContains(t, volcanoJobOf(t, plan).Annotations, keys.OwnPodGroup)
+	require.NotContains(t, volcanoJobOf(t, plan).Annotations, v1.UserPodGroupAnnotation)
 	require.Len(t, events(plan), 1)
 }
 
@@ -164,8 +163,8 @@ func TestUsersPodGroupThatComesSecond(t *testing.T) {
 	t.Parallel()
 	placed := []change{with("ps", observed.Starting), with("worker", observed.Starting, observed.Starting)}
 	noted := func(obs *observed.State) {
-		obs.VolcanoJob.Annotations[keys.OwnPodGroup] = "own-uid"
-		obs.PodGroup.Annotations[keys.OwnPodGroup] = "own-uid"
+		obs.VolcanoJob.Annotations[v1.UserPodGroupAnnotation] = "own-uid"
+		obs.PodGroup.Annotations[v1.UserPodGroupAnnotation] = "own-uid"
 	}
 	note := func(reason string) gist { return gist{does: []string{"note PodGroup own-uid: " + reason}} }
 	replaced := gist{does: []string{"delete Volcano Job job"}, waiting: ReasonReplacing}
@@ -186,7 +185,7 @@ func TestUsersPodGroupThatComesSecond(t *testing.T) {
 		"noted":                    {phase: vcbatch.Pending, with: append(placed, noted, environmentOf, wanted(2, "other", "high"))},
 		"the job is ending":        {phase: vcbatch.Completing, with: []change{noPodGroup, wanted(2, "default", "")}},
 		"the spec says otherwise": {phase: vcbatch.Running, with: append(running, environmentOf, wanted(2, "default", ""),
-			editSpec(func(s *v1.PaddleJobSpec) { s.Worker.Replicas = 3 })), want: gist{unapplied: ReasonSpecChangeNotApplied}},
+			editSpec(func(s *v1.PaddleJobSpec) { s.Worker.Replicas = 3 })), want: gist{notSynced: ReasonSpecChangeNotApplied}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -214,20 +213,20 @@ func TestSpecChange(t *testing.T) {
 		"unplaced pods":             {phase: vcbatch.Pending, with: []change{with("ps", observed.Unscheduled), more}, want: replaced},
 		"placed, without addresses": {phase: vcbatch.Pending, with: append(placed, more), want: replaced},
 		"placed, with addresses": {
-			phase: vcbatch.Pending, with: append(placed, environmentOf, more), want: gist{unapplied: ReasonSpecChangeNotApplied},
+			phase: vcbatch.Pending, with: append(placed, environmentOf, more), want: gist{notSynced: ReasonSpecChangeNotApplied},
 		},
-		"running": {phase: vcbatch.Running, with: append(running, environmentOf, more), want: gist{unapplied: ReasonSpecChangeNotApplied}},
+		"running": {phase: vcbatch.Running, with: append(running, environmentOf, more), want: gist{notSynced: ReasonSpecChangeNotApplied}},
 		"running, fewer": {
-			phase: vcbatch.Running, with: append(running, environmentOf, fewer), want: gist{unapplied: ReasonSpecChangeNotApplied},
+			phase: vcbatch.Running, with: append(running, environmentOf, fewer), want: gist{notSynced: ReasonSpecChangeNotApplied},
 		},
-		"running, addresses lost": {phase: vcbatch.Running, with: append(running, more), want: gist{unapplied: ReasonSpecChangeNotApplied}},
+		"running, addresses lost": {phase: vcbatch.Running, with: append(running, more), want: gist{notSynced: ReasonSpecChangeNotApplied}},
 		"running, another intranet": {
 			phase: vcbatch.Running, with: append(running, environmentOf, editSpec(func(s *v1.PaddleJobSpec) { s.Intranet = v1.Service })),
-			want: gist{unapplied: ReasonSpecChangeNotApplied},
+			want: gist{notSynced: ReasonSpecChangeNotApplied},
 		},
-		"running, and cannot run": {phase: vcbatch.Running, with: append(running, environmentOf, bad), want: gist{unapplied: ReasonSpecChangeRefused}},
+		"running, and cannot run": {phase: vcbatch.Running, with: append(running, environmentOf, bad), want: gist{notSynced: ReasonSpecChangeRefused}},
 		"pending, and cannot run": {
-			phase: vcbatch.Pending, with: []change{bad}, want: gist{unapplied: ReasonSpecChangeRefused},
+			phase: vcbatch.Pending, with: []change{bad}, want: gist{notSynced: ReasonSpecChangeRefused},
 		},
 		"restarting": {
 			phase: vcbatch.Restarting, with: append(running, environmentOf, more),
@@ -238,7 +237,7 @@ func TestSpecChange(t *testing.T) {
 		"gang restarted, addresses of the dead": {
 			phase: vcbatch.Running,
 			with:  append(placed, environmentOf, more, func(obs *observed.State) { obs.Pods[0].UID = "new" }),
-			want:  gist{does: []string{"delete ConfigMap job"}, unapplied: ReasonSpecChangeNotApplied},
+			want:  gist{does: []string{"delete ConfigMap job"}, notSynced: ReasonSpecChangeNotApplied},
 		},
 		"being deleted already": {
 			phase: vcbatch.Pending, with: []change{more, func(obs *observed.State) { obs.VolcanoJob.DeletionTimestamp = &metav1.Time{} }},
@@ -263,7 +262,7 @@ func TestEarlierReleasesHashIsOfTheSameSpec(t *testing.T) {
 	t.Parallel()
 	const earlier = "5b7d7f25f055a86f"
 	limit := runs(func(run *v1.RunPolicy) { run.BackoffLimit = ptr.To[int32](3) })
-	upgraded := func(obs *observed.State) { obs.VolcanoJob.Annotations[keys.SpecHash] = earlier }
+	upgraded := func(obs *observed.State) { obs.VolcanoJob.Annotations[v1.SpecHashAnnotation] = earlier }
 	plan := Decide(created(t, vcbatch.Pending, limit, upgraded), config)
 	require.Nil(t, plan.Waiting)
 	require.Nil(t, plan.SpecNotSynced)
@@ -271,7 +270,7 @@ func TestEarlierReleasesHashIsOfTheSameSpec(t *testing.T) {
 	require.Equal(t, ReasonReplacing, Decide(created(t, vcbatch.Pending, limit, upgraded, another), config).Waiting.Reason)
 
 	ended := func(obs *observed.State) {
-		obs.Job.Annotations = map[string]string{keys.FinalStatus: "Completed " + earlier}
+		obs.Job.Annotations = map[string]string{v1.FinalStatusAnnotation: "Completed " + earlier}
 	}
 	require.Equal(t, v1.Completed, Decide(submitted(limit, ended), config).RestoredPhase)
 	require.Empty(t, Decide(submitted(limit, ended, another), config).RestoredPhase)
@@ -293,10 +292,10 @@ func TestNoPhaseOfThePodGroupStopsAJob(t *testing.T) {
 
 // forged is a value for every key under which the controller keeps its state.
 var forged = map[string]string{
-	keys.JobName: "other", keys.Mode: "Single", keys.SpecHash: "0", keys.Intranet: string(v1.Host), keys.EarlierRestarts: "7",
-	keys.Recreations: "3", keys.OwnPodGroup: "uid", keys.Gang: "gang", keys.Elastic: "true", keys.Announced: "true",
-	keys.FirstPort: "20000", keys.Address: "10.9.9.9", keys.AnnouncedAt: "now", keys.Port: "20000",
-	keys.PortRange: "20000", keys.Prefix + "of-a-later-release": "yes",
+	v1.JobNameLabel: "other", v1.ModeAnnotation: "Single", v1.SpecHashAnnotation: "0", v1.IntranetAnnotation: string(v1.Host), v1.EarlierRestartsAnnotation: "7",
+	v1.RecreationsAnnotation: "3", v1.UserPodGroupAnnotation: "uid", v1.GangAnnotation: "gang", v1.ElasticAnnotation: "true", v1.AnnouncedAnnotation: "true",
+	v1.FirstPortAnnotation: "20000", v1.AddressAnnotation: "10.9.9.9", v1.AnnouncedAtAnnotation: "now", v1.PortAnnotation: "20000",
+	v1.PortRangeAnnotation: "20000", v1.Prefix + "of-a-later-release": "yes",
 }
 
 // The Volcano Job and its pods are the same whatever a user writes under our prefix; all other metadata is copied.
@@ -327,7 +326,7 @@ func TestUsersCannotSetTheControllersKeys(t *testing.T) {
 				plan := Decide(obs, config)
 				require.Nil(t, plan.Stalled)
 				obs.VolcanoJob = volcanoJobOf(t, plan)
-				delete(obs.VolcanoJob.Annotations, keys.SpecHash) // templates are part of the spec
+				delete(obs.VolcanoJob.Annotations, v1.SpecHashAnnotation) // templates are part of the spec
 				return obs
 			}
 			want, got := rendered(others), rendered(others, forged)
@@ -341,7 +340,7 @@ func TestUsersCannotSetTheControllersKeys(t *testing.T) {
 
 func TestUsersKeysReachTheVolcanoJob(t *testing.T) {
 	obs := submitted(func(obs *observed.State) {
-		obs.Job.Annotations = map[string]string{keys.Colocation: "Required", keys.ParameterSize: "2Gi", keys.GroupSize: "8", keys.MinResources: "cpu=4"}
+		obs.Job.Annotations = map[string]string{v1.ColocationAnnotation: "Required", v1.ParameterSizeAnnotation: "2Gi", v1.GroupSizeAnnotation: "8", v1.MinResourcesAnnotation: "cpu=4"}
 	})
 	job := volcanoJobOf(t, Decide(obs, config))
 	require.Subset(t, job.Annotations, obs.Job.Annotations)

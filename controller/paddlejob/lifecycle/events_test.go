@@ -138,11 +138,11 @@ func TestEvents(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var told []string
+			var reported []string
 			for _, e := range Events(tc.before, tc.after, tc.warnings) {
-				told = append(told, e.Type+" "+e.Reason+": "+e.Message)
+				reported = append(reported, e.Type+" "+e.Reason+": "+e.Message)
 			}
-			require.Equal(t, tc.want, told)
+			require.Equal(t, tc.want, reported)
 		})
 	}
 }
@@ -154,7 +154,7 @@ func TestDelay(t *testing.T) {
 	text := condition(v1.ConditionStalled, false, "Proceeding", "another text")
 	starts := condition(v1.ConditionRunning, false, "PodsStarting", "")
 	waits := condition(v1.ConditionScheduled, false, "WaitingForGang", "")
-	letIn := condition(v1.ConditionAdmitted, true, "LetIn", "")
+	admittedGang := condition(v1.ConditionAdmitted, true, "Admitted", "")
 	for name, tc := range map[string]struct {
 		with []func(*v1.PaddleJobStatus)
 		want time.Duration
@@ -162,7 +162,7 @@ func TestDelay(t *testing.T) {
 		"a text":                        {with: []func(*v1.PaddleJobStatus){text}, want: textDelay},
 		"a count":                       {with: []func(*v1.PaddleJobStatus){counted}, want: textDelay},
 		"a count and a text":            {with: []func(*v1.PaddleJobStatus){counted, text}, want: textDelay},
-		"let in":                        {with: []func(*v1.PaddleJobStatus){letIn}, want: textDelay},
+		"let in":                        {with: []func(*v1.PaddleJobStatus){admittedGang}, want: textDelay},
 		"why it starts not":             {with: []func(*v1.PaddleJobStatus){starts}, want: textDelay},
 		"why it waits":                  {with: []func(*v1.PaddleJobStatus){waits}, want: textDelay},
 		"a reason of the plugin":        {with: []func(*v1.PaddleJobStatus){counted, text, condition(v1.ConditionScheduled, false, "InsufficientResources", "none")}},
@@ -171,7 +171,7 @@ func TestDelay(t *testing.T) {
 		"a reason of most gangs":        {with: []func(*v1.PaddleJobStatus){condition(v1.ConditionScheduled, false, "WaitingForPods", "")}, want: textDelay},
 		"a count of kubectl get":        {with: []func(*v1.PaddleJobStatus){shown}, want: columnsDelay},
 		"that and a text":               {with: []func(*v1.PaddleJobStatus){shown, text}, want: columnsDelay},
-		"that and let in":               {with: []func(*v1.PaddleJobStatus){shown, letIn}, want: columnsDelay},
+		"that and let in":               {with: []func(*v1.PaddleJobStatus){shown, admittedGang}, want: columnsDelay},
 		"that and why it starts not":    {with: []func(*v1.PaddleJobStatus){shown, starts}, want: columnsDelay},
 		"that and why it waits":         {with: []func(*v1.PaddleJobStatus){shown, waits}, want: columnsDelay},
 		"the servers' count":            {with: []func(*v1.PaddleJobStatus){func(s *v1.PaddleJobStatus) { s.PS = &v1.ResourceStatus{Ready: "1/2"} }}, want: columnsDelay},
@@ -190,9 +190,7 @@ func TestDelay(t *testing.T) {
 			for _, c := range tc.with {
 				c(after)
 			}
-			wait, text := Delay(before, after)
-			require.Equal(t, tc.want, wait)
-			require.Equal(t, wait == textDelay, text)
+			require.Equal(t, tc.want, Delay(before, after))
 		})
 	}
 	for name, tc := range map[string]struct {
@@ -208,28 +206,20 @@ func TestDelay(t *testing.T) {
 		before := status(phaseIs(tc.from))
 		after := before.DeepCopy()
 		after.Phase = tc.to
-		wait, text := Delay(before, after)
-		require.Equal(t, tc.want, wait, name)
-		require.False(t, text, name)
+		require.Equal(t, tc.want, Delay(before, after), name)
 	}
 	waiting := status(condition(v1.ConditionScheduled, false, "InsufficientResources", "none"), condition(v1.ConditionRunning, false, "NotScheduled", ""))
-	again := waiting.DeepCopy()
-	condition(v1.ConditionScheduled, false, "InsufficientResources", "other figures")(again)
-	wait, isText := Delay(waiting, again)
-	require.Equal(t, textDelay, wait, "the figures of a reason")
-	require.True(t, isText)
-	condition(v1.ConditionScheduled, false, "Placing", "")(again)
-	wait, _ = Delay(waiting, again)
-	require.Equal(t, textDelay, wait, "a reason that is no more")
+	repeated := waiting.DeepCopy()
+	condition(v1.ConditionScheduled, false, "InsufficientResources", "other figures")(repeated)
+	require.Equal(t, textDelay, Delay(waiting, repeated), "the figures of a reason")
+	condition(v1.ConditionScheduled, false, "Placing", "")(repeated)
+	require.Equal(t, textDelay, Delay(waiting, repeated), "a reason that is no more")
 
 	running := status(phaseIs(v1.Running))
 	fewer := running.DeepCopy()
 	shown(fewer)
-	wait, isText = Delay(running, fewer)
-	require.Equal(t, columnsDelay, wait, "a count of a job that runs")
-	require.False(t, isText)
+	require.Equal(t, columnsDelay, Delay(running, fewer), "a count of a job that runs")
 	running, fewer = status(phaseIs(v1.Running)), status(phaseIs(v1.Running))
 	starts(fewer)
-	wait, _ = Delay(running, fewer)
-	require.Zero(t, wait, "a job that ran")
+	require.Zero(t, Delay(running, fewer), "a job that ran")
 }

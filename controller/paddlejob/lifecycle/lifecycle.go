@@ -12,7 +12,6 @@ import (
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
@@ -50,19 +49,23 @@ func (p *Plan) suspend(obs *observed.State) {
 	}
 }
 
-// deadlineExceeded fails a job that takes longer than it may. One whose end is certain is let end.
-func (p *Plan) deadlineExceeded(obs *observed.State) bool {
+// deadline returns how much longer the job may take, false if it has no deadline or is about to end by itself.
+func deadline(obs *observed.State) (left time.Duration, ok bool) {
 	run := obs.Job.Spec.RunPolicy
 	if run == nil || run.ActiveDeadlineSeconds == nil || endsByItself(obs) {
-		return false
+		return 0, false
 	}
-	if left := time.Duration(*run.ActiveDeadlineSeconds)*time.Second - obs.Active(); left > 0 {
-		p.requeueAfter(left)
-		return false
-	}
-	p.Failed = &builder.Cause{Reason: ReasonDeadlineExceeded, Message: fmt.Sprintf(
-		"the job took longer than spec.runPolicy.activeDeadlineSeconds, %d s", *run.ActiveDeadlineSeconds)}
-	return true
+	return time.Duration(*run.ActiveDeadlineSeconds)*time.Second - obs.Active(), true
+}
+
+func deadlineExceeded(obs *observed.State) bool {
+	left, ok := deadline(obs)
+	return ok && left <= 0
+}
+
+func deadlineCause(obs *observed.State) *builder.Cause {
+	return &builder.Cause{Reason: ReasonDeadlineExceeded, Message: fmt.Sprintf(
+		"the job took longer than spec.runPolicy.activeDeadlineSeconds, %d s", *obs.Job.Spec.RunPolicy.ActiveDeadlineSeconds)}
 }
 
 // endsByItself reports whether the job is about to end by itself.
@@ -70,18 +73,18 @@ func endsByItself(obs *observed.State) bool {
 	return obs.Succeeded() || obs.Ended()
 }
 
-// expire deletes a finished PaddleJob whose time is over, and reports whether it did; all that was made for it goes with it.
-func (p *Plan) expire(obs *observed.State) bool {
+// timeToLive returns how much longer a finished PaddleJob is kept, false if it has not finished or is kept forever.
+func timeToLive(obs *observed.State) (left time.Duration, ok bool) {
 	run, end := obs.Job.Spec.RunPolicy, obs.Job.Status.CompletionTime
-	if run == nil || run.TTLSecondsAfterFinished == nil || end == nil {
-		return false
+	if !observed.Finished(obs.Job) || run == nil || run.TTLSecondsAfterFinished == nil || end == nil {
+		return 0, false
 	}
-	if left := end.Add(time.Duration(*run.TTLSecondsAfterFinished) * time.Second).Sub(obs.Now); left > 0 {
-		p.requeueAfter(left)
-		return false
-	}
-	p.remove(KindPaddleJob, obs.Job)
-	return true
+	return end.Add(time.Duration(*run.TTLSecondsAfterFinished) * time.Second).Sub(obs.Now), true
+}
+
+func expired(obs *observed.State) bool {
+	left, ok := timeToLive(obs)
+	return ok && left <= 0
 }
 
 // ReasonRestored is of a job that had ended before it was restored without its status.
@@ -91,22 +94,19 @@ const ReasonRestored = "Restored"
 // controls is created by that object's controller, without the annotation.
 func (p *Plan) noteFinalStatus(obs *observed.State) {
 	value := string(obs.Job.Status.Phase) + " " + builder.SpecHash(obs.Job)
-	if metav1.GetControllerOf(obs.Job) == nil && obs.Job.Annotations[keys.FinalStatus] != value {
+	if metav1.GetControllerOf(obs.Job) == nil && obs.Job.Annotations[v1.FinalStatusAnnotation] != value {
 		p.do(NoteFinalStatus{Value: value})
 	}
 }
 
-// restored reports whether the job has no status and had ended with this spec before. Whoever forges the annotation stops
-// a job of their own.
-func (p *Plan) restored(obs *observed.State) bool {
-	phase, hash, _ := strings.Cut(obs.Job.Annotations[keys.FinalStatus], " ")
+// restoredPhase returns how a job without a status had ended with this spec before, "" if it had not. Whoever forges the annotation
+// stops a job of their own.
+func restoredPhase(obs *observed.State) v1.Phase {
+	phase, hash, _ := strings.Cut(obs.Job.Annotations[v1.FinalStatusAnnotation], " ")
 	if obs.Job.Status.Phase != "" || !builder.SameSpec(hash, obs.Job) || (phase != string(v1.Completed) && phase != string(v1.Failed)) {
-		return false
+		return ""
 	}
-	p.RestoredPhase = v1.Phase(phase)
-	p.RestoredMessage = fmt.Sprintf("the job was %s before it was restored or copied: to run it, create it without the annotation %s",
-		phase, keys.FinalStatus)
-	return true
+	return v1.Phase(phase)
 }
 
 // cleanUp deletes what a finished job must not keep; nothing is ever made for it again.
@@ -153,4 +153,29 @@ func cleansPods(policy v1.CleanPodPolicy, phase v1.Phase) bool {
 		return phase == v1.Completed
 	}
 	return false
+}
+
+// replaceLegacyPods deletes what paddle-operator made for a gang that cannot finish, so that it starts again under Volcano.
+func (p *Plan) replaceLegacyPods(obs *observed.State) {
+	p.Waiting = &builder.Cause{Reason: ReasonTakingOver,
+		Message: "what paddle-operator made for this job cannot finish and is being deleted; the job then starts anew under Volcano"}
+	p.deleteLegacyResources(obs)
+}
+
+// deleteLegacyResources deletes all that paddle-operator made for the job.
+func (p *Plan) deleteLegacyResources(obs *observed.State) {
+	for _, pod := range obs.Operator.Pods {
+		p.remove(KindPod, pod)
+	}
+	for _, service := range obs.Operator.Services {
+		p.remove(KindService, service)
+	}
+	if obs.Operator.Environment != nil {
+		p.remove(KindConfigMap, obs.Operator.Environment)
+	}
+	if obs.Operator.PodGroup != nil {
+		p.remove(KindPodGroup, obs.Operator.PodGroup)
+	}
+	// Services and ConfigMaps of paddle-operator's are not watched.
+	p.requeueAfter(pollInterval)
 }

@@ -15,7 +15,6 @@ import (
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
 )
@@ -198,7 +197,7 @@ func TestScale(t *testing.T) {
 	fewer := scaled(made(wantsWorkers(2)))
 	require.EqualValues(t, 2, fewer.Spec.Tasks[0].Replicas)
 	require.EqualValues(t, 2, fewer.Spec.MinAvailable)
-	require.NotEmpty(t, fewer.Annotations[keys.SpecHash])
+	require.NotEmpty(t, fewer.Annotations[v1.SpecHashAnnotation])
 	over := made(wantsWorkers(9), with("worker", observed.Running, observed.Running))
 	require.Nil(t, scaled(over))
 	require.Equal(t, ReasonSpecChangeNotApplied, over.SpecNotSynced.Reason, "the API server refuses it")
@@ -209,7 +208,7 @@ func TestScale(t *testing.T) {
 // finalStatus gives a job the annotation that it would have after its end.
 func finalStatus(phase string) change {
 	return func(obs *observed.State) {
-		obs.Job.Annotations = map[string]string{keys.FinalStatus: phase + " " + builder.SpecHash(obs.Job)}
+		obs.Job.Annotations = map[string]string{v1.FinalStatusAnnotation: phase + " " + builder.SpecHash(obs.Job)}
 	}
 }
 
@@ -283,29 +282,29 @@ func TestFinishedJobThatIsRestoredDoesNotRun(t *testing.T) {
 				return
 			}
 			require.Empty(t, plan.Actions)
-			require.Contains(t, plan.RestoredMessage, keys.FinalStatus)
 		})
 	}
 }
 
 func TestStatusOfARestoredJob(t *testing.T) {
 	t.Parallel()
-	gone := seen("")
-	gone.VolcanoJob, gone.PodGroup = nil, nil
+	absent := seen("")
+	absent.VolcanoJob, absent.PodGroup = nil, nil
 	for end, want := range map[v1.Phase]map[string]string{
 		v1.Completed: {"Stalled": "False Proceeding", "Running": "False Completed", "Succeeded": "True Restored"},
 		v1.Failed:    {"Stalled": "False Proceeding", "Running": "False Failed", "Failed": "True Restored"},
 	} {
-		status := at(0, gone, Plan{RestoredPhase: end, RestoredMessage: "it had ended"})
+		status := at(0, absent, Plan{RestoredPhase: end})
 		require.Equal(t, end, status.Phase)
 		require.Equal(t, want, conditionsOf(status))
 		require.Nil(t, status.StartTime)
 		require.Equal(t, &metav1.Time{Time: now}, status.CompletionTime)
 		kind := map[v1.Phase]string{v1.Completed: v1.ConditionSucceeded, v1.Failed: v1.ConditionFailed}[end]
-		require.Equal(t, "it had ended", meta.FindStatusCondition(status.Conditions, kind).Message)
+		message := meta.FindStatusCondition(status.Conditions, kind).Message
+		require.Contains(t, message, "create it without the annotation "+v1.FinalStatusAnnotation)
 		events := Events(&v1.PaddleJobStatus{}, status, nil)
 		require.Len(t, events, 1)
-		require.Equal(t, "it had ended", events[0].Message)
+		require.Equal(t, message, events[0].Message)
 	}
 }
 

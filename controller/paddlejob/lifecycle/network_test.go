@@ -12,7 +12,6 @@ import (
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
@@ -96,7 +95,7 @@ func TestASingleWorkerMayHaveAnyAddress(t *testing.T) {
 }
 
 // In a dual-stack cluster whose first family is IPv6 the pods are told their other address first.
-func TestTheSecondAddressIsTold(t *testing.T) {
+func TestTheSecondAddressIsAnnounced(t *testing.T) {
 	announcing := builder.Config{AnnouncePodIPs: true}
 	obs := createdFrom(t, announcing, asSubmitted, with(builder.RolePS, observed.Starting), with(builder.RoleWorker, observed.Starting, observed.Starting),
 		addressed("fd00::1", "fd00::2", "fd00::3"))
@@ -112,9 +111,9 @@ func TestTheSecondAddressIsTold(t *testing.T) {
 	require.Len(t, action.Pods, 3)
 	for i, one := range action.Pods {
 		require.Equal(t, map[string]string{
-			keys.Address: []string{"10.0.0.1", "10.0.0.2", "10.0.0.3"}[i], keys.AnnouncedAt: "0001-01-01T00:00:00Z",
+			v1.AddressAnnotation: []string{"10.0.0.1", "10.0.0.2", "10.0.0.3"}[i], v1.AnnouncedAtAnnotation: "0001-01-01T00:00:00Z",
 		}, one.Annotations)
-		one.Pod.Annotations[keys.Address] = one.Annotations[keys.Address]
+		one.Pod.Annotations[v1.AddressAnnotation] = one.Annotations[v1.AddressAnnotation]
 	}
 	// The flag may be another by now: what counts is how the templates were made.
 	require.Equal(t, "10.0.0.2:36000,10.0.0.3:36000", environmentIn(Decide(obs, config)).Data["PADDLE_TRAINER_ENDPOINTS"])
@@ -160,7 +159,7 @@ func TestElasticEnvironmentIsThereFirst(t *testing.T) {
 	made := environmentIn(plan)
 	require.NotNil(t, made)
 	require.Equal(t, "1:4", made.Data["PADDLE_NNODES"])
-	require.Equal(t, "true", volcanoJobOf(t, plan).Annotations[keys.Elastic])
+	require.Equal(t, "true", volcanoJobOf(t, plan).Annotations[v1.ElasticAnnotation])
 
 	obs = createdFrom(t, config, elastic, with(builder.RoleWorker, observed.Running))
 	obs.Environment = made
@@ -174,7 +173,7 @@ func TestElasticEnvironmentIsThereFirst(t *testing.T) {
 
 func TestEnvironmentIsMended(t *testing.T) {
 	for name, spoil := range map[string]func(*corev1.ConfigMap){
-		"label": func(cm *corev1.ConfigMap) { delete(cm.Labels, keys.JobName) },
+		"label": func(cm *corev1.ConfigMap) { delete(cm.Labels, v1.JobNameLabel) },
 		"data":  func(cm *corev1.ConfigMap) { cm.Data["PADDLE_PORT"] = "1" },
 	} {
 		obs := created(t, vcbatch.Running, with(builder.RolePS, observed.Starting), with(builder.RoleWorker, observed.Starting, observed.Starting), environmentOf)
@@ -186,7 +185,7 @@ func TestEnvironmentIsMended(t *testing.T) {
 	obs := createdFrom(t, config, elastic)
 	obs.Environment = builder.ConfigMap(obs.Job, nil, "", config)
 	require.Empty(t, done(Decide(obs, config)))
-	obs.Environment.Annotations = map[string]string{keys.Gang: "x"}
+	obs.Environment.Annotations = map[string]string{v1.GangAnnotation: "x"}
 	require.Equal(t, []string{"update environment"}, done(Decide(obs, config)))
 }
 
@@ -212,11 +211,11 @@ func TestPodsThatFoundNoEnvironmentAreWoken(t *testing.T) {
 	starting := []change{with(builder.RolePS, observed.Starting), with(builder.RoleWorker, observed.Starting, observed.Starting), pods}
 	require.Equal(t, []string{"create environment"}, done(Decide(created(t, vcbatch.Pending, starting...), config)), "it is written first")
 	obs := created(t, vcbatch.Pending, append(starting, environmentOf)...)
-	require.Equal(t, []string{"annotate " + obs.Pods[0].Name + ": " + keys.Gang, "annotate " + obs.Pods[1].Name + ": " + keys.Gang}, done(Decide(obs, config)))
+	require.Equal(t, []string{"annotate " + obs.Pods[0].Name + ": " + v1.GangAnnotation, "annotate " + obs.Pods[1].Name + ": " + v1.GangAnnotation}, done(Decide(obs, config)))
 	for _, pod := range obs.Pods {
-		pod.Annotations[keys.Gang] = obs.Environment.Annotations[keys.Gang]
+		pod.Annotations[v1.GangAnnotation] = obs.Environment.Annotations[v1.GangAnnotation]
 	}
 	require.Empty(t, done(Decide(obs, config)), "once")
-	obs.Pods[0].Annotations[keys.Gang] = "another"
+	obs.Pods[0].Annotations[v1.GangAnnotation] = "another"
 	require.Len(t, done(Decide(obs, config)), 1, "and once more in the next gang")
 }

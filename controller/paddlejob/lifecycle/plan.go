@@ -32,8 +32,6 @@ type Plan struct {
 	Succeeded bool
 	// RestoredPhase is how the job had ended before it was restored without its status, "" for any other job.
 	RestoredPhase v1.Phase
-	// RestoredMessage is what the user should know about that.
-	RestoredMessage string
 	// CountRestart is true when the gang is to be started again and the status has not counted that yet.
 	CountRestart bool
 	// Recreate is true when the Volcano Job is to be deleted and created again.
@@ -57,8 +55,8 @@ type Plan struct {
 // pollInterval is how soon to look again at what is not watched.
 const pollInterval = 10 * time.Second
 
-// Action is one write to the API.
-type Action interface{ action() }
+// Action is one write to the API, of one of the types below.
+type Action any
 
 // Event is something to tell the user once the action it belongs to is done.
 type Event struct {
@@ -130,15 +128,6 @@ type Delete struct {
 	Object metav1.Object
 }
 
-func (ReleaseFinalizer) action() {}
-func (CreateVolcanoJob) action() {}
-func (ApplyPodGroup) action()    {}
-func (WriteEnvironment) action() {}
-func (IssueCommand) action()     {}
-func (NotePodGroup) action()     {}
-func (ScaleVolcanoJob) action()  {}
-func (Delete) action()           {}
-
 func (p *Plan) do(actions ...Action) { p.Actions = append(p.Actions, actions...) }
 
 // requeueAfter asks to look again after a time; the soonest wins.
@@ -193,11 +182,5 @@ type Announcement struct {
 	Annotations map[string]string
 }
 
-func (MovePorts) action() {}
-
-func (AnnouncePods) action() {}
-
 // NoteFinalStatus annotates a PaddleJob that has ended.
 type NoteFinalStatus struct{ Value string }
-
-func (NoteFinalStatus) action() {}

@@ -14,7 +14,6 @@ import (
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
@@ -28,7 +27,7 @@ func takenBy(ports ...builder.Ports) change {
 }
 
 func startsAt(first int) change {
-	return func(obs *observed.State) { obs.VolcanoJob.Annotations[keys.FirstPort] = strconv.Itoa(first) }
+	return func(obs *observed.State) { obs.VolcanoJob.Annotations[v1.FirstPortAnnotation] = strconv.Itoa(first) }
 }
 
 // announced gives each pod what it would be told of ports that begin at first.
@@ -42,7 +41,7 @@ func announced(first int) change {
 	}
 }
 
-func unlabelled(obs *observed.State) { delete(obs.VolcanoJob.Labels, keys.Intranet) }
+func unlabelled(obs *observed.State) { delete(obs.VolcanoJob.Labels, v1.IntranetAnnotation) }
 
 func placed(obs *observed.State) {
 	with(builder.RolePS, observed.Starting)(obs)
@@ -64,8 +63,8 @@ func TestPortsAreChosenWhenTheGangIsPlaced(t *testing.T) {
 	obs := submitted(takenBy(builder.Ports{First: 20000, Count: 60}))
 	onHosts(&obs.Job.Spec)
 	job := volcanoJobOf(t, Decide(obs, few))
-	require.NotContains(t, job.Annotations, keys.FirstPort)
-	require.Equal(t, "Host", job.Labels[keys.Intranet])
+	require.NotContains(t, job.Annotations, v1.FirstPortAnnotation)
+	require.Equal(t, "Host", job.Labels[v1.IntranetAnnotation])
 	require.Zero(t, PortsOf(job))
 
 	takenBy(builder.Ports{First: 20055, Count: 6})(obs)
@@ -74,7 +73,7 @@ func TestPortsAreChosenWhenTheGangIsPlaced(t *testing.T) {
 	require.Contains(t, plan.Stalled.Message, "20000-20119")
 
 	other := volcanoJobOf(t, Decide(submitted(), few))
-	require.NotContains(t, other.Labels, keys.Intranet)
+	require.NotContains(t, other.Labels, v1.IntranetAnnotation)
 
 	taken := takenBy(builder.Ports{First: 20000, Count: 60})
 	for name, pods := range map[string]change{
@@ -92,7 +91,7 @@ func TestPortsAreChosenWhenTheGangIsPlaced(t *testing.T) {
 	require.Equal(t, builder.Ports{First: 20060, Count: 60}, PortsOf(obs.VolcanoJob))
 	for _, action := range Decide(obs, few).Actions {
 		if apply, ok := action.(ApplyPodGroup); ok {
-			require.NotContains(t, apply.PodGroup.Annotations, keys.FirstPort, "it need not be written again for that")
+			require.NotContains(t, apply.PodGroup.Annotations, v1.FirstPortAnnotation, "it need not be written again for that")
 		}
 	}
 }
@@ -120,7 +119,7 @@ func TestARestartGivesPortsBack(t *testing.T) {
 			first, writes := moved(Decide(obs, few))
 			require.Zero(t, first)
 			require.Equal(t, c.back, writes)
-			delete(obs.VolcanoJob.Annotations, keys.FirstPort)
+			delete(obs.VolcanoJob.Annotations, v1.FirstPortAnnotation)
 			if c.back {
 				_, writes = moved(Decide(obs, few))
 				require.False(t, writes, "once")
@@ -132,7 +131,7 @@ func TestARestartGivesPortsBack(t *testing.T) {
 	require.False(t, writes, "it has none")
 }
 
-func TestPortsAreFreeAgainAtTheEnd(t *testing.T) {
+func TestPortsAreReturnedAtTheEnd(t *testing.T) {
 	obs := createdFrom(t, few, onHosts, startsAt(20060))
 	for phase, has := range map[vcbatch.JobPhase]bool{
 		"": true, vcbatch.Pending: true, vcbatch.Running: true, vcbatch.Restarting: true, vcbatch.Aborted: true, vcbatch.Completing: true,
@@ -143,7 +142,7 @@ func TestPortsAreFreeAgainAtTheEnd(t *testing.T) {
 	}
 	obs.VolcanoJob.Status.State.Phase = vcbatch.Running
 	for _, text := range []string{"", "x", "-5", "0"} {
-		obs.VolcanoJob.Annotations[keys.FirstPort] = text
+		obs.VolcanoJob.Annotations[v1.FirstPortAnnotation] = text
 		require.Zero(t, PortsOf(obs.VolcanoJob))
 	}
 }
@@ -256,6 +255,6 @@ func TestPodsHaveAMomentToHear(t *testing.T) {
 	require.Zero(t, Decide(obs, few).RequeueAfter)
 	obs.Environment = nil
 	obs.Now = now.Add(time.Hour)
-	obs.Pods[2].Annotations[keys.AnnouncedAt] = obs.Now.Format(time.RFC3339Nano)
+	obs.Pods[2].Annotations[v1.AnnouncedAtAnnotation] = obs.Now.Format(time.RFC3339Nano)
 	require.Equal(t, announceDelay, Decide(obs, few).RequeueAfter)
 }

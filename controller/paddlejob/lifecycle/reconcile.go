@@ -5,56 +5,69 @@
 package lifecycle
 
 import (
-	"slices"
-
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	"github.com/paddle-volcano/paddle-volcano/controller/legacy"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
 // Decide plans what has to be done next for a PaddleJob.
 func Decide(obs *observed.State, cfg builder.Config) Plan {
 	var plan Plan
-	if slices.Contains(obs.Job.Finalizers, keys.OperatorFinalizer) {
+	if legacy.HasFinalizer(obs.Job) {
 		plan.do(ReleaseFinalizer{})
 	}
 	switch {
 	case obs.Job.DeletionTimestamp != nil:
 		// The garbage collector does the rest.
+	case expired(obs):
+		plan.remove(KindPaddleJob, obs.Job)
 	case observed.Finished(obs.Job):
-		if !plan.expire(obs) {
-			plan.cleanUp(obs)
-			plan.noteFinalStatus(obs)
+		plan.cleanUp(obs)
+		plan.noteFinalStatus(obs)
+		if left, ok := timeToLive(obs); ok {
+			plan.requeueAfter(left)
 		}
-	case plan.restored(obs):
-		// Its status is written first.
+	case restoredPhase(obs) != "":
+		plan.RestoredPhase = restoredPhase(obs)
 	case suspended(obs):
 		plan.suspend(obs)
 	case obs.PodStatusLag() > 0:
 		plan.requeueAfter(obs.PodStatusLag())
-	case plan.deadlineExceeded(obs) || plan.backoffLimitExceeded(obs):
-		// It is written down first; a job that has ended is then stopped.
-	case obs.NeedsRecreation():
-		plan.recreateFailedJob(obs)
-	case plan.handleLostVolcanoJob(obs):
-		// It goes on without Volcano.
-	case obs.VolcanoJob != nil && obs.VolcanoJob.DeletionTimestamp != nil:
-		plan.Waiting = &builder.Cause{Reason: ReasonReplacing,
-			Message: "the Volcano Job is being deleted; a new one is made once it is gone"}
-	case obs.VolcanoJob != nil:
-		plan.syncVolcanoJob(obs, cfg)
-	case legacyPodsHealthy(obs):
-		// It is left to finish as it was started.
-	case !obs.Operator.Empty():
-		plan.replaceLegacyPods(obs)
+	case deadlineExceeded(obs):
+		plan.Failed = deadlineCause(obs)
+	case obs.FailedByVolcano() && obs.LastFailure():
+		plan.Failed = lastFailure(obs)
 	default:
-		plan.create(obs, cfg)
+		if left, ok := deadline(obs); ok {
+			plan.requeueAfter(left)
+		}
+		plan.run(obs, cfg)
 	}
 	return plan
+}
+
+// run brings a job forward that is to run.
+func (p *Plan) run(obs *observed.State, cfg builder.Config) {
+	switch {
+	case obs.NeedsRecreation():
+		p.recreateFailedJob(obs)
+	case lost(obs):
+		p.replaceLostVolcanoJob(obs)
+	case obs.VolcanoJob != nil && obs.VolcanoJob.DeletionTimestamp != nil:
+		p.Waiting = &builder.Cause{Reason: ReasonReplacing, Message: "the Volcano Job is being deleted; a new one is made once it is gone"}
+	case obs.VolcanoJob != nil:
+		p.syncVolcanoJob(obs, cfg)
+	case legacy.PodsHealthy(obs):
+		// It is left to finish as it was started.
+	case !obs.Operator.Empty():
+		p.replaceLegacyPods(obs)
+	default:
+		p.create(obs, cfg)
+	}
 }
 
 // syncVolcanoJob looks after a job whose Volcano Job exists.

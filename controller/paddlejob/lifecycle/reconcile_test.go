@@ -19,7 +19,6 @@ import (
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
 )
@@ -131,7 +130,7 @@ func podOf(role string, index int, state observed.PodState, owner metav1.Object)
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: "ml", Name: name, UID: types.UID(name + "-uid"),
-			Labels:      map[string]string{vcbatch.TaskSpecKey: role, keys.TaskIndex: digit},
+			Labels:      map[string]string{vcbatch.TaskSpecKey: role, v1.TaskIndexLabel: digit},
 			Annotations: map[string]string{vcbatch.TaskSpecKey: role},
 		},
 		Spec:   corev1.PodSpec{NodeName: "node"},
@@ -154,7 +153,7 @@ func podOf(role string, index int, state observed.PodState, owner metav1.Object)
 		pod.Status.Phase = corev1.PodFailed
 	case observed.Terminating:
 		pod.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)}
-		pod.Annotations[keys.OutOfSync] = "true" // by Volcano
+		pod.Annotations[v1.OutOfSyncAnnotation] = "true" // by Volcano
 	}
 	return pod
 }
@@ -214,7 +213,7 @@ type gist struct {
 	does         []string
 	stalled      string
 	waiting      string
-	unapplied    string
+	notSynced    string
 	missing      []string
 	requeueAfter time.Duration
 }
@@ -227,7 +226,7 @@ func gistOf(plan Plan) gist {
 		return n.Reason
 	}
 	return gist{
-		does: done(plan), stalled: reason(plan.Stalled), waiting: reason(plan.Waiting), unapplied: reason(plan.SpecNotSynced),
+		does: done(plan), stalled: reason(plan.Stalled), waiting: reason(plan.Waiting), notSynced: reason(plan.SpecNotSynced),
 		missing: plan.Missing, requeueAfter: plan.RequeueAfter,
 	}
 }
@@ -235,8 +234,8 @@ func gistOf(plan Plan) gist {
 var (
 	noPodGroup = func(obs *observed.State) { obs.PodGroup = nil }
 	byService  = func(obs *observed.State) {
-		obs.VolcanoJob.Annotations[keys.Intranet] = string(v1.Service)
-		obs.PodGroup.Annotations[keys.Intranet] = string(v1.Service)
+		obs.VolcanoJob.Annotations[v1.IntranetAnnotation] = string(v1.Service)
+		obs.PodGroup.Annotations[v1.IntranetAnnotation] = string(v1.Service)
 	}
 	running = []change{with("ps", observed.Running), with("worker", observed.Running, observed.Running)}
 )
@@ -287,7 +286,7 @@ func TestPodGroup(t *testing.T) {
 		"has the name of another tier": {phase: vcbatch.Pending, with: []change{limited(nil), func(obs *observed.State) {
 			obs.VolcanoJob.Spec.NetworkTopology = &vcbatch.NetworkTopologySpec{Mode: vcbatch.HardNetworkTopologyMode, HighestTierName: "rack"}
 		}}, want: []string{"apply PodGroup " + group}},
-		"differs in an annotation": {phase: vcbatch.Pending, with: []change{func(obs *observed.State) { delete(obs.PodGroup.Annotations, keys.Mode) }},
+		"differs in an annotation": {phase: vcbatch.Pending, with: []change{func(obs *observed.State) { delete(obs.PodGroup.Annotations, v1.ModeAnnotation) }},
 			want: []string{"apply PodGroup " + group}},
 		"has lost its owner": {phase: vcbatch.Pending, with: []change{func(obs *observed.State) { obs.PodGroup.OwnerReferences = nil }},
 			want: []string{"apply PodGroup " + group}},
@@ -384,7 +383,7 @@ func TestEnvironment(t *testing.T) {
 			with: []change{with("ps", observed.Running), with("worker", observed.Succeeded, observed.Succeeded), environmentOf, func(obs *observed.State) {
 				obs.Pods[0].DeletionTimestamp = &metav1.Time{}
 			}},
-			want: gist{requeueAfter: CompletionGracePeriod},
+			want: gist{requeueAfter: volcano.CompletionGracePeriod},
 		},
 		"names, lost":                 {phase: vcbatch.Running, with: append(running, byService), want: gist{does: []string{"create environment"}}},
 		"names, there":                {phase: vcbatch.Running, with: append(running, byService, serviceEnvironment)},
@@ -423,8 +422,8 @@ func TestComplete(t *testing.T) {
 		with  []change
 		want  gist
 	}{
-		"Volcano may still do it": {phase: vcbatch.Running, with: succeeded, want: gist{requeueAfter: CompletionGracePeriod}},
-		"Volcano did not":         {phase: vcbatch.Running, with: append(succeeded, ago(CompletionGracePeriod)), want: complete},
+		"Volcano may still do it": {phase: vcbatch.Running, with: succeeded, want: gist{requeueAfter: volcano.CompletionGracePeriod}},
+		"Volcano did not":         {phase: vcbatch.Running, with: append(succeeded, ago(volcano.CompletionGracePeriod)), want: complete},
 		"Volcano ends others": {
 			phase: vcbatch.Running, with: append(succeeded, ago(time.Minute), others(20*time.Second, 0, -time.Second)),
 			want: gist{requeueAfter: 10 * time.Second},
@@ -460,7 +459,7 @@ func TestComplete(t *testing.T) {
 func TestWarningsAreWorkedOutOncePerGeneration(t *testing.T) {
 	t.Parallel()
 	misspelt := editSpec(func(s *v1.PaddleJobSpec) { s.CleanPodPolicy = "OnComplete" })
-	toldOf := func(generation int64) change {
+	reportedOf := func(generation int64) change {
 		return func(obs *observed.State) {
 			obs.Job.Status.Conditions = []metav1.Condition{{
 				Type: v1.ConditionCreated, Status: metav1.ConditionTrue, ObservedGeneration: generation,
@@ -468,6 +467,6 @@ func TestWarningsAreWorkedOutOncePerGeneration(t *testing.T) {
 		}
 	}
 	require.Len(t, Decide(created(t, vcbatch.Pending, misspelt), config).Warnings, 1)
-	require.Len(t, Decide(created(t, vcbatch.Pending, misspelt, toldOf(1)), config).Warnings, 1)
-	require.Empty(t, Decide(created(t, vcbatch.Pending, misspelt, toldOf(2)), config).Warnings)
+	require.Len(t, Decide(created(t, vcbatch.Pending, misspelt, reportedOf(1)), config).Warnings, 1)
+	require.Empty(t, Decide(created(t, vcbatch.Pending, misspelt, reportedOf(2)), config).Warnings)
 }

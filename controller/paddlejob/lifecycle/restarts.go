@@ -8,12 +8,10 @@ import (
 	"strconv"
 	"time"
 
-	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	vcbus "volcano.sh/apis/pkg/apis/bus/v1alpha1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
 )
@@ -41,12 +39,11 @@ func backoffDelay(failures int32) time.Duration {
 // every pod has ended or is gone, since a lost node shows late. The restart is in the status before the pods go, because they
 // are what tells a failure from an eviction, and from somebody's own abortion of the Volcano Job.
 func (p *Plan) retry(obs *observed.State) {
-	phase := obs.VolcanoJob.Status.State.Phase
-	if (phase != vcbatch.Aborting && phase != vcbatch.Aborted) || !stoppedForAPod(obs) {
+	if !obs.Attempt().Stopped() || !stoppedForAPod(obs) {
 		return
 	}
 	p.retrying()
-	if phase == vcbatch.Aborting || obs.Resumed() || !p.count(obs) || p.delay(obs) {
+	if obs.Attempt() == observed.AttemptStopping || obs.Resumed() || !p.nextStartIsDue(obs) {
 		return
 	}
 	for _, pod := range obs.Pods {
@@ -57,12 +54,15 @@ func (p *Plan) retry(obs *observed.State) {
 	}
 }
 
-// count reports whether the status has counted the next start of the gang. If it has not, it is counted now, as one for a
-// failure or not, or the failure is the last.
-func (p *Plan) count(obs *observed.State) bool {
-	switch {
-	case obs.RestartCounted():
+// nextStartIsDue reports whether the gang may start again now. Before that the status counts the start, as one after a failure or
+// not, unless the failure was the last; then the delay of the backoff passes.
+func (p *Plan) nextStartIsDue(obs *observed.State) bool {
+	switch left := backoffLeft(obs); {
+	case obs.RestartCounted() && left <= 0:
 		return true
+	case obs.RestartCounted():
+		p.Retrying.Message = "the job starts again at " + obs.Now.Add(left).UTC().Format(time.RFC3339)
+		p.requeueAfter(left)
 	case obs.LastFailure():
 		p.Failed, p.Retrying = lastFailure(obs), nil
 	default:
@@ -76,8 +76,8 @@ func (p *Plan) count(obs *observed.State) bool {
 
 // lastFailure is why a failure is not followed by another start.
 func lastFailure(obs *observed.State) *builder.Cause {
-	if notice := permanent(obs); notice != nil {
-		return notice
+	if cause := permanent(obs); cause != nil {
+		return cause
 	}
 	return backoffLimitCause(obs.BackoffLimit())
 }
@@ -87,32 +87,17 @@ func (p *Plan) retrying() {
 	p.Retrying = &builder.Cause{Reason: ReasonRetrying, Message: "the job starts again once its pods are gone"}
 }
 
-// delay reports whether it is too early to start the job again after a failure. An eviction has no delay.
-func (p *Plan) delay(obs *observed.State) bool {
+// backoffLeft returns how much longer a job waits that has failed. One that was evicted does not wait.
+func backoffLeft(obs *observed.State) time.Duration {
 	if obs.Disrupted() {
-		return false
+		return 0
 	}
-	wait := backoffDelay(obs.Job.Status.Failures-1) - obs.Now.Sub(obs.VolcanoJob.Status.State.LastTransitionTime.Time)
-	if wait <= 0 {
-		return false
-	}
-	p.Retrying.Message = "the job starts again at " + obs.Now.Add(wait).UTC().Format(time.RFC3339)
-	p.requeueAfter(wait)
-	return true
+	return backoffDelay(obs.Job.Status.Failures-1) - obs.Now.Sub(obs.VolcanoJob.Status.State.LastTransitionTime.Time)
 }
 
 // stoppedForAPod reports whether a failure or an eviction is why the Volcano Job is aborted.
 func stoppedForAPod(obs *observed.State) bool {
 	return obs.Job.Status.Phase == v1.Restarting || obs.FailureSeen() || obs.Disrupted()
-}
-
-// backoffLimitExceeded fails a job that Volcano has failed, after a failure that is the last.
-func (p *Plan) backoffLimitExceeded(obs *observed.State) bool {
-	if !obs.FailedByVolcano() || !obs.LastFailure() {
-		return false
-	}
-	p.Failed = lastFailure(obs)
-	return true
 }
 
 func backoffLimitCause(limit int32) *builder.Cause {
@@ -134,7 +119,7 @@ func permanent(obs *observed.State) *builder.Cause {
 // steps, so that none is counted twice: the pod is given the failure's number, the status counts it, and the pod is deleted,
 // for which Volcano makes another. An eviction is no failure.
 func (p *Plan) restartWorkers(obs *observed.State) {
-	if !observed.RestartsPods(obs.VolcanoJob) || !volcano.GangActive(obs.VolcanoJob.Status.State.Phase) || obs.Succeeded() {
+	if !observed.RestartsPods(obs.VolcanoJob) || !obs.Attempt().Active() || obs.Succeeded() {
 		return
 	}
 	var failed []*observed.RolePod
@@ -168,20 +153,16 @@ func (p *Plan) restartWorkers(obs *observed.State) {
 	var action AnnouncePods
 	for _, m := range failed {
 		next++
-		action.Pods = append(action.Pods, Announcement{Pod: m.Pod, Annotations: map[string]string{keys.Failure: strconv.Itoa(int(next))}})
+		action.Pods = append(action.Pods, Announcement{Pod: m.Pod, Annotations: map[string]string{v1.FailureAnnotation: strconv.Itoa(int(next))}})
 	}
 	p.do(action)
 }
-
-// evictionGracePeriod is how long Volcano may take to start a gang again of which a pod was evicted. It acts when it sees the pod
-// go and never again, so a Volcano that was restarted just then would let the others wait.
-const evictionGracePeriod = 30 * time.Second
 
 // abort stops a gang of which a pod has failed. No policy of the Volcano Job aborts it: an abortion is either the controller's,
 // and then the status has the phase Restarting before, or somebody's own. Where the pod failed because another was evicted,
 // Volcano starts the gang again by itself once that one is gone.
 func (p *Plan) abort(obs *observed.State) {
-	if !volcano.GangActive(obs.VolcanoJob.Status.State.Phase) || obs.Succeeded() || obs.Resumed() || !slices.ContainsFunc(together(obs), (*observed.RolePod).FailedByItself) {
+	if !obs.Attempt().Active() || obs.Succeeded() || obs.Resumed() || !slices.ContainsFunc(together(obs), (*observed.RolePod).FailedByItself) {
 		return
 	}
 	if left := evicting(obs); left > 0 {
@@ -209,7 +190,7 @@ func together(obs *observed.State) []*observed.RolePod {
 func evicting(obs *observed.State) time.Duration {
 	if !builder.LeavesFailures(obs.VolcanoJob) {
 		failed, _ := obs.FirstFailure()
-		return max(evictionGracePeriod-obs.Now.Sub(failed), 0)
+		return max(volcano.EvictionGracePeriod-obs.Now.Sub(failed), 0)
 	}
 	if !obs.Disrupted() {
 		return 0
@@ -233,14 +214,14 @@ func evicting(obs *observed.State) time.Duration {
 	if failed, ok := obs.FirstFailure(); ok && failed.After(last) {
 		last = failed
 	}
-	return max(evictionGracePeriod-obs.Now.Sub(last), 0)
+	return max(volcano.EvictionGracePeriod-obs.Now.Sub(last), 0)
 }
 
 // recreateFailedJob starts a job over under another Volcano Job. The restart is in the status before the Volcano Job goes, because the
 // next one is told from there how many there have been.
 func (p *Plan) recreateFailedJob(obs *observed.State) {
 	p.retrying()
-	if !p.count(obs) || p.delay(obs) {
+	if !p.nextStartIsDue(obs) {
 		return
 	}
 	if obs.Environment != nil {

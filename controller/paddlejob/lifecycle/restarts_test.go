@@ -14,7 +14,6 @@ import (
 	vcbus "volcano.sh/apis/pkg/apis/bus/v1alpha1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
 )
@@ -70,18 +69,18 @@ func TestRetry(t *testing.T) {
 		obs.Now = seenAt
 		exits(1)(obs)
 		obs.Pods[0].Status.ContainerStatuses[1].State.Terminated.FinishedAt = *before(10 * time.Second)
-		gone := podOf("worker", 1, observed.Running, obs.VolcanoJob)
-		gone.DeletionTimestamp, gone.DeletionGracePeriodSeconds = before(-18*time.Second), ptr.To[int64](30)
-		obs.Pods = append(obs.Pods, gone)
+		absent := podOf("worker", 1, observed.Running, obs.VolcanoJob)
+		absent.DeletionTimestamp, absent.DeletionGracePeriodSeconds = before(-18*time.Second), ptr.To[int64](30)
+		obs.Pods = append(obs.Pods, absent)
 	}
 	noticed := func(reason string) change {
 		return func(obs *observed.State) {
 			obs.Failure = &observed.Failure{Reason: reason, Attempt: obs.VolcanoJob.Status.RetryCount}
 		}
 	}
-	told := func(obs *observed.State) {
+	reported := func(obs *observed.State) {
 		for _, pod := range obs.Pods {
-			pod.Annotations[keys.OutOfSync] = "true"
+			pod.Annotations[v1.OutOfSyncAnnotation] = "true"
 		}
 	}
 	restarting := statusOf(func(s *v1.PaddleJobStatus) { s.Phase = v1.Restarting })
@@ -94,19 +93,19 @@ func TestRetry(t *testing.T) {
 		does         []string
 		failed       string
 		retrying     bool
-		again        bool
+		repeated     bool
 		failures     int32
 		requeueAfter time.Duration
 	}{
 		"pods are being stopped":  {phase: vcbatch.Aborting, limit: 3, with: []change{failed}, retrying: true, requeueAfter: stuckGracePeriod},
-		"a failure is counted":    {phase: vcbatch.Aborted, limit: 3, with: []change{failed}, retrying: true, again: true, failures: 1},
+		"a failure is counted":    {phase: vcbatch.Aborted, limit: 3, with: []change{failed}, retrying: true, repeated: true, failures: 1},
 		"it was counted":          {phase: vcbatch.Aborted, limit: 3, with: []change{failed, counted(1, 1)}, retrying: true, does: []string{"delete pod job-worker-0", "delete pod job-worker-1"}},
-		"an eviction was seen":    {phase: vcbatch.Aborted, limit: 0, with: []change{failed, noticed(observed.ReasonPodEvicted)}, retrying: true, again: true},
-		"a preemption":            {phase: vcbatch.Aborted, limit: 0, with: []change{disrupted("PreemptionByScheduler", 10*time.Second)}, retrying: true, again: true},
+		"an eviction was seen":    {phase: vcbatch.Aborted, limit: 0, with: []change{failed, noticed(observed.ReasonPodEvicted)}, retrying: true, repeated: true},
+		"a preemption":            {phase: vcbatch.Aborted, limit: 0, with: []change{disrupted("PreemptionByScheduler", 10*time.Second)}, retrying: true, repeated: true},
 		"a preemption, too late":  {phase: vcbatch.Aborted, limit: 0, with: []change{disrupted("PreemptionByScheduler", 9*time.Second)}, failed: ReasonBackoffLimitExceeded},
-		"a lost node shows late":  {phase: vcbatch.Aborted, limit: 0, with: []change{disrupted("DeletionByTaintManager", 0), noticed(observed.ReasonPodFailed)}, retrying: true, again: true},
-		"deleted by somebody":     {phase: vcbatch.Aborted, limit: 0, with: []change{deleted}, retrying: true, again: true},
-		"what failed was deleted": {phase: vcbatch.Aborted, limit: 0, with: []change{restarting}, retrying: true, again: true},
+		"a lost node shows late":  {phase: vcbatch.Aborted, limit: 0, with: []change{disrupted("DeletionByTaintManager", 0), noticed(observed.ReasonPodFailed)}, retrying: true, repeated: true},
+		"deleted by somebody":     {phase: vcbatch.Aborted, limit: 0, with: []change{deleted}, retrying: true, repeated: true},
+		"what failed was deleted": {phase: vcbatch.Aborted, limit: 0, with: []change{restarting}, retrying: true, repeated: true},
 		"its next pods are seen before it": {phase: vcbatch.Aborted, limit: 3, retries: 1, ago: time.Hour, retrying: true, with: []change{counted(2, 2), with("worker", observed.Running), func(obs *observed.State) {
 			obs.Pods[0].Annotations[vcbatch.JobRetryCountKey] = "2"
 		}}},
@@ -115,20 +114,20 @@ func TestRetry(t *testing.T) {
 		"the second time, too early":        {phase: vcbatch.Aborted, limit: 3, retries: 1, ago: 4 * time.Second, with: []change{failed, counted(2, 2)}, retrying: true, requeueAfter: 6 * time.Second},
 		"after an eviction, at once":        {phase: vcbatch.Aborted, limit: 3, retries: 1, ago: 4 * time.Second, with: []change{noticed(observed.ReasonPodEvicted), counted(2, 2)}, retrying: true, does: []string{"ResumeJob"}, requeueAfter: volcano.CommandPeriod},
 		"the second time":                   {phase: vcbatch.Aborted, limit: 3, retries: 1, ago: 10 * time.Second, with: []change{counted(2, 2)}, retrying: true, does: []string{"ResumeJob"}, requeueAfter: volcano.CommandPeriod},
-		"the first failure after evictions": {phase: vcbatch.Aborted, limit: 1, retries: 9, with: []change{failed}, retrying: true, again: true, failures: 1},
+		"the first failure after evictions": {phase: vcbatch.Aborted, limit: 1, retries: 9, with: []change{failed}, retrying: true, repeated: true, failures: 1},
 		"once too often":                    {phase: vcbatch.Aborted, limit: 1, with: []change{failed, had(1)}, failed: ReasonBackoffLimitExceeded},
 		"none allowed":                      {phase: vcbatch.Aborted, limit: 0, with: []change{failed}, failed: ReasonBackoffLimitExceeded},
 		"a pod that nobody sees any more":   {phase: vcbatch.Aborted, limit: 0, with: []change{noticed(observed.ReasonPodFailed)}, failed: ReasonBackoffLimitExceeded},
 		"an older failure":                  {phase: vcbatch.Aborted, limit: 3, retries: 1, ago: time.Minute, with: []change{func(obs *observed.State) { obs.Failure = &observed.Failure{Reason: observed.ReasonPodFailed} }}},
 		"aborted by hand":                   {phase: vcbatch.Aborted, limit: 0, ago: time.Minute},
-		"aborted by hand, and the programs fail": {phase: vcbatch.Aborted, limit: 3, ago: time.Minute, with: []change{failed, told, func(obs *observed.State) {
+		"aborted by hand, and the programs fail": {phase: vcbatch.Aborted, limit: 3, ago: time.Minute, with: []change{failed, reported, func(obs *observed.State) {
 			obs.Failure = &observed.Failure{Reason: observed.ReasonPodFailed, Attempt: obs.VolcanoJob.Status.RetryCount, ByVolcano: true}
 		}}},
-		"aborting by hand, and the programs fail": {phase: vcbatch.Aborting, limit: 3, ago: time.Minute, with: []change{failed, told}},
-		"told to end, with a permanent exit code": {phase: vcbatch.Aborted, limit: 9, retrying: true, again: true, with: []change{exits(42), told, restarting}},
+		"aborting by hand, and the programs fail": {phase: vcbatch.Aborting, limit: 3, ago: time.Minute, with: []change{failed, reported}},
+		"told to end, with a permanent exit code": {phase: vcbatch.Aborted, limit: 9, retrying: true, repeated: true, with: []change{exits(42), reported, restarting}},
 		"evictions, more than the limit":          {phase: vcbatch.Running, limit: 1, retries: 9, does: []string{"apply PodGroup job-vc-uid"}},
 		"a permanent exit code":                   {phase: vcbatch.Aborted, limit: 9, failed: ReasonPermanentExitCode, with: []change{exits(42)}},
-		"another exit code":                       {phase: vcbatch.Aborted, limit: 9, retrying: true, again: true, failures: 1, with: []change{exits(41)}},
+		"another exit code":                       {phase: vcbatch.Aborted, limit: 9, retrying: true, repeated: true, failures: 1, with: []change{exits(41)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -139,7 +138,7 @@ func TestRetry(t *testing.T) {
 			plan.Missing = nil
 			require.Equal(t, tc.does, done(plan))
 			require.Equal(t, tc.retrying, plan.Retrying != nil)
-			require.Equal(t, tc.again, plan.CountRestart)
+			require.Equal(t, tc.repeated, plan.CountRestart)
 			require.Equal(t, tc.failures, plan.Failures)
 			require.Equal(t, tc.requeueAfter, plan.RequeueAfter)
 			reason := ""
@@ -154,7 +153,7 @@ func TestRetry(t *testing.T) {
 func TestRestartWorkers(t *testing.T) {
 	t.Parallel()
 	numbered := func(number string) change {
-		return func(obs *observed.State) { obs.Pods[0].Annotations[keys.Failure] = number }
+		return func(obs *observed.State) { obs.Pods[0].Annotations[v1.FailureAnnotation] = number }
 	}
 	had := func(failures int32) change { return statusOf(func(s *v1.PaddleJobStatus) { s.Failures = failures }) }
 	for name, tc := range map[string]struct {
@@ -163,7 +162,7 @@ func TestRestartWorkers(t *testing.T) {
 		failures int32
 		failed   string
 	}{
-		"it is given a number":  {does: []string{"annotate job-worker-0: " + keys.Failure}},
+		"it is given a number":  {does: []string{"annotate job-worker-0: " + v1.FailureAnnotation}},
 		"it is counted":         {with: []change{numbered("1")}, failures: 1},
 		"it was counted":        {with: []change{numbered("1"), had(1)}, does: []string{"delete pod job-worker-0"}},
 		"once too often":        {with: []change{had(2)}, failed: ReasonBackoffLimitExceeded},
@@ -190,7 +189,7 @@ func TestRestartWorkers(t *testing.T) {
 }
 
 // Volcano fails a Job whose workers have all failed, and the controller may have counted each of them before.
-func TestWorkersThatWereCountedAreNotCountedAgain(t *testing.T) {
+func TestWorkersAreCountedOnce(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		numbers  []string
@@ -210,7 +209,7 @@ func TestWorkersThatWereCountedAreNotCountedAgain(t *testing.T) {
 		obs.Failure = &observed.Failure{Reason: observed.ReasonPodFailed}
 		obs.Pods = obs.Pods[:len(tc.numbers)]
 		for i, number := range tc.numbers {
-			obs.Pods[i].Annotations[keys.Failure] = number
+			obs.Pods[i].Annotations[v1.FailureAnnotation] = number
 		}
 		plan := Decide(obs, config)
 		require.Equal(t, tc.failed, plan.Failed != nil, name)
@@ -272,7 +271,7 @@ func TestAbort(t *testing.T) {
 	stays := func(pod *corev1.Pod) { evicted(15*time.Second, 0)(pod); pod.DeletionTimestamp = nil }
 	runs := func(*corev1.Pod) {}
 	restarting := statusOf(func(s *v1.PaddleJobStatus) { s.Phase = v1.Restarting })
-	gone := func(obs *observed.State) {
+	absent := func(obs *observed.State) {
 		obs.Failure = &observed.Failure{Reason: observed.ReasonPodEvicted, Attempt: obs.VolcanoJob.Status.RetryCount}
 	}
 	alone := func(obs *observed.State) { obs.VolcanoJob.Spec.Policies = nil }
@@ -298,15 +297,15 @@ func TestAbort(t *testing.T) {
 		"before all pods run":             {phase: vcbatch.Pending, with: []change{failed(0), other(observed.Unscheduled, runs), restarting}, retrying: true, does: []string{"AbortJob"}, requeueAfter: volcano.CommandPeriod},
 		"nobody knows when":               {phase: vcbatch.Running, with: []change{with("worker", observed.Failed), restarting}, retrying: true, does: []string{"AbortJob"}, requeueAfter: volcano.CommandPeriod},
 		"Volcano restarts it":             {phase: vcbatch.Restarting, with: []change{failed(time.Hour), restarting}},
-		"told to end":                     {phase: vcbatch.Running, with: []change{failed(0), first(func(pod *corev1.Pod) { pod.Annotations[keys.OutOfSync] = "true" }), restarting}},
+		"told to end":                     {phase: vcbatch.Running, with: []change{failed(0), first(func(pod *corev1.Pod) { pod.Annotations[v1.OutOfSyncAnnotation] = "true" }), restarting}},
 		"of an earlier attempt":           {phase: vcbatch.Pending, with: []change{failed(0), first(func(pod *corev1.Pod) { pod.Annotations[vcbatch.JobRetryCountKey] = "0" }), retried, restarting}},
 		"it has started again, seen late": {phase: vcbatch.Running, with: []change{failed(0), other(observed.Running, func(pod *corev1.Pod) { pod.Annotations[vcbatch.JobRetryCountKey] = "1" }), restarting}},
 
 		"it was evicted":                         {phase: vcbatch.Running, with: []change{failed(10 * time.Second), first(evicted(15*time.Second, -15*time.Second)), servers, other(observed.Running, runs), restarting}, requeueAfter: 45 * time.Second},
 		"a peer is evicted":                      {phase: vcbatch.Running, with: []change{failed(10 * time.Second), servers, other(observed.Running, evicted(15*time.Second, -15*time.Second)), restarting}, requeueAfter: 45 * time.Second},
 		"a peer stays too long":                  {phase: vcbatch.Running, with: []change{failed(31 * time.Second), servers, other(observed.Running, evicted(60*time.Second, 30*time.Second)), restarting}, retrying: true, does: []string{"AbortJob"}, requeueAfter: volcano.CommandPeriod},
-		"a peer was evicted":                     {phase: vcbatch.Running, with: []change{failed(10 * time.Second), servers, gone, restarting}, requeueAfter: 20 * time.Second},
-		"a peer was evicted, and Volcano waits":  {phase: vcbatch.Running, with: []change{failed(30 * time.Second), servers, gone, restarting}, retrying: true, does: []string{"AbortJob"}, requeueAfter: volcano.CommandPeriod},
+		"a peer was evicted":                     {phase: vcbatch.Running, with: []change{failed(10 * time.Second), servers, absent, restarting}, requeueAfter: 20 * time.Second},
+		"a peer was evicted, and Volcano waits":  {phase: vcbatch.Running, with: []change{failed(30 * time.Second), servers, absent, restarting}, retrying: true, does: []string{"AbortJob"}, requeueAfter: volcano.CommandPeriod},
 		"a peer was evicted by its node":         {phase: vcbatch.Running, with: []change{failed(10 * time.Second), servers, other(observed.Failed, stays), restarting}, retrying: true, does: []string{"AbortJob"}, requeueAfter: volcano.CommandPeriod},
 		"a peer is evicted after it":             {phase: vcbatch.Running, with: []change{failed(10 * time.Second), servers, other(observed.Running, evicted(9*time.Second, -21*time.Second)), restarting}, retrying: true, does: []string{"AbortJob"}, requeueAfter: volcano.CommandPeriod},
 		"a worker that starts again alone":       {phase: vcbatch.Running, with: []change{failed(0), other(observed.Running, runs), servers, alone, restarting}},
@@ -331,7 +330,7 @@ func TestAbort(t *testing.T) {
 func retried(obs *observed.State) { obs.VolcanoJob.Status.RetryCount = 1 }
 
 // All pods of a gang have failed before Volcano looked at the first, so that it has failed the Job without a restart.
-func TestAgain(t *testing.T) {
+func TestRecreate(t *testing.T) {
 	t.Parallel()
 	failed := with("worker", observed.Failed, observed.Failed)
 	noted := func(restarts int32) change {
@@ -341,21 +340,21 @@ func TestAgain(t *testing.T) {
 	retried := func(count int32) change {
 		return func(obs *observed.State) { obs.VolcanoJob.Status.RetryCount = count }
 	}
-	earlier := func(obs *observed.State) { obs.VolcanoJob.Annotations[keys.EarlierRestarts] = "2" }
+	earlier := func(obs *observed.State) { obs.VolcanoJob.Annotations[v1.EarlierRestartsAnnotation] = "2" }
 	environment := func(obs *observed.State) {
 		obs.Environment = &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "job"}}
 	}
 	leaving := func(obs *observed.State) { obs.VolcanoJob.DeletionTimestamp = &metav1.Time{} }
 	type outcome struct {
 		does         []string
-		again        bool
+		repeated     bool
 		retrying     bool
 		failed       string
 		requeueAfter time.Duration
 	}
 	outcomeOf := func(obs *observed.State) outcome {
 		plan := Decide(obs, config)
-		o := outcome{does: done(plan), again: plan.CountRestart, retrying: plan.Retrying != nil, requeueAfter: plan.RequeueAfter}
+		o := outcome{does: done(plan), repeated: plan.CountRestart, retrying: plan.Retrying != nil, requeueAfter: plan.RequeueAfter}
 		if plan.Failed != nil {
 			o.failed = plan.Failed.Reason
 		}
@@ -366,15 +365,15 @@ func TestAgain(t *testing.T) {
 		with []change
 		want outcome
 	}{
-		"it is written down first": {want: outcome{again: true, retrying: true}},
+		"it is written down first": {want: outcome{repeated: true, retrying: true}},
 		"it is written down":       {with: []change{noted(1)}, want: starts},
 		"with its environment": {with: []change{noted(1), environment},
 			want: outcome{does: []string{"delete ConfigMap job", "delete Volcano Job job"}, retrying: true}},
 		"it is on its way out":                      {with: []change{noted(1), leaving}, want: outcome{retrying: true}},
-		"after a restart of Volcano's":              {with: []change{retried(1), noted(1)}, want: outcome{again: true, retrying: true}},
+		"after a restart of Volcano's":              {with: []change{retried(1), noted(1)}, want: outcome{repeated: true, retrying: true}},
 		"and noted":                                 {with: []change{retried(1), noted(2)}, want: starts},
 		"Volcano has restarted it enough":           {with: []change{retried(3), noted(2), func(obs *observed.State) { obs.VolcanoJob.Spec.MaxRetry = 3 }}},
-		"evictions under earlier ones do not count": {with: []change{earlier, noted(2)}, want: outcome{again: true, retrying: true}},
+		"evictions under earlier ones do not count": {with: []change{earlier, noted(2)}, want: outcome{repeated: true, retrying: true}},
 		"it has ended":                              {with: []change{statusOf(func(s *v1.PaddleJobStatus) { s.Phase = v1.Failed }), noPodGroup}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -384,7 +383,7 @@ func TestAgain(t *testing.T) {
 	}
 	t.Run("with a limit of the user's", func(t *testing.T) {
 		t.Parallel()
-		require.Equal(t, outcome{again: true, retrying: true}, outcomeOf(stopped(t, vcbatch.Failed, 2, 0, 0, failed)))
+		require.Equal(t, outcome{repeated: true, retrying: true}, outcomeOf(stopped(t, vcbatch.Failed, 2, 0, 0, failed)))
 		require.Equal(t, outcome{retrying: true, requeueAfter: 6 * time.Second}, outcomeOf(stopped(t, vcbatch.Failed, 2, 1, 4*time.Second, failed, noted(2), had(2))))
 		require.Equal(t, starts, outcomeOf(stopped(t, vcbatch.Failed, 2, 1, 10*time.Second, failed, noted(2), had(2))))
 		require.Equal(t, outcome{failed: ReasonBackoffLimitExceeded}, outcomeOf(stopped(t, vcbatch.Failed, 2, 2, 0, failed, had(2))))

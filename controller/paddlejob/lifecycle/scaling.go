@@ -12,7 +12,6 @@ import (
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 	"github.com/paddle-volcano/paddle-volcano/controller/validation"
 )
@@ -85,13 +84,13 @@ func (p *Plan) capWorkers(obs *observed.State) (job *v1.PaddleJob, newCap *obser
 // are to be fewer, or whoever drains a node. Programs that are told to end exit with 143 or so; Volcano would take that for
 // a failure, and count it for the limit. The programs end, and kubelets tell of it, later than the deletion is seen here.
 func (p *Plan) markDeletedPodsOutOfSync(obs *observed.State) {
-	if obs.VolcanoJob.Annotations[keys.Elastic] == "" {
+	if obs.VolcanoJob.Annotations[v1.ElasticAnnotation] == "" {
 		return
 	}
 	var action AnnouncePods
 	for _, m := range obs.RolePods() {
-		if m.State == observed.Terminating && m.Pod.Annotations[keys.OutOfSync] == "" {
-			action.Pods = append(action.Pods, Announcement{Pod: m.Pod, Annotations: map[string]string{keys.OutOfSync: "true"}})
+		if m.State == observed.Terminating && m.Pod.Annotations[v1.OutOfSyncAnnotation] == "" {
+			action.Pods = append(action.Pods, Announcement{Pod: m.Pod, Annotations: map[string]string{v1.OutOfSyncAnnotation: "true"}})
 		}
 	}
 	if len(action.Pods) > 0 {

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
@@ -94,10 +94,10 @@ func TestElasticWorkersThatAreDeletedHaveNotFailed(t *testing.T) {
 	t.Parallel()
 	states := func(obs *observed.State) {
 		with(builder.RoleWorker, observed.Running, observed.Terminating, observed.Running, observed.Starting)(obs)
-		delete(obs.Pods[1].Annotations, keys.OutOfSync)
+		delete(obs.Pods[1].Annotations, v1.OutOfSyncAnnotation)
 	}
-	told := func(obs *observed.State) {
-		obs.Pods[1].Annotations[keys.OutOfSync] = "true"
+	reported := func(obs *observed.State) {
+		obs.Pods[1].Annotations[v1.OutOfSyncAnnotation] = "true"
 	}
 	annotated := func(obs *observed.State) (lines []string) {
 		for _, line := range done(Decide(obs, config)) {
@@ -107,7 +107,7 @@ func TestElasticWorkersThatAreDeletedHaveNotFailed(t *testing.T) {
 		}
 		return lines
 	}
-	require.Equal(t, []string{"annotate job-worker-1: " + keys.OutOfSync}, annotated(createdFrom(t, config, elastic, states)))
-	require.Empty(t, annotated(createdFrom(t, config, elastic, states, told)), "once")
+	require.Equal(t, []string{"annotate job-worker-1: " + v1.OutOfSyncAnnotation}, annotated(createdFrom(t, config, elastic, states)))
+	require.Empty(t, annotated(createdFrom(t, config, elastic, states, reported)), "once")
 	require.Empty(t, annotated(createdFrom(t, config, asSubmitted, states)), "where the others cannot go on it is a failure")
 }

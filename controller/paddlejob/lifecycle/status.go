@@ -10,11 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
@@ -24,7 +22,7 @@ func Next(obs *observed.State, plan *Plan, now time.Time) *v1.PaddleJobStatus {
 	next := obs.Job.Status.DeepCopy()
 	next.ObservedGeneration = obs.Job.Generation
 	next.Mode = builder.Mode(obs.Job)
-	next.Selector = labels.Set{keys.JobName: obs.Job.Name, keys.ResourceType: builder.RoleWorker}.String()
+	next.Selector = labels.Set{v1.JobNameLabel: obs.Job.Name, v1.ResourceTypeLabel: builder.RoleWorker}.String()
 	next.Queue = queueOf(obs, next.Queue)
 	next.Restarts = max(next.Restarts, restarts(obs, plan))
 	next.Failures += plan.Failures
@@ -88,18 +86,18 @@ func phaseOf(obs *observed.State, plan *Plan) v1.Phase {
 		}
 		return placement(obs)
 	}
-	switch phase := obs.VolcanoJob.Status.State.Phase; {
+	switch attempt := obs.Attempt(); {
 	case obs.PodStatusLag() > 0:
 		return obs.Job.Status.Phase
 	case plan.Retrying != nil:
 		return v1.Restarting
-	case phase == vcbatch.Completed:
+	case attempt == observed.AttemptCompleted:
 		return v1.Completed
-	case phase == vcbatch.Failed || phase == vcbatch.Terminated:
+	case attempt.Ended():
 		return v1.Failed
 	case ending(obs):
 		return obs.Job.Status.Phase
-	case phase == vcbatch.Restarting:
+	case attempt == observed.AttemptRestarting:
 		return v1.Restarting
 	}
 	return placement(obs)
@@ -318,7 +316,7 @@ func failure(obs *observed.State, plan *Plan) (reason, message string) {
 	if pod, code, ok := obs.PermanentExit(); ok {
 		return ReasonPermanentExitCode, fmt.Sprintf("%s exited with code %d, after which the job is not started again", pod, code)
 	}
-	if status.State.Phase == vcbatch.Terminated {
+	if obs.Attempt() == observed.AttemptTerminated {
 		if c := meta.FindStatusCondition(obs.Job.Status.Conditions, v1.ConditionScheduled); c != nil && IsRefusal(c.Reason) {
 			return c.Reason, "Volcano gave the job up: " + c.Message
 		}

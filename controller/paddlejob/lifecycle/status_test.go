@@ -20,7 +20,6 @@ import (
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
@@ -69,7 +68,7 @@ func pod(role string, index int, state observed.PodState) *corev1.Pod {
 	name := observed.PodName("job", role, int32(index))
 	p := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: name, UID: types.UID(name + "-uid"), Labels: map[string]string{
-			vcbatch.TaskSpecKey: role, keys.TaskIndex: strconv.Itoa(index),
+			vcbatch.TaskSpecKey: role, v1.TaskIndexLabel: strconv.Itoa(index),
 		}},
 		Spec:   corev1.PodSpec{NodeName: "node"},
 		Status: corev1.PodStatus{Phase: corev1.PodPending},
@@ -85,7 +84,7 @@ func pod(role string, index int, state observed.PodState) *corev1.Pod {
 		p.Status.Phase = corev1.PodUnknown
 	case observed.Terminating:
 		p.DeletionTimestamp = &at
-		p.Annotations = map[string]string{keys.OutOfSync: "true"} // by Volcano
+		p.Annotations = map[string]string{v1.OutOfSyncAnnotation: "true"} // by Volcano
 	case observed.Succeeded, observed.Failed:
 		code := map[observed.PodState]int32{observed.Failed: 3}[state]
 		p.Status.Phase = map[observed.PodState]corev1.PodPhase{observed.Succeeded: corev1.PodSucceeded, observed.Failed: corev1.PodFailed}[state]
@@ -234,14 +233,14 @@ func TestEndedJobKeepsItsCounts(t *testing.T) {
 
 	cleaned := next(seen(vcbatch.Completed, was(later)))
 	require.Equal(t, later, cleaned, "cleaning changes nothing of what was")
-	gone := next(seen("", was(later), func(obs *observed.State) { obs.VolcanoJob = nil }))
-	require.Equal(t, later, gone)
+	absent := next(seen("", was(later), func(obs *observed.State) { obs.VolcanoJob = nil }))
+	require.Equal(t, later, absent)
 }
 
 func TestRestarts(t *testing.T) {
 	t.Parallel()
 	earlier := func(n string) change {
-		return func(obs *observed.State) { obs.VolcanoJob.Annotations[keys.EarlierRestarts] = n }
+		return func(obs *observed.State) { obs.VolcanoJob.Annotations[v1.EarlierRestartsAnnotation] = n }
 	}
 	before := func(n int32) change { return func(obs *observed.State) { obs.Job.Status.Restarts = n } }
 	for name, tc := range map[string]struct {
@@ -271,14 +270,14 @@ func TestTimes(t *testing.T) {
 	end := next(seen(vcbatch.Completed, was(running), func(obs *observed.State) { obs.VolcanoJob.Status.State.LastTransitionTime = ended }))
 	require.Equal(t, running.StartTime, end.StartTime)
 	require.Equal(t, &ended, end.CompletionTime)
-	again := next(seen(vcbatch.Completed, was(end), func(obs *observed.State) {
+	repeated := next(seen(vcbatch.Completed, was(end), func(obs *observed.State) {
 		obs.VolcanoJob.Status.State.LastTransitionTime = metav1.NewTime(now)
 	}))
-	require.Equal(t, end.CompletionTime, again.CompletionTime, "it ends once")
+	require.Equal(t, end.CompletionTime, repeated.CompletionTime, "it ends once")
 
 	require.Nil(t, next(seen(vcbatch.Pending, pods(observed.Running, observed.Starting, observed.Starting))).StartTime)
-	missed := next(seen(vcbatch.Completed, pods(observed.Terminating, observed.Succeeded, observed.Succeeded)))
-	require.NotNil(t, missed.StartTime, "also of a job whose running nobody saw")
+	unseen := next(seen(vcbatch.Completed, pods(observed.Terminating, observed.Succeeded, observed.Succeeded)))
+	require.NotNil(t, unseen.StartTime, "also of a job whose running nobody saw")
 }
 
 func TestOther(t *testing.T) {
@@ -386,8 +385,8 @@ func TestElasticIsWrittenByNobody(t *testing.T) {
 // The queue's phases of the PodGroup are Volcano's affair: pods that run are what makes a job run.
 func TestPhaseDoesNotDependOnThePodGroup(t *testing.T) {
 	t.Parallel()
-	gone := seen(vcbatch.Running, pods(observed.Running, observed.Running, observed.Running), func(obs *observed.State) { obs.PodGroup = nil })
-	require.Equal(t, v1.Running, Next(gone, &Plan{}, now).Phase)
+	absent := seen(vcbatch.Running, pods(observed.Running, observed.Running, observed.Running), func(obs *observed.State) { obs.PodGroup = nil })
+	require.Equal(t, v1.Running, Next(absent, &Plan{}, now).Phase)
 	strange := seen(vcbatch.Running, pods(observed.Running, observed.Running, observed.Running), func(obs *observed.State) { obs.PodGroup.Status.Phase = "Unknown" })
 	require.Equal(t, v1.Running, Next(strange, &Plan{}, now).Phase)
 }

@@ -13,21 +13,18 @@ import (
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 )
 
-// How long a change that is no news may wait to be written together with the next ones.
+// How long after a change that is no news the status is written, with whatever has changed until then.
 const (
 	// columnsDelay is of what kubectl get shows. It is never more than 10 seconds behind the pods, whose changes are gathered
 	// for a second before they are looked at.
 	columnsDelay = 8 * time.Second
 	// textDelay is of everything else: messages, reasons that nearly every gang has for a moment, and how many of the pods that do
-	// not run wait.
-	textDelay = 30 * time.Second
+	// not run wait. A thousand jobs that wait together change their messages with each scheduling session.
+	textDelay = time.Minute
 )
 
-// TextMost is how old a text may become while many jobs have texts to write.
-const TextMost = 10 * time.Minute
-
-// Delay is how long a change may wait for more of them, 0 if it is news, and whether kubectl get shows nothing of it.
-func Delay(before, after *v1.PaddleJobStatus) (wait time.Duration, text bool) {
+// Delay returns how long a change of the status may wait for more of them, 0 if it is news.
+func Delay(before, after *v1.PaddleJobStatus) time.Duration {
 	a, b := before.DeepCopy(), after.DeepCopy()
 	for _, status := range []*v1.PaddleJobStatus{a, b} { // what it says is in the others
 		meta.RemoveStatusCondition(&status.Conditions, v1.ConditionReady)
@@ -38,7 +35,7 @@ func Delay(before, after *v1.PaddleJobStatus) (wait time.Duration, text bool) {
 		return equality.Semantic.DeepEqual(a, b)
 	}
 	if newReason(before, after) {
-		return 0, false
+		return 0
 	}
 	onItsWay := (starts(before.Phase) || before.Phase == v1.Restarting) && starts(after.Phase)
 	switch {
@@ -46,17 +43,17 @@ func Delay(before, after *v1.PaddleJobStatus) (wait time.Duration, text bool) {
 	case both(ignoreMessages), both(ignore(v1.ConditionAdmitted)),
 		onItsWay && (both(ignore(v1.ConditionRunning)) || both(ignoreWhyNotPlaced)):
 		if columns(before) == columns(after) {
-			return textDelay, true
+			return textDelay
 		}
-		return columnsDelay, false
+		return columnsDelay
 	case !onItsWay:
-		return 0, false
+		return 0
 	}
 	a.Phase = b.Phase
 	if both(ignore(v1.ConditionScheduled)) {
-		return columnsDelay, false
+		return columnsDelay
 	}
-	return 0, false
+	return 0
 }
 
 // newReason reports whether the status gives another reason for which the gang waits or does not start, unless nearly every

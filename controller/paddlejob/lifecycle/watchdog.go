@@ -6,12 +6,10 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	vcbus "volcano.sh/apis/pkg/apis/bus/v1alpha1"
 
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
 )
@@ -19,93 +17,48 @@ import (
 // command gives Volcano a command about the job, and looks again whether it did what it was told.
 func (p *Plan) command(obs *observed.State, action vcbus.Action, occasion, reason, message string) {
 	state := volcano.JobState(obs.VolcanoJob)
-	if action == vcbus.SyncJobAction && volcano.GangActive(obs.VolcanoJob.Status.State.Phase) {
+	if action == vcbus.SyncJobAction && obs.Attempt().Active() {
 		state = "" // pods that Volcano cannot make leave it as it is
 	}
-	owner := metav1.NewControllerRef(obs.VolcanoJob, vcbatch.SchemeGroupVersion.WithKind("Job"))
-	p.do(IssueCommand{Command: &vcbus.Command{
-		ObjectMeta: metav1.ObjectMeta{
-			Name:            volcano.CommandName(action, obs.VolcanoJob.UID, occasion),
-			Namespace:       obs.VolcanoJob.Namespace,
-			Labels:          map[string]string{keys.JobName: obs.Job.Name},
-			OwnerReferences: []metav1.OwnerReference{*owner},
-		},
-		Action:       string(action),
-		TargetObject: owner,
-		Reason:       reason,
-		Message:      message,
-	}, State: state})
+	command := volcano.NewCommand(obs.VolcanoJob, action, occasion, reason, message)
+	command.Labels = map[string]string{v1.JobNameLabel: obs.Job.Name}
+	p.do(IssueCommand{Command: command, State: state})
 	p.requeueAfter(volcano.CommandPeriod)
-}
-
-// Volcano ends a job when it sees the last of its workers succeed, and never again, so a Volcano that was restarted just then
-// would let the servers run forever. One that only has much to do must not be given more.
-const (
-	// CompletionGracePeriod is how long Volcano may end no job at all, or by how much it may take jobs out of their turn, where it is
-	// quick elsewhere; where it lately took longer to end a job, by so much more.
-	CompletionGracePeriod = 30 * time.Second
-	// completionGraceMax is how long a job may have to wait at most.
-	completionGraceMax = 15 * time.Minute
-)
-
-// completionDueIn is how much longer Volcano may take to end a job whose workers have succeeded. It ends one after the other, about
-// in the order in which their workers ended: it has forgotten a job if it ends none any more, or those that were to come later.
-func completionDueIn(obs *observed.State) time.Duration {
-	ended := obs.Now.Add(-obs.SucceededFor)
-	gracePeriod := CompletionGracePeriod + obs.Completions.Slowest
-	if obs.Completions.Newest.Sub(ended) >= gracePeriod {
-		return 0
-	}
-	idle := min(obs.SucceededFor, obs.Now.Sub(obs.Completions.Last))
-	return min(gracePeriod-idle, completionGraceMax-obs.SucceededFor)
 }
 
 // complete tells Volcano to end a job whose workers have succeeded. Of an elastic job of which fewer workers ran than it
 // may have, Volcano would wait for the others forever, so there is nothing to wait for.
 func (p *Plan) complete(obs *observed.State) {
-	if !volcano.GangActive(obs.VolcanoJob.Status.State.Phase) || !obs.Succeeded() {
+	if !obs.Attempt().Active() || !obs.Succeeded() {
 		return
 	}
-	if left := completionDueIn(obs); left > 0 && obs.AllSucceeded() {
+	if left := obs.Completions.DueIn(obs.SucceededFor, obs.Now); left > 0 && obs.AllSucceeded() {
 		p.requeueAfter(left)
 		return
 	}
 	p.command(obs, vcbus.CompleteJobAction, "", "WorkersSucceeded", "every worker has succeeded")
 }
 
-const (
-	// lostGracePeriod is how long Volcano may leave a Volcano Job as it is that it was told to change, or was to give its first
-	// phase. It does so forever where it has mixed it up with an earlier one of its name, whose leaving it notices late
-	// (paddlejob/watchdog.go): it drops both, and reads commands about what it does not know without a word.
-	lostGracePeriod = 5 * time.Minute
-	// stuckGracePeriod is how long Volcano may take to end what it has begun once no pod is in the way; a completion by so much longer as
-	// it lately took for those of others.
-	stuckGracePeriod = 2 * time.Minute
-)
-
 const lostMessage = "Volcano has lost track of the Volcano Job, which is deleted and made anew"
 
 // resyncStuckJob has Volcano look at a job that it does not bring to the phase that it is on its way to. An abortion that somebody
 // else has asked for is theirs.
 func (p *Plan) resyncStuckJob(obs *observed.State) {
-	state := obs.VolcanoJob.Status.State
-	switch state.Phase {
-	case vcbatch.Aborting:
+	since := obs.VolcanoJob.Status.State.LastTransitionTime
+	switch obs.Attempt() {
+	case observed.AttemptStopping:
 		if !stoppedForAPod(obs) {
 			return
 		}
-	case vcbatch.Restarting, vcbatch.Completing, vcbatch.Terminating:
+	case observed.AttemptRestarting, observed.AttemptCompleting, observed.AttemptTerminating:
 	default:
 		return
 	}
-	if state.LastTransitionTime.IsZero() || len(unfinishedPods(obs)) > 0 {
+	if since.IsZero() || len(unfinishedPods(obs)) > 0 {
 		return // Volcano waits for the pods too
 	}
-	gracePeriod := stuckGracePeriod
-	if state.Phase == vcbatch.Completing {
-		gracePeriod = min(stuckGracePeriod+obs.Completions.Slowest, completionGraceMax)
-	}
-	if left := gracePeriod - obs.Now.Sub(state.LastTransitionTime.Time); left > 0 {
+	gracePeriod := obs.Completions.StuckGracePeriod(obs.Attempt() == observed.AttemptCompleting)
+	if left := gracePeriod - obs.Now.Sub(since.Time); left > 0 {
 		p.requeueAfter(left)
 		return
 	}
@@ -122,35 +75,28 @@ func unfinishedPods(obs *observed.State) (pods []*corev1.Pod) {
 	return pods
 }
 
-// handleLostVolcanoJob reports whether Volcano does not know the Volcano Job, and goes on without it: what was certain comes true, and
-// another Volcano Job makes the next attempt.
-func (p *Plan) handleLostVolcanoJob(obs *observed.State) bool {
-	if obs.VolcanoJob == nil || obs.VolcanoJob.DeletionTimestamp != nil || obs.UnacknowledgedFor < lostGracePeriod {
-		return false
-	}
-	phase := obs.VolcanoJob.Status.State.Phase
+// lost reports whether Volcano does not know the Volcano Job.
+func lost(obs *observed.State) bool {
+	return obs.VolcanoJob != nil && obs.VolcanoJob.DeletionTimestamp == nil && obs.UnacknowledgedFor >= volcano.LostGracePeriod
+}
+
+// replaceLostVolcanoJob goes on without a Volcano Job that Volcano does not know: what was certain comes true, and another Volcano Job
+// makes the next attempt.
+func (p *Plan) replaceLostVolcanoJob(obs *observed.State) {
+	attempt := obs.Attempt()
 	switch {
-	case obs.Succeeded() || phase == vcbatch.Completing:
+	case obs.Succeeded() || attempt == observed.AttemptCompleting:
 		p.Succeeded = true
-	case phase == vcbatch.Terminating:
+	case attempt == observed.AttemptTerminating:
 		p.Failed = &builder.Cause{Reason: ReasonTerminated, Message: "the Volcano Job was terminated"}
-	case phase == vcbatch.Restarting && !obs.Ended() && len(obs.Pods) == 0:
+	case attempt == observed.AttemptRestarting && !obs.Ended() && len(obs.Pods) == 0:
 		p.replaceVolcanoJob(obs, lostMessage)
 	default:
 		if p.recreateFailedJob(obs); p.Retrying != nil {
 			p.Retrying.Message = lostMessage
 		}
 	}
-	return true
 }
-
-// How long Volcano may take to make the pods of a gang that was admitted, and how much later it is told again. It makes them
-// when it sees the PodGroup's phase change, and never again: where its watch was broken just then, it sees a PodGroup that
-// has always been let in. Both are long, because a Volcano with much to do must not be given more.
-const (
-	missingPodsGracePeriod  = 2 * time.Minute
-	missingPodsResyncPeriod = 10 * time.Minute
-)
 
 // resyncMissingPods has Volcano look at a job whose pods it has not made.
 func (p *Plan) resyncMissingPods(obs *observed.State) {
@@ -158,24 +104,19 @@ func (p *Plan) resyncMissingPods(obs *observed.State) {
 		return
 	}
 	waited := obs.Now.Sub(obs.PodsMissingSince)
-	if obs.VolcanoJob.Status.State.Phase == "" {
-		if waited < lostGracePeriod {
-			p.requeueAfter(lostGracePeriod - waited)
+	if obs.Attempt() == observed.AttemptNew {
+		if waited < volcano.LostGracePeriod {
+			p.requeueAfter(volcano.LostGracePeriod - waited)
 			return
 		}
 		p.replaceVolcanoJob(obs, "Volcano has not looked at its Volcano Job, which is deleted and made anew")
 		return
 	}
-	if waited < missingPodsGracePeriod {
-		p.requeueAfter(missingPodsGracePeriod - waited)
+	if due, left := volcano.ResyncMissingPods(waited); !due {
+		p.requeueAfter(left)
 		return
 	}
-	last := max(waited.Truncate(missingPodsResyncPeriod), missingPodsGracePeriod)
-	if waited-last < volcano.CommandPeriod {
-		p.command(obs, vcbus.SyncJobAction, "", "PodsMissing", "the queue has let the job in a while ago, and it has no pods yet")
-		return
-	}
-	p.requeueAfter(waited.Truncate(missingPodsResyncPeriod) + missingPodsResyncPeriod - waited)
+	p.command(obs, vcbus.SyncJobAction, "", "PodsMissing", "the queue has let the job in a while ago, and it has no pods yet")
 }
 
 // stop sees to it that nothing of a finished job runs, and reports whether something may: the controller fails some jobs that
@@ -185,16 +126,16 @@ func (p *Plan) stop(obs *observed.State) bool {
 	if obs.VolcanoJob == nil || obs.VolcanoJob.DeletionTimestamp != nil {
 		return false
 	}
-	if obs.UnacknowledgedFor >= lostGracePeriod {
+	if obs.UnacknowledgedFor >= volcano.LostGracePeriod {
 		for _, pod := range unfinishedPods(obs) {
 			p.remove(KindPod, pod)
 		}
 		return false
 	}
-	switch obs.VolcanoJob.Status.State.Phase {
-	case vcbatch.Completed, vcbatch.Failed, vcbatch.Terminated, vcbatch.Aborted:
+	switch attempt := obs.Attempt(); {
+	case attempt.Ended(), attempt == observed.AttemptStopped:
 		return false
-	case "", vcbatch.Pending, vcbatch.Running:
+	case attempt.Active():
 		p.command(obs, vcbus.TerminateJobAction, "", "JobEnded", "the PaddleJob has ended")
 	default:
 		p.resyncStuckJob(obs)

@@ -18,6 +18,12 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
 )
 
+// What package volcano keeps to itself.
+const (
+	stuckGracePeriod   = 2 * time.Minute
+	completionGraceMax = 15 * time.Minute
+)
+
 func unheeded(ago time.Duration) change {
 	return func(obs *observed.State) { obs.UnacknowledgedFor = ago }
 }
@@ -31,17 +37,17 @@ func retries(n int32) change {
 }
 
 // Volcano reads commands about a Volcano Job and does nothing.
-func TestForgotten(t *testing.T) {
+func TestLostVolcanoJob(t *testing.T) {
 	t.Parallel()
 	type outcome struct {
-		does             []string
-		waiting          string
-		again, succeeded bool
-		failed           string
+		does                []string
+		waiting             string
+		repeated, succeeded bool
+		failed              string
 	}
 	outcomeOf := func(obs *observed.State) outcome {
 		plan := Decide(obs, config)
-		o := outcome{does: done(plan), waiting: gistOf(plan).waiting, again: plan.CountRestart, succeeded: plan.Succeeded}
+		o := outcome{does: done(plan), waiting: gistOf(plan).waiting, repeated: plan.CountRestart, succeeded: plan.Succeeded}
 		if plan.Failed != nil {
 			o.failed = plan.Failed.Reason
 		}
@@ -50,17 +56,17 @@ func TestForgotten(t *testing.T) {
 	had := func(failures int32) change { return statusOf(func(s *v1.PaddleJobStatus) { s.Failures = failures }) }
 	workers := func(states ...observed.PodState) change { return with("worker", states...) }
 	servers := with("ps", observed.Running)
-	anew := []string{"delete Volcano Job job"}
+	recreated := []string{"delete Volcano Job job"}
 	for name, tc := range map[string]struct {
 		phase vcbatch.JobPhase
 		with  []change
 		want  outcome
 	}{
-		"not for long": {phase: vcbatch.Running, with: []change{workers(observed.Failed, observed.Running), servers, unheeded(lostGracePeriod - 1)}},
+		"not for long": {phase: vcbatch.Running, with: []change{workers(observed.Failed, observed.Running), servers, unheeded(volcano.LostGracePeriod - 1)}},
 		"a failure is written down first": {phase: vcbatch.Running, with: []change{workers(observed.Failed, observed.Running), servers},
-			want: outcome{again: true}},
+			want: outcome{repeated: true}},
 		"a failure": {phase: vcbatch.Running, with: []change{workers(observed.Failed, observed.Running), servers, restarting(1)},
-			want: outcome{does: anew}},
+			want: outcome{does: recreated}},
 		"the last failure": {phase: vcbatch.Running, with: []change{workers(observed.Failed, observed.Running), servers, retries(2), restarting(2), had(2)},
 			want: outcome{failed: ReasonBackoffLimitExceeded}},
 		"success": {phase: vcbatch.Running, with: []change{workers(observed.Succeeded, observed.Succeeded), servers},
@@ -68,21 +74,21 @@ func TestForgotten(t *testing.T) {
 		"on its way to success": {phase: vcbatch.Completing, want: outcome{succeeded: true}},
 		"on its way to nothing": {phase: vcbatch.Terminating, want: outcome{failed: ReasonTerminated}},
 		"on its way to another attempt": {phase: vcbatch.Restarting, with: []change{retries(1), restarting(1)},
-			want: outcome{does: anew, waiting: ReasonReplacing}},
+			want: outcome{does: recreated, waiting: ReasonReplacing}},
 		"pods are left of the last attempt": {phase: vcbatch.Restarting, with: []change{workers(observed.Failed, observed.Failed), retries(1), restarting(2)},
-			want: outcome{does: anew}},
+			want: outcome{does: recreated}},
 		"it is on its way out": {phase: vcbatch.Running, with: []change{workers(observed.Failed, observed.Running), restarting(1),
 			func(obs *observed.State) { obs.VolcanoJob.DeletionTimestamp = before(0) }}, want: outcome{waiting: ReasonReplacing}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, tc.want, outcomeOf(created(t, tc.phase, append([]change{unheeded(lostGracePeriod)}, tc.with...)...)))
+			require.Equal(t, tc.want, outcomeOf(created(t, tc.phase, append([]change{unheeded(volcano.LostGracePeriod)}, tc.with...)...)))
 		})
 	}
 	t.Run("with a limit of the user's", func(t *testing.T) {
 		t.Parallel()
-		require.Equal(t, outcome{again: true}, outcomeOf(stopped(t, vcbatch.Aborted, 2, 0, time.Hour, restarting(0), unheeded(lostGracePeriod))))
-		require.Equal(t, outcome{does: anew}, outcomeOf(stopped(t, vcbatch.Aborted, 2, 0, time.Hour, restarting(1), unheeded(lostGracePeriod))))
+		require.Equal(t, outcome{repeated: true}, outcomeOf(stopped(t, vcbatch.Aborted, 2, 0, time.Hour, restarting(0), unheeded(volcano.LostGracePeriod))))
+		require.Equal(t, outcome{does: recreated}, outcomeOf(stopped(t, vcbatch.Aborted, 2, 0, time.Hour, restarting(1), unheeded(volcano.LostGracePeriod))))
 	})
 	t.Run("it has ended", func(t *testing.T) {
 		t.Parallel()
@@ -90,7 +96,7 @@ func TestForgotten(t *testing.T) {
 		obs := created(t, vcbatch.Running, workers(observed.Succeeded, observed.Succeeded), servers, over, noPodGroup,
 			func(obs *observed.State) { obs.Job.Spec.CleanPodPolicy = v1.CleanNever })
 		require.Equal(t, outcome{does: []string{"TerminateJob"}}, outcomeOf(obs))
-		obs.UnacknowledgedFor = lostGracePeriod
+		obs.UnacknowledgedFor = volcano.LostGracePeriod
 		require.Equal(t, outcome{does: []string{"delete pod job-ps-0"}}, outcomeOf(obs), "what runs goes, what has ended stays")
 	})
 }
@@ -141,23 +147,23 @@ func TestStateOfCommands(t *testing.T) {
 	require.Equal(t, "vc-uid Restarting 1", state(stopped(t, vcbatch.Restarting, 2, 1, stuckGracePeriod)))
 	require.Equal(t, "vc-uid Aborted 1", state(stopped(t, vcbatch.Aborted, 2, 1, time.Hour, restarting(2))))
 	require.Empty(t, state(created(t, vcbatch.Pending, func(obs *observed.State) {
-		obs.Now, obs.PodsMissingSince = seenAt, seenAt.Add(-missingPodsGracePeriod)
+		obs.Now, obs.PodsMissingSince = seenAt, seenAt.Add(-volcano.MissingPodsGracePeriod)
 	})), "a quota may be why there are no pods")
 }
 
-func TestUnmade(t *testing.T) {
+func TestMissingPods(t *testing.T) {
 	t.Parallel()
-	told := []string{"SyncJob"}
+	reported := []string{"SyncJob"}
 	for waited, want := range map[time.Duration]gist{
 		0:                                      {requeueAfter: EventsAfter},
 		4 * time.Second:                        {requeueAfter: time.Second},
 		EventsAfter:                            {requeueAfter: EventsPeriod},
 		119 * time.Second:                      {requeueAfter: time.Second},
-		2 * time.Minute:                        {does: told, requeueAfter: volcano.CommandPeriod},
+		2 * time.Minute:                        {does: reported, requeueAfter: volcano.CommandPeriod},
 		2*time.Minute + volcano.CommandPeriod:  {requeueAfter: EventsPeriod},
-		10 * time.Minute:                       {does: told, requeueAfter: volcano.CommandPeriod},
+		10 * time.Minute:                       {does: reported, requeueAfter: volcano.CommandPeriod},
 		10*time.Minute + volcano.CommandPeriod: {requeueAfter: EventsPeriod},
-		60 * time.Minute:                       {does: told, requeueAfter: volcano.CommandPeriod},
+		60 * time.Minute:                       {does: reported, requeueAfter: volcano.CommandPeriod},
 	} {
 		plan := Decide(created(t, vcbatch.Pending, func(obs *observed.State) {
 			obs.Now = seenAt
@@ -219,7 +225,7 @@ func TestFinishedJob(t *testing.T) {
 		}, ended(v1.Completed, "")}},
 		"the spec was changed": {
 			with: []change{noPodGroup, ended(v1.Completed, ""), editSpec(func(s *v1.PaddleJobSpec) { s.Worker.Replicas = 9 })},
-			want: gist{unapplied: ReasonSpecChangeNotApplied},
+			want: gist{notSynced: ReasonSpecChangeNotApplied},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -246,7 +252,7 @@ func TestTakeover(t *testing.T) {
 		obs.Operator.Services = []*corev1.Service{{ObjectMeta: metav1.ObjectMeta{Name: "job-ps-0"}}}
 	}
 	over := func(phase v1.Phase) change { return func(obs *observed.State) { obs.Job.Status.Phase = phase } }
-	anew := func(does ...string) gist {
+	recreated := func(does ...string) gist {
 		return gist{does: does, waiting: ReasonTakingOver, requeueAfter: pollInterval}
 	}
 	for name, tc := range map[string]struct {
@@ -257,26 +263,26 @@ func TestTakeover(t *testing.T) {
 		"starts, with addresses": {with: []change{made("ps", observed.Running), made("worker", observed.Starting, observed.Starting), environment}},
 		"starts, without addresses": {
 			with: []change{made("ps", observed.Running), made("worker", observed.Starting)},
-			want: anew("delete pod job-ps-0", "delete pod job-worker-0"),
+			want: recreated("delete pod job-ps-0", "delete pod job-worker-0"),
 		},
 		"lacks a pod": {
 			with: []change{made("ps", observed.Running), made("worker", observed.Running), environment},
-			want: anew("delete pod job-ps-0", "delete pod job-worker-0", "delete ConfigMap job"),
+			want: recreated("delete pod job-ps-0", "delete pod job-worker-0", "delete ConfigMap job"),
 		},
 		"has failed": {
 			with: []change{made("ps", observed.Running), made("worker", observed.Failed, observed.Running), environment, rest},
-			want: anew("delete pod job-ps-0", "delete pod job-worker-0", "delete pod job-worker-1",
+			want: recreated("delete pod job-ps-0", "delete pod job-worker-0", "delete pod job-worker-1",
 				"delete Service job-ps-0", "delete ConfigMap job", "delete PodGroup job"),
 		},
 		"is being cleared": {
 			with: []change{made("ps", observed.Terminating), environment, func(obs *observed.State) { obs.Operator.Environment.DeletionTimestamp = &metav1.Time{} }},
-			want: anew(),
+			want: recreated(),
 		},
 		"left only its PodGroup": {
 			with: []change{func(obs *observed.State) {
 				obs.Operator.PodGroup = &vcscheduling.PodGroup{ObjectMeta: metav1.ObjectMeta{Name: "job"}}
 			}},
-			want: anew("delete PodGroup job"),
+			want: recreated("delete PodGroup job"),
 		},
 		"workers have succeeded": {with: []change{made("ps", observed.Running), made("worker", observed.Succeeded, observed.Succeeded)}},
 		"is recorded as a success": {

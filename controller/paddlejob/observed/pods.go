@@ -13,7 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 )
 
 // PodState is how far a pod has come.
@@ -42,9 +42,9 @@ type RolePod struct {
 func NewRolePod(pod *corev1.Pod) *RolePod {
 	role := pod.Labels[vcbatch.TaskSpecKey]
 	if role == "" {
-		role = pod.Labels[keys.ResourceType]
+		role = pod.Labels[v1.ResourceTypeLabel]
 	}
-	text, ok := pod.Labels[keys.TaskIndex]
+	text, ok := pod.Labels[v1.TaskIndexLabel]
 	if !ok {
 		text = pod.Name[strings.LastIndexByte(pod.Name, '-')+1:]
 	}
@@ -106,7 +106,7 @@ func SortPods(pods []*corev1.Pod) {
 
 // FailedByItself reports whether a pod has failed that Volcano had not told to end.
 func (m *RolePod) FailedByItself() bool {
-	return m.State == Failed && m.Pod.Annotations[keys.OutOfSync] == ""
+	return m.State == Failed && m.Pod.Annotations[v1.OutOfSyncAnnotation] == ""
 }
 
 // TerminationMessage says how a pod that has failed did so, in words.
@@ -156,7 +156,7 @@ func Disruption(pod *corev1.Pod) (since time.Time, ok bool) {
 		}
 		since, ok = c.LastTransitionTime.Time, true
 	}
-	if !ok && pod.DeletionTimestamp != nil && pod.Annotations[keys.OutOfSync] == "" {
+	if !ok && pod.DeletionTimestamp != nil && pod.Annotations[v1.OutOfSyncAnnotation] == "" {
 		since, ok = pod.DeletionTimestamp.Time, true
 		if grace := pod.DeletionGracePeriodSeconds; grace != nil {
 			since = since.Add(-time.Duration(*grace) * time.Second)

@@ -13,7 +13,6 @@ import (
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 )
 
 var noon = time.Date(2025, 11, 1, 12, 0, 0, 0, time.UTC)
@@ -50,7 +49,7 @@ func deleted(since int) mark {
 	}
 }
 
-func told(pod *corev1.Pod) { pod.Annotations[keys.OutOfSync] = "true" }
+func reported(pod *corev1.Pod) { pod.Annotations[v1.OutOfSyncAnnotation] = "true" }
 
 func nodeLost(pod *corev1.Pod) { pod.Status.Reason = "NodeLost" }
 
@@ -86,11 +85,11 @@ func TestDisruption(t *testing.T) {
 		"failed, and preempted then":           {pod: podWith(corev1.PodFailed, target(yes, preempted, 5), ends(1, 4))},
 		"one container failed before":          {pod: podWith(corev1.PodFailed, target(yes, preempted, 5), ends(143, 6), ends(1, 4))},
 		"one succeeded before":                 {pod: podWith(corev1.PodFailed, target(yes, preempted, 5), ends(143, 6), ends(0, 4)), since: at(5), want: true},
-		"preempted by another, told by us":     {pod: podWith(corev1.PodRunning, target(yes, preempted, 5), deleted(5), told), since: at(5), want: true},
+		"preempted by another, told by us":     {pod: podWith(corev1.PodRunning, target(yes, preempted, 5), deleted(5), reported), since: at(5), want: true},
 		"deleted by somebody":                  {pod: podWith(corev1.PodRunning, deleted(5)), since: at(5), want: true},
 		"deleted by somebody, and failed then": {pod: podWith(corev1.PodFailed, deleted(5), ends(143, 6)), since: at(5), want: true},
 		"failed, and deleted then":             {pod: podWith(corev1.PodFailed, deleted(5), ends(1, 4))},
-		"deleted by Volcano":                   {pod: podWith(corev1.PodRunning, deleted(5), told)},
+		"deleted by Volcano":                   {pod: podWith(corev1.PodRunning, deleted(5), reported)},
 		"deleted without a time to end": {pod: podWith(corev1.PodRunning, deleted(5), func(pod *corev1.Pod) { pod.DeletionGracePeriodSeconds = nil }),
 			since: at(35), want: true},
 		"its node is lost":                    {pod: podWith(corev1.PodRunning, nodeLost), want: true},
@@ -126,7 +125,7 @@ func TestDisrupted(t *testing.T) {
 		"a peer had failed":              {pods: []*corev1.Pod{podWith(corev1.PodFailed, ends(1, 4)), podWith(corev1.PodRunning, preempted(5))}},
 		"the first preemption counts":    {pods: []*corev1.Pod{podWith(corev1.PodRunning, preempted(9)), podWith(corev1.PodFailed, ends(1, 6)), podWith(corev1.PodRunning, preempted(5))}, want: true},
 		"the first failure counts":       {pods: []*corev1.Pod{podWith(corev1.PodFailed, ends(1, 6)), podWith(corev1.PodFailed, ends(1, 4)), podWith(corev1.PodRunning, preempted(5))}},
-		"a peer that Volcano told":       {pods: []*corev1.Pod{podWith(corev1.PodFailed, ends(1, 4), told), podWith(corev1.PodRunning, preempted(5))}, want: true},
+		"a peer that Volcano told":       {pods: []*corev1.Pod{podWith(corev1.PodFailed, ends(1, 4), reported), podWith(corev1.PodRunning, preempted(5))}, want: true},
 		"peers fail before a lost node":  {pods: []*corev1.Pod{podWith(corev1.PodFailed, ends(1, 4)), podWith(corev1.PodRunning, lost)}, want: true},
 		"nobody knows when a peer ended": {pods: []*corev1.Pod{podWith(corev1.PodFailed), podWith(corev1.PodRunning, preempted(5))}, want: true},
 		"of an earlier attempt":          {pods: []*corev1.Pod{podWith(corev1.PodFailed, ends(1, 6), attempt("1")), podWith(corev1.PodRunning, preempted(5), attempt("0"))}},
@@ -152,7 +151,7 @@ func TestFailureSeen(t *testing.T) {
 	}{
 		"runs":                 {pod: podWith(corev1.PodRunning)},
 		"failed":               {pod: podWith(corev1.PodFailed), want: true},
-		"told to end":          {pod: podWith(corev1.PodFailed, told)},
+		"told to end":          {pod: podWith(corev1.PodFailed, reported)},
 		"seen before":          {pod: podWith(corev1.PodRunning), failure: &Failure{Reason: ReasonPodFailed, Attempt: 1}, want: true},
 		"seen before, told":    {pod: podWith(corev1.PodRunning), failure: &Failure{Reason: ReasonPodFailed, Attempt: 1, ByVolcano: true}},
 		"seen before, another": {pod: podWith(corev1.PodRunning), failure: &Failure{Reason: ReasonPodFailed}},

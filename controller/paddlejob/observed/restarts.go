@@ -12,7 +12,6 @@ import (
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 )
 
 // defaultBackoffLimit is what an unset backoffLimit means.
@@ -23,10 +22,10 @@ const defaultBackoffLimit int32 = 2
 func RestartsPods(job *vcbatch.Job) bool { return len(job.Spec.Policies) == 0 }
 
 // EarlierRestarts is how often the gang was restarted under Volcano Jobs that this one replaced.
-func EarlierRestarts(job *vcbatch.Job) int32 { return counted(job, keys.EarlierRestarts) }
+func EarlierRestarts(job *vcbatch.Job) int32 { return counted(job, v1.EarlierRestartsAnnotation) }
 
 // Recreations is how many Volcano Jobs were made for the PaddleJob before this one.
-func Recreations(job *vcbatch.Job) int32 { return counted(job, keys.Recreations) }
+func Recreations(job *vcbatch.Job) int32 { return counted(job, v1.RecreationsAnnotation) }
 
 func counted(job *vcbatch.Job, key string) int32 {
 	count, err := strconv.ParseInt(job.Annotations[key], 10, 32)
@@ -44,7 +43,7 @@ func (s *State) RestartCounted() bool { return s.Job.Status.Restarts > Restarts(
 
 // FailureNumber is the number of the failure of a worker that is started again alone; false if it has none yet.
 func FailureNumber(pod *corev1.Pod) (int32, bool) {
-	number, err := strconv.ParseInt(pod.Annotations[keys.Failure], 10, 32)
+	number, err := strconv.ParseInt(pod.Annotations[v1.FailureAnnotation], 10, 32)
 	return int32(number), err == nil && number > 0
 }
 
@@ -89,8 +88,7 @@ func (s *State) LastFailure() bool {
 // a gang end before it has looked at the first of them: it counts them before it asks what a failure is followed by
 // (runningState.Execute in volcano/pkg/controllers/job/state/running.go, v1.14.1).
 func (s *State) FailedByVolcano() bool {
-	job := s.VolcanoJob
-	return job != nil && job.Status.State.Phase == vcbatch.Failed && job.Status.RetryCount < job.Spec.MaxRetry && !Finished(s.Job)
+	return s.Attempt() == AttemptFailed && s.VolcanoJob.Status.RetryCount < s.VolcanoJob.Spec.MaxRetry && !Finished(s.Job)
 }
 
 // NeedsRecreation reports whether Volcano has failed a Job that is to be started again.
@@ -164,16 +162,16 @@ func (s *State) PodStatusLag() time.Duration {
 	if job == nil || Finished(s.Job) || job.Status.State.LastTransitionTime.IsZero() {
 		return 0
 	}
-	switch job.Status.State.Phase {
-	case vcbatch.Completed:
+	switch s.Attempt() {
+	case AttemptCompleted:
 		if s.Succeeded() {
 			return 0
 		}
-	case vcbatch.Failed, vcbatch.Terminated:
+	case AttemptFailed, AttemptTerminated:
 		if s.FailureSeen() {
 			return 0
 		}
-	case vcbatch.Aborting, vcbatch.Aborted:
+	case AttemptStopping, AttemptStopped:
 		if s.Job.Status.Phase == v1.Restarting || s.FailureSeen() || s.Disrupted() {
 			return 0
 		}

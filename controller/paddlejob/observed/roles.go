@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
@@ -63,24 +62,19 @@ func (s *State) Admitted() bool {
 
 // PodsMissing reports whether pods are missing that Volcano is to make at once: the queue has admitted the gang.
 func (s *State) PodsMissing() bool {
-	if s.VolcanoJob == nil || !s.Admitted() {
-		return false
-	}
-	if phase := s.VolcanoJob.Status.State.Phase; phase != vcbatch.Pending && phase != "" {
-		return false
-	}
-	return int32(len(s.Pods)) < s.Total()
+	attempt := s.Attempt()
+	return (attempt == AttemptNew || attempt == AttemptPending) && s.Admitted() && int32(len(s.Pods)) < s.Total()
 }
 
 // WorkersMissing reports whether an elastic job that trains has fewer pods than Volcano is to make.
 func (s *State) WorkersMissing() bool {
-	return s.VolcanoJob != nil && s.VolcanoJob.Status.State.Phase == vcbatch.Running && builder.Scalable(s.Job) &&
+	return s.Attempt() == AttemptRunning && builder.Scalable(s.Job) &&
 		int32(len(s.Pods)) < s.Total()
 }
 
 // TerminatedByVolcano reports whether Volcano, or somebody, has just terminated the job: its end is not written down yet.
 func (s *State) TerminatedByVolcano() bool {
-	return s.VolcanoJob != nil && s.VolcanoJob.Status.State.Phase == vcbatch.Terminated && !Finished(s.Job)
+	return s.Attempt() == AttemptTerminated && !Finished(s.Job)
 }
 
 // Total is how many pods the gang has.

@@ -14,7 +14,6 @@ import (
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 )
 
 // Reasons of a StartFailure that the kubelet has several words for. Of any other failure the reason is the kubelet's own.
@@ -158,7 +157,7 @@ func startFailure(pod *corev1.Pod, waits *corev1.ContainerStateWaiting, refs []R
 	case "ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError", "RegistryUnavailable", "SignatureValidationFailed":
 		return ReasonImagePullFailed, nil
 	case "CreateContainerConfigError":
-		environment := Reference{Kind: KindConfigMap, Name: pod.Labels[keys.JobName]}
+		environment := Reference{Kind: KindConfigMap, Name: pod.Labels[v1.JobNameLabel]}
 		if waits.Message == environment.absence() {
 			return "", nil
 		}

@@ -11,12 +11,12 @@ import (
 	"k8s.io/utils/ptr"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 )
 
 // notStarted is a pod on a node whose container the kubelet does not start.
 func notStarted(name, reason, message string) *corev1.Pod {
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{keys.JobName: "job"}}}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{v1.JobNameLabel: "job"}}}
 	pod.Spec.NodeName = "node"
 	pod.Status.Phase = corev1.PodPending
 	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}}}
@@ -114,19 +114,19 @@ func TestVolumesThatCannotBeMounted(t *testing.T) {
 	job := &vcbatch.Job{Spec: vcbatch.JobSpec{Tasks: []vcbatch.TaskSpec{
 		{Name: "ps"}, {Name: "worker", Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Volumes: settings}}},
 	}}}
-	const said = `MountVolume.SetUp failed for volume "settings" : configmap "settings" not found`
-	want := []StartFailure{{Reason: "ConfigMapNotFound", Missing: &Reference{"ConfigMap", "settings"}, Pods: []string{"worker-0"}, Message: said}}
+	const sentence = `MountVolume.SetUp failed for volume "settings" : configmap "settings" not found`
+	want := []StartFailure{{Reason: "ConfigMapNotFound", Missing: &Reference{"ConfigMap", "settings"}, Pods: []string{"worker-0"}, Message: sentence}}
 	for name, tc := range map[string]struct {
-		pods []*corev1.Pod
-		said string
-		want []StartFailure
+		pods     []*corev1.Pod
+		sentence string
+		want     []StartFailure
 	}{
-		"missing":              {[]*corev1.Pod{ofRole("ps", "ContainerCreating"), ofRole("worker", "ContainerCreating")}, said, want},
+		"missing":              {[]*corev1.Pod{ofRole("ps", "ContainerCreating"), ofRole("worker", "ContainerCreating")}, sentence, want},
 		"another message":      {[]*corev1.Pod{ofRole("worker", "ContainerCreating")}, `failed to sync configmap cache: timed out waiting for the condition`, nil},
 		"nothing said":         {[]*corev1.Pod{ofRole("worker", "ContainerCreating")}, "", nil},
-		"a role without it":    {[]*corev1.Pod{ofRole("ps", "ContainerCreating")}, said, nil},
-		"the containers begin": {[]*corev1.Pod{ofRole("worker", "ErrImagePull")}, said, []StartFailure{{Reason: "ImagePullFailed", Pods: []string{"worker-0"}}}},
+		"a role without it":    {[]*corev1.Pod{ofRole("ps", "ContainerCreating")}, sentence, nil},
+		"the containers begin": {[]*corev1.Pod{ofRole("worker", "ErrImagePull")}, sentence, []StartFailure{{Reason: "ImagePullFailed", Pods: []string{"worker-0"}}}},
 	} {
-		require.Equal(t, tc.want, (&State{VolcanoJob: job, Pods: tc.pods, FailedMount: tc.said}).StartFailures(), name)
+		require.Equal(t, tc.want, (&State{VolcanoJob: job, Pods: tc.pods, FailedMount: tc.sentence}).StartFailures(), name)
 	}
 }

@@ -130,17 +130,11 @@ const (
 
 // Ended reports whether there is a Volcano Job whose gang does not run any more, or is about to stop for good.
 func (s *State) Ended() bool {
-	job := s.VolcanoJob
-	if job == nil || s.NeedsRecreation() {
-		return false
+	attempt := s.Attempt()
+	if attempt == AttemptRestarting {
+		return s.VolcanoJob.Status.RetryCount >= s.VolcanoJob.Spec.MaxRetry
 	}
-	switch job.Status.State.Phase {
-	case vcbatch.Completing, vcbatch.Completed, vcbatch.Terminating, vcbatch.Terminated, vcbatch.Failed:
-		return true
-	case vcbatch.Restarting:
-		return job.Status.RetryCount >= job.Spec.MaxRetry
-	}
-	return false
+	return (attempt.Ended() || attempt == AttemptCompleting || attempt == AttemptTerminating) && !s.NeedsRecreation()
 }
 
 // Active is how long the job has been active: since its creation, or since its last resumption if it was suspended, as a

@@ -15,7 +15,6 @@ import (
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
-	"github.com/paddle-volcano/paddle-volcano/controller/keys"
 )
 
 func waits() corev1.ContainerStatus {
@@ -58,8 +57,8 @@ func TestMember(t *testing.T) {
 		role   string
 		index  int
 	}{
-		"Volcano's":         {name: "j-ps-7", labels: map[string]string{vcbatch.TaskSpecKey: "ps", keys.TaskIndex: "1", keys.ResourceType: "worker"}, role: "ps", index: 1},
-		"paddle-operator's": {name: "my-job-worker-12", labels: map[string]string{keys.ResourceType: "worker"}, role: "worker", index: 12},
+		"Volcano's":         {name: "j-ps-7", labels: map[string]string{vcbatch.TaskSpecKey: "ps", v1.TaskIndexLabel: "1", v1.ResourceTypeLabel: "worker"}, role: "ps", index: 1},
+		"paddle-operator's": {name: "my-job-worker-12", labels: map[string]string{v1.ResourceTypeLabel: "worker"}, role: "worker", index: 12},
 		"neither":           {name: "pod", index: -1},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -98,7 +97,7 @@ func TestSortPods(t *testing.T) {
 		if name[2] == 'p' {
 			role = "ps"
 		}
-		pods = append(pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{keys.ResourceType: role}}})
+		pods = append(pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{v1.ResourceTypeLabel: role}}})
 	}
 	SortPods(pods)
 	var names []string
@@ -130,22 +129,22 @@ func TestSucceeded(t *testing.T) {
 		done := exited(0, "")
 		done.State.Terminated.FinishedAt = metav1.NewTime(end)
 		return &corev1.Pod{
-			ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{vcbatch.TaskSpecKey: "worker", keys.TaskIndex: index}},
+			ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{vcbatch.TaskSpecKey: "worker", v1.TaskIndexLabel: index}},
 			Status:     corev1.PodStatus{Phase: phase, ContainerStatuses: []corev1.ContainerStatus{done}},
 		}
 	}
 	early, late := time.Unix(10, 0), time.Unix(20, 0)
-	view := func(pods ...*corev1.Pod) *State {
+	observedState := func(pods ...*corev1.Pod) *State {
 		return &State{
 			Job: &v1.PaddleJob{}, Pods: pods,
 			VolcanoJob: &vcbatch.Job{Spec: vcbatch.JobSpec{Tasks: []vcbatch.TaskSpec{{Name: "worker", Replicas: 2}}}},
 		}
 	}
-	both := view(worker("0", corev1.PodSucceeded, late), worker("1", corev1.PodSucceeded, early))
+	both := observedState(worker("0", corev1.PodSucceeded, late), worker("1", corev1.PodSucceeded, early))
 	require.True(t, both.Succeeded())
 	require.True(t, both.LastEnd().Equal(late))
-	require.False(t, view(worker("0", corev1.PodSucceeded, late), worker("1", corev1.PodRunning, early)).Succeeded())
-	require.False(t, view(worker("0", corev1.PodSucceeded, late), worker("0", corev1.PodSucceeded, early)).Succeeded(), "one index twice")
+	require.False(t, observedState(worker("0", corev1.PodSucceeded, late), worker("1", corev1.PodRunning, early)).Succeeded())
+	require.False(t, observedState(worker("0", corev1.PodSucceeded, late), worker("0", corev1.PodSucceeded, early)).Succeeded(), "one index twice")
 	require.False(t, (&State{Job: &v1.PaddleJob{}}).Succeeded(), "no workers at all")
 }
 
@@ -168,7 +167,7 @@ func TestEnded(t *testing.T) {
 	require.False(t, unretried.Ended(), "another one follows")
 }
 
-func TestUnmade(t *testing.T) {
+func TestMissingPods(t *testing.T) {
 	t.Parallel()
 	job := func(phase vcbatch.JobPhase) *vcbatch.Job {
 		return &vcbatch.Job{
@@ -180,20 +179,20 @@ func TestUnmade(t *testing.T) {
 		return &vcscheduling.PodGroup{Status: vcscheduling.PodGroupStatus{Phase: phase}}
 	}
 	for name, tc := range map[string]struct {
-		view State
-		want bool
+		observedState State
+		want          bool
 	}{
-		"let in":             {view: State{VolcanoJob: job(vcbatch.Pending), PodGroup: group(vcscheduling.PodGroupInqueue), Pods: make([]*corev1.Pod, 1)}, want: true},
-		"unknown to Volcano": {view: State{VolcanoJob: job(""), PodGroup: group(vcscheduling.PodGroupInqueue)}, want: true},
-		"all are made":       {view: State{VolcanoJob: job(vcbatch.Pending), PodGroup: group(vcscheduling.PodGroupInqueue), Pods: make([]*corev1.Pod, 2)}},
-		"not let in":         {view: State{VolcanoJob: job(vcbatch.Pending), PodGroup: group(vcscheduling.PodGroupPending)}},
-		"nobody looked":      {view: State{VolcanoJob: job(vcbatch.Pending), PodGroup: group("")}},
-		"no PodGroup":        {view: State{VolcanoJob: job(vcbatch.Pending)}},
-		"it runs":            {view: State{VolcanoJob: job(vcbatch.Running), PodGroup: group(vcscheduling.PodGroupRunning)}},
-		"no Volcano Job":     {view: State{PodGroup: group(vcscheduling.PodGroupInqueue)}},
+		"let in":             {observedState: State{VolcanoJob: job(vcbatch.Pending), PodGroup: group(vcscheduling.PodGroupInqueue), Pods: make([]*corev1.Pod, 1)}, want: true},
+		"unknown to Volcano": {observedState: State{VolcanoJob: job(""), PodGroup: group(vcscheduling.PodGroupInqueue)}, want: true},
+		"all are made":       {observedState: State{VolcanoJob: job(vcbatch.Pending), PodGroup: group(vcscheduling.PodGroupInqueue), Pods: make([]*corev1.Pod, 2)}},
+		"not let in":         {observedState: State{VolcanoJob: job(vcbatch.Pending), PodGroup: group(vcscheduling.PodGroupPending)}},
+		"nobody looked":      {observedState: State{VolcanoJob: job(vcbatch.Pending), PodGroup: group("")}},
+		"no PodGroup":        {observedState: State{VolcanoJob: job(vcbatch.Pending)}},
+		"it runs":            {observedState: State{VolcanoJob: job(vcbatch.Running), PodGroup: group(vcscheduling.PodGroupRunning)}},
+		"no Volcano Job":     {observedState: State{PodGroup: group(vcscheduling.PodGroupInqueue)}},
 	} {
-		tc.view.Job = &v1.PaddleJob{}
-		require.Equal(t, tc.want, tc.view.PodsMissing(), name)
+		tc.observedState.Job = &v1.PaddleJob{}
+		require.Equal(t, tc.want, tc.observedState.PodsMissing(), name)
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	batch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 )
 
-// Keys that the controller of this project sets; a test in test/ compares them with controller/keys.
+// Keys that the controller of this project sets; a test in test/ compares them with controller/api/batch/v1.
 const (
 	// Prefix begins this project's own keys.
 	Prefix = "batch.paddlepaddle.org/"

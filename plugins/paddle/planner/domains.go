@@ -205,12 +205,14 @@ func contains(t *placement.Topology, domain placement.DomainID, node placement.N
 
 // allowed returns the nodes of a set that the constraints of a plan's job allow; nil is the set of all nodes.
 func (p *Planner) allowed(plan *Plan, nodes *placement.NodeSet) *placement.NodeSet {
-	nodes = p.inDomain(nodes, plan.domain)
+	t := p.cache.Topology()
+	if plan.domain != placement.NoDomain {
+		nodes = t.NodesIn(plan.domain).And(nodes)
+	}
 	if len(plan.excludedDomains) == 0 {
 		return nodes
 	}
-	t := p.cache.Topology()
-	rest := p.inDomain(nodes, t.Root())
+	rest := t.NodesIn(t.Root()).And(nodes)
 	for _, domain := range plan.excludedDomains {
 		lo, hi := t.NodesOf(domain)
 		for node := lo; node < hi; node++ {
@@ -218,21 +220,4 @@ func (p *Planner) allowed(plan *Plan, nodes *placement.NodeSet) *placement.NodeS
 		}
 	}
 	return rest
-}
-
-// inDomain returns a new set of the nodes of a set that are in a domain, or the set itself for placement.NoDomain; nil is the
-// set of all nodes.
-func (p *Planner) inDomain(nodes *placement.NodeSet, domain placement.DomainID) *placement.NodeSet {
-	if domain == placement.NoDomain {
-		return nodes
-	}
-	t := p.cache.Topology()
-	inside := placement.NewNodeSet(t)
-	lo, hi := t.NodesOf(domain)
-	for node := lo; node < hi; node++ {
-		if nodes == nil || nodes.Has(node) {
-			inside.Add(node)
-		}
-	}
-	return inside
 }

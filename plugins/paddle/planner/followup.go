@@ -117,10 +117,9 @@ func (p *Planner) noCapacityForSurplus(plan *Plan, task *api.TaskInfo) bool {
 		if !containsTask(pending, task) {
 			continue
 		}
-		t, role := p.cache.Topology(), plan.demand.Roles[r]
+		t := p.cache.Topology()
 		possible, _ := plan.roles[r].Possible()
-		role.Request, role.Eligible = p.Request(task), p.allowed(plan, possible)
-		return plan.demand.exact && !fitsAll(t, &role, t.Root(), 1)
+		return plan.demand.exact && t.ShapeOn(p.Request(task), p.allowed(plan, possible)).Sum(t.Root()) == 0
 	}
 	return false
 }

@@ -134,12 +134,7 @@ func (s *softConstraints) withoutFailedNodes(t *placement.Topology, d *placement
 	avoiding := *d
 	avoiding.Roles = slices.Clone(d.Roles)
 	for r := range avoiding.Roles {
-		eligible := placement.NewNodeSet(t)
-		for id := range placement.NodeID(t.Nodes()) {
-			if d.Roles[r].Eligible == nil || d.Roles[r].Eligible.Has(id) {
-				eligible.Add(id)
-			}
-		}
+		eligible := t.NodesIn(t.Root()).And(d.Roles[r].Eligible)
 		for _, id := range s.failed {
 			eligible.Remove(id)
 		}

@@ -68,7 +68,7 @@ func (p *Planner) reserveSubJob(t *placement.Topology, domain placement.DomainID
 	d.HighestTier, d.Colocation = tier, placement.Preferred
 	for r := range d.Roles {
 		d.Roles[r].Minimum = len(d.Roles[r].Pending) + len(d.Roles[r].Placed)
-		d.Roles[r].Eligible = p.inDomain(nil, domain)
+		d.Roles[r].Eligible = t.NodesIn(domain)
 	}
 	found, err := guard.Search(p.guard, s.work(), p.resync, func(stop func() bool) (*placement.Plan, error) {
 		return placement.Solve(t, d, p.options(stop))

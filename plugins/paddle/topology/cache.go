@@ -90,15 +90,20 @@ func (c *Cache) sameInfo(was *nodeInfo, is nodeInfo) bool {
 
 // readNode reads the place and the islands of a node.
 func (c *Cache) readNode(info *api.NodeInfo) nodeInfo {
-	f := nodeInfo{labels: make([]string, len(c.options.Labels))}
 	if info.Node == nil {
-		return f
+		return nodeInfo{labels: make([]string, len(c.options.Labels))}
 	}
-	for k, key := range c.options.Labels {
-		f.labels[k] = info.Node.Labels[key]
-	}
-	f.clique = info.Node.Labels[CliqueLabel]
+	f := c.options.place(info.Node)
 	f.islands, f.unusedSlices = c.islandsOf(info)
+	return f
+}
+
+// place reads the place of a node.
+func (o Options) place(of *corev1.Node) nodeInfo {
+	f := nodeInfo{labels: make([]string, len(o.Labels)), clique: of.Labels[CliqueLabel]}
+	for k, key := range o.Labels {
+		f.labels[k] = of.Labels[key]
+	}
 	return f
 }
 

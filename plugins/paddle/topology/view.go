@@ -70,11 +70,7 @@ func Tiers(o Options, v SessionView) (tiers []Tier, source Source, warnings []st
 	nodes := make([]node, 0, len(v.Nodes))
 	for _, name := range slices.Sorted(maps.Keys(v.Nodes)) {
 		info := v.Nodes[name].Node
-		n := node{name: name, info: nodeInfo{labels: make([]string, len(o.Labels)), clique: info.Labels[CliqueLabel]}}
-		for i, key := range o.Labels {
-			n.info.labels[i] = info.Labels[key]
-		}
-		nodes = append(nodes, n)
+		nodes = append(nodes, node{name: name, info: o.place(info)})
 	}
 	hypers, of := readHyperNodes(v, nodes)
 	for i := range nodes {

@@ -171,3 +171,11 @@ func (s *Shape) Fit(node NodeID) int32 { return s.fit[node] }
 
 // Shape is how many pods of a request fit, from the index of the requests used last.
 func (t *Topology) Shape(request []int64) *Shape { return t.index.shape(request) }
+
+// ShapeOn is Shape on eligible nodes only; nil is all of them.
+func (t *Topology) ShapeOn(request []int64, eligible *NodeSet) *Shape {
+	if eligible == nil {
+		return t.Shape(request)
+	}
+	return NewShape(t, request, eligible)
+}

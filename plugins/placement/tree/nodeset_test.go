@@ -36,8 +36,11 @@ func TestNodeSet(test *testing.T) {
 	require.Equal(test, []NodeID{64, 129}, in(other.And(set)))
 	require.Equal(test, []NodeID{0, 64, 129}, in(set), "neither changes")
 	var all *NodeSet
-	copied := all.And(other)
-	copied.Add(5)
-	require.Equal(test, []NodeID{1, 5, 64, 129}, in(copied))
-	require.Equal(test, []NodeID{1, 64, 129}, in(other))
+	require.Same(test, other, all.And(other))
+	require.Same(test, other, other.And(all))
+	require.Nil(test, all.And(nil))
+
+	inside := t.NodesIn(t.Root())
+	require.Len(test, in(inside), t.Nodes())
+	require.Equal(test, []NodeID{7}, in(t.NodesIn(7)))
 }

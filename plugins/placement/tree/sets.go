@@ -17,15 +17,29 @@ func (s *NodeSet) Remove(node NodeID) { s.bits[node/64] &^= 1 << (node % 64) }
 // Has reports whether a node is in the set.
 func (s *NodeSet) Has(node NodeID) bool { return s.bits[node/64]&(1<<(node%64)) != 0 }
 
-// And returns what two sets have both; a nil set has all nodes.
+// And returns the nodes of both sets; nil is the set of all nodes. The sets are not changed.
 func (s *NodeSet) And(other *NodeSet) *NodeSet {
+	switch {
+	case s == nil:
+		return other
+	case other == nil || other == s:
+		return s
+	}
 	both := &NodeSet{bits: make([]uint64, len(other.bits))}
 	for i, bits := range other.bits {
-		if both.bits[i] = bits; s != nil {
-			both.bits[i] &= s.bits[i]
-		}
+		both.bits[i] = bits & s.bits[i]
 	}
 	return both
+}
+
+// NodesIn returns a new set of the nodes of a domain.
+func (t *Topology) NodesIn(d DomainID) *NodeSet {
+	s := NewNodeSet(t)
+	lo, hi := t.NodesOf(d)
+	for node := lo; node < hi; node++ {
+		s.Add(node)
+	}
+	return s
 }
 
 // For reports whether a set has the size that sets of a topology's nodes have.

@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Package v1 holds the types of Kubeflow's kubeflow.org/v1 PaddleJob and nothing that acts on them, so that manifests
+// written for Kubeflow's training operator are accepted unchanged.
+//
+// Fields and their names are those of the training operator's release 1.9, the last that has a PaddleJob; older releases
+// have fewer of them.
+//
+// +groupName=kubeflow.org
+// +kubebuilder:object:generate=true
 package v1
 
 import (
@@ -32,3 +40,18 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 	metav1.AddToGroupVersion(scheme, SchemeGroupVersion)
 	return nil
 }
+
+// Labels that Kubeflow's tools find a job's pods by. Its replica-index is not among them: it differs from pod to pod, and
+// the label volcano.sh/task-index says the same.
+const (
+	// JobNameLabel is the label on a converted PaddleJob and its pods with the name of Kubeflow's PaddleJob.
+	JobNameLabel = "training.kubeflow.org/job-name"
+	// OperatorNameLabel is the label on pods with the name of the controller.
+	OperatorNameLabel = "training.kubeflow.org/operator-name"
+	// ReplicaTypeLabel is the label on pods with the role in lower case.
+	ReplicaTypeLabel = "training.kubeflow.org/replica-type"
+	// JobRoleLabel is the label on the pods of the role Master.
+	JobRoleLabel = "training.kubeflow.org/job-role"
+	// OperatorName is what Kubeflow's tools know the controller of PaddleJobs as.
+	OperatorName = "paddlejob-controller"
+)

@@ -3,6 +3,7 @@
 package v1
 
 import (
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -80,4 +81,160 @@ type ReplicaSpec struct {
 	// restartPolicy is Always, OnFailure, Never or ExitCode; unset means OnFailure.
 	// +optional
 	RestartPolicy RestartPolicy `json:"restartPolicy,omitempty"`
+}
+
+// CleanPodPolicy says which pods of a finished job are deleted.
+type CleanPodPolicy string
+
+const (
+	// CleanAll deletes every pod.
+	CleanAll CleanPodPolicy = "All"
+	// CleanRunning deletes the pods that still run.
+	CleanRunning CleanPodPolicy = "Running"
+	// CleanNone deletes none; it is what an empty policy means.
+	CleanNone CleanPodPolicy = "None"
+)
+
+// ManagedByTrainingOperator is the runPolicy.managedBy of jobs that are for the controller of PaddleJobs.
+const ManagedByTrainingOperator = "kubeflow.org/training-operator"
+
+// RunPolicy says how the job as a whole is scheduled, stopped, ended and forgotten.
+type RunPolicy struct {
+	// cleanPodPolicy says which pods of a finished job are deleted: All, Running or None.
+	// +optional
+	CleanPodPolicy *CleanPodPolicy `json:"cleanPodPolicy,omitempty"`
+	// ttlSecondsAfterFinished is how long a job that has ended is kept; unset keeps it.
+	// +optional
+	TTLSecondsAfterFinished *int32 `json:"ttlSecondsAfterFinished,omitempty"`
+	// activeDeadlineSeconds is how long the job may take.
+	// +optional
+	ActiveDeadlineSeconds *int64 `json:"activeDeadlineSeconds,omitempty"`
+	// backoffLimit is how often the job is started again after failures.
+	// +optional
+	BackoffLimit *int32 `json:"backoffLimit,omitempty"`
+	// schedulingPolicy holds what the scheduler is told about the job as a whole.
+	// +optional
+	SchedulingPolicy *SchedulingPolicy `json:"schedulingPolicy,omitempty"`
+	// suspend stops the job while it is true.
+	// +kubebuilder:default:=false
+	// +optional
+	Suspend *bool `json:"suspend,omitempty"`
+	// managedBy names who looks after the job: kubeflow.org/training-operator, which is what unset means, or another
+	// controller, which then does it alone.
+	// +optional
+	ManagedBy *string `json:"managedBy,omitempty"`
+}
+
+// SchedulingPolicy is what the job asks of the scheduler.
+type SchedulingPolicy struct {
+	// minAvailable is the number of pods below which nothing starts; unset means all of them.
+	// +optional
+	MinAvailable *int32 `json:"minAvailable,omitempty"`
+	// queue is the Volcano queue; unset means "default".
+	// +optional
+	Queue string `json:"queue,omitempty"`
+	// minResources are the resources that must be free before the job is let in.
+	// +optional
+	MinResources corev1.ResourceList `json:"minResources,omitempty"`
+	// priorityClass is the PriorityClass of the job.
+	// +optional
+	PriorityClass string `json:"priorityClass,omitempty"`
+	// scheduleTimeoutSeconds is for schedulers other than Volcano.
+	// +optional
+	ScheduleTimeoutSeconds *int32 `json:"scheduleTimeoutSeconds,omitempty"`
+}
+
+// ElasticPolicy bounds the number of workers.
+type ElasticPolicy struct {
+	// minReplicas is the least number of workers.
+	// +optional
+	MinReplicas *int32 `json:"minReplicas,omitempty"`
+	// maxReplicas is the greatest number of workers.
+	// +optional
+	MaxReplicas *int32 `json:"maxReplicas,omitempty"`
+	// maxRestarts is how often workers start their training again when others have come or gone.
+	// +optional
+	MaxRestarts *int32 `json:"maxRestarts,omitempty"`
+	// metrics would be those of a HorizontalPodAutoscaler.
+	// +optional
+	Metrics []autoscalingv2.MetricSpec `json:"metrics,omitempty"`
+}
+
+// ConditionType is the type of a condition.
+type ConditionType string
+
+// Condition types in the order of a job's life. Kubeflow's own are all but Stalled.
+const (
+	// ConditionStalled is True while the job cannot go on until the user changes something.
+	ConditionStalled ConditionType = "Stalled"
+	// ConditionCreated is True once the job is looked after.
+	ConditionCreated ConditionType = "Created"
+	// ConditionRunning is True while the job trains.
+	ConditionRunning ConditionType = "Running"
+	// ConditionRestarting is True from a failure until the job trains again.
+	ConditionRestarting ConditionType = "Restarting"
+	// ConditionSuspended is True while the job is suspended.
+	ConditionSuspended ConditionType = "Suspended"
+	// ConditionSucceeded is True once the job has succeeded.
+	ConditionSucceeded ConditionType = "Succeeded"
+	// ConditionFailed is True once the job has failed for good.
+	ConditionFailed ConditionType = "Failed"
+)
+
+// JobStatus is what was seen of the job.
+type JobStatus struct {
+	// conditions tell the job's story; the last of them says what it is now.
+	// +optional
+	Conditions []JobCondition `json:"conditions,omitempty"`
+	// replicaStatuses count the pods by role.
+	// +optional
+	ReplicaStatuses map[ReplicaType]*ReplicaStatus `json:"replicaStatuses,omitempty"`
+	// startTime is when the job started.
+	// +optional
+	StartTime *metav1.Time `json:"startTime,omitempty"`
+	// completionTime is when the job succeeded or failed.
+	// +optional
+	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
+	// lastReconcileTime is written by Kubeflow's training operator alone.
+	// +optional
+	LastReconcileTime *metav1.Time `json:"lastReconcileTime,omitempty"`
+}
+
+// JobCondition is one thing that is so, or is not so any more.
+type JobCondition struct {
+	// type says what the condition is about.
+	Type ConditionType `json:"type"`
+	// status is True, False or Unknown.
+	Status corev1.ConditionStatus `json:"status"`
+	// reason is one word for why.
+	// +optional
+	Reason string `json:"reason,omitempty"`
+	// message says it to people.
+	// +optional
+	Message string `json:"message,omitempty"`
+	// lastUpdateTime is when anything of the condition changed.
+	// +optional
+	LastUpdateTime metav1.Time `json:"lastUpdateTime,omitempty"`
+	// lastTransitionTime is when the status of the condition changed.
+	// +optional
+	LastTransitionTime metav1.Time `json:"lastTransitionTime,omitempty"`
+}
+
+// ReplicaStatus counts the pods of one role.
+type ReplicaStatus struct {
+	// active pods run.
+	// +optional
+	Active int32 `json:"active,omitempty"`
+	// succeeded pods ended well.
+	// +optional
+	Succeeded int32 `json:"succeeded,omitempty"`
+	// failed pods ended with an error.
+	// +optional
+	Failed int32 `json:"failed,omitempty"`
+	// labelSelector was that of the pods before selector.
+	// +optional
+	LabelSelector *metav1.LabelSelector `json:"labelSelector,omitempty"`
+	// selector is the label selector of the role's pods as text.
+	// +optional
+	Selector string `json:"selector,omitempty"`
 }

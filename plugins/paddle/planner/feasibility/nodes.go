@@ -134,7 +134,7 @@ func (f *nodeFeasibility) reset(t *placement.Topology) {
 
 func (f *nodeFeasibility) setInfeasible(t *placement.Topology, id placement.NodeID) {
 	if f.eligible == f.permitted {
-		f.eligible = clone(t, f.permitted)
+		f.eligible = t.NodesIn(t.Root()).And(f.permitted)
 	}
 	f.results[id] = infeasible
 	f.eligible.Remove(id)
@@ -181,26 +181,4 @@ func (c *Checker) predicate(f *nodeFeasibility, id placement.NodeID) result {
 		return infeasible
 	}
 	return feasible
-}
-
-// clone returns a new set of the same nodes, of all nodes for nil.
-func clone(t *placement.Topology, set *placement.NodeSet) *placement.NodeSet {
-	nodes := placement.NewNodeSet(t)
-	for id := range placement.NodeID(t.Nodes()) {
-		if set == nil || set.Has(id) {
-			nodes.Add(id)
-		}
-	}
-	return nodes
-}
-
-// intersection returns the nodes that are in both sets; nil is the set of all nodes. The sets are not changed.
-func intersection(a, b *placement.NodeSet) *placement.NodeSet {
-	switch {
-	case a == nil:
-		return b
-	case b == nil || a == b:
-		return a
-	}
-	return a.And(b)
 }

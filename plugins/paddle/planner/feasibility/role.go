@@ -91,7 +91,7 @@ func (r *Role) of(task *api.TaskInfo) *nodeFeasibility {
 func (r *Role) Eligible() *placement.NodeSet {
 	var nodes *placement.NodeSet
 	for _, f := range r.variants {
-		nodes = intersection(nodes, f.eligible)
+		nodes = nodes.And(f.eligible)
 	}
 	return nodes
 }

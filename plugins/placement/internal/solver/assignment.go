@@ -276,13 +276,20 @@ func grown(s []int32, n int) []int32 {
 
 // allowed are those of the nodes that are in the domain that the job may not leave.
 func (b *partialAssignment) allowed(nodes []tree.NodeID) []tree.NodeID {
-	p := b.p
 	used, _ := b.nodes()
-	if p.limit == 0 || len(used) == 0 {
+	if len(used) == 0 {
 		return nodes
 	}
-	domain := p.t.Ancestor(used[0], p.limit)
-	return slices.DeleteFunc(nodes, func(n tree.NodeID) bool { return !p.t.Holds(domain, n) })
+	return b.p.within(nodes, used[0])
+}
+
+// within are those of the nodes that a job may use which uses another one.
+func (p *problem) within(nodes []tree.NodeID, used tree.NodeID) []tree.NodeID {
+	if p.limit == 0 {
+		return nodes
+	}
+	domain := p.t.Ancestor(used, p.limit)
+	return slices.DeleteFunc(slices.Clone(nodes), func(n tree.NodeID) bool { return !p.t.Holds(domain, n) })
 }
 
 // open are those of the nodes that have capacity for someone.

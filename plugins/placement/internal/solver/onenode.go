@@ -62,16 +62,9 @@ func (p *problem) whole() *tree.Shape {
 			}
 			total[n.resource] += int64(l.want) * n.amount
 		}
-		if of := p.d.Roles[l.role].Eligible; of != nil {
-			eligible = eligible.And(of)
-		}
+		eligible = eligible.And(p.d.Roles[l.role].Eligible)
 	}
-	var shape *tree.Shape
-	if eligible == nil {
-		shape = p.t.Shape(total)
-	} else {
-		shape = tree.NewShape(p.t, total, eligible)
-	}
+	shape := p.t.ShapeOn(total, eligible)
 	if shape.Sum(root) == 0 {
 		return nil
 	}

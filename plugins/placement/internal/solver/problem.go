@@ -98,10 +98,7 @@ func (p *problem) shapeOf(i int) *tree.Shape {
 			return p.podClasses[j].shape
 		}
 	}
-	if role.Eligible != nil {
-		return tree.NewShape(p.t, role.Request, role.Eligible)
-	}
-	return p.t.Shape(role.Request)
+	return p.t.ShapeOn(role.Request, role.Eligible)
 }
 
 func (p *problem) addFlows(take []int) {

@@ -144,22 +144,3 @@ func (l *treeOrder) nextOf(children [][]nodeShare) int {
 	}
 	return 0
 }
-
-// rankedPlan is the best of several plans, once each is improved rank by rank.
-func (p *problem) rankedPlan(found []incumbent, lo, hi tree.NodeID) *Plan {
-	var near []tree.NodeID
-	if hi-lo <= maxTargets {
-		for n := lo; n < hi; n++ {
-			near = append(near, n)
-		}
-	}
-	plan, best := &Plan{}, value{}
-	for i := range found {
-		assigned, v := p.improveRing(near, p.assign(found[i].nodes, found[i].counts), ringWork/len(found)*p.effort)
-		v.penalty, v.fragmentation = found[i].value.penalty, found[i].value.fragmentation
-		if i == 0 || v.less(best, p.byBusy) {
-			plan.Assignments, best = assigned, v
-		}
-	}
-	return plan
-}

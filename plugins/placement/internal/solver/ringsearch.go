@@ -54,7 +54,7 @@ type ringSearch struct {
 func (p *problem) searchRing(nodes []tree.NodeID, plan []gang.Assignment, limit int) (better []gang.Assignment, whole bool) {
 	s := &ringSearch{ringPods: newRingPods(p), nodes: nodes, steps: limit, fixedOn: map[tree.NodeID]bool{}}
 	if len(plan) > s.pending() {
-		s.nodes = p.within(nodes, plan)
+		s.nodes = p.within(nodes, plan[0].Node)
 	}
 	was := s.read(plan)
 	s.best = s.value(was)
@@ -206,4 +206,20 @@ func (s *ringSearch) fits(i int, kind *podClass) bool {
 func (s *ringSearch) same(i, j int) bool {
 	a, b := s.nodes[i], s.nodes[j]
 	return s.holds[i] == 0 && s.holds[j] == 0 && !s.fixedOn[a] && !s.fixedOn[b] && s.p.interchangeable(a, b) && slices.Equal(s.free[i], s.free[j])
+}
+
+// take takes the capacity that some members of a plan need.
+func (s *ringSearch) take(plan []gang.Assignment, who func(gang.Assignment) bool) {
+	for _, n := range s.nodes {
+		s.free = append(s.free, slices.Clone(s.p.t.Free(tree.DomainID(n))))
+	}
+	for _, a := range plan {
+		j, ok := slices.BinarySearch(s.nodes, a.Node)
+		if !ok || !who(a) {
+			continue
+		}
+		for r, amount := range s.p.d.Roles[a.Role].Request {
+			s.free[j][r] -= amount
+		}
+	}
 }

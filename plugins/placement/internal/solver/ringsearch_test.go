@@ -42,10 +42,13 @@ func (e *everyPlan) from(position int) {
 			continue
 		}
 		e.at[position] = s.nodes[j]
-		s.shift(e.at[position:position+1], position, -1)
+		for _, need := range kind.needs {
+			s.free[j][need.resource] -= need.amount
+		}
 		e.from(position + 1)
-		e.at[position] = s.nodes[j]
-		s.shift(e.at[position:position+1], position, 1)
+		for _, need := range kind.needs {
+			s.free[j][need.resource] += need.amount
+		}
 	}
 }
 
@@ -87,13 +90,6 @@ func TestSearchRingFindsTheBest(test *testing.T) {
 		if is.less(pods.value(pods.read(begin)), p.byBusy) {
 			better++
 		}
-		// Improving never makes it worse, and may end anywhere in between.
-		improved, v := p.improveRing(nodes, begin, 1<<12)
-		require.False(test, pods.value(pods.read(begin)).less(v, p.byBusy), "seed %d", seed)
-		require.Equal(test, v, pods.value(pods.read(improved)), "seed %d", seed)
-		unlimited := *d
-		unlimited.HighestTier, unlimited.Colocation = 0, gang.Preferred
-		require.NoError(test, gang.Check(t, &unlimited, improved), "seed %d", seed)
 	}
 	require.Greater(test, searched, 100)
 	require.Greater(test, better, 50)

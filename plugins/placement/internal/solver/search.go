@@ -9,7 +9,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
 )
 
-// Work is counted in domains looked at. Jobs of few members improve each start; of larger ones, only the best starts.
+// Work is counted in domains looked at. Jobs of few members without traffic improve each start; others only the best starts.
 const (
 	startWork = 1 << 12
 	// searchWork ends the starts once there is a plan.
@@ -29,16 +29,12 @@ type incumbent struct {
 }
 
 // search is for jobs too large for the exact search: several starts by best-fit descent, each improved a little; then the
-// best of them as far as it goes. It returns the best plans that it found, the best one first; least says that the first is
-// as cheap as can be.
-func (p *problem) search(lo, hi tree.NodeID) (found []incumbent, least bool) {
+// best of them as far as it goes. It returns the best plan that it found, false if it found none.
+func (p *problem) search(lo, hi tree.NodeID) (found incumbent, ok bool) {
 	b := newPartialAssignment(p)
 	defer b.close()
-	s := &search{p: p, b: b, large: p.members() > largeJob*p.effort, each: p.members() <= smallMembers}
-	s.keep = s.starts()
-	if p.needsRanks() {
-		s.keep = max(s.keep, maxIncumbents) // counts do not tell which is best
-	}
+	s := &search{p: p, b: b, large: p.members() > largeJob*p.effort, each: p.members() <= smallMembers && p.unit == 0}
+	least := false // the best plan is as cheap as can be
 	for tier := tree.NodeTier; tier <= p.highest(); tier++ {
 		for _, scope := range p.scopes(tier, lo, hi) {
 			if len(s.best) > 0 && s.work > searchWork*p.effort {
@@ -54,7 +50,7 @@ func (p *problem) search(lo, hi tree.NodeID) (found []incumbent, least bool) {
 			break // no plan that needs more than one domain of this tier is cheaper
 		}
 	}
-	for _, start := range slices.Clone(s.best[:min(len(s.best), s.starts())]) {
+	for _, start := range slices.Clone(s.best) {
 		b.reset()
 		b.set(start.nodes, start.counts)
 		work := startWork
@@ -64,10 +60,13 @@ func (p *problem) search(lo, hi tree.NodeID) (found []incumbent, least bool) {
 		b.improve(nil, work*p.effort)
 		s.offer()
 	}
-	if len(s.best) > 0 && !least {
+	if len(s.best) == 0 {
+		return incumbent{}, false
+	}
+	if !least {
 		s.refineExact(lo, hi)
 	}
-	return s.best, least
+	return s.best[0], true
 }
 
 // cheapest reports whether a plan was found that plans which cost so many weighted bytes cannot better.
@@ -75,7 +74,7 @@ func (s *search) cheapest(bytes int64) bool {
 	return len(s.best) > 0 && !s.p.byBusy && s.best[0].value.bytes <= bytes && s.best[0].value.penalty == 0
 }
 
-// starts is how many of the best are improved at the end.
+// starts is how many of the best are kept, and improved at the end.
 func (s *search) starts() int {
 	switch {
 	case s.each:
@@ -97,21 +96,18 @@ func (s *search) offer() {
 	for at > 0 && v.less(s.best[at-1].value, s.p.byBusy) {
 		at--
 	}
-	if at == s.keep || at > 0 && v == s.best[at-1].value {
+	if at == s.starts() || at > 0 && v == s.best[at-1].value {
 		return
 	}
 	nodes, counts := b.nodes()
 	s.best = slices.Insert(s.best, at, incumbent{nodes, counts, v})
-	s.best = s.best[:min(len(s.best), s.keep)]
+	s.best = s.best[:min(len(s.best), s.starts())]
 }
-
-const maxIncumbents = 6
 
 type search struct {
 	p     *problem
 	b     *partialAssignment
 	best  []incumbent
-	keep  int
 	work  int
 	large bool
 	each  bool // start is improved

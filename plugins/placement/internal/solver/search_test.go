@@ -51,11 +51,12 @@ func TestRefineExactFindsTheRacks(test *testing.T) {
 			best := b.value()
 			b.close()
 
-			found, _ := p.search(0, tree.NodeID(t.Nodes()))
-			require.Equal(test, best.bytes, found[0].value.bytes, "seed %d", seed)
-			require.InDelta(test, best.busy, found[0].value.busy, 1e-9, "seed %d", seed)
+			found, ok := p.search(0, tree.NodeID(t.Nodes()))
+			require.True(test, ok)
+			require.Equal(test, best.bytes, found.value.bytes, "seed %d", seed)
+			require.InDelta(test, best.busy, found.value.busy, 1e-9, "seed %d", seed)
 			p.noExact = true
-			if found, _ = p.search(0, tree.NodeID(t.Nodes())); found[0].value.bytes > best.bytes || found[0].value.busy > best.busy {
+			if found, _ = p.search(0, tree.NodeID(t.Nodes())); found.value.bytes > best.bytes || found.value.busy > best.busy {
 				better++
 			}
 		}

@@ -4,8 +4,8 @@
 //
 // A problem is a demand made ready: classes of equal pods, how many of each fit on each node, and a traffic.Model. One node that
 // holds all is found first (onenode.go); small jobs are solved exactly (exact.go); for others plans are constructed from several
-// starts (construct.go, knapsack.go, binpack.go) and improved (localsearch.go). Members then get their ranks (ranks.go), and rings
-// where ranks decide are improved rank by rank (ringimprove.go, ringsearch.go).
+// starts (construct.go, knapsack.go, binpack.go) and improved (localsearch.go). Members then get their ranks (ranks.go). Small rings where
+// ranks decide are searched rank by rank (ringsearch.go).
 package solver
 
 import (
@@ -140,14 +140,11 @@ func plan(t *tree.Topology, d *gang.Demand, o Options, take []int) (*Plan, bool)
 	if nodes := p.small(lo, hi); nodes != nil {
 		return p.exactPlan(nodes)
 	}
-	found, least := p.search(lo, hi)
-	if len(found) == 0 {
+	found, ok := p.search(lo, hi)
+	if !ok {
 		return nil, false
 	}
-	if least && d.GroupSize < 2 || !p.needsRanks() {
-		return &Plan{Assignments: p.assign(found[0].nodes, found[0].counts)}, true
-	}
-	return p.rankedPlan(found, lo, hi), true
+	return &Plan{Assignments: p.assign(found.nodes, found.counts)}, true
 }
 
 // exactPlan is the best plan on a few nodes.
@@ -158,13 +155,8 @@ func (p *problem) exactPlan(nodes []tree.NodeID) (*Plan, bool) {
 	}
 	plan := &Plan{Assignments: p.assign(nodes, counts), Optimal: true}
 	if p.needsRanks() {
-		candidates := nodes
-		if len(candidates) > maxTargets {
-			candidates = nil
-		}
-		plan.Assignments, _ = p.improveRing(candidates, plan.Assignments, ringWork*p.effort)
-		if plan.Optimal = candidates != nil; plan.Optimal {
-			plan.Assignments, plan.Optimal = p.searchRing(candidates, plan.Assignments, ringSteps*p.effort)
+		if plan.Optimal = len(nodes) <= maxTargets; plan.Optimal {
+			plan.Assignments, plan.Optimal = p.searchRing(nodes, plan.Assignments, ringSteps*p.effort)
 		}
 	}
 	return plan, true
@@ -185,12 +177,8 @@ func (p *problem) scope() (lo, hi tree.NodeID, ok bool) {
 	return lo, hi, true
 }
 
-const (
-	// ringSteps bounds the branches of a search rank by rank.
-	ringSteps = 1 << 15
-	// ringWork bounds the ranks that its improvement looks at.
-	ringWork = 1 << 17
-)
+// ringSteps bounds the branches of a search rank by rank.
+const ringSteps = 1 << 15
 
 const (
 	// exactWork bounds the pairs of states that an exact search may look at.

@@ -8,7 +8,6 @@ import (
 	context "context"
 
 	batchv1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	applyconfigurationbatchv1 "github.com/paddle-volcano/paddle-volcano/controller/client/applyconfiguration/batch/v1"
 	scheme "github.com/paddle-volcano/paddle-volcano/controller/client/clientset/versioned/scheme"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	types "k8s.io/apimachinery/pkg/types"
@@ -34,21 +33,18 @@ type PaddleJobInterface interface {
 	List(ctx context.Context, opts metav1.ListOptions) (*batchv1.PaddleJobList, error)
 	Watch(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error)
 	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (result *batchv1.PaddleJob, err error)
-	Apply(ctx context.Context, paddleJob *applyconfigurationbatchv1.PaddleJobApplyConfiguration, opts metav1.ApplyOptions) (result *batchv1.PaddleJob, err error)
-	// Add a +genclient:noStatus comment above the type to avoid generating ApplyStatus().
-	ApplyStatus(ctx context.Context, paddleJob *applyconfigurationbatchv1.PaddleJobApplyConfiguration, opts metav1.ApplyOptions) (result *batchv1.PaddleJob, err error)
 	PaddleJobExpansion
 }
 
 // paddleJobs implements PaddleJobInterface
 type paddleJobs struct {
-	*gentype.ClientWithListAndApply[*batchv1.PaddleJob, *batchv1.PaddleJobList, *applyconfigurationbatchv1.PaddleJobApplyConfiguration]
+	*gentype.ClientWithList[*batchv1.PaddleJob, *batchv1.PaddleJobList]
 }
 
 // newPaddleJobs returns a PaddleJobs
 func newPaddleJobs(c *BatchV1Client, namespace string) *paddleJobs {
 	return &paddleJobs{
-		gentype.NewClientWithListAndApply[*batchv1.PaddleJob, *batchv1.PaddleJobList, *applyconfigurationbatchv1.PaddleJobApplyConfiguration](
+		gentype.NewClientWithList[*batchv1.PaddleJob, *batchv1.PaddleJobList](
 			"paddlejobs",
 			c.RESTClient(),
 			scheme.ParameterCodec,

@@ -6,20 +6,19 @@ package fake
 
 import (
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	batchv1 "github.com/paddle-volcano/paddle-volcano/controller/client/applyconfiguration/batch/v1"
-	typedbatchv1 "github.com/paddle-volcano/paddle-volcano/controller/client/clientset/versioned/typed/batch/v1"
+	batchv1 "github.com/paddle-volcano/paddle-volcano/controller/client/clientset/versioned/typed/batch/v1"
 	gentype "k8s.io/client-go/gentype"
 )
 
 // fakePaddleJobs implements PaddleJobInterface
 type fakePaddleJobs struct {
-	*gentype.FakeClientWithListAndApply[*v1.PaddleJob, *v1.PaddleJobList, *batchv1.PaddleJobApplyConfiguration]
+	*gentype.FakeClientWithList[*v1.PaddleJob, *v1.PaddleJobList]
 	Fake *FakeBatchV1
 }
 
-func newFakePaddleJobs(fake *FakeBatchV1, namespace string) typedbatchv1.PaddleJobInterface {
+func newFakePaddleJobs(fake *FakeBatchV1, namespace string) batchv1.PaddleJobInterface {
 	return &fakePaddleJobs{
-		gentype.NewFakeClientWithListAndApply[*v1.PaddleJob, *v1.PaddleJobList, *batchv1.PaddleJobApplyConfiguration](
+		gentype.NewFakeClientWithList[*v1.PaddleJob, *v1.PaddleJobList](
 			fake.Fake,
 			namespace,
 			v1.SchemeGroupVersion.WithResource("paddlejobs"),

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/cluster"
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/describe"
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/plan"
+	"github.com/paddle-volcano/paddle-volcano/controller/builder"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
+)
+
+func (s *session) describe() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "describe JOB", Short: "Show a job: its roles and pods, where they are, its conditions and warnings", Args: oneJob,
+		ValidArgsFunction: s.jobNames(false),
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		clients, namespace, err := s.connect()
+		if err != nil {
+			return err
+		}
+		o, err := clients.Load(cmd.Context(), namespace, args[0])
+		if err != nil {
+			return err
+		}
+		traffic, err := s.traffic(cmd.Context(), clients, o)
+		if err != nil {
+			return err
+		}
+		s.printSkipped(o.Unread)
+		return s.say(describeText(o, traffic))
+	}
+	return cmd
+}
+
+// traffic returns rows about what each step of a running job sends over the network, where it is and on an empty cluster. A job
+// that sends nothing cannot be placed better.
+func (s *session) traffic(ctx context.Context, clients *cluster.Clients, o *describe.Objects) ([][]string, error) {
+	here := describe.Placement(o.PodGroup)
+	if here == nil || here.Traffic() == "" || observed.Finished(o.Job) {
+		return nil, nil
+	}
+	rows := [][]string{{"A step sends:", sent(here)}}
+	if !slices.ContainsFunc(here.Tiers, func(t report.Tier) bool { return t.Crossing > 0 }) {
+		return rows, nil
+	}
+	known, err := s.ideal(ctx, clients, o)
+	if err != nil || !known {
+		return rows, err
+	}
+	best := "it would not fit as it is"
+	if o.Ideal != nil {
+		if best = sent(o.Ideal); best == sent(here) {
+			best = "the same"
+		}
+	}
+	return append(rows, []string{"On an empty cluster:", best}), nil
+}
+
+// sent returns what a step sends over the network, and what the busiest link takes if that is known.
+func sent(p *report.Placement) string {
+	text := p.Traffic()
+	if busiest := p.Busiest(); busiest != "" {
+		text += "; the busiest link takes " + busiest
+	}
+	return text
+}
+
+// ideal finds where a job would run on an empty cluster, and reports whether that is known. It needs the permission to read nodes,
+// and the simulator.
+func (s *session) ideal(ctx context.Context, clients *cluster.Clients, o *describe.Objects) (known bool, err error) {
+	const what = "what a step would send on an empty cluster"
+	alone, err := clients.Alone(ctx, o)
+	if apierrors.IsForbidden(err) {
+		o.Unread = append(o.Unread, what+" (you have no permission to read nodes)")
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	for _, unread := range alone.Unread {
+		o.Unread = append(o.Unread, what+": "+unread.What+" ("+unread.Why+")")
+	}
+	if len(alone.Unread) > 0 {
+		return false, nil
+	}
+	response, err := s.simulate(ctx, &plan.Request{Alone: alone})
+	if err != nil {
+		o.Unread = append(o.Unread, what+" ("+err.Error()+")")
+		return false, nil //nolint:nilerr // it is reported as skipped
+	}
+	o.Ideal = response.Ideal
+	return true, nil
+}
+
+func describeText(o *describe.Objects, traffic [][]string) string {
+	job := o.Job
+	reason, _ := describe.Cause(job, o.Now)
+	rows := [][]string{{"Name:", job.Name}, {"Namespace:", job.Namespace}, {"Status:", string(job.Status.Phase)}}
+	for _, row := range [][]string{{"Reason:", reason}, {"Mode:", cmp.Or(string(job.Status.Mode), string(builder.Mode(job)))}, {"Queue:", job.Status.Queue}} {
+		if row[1] != "" {
+			rows = append(rows, row)
+		}
+	}
+	for _, role := range observed.Roles {
+		if spec := observed.Spec(job, role); spec != nil {
+			count := strconv.Itoa(int(spec.Replicas)) + " desired"
+			if ready := describe.ReadyPods(job, role); ready != "" {
+				count = ready + " running"
+			}
+			rows = append(rows, []string{"Role " + role + ":", count})
+		}
+	}
+	rows = append(rows, []string{"Restarts:", strconv.Itoa(int(job.Status.Restarts))})
+	text := []string{table("", append(rows, traffic...))}
+	for _, section := range []struct {
+		title  string
+		header []string
+		rows   [][]string
+	}{
+		{"Pods", []string{"Role", "Rank", "Pod", "Status", "Node", "Address", "Restarts", "Age"}, describe.PodRows(o)},
+		{"Conditions", []string{"Type", "Status", "Reason", "Age", "Message"}, describe.ConditionRows(o)},
+		{"Events", []string{"Type", "Reason", "Age", "Object", "Message"}, describe.EventRows(o)},
+	} {
+		if len(section.rows) == 0 {
+			text = append(text, section.title+": <none>\n")
+			continue
+		}
+		var dashes []string
+		for _, name := range section.header {
+			dashes = append(dashes, strings.Repeat("-", len(name)))
+		}
+		text = append(text, section.title+":\n", table("  ", append([][]string{section.header, dashes}, section.rows...)))
+	}
+	return strings.Join(text, "")
+}

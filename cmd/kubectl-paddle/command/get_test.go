@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
+)
+
+func TestGet(t *testing.T) {
+	s := newShell(t)
+	for _, test := range []struct {
+		args        []string
+		code        int
+		out, errOut string
+	}{
+		{[]string{"get", "-o", "jsonpath={.items[*].metadata.name}"}, 0, "broken huge resnet", ""},
+		{[]string{"get", "huge", "-o", "jsonpath={.spec.worker.replicas}"}, 0, "9", ""},
+		{[]string{"get", "-l", "a=b"}, 0, "", "No resources found in team namespace."},
+		{[]string{"get", "-A", "-l", "a=b"}, 0, "", "No resources found"},
+		{[]string{"get", "-w", "--no-headers", "-o", "name"}, 0, "paddlejob.batch.paddlepaddle.org/huge", ""},
+		{[]string{"get", "gone", "huge"}, 3, "InsufficientResources", `"team/gone" not found`},
+		{[]string{"get", "huge", "-A"}, 2, "", "name no jobs"},
+		{[]string{"get", "huge", "-w"}, 2, "", "name no jobs"},
+		{[]string{"get", "-l", "a=b=c"}, 2, "", "--selector"},
+		{[]string{"get", "--sort-by", ".a["}, 2, "", "--sort-by"},
+		{[]string{"get", "-o", "jsonpath={"}, 2, "", "--output"},
+		{[]string{"suspend", "huge", "-o", "wide"}, 2, "", "unknown output format"},
+	} {
+		out, errOut, code := s.run(t, test.args...)
+		require.Equal(t, test.code, code, "%v: %s", test.args, errOut)
+		require.Contains(t, out, test.out)
+		require.Contains(t, errOut, test.errOut)
+	}
+	s.server.Forbidden = []string{"paddlejobs"}
+	_, errOut, code := s.run(t, "get")
+	require.Equal(t, 1, code)
+	require.Contains(t, errOut, `cannot list resource "paddlejobs"`)
+}
+
+func TestSortJobs(t *testing.T) {
+	t.Parallel()
+	jobs := []v1.PaddleJob{*newJob("b", 10, v1.Running), *newJob("c", 9, v1.Pending), *newJob("a", 10, v1.Failed)}
+	names := func(by string) (names []string) {
+		require.NoError(t, sortJobs(jobs, by))
+		for i := range jobs {
+			names = append(names, jobs[i].Name)
+		}
+		return names
+	}
+	require.Equal(t, []string{"a", "b", "c"}, names(""))
+	require.Equal(t, []string{"c", "a", "b"}, names("{.spec.worker.replicas}"), "numbers, and equal ones by name")
+	require.Equal(t, []string{"a", "c", "b"}, names(".status.phase"))
+	require.Equal(t, []string{"a", "b", "c"}, names(".status.nothing"))
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/cluster"
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/plan"
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/simulation"
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/deploy"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
+	"github.com/paddle-volcano/paddle-volcano/test/fakeapi"
+)
+
+// shell is where commands are typed.
+type shell struct {
+	server   *fakeapi.Server
+	simulate plan.Simulator
+	stdin    string
+}
+
+// run runs a command and returns what is printed, and its exit code.
+func (s *shell) run(t *testing.T, args ...string) (out, errOut string, code int) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	none := filepath.Join(t.TempDir(), "kubeconfig")
+	require.NoError(t, os.WriteFile(none, []byte("apiVersion: v1\nkind: Config\n"), 0o600))
+	code = RunWith(t.Context(), s.simulate, append([]string{"--kubeconfig", none, "--server", s.server.URL, "-n", "team"}, args...),
+		genericiooptions.IOStreams{In: strings.NewReader(s.stdin), Out: &stdout, ErrOut: &stderr})
+	return stdout.String(), stderr.String(), code
+}
+
+func ago(d time.Duration) metav1.Time { return metav1.NewTime(time.Now().Add(-d - d/100)) }
+
+func condition(kind string, status metav1.ConditionStatus, reason, message string) metav1.Condition {
+	return metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message, LastTransitionTime: ago(20 * time.Minute)}
+}
+
+func newJob(name string, workers int32, phase v1.Phase, conditions ...metav1.Condition) *v1.PaddleJob {
+	job := &v1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: name, UID: types.UID(name), CreationTimestamp: ago(time.Hour), Generation: 1}}
+	job.Spec.Worker = &v1.ResourceSpec{Replicas: workers}
+	job.Spec.Worker.Template.Spec.Containers = []corev1.Container{{Name: "paddle", Image: "paddle", Resources: corev1.ResourceRequirements{
+		Limits: corev1.ResourceList{"nvidia.com/gpu": resource.MustParse("4")},
+	}}}
+	running := int32(0)
+	if phase == v1.Running {
+		running = workers
+	}
+	job.Status = v1.PaddleJobStatus{Phase: phase, Mode: v1.ModeCollective, Queue: "default", ObservedGeneration: 1, Conditions: conditions}
+	job.Status.Worker = &v1.ResourceStatus{Ready: fmt.Sprintf("%d/%d", running, workers)}
+	return job
+}
+
+// groupOf is the PodGroup of a job with the plugin's report.
+func groupOf(job *v1.PaddleJob, phase vcscheduling.PodGroupPhase, status corev1.ConditionStatus, r report.Report) *vcscheduling.PodGroup {
+	group := &vcscheduling.PodGroup{ObjectMeta: metav1.ObjectMeta{
+		Namespace: job.Namespace, Name: job.Name + "-uid", Labels: map[string]string{v1.JobNameLabel: job.Name}, CreationTimestamp: job.CreationTimestamp,
+		Annotations: map[string]string{report.Annotation: r.Encode()},
+	}}
+	group.Spec.Queue, group.Spec.MinMember = "default", 2
+	group.Status = vcscheduling.PodGroupStatus{Phase: phase, Conditions: []vcscheduling.PodGroupCondition{
+		{Type: report.Condition, Status: status, Reason: string(r.Reason), Message: r.ConditionMessage()},
+	}}
+	return group
+}
+
+// objects are two racks of two nodes with 8 GPUs each, on which resnet runs, for which huge waits, and where broken has failed.
+func objects() (all []runtime.Object) {
+	for i := range 4 {
+		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("node-%d", i), Labels: map[string]string{"rack": fmt.Sprintf("rack-%d", i/2)}}}
+		node.Status.Capacity = corev1.ResourceList{
+			corev1.ResourceCPU: resource.MustParse("64"), corev1.ResourceMemory: resource.MustParse("512Gi"), corev1.ResourcePods: resource.MustParse("110"),
+			"nvidia.com/gpu": resource.MustParse("8"),
+		}
+		node.Status.Allocatable = node.Status.Capacity
+		node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
+		all = append(all, node)
+	}
+	resnet := newJob("resnet", 2, v1.Running, condition(v1.ConditionScheduled, "True", "GangPlaced", ""), condition(v1.ConditionRunning, "True", "Training", ""))
+	message := "1 of 2 workers has no node: the cluster has 24 GPUs left, 16 needed"
+	huge := newJob("huge", 9, v1.Pending, condition(v1.ConditionScheduled, "False", "InsufficientResources", message))
+	broken := newJob("broken", 1, v1.Failed, condition(v1.ConditionFailed, "True", "BackoffLimitExceeded", "broken-worker-0 exited with code 1"))
+	all = append(all, resnet, huge, broken,
+		groupOf(resnet, vcscheduling.PodGroupRunning, "True", report.NewPlaced(map[string]map[string]int{"node-0": {"worker": 1}, "node-2": {"worker": 1}},
+			[]report.Tier{report.NewTier("node", []string{"node-0", "node-2"}, 2, 0), report.NewTier("rack", []string{"rack-0", "rack-1"}, 2, 0)}, false)),
+		groupOf(huge, vcscheduling.PodGroupPending, "False", report.Report{Reason: report.InsufficientResources, Message: message,
+			Missing:     &report.Missing{Roles: []report.Role{{Role: "worker", Minimum: 9, Missing: 3}}, Resources: []report.Resource{{Name: "nvidia.com/gpu", Requested: "36", Available: "24"}}},
+			Suggestions: []report.Suggestion{{Kind: report.FewerReplicas, Role: "worker", Value: "6", Text: "it fits with 6 workers"}}}),
+	)
+	for i, node := range []string{"node-0", "node-2"} {
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: fmt.Sprintf("resnet-worker-%d", i), UID: types.UID(node), CreationTimestamp: ago(time.Hour),
+			Labels:      map[string]string{v1.JobNameLabel: "resnet", v1.ResourceTypeLabel: "worker", "volcano.sh/task-spec": "worker", v1.TaskIndexLabel: strconv.Itoa(i)},
+			Annotations: map[string]string{vcscheduling.KubeGroupNameAnnotationKey: "resnet-uid", "volcano.sh/task-spec": "worker"}}}
+		pod.Spec = corev1.PodSpec{NodeName: node, SchedulerName: "volcano", Containers: []corev1.Container{{Name: "paddle", Resources: corev1.ResourceRequirements{
+			Requests: corev1.ResourceList{"nvidia.com/gpu": resource.MustParse("4")}, Limits: corev1.ResourceList{"nvidia.com/gpu": resource.MustParse("4")},
+		}}}}
+		pod.Status = corev1.PodStatus{Phase: corev1.PodRunning, PodIP: fmt.Sprintf("10.0.0.%d", i+1), ContainerStatuses: []corev1.ContainerStatus{
+			{Name: "paddle", Ready: true, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}},
+		}}
+		all = append(all, pod)
+	}
+	warning := &corev1.Event{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "e"}, Type: "Warning", Reason: "InsufficientResources", Message: message, LastTimestamp: ago(30 * time.Minute)}
+	warning.InvolvedObject = corev1.ObjectReference{Kind: "PaddleJob", Name: "huge", UID: "huge"}
+	queue := &vcscheduling.Queue{ObjectMeta: metav1.ObjectMeta{Name: "default"}, Spec: vcscheduling.QueueSpec{Weight: 1}}
+	queue.Status.State = vcscheduling.QueueStateOpen
+	return append(append(all, warning, queue), scheduler()...)
+}
+
+// scheduler is a Deployment with its ConfigMap, and one of the controller.
+func scheduler() []runtime.Object {
+	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "volcano-system", Name: "volcano-scheduler"}}
+	volume := corev1.Volume{Name: "c"}
+	volume.ConfigMap = &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "any"}}
+	d.Spec.Template.Spec = corev1.PodSpec{Volumes: []corev1.Volume{volume}, Containers: []corev1.Container{{
+		Image: "example.com/paddle-scheduler:v0.1.0", Args: []string{"--scheduler-conf=/c/volcano-scheduler.conf"}, VolumeMounts: []corev1.VolumeMount{{Name: "c", MountPath: "/c"}},
+	}}}
+	controller := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "paddle-system", Name: "paddle-controller-manager", Labels: map[string]string{
+		"app.kubernetes.io/name": "paddle-volcano", "app.kubernetes.io/component": "controller"}}}
+	controller.Spec.Template.Spec.Containers = []corev1.Container{{Image: "example.com/paddlejob-controller:v0.1.0"}}
+	return []runtime.Object{d, controller, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "volcano-system", Name: "any"}, Data: map[string]string{
+		"volcano-scheduler.conf": "actions: \"enqueue, allocate, backfill\"\ntiers:\n- plugins:\n  - name: gang\n  - name: paddle\n    arguments: {topology-labels: rack}\n" +
+			"- plugins:\n  - name: predicates\n  - name: proportion\n  - name: nodeorder\n",
+	}}}
+}
+
+const ring = `apiVersion: batch.paddlepaddle.org/v1
+kind: PaddleJob
+metadata: {name: ring}
+spec:
+  worker:
+    replicas: %d
+    template: {spec: {containers: [{name: paddle, image: paddle, resources: {limits: {nvidia.com/gpu: %d}}}]}}
+`
+
+func newShell(t *testing.T) *shell {
+	t.Helper()
+	return &shell{server: fakeapi.New(t, cluster.Scheme, objects()...), simulate: simulation.Simulate}
+}
+
+// changing are the parts of the output that differ from run to run.
+var changing = regexp.MustCompile(`(Seen at|"?(at|taken)"?:) ?"?[0-9T:Z -]+"?( UTC)?`)
+
+// The transcript of all commands, which testdata/transcript.txt has. UPDATE=1 writes it.
+func TestTranscript(t *testing.T) {
+	withKubectl(t)
+	s := newShell(t)
+	var transcript strings.Builder
+	for _, command := range []string{
+		"get", "get -o wide", "get -A --sort-by .spec.worker.replicas --no-headers", "list resnet huge", "get huge -o name", "get gone", "get -w", "describe resnet", "describe huge",
+		"why resnet", "why huge", "why huge --details", "why huge -o json", "why broken", "map", "map resnet --width 40", "logs resnet --rank 1", "logs huge",
+		"submit -f - --dry-run", "submit -f -", "plan -f -", "plan huge", "plan resnet", "scale huge --replicas 6", "scale resnet --workers 3", "suspend resnet", "suspend resnet",
+		"resume resnet", "version", "version -o yaml", "snapshot -o -", "nonsense", "get -o xml",
+	} {
+		s.stdin = fmt.Sprintf(ring, 4, 2)
+		out, errOut, code := s.run(t, strings.Fields(command)...)
+		if command == "snapshot -o -" {
+			out, _, _ = strings.Cut(out, "nodes:")
+			out += "...\n"
+		}
+		fmt.Fprintf(&transcript, "$ kubectl paddle %s\n%s%s", command, out, errOut)
+		if code != 0 {
+			fmt.Fprintf(&transcript, "(exit code %d)\n", code)
+		}
+		transcript.WriteString("\n")
+	}
+	got := changing.ReplaceAllString(transcript.String(), "$1 NOW")
+	got = strings.NewReplacer(plan.Version(), "VERSION").Replace(got)
+	const golden = "testdata/transcript.txt"
+	if os.Getenv("UPDATE") != "" {
+		require.NoError(t, os.WriteFile(golden, []byte(got), 0o600))
+	}
+	want, err := os.ReadFile(golden)
+	require.NoError(t, err)
+	require.Equal(t, string(want), got)
+}
+
+// Whoever may read PaddleJobs only has the controller's words, and one line for each read that was skipped.
+func TestWithFewPermissions(t *testing.T) {
+	s := newShell(t)
+	s.server.Forbidden = []string{
+		"pods", "nodes", "events", "services", "configmaps", "secrets", "resourcequotas", "deployments", "priorityclasses", "queues", "podgroups", "jobs", "hypernodes",
+	}
+	out, errOut, code := s.run(t, "get")
+	require.Zero(t, code)
+	require.Empty(t, errOut)
+	require.Contains(t, out, "huge     Pending   InsufficientResources")
+	for _, command := range []string{"describe", "why"} {
+		_, errOut, code = s.run(t, command, "huge")
+		require.Zero(t, code)
+		require.Equal(t, `Skipped: Volcano Jobs (you have no permission to read them).
+Skipped: PodGroups (you have no permission to read them).
+Skipped: pods (you have no permission to read them).
+Skipped: queues (you have no permission to read them).
+Skipped: events (you have no permission to read them).
+`, errOut)
+	}
+	out, errOut, code = s.run(t, "version")
+	require.Zero(t, code)
+	require.Contains(t, out, "Client Version: ")
+	require.Equal(t, "Skipped: controller and scheduler (you have no permission to read the Deployments of all namespaces).\n", errOut)
+	_, errOut, code = s.run(t, "map")
+	require.Equal(t, 1, code)
+	require.Contains(t, errOut, "nodes")
+	out, _, _ = s.run(t, "version", "--client", "-o", "json")
+	require.NotContains(t, out, "components")
+}
+
+// Without the program that has the scheduler in it, everything else works.
+func TestWithoutTheSimulator(t *testing.T) {
+	s := newShell(t)
+	s.simulate = func(context.Context, *plan.Request) (*plan.Response, error) {
+		return nil, errors.New("paddle-simulator is not there")
+	}
+	out, errOut, code := s.run(t, "describe", "resnet")
+	require.Zero(t, code)
+	require.Contains(t, out, "A step sends:")
+	require.Equal(t, "Skipped: what a step would send on an empty cluster (paddle-simulator is not there).\n", errOut)
+	_, errOut, code = s.run(t, "plan", "huge")
+	require.Equal(t, 1, code)
+	require.Equal(t, "error: paddle-simulator is not there\n", errOut)
+}
+
+// The schedulers that this project ships are found by what they have mounted.
+func TestTheShippedConfigurationIsFound(t *testing.T) {
+	text, err := deploy.Files.ReadFile("v1/scheduler.yaml")
+	require.NoError(t, err)
+	require.Contains(t, string(text), "--scheduler-conf=/volcano.scheduler/volcano-scheduler.conf")
+}

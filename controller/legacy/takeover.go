@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package legacy is the take-over of what paddle-operator left behind: it created pods, Services, a ConfigMap and a PodGroup that the
+// PaddleJob owns directly, and a finalizer that nobody removes. It can be deleted two releases after the last user has moved.
+package legacy
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
+)
+
+// HasFinalizer reports whether a PaddleJob has paddle-operator's finalizer.
+func HasFinalizer(job *v1.PaddleJob) bool {
+	return slices.Contains(job.Finalizers, v1.OperatorFinalizer)
+}
+
+// WithoutFinalizer returns the other finalizers of a PaddleJob.
+func WithoutFinalizer(job *v1.PaddleJob) []string {
+	return slices.DeleteFunc(slices.Clone(job.Finalizers), func(f string) bool { return f == v1.OperatorFinalizer })
+}
+
+// PodsHealthy reports whether a job that paddle-operator started can finish by itself: its workers have succeeded,
+// or every pod is there and well and all of them know each other's addresses.
+func PodsHealthy(obs *observed.State) bool {
+	if obs.VolcanoJob != nil || len(obs.Operator.Pods) == 0 {
+		return false
+	}
+	if obs.Succeeded() {
+		return true
+	}
+	if obs.Operator.Environment == nil {
+		return false
+	}
+	well := map[string]int32{}
+	for _, m := range obs.RolePods() {
+		if m.State == observed.Failed || m.State == observed.Terminating {
+			return false
+		}
+		well[m.Role]++
+	}
+	return !slices.ContainsFunc(observed.Roles, func(role string) bool {
+		spec := observed.Spec(obs.Job, role)
+		return spec != nil && well[role] < spec.Replicas
+	})
+}
+
+// Services returns the Services that paddle-operator gave each pod of a job; it put no label on them.
+func Services(ctx context.Context, kube kubernetes.Interface, job *v1.PaddleJob) (services []*corev1.Service, err error) {
+	list, err := kube.CoreV1().Services(job.Namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("listing paddle-operator's Services: %w", err)
+	}
+	for i := range list.Items {
+		if metav1.IsControlledBy(&list.Items[i], job) {
+			services = append(services, &list.Items[i])
+		}
+	}
+	return services, nil
+}
