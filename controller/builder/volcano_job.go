@@ -32,7 +32,7 @@ const maxRetry int32 = 3
 func Job(job *v1.PaddleJob, overrides PodGroupOverrides, cfg Config) (*vcbatch.Job, []Cause) {
 	warnings := jobWarnings(job, overrides, cfg)
 	least := members(job, overrides)
-	queueName := queue(job, overrides)
+	queueName := Queue(job, overrides)
 	priority := priorityClass(job, overrides)
 	var sum int64
 	var tasks []vcbatch.TaskSpec
@@ -132,8 +132,8 @@ func minimum(job *v1.PaddleJob, overrides PodGroupOverrides) (value int32, set b
 	return overrides.MinMember, overrides.MinMember != 0, "spec.minMember of the PodGroup " + job.Name
 }
 
-// queue returns the job's queue.
-func queue(job *v1.PaddleJob, overrides PodGroupOverrides) string {
+// Queue returns the job's queue.
+func Queue(job *v1.PaddleJob, overrides PodGroupOverrides) string {
 	if policy := job.Spec.SchedulingPolicy; policy != nil && policy.Queue != "" {
 		return policy.Queue
 	}

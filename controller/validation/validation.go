@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package validation finds what is wrong with a PaddleJob that neither the schema nor the CEL rules of its CRD can express: what
-// depends on the controller's flags, on the user's own PodGroup, or on the contents of pod templates. It reads no API.
+// depends on the controller's flags, on the user's own PodGroup, or on the contents of pod templates. It repeats those of their rules
+// that a job stored before them must not break. It reads no API.
 package validation
 
 import (
@@ -18,11 +19,12 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 )
 
-// Validate returns what keeps a job from being run, in the order of the fields. The job is one that the API server has accepted.
+// Validate returns what keeps a job from being run. The job is one that the API server has accepted, by this CRD or an earlier one.
 func Validate(job *v1.PaddleJob, overrides builder.PodGroupOverrides, cfg builder.Config) field.ErrorList {
 	spec := field.NewPath("spec")
-	errs := validateRoles(job, cfg, spec)
-	errs = append(errs, validatePodGroup(job, overrides)...)
+	errs := validateStored(job, spec)
+	errs = append(errs, validateRoles(job, cfg, spec)...)
+	errs = append(errs, validateGang(job, overrides, spec)...)
 	errs = append(errs, validateSchedulingPolicy(job.Spec.SchedulingPolicy, spec.Child("schedulingPolicy"))...)
 	errs = append(errs, validateElastic(job, cfg, spec)...)
 	errs = append(errs, validateSampleSet(job, spec)...)
@@ -74,24 +76,22 @@ func validateRoles(job *v1.PaddleJob, cfg builder.Config, spec *field.Path) (err
 	return errs
 }
 
-// validatePodGroup checks what a PodGroup of the user's own asks for and spec.schedulingPolicy does not.
-func validatePodGroup(job *v1.PaddleJob, overrides builder.PodGroupOverrides) (errs field.ErrorList) {
-	group := field.NewPath("podGroup").Key(job.Name).Child("spec")
-	policy := job.Spec.SchedulingPolicy
-	if policy == nil {
-		policy = &v1.SchedulingPolicy{}
+// validateGang checks the minimum and the queue of a gang, which the spec, a PodGroup of the user's own or the namespace sets.
+func validateGang(job *v1.PaddleJob, overrides builder.PodGroupOverrides, spec *field.Path) (errs field.ErrorList) {
+	path, least, set := field.NewPath("podGroup").Key(job.Name).Child("spec", "minMember"), overrides.MinMember, overrides.MinMember != 0
+	if policy := job.Spec.SchedulingPolicy; policy != nil && policy.MinAvailable != nil {
+		path, least, set = spec.Child("schedulingPolicy", "minAvailable"), *policy.MinAvailable, true
 	}
-	total := int32(0)
+	total := int64(0)
 	for _, r := range roles(job) {
-		total += r.spec.Replicas
+		total += int64(r.spec.Replicas)
 	}
-	if least := overrides.MinMember; policy.MinAvailable == nil && (least < 0 || least > total) {
-		errs = append(errs, field.Invalid(group.Child("minMember"), least, fmt.Sprintf(
+	if set && (least < 1 || int64(least) > total) {
+		errs = append(errs, field.Invalid(path, least, fmt.Sprintf(
 			"the job has %d pods in all: set spec.schedulingPolicy.minAvailable to 1 to %d", total, total)))
 	}
-	if policy.Queue == "" && overrides.Queue == "root" {
-		errs = append(errs, field.Invalid(group.Child("queue"), overrides.Queue,
-			"it only holds the other queues: set spec.schedulingPolicy.queue to one of them"))
+	if queue := builder.Queue(job, overrides); queue == "root" {
+		errs = append(errs, field.Invalid(spec.Child("schedulingPolicy", "queue"), queue, "it only holds the other queues: set it to one of them"))
 	}
 	return errs
 }

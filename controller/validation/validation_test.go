@@ -4,6 +4,7 @@ package validation
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -55,6 +56,14 @@ func policy(apply func(*v1.SchedulingPolicy)) change {
 		job.Spec.SchedulingPolicy = &v1.SchedulingPolicy{}
 		apply(job.Spec.SchedulingPolicy)
 	}
+}
+
+func named(name string) change { return func(job *v1.PaddleJob) { job.Name = name } }
+
+func gloo(value int32) change { return func(job *v1.PaddleJob) { job.Spec.WithGloo = &value } }
+
+func restarts(policy corev1.RestartPolicy) change {
+	return workerPod(func(spec *corev1.PodSpec) { spec.RestartPolicy = policy })
 }
 
 func minAvailable(value int32) change {
@@ -125,7 +134,18 @@ func TestValidateAccepts(t *testing.T) {
 		"own queue before the PodGroup's": {
 			job: paddleJob(2, 2, policy(func(p *v1.SchedulingPolicy) { p.Queue = "a" })), overrides: builder.PodGroupOverrides{Queue: "root"},
 		},
-		"volcano named": {job: paddleJob(2, 2, workerPod(func(spec *corev1.PodSpec) { spec.SchedulerName = "volcano" }))},
+		"OnFailure with servers":    {job: paddleJob(2, 2, restarts("OnFailure"))},
+		"OnFailure of one worker":   {job: paddleJob(0, 1, restarts("OnFailure"))},
+		"OnFailure of elastic ones": {job: paddleJob(0, 2, elastic(1, 4), restarts("OnFailure"))},
+		"Always":                    {job: paddleJob(0, 2, restarts("Always"))},
+		"the longest name":          {job: paddleJob(0, 10, named(strings.Repeat("a", 54)))},
+		"soft topology":             {job: paddleJob(0, 2, policy(func(p *v1.SchedulingPolicy) { p.NetworkTopology = &v1.NetworkTopology{Mode: v1.TopologySoft} }))},
+		"hard topology": {job: paddleJob(0, 2, policy(func(p *v1.SchedulingPolicy) {
+			p.NetworkTopology = &v1.NetworkTopology{HighestTierAllowed: ptr.To[int32](0)}
+		}))},
+		"topology of a named tier": {job: paddleJob(0, 2, policy(func(p *v1.SchedulingPolicy) { p.NetworkTopology = &v1.NetworkTopology{HighestTierName: "rack"} }))},
+		"gloo":                     {job: paddleJob(2, 2, gloo(2))},
+		"volcano named":            {job: paddleJob(2, 2, workerPod(func(spec *corev1.PodSpec) { spec.SchedulerName = "volcano" }))},
 		"scheduler beside Volcano's": {
 			job: paddleJob(2, 2, workerPod(func(spec *corev1.PodSpec) { spec.SchedulerName = "paddle" })), cfg: builder.Config{SchedulerName: "paddle"},
 		},
@@ -161,10 +181,11 @@ func TestValidateRefuses(t *testing.T) {
 		field     string
 		remedy    string
 	}{
-		"far too many":              {job: paddleJob(0, math.MaxInt32), field: "spec.worker.replicas", remedy: "lower it, or shorten metadata.name"},
-		"minMember of the PodGroup": {job: paddleJob(2, 2), overrides: builder.PodGroupOverrides{MinMember: 5}, field: "podGroup[wide].spec.minMember", remedy: "to 1 to 4"},
-		"negative minMember":        {job: paddleJob(2, 2), overrides: builder.PodGroupOverrides{MinMember: -1}, field: "podGroup[wide].spec.minMember", remedy: "to 1 to 4"},
-		"root queue":                {job: paddleJob(0, 1), overrides: builder.PodGroupOverrides{Queue: "root"}, field: "podGroup[wide].spec.queue", remedy: "spec.schedulingPolicy.queue"},
+		"far too many":                {job: paddleJob(0, math.MaxInt32), field: "spec.worker.replicas", remedy: "lower it, or shorten metadata.name"},
+		"minMember of the PodGroup":   {job: paddleJob(2, 2), overrides: builder.PodGroupOverrides{MinMember: 5}, field: "podGroup[wide].spec.minMember", remedy: "to 1 to 4"},
+		"negative minMember":          {job: paddleJob(2, 2), overrides: builder.PodGroupOverrides{MinMember: -1}, field: "podGroup[wide].spec.minMember", remedy: "to 1 to 4"},
+		"root queue":                  {job: paddleJob(0, 1), overrides: builder.PodGroupOverrides{Queue: "root"}, field: "spec.schedulingPolicy.queue", remedy: "set it to one of them"},
+		"root queue of the namespace": {job: paddleJob(0, 1), overrides: builder.PodGroupOverrides{NamespaceQueue: "root"}, field: "spec.schedulingPolicy.queue", remedy: "set it to one of them"},
 		"claim elsewhere": {job: paddleJob(0, 2, sampleSet(v1.SampleSetRef{Name: "data", Namespace: "other", MountPath: "/data"})),
 			field: "spec.sampleSetRef.namespace", remedy: "create the job there"},
 		"path taken": {job: paddleJob(0, 2, sampleSet(v1.SampleSetRef{Name: "data", MountPath: "/data"}), mounts(corev1.VolumeMount{Name: "d", MountPath: "/data"})),
@@ -189,6 +210,33 @@ func TestValidateRefuses(t *testing.T) {
 		"limits too large": {job: paddleJob(0, 4, func(job *v1.PaddleJob) {
 			job.Spec.Elastic, job.Spec.Worker.Requests, job.Spec.Worker.Limits = ptr.To[int32](1), ptr.To[int32](1), ptr.To[int32](1<<20)
 		}), cfg: withEtcd, field: "spec.worker.limits", remedy: "lower it"},
+
+		"name of no Service":  {job: paddleJob(0, 1, named("1wide")), field: "metadata.name", remedy: "beginning with a letter"},
+		"name of no host":     {job: paddleJob(0, 11, named(strings.Repeat("a", 54))), field: "metadata.name", remedy: "shorten it"},
+		"servers alone":       {job: paddleJob(2, 0), field: "spec.worker", remedy: "set it"},
+		"heterogeneous alone": {job: paddleJob(0, 2, func(job *v1.PaddleJob) { job.Spec.Heter = job.Spec.Worker.DeepCopy() }), field: "spec.ps", remedy: "set it too"},
+		"no worker":           {job: paddleJob(0, 1, func(job *v1.PaddleJob) { job.Spec.Worker.Replicas = 0 }), field: "spec.worker.replicas", remedy: "1 or more"},
+		"gloo below 0":        {job: paddleJob(2, 2, gloo(-1)), field: "spec.withGloo", remedy: "use 0 for none"},
+		"gloo above 2":        {job: paddleJob(2, 2, gloo(3)), field: "spec.withGloo", remedy: "use 0 for none"},
+		"minimum of no pod":   {job: paddleJob(2, 2, minAvailable(0)), field: "spec.schedulingPolicy.minAvailable", remedy: "to 1 to 4"},
+		"minimum above all":   {job: paddleJob(2, 2, minAvailable(5)), field: "spec.schedulingPolicy.minAvailable", remedy: "to 1 to 4"},
+		"root queue of the job": {job: paddleJob(0, 1, policy(func(p *v1.SchedulingPolicy) { p.Queue = "root" })),
+			field: "spec.schedulingPolicy.queue", remedy: "set it to one of them"},
+		"topology of no tier": {job: paddleJob(0, 2, policy(func(p *v1.SchedulingPolicy) { p.NetworkTopology = &v1.NetworkTopology{} })),
+			field: "spec.schedulingPolicy.networkTopology", remedy: "or mode: soft"},
+		"elastic with servers": {job: paddleJob(2, 2, elastic(1, 4)), field: "spec.elasticPolicy", remedy: "leave spec.ps and spec.heter out"},
+		"elastic from 0":       {job: paddleJob(0, 2, elastic(0, 4)), field: "spec.worker.replicas", remedy: "1 or more"},
+		"below the minimum":    {job: paddleJob(0, 2, elastic(3, 4)), field: "spec.worker.replicas", remedy: "between 3 and 4"},
+		"above the maximum":    {job: paddleJob(0, 5, elastic(3, 4)), field: "spec.worker.replicas", remedy: "between 3 and 4"},
+		"claim's name":         {job: paddleJob(0, 2, sampleSet(v1.SampleSetRef{Name: "My Data", MountPath: "/data"})), field: "spec.sampleSetRef.name", remedy: "set it to one"},
+		"claim without a path": {job: paddleJob(0, 2, sampleSet(v1.SampleSetRef{Name: "data"})), field: "spec.sampleSetRef.mountPath", remedy: "a path without a colon"},
+		"claim's path":         {job: paddleJob(0, 2, sampleSet(v1.SampleSetRef{Name: "data", MountPath: "/a:b"})), field: "spec.sampleSetRef.mountPath", remedy: "a path without a colon"},
+		"no container": {job: paddleJob(0, 1, workerPod(func(s *corev1.PodSpec) { s.Containers = nil })),
+			field: "spec.worker.template.spec.containers", remedy: "add the container that trains"},
+		"ephemeral container": {job: paddleJob(0, 1, workerPod(func(s *corev1.PodSpec) { s.EphemeralContainers = []corev1.EphemeralContainer{{}} })),
+			field: "spec.worker.template.spec.ephemeralContainers", remedy: "leave them out"},
+		"unknown restart policy": {job: paddleJob(0, 1, restarts("Sometimes")), field: "spec.worker.template.spec.restartPolicy", remedy: "use Never"},
+		"collective, in place":   {job: paddleJob(0, 2, restarts("OnFailure")), field: "spec.worker.template.spec.restartPolicy", remedy: "use Never"},
 
 		"other scheduler": {job: paddleJob(0, 2, workerPod(func(s *corev1.PodSpec) { s.SchedulerName = "default-scheduler" })),
 			field: "spec.worker.template.spec.schedulerName", remedy: `use "volcano" or leave it out`},

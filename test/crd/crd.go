@@ -22,6 +22,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 	celconfig "k8s.io/apiserver/pkg/apis/cel"
 	apiservercel "k8s.io/apiserver/pkg/cel"
+	"k8s.io/apiserver/pkg/cel/common"
 	"k8s.io/apiserver/pkg/cel/environment"
 	"sigs.k8s.io/yaml"
 )
@@ -69,14 +70,22 @@ func NewValidator(ctx context.Context, text []byte) (*Validator, error) {
 func (v *Validator) Create(ctx context.Context, object *unstructured.Unstructured) field.ErrorList {
 	content := v.defaulted(object)
 	errs := validation.ValidateCustomResource(nil, content, v.schema)
-	return append(errs, v.rest(ctx, content, nil)...)
+	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, v.structural, content)...)
+	byRules, _ := v.rules.Validate(ctx, nil, v.structural, content, nil, celconfig.RuntimeCELCostBudget)
+	return append(errs, byRules...)
 }
 
-// Update returns what the API server would have against a change of an object.
+// Update returns what the API server of Kubernetes 1.30 or later would have against a change of an object: a field that is wrong
+// may stay as it is.
 func (v *Validator) Update(ctx context.Context, object, before *unstructured.Unstructured) field.ErrorList {
 	content, old := v.defaulted(object), v.defaulted(before)
-	errs := validation.ValidateCustomResourceUpdate(nil, content, old, v.schema)
-	return append(errs, v.rest(ctx, content, old)...)
+	related := common.NewCorrelatedObject(content, old, &model.Structural{Structural: v.structural})
+	errs := validation.ValidateCustomResourceUpdate(nil, content, old, v.schema, validation.WithRatcheting(related))
+	if len(listtype.ValidateListSetsAndMaps(nil, v.structural, old)) == 0 {
+		errs = append(errs, listtype.ValidateListSetsAndMaps(nil, v.structural, content)...)
+	}
+	byRules, _ := v.rules.Validate(ctx, nil, v.structural, content, old, celconfig.RuntimeCELCostBudget, cel.WithRatcheting(related))
+	return append(errs, byRules...)
 }
 
 func (v *Validator) defaulted(object *unstructured.Unstructured) map[string]any {
@@ -84,16 +93,6 @@ func (v *Validator) defaulted(object *unstructured.Unstructured) map[string]any 
 	defaulting.Default(content, v.structural)
 	defaulting.PruneNonNullableNullsWithoutDefaults(content, v.structural)
 	return content
-}
-
-func (v *Validator) rest(ctx context.Context, content, old map[string]any) field.ErrorList {
-	errs := listtype.ValidateListSetsAndMaps(nil, v.structural, content)
-	var before any
-	if old != nil {
-		before = old
-	}
-	byRules, _ := v.rules.Validate(ctx, nil, v.structural, content, before, celconfig.RuntimeCELCostBudget)
-	return append(errs, byRules...)
 }
 
 // Compile compiles the rules as the API server of a release of Kubernetes does, and returns how many there are.

@@ -185,11 +185,10 @@ func TestRightSpecsAreAccepted(t *testing.T) {
 
 func TestWrongSpecsAreRefused(t *testing.T) {
 	t.Parallel()
-	long := strings.Repeat("a", 254)
 	for name, tc := range wrongSpecs {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			errs := validator(t).Create(t.Context(), job(t, strings.ReplaceAll(tc.patch, "LONG", long)))
+			errs := validator(t).Create(t.Context(), wrong(t, tc.patch))
 			require.NotEmpty(t, errs)
 			text := errs.ToAggregate().Error()
 			require.Contains(t, text, tc.field)

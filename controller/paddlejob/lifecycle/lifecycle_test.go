@@ -200,7 +200,7 @@ func TestScale(t *testing.T) {
 	require.NotEmpty(t, fewer.Annotations[v1.SpecHashAnnotation])
 	over := made(wantsWorkers(9), with("worker", observed.Running, observed.Running))
 	require.Nil(t, scaled(over))
-	require.Equal(t, ReasonSpecChangeNotApplied, over.SpecNotSynced.Reason, "the API server refuses it")
+	require.Equal(t, ReasonSpecChangeRefused, over.SpecNotSynced.Reason)
 	require.Nil(t, scaled(made(wantsWorkers(8), func(obs *observed.State) { obs.VolcanoJob.Status.State.Phase = vcbatch.Completing })))
 	require.Nil(t, scaled(made(wantsWorkers(8), with("worker", observed.Succeeded, observed.Succeeded))), "training has succeeded")
 }

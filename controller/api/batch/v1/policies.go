@@ -62,6 +62,7 @@ type NetworkTopology struct {
 	Mode TopologyMode `json:"mode,omitempty"`
 	// highestTierAllowed is the tier within one domain of which all pods must be.
 	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=2147483647
 	// +optional
 	HighestTierAllowed *int32 `json:"highestTierAllowed,omitempty"`
 	// highestTierName is the same by name.
@@ -101,12 +102,14 @@ type RunPolicy struct {
 	// ttlSecondsAfterFinished is how long a job that has ended is kept; then the PaddleJob is deleted with all that
 	// belongs to it. Unset keeps it.
 	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=2147483647
 	// +optional
 	TTLSecondsAfterFinished *int32 `json:"ttlSecondsAfterFinished,omitempty"`
 	// backoffLimit is how often the job is started again after failures: the first time at once, then after 10 s, 20 s
 	// and so on, 6 minutes at most. Unset means twice. A pod that is evicted, preempted, deleted or lost with its node is no
 	// failure: the job is then started again at once, however often.
 	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=2147483647
 	// +optional
 	BackoffLimit *int32 `json:"backoffLimit,omitempty"`
 	// restartScope is what starts again when a pod fails or is evicted: Gang (the default), all pods of the job; Pod, that
@@ -224,11 +227,13 @@ type ElasticPolicy struct {
 	Etcd string `json:"etcd,omitempty"`
 	// timeoutSeconds is how long the launchers wait for more workers than the minimum; unset means Paddle's own.
 	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=2147483647
 	// +optional
 	TimeoutSeconds *int32 `json:"timeoutSeconds,omitempty"`
 	// maxRestarts is how often a launcher starts its trainers again when workers have come or gone; unset means Paddle's
 	// own.
 	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=2147483647
 	// +optional
 	MaxRestarts *int32 `json:"maxRestarts,omitempty"`
 }

@@ -14,11 +14,11 @@ import (
 // +kubebuilder:resource:shortName=pdj
 // +kubebuilder:subresource:status
 // +kubebuilder:subresource:scale:specpath=.spec.worker.replicas,statuspath=.status.worker.replicas,selectorpath=.status.selector
-// +kubebuilder:validation:XValidation:rule="self.metadata.name.matches('^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$')",message="metadata.name cannot be the name of the job's Service: use at most 63 lower case letters, digits and '-', beginning with a letter and not ending with '-'"
-// +kubebuilder:validation:XValidation:rule="!has(self.spec) || !has(self.spec.ps) || size(self.metadata.name) + 4 + size(string(self.spec.ps.replicas - 1)) <= 63",message="metadata.name is too long: with '-ps-' and an index it must fit into the 63 characters of a host name; shorten it"
-// +kubebuilder:validation:XValidation:rule="!has(self.spec) || !has(self.spec.worker) || size(self.metadata.name) + 8 + size(string(self.spec.worker.replicas - 1)) <= 63",message="metadata.name is too long: with '-worker-' and an index it must fit into the 63 characters of a host name; shorten it"
-// +kubebuilder:validation:XValidation:rule="!has(self.spec) || !has(self.spec.heter) || size(self.metadata.name) + 7 + size(string(self.spec.heter.replicas - 1)) <= 63",message="metadata.name is too long: with '-heter-' and an index it must fit into the 63 characters of a host name; shorten it"
-// +kubebuilder:validation:XValidation:rule="has(self.spec)",message="spec has no role: set spec.worker, and spec.ps too for training with parameter servers"
+// +kubebuilder:validation:XValidation:rule="has(self.status) || self.metadata.name.matches('^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$')",message="metadata.name cannot be the name of the job's Service: use at most 63 lower case letters, digits and '-', beginning with a letter and not ending with '-'"
+// +kubebuilder:validation:XValidation:rule="has(self.status) || !has(self.spec) || !has(self.spec.ps) || size(self.metadata.name) + 4 + size(string(self.spec.ps.replicas - 1)) <= 63",message="metadata.name is too long: with '-ps-' and an index it must fit into the 63 characters of a host name; shorten it"
+// +kubebuilder:validation:XValidation:rule="has(self.status) || !has(self.spec) || !has(self.spec.worker) || size(self.metadata.name) + 8 + size(string(self.spec.worker.replicas - 1)) <= 63",message="metadata.name is too long: with '-worker-' and an index it must fit into the 63 characters of a host name; shorten it"
+// +kubebuilder:validation:XValidation:rule="has(self.status) || !has(self.spec) || !has(self.spec.heter) || size(self.metadata.name) + 7 + size(string(self.spec.heter.replicas - 1)) <= 63",message="metadata.name is too long: with '-heter-' and an index it must fit into the 63 characters of a host name; shorten it"
+// +kubebuilder:validation:XValidation:rule="has(self.status) || has(self.spec)",message="spec has no role: set spec.worker, and spec.ps too for training with parameter servers"
 // +kubebuilder:printcolumn:name="STATUS",type=string,JSONPath=`.status.phase`
 // +kubebuilder:printcolumn:name="MODE",type=string,JSONPath=`.status.mode`
 // +kubebuilder:printcolumn:name="PS",type=string,JSONPath=`.status.ps.ready`
@@ -126,6 +126,7 @@ type PaddleJobSpec struct {
 	// elastic makes the workers elastic when it is set, with any number.
 	//
 	// Deprecated: set elasticPolicy.minReplicas and elasticPolicy.maxReplicas.
+	// +kubebuilder:validation:Maximum=2147483647
 	// +optional
 	Elastic *int32 `json:"elastic,omitempty"`
 
@@ -156,11 +157,13 @@ type ResourceSpec struct {
 	// requests is the minimum number of pods of an elastic role.
 	//
 	// Deprecated: set spec.elasticPolicy.minReplicas.
+	// +kubebuilder:validation:Maximum=2147483647
 	// +optional
 	Requests *int32 `json:"requests,omitempty"`
 	// limits is the maximum number of pods of an elastic role.
 	//
 	// Deprecated: set spec.elasticPolicy.maxReplicas.
+	// +kubebuilder:validation:Maximum=2147483647
 	// +optional
 	Limits *int32 `json:"limits,omitempty"`
 	// template is the pod that each member of the role is made from.
