@@ -139,8 +139,8 @@ func scalable(job *v1.PaddleJob, workers int32) error {
 	switch job.Status.Phase {
 	case v1.Starting, v1.Running, v1.Restarting:
 		if !builder.Scalable(job) {
-			return refused("job %s is %s, and only an elastic job can be scaled then: one with spec.elastic, spec.worker.requests and "+
-				"spec.worker.limits; delete it and submit it again with %d workers", job.Name, job.Status.Phase, workers)
+			return refused("job %s is %s, and only an elastic job can be scaled then: one with spec.elasticPolicy.minReplicas "+
+				"and maxReplicas; delete it and submit it again with %d workers", job.Name, job.Status.Phase, workers)
 		}
 	}
 	return nil

@@ -227,6 +227,19 @@ Skipped: events (you have no permission to read them).
 	require.NotContains(t, out, "components")
 }
 
+// A plan of a job that the API server would refuse is none. Without permission to create jobs it is one.
+func TestPlanOfARefusedJob(t *testing.T) {
+	s := newShell(t)
+	s.stdin = fmt.Sprintf(ring, 4, 2)
+	s.server.Invalid = "spec.elastic: Invalid value"
+	_, errOut, code := s.run(t, "plan", "-f", "-")
+	require.Equal(t, 4, code)
+	require.Contains(t, errOut, "job ring would be refused: spec.elastic: Invalid value")
+	s.server.Invalid, s.server.ReadOnly = "", true
+	out, errOut, _ := s.run(t, "plan", "-f", "-")
+	require.Contains(t, out, "ring", errOut)
+}
+
 // Without the program that has the scheduler in it, everything else works.
 func TestWithoutTheSimulator(t *testing.T) {
 	s := newShell(t)
