@@ -15,6 +15,7 @@ import (
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
@@ -100,6 +101,8 @@ func TestPodGroupIsMendedByApply(t *testing.T) {
 	t.Parallel()
 	job := create(t, psJob(cluster.Namespace(t), "mended", onNodes("none.has/this")))
 	whole := awaitPodGroup(t, job, nil)
+	// The scheduler's report is the scheduler's to write again.
+	delete(whole.Annotations, report.Annotation)
 	_, err := cluster.Volcano.SchedulingV1beta1().PodGroups(job.Namespace).Patch(t.Context(), whole.Name, types.MergePatchType,
 		[]byte(`{"metadata":{"labels":null,"annotations":null},"spec":{"queue":"default","minMember":1}}`), metav1.PatchOptions{FieldManager: "somebody"})
 	require.NoError(t, err)
