@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Regenerates deep copies, typed clients and the CRD from controller/api. Output is the same bytes for the same input.
+# Regenerates deep copies, typed clients, the CRD and the API reference from controller/api. Output is the same bytes for the same input.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -42,5 +42,9 @@ mkdir -p deploy/v1
   echo "# Made by hack/generate.sh from controller/api; edit the types there. Where Kubeflow's own CRD is, it is not needed."
   CGO_ENABLED=0 go run ./hack/crdtrim <"$crds/kubeflow.org_paddlejobs.yaml"
 } >deploy/v1/kubeflow-crd.yaml
+
+echo "generate: controller/API.md"
+"$bin/crd-ref-docs" --source-path=controller/api/batch --config=hack/codegen/crd-ref-docs.yaml --renderer=markdown \
+  --output-path=controller/API.md --log-level=ERROR
 
 hack/manifests.sh

@@ -4,7 +4,6 @@ package builder
 
 import (
 	"cmp"
-	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -42,7 +41,8 @@ type Config struct {
 // DefaultScheduler is Volcano's own name for its scheduler.
 const DefaultScheduler = "volcano"
 
-func (c Config) scheduler() string { return cmp.Or(c.SchedulerName, DefaultScheduler) }
+// Scheduler returns the name of the scheduler of the pods.
+func (c Config) Scheduler() string { return cmp.Or(c.SchedulerName, DefaultScheduler) }
 
 // PodGroupOverrides is what a PodGroup that the user made under the PaddleJob's own name asks for; fields of
 // spec.schedulingPolicy that are set win over it.
@@ -97,9 +97,9 @@ func roles(job *v1.PaddleJob) []role {
 	return all
 }
 
-// replicas is the role's size as Volcano's API has it; what does not fit there is refused by Validate.
+// replicas is the role's size.
 func (r role) replicas() int32 {
-	return int32(min(max(r.spec.Replicas, 0), math.MaxInt32))
+	return max(r.spec.Replicas, 0)
 }
 
 // Mode is how the job trains: with ps it is PS, else it is the number of workers that decides (paddle-operator's rule).
@@ -136,14 +136,14 @@ func podName(job, role string, index int) string {
 // 32 pages of 4 KiB (MAX_ARG_STRLEN), its name included, for which there is room left.
 const longestList = 128<<10 - 64
 
-// mostPods is how many pods a role can have so that the lists of them fit into a variable each: ours of endpoints, and
-// the one of host names that Volcano's svc plugin gives every container (VC_{ROLE}_HOSTS).
-func mostPods(job, role string, intranet v1.Intranet) int {
+// MaxPods returns how many pods a role of a job can have so that the lists of them fit into a variable each: ours of endpoints,
+// and the one of host names that Volcano's svc plugin gives every container (VC_{ROLE}_HOSTS).
+func MaxPods(job *v1.PaddleJob, role string, cfg Config) int {
 	most := 0
 	for digits, count := 1, 10; digits <= 6; digits, count = digits+1, count*10 {
-		host := len(podName(job, role, 0)) - 1 + digits + len(".") + len(job)
+		host := len(podName(job.Name, role, 0)) - 1 + digits + len(".") + len(job.Name)
 		entry := max(host, len("255.255.255.255:")+len(strconv.Itoa(firstPort)))
-		if intranet == v1.Service {
+		if Intranet(job, cfg) == v1.Service {
 			entry = host + len(":") + len(strconv.Itoa(firstPort))
 		}
 		most = max(most, min(count, longestList/(entry+len(","))))

@@ -66,7 +66,7 @@ func contract(job *v1.PaddleJob, addresses Addresses, first int, cfg Config) map
 	if job.Spec.Worker != nil {
 		data[allTrainers] = at.endpoints(addresses, RoleWorker)
 		data["PADDLE_TRAINERS"] = strings.Join(addresses[RoleWorker], ",")
-		data["PADDLE_TRAINERS_NUM"] = strconv.Itoa(job.Spec.Worker.Replicas)
+		data["PADDLE_TRAINERS_NUM"] = strconv.Itoa(int(job.Spec.Worker.Replicas))
 	}
 	if Mode(job) == v1.ModeCollective {
 		maps.Copy(data, frontEndContract(job, addresses, at))
@@ -85,7 +85,7 @@ func contract(job *v1.PaddleJob, addresses Addresses, first int, cfg Config) map
 		maps.Copy(data, launchServers(job, strings.Join(addresses[RolePS], ","), strings.Join(addresses[RoleWorker], ","), at.gloo()))
 	}
 	if gloo := job.Spec.WithGloo; gloo != nil && *gloo > 0 {
-		data["PADDLE_WITH_GLOO"] = strconv.Itoa(*gloo)
+		data["PADDLE_WITH_GLOO"] = strconv.Itoa(int(*gloo))
 		data["PADDLE_GLOO_RENDEZVOUS"] = "3" // HTTP
 		data["PADDLE_GLOO_HTTP_ENDPOINT"] = ""
 		if hosts := addresses[RolePS]; len(hosts) > 0 {
@@ -215,7 +215,7 @@ func launchServers(job *v1.PaddleJob, servers, trainers string, gloo int) map[st
 // Source: paddleformers/cli/cli.py of PaddleFormers.
 func frontEndContract(job *v1.PaddleJob, addresses Addresses, at layout) map[string]string {
 	data := map[string]string{
-		"NNODES":      strconv.Itoa(job.Spec.Worker.Replicas),
+		"NNODES":      strconv.Itoa(int(job.Spec.Worker.Replicas)),
 		"MASTER_ADDR": "",
 		"MASTER_PORT": strconv.Itoa(at.of(RoleWorker, 0) + ports - 1),
 	}

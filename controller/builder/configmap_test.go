@@ -14,7 +14,7 @@ import (
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 )
 
-func withGloo(value int) change {
+func withGloo(value int32) change {
 	return func(job *v1.PaddleJob) { job.Spec.WithGloo = ptr.To(value) }
 }
 

@@ -13,44 +13,13 @@ import (
 // etcdScheme is how the launcher tells an etcd from a master of its own.
 const etcdScheme = "etcd://"
 
-// Elastic reports whether the job's workers may come and go while it trains.
-func Elastic(job *v1.PaddleJob) bool {
-	return job.Spec.Elastic != nil && job.Spec.Worker != nil && job.Spec.PS == nil
-}
-
-// Bounds are the least and the greatest number of workers with which an elastic job trains; what is unset is the number
-// of replicas.
-func Bounds(job *v1.PaddleJob) (least, most int) {
-	worker := job.Spec.Worker
-	if worker == nil {
-		return 0, 0
-	}
-	least, most = worker.Replicas, worker.Replicas
-	if worker.Requests != nil {
-		least = *worker.Requests
-	}
-	if worker.Limits != nil {
-		most = *worker.Limits
-	}
-	return least, most
-}
-
-// largest is how many pods a role may come to have.
-func largest(job *v1.PaddleJob, r role) int {
-	if Elastic(job) {
-		_, most := Bounds(job)
-		return max(most, r.spec.Replicas)
-	}
-	return r.spec.Replicas
-}
-
 // elasticContract is the environment of elastic training. The number of workers is not in it, only its bounds: workers
 // count each other in etcd, under the job's id.
 //
 // What reads it: CollectiveElasticController (distributed/launch/controllers). What must not be in it: endpoints of
 // trainers, which would beat the master and the bounds, and a rank.
 func elasticContract(job *v1.PaddleJob, cfg Config) map[string]string {
-	address, _ := etcd(job, cfg)
+	address, _ := Etcd(job, cfg)
 	least, most := Bounds(job)
 	data := map[string]string{
 		"PADDLE_MASTER": etcdScheme + address,
@@ -74,8 +43,8 @@ func elasticContract(job *v1.PaddleJob, cfg Config) map[string]string {
 // envElasticServer is where users of paddle-operator write the etcd, which has no field for it.
 const envElasticServer = "PADDLE_ELASTIC_SERVER"
 
-// etcd is the address of the job's etcd, without a scheme, and where it is written.
-func etcd(job *v1.PaddleJob, cfg Config) (address, field string) {
+// Etcd is the address of the job's etcd, without a scheme, and where it is written.
+func Etcd(job *v1.PaddleJob, cfg Config) (address, field string) {
 	address, field = cfg.ElasticEtcd, "the controller's --elastic-etcd"
 	if worker := job.Spec.Worker; worker != nil && len(worker.Template.Spec.Containers) > 0 {
 		for _, variable := range worker.Template.Spec.Containers[0].Env {
@@ -106,48 +75,14 @@ func EtcdProblem(address string) string {
 	return ""
 }
 
-func (n *causes) checkElastic(job *v1.PaddleJob, cfg Config) {
-	if job.Spec.Elastic == nil {
-		return
-	}
-	if job.Spec.PS != nil || job.Spec.Heter != nil {
-		n.add(ReasonElasticRoles, "spec.elastic is for workers that train without servers: leave it out, or leave spec.ps and spec.heter out")
-		return
-	}
-	worker := job.Spec.Worker
-	if worker == nil || worker.Replicas <= 0 {
-		return // warnings by checkRoles
-	}
-	fit := mostPods(job.Name, RoleWorker, Intranet(job, cfg))
-	switch least, most := Bounds(job); {
-	case least < 1:
-		n.add(ReasonElasticBounds, "spec.worker.requests is %d: set it to 1 or more", least)
-	case least > most:
-		n.add(ReasonElasticBounds, "spec.worker.requests, the least number of workers, is %d, above spec.worker.limits, the greatest, %d",
-			least, most)
-	case worker.Replicas < least || worker.Replicas > most:
-		n.add(ReasonElasticBounds, "spec.worker.replicas is %d, outside of requests %d to limits %d: choose a number between them",
-			worker.Replicas, least, most)
-	case most > fit && worker.Replicas <= fit:
-		n.add(ReasonTooManyPods, "spec.worker.limits is %d, but the names of at most %d pods fit into one environment variable: lower it, "+
-			"or shorten metadata.name", most, fit)
-	}
-	address, field := etcd(job, cfg)
-	if address == "" {
-		n.add(ReasonEtcd, "spec.elastic needs an etcd through which the workers find each other: set spec.elasticPolicy.etcd to its host:port")
-	} else if problem := EtcdProblem(address); problem != "" {
-		n.add(ReasonEtcd, "%s: %s", field, problem)
-	}
-}
-
 // elasticWarnings tells what has no effect without elastic.
 func elasticWarnings(job *v1.PaddleJob) causes {
 	var warnings causes
-	if job.Spec.Elastic != nil {
+	if ElasticSet(job) {
 		return nil
 	}
 	if job.Spec.ElasticPolicy != nil {
-		warnings.add(ReasonElasticPolicyIgnored, "spec.elasticPolicy has no effect without spec.elastic: set that too, or leave it out")
+		warnings.add(ReasonElasticPolicyIgnored, "spec.elasticPolicy has no effect without minReplicas and maxReplicas: set them, or leave it out")
 	}
 	for _, r := range roles(job) {
 		if r.spec.Requests != nil {

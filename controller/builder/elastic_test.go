@@ -3,7 +3,6 @@
 package builder
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,9 +13,9 @@ import (
 )
 
 // elastic makes a job of workers elastic between two bounds.
-func elastic(least, most int) change {
+func elastic(least, most int32) change {
 	return func(job *v1.PaddleJob) {
-		job.Spec.Elastic = ptr.To(1)
+		job.Spec.Elastic = ptr.To[int32](1)
 		job.Spec.Worker.Requests, job.Spec.Worker.Limits = &least, &most
 	}
 }
@@ -29,7 +28,6 @@ var withEtcd = Config{ElasticEtcd: "kv.paddle:2379"}
 
 func TestElasticEnvironment(t *testing.T) {
 	job := paddleJob(0, 4, elastic(2, 8))
-	require.Empty(t, Validate(job, PodGroupOverrides{}, withEtcd))
 	made, warnings := Job(job, PodGroupOverrides{}, withEtcd)
 	require.Empty(t, warnings)
 	first := taskOf(t, made, RoleWorker).Template.Spec.Containers[0]
@@ -76,7 +74,6 @@ func TestElasticGang(t *testing.T) {
 		"OnFailure may be in place": {paddleJob(0, 4, elastic(2, 8), workerPod(func(s *corev1.PodSpec) { s.RestartPolicy = corev1.RestartPolicyOnFailure })), 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			require.Empty(t, Validate(c.job, PodGroupOverrides{}, withEtcd))
 			made, _ := Job(c.job, PodGroupOverrides{}, withEtcd)
 			require.Equal(t, c.want, made.Spec.MinAvailable)
 			require.Equal(t, c.want, *taskOf(t, made, RoleWorker).MinAvailable)
@@ -88,53 +85,16 @@ func TestElasticGang(t *testing.T) {
 	requireCause(t, warnings, ReasonMinAvailableRaised, "2 is used")
 }
 
-func TestElasticIsRefused(t *testing.T) {
-	unset := func(job *v1.PaddleJob) { job.Spec.Worker.Requests, job.Spec.Worker.Limits = nil, nil }
-	for name, c := range map[string]struct {
-		job    *v1.PaddleJob
-		cfg    Config
-		reason string
-		words  []string
-	}{
-		"no etcd":            {paddleJob(0, 4, elastic(2, 8)), Config{}, ReasonEtcd, []string{"spec.elasticPolicy.etcd"}},
-		"the letters trap":   {paddleJob(0, 4, elastic(2, 8), etcdAt("etcd.kv:2379")), withEtcd, ReasonEtcd, []string{"spec.elasticPolicy.etcd", `"etcd.kv"`, `".kv"`}},
-		"the flag's letters": {paddleJob(0, 4, elastic(2, 8)), Config{ElasticEtcd: "db:1"}, ReasonEtcd, []string{"--elastic-etcd", `"b"`}},
-		"no port":            {paddleJob(0, 4, elastic(2, 8), etcdAt("kv")), withEtcd, ReasonEtcd, []string{"host:port"}},
-		"another scheme":     {paddleJob(0, 4, elastic(2, 8), etcdAt("http://kv:2379")), withEtcd, ReasonEtcd, []string{"host:port"}},
-		"several":            {paddleJob(0, 4, elastic(2, 8), etcdAt("a:1,b:1")), withEtcd, ReasonEtcd, []string{"host:port"}},
-		"IPv6":               {paddleJob(0, 4, elastic(2, 8), etcdAt("[fd00::1]:2379")), withEtcd, ReasonEtcd, []string{"IPv4"}},
-		"a port too high":    {paddleJob(0, 4, elastic(2, 8), etcdAt("kv:65536")), withEtcd, ReasonEtcd, []string{"host:port"}},
-		"none needed":        {paddleJob(0, 4, elastic(0, 8)), withEtcd, ReasonElasticBounds, []string{"spec.worker.requests is 0"}},
-		"min above max":      {paddleJob(0, 4, elastic(5, 4)), withEtcd, ReasonElasticBounds, []string{"is 5", "greatest, 4"}},
-		"below":              {paddleJob(0, 1, elastic(2, 8)), withEtcd, ReasonElasticBounds, []string{"spec.worker.replicas is 1", "2 to limits 8"}},
-		"above":              {paddleJob(0, 9, elastic(2, 8)), withEtcd, ReasonElasticBounds, []string{"spec.worker.replicas is 9"}},
-		"above no requests":  {paddleJob(0, 9, elastic(2, 8), func(job *v1.PaddleJob) { job.Spec.Worker.Requests = nil }), withEtcd, ReasonElasticBounds, []string{"limits"}},
-		"far above":          {paddleJob(0, 4, elastic(2, 1<<20)), withEtcd, ReasonTooManyPods, []string{"spec.worker.limits is 1048576"}},
-		"both far above":     {paddleJob(0, 1<<20, elastic(2, 1<<20)), withEtcd, ReasonTooManyPods, []string{"spec.worker.replicas"}},
-		"longer by a digit":  {paddleJob(0, 4, elastic(2, 11), named(strings.Repeat("a", 63-len("-worker-1")))), withEtcd, ReasonPodNameTooLong, []string{"-worker-10"}},
-		"servers":            {paddleJob(2, 4, elastic(2, 8)), withEtcd, ReasonElasticRoles, []string{"spec.ps"}},
-		"no worker":          {paddleJob(0, 0, func(job *v1.PaddleJob) { job.Spec.Elastic = ptr.To(0) }), withEtcd, ReasonNoRole, []string{"worker"}},
-		"no replicas":        {paddleJob(0, 1, elastic(1, 1), unset, func(job *v1.PaddleJob) { job.Spec.Worker.Replicas = 0 }), withEtcd, ReasonInvalidReplicas, nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			found := Validate(c.job, PodGroupOverrides{}, c.cfg)
-			require.Len(t, found, 1, "%v", found)
-			requireCause(t, found, c.reason, c.words...)
-		})
-	}
-	require.Empty(t, Validate(paddleJob(0, 4, elastic(2, 8), etcdAt("10.0.0.9:2379")), PodGroupOverrides{}, Config{}))
-}
-
 func TestElasticPolicyAloneIsReported(t *testing.T) {
 	_, warnings := mustJob(t, paddleJob(0, 4, etcdAt("kv:2379")))
 	require.Len(t, warnings, 1)
-	requireCause(t, warnings, ReasonElasticPolicyIgnored, "spec.elasticPolicy", "spec.elastic")
+	requireCause(t, warnings, ReasonElasticPolicyIgnored, "spec.elasticPolicy", "minReplicas")
 }
 
 func TestBoundsWithoutElasticAreReported(t *testing.T) {
 	for field, bounded := range map[string]change{
-		"spec.ps.limits":       func(job *v1.PaddleJob) { job.Spec.PS.Limits = ptr.To(4) },
-		"spec.worker.requests": func(job *v1.PaddleJob) { job.Spec.Worker.Requests = ptr.To(1) },
+		"spec.ps.limits":       func(job *v1.PaddleJob) { job.Spec.PS.Limits = ptr.To[int32](4) },
+		"spec.worker.requests": func(job *v1.PaddleJob) { job.Spec.Worker.Requests = ptr.To[int32](1) },
 	} {
 		vcjob, warnings := mustJob(t, paddleJob(2, 4, bounded))
 		require.EqualValues(t, 6, vcjob.Spec.MinAvailable)
@@ -147,7 +107,7 @@ func TestEtcdInTheEnvironment(t *testing.T) {
 	server := func(value string) change {
 		return workerContainer(func(c *corev1.Container) { c.Env = []corev1.EnvVar{{Name: "PADDLE_ELASTIC_SERVER", Value: value}} })
 	}
-	elastic := func(job *v1.PaddleJob) { job.Spec.Elastic = ptr.To(1) }
+	elastic := func(job *v1.PaddleJob) { job.Spec.Elastic = ptr.To[int32](1) }
 	cfg := Config{ElasticEtcd: "flag:1"}
 	for name, tc := range map[string]struct {
 		job  *v1.PaddleJob
@@ -161,8 +121,8 @@ func TestEtcdInTheEnvironment(t *testing.T) {
 	} {
 		require.Equal(t, "etcd://"+tc.want, elasticContract(tc.job, cfg)["PADDLE_MASTER"], name)
 	}
-	found := Validate(paddleJob(0, 2, elastic, server("etcd:2379")), PodGroupOverrides{}, Config{})
-	requireCause(t, found, ReasonEtcd, "containers[0].env PADDLE_ELASTIC_SERVER", "kv-etcd")
+	_, source := Etcd(paddleJob(0, 2, elastic, server("etcd:2379")), Config{})
+	require.Equal(t, "spec.worker.template.spec.containers[0].env PADDLE_ELASTIC_SERVER", source)
 }
 
 func TestEtcdProblem(t *testing.T) {
@@ -175,4 +135,21 @@ func TestEtcdProblem(t *testing.T) {
 	for wrong, left := range map[string]string{"etcd:1": `""`, "e:1": `""`, "data:1": `"ata"`, "tide.ns:1": `"ide.ns"`, "cedt-x:1": `"-x"`} {
 		require.Contains(t, EtcdProblem(wrong), "look for "+left, wrong)
 	}
+}
+
+func TestElasticPolicyIsTheSwitch(t *testing.T) {
+	bounds := func(job *v1.PaddleJob) {
+		job.Spec.ElasticPolicy = &v1.ElasticPolicy{MinReplicas: ptr.To[int32](2), MaxReplicas: ptr.To[int32](8), Etcd: "kv:1"}
+	}
+	job := paddleJob(0, 4, bounds)
+	require.True(t, Elastic(job))
+	require.True(t, Scalable(job))
+	least, most := Bounds(job)
+	require.Equal(t, []int32{2, 8}, []int32{least, most})
+	require.Equal(t, "2:8", elasticContract(job, Config{})["PADDLE_NNODES"])
+	require.Equal(t, SpecHash(job), SpecHash(paddleJob(0, 7, bounds)), "the number of workers may change")
+	_, warnings := mustJob(t, job)
+	require.Empty(t, warnings)
+	require.False(t, Elastic(paddleJob(0, 4, etcdAt("kv:1"))))
+	require.False(t, Elastic(paddleJob(1, 4, bounds)), "workers of servers are not elastic")
 }

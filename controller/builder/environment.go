@@ -155,7 +155,7 @@ const (
 // heterogeneous worker's number by the text POD_IP:PADDLE_PORT in the list of all. PADDLE_HETER_TRAINER_DEVICE is for 2.0
 // and 2.1, which know no stages.
 func heterContract(job *v1.PaddleJob, endpoints string) map[string]string {
-	workers := 0
+	workers := int32(0)
 	if job.Spec.Worker != nil {
 		workers = job.Spec.Worker.Replicas
 	}
@@ -204,7 +204,7 @@ func device(spec *corev1.PodSpec) string {
 	for _, list := range []corev1.ResourceList{resources.Requests, resources.Limits} {
 		for name, quantity := range list {
 			switch text := string(name); {
-			case !isExtended(name) || quantity.IsZero():
+			case !IsExtended(name) || quantity.IsZero():
 			case strings.Contains(text, "gpu"):
 				return "gpu"
 			case strings.Contains(text, "xpu"):
@@ -220,11 +220,4 @@ func fromKey(name string, job *v1.PaddleJob, key string) corev1.EnvVar {
 	return corev1.EnvVar{Name: name, ValueFrom: &corev1.EnvVarSource{ConfigMapKeyRef: &corev1.ConfigMapKeySelector{
 		LocalObjectReference: corev1.LocalObjectReference{Name: job.Name}, Key: key,
 	}}}
-}
-
-func (n *causes) checkHeter(job *v1.PaddleJob) {
-	if job.Spec.Heter != nil && (job.Spec.PS == nil || job.Spec.Worker == nil) {
-		n.add(ReasonHeterAlone, "spec.heter needs spec.ps and spec.worker: heterogeneous workers are the second half of workers "+
-			"that train with servers; set both, or make them spec.worker")
-	}
 }

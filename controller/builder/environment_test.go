@@ -336,17 +336,3 @@ func TestHeterIsPartOfTheGang(t *testing.T) {
 		})
 	}
 }
-
-func TestHeterIsRefusedAlone(t *testing.T) {
-	for name, job := range map[string]*v1.PaddleJob{
-		"without servers": paddleJob(0, 2, heter(1)),
-	} {
-		t.Run(name, func(t *testing.T) {
-			found := Validate(job, PodGroupOverrides{}, Config{})
-			require.Len(t, found, 1)
-			requireCause(t, found, ReasonHeterAlone, "spec.heter", "spec.ps")
-		})
-	}
-	requireCause(t, Validate(paddleJob(1, 0, heter(1)), PodGroupOverrides{}, Config{}), ReasonHeterAlone, "spec.worker")
-	requireCause(t, Validate(paddleJob(0, 0, heter(1)), PodGroupOverrides{}, Config{}), ReasonHeterAlone, "spec.worker")
-}

@@ -130,11 +130,11 @@ func TestTemplateMountsSampleSet(t *testing.T) {
 		s.Containers = append(s.Containers, corev1.Container{Name: "side", Image: "i"})
 	}))
 	got, _ := mustJob(t, job)
-	mount := corev1.VolumeMount{Name: sampleVolume, MountPath: "/data"}
+	mount := corev1.VolumeMount{Name: SampleVolume, MountPath: "/data"}
 	for _, name := range []string{RolePS, RoleWorker} {
 		spec := taskOf(t, got, name).Template.Spec
 		volume := spec.Volumes[len(spec.Volumes)-1]
-		require.Equal(t, sampleVolume, volume.Name)
+		require.Equal(t, SampleVolume, volume.Name)
 		require.Equal(t, &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "claim"}, volume.PersistentVolumeClaim)
 		require.Contains(t, spec.Containers[0].VolumeMounts, mount)
 	}

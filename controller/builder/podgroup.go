@@ -172,7 +172,7 @@ func usage(spec *corev1.PodSpec) corev1.ResourceList {
 		"count/pods":        *resource.NewQuantity(1, resource.DecimalSI),
 	}
 	for name, quantity := range requests {
-		if isCompute(name) || strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix) || isExtended(name) {
+		if isCompute(name) || strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix) || IsExtended(name) {
 			used[name] = quantity
 			used[corev1.DefaultResourceRequestsPrefix+name] = quantity
 		}
@@ -189,8 +189,8 @@ func isCompute(name corev1.ResourceName) bool {
 	return name == corev1.ResourceCPU || name == corev1.ResourceMemory || name == corev1.ResourceEphemeralStorage
 }
 
-// isExtended is Kubernetes' own rule for resources such as nvidia.com/gpu.
-func isExtended(name corev1.ResourceName) bool {
+// IsExtended is Kubernetes' own rule for resources such as nvidia.com/gpu.
+func IsExtended(name corev1.ResourceName) bool {
 	text := string(name)
 	return strings.Contains(text, "/") && !strings.Contains(text, corev1.ResourceDefaultNamespacePrefix) &&
 		!strings.HasPrefix(text, corev1.DefaultResourceRequestsPrefix) &&

@@ -48,6 +48,12 @@ func (p Ports) String() string { return fmt.Sprintf("%d-%d", p.First, p.First+p.
 // Overlaps reports whether a port is in both.
 func (p Ports) Overlaps(q Ports) bool { return p.First < q.First+q.Count && q.First < p.First+p.Count }
 
+// Usable returns how many of the ports can be given to pods, each of which has a block.
+func (p Ports) Usable() int { return p.Count / ports * ports }
+
+// HostPortsOf returns the ports that jobs with intranet Host may use.
+func HostPortsOf(cfg Config) Ports { return cmp.Or(cfg.HostPorts, DefaultHostPorts()) }
+
 // HostPorts reports whether each pod of a job needs ports of its own because it has its node's address. Elastic workers
 // choose free ports themselves, and tell them to each other.
 func HostPorts(job *v1.PaddleJob, cfg Config) bool {

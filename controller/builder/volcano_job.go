@@ -15,13 +15,11 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	vcbus "volcano.sh/apis/pkg/apis/bus/v1alpha1"
-	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 )
@@ -29,13 +27,13 @@ import (
 // maxRetry is Volcano's own default for tasks, and has no effect there: no policy restarts a task.
 const maxRetry int32 = 3
 
-// Job renders the Volcano Job of a PaddleJob that Validate has nothing against, and tells what the user should know
+// Job renders the Volcano Job of a valid PaddleJob, and tells what the user should know
 // about it. Everything that Volcano's webhooks would default is written out, so that the Job means the same without them.
 func Job(job *v1.PaddleJob, overrides PodGroupOverrides, cfg Config) (*vcbatch.Job, []Cause) {
 	warnings := jobWarnings(job, overrides, cfg)
 	least := members(job, overrides)
-	queueName, _ := queue(job, overrides)
-	priority, _ := priorityClass(job, overrides)
+	queueName := Queue(job, overrides)
+	priority := priorityClass(job, overrides)
 	var sum int64
 	var tasks []vcbatch.TaskSpec
 	for _, r := range roles(job) {
@@ -54,7 +52,7 @@ func Job(job *v1.PaddleJob, overrides PodGroupOverrides, cfg Config) (*vcbatch.J
 			OwnerReferences: []metav1.OwnerReference{ownedBy(job)},
 		},
 		Spec: vcbatch.JobSpec{
-			SchedulerName:     cfg.scheduler(),
+			SchedulerName:     cfg.Scheduler(),
 			Queue:             queueName,
 			PriorityClassName: priority,
 			MinAvailable:      int32(min(sum, math.MaxInt32)),
@@ -134,24 +132,24 @@ func minimum(job *v1.PaddleJob, overrides PodGroupOverrides) (value int32, set b
 	return overrides.MinMember, overrides.MinMember != 0, "spec.minMember of the PodGroup " + job.Name
 }
 
-// queue is the job's queue, and where that is written.
-func queue(job *v1.PaddleJob, overrides PodGroupOverrides) (name, field string) {
+// Queue returns the job's queue.
+func Queue(job *v1.PaddleJob, overrides PodGroupOverrides) string {
 	if policy := job.Spec.SchedulingPolicy; policy != nil && policy.Queue != "" {
-		return policy.Queue, "spec.schedulingPolicy.queue"
+		return policy.Queue
 	}
 	// As Volcano does, a PodGroup in the default queue is one that names none: its CRD fills that in.
 	if overrides.NamespaceQueue != "" && (overrides.Queue == "" || overrides.Queue == defaultQueue) {
-		return overrides.NamespaceQueue, "annotation " + vcscheduling.QueueNameAnnotationKey + " of the namespace " + job.Namespace
+		return overrides.NamespaceQueue
 	}
-	return cmp.Or(overrides.Queue, defaultQueue), "spec.queue of the PodGroup " + job.Name
+	return cmp.Or(overrides.Queue, defaultQueue)
 }
 
-// priorityClass is the job's priority class, "" for none, and where it is written.
-func priorityClass(job *v1.PaddleJob, overrides PodGroupOverrides) (name, field string) {
+// priorityClass returns the job's priority class, "" for none.
+func priorityClass(job *v1.PaddleJob, overrides PodGroupOverrides) string {
 	if policy := job.Spec.SchedulingPolicy; policy != nil && policy.PriorityClass != "" {
-		return policy.PriorityClass, "spec.schedulingPolicy.priorityClass"
+		return policy.PriorityClass
 	}
-	return overrides.PriorityClassName, "spec.priorityClassName of the PodGroup " + job.Name
+	return overrides.PriorityClassName
 }
 
 // total is the number of pods of a job.
@@ -193,8 +191,11 @@ func members(job *v1.PaddleJob, overrides PodGroupOverrides) map[string]int32 {
 // depend on it.
 func Scalable(job *v1.PaddleJob) bool {
 	worker := job.Spec.Worker
-	return Elastic(job) && job.Spec.PS == nil && worker != nil && worker.Requests != nil && worker.Limits != nil &&
-		worker.Replicas >= *worker.Requests && worker.Replicas <= *worker.Limits
+	if !Elastic(job) {
+		return false
+	}
+	minReplicas, maxReplicas := bounds(job)
+	return minReplicas != nil && maxReplicas != nil && worker.Replicas >= *minReplicas && worker.Replicas <= *maxReplicas
 }
 
 // restartsPods reports whether a worker that fails is started again alone.
@@ -279,12 +280,6 @@ func taskPolicies(job *v1.PaddleJob, r role) []vcbatch.LifecyclePolicy {
 	return nil
 }
 
-// Bounds of what the scheduler's plugin takes.
-const (
-	largestModel       = "1Pi"
-	largestGroup int32 = 1 << 16
-)
-
 // topology is the job's limit in the terms of a Volcano Job, nil for none. A limit without a mode is hard, as Volcano's
 // CRD has it.
 func topology(job *v1.PaddleJob) *vcbatch.NetworkTopologySpec {
@@ -297,7 +292,11 @@ func topology(job *v1.PaddleJob) *vcbatch.NetworkTopologySpec {
 	if limit.Mode == v1.TopologySoft {
 		mode = vcbatch.SoftNetworkTopologyMode
 	}
-	return &vcbatch.NetworkTopologySpec{Mode: mode, HighestTierAllowed: limit.HighestTierAllowed, HighestTierName: limit.HighestTierName}
+	var tier *int
+	if limit.HighestTierAllowed != nil {
+		tier = ptr.To(int(*limit.HighestTierAllowed))
+	}
+	return &vcbatch.NetworkTopologySpec{Mode: mode, HighestTierAllowed: tier, HighestTierName: limit.HighestTierName}
 }
 
 // placementAnnotations tell the scheduler's plugin what the user set in spec.schedulingPolicy and Volcano has no field
@@ -332,51 +331,6 @@ func amounts(list corev1.ResourceList) string {
 		all = append(all, string(name)+"="+quantity.String())
 	}
 	return strings.Join(all, ",")
-}
-
-func (n *causes) checkPlacement(job *v1.PaddleJob) {
-	policy := job.Spec.SchedulingPolicy
-	if policy == nil {
-		return
-	}
-	const field = "spec.schedulingPolicy."
-	if limit := policy.NetworkTopology; limit != nil {
-		switch limit.Mode {
-		case "", v1.TopologyHard, v1.TopologySoft:
-		default:
-			n.add(ReasonInvalidTopology, field+"networkTopology.mode %q does not exist: use hard or soft", string(limit.Mode))
-		}
-		if limit.HighestTierAllowed != nil && limit.HighestTierName != "" {
-			n.add(ReasonInvalidTopology, field+"networkTopology has highestTierAllowed and highestTierName: keep one of them")
-		}
-		if limit.HighestTierAllowed != nil && *limit.HighestTierAllowed < 0 {
-			n.add(ReasonInvalidTopology, field+"networkTopology.highestTierAllowed is %d: set it to 0 (one node) or more", *limit.HighestTierAllowed)
-		}
-		if limit.Mode != v1.TopologySoft && limit.HighestTierAllowed == nil && limit.HighestTierName == "" {
-			n.add(ReasonInvalidTopology, field+"networkTopology is hard and names no tier: set highestTierAllowed or highestTierName, or mode: soft")
-		}
-	}
-	switch policy.Colocation {
-	case "", "Required", "Preferred", "None":
-	default:
-		n.add(ReasonInvalidColocation, field+"colocation %q does not exist: use Required, Preferred or None", string(policy.Colocation))
-	}
-	if policy.ParameterSize != nil {
-		size := policy.ParameterSize.DeepCopy()
-		if size.Sign() <= 0 || size.Cmp(resource.MustParse(largestModel)) > 0 {
-			n.add(ReasonInvalidParameterSize, field+"parameterSize is %s: set it to the bytes of the model's parameters, such as 2Gi, at most %s, "+
-				"or leave it out", size.String(), largestModel)
-		}
-	}
-	if group := policy.ParallelGroupSize; group != nil && (*group < 1 || *group > largestGroup) {
-		n.add(ReasonInvalidGroupSize, field+"parallelGroupSize is %d: set it to the GPUs of one tensor or pipeline parallel group, at most %d, "+
-			"or leave it out", *group, largestGroup)
-	}
-	for _, name := range slices.Sorted(maps.Keys(policy.MinResources)) {
-		if quantity := policy.MinResources[name]; quantity.Sign() < 0 {
-			n.add(ReasonInvalidMinResources, field+"minResources: %s of %s is below nothing: leave it out", quantity.String(), name)
-		}
-	}
 }
 
 // SpecHash identifies what the job's objects are made from: the spec without what may change while the job runs, which is

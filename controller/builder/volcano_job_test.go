@@ -174,7 +174,7 @@ func TestJobTellsWhatHasNoEffect(t *testing.T) {
 
 // The reconciler renders also what it has refused, to tell about it.
 func TestJobOfNonsenseIsHarmless(t *testing.T) {
-	job := paddleJob(math.MaxInt, math.MaxInt)
+	job := paddleJob(math.MaxInt32, math.MaxInt32)
 	got, _ := Job(job, PodGroupOverrides{MinMember: math.MinInt32}, Config{})
 	require.EqualValues(t, math.MaxInt32, got.Spec.MinAvailable)
 	addresses, _, missing := PodAddresses(job, nil)
@@ -200,9 +200,9 @@ func runs(run v1.RunPolicy) func(*v1.PaddleJob) {
 	return func(job *v1.PaddleJob) { job.Spec.RunPolicy = &run }
 }
 
-func bounded(least, most int) func(*v1.PaddleJob) {
+func bounded(least, most int32) func(*v1.PaddleJob) {
 	return func(job *v1.PaddleJob) {
-		job.Spec.Elastic, job.Spec.ElasticPolicy = ptr.To(1), &v1.ElasticPolicy{Etcd: "10.0.0.1:2379"}
+		job.Spec.Elastic, job.Spec.ElasticPolicy = ptr.To[int32](1), &v1.ElasticPolicy{Etcd: "10.0.0.1:2379"}
 		job.Spec.Worker.Requests, job.Spec.Worker.Limits = &least, &most
 	}
 }
@@ -244,7 +244,6 @@ func TestRestartPolicies(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Empty(t, Validate(tc.job, PodGroupOverrides{}, Config{}))
 			job, _ := Job(tc.job, PodGroupOverrides{}, Config{})
 			whole, worker := policiesOf(job)
 			require.Equal(t, tc.whole, whole)
@@ -276,7 +275,9 @@ func TestWhatOfTheRunPolicyMayChange(t *testing.T) {
 	require.Equal(t, plain, hash(v1.RunPolicy{BackoffLimit: ptr.To[int32](0), PermanentExitCodes: []int32{3}}), "the controller decides")
 	require.NotEqual(t, plain, hash(v1.RunPolicy{RestartScope: v1.RestartPod}))
 
-	elastic := func(replicas, least, most int) string { return SpecHash(paddleJob(0, replicas, bounded(least, most))) }
+	elastic := func(replicas int, least, most int32) string {
+		return SpecHash(paddleJob(0, replicas, bounded(least, most)))
+	}
 	require.Equal(t, elastic(2, 1, 4), elastic(4, 1, 4))
 	require.NotEqual(t, elastic(2, 1, 4), elastic(5, 1, 4), "out of bounds")
 	require.NotEqual(t, elastic(2, 1, 4), elastic(2, 1, 5))
@@ -284,32 +285,6 @@ func TestWhatOfTheRunPolicyMayChange(t *testing.T) {
 		return SpecHash(paddleJob(0, replicas, bounded(1, 4), func(job *v1.PaddleJob) { job.Spec.Worker.Limits = nil }))
 	}
 	require.NotEqual(t, unbounded(2), unbounded(3), "the bound that is unset would follow")
-}
-
-func TestRunPolicyRefused(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
-		run   v1.RunPolicy
-		ps    int
-		words string
-	}{
-		"no time":              {run: v1.RunPolicy{ActiveDeadlineSeconds: ptr.To[int64](0)}, ps: 1, words: "activeDeadlineSeconds is 0"},
-		"before the end":       {run: v1.RunPolicy{TTLSecondsAfterFinished: ptr.To[int32](-1)}, ps: 1, words: "ttlSecondsAfterFinished is -1"},
-		"less than none":       {run: v1.RunPolicy{BackoffLimit: ptr.To[int32](-1)}, ps: 1, words: "backoffLimit is -1"},
-		"another scope":        {run: v1.RunPolicy{RestartScope: "Node"}, ps: 1, words: `restartScope "Node" does not exist`},
-		"pod in collective":    {run: v1.RunPolicy{RestartScope: v1.RestartPod}, words: "restartScope Pod is for workers of PS mode"},
-		"success is permanent": {run: v1.RunPolicy{PermanentExitCodes: []int32{0}}, ps: 1, words: "permanentExitCodes has 0"},
-		"no exit code":         {run: v1.RunPolicy{PermanentExitCodes: []int32{256}}, ps: 1, words: "permanentExitCodes has 256"},
-		"twice":                {run: v1.RunPolicy{PermanentExitCodes: []int32{3, 3}}, ps: 1, words: "permanentExitCodes has 3"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			found := Validate(paddleJob(tc.ps, 2, runs(tc.run)), PodGroupOverrides{}, Config{})
-			require.Len(t, found, 1)
-			require.Equal(t, ReasonInvalidRunPolicy, found[0].Reason)
-			require.Contains(t, found[0].Message, tc.words)
-		})
-	}
 }
 
 func TestTopologyReachesThePodGroup(t *testing.T) {
@@ -320,7 +295,7 @@ func TestTopologyReachesThePodGroup(t *testing.T) {
 	}{
 		"none": {},
 		"hard by default": {
-			&v1.NetworkTopology{HighestTierAllowed: ptr.To(2)},
+			&v1.NetworkTopology{HighestTierAllowed: ptr.To[int32](2)},
 			&vcbatch.NetworkTopologySpec{Mode: vcbatch.HardNetworkTopologyMode, HighestTierAllowed: ptr.To(2)},
 			&vcscheduling.NetworkTopologySpec{Mode: vcscheduling.HardNetworkTopologyMode, HighestTierAllowed: ptr.To(2)},
 		},
@@ -363,36 +338,6 @@ func TestPlacementAnnotations(t *testing.T) {
 	job.Spec.SchedulingPolicy = nil
 	got, _ = mustJob(t, job)
 	require.Equal(t, map[string]string{v1.ColocationAnnotation: "None", "note": "n", v1.ModeAnnotation: "PS", v1.SpecHashAnnotation: SpecHash(job)}, got.Annotations)
-}
-
-func TestValidatePlacement(t *testing.T) {
-	for name, c := range map[string]struct {
-		apply  func(p *v1.SchedulingPolicy)
-		reason string
-		text   string
-	}{
-		"another mode": {func(p *v1.SchedulingPolicy) {
-			p.NetworkTopology = &v1.NetworkTopology{Mode: "Hard", HighestTierName: "rack"}
-		}, ReasonInvalidTopology, `mode "Hard" does not exist`},
-		"both": {func(p *v1.SchedulingPolicy) {
-			p.NetworkTopology = &v1.NetworkTopology{HighestTierAllowed: ptr.To(1), HighestTierName: "rack"}
-		}, ReasonInvalidTopology, "keep one of them"},
-		"a tier below all": {func(p *v1.SchedulingPolicy) { p.NetworkTopology = &v1.NetworkTopology{HighestTierAllowed: ptr.To(-1)} }, ReasonInvalidTopology, "is -1"},
-		"hard, no tier":    {func(p *v1.SchedulingPolicy) { p.NetworkTopology = &v1.NetworkTopology{} }, ReasonInvalidTopology, "names no tier"},
-		"colocation":       {func(p *v1.SchedulingPolicy) { p.Colocation = "required" }, ReasonInvalidColocation, `"required" does not exist`},
-		"nothing":          {func(p *v1.SchedulingPolicy) { p.ParameterSize = ptr.To(resource.MustParse("0")) }, ReasonInvalidParameterSize, "is 0"},
-		"too large":        {func(p *v1.SchedulingPolicy) { p.ParameterSize = ptr.To(resource.MustParse("2Pi")) }, ReasonInvalidParameterSize, "at most 1Pi"},
-		"no group":         {func(p *v1.SchedulingPolicy) { p.ParallelGroupSize = ptr.To[int32](0) }, ReasonInvalidGroupSize, "is 0"},
-		"a huge group":     {func(p *v1.SchedulingPolicy) { p.ParallelGroupSize = ptr.To[int32](65537) }, ReasonInvalidGroupSize, "at most 65536"},
-		"below nothing":    {func(p *v1.SchedulingPolicy) { p.MinResources = list("cpu", "-1") }, ReasonInvalidMinResources, "-1 of cpu"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			found := Validate(paddleJob(2, 2, policy(c.apply)), PodGroupOverrides{}, Config{})
-			require.Len(t, found, 1)
-			require.Equal(t, c.reason, found[0].Reason)
-			require.Contains(t, found[0].Message, c.text)
-		})
-	}
 }
 
 func TestSpecHash(t *testing.T) {

@@ -8,62 +8,6 @@ import (
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 )
 
-// Reasons for which Validate refuses a job.
-const (
-	// ReasonInvalidName refuses a name that no Service can have.
-	ReasonInvalidName = "InvalidName"
-	// ReasonPodNameTooLong refuses a name that makes a pod's name longer than a host name may be.
-	ReasonPodNameTooLong = "PodNameTooLong"
-	// ReasonNoRole refuses a job without ps and worker.
-	ReasonNoRole = "NoRole"
-	// ReasonNoWorker refuses servers that nobody trains with.
-	ReasonNoWorker = "NoWorker"
-	// ReasonInvalidReplicas refuses a role of no pods.
-	ReasonInvalidReplicas = "InvalidReplicas"
-	// ReasonTooManyPods refuses a role whose addresses do not fit into a variable.
-	ReasonTooManyPods = "TooManyPods"
-	// ReasonInvalidMinAvailable refuses a minimum that no gang can have.
-	ReasonInvalidMinAvailable = "InvalidMinAvailable"
-	// ReasonInvalidQueue refuses a queue that cannot exist or take jobs.
-	ReasonInvalidQueue = "InvalidQueue"
-	// ReasonInvalidPriorityClass refuses a priority class that cannot exist.
-	ReasonInvalidPriorityClass = "InvalidPriorityClass"
-	// ReasonInvalidWithGloo refuses an unknown withGloo.
-	ReasonInvalidWithGloo = "InvalidWithGloo"
-	// ReasonInvalidTopology refuses a limit that cannot be held.
-	ReasonInvalidTopology = "InvalidNetworkTopology"
-	// ReasonInvalidColocation refuses an unknown colocation.
-	ReasonInvalidColocation = "InvalidColocation"
-	// ReasonInvalidParameterSize refuses a size that no model has.
-	ReasonInvalidParameterSize = "InvalidParameterSize"
-	// ReasonInvalidGroupSize refuses a parallel group of no GPUs, or of too many.
-	ReasonInvalidGroupSize = "InvalidParallelGroupSize"
-	// ReasonInvalidMinResources refuses amounts below nothing.
-	ReasonInvalidMinResources = "InvalidMinResources"
-	// ReasonInvalidSampleSet refuses a sampleSetRef that cannot be mounted.
-	ReasonInvalidSampleSet = "InvalidSampleSet"
-	// ReasonNoContainer refuses a template without containers.
-	ReasonNoContainer = "NoContainer"
-	// ReasonInvalidTemplate refuses a template that the API server would refuse as a pod.
-	ReasonInvalidTemplate = "InvalidTemplate"
-	// ReasonOtherScheduler refuses pods that would be placed outside of the gang.
-	ReasonOtherScheduler = "OtherScheduler"
-	// ReasonRestartPolicy refuses a restart policy under which the gang would hang.
-	ReasonRestartPolicy = "RestartPolicyNotAllowed"
-	// ReasonDNSPolicy refuses a DNS policy under which the pods' names do not resolve.
-	ReasonDNSPolicy = "DNSPolicyNotAllowed"
-	// ReasonHeterAlone refuses heterogeneous workers without servers and workers.
-	ReasonHeterAlone = "HeterNeedsServersAndWorkers"
-	// ReasonElasticRoles refuses elastic training with servers.
-	ReasonElasticRoles = "ElasticNeedsWorkersOnly"
-	// ReasonElasticBounds refuses bounds of an elastic job that cannot be held.
-	ReasonElasticBounds = "InvalidElasticBounds"
-	// ReasonEtcd refuses an elastic job whose etcd its workers would not find.
-	ReasonEtcd = "InvalidElasticEtcd"
-	// ReasonInvalidRunPolicy refuses a run policy that no job can follow.
-	ReasonInvalidRunPolicy = "InvalidRunPolicy"
-)
-
 // Reasons of the notices about a job that is run.
 const (
 	// ReasonRestartPolicyChanged tells that restartPolicy Always became Never.

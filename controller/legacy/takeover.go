@@ -39,7 +39,7 @@ func PodsHealthy(obs *observed.State) bool {
 	if obs.Operator.Environment == nil {
 		return false
 	}
-	well := map[string]int{}
+	well := map[string]int32{}
 	for _, m := range obs.RolePods() {
 		if m.State == observed.Failed || m.State == observed.Terminating {
 			return false

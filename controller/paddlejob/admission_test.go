@@ -126,10 +126,10 @@ func TestAWriteThatAdmissionUndoesIsNotRepeated(t *testing.T) {
 	t.Run("the size of an elastic job", func(t *testing.T) {
 		t.Parallel()
 		d, now := start(t, func(job *v1.PaddleJob) {
-			job.Spec.Elastic = ptr.To(1)
+			job.Spec.Elastic = ptr.To[int32](1)
 			job.Spec.ElasticPolicy = &v1.ElasticPolicy{Etcd: "kv:2379"}
-			job.Spec.Worker.Requests = ptr.To(1)
-			job.Spec.Worker.Limits = ptr.To(4)
+			job.Spec.Worker.Requests = ptr.To[int32](1)
+			job.Spec.Worker.Limits = ptr.To[int32](4)
 		})
 		job, err := d.paddle.BatchV1().PaddleJobs("ml").Get(t.Context(), "job", metav1.GetOptions{})
 		require.NoError(t, err)

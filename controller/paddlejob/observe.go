@@ -30,6 +30,9 @@ func (c *Controller) read(ctx context.Context, namespace, name, key string) (*ob
 	if err != nil {
 		return nil, fmt.Errorf("reading the PaddleJob from the cache: %w", err)
 	}
+	if ptr.Deref(job.Spec.ManagedBy, v1.ManagedByController) != v1.ManagedByController {
+		return nil, nil //nolint:nilnil // another controller runs it
+	}
 	job, _ = c.mutatedJobs.newest(key, job, true)
 	obs := &observed.State{Now: c.now(), Job: job, Queue: c.findQueue, Priority: c.findPriority, TakenPorts: c.takenPorts(key)}
 

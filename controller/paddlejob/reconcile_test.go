@@ -21,6 +21,7 @@ import (
 	kubefake "k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/record"
+	"k8s.io/utils/ptr"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 	vcfake "volcano.sh/apis/pkg/client/clientset/versioned/fake"
@@ -272,7 +273,7 @@ func TestFailureOfTheServerIsNotTheUsers(t *testing.T) {
 func TestConflictTellsNothing(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	d.cached(t, d.stored(t, func(job *v1.PaddleJob) { job.Spec.Worker.Replicas = 0 }))
+	d.cached(t, d.stored(t, func(job *v1.PaddleJob) { job.Spec.Worker.Template.Spec.SchedulerName = "other" }))
 	d.paddle.PrependReactor("update", "paddlejobs", refuse("changed", http.StatusConflict))
 	d.paddle.PrependReactor("update", "paddlejobs", func(clienttesting.Action) (bool, runtime.Object, error) {
 		return true, nil, apierrors.NewConflict(v1.Resource("paddlejobs"), "job", errors.New("changed"))
@@ -352,7 +353,7 @@ func TestChangeOfCountsWaitsForMore(t *testing.T) {
 	d.cached(t, written)
 	d.cachedVolcanoJob(t, vcbatch.Pending)
 	require.NoError(t, d.work(t))
-	require.Equal(t, 1, d.status(t).Worker.Pending)
+	require.EqualValues(t, 1, d.status(t).Worker.Pending)
 }
 
 // commands are the names of those that Volcano has not read.
@@ -464,4 +465,18 @@ func TestFinalStatusIsWrittenOnce(t *testing.T) {
 		err := d.work(t)
 		require.Equal(t, tc.stale, errors.Is(err, errStale), "%s: %v", name, err)
 	}
+}
+
+func TestManagedByAnotherController(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	d.cached(t, d.stored(t, func(job *v1.PaddleJob) { job.Spec.ManagedBy = ptr.To("kueue.x-k8s.io/multikueue") }))
+	require.NoError(t, d.work(t))
+	require.Equal(t, v1.PaddleJobStatus{}, *d.status(t))
+	require.Empty(t, d.reported())
+
+	d = newDesk(t)
+	d.cached(t, d.stored(t, func(job *v1.PaddleJob) { job.Spec.ManagedBy = ptr.To(v1.ManagedByController) }))
+	require.NoError(t, d.work(t))
+	require.Equal(t, v1.Pending, d.status(t).Phase)
 }

@@ -82,7 +82,7 @@ func gangOf(ctx context.Context, mode conformance.Mode, namespace, job string, s
 }
 
 func role(replicas int) *v1.ResourceSpec {
-	return &v1.ResourceSpec{Replicas: replicas, Template: corev1.PodTemplateSpec{
+	return &v1.ResourceSpec{Replicas: int32(replicas), Template: corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{sandbox.AnnotationRunFor: "forever"}},
 		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "paddle", Image: "paddle"}}},
 	}}
@@ -97,12 +97,12 @@ func TestRunningJobsTrain(t *testing.T) {
 		size int
 		spec v1.PaddleJobSpec
 	}{
-		{"ps", conformance.PS, 5, v1.PaddleJobSpec{PS: role(2), Worker: role(3), WithGloo: ptr.To(1)}},
-		{"ps-all", conformance.PS, 3, v1.PaddleJobSpec{PS: role(1), Worker: role(2), WithGloo: ptr.To(2)}},
+		{"ps", conformance.PS, 5, v1.PaddleJobSpec{PS: role(2), Worker: role(3), WithGloo: ptr.To[int32](1)}},
+		{"ps-all", conformance.PS, 3, v1.PaddleJobSpec{PS: role(1), Worker: role(2), WithGloo: ptr.To[int32](2)}},
 		{"collective", conformance.Collective, 3, v1.PaddleJobSpec{Worker: role(3)}},
 		{"single", conformance.Single, 1, v1.PaddleJobSpec{Worker: role(1)}},
-		{"heter", conformance.PS, 5, v1.PaddleJobSpec{PS: role(1), Worker: role(2), Heter: role(2), WithGloo: ptr.To(1)}},
-		{"elastic", conformance.Elastic, 3, v1.PaddleJobSpec{Worker: elastic(2, 3, 4), Elastic: ptr.To(1), ElasticPolicy: &v1.ElasticPolicy{Etcd: "kv:2379"}}},
+		{"heter", conformance.PS, 5, v1.PaddleJobSpec{PS: role(1), Worker: role(2), Heter: role(2), WithGloo: ptr.To[int32](1)}},
+		{"elastic", conformance.Elastic, 3, v1.PaddleJobSpec{Worker: elastic(2, 3, 4), Elastic: ptr.To[int32](1), ElasticPolicy: &v1.ElasticPolicy{Etcd: "kv:2379"}}},
 	}
 	space := cluster.Namespace(t)
 	intranets := []v1.Intranet{"", v1.PodIP, v1.Service, v1.Host}
@@ -207,7 +207,7 @@ func TestTheLauncherStartsNoOtherPodsProcesses(t *testing.T) {
 }
 
 // elastic is a role of some pods between two bounds.
-func elastic(least, replicas, most int) *v1.ResourceSpec {
+func elastic(least int32, replicas int, most int32) *v1.ResourceSpec {
 	spec := role(replicas)
 	spec.Requests, spec.Limits = &least, &most
 	return spec

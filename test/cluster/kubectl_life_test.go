@@ -191,7 +191,7 @@ func TestAllOrNothing(t *testing.T) {
 		want string
 	}{
 		"a field that is not known":      {good + manifest("bad", 1, "cpu: 1", "  suspend: true\n"), 4, `unknown field "spec.suspend"`},
-		"what the controller refuses":    {good + manifest("bad", 0, "cpu: 1"), 4, "spec.worker.replicas is 0: set it to 1 or more (InvalidReplicas)"},
+		"what the controller refuses":    {good + manifest("bad", 0, "cpu: 1"), 4, "spec.worker.replicas: Invalid value: 0: set it to 1 or more"},
 		"what the API server refuses":    {good + manifest("bad", 1, "cpu: 1", "  runPolicy: {restartScope: Sometimes}\n"), 4, "restartScope"},
 		"twice the same":                 {good + good, 4, "both called"},
 		"another namespace":              {good + "---\napiVersion: batch.paddlepaddle.org/v1\nkind: PaddleJob\nmetadata: {name: x, namespace: other}\n", 2, "--namespace is"},

@@ -14,6 +14,7 @@ import (
 	kubeflowv1 "github.com/paddle-volcano/paddle-volcano/controller/api/kubeflow/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 	"github.com/paddle-volcano/paddle-volcano/controller/legacy/kubeflow"
+	"github.com/paddle-volcano/paddle-volcano/controller/validation"
 	"github.com/paddle-volcano/paddle-volcano/test/conformance"
 	"github.com/paddle-volcano/paddle-volcano/test/conformance/rules"
 	"github.com/paddle-volcano/paddle-volcano/test/vcjob"
@@ -42,7 +43,7 @@ func TestRanksAreThoseOfThePods(t *testing.T) {
 			cfg := builder.Config{DefaultIntranet: intranet, ElasticEtcd: "kv.paddle-system.svc:2379"}
 			name := strings.ToLower(strings.ReplaceAll(name, " ", "-") + "-" + string(intranet))
 			made := kubeflow.Convert(job("train", name, tc.with...), true).Job
-			require.Empty(t, builder.Validate(made, builder.PodGroupOverrides{}, cfg), name)
+			require.Empty(t, validation.Validate(made, builder.PodGroupOverrides{}, cfg), name)
 			rendered, told := builder.Job(made, builder.PodGroupOverrides{}, cfg)
 			require.Empty(t, told, name)
 			submitted, err := volcano.Create(t.Context(), rendered)

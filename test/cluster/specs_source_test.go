@@ -84,9 +84,9 @@ func (s *source) job() *v1.PaddleJob {
 	}
 	spec.CleanPodPolicy = one(s, "", v1.CleanNever, "Sometimes")
 	spec.Intranet = one(s, "", v1.PodIP, v1.Service, v1.Host, "None")
-	spec.WithGloo = maybe(s, 0, 1, 2, 3)
+	spec.WithGloo = maybe[int32](s, 0, 1, 2, 3)
 	if s.seldom(4) {
-		spec.Elastic, spec.ElasticPolicy = maybe(s, 1), maybe(s, v1.ElasticPolicy{Etcd: one(s, "10.0.0.1:2379", "etcd:1", "")})
+		spec.Elastic, spec.ElasticPolicy = maybe[int32](s, 1), maybe(s, v1.ElasticPolicy{Etcd: one(s, "10.0.0.1:2379", "etcd:1", "")})
 	}
 	if s.seldom(3) {
 		spec.SchedulingPolicy = s.schedulingPolicy()
@@ -119,7 +119,7 @@ func (s *source) schedulingPolicy() *v1.SchedulingPolicy {
 
 func (s *source) role() *v1.ResourceSpec {
 	return &v1.ResourceSpec{
-		Replicas: one(s, 2, 1, 3, 0, -1, 5000), Requests: maybe(s, 1, 2, 0), Limits: maybe(s, 4, 1), Template: s.template(),
+		Replicas: one[int32](s, 2, 1, 3, 0, -1, 5000), Requests: maybe[int32](s, 1, 2, 0), Limits: maybe[int32](s, 4, 1), Template: s.template(),
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
+	"github.com/paddle-volcano/paddle-volcano/controller/validation"
 )
 
 // seeds are random bytes of several lengths, the same every time.
@@ -81,7 +82,7 @@ func ask(ctx context.Context, job *v1.PaddleJob, cfg builder.Config) (end string
 	if err != nil {
 		return "", err
 	}
-	if notices := builder.Validate(stored, builder.PodGroupOverrides{}, cfg); len(notices) > 0 {
+	if notices := validation.Validate(stored, builder.PodGroupOverrides{}, cfg); len(notices) > 0 {
 		return refused, nil
 	}
 	for _, role := range []*v1.ResourceSpec{stored.Spec.PS, stored.Spec.Worker, stored.Spec.Heter} {

@@ -45,10 +45,10 @@ func TestEveryJobTrainsOnHosts(t *testing.T) {
 		shape
 		shared bool
 	}{
-		{shape{ps: 3, workers: 3, gloo: ptr.To(1)}, false},
-		{shape{ps: 3, workers: 3, gloo: ptr.To(2)}, true},
+		{shape{ps: 3, workers: 3, gloo: ptr.To[int32](1)}, false},
+		{shape{ps: 3, workers: 3, gloo: ptr.To[int32](2)}, true},
 		{shape{ps: 2, workers: 12}, true},
-		{shape{ps: 2, workers: 3, heter: 2, gloo: ptr.To(1)}, false},
+		{shape{ps: 2, workers: 3, heter: 2, gloo: ptr.To[int32](1)}, false},
 		{shape{ps: 2, workers: 3, heter: 2}, true},
 		{shape{workers: 12}, false},
 		{shape{workers: 1}, false},
@@ -95,7 +95,7 @@ func TestJobsOnOneHostDoNotCollide(t *testing.T) {
 	var pods []conformance.Pod
 	var taken []builder.Ports
 	for _, fallback := range []v1.Intranet{"one", "two", "three"} {
-		run := start(t, shape{ps: 2, workers: 2, gloo: ptr.To(1), intranet: v1.Host, fallback: fallback}.job(), builder.Config{})
+		run := start(t, shape{ps: 2, workers: 2, gloo: ptr.To[int32](1), intranet: v1.Host, fallback: fallback}.job(), builder.Config{})
 		// The same seed: all would begin in the same place.
 		first, ok := builder.ChoosePorts(builder.HostPortsOf(run.cfg), builder.PortsNeeded(run.job), taken, "")
 		require.True(t, ok)

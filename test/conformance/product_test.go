@@ -16,6 +16,7 @@ import (
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
+	"github.com/paddle-volcano/paddle-volcano/controller/validation"
 	"github.com/paddle-volcano/paddle-volcano/test/conformance"
 	"github.com/paddle-volcano/paddle-volcano/test/conformance/rules"
 	"github.com/paddle-volcano/paddle-volcano/test/vcjob"
@@ -24,7 +25,7 @@ import (
 // shape is one PaddleJob of the matrix; ps 0 means no servers.
 type shape struct {
 	ps, workers int
-	gloo        *int
+	gloo        *int32
 	intranet    v1.Intranet
 	fallback    v1.Intranet
 	heter       int
@@ -35,7 +36,7 @@ type shape struct {
 func (s shape) name() string {
 	gloo := "x"
 	if s.gloo != nil {
-		gloo = strconv.Itoa(*s.gloo)
+		gloo = strconv.Itoa(int(*s.gloo))
 	}
 	kind := ""
 	if s.heter > 0 {
@@ -69,7 +70,7 @@ func (s shape) effective() v1.Intranet {
 
 func (s shape) job() *v1.PaddleJob {
 	role := func(replicas int) *v1.ResourceSpec {
-		return &v1.ResourceSpec{Replicas: replicas, Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
+		return &v1.ResourceSpec{Replicas: int32(replicas), Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
 			Containers: []corev1.Container{{Name: "paddle", Image: "paddle"}}}}}
 	}
 	job := &v1.PaddleJob{
@@ -83,9 +84,9 @@ func (s shape) job() *v1.PaddleJob {
 		job.Spec.Heter = role(s.heter)
 	}
 	if s.elastic {
-		job.Spec.Elastic = ptr.To(1)
+		job.Spec.Elastic = ptr.To[int32](1)
 		job.Spec.ElasticPolicy = &v1.ElasticPolicy{Etcd: "kv.paddle-system.svc:2379", TimeoutSeconds: ptr.To(int32(90))}
-		job.Spec.Worker.Requests, job.Spec.Worker.Limits = ptr.To(1), ptr.To(s.workers+2)
+		job.Spec.Worker.Requests, job.Spec.Worker.Limits = ptr.To[int32](1), ptr.To(int32(s.workers+2))
 	}
 	return job
 }
@@ -104,7 +105,7 @@ func start(t *testing.T, job *v1.PaddleJob, cfg builder.Config) *run {
 	t.Helper()
 	volcano, err := vcjob.Shared()
 	require.NoError(t, err)
-	require.Empty(t, builder.Validate(job, builder.PodGroupOverrides{}, cfg))
+	require.Empty(t, validation.Validate(job, builder.PodGroupOverrides{}, cfg))
 	rendered, _ := builder.Job(job, builder.PodGroupOverrides{}, cfg)
 	submitted, err := volcano.Create(t.Context(), rendered)
 	require.NoError(t, err)
@@ -139,18 +140,18 @@ func (r *run) configMaps(t *testing.T) func(string) (map[string]string, bool) {
 func matrix() (shapes []shape) {
 	roles := [][2]int{{0, 1}, {0, 2}, {0, 3}, {0, 12}, {1, 1}, {1, 3}, {2, 1}, {3, 2}, {12, 11}}
 	for _, role := range roles {
-		for _, gloo := range []*int{nil, ptr.To(0), ptr.To(1), ptr.To(2)} {
+		for _, gloo := range []*int32{nil, ptr.To[int32](0), ptr.To[int32](1), ptr.To[int32](2)} {
 			for _, intranet := range []v1.Intranet{v1.PodIP, v1.Service} {
 				shapes = append(shapes, shape{ps: role[0], workers: role[1], gloo: gloo, intranet: intranet, fallback: v1.PodIP})
 			}
 		}
 		for _, fallback := range []v1.Intranet{v1.PodIP, v1.Service} {
-			shapes = append(shapes, shape{ps: role[0], workers: role[1], gloo: ptr.To(1), fallback: fallback})
+			shapes = append(shapes, shape{ps: role[0], workers: role[1], gloo: ptr.To[int32](1), fallback: fallback})
 		}
 	}
 	for _, intranet := range []v1.Intranet{v1.PodIP, v1.Service} {
 		for _, role := range [][3]int{{1, 1, 1}, {2, 3, 2}, {2, 11, 12}} {
-			shapes = append(shapes, shape{ps: role[0], workers: role[1], heter: role[2], gloo: ptr.To(1), intranet: intranet})
+			shapes = append(shapes, shape{ps: role[0], workers: role[1], heter: role[2], gloo: ptr.To[int32](1), intranet: intranet})
 		}
 		for _, workers := range []int{1, 2, 12} {
 			shapes = append(shapes, shape{workers: workers, elastic: true, intranet: intranet})
@@ -191,7 +192,7 @@ func requireGloo(t *testing.T, shape shape, pod *conformance.Pod) {
 	t.Helper()
 	want := 0
 	if shape.ps > 0 && shape.gloo != nil {
-		want = *shape.gloo
+		want = int(*shape.gloo)
 	}
 	var gloo rules.Gloo
 	var err error
@@ -260,7 +261,7 @@ func TestTheLauncherStartsNoOtherPodsProcesses(t *testing.T) {
 
 func TestNoContainerStartsBeforeAddressesAreKnown(t *testing.T) {
 	for _, intranet := range []v1.Intranet{v1.PodIP, v1.Service} {
-		run := start(t, shape{ps: 1, workers: 2, gloo: ptr.To(1), intranet: intranet, fallback: "early"}.job(), builder.Config{DefaultIntranet: v1.PodIP})
+		run := start(t, shape{ps: 1, workers: 2, gloo: ptr.To[int32](1), intranet: intranet, fallback: "early"}.job(), builder.Config{DefaultIntranet: v1.PodIP})
 		for _, pod := range run.pods {
 			_, err := conformance.Environment(pod, func(name string) (map[string]string, bool) { return nil, strings.HasSuffix(name, "-svc") })
 			require.ErrorContains(t, err, "waits for ConfigMap "+run.job.Name, pod.Name)
@@ -269,7 +270,7 @@ func TestNoContainerStartsBeforeAddressesAreKnown(t *testing.T) {
 }
 
 func TestARestartedGangReadsItsOwnAddresses(t *testing.T) {
-	run := start(t, shape{ps: 2, workers: 2, gloo: ptr.To(1), intranet: v1.PodIP, fallback: "again"}.job(), builder.Config{DefaultIntranet: v1.PodIP})
+	run := start(t, shape{ps: 2, workers: 2, gloo: ptr.To[int32](1), intranet: v1.PodIP, fallback: "again"}.job(), builder.Config{DefaultIntranet: v1.PodIP})
 	before := run.configMaps(t)
 	for i, pod := range run.pods {
 		pod.UID, pod.Status.PodIP = "second", fmt.Sprintf("10.9.0.%d", len(run.pods)-i)
@@ -286,7 +287,7 @@ func TestARestartedGangReadsItsOwnAddresses(t *testing.T) {
 // The user's own text of a variable is what the process gets, however the user gives it and whatever comes of it.
 func TestTheUsersVariablesWin(t *testing.T) {
 	for _, intranet := range []v1.Intranet{v1.PodIP, v1.Service} {
-		job := shape{ps: 2, workers: 2, gloo: ptr.To(1), intranet: intranet, fallback: "own"}.job()
+		job := shape{ps: 2, workers: 2, gloo: ptr.To[int32](1), intranet: intranet, fallback: "own"}.job()
 		own := []corev1.EnvVar{
 			{Name: "PADDLE_PORT", Value: "40000"}, {Name: "TRAINING_ROLE", Value: "MINE"}, {Name: "POD_IP", Value: "me"}, {Name: "PADDLE_TRAINER_ID", Value: "7"},
 			{Name: "PADDLE_WITH_GLOO", Value: "0"}, {Name: "PADDLE_TRAINERS_NUM", Value: "9"}, {Name: "FLAGS_rpc_deadline", Value: "$(PADDLE_PORT)"}, {Name: "POD_NAME", Value: "it"},

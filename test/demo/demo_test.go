@@ -167,7 +167,7 @@ func jobOf(t *testing.T, j job) *paddlev1.PaddleJob {
 // The job on the real node is the published one, with the image that the trainer stands in for.
 func TestTheRealJobIsTheFirst(t *testing.T) {
 	read := jobOf(t, jobs()[0])
-	require.Equal(t, realWorkers, read.Spec.Worker.Replicas)
+	require.EqualValues(t, realWorkers, read.Spec.Worker.Replicas)
 	for _, role := range []*paddlev1.ResourceSpec{read.Spec.PS, read.Spec.Worker} {
 		require.Equal(t, realImage, role.Template.Spec.Containers[0].Image)
 		require.Empty(t, role.Template.Spec.Volumes, "folders of the machine are left alone")

@@ -26,8 +26,12 @@ type Server struct {
 	*httptest.Server
 	// Forbidden are the resources that may not be read.
 	Forbidden []string
-	mu        sync.Mutex
-	objects   map[string]map[string]*unstructured.Unstructured
+	// ReadOnly forbids to create objects.
+	ReadOnly bool
+	// Invalid, if it is set, is what is wrong with every object that is created.
+	Invalid string
+	mu      sync.Mutex
+	objects map[string]map[string]*unstructured.Unstructured
 }
 
 // kinds are the resources that are served.
@@ -96,6 +100,10 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	switch {
+	case r.Method == http.MethodPost && s.ReadOnly:
+		fail(w, http.StatusForbidden, metav1.StatusReasonForbidden, fmt.Sprintf(`User "u" cannot create resource %q`, resource))
+	case r.Method == http.MethodPost && s.Invalid != "":
+		fail(w, http.StatusUnprocessableEntity, metav1.StatusReasonInvalid, s.Invalid)
 	case r.Method == http.MethodPost:
 		object := &unstructured.Unstructured{}
 		if err := json.NewDecoder(r.Body).Decode(&object.Object); err != nil {

@@ -190,7 +190,7 @@ func (d *driver) awaitSuspended() {
 func (d *driver) awaitCompleted(succeeded int) {
 	d.t.Helper()
 	d.await("completed", func(job *v1.PaddleJob) bool {
-		return job.Status.Phase == v1.Completed && job.Status.Worker.Succeeded == succeeded
+		return job.Status.Phase == v1.Completed && job.Status.Worker.Succeeded == int32(succeeded)
 	})
 }
 
@@ -224,7 +224,7 @@ func (d *driver) edit(change func(*v1.PaddleJob)) {
 
 func (d *driver) scale(workers int) {
 	d.t.Helper()
-	d.edit(func(job *v1.PaddleJob) { job.Spec.Worker.Replicas = workers })
+	d.edit(func(job *v1.PaddleJob) { job.Spec.Worker.Replicas = int32(workers) })
 }
 
 // fail has a pod that runs end with an error.

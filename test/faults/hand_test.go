@@ -123,7 +123,7 @@ func TestChildrenAreEditedByHand(t *testing.T) {
 			"environment without its label": {kind: configMaps, patch: label},
 		}},
 		"elastic": {job: v1.PaddleJobSpec{
-			Elastic: ptr.To(1), ElasticPolicy: &v1.ElasticPolicy{Etcd: "10.0.0.1:2379"}, Worker: elastic(2, 1, 4),
+			Elastic: ptr.To[int32](1), ElasticPolicy: &v1.ElasticPolicy{Etcd: "10.0.0.1:2379"}, Worker: elastic(2, 1, 4),
 		}, worker: "2/2", hands: map[string]hand{
 			"environment deleted": {kind: configMaps},
 			"PodGroup deleted":    {kind: podGroups},

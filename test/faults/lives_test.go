@@ -64,7 +64,7 @@ var lives = []*life{
 	{
 		name: "elastic",
 		job: v1.PaddleJobSpec{
-			Elastic: ptr.To(1), ElasticPolicy: &v1.ElasticPolicy{Etcd: "10.0.0.1:2379"}, Worker: onePerNode(elastic(2, 1, 4)),
+			Elastic: ptr.To[int32](1), ElasticPolicy: &v1.ElasticPolicy{Etcd: "10.0.0.1:2379"}, Worker: onePerNode(elastic(2, 1, 4)),
 		},
 		drive: func(d *driver) {
 			d.awaitRunning("", "2/2", 0, 0)
@@ -105,13 +105,13 @@ var lives = []*life{
 }
 
 func role(replicas int) *v1.ResourceSpec {
-	return &v1.ResourceSpec{Replicas: replicas, Template: corev1.PodTemplateSpec{
+	return &v1.ResourceSpec{Replicas: int32(replicas), Template: corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{sandbox.AnnotationRunFor: "forever"}},
 		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "paddle", Image: "paddle"}}},
 	}}
 }
 
-func elastic(replicas, least, most int) *v1.ResourceSpec {
+func elastic(replicas int, least, most int32) *v1.ResourceSpec {
 	r := role(replicas)
 	r.Requests, r.Limits = &least, &most
 	return r

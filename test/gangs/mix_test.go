@@ -131,7 +131,7 @@ func rawJob(like *vcbatch.Job, changes ...func(*vcbatch.Job)) func(string) job {
 
 // role is pods of so many cores and GPUs, which run until they are told otherwise.
 func role(replicas, cores, gpus int) *v1.ResourceSpec {
-	r := &v1.ResourceSpec{Replicas: replicas}
+	r := &v1.ResourceSpec{Replicas: int32(replicas)}
 	r.Template.Annotations = forever()
 	r.Template.Spec.Containers = []corev1.Container{{Name: "paddle", Image: "paddle", Resources: asks(cores, gpus)}}
 	return r

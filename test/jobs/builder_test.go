@@ -30,7 +30,7 @@ func collective(namespace, name string, changes ...change) *v1.PaddleJob {
 }
 
 func role(replicas int) *v1.ResourceSpec {
-	return &v1.ResourceSpec{Replicas: replicas, Template: corev1.PodTemplateSpec{
+	return &v1.ResourceSpec{Replicas: int32(replicas), Template: corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{sandbox.AnnotationRunFor: "forever"}},
 		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "paddle", Image: "paddle"}}},
 	}}
@@ -63,7 +63,7 @@ func cleans(policy v1.CleanPodPolicy) change {
 }
 
 func workers(replicas int) change {
-	return func(job *v1.PaddleJob) { job.Spec.Worker.Replicas = replicas }
+	return func(job *v1.PaddleJob) { job.Spec.Worker.Replicas = int32(replicas) }
 }
 
 // runs gives a job its run policy.

@@ -52,7 +52,7 @@ func TestCleanPodPolicy(t *testing.T) {
 			awaitSyncs(t, 5)
 			awaitPods(t, job, want)
 			done := awaitPhase(t, job, phase)
-			require.Equal(t, 1, done.Status.Worker.Succeeded+done.Status.Worker.Failed, "what became of them stays known")
+			require.EqualValues(t, 1, done.Status.Worker.Succeeded+done.Status.Worker.Failed, "what became of them stays known")
 
 			if !tc.cleans {
 				edit(t, job, cleans(v1.CleanAlways))
@@ -98,7 +98,7 @@ func TestFinishedJobMakesNothingAgain(t *testing.T) {
 	awaitPods(t, job, nil)
 	requireNoVolcanoJob(t, job)
 	done := awaitPhase(t, job, v1.Completed)
-	require.Equal(t, 2, done.Status.Worker.Succeeded)
+	require.EqualValues(t, 2, done.Status.Worker.Succeeded)
 }
 
 // Volcano's Job controller loses a Job that is made while it still forgets an earlier one of the name, which takes twice

@@ -45,6 +45,6 @@ func TestRecreatedAtOnceUnderTheSameName(t *testing.T) {
 	again := create(t, psJob(job.Namespace, job.Name, workersRunFor("2s"), workers(3)))
 	require.NotEqual(t, job.UID, again.UID)
 	done := awaitPhase(t, again, v1.Completed)
-	require.Equal(t, 3, done.Status.Worker.Succeeded)
+	require.EqualValues(t, 3, done.Status.Worker.Succeeded)
 	require.Zero(t, done.Status.Restarts)
 }

@@ -14,9 +14,9 @@ import (
 )
 
 // elastic lets the workers be any number between two bounds.
-func elastic(least, most int) change {
+func elastic(least, most int32) change {
 	return func(job *v1.PaddleJob) {
-		job.Spec.Elastic = ptr(1)
+		job.Spec.Elastic = ptr(int32(1))
 		job.Spec.ElasticPolicy = &v1.ElasticPolicy{Etcd: "10.0.0.1:2379"}
 		job.Spec.Worker.Requests, job.Spec.Worker.Limits = &least, &most
 	}
@@ -49,7 +49,7 @@ func TestElasticJobEndsWithTheWorkersThatRan(t *testing.T) {
 	running := awaitPhase(t, job, v1.Running)
 	require.Equal(t, "2/3", running.Status.Worker.Ready)
 	done := awaitPhase(t, job, v1.Completed)
-	require.Equal(t, 2, done.Status.Worker.Succeeded)
+	require.EqualValues(t, 2, done.Status.Worker.Succeeded)
 	require.Zero(t, done.Status.Restarts)
 	require.Less(t, done.Status.CompletionTime.Sub(done.Status.StartTime.Time).Seconds(), 13.0, "nothing is waited for")
 	awaitNoPodGroups(t, job.Namespace)
@@ -128,7 +128,7 @@ func TestWorkerRestartsAloneAfterAnotherHasSucceeded(t *testing.T) {
 		return s.Worker.Running == 1 && s.Worker.Succeeded == 1 && s.Failures == 1 && s.Worker.Refs[0].UID != first.Status.Worker.Refs[0].UID
 	})
 	endPods(t, job.Namespace, "0", "late-worker-0")
-	require.Equal(t, 2, awaitPhase(t, job, v1.Completed).Status.Worker.Succeeded)
+	require.EqualValues(t, 2, awaitPhase(t, job, v1.Completed).Status.Worker.Succeeded)
 }
 
 // Where servers go on, workers that fail together restart alone. Where all pods of the gang have failed, Volcano may fail its Job
@@ -162,7 +162,7 @@ func TestWorkersThatFailTogether(t *testing.T) {
 				require.Zero(t, again.Status.Recreations)
 			}
 			endPods(t, job.Namespace, "0", workers...)
-			require.Equal(t, 2, awaitPhase(t, job, v1.Completed).Status.Worker.Succeeded)
+			require.EqualValues(t, 2, awaitPhase(t, job, v1.Completed).Status.Worker.Succeeded)
 		})
 	}
 }

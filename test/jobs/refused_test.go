@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/retry"
@@ -27,38 +28,12 @@ func TestBadInputIsRefusedAndRecovers(t *testing.T) {
 		reason string
 		says   string
 	}{
-		"no role": {
-			bad:    func(job *v1.PaddleJob) { job.Spec.PS, job.Spec.Worker = nil, nil },
-			mend:   func(job *v1.PaddleJob) { job.Spec.Worker = role(1) },
-			reason: "NoRole", says: "set worker",
-		},
-		"no replicas":       {bad: workers(0), mend: workers(1), reason: "InvalidReplicas", says: "set it to 1 or more"},
-		"negative replicas": {bad: workers(-3), mend: workers(1), reason: "InvalidReplicas", says: "set it to 1 or more"},
-		"minAvailable above the total": {
-			bad:    func(job *v1.PaddleJob) { job.Spec.SchedulingPolicy = &v1.SchedulingPolicy{MinAvailable: ptr(int32(5))} },
-			mend:   func(job *v1.PaddleJob) { job.Spec.SchedulingPolicy = nil },
-			reason: "InvalidMinAvailable", says: "lower it",
-		},
-		"no container": {
-			bad:    func(job *v1.PaddleJob) { job.Spec.PS.Template.Spec.Containers = []corev1.Container{} },
-			mend:   func(job *v1.PaddleJob) { job.Spec.PS = role(1) },
-			reason: "NoContainer", says: "container",
-		},
 		"another scheduler": {
 			bad:    func(job *v1.PaddleJob) { job.Spec.Worker.Template.Spec.SchedulerName = "default-scheduler" },
 			mend:   func(job *v1.PaddleJob) { job.Spec.Worker.Template.Spec.SchedulerName = "volcano" },
-			reason: "OtherScheduler", says: "volcano",
+			reason: "InvalidSpec", says: "spec.worker.template.spec.schedulerName",
 		},
-		"collective that restarts in place": {
-			bad: func(job *v1.PaddleJob) {
-				job.Spec.PS = nil
-				job.Spec.Worker.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
-			},
-			mend:   func(job *v1.PaddleJob) { job.Spec.Worker.Template.Spec.RestartPolicy = "" },
-			reason: "RestartPolicyNotAllowed", says: "Never",
-		},
-		"unknown queue":  {bad: queue("nowhere"), mend: queue(""), reason: "QueueNotFound", says: `queue "nowhere" does not exist`},
-		"the root queue": {bad: queue("root"), mend: queue("default"), reason: "InvalidQueue", says: "root"},
+		"unknown queue": {bad: queue("nowhere"), mend: queue(""), reason: "QueueNotFound", says: `queue "nowhere" does not exist`},
 		"unknown priority class": {
 			bad:    func(job *v1.PaddleJob) { job.Spec.Worker.Template.Spec.PriorityClassName = "urgent" },
 			mend:   func(job *v1.PaddleJob) { job.Spec.Worker.Template.Spec.PriorityClassName = "" },
@@ -105,11 +80,24 @@ func workersRunForIfAny(duration string) change {
 	}
 }
 
-func TestNameTooLong(t *testing.T) {
+// test/crd has all that the API server refuses.
+func TestWrongSpecsAreRefusedWhenTheyAreSubmitted(t *testing.T) {
 	t.Parallel()
-	job := create(t, psJob(cluster.Namespace(t), strings.Repeat("n", 55)))
-	c := awaitCondition(t, job, v1.ConditionStalled, metav1.ConditionTrue, "PodNameTooLong")
-	require.Contains(t, c.Message, "1 characters too long")
+	for name, tc := range map[string]struct {
+		job  *v1.PaddleJob
+		says string
+	}{
+		"schema": {psJob(cluster.Namespace(t), "none", workers(0)), "spec.worker.replicas"},
+		"a rule": {psJob(cluster.Namespace(t), "alone", func(job *v1.PaddleJob) { job.Spec.Worker = nil }), "spec.worker is missing: set it"},
+		"name":   {psJob(cluster.Namespace(t), strings.Repeat("n", 55)), "metadata.name is too long"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := cluster.Paddle.BatchV1().PaddleJobs(tc.job.Namespace).Create(t.Context(), tc.job, metav1.CreateOptions{})
+			require.True(t, apierrors.IsInvalid(err), "%v", err)
+			require.ErrorContains(t, err, tc.says)
+		})
+	}
 }
 
 func TestMisspeltCleanPodPolicyIsTold(t *testing.T) {

@@ -49,7 +49,7 @@ func TestSpecChangeWhilePending(t *testing.T) {
 				job.Spec.PS.Template.Spec.NodeSelector, job.Spec.Worker.Template.Spec.NodeSelector = nil, nil
 			})
 			done := awaitPhase(t, job, v1.Completed)
-			require.Equal(t, 3, done.Status.Worker.Succeeded)
+			require.EqualValues(t, 3, done.Status.Worker.Succeeded)
 			cm, err := cluster.Kube.CoreV1().ConfigMaps(job.Namespace).Get(t.Context(), job.Name, metav1.GetOptions{})
 			require.NoError(t, err)
 			require.Equal(t, "3", cm.Data["PADDLE_TRAINERS_NUM"])

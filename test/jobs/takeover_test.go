@@ -94,7 +94,7 @@ func TestTakeover(t *testing.T) {
 			require.Contains(t, c.Message, "left to finish")
 			require.Equal(t, "2/2", awaitPhase(t, job, v1.Running).Status.PS.Ready)
 			endPods(t, job.Namespace, "0", workers...)
-			require.Equal(t, 2, awaitPhase(t, job, v1.Completed).Status.Worker.Succeeded)
+			require.EqualValues(t, 2, awaitPhase(t, job, v1.Completed).Status.Worker.Succeeded)
 			awaitPods(t, job, workers)
 			awaitNoPodGroups(t, job.Namespace)
 			requireNoVolcanoJob(t, job)

@@ -218,7 +218,7 @@ func (e *example) run(t *testing.T) {
 
 	done := e.awaitPhase(t, namespace, paddlev1.Completed)
 	e.requireReady(t, done, 0, 0)
-	require.Equal(t, e.workers, done.Status.Worker.Succeeded)
+	require.EqualValues(t, e.workers, done.Status.Worker.Succeeded)
 	require.NotNil(t, done.Status.CompletionTime)
 	shared.Await(t, "the servers to be stopped", func(ctx context.Context) error { return e.podsLeft(ctx, namespace) })
 	e.requireRow(t, namespace)

@@ -88,7 +88,7 @@ func (a ask) role(replicas int) *paddlev1.ResourceSpec {
 		pod.NodeSelector = map[string]string{tinyLabel: a.tiny}
 		pod.Tolerations = []corev1.Toleration{{Key: tinyLabel, Operator: corev1.TolerationOpExists}}
 	}
-	return &paddlev1.ResourceSpec{Replicas: replicas, Template: corev1.PodTemplateSpec{
+	return &paddlev1.ResourceSpec{Replicas: int32(replicas), Template: corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{sandbox.AnnotationRunFor: "forever"}}, Spec: pod,
 	}}
 }

@@ -123,7 +123,7 @@ func (d dice) topology() *vcbatch.NetworkTopologySpec {
 
 // paddleJob is any PaddleJob that has what it needs to train.
 func (d dice) paddleJob(name string) *v1.PaddleJob {
-	role := func() *v1.ResourceSpec { return &v1.ResourceSpec{Replicas: 1 + d.IntN(5), Template: d.template()} }
+	role := func() *v1.ResourceSpec { return &v1.ResourceSpec{Replicas: 1 + d.Int32N(5), Template: d.template()} }
 	job := &v1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "train", UID: "p"}, Spec: v1.PaddleJobSpec{Worker: role()}}
 	total := job.Spec.Worker.Replicas
 	if d.odds(60) {

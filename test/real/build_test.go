@@ -29,7 +29,7 @@ func (r *trial) workersOnly(changes ...change) *v1.PaddleJob {
 	for _, spec := range roles(job) {
 		env := map[string]string{}
 		if job.Spec.Elastic == nil {
-			env["TRAINER_EXPECT_WORLD"] = strconv.Itoa(job.Spec.Worker.Replicas)
+			env["TRAINER_EXPECT_WORLD"] = strconv.Itoa(int(job.Spec.Worker.Replicas))
 		}
 		r.fit(&spec.Template, env)
 	}
@@ -45,7 +45,7 @@ func roles(job *v1.PaddleJob) (specs []*v1.ResourceSpec) {
 	return specs
 }
 
-func role(replicas int) *v1.ResourceSpec {
+func role(replicas int32) *v1.ResourceSpec {
 	return &v1.ResourceSpec{Replicas: replicas, Template: corev1.PodTemplateSpec{
 		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "paddle", Image: trainerImage}}},
 	}}
@@ -53,13 +53,13 @@ func role(replicas int) *v1.ResourceSpec {
 
 func intranet(by v1.Intranet) change { return func(job *v1.PaddleJob) { job.Spec.Intranet = by } }
 
-func gloo(level int) change { return func(job *v1.PaddleJob) { job.Spec.WithGloo = &level } }
+func gloo(level int32) change { return func(job *v1.PaddleJob) { job.Spec.WithGloo = &level } }
 
-func heter(replicas int) change {
+func heter(replicas int32) change {
 	return func(job *v1.PaddleJob) { job.Spec.Heter = role(replicas) }
 }
 
-func workers(replicas int) change {
+func workers(replicas int32) change {
 	return func(job *v1.PaddleJob) { job.Spec.Worker.Replicas = replicas }
 }
 

@@ -55,11 +55,11 @@ func TestElasticWorkerIsEvicted(t *testing.T) {
 }
 
 // createElastic submits a job of two workers, of which there may be fewer and more, with etcd beside it.
-func (r *trial) createElastic(t *testing.T, least, most int) {
+func (r *trial) createElastic(t *testing.T, least, most int32) {
 	t.Helper()
 	r.startEtcd(t)
 	r.create(t, r.workersOnly(launched, intranet(v1.Service), variable("TRAINER_STEP_TIME", "300ms"), func(job *v1.PaddleJob) {
-		job.Spec.Elastic = ptr.To(1)
+		job.Spec.Elastic = ptr.To[int32](1)
 		// Paddle's launcher takes the letters of etcd:// from the front of a name.
 		job.Spec.ElasticPolicy = &v1.ElasticPolicy{Etcd: "kv:2379", TimeoutSeconds: ptr.To(int32(2))}
 		job.Spec.Worker.Requests, job.Spec.Worker.Limits = &least, &most
@@ -79,7 +79,7 @@ func (r *trial) awaitElastic(t *testing.T, sizes ...int) *v1.PaddleJob {
 		require.Equal(t, sizes, found)
 	}
 	r.requireModel(t, 2, worlds)
-	require.Equal(t, 2, done.Status.Worker.Succeeded)
+	require.EqualValues(t, 2, done.Status.Worker.Succeeded)
 	return done
 }
 

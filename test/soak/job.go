@@ -85,9 +85,9 @@ var kinds = []struct {
 const mostWorkers = 4
 
 func beElastic(r *rand.Rand, spec *v1.PaddleJobSpec) {
-	spec.Elastic, spec.ElasticPolicy = ptr.To(1), &v1.ElasticPolicy{Etcd: "10.0.0.1:2379"}
-	spec.Worker.Replicas = 1 + r.IntN(mostWorkers)
-	spec.Worker.Requests, spec.Worker.Limits = ptr.To(1), ptr.To(mostWorkers)
+	spec.Elastic, spec.ElasticPolicy = ptr.To[int32](1), &v1.ElasticPolicy{Etcd: "10.0.0.1:2379"}
+	spec.Worker.Replicas = 1 + r.Int32N(mostWorkers)
+	spec.Worker.Requests, spec.Worker.Limits = ptr.To[int32](1), ptr.To[int32](mostWorkers)
 }
 
 // fail has the workers exit with code 3, in one attempt or in all.
@@ -115,7 +115,7 @@ func draw(r *rand.Rand, name string) *job {
 }
 
 func role(replicas int, runFor string) *v1.ResourceSpec {
-	return &v1.ResourceSpec{Replicas: replicas, Template: corev1.PodTemplateSpec{
+	return &v1.ResourceSpec{Replicas: int32(replicas), Template: corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{sandbox.AnnotationRunFor: runFor}},
 		Spec: corev1.PodSpec{Containers: []corev1.Container{{
 			Name: "paddle", Image: "paddle", Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{

@@ -223,7 +223,7 @@ func (a *actor) scale(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	workers := 1 + a.r.IntN(mostWorkers)
-	return true, a.edit(ctx, j, func(there *v1.PaddleJob) { there.Spec.Worker.Replicas = workers })
+	return true, a.edit(ctx, j, func(there *v1.PaddleJob) { there.Spec.Worker.Replicas = int32(workers) })
 }
 
 // butGone forgives that an object went meanwhile.

@@ -106,7 +106,7 @@ func (j *job) differences(there *v1.PaddleJob, w *world) (broken []string) {
 	if !cleaned(j.made.Spec.CleanPodPolicy, phase) {
 		for _, role := range []*v1.ResourceStatus{there.Status.PS, there.Status.Worker} {
 			if role != nil {
-				want += role.Succeeded + role.Failed
+				want += int(role.Succeeded + role.Failed)
 			}
 		}
 	}

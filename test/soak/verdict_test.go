@@ -14,6 +14,7 @@ import (
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
+	"github.com/paddle-volcano/paddle-volcano/controller/validation"
 )
 
 // ended is a world with one job of two workers that has ended, of which pods are left.
@@ -109,7 +110,7 @@ func TestDrawnJobsAreValid(t *testing.T) {
 	for range 500 {
 		j := draw(r, "job-0")
 		seen[j.kind] = true
-		require.Empty(t, builder.Validate(j.made, builder.PodGroupOverrides{}, builder.Config{}), j.kind)
+		require.Empty(t, validation.Validate(j.made, builder.PodGroupOverrides{}, builder.Config{}), j.kind)
 	}
 	for _, kind := range kinds {
 		require.True(t, seen[kind.name], kind.name)

@@ -115,7 +115,7 @@ func describeText(o *describe.Objects, traffic [][]string) string {
 	}
 	for _, role := range observed.Roles {
 		if spec := observed.Spec(job, role); spec != nil {
-			count := strconv.Itoa(spec.Replicas) + " desired"
+			count := strconv.Itoa(int(spec.Replicas)) + " desired"
 			if ready := describe.ReadyPods(job, role); ready != "" {
 				count = ready + " running"
 			}

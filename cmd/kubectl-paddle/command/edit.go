@@ -5,8 +5,6 @@ package command
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,6 +15,7 @@ import (
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
+	"github.com/paddle-volcano/paddle-volcano/controller/validation"
 )
 
 // noChange is how kubectl says that an object was as it is to be.
@@ -87,13 +86,13 @@ func (s *session) switching(to bool, use, short, done string) *cobra.Command {
 }
 
 func (s *session) scale() *cobra.Command {
-	var workers int
+	var workers int32
 	cmd := &cobra.Command{
 		Use: "scale JOB --workers N", Short: "Change how many workers a job has", Args: oneJob, ValidArgsFunction: s.jobNames(false),
 		Long: "Change how many workers a job has: of an elastic job while it trains, within its bounds; of any other before its pods have nodes.",
 	}
 	output := newPrint(cmd, "scaled")
-	cmd.Flags().IntVar(&workers, "workers", 0, "number of workers (--replicas is the same)")
+	cmd.Flags().Int32Var(&workers, "workers", 0, "number of workers (--replicas is the same)")
 	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		return pflag.NormalizedName(strings.Replace(name, "replicas", "workers", 1))
 	})
@@ -125,7 +124,7 @@ func (s *session) scale() *cobra.Command {
 }
 
 // scalable refuses the numbers of workers that the controller would refuse.
-func scalable(job *v1.PaddleJob, workers int) error {
+func scalable(job *v1.PaddleJob, workers int32) error {
 	if job.Spec.Worker == nil {
 		return refused("job %s has no workers", job.Name)
 	}
@@ -134,18 +133,14 @@ func scalable(job *v1.PaddleJob, workers int) error {
 	}
 	scaled := job.DeepCopy()
 	scaled.Spec.Worker.Replicas = workers
-	var errs []error
-	for _, n := range builder.Validate(scaled, builder.PodGroupOverrides{}, settings) {
-		errs = append(errs, fmt.Errorf("%s (%s)", n.Message, n.Reason))
-	}
-	if len(errs) > 0 {
-		return refused("job %s cannot have %d workers: %w", job.Name, workers, errors.Join(errs...))
+	if errs := validation.Validate(scaled, builder.PodGroupOverrides{}, settings); len(errs) > 0 {
+		return refused("job %s cannot have %d workers: %s", job.Name, workers, validation.Messages(errs))
 	}
 	switch job.Status.Phase {
 	case v1.Starting, v1.Running, v1.Restarting:
 		if !builder.Scalable(job) {
-			return refused("job %s is %s, and only an elastic job can be scaled then: one with spec.elastic, spec.worker.requests and "+
-				"spec.worker.limits; delete it and submit it again with %d workers", job.Name, job.Status.Phase, workers)
+			return refused("job %s is %s, and only an elastic job can be scaled then: one with spec.elasticPolicy.minReplicas "+
+				"and maxReplicas; delete it and submit it again with %d workers", job.Name, job.Status.Phase, workers)
 		}
 	}
 	return nil

@@ -10,6 +10,8 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/plan"
@@ -30,7 +32,8 @@ func (s *session) plan() *cobra.Command {
 		Use: "plan -f FILE | plan JOB", Short: "Say where a job would go now, or why it would wait; nothing is written",
 		Long: `Say where a job would go now, and what a step of training would send over the network there, or why it would wait and
 what would help. The scheduler itself is asked, in this process, with the cluster's own configuration: nothing is
-written. Jobs that wait already take part.
+written. Jobs that wait already take part. A job of a file that the API server would refuse is refused; with --snapshot
+only submit finds all that it would.
 
 It ends with 0 if the job would start now, and with 5 if it would wait.`,
 		Example: `  kubectl paddle plan -f job.yaml
@@ -129,7 +132,23 @@ func (s *session) loadQuestion(ctx context.Context, p *planFlags) error {
 		return plan.OwnPodGroup(q.Snapshot, job.Namespace, job.Name)
 	}
 	q.Requested = plan.Requested(own(q.Job))
-	return s.check(documents, own)
+	if err := s.check(documents, own); err != nil || p.snapshot != "" {
+		return err
+	}
+	return s.dryRun(ctx, documents[0])
+}
+
+// dryRun refuses a job with whose spec the API server finds fault. Other errors, such as a job of that name or no permission to create one,
+// are no fault of the plan.
+func (s *session) dryRun(ctx context.Context, d document) error {
+	clients, _, err := s.connect()
+	if err != nil {
+		return err
+	}
+	if _, err := clients.Create(ctx, d.job, metav1.DryRunAll); apierrors.IsInvalid(err) {
+		return refused("%s: job %s would be refused: %w", d.where, d.job.Name, err)
+	}
+	return nil
 }
 
 // loadSnapshot takes a snapshot, or reads one.

@@ -22,6 +22,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/plan"
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
+	"github.com/paddle-volcano/paddle-volcano/controller/validation"
 )
 
 func (s *session) submit() *cobra.Command {
@@ -229,8 +230,8 @@ func (s *session) check(documents []document, own func(*v1.PaddleJob) *vcschedul
 	for _, d := range documents {
 		job := named(d.job)
 		requested := plan.Requested(own(d.job))
-		for _, n := range builder.Validate(job, requested, settings) {
-			errs = append(errs, fmt.Errorf("%s: job %s: %s (%s)", d.where, job.Name, n.Message, n.Reason))
+		for _, err := range validation.Validate(job, requested, settings) {
+			errs = append(errs, fmt.Errorf("%s: job %s: %w", d.where, job.Name, err))
 		}
 		if len(errs) > 0 {
 			continue

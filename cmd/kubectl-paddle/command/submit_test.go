@@ -16,7 +16,7 @@ func TestReadDocuments(t *testing.T) {
 	read, err := readDocuments(strings.NewReader("# a comment\n---\n"+head+"---\n"+head+"spec: {worker: {replicas: 3}}\n---\n# nothing\n"), "jobs.yaml")
 	require.NoError(t, err)
 	require.Len(t, read, 2)
-	require.Equal(t, 3, read[1].job.Spec.Worker.Replicas)
+	require.EqualValues(t, 3, read[1].job.Spec.Worker.Replicas)
 	require.Equal(t, "jobs.yaml, document 2", read[1].where)
 	read, err = readDocuments(strings.NewReader(`{"apiVersion":"batch.paddlepaddle.org/v1","kind":"PaddleJob","metadata":{"name":"a"}}`), "-")
 	require.NoError(t, err)

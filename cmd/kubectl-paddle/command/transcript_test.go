@@ -58,14 +58,13 @@ func condition(kind string, status metav1.ConditionStatus, reason, message strin
 	return metav1.Condition{Type: kind, Status: status, Reason: reason, Message: message, LastTransitionTime: ago(20 * time.Minute)}
 }
 
-func newJob(name string, workers int, phase v1.Phase, conditions ...metav1.Condition) *v1.PaddleJob {
+func newJob(name string, workers int32, phase v1.Phase, conditions ...metav1.Condition) *v1.PaddleJob {
 	job := &v1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: name, UID: types.UID(name), CreationTimestamp: ago(time.Hour), Generation: 1}}
-	job.Spec.Worker = &v1.ResourceSpec{}
-	job.Spec.Worker.Replicas += workers
+	job.Spec.Worker = &v1.ResourceSpec{Replicas: workers}
 	job.Spec.Worker.Template.Spec.Containers = []corev1.Container{{Name: "paddle", Image: "paddle", Resources: corev1.ResourceRequirements{
 		Limits: corev1.ResourceList{"nvidia.com/gpu": resource.MustParse("4")},
 	}}}
-	running := 0
+	running := int32(0)
 	if phase == v1.Running {
 		running = workers
 	}
@@ -226,6 +225,19 @@ Skipped: events (you have no permission to read them).
 	require.Contains(t, errOut, "nodes")
 	out, _, _ = s.run(t, "version", "--client", "-o", "json")
 	require.NotContains(t, out, "components")
+}
+
+// A plan of a job that the API server would refuse is none. Without permission to create jobs it is one.
+func TestPlanOfARefusedJob(t *testing.T) {
+	s := newShell(t)
+	s.stdin = fmt.Sprintf(ring, 4, 2)
+	s.server.Invalid = "spec.elastic: Invalid value"
+	_, errOut, code := s.run(t, "plan", "-f", "-")
+	require.Equal(t, 4, code)
+	require.Contains(t, errOut, "job ring would be refused: spec.elastic: Invalid value")
+	s.server.Invalid, s.server.ReadOnly = "", true
+	out, errOut, _ := s.run(t, "plan", "-f", "-")
+	require.Contains(t, out, "ring", errOut)
 }
 
 // Without the program that has the scheduler in it, everything else works.

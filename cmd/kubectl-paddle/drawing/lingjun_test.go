@@ -68,10 +68,10 @@ func lingjunObjects(t *testing.T) *Objects {
 	for j := 0; at+41 < len(order)*2/3; j++ {
 		name := fmt.Sprintf("job-%02d", j)
 		job := &v1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: name}}
-		job.Spec.Worker = &v1.ResourceSpec{Replicas: 1 + j*j%40}
+		job.Spec.Worker = &v1.ResourceSpec{Replicas: int32(1 + j*j%40)}
 		job.Status.Phase = v1.Running
 		o.Jobs = append(o.Jobs, job)
-		hosts := job.Spec.Worker.Replicas
+		hosts := int(job.Spec.Worker.Replicas)
 		if j%4 == 3 {
 			job.Spec.Worker.Replicas *= 2
 		}

@@ -114,7 +114,7 @@ func pods(job *v1.PaddleJob) int {
 	sum := 0
 	for _, role := range observed.Roles {
 		if spec := observed.Spec(job, role); spec != nil {
-			sum += spec.Replicas
+			sum += int(spec.Replicas)
 		}
 	}
 	return sum

@@ -75,7 +75,7 @@ func TestAssess(t *testing.T) {
 		"it is going":        {seen(func(v *observed.State) { v.Job.DeletionTimestamp = &metav1.Time{Time: time.Now()} }), migrate.Deleting, "finalizer"},
 		"it is suspended":    {seen(func(v *observed.State) { v.Job.Spec.RunPolicy = &v1.RunPolicy{Suspend: ptr.To(true)} }), migrate.StaysSuspended, "stays so"},
 		"no such queue":      {seen(func(v *observed.State) { v.Job.Spec.SchedulingPolicy = &v1.SchedulingPolicy{Queue: "other"} }), migrate.Refused, "QueueNotFound"},
-		"a wrong template":   {seen(func(v *observed.State) { v.Job.Spec.Worker.Template.Spec.SchedulerName = "default-scheduler" }), migrate.Refused, "OtherScheduler"},
+		"a wrong template":   {seen(func(v *observed.State) { v.Job.Spec.Worker.Template.Spec.SchedulerName = "default-scheduler" }), migrate.Refused, "InvalidSpec"},
 		"wrong, and it runs": {seen(gang(false, corev1.PodRunning), func(v *observed.State) { v.Job.Spec.Worker.Template.Spec.SchedulerName = "a" }), migrate.Refused, "its 1 pods cannot finish and are deleted, and then it does not run"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -95,7 +95,7 @@ func queue(name string) *vcscheduling.Queue {
 // ring is a job of workers with GPUs, which are given as limits as most users do.
 func ring(name string, workers int, each int64) *v1.PaddleJob {
 	job := &v1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "team"}}
-	job.Spec.Worker = &v1.ResourceSpec{Replicas: workers, Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{
+	job.Spec.Worker = &v1.ResourceSpec{Replicas: int32(workers), Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{
 		{Name: "paddle", Image: "paddle", Resources: corev1.ResourceRequirements{Limits: gpus(each)}},
 	}}}}
 	return job

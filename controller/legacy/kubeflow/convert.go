@@ -22,7 +22,7 @@ import (
 
 // Reasons for which a job is refused, and of warnings.
 const (
-	ReasonInvalidName          = builder.ReasonInvalidName
+	ReasonInvalidName          = "InvalidName"
 	ReasonInvalidReplicaType   = "InvalidReplicaType"
 	ReasonInvalidRestartPolicy = "InvalidRestartPolicy"
 	ReasonInvalidRunPolicy     = "InvalidRunPolicy"
@@ -131,11 +131,11 @@ func (c *Conversion) roles(job *kubeflowv1.PaddleJob) (master, worker *kubeflowv
 func path(name kubeflowv1.ReplicaType) string { return fmt.Sprintf("spec.paddleReplicaSpecs.%s", name) }
 
 // size is the number of pods of a role, 0 for one that the job does not have.
-func size(spec *kubeflowv1.ReplicaSpec) int {
+func size(spec *kubeflowv1.ReplicaSpec) int32 {
 	if spec == nil {
 		return 0
 	}
-	return int(ptr.Deref(spec.Replicas, 1))
+	return ptr.Deref(spec.Replicas, 1)
 }
 
 func restartPolicy(spec *kubeflowv1.ReplicaSpec) kubeflowv1.RestartPolicy {
@@ -242,8 +242,8 @@ func (c *Conversion) elastic(policy *kubeflowv1.ElasticPolicy, spec *batchv1.Pad
 	if len(policy.Metrics) > 0 {
 		c.warn(ReasonFieldIgnored, "spec.elasticPolicy.metrics has no effect: make a HorizontalPodAutoscaler for the job, whose workers can be scaled")
 	}
-	workers := ptr.To(int32(spec.Worker.Replicas))
-	least, most := int(*cmp.Or(policy.MinReplicas, policy.MaxReplicas, workers)), int(*cmp.Or(policy.MaxReplicas, policy.MinReplicas, workers))
+	workers := &spec.Worker.Replicas
+	least, most := *cmp.Or(policy.MinReplicas, policy.MaxReplicas, workers), *cmp.Or(policy.MaxReplicas, policy.MinReplicas, workers)
 	switch {
 	case least < 1:
 		c.refuse(ReasonInvalidElasticPolicy, "spec.elasticPolicy.minReplicas is %d: set it to 1 or more", least)
@@ -256,7 +256,8 @@ func (c *Conversion) elastic(policy *kubeflowv1.ElasticPolicy, spec *batchv1.Pad
 		c.warn(ReasonFieldIgnored, "spec.elasticPolicy has no effect, because the controller has no etcd in which elastic workers could meet "+
 			"(--elastic-etcd): the job trains with %d of them throughout", spec.Worker.Replicas)
 	default:
-		spec.Elastic, spec.Worker.Requests, spec.Worker.Limits = ptr.To(1), ptr.To(least), ptr.To(most)
+		// A release that set minReplicas and maxReplicas would change the specs of jobs that run.
+		spec.Elastic, spec.Worker.Requests, spec.Worker.Limits = ptr.To[int32](1), ptr.To(least), ptr.To(most)
 		if policy.MaxRestarts != nil {
 			spec.ElasticPolicy = &batchv1.ElasticPolicy{MaxRestarts: policy.MaxRestarts}
 		}
@@ -318,7 +319,7 @@ func variables(job string, name kubeflowv1.ReplicaType, master, worker *kubeflow
 	}
 	all = append(all,
 		corev1.EnvVar{Name: "PADDLE_JOB_ID", Value: job},
-		corev1.EnvVar{Name: "PADDLE_NNODES", Value: strconv.Itoa(size(master) + size(worker))},
+		corev1.EnvVar{Name: "PADDLE_NNODES", Value: strconv.Itoa(int(size(master) + size(worker)))},
 		// A pod's name resolves under the job's. Kubeflow has a Service for each pod.
 		corev1.EnvVar{Name: "PADDLE_MASTER", Value: fmt.Sprintf("%s-%s-0.%s:%d", job, role, job, portOf(meets))},
 	)

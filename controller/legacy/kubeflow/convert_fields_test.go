@@ -13,6 +13,7 @@ import (
 	batchv1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	kubeflowv1 "github.com/paddle-volcano/paddle-volcano/controller/api/kubeflow/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
+	"github.com/paddle-volcano/paddle-volcano/controller/validation"
 )
 
 // What Kubeflow's scheduling policy says reaches the gang.
@@ -21,7 +22,7 @@ func TestSchedulingPolicyReachesTheGang(t *testing.T) {
 	made := Convert(job(servers, func(j *kubeflowv1.PaddleJob) {
 		j.Spec.RunPolicy.SchedulingPolicy = &kubeflowv1.SchedulingPolicy{MinAvailable: ptr.To[int32](2), Queue: "gold", PriorityClass: "high"}
 	}), false).Job
-	require.Empty(t, builder.Validate(made, builder.PodGroupOverrides{}, builder.Config{}))
+	require.Empty(t, validation.Validate(made, builder.PodGroupOverrides{}, builder.Config{}))
 	volcano, _ := builder.Job(made, builder.PodGroupOverrides{}, builder.Config{})
 	require.Equal(t, "gold", volcano.Spec.Queue)
 	require.Equal(t, "high", volcano.Spec.PriorityClassName)
@@ -61,7 +62,7 @@ func TestNoPortAndNoNameOfAContainerIsNeeded(t *testing.T) {
 	first := made.Job.Spec.Worker.Template.Spec.Containers[0]
 	require.Empty(t, first.Ports)
 	require.Equal(t, "train-worker-0.train:36543", values(first.Env)["PADDLE_MASTER"])
-	require.Empty(t, builder.Validate(made.Job, builder.PodGroupOverrides{}, builder.Config{}))
+	require.Empty(t, validation.Validate(made.Job, builder.PodGroupOverrides{}, builder.Config{}))
 }
 
 // What of the status is not ours to say stays empty, or as it was.

@@ -16,6 +16,7 @@ import (
 	batchv1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	kubeflowv1 "github.com/paddle-volcano/paddle-volcano/controller/api/kubeflow/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
+	"github.com/paddle-volcano/paddle-volcano/controller/validation"
 )
 
 func TestConvertedJobBelongsToItsJob(t *testing.T) {
@@ -31,7 +32,7 @@ func TestConvertedJobBelongsToItsJob(t *testing.T) {
 	require.Equal(t, []metav1.OwnerReference{{
 		APIVersion: "kubeflow.org/v1", Kind: "PaddleJob", Name: "train", UID: "kubeflow-1", Controller: ptr.To(true), BlockOwnerDeletion: ptr.To(true),
 	}}, made.Job.OwnerReferences)
-	require.Empty(t, builder.Validate(made.Job, builder.PodGroupOverrides{}, builder.Config{}))
+	require.Empty(t, validation.Validate(made.Job, builder.PodGroupOverrides{}, builder.Config{}))
 }
 
 func TestConvertRoles(t *testing.T) {
@@ -69,12 +70,12 @@ func TestConvertRoles(t *testing.T) {
 				require.Equal(t, ReasonInvalidReplicaType, made.Refused[0].Reason)
 				return
 			}
-			require.Equal(t, tc.workers, made.Job.Spec.Worker.Replicas)
+			require.EqualValues(t, tc.workers, made.Job.Spec.Worker.Replicas)
 			if tc.ps == 0 {
 				require.Nil(t, made.Job.Spec.PS)
 				return
 			}
-			require.Equal(t, tc.ps, made.Job.Spec.PS.Replicas)
+			require.EqualValues(t, tc.ps, made.Job.Spec.PS.Replicas)
 		})
 	}
 }
@@ -175,14 +176,14 @@ func TestConvertPolicies(t *testing.T) {
 		},
 		"elastic": {
 			with: []change{bounds(ptr.To[int32](1), ptr.To[int32](4))}, etcd: true,
-			want: batchv1.PaddleJobSpec{Elastic: ptr.To(1), Worker: &batchv1.ResourceSpec{Requests: ptr.To(1), Limits: ptr.To(4)}},
+			want: batchv1.PaddleJobSpec{Elastic: ptr.To[int32](1), Worker: &batchv1.ResourceSpec{Requests: ptr.To[int32](1), Limits: ptr.To[int32](4)}},
 		},
 		"elastic, restarts": {
 			with: []change{bounds(ptr.To[int32](2), ptr.To[int32](3)), func(j *kubeflowv1.PaddleJob) { j.Spec.ElasticPolicy.MaxRestarts = ptr.To[int32](3) }},
 			etcd: true,
 			want: batchv1.PaddleJobSpec{
-				Elastic: ptr.To(1), ElasticPolicy: &batchv1.ElasticPolicy{MaxRestarts: ptr.To[int32](3)},
-				Worker: &batchv1.ResourceSpec{Requests: ptr.To(2), Limits: ptr.To(3)},
+				Elastic: ptr.To[int32](1), ElasticPolicy: &batchv1.ElasticPolicy{MaxRestarts: ptr.To[int32](3)},
+				Worker: &batchv1.ResourceSpec{Requests: ptr.To[int32](2), Limits: ptr.To[int32](3)},
 			},
 		},
 		"elastic without etcd": {with: []change{bounds(ptr.To[int32](1), ptr.To[int32](4))}, warnings: []string{ReasonFieldIgnored}},

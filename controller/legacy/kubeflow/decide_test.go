@@ -128,7 +128,7 @@ func TestElasticJobsStayElastic(t *testing.T) {
 	worker(elastic).Replicas = ptr.To[int32](3)
 	scaled := Decide(&State{Now: at, Job: elastic, Named: made}, false).Update
 	require.NotNil(t, scaled)
-	require.Equal(t, 3, scaled.Spec.Worker.Replicas)
+	require.EqualValues(t, 3, scaled.Spec.Worker.Replicas)
 	require.NotNil(t, scaled.Spec.Elastic)
 }
 

@@ -13,6 +13,7 @@ import (
 	batchv1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	kubeflowv1 "github.com/paddle-volcano/paddle-volcano/controller/api/kubeflow/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
+	"github.com/paddle-volcano/paddle-volcano/controller/validation"
 )
 
 // arbitrary is a job, and the status of its PaddleJob, in which the bytes decide what is set, and to what.
@@ -58,7 +59,7 @@ func FuzzJob(f *testing.F) {
 		v := &State{Now: at, Job: job, Named: conversion.Job}
 		if made := conversion.Job; made != nil {
 			require.NotEmpty(t, made.OwnerReferences)
-			builder.Validate(made, builder.PodGroupOverrides{}, builder.Config{}) // no panic
+			validation.Validate(made, builder.PodGroupOverrides{}, builder.Config{}) // no panic
 			made.Status = seen
 		}
 		plan := Decide(v, etcd)

@@ -252,9 +252,9 @@ func (s *conditionSetter) count(made *batchv1.PaddleJob) {
 		switch {
 		case seen == nil:
 		case isTerminal(s.next):
-			count.Succeeded, count.Failed = max(count.Succeeded, int32(seen.Succeeded)), max(count.Failed, int32(seen.Failed))
+			count.Succeeded, count.Failed = max(count.Succeeded, seen.Succeeded), max(count.Failed, seen.Failed)
 		default:
-			count.Active, count.Succeeded, count.Failed = int32(seen.Running), int32(seen.Succeeded), int32(seen.Failed)
+			count.Active, count.Succeeded, count.Failed = seen.Running, seen.Succeeded, seen.Failed
 		}
 		if s.next.ReplicaStatuses == nil {
 			s.next.ReplicaStatuses = map[kubeflowv1.ReplicaType]*kubeflowv1.ReplicaStatus{}

@@ -83,7 +83,7 @@ func replaced(kind string, is bool, reason, message string) func(*batchv1.Paddle
 	}
 }
 
-func training(running int) func(*batchv1.PaddleJob) {
+func training(running int32) func(*batchv1.PaddleJob) {
 	return func(made *batchv1.PaddleJob) {
 		made.Status.Worker = &batchv1.ResourceStatus{Running: running, Failed: 2 - running}
 		replaced(batchv1.ConditionRunning, running == 2, "x", "")(made)

@@ -11,6 +11,7 @@ import (
 
 	kubeflowv1 "github.com/paddle-volcano/paddle-volcano/controller/api/kubeflow/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
+	"github.com/paddle-volcano/paddle-volcano/controller/validation"
 )
 
 func values(all []corev1.EnvVar) map[string]string {
@@ -116,7 +117,7 @@ func TestPodsBearKubeflowsLabels(t *testing.T) {
 		"training.kubeflow.org/job-name": "train", "training.kubeflow.org/operator-name": "paddlejob-controller",
 		"training.kubeflow.org/replica-type": "master", "training.kubeflow.org/job-role": "master",
 	}, made.Spec.PS.Template.Labels)
-	require.Empty(t, builder.Validate(made, builder.PodGroupOverrides{}, builder.Config{}))
+	require.Empty(t, validation.Validate(made, builder.PodGroupOverrides{}, builder.Config{}))
 }
 
 func TestTheirTerms(t *testing.T) {

@@ -488,7 +488,7 @@ func TestEndWaitsForThePods(t *testing.T) {
 	}
 	end := next(seen(vcbatch.Completed, was(running), ended, pods(observed.Terminating, observed.Succeeded, observed.Succeeded)))
 	require.Equal(t, v1.Completed, end.Phase)
-	require.Equal(t, 2, end.Worker.Succeeded)
+	require.EqualValues(t, 2, end.Worker.Succeeded)
 }
 
 // Volcano has failed a Job that the controller is about to make again.

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/utils/ptr"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
@@ -18,13 +19,14 @@ import (
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
+	"github.com/paddle-volcano/paddle-volcano/controller/validation"
 )
 
 // create makes the Volcano Job, or says why it cannot be made.
 func (p *Plan) create(obs *observed.State, cfg builder.Config) {
 	overrides := overridesOf(obs)
-	if refused := builder.Validate(obs.Job, overrides, cfg); len(refused) > 0 {
-		p.Stalled = &builder.Cause{Reason: refused[0].Reason, Message: builder.Messages(refused)}
+	if refused := validation.Validate(obs.Job, overrides, cfg); len(refused) > 0 {
+		p.Stalled = invalidSpec(ReasonInvalidSpec, refused)
 		return
 	}
 	if p.nameTaken(obs) {
@@ -105,6 +107,11 @@ func (p *Plan) nameTaken(obs *observed.State) bool {
 	return false
 }
 
+// invalidSpec returns what is wrong with a spec as one cause.
+func invalidSpec(reason string, errs field.ErrorList) *builder.Cause {
+	return &builder.Cause{Reason: reason, Message: validation.Messages(errs)}
+}
+
 // unknownQueue says what is wrong with the queue, nil if it takes jobs. Volcano gives a Job of a queue that does not
 // exist up after some tries, so such a Job must not be made.
 func unknownQueue(obs *observed.State, name string) *builder.Cause {
@@ -164,8 +171,8 @@ func (p *Plan) applyUserPodGroup(obs *observed.State, cfg builder.Config) bool {
 		return false
 	}
 	overrides := overridesOf(obs)
-	if refused := builder.Validate(obs.Job, overrides, cfg); len(refused) > 0 {
-		p.do(NotePodGroup{PodGroup: obs.UserPodGroup, Event: podGroupIgnored(obs.UserPodGroup, builder.Messages(refused))})
+	if refused := validation.Validate(obs.Job, overrides, cfg); len(refused) > 0 {
+		p.do(NotePodGroup{PodGroup: obs.UserPodGroup, Event: podGroupIgnored(obs.UserPodGroup, validation.Messages(refused))})
 		return false
 	}
 	want, _ := builder.Job(obs.Job, overrides, cfg)
@@ -220,9 +227,9 @@ func (p *Plan) applySpecChange(obs *observed.State, cfg builder.Config) bool {
 	if obs.Ended() || !specChanged(obs) {
 		return false
 	}
-	if refused := builder.Validate(obs.Job, overridesOf(obs), cfg); len(refused) > 0 {
-		p.SpecNotSynced = &builder.Cause{Reason: ReasonSpecChangeRefused,
-			Message: "the job goes on with the spec it was created with, because the changed one cannot run: " + builder.Messages(refused)}
+	if refused := validation.Validate(obs.Job, overridesOf(obs), cfg); len(refused) > 0 {
+		p.SpecNotSynced = invalidSpec(ReasonSpecChangeRefused, refused)
+		p.SpecNotSynced.Message = "the job goes on with the spec it was created with, because the changed one cannot run: " + p.SpecNotSynced.Message
 		return false
 	}
 	if podsStarted(obs) {

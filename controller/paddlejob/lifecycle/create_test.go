@@ -54,8 +54,8 @@ func TestCreate(t *testing.T) {
 			want: gist{does: []string{"release finalizer"}},
 		},
 		"a spec that cannot run": {
-			with: []change{editSpec(func(s *v1.PaddleJobSpec) { s.Worker.Replicas = 0 })},
-			want: gist{stalled: builder.ReasonInvalidReplicas},
+			with: []change{editSpec(func(s *v1.PaddleJobSpec) { s.Worker.Template.Spec.SchedulerName = "other" })},
+			want: gist{stalled: ReasonInvalidSpec},
 		},
 		"an unknown queue": {
 			with: []change{editSpec(func(s *v1.PaddleJobSpec) { s.SchedulingPolicy = &v1.SchedulingPolicy{Queue: "q"} })},
@@ -200,7 +200,7 @@ func TestSpecChange(t *testing.T) {
 	t.Parallel()
 	more := editSpec(func(s *v1.PaddleJobSpec) { s.Worker.Replicas = 3 })
 	fewer := editSpec(func(s *v1.PaddleJobSpec) { s.Worker.Replicas = 1 })
-	bad := editSpec(func(s *v1.PaddleJobSpec) { s.Worker.Replicas = 0 })
+	bad := editSpec(func(s *v1.PaddleJobSpec) { s.Worker.Template.Spec.SchedulerName = "other" })
 	placed := []change{with("ps", observed.Starting), with("worker", observed.Starting, observed.Starting)}
 	lastRestart := func(obs *observed.State) { obs.VolcanoJob.Status.RetryCount = obs.VolcanoJob.Spec.MaxRetry }
 	replaced := gist{does: []string{"delete Volcano Job job"}, waiting: ReasonReplacing}
@@ -316,7 +316,7 @@ func TestUsersCannotSetTheControllersKeys(t *testing.T) {
 		"PodIP": func(*observed.State) {},
 		"Host":  func(obs *observed.State) { obs.Job.Spec.Intranet = v1.Host },
 		"elastic": func(obs *observed.State) {
-			obs.Job.Spec.PS, obs.Job.Spec.Elastic = nil, new(int)
+			obs.Job.Spec.PS, obs.Job.Spec.Elastic = nil, new(int32)
 			obs.Job.Spec.ElasticPolicy = &v1.ElasticPolicy{Etcd: "10.0.0.9:2379"}
 		},
 	} {

@@ -165,11 +165,11 @@ func TestExpire(t *testing.T) {
 }
 
 // wantsWorkers makes the job elastic, with 2 to 8 workers.
-func wantsWorkers(replicas int) change {
+func wantsWorkers(replicas int32) change {
 	return editSpec(func(s *v1.PaddleJobSpec) {
-		s.PS, s.Elastic, s.ElasticPolicy = nil, ptr.To(1), &v1.ElasticPolicy{Etcd: "10.0.0.1:2379"}
+		s.PS, s.Elastic, s.ElasticPolicy = nil, ptr.To[int32](1), &v1.ElasticPolicy{Etcd: "10.0.0.1:2379"}
 		s.Worker = s.Worker.DeepCopy()
-		s.Worker.Replicas, s.Worker.Requests, s.Worker.Limits = replicas, ptr.To(2), ptr.To(8)
+		s.Worker.Replicas, s.Worker.Requests, s.Worker.Limits = replicas, ptr.To[int32](2), ptr.To[int32](8)
 	})
 }
 

@@ -194,7 +194,7 @@ func asCreated(obs *observed.State) *v1.PaddleJob {
 	} {
 		*spec = nil
 		if total, _ := obs.Size(role); total > 0 {
-			*spec = &v1.ResourceSpec{Replicas: int(total)}
+			*spec = &v1.ResourceSpec{Replicas: total}
 		}
 	}
 	return &job

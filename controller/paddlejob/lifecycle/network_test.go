@@ -33,8 +33,8 @@ func createdFrom(t *testing.T, cfg builder.Config, edit func(*v1.PaddleJobSpec),
 }
 
 func elastic(s *v1.PaddleJobSpec) {
-	s.PS, s.Elastic, s.ElasticPolicy = nil, ptr.To(1), &v1.ElasticPolicy{Etcd: "kv:2379"}
-	s.Worker.Requests, s.Worker.Limits = ptr.To(1), ptr.To(4)
+	s.PS, s.Elastic, s.ElasticPolicy = nil, ptr.To[int32](1), &v1.ElasticPolicy{Etcd: "kv:2379"}
+	s.Worker.Requests, s.Worker.Limits = ptr.To[int32](1), ptr.To[int32](4)
 }
 
 func asSubmitted(*v1.PaddleJobSpec) {}
@@ -194,7 +194,7 @@ func TestAsCreatedHasTheRolesThatThereAre(t *testing.T) {
 	made := asCreated(obs)
 	require.Nil(t, made.Spec.PS)
 	require.Nil(t, made.Spec.Heter)
-	require.Equal(t, 2, made.Spec.Worker.Replicas)
+	require.EqualValues(t, 2, made.Spec.Worker.Replicas)
 }
 
 // A kubelet that has looked for the environment in vain looks again when the pod changes.

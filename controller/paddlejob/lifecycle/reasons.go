@@ -6,6 +6,8 @@ import "strings"
 
 // Reasons of conditions and events that this package gives.
 const (
+	// ReasonInvalidSpec stalls a job whose spec cannot run; the message names the fields.
+	ReasonInvalidSpec = "InvalidSpec"
 	// ReasonNameTaken stalls a job whose children's names belong to somebody else's objects.
 	ReasonNameTaken = "NameTaken"
 	// ReasonQueueNotFound stalls a job whose queue does not exist.

@@ -112,7 +112,7 @@ func permanent(obs *observed.State) *builder.Cause {
 		return nil
 	}
 	return &builder.Cause{Reason: ReasonPermanentExitCode, Message: fmt.Sprintf(
-		"%s exited with code %d, which is one of spec.runPolicy.permanentExitCodes", pod, code)}
+		"%s exited with code %d, after which spec.runPolicy.podFailurePolicy does not start the job again", pod, code)}
 }
 
 // restartWorkers starts workers again that have failed, where each is started again alone. A failure is counted in three
@@ -131,7 +131,7 @@ func (p *Plan) restartWorkers(obs *observed.State) {
 		number, numbered := observed.FailureNumber(m.Pod)
 		_, disrupted := observed.Disruption(m.Pod)
 		switch {
-		case disrupted || numbered && number <= obs.Job.Status.Failures:
+		case disrupted || obs.FailureIgnored(m) || numbered && number <= obs.Job.Status.Failures:
 			p.remove(KindPod, m.Pod)
 		case numbered:
 			next = max(next, number)

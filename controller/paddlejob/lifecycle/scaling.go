@@ -13,6 +13,7 @@ import (
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
+	"github.com/paddle-volcano/paddle-volcano/controller/validation"
 )
 
 // scale gives the Volcano Job of an elastic job as many workers as the spec has now. Volcano makes and deletes the pods,
@@ -26,8 +27,8 @@ func (p *Plan) scale(obs *observed.State, cfg builder.Config) {
 	if SameSize(want, obs.VolcanoJob) {
 		return
 	}
-	if refused := builder.Validate(job, overridesOf(obs), cfg); len(refused) > 0 {
-		p.SpecNotSynced = &builder.Cause{Reason: ReasonSpecChangeRefused, Message: builder.Messages(refused)}
+	if refused := validation.Validate(job, overridesOf(obs), cfg); len(refused) > 0 {
+		p.SpecNotSynced = invalidSpec(ReasonSpecChangeRefused, refused)
 		return
 	}
 	scaled := obs.VolcanoJob.DeepCopy()
@@ -67,7 +68,7 @@ func (p *Plan) capWorkers(obs *observed.State) (job *v1.PaddleJob, newCap *obser
 			workerCap = newCap
 		}
 	}
-	if workerCap == nil || obs.Job.Spec.Worker.Replicas <= int(workerCap.Workers) {
+	if workerCap == nil || obs.Job.Spec.Worker.Replicas <= workerCap.Workers {
 		return obs.Job, nil
 	}
 	p.requeueAfter(workerCap.Left)
@@ -75,7 +76,7 @@ func (p *Plan) capWorkers(obs *observed.State) (job *v1.PaddleJob, newCap *obser
 		"spec.worker.replicas is %d, and the API server lets the job have %d workers, with which it goes on; more are asked for again every %.0f minutes: %s",
 		obs.Job.Spec.Worker.Replicas, workerCap.Workers, workerCapPeriod.Minutes(), workerCap.PodCreateError)}
 	job = obs.Job.DeepCopy()
-	job.Spec.Worker.Replicas = int(workerCap.Workers)
+	job.Spec.Worker.Replicas = workerCap.Workers
 	return job, newCap
 }
 

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
@@ -21,6 +22,7 @@ func Next(obs *observed.State, plan *Plan, now time.Time) *v1.PaddleJobStatus {
 	next := obs.Job.Status.DeepCopy()
 	next.ObservedGeneration = obs.Job.Generation
 	next.Mode = builder.Mode(obs.Job)
+	next.Selector = labels.Set{v1.JobNameLabel: obs.Job.Name, v1.ResourceTypeLabel: builder.RoleWorker}.String()
 	next.Queue = queueOf(obs, next.Queue)
 	next.Restarts = max(next.Restarts, restarts(obs, plan))
 	next.Failures += plan.Failures
@@ -41,6 +43,7 @@ func Next(obs *observed.State, plan *Plan, now time.Time) *v1.PaddleJobStatus {
 	default:
 		setter.setActiveConditions()
 	}
+	setter.ready()
 	return next
 }
 
@@ -211,6 +214,7 @@ func countRole(obs *observed.State, role string, members []*observed.RolePod, be
 			add(count, m)
 		}
 	}
+	count.Replicas = count.Pending + count.Starting + count.Running + count.Unknown
 	count.Ready = fmt.Sprintf("%d/%d", count.Running, total)
 	if ended {
 		remember(count, before, total, !observed.Finished(obs.Job))
@@ -220,7 +224,7 @@ func countRole(obs *observed.State, role string, members []*observed.RolePod, be
 
 // remember keeps of an ended job's role what was true at the end, whatever becomes of its pods.
 func remember(count, before *v1.ResourceStatus, total int32, first bool) {
-	count.Pending, count.Starting, count.Running, count.Unknown = 0, 0, 0, 0
+	count.Replicas, count.Pending, count.Starting, count.Running, count.Unknown = 0, 0, 0, 0, 0
 	count.Ready = fmt.Sprintf("0/%d", total)
 	if before == nil {
 		return

@@ -112,6 +112,9 @@ func next(obs *observed.State) *v1.PaddleJobStatus { return Next(obs, &Plan{}, n
 func conditionsOf(status *v1.PaddleJobStatus) map[string]string {
 	short := map[string]string{}
 	for _, c := range status.Conditions {
+		if c.Type == v1.ConditionReady {
+			continue // TestReadyIsTheSummary
+		}
 		short[c.Type] = string(c.Status) + " " + c.Reason
 	}
 	return short
@@ -197,8 +200,8 @@ func TestRoleCounts(t *testing.T) {
 	status := next(seen(vcbatch.Running, pods(observed.Running, observed.Starting, observed.Unscheduled)))
 	require.Equal(t, "1/1", status.PS.Ready)
 	require.Equal(t, "0/2", status.Worker.Ready)
-	require.Equal(t, 1, status.Worker.Starting)
-	require.Equal(t, 1, status.Worker.Pending)
+	require.EqualValues(t, 1, status.Worker.Starting)
+	require.EqualValues(t, 1, status.Worker.Pending)
 	require.Nil(t, status.Heter)
 	require.Equal(t, []corev1.ObjectReference{
 		{APIVersion: "v1", Kind: "Pod", Namespace: "ml", Name: "job-worker-0", UID: "job-worker-0-uid"},
@@ -207,8 +210,8 @@ func TestRoleCounts(t *testing.T) {
 
 	status = next(seen(vcbatch.Running, pods(observed.Terminating, observed.Unknown, observed.Failed)))
 	require.Equal(t, v1.ResourceStatus{Ready: "0/1"}, *status.PS, "a pod on its way out counts for nothing")
-	require.Equal(t, 1, status.Worker.Unknown)
-	require.Equal(t, 1, status.Worker.Failed)
+	require.EqualValues(t, 1, status.Worker.Unknown)
+	require.EqualValues(t, 1, status.Worker.Failed)
 
 	status = next(seen("", func(obs *observed.State) { obs.VolcanoJob = nil }))
 	require.Equal(t, "0/2", status.Worker.Ready)
@@ -222,10 +225,10 @@ func TestEndedJobKeepsItsCounts(t *testing.T) {
 	require.Equal(t, v1.Completed, end.Phase)
 	require.Equal(t, v1.ResourceStatus{Ready: "0/1"}, *end.PS)
 	require.Equal(t, "0/2", end.Worker.Ready)
-	require.Equal(t, 1, end.Worker.Succeeded)
+	require.EqualValues(t, 1, end.Worker.Succeeded)
 
 	later := next(seen(vcbatch.Completed, was(end), pods(observed.Terminating, observed.Succeeded, observed.Succeeded)))
-	require.Equal(t, 2, later.Worker.Succeeded)
+	require.EqualValues(t, 2, later.Worker.Succeeded)
 	require.Len(t, later.Worker.Refs, 2)
 
 	cleaned := next(seen(vcbatch.Completed, was(later)))
@@ -294,7 +297,7 @@ func TestStatusDoesNotGrowWithTheGang(t *testing.T) {
 	t.Parallel()
 	gang := func(workers int, state observed.PodState, volcano vcbatch.JobPhase) *v1.PaddleJobStatus {
 		obs := seen(volcano, pods(state, slices.Repeat([]observed.PodState{state}, workers)...), func(obs *observed.State) {
-			obs.Job.Spec.Worker.Replicas = workers
+			obs.Job.Spec.Worker.Replicas = int32(workers)
 			obs.VolcanoJob.Spec.Tasks[1].Replicas = int32(workers)
 			obs.VolcanoJob.Spec.Tasks[1].MinAvailable = ptr.To(int32(workers))
 		})
@@ -331,12 +334,12 @@ func TestEachStateOfEachRoleHasItsCount(t *testing.T) {
 		builder.RoleHeter:  func(s *v1.PaddleJobStatus) *v1.ResourceStatus { return s.Heter },
 	}
 	for state, want := range map[observed.PodState]v1.ResourceStatus{
-		observed.Unscheduled: {Ready: "0/1", Pending: 1},
-		observed.Starting:    {Ready: "0/1", Starting: 1},
-		observed.Running:     {Ready: "1/1", Running: 1},
+		observed.Unscheduled: {Ready: "0/1", Replicas: 1, Pending: 1},
+		observed.Starting:    {Ready: "0/1", Replicas: 1, Starting: 1},
+		observed.Running:     {Ready: "1/1", Replicas: 1, Running: 1},
 		observed.Succeeded:   {Ready: "0/1", Succeeded: 1},
 		observed.Failed:      {Ready: "0/1", Failed: 1},
-		observed.Unknown:     {Ready: "0/1", Unknown: 1},
+		observed.Unknown:     {Ready: "0/1", Replicas: 1, Unknown: 1},
 		observed.Terminating: {Ready: "0/1"},
 	} {
 		for role, part := range of {
@@ -373,7 +376,7 @@ func TestModeFollowsTheRoles(t *testing.T) {
 func TestElasticIsWrittenByNobody(t *testing.T) {
 	t.Parallel()
 	elastic := func(obs *observed.State) {
-		obs.Job.Spec.PS, obs.Job.Spec.Elastic, obs.VolcanoJob.Spec.Tasks = nil, ptr.To(1), obs.VolcanoJob.Spec.Tasks[1:]
+		obs.Job.Spec.PS, obs.Job.Spec.Elastic, obs.VolcanoJob.Spec.Tasks = nil, ptr.To[int32](1), obs.VolcanoJob.Spec.Tasks[1:]
 	}
 	require.Nil(t, next(seen(vcbatch.Running, elastic)).Elastic)
 	require.Equal(t, "DONE", *next(seen(vcbatch.Running, elastic, was(&v1.PaddleJobStatus{Elastic: ptr.To("DONE")}))).Elastic)
@@ -386,4 +389,9 @@ func TestPhaseDoesNotDependOnThePodGroup(t *testing.T) {
 	require.Equal(t, v1.Running, Next(absent, &Plan{}, now).Phase)
 	strange := seen(vcbatch.Running, pods(observed.Running, observed.Running, observed.Running), func(obs *observed.State) { obs.PodGroup.Status.Phase = "Unknown" })
 	require.Equal(t, v1.Running, Next(strange, &Plan{}, now).Phase)
+}
+
+func TestSelectorOfTheWorkers(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "batch.paddlepaddle.org/job-name=job,paddle-res-type=worker", next(seen(vcbatch.Running)).Selector)
 }

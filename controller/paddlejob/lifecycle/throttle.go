@@ -26,6 +26,9 @@ const (
 // Delay returns how long a change of the status may wait for more of them, 0 if it is news.
 func Delay(before, after *v1.PaddleJobStatus) time.Duration {
 	a, b := before.DeepCopy(), after.DeepCopy()
+	for _, status := range []*v1.PaddleJobStatus{a, b} { // what it says is in the others
+		meta.RemoveStatusCondition(&status.Conditions, v1.ConditionReady)
+	}
 	both := func(change func(*v1.PaddleJobStatus)) bool {
 		change(a)
 		change(b)

@@ -11,6 +11,7 @@ import (
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 )
 
 // defaultBackoffLimit is what an unset backoffLimit means.
@@ -54,10 +55,10 @@ func (s *State) BackoffLimit() int32 {
 	return defaultBackoffLimit
 }
 
-// GangFailedByItself reports whether the present attempt ended by a failure of the program that is not counted yet. Volcano keeps
+// GangFailedByItself reports whether the present attempt ended by a failure of the program that counts and is not counted yet. Volcano keeps
 // pods that have failed when it stops a gang: where none is left, the pod that failed was being deleted.
 func (s *State) GangFailedByItself() bool {
-	return !s.RestartCounted() && s.FailureSeen() && !s.Disrupted() && !s.countedAlone()
+	return !s.RestartCounted() && s.FailureSeen() && !s.Disrupted() && !s.countedAlone() && !s.gangFailureIgnored()
 }
 
 // countedAlone reports whether the status has counted every failure of the present attempt as one of a worker that is started
@@ -67,7 +68,7 @@ func (s *State) countedAlone() bool {
 		return false
 	}
 	for _, m := range s.RolePods() {
-		if number, ok := FailureNumber(m.Pod); m.FailedByItself() && (!ok || number > s.Job.Status.Failures) {
+		if number, ok := FailureNumber(m.Pod); m.FailedByItself() && !s.FailureIgnored(m) && (!ok || number > s.Job.Status.Failures) {
 			return false
 		}
 	}
@@ -93,25 +94,62 @@ func (s *State) FailedByVolcano() bool {
 // NeedsRecreation reports whether Volcano has failed a Job that is to be started again.
 func (s *State) NeedsRecreation() bool { return s.FailedByVolcano() && !s.LastFailure() }
 
-// PermanentExit is the first pod that failed with one of the exit codes after which the job is not started again.
+// PermanentExit returns the first pod whose failure fails the job for good by the rules of podFailurePolicy, and its exit code.
 func (s *State) PermanentExit() (pod string, code int32, ok bool) {
-	run := s.Job.Spec.RunPolicy
-	if run == nil {
-		return "", 0, false
-	}
 	for _, m := range s.RolePods() {
-		if _, disrupted := Disruption(m.Pod); !m.FailedByItself() || disrupted {
+		if action, code := s.failureAction(m); action == v1.FailJob {
+			return m.Pod.Name, code, true
+		}
+	}
+	return "", 0, false
+}
+
+// FailureIgnored reports whether the rules of podFailurePolicy ignore the failure of a pod.
+func (s *State) FailureIgnored(m *RolePod) bool {
+	action, _ := s.failureAction(m)
+	return action == v1.IgnoreFailure
+}
+
+// gangFailureIgnored reports whether the first failure of the present attempt is ignored. Those after it are mostly its
+// consequence: peers fail that have lost a worker.
+func (s *State) gangFailureIgnored() bool {
+	var first *RolePod
+	var earliest time.Time
+	for _, m := range s.RolePods() {
+		if !m.FailedByItself() {
 			continue
 		}
+		at, known := failedAt(m.Pod)
+		if first == nil || known && (earliest.IsZero() || at.Before(earliest)) {
+			first, earliest = m, at
+		}
+	}
+	return first != nil && s.FailureIgnored(first)
+}
+
+// failureAction returns what the first matching rule of podFailurePolicy says about a pod that failed by itself, and the exit code
+// that it matches; "" if no rule does.
+func (s *State) failureAction(m *RolePod) (action v1.PodFailurePolicyAction, code int32) {
+	if _, disrupted := Disruption(m.Pod); !m.FailedByItself() || disrupted {
+		return "", 0
+	}
+	for _, rule := range builder.PodFailureRules(s.Job) {
 		for _, statuses := range [][]corev1.ContainerStatus{m.Pod.Status.InitContainerStatuses, m.Pod.Status.ContainerStatuses} {
 			for i := range statuses {
-				if end := statuses[i].State.Terminated; end != nil && slices.Contains(run.PermanentExitCodes, end.ExitCode) {
-					return m.Pod.Name, end.ExitCode, true
+				if end := statuses[i].State.Terminated; end != nil && matches(&rule.OnExitCodes, statuses[i].Name, end.ExitCode) {
+					return rule.Action, end.ExitCode
 				}
 			}
 		}
 	}
-	return "", 0, false
+	return "", 0
+}
+
+func matches(on *v1.PodFailurePolicyOnExitCodes, container string, code int32) bool {
+	if code == 0 || on.ContainerName != nil && *on.ContainerName != container {
+		return false
+	}
+	return slices.Contains(on.Values, code) == (on.Operator == v1.ExitCodeIn)
 }
 
 // lagMost is how much later than their Volcano Job's the pods' ends may be seen: two watches know nothing of each other.

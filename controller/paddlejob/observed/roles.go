@@ -33,7 +33,7 @@ func Spec(job *v1.PaddleJob, role string) *v1.ResourceSpec {
 func (s *State) Size(role string) (total, minimum int32) {
 	if s.VolcanoJob == nil {
 		if spec := Spec(s.Job, role); spec != nil {
-			return int32(spec.Replicas), int32(spec.Replicas)
+			return spec.Replicas, spec.Replicas
 		}
 		return 0, 0
 	}

@@ -228,7 +228,7 @@ func TestElasticSucceeded(t *testing.T) {
 				v.Pods = append(v.Pods, pod)
 			}
 			require.Equal(t, tc.all, v.Succeeded(), "not elastic")
-			v.Job.Spec.Elastic = ptr.To(1)
+			v.Job.Spec.Elastic = ptr.To[int32](1)
 			require.Equal(t, tc.want, v.Succeeded())
 			require.Equal(t, tc.all, v.AllSucceeded())
 		})

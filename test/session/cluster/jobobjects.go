@@ -36,7 +36,7 @@ func (j *Job) paddleJob() *v1.PaddleJob {
 	job := &v1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Name: j.Name, Namespace: namespace, UID: identity("paddle " + j.Name)}}
 	for i := range j.Roles {
 		role := &j.Roles[i]
-		spec := &v1.ResourceSpec{Replicas: role.Pods, Template: role.template()}
+		spec := &v1.ResourceSpec{Replicas: int32(role.Pods), Template: role.template()}
 		if role.Task == ServerTask {
 			job.Spec.PS = spec
 		} else {

@@ -14,6 +14,9 @@ const GroupName = "batch.paddlepaddle.org"
 // Kind is the kind of a PaddleJob object.
 const Kind = "PaddleJob"
 
+// ManagedByController is the value of spec.managedBy that means this project's controller.
+const ManagedByController = GroupName + "/paddlejob-controller"
+
 // SchemeGroupVersion is the group and version of this package.
 var SchemeGroupVersion = schema.GroupVersion{Group: GroupName, Version: "v1"}
 

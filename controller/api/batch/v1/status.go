@@ -43,6 +43,9 @@ const (
 
 // Condition types of a PaddleJob, in the order of its life.
 const (
+	// ConditionReady is the summary of the others: True while every pod of the gang runs and once the job has succeeded. While it
+	// is False, its reason and message are those of the condition that explains why.
+	ConditionReady = "Ready"
 	// ConditionStalled is True while the job cannot go on until the user changes something; its message says what.
 	ConditionStalled = "Stalled"
 	// ConditionCreated is True once the Volcano Job exists.
@@ -66,9 +69,9 @@ const (
 	ConditionFailed = "Failed"
 )
 
-// PaddleJobStatus is what was seen of the job.
+// PaddleJobStatus defines the observed state of a PaddleJob.
 type PaddleJobStatus struct {
-	// phase is the job's state in one word.
+	// phase is the job's state in one word, for people and for programs written for paddle-operator. Programs read conditions.
 	// +optional
 	Phase Phase `json:"phase,omitempty"`
 
@@ -92,7 +95,13 @@ type PaddleJobStatus struct {
 	// +optional
 	Heter *ResourceStatus `json:"heter,omitempty"`
 
-	// elastic is the state of elastic training.
+	// selector is the label selector of the workers' pods, as text, which the scale subresource gives to autoscalers.
+	// +optional
+	Selector string `json:"selector,omitempty"`
+
+	// elastic is a field of paddle-operator.
+	//
+	// Deprecated: it is not written.
 	// +optional
 	Elastic *string `json:"elastic,omitempty"`
 
@@ -122,7 +131,7 @@ type PaddleJobStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions tell the job's story; see the Condition constants for the types.
+	// conditions are the job's state by aspect: Ready is their summary.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -131,29 +140,33 @@ type PaddleJobStatus struct {
 
 // ResourceStatus counts the pods of one role.
 type ResourceStatus struct {
+	// replicas is the number of pods that exist and have not ended.
+	// +optional
+	Replicas int32 `json:"replicas,omitempty"`
 	// ready is running and wanted pods as text, for example "2/2".
 	// +optional
 	Ready string `json:"ready,omitempty"`
 	// pending pods are not placed.
 	// +optional
-	Pending int `json:"pending,omitempty"`
+	Pending int32 `json:"pending,omitempty"`
 	// starting pods are placed and not running yet.
 	// +optional
-	Starting int `json:"starting,omitempty"`
+	Starting int32 `json:"starting,omitempty"`
 	// running pods train.
 	// +optional
-	Running int `json:"running,omitempty"`
+	Running int32 `json:"running,omitempty"`
 	// failed pods ended with an error.
 	// +optional
-	Failed int `json:"failed,omitempty"`
+	Failed int32 `json:"failed,omitempty"`
 	// succeeded pods ended well.
 	// +optional
-	Succeeded int `json:"succeeded,omitempty"`
+	Succeeded int32 `json:"succeeded,omitempty"`
 	// unknown pods are on nodes that do not answer.
 	// +optional
-	Unknown int `json:"unknown,omitempty"`
+	Unknown int32 `json:"unknown,omitempty"`
 	// refs point to the pods with the ten lowest indexes, in index order. All pods of a job bear its label
 	// batch.paddlepaddle.org/job-name.
+	// +listType=atomic
 	// +optional
 	Refs []corev1.ObjectReference `json:"refs,omitempty"`
 }

@@ -107,7 +107,7 @@ func (l Load) pod(i, m int) *corev1.Pod {
 // paddleJob is gang i.
 func (l Load) paddleJob(i int) *v1.PaddleJob {
 	role := func(replicas int) *v1.ResourceSpec {
-		spec := &v1.ResourceSpec{Replicas: replicas, Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: containers()}}}
+		spec := &v1.ResourceSpec{Replicas: int32(replicas), Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: containers()}}}
 		if l.NoGPUs {
 			resources := &spec.Template.Spec.Containers[0].Resources
 			delete(resources.Requests, gpu)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
+	"github.com/paddle-volcano/paddle-volcano/controller/validation"
 	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
@@ -39,7 +40,7 @@ func TestGangsAreTheSameInAllForms(t *testing.T) {
 		l := Load{Gangs: 2, Gang: gang, Scheduler: "volcano"}
 		require.Equal(t, 2*gang, l.Pods())
 		job := l.paddleJob(1)
-		require.Empty(t, builder.Validate(job, builder.PodGroupOverrides{}, builder.Config{}))
+		require.Empty(t, validation.Validate(job, builder.PodGroupOverrides{}, builder.Config{}))
 		raw := rawJob(job, "")
 		require.EqualValues(t, gang, raw.Spec.MinAvailable)
 		pods, names := map[string]int{}, []string{}
@@ -72,7 +73,7 @@ func TestGangsAreTheSameInAllForms(t *testing.T) {
 func TestRawJobsAreEqual(t *testing.T) {
 	t.Parallel()
 	job := Load{Gang: 10, NoGPUs: true, RunFor: time.Minute}.paddleJob(7)
-	require.Empty(t, builder.Validate(job, builder.PodGroupOverrides{}, builder.Config{}))
+	require.Empty(t, validation.Validate(job, builder.PodGroupOverrides{}, builder.Config{}))
 	raw, bare := rawJob(job, "barrier"), rawJob(job, "")
 	require.Equal(t, job.Name, raw.Name)
 	require.Empty(t, raw.OwnerReferences)

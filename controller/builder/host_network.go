@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package builder
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
+)
+
+// hostNetwork puts pods on their nodes' network where intranet Host wants it, and tells what that costs.
+func hostNetwork(spec *corev1.PodSpec, job *v1.PaddleJob, r role, cfg Config) causes {
+	own := Intranet(job, cfg) == v1.Host
+	spec.HostNetwork = spec.HostNetwork || own
+	if !spec.HostNetwork {
+		return nil
+	}
+	if spec.DNSPolicy == "" {
+		// What Volcano's webhook writes; without it such pods do not resolve each other's names.
+		spec.DNSPolicy = corev1.DNSClusterFirstWithHostNet
+	}
+	var warnings causes
+	switch {
+	case Mode(job) == v1.ModeSingle, apart(spec), own && Elastic(job):
+	case !own:
+		warnings.add(ReasonHostNetwork, "%s.template.spec.hostNetwork: pods on one node share its address and the ports from %d on, "+
+			"so two pods of PaddleJobs on one node cannot train: use spec.intranet: Host, which gives each pod ports of its own, keep "+
+			"them apart with podAntiAffinity, or leave hostNetwork out", r.field, firstPort)
+	case Mode(job) == v1.ModePS && r.name == RolePS:
+		warnings.add(ReasonHostNetwork, "spec.intranet Host: pods of this job that share a node have its address and ports of their own, "+
+			"which python train.py can work with; python -m paddle.distributed.launch starts all that has its node's address, so for "+
+			"it keep the pods apart with podAntiAffinity, or use PodIP or Service")
+	case Mode(job) == v1.ModeCollective && r.replicas() > 1:
+		warnings.add(ReasonHostNetwork, "spec.intranet Host: Paddle's launcher counts nodes by their addresses, so two workers of this job "+
+			"on one node are one to it, and training does not begin as it should: let a worker take the whole node, or keep workers "+
+			"apart with podAntiAffinity; launchers before 2.3 use ports 6170 and up, whoever has them")
+	}
+	return warnings
+}
+
+// apart reports whether the template keeps pods off nodes that have others: by which is the user's affair.
+func apart(spec *corev1.PodSpec) bool {
+	if spec.Affinity == nil || spec.Affinity.PodAntiAffinity == nil {
+		return false
+	}
+	for _, term := range spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution {
+		if term.TopologyKey == corev1.LabelHostname {
+			return true
+		}
+	}
+	return false
+}
