@@ -53,7 +53,7 @@ func TestJobTrainsToCompleted(t *testing.T) {
 
 			done := awaitPhase(t, job, v1.Completed)
 			require.NotNil(t, done.Status.CompletionTime)
-			require.EqualValues(t, n, done.Status.Worker.Succeeded)
+			require.Equal(t, n, done.Status.Worker.Succeeded)
 			require.Equal(t, fmt.Sprintf("0/%d", n), done.Status.Worker.Ready)
 			require.Len(t, done.Status.Worker.Refs, int(n))
 			require.Equal(t, "train-worker-0", done.Status.Worker.Refs[0].Name)

@@ -104,7 +104,7 @@ func TestEveryRolesMinimumCounts(t *testing.T) {
 			}
 			require.GreaterOrEqualf(t, ours.Spec.MinMember, sum, "seed %d: below this sum Volcano forgets the roles", seed+2)
 			if paddle.Spec.PS != nil {
-				require.EqualValues(t, paddle.Spec.PS.Replicas, ours.Spec.MinTaskMember["ps"], "servers are never fewer")
+				require.Equal(t, paddle.Spec.PS.Replicas, ours.Spec.MinTaskMember["ps"], "servers are never fewer")
 			}
 			require.Positive(t, ours.Spec.MinTaskMember["worker"])
 		})

@@ -133,7 +133,7 @@ func (d dice) paddleJob(name string) *v1.PaddleJob {
 	if d.odds(70) {
 		job.Spec.SchedulingPolicy = &v1.SchedulingPolicy{Queue: pick(d, "", "default"), PriorityClass: pick(d, "", "low", "high")}
 		if d.odds(70) {
-			job.Spec.SchedulingPolicy.MinAvailable = ptr.To(1 + d.Int32N(int32(total)))
+			job.Spec.SchedulingPolicy.MinAvailable = ptr.To(1 + d.Int32N(total))
 		}
 	}
 	return job
