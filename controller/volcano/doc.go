@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package volcano holds what the controller knows of Volcano's Job controller: names, phases, commands, and the observations
-// that its workarounds rest on. It imports Volcano's API types only. The workarounds were written for v1.14.1:
+// that its workarounds rest on. The workarounds were written for v1.14.1:
 //
 //   - DeletionTracker: a Volcano Job that is created while Volcano still removes an earlier one of its name from its cache never
 //     gets pods (volcano-sh/volcano#5973). Removable with the first release that has pull request 5773.
