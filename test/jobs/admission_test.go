@@ -91,7 +91,7 @@ func TestAdmission(t *testing.T) {
 		"fixed workers": {job: gang, change: workers(3), refused: "only if spec.elasticPolicy.minReplicas"},
 		"intranet":      {job: gang, change: byService, refused: "spec.intranet"},
 		"queue":         {job: gang, change: queue("other"), refused: "spec.schedulingPolicy"},
-		"elastic":       {job: gang, change: func(job *v1.PaddleJob) { job.Spec.Elastic = ptr(int32(1)) }, refused: "spec.elastic and"},
+		"elastic":       {job: scales, change: func(job *v1.PaddleJob) { job.Spec.Elastic = nil }, refused: "spec.elastic and"},
 		"scope":         {job: gang, change: runs(func(run *v1.RunPolicy) { run.RestartScope = v1.RestartPod }), refused: "restartScope cannot"},
 		"too many":      {job: scales, change: workers(5), refused: "spec.worker.limits, the maximum of elastic workers"},
 		"bounds":        {job: scales, change: elastic(1, 8), refused: "nothing but replicas"},

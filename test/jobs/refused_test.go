@@ -83,13 +83,14 @@ func workersRunForIfAny(duration string) change {
 // test/crd has all that the API server refuses.
 func TestWrongSpecsAreRefusedWhenTheyAreSubmitted(t *testing.T) {
 	t.Parallel()
+	namespace := cluster.Namespace(t)
 	for name, tc := range map[string]struct {
 		job  *v1.PaddleJob
 		says string
 	}{
-		"schema": {psJob(cluster.Namespace(t), "none", workers(0)), "spec.worker.replicas"},
-		"a rule": {psJob(cluster.Namespace(t), "alone", func(job *v1.PaddleJob) { job.Spec.Worker = nil }), "spec.worker is missing: set it"},
-		"name":   {psJob(cluster.Namespace(t), strings.Repeat("n", 55)), "metadata.name is too long"},
+		"schema": {psJob(namespace, "none", workers(0)), "spec.worker.replicas"},
+		"a rule": {psJob(namespace, "alone", func(job *v1.PaddleJob) { job.Spec.Worker = nil }), "spec.worker is missing: set it"},
+		"name":   {psJob(namespace, strings.Repeat("n", 55)), "metadata.name is too long"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -66,7 +66,7 @@ func TestSpecChangeWhileRunningIsToldAndNotApplied(t *testing.T) {
 		"more workers":      {edit: workers(3), reason: "SpecChangeNotApplied"},
 		"fewer workers":     {edit: workers(1), reason: "SpecChangeNotApplied"},
 		"another intranet":  {edit: byService, reason: "SpecChangeNotApplied"},
-		"what cannot run":   {edit: workers(0), reason: "SpecChangeRefused"},
+		"what cannot run":   {edit: func(job *v1.PaddleJob) { job.Spec.Worker.Template.Spec.SchedulerName = "other" }, reason: "SpecChangeRefused"},
 		"no servers at all": {edit: func(job *v1.PaddleJob) { job.Spec.PS = nil }, reason: "SpecChangeNotApplied"},
 	} {
 		t.Run(name, func(t *testing.T) {

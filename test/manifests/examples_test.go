@@ -236,14 +236,14 @@ func (e *example) requireRow(t *testing.T, namespace string) {
 	for _, c := range table.ColumnDefinitions {
 		columns = append(columns, fmt.Sprint(c.Name, " ", c.Priority))
 	}
-	require.Equal(t, []string{"Name 0", "STATUS 0", "MODE 0", "PS 0", "WORKER 0", "QUEUE 1", "AGE 0"}, columns)
+	require.Equal(t, []string{"Name 0", "STATUS 0", "MODE 0", "PS 0", "WORKER 0", "REASON 0", "QUEUE 1", "AGE 0"}, columns)
 	require.Len(t, table.Rows, 1)
 	cells := table.Rows[0].Cells
 	var servers any
 	if e.servers > 0 {
 		servers = fmt.Sprint("0/", e.servers)
 	}
-	require.Equal(t, []any{e.job, "Completed", string(e.mode), servers, fmt.Sprint("0/", e.workers), "default"}, cells[:len(cells)-1])
+	require.Equal(t, []any{e.job, "Completed", string(e.mode), servers, fmt.Sprint("0/", e.workers), "WorkersSucceeded", "default"}, cells[:len(cells)-1])
 	require.Regexp(t, `^\d+[smh]`, cells[len(cells)-1])
 }
 
