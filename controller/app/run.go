@@ -98,7 +98,7 @@ func work(ctx context.Context, o *Options, controller *paddlejob.Controller, run
 ) error {
 	if err := controller.Watch(ctx); err != nil {
 		if ctx.Err() != nil {
-			return nil //nolint:nilerr // the program was told to end
+			return nil //nolint:nilerr // the program is stopped
 		}
 		return err
 	}

@@ -48,7 +48,7 @@ func ended(out io.Writer, err error) int {
 	return 1
 }
 
-// say writes a line. There is nobody to tell that nobody can be told.
+// say writes a line. A failure to write cannot be reported.
 func say(out io.Writer, format string, args ...any) {
 	_, _ = fmt.Fprintf(out, "paddle-barrier: "+format+"\n", args...)
 }
@@ -84,7 +84,7 @@ const (
 	ExitTimeout = 75
 	// ExitStale tells that the addresses are not those of the job's pods any more.
 	ExitStale = 76
-	// ExitStopped tells that the pod was told to end: 128 and SIGTERM.
+	// ExitStopped says that the pod was stopped: 128 and SIGTERM.
 	ExitStopped = 143
 )
 

@@ -69,7 +69,7 @@ func Parse(args []string, out io.Writer) (*Options, error) {
 		return nil
 	})
 	if err := flags.Parse(args); err != nil {
-		return nil, err //nolint:wrapcheck // it is told already
+		return nil, err //nolint:wrapcheck // it is reported already
 	}
 	switch {
 	case flags.NArg() > 0:

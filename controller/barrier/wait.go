@@ -85,7 +85,7 @@ func (w *waiter) wait(ctx context.Context, start time.Time) error {
 		case len(missing) == 0:
 			return nil
 		case ctx.Err() != nil:
-			return fail(ExitStopped, "told to end: %s", w.missingWords(missing))
+			return fail(ExitStopped, "stopped: %s", w.missingWords(missing))
 		case now.Sub(start) >= w.task.Timeout:
 			return w.timedOut(missing)
 		case now.Sub(reported) >= quiet:

@@ -221,7 +221,7 @@ func TestStoppedByASignal(t *testing.T) {
 		}
 	}}
 	_, after, err := run(ctx, w, &Task{Peers: []Peers{workers(2, 2)}})
-	requireCode(t, ExitStopped, err, "told to end: 2 of 2 peers not found yet")
+	requireCode(t, ExitStopped, err, "stopped: 2 of 2 peers not found yet")
 	require.InDelta(t, 2, after.Seconds(), 0.2)
 }
 

@@ -133,7 +133,7 @@ func podName(job, role string, index int) string {
 }
 
 // longestList is how long a list in a variable may be. Linux refuses to start a program with a variable of more than
-// 32 pages of 4 KiB (MAX_ARG_STRLEN), its name included, for which there is room left.
+// 32 pages of 4 KiB (MAX_ARG_STRLEN), its name included, for which some space is left.
 const longestList = 128<<10 - 64
 
 // MaxPods returns how many pods a role of a job can have so that the lists of them fit into a variable each: ours of endpoints,

@@ -140,7 +140,7 @@ func PodAddresses(job *v1.PaddleJob, pods []*corev1.Pod) (addresses Addresses, g
 	return addresses, digest([]byte(text.String())), missing
 }
 
-// address is the text by which a pod knows itself: the one it was told, or its first IP, which Kubernetes gives it.
+// address is the text by which a pod knows itself: the one it was given, or its first IP, which Kubernetes gives it.
 func address(pod *corev1.Pod) string {
 	if warnings := pod.Annotations[v1.AddressAnnotation]; warnings != "" {
 		return warnings
@@ -194,7 +194,7 @@ func lives(pod *corev1.Pod) bool {
 //
 // With both lists the launcher starts parameter-server training, and in each pod the processes whose endpoints begin with
 // POD_IP: each pod starts itself. Without them it would train collectively, servers included. It switches gloo on unless
-// it is told not to, and serves the rendezvous at a port of its own choice, PADDLE_GLOO_PORT, on the first server's host.
+// it is switched off, and serves the rendezvous at a port of its own choice, PADDLE_GLOO_PORT, on the first server's host.
 // Source: distributed/launch/controllers/ps.py and context/args_envs.py.
 func launchServers(job *v1.PaddleJob, servers, trainers string, gloo int) map[string]string {
 	data := map[string]string{

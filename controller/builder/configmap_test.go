@@ -167,7 +167,7 @@ func TestPodAddressesLeavesOut(t *testing.T) {
 func TestPodAddressesTellsGangsApart(t *testing.T) {
 	_, first, _ := PodAddresses(paddleJob(1, 2), gangOfThree())
 	for name, apply := range map[string]func(*corev1.Pod){
-		"made anew with the same IP": func(p *corev1.Pod) { p.UID = "another" },
+		"recreated with the same IP": func(p *corev1.Pod) { p.UID = "another" },
 		"another IP":                 func(p *corev1.Pod) { p.Status.PodIP = "10.0.0.9" },
 	} {
 		pods := gangOfThree()

@@ -49,7 +49,7 @@ func addEnvironment(spec *corev1.PodSpec, job *v1.PaddleJob, r role, cfg Config)
 //
 // POD_IP is the text by which the pod is known in every list of the ConfigMap: the launcher takes it for its own host,
 // which it compares with the master's, and a server looks for POD_IP:PADDLE_PORT among the servers. In Service mode it
-// has a dot, without which the launcher would not adopt it. PADDLE_CURRENT_IP is always the IP. A pod is told its IP by
+// has a dot, without which the launcher would not adopt it. PADDLE_CURRENT_IP is always the IP. A pod is given its IP by
 // annotation where Kubernetes may give it one that Paddle cannot use: metadata is read when its container starts, which is
 // when the ConfigMap is there, and that is written last.
 func variables(job *v1.PaddleJob, r role, cfg Config, theirs map[string]corev1.EnvVar) []corev1.EnvVar {
@@ -117,7 +117,7 @@ func overridden(job *v1.PaddleJob, r role, ours []corev1.EnvVar, theirs map[stri
 	}
 	var warnings causes
 	warnings.add(ReasonEnvironmentOverridden, "%s.template.spec.containers[0].env sets %s, and its values are used instead of the "+
-		"controller's: they must agree with what the other pods are told in ConfigMap %s, so leave them out unless that is meant",
+		"controller's: they must agree with what the other pods are given in ConfigMap %s, so leave them out unless that is meant",
 		r.field, strings.Join(names, ", "), job.Name)
 	return warnings
 }

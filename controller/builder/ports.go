@@ -60,7 +60,7 @@ func HostPorts(job *v1.PaddleJob, cfg Config) bool {
 	return Intranet(job, cfg) == v1.Host && !Elastic(job)
 }
 
-// Announced reports whether the job's pods are told by annotation what their template cannot know: their ports, and which of
+// Announced reports whether the job's pods are given by annotation what their template cannot know: their ports, and which of
 // their IPs is the one that counts.
 func Announced(job *v1.PaddleJob, cfg Config) bool {
 	return HostPorts(job, cfg) || cfg.AnnouncePodIPs && !Elastic(job) && Intranet(job, cfg) == v1.PodIP
@@ -132,7 +132,7 @@ func (l layout) endpoints(addresses Addresses, role string) string {
 
 func endpoint(host string, port int) string { return net.JoinHostPort(host, strconv.Itoa(port)) }
 
-// PodAnnotations is what a pod of a job has to be told by annotations because its template cannot know it: its block of the ports
+// PodAnnotations is what a pod of a job has to be given by annotations because its template cannot know it: its block of the ports
 // that begin at first, and its address; nil for a pod that is not the job's.
 func PodAnnotations(job *v1.PaddleJob, first int, pod *corev1.Pod) map[string]string {
 	role, index, ok := place(job, pod)

@@ -34,7 +34,7 @@ const (
 	ReasonHostNetwork = "HostNetwork"
 )
 
-// causes collects what is to be told.
+// causes collects warnings.
 type causes []Cause
 
 func (n *causes) add(reason, format string, args ...any) {
@@ -57,7 +57,7 @@ func jobWarnings(job *v1.PaddleJob, overrides PodGroupOverrides, cfg Config) cau
 	}
 	if policy := job.Spec.SchedulingPolicy; policy != nil && len(policy.MinResources) > 0 {
 		warnings.add(ReasonMinResources, "spec.schedulingPolicy.minResources is not the PodGroup's, which Volcano works out from the requests in "+
-			"the templates: as annotation %s it is what must be free at least before the scheduler's plugin paddle lets the job in; without that "+
+			"the templates: as annotation %s it is what must be free at least before the scheduler's plugin paddle admits the job; without that "+
 			"plugin it has no effect", v1.MinResourcesAnnotation)
 	}
 	warnings = append(warnings, gangWarnings(job, overrides, cfg)...)
@@ -84,7 +84,7 @@ func gangWarnings(job *v1.PaddleJob, overrides PodGroupOverrides, cfg Config) ca
 	case sum == all, Elastic(job):
 	case Mode(job) != v1.ModePS:
 		warnings.add(ReasonWaitsForAll, "%s: %d pods are enough to be placed, but Paddle's launcher waits for all %d workers before it "+
-			"trains: leave it out unless the rest will find room soon", field, sum, all)
+			"trains: leave it out unless the rest will find capacity soon", field, sum, all)
 	case Intranet(job, cfg) != v1.Service:
 		warnings.add(ReasonWaitsForAll, "%s: %d pods are enough to be placed, but training starts when all %d have an IP; "+
 			"spec.intranet: Service does not wait for that", field, sum, all)

@@ -310,7 +310,7 @@ func (c *Controller) notePodGroup(ctx context.Context, obs *observed.State, a li
 // applyPodGroup makes or repairs the PodGroup, whichever of the two controllers came first.
 func (c *Controller) applyPodGroup(ctx context.Context, obs *observed.State, a lifecycle.ApplyPodGroup) error {
 	if obs.Attempt() != observed.AttemptNew {
-		// A cached Volcano Job may have ended since; a PodGroup made now would hold room in the queue.
+		// A cached Volcano Job may have ended since; a PodGroup made now would hold capacity of the queue.
 		fresh, err := c.clients.Volcano.BatchV1alpha1().Jobs(obs.VolcanoJob.Namespace).Get(ctx, obs.VolcanoJob.Name, metav1.GetOptions{})
 		if err != nil {
 			return fmt.Errorf("reading the Volcano Job before its PodGroup is made: %w", ignoreNotFound(err))

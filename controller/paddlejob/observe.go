@@ -236,7 +236,7 @@ func (c *Controller) readNameService(ctx context.Context, obs *observed.State) e
 // know. A controller that was restarted meanwhile does without.
 type failures struct {
 	mu sync.Mutex
-	// latest are by Volcano Job. The failure of a pod that had been told to end is the cause only if no other is.
+	// latest are by Volcano Job. The failure of a pod that was being stopped is the cause only if no other is.
 	latest map[types.UID]observed.Failure
 }
 

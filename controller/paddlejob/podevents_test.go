@@ -187,7 +187,7 @@ func TestWorkersAreCappedForAWhile(t *testing.T) {
 	require.Empty(t, memory.workerCaps)
 }
 
-// Volcano's watch was down while the queue let the gang in.
+// Volcano's watch was down while the queue admitted the gang.
 func TestVolcanoResyncsAGangWithoutPods(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)

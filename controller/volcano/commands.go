@@ -15,7 +15,7 @@ import (
 	vcbus "volcano.sh/apis/pkg/apis/bus/v1alpha1"
 )
 
-// CommandPeriod is how long Volcano may take to do what it was told before it is told again.
+// CommandPeriod is how long Volcano may take to obey a command before it is given again.
 const CommandPeriod = 15 * time.Second
 
 // commandVerbs begin the names of commands.

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Volcano is told two minutes after pods are missing, for a command's period, and then every ten minutes.
+// Volcano is commanded two minutes after pods are missing, for a command's period, and then every ten minutes.
 func TestResyncMissingPods(t *testing.T) {
 	t.Parallel()
 	for waited, want := range map[time.Duration]time.Duration{

@@ -162,7 +162,7 @@ func names(of map[string]string) []string { return slices.Sorted(maps.Keys(of)) 
 const (
 	// lookEvery is how long there is between two looks at every kind.
 	lookEvery = 500 * time.Millisecond
-	// settledAfter is longer than the controller puts off the change of a status that only counts pods anew.
+	// settledAfter is longer than the controller puts off the change of a status that only counts pods again.
 	settledAfter = 3 * time.Second
 	// askEvery is how long there is between two questions about one object. Many lives ask.
 	askEvery = 200 * time.Millisecond

@@ -40,7 +40,7 @@ func (c *controller) cuts(with meddler, at ...int) meddler {
 	}
 }
 
-// gone tells whoever wants to go on with a watch that the past is forgotten, so that it is listed anew; the watch that
+// gone tells whoever wants to go on with a watch that the past is forgotten, so that it is listed again; the watch that
 // follows the list is let be.
 func gone() meddler {
 	var mu sync.Mutex

@@ -187,7 +187,7 @@ var unused = map[string]map[string]string{
 		"update jobs/finalizers.batch.volcano.sh":             "OwnerReferencesPermissionEnforcement, which is on here, asks for it",
 	},
 	schedulerUser: {
-		"get pods":                       "a pod whose binding failed is read anew",
+		"get pods":                       "a pod whose binding failed is read again",
 		"delete pods":                    "the actions preempt and reclaim, which an administrator adds to the configuration",
 		"update persistentvolumes":       waits,
 		"update persistentvolumeclaims":  waits,

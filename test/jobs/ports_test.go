@@ -33,7 +33,7 @@ func TestJobsThatWaitTakeNoPorts(t *testing.T) {
 	require.Empty(t, awaitVolcanoJob(t, waits, nil).Annotations[v1.FirstPortAnnotation])
 	awaitPhase(t, waits, v1.Pending)
 
-	// All of its pods are made anew, and get ports again.
+	// All of its pods are recreated, and get ports again.
 	pods := cluster.Kube.CoreV1().Pods(space)
 	before, err := pods.Get(t.Context(), "runs-worker-1", metav1.GetOptions{})
 	require.NoError(t, err)

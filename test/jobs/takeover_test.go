@@ -99,7 +99,7 @@ func TestTakeover(t *testing.T) {
 			awaitNoPodGroups(t, job.Namespace)
 			requireNoVolcanoJob(t, job)
 		}},
-		"a gang that fails starts anew": {judge: func(t *testing.T, job *v1.PaddleJob) {
+		"a gang that fails starts again": {judge: func(t *testing.T, job *v1.PaddleJob) {
 			awaitPhase(t, job, v1.Running)
 			endPods(t, job.Namespace, "1", workers[0])
 			awaitEvent(t, job, corev1.EventTypeNormal, "TakingOver")
@@ -117,13 +117,13 @@ func TestTakeover(t *testing.T) {
 			require.Empty(t, services.Items, "paddle-operator's are gone, and Volcano took its own away at the end")
 			awaitNoPodGroups(t, job.Namespace)
 		}},
-		"a gang without its addresses starts anew": {noAddress: true, judge: func(t *testing.T, job *v1.PaddleJob) {
+		"a gang without its addresses starts again": {noAddress: true, judge: func(t *testing.T, job *v1.PaddleJob) {
 			awaitVolcanoJob(t, job, nil)
 			awaitPhase(t, job, v1.Running)
 			endPods(t, job.Namespace, "0", workers...)
 			awaitPhase(t, job, v1.Completed)
 		}},
-		"a gang that lost a pod starts anew": {
+		"a gang that lost a pod starts again": {
 			deleted: func(t *testing.T, job *v1.PaddleJob) error {
 				return cluster.Kube.CoreV1().Pods(job.Namespace).Delete(t.Context(), "theirs-ps-0", metav1.DeleteOptions{})
 			},

@@ -223,7 +223,7 @@ func (c *Conversion) schedulingPolicy(policy *kubeflowv1.SchedulingPolicy) *batc
 		return nil
 	}
 	if policy.ScheduleTimeoutSeconds != nil {
-		c.warn(ReasonFieldIgnored, "spec.runPolicy.schedulingPolicy.scheduleTimeoutSeconds has no effect: under Volcano a job waits until there is room")
+		c.warn(ReasonFieldIgnored, "spec.runPolicy.schedulingPolicy.scheduleTimeoutSeconds has no effect: under Volcano a job waits until there is capacity")
 	}
 	if policy.MinAvailable == nil && policy.Queue == "" && policy.PriorityClass == "" && len(policy.MinResources) == 0 {
 		return nil

@@ -85,7 +85,7 @@ func TestDecide(t *testing.T) {
 		"lives on":           {with: []change{succeeded, ttl(61)}, repeated: time.Second},
 		"has lived":          {with: []change{succeeded, ttl(60)}, remove: true},
 		"has lived, there":   {with: []change{succeeded, ttl(0)}, named: []func(*batchv1.PaddleJob){edited}, remove: true},
-		"lives for ever":     {with: []change{succeeded, ttl(-1)}},
+		"lives forever":      {with: []change{succeeded, ttl(-1)}},
 		"has not ended":      {with: []change{ttl(0)}, create: true},
 		"ended at no time":   {with: []change{succeeded, ttl(0), func(j *kubeflowv1.PaddleJob) { j.Status.CompletionTime = nil }}},
 		"has lived, another": {with: []change{succeeded, ttl(0), managedBy("kueue.x-k8s.io/multikueue")}},

@@ -155,7 +155,7 @@ func (p *Plan) create(v *State, conversion *Conversion) {
 	case len(v.OperatorPods) > 0:
 		p.RequeueAfter = pollInterval
 		p.Stalled = &builder.Cause{Reason: ReasonTrainingOperator, Message: fmt.Sprintf("Kubeflow's training operator has started this job: "+
-			"%d pods of its are there, for example %s, and nothing is done while they are; once they are deleted the job starts anew",
+			"%d pods of its are there, for example %s, and nothing is done while they are; once they are deleted the job starts again",
 			len(v.OperatorPods), v.OperatorPods[0])}
 	default:
 		p.Create = conversion.Job

@@ -106,7 +106,7 @@ func (s *conditionSetter) created() {
 	}
 }
 
-// warnings are the texts of those that were found, or those that were told before about the same spec.
+// warnings are the texts of those that were found, or those that were reported before about the same spec.
 func warnings(job *v1.PaddleJob, plan *Plan) string {
 	before := meta.FindStatusCondition(job.Status.Conditions, v1.ConditionCreated)
 	if plan.Warnings == nil && before != nil && before.Reason == reasonVolcanoJobCreated &&
@@ -265,7 +265,7 @@ const (
 	reasonQueueing = "Queueing"
 )
 
-// admitted reports whether the queue has admitted the gang; what keeps it out is told by Scheduled, in its own words.
+// admitted reports whether the queue has admitted the gang; what keeps it out is reported by Scheduled.
 func (s *conditionSetter) admitted(placed bool) {
 	switch obs := s.obs; {
 	case obs.VolcanoJob == nil:
@@ -284,8 +284,8 @@ const reasonResumed = "Resumed"
 
 // eventOfSuspension is the text of the event by its reason.
 var eventOfSuspension = map[string]string{
-	ReasonSuspended: "nothing of the job runs any more; its resources and the room in the queue are free",
-	reasonResumed:   "the job starts anew",
+	ReasonSuspended: "nothing of the job runs any more; its resources and its capacity in the queue are free",
+	reasonResumed:   "the job starts again",
 }
 
 // suspended tells of a job of which nothing is to run. It is suspended from when that was decided, because from then on
@@ -375,7 +375,7 @@ func pendingReason(obs *observed.State, now time.Time) (reason, message string) 
 	}
 	switch {
 	case !obs.Admitted():
-		message = fmt.Sprintf("queue %q has not let the job in yet: it is full, or the cluster has too little of what the gang asks for", obs.VolcanoJob.Spec.Queue)
+		message = fmt.Sprintf("queue %q has not admitted the job yet: it is full, or the cluster has too little of what the gang asks for", obs.VolcanoJob.Spec.Queue)
 		if text := unschedulable(obs.PodGroup); text != "" {
 			message += ": " + text
 		}

@@ -141,11 +141,11 @@ func TestScheduledCondition(t *testing.T) {
 		},
 		"no PodGroup": {
 			with: []change{func(obs *observed.State) { obs.PodGroup = nil }}, reason: "WaitingForQueue",
-			message: `queue "q" has not let the job in yet: it is full, or the cluster has too little of what the gang asks for`,
+			message: `queue "q" has not admitted the job yet: it is full, or the cluster has too little of what the gang asks for`,
 		},
 		"before the queue": {
 			with: []change{group(vcscheduling.PodGroupPending, "no GPU left")}, reason: "WaitingForQueue",
-			message: `queue "q" has not let the job in yet: it is full, or the cluster has too little of what the gang asks for: no GPU left`,
+			message: `queue "q" has not admitted the job yet: it is full, or the cluster has too little of what the gang asks for: no GPU left`,
 		},
 		"pods are refused": {
 			with: []change{group(vcscheduling.PodGroupInqueue, ""), pods(observed.Unscheduled)}, reason: "WaitingForPods",
@@ -322,11 +322,11 @@ func TestReasonOfThePlugin(t *testing.T) {
 			reason: "Placing", message: waits, settles: 600 * time.Millisecond,
 		},
 		"a reason that nearly every gang has for a moment": {
-			with:   []change{unplaced, pluginSays(no, "TerminatingPods", "there is room soon", 4*time.Second)},
+			with:   []change{unplaced, pluginSays(no, "TerminatingPods", "there is capacity soon", 4*time.Second)},
 			reason: "Placing", message: waits, settles: 6 * time.Second,
 		},
 		"that reason for long": {
-			with: []change{unplaced, pluginSays(no, "TerminatingPods", "there is room soon", 10*time.Second)}, reason: "TerminatingPods", message: "there is room soon",
+			with: []change{unplaced, pluginSays(no, "TerminatingPods", "there is capacity soon", 10*time.Second)}, reason: "TerminatingPods", message: "there is capacity soon",
 		},
 		"before the queue": {
 			with:   []change{inPhase(vcscheduling.PodGroupPending), pluginSays(no, "QueueCapacity", "queue q has room for 6 of 8 GPUs", time.Minute)},
@@ -407,7 +407,7 @@ func TestSuspendedConditions(t *testing.T) {
 	for _, e := range Events(going, late, nil) {
 		reported = append(reported, e.Reason)
 	}
-	require.Equal(t, []string{"Completed"}, reported, "it does not start anew")
+	require.Equal(t, []string{"Completed"}, reported, "it does not start again")
 }
 
 func TestRecreations(t *testing.T) {

@@ -68,7 +68,7 @@ func creationEvents(obs *observed.State, queue string, gang int32) []Event {
 	events := []Event{{
 		Type:   corev1.EventTypeNormal,
 		Reason: ReasonVolcanoJobCreated,
-		Message: fmt.Sprintf("created the Volcano Job in queue %q; pods are placed once there is room for %d of them at the same time",
+		Message: fmt.Sprintf("created the Volcano Job in queue %q; pods are placed once there is capacity for %d of them at the same time",
 			queue, gang),
 	}}
 	if obs.UserPodGroup != nil {
@@ -185,7 +185,7 @@ func (p *Plan) applyUserPodGroup(obs *observed.State, cfg builder.Config) bool {
 			"PaddleJob and create it again, with spec.schedulingPolicy instead of the PodGroup")})
 		return false
 	}
-	p.replaceVolcanoJob(obs, fmt.Sprintf("the PodGroup %s that you made asks for another gang, so the Volcano Job is deleted and made anew", obs.UserPodGroup.Name))
+	p.replaceVolcanoJob(obs, fmt.Sprintf("the PodGroup %s that you made asks for another gang, so the Volcano Job is deleted and recreated", obs.UserPodGroup.Name))
 	return true
 }
 
@@ -237,7 +237,7 @@ func (p *Plan) applySpecChange(obs *observed.State, cfg builder.Config) bool {
 			"placed, so the job goes on with the spec it was created with: delete the PaddleJob and create it again to use the new one"}
 		return false
 	}
-	p.replaceVolcanoJob(obs, "the spec was changed before the job began, so its Volcano Job is deleted and made anew")
+	p.replaceVolcanoJob(obs, "the spec was changed before the job began, so its Volcano Job is deleted and recreated")
 	return true
 }
 

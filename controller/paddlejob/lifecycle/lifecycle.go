@@ -23,7 +23,7 @@ func suspended(obs *observed.State) bool {
 	return !endsByItself(obs)
 }
 
-// suspend deletes everything that runs or holds room in a queue. The Volcano Job goes too: an aborted one would keep the
+// suspend deletes everything that runs or holds capacity of a queue. The Volcano Job goes too: an aborted one would keep the
 // spec of before, and Volcano counts its resumption as a failure.
 func (p *Plan) suspend(obs *observed.State) {
 	if obs.VolcanoJob != nil && !counted(obs) {
@@ -158,7 +158,7 @@ func cleansPods(policy v1.CleanPodPolicy, phase v1.Phase) bool {
 // replaceLegacyPods deletes what paddle-operator made for a gang that cannot finish, so that it starts again under Volcano.
 func (p *Plan) replaceLegacyPods(obs *observed.State) {
 	p.Waiting = &builder.Cause{Reason: ReasonTakingOver,
-		Message: "what paddle-operator made for this job cannot finish and is being deleted; the job then starts anew under Volcano"}
+		Message: "what paddle-operator made for this job cannot finish and is being deleted; the job then starts again under Volcano"}
 	p.deleteLegacyResources(obs)
 }
 

@@ -87,7 +87,7 @@ func (p *Plan) addressEnvironment(obs *observed.State, cfg builder.Config) {
 	if len(missing) > 0 {
 		p.Missing = missing
 		if !p.returnPorts(obs) && announcedPort(obs) != 0 {
-			p.firstPort(obs, cfg) // somebody may have changed what was written, and those that were told listen there
+			p.firstPort(obs, cfg) // somebody may have changed what was written, and those that have them listen there
 		}
 		return
 	}
@@ -226,7 +226,7 @@ func lacksConfig(pod *corev1.Pod) bool {
 // ReasonNoPorts stalls a job with intranet Host for which no ports are left.
 const ReasonNoPorts = "NoHostPortsLeft"
 
-// announceDelay is how long after pods were told something the environment is written. Kubelets read annotations when they start
+// announceDelay is how long after pods were annotated the environment is written. Kubelets read annotations when they start
 // a container, and see pods and ConfigMaps through watches of which either may be the later one.
 const announceDelay = time.Second
 
@@ -313,7 +313,7 @@ func hasPorts(obs *observed.State) bool {
 	return obs.VolcanoJob.Annotations[v1.IntranetAnnotation] == string(v1.Host) && obs.VolcanoJob.Annotations[v1.AnnouncedAnnotation] != ""
 }
 
-// announcedPort is where the job's ports begin by what its living pods were told, 0 if none was told anything.
+// announcedPort is where the job's ports begin by the annotations of its living pods, 0 if none has any.
 func announcedPort(obs *observed.State) int {
 	job := asCreated(obs)
 	for _, pod := range builder.Members(job, obs.Pods) {

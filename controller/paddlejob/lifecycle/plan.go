@@ -46,7 +46,7 @@ type Plan struct {
 	LauncherUnusable *builder.Cause
 	// Missing are the pods whose addresses are not known yet, where the others wait for them.
 	Missing []string
-	// Warnings are what the user should know about the spec; told once per generation.
+	// Warnings are what the user should know about the spec; reported once per generation.
 	Warnings []builder.Cause
 	// RequeueAfter is when to look at the job again although nothing that is watched has changed, 0 if never.
 	RequeueAfter time.Duration
@@ -83,14 +83,14 @@ type WriteEnvironment struct {
 	ConfigMap *corev1.ConfigMap
 	// Old is the ConfigMap that is there, nil if there is none.
 	Old *corev1.ConfigMap
-	// Event is told once it is written, nil if there is nothing to tell.
+	// Event is emitted once it is written, nil for none.
 	Event *Event
 }
 
 // IssueCommand gives Volcano a command about the job.
 type IssueCommand struct {
 	Command *vcbus.Command
-	// State is that of the Volcano Job (volcano.JobState), which is another once Volcano has done what it was told; empty where that
+	// State is that of the Volcano Job (volcano.JobState), which is another once Volcano has obeyed; empty where that
 	// need not show.
 	State string
 }
@@ -163,7 +163,7 @@ func (p *Plan) remove(kind Kind, object metav1.Object) {
 //
 // Two controllers, or two syncs of one, may choose the same ports while neither sees the other's Job. So a choice counts
 // only after a look at all Jobs that comes after it was written (AnnouncePods): of two that choose the same, at least one
-// sees the other then, and moves, for it has not begun. One whose pods were told never moves.
+// sees the other then, and moves, for it has not begun. One whose pods are annotated never moves.
 type MovePorts struct {
 	// First is 0 where the Job gives its ports back.
 	First int
@@ -176,7 +176,7 @@ type AnnouncePods struct {
 	Pods  []Announcement
 }
 
-// Announcement is what one pod is told.
+// Announcement is the annotations of one pod.
 type Announcement struct {
 	Pod         *corev1.Pod
 	Annotations map[string]string

@@ -218,7 +218,7 @@ func evicting(obs *observed.State) time.Duration {
 }
 
 // recreateFailedJob starts a job over under another Volcano Job. The restart is in the status before the Volcano Job goes, because the
-// next one is told from there how many there have been.
+// next one gets the number from there.
 func (p *Plan) recreateFailedJob(obs *observed.State) {
 	p.retrying()
 	if !p.nextStartIsDue(obs) {

@@ -81,7 +81,7 @@ func (p *Plan) capWorkers(obs *observed.State) (job *v1.PaddleJob, newCap *obser
 }
 
 // markDeletedPodsOutOfSync tells Volcano that workers of an elastic job which somebody has deleted have not failed: Volcano itself where there
-// are to be fewer, or whoever drains a node. Programs that are told to end exit with 143 or so; Volcano would take that for
+// are to be fewer, or whoever drains a node. Programs that are stopped exit with 143 or so; Volcano would take that for
 // a failure, and count it for the limit. The programs end, and kubelets tell of it, later than the deletion is seen here.
 func (p *Plan) markDeletedPodsOutOfSync(obs *observed.State) {
 	if obs.VolcanoJob.Annotations[v1.ElasticAnnotation] == "" {

@@ -89,7 +89,7 @@ func TestWorkersThatAreRefused(t *testing.T) {
 	}
 }
 
-// Programs that are told to end exit with a code of failure, which is none of the job's.
+// Programs that are stopped exit with a code of failure, which is none of the job's.
 func TestElasticWorkersThatAreDeletedHaveNotFailed(t *testing.T) {
 	t.Parallel()
 	states := func(obs *observed.State) {

@@ -14,7 +14,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
 )
 
-// command gives Volcano a command about the job, and looks again whether it did what it was told.
+// command gives Volcano a command about the job, and looks again whether Volcano obeyed.
 func (p *Plan) command(obs *observed.State, action vcbus.Action, occasion, reason, message string) {
 	state := volcano.JobState(obs.VolcanoJob)
 	if action == vcbus.SyncJobAction && obs.Attempt().Active() {
@@ -39,7 +39,7 @@ func (p *Plan) complete(obs *observed.State) {
 	p.command(obs, vcbus.CompleteJobAction, "", "WorkersSucceeded", "every worker has succeeded")
 }
 
-const lostMessage = "Volcano has lost track of the Volcano Job, which is deleted and made anew"
+const lostMessage = "Volcano has lost track of the Volcano Job, which is deleted and recreated"
 
 // resyncStuckJob has Volcano look at a job that it does not bring to the phase that it is on its way to. An abortion that somebody
 // else has asked for is theirs.
@@ -109,14 +109,14 @@ func (p *Plan) resyncMissingPods(obs *observed.State) {
 			p.requeueAfter(volcano.LostGracePeriod - waited)
 			return
 		}
-		p.replaceVolcanoJob(obs, "Volcano has not looked at its Volcano Job, which is deleted and made anew")
+		p.replaceVolcanoJob(obs, "Volcano has not looked at its Volcano Job, which is deleted and recreated")
 		return
 	}
 	if due, left := volcano.ResyncMissingPods(waited); !due {
 		p.requeueAfter(left)
 		return
 	}
-	p.command(obs, vcbus.SyncJobAction, "", "PodsMissing", "the queue has let the job in a while ago, and it has no pods yet")
+	p.command(obs, vcbus.SyncJobAction, "", "PodsMissing", "the queue admitted the job a while ago, and it has no pods yet")
 }
 
 // stop sees to it that nothing of a finished job runs, and reports whether something may: the controller fails some jobs that

@@ -104,7 +104,7 @@ func SortPods(pods []*corev1.Pod) {
 	})
 }
 
-// FailedByItself reports whether a pod has failed that Volcano had not told to end.
+// FailedByItself reports whether a pod has failed that Volcano had not stopped.
 func (m *RolePod) FailedByItself() bool {
 	return m.State == Failed && m.Pod.Annotations[v1.OutOfSyncAnnotation] == ""
 }

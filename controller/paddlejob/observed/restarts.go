@@ -181,7 +181,7 @@ func (s *State) PodStatusLag() time.Duration {
 	return max(lagMost-s.Now.Sub(job.Status.State.LastTransitionTime.Time), 0)
 }
 
-// FailureSeen reports whether the failure of a pod is known that ended the present attempt. What a program does that was told
+// FailureSeen reports whether the failure of a pod is known that ended the present attempt. What a program does that was asked
 // to end is no failure: that is how pods end when somebody aborts the Volcano Job.
 func (s *State) FailureSeen() bool {
 	if s.Failure != nil && s.Failure.Reason == ReasonPodFailed && !s.Failure.ByVolcano && s.Failure.Attempt == s.VolcanoJob.Status.RetryCount {

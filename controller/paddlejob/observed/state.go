@@ -47,7 +47,7 @@ type State struct {
 	// FailedMount is the message of the kubelet's last event FailedMount about the pod that Mounting returns, empty if there is none
 	// or it is not known.
 	FailedMount string
-	// UnacknowledgedFor is for how long Volcano has read commands about VolcanoJob and has done nothing, 0 if it does what it is told.
+	// UnacknowledgedFor is for how long Volcano has read commands about VolcanoJob and has done nothing, 0 if it obeys.
 	UnacknowledgedFor time.Duration
 	// Failure is the first failure of the latest attempt that had one, nil if none was seen.
 	Failure *Failure
@@ -111,7 +111,7 @@ type Failure struct {
 	Attempt int32
 	// Reason is PodFailed or PodEvicted.
 	Reason string
-	// ByVolcano is true if Volcano had told the pod to end before.
+	// ByVolcano is true if Volcano had stopped the pod before.
 	ByVolcano bool
 	// Message names the pod and says how it ended.
 	Message string

@@ -182,10 +182,10 @@ func TestMissingPods(t *testing.T) {
 		observedState State
 		want          bool
 	}{
-		"let in":             {observedState: State{VolcanoJob: job(vcbatch.Pending), PodGroup: group(vcscheduling.PodGroupInqueue), Pods: make([]*corev1.Pod, 1)}, want: true},
+		"admitted":           {observedState: State{VolcanoJob: job(vcbatch.Pending), PodGroup: group(vcscheduling.PodGroupInqueue), Pods: make([]*corev1.Pod, 1)}, want: true},
 		"unknown to Volcano": {observedState: State{VolcanoJob: job(""), PodGroup: group(vcscheduling.PodGroupInqueue)}, want: true},
 		"all are made":       {observedState: State{VolcanoJob: job(vcbatch.Pending), PodGroup: group(vcscheduling.PodGroupInqueue), Pods: make([]*corev1.Pod, 2)}},
-		"not let in":         {observedState: State{VolcanoJob: job(vcbatch.Pending), PodGroup: group(vcscheduling.PodGroupPending)}},
+		"not admitted":       {observedState: State{VolcanoJob: job(vcbatch.Pending), PodGroup: group(vcscheduling.PodGroupPending)}},
 		"nobody looked":      {observedState: State{VolcanoJob: job(vcbatch.Pending), PodGroup: group("")}},
 		"no PodGroup":        {observedState: State{VolcanoJob: job(vcbatch.Pending)}},
 		"it runs":            {observedState: State{VolcanoJob: job(vcbatch.Running), PodGroup: group(vcscheduling.PodGroupRunning)}},

@@ -47,7 +47,7 @@ const (
 	FirstPortAnnotation = "batch.paddlepaddle.org/first-port"
 	// AddressAnnotation is the annotation on a pod that holds its IP.
 	AddressAnnotation = "batch.paddlepaddle.org/address"
-	// AnnouncedAtAnnotation is the annotation on a pod that holds when it was told the others, as RFC 3339 with a fraction.
+	// AnnouncedAtAnnotation is the annotation on a pod that holds when it was given the others, as RFC 3339 with a fraction.
 	AnnouncedAtAnnotation = "batch.paddlepaddle.org/announced-at"
 	// PortAnnotation is the annotation on a pod that holds the port that Paddle's process there listens on.
 	PortAnnotation = "batch.paddlepaddle.org/port"

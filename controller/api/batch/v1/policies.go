@@ -36,7 +36,7 @@ type SchedulingPolicy struct {
 	NetworkTopology *NetworkTopology `json:"networkTopology,omitempty"`
 	// colocation says how near servers and workers must be: Preferred (as far as it pays), Required (no worker in a rack,
 	// or whatever the scheduler's colocation-tier is, without a server) or None (traffic is left out). Unset is what the
-	// scheduler's plugin paddle was told, by default Preferred.
+	// scheduler's plugin paddle is configured with, by default Preferred.
 	// +optional
 	Colocation Colocation `json:"colocation,omitempty"`
 	// parameterSize is the size of the model's parameters, for example 2Gi: what a step of training exchanges. The
@@ -90,8 +90,8 @@ type Colocation string
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.podFailurePolicy) || !has(self.permanentExitCodes)",message="spec.runPolicy.permanentExitCodes is the deprecated form of podFailurePolicy: keep podFailurePolicy only"
 type RunPolicy struct {
-	// suspend stops the job: its pods go, and their resources and the room in the queue are given back. When it is false
-	// again the job starts anew, from its own checkpoints.
+	// suspend stops the job: its pods go, and their resources and the capacity in the queue are given back. When it is false
+	// again the job starts again, from its own checkpoints.
 	// +optional
 	Suspend *bool `json:"suspend,omitempty"`
 	// activeDeadlineSeconds is how long the job may take from its creation, or from its last resumption if it was suspended,

@@ -29,7 +29,7 @@ const (
 	Starting Phase = "Starting"
 	// Running jobs train.
 	Running Phase = "Running"
-	// Restarting jobs have lost a pod and start anew, at once or after a delay.
+	// Restarting jobs have lost a pod and start again, at once or after a delay.
 	Restarting Phase = "Restarting"
 	// Suspended jobs have no pods, because spec.runPolicy.suspend says so.
 	Suspended Phase = "Suspended"
@@ -50,7 +50,7 @@ const (
 	ConditionStalled = "Stalled"
 	// ConditionCreated is True once the Volcano Job exists.
 	ConditionCreated = "Created"
-	// ConditionAdmitted is True once the queue has let the gang in.
+	// ConditionAdmitted is True once the queue has admitted the gang.
 	ConditionAdmitted = "Admitted"
 	// ConditionScheduled is True once the gang is placed; while it is False its message says why.
 	ConditionScheduled = "Scheduled"
@@ -114,7 +114,7 @@ type PaddleJobStatus struct {
 	// +optional
 	Failures int32 `json:"failures,omitempty"`
 
-	// recreations is how often the Volcano Job was deleted to be made anew: for a change of the spec before the job began,
+	// recreations is how often the Volcano Job was deleted to be recreated: for a change of the spec before the job began,
 	// for a suspension, or by somebody else.
 	// +optional
 	Recreations int32 `json:"recreations,omitempty"`

@@ -112,7 +112,7 @@ type RunPolicy struct {
 	// backoffLimit is how often the job is started again after failures.
 	// +optional
 	BackoffLimit *int32 `json:"backoffLimit,omitempty"`
-	// schedulingPolicy holds what the scheduler is told about the job as a whole.
+	// schedulingPolicy holds what the scheduler needs to know about the job as a whole.
 	// +optional
 	SchedulingPolicy *SchedulingPolicy `json:"schedulingPolicy,omitempty"`
 	// suspend stops the job while it is true.
@@ -133,7 +133,7 @@ type SchedulingPolicy struct {
 	// queue is the Volcano queue; unset means "default".
 	// +optional
 	Queue string `json:"queue,omitempty"`
-	// minResources are the resources that must be free before the job is let in.
+	// minResources are the resources that must be free before the job is admitted.
 	// +optional
 	MinResources corev1.ResourceList `json:"minResources,omitempty"`
 	// priorityClass is the PriorityClass of the job.
