@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
@@ -21,50 +20,16 @@ const ReasonChangedByAdmission = "ChangedByAdmission"
 // revertedWritePeriod is how long a write is not repeated that admission has undone.
 const revertedWritePeriod = time.Minute
 
-// revertedWrites remembers the writes that admission has undone, by PaddleJob and kind of write.
-type revertedWrites struct {
-	mu     sync.Mutex
-	writes map[string]revertedWrite
-}
-
+// revertedWrite is how and when admission undid a write last.
 type revertedWrite struct {
 	refused *rejection
 	at      time.Time
 }
 
-func newRevertedWrites() *revertedWrites { return &revertedWrites{writes: map[string]revertedWrite{}} }
-
-func (u *revertedWrites) put(key string, refused *rejection, now time.Time) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.writes[key] = revertedWrite{refused: refused, at: now}
-}
-
-// of is how a write was undone last, nil if it was not, and whether that was less than undoneFor ago.
-func (u *revertedWrites) of(key string, now time.Time) (refused *rejection, lately bool) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	write := u.writes[key]
-	return write.refused, write.refused != nil && now.Sub(write.at) < revertedWritePeriod
-}
-
-func (u *revertedWrites) forget(key string) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	delete(u.writes, key)
-}
-
-// forgetJob forgets the writes for a PaddleJob.
-func (u *revertedWrites) forgetJob(job string) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	maps.DeleteFunc(u.writes, func(key string, _ revertedWrite) bool { return strings.HasPrefix(key, job+" ") })
-}
-
 // unlessReverted writes, unless admission has undone the same write lately.
 func (c *Controller) unlessReverted(key string, write func() error) error {
-	if refused, lately := c.revertedWrites.of(key, c.now()); lately {
-		return refused
+	if last, ok := c.revertedWrites.get(key); ok && c.now().Sub(last.at) < revertedWritePeriod {
+		return last.refused
 	}
 	err := write()
 	var refused *rejection
@@ -72,7 +37,7 @@ func (c *Controller) unlessReverted(key string, write func() error) error {
 	case err == nil:
 		c.revertedWrites.forget(key)
 	case errors.As(err, &refused) && refused.reason == ReasonChangedByAdmission:
-		c.revertedWrites.put(key, refused, c.now())
+		c.revertedWrites.put(key, revertedWrite{refused: refused, at: c.now()})
 	}
 	return err
 }

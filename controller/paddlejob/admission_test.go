@@ -111,7 +111,7 @@ func TestAWriteThatAdmissionUndoesIsNotRepeated(t *testing.T) {
 		*now = now.Add(revertedWritePeriod)
 		require.NoError(t, d.work(t))
 		require.True(t, meta.IsStatusConditionFalse(d.status(t).Conditions, v1.ConditionStalled))
-		require.Empty(t, d.revertedWrites.writes)
+		require.Empty(t, d.revertedWrites.values)
 	})
 	t.Run("the choice of ports", func(t *testing.T) {
 		t.Parallel()
@@ -283,7 +283,9 @@ func TestADryRunThatIsRefusedKeepsItsReason(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	obs := &observed.State{Job: d.stored(t)}
-	d.revertedWrites.put("ml/job lifecycle.CreateVolcanoJob", &rejection{reason: ReasonChangedByAdmission, text: "it changes a label"}, epoch.Add(-revertedWritePeriod))
+	d.revertedWrites.put("ml/job lifecycle.CreateVolcanoJob", revertedWrite{
+		refused: &rejection{reason: ReasonChangedByAdmission, text: "it changes a label"}, at: epoch.Add(-revertedWritePeriod),
+	})
 	d.volcano.PrependReactor("create", "jobs", refuse("a webhook does not support dry run", 400))
 	err := d.execute(t.Context(), obs, lifecycle.CreateVolcanoJob{Job: hostJob("job", "20000")})
 	var refused *rejection
@@ -295,19 +297,11 @@ func TestADryRunThatIsRefusedKeepsItsReason(t *testing.T) {
 
 func TestRevertedWritesAreDroppedWithTheirJob(t *testing.T) {
 	t.Parallel()
-	u := newRevertedWrites()
-	u.put("ml/job a", &rejection{}, epoch)
-	u.put("ml/job2 a", &rejection{}, epoch)
-	u.forgetJob("ml/job")
-	require.Len(t, u.writes, 1)
-	refused, lately := u.of("ml/job2 a", epoch.Add(revertedWritePeriod-1))
-	require.NotNil(t, refused)
-	require.True(t, lately)
-	refused, lately = u.of("ml/job2 a", epoch.Add(revertedWritePeriod))
-	require.NotNil(t, refused)
-	require.False(t, lately)
-	u.forget("ml/job2 a")
-	refused, lately = u.of("ml/job2 a", epoch)
-	require.Nil(t, refused)
-	require.False(t, lately)
+	d := newDesk(t)
+	d.revertedWrites.put("ml/job a", revertedWrite{})
+	d.revertedWrites.put("ml/job2 a", revertedWrite{})
+	require.NoError(t, d.work(t), "there is no such job")
+	_, left := d.revertedWrites.get("ml/job2 a")
+	require.True(t, left)
+	require.Len(t, d.revertedWrites.values, 1)
 }

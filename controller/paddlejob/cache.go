@@ -4,23 +4,75 @@ package paddlejob
 
 import (
 	"maps"
-	"strings"
 	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
+// memory holds what is remembered from one sync to the next, by a key. Its zero value is empty. It is safe for concurrent use; a
+// value that only the syncs of one job change can be read and put back, because the queue runs one of them at a time.
+type memory[V any] struct {
+	mu     sync.Mutex
+	values map[string]V
+}
+
+func (m *memory[V]) get(key string) (V, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	value, ok := m.values[key]
+	return value, ok
+}
+
+func (m *memory[V]) put(key string, value V) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.values == nil {
+		m.values = map[string]V{}
+	}
+	m.values[key] = value
+}
+
+// update changes a value that is there.
+func (m *memory[V]) update(key string, change func(V) V) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if value, ok := m.values[key]; ok {
+		m.values[key] = change(value)
+	}
+}
+
+func (m *memory[V]) forget(key string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.values, key)
+}
+
+func (m *memory[V]) forgetIf(over func(key string, value V) bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	maps.DeleteFunc(m.values, over)
+}
+
+// firstSeen remembers since when something is so.
+type firstSeen struct{ memory[time.Time] }
+
+// since is how long ago it was first asked for the key, and false the first time.
+func (s *firstSeen) since(key string, now time.Time) (time.Duration, bool) {
+	first, ok := s.get(key)
+	if !ok {
+		s.put(key, now)
+		return 0, false
+	}
+	return now.Sub(first), true
+}
+
 // mutationTTL bounds how long an object that was made is believed in while the cache does not have it.
 const mutationTTL = 5 * time.Second
 
 // mutationCache holds objects as they were written until the cache has seen the write, so that a sync in between neither
 // repeats the write nor decides on what was before it.
-type mutationCache[T metav1.Object] struct {
-	mu      sync.Mutex
-	entries map[string]mutation[T]
-	now     func() time.Time
-}
+type mutationCache[T metav1.Object] struct{ memory[mutation[T]] }
 
 type mutation[T metav1.Object] struct {
 	object T
@@ -29,29 +81,9 @@ type mutation[T metav1.Object] struct {
 	at   time.Time
 }
 
-func newMutationCache[T metav1.Object](now func() time.Time) *mutationCache[T] {
-	return &mutationCache[T]{entries: map[string]mutation[T]{}, now: now}
-}
-
-// put remembers a write over the object with resource version over.
-func (a *mutationCache[T]) put(key string, object T, over string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.entries[key] = mutation[T]{object: object, over: over, at: a.now()}
-}
-
-// forget drops what was written under a key.
-func (a *mutationCache[T]) forget(key string) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	delete(a.entries, key)
-}
-
 // newest is the cached object, or the one that was written over exactly that.
-func (a *mutationCache[T]) newest(key string, cached T, found bool) (T, bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	entry, ok := a.entries[key]
+func (c *mutationCache[T]) newest(key string, cached T, found bool, now time.Time) (T, bool) {
+	entry, ok := c.get(key)
 	if !ok {
 		return cached, found
 	}
@@ -59,42 +91,9 @@ func (a *mutationCache[T]) newest(key string, cached T, found bool) (T, bool) {
 	if found {
 		version = cached.GetResourceVersion()
 	}
-	if version != entry.over || a.now().Sub(entry.at) > mutationTTL {
-		delete(a.entries, key)
+	if version != entry.over || now.Sub(entry.at) > mutationTTL {
+		c.forget(key)
 		return cached, found
 	}
 	return entry.object, true
-}
-
-// firstSeen remembers since when something is so, by a key.
-type firstSeen struct {
-	mu   sync.Mutex
-	seen map[string]time.Time
-}
-
-func newFirstSeen() *firstSeen { return &firstSeen{seen: map[string]time.Time{}} }
-
-// since is how long ago it was first asked for the key, and false the first time.
-func (s *firstSeen) since(key string, now time.Time) (time.Duration, bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	first, ok := s.seen[key]
-	if !ok {
-		s.seen[key] = now
-		return 0, false
-	}
-	return now.Sub(first), true
-}
-
-// forgetAbout forgets every key in which the text occurs.
-func (s *firstSeen) forgetAbout(text string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	maps.DeleteFunc(s.seen, func(key string, _ time.Time) bool { return strings.Contains(key, text) })
-}
-
-func (s *firstSeen) forget(key string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.seen, key)
 }

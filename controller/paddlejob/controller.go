@@ -7,6 +7,7 @@ package paddlejob
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 	schedulinglisters "k8s.io/client-go/listers/scheduling/v1"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/klog/v2"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
@@ -62,27 +64,30 @@ type Controller struct {
 	configMaps      corelisters.ConfigMapLister
 	pods            cache.Indexer
 
-	phaseGauge          *phaseGauge
-	failures            *failures
-	deletionTracker     *volcano.DeletionTracker
-	mutatedJobs         *mutationCache[*v1.PaddleJob]
-	mutatedVolcanoJobs  *mutationCache[*vcbatch.Job]
-	mutatedPodGroups    *mutationCache[*vcscheduling.PodGroup]
-	mutatedEnvironments *mutationCache[*corev1.ConfigMap]
-	// statusPendingSince is since when a status has a change that can wait.
-	statusPendingSince *firstSeen
-	// commandSent is since when Volcano has a command.
-	commandSent *firstSeen
-	// unacknowledged is for how long Volcano reads commands about a Volcano Job in a state (volcano.JobState) that stays as it is.
-	unacknowledged *volcano.CommandTracker
-	// completionLatency is how Volcano lately ended jobs.
-	completionLatency *volcano.CompletionLatency
-	// podsMissing is since when pods of a Volcano Job are missing, by its uid.
-	podsMissing *firstSeen
-	// podCreateErrors is why they are, where the API server refuses them.
-	podCreateErrors *podCreateErrors
-	// revertedWrites are the writes that admission has undone.
-	revertedWrites *revertedWrites
+	phaseGauge *phaseGauge
+	// mutated* are objects as they were written last, by namespace and name.
+	mutatedJobs         mutationCache[*v1.PaddleJob]
+	mutatedVolcanoJobs  mutationCache[*vcbatch.Job]
+	mutatedPodGroups    mutationCache[*vcscheduling.PodGroup]
+	mutatedEnvironments mutationCache[*corev1.ConfigMap]
+	// statusPendingSince is since when the status of a PaddleJob has a change that can wait, by its key.
+	statusPendingSince firstSeen
+	// deletions are those of the Volcano Jobs of a PaddleJob's key.
+	deletions memory[volcano.Deletion]
+	// revertedWrites are the writes that admission has undone, by the PaddleJob's key and the kind of write.
+	revertedWrites memory[revertedWrite]
+	// commandSent is since when Volcano has a command, by its name.
+	commandSent firstSeen
+	// unacknowledged are the commands about a Volcano Job in a state (volcano.JobState) that stays as it is.
+	unacknowledged memory[volcano.Commands]
+	// The rest is by the uid of a Volcano Job: which failure ended its latest attempt, since when pods are missing, how many workers
+	// it is kept at, and what events say about its pods and, by its uid with mounts, about their volumes.
+	failures     memory[observed.Failure]
+	podsMissing  firstSeen
+	workerCaps   memory[limitedCap]
+	listedEvents memory[listedEvent]
+	// eventLists limits how often events are listed.
+	eventLists flowcontrol.PassiveRateLimiter
 }
 
 // New builds a controller that has not started to watch.
@@ -90,29 +95,17 @@ func New(clients Clients, recorder record.EventRecorder, options Options) (*Cont
 	s := newSources(clients, options.Namespace, options.Resync)
 	c := &Controller{
 		clients: clients, options: options, sources: s, recorder: recorder, now: time.Now,
-		jobs:               s.paddle.Batch().V1().PaddleJobs().Lister(),
-		volcanoJobs:        s.volcano.Batch().V1alpha1().Jobs().Lister(),
-		podGroups:          s.volcano.Scheduling().V1beta1().PodGroups().Lister(),
-		queues:             s.volcano.Scheduling().V1beta1().Queues().Lister(),
-		priorityClasses:    s.cluster.Scheduling().V1().PriorityClasses().Lister(),
-		configMaps:         s.configMaps.Core().V1().ConfigMaps().Lister(),
-		pods:               s.pods.Core().V1().Pods().Informer().GetIndexer(),
-		phaseGauge:         newPhaseGauge(),
-		failures:           newFailures(),
-		deletionTracker:    volcano.NewDeletionTracker(),
-		statusPendingSince: newFirstSeen(),
-		commandSent:        newFirstSeen(),
-		unacknowledged:     volcano.NewCommandTracker(),
-		completionLatency:  &volcano.CompletionLatency{},
-		podsMissing:        newFirstSeen(),
-		podCreateErrors:    newPodCreateErrors(),
-		revertedWrites:     newRevertedWrites(),
+		jobs:            s.paddle.Batch().V1().PaddleJobs().Lister(),
+		volcanoJobs:     s.volcano.Batch().V1alpha1().Jobs().Lister(),
+		podGroups:       s.volcano.Scheduling().V1beta1().PodGroups().Lister(),
+		queues:          s.volcano.Scheduling().V1beta1().Queues().Lister(),
+		priorityClasses: s.cluster.Scheduling().V1().PriorityClasses().Lister(),
+		configMaps:      s.configMaps.Core().V1().ConfigMaps().Lister(),
+		pods:            s.pods.Core().V1().Pods().Informer().GetIndexer(),
+		phaseGauge:      newPhaseGauge(),
+		eventLists:      flowcontrol.NewTokenBucketPassiveRateLimiter(listsPerSecond, listBurst),
 	}
 	c.queue = workers.New("paddlejob", "paddleJob", c.measured)
-	c.mutatedJobs = newMutationCache[*v1.PaddleJob](c.clock)
-	c.mutatedVolcanoJobs = newMutationCache[*vcbatch.Job](c.clock)
-	c.mutatedPodGroups = newMutationCache[*vcscheduling.PodGroup](c.clock)
-	c.mutatedEnvironments = newMutationCache[*corev1.ConfigMap](c.clock)
 	if err := c.pods.AddIndexers(cache.Indexers{jobIndex: indexPod}); err != nil {
 		return nil, fmt.Errorf("indexing pods by PaddleJob: %w", err)
 	}
@@ -121,8 +114,6 @@ func New(clients Clients, recorder record.EventRecorder, options Options) (*Cont
 	}
 	return c, nil
 }
-
-func (c *Controller) clock() time.Time { return c.now() }
 
 // Watch starts the informers and waits until the caches are filled. It is called once, also by a controller that does
 // not lead, so that the next leader starts warm.
@@ -212,15 +203,24 @@ func (c *Controller) jobChanged(object metav1.Object, deleted bool) {
 
 func (c *Controller) volcanoJobChanged(object metav1.Object, deleted bool) {
 	if deleted {
-		c.failures.forget(object.GetUID())
-		c.commandSent.forgetAbout(string(object.GetUID()))
-		c.unacknowledged.ForgetAbout(string(object.GetUID()))
-		c.podsMissing.forget(string(object.GetUID()))
-		c.podCreateErrors.forgetJob(string(object.GetUID()))
+		c.forgetVolcanoJob(string(object.GetUID()))
 		c.mutatedVolcanoJobs.forget(keyOf(object))
-		c.deletionTracker.JobDeleted(keyOf(object), c.now())
+		now := c.now()
+		c.deletions.forgetIf(func(_ string, d volcano.Deletion) bool { return d.Remaining(now) == 0 })
+		c.deletions.put(keyOf(object), volcano.Deletion{Job: now})
 	}
 	c.childChanged(object, deleted)
+}
+
+// forgetVolcanoJob forgets all about a Volcano Job that is gone.
+func (c *Controller) forgetVolcanoJob(uid string) {
+	c.commandSent.forgetIf(func(name string, _ time.Time) bool { return strings.Contains(name, uid) })
+	c.unacknowledged.forgetIf(func(state string, _ volcano.Commands) bool { return strings.HasPrefix(state, uid) })
+	c.failures.forget(uid)
+	c.podsMissing.forget(uid)
+	c.workerCaps.forget(uid)
+	c.listedEvents.forget(uid)
+	c.listedEvents.forget(uid + mounts)
 }
 
 // childChanged enqueues the PaddleJob that an object belongs to, and those whose name it or its owner has: it may be in a
@@ -251,10 +251,10 @@ func (c *Controller) podChanged(object metav1.Object, deleted bool) {
 		return
 	}
 	if c.ofLivingJob(pod) {
-		c.failures.see(pod, deleted)
+		noteFailure(&c.failures, pod, deleted)
 	}
 	if deleted {
-		c.deletionTracker.PodDeleted(key, c.now())
+		c.deletions.update(key, func(d volcano.Deletion) volcano.Deletion { d.LastPod = c.now(); return d })
 	}
 	if deleted || pod.DeletionTimestamp != nil {
 		c.queue.Add(key) // addresses may have to be withdrawn

@@ -89,7 +89,7 @@ func (c *Controller) patchJob(ctx context.Context, obs *observed.State, patch []
 	if err != nil {
 		return writeError(err, doing)
 	}
-	c.mutatedJobs.put(keyOf(patched), patched, obs.Job.ResourceVersion)
+	c.mutatedJobs.put(keyOf(patched), mutation[*v1.PaddleJob]{patched, obs.Job.ResourceVersion, c.now()})
 	obs.Job = patched
 	return nil
 }
@@ -102,7 +102,7 @@ func (c *Controller) patchVolcanoJob(ctx context.Context, job *vcbatch.Job, patc
 	if err != nil {
 		return nil, writeError(err, doing)
 	}
-	c.mutatedVolcanoJobs.put(keyOf(patched), patched, job.ResourceVersion)
+	c.mutatedVolcanoJobs.put(keyOf(patched), mutation[*vcbatch.Job]{patched, job.ResourceVersion, c.now()})
 	return patched, nil
 }
 
@@ -167,11 +167,11 @@ func (c *Controller) delete(ctx context.Context, obs *observed.State, a lifecycl
 // createVolcanoJob makes the Volcano Job, or finds that an earlier sync did.
 func (c *Controller) createVolcanoJob(ctx context.Context, obs *observed.State, a lifecycle.CreateVolcanoJob) error {
 	jobs := c.clients.Volcano.BatchV1alpha1().Jobs(a.Job.Namespace)
-	if before, _ := c.revertedWrites.of(writeKey(obs, a), c.now()); before != nil {
+	if before, ok := c.revertedWrites.get(writeKey(obs, a)); ok {
 		// Admission changed the last one. This asks whether it still would, and makes nothing.
 		tried, err := jobs.Create(ctx, a.Job, metav1.CreateOptions{FieldManager: FieldManager, DryRun: []string{metav1.DryRunAll}})
 		if err != nil {
-			return &rejection{reason: ReasonChangedByAdmission, text: fmt.Sprintf("%s (asking whether it still does: %v)", before.text, err), cause: err}
+			return &rejection{reason: ReasonChangedByAdmission, text: fmt.Sprintf("%s (asking whether it still does: %v)", before.refused.text, err), cause: err}
 		}
 		if err := admissionChanges(a.Job, tried); err != nil {
 			return err
@@ -190,7 +190,7 @@ func (c *Controller) createVolcanoJob(ctx context.Context, obs *observed.State, 
 	}
 	klog.FromContext(ctx).Info("Created the Volcano Job", "uid", created.UID)
 	obs.VolcanoJob = created
-	c.mutatedVolcanoJobs.put(keyOf(created), created, "")
+	c.mutatedVolcanoJobs.put(keyOf(created), mutation[*vcbatch.Job]{created, "", c.now()})
 	for _, event := range a.Events {
 		c.recordEvent(obs.Job, event)
 	}
@@ -250,7 +250,7 @@ func (c *Controller) issueCommand(ctx context.Context, a lifecycle.IssueCommand)
 	c.commandSent.forget(a.Command.Name)
 	_, err := c.clients.Volcano.BusV1alpha1().Commands(a.Command.Namespace).Create(ctx, a.Command, metav1.CreateOptions{FieldManager: FieldManager})
 	if apierrors.IsAlreadyExists(err) {
-		c.unacknowledged.Forget(a.State) // Volcano does not read any
+		c.unacknowledged.forget(a.State) // Volcano does not read any
 		return nil
 	}
 	if err != nil {
@@ -258,7 +258,8 @@ func (c *Controller) issueCommand(ctx context.Context, a lifecycle.IssueCommand)
 	}
 	c.commandSent.since(a.Command.Name, c.now())
 	if a.State != "" {
-		c.unacknowledged.Sent(a.State, c.now())
+		sent, _ := c.unacknowledged.get(a.State)
+		c.unacknowledged.put(a.State, sent.Sent(c.now()))
 	}
 	klog.FromContext(ctx).Info("Gave Volcano a command", "action", a.Command.Action, "reason", a.Command.Message)
 	return nil
@@ -282,7 +283,7 @@ func (c *Controller) scaleVolcanoJob(ctx context.Context, obs *observed.State, a
 		return changedByAdmission("Volcano Job", scaled.Name, "spec.tasks[*].replicas or minAvailable")
 	}
 	if a.WorkerCap != nil {
-		c.podCreateErrors.capWorkers(string(scaled.UID), *a.WorkerCap, obs.Now)
+		c.workerCaps.put(string(scaled.UID), limitedCap{WorkerCap: *a.WorkerCap, until: obs.Now.Add(a.WorkerCap.Left)})
 	}
 	obs.VolcanoJob = scaled
 	return nil
@@ -335,7 +336,7 @@ func (c *Controller) applyPodGroup(ctx context.Context, obs *observed.State, a l
 	if err != nil {
 		return writeError(err, "applying the PodGroup")
 	}
-	c.mutatedPodGroups.put(keyOf(applied), applied, obs.PodGroup.ResourceVersion)
+	c.mutatedPodGroups.put(keyOf(applied), mutation[*vcscheduling.PodGroup]{applied, obs.PodGroup.ResourceVersion, c.now()})
 	obs.PodGroup = applied
 	return nil
 }
@@ -349,7 +350,7 @@ func (c *Controller) createPodGroup(ctx context.Context, obs *observed.State, gr
 	if err != nil {
 		return rejectionOr(fmt.Errorf("creating the PodGroup: %w", err))
 	}
-	c.mutatedPodGroups.put(keyOf(created), created, "")
+	c.mutatedPodGroups.put(keyOf(created), mutation[*vcscheduling.PodGroup]{created, "", c.now()})
 	obs.PodGroup = created
 	return nil
 }

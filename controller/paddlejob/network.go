@@ -151,7 +151,7 @@ func (c *Controller) writeEnvironment(ctx context.Context, obs *observed.State, 
 	if err != nil {
 		return writeError(err, "writing the ConfigMap of the environment")
 	}
-	c.mutatedEnvironments.put(keyOf(written), written, over)
+	c.mutatedEnvironments.put(keyOf(written), mutation[*corev1.ConfigMap]{written, over, c.now()})
 	if err := changedByAdmission("ConfigMap", written.Name, cmp.Or(
 		changedEntry("data", a.ConfigMap.Data, written.Data),
 		changedEntry("metadata.labels", a.ConfigMap.Labels, written.Labels),

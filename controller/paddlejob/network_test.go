@@ -125,7 +125,7 @@ func TestPortsMove(t *testing.T) {
 	require.Equal(t, "20060", kept.Annotations[v1.FirstPortAnnotation])
 	require.Equal(t, "Host", kept.Labels[v1.IntranetAnnotation])
 	require.Equal(t, "job", kept.Labels[v1.JobNameLabel])
-	mutationCache, _ := d.mutatedVolcanoJobs.newest("ml/job", seen, true)
+	mutationCache, _ := d.mutatedVolcanoJobs.newest("ml/job", seen, true, d.now())
 	require.Equal(t, "20060", mutationCache.Annotations[v1.FirstPortAnnotation], "the next sync knows")
 
 	require.NoError(t, d.execute(t.Context(), obs, lifecycle.MovePorts{}))

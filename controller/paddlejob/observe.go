@@ -5,12 +5,10 @@ package paddlejob
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
@@ -33,11 +31,11 @@ func (c *Controller) read(ctx context.Context, namespace, name, key string) (*ob
 	if ptr.Deref(job.Spec.ManagedBy, v1.ManagedByController) != v1.ManagedByController {
 		return nil, nil //nolint:nilnil // another controller runs it
 	}
-	job, _ = c.mutatedJobs.newest(key, job, true)
+	job, _ = c.mutatedJobs.newest(key, job, true, c.now())
 	obs := &observed.State{Now: c.now(), Job: job, Queue: c.findQueue, Priority: c.findPriority, TakenPorts: c.takenPorts(key)}
 
 	cached, err := c.volcanoJobs.Jobs(namespace).Get(name)
-	if found, ok := c.mutatedVolcanoJobs.newest(key, cached, err == nil); ok {
+	if found, ok := c.mutatedVolcanoJobs.newest(key, cached, err == nil, obs.Now); ok {
 		switch {
 		case !metav1.IsControlledBy(found, job):
 			obs.NameConflicts = append(obs.NameConflicts, nameConflict(job, "Volcano Job", found))
@@ -54,26 +52,29 @@ func (c *Controller) read(ctx context.Context, namespace, name, key string) (*ob
 	}
 	if obs.Succeeded() {
 		obs.SucceededFor = obs.Now.Sub(obs.LastEnd())
-		c.completionLatency.Observe(obs.VolcanoJob, obs.LastEnd(), obs.Now)
-		obs.Completions = c.completionLatency.Recent(obs.Now)
 	}
 	if obs.VolcanoJob != nil {
-		obs.Failure = c.failures.of(obs.VolcanoJob.UID)
-		obs.UnacknowledgedFor = c.unacknowledged.UnacknowledgedFor(volcano.JobState(obs.VolcanoJob), obs.Now)
+		if failure, ok := c.failures.get(string(obs.VolcanoJob.UID)); ok {
+			obs.Failure = &failure
+		}
+		sent, _ := c.unacknowledged.get(volcano.JobState(obs.VolcanoJob))
+		obs.UnacknowledgedFor = sent.UnacknowledgedFor(obs.Now)
 		groupName := volcano.PodGroupName(obs.VolcanoJob)
 		cached, err := c.podGroups.PodGroups(namespace).Get(groupName)
-		if found, ok := c.mutatedPodGroups.newest(namespace+"/"+groupName, cached, err == nil); ok {
+		if found, ok := c.mutatedPodGroups.newest(namespace+"/"+groupName, cached, err == nil, obs.Now); ok {
 			obs.PodGroup = found
 		}
 		c.observeMissingPods(ctx, obs)
 		c.observeMounts(ctx, obs)
 	}
 	cm, err := c.configMaps.ConfigMaps(namespace).Get(name)
-	if found, ok := c.mutatedEnvironments.newest(key, cm, err == nil); ok && metav1.IsControlledBy(found, job) {
+	if found, ok := c.mutatedEnvironments.newest(key, cm, err == nil, obs.Now); ok && metav1.IsControlledBy(found, job) {
 		obs.Environment = found
 	}
 	c.observeNamesake(obs)
-	obs.NameReservedFor = c.deletionTracker.Remaining(key, c.now())
+	if d, ok := c.deletions.get(key); ok {
+		obs.NameReservedFor = d.Remaining(c.now())
+	}
 	if obs.VolcanoJob == nil && job.DeletionTimestamp == nil {
 		return obs, c.observeUncached(ctx, obs)
 	}
@@ -232,35 +233,11 @@ func (c *Controller) readNameService(ctx context.Context, obs *observed.State) e
 	return nil
 }
 
-// failures remembers which pod ended an attempt of a gang: Volcano deletes it within milliseconds, and the user wants to
-// know. A controller that was restarted meanwhile does without.
-type failures struct {
-	mu sync.Mutex
-	// latest are by Volcano Job. The failure of a pod that was being stopped is the cause only if no other is.
-	latest map[types.UID]observed.Failure
-}
-
-func newFailures() *failures { return &failures{latest: map[types.UID]observed.Failure{}} }
-
-// of is the failure seen last under a Volcano Job, nil if none was.
-func (f *failures) of(volcanoJob types.UID) *observed.Failure {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if failure, ok := f.latest[volcanoJob]; ok {
-		return &failure
-	}
-	return nil
-}
-
-func (f *failures) forget(volcanoJob types.UID) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	delete(f.latest, volcanoJob)
-}
-
-// see notes a pod that failed, or that was evicted or deleted by somebody other than Volcano; the first of an attempt stays,
-// but for a lost node, which shows late.
-func (f *failures) see(pod *corev1.Pod, deleted bool) {
+// noteFailure remembers which pod ended an attempt of a gang: Volcano deletes it within milliseconds, and the user wants to know. A
+// controller that was restarted meanwhile does without. It may be a pod that failed, or one that was evicted or deleted by
+// somebody other than Volcano. The first of an attempt stays, but for a lost node, which shows late; the failure of a pod that
+// was being stopped is the cause only if no other is.
+func noteFailure(failures *memory[observed.Failure], pod *corev1.Pod, deleted bool) {
 	owner := metav1.GetControllerOf(pod)
 	if owner == nil || owner.Kind != "Job" {
 		return
@@ -283,10 +260,8 @@ func (f *failures) see(pod *corev1.Pod, deleted bool) {
 		return
 	}
 	failure.Attempt = attempt
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if known, ok := f.latest[owner.UID]; !ok || known.Attempt < failure.Attempt || known.Attempt == failure.Attempt && (known.ByVolcano && !failure.ByVolcano || lost) {
-		f.latest[owner.UID] = failure
+	if known, ok := failures.get(string(owner.UID)); !ok || known.Attempt < failure.Attempt || known.Attempt == failure.Attempt && (known.ByVolcano && !failure.ByVolcano || lost) {
+		failures.put(string(owner.UID), failure)
 	}
 }
 

@@ -4,12 +4,10 @@ package paddlejob
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/klog/v2"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
@@ -34,101 +32,55 @@ const (
 	failedMount = "FailedMount"
 )
 
-// podCreateErrors remembers what events say, by the uid of the Volcano Job, and for mounts by its uid with mounts.
-type podCreateErrors struct {
-	mu          sync.Mutex
-	known       map[string]listedEvent
-	workerCaps  map[string]hold
-	listLimiter flowcontrol.PassiveRateLimiter
-}
-
+// listedEvent is what the newest event said that was read, "" if none was found.
 type listedEvent struct {
 	text  string
 	asked time.Time
 }
 
-// capWorkers is a number of workers that is kept to for a while.
-type hold struct {
+// limitedCap is a number of workers that an elastic job is kept at for a while.
+type limitedCap struct {
 	observed.WorkerCap
 	until time.Time
 }
 
-func newPodCreateErrors() *podCreateErrors {
-	return &podCreateErrors{known: map[string]listedEvent{}, workerCaps: map[string]hold{}, listLimiter: flowcontrol.NewTokenBucketPassiveRateLimiter(listsPerSecond, listBurst)}
-}
-
-// shouldListEvents reports whether the events of a Volcano Job are to be listed now, and notes that they are.
-func (r *podCreateErrors) shouldListEvents(uid string, now time.Time) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	known, ok := r.known[uid]
-	if ok && now.Sub(known.asked) < lifecycle.EventsPeriod || !r.listLimiter.TryAccept() {
+// shouldListEvents reports whether the events of a key are to be listed now, and notes that they are.
+func (c *Controller) shouldListEvents(key string, now time.Time) bool {
+	known, ok := c.listedEvents.get(key)
+	if ok && now.Sub(known.asked) < lifecycle.EventsPeriod || !c.eventLists.TryAccept() {
 		return false
 	}
-	r.known[uid] = listedEvent{text: known.text, asked: now}
+	c.listedEvents.put(key, listedEvent{text: known.text, asked: now})
 	return true
 }
 
-func (r *podCreateErrors) put(uid, text string, now time.Time) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.known[uid] = listedEvent{text: text, asked: now}
-}
-
-func (r *podCreateErrors) of(uid string) string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.known[uid].text
-}
-
-func (r *podCreateErrors) forget(uid string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.known, uid)
-}
-
-// capWorkers keeps an elastic job at a number of workers.
-func (r *podCreateErrors) capWorkers(uid string, limit observed.WorkerCap, now time.Time) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.workerCaps[uid] = hold{WorkerCap: limit, until: now.Add(limit.Left)}
+// eventText is what the events of a key said when they were listed last.
+func (c *Controller) eventText(key string) string {
+	known, _ := c.listedEvents.get(key)
+	return known.text
 }
 
 // workerCap is the number of workers that a job is kept at, nil if it is not, or not any more.
-func (r *podCreateErrors) workerCap(uid string, now time.Time) *observed.WorkerCap {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	h, ok := r.workerCaps[uid]
-	if !ok {
+func (c *Controller) workerCap(uid string, now time.Time) *observed.WorkerCap {
+	limit, ok := c.workerCaps.get(uid)
+	if limit.Left = limit.until.Sub(now); !ok || limit.Left <= 0 {
+		c.workerCaps.forget(uid)
 		return nil
 	}
-	if h.Left = h.until.Sub(now); h.Left <= 0 {
-		delete(r.workerCaps, uid)
-		return nil
-	}
-	return &h.WorkerCap
-}
-
-// forgetJob forgets all about a Volcano Job that is gone.
-func (r *podCreateErrors) forgetJob(uid string) {
-	r.forget(uid)
-	r.forget(uid + mounts)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.workerCaps, uid)
+	return &limit.WorkerCap
 }
 
 // observeMissingPods tells since when pods are missing that Volcano is to make, and what the API server says of them.
 func (c *Controller) observeMissingPods(ctx context.Context, obs *observed.State) {
 	uid := string(obs.VolcanoJob.UID)
-	obs.WorkerCap = c.podCreateErrors.workerCap(uid, obs.Now)
+	obs.WorkerCap = c.workerCap(uid, obs.Now)
 	podsMissing := obs.PodsMissing()
 	if !podsMissing && !obs.WorkersMissing() {
 		c.podsMissing.forget(uid)
 		if obs.TerminatedByVolcano() {
 			obs.PodCreateError = c.podCreateError(ctx, obs.VolcanoJob, lifecycle.EventsAfter)
 		} else {
-			c.podCreateErrors.forget(uid)
+			c.listedEvents.forget(uid)
 		}
 		return
 	}
@@ -145,14 +97,14 @@ func (c *Controller) observeMissingPods(ctx context.Context, obs *observed.State
 // fails is none that a job could do anything about.
 func (c *Controller) podCreateError(ctx context.Context, job *vcbatch.Job, missingFor time.Duration) string {
 	uid := string(job.UID)
-	if missingFor < lifecycle.EventsAfter || !c.podCreateErrors.shouldListEvents(uid, c.now()) {
-		return c.podCreateErrors.of(uid)
+	if missingFor < lifecycle.EventsAfter || !c.shouldListEvents(uid, c.now()) {
+		return c.eventText(uid)
 	}
 	text, err := c.lastEvent(ctx, job, podsNotMade, volcano.PodCreateError)
 	if err == nil && text != "" { // else what was said holds: Volcano repeats it seldom
-		c.podCreateErrors.put(uid, text, c.now())
+		c.listedEvents.put(uid, listedEvent{text: text, asked: c.now()})
 	}
-	return c.podCreateErrors.of(uid)
+	return c.eventText(uid)
 }
 
 // mounts follows the uid of a Volcano Job in the key of what the kubelet says of its pods' volumes.
@@ -162,16 +114,16 @@ const mounts = "/mounts"
 func (c *Controller) observeMounts(ctx context.Context, obs *observed.State) {
 	key, pod := string(obs.VolcanoJob.UID)+mounts, obs.Mounting()
 	if pod == nil {
-		c.podCreateErrors.forget(key)
+		c.listedEvents.forget(key)
 		return
 	}
-	if obs.PlacedFor() >= lifecycle.EventsAfter && c.podCreateErrors.shouldListEvents(key, c.now()) {
+	if obs.PlacedFor() >= lifecycle.EventsAfter && c.shouldListEvents(key, c.now()) {
 		text, err := c.lastEvent(ctx, pod, failedMount, func(message string) (string, bool) { return message, true })
 		if err == nil {
-			c.podCreateErrors.put(key, text, c.now())
+			c.listedEvents.put(key, listedEvent{text: text, asked: c.now()})
 		}
 	}
-	obs.FailedMount = c.podCreateErrors.of(key)
+	obs.FailedMount = c.eventText(key)
 }
 
 // lastEvent is the message of the newest event with a reason about an object, of those that read reads; empty if there is none.

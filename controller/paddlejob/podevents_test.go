@@ -52,7 +52,7 @@ func (r *refusing) look(t *testing.T, later time.Duration, phase vcbatch.JobPhas
 	require.NoError(t, err)
 	r.cached(t, job)
 	r.cachedVolcanoJob(t, phase)
-	if group, ok := r.mutatedPodGroups.newest("ml/job-vc", nil, false); ok {
+	if group, ok := r.mutatedPodGroups.newest("ml/job-vc", nil, false, r.now); ok {
 		group = group.DeepCopy()
 		group.Status.Phase, group.ResourceVersion = vcscheduling.PodGroupInqueue, "2"
 		require.NoError(t, r.sources.volcano.Scheduling().V1beta1().PodGroups().Informer().GetStore().Add(group))
@@ -104,7 +104,7 @@ func TestPodsThatTheServerRefusesAreReported(t *testing.T) {
 	require.Equal(t, "PodSecurityViolation", ended.Reason)
 	require.Equal(t, "Volcano gave the job up: "+c.Message, ended.Message, "events are forgotten within an hour")
 	r.look(t, time.Minute, vcbatch.Terminated)
-	require.Empty(t, r.podCreateErrors.known)
+	require.Empty(t, r.listedEvents.values)
 }
 
 // A job that trains is given up too, when Volcano cannot make a worker that it lacks.
@@ -163,10 +163,10 @@ func TestWhatTheEventsDoNotSayIsNotReported(t *testing.T) {
 
 func TestAllJobsTogetherAskSeldom(t *testing.T) {
 	t.Parallel()
-	memory := newPodCreateErrors()
+	d := newDesk(t)
 	asked := 0
 	for i := range 1000 {
-		if memory.shouldListEvents(string(rune(i)), epoch) {
+		if d.shouldListEvents(string(rune(i)), epoch) {
 			asked++
 		}
 	}
@@ -175,16 +175,12 @@ func TestAllJobsTogetherAskSeldom(t *testing.T) {
 
 func TestWorkersAreCappedForAWhile(t *testing.T) {
 	t.Parallel()
-	memory := newPodCreateErrors()
-	require.Nil(t, memory.workerCap("vc", epoch))
-	memory.capWorkers("vc", observed.WorkerCap{Workers: 2, PodCreateError: violates, Left: time.Minute}, epoch)
-	memory.forget("vc")
-	require.Equal(t, &observed.WorkerCap{Workers: 2, PodCreateError: violates, Left: 20 * time.Second}, memory.workerCap("vc", epoch.Add(40*time.Second)))
-	require.Nil(t, memory.workerCap("vc", epoch.Add(time.Minute)))
-	require.Empty(t, memory.workerCaps)
-	memory.capWorkers("vc", observed.WorkerCap{Workers: 2, Left: time.Minute}, epoch)
-	memory.forgetJob("vc")
-	require.Empty(t, memory.workerCaps)
+	d := newDesk(t)
+	require.Nil(t, d.workerCap("vc", epoch))
+	d.workerCaps.put("vc", limitedCap{WorkerCap: observed.WorkerCap{Workers: 2, PodCreateError: violates}, until: epoch.Add(time.Minute)})
+	require.Equal(t, &observed.WorkerCap{Workers: 2, PodCreateError: violates, Left: 20 * time.Second}, d.workerCap("vc", epoch.Add(40*time.Second)))
+	require.Nil(t, d.workerCap("vc", epoch.Add(time.Minute)))
+	require.Empty(t, d.workerCaps.values)
 }
 
 // Volcano's watch was down while the queue admitted the gang.
@@ -202,7 +198,7 @@ func TestVolcanoResyncsAGangWithoutPods(t *testing.T) {
 		require.NoError(t, err)
 		d.cached(t, job)
 		d.cachedVolcanoJob(t, vcbatch.Pending)
-		group, ok := d.mutatedPodGroups.newest("ml/job-vc", nil, false)
+		group, ok := d.mutatedPodGroups.newest("ml/job-vc", nil, false, now)
 		if ok {
 			group = group.DeepCopy()
 			group.Status.Phase, group.ResourceVersion = phase, "2"

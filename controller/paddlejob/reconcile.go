@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -40,7 +41,7 @@ func (c *Controller) sync(ctx context.Context, key string) (time.Duration, error
 	if obs == nil {
 		c.statusPendingSince.forget(key)
 		c.mutatedJobs.forget(key)
-		c.revertedWrites.forgetJob(key)
+		c.revertedWrites.forgetIf(func(write string, _ revertedWrite) bool { return strings.HasPrefix(write, key+" ") })
 		return 0, nil
 	}
 	plan, failed := c.applyPlan(ctx, obs)
@@ -101,7 +102,7 @@ func (c *Controller) updateStatus(ctx context.Context, key string, obs *observed
 		return 0, fmt.Errorf("writing the status: %w", err)
 	}
 	c.statusPendingSince.forget(key)
-	c.mutatedJobs.put(key, written, obs.Job.ResourceVersion)
+	c.mutatedJobs.put(key, mutation[*v1.PaddleJob]{written, obs.Job.ResourceVersion, c.now()})
 	if before.Phase != after.Phase {
 		klog.FromContext(ctx).Info("PaddleJob changed its phase", "from", before.Phase, "to", after.Phase)
 	}

@@ -305,10 +305,10 @@ func TestDeletedJobLeavesNoMemory(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	d.statusPendingSince.since("ml/job", epoch)
-	d.mutatedJobs.put("ml/job", &v1.PaddleJob{}, "")
+	d.mutatedJobs.put("ml/job", mutation[*v1.PaddleJob]{})
 	require.NoError(t, d.work(t))
-	require.Empty(t, d.statusPendingSince.seen)
-	require.Empty(t, d.mutatedJobs.entries)
+	require.Empty(t, d.statusPendingSince.values)
+	require.Empty(t, d.mutatedJobs.values)
 }
 
 func TestRunEndsWithItsContext(t *testing.T) {
@@ -417,7 +417,7 @@ func TestAbortByHandStays(t *testing.T) {
 	ended.Status.Phase = corev1.PodFailed
 	require.NoError(t, d.pods.Update(ended))
 	for _, phase := range []vcbatch.JobPhase{vcbatch.Aborting, vcbatch.Aborted, vcbatch.Aborted} {
-		d.failures.see(ended, false)
+		noteFailure(&d.failures, ended, false)
 		status := d.seen(t, phase)
 		require.Equal(t, "Aborted", meta.FindStatusCondition(status.Conditions, v1.ConditionStalled).Reason)
 		require.True(t, meta.IsStatusConditionTrue(status.Conditions, v1.ConditionStalled))

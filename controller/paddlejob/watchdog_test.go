@@ -53,8 +53,11 @@ func TestVolcanoHasLostAVolcanoJob(t *testing.T) {
 
 	job, err := d.volcano.BatchV1alpha1().Jobs("ml").Get(t.Context(), "job", metav1.GetOptions{})
 	require.NoError(t, err)
+	d.workerCaps.put("vc", limitedCap{})
 	d.volcanoJobChanged(job, true)
-	require.Zero(t, d.unacknowledged.UnacknowledgedFor(volcano.JobState(job), d.now()))
+	require.Empty(t, d.unacknowledged.values)
+	require.Empty(t, d.commandSent.values)
+	require.Empty(t, d.workerCaps.values)
 }
 
 var epoch = time.Date(2025, 11, 1, 12, 0, 0, 0, time.UTC)
@@ -84,13 +87,11 @@ func TestMutationCache(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			now := epoch
-			a := newMutationCache[*corev1.ConfigMap](func() time.Time { return now })
+			a := mutationCache[*corev1.ConfigMap]{}
 			if name != "nothing assumed, nothing cached" {
-				a.put("key", cm("7"), tc.over)
+				a.put("key", mutation[*corev1.ConfigMap]{cm("7"), tc.over, epoch})
 			}
-			now = now.Add(tc.elapsed)
-			got, ok := a.newest("key", tc.cached, tc.cached != nil)
+			got, ok := a.newest("key", tc.cached, tc.cached != nil, epoch.Add(tc.elapsed))
 			require.Equal(t, tc.want != "", ok)
 			if ok {
 				require.Equal(t, tc.want, got.ResourceVersion)
@@ -101,11 +102,32 @@ func TestMutationCache(t *testing.T) {
 
 func TestMutationIsDropped(t *testing.T) {
 	t.Parallel()
-	a := newMutationCache[*corev1.ConfigMap](func() time.Time { return epoch })
-	a.put("key", &corev1.ConfigMap{}, "")
+	a := mutationCache[*corev1.ConfigMap]{}
+	a.put("key", mutation[*corev1.ConfigMap]{&corev1.ConfigMap{}, "", epoch})
 	a.forget("key")
-	_, ok := a.newest("key", nil, false)
+	_, ok := a.newest("key", nil, false, epoch)
 	require.False(t, ok)
+}
+
+// A pod that lingers keeps the next Volcano Job of the name waiting; pods that come and go with every restart do not.
+func TestDeletions(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t)
+	now := epoch
+	d.now = func() time.Time { return now }
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "job-worker-0", Labels: map[string]string{v1.JobNameLabel: "job"}}}
+	d.podChanged(pod, true)
+	require.Empty(t, d.deletions.values)
+	job := &vcbatch.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "job"}}
+	d.volcanoJobChanged(job, true)
+	now = now.Add(10 * time.Second)
+	d.podChanged(pod, true)
+	deletion, _ := d.deletions.get("ml/job")
+	require.Equal(t, volcano.Deletion{Job: epoch, LastPod: now}, deletion)
+	now = now.Add(time.Minute)
+	job.Name = "other"
+	d.volcanoJobChanged(job, true)
+	require.Len(t, d.deletions.values, 1, "what is over is forgotten")
 }
 
 func TestFailures(t *testing.T) {
@@ -156,20 +178,22 @@ func TestFailures(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := newFailures()
+			var failures memory[observed.Failure]
 			for _, s := range tc.seen {
-				f.see(s.pod, s.deleted)
+				noteFailure(&failures, s.pod, s.deleted)
 			}
-			require.Equal(t, tc.want, f.of("vc"))
-			f.forget("vc")
-			require.Nil(t, f.of("vc"))
+			failure, ok := failures.get("vc")
+			require.Equal(t, tc.want != nil, ok)
+			if ok {
+				require.Equal(t, *tc.want, failure)
+			}
 		})
 	}
 }
 
 func TestFirstSeen(t *testing.T) {
 	t.Parallel()
-	s := newFirstSeen()
+	s := firstSeen{}
 	_, known := s.since("key", at(0))
 	require.False(t, known)
 	ago, known := s.since("key", at(10))

@@ -5,11 +5,10 @@ package volcano
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"strings"
-	"sync"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	vcbus "volcano.sh/apis/pkg/apis/bus/v1alpha1"
@@ -37,59 +36,41 @@ func CommandName(action vcbus.Action, volcanoJob types.UID, occasion string) str
 	return name
 }
 
+// NewCommand returns a command about a Volcano Job, without the labels of the job that it is for.
+func NewCommand(job *vcbatch.Job, action vcbus.Action, occasion, reason, message string) *vcbus.Command {
+	owner := metav1.NewControllerRef(job, vcbatch.SchemeGroupVersion.WithKind("Job"))
+	return &vcbus.Command{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: CommandName(action, job.UID, occasion), Namespace: job.Namespace, OwnerReferences: []metav1.OwnerReference{*owner},
+		},
+		Action: string(action), TargetObject: owner, Reason: reason, Message: message,
+	}
+}
+
 // JobState is what changes when Volcano does anything with a Volcano Job as a whole, in a text that names the Job by its uid.
 func JobState(job *vcbatch.Job) string {
 	return fmt.Sprintf("%s %s %d", job.UID, job.Status.State.Phase, job.Status.RetryCount)
 }
 
-// trackerGap is the time after which a command that is not sent again starts to be counted from the beginning: several command periods, because a controller
-// with much to do comes late.
-const trackerGap = 2 * time.Minute
+// commandGap is the time after which a command that is not sent again counts from the beginning: several command periods, because a
+// controller with much to do comes late.
+const commandGap = 2 * time.Minute
 
-// CommandTracker records since when commands are sent without an effect, by a key of the command and the state of its Job.
-type CommandTracker struct {
-	mu   sync.Mutex
-	seen map[string]unacknowledged
-}
+// Commands is when commands about a Volcano Job in one state were sent without an effect. The zero value is that of none.
+type Commands struct{ first, last time.Time }
 
-type unacknowledged struct{ first, last time.Time }
-
-// NewCommandTracker returns a CommandTracker that has recorded nothing.
-func NewCommandTracker() *CommandTracker { return &CommandTracker{seen: map[string]unacknowledged{}} }
-
-// Sent records that the command is sent now.
-func (s *CommandTracker) Sent(key string, now time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	known, ok := s.seen[key]
-	if !ok || now.Sub(known.last) > trackerGap {
-		known.first = now
+// Sent returns the commands with one that is sent now.
+func (c Commands) Sent(now time.Time) Commands {
+	if now.Sub(c.last) > commandGap {
+		c.first = now
 	}
-	known.last = now
-	s.seen[key] = known
+	return Commands{first: c.first, last: now}
 }
 
-// UnacknowledgedFor returns for how long the command has been sent without an effect, 0 if it is not being sent.
-func (s *CommandTracker) UnacknowledgedFor(key string, now time.Time) time.Duration {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	known, ok := s.seen[key]
-	if !ok || now.Sub(known.last) > trackerGap {
+// UnacknowledgedFor returns for how long commands have been sent without an effect, 0 if none is being sent.
+func (c Commands) UnacknowledgedFor(now time.Time) time.Duration {
+	if now.Sub(c.last) > commandGap {
 		return 0
 	}
-	return now.Sub(known.first)
-}
-
-// ForgetAbout removes every key in which the text occurs.
-func (s *CommandTracker) ForgetAbout(text string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	maps.DeleteFunc(s.seen, func(key string, _ unacknowledged) bool { return strings.Contains(key, text) })
-}
-
-// Forget removes a key.
-func (s *CommandTracker) Forget(key string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.seen, key)
+	return now.Sub(c.first)
 }

@@ -18,20 +18,13 @@ func TestCommandNames(t *testing.T) {
 }
 
 // Commands that were needed once, and are not any more, say nothing of a Volcano Job that has been as it is for long.
-func TestCommandTracker(t *testing.T) {
+func TestUnacknowledgedCommands(t *testing.T) {
 	t.Parallel()
-	s := NewCommandTracker()
-	require.Zero(t, s.UnacknowledgedFor("a", at(0)))
-	s.Sent("a", at(0))
-	s.Sent("a", at(100))
-	require.Equal(t, 160*time.Second, s.UnacknowledgedFor("a", at(160)))
-	require.Equal(t, 220*time.Second, s.UnacknowledgedFor("a", at(220)))
-	require.Zero(t, s.UnacknowledgedFor("a", at(221)), "it is over")
-	s.Sent("a", at(300))
-	require.Equal(t, 10*time.Second, s.UnacknowledgedFor("a", at(310)), "another has begun")
-	s.Sent("b", at(300))
-	s.Forget("b")
-	require.Zero(t, s.UnacknowledgedFor("b", at(310)))
-	s.ForgetAbout("a")
-	require.Empty(t, s.seen)
+	var c Commands
+	require.Zero(t, c.UnacknowledgedFor(at(0)))
+	c = c.Sent(at(0)).Sent(at(100))
+	require.Equal(t, 160*time.Second, c.UnacknowledgedFor(at(160)))
+	require.Equal(t, 220*time.Second, c.UnacknowledgedFor(at(220)))
+	require.Zero(t, c.UnacknowledgedFor(at(221)), "it is over")
+	require.Equal(t, 10*time.Second, c.Sent(at(300)).UnacknowledgedFor(at(310)), "another has begun")
 }

@@ -3,7 +3,7 @@
 // Package volcano holds what the controller knows of Volcano's Job controller: names, phases, commands, and the observations
 // that its workarounds rest on. The workarounds were written for v1.14.1:
 //
-//   - DeletionTracker: a Volcano Job that is created while Volcano still removes an earlier one of its name from its cache never
+//   - Deletion: a Volcano Job that is created while Volcano still removes an earlier one of its name from its cache never
 //     gets pods (volcano-sh/volcano#5973). Removable with the first release that has pull request 5773.
 //   - The RestartPod action deletes the gang's PodGroup (volcano-sh/volcano#5385). The builder does not use it. Removable with
 //     the first release after v1.14.1, which has pull request 5342.
@@ -13,8 +13,8 @@
 //     it first sees admitted (volcano-sh/volcano#5325). Removable with the first release in which that issue is closed.
 //   - Volcano fails a Job of which all pods have failed before it asks what a failure is followed by (volcano-sh/volcano#3967).
 //     observed.State.NeedsRecreation has the Volcano Job created again. Removable with the first release in which that issue is closed.
-//   - CompletionLatency and the command CompleteJob: Volcano ends a job only when it sees the last worker succeed, and misses that
+//   - The command CompleteJob: Volcano ends a job only when it sees the last worker succeed, and misses that
 //     while it restarts. No upstream issue is known.
-//   - CommandTracker: Volcano reads commands about a Job that it does not know, and does nothing. No upstream issue is known.
+//   - Commands: Volcano reads commands about a Job that it does not know, and does nothing. No upstream issue is known.
 //   - PodCreateError: why the API server refuses pods is only in an event, as the Go syntax of errors. No upstream issue is known.
 package volcano

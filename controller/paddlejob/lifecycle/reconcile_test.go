@@ -410,12 +410,6 @@ func TestComplete(t *testing.T) {
 	ago := func(succeeded time.Duration) change {
 		return func(obs *observed.State) { obs.SucceededFor = succeeded }
 	}
-	// others have been ended: how long ago the last, how long the slowest took, and how much after ours the newest's workers ended.
-	others := func(last, slowest, newest time.Duration) change {
-		return func(obs *observed.State) {
-			obs.Completions = volcano.Completions{Last: obs.Now.Add(-last), Slowest: slowest, Newest: obs.Now.Add(newest - obs.SucceededFor)}
-		}
-	}
 	complete := gist{does: []string{"CompleteJob"}, requeueAfter: volcano.CommandPeriod}
 	for name, tc := range map[string]struct {
 		phase vcbatch.JobPhase
@@ -424,23 +418,6 @@ func TestComplete(t *testing.T) {
 	}{
 		"Volcano may still do it": {phase: vcbatch.Running, with: succeeded, want: gist{requeueAfter: volcano.CompletionGracePeriod}},
 		"Volcano did not":         {phase: vcbatch.Running, with: append(succeeded, ago(volcano.CompletionGracePeriod)), want: complete},
-		"Volcano ends others": {
-			phase: vcbatch.Running, with: append(succeeded, ago(time.Minute), others(20*time.Second, 0, -time.Second)),
-			want: gist{requeueAfter: 10 * time.Second},
-		},
-		"Volcano ends none any more": {phase: vcbatch.Running, with: append(succeeded, ago(time.Minute), others(30*time.Second, 0, -time.Second)), want: complete},
-		"Volcano is slow": {
-			phase: vcbatch.Running, with: append(succeeded, ago(2*time.Minute), others(89*time.Second, time.Minute, 0)),
-			want: gist{requeueAfter: time.Second},
-		},
-		"Volcano was not that slow": {phase: vcbatch.Running, with: append(succeeded, ago(2*time.Minute), others(90*time.Second, time.Minute, 0)), want: complete},
-		"others before their turn": {
-			phase: vcbatch.Running, with: append(succeeded, ago(2*time.Minute), others(0, time.Minute, 89*time.Second)),
-			want: gist{requeueAfter: 90 * time.Second},
-		},
-		"others long before their turn": {phase: vcbatch.Running, with: append(succeeded, ago(2*time.Minute), others(0, time.Minute, 90*time.Second)), want: complete},
-		"soon too long":                 {phase: vcbatch.Running, with: append(succeeded, ago(completionGraceMax-time.Second), others(0, time.Hour, 0)), want: gist{requeueAfter: time.Second}},
-		"too long":                      {phase: vcbatch.Running, with: append(succeeded, ago(completionGraceMax), others(0, time.Hour, 0)), want: complete},
 		"Volcano is at it": {
 			phase: vcbatch.Completing, with: append(succeeded, noPodGroup, ago(time.Hour)),
 		},

@@ -97,7 +97,7 @@ func TestRetry(t *testing.T) {
 		failures     int32
 		requeueAfter time.Duration
 	}{
-		"pods are being stopped":  {phase: vcbatch.Aborting, limit: 3, with: []change{failed}, retrying: true, requeueAfter: stuckGracePeriod},
+		"pods are being stopped":  {phase: vcbatch.Aborting, limit: 3, with: []change{failed}, retrying: true, requeueAfter: volcano.StuckGracePeriod},
 		"a failure is counted":    {phase: vcbatch.Aborted, limit: 3, with: []change{failed}, retrying: true, repeated: true, failures: 1},
 		"it was counted":          {phase: vcbatch.Aborted, limit: 3, with: []change{failed, counted(1, 1)}, retrying: true, does: []string{"delete pod job-worker-0", "delete pod job-worker-1"}},
 		"an eviction was seen":    {phase: vcbatch.Aborted, limit: 0, with: []change{failed, noticed(observed.ReasonPodEvicted)}, retrying: true, repeated: true},

@@ -32,7 +32,7 @@ func (p *Plan) complete(obs *observed.State) {
 	if !obs.Attempt().Active() || !obs.Succeeded() {
 		return
 	}
-	if left := obs.Completions.DueIn(obs.SucceededFor, obs.Now); left > 0 && obs.AllSucceeded() {
+	if left := volcano.CompletionGracePeriod - obs.SucceededFor; left > 0 && obs.AllSucceeded() {
 		p.requeueAfter(left)
 		return
 	}
@@ -57,8 +57,7 @@ func (p *Plan) resyncStuckJob(obs *observed.State) {
 	if since.IsZero() || len(unfinishedPods(obs)) > 0 {
 		return // Volcano waits for the pods too
 	}
-	gracePeriod := obs.Completions.StuckGracePeriod(obs.Attempt() == observed.AttemptCompleting)
-	if left := gracePeriod - obs.Now.Sub(since.Time); left > 0 {
+	if left := volcano.StuckGracePeriod - obs.Now.Sub(since.Time); left > 0 {
 		p.requeueAfter(left)
 		return
 	}

@@ -18,12 +18,6 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
 )
 
-// What package volcano keeps to itself.
-const (
-	stuckGracePeriod   = 2 * time.Minute
-	completionGraceMax = 15 * time.Minute
-)
-
 func unheeded(ago time.Duration) change {
 	return func(obs *observed.State) { obs.UnacknowledgedFor = ago }
 }
@@ -104,25 +98,19 @@ func TestLostVolcanoJob(t *testing.T) {
 // Volcano was away when the last pod went.
 func TestStuck(t *testing.T) {
 	t.Parallel()
-	slow := func(slowest time.Duration) change {
-		return func(obs *observed.State) { obs.Completions.Slowest = slowest }
-	}
 	over := statusOf(func(s *v1.PaddleJobStatus) { s.Phase = v1.Failed })
 	for name, tc := range map[string]struct {
 		obs  *observed.State
 		want gist
 	}{
-		"a moment":            {obs: stopped(t, vcbatch.Restarting, 2, 1, stuckGracePeriod-time.Second), want: gist{requeueAfter: time.Second}},
-		"a while":             {obs: stopped(t, vcbatch.Restarting, 2, 1, stuckGracePeriod), want: gist{does: []string{"SyncJob"}, requeueAfter: volcano.CommandPeriod}},
-		"pods are in the way": {obs: stopped(t, vcbatch.Restarting, 2, 1, stuckGracePeriod, with("worker", observed.Running)), want: gist{}},
-		"those have ended":    {obs: stopped(t, vcbatch.Completing, 2, 1, stuckGracePeriod, with("worker", observed.Succeeded)), want: gist{does: []string{"SyncJob"}, requeueAfter: volcano.CommandPeriod}},
-		"a failure":           {obs: stopped(t, vcbatch.Aborting, 2, 0, stuckGracePeriod, restarting(1)), want: gist{does: []string{"SyncJob"}, requeueAfter: volcano.CommandPeriod}},
-		"somebody's abortion": {obs: stopped(t, vcbatch.Aborting, 2, 0, stuckGracePeriod), want: gist{}},
-		"Volcano is slow":     {obs: stopped(t, vcbatch.Completing, 2, 1, stuckGracePeriod, slow(time.Minute)), want: gist{requeueAfter: time.Minute}},
-		"slower than ever":    {obs: stopped(t, vcbatch.Completing, 2, 1, completionGraceMax, slow(time.Hour)), want: gist{does: []string{"SyncJob"}, requeueAfter: volcano.CommandPeriod}},
-		"slow at completions": {obs: stopped(t, vcbatch.Restarting, 2, 1, stuckGracePeriod, slow(time.Minute)), want: gist{does: []string{"SyncJob"}, requeueAfter: volcano.CommandPeriod}},
-		"it has ended":        {obs: stopped(t, vcbatch.Terminating, 2, 0, stuckGracePeriod, over), want: gist{does: []string{"SyncJob"}, requeueAfter: volcano.CommandPeriod}},
-		"it rests":            {obs: stopped(t, vcbatch.Terminated, 2, 0, stuckGracePeriod, over), want: gist{}},
+		"a moment":            {obs: stopped(t, vcbatch.Restarting, 2, 1, volcano.StuckGracePeriod-time.Second), want: gist{requeueAfter: time.Second}},
+		"a while":             {obs: stopped(t, vcbatch.Restarting, 2, 1, volcano.StuckGracePeriod), want: gist{does: []string{"SyncJob"}, requeueAfter: volcano.CommandPeriod}},
+		"pods are in the way": {obs: stopped(t, vcbatch.Restarting, 2, 1, volcano.StuckGracePeriod, with("worker", observed.Running)), want: gist{}},
+		"those have ended":    {obs: stopped(t, vcbatch.Completing, 2, 1, volcano.StuckGracePeriod, with("worker", observed.Succeeded)), want: gist{does: []string{"SyncJob"}, requeueAfter: volcano.CommandPeriod}},
+		"a failure":           {obs: stopped(t, vcbatch.Aborting, 2, 0, volcano.StuckGracePeriod, restarting(1)), want: gist{does: []string{"SyncJob"}, requeueAfter: volcano.CommandPeriod}},
+		"somebody's abortion": {obs: stopped(t, vcbatch.Aborting, 2, 0, volcano.StuckGracePeriod), want: gist{}},
+		"it has ended":        {obs: stopped(t, vcbatch.Terminating, 2, 0, volcano.StuckGracePeriod, over), want: gist{does: []string{"SyncJob"}, requeueAfter: volcano.CommandPeriod}},
+		"it rests":            {obs: stopped(t, vcbatch.Terminated, 2, 0, volcano.StuckGracePeriod, over), want: gist{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -144,7 +132,7 @@ func TestStateOfCommands(t *testing.T) {
 		require.Fail(t, "there is no command", "%v", plan)
 		return ""
 	}
-	require.Equal(t, "vc-uid Restarting 1", state(stopped(t, vcbatch.Restarting, 2, 1, stuckGracePeriod)))
+	require.Equal(t, "vc-uid Restarting 1", state(stopped(t, vcbatch.Restarting, 2, 1, volcano.StuckGracePeriod)))
 	require.Equal(t, "vc-uid Aborted 1", state(stopped(t, vcbatch.Aborted, 2, 1, time.Hour, restarting(2))))
 	require.Empty(t, state(created(t, vcbatch.Pending, func(obs *observed.State) {
 		obs.Now, obs.PodsMissingSince = seenAt, seenAt.Add(-volcano.MissingPodsGracePeriod)

@@ -15,7 +15,6 @@ import (
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
-	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
 )
 
 // State is what was seen of one PaddleJob. Objects are shared with the informers' caches and must not be changed.
@@ -34,8 +33,6 @@ type State struct {
 	Pods []*corev1.Pod
 	// SucceededFor is how long ago the last of the workers ended, where all have succeeded.
 	SucceededFor time.Duration
-	// Completions is how Volcano lately ended jobs whose workers have succeeded.
-	Completions volcano.Completions
 	// PodsMissingSince is since when pods of a gang that was admitted are missing, the zero time if none are.
 	PodsMissingSince time.Time
 	// WorkersMissingSince is since when workers of an elastic job that trains are missing, the zero time if none are.
