@@ -211,23 +211,6 @@ func lastingRun(job *v1.PaddleJob) *v1.RunPolicy {
 	return nil
 }
 
-// earlierLastingRun is what lastingRun was while Volcano Jobs depended on whether the controller counted failures, and while
-// those whose workers start again alone held the exit codes.
-func earlierLastingRun(job *v1.PaddleJob) *v1.RunPolicy {
-	lasting, run := lastingRun(job), job.Spec.RunPolicy
-	if run == nil || run.BackoffLimit == nil && len(run.PermanentExitCodes) == 0 {
-		return lasting
-	}
-	if lasting == nil {
-		lasting = &v1.RunPolicy{}
-	}
-	lasting.BackoffLimit = ptr.To[int32](0)
-	if restartsPods(job) {
-		lasting.PermanentExitCodes = slices.Sorted(slices.Values(run.PermanentExitCodes))
-	}
-	return lasting
-}
-
 // unlimited is the maxRetry of Volcano Jobs: Volcano counts evictions as failures, so the controller counts.
 const unlimited int32 = 1 << 30
 
@@ -247,14 +230,6 @@ func gangPolicies() []vcbatch.LifecyclePolicy {
 		{Event: vcbus.PodEvictedEvent, Action: vcbus.RestartJobAction},
 		{Event: vcbus.PodFailedEvent, Action: vcbus.AbortJobAction, Timeout: &metav1.Duration{Duration: failureTimeout}},
 	}
-}
-
-// LeavesFailures reports whether Volcano leaves the failures of a Volcano Job's pods to the controller. Those that an earlier
-// release of the controller made it aborts or restarts itself.
-func LeavesFailures(job *vcbatch.Job) bool {
-	return !slices.ContainsFunc(job.Spec.Policies, func(p vcbatch.LifecyclePolicy) bool {
-		return p.Event == vcbus.PodFailedEvent && p.Timeout == nil
-	})
 }
 
 // jobPolicies are those of the whole Job: none where workers are started again alone. Volcano then creates an evicted worker
@@ -337,18 +312,10 @@ func amounts(list corev1.ResourceList) string {
 // cleanPodPolicy, what lastingRun leaves out of runPolicy, and the number of elastic workers between their bounds. Labels and annotations do
 // not count for the same reason. Fields without content are left out: whether Kubernetes' types write them differs between
 // their releases, and a new controller must not take that for a change of the user's.
-func SpecHash(job *v1.PaddleJob) string { return hashWith(job, lastingRun(job)) }
-
-// SameSpec reports whether a hash is that of a job's spec, made by this or an earlier release of the controller: an upgrade
-// must not look like a change of the spec.
-func SameSpec(hash string, job *v1.PaddleJob) bool {
-	return hash == SpecHash(job) || hash == hashWith(job, earlierLastingRun(job))
-}
-
-func hashWith(job *v1.PaddleJob, run *v1.RunPolicy) string {
+func SpecHash(job *v1.PaddleJob) string {
 	spec := job.Spec
 	spec.CleanPodPolicy = ""
-	spec.RunPolicy = run
+	spec.RunPolicy = lastingRun(job)
 	if Scalable(job) {
 		worker := *spec.Worker
 		worker.Replicas = 0

@@ -218,7 +218,7 @@ func podGroupIgnored(group *vcscheduling.PodGroup, why string) Event {
 
 // specChanged reports whether the Volcano Job was made from another spec than the PaddleJob has now.
 func specChanged(obs *observed.State) bool {
-	return !builder.SameSpec(obs.VolcanoJob.Annotations[v1.SpecHashAnnotation], obs.Job)
+	return obs.VolcanoJob.Annotations[v1.SpecHashAnnotation] != builder.SpecHash(obs.Job)
 }
 
 // applySpecChange honors a changed spec and reports whether the Volcano Job goes. Volcano refuses nearly every change of a Job, so

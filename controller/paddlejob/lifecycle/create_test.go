@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
@@ -255,25 +254,6 @@ func TestSpecChange(t *testing.T) {
 			require.Equal(t, tc.want, gistOf(Decide(created(t, tc.phase, tc.with...), config)))
 		})
 	}
-}
-
-// An upgrade of the controller is no change of the spec: neither is the job replaced, nor is a finished one run again.
-func TestEarlierReleasesHashIsOfTheSameSpec(t *testing.T) {
-	t.Parallel()
-	const earlier = "5b7d7f25f055a86f"
-	limit := runs(func(run *v1.RunPolicy) { run.BackoffLimit = ptr.To[int32](3) })
-	upgraded := func(obs *observed.State) { obs.VolcanoJob.Annotations[v1.SpecHashAnnotation] = earlier }
-	plan := Decide(created(t, vcbatch.Pending, limit, upgraded), config)
-	require.Nil(t, plan.Waiting)
-	require.Nil(t, plan.SpecNotSynced)
-	another := editSpec(func(s *v1.PaddleJobSpec) { s.Intranet = v1.Host })
-	require.Equal(t, ReasonReplacing, Decide(created(t, vcbatch.Pending, limit, upgraded, another), config).Waiting.Reason)
-
-	ended := func(obs *observed.State) {
-		obs.Job.Annotations = map[string]string{v1.FinalStatusAnnotation: "Completed " + earlier}
-	}
-	require.Equal(t, v1.Completed, Decide(submitted(limit, ended), config).RestoredPhase)
-	require.Empty(t, Decide(submitted(limit, ended, another), config).RestoredPhase)
 }
 
 // paddle-operator did nothing for a job whose PodGroup was neither Inqueue nor Running, Unknown among them.

@@ -103,7 +103,7 @@ func (p *Plan) noteFinalStatus(obs *observed.State) {
 // stops a job of their own.
 func restoredPhase(obs *observed.State) v1.Phase {
 	phase, hash, _ := strings.Cut(obs.Job.Annotations[v1.FinalStatusAnnotation], " ")
-	if obs.Job.Status.Phase != "" || !builder.SameSpec(hash, obs.Job) || (phase != string(v1.Completed) && phase != string(v1.Failed)) {
+	if obs.Job.Status.Phase != "" || hash != builder.SpecHash(obs.Job) || (phase != string(v1.Completed) && phase != string(v1.Failed)) {
 		return ""
 	}
 	return v1.Phase(phase)

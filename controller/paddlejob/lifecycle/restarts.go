@@ -188,10 +188,6 @@ func together(obs *observed.State) []*observed.RolePod {
 // evicting is how much longer to wait for Volcano, where it starts the gang again because a pod is being evicted or was; 0 if
 // it does not.
 func evicting(obs *observed.State) time.Duration {
-	if !builder.LeavesFailures(obs.VolcanoJob) {
-		failed, _ := obs.FirstFailure()
-		return max(volcano.EvictionGracePeriod-obs.Now.Sub(failed), 0)
-	}
 	if !obs.Disrupted() {
 		return 0
 	}

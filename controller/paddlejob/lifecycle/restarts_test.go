@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
-	vcbus "volcano.sh/apis/pkg/apis/bus/v1alpha1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
@@ -279,11 +278,6 @@ func TestAbort(t *testing.T) {
 		obs.Pods = append(obs.Pods, podOf("ps", 0, observed.Failed, obs.VolcanoJob))
 		observed.SortPods(obs.Pods)
 	}
-	earlier := func(action vcbus.Action) change {
-		return func(obs *observed.State) {
-			obs.VolcanoJob.Spec.Policies = []vcbatch.LifecyclePolicy{{Event: vcbus.PodFailedEvent, Action: action}}
-		}
-	}
 	for name, tc := range map[string]struct {
 		phase        vcbatch.JobPhase
 		with         []change
@@ -311,8 +305,6 @@ func TestAbort(t *testing.T) {
 		"a worker that starts again alone":       {phase: vcbatch.Running, with: []change{failed(0), other(observed.Running, runs), servers, alone, restarting}},
 		"a server does not":                      {phase: vcbatch.Running, with: []change{with("worker", observed.Running, observed.Running), server, alone, restarting}, retrying: true, does: []string{"AbortJob"}, requeueAfter: volcano.CommandPeriod},
 		"a server, and a worker is evicted":      {phase: vcbatch.Running, with: []change{server, other(observed.Running, evicted(15*time.Second, -15*time.Second)), alone, restarting}, retrying: true, does: []string{"AbortJob"}, requeueAfter: volcano.CommandPeriod},
-		"Volcano aborts those of earlier times":  {phase: vcbatch.Running, with: []change{failed(10 * time.Second), earlier(vcbus.AbortJobAction), restarting}, requeueAfter: 20 * time.Second},
-		"or restarts them, and has not for long": {phase: vcbatch.Running, with: []change{failed(30 * time.Second), earlier(vcbus.RestartJobAction), restarting}, retrying: true, does: []string{"AbortJob"}, requeueAfter: volcano.CommandPeriod},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

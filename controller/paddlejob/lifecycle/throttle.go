@@ -3,7 +3,6 @@
 package lifecycle
 
 import (
-	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -25,35 +24,33 @@ const (
 
 // Delay returns how long a change of the status may wait for more of them, 0 if it is news.
 func Delay(before, after *v1.PaddleJobStatus) time.Duration {
-	a, b := before.DeepCopy(), after.DeepCopy()
-	for _, status := range []*v1.PaddleJobStatus{a, b} { // what it says is in the others
-		meta.RemoveStatusCondition(&status.Conditions, v1.ConditionReady)
-	}
-	both := func(change func(*v1.PaddleJobStatus)) bool {
-		change(a)
-		change(b)
-		return equality.Semantic.DeepEqual(a, b)
-	}
-	if newReason(before, after) {
-		return 0
-	}
 	onItsWay := (starts(before.Phase) || before.Phase == v1.Restarting) && starts(after.Phase)
 	switch {
-	// That the queue has admitted the gang is nearly always followed by its being placed.
-	case both(ignoreMessages), both(ignore(v1.ConditionAdmitted)),
-		onItsWay && (both(ignore(v1.ConditionRunning)) || both(ignoreWhyNotPlaced)):
-		if columns(before) == columns(after) {
-			return textDelay
-		}
-		return columnsDelay
-	case !onItsWay:
+	case newReason(before, after) || !equality.Semantic.DeepEqual(news(before, onItsWay), news(after, onItsWay)):
 		return 0
-	}
-	a.Phase = b.Phase
-	if both(ignore(v1.ConditionScheduled)) {
+	case columns(before) != columns(after):
 		return columnsDelay
 	}
-	return 0
+	return textDelay
+}
+
+// news is the part of a status whose change is written at once. The condition Ready repeats others, and the queue's admission is
+// nearly always followed by the placement. A job that is on its way to Running is soon written anyway.
+func news(status *v1.PaddleJobStatus, onItsWay bool) *v1.PaddleJobStatus {
+	status = status.DeepCopy()
+	status.PS, status.Worker, status.Heter = nil, nil, nil
+	dropped := []string{v1.ConditionReady, v1.ConditionAdmitted}
+	if onItsWay {
+		status.Phase = v1.Starting
+		dropped = append(dropped, v1.ConditionScheduled, v1.ConditionRunning)
+	}
+	for _, kind := range dropped {
+		meta.RemoveStatusCondition(&status.Conditions, kind)
+	}
+	for i := range status.Conditions {
+		status.Conditions[i].Message = ""
+	}
+	return status
 }
 
 // newReason reports whether the status gives another reason for which the gang waits or does not start, unless nearly every
@@ -71,34 +68,15 @@ func newReason(before, after *v1.PaddleJobStatus) bool {
 	return false
 }
 
-// columns are the counts that kubectl get shows; what else it shows is news.
-func columns(status *v1.PaddleJobStatus) (ready [3]string) {
+// columns are what kubectl get shows and is no news.
+func columns(status *v1.PaddleJobStatus) (all [4]string) {
+	all[0] = string(status.Phase)
 	for i, role := range []*v1.ResourceStatus{status.PS, status.Worker, status.Heter} {
 		if role != nil {
-			ready[i] = role.Ready
+			all[i+1] = role.Ready
 		}
 	}
-	return ready
-}
-
-func ignoreMessages(status *v1.PaddleJobStatus) {
-	for i := range status.Conditions {
-		status.Conditions[i].Message = ""
-	}
-}
-
-func ignoreWhyNotPlaced(status *v1.PaddleJobStatus) {
-	if c := meta.FindStatusCondition(status.Conditions, v1.ConditionScheduled); c != nil && c.Status == metav1.ConditionFalse {
-		c.Reason = ""
-	}
-}
-
-// ignore takes a condition and the counts of pods out of a status.
-func ignore(kind string) func(*v1.PaddleJobStatus) {
-	return func(status *v1.PaddleJobStatus) {
-		status.PS, status.Worker, status.Heter = nil, nil, nil
-		status.Conditions = slices.DeleteFunc(status.Conditions, func(c metav1.Condition) bool { return c.Type == kind })
-	}
+	return all
 }
 
 // starts reports whether a job in this phase is on its way to Running.
