@@ -8,30 +8,19 @@ import (
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 )
 
-// Reasons of the notices about a job that is run.
+// Reasons of warnings about a job that runs.
 const (
-	// ReasonRestartPolicyChanged tells that restartPolicy Always became Never.
-	ReasonRestartPolicyChanged = "RestartPolicyChanged"
-	// ReasonCleanPodPolicy tells that a cleanPodPolicy does not exist.
-	ReasonCleanPodPolicy = "UnknownCleanPodPolicy"
-	// ReasonIntranet tells that an intranet does not exist.
-	ReasonIntranet = "UnknownIntranet"
-	// ReasonHostnameReplaced tells that a host name of the user's would hide the pods from each other.
-	ReasonHostnameReplaced = "HostnameReplaced"
-	// ReasonMinResources tells that the scheduler's plugin honors the user's minResources, and nobody else.
-	ReasonMinResources = "MinResourcesForPlugin"
-	// ReasonMinAvailableRaised tells that minAvailable was below what a gang needs.
-	ReasonMinAvailableRaised = "MinAvailableRaised"
-	// ReasonWaitsForAll tells that training waits for more pods than minAvailable.
-	ReasonWaitsForAll = "WaitsForAllPods"
-	// ReasonEnvironmentOverridden tells which variables of ours the user has set.
+	ReasonRestartPolicyChanged  = "RestartPolicyChanged"
+	ReasonCleanPodPolicy        = "UnknownCleanPodPolicy"
+	ReasonIntranet              = "UnknownIntranet"
+	ReasonHostnameReplaced      = "HostnameReplaced"
+	ReasonMinResources          = "MinResourcesForPlugin"
+	ReasonMinAvailableRaised    = "MinAvailableRaised"
+	ReasonWaitsForAll           = "WaitsForAllPods"
 	ReasonEnvironmentOverridden = "EnvironmentOverridden"
-	// ReasonElasticPolicyIgnored tells that elasticPolicy has no effect.
-	ReasonElasticPolicyIgnored = "ElasticPolicyIgnored"
-	// ReasonBoundsIgnored tells that a role's requests and limits have no effect.
-	ReasonBoundsIgnored = "BoundsIgnored"
-	// ReasonHostNetwork tells what hostNetwork in a template costs.
-	ReasonHostNetwork = "HostNetwork"
+	ReasonElasticPolicyIgnored  = "ElasticPolicyIgnored"
+	ReasonBoundsIgnored         = "BoundsIgnored"
+	ReasonHostNetwork           = "HostNetwork"
 )
 
 // causes collects warnings.

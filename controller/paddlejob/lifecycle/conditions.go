@@ -5,7 +5,6 @@ package lifecycle
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -17,23 +16,6 @@ import (
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
-)
-
-// Reasons of conditions. README.md lists what each means.
-const (
-	reasonProceeding          = "Proceeding"
-	reasonStalled             = "Stalled"
-	reasonCreating            = "Creating"
-	reasonVolcanoJobCreated   = "VolcanoJobCreated"
-	reasonByOperator          = "StartedByPaddleOperator"
-	reasonTraining            = "Training"
-	reasonNotScheduled        = "NotScheduled"
-	reasonWaitingForAddresses = "WaitingForAddresses"
-	reasonPodsStarting        = "PodsStarting"
-	reasonRestarted           = "Restarted"
-	reasonWorkersSucceeded    = "WorkersSucceeded"
-	reasonCompleted           = "Completed"
-	reasonFailed              = "Failed"
 )
 
 // conditionSetter writes the conditions of a status.
@@ -259,12 +241,6 @@ func (s *conditionSetter) setTerminalConditions() {
 	s.set(v1.ConditionFailed, true, reason, message)
 }
 
-// Reasons of the condition Admitted beside those of Scheduled.
-const (
-	reasonAdmitted = "Admitted"
-	reasonQueueing = "Queueing"
-)
-
 // admitted reports whether the queue has admitted the gang; what keeps it out is reported by Scheduled.
 func (s *conditionSetter) admitted(placed bool) {
 	switch obs := s.obs; {
@@ -278,9 +254,6 @@ func (s *conditionSetter) admitted(placed bool) {
 		s.set(v1.ConditionAdmitted, false, reasonQueueing, "")
 	}
 }
-
-// reasonResumed is that of a job that was suspended once.
-const reasonResumed = "Resumed"
 
 // eventOfSuspension is the text of the event by its reason.
 var eventOfSuspension = map[string]string{
@@ -316,33 +289,6 @@ const (
 	// reasonPeriod is of all others: a gang that one scheduling session has no nodes for may get them in the next.
 	reasonPeriod = time.Second
 )
-
-// Reasons of the condition Scheduled. If the scheduler's plugin gives a reason in the PodGroup, the condition has that one.
-const (
-	reasonNotCreated      = "NotCreated"
-	reasonRestarting      = "Restarting"
-	reasonPlacing         = "Placing"
-	reasonPlaced          = "GangPlaced"
-	ReasonWaitingForQueue = "WaitingForQueue"
-	ReasonWaitingForPods  = "WaitingForPods"
-	ReasonWaitingForGang  = "WaitingForGang"
-)
-
-// IsWaitingReason reports whether a reason of Scheduled or Running being False is one for which a job waits longer than every job does.
-func IsWaitingReason(reason string) bool {
-	return reason != "" && !slices.Contains([]string{
-		reasonNotCreated, reasonRestarting, reasonPlacing, ReasonSuspended,
-		reasonNotScheduled, reasonWaitingForAddresses, reasonPodsStarting, reasonCompleted, reasonFailed,
-	}, reason)
-}
-
-// isTransientReason reports whether nearly every gang has a reason for a moment. All but the first two are the plugin's.
-func isTransientReason(reason string) bool {
-	return slices.Contains([]string{
-		ReasonWaitingForQueue, ReasonWaitingForGang,
-		"WaitingToBeEnqueued", ReasonWaitingForPods, "AssignmentOutdated", "TerminatingPods",
-	}, reason)
-}
 
 func (s *conditionSetter) scheduled(placed bool) {
 	if placed {
@@ -437,4 +383,36 @@ func SettlingFor(obs *observed.State, now time.Time) time.Duration {
 		}
 	}
 	return max(wait-now.Sub(since), 0)
+}
+
+// explaining are the conditions that can explain why a job is not ready, the first one first, each with the status in which it
+// does.
+var explaining = []struct {
+	kind   string
+	status metav1.ConditionStatus
+}{
+	{v1.ConditionFailed, metav1.ConditionTrue},
+	{v1.ConditionStalled, metav1.ConditionTrue},
+	{v1.ConditionSuspended, metav1.ConditionTrue},
+	{v1.ConditionCreated, metav1.ConditionFalse},
+	{v1.ConditionAdmitted, metav1.ConditionFalse},
+	{v1.ConditionScheduled, metav1.ConditionFalse},
+	{v1.ConditionRestarting, metav1.ConditionTrue},
+	{v1.ConditionRunning, metav1.ConditionFalse},
+}
+
+// ready sets the summary of the other conditions.
+func (s *conditionSetter) ready() {
+	for _, kind := range []string{v1.ConditionSucceeded, v1.ConditionRunning} {
+		if c := meta.FindStatusCondition(s.next.Conditions, kind); c != nil && c.Status == metav1.ConditionTrue && !s.has(v1.ConditionFailed) {
+			s.set(v1.ConditionReady, true, c.Reason, c.Message)
+			return
+		}
+	}
+	for _, e := range explaining {
+		if c := meta.FindStatusCondition(s.next.Conditions, e.kind); c != nil && c.Status == e.status {
+			s.set(v1.ConditionReady, false, c.Reason, c.Message)
+			return
+		}
+	}
 }

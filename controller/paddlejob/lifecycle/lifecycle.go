@@ -87,9 +87,6 @@ func expired(obs *observed.State) bool {
 	return ok && left <= 0
 }
 
-// ReasonRestored is of a job that had ended before it was restored without its status.
-const ReasonRestored = "Restored"
-
 // noteFinalStatus records the end of a job where backups keep it: they leave the status out. A PaddleJob that another object
 // controls is created by that object's controller, without the annotation.
 func (p *Plan) noteFinalStatus(obs *observed.State) {

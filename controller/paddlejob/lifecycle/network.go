@@ -223,9 +223,6 @@ func lacksConfig(pod *corev1.Pod) bool {
 	})
 }
 
-// ReasonNoPorts stalls a job with intranet Host for which no ports are left.
-const ReasonNoPorts = "NoHostPortsLeft"
-
 // announceDelay is how long after pods were annotated the environment is written. Kubelets read annotations when they start
 // a container, and see pods and ConfigMaps through watches of which either may be the later one.
 const announceDelay = time.Second

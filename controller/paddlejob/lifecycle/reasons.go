@@ -2,65 +2,81 @@
 
 package lifecycle
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
-// Reasons of conditions and events that this package gives.
+// Reasons of conditions and events. controller/README.md says what each means.
 const (
-	// ReasonInvalidSpec stalls a job whose spec cannot run; the message names the fields.
-	ReasonInvalidSpec = "InvalidSpec"
-	// ReasonNameTaken stalls a job whose children's names belong to somebody else's objects.
-	ReasonNameTaken = "NameTaken"
-	// ReasonQueueNotFound stalls a job whose queue does not exist.
-	ReasonQueueNotFound = "QueueNotFound"
-	// ReasonQueueNotOpen stalls a job whose queue takes no jobs.
-	ReasonQueueNotOpen = "QueueNotOpen"
-	// ReasonPriorityClassNotFound stalls a job whose priority class does not exist.
+	// Of Stalled: what the user has to change.
+	ReasonInvalidSpec           = "InvalidSpec"
+	ReasonNameTaken             = "NameTaken"
+	ReasonQueueNotFound         = "QueueNotFound"
+	ReasonQueueNotOpen          = "QueueNotOpen"
 	ReasonPriorityClassNotFound = "PriorityClassNotFound"
-	// ReasonIPv6 stalls a job whose pods have addresses that Paddle cannot read.
-	ReasonIPv6 = "IPv6NotSupported"
-	// ReasonAddressPrefix says that the address of one pod is a prefix of another's, which paddle.distributed.launch mixes up.
-	ReasonAddressPrefix = "AddressPrefix"
-	// ReasonAborted stalls a job whose Volcano Job somebody aborted.
-	ReasonAborted = "Aborted"
-	// ReasonPredecessor makes a job wait for what is left of an earlier job of its name.
-	ReasonPredecessor = "WaitingForPredecessor"
-	// ReasonReplacing makes a job wait until its outdated Volcano Job is gone.
-	ReasonReplacing = "Replacing"
-	// ReasonTakingOver makes a job wait until what paddle-operator made for it is gone.
-	ReasonTakingOver = "TakingOver"
-	// ReasonSuspending says that a suspended job's pods are on their way out.
-	ReasonSuspending = "Suspending"
-	// ReasonSuspended says that nothing of a suspended job runs.
-	ReasonSuspended = "Suspended"
-	// ReasonDeadlineExceeded ends a job that takes longer than activeDeadlineSeconds.
-	ReasonDeadlineExceeded = "DeadlineExceeded"
-	// ReasonBackoffLimitExceeded ends a job that has failed more often than backoffLimit.
-	ReasonBackoffLimitExceeded = "BackoffLimitExceeded"
-	// ReasonPermanentExitCode ends a job of which a container exited with one of permanentExitCodes.
-	ReasonPermanentExitCode = "PermanentExitCode"
-	// ReasonTerminated ends a job whose Volcano Job was terminated, by somebody or by Volcano itself.
-	ReasonTerminated = "Terminated"
-	// ReasonRetrying is why a failed job does not run: its next start is delayed.
-	ReasonRetrying = "Retrying"
-	// ReasonSpecChangeNotApplied says that the spec was changed too late.
+	ReasonIPv6                  = "IPv6NotSupported"
+	ReasonNoPorts               = "NoHostPortsLeft"
+	ReasonAborted               = "Aborted"
+	reasonProceeding            = "Proceeding"
+
+	// Of Created: what the Volcano Job waits for, and why the spec is not what runs.
+	ReasonPredecessor          = "WaitingForPredecessor"
+	ReasonReplacing            = "Replacing"
+	ReasonTakingOver           = "TakingOver"
 	ReasonSpecChangeNotApplied = "SpecChangeNotApplied"
-	// ReasonSpecChangeRefused says that the spec was changed to something that cannot run.
-	ReasonSpecChangeRefused = "SpecChangeRefused"
-	// ReasonQuotaExceeded is of a gang whose pods the API server refuses because of a ResourceQuota, of a job that failed for it,
-	// and of an elastic job that has fewer workers than the spec asks for.
-	ReasonQuotaExceeded = "QuotaExceeded"
-	// ReasonPodSecurityViolation is the same where Pod Security admission refuses the pods.
+	ReasonSpecChangeRefused    = "SpecChangeRefused"
+	reasonStalled              = "Stalled"
+	reasonCreating             = "Creating"
+	reasonVolcanoJobCreated    = "VolcanoJobCreated"
+	reasonByOperator           = "StartedByPaddleOperator"
+
+	// Of Suspended.
+	ReasonSuspending = "Suspending"
+	ReasonSuspended  = "Suspended"
+	reasonResumed    = "Resumed"
+
+	// Of Admitted, and of Scheduled unless the scheduler's plugin gives a reason in the PodGroup.
+	ReasonWaitingForQueue = "WaitingForQueue"
+	ReasonWaitingForPods  = "WaitingForPods"
+	ReasonWaitingForGang  = "WaitingForGang"
+	reasonAdmitted        = "Admitted"
+	reasonQueueing        = "Queueing"
+	reasonNotCreated      = "NotCreated"
+	reasonRestarting      = "Restarting"
+	reasonPlacing         = "Placing"
+	reasonPlaced          = "GangPlaced"
+
+	// Of pods that the API server refuses.
+	ReasonQuotaExceeded        = "QuotaExceeded"
 	ReasonPodSecurityViolation = "PodSecurityViolation"
-	// ReasonPodsRefused is the same for any other refusal.
-	ReasonPodsRefused = "PodsRefused"
-	// ReasonPodGroupNotNeeded is the event about a PodGroup that the user made.
-	ReasonPodGroupNotNeeded = "PodGroupNotNeeded"
-	// ReasonPodGroupNotApplied is the event about one that came too late or asks for what cannot be.
+	ReasonPodsRefused          = "PodsRefused"
+
+	// Of Running, LauncherUsable and Restarting.
+	ReasonAddressPrefix       = "AddressPrefix"
+	ReasonRetrying            = "Retrying"
+	reasonTraining            = "Training"
+	reasonNotScheduled        = "NotScheduled"
+	reasonWaitingForAddresses = "WaitingForAddresses"
+	reasonPodsStarting        = "PodsStarting"
+	reasonRestarted           = "Restarted"
+
+	// Of Succeeded and Failed.
+	ReasonDeadlineExceeded     = "DeadlineExceeded"
+	ReasonBackoffLimitExceeded = "BackoffLimitExceeded"
+	ReasonPermanentExitCode    = "PermanentExitCode"
+	ReasonTerminated           = "Terminated"
+	ReasonUnknownFailure       = "PodFailedOrEvicted"
+	ReasonRestored             = "Restored"
+	reasonWorkersSucceeded     = "WorkersSucceeded"
+	reasonCompleted            = "Completed"
+	reasonFailed               = "Failed"
+
+	// Of events alone.
+	ReasonPodGroupNotNeeded  = "PodGroupNotNeeded"
 	ReasonPodGroupNotApplied = "PodGroupNotApplied"
-	// ReasonEnvironmentReady is the event of the pods' addresses being handed out.
-	ReasonEnvironmentReady = "EnvironmentReady"
-	// ReasonVolcanoJobCreated is the event of a new Volcano Job.
-	ReasonVolcanoJobCreated = "Created"
+	ReasonEnvironmentReady   = "EnvironmentReady"
+	ReasonVolcanoJobCreated  = "Created"
 )
 
 // RefusalReason is the reason for which the API server refuses pods, by its message: Volcano passes nothing else on, and the
@@ -79,4 +95,20 @@ func RefusalReason(message string) string {
 // IsRefusal reports whether the reason is that the API server refuses pods.
 func IsRefusal(reason string) bool {
 	return reason == ReasonQuotaExceeded || reason == ReasonPodSecurityViolation || reason == ReasonPodsRefused
+}
+
+// IsWaitingReason reports whether a reason of Scheduled or Running being False is one for which a job waits longer than every job does.
+func IsWaitingReason(reason string) bool {
+	return reason != "" && !slices.Contains([]string{
+		reasonNotCreated, reasonRestarting, reasonPlacing, ReasonSuspended,
+		reasonNotScheduled, reasonWaitingForAddresses, reasonPodsStarting, reasonCompleted, reasonFailed,
+	}, reason)
+}
+
+// isTransientReason reports whether nearly every gang has a reason for a moment. All but the first two are the plugin's.
+func isTransientReason(reason string) bool {
+	return slices.Contains([]string{
+		ReasonWaitingForQueue, ReasonWaitingForGang,
+		"WaitingToBeEnqueued", ReasonWaitingForPods, "AssignmentOutdated", "TerminatingPods",
+	}, reason)
 }

@@ -295,16 +295,16 @@ func TestAbort(t *testing.T) {
 		"of an earlier attempt":           {phase: vcbatch.Pending, with: []change{failed(0), first(func(pod *corev1.Pod) { pod.Annotations[vcbatch.JobRetryCountKey] = "0" }), retried, restarting}},
 		"it has started again, seen late": {phase: vcbatch.Running, with: []change{failed(0), other(observed.Running, func(pod *corev1.Pod) { pod.Annotations[vcbatch.JobRetryCountKey] = "1" }), restarting}},
 
-		"it was evicted":                         {phase: vcbatch.Running, with: []change{failed(10 * time.Second), first(evicted(15*time.Second, -15*time.Second)), servers, other(observed.Running, runs), restarting}, requeueAfter: 45 * time.Second},
-		"a peer is evicted":                      {phase: vcbatch.Running, with: []change{failed(10 * time.Second), servers, other(observed.Running, evicted(15*time.Second, -15*time.Second)), restarting}, requeueAfter: 45 * time.Second},
-		"a peer stays too long":                  {phase: vcbatch.Running, with: []change{failed(31 * time.Second), servers, other(observed.Running, evicted(60*time.Second, 30*time.Second)), restarting}, retrying: true, does: []string{"AbortJob"}, requeueAfter: volcano.CommandPeriod},
-		"a peer was evicted":                     {phase: vcbatch.Running, with: []change{failed(10 * time.Second), servers, absent, restarting}, requeueAfter: 20 * time.Second},
-		"a peer was evicted, and Volcano waits":  {phase: vcbatch.Running, with: []change{failed(30 * time.Second), servers, absent, restarting}, retrying: true, does: []string{"AbortJob"}, requeueAfter: volcano.CommandPeriod},
-		"a peer was evicted by its node":         {phase: vcbatch.Running, with: []change{failed(10 * time.Second), servers, other(observed.Failed, stays), restarting}, retrying: true, does: []string{"AbortJob"}, requeueAfter: volcano.CommandPeriod},
-		"a peer is evicted after it":             {phase: vcbatch.Running, with: []change{failed(10 * time.Second), servers, other(observed.Running, evicted(9*time.Second, -21*time.Second)), restarting}, retrying: true, does: []string{"AbortJob"}, requeueAfter: volcano.CommandPeriod},
-		"a worker that starts again alone":       {phase: vcbatch.Running, with: []change{failed(0), other(observed.Running, runs), servers, alone, restarting}},
-		"a server does not":                      {phase: vcbatch.Running, with: []change{with("worker", observed.Running, observed.Running), server, alone, restarting}, retrying: true, does: []string{"AbortJob"}, requeueAfter: volcano.CommandPeriod},
-		"a server, and a worker is evicted":      {phase: vcbatch.Running, with: []change{server, other(observed.Running, evicted(15*time.Second, -15*time.Second)), alone, restarting}, retrying: true, does: []string{"AbortJob"}, requeueAfter: volcano.CommandPeriod},
+		"it was evicted":                        {phase: vcbatch.Running, with: []change{failed(10 * time.Second), first(evicted(15*time.Second, -15*time.Second)), servers, other(observed.Running, runs), restarting}, requeueAfter: 45 * time.Second},
+		"a peer is evicted":                     {phase: vcbatch.Running, with: []change{failed(10 * time.Second), servers, other(observed.Running, evicted(15*time.Second, -15*time.Second)), restarting}, requeueAfter: 45 * time.Second},
+		"a peer stays too long":                 {phase: vcbatch.Running, with: []change{failed(31 * time.Second), servers, other(observed.Running, evicted(60*time.Second, 30*time.Second)), restarting}, retrying: true, does: []string{"AbortJob"}, requeueAfter: volcano.CommandPeriod},
+		"a peer was evicted":                    {phase: vcbatch.Running, with: []change{failed(10 * time.Second), servers, absent, restarting}, requeueAfter: 20 * time.Second},
+		"a peer was evicted, and Volcano waits": {phase: vcbatch.Running, with: []change{failed(30 * time.Second), servers, absent, restarting}, retrying: true, does: []string{"AbortJob"}, requeueAfter: volcano.CommandPeriod},
+		"a peer was evicted by its node":        {phase: vcbatch.Running, with: []change{failed(10 * time.Second), servers, other(observed.Failed, stays), restarting}, retrying: true, does: []string{"AbortJob"}, requeueAfter: volcano.CommandPeriod},
+		"a peer is evicted after it":            {phase: vcbatch.Running, with: []change{failed(10 * time.Second), servers, other(observed.Running, evicted(9*time.Second, -21*time.Second)), restarting}, retrying: true, does: []string{"AbortJob"}, requeueAfter: volcano.CommandPeriod},
+		"a worker that starts again alone":      {phase: vcbatch.Running, with: []change{failed(0), other(observed.Running, runs), servers, alone, restarting}},
+		"a server does not":                     {phase: vcbatch.Running, with: []change{with("worker", observed.Running, observed.Running), server, alone, restarting}, retrying: true, does: []string{"AbortJob"}, requeueAfter: volcano.CommandPeriod},
+		"a server, and a worker is evicted":     {phase: vcbatch.Running, with: []change{server, other(observed.Running, evicted(15*time.Second, -15*time.Second)), alone, restarting}, retrying: true, does: []string{"AbortJob"}, requeueAfter: volcano.CommandPeriod},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

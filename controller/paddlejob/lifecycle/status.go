@@ -261,11 +261,6 @@ func add(count *v1.ResourceStatus, m *observed.RolePod) {
 	})
 }
 
-// Reasons of a failure that is not known any more, or was not one of a pod.
-const (
-	ReasonUnknownFailure = "PodFailedOrEvicted"
-)
-
 // restarts is how often the gang was started again, the start that is certain included.
 func restarts(obs *observed.State, plan *Plan) int32 {
 	if obs.VolcanoJob == nil {
