@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 module=github.com/paddle-volcano/paddle-volcano
-api=$module/controller/api/batch/v1
+apis=("$module/controller/api/batch/v1" "$module/controller/api/kubeflow/v1")
 client=controller/client
 bin=$PWD/_output/bin/codegen
 header=hack/boilerplate.go.txt
@@ -20,13 +20,13 @@ echo "generate: typed clients in $client"
 rm -rf $client/clientset $client/listers $client/informers
 "$bin/client-gen" --go-header-file $header \
   --output-dir $client/clientset --output-pkg $module/$client/clientset --clientset-name versioned \
-  --input-base $module/controller/api --input batch/v1
+  --input-base $module/controller/api --input batch/v1,kubeflow/v1
 "$bin/lister-gen" --go-header-file $header \
-  --output-dir $client/listers --output-pkg $module/$client/listers $api
+  --output-dir $client/listers --output-pkg $module/$client/listers "${apis[@]}"
 "$bin/informer-gen" --go-header-file $header \
   --output-dir $client/informers --output-pkg $module/$client/informers \
   --versioned-clientset-package $module/$client/clientset/versioned \
-  --listers-package $module/$client/listers $api
+  --listers-package $module/$client/listers "${apis[@]}"
 
 echo "generate: deploy/v1/crd.yaml and deploy/v1/kubeflow-crd.yaml"
 crds=$(mktemp -d)

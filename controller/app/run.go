@@ -14,7 +14,6 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
-	"k8s.io/client-go/tools/record"
 	_ "k8s.io/component-base/metrics/prometheus/clientgo/leaderelection" // leader_election_* metrics
 	_ "k8s.io/component-base/metrics/prometheus/restclient"              // rest_client_* metrics
 	_ "k8s.io/component-base/metrics/prometheus/version"                 // kubernetes_build_info
@@ -66,7 +65,9 @@ func Run(ctx context.Context, o *Options) error {
 	group.Go(func() error { return serveMetrics(ctx, o) })
 	run := controller.Run
 	if o.Kubeflow {
-		adapter, err := newKubeflow(o, f, clients, recorder)
+		adapter, err := kubeflow.New(kubeflow.Clients{Paddle: clients.Paddle, Kube: clients.Kube}, recorder, kubeflow.Options{
+			Namespace: o.Namespace, Workers: o.Workers, Resync: o.ResyncPeriod, Etcd: o.ElasticEtcd != "",
+		})
 		if err != nil {
 			return err
 		}
@@ -107,21 +108,6 @@ func work(ctx context.Context, o *Options, controller *paddlejob.Controller, run
 		return nil
 	}
 	return lead(ctx, o, run, lock, health)
-}
-
-// newKubeflow makes what runs Kubeflow's PaddleJobs.
-func newKubeflow(o *Options, f *leaderWriteGuard, clients paddlejob.Clients, recorder record.EventRecorder) (*kubeflow.Controller, error) {
-	config, err := configOf(o, f)
-	if err != nil {
-		return nil, err
-	}
-	jobs, err := kubeflow.NewJobs(config)
-	if err != nil {
-		return nil, err
-	}
-	return kubeflow.New(kubeflow.Clients{Jobs: jobs, Paddle: clients.Paddle, Kube: clients.Kube}, recorder, kubeflow.Options{
-		Namespace: o.Namespace, Workers: o.Workers, Resync: o.ResyncPeriod, Etcd: o.ElasticEtcd != "",
-	})
 }
 
 // runBoth runs two controllers, and ends when both have.

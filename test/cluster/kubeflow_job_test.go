@@ -70,7 +70,7 @@ func restarts(policy kubeflowv1.RestartPolicy) kubeflowChange {
 }
 
 func kubeflowJobs(space string) dynamic.ResourceInterface {
-	return cluster.Dynamic.Resource(kubeflowv1.SchemeGroupVersion.WithResource(kubeflowv1.Resource)).Namespace(space)
+	return cluster.Dynamic.Resource(kubeflowv1.SchemeGroupVersion.WithResource(kubeflowv1.ResourcePaddleJobs)).Namespace(space)
 }
 
 // create makes a job as soon as the API server takes it; it is deleted when the test ends.
@@ -88,7 +88,7 @@ func create(t *testing.T, job *kubeflowv1.PaddleJob) *kubeflowv1.PaddleJob {
 			require.NoError(t, err)
 		}
 	})
-	created, err := cluster.kubeflow.Get(t.Context(), job.Namespace, job.Name)
+	created, err := cluster.Paddle.KubeflowV1().PaddleJobs(job.Namespace).Get(t.Context(), job.Name, metav1.GetOptions{})
 	require.NoError(t, err)
 	return created
 }
@@ -129,7 +129,7 @@ func awaitJob(t *testing.T, job *kubeflowv1.PaddleJob, what string, want func(*k
 	t.Helper()
 	var last *kubeflowv1.PaddleJob
 	cluster.Await(t, job.Name+" to be "+what, func(ctx context.Context) error {
-		fresh, err := cluster.kubeflow.Get(ctx, job.Namespace, job.Name)
+		fresh, err := cluster.Paddle.KubeflowV1().PaddleJobs(job.Namespace).Get(ctx, job.Name, metav1.GetOptions{})
 		if err != nil {
 			return err
 		}

@@ -48,7 +48,7 @@ func TestJobTrainsToSucceeded(t *testing.T) {
 	require.NoError(t, err)
 	other := create(t, job(j.Namespace, "other", runFor("3s")))
 	awaitCondition(t, other, kubeflowv1.ConditionSucceeded)
-	still, err := cluster.kubeflow.Get(t.Context(), j.Namespace, j.Name)
+	still, err := cluster.Paddle.KubeflowV1().PaddleJobs(j.Namespace).Get(t.Context(), j.Name, metav1.GetOptions{})
 	require.NoError(t, err)
 	require.Equal(t, done.ResourceVersion, still.ResourceVersion)
 	require.EqualValues(t, 1, made.Generation, "what the API server fills in is no difference")
@@ -66,7 +66,7 @@ func TestExampleTrainsWithServers(t *testing.T) {
 		_, err := kubeflowJobs(space).Create(ctx, objects[0], metav1.CreateOptions{FieldValidation: metav1.FieldValidationStrict})
 		return err
 	})
-	j, err := cluster.kubeflow.Get(t.Context(), space, objects[0].GetName())
+	j, err := cluster.Paddle.KubeflowV1().PaddleJobs(space).Get(t.Context(), objects[0].GetName(), metav1.GetOptions{})
 	require.NoError(t, err)
 	running := awaitCondition(t, j, kubeflowv1.ConditionRunning)
 	require.EqualValues(t, 2, running.Status.ReplicaStatuses[kubeflowv1.Master].Active)
@@ -164,7 +164,7 @@ func TestTimeToLiveIsTheJobs(t *testing.T) {
 	second := int32(1)
 	j := create(t, job(cluster.Namespace(t), "short", runFor("3s"), func(j *kubeflowv1.PaddleJob) { j.Spec.RunPolicy.TTLSecondsAfterFinished = &second }))
 	cluster.Await(t, "the job to have lived", func(ctx context.Context) error {
-		_, err := cluster.kubeflow.Get(ctx, j.Namespace, j.Name)
+		_, err := cluster.Paddle.KubeflowV1().PaddleJobs(j.Namespace).Get(ctx, j.Name, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
 			return nil
 		}
@@ -199,7 +199,7 @@ func TestPaddleJobDeletedByHand(t *testing.T) {
 	awaitCondition(t, other, kubeflowv1.ConditionSucceeded)
 	_, err := jobs.Get(t.Context(), j.Name, metav1.GetOptions{})
 	require.True(t, apierrors.IsNotFound(err))
-	still, err := cluster.kubeflow.Get(t.Context(), j.Namespace, j.Name)
+	still, err := cluster.Paddle.KubeflowV1().PaddleJobs(j.Namespace).Get(t.Context(), j.Name, metav1.GetOptions{})
 	require.NoError(t, err)
 	require.NotNil(t, holds(still, kubeflowv1.ConditionSucceeded))
 }

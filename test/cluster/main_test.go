@@ -15,7 +15,6 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	kubeflowv1 "github.com/paddle-volcano/paddle-volcano/controller/api/kubeflow/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/legacy/kubeflow"
 	"github.com/paddle-volcano/paddle-volcano/deploy"
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 	"github.com/paddle-volcano/paddle-volcano/test/manifests"
@@ -24,10 +23,7 @@ import (
 
 // cluster is the sandbox that all tests of this package share. A test that ends a component, or that needs the cluster for itself, is
 // not parallel: the parallel tests run when all others have ended.
-var cluster struct {
-	*live.Plane
-	kubeflow kubeflow.Jobs
-}
+var cluster struct{ *live.Plane }
 
 // kubeconfig is the environment variable that names the sandbox's kubeconfig. The processes in which go test -fuzz runs inputs connect
 // to that sandbox.
@@ -75,9 +71,6 @@ func ready(p *live.Plane) (err error) {
 	if err := p.MakeNamespace(context.Background(), specs); err != nil {
 		return err
 	}
-	if cluster.kubeflow, err = kubeflow.NewJobs(p.RESTConfig()); err != nil {
-		return err
-	}
 	return installKubeflowCRD(context.Background())
 }
 
@@ -113,7 +106,7 @@ func installKubeflowCRD(ctx context.Context) error {
 		return err
 	}
 	if err := cluster.Until(ctx, "the API server to know the kind", func(ctx context.Context) error {
-		_, err := cluster.Dynamic.Resource(kubeflowv1.SchemeGroupVersion.WithResource(kubeflowv1.Resource)).List(ctx, metav1.ListOptions{})
+		_, err := cluster.Dynamic.Resource(kubeflowv1.SchemeGroupVersion.WithResource(kubeflowv1.ResourcePaddleJobs)).List(ctx, metav1.ListOptions{})
 		return err
 	}); err != nil {
 		return err

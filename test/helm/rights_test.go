@@ -109,7 +109,7 @@ func useRights(t *testing.T, namespace string) {
 	awaitPhase(t, namespace, "scales", paddlev1.Suspended)
 	awaitPhase(t, namespace, "of-kubeflow-rests", paddlev1.Pending)
 	suspend := []byte(`{"spec": {"runPolicy": {"suspend": true}}}`)
-	_, err = cluster.Dynamic.Resource(kubeflowv1.SchemeGroupVersion.WithResource(kubeflowv1.Resource)).Namespace(namespace).
+	_, err = cluster.Dynamic.Resource(kubeflowv1.SchemeGroupVersion.WithResource(kubeflowv1.ResourcePaddleJobs)).Namespace(namespace).
 		Patch(t.Context(), "of-kubeflow-rests", types.MergePatchType, suspend, metav1.PatchOptions{})
 	require.NoError(t, err)
 	awaitPhase(t, namespace, "of-kubeflow-rests", paddlev1.Suspended)

@@ -17,14 +17,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/serializer"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/klog/v2"
@@ -46,7 +42,6 @@ const (
 
 // Clients are the API clients that the controller uses.
 type Clients struct {
-	Jobs   Jobs
 	Paddle paddleclient.Interface
 	Kube   kubernetes.Interface
 }
@@ -78,10 +73,9 @@ type Controller struct {
 
 // New builds a controller that has not started to watch.
 func New(clients Clients, recorder record.EventRecorder, options Options) (*Controller, error) {
-	c := &Controller{
-		clients: clients, options: options, recorder: recorder, now: time.Now, ready: make(chan struct{}),
-		jobs: cache.NewSharedIndexInformer(clients.Jobs.ListWatch(options.Namespace), &kubeflowv1.PaddleJob{}, options.Resync, cache.Indexers{}),
-	}
+	c := &Controller{clients: clients, options: options, recorder: recorder, now: time.Now, ready: make(chan struct{})}
+	c.jobs = paddleinformers.NewSharedInformerFactoryWithOptions(clients.Paddle, options.Resync,
+		paddleinformers.WithNamespace(options.Namespace)).Kubeflow().V1().PaddleJobs().Informer()
 	c.made = paddleinformers.NewSharedInformerFactoryWithOptions(clients.Paddle, options.Resync, paddleinformers.WithNamespace(options.Namespace),
 		paddleinformers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = kubeflowv1.JobNameLabel })).Batch().V1().PaddleJobs().Informer()
 	c.queue = workers.New("kubeflow", "kubeflowJob", c.sync)
@@ -130,7 +124,7 @@ func (c *Controller) Watch(ctx context.Context) {
 // served reports whether the API server serves Kubeflow's PaddleJob; its group has other kinds.
 func served(api discovery.ServerResourcesInterface) bool {
 	list, err := api.ServerResourcesForGroupVersion(kubeflowv1.SchemeGroupVersion.String())
-	return err == nil && slices.ContainsFunc(list.APIResources, func(r metav1.APIResource) bool { return r.Name == kubeflowv1.Resource })
+	return err == nil && slices.ContainsFunc(list.APIResources, func(r metav1.APIResource) bool { return r.Name == kubeflowv1.ResourcePaddleJobs })
 }
 
 // Run works until the context ends, and returns when the last sync has ended.
@@ -189,7 +183,7 @@ func (c *Controller) applyPlan(ctx context.Context, v *State) (Plan, error) {
 // never start again, and that neither a PaddleJob of its name nor pods of the training operator's are there.
 func (c *Controller) readUncached(ctx context.Context, v *State) error {
 	namespace, name, uid := v.Job.Namespace, v.Job.Name, v.Job.UID
-	job, err := c.clients.Jobs.Get(ctx, namespace, name)
+	job, err := c.clients.Paddle.KubeflowV1().PaddleJobs(namespace).Get(ctx, name, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) || err == nil && job.UID != uid {
 		v.Job = nil
 		return nil
@@ -221,7 +215,12 @@ func (c *Controller) act(ctx context.Context, v *State, plan *Plan) (err error) 
 	paddleJobs := c.clients.Paddle.BatchV1().PaddleJobs(v.Job.Namespace)
 	switch {
 	case plan.Delete:
-		if err = stale(c.clients.Jobs.Delete(ctx, v.Job)); err != nil {
+		// The very version that was seen; the garbage collector deletes what belongs to it.
+		err = c.clients.Paddle.KubeflowV1().PaddleJobs(v.Job.Namespace).Delete(ctx, v.Job.Name, metav1.DeleteOptions{
+			Preconditions:     &metav1.Preconditions{UID: &v.Job.UID, ResourceVersion: &v.Job.ResourceVersion},
+			PropagationPolicy: ptr.To(metav1.DeletePropagationBackground),
+		})
+		if err = stale(err); err != nil {
 			return fmt.Errorf("deleting a job that has ended: %w", err)
 		}
 		klog.FromContext(ctx).Info("Deleted the job, which had ended", "ttlSecondsAfterFinished", *v.Job.Spec.RunPolicy.TTLSecondsAfterFinished)
@@ -258,7 +257,8 @@ func (c *Controller) updateStatus(ctx context.Context, v *State, plan *Plan) err
 	}
 	changed := v.Job.DeepCopy()
 	changed.Status = *after
-	if err := stale(c.clients.Jobs.UpdateStatus(ctx, changed)); err != nil {
+	_, err := c.clients.Paddle.KubeflowV1().PaddleJobs(changed.Namespace).UpdateStatus(ctx, changed, metav1.UpdateOptions{FieldManager: fieldManager})
+	if err = stale(err); err != nil {
 		return fmt.Errorf("writing the status: %w", err)
 	}
 	about := &corev1.ObjectReference{
@@ -269,57 +269,4 @@ func (c *Controller) updateStatus(ctx context.Context, v *State, plan *Plan) err
 		c.recorder.Event(about, event.Type, event.Reason, event.Message)
 	}
 	return nil
-}
-
-// Jobs are Kubeflow's PaddleJobs in the API.
-type Jobs interface {
-	// ListWatch lists and watches them in a namespace, all if empty.
-	ListWatch(namespace string) cache.ListerWatcher
-	Get(ctx context.Context, namespace, name string) (*kubeflowv1.PaddleJob, error)
-	// UpdateStatus writes the status over the very version that the job has.
-	UpdateStatus(ctx context.Context, job *kubeflowv1.PaddleJob) error
-	// Delete deletes the very version of the job, and lets the garbage collector delete what belongs to it.
-	Delete(ctx context.Context, job *kubeflowv1.PaddleJob) error
-}
-
-// NewJobs makes a client for Kubeflow's PaddleJobs.
-func NewJobs(config *rest.Config) (Jobs, error) {
-	scheme := runtime.NewScheme()
-	if err := kubeflowv1.AddToScheme(scheme); err != nil {
-		return nil, fmt.Errorf("registering the types of %s: %w", kubeflowv1.GroupName, err)
-	}
-	config = rest.CopyConfig(config)
-	config.APIPath, config.GroupVersion = "/apis", ptr.To(kubeflowv1.SchemeGroupVersion)
-	config.ContentType = runtime.ContentTypeJSON
-	config.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
-	client, err := rest.RESTClientFor(config)
-	if err != nil {
-		return nil, fmt.Errorf("making a client for %s: %w", kubeflowv1.GroupName, err)
-	}
-	return &jobs{client}, nil
-}
-
-type jobs struct{ rest rest.Interface }
-
-func (j *jobs) ListWatch(namespace string) cache.ListerWatcher {
-	return cache.NewListWatchFromClient(j.rest, kubeflowv1.Resource, namespace, fields.Everything())
-}
-
-func (j *jobs) Get(ctx context.Context, namespace, name string) (*kubeflowv1.PaddleJob, error) {
-	job := &kubeflowv1.PaddleJob{}
-	err := j.rest.Get().Namespace(namespace).Resource(kubeflowv1.Resource).Name(name).Do(ctx).Into(job)
-	return job, err
-}
-
-func (j *jobs) UpdateStatus(ctx context.Context, job *kubeflowv1.PaddleJob) error {
-	return j.rest.Put().Namespace(job.Namespace).Resource(kubeflowv1.Resource).Name(job.Name).SubResource("status").
-		VersionedParams(&metav1.UpdateOptions{FieldManager: fieldManager}, metav1.ParameterCodec).
-		Body(job).Do(ctx).Error()
-}
-
-func (j *jobs) Delete(ctx context.Context, job *kubeflowv1.PaddleJob) error {
-	return j.rest.Delete().Namespace(job.Namespace).Resource(kubeflowv1.Resource).Name(job.Name).Body(&metav1.DeleteOptions{
-		Preconditions:     &metav1.Preconditions{UID: &job.UID, ResourceVersion: &job.ResourceVersion},
-		PropagationPolicy: ptr.To(metav1.DeletePropagationBackground),
-	}).Do(ctx).Error()
 }

@@ -3,7 +3,6 @@
 package kubeflow
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"time"
@@ -16,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	kubefake "k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
 
 	batchv1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
@@ -25,40 +23,9 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/workers"
 )
 
-// fakeJobs is one job in the API, nil if it is gone.
-type fakeJobs struct {
-	job     *kubeflowv1.PaddleJob
-	fails   error
-	writes  int
-	deleted bool
-}
-
-func (f *fakeJobs) ListWatch(string) cache.ListerWatcher { return &cache.ListWatch{} }
-
-func (f *fakeJobs) Get(context.Context, string, string) (*kubeflowv1.PaddleJob, error) {
-	if f.job == nil {
-		return nil, apierrors.NewNotFound(schema.GroupResource{Resource: kubeflowv1.Resource}, "train")
-	}
-	return f.job.DeepCopy(), nil
-}
-
-func (f *fakeJobs) UpdateStatus(_ context.Context, job *kubeflowv1.PaddleJob) error {
-	f.writes++
-	if f.fails == nil {
-		f.job = job
-	}
-	return f.fails
-}
-
-func (f *fakeJobs) Delete(context.Context, *kubeflowv1.PaddleJob) error {
-	f.deleted = f.fails == nil
-	return f.fails
-}
-
 // world is a controller whose caches hold what the test puts there.
 type world struct {
 	*Controller
-	jobs   *fakeJobs
 	paddle *paddlefake.Clientset
 	kube   *kubefake.Clientset
 	events *record.FakeRecorder
@@ -66,15 +33,51 @@ type world struct {
 
 func newWorld(t *testing.T, j *kubeflowv1.PaddleJob) *world {
 	t.Helper()
-	w := &world{
-		jobs: &fakeJobs{job: j}, paddle: paddlefake.NewSimpleClientset(), kube: kubefake.NewClientset(), events: record.NewFakeRecorder(100),
-	}
-	c, err := New(Clients{Jobs: w.jobs, Paddle: w.paddle, Kube: w.kube}, w.events, Options{Workers: 1})
+	w := &world{paddle: paddlefake.NewSimpleClientset(), kube: kubefake.NewClientset(), events: record.NewFakeRecorder(100)}
+	c, err := New(Clients{Paddle: w.paddle, Kube: w.kube}, w.events, Options{Workers: 1})
 	require.NoError(t, err)
 	c.now = func() time.Time { return at }
 	w.Controller = c
+	w.store(t, j)
 	w.cached(t, j)
 	return w
+}
+
+// store has the API server hold a job, or none if that is nil.
+func (w *world) store(t *testing.T, j *kubeflowv1.PaddleJob) {
+	t.Helper()
+	resource := kubeflowv1.SchemeGroupVersion.WithResource(kubeflowv1.ResourcePaddleJobs)
+	if err := w.paddle.Tracker().Delete(resource, "team", "train"); !apierrors.IsNotFound(err) {
+		require.NoError(t, err)
+	}
+	if j != nil {
+		require.NoError(t, w.paddle.Tracker().Create(resource, j, "team"))
+	}
+}
+
+// stored is the job that the API server holds.
+func (w *world) stored(t *testing.T) *kubeflowv1.PaddleJob {
+	t.Helper()
+	j, err := w.paddle.KubeflowV1().PaddleJobs("team").Get(t.Context(), "train", metav1.GetOptions{})
+	require.NoError(t, err)
+	return j
+}
+
+// writes is how often the status of the job was written.
+func (w *world) writes() (n int) {
+	for _, action := range w.paddle.Actions() {
+		if action.GetSubresource() == "status" {
+			n++
+		}
+	}
+	return n
+}
+
+// fails has the API server refuse what is written of the job itself.
+func (w *world) fails(verb string, err error) {
+	w.paddle.PrependReactor(verb, kubeflowv1.ResourcePaddleJobs, func(action clienttesting.Action) (bool, runtime.Object, error) {
+		return action.GetResource().Group == kubeflowv1.GroupName, nil, err
+	})
 }
 
 // cached puts the job as it is now into the cache, and its PaddleJob.
@@ -111,21 +114,21 @@ func TestSyncMakesAndKeeps(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, repeated)
 	require.NotNil(t, w.paddleJob(t))
-	require.Equal(t, 1, w.jobs.writes, "the status follows at once")
+	require.Equal(t, 1, w.writes(), "the status follows at once")
 	require.Equal(t, []string{"Normal PaddleJobCreated PaddleJob train is created."}, w.warnings())
 
 	_, err = w.sync(t.Context(), "team/train")
 	require.NoError(t, err, "the caches know nothing of it yet")
-	require.Equal(t, 1, w.jobs.writes)
+	require.Equal(t, 1, w.writes())
 	require.Empty(t, w.warnings())
 
-	w.cached(t, w.jobs.job)
+	w.cached(t, w.stored(t))
 	w.paddle.ClearActions()
 	_, err = w.sync(t.Context(), "team/train")
 	require.NoError(t, err)
 	require.Empty(t, w.paddle.Actions(), "nothing is asked or written without a reason")
 
-	edited := w.jobs.job.DeepCopy()
+	edited := w.stored(t).DeepCopy()
 	worker(edited).Template.Spec.Containers[0].Image = "another"
 	w.cached(t, edited)
 	_, err = w.sync(t.Context(), "team/train")
@@ -147,11 +150,11 @@ func TestNothingIsMadeOnOldNews(t *testing.T) {
 		}),
 	} {
 		w := newWorld(t, job())
-		w.jobs.job = now
+		w.store(t, now)
 		_, err := w.sync(t.Context(), "team/train")
 		require.NoError(t, err)
 		require.Nil(t, w.paddleJob(t), name)
-		require.Zero(t, w.jobs.writes, name)
+		require.Zero(t, w.writes(), name)
 	}
 }
 
@@ -165,7 +168,7 @@ func TestOthersAreLeftAlone(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, pollInterval, repeated)
 	require.Equal(t, others, w.paddleJob(t))
-	require.Equal(t, "NameTaken", find(&w.jobs.job.Status, kubeflowv1.ConditionStalled).Reason)
+	require.Equal(t, "NameTaken", find(&w.stored(t).Status, kubeflowv1.ConditionStalled).Reason)
 	require.Len(t, w.warnings(), 1)
 
 	w = newWorld(t, job())
@@ -182,7 +185,7 @@ func TestOthersAreLeftAlone(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, pollInterval, repeated)
 	require.Nil(t, w.paddleJob(t))
-	require.Contains(t, find(&w.jobs.job.Status, kubeflowv1.ConditionStalled).Message, "1 pods of its are there, for example train-worker-0")
+	require.Contains(t, find(&w.stored(t).Status, kubeflowv1.ConditionStalled).Message, "1 pods of its are there, for example train-worker-0")
 }
 
 func TestRefusalsAreReported(t *testing.T) {
@@ -193,7 +196,7 @@ func TestRefusalsAreReported(t *testing.T) {
 	})
 	_, err := w.sync(t.Context(), "team/train")
 	require.True(t, apierrors.IsForbidden(err), "it is tried again")
-	stalled := find(&w.jobs.job.Status, kubeflowv1.ConditionStalled)
+	stalled := find(&w.stored(t).Status, kubeflowv1.ConditionStalled)
 	require.Equal(t, ReasonRefusedByServer, stalled.Reason)
 	require.Contains(t, stalled.Message, "quota")
 }
@@ -202,13 +205,13 @@ func TestStaleWritesAreRetried(t *testing.T) {
 	t.Parallel()
 	conflict := apierrors.NewConflict(schema.GroupResource{Resource: "paddlejobs"}, "train", errors.New("newer"))
 	w := newWorld(t, job())
-	w.jobs.fails = conflict
+	w.fails("update", conflict)
 	_, err := w.sync(t.Context(), "team/train")
 	require.ErrorIs(t, err, workers.ErrStale)
 	require.Empty(t, w.warnings(), "what was not written is not told")
 
 	w = newWorld(t, job(ended(kubeflowv1.ConditionSucceeded, time.Minute), ttl(0)))
-	w.jobs.fails = conflict
+	w.fails("delete", conflict)
 	_, err = w.sync(t.Context(), "team/train")
 	require.ErrorIs(t, err, workers.ErrStale)
 
@@ -222,7 +225,7 @@ func TestStaleWritesAreRetried(t *testing.T) {
 	w = newWorld(t, job())
 	_, err = w.sync(t.Context(), "team/train")
 	require.NoError(t, err)
-	edited := w.jobs.job.DeepCopy()
+	edited := w.stored(t).DeepCopy()
 	worker(edited).Template.Spec.Containers[0].Image = "another"
 	w.cached(t, edited)
 	w.paddle.PrependReactor("update", "paddlejobs", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, conflict })
@@ -236,6 +239,7 @@ func TestJobsThatHaveLivedAreDeleted(t *testing.T) {
 	repeated, err := w.sync(t.Context(), "team/train")
 	require.NoError(t, err)
 	require.Zero(t, repeated)
-	require.True(t, w.jobs.deleted)
-	require.Zero(t, w.jobs.writes)
+	_, err = w.paddle.KubeflowV1().PaddleJobs("team").Get(t.Context(), "train", metav1.GetOptions{})
+	require.True(t, apierrors.IsNotFound(err))
+	require.Zero(t, w.writes())
 }

@@ -22,8 +22,8 @@ const GroupName = "kubeflow.org"
 const (
 	// Kind is the kind of a PaddleJob object.
 	Kind = "PaddleJob"
-	// Resource is the name of the kind in URLs.
-	Resource = "paddlejobs"
+	// ResourcePaddleJobs is the name of the kind in URLs.
+	ResourcePaddleJobs = "paddlejobs"
 )
 
 // SchemeGroupVersion is the group and version of this package.
@@ -34,6 +34,11 @@ var (
 	// AddToScheme adds the types of this package to a scheme.
 	AddToScheme = schemeBuilder.AddToScheme
 )
+
+// Resource qualifies a resource name with this package's group.
+func Resource(resource string) schema.GroupResource {
+	return SchemeGroupVersion.WithResource(resource).GroupResource()
+}
 
 func addKnownTypes(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(SchemeGroupVersion, &PaddleJob{}, &PaddleJobList{})

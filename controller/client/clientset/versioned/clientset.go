@@ -9,6 +9,7 @@ import (
 	http "net/http"
 
 	batchv1 "github.com/paddle-volcano/paddle-volcano/controller/client/clientset/versioned/typed/batch/v1"
+	kubeflowv1 "github.com/paddle-volcano/paddle-volcano/controller/client/clientset/versioned/typed/kubeflow/v1"
 	discovery "k8s.io/client-go/discovery"
 	rest "k8s.io/client-go/rest"
 	flowcontrol "k8s.io/client-go/util/flowcontrol"
@@ -17,17 +18,24 @@ import (
 type Interface interface {
 	Discovery() discovery.DiscoveryInterface
 	BatchV1() batchv1.BatchV1Interface
+	KubeflowV1() kubeflowv1.KubeflowV1Interface
 }
 
 // Clientset contains the clients for groups.
 type Clientset struct {
 	*discovery.DiscoveryClient
-	batchV1 *batchv1.BatchV1Client
+	batchV1    *batchv1.BatchV1Client
+	kubeflowV1 *kubeflowv1.KubeflowV1Client
 }
 
 // BatchV1 retrieves the BatchV1Client
 func (c *Clientset) BatchV1() batchv1.BatchV1Interface {
 	return c.batchV1
+}
+
+// KubeflowV1 retrieves the KubeflowV1Client
+func (c *Clientset) KubeflowV1() kubeflowv1.KubeflowV1Interface {
+	return c.kubeflowV1
 }
 
 // Discovery retrieves the DiscoveryClient
@@ -78,6 +86,10 @@ func NewForConfigAndClient(c *rest.Config, httpClient *http.Client) (*Clientset,
 	if err != nil {
 		return nil, err
 	}
+	cs.kubeflowV1, err = kubeflowv1.NewForConfigAndClient(&configShallowCopy, httpClient)
+	if err != nil {
+		return nil, err
+	}
 
 	cs.DiscoveryClient, err = discovery.NewDiscoveryClientForConfigAndClient(&configShallowCopy, httpClient)
 	if err != nil {
@@ -100,6 +112,7 @@ func NewForConfigOrDie(c *rest.Config) *Clientset {
 func New(c rest.Interface) *Clientset {
 	var cs Clientset
 	cs.batchV1 = batchv1.New(c)
+	cs.kubeflowV1 = kubeflowv1.New(c)
 
 	cs.DiscoveryClient = discovery.NewDiscoveryClient(c)
 	return &cs

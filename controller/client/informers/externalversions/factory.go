@@ -12,6 +12,7 @@ import (
 	versioned "github.com/paddle-volcano/paddle-volcano/controller/client/clientset/versioned"
 	batch "github.com/paddle-volcano/paddle-volcano/controller/client/informers/externalversions/batch"
 	internalinterfaces "github.com/paddle-volcano/paddle-volcano/controller/client/informers/externalversions/internalinterfaces"
+	kubeflow "github.com/paddle-volcano/paddle-volcano/controller/client/informers/externalversions/kubeflow"
 	v1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	runtime "k8s.io/apimachinery/pkg/runtime"
 	schema "k8s.io/apimachinery/pkg/runtime/schema"
@@ -241,8 +242,13 @@ type SharedInformerFactory interface {
 	InformerFor(obj runtime.Object, newFunc internalinterfaces.NewInformerFunc) cache.SharedIndexInformer
 
 	Batch() batch.Interface
+	Kubeflow() kubeflow.Interface
 }
 
 func (f *sharedInformerFactory) Batch() batch.Interface {
 	return batch.New(f, f.namespace, f.tweakListOptions)
+}
+
+func (f *sharedInformerFactory) Kubeflow() kubeflow.Interface {
+	return kubeflow.New(f, f.namespace, f.tweakListOptions)
 }

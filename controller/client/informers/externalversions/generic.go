@@ -8,6 +8,7 @@ import (
 	fmt "fmt"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
+	kubeflowv1 "github.com/paddle-volcano/paddle-volcano/controller/api/kubeflow/v1"
 	schema "k8s.io/apimachinery/pkg/runtime/schema"
 	cache "k8s.io/client-go/tools/cache"
 )
@@ -41,6 +42,10 @@ func (f *sharedInformerFactory) ForResource(resource schema.GroupVersionResource
 	// Group=batch.paddlepaddle.org, Version=v1
 	case v1.SchemeGroupVersion.WithResource("paddlejobs"):
 		return &genericInformer{resource: resource.GroupResource(), informer: f.Batch().V1().PaddleJobs().Informer()}, nil
+
+		// Group=kubeflow, Version=v1
+	case kubeflowv1.SchemeGroupVersion.WithResource("paddlejobs"):
+		return &genericInformer{resource: resource.GroupResource(), informer: f.Kubeflow().V1().PaddleJobs().Informer()}, nil
 
 	}
 

@@ -8,6 +8,8 @@ import (
 	clientset "github.com/paddle-volcano/paddle-volcano/controller/client/clientset/versioned"
 	batchv1 "github.com/paddle-volcano/paddle-volcano/controller/client/clientset/versioned/typed/batch/v1"
 	fakebatchv1 "github.com/paddle-volcano/paddle-volcano/controller/client/clientset/versioned/typed/batch/v1/fake"
+	kubeflowv1 "github.com/paddle-volcano/paddle-volcano/controller/client/clientset/versioned/typed/kubeflow/v1"
+	fakekubeflowv1 "github.com/paddle-volcano/paddle-volcano/controller/client/clientset/versioned/typed/kubeflow/v1/fake"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
@@ -77,4 +79,9 @@ var (
 // BatchV1 retrieves the BatchV1Client
 func (c *Clientset) BatchV1() batchv1.BatchV1Interface {
 	return &fakebatchv1.FakeBatchV1{Fake: &c.Fake}
+}
+
+// KubeflowV1 retrieves the KubeflowV1Client
+func (c *Clientset) KubeflowV1() kubeflowv1.KubeflowV1Interface {
+	return &fakekubeflowv1.FakeKubeflowV1{Fake: &c.Fake}
 }
