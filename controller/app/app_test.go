@@ -42,7 +42,7 @@ func TestOptions(t *testing.T) {
 		"lock":      {wrong: func(o *Options) { o.LeaderElection.ResourceLock = "endpoints" }, says: `only "leases" is known`},
 		"etcd":      {wrong: func(o *Options) { o.ElasticEtcd = "etcd:2379" }, says: `--elastic-etcd: "etcd" begins with`},
 		"scheduler": {wrong: func(o *Options) { o.SchedulerName = "" }, says: "--scheduler-name is empty"},
-		"ports":     {wrong: func(o *Options) { o.HostPorts = "20000" }, says: `--host-ports: "20000" is not a range`},
+		"ports":     {wrong: func(o *Options) { o.HostPortRange = "20000" }, says: `--host-ports: "20000" is not a range`},
 		"barrier":   {wrong: func(o *Options) { o.BarrierTimeout = 0 }, says: "--barrier-timeout is 0s: use 1s or more"},
 		"two wrong": {wrong: func(o *Options) { o.Workers, o.DefaultIntranet = 0, "" }, says: "--default-intranet is \"\": use PodIP or Service\n--workers is 0"},
 	} {
@@ -58,7 +58,7 @@ func TestOptions(t *testing.T) {
 func TestRendering(t *testing.T) {
 	t.Parallel()
 	o := NewOptions()
-	o.ElasticEtcd, o.HostPorts, o.AnnouncePodIPs = "kv:2379", "30000-30099", true
+	o.ElasticEtcd, o.HostPortRange, o.AnnouncePodIPs = "kv:2379", "30000-30099", true
 	require.Empty(t, o.rendering().BarrierImage, "it is for whoever has the image")
 	o.BarrierImage, o.BarrierTimeout, o.SchedulerName = "barrier:v1", 90*time.Second, "paddle"
 	require.Equal(t, builder.Config{

@@ -28,22 +28,12 @@ type Options struct {
 	Master string
 	// Namespace is the only one watched, all if empty.
 	Namespace string
-	// DefaultIntranet is what an unset spec.intranet means.
-	DefaultIntranet string
-	// ElasticEtcd is the host:port of the etcd of elastic jobs that name none.
-	ElasticEtcd string
-	// HostPorts are the ports of nodes that jobs with intranet Host may use, as first-last.
-	HostPorts string
-	// AnnouncePodIPs tells each pod its IPv4 address by an annotation.
-	AnnouncePodIPs bool
-	// BarrierImage is that of the start barrier; empty switches it off.
-	BarrierImage string
-	// BarrierTimeout is how long the start barrier waits.
-	BarrierTimeout time.Duration
+	// Config is how jobs are rendered. Its HostPorts are those of HostPortRange.
+	builder.Config
+	// HostPortRange holds the ports of nodes that jobs with intranet Host may use, as first-last.
+	HostPortRange string
 	// Kubeflow runs Kubeflow's PaddleJobs too.
 	Kubeflow bool
-	// SchedulerName is what the scheduler of the jobs is called.
-	SchedulerName string
 	// Workers is how many PaddleJobs are worked on at the same time.
 	Workers int
 	// ResyncPeriod is how often every PaddleJob is looked at again without a change.
@@ -63,15 +53,13 @@ type Options struct {
 // NewOptions returns the defaults.
 func NewOptions() *Options {
 	return &Options{
-		DefaultIntranet: string(v1.PodIP),
-		HostPorts:       builder.DefaultHostPorts().String(),
-		BarrierTimeout:  10 * time.Minute,
-		SchedulerName:   builder.DefaultScheduler,
-		Workers:         8,
-		ResyncPeriod:    10 * time.Minute,
-		QPS:             100,
-		Burst:           200,
-		HTTPAddress:     ":8080",
+		Config:        builder.Config{DefaultIntranet: v1.PodIP, BarrierTimeout: 10 * time.Minute, SchedulerName: builder.DefaultScheduler},
+		HostPortRange: builder.DefaultHostPorts().String(),
+		Workers:       8,
+		ResyncPeriod:  10 * time.Minute,
+		QPS:           100,
+		Burst:         200,
+		HTTPAddress:   ":8080",
 		LeaderElection: config.LeaderElectionConfiguration{
 			LeaderElect:       true,
 			LeaseDuration:     metav1.Duration{Duration: 15 * time.Second},
@@ -91,12 +79,12 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 	var sets cliflag.NamedFlagSets
 	fs := sets.FlagSet("controller")
 	fs.StringVar(&o.Namespace, "namespace", o.Namespace, "The only namespace whose PaddleJobs are run. Empty means all.")
-	fs.StringVar(&o.DefaultIntranet, "default-intranet", o.DefaultIntranet,
+	fs.StringVar((*string)(&o.DefaultIntranet), "default-intranet", string(o.DefaultIntranet),
 		"What an unset spec.intranet means for jobs that are created from now on: PodIP or Service.")
 	fs.StringVar(&o.ElasticEtcd, "elastic-etcd", o.ElasticEtcd,
 		"The etcd, as host:port, through which the workers of elastic jobs find each other that name none. The host must not begin "+
 			"with e, t, c or d.")
-	fs.StringVar(&o.HostPorts, "host-ports", o.HostPorts,
+	fs.StringVar(&o.HostPortRange, "host-ports", o.HostPortRange,
 		"Ports of nodes, as first-last, that pods of jobs with intranet Host may use, 20 each.")
 	fs.BoolVar(&o.AnnouncePodIPs, "announce-pod-ips", o.AnnouncePodIPs,
 		"Tell the pods of jobs with intranet PodIP their IPv4 address by an annotation: for clusters in which the first of a pod's "+
@@ -131,7 +119,7 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 // Validate returns everything that is wrong with the options.
 func (o *Options) Validate() error {
 	var errs []error
-	switch v1.Intranet(o.DefaultIntranet) {
+	switch o.DefaultIntranet {
 	case v1.PodIP, v1.Service:
 	default:
 		errs = append(errs, fmt.Errorf("--default-intranet is %q: use PodIP or Service", o.DefaultIntranet))
@@ -141,7 +129,7 @@ func (o *Options) Validate() error {
 			errs = append(errs, fmt.Errorf("--elastic-etcd: %s", problem))
 		}
 	}
-	if _, err := builder.ParsePorts(o.HostPorts); err != nil {
+	if _, err := builder.ParsePorts(o.HostPortRange); err != nil {
 		errs = append(errs, fmt.Errorf("--host-ports: %w", err))
 	}
 	if o.BarrierTimeout < time.Second {
@@ -169,12 +157,7 @@ func (o *Options) Validate() error {
 
 // rendering is what the flags decide about rendering.
 func (o *Options) rendering() builder.Config {
-	ports, err := builder.ParsePorts(o.HostPorts)
-	if err != nil {
-		ports = builder.DefaultHostPorts() // Validate has refused it
-	}
-	return builder.Config{
-		DefaultIntranet: v1.Intranet(o.DefaultIntranet), ElasticEtcd: o.ElasticEtcd, HostPorts: ports, AnnouncePodIPs: o.AnnouncePodIPs,
-		BarrierImage: o.BarrierImage, BarrierTimeout: o.BarrierTimeout, SchedulerName: o.SchedulerName,
-	}
+	config := o.Config
+	config.HostPorts, _ = builder.ParsePorts(o.HostPortRange) // Validate has refused a wrong one
+	return config
 }

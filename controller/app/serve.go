@@ -27,16 +27,26 @@ func serve(ctx context.Context, o *Options, synced func() bool, election *leader
 	if o.HTTPAddress == "" {
 		return nil
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.HTTPAddress)
+	return listenAndServe(ctx, "--http-address", o.HTTPAddress, &http.Server{Handler: handler(synced, election, o.MetricsAddress == "")})
+}
+
+// listenAndServe serves at the address that a flag gives until the context ends, over TLS if the server has a configuration for it.
+func listenAndServe(ctx context.Context, flag, address string, server *http.Server) error {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
-		return fmt.Errorf("listening on --http-address: %w", err)
+		return fmt.Errorf("listening on %s: %w", flag, err)
 	}
-	klog.FromContext(ctx).Info("Serving /healthz and /readyz", "address", listener.Addr().String())
-	server := &http.Server{Handler: handler(synced, election, o.MetricsAddress == ""), ReadHeaderTimeout: 10 * time.Second}
+	klog.FromContext(ctx).Info("Serving", "flag", flag, "address", listener.Addr().String(), "tls", server.TLSConfig != nil)
+	server.ReadHeaderTimeout = 10 * time.Second
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() }) // the program ends, and nobody waits for an answer
 	defer stop()
-	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("serving --http-address: %w", err)
+	if server.TLSConfig != nil {
+		err = server.ServeTLS(listener, "", "")
+	} else {
+		err = server.Serve(listener)
+	}
+	if !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serving %s: %w", flag, err)
 	}
 	return nil
 }
@@ -89,22 +99,11 @@ func serveMetrics(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.MetricsAddress)
-	if err != nil {
-		return fmt.Errorf("listening on --metrics-address: %w", err)
-	}
-	klog.FromContext(ctx).Info("Serving /metrics over HTTPS", "address", listener.Addr().String())
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", withAuth(kube, legacyregistry.Handler()))
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, TLSConfig: &tls.Config{
+	return listenAndServe(ctx, "--metrics-address", o.MetricsAddress, &http.Server{Handler: mux, TLSConfig: &tls.Config{
 		MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{certificate},
-	}}
-	stop := context.AfterFunc(ctx, func() { _ = server.Close() }) // the program ends, and nobody waits for an answer
-	defer stop()
-	if err := server.ServeTLS(listener, "", ""); !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("serving --metrics-address: %w", err)
-	}
-	return nil
+	}})
 }
 
 // selfSigned is a certificate that keeps listeners out, and that nobody can verify.
