@@ -4,6 +4,7 @@ package builder
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -72,34 +73,27 @@ func Messages(causes []Cause) string {
 // Addresses are the host parts of the pods' endpoints by role, in index order.
 type Addresses map[string][]string
 
-// role is one role that a job has.
-type role struct {
-	name string
-	// field is where the user finds it.
-	field string
-	// training is what Paddle's role makers read from TRAINING_ROLE.
-	training string
-	spec     *v1.ResourceSpec
+// Role is one role that a job has.
+type Role struct {
+	Name string
+	Spec *v1.ResourceSpec
 }
 
-// roles returns the job's roles in the order of the constants.
-func roles(job *v1.PaddleJob) []role {
-	var all []role
-	if job.Spec.PS != nil {
-		all = append(all, role{name: RolePS, field: "spec.ps", training: "PSERVER", spec: job.Spec.PS})
-	}
-	if job.Spec.Worker != nil {
-		all = append(all, role{name: RoleWorker, field: "spec.worker", training: "TRAINER", spec: job.Spec.Worker})
-	}
-	if job.Spec.Heter != nil {
-		all = append(all, role{name: RoleHeter, field: "spec.heter", training: "HETER_TRAINER", spec: job.Spec.Heter})
-	}
-	return all
+// Roles returns the roles that a job has, in the order of the constants.
+func Roles(job *v1.PaddleJob) []Role {
+	all := []Role{{RolePS, job.Spec.PS}, {RoleWorker, job.Spec.Worker}, {RoleHeter, job.Spec.Heter}}
+	return slices.DeleteFunc(all, func(r Role) bool { return r.Spec == nil })
 }
+
+// field is where the user finds the role.
+func (r Role) field() string { return "spec." + r.Name }
+
+// trainingRoles are what Paddle's role makers read from TRAINING_ROLE.
+var trainingRoles = map[string]string{RolePS: "PSERVER", RoleWorker: "TRAINER", RoleHeter: "HETER_TRAINER"}
 
 // replicas is the role's size.
-func (r role) replicas() int32 {
-	return max(r.spec.Replicas, 0)
+func (r Role) replicas() int32 {
+	return max(r.Spec.Replicas, 0)
 }
 
 // Mode is how the job trains: with ps it is PS, else it is the number of workers that decides (paddle-operator's rule).

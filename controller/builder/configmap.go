@@ -101,12 +101,12 @@ const longestRole = 1 << 14
 // ServiceAddresses are the pods' names in the job's headless Service, known before any pod exists: {pod}.{job}.
 func ServiceAddresses(job *v1.PaddleJob) Addresses {
 	addresses := Addresses{}
-	for _, r := range roles(job) {
+	for _, r := range Roles(job) {
 		hosts := make([]string, min(r.replicas(), longestRole))
 		for i := range hosts {
-			hosts[i] = podName(job.Name, r.name, i) + "." + job.Name
+			hosts[i] = podName(job.Name, r.Name, i) + "." + job.Name
 		}
-		addresses[r.name] = hosts
+		addresses[r.Name] = hosts
 	}
 	return addresses
 }
@@ -123,10 +123,10 @@ func PodAddresses(job *v1.PaddleJob, pods []*corev1.Pod) (addresses Addresses, g
 		}
 	}
 	var text strings.Builder
-	for _, r := range roles(job) {
+	for _, r := range Roles(job) {
 		hosts := make([]string, min(r.replicas(), longestRole))
 		for i := range hosts {
-			name := podName(job.Name, r.name, i)
+			name := podName(job.Name, r.Name, i)
 			pod := living[name]
 			if pod == nil {
 				missing = append(missing, name)
@@ -135,7 +135,7 @@ func PodAddresses(job *v1.PaddleJob, pods []*corev1.Pod) (addresses Addresses, g
 			hosts[i] = address(pod)
 			fmt.Fprintf(&text, "%s %s %s\n", name, pod.UID, hosts[i])
 		}
-		addresses[r.name] = hosts
+		addresses[r.Name] = hosts
 	}
 	return addresses, digest([]byte(text.String())), missing
 }
@@ -165,9 +165,9 @@ func place(job *v1.PaddleJob, pod *corev1.Pod) (role string, index int, ok bool)
 	if _, named := member(job, pod); err != nil || !named {
 		return "", 0, false
 	}
-	for _, r := range roles(job) {
-		if r.name == pod.Annotations[vcbatch.TaskSpecKey] && index < int(r.replicas()) {
-			return r.name, index, true
+	for _, r := range Roles(job) {
+		if r.Name == pod.Annotations[vcbatch.TaskSpecKey] && index < int(r.replicas()) {
+			return r.Name, index, true
 		}
 	}
 	return "", 0, false

@@ -84,14 +84,14 @@ func elasticWarnings(job *v1.PaddleJob) causes {
 	if job.Spec.ElasticPolicy != nil {
 		warnings.add(ReasonElasticPolicyIgnored, "spec.elasticPolicy has no effect without minReplicas and maxReplicas: set them, or leave it out")
 	}
-	for _, r := range roles(job) {
-		if r.spec.Requests != nil {
+	for _, r := range Roles(job) {
+		if r.Spec.Requests != nil {
 			warnings.add(ReasonBoundsIgnored, "%s.requests, a least number of pods, has no effect without spec.elastic: set that too, or leave it "+
-				"out; what a container requests stands in its resources", r.field)
+				"out; what a container requests stands in its resources", r.field())
 		}
-		if r.spec.Limits != nil {
+		if r.Spec.Limits != nil {
 			warnings.add(ReasonBoundsIgnored, "%s.limits, a greatest number of pods, has no effect without spec.elastic: set that too, or leave it "+
-				"out; what a container is limited to stands in its resources", r.field)
+				"out; what a container is limited to stands in its resources", r.field())
 		}
 	}
 	return warnings

@@ -21,7 +21,7 @@ const (
 )
 
 // addEnvironment gives container 0, where training runs, the variables of the job.
-func addEnvironment(spec *corev1.PodSpec, job *v1.PaddleJob, r role, cfg Config) causes {
+func addEnvironment(spec *corev1.PodSpec, job *v1.PaddleJob, r Role, cfg Config) causes {
 	if len(spec.Containers) == 0 {
 		return nil
 	}
@@ -52,7 +52,7 @@ func addEnvironment(spec *corev1.PodSpec, job *v1.PaddleJob, r role, cfg Config)
 // has a dot, without which the launcher would not adopt it. PADDLE_CURRENT_IP is always the IP. A pod is given its IP by
 // annotation where Kubernetes may give it one that Paddle cannot use: metadata is read when its container starts, which is
 // when the ConfigMap is there, and that is written last.
-func variables(job *v1.PaddleJob, r role, cfg Config, theirs map[string]corev1.EnvVar) []corev1.EnvVar {
+func variables(job *v1.PaddleJob, r Role, cfg Config, theirs map[string]corev1.EnvVar) []corev1.EnvVar {
 	all := []corev1.EnvVar{fromField(envPodName, "metadata.name")}
 	ip := "status.podIP"
 	if Announced(job, cfg) {
@@ -87,8 +87,8 @@ func variables(job *v1.PaddleJob, r role, cfg Config, theirs map[string]corev1.E
 		all = append(all, fromField(envRank, "metadata.labels['"+v1.TaskIndexLabel+"']"))
 	}
 	all = append(all,
-		corev1.EnvVar{Name: "TRAINING_ROLE", Value: r.training},
-		corev1.EnvVar{Name: "PADDLE_TRAINING_ROLE", Value: r.training},
+		corev1.EnvVar{Name: "TRAINING_ROLE", Value: trainingRoles[r.Name]},
+		corev1.EnvVar{Name: "PADDLE_TRAINING_ROLE", Value: trainingRoles[r.Name]},
 	)
 	return append(all, heterVariables(job, r)...)
 }
@@ -100,7 +100,7 @@ func fromField(name, path string) corev1.EnvVar {
 }
 
 // overridden tells which of our variables, the ConfigMap's included, the template sets to something else.
-func overridden(job *v1.PaddleJob, r role, ours []corev1.EnvVar, theirs map[string]corev1.EnvVar, cfg Config) causes {
+func overridden(job *v1.PaddleJob, r Role, ours []corev1.EnvVar, theirs map[string]corev1.EnvVar, cfg Config) causes {
 	var names []string
 	for _, variable := range ours {
 		if own, set := theirs[variable.Name]; set && !same(own, variable) {
@@ -118,7 +118,7 @@ func overridden(job *v1.PaddleJob, r role, ours []corev1.EnvVar, theirs map[stri
 	var warnings causes
 	warnings.add(ReasonEnvironmentOverridden, "%s.template.spec.containers[0].env sets %s, and its values are used instead of the "+
 		"controller's: they must agree with what the other pods are given in ConfigMap %s, so leave them out unless that is meant",
-		r.field, strings.Join(names, ", "), job.Name)
+		r.field(), strings.Join(names, ", "), job.Name)
 	return warnings
 }
 
@@ -169,7 +169,7 @@ func heterContract(job *v1.PaddleJob, endpoints string) map[string]string {
 
 // heterVariables are what a role of a job with heterogeneous workers has of its own. A stage that is the first, or the
 // last, has no list of the one before, or after: role makers tell them by that.
-func heterVariables(job *v1.PaddleJob, r role) []corev1.EnvVar {
+func heterVariables(job *v1.PaddleJob, r Role) []corev1.EnvVar {
 	if job.Spec.Heter == nil {
 		return nil
 	}
@@ -177,17 +177,17 @@ func heterVariables(job *v1.PaddleJob, r role) []corev1.EnvVar {
 		fromKey("PADDLE_HETER_TRAINER_IP_PORT_LIST", job, allHeter), // 2.0 and 2.1
 		fromKey("PADDLE_HETER_ENDPOINTS", job, allHeter),            // paddle-operator's; start scripts may read it
 	}
-	switch r.name {
+	switch r.Name {
 	case RoleWorker:
 		all = append(all,
 			corev1.EnvVar{Name: "STAGE_ID", Value: workerStage},
-			corev1.EnvVar{Name: heterDevices, Value: device(&r.spec.Template.Spec)},
+			corev1.EnvVar{Name: heterDevices, Value: device(&r.Spec.Template.Spec)},
 			fromKey("PADDLE_NEXT_HETER_TRAINER_IP_PORT_LIST", job, allHeter),
 		)
 	case RoleHeter:
 		all = append(all,
 			corev1.EnvVar{Name: "STAGE_ID", Value: heterStage},
-			corev1.EnvVar{Name: heterDevices, Value: device(&r.spec.Template.Spec)},
+			corev1.EnvVar{Name: heterDevices, Value: device(&r.Spec.Template.Spec)},
 			fromKey("PADDLE_PREVIOUS_HETER_TRAINER_IP_PORT_LIST", job, allTrainers),
 		)
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // hostNetwork puts pods on their nodes' network where intranet Host wants it, and tells what that costs.
-func hostNetwork(spec *corev1.PodSpec, job *v1.PaddleJob, r role, cfg Config) causes {
+func hostNetwork(spec *corev1.PodSpec, job *v1.PaddleJob, r Role, cfg Config) causes {
 	own := Intranet(job, cfg) == v1.Host
 	spec.HostNetwork = spec.HostNetwork || own
 	if !spec.HostNetwork {
@@ -25,8 +25,8 @@ func hostNetwork(spec *corev1.PodSpec, job *v1.PaddleJob, r role, cfg Config) ca
 	case !own:
 		warnings.add(ReasonHostNetwork, "%s.template.spec.hostNetwork: pods on one node share its address and the ports from %d on, "+
 			"so two pods of PaddleJobs on one node cannot train: use spec.intranet: Host, which gives each pod ports of its own, keep "+
-			"them apart with podAntiAffinity, or leave hostNetwork out", r.field, firstPort)
-	case Mode(job) == v1.ModePS && r.name == RolePS:
+			"them apart with podAntiAffinity, or leave hostNetwork out", r.field(), firstPort)
+	case Mode(job) == v1.ModePS && r.Name == RolePS:
 		warnings.add(ReasonHostNetwork, "spec.intranet Host: pods of this job that share a node have its address and ports of their own, "+
 			"which python train.py can work with; python -m paddle.distributed.launch starts all that has its node's address, so for "+
 			"it keep the pods apart with podAntiAffinity, or use PodIP or Service")

@@ -26,13 +26,13 @@ var peerLists = map[string]string{
 
 // addBarrier adds the init container after which the pod's peers can be found, before all others: the user's may look for
 // peers too. Elastic workers have no list of each other, and a single pod has no peers.
-func addBarrier(spec *corev1.PodSpec, job *v1.PaddleJob, r role, least map[string]int32, cfg Config) {
+func addBarrier(spec *corev1.PodSpec, job *v1.PaddleJob, r Role, least map[string]int32, cfg Config) {
 	if cfg.BarrierImage == "" || ElasticSet(job) || total(job) < 2 {
 		return
 	}
-	options := barrier.Options{Own: peerLists[r.name], Timeout: cfg.BarrierTimeout}
-	for _, one := range roles(job) {
-		options.Peers = append(options.Peers, barrier.List{Variable: peerLists[one.name], Least: awaited(job, one, least)})
+	options := barrier.Options{Own: peerLists[r.Name], Timeout: cfg.BarrierTimeout}
+	for _, one := range Roles(job) {
+		options.Peers = append(options.Peers, barrier.List{Variable: peerLists[one.Name], Least: awaited(job, one, least)})
 	}
 	spec.InitContainers = slices.Insert(spec.InitContainers, 0, corev1.Container{
 		Name:  freeName(spec),
@@ -54,11 +54,11 @@ func addBarrier(spec *corev1.PodSpec, job *v1.PaddleJob, r role, least map[strin
 
 // awaited is how many pods of a role are waited for: those that the gang starts with. A worker that is started again alone
 // waits for no other worker, for these may have ended, and names end with their pods.
-func awaited(job *v1.PaddleJob, r role, least map[string]int32) int {
-	if run := job.Spec.RunPolicy; r.name == RoleWorker && run != nil && run.RestartScope == v1.RestartPod {
+func awaited(job *v1.PaddleJob, r Role, least map[string]int32) int {
+	if run := job.Spec.RunPolicy; r.Name == RoleWorker && run != nil && run.RestartScope == v1.RestartPod {
 		return 0
 	}
-	return int(least[r.name])
+	return int(least[r.Name])
 }
 
 func freeName(spec *corev1.PodSpec) string {

@@ -11,15 +11,15 @@ import (
 )
 
 // podTemplate is the user's template for a role with what makes it a member of the job.
-func podTemplate(job *v1.PaddleJob, r role, priority string, least map[string]int32, cfg Config) (corev1.PodTemplateSpec, causes) {
+func podTemplate(job *v1.PaddleJob, r Role, priority string, least map[string]int32, cfg Config) (corev1.PodTemplateSpec, causes) {
 	var warnings causes
 	template := corev1.PodTemplateSpec{
 		// Volcano gives pods their names, and takes nothing else than these two from a template's metadata.
 		ObjectMeta: metav1.ObjectMeta{
-			Labels:      merged(unreserved(r.spec.Template.Labels), map[string]string{v1.JobNameLabel: job.Name, v1.ResourceTypeLabel: r.name}),
-			Annotations: merged(unreserved(r.spec.Template.Annotations), map[string]string{v1.ResourceAnnotation: r.name}),
+			Labels:      merged(unreserved(r.Spec.Template.Labels), map[string]string{v1.JobNameLabel: job.Name, v1.ResourceTypeLabel: r.Name}),
+			Annotations: merged(unreserved(r.Spec.Template.Annotations), map[string]string{v1.ResourceAnnotation: r.Name}),
 		},
-		Spec: *r.spec.Template.Spec.DeepCopy(),
+		Spec: *r.Spec.Template.Spec.DeepCopy(),
 	}
 	spec := &template.Spec
 	warnings = append(warnings, restartPolicy(spec, r)...)
@@ -37,7 +37,7 @@ func podTemplate(job *v1.PaddleJob, r role, priority string, least map[string]in
 
 // restartPolicy sees to it that pods end. OnFailure is kept in PS mode, where a worker that comes back joins in again,
 // and in mode Single, where nobody else waits for it; Validate refuses it for Collective.
-func restartPolicy(spec *corev1.PodSpec, r role) causes {
+func restartPolicy(spec *corev1.PodSpec, r Role) causes {
 	var warnings causes
 	switch spec.RestartPolicy {
 	case "":
@@ -46,20 +46,20 @@ func restartPolicy(spec *corev1.PodSpec, r role) causes {
 	case corev1.RestartPolicyAlways:
 		spec.RestartPolicy = corev1.RestartPolicyNever
 		warnings.add(ReasonRestartPolicyChanged, "%s.template.spec.restartPolicy Always is treated as Never, because under Always no "+
-			"training ever ends: use Never or OnFailure", r.field)
+			"training ever ends: use Never or OnFailure", r.field())
 	}
 	return warnings
 }
 
 // ownNames leaves the pods' host names to Volcano's plugin svc where they find each other by them.
-func ownNames(spec *corev1.PodSpec, job *v1.PaddleJob, r role, cfg Config) causes {
+func ownNames(spec *corev1.PodSpec, job *v1.PaddleJob, r Role, cfg Config) causes {
 	if Intranet(job, cfg) != v1.Service || (spec.Hostname == "" && spec.Subdomain == "") {
 		return nil
 	}
 	spec.Hostname, spec.Subdomain = "", ""
 	var warnings causes
 	warnings.add(ReasonHostnameReplaced, "%s.template.spec sets hostname or subdomain, which intranet Service needs for the pods' own names, "+
-		"so they have no effect: leave them out, or use spec.intranet: PodIP", r.field)
+		"so they have no effect: leave them out, or use spec.intranet: PodIP", r.field())
 	return warnings
 }
 

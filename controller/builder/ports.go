@@ -110,8 +110,8 @@ func (l layout) of(role string, index int) int {
 		return firstPort
 	}
 	before := 0
-	for _, r := range roles(l.job) {
-		if r.name == role {
+	for _, r := range Roles(l.job) {
+		if r.Name == role {
 			break
 		}
 		before += int(r.replicas())

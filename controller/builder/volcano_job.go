@@ -36,11 +36,11 @@ func Job(job *v1.PaddleJob, overrides PodGroupOverrides, cfg Config) (*vcbatch.J
 	priority := priorityClass(job, overrides)
 	var sum int64
 	var tasks []vcbatch.TaskSpec
-	for _, r := range roles(job) {
+	for _, r := range Roles(job) {
 		template, causes := podTemplate(job, r, priority, least, cfg)
 		warnings = append(warnings, causes...)
-		tasks = append(tasks, task(job, r, least[r.name], template))
-		sum += int64(least[r.name])
+		tasks = append(tasks, task(job, r, least[r.Name], template))
+		sum += int64(least[r.Name])
 	}
 	return &vcbatch.Job{
 		TypeMeta: metav1.TypeMeta{APIVersion: vcbatch.SchemeGroupVersion.String(), Kind: "Job"},
@@ -71,9 +71,9 @@ func Job(job *v1.PaddleJob, overrides PodGroupOverrides, cfg Config) (*vcbatch.J
 	}, warnings
 }
 
-func task(job *v1.PaddleJob, r role, least int32, template corev1.PodTemplateSpec) vcbatch.TaskSpec {
+func task(job *v1.PaddleJob, r Role, least int32, template corev1.PodTemplateSpec) vcbatch.TaskSpec {
 	return vcbatch.TaskSpec{
-		Name:         r.name,
+		Name:         r.Name,
 		Replicas:     r.replicas(),
 		MinAvailable: &least,
 		MaxRetry:     maxRetry,
@@ -155,7 +155,7 @@ func priorityClass(job *v1.PaddleJob, overrides PodGroupOverrides) string {
 // total is the number of pods of a job.
 func total(job *v1.PaddleJob) int64 {
 	var sum int64
-	for _, r := range roles(job) {
+	for _, r := range Roles(job) {
 		sum += int64(r.replicas())
 	}
 	return sum
@@ -166,8 +166,8 @@ func total(job *v1.PaddleJob) int64 {
 // one, and if they are elastic the least number of them, which is then also what no minimum means.
 func members(job *v1.PaddleJob, overrides PodGroupOverrides) map[string]int32 {
 	least := map[string]int32{}
-	for _, r := range roles(job) {
-		least[r.name] = r.replicas()
+	for _, r := range Roles(job) {
+		least[r.Name] = r.replicas()
 	}
 	workers := int64(least[RoleWorker])
 	if workers == 0 {
@@ -244,8 +244,8 @@ func jobPolicies(job *v1.PaddleJob) []vcbatch.LifecyclePolicy {
 }
 
 // taskPolicies are the role's own, which Volcano asks before those of the Job.
-func taskPolicies(job *v1.PaddleJob, r role) []vcbatch.LifecyclePolicy {
-	if r.name == RoleWorker {
+func taskPolicies(job *v1.PaddleJob, r Role) []vcbatch.LifecyclePolicy {
+	if r.Name == RoleWorker {
 		// Servers never exit, so the workers' success is the job's; Volcano stops the servers then.
 		return []vcbatch.LifecyclePolicy{{Event: vcbus.TaskCompletedEvent, Action: vcbus.CompleteJobAction}}
 	}

@@ -30,7 +30,7 @@ func validateStored(job *v1.PaddleJob, spec *field.Path) (errs field.ErrorList) 
 	errs = append(errs, validateTopology(job.Spec.SchedulingPolicy, spec.Child("schedulingPolicy", "networkTopology"))...)
 	errs = append(errs, validateBounds(job, spec)...)
 	errs = append(errs, validateClaim(job.Spec.SampleSetRef, spec.Child("sampleSetRef"))...)
-	for _, r := range roles(job) {
+	for _, r := range builder.Roles(job) {
 		errs = append(errs, validateRole(job, r)...)
 	}
 	return errs
@@ -43,8 +43,8 @@ func validateName(job *v1.PaddleJob) (errs field.ErrorList) {
 		errs = append(errs, field.Invalid(path, job.Name, "it cannot be the name of the job's Service: use at most 63 lower case letters, "+
 			"digits and '-', beginning with a letter and not ending with '-'"))
 	}
-	for _, r := range roles(job) {
-		last := fmt.Sprintf("%s-%s-%d", job.Name, r.name, max(r.spec.Replicas, 1)-1)
+	for _, r := range builder.Roles(job) {
+		last := fmt.Sprintf("%s-%s-%d", job.Name, r.Name, max(r.Spec.Replicas, 1)-1)
 		if len(last) > validation.DNS1123LabelMaxLength {
 			errs = append(errs, field.Invalid(path, job.Name, fmt.Sprintf("the name of the pod %s must fit into the %d characters of a host name: shorten it",
 				last, validation.DNS1123LabelMaxLength)))
@@ -96,11 +96,11 @@ func validateClaim(ref *v1.SampleSetRef, path *field.Path) (errs field.ErrorList
 }
 
 // validateRole checks that a role has pods, that the API server accepts them, and that none restarts where its peers wait for it.
-func validateRole(job *v1.PaddleJob, r role) (errs field.ErrorList) {
-	if r.spec.Replicas < 1 {
-		errs = append(errs, field.Invalid(r.path.Child("replicas"), r.spec.Replicas, "set it to 1 or more"))
+func validateRole(job *v1.PaddleJob, r builder.Role) (errs field.ErrorList) {
+	if r.Spec.Replicas < 1 {
+		errs = append(errs, field.Invalid(pathOf(r).Child("replicas"), r.Spec.Replicas, "set it to 1 or more"))
 	}
-	pod, spec := &r.spec.Template.Spec, r.path.Child("template", "spec")
+	pod, spec := &r.Spec.Template.Spec, pathOf(r).Child("template", "spec")
 	if len(pod.Containers) == 0 {
 		errs = append(errs, field.Required(spec.Child("containers"), "add the container that trains"))
 	}

@@ -28,8 +28,8 @@ func Validate(job *v1.PaddleJob, overrides builder.PodGroupOverrides, cfg builde
 	errs = append(errs, validateSchedulingPolicy(job.Spec.SchedulingPolicy, spec.Child("schedulingPolicy"))...)
 	errs = append(errs, validateElastic(job, cfg, spec)...)
 	errs = append(errs, validateSampleSet(job, spec)...)
-	for _, r := range roles(job) {
-		errs = append(errs, validateTemplate(job, &r.spec.Template, cfg, r.path.Child("template"))...)
+	for _, r := range builder.Roles(job) {
+		errs = append(errs, validateTemplate(job, &r.Spec.Template, cfg, pathOf(r).Child("template"))...)
 	}
 	return errs
 }
@@ -43,28 +43,14 @@ func Messages(errs field.ErrorList) string {
 	return strings.Join(texts, "; ")
 }
 
-// role is a role that a job has.
-type role struct {
-	name string
-	path *field.Path
-	spec *v1.ResourceSpec
-}
-
-func roles(job *v1.PaddleJob) (all []role) {
-	for _, r := range []role{{name: builder.RolePS, spec: job.Spec.PS}, {name: builder.RoleWorker, spec: job.Spec.Worker}, {name: builder.RoleHeter, spec: job.Spec.Heter}} {
-		if r.spec != nil {
-			r.path = field.NewPath("spec", r.name)
-			all = append(all, r)
-		}
-	}
-	return all
-}
+// pathOf is the field of a role.
+func pathOf(r builder.Role) *field.Path { return field.NewPath("spec", r.Name) }
 
 // validateRoles checks that the lists of the pods' addresses fit into environment variables, and their ports into the nodes'.
 func validateRoles(job *v1.PaddleJob, cfg builder.Config, spec *field.Path) (errs field.ErrorList) {
-	for _, r := range roles(job) {
-		if most := builder.MaxPods(job, r.name, cfg); int(r.spec.Replicas) > most {
-			errs = append(errs, field.Invalid(r.path.Child("replicas"), r.spec.Replicas, fmt.Sprintf(
+	for _, r := range builder.Roles(job) {
+		if most := builder.MaxPods(job, r.Name, cfg); int(r.Spec.Replicas) > most {
+			errs = append(errs, field.Invalid(pathOf(r).Child("replicas"), r.Spec.Replicas, fmt.Sprintf(
 				"the addresses of at most %d pods fit into one environment variable: lower it, or shorten metadata.name", most)))
 		}
 	}
@@ -83,8 +69,8 @@ func validateGang(job *v1.PaddleJob, overrides builder.PodGroupOverrides, spec *
 		path, least, set = spec.Child("schedulingPolicy", "minAvailable"), *policy.MinAvailable, true
 	}
 	total := int64(0)
-	for _, r := range roles(job) {
-		total += int64(r.spec.Replicas)
+	for _, r := range builder.Roles(job) {
+		total += int64(r.Spec.Replicas)
 	}
 	if set && (least < 1 || int64(least) > total) {
 		errs = append(errs, field.Invalid(path, least, fmt.Sprintf(
@@ -151,11 +137,11 @@ func validateSampleSet(job *v1.PaddleJob, spec *field.Path) (errs field.ErrorLis
 		errs = append(errs, field.Invalid(path.Child("namespace"), ref.Namespace, fmt.Sprintf(
 			"pods mount only claims of their own namespace, %q: create the job there, or a claim here", job.Namespace)))
 	}
-	for _, r := range roles(job) {
-		pod := &r.spec.Template.Spec
+	for _, r := range builder.Roles(job) {
+		pod := &r.Spec.Template.Spec
 		for i := range pod.Volumes {
 			if pod.Volumes[i].Name == builder.SampleVolume {
-				errs = append(errs, field.Invalid(r.path.Child("template", "spec", "volumes").Index(i).Child("name"), builder.SampleVolume,
+				errs = append(errs, field.Invalid(pathOf(r).Child("template", "spec", "volumes").Index(i).Child("name"), builder.SampleVolume,
 					"it is the name of the sample set's volume: choose another"))
 			}
 		}
@@ -163,7 +149,7 @@ func validateSampleSet(job *v1.PaddleJob, spec *field.Path) (errs field.ErrorLis
 			return m.MountPath == ref.MountPath
 		}) {
 			errs = append(errs, field.Invalid(path.Child("mountPath"), ref.MountPath, fmt.Sprintf(
-				"a volume mount of %s has it: choose another path", r.path.Child("template", "spec", "containers").Index(0))))
+				"a volume mount of %s has it: choose another path", pathOf(r).Child("template", "spec", "containers").Index(0))))
 		}
 	}
 	return errs
