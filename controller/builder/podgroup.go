@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	resourcehelper "k8s.io/component-helpers/resource"
+	"k8s.io/utils/ptr"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
@@ -106,7 +107,7 @@ func minResources(job *vcbatch.Job, priority func(className string) int32) corev
 	tasks := byPriority(job.Spec.Tasks, priority)
 	var least int64
 	for _, task := range tasks {
-		least += int64(atLeast(task))
+		least += int64(ptr.Deref(task.MinAvailable, task.Replicas))
 	}
 	sum := corev1.ResourceList{}
 	left := job.Spec.MinAvailable
@@ -124,25 +125,12 @@ func minResources(job *vcbatch.Job, priority func(className string) int32) corev
 		return sum
 	}
 	for _, task := range tasks {
-		if task.MinAvailable != nil {
-			take(task, *task.MinAvailable)
-		}
+		take(task, ptr.Deref(task.MinAvailable, 0))
 	}
 	for _, task := range tasks {
-		if task.MinAvailable == nil {
-			take(task, task.Replicas)
-		} else {
-			take(task, task.Replicas-*task.MinAvailable)
-		}
+		take(task, task.Replicas-ptr.Deref(task.MinAvailable, 0))
 	}
 	return sum
-}
-
-func atLeast(task *vcbatch.TaskSpec) int32 {
-	if task.MinAvailable != nil {
-		return *task.MinAvailable
-	}
-	return task.Replicas
 }
 
 // byPriority sorts by the priority of the tasks' pods, greatest first; ties stay in the order of the Job.

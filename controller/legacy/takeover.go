@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
@@ -46,10 +47,7 @@ func PodsHealthy(obs *observed.State) bool {
 		}
 		well[m.Role]++
 	}
-	return !slices.ContainsFunc(observed.Roles, func(role string) bool {
-		spec := observed.Spec(obs.Job, role)
-		return spec != nil && well[role] < spec.Replicas
-	})
+	return !slices.ContainsFunc(builder.Roles(obs.Job), func(r builder.Role) bool { return well[r.Name] < r.Spec.Replicas })
 }
 
 // Services returns the Services that paddle-operator gave each pod of a job; it put no label on them.

@@ -113,14 +113,12 @@ func describeText(o *describe.Objects, traffic [][]string) string {
 			rows = append(rows, row)
 		}
 	}
-	for _, role := range observed.Roles {
-		if spec := observed.Spec(job, role); spec != nil {
-			count := strconv.Itoa(int(spec.Replicas)) + " desired"
-			if ready := describe.ReadyPods(job, role); ready != "" {
-				count = ready + " running"
-			}
-			rows = append(rows, []string{"Role " + role + ":", count})
+	for _, role := range builder.Roles(job) {
+		count := strconv.Itoa(int(role.Spec.Replicas)) + " desired"
+		if ready := describe.ReadyPods(job, role.Name); ready != "" {
+			count = ready + " running"
 		}
+		rows = append(rows, []string{"Role " + role.Name + ":", count})
 	}
 	rows = append(rows, []string{"Restarts:", strconv.Itoa(int(job.Status.Restarts))})
 	text := []string{table("", append(rows, traffic...))}

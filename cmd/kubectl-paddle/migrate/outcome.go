@@ -112,10 +112,8 @@ func (a *Assessment) note(all []builder.Cause) {
 // pods returns how many pods a complete job has.
 func pods(job *v1.PaddleJob) int {
 	sum := 0
-	for _, role := range observed.Roles {
-		if spec := observed.Spec(job, role); spec != nil {
-			sum += int(spec.Replicas)
-		}
+	for _, role := range builder.Roles(job) {
+		sum += int(role.Spec.Replicas)
 	}
 	return sum
 }

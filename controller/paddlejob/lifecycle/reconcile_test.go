@@ -4,6 +4,7 @@ package lifecycle
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"testing"
@@ -125,7 +126,7 @@ func with(role string, states ...observed.PodState) change {
 }
 
 func podOf(role string, index int, state observed.PodState, owner metav1.Object) *corev1.Pod {
-	name := observed.PodName("job", role, int32(index))
+	name := fmt.Sprintf("job-%s-%d", role, index)
 	digit := string(rune('0' + index))
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{

@@ -205,7 +205,7 @@ func countRoles(next *v1.PaddleJobStatus, obs *observed.State) {
 
 func countRole(obs *observed.State, role string, members []*observed.RolePod, before *v1.ResourceStatus, ended bool) *v1.ResourceStatus {
 	total, _ := obs.Size(role)
-	if total <= 0 && before == nil && observed.Spec(obs.Job, role) == nil {
+	if total <= 0 && before == nil {
 		return nil
 	}
 	count := &v1.ResourceStatus{}

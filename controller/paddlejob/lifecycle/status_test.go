@@ -4,6 +4,7 @@ package lifecycle
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 	"testing"
@@ -65,7 +66,7 @@ func pods(ps observed.PodState, workers ...observed.PodState) change {
 }
 
 func pod(role string, index int, state observed.PodState) *corev1.Pod {
-	name := observed.PodName("job", role, int32(index))
+	name := fmt.Sprintf("job-%s-%d", role, index)
 	p := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: name, UID: types.UID(name + "-uid"), Labels: map[string]string{
 			vcbatch.TaskSpecKey: role, v1.TaskIndexLabel: strconv.Itoa(index),

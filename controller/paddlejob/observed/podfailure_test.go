@@ -3,6 +3,7 @@
 package observed
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -20,7 +21,7 @@ import (
 func failedPod(index int32, container string, code int32, second int64) *corev1.Pod {
 	return &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
-			Name: PodName("job", builder.RoleWorker, index), Labels: map[string]string{vcbatch.TaskSpecKey: builder.RoleWorker},
+			Name: fmt.Sprintf("job-worker-%d", index), Labels: map[string]string{vcbatch.TaskSpecKey: builder.RoleWorker},
 		},
 		Spec: corev1.PodSpec{NodeName: "node"},
 		Status: corev1.PodStatus{Phase: corev1.PodFailed, ContainerStatuses: []corev1.ContainerStatus{{

@@ -3,56 +3,35 @@
 package observed
 
 import (
-	"fmt"
 	"time"
 
+	"k8s.io/utils/ptr"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
-	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 )
 
 // Roles are the roles' names in the order in which everything about them is listed.
 var Roles = []string{builder.RolePS, builder.RoleWorker, builder.RoleHeter}
 
-// Spec is what the PaddleJob wants of a role, nil if it has no such role.
-func Spec(job *v1.PaddleJob, role string) *v1.ResourceSpec {
-	switch role {
-	case builder.RolePS:
-		return job.Spec.PS
-	case builder.RoleWorker:
-		return job.Spec.Worker
-	case builder.RoleHeter:
-		return job.Spec.Heter
-	}
-	return nil
-}
-
 // Size is how many pods of a role the gang has and the number below which it does not start: those of the Volcano Job,
 // which is what runs, or of the spec where there is none yet.
 func (s *State) Size(role string) (total, minimum int32) {
 	if s.VolcanoJob == nil {
-		if spec := Spec(s.Job, role); spec != nil {
-			return spec.Replicas, spec.Replicas
+		for _, r := range builder.Roles(s.Job) {
+			if r.Name == role {
+				return r.Spec.Replicas, r.Spec.Replicas
+			}
 		}
 		return 0, 0
 	}
 	for i := range s.VolcanoJob.Spec.Tasks {
 		task := &s.VolcanoJob.Spec.Tasks[i]
-		if task.Name != role {
-			continue
+		if task.Name == role {
+			return task.Replicas, ptr.Deref(task.MinAvailable, task.Replicas)
 		}
-		if task.MinAvailable != nil {
-			return task.Replicas, *task.MinAvailable
-		}
-		return task.Replicas, task.Replicas
 	}
 	return 0, 0
-}
-
-// PodName is the name of a job's pod.
-func PodName(job, role string, index int32) string {
-	return fmt.Sprintf("%s-%s-%d", job, role, index)
 }
 
 // Admitted reports whether the queue has admitted the gang.

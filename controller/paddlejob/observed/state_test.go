@@ -3,6 +3,7 @@
 package observed
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -220,7 +221,7 @@ func TestElasticSucceeded(t *testing.T) {
 			}}}}
 			v.Job.Spec.Worker = &v1.ResourceSpec{Replicas: 4}
 			for i, phase := range tc.pods {
-				pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: PodName("job", "worker", int32(i)), Labels: map[string]string{vcbatch.TaskSpecKey: builder.RoleWorker}}}
+				pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("job-worker-%d", i), Labels: map[string]string{vcbatch.TaskSpecKey: builder.RoleWorker}}}
 				pod.Status.Phase = phase
 				if phase != waits {
 					pod.Spec.NodeName = "node"
