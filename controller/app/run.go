@@ -7,10 +7,10 @@ import (
 	"errors"
 	"os"
 	"runtime/debug"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
@@ -113,13 +113,9 @@ func work(ctx context.Context, o *Options, controller *paddlejob.Controller, run
 // runBoth runs two controllers, and ends when both have.
 func runBoth(one, other func(context.Context)) func(context.Context) {
 	return func(ctx context.Context) {
-		var running sync.WaitGroup
-		running.Add(1)
-		go func() {
-			defer running.Done()
-			other(ctx)
-		}()
+		var group wait.Group
+		group.StartWithContext(ctx, other)
 		one(ctx)
-		running.Wait()
+		group.Wait()
 	}
 }

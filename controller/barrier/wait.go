@@ -218,15 +218,7 @@ func (w *waiter) foundWords() string {
 }
 
 // total is the number of peers, this pod included.
-func (w *waiter) total() int {
-	all := map[string]bool{}
-	for _, peers := range w.task.Peers {
-		for _, host := range peers.Hosts {
-			all[host] = true
-		}
-	}
-	return len(all)
-}
+func (w *waiter) total() int { return len(w.found) }
 
 // needed is how many more names must be found at least.
 func (w *waiter) needed() int {

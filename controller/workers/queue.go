@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -54,16 +53,12 @@ func (q *Queue) AddAfter(key string, delay time.Duration) { q.keys.AddAfter(key,
 // Run works on so many keys at the same time until the context ends, and returns when the last sync has ended.
 func (q *Queue) Run(ctx context.Context, workers int) {
 	defer utilruntime.HandleCrash()
-	var group sync.WaitGroup
+	var group wait.Group
 	for range workers {
-		group.Add(1)
-		go func() {
-			defer group.Done()
-			wait.UntilWithContext(ctx, func(ctx context.Context) {
-				for q.next(ctx) {
-				}
-			}, time.Second)
-		}()
+		group.Start(func() {
+			for q.next(ctx) {
+			}
+		})
 	}
 	<-ctx.Done()
 	q.keys.ShutDown()
