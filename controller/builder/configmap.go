@@ -3,6 +3,7 @@
 package builder
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -78,7 +79,7 @@ func contract(job *v1.PaddleJob, addresses Addresses, first int, cfg Config) map
 		return data
 	}
 	servers := at.endpoints(addresses, RolePS)
-	data["PADDLE_PSERVERS_IP_PORT_LIST"] = servers
+	data[allServers] = servers
 	if prefix, _ := AddressPrefix(addresses); prefix == "" {
 		maps.Copy(data, launchServers(job, servers, data[allTrainers], at.gloo()))
 	} else {
@@ -117,10 +118,8 @@ func ServiceAddresses(job *v1.PaddleJob) Addresses {
 func PodAddresses(job *v1.PaddleJob, pods []*corev1.Pod) (addresses Addresses, gang string, missing []string) {
 	addresses = Addresses{}
 	living := map[string]*corev1.Pod{}
-	for _, pod := range pods {
-		if name, ok := member(job, pod); ok && lives(pod) {
-			living[name] = pod
-		}
+	for _, pod := range Members(job, pods) {
+		living[pod.Name] = pod
 	}
 	var text strings.Builder
 	for _, r := range Roles(job) {
@@ -142,46 +141,29 @@ func PodAddresses(job *v1.PaddleJob, pods []*corev1.Pod) (addresses Addresses, g
 
 // address is the text by which a pod knows itself: the one it was given, or its first IP, which Kubernetes gives it.
 func address(pod *corev1.Pod) string {
-	if warnings := pod.Annotations[v1.AddressAnnotation]; warnings != "" {
-		return warnings
-	}
-	return pod.Status.PodIP
+	return cmp.Or(pod.Annotations[v1.AddressAnnotation], pod.Status.PodIP)
 }
 
 // Members are those of the pods that PodAddresses counts.
 func Members(job *v1.PaddleJob, pods []*corev1.Pod) []*corev1.Pod {
 	var all []*corev1.Pod
 	for _, pod := range pods {
-		if _, ok := member(job, pod); ok && lives(pod) {
+		if _, _, ok := place(job, pod); ok && lives(pod) {
 			all = append(all, pod)
 		}
 	}
 	return all
 }
 
-// place is a pod's role and index, and whether it has a place in the job.
+// place is the role and the index that a pod has in the job, by its task, and whether it has a place there: nothing else than
+// Volcano's own pod, which has the name of the place, may hold it.
 func place(job *v1.PaddleJob, pod *corev1.Pod) (role string, index int, ok bool) {
+	role = pod.Annotations[vcbatch.TaskSpecKey]
 	index, err := strconv.Atoi(pod.Labels[v1.TaskIndexLabel])
-	if _, named := member(job, pod); err != nil || !named {
-		return "", 0, false
-	}
-	for _, r := range Roles(job) {
-		if r.Name == pod.Annotations[vcbatch.TaskSpecKey] && index < int(r.replicas()) {
-			return r.Name, index, true
-		}
-	}
-	return "", 0, false
-}
-
-// member is the name that a pod has in the job by its task and index, and whether that is its name: nothing else than
-// Volcano's own pod may hold a place.
-func member(job *v1.PaddleJob, pod *corev1.Pod) (string, bool) {
-	index, err := strconv.Atoi(pod.Labels[v1.TaskIndexLabel])
-	if err != nil {
-		return "", false
-	}
-	name := podName(job.Name, pod.Annotations[vcbatch.TaskSpecKey], index)
-	return name, name == pod.Name
+	ok = err == nil && pod.Name == podName(job.Name, role, index) && slices.ContainsFunc(Roles(job), func(r Role) bool {
+		return r.Name == role && index < int(r.replicas())
+	})
+	return role, index, ok
 }
 
 func lives(pod *corev1.Pod) bool {

@@ -144,6 +144,7 @@ const (
 
 const (
 	allHeter     = "PADDLE_ALL_HETER_TRAINER_IP_PORT_LIST"
+	allServers   = "PADDLE_PSERVERS_IP_PORT_LIST"
 	allTrainers  = "PADDLE_TRAINER_ENDPOINTS"
 	heterDevices = "HETER_DEVICE_TYPE"
 )

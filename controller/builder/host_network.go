@@ -3,6 +3,8 @@
 package builder
 
 import (
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
@@ -43,10 +45,7 @@ func apart(spec *corev1.PodSpec) bool {
 	if spec.Affinity == nil || spec.Affinity.PodAntiAffinity == nil {
 		return false
 	}
-	for _, term := range spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution {
-		if term.TopologyKey == corev1.LabelHostname {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution, func(term corev1.PodAffinityTerm) bool {
+		return term.TopologyKey == corev1.LabelHostname
+	})
 }

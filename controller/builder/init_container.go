@@ -18,11 +18,7 @@ import (
 const barrierName = "paddle-barrier"
 
 // peerLists are the variables of the ConfigMap that list the endpoints of each role.
-var peerLists = map[string]string{
-	RolePS:     "PADDLE_PSERVERS_IP_PORT_LIST",
-	RoleWorker: "PADDLE_TRAINER_ENDPOINTS",
-	RoleHeter:  "PADDLE_ALL_HETER_TRAINER_IP_PORT_LIST",
-}
+var peerLists = map[string]string{RolePS: allServers, RoleWorker: allTrainers, RoleHeter: allHeter}
 
 // addBarrier adds the init container after which the pod's peers can be found, before all others: the user's may look for
 // peers too. Elastic workers have no list of each other, and a single pod has no peers.
@@ -62,14 +58,9 @@ func awaited(job *v1.PaddleJob, r Role, least map[string]int32) int {
 }
 
 func freeName(spec *corev1.PodSpec) string {
-	taken := map[string]bool{}
-	for _, list := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
-		for i := range list {
-			taken[list[i].Name] = true
-		}
-	}
 	name := barrierName
-	for i := 2; taken[name]; i++ {
+	taken := func(c corev1.Container) bool { return c.Name == name }
+	for i := 2; slices.ContainsFunc(spec.InitContainers, taken) || slices.ContainsFunc(spec.Containers, taken); i++ {
 		name = barrierName + "-" + strconv.Itoa(i)
 	}
 	return name

@@ -84,8 +84,6 @@ func ChoosePorts(all Ports, count int, taken []Ports, seed string) (first int, o
 	for _, char := range []byte(digest([]byte(seed))) {
 		start = start*31 + uint(char)
 	}
-	taken = slices.Clone(taken)
-	slices.SortFunc(taken, func(a, b Ports) int { return cmp.Compare(a.First, b.First) })
 	for i := range slots {
 		block := Ports{First: all.First + (int(start%uint(slots))+i)%slots*ports, Count: count}
 		if block.First+count > all.First+all.Count {

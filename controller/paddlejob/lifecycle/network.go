@@ -283,7 +283,7 @@ func (p *Plan) firstPort(obs *observed.State, cfg builder.Config) (first int, ok
 	case announced != 0:
 		p.do(MovePorts{First: announced}) // somebody changed what was written, and they may listen there
 		return 0, false
-	case own.First != 0 && seen && !overlapping(own, takenPorts(obs)):
+	case own.First != 0 && seen && !slices.ContainsFunc(takenPorts(obs), own.Overlaps):
 		return own.First, true
 	}
 	first, ok = p.choosePorts(obs, cfg)
@@ -329,15 +329,6 @@ func takenPorts(obs *observed.State) []builder.Ports {
 		return nil
 	}
 	return obs.TakenPorts()
-}
-
-func overlapping(own builder.Ports, taken []builder.Ports) bool {
-	for _, other := range taken {
-		if own.Overlaps(other) {
-			return true
-		}
-	}
-	return false
 }
 
 // announce tells the pods what their templates read from annotations, and reports whether there is something to tell, or to
