@@ -66,12 +66,9 @@ func (c *Controller) do(ctx context.Context, obs *observed.State, action lifecyc
 
 // releaseFinalizer lets a PaddleJob of paddle-operator's be deleted.
 func (c *Controller) releaseFinalizer(ctx context.Context, obs *observed.State) error {
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+	patch := map[string]any{"metadata": map[string]any{
 		"finalizers": legacy.WithoutFinalizer(obs.Job), "resourceVersion": obs.Job.ResourceVersion,
-	}})
-	if err != nil {
-		return fmt.Errorf("releasing paddle-operator's finalizer: %w", err)
-	}
+	}}
 	if err := c.patchJob(ctx, obs, patch, "releasing paddle-operator's finalizer"); err != nil {
 		return err
 	}
@@ -80,7 +77,11 @@ func (c *Controller) releaseFinalizer(ctx context.Context, obs *observed.State) 
 }
 
 // patchJob patches the PaddleJob, unless it is not there any more.
-func (c *Controller) patchJob(ctx context.Context, obs *observed.State, patch []byte, doing string) error {
+func (c *Controller) patchJob(ctx context.Context, obs *observed.State, changes map[string]any, doing string) error {
+	patch, err := json.Marshal(changes)
+	if err != nil {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
 	patched, err := c.clients.Paddle.BatchV1().PaddleJobs(obs.Job.Namespace).Patch(ctx, obs.Job.Name,
 		types.MergePatchType, patch, metav1.PatchOptions{FieldManager: FieldManager})
 	if apierrors.IsNotFound(err) {
@@ -96,7 +97,11 @@ func (c *Controller) patchJob(ctx context.Context, obs *observed.State, patch []
 
 // patchVolcanoJob patches the Volcano Job and returns it as it is then. The observed state has it only if admission has changed nothing
 // that was written, which the caller finds out.
-func (c *Controller) patchVolcanoJob(ctx context.Context, job *vcbatch.Job, patch []byte, doing string) (*vcbatch.Job, error) {
+func (c *Controller) patchVolcanoJob(ctx context.Context, job *vcbatch.Job, changes map[string]any, doing string) (*vcbatch.Job, error) {
+	patch, err := json.Marshal(changes)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", doing, err)
+	}
 	patched, err := c.clients.Volcano.BatchV1alpha1().Jobs(job.Namespace).Patch(ctx, job.Name, types.MergePatchType, patch,
 		metav1.PatchOptions{FieldManager: FieldManager})
 	if err != nil {
@@ -116,10 +121,7 @@ func writeError(err error, doing string) error {
 
 // noteFinalStatus annotates the PaddleJob with how it ended.
 func (c *Controller) noteFinalStatus(ctx context.Context, obs *observed.State, a lifecycle.NoteFinalStatus) error {
-	patch, err := metadata(obs.Job, map[string]string{v1.FinalStatusAnnotation: a.Value}, nil)
-	if err != nil {
-		return fmt.Errorf("annotating the PaddleJob with its final status: %w", err)
-	}
+	patch := metadata(obs.Job, map[string]string{v1.FinalStatusAnnotation: a.Value}, nil)
 	return c.patchJob(ctx, obs, patch, "annotating the PaddleJob with its final status")
 }
 
@@ -229,17 +231,13 @@ func (c *Controller) restoreLabel(ctx context.Context, found *vcbatch.Job) (rest
 }
 
 func (c *Controller) patchLabel(ctx context.Context, found *vcbatch.Job) (*vcbatch.Job, error) {
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
-		"uid": found.UID, "labels": map[string]string{v1.JobNameLabel: found.Name},
-	}})
-	if err != nil {
-		return nil, fmt.Errorf("restoring the Volcano Job's label: %w", err)
-	}
+	label := map[string]string{v1.JobNameLabel: found.Name}
+	patch := map[string]any{"metadata": map[string]any{"uid": found.UID, "labels": label}}
 	restored, err := c.patchVolcanoJob(ctx, found, patch, "restoring the Volcano Job's label")
 	if err != nil {
 		return nil, err
 	}
-	return restored, changedByAdmission("Volcano Job", found.Name, changedEntry("metadata.labels", map[string]string{v1.JobNameLabel: found.Name}, restored.Labels))
+	return restored, changedByAdmission("Volcano Job", found.Name, changedEntry("metadata.labels", label, restored.Labels))
 }
 
 // issueCommand gives Volcano a command, unless it has not read the last one yet.
@@ -267,12 +265,9 @@ func (c *Controller) issueCommand(ctx context.Context, a lifecycle.IssueCommand)
 
 // scaleVolcanoJob changes the numbers of pods of the very Volcano Job that was seen.
 func (c *Controller) scaleVolcanoJob(ctx context.Context, obs *observed.State, a lifecycle.ScaleVolcanoJob) error {
-	patch, err := json.Marshal(map[string]any{
+	patch := map[string]any{
 		"metadata": map[string]any{"uid": obs.VolcanoJob.UID, "resourceVersion": obs.VolcanoJob.ResourceVersion},
 		"spec":     map[string]any{"minAvailable": a.Job.Spec.MinAvailable, "tasks": a.Job.Spec.Tasks},
-	})
-	if err != nil {
-		return fmt.Errorf("scaling the Volcano Job: %w", err)
 	}
 	scaled, err := c.patchVolcanoJob(ctx, obs.VolcanoJob, patch, "scaling the Volcano Job")
 	if err != nil {
@@ -292,11 +287,7 @@ func (c *Controller) scaleVolcanoJob(ctx context.Context, obs *observed.State, a
 // notePodGroup writes on the Volcano Job which PodGroup of the user's was taken into account, and tells it once.
 func (c *Controller) notePodGroup(ctx context.Context, obs *observed.State, a lifecycle.NotePodGroup) error {
 	note := map[string]string{v1.UserPodGroupAnnotation: string(a.PodGroup.UID)}
-	patch, err := metadata(obs.VolcanoJob, note, nil)
-	if err != nil {
-		return fmt.Errorf("noting the user's PodGroup: %w", err)
-	}
-	noted, err := c.patchVolcanoJob(ctx, obs.VolcanoJob, patch, "noting the user's PodGroup")
+	noted, err := c.patchVolcanoJob(ctx, obs.VolcanoJob, metadata(obs.VolcanoJob, note, nil), "noting the user's PodGroup")
 	if err != nil {
 		return err
 	}

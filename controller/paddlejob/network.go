@@ -52,11 +52,7 @@ func (c *Controller) movePorts(ctx context.Context, obs *observed.State, a lifec
 		written = strconv.Itoa(a.First)
 		choice[v1.FirstPortAnnotation] = written
 	}
-	patch, err := metadata(obs.VolcanoJob, choice, hostJobs)
-	if err != nil {
-		return fmt.Errorf("choosing ports: %w", err)
-	}
-	moved, err := c.patchVolcanoJob(ctx, obs.VolcanoJob, patch, "choosing ports")
+	moved, err := c.patchVolcanoJob(ctx, obs.VolcanoJob, metadata(obs.VolcanoJob, choice, hostJobs), "choosing ports")
 	if err != nil {
 		return err
 	}
@@ -80,9 +76,9 @@ func (c *Controller) announcePods(ctx context.Context, obs *observed.State, a li
 		}
 	}
 	for _, one := range a.Pods {
-		patch, err := metadata(one.Pod, one.Annotations, nil)
+		patch, err := json.Marshal(metadata(one.Pod, one.Annotations, nil))
 		if err != nil {
-			return fmt.Errorf("telling pod %s its address: %w", one.Pod.Name, err)
+			return fmt.Errorf("annotating pod %s: %w", one.Pod.Name, err)
 		}
 		announced, err := c.clients.Kube.CoreV1().Pods(one.Pod.Namespace).Patch(ctx, one.Pod.Name, types.MergePatchType, patch,
 			metav1.PatchOptions{FieldManager: FieldManager}, "status")
@@ -119,16 +115,12 @@ func (c *Controller) ownPorts(ctx context.Context, obs *observed.State, ports bu
 }
 
 // metadata is a merge patch that sets annotations and labels of exactly the object that was seen.
-func metadata[V any](object metav1.Object, annotations map[string]V, labels labels.Set) ([]byte, error) {
+func metadata[V any](object metav1.Object, annotations map[string]V, labels labels.Set) map[string]any {
 	changes := map[string]any{"uid": object.GetUID(), "annotations": annotations}
 	if labels != nil { // null would take all of them off
 		changes["labels"] = labels
 	}
-	patch, err := json.Marshal(map[string]any{"metadata": changes})
-	if err != nil {
-		return nil, fmt.Errorf("encoding metadata: %w", err)
-	}
-	return patch, nil
+	return map[string]any{"metadata": changes}
 }
 
 // writeEnvironment makes the ConfigMap that the containers wait for, or repairs ours.
