@@ -176,6 +176,7 @@ func TestDelay(t *testing.T) {
 		"that and why it waits":         {with: []func(*v1.PaddleJobStatus){shown, waits}, want: columnsDelay},
 		"the servers' count":            {with: []func(*v1.PaddleJobStatus){func(s *v1.PaddleJobStatus) { s.PS = &v1.ResourceStatus{Ready: "1/2"} }}, want: columnsDelay},
 		"the heterogeneous ones' count": {with: []func(*v1.PaddleJobStatus){func(s *v1.PaddleJobStatus) { s.Heter = &v1.ResourceStatus{Ready: "1/2"} }}, want: columnsDelay},
+		"placed, not starting":          {with: []func(*v1.PaddleJobStatus){condition(v1.ConditionScheduled, true, "GangPlaced", "")}, want: columnsDelay},
 		"placed":                        {with: []func(*v1.PaddleJobStatus){counted, phaseIs(v1.Starting), condition(v1.ConditionScheduled, true, "GangPlaced", "")}, want: columnsDelay},
 		"a reason":                      {with: []func(*v1.PaddleJobStatus){condition(v1.ConditionStalled, false, "Other", "")}},
 		"a phase":                       {with: []func(*v1.PaddleJobStatus){counted, phaseIs(v1.Running)}},

@@ -68,9 +68,12 @@ func newReason(before, after *v1.PaddleJobStatus) bool {
 	return false
 }
 
-// columns are what kubectl get shows and is no news.
-func columns(status *v1.PaddleJobStatus) (all [4]string) {
+// columns are what kubectl get shows and is no news: the phase, whether the gang is placed, and the counts of pods.
+func columns(status *v1.PaddleJobStatus) (all [5]string) {
 	all[0] = string(status.Phase)
+	if meta.IsStatusConditionTrue(status.Conditions, v1.ConditionScheduled) {
+		all[4] = v1.ConditionScheduled
+	}
 	for i, role := range []*v1.ResourceStatus{status.PS, status.Worker, status.Heter} {
 		if role != nil {
 			all[i+1] = role.Ready
