@@ -35,7 +35,7 @@ type TierCost struct {
 }
 
 // Evaluate is the cost of any assignment of pending members, ordered by role and index, with the members placed before.
-// It counts member by member and looks at no capacity and no limit; Check does.
+// It counts member by member and looks at no capacity and no limit.
 func Evaluate(t *tree.Topology, d *gang.Demand, assignments []gang.Assignment) (Cost, error) {
 	if err := d.Validate(t); err != nil {
 		return Cost{}, err

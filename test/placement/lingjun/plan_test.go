@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+	"github.com/paddle-volcano/paddle-volcano/test/placement/legal"
 	"github.com/paddle-volcano/paddle-volcano/test/placement/lingjun"
 )
 
@@ -47,7 +48,7 @@ func TestPlanOf256GPUs(t *testing.T) {
 	demand := collective(32)
 	plan, err := placement.Solve(topology, demand, placement.Options{})
 	require.NoError(t, err)
-	require.NoError(t, placement.Check(topology, demand, plan))
+	require.NoError(t, legal.Check(topology, demand, plan.Assignments))
 
 	require.Empty(t, plan.Left)
 	tiers := plan.Cost.Tiers
@@ -76,7 +77,7 @@ func TestPlanOf256GPUsBetweenOtherJobs(t *testing.T) {
 	demand := collective(32)
 	plan, err := placement.Solve(topology, demand, placement.Options{})
 	require.NoError(t, err)
-	require.NoError(t, placement.Check(topology, demand, plan))
+	require.NoError(t, legal.Check(topology, demand, plan.Assignments))
 	require.Len(t, plan.Assignments, 32)
 	// One block has room, in no fewer racks than its emptiest ones.
 	fewest := topology.Nodes()
