@@ -133,6 +133,35 @@ func TestPlanOfGangThatStays(t *testing.T) {
 	require.Nil(t, s.keepPreviousNodes(topology, d, found, placement.Options{}), "the limit is new")
 }
 
+// A server and a worker in one rack and in two: nodes 0 and 1 are in the first rack, 2 and 3 in the second.
+func TestKeepsLimits(t *testing.T) {
+	topology := gpuRacks(t, []int64{2, 2}, []int64{2, 1})
+	rack := placement.NodeTier + 1
+	for name, test := range map[string]struct {
+		worker placement.NodeID
+		change func(*placement.Demand)
+		want   bool
+	}{
+		"no limit":               {2, func(*placement.Demand) {}, true},
+		"the highest tier":       {1, func(d *placement.Demand) { d.HighestTier = rack }, true},
+		"above the highest tier": {2, func(d *placement.Demand) { d.HighestTier = rack }, false},
+		"a server in the rack":   {1, func(d *placement.Demand) { d.Colocation, d.ColocationTier = placement.Required, rack }, true},
+		"no server in the rack":  {2, func(d *placement.Demand) { d.Colocation, d.ColocationTier = placement.Required, rack }, false},
+		"no server on the node":  {1, func(d *placement.Demand) { d.Colocation = placement.Required }, false},
+		"a worker of a stage, no server": {2, func(d *placement.Demand) {
+			d.Colocation, d.Roles[1].CommRole = placement.Required, placement.PipelineWorker
+		}, false},
+		"another pod needs no server":       {2, func(d *placement.Demand) { d.Colocation, d.Roles[1].CommRole = placement.Required, placement.NoTraffic }, true},
+		"a server is preferred, not needed": {2, func(d *placement.Demand) { d.Colocation = placement.Preferred }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := &placement.Demand{Pattern: placement.ParameterServer, Roles: []placement.Role{{CommRole: placement.Server}, {CommRole: placement.Worker}}}
+			test.change(d)
+			require.Equal(t, test.want, keepsLimits(topology, d, []placement.Assignment{{Role: 0, Node: 0}, {Role: 1, Node: test.worker}}))
+		})
+	}
+}
+
 // Two plans for the same members; which of them a gang that starts again takes.
 func TestGangThatStartsAgainStays(t *testing.T) {
 	plan := func(members int, priced, busiest float64, penalty int64) *placement.Plan {

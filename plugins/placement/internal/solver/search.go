@@ -144,7 +144,7 @@ func (s *search) start(scope scope, fill func()) {
 	if !s.b.complete() || s.each {
 		targets = s.p.targets(scope)
 	}
-	if !s.b.complete() && !s.b.greedy(targets, -1).ok {
+	if !s.b.complete() && !s.b.greedy(targets) {
 		return
 	}
 	if s.each {

