@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+	"github.com/paddle-volcano/paddle-volcano/test/placement/legal"
 	"github.com/paddle-volcano/paddle-volcano/test/placement/placementtest"
 )
 
@@ -89,7 +90,7 @@ func TestDemandsThatAreRefused(t *testing.T) {
 		require.ErrorContains(t, err, "read the demand: ")
 		_, err = placement.Evaluate(topology, d, nil)
 		require.ErrorContains(t, err, want)
-		require.ErrorContains(t, placement.Check(topology, d, &placement.Plan{}), want)
+		require.ErrorContains(t, legal.Check(topology, d, nil), want)
 	}
 }
 

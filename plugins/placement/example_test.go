@@ -40,7 +40,7 @@ func ExampleSolve() {
 		fmt.Printf("%s-%d on %s\n", job.Roles[a.Role].Name, a.Index, topology.NodeName(a.Node))
 	}
 	for tier, cost := range plan.Cost.Tiers[placement.NodeTier:] {
-		fmt.Printf("%s: %d used, %g bytes cross\n", topology.Tiers()[placement.NodeTier+tier].Name, cost.Domains, cost.Bytes)
+		fmt.Printf("%s: %g bytes cross\n", topology.Tiers()[placement.NodeTier+tier].Name, cost.Bytes)
 	}
 	fmt.Println("weighted:", plan.Cost.WeightedBytes)
 	job.HighestTier = placement.NodeTier
@@ -58,8 +58,8 @@ func ExampleSolve() {
 	// worker-1 on n1
 	// worker-2 on n1
 	// worker-3 on n2
-	// node: 2 used, 2 bytes cross
-	// rack: 1 used, 0 bytes cross
+	// node: 2 bytes cross
+	// rack: 0 bytes cross
 	// weighted: 2
 	// 1 worker does not fit: n1 has 3 of 4 nvidia.com/gpu
 }

@@ -147,15 +147,9 @@ var (
 func Solve(t *Topology, d *Demand, o Options) (*Plan, error) { return solver.Solve(t, d, o) }
 
 // Evaluate returns the cost of any assignment of pending members, ordered by role and index, with the members placed before.
-// It ignores capacities and limits, which Check holds. It returns an error for an assignment of no pending member.
+// It ignores capacities and limits. It returns an error for an assignment of no pending member.
 func Evaluate(t *Topology, d *Demand, assignments []Assignment) (Cost, error) {
 	return traffic.Evaluate(t, d, assignments)
-}
-
-// Check returns an error unless a plan keeps every capacity, eligibility, minimum and limit of its demand on the topology before
-// the plan is taken.
-func Check(t *Topology, d *Demand, plan *Plan) error {
-	return gang.Check(t, d, plan.Assignments)
 }
 
 // Types of the diagnosis of a job without a plan.

@@ -73,8 +73,8 @@ func containsAll(plan, some []placement.Assignment) bool {
 	return true
 }
 
-// planAround returns the best plan in which some pending members have given nodes. An error (placement.ErrNoFit, or that of
-// placement.Check) does not mean that there is no plan with other nodes for these members.
+// planAround returns the best plan in which some pending members have given nodes that are eligible. The error
+// placement.ErrNoFit does not mean that there is no plan with other nodes for these members.
 func planAround(t *placement.Topology, d *placement.Demand, fixed []placement.Assignment, o placement.Options) (*placement.Plan, error) {
 	rest, err := solveRest(t, d, fixed, o)
 	if err != nil {
@@ -82,13 +82,31 @@ func planAround(t *placement.Topology, d *placement.Demand, fixed []placement.As
 	}
 	whole := &placement.Plan{Assignments: slices.Concat(fixed, rest.Assignments), Left: rest.Left}
 	slices.SortFunc(whole.Assignments, compareAssignments)
-	if err := placement.Check(t, d, whole); err != nil {
-		return nil, err
+	if !keepsLimits(t, d, whole.Assignments) {
+		return nil, placement.ErrNoFit
 	}
 	if whole.Cost, err = placement.Evaluate(t, d, whole.Assignments); err != nil {
 		return nil, err
 	}
 	return whole, nil
+}
+
+// keepsLimits reports whether assignments of a gang of which no member runs are in one domain of the highest tier, and each
+// worker near a server if it must be. Solve holds only the members to these limits that it places.
+func keepsLimits(t *placement.Topology, d *placement.Demand, assignments []placement.Assignment) bool {
+	servers := map[placement.DomainID]bool{}
+	for _, a := range assignments {
+		if d.Limited() && t.Ancestor(a.Node, d.HighestTier) != t.Ancestor(assignments[0].Node, d.HighestTier) {
+			return false
+		}
+		if d.Roles[a.Role].CommRole == placement.Server {
+			servers[t.Ancestor(a.Node, d.ServerTier())] = true
+		}
+	}
+	return !d.Colocated() || !slices.ContainsFunc(assignments, func(a placement.Assignment) bool {
+		role := d.Roles[a.Role].CommRole
+		return (role == placement.Worker || role == placement.PipelineWorker) && !servers[t.Ancestor(a.Node, d.ServerTier())]
+	})
 }
 
 // solveRest plans the members that are not fixed, as if those had been placed.

@@ -87,7 +87,6 @@ func TestPlanAroundMembers(t *testing.T) {
 		"too few":          {at(2), 8, 8, nil, nil, -1},
 		"within one rack":  {at(2), 4, 4, func(d *placement.Demand) { d.HighestTier = placement.NodeTier + 1 }, nil, -1},
 		"not in one rack":  {at(0, 2), 2, 2, func(d *placement.Demand) { d.HighestTier = placement.NodeTier + 1 }, nil, -1},
-		"not eligible":     {at(2), 1, 1, func(d *placement.Demand) { d.Roles[0].Eligible = placement.NewNodeSet(topology) }, nil, -1},
 		"beside a running": {at(noNode, 0), 2, 2, func(d *placement.Demand) { d.Roles[0].Placed = []placement.Placed{{Index: 5, Node: 0}} }, at(0, 0), 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -103,7 +102,6 @@ func TestPlanAroundMembers(t *testing.T) {
 				return
 			}
 			require.NoError(t, err)
-			require.NoError(t, placement.Check(topology, d, found))
 			require.Len(t, found.Left, test.left)
 			if test.want != nil {
 				require.Equal(t, test.want, found.Assignments)
@@ -133,6 +131,35 @@ func TestPlanOfGangThatStays(t *testing.T) {
 	d.HighestTier = placement.NodeTier + 1
 	s := &softConstraints{previousNodes: [][]placement.NodeID{{0, 2}}}
 	require.Nil(t, s.keepPreviousNodes(topology, d, found, placement.Options{}), "the limit is new")
+}
+
+// A server and a worker in one rack and in two: nodes 0 and 1 are in the first rack, 2 and 3 in the second.
+func TestKeepsLimits(t *testing.T) {
+	topology := gpuRacks(t, []int64{2, 2}, []int64{2, 1})
+	rack := placement.NodeTier + 1
+	for name, test := range map[string]struct {
+		worker placement.NodeID
+		change func(*placement.Demand)
+		want   bool
+	}{
+		"no limit":               {2, func(*placement.Demand) {}, true},
+		"the highest tier":       {1, func(d *placement.Demand) { d.HighestTier = rack }, true},
+		"above the highest tier": {2, func(d *placement.Demand) { d.HighestTier = rack }, false},
+		"a server in the rack":   {1, func(d *placement.Demand) { d.Colocation, d.ColocationTier = placement.Required, rack }, true},
+		"no server in the rack":  {2, func(d *placement.Demand) { d.Colocation, d.ColocationTier = placement.Required, rack }, false},
+		"no server on the node":  {1, func(d *placement.Demand) { d.Colocation = placement.Required }, false},
+		"a worker of a stage, no server": {2, func(d *placement.Demand) {
+			d.Colocation, d.Roles[1].CommRole = placement.Required, placement.PipelineWorker
+		}, false},
+		"another pod needs no server":       {2, func(d *placement.Demand) { d.Colocation, d.Roles[1].CommRole = placement.Required, placement.NoTraffic }, true},
+		"a server is preferred, not needed": {2, func(d *placement.Demand) { d.Colocation = placement.Preferred }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := &placement.Demand{Pattern: placement.ParameterServer, Roles: []placement.Role{{CommRole: placement.Server}, {CommRole: placement.Worker}}}
+			test.change(d)
+			require.Equal(t, test.want, keepsLimits(topology, d, []placement.Assignment{{Role: 0, Node: 0}, {Role: 1, Node: test.worker}}))
+		})
+	}
 }
 
 // Two plans for the same members; which of them a gang that starts again takes.

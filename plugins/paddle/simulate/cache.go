@@ -61,13 +61,6 @@ func (c *Cache) BringBack() ([]*scheduling.PodGroup, error) {
 	return groups, nil
 }
 
-// ForgetActions lets the client without a server behind it forget what it was asked for.
-func (c *Cache) ForgetActions() {
-	if client, ok := c.Client().(*fake.Clientset); ok {
-		client.ClearActions()
-	}
-}
-
 // Empty takes jobs, nodes and HyperNodes out; queues stay.
 func (c *Cache) Empty() {
 	c.Lock()

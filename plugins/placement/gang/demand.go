@@ -2,7 +2,7 @@
 
 // Package gang holds one job as the planner sees it: its roles and their members, how these talk to each other, and its limits.
 //
-// Demand.Validate refuses what cannot be planned; Check holds a plan to the demand's limits.
+// Demand.Validate refuses what cannot be planned.
 package gang
 
 import (

@@ -17,8 +17,6 @@ type Cost struct {
 	WeightedBytes float64
 	// BusiestSeconds is the largest load of one direction of an uplink, divided by its bandwidth.
 	BusiestSeconds float64
-	// BusiestUplink is the domain that it leads out of; NoDomain if nothing leaves any domain, or if it is an island's.
-	BusiestUplink tree.DomainID
 	// Penalty is the sum of the roles' penalties, of members that were to be placed.
 	Penalty int64
 }
@@ -30,12 +28,10 @@ type TierCost struct {
 	Bytes float64
 	// Busiest is the largest load of one direction of an uplink of the tier, in bytes: the largest T.
 	Busiest float64
-	// Domains that hold members, from the node tier upwards.
-	Domains int
 }
 
 // Evaluate is the cost of any assignment of pending members, ordered by role and index, with the members placed before.
-// It counts member by member and looks at no capacity and no limit; Check does.
+// It counts member by member and looks at no capacity and no limit.
 func Evaluate(t *tree.Topology, d *gang.Demand, assignments []gang.Assignment) (Cost, error) {
 	if err := d.Validate(t); err != nil {
 		return Cost{}, err
@@ -54,7 +50,7 @@ func Evaluate(t *tree.Topology, d *gang.Demand, assignments []gang.Assignment) (
 
 // CostOf returns the cost of members on their nodes.
 func CostOf(t *tree.Topology, d *gang.Demand, members []gang.PlacedMember) Cost {
-	cost := Cost{BusiestUplink: tree.NoDomain}
+	cost := Cost{}
 	for _, tier := range t.Tiers() {
 		cost.Tiers = append(cost.Tiers, TierCost{Tier: tier})
 	}
@@ -72,7 +68,11 @@ func CostOf(t *tree.Topology, d *gang.Demand, members []gang.PlacedMember) Cost 
 		loads.Close()
 	case gang.Single:
 	}
-	cost.count(t, d, members)
+	for _, s := range members {
+		if penalties := d.Roles[s.Role].Penalty; penalties != nil && !s.Fixed {
+			cost.Penalty += int64(penalties[s.Node])
+		}
+	}
 	for tier := range cost.Tiers {
 		cost.WeightedBytes += cost.Tiers[tier].Tier.Weight * cost.Tiers[tier].Bytes
 	}
@@ -90,10 +90,7 @@ func (c *Cost) carry(t *tree.Topology, loads *tree.Sums, unit float64) {
 		bytes := float64(loads.Values[i]) * unit
 		sums[tier] += loads.Values[i]
 		c.Tiers[tier].Busiest = max(c.Tiers[tier].Busiest, bytes)
-		seconds := bytes / t.Bandwidth(v)
-		if seconds > c.BusiestSeconds || seconds == c.BusiestSeconds && seconds > 0 && v < c.BusiestUplink {
-			c.BusiestSeconds, c.BusiestUplink = seconds, v
-		}
+		c.BusiestSeconds = max(c.BusiestSeconds, bytes/t.Bandwidth(v))
 	}
 	for tier := range sums {
 		c.Tiers[tier].Bytes = float64(sums[tier]) * unit
@@ -103,27 +100,7 @@ func (c *Cost) carry(t *tree.Topology, loads *tree.Sums, unit float64) {
 func (c *Cost) carryIslands(sum, most int64, unit float64) {
 	tier := &c.Tiers[tree.IslandTier]
 	tier.Bytes, tier.Busiest = float64(sum)*unit, float64(most)*unit
-	if seconds := tier.Busiest / tier.Tier.EffectiveBandwidth(); seconds > c.BusiestSeconds {
-		c.BusiestSeconds, c.BusiestUplink = seconds, tree.NoDomain
-	}
-}
-
-// count adds how many domains hold members, and what their roles would rather avoid.
-func (c *Cost) count(t *tree.Topology, d *gang.Demand, members []gang.PlacedMember) {
-	held := tree.NewSums(t)
-	defer held.Close()
-	for _, s := range members {
-		for v, tier := tree.DomainID(s.Node), tree.NodeTier; tier < len(c.Tiers); v, tier = t.Parent(v), tier+1 {
-			if held.Of(v) > 0 {
-				break
-			}
-			held.Add(v, 1)
-			c.Tiers[tier].Domains++
-		}
-		if penalties := d.Roles[s.Role].Penalty; penalties != nil && !s.Fixed {
-			c.Penalty += int64(penalties[s.Node])
-		}
-	}
+	c.BusiestSeconds = max(c.BusiestSeconds, tier.Busiest/tier.Tier.EffectiveBandwidth())
 }
 
 // flowLoads are what domains carry between classes of members.

@@ -24,6 +24,8 @@ import (
 type Ring struct {
 	// Gaps of the ring; each is a class of members to place.
 	Gaps []Gap
+	// Members of the ring, by rank; those to place have no node.
+	Members []gang.PlacedMember
 	// Length of the ring, in members.
 	Length int64
 	// Group is the number of consecutive members that make one parallel group, 1 for none.
@@ -92,7 +94,6 @@ func (c *Ring) cuts(v tree.DomainID, g *Gap, k int64) int64 {
 // NewRing returns the ring of a Collective, of the members placed before and of so many pending members of each role.
 func NewRing(t *tree.Topology, d *gang.Demand, take []int) *Ring {
 	c := &Ring{t: t, Group: 1, size: d.GroupSize, base: map[tree.DomainID]int64{}}
-	var ring []gang.PlacedMember
 	ranks, most := 0, 0
 	for r := range d.Roles {
 		role := &d.Roles[r]
@@ -108,18 +109,18 @@ func NewRing(t *tree.Topology, d *gang.Demand, take []int) *Ring {
 		i := 0
 		for _, member := range role.Placed {
 			for ; i < len(pending) && pending[i] < member.Index; i++ {
-				ring = append(ring, gang.PlacedMember{Role: r, Index: pending[i], Node: -1})
+				c.Members = append(c.Members, gang.PlacedMember{Role: r, Index: pending[i], Node: -1})
 			}
-			ring = append(ring, gang.PlacedMember{Role: r, Index: member.Index, Node: member.Node, Fixed: true})
+			c.Members = append(c.Members, gang.PlacedMember{Role: r, Index: member.Index, Node: member.Node, Fixed: true})
 		}
 		for ; i < len(pending); i++ {
-			ring = append(ring, gang.PlacedMember{Role: r, Index: pending[i], Node: -1})
+			c.Members = append(c.Members, gang.PlacedMember{Role: r, Index: pending[i], Node: -1})
 		}
 	}
 	c.bytes = endBytes(ranks, d.ModelBytes())
-	c.Length = int64(len(ring))
+	c.Length = int64(len(c.Members))
 	c.Group = PodsPerGroup(d.GroupSize, max(1, c.GPUs))
-	c.cutIntoGaps(ring)
+	c.cutIntoGaps(c.Members)
 	return c
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 	"github.com/paddle-volcano/paddle-volcano/test/placement/baselines"
 	"github.com/paddle-volcano/paddle-volcano/test/placement/instances"
+	"github.com/paddle-volcano/paddle-volcano/test/placement/legal"
 )
 
 // racks of nodes of 8 cpus and GPUs, with so many free.
@@ -97,8 +98,8 @@ func TestPlansKeepCapacities(t *testing.T) {
 				continue
 			}
 			placed[b.Name]++
-			require.NoError(t, placement.Check(in.Topology, in.Demand, &placement.Plan{Assignments: plan}), b.Name)
-			require.NoError(t, placement.Check(in.Topology, in.Demand, &placement.Plan{Assignments: baselines.Renumbered(plan)}), b.Name)
+			require.NoError(t, legal.Check(in.Topology, in.Demand, plan), b.Name)
+			require.NoError(t, legal.Check(in.Topology, in.Demand, baselines.Renumbered(plan)), b.Name)
 		}
 	}
 	for _, b := range baselines.All() {

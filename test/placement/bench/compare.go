@@ -10,6 +10,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 	"github.com/paddle-volcano/paddle-volcano/test/placement/baselines"
 	"github.com/paddle-volcano/paddle-volcano/test/placement/instances"
+	"github.com/paddle-volcano/paddle-volcano/test/placement/legal"
 )
 
 // Duel is one loaded cluster: our plan and those of the baselines.
@@ -31,7 +32,7 @@ func Fight(seed uint64, index int) *Duel {
 	duel, in := &Duel{}, instances.Cluster(seed, uint64(index))
 	plan, err := placement.Solve(in.Topology, in.Demand, in.Options)
 	if err == nil {
-		if err = placement.Check(in.Topology, in.Demand, plan); err == nil {
+		if err = legal.Check(in.Topology, in.Demand, plan.Assignments); err == nil {
 			duel.Ours, err = weigh(in, "ours", plan.Assignments)
 		}
 	}
@@ -65,7 +66,7 @@ func weighBest(in *instances.Loaded, name string, assignments []placement.Assign
 }
 
 func weigh(in *instances.Loaded, name string, assignments []placement.Assignment) (*Placing, error) {
-	if err := placement.Check(in.Topology, in.Demand, &placement.Plan{Assignments: assignments}); err != nil {
+	if err := legal.Check(in.Topology, in.Demand, assignments); err != nil {
 		return nil, err
 	}
 	cost, err := placement.Evaluate(in.Topology, in.Demand, assignments)

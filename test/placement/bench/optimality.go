@@ -13,6 +13,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 	"github.com/paddle-volcano/paddle-volcano/test/placement/bruteforce"
 	"github.com/paddle-volcano/paddle-volcano/test/placement/instances"
+	"github.com/paddle-volcano/paddle-volcano/test/placement/legal"
 	"github.com/paddle-volcano/paddle-volcano/test/stats"
 )
 
@@ -70,7 +71,7 @@ func (t *Trial) solve() error {
 		return nil
 	}
 	t.Plan = plan
-	if err := placement.Check(in.Topology, in.Demand, plan); err != nil {
+	if err := legal.Check(in.Topology, in.Demand, plan.Assignments); err != nil {
 		return err
 	}
 	cost, err := placement.Evaluate(in.Topology, in.Demand, plan.Assignments)

@@ -2,7 +2,7 @@
 
 // Package bruteforce finds the cheapest plan of a small job by trying all; it calls no solver of the product.
 //
-// It asks placement.Check whether a plan is allowed and placement.Evaluate what it costs; tests of plugins/placement count
+// It asks legal.Check whether a plan is allowed and placement.Evaluate what it costs; tests of plugins/placement count
 // costs flow by flow and by hand. A branch is left only where its members alone cost as much as the best plan found.
 package bruteforce
 
@@ -12,6 +12,7 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 	"github.com/paddle-volcano/paddle-volcano/test/placement/instances"
+	"github.com/paddle-volcano/paddle-volcano/test/placement/legal"
 )
 
 // Score is what plans of a job are compared by, first things first.
@@ -54,7 +55,7 @@ type Result struct {
 // for, unless Check refuses it.
 func Best(in *instances.Instance, known *placement.Plan, limit int) Result {
 	s := newSearch(in, limit)
-	if known != nil && placement.Check(in.Topology, in.Demand, known) == nil {
+	if known != nil && legal.Check(in.Topology, in.Demand, known.Assignments) == nil {
 		s.result.Feasible = true
 		s.result.Whole = len(known.Left) == 0
 	}
@@ -199,7 +200,7 @@ func (s *search) assignments() (plan []placement.Assignment) {
 }
 
 func (s *search) leaf(plan []placement.Assignment) {
-	if placement.Check(s.in.Topology, s.in.Demand, &placement.Plan{Assignments: plan}) != nil {
+	if legal.Check(s.in.Topology, s.in.Demand, plan) != nil {
 		return
 	}
 	if s.any {

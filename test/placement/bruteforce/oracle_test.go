@@ -10,6 +10,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 	"github.com/paddle-volcano/paddle-volcano/test/placement/bruteforce"
 	"github.com/paddle-volcano/paddle-volcano/test/placement/instances"
+	"github.com/paddle-volcano/paddle-volcano/test/placement/legal"
 )
 
 // everyPlan of all pending members that Check lets pass, with nothing left out, is handed to look.
@@ -29,7 +30,7 @@ func everyPlan(in *instances.Instance, look func(score bruteforce.Score)) {
 			}
 			return
 		}
-		if placement.Check(in.Topology, in.Demand, &placement.Plan{Assignments: plan}) != nil {
+		if legal.Check(in.Topology, in.Demand, plan) != nil {
 			return
 		}
 		cost, err := placement.Evaluate(in.Topology, in.Demand, plan)
@@ -78,7 +79,7 @@ func TestBestIsTheLeastOfAllPlans(t *testing.T) {
 func TestAKnownPlanIsChecked(t *testing.T) {
 	in := hand(t, 2, 2, []int64{3, 1}, 0)
 	bad := &placement.Plan{Assignments: []placement.Assignment{{Role: 0, Index: 0, Node: 1}, {Role: 0, Index: 1, Node: 1}, {Role: 1, Index: 0}, {Role: 1, Index: 1}}}
-	require.Error(t, placement.Check(in.Topology, in.Demand, bad))
+	require.Error(t, legal.Check(in.Topology, in.Demand, bad.Assignments))
 	require.InDelta(t, 2, bruteforce.Best(in, bad, 1e6).Score[0], 1e-9)
 	dear := &placement.Plan{Assignments: []placement.Assignment{{Role: 0, Index: 0}, {Role: 0, Index: 1}, {Role: 1, Index: 0}, {Role: 1, Index: 1, Node: 1}}}
 	require.InDelta(t, 2, bruteforce.Best(in, dear, 1e6).Score[0], 1e-9)

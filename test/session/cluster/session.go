@@ -5,6 +5,7 @@ package cluster
 import (
 	"time"
 
+	"k8s.io/client-go/kubernetes/fake"
 	"volcano.sh/volcano/pkg/scheduler/framework"
 )
 
@@ -33,7 +34,9 @@ func (s *Scheduler) Session() (Took, error) {
 		}
 	}
 	took.Close = timed(func() { framework.CloseSession(ssn) })
-	s.cache.ForgetActions()
+	if client, ok := s.cache.Client().(*fake.Clientset); ok {
+		client.ClearActions()
+	}
 	_, err := s.cache.BringBack()
 	return took, err
 }

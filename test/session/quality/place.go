@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+	"github.com/paddle-volcano/paddle-volcano/test/placement/legal"
 	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
 )
 
@@ -93,7 +94,7 @@ func place(scheduler *cluster.Scheduler, t *placement.Topology, in *Instance) ([
 // weigh checks a plan against what is free, and counts its cost.
 func weigh(t *placement.Topology, in *Instance, plan []placement.Assignment) (Outcome, error) {
 	d := Demand(&in.Job)
-	if err := placement.Check(t, d, &placement.Plan{Assignments: plan}); err != nil {
+	if err := legal.Check(t, d, plan); err != nil {
 		return Outcome{}, err
 	}
 	cost, err := placement.Evaluate(t, d, plan)

@@ -119,25 +119,20 @@ func (p *problem) fitsAny(n tree.NodeID) bool {
 }
 
 const (
+	// seedNodesPerScope bounds the nodes of a scope that hold members already and are begun at.
 	seedNodesPerScope = 4
-	// seedLeafDomains are so many of the lowest domains above nodes, the most promising ones, in which seed nodes are looked for.
-	seedLeafDomains = 8
+	// leafDomainsPerScope are so many of the lowest domains above nodes, the most promising ones, in which large nodes are looked for.
+	leafDomainsPerScope = 8
 )
 
-// seedNodes are nodes of a scope to begin at: those that hold members already, and a few that hold most.
-func (p *problem) seedNodes(s scope) []tree.NodeID {
-	most := seedNodesPerScope * p.effort
-	if p.members() > largeJob*p.effort {
-		most = 1
-	}
-	demands := p.roleDemands()
-	var nodes []tree.NodeID
+// seedNodes are nodes of a scope to begin at: those that hold members already.
+func (p *problem) seedNodes(s scope) (nodes []tree.NodeID) {
 	for _, f := range p.fixed {
 		if len(nodes) < seedNodesPerScope*p.effort && p.t.Holds(s.domain, f.node) && !slices.Contains(nodes, f.node) {
 			nodes = append(nodes, f.node)
 		}
 	}
-	return append(nodes, p.largest(p.leafDomains(s, demands), demands, most)...)
+	return nodes
 }
 
 type scoredDomain struct {
@@ -163,7 +158,7 @@ func (p *problem) leafDomains(s scope, demands []roleDemand) []scoredDomain {
 		}
 		leaves = append(leaves, scoredDomain{d, share})
 	}
-	return first(leaves, seedLeafDomains*p.effort)
+	return first(leaves, leafDomainsPerScope*p.effort)
 }
 
 // largest nodes of some domains, a few.

@@ -180,12 +180,8 @@ func (p *problem) childrenFor(d tree.DomainID, demands []roleDemand) (children i
 	return children
 }
 
-// fillNode puts on a node all that is wanted, if there is capacity; else as many pairs of members that talk to each other as
-// can be, and then whatever fits.
+// fillNode puts on a node all that fits of what is wanted, the last role first.
 func (b *partialAssignment) fillNode(node tree.NodeID, demands []roleDemand) {
-	if len(demands) == 2 && b.p.share(tree.DomainID(node), demands) < 1 {
-		b.put(node, &demands[0], b.pairing(node, demands))
-	}
 	for i := len(demands) - 1; i >= 0; i-- {
 		b.put(node, &demands[i], b.whole(node, &demands[i]))
 	}
@@ -203,21 +199,6 @@ func (b *partialAssignment) whole(node tree.NodeID, l *roleDemand) int32 {
 		n -= n % group
 	}
 	return n
-}
-
-// pairing is how many members of the first role make the most pairs with those of the second that fit beside them.
-func (b *partialAssignment) pairing(node tree.NodeID, demands []roleDemand) int32 {
-	best, most := int32(0), int64(0)
-	for own := int32(1); own <= demands[0].want; own++ {
-		beside := b.beside(node, demands, []int32{own})
-		if beside == noFit {
-			break
-		}
-		if n := int64(own) * int64(beside); n > most {
-			best, most = own, n
-		}
-	}
-	return best
 }
 
 // put places n members of a role demand on a node, or as many as there is capacity for: pod classes in their order.

@@ -12,6 +12,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/internal/solver"
 	"github.com/paddle-volcano/paddle-volcano/test/placement/bruteforce"
 	"github.com/paddle-volcano/paddle-volcano/test/placement/instances"
+	"github.com/paddle-volcano/paddle-volcano/test/placement/legal"
 	"github.com/paddle-volcano/paddle-volcano/test/stats"
 )
 
@@ -44,13 +45,13 @@ func TestSolveAgainstAllPlans(t *testing.T) {
 		}
 		found++
 		require.NoError(t, err, "seed %d", seed)
-		require.NoError(t, placement.Check(topology, d, plan), "seed %d", seed)
+		require.NoError(t, legal.Check(topology, d, plan.Assignments), "seed %d", seed)
 		if plan.Optimal {
 			optimal++
 			require.InDeltaSlice(t, all.Score[:], score(plan), 1e-9, "seed %d: there is a better plan", seed)
 		}
 		if searchErr == nil {
-			require.NoError(t, placement.Check(topology, d, searched), "seed %d", seed)
+			require.NoError(t, legal.Check(topology, d, searched.Assignments), "seed %d", seed)
 			require.False(t, plan.Optimal && bruteforce.ScoreOf(in, searched.Cost).Less(bruteforce.ScoreOf(in, plan.Cost)), "seed %d", seed)
 			if searched.Optimal {
 				require.InDeltaSlice(t, all.Score[:], score(searched), 1e-9, "seed %d: there is a better plan", seed)
@@ -76,7 +77,7 @@ func TestPlansWithoutExactSearchAreGood(t *testing.T) {
 		case all.Feasible != (plan != nil):
 			missed++
 		case plan != nil && all.Whole && len(plan.Left) == 0:
-			require.NoError(t, placement.Check(in.Topology, in.Demand, plan), "instance %d", index)
+			require.NoError(t, legal.Check(in.Topology, in.Demand, plan.Assignments), "instance %d", index)
 			ours, best := bruteforce.ScoreOf(in, plan.Cost)[0], all.Score[0]
 			switch {
 			case ours <= best*(1+1e-9):

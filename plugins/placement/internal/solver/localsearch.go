@@ -3,8 +3,6 @@
 package solver
 
 import (
-	"slices"
-
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
 )
 
@@ -18,7 +16,6 @@ func (b *partialAssignment) improve(targets []tree.NodeID, work int) {
 		nodes, _ := b.nodes()
 		s.targets = union(targets, b.open(nodes))
 		for _, from := range nodes {
-			improved = s.empty(from) || improved
 			for k := range b.podClasses {
 				for b.work < work && b.countOn(from, k) > 0 && (s.move(from, k) || s.swap(from, k, nodes)) {
 					improved = true
@@ -116,75 +113,30 @@ func (s *descent) swap(from tree.NodeID, k int, nodes []tree.NodeID) bool {
 	return false
 }
 
-// empty takes all members off a node and places them again, each where it costs least.
-func (s *descent) empty(node tree.NodeID) bool {
-	b := s.b
-	if b.work > s.limit {
-		return false
-	}
-	before := slices.Clone(b.count(int(b.position[node]) - 1))
-	for k, n := range before {
-		if n > 0 {
-			b.add(node, k, -n)
-		}
-	}
-	if !slices.ContainsFunc(before, func(n int32) bool { return n > 0 }) {
-		return false
-	}
-	done := b.greedy(s.targets, node)
-	if done.ok && s.better() {
-		return true
-	}
-	for _, d := range done.steps {
-		b.add(d.node, d.kind, -d.n)
-	}
-	for k, n := range before {
-		if n > 0 {
-			b.add(node, k, n)
-		}
-	}
-	return false
-}
-
-type step struct {
-	node tree.NodeID
-	kind int
-	n    int32
-}
-
-type steps struct {
-	steps []step
-	ok    bool
-}
-
-// greedy places all who wait: always the pod class and node that cost least for each member, as many at once as fit.
-func (b *partialAssignment) greedy(targets []tree.NodeID, but tree.NodeID) (done steps) {
+// greedy places all who wait: always the pod class and node that cost least for each member, as many at once as fit. It reports
+// whether everybody found a node.
+func (b *partialAssignment) greedy(targets []tree.NodeID) bool {
 	for !b.complete() {
-		best, least := step{node: -1}, 0.0
+		node, class, members, least := tree.NodeID(-1), 0, int32(0), 0.0
 		for k, waiting := range b.waiting {
 			if waiting == 0 {
 				continue
 			}
 			for _, n := range targets {
-				if n == but {
-					continue
-				}
 				m := min(waiting, b.capacity(n, k))
 				if m < 1 {
 					continue
 				}
 				each := float64(b.gain(n, k, m)) / float64(m)
-				if best.node < 0 || each < least || each == least && m > best.n {
-					best, least = step{n, k, m}, each
+				if node < 0 || each < least || each == least && m > members {
+					node, class, members, least = n, k, m, each
 				}
 			}
 		}
-		if best.node < 0 {
-			return done
+		if node < 0 {
+			return false
 		}
-		b.add(best.node, best.kind, best.n)
-		done.steps = append(done.steps, best)
+		b.add(node, class, members)
 	}
-	done.ok = true
-	return done
+	return true
 }

@@ -93,8 +93,6 @@ func TestTheLowestTierThatHoldsTheGangIsNotAlwaysTheCheapest(t *testing.T) {
 	for _, noExact := range []bool{false, true} {
 		plan, err := Solve(topology, &gang.Demand{Pattern: gang.Collective, Roles: []gang.Role{members("worker", gang.Worker, 12, 1, 1)}}, Options{noExact: noExact})
 		require.NoError(t, err)
-		require.Equal(t, 2, plan.Cost.Tiers[tree.NodeTier].Domains)
-		require.Equal(t, 2, plan.Cost.Tiers[tree.NodeTier+1].Domains)
 		// 2 (N-1)/N for each of 2 nodes at 1.25 and 2 racks at 4, against 12 nodes at 1.25.
 		require.InDelta(t, 2*11.0/12*(2*1.25+2*4), plan.Cost.WeightedBytes, 1e-9)
 		require.Less(t, plan.Cost.WeightedBytes, 2*11.0/12*12*1.25)

@@ -12,18 +12,19 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/gang"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/traffic"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
+	"github.com/paddle-volcano/paddle-volcano/test/placement/legal"
 	"github.com/paddle-volcano/paddle-volcano/test/placement/placementtest"
 )
 
-// legal reports whether a plan of all cases keeps its promises; it gives the plan, nil if there is none.
-func legal(test *testing.T, t *tree.Topology, d *gang.Demand, o Options, seed int64) *Plan {
+// kept reports whether a plan of all cases keeps its promises; it gives the plan, nil if there is none.
+func kept(test *testing.T, t *tree.Topology, d *gang.Demand, o Options, seed int64) *Plan {
 	test.Helper()
 	plan, err := Solve(t, d, o)
 	if err != nil {
 		require.ErrorIs(test, err, ErrNoFit, "seed %d", seed)
 		return nil
 	}
-	require.NoError(test, gang.Check(t, d, plan.Assignments), "seed %d", seed)
+	require.NoError(test, legal.Check(t, d, plan.Assignments), "seed %d", seed)
 	cost, err := traffic.Evaluate(t, d, plan.Assignments)
 	require.NoError(test, err)
 	require.Equal(test, cost, plan.Cost, "seed %d", seed)
@@ -46,15 +47,15 @@ func TestPlansAreLegalAndTheSameEveryTime(test *testing.T) {
 		t, d, o := tightCase(seed)
 		t.Shape([]int64{1, 1})
 		before := placementtest.Snapshot(t)
-		plan := legal(test, t, d, o, seed)
+		plan := kept(test, t, d, o, seed)
 		require.Equal(test, before, placementtest.Snapshot(t), "seed %d: solving changes nothing", seed)
 		require.True(test, allReturned(t), "seed %d: an assignment is left full", seed)
-		again := legal(test, t, d, o, seed)
+		again := kept(test, t, d, o, seed)
 		require.Equal(test, plan, again, "seed %d", seed)
 
 		// The same on a topology that was built again, whose caches are empty.
 		t, d, o = tightCase(seed)
-		require.Equal(test, plan, legal(test, t, d, o, seed), "seed %d", seed)
+		require.Equal(test, plan, kept(test, t, d, o, seed), "seed %d", seed)
 		if plan != nil {
 			plans++
 		}
@@ -79,7 +80,7 @@ func TestTheOrderOfNodesDoesNotMatter(test *testing.T) {
 		for v := range t.Root() {
 			require.Equal(test, t.DomainName(v), shuffled.DomainName(v))
 		}
-		require.Equal(test, legal(test, t, d, o, seed), legal(test, shuffled, d, o, seed), "seed %d", seed)
+		require.Equal(test, kept(test, t, d, o, seed), kept(test, shuffled, d, o, seed), "seed %d", seed)
 	}
 }
 
@@ -96,9 +97,9 @@ func TestNoSearchBeatsAnOptimalPlan(test *testing.T) {
 	for seed := range int64(300) {
 		t, d, o := tightCase(seed)
 		o.noExact = false
-		exact := legal(test, t, d, o, seed)
+		exact := kept(test, t, d, o, seed)
 		o.noExact = true
-		searched := legal(test, t, d, o, seed)
+		searched := kept(test, t, d, o, seed)
 		require.False(test, exact == nil && searched != nil, "seed %d", seed)
 		if exact == nil || searched == nil || !exact.Optimal || d.Colocation == gang.None || len(exact.Left) > 0 || len(searched.Left) > 0 {
 			continue
@@ -130,7 +131,7 @@ func TestJobsOfManySizesOnARandomCluster(test *testing.T) {
 			d.Roles[0].Pending = slices.Clone(d.Roles[1].Pending[:(members+7)/8])
 			d.Roles[1].Minimum = members
 			for _, o := range []Options{{}, {noExact: true}, {Objective: BusiestFirst}} {
-				require.NotNil(test, legal(test, t, d, o, int64(members)), "%d members, pattern %d", members, pattern)
+				require.NotNil(test, kept(test, t, d, o, int64(members)), "%d members, pattern %d", members, pattern)
 			}
 		}
 	}
@@ -146,7 +147,7 @@ func TestNoMoreMembersFit(test *testing.T) {
 		for r := range d.Roles {
 			d.Roles[r].Minimum /= 2
 		}
-		plan := legal(test, t, d, o, seed)
+		plan := kept(test, t, d, o, seed)
 		if plan == nil || len(plan.Left) == 0 {
 			continue
 		}

@@ -59,28 +59,13 @@ func newRingPods(p *problem) *ringPods {
 			kindOf[gang.Member{Role: p.podClasses[k].role, Index: index}] = k
 		}
 	}
-	for role := range p.d.Roles {
-		of := &p.d.Roles[role]
-		if of.CommRole != gang.Worker {
-			continue
+	for _, member := range p.ring.Members {
+		pod := ringPod{role: member.Role, index: member.Index, gpus: int(t.GPUs(p.d.Roles[member.Role].Request)), kind: -1, node: member.Node}
+		if !member.Fixed {
+			pod.kind = kindOf[gang.Member{Role: member.Role, Index: member.Index}]
 		}
-		gpus := int(t.GPUs(of.Request))
-		placed := 0
-		add := func(index, kind int, node tree.NodeID) {
-			r.pods = append(r.pods, ringPod{role, index, gpus, kind, node})
-			r.total += max(1, gpus)
-		}
-		for _, index := range of.Pending {
-			for ; placed < len(of.Placed) && of.Placed[placed].Index < index; placed++ {
-				add(of.Placed[placed].Index, -1, of.Placed[placed].Node)
-			}
-			if kind, ok := kindOf[gang.Member{Role: role, Index: index}]; ok {
-				add(index, kind, -1)
-			}
-		}
-		for ; placed < len(of.Placed); placed++ {
-			add(of.Placed[placed].Index, -1, of.Placed[placed].Node)
-		}
+		r.pods = append(r.pods, pod)
+		r.total += max(1, pod.gpus)
 	}
 	r.ends = make([]int64, t.DomainCount()+len(t.AllIslands())+len(r.pods))
 	return r

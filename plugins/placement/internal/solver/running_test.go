@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+	"github.com/paddle-volcano/paddle-volcano/test/placement/legal"
 	"github.com/paddle-volcano/paddle-volcano/test/placement/placementtest"
 )
 
@@ -73,7 +74,7 @@ func TestGrowNextToThoseThatRun(t *testing.T) {
 			d := &placement.Demand{Pattern: c.pattern, Roles: c.roles}
 			plan, err := placement.Solve(topology, d, placement.Options{})
 			require.NoError(t, err)
-			require.NoError(t, placement.Check(topology, d, plan))
+			require.NoError(t, legal.Check(topology, d, plan.Assignments))
 			require.Equal(t, c.want, nodesOf(topology, plan))
 			require.InDelta(t, c.priced, plan.Cost.WeightedBytes, 1e-9)
 		})

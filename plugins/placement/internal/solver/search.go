@@ -64,7 +64,7 @@ func (p *problem) search(lo, hi tree.NodeID) (found incumbent, ok bool) {
 		return incumbent{}, false
 	}
 	if !least {
-		s.refineExact(lo, hi)
+		s.refineExact()
 	}
 	return s.best[0], true
 }
@@ -144,7 +144,7 @@ func (s *search) start(scope scope, fill func()) {
 	if !s.b.complete() || s.each {
 		targets = s.p.targets(scope)
 	}
-	if !s.b.complete() && !s.b.greedy(targets, -1).ok {
+	if !s.b.complete() && !s.b.greedy(targets) {
 		return
 	}
 	if s.each {
@@ -169,59 +169,37 @@ const (
 	refineWork = 1 << 20
 	// refineNodesMax bounds the nodes of one domain that it chooses from.
 	refineNodesMax = 256
-	// refineDomainsMax bounds the domains.
-	refineDomainsMax = 4
 )
 
-// refineExact looks for a better plan by exact search, with the bound of the one that is known: in the domain that holds it, and
-// in a few others that could. It is for flows whose members need several racks: which of them, and how many members to
-// each, is what starts and small steps are weakest at.
-func (s *search) refineExact(lo, hi tree.NodeID) {
-	p, b := s.p, s.b
+// refineExact looks for a better plan by exact search in the domain that holds the one that is known, with that one's cost as the
+// bound. It is for flows whose members need several racks: which of them, and how many members to each, is what starts and small
+// steps are weakest at.
+func (s *search) refineExact() {
+	p, b, best := s.p, s.b, s.best[0]
 	if _, ok := p.traffic.(*traffic.Flows); !ok || p.noExact || p.unit == 0 || p.states() == 0 {
 		return
 	}
-	used := s.best[0].nodes
 	tier := tree.NodeTier
-	for !p.t.Holds(p.t.Ancestor(used[0], tier), used[len(used)-1]) {
+	for !p.t.Holds(p.t.Ancestor(best.nodes[0], tier), best.nodes[len(best.nodes)-1]) {
 		tier++
 	}
 	if tier <= tree.NodeTier+1 {
 		return
 	}
-	work := refineWork * p.effort
-	for _, domain := range p.refineDomains(p.t.Ancestor(used[0], tier), tier, lo, hi) {
-		best := &s.best[0]
-		x := newExact(p)
-		x.once, x.work = true, work
-		if p.byBusy {
-			x.limit = best.value.busy
-		} else {
-			x.bound = best.value.bytes
-		}
-		nodes := p.refineNodes(domain, best.nodes, refineNodesMax*p.effort)
-		counts, ok := x.solve(nodes)
-		if ok {
-			b.reset()
-			b.set(nodes, counts)
-			b.improve(nil, startWork*p.effort)
-			s.offer()
-		}
-		if work = x.work; work < 0 {
-			return
-		}
+	x := newExact(p)
+	x.once, x.work = true, refineWork*p.effort
+	if p.byBusy {
+		x.limit = best.value.busy
+	} else {
+		x.bound = best.value.bytes
 	}
-}
-
-// refineDomains are the domains to look at: the one that holds the plan, then others of its tier.
-func (p *problem) refineDomains(own tree.DomainID, tier int, lo, hi tree.NodeID) []tree.DomainID {
-	domains := []tree.DomainID{own}
-	for _, scope := range p.scopes(tier, lo, hi) {
-		if scope.domain != own && len(domains) < refineDomainsMax*p.effort {
-			domains = append(domains, scope.domain)
-		}
+	nodes := p.refineNodes(p.t.Ancestor(best.nodes[0], tier), best.nodes, refineNodesMax*p.effort)
+	if counts, ok := x.solve(nodes); ok {
+		b.reset()
+		b.set(nodes, counts)
+		b.improve(nil, startWork*p.effort)
+		s.offer()
 	}
-	return domains
 }
 
 // refineNodes are nodes of a domain with capacity for someone, one class after the other no more than a plan can need; where

@@ -11,6 +11,7 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/internal/solver"
+	"github.com/paddle-volcano/paddle-volcano/test/placement/legal"
 	"github.com/paddle-volcano/paddle-volcano/test/placement/placementtest"
 )
 
@@ -85,7 +86,7 @@ func (c *solveCase) run(t *testing.T) {
 			continue
 		}
 		require.NoError(t, err)
-		require.NoError(t, placement.Check(topology, d, plan))
+		require.NoError(t, legal.Check(topology, d, plan.Assignments))
 		require.InDelta(t, c.priced, plan.Cost.WeightedBytes, 1e-9, "without exact search %v: %v", noExact, layout(topology, d, plan))
 		require.Equal(t, c.want, layout(topology, d, plan), "without exact search: %v", noExact)
 		require.Equal(t, c.left, placementtest.IndexesOf(plan.Left))

@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package placement_test
+package legal_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+	"github.com/paddle-volcano/paddle-volcano/test/placement/legal"
+)
+
+// Tiers of clusters with racks and blocks.
+const (
+	rackTier  = placement.NodeTier + 1
+	blockTier = placement.NodeTier + 2
 )
 
 // TestCheck holds plans against this cluster, in racks r1 to r3 and blocks b1 and b2, 64 cpu and 64 GPUs on each node.
@@ -103,7 +111,7 @@ func TestCheck(t *testing.T) {
 			if c.change != nil {
 				c.change(topology, d, plan)
 			}
-			err := placement.Check(topology, d, plan)
+			err := legal.Check(topology, d, plan.Assignments)
 			if c.want == "" {
 				require.NoError(t, err)
 				return
@@ -111,5 +119,57 @@ func TestCheck(t *testing.T) {
 			require.ErrorContains(t, err, c.want)
 		})
 	}
-	require.ErrorContains(t, placement.Check(costCluster(t), &placement.Demand{Pattern: 9}, &placement.Plan{}), "pattern 9 is not known")
+	require.ErrorContains(t, legal.Check(costCluster(t), &placement.Demand{Pattern: 9}, nil), "pattern 9 is not known")
+}
+
+// laidOut is a demand whose roles are on the nodes named, "ps: n1 n1 n2": all of them placed by the assignments, members in
+// order. Roles are called ps, worker, heter1, heter2 and so on, or silent; a "*" marks a member that was placed before.
+func laidOut(t testing.TB, topology *placement.Topology, pattern placement.Pattern, gpus int64, lines ...string) (*placement.Demand, []placement.Assignment) {
+	t.Helper()
+	d := &placement.Demand{Pattern: pattern}
+	var assignments []placement.Assignment
+	for r, line := range lines {
+		name, nodes, _ := strings.Cut(line, ":")
+		role := placement.Role{Name: name, Request: []int64{0, gpus}}
+		switch {
+		case name == "ps":
+			role.CommRole = placement.Server
+		case name == "worker":
+			role.CommRole = placement.Worker
+		case name != "silent":
+			role.CommRole, role.Stage = placement.PipelineWorker, int(name[len(name)-1]-'0')
+		}
+		for index, at := range strings.Fields(nodes) {
+			node, ok := topology.Node(strings.Trim(at, "*"))
+			require.True(t, ok, at)
+			if strings.HasSuffix(at, "*") {
+				role.Placed = append(role.Placed, placement.Placed{Index: index, Node: node})
+				continue
+			}
+			role.Pending = append(role.Pending, index)
+			assignments = append(assignments, placement.Assignment{Role: r, Index: index, Node: node})
+		}
+		d.Roles = append(d.Roles, role)
+	}
+	return d, assignments
+}
+
+// costCluster has unit bandwidths.
+//
+//	cluster
+//	├── b1
+//	│   ├── r1: n1 n2
+//	│   └── r2: n3 n4
+//	└── b2
+//	    └── r3: n5 n6
+func costCluster(t testing.TB) *placement.Topology {
+	spec := placement.TopologySpec{
+		Resources: []string{"cpu", "gpu"}, Accelerators: []string{"gpu"}, Tiers: placement.DefaultTiers("rack", "block"),
+	}
+	for i, domains := range [][]string{{"r1", "b1"}, {"r1", "b1"}, {"r2", "b1"}, {"r2", "b1"}, {"r3", "b2"}, {"r3", "b2"}} {
+		spec.Nodes = append(spec.Nodes, placement.NodeSpec{Name: "n" + string(rune('1'+i)), Domains: domains, Free: []int64{64, 64}})
+	}
+	topology, err := placement.NewTopology(spec)
+	require.NoError(t, err)
+	return topology
 }
