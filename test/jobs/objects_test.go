@@ -4,8 +4,6 @@ package jobs_test
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -250,19 +248,7 @@ func podUIDs(t *testing.T, namespace string) map[string]types.UID {
 // awaitJob waits until a job is as wanted and returns it.
 func awaitJob(t *testing.T, job *v1.PaddleJob, what string, want func(*v1.PaddleJob) bool) *v1.PaddleJob {
 	t.Helper()
-	var last *v1.PaddleJob
-	cluster.Await(t, job.Name+" to be "+what, func(ctx context.Context) error {
-		fresh, err := cluster.Paddle.BatchV1().PaddleJobs(job.Namespace).Get(ctx, job.Name, metav1.GetOptions{})
-		if err != nil {
-			return err
-		}
-		if last = fresh; !want(fresh) {
-			text, err := json.Marshal(fresh.Status)
-			return errors.Join(fmt.Errorf("its status is %s", text), err)
-		}
-		return nil
-	})
-	return last
+	return cluster.AwaitJob(t, job.Namespace, job.Name, what, want)
 }
 
 func awaitPhase(t *testing.T, job *v1.PaddleJob, phase v1.Phase) *v1.PaddleJob {
@@ -283,20 +269,7 @@ func awaitCondition(t *testing.T, job *v1.PaddleJob, kind string, status metav1.
 // awaitEvent waits for an event about a job and returns its message.
 func awaitEvent(t *testing.T, job *v1.PaddleJob, kind, reason string) string {
 	t.Helper()
-	var message string
-	cluster.Await(t, "event "+reason+" of "+job.Name, func(ctx context.Context) error {
-		events, err := eventsOf(ctx, job)
-		if err != nil {
-			return err
-		}
-		i := slices.IndexFunc(events, func(e corev1.Event) bool { return e.Reason == reason && e.Type == kind })
-		if i < 0 {
-			return fmt.Errorf("it has %s", told(events))
-		}
-		message = events[i].Message
-		return nil
-	})
-	return message
+	return cluster.AwaitEvent(t, job.Namespace, job.Name, kind, reason)
 }
 
 // eventsOf are the events about a job.

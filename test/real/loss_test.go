@@ -4,7 +4,6 @@ package real_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -106,25 +105,7 @@ func (r *trial) kill(t *testing.T, pod string) {
 // awaitEvent waits for an event about the job whose message has all words in it.
 func (r *trial) awaitEvent(t *testing.T, kind, reason string, words ...string) {
 	t.Helper()
-	cluster.Await(t, "the event "+reason, func(ctx context.Context) error {
-		events, err := cluster.Kube.CoreV1().Events(r.namespace).List(ctx, metav1.ListOptions{FieldSelector: "involvedObject.kind=PaddleJob,involvedObject.name=" + r.job})
-		if err != nil {
-			return err
-		}
-		var seen []string
-		for i := range events.Items {
-			e := &events.Items[i]
-			missing := e.Type != kind || e.Reason != reason
-			for _, word := range words {
-				missing = missing || !strings.Contains(e.Message, word)
-			}
-			if !missing {
-				return nil
-			}
-			seen = append(seen, fmt.Sprintf("%s %s: %s", e.Type, e.Reason, e.Message))
-		}
-		return errors.New("there are: " + strings.Join(seen, "; "))
-	})
+	cluster.AwaitEvent(t, r.namespace, r.job, kind, reason, words...)
 }
 
 // The only node that the job can run on is drained, as `kubectl drain` does it, and comes back. It is not parallel: no other

@@ -5,7 +5,6 @@ package real_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -57,20 +56,12 @@ func (r *trial) create(t *testing.T, job *v1.PaddleJob) {
 // awaitJob waits until the job is as wanted.
 func (r *trial) awaitJob(t *testing.T, what string, want func(*v1.PaddleJob) bool) *v1.PaddleJob {
 	t.Helper()
-	var job *v1.PaddleJob
-	cluster.Await(t, r.namespace+" to be "+what, func(ctx context.Context) (err error) {
-		if job, err = cluster.Paddle.BatchV1().PaddleJobs(r.namespace).Get(ctx, r.job, metav1.GetOptions{}); err != nil {
-			return err
-		}
-		if !want(job) {
-			text, err := json.Marshal(job.Status)
-			require.NoError(t, err)
-			require.False(t, job.Status.Phase == v1.Failed || job.Status.Phase == v1.Completed, "it has ended: %s", text)
-			return fmt.Errorf("its status is %s", text)
-		}
-		return nil
+	return cluster.AwaitJob(t, r.namespace, r.job, what, func(job *v1.PaddleJob) bool {
+		wanted := want(job)
+		ended := job.Status.Phase == v1.Failed || job.Status.Phase == v1.Completed
+		require.False(t, ended && !wanted, "it has ended: %+v", job.Status)
+		return wanted
 	})
-	return job
 }
 
 func (r *trial) awaitPhase(t *testing.T, phase v1.Phase) *v1.PaddleJob {
