@@ -182,7 +182,7 @@ func TestTheLauncherStartsNoOtherPodsProcesses(t *testing.T) {
 		_, err := cluster.Kube.CoreV1().Pods(space).Patch(t.Context(), pod, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
 		require.NoError(t, err)
 	}
-	cluster.AwaitJob(t, space, "alike", "told that its launcher is not usable", func(job *v1.PaddleJob) bool {
+	cluster.AwaitJob(t, space, "alike", "without a usable launcher", func(job *v1.PaddleJob) bool {
 		c := meta.FindStatusCondition(job.Status.Conditions, v1.ConditionLauncherUsable)
 		return c != nil && c.Reason == lifecycle.ReasonAddressPrefix
 	})

@@ -100,7 +100,7 @@ func testPodsAreHeldToTheNamespacesStandard(t *testing.T) {
 // awaitRefusal waits until a job of two workers says why its pods are refused; Volcano says so in events alone.
 func awaitRefusal(t *testing.T, namespace string) {
 	t.Helper()
-	cluster.AwaitJob(t, namespace, "pair", "told that its pods are refused", func(job *paddlev1.PaddleJob) bool {
+	cluster.AwaitJob(t, namespace, "pair", "one whose pods are refused", func(job *paddlev1.PaddleJob) bool {
 		c := meta.FindStatusCondition(job.Status.Conditions, paddlev1.ConditionScheduled)
 		return c != nil && c.Reason == lifecycle.ReasonPodSecurityViolation && strings.Contains(c.Message, `violates PodSecurity "baseline:latest"`)
 	})
