@@ -17,132 +17,12 @@ import (
 	"testing/fstest"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/paddle-volcano/paddle-volcano/test/cases"
 )
 
-// vocabularies are the words that the names of each folder do not have, and what is written in their place.
-var vocabularies = map[string]map[string]string{
-	"plugins":    pluginWords,
-	"controller": controllerWords,
-	"cmd":        commandWords,
-}
-
-// controllerWords are the controller's, as pluginWords are the plugin's.
-var controllerWords = map[string]string{
-	"again":      "retry, recreate",
-	"anew":       "again",
-	"assumed":    "mutated",
-	"carry out":  "apply",
-	"census":     "gauge",
-	"departure":  "deletion",
-	"elsewhere":  "managedExternally",
-	"excuse":     "markOutOfSync",
-	"farewell":   "completionEvent",
-	"fence":      "writeGuard",
-	"forgotten":  "lost",
-	"gone":       "notFound, deleted",
-	"heed":       "honor",
-	"held":       "capped",
-	"let in":     "admitted",
-	"look again": "requeueAfter",
-	"missed":     "unobserved",
-	"notice":     "cause",
-	"pace":       "latency",
-	"patience":   "debounce",
-	"room":       "capacity",
-	"said":       "message",
-	"stamp":      "firstSeen",
-	"start over": "recreate",
-	"story":      "conditions",
-	"streak":     "unacknowledged",
-	"told":       "reported",
-	"trains":     "trainingContainer",
-	"unapplied":  "notSynced",
-	"unmade":     "missing",
-	"view":       "observed",
-	"wake":       "nudge",
-	"whose":      "authenticate",
-	"wish":       "overrides",
-}
-
-// commandWords are those of the command line.
-var commandWords = map[string]string{
-	"anew":      "again",
-	"fate":      "Outcome",
-	"gone":      "deleted, displaced",
-	"heed":      "honor",
-	"leave out": "printSkipped",
-	"room":      "capacity",
-	"story":     "describe",
-	"tail":      "follow, most recent lines",
-	"told":      "reported",
-	"whatif":    "simulation",
-	"what if":   "simulation",
-
-	"describe.Ahead": "QueuePosition",
-	"describe.Line":  "QueuePosition",
-}
-
-// pluginWords has words as parts of names: "stand in" is in standIn, StandIns and stand_in.go. A word with a dot is one
-// type or function, in one package: elsewhere the word is an ordinary one.
-var pluginWords = map[string]string{
-	"anew":      "again",
-	"applicant": "candidate",
-	"as stock":  "withStockTiers",
-	"blame":     "isNodeFault",
-	"cast":      "gangDemand",
-	"cheap":     "nonDisruptive",
-	"company":   "serverDomain",
-	"course":    "Planner",
-	"doubt":     "problem",
-	"fence":     "constraint",
-	"give back": "release",
-	"gone":      "evicted, deleted",
-	"harm":      "fragmentation",
-	"heed":      "honor",
-	"hopeless":  "provablyInfeasible",
-	"house":     "planSubJobs",
-	"keeper":    "stateStore",
-	"leaning":   "softConstraints",
-	"ledger":    "accounting",
-	"let end":   "relaxForCompletion",
-	"lonely":    "workersWithoutServer",
-	"numeral":   "(nothing: no text is searched for numbers)",
-	"podless":   "withoutPods",
-	"refill":    "capacityIncrease",
-	"room":      "capacity, free",
-	"said":      "reported",
-	"seat":      "placedMember",
-	"stand in":  "placeholder",
-	"standing":  "evictability",
-	"stranger":  "unknownMember",
-	"suit":      "nodeFeasibility",
-	"tally":     "roleCount",
-	"told":      "reported",
-	"verdict":   "Report",
-	"wish":      "Spec",
-
-	"paddle.finish":        "evictRemainder",
-	"paddle.lets":          "allows",
-	"paddle.line":          "tierSet",
-	"paddle.stage":         "resourceView",
-	"paddle.wall":          "domainBound",
-	"constraints.lets":     "allows",
-	"constraints.wall":     "domainBound",
-	"planner.stage":        "resourceView",
-	"preempt.finish":       "evictRemainder",
-	"placement.Relaxation": "Suggestion",
-	"placement.Stop":       "Blocker",
-	"diagnose.Relaxation":  "Suggestion",
-	"diagnose.Stop":        "Blocker",
-	"solver.attract":       "swapDescent",
-	"solver.board":         "partialAssignment",
-	"solver.cover":         "knapsackCover",
-	"solver.few":           "isSmall",
-	"solver.gather":        "groupedStart",
-	"solver.lots":          "roleDemand",
-	"solver.settle":        "refineExact",
-	"topology.plant":       "build",
-}
+// wordsFile has the words that the names of each folder do not have, and what is written in their place.
+const wordsFile = "testdata/words.yaml"
 
 var (
 	lowerUpper  = regexp.MustCompile(`([a-z0-9])([A-Z])`)
@@ -213,7 +93,9 @@ func declared(file *ast.File, found func(name string, at token.Pos, exact bool))
 }
 
 // wordsIn returns the names of files, packages and declarations that have a word of their folder's vocabulary.
-func wordsIn(files map[string]*ast.File) (hits []string) {
+func wordsIn(t *testing.T, files map[string]*ast.File) (hits []string) {
+	t.Helper()
+	vocabularies := cases.Read[map[string]map[string]string](t, wordsFile)
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		file := files[name]
 		top, _, _ := strings.Cut(name, "/")
@@ -242,7 +124,7 @@ func wordsIn(files map[string]*ast.File) (hits []string) {
 }
 
 func TestWords(t *testing.T) {
-	hits := wordsIn(load(t, os.DirFS("../..")))
+	hits := wordsIn(t, load(t, os.DirFS("../..")))
 	require.Empty(t, hits, strings.Join(hits, "\n"))
 }
 
@@ -258,7 +140,7 @@ func TestWordsIn(t *testing.T) {
 		"func Stop(forecast, broadcast, coverage int) {}": "",
 		`var text = "the cast has no room"`:               "",
 	} {
-		hits := wordsIn(load(t, fstest.MapFS{
+		hits := wordsIn(t, load(t, fstest.MapFS{
 			"plugins/paddle/job/x.go": {Data: []byte("package paddle\n\n" + text + "\n")}, "cmd/cast.go": {Data: []byte("package main\n")},
 		}))
 		if want == "" {
@@ -268,8 +150,8 @@ func TestWordsIn(t *testing.T) {
 		require.Equal(t, []string{"plugins/paddle/job/x.go:3: " + want}, hits)
 	}
 	require.Equal(t, []string{`cmd/kubectl-paddle/describe/story.go:1: story has the word "story": write describe`, `cmd/kubectl-paddle/describe/story.go:3: Line has the word "describe.Line": write QueuePosition`},
-		wordsIn(load(t, fstest.MapFS{"cmd/kubectl-paddle/describe/story.go": {Data: []byte("package describe\n\ntype Line int\n")}})))
-	hits := wordsIn(load(t, fstest.MapFS{"plugins/room/stand_in.go": {Data: []byte("package room\n")}}))
+		wordsIn(t, load(t, fstest.MapFS{"cmd/kubectl-paddle/describe/story.go": {Data: []byte("package describe\n\ntype Line int\n")}})))
+	hits := wordsIn(t, load(t, fstest.MapFS{"plugins/room/stand_in.go": {Data: []byte("package room\n")}}))
 	require.Equal(t, []string{
 		`plugins/room/stand_in.go:1: stand_in has the word "stand in": write placeholder`, `plugins/room/stand_in.go:1: room has the word "room": write capacity, free`,
 	}, hits)

@@ -78,22 +78,22 @@ func requireKubectl(t *testing.T) {
 func nodes() []byte {
 	var text strings.Builder
 	text.WriteString("shapes:\n  node: {cpu: 4, memory: 16Gi}\n  small: {cpu: 4, memory: 16Gi, pods: 1}\nblocks:\n- racks:\n")
-	for _, c := range append([]cause{withoutPods, overused}, causes...) {
-		shape := cmp.Or(c.shape, "node")
-		if c.apart {
+	for _, c := range append([]cause{table().WithoutPods, table().Overused}, table().Causes...) {
+		shape := cmp.Or(c.Shape, "node")
+		if c.Apart {
 			for _, rack := range []string{"-a", "-b"} {
-				fmt.Fprintf(&text, "  - name: %s%s\n    nodes: [{shape: %s, labels: {cause: %s}}]\n", c.name, rack, shape, c.name)
+				fmt.Fprintf(&text, "  - name: %s%s\n    nodes: [{shape: %s, labels: {cause: %s}}]\n", c.Name, rack, shape, c.Name)
 			}
 			continue
 		}
-		fmt.Fprintf(&text, "  - name: %s\n    nodes: [{shape: %s, count: 2, labels: {cause: %s}}]\n", c.name, shape, c.name)
+		fmt.Fprintf(&text, "  - name: %s\n    nodes: [{shape: %s, count: 2, labels: {cause: %s}}]\n", c.Name, shape, c.Name)
 	}
 	fmt.Fprintf(&text, "  - name: spare\n    nodes: [{shape: node, count: %d}]\n", spare)
 	return []byte(text.String())
 }
 
 // nodeCount is how many nodes there are. Each has 4 CPUs and 16 GiB.
-func nodeCount() int { return 2*len(causes) + 2*2 + spare }
+func nodeCount() int { return 2*len(table().Causes) + 2*2 + spare }
 
 const spare = 4
 

@@ -113,13 +113,7 @@ func TestNoTwoPodsOfOneNodeHaveAPortInCommon(t *testing.T) {
 	apart()
 	// What a restart of the gang brings has ports again that nobody else has.
 	require.NoError(t, cluster.Kube.CoreV1().Pods(space).Delete(t.Context(), "a-worker-0", metav1.DeleteOptions{}))
-	cluster.Await(t, "the restart of a", func(ctx context.Context) error {
-		job, err := cluster.Paddle.BatchV1().PaddleJobs(space).Get(ctx, "a", metav1.GetOptions{})
-		if err == nil && (job.Status.Restarts != 1 || job.Status.Phase != v1.Running) {
-			err = fmt.Errorf("%d restarts, %s", job.Status.Restarts, job.Status.Phase)
-		}
-		return err
-	})
+	cluster.AwaitJob(t, space, "a", "restarted", func(job *v1.PaddleJob) bool { return job.Status.Restarts == 1 && job.Status.Phase == v1.Running })
 	run("a")
 	require.NotEmpty(t, first("a"))
 	apart()

@@ -182,15 +182,9 @@ func TestTheLauncherStartsNoOtherPodsProcesses(t *testing.T) {
 		_, err := cluster.Kube.CoreV1().Pods(space).Patch(t.Context(), pod, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
 		require.NoError(t, err)
 	}
-	cluster.Await(t, "the condition LauncherUsable", func(ctx context.Context) error {
-		job, err := jobs.PaddleJobs(space).Get(ctx, "alike", metav1.GetOptions{})
-		if err != nil {
-			return err
-		}
-		if c := meta.FindStatusCondition(job.Status.Conditions, v1.ConditionLauncherUsable); c == nil || c.Reason != lifecycle.ReasonAddressPrefix {
-			return fmt.Errorf("the conditions are %v", job.Status.Conditions)
-		}
-		return nil
+	cluster.AwaitJob(t, space, "alike", "without a usable launcher", func(job *v1.PaddleJob) bool {
+		c := meta.FindStatusCondition(job.Status.Conditions, v1.ConditionLauncherUsable)
+		return c != nil && c.Reason == lifecycle.ReasonAddressPrefix
 	})
 	cluster.Await(t, "an environment on which the launcher fails", func(ctx context.Context) error {
 		gang, err := gangOf(ctx, conformance.PS, space, "alike", 2)

@@ -5,6 +5,7 @@ package conformance
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/paddle-volcano/paddle-volcano/test/conformance/rules"
 )
@@ -118,4 +119,99 @@ func (g *Gang) checkCloudLaunch(pod *Pod, nodes int, problems *problems) (port i
 	}
 	g.leads(launcher.Hosts[launcher.Rank], pod, pod, fmt.Sprintf("launcher, %s: the node", release), problems)
 	return launcher.FirstPort
+}
+
+// checkElastic lets the launchers that are there meet in etcd.
+func (g *Gang) checkElastic(trainers []Pod, problems *problems) {
+	if len(trainers) == 0 {
+		problems.add(nil, "an elastic job needs workers, and has none")
+		return
+	}
+	var first rules.ElasticLauncher
+	for i := range trainers {
+		pod := &trainers[i]
+		launcher, err := rules.ElasticLaunch(pod.Env, pod.IP)
+		if err != nil {
+			problems.add(pod, "elastic launcher: %w", err)
+			return
+		}
+		if i == 0 {
+			first = launcher
+		}
+		if same := first; launcher.Etcd != same.Etcd || launcher.Job != same.Job || launcher.Least != same.Least || launcher.Most != same.Most {
+			problems.add(pod, "elastic launcher: looks for job %s of %d to %d nodes at %s, and %s for job %s of %d to %d at %s",
+				launcher.Job, launcher.Least, launcher.Most, launcher.Etcd, trainers[0].Name, same.Job, same.Least, same.Most, same.Etcd)
+		}
+		if launcher.Job == "default" {
+			problems.add(pod, "elastic launcher: meets every other job that gave no id")
+		}
+		if !launcher.RestartsItself {
+			problems.add(pod, "elastic launcher: ends when a process of its own ends")
+		}
+		if found := g.Resolve(launcher.Host); len(found) == 0 {
+			problems.add(pod, "elastic launcher: tells the others host %s, which leads nowhere", launcher.Host)
+		}
+		if _, err := rules.CollectiveRoleMaker(pod.Env); err != nil {
+			problems.add(pod, "role maker: %w", err)
+		}
+	}
+	if n := len(trainers); n < first.Least || n > first.Most {
+		problems.add(nil, "elastic launchers train with %d to %d nodes, and there are %d", first.Least, first.Most, n)
+	}
+}
+
+// CheckFrontEnds returns everything that keeps the pods from training together as one job when a front end of Paddle's
+// starts the launcher in each of them. Those that read RANK give the nodes their ranks; the others leave them to the
+// order of arrival.
+func (g *Gang) CheckFrontEnds(readsRank bool) error {
+	trainers := g.role(rules.Trainer)
+	started := slices.Clone(trainers)
+	problems := &problems{}
+	for i := range started {
+		pod := &started[i]
+		front, err := rules.StartFrontEnd(pod.Env, readsRank)
+		switch {
+		case err != nil:
+			problems.add(pod, "front end: %w", err)
+		case !front.Distributed:
+			problems.add(pod, "front end: trains alone, and there are %d pods", len(trainers))
+		}
+		pod.Env = front.Env
+	}
+	if len(*problems) > 0 {
+		return errors.Join(*problems...)
+	}
+	for _, release := range frontEndReleases(readsRank) {
+		g.checkLaunch(release, started, problems)
+		for i := range started {
+			g.checkFrontEndMaster(release, &started[i], trainers, problems)
+		}
+	}
+	return errors.Join(*problems...)
+}
+
+// frontEndReleases are the launchers that a front end may start: those that read RANK need a Paddle of 2025.
+func frontEndReleases(readsRank bool) []rules.Release {
+	if readsRank {
+		return []rules.Release{rules.Since2023}
+	}
+	return rules.Releases()
+}
+
+// checkFrontEndMaster judges the port at which the nodes meet: no process of a pod at that address may listen there.
+func (g *Gang) checkFrontEndMaster(release rules.Release, pod *Pod, trainers []Pod, problems *problems) {
+	launcher, err := rules.Launch(pod.Env, pod.IP, release)
+	if err != nil {
+		return // checkLaunch adds the problem
+	}
+	host, port, err := rules.SplitEndpoint(launcher.Master)
+	if err != nil {
+		problems.add(pod, "front end: the master: %w", err)
+		return
+	}
+	for i := range trainers {
+		if other := &trainers[i]; slices.Contains(g.Resolve(host), other.Name) && other.uses(port) {
+			problems.add(pod, "front end: the master, %s:%d, is on the port that %s needs for itself", host, port, other.Name)
+		}
+	}
 }

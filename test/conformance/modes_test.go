@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paddle-volcano/paddle-volcano/test/cases"
 	"github.com/paddle-volcano/paddle-volcano/test/conformance/rules"
 )
 
@@ -76,74 +77,39 @@ func TestGangsOfOtherModesTrain(t *testing.T) {
 	}
 }
 
-func TestTrapsOfOtherModes(t *testing.T) {
-	one := func(index int, name, value string) func(*Gang) {
-		return func(g *Gang) { g.Pods[index].Env[name] = value }
+// trap is a change of the variables of a gang that trains, and what is said of it.
+type trap struct {
+	Gang string
+	// All are variables of every pod, Pods those of some, by their index.
+	All     map[string]string
+	Without []string
+	Pods    map[int]map[string]string
+	Want    string
+}
+
+func TestTrapsOfVariables(t *testing.T) {
+	gangs := map[string]func() *Gang{
+		"ps": psGang, "collective": collectiveGang, "single": singleGang,
+		"direct":  func() *Gang { return psGang().Direct() },
+		"heter":   func() *Gang { return heterGang().Direct() },
+		"elastic": func() *Gang { return elasticGang().Direct() },
+		"shared":  func() *Gang { return sharedGang().Direct() },
 	}
-	all := func(name, value string) func(*Gang) { return func(g *Gang) { g.set(name, value) } }
-	without := func(name string) func(*Gang) { return func(g *Gang) { g.unset(name) } }
-	const server, trainer, heter = 0, 2, 5
-	for _, test := range []struct {
-		name string
-		gang func() *Gang
-		trap func(*Gang)
-		want string
-	}{
-		{"the operator's role", heterGang, one(heter, "TRAINING_ROLE", "HETER"), `TRAINING_ROLE is "HETER"`},
-		{"nobody knows them", heterGang, without("PADDLE_ALL_HETER_TRAINER_IP_PORT_LIST"), "job-heter-0: role maker: AttributeError"},
-		{"a server does not", heterGang, one(server, "PADDLE_ALL_HETER_TRAINER_IP_PORT_LIST", ""), "job-ps-0: knows nothing of the 2"},
-		{"a trainer has none behind it", heterGang, one(trainer, "PADDLE_NEXT_HETER_TRAINER_IP_PORT_LIST", ""), "AssertionError: PADDLE_NEXT"},
-		{"a last stage has none before it", heterGang, one(heter, "PADDLE_PREVIOUS_HETER_TRAINER_IP_PORT_LIST", ""), "AssertionError: PADDLE_PREVIOUS"},
-		{"the stage before is the wrong one", heterGang, one(heter, "PADDLE_PREVIOUS_HETER_TRAINER_IP_PORT_LIST", "10.0.0.21:36000,10.0.0.22:36000,10.0.0.13:36000"),
-			"which must lead to pod job-worker-0 alone"},
-		{"the stage behind is half", heterGang, one(trainer, "PADDLE_NEXT_HETER_TRAINER_IP_PORT_LIST", "10.0.0.21:36000"), "has 1 entries for 2 pods"},
-		{"not in the list", heterGang, one(heter, "PADDLE_PORT", "36001"), "does not find its own endpoint 10.0.0.21:36001"},
-		{"no stage", heterGang, without("STAGE_ID"), "STAGE_ID is not set"},
-		{"no number of stages", heterGang, without("STAGE_NUM"), "STAGE_NUM is not set"},
-		{"no sizes", heterGang, without("PADDLE_STAGE_TRAINERS_NUM"), "PADDLE_STAGE_TRAINERS_NUM is not set"},
-		{"sizes that are no list", heterGang, all("PADDLE_STAGE_TRAINERS_NUM", "3,2"), "is not a list of numbers"},
-		{"sizes that are no numbers", heterGang, all("PADDLE_STAGE_TRAINERS_NUM", "[3,x]"), "is not a list of numbers"},
-		{"wrong sizes", heterGang, all("PADDLE_STAGE_TRAINERS_NUM", "[2, 3]"), "reckons with 2 stages of [2 3] processes"},
-		{"the wrong stage", heterGang, one(heter, "STAGE_ID", "1"), "job-heter-0: takes itself for a process of stage 1"},
-		{"no device", heterGang, without("HETER_DEVICE_TYPE"), "HETER_DEVICE_TYPE is not set"},
-		{"an unknown device", heterGang, one(heter, "HETER_DEVICE_TYPE", "GPU"), `HETER_DEVICE_TYPE is "GPU"`},
-		{"no device for 2.0", heterGang, without("PADDLE_HETER_TRAINER_DEVICE"), "PADDLE_HETER_TRAINER_DEVICE is"},
-		{"no list for 2.0", heterGang, without("PADDLE_HETER_TRAINER_IP_PORT_LIST"), "PADDLE_HETER_TRAINER_IP_PORT_LIST has 0 entries"},
-		{"heter without a mode for it", heterGang, func(g *Gang) { g.Pods, g.Mode = g.Pods[2:], Collective }, "has no heterogeneous trainers"},
-		{"a list of nobody", psGang, all("PADDLE_ALL_HETER_TRAINER_IP_PORT_LIST", "10.0.0.9:1"), "AssertionError"},
-
-		{"a fixed number", elasticGang, all("PADDLE_NNODES", "3"), "is no range"},
-		{"an empty range", elasticGang, all("PADDLE_NNODES", "4:2"), "is not a range of nodes"},
-		{"too few", elasticGang, all("PADDLE_NNODES", "4:5"), "train with 4 to 5 nodes, and there are 3"},
-		{"too many", elasticGang, all("PADDLE_NNODES", "1:2"), "train with 1 to 2 nodes, and there are 3"},
-		{"endpoints", elasticGang, all("PADDLE_TRAINER_ENDPOINTS", "10.0.0.10:1"), "beats the etcd"},
-		{"a rank", elasticGang, one(1, "PADDLE_TRAINER_ID", "1"), "IndexError: PADDLE_TRAINER_ID=1"},
-		{"a rank of the older kind", elasticGang, one(1, "PADDLE_RANK", "1"), "IndexError: PADDLE_RANK=1"},
-		{"no etcd", elasticGang, all("PADDLE_MASTER", "10.0.0.9:2379"), "does not switch to elastic training"},
-		{"two etcds", elasticGang, one(1, "PADDLE_MASTER", "etcd://kv2:2379"), "job-worker-1: elastic launcher: looks for job"},
-		{"an etcd without a port", elasticGang, all("PADDLE_MASTER", "etcd://kv"), "is not host:port"},
-		{"no id", elasticGang, without("PADDLE_JOB_ID"), "meets every other job"},
-		{"two ids", elasticGang, one(2, "PADDLE_JOB_ID", "other"), "job-worker-2: elastic launcher: looks for job other"},
-		{"no level", elasticGang, without("PADDLE_ELASTIC_LEVEL"), "ends when a process of its own ends"},
-		{"the old launcher's variables", elasticGang, all("PADDLE_ELASTIC_JOB_ID", "x"), "legacy mode"},
-		{"a timeout that is none", elasticGang, all("PADDLE_ELASTIC_TIMEOUT", "long"), "is not a number"},
-		{"an address that leads nowhere", elasticGang, one(1, "POD_IP", "10.9.9.9"), "which leads nowhere"},
-		{"nobody", elasticGang, func(g *Gang) { g.Pods = nil }, "needs workers"},
-
-		{"two at one port", sharedGang, one(trainer, "PADDLE_PORT", "20000"), "both use port 20000"},
-		{"no port of its own", sharedGang, one(trainer, "PADDLE_PORT", ""), "has no port of its own"},
-		{"launchers choose the same", sharedGang, one(trainer, "PORT_RANGE", "20001:20005"), "choose from the same ports"},
-		{"a launcher chooses any", sharedGang, without("PORT_RANGE"), "choose from the same ports"},
-		{"a launcher may choose another's", sharedGang, one(trainer, "PORT_RANGE", "20041:20080"), "both use port 20080"},
-		{"gloo where a neighbour is", sharedGang, all("PADDLE_GLOO_HTTP_ENDPOINT", "10.1.0.1:20040"), "is on the port that job-worker-0 needs"},
-		{"gloo where a neighbour may be", sharedGang, all("PADDLE_GLOO_HTTP_ENDPOINT", "10.1.0.1:20041"), "is on the port that job-worker-0 needs"},
-		{"the wrong port at the right address", sharedGang, all("PADDLE_PSERVERS_IP_PORT_LIST", "10.1.0.1:20040,10.1.0.2:20020"), "does not find its own endpoint"},
-	} {
-		t.Run(test.name, func(t *testing.T) {
-			gang := test.gang().Direct()
+	for name, test := range cases.Read[map[string]trap](t, "testdata/traps.yaml") {
+		t.Run(name, func(t *testing.T) {
+			require.Contains(t, gangs, test.Gang)
+			gang := gangs[test.Gang]()
 			require.NoError(t, gang.Check(), "before")
-			test.trap(gang)
-			require.ErrorContains(t, gang.Check(), test.want)
+			for _, variable := range test.Without {
+				gang.unset(variable)
+			}
+			for variable, value := range test.All {
+				gang.set(variable, value)
+			}
+			for index, variables := range test.Pods {
+				maps.Copy(gang.Pods[index].Env, variables)
+			}
+			require.ErrorContains(t, gang.Check(), test.Want)
 		})
 	}
 }

@@ -4,6 +4,7 @@ package crd_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -18,6 +19,7 @@ import (
 
 	paddlev1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/deploy"
+	"github.com/paddle-volcano/paddle-volcano/test/cases"
 	"github.com/paddle-volcano/paddle-volcano/test/crd"
 	"github.com/paddle-volcano/paddle-volcano/test/docs"
 	"github.com/paddle-volcano/paddle-volcano/test/manifests"
@@ -102,9 +104,8 @@ func requireAccepted(t *testing.T, where string, objects []*unstructured.Unstruc
 	return found
 }
 
-const (
-	// trains is a job that is accepted.
-	trains = `
+// trains is a job that is accepted.
+const trains = `
 apiVersion: batch.paddlepaddle.org/v1
 kind: PaddleJob
 metadata: {name: wide, namespace: train}
@@ -112,9 +113,6 @@ spec:
   ps: {replicas: 2, template: {spec: {containers: [{name: paddle, image: paddle}]}}}
   worker: {replicas: 2, template: {spec: {containers: [{name: paddle, image: paddle}]}}}
 `
-	container = `{spec: {containers: [{name: paddle, image: paddle}]}}`
-	heter     = `heter: {replicas: 1, template: ` + container + `}`
-)
 
 // job is the job that trains with a patch: null takes a field out.
 func job(t *testing.T, patch string) *unstructured.Unstructured {
@@ -148,51 +146,42 @@ func merge(object, change map[string]any) {
 
 func TestRightSpecsAreAccepted(t *testing.T) {
 	t.Parallel()
-	for name, patch := range map[string]string{
-		"servers and workers":       ``,
-		"heterogeneous workers":     `spec: {` + heter + `}`,
-		"workers":                   `spec: {ps: null}`,
-		"elastic":                   `spec: {ps: null, elasticPolicy: {minReplicas: 1, maxReplicas: 4}}`,
-		"elastic by its old names":  `spec: {ps: null, elastic: 0, worker: {requests: 1, limits: 4}}`,
-		"elastic without bounds":    `spec: {ps: null, elastic: 1}`,
-		"bounds of no elastic job":  `spec: {worker: {requests: 0, limits: 0}}`,
-		"elasticPolicy of no bound": `spec: {elasticPolicy: {etcd: "10.0.0.1:2379"}}`,
-		"OnFailure with servers":    `spec: {worker: {template: {spec: {restartPolicy: OnFailure}}}}`,
-		"OnFailure of one worker":   `spec: {ps: null, worker: {replicas: 1, template: {spec: {restartPolicy: OnFailure}}}}`,
-		"OnFailure of elastic ones": `spec: {ps: null, elastic: 1, worker: {template: {spec: {restartPolicy: OnFailure}}}}`,
-		"misspelt cleanPodPolicy":   `spec: {cleanPodPolicy: OnFailed}`,
-		"unknown intranet":          `spec: {intranet: Nowhere}`,
-		"empty queue":               `spec: {schedulingPolicy: {queue: "", priorityClass: ""}}`,
-		"queue with dots":           `spec: {schedulingPolicy: {queue: team.a}}`,
-		"all pods":                  `spec: {schedulingPolicy: {minAvailable: 4}}`,
-		"hard topology":             `spec: {schedulingPolicy: {networkTopology: {highestTierAllowed: 0}}}`,
-		"soft topology":             `spec: {schedulingPolicy: {networkTopology: {mode: soft}}}`,
-		"named tier":                `spec: {schedulingPolicy: {networkTopology: {highestTierName: rack}}}`,
-		"another controller's":      `spec: {managedBy: kueue.x-k8s.io/multikueue}`,
-		"podFailurePolicy": `spec: {runPolicy: {podFailurePolicy: {rules: [{action: FailJob, onExitCodes: {operator: In, values: [3]}},
-			{action: Ignore, onExitCodes: {containerName: paddle, operator: NotIn, values: [0, 1]}}]}}}`,
-		"permanentExitCodes": `spec: {runPolicy: {permanentExitCodes: [3, 4]}}`,
-		"restartScope Pod":   `spec: {runPolicy: {restartScope: Pod}}`,
-		"sample set":         `spec: {sampleSetRef: {name: data, mountPath: /data}}`,
-		"name of 54":         `metadata: {name: ` + strings.Repeat("a", 54) + `}`,
-	} {
+	for name, patch := range cases.Read[map[string]json.RawMessage](t, "testdata/right.yaml") {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Empty(t, validator(t).Create(t.Context(), job(t, patch)))
+			require.Empty(t, validator(t).Create(t.Context(), job(t, string(patch))))
 		})
 	}
 }
 
+// wrongSpec is a change of a job that is accepted, and what the refusal says.
+type wrongSpec struct {
+	Patch         json.RawMessage
+	Field, Remedy string
+}
+
+func readWrong(t *testing.T) map[string]wrongSpec {
+	t.Helper()
+	return cases.Read[map[string]wrongSpec](t, "testdata/wrong.yaml")
+}
+
+// wrong is the job that trains with a patch in which LONG is a name of 254 letters.
+func wrong(t *testing.T, patch json.RawMessage) *unstructured.Unstructured {
+	t.Helper()
+	return job(t, strings.ReplaceAll(string(patch), "LONG", strings.Repeat("a", 254)))
+}
+
 func TestWrongSpecsAreRefused(t *testing.T) {
 	t.Parallel()
+	wrongSpecs := readWrong(t)
 	for name, tc := range wrongSpecs {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			errs := validator(t).Create(t.Context(), wrong(t, tc.patch))
+			errs := validator(t).Create(t.Context(), wrong(t, tc.Patch))
 			require.NotEmpty(t, errs)
 			text := errs.ToAggregate().Error()
-			require.Contains(t, text, tc.field)
-			require.Contains(t, text, tc.remedy)
+			require.Contains(t, text, tc.Field)
+			require.Contains(t, text, tc.Remedy)
 		})
 	}
 	require.GreaterOrEqual(t, len(wrongSpecs), 60)

@@ -4,7 +4,6 @@ package crd_test
 
 import (
 	"encoding/json"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -32,6 +31,7 @@ var foundLater = []string{"queue in capitals", "queue too long", "priority class
 // The CRD judges a job when it is created or changed. One that was stored before the CRD had a rule is not run either.
 func TestStoredJobsThatAreWrongAreNotRun(t *testing.T) {
 	t.Parallel()
+	wrongSpecs := readWrong(t)
 	exempt := map[string]bool{}
 	for _, name := range append(foundLater, neverStored...) {
 		require.Contains(t, wrongSpecs, name)
@@ -40,7 +40,7 @@ func TestStoredJobsThatAreWrongAreNotRun(t *testing.T) {
 	for name, tc := range wrongSpecs {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			text, err := wrong(t, tc.patch).MarshalJSON()
+			text, err := wrong(t, tc.Patch).MarshalJSON()
 			require.NoError(t, err)
 			stored := &paddlev1.PaddleJob{}
 			if json.Unmarshal(text, stored) != nil {
@@ -56,13 +56,13 @@ func TestStoredJobsThatAreWrongAreNotRun(t *testing.T) {
 // is wrong with its spec.
 func TestStatusOfStoredJobsCanBeWritten(t *testing.T) {
 	t.Parallel()
-	for name, tc := range wrongSpecs {
+	for name, tc := range readWrong(t) {
 		if name == "container without a name" {
 			continue // every CRD has required it, and nothing of a list without its keys may stay as it is
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			stored := wrong(t, tc.patch)
+			stored := wrong(t, tc.Patch)
 			written := stored.DeepCopy()
 			require.NoError(t, unstructured.SetNestedField(written.Object, "Pending", "status", "phase"))
 			require.Empty(t, validator(t).Update(t.Context(), written, stored))
@@ -71,9 +71,4 @@ func TestStatusOfStoredJobsCanBeWritten(t *testing.T) {
 			require.Empty(t, validator(t).Update(t.Context(), released, written))
 		})
 	}
-}
-
-func wrong(t *testing.T, patch string) *unstructured.Unstructured {
-	t.Helper()
-	return job(t, strings.ReplaceAll(patch, "LONG", strings.Repeat("a", 254)))
 }

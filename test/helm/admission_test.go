@@ -100,16 +100,9 @@ func testPodsAreHeldToTheNamespacesStandard(t *testing.T) {
 // awaitRefusal waits until a job of two workers says why its pods are refused; Volcano says so in events alone.
 func awaitRefusal(t *testing.T, namespace string) {
 	t.Helper()
-	cluster.Await(t, "the job to say that its pods are refused", func(ctx context.Context) error {
-		job, err := cluster.Paddle.BatchV1().PaddleJobs(namespace).Get(ctx, "pair", metav1.GetOptions{})
-		if err != nil {
-			return err
-		}
+	cluster.AwaitJob(t, namespace, "pair", "one whose pods are refused", func(job *paddlev1.PaddleJob) bool {
 		c := meta.FindStatusCondition(job.Status.Conditions, paddlev1.ConditionScheduled)
-		if c == nil || c.Reason != lifecycle.ReasonPodSecurityViolation || !strings.Contains(c.Message, `violates PodSecurity "baseline:latest"`) {
-			return fmt.Errorf("it says %v", c)
-		}
-		return nil
+		return c != nil && c.Reason == lifecycle.ReasonPodSecurityViolation && strings.Contains(c.Message, `violates PodSecurity "baseline:latest"`)
 	})
 }
 

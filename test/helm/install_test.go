@@ -55,24 +55,14 @@ func submit(t *testing.T, namespace, name string) {
 
 func awaitPhase(t *testing.T, namespace, name string, want paddlev1.Phase) {
 	t.Helper()
-	cluster.Await(t, name+" to be "+string(want), func(ctx context.Context) error {
-		job, err := cluster.Paddle.BatchV1().PaddleJobs(namespace).Get(ctx, name, metav1.GetOptions{})
-		if err == nil && job.Status.Phase != want {
-			err = fmt.Errorf("it is %q", job.Status.Phase)
-		}
-		return err
-	})
+	cluster.AwaitJob(t, namespace, name, string(want), func(job *paddlev1.PaddleJob) bool { return job.Status.Phase == want })
 }
 
 // awaitRestart waits until a job has been restarted. Its second restart would be 10 seconds after the first.
 func awaitRestart(t *testing.T, namespace, name string) {
 	t.Helper()
-	cluster.Await(t, name+" to be restarted", func(ctx context.Context) error {
-		job, err := cluster.Paddle.BatchV1().PaddleJobs(namespace).Get(ctx, name, metav1.GetOptions{})
-		if err == nil && (job.Status.Restarts == 0 || job.Status.Phase != paddlev1.Running) {
-			err = fmt.Errorf("it is %q after %d restarts", job.Status.Phase, job.Status.Restarts)
-		}
-		return err
+	cluster.AwaitJob(t, namespace, name, "restarted", func(job *paddlev1.PaddleJob) bool {
+		return job.Status.Restarts > 0 && job.Status.Phase == paddlev1.Running
 	})
 }
 

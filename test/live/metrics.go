@@ -8,8 +8,13 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"regexp"
 	"strconv"
 	"strings"
+	"testing"
+
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
 // Metrics are what a component serves to Prometheus now: values by name and labels, as they are written there. Scheduler,
@@ -50,4 +55,77 @@ func ParseMetrics(text io.Reader) (map[string]float64, error) {
 		values[lines.Text()[:at]] = value
 	}
 	return values, lines.Err()
+}
+
+// cycleMetric counts the scheduling cycles that have ended.
+const cycleMetric = "volcano_e2e_scheduling_latency_milliseconds_count"
+
+// Cycles returns how many scheduling cycles the scheduler has ended since it started.
+func (p *Plane) Cycles(ctx context.Context) (int, error) {
+	values, err := p.Metrics(ctx, sandbox.Scheduler)
+	if err != nil {
+		return 0, err
+	}
+	count, found := values[cycleMetric]
+	if !found {
+		return 0, fmt.Errorf("the scheduler has no metric %s", cycleMetric)
+	}
+	return int(count), nil
+}
+
+// UntilCycles waits until the scheduler has begun and ended so many more cycles.
+func (p *Plane) UntilCycles(ctx context.Context, more int) error {
+	start, err := p.Cycles(ctx)
+	if err != nil {
+		return err
+	}
+	return p.Until(ctx, fmt.Sprintf("%d scheduling cycles", more), func(ctx context.Context) error {
+		now, err := p.Cycles(ctx)
+		// The cycle that ran at the start does not count as whole.
+		if err == nil && now <= start+more {
+			err = fmt.Errorf("%d have ended", now-start)
+		}
+		return err
+	})
+}
+
+// AwaitCycles is UntilCycles for a test.
+func (p *Plane) AwaitCycles(t testing.TB, more int) {
+	t.Helper()
+	if err := p.UntilCycles(t.Context(), more); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Memory is what a component has in memory now, and the most that it ever had, in MiB (proc(5), VmRSS and VmHWM).
+func (p *Plane) Memory(component string) (now, most float64, err error) {
+	for _, c := range sandbox.ComponentStatuses(p.StateDir()) {
+		if c.Name != component {
+			continue
+		}
+		text, err := os.ReadFile("/proc/" + c.Process + "/status")
+		if err != nil {
+			return 0, 0, fmt.Errorf("read the memory of %s: %w", component, err)
+		}
+		if now, most, err = parseMemory(string(text)); err != nil {
+			return 0, 0, fmt.Errorf("read the memory of %s: %w", component, err)
+		}
+		return now, most, nil
+	}
+	return 0, 0, fmt.Errorf("read the memory of %s: the sandbox runs none", component)
+}
+
+func parseMemory(status string) (now, most float64, err error) {
+	for line, into := range map[string]*float64{"VmRSS": &now, "VmHWM": &most} {
+		found := regexp.MustCompile(`(?m)^` + line + `:\s+(\d+) kB$`).FindStringSubmatch(status)
+		if found == nil {
+			return 0, 0, fmt.Errorf("its status has no %s", line)
+		}
+		kib, err := strconv.ParseFloat(found[1], 64)
+		if err != nil {
+			return 0, 0, fmt.Errorf("its %s: %w", line, err)
+		}
+		*into = kib / 1024
+	}
+	return now, most, nil
 }

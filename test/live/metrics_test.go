@@ -17,3 +17,12 @@ func TestParseMetrics(t *testing.T) {
 	_, err = ParseMetrics(strings.NewReader("sum of\n"))
 	require.ErrorContains(t, err, `"sum of"`)
 }
+
+func TestParseMemory(t *testing.T) {
+	t.Parallel()
+	now, most, err := parseMemory("Name:\tetcd\nVmHWM:\t    2048 kB\nVmRSS:\t    1536 kB\n")
+	require.NoError(t, err)
+	require.Equal(t, [2]float64{1.5, 2}, [2]float64{now, most})
+	_, _, err = parseMemory("Name:\tetcd\nVmHWM:\t    2048 kB\n")
+	require.ErrorContains(t, err, "no VmRSS")
+}

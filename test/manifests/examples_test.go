@@ -250,19 +250,10 @@ func (e *example) requireRow(t *testing.T, namespace string) {
 // awaitPhase waits for a phase and fails at once when the job ends otherwise.
 func (e *example) awaitPhase(t *testing.T, namespace string, phase paddlev1.Phase) *paddlev1.PaddleJob {
 	t.Helper()
-	var job *paddlev1.PaddleJob
-	shared.Await(t, e.job+" to be "+string(phase), func(ctx context.Context) error {
-		var err error
-		if job, err = shared.Paddle.BatchV1().PaddleJobs(namespace).Get(ctx, e.job, metav1.GetOptions{}); err != nil {
-			return err
-		}
+	return shared.AwaitJob(t, namespace, e.job, string(phase), func(job *paddlev1.PaddleJob) bool {
 		require.NotEqual(t, paddlev1.Failed, job.Status.Phase, "%+v", job.Status.Conditions)
-		if job.Status.Phase != phase {
-			return fmt.Errorf("it is %q: %+v", job.Status.Phase, job.Status.Conditions)
-		}
-		return nil
+		return job.Status.Phase == phase
 	})
-	return job
 }
 
 func (e *example) requireReady(t *testing.T, job *paddlev1.PaddleJob, servers, workers int) {

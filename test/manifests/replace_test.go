@@ -134,13 +134,7 @@ func (p *plane) runExample(t *testing.T, namespace string) {
 	}
 	_, err := p.objects.Create(t.Context(), namespace, metav1.CreateOptions{}, example...)
 	require.NoError(t, err)
-	p.Await(t, "the job to run", func(ctx context.Context) error {
-		job, err := p.Paddle.BatchV1().PaddleJobs(namespace).Get(ctx, example[0].GetName(), metav1.GetOptions{})
-		if err == nil && job.Status.Phase != paddlev1.Running {
-			err = fmt.Errorf("it is %q", job.Status.Phase)
-		}
-		return err
-	})
+	p.AwaitJob(t, namespace, example[0].GetName(), "running", func(job *paddlev1.PaddleJob) bool { return job.Status.Phase == paddlev1.Running })
 }
 
 func read(t *testing.T, file string) []*unstructured.Unstructured {

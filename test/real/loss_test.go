@@ -4,10 +4,10 @@ package real_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -15,11 +15,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/retry"
 	"k8s.io/utils/ptr"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/test/live"
+	"github.com/paddle-volcano/paddle-volcano/test/sandbox"
 )
 
 // slowly lets a job train for long enough that a test can do something to it, also on a fast machine.
@@ -101,23 +105,104 @@ func (r *trial) kill(t *testing.T, pod string) {
 // awaitEvent waits for an event about the job whose message has all words in it.
 func (r *trial) awaitEvent(t *testing.T, kind, reason string, words ...string) {
 	t.Helper()
-	cluster.Await(t, "the event "+reason, func(ctx context.Context) error {
-		events, err := cluster.Kube.CoreV1().Events(r.namespace).List(ctx, metav1.ListOptions{FieldSelector: "involvedObject.kind=PaddleJob,involvedObject.name=" + r.job})
-		if err != nil {
+	cluster.AwaitEvent(t, r.namespace, r.job, kind, reason, words...)
+}
+
+// The only node that the job can run on is drained, as `kubectl drain` does it, and comes back. It is not parallel: no other
+// job would be placed meanwhile.
+func TestNodeIsDrained(t *testing.T) {
+	live.RequireReal(t)
+	live.SkipUnlessAll(t)
+	r := newTrial(t, "job")
+	r.create(t, r.psJob(intranet(v1.Service), slowly))
+	r.await(t, "worker", "step 20 loss", 2)
+	cordon(t, true)
+	t.Cleanup(func() { cordon(t, false) })
+	pods := cluster.Kube.CoreV1().Pods(r.namespace)
+	list, err := pods.List(t.Context(), metav1.ListOptions{FieldSelector: "spec.nodeName=" + sandbox.RealNode})
+	require.NoError(t, err)
+	require.Len(t, list.Items, 4)
+	var gone []types.UID
+	for i := range list.Items {
+		gone = append(gone, list.Items[i].UID)
+		require.NoError(t, pods.EvictV1(t.Context(), &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: list.Items[i].Name, Namespace: r.namespace}}))
+	}
+	r.awaitPods(t, "a gang that waits for a node", func(pods []corev1.Pod) bool {
+		return len(pods) == 4 && !slices.ContainsFunc(pods, func(pod corev1.Pod) bool {
+			return pod.Spec.NodeName != "" || slices.Contains(gone, pod.UID)
+		})
+	})
+	r.awaitJob(t, "waiting for a node", func(job *v1.PaddleJob) bool {
+		return job.Status.Phase == v1.Restarting || job.Status.Phase == v1.Pending
+	})
+	cordon(t, false)
+	done := r.awaitTrained(t, 2)
+	require.EqualValues(t, 1, done.Status.Restarts)
+	require.Len(t, r.said("worker", "resumed from step "), 2)
+}
+
+// cordon lets no pod be placed on the real node, or lets them again.
+func cordon(t *testing.T, yes bool) {
+	t.Helper()
+	_, err := cluster.Kube.CoreV1().Nodes().Patch(context.Background(), sandbox.RealNode, types.MergePatchType,
+		[]byte(fmt.Sprintf(`{"spec":{"unschedulable":%t}}`, yes)), metav1.PatchOptions{})
+	require.NoError(t, err)
+}
+
+// awaitPods waits until the namespace's pods are as wanted.
+func (r *trial) awaitPods(t *testing.T, what string, want func([]corev1.Pod) bool) {
+	t.Helper()
+	cluster.Await(t, what, func(ctx context.Context) error {
+		list, err := cluster.Kube.CoreV1().Pods(r.namespace).List(ctx, metav1.ListOptions{})
+		if err != nil || want(list.Items) {
 			return err
 		}
 		var seen []string
-		for i := range events.Items {
-			e := &events.Items[i]
-			missing := e.Type != kind || e.Reason != reason
-			for _, word := range words {
-				missing = missing || !strings.Contains(e.Message, word)
-			}
-			if !missing {
-				return nil
-			}
-			seen = append(seen, fmt.Sprintf("%s %s: %s", e.Type, e.Reason, e.Message))
+		for i := range list.Items {
+			seen = append(seen, fmt.Sprintf("%s %s on %q", list.Items[i].Name, list.Items[i].Status.Phase, list.Items[i].Spec.NodeName))
 		}
-		return errors.New("there are: " + strings.Join(seen, "; "))
+		return fmt.Errorf("there are: %v", seen)
 	})
+}
+
+// edit changes the job's spec.
+func (r *trial) edit(t *testing.T, changes ...change) {
+	t.Helper()
+	jobs := cluster.Paddle.BatchV1().PaddleJobs(r.namespace)
+	require.NoError(t, retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		job, err := jobs.Get(t.Context(), r.job, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		for _, c := range changes {
+			c(job)
+		}
+		_, err = jobs.Update(t.Context(), job, metav1.UpdateOptions{})
+		return err
+	}))
+}
+
+// A job that is suspended leaves the node, and goes on from its checkpoint when it is resumed.
+func TestSuspendedJobGoesOn(t *testing.T) {
+	t.Parallel()
+	live.RequireReal(t)
+	for name, changes := range onEveryChange(map[string][]change{"ps": nil, "collective by the launcher": {noServers, launched}}, "collective by the launcher") {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := newTrial(t, "job")
+			suspend := func(yes bool) change {
+				return runs(func(run *v1.RunPolicy) { run.Suspend = &yes })
+			}
+			r.create(t, r.psJob(append(changes, intranet(v1.Service), slowly)...))
+			r.await(t, "worker", "step 20 loss", 2)
+			r.edit(t, suspend(true))
+			r.awaitPhase(t, v1.Suspended)
+			r.awaitPods(t, "no pods", func(pods []corev1.Pod) bool { return len(pods) == 0 })
+			r.edit(t, suspend(false))
+			done := r.awaitTrained(t, 2)
+			require.Zero(t, done.Status.Restarts)
+			require.EqualValues(t, 1, done.Status.Recreations)
+			require.Len(t, r.said("worker", "resumed from step "), 2)
+		})
+	}
 }

@@ -5,10 +5,12 @@ package sandbox
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 )
 
 func TestCompleteOptions(t *testing.T) {
@@ -42,4 +44,47 @@ func TestBadOptions(t *testing.T) {
 func TestOutsideAClone(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.ErrorContains(t, (&Options{}).complete(), "this is no clone of paddle-volcano")
+}
+
+func TestRealOptions(t *testing.T) {
+	t.Parallel()
+	archive := filepath.Join(t.TempDir(), "image.tar")
+	require.NoError(t, os.WriteFile(archive, nil, 0o600))
+	o := Options{Real: &Real{Images: []string{archive}}}
+	require.NoError(t, o.complete())
+	for _, n := range o.simulatedNodes() {
+		require.Equal(t, kwokNodeValue, n.Annotations[kwokNode])
+		require.True(t, slices.ContainsFunc(n.Spec.Taints, func(taint corev1.Taint) bool { return taint.Key == TaintSimulated }), n.Name)
+	}
+	own := Options{Topology: Uniform(2), Real: &Real{}}
+	require.NoError(t, own.complete())
+	require.Empty(t, own.simulatedNodes()[0].Spec.Taints, "a cluster of one's own is left as it is")
+	missing := Options{Real: &Real{Images: []string{"/nowhere.tar"}}}
+	require.ErrorIs(t, missing.complete(), os.ErrNotExist)
+
+	plain := Options{}
+	require.NoError(t, plain.complete())
+	require.Empty(t, plain.simulatedNodes()[0].Annotations)
+	require.NotContains(t, plain.builds(), buildKubelet)
+	require.Contains(t, own.builds(), buildBarrier)
+}
+
+func TestBarrierImage(t *testing.T) {
+	t.Parallel()
+	require.Empty(t, barrierImage([]string{"--leader-elect=true"}))
+	require.Equal(t, "b:2", barrierImage([]string{"--barrier-image=a:1", "--workers=3", "--barrier-image=b:2"}))
+	require.Empty(t, barrierImage([]string{"--barrier-image=a:1", "--barrier-image="}))
+}
+
+func TestBoxPortsRunOut(t *testing.T) {
+	t.Parallel()
+	st := &starter{Sandbox: &Sandbox{ports: &ports{}}, options: &Options{Real: &Real{}}}
+	t.Cleanup(func() { require.NoError(t, st.ports.release()) })
+	first, err := st.takePorts(boxPorts - 1)
+	require.NoError(t, err)
+	last, err := st.takePorts(1)
+	require.NoError(t, err)
+	require.Equal(t, st.real.ports, slices.Concat(first, last), "all lead into the box")
+	_, err = st.takePorts(1)
+	require.ErrorContains(t, err, "no more than 12 ports")
 }

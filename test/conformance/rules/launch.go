@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -179,5 +180,133 @@ func (l *Launcher) readProcesses(env map[string]string) error {
 		first, _, _ := strings.Cut(servers, ":")
 		l.Gloo = first + ":" + port
 	}
+	return nil
+}
+
+// CloudLauncher is what the launcher before Paddle 2.3 concludes on one node.
+type CloudLauncher struct {
+	// Hosts are the nodes in the order of their ranks.
+	Hosts []string
+	// Rank is the node's place among them.
+	Rank int
+	// FirstPort is where the ports of each node's processes begin.
+	FirstPort int
+}
+
+// defaultPort is the launcher's own choice where it is given none.
+const defaultPort = 6170
+
+// CloudLaunch concludes what `python -m paddle.distributed.launch`, or fleetrun, of Paddle 2.0 to 2.2 does with one
+// process per node in collective training. The images that paddle-operator's examples name are of that time.
+//
+// Source: python/paddle/distributed/fleet/cloud_utils.py (use_paddlecloud, get_cloud_cluster) and launch_utils.py
+// (get_cluster). With servers it starts the program as `python train.py` does.
+func CloudLaunch(env map[string]string) (CloudLauncher, error) {
+	l := CloudLauncher{FirstPort: defaultPort}
+	for _, name := range []string{"PADDLE_TRAINERS", "POD_IP", "PADDLE_TRAINER_ID", "TRAINER_PORTS_NUM"} {
+		if _, ok := env[name]; !ok {
+			return l, fmt.Errorf("%w: %s is not set", ErrNotDistributed, name)
+		}
+	}
+	var err error
+	if l.Rank, err = integer(env, "PADDLE_TRAINER_ID"); err != nil {
+		return l, err
+	}
+	ports, err := integer(env, "TRAINER_PORTS_NUM")
+	if err != nil {
+		return l, err
+	}
+	l.Hosts = strings.Split(env["PADDLE_TRAINERS"], ",")
+	if !slices.Contains(l.Hosts, env["POD_IP"]) {
+		return l, fmt.Errorf("ValueError: POD_IP %s is not in PADDLE_TRAINERS=%s", env["POD_IP"], env["PADDLE_TRAINERS"])
+	}
+	if l.Rank < 0 || l.Rank >= len(l.Hosts) {
+		return l, fmt.Errorf("IndexError: rank %d of %d nodes", l.Rank, len(l.Hosts))
+	}
+	// A port that is no number is not an error there.
+	if port, err := integer(env, "PADDLE_PORT"); err == nil && len(l.Hosts) > 1 && ports >= 1 {
+		l.FirstPort = port
+	}
+	return l, nil
+}
+
+// ElasticLauncher is what `python -m paddle.distributed.launch` concludes on one node of elastic training.
+type ElasticLauncher struct {
+	// Host is the node's own address, which the others are told.
+	Host string
+	// Etcd is where it looks for its etcd.
+	Etcd string
+	// Job is the key under which nodes find each other there.
+	Job string
+	// Least and Most bound the number of nodes.
+	Least, Most int
+	// RestartsItself says whether it starts its processes again when one of them, or another node, has gone.
+	RestartsItself bool
+	// Timeout is for how many seconds it waits for more nodes, MaxRestart how often it starts again.
+	Timeout, MaxRestart int
+}
+
+// ElasticLaunch concludes what the launcher does with the variables of elastic training.
+//
+// Source: python/paddle/distributed/launch/, context/args_envs.py, plugins/__init__.py (collective_compatible, which comes
+// before the controller is chosen), controllers/collective.py (CollectiveElasticController), controllers/master.py
+// (ETCDMaster), controllers/controller.py (watch), job/job.py.
+func ElasticLaunch(env map[string]string, ownIP string) (ElasticLauncher, error) {
+	l := ElasticLauncher{Host: ownIP, Timeout: 30, MaxRestart: 3, Least: 1, Most: 1, Job: "default"}
+	for _, name := range []string{"DISTRIBUTED_TRAINER_ENDPOINTS", "PADDLE_ELASTIC_JOB_ID", "PADDLE_DISTRI_BACKEND", "FLAGS_START_PORT"} {
+		if _, ok := env[name]; ok {
+			return l, fmt.Errorf("%s switches the launcher to its legacy mode", name)
+		}
+	}
+	if _, ok := env["PADDLE_TRAINER_ENDPOINTS"]; ok {
+		return l, errors.New("PADDLE_TRAINER_ENDPOINTS beats the etcd and the bounds")
+	}
+	master := env["PADDLE_MASTER"]
+	if !strings.HasPrefix(master, "etcd://") {
+		return l, fmt.Errorf("PADDLE_MASTER=%s does not switch to elastic training", master)
+	}
+	// Python's strip takes off characters, at both ends, not a prefix.
+	l.Etcd = strings.Trim(master, "etcd:/")
+	if _, _, err := SplitEndpoint(l.Etcd); err != nil {
+		return l, fmt.Errorf("the etcd: %w", err)
+	}
+	if host := env["POD_IP"]; strings.Contains(host, ".") {
+		l.Host = host
+	}
+	for _, name := range []string{"PADDLE_TRAINER_ID", "PADDLE_RANK"} {
+		if rank, err := integer(env, name); err == nil && rank >= 0 {
+			return l, fmt.Errorf("IndexError: %s=%d gives the node a rank, for which there is no place once a node has gone", name, rank)
+		}
+	}
+	if id, ok := env["PADDLE_JOB_ID"]; ok {
+		l.Job = id
+	}
+	return l, l.readNumbers(env)
+}
+
+func (l *ElasticLauncher) readNumbers(env map[string]string) error {
+	nodes := env["PADDLE_NNODES"]
+	least, most, ok := strings.Cut(nodes, ":")
+	if !ok {
+		return fmt.Errorf("PADDLE_NNODES=%s is no range, so the number of nodes is fixed", nodes)
+	}
+	var err, err2 error
+	l.Least, err = strconv.Atoi(least)
+	l.Most, err2 = strconv.Atoi(most)
+	if err != nil || err2 != nil || l.Least < 1 || l.Most < l.Least {
+		return fmt.Errorf("PADDLE_NNODES=%s is not a range of nodes", nodes)
+	}
+	level := -1
+	for name, into := range map[string]*int{
+		"PADDLE_ELASTIC_LEVEL": &level, "PADDLE_ELASTIC_TIMEOUT": &l.Timeout, "PADDLE_MAX_RESTART": &l.MaxRestart,
+	} {
+		if _, set := env[name]; !set {
+			continue
+		}
+		if *into, err = integer(env, name); err != nil {
+			return err
+		}
+	}
+	l.RestartsItself = level > 0
 	return nil
 }

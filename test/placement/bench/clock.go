@@ -4,11 +4,15 @@ package bench
 
 import (
 	"cmp"
+	"io"
 	"runtime"
 	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/result"
 	"github.com/paddle-volcano/paddle-volcano/test/placement/instances"
 	"github.com/paddle-volcano/paddle-volcano/test/stats"
 )
@@ -75,4 +79,24 @@ func medianOf(readings []reading, what func(reading) float64) float64 {
 		values = append(values, what(r))
 	}
 	return stats.Median(values)
+}
+
+// spread runs n pieces of work, one for each processor at a time; what it returns does not depend on their number.
+func spread[T any](n int, name string, progress io.Writer, work func(i int) T) []T {
+	results := make([]T, n)
+	var group errgroup.Group
+	group.SetLimit(runtime.NumCPU())
+	said := time.Now()
+	for i := range n {
+		group.Go(func() error {
+			results[i] = work(i)
+			return nil
+		})
+		if time.Since(said) > 5*time.Second {
+			said = time.Now()
+			result.Say(progress, "%s: %d of %d", name, i, n)
+		}
+	}
+	_ = group.Wait() // no piece of work fails
+	return results
 }

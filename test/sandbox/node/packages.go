@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/paddle-volcano/paddle-volcano/test/trainer/image"
 )
 
 // Packages are Debian's packages with the parts of a node that are not built from Go modules.
@@ -85,4 +87,15 @@ func run(ctx context.Context, dir, program string, args ...string) error {
 		return fmt.Errorf("%s %s: %w\n%s", program, strings.Join(args, " "), err, strings.TrimSpace(output.String()))
 	}
 	return nil
+}
+
+// WritePause writes an archive of PauseImage, whose program is paddle-box.
+func WritePause(binary, archive string) error {
+	return image.Pack(binary, archive, image.Options{Names: []string{PauseImage}, Entrypoint: []string{image.Binary, "pause"}})
+}
+
+// WriteBarrier writes an archive of the image that pods of PaddleJobs run first, under the name that they know and with the
+// user of its Dockerfile.
+func WriteBarrier(binary, name, archive string) error {
+	return image.Pack(binary, archive, image.Options{Names: []string{image.Full(name)}, User: "65532:65532"})
 }
