@@ -162,7 +162,8 @@ func names(of map[string]string) []string { return slices.Sorted(maps.Keys(of)) 
 const (
 	// lookEvery is how long there is between two looks at every kind.
 	lookEvery = 500 * time.Millisecond
-	// settledAfter is longer than the controller puts off the change of a status that only counts pods again.
+	// settledAfter is how long nothing changes in a namespace that is settled. The status that a life waits for before has all
+	// changes that the controller put off.
 	settledAfter = 3 * time.Second
 	// askEvery is how long there is between two questions about one object. Many lives ask.
 	askEvery = 200 * time.Millisecond
