@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/leaderelection"
@@ -48,7 +49,9 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	logVolcanoVersion(ctx, clients.Kube)
+	if o.Namespace == metav1.NamespaceAll { // the permissions of one namespace do not hold in Volcano's
+		logVolcanoVersion(ctx, clients.Kube)
+	}
 	recorder, stopEvents := newRecorder(ctx, clients.Kube)
 	defer stopEvents()
 	paddlejob.RegisterMetrics()
