@@ -85,6 +85,8 @@ type JobRound struct {
 	// environment.
 	Created float64 `json:"created_s"`
 	Ready   float64 `json:"ready_s"`
+	// AllRunning is when every pod had been Running.
+	AllRunning float64 `json:"all_running_s"`
 	// Ended is how many pods had ended by then: of none is the end part of what is measured, if workers run for long enough.
 	Ended int `json:"ended_before_ready,omitempty"`
 	// Running is how many pods ran by then, and Requests what everybody had written: whether rounds did the same work until then.
@@ -139,8 +141,14 @@ func (s *JobSettings) round(ctx context.Context, kind string, whole bool, progre
 		return r, err
 	}
 	r.Ready, r.Ended, r.Running, r.Requests = time.Since(begin).Seconds(), at.story.Ended, at.story.Running, written(at.story.Calls())
-	if r.Processes, err = mark.Since(at.Plane); err != nil || !whole {
+	if r.Processes, err = mark.Since(at.Plane); err != nil {
 		return r, err
+	}
+	if err := at.until(ctx, "that have been Running", l.Pods(), func() int { return at.story.Running }); err != nil {
+		return r, err
+	}
+	if r.AllRunning = time.Since(begin).Seconds(); !whole {
+		return r, nil
 	}
 	if err := s.completed(ctx, at); err != nil {
 		return r, err
@@ -222,6 +230,9 @@ type JobReport struct {
 	PaddleJob  float64 `json:"paddlejob_s"`
 	VolcanoJob float64 `json:"volcano_job_s"`
 	Ratio      float64 `json:"ratio"`
+	// PaddleJobRate and VolcanoJobRate are pods per second from the first create until every pod has been Running.
+	PaddleJobRate  float64 `json:"paddlejob_pods_per_second"`
+	VolcanoJobRate float64 `json:"volcano_job_pods_per_second"`
 	// Bare are Volcano Jobs whose pods have no start barrier.
 	Bare        float64    `json:"volcano_job_without_barrier_s"`
 	BareRatio   float64    `json:"ratio_without_barrier"`
@@ -262,7 +273,7 @@ func RunJobs(ctx context.Context, s JobSettings, progress io.Writer) error {
 		if err != nil {
 			return err
 		}
-		result.Say(progress, "%s: %d jobs: pods created after %.1f s, peers known after %.1f s", kind, s.Jobs, taken.Created, taken.Ready)
+		result.Say(progress, "%s: %d jobs: pods created after %.1f s, peers known after %.1f s, all Running after %.1f s", kind, s.Jobs, taken.Created, taken.Ready, taken.AllRunning)
 		if taken.Ended > 0 {
 			result.Say(progress, "%d pods had ended before the last was ready: let workers run for longer (--run-for)", taken.Ended)
 		}
@@ -275,16 +286,18 @@ func (s *JobSettings) report(rounds []JobRound) *JobReport {
 	r := &JobReport{
 		Jobs: s.Jobs, Pods: s.Jobs * podsOfJob, Nodes: s.Nodes, RunFor: s.RunFor.Seconds(), Machine: result.ThisMachine(), RoundsTaken: rounds,
 	}
-	taken := map[string][]float64{}
+	taken, rates := map[string][]float64{}, map[string][]float64{}
 	for i := range rounds {
 		round := &rounds[i]
 		taken[round.Kind] = append(taken[round.Kind], round.Ready)
+		rates[round.Kind] = append(rates[round.Kind], float64(r.Pods)/round.AllRunning)
 		r.RSS = max(r.RSS, round.RSS)
 		r.Writes = max(r.Writes, float64(sumOf(round.Writes))/float64(s.Jobs))
 		r.Events = max(r.Events, float64(round.Events)/float64(s.Jobs))
 	}
 	r.PaddleJob, r.VolcanoJob, r.Bare = stats.Median(taken[KindPaddle]), stats.Median(taken[kindVolcano]), stats.Median(taken[kindBare])
 	r.Ratio, r.BareRatio = r.PaddleJob/r.VolcanoJob, r.PaddleJob/r.Bare
+	r.PaddleJobRate, r.VolcanoJobRate = stats.Median(rates[KindPaddle]), stats.Median(rates[kindVolcano])
 	r.Bars = append(bars.OfSlice(s.Jobs >= barJobs,
 		bars.Most("time of PaddleJobs by that of equal Volcano Jobs", r.Ratio, ratioBar),
 		bars.Most("controller's memory, MiB", r.RSS, rssBar)),

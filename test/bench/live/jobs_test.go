@@ -36,12 +36,13 @@ func TestJobReport(t *testing.T) {
 		return map[string]usage.Process{"etcd": {CPU: seconds}}
 	}
 	r := s.report([]JobRound{
-		{Kind: kindBare, Ready: 5, Processes: used(1)}, {Kind: kindVolcano, Ready: 10, Processes: used(2)},
-		{Kind: KindPaddle, Ready: 12, Ended: 7, Processes: used(3), RSS: 300, Writes: map[string]int{"create jobs": 10, "patch podgroups": 20}, Events: 50},
-		{Kind: KindPaddle, Ready: 13}, {Kind: kindVolcano, Ready: 10}, {Kind: kindVolcano, Ready: 90},
+		{Kind: kindBare, Ready: 5, AllRunning: 5, Processes: used(1)}, {Kind: kindVolcano, Ready: 10, AllRunning: 20, Processes: used(2)},
+		{Kind: KindPaddle, Ready: 12, AllRunning: 25, Ended: 7, Processes: used(3), RSS: 300, Writes: map[string]int{"create jobs": 10, "patch podgroups": 20}, Events: 50},
+		{Kind: KindPaddle, Ready: 13, AllRunning: 25}, {Kind: kindVolcano, Ready: 10, AllRunning: 20}, {Kind: kindVolcano, Ready: 90, AllRunning: 100},
 	})
 	require.Equal(t, []float64{12.5, 10, 1.25, 300, 3, 5}, []float64{r.PaddleJob, r.VolcanoJob, r.Ratio, r.RSS, r.Writes, r.Events})
 	require.Equal(t, []float64{5, 2.5}, []float64{r.Bare, r.BareRatio})
+	require.Equal(t, []float64{4, 5}, []float64{r.PaddleJobRate, r.VolcanoJobRate}, "of 100 pods")
 	results := func(r *JobReport) (all []string) {
 		for _, bar := range r.Bars {
 			all = append(all, bar.Verdict())

@@ -63,7 +63,7 @@ func written(t *testing.T, seconds ...float64) string {
 	put(t, folder, "bench/placement.json", &bench.Report{Seed: 7, Speed: []bench.Speed{{Case: "64 servers", Nodes: 100, MS: 3}}})
 	put(t, folder, "bench/controller.json", &live.JobReport{
 		Jobs: 10, Pods: 100, Writes: 9.5, Bars: []bars.Bar{bars.Most("writes <per> job", 9.5, 8)},
-		RoundsTaken: []live.JobRound{{Kind: "Volcano Job", Ready: 10}, {Kind: live.KindPaddle, Ready: 12, Processes: map[string]usage.Process{"etcd": {CPU: 2.5}}, RSS: 100, Writes: map[string]int{"create jobs": 10}}},
+		RoundsTaken: []live.JobRound{{Kind: "Volcano Job", Ready: 10, AllRunning: 10}, {Kind: live.KindPaddle, Ready: 12, AllRunning: 20, Processes: map[string]usage.Process{"etcd": {CPU: 2.5}}, RSS: 100, Writes: map[string]int{"create jobs": 10}}},
 	})
 	put(t, folder, "soak/report.json", &soak.Report{Seed: 7, Operations: map[string]int{"delete": 3}, Rounds: []soak.Round{
 		{Sizes: map[string]soak.Size{"controller": {Goroutines: 90, Heap: 10}, "scheduler": {Goroutines: 250, Heap: 15}}},

@@ -130,12 +130,13 @@ func controller(r *live.JobReport) *Section {
 		Command: "make bench-controller", Bars: r.Bars, Facts: machine(r.Machine),
 	}
 	s.fact("jobs", "%d of %d pods on %d nodes; workers run %g s", r.Jobs, r.Pods/max(r.Jobs, 1), r.Nodes, r.RunFor)
-	times := map[string][]float64{}
+	times, rates := map[string][]float64{}, map[string][]float64{}
 	writes, everybody := map[string][]float64{}, map[string][]float64{}
 	var rss []float64
 	for i := range r.RoundsTaken {
 		round := &r.RoundsTaken[i]
 		times[round.Kind] = append(times[round.Kind], round.Ready)
+		rates[round.Kind] = append(rates[round.Kind], float64(r.Pods)/round.AllRunning)
 		all := 0
 		for _, n := range round.Requests {
 			all += n
@@ -150,6 +151,7 @@ func controller(r *live.JobReport) *Section {
 	}
 	for _, kind := range slices.Sorted(maps.Keys(times)) {
 		s.figure("from create to all peers known: "+kind, "s", false, times[kind]...)
+		s.figure("end to end, until Running: "+kind, "pods/s", true, rates[kind]...)
 		s.figure("everybody's writes until then: "+kind, "per job", false, everybody[kind]...)
 	}
 	s.figure("time of PaddleJobs by that of Volcano Jobs without a start barrier", "×", false, r.BareRatio)
