@@ -72,8 +72,8 @@ func PortsNeeded(job *v1.PaddleJob) int { return int(min(total(job), maxPods)) *
 // maxPods bounds a product.
 const maxPods = 1 << 20
 
-// ChoosePorts is where a job's ports can begin so that they overlap with none that are taken, and false if there is no
-// room. The search starts at a place that the seed decides, so that jobs which choose at the same time, and do not see
+// ChoosePorts is where a job's ports can begin so that they overlap with none that are taken, and false if no row of
+// ports is free. The search starts at a place that the seed decides, so that jobs which choose at the same time, and do not see
 // each other, rarely choose the same.
 func ChoosePorts(all Ports, count int, taken []Ports, seed string) (first int, ok bool) {
 	slots := all.Count / ports
