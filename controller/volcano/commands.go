@@ -17,6 +17,9 @@ import (
 // CommandPeriod is how long Volcano may take to obey a command before it is given again.
 const CommandPeriod = 15 * time.Second
 
+// StaleCommandPeriod bounds how long after its creation a Volcano Job is aborted by a command about an earlier one of its name.
+const StaleCommandPeriod = 5 * time.Minute
+
 // commandVerbs begin the names of commands.
 var commandVerbs = map[vcbus.Action]string{
 	vcbus.AbortJobAction:     "abort",

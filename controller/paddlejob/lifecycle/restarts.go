@@ -39,7 +39,7 @@ func backoffDelay(failures int32) time.Duration {
 // every pod has ended or is gone, since a lost node shows late. The restart is in the status before the pods go, because they
 // are what tells a failure from an eviction, and from somebody's own abortion of the Volcano Job.
 func (p *Plan) retry(obs *observed.State) {
-	if !obs.Attempt().Stopped() || !stoppedForAPod(obs) {
+	if !obs.Attempt().Stopped() || !obs.StoppedForAPod() {
 		return
 	}
 	p.retrying()
@@ -93,11 +93,6 @@ func backoffLeft(obs *observed.State) time.Duration {
 		return 0
 	}
 	return backoffDelay(obs.Job.Status.Failures-1) - obs.Now.Sub(obs.VolcanoJob.Status.State.LastTransitionTime.Time)
-}
-
-// stoppedForAPod reports whether a failure or an eviction is why the Volcano Job is aborted.
-func stoppedForAPod(obs *observed.State) bool {
-	return obs.Job.Status.Phase == v1.Restarting || obs.FailureSeen() || obs.Disrupted()
 }
 
 func backoffLimitCause(limit int32) *builder.Cause {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
@@ -83,6 +84,14 @@ func TestRetry(t *testing.T) {
 		}
 	}
 	restarting := statusOf(func(s *v1.PaddleJobStatus) { s.Phase = v1.Restarting })
+	// recreated is a Volcano Job in place of one that failed, which is aborted so long after its creation.
+	recreated := func(age time.Duration) change {
+		return func(obs *observed.State) {
+			obs.VolcanoJob.CreationTimestamp = metav1.NewTime(obs.VolcanoJob.Status.State.LastTransitionTime.Add(-age))
+			obs.VolcanoJob.Annotations[v1.RecreationsAnnotation] = "1"
+			meta.SetStatusCondition(&obs.Job.Status.Conditions, metav1.Condition{Type: v1.ConditionRestarting, Status: metav1.ConditionTrue})
+		}
+	}
 	for name, tc := range map[string]struct {
 		phase        vcbatch.JobPhase
 		limit        int32
@@ -119,6 +128,12 @@ func TestRetry(t *testing.T) {
 		"a pod that nobody sees any more":   {phase: vcbatch.Aborted, limit: 0, with: []change{noticed(observed.ReasonPodFailed)}, failed: ReasonBackoffLimitExceeded},
 		"an older failure":                  {phase: vcbatch.Aborted, limit: 3, retries: 1, ago: time.Minute, with: []change{func(obs *observed.State) { obs.Failure = &observed.Failure{Reason: observed.ReasonPodFailed} }}},
 		"aborted by hand":                   {phase: vcbatch.Aborted, limit: 0, ago: time.Minute},
+		"a command about its predecessor":   {phase: vcbatch.Aborted, limit: 1, ago: time.Minute, with: []change{had(1), recreated(volcano.StaleCommandPeriod - 1)}, retrying: true, repeated: true},
+		"aborting, by the same command":     {phase: vcbatch.Aborting, limit: 1, ago: time.Minute, with: []change{had(1), recreated(volcano.StaleCommandPeriod - 1)}, retrying: true, requeueAfter: volcano.StuckGracePeriod - time.Minute},
+		"the same, and a failure":           {phase: vcbatch.Aborted, limit: 1, with: []change{failed, had(1), recreated(volcano.StaleCommandPeriod - 1)}, failed: ReasonBackoffLimitExceeded},
+		"by hand, later":                    {phase: vcbatch.Aborted, limit: 1, ago: time.Minute, with: []change{recreated(volcano.StaleCommandPeriod)}},
+		"by hand, once it ran again":        {phase: vcbatch.Aborted, limit: 1, ago: time.Minute, with: []change{recreated(0), statusOf(func(s *v1.PaddleJobStatus) { s.Conditions = nil })}},
+		"by hand, before any failure":       {phase: vcbatch.Aborted, limit: 1, ago: time.Minute, with: []change{recreated(0), func(obs *observed.State) { obs.VolcanoJob.Annotations[v1.RecreationsAnnotation] = "0" }}},
 		"aborted by hand, and the programs fail": {phase: vcbatch.Aborted, limit: 3, ago: time.Minute, with: []change{failed, reported, func(obs *observed.State) {
 			obs.Failure = &observed.Failure{Reason: observed.ReasonPodFailed, Attempt: obs.VolcanoJob.Status.RetryCount, ByVolcano: true}
 		}}},

@@ -47,7 +47,7 @@ func (p *Plan) resyncStuckJob(obs *observed.State) {
 	since := obs.VolcanoJob.Status.State.LastTransitionTime
 	switch obs.Attempt() {
 	case observed.AttemptStopping:
-		if !stoppedForAPod(obs) {
+		if !obs.StoppedForAPod() {
 			return
 		}
 	case observed.AttemptRestarting, observed.AttemptCompleting, observed.AttemptTerminating:

@@ -8,10 +8,12 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
+	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
 )
 
 // defaultBackoffLimit is what an unset backoffLimit means.
@@ -172,13 +174,25 @@ func (s *State) PodStatusLag() time.Duration {
 			return 0
 		}
 	case AttemptStopping, AttemptStopped:
-		if s.Job.Status.Phase == v1.Restarting || s.FailureSeen() || s.Disrupted() {
+		if s.StoppedForAPod() {
 			return 0
 		}
 	default:
 		return 0
 	}
 	return max(lagMost-s.Now.Sub(job.Status.State.LastTransitionTime.Time), 0)
+}
+
+// StoppedForAPod reports whether a failure or an eviction is why the Volcano Job is aborted, and not somebody's command.
+func (s *State) StoppedForAPod() bool {
+	return s.Job.Status.Phase == v1.Restarting || s.FailureSeen() || s.Disrupted() || s.StaleCommand()
+}
+
+// StaleCommand reports whether the Volcano Job is taken to be aborted by the command about the failed one that it replaced.
+func (s *State) StaleCommand() bool {
+	job := s.VolcanoJob
+	return Recreations(job) > 0 && meta.IsStatusConditionTrue(s.Job.Status.Conditions, v1.ConditionRestarting) &&
+		job.Status.State.LastTransitionTime.Sub(job.CreationTimestamp.Time) < volcano.StaleCommandPeriod
 }
 
 // FailureSeen reports whether the failure of a pod is known that ended the present attempt. What a program does that was asked
