@@ -10,7 +10,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/conformance/rules"
 )
 
-// uses says whether a pod's processes listen on a port, or may choose it: the port of its own endpoint, and those in which
+// uses reports whether a pod's processes listen on a port, or may choose it: the port of its own endpoint, and those in which
 // the launcher looks for free ones.
 func (p *Pod) uses(port int) bool {
 	if p.Env["PADDLE_PORT"] == strconv.Itoa(port) {

@@ -61,7 +61,7 @@ func (c *controller) end() {
 	_ = cluster.Kill(c.name, syscall.SIGKILL) // it may have ended before
 }
 
-// says tells whether a text is in the controller's log.
+// says reports whether a text is in the controller's log.
 func (c *controller) says(text string) (bool, error) {
 	log, err := os.ReadFile(cluster.Logs(c.name))
 	return strings.Contains(string(log), text), err

@@ -94,7 +94,7 @@ func (r *recorder) scheduled(all []job) error {
 	return few(errs)
 }
 
-// saysWhy tells whether the condition gives a reason to wait, and words. The reasons left out are those of gangs whose turn
+// saysWhy reports whether the condition gives a reason to wait, and words. The reasons left out are those of gangs whose turn
 // has not come yet.
 func (g *gang) saysWhy() bool {
 	return !g.placed && g.why[1] != "" &&
@@ -109,7 +109,7 @@ func (r *recorder) byJob() map[string]*gang {
 	return byJob
 }
 
-// releaseWhole waits until a gang is whole whose workers still run for ever, lets them end, and tells whether all gangs
+// releaseWhole waits until a gang is whole whose workers still run forever, lets them end, and reports whether all gangs
 // that can be were whole and are released. Servers are stopped by the job's end.
 func (r *recorder) releaseWhole(t *testing.T, p *plane, all []job) bool {
 	t.Helper()
@@ -152,7 +152,7 @@ func (r *recorder) releaseWhole(t *testing.T, p *plane, all []job) bool {
 	return done
 }
 
-// isWorker tells whether the end of a task's pods ends the job.
+// isWorker reports whether the end of a task's pods ends the job.
 func isWorker(task string) bool { return task == "worker" || task == "trainer" || task == "main" }
 
 func (g *gang) isWhole() bool {

@@ -103,7 +103,7 @@ func (r *room) overfull(uses []use) []string {
 	return faults
 }
 
-// holds tells whether a rack has room for all pods, the largest first, each on the first node that has room. It may miss
+// holds reports whether a rack has room for all pods, the largest first, each on the first node that has room. It may miss
 // a way, and never finds a wrong one.
 func (r *room) holds(rack string, pods []amounts) bool {
 	sorted := slices.Clone(pods)

@@ -68,7 +68,7 @@ func What(e *auditv1.Event) string {
 	return what
 }
 
-// Refused tells whether the request failed.
+// Refused reports whether the request failed.
 func Refused(e *auditv1.Event) bool { return e.ResponseStatus == nil || e.ResponseStatus.Code >= 300 }
 
 // neverTurned is more megabytes than a log will have: the API server begins a new file at 100 by itself.

@@ -151,14 +151,14 @@ func (s *Settings) earlier() (*Report, error) {
 	return r, nil
 }
 
-// measured says whether there is a result of a case.
+// measured reports whether there is a result of a case.
 func (r *Report) measured(c *Case) bool {
 	return slices.ContainsFunc(r.Cases, func(was Case) bool {
 		return was.Nodes == c.Nodes && was.Form == c.Form && was.Asked == c.Asked
 	})
 }
 
-// prompted says whether it was seen how soon a scheduler binds on a cluster of that size.
+// prompted reports whether it was seen how soon a scheduler binds on a cluster of that size.
 func (r *Report) prompted(nodes int, who string) bool {
 	return slices.ContainsFunc(r.Prompt, func(was Prompt) bool { return was.Nodes == nodes && was.Scheduler == who })
 }

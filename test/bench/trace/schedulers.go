@@ -55,5 +55,5 @@ func (s *Settings) setup(name string) (cluster.Setup, error) {
 	return cluster.Setup{}, fmt.Errorf("unknown scheduler %q: want some of %v, or of %v", name, Schedulers(), slices.Sorted(maps.Keys(tuned())))
 }
 
-// isOurs says whether a name is one of the plugin's.
+// isOurs reports whether a name is one of the plugin's.
 func isOurs(name string) bool { return strings.HasPrefix(name, "paddle-") }

@@ -11,12 +11,12 @@ import (
 type Gloo struct {
 	// Level is 0 for off, 1 for trainers, 2 for trainers and servers.
 	Level int
-	// HTTP says whether the rendezvous is an HTTP server at Host and Port. Otherwise it is a file system, which needs
+	// HTTP reports whether the rendezvous is an HTTP server at Host and Port. Otherwise it is a file system, which needs
 	// variables that are the user's own.
 	HTTP bool
 	Host string
 	Port int
-	// Serves says whether this process starts that server.
+	// Serves reports whether this process starts that server.
 	Serves bool
 }
 

@@ -40,7 +40,7 @@ type Launcher struct {
 	Rank int
 	// Master is the endpoint at which the nodes meet; empty where the node makes one up that nobody else knows.
 	Master string
-	// StartsMaster says whether this node listens there.
+	// StartsMaster reports whether this node listens there.
 	StartsMaster bool
 	// Servers and Trainers are the endpoints whose processes this node starts, in parameter-server training.
 	Servers, Trainers []string
@@ -240,7 +240,7 @@ type ElasticLauncher struct {
 	Job string
 	// Least and Most bound the number of nodes.
 	Least, Most int
-	// RestartsItself says whether it starts its processes again when one of them, or another node, has gone.
+	// RestartsItself reports whether it starts its processes again when one of them, or another node, has gone.
 	RestartsItself bool
 	// Timeout is for how many seconds it waits for more nodes, MaxRestart how often it starts again.
 	Timeout, MaxRestart int

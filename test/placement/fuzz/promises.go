@@ -31,7 +31,7 @@ func promises(data []byte) error {
 	})
 }
 
-// kept says whether the promises are kept that hold for any input: no panic, the same answer twice and on a fresh
+// kept reports whether the promises are kept that hold for any input: no panic, the same answer twice and on a fresh
 // topology, every capacity and limit kept, the cost as Evaluate has it, and a topology that is as it was.
 func kept(o placement.Options, build func() (*placement.Topology, *placement.Demand, error)) error {
 	t, d, err := build()
@@ -71,7 +71,7 @@ func kept(o placement.Options, build func() (*placement.Topology, *placement.Dem
 	return err
 }
 
-// holds says whether a plan keeps all capacities and limits, costs what it says and can be taken.
+// holds reports whether a plan keeps all capacities and limits, costs what it says and can be taken.
 func holds(t *placement.Topology, d *placement.Demand, plan *placement.Plan) error {
 	if err := legal.Check(t, d, plan.Assignments); err != nil {
 		return err
@@ -100,7 +100,7 @@ func holds(t *placement.Topology, d *placement.Demand, plan *placement.Plan) err
 	return nil
 }
 
-// explains says whether an explanation agrees with the plan, and its relaxations have plans.
+// explains reports whether an explanation agrees with the plan, and its relaxations have plans.
 func explains(t *placement.Topology, d *placement.Demand, o placement.Options, plan *placement.Plan) error {
 	e, err := placement.Diagnose(t, d, o)
 	if err != nil {

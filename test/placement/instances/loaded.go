@@ -205,7 +205,7 @@ func Ring(pods int, request []int64) *placement.Demand {
 	}}
 }
 
-// fits says whether the job has room when its roles take the first nodes with room, in either order. A job that has room
+// fits reports whether the job has room when its roles take the first nodes with room, in either order. A job that has room
 // otherwise only is drawn again.
 func (c *cluster) fits() bool {
 	forth := make([]int, len(c.Demand.Roles))

@@ -21,7 +21,7 @@ func (a Amounts) Plus(b Amounts) Amounts {
 	return Amounts{CPU: a.CPU + b.CPU, Memory: a.Memory + b.Memory, GPU: a.GPU + b.GPU}
 }
 
-// Holds says whether something that asks for b fits into a.
+// Holds reports whether something that asks for b fits into a.
 func (a Amounts) Holds(b Amounts) bool {
 	return b.CPU <= a.CPU && b.Memory <= a.Memory && b.GPU <= a.GPU
 }

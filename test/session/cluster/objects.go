@@ -137,7 +137,7 @@ func (s *Scheduler) Bound(job *Job) map[string]string {
 	return nodes
 }
 
-// Placed says whether every pod of the job is bound.
+// Placed reports whether every pod of the job is bound.
 func (s *Scheduler) Placed(job *Job) bool { return len(s.Bound(job)) == job.Pods() }
 
 // Run does what kubelets do: the job's bound pods run.

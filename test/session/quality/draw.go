@@ -76,7 +76,7 @@ func (d *drawing) strand() {
 	}
 }
 
-// load lets pods with GPUs run until the share is reached, and says whether it is. A pod that finds no room is forgotten.
+// load lets pods with GPUs run until the share is reached, and reports whether it is. A pod that finds no room is forgotten.
 func (d *drawing) load() bool {
 	target, held := int64(d.Load*float64(machine.GPU*int64(len(d.fleet)))+0.5), int64(0)
 	for range machine.GPU * int64(len(d.fleet)) {
@@ -133,7 +133,7 @@ type Scenario struct {
 	Job  cluster.Job
 	// Load is the share of all GPUs that others hold.
 	Load float64
-	// RackHasRoom says whether some rack holds the whole job, or none does.
+	// RackHasRoom reports whether some rack holds the whole job, or none does.
 	RackHasRoom bool
 	Shape       cluster.Shape
 	// others are the GPUs of pods that run already, to pick from.

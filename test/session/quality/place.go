@@ -13,7 +13,7 @@ import (
 
 // Outcome is what one set-up made of one instance.
 type Outcome struct {
-	// Placed says whether the whole gang was bound; the rest is 0 if not.
+	// Placed reports whether the whole gang was bound; the rest is 0 if not.
 	Placed bool
 	// Cost is the priced cost, Rack the bytes across borders of racks, in model sizes per step.
 	Cost, Rack float64
@@ -121,7 +121,7 @@ func times(request cluster.Amounts, n int) cluster.Amounts {
 	return cluster.Amounts{CPU: request.CPU * k, Memory: request.Memory * k, GPU: request.GPU * k}
 }
 
-// hasRoom says whether the nodes hold all pods of a job of one or two roles. It is exact: most[n] is how many pods of the
+// hasRoom reports whether the nodes hold all pods of a job of one or two roles. It is exact: most[n] is how many pods of the
 // first role fit beside n of the last, at best.
 func hasRoom(nodes cluster.Fleet, job *cluster.Job) bool {
 	last := &job.Roles[len(job.Roles)-1]
