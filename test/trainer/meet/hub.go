@@ -156,7 +156,8 @@ func (h *Hub) admit(hello *request) (g *group, rank int, refused reply) {
 	case rank < 0 || rank >= g.Size:
 		refused.Error = fmt.Sprintf("wrong rank: %s comes to %s, and there are %d members", who, h.name, g.Size)
 	case g.here[rank]:
-		refused.Error = fmt.Sprintf("wrong rank: %s comes to %s twice", who, h.name)
+		// A round can be tried again before the hub of the attempt before has closed.
+		refused = reply{Retry: g.Round != "", Error: fmt.Sprintf("wrong rank: %s comes to %s twice", who, h.name)}
 	default:
 		g.here[rank] = true
 	}
