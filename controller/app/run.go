@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	_ "k8s.io/component-base/metrics/prometheus/clientgo/leaderelection" // leader_election_* metrics
@@ -24,7 +23,6 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/controller/legacy/kubeflow"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob"
-	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
 )
 
 // errLeadershipLost ends the program: another controller works now.
@@ -79,21 +77,6 @@ func Run(ctx context.Context, o *Options) error {
 	}
 	group.Go(func() error { return work(ctx, o, controller, run, lock, election) })
 	return group.Wait()
-}
-
-// logVolcanoVersion logs the version of Volcano, and a warning if the controller is not tested with it.
-func logVolcanoVersion(ctx context.Context, kube kubernetes.Interface) {
-	logger := klog.FromContext(ctx)
-	switch found, err := volcano.Version(ctx, kube); {
-	case err != nil:
-		logger.Info("The version of Volcano could not be read", "tested", volcano.TestedVersion, "err", err)
-	case found == "":
-		logger.Info("The version of Volcano is unknown: no pod of its controller has an image with a version as its tag", "tested", volcano.TestedVersion)
-	case !volcano.Tested(found):
-		logger.Info("Warning: this controller is not tested with the version of Volcano", "version", found, "tested", volcano.TestedVersion)
-	default:
-		logger.Info("Found Volcano", "version", found)
-	}
 }
 
 // work watches, and works while it leads.

@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package legacy is the take-over of what paddle-operator left behind: it created pods, Services, a ConfigMap and a PodGroup that the
-// PaddleJob owns directly, and a finalizer that nobody removes. It can be deleted two releases after the last user has moved.
+// PaddleJob owns directly, and a finalizer that nobody removes. It makes no API calls. It can be deleted two releases after the last user has moved.
 package legacy
 
 import (
-	"context"
-	"fmt"
 	"slices"
-
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
@@ -48,18 +42,4 @@ func PodsHealthy(obs *observed.State) bool {
 		well[m.Role]++
 	}
 	return !slices.ContainsFunc(builder.Roles(obs.Job), func(r builder.Role) bool { return well[r.Name] < r.Spec.Replicas })
-}
-
-// Services returns the Services that paddle-operator gave each pod of a job; it put no label on them.
-func Services(ctx context.Context, kube kubernetes.Interface, job *v1.PaddleJob) (services []*corev1.Service, err error) {
-	list, err := kube.CoreV1().Services(job.Namespace).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return nil, fmt.Errorf("listing paddle-operator's Services: %w", err)
-	}
-	for i := range list.Items {
-		if metav1.IsControlledBy(&list.Items[i], job) {
-			services = append(services, &list.Items[i])
-		}
-	}
-	return services, nil
 }

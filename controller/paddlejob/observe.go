@@ -153,7 +153,7 @@ func (c *Controller) observeUncached(ctx context.Context, obs *observed.State) (
 		if recorded(obs.Job) {
 			return nil
 		}
-		obs.Operator.Services, err = legacy.Services(ctx, c.clients.Kube, obs.Job)
+		obs.Operator.Services, err = c.operatorServices(ctx, obs.Job)
 		return err
 	}
 	if run := obs.Job.Spec.RunPolicy; run != nil && ptr.Deref(run.Suspend, false) && obs.Operator.Empty() {
@@ -182,9 +182,23 @@ func (c *Controller) observeUncached(ctx context.Context, obs *observed.State) (
 		}
 	}
 	if !obs.Operator.Empty() || legacy.HasFinalizer(obs.Job) {
-		obs.Operator.Services, err = legacy.Services(ctx, c.clients.Kube, obs.Job)
+		obs.Operator.Services, err = c.operatorServices(ctx, obs.Job)
 	}
 	return err
+}
+
+// operatorServices returns the Services that paddle-operator gave each pod of a job; it put no label on them.
+func (c *Controller) operatorServices(ctx context.Context, job *v1.PaddleJob) (services []*corev1.Service, err error) {
+	list, err := c.clients.Kube.CoreV1().Services(job.Namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("listing paddle-operator's Services: %w", err)
+	}
+	for i := range list.Items {
+		if metav1.IsControlledBy(&list.Items[i], job) {
+			services = append(services, &list.Items[i])
+		}
+	}
+	return services, nil
 }
 
 // recorded reports whether a finished job's end was written by this controller: paddle-operator wrote no conditions.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package volcano
+package app
 
 import (
 	"errors"
@@ -14,7 +14,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 )
 
-func TestVersion(t *testing.T) {
+func TestVolcanoVersion(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		app, image string
@@ -37,14 +37,14 @@ func TestVersion(t *testing.T) {
 				ObjectMeta: metav1.ObjectMeta{Namespace: "volcano-system", Name: "p", Labels: map[string]string{"app": tc.app}},
 				Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: tc.image}}},
 			})
-			got, err := Version(t.Context(), client)
+			got, err := volcanoVersion(t.Context(), client)
 			require.NoError(t, err)
 			require.Equal(t, tc.want, got)
-			require.Equal(t, tc.tested, Tested(got))
+			require.Equal(t, tc.tested, tested(got))
 		})
 	}
 	refused := fake.NewClientset()
 	refused.PrependReactor("list", "pods", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, errors.New("forbidden") })
-	_, err := Version(t.Context(), refused)
+	_, err := volcanoVersion(t.Context(), refused)
 	require.ErrorContains(t, err, "to read Volcano's version: forbidden")
 }
