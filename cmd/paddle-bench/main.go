@@ -140,7 +140,6 @@ func controllers(flags *pflag.FlagSet, _ []string) func(context.Context) error {
 	flags.IntVar(&s.Nodes, "nodes", s.Nodes, "simulated nodes")
 	flags.IntVar(&s.Rounds, "rounds", s.Rounds, "rounds of each of the two kinds that are compared, forth and back")
 	flags.DurationVar(&s.RunFor, "run-for", s.RunFor, "how long workers run")
-	flags.DurationVar(&s.Patience, "patience", s.Patience, "how long a round may go without any progress")
 	return func(ctx context.Context) error {
 		return shown(live.RunJobs(ctx, s, os.Stderr), s.Folder, "controller.json")
 	}
@@ -151,10 +150,7 @@ func soaks(flags *pflag.FlagSet, _ []string) func(context.Context) error {
 	s := soak.Default()
 	flags.DurationVar(&s.For, "for", s.For, "how long; no round begins later")
 	flags.Uint64Var(&s.Seed, "seed", s.Seed, "decides what is drawn")
-	flags.IntVar(&s.Jobs, "jobs", s.Jobs, "most jobs at a time that have not ended")
-	flags.IntVar(&s.Nodes, "nodes", s.Nodes, "simulated nodes")
 	flags.StringVar(&s.Folder, "out", s.Folder, "folder for report.json")
-	flags.DurationVar(&s.Patience, "patience", s.Patience, "how long all jobs may take to end, or to be gone")
 	return func(ctx context.Context) error {
 		return shown(soak.Run(ctx, s, os.Stderr), s.Folder, "report.json")
 	}
@@ -216,7 +212,6 @@ func lives(flags *pflag.FlagSet, args []string) func(context.Context) error {
 	flags.IntVar(&s.Concurrency, "concurrency", s.Concurrency, "requests that the limits make at a time")
 	flags.IntVar(&s.Takeovers, "takeovers", s.Takeovers, "how often a place changes hands, to see how soon a gang that waits is bound; 0 leaves it out")
 	flags.StringSliceVar(&s.SchedulerArgs, "scheduler-args", nil, "more arguments of our scheduler")
-	flags.DurationVar(&s.Patience, "patience", s.Patience, "how long a turn may go without any progress")
 	flags.Bool("quick", quick, "a part of it for a few minutes; other flags change it")
 	return func(ctx context.Context) error {
 		return shown(live.Run(ctx, s, os.Stderr), s.Folder, "live.json")

@@ -12,6 +12,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -140,3 +141,67 @@ func (c *Clients) Watch(ctx context.Context, namespace string, which metav1.List
 func (c *Clients) raw(ctx context.Context, path string) ([]byte, error) {
 	return c.groups[corev1.SchemeGroupVersion].Get().AbsPath(path).DoRaw(ctx)
 }
+
+// bestEffortReader skips what the user has no permission to read.
+type bestEffortReader struct {
+	// skip records what is skipped.
+	skip func(what, why string)
+	err  error
+}
+
+// noPermission is why objects are skipped.
+const noPermission = "you have no permission to read them"
+
+// collectUnreadable returns a reader that adds what it skips to a list.
+func collectUnreadable(unread *[]string) *bestEffortReader {
+	return &bestEffortReader{skip: func(what, why string) { *unread = append(*unread, what+" ("+why+")") }}
+}
+
+// read reports whether something was read. That an object or its kind does not exist is no error.
+func (r *bestEffortReader) read(what string, err error) bool {
+	switch {
+	case err == nil:
+		return true
+	case apierrors.IsNotFound(err):
+	case isForbidden(err):
+		r.skip(what, noPermission)
+	default:
+		r.err = errors.Join(r.err, fmt.Errorf("read %s: %w", what, err))
+	}
+	return false
+}
+
+// readAll reads the objects of a kind in all namespaces.
+func readAll[L, T any, P object[L]](ctx context.Context, c *Clients, r *bestEffortReader, what string, into *[]*T) {
+	list, err := List[L, P](ctx, c, metav1.NamespaceAll, metav1.ListOptions{})
+	if r.read(what, err) {
+		*into = itemsOf[T](P(list))
+	}
+}
+
+// everywhere reads the objects of a kind in all namespaces, or else in the user's own. It reports whether these are all.
+func everywhere[L, T any, P object[L]](ctx context.Context, c *Clients, r *bestEffortReader, what, namespace string, into *[]*T) (complete bool) {
+	list, err := List[L, P](ctx, c, metav1.NamespaceAll, metav1.ListOptions{})
+	if complete = err == nil; !complete && isForbidden(err) {
+		if list, err = List[L, P](ctx, c, namespace, metav1.ListOptions{}); err == nil {
+			r.skip(what+" of other namespaces", noPermission)
+		}
+	}
+	if r.read(what, err) {
+		*into = itemsOf[T](P(list))
+	}
+	return complete
+}
+
+// itemsOf returns the items of a list.
+func itemsOf[T any](list runtime.Object) (items []*T) {
+	utilruntime.Must(meta.EachListItem(list, func(item runtime.Object) error {
+		if one, ok := any(item).(*T); ok {
+			items = append(items, one)
+		}
+		return nil
+	}))
+	return items
+}
+
+func isForbidden(err error) bool { return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) }

@@ -25,7 +25,7 @@ type Component struct {
 	Role      string `json:"role"`
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-	// Version is the tag of the image.
+	// Version is the tag of the image, or else its digest.
 	Version string `json:"version"`
 	Image   string `json:"image"`
 }
@@ -38,31 +38,23 @@ func (c *Clients) Components(ctx context.Context) (found []Component, err error)
 	}
 	for i := range deployments.Items {
 		d := &deployments.Items[i]
+		ours := d.Labels["app.kubernetes.io/name"] == "paddle-volcano" && d.Labels["app.kubernetes.io/component"] == "controller"
 		for j := range d.Spec.Template.Spec.Containers {
 			container := &d.Spec.Template.Spec.Containers[j]
-			role := d.Labels["app.kubernetes.io/component"]
-			switch {
-			case argument(container, schedulerConf) != "":
-				role = "scheduler"
-			case d.Labels["app.kubernetes.io/name"] != "paddle-volcano" || role != "controller":
+			one := Component{Role: "controller", Namespace: d.Namespace, Name: d.Name, Image: container.Image}
+			if argument(container, schedulerConf) != "" {
+				one.Role = "scheduler"
+			} else if !ours {
 				continue
 			}
-			found = append(found, Component{Role: role, Namespace: d.Namespace, Name: d.Name, Image: container.Image, Version: tag(container.Image)})
+			image, digest, _ := strings.Cut(container.Image, "@")
+			_, tag, _ := strings.Cut(path.Base(image), ":")
+			one.Version = cmp.Or(tag, digest, "latest")
+			found = append(found, one)
 		}
 	}
-	slices.SortFunc(found, func(a, b Component) int {
-		return cmp.Or(cmp.Compare(a.Role, b.Role), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
-	})
+	slices.SortStableFunc(found, func(a, b Component) int { return cmp.Compare(a.Role, b.Role) })
 	return found, nil
-}
-
-// tag returns the tag of an image, or else its digest.
-func tag(image string) string {
-	image, digest, _ := strings.Cut(image, "@")
-	if _, after, ok := strings.Cut(path.Base(image), ":"); ok {
-		return after
-	}
-	return cmp.Or(digest, "latest")
 }
 
 // schedulerConf is Volcano's flag with the path of the configuration, and schedulerName that with the name that pods give.

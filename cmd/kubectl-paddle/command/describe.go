@@ -15,6 +15,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/cluster"
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/describe"
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/plan"
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
@@ -34,30 +35,23 @@ func (s *session) describe() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		traffic, err := s.traffic(cmd.Context(), clients, o)
-		if err != nil {
-			return err
-		}
+		text := describeText(o, s.traffic(cmd.Context(), clients, o))
 		s.printSkipped(o.Unread)
-		return s.say(describeText(o, traffic))
+		return s.say(text)
 	}
 	return cmd
 }
 
 // traffic returns rows about what each step of a running job sends over the network, where it is and on an empty cluster. A job
 // that sends nothing cannot be placed better.
-func (s *session) traffic(ctx context.Context, clients *cluster.Clients, o *describe.Objects) ([][]string, error) {
+func (s *session) traffic(ctx context.Context, clients *cluster.Clients, o *describe.Objects) [][]string {
 	here := describe.Placement(o.PodGroup)
 	if here == nil || here.Traffic() == "" || observed.Finished(o.Job) {
-		return nil, nil
+		return nil
 	}
 	rows := [][]string{{"A step sends:", sent(here)}}
-	if !slices.ContainsFunc(here.Tiers, func(t report.Tier) bool { return t.Crossing > 0 }) {
-		return rows, nil
-	}
-	known, err := s.ideal(ctx, clients, o)
-	if err != nil || !known {
-		return rows, err
+	if !slices.ContainsFunc(here.Tiers, func(t report.Tier) bool { return t.Crossing > 0 }) || !s.loadIdeal(ctx, clients, o) {
+		return rows
 	}
 	best := "it would not fit as it is"
 	if o.Ideal != nil {
@@ -65,7 +59,7 @@ func (s *session) traffic(ctx context.Context, clients *cluster.Clients, o *desc
 			best = "the same"
 		}
 	}
-	return append(rows, []string{"On an empty cluster:", best}), nil
+	return append(rows, []string{"On an empty cluster:", best})
 }
 
 // sent returns what a step sends over the network, and what the busiest link takes if that is known.
@@ -77,31 +71,30 @@ func sent(p *report.Placement) string {
 	return text
 }
 
-// ideal finds where a job would run on an empty cluster, and reports whether that is known. It needs the permission to read nodes,
-// and the simulator.
-func (s *session) ideal(ctx context.Context, clients *cluster.Clients, o *describe.Objects) (known bool, err error) {
+// loadIdeal finds where a job would run on an empty cluster, and reports whether that is known. It takes the permission to read
+// nodes, and the simulator.
+func (s *session) loadIdeal(ctx context.Context, clients *cluster.Clients, o *describe.Objects) (known bool) {
 	const what = "what a step would send on an empty cluster"
 	alone, err := clients.Alone(ctx, o)
+	if err == nil {
+		for _, unread := range alone.Unread {
+			o.Unread = append(o.Unread, what+": "+unread.What+" ("+unread.Why+")")
+		}
+		if len(alone.Unread) > 0 {
+			return false
+		}
+		var response *plan.Response
+		if response, err = s.simulate(ctx, &plan.Request{Alone: alone}); err == nil {
+			o.Ideal = response.Ideal
+			return true
+		}
+	}
+	why := err.Error()
 	if apierrors.IsForbidden(err) {
-		o.Unread = append(o.Unread, what+" (you have no permission to read nodes)")
-		return false, nil
+		why = "you have no permission to read nodes"
 	}
-	if err != nil {
-		return false, err
-	}
-	for _, unread := range alone.Unread {
-		o.Unread = append(o.Unread, what+": "+unread.What+" ("+unread.Why+")")
-	}
-	if len(alone.Unread) > 0 {
-		return false, nil
-	}
-	response, err := s.simulate(ctx, &plan.Request{Alone: alone})
-	if err != nil {
-		o.Unread = append(o.Unread, what+" ("+err.Error()+")")
-		return false, nil //nolint:nilerr // it is reported as skipped
-	}
-	o.Ideal = response.Ideal
-	return true, nil
+	o.Unread = append(o.Unread, what+" ("+why+")")
+	return false
 }
 
 func describeText(o *describe.Objects, traffic [][]string) string {
@@ -142,4 +135,33 @@ func describeText(o *describe.Objects, traffic [][]string) string {
 		text = append(text, section.title+":\n", table("  ", append([][]string{section.header, dashes}, section.rows...)))
 	}
 	return strings.Join(text, "")
+}
+
+func (s *session) why() *cobra.Command {
+	var details bool
+	cmd := &cobra.Command{
+		Use: "why JOB", Short: "Say why a job waits, restarts, is slow, or has failed, and what helps", Args: oneJob,
+		ValidArgsFunction: s.jobNames(false),
+	}
+	output := dataFlag(cmd)
+	cmd.Flags().BoolVar(&details, "details", false, "show the figures behind the sentences: what is missing, what fits into the best racks and nodes, what is on which node")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		clients, namespace, err := s.connect()
+		if err != nil {
+			return err
+		}
+		o, err := clients.Load(cmd.Context(), namespace, args[0])
+		if err != nil {
+			return err
+		}
+		if o.Job.Status.Phase == v1.Running && len(describe.Spread(o.PodGroup)) > 0 {
+			s.loadIdeal(cmd.Context(), clients, o)
+		}
+		d := describe.Why(o)
+		if *output == "" {
+			s.printSkipped(d.Unread)
+		}
+		return s.printData(*output, d, strings.Join(append([]string{d.Headline}, describe.Lines(d.Sentences, details)...), "\n")+"\n")
+	}
+	return cmd
 }

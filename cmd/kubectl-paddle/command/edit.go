@@ -5,6 +5,7 @@ package command
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,22 +19,23 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/validation"
 )
 
-// noChange is how kubectl says that an object was as it is to be.
-const noChange = " (no change)"
-
-// edit patches the spec of a job with what change returns for the job as it is now; nil changes nothing.
-func (s *session) edit(ctx context.Context, name string, change func(*v1.PaddleJob) (map[string]any, error)) (job *v1.PaddleJob, changed bool, err error) {
+// edit patches the spec of a job with what change returns for the job as it is now, and prints the job; nil changes nothing.
+func (s *session) edit(ctx context.Context, output *printFlags, name string, change func(*v1.PaddleJob) (map[string]any, error)) error {
+	if err := output.check(false); err != nil {
+		return err
+	}
 	clients, namespace, err := s.connect()
 	if err != nil {
-		return nil, false, err
+		return err
 	}
+	var job *v1.PaddleJob
+	changed := false
 	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		changed = false
 		if job, err = cluster.Get[v1.PaddleJob](ctx, clients, namespace, name); err != nil {
 			return err
 		}
 		spec, err := change(job)
-		if err != nil || spec == nil {
+		if changed = spec != nil; err != nil || !changed {
 			return err
 		}
 		patch, err := json.Marshal(map[string]any{
@@ -43,10 +45,15 @@ func (s *session) edit(ctx context.Context, name string, change func(*v1.PaddleJ
 			return err
 		}
 		job, err = clients.Patch(ctx, namespace, name, patch)
-		changed = err == nil
 		return err
 	})
-	return job, changed, err
+	if err != nil {
+		return err
+	}
+	if !changed {
+		output.operation += " (no change)" // as kubectl prints it
+	}
+	return s.printJobs(output, false, *job)
 }
 
 func (s *session) suspend() *cobra.Command {
@@ -61,10 +68,7 @@ func (s *session) switching(to bool, use, short, done string) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Args: oneJob, ValidArgsFunction: s.jobNames(false)}
 	output := newPrint(cmd, done)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := output.check(false); err != nil {
-			return err
-		}
-		job, changed, err := s.edit(cmd.Context(), args[0], func(job *v1.PaddleJob) (map[string]any, error) {
+		return s.edit(cmd.Context(), output, args[0], func(job *v1.PaddleJob) (map[string]any, error) {
 			if observed.Finished(job) {
 				return nil, refused("job %s is %s: one that has ended is not %s; submit it again", job.Name, job.Status.Phase, done)
 			}
@@ -74,13 +78,6 @@ func (s *session) switching(to bool, use, short, done string) *cobra.Command {
 			}
 			return map[string]any{"runPolicy": map[string]any{"suspend": to}}, nil
 		})
-		if err != nil {
-			return err
-		}
-		if !changed {
-			output.operation += noChange
-		}
-		return s.printJobs(output, *job)
 	}
 	return cmd
 }
@@ -100,10 +97,7 @@ func (s *session) scale() *cobra.Command {
 		if !cmd.Flags().Changed("workers") {
 			return usage("say how many: --workers N")
 		}
-		if err := output.check(false); err != nil {
-			return err
-		}
-		job, changed, err := s.edit(cmd.Context(), args[0], func(job *v1.PaddleJob) (map[string]any, error) {
+		return s.edit(cmd.Context(), output, args[0], func(job *v1.PaddleJob) (map[string]any, error) {
 			if job.Spec.Worker != nil && job.Spec.Worker.Replicas == workers {
 				return nil, nil
 			}
@@ -112,13 +106,6 @@ func (s *session) scale() *cobra.Command {
 			}
 			return map[string]any{"worker": map[string]any{"replicas": workers}}, nil
 		})
-		if err != nil {
-			return err
-		}
-		if !changed {
-			output.operation += noChange
-		}
-		return s.printJobs(output, *job)
 	}
 	return cmd
 }
@@ -144,4 +131,31 @@ func scalable(job *v1.PaddleJob, workers int32) error {
 		}
 	}
 	return nil
+}
+
+func (s *session) delete() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "delete JOB...", Short: "Delete jobs with their pods", Args: someJobs, ValidArgsFunction: s.jobNames(true),
+		Example: "  kubectl paddle delete resnet",
+	}
+	output := newPrint(cmd, "deleted")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := output.check(false); err != nil {
+			return err
+		}
+		clients, namespace, err := s.connect()
+		if err != nil {
+			return err
+		}
+		jobs, err := read(cmd.Context(), clients, namespace, "", args)
+		for i := range jobs.Items {
+			if failed := clients.Delete(cmd.Context(), &jobs.Items[i]); failed != nil {
+				err = errors.Join(err, failed)
+				continue
+			}
+			err = errors.Join(err, s.printJobs(output, false, jobs.Items[i]))
+		}
+		return err
+	}
+	return cmd
 }

@@ -22,6 +22,8 @@ func TestGet(t *testing.T) {
 		{[]string{"get", "-l", "a=b"}, 0, "", "No resources found in team namespace."},
 		{[]string{"get", "-A", "-l", "a=b"}, 0, "", "No resources found"},
 		{[]string{"get", "-w", "--no-headers", "-o", "name"}, 0, "paddlejob.batch.paddlepaddle.org/huge", ""},
+		{[]string{"get", "-o", "yaml"}, 0, "kind: PaddleJobList", ""},
+		{[]string{"get", "-w", "-o", "yaml"}, 0, "---\napiVersion: batch.paddlepaddle.org/v1\nkind: PaddleJob\n", ""},
 		{[]string{"get", "gone", "huge"}, 3, "InsufficientResources", `"team/gone" not found`},
 		{[]string{"get", "huge", "-A"}, 2, "", "name no jobs"},
 		{[]string{"get", "huge", "-w"}, 2, "", "name no jobs"},
@@ -51,8 +53,8 @@ func TestSortJobs(t *testing.T) {
 		}
 		return names
 	}
-	require.Equal(t, []string{"a", "b", "c"}, names(""))
-	require.Equal(t, []string{"c", "a", "b"}, names("{.spec.worker.replicas}"), "numbers, and equal ones by name")
+	require.Equal(t, []string{"b", "c", "a"}, names(""))
+	require.Equal(t, []string{"c", "b", "a"}, names("{.spec.worker.replicas}"), "numbers, and equal ones as they were")
 	require.Equal(t, []string{"a", "c", "b"}, names(".status.phase"))
-	require.Equal(t, []string{"a", "b", "c"}, names(".status.nothing"))
+	require.Equal(t, []string{"a", "c", "b"}, names(".status.nothing"))
 }

@@ -3,12 +3,9 @@
 package command
 
 import (
+	"cmp"
 	"context"
-	"fmt"
-	"io"
 	"os"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/component-base/term"
@@ -19,13 +16,7 @@ import (
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 )
 
-// paper is how wide text is where there is no terminal.
-const paper = 100
-
-var mapOutputs = []string{"text", "html", "svg", "json", "yaml"}
-
 func (s *session) mapCommand() *cobra.Command {
-	var output string
 	var labels []string
 	var width int
 	cmd := &cobra.Command{
@@ -34,26 +25,17 @@ func (s *session) mapCommand() *cobra.Command {
 			"Racks and blocks are what the scheduler uses: HyperNodes, or else the node labels of its plugin's argument topology-labels.",
 		Example:           "  kubectl paddle map\n  kubectl paddle map resnet -o html > map.html\n  kubectl paddle map --topology-labels example.com/rack,example.com/block",
 		ValidArgsFunction: s.jobNames(false),
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return usage("%s takes the name of one job at most, and not %d", cmd.CommandPath(), len(args))
-			}
-			return nil
-		},
+		Args:              anyJob,
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "text", "output format: "+strings.Join(mapOutputs, ", "))
+	output := dataFlag(cmd, "text", "html", "svg")
 	cmd.Flags().StringSliceVar(&labels, "topology-labels", nil, "keys of the node labels that name racks, blocks and so on, nearest first; the scheduler's own where it is not given")
-	cmd.Flags().IntVar(&width, "width", 0, fmt.Sprintf("columns of text; the terminal's, or %d, where it is not given", paper))
-	must(cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(mapOutputs, cobra.ShellCompDirectiveNoFileComp)))
+	cmd.Flags().IntVar(&width, "width", 0, "columns of text; the terminal's, or 100, where it is not given")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if !slices.Contains(mapOutputs, output) {
-			return usage("unknown output %q: %s", output, strings.Join(mapOutputs, ", "))
-		}
 		m, err := s.loadMap(cmd.Context(), args, labels)
 		if err != nil {
 			return err
 		}
-		return s.printMap(m, output, width)
+		return s.printMap(m, *output, width)
 	}
 	return cmd
 }
@@ -90,24 +72,8 @@ func (s *session) printMap(m *drawing.Map, output string, width int) error {
 		return s.say(m.HTML())
 	case "svg":
 		return s.say(m.SVG())
-	case "text":
-		columns, terminal := terminalWidth(s.Out)
-		if width <= 0 {
-			width = columns
-		}
-		return s.say(m.Text(drawing.Terminal{Width: width, Colour: terminal && os.Getenv("NO_COLOR") == ""}))
 	}
-	return printData(s.Out, output, m)
-}
-
-// terminalWidth returns how many columns the output has, and whether it is a terminal.
-func terminalWidth(out io.Writer) (int, bool) {
-	width, _, err := term.TerminalSize(out)
-	switch {
-	case err != nil:
-		return paper, false
-	case width <= 0:
-		return paper, true
-	}
-	return width, true
+	columns, _, err := term.TerminalSize(s.Out)
+	terminal := drawing.Terminal{Width: cmp.Or(width, columns, 100), Colour: err == nil && os.Getenv("NO_COLOR") == ""}
+	return s.printData(output, m, m.Text(terminal))
 }

@@ -32,9 +32,6 @@ func (s *session) migrateCheck() *cobra.Command {
 	output := dataFlag(cmd)
 	cmd.Flags().BoolVar(&here, "only-namespace", false, "only the jobs of the current namespace")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := checkDataFormat(*output); err != nil {
-			return err
-		}
 		clients, namespace, err := s.connect()
 		if err != nil {
 			return err
@@ -69,10 +66,7 @@ func (s *session) printMigration(output string, found *migrate.Cluster, views []
 	slices.SortFunc(m.Jobs, func(a, b migrate.Assessment) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
-	if output != "" {
-		return printData(s.Out, output, m)
-	}
-	return s.say(m.text())
+	return s.printData(output, m, m.text())
 }
 
 // text returns the warnings, the jobs and the steps.

@@ -21,6 +21,8 @@ import (
 type printFlags struct {
 	// format is that of -o, and operation what has been done to the objects.
 	format, operation string
+	// yaml begins each object but the first with a line of ---.
+	yaml printers.YAMLPrinter
 }
 
 func newPrint(cmd *cobra.Command, operation string) *printFlags {
@@ -50,7 +52,7 @@ func (p *printFlags) printer() (printer printers.ResourcePrinter, err error) {
 	case "json":
 		printer = &printers.OmitManagedFieldsPrinter{Delegate: &printers.JSONPrinter{}}
 	case "yaml":
-		printer = &printers.OmitManagedFieldsPrinter{Delegate: &printers.YAMLPrinter{}}
+		printer = &printers.OmitManagedFieldsPrinter{Delegate: &p.yaml}
 	case "jsonpath":
 		if printer, err = printers.NewJSONPathPrinter(template); err != nil {
 			return nil, usage("--output: %w", err)
@@ -61,14 +63,17 @@ func (p *printFlags) printer() (printer printers.ResourcePrinter, err error) {
 	return printers.NewTypeSetter(cluster.Scheme).ToPrinter(printer), nil
 }
 
-// printJobs prints one job as itself and several as a list, which kubectl does too.
-func (s *session) printJobs(flags *printFlags, jobs ...v1.PaddleJob) error {
+// printJobs prints several jobs as a list, which kubectl does too, and one job as itself unless asList is set.
+func (s *session) printJobs(flags *printFlags, asList bool, jobs ...v1.PaddleJob) error {
 	printer, err := flags.printer()
 	if err != nil {
 		return err
 	}
-	if flags.format != "" && flags.format != "name" && len(jobs) != 1 {
-		return printer.PrintObj(listOf(jobs), s.Out)
+	for i := range jobs {
+		jobs[i].SetGroupVersionKind(v1.SchemeGroupVersion.WithKind("PaddleJob"))
+	}
+	if flags.format != "" && flags.format != "name" && (asList || len(jobs) != 1) {
+		return printer.PrintObj(&v1.PaddleJobList{Items: append([]v1.PaddleJob{}, jobs...)}, s.Out)
 	}
 	for i := range jobs {
 		if err := printer.PrintObj(&jobs[i], s.Out); err != nil {
@@ -78,43 +83,35 @@ func (s *session) printJobs(flags *printFlags, jobs ...v1.PaddleJob) error {
 	return nil
 }
 
-// listOf returns a list whose items have their kinds.
-func listOf(jobs []v1.PaddleJob) *v1.PaddleJobList {
-	list := &v1.PaddleJobList{Items: append([]v1.PaddleJob{}, jobs...)}
-	for i := range list.Items {
-		list.Items[i].SetGroupVersionKind(v1.SchemeGroupVersion.WithKind("PaddleJob"))
-	}
-	return list
-}
-
-// printData prints what is no object of Kubernetes.
-func printData(out io.Writer, format string, data any) error {
+// printData prints what is no object of Kubernetes: as JSON, as YAML, or as its text.
+func (s *session) printData(format string, data any, text string) error {
 	switch format {
 	case "json":
-		encoder := json.NewEncoder(out)
+		encoder := json.NewEncoder(s.Out)
 		encoder.SetIndent("", "    ")
 		return encoder.Encode(data)
 	case "yaml":
-		text, err := yaml.Marshal(data)
-		if err == nil {
-			_, err = out.Write(text)
+		out, err := yaml.Marshal(data)
+		if err != nil {
+			return err
 		}
-		return err
+		text = string(out)
 	}
-	return usage("unknown output %q: json or yaml", format)
+	return s.say(text)
 }
 
-// dataFlag gives a command the flag -o for printData.
-func dataFlag(cmd *cobra.Command) *string {
-	return cmd.Flags().StringP("output", "o", "", "output format: json or yaml")
-}
-
-// checkDataFormat refuses an output that printData does not know; "" is text.
-func checkDataFormat(format string) error {
-	if !slices.Contains([]string{"", "json", "yaml"}, format) {
-		return usage("unknown output %q: json or yaml", format)
+// dataFlag gives a command the flag -o for printData, with more formats. Without -o it is text.
+func dataFlag(cmd *cobra.Command, more ...string) *string {
+	formats := slices.Concat(more, []string{"json", "yaml"})
+	format := cmd.Flags().StringP("output", "o", "", "output format: "+strings.Join(formats, ", "))
+	must(cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)))
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if *format != "" && !slices.Contains(formats, *format) {
+			return usage("unknown output %q: %s", *format, strings.Join(formats, ", "))
+		}
+		return nil
 	}
-	return nil
+	return format
 }
 
 // printSkipped names what could not be read.

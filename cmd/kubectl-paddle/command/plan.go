@@ -8,22 +8,28 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/describe"
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/plan"
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/snapshot"
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 	"github.com/paddle-volcano/paddle-volcano/deploy"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
 // planFlags are the flags of plan.
 type planFlags struct {
-	file, snapshot, configuration, scheduler, output string
-	question                                         plan.Question
+	file, snapshot, configuration, scheduler string
+	output                                   *string
+	question                                 plan.Question
 }
 
 func (s *session) plan() *cobra.Command {
@@ -31,13 +37,13 @@ func (s *session) plan() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "plan -f FILE | plan JOB", Short: "Say where a job would go now, or why it would wait; nothing is written",
 		Long: `Say where a job would go now, and what a step of training would send over the network there, or why it would wait and
-what would help. The scheduler itself is asked, in this process, with the cluster's own configuration: nothing is
+what would help. The scheduler itself is asked, with the cluster's own configuration: nothing is
 written. Jobs that wait already take part. A job of a file that the API server would refuse is refused; with --snapshot
 only submit finds all that it would.
 
 It ends with 0 if the job would start now, and with 5 if it would wait.`,
 		Example: `  kubectl paddle plan -f job.yaml
-  kubectl paddle plan -f job.yaml --add-nodes 4 --like gpu-node-7
+  kubectl paddle plan -f job.yaml --add-nodes 4
   kubectl paddle plan -f job.yaml --without-node gpu-node-7
   kubectl paddle plan -f job.yaml --snapshot monday.json.gz
   kubectl paddle plan resnet`,
@@ -52,7 +58,7 @@ It ends with 0 if the job would start now, and with 5 if it would wait.`,
 	flags.IntVar(&p.question.AddNodes, "add-nodes", 0, "plan with so many more nodes, copies of --like or of a node of the largest group")
 	flags.StringVar(&p.question.Like, "like", "", "the node that --add-nodes copies")
 	flags.StringSliceVar(&p.question.Without, "without-node", nil, "plan without this node and what runs there")
-	flags.StringVarP(&p.output, "output", "o", "", "output format: json or yaml; all nodes are in it")
+	p.output = dataFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) > 0 {
 			p.question.Name = args[0]
@@ -66,12 +72,10 @@ func (p *planFlags) check(args []string) error {
 	switch {
 	case len(args) > 1 || (len(args) == 1) == (p.file != ""):
 		return usage("name a file, -f FILE, or one job that waits")
-	case p.question.AddNodes < 0:
-		return usage("--add-nodes is %d: 1 or more", p.question.AddNodes)
-	case p.question.Like != "" && p.question.AddNodes == 0:
-		return usage("--like is for --add-nodes, which is missing")
+	case p.question.AddNodes < 0 || p.question.Like != "" && p.question.AddNodes == 0:
+		return usage("--add-nodes is %d and --like is %q: add 1 or more", p.question.AddNodes, p.question.Like)
 	}
-	return checkDataFormat(p.output)
+	return nil
 }
 
 func (s *session) runPlan(ctx context.Context, p *planFlags) error {
@@ -89,16 +93,10 @@ func (s *session) runPlan(ctx context.Context, p *planFlags) error {
 		return err
 	}
 	s.printUnread(q.Snapshot)
-	answer := response.Plan
-	if p.output != "" {
-		err = printData(s.Out, p.output, answer)
-	} else {
-		err = s.say(planText(answer))
+	if err := s.printData(*p.output, response.Plan, planText(response.Plan)); err != nil || response.Plan.Fits {
+		return err
 	}
-	if err == nil && !answer.Fits {
-		return errWaits
-	}
-	return err
+	return errWaits
 }
 
 // loadQuestion reads the job, and the cluster or a snapshot of it.
@@ -128,11 +126,8 @@ func (s *session) loadQuestion(ctx context.Context, p *planFlags) error {
 		return err
 	}
 	q.Job = named(documents[0].job)
-	own := func(job *v1.PaddleJob) *vcscheduling.PodGroup {
-		return plan.OwnPodGroup(q.Snapshot, job.Namespace, job.Name)
-	}
-	q.Requested = plan.Requested(own(q.Job))
-	if err := s.check(documents, own); err != nil || p.snapshot != "" {
+	q.Requested = plan.Requested(q.Job, q.Snapshot.PodGroups...)
+	if err := s.check(documents, func(*v1.PaddleJob) builder.PodGroupOverrides { return q.Requested }); err != nil || p.snapshot != "" {
 		return err
 	}
 	return s.dryRun(ctx, documents[0])
@@ -166,7 +161,7 @@ func (s *session) loadSnapshot(ctx context.Context, p *planFlags) error {
 		if q.Snapshot, err = clients.Snapshot(ctx, p.scheduler, configuration); err != nil {
 			return err
 		}
-	} else if q.Snapshot, err = openSnapshot(p.snapshot); err != nil {
+	} else if q.Snapshot, err = s.openSnapshot(p.snapshot); err != nil {
 		return err
 	}
 	if configuration != "" {
@@ -180,19 +175,205 @@ func (s *session) loadSnapshot(ctx context.Context, p *planFlags) error {
 		return err
 	}
 	s.note("Assumed: the scheduler's configuration is that of deploy/v1/scheduler.yaml. Name another one by --scheduler-config FILE.")
-	q.Snapshot.SchedulerConfiguration, err = snapshot.ReadConfiguration(bytes.NewReader(shipped))
+	q.Snapshot.SchedulerConfiguration, err = snapshot.ReadConfiguration(shipped)
 	return err
 }
 
-func openSnapshot(name string) (*snapshot.Snapshot, error) {
-	in, err := os.Open(name) //nolint:gosec // the user names it
+func (s *session) openSnapshot(name string) (*snapshot.Snapshot, error) {
+	file, err := s.readFile(name)
 	if err != nil {
 		return nil, err
 	}
-	defer in.Close() //nolint:errcheck // it was only read
-	taken, err := snapshot.Read(in)
+	taken, err := snapshot.Read(file)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return taken, nil
+}
+
+func (s *session) snapshot() *cobra.Command {
+	var file string
+	cmd := &cobra.Command{
+		Use: "snapshot", Short: "Write what the scheduler sees to one file, for bug reports and plans without the cluster", Args: none,
+		Long: `Write what the scheduler sees to one file: nodes and their topology, pods, PodGroups, queues, priority classes,
+quotas and the scheduler's configuration.
+
+Of each object only what the scheduler reads is kept. Variables, commands, images, volumes, names of secrets and
+everybody else's annotations are left out; names, labels and selectors are kept.`,
+		Example: "  kubectl paddle snapshot -o monday.json.gz\n  kubectl paddle plan -f job.yaml --snapshot monday.json.gz",
+	}
+	cmd.Flags().StringVarP(&file, "output", "o", "", "file to write: YAML for .yaml, JSON for .json, packed JSON for any other; - is the standard output, in YAML")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		clients, _, err := s.connect()
+		if err != nil {
+			return err
+		}
+		taken, err := clients.Snapshot(cmd.Context(), "", "")
+		if err != nil {
+			return err
+		}
+		s.printUnread(taken)
+		if file == "-" {
+			return taken.Write(s.Out, ".yaml")
+		}
+		if file == "" {
+			file = "paddle-snapshot-" + taken.Time.UTC().Format("20060102-150405") + ".json.gz"
+		}
+		var packed bytes.Buffer
+		if err := taken.Write(&packed, file); err != nil {
+			return err
+		}
+		if err := os.WriteFile(file, packed.Bytes(), 0o600); err != nil {
+			return err
+		}
+		return s.say(fmt.Sprintf("%s: %d nodes, %d pods and %d PodGroups at %s\n",
+			file, len(taken.Nodes), len(taken.Pods), len(taken.PodGroups), taken.Time.UTC().Format(time.RFC3339)))
+	}
+	return cmd
+}
+
+// readConfiguration reads the scheduler's configuration from a file, if one is named.
+func (s *session) readConfiguration(file string) (string, error) {
+	if file == "" {
+		return "", nil
+	}
+	content, err := s.readFile(file)
+	if err != nil {
+		return "", err
+	}
+	text, err := snapshot.ReadConfiguration(content)
+	if err != nil {
+		return "", fmt.Errorf("%s: %w", file, err)
+	}
+	return text, nil
+}
+
+// printUnread names what of the scheduler's view could not be read.
+func (s *session) printUnread(taken *snapshot.Snapshot) {
+	for _, unread := range taken.Unread {
+		s.printSkipped([]string{unread.What + " (" + unread.Why + ")"})
+	}
+}
+
+// planText returns a plan as text.
+func planText(p *plan.Plan) string {
+	var out strings.Builder
+	say := func(format string, args ...any) { fmt.Fprintf(&out, format+"\n", args...) }
+	switch {
+	case !p.Fits:
+		say("%s does not fit now: it would wait.", p.Name)
+		for _, line := range describe.Lines(p.Why, false) {
+			say("%s", line)
+		}
+	case len(p.Evicted) > 0:
+		say("%s fits once others have been evicted: %s.", p.Name, gangWords(p.Evicted))
+	default:
+		say("%s fits: it would start now.", p.Name)
+	}
+	if p.Fits {
+		say("\n%s", placeTable(p))
+		if len(p.Traffic) > 0 {
+			say("%s", trafficTable(p))
+		}
+	}
+	if len(p.First) > 0 {
+		say("Jobs that wait already would take their nodes in the same moment: %s.", gangWords(p.First))
+	}
+	switch {
+	case p.Fits:
+	case p.Blocked:
+		say("Without them it would fit.")
+	case p.Empty.Fits:
+		say("It would fit on an empty cluster: %s", p.Empty.Where)
+	case len(p.Empty.Why) > 0 && len(p.Why) > 0 && p.Empty.Why[0].Text == p.Why[0].Text:
+		say("It would not fit on an empty cluster either.")
+	case len(p.Empty.Why) > 0:
+		say("It would not fit on an empty cluster either: %s", p.Empty.Why[0].Text)
+	}
+	if len(p.Displaced) > 0 {
+		say("Pods on the removed nodes that need other nodes: %s.", gangWords(p.Displaced))
+	}
+	for _, note := range p.Notes {
+		say("Note: %s.", note)
+	}
+	return strings.TrimRight(out.String(), "\n") + "\n"
+}
+
+// maxPlaces is how many lines a role has at most; -o json and -o yaml have all.
+const maxPlaces = 12
+
+// placeTable has a line for each role and domain.
+func placeTable(p *plan.Plan) string {
+	rows := [][]string{{"ROLE", "PODS", "WHERE"}}
+	for _, role := range p.Roles {
+		name, pods := role.Name, podWords(role)
+		lines := placeLines(role.Places)
+		if len(lines) > maxPlaces+1 {
+			lines = append(lines[:maxPlaces:maxPlaces], fmt.Sprintf("and %d more places (-o yaml has all)", len(lines)-maxPlaces))
+		}
+		for _, line := range lines {
+			rows = append(rows, []string{name, pods, line})
+			name, pods = "", ""
+		}
+	}
+	return table("", rows)
+}
+
+// podWords returns "4", or "3 of 4" if the minimum of the job fits and not all pods do.
+func podWords(role plan.Role) string {
+	placed := 0
+	for _, place := range role.Places {
+		placed += place.Pods
+	}
+	if placed == role.Pods {
+		return strconv.Itoa(placed)
+	}
+	return fmt.Sprintf("%d of %d", placed, role.Pods)
+}
+
+// placeLines returns the nodes by domain: "rack-0: node-0 x2, node-1 x2".
+func placeLines(places []plan.Place) (lines []string) {
+	if len(places) == 0 {
+		return []string{"-"}
+	}
+	for i, place := range places {
+		text := fmt.Sprintf("%s x%d", place.Node, place.Pods)
+		switch {
+		case i > 0 && places[i-1].Domain == place.Domain:
+			lines[len(lines)-1] += ", " + text
+		case place.Domain != "":
+			lines = append(lines, place.Domain+": "+text)
+		default:
+			lines = append(lines, text)
+		}
+	}
+	return lines
+}
+
+// trafficTable compares what a step of training sends here with what it would send on the empty cluster.
+func trafficTable(p *plan.Plan) string {
+	unit := report.Placement{InBytes: p.Unit == plan.Bytes}
+	amount := func(amount float64) string {
+		if amount == 0 {
+			return "nothing"
+		}
+		return unit.Amount(amount)
+	}
+	rows := [][]string{{"EACH STEP SENDS", "HERE", "ON AN EMPTY CLUSTER"}}
+	for _, tier := range p.Traffic {
+		best := "-"
+		if tier.Best != nil {
+			best = amount(*tier.Best)
+		}
+		rows = append(rows, []string{"between " + report.Domains(2, tier.Tier), amount(tier.Now), best})
+	}
+	return table("", rows)
+}
+
+func gangWords(gangs []plan.Gang) string {
+	var words []string
+	for _, gang := range gangs {
+		words = append(words, fmt.Sprintf("%s/%s (%s)", gang.Namespace, gang.Name, describe.Count(gang.Pods, "pod")))
+	}
+	return describe.Some(words)
 }

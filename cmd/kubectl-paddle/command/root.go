@@ -8,15 +8,18 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/cluster"
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/plan"
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 )
 
 const long = `Submit PaddlePaddle training jobs (PaddleJobs), see where they are and why, and look after them.
@@ -77,17 +80,17 @@ func (s *session) root() *cobra.Command {
 	root.PersistentFlags().StringVar(&s.files.ExplicitPath, "kubeconfig", "", "path to the kubeconfig file")
 	clientcmd.BindOverrideFlags(&s.flags, root.PersistentFlags(), kubectlFlags())
 	root.AddCommand(s.submit(), s.plan(), s.snapshot(), s.get(), s.describe(), s.why(), s.mapCommand(), s.logs(), s.scale(), s.suspend(), s.resume(),
-		s.migrateCheck(), s.version())
+		s.delete(), s.migrateCheck(), s.version())
 	return root
 }
 
-// none takes no arguments, and oneJob the name of a job.
-var none, oneJob = exactly(0), exactly(1)
+// none takes no arguments, oneJob the name of a job, anyJob the name of a job or nothing, and someJobs one name or more.
+var none, oneJob, anyJob, someJobs = arguments(cobra.ExactArgs(0)), arguments(cobra.ExactArgs(1)), arguments(cobra.MaximumNArgs(1)), arguments(cobra.MinimumNArgs(1))
 
-// exactly takes so many arguments.
-func exactly(count int) cobra.PositionalArgs {
+// arguments makes errors about arguments wrong usage.
+func arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if err := cobra.ExactArgs(count)(cmd, args); err != nil {
+		if err := check(cmd, args); err != nil {
 			return usage("%s: %w", cmd.CommandPath(), err)
 		}
 		return nil
@@ -180,4 +183,35 @@ func exitCode(err error) int {
 		return exitRefused
 	}
 	return exitFailed
+}
+
+// jobNames completes names of jobs that are not among the arguments yet.
+func (s *session) jobNames(several bool) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) > 0 && !several {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		clients, namespace, err := s.connect()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		jobs, err := cluster.List[v1.PaddleJobList](cmd.Context(), clients, namespace, metav1.ListOptions{})
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		var names []string
+		for i := range jobs.Items {
+			if job := &jobs.Items[i]; !slices.Contains(args, job.Name) {
+				names = append(names, job.Name+"\t"+string(job.Status.Phase))
+			}
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// must is for what only a mistake in this package makes fail.
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
 }

@@ -4,6 +4,7 @@ package command
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -62,7 +63,7 @@ cluster's own rules say. Warnings name what is changed or has no effect.`,
 		if err != nil {
 			return err
 		}
-		return s.printJobs(output, created...)
+		return s.printJobs(output, false, created...)
 	}
 	return cmd
 }
@@ -77,18 +78,14 @@ type document struct {
 func (s *session) read(files []string) (documents []document, err error) {
 	var errs []error
 	for _, name := range files {
-		in, source := s.In, name
-		if name == "-" {
-			source = "the standard input"
-		} else {
-			file, err := os.Open(name) //nolint:gosec // the user names it
-			if err != nil {
-				return nil, err
-			}
-			defer file.Close() //nolint:errcheck // it was only read
-			in = file
+		text, err := s.readFile(name)
+		if err != nil {
+			return nil, err
 		}
-		read, err := readDocuments(in, source)
+		if name == "-" {
+			name = "the standard input"
+		}
+		read, err := readDocuments(text, name)
 		documents = append(documents, read...)
 		errs = append(errs, err)
 	}
@@ -98,11 +95,19 @@ func (s *session) read(files []string) (documents []document, err error) {
 	return documents, nil
 }
 
+// readFile reads a file, or the standard input for -.
+func (s *session) readFile(name string) ([]byte, error) {
+	if name == "-" {
+		return io.ReadAll(s.In)
+	}
+	return os.ReadFile(name) //nolint:gosec // the user names it
+}
+
 // readDocuments reads PaddleJobs in YAML or JSON, several of them between lines of ---. Unknown fields are errors. The error has all
 // that is wrong.
-func readDocuments(in io.Reader, source string) (documents []document, err error) {
+func readDocuments(file []byte, source string) (documents []document, err error) {
 	decoder := json.NewSerializerWithOptions(json.DefaultMetaFactory, cluster.Scheme, cluster.Scheme, json.SerializerOptions{Yaml: true, Strict: true})
-	reader := yaml.NewYAMLReader(bufio.NewReader(in))
+	reader := yaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(file)))
 	var errs []error
 	for {
 		text, err := reader.Read()
@@ -154,14 +159,18 @@ func (s *session) send(ctx context.Context, documents []document, dryRun string)
 		for _, d := range documents {
 			jobs = append(jobs, *d.job)
 		}
-		return jobs, s.check(documents, func(*v1.PaddleJob) *vcscheduling.PodGroup { return nil })
+		return jobs, s.check(documents, func(*v1.PaddleJob) builder.PodGroupOverrides { return builder.PodGroupOverrides{} })
 	}
 	clients, _, err := s.connect()
 	if err != nil {
 		return nil, err
 	}
-	err = s.check(documents, func(job *v1.PaddleJob) *vcscheduling.PodGroup {
-		return clients.OwnPodGroup(ctx, job.Namespace, job.Name)
+	err = s.check(documents, func(job *v1.PaddleJob) builder.PodGroupOverrides {
+		group, err := cluster.Get[vcscheduling.PodGroup](ctx, clients, job.Namespace, job.Name)
+		if err != nil { // the user may not read it, but the controller does
+			return builder.PodGroupOverrides{}
+		}
+		return plan.Requested(job, group)
 	})
 	if err != nil {
 		return nil, err
@@ -205,6 +214,8 @@ func deleteCreated(ctx context.Context, clients *cluster.Clients, created []v1.P
 // these is in the job's condition Stalled.
 var settings = builder.Config{ElasticEtcd: "unknown:2379"}
 
+func nameOf(job *v1.PaddleJob) string { return job.Namespace + "/" + job.Name }
+
 // setNamespaces gives each job its namespace, and refuses two jobs of one name.
 func setNamespaces(documents []document, namespace string, enforced bool) error {
 	where := map[string]string{}
@@ -223,20 +234,20 @@ func setNamespaces(documents []document, namespace string, enforced bool) error 
 	return nil
 }
 
-// check refuses what the controller would refuse, and prints the controller's warnings. own returns the PodGroup of the user's own
-// for a job, or nil.
-func (s *session) check(documents []document, own func(*v1.PaddleJob) *vcscheduling.PodGroup) error {
+// check refuses what the controller would refuse, and prints the controller's warnings. requested returns what a PodGroup of the
+// user's own requests for a job.
+func (s *session) check(documents []document, requested func(*v1.PaddleJob) builder.PodGroupOverrides) error {
 	var errs []error
 	for _, d := range documents {
 		job := named(d.job)
-		requested := plan.Requested(own(d.job))
-		for _, err := range validation.Validate(job, requested, settings) {
+		overrides := requested(job)
+		for _, err := range validation.Validate(job, overrides, settings) {
 			errs = append(errs, fmt.Errorf("%s: job %s: %w", d.where, job.Name, err))
 		}
 		if len(errs) > 0 {
 			continue
 		}
-		_, warnings := builder.Job(job, requested, settings)
+		_, warnings := builder.Job(job, overrides, settings)
 		for _, n := range warnings {
 			s.note("Warning: job %s: %s (%s)", job.Name, n.Message, n.Reason)
 		}

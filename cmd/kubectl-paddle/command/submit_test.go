@@ -3,7 +3,6 @@
 package command
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -13,12 +12,12 @@ const head = "apiVersion: batch.paddlepaddle.org/v1\nkind: PaddleJob\nmetadata: 
 
 func TestReadDocuments(t *testing.T) {
 	t.Parallel()
-	read, err := readDocuments(strings.NewReader("# a comment\n---\n"+head+"---\n"+head+"spec: {worker: {replicas: 3}}\n---\n# nothing\n"), "jobs.yaml")
+	read, err := readDocuments([]byte("# a comment\n---\n"+head+"---\n"+head+"spec: {worker: {replicas: 3}}\n---\n# nothing\n"), "jobs.yaml")
 	require.NoError(t, err)
 	require.Len(t, read, 2)
 	require.EqualValues(t, 3, read[1].job.Spec.Worker.Replicas)
 	require.Equal(t, "jobs.yaml, document 2", read[1].where)
-	read, err = readDocuments(strings.NewReader(`{"apiVersion":"batch.paddlepaddle.org/v1","kind":"PaddleJob","metadata":{"name":"a"}}`), "-")
+	read, err = readDocuments([]byte(`{"apiVersion":"batch.paddlepaddle.org/v1","kind":"PaddleJob","metadata":{"name":"a"}}`), "-")
 	require.NoError(t, err)
 	require.Equal(t, "a", read[0].job.Name)
 }
@@ -37,7 +36,7 @@ func TestDocumentsThatAreNoJobs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := readDocuments(strings.NewReader(test.text), "jobs.yaml")
+			_, err := readDocuments([]byte(test.text), "jobs.yaml")
 			require.ErrorContains(t, err, test.want)
 		})
 	}

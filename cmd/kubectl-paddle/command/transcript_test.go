@@ -23,6 +23,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/cluster"
@@ -69,6 +70,14 @@ func newJob(name string, workers int32, phase v1.Phase, conditions ...metav1.Con
 		running = workers
 	}
 	job.Status = v1.PaddleJobStatus{Phase: phase, Mode: v1.ModeCollective, Queue: "default", ObservedGeneration: 1, Conditions: conditions}
+	if len(conditions) > 0 {
+		summary := conditions[len(conditions)-1]
+		summary.Type, summary.Status = v1.ConditionReady, metav1.ConditionFalse
+		if running > 0 {
+			summary.Status = metav1.ConditionTrue
+		}
+		job.Status.Conditions = append(job.Status.Conditions, summary)
+	}
 	job.Status.Worker = &v1.ResourceStatus{Ready: fmt.Sprintf("%d/%d", running, workers)}
 	return job
 }
@@ -171,7 +180,7 @@ func TestTranscript(t *testing.T) {
 		"get", "get -o wide", "get -A --sort-by .spec.worker.replicas --no-headers", "list resnet huge", "get huge -o name", "get gone", "get -w", "describe resnet", "describe huge",
 		"why resnet", "why huge", "why huge --details", "why huge -o json", "why broken", "map", "map resnet --width 40", "logs resnet --rank 1", "logs huge",
 		"submit -f - --dry-run", "submit -f -", "plan -f -", "plan huge", "plan resnet", "scale huge --replicas 6", "scale resnet --workers 3", "suspend resnet", "suspend resnet",
-		"resume resnet", "version", "version -o yaml", "snapshot -o -", "nonsense", "get -o xml",
+		"resume resnet", "delete broken gone", "version", "version -o yaml", "snapshot -o -", "nonsense", "get -o xml",
 	} {
 		s.stdin = fmt.Sprintf(ring, 4, 2)
 		out, errOut, code := s.run(t, strings.Fields(command)...)
@@ -225,6 +234,10 @@ Skipped: events (you have no permission to read them).
 	require.Contains(t, errOut, "nodes")
 	out, _, _ = s.run(t, "version", "--client", "-o", "json")
 	require.NotContains(t, out, "components")
+	s.server.Forbidden = []string{"hypernodes"}
+	out, errOut, _ = s.run(t, "describe", "resnet")
+	require.NotContains(t, out, "On an empty cluster:")
+	require.Equal(t, "Skipped: what a step would send on an empty cluster: HyperNodes (you have no permission to read them).\n", errOut)
 }
 
 // A plan of a job that the API server would refuse is none. Without permission to create jobs it is one.
@@ -246,11 +259,13 @@ func TestWithoutTheSimulator(t *testing.T) {
 	s.simulate = func(context.Context, *plan.Request) (*plan.Response, error) {
 		return nil, errors.New("paddle-simulator is not there")
 	}
-	out, errOut, code := s.run(t, "describe", "resnet")
-	require.Zero(t, code)
-	require.Contains(t, out, "A step sends:")
-	require.Equal(t, "Skipped: what a step would send on an empty cluster (paddle-simulator is not there).\n", errOut)
-	_, errOut, code = s.run(t, "plan", "huge")
+	for _, command := range []string{"describe", "why"} {
+		out, errOut, code := s.run(t, command, "resnet")
+		require.Zero(t, code)
+		require.Contains(t, strings.ToLower(out), "2 times the model between racks")
+		require.Equal(t, "Skipped: what a step would send on an empty cluster (paddle-simulator is not there).\n", errOut)
+	}
+	_, errOut, code := s.run(t, "plan", "huge")
 	require.Equal(t, 1, code)
 	require.Equal(t, "error: paddle-simulator is not there\n", errOut)
 }
@@ -260,4 +275,40 @@ func TestTheShippedConfigurationIsFound(t *testing.T) {
 	text, err := deploy.Files.ReadFile("v1/scheduler.yaml")
 	require.NoError(t, err)
 	require.Contains(t, string(text), "--scheduler-conf=/volcano.scheduler/volcano-scheduler.conf")
+}
+
+// A pod that a running job has in addition waits for a volume: only the kubelet's event says so.
+func TestWhyOfAMountWhileTheJobRuns(t *testing.T) {
+	s := newShell(t)
+	yes := true
+	made := &vcbatch.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "resnet", OwnerReferences: []metav1.OwnerReference{{Name: "resnet", UID: "resnet", Controller: &yes}}}}
+	made.Spec.Tasks = []vcbatch.TaskSpec{{Name: "worker"}}
+	volume := corev1.Volume{Name: "v"}
+	volume.Secret = &corev1.SecretVolumeSource{SecretName: "token"}
+	made.Spec.Tasks[0].Template.Spec.Volumes = []corev1.Volume{volume}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "resnet-worker-2", UID: "new", Labels: map[string]string{
+		v1.JobNameLabel: "resnet", v1.ResourceTypeLabel: "worker", "volcano.sh/task-spec": "worker", v1.TaskIndexLabel: "2"}}}
+	pod.Spec.NodeName, pod.Status.Phase = "node-3", corev1.PodPending
+	event := &corev1.Event{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "m"}, Type: "Warning", Reason: "FailedMount", LastTimestamp: ago(time.Minute),
+		Message: `MountVolume.SetUp failed for volume "v" : secret "token" not found`, InvolvedObject: corev1.ObjectReference{Kind: "Pod", UID: "new"}}
+	s.server = fakeapi.New(t, cluster.Scheme, append(objects(), made, pod, event)...)
+	out, errOut, code := s.run(t, "why", "resnet")
+	require.Zero(t, code, errOut)
+	require.Contains(t, out, "1 pod cannot start (SecretNotFound): resnet-worker-2; Secret token does not exist in namespace team.")
+}
+
+// The PodGroup that the user made under the job's name belongs to what the controller's rules are about.
+func TestSubmitReadsTheUsersPodGroup(t *testing.T) {
+	s := newShell(t)
+	group := &vcscheduling.PodGroup{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "ring"}, Spec: vcscheduling.PodGroupSpec{Queue: "root"}}
+	s.server = fakeapi.New(t, cluster.Scheme, append(objects(), group)...)
+	s.stdin = fmt.Sprintf(ring, 4, 2)
+	for _, command := range [][]string{{"submit", "-f", "-"}, {"plan", "-f", "-"}} {
+		_, errOut, code := s.run(t, command...)
+		require.Equal(t, 4, code, errOut)
+		require.Contains(t, errOut, "root")
+	}
+	s.server.Forbidden = []string{"podgroups"}
+	_, errOut, code := s.run(t, "submit", "-f", "-")
+	require.Zero(t, code, errOut)
 }

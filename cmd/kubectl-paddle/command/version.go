@@ -20,22 +20,17 @@ type versions struct {
 }
 
 func (s *session) version() *cobra.Command {
-	var client bool
 	cmd := &cobra.Command{Use: "version", Short: "Print the versions of kubectl paddle, the controller and the scheduler", Args: none}
 	output := dataFlag(cmd)
-	cmd.Flags().BoolVar(&client, "client", false, "print the version of kubectl paddle only")
+	client := cmd.Flags().Bool("client", false, "print the version of kubectl paddle only")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := checkDataFormat(*output); err != nil {
-			return err
-		}
 		v := versions{Client: plan.Version()}
-		if !client {
+		if !*client {
 			clients, _, err := s.connect()
 			if err != nil {
 				return err
 			}
-			v.Components, err = clients.Components(cmd.Context())
-			switch {
+			switch v.Components, err = clients.Components(cmd.Context()); {
 			case apierrors.IsForbidden(err):
 				s.printSkipped([]string{"controller and scheduler (you have no permission to read the Deployments of all namespaces)"})
 			case err != nil:
@@ -44,14 +39,12 @@ func (s *session) version() *cobra.Command {
 				s.note("The cluster has no Deployment of the controller or of a scheduler.")
 			}
 		}
-		if *output != "" {
-			return printData(s.Out, *output, v)
-		}
-		lines := []string{"Client Version: " + v.Client}
+		text := &strings.Builder{}
+		fmt.Fprintf(text, "Client Version: %s\n", v.Client)
 		for _, c := range v.Components {
-			lines = append(lines, fmt.Sprintf("%s Version: %s (%s/%s, %s)", strings.ToUpper(c.Role[:1])+c.Role[1:], c.Version, c.Namespace, c.Name, c.Image))
+			fmt.Fprintf(text, "%s Version: %s (%s/%s, %s)\n", strings.ToUpper(c.Role[:1])+c.Role[1:], c.Version, c.Namespace, c.Name, c.Image)
 		}
-		return s.say(strings.Join(lines, "\n") + "\n")
+		return s.printData(*output, v, text.String())
 	}
 	return cmd
 }

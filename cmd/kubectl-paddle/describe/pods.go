@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
@@ -45,34 +46,30 @@ func (d *Description) running(o *Objects) {
 	d.head("%s has been running for %s.", o.Job.Name, o.since(since))
 	before := len(d.Sentences)
 	d.startFailures(o)
-	d.surplus(o)
+	if r := o.report(corev1.ConditionTrue); r != nil {
+		d.say(AboutPods, r.Surplus) // pods beyond the minimum that have no nodes
+	}
 	d.spread(o)
 	d.restartsBefore(o)
 	if len(d.Sentences) == before {
 		d.Headline = strings.TrimSuffix(d.Headline, ".") + "; nothing is wrong."
 	}
-	if text := elasticWords(o.Job); text != "" {
-		d.say(AboutSpec, text)
-	}
 	d.place(o)
 }
 
-// startFailures adds why the kubelet does not start pods and what helps, and returns the first reason, "" if there is none. Of
-// an object that a volume needs the kubelet says nothing in the status of the pod.
+// startFailures adds why the kubelet does not start pods and what helps, and returns the first reason, "" if there is none.
 func (d *Description) startFailures(o *Objects) (reason string) {
-	var specs []*corev1.PodSpec
-	for _, pod := range o.Pods {
-		specs = append(specs, &pod.Spec)
+	state := observed.State{VolcanoJob: o.VolcanoJob, Pods: o.Pods}
+	if pod := o.Mounting(); pod != nil {
+		state.FailedMount = o.failedMount(pod)
 	}
-	failures := observed.StartFailures(o.Pods, observed.References(specs...))
-	for _, ref := range o.Absent {
-		if !slices.ContainsFunc(failures, func(f observed.StartFailure) bool { return f.Missing != nil && *f.Missing == ref }) {
-			failures = append(failures, observed.StartFailure{Reason: ref.NotFound(), Missing: &ref, Pods: o.needing(ref)})
-		}
+	failures := state.StartFailures()
+	if o.VolcanoJob == nil { // the user may not read it
+		failures = observed.StartFailures(o.Pods, nil)
 	}
 	for i := range failures {
 		f := &failures[i]
-		text := fmt.Sprintf("%s cannot start (%s): %s", Count(len(f.Pods), "pod"), f.Reason, some(f.Pods))
+		text := fmt.Sprintf("%s cannot start (%s): %s", Count(len(f.Pods), "pod"), f.Reason, Some(f.Pods))
 		if f.Missing != nil {
 			text += fmt.Sprintf("; %s %s does not exist in namespace %s", f.Missing.Kind, f.Missing.Name, o.Job.Namespace)
 		} else if f.Message != "" {
@@ -95,14 +92,16 @@ func (d *Description) startFailures(o *Objects) (reason string) {
 	return failures[0].Reason
 }
 
-// needing returns the names of the pods that do not start and refer to an object.
-func (o *Objects) needing(ref observed.Reference) (names []string) {
-	for _, pod := range o.Pods {
-		if observed.NewRolePod(pod).State == observed.Starting && slices.Contains(observed.References(&pod.Spec), ref) {
-			names = append(names, pod.Name)
+// failedMount returns the kubelet's last message about the volumes of a pod, whose status has none.
+func (o *Objects) failedMount(pod *corev1.Pod) (message string) {
+	var last metav1.Time
+	for i := range o.Events {
+		e := &o.Events[i]
+		if e.InvolvedObject.UID == pod.UID && e.Reason == "FailedMount" && !e.LastTimestamp.Before(&last) {
+			last, message = e.LastTimestamp, e.Message
 		}
 	}
-	return names
+	return message
 }
 
 // startHelp returns what helps pods that the kubelet does not start.

@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/duration"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/lifecycle"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
@@ -93,6 +95,38 @@ func (d *Description) suggest(kind report.Kind, value, text string) {
 	d.say(AboutHelp, text)
 }
 
+// helps are what helps a job that is Stalled, is refused its pods or has failed, by the reason. For the reasons of the scheduler's
+// plugin that is report.Help.
+var helps = map[string]struct {
+	// kind is that of the suggestion for programs, empty if there is none.
+	kind report.Kind
+	text string
+}{
+	lifecycle.ReasonNameTaken:     {"", "submit the job under another name; or delete the object if nobody needs it"},
+	lifecycle.ReasonQueueNotFound: {report.CreateObject, "create the queue, or name another one in spec.schedulingPolicy.queue"},
+	lifecycle.ReasonQueueNotOpen:  {report.OpenQueue, "open the queue, or name another one in spec.schedulingPolicy.queue"},
+	lifecycle.ReasonQuotaExceeded: {report.RaiseResourceQuota,
+		"wait for other jobs of the namespace to end, ask for less, or have the ResourceQuota of the namespace raised (kubectl describe quota)"},
+	lifecycle.ReasonPodSecurityViolation: {ChangePodTemplate,
+		"change the pods of the job so that they meet the standard, or have the label pod-security.kubernetes.io/enforce of the namespace changed"},
+	lifecycle.ReasonPodsRefused:       {ChangePodTemplate, "change the job or have the rule changed that the API server names"},
+	lifecycle.ReasonDeadlineExceeded:  {"", "raise spec.runPolicy.activeDeadlineSeconds, and submit the job again"},
+	lifecycle.ReasonPermanentExitCode: {"", "fix what the program ends with; spec.runPolicy.permanentExitCodes excludes a restart after such an end"},
+	observed.ReasonPodEvicted:         {"", "its pods were evicted: a higher priorityClass helps"},
+}
+
+// help adds what helps a job with a reason, and what then happens. It reports whether that is known.
+func (d *Description) help(reason, value, then string) bool {
+	h, ok := helps[reason]
+	switch {
+	case h.kind != "":
+		d.suggest(h.kind, value, h.text+then)
+	case ok:
+		d.say(AboutHelp, h.text+then)
+	}
+	return ok
+}
+
 // lacks adds an object without which the job does not start.
 func (d *Description) lacks(object report.Object) {
 	if d.Missing == nil {
@@ -159,24 +193,23 @@ func (d *Description) stalled(o *Objects) {
 	d.head("%s cannot continue until something is changed: %s.", o.Job.Name, c.Reason)
 	d.say(AboutReason, c.Message)
 	const byItself = "; the job then continues, and need not be deleted"
-	edit := "edit the job (kubectl edit pdj " + o.Job.Name + ")"
+	edit, value := "edit the job (kubectl edit pdj "+o.Job.Name+")", ""
 	switch c.Reason {
-	case lifecycle.ReasonAborted:
-	case lifecycle.ReasonNameTaken:
-		d.say(AboutHelp, "submit the job under another name; or delete the object if nobody needs it"+byItself)
 	case lifecycle.ReasonQueueNotFound:
 		queue := report.Object{Kind: "Queue", Name: QueueOf(o.Job)}
 		d.lacks(queue)
-		d.suggest(report.CreateObject, queue.String(), "create the queue, or name another one in spec.schedulingPolicy.queue"+byItself)
+		value = queue.String()
 	case lifecycle.ReasonQueueNotOpen:
-		d.suggest(report.OpenQueue, QueueOf(o.Job), "open the queue, or name another one in spec.schedulingPolicy.queue"+byItself)
+		value = QueueOf(o.Job)
 	case lifecycle.ReasonPriorityClassNotFound:
-		for _, ref := range o.Absent {
-			d.lacks(report.Object(ref))
-			d.Suggestions = append(d.Suggestions, report.Suggest(report.CreateObject, report.Object(ref).String()))
+		for _, name := range o.MissingPriorityClasses {
+			class := report.Object{Kind: "PriorityClass", Name: name}
+			d.lacks(class)
+			d.Suggestions = append(d.Suggestions, report.Suggest(report.CreateObject, class.String()))
 		}
-		d.say(AboutHelp, "create the PriorityClass, or "+edit+byItself)
-	default:
+		edit = "create the PriorityClass, or " + edit
+	}
+	if c.Reason != lifecycle.ReasonAborted && !d.help(c.Reason, value, byItself) {
 		d.say(AboutHelp, edit+byItself)
 	}
 	d.queue(o)
@@ -197,13 +230,8 @@ func (d *Description) suspended(o *Objects) {
 }
 
 func (d *Description) completed(o *Objects) {
-	status := &o.Job.Status
 	d.head("%s has completed%s: every worker has succeeded.", o.Job.Name, o.ended())
 	d.restartsBefore(o)
-	if ttl := o.Job.Spec.RunPolicy; ttl != nil && ttl.TTLSecondsAfterFinished != nil && status.CompletionTime != nil {
-		goes := status.CompletionTime.Add(time.Duration(*ttl.TTLSecondsAfterFinished) * time.Second)
-		d.say(AboutSpec, fmt.Sprintf("it will be deleted in %s (ttlSecondsAfterFinished)", shortDuration(goes.Sub(o.Now))))
-	}
 }
 
 // ended returns how long ago a job ended, and how long it trained.
@@ -215,7 +243,7 @@ func (o *Objects) ended() string {
 	text := " " + o.since(status.CompletionTime.Time) + " ago"
 	if status.StartTime != nil {
 		if took := status.CompletionTime.Sub(status.StartTime.Time); took > 0 {
-			text += " after " + shortDuration(took) + " of training"
+			text += " after " + duration.HumanDuration(took) + " of training"
 		}
 	}
 	return text
@@ -238,11 +266,82 @@ func (d *Description) spec(o *Objects) {
 	}
 }
 
-// elasticWords returns how many workers an elastic job may have.
-func elasticWords(job *v1.PaddleJob) string {
-	if !builder.Elastic(job) {
-		return ""
+func (d *Description) restarting(o *Objects) {
+	c := o.holds(v1.ConditionRestarting)
+	d.Reason = c.Reason
+	d.head("%s lost a pod %s ago, and starts again.", o.Job.Name, o.since(c.LastTransitionTime.Time))
+	d.say(AboutReason, c.Message)
+	if n := o.Job.Status.Restarts; n > 0 {
+		d.say(AboutRestart, fmt.Sprintf("it has been restarted %s so far; of %d failures that backoffLimit allows it has had %d", times(n), o.allowed(), o.Job.Status.Failures))
 	}
-	least, most := builder.Bounds(job)
-	return fmt.Sprintf("it is elastic, and trains with %d to %d workers", least, most)
+	d.ends(o)
+	if o.holds(v1.ConditionScheduled) != nil {
+		d.startFailures(o)
+		return
+	}
+	if c := o.refused(); c != nil {
+		d.say(AboutReason, c.Message)
+		d.say(AboutHelp, helps[c.Reason].text)
+		return
+	}
+	if o.VolcanoJob != nil && len(o.Pods) == 0 || o.condition(v1.ConditionScheduled) == nil {
+		return
+	}
+	if c := o.placement(); c != nil && c.Status == corev1.ConditionFalse {
+		d.unplaced(o)
+	}
+}
+
+func (d *Description) failed(o *Objects) {
+	d.head("%s has failed%s.", o.Job.Name, o.ended())
+	c := o.holds(v1.ConditionFailed)
+	if c == nil {
+		return
+	}
+	d.Reason = c.Reason
+	d.say(AboutReason, c.Message)
+	d.ends(o)
+	then := ""
+	if lifecycle.IsRefusal(c.Reason) {
+		then = "; then submit the job again"
+	}
+	if !d.help(c.Reason, "", then) {
+		d.say(AboutHelp, d.logsHint(o))
+	}
+}
+
+// logsHint returns how to see what a failed pod wrote.
+func (d *Description) logsHint(o *Objects) string {
+	for _, pod := range o.Pods {
+		if m := observed.NewRolePod(pod); m.State == observed.Failed && m.Role != "" {
+			return fmt.Sprintf("kubectl paddle logs %s --role %s --rank %d shows what it wrote last", o.Job.Name, m.Role, m.Index)
+		}
+	}
+	return "its pods are gone, and their logs with them; spec.cleanPodPolicy Never keeps them the next time"
+}
+
+// restartsBefore adds the restarts that are over.
+func (d *Description) restartsBefore(o *Objects) {
+	n := o.Job.Status.Restarts
+	if n == 0 {
+		return
+	}
+	text := "it was restarted " + times(n)
+	if !observed.Finished(o.Job) {
+		text += fmt.Sprintf("; of %d failures that backoffLimit allows it has had %d", o.allowed(), o.Job.Status.Failures)
+	}
+	if c := o.condition(v1.ConditionRestarting); c != nil && c.Message != "" {
+		text += "; the last time: " + c.Message
+	}
+	d.say(AboutRestart, text)
+}
+
+func times(n int32) string {
+	switch n {
+	case 1:
+		return "once"
+	case 2:
+		return "twice"
+	}
+	return fmt.Sprintf("%d times", n)
 }

@@ -99,21 +99,20 @@ func waitingPod(name, reason string) func(*describe.Objects) {
 		pod.Spec.NodeName, pod.Status.Phase = "node-7", corev1.PodPending
 		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason}}}}
 		o.Pods = append(o.Pods, pod)
+		o.VolcanoJob = &vcbatch.Job{}
 	}
 }
 
-// mounts gives the pods a volume of a ConfigMap.
-func mounts(name string) func(*describe.Objects) {
+// cannotMount gives the pods a volume of a ConfigMap that does not exist, as the kubelet reports last.
+func cannotMount(name string) func(*describe.Objects) {
 	return func(o *describe.Objects) {
-		for _, pod := range o.Pods {
-			pod.Spec.Volumes = []corev1.Volume{{VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: name}}}}}
+		task := vcbatch.TaskSpec{}
+		task.Template.Spec.Volumes = []corev1.Volume{{VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: name}}}}}
+		o.VolcanoJob.Spec.Tasks = []vcbatch.TaskSpec{task}
+		event := func(message string, before time.Duration) corev1.Event {
+			return corev1.Event{Reason: "FailedMount", LastTimestamp: ago(before), Message: `MountVolume.SetUp failed for volume "v" : ` + message}
 		}
-	}
-}
-
-func absent(name string) func(*describe.Objects) {
-	return func(o *describe.Objects) {
-		o.Absent = append(o.Absent, observed.Reference{Kind: observed.KindConfigMap, Name: name})
+		o.Events = append(o.Events, event(`configmap "`+name+`" not found`, time.Minute), event("timed out", time.Hour))
 	}
 }
 
@@ -241,7 +240,10 @@ func TestWhy(t *testing.T) {
 		"starting, held up by an image": {with(job(v1.Starting, is(v1.ConditionScheduled, "GangPlaced", ""), isNot(v1.ConditionRunning, "PodsStarting", "not running yet: resnet-worker-0")), waitingPod("resnet-worker-0", "ImagePullBackOff"), waitingPod("resnet-worker-1", "ContainerCreating")), []string{
 			"resnet has had its nodes for 5m, and its pods cannot start: ImagePullFailed.", "1 pod cannot start (ImagePullFailed): resnet-worker-0.", anotherImage,
 		}},
-		"starting, without a ConfigMap that a volume needs": {with(job(v1.Starting, is(v1.ConditionScheduled, "GangPlaced", ""), isNot(v1.ConditionRunning, "PodsStarting", "not running yet: resnet-worker-0")), waitingPod("resnet-worker-0", "ContainerCreating"), mounts("settings"), absent("settings")), []string{
+		"starting, held up by an image, and the Volcano Job is not known": {with(job(v1.Starting, is(v1.ConditionScheduled, "GangPlaced", "")), waitingPod("resnet-worker-0", "ImagePullBackOff"), func(o *describe.Objects) { o.VolcanoJob = nil }), []string{
+			"resnet has had its nodes for 5m, and its pods cannot start: ImagePullFailed.", "1 pod cannot start (ImagePullFailed): resnet-worker-0.", anotherImage,
+		}},
+		"starting, without a ConfigMap that a volume needs": {with(job(v1.Starting, is(v1.ConditionScheduled, "GangPlaced", ""), isNot(v1.ConditionRunning, "PodsStarting", "not running yet: resnet-worker-0")), waitingPod("resnet-worker-0", "ContainerCreating"), cannotMount("settings")), []string{
 			"resnet has had its nodes for 5m, and its pods cannot start: ConfigMapNotFound.",
 			"1 pod cannot start (ConfigMapNotFound): resnet-worker-0; ConfigMap settings does not exist in namespace team.",
 			"Create ConfigMap settings in namespace team: the pods then start within some minutes.",
@@ -311,7 +313,7 @@ func TestReason(t *testing.T) {
 		"PodFailed":             job(v1.Restarting, is(v1.ConditionRestarting, "PodFailed", "x")),
 		"PodsStarting":          job(v1.Starting, placed, running),
 		"ImagePullFailed":       with(job(v1.Starting, placed, running), waitingPod("a", "ErrImagePull")),
-		"ConfigMapNotFound":     with(job(v1.Starting, placed, running), waitingPod("a", "ContainerCreating"), absent("settings")),
+		"ConfigMapNotFound":     with(job(v1.Starting, placed, running), waitingPod("a", "ContainerCreating"), cannotMount("settings")),
 		"":                      job(v1.Running, is(v1.ConditionRunning, "Training", "")),
 	} {
 		require.Equal(t, want, describe.Why(objects).Reason)
@@ -326,7 +328,7 @@ func TestMissingAndSuggestions(t *testing.T) {
 		o.Job.Spec.SchedulingPolicy = &v1.SchedulingPolicy{PriorityClass: "high"}
 		o.Job.Spec.Worker.Template.Spec.PriorityClassName = "urgent"
 		require.Equal(t, []string{"high", "urgent"}, o.PriorityClasses())
-		o.Absent = []observed.Reference{{Kind: "PriorityClass", Name: "urgent"}}
+		o.MissingPriorityClasses = []string{"urgent"}
 	}
 	for name, tc := range map[string]struct {
 		objects *describe.Objects
@@ -342,7 +344,7 @@ func TestMissingAndSuggestions(t *testing.T) {
 		"failed for it":    {job(v1.Failed, is(v1.ConditionFailed, "QuotaExceeded", "x")), nil, report.RaiseResourceQuota, ""},
 		"an image":         {with(job(v1.Starting, placed, running), waitingPod("a", "ErrImagePull")), nil, describe.MakeImageAvailable, ""},
 		"a container":      {with(job(v1.Starting, placed, running), waitingPod("a", "CreateContainerError")), nil, describe.ChangePodTemplate, ""},
-		"a ConfigMap": {with(job(v1.Starting, placed, running), waitingPod("a", "ContainerCreating"), absent("settings")),
+		"a ConfigMap": {with(job(v1.Starting, placed, running), waitingPod("a", "ContainerCreating"), cannotMount("settings")),
 			[]report.Object{{Kind: "ConfigMap", Name: "settings"}}, report.CreateObject, "ConfigMap settings"},
 	} {
 		got := describe.Why(tc.objects)
@@ -398,16 +400,11 @@ func TestCause(t *testing.T) {
 		objects *describe.Objects
 		want    [2]string
 	}{
-		"runs":       {job(v1.Running, is(v1.ConditionRunning, "Training", "")), [2]string{}},
-		"waits":      {job(v1.Pending, isNot(v1.ConditionScheduled, "InsufficientResources", long)), [2]string{"InsufficientResources", "1 of 5 workers does not fit: the cluster has 12 GPUs left"}},
-		"stalled":    {job(v1.Pending, is(v1.ConditionStalled, "NoRole", "spec has no role")), [2]string{"NoRole", "spec has no role"}},
-		"failed":     {job(v1.Failed, is(v1.ConditionFailed, "PodFailed", "a-1 exited with code 1")), [2]string{"PodFailed", "a-1 exited with code 1"}},
-		"restarts":   {job(v1.Restarting, is(v1.ConditionRestarting, "PodEvicted", "a-1")), [2]string{"PodEvicted", "a-1"}},
-		"starts":     {job(v1.Starting, is(v1.ConditionScheduled, "GangPlaced", ""), isNot(v1.ConditionRunning, "PodsStarting", "x")), [2]string{"PodsStarting", "x"}},
-		"is created": {job(v1.Pending, isNot(v1.ConditionScheduled, "NotCreated", ""), isNot(v1.ConditionCreated, "TakingOver", "x")), [2]string{"TakingOver", "x"}},
-		"not seen":   {job(""), [2]string{"NotProcessed", "the controller has not processed it"}},
-		"suspended":  {job(v1.Suspended, is(v1.ConditionSuspended, "Suspended", "")), [2]string{}},
-		"completed":  {job(v1.Completed), [2]string{}},
+		"runs":      {job(v1.Running, is(v1.ConditionReady, "Training", "")), [2]string{}},
+		"waits":     {job(v1.Pending, isNot(v1.ConditionReady, "InsufficientResources", long)), [2]string{"InsufficientResources", "1 of 5 workers does not fit: the cluster has 12 GPUs left"}},
+		"goes":      {with(job(v1.Running, isNot(v1.ConditionReady, "PodsStarting", "x")), func(o *describe.Objects) { o.Job.DeletionTimestamp = ptr.To(ago(time.Minute)) }), [2]string{}},
+		"not seen":  {job(""), [2]string{"NotProcessed", "the controller has not processed it"}},
+		"completed": {job(v1.Completed), [2]string{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			reason, message := describe.Cause(test.objects.Job, now)

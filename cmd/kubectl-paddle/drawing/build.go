@@ -4,6 +4,7 @@ package drawing
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -41,7 +42,7 @@ func New(o *Objects) *Map {
 	}
 	m.Cluster = &Domain{}
 	nodes := slices.Clone(o.Network.Nodes)
-	slices.SortFunc(nodes, func(a, b *corev1.Node) int { return compareNatural(a.Name, b.Name) })
+	slices.SortFunc(nodes, func(a, b *corev1.Node) int { return CompareNatural(a.Name, b.Name) })
 	for _, node := range nodes {
 		domain := m.Cluster
 		for _, tier := range slices.Backward(o.Tiers.Tiers) {
@@ -166,7 +167,7 @@ func (m *Map) sum(d *Domain) {
 		if (a.Name == "") != (b.Name == "") {
 			return len(b.Name) - len(a.Name)
 		}
-		return compareNatural(a.Name, b.Name)
+		return CompareNatural(a.Name, b.Name)
 	})
 	free := Amounts{}
 	for _, n := range d.Nodes {
@@ -189,26 +190,72 @@ func (m *Map) sum(d *Domain) {
 	}
 }
 
-// compareNatural orders names by the numbers in them: rack-2 comes before rack-10.
-func compareNatural(a, b string) int {
-	x, y := a, b
-	for x != "" && y != "" {
-		m, n := digits(x), digits(y)
-		if m > 0 && n > 0 {
-			p, q := strings.TrimLeft(x[:m], "0"), strings.TrimLeft(y[:n], "0")
-			if c := cmp.Or(cmp.Compare(len(p), len(q)), strings.Compare(p, q)); c != 0 {
-				return c
-			}
-			x, y = x[m:], y[n:]
-			continue
-		}
-		if x[0] != y[0] {
-			return cmp.Compare(x[0], y[0])
-		}
-		x, y = x[1:], y[1:]
-	}
-	return cmp.Or(cmp.Compare(len(x), len(y)), strings.Compare(a, b))
+// CompareNatural orders names by the numbers in them: rack-2 comes before rack-10.
+func CompareNatural(a, b string) int {
+	return cmp.Or(cmp.Compare(padded(a), padded(b)), cmp.Compare(a, b))
 }
 
-// digits returns how many digits a text begins with.
-func digits(text string) int { return len(text) - len(strings.TrimLeft(text, "0123456789")) }
+var number = regexp.MustCompile("[0-9]+")
+
+// padded returns a name with all numbers in it of one length.
+func padded(name string) string {
+	return number.ReplaceAllStringFunc(name, func(digits string) string { return strings.Repeat("0", max(20-len(digits), 0)) + digits })
+}
+
+// Who has a cell if no pod that was read has it: nobody, or perhaps a pod that could not be read.
+const (
+	free    = -2
+	unknown = -3
+)
+
+// eighths are the cells of a node that has no GPUs: shares of its CPUs.
+const eighths = 8
+
+// cells returns who has each cell of a node, from left to right. Which of its GPUs a pod has is not known.
+func (m *Map) cells(n *Node) (owners []int) {
+	total := eighths
+	if n.Total.GPUs > 0 {
+		total = int(n.Total.GPUs)
+		for _, p := range n.Pods {
+			owners = append(owners, slices.Repeat([]int{p.owner}, int(p.Holds.GPUs))...)
+		}
+		owners = owners[:min(len(owners), total)]
+	} else {
+		owners = shares(n)
+	}
+	rest := free
+	if m.partial {
+		rest = unknown
+	}
+	return append(owners, slices.Repeat([]int{rest}, total-len(owners))...)
+}
+
+// shares returns who has the eighths of a node's CPUs. Each job that has a pod there has at least one, if there are enough.
+func shares(n *Node) (owners []int) {
+	sum := int64(0)
+	for i, p := range n.Pods {
+		sum += p.Holds.MilliCPUs
+		if i+1 < len(n.Pods) && n.Pods[i+1].owner == p.owner {
+			continue
+		}
+		to := eighths
+		if n.Total.MilliCPUs > 0 {
+			to = int(min((sum*eighths+n.Total.MilliCPUs/2)/n.Total.MilliCPUs, eighths))
+		}
+		if p.owner != others {
+			to = min(max(to, len(owners)+1), eighths)
+		}
+		owners = append(owners, slices.Repeat([]int{p.owner}, max(to-len(owners), 0))...)
+	}
+	return owners
+}
+
+// beside returns the jobs that have pods without GPUs on a node with GPUs.
+func beside(n *Node) (owners []int) {
+	for _, p := range n.Pods {
+		if n.Total.GPUs > 0 && p.Holds.GPUs == 0 && p.owner != others && !slices.Contains(owners, p.owner) {
+			owners = append(owners, p.owner)
+		}
+	}
+	return owners
+}

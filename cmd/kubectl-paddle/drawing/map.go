@@ -109,16 +109,6 @@ func (a *Amounts) add(b Amounts) {
 	a.MilliCPUs += b.MilliCPUs
 }
 
-// each calls a function for every node below a domain.
-func (d *Domain) each(visit func(n *Node)) {
-	for _, n := range d.Nodes {
-		visit(n)
-	}
-	for _, b := range d.Domains {
-		b.each(visit)
-	}
-}
-
 // racks calls a function for every domain that has nodes itself, with those above it, the cluster first.
 func (d *Domain) racks(above []*Domain, visit func(above []*Domain, rack *Domain)) {
 	if len(d.Nodes) > 0 {

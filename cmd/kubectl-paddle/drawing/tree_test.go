@@ -152,7 +152,7 @@ func TestCompareNatural(t *testing.T) {
 	sorted := []string{"", "1", "2", "10", "a", "a1", "a01", "a2", "a2b", "a10", "b"}
 	for i, a := range sorted {
 		for j, b := range sorted {
-			got := compareNatural(a, b)
+			got := CompareNatural(a, b)
 			switch {
 			case a == "a1" && b == "a01" || a == "a01" && b == "a1":
 				require.NotZero(t, got, "names that differ are never equal")

@@ -3,15 +3,22 @@
 package simulation
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+	topology "volcano.sh/apis/pkg/apis/topology/v1alpha1"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/describe"
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/plan"
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/snapshot"
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
@@ -52,7 +59,7 @@ func (c *cluster) note(format string, args ...any) {
 
 // openQueue adds an open queue in place of one that could not be read.
 func (c *cluster) openQueue(name string) {
-	if c.queue(name) == nil {
+	if !c.hasQueue(name) {
 		c.Queues = append(c.Queues, &vcscheduling.Queue{
 			ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name)}, Spec: vcscheduling.QueueSpec{Weight: 1},
 			Status: vcscheduling.QueueStatus{State: vcscheduling.QueueStateOpen},
@@ -60,12 +67,8 @@ func (c *cluster) openQueue(name string) {
 	}
 }
 
-func (c *cluster) queue(name string) *vcscheduling.Queue {
-	at := slices.IndexFunc(c.Queues, func(q *vcscheduling.Queue) bool { return q.Name == name })
-	if at < 0 {
-		return nil
-	}
-	return c.Queues[at]
+func (c *cluster) hasQueue(name string) bool {
+	return slices.ContainsFunc(c.Queues, func(q *vcscheduling.Queue) bool { return q.Name == name })
 }
 
 // submit submits a job at the time of the snapshot: it is the youngest.
@@ -79,7 +82,7 @@ func (c *cluster) submit(job *v1.PaddleJob, requested builder.PodGroupOverrides,
 		c.addCaveats(&made.Spec.Tasks[i].Template.Spec)
 		made.Spec.Tasks[i].Template.Spec = snapshot.PodSpec(&made.Spec.Tasks[i].Template.Spec)
 	}
-	group := builder.PodGroup(made, func(class string) int32 { return c.priority(class) })
+	group := builder.PodGroup(made, func(class string) int32 { return describe.Priority(c.PriorityClasses, class) })
 	group.UID, group.CreationTimestamp = "plan", c.taken
 	group.Status.Phase = vcscheduling.PodGroupPending
 	c.PodGroups = append(c.PodGroups, group)
@@ -121,7 +124,167 @@ func groupKey(pod *corev1.Pod) string {
 	return pod.Namespace + "/" + pod.Annotations[vcscheduling.KubeGroupNameAnnotationKey]
 }
 
-// priority returns the value of a priority class, and of the default one if the name is empty.
-func (c *cluster) priority(class string) int32 {
-	return describe.Priority(c.PriorityClasses, class)
+// podsOf returns the pods that Volcano's Job controller makes of a Job, as the API server completes them.
+// Source: createJobPod in pkg/controllers/job/job_controller_util.go, v1.14.1.
+func (c *cluster) podsOf(job *vcbatch.Job) (pods []*corev1.Pod) {
+	for i := range job.Spec.Tasks {
+		task := &job.Spec.Tasks[i]
+		for index := range int(task.Replicas) {
+			pods = append(pods, c.podOf(job, task, index))
+		}
+	}
+	return pods
+}
+
+func (c *cluster) podOf(job *vcbatch.Job, task *vcbatch.TaskSpec, index int) *corev1.Pod {
+	number := strconv.Itoa(index)
+	pod := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: fmt.Sprintf("%s-%s-%d", job.Name, task.Name, index), Namespace: job.Namespace,
+			UID: types.UID(fmt.Sprintf("%s-%s-%s-%d", job.Namespace, job.UID, task.Name, index)), CreationTimestamp: job.CreationTimestamp,
+			Labels: map[string]string{}, Annotations: map[string]string{},
+			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(job, vcbatch.SchemeGroupVersion.WithKind("Job"))},
+		},
+		Spec:   *task.Template.Spec.DeepCopy(),
+		Status: corev1.PodStatus{Phase: corev1.PodPending},
+	}
+	maps.Copy(pod.Labels, task.Template.Labels)
+	maps.Copy(pod.Annotations, task.Template.Annotations)
+	for key, value := range map[string]string{
+		vcbatch.TaskIndex: number, vcbatch.TaskSpecKey: task.Name, vcbatch.JobNameKey: job.Name, vcbatch.QueueNameKey: job.Spec.Queue,
+	} {
+		pod.Labels[key], pod.Annotations[key] = value, value
+	}
+	pod.Labels[vcbatch.JobNamespaceKey] = job.Namespace
+	pod.Annotations[vcscheduling.KubeGroupNameAnnotationKey] = snapshot.GroupOf(job)
+	pod.Annotations[vcbatch.JobVersion] = strconv.Itoa(int(job.Status.Version))
+	pod.Annotations[vcbatch.JobRetryCountKey] = strconv.Itoa(int(job.Status.RetryCount))
+	pod.Annotations[vcbatch.PodTemplateKey] = job.Name + "-" + task.Name
+	for _, key := range []string{vcscheduling.PodPreemptable, vcscheduling.CooldownTime} {
+		copyKey(pod.Labels, job.Labels, key)
+	}
+	for _, key := range []string{
+		vcscheduling.PodPreemptable, vcscheduling.CooldownTime, vcscheduling.RevocableZone, vcscheduling.JDBMinAvailable, vcscheduling.JDBMaxUnavailable,
+	} {
+		copyKey(pod.Annotations, job.Annotations, key)
+	}
+	if task.TopologyPolicy != "" {
+		pod.Annotations[vcscheduling.NumaPolicyKey] = string(task.TopologyPolicy)
+	}
+	if parts := task.PartitionPolicy; parts != nil {
+		pod.Labels[vcbatch.TaskPartitionID] = strconv.Itoa(index / max(int(parts.PartitionSize), 1))
+	}
+	if pod.Spec.SchedulerName == "" {
+		pod.Spec.SchedulerName = job.Spec.SchedulerName
+	}
+	if pod.Spec.PriorityClassName == "" {
+		pod.Spec.PriorityClassName = job.Spec.PriorityClassName
+	}
+	if pod.Spec.Priority == nil {
+		value := describe.Priority(c.PriorityClasses, pod.Spec.PriorityClassName)
+		pod.Spec.Priority = &value
+	}
+	complete(pod.Spec.Containers)
+	complete(pod.Spec.InitContainers)
+	return pod
+}
+
+func copyKey(to, from map[string]string, key string) {
+	if value, ok := from[key]; ok {
+		to[key] = value
+	}
+}
+
+// complete does what the API server does: limits are also requests where there are none.
+func complete(containers []corev1.Container) {
+	for i := range containers {
+		r := &containers[i].Resources
+		for name, amount := range r.Limits {
+			if _, ok := r.Requests[name]; ok {
+				continue
+			}
+			if r.Requests == nil {
+				r.Requests = corev1.ResourceList{}
+			}
+			r.Requests[name] = amount.DeepCopy()
+		}
+	}
+}
+
+// without removes nodes and what runs on them.
+func (c *cluster) without(names []string) error {
+	for _, name := range names {
+		if !slices.ContainsFunc(c.Nodes, func(n *corev1.Node) bool { return n.Name == name }) {
+			return fmt.Errorf("plan without node %s: %w: the cluster has no node of that name", name, plan.ErrNotFound)
+		}
+		c.Nodes = slices.DeleteFunc(c.Nodes, func(n *corev1.Node) bool { return n.Name == name })
+		c.Pods = slices.DeleteFunc(c.Pods, func(p *corev1.Pod) bool {
+			removed := p.Spec.NodeName == name
+			if removed && p.Status.Phase != corev1.PodSucceeded && p.Status.Phase != corev1.PodFailed {
+				c.displaced = append(c.displaced, p)
+			}
+			return removed
+		})
+	}
+	return nil
+}
+
+// add adds copies of a node to its domains: of the named one, or of one of the largest group of equal nodes.
+func (c *cluster) add(count int, like string) error {
+	if count == 0 {
+		return nil
+	}
+	model := c.usual()
+	if at := slices.IndexFunc(c.Nodes, func(n *corev1.Node) bool { return n.Name == like }); at >= 0 {
+		model = c.Nodes[at]
+	} else if like != "" || model == nil {
+		return fmt.Errorf("plan with %d more nodes: %w: the cluster has no node %s to copy", count, plan.ErrNotFound, like)
+	}
+	for i := range count {
+		added := model.DeepCopy()
+		added.Name = fmt.Sprintf("%s-added-%d", model.Name, i+1)
+		added.UID = types.UID(added.Name)
+		if _, ok := added.Labels[corev1.LabelHostname]; ok {
+			added.Labels[corev1.LabelHostname] = added.Name
+		}
+		c.Nodes = append(c.Nodes, added)
+		c.join(model.Name, added.Name)
+	}
+	c.note("%d nodes are added, copies of %s with the same place in the network", count, model.Name)
+	return nil
+}
+
+// usual returns the first of the largest group of nodes that take pods and are equal to the scheduler, nil if there is none.
+func (c *cluster) usual() (first *corev1.Node) {
+	groups, largest := map[string][]*corev1.Node{}, 0
+	for _, n := range slices.SortedFunc(slices.Values(c.Nodes), func(a, b *corev1.Node) int { return cmp.Compare(a.Name, b.Name) }) {
+		ready := func(one corev1.NodeCondition) bool {
+			return one.Type == corev1.NodeReady && one.Status == corev1.ConditionTrue
+		}
+		if kind, err := json.Marshal([]any{n.Status.Allocatable, n.Spec.Taints}); err == nil && !n.Spec.Unschedulable && slices.ContainsFunc(n.Status.Conditions, ready) {
+			groups[string(kind)] = append(groups[string(kind)], n)
+		}
+	}
+	for _, group := range groups {
+		if size := len(group); size > largest || size == largest && group[0].Name < first.Name {
+			first, largest = group[0], size
+		}
+	}
+	return first
+}
+
+// join adds a node to the HyperNodes that name its model. Those that select by labels have it already.
+func (c *cluster) join(model, added string) {
+	for i, hyper := range c.HyperNodes {
+		for _, member := range hyper.Spec.Members {
+			if member.Type == topology.MemberTypeNode && member.Selector.ExactMatch != nil && member.Selector.ExactMatch.Name == model {
+				hyper = hyper.DeepCopy()
+				hyper.Spec.Members = append(hyper.Spec.Members, topology.MemberSpec{
+					Type: topology.MemberTypeNode, Selector: topology.MemberSelector{ExactMatch: &topology.ExactMatch{Name: added}},
+				})
+				c.HyperNodes[i] = hyper
+				break
+			}
+		}
+	}
 }

@@ -3,7 +3,6 @@
 package snapshot
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -24,7 +23,7 @@ func TestReadConfiguration(t *testing.T) {
 		"nothing":             {"", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			text, err := ReadConfiguration(strings.NewReader(test.text))
+			text, err := ReadConfiguration([]byte(test.text))
 			if test.want == "" {
 				require.ErrorContains(t, err, "holds neither")
 				return

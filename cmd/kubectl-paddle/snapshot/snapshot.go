@@ -5,15 +5,25 @@
 package snapshot
 
 import (
+	"bytes"
 	"cmp"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 	topology "volcano.sh/apis/pkg/apis/topology/v1alpha1"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/config"
 )
 
 // The API version and kind of a snapshot.
@@ -114,3 +124,59 @@ func waiting(s *Snapshot) (jobs []*vcbatch.Job) {
 
 // GroupOf returns the name of a Volcano Job's PodGroup.
 func GroupOf(job *vcbatch.Job) string { return job.Name + "-" + string(job.UID) }
+
+// Write writes a snapshot in the form that a file's name asks for: YAML for .yaml and .yml, JSON for .json, and JSON packed
+// by gzip for any other.
+func (s *Snapshot) Write(out io.Writer, name string) error {
+	text, err := json.Marshal(s)
+	if err != nil {
+		return fmt.Errorf("write the snapshot as JSON: %w", err)
+	}
+	switch {
+	case strings.HasSuffix(name, ".yaml"), strings.HasSuffix(name, ".yml"):
+		if text, err = yaml.JSONToYAML(text); err != nil {
+			return fmt.Errorf("write the snapshot as YAML: %w", err)
+		}
+	case strings.HasSuffix(name, ".json"):
+		text = append(text, '\n')
+	default:
+		packer := gzip.NewWriter(out)
+		_, err := packer.Write(text)
+		return errors.Join(err, packer.Close())
+	}
+	_, err = out.Write(text)
+	return err
+}
+
+// Read reads a snapshot in any of the forms that Write writes.
+func Read(text []byte) (*Snapshot, error) {
+	if unpacker, err := gzip.NewReader(bytes.NewReader(text)); err == nil {
+		if text, err = io.ReadAll(unpacker); err != nil {
+			return nil, fmt.Errorf("unpack the snapshot: %w", err)
+		}
+	}
+	if !bytes.HasPrefix(text, []byte("{")) {
+		var err error
+		if text, err = yaml.YAMLToJSON(text); err != nil {
+			return nil, fmt.Errorf("read the snapshot as YAML: %w", err)
+		}
+	}
+	s := &Snapshot{}
+	if err := json.Unmarshal(text, s); err != nil {
+		return nil, fmt.Errorf("read the snapshot: %w", err)
+	}
+	if s.Kind != Kind || s.APIVersion != Version {
+		return nil, fmt.Errorf("it is a %q of %q and no snapshot that is known here, a %s of %s: take one with kubectl paddle snapshot", s.Kind, s.APIVersion, Kind, Version)
+	}
+	return s, nil
+}
+
+// ReadConfiguration reads the text of volcano-scheduler.conf from a file that is one, or from a manifest with the ConfigMap
+// that holds it.
+func ReadConfiguration(file []byte) (string, error) {
+	texts, err := config.Find(file)
+	if err != nil {
+		return "", fmt.Errorf("read the scheduler's configuration: %w", err)
+	}
+	return texts[0], nil
+}

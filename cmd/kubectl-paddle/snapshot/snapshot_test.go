@@ -189,7 +189,7 @@ func TestWriteAndRead(t *testing.T) {
 		read.Pods = []*corev1.Pod{two, one}
 		require.NoError(t, New(read).Write(&repeated, name))
 		require.Equal(t, first.Bytes(), repeated.Bytes(), "the order of what was read must not matter")
-		back, err := Read(&first)
+		back, err := Read(first.Bytes())
 		require.NoError(t, err)
 		text, err := json.Marshal(back)
 		require.NoError(t, err)
@@ -199,7 +199,7 @@ func TestWriteAndRead(t *testing.T) {
 		require.Equal(t, taken.SchedulerConfiguration, back.SchedulerConfiguration)
 	}
 	for _, text := range []string{"", "kind: Pod\napiVersion: v1\n", fmt.Sprintf("kind: %s\napiVersion: snapshot.paddlepaddle.org/v9\n", Kind), "[1, 2]", "\x1f\x8bxyz"} {
-		_, err := Read(strings.NewReader(text))
+		_, err := Read([]byte(text))
 		require.Error(t, err, "%q", text)
 	}
 }

@@ -61,6 +61,6 @@ func TestLongPlansAreCut(t *testing.T) {
 	text := planText(p)
 	require.Contains(t, text, "r11: n11 x1\n")
 	require.Contains(t, text, "and 28 more places (-o yaml has all)\n")
-	require.Contains(t, text, "team/j7 (1 pod), and 32 more.\n")
+	require.Contains(t, text, "team/j4 (1 pod) and 35 others.\n")
 	require.Less(t, strings.Count(text, "\n"), 20)
 }
