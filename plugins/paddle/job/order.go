@@ -63,13 +63,21 @@ func (r Rank) Compare(other Rank) int {
 
 // InOrder returns the tasks of a job by index and name.
 func InOrder(job *api.JobInfo) []*api.TaskInfo {
-	tasks := make([]*api.TaskInfo, 0, len(job.Tasks))
-	for _, task := range job.Tasks {
-		tasks = append(tasks, task)
+	type indexed struct {
+		task  *api.TaskInfo
+		index int
 	}
-	slices.SortFunc(tasks, func(a, b *api.TaskInfo) int {
-		return cmp.Or(cmp.Compare(PodIndex(a), PodIndex(b)), cmp.Compare(a.Name, b.Name))
+	sorted := make([]indexed, 0, len(job.Tasks))
+	for _, task := range job.Tasks {
+		sorted = append(sorted, indexed{task, PodIndex(task)})
+	}
+	slices.SortFunc(sorted, func(a, b indexed) int {
+		return cmp.Or(cmp.Compare(a.index, b.index), cmp.Compare(a.task.Name, b.task.Name))
 	})
+	tasks := make([]*api.TaskInfo, len(sorted))
+	for i := range sorted {
+		tasks[i] = sorted[i].task
+	}
 	return tasks
 }
 

@@ -77,7 +77,7 @@ func (c *Checker) of(task *api.TaskInfo) *nodeFeasibility {
 	if c.checked[task.Job] == nil {
 		c.checked[task.Job] = map[string][]*nodeFeasibility{}
 	}
-	f := newNodeFeasibility(c.Topology, task, c.permitted.of(task.Pod))
+	f := newNodeFeasibility(task, c.permitted.of(task.Pod))
 	c.checked[task.Job][task.TaskRole] = append(c.checked[task.Job][task.TaskRole], f)
 	return f
 }
@@ -97,36 +97,28 @@ func (c *Checker) find(all []*nodeFeasibility, task *api.TaskInfo) *nodeFeasibil
 // is planned twice and not once for each node. Nodes that the pod template does not permit are not checked.
 type nodeFeasibility struct {
 	task      *api.TaskInfo
-	permitted *placement.NodeSet // by the template; nil: all. Jobs share it: it is not changed
-	prepared  bool               // PrePredicateFn was called
-	results   []result           // by NodeID
-	eligible  *placement.NodeSet // nodes that are not infeasible; nil: all
-	all       bool               // every node was checked
+	permitted *placement.NodeSet        // by the template; nil: all. Jobs share it: it is not changed
+	prepared  bool                      // PrePredicateFn was called
+	checked   map[placement.NodeID]bool // whether the node is feasible
+	eligible  *placement.NodeSet        // nodes that are not infeasible; nil: all
+	all       bool                      // every node was checked
 	rejected  []placement.NodeID
 }
-
-type result uint8
-
-const (
-	unknown result = iota
-	feasible
-	infeasible
-)
 
 // parallelism is the number of goroutines that call predicates; Volcano's predicate helper has as many.
 const parallelism = 16
 
-func newNodeFeasibility(t *placement.Topology, task *api.TaskInfo, permitted *placement.NodeSet) *nodeFeasibility {
+func newNodeFeasibility(task *api.TaskInfo, permitted *placement.NodeSet) *nodeFeasibility {
 	return &nodeFeasibility{
 		task:      task.Clone(), // the session changes a task when it is placed
-		permitted: permitted, eligible: permitted, results: make([]result, t.Nodes()),
+		permitted: permitted, eligible: permitted, checked: map[placement.NodeID]bool{},
 	}
 }
 
 // reset discards all results but rejections.
 func (f *nodeFeasibility) reset(t *placement.Topology) {
 	f.prepared, f.all, f.eligible = false, false, f.permitted
-	clear(f.results)
+	clear(f.checked)
 	for _, id := range f.rejected {
 		f.setInfeasible(t, id)
 	}
@@ -136,25 +128,27 @@ func (f *nodeFeasibility) setInfeasible(t *placement.Topology, id placement.Node
 	if f.eligible == f.permitted {
 		f.eligible = t.NodesIn(t.Root()).And(f.permitted)
 	}
-	f.results[id] = infeasible
+	f.checked[id] = false
 	f.eligible.Remove(id)
 }
 
 // check reports whether a node is feasible. An error means that no node is.
 func (c *Checker) check(f *nodeFeasibility, id placement.NodeID) (bool, error) {
-	if f.results[id] == unknown {
-		if !f.prepared {
-			if err := c.Predicates.PrePredicateFn(f.task); err != nil {
-				return false, err
-			}
-			f.prepared = true
-		}
-		f.results[id] = c.predicate(f, id)
-		if f.results[id] == infeasible {
-			f.setInfeasible(c.Topology, id)
-		}
+	if feasible, ok := f.checked[id]; ok || f.all {
+		return feasible || !ok && f.eligible.Has(id), nil
 	}
-	return f.results[id] == feasible, nil
+	if !f.prepared {
+		if err := c.Predicates.PrePredicateFn(f.task); err != nil {
+			return false, err
+		}
+		f.prepared = true
+	}
+	if !c.predicate(f, id) {
+		f.setInfeasible(c.Topology, id)
+		return false, nil
+	}
+	f.checked[id] = true
+	return true, nil
 }
 
 // checkAll checks all nodes. It is called after check has found an infeasible one.
@@ -163,22 +157,19 @@ func (c *Checker) checkAll(f *nodeFeasibility) {
 		return
 	}
 	f.all = true
-	workqueue.ParallelizeUntil(context.Background(), parallelism, c.Topology.Nodes(), func(i int) {
-		if id := placement.NodeID(i); f.results[i] == unknown && f.eligible.Has(id) {
-			f.results[i] = c.predicate(f, id)
-		}
+	infeasible := make([]bool, c.Topology.Nodes())
+	workqueue.ParallelizeUntil(context.Background(), parallelism, len(infeasible), func(i int) {
+		id := placement.NodeID(i)
+		infeasible[i] = f.eligible.Has(id) && !f.checked[id] && !c.predicate(f, id)
 	})
-	for i, r := range f.results {
-		if r == infeasible {
+	for i := range infeasible {
+		if infeasible[i] {
 			f.setInfeasible(c.Topology, placement.NodeID(i))
 		}
 	}
 }
 
-func (c *Checker) predicate(f *nodeFeasibility, id placement.NodeID) result {
+func (c *Checker) predicate(f *nodeFeasibility, id placement.NodeID) (feasible bool) {
 	node := c.Nodes[c.Topology.NodeName(id)]
-	if node == nil || c.Predicates.PredicateForAllocateAction(f.task, node) != nil {
-		return infeasible
-	}
-	return feasible
+	return node != nil && c.Predicates.PredicateForAllocateAction(f.task, node) == nil
 }

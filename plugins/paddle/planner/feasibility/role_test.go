@@ -17,12 +17,12 @@ import (
 func TestRole_Possible(t *testing.T) {
 	topology := topologyOf(t, 3)
 	permitted := setOf(topology, 0, 1)
-	checked := newNodeFeasibility(topology, task(), permitted)
+	checked := newNodeFeasibility(task(), permitted)
 	checked.setInfeasible(topology, 0)
-	rejected := newNodeFeasibility(topology, task(), permitted)
+	rejected := newNodeFeasibility(task(), permitted)
 	rejected.setInfeasible(topology, 0)
 	rejected.rejected = []placement.NodeID{0}
-	fresh := newNodeFeasibility(topology, task(), permitted)
+	fresh := newNodeFeasibility(task(), permitted)
 	of := func(variants ...*nodeFeasibility) []*nodeFeasibility { return variants }
 	for name, test := range map[string]struct {
 		role     Role
