@@ -22,14 +22,14 @@ demo: ## Watch the PaddleJobs of the documentation train on a real control plane
 
 # The race detector instruments what runs inside the test's process: packages with goroutines of their own. The other tests
 # are pure or drive programs that are built without it, and share the compiled packages of those.
-# Go's cache of test results knows all inputs of PURE_PACKAGES and RACE_PACKAGES: they read nothing but files of the repository
-# and start no program of it. It does not know that the programs of a sandbox have changed, nor what programs read that a test
-# starts: all other tests run with -count=1. cmd/paddle-plugin needs cgo, as the race detector does.
+# Go's cache of test results knows all inputs of PURE_PACKAGES: they read nothing but files of the repository and start no
+# program of it. It does not know that the programs of a sandbox have changed, nor what programs read that a test starts: all
+# other tests run with -count=1. cmd/paddle-plugin needs cgo, as the race detector does.
 PURE_PACKAGES := plugins/placement|plugins/paddle/(config|constraints|diagnose|enqueue|job|nominate|planner|report|reporter|score|status|topology)|controller/(builder|validation|paddlejob/(lifecycle|observed)|volcano)|cmd/kubectl-paddle/(cluster|describe|drawing|migrate|plan|simulation|snapshot)|cmd/paddle-(bench|scheduler)|test/(bars|boundaries|conformance|crd|placement|podgroup|session|stats|vcjob)|test/bench/(audit|report|result|trace|live/(limit|load|times|usage))
-RACE_PACKAGES := plugins/paddle|controller|cmd/(kubectl-paddle|paddle-barrier|paddlejob-controller)
-RACE_LIVE_PACKAGES := cmd/paddle-plugin|test/sandbox
+RACE_PACKAGES := controller|cmd/(kubectl-paddle|paddle-barrier|paddle-plugin|paddlejob-controller)|test/sandbox
 
-# They run first, so that none runs alone at the end.
+# They run before the other packages of their kind, so that none runs alone at the end.
+LONGEST_RACE_PACKAGES := plugins/paddle
 LONGEST_PACKAGES := test/(faults|jobs)
 
 .PHONY: test
@@ -39,10 +39,9 @@ test: plane ## Run the tests, those of concurrent packages with the race detecto
 	failed=; \
 	take '$(PURE_PACKAGES)'; \
 	[ -z "$$picked" ] || CGO_ENABLED=0 $(GOTEST) -timeout 40m $(TEST_FLAGS) $$picked || failed=1; \
+	take '$(LONGEST_RACE_PACKAGES)'; longest=$$picked; \
 	take '$(RACE_PACKAGES)'; \
-	[ -z "$$picked" ] || CGO_ENABLED=1 $(GOTEST) -race -timeout 40m $(TEST_FLAGS) $$picked || failed=1; \
-	take '$(RACE_LIVE_PACKAGES)'; \
-	[ -z "$$picked" ] || CGO_ENABLED=1 $(GOTEST) -race -count=1 -timeout 40m $(TEST_FLAGS) $$picked || failed=1; \
+	[ -z "$$longest$$picked" ] || CGO_ENABLED=1 $(GOTEST) -race -count=1 -timeout 40m $(TEST_FLAGS) $$longest $$picked || failed=1; \
 	take '$(LONGEST_PACKAGES)'; \
 	[ -z "$$picked$$rest" ] || CGO_ENABLED=0 $(GOTEST) -count=1 -timeout 40m $(TEST_FLAGS) $$picked $$rest || failed=1; \
 	[ -z "$$failed" ]
