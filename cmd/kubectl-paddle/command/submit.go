@@ -251,6 +251,9 @@ func (s *session) check(documents []document, requested func(*v1.PaddleJob) buil
 		for _, n := range warnings {
 			s.note("Warning: job %s: %s (%s)", job.Name, n.Message, n.Reason)
 		}
+		for _, text := range commandWarnings(job) {
+			s.note("Warning: job %s: %s", job.Name, text)
+		}
 	}
 	if err := errors.Join(errs...); err != nil {
 		return refused("nothing was submitted:\n%w", err)
