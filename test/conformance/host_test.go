@@ -27,7 +27,7 @@ func (r *run) onNodes(first int, shared bool) {
 		if shared {
 			node, _ = strconv.Atoi(pod.Labels[vcbatch.TaskIndex])
 		}
-		pod.Status.PodIP = fmt.Sprintf("10.1.0.%d", 100+node)
+		pod.Status.PodIP = fmt.Sprintf("10.1.%d.%d", node/100, 100+node%100)
 	}
 	r.announce()
 }

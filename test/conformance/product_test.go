@@ -113,7 +113,7 @@ func start(t *testing.T, job *v1.PaddleJob, cfg builder.Config) *run {
 	require.NoError(t, err)
 	for i, pod := range pods {
 		// None is how another begins, which the launcher cannot tell apart.
-		pod.Status.PodIP = fmt.Sprintf("10.0.0.%d", 100+i)
+		pod.Status.PodIP = fmt.Sprintf("10.0.%d.%d", i/100, 100+i%100)
 	}
 	return &run{job: job, cfg: cfg, pods: pods, services: services}
 }
@@ -221,7 +221,7 @@ func requireLaunch(t *testing.T, shape shape, gang *conformance.Gang) {
 		return
 	}
 	for _, pod := range gang.Pods {
-		launcher, err := rules.Launch(pod.Env, pod.IP, rules.Since2023)
+		launcher, err := rules.Launch(pod.Env, pod.IP, rules.Newest)
 		require.NoError(t, err)
 		require.Equal(t, shape.ps > 0, launcher.PS, pod.Name)
 		if off := shape.gloo != nil && *shape.gloo == 0; shape.ps > 0 && off {
@@ -246,7 +246,7 @@ func TestTheLauncherStartsNoOtherPodsProcesses(t *testing.T) {
 			gang, err := conformance.NewGang(conformance.PS, run.pods, run.services, run.configMaps(t))
 			require.NoError(t, err)
 			for _, pod := range gang.Pods {
-				launcher, err := rules.Launch(pod.Env, pod.IP, rules.Since2023)
+				launcher, err := rules.Launch(pod.Env, pod.IP, rules.Newest)
 				if intranet == v1.Service {
 					require.NoError(t, err)
 					require.Len(t, slices.Concat(launcher.Servers, launcher.Trainers), 1, pod.Name)

@@ -216,7 +216,8 @@ func (c *container) legacyOptions() (warnings []string) {
 	old := []string{"--selected_gpu", "--selected_gpus", "--workers", "--heter_workers", "--worker_num", "--heter_worker_num", "--http_port", "--legacy"}
 	for i := range c.commands {
 		options, _ := c.commands[i].launcherOptions()
-		if slices.ContainsFunc(options, func(word string) bool { return strings.HasPrefix(word, "--legacy=") }) {
+		// Behind an old option it is not read.
+		if len(options) > 0 && strings.HasPrefix(options[0], "--legacy=") {
 			continue
 		}
 		for at, word := range options {

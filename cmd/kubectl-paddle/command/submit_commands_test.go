@@ -76,6 +76,7 @@ func TestCommandWarnings(t *testing.T) {
 		"an option with a sign":         {workers("fleetrun --workers=a:1 train.py"), nil},
 		"an option without a value":     {workers("fleetrun", "--workers", "--log_dir=l", "train.py"), nil},
 		"an option, legacy":             {workers("fleetrun --legacy=True --workers a:1 train.py"), nil},
+		"legacy behind the option":      {workers("fleetrun --workers a:1 --legacy=True train.py"), []string{field + ".command has --workers a:1: ... --workers=a:1"}},
 		"legacy with a space":           {workers("fleetrun --legacy True train.py"), []string{field + ".command has --legacy True: ... --legacy=True"}},
 		"an option of a server":         {with(workers(line("train.py")...), func(j *v1.PaddleJob, _ *corev1.Container) { j.Spec.PS = role(1, "fleetrun --http_port 8900 train.py") }), []string{"spec.ps.template.spec.containers[0].command has --http_port 8900: ... 8900"}},
 		"a variable of a command line":  {with(workers("erniekit", "train", "a.yaml"), variable("RANK", "0")), []string{field + ".env sets RANK to 0, which erniekit ... leave it out"}},
