@@ -39,9 +39,9 @@ var (
 var FrontEnds = map[string]FrontEnd{
 	"paddleformers-cli 2025-10-15": {Paddle: V26, deletes: ten},
 	"paddleformers-cli 2026-01-28": {Paddle: V26, deletes: ten, rank: true},
-	"erniekit 0":                   {Paddle: Newest, devices: "0"},
+	"erniekit before 1.0":          {Paddle: Newest, devices: "0"},
 	"erniekit 1.0":                 {Paddle: Newest, deletes: six},
-	"erniekit 1.1":                 {Paddle: Newest, deletes: ten},
+	"erniekit after 1.0":           {Paddle: Newest, deletes: ten},
 }
 
 // arguments returns what it starts the launcher with.
