@@ -140,8 +140,9 @@ func (c *container) missingLauncher() []string {
 		one := &c.commands[i]
 		_, launches := one.launcherOptions()
 		// PaddleX's main.py starts the launcher itself where it is given dist_ips.
-		launches = launches || one.frontEnd() != "" || slices.ContainsFunc(one.words, func(word string) bool { return strings.Contains(word, "dist_ips") })
-		if launches {
+		// So may a shell script.
+		itself := slices.ContainsFunc(one.words, func(word string) bool { return strings.Contains(word, "dist_ips") || strings.HasSuffix(word, ".sh") })
+		if launches || one.frontEnd() != "" || itself {
 			return nil
 		}
 		found = cmp.Or(found, one.script())
@@ -166,7 +167,7 @@ func (c *container) nodesByHand() (warnings []string) {
 				value = options[at+1]
 			}
 			instead := map[string]string{"--nnodes": "$(NNODES)", "--master": "$(MASTER_ADDR):$(MASTER_PORT)"}[name]
-			if instead == "" || strings.Contains(value, "$") || value == strconv.Itoa(int(c.job.Spec.Worker.Replicas)) {
+			if instead == "" || value == "" || strings.Contains(value, "$") || value == strconv.Itoa(int(c.job.Spec.Worker.Replicas)) {
 				continue
 			}
 			warnings = append(warnings, fmt.Sprintf("%s has %s %s, which is not what the controller sets for %d workers: the launcher ignores it, because "+
@@ -179,10 +180,6 @@ func (c *container) nodesByHand() (warnings []string) {
 
 // frontEndVariables is about values that win over the controller's.
 func (c *container) frontEndVariables() (warnings []string) {
-	names := []string{"RANK"}
-	if !builder.Elastic(c.job) {
-		names = []string{"NNODES", "RANK", "MASTER_ADDR", "MASTER_PORT"}
-	}
 	exported := map[string]string{}
 	for i := range c.commands {
 		one := &c.commands[i]
@@ -192,6 +189,13 @@ func (c *container) frontEndVariables() (warnings []string) {
 		front := one.frontEnd()
 		if front == "" {
 			continue
+		}
+		var names []string
+		if !builder.Elastic(c.job) {
+			names = []string{"NNODES", "MASTER_ADDR", "MASTER_PORT"}
+		}
+		if front == "paddleformers-cli" {
+			names = append(names, "RANK")
 		}
 		for _, name := range names {
 			field, value := c.field+".env", ""
@@ -216,11 +220,10 @@ func (c *container) legacyOptions() (warnings []string) {
 	old := []string{"--selected_gpu", "--selected_gpus", "--workers", "--heter_workers", "--worker_num", "--heter_worker_num", "--http_port", "--legacy"}
 	for i := range c.commands {
 		options, _ := c.commands[i].launcherOptions()
-		// Behind an old option it is not read.
-		if len(options) > 0 && strings.HasPrefix(options[0], "--legacy=") {
-			continue
-		}
 		for at, word := range options {
+			if strings.HasPrefix(word, "--legacy=") {
+				break // the older launcher knows what follows
+			}
 			if slices.Contains(old, word) && at+1 < len(options) && !strings.HasPrefix(options[at+1], "-") {
 				warnings = append(warnings, fmt.Sprintf("%s has %s %s: since Paddle 2.4 the launcher drops the name of such an old option and takes the "+
 					"value behind the space for the program to run; write --gpus for devices, and leave others out, or write %[2]s=%[3]s",
