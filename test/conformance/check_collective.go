@@ -39,7 +39,7 @@ func (g *Gang) checkCollective(trainers []Pod, problems *problems) {
 // checkLaunch lets all launchers meet, as HTTPMaster.sync_peers does. Those of V22 work the nodes out, each for itself.
 func (g *Gang) checkLaunch(release rules.Release, trainers []Pod, problems *problems) {
 	launchers, environments := make([]rules.Launcher, len(trainers)), make([]map[string]string, len(trainers))
-	var masters []string
+	var masters []*Pod
 	for i := range trainers {
 		pod := &trainers[i]
 		launcher, command, err := g.launch(pod, release)
@@ -57,8 +57,8 @@ func (g *Gang) checkLaunch(release rules.Release, trainers []Pod, problems *prob
 		if launcher.Nodes != len(trainers) {
 			problems.add(pod, "launcher, %s: waits for %d nodes, and there are %d (nodes are counted by their distinct hosts)", release, launcher.Nodes, len(trainers))
 		}
-		if launcher.StartsMaster {
-			masters = append(masters, pod.Name)
+		if launcher.StartsMaster && !slices.ContainsFunc(masters, func(p *Pod) bool { return p.IP == pod.IP }) { // one of a node's listens
+			masters = append(masters, pod)
 		}
 	}
 	g.ranks = byIndex
@@ -70,15 +70,14 @@ func (g *Gang) checkLaunch(release rules.Release, trainers []Pod, problems *prob
 	case launchers[0].Hosts != nil:
 		g.checkHosts(release, launchers, trainers, problems)
 	case len(masters) != 1:
-		problems.add(nil, "launcher, %s: exactly one node must start the master, and %d do: %v", release, len(masters), masters)
+		problems.add(nil, "launcher, %s: exactly one node must start the master, and %d do", release, len(masters))
 	default:
 		g.checkMaster(release, masters[0], launchers, environments, trainers, problems)
 	}
 }
 
 // checkMaster judges where the nodes meet, and how they are ranked.
-func (g *Gang) checkMaster(release rules.Release, master string, launchers []rules.Launcher, environments []map[string]string, trainers []Pod, problems *problems) {
-	at := slices.IndexFunc(trainers, func(p Pod) bool { return p.Name == master })
+func (g *Gang) checkMaster(release rules.Release, master *Pod, launchers []rules.Launcher, environments []map[string]string, trainers []Pod, problems *problems) {
 	for i := range trainers {
 		pod, launcher := &trainers[i], &launchers[i]
 		if launcher.Master != launchers[0].Master || launcher.Master == "" {
@@ -86,8 +85,8 @@ func (g *Gang) checkMaster(release rules.Release, master string, launchers []rul
 			continue
 		}
 		host, port, _ := rules.SplitEndpoint(launcher.Master)
-		g.leads(host, &trainers[at], pod, fmt.Sprintf("launcher, %s: the master", release), problems)
-		g.leads(launcher.Host, pod, pod, fmt.Sprintf("launcher, %s: the node, by what it tells the others,", release), problems)
+		g.reaches(host, master, pod, fmt.Sprintf("launcher, %s: the master", release), problems)
+		g.reaches(launcher.Host, pod, pod, fmt.Sprintf("launcher, %s: the node, by what it tells the others,", release), problems)
 		switch {
 		case (launcher.Rank == rules.ByArrival) != (g.ranks == byArrival):
 			problems.add(pod, "launcher, %s: either all nodes are given a rank or none is", release)
@@ -95,8 +94,8 @@ func (g *Gang) checkMaster(release rules.Release, master string, launchers []rul
 			problems.add(pod, "launcher, %s: takes rank %d, and is number %d", release, launcher.Rank, pod.Index)
 		}
 		// The list of endpoints has the port of the launcher itself. Another master's must be free.
-		if _, listed := environments[i]["PADDLE_TRAINER_ENDPOINTS"]; !listed && trainers[at].uses(port) {
-			problems.add(pod, "launcher, %s: the master, %s, is on the port that %s needs for itself", release, launcher.Master, trainers[at].Name)
+		if _, listed := environments[i]["PADDLE_TRAINER_ENDPOINTS"]; !listed && slices.ContainsFunc(g.Pods, func(p Pod) bool { return p.IP == master.IP && p.uses(port) }) {
+			problems.add(pod, "launcher, %s: the master, %s, is on a port that a pod at %s needs for itself", release, launcher.Master, master.IP)
 		}
 		// init_parallel_env opens the store of the processes there before V26, and rank 0 serves it.
 		if store := environments[i]["MASTER_ADDR"]; store != "" && release < rules.V26 {

@@ -188,6 +188,19 @@ func (g *Gang) leads(host string, to, seenBy *Pod, what string, problems *proble
 	}
 }
 
+// reaches adds a problem unless the host leads to the pod's address alone, which is its node's with intranet Host.
+func (g *Gang) reaches(host string, to, seenBy *Pod, what string, problems *problems) {
+	found := g.Resolve(host)
+	for i := range g.Pods {
+		if other := &g.Pods[i]; other.IP == to.IP && other.Name != to.Name {
+			found = slices.DeleteFunc(found, func(name string) bool { return name == other.Name })
+		}
+	}
+	if len(found) != 1 || found[0] != to.Name {
+		problems.add(seenBy, "%s is at host %s, which must lead to pod %s alone and leads to %v", what, host, to.Name, found)
+	}
+}
+
 // problems gathers what is wrong, in a fixed order.
 type problems []error
 

@@ -3,11 +3,13 @@
 package conformance
 
 import (
+	"cmp"
 	"maps"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paddle-volcano/paddle-volcano/test/cases"
 	"github.com/paddle-volcano/paddle-volcano/test/conformance/rules"
 )
 
@@ -31,44 +33,26 @@ func TestElasticLaunchLosesLetters(t *testing.T) {
 }
 
 func TestCTRScript(t *testing.T) {
-	env := map[string]string{
-		"NAMESPACE": "default", "POD_NAME": "ctr-volcano-pserver-0", "POD_IP": "10.0.0.2", "PADDLE_JOB_NAME": "fluid-ctr", "PADDLE_TRAINING_ROLE": "PSERVER",
-		"TRAINING_ROLE": "PSERVER", "PADDLE_PSERVERS_NUM": "2", "PADDLE_TRAINERS_NUM": "1", "PADDLE_PORT": "30236",
+	file := cases.Read[struct {
+		Variables map[string]string
+		Pods      []rules.CTRPod
+		Cases     map[string]struct {
+			Env                map[string]string
+			Without, IP, Error string
+			Pods               int
+			Want               rules.PSRole
+		}
+	}](t, "testdata/ctr.yaml")
+	for name, test := range file.Cases {
+		env := maps.Clone(file.Variables)
+		maps.Copy(env, test.Env)
+		delete(env, test.Without)
+		role, err := rules.CTRScript(env, cmp.Or(test.IP, "10.0.0.2"), file.Pods[:cmp.Or(test.Pods, len(file.Pods))])
+		if test.Error != "" {
+			require.ErrorContains(t, err, test.Error, name)
+			continue
+		}
+		require.NoError(t, err, name)
+		require.Equal(t, test.Want, role, name)
 	}
-	server, trainer := map[string]string{"paddle-job-pserver": "fluid-ctr"}, map[string]string{"paddle-job": "fluid-ctr"}
-	pods := []rules.CTRPod{{Labels: server, IP: "10.0.0.2"}, {Labels: server, IP: "10.0.0.10"}, {Labels: trainer, IP: "10.0.0.3"}, {Labels: map[string]string{"paddle-job": "another"}, IP: "10.0.0.4"}}
-	without := func(name string) map[string]string {
-		left := maps.Clone(env)
-		delete(left, name)
-		return left
-	}
-	with := func(name, value string) map[string]string {
-		changed := maps.Clone(env)
-		changed[name] = value
-		return changed
-	}
-
-	role, err := rules.CTRScript(env, "10.0.0.2", pods)
-	require.NoError(t, err)
-	require.Equal(t, rules.PSRole{Role: rules.Server, Index: 1, Servers: []string{"10.0.0.10:30236", "10.0.0.2:30237"}, Workers: 1, Endpoint: "10.0.0.2:30237"}, role,
-		"IPs are ordered as text, and ports count up")
-	role, err = rules.CTRScript(with("PADDLE_TRAINING_ROLE", rules.Trainer), "10.0.0.3", pods)
-	require.NoError(t, err)
-	require.Equal(t, 0, role.Index)
-	require.Equal(t, "10.0.0.3:30236", role.Endpoint)
-	_, err = rules.CTRScript(env, "10.0.0.2", pods[:2])
-	require.NoError(t, err, "servers do not wait for trainers")
-	_, err = rules.CTRScript(with("PADDLE_TRAINING_ROLE", rules.Trainer), "10.0.0.3", pods[:2])
-	require.ErrorContains(t, err, "waits for PADDLE_TRAINERS_NUM=1 pods, of which only 0 run")
-	_, err = rules.CTRScript(with("PADDLE_PORT", "http"), "10.0.0.2", pods)
-	require.ErrorContains(t, err, "is not a number")
-
-	for name := range map[string]bool{"NAMESPACE": true, "PADDLE_JOB_NAME": true, "PADDLE_PORT": true, "PADDLE_TRAINING_ROLE": true, "PADDLE_PSERVERS_NUM": true, "PADDLE_TRAINERS_NUM": true} {
-		_, err := rules.CTRScript(without(name), "10.0.0.2", pods)
-		require.ErrorContains(t, err, name+" is not set")
-	}
-	_, err = rules.CTRScript(with("PADDLE_PSERVERS_NUM", "3"), "10.0.0.2", pods)
-	require.ErrorContains(t, err, "waits for PADDLE_PSERVERS_NUM=3 pods, of which only 2 run")
-	_, err = rules.CTRScript(env, "10.0.0.3", pods)
-	require.ErrorContains(t, err, "its IP 10.0.0.3 is not among those of the job's pods with role PSERVER")
 }
