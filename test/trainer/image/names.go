@@ -18,6 +18,8 @@ func Names() []string {
 	return []string{
 		"ccr-2vdh3abv-pub.cnc.bj.baidubce.com/paddlepaddle/paddle:3.2.0",
 		"ccr-2vdh3abv-pub.cnc.bj.baidubce.com/paddlepaddle/paddle:3.2.0-gpu-cuda12.6-cudnn9.5",
+		"ccr-2vdh3abv-pub.cnc.bj.baidubce.com/paddlepaddle/paddle:3.3.0-gpu-cuda12.6-cudnn9.5",
+		"docker.io/library/erniekit:1.4",
 		"docker.io/library/paddle-trainer:test",
 		"registry.baidubce.com/kuizhiqing/demo-wide-and-deep:v1",
 		"registry.baidubce.com/paddle-operator/demo-deepfm:v1",
