@@ -146,15 +146,16 @@ func commandsOf(c *corev1.Container) (all []string) {
 	for _, variable := range c.Env {
 		variables = append(variables, variable.Name+"="+word(cmp.Or(variable.Value, "valueFrom")))
 	}
-	elements, line := slices.Concat(c.Command, c.Args), ""
+	var lines strings.Builder
+	elements := slices.Concat(c.Command, c.Args)
 	for i, element := range elements {
 		if i > 0 && shellText.MatchString(elements[i-1]) {
-			line += "\n" + strings.ReplaceAll(separators.Replace(element), ";", "\n")
+			lines.WriteString("\n" + strings.ReplaceAll(separators.Replace(element), ";", "\n"))
 		} else {
-			line += " " + word(element)
+			lines.WriteString(" " + word(element))
 		}
 	}
-	for one := range strings.SplitSeq(line, "\n") {
+	for one := range strings.SplitSeq(lines.String(), "\n") {
 		one = strings.Join(strings.Fields(one), " ")
 		switch {
 		case setting.MatchString(one):
