@@ -27,7 +27,7 @@ type commandRule struct {
 
 const (
 	assignments = `^(?:(?:env|export|\w+=\S*) )*`
-	launcher    = `(?:paddle\.distributed\.(?:fleet\.)?launch|(?:^|[ /(])fleetrun) (?:\S+ )*?`
+	launcher    = `(?:paddle\.distributed\.(?:fleet\.)?launch|(?:^|[ /])fleetrun) (?:\S+ )*?`
 	oldOptions  = `(--(?:selected_gpus?|workers|heter_workers|worker_num|heter_worker_num|http_port|legacy)) ([^-\s]\S*)`
 	leftOut     = "unless it is right in every pod, they form no job; leave it out"
 )
@@ -52,7 +52,7 @@ var commandRules = []commandRule{
 			"to run; write --gpus for devices, and leave others out, or write $1=$2",
 	},
 	{
-		regexp.MustCompile(`(?:^|[ /(])python[0-9.]*(?: -[^m ]\S*)* (\S+\.py)$`), notLaunched,
+		regexp.MustCompile(`(?:^|[ /])python[0-9.]*(?: -[^m ]\S*)* (\S+\.py)$`), notLaunched,
 		"starts $1 in each worker without a launcher, and without servers the workers find each other through it alone: each trains by itself, " +
 			"or fails; write python -m paddle.distributed.launch $1",
 	},
@@ -82,10 +82,8 @@ func always(*commands, []string) bool { return true }
 // notLegacy reports whether no --legacy= stands before the option, which selects the launcher that knows it.
 func notLegacy(_ *commands, match []string) bool { return !strings.Contains(match[0], "--legacy=") }
 
-// collective reports whether these are workers that find each other through the launcher.
-func collective(c *commands, _ []string) bool {
-	return c.role.Name == builder.RoleWorker && builder.Mode(c.job) == v1.ModeCollective
-}
+// collective reports whether workers find each other through the launcher.
+func collective(c *commands, _ []string) bool { return builder.Mode(c.job) == v1.ModeCollective }
 
 // unequal reports whether the number of nodes is fixed, and another one than what was found.
 func unequal(c *commands, match []string) bool {
@@ -101,9 +99,8 @@ func notLaunched(c *commands, match []string) bool {
 
 // commands are those of a role's first container, each behind the variables that are set for it.
 type commands struct {
-	job  *v1.PaddleJob
-	role builder.Role
-	all  []string
+	job *v1.PaddleJob
+	all []string
 }
 
 // commandWarnings returns what is known to keep the commands of a job's pods from finding each other: a sentence each, with
@@ -113,11 +110,11 @@ func commandWarnings(job *v1.PaddleJob) (warnings []string) {
 		if len(role.Spec.Template.Spec.Containers) == 0 {
 			continue
 		}
-		c := &commands{job, role, commandsOf(&role.Spec.Template.Spec.Containers[0])}
+		c := &commands{job, commandsOf(&role.Spec.Template.Spec.Containers[0])}
 		for _, rule := range commandRules {
 			for _, command := range c.all {
-				if end := program.FindStringIndex(command); end != nil {
-					command = strings.TrimSpace(command[:end[1]])
+				if program, _, runs := strings.Cut(command, ".py"); runs {
+					command = program + ".py"
 				}
 				match := rule.pattern.FindStringSubmatchIndex(command)
 				if match == nil || !rule.applies(c, rule.pattern.FindStringSubmatch(command)) {
@@ -134,9 +131,8 @@ func commandWarnings(job *v1.PaddleJob) (warnings []string) {
 }
 
 var (
-	program    = regexp.MustCompile(`\.py(?: |$)`)
 	shellText  = regexp.MustCompile(`^-[a-z]*c$`)
-	separators = strings.NewReplacer("\\\n", " ", "\n", ";", "&&", ";", "||", ";", "|", ";", `"`, "", "'", "")
+	separators = strings.NewReplacer("\\\n", " ", "\n", ";", "&", ";", "|", ";", `"`, "", "'", "")
 	setting    = regexp.MustCompile(`^(?:export .*|\w+=\S*(?: \w+=\S*)*)$`)
 )
 
@@ -161,7 +157,7 @@ func commandsOf(c *corev1.Container) (all []string) {
 		case setting.MatchString(one):
 			variables = append(variables, one)
 		case one != "" && !strings.HasPrefix(one, "#"):
-			all = append(all, strings.Join(append(slices.Clip(variables), one), " "))
+			all = append(all, strings.Join(append(variables, one), " "))
 		}
 	}
 	if len(all) == 0 {
