@@ -192,9 +192,9 @@ func launchServers(job *v1.PaddleJob, servers, trainers string, gloo int) map[st
 
 // frontEndContract has the variables of collective jobs that Paddle's command lines read, paddleformers-cli and erniekit:
 // they delete PADDLE_TRAINER* and start the launcher with these and, in newer releases, with envRank. Without them each
-// pod trains alone. The master listens at the last port of the first worker's block, because the launcher of 2.3 and 2.4
-// uses the first itself and would find the address in use.
-// Source: paddleformers/cli/cli.py of PaddleFormers.
+// pod trains alone. MASTER_PORT is the last of the first worker's ports, because up to 2.5 init_parallel_env serves a store
+// there, and the launcher serves another at the first port.
+// Source: paddleformers/cli/cli.py of PaddleFormers, python/paddle/distributed/parallel.py of Paddle 2.3 to 2.5.
 func frontEndContract(job *v1.PaddleJob, addresses Addresses, at layout) map[string]string {
 	data := map[string]string{
 		"NNODES":      strconv.Itoa(int(job.Spec.Worker.Replicas)),

@@ -17,7 +17,7 @@ const etcdScheme = "etcd://"
 // count each other in etcd, under the job's id.
 //
 // What reads it: CollectiveElasticController (distributed/launch/controllers). What must not be in it: endpoints of
-// trainers, which would beat the master and the bounds, and a rank.
+// trainers, which would beat the master and the bounds, and a rank of the launcher's: PADDLE_RANK, PADDLE_TRAINER_ID.
 func elasticContract(job *v1.PaddleJob, cfg Config) map[string]string {
 	address, _ := Etcd(job, cfg)
 	least, most := Bounds(job)
@@ -28,6 +28,9 @@ func elasticContract(job *v1.PaddleJob, cfg Config) map[string]string {
 		"PADDLE_JOB_ID": fmt.Sprintf("%s-%s-%s", job.Namespace, job.Name, job.UID),
 		// 1 lets a launcher start its trainers again; below that it ends.
 		"PADDLE_ELASTIC_LEVEL": "1",
+		// paddleformers-cli passes --rank on, 0 where RANK is not set: with -1 the launchers agree on the ranks. They read
+		// PADDLE_MASTER and PADDLE_NNODES before its other arguments.
+		envRank: "-1",
 	}
 	if policy := job.Spec.ElasticPolicy; policy != nil {
 		if policy.TimeoutSeconds != nil {

@@ -37,7 +37,7 @@ func TestElasticEnvironment(t *testing.T) {
 		"TRAINING_ROLE": "TRAINER", "PADDLE_TRAINING_ROLE": "TRAINER",
 	}, values, "no rank")
 	want := map[string]string{
-		"PADDLE_MASTER": "etcd://kv.paddle:2379", "PADDLE_NNODES": "2:8", "PADDLE_JOB_ID": "train-wide-0f1e", "PADDLE_ELASTIC_LEVEL": "1",
+		"PADDLE_MASTER": "etcd://kv.paddle:2379", "PADDLE_NNODES": "2:8", "PADDLE_JOB_ID": "train-wide-0f1e", "PADDLE_ELASTIC_LEVEL": "1", "RANK": "-1",
 	}
 	require.Equal(t, want, ConfigMap(job, nil, "", withEtcd).Data)
 

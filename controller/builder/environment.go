@@ -18,6 +18,7 @@ const (
 	envPodName = "POD_NAME"
 	envPodIP   = "POD_IP"
 	envRank    = "RANK"
+	indexPath  = "metadata.labels['" + v1.TaskIndexLabel + "']"
 )
 
 // addEnvironment gives container 0, where training runs, the variables of the job.
@@ -81,10 +82,11 @@ func variables(job *v1.PaddleJob, r Role, cfg Config, theirs map[string]corev1.E
 	//
 	// Elastic workers are ranked by what they tell each other.
 	if !Elastic(job) {
-		all = append(all, fromField("PADDLE_TRAINER_ID", "metadata.labels['"+v1.TaskIndexLabel+"']"))
+		all = append(all, fromField("PADDLE_TRAINER_ID", indexPath))
 	}
+	// RANK is for paddleformers-cli, NODE_RANK for start scripts: no code of Paddle's reads that.
 	if Mode(job) == v1.ModeCollective && !Elastic(job) {
-		all = append(all, fromField(envRank, "metadata.labels['"+v1.TaskIndexLabel+"']"))
+		all = append(all, fromField(envRank, indexPath), fromField("NODE_RANK", indexPath))
 	}
 	all = append(all,
 		corev1.EnvVar{Name: "TRAINING_ROLE", Value: trainingRoles[r.Name]},

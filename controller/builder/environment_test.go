@@ -29,7 +29,7 @@ func written(variables []corev1.EnvVar) (names []string, values map[string]strin
 	return names, values
 }
 
-const indexPath = "<metadata.labels['volcano.sh/task-index']>"
+const index = "<metadata.labels['volcano.sh/task-index']>"
 
 func TestEnvironmentOfEachMode(t *testing.T) {
 	service := func(pod string) string { return "$(" + pod + ").wide" }
@@ -56,12 +56,12 @@ func TestEnvironmentOfEachMode(t *testing.T) {
 				"POD_NAME":             "<metadata.name>",
 				"POD_IP":               c.podIP,
 				"PADDLE_CURRENT_IP":    "<status.podIP>",
-				"PADDLE_TRAINER_ID":    indexPath,
+				"PADDLE_TRAINER_ID":    index,
 				"TRAINING_ROLE":        c.training,
 				"PADDLE_TRAINING_ROLE": c.training,
 			}
 			if Mode(c.job) == v1.ModeCollective {
-				want["RANK"] = indexPath
+				want["RANK"], want["NODE_RANK"] = index, index
 			}
 			require.Equal(t, want, values)
 			// $(POD_NAME) is expanded only below POD_NAME.
@@ -121,7 +121,7 @@ func TestEnvironmentSaysNothingOfEqualVariables(t *testing.T) {
 
 // What Paddle's command lines read is the controller's in collective jobs alone.
 func TestEnvironmentOfFrontEnds(t *testing.T) {
-	own := workerEnv(corev1.EnvVar{Name: "RANK", Value: "1"}, corev1.EnvVar{Name: "NNODES", Value: "1"},
+	own := workerEnv(corev1.EnvVar{Name: "RANK", Value: "1"}, corev1.EnvVar{Name: "NODE_RANK", Value: "1"}, corev1.EnvVar{Name: "NNODES", Value: "1"},
 		corev1.EnvVar{Name: "MASTER_ADDR", Value: "me"}, corev1.EnvVar{Name: "MASTER_PORT", Value: "1"})
 	for name, c := range map[string]struct {
 		job      *v1.PaddleJob
@@ -139,7 +139,7 @@ func TestEnvironmentOfFrontEnds(t *testing.T) {
 				require.Empty(t, warnings)
 				return
 			}
-			requireCause(t, warnings, ReasonEnvironmentOverridden, "RANK, MASTER_ADDR, MASTER_PORT, NNODES")
+			requireCause(t, warnings, ReasonEnvironmentOverridden, "RANK, NODE_RANK, MASTER_ADDR, MASTER_PORT, NNODES")
 		})
 	}
 }

@@ -13,6 +13,7 @@ import (
 // variables for it are there.
 func (g *Gang) checkPS(servers, trainers, heter []Pod, problems *problems) {
 	var list []string
+	g.ranks = byIndex
 	all := slices.Concat(servers, trainers, heter)
 	for _, pod := range all {
 		role, err := rules.PSRoleMaker(pod.Env)
@@ -104,13 +105,19 @@ func (g *Gang) checkRendezvous(host string, port int, what string, pod *Pod, all
 // checkPSLaunch judges the launcher in parameter-server training: each pod is to start itself and nobody else. The
 // launcher knows nothing of heterogeneous trainers.
 func (g *Gang) checkPSLaunch(pod *Pod, role rules.PSRole, all []Pod, problems *problems) {
-	for _, release := range rules.Releases() {
-		launcher, err := rules.Launch(pod.Env, pod.IP, release)
-		if !launcher.PS || g.direct || pod.Role == rules.HeterTrainer {
+	for _, release := range g.releases() {
+		launcher, command, err := g.launch(pod, release)
+		asked := g.command != ""
+		switch {
+		case g.direct, command.Direct, !asked && (!launcher.PS || pod.Role == rules.HeterTrainer):
 			continue
-		}
-		if err != nil {
+		case err != nil:
 			problems.add(pod, "launcher, %s: %w", release, err)
+			continue
+		case !launcher.PS:
+			problems.add(pod, "launcher, %s: starts collective training", release)
+			continue
+		case launcher.Direct:
 			continue
 		}
 		want := rules.Launcher{Servers: []string{role.Endpoint}}

@@ -45,7 +45,19 @@ type Gang struct {
 	Resolve func(host string) []string
 	// direct says that each process is started by `python train.py` in parameter-server training, never by the launcher.
 	direct bool
+	// command is what each pod runs, with a Paddle of the release, and frontEnd the version of a front end in it. Without a command
+	// it is each of the releases' launchers in turn, without arguments.
+	command, frontEnd string
+	release           rules.Release
+	// ranks is how the nodes were ranked at last.
+	ranks string
 }
+
+// Ranks of nodes.
+const (
+	byIndex   = "index"
+	byArrival = "arrival"
+)
 
 // Direct leaves the launcher out where it cannot work: pods that share a host, of which it would start all.
 func (g *Gang) Direct() *Gang {
@@ -108,11 +120,58 @@ func (g *Gang) Check() error {
 	case PS:
 		g.checkPS(servers, trainers, heter, problems)
 	case Elastic:
-		g.checkElastic(trainers, problems)
+		for _, release := range g.releases() {
+			g.checkElastic(release, trainers, problems)
+		}
 	default:
 		g.checkCollective(trainers, problems)
 	}
 	return errors.Join(*problems...)
+}
+
+// CheckCommand returns what Check returns when each pod runs a command, which frontEnd names a version for, with a Paddle of one
+// release; and how the nodes are ranked then: by "index", or by "arrival" behind worker 0.
+func (g *Gang) CheckCommand(command, frontEnd string, release rules.Release) (ranks string, err error) {
+	run := *g
+	run.command, run.frontEnd, run.release = command, frontEnd, release
+	err = run.Check()
+	return run.ranks, err
+}
+
+// releases are those whose launchers are judged. Elastic training by variables works since V26.
+func (g *Gang) releases() []rules.Release {
+	all := rules.Releases()
+	switch {
+	case g.release != "":
+		return []rules.Release{g.release}
+	case g.Mode == Elastic:
+		return all[slices.Index(all, rules.V26):]
+	}
+	return all
+}
+
+// read follows a pod's command to the launcher.
+func (g *Gang) read(pod *Pod) (rules.Command, error) {
+	if g.command == "" {
+		return rules.Command{Env: pod.Env, Place: -1}, nil
+	}
+	return rules.ReadCommand(g.command, pod.Env, pod.IP, g.frontEnd)
+}
+
+// launch concludes what the launcher does that a pod's command starts, with the command.
+func (g *Gang) launch(pod *Pod, release rules.Release) (rules.Launcher, rules.Command, error) {
+	command, err := g.read(pod)
+	if err != nil {
+		return rules.Launcher{}, command, err
+	}
+	if command.Direct {
+		return rules.Launcher{}, command, fmt.Errorf("%w, or fails: no launcher gives it PADDLE_CURRENT_ENDPOINT", rules.ErrNotDistributed)
+	}
+	launcher, err := rules.Launch(command.Env, pod.IP, release, command.Arguments...)
+	if err == nil && command.Place >= 0 && command.Place != launcher.Rank {
+		err = fmt.Errorf("the launcher has rank %d, and the program takes itself for node %d", launcher.Rank, command.Place)
+	}
+	return launcher, command, err
 }
 
 // role returns the pods of a role in the order of their indices.
@@ -125,6 +184,19 @@ func (g *Gang) role(role string) []Pod {
 // leads adds a problem unless the host leads to the pod and to no other.
 func (g *Gang) leads(host string, to, seenBy *Pod, what string, problems *problems) {
 	if found := g.Resolve(host); len(found) != 1 || found[0] != to.Name {
+		problems.add(seenBy, "%s is at host %s, which must lead to pod %s alone and leads to %v", what, host, to.Name, found)
+	}
+}
+
+// reaches adds a problem unless the host leads to the pod's address alone, which is its node's with intranet Host.
+func (g *Gang) reaches(host string, to, seenBy *Pod, what string, problems *problems) {
+	found := g.Resolve(host)
+	for i := range g.Pods {
+		if other := &g.Pods[i]; other.IP == to.IP && other.Name != to.Name {
+			found = slices.DeleteFunc(found, func(name string) bool { return name == other.Name })
+		}
+	}
+	if len(found) != 1 || found[0] != to.Name {
 		problems.add(seenBy, "%s is at host %s, which must lead to pod %s alone and leads to %v", what, host, to.Name, found)
 	}
 }

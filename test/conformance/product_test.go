@@ -113,7 +113,7 @@ func start(t *testing.T, job *v1.PaddleJob, cfg builder.Config) *run {
 	require.NoError(t, err)
 	for i, pod := range pods {
 		// None is how another begins, which the launcher cannot tell apart.
-		pod.Status.PodIP = fmt.Sprintf("10.0.0.%d", 100+i)
+		pod.Status.PodIP = fmt.Sprintf("10.0.%d.%d", i/100, 100+i%100)
 	}
 	return &run{job: job, cfg: cfg, pods: pods, services: services}
 }
@@ -168,7 +168,6 @@ func TestEveryJobTrains(t *testing.T) {
 			require.NoError(t, err)
 			require.Len(t, gang.Pods, shape.ps+shape.workers+shape.heter)
 			require.NoError(t, gang.Check())
-			requireLaunch(t, shape, gang)
 			for _, pod := range gang.Pods {
 				requireAddress(t, shape, &pod, run.job.Name)
 				requireGloo(t, shape, &pod)
@@ -204,6 +203,9 @@ func requireGloo(t *testing.T, shape shape, pod *conformance.Pod) {
 		role, roleErr := rules.PSRoleMaker(pod.Env)
 		require.NoError(t, roleErr)
 		gloo, err = rules.PSGloo(pod.Env, role)
+		launcher, launchErr := rules.Launch(pod.Env, pod.IP, rules.Newest)
+		require.NoError(t, launchErr)
+		require.Equal(t, shape.gloo != nil && *shape.gloo == 0, launcher.Gloo == "", "%s, by the launcher", pod.Name)
 	} else {
 		gloo, err = rules.CollectiveGloo(pod.Env, rules.CollectiveRole{Rank: pod.Index})
 	}
@@ -211,23 +213,6 @@ func requireGloo(t *testing.T, shape shape, pod *conformance.Pod) {
 	require.Equal(t, want, gloo.Level)
 	require.Equal(t, want > 0, gloo.HTTP)
 	require.Equal(t, want > 0 && pod.Role == rules.Server && pod.Index == 0, gloo.Serves)
-}
-
-// requireLaunch checks that the launcher may start every pod of a job with servers, with gloo as the user asked for, and
-// takes no other job for one with servers.
-func requireLaunch(t *testing.T, shape shape, gang *conformance.Gang) {
-	t.Helper()
-	if shape.elastic {
-		return
-	}
-	for _, pod := range gang.Pods {
-		launcher, err := rules.Launch(pod.Env, pod.IP, rules.Since2023)
-		require.NoError(t, err)
-		require.Equal(t, shape.ps > 0, launcher.PS, pod.Name)
-		if off := shape.gloo != nil && *shape.gloo == 0; shape.ps > 0 && off {
-			require.Empty(t, launcher.Gloo, pod.Name)
-		}
-	}
 }
 
 // Where one pod's address is a prefix of another's, its launcher would start the other's processes too, and each pod would
@@ -246,7 +231,7 @@ func TestTheLauncherStartsNoOtherPodsProcesses(t *testing.T) {
 			gang, err := conformance.NewGang(conformance.PS, run.pods, run.services, run.configMaps(t))
 			require.NoError(t, err)
 			for _, pod := range gang.Pods {
-				launcher, err := rules.Launch(pod.Env, pod.IP, rules.Since2023)
+				launcher, err := rules.Launch(pod.Env, pod.IP, rules.Newest)
 				if intranet == v1.Service {
 					require.NoError(t, err)
 					require.Len(t, slices.Concat(launcher.Servers, launcher.Trainers), 1, pod.Name)

@@ -3,52 +3,15 @@
 package conformance
 
 import (
+	"cmp"
 	"maps"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/paddle-volcano/paddle-volcano/test/cases"
 	"github.com/paddle-volcano/paddle-volcano/test/conformance/rules"
 )
-
-func TestCloudLaunch(t *testing.T) {
-	env := map[string]string{"PADDLE_TRAINERS": "10.0.0.1,10.0.0.2", "POD_IP": "10.0.0.2", "PADDLE_TRAINER_ID": "1", "TRAINER_PORTS_NUM": "20", "PADDLE_PORT": "36000"}
-	with := func(name, value string) map[string]string {
-		changed := maps.Clone(env)
-		changed[name] = value
-		return changed
-	}
-	hosts := []string{"10.0.0.1", "10.0.0.2"}
-	cases := []struct {
-		name string
-		env  map[string]string
-		want rules.CloudLauncher
-	}{
-		{"two nodes", env, rules.CloudLauncher{Hosts: hosts, Rank: 1, FirstPort: 36000}},
-		{"no port that can be read", with("PADDLE_PORT", "tcp://10.1.0.1:80"), rules.CloudLauncher{Hosts: hosts, Rank: 1, FirstPort: 6170}},
-		{"no ports at all", with("TRAINER_PORTS_NUM", "0"), rules.CloudLauncher{Hosts: hosts, Rank: 1, FirstPort: 6170}},
-		{"one node keeps the default port", map[string]string{"PADDLE_TRAINERS": "a.job", "POD_IP": "a.job", "PADDLE_TRAINER_ID": "0", "TRAINER_PORTS_NUM": "20", "PADDLE_PORT": "36000"},
-			rules.CloudLauncher{Hosts: []string{"a.job"}, FirstPort: 6170}},
-	}
-	for _, test := range cases {
-		launcher, err := rules.CloudLaunch(test.env)
-		require.NoError(t, err, test.name)
-		require.Equal(t, test.want, launcher, test.name)
-	}
-	for _, name := range []string{"PADDLE_TRAINERS", "POD_IP", "PADDLE_TRAINER_ID", "TRAINER_PORTS_NUM"} {
-		without := maps.Clone(env)
-		delete(without, name)
-		_, err := rules.CloudLaunch(without)
-		require.ErrorIs(t, err, rules.ErrNotDistributed, name)
-	}
-	for _, test := range [][3]string{
-		{"PADDLE_TRAINER_ID", "2", "IndexError: rank 2 of 2 nodes"}, {"PADDLE_TRAINER_ID", "-1", "IndexError"}, {"PADDLE_TRAINER_ID", "one", "is not a number"},
-		{"TRAINER_PORTS_NUM", "", "is not a number"}, {"POD_IP", "10.0.0.3", "is not in PADDLE_TRAINERS"},
-	} {
-		_, err := rules.CloudLaunch(with(test[0], test[1]))
-		require.ErrorContains(t, err, test[2], "%s=%s", test[0], test[1])
-	}
-}
 
 // Python's strip takes characters off, not the scheme.
 func TestElasticLaunchLosesLetters(t *testing.T) {
@@ -59,55 +22,37 @@ func TestElasticLaunchLosesLetters(t *testing.T) {
 		"etcd://kv.ns:2379": "kv.ns:2379", "etcd://etcd.ns:2379": ".ns:2379", "etcd://db:1": "b:1", "etcd://10.0.0.1:2": "10.0.0.1:2",
 	} {
 		env["PADDLE_MASTER"] = master
-		launcher, err := rules.ElasticLaunch(env, "10.0.0.1")
+		launcher, err := rules.ElasticLaunch(env, "10.0.0.1", rules.Newest)
 		require.NoError(t, err)
 		require.Equal(t, want, launcher.Etcd)
 	}
 	env["PADDLE_ELASTIC_TIMEOUT"], env["PADDLE_MAX_RESTART"] = "60", "0"
-	launcher, err := rules.ElasticLaunch(env, "10.0.0.1")
+	launcher, err := rules.ElasticLaunch(env, "10.0.0.1", rules.Newest)
 	require.NoError(t, err)
 	require.Equal(t, []int{60, 0, 2, 4}, []int{launcher.Timeout, launcher.MaxRestart, launcher.Least, launcher.Most})
 }
 
 func TestCTRScript(t *testing.T) {
-	env := map[string]string{
-		"NAMESPACE": "default", "POD_NAME": "ctr-volcano-pserver-0", "POD_IP": "10.0.0.2", "PADDLE_JOB_NAME": "fluid-ctr", "PADDLE_TRAINING_ROLE": "PSERVER",
-		"TRAINING_ROLE": "PSERVER", "PADDLE_PSERVERS_NUM": "2", "PADDLE_TRAINERS_NUM": "1", "PADDLE_PORT": "30236",
+	file := cases.Read[struct {
+		Variables map[string]string
+		Pods      []rules.CTRPod
+		Cases     map[string]struct {
+			Env                map[string]string
+			Without, IP, Error string
+			Pods               int
+			Want               rules.PSRole
+		}
+	}](t, "testdata/ctr.yaml")
+	for name, test := range file.Cases {
+		env := maps.Clone(file.Variables)
+		maps.Copy(env, test.Env)
+		delete(env, test.Without)
+		role, err := rules.CTRScript(env, cmp.Or(test.IP, "10.0.0.2"), file.Pods[:cmp.Or(test.Pods, len(file.Pods))])
+		if test.Error != "" {
+			require.ErrorContains(t, err, test.Error, name)
+			continue
+		}
+		require.NoError(t, err, name)
+		require.Equal(t, test.Want, role, name)
 	}
-	server, trainer := map[string]string{"paddle-job-pserver": "fluid-ctr"}, map[string]string{"paddle-job": "fluid-ctr"}
-	pods := []rules.CTRPod{{Labels: server, IP: "10.0.0.2"}, {Labels: server, IP: "10.0.0.10"}, {Labels: trainer, IP: "10.0.0.3"}, {Labels: map[string]string{"paddle-job": "another"}, IP: "10.0.0.4"}}
-	without := func(name string) map[string]string {
-		left := maps.Clone(env)
-		delete(left, name)
-		return left
-	}
-	with := func(name, value string) map[string]string {
-		changed := maps.Clone(env)
-		changed[name] = value
-		return changed
-	}
-
-	role, err := rules.CTRScript(env, "10.0.0.2", pods)
-	require.NoError(t, err)
-	require.Equal(t, rules.PSRole{Role: rules.Server, Index: 1, Servers: []string{"10.0.0.10:30236", "10.0.0.2:30237"}, Workers: 1, Endpoint: "10.0.0.2:30237"}, role,
-		"IPs are ordered as text, and ports count up")
-	role, err = rules.CTRScript(with("PADDLE_TRAINING_ROLE", rules.Trainer), "10.0.0.3", pods)
-	require.NoError(t, err)
-	require.Equal(t, 0, role.Index)
-	require.Equal(t, "10.0.0.3:30236", role.Endpoint)
-	_, err = rules.CTRScript(env, "10.0.0.2", pods[:2])
-	require.NoError(t, err, "servers do not wait for trainers")
-	_, err = rules.CTRScript(with("PADDLE_TRAINING_ROLE", rules.Trainer), "10.0.0.3", pods[:2])
-	require.ErrorContains(t, err, "waits for PADDLE_TRAINERS_NUM=1 pods, of which only 0 run")
-	_, err = rules.CTRScript(with("PADDLE_PORT", "http"), "10.0.0.2", pods)
-	require.ErrorContains(t, err, "is not a number")
-
-	for name := range map[string]bool{"NAMESPACE": true, "PADDLE_JOB_NAME": true, "PADDLE_PORT": true, "PADDLE_TRAINING_ROLE": true, "PADDLE_PSERVERS_NUM": true, "PADDLE_TRAINERS_NUM": true} {
-		_, err := rules.CTRScript(without(name), "10.0.0.2", pods)
-		require.ErrorContains(t, err, name+" is not set")
-	}
-	_, err = rules.CTRScript(with("PADDLE_PSERVERS_NUM", "3"), "10.0.0.2", pods)
-	require.ErrorContains(t, err, "waits for PADDLE_PSERVERS_NUM=3 pods, of which only 2 run")
-	_, err = rules.CTRScript(env, "10.0.0.3", pods)
-	require.ErrorContains(t, err, "its IP 10.0.0.3 is not among those of the job's pods with role PSERVER")
 }

@@ -19,7 +19,7 @@ import (
 
 // forUsers are the pages that users and administrators read; they are there in both languages.
 var forUsers = []string{
-	"README.md", "deploy/README.md", "deploy/examples/README.md", "deploy/MIGRATION.md", "cmd/kubectl-paddle/TROUBLESHOOTING.md",
+	"README.md", "deploy/README.md", "deploy/examples/README.md", "deploy/examples/FINETUNE.md", "deploy/MIGRATION.md", "cmd/kubectl-paddle/TROUBLESHOOTING.md",
 	"plugins/paddle/TOPOLOGY.md", "plugins/paddle/QUEUES.md", "plugins/paddle/TUNING.md", "controller/ELASTIC.md", "plugins/placement/HOW.md",
 	"test/DEVELOP.md", "deploy/SECURITY.md", "deploy/dashboards/README.md",
 }

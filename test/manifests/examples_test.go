@@ -42,9 +42,13 @@ type example struct {
 	alone bool
 	// nodeLabels are on every node that a pod runs on.
 	nodeLabels map[string]string
+	// mounts has the path of each claim, and of memory.
+	mounts map[string]string
 	// running looks at what is particular while the job runs.
 	running func(t *testing.T, namespace string, job *paddlev1.PaddleJob)
 }
+
+var gpus = map[string]string{"nvidia.com/gpu.present": "true"}
 
 var examples = []example{
 	{files: []string{"wide_and_deep.yaml"}, job: "wide-ande-deep", mode: paddlev1.ModePS, servers: 2, workers: 2, kept: true},
@@ -61,28 +65,33 @@ var examples = []example{
 	},
 	{
 		files: []string{"pv-pvc.yaml", "wide_and_deep_pvc.yaml"}, job: "paddlejob-demo-1", mode: paddlev1.ModePS, servers: 2, workers: 2,
-		running: volumeIsMounted,
+		mounts: map[string]string{"nfs-pvc": "/nas"},
 	},
-	{
-		files: []string{"deepfm.yaml"}, job: "deepfm", mode: paddlev1.ModePS, servers: 2, workers: 2, kept: true,
-		running: misspeltPolicyIsTold,
-	},
+	{files: []string{"deepfm.yaml"}, job: "deepfm", mode: paddlev1.ModePS, servers: 2, workers: 2, kept: true, running: misspeltPolicyIsTold},
 	{
 		files: []string{"resnet.yaml"}, job: "resnet", mode: paddlev1.ModeCollective, workers: 2, kept: true,
-		nodeLabels: map[string]string{"nvidia.com/gpu.present": "true"}, running: sharedMemoryIsMounted,
+		nodeLabels: gpus, mounts: map[string]string{memory: "/dev/shm"},
 	},
 	{files: []string{"simple.yaml"}, job: "simple", mode: paddlev1.ModeCollective, workers: 2, kept: true},
 	{
 		files: []string{"collective.yaml"}, job: "collective", mode: paddlev1.ModeCollective, workers: 2, kept: true,
-		nodeLabels: map[string]string{"nvidia.com/gpu.present": "true"}, running: sharedMemoryIsMounted,
+		nodeLabels: gpus, mounts: map[string]string{memory: "/dev/shm"},
 	},
 	{files: []string{"fleet_ps.yaml"}, job: "fleet-ps", mode: paddlev1.ModePS, servers: 2, workers: 2, kept: true},
 	{
 		files: []string{"hybrid_parallel.yaml"}, job: "hybrid-parallel", mode: paddlev1.ModeCollective, workers: 4, kept: true, alone: true,
-		nodeLabels: map[string]string{"nvidia.com/gpu.present": "true"}, running: groupsAreTogether,
+		nodeLabels: gpus, running: groupsAreTogether,
+	},
+	{
+		files: []string{"paddleformers_sft.yaml"}, job: "paddleformers-sft", mode: paddlev1.ModeCollective, workers: 2, kept: true, nodeLabels: gpus,
+		mounts: map[string]string{"sft-data": "/data", "sft-checkpoints": "/checkpoints", memory: "/dev/shm"},
+	},
+	{
+		files: []string{"ernie_pretrain.yaml"}, job: "ernie-pretrain", mode: paddlev1.ModeCollective, workers: 2, kept: true, alone: true, nodeLabels: gpus,
+		mounts: map[string]string{"pretrain-data": "/data", "pretrain-checkpoints": "/checkpoints", memory: "/dev/shm"},
 	},
 	{files: []string{"elastic.yaml"}, job: "elastic", mode: paddlev1.ModeCollective, workers: 4, kept: true, grows: true},
-	{files: []string{"nfs_model_output.yaml"}, job: "nfs-model-output", mode: paddlev1.ModeCollective, workers: 2, running: modelsAreMounted},
+	{files: []string{"nfs_model_output.yaml"}, job: "nfs-model-output", mode: paddlev1.ModeCollective, workers: 2, mounts: map[string]string{"training-data": "/data", "models": "/models"}},
 }
 
 // aloneRuns is how long the workers of an example that is alone run.
@@ -212,6 +221,7 @@ func (e *example) run(t *testing.T) {
 		e.requireReady(t, running, e.servers, e.workers)
 	}
 	e.requireNodes(t, namespace)
+	e.requireMounts(t, namespace)
 	if e.running != nil {
 		e.running(t, namespace, running)
 	}
@@ -384,27 +394,27 @@ func misspeltPolicyIsTold(t *testing.T, namespace string, job *paddlev1.PaddleJo
 	awaitEvent(t, namespace, corev1.EventTypeWarning, `"OnFailed"`)
 }
 
-// volumeIsMounted checks that the claim is bound to its volume and that every pod mounts it.
-func volumeIsMounted(t *testing.T, namespace string, _ *paddlev1.PaddleJob) {
-	claim, err := shared.Kube.CoreV1().PersistentVolumeClaims(namespace).Get(t.Context(), "nfs-pvc", metav1.GetOptions{})
-	require.NoError(t, err)
-	require.Equal(t, corev1.ClaimBound, claim.Status.Phase)
-	require.Equal(t, "nfs-pv", claim.Spec.VolumeName)
-	for i, pod := range podsOf(t, namespace, 4) {
-		require.True(t, slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
-			return v.Name == "data" && v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == "nfs-pvc"
-		}), "pod %d has no volume of the claim", i)
-		require.True(t, mounts(&pod, "data", "/nas"), "pod %d does not mount it", i)
-	}
-}
+// memory is a volume that keeps the data loader from running out of /dev/shm.
+const memory = "memory"
 
-// sharedMemoryIsMounted checks what keeps the data loader from running out of /dev/shm.
-func sharedMemoryIsMounted(t *testing.T, namespace string, _ *paddlev1.PaddleJob) {
-	for i, pod := range podsOf(t, namespace, 2) {
-		require.True(t, slices.ContainsFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
-			return v.Name == "dshm" && v.EmptyDir != nil && v.EmptyDir.Medium == corev1.StorageMediumMemory
-		}), "pod %d has no volume in memory", i)
-		require.True(t, mounts(&pod, "dshm", "/dev/shm"), "pod %d does not mount it", i)
+// requireMounts checks that the claims are bound, and that every pod mounts what it is to mount.
+func (e *example) requireMounts(t *testing.T, namespace string) {
+	for name, path := range e.mounts {
+		if name != memory {
+			claim, err := shared.Kube.CoreV1().PersistentVolumeClaims(namespace).Get(t.Context(), name, metav1.GetOptions{})
+			require.NoError(t, err)
+			require.Equal(t, corev1.ClaimBound, claim.Status.Phase)
+		}
+		for _, pod := range podsOf(t, namespace, e.servers+e.workers) {
+			volume := slices.IndexFunc(pod.Spec.Volumes, func(v corev1.Volume) bool {
+				return v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == name ||
+					name == memory && v.EmptyDir != nil && v.EmptyDir.Medium == corev1.StorageMediumMemory
+			})
+			require.GreaterOrEqual(t, volume, 0, "%s has no volume %s", pod.Name, name)
+			require.True(t, slices.ContainsFunc(pod.Spec.Containers[0].VolumeMounts, func(m corev1.VolumeMount) bool {
+				return m.Name == pod.Spec.Volumes[volume].Name && m.MountPath == path
+			}), "%s does not mount %s at %s", pod.Name, name, path)
+		}
 	}
 }
 
@@ -418,30 +428,12 @@ func groupsAreTogether(t *testing.T, namespace string, _ *paddlev1.PaddleJob) {
 	require.Equal(t, nodes["hybrid-parallel-worker-2"], nodes["hybrid-parallel-worker-3"])
 }
 
-// modelsAreMounted checks that both claims are bound, and mounted where the program reads and writes.
-func modelsAreMounted(t *testing.T, namespace string, _ *paddlev1.PaddleJob) {
-	for _, name := range []string{"training-data", "models"} {
-		claim, err := shared.Kube.CoreV1().PersistentVolumeClaims(namespace).Get(t.Context(), name, metav1.GetOptions{})
-		require.NoError(t, err)
-		require.Equal(t, corev1.ClaimBound, claim.Status.Phase)
-	}
-	for i, pod := range podsOf(t, namespace, 2) {
-		require.True(t, mounts(&pod, "data", "/data") && mounts(&pod, "models", "/models"), "pod %d does not mount them", i)
-	}
-}
-
 func podsOf(t *testing.T, namespace string, want int) []corev1.Pod {
 	t.Helper()
 	list, err := shared.Kube.CoreV1().Pods(namespace).List(t.Context(), metav1.ListOptions{})
 	require.NoError(t, err)
 	require.Len(t, list.Items, want)
 	return list.Items
-}
-
-func mounts(pod *corev1.Pod, volume, path string) bool {
-	return slices.ContainsFunc(pod.Spec.Containers[0].VolumeMounts, func(m corev1.VolumeMount) bool {
-		return m.Name == volume && m.MountPath == path
-	})
 }
 
 // awaitEvent waits for an event about the namespace's PaddleJob. Events are written a moment later than the status.

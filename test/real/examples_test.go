@@ -52,13 +52,14 @@ var examples = map[string]example{
 	"deepfm.yaml":                 {job: "deepfm", mode: v1.ModePS, says: met},
 	"resnet.yaml":                 {job: "resnet", mode: v1.ModeCollective, says: "of 2 in collective training"},
 	"simple.yaml":                 {job: "simple", mode: v1.ModeCollective, says: "launcher: node 1 of 2"},
+	"paddleformers_sft.yaml":      {job: "paddleformers-sft", mode: v1.ModeCollective, says: "launcher: node 1 of 2"},
 	"kubeflow.yaml":               {job: "wide-and-deep-kubeflow", mode: v1.ModePS},
 }
 
 // simulated are the examples that ask for more than one node has, for a program that they leave to the user, or for the start
 // script of their image; TestModes and the tests of elastic jobs train what is like them, and test/manifests and
 // test/conformance/live run them without a program.
-var simulated = []string{"collective.yaml", "fleet_ps.yaml", "hybrid_parallel.yaml", "elastic.yaml", "nfs_model_output.yaml", "ctr-volcano.yaml"}
+var simulated = []string{"collective.yaml", "fleet_ps.yaml", "hybrid_parallel.yaml", "elastic.yaml", "nfs_model_output.yaml", "ctr-volcano.yaml", "ernie_pretrain.yaml"}
 
 func TestEveryExampleIsTrained(t *testing.T) {
 	trained := slices.Clone(simulated)
@@ -80,7 +81,7 @@ func TestEveryExampleIsTrained(t *testing.T) {
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	live.RequireReal(t)
-	for file, e := range onEveryChange(examples, "wide_and_deep.yaml", "simple.yaml") {
+	for file, e := range onEveryChange(examples, "wide_and_deep.yaml", "simple.yaml", "paddleformers_sft.yaml") {
 		t.Run(file, func(t *testing.T) {
 			t.Parallel()
 			e.run(t, file)
@@ -160,7 +161,10 @@ type mode struct {
 	says map[string]string
 }
 
-var everywhere = []v1.Intranet{v1.PodIP, v1.Service, v1.Host}
+var (
+	everywhere   = []v1.Intranet{v1.PodIP, v1.Service, v1.Host}
+	launchersMet = map[string]string{"worker": "launcher: node 2 of 3 at"}
+)
 
 var modes = []mode{
 	{"ps", nil, everywhere, 2, map[string]string{"ps": "TRAINER 1 is here", "worker": "trainer 1 of 2, servers ["}},
@@ -171,7 +175,9 @@ var modes = []mode{
 	{"heter", []change{heter(2), gloo(1)}, everywhere, 2, map[string]string{
 		"ps": "TRAINER 1 is here", "worker": "trainer 1 of 2, servers [", "heter": "all 2 trainers are done"}},
 	{"collective", []change{noServers, workers(3)}, everywhere, 3, map[string]string{"worker": "trainer 2 of 3 in collective training"}},
-	{"collective by the launcher", []change{noServers, workers(3), launched}, []v1.Intranet{v1.PodIP, v1.Service}, 3, map[string]string{"worker": "launcher: node 2 of 3 at"}},
+	{"collective by the launcher", []change{noServers, workers(3), launched}, []v1.Intranet{v1.PodIP, v1.Service}, 3, launchersMet},
+	{"paddleformers-cli", []change{noServers, workers(3), starts("paddleformers-cli", "train", "sft.yaml")}, []v1.Intranet{v1.PodIP, v1.Service}, 3, launchersMet},
+	{"erniekit", []change{noServers, workers(3), starts("erniekit", "train", "pt.yaml")}, []v1.Intranet{v1.PodIP, v1.Service}, 3, launchersMet},
 	{"single", []change{noServers, workers(1), launched}, everywhere, 1, map[string]string{"worker": "trainer 0 of 1 in collective training"}},
 }
 

@@ -42,7 +42,7 @@ func (r *trial) fit(pod *corev1.PodTemplateSpec, env map[string]string) {
 	c := &pod.Spec.Containers[0]
 	c.ImagePullPolicy = corev1.PullNever
 	c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: "models", MountPath: modelsAt})
-	all := map[string]string{"MODEL_DIR": modelsAt, "TRAINER_STEP_TIME": stepTime, marker: r.folder}
+	all := map[string]string{"MODEL_DIR": modelsAt, "TRAINER_STEP_TIME": stepTime, "CUDA_VISIBLE_DEVICES": "0", marker: r.folder}
 	maps.Copy(all, env)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if !slices.ContainsFunc(c.Env, func(v corev1.EnvVar) bool { return v.Name == name }) {

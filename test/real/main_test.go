@@ -105,9 +105,9 @@ func ready(p *live.Plane) error {
 	return installKubeflow(ctx)
 }
 
-// promiseGPUs makes the kubelet admit pods that ask for GPUs, which the machine does not have.
+// promiseGPUs makes the kubelet admit pods that ask for GPUs and RDMA devices, which the machine does not have.
 func promiseGPUs(ctx context.Context) error {
-	patch := `{"status":{"capacity":{"nvidia.com/gpu":"8"},"allocatable":{"nvidia.com/gpu":"8"}}}`
+	patch := `{"status":{"capacity":{"nvidia.com/gpu":"8","rdma/hca":"8"},"allocatable":{"nvidia.com/gpu":"8","rdma/hca":"8"}}}`
 	if _, err := cluster.Kube.CoreV1().Nodes().Patch(ctx, sandbox.RealNode, types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{}, "status"); err != nil {
 		return fmt.Errorf("give the real node GPUs: %w", err)
 	}

@@ -164,9 +164,14 @@ func workers(replicas int32) change {
 }
 
 // launched has Paddle's launcher start the program.
-func launched(job *v1.PaddleJob) {
-	for _, spec := range roles(job) {
-		spec.Template.Spec.Containers[0].Command = []string{"python", "-m", "paddle.distributed.launch", "train.py"}
+var launched = starts("python", "-m", "paddle.distributed.launch", "train.py")
+
+// starts is the command of all roles.
+func starts(words ...string) change {
+	return func(job *v1.PaddleJob) {
+		for _, spec := range roles(job) {
+			spec.Template.Spec.Containers[0].Command = words
+		}
 	}
 }
 

@@ -36,10 +36,12 @@ type Shape struct {
 	// Pods is the largest number of pods; 110 when unset.
 	Pods *int `json:"pods,omitempty"`
 	// GPUs is offered as nvidia.com/gpu, and Product is their label nvidia.com/gpu.product.
-	GPUs    int               `json:"gpus,omitempty"`
-	Product string            `json:"product,omitempty"`
-	Labels  map[string]string `json:"labels,omitempty"`
-	Taints  []corev1.Taint    `json:"taints,omitempty"`
+	GPUs    int    `json:"gpus,omitempty"`
+	Product string `json:"product,omitempty"`
+	// RDMA is the number of devices that are offered as rdma/hca.
+	RDMA   int               `json:"rdma,omitempty"`
+	Labels map[string]string `json:"labels,omitempty"`
+	Taints []corev1.Taint    `json:"taints,omitempty"`
 }
 
 // Block is a group of racks under one spine switch, or Count equal ones. Its name is block-<number>.
@@ -140,6 +142,9 @@ func (v *validator) shape(field string, s Shape) {
 	}
 	if s.GPUs < 0 {
 		v.fault(field+".gpus", "is %d: it must not be negative", s.GPUs)
+	}
+	if s.RDMA < 0 {
+		v.fault(field+".rdma", "is %d: it must not be negative", s.RDMA)
 	}
 	if s.GPUs == 0 && s.Product != "" {
 		v.fault(field+".product", "is %q, but there are no gpus: set gpus, or leave product out", s.Product)

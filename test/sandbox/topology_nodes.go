@@ -22,6 +22,7 @@ const (
 	defaultPods      = 110
 	ephemeralStorage = "500Gi"
 	resourceGPU      = corev1.ResourceName("nvidia.com/gpu")
+	resourceRDMA     = corev1.ResourceName("rdma/hca")
 )
 
 // placedRack is one rack with its names.
@@ -129,8 +130,10 @@ func (s Shape) resources() corev1.ResourceList {
 		corev1.ResourceEphemeralStorage: resource.MustParse(ephemeralStorage),
 		corev1.ResourcePods:             *resource.NewQuantity(int64(pods), resource.DecimalSI),
 	}
-	if s.GPUs > 0 {
-		list[resourceGPU] = *resource.NewQuantity(int64(s.GPUs), resource.DecimalSI)
+	for name, count := range map[corev1.ResourceName]int{resourceGPU: s.GPUs, resourceRDMA: s.RDMA} {
+		if count > 0 {
+			list[name] = *resource.NewQuantity(int64(count), resource.DecimalSI)
+		}
 	}
 	return list
 }

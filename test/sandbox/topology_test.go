@@ -79,6 +79,7 @@ shapes:
     memory: 256Gi
     pods: 30
     gpus: 8
+    rdma: 4
     product: Tesla-P100-SXM2-16GB
     labels: {what: shape, b: shape, c: shape}
     taints: [{key: only, value: gpu, effect: NoSchedule}]
@@ -101,13 +102,13 @@ blocks:
 	}, node.Labels)
 	require.Equal(t, []corev1.Taint{{Key: "only", Value: "gpu", Effect: corev1.TaintEffectNoSchedule}}, node.Spec.Taints)
 	for name, want := range map[corev1.ResourceName]string{
-		"cpu": "32", "memory": "256Gi", "ephemeral-storage": "500Gi", "pods": "30", "nvidia.com/gpu": "8",
+		"cpu": "32", "memory": "256Gi", "ephemeral-storage": "500Gi", "pods": "30", "nvidia.com/gpu": "8", "rdma/hca": "4",
 	} {
 		got := node.Status.Allocatable[name]
 		require.Zero(t, got.Cmp(resource.MustParse(want)), "%s is %s", name, got.String())
 	}
 	require.Equal(t, node.Status.Capacity, node.Status.Allocatable)
-	require.Len(t, node.Status.Allocatable, 5)
+	require.Len(t, node.Status.Allocatable, 6)
 }
 
 func TestDefaultsOfAShape(t *testing.T) {

@@ -20,16 +20,17 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/trainer/process"
 )
 
-// launch is `python -m paddle.distributed.launch` of today's Paddle. What earlier releases conclude is tested in test/conformance.
-func launch(ctx context.Context, p *process.Process) error {
+// launch is `python -m paddle.distributed.launch` of today's Paddle, with the words behind it. What earlier releases conclude is
+// tested in test/conformance.
+func launch(ctx context.Context, p *process.Process, words ...string) error {
 	if _, listed := p.Env["PADDLE_TRAINER_ENDPOINTS"]; !listed && strings.HasPrefix(p.Env["PADDLE_MASTER"], "etcd://") {
-		launcher, err := rules.ElasticLaunch(p.Env, p.Net.IP)
+		launcher, err := rules.ElasticLaunch(p.Env, p.Net.IP, rules.Newest, words...)
 		if err != nil {
 			return fmt.Errorf("launcher: %w", err)
 		}
 		return elastic.Run(ctx, p, &launcher, collective)
 	}
-	l, err := rules.Launch(p.Env, p.Net.IP, rules.Since2023)
+	l, err := rules.Launch(p.Env, p.Net.IP, rules.Newest, words...)
 	if err != nil {
 		return fmt.Errorf("launcher: %w", err)
 	}

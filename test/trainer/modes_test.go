@@ -4,6 +4,7 @@ package trainer
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -122,6 +123,19 @@ func TestCollectiveTrains(t *testing.T) {
 		g.requireTrained(t, 4, all)
 		require.Contains(t, all["worker-3"].log, "launcher: node 3 of 4 at worker-3.job:36001, the master is worker-0.job:36000")
 	})
+	for _, line := range []string{"paddleformers-cli train a.yaml", "erniekit train a.yaml"} {
+		t.Run(line, func(t *testing.T) {
+			g := newGang(t)
+			for i := range 3 {
+				p := g.add(fmt.Sprintf("worker-%d", i), strings.Fields(line)...)
+				p.env["POD_IP"], p.env["RANK"], p.env["PORT_RANGE"] = p.ip, strconv.Itoa(i), "36100:36117"
+			}
+			g.set("NNODES", "3").set("MASTER_ADDR", g.pods[0].ip).set("MASTER_PORT", "36019").set("CUDA_VISIBLE_DEVICES", "0")
+			all := g.run(t)
+			g.requireTrained(t, 3, all)
+			require.Contains(t, all["worker-0"].log, fmt.Sprintf("launcher: node 0 of 3 at %[1]s:36100, the master is %[1]s:36019", g.pods[0].ip))
+		})
+	}
 	t.Run("without the launcher", func(t *testing.T) {
 		g := collectiveGang(t, 2, false)
 		for _, p := range g.pods {

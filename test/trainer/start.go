@@ -21,11 +21,23 @@ func start(ctx context.Context, p *process.Process, program string) error {
 			return err
 		}
 	}
-	if program == argv.Launch {
+	switch program {
+	case argv.Train:
+		return trainPy(ctx, p)
+	case argv.Launch:
 		return launch(ctx, p)
 	}
-	return trainPy(ctx, p)
+	command, err := rules.ReadCommand(program+" train", p.Env, p.Net.IP, frontEnds[program])
+	if err != nil {
+		return err
+	}
+	launcher := *p
+	launcher.Env = command.Env
+	return launch(ctx, &launcher, command.Arguments...)
 }
+
+// frontEnds are the newest versions of the command lines.
+var frontEnds = map[string]string{argv.PaddleFormers: "paddleformers-cli 2026-01-28", argv.ERNIEKit: "erniekit after 1.0"}
 
 // trainPy is `python train.py`. Servers in the environment make it parameter-server training, as in the programs of the
 // examples.

@@ -34,7 +34,7 @@ func (s *session) submit() *cobra.Command {
 		Long: `Check the PaddleJobs of files, and create them: all, or none if anything is wrong with one.
 
 Checked are names of fields, what the controller would refuse, and, without anything being created, what the
-cluster's own rules say. Warnings name what is changed or has no effect.`,
+cluster's own rules say. Warnings name what is changed or has no effect, and commands that are known to ignore their peers.`,
 		Example: "  kubectl paddle submit -f job.yaml\n  kubectl paddle submit -f - < job.yaml\n  kubectl paddle submit -f job.yaml --dry-run",
 		Args:    none,
 	}
@@ -250,6 +250,9 @@ func (s *session) check(documents []document, requested func(*v1.PaddleJob) buil
 		_, warnings := builder.Job(job, overrides, settings)
 		for _, n := range warnings {
 			s.note("Warning: job %s: %s (%s)", job.Name, n.Message, n.Reason)
+		}
+		for _, text := range commandWarnings(job) {
+			s.note("Warning: job %s: %s", job.Name, text)
 		}
 	}
 	if err := errors.Join(errs...); err != nil {

@@ -12,12 +12,14 @@ import (
 
 // Programs that a command line can ask for.
 const (
-	Train  = "train"  // python train.py
-	Launch = "launch" // python -m paddle.distributed.launch train.py
+	Train         = "train"  // python train.py
+	Launch        = "launch" // python -m paddle.distributed.launch train.py
+	PaddleFormers = "paddleformers-cli"
+	ERNIEKit      = "erniekit"
 )
 
 // Names are the programs that the image offers beside the trainer's own name.
-func Names() []string { return []string{"bash", "python", "python3", "sh"} }
+func Names() []string { return []string{"bash", ERNIEKit, PaddleFormers, "python", "python3", "sh"} }
 
 // Command is what a command line asks for.
 type Command struct {
@@ -32,7 +34,7 @@ type Command struct {
 type RefusedError struct{ Line []string }
 
 func (e RefusedError) Error() string {
-	return fmt.Sprintf("%q is not what this stand-in for Paddle knows: [sh|bash -c \"cd DIR [;|&&]\"] python|python3 [-m paddle.distributed.launch] train.py|train_fleet.py|run_check [FLAGS]", e.Line)
+	return fmt.Sprintf("%q is not what this stand-in for Paddle knows: [sh|bash -c \"cd DIR [;|&&]\"] python|python3 [-m paddle.distributed.launch] train.py|train_fleet.py|run_check [FLAGS], or paddleformers-cli|erniekit train FILE", e.Line)
 }
 
 // Parse reads a command line, whose first word is the program's name.
@@ -48,6 +50,10 @@ func Parse(line []string) (Command, error) {
 		}
 	case name == "python" || name == "python3":
 		return python(line, args)
+	case name == PaddleFormers || name == ERNIEKit:
+		if len(args) == 2 && args[0] == "train" {
+			return Command{Program: name}, nil
+		}
 	case len(args) == 0 || strings.HasPrefix(args[0], "-"):
 		// The published images of paddle-operator train when they are given no command.
 		return Command{Program: Train, Args: args}, nil

@@ -23,6 +23,8 @@ func TestParse(t *testing.T) {
 		{[]string{"bash", "-c", "cd /nas/wide_and_deep; python3 train.py"}, Command{Program: Train, Dir: "/nas/wide_and_deep", Args: []string{}}},
 		{[]string{"sh", "-c", "cd /workspace/job && python train.py --steps 3"},
 			Command{Program: Train, Dir: "/workspace/job", Args: []string{"--steps", "3"}}},
+		{[]string{"paddleformers-cli", "train", "/config/sft.yaml"}, Command{Program: PaddleFormers}},
+		{[]string{"bash", "-c", "cd /work && /usr/bin/erniekit train pt.yaml"}, Command{Program: ERNIEKit, Dir: "/work"}},
 	} {
 		got, err := Parse(test.line)
 		require.NoError(t, err, test.line)
@@ -33,7 +35,7 @@ func TestParse(t *testing.T) {
 		{"python", "-m", "pip", "install"}, {"python", "-m", "paddle.distributed.launch"}, {"python", "-m", "paddle.distributed.launch", "--nnodes=2", "train.py"},
 		{"sh"}, {"sh", "train.sh"}, {"sh", "-c", ""}, {"sh", "-c", "ls"}, {"sh", "-c", "cd /a"}, {"sh", "-c", "cd /a; cd /b; python train.py"},
 		{"sh", "-c", "cd /a && sh -c ls"}, {"sh", "-c", "python train.py | tee log"}, {"sh", "-c", "python train.py $HOME"}, {"sh", "-c", "python train.py & sleep"},
-		{"sh", "-c", "echo a; python train.py"}, {"bash", "-x", "-c", "python train.py"}, {"paddle_k8s", "start_fluid"},
+		{"sh", "-c", "echo a; python train.py"}, {"bash", "-x", "-c", "python train.py"}, {"paddle_k8s", "start_fluid"}, {"paddleformers-cli", "help"}, {"erniekit", "train"}, {"erniekit", "export", "a.yaml"},
 	} {
 		_, err := Parse(line)
 		require.ErrorAs(t, err, &RefusedError{}, line)

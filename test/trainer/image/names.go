@@ -18,6 +18,7 @@ func Names() []string {
 	return []string{
 		"ccr-2vdh3abv-pub.cnc.bj.baidubce.com/paddlepaddle/paddle:3.2.0",
 		"ccr-2vdh3abv-pub.cnc.bj.baidubce.com/paddlepaddle/paddle:3.2.0-gpu-cuda12.6-cudnn9.5",
+		"ccr-2vdh3abv-pub.cnc.bj.baidubce.com/paddlepaddle/paddle:3.3.0-gpu-cuda12.6-cudnn9.5",
 		"docker.io/library/paddle-trainer:test",
 		"registry.baidubce.com/kuizhiqing/demo-wide-and-deep:v1",
 		"registry.baidubce.com/paddle-operator/demo-deepfm:v1",
@@ -25,6 +26,7 @@ func Names() []string {
 		"registry.baidubce.com/paddle-operator/demo-wide-and-deep:v1",
 		"registry.baidubce.com/paddle-operator/paddle-ubuntu:2.0.0-18.04",
 		"registry.baidubce.com/paddlepaddle/paddle:2.4.0rc0-cpu",
+		"registry.example.com/erniekit:1.5",
 	}
 }
 
