@@ -103,6 +103,7 @@ func TestObjectsOfEachSetOfValues(t *testing.T) {
 		"no API":               {[]string{"crd.install=false"}, without("CustomResourceDefinition paddlejobs.batch.paddlepaddle.org")},
 		"Kubeflow": {[]string{"kubeflow.enabled=true", "kubeflow.crd=true"}, append([]string{"CustomResourceDefinition paddlejobs.kubeflow.org",
 			"ClusterRole paddle-controller-manager-kubeflow", "ClusterRoleBinding paddle-controller-manager-kubeflow"}, theseAlways...)},
+		"Trainer": {[]string{"trainer.enabled=true"}, append([]string{"ClusterTrainingRuntime paddle-distributed"}, theseAlways...)},
 		"no policy": {[]string{"admissionPolicy.enabled=false"}, without("ValidatingAdmissionPolicy paddlejobs.batch.paddlepaddle.org",
 			"ValidatingAdmissionPolicyBinding paddlejobs.batch.paddlepaddle.org")},
 		"one namespace": {[]string{"controller.namespace=team"}, append(

@@ -2,7 +2,10 @@
 
 package sandbox
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // startClients starts everything that talks to the API server.
 func (st *starter) startClients(ctx context.Context) error {
@@ -33,7 +36,7 @@ func (st *starter) startClients(ctx context.Context) error {
 		return err
 	}
 	st.addresses[VolcanoController], st.addresses[Scheduler] = address(numbers[1]), address(numbers[4])
-	if err := st.keepRivals(ctx); err != nil {
+	if err := errors.Join(st.keepRivals(ctx), st.startTrainer(ctx)); err != nil {
 		return err
 	}
 	if st.options.WithoutController {
