@@ -2,10 +2,7 @@
 
 package sandbox
 
-import (
-	"context"
-	"errors"
-)
+import "context"
 
 // startClients starts everything that talks to the API server.
 func (st *starter) startClients(ctx context.Context) error {
@@ -36,8 +33,13 @@ func (st *starter) startClients(ctx context.Context) error {
 		return err
 	}
 	st.addresses[VolcanoController], st.addresses[Scheduler] = address(numbers[1]), address(numbers[4])
-	if err := errors.Join(st.keepRivals(ctx), st.startTrainer(ctx)); err != nil {
+	if err := st.keepRivals(ctx); err != nil {
 		return err
+	}
+	if len(st.manifests.trainer) > 0 {
+		if err := st.startTrainer(ctx); err != nil {
+			return err
+		}
 	}
 	if st.options.WithoutController {
 		return nil

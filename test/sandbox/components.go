@@ -32,7 +32,7 @@ const (
 	CoreDNS    = "coredns"
 	// These run where the options ask for Kubeflow Trainer.
 	JobSet  = "jobset"
-	Trainer = "trainer"
+	Trainer = "trainer-controller-manager"
 )
 
 // Components lists the names of all components in the order in which they start.
