@@ -103,7 +103,6 @@ func TestObjectsOfEachSetOfValues(t *testing.T) {
 		"no API":               {[]string{"crd.install=false"}, without("CustomResourceDefinition paddlejobs.batch.paddlepaddle.org")},
 		"Kubeflow": {[]string{"kubeflow.enabled=true", "kubeflow.crd=true"}, append([]string{"CustomResourceDefinition paddlejobs.kubeflow.org",
 			"ClusterRole paddle-controller-manager-kubeflow", "ClusterRoleBinding paddle-controller-manager-kubeflow"}, theseAlways...)},
-		"Trainer": {[]string{"trainer.enabled=true"}, append([]string{"ClusterTrainingRuntime paddle-distributed"}, theseAlways...)},
 		"no policy": {[]string{"admissionPolicy.enabled=false"}, without("ValidatingAdmissionPolicy paddlejobs.batch.paddlepaddle.org",
 			"ValidatingAdmissionPolicyBinding paddlejobs.batch.paddlepaddle.org")},
 		"one namespace": {[]string{"controller.namespace=team"}, append(
@@ -123,6 +122,16 @@ func TestObjectsOfEachSetOfValues(t *testing.T) {
 			require.ElementsMatch(t, tc.want, render(t, tc.values...).names())
 		})
 	}
+}
+
+// The pods of TrainJobs are for the scheduler that is installed.
+func TestRuntimeOfTrainJobs(t *testing.T) {
+	t.Parallel()
+	all := render(t, "trainer.enabled=true", "scheduler.mode=beside", "trainer.networkTopology.mode=hard")
+	require.Contains(t, all, "ClusterTrainingRuntime paddle-distributed")
+	text, err := yaml.Marshal(all["ClusterTrainingRuntime paddle-distributed"])
+	require.NoError(t, err)
+	require.Regexp(t, `(?s)volcano:\n +networkTopology:\n +mode: hard\n.*schedulerName: paddle\n`, string(text))
 }
 
 func shipped(t *testing.T, files ...string) []*unstructured.Unstructured {
