@@ -95,3 +95,12 @@ func TestRunForText(t *testing.T) {
 		require.Equal(t, want, runForText(run))
 	}
 }
+
+func TestDearLooksAreFew(t *testing.T) {
+	t.Parallel()
+	for took, want := range map[time.Duration]time.Duration{
+		0: pollEvery, time.Millisecond: pollEvery, 25 * time.Millisecond: pollEvery, time.Second: 4 * time.Second, time.Minute: pollMost,
+	} {
+		require.Equal(t, want, pause(took), "%s", took)
+	}
+}
