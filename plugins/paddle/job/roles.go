@@ -81,7 +81,8 @@ func IsPaddle(job *api.JobInfo) bool {
 
 // mayTrain reports whether a PodGroup or pod with these owners may belong to a Paddle job: a user made it, or a controller
 // of training jobs did. What a ReplicaSet, a StatefulSet, a Job of Kubernetes, a plain pod or another framework owns is
-// never part of a gang, whatever its pods look like: a service runs with as many pods as fit.
+// never part of a gang, whatever its pods look like: a service runs with as many pods as fit. The pods of a JobSet's Jobs
+// are an exception (isInJobSet).
 func mayTrain(owners []metav1.OwnerReference) bool {
 	return !slices.ContainsFunc(owners, func(owner metav1.OwnerReference) bool {
 		return owner.Kind != PaddleJobKind && !isVolcanoJob(owner) && !isTrainJob(owner)
