@@ -7,5 +7,5 @@ import "embed"
 
 // Files are the manifests as they are shipped, so that the demo and the tests run from any folder.
 //
-//go:embed v1/*.yaml examples/*.yaml
+//go:embed v1/*.yaml trainer/*.yaml examples/*.yaml
 var Files embed.FS

@@ -23,7 +23,7 @@ manifest() {
   } >"$file"
 }
 
-echo "generate: deploy/v1/operator.yaml, kubeflow-rights.yaml, scheduler.yaml and admission.yaml"
+echo "generate: deploy/v1/operator.yaml, kubeflow-rights.yaml, scheduler.yaml and admission.yaml, deploy/trainer/runtime.yaml"
 manifest operator.yaml --show-only 'templates/controller/*.yaml' <<'EOF'
 # paddlejob-controller runs PaddleJobs. It needs Volcano, deploy/v1/namespace.yaml, deploy/v1/crd.yaml, and its images in your
 # registry. deploy/README.md has all commands. The command for this file is:
@@ -55,5 +55,10 @@ manifest admission.yaml --show-only templates/admission.yaml <<'EOF'
 # Optional, for Kubernetes 1.30 or later: the API server refuses changes of a PaddleJob that runs and could not follow them.
 # Without this, such a change is accepted, and the condition Created says SpecChangeNotApplied.
 #   kubectl apply --server-side -f deploy/v1/admission.yaml
+# Made by hack/manifests.sh from deploy/helm; edit the chart.
+EOF
+manifest ../trainer/runtime.yaml --show-only templates/trainer.yaml --set trainer.enabled=true <<'EOF'
+# Kubeflow Trainer's runtime for Paddle (deploy/TRAINER.md). It needs Trainer 2.3 or later, and the scheduler of this project.
+#   kubectl apply --server-side -f deploy/trainer/runtime.yaml
 # Made by hack/manifests.sh from deploy/helm; edit the chart.
 EOF

@@ -25,7 +25,7 @@ type upFlags struct {
 	topology, state, kubeconfig, schedulerConf     string
 	workerRunFor                                   time.Duration
 	detach, holder, stockScheduler, withoutControl bool
-	real                                           bool
+	real, trainer                                  bool
 	images                                         []string
 }
 
@@ -66,6 +66,7 @@ func newUp() *cobra.Command {
 	flags.StringVar(&f.schedulerConf, "scheduler-conf", "", "file to use as volcano-scheduler.conf instead of the one of the scheduler's manifest")
 	flags.BoolVar(&f.withoutControl, "without-controller", false, "leave out our controller")
 	flags.BoolVar(&f.real, "real", false, "add a real node, on which pods really run: kubelet, containerd, runc, CoreDNS, in namespaces of their own (exit code 3 where the machine does not allow it)")
+	flags.BoolVar(&f.trainer, "trainer", false, "add Kubeflow Trainer and JobSet (5 minutes more the first time)")
 	flags.StringArrayVar(&f.images, "image", nil, "archive of images that the real node has; may be given more than once")
 	flags.BoolVar(&f.holder, holderFlag, false, "")
 	if err := flags.MarkHidden(holderFlag); err != nil {
@@ -78,7 +79,7 @@ func newUp() *cobra.Command {
 func (f *upFlags) options() (sandbox.Options, error) {
 	o := sandbox.Options{
 		StateDir: f.state, WorkerRunFor: f.workerRunFor, Progress: os.Stdout,
-		StockScheduler: f.stockScheduler, WithoutController: f.withoutControl,
+		StockScheduler: f.stockScheduler, WithoutController: f.withoutControl, Trainer: f.trainer,
 	}
 	switch {
 	case f.real:

@@ -56,6 +56,7 @@ var (
 	kindVolcanoJob        = batch.SchemeGroupVersion.WithKind("Job")
 	kindPaddleJob         = schema.GroupVersionKind{Group: paddlejob.PaddleJobGroup, Version: "v1", Kind: paddlejob.PaddleJobKind}
 	kindKubeflowPaddleJob = schema.GroupVersionKind{Group: "kubeflow.org", Version: "v1", Kind: paddlejob.PaddleJobKind}
+	kindTrainJob          = schema.GroupVersionKind{Group: paddlejob.TrainJobGroup, Version: "v1alpha1", Kind: paddlejob.TrainJobKind}
 	kindReplicaSet        = appsv1.SchemeGroupVersion.WithKind("ReplicaSet")
 	kindStatefulSet       = appsv1.SchemeGroupVersion.WithKind("StatefulSet")
 	kindKubernetesJob     = batchv1.SchemeGroupVersion.WithKind("Job")

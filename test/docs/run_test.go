@@ -45,26 +45,26 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	live.SideBySide(4)
-	options := sandbox.Options{StateDir: stateDir + "/sandbox", WorkerRunFor: workersRun, Progress: os.Stderr, ControllerArgs: []string{"--leader-elect=false"}}
+	options := sandbox.Options{StateDir: stateDir + "/sandbox", WorkerRunFor: workersRun, Progress: os.Stderr, ControllerArgs: []string{"--leader-elect=false"}, Trainer: true}
 	os.Exit(live.Main(m, options, func(p *live.Plane) error {
 		cluster = p
-		return kubeflow(context.Background(), p)
+		return others(context.Background(), p)
 	}))
 }
 
-// kubeflow has the API server know Kubeflow's PaddleJobs, of which some pages have manifests.
-func kubeflow(ctx context.Context, p *live.Plane) error {
+// others has the API server know Kubeflow's PaddleJobs and the runtime of TrainJobs, of which some pages have manifests.
+func others(ctx context.Context, p *live.Plane) error {
 	config := p.RESTConfig()
 	config.WarningHandler = rest.NoWarnings{}
 	client, err := manifests.NewClient(config)
 	if err != nil {
 		return err
 	}
-	crd, err := manifests.Read(deploy.Files, "v1/kubeflow-crd.yaml")
+	objects, err := manifests.Read(deploy.Files, "v1/kubeflow-crd.yaml", "trainer/runtime.yaml")
 	if err != nil {
 		return err
 	}
-	return client.Apply(ctx, "", "test-docs", crd...)
+	return client.Apply(ctx, "", "test-docs", objects...)
 }
 
 // shell is where the commands of a page are typed.

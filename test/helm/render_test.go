@@ -124,6 +124,16 @@ func TestObjectsOfEachSetOfValues(t *testing.T) {
 	}
 }
 
+// The pods of TrainJobs are for the scheduler that is installed.
+func TestRuntimeOfTrainJobs(t *testing.T) {
+	t.Parallel()
+	all := render(t, "trainer.enabled=true", "scheduler.mode=beside", "trainer.networkTopology.mode=hard")
+	require.Contains(t, all, "ClusterTrainingRuntime paddle-distributed")
+	text, err := yaml.Marshal(all["ClusterTrainingRuntime paddle-distributed"])
+	require.NoError(t, err)
+	require.Regexp(t, `(?s)volcano:\n +networkTopology:\n +mode: hard\n.*schedulerName: paddle\n`, string(text))
+}
+
 func shipped(t *testing.T, files ...string) []*unstructured.Unstructured {
 	t.Helper()
 	objects, err := manifests.Read(deploy.Files, files...)

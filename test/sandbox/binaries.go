@@ -67,6 +67,11 @@ func (o *Options) builds() []build {
 		}
 		list = append(list, buildKubeSched)
 	}
+	if o.Trainer {
+		for _, c := range trainerControllers {
+			list = append(list, c.build)
+		}
+	}
 	if o.Real != nil {
 		list = append(list, buildKubelet, buildCoreDNS, buildBox)
 		if !o.WithoutController {

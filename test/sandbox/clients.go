@@ -36,6 +36,11 @@ func (st *starter) startClients(ctx context.Context) error {
 	if err := st.keepRivals(ctx); err != nil {
 		return err
 	}
+	if len(st.manifests.trainer) > 0 {
+		if err := st.startTrainer(ctx); err != nil {
+			return err
+		}
+	}
 	if st.options.WithoutController {
 		return nil
 	}

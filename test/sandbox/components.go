@@ -30,13 +30,16 @@ const (
 	Containerd = "containerd"
 	Kubelet    = "kubelet"
 	CoreDNS    = "coredns"
+	// These run where the options ask for Kubeflow Trainer.
+	JobSet  = "jobset"
+	Trainer = "trainer-controller-manager"
 )
 
 // Components lists the names of all components in the order in which they start.
 func Components() []string {
 	return []string{
 		Containerd, Etcd, APIServer, ControllerManager, Kwok, Kubelet, CoreDNS,
-		VolcanoController, VolcanoWebhooks, Scheduler, VolcanoScheduler, KubeScheduler, Controller,
+		VolcanoController, VolcanoWebhooks, Scheduler, VolcanoScheduler, KubeScheduler, Controller, JobSet, Trainer,
 	}
 }
 
@@ -68,7 +71,7 @@ var kubeControllers = []string{
 	"namespace-controller", "clusterrole-aggregation-controller", "resourcequota-controller",
 	"persistentvolume-binder-controller", "persistentvolumeclaim-protection-controller",
 	"persistentvolume-protection-controller", "deployment-controller", "replicaset-controller",
-	"endpointslice-controller",
+	"endpointslice-controller", "job-controller",
 }
 
 func address(port int) string { return loopback + ":" + strconv.Itoa(port) }

@@ -46,6 +46,8 @@ type manifests struct {
 	crds []*unstructured.Unstructured
 	// volcano is Volcano's installer; operator and scheduler are ours, and nil where they are left out.
 	volcano, operator, scheduler *manifest
+	// trainer are the webhooks of trainerControllers, where the options ask for them.
+	trainer []*manifest
 }
 
 // loadManifests reads everything before anything is started, so that a missing file costs no time.
@@ -58,9 +60,16 @@ func loadManifests(ctx context.Context, o *Options) (*manifests, error) {
 	if m.volcano, err = readManifest(filepath.Join(volcanoDir, volcanoManifest)); err != nil {
 		return nil, err
 	}
-	files, err := crdFiles(volcanoDir)
+	files, err := crdFiles(volcanoDir, "config/crd/volcano/bases/*.yaml", "config/crd/jobflow/bases/*.yaml")
 	if err != nil {
 		return nil, err
+	}
+	if o.Trainer {
+		found, err := m.loadTrainer(ctx, o.root)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, found...)
 	}
 	for _, file := range append(files, filepath.Join(o.root, crdManifest)) {
 		crd, err := readManifest(file)
@@ -87,15 +96,15 @@ func loadManifests(ctx context.Context, o *Options) (*manifests, error) {
 	return m, nil
 }
 
-func crdFiles(volcanoDir string) ([]string, error) {
+func crdFiles(module string, patterns ...string) ([]string, error) {
 	var files []string
-	for _, dir := range []string{"config/crd/volcano/bases", "config/crd/jobflow/bases"} {
-		found, err := filepath.Glob(filepath.Join(volcanoDir, dir, "*.yaml"))
+	for _, pattern := range patterns {
+		found, err := filepath.Glob(filepath.Join(module, pattern))
 		if err != nil {
-			return nil, fmt.Errorf("list Volcano's CRDs: %w", err)
+			return nil, fmt.Errorf("list CRDs: %w", err)
 		}
 		if len(found) == 0 {
-			return nil, fmt.Errorf("no CRDs are in %s: was Volcano's module moved?", filepath.Join(volcanoDir, dir))
+			return nil, fmt.Errorf("no CRDs are in %s: were they moved?", filepath.Join(module, pattern))
 		}
 		files = append(files, found...)
 	}

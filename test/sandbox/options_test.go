@@ -88,3 +88,19 @@ func TestBoxPortsRunOut(t *testing.T) {
 	_, err = st.takePorts(1)
 	require.ErrorContains(t, err, "no more than 12 ports")
 }
+
+func TestRunForText(t *testing.T) {
+	t.Parallel()
+	for run, want := range map[time.Duration]string{0: "forever", 5 * time.Second: "5s", 1500 * time.Microsecond: "2ms"} {
+		require.Equal(t, want, runForText(run))
+	}
+}
+
+func TestDearLooksAreFew(t *testing.T) {
+	t.Parallel()
+	for took, want := range map[time.Duration]time.Duration{
+		0: pollEvery, time.Millisecond: pollEvery, 25 * time.Millisecond: pollEvery, time.Second: 4 * time.Second, time.Minute: pollMost,
+	} {
+		require.Equal(t, want, pause(took), "%s", took)
+	}
+}

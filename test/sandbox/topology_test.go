@@ -5,7 +5,6 @@ package sandbox_test
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -169,44 +168,6 @@ func TestLoadTopology(t *testing.T) {
 	topology, err := sandbox.LoadTopology(path)
 	require.NoError(t, err)
 	require.Len(t, topology.Nodes(), 1)
-}
-
-func TestTopologyOfTheReadme(t *testing.T) {
-	readme, err := os.ReadFile("README.md")
-	require.NoError(t, err)
-	_, rest, ok := strings.Cut(string(readme), "```yaml\nlabels: {team")
-	require.True(t, ok)
-	example, _, ok := strings.Cut(rest, "```")
-	require.True(t, ok)
-	topology, err := sandbox.ParseTopology([]byte("labels: {team" + example))
-	require.NoError(t, err)
-	nodes := topology.Nodes()
-	require.Len(t, nodes, 70)
-	last := nodes[len(nodes)-1]
-	require.Equal(t, "gpu-rack-node-5", last.Name)
-	require.Equal(t, "block-2", last.Labels[sandbox.LabelBlock])
-	require.Equal(t, "a", last.Labels["nvidia.com/gpu.clique"])
-}
-
-func TestDemo(t *testing.T) {
-	nodes := sandbox.Demo().Nodes()
-	require.Len(t, nodes, 16)
-	racks, blocks, gpus, p100 := map[string]int{}, map[string]int{}, 0, 0
-	for _, node := range nodes {
-		racks[node.Labels[sandbox.LabelRack]]++
-		blocks[node.Labels[sandbox.LabelBlock]]++
-		if gpu := node.Status.Allocatable["nvidia.com/gpu"]; !gpu.IsZero() {
-			require.Equal(t, int64(8), gpu.Value())
-			gpus++
-		}
-		if node.Labels["accelerator"] == "nvidia-tesla-p100" {
-			p100++
-		}
-	}
-	require.Equal(t, map[string]int{"rack-0": 4, "rack-1": 4, "rack-2": 4, "rack-3": 4}, racks)
-	require.Equal(t, map[string]int{"block-0": 8, "block-1": 8}, blocks)
-	require.Equal(t, 4, gpus)
-	require.Equal(t, 2, p100, "the GPU example of the documentation asks for nodes with this label")
 }
 
 func TestUniform(t *testing.T) {

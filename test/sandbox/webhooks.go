@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// local makes Volcano's webhook configurations call the process on this machine instead of a Service. They keep their
-// names: Volcano's webhook-manager looks for them by name, and gives up after five minutes.
+// local makes webhook configurations call the process on this machine instead of a Service. They keep their names: Volcano's
+// webhook-manager looks for them by name, and gives up after five minutes.
 func local(objects []*unstructured.Unstructured, server string, ca []byte) error {
 	for _, object := range objects {
 		switch object.GetKind() {

@@ -5,6 +5,7 @@ package job
 import (
 	"strings"
 
+	batchv1 "k8s.io/api/batch/v1"
 	batch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 )
 
@@ -43,9 +44,15 @@ const (
 // TaskIndexKey is the annotation that Volcano gives each pod with its index in the task.
 const TaskIndexKey = batch.TaskIndex
 
+// CompletionIndexKey is the annotation that Kubernetes gives each pod of a Job with its index in the Job.
+const CompletionIndexKey = batchv1.JobCompletionIndexAnnotation
+
+// jobSetNameLabel is the label on pods with the name of the JobSet whose Jobs own them.
+const jobSetNameLabel = "jobset.sigs.k8s.io/jobset-name"
+
 // IsPerPodKey reports whether each pod of a role has its own value of a label or annotation.
 func IsPerPodKey(key string) bool {
-	return key == TaskIndexKey || key == ResourceNameLabel || strings.HasPrefix(key, Prefix)
+	return key == TaskIndexKey || key == CompletionIndexKey || key == ResourceNameLabel || strings.HasPrefix(key, Prefix)
 }
 
 // Owners of the PodGroups of training jobs.
@@ -54,7 +61,12 @@ const (
 	PaddleJobKind = "PaddleJob"
 	// PaddleJobGroup is the API group of our and paddle-operator's.
 	PaddleJobGroup = "batch.paddlepaddle.org"
-	volcanoJobKind = "Job"
+	// TrainJobKind is the kind of Kubeflow Trainer's jobs.
+	TrainJobKind = "TrainJob"
+	// TrainJobGroup is their API group.
+	TrainJobGroup = "trainer.kubeflow.org"
+	// jobKind is the kind of Volcano's Jobs and of Kubernetes'.
+	jobKind = "Job"
 )
 
 // Variables that only Paddle's training has: those that its role makers read, and what begins with a Prefix.

@@ -38,6 +38,7 @@ var (
 	kindVolcanoJob        = batch.SchemeGroupVersion.WithKind("Job")
 	kindPaddleJob         = schema.GroupVersionKind{Group: PaddleJobGroup, Version: "v1", Kind: PaddleJobKind}
 	kindKubeflowPaddleJob = schema.GroupVersionKind{Group: "kubeflow.org", Version: "v1", Kind: PaddleJobKind}
+	kindTrainJob          = schema.GroupVersionKind{Group: TrainJobGroup, Version: "v1alpha1", Kind: TrainJobKind}
 	kindReplicaSet        = appsv1.SchemeGroupVersion.WithKind("ReplicaSet")
 	kindStatefulSet       = appsv1.SchemeGroupVersion.WithKind("StatefulSet")
 	kindKubernetesJob     = batchv1.SchemeGroupVersion.WithKind("Job")

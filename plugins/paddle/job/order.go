@@ -86,9 +86,10 @@ func Occupies(status api.TaskStatus) bool {
 	return api.AllocatedStatus(status) || status == api.Succeeded
 }
 
-// PodIndex returns the index of a pod in its task, -1 where no Volcano Job made it.
+// PodIndex returns the index of a pod in its task or in its Job of Kubernetes, -1 where neither made it.
 func PodIndex(task *api.TaskInfo) int {
-	index, err := strconv.Atoi(task.Pod.Annotations[TaskIndexKey])
+	annotations := task.Pod.Annotations
+	index, err := strconv.Atoi(cmp.Or(annotations[TaskIndexKey], annotations[CompletionIndexKey]))
 	if err != nil {
 		return -1
 	}

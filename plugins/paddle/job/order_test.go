@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"volcano.sh/volcano/pkg/scheduler/api"
 )
 
@@ -53,4 +55,21 @@ func TestRanks_PodsWithoutIndex(t *testing.T) {
 	a, b := Rank{index: -1, name: "a"}, Rank{index: -1, name: "b"}
 	require.Negative(t, a.Compare(b))
 	require.Zero(t, a.Compare(Rank{index: -1, name: "a"}))
+}
+
+func TestPodIndex(t *testing.T) {
+	for name, test := range map[string]struct {
+		annotations map[string]string
+		index       int
+	}{
+		"a Volcano Job's":    {map[string]string{TaskIndexKey: "7", CompletionIndexKey: "3"}, 7},
+		"a Kubernetes Job's": {map[string]string{CompletionIndexKey: "3"}, 3},
+		"a plain pod's":      {nil, -1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, test.index, PodIndex(&api.TaskInfo{Pod: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: test.annotations}}}))
+		})
+	}
+	require.True(t, IsPerPodKey(CompletionIndexKey))
+	require.False(t, IsPerPodKey(jobSetNameLabel))
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	batch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
@@ -80,23 +81,34 @@ func IsPaddle(job *api.JobInfo) bool {
 
 // mayTrain reports whether a PodGroup or pod with these owners may belong to a Paddle job: a user made it, or a controller
 // of training jobs did. What a ReplicaSet, a StatefulSet, a Job of Kubernetes, a plain pod or another framework owns is
-// never part of a gang, whatever its pods look like: a service runs with as many pods as fit.
+// never part of a gang, whatever its pods look like: a service runs with as many pods as fit. The pods of a JobSet's Jobs
+// are an exception (isInJobSet).
 func mayTrain(owners []metav1.OwnerReference) bool {
 	return !slices.ContainsFunc(owners, func(owner metav1.OwnerReference) bool {
-		return owner.Kind != PaddleJobKind && !isVolcanoJob(owner)
+		return owner.Kind != PaddleJobKind && !isVolcanoJob(owner) && !isTrainJob(owner)
 	})
 }
 
+// isInJobSet reports whether a Job of a JobSet owns the pod, as with the pods of a TrainJob.
+func isInJobSet(pod *corev1.Pod) bool {
+	owner := metav1.GetControllerOf(pod)
+	return has(pod.Labels, jobSetNameLabel) && owner != nil && owner.Kind == jobKind && groupOf(*owner) == batchv1.GroupName
+}
+
 // needsAllPods reports whether a task for which the PodGroup declares no minimum needs all of its pods. It does where
-// paddle-operator or a Volcano Job owns the PodGroup: they make as many pods as the job has members.
+// paddle-operator, a Volcano Job or a TrainJob owns the PodGroup: they make as many pods as the job has members.
 func needsAllPods(job *api.JobInfo) bool {
 	return slices.ContainsFunc(job.PodGroup.OwnerReferences, func(owner metav1.OwnerReference) bool {
-		return isVolcanoJob(owner) || owner.Kind == PaddleJobKind && groupOf(owner) == PaddleJobGroup
+		return isVolcanoJob(owner) || isTrainJob(owner) || owner.Kind == PaddleJobKind && groupOf(owner) == PaddleJobGroup
 	})
 }
 
 func isVolcanoJob(owner metav1.OwnerReference) bool {
-	return owner.Kind == volcanoJobKind && groupOf(owner) == batch.GroupName
+	return owner.Kind == jobKind && groupOf(owner) == batch.GroupName
+}
+
+func isTrainJob(owner metav1.OwnerReference) bool {
+	return owner.Kind == TrainJobKind && groupOf(owner) == TrainJobGroup
 }
 
 // groupOf returns the API group of an owner, without the version.
@@ -108,7 +120,7 @@ func groupOf(owner metav1.OwnerReference) string {
 // IsPaddlePod reports whether a label, an annotation or a variable of the pod is one that only Paddle's training has, and
 // the pod's owner is one that trains. Other variables of Paddle are no mark: its inference services have them as well.
 func IsPaddlePod(pod *corev1.Pod) bool {
-	if !mayTrain(pod.OwnerReferences) {
+	if !mayTrain(pod.OwnerReferences) && !isInJobSet(pod) {
 		return false
 	}
 	for _, key := range []string{JobNameLabel, ResourceTypeLabel, CtrServerLabel, CtrWorkerLabel} {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"volcano.sh/apis/pkg/apis/scheduling"
 	"volcano.sh/volcano/pkg/scheduler/api"
 )
@@ -32,6 +33,9 @@ func TestIsPaddlePod(t *testing.T) {
 		"training role":                {variable("TRAINING_ROLE", "TRAINER"), true},
 		"somebody else's role":         {variable("TRAINING_ROLE", "chief"), false},
 		"somebody else's variable":     {variable("MY_ROLE", "TRAINER"), false},
+		"a pod of a JobSet":            {ownedIn(kindKubernetesJob, jobSetNameLabel), true},
+		"a pod of a Job":               {ownedIn(kindKubernetesJob, "app"), false},
+		"a JobSet's label elsewhere":   {ownedIn(kindReplicaSet, jobSetNameLabel), false},
 		"variable of the second container": {func(pod *corev1.Pod) {
 			pod.Spec.Containers = append([]corev1.Container{{Name: "sidecar"}}, pod.Spec.Containers...)
 			pod.Spec.Containers[1].Env = []corev1.EnvVar{{Name: "PADDLE_TRAINER_ID", Value: "0"}}
@@ -40,6 +44,15 @@ func TestIsPaddlePod(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			require.Equal(t, test.paddle, IsPaddlePod(one(test.pod)))
 		})
+	}
+}
+
+// ownedIn gives a pod with the role of a worker an owner and one more label.
+func ownedIn(kind schema.GroupVersionKind, key string) func(*corev1.Pod) {
+	return func(pod *corev1.Pod) {
+		annotation(ResourceAnnotation, "worker")(pod)
+		label(key, "job")(pod)
+		pod.OwnerReferences = ownedBy(kind)
 	}
 }
 
@@ -84,6 +97,7 @@ func TestIsPaddle_Owners(t *testing.T) {
 		"a Volcano Job":             {ownedBy(kindVolcanoJob), true, true},
 		"paddle-operator":           {ownedBy(kindPaddleJob), true, true},
 		"Kubeflow's PaddleJob":      {ownedBy(kindKubeflowPaddleJob), true, false},
+		"a TrainJob":                {ownedBy(kindTrainJob), true, true},
 		"a ReplicaSet":              {ownedBy(kindReplicaSet), false, false},
 		"a StatefulSet":             {ownedBy(kindStatefulSet), false, false},
 		"a Job of Kubernetes":       {ownedBy(kindKubernetesJob), false, false},
