@@ -71,7 +71,13 @@ func (s *session) root() *cobra.Command {
 		Use: "kubectl-paddle", Short: "Work with PaddleJobs", Long: long, Example: examples,
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl paddle"},
 		SilenceErrors: true, SilenceUsage: true,
-		Args: none, RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usage("unknown command %q for %q", args[0], cmd.CommandPath())
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
