@@ -24,8 +24,7 @@ demo: ## Watch the PaddleJobs of the documentation train on a real control plane
 # are pure or drive programs that are built without it, and share the compiled packages of those.
 # Go's cache of test results knows all inputs of PURE_PACKAGES: they read nothing but files of the repository and start no
 # program of it. It does not know that the programs of a sandbox have changed, nor what programs read that a test starts: all
-# other tests run with -count=1, and one more at a time than there are processors: they wait much.
-# cmd/paddle-plugin needs cgo, as the race detector does.
+# other tests run with -count=1. cmd/paddle-plugin needs cgo, as the race detector does.
 PURE_PACKAGES := plugins/placement|plugins/paddle/(config|constraints|diagnose|enqueue|job|nominate|planner|report|reporter|score|status|topology)|controller/(builder|validation|paddlejob/(lifecycle|observed)|volcano)|cmd/kubectl-paddle/(cluster|describe|drawing|migrate|plan|simulation|snapshot)|cmd/paddle-(bench|scheduler)|test/(bars|boundaries|conformance|crd|placement|podgroup|session|stats|vcjob)|test/bench/(audit|report|result|trace|live/(limit|load|times|usage))
 RACE_PACKAGES := controller|cmd/(kubectl-paddle|paddle-barrier|paddle-plugin|paddlejob-controller)|test/sandbox
 
@@ -44,7 +43,7 @@ test: plane ## Run the tests, those of concurrent packages with the race detecto
 	take '$(RACE_PACKAGES)'; \
 	[ -z "$$longest$$picked" ] || CGO_ENABLED=1 $(GOTEST) -race -count=1 -timeout 40m $(TEST_FLAGS) $$longest $$picked || failed=1; \
 	take '$(LONGEST_PACKAGES)'; \
-	[ -z "$$picked$$rest" ] || CGO_ENABLED=0 $(GOTEST) -count=1 -p $$(($$(nproc) + 1)) -timeout 40m $(TEST_FLAGS) $$picked $$rest || failed=1; \
+	[ -z "$$picked$$rest" ] || CGO_ENABLED=0 $(GOTEST) -count=1 -timeout 40m $(TEST_FLAGS) $$picked $$rest || failed=1; \
 	[ -z "$$failed" ]
 
 .PHONY: test-all
