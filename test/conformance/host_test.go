@@ -73,7 +73,7 @@ func TestEveryJobTrainsOnHosts(t *testing.T) {
 				return
 			}
 			if test.heter == 0 {
-				require.ErrorContains(t, gang.Check(), "starts servers", "what the user is told of the launcher is true")
+				require.ErrorContains(t, gang.Check(), "starts servers", "the message about the launcher is true")
 			}
 			require.NoError(t, gang.Direct().Check())
 		})
@@ -88,7 +88,7 @@ func TestTwoWorkersOnOneHostAreOneNode(t *testing.T) {
 		run.announce()
 		gang, err := conformance.NewGang(conformance.Collective, run.pods, run.services, run.configMaps(t))
 		require.NoError(t, err)
-		require.ErrorContains(t, gang.Check(), "waits for 2 nodes, and there are 3", "what the user is told of the launcher is true")
+		require.ErrorContains(t, gang.Check(), "waits for 2 nodes, and there are 3", "the message about the launcher is true")
 		require.NotContains(t, gang.Check().Error(), "both use port")
 		ranks, err := gang.CheckCommand("CUDA_VISIBLE_DEVICES=0 paddleformers-cli train a.yaml", "paddleformers-cli 2026-01-28", rules.Newest)
 		require.NoError(t, err, "it counts the nodes by NNODES")
