@@ -20,12 +20,12 @@ GOTEST := go run ./hack/gotest -vet=off
 demo: ## Watch the PaddleJobs of the documentation train on a real control plane (no Docker, no cluster); REAL=1: one in real containers
 	$(GO) run ./cmd/paddle-demo $(if $(REAL),--real)
 
-# The race detector instruments what runs inside the test's process: packages with goroutines of their own. The other tests
+# The race detector instruments what runs inside the test's process: packages that start goroutines. The other tests
 # are pure or drive programs that are built without it, and share the compiled packages of those.
 # Go's cache of test results knows all inputs of PURE_PACKAGES: they read nothing but files of the repository and start no
 # program of it. It does not know that the programs of a sandbox have changed, nor what programs read that a test starts: all
 # other tests run with -count=1. cmd/paddle-plugin needs cgo, as the race detector does.
-PURE_PACKAGES := plugins/placement|plugins/paddle/(config|constraints|diagnose|enqueue|job|nominate|planner|report|reporter|score|status|topology)|controller/(builder|validation|paddlejob/(lifecycle|observed)|volcano)|cmd/kubectl-paddle/(cluster|describe|drawing|migrate|plan|simulation|snapshot)|cmd/paddle-(bench|scheduler)|test/(bars|boundaries|conformance|crd|placement|podgroup|session|stats|vcjob)|test/bench/(audit|report|result|trace|live/(limit|load|times|usage))
+PURE_PACKAGES := plugins/placement|plugins/paddle/(config|constraints|diagnose|enqueue|history|job|metrics|nominate|planner|preempt|report|reporter|score|status|topology)|controller/(builder|validation|paddlejob/(lifecycle|observed)|volcano)|cmd/kubectl-paddle/(cluster|describe|drawing|migrate|plan|simulation|snapshot)|cmd/paddle-(bench|scheduler)|test/(bars|boundaries|conformance|crd|placement|podgroup|sandbox/(box|node)|session|stats|vcjob)|test/bench/(audit|report|result|trace|live/(limit|load|times|usage))
 RACE_PACKAGES := controller|cmd/(kubectl-paddle|paddle-barrier|paddle-plugin|paddlejob-controller)|test/sandbox
 
 # They run before the other packages of their kind, so that none runs alone at the end.

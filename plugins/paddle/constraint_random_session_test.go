@@ -139,7 +139,7 @@ func plus(sum, more corev1.ResourceList) corev1.ResourceList {
 
 // Jobs of all kinds compete in random clusters, some end, and others take their place.
 func TestRandomJobsAreNeitherDoubleBookedNorBroken(t *testing.T) {
-	for seed := range uint64(20) {
+	for seed := range uint64(10) {
 		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 			nodes, jobs := randomCluster(seed, true)
 			c := newPriorities(t, labelled(""))

@@ -17,7 +17,7 @@ import (
 // having so many, of all lives.
 func TestControllerIsKilledAtWrites(t *testing.T) {
 	t.Parallel()
-	for _, l := range someLives("retried", "elastic") {
+	for _, l := range someLives("retried", "elastic", "hosts") {
 		t.Run(l.name, func(t *testing.T) {
 			t.Parallel()
 			calm := l.undisturbed(t)
@@ -122,19 +122,23 @@ func (c *controller) dieAt(r *http.Request, api http.Handler, done bool) {
 	panic(http.ErrAbortHandler)
 }
 
-// No controller lives to see what became of its first write; or its second is never sent.
+// No controller lives to see what became of its first write; or its second is never sent. One life is tried with each, all lives
+// with TEST_ALL.
 func TestControllerIsKilledAgainAndAgain(t *testing.T) {
 	t.Parallel()
-	for name, done := range map[string]bool{"after every write": true, "before every other write": false} {
-		for _, l := range someLives("retried", "elastic") {
+	for name, test := range map[string]struct {
+		life string
+		done bool
+	}{"after every write": {"retried", true}, "before every other write": {"elastic", false}} {
+		for _, l := range someLives(test.life) {
 			t.Run(name+" "+l.name, func(t *testing.T) {
 				t.Parallel()
 				calm := l.undisturbed(t)
 				space := cluster.Namespace(t)
 				c := startController(t, space, space)
 				c.from(func(call *call, w http.ResponseWriter, r *http.Request, api http.Handler) {
-					if call.write && (done || call.number%2 == 0) {
-						c.dieAt(r, api, done)
+					if call.write && (test.done || call.number%2 == 0) {
+						c.dieAt(r, api, test.done)
 					}
 					api.ServeHTTP(w, r)
 				})
