@@ -86,8 +86,11 @@ func (p *Plan) addressEnvironment(obs *observed.State, cfg builder.Config) {
 	}
 	if len(missing) > 0 {
 		p.Missing = missing
-		if !p.returnPorts(obs) && announcedPort(obs) != 0 {
-			p.firstPort(obs, cfg) // somebody may have changed what was written, and those that have them listen there
+		switch {
+		case announcedPort(obs) == 0:
+			p.returnPorts(obs)
+		case portsInUse(obs):
+			p.firstPort(obs, cfg) // somebody may have changed what was written
 		}
 		return
 	}
@@ -293,16 +296,17 @@ func (p *Plan) firstPort(obs *observed.State, cfg builder.Config) (first int, ok
 	return 0, false
 }
 
-// returnPorts gives the Volcano Job's ports back if none of its pods may listen there, and reports whether it does: those
-// of a gang that starts again may be gone for long before all of the next ones are placed.
-func (p *Plan) returnPorts(obs *observed.State) bool {
-	if !hasPorts(obs) || PortsOf(obs.VolcanoJob).First == 0 || slices.ContainsFunc(unfinishedPods(obs), func(pod *corev1.Pod) bool {
-		return pod.Annotations[v1.PortAnnotation] != ""
-	}) {
-		return false
+// returnPorts gives the Volcano Job's ports back if none of its pods may listen there: those of a gang that starts again may
+// be gone for long before all of the next ones are placed.
+func (p *Plan) returnPorts(obs *observed.State) {
+	if hasPorts(obs) && PortsOf(obs.VolcanoJob).First != 0 && !portsInUse(obs) {
+		p.do(MovePorts{})
 	}
-	p.do(MovePorts{})
-	return true
+}
+
+// portsInUse reports whether a pod that has not finished was told its ports, and may listen there.
+func portsInUse(obs *observed.State) bool {
+	return slices.ContainsFunc(unfinishedPods(obs), func(pod *corev1.Pod) bool { return pod.Annotations[v1.PortAnnotation] != "" })
 }
 
 // hasPorts reports whether the pods of the Volcano Job have ports of their own.
@@ -310,7 +314,7 @@ func hasPorts(obs *observed.State) bool {
 	return obs.VolcanoJob.Annotations[v1.IntranetAnnotation] == string(v1.Host) && obs.VolcanoJob.Annotations[v1.AnnouncedAnnotation] != ""
 }
 
-// announcedPort is where the job's ports begin by the annotations of its living pods, 0 if none has any.
+// announcedPort is where the job's ports begin by the annotations of its pods, 0 if none has any.
 func announcedPort(obs *observed.State) int {
 	job := asCreated(obs)
 	for _, pod := range builder.Members(job, obs.Pods) {

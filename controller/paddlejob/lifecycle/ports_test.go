@@ -131,6 +131,17 @@ func TestARestartGivesPortsBack(t *testing.T) {
 	require.False(t, writes, "it has none")
 }
 
+// A worker is evicted as the last one ends. Volcano is about to complete the gang, which a write to its Job would keep it from,
+// or to start it again.
+func TestPortsAreLeftAsPodsEnd(t *testing.T) {
+	for _, first := range []int{0, 20000} {
+		obs := createdFrom(t, few, onHosts, startsAt(first), with(builder.RoleWorker, observed.Succeeded), announced(20000))
+		obs.VolcanoJob.Status.State.Phase = vcbatch.Running
+		_, writes := moved(Decide(obs, few))
+		require.False(t, writes, first)
+	}
+}
+
 func TestPortsAreReturnedAtTheEnd(t *testing.T) {
 	obs := createdFrom(t, few, onHosts, startsAt(20060))
 	for phase, has := range map[vcbatch.JobPhase]bool{
