@@ -24,16 +24,11 @@ func (c *Checker) equivalent(a, b *api.TaskInfo) bool {
 // sameKeys reports whether labels or annotations are the same, but for those of which each pod has its own value.
 func (c *Checker) sameKeys(a, b map[string]string) bool {
 	for key, value := range a {
-		if other, ok := b[key]; (!ok || other != value) && !c.PerPodKey(key) {
+		if other, ok := b[key]; !ok || other != value && !c.PerPodKey(key) {
 			return false
 		}
 	}
-	for key := range b {
-		if _, ok := a[key]; !ok && !c.PerPodKey(key) {
-			return false
-		}
-	}
-	return true
+	return len(a) == len(b)
 }
 
 // sameSpecs reports whether predicates see no difference between two specs. It runs for each pod of a gang: what pods rarely

@@ -28,7 +28,8 @@ func TestChecker_Equivalent(t *testing.T) {
 	}{
 		"nothing":              {unchanged, unchanged, true},
 		"index":                {withAnnotation(batch.TaskIndex, "1"), withAnnotation(batch.TaskIndex, "2"), true},
-		"label with the index": {withLabel(batch.TaskIndex, "1"), unchanged, true},
+		"label with the index": {withLabel(batch.TaskIndex, "1"), withLabel(batch.TaskIndex, "2"), true},
+		"index of one":         {withAnnotation(batch.TaskIndex, "1"), unchanged, false},
 		"per-pod label":        {withLabel(perPodName, "a"), withLabel(perPodName, "b"), true},
 		"per-pod annotation":   {withAnnotation(perPodName, "a"), withAnnotation(perPodName, "b"), true},
 		"variables":            {func(p *corev1.Pod) { p.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "A"}} }, unchanged, true},

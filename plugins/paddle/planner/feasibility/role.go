@@ -32,22 +32,17 @@ func (c *Checker) Roles(job *api.JobInfo, pending [][]*api.TaskInfo) []Role {
 	for i, tasks := range pending {
 		r := &roles[i]
 		r.checker = c
+		r.final = len(tasks) > 0 && !mayBecomeFeasible(job, tasks[0].Pod) && !requestsLess(tasks[0], taken)
 		for _, task := range tasks {
 			if c.find(r.variants, task) != nil {
 				continue
 			}
-			r.templatesDiffer = r.templatesDiffer || len(r.variants) > 0 && c.permitted.of(task.Pod) != r.variants[0].permitted
-			if r.more = r.more || len(r.variants) == maxVariants; r.more {
-				continue
-			}
-			r.variants = append(r.variants, c.of(task))
-		}
-		if len(tasks) > 0 {
-			r.final = !mayBecomeFeasible(job, tasks[0].Pod) && !requestsLess(tasks[0], taken)
-		}
-		for _, task := range tasks {
 			for name := range task.InitResreq.ScalarResources {
 				taken[name] = true
+			}
+			r.templatesDiffer = r.templatesDiffer || len(r.variants) > 0 && c.permitted.of(task.Pod) != r.variants[0].permitted
+			if r.more = r.more || len(r.variants) == maxVariants; !r.more {
+				r.variants = append(r.variants, c.of(task))
 			}
 		}
 	}
