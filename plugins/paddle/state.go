@@ -33,20 +33,7 @@ type state struct {
 }
 
 func newState() *state {
-	return &state{diagnoses: diagnose.NewCache(), status: status.NewWriter(), guard: newGuard()}
-}
-
-// newGuard returns a guard whose failures are counted by the plugin's metrics.
-func newGuard() *guard.Guard {
-	return guard.New(guard.Metrics{
-		Panicked: metrics.CountPanic,
-		Stopped:  func() { metrics.CountStoppedSearch(metrics.SearchStopped) },
-		Abandoned: func() {
-			metrics.CountStoppedSearch(metrics.SearchAbandoned)
-			metrics.AddAbandonedSearches(1)
-		},
-		Ended: func() { metrics.AddAbandonedSearches(-1) },
-	})
+	return &state{diagnoses: diagnose.NewCache(), status: status.NewWriter(), guard: guard.New()}
 }
 
 // startSession starts a session with so much time for planning.

@@ -14,6 +14,7 @@ import (
 	"k8s.io/klog/v2"
 	"volcano.sh/volcano/pkg/scheduler/api"
 
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/metrics"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
@@ -49,14 +50,6 @@ func Failed(err error) bool {
 	return false
 }
 
-// Metrics are called when something is to be counted.
-type Metrics struct {
-	Panicked  func(part string)
-	Stopped   func() // a search stopped as the session's time was used up
-	Abandoned func() // a search did not stop, and runs on
-	Ended     func() // an abandoned search ended
-}
-
 // Work is a part of the work on one job; on all jobs if Job is "".
 type Work struct {
 	Part string
@@ -68,7 +61,6 @@ type Guard struct {
 	// Inject, if set, is called where work begins, and with searches where the search of that work does. Tests make it fail.
 	Inject func(of Work, searches bool)
 
-	metrics Metrics
 	// budget is the time for searches in one session, and spent what of it is used.
 	budget, spent time.Duration
 	abandoned     atomic.Int32 // searches that run on
@@ -86,8 +78,8 @@ type backoff struct {
 }
 
 // New returns a Guard without a time limit.
-func New(m Metrics) *Guard {
-	return &Guard{metrics: m, budget: Unlimited, backoffs: map[Work]backoff{}, panics: map[string]bool{}}
+func New() *Guard {
+	return &Guard{budget: Unlimited, backoffs: map[Work]backoff{}, panics: map[string]bool{}}
 }
 
 // StartSession sets the time for searches in a session, and forgets jobs that are gone.
@@ -196,7 +188,7 @@ func Search[T any](g *Guard, of Work, lost func(), search func(stop func() bool)
 			lost()
 			return none, g.panicked(of, r.panic)
 		case errors.Is(r.err, placement.ErrStopped):
-			g.metrics.Stopped()
+			metrics.CountStoppedSearch(metrics.SearchStopped)
 			if took < g.budget/2 {
 				return none, errNoTime // other searches took the time
 			}
@@ -208,11 +200,12 @@ func Search[T any](g *Guard, of Work, lost func(), search func(stop func() bool)
 	case <-late:
 		g.spent += time.Since(begin)
 		g.abandoned.Add(1)
-		g.metrics.Abandoned()
+		metrics.CountStoppedSearch(metrics.SearchAbandoned)
+		metrics.AddAbandonedSearches(1)
 		go func() {
 			<-done
 			g.abandoned.Add(-1)
-			g.metrics.Ended()
+			metrics.AddAbandonedSearches(-1)
 		}()
 		lost()
 		g.backOff(of, errTooSlow)

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"k8s.io/klog/v2"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/metrics"
 )
 
 // maxPanics bounds the places of panics whose stacks are logged.
@@ -47,7 +49,7 @@ func panicPlace() string {
 
 // panicked counts a panic, logs its stack if it is the first at its place, and backs off.
 func (g *Guard) panicked(of Work, p *panicValue) error {
-	g.metrics.Panicked(of.Part)
+	metrics.CountPanic(of.Part)
 	if g.isFirst(p.where) {
 		klog.ErrorS(fmt.Errorf("panic: %v", p.value), "The plugin panicked; its stack is logged once", "part", of.Part, "job", of.Job, "at", p.where, "stack", p.stack)
 	}

@@ -130,15 +130,14 @@ func CountHint(taken bool) {
 	hintCounts.WithLabelValues(result).Inc()
 }
 
-// AddCrossingBytes adds what one step of a placed job sends over borders of a tier.
-func AddCrossingBytes(tier string, bytes float64) {
-	crossingBytes.WithLabelValues(tier).Add(bytes)
-}
-
-// AddCrossingModelSizes is AddCrossingBytes in sizes of the job's model, for a job that does not say its size: the two do
-// not add up.
-func AddCrossingModelSizes(tier string, sizes float64) {
-	crossingModels.WithLabelValues(tier).Add(sizes)
+// AddCrossing adds what one step of a placed job sends over borders of a tier: bytes, or sizes of the job's model where the
+// job does not say its size. The two do not add up.
+func AddCrossing(tier string, amount float64, inBytes bool) {
+	counters := crossingModels
+	if inBytes {
+		counters = crossingBytes
+	}
+	counters.WithLabelValues(tier).Add(amount)
 }
 
 // SetPending sets how many jobs are pending for each reason; reasons that are not named have none.

@@ -49,12 +49,12 @@ func TestCountHint(t *testing.T) {
 	}, changes)
 }
 
-func TestAddCrossingBytes(t *testing.T) {
+func TestAddCrossing(t *testing.T) {
 	changes := added(t, func() {
-		AddCrossingBytes("rack", 1e9)
-		AddCrossingBytes("rack", 2e9)
-		AddCrossingBytes("node", 5e9)
-		AddCrossingModelSizes("node", 6)
+		AddCrossing("rack", 1e9, true)
+		AddCrossing("rack", 2e9, true)
+		AddCrossing("node", 5e9, true)
+		AddCrossing("node", 6, false)
 	})
 	require.Equal(t, map[string]float64{
 		`volcano_paddle_predicted_crossing_bytes_total{tier="rack"}`:       3e9,

@@ -38,11 +38,7 @@ func (r *Reporter) reportPlaced(job *api.JobInfo, g paddlejob.Gang) {
 		}
 		if had.Status != corev1.ConditionTrue { // pods that join a gang that runs do not count
 			for _, tier := range tiers {
-				if inBytes {
-					metrics.AddCrossingBytes(tier.Name, tier.Crossing)
-				} else {
-					metrics.AddCrossingModelSizes(tier.Name, tier.Crossing)
-				}
+				metrics.AddCrossing(tier.Name, tier.Crossing, inBytes)
 			}
 		}
 	}

@@ -48,7 +48,7 @@ func podOf(name, task, node string, status api.TaskStatus) *api.TaskInfo {
 // Resources that terminating pods will free were not counted when the gang was rejected.
 func TestReportOfAGangThatPreempted(t *testing.T) {
 	job := jobOf(twoAndTwo)
-	r := New(Config{Gangs: map[api.JobID]paddlejob.Gang{job.UID: twoAndTwo}, Diagnoses: diagnose.NewCache(), Guard: guard.New(guard.Metrics{})})
+	r := New(Config{Gangs: map[api.JobID]paddlejob.Gang{job.UID: twoAndTwo}, Diagnoses: diagnose.NewCache(), Guard: guard.New()})
 	job.PodGroup.Status.Phase = scheduling.PodGroupInqueue
 	r.Rejected(job, nil, planner.ErrInfeasible)
 	require.Contains(t, r.fitError(job, twoAndTwo), "the gang waits (InsufficientResources)")
@@ -65,7 +65,7 @@ func TestReportOfAGangThatPreempted(t *testing.T) {
 // The planner's report on a gang is not used once the gang would fit.
 func TestReportOfAPlanThatWentStale(t *testing.T) {
 	job := jobOf(twoAndTwo)
-	r := New(Config{Gangs: map[api.JobID]paddlejob.Gang{job.UID: twoAndTwo}, Diagnoses: diagnose.NewCache(), Guard: guard.New(guard.Metrics{})})
+	r := New(Config{Gangs: map[api.JobID]paddlejob.Gang{job.UID: twoAndTwo}, Diagnoses: diagnose.NewCache(), Guard: guard.New()})
 	for reason, useful := range map[report.Reason]bool{report.InsufficientResources: true, report.AssignmentOutdated: false} {
 		r.Diagnoses = diagnose.NewCache()
 		want := report.Report{Reason: reason, Message: "text"}
