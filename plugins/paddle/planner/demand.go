@@ -74,8 +74,11 @@ func (d *gangDemand) add(role placement.Role, minimum int, tasks []*api.TaskInfo
 		case task.Status == api.Pending && task.SchGated:
 		case task.Status == api.Pending:
 			request := view.Request(task)
-			d.exact = d.exact && (role.Request == nil || slices.Equal(role.Request, request)) && requestsNoMoreAtStart(task)
-			role.Request = larger(role.Request, request)
+			if !slices.Equal(role.Request, request) {
+				d.exact = d.exact && role.Request == nil
+				role.Request = larger(role.Request, request)
+			}
+			d.exact = d.exact && requestsNoMoreAtStart(task)
 			if id, ok := nominated[task.UID]; ok {
 				role.Placed = append(role.Placed, placement.Placed{Index: indexes[i], Node: id})
 				d.claimed = append(d.claimed, placement.Claim{Node: id, Amounts: request})

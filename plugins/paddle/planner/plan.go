@@ -39,8 +39,13 @@ func (s Scope) Chain() []Scope {
 	return []Scope{s, {Job: s.Job}}
 }
 
-// id identifies a scope within a session.
-func (s Scope) id() string { return string(s.Job.UID) + "|" + string(s.SubJob) }
+// scopeID identifies a scope within a session.
+type scopeID struct {
+	job    api.JobID
+	subJob api.SubJobID
+}
+
+func (s Scope) id() scopeID { return scopeID{s.Job.UID, s.SubJob} }
 
 // contains reports whether a task is planned in the scope.
 func (s Scope) contains(task *api.TaskInfo) bool {
@@ -107,7 +112,7 @@ func (p *Plan) Nodes() []placement.NodeID {
 
 // Plan returns the plan of a scope. It is made at the first call.
 func (p *Planner) Plan(s Scope) *Plan {
-	if have, ok := p.plans[s.id()]; ok {
+	if have, ok := p.Planned(s); ok {
 		return have
 	}
 	made := p.makePlan(s)

@@ -55,7 +55,7 @@ type Planner struct {
 
 	synced    bool  // the topology is that of the session
 	syncError error // of a Sync that panicked
-	plans     map[string]*Plan
+	plans     map[scopeID]*Plan
 	releasing map[string]*api.NodeInfo // nodes with terminating pods, or with pods that wait for these
 	filters   feasibility.Filters
 	// feasibility and preferences are those of the topology. feasibility is nil until it is read.
@@ -68,7 +68,7 @@ type Planner struct {
 func New(c Config) *Planner {
 	return &Planner{
 		ssn: c.Session, arguments: c.Arguments, gangs: c.Gangs, specs: c.Specs, cache: c.Topology, history: c.History, guard: c.Guard,
-		plans: map[string]*Plan{}, releasing: map[string]*api.NodeInfo{}, filters: feasibility.FiltersOf(c.Session.Tiers),
+		plans: map[scopeID]*Plan{}, releasing: map[string]*api.NodeInfo{}, filters: feasibility.FiltersOf(c.Session.Tiers),
 		preferences: preferences.New(c.Session),
 	}
 }

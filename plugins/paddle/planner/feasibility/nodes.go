@@ -35,13 +35,13 @@ type Session struct {
 // not part of the result.
 type Checker struct {
 	Session
-	permitted *permittedNodes
+	permitted map[string]*placement.NodeSet               // by template: all jobs of a session share them
 	checked   map[api.JobID]map[string][]*nodeFeasibility // by role; pods of a role that are not equivalent have one each
 }
 
 // New returns a Checker without results.
 func New(s Session) *Checker {
-	return &Checker{Session: s, permitted: newPermittedNodes(s), checked: map[api.JobID]map[string][]*nodeFeasibility{}}
+	return &Checker{Session: s, permitted: map[string]*placement.NodeSet{}, checked: map[api.JobID]map[string][]*nodeFeasibility{}}
 }
 
 // Feasible reports whether a node is feasible for a pod. An error means that no node is.
@@ -77,7 +77,7 @@ func (c *Checker) of(task *api.TaskInfo) *nodeFeasibility {
 	if c.checked[task.Job] == nil {
 		c.checked[task.Job] = map[string][]*nodeFeasibility{}
 	}
-	f := newNodeFeasibility(task, c.permitted.of(task.Pod))
+	f := newNodeFeasibility(task, c.permittedNodes(task.Pod))
 	c.checked[task.Job][task.TaskRole] = append(c.checked[task.Job][task.TaskRole], f)
 	return f
 }
@@ -109,10 +109,8 @@ type nodeFeasibility struct {
 const parallelism = 16
 
 func newNodeFeasibility(task *api.TaskInfo, permitted *placement.NodeSet) *nodeFeasibility {
-	return &nodeFeasibility{
-		task:      task.Clone(), // the session changes a task when it is placed
-		permitted: permitted, eligible: permitted, checked: map[placement.NodeID]bool{},
-	}
+	copied := *task // the session changes a task when it is placed
+	return &nodeFeasibility{task: &copied, permitted: permitted, eligible: permitted, checked: map[placement.NodeID]bool{}}
 }
 
 // reset discards all results but rejections.

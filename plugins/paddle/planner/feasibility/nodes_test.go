@@ -104,7 +104,7 @@ func TestRole_ChecksPermittedNodesOnly(t *testing.T) {
 	topology := topologyOf(t, 4)
 	predicates := &predicatesOf{rejected: map[string]bool{"n1": true}}
 	c := checkerOf(topology, predicates)
-	c.permitted.session.Filters = Filters{Enabled: true, TaintToleration: true}
+	c.Filters = Filters{Enabled: true, TaintToleration: true}
 	c.Nodes["n3"].Node.Spec.Taints = []corev1.Taint{{Key: "broken", Effect: corev1.TaintEffectNoSchedule}}
 	worker := task()
 	role := &c.Roles(&api.JobInfo{}, [][]*api.TaskInfo{{worker}})[0]
@@ -114,5 +114,5 @@ func TestRole_ChecksPermittedNodesOnly(t *testing.T) {
 	require.EqualValues(t, 3, predicates.calls.Load())
 	require.False(t, role.Eligible().Has(1))
 	require.False(t, role.Eligible().Has(3))
-	require.True(t, c.permitted.of(worker.Pod).Has(1))
+	require.True(t, c.permittedNodes(worker.Pod).Has(1))
 }

@@ -40,7 +40,7 @@ func (c *Checker) Roles(job *api.JobInfo, pending [][]*api.TaskInfo) []Role {
 			for name := range task.InitResreq.ScalarResources {
 				taken[name] = true
 			}
-			r.templatesDiffer = r.templatesDiffer || len(r.variants) > 0 && c.permitted.of(task.Pod) != r.variants[0].permitted
+			r.templatesDiffer = r.templatesDiffer || len(r.variants) > 0 && c.permittedNodes(task.Pod) != r.variants[0].permitted
 			if r.more = r.more || len(r.variants) == maxVariants; !r.more {
 				r.variants = append(r.variants, c.of(task))
 			}

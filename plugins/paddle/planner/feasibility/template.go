@@ -3,8 +3,6 @@
 package feasibility
 
 import (
-	"encoding/json"
-
 	corev1 "k8s.io/api/core/v1"
 	v1helper "k8s.io/component-helpers/scheduling/corev1"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
@@ -57,50 +55,32 @@ func (f Filters) permit(node *corev1.Node, required nodeaffinity.RequiredNodeAff
 	return !untolerated
 }
 
-// permittedNodes caches the nodes that pod templates permit. They depend on nothing but node selector, node affinity and
-// tolerations, so that all jobs of a session share them.
-type permittedNodes struct {
-	session Session
-	sets    map[string]*placement.NodeSet // by template
-}
-
-func newPermittedNodes(s Session) *permittedNodes {
-	return &permittedNodes{session: s, sets: map[string]*placement.NodeSet{}}
-}
-
-// template is the part of a pod's spec that Filters read.
-type template struct {
-	NodeSelector map[string]string    `json:",omitempty"`
-	NodeAffinity *corev1.NodeAffinity `json:",omitempty"`
-	Tolerations  []corev1.Toleration  `json:",omitempty"`
-}
-
-// of returns the nodes that the template of a pod permits; nil is the set of all nodes.
-func (p *permittedNodes) of(pod *corev1.Pod) *placement.NodeSet {
-	read := template{NodeSelector: pod.Spec.NodeSelector, Tolerations: pod.Spec.Tolerations}
+// permittedNodes returns the nodes that the template of a pod permits; nil is the set of all nodes. They depend on nothing but
+// node selector, node affinity and tolerations.
+func (c *Checker) permittedNodes(pod *corev1.Pod) *placement.NodeSet {
+	read := corev1.PodSpec{NodeSelector: pod.Spec.NodeSelector, Tolerations: pod.Spec.Tolerations}
 	if pod.Spec.Affinity != nil {
-		read.NodeAffinity = pod.Spec.Affinity.NodeAffinity
+		read.Affinity = &corev1.Affinity{NodeAffinity: pod.Spec.Affinity.NodeAffinity}
 	}
-	text, err := json.Marshal(read)
+	template, err := read.Marshal()
 	if err != nil { // impossible with these types; the predicates are called for each node
 		return nil
 	}
-	set, ok := p.sets[string(text)]
+	set, ok := c.permitted[string(template)]
 	if !ok {
-		set = p.find(pod)
-		p.sets[string(text)] = set
+		set = c.findPermitted(pod)
+		c.permitted[string(template)] = set
 	}
 	return set
 }
 
-func (p *permittedNodes) find(pod *corev1.Pod) *placement.NodeSet {
-	t := p.session.Topology
+func (c *Checker) findPermitted(pod *corev1.Pod) *placement.NodeSet {
 	required := nodeaffinity.GetRequiredNodeAffinity(pod)
-	set, all := placement.NewNodeSet(t), true
-	for id := range placement.NodeID(t.Nodes()) {
-		node := p.session.Nodes[t.NodeName(id)]
+	set, all := placement.NewNodeSet(c.Topology), true
+	for id := range placement.NodeID(c.Topology.Nodes()) {
+		node := c.Nodes[c.Topology.NodeName(id)]
 		// Predicates decide about a node that the session does not have.
-		if node == nil || node.Node == nil || p.session.Filters.permit(node.Node, required, pod.Spec.Tolerations) {
+		if node == nil || node.Node == nil || c.Filters.permit(node.Node, required, pod.Spec.Tolerations) {
 			set.Add(id)
 		} else {
 			all = false

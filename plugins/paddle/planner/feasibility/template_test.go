@@ -54,10 +54,10 @@ func TestPermittedNodes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, tiers, _, _, err := scheduler.UnmarshalSchedulerConf("actions: allocate\ntiers:\n- plugins:\n  - name: predicates\n" + test.option)
 			require.NoError(t, err)
-			permitted := newPermittedNodes(Session{Topology: topology, Nodes: nodes, Filters: FiltersOf(tiers)})
+			checker := New(Session{Topology: topology, Nodes: nodes, Filters: FiltersOf(tiers)})
 			worker := pod("worker", 0, test.change)
-			got := permitted.of(worker)
-			require.Same(t, got, permitted.of(worker), "jobs share it")
+			got := checker.permittedNodes(worker)
+			require.Same(t, got, checker.permittedNodes(worker), "jobs share it")
 			if test.want == nil {
 				require.Nil(t, got)
 				return
@@ -68,6 +68,6 @@ func TestPermittedNodes(t *testing.T) {
 		})
 	}
 	nodes["n1"] = nil
-	permitted := newPermittedNodes(Session{Topology: topology, Nodes: nodes, Filters: Filters{true, true, true}})
-	require.Nil(t, permitted.of(pod("worker", 0)), "preferences, and nodes that are gone, are left to others")
+	checker := New(Session{Topology: topology, Nodes: nodes, Filters: Filters{true, true, true}})
+	require.Nil(t, checker.permittedNodes(pod("worker", 0)), "preferences, and nodes that are gone, are left to others")
 }

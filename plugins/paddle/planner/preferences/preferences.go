@@ -6,7 +6,6 @@
 package preferences
 
 import (
-	"encoding/json"
 	"math"
 	"slices"
 
@@ -82,15 +81,12 @@ func (p *Preferences) Penalties(t *placement.Topology, pod *corev1.Pod) []int32 
 
 // cacheKey returns a key that is equal for pods whose penalties are equal as long as these are cacheable.
 func cacheKey(spec *corev1.PodSpec) string {
-	key := struct {
-		NodeAffinity *corev1.NodeAffinity `json:",omitempty"`
-		Tolerations  []corev1.Toleration  `json:",omitempty"`
-	}{Tolerations: spec.Tolerations}
+	read := corev1.PodSpec{Tolerations: spec.Tolerations}
 	if spec.Affinity != nil {
-		key.NodeAffinity = spec.Affinity.NodeAffinity
+		read.Affinity = &corev1.Affinity{NodeAffinity: spec.Affinity.NodeAffinity}
 	}
-	text, _ := json.Marshal(key) //nolint:errchkjson // it cannot fail with these types
-	return string(text)
+	key, _ := read.Marshal() // it cannot fail with these types
+	return string(key)
 }
 
 // anyTaint reports whether a node has a taint PreferNoSchedule.
