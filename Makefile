@@ -30,7 +30,7 @@ RACE_PACKAGES := controller|cmd/(kubectl-paddle|paddle-barrier|paddle-plugin|pad
 
 # They run before the other packages of their kind, so that none runs alone at the end.
 LONGEST_RACE_PACKAGES := plugins/paddle
-LONGEST_PACKAGES := test/(faults|jobs)
+LONGEST_PACKAGES := test/(faults|jobs|manifests)
 
 .PHONY: test
 test: plane ## Run the tests, those of concurrent packages with the race detector; the integration tests start real control planes
