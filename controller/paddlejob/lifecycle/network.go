@@ -86,6 +86,8 @@ func (p *Plan) addressEnvironment(obs *observed.State, cfg builder.Config) {
 	}
 	if len(missing) > 0 {
 		p.Missing = missing
+		// Where only pods that have finished know ports, Volcano completes the gang or starts it again: a write to its Job would
+		// conflict with Volcano's.
 		switch {
 		case announcedPort(obs) == 0:
 			p.returnPorts(obs)
