@@ -36,7 +36,8 @@ func (c *Checker) sameKeys(a, b map[string]string) bool {
 func sameSpecs(a, b *corev1.PodSpec) bool {
 	return a.HostNetwork == b.HostNetwork && a.PriorityClassName == b.PriorityClassName && maps.Equal(a.NodeSelector, b.NodeSelector) &&
 		(a.Affinity == b.Affinity || apiequality.Semantic.DeepEqual(a.Affinity, b.Affinity)) &&
-		equalEach(a.Tolerations, b.Tolerations) && equalEach(a.TopologySpreadConstraints, b.TopologySpreadConstraints) &&
+		slices.EqualFunc(a.Tolerations, b.Tolerations, func(a, b corev1.Toleration) bool { return a.MatchToleration(&b) }) &&
+		equalEach(a.TopologySpreadConstraints, b.TopologySpreadConstraints) &&
 		equalEach(a.ResourceClaims, b.ResourceClaims) &&
 		slices.EqualFunc(a.InitContainers, b.InitContainers, sameContainers) && slices.EqualFunc(a.Containers, b.Containers, sameContainers) &&
 		slices.EqualFunc(a.Volumes, b.Volumes, func(a, b corev1.Volume) bool {
@@ -48,7 +49,7 @@ func sameSpecs(a, b *corev1.PodSpec) bool {
 func sameContainers(a, b corev1.Container) bool {
 	return maps.EqualFunc(a.Resources.Requests, b.Resources.Requests, resource.Quantity.Equal) &&
 		maps.EqualFunc(a.Resources.Limits, b.Resources.Limits, resource.Quantity.Equal) &&
-		equalEach(a.Resources.Claims, b.Resources.Claims) && equalEach(a.Ports, b.Ports)
+		slices.Equal(a.Resources.Claims, b.Resources.Claims) && slices.Equal(a.Ports, b.Ports)
 }
 
 func equalEach[T any](a, b []T) bool {

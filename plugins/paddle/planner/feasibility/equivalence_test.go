@@ -42,18 +42,20 @@ func TestChecker_Equivalent(t *testing.T) {
 		"requests": {func(pod *corev1.Pod) {
 			pod.Spec.Containers[0].Resources.Requests = corev1.ResourceList{"cpu": resource.MustParse("1")}
 		}, unchanged, false},
-		"amounts":            {limits("1"), limits("2"), false},
-		"ports":              {withHostPort(7000), unchanged, false},
-		"device claims":      {func(pod *corev1.Pod) { pod.Spec.Containers[0].Resources.Claims = []corev1.ResourceClaim{{Name: "gpu"}} }, unchanged, false},
-		"the host's network": {func(pod *corev1.Pod) { pod.Spec.HostNetwork = true }, unchanged, false},
-		"priority":           {func(pod *corev1.Pod) { pod.Spec.PriorityClassName = "high" }, unchanged, false},
-		"selectors":          {func(pod *corev1.Pod) { pod.Spec.NodeSelector = map[string]string{"a": "b"} }, unchanged, false},
-		"affinity":           {withAffinity(nil), unchanged, false},
-		"tolerations":        {func(pod *corev1.Pod) { pod.Spec.Tolerations = make([]corev1.Toleration, 1) }, unchanged, false},
-		"spread":             {func(pod *corev1.Pod) { pod.Spec.TopologySpreadConstraints = make([]corev1.TopologySpreadConstraint, 1) }, unchanged, false},
-		"resource claims":    {func(pod *corev1.Pod) { pod.Spec.ResourceClaims = make([]corev1.PodResourceClaim, 1) }, unchanged, false},
-		"containers":         {func(pod *corev1.Pod) { pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{}) }, unchanged, false},
-		"init containers":    {func(pod *corev1.Pod) { pod.Spec.InitContainers = make([]corev1.Container, 1) }, unchanged, false},
+		"amounts":             {limits("1"), limits("2"), false},
+		"ports":               {withHostPort(7000), unchanged, false},
+		"device claims":       {func(pod *corev1.Pod) { pod.Spec.Containers[0].Resources.Claims = []corev1.ResourceClaim{{Name: "gpu"}} }, unchanged, false},
+		"the host's network":  {func(pod *corev1.Pod) { pod.Spec.HostNetwork = true }, unchanged, false},
+		"priority":            {func(pod *corev1.Pod) { pod.Spec.PriorityClassName = "high" }, unchanged, false},
+		"selectors":           {func(pod *corev1.Pod) { pod.Spec.NodeSelector = map[string]string{"a": "b"} }, unchanged, false},
+		"affinity":            {withAffinity(nil), unchanged, false},
+		"tolerations":         {func(pod *corev1.Pod) { pod.Spec.Tolerations = make([]corev1.Toleration, 1) }, unchanged, false},
+		"toleration of a key": {tolerating("a", nil), tolerating("b", nil), false},
+		"toleration seconds":  {tolerating("a", ptr.To[int64](1)), tolerating("a", nil), true}, // the node lifecycle controller reads them
+		"spread":              {func(pod *corev1.Pod) { pod.Spec.TopologySpreadConstraints = make([]corev1.TopologySpreadConstraint, 1) }, unchanged, false},
+		"resource claims":     {func(pod *corev1.Pod) { pod.Spec.ResourceClaims = make([]corev1.PodResourceClaim, 1) }, unchanged, false},
+		"containers":          {func(pod *corev1.Pod) { pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{}) }, unchanged, false},
+		"init containers":     {func(pod *corev1.Pod) { pod.Spec.InitContainers = make([]corev1.Container, 1) }, unchanged, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, b := task(test.a), task(test.b)
@@ -64,6 +66,12 @@ func TestChecker_Equivalent(t *testing.T) {
 	placeholder := task()
 	placeholder.InitResreq.Memory = 1
 	require.False(t, c.equivalent(placeholder, task()))
+}
+
+func tolerating(key string, seconds *int64) func(*corev1.Pod) {
+	return func(pod *corev1.Pod) {
+		pod.Spec.Tolerations = []corev1.Toleration{{Key: key, Operator: corev1.TolerationOpExists, TolerationSeconds: seconds}}
+	}
 }
 
 func TestMayBecomeFeasible(t *testing.T) {
