@@ -147,7 +147,7 @@ func TestListReportsQueuePositions(t *testing.T) {
 		u.run(t, "submit", "-f", "-")
 	}
 	row := func(name, ahead string) string {
-		return name + ` +Pending +\S+ +Single +<none> +0/1 +` + u.namespace + ` +\S+ +<none> +` + ahead + " "
+		return name + ` +Pending +Single +<none> +0/1 +\S+ +` + u.namespace + ` +\S+ +<none> +` + ahead + " "
 	}
 	submit("first", "") // also by name, which decides within a second
 	awaitRow(u, row("first", "0"))

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -18,7 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/rest"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // Server holds objects by resource, and by namespace and name.
@@ -62,9 +63,6 @@ func New(t *testing.T, scheme *runtime.Scheme, objects ...runtime.Object) *Serve
 	t.Cleanup(s.Close)
 	return s
 }
-
-// Config returns how clients find the server.
-func (s *Server) Config() *rest.Config { return &rest.Config{Host: s.URL} }
 
 func (s *Server) store(object *unstructured.Unstructured) {
 	for resource, kind := range kinds {
@@ -115,11 +113,13 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		}
 		write(w, http.StatusCreated, object)
 	case len(parts) > 1:
-		s.one(w, r, resource, namespace+"/"+parts[1], parts[2:])
+		s.one(w, r, groupVersion, resource, namespace+"/"+parts[1], parts[2:])
 	case r.URL.Query().Get("watch") != "":
 		for _, name := range slices.Sorted(maps.Keys(s.objects[resource])) {
-			text, _ := s.objects[resource][name].MarshalJSON()
-			_, _ = fmt.Fprintf(w, `{"type": "MODIFIED", "object": %s}`, text)
+			if only := r.URL.Query().Get("fieldSelector"); only == "" || only == "metadata.name="+path.Base(name) {
+				text, _ := s.objects[resource][name].MarshalJSON()
+				_, _ = fmt.Fprintf(w, `{"type": "MODIFIED", "object": %s}`, text)
+			}
 		}
 	default:
 		list := &unstructured.UnstructuredList{Object: map[string]any{"apiVersion": groupVersion, "kind": kinds[resource] + "List"}}
@@ -135,11 +135,12 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 // one answers requests about one object. Patches change it as merge patches do.
-func (s *Server) one(w http.ResponseWriter, r *http.Request, resource, name string, below []string) {
+func (s *Server) one(w http.ResponseWriter, r *http.Request, groupVersion, resource, name string, below []string) {
 	object := s.objects[resource][name]
 	switch {
 	case object == nil:
-		fail(w, http.StatusNotFound, metav1.StatusReasonNotFound, fmt.Sprintf("%s %q not found", resource, strings.TrimLeft(name, "/")))
+		gv, _ := schema.ParseGroupVersion(groupVersion)
+		fail(w, http.StatusNotFound, metav1.StatusReasonNotFound, fmt.Sprintf("%s %q not found", gv.WithResource(resource).GroupResource(), path.Base(name)))
 	case len(below) > 0:
 		_, _ = fmt.Fprintf(w, "what %s writes\n", object.GetName())
 	case r.Method == http.MethodPatch:

@@ -52,12 +52,14 @@ func init() {
 // Clients are REST clients for the groups of Scheme. Generated clientsets would put the types of all groups of Kubernetes into the
 // program, and double its size.
 type Clients struct {
-	groups map[schema.GroupVersion]rest.Interface
+	// Namespace is the user's.
+	Namespace string
+	groups    map[schema.GroupVersion]rest.Interface
 }
 
 // Connect returns the clients of an API server.
-func Connect(config *rest.Config) (*Clients, error) {
-	c := &Clients{groups: map[schema.GroupVersion]rest.Interface{}}
+func Connect(config *rest.Config, namespace string) (*Clients, error) {
+	c := &Clients{Namespace: namespace, groups: map[schema.GroupVersion]rest.Interface{}}
 	for _, gv := range Scheme.PrioritizedVersionsAllGroups() {
 		own := rest.CopyConfig(config)
 		own.GroupVersion, own.APIPath, own.NegotiatedSerializer = &gv, "/apis", serializer.NewCodecFactory(Scheme).WithoutConversion()
@@ -114,11 +116,11 @@ func (c *Clients) Create(ctx context.Context, job *v1.PaddleJob, dryRun ...strin
 	return created, err
 }
 
-// Patch changes a job by a merge patch.
-func (c *Clients) Patch(ctx context.Context, namespace, name string, patch []byte) (*v1.PaddleJob, error) {
+// Patch changes a job of the namespace by a merge patch.
+func (c *Clients) Patch(ctx context.Context, name string, patch []byte) (*v1.PaddleJob, error) {
 	patched := &v1.PaddleJob{}
 	client, resource := c.of(patched)
-	err := client.Patch(types.MergePatchType).Namespace(namespace).Resource(resource).Name(name).Body(patch).
+	err := client.Patch(types.MergePatchType).Namespace(c.Namespace).Resource(resource).Name(name).Body(patch).
 		VersionedParams(&metav1.PatchOptions{FieldManager: manager}, options).Do(ctx).Into(patched)
 	return patched, err
 }
@@ -130,11 +132,11 @@ func (c *Clients) Delete(ctx context.Context, job *v1.PaddleJob) error {
 		Body(&metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(job.UID))}).Do(ctx).Error()
 }
 
-// Watch watches the jobs of a namespace, or of all if it is empty.
-func (c *Clients) Watch(ctx context.Context, namespace string, which metav1.ListOptions) (watch.Interface, error) {
+// Watch watches the jobs of the namespace, or of all if it is empty.
+func (c *Clients) Watch(ctx context.Context, which metav1.ListOptions) (watch.Interface, error) {
 	which.Watch = true
 	client, resource := c.of(&v1.PaddleJob{})
-	return client.Get().NamespaceIfScoped(namespace, namespace != "").Resource(resource).VersionedParams(&which, options).Watch(ctx)
+	return client.Get().NamespaceIfScoped(c.Namespace, c.Namespace != "").Resource(resource).VersionedParams(&which, options).Watch(ctx)
 }
 
 // raw gets what is at a path of the API server.
@@ -180,10 +182,10 @@ func readAll[L, T any, P object[L]](ctx context.Context, c *Clients, r *bestEffo
 }
 
 // everywhere reads the objects of a kind in all namespaces, or else in the user's own. It reports whether these are all.
-func everywhere[L, T any, P object[L]](ctx context.Context, c *Clients, r *bestEffortReader, what, namespace string, into *[]*T) (complete bool) {
+func everywhere[L, T any, P object[L]](ctx context.Context, c *Clients, r *bestEffortReader, what string, into *[]*T) (complete bool) {
 	list, err := List[L, P](ctx, c, metav1.NamespaceAll, metav1.ListOptions{})
 	if complete = err == nil; !complete && isForbidden(err) {
-		if list, err = List[L, P](ctx, c, namespace, metav1.ListOptions{}); err == nil {
+		if list, err = List[L, P](ctx, c, c.Namespace, metav1.ListOptions{}); err == nil {
 			r.skip(what+" of other namespaces", noPermission)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/rest"
 
 	"github.com/paddle-volcano/paddle-volcano/test/fakeapi"
 )
@@ -19,7 +20,7 @@ import (
 func serve(t *testing.T, objects ...runtime.Object) (*Clients, *fakeapi.Server) {
 	t.Helper()
 	server := fakeapi.New(t, Scheme, objects...)
-	c, err := Connect(server.Config())
+	c, err := Connect(&rest.Config{Host: server.URL}, "team")
 	require.NoError(t, err)
 	return c, server
 }

@@ -67,10 +67,10 @@ func (c *Clients) api(ctx context.Context) (known, current bool, err error) {
 	return true, false, nil
 }
 
-// Views returns the jobs of a namespace, or of all, as the controller would first see them.
-func (c *Clients) Views(ctx context.Context, namespace string) ([]*observed.State, error) {
+// Views returns the jobs of the namespace, or of all if it is empty, as the controller would first see them.
+func (c *Clients) Views(ctx context.Context) ([]*observed.State, error) {
 	all := metav1.ListOptions{}
-	jobs, err := List[v1.PaddleJobList](ctx, c, namespace, all)
+	jobs, err := List[v1.PaddleJobList](ctx, c, c.Namespace, all)
 	if err != nil {
 		return nil, fmt.Errorf("list PaddleJobs: %w", err)
 	}
@@ -95,7 +95,7 @@ func (c *Clients) Views(ctx context.Context, namespace string) ([]*observed.Stat
 		}
 		return nil
 	}
-	pods, err := List[corev1.PodList](ctx, c, namespace, all)
+	pods, err := List[corev1.PodList](ctx, c, c.Namespace, all)
 	if err != nil {
 		return nil, fmt.Errorf("list pods: %w", err)
 	}
@@ -104,7 +104,7 @@ func (c *Clients) Views(ctx context.Context, namespace string) ([]*observed.Stat
 			v.Operator.Pods = append(v.Operator.Pods, &pods.Items[i])
 		}
 	}
-	services, err := List[corev1.ServiceList](ctx, c, namespace, all)
+	services, err := List[corev1.ServiceList](ctx, c, c.Namespace, all)
 	if err != nil {
 		return nil, fmt.Errorf("list Services: %w", err)
 	}

@@ -30,23 +30,23 @@ import (
 )
 
 // Load reads a job and what belongs to it. It fails without the job; o.Unread names what else the user may not read.
-func (c *Clients) Load(ctx context.Context, namespace, name string) (*describe.Objects, error) {
-	job, err := Get[v1.PaddleJob](ctx, c, namespace, name)
+func (c *Clients) Load(ctx context.Context, name string) (*describe.Objects, error) {
+	job, err := Get[v1.PaddleJob](ctx, c, c.Namespace, name)
 	if err != nil {
 		return nil, err
 	}
 	o := &describe.Objects{Job: job, Now: time.Now()}
 	with := labels.Set{v1.JobNameLabel: name}
 	r := collectUnreadable(&o.Unread)
-	vcjob, err := Get[vcbatch.Job](ctx, c, namespace, name)
+	vcjob, err := Get[vcbatch.Job](ctx, c, c.Namespace, name)
 	if r.read("Volcano Jobs", err) && metav1.IsControlledBy(vcjob, job) {
 		o.VolcanoJob = vcjob
 	}
-	groups, err := List[vcscheduling.PodGroupList](ctx, c, namespace, metav1.ListOptions{LabelSelector: with.String()})
+	groups, err := List[vcscheduling.PodGroupList](ctx, c, c.Namespace, metav1.ListOptions{LabelSelector: with.String()})
 	if r.read("PodGroups", err) {
 		o.PodGroup = groupOf(groups.Items, o.VolcanoJob)
 	}
-	o.Pods, err = c.Pods(ctx, namespace, with)
+	o.Pods, err = c.Pods(ctx, with)
 	r.read("pods", err)
 	if queue := describe.QueueOf(job); queue != "" {
 		q, err := Get[vcscheduling.Queue](ctx, c, "", queue)
@@ -68,8 +68,8 @@ func (c *Clients) Load(ctx context.Context, namespace, name string) (*describe.O
 }
 
 // Pods returns the pods with labels, in the order of roles and ranks.
-func (c *Clients) Pods(ctx context.Context, namespace string, with labels.Set) ([]*corev1.Pod, error) {
-	found, err := List[corev1.PodList](ctx, c, namespace, metav1.ListOptions{LabelSelector: with.String()})
+func (c *Clients) Pods(ctx context.Context, with labels.Set) ([]*corev1.Pod, error) {
+	found, err := List[corev1.PodList](ctx, c, c.Namespace, metav1.ListOptions{LabelSelector: with.String()})
 	if err != nil {
 		return nil, err
 	}
@@ -115,10 +115,10 @@ func (c *Clients) loadEvents(ctx context.Context, o *describe.Objects) error {
 }
 
 // Queues reads which jobs may wait in queues: in all namespaces, or else in the user's own. unread names what was skipped.
-func (c *Clients) Queues(ctx context.Context, namespace string) (q *describe.Queues, unread []string, err error) {
+func (c *Clients) Queues(ctx context.Context) (q *describe.Queues, unread []string, err error) {
 	r := collectUnreadable(&unread)
 	q = &describe.Queues{}
-	q.Partial = !everywhere[vcscheduling.PodGroupList](ctx, c, r, "PodGroups", namespace, &q.Groups)
+	q.Partial = !everywhere[vcscheduling.PodGroupList](ctx, c, r, "PodGroups", &q.Groups)
 	readAll[schedulingv1.PriorityClassList](ctx, c, r, "PriorityClasses, so that queue positions depend on age alone", &q.Classes)
 	return q, unread, r.err
 }
@@ -126,7 +126,7 @@ func (c *Clients) Queues(ctx context.Context, namespace string) (q *describe.Que
 // LoadMap reads the nodes, their topology and what is on them. It fails without the nodes. Of other objects, those that the
 // user may not read in all namespaces are read in the user's own, and the rest is skipped. labels are the node labels that
 // the user asks for, or none.
-func (c *Clients) LoadMap(ctx context.Context, namespace string, labels []string) (*drawing.Objects, error) {
+func (c *Clients) LoadMap(ctx context.Context, labels []string) (*drawing.Objects, error) {
 	nodes, err := List[corev1.NodeList](ctx, c, "", metav1.ListOptions{})
 	if err != nil {
 		return nil, err
@@ -136,9 +136,9 @@ func (c *Clients) LoadMap(ctx context.Context, namespace string, labels []string
 	if len(labels) == 0 {
 		c.loadNetwork(ctx, r, o)
 	}
-	o.Partial = !everywhere[corev1.PodList](ctx, c, r, "pods", namespace, &o.Pods)
-	everywhere[v1.PaddleJobList](ctx, c, r, "PaddleJobs", namespace, &o.Jobs)
-	everywhere[vcscheduling.PodGroupList](ctx, c, r, "PodGroups", namespace, &o.Groups)
+	o.Partial = !everywhere[corev1.PodList](ctx, c, r, "pods", &o.Pods)
+	everywhere[v1.PaddleJobList](ctx, c, r, "PaddleJobs", &o.Jobs)
+	everywhere[vcscheduling.PodGroupList](ctx, c, r, "PodGroups", &o.Groups)
 	return o, r.err
 }
 

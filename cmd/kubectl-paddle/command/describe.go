@@ -23,23 +23,26 @@ import (
 
 func (s *session) describe() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "describe JOB", Short: "Show a job: its roles and pods, where they are, its conditions and warnings", Args: oneJob,
+		Use: "describe JOB", Short: "Show a job: its roles and pods, where they are, its conditions and warnings", Args: cobra.ExactArgs(1),
 		ValidArgsFunction: s.jobNames(false),
 	}
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		clients, namespace, err := s.connect()
-		if err != nil {
-			return err
-		}
-		o, err := clients.Load(cmd.Context(), namespace, args[0])
-		if err != nil {
-			return err
-		}
-		text := describeText(o, s.traffic(cmd.Context(), clients, o))
-		s.printSkipped(o.Unread)
+	cmd.RunE = s.loaded(func(ctx context.Context, c *cluster.Clients, o *describe.Objects) error {
+		text := describeText(o, s.traffic(ctx, c, o))
+		printSkipped(s, o.Unread)
 		return s.say(text)
-	}
+	})
 	return cmd
+}
+
+// loaded returns what a command runs that is about one job and what belongs to it.
+func (s *session) loaded(run func(context.Context, *cluster.Clients, *describe.Objects) error) func(*cobra.Command, []string) error {
+	return s.connected(func(ctx context.Context, c *cluster.Clients, args []string) error {
+		o, err := c.Load(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		return run(ctx, c, o)
+	})
 }
 
 // traffic returns rows about what each step of a running job sends over the network, where it is and on an empty cluster. A job
@@ -78,7 +81,7 @@ func (s *session) loadIdeal(ctx context.Context, clients *cluster.Clients, o *de
 	alone, err := clients.Alone(ctx, o)
 	if err == nil {
 		for _, unread := range alone.Unread {
-			o.Unread = append(o.Unread, what+": "+unread.What+" ("+unread.Why+")")
+			o.Unread = append(o.Unread, what+": "+unread.String())
 		}
 		if len(alone.Unread) > 0 {
 			return false
@@ -140,28 +143,20 @@ func describeText(o *describe.Objects, traffic [][]string) string {
 func (s *session) why() *cobra.Command {
 	var details bool
 	cmd := &cobra.Command{
-		Use: "why JOB", Short: "Say why a job waits, restarts, is slow, or has failed, and what helps", Args: oneJob,
+		Use: "why JOB", Short: "Say why a job waits, restarts, is slow, or has failed, and what helps", Args: cobra.ExactArgs(1),
 		ValidArgsFunction: s.jobNames(false),
 	}
 	output := dataFlag(cmd)
 	cmd.Flags().BoolVar(&details, "details", false, "show the figures behind the sentences: what is missing, what fits into the best racks and nodes, what is on which node")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		clients, namespace, err := s.connect()
-		if err != nil {
-			return err
-		}
-		o, err := clients.Load(cmd.Context(), namespace, args[0])
-		if err != nil {
-			return err
-		}
+	cmd.RunE = s.loaded(func(ctx context.Context, c *cluster.Clients, o *describe.Objects) error {
 		if o.Job.Status.Phase == v1.Running && len(describe.Spread(o.PodGroup)) > 0 {
-			s.loadIdeal(cmd.Context(), clients, o)
+			s.loadIdeal(ctx, c, o)
 		}
 		d := describe.Why(o)
 		if *output == "" {
-			s.printSkipped(d.Unread)
+			printSkipped(s, d.Unread)
 		}
 		return s.printData(*output, d, strings.Join(append([]string{d.Headline}, describe.Lines(d.Sentences, details)...), "\n")+"\n")
-	}
+	})
 	return cmd
 }

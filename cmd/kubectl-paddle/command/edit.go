@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,41 +20,33 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/validation"
 )
 
-// edit patches the spec of a job with what change returns for the job as it is now, and prints the job; nil changes nothing.
-func (s *session) edit(ctx context.Context, output *printFlags, name string, change func(*v1.PaddleJob) (map[string]any, error)) error {
-	if err := output.check(false); err != nil {
-		return err
-	}
-	clients, namespace, err := s.connect()
-	if err != nil {
-		return err
-	}
-	var job *v1.PaddleJob
-	changed := false
-	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		if job, err = cluster.Get[v1.PaddleJob](ctx, clients, namespace, name); err != nil {
-			return err
-		}
-		spec, err := change(job)
-		if changed = spec != nil; err != nil || !changed {
-			return err
-		}
-		patch, err := json.Marshal(map[string]any{
-			"metadata": map[string]any{"resourceVersion": job.ResourceVersion}, "spec": spec,
+// edit returns what a command runs that patches the spec of a job with what change returns for the job as it is now, and prints the job;
+// nil changes nothing.
+func (s *session) edit(output *printFlags, change func(*v1.PaddleJob) (map[string]any, error)) func(*cobra.Command, []string) error {
+	return s.connected(func(ctx context.Context, c *cluster.Clients, args []string) error {
+		return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+			job, err := cluster.Get[v1.PaddleJob](ctx, c, c.Namespace, args[0])
+			if err != nil {
+				return err
+			}
+			spec, err := change(job)
+			if err != nil {
+				return err
+			}
+			if spec == nil {
+				output.operation += " (no change)" // as kubectl prints it
+				return s.printJobs(output, false, *job)
+			}
+			patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"resourceVersion": job.ResourceVersion}, "spec": spec})
+			if err != nil {
+				return err
+			}
+			if job, err = c.Patch(ctx, args[0], patch); err != nil {
+				return err
+			}
+			return s.printJobs(output, false, *job)
 		})
-		if err != nil {
-			return err
-		}
-		job, err = clients.Patch(ctx, namespace, name, patch)
-		return err
 	})
-	if err != nil {
-		return err
-	}
-	if !changed {
-		output.operation += " (no change)" // as kubectl prints it
-	}
-	return s.printJobs(output, false, *job)
 }
 
 func (s *session) suspend() *cobra.Command {
@@ -65,48 +58,45 @@ func (s *session) resume() *cobra.Command {
 }
 
 func (s *session) switching(to bool, use, short, done string) *cobra.Command {
-	cmd := &cobra.Command{Use: use, Short: short, Args: oneJob, ValidArgsFunction: s.jobNames(false)}
-	output := newPrint(cmd, done)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return s.edit(cmd.Context(), output, args[0], func(job *v1.PaddleJob) (map[string]any, error) {
-			if observed.Finished(job) {
-				return nil, refused("job %s is %s: one that has ended is not %s; submit it again", job.Name, job.Status.Phase, done)
-			}
-			run := job.Spec.RunPolicy
-			if is := run != nil && run.Suspend != nil && *run.Suspend; is == to {
-				return nil, nil
-			}
-			return map[string]any{"runPolicy": map[string]any{"suspend": to}}, nil
-		})
-	}
+	cmd := &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(1), ValidArgsFunction: s.jobNames(false)}
+	cmd.RunE = s.edit(newPrint(cmd, done), func(job *v1.PaddleJob) (map[string]any, error) {
+		if observed.Finished(job) {
+			return nil, refused("job %s is %s: one that has ended is not %s; submit it again", job.Name, job.Status.Phase, done)
+		}
+		run := job.Spec.RunPolicy
+		if is := run != nil && run.Suspend != nil && *run.Suspend; is == to {
+			return nil, nil
+		}
+		return map[string]any{"runPolicy": map[string]any{"suspend": to}}, nil
+	})
 	return cmd
 }
 
 func (s *session) scale() *cobra.Command {
 	var workers int32
 	cmd := &cobra.Command{
-		Use: "scale JOB --workers N", Short: "Change how many workers a job has", Args: oneJob, ValidArgsFunction: s.jobNames(false),
+		Use: "scale JOB --workers N", Short: "Change how many workers a job has", ValidArgsFunction: s.jobNames(false),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if !cmd.Flags().Changed("workers") {
+				return errors.New("say how many: --workers N")
+			}
+			return cobra.ExactArgs(1)(cmd, args)
+		},
 		Long: "Change how many workers a job has: of an elastic job while it trains, within its bounds; of any other before its pods have nodes.",
 	}
-	output := newPrint(cmd, "scaled")
 	cmd.Flags().Int32Var(&workers, "workers", 0, "number of workers (--replicas is the same)")
 	cmd.Flags().SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		return pflag.NormalizedName(strings.Replace(name, "replicas", "workers", 1))
 	})
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if !cmd.Flags().Changed("workers") {
-			return usage("say how many: --workers N")
+	cmd.RunE = s.edit(newPrint(cmd, "scaled"), func(job *v1.PaddleJob) (map[string]any, error) {
+		if job.Spec.Worker != nil && job.Spec.Worker.Replicas == workers {
+			return nil, nil
 		}
-		return s.edit(cmd.Context(), output, args[0], func(job *v1.PaddleJob) (map[string]any, error) {
-			if job.Spec.Worker != nil && job.Spec.Worker.Replicas == workers {
-				return nil, nil
-			}
-			if err := scalable(job, workers); err != nil {
-				return nil, err
-			}
-			return map[string]any{"worker": map[string]any{"replicas": workers}}, nil
-		})
-	}
+		if err := scalable(job, workers); err != nil {
+			return nil, err
+		}
+		return map[string]any{"worker": map[string]any{"replicas": workers}}, nil
+	})
 	return cmd
 }
 
@@ -135,27 +125,25 @@ func scalable(job *v1.PaddleJob, workers int32) error {
 
 func (s *session) delete() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "delete JOB...", Short: "Delete jobs with their pods", Args: someJobs, ValidArgsFunction: s.jobNames(true),
+		Use: "delete JOB...", Short: "Delete jobs with their pods", Args: cobra.MinimumNArgs(1), ValidArgsFunction: s.jobNames(true),
 		Example: "  kubectl paddle delete resnet",
 	}
 	output := newPrint(cmd, "deleted")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := output.check(false); err != nil {
-			return err
-		}
-		clients, namespace, err := s.connect()
-		if err != nil {
-			return err
-		}
-		jobs, err := read(cmd.Context(), clients, namespace, "", args)
+	cmd.RunE = s.connected(func(ctx context.Context, c *cluster.Clients, names []string) error {
+		jobs, err := read(ctx, c, "", names)
 		for i := range jobs.Items {
-			if failed := clients.Delete(cmd.Context(), &jobs.Items[i]); failed != nil {
-				err = errors.Join(err, failed)
-				continue
+			job := &jobs.Items[i]
+			failed := c.Delete(ctx, job)
+			switch {
+			case failed != nil:
+			case output.format == "": // the words of kubectl delete
+				failed = s.say(fmt.Sprintf("paddlejob.%s %q deleted from %s namespace\n", v1.SchemeGroupVersion.Group, job.Name, job.Namespace))
+			default:
+				failed = s.printJobs(output, false, *job)
 			}
-			err = errors.Join(err, s.printJobs(output, false, jobs.Items[i]))
+			err = errors.Join(err, failed)
 		}
 		return err
-	}
+	})
 	return cmd
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/duration"
@@ -44,40 +45,43 @@ func (s *session) get() *cobra.Command {
 		Example: "  kubectl paddle get\n  kubectl paddle get -A -l team=vision --sort-by .metadata.creationTimestamp\n  kubectl paddle get -o wide\n  kubectl paddle get -w",
 	}
 	g.output = newPrint(cmd, "")
+	cmd.Args = g.check
 	flags := cmd.Flags()
 	flags.BoolVarP(&g.everywhere, "all-namespaces", "A", false, "list the jobs of all namespaces")
 	flags.StringVarP(&g.selector, "selector", "l", "", "list jobs with these labels, such as team=vision,stage!=test")
 	flags.StringVar(&g.sortBy, "sort-by", "", "order by this field, a JSONPath such as .metadata.creationTimestamp")
 	flags.BoolVarP(&g.watch, "watch", "w", false, "print a row for each change from then on")
 	flags.BoolVar(&g.noHeaders, "no-headers", false, "print no headers")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return s.runGet(cmd.Context(), g, args) }
+	cmd.RunE = s.connected(func(ctx context.Context, c *cluster.Clients, names []string) error { return s.runGet(ctx, g, c, names) })
 	return cmd
 }
 
-func (s *session) runGet(ctx context.Context, g *getFlags, names []string) error {
-	switch _, err := labels.Parse(g.selector); {
+func (g *getFlags) check(_ *cobra.Command, names []string) error {
+	_, err := labels.Parse(g.selector)
+	switch {
 	case err != nil:
-		return usage("--selector: %w", err)
-	case len(names) > 0 && (g.everywhere || g.selector != "" || g.watch):
-		return usage("--all-namespaces, --selector and --watch are for lists: name no jobs")
+		return fmt.Errorf("--selector: %w", err)
+	case len(names) > 0 && g.everywhere:
+		return errors.New("a resource cannot be retrieved by name across all namespaces")
+	case len(names) > 0 && g.selector != "":
+		return errors.New("name cannot be provided when a selector is specified")
+	case len(names) > 1 && g.watch:
+		return errors.New("you may only specify a single resource to watch")
 	}
-	if err := g.output.check(true); err != nil {
-		return err
-	}
-	clients, namespace, err := s.connect()
-	if err != nil {
-		return err
-	}
-	where := fmt.Sprintf(" in %s namespace.", namespace)
+	return nil
+}
+
+func (s *session) runGet(ctx context.Context, g *getFlags, c *cluster.Clients, names []string) error {
+	where := fmt.Sprintf(" in %s namespace.", c.Namespace)
 	if g.everywhere {
-		namespace, where = metav1.NamespaceAll, ""
+		c.Namespace, where = metav1.NamespaceAll, ""
 	}
-	list, missing := read(ctx, clients, namespace, g.selector, names)
+	list, missing := read(ctx, c, g.selector, names)
 	if len(list.Items) == 0 && missing != nil {
 		return missing
 	}
 	if err := sortJobs(list.Items, g.sortBy); err != nil {
-		return usage("--sort-by: %w", err)
+		return usage("--sort-by: %v", err)
 	}
 	if len(list.Items) == 0 && g.output.table() && !g.watch {
 		s.note("No resources found%s", where)
@@ -88,10 +92,11 @@ func (s *session) runGet(ctx context.Context, g *getFlags, names []string) error
 		var queues *describe.Queues
 		if g.output.format == "wide" {
 			var unread []string
-			if queues, unread, err = clients.Queues(ctx, namespace); err != nil {
+			var err error
+			if queues, unread, err = c.Queues(ctx); err != nil {
 				return err
 			}
-			s.printSkipped(unread)
+			printSkipped(s, unread)
 		}
 		out := printers.GetNewTabWriter(s.Out) // columns keep their widths from one time to the next
 		printer := printers.NewTablePrinter(printers.PrintOptions{WithNamespace: g.everywhere, Wide: queues != nil, NoHeaders: g.noHeaders})
@@ -102,7 +107,11 @@ func (s *session) runGet(ctx context.Context, g *getFlags, names []string) error
 	if err := errors.Join(show(len(names) != 1, list.Items...), missing); err != nil || !g.watch {
 		return err
 	}
-	changes, err := clients.Watch(ctx, namespace, metav1.ListOptions{LabelSelector: g.selector, ResourceVersion: list.ResourceVersion})
+	options := metav1.ListOptions{LabelSelector: g.selector, ResourceVersion: list.ResourceVersion}
+	for _, name := range names {
+		options.FieldSelector = fields.OneTermEqualSelector("metadata.name", name).String()
+	}
+	changes, err := c.Watch(ctx, options)
 	if err != nil {
 		return err
 	}
@@ -120,15 +129,16 @@ func (s *session) runGet(ctx context.Context, g *getFlags, names []string) error
 }
 
 // read returns the jobs of these names, as far as they exist, or all with the labels.
-func read(ctx context.Context, clients *cluster.Clients, namespace, selector string, names []string) (*v1.PaddleJobList, error) {
+func read(ctx context.Context, c *cluster.Clients, selector string, names []string) (*v1.PaddleJobList, error) {
 	if len(names) == 0 {
-		return cluster.List[v1.PaddleJobList](ctx, clients, namespace, metav1.ListOptions{LabelSelector: selector})
+		return cluster.List[v1.PaddleJobList](ctx, c, c.Namespace, metav1.ListOptions{LabelSelector: selector})
 	}
 	found := &v1.PaddleJobList{}
 	var errs []error
 	for _, name := range names {
-		job, err := cluster.Get[v1.PaddleJob](ctx, clients, namespace, name)
+		job, err := cluster.Get[v1.PaddleJob](ctx, c, c.Namespace, name)
 		if err == nil {
+			found.ResourceVersion = job.ResourceVersion
 			found.Items = append(found.Items, *job)
 		}
 		errs = append(errs, err)
@@ -161,7 +171,7 @@ func sortJobs(jobs []v1.PaddleJob, by string) error {
 // jobTable returns a row for each job. queues are those of -o wide, nil otherwise.
 func jobTable(jobs []v1.PaddleJob, queues *describe.Queues) *metav1.Table {
 	table := &metav1.Table{}
-	for _, name := range []string{"Name", "Status", "Reason", "Mode", "PS", "Worker", "Queue", "Age"} {
+	for _, name := range []string{"Name", "Status", "Mode", "PS", "Worker", "Reason", "Queue", "Age"} {
 		table.ColumnDefinitions = append(table.ColumnDefinitions, metav1.TableColumnDefinition{Name: name, Type: "string"})
 	}
 	for _, name := range []string{"Heter", "Position in Queue", "Message"} {
@@ -177,8 +187,8 @@ func jobTable(jobs []v1.PaddleJob, queues *describe.Queues) *metav1.Table {
 		}
 		row := metav1.TableRow{Object: runtime.RawExtension{Object: job}}
 		for _, cell := range []string{
-			job.Name, string(job.Status.Phase), reason, string(job.Status.Mode), describe.ReadyPods(job, builder.RolePS),
-			describe.ReadyPods(job, builder.RoleWorker), job.Status.Queue, duration.HumanDuration(now.Sub(job.CreationTimestamp.Time)),
+			job.Name, string(job.Status.Phase), string(job.Status.Mode), describe.ReadyPods(job, builder.RolePS),
+			describe.ReadyPods(job, builder.RoleWorker), reason, job.Status.Queue, duration.HumanDuration(now.Sub(job.CreationTimestamp.Time)),
 			describe.ReadyPods(job, builder.RoleHeter), position, message,
 		} {
 			row.Cells = append(row.Cells, cmp.Or(cell, "<none>"))

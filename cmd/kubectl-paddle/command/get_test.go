@@ -24,13 +24,15 @@ func TestGet(t *testing.T) {
 		{[]string{"get", "-w", "--no-headers", "-o", "name"}, 0, "paddlejob.batch.paddlepaddle.org/huge", ""},
 		{[]string{"get", "-o", "yaml"}, 0, "kind: PaddleJobList", ""},
 		{[]string{"get", "-w", "-o", "yaml"}, 0, "---\napiVersion: batch.paddlepaddle.org/v1\nkind: PaddleJob\n", ""},
-		{[]string{"get", "gone", "huge"}, 3, "InsufficientResources", `"team/gone" not found`},
-		{[]string{"get", "huge", "-A"}, 2, "", "name no jobs"},
-		{[]string{"get", "huge", "-w"}, 2, "", "name no jobs"},
+		{[]string{"get", "gone", "huge", "lost"}, 3, "InsufficientResources", "Error from server (NotFound): paddlejobs.batch.paddlepaddle.org \"gone\" not found\nError from server (NotFound): paddlejobs.batch.paddlepaddle.org \"lost\" not found\n"},
+		{[]string{"get", "huge", "-A"}, 2, "", "a resource cannot be retrieved by name across all namespaces"},
+		{[]string{"get", "huge", "-l", "a=b"}, 2, "", "name cannot be provided when a selector is specified"},
+		{[]string{"get", "huge", "resnet", "-w"}, 2, "", "you may only specify a single resource to watch"},
+		{[]string{"get", "huge", "-w", "--no-headers"}, 0, "huge   Pending   Collective   <none>   0/9   InsufficientResources   default   60m\nhuge ", ""},
 		{[]string{"get", "-l", "a=b=c"}, 2, "", "--selector"},
 		{[]string{"get", "--sort-by", ".a["}, 2, "", "--sort-by"},
 		{[]string{"get", "-o", "jsonpath={"}, 2, "", "--output"},
-		{[]string{"suspend", "huge", "-o", "wide"}, 2, "", "unknown output format"},
+		{[]string{"suspend", "huge", "-o", "wide"}, 2, "", "unable to match a printer suitable for the output format"},
 	} {
 		out, errOut, code := s.run(t, test.args...)
 		require.Equal(t, test.code, code, "%v: %s", test.args, errOut)
@@ -40,7 +42,11 @@ func TestGet(t *testing.T) {
 	s.server.Forbidden = []string{"paddlejobs"}
 	_, errOut, code := s.run(t, "get")
 	require.Equal(t, 1, code)
-	require.Contains(t, errOut, `cannot list resource "paddlejobs"`)
+	require.Contains(t, errOut, `Error from server (Forbidden): User "u" cannot list resource "paddlejobs"`)
+	s.server.Close()
+	_, errOut, code = s.run(t, "get")
+	require.Equal(t, 1, code)
+	require.Contains(t, errOut, "Unable to connect to the server: dial tcp ")
 }
 
 func TestSortJobs(t *testing.T) {

@@ -15,9 +15,11 @@ import (
 	"github.com/spf13/pflag"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/cluster"
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/plan"
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
@@ -27,7 +29,7 @@ func (s *session) logs() *cobra.Command {
 	var role string
 	var rank int
 	cmd := &cobra.Command{
-		Use: "logs JOB", Short: "Show what the pods of a role write, or one of them: kubectl logs with their labels", Args: oneJob,
+		Use: "logs JOB", Short: "Show what the pods of a role write, or one of them: kubectl logs with their labels", Args: cobra.ExactArgs(1),
 		Long: "Show what the pods of a role write: kubectl logs with their labels. With several pods each line begins with its pod.\n" +
 			"With -f pods that have not started yet are waited for. A gang that restarts has new pods: run the command again.",
 		Example:           "  kubectl paddle logs resnet\n  kubectl paddle logs resnet --role worker --rank 3 -f\n  kubectl paddle logs resnet --role ps --previous",
@@ -42,16 +44,12 @@ func (s *session) logs() *cobra.Command {
 	flags.Bool("timestamps", false, "begin each line with its time")
 	flags.Int("tail", -1, "number of most recent lines to show")
 	flags.Int("max-log-requests", 64, "number of pods to follow at most")
-	must(cmd.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(observed.Roles, cobra.ShellCompDirectiveNoFileComp)))
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+	utilruntime.Must(cmd.RegisterFlagCompletionFunc("role", cobra.FixedCompletions(observed.Roles, cobra.ShellCompDirectiveNoFileComp)))
+	cmd.RunE = s.connected(func(ctx context.Context, c *cluster.Clients, args []string) error {
 		if !slices.Contains(observed.Roles, role) {
 			return usage("--role is %q: %s", role, strings.Join(observed.Roles, ", "))
 		}
-		clients, namespace, err := s.connect()
-		if err != nil {
-			return err
-		}
-		job, err := cluster.Get[v1.PaddleJob](cmd.Context(), clients, namespace, args[0])
+		job, err := cluster.Get[v1.PaddleJob](ctx, c, c.Namespace, args[0])
 		if err != nil {
 			return err
 		}
@@ -59,12 +57,12 @@ func (s *session) logs() *cobra.Command {
 		if flags.Changed("rank") {
 			chosen[v1.TaskIndexLabel] = strconv.Itoa(rank)
 		}
-		pods, err := awaitStart(cmd.Context(), clients, job, chosen, *follow)
+		pods, err := awaitStart(ctx, c, chosen, *follow)
 		if err != nil {
 			return err
 		}
 		if pods == 0 {
-			return notFound("job %s (%s) has no pod of role %s and that rank: kubectl paddle describe %[1]s shows those it has, and kubectl paddle why %[1]s why", job.Name, job.Status.Phase, role)
+			return plan.Errorf(exitNotFound, "job %s (%s) has no pod of role %s and that rank: kubectl paddle describe %[1]s shows those it has, and kubectl paddle why %[1]s why", job.Name, job.Status.Phase, role)
 		}
 		// --tail and --max-log-requests have other defaults in kubectl.
 		kubectl := []string{"logs", "--selector=" + chosen.String(), "--prefix=" + strconv.FormatBool(pods > 1), "--tail=-1", "--max-log-requests=64"}
@@ -73,13 +71,13 @@ func (s *session) logs() *cobra.Command {
 				kubectl = append(kubectl, "--"+f.Name+"="+f.Value.String())
 			}
 		})
-		run := exec.CommandContext(cmd.Context(), "kubectl", kubectl...) //nolint:gosec // the user's flags
+		run := exec.CommandContext(ctx, "kubectl", kubectl...) //nolint:gosec // the user's flags
 		run.Stdin, run.Stdout, run.Stderr = s.In, s.Out, s.ErrOut
-		if err := run.Run(); err != nil && cmd.Context().Err() == nil {
+		if err := run.Run(); err != nil && ctx.Err() == nil {
 			return fmt.Errorf("kubectl logs: %w", err)
 		}
 		return nil
-	}
+	})
 	return cmd
 }
 
@@ -87,9 +85,9 @@ func (s *session) logs() *cobra.Command {
 const startPoll = time.Second
 
 // awaitStart returns how many pods have the labels. If they are followed it waits until all have started.
-func awaitStart(ctx context.Context, clients *cluster.Clients, job *v1.PaddleJob, chosen labels.Set, follow bool) (count int, err error) {
+func awaitStart(ctx context.Context, clients *cluster.Clients, chosen labels.Set, follow bool) (count int, err error) {
 	err = wait.PollUntilContextCancel(ctx, startPoll, true, func(ctx context.Context) (bool, error) {
-		pods, err := clients.Pods(ctx, job.Namespace, chosen)
+		pods, err := clients.Pods(ctx, chosen)
 		count = len(pods)
 		return !follow || !slices.ContainsFunc(pods, starts), err
 	})

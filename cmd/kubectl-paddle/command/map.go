@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/component-base/term"
@@ -25,45 +26,30 @@ func (s *session) mapCommand() *cobra.Command {
 			"Racks and blocks are what the scheduler uses: HyperNodes, or else the node labels of its plugin's argument topology-labels.",
 		Example:           "  kubectl paddle map\n  kubectl paddle map resnet -o html > map.html\n  kubectl paddle map --topology-labels example.com/rack,example.com/block",
 		ValidArgsFunction: s.jobNames(false),
-		Args:              anyJob,
+		Args:              cobra.MaximumNArgs(1),
 	}
 	output := dataFlag(cmd, "text", "html", "svg")
 	cmd.Flags().StringSliceVar(&labels, "topology-labels", nil, "keys of the node labels that name racks, blocks and so on, nearest first; the scheduler's own where it is not given")
 	cmd.Flags().IntVar(&width, "width", 0, "columns of text; the terminal's, or 100, where it is not given")
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		m, err := s.loadMap(cmd.Context(), args, labels)
+	cmd.RunE = s.connected(func(ctx context.Context, c *cluster.Clients, args []string) error {
+		for _, name := range args {
+			if _, err := cluster.Get[v1.PaddleJob](ctx, c, c.Namespace, name); err != nil {
+				return err
+			}
+		}
+		o, err := c.LoadMap(ctx, labels)
 		if err != nil {
 			return err
 		}
-		return s.printMap(m, *output, width)
-	}
-	return cmd
-}
-
-func (s *session) loadMap(ctx context.Context, args, labels []string) (*drawing.Map, error) {
-	clients, namespace, err := s.connect()
-	if err != nil {
-		return nil, err
-	}
-	name := ""
-	if len(args) > 0 {
-		job, err := cluster.Get[v1.PaddleJob](ctx, clients, namespace, args[0])
+		o.Namespace, o.Name = c.Namespace, strings.Join(args, "")
+		response, err := s.simulate(ctx, &plan.Request{Network: &o.Network})
 		if err != nil {
-			return nil, err
+			return err
 		}
-		name = job.Name
-	}
-	o, err := clients.LoadMap(ctx, namespace, labels)
-	if err != nil {
-		return nil, err
-	}
-	o.Namespace, o.Name = namespace, name
-	response, err := s.simulate(ctx, &plan.Request{Network: &o.Network})
-	if err != nil {
-		return nil, err
-	}
-	o.Tiers = response.Tiers
-	return drawing.New(o), nil
+		o.Tiers = response.Tiers
+		return s.printMap(drawing.New(o), *output, width)
+	})
+	return cmd
 }
 
 func (s *session) printMap(m *drawing.Map, output string, width int) error {

@@ -4,6 +4,7 @@ package command
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/cluster"
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/migrate"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
@@ -25,27 +27,23 @@ type migration struct {
 func (s *session) migrateCheck() *cobra.Command {
 	var here bool
 	cmd := &cobra.Command{
-		Use: "migrate-check", Short: "Show what a migration from paddle-operator does to each job, and its commands; changes nothing", Args: none,
+		Use: "migrate-check", Short: "Show what a migration from paddle-operator does to each job, and its commands; changes nothing", Args: cobra.NoArgs,
 		Long: "Finds paddle-operator, shows for each PaddleJob what the controller does with it, and prints the commands of the migration in their order. " +
 			"It only reads: get and list of PaddleJobs, Deployments, pods, Services, ConfigMaps, CRDs, PriorityClasses and Volcano's objects.",
 	}
 	output := dataFlag(cmd)
 	cmd.Flags().BoolVar(&here, "only-namespace", false, "only the jobs of the current namespace")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		clients, namespace, err := s.connect()
-		if err != nil {
-			return err
-		}
+	cmd.RunE = s.connected(func(ctx context.Context, c *cluster.Clients, _ []string) error {
 		if !here {
-			namespace = metav1.NamespaceAll
+			c.Namespace = metav1.NamespaceAll
 		}
-		found, err := clients.Migration(cmd.Context())
+		found, err := c.Migration(ctx)
 		if err != nil {
 			return err
 		}
 		var views []*observed.State
 		if found.API && found.Volcano {
-			if views, err = clients.Views(cmd.Context(), namespace); err != nil {
+			if views, err = c.Views(ctx); err != nil {
 				return err
 			}
 		}
@@ -53,7 +51,7 @@ func (s *session) migrateCheck() *cobra.Command {
 			s.note("The outcome for each job is shown once Volcano is installed.")
 		}
 		return s.printMigration(*output, found, views)
-	}
+	})
 	return cmd
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/cli-runtime/pkg/printers"
 	"sigs.k8s.io/yaml"
 
@@ -28,20 +29,17 @@ type printFlags struct {
 func newPrint(cmd *cobra.Command, operation string) *printFlags {
 	p := &printFlags{operation: operation}
 	cmd.Flags().StringVarP(&p.format, "output", "o", "", "output format: json, yaml, name, jsonpath=..., and wide where there are rows")
+	cmd.PreRunE = func(*cobra.Command, []string) (err error) {
+		if !p.table() {
+			_, err = p.printer()
+		}
+		return err
+	}
 	return p
 }
 
-// table reports whether a command prints rows: -o is not given, or is wide.
-func (p *printFlags) table() bool { return p.format == "" || p.format == "wide" }
-
-// check refuses an output before anything is done; wide is one where there are rows.
-func (p *printFlags) check(rows bool) error {
-	if rows && p.table() {
-		return nil
-	}
-	_, err := p.printer()
-	return err
-}
+// table reports whether a command prints rows.
+func (p *printFlags) table() bool { return p.operation == "" && (p.format == "" || p.format == "wide") }
 
 func (p *printFlags) printer() (printer printers.ResourcePrinter, err error) {
 	switch format, template, _ := strings.Cut(p.format, "="); format {
@@ -55,10 +53,10 @@ func (p *printFlags) printer() (printer printers.ResourcePrinter, err error) {
 		printer = &printers.OmitManagedFieldsPrinter{Delegate: &p.yaml}
 	case "jsonpath":
 		if printer, err = printers.NewJSONPathPrinter(template); err != nil {
-			return nil, usage("--output: %w", err)
+			return nil, usage("--output: %v", err)
 		}
 	default:
-		return nil, usage("unknown output format %q: json, yaml, name or jsonpath=...", p.format)
+		return nil, usage("unable to match a printer suitable for the output format %q, allowed formats are: json,jsonpath=...,name,wide,yaml", p.format)
 	}
 	return printers.NewTypeSetter(cluster.Scheme).ToPrinter(printer), nil
 }
@@ -104,7 +102,7 @@ func (s *session) printData(format string, data any, text string) error {
 func dataFlag(cmd *cobra.Command, more ...string) *string {
 	formats := slices.Concat(more, []string{"json", "yaml"})
 	format := cmd.Flags().StringP("output", "o", "", "output format: "+strings.Join(formats, ", "))
-	must(cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)))
+	utilruntime.Must(cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)))
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		if *format != "" && !slices.Contains(formats, *format) {
 			return usage("unknown output %q: %s", *format, strings.Join(formats, ", "))
@@ -115,9 +113,9 @@ func dataFlag(cmd *cobra.Command, more ...string) *string {
 }
 
 // printSkipped names what could not be read.
-func (s *session) printSkipped(unread []string) {
+func printSkipped[T any](s *session, unread []T) {
 	for _, what := range unread {
-		s.note("Skipped: %s.", what)
+		s.note("Skipped: %v.", what)
 	}
 }
 
@@ -132,9 +130,9 @@ func table(indent string, rows [][]string) string {
 	out := printers.GetNewTabWriter(&text)
 	for _, row := range rows {
 		_, err := io.WriteString(out, indent+strings.TrimRight(strings.Join(row, "\t"), "\t")+"\n")
-		must(err)
+		utilruntime.Must(err)
 	}
-	must(out.Flush())
+	utilruntime.Must(out.Flush())
 	return text.String()
 }
 

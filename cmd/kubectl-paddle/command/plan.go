@@ -5,7 +5,6 @@ package command
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -16,6 +15,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/cluster"
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/describe"
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/plan"
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/snapshot"
@@ -84,15 +84,10 @@ func (s *session) runPlan(ctx context.Context, p *planFlags) error {
 		return err
 	}
 	response, err := s.simulate(ctx, &plan.Request{Question: q})
-	switch {
-	case errors.Is(err, plan.ErrNotFound):
-		return notFound("%w", err)
-	case errors.Is(err, plan.ErrPlaced):
-		return refused("%w: see kubectl paddle describe %s", err, q.Name)
-	case err != nil:
+	if err != nil {
 		return err
 	}
-	s.printUnread(q.Snapshot)
+	printSkipped(s, q.Snapshot.Unread)
 	if err := s.printData(*p.output, response.Plan, planText(response.Plan)); err != nil || response.Plan.Fits {
 		return err
 	}
@@ -133,35 +128,38 @@ func (s *session) loadQuestion(ctx context.Context, p *planFlags) error {
 	return s.dryRun(ctx, documents[0])
 }
 
-// dryRun refuses a job with whose spec the API server finds fault. Other errors, such as a job of that name or no permission to create one,
-// are no fault of the plan.
+// dryRun refuses a job whose spec the API server refuses. Other errors, such as a job of that name or no permission to create one,
+// do not concern the plan.
 func (s *session) dryRun(ctx context.Context, d document) error {
-	clients, _, err := s.connect()
+	clients, err := s.connect()
 	if err != nil {
 		return err
 	}
 	if _, err := clients.Create(ctx, d.job, metav1.DryRunAll); apierrors.IsInvalid(err) {
-		return refused("%s: job %s would be refused: %w", d.where, d.job.Name, err)
+		return refused("%s: job %s would be refused: %v", d.where, d.job.Name, err)
 	}
 	return nil
 }
 
 // loadSnapshot takes a snapshot, or reads one.
 func (s *session) loadSnapshot(ctx context.Context, p *planFlags) error {
-	configuration, err := s.readConfiguration(p.configuration)
-	if err != nil {
-		return err
+	q, configuration := &p.question, ""
+	if p.configuration != "" {
+		var err error
+		if configuration, err = readAs(s, p.configuration, snapshot.ReadConfiguration); err != nil {
+			return err
+		}
 	}
-	q := &p.question
+	var err error
 	if p.snapshot == "" {
-		clients, _, err := s.connect()
+		clients, err := s.connect()
 		if err != nil {
 			return err
 		}
 		if q.Snapshot, err = clients.Snapshot(ctx, p.scheduler, configuration); err != nil {
 			return err
 		}
-	} else if q.Snapshot, err = s.openSnapshot(p.snapshot); err != nil {
+	} else if q.Snapshot, err = readAs(s, p.snapshot, snapshot.Read); err != nil {
 		return err
 	}
 	if configuration != "" {
@@ -179,22 +177,22 @@ func (s *session) loadSnapshot(ctx context.Context, p *planFlags) error {
 	return err
 }
 
-func (s *session) openSnapshot(name string) (*snapshot.Snapshot, error) {
+// readAs reads a file.
+func readAs[T any](s *session, name string, read func([]byte) (T, error)) (content T, err error) {
 	file, err := s.readFile(name)
 	if err != nil {
-		return nil, err
+		return content, err
 	}
-	taken, err := snapshot.Read(file)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+	if content, err = read(file); err != nil {
+		err = fmt.Errorf("%s: %w", name, err)
 	}
-	return taken, nil
+	return content, err
 }
 
 func (s *session) snapshot() *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
-		Use: "snapshot", Short: "Write what the scheduler sees to one file, for bug reports and plans without the cluster", Args: none,
+		Use: "snapshot", Short: "Write what the scheduler sees to one file, for bug reports and plans without the cluster", Args: cobra.NoArgs,
 		Long: `Write what the scheduler sees to one file: nodes and their topology, pods, PodGroups, queues, priority classes,
 quotas and the scheduler's configuration.
 
@@ -203,16 +201,12 @@ everybody else's annotations are left out; names, labels and selectors are kept.
 		Example: "  kubectl paddle snapshot -o monday.json.gz\n  kubectl paddle plan -f job.yaml --snapshot monday.json.gz",
 	}
 	cmd.Flags().StringVarP(&file, "output", "o", "", "file to write: YAML for .yaml, JSON for .json, packed JSON for any other; - is the standard output, in YAML")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		clients, _, err := s.connect()
+	cmd.RunE = s.connected(func(ctx context.Context, c *cluster.Clients, _ []string) error {
+		taken, err := c.Snapshot(ctx, "", "")
 		if err != nil {
 			return err
 		}
-		taken, err := clients.Snapshot(cmd.Context(), "", "")
-		if err != nil {
-			return err
-		}
-		s.printUnread(taken)
+		printSkipped(s, taken.Unread)
 		if file == "-" {
 			return taken.Write(s.Out, ".yaml")
 		}
@@ -228,31 +222,8 @@ everybody else's annotations are left out; names, labels and selectors are kept.
 		}
 		return s.say(fmt.Sprintf("%s: %d nodes, %d pods and %d PodGroups at %s\n",
 			file, len(taken.Nodes), len(taken.Pods), len(taken.PodGroups), taken.Time.UTC().Format(time.RFC3339)))
-	}
+	})
 	return cmd
-}
-
-// readConfiguration reads the scheduler's configuration from a file, if one is named.
-func (s *session) readConfiguration(file string) (string, error) {
-	if file == "" {
-		return "", nil
-	}
-	content, err := s.readFile(file)
-	if err != nil {
-		return "", err
-	}
-	text, err := snapshot.ReadConfiguration(content)
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", file, err)
-	}
-	return text, nil
-}
-
-// printUnread names what of the scheduler's view could not be read.
-func (s *session) printUnread(taken *snapshot.Snapshot) {
-	for _, unread := range taken.Unread {
-		s.printSkipped([]string{unread.What + " (" + unread.Why + ")"})
-	}
 }
 
 // planText returns a plan as text.

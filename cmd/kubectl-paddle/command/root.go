@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"regexp"
 	"slices"
 
@@ -55,15 +56,33 @@ func RunWith(ctx context.Context, simulate plan.Simulator, args []string, stream
 	s := &session{IOStreams: streams, files: clientcmd.NewDefaultClientConfigLoadingRules(), simulate: simulate}
 	root := s.root()
 	root.SetArgs(args)
-	err := root.ExecuteContext(ctx)
-	if err != nil && !errors.Is(err, errWaits) {
-		s.note("error: %v", err)
-	}
+	cmd, err := root.ExecuteContextC(ctx)
+	s.printError(err)
 	code := exitCode(err)
 	if code == exitUsage {
-		s.note("see kubectl paddle --help")
+		s.note("See '%s --help' for usage.", cmd.CommandPath())
 	}
 	return code
+}
+
+// printError prints each of several errors in the words of kubectl.
+func (s *session) printError(err error) {
+	several, joined := err.(interface{ Unwrap() []error }) //nolint:errorlint // what errors.Join has joined, and not within another error
+	var status apierrors.APIStatus
+	var unreachable *url.Error
+	switch {
+	case err == nil, errors.Is(err, errWaits):
+	case joined:
+		for _, one := range several.Unwrap() {
+			s.printError(one)
+		}
+	case errors.As(err, &status) && status.Status().Reason != "":
+		s.note("Error from server (%s): %v", status.Status().Reason, err)
+	case errors.As(err, &unreachable):
+		s.note("Unable to connect to the server: %v", unreachable.Err)
+	default:
+		s.note("error: %v", err)
+	}
 }
 
 func (s *session) root() *cobra.Command {
@@ -82,25 +101,21 @@ func (s *session) root() *cobra.Command {
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
 	root.SetErr(s.ErrOut)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage("%w", err) })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage("%v", err) })
 	root.PersistentFlags().StringVar(&s.files.ExplicitPath, "kubeconfig", "", "path to the kubeconfig file")
 	clientcmd.BindOverrideFlags(&s.flags, root.PersistentFlags(), kubectlFlags())
 	root.AddCommand(s.submit(), s.plan(), s.snapshot(), s.get(), s.describe(), s.why(), s.mapCommand(), s.logs(), s.scale(), s.suspend(), s.resume(),
 		s.delete(), s.migrateCheck(), s.version())
-	return root
-}
-
-// none takes no arguments, oneJob the name of a job, anyJob the name of a job or nothing, and someJobs one name or more.
-var none, oneJob, anyJob, someJobs = arguments(cobra.ExactArgs(0)), arguments(cobra.ExactArgs(1)), arguments(cobra.MaximumNArgs(1)), arguments(cobra.MinimumNArgs(1))
-
-// arguments makes errors about arguments wrong usage.
-func arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if err := check(cmd, args); err != nil {
-			return usage("%s: %w", cmd.CommandPath(), err)
+	for _, cmd := range root.Commands() {
+		check := cmd.Args
+		cmd.Args = func(cmd *cobra.Command, args []string) error {
+			if err := check(cmd, args); err != nil {
+				return usage("%v", err)
+			}
+			return nil
 		}
-		return nil
 	}
+	return root
 }
 
 // kubectlFlags returns kubectl's flags for the connection, with its shorthands.
@@ -123,65 +138,59 @@ func (s *session) namespace() (namespace string, enforced bool, err error) {
 	return namespace, enforced, nil
 }
 
-// connect returns the clients and the namespace.
-func (s *session) connect() (clients *cluster.Clients, namespace string, err error) {
-	if namespace, _, err = s.namespace(); err != nil {
-		return nil, "", err
+// connect returns clients for the namespace.
+func (s *session) connect() (*cluster.Clients, error) {
+	namespace, _, err := s.namespace()
+	if err != nil {
+		return nil, err
 	}
 	config, err := s.config().ClientConfig()
 	if err != nil {
-		return nil, "", fmt.Errorf("read the kubeconfig: %w", err)
+		return nil, fmt.Errorf("read the kubeconfig: %w", err)
 	}
 	config = rest.CopyConfig(config)
 	config.WarningHandler = rest.NewWarningWriter(s.ErrOut, rest.WarningWriterOptions{Deduplicate: true})
-	clients, err = cluster.Connect(config)
-	return clients, namespace, err
+	return cluster.Connect(config, namespace)
+}
+
+// connected returns what a command runs that needs the cluster.
+func (s *session) connected(run func(ctx context.Context, c *cluster.Clients, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		clients, err := s.connect()
+		if err != nil {
+			return err
+		}
+		return run(cmd.Context(), clients, args)
+	}
 }
 
 // Exit codes; the help and README.md list them.
 const (
-	exitFailed   = 1
+	exitFailed   = plan.Failed
 	exitUsage    = 2
-	exitNotFound = 3
-	exitRefused  = 4
+	exitNotFound = plan.NotFound
+	exitRefused  = plan.Refused
 	exitWaits    = 5
 )
 
-// codedError is an error that has an exit code of its own.
-type codedError struct {
-	code int
-	err  error
-}
+func usage(format string, args ...any) error { return plan.Errorf(exitUsage, format, args...) }
 
-func (e *codedError) Error() string { return e.err.Error() }
-func (e *codedError) Unwrap() error { return e.err }
-
-func usage(format string, args ...any) error {
-	return &codedError{exitUsage, fmt.Errorf(format, args...)}
-}
-
-func notFound(format string, args ...any) error {
-	return &codedError{exitNotFound, fmt.Errorf(format, args...)}
-}
-
-func refused(format string, args ...any) error {
-	return &codedError{exitRefused, fmt.Errorf(format, args...)}
-}
+func refused(format string, args ...any) error { return plan.Errorf(exitRefused, format, args...) }
 
 // errWaits ends plan where the job would wait. The plan says so, and nothing more is printed.
-var errWaits = &codedError{exitWaits, errors.New("the job would wait")}
+var errWaits = plan.Errorf(exitWaits, "the job would wait")
 
 // missingPermission is the API server's message to users without permission. Other refusals concern the object.
 var missingPermission = regexp.MustCompile(` cannot [a-z]+ resource "`)
 
 // exitCode returns the exit code of an error.
 func exitCode(err error) int {
-	var coded *codedError
+	var coded *plan.ExitError
 	switch {
 	case err == nil:
 		return 0
 	case errors.As(err, &coded):
-		return coded.code
+		return coded.Code
 	case apierrors.IsNotFound(err):
 		return exitNotFound
 	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsAlreadyExists(err),
@@ -197,27 +206,19 @@ func (s *session) jobNames(several bool) cobra.CompletionFunc {
 		if len(args) > 0 && !several {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		clients, namespace, err := s.connect()
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveError
-		}
-		jobs, err := cluster.List[v1.PaddleJobList](cmd.Context(), clients, namespace, metav1.ListOptions{})
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveError
-		}
 		var names []string
-		for i := range jobs.Items {
-			if job := &jobs.Items[i]; !slices.Contains(args, job.Name) {
-				names = append(names, job.Name+"\t"+string(job.Status.Phase))
+		err := s.connected(func(ctx context.Context, c *cluster.Clients, _ []string) error {
+			jobs, err := cluster.List[v1.PaddleJobList](ctx, c, c.Namespace, metav1.ListOptions{})
+			for i := range jobs.Items {
+				if job := &jobs.Items[i]; !slices.Contains(args, job.Name) {
+					names = append(names, job.Name+"\t"+string(job.Status.Phase))
+				}
 			}
+			return err
+		})(cmd, nil)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveError
 		}
 		return names, cobra.ShellCompDirectiveNoFileComp
-	}
-}
-
-// must is for what only a mistake in this package makes fail.
-func must(err error) {
-	if err != nil {
-		panic(err)
 	}
 }

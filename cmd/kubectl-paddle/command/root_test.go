@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/plan"
 )
 
 func TestExitCode(t *testing.T) {
@@ -26,7 +28,7 @@ func TestExitCode(t *testing.T) {
 		"taken":           {apierrors.NewAlreadyExists(jobs, "a"), exitRefused},
 		"not there":       {fmt.Errorf("get: %w", apierrors.NewNotFound(jobs, "a")), exitNotFound},
 		"one of several":  {errors.Join(nil, apierrors.NewNotFound(jobs, "a")), exitNotFound},
-		"no such pod":     {notFound("x"), exitNotFound},
+		"no such pod":     {plan.Errorf(plan.NotFound, "x"), exitNotFound},
 		"refused by us":   {refused("x"), exitRefused},
 		"a wrong command": {fmt.Errorf("run: %w", usage("x")), exitUsage},
 	} {

@@ -36,7 +36,7 @@ func (s *session) submit() *cobra.Command {
 Checked are names of fields, what the controller would refuse, and, without anything being created, what the
 cluster's own rules say. Warnings name what is changed or has no effect, and commands that are known to ignore their peers.`,
 		Example: "  kubectl paddle submit -f job.yaml\n  kubectl paddle submit -f - < job.yaml\n  kubectl paddle submit -f job.yaml --dry-run",
-		Args:    none,
+		Args:    cobra.NoArgs,
 	}
 	output := newPrint(cmd, "submitted")
 	cmd.Flags().StringSliceVarP(&files, "filename", "f", nil, "file of PaddleJobs, in YAML or JSON; - is the standard input")
@@ -48,9 +48,6 @@ cluster's own rules say. Warnings name what is changed or has no effect, and com
 			return usage("name a file: -f FILE, or -f - for the standard input")
 		case dryRun != "none" && dryRun != "server" && dryRun != "client":
 			return usage("--dry-run is %q: none, server or client", dryRun)
-		}
-		if err := output.check(false); err != nil {
-			return err
 		}
 		documents, err := s.read(files)
 		if err != nil {
@@ -90,7 +87,7 @@ func (s *session) read(files []string) (documents []document, err error) {
 		errs = append(errs, err)
 	}
 	if err := errors.Join(errs...); err != nil {
-		return nil, refused("nothing was submitted:\n%w", err)
+		return nil, refused("nothing was submitted:\n%v", err)
 	}
 	return documents, nil
 }
@@ -161,7 +158,7 @@ func (s *session) send(ctx context.Context, documents []document, dryRun string)
 		}
 		return jobs, s.check(documents, func(*v1.PaddleJob) builder.PodGroupOverrides { return builder.PodGroupOverrides{} })
 	}
-	clients, _, err := s.connect()
+	clients, err := s.connect()
 	if err != nil {
 		return nil, err
 	}
@@ -256,7 +253,7 @@ func (s *session) check(documents []document, requested func(*v1.PaddleJob) buil
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
-		return refused("nothing was submitted:\n%w", err)
+		return refused("nothing was submitted:\n%v", err)
 	}
 	return nil
 }

@@ -214,7 +214,7 @@ func TestWithFewPermissions(t *testing.T) {
 	out, errOut, code := s.run(t, "get")
 	require.Zero(t, code)
 	require.Empty(t, errOut)
-	require.Contains(t, out, "huge     Pending   InsufficientResources")
+	require.Contains(t, out, "0/9      InsufficientResources")
 	for _, command := range []string{"describe", "why"} {
 		_, errOut, code = s.run(t, command, "huge")
 		require.Zero(t, code)

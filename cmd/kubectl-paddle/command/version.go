@@ -20,19 +20,19 @@ type versions struct {
 }
 
 func (s *session) version() *cobra.Command {
-	cmd := &cobra.Command{Use: "version", Short: "Print the versions of kubectl paddle, the controller and the scheduler", Args: none}
+	cmd := &cobra.Command{Use: "version", Short: "Print the versions of kubectl paddle, the controller and the scheduler", Args: cobra.NoArgs}
 	output := dataFlag(cmd)
 	client := cmd.Flags().Bool("client", false, "print the version of kubectl paddle only")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		v := versions{Client: plan.Version()}
 		if !*client {
-			clients, _, err := s.connect()
+			clients, err := s.connect()
 			if err != nil {
 				return err
 			}
 			switch v.Components, err = clients.Components(cmd.Context()); {
 			case apierrors.IsForbidden(err):
-				s.printSkipped([]string{"controller and scheduler (you have no permission to read the Deployments of all namespaces)"})
+				s.note("Skipped: controller and scheduler (you have no permission to read the Deployments of all namespaces).")
 			case err != nil:
 				return err
 			case len(v.Components) == 0:

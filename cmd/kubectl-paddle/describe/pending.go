@@ -18,6 +18,7 @@ import (
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/lifecycle"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
@@ -55,6 +56,9 @@ func (d *Description) pending(o *Objects) {
 		return
 	}
 	d.unplaced(o)
+	if least, _ := builder.Bounds(job); d.Missing != nil && len(d.Missing.Roles) > 0 && builder.Elastic(job) && least < job.Spec.Worker.Replicas {
+		d.say(AboutSpec, fmt.Sprintf("it starts once %d of its %d workers have nodes (spec.elasticPolicy.minReplicas)", least, job.Spec.Worker.Replicas))
+	}
 	d.queue(o)
 	if d.Reason == string(report.WaitingForPods) {
 		d.warnings(o, "Job")
@@ -73,26 +77,21 @@ func (o *Objects) waitsSince() time.Time {
 // unplaced adds why a gang has no nodes and what helps: by the plugin's report, or else by the controller's condition.
 func (d *Description) unplaced(o *Objects) {
 	c, r := o.condition(v1.ConditionScheduled), o.report(corev1.ConditionFalse)
-	switch {
-	case r != nil:
-		d.Missing, d.Suggestions = r.Missing, r.Suggestions
-		d.because(string(r.Reason), r.Sentence(), r.Details()...)
-	case c != nil && c.Message == "":
-		d.Reason = c.Reason
-		d.say(AboutReason, quiet[c.Reason])
-	case c != nil:
-		d.because(c.Reason, c.Message)
+	if r == nil && c != nil {
+		r = &report.Report{Reason: report.Reason(c.Reason), Message: c.Message}
 	}
-	for _, suggestion := range d.Suggestions {
-		d.say(AboutHelp, suggestion.Text)
+	if r == nil {
+		return
 	}
-	d.say(AboutHelp, report.Help(report.Reason(d.Reason)))
-}
-
-// because adds the sentence of a reason.
-func (d *Description) because(reason, sentence string, details ...string) {
-	d.Reason = reason
-	d.say(AboutReason, sentence+" ("+reason+")", details...)
+	d.Reason, d.Missing, d.Suggestions = string(r.Reason), r.Missing, r.Suggestions
+	text := quiet[d.Reason]
+	if r.Message != "" {
+		text = r.Message + " (" + d.Reason + ")"
+	}
+	d.say(AboutReason, text, r.Details()...)
+	for _, help := range r.Help() {
+		d.say(AboutHelp, help)
+	}
 }
 
 // quiet are the sentences of reasons that the controller gives without a message.

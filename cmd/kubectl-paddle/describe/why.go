@@ -249,8 +249,12 @@ func (o *Objects) ended() string {
 	return text
 }
 
-// spec adds what the controller reports about the spec.
+// spec adds what the controller reports about the spec, and when a job that has ended is deleted.
 func (d *Description) spec(o *Objects) {
+	if run, end := o.Job.Spec.RunPolicy, o.Job.Status.CompletionTime; end != nil && run != nil && run.TTLSecondsAfterFinished != nil {
+		left := time.Duration(*run.TTLSecondsAfterFinished)*time.Second - o.Now.Sub(end.Time)
+		d.say(AboutSpec, "it is deleted in "+duration.HumanDuration(max(left, 0))+" (spec.runPolicy.ttlSecondsAfterFinished)")
+	}
 	if seen := o.Job.Status.ObservedGeneration; seen > 0 && seen < o.Job.Generation {
 		d.say(AboutSpec, "the controller has not processed the last change of the spec yet")
 	}

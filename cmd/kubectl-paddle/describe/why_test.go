@@ -136,6 +136,14 @@ func podsRefused(o *describe.Objects) {
 	})
 }
 
+func elastic(o *describe.Objects) {
+	o.Job.Spec.ElasticPolicy = &v1.ElasticPolicy{MinReplicas: ptr.To[int32](2), MaxReplicas: ptr.To[int32](8)}
+}
+
+func kept(o *describe.Objects) {
+	o.Job.Spec.RunPolicy = &v1.RunPolicy{TTLSecondsAfterFinished: ptr.To[int32](3600)}
+}
+
 func began(o *describe.Objects) { o.Job.Status.StartTime = ptr.To(ago(time.Minute)) }
 
 const refusedWords = `Volcano has made 0 of 2 pods, and the API server refuses the rest: pods "resnet-worker-0" is forbidden: violates PodSecurity`
@@ -175,6 +183,27 @@ func TestWhy(t *testing.T) {
 			"It fits with 13 workers.", "It fits with 1 GPU more in the cluster.",
 			"Wait for other jobs to end, or request less.",
 			`Its queue "research" is open.`,
+		}},
+		"a taint": {with(job(v1.Pending), reports("False", report.Report{
+			Reason: report.UntoleratedTaint, Message: "2 of 2 workers have no node: the taint a=b:NoSchedule is on 8 of 8 nodes, and the pods do not tolerate it",
+			Suggestions: []report.Suggestion{report.Suggest(report.AddToleration, "a=b:NoSchedule"), report.Suggest(report.RemoveTaint, "a=b:NoSchedule")},
+		})), []string{
+			"resnet has been Pending for 60m: its pods have no nodes yet.",
+			"2 of 2 workers have no node: the taint a=b:NoSchedule is on 8 of 8 nodes, and the pods do not tolerate it (UntoleratedTaint).",
+			"Tolerate the taint a=b:NoSchedule in the pod template, or ask an administrator to remove the taint a=b:NoSchedule from nodes.",
+		}},
+		"elastic, and too large for a moment": {with(job(v1.Pending), elastic, kept, reports("False", full)), []string{
+			"resnet has been Pending for 60m: its pods have no nodes yet.",
+			"3 of 16 workers do not fit: the cluster has capacity for 15 of the 16 GPUs that the workers need (InsufficientResources).",
+			"It fits with 13 workers.", "It fits with 1 GPU more in the cluster.", "Wait for other jobs to end, or request less.",
+			"It starts once 2 of its 4 workers have nodes (spec.elasticPolicy.minReplicas).",
+		}},
+		"elastic, and its queue is closed": {with(job(v1.Pending, isNot(v1.ConditionScheduled, "QueueClosed", "queue q is closed")), elastic, kept), []string{
+			"resnet has been Pending for 60m: its pods have no nodes yet.", "Queue q is closed (QueueClosed).",
+			"Have the queue opened, or use another queue (spec.schedulingPolicy.queue).",
+		}},
+		"completed, and deleted later": {with(job(v1.Completed), elastic, kept, func(o *describe.Objects) { o.Job.Status.CompletionTime = ptr.To(ago(10 * time.Minute)) }), []string{
+			"resnet has completed 10m ago: every worker has succeeded.", "It is deleted in 50m (spec.runPolicy.ttlSecondsAfterFinished).",
 		}},
 		"an object that does not exist": {with(job(v1.Pending), reports("False", report.Report{
 			Reason: report.PersistentVolumeClaimNotFound, Message: "2 of 2 workers have no node: PersistentVolumeClaim data does not exist",

@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -117,12 +116,24 @@ type Question struct {
 	Without []string
 }
 
-// ErrNotFound is the error of questions about what a snapshot does not have, and ErrPlaced that about a job that has its nodes.
-var (
-	ErrNotFound = errors.New("not found")
-	ErrPlaced   = errors.New("it has its nodes already")
+// ExitError is an error with the exit code of kubectl paddle. The simulator sends it to kubectl paddle.
+type ExitError struct {
+	Code    int
+	Message string
+}
 
-	kinds = []error{ErrNotFound, ErrPlaced}
+func (e *ExitError) Error() string { return e.Message }
+
+// Errorf returns an ExitError.
+func Errorf(code int, format string, args ...any) error {
+	return &ExitError{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// Exit codes of answers.
+const (
+	Failed   = 1
+	NotFound = 3 // the snapshot does not have it
+	Refused  = 4 // the job has its nodes
 )
 
 // Network is what the scheduler reads the tiers of the network from.
@@ -164,37 +175,11 @@ type Request struct {
 // Response is the answer to a Request.
 type Response struct {
 	// Error is why there is no answer.
-	Error *ResponseError
+	Error *ExitError
 	Plan  *Plan
 	// Ideal is nil if the job would not fit on the empty cluster.
 	Ideal *report.Placement
 	Tiers *Tiers
-}
-
-// ResponseError is an error on its way from one program to another.
-type ResponseError struct{ Message, Kind string }
-
-func (f *ResponseError) Error() string { return f.Message }
-
-// Unwrap returns the error of the kind.
-func (f *ResponseError) Unwrap() error {
-	for _, err := range kinds {
-		if err.Error() == f.Kind {
-			return err
-		}
-	}
-	return nil
-}
-
-// NewResponseError returns an error with the message and the kind of an error.
-func NewResponseError(err error) *ResponseError {
-	f := &ResponseError{Message: err.Error()}
-	for _, kind := range kinds {
-		if errors.Is(err, kind) {
-			f.Kind = kind.Error()
-		}
-	}
-	return f
 }
 
 // Requested returns what the PodGroup that the user made under the name of a job requests for it, if it is one of these.
@@ -207,7 +192,7 @@ func Requested(job *v1.PaddleJob, groups ...*vcscheduling.PodGroup) builder.PodG
 	return builder.PodGroupOverrides{}
 }
 
-// Simulator answers requests. Errors may wrap ErrNotFound and ErrPlaced.
+// Simulator answers requests.
 type Simulator func(ctx context.Context, request *Request) (*Response, error)
 
 // Program is the name of the program that has the scheduler in it.

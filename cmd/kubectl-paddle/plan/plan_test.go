@@ -3,8 +3,6 @@
 package plan
 
 import (
-	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -46,16 +44,7 @@ func TestRunProgram(t *testing.T) {
 		return err
 	}
 	require.NoError(t, answers(`grep -q '"Version":"' && echo '{}'`))
-	require.ErrorIs(t, answers(`cat > /dev/null; echo '{"Error":{"Message":"x","Kind":"not found"}}'`), ErrNotFound)
+	require.Equal(t, Errorf(NotFound, "x"), answers(`cat > /dev/null; echo '{"Error":{"Message":"x","Code":3}}'`))
 	require.ErrorContains(t, answers("cat > /dev/null; exit 3"), "exit status 3")
 	require.ErrorContains(t, answers("cat > /dev/null; echo nothing"), "read the answer of")
-}
-
-func TestNewResponseError(t *testing.T) {
-	for _, kind := range []error{ErrNotFound, ErrPlaced} {
-		f := NewResponseError(fmt.Errorf("plan a: %w", kind))
-		require.EqualError(t, f, "plan a: "+kind.Error())
-		require.ErrorIs(t, f, kind)
-	}
-	require.NoError(t, errors.Unwrap(NewResponseError(errors.New("other"))))
 }

@@ -43,7 +43,8 @@ func Serve(in io.Reader, out io.Writer) error {
 		response, err = Simulate(context.Background(), request)
 	}
 	if err != nil {
-		response = &plan.Response{Error: plan.NewResponseError(err)}
+		response = &plan.Response{Error: &plan.ExitError{Code: plan.Failed, Message: err.Error()}}
+		errors.As(err, &response.Error)
 	}
 	return json.NewEncoder(out).Encode(response)
 }
@@ -123,7 +124,7 @@ func (c *cluster) selectPending(namespace, name string) error {
 			continue
 		}
 		if group.Status.Phase == vcscheduling.PodGroupRunning {
-			return fmt.Errorf("plan %s: %w", name, plan.ErrPlaced)
+			return plan.Errorf(plan.Refused, "plan %s: it has its nodes already: see kubectl paddle describe %[1]s", name)
 		}
 		group = group.DeepCopy()
 		group.Status.Conditions = nil // they are of the time before
@@ -131,7 +132,7 @@ func (c *cluster) selectPending(namespace, name string) error {
 		c.wanted = group
 		return nil
 	}
-	return fmt.Errorf("plan %s: %w: it has no pending PodGroup in namespace %s; a job that is not submitted is planned by -f FILE", name, plan.ErrNotFound, namespace)
+	return plan.Errorf(plan.NotFound, "plan %s: not found: it has no pending PodGroup in namespace %s; a job that is not submitted is planned by -f FILE", name, namespace)
 }
 
 // Ideal returns where a job that has its nodes would run on an empty cluster. The snapshot's one PodGroup is the

@@ -215,7 +215,7 @@ func complete(containers []corev1.Container) {
 func (c *cluster) without(names []string) error {
 	for _, name := range names {
 		if !slices.ContainsFunc(c.Nodes, func(n *corev1.Node) bool { return n.Name == name }) {
-			return fmt.Errorf("plan without node %s: %w: the cluster has no node of that name", name, plan.ErrNotFound)
+			return plan.Errorf(plan.NotFound, "plan without node %s: not found: the cluster has no node of that name", name)
 		}
 		c.Nodes = slices.DeleteFunc(c.Nodes, func(n *corev1.Node) bool { return n.Name == name })
 		c.Pods = slices.DeleteFunc(c.Pods, func(p *corev1.Pod) bool {
@@ -238,7 +238,7 @@ func (c *cluster) add(count int, like string) error {
 	if at := slices.IndexFunc(c.Nodes, func(n *corev1.Node) bool { return n.Name == like }); at >= 0 {
 		model = c.Nodes[at]
 	} else if like != "" || model == nil {
-		return fmt.Errorf("plan with %d more nodes: %w: the cluster has no node %s to copy", count, plan.ErrNotFound, like)
+		return plan.Errorf(plan.NotFound, "plan with %d more nodes: not found: the cluster has no node %s to copy", count, like)
 	}
 	for i := range count {
 		added := model.DeepCopy()

@@ -201,7 +201,14 @@ func TestPendingJobsComeFirst(t *testing.T) {
 	require.Empty(t, p.First)
 	require.Equal(t, []string{"worker b1/r2: n3 x2", "worker b1/r2: n4 x2"}, places(p))
 	_, err := Answer(&plan.Question{Snapshot: s, Namespace: "team", Name: "none"})
-	require.ErrorIs(t, err, plan.ErrNotFound)
+	require.Equal(t, plan.NotFound, codeOf(t, err))
+}
+
+func codeOf(t *testing.T, err error) int {
+	t.Helper()
+	var coded *plan.ExitError
+	require.ErrorAs(t, err, &coded)
+	return coded.Code
 }
 
 func TestMoreAndFewerNodes(t *testing.T) {
@@ -219,7 +226,7 @@ func TestMoreAndFewerNodes(t *testing.T) {
 	for _, q := range []*plan.Question{{Without: []string{"n9"}}, {AddNodes: 1, Like: "n9"}} {
 		q.Snapshot, q.Job = s, big
 		_, err := Answer(q)
-		require.ErrorIs(t, err, plan.ErrNotFound)
+		require.Equal(t, plan.NotFound, codeOf(t, err))
 	}
 }
 
@@ -259,7 +266,7 @@ func TestNotesAndMissingObjects(t *testing.T) {
 		"volumes are ignored: a claim may restrict the job to some nodes",
 	}, p.Notes)
 	_, err := Answer(&plan.Question{Snapshot: s, Namespace: "team", Name: "j"})
-	require.ErrorIs(t, err, plan.ErrPlaced)
+	require.Equal(t, plan.Refused, codeOf(t, err))
 }
 
 // What one program asks arrives in the other one.
@@ -282,8 +289,7 @@ func TestServe(t *testing.T) {
 	require.Equal(t, direct.Traffic, response.Plan.Traffic)
 
 	response = ask(&plan.Request{Version: plan.Version(), Question: &plan.Question{Snapshot: cluster6(), Namespace: "team", Name: "none"}})
-	require.ErrorIs(t, response.Error, plan.ErrNotFound)
-	require.NotErrorIs(t, response.Error, plan.ErrPlaced)
+	require.Equal(t, plan.NotFound, codeOf(t, response.Error))
 	response = ask(&plan.Request{Version: "v9", Question: question})
 	require.ErrorContains(t, response.Error, "kubectl-paddle is of version v9 and paddle-simulator of "+plan.Version()+": install both from one build")
 	require.ErrorContains(t, ask(&plan.Request{Version: plan.Version()}).Error, "the request is empty")

@@ -72,6 +72,8 @@ type Unread struct {
 	Why  string `json:"why"`
 }
 
+func (u Unread) String() string { return u.What + " (" + u.Why + ")" }
+
 // New returns a snapshot of what was read: the fields that the scheduler reads, in the order of names.
 func New(read *Snapshot) *Snapshot {
 	return &Snapshot{
@@ -171,8 +173,7 @@ func Read(text []byte) (*Snapshot, error) {
 	return s, nil
 }
 
-// ReadConfiguration reads the text of volcano-scheduler.conf from a file that is one, or from a manifest with the ConfigMap
-// that holds it.
+// ReadConfiguration reads volcano-scheduler.conf from a file that is one, or from a manifest with the ConfigMap that holds it.
 func ReadConfiguration(file []byte) (string, error) {
 	texts, err := config.Find(file)
 	if err != nil {

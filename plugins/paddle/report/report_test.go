@@ -20,8 +20,31 @@ func TestHelp_OfEachReason(t *testing.T) {
 	require.Greater(t, len(found), 35)
 	for _, match := range found {
 		if reason := Reason(match[1]); reason != Placed && reason != InvalidAnnotation {
-			require.NotEmpty(t, Help(reason), reason)
+			require.Len(t, (&Report{Reason: reason}).Help(), 1, reason)
 		}
+	}
+}
+
+// Each change is suggested once: by itself, or in the reason's help.
+func TestHelp_HasEachChangeOnce(t *testing.T) {
+	for name, test := range map[string]struct {
+		reason      Reason
+		suggestions []Suggestion
+		want        []string
+	}{
+		"a taint":           {UntoleratedTaint, []Suggestion{Suggest(AddToleration, "a=b:NoSchedule"), Suggest(RemoveTaint, "a=b:NoSchedule")}, []string{"tolerate the taint a=b:NoSchedule in the pod template, or ask an administrator to remove the taint a=b:NoSchedule from nodes"}},
+		"an unknown taint":  {UntoleratedTaint, nil, []string{"add the toleration to the pod template, or ask an administrator to remove the taint"}},
+		"a port":            {HostPortConflict, []Suggestion{Suggest(ChangeHostPort, "8080")}, []string{"use another host port than 8080, or wait until it is free"}},
+		"an overused queue": {QueueOverused, []Suggestion{Suggest(UseAnotherQueue, "q")}, []string{"wait for other jobs to end, use another queue than q, or have the queue's weight or deserved resources raised"}},
+		"a full queue":      {QueueCapacity, []Suggestion{Suggest(RaiseQueueCapability, "q"), Suggest(LowerRequest, "6 of a/gpu")}, []string{"wait for other jobs of the queue to end, request no more than 6 of a/gpu, use another queue, or raise the capability of queue q"}},
+		"two gates":         {SchedulingGated, []Suggestion{Suggest(RemoveSchedulingGate, "a"), Suggest(RemoveSchedulingGate, "b")}, []string{"remove the scheduling gate a from the pods and remove the scheduling gate b from the pods, or wait until whoever added them does"}},
+		"another tier fits": {TopologyConstraint, []Suggestion{SuggestTier("block", false)}, []string{"it fits with tier block", "wait for other jobs to end"}},
+		"no tier fits":      {TopologyConstraint, nil, []string{"wait for other jobs to end, or allow a wider spec.schedulingPolicy.networkTopology"}},
+		"fewer workers fit": {InsufficientResources, []Suggestion{SuggestFewer("worker", 2)}, []string{"it fits with 2 workers", "wait for other jobs to end, or request less"}},
+		"an object":         {PersistentVolumeClaimNotFound, []Suggestion{Suggest(CreateObject, "PersistentVolumeClaim a")}, []string{"create PersistentVolumeClaim a", "if the name is wrong, correct claimName in the volumes of the pod template"}},
+		"another's reason":  {"x", nil, nil},
+	} {
+		require.Equal(t, test.want, (&Report{Reason: test.reason, Suggestions: test.suggestions}).Help(), name)
 	}
 }
 

@@ -4,6 +4,7 @@ package report
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -47,6 +48,40 @@ type Suggestion struct {
 // fits reports whether the planner found the gang to fit with such a change.
 func (k Kind) fits() bool {
 	return k == AllowTier || k == AllowColocationPreferred || k == FewerReplicas || k == FreeResources
+}
+
+var placeholder = regexp.MustCompile(`\{(\w+):([^}]*)\}`)
+
+// Help returns what a user can do, nearest first, each change once: the suggestions, as far as the reason's help does not have them in it,
+// and that. It is empty where nothing is known.
+func (r *Report) Help() (all []string) {
+	inHelp := map[Kind]bool{}
+	help := placeholder.ReplaceAllStringFunc(texts[r.Reason].help, func(match string) string {
+		found := placeholder.FindStringSubmatch(match)
+		kind, words := Kind(found[1]), []string{}
+		for _, s := range r.Suggestions {
+			if s.Kind == kind {
+				words = append(words, s.Text)
+			}
+		}
+		switch {
+		case len(words) == 0:
+			return found[2]
+		case kind.fits():
+			return ""
+		}
+		inHelp[kind] = true
+		return List(words)
+	})
+	for _, s := range r.Suggestions {
+		if !inHelp[s.Kind] {
+			all = append(all, s.Text)
+		}
+	}
+	if help != "" {
+		all = append(all, help)
+	}
+	return all
 }
 
 // Suggest returns a suggestion with the text of its kind.
@@ -96,7 +131,7 @@ var suggestions = map[Kind]string{
 	AddToleration:            "tolerate the taint %s in the pod template",
 	RemoveTaint:              "remove the taint %s from nodes",
 	Uncordon:                 "uncordon nodes (kubectl uncordon %s)",
-	ChangeNodeSelector:       "label more nodes with %s, or select others",
+	ChangeNodeSelector:       "label more nodes with %s",
 	ChangeHostPort:           "use another host port than %s, or wait until it is free",
 	OpenQueue:                "open the queue %s",
 	UseAnotherQueue:          "use another queue than %s",
