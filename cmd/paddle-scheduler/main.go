@@ -9,11 +9,13 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"time"
 
 	"github.com/spf13/pflag"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	"k8s.io/client-go/kubernetes"
 	_ "k8s.io/client-go/plugin/pkg/client/auth"
 	cliflag "k8s.io/component-base/cli/flag"
 	componentbaseoptions "k8s.io/component-base/config/options"
@@ -21,6 +23,7 @@ import (
 	"volcano.sh/volcano/cmd/scheduler/app"
 	"volcano.sh/volcano/cmd/scheduler/app/options"
 	_ "volcano.sh/volcano/pkg/scheduler/actions"
+	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/cache"
 	"volcano.sh/volcano/pkg/scheduler/framework"
 	_ "volcano.sh/volcano/pkg/scheduler/plugins"
@@ -29,6 +32,7 @@ import (
 	"volcano.sh/volcano/pkg/version"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/config/lint"
 )
 
 func main() {
@@ -75,4 +79,51 @@ func run(opts *options.ServerOption) error {
 		}
 	}
 	return app.Run(opts)
+}
+
+// check prints what is wrong with the configuration in a file, and gives the exit code: 1 if there is any error, or the
+// file cannot be read. Plugins in pluginsDir, "" for none, are known as well.
+func check(file, pluginsDir string, out, errs io.Writer) int {
+	result, err := lintFile(file, pluginsDir)
+	if err == nil {
+		err = result.Print(out, file)
+	}
+	if err != nil {
+		fmt.Fprintln(errs, "error:", err) //nolint:errcheck // the exit code reports it too
+		return 1
+	}
+	return min(len(result.Errors), 1)
+}
+
+func lintFile(file, pluginsDir string) (lint.Result, error) {
+	if pluginsDir != "" {
+		if err := framework.LoadCustomPlugins(pluginsDir); err != nil {
+			return lint.Result{}, fmt.Errorf("load the plugins of --plugins-dir: %w", err)
+		}
+	}
+	text, err := os.ReadFile(file) //nolint:gosec // reading the file that the user names is what this is for
+	if err != nil {
+		return lint.Result{}, fmt.Errorf("read the configuration: %w", err)
+	}
+	return lint.Check(text), nil
+}
+
+// defaultBindings is the number of bindings that are sent at a time. More do not make an API server faster.
+const defaultBindings = 64
+
+// binder binds pods as Volcano does, but limits the number of requests at a time. Volcano sends all at once. A planned gang may
+// have a thousand pods, and an API server answers most of so many requests after seconds or with "too many requests", and those
+// of other clients as well.
+type binder struct{ places chan struct{} }
+
+var _ cache.Binder = &binder{}
+
+// newBinder returns a binder for cache.RegisterBindMethod, which is called before the scheduler is made.
+func newBinder(atOnce int) cache.Binder { return &binder{places: make(chan struct{}, atOnce)} }
+
+// Bind implements cache.Binder.
+func (b *binder) Bind(client kubernetes.Interface, tasks []*api.TaskInfo) map[api.TaskID]string {
+	b.places <- struct{}{}
+	defer func() { <-b.places }()
+	return cache.NewDefaultBinder(client, nil).Bind(client, tasks)
 }
