@@ -163,7 +163,7 @@ func requireTraffic(t *testing.T, admin user, p plan.Plan) {
 	require.Zero(t, code, errOut)
 	require.Contains(t, out, "A step sends:")
 	require.NotContains(t, out, "On an empty cluster:")
-	require.Contains(t, errOut, "Skipped: what a step would send on an empty cluster (you have no permission to read nodes).")
+	require.Contains(t, errOut, "Skipped: what a step would send on an empty cluster: nodes (you have no permission to read them).")
 }
 
 func TestWhatAPlanNeeds(t *testing.T) {

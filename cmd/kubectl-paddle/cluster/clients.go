@@ -18,9 +18,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
-	"k8s.io/apimachinery/pkg/types"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
-	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/gentype"
 	"k8s.io/client-go/rest"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
@@ -35,8 +34,8 @@ var Scheme = runtime.NewScheme()
 // options encodes the options of requests.
 var options = runtime.NewParameterCodec(Scheme)
 
-// manager is the name under which the API server records what is written.
-const manager = "kubectl-paddle"
+// Manager is the name under which the API server records what is written.
+const Manager = "kubectl-paddle"
 
 func init() {
 	var errs []error
@@ -106,37 +105,20 @@ func Get[T any, P object[T]](ctx context.Context, c *Clients, namespace, name st
 	return found, err
 }
 
-// Create creates a job. The API server refuses unknown fields.
-func (c *Clients) Create(ctx context.Context, job *v1.PaddleJob, dryRun ...string) (*v1.PaddleJob, error) {
-	created := &v1.PaddleJob{}
-	client, resource := c.of(job)
-	err := client.Post().Namespace(job.Namespace).Resource(resource).Body(job).VersionedParams(&metav1.CreateOptions{
-		DryRun: dryRun, FieldValidation: metav1.FieldValidationStrict, FieldManager: manager,
-	}, options).Do(ctx).Into(created)
-	return created, err
+// Jobs returns the client for the PaddleJobs of a namespace, or of all if it is empty.
+func (c *Clients) Jobs(namespace string) *gentype.ClientWithList[*v1.PaddleJob, *v1.PaddleJobList] {
+	return gentype.NewClientWithList("paddlejobs", c.groups[v1.SchemeGroupVersion], options, namespace,
+		func() *v1.PaddleJob { return &v1.PaddleJob{} }, func() *v1.PaddleJobList { return &v1.PaddleJobList{} })
 }
 
-// Patch changes a job of the namespace by a merge patch.
-func (c *Clients) Patch(ctx context.Context, name string, patch []byte) (*v1.PaddleJob, error) {
-	patched := &v1.PaddleJob{}
-	client, resource := c.of(patched)
-	err := client.Patch(types.MergePatchType).Namespace(c.Namespace).Resource(resource).Name(name).Body(patch).
-		VersionedParams(&metav1.PatchOptions{FieldManager: manager}, options).Do(ctx).Into(patched)
-	return patched, err
+// Create creates a job. The API server refuses unknown fields.
+func (c *Clients) Create(ctx context.Context, job *v1.PaddleJob, dryRun ...string) (*v1.PaddleJob, error) {
+	return c.Jobs(job.Namespace).Create(ctx, job, metav1.CreateOptions{DryRun: dryRun, FieldValidation: metav1.FieldValidationStrict, FieldManager: Manager})
 }
 
 // Delete deletes a job, but no other one of its name.
 func (c *Clients) Delete(ctx context.Context, job *v1.PaddleJob) error {
-	client, resource := c.of(job)
-	return client.Delete().Namespace(job.Namespace).Resource(resource).Name(job.Name).
-		Body(&metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(job.UID))}).Do(ctx).Error()
-}
-
-// Watch watches the jobs of the namespace, or of all if it is empty.
-func (c *Clients) Watch(ctx context.Context, which metav1.ListOptions) (watch.Interface, error) {
-	which.Watch = true
-	client, resource := c.of(&v1.PaddleJob{})
-	return client.Get().NamespaceIfScoped(c.Namespace, c.Namespace != "").Resource(resource).VersionedParams(&which, options).Watch(ctx)
+	return c.Jobs(job.Namespace).Delete(ctx, job.Name, metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(job.UID))})
 }
 
 // raw gets what is at a path of the API server.

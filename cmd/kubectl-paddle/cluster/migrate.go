@@ -3,8 +3,8 @@
 package cluster
 
 import (
+	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -13,7 +13,7 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
@@ -53,18 +53,7 @@ func (c *Clients) api(ctx context.Context) (known, current bool, err error) {
 	if err != nil {
 		return false, false, fmt.Errorf("read the CRD of PaddleJobs: %w", err)
 	}
-	var crd unstructured.Unstructured
-	if err := json.Unmarshal(data, &crd.Object); err != nil {
-		return false, false, fmt.Errorf("read the CRD of PaddleJobs: %w", err)
-	}
-	versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
-	for _, version := range versions {
-		content, _ := version.(map[string]any)
-		if _, ours, _ := unstructured.NestedFieldNoCopy(content, "schema", "openAPIV3Schema", "properties", "spec", "properties", "runPolicy"); ours {
-			return true, true, nil
-		}
-	}
-	return true, false, nil
+	return true, bytes.Contains(data, []byte(`"runPolicy":`)), nil // a field that paddle-operator's does not have
 }
 
 // Views returns the jobs of the namespace, or of all if it is empty, as the controller would first see them.
@@ -83,35 +72,33 @@ func (c *Clients) Views(ctx context.Context) ([]*observed.State, error) {
 		return nil, err
 	}
 	views := make([]*observed.State, 0, len(jobs.Items))
-	byUID := map[string]*observed.State{}
+	byUID := map[types.UID]*observed.State{}
 	for i := range jobs.Items {
 		v := &observed.State{Now: time.Now(), Job: &jobs.Items[i], Queue: queue, Priority: priority}
 		views = append(views, v)
-		byUID[string(v.Job.UID)] = v
+		byUID[v.Job.UID] = v
 	}
 	of := func(object metav1.Object) *observed.State {
-		if owner := metav1.GetControllerOf(object); owner != nil {
-			return byUID[string(owner.UID)]
+		if owner := metav1.GetControllerOf(object); owner != nil && byUID[owner.UID] != nil {
+			return byUID[owner.UID]
 		}
-		return nil
+		return &observed.State{} // of no job
 	}
 	pods, err := List[corev1.PodList](ctx, c, c.Namespace, all)
 	if err != nil {
 		return nil, fmt.Errorf("list pods: %w", err)
 	}
 	for i := range pods.Items {
-		if v := of(&pods.Items[i]); v != nil {
-			v.Operator.Pods = append(v.Operator.Pods, &pods.Items[i])
-		}
+		v := of(&pods.Items[i])
+		v.Operator.Pods = append(v.Operator.Pods, &pods.Items[i])
 	}
 	services, err := List[corev1.ServiceList](ctx, c, c.Namespace, all)
 	if err != nil {
 		return nil, fmt.Errorf("list Services: %w", err)
 	}
 	for i := range services.Items {
-		if v := of(&services.Items[i]); v != nil {
-			v.Operator.Services = append(v.Operator.Services, &services.Items[i])
-		}
+		v := of(&services.Items[i])
+		v.Operator.Services = append(v.Operator.Services, &services.Items[i])
 	}
 	for _, v := range views {
 		if err := c.complete(ctx, v); err != nil {
@@ -170,12 +157,12 @@ func (c *Clients) priorities(ctx context.Context) (func(string) (int32, bool), e
 	if err != nil {
 		return nil, fmt.Errorf("list PriorityClasses: %w", err)
 	}
-	values := map[string]int32{}
-	for i := range classes.Items {
-		values[classes.Items[i].Name] = classes.Items[i].Value
-	}
 	return func(name string) (int32, bool) {
-		value, ok := values[name]
-		return value, ok
+		for i := range classes.Items {
+			if classes.Items[i].Name == name {
+				return classes.Items[i].Value, true
+			}
+		}
+		return 0, false
 	}, nil
 }

@@ -7,9 +7,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
+	"strings"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -23,10 +26,13 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/describe"
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/drawing"
+	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/migrate"
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/plan"
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/snapshot"
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/config"
 )
 
 // Load reads a job and what belongs to it. It fails without the job; o.Unread names what else the user may not read.
@@ -123,9 +129,8 @@ func (c *Clients) Queues(ctx context.Context) (q *describe.Queues, unread []stri
 	return q, unread, r.err
 }
 
-// LoadMap reads the nodes, their topology and what is on them. It fails without the nodes. Of other objects, those that the
-// user may not read in all namespaces are read in the user's own, and the rest is skipped. labels are the node labels that
-// the user asks for, or none.
+// LoadMap reads the nodes, their topology and what is on them. It fails without the nodes. Other objects that the user may not read in
+// all namespaces are read in the user's own, or skipped. labels are the node labels that the user asks for, or none.
 func (c *Clients) LoadMap(ctx context.Context, labels []string) (*drawing.Objects, error) {
 	nodes, err := List[corev1.NodeList](ctx, c, "", metav1.ListOptions{})
 	if err != nil {
@@ -134,24 +139,19 @@ func (c *Clients) LoadMap(ctx context.Context, labels []string) (*drawing.Object
 	o := &drawing.Objects{At: time.Now(), Network: plan.Network{Nodes: itemsOf[corev1.Node](nodes), Labels: labels}}
 	r := collectUnreadable(&o.Unread)
 	if len(labels) == 0 {
-		c.loadNetwork(ctx, r, o)
+		hypers, err := List[topologyv1alpha1.HyperNodeList](ctx, c, "", metav1.ListOptions{})
+		if r.read("HyperNodes", err) {
+			o.Network.HyperNodes = hypers.Items
+		}
+		text := c.readConfiguration(ctx, r, "the scheduler's configuration, which names the labels of racks", "")
+		if o.Network.SchedulerLabels, err = topologyLabels(text); err != nil {
+			o.Unread = append(o.Unread, err.Error())
+		}
 	}
 	o.Partial = !everywhere[corev1.PodList](ctx, c, r, "pods", &o.Pods)
 	everywhere[v1.PaddleJobList](ctx, c, r, "PaddleJobs", &o.Jobs)
 	everywhere[vcscheduling.PodGroupList](ctx, c, r, "PodGroups", &o.Groups)
 	return o, r.err
-}
-
-// loadNetwork reads the HyperNodes and the labels that the scheduler uses.
-func (c *Clients) loadNetwork(ctx context.Context, r *bestEffortReader, o *drawing.Objects) {
-	hypers, err := List[topologyv1alpha1.HyperNodeList](ctx, c, "", metav1.ListOptions{})
-	if r.read("HyperNodes", err) {
-		o.Network.HyperNodes = hypers.Items
-	}
-	text := c.readConfiguration(ctx, r, "the scheduler's configuration, which names the labels of racks", "")
-	if o.Network.SchedulerLabels, err = topologyLabels(text); err != nil {
-		o.Unread = append(o.Unread, err.Error())
-	}
 }
 
 // readConfiguration returns the configuration of the scheduler of a name, "" if it is skipped.
@@ -186,7 +186,7 @@ func (c *Clients) Snapshot(ctx context.Context, scheduler, configuration string)
 	return snapshot.New(s), r.err
 }
 
-// Alone reads the cluster with one job on it and nothing else.
+// Alone reads the cluster with one job on it and nothing else. It fails if anything may not be read.
 func (c *Clients) Alone(ctx context.Context, o *describe.Objects) (*snapshot.Snapshot, error) {
 	scheduler := ""
 	if len(o.Pods) > 0 {
@@ -195,6 +195,9 @@ func (c *Clients) Alone(ctx context.Context, o *describe.Objects) (*snapshot.Sna
 	s, r, err := c.nodes(ctx, scheduler, "")
 	if err != nil {
 		return nil, err
+	}
+	if len(s.Unread) > 0 {
+		return nil, errors.New(s.Unread[0].String())
 	}
 	s.PodGroups, s.Pods = []*vcscheduling.PodGroup{o.PodGroup}, o.Pods
 	return snapshot.New(s), r.err
@@ -213,4 +216,133 @@ func (c *Clients) nodes(ctx context.Context, scheduler, configuration string) (*
 		s.SchedulerConfiguration = c.readConfiguration(ctx, r, snapshot.Configuration, scheduler)
 	}
 	return s, r, nil
+}
+
+// Component is a Deployment of the controller or of a scheduler.
+type Component struct {
+	// Role is "controller" or "scheduler".
+	Role      string `json:"role"`
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	// Version is the tag of the image, or else its digest.
+	Version string `json:"version"`
+	Image   string `json:"image"`
+}
+
+// Components returns the controllers and the schedulers of the cluster.
+func (c *Clients) Components(ctx context.Context) (found []Component, err error) {
+	deployments, err := List[appsv1.DeploymentList](ctx, c, metav1.NamespaceAll, metav1.ListOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("read the Deployments of all namespaces, to find the controller and the scheduler: %w", err)
+	}
+	for i := range deployments.Items {
+		d := &deployments.Items[i]
+		ours := d.Labels["app.kubernetes.io/name"] == "paddle-volcano" && d.Labels["app.kubernetes.io/component"] == "controller"
+		for j := range d.Spec.Template.Spec.Containers {
+			container := &d.Spec.Template.Spec.Containers[j]
+			one := Component{Role: "controller", Namespace: d.Namespace, Name: d.Name, Image: container.Image}
+			if argument(container, schedulerConf) != "" {
+				one.Role = "scheduler"
+			} else if !ours {
+				continue
+			}
+			image, digest, _ := strings.Cut(container.Image, "@")
+			_, tag, _ := strings.Cut(path.Base(image), ":")
+			one.Version = cmp.Or(tag, digest, "latest")
+			found = append(found, one)
+		}
+	}
+	slices.SortStableFunc(found, func(a, b Component) int { return cmp.Compare(a.Role, b.Role) })
+	return found, nil
+}
+
+// schedulerConf is Volcano's flag with the path of the configuration, and schedulerName that with the name that pods give.
+const schedulerConf, schedulerName = "scheduler-conf", "scheduler-name"
+
+// errNoScheduler is the error where no Deployment of the cluster is a scheduler's.
+var errNoScheduler = errors.New("no Deployment of the cluster has the flag --" + schedulerConf + " and a ConfigMap for it")
+
+// configuration returns the configuration that the running scheduler of a name has mounted; "" is Volcano's name.
+func (c *Clients) configuration(ctx context.Context, scheduler string) (string, error) {
+	deployments, err := List[appsv1.DeploymentList](ctx, c, metav1.NamespaceAll, metav1.ListOptions{})
+	if err != nil {
+		return "", err
+	}
+	scheduler = cmp.Or(scheduler, builder.DefaultScheduler)
+	all := slices.DeleteFunc(deployments.Items, func(d appsv1.Deployment) bool { name, _ := configurationOf(&d, scheduler); return name == "" })
+	if len(all) == 0 {
+		return "", errNoScheduler
+	}
+	used := &all[max(slices.IndexFunc(all, migrate.Runs), 0)] // one that does not run counts only where there is no other
+	configMap, key := configurationOf(used, scheduler)
+	object, err := Get[corev1.ConfigMap](ctx, c, used.Namespace, configMap)
+	if err != nil {
+		return "", err
+	}
+	if text, ok := object.Data[key]; ok {
+		return text, nil
+	}
+	return config.InData(object.Data), nil
+}
+
+// configurationOf returns the ConfigMap and the entry of it that a Deployment has its configuration from, "" if it is no scheduler of
+// that name.
+func configurationOf(d *appsv1.Deployment, scheduler string) (configMap, key string) {
+	pod := &d.Spec.Template.Spec
+	for i := range pod.Containers {
+		container := &pod.Containers[i]
+		file := argument(container, schedulerConf)
+		names := strings.Split(cmp.Or(argument(container, schedulerName), builder.DefaultScheduler), ",")
+		if file == "" || !slices.Contains(names, scheduler) {
+			continue
+		}
+		for _, mount := range container.VolumeMounts {
+			within, ok := strings.CutPrefix(file, strings.TrimSuffix(mount.MountPath, "/"))
+			at := slices.IndexFunc(pod.Volumes, func(v corev1.Volume) bool { return ok && v.Name == mount.Name && v.ConfigMap != nil })
+			if at < 0 {
+				continue
+			}
+			volume, key := pod.Volumes[at].ConfigMap, cmp.Or(mount.SubPath, strings.TrimPrefix(within, "/"))
+			for _, item := range volume.Items {
+				if item.Path == key {
+					return volume.Name, item.Key
+				}
+			}
+			return volume.Name, key
+		}
+	}
+	return "", ""
+}
+
+// argument returns the value of a flag that a container is started with, "" if it is not.
+func argument(container *corev1.Container, flag string) string {
+	args := append(slices.Concat(container.Command, container.Args), "")
+	for i, arg := range args {
+		name, value, ok := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+		switch {
+		case name != flag || !strings.HasPrefix(arg, "-"):
+		case ok:
+			return value
+		default:
+			return args[i+1]
+		}
+	}
+	return ""
+}
+
+// topologyLabels returns the plugin's argument from the text of a scheduler's configuration.
+func topologyLabels(text string) ([]string, error) {
+	parsed, _, err := config.Parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("read the scheduler's configuration: %w", err)
+	}
+	for _, tier := range parsed.Tiers {
+		for i := range tier.Plugins {
+			if tier.Plugins[i].Name == config.PluginName {
+				arguments, _ := config.Decode(tier.Plugins[i].Arguments, nil) // errors are the scheduler's to report
+				return arguments.TopologyLabels, nil
+			}
+		}
+	}
+	return nil, nil
 }

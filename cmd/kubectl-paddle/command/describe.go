@@ -74,18 +74,11 @@ func sent(p *report.Placement) string {
 	return text
 }
 
-// loadIdeal finds where a job would run on an empty cluster, and reports whether that is known. It takes the permission to read
-// nodes, and the simulator.
+// loadIdeal finds where a job would run on an empty cluster, by the nodes and the simulator, and reports whether that is known.
 func (s *session) loadIdeal(ctx context.Context, clients *cluster.Clients, o *describe.Objects) (known bool) {
 	const what = "what a step would send on an empty cluster"
 	alone, err := clients.Alone(ctx, o)
 	if err == nil {
-		for _, unread := range alone.Unread {
-			o.Unread = append(o.Unread, what+": "+unread.String())
-		}
-		if len(alone.Unread) > 0 {
-			return false
-		}
 		var response *plan.Response
 		if response, err = s.simulate(ctx, &plan.Request{Alone: alone}); err == nil {
 			o.Ideal = response.Ideal
@@ -94,9 +87,9 @@ func (s *session) loadIdeal(ctx context.Context, clients *cluster.Clients, o *de
 	}
 	why := err.Error()
 	if apierrors.IsForbidden(err) {
-		why = "you have no permission to read nodes"
+		why = "nodes (you have no permission to read them)"
 	}
-	o.Unread = append(o.Unread, what+" ("+why+")")
+	o.Unread = append(o.Unread, what+": "+why)
 	return false
 }
 

@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/retry"
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/cluster"
@@ -41,7 +43,8 @@ func (s *session) edit(output *printFlags, change func(*v1.PaddleJob) (map[strin
 			if err != nil {
 				return err
 			}
-			if job, err = c.Patch(ctx, args[0], patch); err != nil {
+			job, err = c.Jobs(c.Namespace).Patch(ctx, args[0], types.MergePatchType, patch, metav1.PatchOptions{FieldManager: cluster.Manager})
+			if err != nil {
 				return err
 			}
 			return s.printJobs(output, false, *job)

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -103,7 +104,9 @@ func (s *session) root() *cobra.Command {
 	root.SetErr(s.ErrOut)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage("%v", err) })
 	root.PersistentFlags().StringVar(&s.files.ExplicitPath, "kubeconfig", "", "path to the kubeconfig file")
-	clientcmd.BindOverrideFlags(&s.flags, root.PersistentFlags(), kubectlFlags())
+	flags := clientcmd.RecommendedConfigOverrideFlags("") // kubectl's, with its shorthands
+	flags.ContextOverrideFlags.Namespace.ShortName, flags.ClusterOverrideFlags.APIServer.ShortName = "n", "s"
+	clientcmd.BindOverrideFlags(&s.flags, root.PersistentFlags(), flags)
 	root.AddCommand(s.submit(), s.plan(), s.snapshot(), s.get(), s.describe(), s.why(), s.mapCommand(), s.logs(), s.scale(), s.suspend(), s.resume(),
 		s.delete(), s.migrateCheck(), s.version())
 	for _, cmd := range root.Commands() {
@@ -116,14 +119,6 @@ func (s *session) root() *cobra.Command {
 		}
 	}
 	return root
-}
-
-// kubectlFlags returns kubectl's flags for the connection, with its shorthands.
-func kubectlFlags() clientcmd.ConfigOverrideFlags {
-	flags := clientcmd.RecommendedConfigOverrideFlags("")
-	flags.ContextOverrideFlags.Namespace.ShortName = "n"
-	flags.ClusterOverrideFlags.APIServer.ShortName = "s"
-	return flags
 }
 
 func (s *session) config() clientcmd.ClientConfig {
@@ -221,4 +216,40 @@ func (s *session) jobNames(several bool) cobra.CompletionFunc {
 		}
 		return names, cobra.ShellCompDirectiveNoFileComp
 	}
+}
+
+// versions is what version prints as data.
+type versions struct {
+	Client     string              `json:"clientVersion"`
+	Components []cluster.Component `json:"components,omitempty"`
+}
+
+func (s *session) version() *cobra.Command {
+	cmd := &cobra.Command{Use: "version", Short: "Print the versions of kubectl paddle, the controller and the scheduler", Args: cobra.NoArgs}
+	output := dataFlag(cmd)
+	client := cmd.Flags().Bool("client", false, "print the version of kubectl paddle only")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		v := versions{Client: plan.Version()}
+		if !*client {
+			clients, err := s.connect()
+			if err != nil {
+				return err
+			}
+			switch v.Components, err = clients.Components(cmd.Context()); {
+			case apierrors.IsForbidden(err):
+				s.note("Skipped: controller and scheduler (you have no permission to read the Deployments of all namespaces).")
+			case err != nil:
+				return err
+			case len(v.Components) == 0:
+				s.note("The cluster has no Deployment of the controller or of a scheduler.")
+			}
+		}
+		text := &strings.Builder{}
+		fmt.Fprintf(text, "Client Version: %s\n", v.Client)
+		for _, c := range v.Components {
+			fmt.Fprintf(text, "%s Version: %s (%s/%s, %s)\n", strings.ToUpper(c.Role[:1])+c.Role[1:], c.Version, c.Namespace, c.Name, c.Image)
+		}
+		return s.printData(*output, v, text.String())
+	}
+	return cmd
 }

@@ -19,7 +19,7 @@ import (
 type commandRule struct {
 	// pattern is of a command that begins with its variables and ends with the program that python runs.
 	pattern *regexp.Regexp
-	// applies reports whether a match keeps the pods from training as one job.
+	// applies reports whether a match keeps the pods from training as one job; nil is always.
 	applies func(c *commands, match []string) bool
 	// message follows the field. $1 and $2 are groups of the pattern.
 	message string
@@ -35,15 +35,15 @@ const (
 // commandRules are in the order of the warnings.
 var commandRules = []commandRule{
 	{
-		regexp.MustCompile(assignments + `(DISTRIBUTED_TRAINER_ENDPOINTS)=`), always,
+		regexp.MustCompile(assignments + `(DISTRIBUTED_TRAINER_ENDPOINTS)=`), nil,
 		"sets $1: it wins over the controller's list of peers in every release of the launcher; leave it out",
 	},
 	{
-		regexp.MustCompile(assignments + `(FLAGS_START_PORT)=`), always,
+		regexp.MustCompile(assignments + `(FLAGS_START_PORT)=`), nil,
 		"sets $1: the launcher of Paddle 2.3 runs as that of 2.2 then, whose ports are not those of the pod; leave it out",
 	},
 	{
-		regexp.MustCompile(assignments + `(PADDLE_ELASTIC_JOB_ID)=`), always,
+		regexp.MustCompile(assignments + `(PADDLE_ELASTIC_JOB_ID)=`), nil,
 		"sets $1: the launcher of Paddle 2.3 runs as that of 2.2 then, which is not elastic here; leave it out",
 	},
 	{
@@ -76,8 +76,6 @@ var commandRules = []commandRule{
 func setFor(name, programs string) *regexp.Regexp {
 	return regexp.MustCompile(assignments + name + `=([^\s$]+) (?:\S+ )*?(?:\S*/)?(` + programs + `)(?: |$)`)
 }
-
-func always(*commands, []string) bool { return true }
 
 // notLegacy reports whether no --legacy= stands before the option, which selects the launcher that knows it.
 func notLegacy(_ *commands, match []string) bool { return !strings.Contains(match[0], "--legacy=") }
@@ -117,7 +115,7 @@ func commandWarnings(job *v1.PaddleJob) (warnings []string) {
 					command = program + ".py"
 				}
 				match := rule.pattern.FindStringSubmatchIndex(command)
-				if match == nil || !rule.applies(c, rule.pattern.FindStringSubmatch(command)) {
+				if match == nil || rule.applies != nil && !rule.applies(c, rule.pattern.FindStringSubmatch(command)) {
 					continue
 				}
 				text := "spec." + role.Name + ".template.spec.containers[0] " + string(rule.pattern.ExpandString(nil, rule.message, command, match))

@@ -263,7 +263,7 @@ func TestWithoutTheSimulator(t *testing.T) {
 		out, errOut, code := s.run(t, command, "resnet")
 		require.Zero(t, code)
 		require.Contains(t, strings.ToLower(out), "2 times the model between racks")
-		require.Equal(t, "Skipped: what a step would send on an empty cluster (paddle-simulator is not there).\n", errOut)
+		require.Equal(t, "Skipped: what a step would send on an empty cluster: paddle-simulator is not there.\n", errOut)
 	}
 	_, errOut, code := s.run(t, "plan", "huge")
 	require.Equal(t, 1, code)

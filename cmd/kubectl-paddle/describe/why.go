@@ -4,6 +4,7 @@
 package describe
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -23,18 +24,15 @@ type Description struct {
 	Name      string `json:"name"`
 	// Phase is empty until the controller has processed the job.
 	Phase v1.Phase `json:"phase,omitempty"`
-	// Reason is why the job waits, restarts or has failed, for programs: a reason of its conditions. It is empty where nothing
-	// is wrong.
+	// Reason is why the job waits, restarts or has failed, for programs: a reason of its conditions, empty where nothing is wrong.
 	Reason string `json:"reason,omitempty"`
 	// Missing is what a job that waits is missing, and Suggestions are changes with which it would start, nearest first.
 	Missing     *report.Missing     `json:"missing,omitempty"`
 	Suggestions []report.Suggestion `json:"suggestions,omitempty"`
-	// Headline is the summary, one sentence.
-	Headline string `json:"headline"`
-	// Sentences are details, the most important first.
+	// Headline is the summary, Sentences are details, the most important first, and Unread names what could not be read.
+	Headline  string     `json:"headline"`
 	Sentences []Sentence `json:"sentences,omitempty"`
-	// Unread names what could not be read and is therefore left out.
-	Unread []string `json:"unread,omitempty"`
+	Unread    []string   `json:"unread,omitempty"`
 }
 
 // Sentence is one detail.
@@ -45,8 +43,7 @@ type Sentence struct {
 	Details []string `json:"details,omitempty"`
 }
 
-// Lines returns sentences as lines, what helps as a list. What pods wrote last is always among them, the figures behind other sentences
-// with details.
+// Lines returns sentences as lines, what helps as a list, with what pods wrote last, and the figures behind other sentences if asked for.
 func Lines(sentences []Sentence, details bool) (lines []string) {
 	for i, s := range sentences {
 		text := "  " + s.Text
@@ -95,8 +92,7 @@ func (d *Description) suggest(kind report.Kind, value, text string) {
 	d.say(AboutHelp, text)
 }
 
-// helps are what helps a job that is Stalled, is refused its pods or has failed, by the reason. For the reasons of the scheduler's
-// plugin that is report.Help.
+// helps are what helps a job that is Stalled, is refused its pods or has failed, by the reason. Package report has the scheduler's.
 var helps = map[string]struct {
 	// kind is that of the suggestion for programs, empty if there is none.
 	kind report.Kind
@@ -279,19 +275,15 @@ func (d *Description) restarting(o *Objects) {
 		d.say(AboutRestart, fmt.Sprintf("it has been restarted %s so far; of %d failures that backoffLimit allows it has had %d", times(n), o.allowed(), o.Job.Status.Failures))
 	}
 	d.ends(o)
-	if o.holds(v1.ConditionScheduled) != nil {
+	placed, refused := o.condition(v1.ConditionScheduled), o.refused()
+	switch {
+	case placed == nil:
+	case placed.Status == metav1.ConditionTrue:
 		d.startFailures(o)
-		return
-	}
-	if c := o.refused(); c != nil {
-		d.say(AboutReason, c.Message)
-		d.say(AboutHelp, helps[c.Reason].text)
-		return
-	}
-	if o.VolcanoJob != nil && len(o.Pods) == 0 || o.condition(v1.ConditionScheduled) == nil {
-		return
-	}
-	if c := o.placement(); c != nil && c.Status == corev1.ConditionFalse {
+	case refused != nil:
+		d.say(AboutReason, refused.Message)
+		d.say(AboutHelp, helps[refused.Reason].text)
+	case o.report(corev1.ConditionFalse) != nil && (o.VolcanoJob == nil || len(o.Pods) > 0):
 		d.unplaced(o)
 	}
 }
@@ -341,11 +333,5 @@ func (d *Description) restartsBefore(o *Objects) {
 }
 
 func times(n int32) string {
-	switch n {
-	case 1:
-		return "once"
-	case 2:
-		return "twice"
-	}
-	return fmt.Sprintf("%d times", n)
+	return cmp.Or(map[int32]string{1: "once", 2: "twice"}[n], fmt.Sprintf("%d times", n))
 }

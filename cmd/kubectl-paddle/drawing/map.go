@@ -25,11 +25,10 @@ import (
 // Objects are what is drawn. All but Network.Nodes and Tiers may be missing.
 type Objects struct {
 	Network plan.Network
-	// Tiers are those of Network.
-	Tiers  *plan.Tiers
-	Pods   []*corev1.Pod
-	Jobs   []*v1.PaddleJob
-	Groups []*vcscheduling.PodGroup
+	Tiers   *plan.Tiers // of Network
+	Pods    []*corev1.Pod
+	Jobs    []*v1.PaddleJob
+	Groups  []*vcscheduling.PodGroup
 	// Partial reports that pods of some namespaces could not be read. Unread names all that could not.
 	Partial bool
 	Unread  []string
@@ -50,10 +49,8 @@ type Map struct {
 	// Jobs are those that have nodes or want some.
 	Jobs    []*Job  `json:"jobs"`
 	Cluster *Domain `json:"cluster"`
-	// chosen is the highlighted job, -1 for none.
-	chosen int
-	// partial reports that pods of some namespaces could not be read.
-	partial bool
+	chosen  int     // the highlighted job, -1 for none
+	partial bool    // pods of some namespaces could not be read
 }
 
 // Job is a job of the legend.
@@ -64,10 +61,9 @@ type Job struct {
 	Sign  string `json:"sign,omitempty"`
 	Phase string `json:"phase,omitempty"`
 	// Place is where the scheduler reports it to be, or else how many pods it has on how many nodes.
-	Place []string `json:"place,omitempty"`
-	// pods is how many pods of the job have nodes, and nodes are these.
-	pods  int
-	nodes map[string]bool
+	Place []string        `json:"place,omitempty"`
+	pods  int             // that have nodes
+	nodes map[string]bool // of these pods
 }
 
 // Domain is one domain of a tier; the cluster itself has no tier and no name.
@@ -89,8 +85,7 @@ type Node struct {
 	Total Amounts `json:"total"`
 	// Free is unset where not all pods may be read.
 	Free *Amounts `json:"free,omitempty"`
-	// Pods are those that hold something of the node, those of jobs first.
-	Pods []*Pod `json:"pods,omitempty"`
+	Pods []*Pod   `json:"pods,omitempty"`
 }
 
 // Pod is one pod on its node.
@@ -101,13 +96,11 @@ type Pod struct {
 	Job   string  `json:"job,omitempty"`
 	Role  string  `json:"role,omitempty"`
 	Holds Amounts `json:"holds"`
-	// owner is the position of its job, or others.
-	owner int
+	owner int     // the position of its job, or others
 }
 
-// Amounts are what a node has, or a pod holds.
+// Amounts are what a node has, or a pod holds. GPUs are accelerators of any make.
 type Amounts struct {
-	// GPUs are accelerators of any make.
 	GPUs      int64 `json:"gpus"`
 	MilliCPUs int64 `json:"milliCPUs"`
 }

@@ -197,10 +197,12 @@ func deleting(d *appsv1.Deployment, others ...string) string {
 	return fmt.Sprintf(remove, d.Namespace, strings.Join(slices.Concat([]string{"deployment/" + d.Name}, others), " "))
 }
 
+// Runs reports whether a Deployment has replicas.
+func Runs(d appsv1.Deployment) bool { return d.Spec.Replicas == nil || *d.Spec.Replicas > 0 }
+
 // Warnings are what is dangerous as it is now.
 func (c *Cluster) Warnings() []string {
-	runs := func(d appsv1.Deployment) bool { return d.Spec.Replicas == nil || *d.Spec.Replicas > 0 }
-	if slices.ContainsFunc(c.Operators, runs) && len(c.Controllers) > 0 {
+	if slices.ContainsFunc(c.Operators, Runs) && len(c.Controllers) > 0 {
 		return []string{"paddle-operator and the controller run at the same time, and both create pods for the same jobs. Delete paddle-operator now."}
 	}
 	return nil

@@ -31,16 +31,13 @@ type Plan struct {
 	Name      string `json:"name"`
 	// Taken is the time of the snapshot.
 	Taken metav1.Time `json:"taken"`
-	// Fits reports whether the job's gang would start now.
-	Fits bool `json:"fits"`
+	Fits  bool        `json:"fits"`
 	// Where is the scheduler's message about it.
 	Where string `json:"where,omitempty"`
-	// Roles are in the order of their names.
 	Roles []Role `json:"roles,omitempty"`
 	// Traffic is what a step of training sends, from the nodes up.
 	Traffic []Traffic `json:"traffic,omitempty"`
-	// Unit of the traffic: bytes, or sizes of the model.
-	Unit string `json:"unit,omitempty"`
+	Unit    string    `json:"unit,omitempty"`
 	// Why it does not fit, and what helps.
 	Why []describe.Sentence `json:"why,omitempty"`
 	// Empty is the same on the empty cluster.
@@ -49,10 +46,9 @@ type Plan struct {
 	First   []Gang `json:"first,omitempty"`
 	Blocked bool   `json:"fitsWithoutThem,omitempty"`
 	// Evicted are the jobs with pods that would be evicted, and Displaced those with pods on removed nodes.
-	Evicted   []Gang `json:"evicted,omitempty"`
-	Displaced []Gang `json:"displaced,omitempty"`
-	// Notes are the assumptions of the plan.
-	Notes []string `json:"notes,omitempty"`
+	Evicted   []Gang   `json:"evicted,omitempty"`
+	Displaced []Gang   `json:"displaced,omitempty"`
+	Notes     []string `json:"notes,omitempty"`
 }
 
 // Units of traffic.
@@ -61,11 +57,10 @@ const (
 	Sizes = "sizes of the model"
 )
 
-// Role is where the pods of one role would be placed.
+// Role is where the pods of one role would be placed, in the order of the network.
 type Role struct {
-	Name string `json:"name"`
-	Pods int    `json:"pods"`
-	// Places are in the order of the network.
+	Name   string  `json:"name"`
+	Pods   int     `json:"pods"`
 	Places []Place `json:"places,omitempty"`
 }
 
@@ -85,7 +80,7 @@ type Traffic struct {
 	Best *float64 `json:"best,omitempty"`
 }
 
-// Empty is the plan on the empty cluster.
+// Empty is a plan on the empty cluster.
 type Empty struct {
 	Fits  bool                `json:"fits"`
 	Where string              `json:"where,omitempty"`
@@ -109,11 +104,10 @@ type Question struct {
 	Requested builder.PodGroupOverrides
 	Config    builder.Config
 
-	// AddNodes are so many copies of the node Like, or of a node of the largest group.
+	// AddNodes are so many copies of the node Like, or of a node of the largest group, and Without are nodes that are removed.
 	AddNodes int
 	Like     string
-	// Without are nodes that are removed.
-	Without []string
+	Without  []string
 }
 
 // ExitError is an error with the exit code of kubectl paddle. The simulator sends it to kubectl paddle.
@@ -140,8 +134,7 @@ const (
 type Network struct {
 	Nodes      []*corev1.Node
 	HyperNodes []topologyv1alpha1.HyperNode
-	// Labels are the node labels that name racks, blocks and so on, if the user asks for some, and SchedulerLabels those of the
-	// scheduler's configuration.
+	// Labels name racks, blocks and so on, if the user asks for some; SchedulerLabels are those of the scheduler's configuration.
 	Labels, SchedulerLabels []string
 }
 
@@ -154,32 +147,28 @@ type Tiers struct {
 	Notes []string
 }
 
-// Tier is one tier. Domains are the domains of nodes, by the nodes' names.
+// Tier is one tier, with the domain of each node.
 type Tier struct {
 	Name    string
 	Domains map[string]string
 }
 
-// Request is one question: the field that is set.
+// Request is one question, of the program of a version: the field that is set.
 type Request struct {
-	// Version is that of the program that asks.
-	Version string
-	// Question asks for a Plan.
-	Question *Question
+	Version  string
+	Question *Question // asks for a Plan
+	Network  *Network  // asks for Tiers
 	// Alone is a cluster with one running job. It asks for an Ideal: where the job would run on the empty cluster.
 	Alone *snapshot.Snapshot
-	// Network asks for Tiers.
-	Network *Network
 }
 
-// Response is the answer to a Request.
+// Response is the answer to a Request, or an error.
 type Response struct {
-	// Error is why there is no answer.
 	Error *ExitError
 	Plan  *Plan
+	Tiers *Tiers
 	// Ideal is nil if the job would not fit on the empty cluster.
 	Ideal *report.Placement
-	Tiers *Tiers
 }
 
 // Requested returns what the PodGroup that the user made under the name of a job requests for it, if it is one of these.

@@ -157,14 +157,11 @@ func Ideal(s *snapshot.Snapshot) (*report.Placement, error) {
 	return describe.Placement(r.Groups[simulate.Key(c.wanted)]), nil
 }
 
-// Tiers returns the tiers that the scheduler's plugin plans with. Labels that the user asks for come first, then HyperNodes that have a
-// node, then the scheduler's labels.
+// Tiers returns the tiers of the scheduler's plugin: by labels that the user asks for, or HyperNodes, or the scheduler's labels.
 func Tiers(n *plan.Network) *plan.Tiers {
-	hypers, labels := n.HyperNodes, n.Labels
-	if len(labels) > 0 {
-		hypers = nil
-	} else {
-		labels = usedLabels(n.Nodes, n.SchedulerLabels)
+	hypers, labels := n.HyperNodes, usedLabels(n.Nodes, n.SchedulerLabels)
+	if len(n.Labels) > 0 {
+		hypers, labels = nil, n.Labels
 	}
 	view, err := topology.ViewOf(n.Nodes, hypers)
 	tiers, source, notes := topology.Tiers(topology.Options{Labels: labels}, view)
@@ -181,14 +178,11 @@ func Tiers(n *plan.Network) *plan.Tiers {
 	return found
 }
 
-// usedLabels returns the labels that a node has, and all if no node has any: a configuration may name those of many kinds of
-// clusters.
-func usedLabels(nodes []*corev1.Node, labels []string) (used []string) {
-	for _, key := range labels {
-		if slices.ContainsFunc(nodes, func(node *corev1.Node) bool { return node.Labels[key] != "" }) {
-			used = append(used, key)
-		}
-	}
+// usedLabels returns the labels that a node has, and all if no node has any: a configuration may name those of many clusters.
+func usedLabels(nodes []*corev1.Node, labels []string) []string {
+	used := slices.DeleteFunc(slices.Clone(labels), func(key string) bool {
+		return !slices.ContainsFunc(nodes, func(node *corev1.Node) bool { return node.Labels[key] != "" })
+	})
 	if len(used) == 0 {
 		return labels
 	}
@@ -228,8 +222,7 @@ func (c *cluster) fill(p *plan.Plan, r *simulate.Result) {
 	p.Fits = c.fits(r)
 	p.Evicted = c.gangs(r.Evicted)
 	for _, key := range slices.Sorted(maps.Keys(r.Bound)) {
-		if key != own {
-			namespace, _, _ := strings.Cut(key, "/")
+		if namespace, _, _ := strings.Cut(key, "/"); key != own {
 			p.First = append(p.First, plan.Gang{Namespace: namespace, Name: c.name(key), Pods: len(r.Bound[key])})
 		}
 	}
@@ -295,10 +288,7 @@ func lacks(kind, name, field string) []describe.Sentence {
 
 // whyPending returns why a gang waits, as the plugin reports it, or else Volcano.
 func whyPending(group *vcscheduling.PodGroup) []describe.Sentence {
-	if group == nil {
-		return nil
-	}
-	if why := describe.Unplaced(group); len(why) > 0 {
+	if why := describe.Unplaced(group); group == nil || len(why) > 0 {
 		return why
 	}
 	for _, c := range group.Status.Conditions {
@@ -311,22 +301,12 @@ func whyPending(group *vcscheduling.PodGroup) []describe.Sentence {
 
 // where returns where a gang runs, as the plugin reports it.
 func where(group *vcscheduling.PodGroup) string {
-	if group == nil {
-		return ""
-	}
-	if place := describe.Place(group); len(place) > 0 {
-		return place[0]
-	}
-	return ""
+	return append(describe.Place(group), "")[0]
 }
 
 // podsOfGang returns the pods of a PodGroup that exist or are to come.
 func (c *cluster) podsOfGang(key string) (pods []*corev1.Pod) {
-	for _, pod := range c.Pods {
-		if groupKey(pod) == key {
-			pods = append(pods, pod)
-		}
-	}
+	pods = slices.DeleteFunc(slices.Clone(c.Pods), func(p *corev1.Pod) bool { return groupKey(p) != key })
 	return append(pods, c.Coming[key]...)
 }
 

@@ -53,8 +53,11 @@ func newCluster(s *snapshot.Snapshot) *cluster {
 	return c
 }
 
+// note adds a note, once.
 func (c *cluster) note(format string, args ...any) {
-	c.notes = append(c.notes, fmt.Sprintf(format, args...))
+	if text := fmt.Sprintf(format, args...); !slices.Contains(c.notes, text) {
+		c.notes = append(c.notes, text)
+	}
 }
 
 // openQueue adds an open queue in place of one that could not be read.
@@ -92,13 +95,11 @@ func (c *cluster) submit(job *v1.PaddleJob, requested builder.PodGroupOverrides,
 
 // addCaveats notes what of a pod the plan ignores.
 func (c *cluster) addCaveats(spec *corev1.PodSpec) {
-	const claims, devices = "volumes are ignored: a claim may restrict the job to some nodes", "claims of devices (resourceClaims) are ignored"
-	if slices.ContainsFunc(spec.Volumes, func(v corev1.Volume) bool { return v.PersistentVolumeClaim != nil || v.Ephemeral != nil }) &&
-		!slices.Contains(c.notes, claims) {
-		c.note(claims)
+	if slices.ContainsFunc(spec.Volumes, func(v corev1.Volume) bool { return v.PersistentVolumeClaim != nil || v.Ephemeral != nil }) {
+		c.note("volumes are ignored: a claim may restrict the job to some nodes")
 	}
-	if len(spec.ResourceClaims) > 0 && !slices.Contains(c.notes, devices) {
-		c.note(devices)
+	if len(spec.ResourceClaims) > 0 {
+		c.note("claims of devices (resourceClaims) are ignored")
 	}
 }
 
@@ -106,9 +107,8 @@ func (c *cluster) addCaveats(spec *corev1.PodSpec) {
 func (c *cluster) remove(namespace, name string) {
 	groups := map[string]bool{}
 	c.PodGroups = slices.DeleteFunc(c.PodGroups, func(g *vcscheduling.PodGroup) bool {
-		its := g.Namespace == namespace && g.Labels[v1.JobNameLabel] == name
-		groups[simulate.Key(g)] = groups[simulate.Key(g)] || its
-		return its
+		groups[simulate.Key(g)] = g.Namespace == namespace && g.Labels[v1.JobNameLabel] == name
+		return groups[simulate.Key(g)]
 	})
 	before := len(c.Pods)
 	c.Pods = slices.DeleteFunc(c.Pods, func(p *corev1.Pod) bool {
@@ -128,9 +128,8 @@ func groupKey(pod *corev1.Pod) string {
 // Source: createJobPod in pkg/controllers/job/job_controller_util.go, v1.14.1.
 func (c *cluster) podsOf(job *vcbatch.Job) (pods []*corev1.Pod) {
 	for i := range job.Spec.Tasks {
-		task := &job.Spec.Tasks[i]
-		for index := range int(task.Replicas) {
-			pods = append(pods, c.podOf(job, task, index))
+		for index := range int(job.Spec.Tasks[i].Replicas) {
+			pods = append(pods, c.podOf(job, &job.Spec.Tasks[i], index))
 		}
 	}
 	return pods
@@ -160,26 +159,17 @@ func (c *cluster) podOf(job *vcbatch.Job, task *vcbatch.TaskSpec, index int) *co
 	pod.Annotations[vcbatch.JobVersion] = strconv.Itoa(int(job.Status.Version))
 	pod.Annotations[vcbatch.JobRetryCountKey] = strconv.Itoa(int(job.Status.RetryCount))
 	pod.Annotations[vcbatch.PodTemplateKey] = job.Name + "-" + task.Name
-	for _, key := range []string{vcscheduling.PodPreemptable, vcscheduling.CooldownTime} {
-		copyKey(pod.Labels, job.Labels, key)
-	}
-	for _, key := range []string{
-		vcscheduling.PodPreemptable, vcscheduling.CooldownTime, vcscheduling.RevocableZone, vcscheduling.JDBMinAvailable, vcscheduling.JDBMaxUnavailable,
-	} {
-		copyKey(pod.Annotations, job.Annotations, key)
-	}
+	copyKeys(pod.Labels, job.Labels, vcscheduling.PodPreemptable, vcscheduling.CooldownTime)
+	copyKeys(pod.Annotations, job.Annotations, vcscheduling.PodPreemptable, vcscheduling.CooldownTime, vcscheduling.RevocableZone,
+		vcscheduling.JDBMinAvailable, vcscheduling.JDBMaxUnavailable)
 	if task.TopologyPolicy != "" {
 		pod.Annotations[vcscheduling.NumaPolicyKey] = string(task.TopologyPolicy)
 	}
 	if parts := task.PartitionPolicy; parts != nil {
 		pod.Labels[vcbatch.TaskPartitionID] = strconv.Itoa(index / max(int(parts.PartitionSize), 1))
 	}
-	if pod.Spec.SchedulerName == "" {
-		pod.Spec.SchedulerName = job.Spec.SchedulerName
-	}
-	if pod.Spec.PriorityClassName == "" {
-		pod.Spec.PriorityClassName = job.Spec.PriorityClassName
-	}
+	pod.Spec.SchedulerName = cmp.Or(pod.Spec.SchedulerName, job.Spec.SchedulerName)
+	pod.Spec.PriorityClassName = cmp.Or(pod.Spec.PriorityClassName, job.Spec.PriorityClassName)
 	if pod.Spec.Priority == nil {
 		value := describe.Priority(c.PriorityClasses, pod.Spec.PriorityClassName)
 		pod.Spec.Priority = &value
@@ -189,9 +179,11 @@ func (c *cluster) podOf(job *vcbatch.Job, task *vcbatch.TaskSpec, index int) *co
 	return pod
 }
 
-func copyKey(to, from map[string]string, key string) {
-	if value, ok := from[key]; ok {
-		to[key] = value
+func copyKeys(to, from map[string]string, keys ...string) {
+	for _, key := range keys {
+		if value, ok := from[key]; ok {
+			to[key] = value
+		}
 	}
 }
 
@@ -199,15 +191,10 @@ func copyKey(to, from map[string]string, key string) {
 func complete(containers []corev1.Container) {
 	for i := range containers {
 		r := &containers[i].Resources
-		for name, amount := range r.Limits {
-			if _, ok := r.Requests[name]; ok {
-				continue
-			}
-			if r.Requests == nil {
-				r.Requests = corev1.ResourceList{}
-			}
-			r.Requests[name] = amount.DeepCopy()
-		}
+		requests := corev1.ResourceList{}
+		maps.Copy(requests, r.Limits)
+		maps.Copy(requests, r.Requests)
+		r.Requests = requests
 	}
 }
 
