@@ -45,21 +45,21 @@ func main() {
 // run returns the exit code: 0 also where a bar was missed, 2 for wrong flags, 1 for a broken promise of what is measured.
 func run(args []string) int {
 	names := strings.Join(slices.Sorted(maps.Keys(commands)), "|")
-	if len(args) > 0 && (args[0] == "-h" || args[0] == "--help") {
+	switch {
+	case len(args) > 0 && (args[0] == "-h" || args[0] == "--help"):
 		fmt.Fprintf(os.Stderr, "paddle-bench %s [flags]; --help after any of them lists its flags\n", names)
 		return 0
-	}
-	if len(args) == 0 || commands[args[0]] == nil {
+	case len(args) == 0 || commands[args[0]] == nil:
 		return fail(2, fmt.Errorf("unknown arguments %q: want one of %s first", args, names))
 	}
 	flags := pflag.NewFlagSet("paddle-bench "+args[0], pflag.ContinueOnError)
 	work := commands[args[0]](flags, args[1:])
-	if err := flags.Parse(args[1:]); errors.Is(err, pflag.ErrHelp) {
+	switch err := flags.Parse(args[1:]); {
+	case errors.Is(err, pflag.ErrHelp):
 		return 0
-	} else if err != nil {
+	case err != nil:
 		return fail(2, err)
-	}
-	if flags.NArg() > 0 {
+	case flags.NArg() > 0:
 		return fail(2, fmt.Errorf("unknown arguments %q", flags.Args()))
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

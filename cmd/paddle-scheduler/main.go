@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command paddle-scheduler is Volcano's scheduler with the plugin paddle registered; only flags and signals live here.
-//
-// Every flag of Volcano's vc-scheduler works. The plugin does nothing until volcano-scheduler.conf names it. Pods are bound
-// a few at a time (--bindings-at-once), where Volcano sends all bindings at once. With --check-config FILE, it checks such
-// a configuration, and runs no scheduler.
+// Command paddle-scheduler is Volcano's scheduler, with its flags, with the plugin paddle registered, which does nothing until
+// volcano-scheduler.conf names it. With --check-config FILE, it checks such a configuration, and runs no scheduler.
 package main
 
 import (
@@ -111,9 +108,8 @@ func lintFile(file, pluginsDir string) (lint.Result, error) {
 // defaultBindings is the number of bindings that are sent at a time. More do not make an API server faster.
 const defaultBindings = 64
 
-// binder binds pods as Volcano does, but limits the number of requests at a time. Volcano sends all at once. A planned gang may
-// have a thousand pods, and an API server answers most of so many requests after seconds or with "too many requests", and those
-// of other clients as well.
+// binder binds pods as Volcano does, but limits the number of requests at a time. Volcano sends all at once: those of a gang of a
+// thousand pods, and of other clients, are then answered after seconds or with "too many requests".
 type binder struct{ places chan struct{} }
 
 var _ cache.Binder = &binder{}

@@ -38,14 +38,9 @@ var options = runtime.NewParameterCodec(Scheme)
 const Manager = "kubectl-paddle"
 
 func init() {
-	var errs []error
-	for _, add := range []func(*runtime.Scheme) error{
-		corev1.AddToScheme, appsv1.AddToScheme, schedulingv1.AddToScheme, v1.AddToScheme, vcbatch.AddToScheme, vcscheduling.AddToScheme,
-		topologyv1alpha1.AddToScheme,
-	} {
-		errs = append(errs, add(Scheme))
-	}
-	utilruntime.Must(errors.Join(errs...))
+	kinds := runtime.NewSchemeBuilder(corev1.AddToScheme, appsv1.AddToScheme, schedulingv1.AddToScheme, v1.AddToScheme, vcbatch.AddToScheme,
+		vcscheduling.AddToScheme, topologyv1alpha1.AddToScheme)
+	utilruntime.Must(kinds.AddToScheme(Scheme))
 }
 
 // Clients are REST clients for the groups of Scheme. Generated clientsets would put the types of all groups of Kubernetes into the

@@ -60,7 +60,7 @@ func (c *Clients) Load(ctx context.Context, name string) (*describe.Objects, err
 			o.Queue = q
 		}
 	}
-	if !observed.Finished(job) && (job.Status.Phase != v1.Running || o.Mounting() != nil) { // otherwise events add nothing
+	if !observed.Finished(job) && (job.Status.Phase != v1.Running || o.State().Mounting() != nil) { // otherwise events add nothing
 		r.read("events", c.loadEvents(ctx, o))
 	}
 	for _, class := range o.PriorityClasses() {

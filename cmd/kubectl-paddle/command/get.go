@@ -175,11 +175,8 @@ func sortJobs(jobs []v1.PaddleJob, by string) error {
 // jobTable returns a row for each job. queues are those of -o wide, nil otherwise.
 func jobTable(jobs []v1.PaddleJob, queues *describe.Queues) *metav1.Table {
 	table := &metav1.Table{}
-	for _, name := range []string{"Name", "Status", "Mode", "PS", "Worker", "Reason", "Queue", "Age"} {
-		table.ColumnDefinitions = append(table.ColumnDefinitions, metav1.TableColumnDefinition{Name: name, Type: "string"})
-	}
-	for _, name := range []string{"Heter", "Position in Queue", "Message"} {
-		table.ColumnDefinitions = append(table.ColumnDefinitions, metav1.TableColumnDefinition{Name: name, Type: "string", Priority: 1})
+	for i, name := range []string{"Name", "Status", "Mode", "PS", "Worker", "Reason", "Queue", "Age", "Heter", "Position in Queue", "Message"} {
+		table.ColumnDefinitions = append(table.ColumnDefinitions, metav1.TableColumnDefinition{Name: name, Type: "string", Priority: int32(i / 8)}) // 1 is -o wide
 	}
 	now := time.Now()
 	for i := range jobs {

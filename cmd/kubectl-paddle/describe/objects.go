@@ -69,14 +69,11 @@ func (o *Objects) PriorityClasses() (classes []string) {
 	if c := o.holds(v1.ConditionStalled); c == nil || c.Reason != lifecycle.ReasonPriorityClassNotFound {
 		return nil
 	}
-	spec := &o.Job.Spec
-	if spec.SchedulingPolicy != nil {
-		classes = append(classes, spec.SchedulingPolicy.PriorityClass)
+	if scheduling := o.Job.Spec.SchedulingPolicy; scheduling != nil {
+		classes = append(classes, scheduling.PriorityClass)
 	}
-	for _, role := range []*v1.ResourceSpec{spec.PS, spec.Worker, spec.Heter} {
-		if role != nil {
-			classes = append(classes, role.Template.Spec.PriorityClassName)
-		}
+	for _, role := range builder.Roles(o.Job) {
+		classes = append(classes, role.Spec.Template.Spec.PriorityClassName)
 	}
 	slices.Sort(classes)
 	return slices.DeleteFunc(slices.Compact(classes), func(class string) bool { return class == "" })
@@ -87,16 +84,9 @@ func (o *Objects) since(at time.Time) string {
 	return duration.HumanDuration(max(o.Now.Sub(at), 0))
 }
 
-// Mounting returns the first pod that may wait for its volumes, nil if there is none: only events say why.
-func (o *Objects) Mounting() *corev1.Pod {
-	v := observed.State{VolcanoJob: o.VolcanoJob, Pods: o.Pods}
-	return v.Mounting()
-}
-
-// allowed returns how often the job may be started again.
-func (o *Objects) allowed() int32 {
-	v := observed.State{Job: o.Job, VolcanoJob: o.VolcanoJob}
-	return v.BackoffLimit()
+// State returns what the controller observes of the job, as far as it is known.
+func (o *Objects) State() *observed.State {
+	return &observed.State{Job: o.Job, VolcanoJob: o.VolcanoJob, Pods: o.Pods}
 }
 
 // place adds where the gang is and what a step of its training sends.
@@ -113,8 +103,7 @@ func (d *Description) place(o *Objects) {
 	}
 }
 
-// Spread returns the tiers above the nodes of which a gang that runs uses several domains and sends something between them, so that
-// another place might be faster.
+// Spread returns the tiers above the nodes between whose domains a gang that runs sends something: another place might be faster.
 func Spread(group *vcscheduling.PodGroup) (tiers []report.Tier) {
 	if p := Placement(group); p != nil {
 		for i, tier := range p.Tiers {
@@ -235,10 +224,7 @@ func phaseOf(m *observed.RolePod) string {
 	if w := observed.Waiting(m.Pod); m.State == observed.Starting && w != nil {
 		return w.Reason
 	}
-	word := map[observed.PodState]string{
-		observed.Unscheduled: "Pending", observed.Starting: "Starting", observed.Running: "Running", observed.Succeeded: "Succeeded",
-		observed.Failed: "Failed", observed.Unknown: "Unknown", observed.Terminating: "Terminating",
-	}[m.State]
+	word := [...]string{"Pending", "Starting", "Running", "Succeeded", "Failed", "Unknown", "Terminating"}[m.State]
 	for i := range m.Pod.Status.ContainerStatuses {
 		if end := m.Pod.Status.ContainerStatuses[i].State.Terminated; end != nil && end.ExitCode != 0 && m.State == observed.Failed {
 			return word + " (exit code " + strconv.Itoa(int(end.ExitCode)) + ")"

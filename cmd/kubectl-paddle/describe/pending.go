@@ -242,32 +242,36 @@ func (d *Description) running(o *Objects) {
 
 // startFailures adds why the kubelet does not start pods and what helps, and returns the first reason, "" if there is none.
 func (d *Description) startFailures(o *Objects) (reason string) {
-	state := observed.State{VolcanoJob: o.VolcanoJob, Pods: o.Pods}
-	if pod := o.Mounting(); pod != nil {
+	state := o.State()
+	if pod := state.Mounting(); pod != nil {
 		state.FailedMount = o.failedMount(pod)
 	}
 	failures := state.StartFailures()
 	if o.VolcanoJob == nil { // the user may not read it
 		failures = observed.StartFailures(o.Pods, nil)
 	}
+	another := fmt.Sprintf("kubectl paddle suspend %[1]s, kubectl edit pdj %[1]s, kubectl paddle resume %[1]s", o.Job.Name)
 	for i := range failures {
 		f := &failures[i]
-		text := fmt.Sprintf("%s cannot start (%s): %s", Count(len(f.Pods), "pod"), f.Reason, Some(f.Pods))
-		if f.Missing != nil {
-			text += fmt.Sprintf("; %s %s does not exist in namespace %s", f.Missing.Kind, f.Missing.Name, o.Job.Namespace)
-		} else if f.Message != "" {
-			text += "; " + shortened(f.Message, 300)
-		}
-		d.say(AboutReason, text)
-		kind, value := ChangePodTemplate, ""
+		why, kind, value := f.Message, ChangePodTemplate, ""
+		help := fmt.Sprintf("correct the template of the pods: %s; kubectl describe pod -n %s %s has all that the kubelet says", another, o.Job.Namespace, f.Pods[0])
 		switch {
 		case f.Missing != nil:
-			d.lacks(report.Object(*f.Missing))
-			kind, value = report.CreateObject, report.Object(*f.Missing).String()
+			object := report.Object(*f.Missing)
+			d.lacks(object)
+			why = fmt.Sprintf("%s does not exist in namespace %s", object, o.Job.Namespace)
+			kind, value = report.CreateObject, object.String()
+			help = fmt.Sprintf("create %s in namespace %s: the pods then start within some minutes", object, o.Job.Namespace)
 		case f.Reason == observed.ReasonImagePullFailed:
 			kind = MakeImageAvailable
+			help = "make the image available to the nodes, which retry at least every 5 minutes, or name imagePullSecrets for its registry; for another image: " + another
 		}
-		d.suggest(kind, value, startHelp(o, f))
+		text := fmt.Sprintf("%s cannot start (%s): %s", Count(len(f.Pods), "pod"), f.Reason, Some(f.Pods))
+		if why != "" {
+			text += "; " + shortened(why, 300)
+		}
+		d.say(AboutReason, text)
+		d.suggest(kind, value, help)
 	}
 	if len(failures) == 0 {
 		return ""
@@ -285,18 +289,6 @@ func (o *Objects) failedMount(pod *corev1.Pod) (message string) {
 		}
 	}
 	return message
-}
-
-// startHelp returns what helps pods that the kubelet does not start.
-func startHelp(o *Objects, f *observed.StartFailure) string {
-	another := fmt.Sprintf("kubectl paddle suspend %[1]s, kubectl edit pdj %[1]s, kubectl paddle resume %[1]s", o.Job.Name)
-	switch {
-	case f.Missing != nil:
-		return fmt.Sprintf("create %s %s in namespace %s: the pods then start within some minutes", f.Missing.Kind, f.Missing.Name, o.Job.Namespace)
-	case f.Reason == observed.ReasonImagePullFailed:
-		return "make the image available to the nodes, which retry at least every 5 minutes, or name imagePullSecrets for its registry; for another image: " + another
-	}
-	return fmt.Sprintf("correct the template of the pods: %s; kubectl describe pod -n %s %s has all that the kubelet says", another, o.Job.Namespace, f.Pods[0])
 }
 
 // ends adds how each of the first pods that failed ended.

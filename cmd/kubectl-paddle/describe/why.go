@@ -144,7 +144,8 @@ func Why(o *Objects) *Description {
 	case job.Status.Phase == "":
 		d.unseen(o)
 	case job.Status.Phase == v1.Completed:
-		d.completed(o)
+		d.head("%s has completed%s: every worker has succeeded.", job.Name, o.ended())
+		d.restartsBefore(o)
 	case job.Status.Phase == v1.Failed:
 		d.failed(o)
 	case o.holds(v1.ConditionStalled) != nil:
@@ -162,23 +163,13 @@ func Why(o *Objects) *Description {
 	default:
 		d.pending(o)
 	}
-	d.launcher(o)
 	d.spec(o)
 	return d
 }
 
-// launcher adds why Paddle's launcher cannot start the job. A job that has completed did without it.
-func (d *Description) launcher(o *Objects) {
-	c := o.condition(v1.ConditionLauncherUsable)
-	if c != nil && c.Status == metav1.ConditionFalse && o.Job.Status.Phase != v1.Completed {
-		d.say(AboutSpec, c.Message)
-	}
-}
-
 func (d *Description) unseen(o *Objects) {
-	age := o.Now.Sub(o.Job.CreationTimestamp.Time)
 	d.head("%s was submitted %s ago, and the controller has not processed it yet.", o.Job.Name, o.since(o.Job.CreationTimestamp.Time))
-	if age > unseen {
+	if o.Now.Sub(o.Job.CreationTimestamp.Time) > unseen {
 		d.say(AboutHelp, "the controller does not run, or does not watch this namespace: ask whoever runs the cluster to look at it (kubectl get pods -A -l app.kubernetes.io/name=paddle-volcano,app.kubernetes.io/component=controller)")
 	}
 }
@@ -212,22 +203,16 @@ func (d *Description) stalled(o *Objects) {
 }
 
 func (d *Description) suspended(o *Objects) {
-	c := o.holds(v1.ConditionSuspended)
-	if run := o.Job.Spec.RunPolicy; run == nil || run.Suspend == nil || !*run.Suspend {
+	c, run := o.holds(v1.ConditionSuspended), o.Job.Spec.RunPolicy
+	switch {
+	case run == nil || run.Suspend == nil || !*run.Suspend:
 		d.head("%s has just been resumed, and starts again in a moment.", o.Job.Name)
-		return
-	}
-	if c.Reason != lifecycle.ReasonSuspended {
+	case c.Reason != lifecycle.ReasonSuspended:
 		d.head("%s is being suspended: its pods are being deleted.", o.Job.Name)
-		return
+	default:
+		d.head("%s has been suspended for %s: it has no pods, and uses no capacity of its queue.", o.Job.Name, o.since(c.LastTransitionTime.Time))
+		d.say(AboutHelp, "kubectl paddle resume "+o.Job.Name+" starts it again")
 	}
-	d.head("%s has been suspended for %s: it has no pods, and uses no capacity of its queue.", o.Job.Name, o.since(c.LastTransitionTime.Time))
-	d.say(AboutHelp, "kubectl paddle resume "+o.Job.Name+" starts it again")
-}
-
-func (d *Description) completed(o *Objects) {
-	d.head("%s has completed%s: every worker has succeeded.", o.Job.Name, o.ended())
-	d.restartsBefore(o)
 }
 
 // ended returns how long ago a job ended, and how long it trained.
@@ -247,6 +232,10 @@ func (o *Objects) ended() string {
 
 // spec adds what the controller reports about the spec, and when a job that has ended is deleted.
 func (d *Description) spec(o *Objects) {
+	// A job that has completed did without Paddle's launcher.
+	if c := o.condition(v1.ConditionLauncherUsable); c != nil && c.Status == metav1.ConditionFalse && o.Job.Status.Phase != v1.Completed {
+		d.say(AboutSpec, c.Message)
+	}
 	if run, end := o.Job.Spec.RunPolicy, o.Job.Status.CompletionTime; end != nil && run != nil && run.TTLSecondsAfterFinished != nil {
 		left := time.Duration(*run.TTLSecondsAfterFinished)*time.Second - o.Now.Sub(end.Time)
 		d.say(AboutSpec, "it is deleted in "+duration.HumanDuration(max(left, 0))+" (spec.runPolicy.ttlSecondsAfterFinished)")
@@ -254,12 +243,9 @@ func (d *Description) spec(o *Objects) {
 	if seen := o.Job.Status.ObservedGeneration; seen > 0 && seen < o.Job.Generation {
 		d.say(AboutSpec, "the controller has not processed the last change of the spec yet")
 	}
-	c := o.holds(v1.ConditionCreated)
-	if c == nil || c.Message == "" {
-		return
-	}
-	switch c.Reason {
-	case lifecycle.ReasonSpecChangeNotApplied, lifecycle.ReasonSpecChangeRefused:
+	switch c := o.holds(v1.ConditionCreated); {
+	case c == nil || c.Message == "":
+	case c.Reason == lifecycle.ReasonSpecChangeNotApplied, c.Reason == lifecycle.ReasonSpecChangeRefused:
 		d.say(AboutSpec, "the last change of the spec has no effect ("+c.Reason+"): "+c.Message)
 	default:
 		d.say(AboutSpec, "the controller reports about the spec: "+c.Message)
@@ -272,7 +258,7 @@ func (d *Description) restarting(o *Objects) {
 	d.head("%s lost a pod %s ago, and starts again.", o.Job.Name, o.since(c.LastTransitionTime.Time))
 	d.say(AboutReason, c.Message)
 	if n := o.Job.Status.Restarts; n > 0 {
-		d.say(AboutRestart, fmt.Sprintf("it has been restarted %s so far; of %d failures that backoffLimit allows it has had %d", times(n), o.allowed(), o.Job.Status.Failures))
+		d.say(AboutRestart, fmt.Sprintf("it has been restarted %s so far; of %d failures that backoffLimit allows it has had %d", times(n), o.State().BackoffLimit(), o.Job.Status.Failures))
 	}
 	d.ends(o)
 	placed, refused := o.condition(v1.ConditionScheduled), o.refused()
@@ -324,7 +310,7 @@ func (d *Description) restartsBefore(o *Objects) {
 	}
 	text := "it was restarted " + times(n)
 	if !observed.Finished(o.Job) {
-		text += fmt.Sprintf("; of %d failures that backoffLimit allows it has had %d", o.allowed(), o.Job.Status.Failures)
+		text += fmt.Sprintf("; of %d failures that backoffLimit allows it has had %d", o.State().BackoffLimit(), o.Job.Status.Failures)
 	}
 	if c := o.condition(v1.ConditionRestarting); c != nil && c.Message != "" {
 		text += "; the last time: " + c.Message

@@ -80,9 +80,27 @@ func New(read *Snapshot) *Snapshot {
 		TypeMeta: metav1.TypeMeta{APIVersion: Version, Kind: Kind}, Time: metav1.Time{Time: read.Time.UTC()}, Unread: read.Unread,
 		SchedulerConfiguration: read.SchedulerConfiguration,
 
-		Nodes: each(read.Nodes, node), Namespaces: each(read.Namespaces, namespace), HyperNodes: each(read.HyperNodes, hyperNode),
-		Queues: each(read.Queues, queue), PriorityClasses: each(read.PriorityClasses, priorityClass), ResourceQuotas: each(read.ResourceQuotas, quota),
-		PodGroups: each(read.PodGroups, podGroup), Pods: each(read.Pods, pod), Jobs: each(waiting(read), job),
+		Nodes: each(read.Nodes, node), Pods: each(read.Pods, pod), Jobs: each(waiting(read), job),
+		Namespaces: each(read.Namespaces, func(n *corev1.Namespace) *corev1.Namespace {
+			return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: n.Name, UID: n.UID, Labels: n.Labels}}
+		}),
+		HyperNodes: each(read.HyperNodes, func(h *topology.HyperNode) *topology.HyperNode {
+			return &topology.HyperNode{ObjectMeta: meta(&h.ObjectMeta), Spec: h.Spec}
+		}),
+		Queues: each(read.Queues, func(q *vcscheduling.Queue) *vcscheduling.Queue {
+			return &vcscheduling.Queue{ObjectMeta: meta(&q.ObjectMeta), Spec: q.Spec, Status: vcscheduling.QueueStatus{State: q.Status.State}}
+		}),
+		PriorityClasses: each(read.PriorityClasses, func(p *schedulingv1.PriorityClass) *schedulingv1.PriorityClass {
+			return &schedulingv1.PriorityClass{
+				ObjectMeta: metav1.ObjectMeta{Name: p.Name, UID: p.UID}, Value: p.Value, GlobalDefault: p.GlobalDefault, PreemptionPolicy: p.PreemptionPolicy,
+			}
+		}),
+		ResourceQuotas: each(read.ResourceQuotas, func(q *corev1.ResourceQuota) *corev1.ResourceQuota {
+			return &corev1.ResourceQuota{ObjectMeta: meta(&q.ObjectMeta), Spec: q.Spec, Status: q.Status}
+		}),
+		PodGroups: each(read.PodGroups, func(g *vcscheduling.PodGroup) *vcscheduling.PodGroup {
+			return &vcscheduling.PodGroup{ObjectMeta: meta(&g.ObjectMeta), Spec: g.Spec, Status: g.Status}
+		}),
 	}
 }
 
@@ -219,32 +237,6 @@ func node(n *corev1.Node) *corev1.Node {
 		kept.Status.Conditions = append(kept.Status.Conditions, corev1.NodeCondition{Type: c.Type, Status: c.Status})
 	}
 	return kept
-}
-
-func namespace(n *corev1.Namespace) *corev1.Namespace {
-	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: n.Name, UID: n.UID, Labels: n.Labels}}
-}
-
-func hyperNode(h *topology.HyperNode) *topology.HyperNode {
-	return &topology.HyperNode{ObjectMeta: meta(&h.ObjectMeta), Spec: h.Spec}
-}
-
-func queue(q *vcscheduling.Queue) *vcscheduling.Queue {
-	return &vcscheduling.Queue{ObjectMeta: meta(&q.ObjectMeta), Spec: q.Spec, Status: vcscheduling.QueueStatus{State: q.Status.State}}
-}
-
-func priorityClass(p *schedulingv1.PriorityClass) *schedulingv1.PriorityClass {
-	return &schedulingv1.PriorityClass{
-		ObjectMeta: metav1.ObjectMeta{Name: p.Name, UID: p.UID}, Value: p.Value, GlobalDefault: p.GlobalDefault, PreemptionPolicy: p.PreemptionPolicy,
-	}
-}
-
-func quota(q *corev1.ResourceQuota) *corev1.ResourceQuota {
-	return &corev1.ResourceQuota{ObjectMeta: meta(&q.ObjectMeta), Spec: q.Spec, Status: q.Status}
-}
-
-func podGroup(g *vcscheduling.PodGroup) *vcscheduling.PodGroup {
-	return &vcscheduling.PodGroup{ObjectMeta: meta(&g.ObjectMeta), Spec: g.Spec, Status: g.Status}
 }
 
 func job(j *vcbatch.Job) *vcbatch.Job {
