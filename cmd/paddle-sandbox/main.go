@@ -54,43 +54,37 @@ func newCommand() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(newUp(), newDown(), newStatus(), newBuild())
+	state := root.PersistentFlags().String("state", sandbox.DefaultStateDir, "folder of everything that the sandbox writes; up replaces an earlier sandbox in it")
+	root.AddCommand(newUp(state), newDown(state), newStatus(state), newBuild())
 	return root
 }
 
-func stateFlag(cmd *cobra.Command) *string {
-	return cmd.Flags().String("state", sandbox.DefaultStateDir, "folder of everything that the sandbox writes")
-}
-
-func newDown() *cobra.Command {
-	cmd := &cobra.Command{
+func newDown(state *string) *cobra.Command {
+	return &cobra.Command{
 		Use:   "down",
 		Short: "Stop a sandbox; its logs stay for reading",
 		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			ran, err := sandbox.Down(cmd.Context(), *state)
+			switch {
+			case err != nil:
+				return err
+			case ran:
+				cmd.Printf("stopped the sandbox in %s; its logs are in %s/logs\n", *state, *state)
+			default:
+				cmd.Printf("no sandbox runs in %s\n", *state)
+			}
+			return nil
+		},
 	}
-	state := stateFlag(cmd)
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		ran, err := sandbox.Down(cmd.Context(), *state)
-		if err != nil {
-			return err
-		}
-		if ran {
-			cmd.Printf("stopped the sandbox in %s; its logs are in %s/logs\n", *state, *state)
-		} else {
-			cmd.Printf("no sandbox runs in %s\n", *state)
-		}
-		return nil
-	}
-	return cmd
 }
 
-func newStatus() *cobra.Command {
+func newStatus(state *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Show whether a sandbox runs, and its components; the exit code is 0 only if it does",
 		Args:  cobra.NoArgs,
 	}
-	state := stateFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		record, running, err := sandbox.ReadRecord(*state)
 		if err != nil {
@@ -141,7 +135,7 @@ type upFlags struct {
 	images                              []string
 }
 
-func newUp() *cobra.Command {
+func newUp(state *string) *cobra.Command {
 	f := &upFlags{Options: sandbox.Options{Progress: os.Stdout}}
 	cmd := &cobra.Command{
 		Use:   "up",
@@ -151,6 +145,7 @@ func newUp() *cobra.Command {
 			"  paddle-sandbox up --real --image trainer.tar",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			f.StateDir = *state
 			if err := f.complete(); err != nil {
 				return err
 			}
@@ -163,7 +158,6 @@ func newUp() *cobra.Command {
 	flags := cmd.Flags()
 	flags.IntVar(&f.nodes, "nodes", 0, "simulate this many nodes of 16 cores and 64Gi, in racks of 4 (instead of the demo cluster: 16 nodes of three kinds, 4 of them with GPUs)")
 	flags.StringVar(&f.topology, "topology", "", "simulate the cluster that this file describes (see test/sandbox/README.md)")
-	flags.StringVar(&f.StateDir, "state", sandbox.DefaultStateDir, "folder of everything that the sandbox writes; an earlier sandbox in it is replaced")
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "write the kubeconfig here too")
 	flags.DurationVar(&f.WorkerRunFor, "worker-run-for", 0, "let pods of workers and trainers run this long and then succeed (0: forever)")
 	flags.BoolVar(&f.detach, "detach", false, "return when the sandbox is ready and leave it running; `paddle-sandbox down` stops it")
@@ -280,8 +274,7 @@ const holderFlag = "holder"
 // errReported ends the command after the holder has printed the reason.
 var errReported = errors.New("the sandbox did not start")
 
-// detach runs the same command in a session of its own, as the process that holds the sandbox, and copies its output until it is
-// ready.
+// detach runs the same command in a session of its own, to hold the sandbox, and copies its output until it is ready.
 func detach(cmd *cobra.Command, state string) error {
 	executable, err := os.Executable()
 	if err != nil {

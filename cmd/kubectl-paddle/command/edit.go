@@ -22,8 +22,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/validation"
 )
 
-// edit returns what a command runs that patches the spec of a job with what change returns for the job as it is now, and prints the job;
-// nil changes nothing.
+// edit returns what a command runs that patches the spec of a job with what change returns for it, nil for nothing, and prints the job.
 func (s *session) edit(output *printFlags, change func(*v1.PaddleJob) (map[string]any, error)) func(*cobra.Command, []string) error {
 	return s.connected(func(ctx context.Context, c *cluster.Clients, args []string) error {
 		return retry.RetryOnConflict(retry.DefaultBackoff, func() error {

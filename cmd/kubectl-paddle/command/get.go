@@ -201,10 +201,8 @@ func jobTable(jobs []v1.PaddleJob, queues *describe.Queues) *metav1.Table {
 
 // printFlags are the flags of a command that prints objects, as kubectl has them.
 type printFlags struct {
-	// format is that of -o, and operation what has been done to the objects.
-	format, operation string
-	// yaml begins each object but the first with a line of ---.
-	yaml printers.YAMLPrinter
+	format, operation string               // of -o, and what has been done to the objects
+	yaml              printers.YAMLPrinter // begins each object but the first with a line of ---
 }
 
 func newPrint(cmd *cobra.Command, operation string) *printFlags {

@@ -128,8 +128,7 @@ func (s *session) loadQuestion(ctx context.Context, p *planFlags) error {
 	return s.dryRun(ctx, documents[0])
 }
 
-// dryRun refuses a job whose spec the API server refuses. Other errors, such as a job of that name or no permission to create one,
-// do not concern the plan.
+// dryRun refuses a job whose spec the API server refuses. Other errors, such as a job of that name, do not concern the plan.
 func (s *session) dryRun(ctx context.Context, d document) error {
 	clients, err := s.connect()
 	if err != nil {

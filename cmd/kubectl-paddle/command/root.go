@@ -60,7 +60,7 @@ func RunWith(ctx context.Context, simulate plan.Simulator, args []string, stream
 	cmd, err := root.ExecuteContextC(ctx)
 	s.printError(err)
 	code := exitCode(err)
-	if code == exitUsage {
+	if code == plan.Usage {
 		s.note("See '%s --help' for usage.", cmd.CommandPath())
 	}
 	return code
@@ -159,21 +159,12 @@ func (s *session) connected(run func(ctx context.Context, c *cluster.Clients, ar
 	}
 }
 
-// Exit codes; the help and README.md list them.
-const (
-	exitFailed   = plan.Failed
-	exitUsage    = 2
-	exitNotFound = plan.NotFound
-	exitRefused  = plan.Refused
-	exitWaits    = 5
-)
+func usage(format string, args ...any) error { return plan.Errorf(plan.Usage, format, args...) }
 
-func usage(format string, args ...any) error { return plan.Errorf(exitUsage, format, args...) }
-
-func refused(format string, args ...any) error { return plan.Errorf(exitRefused, format, args...) }
+func refused(format string, args ...any) error { return plan.Errorf(plan.Refused, format, args...) }
 
 // errWaits ends plan where the job would wait. The plan says so, and nothing more is printed.
-var errWaits = plan.Errorf(exitWaits, "the job would wait")
+var errWaits = plan.Errorf(plan.Waits, "the job would wait")
 
 // missingPermission is the API server's message to users without permission. Other refusals concern the object.
 var missingPermission = regexp.MustCompile(` cannot [a-z]+ resource "`)
@@ -187,12 +178,12 @@ func exitCode(err error) int {
 	case errors.As(err, &coded):
 		return coded.Code
 	case apierrors.IsNotFound(err):
-		return exitNotFound
+		return plan.NotFound
 	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsAlreadyExists(err),
 		apierrors.IsForbidden(err) && !missingPermission.MatchString(err.Error()):
-		return exitRefused
+		return plan.Refused
 	}
-	return exitFailed
+	return plan.Failed
 }
 
 // jobNames completes names of jobs that are not among the arguments yet.
@@ -244,12 +235,11 @@ func (s *session) version() *cobra.Command {
 				s.note("The cluster has no Deployment of the controller or of a scheduler.")
 			}
 		}
-		text := &strings.Builder{}
-		fmt.Fprintf(text, "Client Version: %s\n", v.Client)
+		text := "Client Version: " + v.Client + "\n"
 		for _, c := range v.Components {
-			fmt.Fprintf(text, "%s Version: %s (%s/%s, %s)\n", strings.ToUpper(c.Role[:1])+c.Role[1:], c.Version, c.Namespace, c.Name, c.Image)
+			text += fmt.Sprintf("%s Version: %s (%s/%s, %s)\n", strings.ToUpper(c.Role[:1])+c.Role[1:], c.Version, c.Namespace, c.Name, c.Image)
 		}
-		return s.printData(*output, v, text.String())
+		return s.printData(*output, v, text)
 	}
 	return cmd
 }

@@ -21,16 +21,16 @@ func TestExitCode(t *testing.T) {
 		want int
 	}{
 		"nothing":         {nil, 0},
-		"anything":        {errors.New("x"), exitFailed},
-		"no permission":   {apierrors.NewForbidden(jobs, "a", errors.New(`User "u" cannot create resource "paddlejobs" in API group "batch.paddlepaddle.org"`)), exitFailed},
-		"a quota":         {apierrors.NewForbidden(jobs, "a", errors.New("exceeded quota: jobs")), exitRefused},
-		"not valid":       {apierrors.NewInvalid(schema.GroupKind{Kind: "PaddleJob"}, "a", nil), exitRefused},
-		"taken":           {apierrors.NewAlreadyExists(jobs, "a"), exitRefused},
-		"not there":       {fmt.Errorf("get: %w", apierrors.NewNotFound(jobs, "a")), exitNotFound},
-		"one of several":  {errors.Join(nil, apierrors.NewNotFound(jobs, "a")), exitNotFound},
-		"no such pod":     {plan.Errorf(plan.NotFound, "x"), exitNotFound},
-		"refused by us":   {refused("x"), exitRefused},
-		"a wrong command": {fmt.Errorf("run: %w", usage("x")), exitUsage},
+		"anything":        {errors.New("x"), plan.Failed},
+		"no permission":   {apierrors.NewForbidden(jobs, "a", errors.New(`User "u" cannot create resource "paddlejobs" in API group "batch.paddlepaddle.org"`)), plan.Failed},
+		"a quota":         {apierrors.NewForbidden(jobs, "a", errors.New("exceeded quota: jobs")), plan.Refused},
+		"not valid":       {apierrors.NewInvalid(schema.GroupKind{Kind: "PaddleJob"}, "a", nil), plan.Refused},
+		"taken":           {apierrors.NewAlreadyExists(jobs, "a"), plan.Refused},
+		"not there":       {fmt.Errorf("get: %w", apierrors.NewNotFound(jobs, "a")), plan.NotFound},
+		"one of several":  {errors.Join(nil, apierrors.NewNotFound(jobs, "a")), plan.NotFound},
+		"no such pod":     {plan.Errorf(plan.NotFound, "x"), plan.NotFound},
+		"refused by us":   {refused("x"), plan.Refused},
+		"a wrong command": {fmt.Errorf("run: %w", usage("x")), plan.Usage},
 	} {
 		t.Run(name, func(t *testing.T) { require.Equal(t, test.want, exitCode(test.err)) })
 	}

@@ -199,9 +199,7 @@ func Cause(job *v1.PaddleJob, now time.Time) (reason, message string) {
 
 // PodRows returns a row for each pod of a job, in the order of roles and ranks: role, rank, name, status, node, address, restarts, age.
 func PodRows(o *Objects) (rows [][]string) {
-	pods := slices.Clone(o.Pods)
-	observed.SortPods(pods)
-	for _, pod := range pods {
+	for _, pod := range o.Pods {
 		m := observed.NewRolePod(pod)
 		address := builder.PaddleIP(pod)
 		if port := pod.Annotations[v1.PortAnnotation]; port != "" && address != "" {

@@ -43,13 +43,22 @@ func (o *Objects) report(status corev1.ConditionStatus) *report.Report {
 }
 
 func (d *Description) pending(o *Objects) {
-	job := o.Job
-	d.head("%s has been Pending for %s: its pods have no nodes yet.", job.Name, o.since(o.waitsSince()))
-	if c := o.condition(v1.ConditionCreated); c != nil && c.Status != "True" && c.Message != "" {
+	job, state, refused := o.Job, "have no nodes yet", o.refused()
+	if refused != nil {
+		state = "cannot be created"
+	}
+	d.head("%s has been Pending for %s: its pods %s.", job.Name, o.since(o.waitsSince()), state)
+	switch c := o.condition(v1.ConditionCreated); {
+	case refused != nil:
+		d.Reason = refused.Reason
+		d.say(AboutReason, refused.Message+" ("+refused.Reason+")")
+		d.help(refused.Reason, "", "; Volcano retries, and the job fails after some minutes")
+	case c != nil && c.Status != metav1.ConditionTrue && c.Message != "":
 		d.say(AboutReason, c.Message)
 		return
+	default:
+		d.unplaced(o)
 	}
-	d.unplaced(o)
 	if least, _ := builder.Bounds(job); d.Missing != nil && len(d.Missing.Roles) > 0 && builder.Elastic(job) && least < job.Spec.Worker.Replicas {
 		d.say(AboutSpec, fmt.Sprintf("it starts once %d of its %d workers have nodes (spec.elasticPolicy.minReplicas)", least, job.Spec.Worker.Replicas))
 	}
@@ -111,16 +120,6 @@ func (o *Objects) refused() *metav1.Condition {
 	return c
 }
 
-func (d *Description) refused(o *Objects) {
-	c := o.refused()
-	d.Reason = c.Reason
-	d.head("%s has been Pending for %s: its pods cannot be created.", o.Job.Name, o.since(o.waitsSince()))
-	d.say(AboutReason, c.Message+" ("+c.Reason+")")
-	d.help(c.Reason, "", "; Volcano retries, and the job fails after some minutes")
-	d.queue(o)
-	d.restartsBefore(o)
-}
-
 // queue adds the state and the use of the queue that a job waits in.
 func (d *Description) queue(o *Objects) {
 	q := o.Queue
@@ -145,8 +144,8 @@ type Queues struct {
 	Partial bool
 }
 
-// QueuePosition returns how many pending jobs of the same queue precede a job: those of a higher priority, and the older ones
-// of the same priority. It returns "2+" if there may be more, and "" if the job does not wait in a queue.
+// QueuePosition returns how many pending jobs of the same queue precede a job: those of a higher priority, and the older ones of the
+// same priority: "2+" if there may be more, "" if the job does not wait in a queue.
 func (q *Queues) QueuePosition(job *v1.PaddleJob) string {
 	if meta.IsStatusConditionTrue(job.Status.Conditions, v1.ConditionScheduled) { // the phase of its PodGroup may be older
 		return ""

@@ -20,10 +20,9 @@ import (
 
 // Description is the state of a job and its reasons.
 type Description struct {
-	Namespace string `json:"namespace"`
-	Name      string `json:"name"`
-	// Phase is empty until the controller has processed the job.
-	Phase v1.Phase `json:"phase,omitempty"`
+	Namespace string   `json:"namespace"`
+	Name      string   `json:"name"`
+	Phase     v1.Phase `json:"phase,omitempty"` // empty until the controller has processed the job
 	// Reason is why the job waits, restarts or has failed, for programs: a reason of its conditions, empty where nothing is wrong.
 	Reason string `json:"reason,omitempty"`
 	// Missing is what a job that waits is missing, and Suggestions are changes with which it would start, nearest first.
@@ -37,10 +36,9 @@ type Description struct {
 
 // Sentence is one detail.
 type Sentence struct {
-	About About  `json:"about"`
-	Text  string `json:"text"`
-	// Details are the figures behind it, one a line.
-	Details []string `json:"details,omitempty"`
+	About   About    `json:"about"`
+	Text    string   `json:"text"`
+	Details []string `json:"details,omitempty"` // the figures behind it, one a line
 }
 
 // Lines returns sentences as lines, what helps as a list, with what pods wrote last, and the figures behind other sentences if asked for.
@@ -94,8 +92,7 @@ func (d *Description) suggest(kind report.Kind, value, text string) {
 
 // helps are what helps a job that is Stalled, is refused its pods or has failed, by the reason. Package report has the scheduler's.
 var helps = map[string]struct {
-	// kind is that of the suggestion for programs, empty if there is none.
-	kind report.Kind
+	kind report.Kind // of the suggestion for programs, empty if there is none
 	text string
 }{
 	lifecycle.ReasonNameTaken:     {"", "submit the job under another name; or delete the object if nobody needs it"},
@@ -158,8 +155,6 @@ func Why(o *Objects) *Description {
 		d.running(o)
 	case o.holds(v1.ConditionScheduled) != nil:
 		d.starting(o)
-	case o.refused() != nil:
-		d.refused(o)
 	default:
 		d.pending(o)
 	}

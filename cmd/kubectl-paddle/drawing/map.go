@@ -244,19 +244,16 @@ var accelerators = config.Default().Accelerators
 func amountsOf(list corev1.ResourceList) Amounts {
 	a := Amounts{MilliCPUs: list.Cpu().MilliValue()}
 	for _, name := range accelerators {
-		if q, ok := list[corev1.ResourceName(name)]; ok {
-			a.GPUs += q.Value()
-		}
+		q := list[corev1.ResourceName(name)]
+		a.GPUs += q.Value()
 	}
 	return a
 }
 
 // below returns the domain of a name, and adds it if there is none.
 func (d *Domain) below(tier, name string) *Domain {
-	for _, b := range d.Domains {
-		if b.Name == name {
-			return b
-		}
+	if at := slices.IndexFunc(d.Domains, func(b *Domain) bool { return b.Name == name }); at >= 0 {
+		return d.Domains[at]
 	}
 	b := &Domain{Tier: tier, Name: name}
 	d.Domains = append(d.Domains, b)

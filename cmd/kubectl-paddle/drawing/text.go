@@ -14,9 +14,8 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/describe"
 )
 
-// Terminal is what text is written for.
+// Terminal is what text is written for. Width is in columns.
 type Terminal struct {
-	// Width in columns.
 	Width  int
 	Colour bool
 }
@@ -25,8 +24,7 @@ type Terminal struct {
 type span struct {
 	text  string
 	owner int
-	// node is nil for text.
-	node *Node
+	node  *Node // nil for text
 }
 
 func plain(text string) span { return span{text: text, owner: free} }
@@ -86,7 +84,7 @@ func (m *Map) lines(columns int) (lines [][]span) {
 		}
 	}
 	for _, line := range m.key() {
-		say(line.sign + " " + line.text)
+		say(line[0] + " " + line[1])
 	}
 	return lines
 }
@@ -227,11 +225,8 @@ func (m *Map) legend(at int) (lines []string) {
 	return lines
 }
 
-// keyLine explains a sign that is no job's.
-type keyLine struct{ sign, text string }
-
 // key explains the kinds of cells that the map has and that are no job's.
-func (m *Map) key() (lines []keyLine) {
+func (m *Map) key() [][2]string {
 	seen := map[string]bool{}
 	m.Cluster.racks(nil, func(_ []*Domain, d *Domain) {
 		for _, n := range d.Nodes {
@@ -243,14 +238,14 @@ func (m *Map) key() (lines []keyLine) {
 			seen["!"] = seen["!"] || n.State != ""
 		}
 	})
-	return slices.DeleteFunc([]keyLine{
+	return slices.DeleteFunc([][2]string{
 		{".", "free"},
 		{"#", "others: pods that are no PaddleJob's"},
 		{"?", "free, or others': pods that you have no permission to read"},
 		{"!", "a node that takes no pods: not ready, or cordoned"},
 		{"( )", "a node without GPUs: each cell is an eighth of its CPUs"},
 		{"+", "jobs with pods without GPUs on this node"},
-	}, func(line keyLine) bool { return !seen[line.sign] })
+	}, func(line [2]string) bool { return !seen[line[0]] })
 }
 
 // sign returns the sign of who has a cell.
@@ -288,8 +283,7 @@ var inks = [][2]string{
 	{"#0072b2", "#fff"}, {"#e69f00", "#111"}, {"#009e73", "#fff"}, {"#cc79a7", "#111"}, {"#56b4e9", "#111"}, {"#d55e00", "#fff"}, {"#f0e442", "#111"},
 }
 
-// SVG returns the map as a picture that needs nothing else: the text, its cells in colours. Details of a node are shown under the
-// pointer.
+// SVG returns the map as a picture that needs nothing else: the text, its cells in colours, details of a node under the pointer.
 func (m *Map) SVG() string {
 	var style, b strings.Builder
 	style.WriteString("text{font:13px monospace;fill:#1f2328}rect{fill:#eaeef2}.dim{opacity:.3}")

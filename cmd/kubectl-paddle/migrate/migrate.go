@@ -47,10 +47,9 @@ type Assessment struct {
 	Namespace string  `json:"namespace"`
 	Name      string  `json:"name"`
 	Outcome   Outcome `json:"outcome"`
-	// Message explains the outcome.
-	Message string `json:"message"`
-	// Notes are other differences.
-	Notes []string `json:"notes,omitempty"`
+	// Message explains the outcome, and Notes are other differences.
+	Message string   `json:"message"`
+	Notes   []string `json:"notes,omitempty"`
 }
 
 // Assess returns what the controller would do with a job that it sees for the first time.

@@ -123,11 +123,13 @@ func Errorf(code int, format string, args ...any) error {
 	return &ExitError{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// Exit codes of answers.
+// Exit codes; the help and README.md list them.
 const (
 	Failed   = 1
-	NotFound = 3 // the snapshot does not have it
-	Refused  = 4 // the job has its nodes
+	Usage    = 2
+	NotFound = 3
+	Refused  = 4
+	Waits    = 5
 )
 
 // Network is what the scheduler reads the tiers of the network from.

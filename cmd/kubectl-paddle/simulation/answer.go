@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package simulation answers the requests of package plan: it runs the scheduler on snapshots (plugins/paddle/simulate). It makes no API
-// calls and reads neither files nor the clock. A process may answer one request at a time.
+// Package simulation answers requests of package plan, one at a time: it runs the scheduler on snapshots (plugins/paddle/simulate). It
+// makes no API calls and reads neither files nor the clock.
 package simulation
 
 import (
@@ -262,8 +262,7 @@ func (c *cluster) compare(p *plan.Plan, r *simulate.Result) {
 	}
 }
 
-// missing returns that the cluster does not have the queue or the PriorityClass that the job names. Volcano ignores jobs of such a
-// queue, and the API server admits no pods of such a priority.
+// missing returns that the queue, whose jobs Volcano then ignores, or the PriorityClass that the job names does not exist.
 func (c *cluster) missing(s *snapshot.Snapshot) (why []describe.Sentence) {
 	spec := &c.wanted.Spec
 	if s.Lacks(snapshot.Queues) {

@@ -243,18 +243,15 @@ func (c *cluster) add(count int, like string) error {
 
 // usual returns the first of the largest group of nodes that take pods and are equal to the scheduler, nil if there is none.
 func (c *cluster) usual() (first *corev1.Node) {
-	groups, largest := map[string][]*corev1.Node{}, 0
-	for _, n := range slices.SortedFunc(slices.Values(c.Nodes), func(a, b *corev1.Node) int { return cmp.Compare(a.Name, b.Name) }) {
-		ready := func(one corev1.NodeCondition) bool {
-			return one.Type == corev1.NodeReady && one.Status == corev1.ConditionTrue
+	sizes, largest := map[string]int{}, 0
+	ready := corev1.NodeCondition{Type: corev1.NodeReady, Status: corev1.ConditionTrue} // all that a snapshot keeps of one
+	for _, n := range slices.SortedFunc(slices.Values(c.Nodes), func(a, b *corev1.Node) int { return cmp.Compare(b.Name, a.Name) }) {
+		kind, err := json.Marshal([]any{n.Status.Allocatable, n.Spec.Taints})
+		if err != nil || n.Spec.Unschedulable || !slices.Contains(n.Status.Conditions, ready) {
+			continue
 		}
-		if kind, err := json.Marshal([]any{n.Status.Allocatable, n.Spec.Taints}); err == nil && !n.Spec.Unschedulable && slices.ContainsFunc(n.Status.Conditions, ready) {
-			groups[string(kind)] = append(groups[string(kind)], n)
-		}
-	}
-	for _, group := range groups {
-		if size := len(group); size > largest || size == largest && group[0].Name < first.Name {
-			first, largest = group[0], size
+		if sizes[string(kind)]++; sizes[string(kind)] >= largest {
+			first, largest = n, sizes[string(kind)]
 		}
 	}
 	return first
