@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -19,7 +20,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
-	"k8s.io/client-go/gentype"
 	"k8s.io/client-go/rest"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
@@ -31,8 +31,8 @@ import (
 // Scheme has the kinds that are read or written.
 var Scheme = runtime.NewScheme()
 
-// options encodes the options of requests.
-var options = runtime.NewParameterCodec(Scheme)
+// Options encodes the options of requests.
+var Options = runtime.NewParameterCodec(Scheme)
 
 // Manager is the name under which the API server records what is written.
 const Manager = "kubectl-paddle"
@@ -88,7 +88,7 @@ type object[T any] interface {
 func List[L any, P object[L]](ctx context.Context, c *Clients, namespace string, which metav1.ListOptions) (*L, error) {
 	found := P(new(L))
 	client, resource := c.of(found)
-	err := client.Get().NamespaceIfScoped(namespace, namespace != "").Resource(resource).VersionedParams(&which, options).Do(ctx).Into(found)
+	err := client.Get().NamespaceIfScoped(namespace, namespace != "").Resource(resource).VersionedParams(&which, Options).Do(ctx).Into(found)
 	return found, err
 }
 
@@ -100,20 +100,21 @@ func Get[T any, P object[T]](ctx context.Context, c *Clients, namespace, name st
 	return found, err
 }
 
-// Jobs returns the client for the PaddleJobs of a namespace, or of all if it is empty.
-func (c *Clients) Jobs(namespace string) *gentype.ClientWithList[*v1.PaddleJob, *v1.PaddleJobList] {
-	return gentype.NewClientWithList("paddlejobs", c.groups[v1.SchemeGroupVersion], options, namespace,
-		func() *v1.PaddleJob { return &v1.PaddleJob{} }, func() *v1.PaddleJobList { return &v1.PaddleJobList{} })
+// Jobs begins a request about the PaddleJobs of a namespace, or of all if it is empty.
+func (c *Clients) Jobs(verb, namespace string) *rest.Request {
+	return c.groups[v1.SchemeGroupVersion].Verb(verb).NamespaceIfScoped(namespace, namespace != "").Resource("paddlejobs")
 }
 
 // Create creates a job. The API server refuses unknown fields.
 func (c *Clients) Create(ctx context.Context, job *v1.PaddleJob, dryRun ...string) (*v1.PaddleJob, error) {
-	return c.Jobs(job.Namespace).Create(ctx, job, metav1.CreateOptions{DryRun: dryRun, FieldValidation: metav1.FieldValidationStrict, FieldManager: Manager})
+	how, created := &metav1.CreateOptions{DryRun: dryRun, FieldValidation: metav1.FieldValidationStrict, FieldManager: Manager}, &v1.PaddleJob{}
+	return created, c.Jobs(http.MethodPost, job.Namespace).Body(job).VersionedParams(how, Options).Do(ctx).Into(created)
 }
 
 // Delete deletes a job, but no other one of its name.
 func (c *Clients) Delete(ctx context.Context, job *v1.PaddleJob) error {
-	return c.Jobs(job.Namespace).Delete(ctx, job.Name, metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(job.UID))})
+	how := &metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(job.UID))}
+	return c.Jobs(http.MethodDelete, job.Namespace).Name(job.Name).Body(how).Do(ctx).Error()
 }
 
 // raw gets what is at a path of the API server.

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -42,7 +43,9 @@ func (s *session) edit(output *printFlags, change func(*v1.PaddleJob) (map[strin
 			if err != nil {
 				return err
 			}
-			job, err = c.Jobs(c.Namespace).Patch(ctx, args[0], types.MergePatchType, patch, metav1.PatchOptions{FieldManager: cluster.Manager})
+			job = &v1.PaddleJob{}
+			err = c.Jobs(http.MethodPatch, c.Namespace).Name(args[0]).SetHeader("Content-Type", string(types.MergePatchType)).Body(patch).
+				VersionedParams(&metav1.PatchOptions{FieldManager: cluster.Manager}, cluster.Options).Do(ctx).Into(job)
 			if err != nil {
 				return err
 			}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -111,11 +112,11 @@ func (s *session) runGet(ctx context.Context, g *getFlags, c *cluster.Clients, n
 	if err := errors.Join(show(len(names) != 1, list.Items...), missing); err != nil || !g.watch {
 		return err
 	}
-	options := metav1.ListOptions{LabelSelector: g.selector, ResourceVersion: list.ResourceVersion}
+	options := metav1.ListOptions{LabelSelector: g.selector, ResourceVersion: list.ResourceVersion, Watch: true}
 	for _, name := range names {
 		options.FieldSelector = fields.OneTermEqualSelector("metadata.name", name).String()
 	}
-	changes, err := c.Jobs(c.Namespace).Watch(ctx, options)
+	changes, err := c.Jobs(http.MethodGet, c.Namespace).VersionedParams(&options, cluster.Options).Watch(ctx)
 	if err != nil {
 		return err
 	}

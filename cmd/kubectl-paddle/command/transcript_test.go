@@ -215,6 +215,12 @@ func TestWithFewPermissions(t *testing.T) {
 	require.Zero(t, code)
 	require.Empty(t, errOut)
 	require.Contains(t, out, "0/9      InsufficientResources")
+	out, errOut, code = s.run(t, "get", "-o", "wide")
+	require.Zero(t, code)
+	require.Contains(t, out, "1 of 2 workers has no node: the cluster has 24 GPUs left, 16 needed")
+	require.Equal(t, `Skipped: PodGroups (you have no permission to read them).
+Skipped: PriorityClasses, so that queue positions depend on age alone (you have no permission to read them).
+`, errOut)
 	for _, command := range []string{"describe", "why"} {
 		_, errOut, code = s.run(t, command, "huge")
 		require.Zero(t, code)

@@ -27,21 +27,18 @@ import (
 
 // Plan is where a job would be placed.
 type Plan struct {
-	Namespace string `json:"namespace"`
-	Name      string `json:"name"`
-	// Taken is the time of the snapshot.
-	Taken metav1.Time `json:"taken"`
-	Fits  bool        `json:"fits"`
-	// Where is the scheduler's message about it.
-	Where string `json:"where,omitempty"`
-	Roles []Role `json:"roles,omitempty"`
+	Namespace string      `json:"namespace"`
+	Name      string      `json:"name"`
+	Taken     metav1.Time `json:"taken"` // of the snapshot
+	Fits      bool        `json:"fits"`
+	Where     string      `json:"where,omitempty"` // the scheduler's message
+	Roles     []Role      `json:"roles,omitempty"`
 	// Traffic is what a step of training sends, from the nodes up.
 	Traffic []Traffic `json:"traffic,omitempty"`
 	Unit    string    `json:"unit,omitempty"`
 	// Why it does not fit, and what helps.
-	Why []describe.Sentence `json:"why,omitempty"`
-	// Empty is the same on the empty cluster.
-	Empty Empty `json:"emptyCluster"`
+	Why   []describe.Sentence `json:"why,omitempty"`
+	Empty Empty               `json:"emptyCluster"`
 	// First are pending jobs that would get their nodes at the same time. Blocked reports that the job would fit without them.
 	First   []Gang `json:"first,omitempty"`
 	Blocked bool   `json:"fitsWithoutThem,omitempty"`
@@ -66,18 +63,16 @@ type Role struct {
 
 // Place is a node, with how many pods of a role it has.
 type Place struct {
-	Node string `json:"node"`
-	// Domain is the node's place in the network, from the outside in, such as block-0/rack-3.
-	Domain string `json:"domain,omitempty"`
+	Node   string `json:"node"`
+	Domain string `json:"domain,omitempty"` // from the outside in, such as block-0/rack-3
 	Pods   int    `json:"pods"`
 }
 
 // Traffic is what a step of training sends between the domains of one tier.
 type Traffic struct {
-	Tier string  `json:"tier"`
-	Now  float64 `json:"now"`
-	// Best is the same on the empty cluster, if the job fits there.
-	Best *float64 `json:"best,omitempty"`
+	Tier string   `json:"tier"`
+	Now  float64  `json:"now"`
+	Best *float64 `json:"best,omitempty"` // on the empty cluster, if the job fits there
 }
 
 // Empty is a plan on the empty cluster.
