@@ -74,8 +74,11 @@ type Controller struct {
 	statusPendingSince firstSeen
 	// deletions are those of the Volcano Jobs of a PaddleJob's key.
 	deletions memory[volcano.Deletion]
-	// revertedWrites are the writes that admission has undone, by the PaddleJob's key and the kind of write.
+	// revertedWrites are the writes that admission has undone, by the PaddleJob's key and uid and the kind of write.
 	revertedWrites memory[revertedWrite]
+	// sentCommands are the latest commands that end or stop a Volcano Job, by the PaddleJob's key and the action: Volcano may obey
+	// one when there is another Job of the name already.
+	sentCommands memory[volcano.SentCommand]
 	// commandSent is since when Volcano has a command, by its name.
 	commandSent firstSeen
 	// unacknowledged are the commands about a Volcano Job in a state (volcano.JobState) that stays as it is.
@@ -208,6 +211,7 @@ func (c *Controller) volcanoJobChanged(object metav1.Object, deleted bool) {
 		now := c.now()
 		c.deletions.forgetIf(func(_ string, d volcano.Deletion) bool { return d.Remaining(now) == 0 })
 		c.deletions.put(keyOf(object), volcano.Deletion{Job: now})
+		c.sentCommands.forgetIf(func(_ string, sent volcano.SentCommand) bool { return now.Sub(sent.At) > 2*volcano.StaleCommandPeriod })
 	}
 	c.childChanged(object, deleted)
 }

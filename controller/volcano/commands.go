@@ -17,8 +17,19 @@ import (
 // CommandPeriod is how long Volcano may take to obey a command before it is given again.
 const CommandPeriod = 15 * time.Second
 
-// StaleCommandPeriod bounds how long after its creation a Volcano Job is aborted by a command about an earlier one of its name.
+// StaleCommandPeriod bounds how much later Volcano obeys a command, and thus ends a later Volcano Job of the target's name.
 const StaleCommandPeriod = 5 * time.Minute
+
+// SentCommand is a command that was given about a Volcano Job.
+type SentCommand struct {
+	Job types.UID
+	At  time.Time
+}
+
+// Ended reports whether the command, which was about an earlier Volcano Job, can be why a Volcano Job is in its state.
+func (c SentCommand) Ended(job *vcbatch.Job) bool {
+	return c.Job != job.UID && job.Status.State.LastTransitionTime.Sub(c.At) < StaleCommandPeriod
+}
 
 // commandVerbs begin the names of commands.
 var commandVerbs = map[vcbus.Action]string{

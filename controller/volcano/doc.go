@@ -16,8 +16,8 @@
 //   - The command CompleteJob: Volcano ends a job only when it sees the last worker succeed, and misses that
 //     while it restarts. No upstream issue is known.
 //   - Commands: Volcano reads commands about a Job that it does not know, and does nothing. No upstream issue is known.
-//   - StaleCommandPeriod: Volcano applies a command to the Job of the target's name, whatever its uid (processNextCommand in
-//     volcano/pkg/controllers/job/job_controller_handler.go). A command that waits in Volcano's queue until the Job is replaced aborts
+//   - StaleCommandPeriod and SentCommand: Volcano applies a command to the Job of the target's name, whatever its uid (processNextCommand in
+//     volcano/pkg/controllers/job/job_controller_handler.go). A command that waits in Volcano's queue until the Job is replaced ends
 //     the new one. No upstream issue is known.
 //   - PodCreateError: why the API server refuses pods is only in an event, as the Go syntax of errors. No upstream issue is known.
 package volcano

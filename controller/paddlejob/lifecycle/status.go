@@ -296,8 +296,8 @@ func failureCause(obs *observed.State, attempt int32) (reason, message string) {
 			return observed.ReasonPodFailed, observed.TerminationMessage(m.Pod)
 		}
 	}
-	if obs.VolcanoJob != nil && obs.Attempt().Stopped() && obs.StaleCommand() {
-		return ReasonUnknownFailure, "Volcano aborted the job by a command about an earlier Volcano Job"
+	if obs.VolcanoJob != nil && (obs.EarlierCommand || obs.Attempt().Stopped() && obs.StaleCommand()) {
+		return ReasonUnknownFailure, "Volcano stopped the job by a command about an earlier Volcano Job"
 	}
 	return ReasonUnknownFailure, "a pod failed or was evicted"
 }

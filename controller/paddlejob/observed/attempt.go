@@ -4,6 +4,7 @@ package observed
 
 import (
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+	vcbus "volcano.sh/apis/pkg/apis/bus/v1alpha1"
 )
 
 // AttemptState is how far Volcano has come with the present attempt to run the gang.
@@ -60,6 +61,19 @@ func (a AttemptState) Active() bool { return a >= AttemptNew && a <= AttemptRunn
 
 // Stopped reports whether the gang runs again only when the Volcano Job is resumed.
 func (a AttemptState) Stopped() bool { return a == AttemptStopping || a == AttemptStopped }
+
+// Command returns the action of the command that brings a gang into the state, "" if none does.
+func (a AttemptState) Command() vcbus.Action {
+	switch a {
+	case AttemptStopping, AttemptStopped:
+		return vcbus.AbortJobAction
+	case AttemptCompleting, AttemptCompleted:
+		return vcbus.CompleteJobAction
+	case AttemptTerminating, AttemptTerminated:
+		return vcbus.TerminateJobAction
+	}
+	return ""
+}
 
 // Ended reports whether the gang does not run again.
 func (a AttemptState) Ended() bool { return a >= AttemptCompleted }
