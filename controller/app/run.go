@@ -53,10 +53,8 @@ func Run(ctx context.Context, o *Options) error {
 	recorder, stopEvents := newRecorder(ctx, clients.Kube)
 	defer stopEvents()
 	paddlejob.RegisterMetrics()
-	controller, err := paddlejob.New(clients, recorder, paddlejob.Options{
-		Namespace: o.Namespace, Workers: o.Workers, Resync: o.ResyncPeriod,
-		Render: o.rendering(),
-	})
+	options := paddlejob.Options{Namespace: o.Namespace, Workers: o.Workers, Resync: o.ResyncPeriod, Render: o.rendering()}
+	controller, err := paddlejob.New(clients, recorder, options)
 	if err != nil {
 		return err
 	}
@@ -66,9 +64,7 @@ func Run(ctx context.Context, o *Options) error {
 	group.Go(func() error { return serveMetrics(ctx, o) })
 	run := controller.Run
 	if o.Kubeflow {
-		adapter, err := kubeflow.New(kubeflow.Clients{Paddle: clients.Paddle, Kube: clients.Kube}, recorder, kubeflow.Options{
-			Namespace: o.Namespace, Workers: o.Workers, Resync: o.ResyncPeriod, Etcd: o.ElasticEtcd != "",
-		})
+		adapter, err := kubeflow.New(clients, recorder, options)
 		if err != nil {
 			return err
 		}

@@ -64,9 +64,6 @@ func (d *Description) startFailures(o *Objects) (reason string) {
 		state.FailedMount = o.failedMount(pod)
 	}
 	failures := state.StartFailures()
-	if o.VolcanoJob == nil { // the user may not read it
-		failures = observed.StartFailures(o.Pods, nil)
-	}
 	for i := range failures {
 		f := &failures[i]
 		text := fmt.Sprintf("%s cannot start (%s): %s", Count(len(f.Pods), "pod"), f.Reason, Some(f.Pods))
