@@ -121,17 +121,7 @@ func (s *State) FailureIgnored(m *RolePod) bool {
 // gangFailureIgnored reports whether the first failure of the present attempt is ignored. Those after it are mostly its
 // consequence: peers fail that have lost a worker.
 func (s *State) gangFailureIgnored() bool {
-	var first *RolePod
-	var earliest time.Time
-	for _, m := range s.RolePods() {
-		if !m.FailedByItself() {
-			continue
-		}
-		at, known := failedAt(m.Pod)
-		if first == nil || known && (earliest.IsZero() || at.Before(earliest)) {
-			first, earliest = m, at
-		}
-	}
+	first, _ := s.FirstFailure()
 	return first != nil && s.FailureIgnored(first)
 }
 

@@ -131,15 +131,15 @@ func (s *State) LastEnd() time.Time {
 	return last
 }
 
-// FirstFailure is when the first of the pods that have failed did; false if none has, or nobody wrote down when.
-func (s *State) FirstFailure() (first time.Time, ok bool) {
+// FirstFailure returns the first pod that has failed, nil if none has, and when it did: the zero time if nobody wrote that down.
+func (s *State) FirstFailure() (first *RolePod, at time.Time) {
 	for _, m := range s.RolePods() {
 		if !m.FailedByItself() {
 			continue
 		}
-		if at, known := failedAt(m.Pod); known && (!ok || at.Before(first)) {
-			first, ok = at, true
+		if failed, known := failedAt(m.Pod); first == nil || known && (at.IsZero() || failed.Before(at)) {
+			first, at = m, failed
 		}
 	}
-	return first, ok
+	return first, at
 }
