@@ -164,9 +164,9 @@ func TestWhatTheEventsDoNotSayIsNotReported(t *testing.T) {
 // The reason is on the PaddleJob within 3 s of Volcano's first refused create, also where Volcano says it late.
 func TestRefusalIsReportedSoon(t *testing.T) {
 	t.Parallel()
-	said := false
+	known := false
 	r := newRefusing(t, func() (*corev1.EventList, error) {
-		if !said {
+		if !known {
 			return &corev1.EventList{}, nil
 		}
 		return &corev1.EventList{Items: []corev1.Event{event(`Error creating pods: [err: &errors.StatusError{ErrStatus:v1.Status{Message:"exceeded quota"}}]`, epoch)}}, nil
@@ -174,7 +174,7 @@ func TestRefusalIsReportedSoon(t *testing.T) {
 	r.look(t, time.Second, vcbatch.Pending)
 	r.look(t, 2*time.Second, vcbatch.Pending)
 	require.Len(t, r.asked, 1)
-	said = true
+	known = true
 	r.look(t, time.Second, vcbatch.Pending)
 	require.Len(t, r.asked, 2)
 	require.Equal(t, "PodsRefused", r.condition(t, v1.ConditionScheduled).Reason)
