@@ -188,11 +188,11 @@ func (w *waiter) judge(name string, addresses []netip.Addr, err error) bool {
 // maxNames is how many names a line has.
 const maxNames = 8
 
-// missingWords says which names are missing, and how many of them would do.
+// missingWords says which names are missing, and how many are needed.
 func (w *waiter) missingWords(missing []string) string {
 	text := fmt.Sprintf("%d of %s not found yet: %s", len(missing), peersWords(w.total()), nameWords(missing))
-	if needed := w.needed(); needed < len(missing) {
-		text += fmt.Sprintf("; %d of them would be enough", needed)
+	if needed := w.needed(); needed < w.total() {
+		text += fmt.Sprintf("; %d are needed", needed)
 	}
 	if len(w.other) > 0 {
 		text += fmt.Sprintf("; %s resolves to %s, which is not this pod", w.task.Own, addressWords(w.other))
@@ -220,26 +220,10 @@ func (w *waiter) foundWords() string {
 // total is the number of peers, this pod included.
 func (w *waiter) total() int { return len(w.found) }
 
-// needed is how many more names must be found at least.
-func (w *waiter) needed() int {
-	needed := 0
-	own := !w.found[w.task.Own]
+// needed is how many peers must be found.
+func (w *waiter) needed() (needed int) {
 	for _, peers := range w.task.Peers {
-		if w.enough(peers) {
-			continue
-		}
-		found := 0
-		for _, host := range peers.Hosts {
-			if w.found[host] {
-				found++
-			} else if host == w.task.Own {
-				own = false // one of those that are needed
-			}
-		}
-		needed += max(1, peers.Least-found)
-	}
-	if own {
-		needed++
+		needed += peers.Least
 	}
 	return needed
 }

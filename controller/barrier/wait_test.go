@@ -234,14 +234,14 @@ func TestFewerAreEnough(t *testing.T) {
 		lacks string // "" if nothing
 	}{
 		"the first and its own":         {[]string{own, first}, 2, ""},
-		"too few":                       {[]string{own, first}, 3, "98 of 100 peers not found yet: wide-worker-2.wide, wide-worker-3.wide, wide-worker-4.wide, wide-worker-5.wide, wide-worker-6.wide, wide-worker-7.wide, wide-worker-8.wide, wide-worker-9.wide and 90 more; 1 of them would be enough"},
+		"too few":                       {[]string{own, first}, 3, "98 of 100 peers not found yet: wide-worker-2.wide, wide-worker-3.wide, wide-worker-4.wide, wide-worker-5.wide, wide-worker-6.wide, wide-worker-7.wide, wide-worker-8.wide, wide-worker-9.wide and 90 more; 3 are needed"},
 		"one far down the list":         {[]string{own, first, other}, 3, ""},
-		"not the first":                 {[]string{own, other}, 2, "; 1 of them would be enough"},
+		"not the first":                 {[]string{own, other}, 2, "; 2 are needed"},
 		"not its own":                   {[]string{first, other}, 2, "1 of 100 peers not found yet: wide-worker-1.wide"},
-		"not its own, and one more":     {[]string{first, other}, 4, "98 of 100 peers not found yet: wide-worker-1.wide, wide-worker-2.wide, wide-worker-3.wide, wide-worker-4.wide, wide-worker-5.wide, wide-worker-6.wide, wide-worker-7.wide, wide-worker-8.wide and 90 more; 2 of them would be enough"},
+		"not its own, and one more":     {[]string{first, other}, 4, "98 of 100 peers not found yet: wide-worker-1.wide, wide-worker-2.wide, wide-worker-3.wide, wide-worker-4.wide, wide-worker-5.wide, wide-worker-6.wide, wide-worker-7.wide, wide-worker-8.wide and 90 more; 4 are needed"},
 		"none but its own":              {[]string{own}, 0, ""},
 		"none, and not its own either":  {nil, 0, "1 of 100 peers not found yet: wide-worker-1.wide"},
-		"its own is one, not the first": {[]string{own}, 1, "; 1 of them would be enough"},
+		"its own is one, not the first": {[]string{own}, 1, "; 1 are needed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := &world{dns: map[string][]record{}}
@@ -262,7 +262,7 @@ func TestFewerAreEnough(t *testing.T) {
 	}
 	w := &world{dns: map[string][]record{first: at(0, "10.0.0.3"), own: at(0, "10.0.0.9")}}
 	sentence, _, err := run(t.Context(), w, &Task{Peers: []Peers{workers(100, 4)}, Timeout: 8 * time.Second})
-	requireCode(t, ExitTimeout, err, "98 of 100 peers not found yet", "; 2 of them would be enough")
+	requireCode(t, ExitTimeout, err, "98 of 100 peers not found yet", "; 4 are needed")
 	require.Len(t, sentence, 2)
 	w.dns["wide-worker-5.wide"], w.dns["wide-worker-6.wide"] = at(0, "10.0.0.4"), at(0, "10.0.0.5")
 	sentence, _, err = run(t.Context(), w, &Task{Peers: []Peers{workers(100, 4)}})

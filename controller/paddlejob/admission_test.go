@@ -283,7 +283,7 @@ func TestADryRunThatIsRefusedKeepsItsReason(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
 	obs := &observed.State{Job: d.stored(t)}
-	d.revertedWrites.put("ml/job lifecycle.CreateVolcanoJob", revertedWrite{
+	d.revertedWrites.put("ml/job uid lifecycle.CreateVolcanoJob", revertedWrite{
 		refused: &rejection{reason: ReasonChangedByAdmission, text: "it changes a label"}, at: epoch.Add(-revertedWritePeriod),
 	})
 	d.volcano.PrependReactor("create", "jobs", refuse("a webhook does not support dry run", 400))

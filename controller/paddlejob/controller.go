@@ -64,7 +64,6 @@ type Controller struct {
 	configMaps      corelisters.ConfigMapLister
 	pods            cache.Indexer
 
-	phaseGauge *phaseGauge
 	// mutated* are objects as they were written last, by namespace and name.
 	mutatedJobs         mutationCache[*v1.PaddleJob]
 	mutatedVolcanoJobs  mutationCache[*vcbatch.Job]
@@ -74,8 +73,11 @@ type Controller struct {
 	statusPendingSince firstSeen
 	// deletions are those of the Volcano Jobs of a PaddleJob's key.
 	deletions memory[volcano.Deletion]
-	// revertedWrites are the writes that admission has undone, by the PaddleJob's key and the kind of write.
+	// revertedWrites are the writes that admission has undone, by the PaddleJob's key and uid and the kind of write.
 	revertedWrites memory[revertedWrite]
+	// sentCommands are the latest commands that end or stop a Volcano Job, by the PaddleJob's key and the action: Volcano may obey
+	// one when there is another Job of the name already.
+	sentCommands memory[volcano.SentCommand]
 	// commandSent is since when Volcano has a command, by its name.
 	commandSent firstSeen
 	// unacknowledged are the commands about a Volcano Job in a state (volcano.JobState) that stays as it is.
@@ -102,7 +104,6 @@ func New(clients Clients, recorder record.EventRecorder, options Options) (*Cont
 		priorityClasses: s.cluster.Scheduling().V1().PriorityClasses().Lister(),
 		configMaps:      s.configMaps.Core().V1().ConfigMaps().Lister(),
 		pods:            s.pods.Core().V1().Pods().Informer().GetIndexer(),
-		phaseGauge:      newPhaseGauge(),
 		eventLists:      flowcontrol.NewTokenBucketPassiveRateLimiter(listsPerSecond, listBurst),
 	}
 	c.queue = workers.New("paddlejob", "paddleJob", c.measured)
@@ -158,7 +159,7 @@ func (c *Controller) handle() error {
 		informer cache.SharedIndexInformer
 		changed  func(object metav1.Object, deleted bool)
 	}{
-		{s.paddle.Batch().V1().PaddleJobs().Informer(), c.jobChanged},
+		{s.paddle.Batch().V1().PaddleJobs().Informer(), func(object metav1.Object, _ bool) { c.queue.Add(keyOf(object)) }},
 		{s.volcano.Batch().V1alpha1().Jobs().Informer(), c.volcanoJobChanged},
 		{s.volcano.Scheduling().V1beta1().PodGroups().Informer(), c.childChanged},
 		{s.configMaps.Core().V1().ConfigMaps().Informer(), c.childChanged},
@@ -194,13 +195,6 @@ func eventHandler(changed func(metav1.Object, bool)) cache.ResourceEventHandler 
 
 func keyOf(object metav1.Object) string { return cache.MetaObjectToName(object).String() }
 
-func (c *Controller) jobChanged(object metav1.Object, deleted bool) {
-	if job, ok := object.(*v1.PaddleJob); ok {
-		c.phaseGauge.see(keyOf(job), job.Status.Phase, deleted)
-	}
-	c.queue.Add(keyOf(object))
-}
-
 func (c *Controller) volcanoJobChanged(object metav1.Object, deleted bool) {
 	if deleted {
 		c.forgetVolcanoJob(string(object.GetUID()))
@@ -208,6 +202,7 @@ func (c *Controller) volcanoJobChanged(object metav1.Object, deleted bool) {
 		now := c.now()
 		c.deletions.forgetIf(func(_ string, d volcano.Deletion) bool { return d.Remaining(now) == 0 })
 		c.deletions.put(keyOf(object), volcano.Deletion{Job: now})
+		c.sentCommands.forgetIf(func(_ string, sent volcano.SentCommand) bool { return now.Sub(sent.At) > 2*volcano.StaleCommandPeriod })
 	}
 	c.childChanged(object, deleted)
 }

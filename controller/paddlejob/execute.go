@@ -33,7 +33,7 @@ func (c *Controller) execute(ctx context.Context, obs *observed.State, action li
 }
 
 func writeKey(obs *observed.State, action lifecycle.Action) string {
-	return fmt.Sprintf("%s %T", keyOf(obs.Job), action)
+	return fmt.Sprintf("%s %s %T", keyOf(obs.Job), obs.Job.UID, action)
 }
 
 func (c *Controller) do(ctx context.Context, obs *observed.State, action lifecycle.Action) error {
@@ -47,7 +47,7 @@ func (c *Controller) do(ctx context.Context, obs *observed.State, action lifecyc
 	case lifecycle.WriteEnvironment:
 		return c.writeEnvironment(ctx, obs, a)
 	case lifecycle.IssueCommand:
-		return c.issueCommand(ctx, a)
+		return c.issueCommand(ctx, obs, a)
 	case lifecycle.NotePodGroup:
 		return c.notePodGroup(ctx, obs, a)
 	case lifecycle.NoteFinalStatus:
@@ -223,7 +223,7 @@ func (c *Controller) adoptVolcanoJob(ctx context.Context, obs *observed.State, w
 // restoreLabel gives a Volcano Job of ours its label back that somebody took off. The cache has too little of such a Job, and
 // none of its pods would be known to be the job's own.
 func (c *Controller) restoreLabel(ctx context.Context, found *vcbatch.Job) (restored *vcbatch.Job, err error) {
-	err = c.unlessReverted(keyOf(found)+" label", func() error {
+	err = c.unlessReverted(fmt.Sprintf("%s %s label", keyOf(found), metav1.GetControllerOf(found).UID), func() error {
 		restored, err = c.patchLabel(ctx, found)
 		return err
 	})
@@ -241,11 +241,12 @@ func (c *Controller) patchLabel(ctx context.Context, found *vcbatch.Job) (*vcbat
 }
 
 // issueCommand gives Volcano a command, unless it has not read the last one yet.
-func (c *Controller) issueCommand(ctx context.Context, a lifecycle.IssueCommand) error {
+func (c *Controller) issueCommand(ctx context.Context, obs *observed.State, a lifecycle.IssueCommand) error {
 	if ago, given := c.commandSent.since(a.Command.Name, c.now()); given && ago < volcano.CommandPeriod {
 		return nil // it is at it
 	}
 	c.commandSent.forget(a.Command.Name)
+	c.sentCommands.put(keyOf(obs.Job)+" "+a.Command.Action, volcano.SentCommand{Job: obs.VolcanoJob.UID, At: c.now()})
 	_, err := c.clients.Volcano.BusV1alpha1().Commands(a.Command.Namespace).Create(ctx, a.Command, metav1.CreateOptions{FieldManager: FieldManager})
 	if apierrors.IsAlreadyExists(err) {
 		c.unacknowledged.forget(a.State) // Volcano does not read any

@@ -11,10 +11,13 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/component-base/metrics"
 	"k8s.io/component-base/metrics/legacyregistry"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
+	paddlelisters "github.com/paddle-volcano/paddle-volcano/controller/client/listers/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/lifecycle"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
@@ -28,11 +31,8 @@ var syncs = metrics.NewHistogramVec(&metrics.HistogramOpts{
 }, []string{"result"})
 
 var (
-	jobsByPhase = metrics.NewGaugeVec(&metrics.GaugeOpts{
-		Subsystem: "paddlejob_controller", Name: "jobs",
-		Help:           "PaddleJobs by their phase. Each replica of the controller counts all of them.",
-		StabilityLevel: metrics.ALPHA,
-	}, []string{"phase"})
+	jobsByPhase = metrics.NewDesc("paddlejob_controller_jobs", "PaddleJobs by their phase. Each replica of the controller counts all of them.",
+		[]string{"phase"}, nil, metrics.ALPHA, "")
 	timeToRunning = metrics.NewHistogram(&metrics.HistogramOpts{
 		Subsystem: "paddlejob_controller", Name: "time_to_running_seconds",
 		Help:           "Time from the creation of a PaddleJob until its whole gang first ran; without those that were ever suspended.",
@@ -54,7 +54,7 @@ var (
 // RegisterMetrics makes the controller's metrics known to the registry that is served; further calls do nothing. Counters begin
 // at 0, or nobody would see the first step.
 var RegisterMetrics = sync.OnceFunc(func() {
-	legacyregistry.MustRegister(syncs, jobsByPhase, timeToRunning, restarted, syncErrors)
+	legacyregistry.MustRegister(syncs, timeToRunning, restarted, syncErrors)
 	for _, cause := range []string{observed.ReasonPodFailed, observed.ReasonPodEvicted} {
 		restarted.WithLabelValues(cause)
 	}
@@ -62,6 +62,12 @@ var RegisterMetrics = sync.OnceFunc(func() {
 		syncErrors.WithLabelValues(kind)
 	}
 })
+
+// RegisterMetrics makes the metrics of the package and of this controller, the only one of the program, known to the registry.
+func (c *Controller) RegisterMetrics() {
+	RegisterMetrics()
+	legacyregistry.CustomMustRegister(&phaseCollector{jobs: c.jobs})
+}
 
 // Kinds of errors that are not the API server's reasons.
 const (
@@ -118,36 +124,28 @@ var phases = []v1.Phase{
 	v1.Pending, v1.Starting, v1.Running, v1.Restarting, v1.Suspended, v1.Completed, v1.Failed, v1.Terminating,
 }
 
-// phaseGauge counts PaddleJobs by phase.
-type phaseGauge struct {
-	mu     sync.Mutex
-	phase  map[string]v1.Phase
-	counts map[v1.Phase]int
+// phaseCollector counts the PaddleJobs of the cache by phase when metrics are asked for. One that nobody has looked at yet is Pending.
+type phaseCollector struct {
+	metrics.BaseStableCollector
+	jobs paddlelisters.PaddleJobLister
 }
 
-func newPhaseGauge() *phaseGauge {
+// DescribeWithStability implements metrics.StableCollector.
+func (c *phaseCollector) DescribeWithStability(descriptions chan<- *metrics.Desc) {
+	descriptions <- jobsByPhase
+}
+
+// CollectWithStability implements metrics.StableCollector.
+func (c *phaseCollector) CollectWithStability(all chan<- metrics.Metric) {
+	counts := map[v1.Phase]int{}
+	jobs, err := c.jobs.List(labels.Everything())
+	if err != nil {
+		utilruntime.HandleError(err)
+	}
+	for _, job := range jobs {
+		counts[cmp.Or(job.Status.Phase, v1.Pending)]++
+	}
 	for _, phase := range phases {
-		jobsByPhase.WithLabelValues(string(phase)).Set(0)
+		all <- metrics.NewLazyConstMetric(jobsByPhase, metrics.GaugeValue, float64(counts[phase]), string(phase))
 	}
-	return &phaseGauge{phase: map[string]v1.Phase{}, counts: map[v1.Phase]int{}}
-}
-
-// see notes a job's phase, or that the job is gone. One that nobody has looked at yet is Pending.
-func (c *phaseGauge) see(key string, phase v1.Phase, deleted bool) {
-	phase = cmp.Or(phase, v1.Pending)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if was, known := c.phase[key]; known {
-		c.add(was, -1)
-	}
-	delete(c.phase, key)
-	if !deleted {
-		c.phase[key] = phase
-		c.add(phase, 1)
-	}
-}
-
-func (c *phaseGauge) add(phase v1.Phase, n int) {
-	c.counts[phase] += n
-	jobsByPhase.WithLabelValues(string(phase)).Set(float64(c.counts[phase]))
 }

@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/component-base/metrics"
 	"k8s.io/component-base/metrics/legacyregistry"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
@@ -43,19 +44,24 @@ func TestCountersBeginAtZero(t *testing.T) {
 	require.Contains(t, names, "paddlejob_controller_sync_errors_total")
 }
 
-func TestPhaseGauge(t *testing.T) {
+func TestJobsByPhase(t *testing.T) {
 	t.Parallel()
-	c := newPhaseGauge()
-	c.see("a/1", "", false)
-	c.see("a/2", v1.Pending, false)
-	require.Equal(t, 2, c.counts[v1.Pending], "one that nobody has looked at yet is Pending")
-	c.see("a/1", v1.Running, false)
-	c.see("a/1", v1.Running, false)
-	require.Equal(t, map[v1.Phase]int{v1.Pending: 1, v1.Running: 1}, c.counts)
-	c.see("a/1", v1.Running, true)
-	c.see("a/1", v1.Running, true)
-	require.Equal(t, map[v1.Phase]int{v1.Pending: 1, v1.Running: 0}, c.counts)
-	require.Len(t, c.phase, 1)
+	d := newDesk(t)
+	for name, phase := range map[string]v1.Phase{"new": "", "waits": v1.Pending, "runs": v1.Running} {
+		d.cached(t, &v1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: name}, Status: v1.PaddleJobStatus{Phase: phase}})
+	}
+	registry := metrics.NewKubeRegistry()
+	registry.CustomMustRegister(&phaseCollector{jobs: d.jobs})
+	families, err := registry.Gather()
+	require.NoError(t, err)
+	require.Len(t, families, 1)
+	counts := map[string]float64{}
+	for _, m := range families[0].GetMetric() {
+		counts[m.GetLabel()[0].GetValue()] = m.GetGauge().GetValue()
+	}
+	require.Equal(t, map[string]float64{
+		"Pending": 2, "Starting": 0, "Running": 1, "Restarting": 0, "Suspended": 0, "Completed": 0, "Failed": 0, "Terminating": 0,
+	}, counts, "one that nobody has looked at yet is Pending")
 }
 
 // sample is a metric's value, or the number of what a histogram has observed.

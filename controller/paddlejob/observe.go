@@ -59,6 +59,8 @@ func (c *Controller) read(ctx context.Context, namespace, name, key string) (*ob
 		}
 		sent, _ := c.unacknowledged.get(volcano.JobState(obs.VolcanoJob))
 		obs.UnacknowledgedFor = sent.UnacknowledgedFor(obs.Now)
+		earlier, ok := c.sentCommands.get(key + " " + string(obs.Attempt().Command()))
+		obs.EarlierCommand = ok && earlier.Ended(obs.VolcanoJob)
 		groupName := volcano.PodGroupName(obs.VolcanoJob)
 		cached, err := c.podGroups.PodGroups(namespace).Get(groupName)
 		if found, ok := c.mutatedPodGroups.newest(namespace+"/"+groupName, cached, err == nil, obs.Now); ok {

@@ -97,12 +97,15 @@ func (c *Controller) observeMissingPods(ctx context.Context, obs *observed.State
 // fails is none that a job could do anything about.
 func (c *Controller) podCreateError(ctx context.Context, job *vcbatch.Job, missingFor time.Duration) string {
 	uid := string(job.UID)
-	if missingFor < lifecycle.EventsAfter || !c.shouldListEvents(uid, c.now()) {
+	if missingFor < lifecycle.PodEventsAfter || !c.shouldListEvents(uid, c.now()) {
 		return c.eventText(uid)
 	}
 	text, err := c.lastEvent(ctx, job, podsNotMade, volcano.PodCreateError)
-	if err == nil && text != "" { // else what was said holds: Volcano repeats it seldom
+	switch {
+	case err == nil && text != "": // else what was said holds: Volcano repeats it seldom
 		c.listedEvents.put(uid, listedEvent{text: text, asked: c.now()})
+	case missingFor < lifecycle.EventsAfter:
+		c.listedEvents.forget(uid) // Volcano may not have said it yet
 	}
 	return c.eventText(uid)
 }

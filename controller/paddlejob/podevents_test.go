@@ -81,7 +81,7 @@ func TestPodsThatTheServerRefusesAreReported(t *testing.T) {
 		}}, nil
 	})
 	r.look(t, time.Second, vcbatch.Pending)
-	r.look(t, 3*time.Second, vcbatch.Pending)
+	r.look(t, time.Second, vcbatch.Pending)
 	require.Empty(t, r.asked, "nearly every job has its pods a moment later")
 	r.reported()
 	r.look(t, 30*time.Second, vcbatch.Pending)
@@ -159,6 +159,27 @@ func TestWhatTheEventsDoNotSayIsNotReported(t *testing.T) {
 			require.Equal(t, "WaitingForPods", r.condition(t, v1.ConditionScheduled).Reason)
 		})
 	}
+}
+
+// The reason is on the PaddleJob within 3 s of Volcano's first refused create, also where Volcano says it late.
+func TestRefusalIsReportedSoon(t *testing.T) {
+	t.Parallel()
+	known := false
+	r := newRefusing(t, func() (*corev1.EventList, error) {
+		if !known {
+			return &corev1.EventList{}, nil
+		}
+		return &corev1.EventList{Items: []corev1.Event{event(`Error creating pods: [err: &errors.StatusError{ErrStatus:v1.Status{Message:"exceeded quota"}}]`, epoch)}}, nil
+	})
+	r.look(t, time.Second, vcbatch.Pending)
+	r.look(t, 2*time.Second, vcbatch.Pending)
+	require.Len(t, r.asked, 1)
+	known = true
+	r.look(t, time.Second, vcbatch.Pending)
+	require.Len(t, r.asked, 2)
+	require.Equal(t, "PodsRefused", r.condition(t, v1.ConditionScheduled).Reason)
+	r.look(t, time.Second, vcbatch.Pending)
+	require.Len(t, r.asked, 2)
 }
 
 func TestAllJobsTogetherAskSeldom(t *testing.T) {

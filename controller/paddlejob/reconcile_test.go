@@ -23,12 +23,15 @@ import (
 	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/ptr"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+	vcbus "volcano.sh/apis/pkg/apis/bus/v1alpha1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 	vcfake "volcano.sh/apis/pkg/client/clientset/versioned/fake"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 	paddlefake "github.com/paddle-volcano/paddle-volcano/controller/client/clientset/versioned/fake"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/lifecycle"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
 )
 
@@ -426,6 +429,27 @@ func TestAbortByHandStays(t *testing.T) {
 	require.NoError(t, d.pods.Delete(ended))
 	require.True(t, meta.IsStatusConditionTrue(d.seen(t, vcbatch.Aborted).Conditions, v1.ConditionStalled))
 	require.Empty(t, d.commands(t))
+}
+
+// Volcano may obey a command about a deleted job when another of its name is there.
+func TestCommandAboutANamesake(t *testing.T) {
+	t.Parallel()
+	for action, phase := range map[vcbus.Action]vcbatch.JobPhase{
+		vcbus.AbortJobAction: vcbatch.Aborted, vcbus.TerminateJobAction: vcbatch.Terminated, vcbus.CompleteJobAction: vcbatch.Completed,
+	} {
+		for earlier, want := range map[types.UID]bool{"vc-before": true, "vc": false} {
+			d := newDesk(t)
+			now := epoch
+			d.now = func() time.Time { return now }
+			command := &vcbatch.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "job", UID: earlier}}
+			before := &observed.State{Job: &v1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Namespace: "ml", Name: "job", UID: "before"}}, VolcanoJob: command}
+			require.NoError(t, d.execute(t.Context(), before, lifecycle.IssueCommand{Command: volcano.NewCommand(command, action, "", "", "")}))
+			d.cached(t, d.stored(t))
+			require.NoError(t, d.work(t))
+			now = now.Add(time.Minute)
+			require.Equal(t, want, d.seen(t, phase).Phase == v1.Restarting, "%s %s", earlier, phase)
+		}
+	}
 }
 
 func TestFinalStatusIsWrittenOnce(t *testing.T) {

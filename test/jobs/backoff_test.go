@@ -61,13 +61,28 @@ func TestEvictionDoesNotCountForTheBackoffLimit(t *testing.T) {
 	require.Equal(t, "restart 1: evicted-worker-0 was deleted or evicted", awaitEvent(t, job, corev1.EventTypeWarning, "Restarting"))
 }
 
-// Whoever aborts the Volcano Job by hand means it.
-func TestAbortedByHandIsNotRetried(t *testing.T) {
+// Whoever gives Volcano a command about the Volcano Job by hand means it.
+func TestCommandsByHand(t *testing.T) {
 	t.Parallel()
-	job := create(t, psJob(cluster.Namespace(t), "stopped", backoff(5)))
-	awaitPhase(t, job, v1.Running)
-	command(t, awaitVolcanoJob(t, job, nil), "AbortJob")
-	awaitAborted(t, job)
+	for action, await := range map[string]func(*testing.T, *v1.PaddleJob){
+		"AbortJob":   func(t *testing.T, job *v1.PaddleJob) { awaitAborted(t, job) },
+		"RestartJob": func(t *testing.T, job *v1.PaddleJob) { require.Zero(t, awaitRestarted(t, job, 1).Status.Failures) },
+		"TerminateJob": func(t *testing.T, job *v1.PaddleJob) {
+			require.Regexp(t, "^Terminated: ", failedReason(awaitPhase(t, job, v1.Failed)))
+		},
+		"CompleteJob": func(t *testing.T, job *v1.PaddleJob) {
+			awaitPhase(t, job, v1.Completed)
+			awaitCondition(t, job, v1.ConditionSucceeded, metav1.ConditionTrue, "VolcanoJobCompleted")
+		},
+	} {
+		t.Run(action, func(t *testing.T) {
+			t.Parallel()
+			job := create(t, psJob(cluster.Namespace(t), "commanded", backoff(5)))
+			awaitPhase(t, job, v1.Running)
+			command(t, awaitVolcanoJob(t, job, nil), action)
+			await(t, job)
+		})
+	}
 }
 
 func TestPermanentExitCode(t *testing.T) {

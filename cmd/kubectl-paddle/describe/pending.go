@@ -246,9 +246,6 @@ func (d *Description) startFailures(o *Objects) (reason string) {
 		state.FailedMount = o.failedMount(pod)
 	}
 	failures := state.StartFailures()
-	if o.VolcanoJob == nil { // the user may not read it
-		failures = observed.StartFailures(o.Pods, nil)
-	}
 	another := fmt.Sprintf("kubectl paddle suspend %[1]s, kubectl edit pdj %[1]s, kubectl paddle resume %[1]s", o.Job.Name)
 	for i := range failures {
 		f := &failures[i]

@@ -20,7 +20,6 @@ import (
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/discovery"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/klog/v2"
@@ -28,8 +27,8 @@ import (
 
 	batchv1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	kubeflowv1 "github.com/paddle-volcano/paddle-volcano/controller/api/kubeflow/v1"
-	paddleclient "github.com/paddle-volcano/paddle-volcano/controller/client/clientset/versioned"
 	paddleinformers "github.com/paddle-volcano/paddle-volcano/controller/client/informers/externalversions"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob"
 	"github.com/paddle-volcano/paddle-volcano/controller/workers"
 )
 
@@ -40,28 +39,10 @@ const (
 	discoveryPeriod = 5 * time.Second
 )
 
-// Clients are the API clients that the controller uses.
-type Clients struct {
-	Paddle paddleclient.Interface
-	Kube   kubernetes.Interface
-}
-
-// Options are what the controller's flags decide about jobs of Kubeflow's.
-type Options struct {
-	// Namespace is the only one watched, all if empty.
-	Namespace string
-	// Workers is how many jobs are worked on at the same time.
-	Workers int
-	// Resync is how often every job is looked at again without a change; 0 is never.
-	Resync time.Duration
-	// Etcd says that elastic workers have one to meet in.
-	Etcd bool
-}
-
 // Controller keeps a PaddleJob for each job of Kubeflow's.
 type Controller struct {
-	clients  Clients
-	options  Options
+	clients  paddlejob.Clients
+	options  paddlejob.Options
 	recorder record.EventRecorder
 	queue    *workers.Queue
 	now      func() time.Time
@@ -72,7 +53,7 @@ type Controller struct {
 }
 
 // New builds a controller that has not started to watch.
-func New(clients Clients, recorder record.EventRecorder, options Options) (*Controller, error) {
+func New(clients paddlejob.Clients, recorder record.EventRecorder, options paddlejob.Options) (*Controller, error) {
 	c := &Controller{clients: clients, options: options, recorder: recorder, now: time.Now, ready: make(chan struct{})}
 	c.jobs = paddleinformers.NewSharedInformerFactoryWithOptions(clients.Paddle, options.Resync,
 		paddleinformers.WithNamespace(options.Namespace)).Kubeflow().V1().PaddleJobs().Informer()
@@ -164,17 +145,17 @@ func (c *Controller) sync(ctx context.Context, key string) (time.Duration, error
 
 // applyPlan decides and acts, and keeps the observed state true to what it did. The state has no job if that is gone.
 func (c *Controller) applyPlan(ctx context.Context, v *State) (Plan, error) {
-	plan := Decide(v, c.options.Etcd)
+	plan := Decide(v, c.options.Render.ElasticEtcd != "")
 	if plan.Create != nil {
 		if err := c.readUncached(ctx, v); err != nil || v.Job == nil {
 			return plan, err
 		}
-		plan = Decide(v, c.options.Etcd)
+		plan = Decide(v, c.options.Render.ElasticEtcd != "")
 	}
 	err := c.act(ctx, v, &plan)
 	if workers.Refused(err) {
 		v.Refusal = err.Error()
-		plan = Decide(v, c.options.Etcd)
+		plan = Decide(v, c.options.Render.ElasticEtcd != "")
 	}
 	return plan, err
 }

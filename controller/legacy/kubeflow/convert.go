@@ -12,7 +12,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/utils/ptr"
 
 	batchv1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
@@ -22,11 +21,8 @@ import (
 
 // Reasons for which a job is refused, and of warnings.
 const (
-	ReasonInvalidName          = "InvalidName"
 	ReasonInvalidReplicaType   = "InvalidReplicaType"
 	ReasonInvalidRestartPolicy = "InvalidRestartPolicy"
-	ReasonInvalidRunPolicy     = "InvalidRunPolicy"
-	ReasonInvalidElasticPolicy = "InvalidElasticPolicy"
 	ReasonCleanPodPolicy       = "UnknownCleanPodPolicy"
 	ReasonRestartPolicy        = "RestartPolicyChanged"
 	ReasonFieldIgnored         = "FieldIgnored"
@@ -52,14 +48,10 @@ type Conversion struct {
 	Warnings []builder.Cause
 }
 
-// Convert makes a PaddleJob of a job of Kubeflow's. What is refused of every PaddleJob is not looked at here. Etcd reports whether there
-// is one in which elastic workers can meet.
+// Convert makes a PaddleJob of a job of Kubeflow's. What the API server refuses of every PaddleJob is not looked at here. Etcd reports
+// whether there is one in which elastic workers can meet.
 func Convert(job *kubeflowv1.PaddleJob, etcd bool) Conversion {
 	var c Conversion
-	if len(validation.IsDNS1035Label(job.Name)) > 0 {
-		c.refuse(ReasonInvalidName, "metadata.name %q cannot be the name of the job's Service: use at most 63 lower case letters, "+
-			"digits and '-', beginning with a letter and not ending with '-'", job.Name)
-	}
 	master, worker := c.roles(job)
 	c.Job = &batchv1.PaddleJob{ObjectMeta: metav1.ObjectMeta{
 		Name: job.Name, Namespace: job.Namespace, Labels: maps.Clone(job.Labels), Annotations: maps.Clone(job.Annotations),
@@ -118,14 +110,7 @@ func (c *Conversion) roles(job *kubeflowv1.PaddleJob) (master, worker *kubeflowv
 			found[role], names[role] = cmp.Or(job.Spec.PaddleReplicaSpecs[name], &kubeflowv1.ReplicaSpec{}), name
 		}
 	}
-	master, worker = found[kubeflowv1.Master], found[kubeflowv1.Worker]
-	switch {
-	case worker == nil && master != nil:
-		c.refuse(ReasonInvalidReplicaType, "spec.paddleReplicaSpecs has no Worker: add it; a Master is a parameter server here, and does not train by itself")
-	case worker == nil:
-		c.refuse(ReasonInvalidReplicaType, "spec.paddleReplicaSpecs has no Worker: add it")
-	}
-	return master, worker
+	return found[kubeflowv1.Master], found[kubeflowv1.Worker]
 }
 
 func path(name kubeflowv1.ReplicaType) string { return fmt.Sprintf("spec.paddleReplicaSpecs.%s", name) }
@@ -161,18 +146,6 @@ func (c *Conversion) runPolicy(run *kubeflowv1.RunPolicy, master, worker *kubefl
 	made := &batchv1.RunPolicy{ActiveDeadlineSeconds: run.ActiveDeadlineSeconds, BackoffLimit: run.BackoffLimit}
 	if ptr.Deref(run.Suspend, false) {
 		made.Suspend = run.Suspend
-	}
-	for _, limit := range []struct {
-		field        string
-		value, least int64
-	}{
-		{"ttlSecondsAfterFinished", int64(ptr.Deref(run.TTLSecondsAfterFinished, 0)), 0},
-		{"activeDeadlineSeconds", ptr.Deref(run.ActiveDeadlineSeconds, 1), 1},
-		{"backoffLimit", int64(ptr.Deref(run.BackoffLimit, 0)), 0},
-	} {
-		if limit.value < limit.least {
-			c.refuse(ReasonInvalidRunPolicy, "spec.runPolicy.%s is %d: set it to %d or more, or leave it out", limit.field, limit.value, limit.least)
-		}
 	}
 	c.restartPolicies(made, master, worker)
 	if made.Suspend == nil && made.ActiveDeadlineSeconds == nil && made.BackoffLimit == nil && made.PermanentExitCodes == nil {
@@ -245,10 +218,6 @@ func (c *Conversion) elastic(policy *kubeflowv1.ElasticPolicy, spec *batchv1.Pad
 	workers := &spec.Worker.Replicas
 	least, most := *cmp.Or(policy.MinReplicas, policy.MaxReplicas, workers), *cmp.Or(policy.MaxReplicas, policy.MinReplicas, workers)
 	switch {
-	case least < 1:
-		c.refuse(ReasonInvalidElasticPolicy, "spec.elasticPolicy.minReplicas is %d: set it to 1 or more", least)
-	case least > most:
-		c.refuse(ReasonInvalidElasticPolicy, "spec.elasticPolicy.minReplicas is %d, above maxReplicas %d: swap them", least, most)
 	case least == most:
 	case servers:
 		c.warn(ReasonFieldIgnored, "spec.elasticPolicy has no effect on a job with a Master: workers of parameter servers do not come and go")

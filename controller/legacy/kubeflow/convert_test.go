@@ -11,12 +11,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 
 	batchv1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	kubeflowv1 "github.com/paddle-volcano/paddle-volcano/controller/api/kubeflow/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 	"github.com/paddle-volcano/paddle-volcano/controller/validation"
+	"github.com/paddle-volcano/paddle-volcano/deploy"
+	"github.com/paddle-volcano/paddle-volcano/test/crd"
 )
 
 func TestConvertedJobBelongsToItsJob(t *testing.T) {
@@ -47,11 +51,6 @@ func TestConvertRoles(t *testing.T) {
 		"any case":         {specs: map[kubeflowv1.ReplicaType]*kubeflowv1.ReplicaSpec{"WORKER": pods(3), "master": pods(2)}, ps: 2, workers: 3},
 		"one by default":   {specs: map[kubeflowv1.ReplicaType]*kubeflowv1.ReplicaSpec{"Worker": {}}, workers: 1},
 		"nothing is a pod": {specs: map[kubeflowv1.ReplicaType]*kubeflowv1.ReplicaSpec{"Worker": nil}, workers: 1},
-		"none":             {refused: "spec.paddleReplicaSpecs has no Worker: add it"},
-		"servers alone": {
-			specs:   map[kubeflowv1.ReplicaType]*kubeflowv1.ReplicaSpec{"Master": pods(2)},
-			refused: "spec.paddleReplicaSpecs has no Worker: add it; a Master is a parameter server here, and does not train by itself",
-		},
 		"twice": {
 			specs:   map[kubeflowv1.ReplicaType]*kubeflowv1.ReplicaSpec{"Worker": pods(1), "worker": pods(2)},
 			refused: "spec.paddleReplicaSpecs.Worker and spec.paddleReplicaSpecs.worker are the same role: keep one of them",
@@ -77,6 +76,41 @@ func TestConvertRoles(t *testing.T) {
 			}
 			require.EqualValues(t, tc.ps, made.Job.Spec.PS.Replicas)
 		})
+	}
+}
+
+// What is wrong with a job is wrong with its PaddleJob, which the API server refuses.
+func TestTheAPIServerRefusesTheRest(t *testing.T) {
+	t.Parallel()
+	text, err := deploy.Files.ReadFile("v1/crd.yaml")
+	require.NoError(t, err)
+	validator, err := crd.NewValidator(t.Context(), text)
+	require.NoError(t, err)
+	run := func(policy kubeflowv1.RunPolicy) change {
+		return func(j *kubeflowv1.PaddleJob) { j.Spec.RunPolicy = policy }
+	}
+	for says, with := range map[string]change{
+		"spec.paddleReplicaSpecs.Worker is missing": func(j *kubeflowv1.PaddleJob) { j.Spec.PaddleReplicaSpecs = nil },
+		"servers do not train by themselves": func(j *kubeflowv1.PaddleJob) {
+			j.Spec.PaddleReplicaSpecs = map[kubeflowv1.ReplicaType]*kubeflowv1.ReplicaSpec{"Master": pods(2)}
+		},
+		"spec.runPolicy.activeDeadlineSeconds":                       run(kubeflowv1.RunPolicy{ActiveDeadlineSeconds: ptr.To[int64](0)}),
+		"spec.runPolicy.backoffLimit":                                run(kubeflowv1.RunPolicy{BackoffLimit: ptr.To[int32](-1)}),
+		"minReplicas, the minimum of elastic workers, must be 1":     bounds(ptr.To[int32](0), ptr.To[int32](2)),
+		"maxReplicas, the maximum of elastic workers":                bounds(ptr.To[int32](2), ptr.To[int32](1)),
+		"at most spec.paddleReplicaSpecs.Worker.replicas: correct":   bounds(ptr.To[int32](4), ptr.To[int32](2)),
+		"cannot be the name of the job's Service":                    func(j *kubeflowv1.PaddleJob) { j.Name = "1.train" },
+		"it must fit into the 63 characters of a host name; shorten": func(j *kubeflowv1.PaddleJob) { j.Name = strings.Repeat("a", 64) },
+	} {
+		made := Convert(job(with), true)
+		require.Empty(t, made.Refused, says)
+		made.Job.APIVersion, made.Job.Kind = batchv1.SchemeGroupVersion.String(), batchv1.Kind
+		object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(made.Job)
+		require.NoError(t, err)
+		delete(object, "status") // as the API server does
+		refused := validator.Create(t.Context(), &unstructured.Unstructured{Object: object}).ToAggregate()
+		require.ErrorContains(t, refused, "", says)
+		require.Contains(t, translateFieldPaths(refused.Error()), says)
 	}
 }
 
@@ -108,7 +142,7 @@ func TestConvertPolicies(t *testing.T) {
 		"clean unset":   {with: []change{cleans("")}},
 		"clean else":    {with: []change{cleans("Al")}, warnings: []string{ReasonCleanPodPolicy}},
 		"time to live":  {with: []change{ttl(60)}},
-		"lives never":   {with: []change{ttl(-1)}, refused: ReasonInvalidRunPolicy},
+		"lives forever": {with: []change{ttl(-1)}},
 		"not suspended": {with: []change{runs(kubeflowv1.RunPolicy{Suspend: ptr.To(false)})}},
 		"suspended": {
 			with: []change{runs(kubeflowv1.RunPolicy{Suspend: ptr.To(true)})},
@@ -140,8 +174,6 @@ func TestConvertPolicies(t *testing.T) {
 			with: []change{schedules(kubeflowv1.SchedulingPolicy{MinResources: four})},
 			want: batchv1.PaddleJobSpec{SchedulingPolicy: &batchv1.SchedulingPolicy{MinResources: four}},
 		},
-		"no time":           {with: []change{runs(kubeflowv1.RunPolicy{ActiveDeadlineSeconds: ptr.To[int64](0)})}, refused: ReasonInvalidRunPolicy},
-		"fewer than none":   {with: []change{runs(kubeflowv1.RunPolicy{BackoffLimit: ptr.To[int32](-1)})}, refused: ReasonInvalidRunPolicy},
 		"on failure":        {with: []change{restarts("OnFailure")}},
 		"always":            {with: []change{restarts("Always")}, warnings: []string{ReasonRestartPolicy}},
 		"unknown":           {with: []change{restarts("Sometimes")}, refused: ReasonInvalidRestartPolicy},
@@ -192,13 +224,9 @@ func TestConvertPolicies(t *testing.T) {
 		"no bounds":            {with: []change{bounds(nil, nil)}, etcd: true},
 		"the least alone":      {with: []change{bounds(ptr.To[int32](1), nil)}, etcd: true},
 		"the most alone":       {with: []change{bounds(nil, ptr.To[int32](5))}, etcd: true},
-		"bounds the wrong way": {with: []change{bounds(ptr.To[int32](4), ptr.To[int32](2))}, refused: ReasonInvalidElasticPolicy},
-		"no worker is too few": {with: []change{bounds(ptr.To[int32](0), ptr.To[int32](2))}, refused: ReasonInvalidElasticPolicy},
 		"metrics": {with: []change{func(j *kubeflowv1.PaddleJob) {
 			j.Spec.ElasticPolicy = &kubeflowv1.ElasticPolicy{Metrics: make([]autoscalingv2.MetricSpec, 1)}
 		}}, warnings: []string{ReasonFieldIgnored}},
-		"a name no Service takes": {with: []change{func(j *kubeflowv1.PaddleJob) { j.Name = "1.train" }}, refused: ReasonInvalidName},
-		"a name that is too long": {with: []change{func(j *kubeflowv1.PaddleJob) { j.Name = strings.Repeat("a", 64) }}, refused: ReasonInvalidName},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -19,19 +19,16 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/lifecycle"
 )
 
-// Reasons of conditions, as Kubeflow's tools know them.
+// Reasons of conditions that are not their type after the kind, as Kubeflow's tools know them.
 const (
-	reasonCreated    = kubeflowv1.Kind + "Created"
-	reasonRunning    = kubeflowv1.Kind + "Running"
 	reasonNotRunning = kubeflowv1.Kind + "NotRunning"
-	reasonRestarting = kubeflowv1.Kind + "Restarting"
 	reasonRestarted  = kubeflowv1.Kind + "Restarted"
-	reasonSuspended  = kubeflowv1.Kind + "Suspended"
 	reasonResumed    = kubeflowv1.Kind + "Resumed"
-	reasonSucceeded  = kubeflowv1.Kind + "Succeeded"
-	reasonFailed     = kubeflowv1.Kind + "Failed"
 	reasonProceeding = "Proceeding"
 )
+
+// reasonOf is the reason of a condition that is True, and of others that are not because of it.
+func reasonOf(kind kubeflowv1.ConditionType) string { return kubeflowv1.Kind + string(kind) }
 
 // fieldPaths leads from the fields of the PaddleJob to where a user of Kubeflow's finds them, who has no spec.intranet.
 var fieldPaths = strings.NewReplacer(
@@ -158,7 +155,7 @@ func (s *conditionSetter) created(made *batchv1.PaddleJob, plan *Plan) {
 		}
 		return
 	}
-	reason, lines := reasonCreated, []string{builder.Messages(plan.Warnings)}
+	reason, lines := reasonOf(kubeflowv1.ConditionCreated), []string{builder.Messages(plan.Warnings)}
 	if plan.SpecNotSynced != nil {
 		reason, lines = plan.SpecNotSynced.Reason, []string{plan.SpecNotSynced.Message}
 	}
@@ -189,22 +186,22 @@ func specNotApplied(reason string) bool {
 func (s *conditionSetter) active(made *batchv1.PaddleJob, plan *Plan) {
 	is := func(kind string) *metav1.Condition { return conditionOf(made, kind, metav1.ConditionTrue) }
 	if is(batchv1.ConditionSuspended) != nil {
-		s.hold(kubeflowv1.ConditionSuspended, reasonSuspended, s.says("suspended"))
+		s.hold(kubeflowv1.ConditionSuspended, reasonOf(kubeflowv1.ConditionSuspended), s.says("suspended"))
 	} else if made != nil {
 		s.unset(kubeflowv1.ConditionSuspended, reasonResumed, s.says("resumed"))
 	}
 	if c := is(batchv1.ConditionRestarting); c != nil {
-		s.hold(kubeflowv1.ConditionRestarting, reasonRestarting, translateFieldPaths(c.Message))
+		s.hold(kubeflowv1.ConditionRestarting, reasonOf(kubeflowv1.ConditionRestarting), translateFieldPaths(c.Message))
 	} else if made != nil {
 		s.unset(kubeflowv1.ConditionRestarting, reasonRestarted, "")
 	}
 	switch {
 	case is(batchv1.ConditionRunning) != nil:
-		s.hold(kubeflowv1.ConditionRunning, reasonRunning, s.says("running"))
+		s.hold(kubeflowv1.ConditionRunning, reasonOf(kubeflowv1.ConditionRunning), s.says("running"))
 	case isTrue(s.next, kubeflowv1.ConditionSuspended):
-		s.unset(kubeflowv1.ConditionRunning, reasonSuspended, s.says("suspended"))
+		s.unset(kubeflowv1.ConditionRunning, reasonOf(kubeflowv1.ConditionSuspended), s.says("suspended"))
 	case isTrue(s.next, kubeflowv1.ConditionRestarting):
-		s.unset(kubeflowv1.ConditionRunning, reasonRestarting, s.says("restarting"))
+		s.unset(kubeflowv1.ConditionRunning, reasonOf(kubeflowv1.ConditionRestarting), s.says("restarting"))
 	default:
 		s.unset(kubeflowv1.ConditionRunning, reasonNotRunning, "")
 	}
@@ -219,9 +216,9 @@ func (s *conditionSetter) active(made *batchv1.PaddleJob, plan *Plan) {
 
 // ended says how the job has ended, once.
 func (s *conditionSetter) ended(made *batchv1.PaddleJob) {
-	kind, reason, message := kubeflowv1.ConditionSucceeded, reasonSucceeded, fmt.Sprintf("PaddleJob %s is successfully completed.", s.job.Name)
+	kind, reason, message := kubeflowv1.ConditionSucceeded, reasonOf(kubeflowv1.ConditionSucceeded), fmt.Sprintf("PaddleJob %s is successfully completed.", s.job.Name)
 	if c := conditionOf(made, batchv1.ConditionFailed, metav1.ConditionTrue); c != nil {
-		kind, reason, message = kubeflowv1.ConditionFailed, reasonFailed, translateFieldPaths(c.Message)
+		kind, reason, message = kubeflowv1.ConditionFailed, reasonOf(kubeflowv1.ConditionFailed), translateFieldPaths(c.Message)
 	} else if conditionOf(made, batchv1.ConditionSucceeded, metav1.ConditionTrue) == nil {
 		return
 	}

@@ -20,6 +20,7 @@ import (
 	batchv1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	kubeflowv1 "github.com/paddle-volcano/paddle-volcano/controller/api/kubeflow/v1"
 	paddlefake "github.com/paddle-volcano/paddle-volcano/controller/client/clientset/versioned/fake"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob"
 	"github.com/paddle-volcano/paddle-volcano/controller/workers"
 )
 
@@ -34,7 +35,7 @@ type world struct {
 func newWorld(t *testing.T, j *kubeflowv1.PaddleJob) *world {
 	t.Helper()
 	w := &world{paddle: paddlefake.NewSimpleClientset(), kube: kubefake.NewClientset(), events: record.NewFakeRecorder(100)}
-	c, err := New(Clients{Paddle: w.paddle, Kube: w.kube}, w.events, Options{Workers: 1})
+	c, err := New(paddlejob.Clients{Paddle: w.paddle, Kube: w.kube}, w.events, paddlejob.Options{Workers: 1})
 	require.NoError(t, err)
 	c.now = func() time.Time { return at }
 	w.Controller = c

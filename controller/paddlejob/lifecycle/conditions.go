@@ -225,6 +225,9 @@ func (s *conditionSetter) setTerminalConditions() {
 	// One whose time was up before its suspension ends when it is to go on.
 	s.resumed(string(next.Phase))
 	reason, message := reasonWorkersSucceeded, ""
+	if _, least := obs.Size(builder.RoleWorker); obs.VolcanoJob != nil && !plan.Succeeded && (next.Worker == nil || next.Worker.Succeeded < least) {
+		reason, message = reasonVolcanoJobCompleted, "the Volcano Job was completed, by a command for example, before every worker was seen to succeed"
+	}
 	if next.Phase == v1.Failed {
 		reason, message = failure(obs, plan)
 	}

@@ -264,9 +264,19 @@ func TestJobFailsBeforeItsVolcanoJobIsMade(t *testing.T) {
 	require.Equal(t, conditionsOf(status), conditionsOf(next(seen("", was(status), func(obs *observed.State) { obs.VolcanoJob = nil }))), "it stays so")
 }
 
+// A user's command completes a job of which one worker has succeeded; Volcano has stopped the other.
+func TestCompletedByACommand(t *testing.T) {
+	t.Parallel()
+	running := next(seen(vcbatch.Running, pods(observed.Running, observed.Running, observed.Succeeded)))
+	end := next(seen(vcbatch.Completed, was(running), pods(observed.Terminating, observed.Terminating, observed.Succeeded)))
+	require.Equal(t, v1.Completed, end.Phase)
+	require.Equal(t, "True VolcanoJobCompleted", conditionsOf(end)["Succeeded"])
+	require.Contains(t, Events(running, end, nil)[0].Message, "before every worker was seen to succeed")
+}
+
 func TestSpecChangedAfterTheEnd(t *testing.T) {
 	t.Parallel()
-	end := next(seen(vcbatch.Completed))
+	end := next(seen(vcbatch.Completed, pods(observed.Terminating, observed.Succeeded, observed.Succeeded)))
 	obs := seen(vcbatch.Completed, was(end), func(obs *observed.State) { obs.Job.Generation = 2 })
 	later := Next(obs, &Plan{SpecNotSynced: &builder.Cause{Reason: "Late", Message: "too late"}}, now)
 	require.Equal(t, "True Late", conditionsOf(later)["Created"])

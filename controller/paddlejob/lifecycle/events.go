@@ -90,7 +90,7 @@ func changed(before, after *v1.PaddleJobStatus, kind string) *metav1.Condition {
 func completionEvent(after *v1.PaddleJobStatus) Event {
 	if after.Phase == v1.Completed {
 		text := "every worker has succeeded"
-		if c := meta.FindStatusCondition(after.Conditions, v1.ConditionSucceeded); c != nil && c.Reason == ReasonRestored {
+		if c := meta.FindStatusCondition(after.Conditions, v1.ConditionSucceeded); c != nil && c.Message != "" {
 			text = c.Message
 		}
 		if after.StartTime != nil && after.CompletionTime != nil {

@@ -69,6 +69,7 @@ const (
 	ReasonUnknownFailure       = "PodFailedOrEvicted"
 	ReasonRestored             = "Restored"
 	reasonWorkersSucceeded     = "WorkersSucceeded"
+	reasonVolcanoJobCompleted  = "VolcanoJobCompleted"
 	reasonCompleted            = "Completed"
 	reasonFailed               = "Failed"
 

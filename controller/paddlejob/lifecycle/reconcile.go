@@ -5,8 +5,14 @@
 package lifecycle
 
 import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
+	vcbus "volcano.sh/apis/pkg/apis/bus/v1alpha1"
+	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
@@ -101,3 +107,172 @@ func warningsReported(job *v1.PaddleJob) bool {
 	c := meta.FindStatusCondition(job.Status.Conditions, v1.ConditionCreated)
 	return c != nil && c.Status == metav1.ConditionTrue && c.ObservedGeneration == job.Generation
 }
+
+// Plan is what has to be done for a PaddleJob and what its status has to say about it.
+type Plan struct {
+	// Actions are to be done in this order; none of those after a failed one may be done.
+	Actions []Action
+	// Stalled says what the user has to change before the job can go on, nil if nothing.
+	Stalled *builder.Cause
+	// Waiting says what the job waits for before its Volcano Job can be made, nil if nothing.
+	Waiting *builder.Cause
+	// Failed says why the job fails for good although Volcano would let it go on, nil if it does not.
+	Failed *builder.Cause
+	// Retrying says when a job that failed starts again, nil if it has not failed or starts at once.
+	Retrying *builder.Cause
+	// Succeeded says that the job has succeeded although Volcano does not end it.
+	Succeeded bool
+	// RestoredPhase is how the job had ended before it was restored without its status, "" for any other job.
+	RestoredPhase v1.Phase
+	// CountRestart is true when the gang is to be started again and the status has not counted that yet.
+	CountRestart bool
+	// Recreate is true when the Volcano Job is to be deleted and created again.
+	Recreate bool
+	// Failures is how many failures the status has to count that it has not counted yet.
+	Failures int32
+	// Suspended says how far the job's suspension has come, nil if it is not suspended.
+	Suspended *builder.Cause
+	// SpecNotSynced says why the spec is not what runs, nil if it is.
+	SpecNotSynced *builder.Cause
+	// LauncherUnusable says why paddle.distributed.launch cannot start the gang, nil if it can or the addresses are not known.
+	LauncherUnusable *builder.Cause
+	// Missing are the pods whose addresses are not known yet, where the others wait for them.
+	Missing []string
+	// Warnings are what the user should know about the spec; reported once per generation.
+	Warnings []builder.Cause
+	// RequeueAfter is when to look at the job again although nothing that is watched has changed, 0 if never.
+	RequeueAfter time.Duration
+}
+
+// pollInterval is how soon to look again at what is not watched.
+const pollInterval = 10 * time.Second
+
+// Action is one write to the API, of one of the types below.
+type Action any
+
+// Event is something to tell the user once the action it belongs to is done.
+type Event struct {
+	// Type is Normal or Warning, as in the core API.
+	Type    string
+	Reason  string
+	Message string
+}
+
+// ReleaseFinalizer takes paddle-operator's finalizer off the PaddleJob.
+type ReleaseFinalizer struct{}
+
+// CreateVolcanoJob makes the Volcano Job.
+type CreateVolcanoJob struct {
+	Job    *vcbatch.Job
+	Events []Event
+}
+
+// ApplyPodGroup creates the PodGroup, or applies PodGroupOwned to the one that exists.
+type ApplyPodGroup struct{ PodGroup *vcscheduling.PodGroup }
+
+// WriteEnvironment makes the ConfigMap of the environment, or replaces the data of the one that is there.
+type WriteEnvironment struct {
+	ConfigMap *corev1.ConfigMap
+	// Old is the ConfigMap that is there, nil if there is none.
+	Old *corev1.ConfigMap
+	// Event is emitted once it is written, nil for none.
+	Event *Event
+}
+
+// IssueCommand gives Volcano a command about the job.
+type IssueCommand struct {
+	Command *vcbus.Command
+	// State is that of the Volcano Job (volcano.JobState), which is another once Volcano has obeyed; empty where that
+	// need not show.
+	State string
+}
+
+// ScaleVolcanoJob changes how many pods a Volcano Job has.
+type ScaleVolcanoJob struct {
+	// Job is the Volcano Job as it shall be.
+	Job *vcbatch.Job
+	// WorkerCap is the number of workers that it is kept at from then on, nil if it has as many as the spec asks for.
+	WorkerCap *observed.WorkerCap
+}
+
+// NotePodGroup writes down that a PodGroup of the user's own was taken into account.
+type NotePodGroup struct {
+	PodGroup *vcscheduling.PodGroup
+	Event    Event
+}
+
+// Kind is a kind of object that can be deleted.
+type Kind string
+
+// Kinds that can be deleted.
+const (
+	KindVolcanoJob Kind = "Volcano Job"
+	KindPodGroup   Kind = "PodGroup"
+	KindConfigMap  Kind = "ConfigMap"
+	KindPod        Kind = "pod"
+	KindService    Kind = "Service"
+	KindPaddleJob  Kind = "PaddleJob"
+)
+
+// Delete deletes exactly the object that was seen, by its uid.
+type Delete struct {
+	Kind   Kind
+	Object metav1.Object
+}
+
+func (p *Plan) do(actions ...Action) { p.Actions = append(p.Actions, actions...) }
+
+// requeueAfter asks to look again after a time; the soonest wins.
+func (p *Plan) requeueAfter(wait time.Duration) {
+	if p.RequeueAfter == 0 || wait < p.RequeueAfter {
+		p.RequeueAfter = max(wait, time.Nanosecond)
+	}
+}
+
+// recreate deletes the Volcano Job once the status counts that, so that the count is not lost with a controller that ends in
+// between.
+func (p *Plan) recreate(obs *observed.State) {
+	p.Recreate = true
+	if counted(obs) {
+		p.remove(KindVolcanoJob, obs.VolcanoJob)
+	}
+}
+
+// counted reports whether the status counts that the Volcano Job is created again.
+func counted(obs *observed.State) bool {
+	return obs.Job.Status.Recreations > observed.Recreations(obs.VolcanoJob)
+}
+
+// remove deletes an object unless that is under way.
+func (p *Plan) remove(kind Kind, object metav1.Object) {
+	if object.GetDeletionTimestamp() == nil {
+		p.do(Delete{Kind: kind, Object: object})
+	}
+}
+
+// MovePorts writes on the Volcano Job where its pods' ports begin, and the label by which it is found. Ports are chosen once
+// all pods of the gang are placed, so that no job has any that waits.
+//
+// Two controllers, or two syncs of one, may choose the same ports while neither sees the other's Job. So a choice counts
+// only after a look at all Jobs that comes after it was written (AnnouncePods): of two that choose the same, at least one
+// sees the other then, and moves, for it has not begun. One whose pods are annotated never moves.
+type MovePorts struct {
+	// First is 0 where the Job gives its ports back.
+	First int
+}
+
+// AnnouncePods annotates pods, with their addresses and ports for example, unless the ports are another Job's too.
+type AnnouncePods struct {
+	// Ports are the Job's; none if its pods have addresses of their own.
+	Ports builder.Ports
+	Pods  []Announcement
+}
+
+// Announcement is the annotations of one pod.
+type Announcement struct {
+	Pod         *corev1.Pod
+	Annotations map[string]string
+}
+
+// NoteFinalStatus annotates a PaddleJob that has ended.
+type NoteFinalStatus struct{ Value string }

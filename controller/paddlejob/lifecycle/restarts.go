@@ -202,7 +202,7 @@ func evicting(obs *observed.State) time.Duration {
 	if missing <= 0 {
 		return 0
 	}
-	if failed, ok := obs.FirstFailure(); ok && failed.After(last) {
+	if _, failed := obs.FirstFailure(); failed.After(last) {
 		last = failed
 	}
 	return max(volcano.EvictionGracePeriod-obs.Now.Sub(last), 0)

@@ -92,6 +92,7 @@ func TestRetry(t *testing.T) {
 			meta.SetStatusCondition(&obs.Job.Status.Conditions, metav1.Condition{Type: v1.ConditionRestarting, Status: metav1.ConditionTrue})
 		}
 	}
+	obeyed := func(obs *observed.State) { obs.EarlierCommand = true }
 	for name, tc := range map[string]struct {
 		phase        vcbatch.JobPhase
 		limit        int32
@@ -132,6 +133,14 @@ func TestRetry(t *testing.T) {
 		"aborting, by the same command":     {phase: vcbatch.Aborting, limit: 1, ago: time.Minute, with: []change{had(1), recreated(volcano.StaleCommandPeriod - 1)}, retrying: true, requeueAfter: volcano.StuckGracePeriod - time.Minute},
 		"the same, and a failure":           {phase: vcbatch.Aborted, limit: 1, with: []change{failed, had(1), recreated(volcano.StaleCommandPeriod - 1)}, failed: ReasonBackoffLimitExceeded},
 		"by hand, later":                    {phase: vcbatch.Aborted, limit: 1, ago: time.Minute, with: []change{recreated(volcano.StaleCommandPeriod)}},
+		"a command about its namesake":      {phase: vcbatch.Aborted, limit: 0, ago: time.Minute, with: []change{obeyed}, retrying: true, repeated: true},
+		"and a failure":                     {phase: vcbatch.Aborted, limit: 0, with: []change{failed, obeyed}, failed: ReasonBackoffLimitExceeded},
+		"terminating by one":                {phase: vcbatch.Terminating, limit: 0, ago: time.Minute, with: []change{obeyed}, retrying: true, repeated: true},
+		"terminated by one":                 {phase: vcbatch.Terminated, limit: 0, ago: time.Minute, with: []change{obeyed}, retrying: true, repeated: true},
+		"terminated by one, counted":        {phase: vcbatch.Terminated, limit: 0, ago: time.Minute, with: []change{obeyed, statusOf(func(s *v1.PaddleJobStatus) { s.Restarts, s.Recreations = 1, 1 })}, retrying: true, does: []string{"delete Volcano Job job"}},
+		"completed by one":                  {phase: vcbatch.Completed, limit: 0, ago: time.Minute, with: []change{obeyed}, retrying: true, repeated: true},
+		"completed in spite of it":          {phase: vcbatch.Completed, limit: 0, ago: time.Minute, with: []change{obeyed, with("worker", observed.Succeeded, observed.Succeeded)}},
+		"terminated by hand":                {phase: vcbatch.Terminated, limit: 0, ago: time.Minute},
 		"by hand, once it ran again":        {phase: vcbatch.Aborted, limit: 1, ago: time.Minute, with: []change{recreated(0), statusOf(func(s *v1.PaddleJobStatus) { s.Conditions = nil })}},
 		"by hand, before any failure":       {phase: vcbatch.Aborted, limit: 1, ago: time.Minute, with: []change{recreated(0), func(obs *observed.State) { obs.VolcanoJob.Annotations[v1.RecreationsAnnotation] = "0" }}},
 		"aborted by hand, and the programs fail": {phase: vcbatch.Aborted, limit: 3, ago: time.Minute, with: []change{failed, reported, func(obs *observed.State) {

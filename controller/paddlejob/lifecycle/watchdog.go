@@ -145,8 +145,10 @@ func (p *Plan) stop(obs *observed.State) bool {
 // Some reasons stand in events only: why the API server refuses pods, and why the kubelet cannot mount a volume. Events are too
 // many to watch, so they are listed for one job whose pods are late.
 const (
-	// EventsAfter is how late pods are before the events are listed: nearly all pods are in time.
-	EventsAfter = 5 * time.Second
+	// EventsAfter is how late pods are before the events are listed: nearly all pods are in time. For those that Volcano does not
+	// create they are listed earlier too, because the API server refuses pods at once.
+	EventsAfter    = 5 * time.Second
+	PodEventsAfter = 2 * time.Second
 	// EventsPeriod is how often the events are listed again.
 	EventsPeriod = 30 * time.Second
 )
@@ -156,11 +158,14 @@ func (p *Plan) events(obs *observed.State) {
 	late := obs.PlacedFor()
 	switch {
 	case !obs.PodsMissingSince.IsZero():
-		late = obs.Now.Sub(obs.PodsMissingSince)
+		if late = obs.Now.Sub(obs.PodsMissingSince); late < PodEventsAfter {
+			p.requeueAfter(PodEventsAfter - late)
+			return
+		}
 	case obs.Mounting() == nil:
 		return
 	}
-	if late < EventsAfter {
+	if late < EventsAfter && obs.PodCreateError == "" {
 		p.requeueAfter(EventsAfter - late)
 		return
 	}

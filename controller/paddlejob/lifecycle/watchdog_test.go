@@ -143,7 +143,8 @@ func TestMissingPods(t *testing.T) {
 	t.Parallel()
 	reported := []string{"SyncJob"}
 	for waited, want := range map[time.Duration]gist{
-		0:                                      {requeueAfter: EventsAfter},
+		0:                                      {requeueAfter: PodEventsAfter},
+		PodEventsAfter:                         {requeueAfter: EventsAfter - PodEventsAfter},
 		4 * time.Second:                        {requeueAfter: time.Second},
 		EventsAfter:                            {requeueAfter: EventsPeriod},
 		119 * time.Second:                      {requeueAfter: time.Second},

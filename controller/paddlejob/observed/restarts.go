@@ -86,11 +86,17 @@ func (s *State) LastFailure() bool {
 	return permanent || s.Job.Status.Failures >= s.BackoffLimit()
 }
 
-// FailedByVolcano reports whether Volcano has failed a Job whose restarts the controller decides on. It does where all pods of
-// a gang end before it has looked at the first of them: it counts them before it asks what a failure is followed by
-// (runningState.Execute in volcano/pkg/controllers/job/state/running.go, v1.14.1).
+// FailedByVolcano reports whether Volcano has ended a Job that the controller starts again or fails itself. Volcano fails a Job
+// of which all pods end before it has looked at the first of them: it counts them before it asks what a failure is followed by
+// (runningState.Execute in volcano/pkg/controllers/job/state/running.go, v1.14.1). And it obeys commands about an earlier Job.
 func (s *State) FailedByVolcano() bool {
-	return s.Attempt() == AttemptFailed && s.VolcanoJob.Status.RetryCount < s.VolcanoJob.Spec.MaxRetry && !Finished(s.Job)
+	if Finished(s.Job) {
+		return false
+	}
+	if s.EarlierCommand && !s.Attempt().Stopped() {
+		return !s.Succeeded()
+	}
+	return s.Attempt() == AttemptFailed && s.VolcanoJob.Status.RetryCount < s.VolcanoJob.Spec.MaxRetry
 }
 
 // NeedsRecreation reports whether Volcano has failed a Job that is to be started again.
@@ -115,17 +121,7 @@ func (s *State) FailureIgnored(m *RolePod) bool {
 // gangFailureIgnored reports whether the first failure of the present attempt is ignored. Those after it are mostly its
 // consequence: peers fail that have lost a worker.
 func (s *State) gangFailureIgnored() bool {
-	var first *RolePod
-	var earliest time.Time
-	for _, m := range s.RolePods() {
-		if !m.FailedByItself() {
-			continue
-		}
-		at, known := failedAt(m.Pod)
-		if first == nil || known && (earliest.IsZero() || at.Before(earliest)) {
-			first, earliest = m, at
-		}
-	}
+	first, _ := s.FirstFailure()
 	return first != nil && s.FailureIgnored(first)
 }
 
@@ -188,10 +184,11 @@ func (s *State) StoppedForAPod() bool {
 	return s.Job.Status.Phase == v1.Restarting || s.FailureSeen() || s.Disrupted() || s.StaleCommand()
 }
 
-// StaleCommand reports whether the Volcano Job is taken to be aborted by the command about the failed one that it replaced.
+// StaleCommand reports whether the Volcano Job is taken to be aborted by a command about an earlier one: the controller has given such
+// a command, or this one has replaced a failed one, to which another controller may have given it.
 func (s *State) StaleCommand() bool {
 	job := s.VolcanoJob
-	return Recreations(job) > 0 && meta.IsStatusConditionTrue(s.Job.Status.Conditions, v1.ConditionRestarting) &&
+	return s.EarlierCommand || Recreations(job) > 0 && meta.IsStatusConditionTrue(s.Job.Status.Conditions, v1.ConditionRestarting) &&
 		job.Status.State.LastTransitionTime.Sub(job.CreationTimestamp.Time) < volcano.StaleCommandPeriod
 }
 

@@ -3,7 +3,7 @@
 package observed
 
 import (
-	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
@@ -55,23 +56,12 @@ func (r Reference) NotFound() string {
 	return ReasonConfigMapNotFound
 }
 
-// StartFailures are the reasons for which the kubelet does not start the job's pods. References are read from the templates,
-// because the cache has no specs of pods.
+// StartFailures are the reasons for which the kubelet does not start the job's pods.
 func (s *State) StartFailures() []StartFailure {
-	if s.VolcanoJob == nil {
-		return nil
-	}
-	var specs []*corev1.PodSpec
-	for i := range s.VolcanoJob.Spec.Tasks {
-		specs = append(specs, &s.VolcanoJob.Spec.Tasks[i].Template.Spec)
-	}
-	refs := References(specs...)
-	failures := StartFailures(s.Pods, refs)
-	for _, ref := range refs {
-		known := slices.ContainsFunc(failures, func(f StartFailure) bool { return f.Missing != nil && *f.Missing == ref })
-		if pods := s.mounting(); len(pods) > 0 && !known && strings.HasSuffix(s.FailedMount, ": "+ref.absence()) {
-			failures = append(failures, StartFailure{Reason: ref.NotFound(), Missing: &ref, Pods: pods, Message: s.FailedMount})
-		}
+	failures := StartFailures(s.Pods)
+	missing, pods := missingObject(s.FailedMount), s.mounting()
+	if missing != nil && len(pods) > 0 && !slices.ContainsFunc(failures, func(f StartFailure) bool { return f.Missing != nil && *f.Missing == *missing }) {
+		failures = append(failures, StartFailure{Reason: missing.NotFound(), Missing: missing, Pods: pods, Message: s.FailedMount})
 	}
 	return failures
 }
@@ -99,7 +89,14 @@ func (s *State) mounting() (names []string) {
 func (s *State) isMounting(pod *corev1.Pod) bool {
 	m := NewRolePod(pod)
 	return m.State == Starting && Waiting(pod) == nil && !m.Started() && s.VolcanoJob != nil &&
-		slices.ContainsFunc(s.VolcanoJob.Spec.Tasks, func(t vcbatch.TaskSpec) bool { return t.Name == m.Role && len(volumeReferences(&t.Template.Spec)) > 0 })
+		slices.ContainsFunc(s.VolcanoJob.Spec.Tasks, func(t vcbatch.TaskSpec) bool { return t.Name == m.Role && mountsObjects(&t.Template.Spec) })
+}
+
+// mountsObjects reports whether a pod has a volume of a ConfigMap or a Secret that has to exist.
+func mountsObjects(spec *corev1.PodSpec) bool {
+	return slices.ContainsFunc(spec.Volumes, func(v corev1.Volume) bool {
+		return v.ConfigMap != nil && !ptr.Deref(v.ConfigMap.Optional, false) || v.Secret != nil && !ptr.Deref(v.Secret.Optional, false) || v.Projected != nil
+	})
 }
 
 // PlacedFor is how long the gang has had its nodes, 0 if it has none.
@@ -111,9 +108,8 @@ func (s *State) PlacedFor() time.Duration {
 	return s.Now.Sub(c.LastTransitionTime.Time)
 }
 
-// StartFailures are the reasons for which the kubelet does not start pods, in the order of the first pod of each. The pods
-// refer to refs.
-func StartFailures(pods []*corev1.Pod, refs []Reference) (failures []StartFailure) {
+// StartFailures are the reasons for which the kubelet does not start pods, in the order of the first pod of each.
+func StartFailures(pods []*corev1.Pod) (failures []StartFailure) {
 	for _, pod := range pods {
 		if stateOf(pod) != Starting {
 			continue
@@ -122,7 +118,7 @@ func StartFailures(pods []*corev1.Pod, refs []Reference) (failures []StartFailur
 		if waits == nil {
 			continue
 		}
-		reason, missing := startFailure(pod, waits, refs)
+		reason, missing := startFailure(pod, waits)
 		if reason == "" {
 			continue
 		}
@@ -152,99 +148,33 @@ func Waiting(pod *corev1.Pod) *corev1.ContainerStateWaiting {
 
 // startFailure classifies what the kubelet says of a container that it does not start; "" while a pod waits for the
 // environment of its own job, which comes once all addresses are known.
-func startFailure(pod *corev1.Pod, waits *corev1.ContainerStateWaiting, refs []Reference) (reason string, missing *Reference) {
+func startFailure(pod *corev1.Pod, waits *corev1.ContainerStateWaiting) (reason string, missing *Reference) {
 	switch waits.Reason {
 	case "ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError", "RegistryUnavailable", "SignatureValidationFailed":
 		return ReasonImagePullFailed, nil
 	case "CreateContainerConfigError":
-		environment := Reference{Kind: KindConfigMap, Name: pod.Labels[v1.JobNameLabel]}
-		if waits.Message == environment.absence() {
+		switch missing := missingObject(waits.Message); {
+		case missing == nil:
+		case *missing == (Reference{Kind: KindConfigMap, Name: pod.Labels[v1.JobNameLabel]}):
 			return "", nil
-		}
-		for _, ref := range refs {
-			if waits.Message == ref.absence() {
-				return ref.NotFound(), &ref
-			}
+		default:
+			return missing.NotFound(), missing
 		}
 	}
 	return waits.Reason, nil
 }
 
-// absence is what the kubelet says where the object does not exist.
-func (r Reference) absence() string {
-	return fmt.Sprintf("%s %q not found", strings.ToLower(r.Kind), r.Name)
-}
+// notFound matches the kubelet's message about an object that does not exist (kubernetes pkg/kubelet).
+var notFound = regexp.MustCompile(`(?:^|: )(configmap|secret) "([^"]+)" not found$`)
 
-// References are the ConfigMaps and Secrets that the kubelet needs to start pods, each once.
-func References(specs ...*corev1.PodSpec) (refs []Reference) {
-	for _, spec := range specs {
-		needVolumes(spec, needed(&refs))
-		needVariables(spec, needed(&refs))
-	}
-	return refs
-}
-
-// volumeReferences are those that the kubelet needs to mount the volumes of a pod.
-func volumeReferences(spec *corev1.PodSpec) (refs []Reference) {
-	needVolumes(spec, needed(&refs))
-	return refs
-}
-
-// needed adds references that are not optional, each once.
-func needed(refs *[]Reference) func(kind, name string, optional *bool) {
-	return func(kind, name string, optional *bool) {
-		ref := Reference{Kind: kind, Name: name}
-		if name != "" && (optional == nil || !*optional) && !slices.Contains(*refs, ref) {
-			*refs = append(*refs, ref)
-		}
-	}
-}
-
-func needVolumes(spec *corev1.PodSpec, need func(kind, name string, optional *bool)) {
-	for i := range spec.Volumes {
-		v := &spec.Volumes[i]
-		if v.ConfigMap != nil {
-			need(KindConfigMap, v.ConfigMap.Name, v.ConfigMap.Optional)
-		}
-		if v.Secret != nil {
-			need(KindSecret, v.Secret.SecretName, v.Secret.Optional)
-		}
-		if v.Projected == nil {
-			continue
-		}
-		for _, source := range v.Projected.Sources {
-			if source.ConfigMap != nil {
-				need(KindConfigMap, source.ConfigMap.Name, source.ConfigMap.Optional)
-			}
-			if source.Secret != nil {
-				need(KindSecret, source.Secret.Name, source.Secret.Optional)
-			}
-		}
-	}
-}
-
-func needVariables(spec *corev1.PodSpec, need func(kind, name string, optional *bool)) {
-	for _, containers := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
-		for i := range containers {
-			for _, from := range containers[i].EnvFrom {
-				if from.ConfigMapRef != nil {
-					need(KindConfigMap, from.ConfigMapRef.Name, from.ConfigMapRef.Optional)
-				}
-				if from.SecretRef != nil {
-					need(KindSecret, from.SecretRef.Name, from.SecretRef.Optional)
-				}
-			}
-			for _, env := range containers[i].Env {
-				if env.ValueFrom == nil {
-					continue
-				}
-				if ref := env.ValueFrom.ConfigMapKeyRef; ref != nil {
-					need(KindConfigMap, ref.Name, ref.Optional)
-				}
-				if ref := env.ValueFrom.SecretKeyRef; ref != nil {
-					need(KindSecret, ref.Name, ref.Optional)
-				}
-			}
-		}
+// missingObject returns the object that does not exist according to a message of the kubelet, nil if it says nothing of the kind.
+func missingObject(message string) *Reference {
+	switch found := notFound.FindStringSubmatch(message); {
+	case found == nil:
+		return nil
+	case found[1] == "secret":
+		return &Reference{Kind: KindSecret, Name: found[2]}
+	default:
+		return &Reference{Kind: KindConfigMap, Name: found[2]}
 	}
 }

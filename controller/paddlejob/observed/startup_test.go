@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
@@ -61,46 +60,9 @@ func TestStartFailures(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.Equal(t, tc.want, StartFailures(tc.pods, []Reference{{"ConfigMap", "settings"}, {"Secret", "token"}, {"ConfigMap", "job"}}))
+			require.Equal(t, tc.want, StartFailures(tc.pods))
 		})
 	}
-}
-
-func TestReferences(t *testing.T) {
-	t.Parallel()
-	named := func(name string) corev1.LocalObjectReference { return corev1.LocalObjectReference{Name: name} }
-	variable := func(source corev1.EnvVarSource) corev1.EnvVar { return corev1.EnvVar{Name: "X", ValueFrom: &source} }
-	yes, no := ptr.To(true), ptr.To(false)
-	spec := &corev1.PodSpec{
-		Volumes: []corev1.Volume{
-			{VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: named("v-map"), Optional: no}}},
-			{VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: named("optional"), Optional: yes}}},
-			{VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "v-secret"}}},
-			{VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{Sources: []corev1.VolumeProjection{
-				{ConfigMap: &corev1.ConfigMapProjection{LocalObjectReference: named("p-map")}},
-				{Secret: &corev1.SecretProjection{LocalObjectReference: named("p-secret")}},
-				{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{}},
-			}}}},
-			{VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
-		},
-		InitContainers: []corev1.Container{{EnvFrom: []corev1.EnvFromSource{
-			{ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: named("i-map")}},
-			{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: named("optional"), Optional: yes}},
-		}}},
-		Containers: []corev1.Container{{
-			Env: []corev1.EnvVar{
-				{Name: "PLAIN", Value: "1"},
-				variable(corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{}}),
-				variable(corev1.EnvVarSource{ConfigMapKeyRef: &corev1.ConfigMapKeySelector{LocalObjectReference: named("v-map")}}),
-				variable(corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: named("k-secret")}}),
-			},
-			EnvFrom: []corev1.EnvFromSource{{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: named("e-secret")}}},
-		}},
-	}
-	require.Equal(t, []Reference{
-		{"ConfigMap", "v-map"}, {"Secret", "v-secret"}, {"ConfigMap", "p-map"}, {"Secret", "p-secret"},
-		{"ConfigMap", "i-map"}, {"Secret", "e-secret"}, {"Secret", "k-secret"},
-	}, References(spec))
 }
 
 func TestVolumesThatCannotBeMounted(t *testing.T) {

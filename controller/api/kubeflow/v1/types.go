@@ -46,11 +46,9 @@ const (
 // PaddleJobSpec is what the user wants.
 type PaddleJobSpec struct {
 	// runPolicy says how the job as a whole is scheduled, stopped, ended and forgotten.
-	// +optional
 	RunPolicy RunPolicy `json:"runPolicy,omitempty"`
 
 	// elasticPolicy bounds the number of workers.
-	// +optional
 	ElasticPolicy *ElasticPolicy `json:"elasticPolicy,omitempty"`
 
 	// paddleReplicaSpecs are the pods by role: Worker, and Master for training with parameter servers.
@@ -74,13 +72,10 @@ const (
 // ReplicaSpec describes the pods of one role.
 type ReplicaSpec struct {
 	// replicas is the number of pods of this role; unset means 1.
-	// +optional
 	Replicas *int32 `json:"replicas,omitempty"`
 	// template is the pod that each member of the role is made from; the container named paddle is the one that trains.
-	// +optional
 	Template corev1.PodTemplateSpec `json:"template,omitempty"`
 	// restartPolicy is Always, OnFailure, Never or ExitCode; unset means OnFailure.
-	// +optional
 	RestartPolicy RestartPolicy `json:"restartPolicy,omitempty"`
 }
 
@@ -102,62 +97,46 @@ const ManagedByTrainingOperator = "kubeflow.org/training-operator"
 // RunPolicy says how the job as a whole is scheduled, stopped, ended and forgotten.
 type RunPolicy struct {
 	// cleanPodPolicy says which pods of a finished job are deleted: All, Running or None.
-	// +optional
 	CleanPodPolicy *CleanPodPolicy `json:"cleanPodPolicy,omitempty"`
 	// ttlSecondsAfterFinished is how long a job that has ended is kept; unset keeps it.
-	// +optional
 	TTLSecondsAfterFinished *int32 `json:"ttlSecondsAfterFinished,omitempty"`
 	// activeDeadlineSeconds is how long the job may take.
-	// +optional
 	ActiveDeadlineSeconds *int64 `json:"activeDeadlineSeconds,omitempty"`
 	// backoffLimit is how often the job is started again after failures.
-	// +optional
 	BackoffLimit *int32 `json:"backoffLimit,omitempty"`
 	// schedulingPolicy holds what the scheduler needs to know about the job as a whole.
-	// +optional
 	SchedulingPolicy *SchedulingPolicy `json:"schedulingPolicy,omitempty"`
 	// suspend stops the job while it is true.
 	// +kubebuilder:default:=false
-	// +optional
 	Suspend *bool `json:"suspend,omitempty"`
 	// managedBy names who looks after the job: kubeflow.org/training-operator, which is what unset means, or another
 	// controller, which then does it alone.
-	// +optional
 	ManagedBy *string `json:"managedBy,omitempty"`
 }
 
 // SchedulingPolicy is what the job asks of the scheduler.
 type SchedulingPolicy struct {
 	// minAvailable is the number of pods below which nothing starts; unset means all of them.
-	// +optional
 	MinAvailable *int32 `json:"minAvailable,omitempty"`
 	// queue is the Volcano queue; unset means "default".
-	// +optional
 	Queue string `json:"queue,omitempty"`
 	// minResources are the resources that must be free before the job is admitted.
-	// +optional
 	MinResources corev1.ResourceList `json:"minResources,omitempty"`
 	// priorityClass is the PriorityClass of the job.
-	// +optional
 	PriorityClass string `json:"priorityClass,omitempty"`
 	// scheduleTimeoutSeconds is for schedulers other than Volcano.
-	// +optional
 	ScheduleTimeoutSeconds *int32 `json:"scheduleTimeoutSeconds,omitempty"`
 }
 
 // ElasticPolicy bounds the number of workers.
 type ElasticPolicy struct {
 	// minReplicas is the least number of workers.
-	// +optional
 	MinReplicas *int32 `json:"minReplicas,omitempty"`
 	// maxReplicas is the greatest number of workers.
-	// +optional
 	MaxReplicas *int32 `json:"maxReplicas,omitempty"`
 	// maxRestarts is how often workers start their training again when others have come or gone.
-	// +optional
 	MaxRestarts *int32 `json:"maxRestarts,omitempty"`
 	// metrics would be those of a HorizontalPodAutoscaler.
-	// +optional
 	Metrics []autoscalingv2.MetricSpec `json:"metrics,omitempty"`
 }
 
@@ -185,19 +164,14 @@ const (
 // JobStatus is what was seen of the job.
 type JobStatus struct {
 	// conditions tell the job's story; the last of them says what it is now.
-	// +optional
 	Conditions []JobCondition `json:"conditions,omitempty"`
 	// replicaStatuses count the pods by role.
-	// +optional
 	ReplicaStatuses map[ReplicaType]*ReplicaStatus `json:"replicaStatuses,omitempty"`
 	// startTime is when the job started.
-	// +optional
 	StartTime *metav1.Time `json:"startTime,omitempty"`
 	// completionTime is when the job succeeded or failed.
-	// +optional
 	CompletionTime *metav1.Time `json:"completionTime,omitempty"`
 	// lastReconcileTime is written by Kubeflow's training operator alone.
-	// +optional
 	LastReconcileTime *metav1.Time `json:"lastReconcileTime,omitempty"`
 }
 
@@ -208,34 +182,25 @@ type JobCondition struct {
 	// status is True, False or Unknown.
 	Status corev1.ConditionStatus `json:"status"`
 	// reason is one word for why.
-	// +optional
 	Reason string `json:"reason,omitempty"`
 	// message says it to people.
-	// +optional
 	Message string `json:"message,omitempty"`
 	// lastUpdateTime is when anything of the condition changed.
-	// +optional
 	LastUpdateTime metav1.Time `json:"lastUpdateTime,omitempty"`
 	// lastTransitionTime is when the status of the condition changed.
-	// +optional
 	LastTransitionTime metav1.Time `json:"lastTransitionTime,omitempty"`
 }
 
 // ReplicaStatus counts the pods of one role.
 type ReplicaStatus struct {
 	// active pods run.
-	// +optional
 	Active int32 `json:"active,omitempty"`
 	// succeeded pods ended well.
-	// +optional
 	Succeeded int32 `json:"succeeded,omitempty"`
 	// failed pods ended with an error.
-	// +optional
 	Failed int32 `json:"failed,omitempty"`
 	// labelSelector was that of the pods before selector.
-	// +optional
 	LabelSelector *metav1.LabelSelector `json:"labelSelector,omitempty"`
 	// selector is the label selector of the role's pods as text.
-	// +optional
 	Selector string `json:"selector,omitempty"`
 }
