@@ -274,14 +274,17 @@ func topology(job *v1.PaddleJob) *vcbatch.NetworkTopologySpec {
 	return &vcbatch.NetworkTopologySpec{Mode: mode, HighestTierAllowed: tier, HighestTierName: limit.HighestTierName}
 }
 
-// placementAnnotations tell the scheduler's plugin what the user set in spec.schedulingPolicy and Volcano has no field
-// for. They win over annotations of the same keys that the user gave the PaddleJob.
+// placementAnnotations tell the scheduler's plugin what the user set in spec.schedulingPolicy and spec.parallelism and Volcano has no
+// field for. They win over annotations of the same keys that the user gave the PaddleJob.
 func placementAnnotations(job *v1.PaddleJob) map[string]string {
+	all := map[string]string{}
+	if job.Spec.Parallelism != nil {
+		all[v1.ParallelismAnnotation] = Degrees(job.Spec.Parallelism)
+	}
 	policy := job.Spec.SchedulingPolicy
 	if policy == nil {
-		return nil
+		return all
 	}
-	all := map[string]string{}
 	if policy.Colocation != "" {
 		all[v1.ColocationAnnotation] = string(policy.Colocation)
 	}
@@ -296,6 +299,20 @@ func placementAnnotations(job *v1.PaddleJob) map[string]string {
 		all[v1.MinResourcesAnnotation] = amounts(policy.MinResources)
 	}
 	return all
+}
+
+// Degrees returns the degrees of parallelism that are set as text, such as pipeline=4,tensor=8.
+func Degrees(p *v1.Parallelism) string {
+	var all []string
+	for _, axis := range []struct {
+		name   string
+		degree int32
+	}{{"data", p.Data}, {"pipeline", p.Pipeline}, {"sharding", p.Sharding}, {"sep", p.Sep}, {"tensor", p.Tensor}, {"expert", p.Expert}} {
+		if axis.degree > 0 {
+			all = append(all, axis.name+"="+strconv.Itoa(int(axis.degree)))
+		}
+	}
+	return strings.Join(all, ",")
 }
 
 // amounts of resources as text, such as cpu=4,memory=8Gi, by name.

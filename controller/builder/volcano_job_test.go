@@ -321,16 +321,18 @@ func TestPlacementAnnotations(t *testing.T) {
 		p.Colocation, p.ParameterSize, p.ParallelGroupSize = "Required", ptr.To(resource.MustParse("2048Mi")), ptr.To[int32](8)
 		p.MinResources = list("nvidia.com/gpu", "8", "cpu", "4", "memory", "1Gi")
 	}))
+	job.Spec.Parallelism = &v1.Parallelism{Data: 2, Pipeline: 4, Sharding: 3, Sep: 1, Tensor: 8, Expert: 6}
 	job.Annotations = map[string]string{v1.ColocationAnnotation: "None", "note": "n"}
 	want := map[string]string{
 		v1.ColocationAnnotation: "Required", v1.ParameterSizeAnnotation: "2Gi", v1.GroupSizeAnnotation: "8", v1.MinResourcesAnnotation: "cpu=4,memory=1Gi,nvidia.com/gpu=8",
 		"note": "n", v1.ModeAnnotation: "PS", v1.SpecHashAnnotation: SpecHash(job),
+		v1.ParallelismAnnotation: "data=2,pipeline=4,sharding=3,sep=1,tensor=8,expert=6",
 	}
 	got, _ := mustJob(t, job)
 	require.Equal(t, want, got.Annotations)
 	require.Equal(t, want, PodGroup(got, nobody).Annotations)
 
-	job.Spec.SchedulingPolicy = nil
+	job.Spec.SchedulingPolicy, job.Spec.Parallelism = nil, nil
 	got, _ = mustJob(t, job)
 	require.Equal(t, map[string]string{v1.ColocationAnnotation: "None", "note": "n", v1.ModeAnnotation: "PS", v1.SpecHashAnnotation: SpecHash(job)}, got.Annotations)
 }

@@ -26,6 +26,7 @@ func Validate(job *v1.PaddleJob, overrides builder.PodGroupOverrides, cfg builde
 	errs = append(errs, validateRoles(job, cfg, spec)...)
 	errs = append(errs, validateGang(job, overrides, spec)...)
 	errs = append(errs, validateSchedulingPolicy(job.Spec.SchedulingPolicy, spec.Child("schedulingPolicy"))...)
+	errs = append(errs, validateParallelism(job, spec.Child("parallelism"))...)
 	errs = append(errs, validateElastic(job, cfg, spec)...)
 	errs = append(errs, validateSampleSet(job, spec)...)
 	for _, r := range builder.Roles(job) {
@@ -100,6 +101,46 @@ func validateSchedulingPolicy(policy *v1.SchedulingPolicy, path *field.Path) (er
 		}
 	}
 	return errs
+}
+
+// accelerators are the resources that a rank has one of.
+var accelerators = []corev1.ResourceName{
+	"nvidia.com/gpu", "amd.com/gpu", "kunlunxin.com/xpu", "huawei.com/Ascend910", "cambricon.com/mlu", "hygon.com/dcu",
+}
+
+// validateParallelism checks that the degrees multiply to the number of GPUs, where the workers' containers name them. How many
+// elastic workers there are may change: they have data parallel ranks as far as they go.
+func validateParallelism(job *v1.PaddleJob, path *field.Path) field.ErrorList {
+	p := job.Spec.Parallelism
+	if p == nil || job.Spec.Worker == nil {
+		return nil
+	}
+	gpus := int64(0)
+	for i := range job.Spec.Worker.Template.Spec.Containers {
+		for _, name := range accelerators {
+			quantity := job.Spec.Worker.Template.Spec.Containers[i].Resources.Limits[name]
+			gpus += int64(job.Spec.Worker.Replicas) * quantity.Value()
+		}
+	}
+	degrees, product := []int32{p.Pipeline, p.Sharding, p.Sep, p.Tensor}, int64(1)
+	if !builder.Elastic(job) {
+		degrees = append(degrees, p.Data)
+	}
+	for _, degree := range degrees {
+		if product <= gpus { // the product of all may be beyond an int64
+			product *= int64(max(1, degree))
+		}
+	}
+	switch exact := p.Data > 0 && !builder.Elastic(job); {
+	case gpus == 0 || product == gpus || !exact && gpus%product == 0:
+		return nil
+	case exact:
+		return field.ErrorList{field.Invalid(path, builder.Degrees(p), fmt.Sprintf(
+			"data, pipeline, sharding, sep and tensor do not multiply to the %d GPUs of the workers: correct a degree, or leave data out", gpus))}
+	default:
+		return field.ErrorList{field.Invalid(path, builder.Degrees(p), fmt.Sprintf(
+			"the product of pipeline, sharding, sep and tensor does not divide the %d GPUs of the workers: correct a degree, or spec.worker", gpus))}
+	}
 }
 
 // validateElastic checks the maximum of elastic workers, and that they find their etcd.

@@ -58,6 +58,14 @@ func policy(apply func(*v1.SchedulingPolicy)) change {
 	}
 }
 
+// parallel workers have so many GPUs each.
+func parallel(p v1.Parallelism, gpus int64) change {
+	return func(job *v1.PaddleJob) {
+		job.Spec.Parallelism = &p
+		job.Spec.Worker.Template.Spec.Containers[0].Resources.Limits = corev1.ResourceList{"nvidia.com/gpu": *resource.NewQuantity(gpus, resource.DecimalSI)}
+	}
+}
+
 func named(name string) change { return func(job *v1.PaddleJob) { job.Name = name } }
 
 func gloo(value int32) change { return func(job *v1.PaddleJob) { job.Spec.WithGloo = &value } }
@@ -162,6 +170,9 @@ func TestValidateAccepts(t *testing.T) {
 		"no hostPort":                 {job: paddleJob(0, 2, intranet(v1.Host), port(0))},
 		"hostPort with PodIP":         {job: paddleJob(0, 2, port(8041))},
 		"elastic, the flag's etcd":    {job: paddleJob(0, 4, elastic(2, 8), etcdAt("")), cfg: withEtcd},
+		"degrees of all GPUs":         {job: paddleJob(0, 4, parallel(v1.Parallelism{Data: 2, Pipeline: 2, Tensor: 4, Expert: 4}, 4))},
+		"data is what is left":        {job: paddleJob(0, 4, parallel(v1.Parallelism{Pipeline: 2, Tensor: 4}, 4))},
+		"GPUs that are not known":     {job: paddleJob(0, 4, parallel(v1.Parallelism{Data: 2, Tensor: 3}, 0))},
 		"the largest model":           {job: paddleJob(2, 2, policy(func(p *v1.SchedulingPolicy) { p.ParameterSize = ptr.To(resource.MustParse("1Pi")) }))},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -196,6 +207,12 @@ func TestValidateRefuses(t *testing.T) {
 			cfg: builder.Config{DefaultIntranet: v1.Service}, field: "spec.worker.template.spec.dnsPolicy", remedy: "leave it out, or use spec.intranet: PodIP"},
 		"ports of nodes": {job: paddleJob(2, 3, intranet(v1.Host)), cfg: fewPorts, field: "spec.intranet", remedy: "20000-20098 in all (--host-ports): lower replicas"},
 		"hostPort":       {job: paddleJob(0, 2, intranet(v1.Host), port(8041)), field: "spec.worker.template.spec.containers[0].ports[0].hostPort", remedy: "leave it out"},
+		"degrees of more GPUs than there are": {job: paddleJob(0, 4, parallel(v1.Parallelism{Data: 2, Pipeline: 2, Tensor: 8}, 4)),
+			field: "spec.parallelism", remedy: "do not multiply to the 16 GPUs of the workers: correct a degree"},
+		"degrees that do not divide the GPUs": {job: paddleJob(0, 4, parallel(v1.Parallelism{Pipeline: 3, Tensor: 2}, 4)),
+			field: "spec.parallelism", remedy: "does not divide the 16 GPUs of the workers"},
+		"degrees beyond any number": {job: paddleJob(0, 4, parallel(v1.Parallelism{Pipeline: 1 << 16, Sharding: 1 << 16, Sep: 1 << 16, Tensor: 1 << 16}, 4)),
+			field: "spec.parallelism", remedy: "correct a degree"},
 		"model of nothing": {job: paddleJob(2, 2, policy(func(p *v1.SchedulingPolicy) { p.ParameterSize = ptr.To(resource.MustParse("0")) })),
 			field: "spec.schedulingPolicy.parameterSize", remedy: "such as 2Gi, at most 1Pi"},
 		"model too large": {job: paddleJob(2, 2, policy(func(p *v1.SchedulingPolicy) { p.ParameterSize = ptr.To(resource.MustParse("2Pi")) })),

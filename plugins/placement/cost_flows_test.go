@@ -131,17 +131,43 @@ func (w *wire) allReduce(d *placement.Demand, members []placedMember) {
 		}
 	}
 	n := len(ranks)
-	around := func(ring []spot, weight float64) {
+	around := func(ring []spot, bytes float64) {
 		for i := range ring {
 			next := (i + 1) % len(ring)
-			w.send(ring[i], ring[next], weight*float64(n-1)/float64(n)*d.ParameterBytes)
-			w.send(ring[next], ring[i], weight*float64(n-1)/float64(n)*d.ParameterBytes)
+			w.send(ring[i], ring[next], bytes)
+			w.send(ring[next], ring[i], bytes)
 		}
 	}
-	around(ranks, 1)
-	for lo := 0; d.GroupSize > 1 && lo < n; lo += d.GroupSize {
-		around(ranks[lo:min(lo+d.GroupSize, n)], traffic.GroupWeight)
+	if h := d.Parallelism; h != (placement.Parallelism{}) {
+		for axis, weight := range []float64{4, 1, 4, 8, 64, 32} { // of data, pipeline, sharding, sep, tensor, expert
+			groups := map[[5]int][]spot{}
+			for rank, at := range ranks {
+				key := [5]int{rank / h.Expert}
+				if axis < 5 {
+					key = coordinates(rank, h)
+					key[axis] = 0
+				}
+				groups[key] = append(groups[key], at)
+			}
+			for _, group := range groups {
+				around(group, weight/4*d.ParameterBytes/float64(h.Tensor*h.Pipeline))
+			}
+		}
+		return
 	}
+	around(ranks, float64(n-1)/float64(n)*d.ParameterBytes)
+	for lo := 0; d.GroupSize > 1 && lo < n; lo += d.GroupSize {
+		around(ranks[lo:min(lo+d.GroupSize, n)], traffic.GroupWeight*float64(n-1)/float64(n)*d.ParameterBytes)
+	}
+}
+
+// coordinates of a rank as fleet's CommunicateTopology counts them: the last axis runs fastest.
+func coordinates(rank int, h placement.Parallelism) (at [5]int) {
+	for axis, degree := range []int{h.Tensor, h.Sep, h.Sharding, h.Pipeline} {
+		at[4-axis], rank = rank%degree, rank/degree
+	}
+	at[0] = rank
+	return at
 }
 
 func TestCostFlowByFlow(t *testing.T) {
@@ -163,6 +189,10 @@ func TestCostFlowByFlow(t *testing.T) {
 		d, assignments := laidOut(t, topology, placement.Pattern(random.Intn(4)), int64(random.Intn(4)), lines...)
 		d.ParameterBytes = 6
 		d.GroupSize = random.Intn(5)
+		if seed%2 == 0 {
+			degree := func() int { return 1 + random.Intn(3) }
+			d.Parallelism = placement.Parallelism{Pipeline: degree(), Sharding: degree(), Sep: degree(), Tensor: degree(), Expert: degree()}
+		}
 
 		w := &wire{topology: topology, sent: map[placement.DomainID]float64{}, islands: map[spot]float64{}}
 		switch d.Pattern {

@@ -63,6 +63,19 @@ func TestDiagnoseALargeDemand(t *testing.T) {
 	}
 }
 
+// TestATightJobOfParallelGroupsFits: whole groups leave a third of the GPUs free, and many nodes are needed for the rest.
+func TestATightJobOfParallelGroupsFits(t *testing.T) {
+	var nodes []string
+	for n := range 100 {
+		nodes = append(nodes, fmt.Sprintf("b%d/r%02d/n%03d 64 3", n/50, n/10, n))
+	}
+	topology := placementtest.ClusterOf(t, []string{"rack", "block"}, nodes...)
+	d := &placement.Demand{Pattern: placement.Collective, GroupSize: 2, Roles: []placement.Role{placementtest.RoleOf("worker", placement.Worker, 300, 1, 1)}}
+	plan, err := placement.Solve(topology, d, placement.Options{})
+	require.NoError(t, err)
+	require.Len(t, plan.Assignments, 300)
+}
+
 func BenchmarkDiagnose(b *testing.B) {
 	topology := largeCluster(b)
 	for name, d := range largeDemands() {

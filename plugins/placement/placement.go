@@ -79,6 +79,8 @@ type (
 	Member = gang.Member
 	// Assignment is one pending member and its node.
 	Assignment = gang.Assignment
+	// Parallelism are the degrees of hybrid parallelism of a Collective.
+	Parallelism = gang.Parallelism
 	// Pattern is which members communicate in each step of training.
 	Pattern = gang.Pattern
 	// CommRole is what the members of a role do in a pattern.

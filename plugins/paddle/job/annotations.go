@@ -26,6 +26,8 @@ type Spec struct {
 	ParallelGroupSize int
 	// MinResources must be free before the job is admitted; nil means what its minimum asks for.
 	MinResources *api.Resource
+	// Parallelism has the degrees of hybrid parallelism; without any ParallelGroupSize counts.
+	Parallelism placement.Parallelism
 }
 
 // DefaultSpec returns what the plugin's arguments say for jobs without annotations.
@@ -59,6 +61,13 @@ func ParseSpec(annotations map[string]string, defaults Spec) (Spec, error) {
 			errs = append(errs, fmt.Errorf("annotation %s is %q; write a number of ranks from 1 to %d", GroupSizeAnnotation, text, config.MaxParallelGroupSize))
 		}
 	}
+	if text, ok := annotations[ParallelismAnnotation]; ok {
+		if parallelism, err := degreesIn(text); err == nil {
+			s.Parallelism = parallelism
+		} else {
+			errs = append(errs, fmt.Errorf("annotation %s is %q: %w; write degrees such as data=2,pipeline=4,tensor=8", ParallelismAnnotation, text, err))
+		}
+	}
 	if text, ok := annotations[MinResourcesAnnotation]; ok {
 		if amounts, err := amountsIn(text); err == nil {
 			s.MinResources = amounts
@@ -67,6 +76,21 @@ func ParseSpec(annotations map[string]string, defaults Spec) (Spec, error) {
 		}
 	}
 	return s, errors.Join(errs...)
+}
+
+// degreesIn reads degrees of parallelism such as data=2,pipeline=4,tensor=8. That of data parallelism is what the others leave.
+func degreesIn(text string) (p placement.Parallelism, err error) {
+	data := 0
+	axes := map[string]*int{"data": &data, "pipeline": &p.Pipeline, "sharding": &p.Sharding, "sep": &p.Sep, "tensor": &p.Tensor, "expert": &p.Expert}
+	for part := range strings.SplitSeq(text, ",") {
+		name, value, _ := strings.Cut(part, "=")
+		axis, degree := axes[strings.TrimSpace(name)], 0
+		if degree, err = strconv.Atoi(strings.TrimSpace(value)); axis == nil || err != nil || *axis != 0 || degree < 1 || degree > config.MaxParallelGroupSize {
+			return placement.Parallelism{}, fmt.Errorf("invalid degree %q", part)
+		}
+		*axis = degree
+	}
+	return p, nil
 }
 
 // mostOfAnything keeps amounts within what Volcano's numbers, in thousandths, hold.

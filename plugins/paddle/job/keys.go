@@ -23,6 +23,9 @@ const (
 	ParameterSizeAnnotation = "batch.paddlepaddle.org/parameter-size"
 	// GroupSizeAnnotation is the annotation on the PodGroup with the number of ranks in a tensor or pipeline parallel group.
 	GroupSizeAnnotation = "batch.paddlepaddle.org/parallel-group-size"
+	// ParallelismAnnotation is the annotation on the PodGroup with the degrees of hybrid parallelism, such as
+	// pipeline=4,sharding=2,tensor=8. It counts before GroupSizeAnnotation.
+	ParallelismAnnotation = "batch.paddlepaddle.org/parallelism"
 	// MinResourcesAnnotation is the annotation on the PodGroup with what must be free before the job is admitted, such as
 	// cpu=4,memory=8Gi.
 	MinResourcesAnnotation = "batch.paddlepaddle.org/min-resources"

@@ -43,6 +43,7 @@ func newDemand(
 		Pattern:        patternOf(job, g),
 		ParameterBytes: spec.ParameterBytes,
 		GroupSize:      spec.ParallelGroupSize,
+		Parallelism:    spec.Parallelism,
 		Colocation:     spec.Colocation,
 	}}
 	byTask := map[string][]*api.TaskInfo{}

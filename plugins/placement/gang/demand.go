@@ -87,12 +87,20 @@ type Demand struct {
 	// GroupSize is how many consecutive ranks (GPUs; pods, where they have none) make one tensor or pipeline parallel group
 	// of a Collective. 0 or 1 means none.
 	GroupSize int
+	// Parallelism of a Collective; without any degree GroupSize counts.
+	Parallelism Parallelism
 	// HighestTier within one domain of which all members must be, from NodeTier; 0 means no limit.
 	HighestTier int
 	Colocation  Colocation
 	// ColocationTier of Required, from NodeTier; 0 means NodeTier.
 	ColocationTier int
 }
+
+// Parallelism are the degrees of hybrid parallelism as Paddle's fleet has them; 0 is 1. What they leave of the ranks is data parallel.
+//
+// Ranks are numbered as fleet's CommunicateTopology numbers them: tensor parallel ranks follow each other, then come sep,
+// sharding, pipeline, and data outermost. Expert parallel groups are so many consecutive ranks.
+type Parallelism struct{ Pipeline, Sharding, Sep, Tensor, Expert int }
 
 // Assignment is one pending member and its node.
 type Assignment struct {

@@ -45,6 +45,9 @@ func (d *Demand) checkWhole(t *tree.Topology) error {
 		return fmt.Errorf("%v bytes of parameters, want 0 or more", d.ParameterBytes)
 	case d.GroupSize < 0 || d.GroupSize > maxMembers:
 		return fmt.Errorf("parallel groups of %d ranks", d.GroupSize)
+	case min(d.Parallelism.Pipeline, d.Parallelism.Sharding, d.Parallelism.Sep, d.Parallelism.Tensor, d.Parallelism.Expert) < 0,
+		max(d.Parallelism.Pipeline, d.Parallelism.Sharding, d.Parallelism.Sep, d.Parallelism.Tensor, d.Parallelism.Expert) > maxMembers:
+		return fmt.Errorf("parallelism %+v, want degrees from 0 to %d", d.Parallelism, maxMembers)
 	case d.HighestTier < 0 || d.HighestTier > top:
 		return fmt.Errorf("highest tier %d, want %d (node) to %d, or 0 for no limit", d.HighestTier, tree.NodeTier, top)
 	case d.Colocation < Preferred || d.Colocation > None:

@@ -57,7 +57,7 @@ func CostOf(t *tree.Topology, d *gang.Demand, members []gang.PlacedMember) Cost 
 	switch d.Pattern {
 	case gang.Collective:
 		walk := walkRanks(t, d, d.OnRing(members))
-		unit := endBytes(len(walk.node), d.ModelBytes())
+		unit := endBytes(d, len(walk.node))
 		sum, most := walk.islands()
 		cost.carry(t, walk.ends, unit)
 		walk.ends.Close()

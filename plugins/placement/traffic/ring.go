@@ -32,11 +32,17 @@ type Ring struct {
 	Group int64
 	// GPUs of one pod, of the role with most members.
 	GPUs int
+	// Axes of the ranks, and how many there are.
+	Axes   []Axis
+	Ranks  int
+	Hybrid bool
+	// Near has the edges of each pod, by position, unless the ring is Plain or has more pods than are looked at.
+	Near [][]Edge
 
 	t      *tree.Topology
 	bytes  float64
 	base   map[tree.DomainID]int64 // cuts between neighbours that were both placed before
-	size   int                     // of a parallel group in ranks
+	ends   []int64                 // of hybrid parallelism: of a domain that holds 0, 1, 2, ... pods
 	picked []uint8
 }
 
@@ -52,6 +58,9 @@ type Gap struct {
 
 // Unit returns the bytes of one end of a run.
 func (c *Ring) Unit() float64 { return c.bytes }
+
+// Plain reports whether no parallel group has ranks in several pods: what a domain carries follows from how many pods it holds.
+func (c *Ring) Plain() bool { return c.Group == 1 && !c.Hybrid }
 
 // Classes returns the number of gaps.
 func (c *Ring) Classes() int { return len(c.Gaps) }
@@ -74,6 +83,12 @@ func (c *Ring) Load(v tree.DomainID, row []int32) int64 {
 func (c *Ring) cuts(v tree.DomainID, g *Gap, k int64) int64 {
 	left, right := g.Left >= 0 && c.t.Holds(v, g.Left), g.Right >= 0 && c.t.Holds(v, g.Right)
 	switch {
+	case len(c.ends) > 0 && left && right:
+		return c.ends[g.Length-k]
+	case len(c.ends) > 0 && (left || right):
+		return (c.ends[k] + c.ends[g.Length-k] + 1) / 2
+	case len(c.ends) > 0:
+		return c.ends[k]
 	case left && right:
 		if k == g.Length {
 			return 0
@@ -93,8 +108,8 @@ func (c *Ring) cuts(v tree.DomainID, g *Gap, k int64) int64 {
 
 // NewRing returns the ring of a Collective, of the members placed before and of so many pending members of each role.
 func NewRing(t *tree.Topology, d *gang.Demand, take []int) *Ring {
-	c := &Ring{t: t, Group: 1, size: d.GroupSize, base: map[tree.DomainID]int64{}}
-	ranks, most := 0, 0
+	c := &Ring{t: t, Hybrid: d.Parallelism != (gang.Parallelism{}), base: map[tree.DomainID]int64{}}
+	most := 0
 	for r := range d.Roles {
 		role := &d.Roles[r]
 		if role.CommRole != gang.Worker {
@@ -102,7 +117,7 @@ func NewRing(t *tree.Topology, d *gang.Demand, take []int) *Ring {
 		}
 		pending := role.Pending[:take[r]]
 		members, gpus := len(role.Placed)+take[r], int(t.GPUs(role.Request))
-		ranks += members * max(1, gpus)
+		c.Ranks += members * max(1, gpus)
 		if members > most {
 			most, c.GPUs = members, gpus
 		}
@@ -117,10 +132,16 @@ func NewRing(t *tree.Topology, d *gang.Demand, take []int) *Ring {
 			c.Members = append(c.Members, gang.PlacedMember{Role: r, Index: pending[i], Node: -1})
 		}
 	}
-	c.bytes = endBytes(ranks, d.ModelBytes())
+	c.bytes = endBytes(d, c.Ranks)
 	c.Length = int64(len(c.Members))
-	c.Group = PodsPerGroup(d.GroupSize, max(1, c.GPUs))
+	c.Group = PodsPerGroup(d, max(1, c.GPUs))
 	c.cutIntoGaps(c.Members)
+	if c.Axes = Axes(d, c.Ranks); !c.Plain() && len(c.Members) <= mostConnected {
+		c.connect(func(role int) int { return int(t.GPUs(d.Roles[role].Request)) })
+	}
+	if c.Hybrid && c.Near != nil {
+		c.measure()
+	}
 	return c
 }
 

@@ -19,7 +19,7 @@ import (
 // where c_v is the number of its runs of consecutive ranks, N-1 and 0 being neighbours. A run has two ends: loads are
 // counted in ends, of (N-1)/N * M bytes each.
 //
-// A parallel group of g consecutive ranks is a ring of its own, each end of which weighs GroupWeight times as much.
+// A parallel group is a ring of its own, each end of which weighs as much as its axis says (groups.go).
 type rankWalk struct {
 	t *tree.Topology
 	// node and island of each rank. Islands are numbered within a node; below 0 is an island that no other rank shares.
@@ -38,11 +38,8 @@ type islandKey struct {
 func walkRanks(t *tree.Topology, d *gang.Demand, ring []gang.PlacedMember) *rankWalk {
 	w := &rankWalk{t: t, ends: tree.NewSums(t), inside: map[islandKey]int64{}}
 	w.rank(d, ring)
-	w.around(0, len(w.node), 1)
-	if d.GroupSize > 1 {
-		for lo := 0; lo < len(w.node); lo += d.GroupSize {
-			w.around(lo, min(lo+d.GroupSize, len(w.node)), GroupWeight)
-		}
+	for _, a := range Axes(d, len(w.node)) {
+		w.along(a)
 	}
 	return w
 }
@@ -81,21 +78,18 @@ func (w *rankWalk) rank(d *gang.Demand, ring []gang.PlacedMember) {
 	}
 }
 
-// around counts one ring over the ranks from lo up to hi.
-func (w *rankWalk) around(lo, hi int, weight int64) {
-	for rank := lo; rank < hi; rank++ {
-		next := rank + 1
-		if next == hi {
-			next = lo
-		}
-		a, b := w.node[rank], w.node[next]
+// along counts the rings of an axis.
+func (w *rankWalk) along(axis Axis) {
+	for rank, a := range w.node {
+		next := axis.Next(rank, len(w.node))
+		b := w.node[next]
 		if a != b || w.island[rank] != w.island[next] {
-			w.end(a, w.island[rank], weight)
-			w.end(b, w.island[next], weight)
+			w.end(a, w.island[rank], axis.Weight)
+			w.end(b, w.island[next], axis.Weight)
 		}
 		for u, v := tree.DomainID(a), tree.DomainID(b); u != v; u, v = w.t.Parent(u), w.t.Parent(v) {
-			w.ends.Add(u, weight)
-			w.ends.Add(v, weight)
+			w.ends.Add(u, axis.Weight)
+			w.ends.Add(v, axis.Weight)
 		}
 	}
 }
@@ -119,12 +113,4 @@ func (w *rankWalk) islands() (sum, most int64) {
 		most = max(most, n)
 	}
 	return sum, most
-}
-
-// endBytes of one end of a run of ranks.
-func endBytes(ranks int, parameterBytes float64) float64 {
-	if ranks < 2 {
-		return 0
-	}
-	return float64(ranks-1) / float64(ranks) * parameterBytes
 }

@@ -36,6 +36,9 @@ func (r *Report) bars() []bars.Bar {
 			bars.Least("baselines: busiest uplink not above at equal cost", c.BusiestNotAbove, equalNotAbove),
 			bars.Most("baselines: broken promises", float64(len(c.Broken)), 0))
 	}
+	if r.Hybrid != nil {
+		all = append(all, r.Hybrid.bars()...)
+	}
 	return append(all, r.speedBars()...)
 }
 

@@ -26,7 +26,7 @@ func drawn() map[uint64]int {
 
 func TestPlansAreOptimal(t *testing.T) {
 	for seed, n := range drawn() {
-		o := measureOptimality(Settings{Seed: seed, Instances: n}, io.Discard)
+		o := measureOptimality(Settings{Seed: seed, Instances: n}, instances.Drawn, io.Discard)
 		require.Empty(t, o.BrokenPromises, "seed %d", seed)
 		require.Zero(t, o.Missed, "seed %d, instances %v", seed, o.MissedInstances)
 		require.LessOrEqual(t, o.Mean, 1.005, "seed %d, worst %v", seed, o.Worst)

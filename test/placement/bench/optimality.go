@@ -38,11 +38,14 @@ type Trial struct {
 	Ratio    float64 // 0 where there are no two costs to compare
 }
 
+// Draw is the small instance of a seed and an index.
+type Draw func(seed, index uint64, limits instances.Limits) *instances.Instance
+
 // Try solves one small instance both ways. An error is a broken promise: a plan that does not pass Check, two runs that
 // differ, another cost than it says, a claim of being optimal that is not true.
-func Try(seed uint64, index int) (*Trial, error) {
+func Try(seed uint64, index int, draw Draw) (*Trial, error) {
 	for redrawn := 0; ; redrawn++ {
-		trial := &Trial{Instance: instances.Drawn(seed, uint64(index)+uint64(redrawn)*redraw, instances.Brute)}
+		trial := &Trial{Instance: draw(seed, uint64(index)+uint64(redrawn)*redraw, instances.Brute)}
 		err := trial.solve()
 		if trial.Optimum = bruteforce.Best(trial.Instance, trial.Plan, oracleWork); !trial.Optimum.Complete {
 			continue
@@ -111,9 +114,9 @@ func ratio(cost, reference float64) float64 {
 func same(a, b float64) bool { return a == b || max(a, b)-min(a, b) <= Tolerance*max(a, b) }
 
 // measureOptimality runs so many instances against brute force.
-func measureOptimality(s Settings, progress io.Writer) *Optimality {
+func measureOptimality(s Settings, draw Draw, progress io.Writer) *Optimality {
 	return summary(spread(s.Instances, "optimality", progress, func(i int) outcome {
-		trial, err := Try(s.Seed, i)
+		trial, err := Try(s.Seed, i, draw)
 		o := outcome{feasible: trial.Optimum.Feasible, missed: trial.Missed, ratio: trial.Ratio}
 		if err != nil {
 			o.broken = err.Error()

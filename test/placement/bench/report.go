@@ -18,6 +18,7 @@ type Report struct {
 	Overall     *Comparison      `json:"baselines_together,omitempty"`
 	Speed       []Speed          `json:"speed,omitempty"`
 	Allocations []Allocation     `json:"allocations,omitempty"`
+	Hybrid      *Hybrid          `json:"hybrid,omitempty"`
 	// Bars say what was asked for and what was reached.
 	Bars []bars.Bar `json:"bars"`
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/paddle-volcano/paddle-volcano/test/bench/result"
+	"github.com/paddle-volcano/paddle-volcano/test/placement/instances"
 )
 
 // Settings of a run.
@@ -26,7 +27,7 @@ type Settings struct {
 }
 
 // Parts of a run.
-func Parts() []string { return []string{"optimality", "baselines", "speed"} }
+func Parts() []string { return []string{"optimality", "baselines", "speed", "hybrid"} }
 
 // What a whole run measures.
 const (
@@ -40,7 +41,7 @@ func (s Settings) wants(part string) bool { return len(s.Only) == 0 || slices.Co
 func Run(s Settings, progress io.Writer) error {
 	report := &Report{Seed: s.Seed, Machine: result.ThisMachine()}
 	if s.wants("optimality") {
-		report.Optimality = measureOptimality(s, progress)
+		report.Optimality = measureOptimality(s, instances.Drawn, progress)
 	}
 	if s.wants("baselines") {
 		report.Overall, report.Baselines = measureBaselines(s, progress)
@@ -54,6 +55,12 @@ func Run(s Settings, progress io.Writer) error {
 			if report.Allocations, err = measureAllocation(s.Seed); err != nil {
 				return err
 			}
+		}
+	}
+	if s.wants("hybrid") {
+		var err error
+		if report.Hybrid, err = measureHybrid(s, progress); err != nil {
+			return err
 		}
 	}
 	report.Bars = report.bars()
@@ -71,6 +78,9 @@ func (r *Report) broken() error {
 	}
 	if r.Overall != nil {
 		first = append(first, r.Overall.Broken...)
+	}
+	if r.Hybrid != nil {
+		first = append(first, append(r.Hybrid.Optimality.BrokenPromises, r.Hybrid.Broken...)...)
 	}
 	if len(first) > 0 {
 		return fmt.Errorf("plans broke their promises: %s", first[0])

@@ -235,7 +235,7 @@ func (s *search) hopeless(step int) bool {
 		}
 	}
 	for r := range d.Roles {
-		if d.Pattern == placement.Collective && d.GroupSize > 1 && d.Roles[r].CommRole == placement.Worker && len(d.Roles[r].Placed) > 0 {
+		if d.Pattern == placement.Collective && (d.GroupSize > 1 || d.Parallelism != (placement.Parallelism{})) && d.Roles[r].CommRole == placement.Worker && len(d.Roles[r].Placed) > 0 {
 			return false
 		}
 	}

@@ -55,12 +55,14 @@ const (
 	PortRangeAnnotation = "batch.paddlepaddle.org/port-range"
 
 	// ColocationAnnotation is the annotation that says how near servers and workers must be: Required, Preferred or None. A user may
-	// set it, and the two below, on a PaddleJob, a Volcano Job or a PodGroup: they reach the PodGroup with all others.
+	// set it, and the three below, on a PaddleJob, a Volcano Job or a PodGroup: they reach the PodGroup with all others.
 	ColocationAnnotation = "batch.paddlepaddle.org/colocation"
 	// ParameterSizeAnnotation is the annotation with the size of the model's parameters, such as 2Gi.
 	ParameterSizeAnnotation = "batch.paddlepaddle.org/parameter-size"
 	// GroupSizeAnnotation is the annotation with the number of ranks in a tensor or pipeline parallel group.
 	GroupSizeAnnotation = "batch.paddlepaddle.org/parallel-group-size"
+	// ParallelismAnnotation is the annotation with the degrees of hybrid parallelism, such as pipeline=4,sharding=2,tensor=8.
+	ParallelismAnnotation = "batch.paddlepaddle.org/parallelism"
 
 	// MinResourcesAnnotation is the annotation with what the user wants free before the job is admitted, such as cpu=4,memory=8Gi:
 	// Volcano works the PodGroup's minResources out from the templates alone.
@@ -83,4 +85,4 @@ const (
 )
 
 // UserAnnotations are the annotations of our prefix that a user may set on a PaddleJob.
-var UserAnnotations = []string{ColocationAnnotation, ParameterSizeAnnotation, GroupSizeAnnotation, MinResourcesAnnotation}
+var UserAnnotations = []string{ColocationAnnotation, ParameterSizeAnnotation, GroupSizeAnnotation, ParallelismAnnotation, MinResourcesAnnotation}

@@ -51,6 +51,45 @@ type SchedulingPolicy struct {
 	ParallelGroupSize *int32 `json:"parallelGroupSize,omitempty"`
 }
 
+// Parallelism holds the degrees of fleet's hybrid parallelism. A rank is a GPU; ranks are numbered as fleet's CommunicateTopology
+// numbers them by default: data outermost, then pipeline, sharding, sep and tensor. The product of all but expert is the number of
+// GPUs.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.expert) || ((has(self.sharding) ? self.sharding : 1) * (has(self.tensor) ? self.tensor : 1)) % self.expert == 0",message="spec.parallelism.expert does not divide sharding times tensor: correct one of them"
+// +kubebuilder:validation:XValidation:rule="!has(self.expert) || self.expert == 1 || ((!has(self.data) || self.data == 1) && (!has(self.sep) || self.sep == 1))",message="spec.parallelism.expert needs data and sep to be 1, as in fleet: use sharding in their place"
+type Parallelism struct {
+	// data is the degree of data parallelism; unset is what the other degrees leave of the GPUs.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65536
+	// +optional
+	Data int32 `json:"data,omitempty"`
+	// pipeline is the degree of pipeline parallelism; unset is 1, as of those below.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65536
+	// +optional
+	Pipeline int32 `json:"pipeline,omitempty"`
+	// sharding is the number of ranks that the optimizer's state is divided over.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65536
+	// +optional
+	Sharding int32 `json:"sharding,omitempty"`
+	// sep is the number of ranks that a sequence is divided over (segment parallelism).
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65536
+	// +optional
+	Sep int32 `json:"sep,omitempty"`
+	// tensor is the degree of tensor parallelism (fleet's mp_degree): so many consecutive ranks exchange most.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65536
+	// +optional
+	Tensor int32 `json:"tensor,omitempty"`
+	// expert is the number of consecutive ranks that experts are divided over. It divides sharding times tensor.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65536
+	// +optional
+	Expert int32 `json:"expert,omitempty"`
+}
+
 // NetworkTopology limits how far apart the pods of a job may be, as Volcano's field of that name does.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.highestTierAllowed) || !has(self.highestTierName) || size(self.highestTierName) == 0",message="spec.schedulingPolicy.networkTopology: set highestTierAllowed or highestTierName, not both"

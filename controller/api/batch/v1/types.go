@@ -83,6 +83,8 @@ const (
 // +kubebuilder:validation:XValidation:rule="!has(self.elastic) || !has(self.worker) || !has(self.worker.requests) || (self.worker.requests >= 1 && self.worker.requests <= self.worker.replicas)",message="spec.worker.requests, the minimum of elastic workers, must be 1 or more and at most spec.worker.replicas: correct one of them"
 // +kubebuilder:validation:XValidation:rule="!has(self.elastic) || !has(self.worker) || !has(self.worker.limits) || self.worker.limits >= self.worker.replicas",message="spec.worker.limits, the maximum of elastic workers, must be at least spec.worker.replicas: correct one of them"
 // +kubebuilder:validation:XValidation:rule="has(self.ps) || !has(self.worker) || self.worker.replicas < 2 || has(self.elastic) || (has(self.elasticPolicy) && has(self.elasticPolicy.minReplicas)) || !has(self.worker.template) || !has(self.worker.template.spec) || !has(self.worker.template.spec.restartPolicy) || self.worker.template.spec.restartPolicy != 'OnFailure'",message="spec.worker.template.spec.restartPolicy OnFailure would make a collective job hang: the other workers do not see that a container restarts in place; use Never, the whole job then restarts"
+// +kubebuilder:validation:XValidation:rule="!has(self.parallelism) || (!has(self.ps) && !has(self.heter))",message="spec.parallelism is for workers that train without servers: leave it out, or leave spec.ps and spec.heter out"
+// +kubebuilder:validation:XValidation:rule="!has(self.parallelism) || !has(self.schedulingPolicy) || !has(self.schedulingPolicy.parallelGroupSize)",message="spec.parallelism says more than spec.schedulingPolicy.parallelGroupSize: leave parallelGroupSize out"
 // +kubebuilder:validation:XValidation:rule="has(self.managedBy) == has(oldSelf.managedBy) && (!has(self.managedBy) || self.managedBy == oldSelf.managedBy)",message="spec.managedBy is immutable: delete the PaddleJob and create it again"
 type PaddleJobSpec struct {
 	// cleanPodPolicy says when the pods of a finished job are deleted: Always, Never, OnFailure or OnCompletion (the
@@ -100,6 +102,11 @@ type PaddleJobSpec struct {
 	// schedulingPolicy is what the scheduler needs to know about the job as a whole.
 	// +optional
 	SchedulingPolicy *SchedulingPolicy `json:"schedulingPolicy,omitempty"`
+
+	// parallelism holds the degrees of hybrid parallelism that the workers' program trains with: ranks that exchange much are
+	// placed near each other.
+	// +optional
+	Parallelism *Parallelism `json:"parallelism,omitempty"`
 
 	// intranet says how the pods reach each other: PodIP (the default), Service or Host.
 	// +optional

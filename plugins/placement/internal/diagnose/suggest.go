@@ -220,7 +220,7 @@ func (s *suggester) step(role int) int {
 	if s.d.Pattern != gang.Collective || s.d.Roles[role].CommRole != gang.Worker {
 		return 1
 	}
-	pods := int(traffic.PodsPerGroup(s.d.GroupSize, max(1, int(s.t.GPUs(s.d.Roles[role].Request)))))
+	pods := int(traffic.PodsPerGroup(s.d, max(1, int(s.t.GPUs(s.d.Roles[role].Request)))))
 	if s.d.Roles[role].Minimum%pods != 0 {
 		return 1
 	}

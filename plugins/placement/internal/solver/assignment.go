@@ -22,6 +22,7 @@ type partialAssignment struct {
 	sum        value   // without busy, which busiest works out
 	work       int     // domain states looked at since the last reset
 	lazy       bool    // costs are worked out by recompute, and not with each change
+	split      bool    // parallel groups need not stay together
 	scratch    []int32
 }
 

@@ -62,7 +62,7 @@ func (p *problem) scopes(tier int, lo, hi tree.NodeID) []scope {
 // leaving is the least that a plan costs whose members are in several domains of a tier: a single member that is apart
 // from all others, across this tier and all below.
 func (p *problem) leaving(tier int) int64 {
-	if p.ring != nil && p.ring.Group > 1 {
+	if p.ring != nil && !p.ring.Plain() {
 		return 0 // a parallel group that is apart costs less than one of its members
 	}
 	least := int64(math.MaxInt64)

@@ -187,11 +187,27 @@ func (b *partialAssignment) fillNode(node tree.NodeID, demands []roleDemand) {
 	}
 }
 
+// fillRest fills a scope with the members that have no node yet, whether parallel groups stay together or not, and reports
+// whether everybody has one then.
+func (b *partialAssignment) fillRest(s scope) bool {
+	demands := b.p.roleDemands()
+	for i := range demands {
+		demands[i].want = 0
+		for _, k := range demands[i].podClasses {
+			demands[i].want += b.waiting[k]
+		}
+	}
+	b.split = true
+	b.bestFitDescent(s.domain, s.tier, demands)
+	b.split = false
+	return b.complete()
+}
+
 // whole is how many of a role demand to put on a node: all that fit, but of parallel groups no more than stay together, if it is
 // one at least.
 func (b *partialAssignment) whole(node tree.NodeID, l *roleDemand) int32 {
 	ring := b.p.ring
-	if ring == nil || ring.Group == 1 || b.p.podClasses[l.podClasses[0]].class < 0 {
+	if b.split || ring == nil || ring.Group == 1 || b.p.podClasses[l.podClasses[0]].class < 0 {
 		return l.want
 	}
 	n, group := min(l.want, b.capacity(node, l.podClasses[0])), int32(ring.Group)

@@ -37,7 +37,7 @@ const notCovered = math.MaxInt64 / 4
 func (b *partialAssignment) knapsackCover(d tree.DomainID, tier int) bool {
 	p := b.p
 	ring := p.ring
-	if ring == nil || len(p.podClasses) != 1 || len(ring.Gaps) != 1 || len(p.fixed) > 0 || ring.Group > 1 || p.byBusy || p.unit == 0 || p.podClasses[0].class < 0 {
+	if ring == nil || len(p.podClasses) != 1 || len(ring.Gaps) != 1 || len(p.fixed) > 0 || ring.Group > 1 && !ring.Hybrid || p.byBusy || p.unit == 0 || p.podClasses[0].class < 0 {
 		return false
 	}
 	c := &knapsack{b: b, want: int(p.podClasses[0].count)}
@@ -76,10 +76,10 @@ func (c *knapsack) below(d tree.DomainID, tier int) *cheapestSets {
 	}
 	for _, child := range c.tightestFirst(d) {
 		if tier-1 == tree.NodeTier {
-			c.join(own, c.node(tree.NodeID(child)), 0)
+			c.join(own, c.node(tree.NodeID(child)), child, 0)
 			continue
 		}
-		c.join(own, c.below(child, tier-1), 2*c.b.p.weights[tier-1])
+		c.join(own, c.below(child, tier-1), child, c.b.p.weights[tier-1])
 	}
 	if own.cost[c.want] < notCovered {
 		c.done = append(c.done, *own)
@@ -113,14 +113,14 @@ func (c *knapsack) node(n tree.NodeID) *cheapestSets {
 }
 
 // join adds a part to a set: of each cost of the part only the most members that it can have for it.
-func (c *knapsack) join(own, part *cheapestSets, border int64) {
+func (c *knapsack) join(own, part *cheapestSets, d tree.DomainID, weight int64) {
 	taken := make([]uint16, c.want+1)
 	before := append([]int64(nil), own.cost...)
 	for a := 1; a < len(part.cost); a++ {
 		if part.cost[a] >= notCovered || a+1 < len(part.cost) && part.cost[a+1] == part.cost[a] {
 			continue
 		}
-		price := part.cost[a] + border
+		price := part.cost[a] + weight*c.b.p.traffic.Load(d, []int32{int32(a)})
 		for k := 1; k <= c.want; k++ {
 			if sum := before[max(0, k-a)] + price; sum < own.cost[k] {
 				own.cost[k], taken[k] = sum, uint16(a)

@@ -133,3 +133,20 @@ func TestTwoRolesInOneGap(test *testing.T) {
 		b.close()
 	}
 }
+
+// TestRanksOfHybridParallelism: four pods of a GPU on a node, two nodes in a rack. Pipeline ranks, which exchange least, are apart.
+func TestRanksOfHybridParallelism(test *testing.T) {
+	t := placementtest.GPUTree(test, 4, 4, 4, 4)
+	d := placementtest.RingOf(16, nil)
+	d.Parallelism = gang.Parallelism{Tensor: 2, Pipeline: 4} // and 2 for data, 8 ranks apart
+	for _, noExact := range []bool{false, true} {
+		plan, err := Solve(t, d, Options{noExact: noExact})
+		require.NoError(test, err)
+		for i, a := range plan.Assignments[:8] {
+			require.Equal(test, plan.Assignments[i/2*2].Node, a.Node, "tensor parallel ranks")
+			require.Equal(test, a.Node, plan.Assignments[i+8].Node, "data parallel ranks")
+		}
+		// Both edges of each of 4 pipelines leave a rack at either of 2 ends; a unit is a part of the model, by the weight of data.
+		require.InDelta(test, 4*2*2/4./(2*4), plan.Cost.Tiers[tree.NodeTier+1].Bytes, 1e-9)
+	}
+}

@@ -19,9 +19,9 @@ type ringPods struct {
 	ends    []int64 // of domains, then islands, then members placed before on nodes with several islands
 	islands []int16 // free GPUs of all islands
 	cost    value   // of all ends so far
+	closing int64   // weighted bytes that groups cost at least which have ranks to come: back to where each began
 	undo    []touched
-	groups  int // size of a parallel group in ranks, 1 for none
-	total   int // ranks on the ring
+	whole   bool // all pods are put at once: ends are not taken back one by one
 }
 
 type ringPod struct {
@@ -46,13 +46,14 @@ type touched struct {
 type level struct {
 	undo, ranks int
 	cost        value
+	closing     int64
 	node        tree.NodeID
 	picked      []uint8
 }
 
 func newRingPods(p *problem) *ringPods {
 	t := p.t
-	r := &ringPods{p: p, ring: p.ring, groups: max(1, p.d.GroupSize), islands: append([]int16(nil), t.AllIslands()...)}
+	r := &ringPods{p: p, ring: p.ring, islands: append([]int16(nil), t.AllIslands()...)}
 	kindOf := map[gang.Member]int{}
 	for k := range p.podClasses {
 		for _, index := range p.podClasses[k].indexes {
@@ -65,7 +66,6 @@ func newRingPods(p *problem) *ringPods {
 			pod.kind = kindOf[gang.Member{Role: member.Role, Index: member.Index}]
 		}
 		r.pods = append(r.pods, pod)
-		r.total += max(1, pod.gpus)
 	}
 	r.ends = make([]int64, t.DomainCount()+len(t.AllIslands())+len(r.pods))
 	return r
@@ -74,7 +74,7 @@ func newRingPods(p *problem) *ringPods {
 // put gives the next pod its node; back undoes it.
 func (r *ringPods) put(position int, node tree.NodeID) level {
 	pod := &r.pods[position]
-	l := level{undo: len(r.undo), ranks: len(r.ranks), cost: r.cost, node: node}
+	l := level{undo: len(r.undo), ranks: len(r.ranks), cost: r.cost, closing: r.closing, node: node}
 	t := r.p.t
 	lo, hi := t.IslandRange(node)
 	if lo < hi && pod.gpus > 0 && pod.node < 0 {
@@ -101,7 +101,7 @@ func (r *ringPods) back(l level) {
 		r.undo = r.undo[:len(r.undo)-1]
 		r.ends[last.number] = last.ends
 	}
-	r.ranks, r.cost = r.ranks[:l.ranks], l.cost
+	r.ranks, r.cost, r.closing = r.ranks[:l.ranks], l.cost, l.closing
 	lo, _ := r.p.t.IslandRange(l.node)
 	for _, island := range l.picked {
 		r.islands[lo+int(island)]++
@@ -112,22 +112,28 @@ func (r *ringPods) back(l level) {
 func (r *ringPods) rank(at spot) {
 	n := len(r.ranks)
 	r.ranks = append(r.ranks, at)
-	weight := int64(traffic.GroupWeight)
-	if n > 0 {
-		r.edge(r.ranks[n-1], at, 1)
-	}
-	if r.groups > 1 {
-		first := n / r.groups * r.groups
-		if n > first {
-			r.edge(r.ranks[n-1], at, weight)
+	for _, a := range r.ring.Axes {
+		position, first := a.Position(n)
+		if position > 0 {
+			before := r.ranks[n-a.Stride]
+			r.edge(before, at, a.Weight)
+			r.closing -= a.Weight * r.apart(before, r.ranks[first])
 		}
-		if n+1 == min(first+r.groups, r.total) && n > first {
-			r.edge(at, r.ranks[first], weight)
+		if a.Next(n, r.ring.Ranks) == first {
+			r.edge(at, r.ranks[first], a.Weight)
+		} else {
+			r.closing += a.Weight * r.apart(at, r.ranks[first])
 		}
 	}
-	if n+1 == r.total && n > 0 {
-		r.edge(at, r.ranks[0], 1)
+}
+
+// apart is what an edge costs at least between two ranks.
+func (r *ringPods) apart(a, b spot) (bytes int64) {
+	t, tier := r.p.t, tree.NodeTier
+	for u, v := tree.DomainID(a.node), tree.DomainID(b.node); u != v; u, v, tier = t.Parent(u), t.Parent(v), tier+1 {
+		bytes += 2 * t.Weights()[tier]
 	}
+	return bytes
 }
 
 // edge counts the two ends of a run between neighbours in different domains or islands.
@@ -159,7 +165,9 @@ func (r *ringPods) border(d tree.DomainID, at spot, tier int, weight int64) {
 }
 
 func (r *ringPods) end(number int, weight, price int64, bandwidth float64) {
-	r.undo = append(r.undo, touched{number, r.ends[number]})
+	if !r.whole {
+		r.undo = append(r.undo, touched{number, r.ends[number]})
+	}
 	r.ends[number] += weight
 	r.cost.bytes += weight * price
 	r.cost.busy = max(r.cost.busy, float64(r.ends[number])*r.p.unit/bandwidth)
@@ -168,6 +176,7 @@ func (r *ringPods) end(number int, weight, price int64, bandwidth float64) {
 // value of all pods on the given nodes.
 func (r *ringPods) value(nodes []tree.NodeID) value {
 	var picks []level
+	r.whole = true
 	for i, node := range nodes {
 		picks = append(picks, r.put(i, node))
 	}
@@ -175,6 +184,8 @@ func (r *ringPods) value(nodes []tree.NodeID) value {
 	for i := len(picks) - 1; i >= 0; i-- {
 		r.back(picks[i])
 	}
+	clear(r.ends)
+	r.whole = false
 	for i, node := range nodes {
 		if kind := r.pods[i].kind; kind >= 0 && r.p.podClasses[kind].penalty != nil {
 			v.penalty += int64(r.p.podClasses[kind].penalty[node])

@@ -19,6 +19,10 @@ func ringCase(seed int64) (*tree.Topology, *gang.Demand, *rand.Rand) {
 	t, d, _ := tightCase(seed)
 	random := rand.New(rand.NewSource(seed))
 	d.Pattern = gang.Collective
+	if random.Intn(2) == 0 {
+		degree := func() int { return 1 + random.Intn(3) }
+		d.Parallelism = gang.Parallelism{Pipeline: degree(), Sharding: degree(), Sep: degree(), Tensor: degree(), Expert: degree()}
+	}
 	gpus := random.Intn(2) // all with GPUs or all without
 	for r := range d.Roles {
 		d.Roles[r].CommRole = gang.Worker

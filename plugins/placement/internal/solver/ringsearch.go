@@ -16,6 +16,9 @@ func (p *problem) needsRanks() bool {
 	if ring == nil || p.unit == 0 || len(ring.Gaps) == 0 {
 		return false
 	}
+	if !ring.Plain() {
+		return true
+	}
 	roles, members := 0, 0
 	islands := false
 	for r := range p.d.Roles {
@@ -26,9 +29,6 @@ func (p *problem) needsRanks() bool {
 		roles++
 		members += len(role.Pending) + len(role.Placed)
 		gpus := int(p.t.GPUs(role.Request))
-		if p.d.GroupSize > 1 && (gpus == 0 || gpus%p.d.GroupSize != 0) {
-			return true
-		}
 		islands = islands || len(p.t.AllIslands()) > 0 && gpus > 0
 	}
 	// Islands differ by where the ring begins: little, for a large job.
@@ -153,24 +153,12 @@ func (s *ringSearch) visit(position int, node tree.NodeID, penalty value) {
 	s.at = append(s.at, node)
 	bound := s.cost
 	bound.penalty = penalty.penalty
-	if len(s.ranks) < s.total {
-		bound.bytes += s.closingCost()
-	}
+	bound.bytes += s.closing
 	if bound.less(s.best, s.p.byBusy) {
 		s.next(penalty)
 	}
 	s.at = s.at[:position]
 	s.back(l)
-}
-
-// closingCost is the least that the rest of the ring costs: from here to where it began, if that is elsewhere.
-func (s *ringSearch) closingCost() (bytes int64) {
-	t := s.p.t
-	tier := tree.NodeTier
-	for u, v := tree.DomainID(s.ranks[len(s.ranks)-1].node), tree.DomainID(s.ranks[0].node); u != v; u, v, tier = t.Parent(u), t.Parent(v), tier+1 {
-		bytes += 2 * t.Weights()[tier]
-	}
-	return bytes
 }
 
 // order of the nodes that the next pod may be put on, nearest to the last one first. Of nodes that are alike only one is

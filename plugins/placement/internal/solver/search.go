@@ -144,7 +144,7 @@ func (s *search) start(scope scope, fill func()) {
 	if !s.b.complete() || s.each {
 		targets = s.p.targets(scope)
 	}
-	if !s.b.complete() && !s.b.greedy(targets) {
+	if !s.b.complete() && !s.b.greedy(targets) && !s.b.fillRest(scope) {
 		return
 	}
 	if s.each {

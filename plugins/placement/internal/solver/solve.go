@@ -144,7 +144,7 @@ func plan(t *tree.Topology, d *gang.Demand, o Options, take []int) (*Plan, bool)
 	if !ok {
 		return nil, false
 	}
-	return &Plan{Assignments: p.assign(found.nodes, found.counts)}, true
+	return &Plan{Assignments: p.orderRanks(p.assign(found.nodes, found.counts))}, true
 }
 
 // exactPlan is the best plan on a few nodes.
@@ -155,6 +155,7 @@ func (p *problem) exactPlan(nodes []tree.NodeID) (*Plan, bool) {
 	}
 	plan := &Plan{Assignments: p.assign(nodes, counts), Optimal: true}
 	if p.needsRanks() {
+		plan.Assignments = p.orderRanks(plan.Assignments)
 		if plan.Optimal = len(nodes) <= maxTargets; plan.Optimal {
 			plan.Assignments, plan.Optimal = p.searchRing(nodes, plan.Assignments, ringSteps*p.effort)
 		}
