@@ -182,7 +182,7 @@ fuzz-controller: plane ## Look for specs that break rendering, or that pass vali
 ##@ Develop
 
 .PHONY: verify
-verify: ## Check that generated files are fresh, modules tidy, code formatted, vetted and linted, names the field's, and no known vulnerability reached
+verify: ## Check that generated files are fresh, modules tidy, code formatted, vetted and linted, names the field's, the chart sound with each value changed, and no known vulnerability reached
 	hack/verify-generated.sh
 	hack/verify-modules.sh
 	hack/verify-gofmt.sh
@@ -190,10 +190,11 @@ verify: ## Check that generated files are fresh, modules tidy, code formatted, v
 	hack/verify-vulnerabilities.sh
 	$(GO) vet ./...
 	$(GO) test -run '^TestWords' ./test/boundaries
+	$(GO) test ./deploy
 	hack/lint.sh
 
 .PHONY: generate
-generate: ## Regenerate deep copies, clients and the CRD from controller/api, and deploy/v1 from deploy/helm
+generate: ## Regenerate deep copies, clients and the CRD from controller/api, deploy/v1 and the chart's page from deploy/helm
 	hack/generate.sh
 
 .PHONY: chart
