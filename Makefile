@@ -187,6 +187,7 @@ verify: ## Check that generated files are fresh, modules tidy, code formatted, v
 	hack/verify-modules.sh
 	hack/verify-gofmt.sh
 	hack/verify-shell.sh
+	hack/verify-workflows.sh
 	hack/verify-vulnerabilities.sh
 	$(GO) vet ./...
 	$(GO) test -run '^TestWords' ./test/boundaries
@@ -200,6 +201,10 @@ generate: ## Regenerate deep copies, clients and the CRD from controller/api, de
 .PHONY: chart
 chart: ## Pack the Helm chart into _output/chart
 	hack/helm.sh package deploy/helm/paddle-volcano --destination $(OUT)/chart
+
+.PHONY: release
+release: ## Build a release from a clean tree into _output/release/VERSION, the same bytes each time: VERSION=v0.1.0 REGISTRY=registry.example.com/paddle
+	VERSION=$(VERSION) REGISTRY=$(REGISTRY) DOWNLOAD=$(DOWNLOAD) hack/release.sh
 
 .PHONY: sbom
 sbom: build ## Write down what the programs of the images are made of (CycloneDX) into _output/sbom
