@@ -124,5 +124,5 @@ awk -v head="## $version " 'index($0, head) == 1 {on = 1; next} /^## / {on = 0} 
 (cd "$out" && sha256sum -- * >"$work/checksums.txt" && mv "$work/checksums.txt" .)
 rm -rf "$work"
 echo "release: $out, of $revision:"
-(cd "$out" && ls -l | awk 'NR > 1 {print $5, $9}')
+(cd "$out" && wc -c -- *)
 sha256sum "$out/checksums.txt"
