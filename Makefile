@@ -182,23 +182,29 @@ fuzz-controller: plane ## Look for specs that break rendering, or that pass vali
 ##@ Develop
 
 .PHONY: verify
-verify: ## Check that generated files are fresh, modules tidy, code formatted, vetted and linted, names the field's, and no known vulnerability reached
+verify: ## Check that generated files are fresh, modules tidy, code formatted, vetted and linted, names the field's, the chart sound with each value changed, and no known vulnerability reached
 	hack/verify-generated.sh
 	hack/verify-modules.sh
 	hack/verify-gofmt.sh
 	hack/verify-shell.sh
+	hack/verify-workflows.sh
 	hack/verify-vulnerabilities.sh
 	$(GO) vet ./...
 	$(GO) test -run '^TestWords' ./test/boundaries
+	$(GO) test ./deploy
 	hack/lint.sh
 
 .PHONY: generate
-generate: ## Regenerate deep copies, clients and the CRD from controller/api, and deploy/v1 from deploy/helm
+generate: ## Regenerate deep copies, clients and the CRD from controller/api, deploy/v1 and the chart's page from deploy/helm
 	hack/generate.sh
 
 .PHONY: chart
 chart: ## Pack the Helm chart into _output/chart
 	hack/helm.sh package deploy/helm/paddle-volcano --destination $(OUT)/chart
+
+.PHONY: release
+release: ## Build a release from a clean tree into _output/release/VERSION, the same bytes each time: VERSION=v0.1.0 REGISTRY=registry.example.com/paddle
+	VERSION=$(VERSION) REGISTRY=$(REGISTRY) DOWNLOAD=$(DOWNLOAD) hack/release.sh
 
 .PHONY: sbom
 sbom: build ## Write down what the programs of the images are made of (CycloneDX) into _output/sbom

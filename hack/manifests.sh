@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Writes the manifests that people apply without Helm, out of the chart that Helm installs.
+# Writes the manifests that people apply without Helm, out of the chart that Helm installs, into deploy/v1 or into the folder MANIFESTS.
+# Arguments are for helm template, such as those with the digests of a release.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -8,22 +9,25 @@ echo "generate: building the helm of hack/helm (two minutes the first time)"
 hack/helm.sh version --short
 
 # The manifests name no registry: nobody can register a name below .invalid (RFC 2606).
-registry=registry.invalid
+registry=${REGISTRY:-registry.invalid}
+target=${MANIFESTS:-deploy/v1}
+more=("$@")
 
 # The head of a file is read from stdin; then come the templates that the arguments name, in the order of an installation.
 # Helm tells of each linked file that it follows.
 manifest() {
-  local file=deploy/v1/$1 text
+  local file=$target/$1 text
   shift
-  text=$(hack/helm.sh template paddle "$chart" --namespace paddle-system --set image.registry=$registry "$@" \
+  text=$(hack/helm.sh template paddle "$chart" --namespace paddle-system --set "image.registry=$registry" "$@" ${more[@]+"${more[@]}"} \
     2> >(grep -v 'found symbolic link in path' >&2))
   {
     cat
-    grep -v '^# Source: ' <<<"$text" | sed '1{/^---$/d}'
+    # What Helm alone may say of an object.
+    grep -vE '^# Source: |^    (helm\.sh/chart|app\.kubernetes\.io/managed-by): ' <<<"$text" | sed '1{/^---$/d}'
   } >"$file"
 }
 
-echo "generate: deploy/v1/operator.yaml, kubeflow-rights.yaml, scheduler.yaml and admission.yaml, deploy/trainer/runtime.yaml"
+echo "generate: operator.yaml, kubeflow-rights.yaml, scheduler.yaml and admission.yaml in $target, and trainer/runtime.yaml beside it"
 manifest operator.yaml --show-only 'templates/controller/*.yaml' <<'EOF'
 # paddlejob-controller runs PaddleJobs. It needs Volcano, deploy/v1/namespace.yaml, deploy/v1/crd.yaml, and its images in your
 # registry. deploy/README.md has all commands. The command for this file is:
@@ -62,3 +66,14 @@ manifest ../trainer/runtime.yaml --show-only templates/trainer.yaml --set traine
 #   kubectl apply --server-side -f deploy/trainer/runtime.yaml
 # Made by hack/manifests.sh from deploy/helm; edit the chart.
 EOF
+
+[ "$target" = deploy/v1 ] || exit 0
+echo "generate: $chart/README.md"
+bin=$PWD/_output/bin
+(cd hack/helmdocs && CGO_ENABLED=0 GOBIN=$bin go install tool)
+"$bin/helm-docs" --chart-search-root "$chart" --sort-values-order file --log-level warning
+# A value without a comment has an empty last column.
+if grep '|  |$' "$chart/README.md"; then
+  echo "generate: the values above have no description in $chart/values.yaml: write '# -- ...' above each" >&2
+  exit 1
+fi

@@ -61,9 +61,10 @@ func TestRendering(t *testing.T) {
 	o.ElasticEtcd, o.HostPortRange, o.AnnouncePodIPs = "kv:2379", "30000-30099", true
 	require.Empty(t, o.rendering().BarrierImage, "it is for whoever has the image")
 	o.BarrierImage, o.BarrierTimeout, o.SchedulerName = "barrier:v1", 90*time.Second, "paddle"
+	o.BarrierPullSecrets = []string{"key"}
 	require.Equal(t, builder.Config{
 		DefaultIntranet: v1.PodIP, ElasticEtcd: "kv:2379", HostPorts: builder.Ports{First: 30000, Count: 100}, AnnouncePodIPs: true,
-		BarrierImage: "barrier:v1", BarrierTimeout: 90 * time.Second, SchedulerName: "paddle",
+		BarrierImage: "barrier:v1", BarrierPullSecrets: []string{"key"}, BarrierTimeout: 90 * time.Second, SchedulerName: "paddle",
 	}, o.rendering())
 }
 

@@ -91,6 +91,8 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 			"two addresses is IPv6. One more write per pod.")
 	fs.StringVar(&o.BarrierImage, "barrier-image", o.BarrierImage,
 		"Image of the init container that lets a pod start when the other pods of its job can be found. Empty means none.")
+	fs.StringArrayVar(&o.BarrierPullSecrets, "barrier-pull-secret", o.BarrierPullSecrets,
+		"Name of a Secret of the job's namespace that pods with that init container name in imagePullSecrets. It can be given several times.")
 	fs.DurationVar(&o.BarrierTimeout, "barrier-timeout", o.BarrierTimeout,
 		"How long that init container waits before it fails the pod.")
 	fs.BoolVar(&o.Kubeflow, "kubeflow", o.Kubeflow,

@@ -106,6 +106,7 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
+	logKubernetesVersion(ctx, clients.Kube.Discovery())
 	if o.Namespace == metav1.NamespaceAll { // the permissions of one namespace do not hold in Volcano's
 		logVolcanoVersion(ctx, clients.Kube)
 	}

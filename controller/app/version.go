@@ -9,12 +9,40 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/version"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/klog/v2"
 )
 
 // testedVersion is the version of Volcano, without its patch, that the controller is tested with.
 const testedVersion = "1.14"
+
+// oldestKubernetes and newestKubernetes are the first and the last version of Kubernetes, without their patches, that the project
+// supports with that Volcano. The chart's kubeVersion has the same.
+const oldestKubernetes, newestKubernetes = "1.25", "1.34"
+
+// logKubernetesVersion logs the version of Kubernetes, and a warning if the controller does not support it.
+func logKubernetesVersion(ctx context.Context, kube discovery.ServerVersionInterface) {
+	logger := klog.FromContext(ctx)
+	switch found, err := kube.ServerVersion(); {
+	case err != nil:
+		logger.Info("The version of Kubernetes could not be read", "err", err)
+	case !supportedKubernetes(found.GitVersion):
+		logger.Info("Warning: this controller does not support the version of Kubernetes", "version", found.GitVersion, "oldest", oldestKubernetes, "newest", newestKubernetes)
+	default:
+		logger.Info("Found Kubernetes", "version", found.GitVersion)
+	}
+}
+
+// supportedKubernetes reports whether the project supports a version of Kubernetes, whatever its patch.
+func supportedKubernetes(v string) bool {
+	parsed, err := version.ParseGeneric(v)
+	if err != nil {
+		return false
+	}
+	minor := version.MajorMinor(parsed.Major(), parsed.Minor())
+	return minor.AtLeast(version.MustParseGeneric(oldestKubernetes)) && !minor.GreaterThan(version.MustParseGeneric(newestKubernetes))
+}
 
 // controllerSelector selects the pods of Volcano's controller, as Volcano's chart and its manifests label them.
 const controllerSelector = "app=volcano-controller"

@@ -48,3 +48,13 @@ func TestVolcanoVersion(t *testing.T) {
 	_, err := volcanoVersion(t.Context(), refused)
 	require.ErrorContains(t, err, "to read Volcano's version: forbidden")
 }
+
+func TestSupportedKubernetes(t *testing.T) {
+	t.Parallel()
+	for version, want := range map[string]bool{
+		"v1.24.17": false, "v1.25.0": true, "v1.34.9": true, "v1.34.1-gke.100": true, "v1.33.4+k3s1": true, "v1.35.0": false, "v1.35.0-alpha.1": false,
+		"v2.30.0": false, "unknown": false,
+	} {
+		require.Equal(t, want, supportedKubernetes(version), version)
+	}
+}

@@ -33,6 +33,8 @@ type Config struct {
 	// BarrierImage is what pods of jobs with several pods run before all else, so that they start when they can find each
 	// other; empty switches that off.
 	BarrierImage string
+	// BarrierPullSecrets are names of Secrets of the job's namespace for the registry of that image.
+	BarrierPullSecrets []string
 	// BarrierTimeout is how long they wait at most.
 	BarrierTimeout time.Duration
 	// SchedulerName is the scheduler of the pods; empty means DefaultScheduler.

@@ -46,6 +46,11 @@ func addBarrier(spec *corev1.PodSpec, job *v1.PaddleJob, r Role, least map[strin
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 		SecurityContext:          barrierSecurity(spec),
 	})
+	for _, name := range cfg.BarrierPullSecrets {
+		if secret := (corev1.LocalObjectReference{Name: name}); !slices.Contains(spec.ImagePullSecrets, secret) {
+			spec.ImagePullSecrets = append(spec.ImagePullSecrets, secret)
+		}
+	}
 }
 
 // awaited is how many pods of a role are waited for: those that the gang starts with. A worker that is started again alone

@@ -217,3 +217,15 @@ func TestBarrierSecurity(t *testing.T) {
 	}
 	require.Nil(t, with(&corev1.PodSecurityContext{RunAsUser: ptr.To[int64](0)}).RunAsNonRoot, "the kubelet would not start it")
 }
+
+func TestPullSecretsOfTheBarrier(t *testing.T) {
+	cfg := guarded()
+	cfg.BarrierPullSecrets = []string{"own", "registry"}
+	secrets := func(job *v1.PaddleJob) []corev1.LocalObjectReference {
+		job.Spec.Worker.Template.Spec.ImagePullSecrets = []corev1.LocalObjectReference{{Name: "own"}}
+		got, _ := Job(job, PodGroupOverrides{}, cfg)
+		return taskOf(t, got, RoleWorker).Template.Spec.ImagePullSecrets
+	}
+	require.Equal(t, []corev1.LocalObjectReference{{Name: "own"}, {Name: "registry"}}, secrets(paddleJob(0, 2)))
+	require.Equal(t, []corev1.LocalObjectReference{{Name: "own"}}, secrets(paddleJob(0, 1)), "it has no barrier")
+}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/paddle-volcano/paddle-volcano/deploy"
 )
@@ -26,12 +27,12 @@ func TestDockerfilesBuildWhatTheManifestsRun(t *testing.T) {
 	compilers := map[string]bool{}
 	for file, run := range map[string]struct {
 		image string
-		user  *int64
+		pod   corev1.PodSpec
 	}{
-		"deploy/docker/scheduler.Dockerfile":  {scheduler.Containers[0].Image, scheduler.SecurityContext.RunAsUser},
-		"deploy/docker/controller.Dockerfile": {controller.Containers[0].Image, controller.SecurityContext.RunAsUser},
-		"deploy/docker/barrier.Dockerfile":    {barrierImage(t, controller.Containers[0].Args), nil}, // an init container of the users' pods
-		"hack/kind/vc-scheduler.Dockerfile":   {"localhost/vc-scheduler:v1.14.1", nil},
+		"deploy/docker/scheduler.Dockerfile":  {scheduler.Containers[0].Image, scheduler},
+		"deploy/docker/controller.Dockerfile": {controller.Containers[0].Image, controller},
+		"deploy/docker/barrier.Dockerfile":    {barrierImage(t, controller.Containers[0].Args), corev1.PodSpec{}}, // an init container of the users' pods
+		"hack/kind/vc-scheduler.Dockerfile":   {"localhost/vc-scheduler:v1.14.1", corev1.PodSpec{}},
 	} {
 		t.Run(file, func(t *testing.T) {
 			lines := instructions(t, filepath.Join(root, file))
@@ -64,8 +65,9 @@ func TestDockerfilesBuildWhatTheManifestsRun(t *testing.T) {
 			require.Contains(t, lines, "FROM scratch")
 			require.Regexp(t, `^[a-z0-9./-]*`+built+`:v[0-9.]+$`, run.image)
 			require.Contains(t, lines, "USER 65532:65532")
-			if run.user != nil {
-				require.EqualValues(t, 65532, *run.user)
+			if security := run.pod.SecurityContext; security != nil {
+				require.Nil(t, security.RunAsUser, "the image has it, or OpenShift")
+				require.True(t, *security.RunAsNonRoot)
 			}
 			require.Regexp(t, `^FROM golang:\d+\.\d+\.\d+ AS build$`, lines[0], "the compiler is pinned")
 			compilers[lines[0]] = true

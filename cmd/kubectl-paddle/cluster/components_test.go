@@ -97,13 +97,18 @@ func TestComponents(t *testing.T) {
 	controller := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "paddle-system", Name: "c", Labels: map[string]string{
 		"app.kubernetes.io/name": "paddle-volcano", "app.kubernetes.io/component": "controller"}}}
 	controller.Spec.Template.Spec.Containers = []corev1.Container{{Image: "paddlejob-controller@sha256:abc"}}
+	renamed := controller.DeepCopy()
+	renamed.Name, renamed.Labels = "renamed", map[string]string{
+		"app.kubernetes.io/name": "other", "app.kubernetes.io/part-of": "paddle-volcano", "app.kubernetes.io/component": "controller", "app.kubernetes.io/version": "v0.2.0",
+	}
 	other := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "other"}}
 	other.Spec.Template.Spec.Containers = []corev1.Container{{Image: "nginx"}}
-	c, server := serve(t, scheduler("volcano-system", "s", "m", 1, file), controller, other)
+	c, server := serve(t, scheduler("volcano-system", "s", "m", 1, file), controller, renamed, other)
 	found, err := c.Components(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, []Component{
 		{Role: "controller", Namespace: "paddle-system", Name: "c", Version: "sha256:abc", Image: "paddlejob-controller@sha256:abc"},
+		{Role: "controller", Namespace: "paddle-system", Name: "renamed", Version: "v0.2.0", Image: "paddlejob-controller@sha256:abc"},
 		{Role: "scheduler", Namespace: "volcano-system", Name: "s", Version: "v1", Image: "registry.example.com:5000/s:v1"},
 	}, found)
 	server.Forbidden = []string{"deployments"}

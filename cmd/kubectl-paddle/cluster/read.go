@@ -224,7 +224,7 @@ type Component struct {
 	Role      string `json:"role"`
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-	// Version is the tag of the image, or else its digest.
+	// Version is the tag of the image, or else the label app.kubernetes.io/version of the Deployment, or else the digest.
 	Version string `json:"version"`
 	Image   string `json:"image"`
 }
@@ -237,7 +237,8 @@ func (c *Clients) Components(ctx context.Context) (found []Component, err error)
 	}
 	for i := range deployments.Items {
 		d := &deployments.Items[i]
-		ours := d.Labels["app.kubernetes.io/name"] == "paddle-volcano" && d.Labels["app.kubernetes.io/component"] == "controller"
+		ours := d.Labels["app.kubernetes.io/component"] == "controller" &&
+			(d.Labels["app.kubernetes.io/part-of"] == "paddle-volcano" || d.Labels["app.kubernetes.io/name"] == "paddle-volcano")
 		for j := range d.Spec.Template.Spec.Containers {
 			container := &d.Spec.Template.Spec.Containers[j]
 			one := Component{Role: "controller", Namespace: d.Namespace, Name: d.Name, Image: container.Image}
@@ -248,7 +249,7 @@ func (c *Clients) Components(ctx context.Context) (found []Component, err error)
 			}
 			image, digest, _ := strings.Cut(container.Image, "@")
 			_, tag, _ := strings.Cut(path.Base(image), ":")
-			one.Version = cmp.Or(tag, digest, "latest")
+			one.Version = cmp.Or(tag, d.Labels["app.kubernetes.io/version"], digest, "latest")
 			found = append(found, one)
 		}
 	}

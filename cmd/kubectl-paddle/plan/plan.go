@@ -184,8 +184,14 @@ type Simulator func(ctx context.Context, request *Request) (*Response, error)
 // Program is the name of the program that has the scheduler in it.
 const Program = "paddle-simulator"
 
+// version is set by the linker in releases.
+var version string
+
 // Version returns the version of this program.
 func Version() string {
+	if version != "" {
+		return version
+	}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		return info.Main.Version
 	}
