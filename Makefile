@@ -50,7 +50,6 @@ test: plane ## Run the tests, those of concurrent packages with the race detecto
 test-all: ## Test everything, as a release needs it: all faults, 500 nodes, the commands of the documents, 30 minutes of soak (2 hours)
 	$(MAKE) verify demo
 	TEST_ALL=1 $(MAKE) test test-real
-	$(MAKE) test-kind
 	$(MAKE) soak
 
 .PHONY: test-docs
