@@ -60,6 +60,10 @@ test-docs: plane ## Run every command and judge every manifest of the documents,
 test-real: plane ## Train some jobs in real containers (as root, or rootless where the machine allows it); TEST_ALL=1: all of them
 	REAL=1 CGO_ENABLED=0 $(GOTEST) -v -count=1 -timeout 40m $(TEST_FLAGS) ./test/real
 
+.PHONY: test-kind
+test-kind: ## Test images, charts and manifests as users install them, in a cluster of kind's; KEEP=1 keeps it; skipped without Docker
+	hack/kind/test.sh
+
 .PHONY: build
 build: ## Build all commands into _output/bin
 	mkdir -p $(BIN)
@@ -147,7 +151,7 @@ bench-live: plane ## Have schedulers bind the same gangs in turn on live control
 	$(GO) run ./cmd/paddle-bench live --out $(OUT)/bench $(LIVE)
 
 .PHONY: kind-up
-kind-up: ## Make a cluster of kind's with Volcano, our programs and NODES simulated nodes (500); needs Docker
+kind-up: ## Make a cluster of kind's with Volcano, our programs and NODES simulated nodes (500); needs Docker, or root on Debian
 	hack/kind/up.sh
 
 .PHONY: kind-bench

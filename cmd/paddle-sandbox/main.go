@@ -111,19 +111,25 @@ func newStatus(state *string) *cobra.Command {
 }
 
 func newBuild() *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use:   "build",
 		Short: "Build every binary that sandboxes run, into _output/bin: about 10 minutes on two cores the first time",
 		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			for _, stock := range []bool{true, false} {
-				if _, err := sandbox.Build(cmd.Context(), sandbox.Options{Progress: os.Stdout, StockScheduler: stock}); err != nil {
-					return err
-				}
-			}
-			return nil
-		},
 	}
+	kind := cmd.Flags().Bool("kind", false, "build what the image of kind's node is made of, too")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if *kind {
+			_, err := sandbox.Build(cmd.Context(), sandbox.Options{Progress: os.Stdout, Real: &sandbox.Real{}, Kubeadm: true})
+			return err
+		}
+		for _, stock := range []bool{true, false} {
+			if _, err := sandbox.Build(cmd.Context(), sandbox.Options{Progress: os.Stdout, StockScheduler: stock}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return cmd
 }
 
 // upFlags are the flags of up.

@@ -60,8 +60,11 @@ func main() {
 		cache.RegisterBindMethod(newBinder(*bindings))
 	}
 	klog.StartFlushDaemon(*logFlush)
-	err := run(opts) // Volcano's app.Run ends in no other way than with an error
+	err := run(opts)
 	klog.Flush()
+	if err == nil {
+		return
+	}
 	fmt.Fprintln(os.Stderr, "error:", err)
 	os.Exit(1)
 }
@@ -75,7 +78,10 @@ func run(opts *options.ServerOption) error {
 			return fmt.Errorf("parse the files of --ca-cert-file, --tls-cert-file and --tls-private-key-file: %w", err)
 		}
 	}
-	return app.Run(opts)
+	if opts.LeaderElection.LeaderElect {
+		return runElected(opts)
+	}
+	return app.Run(opts) // ends in no other way than with an error
 }
 
 // check prints what is wrong with the configuration in a file, and gives the exit code: 1 if there is any error, or the

@@ -9,4 +9,5 @@ have_cluster || fail 1 "there is no cluster: make it with make kind-up"
 [ -e "$kubeconfig" ] || fail 1 "cluster $cluster is there, but $kubeconfig is not: make kind-down and make kind-up"
 
 say "measuring; the load, the times and the report are those of make bench-live"
-go run ./test/kind/bench --kubeconfig="$kubeconfig" --audit-log="$out/audit/audit.log" --manifests="$manifests" "$@"
+go build -o "$bin/kind-bench" ./test/kind/bench
+in_box "$bin/kind-bench" --kubeconfig="$kubeconfig" --audit-log="$out/audit/audit.log" --manifests="$manifests" "$@"

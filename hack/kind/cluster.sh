@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # What the scripts of make kind-up, kind-bench and kind-down share; they read it from the root of the clone. It does nothing itself.
 
-cluster=paddle-volcano
+cluster=${KIND_CLUSTER:-paddle-volcano}
 node=$cluster-control-plane
 out=${KIND_OUT:-$PWD/_output/kind}
 manifests=$out/manifests
@@ -10,6 +10,8 @@ kubeconfig=$out/kubeconfig
 bin=$PWD/_output/bin
 # As all programs of the clone are built.
 export CGO_ENABLED=0
+# shellcheck source=hack/kind/box.sh
+source hack/kind/box.sh
 
 say() { echo "kind: $*"; }
 
@@ -21,15 +23,38 @@ fail() {
   exit "$code"
 }
 
-need_docker() {
-  command -v docker >/dev/null ||
-    fail 3 "docker is not installed, and kind runs its node as a container: install Docker; make bench-live needs none. Nothing was changed"
+# find_docker finds the Docker to use, the box's or the machine's, or prints why there is none, and fails.
+find_docker() {
   local said
-  said=$(docker info 2>&1 >/dev/null) ||
-    fail 3 "docker does not answer, and kind runs its node as a container: start Docker, or let this user use it; make bench-live needs none. Nothing was changed. Docker says: $said"
+  if box_pid >/dev/null; then
+    use_box
+  elif ! command -v docker >/dev/null; then
+    echo "docker is not installed"
+    return 1
+  elif ! said=$(docker info 2>&1 >/dev/null); then
+    echo "docker does not answer ($said)"
+    return 1
+  fi
 }
 
-# have_cluster tells whether there is one; it needs Docker.
+# need_docker fails without a Docker, which a cluster cannot be without.
+need_docker() {
+  find_docker >/dev/null || fail 3 "$(find_docker), so there is no cluster: make one with make kind-up. Nothing was changed"
+}
+
+# start_docker starts one in namespaces of its own where there is none.
+start_docker() {
+  local said lacking
+  find_docker >/dev/null && return
+  said=$(find_docker || true)
+  lacking=$(why_no_box)
+  [ -z "$lacking" ] ||
+    fail 3 "$said, and kind runs its node as a container. It cannot be run in namespaces of its own either: $lacking. Start Docker, or let this user use it; make bench-live needs none. Nothing was changed"
+  say "$said; running Debian's in namespaces of its own"
+  start_box
+}
+
+# have_cluster reports whether there is one.
 have_cluster() { [ -n "$(docker ps --all --quiet --filter "label=io.x-k8s.kind.cluster=$cluster")" ]; }
 
 build_kind() {

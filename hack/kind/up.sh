@@ -1,15 +1,14 @@
 #!/usr/bin/env bash
 # Makes a cluster of kind's: Volcano, our controller and scheduler, kwok and NODES simulated nodes. With --render it only writes the
-# manifests. What is there already is brought up to date.
+# manifests, with --empty it installs nothing in the cluster. What is there already is brought up to date.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 source hack/kind/cluster.sh
 
-render_only=
 case ${1:-} in
---render) render_only=yes ;;
-"") need_docker ;;
-*) fail 2 "unknown argument $1: want --render or nothing" ;;
+--render) ;;
+--empty | "") start_docker ;;
+*) fail 2 "unknown argument $1: want --render, --empty or nothing" ;;
 esac
 
 nodes=${NODES:-500}
@@ -24,11 +23,24 @@ render() {
     --kwok-version="$(cd hack/kwok && go list -m -f '{{.Version}}' sigs.k8s.io/kwok)"
 }
 
+# image DOCKERFILE NAME makes an image by the last stage of a Dockerfile, of a program that was built outside of Docker.
 # Attestations would make an image an index of several, which kind's load does not take from every Docker.
-build() {
-  say "building $2 (minutes the first time)"
-  BUILDX_NO_DEFAULT_ATTESTATIONS=1 docker build --quiet --file="$1" --tag="$2" . >/dev/null
+image() {
+  sed -n '/^FROM scratch$/,$p' "$1" | sed 's|^COPY --from=build /out/|COPY |' >"$programs/Dockerfile"
+  BUILDX_NO_DEFAULT_ATTESTATIONS=1 docker build --quiet --tag="$2" "$programs" >/dev/null
   images+=("$2")
+}
+
+# node_image prints the image of kind's node: the one that cluster.yaml names, or, where it cannot be pulled, one that is made here.
+node_image() {
+  local published
+  published=$(sed -n 's/^  image: //p' hack/kind/cluster.yaml)
+  if docker image inspect "$published" >/dev/null 2>&1 || { ! box_pid >/dev/null && docker pull --quiet "$published" >&2; }; then
+    echo "$published"
+  else
+    say "$published cannot be pulled here" >&2
+    hack/kind/node.sh
+  fi
 }
 
 webhooks_answer() {
@@ -43,31 +55,41 @@ nodes_are_ready() {
 }
 
 render
-[ -z "$render_only" ] || exit 0
+[ "${1:-}" != --render ] || exit 0
 build_kind
 images=()
+say "building the programs and their images"
+programs=$out/programs
+mkdir -p "$programs"
+go build -ldflags "-s -w" -o "$programs/" ./cmd/paddlejob-controller ./cmd/paddle-scheduler ./cmd/paddle-barrier
+go build -ldflags "-s -w" -o "$programs/vc-scheduler" volcano.sh/volcano/cmd/scheduler
 # The images are loaded into the node and never pulled, so they have the names that the manifests of deploy/v1 are shipped with.
-build deploy/docker/controller.Dockerfile registry.invalid/paddlejob-controller:v0.1.0
-build deploy/docker/scheduler.Dockerfile registry.invalid/paddle-scheduler:v0.1.0
-build deploy/docker/barrier.Dockerfile registry.invalid/paddle-barrier:v0.1.0
-build hack/kind/vc-scheduler.Dockerfile "$stock_image"
+image deploy/docker/controller.Dockerfile registry.invalid/paddlejob-controller:v0.1.0
+image deploy/docker/scheduler.Dockerfile registry.invalid/paddle-scheduler:v0.1.0
+image deploy/docker/barrier.Dockerfile registry.invalid/paddle-barrier:v0.1.0
+image hack/kind/vc-scheduler.Dockerfile "$stock_image"
 
 if have_cluster; then
   say "cluster $cluster is there and is brought up to date"
 else
+  node_image=$(node_image)
+  say "making the cluster of $node_image"
   mkdir -p "$out/audit"
   sed "s|_output/kind/|$out/|" hack/kind/cluster.yaml >"$out/cluster.yaml"
-  "$bin/kind" create cluster --config="$out/cluster.yaml" --kubeconfig="$kubeconfig" --wait=5m
+  # An image that was made here has its pods' network, which kind need not bring.
+  [[ $node_image != localhost/* ]] || sed -i 's/^networking:$/&\n  disableDefaultCNI: true/' "$out/cluster.yaml"
+  "$bin/kind" create cluster --name="$cluster" --config="$out/cluster.yaml" --image="$node_image" --kubeconfig="$kubeconfig" --wait=5m
 fi
 # The API server makes its log for root alone.
 docker exec "$node" chmod a+r /var/log/audit/audit.log
 say "loading the images"
 "$bin/kind" load docker-image --name="$cluster" "${images[@]}"
+[ "${1:-}" != --empty ] || exit 0
 
 say "keeping programs on the real node, and jobs off it"
 kubectl taint node "$node" node-role.kubernetes.io/control-plane=:NoSchedule --overwrite
-for daemons in kindnet kube-proxy; do
-  kubectl --namespace=kube-system patch daemonset "$daemons" --type=strategic --patch="$(<hack/kind/daemonset-patch.yaml)"
+for daemons in $(kubectl --namespace=kube-system get daemonsets --output=name); do
+  kubectl --namespace=kube-system patch "$daemons" --type=strategic --patch="$(<hack/kind/daemonset-patch.yaml)"
 done
 
 say "installing Volcano $volcano_version"

@@ -21,7 +21,7 @@ import (
 var forUsers = []string{
 	"README.md", "deploy/README.md", "deploy/examples/README.md", "deploy/examples/FINETUNE.md", "deploy/MIGRATION.md", "cmd/kubectl-paddle/TROUBLESHOOTING.md",
 	"plugins/paddle/TOPOLOGY.md", "plugins/paddle/QUEUES.md", "plugins/paddle/TUNING.md", "controller/ELASTIC.md", "plugins/placement/HOW.md",
-	"test/DEVELOP.md", "deploy/SECURITY.md", "deploy/dashboards/README.md", "deploy/TRAINER.md",
+	"test/DEVELOP.md", "deploy/SECURITY.md", "deploy/dashboards/README.md", "deploy/TRAINER.md", "deploy/ENABLE.md",
 }
 
 func TestBothLanguagesSayTheSame(t *testing.T) {

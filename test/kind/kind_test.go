@@ -159,7 +159,7 @@ func TestDaemonSetsStayOffSimulatedNodes(t *testing.T) {
 	strict(t, probe[0])
 }
 
-// A machine without Docker is left as it is.
+// A machine without Docker, and without what Docker in namespaces of its own needs, is left as it is.
 func TestScriptsRequireDocker(t *testing.T) {
 	programs := t.TempDir() // what the scripts run before they look for Docker
 	for _, program := range []string{"bash", "dirname"} {
@@ -168,15 +168,13 @@ func TestScriptsRequireDocker(t *testing.T) {
 		require.NoError(t, os.Symlink(path, filepath.Join(programs, program)))
 	}
 	folder := filepath.Join(t.TempDir(), "kind")
-	for script, want := range map[string]int{"up.sh": 3, "bench.sh": 3, "down.sh": 3, "up.sh --quick": 2} {
+	for script, want := range map[string]int{"up.sh": 3, "bench.sh": 3, "down.sh": 3, "test.sh": 0, "up.sh --quick": 2} {
 		cmd := exec.CommandContext(t.Context(), "bash", strings.Fields(scripts+script)...)
 		cmd.Env = []string{"PATH=" + programs, "KIND_OUT=" + folder}
 		said, err := cmd.CombinedOutput()
-		exit := new(exec.ExitError)
-		require.ErrorAs(t, err, &exit)
-		require.Equal(t, want, exit.ExitCode(), "%s: %s", script, said)
-		if want == 3 {
-			require.Regexp(t, `^error: docker is not installed.*Nothing was changed\n$`, string(said), script)
+		require.Equal(t, want, cmd.ProcessState.ExitCode(), "%s: %v: %s", script, err, said)
+		if want != 2 {
+			require.Regexp(t, `^(error|SKIP: make test-kind): docker is not installed.*Nothing was changed\n$`, string(said), script)
 		}
 		require.NoDirExists(t, folder)
 	}

@@ -45,6 +45,8 @@ var (
 	buildScheduler  = build{name: "paddle-scheduler", module: ".", pkg: "./cmd/paddle-scheduler"}
 	buildController = build{name: "paddlejob-controller", module: ".", pkg: "./cmd/paddlejob-controller"}
 	buildKubelet    = build{name: "kubelet", module: planeModule, pkg: "k8s.io/kubernetes/cmd/kubelet", stamped: true}
+	buildKubeadm    = build{name: "kubeadm", module: planeModule, pkg: "k8s.io/kubernetes/cmd/kubeadm", stamped: true}
+	buildKubeProxy  = build{name: "kube-proxy", module: planeModule, pkg: "k8s.io/kubernetes/cmd/kube-proxy", stamped: true}
 	buildCoreDNS    = build{name: "coredns", module: dnsModule, pkg: ".", stamped: true}
 	buildBarrier    = build{name: "paddle-barrier", module: ".", pkg: "./cmd/paddle-barrier"}
 	buildBox        = build{name: "paddle-box", module: ".", pkg: "./test/sandbox/box/paddle-box"}
@@ -77,6 +79,9 @@ func (o *Options) builds() []build {
 		if !o.WithoutController {
 			list = append(list, buildBarrier)
 		}
+	}
+	if o.Kubeadm {
+		list = append(list, buildKubeadm, buildKubeProxy, buildKubeSched)
 	}
 	return list
 }

@@ -44,6 +44,8 @@ type Options struct {
 	Rivals bool
 	// Real adds one real node, on which pods really run. Nil means that all nodes are simulated.
 	Real *Real
+	// Kubeadm makes ready what clusters of kubeadm's have beside: kubeadm, kube-proxy and kube-scheduler. None is started.
+	Kubeadm bool
 	// Trainer adds Kubeflow Trainer and JobSet, which have the administrator's rights.
 	Trainer bool
 	// Args are added to the arguments of a component, by its name, and win over all others.

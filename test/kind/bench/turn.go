@@ -136,43 +136,8 @@ func (p *player) stop(ctx context.Context) error {
 	})
 }
 
-// take has one scheduler bind a case, and leaves nothing behind.
-func (p *player) take(ctx context.Context, c bench.Case, scheduler string) (turn bench.Turn, err error) {
-	if c.Form == load.PodGroups {
-		turn, err = p.bind(ctx, c, scheduler)
-	} else {
-		turn, err = p.run(ctx, c, scheduler)
-	}
-	if err != nil {
-		return bench.Turn{}, err
-	}
-	turn.Scheduler = scheduler
-	if err := p.stop(ctx); err != nil {
-		return bench.Turn{}, err
-	}
-	return turn, load.Clear(ctx, p.Plane)
-}
-
-// bind creates all pods before the scheduler starts, and waits until they are bound.
-func (p *player) bind(ctx context.Context, c bench.Case, scheduler string) (bench.Turn, error) {
-	if err := p.submit(ctx, c); err != nil {
-		return bench.Turn{}, err
-	}
-	if err := p.until(ctx, "created", c.Pods, func() int { return p.story.Created }); err != nil {
-		return bench.Turn{}, err
-	}
-	p.story.Watch(user)
-	if err := p.start(ctx, scheduler); err != nil {
-		return bench.Turn{}, err
-	}
-	if err := p.until(ctx, "bound", c.Pods, func() int { return p.story.Bound }); err != nil {
-		return bench.Turn{}, err
-	}
-	return bench.Turn{Figures: p.story.Work(), Calls: p.story.Calls(), Late: p.story.Late()}, nil
-}
-
-// run submits jobs while all programs run, and waits until their pods run.
-func (p *player) run(ctx context.Context, c bench.Case, scheduler string) (bench.Turn, error) {
+// take has one scheduler bind a case while all programs run, as a user's do, and leaves nothing behind.
+func (p *player) take(ctx context.Context, c bench.Case, scheduler string) (bench.Turn, error) {
 	if err := p.start(ctx, scheduler); err != nil {
 		return bench.Turn{}, err
 	}
@@ -190,7 +155,11 @@ func (p *player) run(ctx context.Context, c bench.Case, scheduler string) (bench
 			return bench.Turn{}, err
 		}
 	}
-	return bench.Turn{Figures: p.story.Whole(), Calls: p.story.Calls(), Late: p.story.Late()}, nil
+	turn := bench.Turn{Scheduler: scheduler, Figures: p.story.Whole(), Calls: p.story.Calls(), Late: p.story.Late()}
+	if err := p.stop(ctx); err != nil {
+		return bench.Turn{}, err
+	}
+	return turn, load.Clear(ctx, p.Plane)
 }
 
 // submit begins a story. No name is used twice: controllers wait before they create again what has just been deleted.
