@@ -45,21 +45,6 @@ func (s *state) startSession(ssn *framework.Session, budget time.Duration) {
 	s.history.ObserveEnded(ssn.Jobs)
 }
 
-// setOptions replaces the topology if the arguments that it depends on have changed.
-func (s *state) setOptions(o topology.Options) {
-	if s.topology == nil || !reflect.DeepEqual(s.options, o) {
-		s.options, s.topology = o, topology.New(o)
-	}
-}
-
-// topologyOptions returns the arguments that the topology depends on.
-func topologyOptions(a *config.Arguments) topology.Options {
-	return topology.Options{
-		Labels: a.TopologyLabels, Weights: a.TierWeights, IntraNodeWeight: a.IntraNodeWeight, Bandwidths: a.TierBandwidths,
-		Accelerators: a.Accelerators,
-	}
-}
-
 // stateStore holds the state of one scheduler between its sessions. A session acquires and releases it. A second session at the
 // same time gets a new state. A stateStore is safe for concurrent use.
 type stateStore struct {
@@ -90,7 +75,13 @@ func (s *stateStore) acquire(a *config.Arguments) *state {
 		s.history = history.New()
 	}
 	acquired.history, acquired.guard.Inject = s.history, s.inject
-	acquired.setOptions(topologyOptions(a))
+	options := topology.Options{
+		Labels: a.TopologyLabels, Weights: a.TierWeights, IntraNodeWeight: a.IntraNodeWeight, Bandwidths: a.TierBandwidths,
+		Accelerators: a.Accelerators,
+	}
+	if acquired.topology == nil || !reflect.DeepEqual(acquired.options, options) { // else the topology follows the cluster
+		acquired.options, acquired.topology = options, topology.New(options)
+	}
 	return acquired
 }
 

@@ -3,10 +3,16 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"maps"
+	"math"
+	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
@@ -99,4 +105,114 @@ func addTasks(tasks *[]string, value any, others ...[]string) error {
 	}
 	*tasks = added
 	return nil
+}
+
+// colocations are the values of the argument and of the annotation.
+var colocations = map[string]placement.Colocation{
+	"Required": placement.Required, "Preferred": placement.Preferred, "None": placement.None,
+}
+
+// ParseColocation returns the colocation that a word means, in any case.
+func ParseColocation(word string) (placement.Colocation, error) { return oneOf(colocations)(word) }
+
+// text parses a string that is not empty.
+func text(value any) (string, error) {
+	parsed, ok := value.(string)
+	if !ok || strings.TrimSpace(parsed) == "" {
+		return "", errors.New("must be a string that is not empty")
+	}
+	return strings.TrimSpace(parsed), nil
+}
+
+// number parses a number, or a string that is one: all arguments of Volcano once were strings.
+func number(value any) (float64, error) {
+	switch value := value.(type) {
+	case int:
+		return float64(value), nil
+	case int64:
+		return float64(value), nil
+	case uint64:
+		return float64(value), nil
+	case float64:
+		return value, nil
+	case string:
+		if parsed, err := strconv.ParseFloat(strings.TrimSpace(value), 64); err == nil {
+			return parsed, nil
+		}
+	}
+	return 0, errors.New("must be a number")
+}
+
+func integer(value any) (int, error) {
+	parsed, err := number(value)
+	if err != nil || parsed != math.Trunc(parsed) || math.Abs(parsed) > 1<<53 {
+		return 0, errors.New("must be an integer")
+	}
+	return int(parsed), nil
+}
+
+// list parses a list, a string with commas between the elements, or a single element.
+func list[T any](parse func(any) (T, error)) func(any) ([]T, error) {
+	return func(value any) ([]T, error) {
+		elements, ok := value.([]any)
+		if joined, isString := value.(string); isString {
+			for element := range strings.SplitSeq(joined, ",") {
+				elements = append(elements, element)
+			}
+		} else if !ok {
+			elements = []any{value}
+		}
+		parsed := make([]T, 0, len(elements))
+		for i, element := range elements {
+			one, err := parse(element)
+			if err != nil {
+				return nil, fmt.Errorf("element %d %w", i, err)
+			}
+			parsed = append(parsed, one)
+		}
+		return parsed, nil
+	}
+}
+
+// oneOf parses a word, in any case.
+func oneOf[T any](words map[string]T) func(any) (T, error) {
+	return func(value any) (T, error) {
+		given, _ := value.(string)
+		for word, meaning := range words {
+			if strings.EqualFold(word, strings.TrimSpace(given)) {
+				return meaning, nil
+			}
+		}
+		var none T
+		return none, fmt.Errorf("must be one of %s", strings.Join(slices.Sorted(maps.Keys(words)), ", "))
+	}
+}
+
+var bandwidthForm = regexp.MustCompile(`^([0-9]+(?:\.[0-9]+)?) ?([MGT])bps$`)
+
+// bandwidth parses bits per second, as network cards are sold, and returns bytes per second: 100Gbps is 1.25e10.
+func bandwidth(value any) (float64, error) {
+	given, _ := value.(string)
+	parts := bandwidthForm.FindStringSubmatch(strings.TrimSpace(given))
+	if parts == nil {
+		return 0, errors.New("must be bits per second with Mbps, Gbps or Tbps, such as 100Gbps")
+	}
+	bits, err := strconv.ParseFloat(parts[1], 64)
+	if err != nil {
+		return 0, fmt.Errorf("must be a bandwidth: %w", err)
+	}
+	return bits * map[string]float64{"M": 1e6, "G": 1e9, "T": 1e12}[parts[2]] / 8, nil
+}
+
+// byteCount parses a quantity of bytes: 2Gi, 500M, 1e9.
+func byteCount(value any) (float64, error) {
+	if parsed, err := number(value); err == nil {
+		value = strconv.FormatFloat(parsed, 'f', -1, 64)
+	}
+	given, _ := value.(string)
+	quantity, err := resource.ParseQuantity(strings.TrimSpace(given))
+	if err != nil {
+		return 0, errors.New("must be a quantity of bytes such as 2Gi")
+	}
+	return quantity.AsApproximateFloat64(), nil
 }

@@ -6,7 +6,13 @@ package guard
 
 import (
 	"errors"
+	"fmt"
+	"maps"
 	"math"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -42,12 +48,7 @@ var (
 
 // Failed reports whether an error means that the planner failed or was not asked.
 func Failed(err error) bool {
-	for _, is := range []error{ErrPanicked, errTooSlow, errNoTime, errManyRun} {
-		if errors.Is(err, is) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]error{ErrPanicked, errTooSlow, errNoTime, errManyRun}, func(is error) bool { return errors.Is(err, is) })
 }
 
 // Work is a part of the work on one job; on all jobs if Job is "".
@@ -87,11 +88,7 @@ func (g *Guard) StartSession(budget time.Duration, jobs map[api.JobID]*api.JobIn
 	g.budget, g.spent = budget, 0
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for of := range g.backoffs {
-		if _, ok := jobs[of.Job]; !ok {
-			delete(g.backoffs, of)
-		}
-	}
+	maps.DeleteFunc(g.backoffs, func(of Work, _ backoff) bool { _, ok := jobs[of.Job]; return !ok })
 }
 
 // Spent returns the time that searches took in the session.
@@ -117,13 +114,6 @@ func (g *Guard) backOff(of Work, err error) {
 	wait := min(maxBackoff, max(minBackoff, 2*g.backoffs[of].wait))
 	g.backoffs[of] = backoff{until: time.Now().Add(wait), wait: wait, err: err}
 	klog.InfoS("Work on a job failed and is not tried again for a while", "job", of.Job, "part", of.Part, "for", wait, "reason", err)
-}
-
-// forget forgets that work failed.
-func (g *Guard) forget(of Work) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	delete(g.backoffs, of)
 }
 
 // Run runs work and returns its error, ErrPanicked if it panics. It runs work also while that is backed off.
@@ -195,7 +185,9 @@ func Search[T any](g *Guard, of Work, lost func(), search func(stop func() bool)
 			g.backOff(of, errTooSlow)
 			return none, errTooSlow
 		}
-		g.forget(of)
+		g.mu.Lock()
+		delete(g.backoffs, of)
+		g.mu.Unlock()
 		return r.found, r.err
 	case <-late:
 		g.spent += time.Since(begin)
@@ -211,4 +203,55 @@ func Search[T any](g *Guard, of Work, lost func(), search func(stop func() bool)
 		g.backOff(of, errTooSlow)
 		return none, errTooSlow
 	}
+}
+
+// maxPanics bounds the places of panics whose stacks are logged.
+const maxPanics = 100
+
+// panicValue is a panic: its value, where it happened and the stack.
+type panicValue struct {
+	value any
+	where string
+	stack string
+}
+
+// newPanicValue is called by the deferred function that recovered.
+func newPanicValue(value any) *panicValue {
+	return &panicValue{value: value, where: panicPlace(), stack: string(debug.Stack())}
+}
+
+// panicPlace returns the line that panicked: the first one above the runtime's last panic.
+func panicPlace() string {
+	callers := make([]uintptr, 64)
+	frames := runtime.CallersFrames(callers[:runtime.Callers(1, callers)])
+	place, after := "", false
+	for {
+		frame, more := frames.Next()
+		switch {
+		case frame.Function == "runtime.gopanic":
+			place, after = "", true
+		case after && place == "" && !strings.HasPrefix(frame.Function, "runtime."):
+			place = fmt.Sprintf("%s:%d", frame.Function, frame.Line)
+		}
+		if !more {
+			return place
+		}
+	}
+}
+
+// panicked counts a panic, logs its stack if it is the first at its place, and backs off.
+func (g *Guard) panicked(of Work, p *panicValue) error {
+	metrics.CountPanic(of.Part)
+	g.mu.Lock()
+	first := !g.panics[p.where] && len(g.panics) < maxPanics
+	if first {
+		g.panics[p.where] = true
+	}
+	g.mu.Unlock()
+	if first {
+		klog.ErrorS(fmt.Errorf("panic: %v", p.value), "The plugin panicked; its stack is logged once", "part", of.Part, "job", of.Job, "at", p.where, "stack", p.stack)
+	}
+	err := fmt.Errorf("%w (at %s)", ErrPanicked, p.where)
+	g.backOff(of, err)
+	return err
 }

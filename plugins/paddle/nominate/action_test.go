@@ -29,7 +29,7 @@ func TestActionTracker(t *testing.T) {
 			for _, call := range test.calls {
 				switch {
 				case call == 'V':
-					tracker.jobValid()
+					tracker = actionTracker{}
 				case call >= 'a':
 					tracker.allocatable = api.TaskID(string(call))
 				default:

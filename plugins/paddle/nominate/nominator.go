@@ -24,7 +24,7 @@ func New(p *planner.Planner) *Nominator { return &Nominator{planner: p} }
 
 // JobValid clears the nomination that the action before has left.
 func (n *Nominator) JobValid() {
-	n.action.jobValid()
+	n.action = actionTracker{} // an action may begin
 	n.Clear()
 }
 
@@ -119,4 +119,21 @@ func (n *nomination) clear() (task *api.TaskInfo, node string) {
 	}
 	*n = nomination{}
 	return task, node
+}
+
+// actionTracker finds out whether allocate calls the plugin, because all actions call the same extension points and only
+// allocate may see a nomination.
+//
+// allocate calls Allocatable for a task and then PrePredicate for the same one. backfill, preempt and reclaim begin with
+// PrePredicate. Each action but shuffle, which calls neither, begins with JobValid (pkg/scheduler/actions).
+type actionTracker struct {
+	allocatable api.TaskID // the last task of Allocatable
+	other       bool       // an action other than allocate runs
+}
+
+// inAllocate is called at PrePredicate and reports whether allocate has called it.
+func (t *actionTracker) inAllocate(task api.TaskID) bool {
+	t.other = t.other || t.allocatable != task // preempt calls Allocatable after PrePredicate
+	t.allocatable = ""
+	return !t.other
 }

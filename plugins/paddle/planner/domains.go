@@ -129,7 +129,7 @@ func (p *Planner) TierLabel(tier int) string {
 			return strconv.Itoa(number)
 		}
 	}
-	return p.cache.TierNames()[tier]
+	return p.cache.Topology().TierName(tier)
 }
 
 // Domain returns the domain of a tier in which a scope has members, or else that of its plan; placement.NoDomain if it has

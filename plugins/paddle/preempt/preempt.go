@@ -7,9 +7,9 @@
 // plugins.
 //
 //   - preempt.go: the registration in a session, and the votes in JobStarving and JobPipelined
-//   - victims.go: which pods of a node the other plugins permit, alone and as gangs
+//   - victims.go: which pods of a node the other plugins permit, alone and as gangs, and where a preemptor fits without a gang
+//     being evicted
 //   - candidates.go: what is selected of these
-//   - nodes.go: where a preemptor fits without a gang being evicted
 //   - budgets.go: PodDisruptionBudgets
 //   - eviction.go: the eviction of the pods that a gang has on other nodes
 package preempt

@@ -92,15 +92,9 @@ func (p *Placement) Sentences() (sentences []string) {
 
 // Better reports whether another placement of the same gang sends less between the domains of a tier.
 func (p *Placement) Better(other *Placement, tier string) bool {
-	mine, theirs := p.tier(tier), other.tier(tier)
-	return mine != nil && theirs != nil && theirs.Crossing < mine.Crossing
-}
-
-func (p *Placement) tier(name string) *Tier {
-	if at := slices.IndexFunc(p.Tiers, func(t Tier) bool { return t.Name == name }); at >= 0 {
-		return &p.Tiers[at]
-	}
-	return nil
+	named := func(t Tier) bool { return t.Name == tier }
+	mine, theirs := slices.IndexFunc(p.Tiers, named), slices.IndexFunc(other.Tiers, named)
+	return mine >= 0 && theirs >= 0 && other.Tiers[theirs].Crossing < p.Tiers[mine].Crossing
 }
 
 // Amount returns an amount of traffic: "12.5 GiB" or "3 times the model".

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+// Package report is what the scheduler's plugin reports about a gang, as data: the reason for which the gang waits, what it
+// is missing and what helps, or where it runs and what it sends over the network. The plugin writes it to an annotation of
+// the PodGroup, as JSON, whenever it writes the PodGroup's condition. The sentences of the condition, of events and of
+// kubectl paddle are made from it. Nothing reads these sentences but people.
 package report
 
 import (
@@ -178,12 +182,11 @@ func FitError(reason Reason) string {
 }
 
 func (r *Report) refused() *Refused {
-	if r.Nodes == nil {
-		return nil
-	}
-	for i := range r.Nodes.Refused {
-		if r.Nodes.Refused[i].Reason == r.Reason {
-			return &r.Nodes.Refused[i]
+	if r.Nodes != nil {
+		for i := range r.Nodes.Refused {
+			if r.Nodes.Refused[i].Reason == r.Reason {
+				return &r.Nodes.Refused[i]
+			}
 		}
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	"volcano.sh/apis/pkg/apis/scheduling"
@@ -52,7 +53,7 @@ type Reporter struct {
 	raised      enqueue.Raised
 	withoutPods map[api.JobID]paddlejob.Gang // jobs that wait for admission, or for their pods
 	pending     map[api.JobID]int            // pods of each gang that were pending when the session opened
-	accounting  *enqueue.Accounting          // as the session closes; nil until it is needed
+	accounting  func() *enqueue.Accounting   // as the session closes
 	tried       api.JobID                    // the gang for which an action last looked for nodes, "" once its error is set
 }
 
@@ -60,6 +61,7 @@ type Reporter struct {
 func New(c Config) *Reporter {
 	return &Reporter{
 		Config: c, reports: map[api.JobID]report.Report{}, withoutPods: map[api.JobID]paddlejob.Gang{}, pending: map[api.JobID]int{},
+		accounting: sync.OnceValue(func() *enqueue.Accounting { return enqueue.NewAccounting(c.Session) }),
 	}
 }
 

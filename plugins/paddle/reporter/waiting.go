@@ -20,7 +20,7 @@ import (
 // why returns why a gang that is not ready waits.
 func (r *Reporter) why(job *api.JobInfo, g paddlejob.Gang) report.Report {
 	if job.IsPending() {
-		return r.account().WhyRejected(job)
+		return r.accounting().WhyRejected(job)
 	}
 	if !diagnose.PodsExist(job) {
 		return diagnose.NotCreated(job, g)
@@ -29,14 +29,6 @@ func (r *Reporter) why(job *api.JobInfo, g paddlejob.Gang) report.Report {
 		return recorded
 	}
 	return r.whyNotPlaced(job, g)
-}
-
-// account returns the accounting of the session as it closes.
-func (r *Reporter) account() *enqueue.Accounting {
-	if r.accounting == nil {
-		r.accounting = enqueue.NewAccounting(r.Session)
-	}
-	return r.accounting
 }
 
 // errNotBlocked is the error of a gang of which no role is refused its nodes.
@@ -85,7 +77,7 @@ func (r *Reporter) whyNotTried(job *api.JobInfo) report.Report {
 	if closed, ok := enqueue.ClosedQueue(queue); ok {
 		return closed
 	}
-	return r.account().FullQueue(queue, r.missing(job))
+	return r.accounting().FullQueue(queue, r.missing(job))
 }
 
 // missing returns what the pending pods of a gang request, but for those beyond the minimums.

@@ -16,9 +16,17 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/spf13/pflag"
 	corev1 "k8s.io/api/core/v1"
 	scheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+	topology "volcano.sh/apis/pkg/apis/topology/v1alpha1"
+	"volcano.sh/volcano/cmd/scheduler/app/options"
 	"volcano.sh/volcano/pkg/scheduler/api"
+	"volcano.sh/volcano/pkg/scheduler/conf"
+	"volcano.sh/volcano/pkg/scheduler/framework"
+
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle"
+	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/report"
 )
 
 // running is held by the simulation that runs: Volcano keeps some of its state in variables of its packages.
@@ -49,7 +57,7 @@ func Run(c *Cluster, wanted string) (*Result, error) {
 			return nil, err
 		}
 		r.note(had)
-		if len(r.result.Bound[wanted]) > 0 && r.ready(wanted) {
+		if len(r.result.Bound[wanted]) > 0 && r.jobIs(wanted, (*api.JobInfo).IsReady) {
 			break
 		}
 		made, ended := r.makePods(coming), r.endPods()
@@ -94,12 +102,12 @@ func (r *run) note(had map[string]map[string]string) {
 	}
 }
 
-// ready reports whether a PodGroup's gang has its nodes.
-func (r *run) ready(group string) bool {
+// jobIs reports whether a PodGroup's job is in the cache and in some state.
+func (r *run) jobIs(group string, state func(*api.JobInfo) bool) bool {
 	r.cache.Lock()
 	defer r.cache.Unlock()
 	job := r.cache.Jobs[api.JobID(group)]
-	return job != nil && job.IsReady()
+	return job != nil && state(job)
 }
 
 // state returns what changes as sessions go on, by PodGroup.
@@ -126,8 +134,9 @@ func (r *run) state() map[string]string {
 // makePods does what Volcano's Job controller does: pods of PodGroups that were admitted are made.
 func (r *run) makePods(coming map[string][]*corev1.Pod) bool {
 	made := false
+	admitted := func(job *api.JobInfo) bool { return job.PodGroup != nil && !job.IsPending() }
 	for _, key := range slices.Sorted(maps.Keys(coming)) {
-		if !r.admitted(key) {
+		if !r.jobIs(key, admitted) {
 			continue
 		}
 		for _, pod := range sorted(coming[key]) {
@@ -137,14 +146,6 @@ func (r *run) makePods(coming map[string][]*corev1.Pod) bool {
 		made = true
 	}
 	return made
-}
-
-// admitted reports whether a PodGroup's queue has admitted it.
-func (r *run) admitted(group string) bool {
-	r.cache.Lock()
-	defer r.cache.Unlock()
-	job := r.cache.Jobs[api.JobID(group)]
-	return job != nil && job.PodGroup != nil && !job.IsPending()
 }
 
 // endPods does what kubelets do: pods that were evicted end.
@@ -164,4 +165,113 @@ func (r *run) endPods() bool {
 	}
 	r.result.Evicted = append(r.result.Evicted, evicted...)
 	return len(evicted) > 0
+}
+
+// volcano is the scheduler's usual name.
+const volcano = "volcano"
+
+// run is a scheduler over one cluster.
+type run struct {
+	configuration *configuration
+	cache         *Cache
+	result        *Result
+}
+
+// serverOptions are Volcano's, which its cache would make when it is first made: with a flag for each among the flags of the
+// program that simulates, where nobody wants them.
+var serverOptions = func() *options.ServerOption {
+	flags := pflag.CommandLine
+	defer func() { pflag.CommandLine = flags }()
+	pflag.CommandLine = pflag.NewFlagSet("", pflag.ContinueOnError)
+	return options.Default()
+}()
+
+func start(c *Cluster) (*run, error) {
+	configuration, err := readConfiguration(c.Configuration)
+	if err != nil {
+		return nil, err
+	}
+	r := &run{configuration: configuration, result: &Result{
+		Groups: map[string]*scheduling.PodGroup{}, Bound: map[string]map[string]string{},
+		Placements: map[string]Placement{}, Notes: configuration.notes,
+	}}
+	framework.RegisterPluginBuilder(tiesName, newTies)
+	framework.RegisterPluginBuilder(paddle.PluginName, paddle.NewSimulationBuilder(func(job api.JobID, placed report.Placement, domains map[string]string) {
+		r.result.Placements[string(job)] = Placement{placed, domains}
+	}))
+	serverOptions.PercentageOfNodesToFind = 100 // a sample would be another one each time
+	r.cache = NewCache(c.name())
+	if err := r.fill(c); err != nil {
+		r.cache.Close()
+		return nil, err
+	}
+	return r, nil
+}
+
+// fill puts a cluster's objects into the cache, as watches would.
+func (r *run) fill(c *Cluster) error {
+	informers := r.cache.SharedInformerFactory().Core().V1()
+	for _, namespace := range sorted(c.Namespaces) {
+		if err := informers.Namespaces().Informer().GetIndexer().Add(namespace); err != nil {
+			return fmt.Errorf("add namespace %s to the scheduler's cache: %w", namespace.Name, err)
+		}
+	}
+	for _, node := range sorted(c.Nodes) {
+		// HyperNodes that select nodes by labels or names look for them there.
+		if err := informers.Nodes().Informer().GetIndexer().Add(node); err != nil {
+			return fmt.Errorf("add node %s to the scheduler's cache: %w", node.Name, err)
+		}
+		if err := r.cache.AddOrUpdateNode(node); err != nil {
+			return fmt.Errorf("add node %s to the scheduler's cache: %w", node.Name, err)
+		}
+	}
+	r.fillTopology(c.HyperNodes)
+	for _, class := range sorted(c.PriorityClasses) {
+		r.cache.AddPriorityClass(class)
+	}
+	for _, quota := range sorted(c.Quotas) {
+		r.cache.AddResourceQuota(quota)
+	}
+	for _, queue := range sorted(c.Queues) {
+		r.cache.AddQueueV1beta1(queue)
+	}
+	for _, group := range sorted(c.PodGroups) {
+		r.cache.AddPodGroupV1beta1(group)
+	}
+	for _, pod := range sorted(c.Pods) {
+		if pod.Spec.NodeName != "" || pod.Spec.SchedulerName == c.name() {
+			r.cache.AddPod(pod.DeepCopy()) // plugins write to the annotations of pods
+		}
+	}
+	return nil
+}
+
+// fillTopology adds HyperNodes, the nearest tier first.
+func (r *run) fillTopology(nodes []*topology.HyperNode) {
+	r.cache.HyperNodesInfo.Lock()
+	defer r.cache.HyperNodesInfo.Unlock()
+	all := slices.SortedStableFunc(slices.Values(sorted(nodes)), func(a, b *topology.HyperNode) int { return cmp.Compare(a.Spec.Tier, b.Spec.Tier) })
+	for _, node := range all {
+		if err := r.cache.HyperNodesInfo.UpdateHyperNode(node.DeepCopy()); err != nil {
+			r.result.Notes = append(r.result.Notes, fmt.Sprintf("HyperNode %s: %v", node.Name, err))
+		}
+	}
+}
+
+// session runs one scheduling cycle and brings what it wrote to PodGroups back into the cache, as a watch would.
+func (r *run) session() error {
+	conf.EnabledActionMap = map[string]bool{}
+	for _, action := range r.configuration.actions {
+		conf.EnabledActionMap[action.Name()] = true
+	}
+	ssn := framework.OpenSession(r.cache.SchedulerCache, r.configuration.tiers, r.configuration.more)
+	for _, action := range r.configuration.actions {
+		action.Execute(ssn)
+	}
+	framework.CloseSession(ssn)
+	written, err := r.cache.BringBack()
+	for _, group := range written {
+		r.result.Groups[Key(group)] = group
+	}
+	return err
 }

@@ -6,6 +6,7 @@
 package topology
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -13,7 +14,12 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	resourceapi "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
+	corelisters "k8s.io/client-go/listers/core/v1"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
+	topologyv1alpha1 "volcano.sh/apis/pkg/apis/topology/v1alpha1"
 	"volcano.sh/volcano/pkg/scheduler/api"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
@@ -157,18 +163,10 @@ func (c *Cache) Node(name string) (placement.NodeID, bool) {
 }
 
 // Source returns where the tiers above the nodes come from.
-func (c *Cache) Source() Source {
-	if c.tree.source == "" {
-		return SourceFlat
-	}
-	return c.tree.source
-}
+func (c *Cache) Source() Source { return cmp.Or(c.tree.source, SourceFlat) }
 
-// Warnings returns what was missing or contradictory when the tree was built, in a fixed order: a line for each kind, with
-// counts and a few examples.
-func (c *Cache) Warnings() []string { return slices.Clone(c.warnings) }
-
-// LogWarnings logs Warnings if they have changed since the last call.
+// LogWarnings logs what was missing or contradictory when the tree was built, in a fixed order: a line for each kind, with counts
+// and a few examples. It logs nothing that it logged last.
 func (c *Cache) LogWarnings() {
 	text := strings.Join(c.warnings, "; ")
 	if text == c.logged {
@@ -213,9 +211,8 @@ func (c *Cache) rebuild(v SessionView) error {
 
 // buildTree builds the tree from the first source that has tiers; should that fail, from the next.
 func (c *Cache) buildTree(nodes []node, specs []placement.NodeSpec, found *[]warning) error {
-	sources := trees(c.hypers, c.options.Labels, nodes)
 	var failed error
-	for _, t := range sources {
+	for _, t := range trees(c.hypers, c.options.Labels, nodes) {
 		topology, optionWarnings, err := c.buildFrom(t, nodes, specs)
 		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("from %s: %w", t.source, err))
@@ -233,18 +230,18 @@ func (c *Cache) buildTree(nodes []node, specs []placement.NodeSpec, found *[]war
 func trees(hypers hyperNodes, labels []string, nodes []node) []*tree {
 	hyper, hasHyperNodes := hyperNodeTree(hypers, nodes)
 	label, hasLabels := labelTree(labels, nodes)
-	flat := tree{source: SourceFlat}
-	switch {
-	case hasHyperNodes && hasLabels:
-		return []*tree{&hyper, &label, &flat}
-	case hasHyperNodes:
-		return []*tree{&hyper, &flat}
-	case hasLabels:
-		return []*tree{&label, &flat}
-	default:
-		flat.warnings = label.warnings // the labels that are on no node
-		return []*tree{&flat}
+	var all []*tree
+	if hasHyperNodes {
+		all = append(all, &hyper)
 	}
+	if hasLabels {
+		all = append(all, &label)
+	}
+	flat := tree{source: SourceFlat}
+	if len(all) == 0 {
+		flat.warnings = label.warnings // the labels that are on no node
+	}
+	return append(all, &flat)
 }
 
 // buildFrom builds the topology of one source, and returns warnings about the options.
@@ -265,4 +262,76 @@ func (c *Cache) buildFrom(t *tree, nodes []node, specs []placement.NodeSpec) (*p
 		t.levels[i].domains = nil // the topology has them now
 	}
 	return topology, optionWarnings, nil
+}
+
+// SessionView is what one session shows. Nothing of it is changed. Of its objects only nodes and slices, which sessions
+// share, are kept.
+type SessionView struct {
+	// Nodes are ssn.Nodes, HyperNodes ssn.HyperNodes, and Members ssn.RealNodesSet.
+	Nodes      map[string]*api.NodeInfo
+	HyperNodes api.HyperNodeInfoMap
+	Members    map[string]sets.Set[string]
+	// Top is the name of the HyperNode that Volcano adds above all others.
+	Top string
+	// Slices are devices that DRA drivers publish; nil without them.
+	Slices []*resourceapi.ResourceSlice
+	// Scalars are the scalar resources that jobs ask for in this session.
+	Scalars []string
+}
+
+// ViewOf returns what a session would show of nodes and HyperNodes, for programs that have no session. Volcano resolves
+// the members of HyperNodes. Errors are about single HyperNodes; the view holds the others.
+func ViewOf(nodes []*corev1.Node, hyperNodes []topologyv1alpha1.HyperNode) (SessionView, error) {
+	indexer := cache.NewIndexer(cache.MetaNamespaceKeyFunc, nil)
+	view := SessionView{Nodes: make(map[string]*api.NodeInfo, len(nodes))}
+	var errs []error
+	for _, node := range nodes {
+		errs = append(errs, indexer.Add(node))
+		view.Nodes[node.Name] = api.NewNodeInfo(node)
+	}
+	info := api.NewHyperNodesInfo(corelisters.NewNodeLister(indexer))
+	// Volcano logs members that it does not know yet.
+	lowestFirst := slices.SortedFunc(slices.Values(hyperNodes), func(a, b topologyv1alpha1.HyperNode) int {
+		return cmp.Or(cmp.Compare(a.Spec.Tier, b.Spec.Tier), cmp.Compare(a.Name, b.Name))
+	})
+	for i := range lowestFirst {
+		if err := info.UpdateHyperNode(&lowestFirst[i]); err != nil {
+			errs = append(errs, fmt.Errorf("HyperNode %s: %w", lowestFirst[i].Name, err))
+		}
+	}
+	view.HyperNodes, view.Members = info.HyperNodes(), info.RealNodesSet()
+	return view, errors.Join(errs...)
+}
+
+// Tier is one tier above the nodes.
+type Tier struct {
+	Name string
+	// Domains are the domains of nodes, by the nodes' names. A node without one is not in any.
+	Domains map[string]string
+}
+
+// Tiers returns the tiers above the nodes that a Cache would plan with, nearest first, where they come from, and what
+// is missing or contradictory.
+func Tiers(o Options, v SessionView) (tiers []Tier, source Source, warnings []string) {
+	nodes := make([]node, 0, len(v.Nodes))
+	for _, name := range slices.Sorted(maps.Keys(v.Nodes)) {
+		info := v.Nodes[name].Node
+		nodes = append(nodes, node{name: name, info: o.place(info)})
+	}
+	hypers, of := readHyperNodes(v, nodes)
+	for i := range nodes {
+		nodes[i].hypers = of[i]
+	}
+	t := trees(hypers, o.Labels, nodes)[0]
+	t.joinNVLink(nodes)
+	for i, name := range t.name() {
+		tier := Tier{Name: name, Domains: map[string]string{}}
+		for at, domain := range t.levels[i].domains {
+			if domain != "" {
+				tier.Domains[nodes[at].name] = domain
+			}
+		}
+		tiers = append(tiers, tier)
+	}
+	return tiers, t.source, lines(t.warnings)
 }

@@ -83,9 +83,9 @@ func requireLikeNew(t *testing.T, c *cluster, n *Cache) {
 	t.Helper()
 	fresh := c.built(t, n.options)
 	require.Equal(t, paths(fresh), paths(n))
-	require.Equal(t, fresh.TierNames(), n.TierNames())
+	require.Equal(t, tierNames(fresh), tierNames(n))
 	require.Equal(t, fresh.tree.names, n.tree.names)
-	require.Equal(t, fresh.Warnings(), n.Warnings())
+	require.Equal(t, fresh.warnings, n.warnings)
 	require.Equal(t, string(fresh.Source()), string(n.Source()))
 	require.Equal(t, fresh.tree.hyperNodes, n.tree.hyperNodes)
 	for d := range fresh.Topology().Root() + 1 {
@@ -173,7 +173,7 @@ func TestSync_WithoutNodes(t *testing.T) {
 	require.True(t, c.sync(t, n))
 	require.Nil(t, n.Topology())
 	require.Equal(t, "flat", string(n.Source()))
-	require.Empty(t, n.Warnings())
+	require.Empty(t, n.warnings)
 	c.node("n1", nil, nil)
 	require.True(t, c.sync(t, n))
 	require.False(t, c.sync(t, n))
@@ -206,7 +206,7 @@ func TestSync_FallsBackToTheNextSource(t *testing.T) {
 		}
 		require.True(t, c.sync(t, n))
 		require.Equal(t, test.source, string(n.Source()))
-		require.Subset(t, n.Warnings(), test.want)
+		require.Subset(t, n.warnings, test.want)
 		require.False(t, c.sync(t, n), "not tried again until something changes")
 	}
 }
@@ -281,7 +281,7 @@ func large(nodes int) *cluster {
 func TestSync_TenThousandNodes(t *testing.T) {
 	c := large(10_000)
 	n := c.built(t, withGPUs())
-	require.Equal(t, []string{"island", "node", "tier 1", "tier 2", "tier 3"}, n.TierNames())
+	require.Equal(t, []string{"island", "node", "tier 1", "tier 2", "tier 3"}, tierNames(n))
 	require.EqualValues(t, 40_000, n.Topology().FreeGPUs(n.Topology().Root()))
 	require.False(t, c.sync(t, n))
 	c.pod("n9999", "last", map[string]string{gpu: "3"})

@@ -212,3 +212,21 @@ func (c *cluster) with(names ...string) *cluster {
 	}
 	return c
 }
+
+// tierNames returns what people call the tiers, from the island up; nil before the first Sync.
+func tierNames(c *Cache) (names []string) {
+	if c.topology == nil {
+		return nil
+	}
+	for _, tier := range c.topology.Tiers() {
+		names = append(names, tier.Name)
+	}
+	return names
+}
+
+func freeGPUs(islands []placement.Island) (sum int) {
+	for _, island := range islands {
+		sum += island.Free
+	}
+	return sum
+}

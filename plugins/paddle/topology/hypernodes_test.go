@@ -33,7 +33,7 @@ func ragged() *cluster {
 func TestHyperNodes_Tiers(t *testing.T) {
 	n := ragged().built(t, Options{Labels: []string{"rack"}})
 	require.Equal(t, "hypernodes", string(n.Source()))
-	require.Equal(t, []string{"island", "node", "leaf", "tier 2", "spine"}, n.TierNames())
+	require.Equal(t, []string{"island", "node", "leaf", "tier 2", "spine"}, tierNames(n))
 	require.Equal(t, []string{
 		"(n5)/(n5)/(n5)/n5",
 		"s1/(r2)/r2/n4",
@@ -41,7 +41,7 @@ func TestHyperNodes_Tiers(t *testing.T) {
 		"s1/b1/r1/n1",
 		"s1/b1/r1/n2",
 	}, paths(n))
-	require.Equal(t, []string{"nodes in no HyperNode, each counts as apart from all others: 1 of 5 (n5)"}, n.Warnings())
+	require.Equal(t, []string{"nodes in no HyperNode, each counts as apart from all others: 1 of 5 (n5)"}, n.warnings)
 }
 
 func TestHyperNode(t *testing.T) {
@@ -111,7 +111,7 @@ func TestHyperNodes_Contradictory(t *testing.T) {
 			test.spoil(c)
 			n := c.built(t, Options{})
 			require.Equal(t, test.paths, paths(n))
-			require.Equal(t, []string{test.want}, n.Warnings())
+			require.Equal(t, []string{test.want}, n.warnings)
 			require.False(t, c.sync(t, n), "what is contradictory stays so")
 		})
 	}
@@ -132,7 +132,7 @@ func TestHyperNodes_WithoutNodes(t *testing.T) {
 	c.hyper("elsewhere", 2, "", "n7")
 	n := c.built(t, Options{Labels: []string{"rack"}})
 	require.Equal(t, "labels", string(n.Source()))
-	require.Empty(t, n.Warnings())
+	require.Empty(t, n.warnings)
 	require.False(t, c.sync(t, n))
 }
 
@@ -145,5 +145,5 @@ func TestHyperNodes_WithoutAnObject(t *testing.T) {
 	_, err := n.Sync(v)
 	require.NoError(t, err)
 	require.Equal(t, []string{"r1/n01", "r1/n02"}, paths(n))
-	require.Equal(t, []string{"island", "node", "tier 1"}, n.TierNames())
+	require.Equal(t, []string{"island", "node", "tier 1"}, tierNames(n))
 }

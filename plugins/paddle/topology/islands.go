@@ -4,11 +4,15 @@ package topology
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	resourceapi "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"volcano.sh/volcano/pkg/scheduler/api"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
@@ -60,14 +64,6 @@ func (r *resourceIndex) total(info *api.NodeInfo) (kind string, gpus int) {
 // maxGPUs of one island is placement's limit.
 const maxGPUs = 1<<15 - 1
 
-func sum(sizes []int) int {
-	total := 0
-	for _, size := range sizes {
-		total += size
-	}
-	return total
-}
-
 // islandWarnings returns the warnings about islands.
 func islandWarnings(nodes []node) []warning {
 	var unused []string
@@ -98,7 +94,10 @@ func (c *Cache) estimate(info *api.NodeInfo, sizes []int, gpus int) []placement.
 
 // adjustTo changes islands until so many GPUs are free: it takes them as one pod would, or gives them back likewise.
 func adjustTo(islands []placement.Island, gpus int) {
-	missing := gpus - freeGPUs(islands)
+	missing := gpus
+	for _, island := range islands {
+		missing -= island.Free
+	}
 	if missing < 0 {
 		placement.PickIslands(islands, -missing)
 		return
@@ -113,13 +112,6 @@ func adjustTo(islands []placement.Island, gpus int) {
 	}
 }
 
-func freeGPUs(islands []placement.Island) (sum int) {
-	for _, island := range islands {
-		sum += island.Free
-	}
-	return sum
-}
-
 // running returns how many GPUs each pod on a node holds, in the order in which they were created.
 func (r *resourceIndex) running(info *api.NodeInfo) []int {
 	tasks := slices.SortedFunc(maps.Values(info.Tasks), func(a, b *api.TaskInfo) int {
@@ -132,4 +124,155 @@ func (r *resourceIndex) running(info *api.NodeInfo) []int {
 		}
 	}
 	return gpus
+}
+
+// productLabel is the label of a node with the model of its GPUs. NVIDIA's GPU feature discovery sets it.
+const productLabel = "nvidia.com/gpu.product"
+
+// Parts of a product's name that imply how its GPUs are linked. SXM modules older than SXM3 have no NVSwitch; NVL cards
+// have bridges, and which cards they join is not in their name.
+var (
+	apart    = []string{"MIG", "SHARED"}
+	cards    = []string{"PCIE", "NVL", "A2", "A10", "A10G", "A16", "A30", "A40", "L2", "L4", "L20", "L40", "L40S", "P4", "P40", "RTX", "T4"}
+	switched = []string{"SXM3", "SXM4", "SXM5", "SXM6", "HBM3", "HBM3E", "H20", "H200", "H800", "B100", "B200", "B300", "GB200", "GB300"}
+)
+
+// socketGPUs is how many PCIe cards a machine has before it is assumed to have two sockets with half of them each.
+const socketGPUs = 4
+
+// productIslands returns the islands of a machine with so many GPUs of a product, as the label names it or a driver: one
+// where NVSwitch joins them all, one for each NUMA node where they are PCIe cards; nil where the name does not imply it. MIG
+// slices and shared GPUs are no whole GPUs.
+func productIslands(product string, gpus int) []int {
+	parts := strings.FieldsFunc(strings.ToUpper(product), func(r rune) bool { return r == '-' || r == ' ' || r == '_' })
+	is := func(names []string) bool {
+		return slices.ContainsFunc(parts, func(part string) bool { return slices.Contains(names, part) })
+	}
+	switch {
+	case is(apart):
+		return nil
+	case is(cards) && gpus > socketGPUs:
+		return []int{gpus - gpus/2, gpus / 2}
+	case is(cards) || is(switched):
+		return []int{gpus}
+	default:
+		return nil
+	}
+}
+
+// isSwitched reports whether NVSwitch is known to join all GPUs of a product.
+func isSwitched(product string) bool { return len(productIslands(product, 2*socketGPUs)) == 1 }
+
+// linkAttributes of devices group the GPUs of a node, best first: of one NUMA node, of one PCIe root. The first and last
+// are standard attributes; the second one, without a domain, is the driver's own. No driver publishes NVLinks.
+var linkAttributes = []resourceapi.QualifiedName{"resource.kubernetes.io/numaNode", "numaNode", "resource.kubernetes.io/pcieRoot"}
+
+const (
+	typeAttribute    resourceapi.QualifiedName = "type"
+	productAttribute resourceapi.QualifiedName = "productName"
+)
+
+// wholeGPUs are the values of the type attribute that mean a whole GPU; others are slices of one, or ways to use it.
+var wholeGPUs = []string{"gpu", "amdgpu"}
+
+// published is the ResourceSlices of DRA drivers that are for one node.
+type published struct {
+	objects sets.Set[*resourceapi.ResourceSlice] // all, to find out whether they are still the same
+	byNode  map[string][]*resourceapi.ResourceSlice
+}
+
+func readSlices(all []*resourceapi.ResourceSlice) published {
+	p := published{objects: sets.New(all...), byNode: map[string][]*resourceapi.ResourceSlice{}}
+	for _, slice := range all {
+		if slice != nil && slice.Spec.NodeName != nil {
+			p.byNode[*slice.Spec.NodeName] = append(p.byNode[*slice.Spec.NodeName], slice)
+		}
+	}
+	return p
+}
+
+// same reports whether these are the slices that were read, in any order.
+func (p *published) same(all []*resourceapi.ResourceSlice) bool {
+	return len(all) == len(p.objects) && p.objects.HasAll(all...)
+}
+
+// islands returns the islands of a node with so many GPUs of a kind by what its driver publishes; nil if that is not known. It
+// is an error if the driver publishes another number of GPUs. product is used where the driver names none.
+func (p *published) islands(node, product, kind string, gpus int) ([]int, error) {
+	devices := latest(p.byNode[node], driver(kind))
+	if len(devices) == 0 {
+		return nil, nil
+	}
+	devices = slices.DeleteFunc(devices, func(d resourceapi.Device) bool {
+		of, ok := d.Attributes[typeAttribute]
+		return ok && (of.StringValue == nil || !slices.Contains(wholeGPUs, *of.StringValue))
+	})
+	if len(devices) != gpus {
+		return nil, fmt.Errorf("%d of %d GPUs", len(devices), gpus)
+	}
+	if named := devices[0].Attributes[productAttribute].StringValue; named != nil {
+		product = *named
+	}
+	if isSwitched(product) {
+		return []int{gpus}, nil
+	}
+	for _, attribute := range linkAttributes {
+		// Where each GPU has a value of its own, the attribute does not describe links.
+		if sizes := grouped(devices, attribute); sizes != nil && len(sizes) < gpus {
+			return sizes, nil
+		}
+	}
+	return nil, nil
+}
+
+// driver returns the name that a vendor's DRA driver has for a resource of its device plugin: gpu.nvidia.com for
+// nvidia.com/gpu.
+func driver(kind string) string {
+	vendor, device, _ := strings.Cut(kind, "/")
+	return device + "." + vendor
+}
+
+// latest returns a driver's devices in the newest generation of its pools.
+func latest(all []*resourceapi.ResourceSlice, driver string) []resourceapi.Device {
+	newest := map[string]int64{}
+	for _, slice := range all {
+		if slice.Spec.Driver == driver {
+			newest[slice.Spec.Pool.Name] = max(newest[slice.Spec.Pool.Name], slice.Spec.Pool.Generation)
+		}
+	}
+	var devices []resourceapi.Device
+	for _, slice := range all {
+		if slice.Spec.Driver == driver && slice.Spec.Pool.Generation == newest[slice.Spec.Pool.Name] {
+			devices = append(devices, slice.Spec.Devices...)
+		}
+	}
+	return devices
+}
+
+// grouped returns how many devices have each value of an attribute, in the order of the values; nil if one has none.
+func grouped(devices []resourceapi.Device, attribute resourceapi.QualifiedName) []int {
+	count := map[string]int{}
+	for i := range devices {
+		value, ok := scalar(devices[i].Attributes[attribute])
+		if !ok {
+			return nil
+		}
+		count[value]++
+	}
+	sizes := make([]int, 0, len(count))
+	for _, value := range slices.Sorted(maps.Keys(count)) {
+		sizes = append(sizes, count[value])
+	}
+	return sizes
+}
+
+func scalar(value resourceapi.DeviceAttribute) (string, bool) {
+	switch {
+	case value.IntValue != nil:
+		return strconv.FormatInt(*value.IntValue, 10), true
+	case value.StringValue != nil:
+		return *value.StringValue, true
+	default:
+		return "", false
+	}
 }

@@ -189,9 +189,9 @@ func TestIslands_Sources(t *testing.T) {
 			n := c.built(t, withGPUs())
 			require.Equal(t, test.want, freeIslands(t, n, "n1"))
 			if test.warning == "" {
-				require.Empty(t, n.Warnings())
+				require.Empty(t, n.warnings)
 			} else {
-				require.Equal(t, []string{test.warning}, n.Warnings())
+				require.Equal(t, []string{test.warning}, n.warnings)
 			}
 			require.False(t, c.sync(t, n))
 		})
@@ -213,7 +213,7 @@ func TestIslands_GPULimit(t *testing.T) {
 	c := newCluster()
 	c.node("n1", map[string]string{gpu: "100000"}, map[string]string{productLabel: "NVIDIA-L40S"})
 	n := c.built(t, withGPUs())
-	require.Empty(t, n.Warnings())
+	require.Empty(t, n.warnings)
 	require.Equal(t, []int{16384, 16383}, freeIslands(t, n, "n1"))
 }
 

@@ -28,9 +28,9 @@ func labelled() *cluster {
 func TestLabels_Tiers(t *testing.T) {
 	n := labelled().built(t, Options{Labels: []string{rackKey, blockKey}})
 	require.Equal(t, "labels", string(n.Source()))
-	require.Equal(t, []string{"island", "node", "rack", "block"}, n.TierNames())
+	require.Equal(t, []string{"island", "node", "rack", "block"}, tierNames(n))
 	require.Equal(t, []string{"east/a/n1", "east/a/n2", "east/b/n3", "west/a/n4"}, paths(n), "racks of one name in two blocks are two")
-	require.Empty(t, n.Warnings())
+	require.Empty(t, n.warnings)
 	require.Empty(t, n.HyperNode(n.Topology().Parent(0)))
 }
 
@@ -92,9 +92,9 @@ func TestLabels_Missing(t *testing.T) {
 			test.spoil(c)
 			n := c.built(t, Options{Labels: keys})
 			require.Equal(t, test.source, string(n.Source()))
-			require.Equal(t, test.tiers, n.TierNames())
+			require.Equal(t, test.tiers, tierNames(n))
 			require.Equal(t, test.paths, paths(n))
-			require.Equal(t, test.warnings, n.Warnings())
+			require.Equal(t, test.warnings, n.warnings)
 			require.False(t, c.sync(t, n))
 		})
 	}
@@ -109,9 +109,7 @@ func TestWarnings_CountAndThreeExamples(t *testing.T) {
 	n := c.built(t, Options{Labels: []string{rackKey}})
 	require.Equal(t, []string{
 		"nodes without the label topology.x.com/rack, each counts as apart from all others: 5 of 6 (n1, n2, n3 and 2 more)",
-	}, n.Warnings())
-	n.Warnings()[0] = "changed"
-	require.NotEqual(t, "changed", n.Warnings()[0])
+	}, n.warnings)
 }
 
 func TestFlatCluster(t *testing.T) {
@@ -119,8 +117,8 @@ func TestFlatCluster(t *testing.T) {
 	c.node("n1", nil, nil)
 	n := c.built(t, Options{})
 	require.Equal(t, "flat", string(n.Source()))
-	require.Equal(t, []string{"island", "node"}, n.TierNames())
-	require.Empty(t, n.Warnings())
+	require.Equal(t, []string{"island", "node"}, tierNames(n))
+	require.Empty(t, n.warnings)
 }
 
 func TestTierNames_AreUnique(t *testing.T) {
@@ -132,5 +130,5 @@ func TestTierNames_AreUnique(t *testing.T) {
 	}
 	c.node("n1", nil, labels)
 	n := c.built(t, Options{Labels: keys})
-	require.Equal(t, []string{"island", "node", "rack", "b.com/rack", "node 2", "c.com/node", "island 2"}, n.TierNames())
+	require.Equal(t, []string{"island", "node", "rack", "b.com/rack", "node 2", "c.com/node", "island 2"}, tierNames(n))
 }

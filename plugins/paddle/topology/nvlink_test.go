@@ -41,16 +41,16 @@ func TestNVLink_TierBelowTheRack(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			c := cliques(test.of...)
 			n := c.built(t, Options{})
-			require.Equal(t, test.tiers, n.TierNames())
+			require.Equal(t, test.tiers, tierNames(n))
 			require.Equal(t, test.paths, paths(n))
-			require.Empty(t, n.Warnings())
+			require.Empty(t, n.warnings)
 			require.False(t, c.sync(t, n))
 			tier, err := n.TierNamed("nvlink-domain")
 			require.Equal(t, test.named == 0, err != nil)
 			require.Equal(t, test.named, tier)
 			tier, err = n.Tier(1)
 			require.NoError(t, err)
-			require.Equal(t, "tier 1", n.TierNames()[tier], "numbers do not shift")
+			require.Equal(t, "tier 1", tierNames(n)[tier], "numbers do not shift")
 			_, err = n.Tier(0)
 			require.EqualError(t, err, "highestTierAllowed 0: the lowest tier is 1")
 		})
@@ -64,7 +64,7 @@ func TestNVLink_DomainsAcrossRacks(t *testing.T) {
 	}
 	n := c.built(t, Options{})
 	require.Equal(t, []string{"r1/(n01)/n01", "r1/u.1/n02", "r2/(n04)/n04", "r2/u.1/n03"}, paths(n))
-	require.Equal(t, []string{"NVLink domains whose nodes are not all in one domain of the tier tier 1, the parts count as apart: 1 (u.1)"}, n.Warnings())
+	require.Equal(t, []string{"NVLink domains whose nodes are not all in one domain of the tier tier 1, the parts count as apart: 1 (u.1)"}, n.warnings)
 	require.Empty(t, n.HyperNode(n.Topology().Parent(1)))
 }
 

@@ -220,7 +220,10 @@ func (r *resourceIndex) clamp(amounts []int64, islands []int) {
 	if len(islands) == 0 {
 		return
 	}
-	left := int64(sum(islands))
+	var left int64
+	for _, size := range islands {
+		left += int64(size)
+	}
 	for _, column := range r.gpu {
 		amounts[column] = min(amounts[column], left)
 		left -= amounts[column]

@@ -27,7 +27,7 @@ func TestFree(t *testing.T) {
 		"cpu": 8000, "memory": 8 << 30, "pods": 10, "ephemeral-storage": 30 << 40, "kunlunxin.com/xpu": 4, gpu: 0, "rdma/hca": 0,
 	}, freeOf(t, n, "n02"))
 	require.EqualValues(t, 10, n.Topology().FreeGPUs(n.Topology().Root()), "both kinds are accelerators")
-	require.Empty(t, n.Warnings())
+	require.Empty(t, n.warnings)
 	require.False(t, c.sync(t, n))
 }
 
@@ -141,11 +141,11 @@ func TestResources_Limit(t *testing.T) {
 	ask("b", 100)
 	require.True(t, c.sync(t, n))
 	require.Len(t, n.Topology().Resources(), 3+1+100, "those of earlier sessions go")
-	require.Empty(t, n.Warnings())
+	require.Empty(t, n.warnings)
 	ask("c", 300)
 	require.True(t, c.sync(t, n))
 	require.Len(t, n.Topology().Resources(), 256)
-	require.Equal(t, []string{"resources beyond the planner's limit: 48 of 304 (c/r253, c/r254, c/r255 and 45 more)"}, n.Warnings())
+	require.Equal(t, []string{"resources beyond the planner's limit: 48 of 304 (c/r253, c/r254, c/r255 and 45 more)"}, n.warnings)
 	require.False(t, c.sync(t, n), "they are not tried again each time")
 	require.Len(t, n.Request(c.pod("", "p", map[string]string{"c/r299": "1"})), 256)
 	require.Contains(t, n.Topology().Resources(), "c/r252")

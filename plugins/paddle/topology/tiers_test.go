@@ -101,9 +101,9 @@ func TestTierNamed(t *testing.T) {
 func TestCache_BeforeTheFirstSync(t *testing.T) {
 	n := New(Options{})
 	require.Nil(t, n.Topology())
-	require.Nil(t, n.TierNames())
+	require.Nil(t, tierNames(n))
 	require.Equal(t, SourceFlat, n.Source())
-	require.Empty(t, n.Warnings())
+	require.Empty(t, n.warnings)
 	_, ok := n.Node("n1")
 	require.False(t, ok)
 	require.Nil(t, n.Request(newCluster().pod("", "p", nil)))

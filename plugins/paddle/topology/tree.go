@@ -5,7 +5,9 @@ package topology
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
@@ -146,7 +148,7 @@ func labelTree(keys []string, nodes []node) (tree, bool) {
 	t := tree{source: SourceLabels}
 	var nowhere []string
 	for k, key := range keys {
-		l := level{number: k + 1, name: lastPart(key), given: []string{key}, domains: make([]string, len(nodes))}
+		l := level{number: k + 1, name: key[strings.LastIndex(key, "/")+1:], given: []string{key}, domains: make([]string, len(nodes))}
 		var missing []string
 		for i := range nodes {
 			l.domains[i] = nodes[i].info.labels[k]
@@ -200,18 +202,6 @@ func (c *Cache) TierNamed(name string) (int, error) {
 	return 0, fmt.Errorf("highestTierName %q is not known: there are %s", name, strings.Join(slices.Sorted(maps.Keys(c.tree.names)), ", "))
 }
 
-// TierNames returns what people call the tiers, from the island up; nil before the first Sync.
-func (c *Cache) TierNames() []string {
-	if c.topology == nil {
-		return nil
-	}
-	var names []string
-	for _, tier := range c.topology.Tiers() {
-		names = append(names, tier.Name)
-	}
-	return names
-}
-
 // escaper keeps "/", which separates the domains of a path, out of their names, so that names that differ still do.
 var escaper = strings.NewReplacer("%", "%25", "/", "%2F")
 
@@ -227,5 +217,89 @@ func uniqueName(taken []string, short, full string) string {
 	return name
 }
 
-// lastPart of a label's key is what comes after its prefix.
-func lastPart(key string) string { return key[strings.LastIndex(key, "/")+1:] }
+// maxWeight is placement's limit.
+const maxWeight = 1 << 14
+
+// tiers returns placement's tiers for a tree. The options do not name NVLink domains: where the weights around theirs are
+// given, theirs is the geometric mean, and as they have no uplink but those of their nodes, theirs is as wide as these.
+func (o Options) tiers(t *tree) ([]placement.Tier, []warning) {
+	tiers := placement.DefaultTiers(t.name()...)
+	if o.IntraNodeWeight > 0 {
+		tiers[placement.IslandTier].Weight = o.IntraNodeWeight
+	}
+	highest := 0
+	weight := func(tier, place int) {
+		highest = max(highest, place)
+		if place < len(o.Weights) {
+			tiers[tier].Weight = o.Weights[place]
+		}
+	}
+	weight(placement.NodeTier, 0)
+	for i, level := range t.levels {
+		tier := t.tier(i)
+		tiers[tier].Weight = min(4*tiers[tier-1].Weight, maxWeight)
+		if !level.nvlink {
+			weight(tier, t.place(i))
+		} else if len(t.levels) > 1 && t.place(1) < len(o.Weights) {
+			tiers[tier].Weight = math.Sqrt(tiers[tier-1].Weight * o.Weights[t.place(1)])
+		}
+	}
+	switch {
+	case len(o.Bandwidths) == 0:
+		return tiers, nil
+	case len(o.Bandwidths) <= highest:
+		return tiers, []warning{{what: fmt.Sprintf("%d bandwidths are too few, %d are needed: all uplinks count as equally wide", len(o.Bandwidths), highest+1)}}
+	}
+	tiers[placement.NodeTier].Bandwidth = o.Bandwidths[0]
+	for i, level := range t.levels {
+		if level.nvlink {
+			tiers[t.tier(i)].Bandwidth = o.Bandwidths[0] * float64(level.largest)
+		} else {
+			tiers[t.tier(i)].Bandwidth = o.Bandwidths[t.place(i)]
+		}
+	}
+	return tiers, nil
+}
+
+// maxExamples of one kind of warning are named.
+const maxExamples = 3
+
+// warning is one kind of what was missing or contradictory.
+type warning struct {
+	what     string
+	examples []string // all of them
+	of       int      // how many there could be, 0 if that is not known
+}
+
+// String counts the examples and names the first few.
+func (w warning) String() string {
+	if len(w.examples) == 0 {
+		return w.what
+	}
+	count := strconv.Itoa(len(w.examples))
+	if w.of > 0 {
+		count += " of " + strconv.Itoa(w.of)
+	}
+	shown := w.examples[:min(len(w.examples), maxExamples)]
+	named := strings.Join(shown, ", ")
+	if more := len(w.examples) - len(shown); more > 0 {
+		named += fmt.Sprintf(" and %d more", more)
+	}
+	return fmt.Sprintf("%s: %s (%s)", w.what, count, named)
+}
+
+// warned returns a warning if there are examples.
+func warned(what string, examples []string, of int) []warning {
+	if len(examples) == 0 {
+		return nil
+	}
+	return []warning{{what, examples, of}}
+}
+
+func lines(warnings []warning) []string {
+	var lines []string
+	for _, w := range warnings {
+		lines = append(lines, w.String())
+	}
+	return lines
+}

@@ -52,7 +52,7 @@ func TestWeightsAndBandwidths(t *testing.T) {
 			require.Equal(t, test.weights, weights)
 			require.Equal(t, test.bandwidths, bandwidths)
 			if test.warning != "" {
-				require.Contains(t, n.Warnings(), test.warning)
+				require.Contains(t, n.warnings, test.warning)
 			}
 		})
 	}
@@ -75,5 +75,5 @@ func TestWeights_ManyTiers(t *testing.T) {
 	n := c.built(t, Options{})
 	require.Len(t, n.Topology().Tiers(), 16)
 	require.InDelta(t, 1<<14, n.Topology().Tiers()[15].Weight, 0)
-	require.Empty(t, n.Warnings())
+	require.Empty(t, n.warnings)
 }

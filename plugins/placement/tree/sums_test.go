@@ -32,3 +32,11 @@ func TestSums(test *testing.T) {
 	require.Zero(test, c.Of(2))
 	require.EqualValues(test, 7, b.Of(2))
 }
+
+// Of returns the sum of a domain.
+func (a *Sums) Of(d DomainID) int64 {
+	if place := a.number[d]; place > 0 {
+		return a.Values[place-1]
+	}
+	return 0
+}

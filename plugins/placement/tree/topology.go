@@ -181,9 +181,10 @@ func (t *Topology) Free(d DomainID) []int64 {
 }
 
 // FreeGPUs is the number of free accelerators of a domain.
-func (t *Topology) FreeGPUs(d DomainID) int64 { return t.gpusOf(t.Free(d)) }
+func (t *Topology) FreeGPUs(d DomainID) int64 { return t.GPUs(t.Free(d)) }
 
-func (t *Topology) gpusOf(amounts []int64) int64 {
+// GPUs of a vector of amounts: the sum of its accelerators.
+func (t *Topology) GPUs(amounts []int64) int64 {
 	var sum int64
 	for _, r := range t.accelerators {
 		sum += max(0, amounts[r])
@@ -283,9 +284,6 @@ func (t *Topology) ShortName(v DomainID) string {
 	}
 	return t.LocalName(v)
 }
-
-// GPUs of a vector of amounts: the sum of its accelerators.
-func (t *Topology) GPUs(amounts []int64) int64 { return t.gpusOf(amounts) }
 
 // LocalName is the name of a domain within its parent: the last part of its DomainName.
 func (t *Topology) LocalName(d DomainID) string { return t.name[d] }

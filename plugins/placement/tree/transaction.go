@@ -33,7 +33,7 @@ func (t *Topology) SetFree(node NodeID, free []int64, specs []Island) error {
 		if len(specs) != has {
 			return fmt.Errorf("set what is free on node %s: %d islands, want %d as before", t.NodeName(node), len(specs), has)
 		}
-		if err := checkIslands(specs, t.gpusOf(free)); err != nil {
+		if err := checkIslands(specs, t.GPUs(free)); err != nil {
 			return fmt.Errorf("set what is free on node %s: %w", t.NodeName(node), err)
 		}
 	}
@@ -57,7 +57,7 @@ func (t *Topology) Take(node NodeID, amounts []int64) (Claim, error) {
 	t.record(node)
 	claim := Claim{Node: node, Amounts: slices.Clone(amounts)}
 	if islands := t.gpus.of(node); len(islands) > 0 {
-		claim.Islands = AssignGPUs(islands, int(t.gpusOf(amounts)), nil)
+		claim.Islands = AssignGPUs(islands, int(t.GPUs(amounts)), nil)
 	}
 	left := slices.Clone(free)
 	for r, amount := range amounts {
@@ -95,10 +95,6 @@ func (t *Topology) Rollback(mark int) {
 		t.setFree(was.node, was.free)
 	}
 	t.journal = t.journal[:mark]
-	t.close()
-}
-
-func (t *Topology) close() {
 	if t.open--; t.open <= 0 {
 		t.open, t.journal = 0, t.journal[:0]
 	}
@@ -120,7 +116,7 @@ func (t *Topology) record(node NodeID) {
 func (t *Topology) AddFree(node NodeID, amounts []int64) {
 	t.record(node)
 	sizes, islands := t.gpus.sizes(node), t.gpus.of(node)
-	more := t.gpusOf(amounts)
+	more := t.GPUs(amounts)
 	for i := range islands {
 		add := min(more, int64(sizes[i]-islands[i]))
 		if i == len(islands)-1 {

@@ -39,11 +39,7 @@ func newGang(t *tree.Topology, d *gang.Demand) *pendingGang {
 		g.need[r] = need
 		g.total += need
 		g.roles = append(g.roles, r)
-		if role.Eligible == nil {
-			g.shapes[r] = t.Shape(role.Request)
-		} else {
-			g.shapes[r] = tree.NewShape(t, role.Request, role.Eligible)
-		}
+		g.shapes[r] = t.ShapeOn(role.Request, role.Eligible)
 		for i, amount := range role.Request {
 			g.amounts[i] = plusTimes(g.amounts[i], need, amount)
 		}
@@ -52,7 +48,17 @@ func newGang(t *tree.Topology, d *gang.Demand) *pendingGang {
 		gpus := func(r int) int64 { return t.GPUs(d.Roles[r].Request) }
 		return cmp.Or(cmp.Compare(gpus(b), gpus(a)), cmp.Compare(g.share(b), g.share(a)))
 	})
-	g.findRunningDomain()
+	var running []tree.DomainID
+	for r := range d.Roles {
+		for _, member := range d.Roles[r].Placed {
+			if v := t.Ancestor(member.Node, d.HighestTier); d.Limited() && !slices.Contains(running, v) {
+				running = append(running, v)
+			}
+		}
+	}
+	if g.runningDomains = len(running); g.runningDomains == 1 {
+		g.runningDomain = running[0]
+	}
 	return g
 }
 
@@ -76,23 +82,6 @@ func (g *pendingGang) share(role int) float64 {
 		}
 	}
 	return most
-}
-
-func (g *pendingGang) findRunningDomain() {
-	if !g.d.Limited() {
-		return
-	}
-	var domains []tree.DomainID
-	for r := range g.d.Roles {
-		for _, member := range g.d.Roles[r].Placed {
-			if v := g.t.Ancestor(member.Node, g.d.HighestTier); !slices.Contains(domains, v) {
-				domains = append(domains, v)
-			}
-		}
-	}
-	if g.runningDomains = len(domains); g.runningDomains == 1 {
-		g.runningDomain = domains[0]
-	}
 }
 
 // domains returns those that may hold the whole gang: of the highest tier, the one where members run, if they run in one.
@@ -173,4 +162,71 @@ func (g *pendingGang) best(stop func() bool) (*gangFit, error) {
 		}
 	}
 	return fit, nil
+}
+
+// gangFit is a way to put as much of a gang as was found into one domain, with capacities and eligible nodes as the only
+// limits.
+type gangFit struct {
+	g        *pendingGang
+	domain   tree.DomainID
+	lo, hi   tree.NodeID
+	left     []int64 // of each node, node-major
+	together []int64 // of each role
+	total    int64
+}
+
+// pack puts the roles in one after the other, the hardest first.
+func (g *pendingGang) pack(v tree.DomainID) *gangFit {
+	p := &gangFit{g: g, domain: v, together: make([]int64, len(g.need))}
+	p.lo, p.hi = g.t.NodesOf(v)
+	p.left = make([]int64, 0, int(p.hi-p.lo)*len(g.t.Resources()))
+	for n := p.lo; n < p.hi; n++ {
+		p.left = append(p.left, g.t.Free(tree.DomainID(n))...)
+	}
+	for _, role := range g.roles {
+		p.put(role)
+	}
+	return p
+}
+
+// capacity returns what of the gang fits.
+func (p *gangFit) capacity() DomainCapacity {
+	t := p.g.t
+	tier := t.TierOf(p.domain)
+	c := DomainCapacity{ID: p.domain, Name: t.ShortName(p.domain), Tier: tier, TierName: t.TierName(tier)}
+	for _, n := range p.together {
+		c.Fits = append(c.Fits, int(n))
+	}
+	return c
+}
+
+// of is what is left of a node.
+func (p *gangFit) of(n tree.NodeID) []int64 {
+	size := len(p.g.t.Resources())
+	at := int(n-p.lo) * size
+	return p.left[at : at+size]
+}
+
+func (p *gangFit) eligible(role int, n tree.NodeID) bool {
+	set := p.g.d.Roles[role].Eligible
+	return set == nil || set.Has(n)
+}
+
+// put puts as many members of a role as are needed on the first nodes that hold them.
+func (p *gangFit) put(role int) {
+	request := p.g.d.Roles[role].Request
+	for n := p.lo; n < p.hi && p.together[role] < p.g.need[role]; n++ {
+		if !p.eligible(role, n) {
+			continue
+		}
+		take := min(int64(tree.Fits(p.of(n), request)), p.g.need[role]-p.together[role])
+		p.together[role] += take
+		p.total += take
+		left := p.of(n)
+		for r, amount := range request {
+			if amount > 0 {
+				left[r] -= take * amount
+			}
+		}
+	}
 }

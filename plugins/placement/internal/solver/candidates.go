@@ -39,24 +39,26 @@ func (p *problem) scopes(tier int, lo, hi tree.NodeID) []scope {
 	if tier == tree.NodeTier && p.whole() == nil {
 		return nil // no node holds all
 	}
-	var all []scope
 	demands := p.roleDemands()
-	for d := p.t.Ancestor(lo, tier); d <= p.t.Ancestor(hi-1, tier); d++ {
+	begin, end := p.t.Ancestor(lo, tier), p.t.Ancestor(hi-1, tier)
+	all := make([]scope, 0, end-begin+1)
+	for d := begin; d <= end; d++ {
 		if share := p.share(d, demands); share >= 1 {
 			all = append(all, scope{domain: d, tier: tier, expense: p.expense(d, tier, demands), share: share})
 		}
 	}
-	slices.SortFunc(all, func(a, b scope) int {
+	compare := func(a, b scope) int {
 		return cmp.Or(cmp.Compare(a.expense, b.expense), cmp.Compare(a.share, b.share), cmp.Compare(a.domain, b.domain))
-	})
+	}
 	if tier == p.limit {
+		slices.SortFunc(all, compare)
 		return all
 	}
 	most := scopesPerTier
 	if n := p.members(); n <= smallMembers || n > largeJob*p.effort {
 		most = smallScopes
 	}
-	return all[:min(len(all), most*p.effort)]
+	return first(all, most*p.effort, compare)
 }
 
 // leaving is the least that a plan costs whose members are in several domains of a tier: a single member that is apart
@@ -158,7 +160,7 @@ func (p *problem) leafDomains(s scope, demands []roleDemand) []scoredDomain {
 		}
 		leaves = append(leaves, scoredDomain{d, share})
 	}
-	return first(leaves, leafDomainsPerScope*p.effort)
+	return first(leaves, leafDomainsPerScope*p.effort, byScore)
 }
 
 // largest nodes of some domains, a few.
@@ -174,19 +176,19 @@ func (p *problem) largest(leaves []scoredDomain, demands []roleDemand, most int)
 			all = append(all, scoredDomain{tree.DomainID(n), share})
 		}
 	}
-	for _, a := range first(all, most) {
+	for _, a := range first(all, most, byScore) {
 		nodes = append(nodes, tree.NodeID(a.domain))
 	}
 	return nodes
 }
 
-// first n in the order of promise; it reorders all.
-func first(all []scoredDomain, n int) []scoredDomain {
+// first n in an order; it reorders all.
+func first[T any](all []T, n int, compare func(a, b T) int) []T {
 	n = min(n, len(all))
 	for i := range n {
 		best := i
 		for j := i + 1; j < len(all); j++ {
-			if byScore(all[j], all[best]) < 0 {
+			if compare(all[j], all[best]) < 0 {
 				best = j
 			}
 		}

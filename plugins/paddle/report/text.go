@@ -5,6 +5,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -43,12 +44,8 @@ func (s Shortage) Resource() Resource {
 
 // FormatResources returns requested amounts, the scarcest resource first: "8 GPUs, 16 CPUs and 64 GiB of memory".
 func FormatResources(amounts map[corev1.ResourceName]float64) string {
-	var names []corev1.ResourceName
-	for name := range amounts {
-		names = append(names, name)
-	}
 	var parts []string
-	for _, name := range SortResources(names) {
+	for _, name := range SortResources(slices.Collect(maps.Keys(amounts))) {
 		parts = append(parts, unitFor(name, amounts[name]).format(amounts[name]))
 	}
 	return List(parts)
@@ -125,4 +122,81 @@ func (u unit) format(requested float64) string {
 		return number + " " + u.one
 	}
 	return number + " " + u.many
+}
+
+// Plural returns a noun for so many.
+func Plural(n int, noun string) string {
+	if n == 1 || strings.HasSuffix(noun, "s") {
+		return noun
+	}
+	return noun + "s"
+}
+
+// List returns a list such as "a, b and c".
+func List(parts []string) string {
+	last := len(parts) - 1
+	if last < 1 {
+		return strings.Join(parts, "")
+	}
+	return strings.Join(parts[:last], ", ") + " and " + parts[last]
+}
+
+// Domains returns the noun for so many domains of a tier. Tiers that are called by a number are no nouns.
+func Domains(n int, tier string) string {
+	if strings.HasPrefix(tier, "tier") {
+		return Plural(n, "domain") + " of " + tier
+	}
+	return Plural(n, tier)
+}
+
+// Place returns a domain of a tier: "rack r1", "domain s1 of tier 1", "the cluster".
+func Place(tier, domain string) string {
+	switch {
+	case domain == tier: // the root
+		return "the " + domain
+	case strings.HasPrefix(tier, "tier"):
+		return "domain " + domain + " of " + tier
+	}
+	return tier + " " + domain
+}
+
+// tierLabel returns a tier as a limit: "tier rack", "tier 1".
+func tierLabel(tier string) string { return "tier " + strings.TrimPrefix(tier, "tier ") }
+
+// Shorten returns at most so many bytes of a text: whole lines as far as they fit, else whole characters.
+func Shorten(text string, most int) string {
+	const more = "..."
+	if len(text) <= most {
+		return text
+	}
+	kept := strings.ToValidUTF8(text[:most-len(more)], "")
+	if line := strings.LastIndexByte(kept, '\n'); line > 0 {
+		kept = kept[:line+1]
+	}
+	return kept + more
+}
+
+// The functions below return causes for which the planner finds no plan. where is a Place, tier the name of a tier.
+
+// NotEligible returns that a role may not use enough of the nodes.
+func NotEligible(eligible, nodes int, where, role string) string {
+	return fmt.Sprintf("%d of %d nodes of %s are eligible for a %s", eligible, nodes, where, role)
+}
+
+// NoServer returns that some workers have no server near them.
+func NoServer(role, tier string) string {
+	return fmt.Sprintf("each %s must have a server in its %s (colocation Required)", role, tier)
+}
+
+// RunningApart returns that running pods break a limit.
+func RunningApart(tier string) string { return "the running pods are not in one " + Domains(1, tier) }
+
+// NotFound returns that nothing is known to be in the way.
+func NotFound(where string) string {
+	return "no plan was found, though " + where + " seems to have capacity for all"
+}
+
+// Limited returns a cause that holds within one domain of a tier, by the tier's label.
+func Limited(cause, tier string) string {
+	return cause + " (networkTopology hard, " + tierLabel(tier) + ")"
 }
