@@ -68,7 +68,7 @@ func RunWith(ctx context.Context, simulate plan.Simulator, args []string, stream
 
 // printError prints each of several errors in the words of kubectl.
 func (s *session) printError(err error) {
-	several, joined := err.(interface{ Unwrap() []error }) //nolint:errorlint // what errors.Join has joined, and not within another error
+	several, joined := err.(interface{ Unwrap() []error }) // what errors.Join has joined, and not within another error
 	var status apierrors.APIStatus
 	var unreachable *url.Error
 	switch {
@@ -235,11 +235,12 @@ func (s *session) version() *cobra.Command {
 				s.note("The cluster has no Deployment of the controller or of a scheduler.")
 			}
 		}
-		text := "Client Version: " + v.Client + "\n"
+		var text strings.Builder
+		fmt.Fprintf(&text, "Client Version: %s\n", v.Client)
 		for _, c := range v.Components {
-			text += fmt.Sprintf("%s Version: %s (%s/%s, %s)\n", strings.ToUpper(c.Role[:1])+c.Role[1:], c.Version, c.Namespace, c.Name, c.Image)
+			fmt.Fprintf(&text, "%s Version: %s (%s/%s, %s)\n", strings.ToUpper(c.Role[:1])+c.Role[1:], c.Version, c.Namespace, c.Name, c.Image)
 		}
-		return s.printData(*output, v, text)
+		return s.printData(*output, v, text.String())
 	}
 	return cmd
 }

@@ -126,11 +126,14 @@ func (d *Description) queue(o *Objects) {
 	if q == nil {
 		return
 	}
-	text, separator := fmt.Sprintf("its queue %q is %s", q.Name, cmp.Or(strings.ToLower(string(q.Status.State)), "of an unknown state")), ", and uses "
+	text := fmt.Sprintf("its queue %q is %s", q.Name, cmp.Or(strings.ToLower(string(q.Status.State)), "of an unknown state"))
+	var used []string
 	for _, name := range slices.Sorted(maps.Keys(q.Spec.Capability)) {
 		most, now := q.Spec.Capability[name], q.Status.Allocated[name]
-		text += fmt.Sprintf("%s%s of %s %s", separator, now.String(), most.String(), name)
-		separator = ", "
+		used = append(used, fmt.Sprintf("%s of %s %s", now.String(), most.String(), name))
+	}
+	if len(used) > 0 {
+		text += ", and uses " + strings.Join(used, ", ")
 	}
 	d.say(AboutQueue, text)
 }

@@ -79,13 +79,15 @@ func ParseSpec(annotations map[string]string, defaults Spec) (Spec, error) {
 }
 
 // degreesIn reads degrees of parallelism such as data=2,pipeline=4,tensor=8. That of data parallelism is what the others leave.
-func degreesIn(text string) (p placement.Parallelism, err error) {
+func degreesIn(text string) (placement.Parallelism, error) {
+	var p placement.Parallelism
 	data := 0
 	axes := map[string]*int{"data": &data, "pipeline": &p.Pipeline, "sharding": &p.Sharding, "sep": &p.Sep, "tensor": &p.Tensor, "expert": &p.Expert}
 	for part := range strings.SplitSeq(text, ",") {
 		name, value, _ := strings.Cut(part, "=")
-		axis, degree := axes[strings.TrimSpace(name)], 0
-		if degree, err = strconv.Atoi(strings.TrimSpace(value)); axis == nil || err != nil || *axis != 0 || degree < 1 || degree > config.MaxParallelGroupSize {
+		axis := axes[strings.TrimSpace(name)]
+		degree, err := strconv.Atoi(strings.TrimSpace(value))
+		if axis == nil || err != nil || *axis != 0 || degree < 1 || degree > config.MaxParallelGroupSize {
 			return placement.Parallelism{}, fmt.Errorf("invalid degree %q", part)
 		}
 		*axis = degree
