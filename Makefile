@@ -9,8 +9,8 @@ BIN := $(OUT)/bin
 # Without cgo, as the sandbox builds its parts: all share one set of compiled packages. Only the race detector needs cgo.
 GO := CGO_ENABLED=0 go
 TEST_FLAGS ?=
-# All but those of the target test-real.
-TEST_PACKAGES ?= $$(go list ./... | grep -v '/test/real$$')
+# All but those of the targets test-real and verify.
+TEST_PACKAGES ?= $$(go list ./... | grep -vE '/(test/real|deploy)$$')
 # What go test prints, and a list of what was skipped; with SKIPS=FILE an error if FILE does not list it. verify vets all code.
 GOTEST := go run ./hack/gotest -vet=off
 
