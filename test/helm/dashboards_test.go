@@ -205,7 +205,7 @@ func TestDashboardsAndAlertsOfTheChart(t *testing.T) {
 	t.Parallel()
 	all := render(t, "scheduler.mode=replace", "dashboards.enabled=true", "prometheusRule.enabled=true", "prometheusRule.labels.release=prometheus")
 	boards := all["ConfigMap "+system+"/paddle-dashboards"]
-	require.Equal(t, map[string]string{"grafana_dashboard": "1"}, boards.GetLabels())
+	require.Equal(t, "1", boards.GetLabels()["grafana_dashboard"])
 	data, _, err := unstructured.NestedStringMap(boards.Object, "data")
 	require.NoError(t, err)
 	require.Len(t, data, 2)
@@ -215,7 +215,7 @@ func TestDashboardsAndAlertsOfTheChart(t *testing.T) {
 		require.Equal(t, string(file), text)
 	}
 	rule := all["PrometheusRule "+system+"/paddle-volcano"]
-	require.Equal(t, map[string]string{"release": "prometheus"}, rule.GetLabels())
+	require.Equal(t, "prometheus", rule.GetLabels()["release"])
 	file, err := os.ReadFile(watched + "/alerts.yaml")
 	require.NoError(t, err)
 	plain := map[string]any{}
