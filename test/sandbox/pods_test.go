@@ -71,7 +71,7 @@ func (e *env) testClock(t *testing.T) {
 		}
 		return ended(corev1.PodSucceeded, 0, "Completed", 0)(pod)
 	})
-	require.Greater(t, changes, 10)
+	require.Greater(t, changes, 2, "changes while the pod ran")
 	run := e.pod(t, namespace, "pod").Status.ContainerStatuses[0].State.Terminated
 	// The API server keeps whole seconds.
 	require.InDelta(t, 3, run.FinishedAt.Sub(run.StartedAt.Time).Seconds(), 1.5)
