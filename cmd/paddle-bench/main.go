@@ -209,7 +209,7 @@ func lives(flags *pflag.FlagSet, args []string) func(context.Context) error {
 	flags.StringSliceVar(&s.Schedulers, "schedulers", s.Schedulers, fmt.Sprintf("some of %v", live.Schedulers()))
 	flags.Float64Var(&s.Scale, "scale", s.Scale, "how much of the cases is submitted")
 	flags.IntVar(&s.Rounds, "rounds", s.Rounds, "rounds of each scheduler in each case")
-	flags.IntVar(&s.Concurrency, "concurrency", s.Concurrency, "requests that the limits make at a time")
+	flags.IntVar(&s.Concurrency, "concurrency", s.Concurrency, "requests that the limit makes at a time")
 	flags.IntVar(&s.Takeovers, "takeovers", s.Takeovers, "how often a place changes hands, to see how soon a gang that waits is bound; 0 leaves it out")
 	flags.StringSliceVar(&s.SchedulerArgs, "scheduler-args", nil, "more arguments of our scheduler")
 	flags.Bool("quick", quick, "a part of it for a few minutes; other flags change it")

@@ -67,8 +67,8 @@ func (c *Case) judge() []bars.Bar {
 	if stock := c.Rates[Stock]; stock > 0 {
 		judged = append(judged, bars.Least(name+"stock's", ours/stock, stockBar))
 	}
-	if limit := c.Rates[LimitB]; limit > 0 {
-		judged = append(judged, bars.Least(name+"limit B's", ours/limit, limitBar))
+	if limit := c.Rates[Limit]; limit > 0 {
+		judged = append(judged, bars.Least(name+"the limit's", ours/limit, limitBar))
 	}
 	return bars.OfSlice(c.Pods >= barPods, judged...)
 }

@@ -14,7 +14,7 @@ import (
 // measured is a case of 4,000 pods with three rounds of three schedulers.
 func measured(nodes int, form string, paddle float64) Case {
 	c := Case{Nodes: nodes, Pods: 4000, Gangs: 200, Gang: 20, Form: form}
-	for who, rates := range map[string][]float64{Stock: {50, 40, 90}, Paddle: {310, 290, paddle}, LimitB: {500, 400, 390}} {
+	for who, rates := range map[string][]float64{Stock: {50, 40, 90}, Paddle: {310, 290, paddle}, Limit: {500, 400, 390}} {
 		for round, bound := range rates {
 			c.Turns = append(c.Turns, Turn{Scheduler: who, Round: round, Figures: times.Figures{Bound: bound}})
 		}
@@ -26,7 +26,7 @@ func TestReport(t *testing.T) {
 	t.Parallel()
 	r := newReport(Default())
 	r.add(measured(5000, load.PodGroups, 300))
-	require.Equal(t, map[string]float64{Stock: 50, Paddle: 300, LimitB: 400}, r.Cases[0].Rates)
+	require.Equal(t, map[string]float64{Stock: 50, Paddle: 300, Limit: 400}, r.Cases[0].Rates)
 	r.add(measured(1000, load.PodGroups, 300))
 	r.add(measured(5000, load.VolcanoJobs, 300))
 	r.addPrompt(Prompt{Scheduler: Stock, Sessions: times.Wait{P50: 9, P99: 9}})

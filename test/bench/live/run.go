@@ -145,7 +145,7 @@ func (s *Settings) earlier() (*Report, error) {
 	}
 	was := r.Settings
 	if was.Concurrency != s.Concurrency || !slices.Equal(was.Schedulers, s.Schedulers) || !slices.Equal(was.SchedulerArgs, s.SchedulerArgs) {
-		return nil, fmt.Errorf("%s in %s has turns of %v, arguments %v, limits with %d requests at a time: ask for the same, or write to another folder",
+		return nil, fmt.Errorf("%s in %s has turns of %v, arguments %v, a limit with %d requests at a time: ask for the same, or write to another folder",
 			file, s.Folder, was.Schedulers, was.SchedulerArgs, was.Concurrency)
 	}
 	return r, nil

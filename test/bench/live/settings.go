@@ -71,8 +71,8 @@ func (s *Settings) check() error {
 	if s.Patience < time.Second {
 		return fmt.Errorf("patience is %s: give a turn at least a second", s.Patience)
 	}
-	if (slices.Contains(s.Schedulers, LimitA) || slices.Contains(s.Schedulers, LimitB)) && !slices.Contains(s.Schedulers, Paddle) {
-		return fmt.Errorf("the limits make the writes of %s again: add it to the schedulers", Paddle)
+	if slices.Contains(s.Schedulers, Limit) && !slices.Contains(s.Schedulers, Paddle) {
+		return fmt.Errorf("the limit makes the bindings of %s again: add %[1]s to the schedulers", Paddle)
 	}
 	_, err := s.cases()
 	return err

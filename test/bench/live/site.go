@@ -31,9 +31,6 @@ rules:
 - level: None
   resources: [{group: coordination.k8s.io}]
 - level: Request
-  users: ["` + volcanoUser + `"]
-  verbs: [create, update, patch]
-- level: Request
   resources: [{resources: ["pods/binding"]}]
 - level: Request
   users: ["paddle-sandbox:kwok"]

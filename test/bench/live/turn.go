@@ -8,6 +8,11 @@ import (
 	"slices"
 	"syscall"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/limit"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/load"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/live/times"
@@ -31,8 +36,8 @@ type Turn struct {
 type player struct {
 	*site
 	concurrency int
-	// plan is what Paddle wrote in its last turn.
-	plan limit.Plan
+	// bindings are those that Paddle made in its last turn.
+	bindings []*corev1.Binding
 	// series counts loads of jobs.
 	series int
 }
@@ -57,7 +62,7 @@ func (p *player) take(ctx context.Context, c Case, who string) (Turn, error) {
 // alone has all pods there before the binder begins; nobody else has anything to do.
 func (p *player) alone(ctx context.Context, c Case, who string) (Turn, error) {
 	p.story = times.New(load.Namespace)
-	if err := c.load(who, 0).Submit(ctx, p.Plane); err != nil { // limits need the same names
+	if err := c.load(who, 0).Submit(ctx, p.Plane); err != nil { // the limit needs the same names
 		return Turn{}, err
 	}
 	if err := p.until(ctx, "created", c.Pods, func() int { return p.story.Created }); err != nil {
@@ -84,7 +89,7 @@ func (p *player) alone(ctx context.Context, c Case, who string) (Turn, error) {
 		return Turn{}, err
 	}
 	if who == Paddle {
-		if p.plan, err = limit.Of(p.story.Writes()); err != nil {
+		if p.bindings, err = limit.Bindings(p.story.Writes()); err != nil {
 			return Turn{}, err
 		}
 	}
@@ -146,21 +151,35 @@ func (p *player) ready(ctx context.Context, who string) (func() (func() error, e
 			return func() error { return p.Kill(component, syscall.SIGTERM) }, nil
 		}, nil
 	}
-	plan := p.plan
-	if who == LimitA {
-		plan = plan.Bindings()
+	pods, err := p.Kube.CoreV1().Pods(load.Namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("list the pods to bind: %w", err)
 	}
-	client, known, err := p.client(ctx)
+	bindings, err := limit.Ready(p.bindings, pods.Items)
 	if err != nil {
 		return nil, err
 	}
-	play, err := plan.Ready(known)
+	client, err := p.limitClient()
 	if err != nil {
 		return nil, err
 	}
 	return func() (func() error, error) {
-		return func() error { return nil }, play.Run(ctx, client, p.concurrency)
+		return func() error { return nil }, limit.Bind(ctx, client.CoreV1().Pods(load.Namespace), bindings, p.concurrency)
 	}, nil
+}
+
+// limitClient returns the limit's client: the scheduler's user and encoding (JSON), without a rate limit.
+func (p *player) limitClient() (kubernetes.Interface, error) {
+	config, err := clientcmd.BuildConfigFromFlags("", p.ComponentKubeconfig(sandbox.Scheduler))
+	if err != nil {
+		return nil, fmt.Errorf("make a client for the limit: %w", err)
+	}
+	config.QPS = -1
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, fmt.Errorf("make a client for the limit: %w", err)
+	}
+	return client, nil
 }
 
 // Those who bind pods.
@@ -169,13 +188,12 @@ const (
 	Stock         = "stock"
 	Paddle        = "paddle"
 	KubeScheduler = "kube-scheduler"
-	// LimitA makes only the bindings of Paddle's last turn, LimitB all that it wrote until the last binding.
-	LimitA = "limit-a"
-	LimitB = "limit-b"
+	// Limit is a client that makes the bindings of Paddle's last turn again, and nothing else.
+	Limit = "limit"
 )
 
 // Schedulers are all of them.
-func Schedulers() []string { return []string{Stock, Paddle, LimitA, LimitB, KubeScheduler} }
+func Schedulers() []string { return []string{Stock, Paddle, Limit, KubeScheduler} }
 
 // binder is how one of them is run.
 type binder struct {
@@ -185,20 +203,19 @@ type binder struct {
 
 const volcanoUser = "system:serviceaccount:volcano-system:volcano-scheduler"
 
-// binders by name. The limits are to the API server who Volcano's scheduler is, so that it has the same to look up.
+// binders by name. The limit is to the API server who Volcano's scheduler is, so that it has the same to look up.
 var binders = map[string]binder{
 	Stock:         {sandbox.VolcanoScheduler, volcanoUser, "volcano"},
 	Paddle:        {sandbox.Scheduler, volcanoUser, "volcano"},
 	KubeScheduler: {sandbox.KubeScheduler, "system:kube-scheduler", "default-scheduler"},
-	LimitA:        {"", volcanoUser, "volcano"},
-	LimitB:        {"", volcanoUser, "volcano"},
+	Limit:         {"", volcanoUser, "volcano"},
 }
 
-// order is whose turn it is in a round of a form. Each round begins with another scheduler; limits follow the one that they
-// repeat. Limits and the scheduler without gangs are for pods that are there: they make no sense for jobs.
+// order is whose turn it is in a round of a form. Each round begins with another scheduler; the limit follows the one
+// that it repeats. The limit and the scheduler without gangs are for pods that exist: they make no sense for jobs.
 func order(schedulers []string, form string, round int) []string {
 	var groups [][]string
-	for _, group := range [][]string{{Stock}, {Paddle, LimitA, LimitB}, {KubeScheduler}} {
+	for _, group := range [][]string{{Stock}, {Paddle, Limit}, {KubeScheduler}} {
 		group = slices.DeleteFunc(group, func(name string) bool {
 			return !slices.Contains(schedulers, name) || form != load.PodGroups && name != Stock && name != Paddle
 		})

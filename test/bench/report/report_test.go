@@ -38,7 +38,7 @@ func put(t *testing.T, folder, file string, content any) {
 func written(t *testing.T, seconds ...float64) string {
 	t.Helper()
 	folder := t.TempDir()
-	measured := &live.Report{Settings: live.Settings{Schedulers: []string{live.Stock, live.Paddle, live.LimitB}, Rounds: 2}}
+	measured := &live.Report{Settings: live.Settings{Schedulers: []string{live.Stock, live.Paddle, live.Limit}, Rounds: 2}}
 	bound := live.Case{Nodes: 5000, Pods: 1000, Gang: 20, Gangs: 50, Form: "podgroup"}
 	for i, rate := range []float64{50, 60, 300, 320, 400, 410} {
 		turn := live.Turn{Scheduler: measured.Settings.Schedulers[i/2], Processes: map[string]usage.Process{"kube-apiserver": {CPU: rate / 100}}}

@@ -36,12 +36,12 @@ var liveMeasures = []struct {
 func lived(r *live.Report) *Section {
 	s := &Section{
 		Title:   "On a live control plane: how fast gangs are bound",
-		About:   "Real etcd, kube-apiserver and Volcano over simulated nodes; all times are from the API server's audit log. Limits are clients that only write: A the bindings, B all that our scheduler writes.",
+		About:   "Real etcd, kube-apiserver and Volcano over simulated nodes; all times are from the API server's audit log. The limit is a client that makes the bindings of our scheduler again, and nothing else.",
 		Command: "make bench-live", Bars: r.Bars, Facts: machine(r.Machine),
 	}
 	s.fact("part of the cases measured last", "%g", r.Settings.Scale)
 	s.fact("rounds of each case", "%s", rounds(r.Cases))
-	s.fact("requests at a time of the limits", "%d", r.Settings.Concurrency)
+	s.fact("requests at a time of the limit", "%d", r.Settings.Concurrency)
 	for _, m := range liveMeasures {
 		for i := range r.Cases {
 			c := &r.Cases[i]
