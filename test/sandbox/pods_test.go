@@ -71,10 +71,10 @@ func (e *env) testClock(t *testing.T) {
 		}
 		return ended(corev1.PodSucceeded, 0, "Completed", 0)(pod)
 	})
-	require.Greater(t, changes, 2, "changes while the pod ran")
+	require.Greater(t, changes, 2, "changes while the pod ran, which otherwise had no end before the last of them")
 	run := e.pod(t, namespace, "pod").Status.ContainerStatuses[0].State.Terminated
 	// The API server keeps whole seconds.
-	require.InDelta(t, 3, run.FinishedAt.Sub(run.StartedAt.Time).Seconds(), 1.5)
+	require.GreaterOrEqual(t, run.FinishedAt.Sub(run.StartedAt.Time).Seconds(), 2.0)
 }
 
 // testVolumes binds the documentation's claim, gives the volume back, and finds it ready for the next claim.
