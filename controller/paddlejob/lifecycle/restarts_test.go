@@ -188,6 +188,7 @@ func TestRestartWorkers(t *testing.T) {
 		"it is given a number":  {does: []string{"annotate job-worker-0: " + v1.FailureAnnotation}},
 		"it is counted":         {with: []change{numbered("1")}, failures: 1},
 		"it was counted":        {with: []change{numbered("1"), had(1)}, does: []string{"delete pod job-worker-0"}},
+		"the last one allowed":  {with: []change{had(1)}, does: []string{"annotate job-worker-0: " + v1.FailureAnnotation}},
 		"once too often":        {with: []change{had(2)}, failed: ReasonBackoffLimitExceeded},
 		"a permanent exit code": {with: []change{exits(42)}, failed: ReasonPermanentExitCode},
 		"it was evicted": {with: []change{had(2), func(obs *observed.State) {
