@@ -42,12 +42,12 @@ func TestEventsAboutOneJobAreBounded(t *testing.T) {
 	one, other := paddleJob(t, "one", 0), paddleJob(t, "other", 0)
 	one.PodGroup.UID, other.PodGroup.UID = "one", "other"
 	for i := range 100 {
-		p.state.status.Waiting(ssn, one, report.Report{
+		p.state.status.Write(ssn, one, report.Report{
 			Reason: []report.Reason{report.InsufficientResources, report.QueueCapacity}[i%2], Message: fmt.Sprintf("%d GPUs", i),
-		})
+		}, false)
 	}
-	p.state.status.Placed(ssn, one, report.NewPlaced(nil, nil, false), true)
-	p.state.status.Waiting(ssn, other, report.Report{Reason: report.QueueClosed, Message: "closed"})
+	p.state.status.Write(ssn, one, report.NewPlaced(nil, nil, false), true)
+	p.state.status.Write(ssn, other, report.Report{Reason: report.QueueClosed, Message: "closed"}, false)
 	sent := 0
 	for {
 		event, ok := (<-watch.ResultChan()).Object.(*corev1.Event)

@@ -32,7 +32,6 @@ import (
 // PluginName is the name that enables the plugin in volcano-scheduler.conf.
 const PluginName = config.PluginName
 
-// plugin is the plugin in one scheduling session.
 type plugin struct {
 	arguments config.Arguments
 	roles     paddlejob.RoleMap
@@ -88,12 +87,11 @@ func (p *plugin) OnSessionOpen(ssn *framework.Session) {
 	p.reporter.Open()
 }
 
-// assemble makes the parts of the plugin.
 func (p *plugin) assemble(ssn *framework.Session) {
 	s := p.state
 	p.ssn = ssn
 	p.planner = planner.New(planner.Config{
-		Session: ssn, Arguments: &p.arguments, Gangs: p.gangs, Specs: p.specs, Topology: s.topology, History: s.history, Guard: s.guard,
+		Session: ssn, Arguments: &p.arguments, Gangs: p.gangs, Specs: p.specs, Cache: s.topology, History: s.history, Guard: s.guard,
 	})
 	p.nominator = nominate.New(p.planner)
 	p.scorer = &score.Scorer{Planner: p.planner, History: s.history, Guard: s.guard, Weight: p.arguments.Weight}
@@ -144,7 +142,6 @@ func (p *plugin) OnSessionClose(ssn *framework.Session) {
 	p.store.release(p.state)
 }
 
-// needsPlanning reports whether a job is a Paddle job with pending pods.
 func needsPlanning(job *api.JobInfo) bool {
 	return job.HasPendingTasks() && paddlejob.IsPaddle(job)
 }
@@ -169,7 +166,6 @@ func (p *plugin) budget() time.Duration {
 	return p.arguments.PlanningTime()
 }
 
-// isGang reports whether a job is planned.
 func (p *plugin) isGang(id api.JobID) bool {
 	_, ok := p.gangs[id]
 	return ok

@@ -17,7 +17,6 @@ const (
 	vetoName  = PluginName + "-veto"  // first in each other tier
 )
 
-// tierSet is the tiers of one session.
 type tierSet struct {
 	configured conf.PluginOption // the plugin's entry in volcano-scheduler.conf
 	stock      []conf.Tier       // the configured tiers without the plugin
@@ -75,7 +74,6 @@ func wrappedTiers(configured []conf.Tier, set tierSet) []conf.Tier {
 	return wrapped
 }
 
-// stockTiers returns the configured tiers without the plugin.
 func stockTiers(configured []conf.Tier) []conf.Tier {
 	stock := make([]conf.Tier, len(configured))
 	for i, tier := range configured {
@@ -84,7 +82,6 @@ func stockTiers(configured []conf.Tier) []conf.Tier {
 	return stock
 }
 
-// configuredOption returns the plugin's entry in the configured tiers.
 func configuredOption(configured []conf.Tier) conf.PluginOption {
 	for _, tier := range configured {
 		if at := slices.IndexFunc(tier.Plugins, named(PluginName)); at >= 0 {

@@ -45,7 +45,6 @@ func Decode(raw map[string]any, path *field.Path) (Arguments, field.ErrorList) {
 	return arguments, errs
 }
 
-// decoders set one argument each.
 var decoders = map[string]func(a *Arguments, value any) error{
 	"server-tasks": func(a *Arguments, value any) error {
 		return addTasks(&a.ServerTasks, value, a.WorkerTasks, a.HeterTasks)
@@ -78,7 +77,6 @@ var decoders = map[string]func(a *Arguments, value any) error{
 	"parallel-group-size": func(a *Arguments, value any) error { return set(&a.ParallelGroupSize, value, integer) },
 }
 
-// set stores the parsed value.
 func set[T any](field *T, value any, parse func(any) (T, error)) error {
 	parsed, err := parse(value)
 	if err != nil {
@@ -115,7 +113,6 @@ var colocations = map[string]placement.Colocation{
 // ParseColocation returns the colocation that a word means, in any case.
 func ParseColocation(word string) (placement.Colocation, error) { return oneOf(colocations)(word) }
 
-// text parses a string that is not empty.
 func text(value any) (string, error) {
 	parsed, ok := value.(string)
 	if !ok || strings.TrimSpace(parsed) == "" {

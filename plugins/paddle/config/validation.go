@@ -27,7 +27,6 @@ const (
 	MaxParallelGroupSize = 1 << 16
 )
 
-// validate returns what is wrong with the values of arguments.
 func validate(a *Arguments, path *field.Path) field.ErrorList {
 	errs := validateLabels(a.TopologyLabels, path.Child("topology-labels"))
 	errs = append(errs, validateTiers(a, path)...)

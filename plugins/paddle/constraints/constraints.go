@@ -56,16 +56,10 @@ func (c *Constraints) Any() bool {
 type constraint struct {
 	task     api.TaskID
 	topology *placement.Topology
-	bounds   []domainBound
+	bounds   []placement.DomainID // within which networkTopology keeps the task
 	// servers are the domains of colocationTier that hold a server of the job; nil if the task needs none.
 	servers        map[placement.DomainID]bool
 	colocationTier int
-}
-
-// domainBound is the domain of a tier within which networkTopology keeps a task.
-type domainBound struct {
-	tier   int
-	domain placement.DomainID
 }
 
 // Clear forgets the constraint of the last task.
@@ -93,13 +87,17 @@ func (c *Constraints) constraintOf(task *api.TaskInfo) (*constraint, error) {
 		return nil, err
 	}
 	found := &constraint{task: task.UID, topology: t}
-	for _, s := range planner.ScopeOf(job, task).Chain() {
+	scopes := []planner.Scope{planner.ScopeOf(job, task)}
+	if scopes[0].SubJob != "" { // it must satisfy the constraints of the whole job as well
+		scopes = append(scopes, planner.Scope{Job: job})
+	}
+	for _, s := range scopes {
 		tier, err := c.Planner.HighestTier(s)
 		if err != nil {
 			return nil, err
 		}
 		if domain := c.Planner.Domain(s, tier); domain != placement.NoDomain {
-			found.bounds = append(found.bounds, domainBound{tier, domain})
+			found.bounds = append(found.bounds, domain)
 		}
 	}
 	if c.Planner.Spec(job).Colocation != placement.Required || !c.hasRole(task, paddlejob.Worker) || !c.Gangs[job.UID].Has(paddlejob.Server) {
@@ -140,9 +138,9 @@ func (c *Constraints) Predicate(task *api.TaskInfo, node *api.NodeInfo) error {
 
 // allows reports whether the task may use a node, and else why not.
 func (c *constraint) allows(node placement.NodeID) (bool, string) {
-	for _, b := range c.bounds {
-		if c.topology.Ancestor(node, b.tier) != b.domain {
-			return false, "node(s) outside of " + c.topology.DomainName(b.domain) + ", within which networkTopology keeps the job"
+	for _, domain := range c.bounds {
+		if !c.topology.Holds(domain, node) {
+			return false, "node(s) outside of " + c.topology.DomainName(domain) + ", within which networkTopology keeps the job"
 		}
 	}
 	if c.servers != nil && !c.servers[c.topology.Ancestor(node, c.colocationTier)] {

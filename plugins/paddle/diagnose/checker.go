@@ -85,7 +85,6 @@ func (c *Checker) checkRole(role WaitingRole, all map[*corev1.Pod]int) (report.R
 	return r, true
 }
 
-// suggest adds changes that would remove a blocker.
 func (c *Checker) suggest(r *report.Report, chosen *chosenBlocker, pod *corev1.Pod) {
 	add := func(kind report.Kind, value string) {
 		r.Suggestions = append(r.Suggestions, report.Suggest(kind, value))
@@ -162,7 +161,6 @@ func (c *Checker) checkNodes(task *api.TaskInfo, excluded *exclusion) []checkedN
 	return checked
 }
 
-// specBlockers returns what a node's spec has against a pod.
 func (c *Checker) specBlockers(node *corev1.Node, pod *corev1.Pod) (blockers []blocker) {
 	if !c.Filters.Enabled {
 		return nil

@@ -55,7 +55,6 @@ func NotPlaced(job *api.JobInfo, g paddlejob.Gang) report.Report {
 	return r
 }
 
-// gates returns the scheduling gates of a job's pods.
 func gates(job *api.JobInfo) (gates []string) {
 	for _, task := range job.Tasks {
 		for _, gate := range task.Pod.Spec.SchedulingGates {
@@ -129,7 +128,6 @@ func (c *roleCount) count(task *api.TaskInfo, rejected *api.FitErrors) {
 	c.created++
 }
 
-// missing returns the roles below their minimums.
 func missing(roles []*roleCount, have func(*roleCount) int32) *report.Missing {
 	m := &report.Missing{}
 	for _, c := range roles {

@@ -56,7 +56,6 @@ type exclusion struct {
 	domain func(*corev1.Node) string
 }
 
-// chosenBlocker is the blocker to name for a role.
 type chosenBlocker struct {
 	blocker
 	nodes   report.Nodes
@@ -110,7 +109,6 @@ func chooseBlocker(role string, checked []checkedNode, needed int, excluded *exc
 	return chosen, true
 }
 
-// refusal counts the nodes that one reason refuses.
 type refusal struct {
 	nodes, alone int            // alone: that no other reason refuses
 	values       map[string]int // nodes by what the reason is about
@@ -218,7 +216,6 @@ func filterBlockers(pod *corev1.Pod, err error) (blockers []blocker) {
 	return blockers
 }
 
-// portsOf returns the host ports of a pod.
 func portsOf(pod *corev1.Pod) string {
 	var ports []string
 	for _, port := range k8sutil.GetHostPorts(pod) {
@@ -286,7 +283,6 @@ func exclusionOf(pod *corev1.Pod, needed int, all map[*corev1.Pod]int) *exclusio
 	return nil
 }
 
-// selectorsOf returns a pod's node selector and required node affinity.
 func selectorsOf(pod *corev1.Pod) string {
 	var parts []string
 	for _, key := range slices.Sorted(maps.Keys(pod.Spec.NodeSelector)) {

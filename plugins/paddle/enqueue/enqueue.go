@@ -68,7 +68,6 @@ const (
 	defaultOvercommitFactor = 1.2
 )
 
-// candidate is a job that waits for admission.
 type candidate struct {
 	queue     *api.QueueInfo
 	namespace string
@@ -287,7 +286,6 @@ func (a *Accounting) path(queue *api.QueueInfo) (queues []*api.QueueInfo) {
 	return queues
 }
 
-// parentOf returns the name of the queue above one.
 func parentOf(queue *api.QueueInfo) string {
 	const root = "root"
 	if queue.Name == root {

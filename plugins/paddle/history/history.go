@@ -53,79 +53,63 @@ type History struct {
 func New() *History { return &History{jobs: lru.New(maxJobs)} }
 
 // Get returns a copy of what is remembered of a job, and false if nothing is.
-func (h *History) Get(job api.JobID) (Record, bool) {
+func (h *History) Get(job api.JobID) (r Record, found bool) {
+	found = h.update(job, false, func(of *Record) {
+		r = Record{Nodes: maps.Clone(of.Nodes), FailedNodes: slices.Clone(of.FailedNodes)}
+	})
+	return r, found
+}
+
+// update calls change with the record of a job, and reports whether there was one. If there is none, it makes one if create is
+// set, and else does nothing.
+func (h *History) update(job api.JobID, create bool, change func(*Record)) (found bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	r := h.record(job)
-	if r == nil {
-		return Record{}, false
-	}
-	return Record{Nodes: maps.Clone(r.Nodes), FailedNodes: slices.Clone(r.FailedNodes)}, true
-}
-
-// record returns the record of a job, nil if there is none.
-func (h *History) record(job api.JobID) *Record {
-	found, _ := h.jobs.Get(job)
-	r, _ := found.(*Record)
-	return r
-}
-
-// newRecord returns the record of a job, an empty one if there is none.
-func (h *History) newRecord(job api.JobID) *Record {
-	r := h.record(job)
-	if r == nil {
+	value, _ := h.jobs.Get(job)
+	r, found := value.(*Record)
+	if !found {
+		if !create {
+			return false
+		}
 		r = &Record{Nodes: map[string]string{}}
 		h.jobs.Add(job, r)
 	}
-	return r
+	change(r)
+	return found
 }
 
-// knows reports whether anything is remembered of a job.
-func (h *History) knows(job api.JobID) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.record(job) != nil
-}
+func (h *History) knows(job api.JobID) bool { return h.update(job, false, func(*Record) {}) }
 
-// recordPlacement records where a pod was placed.
 func (h *History) recordPlacement(job api.JobID, pod, node string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.newRecord(job).Nodes[pod] = node
+	h.update(job, true, func(r *Record) { r.Nodes[pod] = node })
 }
 
 // prune forgets pods that a job no longer has, if they outnumber those that it has: pods of some controllers get new names
 // each time.
 func (h *History) prune(job *api.JobInfo) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	r := h.record(job.UID)
-	if r == nil || len(r.Nodes) <= 2*len(job.Tasks)+prunedPods {
-		return
-	}
-	names := sets.New[string]()
-	for _, task := range job.Tasks {
-		names.Insert(task.Name)
-	}
-	maps.DeleteFunc(r.Nodes, func(name, _ string) bool { return !names.Has(name) })
+	h.update(job.UID, false, func(r *Record) {
+		if len(r.Nodes) <= 2*len(job.Tasks)+prunedPods {
+			return
+		}
+		names := sets.New[string]()
+		for _, task := range job.Tasks {
+			names.Insert(task.Name)
+		}
+		maps.DeleteFunc(r.Nodes, func(name, _ string) bool { return !names.Has(name) })
+	})
 }
 
 // RecordFailure records that a pod failed on a node.
 func (h *History) RecordFailure(job api.JobID, node string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	r := h.newRecord(job)
-	nodes := append(slices.DeleteFunc(r.FailedNodes, func(name string) bool { return name == node }), node)
-	r.FailedNodes = nodes[max(0, len(nodes)-maxFailedNodes):]
+	h.update(job, true, func(r *Record) {
+		nodes := append(slices.DeleteFunc(r.FailedNodes, func(name string) bool { return name == node }), node)
+		r.FailedNodes = nodes[max(0, len(nodes)-maxFailedNodes):]
+	})
 }
 
 // recordSuccess forgets the nodes on which pods of a job failed.
 func (h *History) recordSuccess(job api.JobID) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if r := h.record(job); r != nil {
-		r.FailedNodes = nil
-	}
+	h.update(job, false, func(r *Record) { r.FailedNodes = nil })
 }
 
 // isNodeFault reports whether a pod that has ended, or is about to, counts against its node: it failed there by itself, the
@@ -198,18 +182,8 @@ func (h *History) Watch(factory informers.SharedInformerFactory) {
 		return
 	}
 	_, err := factory.Core().V1().Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: func(added any) {
-			if pod, ok := added.(*corev1.Pod); ok {
-				h.podChanged(&corev1.Pod{}, pod)
-			}
-		},
-		UpdateFunc: func(before, after any) {
-			old, ok := before.(*corev1.Pod)
-			pod, is := after.(*corev1.Pod)
-			if ok && is {
-				h.podChanged(old, pod)
-			}
-		},
+		AddFunc:    func(added any) { h.podChanged(&corev1.Pod{}, added) },
+		UpdateFunc: h.podChanged,
 	})
 	if err != nil {
 		h.watching.Store(false)
@@ -217,8 +191,12 @@ func (h *History) Watch(factory informers.SharedInformerFactory) {
 	}
 }
 
-// podChanged records what became of a pod that has a node.
-func (h *History) podChanged(old, pod *corev1.Pod) {
+func (h *History) podChanged(before, after any) {
+	old, ok := before.(*corev1.Pod)
+	pod, is := after.(*corev1.Pod)
+	if !ok || !is {
+		return
+	}
 	bound := old.Spec.NodeName != pod.Spec.NodeName
 	failed := !isNodeFault(old) && isNodeFault(pod)
 	succeeded := old.Status.Phase != pod.Status.Phase && pod.Status.Phase == corev1.PodSucceeded

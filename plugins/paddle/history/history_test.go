@@ -72,8 +72,10 @@ func TestHistory_Prune(t *testing.T) {
 		m.recordPlacement("ns/a", fmt.Sprintf("a-%d", i), "n")
 	}
 	m.prune(job)
-	require.Len(t, m.record("ns/a").Nodes, 20, "a few may come again")
+	had, _ := m.Get("ns/a")
+	require.Len(t, had.Nodes, 20, "a few may come again")
 	m.recordPlacement("ns/a", "a-20", "n")
 	m.prune(job)
-	require.Equal(t, map[string]string{"a-17": "n"}, m.record("ns/a").Nodes)
+	had, _ = m.Get("ns/a")
+	require.Equal(t, map[string]string{"a-17": "n"}, had.Nodes)
 }

@@ -98,7 +98,6 @@ func degreesIn(text string) (placement.Parallelism, error) {
 // mostOfAnything keeps amounts within what Volcano's numbers, in thousandths, hold.
 var mostOfAnything = resource.MustParse("1Pi")
 
-// amountsIn reads amounts of resources such as cpu=4,memory=8Gi.
 func amountsIn(text string) (*api.Resource, error) {
 	list := corev1.ResourceList{}
 	for part := range strings.SplitSeq(text, ",") {

@@ -46,10 +46,7 @@ func firstSuccess(job *api.JobInfo, roles RoleMap) (first *api.TaskInfo) {
 
 // attempt returns how often a job had been started again when Volcano made a pod.
 func attempt(task *api.TaskInfo) int {
-	n, err := strconv.Atoi(task.Pod.Annotations[vcbatch.JobRetryCountKey])
-	if err != nil {
-		return 0
-	}
+	n, _ := strconv.Atoi(task.Pod.Annotations[vcbatch.JobRetryCountKey])
 	return n
 }
 

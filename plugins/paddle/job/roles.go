@@ -36,7 +36,6 @@ var (
 	}
 )
 
-// nouns are what users call one pod of a role.
 var nouns = map[Role]string{Server: "server", Heter: "heter worker", Worker: "worker", Other: "other pod"}
 
 // Noun returns what users call one pod of the role.
@@ -166,7 +165,6 @@ func PodRole(pod *corev1.Pod, task string, roles RoleMap) Role {
 	return roles[task]
 }
 
-// trainingRole returns the role that a variable names, Other if it names none.
 func trainingRole(env corev1.EnvVar) Role {
 	if env.Name != envTrainingRole && env.Name != envPaddleTrainingRole {
 		return Other

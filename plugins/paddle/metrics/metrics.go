@@ -122,13 +122,7 @@ func CountStoppedSearch(result string) { stoppedCounts.WithLabelValues(result).I
 func AddAbandonedSearches(n int) { abandonedSearches.Add(float64(n)) }
 
 // CountHint counts one task that was offered its node.
-func CountHint(taken bool) {
-	result := HintRefused
-	if taken {
-		result = HintTaken
-	}
-	hintCounts.WithLabelValues(result).Inc()
-}
+func CountHint(result string) { hintCounts.WithLabelValues(result).Inc() }
 
 // AddCrossing adds what one step of a placed job sends over borders of a tier: bytes, or sizes of the job's model where the
 // job does not say its size. The two do not add up.

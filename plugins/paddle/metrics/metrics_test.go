@@ -40,9 +40,9 @@ func TestObservePlan(t *testing.T) {
 
 func TestCountHint(t *testing.T) {
 	changes := added(t, func() {
-		CountHint(true)
-		CountHint(true)
-		CountHint(false)
+		CountHint(HintTaken)
+		CountHint(HintTaken)
+		CountHint(HintRefused)
 	})
 	require.Equal(t, map[string]float64{
 		`volcano_paddle_hints_total{result="taken"}`: 2, `volcano_paddle_hints_total{result="refused"}`: 1,

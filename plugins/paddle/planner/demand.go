@@ -32,7 +32,7 @@ var _ resourceView = &Planner{}
 
 // newDemand returns the demand of the pods of a job that are included. nominated are the nominations that are honored.
 func (p *Planner) newDemand(job *api.JobInfo, include func(*api.TaskInfo) bool, nominated map[api.TaskID]placement.NodeID) *gangDemand {
-	return newDemand(job, p.gangs[job.UID], p.Spec(job), p, include, nominated)
+	return newDemand(job, p.Gangs[job.UID], p.Spec(job), p, include, nominated)
 }
 
 func newDemand(
@@ -79,7 +79,8 @@ func (d *gangDemand) add(role placement.Role, minimum int, tasks []*api.TaskInfo
 				d.exact = d.exact && role.Request == nil
 				role.Request = larger(role.Request, request)
 			}
-			d.exact = d.exact && requestsNoMoreAtStart(task)
+			// Init containers must request no more than the pod does later.
+			d.exact = d.exact && (task.InitResreq.LessEqual(task.Resreq, api.Zero) || paddlejob.IsPlaceholder(task))
 			if id, ok := nominated[task.UID]; ok {
 				role.Placed = append(role.Placed, placement.Placed{Index: indexes[i], Node: id})
 				d.claimed = append(d.claimed, placement.Claim{Node: id, Amounts: request})
@@ -112,7 +113,6 @@ func hasNode(task *api.TaskInfo) bool {
 	return api.AllocatedStatus(task.Status) || task.Status == api.Pipelined
 }
 
-// tasks returns the pods of a plan's assignments.
 func (d *gangDemand) tasks(found *placement.Plan) []*api.TaskInfo {
 	tasks := make([]*api.TaskInfo, len(found.Assignments))
 	at := make([]int, len(d.pending))
@@ -138,17 +138,15 @@ func (d *gangDemand) raiseMinimums(minMember int) {
 	for _, workers := range []bool{true, false} {
 		for r := range d.Roles {
 			role := &d.Roles[r]
-			if (role.CommRole == placement.Worker) != workers {
+			has := max(role.Minimum, len(role.Placed))
+			beyond := len(role.Pending) + len(role.Placed) - has
+			if (role.CommRole == placement.Worker) != workers || beyond <= 0 {
 				continue
 			}
-			has := max(role.Minimum, len(role.Placed))
-			more := min(minMember, len(role.Pending)+len(role.Placed)-has)
-			if more > 0 {
+			candidates++
+			if more := min(minMember, beyond); more > 0 {
 				role.Minimum = has + more
 				minMember -= more
-			}
-			if len(role.Pending)+len(role.Placed) > has {
-				candidates++
 			}
 		}
 	}
@@ -156,7 +154,6 @@ func (d *gangDemand) raiseMinimums(minMember int) {
 	d.exact = d.exact && candidates < 2
 }
 
-// commRoles are the roles of pods in the communication.
 var commRoles = map[paddlejob.Role]placement.CommRole{
 	paddlejob.Server: placement.Server, paddlejob.Worker: placement.Worker, paddlejob.Heter: placement.PipelineWorker,
 	paddlejob.Other: placement.NoTraffic,
@@ -179,21 +176,15 @@ func patternOf(job *api.JobInfo, g paddlejob.Gang) placement.Pattern {
 // indexesOf returns the indexes of members: those of the pods, or their positions where pods have none or share one.
 func indexesOf(tasks []*api.TaskInfo) []int {
 	indexes := make([]int, len(tasks))
+	unique := true
 	for i, task := range tasks {
 		indexes[i] = paddlejob.PodIndex(task)
-		if indexes[i] < 0 || i > 0 && indexes[i] <= indexes[i-1] {
-			for i := range indexes {
-				indexes[i] = i
-			}
-			return indexes
-		}
+		unique = unique && indexes[i] >= 0 && (i == 0 || indexes[i] > indexes[i-1])
+	}
+	for i := 0; !unique && i < len(indexes); i++ {
+		indexes[i] = i
 	}
 	return indexes
-}
-
-// requestsNoMoreAtStart reports whether init containers request no more than the pod does later.
-func requestsNoMoreAtStart(task *api.TaskInfo) bool {
-	return task.InitResreq.LessEqual(task.Resreq, api.Zero) || paddlejob.IsPlaceholder(task)
 }
 
 // larger returns the larger of two amounts for each resource; a may be nil.
@@ -217,7 +208,7 @@ type Candidate struct {
 
 // CandidateOf returns the candidate of a task, false if the task is no member of its gang.
 func (p *Planner) CandidateOf(task *api.TaskInfo) (Candidate, bool) {
-	job := p.ssn.Jobs[task.Job]
+	job := p.Session.Jobs[task.Job]
 	s := ScopeOf(job, task)
 	d := p.newDemand(job, func(other *api.TaskInfo) bool {
 		return s.contains(other) && (other.Status != api.Pending || other.UID == task.UID)
@@ -233,10 +224,10 @@ func (p *Planner) CandidateOf(task *api.TaskInfo) (Candidate, bool) {
 // PlacedDemand returns the demand of the pods of a gang that are bound, and the topology; false in a session that has not read
 // the topology.
 func (p *Planner) PlacedDemand(job *api.JobInfo, g paddlejob.Gang) (*placement.Topology, *placement.Demand, bool) {
-	t := p.cache.Topology()
+	t := p.Cache.Topology()
 	if !p.synced || t == nil {
 		return nil, nil, false
 	}
-	d := newDemand(job, g, p.Spec(job), p.cache, func(task *api.TaskInfo) bool { return api.AllocatedStatus(task.Status) }, nil)
+	d := newDemand(job, g, p.Spec(job), p.Cache, func(task *api.TaskInfo) bool { return api.AllocatedStatus(task.Status) }, nil)
 	return t, &d.Demand, true
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strconv"
 
 	"volcano.sh/apis/pkg/apis/scheduling"
@@ -59,9 +60,9 @@ func (p *Planner) HighestTier(s Scope) (int, error) {
 	var err error
 	switch {
 	case spec.HighestTierAllowed != nil:
-		tier, err = p.cache.Tier(*spec.HighestTierAllowed)
+		tier, err = p.Cache.Tier(*spec.HighestTierAllowed)
 	case spec.HighestTierName != "":
-		tier, err = p.cache.TierNamed(spec.HighestTierName)
+		tier, err = p.Cache.TierNamed(spec.HighestTierName)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("%w: networkTopology hard: %w", ErrInvalidConstraint, err)
@@ -71,13 +72,13 @@ func (p *Planner) HighestTier(s Scope) (int, error) {
 
 // ColocationTier returns the placement tier of colocation Required, 0 for the whole cluster.
 func (p *Planner) ColocationTier() (int, error) {
-	if p.arguments.ColocationTier == 0 {
+	if p.Arguments.ColocationTier == 0 {
 		return placement.NodeTier, nil
 	}
-	if p.cache.Source() == topology.SourceFlat {
+	if p.Cache.Source() == topology.SourceFlat {
 		return 0, nil
 	}
-	tier, err := p.cache.Tier(p.arguments.ColocationTier)
+	tier, err := p.Cache.Tier(p.Arguments.ColocationTier)
 	if err != nil {
 		return 0, fmt.Errorf("%w: argument colocation-tier: %w", ErrInvalidConstraint, err)
 	}
@@ -125,11 +126,11 @@ const maxTierNumber = 32
 // TierLabel returns what users write for a placement tier in networkTopology: its number, or its name where it has none.
 func (p *Planner) TierLabel(tier int) string {
 	for number := 1; number <= maxTierNumber; number++ {
-		if is, err := p.cache.Tier(number); err == nil && is == tier {
+		if is, err := p.Cache.Tier(number); err == nil && is == tier {
 			return strconv.Itoa(number)
 		}
 	}
-	return p.cache.Topology().TierName(tier)
+	return p.Cache.Topology().TierName(tier)
 }
 
 // Domain returns the domain of a tier in which a scope has members, or else that of its plan; placement.NoDomain if it has
@@ -141,7 +142,7 @@ func (p *Planner) Domain(s Scope, tier int) placement.DomainID {
 	}
 	if plan, ok := p.Planned(s); ok && plan.Found() {
 		for _, id := range plan.nodes {
-			return p.cache.Topology().Ancestor(id, tier) // all are in one
+			return p.Cache.Topology().Ancestor(id, tier) // all are in one
 		}
 	}
 	return domain
@@ -149,7 +150,7 @@ func (p *Planner) Domain(s Scope, tier int) placement.DomainID {
 
 // memberDomain returns the domain of a tier in which a scope has members, placement.NoDomain if it has none or for tier 0.
 func (p *Planner) memberDomain(s Scope, tier int) placement.DomainID {
-	t := p.cache.Topology()
+	t := p.Cache.Topology()
 	domain := placement.NoDomain
 	if tier == 0 {
 		return domain
@@ -166,7 +167,7 @@ func (p *Planner) memberDomain(s Scope, tier int) placement.DomainID {
 func (p *Planner) Members(s Scope) iter.Seq2[placement.NodeID, *api.TaskInfo] {
 	return func(yield func(placement.NodeID, *api.TaskInfo) bool) {
 		for _, task := range s.Job.Tasks {
-			id, ok := p.cache.Node(task.NodeName)
+			id, ok := p.Cache.Node(task.NodeName)
 			if ok && hasNode(task) && s.contains(task) && !yield(id, task) {
 				return
 			}
@@ -176,13 +177,13 @@ func (p *Planner) Members(s Scope) iter.Seq2[placement.NodeID, *api.TaskInfo] {
 
 // SmallestHyperNode returns the smallest HyperNode that contains the nodes of a plan, nil if none does.
 func (p *Planner) SmallestHyperNode(plan *Plan) *api.HyperNodeInfo {
-	t, nodes := p.cache.Topology(), plan.Nodes()
+	t, nodes := p.Cache.Topology(), plan.Nodes()
 	if len(nodes) == 0 {
 		return nil
 	}
 	for tier := placement.NodeTier; tier < len(t.Tiers()); tier++ {
 		domain := t.Ancestor(nodes[0], tier)
-		if found, known := p.ssn.HyperNodes[p.cache.HyperNode(domain)]; known && containsAllNodes(t, domain, nodes) {
+		if found, known := p.Session.HyperNodes[p.Cache.HyperNode(domain)]; known && containsAllNodes(t, domain, nodes) {
 			return found
 		}
 	}
@@ -190,12 +191,7 @@ func (p *Planner) SmallestHyperNode(plan *Plan) *api.HyperNodeInfo {
 }
 
 func containsAllNodes(t *placement.Topology, domain placement.DomainID, nodes []placement.NodeID) bool {
-	for _, node := range nodes {
-		if !t.Holds(domain, node) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(nodes, func(node placement.NodeID) bool { return !t.Holds(domain, node) })
 }
 
 // contains reports whether a node is in a domain; every node is in placement.NoDomain.
@@ -205,7 +201,7 @@ func contains(t *placement.Topology, domain placement.DomainID, node placement.N
 
 // allowed returns the nodes of a set that the constraints of a plan's job allow; nil is the set of all nodes.
 func (p *Planner) allowed(plan *Plan, nodes *placement.NodeSet) *placement.NodeSet {
-	t := p.cache.Topology()
+	t := p.Cache.Topology()
 	if plan.domain != placement.NoDomain {
 		nodes = t.NodesIn(plan.domain).And(nodes)
 	}

@@ -31,15 +31,6 @@ func ScopeOf(job *api.JobInfo, task *api.TaskInfo) Scope {
 	return Scope{Job: job}
 }
 
-// Chain returns the scope and, for a sub-job, the whole job: a sub-job must satisfy the constraints of both.
-func (s Scope) Chain() []Scope {
-	if s.SubJob == "" {
-		return []Scope{s}
-	}
-	return []Scope{s, {Job: s.Job}}
-}
-
-// scopeID identifies a scope within a session.
 type scopeID struct {
 	job    api.JobID
 	subJob api.SubJobID
@@ -47,12 +38,10 @@ type scopeID struct {
 
 func (s Scope) id() scopeID { return scopeID{s.Job.UID, s.SubJob} }
 
-// contains reports whether a task is planned in the scope.
 func (s Scope) contains(task *api.TaskInfo) bool {
 	return s.SubJob == "" || s.Job.TaskToSubJob[task.UID] == s.SubJob
 }
 
-// work is the planning of the scope.
 func (s Scope) work() guard.Work { return guard.Work{Part: metrics.PartPlan, Job: s.Job.UID} }
 
 // Plan is what the planner found for the pending pods of a scope.
@@ -85,7 +74,6 @@ type Plan struct {
 // ErrInfeasible is the error of plans whose pods provably do not fit, however they are placed.
 var ErrInfeasible = errors.New("the gang does not fit")
 
-// errRejected is the error of a gang whose plans predicates reject again and again.
 var errRejected = errors.New("predicates reject the nodes of each plan")
 
 const (
@@ -144,7 +132,7 @@ func (p *Planner) replan(old *Plan) *Plan {
 func (p *Planner) makePlan(s Scope) *Plan {
 	begin := time.Now()
 	plan := &Plan{Scope: s, domain: placement.NoDomain}
-	if plan.Err = p.guard.BackedOff(s.work()); plan.Err == nil {
+	if plan.Err = p.Guard.BackedOff(s.work()); plan.Err == nil {
 		plan.Err = p.Run(s.work(), func() error { return p.solve(plan) })
 	}
 	outcome := metrics.OutcomePlaced
@@ -178,7 +166,6 @@ func (p *Planner) solve(plan *Plan) error {
 	return p.search(plan, t)
 }
 
-// setDemand sets the demand of a plan, with the constraints of its scope.
 func (p *Planner) setDemand(plan *Plan) error {
 	plan.demand = p.newDemand(plan.Job, plan.contains, plan.nominated)
 	if plan.SubJob == "" {
@@ -187,7 +174,6 @@ func (p *Planner) setDemand(plan *Plan) error {
 	return p.constrain(plan)
 }
 
-// search finds a node for each pending pod of a plan.
 func (p *Planner) search(plan *Plan, t *placement.Topology) error {
 	plan.roles = p.feasibility.Roles(plan.Job, plan.demand.pending)
 	var err error
@@ -214,7 +200,7 @@ func (p *Planner) search(plan *Plan, t *placement.Topology) error {
 // attempt plans on idle resources, or with future on those that will be idle once pods have terminated. It leaves the topology
 // as it was.
 func (p *Planner) attempt(plan *Plan, t *placement.Topology, future bool) error {
-	if err := p.guard.BackedOff(plan.work()); err != nil {
+	if err := p.Guard.BackedOff(plan.work()); err != nil {
 		return err // an attempt before failed, and t may have been replaced
 	}
 	mark := t.Begin()
@@ -293,18 +279,67 @@ func (p *Planner) feasible(plan *Plan, found *placement.Plan) (all bool, err err
 
 // Diagnose returns why the pods of a plan that is infeasible do not fit.
 func (p *Planner) Diagnose(plan *Plan) (*placement.Diagnosis, error) {
-	t := p.cache.Topology()
+	t := p.Cache.Topology()
 	mark := t.Begin()
 	defer p.rollback(t, mark)
 	if err := p.prepare(plan, t, plan.future); err != nil {
 		return nil, err
 	}
-	found, err := guard.Search(p.guard, guard.Work{Part: metrics.PartExplanation, Job: plan.Job.UID}, p.resync,
+	found, err := guard.Search(p.Guard, guard.Work{Part: metrics.PartExplanation, Job: plan.Job.UID}, p.resync,
 		func(stop func() bool) (*placement.Diagnosis, error) {
-			return placement.Diagnose(t, &plan.demand.Demand, placement.Options{Objective: p.arguments.Objective, Stop: stop})
+			return placement.Diagnose(t, &plan.demand.Demand, placement.Options{Objective: p.Arguments.Objective, Stop: stop})
 		})
 	if err != nil {
 		return nil, fmt.Errorf("diagnose why job %s does not fit: %w", plan.Job.UID, err)
 	}
 	return found, nil
+}
+
+// provablyInfeasible reports whether a gang without a plan cannot be placed pod by pod either: no domain that may hold it has
+// capacity for the minimum of each role alone, or for the sum of all requests; or each worker must be beside a server, which
+// is not found by chance. certain reports that the demand excludes no more nodes than the plan did.
+func provablyInfeasible(t *placement.Topology, d *placement.Demand, certain bool) bool {
+	if d.Colocation == placement.Required && certain {
+		return true
+	}
+	tier := len(t.Tiers())
+	if d.HighestTier > 0 {
+		tier = d.HighestTier
+	}
+	fits := make([]func(placement.DomainID) int64, len(d.Roles))
+	for r := range d.Roles {
+		fits[r] = t.ShapeOn(d.Roles[r].Request, d.Roles[r].Eligible).Sum
+	}
+	lo, hi := t.Domains(tier)
+	for domain := lo; domain < hi; domain++ {
+		if mightFit(t, d, domain, fits) {
+			return false
+		}
+	}
+	return true
+}
+
+// mightFit reports whether the minimums of a demand may fit into a domain, by sums alone. fits returns how many pods of each
+// role fit into a domain.
+func mightFit(t *placement.Topology, d *placement.Demand, domain placement.DomainID, fits []func(placement.DomainID) int64) bool {
+	free := t.Free(domain)
+	asked := make([]int64, len(free))
+	for r := range d.Roles {
+		role := &d.Roles[r]
+		for _, placed := range role.Placed {
+			if !t.Holds(domain, placed.Node) {
+				return false
+			}
+		}
+		needed := int64(max(0, role.Minimum-len(role.Placed)))
+		if fits[r](domain) < needed {
+			return false
+		}
+		for i, amount := range role.Request {
+			if asked[i] += needed * amount; asked[i] > max(0, free[i]) {
+				return false
+			}
+		}
+	}
+	return true
 }

@@ -7,11 +7,10 @@ package planner
 
 import (
 	"errors"
-	"maps"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	resourceapi "k8s.io/api/resource/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/klog/v2"
 	"volcano.sh/volcano/cmd/scheduler/app/options"
 	"volcano.sh/volcano/pkg/scheduler/api"
@@ -36,28 +35,22 @@ type Config struct {
 	// Gangs are the jobs to plan, and Specs what they say about their placement.
 	Gangs map[api.JobID]paddlejob.Gang
 	Specs map[api.JobID]paddlejob.Spec
-	// Topology, History and Guard outlive the session.
-	Topology *topology.Cache
-	History  *history.History
-	Guard    *guard.Guard
+	// Cache of the topology, History and Guard outlive the session.
+	Cache   *topology.Cache
+	History *history.History
+	Guard   *guard.Guard
 }
 
 // Planner plans the gangs of one session. It reads the topology when it is first needed, so that a session in which no Paddle
 // job is tried costs nothing.
 type Planner struct {
-	ssn       *framework.Session
-	arguments *config.Arguments
-	gangs     map[api.JobID]paddlejob.Gang
-	specs     map[api.JobID]paddlejob.Spec
-	cache     *topology.Cache
-	history   *history.History
-	guard     *guard.Guard
+	Config
+	Filters feasibility.Filters // those of Kubernetes that the session applies to pods
 
 	synced    bool  // the topology is that of the session
 	syncError error // of a Sync that panicked
 	plans     map[scopeID]*Plan
 	releasing map[string]*api.NodeInfo // nodes with terminating pods, or with pods that wait for these
-	filters   feasibility.Filters
 	// feasibility and preferences are those of the topology. feasibility is nil until it is read.
 	feasibility *feasibility.Checker
 	preferences *preferences.Preferences
@@ -67,17 +60,16 @@ type Planner struct {
 // New returns a Planner without plans.
 func New(c Config) *Planner {
 	return &Planner{
-		ssn: c.Session, arguments: c.Arguments, gangs: c.Gangs, specs: c.Specs, cache: c.Topology, history: c.History, guard: c.Guard,
-		plans: map[scopeID]*Plan{}, releasing: map[string]*api.NodeInfo{}, filters: feasibility.FiltersOf(c.Session.Tiers),
-		preferences: preferences.New(c.Session),
+		Config: c, plans: map[scopeID]*Plan{}, releasing: map[string]*api.NodeInfo{},
+		Filters: feasibility.FiltersOf(c.Session.Tiers), preferences: preferences.New(c.Session),
 	}
 }
 
 // Spec returns what a job says about its placement.
 func (p *Planner) Spec(job *api.JobInfo) paddlejob.Spec {
-	spec, ok := p.specs[job.UID]
+	spec, ok := p.Specs[job.UID]
 	if !ok {
-		spec, _ = paddlejob.ParseSpec(job.PodGroup.Annotations, paddlejob.DefaultSpec(p.arguments))
+		spec, _ = paddlejob.ParseSpec(job.PodGroup.Annotations, paddlejob.DefaultSpec(p.Arguments))
 	}
 	return spec
 }
@@ -91,39 +83,38 @@ func (p *Planner) Topology() (*placement.Topology, error) {
 		return nil, p.syncError
 	}
 	if !p.synced {
-		if err := p.guard.Run(guard.Work{Part: metrics.PartPlan}, p.sync); err != nil {
+		if err := p.Guard.Run(guard.Work{Part: metrics.PartPlan}, p.sync); err != nil {
 			if errors.Is(err, guard.ErrPanicked) {
-				p.cache.Reset()
+				p.Cache.Reset()
 				p.syncError = err
 			}
 			return nil, err
 		}
 	}
-	if t := p.cache.Topology(); t != nil {
+	if t := p.Cache.Topology(); t != nil {
 		return t, nil
 	}
 	return nil, ErrNoNodes
 }
 
-// sync brings the topology up to date with the session.
 func (p *Planner) sync() error {
-	_, err := p.cache.Sync(topology.SessionView{
-		Nodes:      p.ssn.Nodes,
-		HyperNodes: p.ssn.HyperNodes,
-		Members:    p.ssn.RealNodesSet,
+	_, err := p.Cache.Sync(topology.SessionView{
+		Nodes:      p.Session.Nodes,
+		HyperNodes: p.Session.HyperNodes,
+		Members:    p.Session.RealNodesSet,
 		Top:        framework.ClusterTopHyperNode,
 		Scalars:    p.scalars(),
-		Slices:     resourceSlices(p.ssn),
+		Slices:     resourceSlices(p.Session),
 	})
 	if err != nil {
 		return err
 	}
 	p.synced = true
-	p.cache.LogWarnings()
+	p.Cache.LogWarnings()
 	p.feasibility = feasibility.New(feasibility.Session{
-		Topology: p.cache.Topology(), Nodes: p.ssn.Nodes, Filters: p.filters, Predicates: p, PerPodKey: paddlejob.IsPerPodKey,
+		Topology: p.Cache.Topology(), Nodes: p.Session.Nodes, Filters: p.Filters, Predicates: p, PerPodKey: paddlejob.IsPerPodKey,
 	})
-	for _, node := range p.ssn.Nodes {
+	for _, node := range p.Session.Nodes {
 		p.trackReleasing(node)
 	}
 	return nil
@@ -145,19 +136,19 @@ func resourceSlices(ssn *framework.Session) []*resourceapi.ResourceSlice {
 
 // scalars returns the resources, besides CPU and memory, that pending pods request.
 func (p *Planner) scalars() []string {
-	names := map[string]bool{}
+	names := sets.New[string]()
 	var slots []string
-	for id := range p.gangs {
-		if of := feasibility.SlotResources(p.ssn.Jobs[id]); len(of) > len(slots) {
+	for id := range p.Gangs {
+		if of := feasibility.SlotResources(p.Session.Jobs[id]); len(of) > len(slots) {
 			slots = of
 		}
-		for _, task := range p.ssn.Jobs[id].TaskStatusIndex[api.Pending] {
+		for _, task := range p.Session.Jobs[id].TaskStatusIndex[api.Pending] {
 			for name := range task.InitResreq.ScalarResources {
-				names[string(name)] = true
+				names.Insert(string(name))
 			}
 		}
 	}
-	return append(slices.Sorted(maps.Keys(names)), slots...)
+	return append(sets.List(names), slots...)
 }
 
 // OnTaskChanged brings the topology up to date after a task was placed on its node or taken away from it.
@@ -165,8 +156,8 @@ func (p *Planner) OnTaskChanged(task *api.TaskInfo) {
 	if !p.synced {
 		return
 	}
-	if node := p.ssn.Nodes[task.NodeName]; node != nil {
-		p.cache.Refresh(node)
+	if node := p.Session.Nodes[task.NodeName]; node != nil {
+		p.Cache.Refresh(node)
 		p.trackReleasing(node)
 	}
 }
@@ -184,14 +175,14 @@ func (p *Planner) trackReleasing(node *api.NodeInfo) {
 func (p *Planner) useFutureIdle(future bool) {
 	for _, node := range p.releasing {
 		if later := node.FutureIdle(); future || later.LessEqual(node.Idle, api.Zero) {
-			p.cache.SetFuture(node)
+			p.Cache.SetFuture(node)
 		}
 	}
 }
 
 // Run runs work on the plan of a job and returns its error. If the work panics, the topology is read again.
 func (p *Planner) Run(of guard.Work, work func() error) error {
-	err := p.guard.Run(of, work)
+	err := p.Guard.Run(of, work)
 	if errors.Is(err, guard.ErrPanicked) {
 		p.resync()
 	}
@@ -201,9 +192,9 @@ func (p *Planner) Run(of guard.Work, work func() error) error {
 // resync replaces a topology that a failed search has left in no known state, or still uses, and discards the plans and what
 // was found out in it. The same nodes have the same IDs in the new one.
 func (p *Planner) resync() {
-	p.cache.Reset()
+	p.Cache.Reset()
 	p.synced = false
-	p.preferences = preferences.New(p.ssn)
+	p.preferences = preferences.New(p.Session)
 	p.feasibility = nil
 	clear(p.plans)
 	if _, err := p.Topology(); err != nil {
@@ -213,16 +204,16 @@ func (p *Planner) resync() {
 
 // rollback undoes the changes in a topology, unless it was replaced.
 func (p *Planner) rollback(t *placement.Topology, mark int) {
-	if p.cache.Topology() == t {
+	if p.Cache.Topology() == t {
 		t.Rollback(mark)
 	}
 }
 
 // Request implements resourceView. The placeholder of a pod that requests nothing takes no memory.
 func (p *Planner) Request(task *api.TaskInfo) []int64 {
-	request := p.cache.Request(task)
+	request := p.Cache.Request(task)
 	if paddlejob.IsPlaceholder(task) {
-		for i, name := range p.cache.Topology().Resources() {
+		for i, name := range p.Cache.Topology().Resources() {
 			if name == string(corev1.ResourceMemory) {
 				request[i] = 0
 			}
@@ -232,10 +223,7 @@ func (p *Planner) Request(task *api.TaskInfo) []int64 {
 }
 
 // Node implements resourceView. It returns the ID of a node by its name.
-func (p *Planner) Node(name string) (placement.NodeID, bool) { return p.cache.Node(name) }
-
-// Filters returns the filters of Kubernetes that the session applies to pods.
-func (p *Planner) Filters() feasibility.Filters { return p.filters }
+func (p *Planner) Node(name string) (placement.NodeID, bool) { return p.Cache.Node(name) }
 
 // CallPredicates runs call, which calls the session's predicates. The plugin's own must then allow every node: CallsPredicates
 // returns true.
@@ -250,22 +238,18 @@ func (p *Planner) CallsPredicates() bool { return p.calling }
 
 // PrePredicateFn implements feasibility.Predicates.
 func (p *Planner) PrePredicateFn(task *api.TaskInfo) (err error) {
-	p.CallPredicates(func() { err = p.ssn.PrePredicateFn(task) })
+	p.CallPredicates(func() { err = p.Session.PrePredicateFn(task) })
 	return err
 }
 
 // PredicateForAllocateAction implements feasibility.Predicates. It must be called within CallPredicates, because several
 // goroutines may call it.
 func (p *Planner) PredicateForAllocateAction(task *api.TaskInfo, node *api.NodeInfo) error {
-	if inOtherShard(p.ssn, node) {
+	// The node may belong to another scheduler, as allocate decides.
+	if options.ServerOpts != nil && options.ServerOpts.ShardingMode == util.HardShardingMode && !p.Session.NodesInShard.Has(node.Name) {
 		return errOtherShard
 	}
-	return p.ssn.PredicateForAllocateAction(task, node)
+	return p.Session.PredicateForAllocateAction(task, node)
 }
 
 var errOtherShard = errors.New("node is not in this scheduler's shard")
-
-// inOtherShard reports whether a node belongs to another scheduler, as allocate decides.
-func inOtherShard(ssn *framework.Session, node *api.NodeInfo) bool {
-	return options.ServerOpts != nil && options.ServerOpts.ShardingMode == util.HardShardingMode && !ssn.NodesInShard.Has(node.Name)
-}

@@ -179,17 +179,17 @@ func TestGangThatStartsAgainStays(t *testing.T) {
 		"as good":                       {plan(4, 10, 10, 5), nil, true},
 		"a tenth dearer":                {plan(4, 11, 99, 5), nil, true},
 		"dearer than that":              {plan(4, 11.01, 10, 5), nil, false},
-		"its uplink a tenth busier":     {plan(4, 99, 11, 5), func(p *Planner, _ *placement.Demand) { p.arguments.Objective = placement.BusiestFirst }, true},
-		"its uplink busier than that":   {plan(4, 10, 11.01, 5), func(p *Planner, _ *placement.Demand) { p.arguments.Objective = placement.BusiestFirst }, false},
-		"not a bit dearer":              {plan(4, 10.001, 10, 5), func(p *Planner, _ *placement.Demand) { p.arguments.RestartTolerancePercent = 0 }, false},
-		"twice as dear":                 {plan(4, 20, 10, 5), func(p *Planner, _ *placement.Demand) { p.arguments.RestartTolerancePercent = 100 }, true},
+		"its uplink a tenth busier":     {plan(4, 99, 11, 5), func(p *Planner, _ *placement.Demand) { p.Arguments.Objective = placement.BusiestFirst }, true},
+		"its uplink busier than that":   {plan(4, 10, 11.01, 5), func(p *Planner, _ *placement.Demand) { p.Arguments.Objective = placement.BusiestFirst }, false},
+		"not a bit dearer":              {plan(4, 10.001, 10, 5), func(p *Planner, _ *placement.Demand) { p.Arguments.RestartTolerancePercent = 0 }, false},
+		"twice as dear":                 {plan(4, 20, 10, 5), func(p *Planner, _ *placement.Demand) { p.Arguments.RestartTolerancePercent = 100 }, true},
 		"its pods would rather be here": {plan(4, 10, 10, 6), nil, false},
 		"one more has no room":          {plan(3, 1, 1, 1), nil, false},
 		"traffic does not count":        {plan(4, 99, 99, 5), func(_ *Planner, d *placement.Demand) { d.Colocation = placement.None }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := config.Default()
-			p, d := &Planner{arguments: &a}, workers(4, 4)
+			p, d := &Planner{Config: Config{Arguments: &a}}, workers(4, 4)
 			if test.change != nil {
 				test.change(p, d)
 			}

@@ -3,12 +3,9 @@
 package planner
 
 import (
-	"cmp"
 	"errors"
 	"maps"
 	"slices"
-
-	"volcano.sh/volcano/pkg/scheduler/api"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/guard"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
@@ -17,7 +14,6 @@ import (
 // maxDomainAttempts bounds how many domains are tried for a job whose sub-jobs have constraints of their own.
 const maxDomainAttempts = 8
 
-// errNoDomainForSubJobs is the error of jobs whose sub-jobs fit in no domain.
 var errNoDomainForSubJobs = errors.New("no domain holds the groups of the job, each within its own limit")
 
 // planSubJobs replans a job in another domain as long as its sub-jobs do not fit in the domain of its plan: the plan of the
@@ -45,9 +41,9 @@ func (p *Planner) fitsAllSubJobs(plan *Plan, t *placement.Topology, domain place
 	defer p.rollback(t, mark)
 	p.useFutureIdle(plan.future)
 	missing := maps.Clone(plan.Job.MinSubJobs)
-	for _, sub := range subJobsOf(plan.Job) {
-		if p.reserveSubJob(t, domain, Scope{Job: plan.Job, SubJob: sub.UID}) && missing[sub.GID] > 0 {
-			missing[sub.GID]--
+	for _, id := range slices.Sorted(maps.Keys(plan.Job.SubJobs)) {
+		if gid := plan.Job.SubJobs[id].GID; p.reserveSubJob(t, domain, Scope{Job: plan.Job, SubJob: id}) && missing[gid] > 0 {
+			missing[gid]--
 		}
 	}
 	for _, least := range missing {
@@ -70,7 +66,7 @@ func (p *Planner) reserveSubJob(t *placement.Topology, domain placement.DomainID
 		d.Roles[r].Minimum = len(d.Roles[r].Pending) + len(d.Roles[r].Placed)
 		d.Roles[r].Eligible = t.NodesIn(domain)
 	}
-	found, err := guard.Search(p.guard, s.work(), p.resync, func(stop func() bool) (*placement.Plan, error) {
+	found, err := guard.Search(p.Guard, s.work(), p.resync, func(stop func() bool) (*placement.Plan, error) {
 		return placement.Solve(t, d, p.options(stop))
 	})
 	if err != nil {
@@ -82,11 +78,6 @@ func (p *Planner) reserveSubJob(t *placement.Topology, domain placement.DomainID
 		}
 	}
 	return true
-}
-
-// subJobsOf returns the sub-jobs of a job, ordered by name.
-func subJobsOf(job *api.JobInfo) []*api.SubJobInfo {
-	return slices.SortedFunc(maps.Values(job.SubJobs), func(a, b *api.SubJobInfo) int { return cmp.Compare(a.UID, b.UID) })
 }
 
 // planNearSiblings plans a sub-job in the smallest domain around the job's other members, or around the plan of the whole job,

@@ -93,7 +93,6 @@ type victimCandidates struct {
 	jointly func(single []*api.TaskInfo, gangs []gangCandidate) bool
 }
 
-// gangCandidate is the pods of one gang on the node.
 type gangCandidate struct {
 	job  api.JobID
 	here []*api.TaskInfo

@@ -10,8 +10,7 @@
 //   - victims.go: which pods of a node the other plugins permit, alone and as gangs, and where a preemptor fits without a gang
 //     being evicted
 //   - candidates.go: what is selected of these
-//   - budgets.go: PodDisruptionBudgets
-//   - eviction.go: the eviction of the pods that a gang has on other nodes
+//   - eviction.go: the eviction of the pods that a gang has on other nodes, and PodDisruptionBudgets
 package preempt
 
 import (

@@ -40,7 +40,6 @@ type answers struct {
 	disruptiveNodes map[string]bool    // by name, nodes on which the pods do not fit without disrupting a gang
 }
 
-// answersFor returns the cached answers for a preemption.
 func (s *Selector) answersFor(p preemption) *answers {
 	key := podsKey{p.kind, p.preemptor.Job, p.preemptor.TaskRole, p.preemptor.InitResreq.String()}
 	if s.answers[key] == nil {
@@ -130,7 +129,6 @@ func (s *Selector) classify(p preemption, candidates []*api.TaskInfo) victimCand
 	return c
 }
 
-// evictability returns that of a gang.
 func (s *Selector) evictability(id api.JobID) evictability {
 	e, known := s.evictabilities[id]
 	if !known {
@@ -238,14 +236,12 @@ func (s *Selector) jointly(p preemption, single []*api.TaskInfo, gangs []gangCan
 	return withinBudgets(s.budgets(p.kind), s.allEvicted(), all) && len(s.stockVictims(p, asked)) == len(asked)
 }
 
-// withResources returns a copy of a running pod that holds other resources.
 func withResources(task *api.TaskInfo, held *api.Resource) *api.TaskInfo {
 	changed := task.Clone()
 	changed.Resreq, changed.InitResreq = held.Clone(), held.Clone()
 	return changed
 }
 
-// totalResources returns the resources that pods hold together.
 func totalResources(tasks []*api.TaskInfo) *api.Resource {
 	total := api.EmptyResource()
 	for _, task := range tasks {

@@ -109,7 +109,6 @@ func (p *Placement) Amount(amount float64) string {
 	return strconv.FormatFloat(math.Ceil((amount-1e-3)/size*10)/10, 'f', -1, 64) + unit
 }
 
-// roleOrder is the order of roles in texts.
 var roleOrder = []string{"server", "heter worker", "worker", "other pod"}
 
 // FormatPods returns pods by role: "1 server and 4 workers".
@@ -128,7 +127,6 @@ func FormatPods(byRole map[string]int) string {
 	return List(parts)
 }
 
-// maxNodes bounds the nodes of a report.
 const maxNodes = 32
 
 // NewPlaced returns the report of a gang that has its nodes, by the pods of each role on each node. Tiers are from the nodes

@@ -69,7 +69,6 @@ func (r Reason) Transient() bool {
 	return false
 }
 
-// text is what is written about a reason.
 type text struct {
 	// sentence has the placeholders {objects}, {nodes} and {value}. It is empty where whoever finds the reason writes it.
 	sentence string

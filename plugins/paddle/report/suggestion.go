@@ -120,7 +120,6 @@ func SuggestMore(tier, domain string, amounts map[corev1.ResourceName]float64, n
 	return s
 }
 
-// maxNamed is how many nodes a suggestion names.
 const maxNamed = 2
 
 var suggestions = map[Kind]string{

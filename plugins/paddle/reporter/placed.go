@@ -46,7 +46,7 @@ func (r *Reporter) reportPlaced(job *api.JobInfo, g paddlejob.Gang) {
 	if pending > 0 {
 		placed.Surplus = r.whySurplus(job, g)
 	}
-	r.Status.Placed(r.Session, job, *placed, moved)
+	r.Status.Write(r.Session, job, *placed, moved)
 }
 
 // tiersOf returns the tiers of the network that a gang uses, none in a session that has not read the topology.
@@ -83,7 +83,6 @@ func tiersUsed(t *placement.Topology, d *placement.Demand, cost *placement.Cost)
 	return tiers
 }
 
-// domainsOf returns the domains of a gang's nodes in the tier above the nodes.
 func (r *Reporter) domainsOf(job *api.JobInfo) map[string]string {
 	domains := map[string]string{}
 	t, err := r.Planner.Topology()
@@ -117,7 +116,6 @@ func (r *Reporter) whySurplus(job *api.JobInfo, g paddlejob.Gang) string {
 	return report.SurplusText(byRole(byTask, g), why)
 }
 
-// podsOn counts the pods of each role on each node.
 func podsOn(job *api.JobInfo, g paddlejob.Gang) map[string]map[string]int {
 	on := map[string]map[string]int{}
 	for _, task := range job.Tasks {

@@ -134,7 +134,6 @@ func (r *Reporter) Rejected(job *api.JobInfo, plan *planner.Plan, err error) {
 	job.JobFitErrors = report.FitError(found.Reason)
 }
 
-// reportOf returns the report of an error.
 func reportOf(err error) report.Report {
 	switch {
 	case errors.Is(err, planner.ErrInvalidConstraint):
@@ -196,7 +195,7 @@ func (r *Reporter) Close() {
 	counts := map[string]int{}
 	wait := func(job *api.JobInfo, why report.Report) {
 		counts[string(why.Reason)]++
-		r.Status.Waiting(r.Session, job, why)
+		r.Status.Write(r.Session, job, why, false)
 	}
 	for _, job := range r.jobs() {
 		g, isGang := r.Gangs[job.UID]

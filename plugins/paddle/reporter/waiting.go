@@ -142,7 +142,7 @@ func (r *Reporter) blocked(job *api.JobInfo) (found report.Report, ok bool) {
 	checker := diagnose.Checker{
 		Nodes: r.Session.NodeList, PrePredicate: r.Planner.PrePredicateFn, Predicate: r.Planner.PredicateForAllocateAction,
 		Objects: diagnose.ObjectsOf(r.Session),
-		Filters: r.Planner.Filters(),
+		Filters: r.Planner.Filters,
 	}
 	r.Planner.CallPredicates(func() { found, ok = checker.Check(r.waitingRoles(job)) })
 	return found, ok

@@ -72,7 +72,6 @@ func (c *configuration) note(format string, args ...any) {
 	c.notes = append(c.notes, fmt.Sprintf(format, args...))
 }
 
-// tiesName is the plugin that decides ties.
 const tiesName = "paddle-simulate-ties"
 
 // ties stands last among the plugins: of nodes that score the same, for which Volcano throws dice, it takes the first by
@@ -80,8 +79,6 @@ const tiesName = "paddle-simulate-ties"
 type ties struct{}
 
 var _ framework.Plugin = ties{}
-
-func newTies(framework.Arguments) framework.Plugin { return ties{} }
 
 // Name implements framework.Plugin.
 func (ties) Name() string { return tiesName }

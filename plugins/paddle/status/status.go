@@ -51,17 +51,9 @@ func (w *Writer) StartSession() {
 	w.last, w.jobs = w.jobs, map[types.UID]*jobStatus{}
 }
 
-// Waiting writes why a gang waits.
-func (w *Writer) Waiting(ssn *framework.Session, job *api.JobInfo, r report.Report) {
+// Write writes why a gang waits, or where it runs. moved reports that pods of a gang that runs were placed in this session.
+func (w *Writer) Write(ssn *framework.Session, job *api.JobInfo, r report.Report, moved bool) {
 	if w.allow(job.PodGroup, r.Reason) {
-		w.record(ssn, job, r.Reason, r.Text())
-	}
-	w.write(ssn, job, r, false)
-}
-
-// Placed writes where a gang runs. moved reports that pods were placed in this session.
-func (w *Writer) Placed(ssn *framework.Session, job *api.JobInfo, r report.Report, moved bool) {
-	if w.allowPlaced(job.PodGroup) {
 		w.record(ssn, job, r.Reason, r.Text())
 	}
 	w.write(ssn, job, r, moved)
@@ -84,7 +76,6 @@ func Condition(group *api.PodGroup) (scheduling.PodGroupCondition, bool) {
 	return scheduling.PodGroupCondition{}, false
 }
 
-// conditionFor returns the condition for a report.
 func conditionFor(r *report.Report) scheduling.PodGroupCondition {
 	status := corev1.ConditionFalse
 	if r.Reason == report.Placed {
@@ -159,7 +150,6 @@ const (
 	maxEventMessage = 1024
 )
 
-// jobStatus is what was written about one job.
 type jobStatus struct {
 	reason  report.Reason // of the last event, empty if there was none
 	written int           // session that wrote the condition
@@ -182,23 +172,17 @@ func (w *Writer) of(group *api.PodGroup) *jobStatus {
 	return job
 }
 
-// allow reports whether an event is due that a job waits for a reason: once for each reason that is not transient.
-// A thousand jobs that come together all wait for their pods, which their conditions say.
+// allow reports whether an event is due that a job waits for a reason: once for each reason that is not transient. A thousand
+// jobs that come together all wait for their pods, which their conditions say. An event that a job has its nodes is due if
+// there was one that it waits.
 func (w *Writer) allow(group *api.PodGroup, reason report.Reason) bool {
 	job := w.of(group)
 	if reason.Transient() || job.reason == reason {
 		return false
 	}
+	waited := job.reason != ""
 	job.reason = reason
-	return true
-}
-
-// allowPlaced reports whether an event is due that a job has its nodes: if there was one that it waits.
-func (w *Writer) allowPlaced(group *api.PodGroup) bool {
-	job := w.of(group)
-	waited := job.reason != "" && job.reason != report.Placed
-	job.reason = report.Placed
-	return waited
+	return waited || reason != report.Placed
 }
 
 // allowInvalid reports whether an event is due about annotations that cannot be parsed.

@@ -74,11 +74,11 @@ func TestAllow_EachReasonOnce(t *testing.T) {
 
 func TestAllowPlaced(t *testing.T) {
 	w := NewWriter()
-	require.False(t, w.allowPlaced(groupWith(none)), "it never waited")
+	require.False(t, w.allow(groupWith(none), report.Placed), "it never waited")
 	require.True(t, w.allow(groupWith(none), report.InsufficientResources))
-	require.True(t, w.allowPlaced(groupWith(none)))
-	require.False(t, w.allowPlaced(groupWith(none)))
-	require.True(t, NewWriter().allowPlaced(groupWith(waitingFor(report.InsufficientResources, ""))), "another scheduler reported that it waits")
+	require.True(t, w.allow(groupWith(none), report.Placed))
+	require.False(t, w.allow(groupWith(none), report.Placed))
+	require.True(t, NewWriter().allow(groupWith(waitingFor(report.InsufficientResources, "")), report.Placed), "another scheduler reported that it waits")
 }
 
 func TestAllowInvalid(t *testing.T) {

@@ -25,7 +25,6 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
-// node is what is kept of a node from session to session.
 type node struct {
 	name   string
 	object *corev1.Node // what info was read of
@@ -94,7 +93,6 @@ func (c *Cache) sameInfo(was *nodeInfo, is nodeInfo) bool {
 		(c.tree.source == SourceHyperNodes || slices.Equal(was.labels, is.labels))
 }
 
-// readNode reads the place and the islands of a node.
 func (c *Cache) readNode(info *api.NodeInfo) nodeInfo {
 	if info.Node == nil {
 		return nodeInfo{labels: make([]string, len(c.options.Labels))}
@@ -104,7 +102,6 @@ func (c *Cache) readNode(info *api.NodeInfo) nodeInfo {
 	return f
 }
 
-// place reads the place of a node.
 func (o Options) place(of *corev1.Node) nodeInfo {
 	f := nodeInfo{labels: make([]string, len(o.Labels)), clique: of.Labels[CliqueLabel]}
 	for k, key := range o.Labels {
@@ -188,19 +185,16 @@ func (c *Cache) rebuild(v SessionView) error {
 		info := v.Nodes[name]
 		nodes = append(nodes, node{name: name, object: info.Node, info: c.readNode(info)})
 	}
-	var of [][]int32
-	c.hypers, of = readHyperNodes(v, nodes)
+	c.hypers = readHyperNodes(v, nodes)
 	specs := make([]placement.NodeSpec, len(nodes))
 	for i := range nodes {
-		nodes[i].hypers = of[i]
 		specs[i] = c.spec(&nodes[i], v.Nodes[nodes[i].name])
 	}
-	found := slices.Concat(c.resources.warnings(), islandWarnings(nodes))
-	if err := c.buildTree(nodes, specs, &found); err != nil {
+	c.warnings = slices.Concat(c.resources.warnings(), islandWarnings(nodes))
+	if err := c.buildTree(nodes, specs); err != nil {
 		*c = was
 		return err
 	}
-	c.warnings = lines(found)
 	c.nodes = make([]node, len(nodes))
 	for i := range nodes {
 		id, _ := c.topology.Node(nodes[i].name)
@@ -210,16 +204,16 @@ func (c *Cache) rebuild(v SessionView) error {
 }
 
 // buildTree builds the tree from the first source that has tiers; should that fail, from the next.
-func (c *Cache) buildTree(nodes []node, specs []placement.NodeSpec, found *[]warning) error {
+func (c *Cache) buildTree(nodes []node, specs []placement.NodeSpec) error {
 	var failed error
 	for _, t := range trees(c.hypers, c.options.Labels, nodes) {
 		topology, optionWarnings, err := c.buildFrom(t, nodes, specs)
 		if err != nil {
 			failed = errors.Join(failed, fmt.Errorf("from %s: %w", t.source, err))
-			*found = append(*found, warning{what: fmt.Sprintf("no tree can be built from %s, the next source is used: %v", t.source, err)})
+			c.warnings = append(c.warnings, fmt.Sprintf("no tree can be built from %s, the next source is used: %v", t.source, err))
 			continue
 		}
-		*found = slices.Concat(*found, optionWarnings, t.warnings)
+		c.warnings = slices.Concat(c.warnings, optionWarnings, t.warnings)
 		c.tree, c.topology = *t, topology
 		return nil
 	}
@@ -228,24 +222,16 @@ func (c *Cache) buildTree(nodes []node, specs []placement.NodeSpec, found *[]war
 
 // trees returns the trees of the sources that have tiers, and last the flat one.
 func trees(hypers hyperNodes, labels []string, nodes []node) []*tree {
-	hyper, hasHyperNodes := hyperNodeTree(hypers, nodes)
-	label, hasLabels := labelTree(labels, nodes)
-	var all []*tree
-	if hasHyperNodes {
-		all = append(all, &hyper)
-	}
-	if hasLabels {
-		all = append(all, &label)
-	}
-	flat := tree{source: SourceFlat}
+	label, flat := labelTree(labels, nodes), &tree{source: SourceFlat}
+	all := slices.DeleteFunc([]*tree{hyperNodeTree(hypers, nodes), label}, func(t *tree) bool { return len(t.levels) == 0 })
 	if len(all) == 0 {
 		flat.warnings = label.warnings // the labels that are on no node
 	}
-	return append(all, &flat)
+	return append(all, flat)
 }
 
 // buildFrom builds the topology of one source, and returns warnings about the options.
-func (c *Cache) buildFrom(t *tree, nodes []node, specs []placement.NodeSpec) (*placement.Topology, []warning, error) {
+func (c *Cache) buildFrom(t *tree, nodes []node, specs []placement.NodeSpec) (*placement.Topology, []string, error) {
 	t.joinNVLink(nodes)
 	tiers, optionWarnings := c.options.tiers(t)
 	for i := range specs {
@@ -315,14 +301,9 @@ type Tier struct {
 func Tiers(o Options, v SessionView) (tiers []Tier, source Source, warnings []string) {
 	nodes := make([]node, 0, len(v.Nodes))
 	for _, name := range slices.Sorted(maps.Keys(v.Nodes)) {
-		info := v.Nodes[name].Node
-		nodes = append(nodes, node{name: name, info: o.place(info)})
+		nodes = append(nodes, node{name: name, info: o.place(v.Nodes[name].Node)})
 	}
-	hypers, of := readHyperNodes(v, nodes)
-	for i := range nodes {
-		nodes[i].hypers = of[i]
-	}
-	t := trees(hypers, o.Labels, nodes)[0]
+	t := trees(readHyperNodes(v, nodes), o.Labels, nodes)[0]
 	t.joinNVLink(nodes)
 	for i, name := range t.name() {
 		tier := Tier{Name: name, Domains: map[string]string{}}
@@ -333,5 +314,5 @@ func Tiers(o Options, v SessionView) (tiers []Tier, source Source, warnings []st
 		}
 		tiers = append(tiers, tier)
 	}
-	return tiers, t.source, lines(t.warnings)
+	return tiers, t.source, t.warnings
 }

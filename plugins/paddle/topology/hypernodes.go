@@ -16,7 +16,6 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
-// hyperNode is what is kept of a HyperNode.
 type hyperNode struct {
 	name     string
 	tier     int
@@ -24,7 +23,6 @@ type hyperNode struct {
 	members  sets.Set[string]
 }
 
-// hyperNodes are the HyperNodes of a session.
 type hyperNodes struct {
 	// list are those that hold a node of the session, by tier and then by name.
 	list []hyperNode
@@ -32,9 +30,9 @@ type hyperNodes struct {
 	all map[string]hyperNode
 }
 
-// readHyperNodes reads the HyperNodes of a session. of[i] are those that hold nodes[i], in the order of the list.
-func readHyperNodes(v SessionView, nodes []node) (h hyperNodes, of [][]int32) {
-	h.all = map[string]hyperNode{}
+// readHyperNodes reads the HyperNodes of a session, and sets those of each node.
+func readHyperNodes(v SessionView, nodes []node) hyperNodes {
+	h := hyperNodes{all: map[string]hyperNode{}}
 	for name, info := range v.HyperNodes {
 		if name == v.Top || info == nil {
 			continue
@@ -45,21 +43,20 @@ func readHyperNodes(v SessionView, nodes []node) (h hyperNodes, of [][]int32) {
 	for i := range nodes {
 		at[nodes[i].name] = i
 	}
-	of = make([][]int32, len(nodes))
 	for _, read := range slices.SortedFunc(maps.Values(h.all), func(a, b hyperNode) int {
 		return cmp.Or(cmp.Compare(a.tier, b.tier), strings.Compare(a.name, b.name))
 	}) {
 		holds := false
 		for member := range read.members {
 			if i, ok := at[member]; ok {
-				of[i], holds = append(of[i], int32(len(h.list))), true
+				nodes[i].hypers, holds = append(nodes[i].hypers, int32(len(h.list))), true
 			}
 		}
 		if holds {
 			h.list = append(h.list, read)
 		}
 	}
-	return h, of
+	return h
 }
 
 func tierName(info *api.HyperNodeInfo) string {
@@ -86,8 +83,8 @@ func (h *hyperNodes) same(v SessionView) bool {
 }
 
 // hyperNodeTree returns the tiers of the HyperNodes: one for each number that a HyperNode has.
-func hyperNodeTree(all hyperNodes, nodes []node) (tree, bool) {
-	t := tree{source: SourceHyperNodes}
+func hyperNodeTree(all hyperNodes, nodes []node) *tree {
+	t := &tree{source: SourceHyperNodes}
 	of := map[int]int{} // level of each tier number
 	for _, h := range all.list {
 		if _, ok := of[h.tier]; !ok {
@@ -122,7 +119,7 @@ func hyperNodeTree(all hyperNodes, nodes []node) (tree, bool) {
 		t.warn(fmt.Sprintf("HyperNodes of tier %d whose nodes are not all in one of tier %d, the parts count as apart",
 			t.levels[i].number, t.levels[i+1].number), broken, 0)
 	}
-	return t, len(t.levels) > 0
+	return t
 }
 
 // nameHyperNodes names the tiers by what their HyperNodes say, else by their number.

@@ -64,15 +64,14 @@ func (r *resourceIndex) total(info *api.NodeInfo) (kind string, gpus int) {
 // maxGPUs of one island is placement's limit.
 const maxGPUs = 1<<15 - 1
 
-// islandWarnings returns the warnings about islands.
-func islandWarnings(nodes []node) []warning {
+func islandWarnings(nodes []node) []string {
 	var unused []string
 	for i := range nodes {
 		if why := nodes[i].info.unusedSlices; why != "" {
 			unused = append(unused, nodes[i].name+": "+why)
 		}
 	}
-	return warned("nodes whose ResourceSlices are not used, they do not show each GPU", unused, len(nodes))
+	return warning("nodes whose ResourceSlices are not used, they do not show each GPU", unused, len(nodes))
 }
 
 // estimate returns the islands of a node that has so many free GPUs. Which GPUs a pod has, only the kubelet knows: pods are
@@ -160,9 +159,6 @@ func productIslands(product string, gpus int) []int {
 	}
 }
 
-// isSwitched reports whether NVSwitch is known to join all GPUs of a product.
-func isSwitched(product string) bool { return len(productIslands(product, 2*socketGPUs)) == 1 }
-
 // linkAttributes of devices group the GPUs of a node, best first: of one NUMA node, of one PCIe root. The first and last
 // are standard attributes; the second one, without a domain, is the driver's own. No driver publishes NVLinks.
 var linkAttributes = []resourceapi.QualifiedName{"resource.kubernetes.io/numaNode", "numaNode", "resource.kubernetes.io/pcieRoot"}
@@ -213,7 +209,7 @@ func (p *published) islands(node, product, kind string, gpus int) ([]int, error)
 	if named := devices[0].Attributes[productAttribute].StringValue; named != nil {
 		product = *named
 	}
-	if isSwitched(product) {
+	if len(productIslands(product, 2*socketGPUs)) == 1 { // NVSwitch joins all
 		return []int{gpus}, nil
 	}
 	for _, attribute := range linkAttributes {
@@ -253,26 +249,18 @@ func latest(all []*resourceapi.ResourceSlice, driver string) []resourceapi.Devic
 func grouped(devices []resourceapi.Device, attribute resourceapi.QualifiedName) []int {
 	count := map[string]int{}
 	for i := range devices {
-		value, ok := scalar(devices[i].Attributes[attribute])
-		if !ok {
+		switch value := devices[i].Attributes[attribute]; {
+		case value.IntValue != nil:
+			count[strconv.FormatInt(*value.IntValue, 10)]++
+		case value.StringValue != nil:
+			count[*value.StringValue]++
+		default:
 			return nil
 		}
-		count[value]++
 	}
 	sizes := make([]int, 0, len(count))
 	for _, value := range slices.Sorted(maps.Keys(count)) {
 		sizes = append(sizes, count[value])
 	}
 	return sizes
-}
-
-func scalar(value resourceapi.DeviceAttribute) (string, bool) {
-	switch {
-	case value.IntValue != nil:
-		return strconv.FormatInt(*value.IntValue, 10), true
-	case value.StringValue != nil:
-		return *value.StringValue, true
-	default:
-		return "", false
-	}
 }

@@ -67,7 +67,6 @@ func (r resourceIndex) read(v SessionView, known []string) resourceIndex {
 	return read
 }
 
-// accelerators returns the accelerators that a node has.
 func accelerators(info *api.NodeInfo, known []string) []string {
 	var names []string
 	for _, name := range known {
@@ -88,8 +87,8 @@ func (r *resourceIndex) covers(scalars []string) bool {
 	return true
 }
 
-func (r *resourceIndex) warnings() []warning {
-	return warned("resources beyond the planner's limit", r.left, len(r.names)+len(r.left))
+func (r *resourceIndex) warnings() []string {
+	return warning("resources beyond the planner's limit", r.left, len(r.names)+len(r.left))
 }
 
 // free writes the idle amounts, rounded down as far as Volcano's comparison does.
@@ -131,7 +130,6 @@ func (r *resourceIndex) request(task *api.TaskInfo) []int64 {
 	return request
 }
 
-// gpus returns the number of GPUs in a vector of amounts.
 func (r *resourceIndex) gpus(amounts []int64) int {
 	sum := int64(0)
 	for _, column := range r.gpu {
@@ -146,14 +144,10 @@ func ceiled(amount, unit float64) int64 { return whole(math.Ceil(amount / unit))
 
 // whole clamps an amount; what is no number is none.
 func whole(amount float64) int64 {
-	switch {
-	case !(amount > 0):
+	if !(amount > 0) {
 		return 0
-	case amount >= maxAmount:
-		return maxAmount
-	default:
-		return int64(amount)
 	}
+	return int64(min(amount, maxAmount))
 }
 
 // Refresh updates what is free on a node after a task was placed on it or taken back in this session. It ignores nodes that
@@ -190,7 +184,6 @@ func (c *Cache) SetFuture(info *api.NodeInfo) {
 	})
 }
 
-// podSlots returns how many more pods a node takes.
 func podSlots(info *api.NodeInfo) int {
 	if info.Allocatable == nil {
 		return 0

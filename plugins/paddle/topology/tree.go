@@ -23,7 +23,6 @@ const (
 	SourceFlat       Source = "flat"
 )
 
-// level is one tier above the nodes.
 type level struct {
 	// number of the tier in a networkTopology; NVLink domains have none.
 	number int
@@ -41,7 +40,7 @@ type level struct {
 type tree struct {
 	source   Source
 	levels   []level
-	warnings []warning
+	warnings []string
 	// names that a networkTopology may use, and the placement tier of each.
 	names map[string]int
 	// hyperNodes are those that domains are, by DomainID less the number of nodes.
@@ -49,7 +48,7 @@ type tree struct {
 }
 
 func (t *tree) warn(what string, examples []string, of int) {
-	t.warnings = append(t.warnings, warned(what, examples, of)...)
+	t.warnings = append(t.warnings, warning(what, examples, of)...)
 }
 
 // tier returns the placement tier of a level.
@@ -133,19 +132,17 @@ func (t *tree) keepHyperNodes(topology *placement.Topology, nodes []node) {
 // HyperNode returns the HyperNode that a domain is; "" for nodes, NVLink domains, the whole cluster, domains of nodes that
 // are in no HyperNode of the tier, and whenever the tiers do not come from HyperNodes.
 func (c *Cache) HyperNode(d placement.DomainID) string {
-	if c.topology == nil {
-		return ""
+	if c.topology != nil {
+		if at := int(d) - c.topology.Nodes(); at >= 0 && at < len(c.tree.hyperNodes) {
+			return c.tree.hyperNodes[at]
+		}
 	}
-	at := int(d) - c.topology.Nodes()
-	if at < 0 || at >= len(c.tree.hyperNodes) {
-		return ""
-	}
-	return c.tree.hyperNodes[at]
+	return ""
 }
 
 // labelTree returns the tiers that node labels name: one for each key that a node has, numbered by its place among the keys.
-func labelTree(keys []string, nodes []node) (tree, bool) {
-	t := tree{source: SourceLabels}
+func labelTree(keys []string, nodes []node) *tree {
+	t := &tree{source: SourceLabels}
 	var nowhere []string
 	for k, key := range keys {
 		l := level{number: k + 1, name: key[strings.LastIndex(key, "/")+1:], given: []string{key}, domains: make([]string, len(nodes))}
@@ -164,7 +161,7 @@ func labelTree(keys []string, nodes []node) (tree, bool) {
 		t.levels = append(t.levels, l)
 	}
 	t.warn("labels that no node has, their tiers are left out", nowhere, len(keys))
-	return t, len(t.levels) > 0
+	return t
 }
 
 // Tier is the placement tier of a networkTopology's highestTierAllowed: a HyperNode's tier, or the place of a label in
@@ -222,7 +219,7 @@ const maxWeight = 1 << 14
 
 // tiers returns placement's tiers for a tree. The options do not name NVLink domains: where the weights around theirs are
 // given, theirs is the geometric mean, and as they have no uplink but those of their nodes, theirs is as wide as these.
-func (o Options) tiers(t *tree) ([]placement.Tier, []warning) {
+func (o Options) tiers(t *tree) ([]placement.Tier, []string) {
 	tiers := placement.DefaultTiers(t.name()...)
 	if o.IntraNodeWeight > 0 {
 		tiers[placement.IslandTier].Weight = o.IntraNodeWeight
@@ -248,7 +245,7 @@ func (o Options) tiers(t *tree) ([]placement.Tier, []warning) {
 	case len(o.Bandwidths) == 0:
 		return tiers, nil
 	case len(o.Bandwidths) <= highest:
-		return tiers, []warning{{what: fmt.Sprintf("%d bandwidths are too few, %d are needed: all uplinks count as equally wide", len(o.Bandwidths), highest+1)}}
+		return tiers, []string{fmt.Sprintf("%d bandwidths are too few, %d are needed: all uplinks count as equally wide", len(o.Bandwidths), highest+1)}
 	}
 	tiers[placement.NodeTier].Bandwidth = o.Bandwidths[0]
 	for i, level := range t.levels {
@@ -264,42 +261,19 @@ func (o Options) tiers(t *tree) ([]placement.Tier, []warning) {
 // maxExamples of one kind of warning are named.
 const maxExamples = 3
 
-// warning is one kind of what was missing or contradictory.
-type warning struct {
-	what     string
-	examples []string // all of them
-	of       int      // how many there could be, 0 if that is not known
-}
-
-// String counts the examples and names the first few.
-func (w warning) String() string {
-	if len(w.examples) == 0 {
-		return w.what
-	}
-	count := strconv.Itoa(len(w.examples))
-	if w.of > 0 {
-		count += " of " + strconv.Itoa(w.of)
-	}
-	shown := w.examples[:min(len(w.examples), maxExamples)]
-	named := strings.Join(shown, ", ")
-	if more := len(w.examples) - len(shown); more > 0 {
-		named += fmt.Sprintf(" and %d more", more)
-	}
-	return fmt.Sprintf("%s: %s (%s)", w.what, count, named)
-}
-
-// warned returns a warning if there are examples.
-func warned(what string, examples []string, of int) []warning {
+// warning returns a warning that counts its examples and names the first few, none without examples. of is how many there
+// could be, 0 if that is not known.
+func warning(what string, examples []string, of int) []string {
 	if len(examples) == 0 {
 		return nil
 	}
-	return []warning{{what, examples, of}}
-}
-
-func lines(warnings []warning) []string {
-	var lines []string
-	for _, w := range warnings {
-		lines = append(lines, w.String())
+	count := strconv.Itoa(len(examples))
+	if of > 0 {
+		count += " of " + strconv.Itoa(of)
 	}
-	return lines
+	named := strings.Join(examples[:min(len(examples), maxExamples)], ", ")
+	if more := len(examples) - maxExamples; more > 0 {
+		named += fmt.Sprintf(" and %d more", more)
+	}
+	return []string{fmt.Sprintf("%s: %s (%s)", what, count, named)}
 }

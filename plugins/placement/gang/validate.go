@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
 )
@@ -98,15 +99,12 @@ func (r *Role) checkMembers(t *tree.Topology) error {
 			return fmt.Errorf("pending member %d is out of order", index)
 		}
 	}
-	next := 0
 	for i, member := range r.Placed {
-		for next < len(r.Pending) && r.Pending[next] < member.Index {
-			next++
-		}
+		_, pending := slices.BinarySearch(r.Pending, member.Index)
 		switch {
 		case member.Index < 0 || i > 0 && member.Index <= r.Placed[i-1].Index:
 			return fmt.Errorf("placed member %d is out of order", member.Index)
-		case next < len(r.Pending) && r.Pending[next] == member.Index:
+		case pending:
 			return fmt.Errorf("member %d is both pending and placed", member.Index)
 		case member.Node < 0 || int(member.Node) >= t.Nodes():
 			return fmt.Errorf("member %d is on node %d, which the topology does not have", member.Index, member.Node)

@@ -49,8 +49,12 @@ func (f *Flows) Island(tree.NodeID, []int32) (sum, most int64) { return 0, 0 }
 
 // NewFlows returns the traffic of a demand with so many members of each class.
 func NewFlows(d *gang.Demand, total []int) *Flows {
-	if d.Pattern == gang.Pipeline {
+	switch d.Pattern {
+	case gang.ParameterServer:
+		return parameterServer(total[gang.ServerClass], total[gang.WorkerClass], d.ModelBytes())
+	case gang.Pipeline:
 		return pipeline(total, d.ModelBytes())
+	case gang.Single, gang.Collective: // no member talks, or those on a Ring do
 	}
-	return parameterServer(total[gang.ServerClass], total[gang.WorkerClass], d.ModelBytes())
+	return &Flows{}
 }

@@ -62,7 +62,7 @@ func NewShape(t *Topology, request []int64, eligible *NodeSet) *Shape {
 	above := len(t.parent) - nodes
 	s := &Shape{request: slices.Clone(request), fit: make([]int32, nodes), sum: make([]int64, above), nodes: make([][buckets]int32, above)}
 	for n := range nodes {
-		if eligible == nil || eligible.Has(NodeID(n)) {
+		if eligible.Has(NodeID(n)) {
 			s.fit[n] = Fits(t.Free(DomainID(n)), request)
 		}
 		leaf := int(t.parent[n]) - nodes
@@ -192,8 +192,8 @@ func (s *NodeSet) Add(node NodeID) { s.bits[node/64] |= 1 << (node % 64) }
 // Remove removes a node.
 func (s *NodeSet) Remove(node NodeID) { s.bits[node/64] &^= 1 << (node % 64) }
 
-// Has reports whether a node is in the set.
-func (s *NodeSet) Has(node NodeID) bool { return s.bits[node/64]&(1<<(node%64)) != 0 }
+// Has reports whether a node is in the set; nil is the set of all nodes.
+func (s *NodeSet) Has(node NodeID) bool { return s == nil || s.bits[node/64]&(1<<(node%64)) != 0 }
 
 // And returns the nodes of both sets; nil is the set of all nodes. The sets are not changed.
 func (s *NodeSet) And(other *NodeSet) *NodeSet {

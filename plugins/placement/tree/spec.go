@@ -138,7 +138,6 @@ func checkIslands(islands []Island, gpus int64) error {
 	return nil
 }
 
-// gpus of a vector of amounts.
 func (s *Spec) gpus(amounts []int64) int64 {
 	var sum int64
 	for i, name := range s.Resources {
@@ -181,7 +180,7 @@ func DefaultTiers(above ...string) []Tier {
 // WeightUnit is what a weight of 1 is in the planner's integers. Integers keep sums exact, so that ties are ties.
 const WeightUnit = 1 << 10
 
-// maxPrice keeps a plan's cost far below the largest int64.
+// maxWeight keeps a plan's cost far below the largest int64.
 const maxWeight = 1 << 14
 
 func (t Tier) check() error {
@@ -216,16 +215,12 @@ type islands struct {
 func (s *islands) build(nodes []placed, accelerators []int) {
 	s.lo = make([]int32, len(nodes)+1)
 	for i, node := range nodes {
-		count := len(node.spec.Islands)
-		if count == 1 || len(accelerators) == 0 {
-			count = 0 // one island is the node itself
+		s.lo[i+1] = s.lo[i]
+		if count := len(node.spec.Islands); count > 1 && len(accelerators) > 0 { // one island is the node itself
+			s.lo[i+1] += int32(count)
 		}
-		for range count {
-			s.size = append(s.size, 0)
-			s.free = append(s.free, 0)
-		}
-		s.lo[i+1] = s.lo[i] + int32(count)
 	}
+	s.size, s.free = make([]int16, s.lo[len(nodes)]), make([]int16, s.lo[len(nodes)])
 }
 
 func (s *islands) set(node NodeID, specs []Island) {
@@ -250,13 +245,7 @@ func AssignGPUs(free []int16, gpus int, picked []uint8) []uint8 {
 		for i, f := range free {
 			switch {
 			case f == 0:
-			case best < 0:
-				best = i
-			case (int(f) >= gpus) != (int(free[best]) >= gpus):
-				if int(f) >= gpus {
-					best = i
-				}
-			case int(f) >= gpus && f < free[best], int(f) < gpus && f > free[best]:
+			case best < 0, int(free[best]) < gpus && f > free[best], int(f) >= gpus && f < free[best]:
 				best = i
 			}
 		}

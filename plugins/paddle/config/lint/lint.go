@@ -80,19 +80,13 @@ func (r *Result) Print(to io.Writer, name string) error {
 	return err
 }
 
-// names splits the list of actions as Volcano does.
-func names(actions string) []string {
-	all := strings.Split(actions, ",")
-	for i := range all {
-		all[i] = strings.TrimSpace(all[i])
-	}
-	return all
-}
-
 // checkActions is for what Volcano's loader accepts.
 func (r *Result) checkActions(actions string) {
 	path := field.NewPath("actions")
-	all := names(actions)
+	all := strings.Split(actions, ",") // as Volcano does
+	for i := range all {
+		all[i] = strings.TrimSpace(all[i])
+	}
 	allocate, preempt := slices.Index(all, "allocate"), slices.Index(all, "preempt")
 	switch {
 	case allocate < 0:
@@ -141,7 +135,6 @@ func (r *Result) checkPlugins(tiers []conf.Tier) {
 	}
 }
 
-// checkOurs checks the entry of our plugin.
 func (r *Result) checkOurs(plugin *conf.PluginOption, path *field.Path, besideNetworkPlugin bool) {
 	switches := reflect.ValueOf(plugin).Elem()
 	for i := range switches.NumField() {

@@ -101,7 +101,6 @@ func cacheKey(spec *corev1.PodSpec) string {
 	return string(key)
 }
 
-// anyTaint reports whether a node has a taint PreferNoSchedule.
 func (p *Preferences) anyTaint(t *placement.Topology) bool {
 	for id := placement.NodeID(0); !p.looked && int(id) < t.Nodes(); id++ {
 		node := p.ssn.Nodes[t.NodeName(id)]
@@ -118,14 +117,10 @@ func (p *Preferences) anyTaint(t *placement.Topology) bool {
 
 // toPenalties returns how far each score is below the best one, nil if all are equal.
 func toPenalties(scores []int64) []int32 {
-	best, equal := int64(math.MinInt64), true
-	for _, score := range scores {
-		best = max(best, score)
-		equal = equal && score == scores[0]
-	}
-	if equal {
+	if len(scores) == 0 || slices.Min(scores) == slices.Max(scores) {
 		return nil
 	}
+	best := slices.Max(scores)
 	penalties := make([]int32, len(scores))
 	for i, score := range scores {
 		penalties[i] = int32(min(best-score, math.MaxInt32))

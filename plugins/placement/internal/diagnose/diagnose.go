@@ -162,7 +162,7 @@ func (g *pendingGang) blockerOf(fit *gangFit, role int) Blocker {
 	request, left := g.d.Roles[role].Request, make([]int64, len(g.amounts))
 	elsewhere, nearest, least := false, tree.NodeID(-1), shortage{}
 	for n := fit.lo; n < fit.hi; n++ {
-		if !fit.eligible(role, n) {
+		if !g.d.Roles[role].Eligible.Has(n) {
 			elsewhere = elsewhere || tree.Fits(fit.of(n), request) > 0
 			continue
 		}

@@ -189,7 +189,6 @@ func (g *pendingGang) pack(v tree.DomainID) *gangFit {
 	return p
 }
 
-// capacity returns what of the gang fits.
 func (p *gangFit) capacity() DomainCapacity {
 	t := p.g.t
 	tier := t.TierOf(p.domain)
@@ -207,23 +206,18 @@ func (p *gangFit) of(n tree.NodeID) []int64 {
 	return p.left[at : at+size]
 }
 
-func (p *gangFit) eligible(role int, n tree.NodeID) bool {
-	set := p.g.d.Roles[role].Eligible
-	return set == nil || set.Has(n)
-}
-
 // put puts as many members of a role as are needed on the first nodes that hold them.
 func (p *gangFit) put(role int) {
-	request := p.g.d.Roles[role].Request
+	of := &p.g.d.Roles[role]
 	for n := p.lo; n < p.hi && p.together[role] < p.g.need[role]; n++ {
-		if !p.eligible(role, n) {
+		if !of.Eligible.Has(n) {
 			continue
 		}
-		take := min(int64(tree.Fits(p.of(n), request)), p.g.need[role]-p.together[role])
+		left := p.of(n)
+		take := min(int64(tree.Fits(left, of.Request)), p.g.need[role]-p.together[role])
 		p.together[role] += take
 		p.total += take
-		left := p.of(n)
-		for r, amount := range request {
+		for r, amount := range of.Request {
 			if amount > 0 {
 				left[r] -= take * amount
 			}

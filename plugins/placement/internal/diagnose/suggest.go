@@ -87,7 +87,6 @@ const (
 	moreSolves  = 1
 )
 
-// suggester looks for changes with which a gang fits.
 type suggester struct {
 	*pendingGang
 	o      solver.Options
@@ -274,7 +273,7 @@ func (c *capacityIncrease) give(role int) bool {
 	request := c.d.Roles[role].Request
 	best, least := tree.NodeID(-1), shortage{}
 	for n := c.pack.lo; n < c.pack.hi; n++ {
-		if !c.pack.eligible(role, n) {
+		if !c.d.Roles[role].Eligible.Has(n) {
 			continue
 		}
 		short := c.shortage(c.pack.of(n), request)

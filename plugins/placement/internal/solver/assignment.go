@@ -186,7 +186,6 @@ func (b *partialAssignment) capacity(node tree.NodeID, k int) int32 {
 	return fit
 }
 
-// left is what is left on a node that has a domain state.
 func (b *partialAssignment) left(c int) []int64 {
 	r := len(b.p.t.Resources())
 	return b.leftover[c*r : (c+1)*r]
@@ -224,7 +223,6 @@ func (b *partialAssignment) gain(node tree.NodeID, k int, n int32) int64 {
 	return sum
 }
 
-// value of the whole assignment.
 func (b *partialAssignment) value() value {
 	v := b.sum
 	for i := range b.states {
@@ -234,14 +232,8 @@ func (b *partialAssignment) value() value {
 	return v
 }
 
-// complete reports whether everybody has a node.
 func (b *partialAssignment) complete() bool {
-	for _, n := range b.waiting {
-		if n > 0 {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(b.waiting, func(n int32) bool { return n > 0 })
 }
 
 // nodes are those that hold members to place, ascending, and how many of each pod class, node-major.
@@ -273,15 +265,6 @@ func grown(s []int32, n int) []int32 {
 	s = slices.Grow(s, n)[:len(s)+n]
 	clear(s[len(s)-n:])
 	return s
-}
-
-// allowed are those of the nodes that are in the domain that the job may not leave.
-func (b *partialAssignment) allowed(nodes []tree.NodeID) []tree.NodeID {
-	used, _ := b.nodes()
-	if len(used) == 0 {
-		return nodes
-	}
-	return b.p.within(nodes, used[0])
 }
 
 // within are those of the nodes that a job may use which uses another one.

@@ -146,6 +146,19 @@ func byScore(a, b scoredDomain) int {
 	return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.domain, b.domain))
 }
 
+// first n in an order; it reorders all. Few of many are found faster than by sorting.
+func first[T any](all []T, n int, compare func(a, b T) int) []T {
+	n = min(n, len(all))
+	for i := range n {
+		for j := i + 1; j < len(all); j++ {
+			if compare(all[j], all[i]) < 0 {
+				all[i], all[j] = all[j], all[i]
+			}
+		}
+	}
+	return all[:n]
+}
+
 // leafDomains are the domains just above nodes whose largest nodes promise most.
 func (p *problem) leafDomains(s scope, demands []roleDemand) []scoredDomain {
 	if s.tier == tree.NodeTier {
@@ -182,21 +195,6 @@ func (p *problem) largest(leaves []scoredDomain, demands []roleDemand, most int)
 	return nodes
 }
 
-// first n in an order; it reorders all.
-func first[T any](all []T, n int, compare func(a, b T) int) []T {
-	n = min(n, len(all))
-	for i := range n {
-		best := i
-		for j := i + 1; j < len(all); j++ {
-			if compare(all[j], all[best]) < 0 {
-				best = j
-			}
-		}
-		all[i], all[best] = all[best], all[i]
-	}
-	return all[:n]
-}
-
 // classes sorts the nodes of one domain after the other into those that are alike.
 type classes struct {
 	p       *problem
@@ -204,13 +202,20 @@ type classes struct {
 	domain  tree.DomainID
 	first   []tree.NodeID // one of each class of the domain
 	seen    []int
-	fixed   map[tree.NodeID]bool
+	fixed   map[tree.NodeID]bool // members were placed there before
+}
+
+func (p *problem) newClasses() *classes {
+	c := &classes{p: p, members: p.members(), fixed: map[tree.NodeID]bool{}}
+	for _, f := range p.fixed {
+		c.fixed[f.node] = true
+	}
+	return c
 }
 
 // needs reports whether a plan can need a node: it, and as many of its class as there are members. Nodes come in the order of
 // their ids.
 func (c *classes) needs(n tree.NodeID) bool {
-	c.runsOn(n)
 	if domain := c.p.t.Parent(tree.DomainID(n)); domain != c.domain || len(c.first) == 0 {
 		c.domain, c.first, c.seen = domain, c.first[:0], c.seen[:0]
 	}
@@ -222,17 +227,6 @@ func (c *classes) needs(n tree.NodeID) bool {
 	}
 	c.first, c.seen = append(c.first, n), append(c.seen, 1)
 	return true
-}
-
-// runsOn reports whether a member was placed on a node before.
-func (c *classes) runsOn(n tree.NodeID) bool {
-	if c.fixed == nil {
-		c.fixed = map[tree.NodeID]bool{}
-		for _, f := range c.p.fixed {
-			c.fixed[f.node] = true
-		}
-	}
-	return c.fixed[n]
 }
 
 // interchangeable reports whether two nodes side by side differ in nothing but their names, as far as a job can see.

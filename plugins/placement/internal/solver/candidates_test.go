@@ -64,7 +64,8 @@ func TestOneNodeOfEachClassForEachMember(test *testing.T) {
 		{1, []tree.NodeID{0, 2, 3, 4, 5, 6, 7, 8, 9}}, // where a member runs is a class of its own
 		{2, []tree.NodeID{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}},
 	} {
-		classes := classes{p: p, members: c.members}
+		classes := p.newClasses()
+		classes.members = c.members
 		var needed []tree.NodeID
 		for n := range tree.NodeID(p.t.Nodes()) {
 			if classes.needs(n) {

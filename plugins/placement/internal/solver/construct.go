@@ -35,7 +35,6 @@ func (p *problem) roleDemands() []roleDemand {
 	return demands
 }
 
-// request of a role demand's pods.
 func (p *problem) request(l *roleDemand) []int64 { return p.podClasses[l.podClasses[0]].request }
 
 // share of everything wanted that a domain can hold, as far as sums tell: 1 and more if all. It never errs on the low side.
@@ -77,24 +76,10 @@ func (p *problem) workersWithoutServer(d tree.DomainID, tier int, row []int32) i
 	return sum
 }
 
-// bestFitDescent fills a domain: a domain's members go to the tightest child that holds them all; where there is none,
-// children are filled one after the other, those that hold most first. demands are what is to be placed, and what could not
-// be placed afterwards.
-func (b *partialAssignment) bestFitDescent(d tree.DomainID, tier int, demands []roleDemand) {
-	b.bestFitExcept(d, tier, demands, tree.NoDomain)
-}
-
-// expandFromSeed fills a domain, then what is left of the one above it, and so on up to a tier: as near as can be.
-func (b *partialAssignment) expandFromSeed(anchor tree.DomainID, tier, top int, demands []roleDemand) {
-	done := tree.NoDomain
-	for d := anchor; tier <= top && wanted(demands) > 0; d, tier = b.p.t.Parent(d), tier+1 {
-		b.bestFitExcept(d, tier, demands, done)
-		done = d
-	}
-}
-
-// bestFitExcept leaves one child out.
-func (b *partialAssignment) bestFitExcept(d tree.DomainID, tier int, demands []roleDemand, but tree.DomainID) {
+// bestFitDescent fills a domain but for one child: a domain's members go to the tightest child that holds them all; where there
+// is none, children are filled one after the other, those that hold most first. demands are what is to be placed, and what could
+// not be placed afterwards.
+func (b *partialAssignment) bestFitDescent(d tree.DomainID, tier int, demands []roleDemand, but tree.DomainID) {
 	if tier == tree.NodeTier {
 		b.fillNode(tree.NodeID(d), demands)
 		return
@@ -118,7 +103,7 @@ func (b *partialAssignment) bestFitExcept(d tree.DomainID, tier int, demands []r
 		}
 	}
 	if full >= 0 {
-		b.bestFitDescent(children[full].id, tier-1, demands)
+		b.bestFitDescent(children[full].id, tier-1, demands, tree.NoDomain)
 		if wanted(demands) == 0 {
 			return
 		}
@@ -126,7 +111,16 @@ func (b *partialAssignment) bestFitExcept(d tree.DomainID, tier int, demands []r
 	}
 	slices.SortFunc(children, func(x, y child) int { return cmp.Or(cmp.Compare(y.share, x.share), cmp.Compare(x.id, y.id)) })
 	for i := 0; i < len(children) && wanted(demands) > 0; i++ {
-		b.bestFitDescent(children[i].id, tier-1, demands)
+		b.bestFitDescent(children[i].id, tier-1, demands, tree.NoDomain)
+	}
+}
+
+// expandFromSeed fills a domain, then what is left of the one above it, and so on up to a tier: as near as can be.
+func (b *partialAssignment) expandFromSeed(anchor tree.DomainID, tier, top int, demands []roleDemand) {
+	done := tree.NoDomain
+	for d := anchor; tier <= top && wanted(demands) > 0; d, tier = b.p.t.Parent(d), tier+1 {
+		b.bestFitDescent(d, tier, demands, done)
+		done = d
 	}
 }
 
@@ -198,7 +192,7 @@ func (b *partialAssignment) fillRest(s scope) bool {
 		}
 	}
 	b.split = true
-	b.bestFitDescent(s.domain, s.tier, demands)
+	b.bestFitDescent(s.domain, s.tier, demands, tree.NoDomain)
 	b.split = false
 	return b.complete()
 }

@@ -4,6 +4,7 @@ package solver
 
 import (
 	"math"
+	"slices"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/gang"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/traffic"
@@ -81,7 +82,11 @@ func newProblem(t *tree.Topology, d *gang.Demand, o Options, take []int) *proble
 		role := &d.Roles[k.role]
 		k.count = int32(len(k.indexes))
 		k.request, k.penalty, k.gpus = role.Request, role.Penalty, int(t.GPUs(role.Request))
-		k.shape = p.shapeOf(i)
+		if same := slices.IndexFunc(p.podClasses[:i], func(other podClass) bool { return other.role == k.role }); same >= 0 {
+			k.shape = p.podClasses[same].shape
+		} else {
+			k.shape = t.ShapeOn(role.Request, role.Eligible)
+		}
 		for r, amount := range role.Request {
 			if amount > 0 {
 				k.needs = append(k.needs, need{r, amount})
@@ -89,16 +94,6 @@ func newProblem(t *tree.Topology, d *gang.Demand, o Options, take []int) *proble
 		}
 	}
 	return p
-}
-
-func (p *problem) shapeOf(i int) *tree.Shape {
-	role := &p.d.Roles[p.podClasses[i].role]
-	for j := range i {
-		if p.podClasses[j].role == p.podClasses[i].role {
-			return p.podClasses[j].shape
-		}
-	}
-	return p.t.ShapeOn(role.Request, role.Eligible)
 }
 
 func (p *problem) addFlows(take []int) {
@@ -114,16 +109,6 @@ func (p *problem) addFlows(take []int) {
 		if class >= 0 {
 			total[class] += len(role.Placed) + take[r]
 		}
-	}
-	if p.d.Pattern == gang.Single {
-		total = nil
-		for i := range p.podClasses {
-			p.podClasses[i].class = -1
-		}
-	}
-	if total == nil {
-		p.traffic = &traffic.Flows{}
-		return
 	}
 	p.traffic = traffic.NewFlows(p.d, total)
 }
