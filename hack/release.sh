@@ -37,7 +37,7 @@ flags+=" -X volcano.sh/volcano/pkg/version.Built=$(date -d "@$epoch" -Iseconds)"
 build() { # OS ARCHITECTURE PROGRAM...
   echo "release: building for $1/$2: ${*:3}"
   mkdir -p "$work/$1-$2"
-  GOOS=$1 GOARCH=$2 go build -p 2 -trimpath -ldflags "$flags" -o "$work/$1-$2/" "${@:3}"
+  GOOS=$1 GOARCH=$2 go build -trimpath -ldflags "$flags" -o "$work/$1-$2/" "${@:3}"
 }
 
 (cd hack/oci && GOBIN=$work/tools go install .)
