@@ -50,7 +50,7 @@ done
 # Images: an archive of an OCI layout each, and its digest.
 image() { # VALUE PROGRAM
   local digest
-  digest=$("$work/tools/oci" -layout "$work/$2" -version "$version" -created "$epoch" -revision "$revision" -source $repository \
+  digest=$("$work/tools/oci" -layout "$work/$2" -name "$registry/$2:$version" -version "$version" -created "$epoch" -revision "$revision" -source $repository \
     "linux/amd64=$work/linux-amd64/$2" "linux/arm64=$work/linux-arm64/$2")
   archive "$work/$2" . >"$out/$2-$version.oci.tar"
   printf '%s/%s:%s@%s\n' "$registry" "$2" "$version" "$digest" >>"$out/images.txt"
