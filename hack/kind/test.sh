@@ -180,7 +180,7 @@ step "enabled beside Volcano's scheduler, with a job running"
 sed 's/wide-ande-deep$/running/' deploy/examples/wide_and_deep.yaml >"$out/running.yaml"
 apply "$out/running.yaml"
 running_pod running worker
-helm upgrade paddle $chart --namespace=paddle-system --reset-then-reuse-values --set=scheduler.mode=beside --wait --timeout=5m >/dev/null
+helm upgrade paddle $chart --namespace=paddle-system --reuse-values --set=scheduler.mode=beside --wait --timeout=5m >/dev/null
 completes running
 submit wide_and_deep
 worker=$(running_pod wide-ande-deep worker)
