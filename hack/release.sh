@@ -71,7 +71,7 @@ done
 
 echo "release: chart and manifests"
 hack/helm.sh package $chart --destination "$work/chart" >/dev/null 2>&1
-tar -C "$work/chart" -xzf "$work/chart/paddle-volcano-${version#v}.tgz" # Helm's own archive has the time of day
+tar -C "$work/chart" -mxzf "$work/chart/paddle-volcano-${version#v}.tgz" # Helm's own archive has the time of day
 archive "$work/chart" paddle-volcano | gzip -n9 >"$out/paddle-volcano-${version#v}.tgz"
 mapfile -t digests <"$work/digests"
 REGISTRY=$registry MANIFESTS=$work/manifests/v1 hack/manifests.sh "${digests[@]}" >/dev/null
