@@ -44,25 +44,37 @@ func TestVersionIsTheSameEverywhere(t *testing.T) {
 	}
 }
 
-// The table of versions says what is built, what is installed, what the controller warns of, and what tests run.
+// The table of versions says what is built, what is installed, what both programs warn of, and what tests run.
 func TestCompatibilityTableIsTrue(t *testing.T) {
 	t.Parallel()
 	minor := func(version string) string {
 		return regexp.MustCompile(`^v?(\d+\.\d+)`).FindStringSubmatch(version)[1]
 	}
-	const number = `(\d+\.\d+)`
+	const number, supported = `(\d+\.\d+)`, "../controller/versions/versions.go"
 	volcano := found(t, "../go.mod", `^\tvolcano\.sh/volcano v(\S+)$`)
-	tested := found(t, "../hack/plane/go.mod", `^\tk8s\.io/kubernetes => k8s\.io/kubernetes v(\S+)$`)
-	oldest := found(t, "../controller/app/version.go", `^const oldestKubernetes, newestKubernetes = "`+number+`", "`)
-	newest := found(t, "../controller/app/version.go", `^const oldestKubernetes, newestKubernetes = "[^"]+", "`+number+`"`)
-	require.Equal(t, minor(volcano), found(t, "../controller/app/version.go", `^const testedVersion = "`+number+`"`))
-	require.Equal(t, minor(volcano), minor(found(t, "../hack/plane/go.mod", `^\tvolcano\.sh/volcano v(\S+)`)))
+	sandbox := found(t, "../hack/plane/go.mod", `^\tk8s\.io/kubernetes => k8s\.io/kubernetes v(\S+)$`)
+	kind := found(t, "../hack/kind/cluster.yaml", `^  image: kindest/node:v([^@]+)@sha256:[0-9a-f]{64}$`)
+	oldest := found(t, supported, `^const oldestKubernetes, newestKubernetes = "`+number+`", "`)
+	newest := found(t, supported, `^const oldestKubernetes, newestKubernetes = "[^"]+", "`+number+`"`)
+	for what, version := range map[string]string{
+		"what the programs warn of": found(t, supported, `^const supportedVolcano = "`+number+`"`),
+		"the sandbox":               minor(found(t, "../hack/plane/go.mod", `^\tvolcano\.sh/volcano v(\S+)`)),
+		"the API's module":          minor(found(t, "../go.mod", `^\tvolcano\.sh/apis v(\S+)$`)),
+		"kind":                      minor(found(t, "../hack/kind/README.md", `^\| Volcano's webhooks and controllers \| (v\S+) \|`)),
+	} {
+		require.Equal(t, minor(volcano), version, "Volcano of %s", what)
+	}
 	require.Equal(t, oldest, found(t, chart+"/Chart.yaml", `^kubeVersion: ">=`+number+`\.0-0 `))
-	require.Equal(t, newest, minor(tested), "the newest version that is supported is tested")
+	for what, version := range map[string]string{
+		"the sandbox": sandbox, "kind": kind, "what the scheduler is built of": found(t, "../go.mod", `^\tk8s\.io/kubernetes v(\S+)$`),
+		"the page of kind": found(t, "../hack/kind/README.md", `^\| the node: Kubernetes (\S+) \|`),
+	} {
+		require.Equal(t, newest, minor(version), "the newest version that is supported is that of %s", what)
+	}
 	for _, page := range []string{"README.md", "README.zh.md"} {
 		row := found(t, page, `^(\| v\d\S+ \| .*)$`)
 		release := found(t, chart+"/Chart.yaml", `^appVersion: (v\S+)$`)
-		require.Equal(t, "| "+release+" | "+minor(volcano)+".x | "+volcano+" | "+oldest+" to "+newest+" | "+tested+" |",
+		require.Equal(t, "| "+release+" | "+minor(volcano)+".x | "+volcano+" | "+oldest+" to "+newest+" | "+sandbox+" | "+kind+" |",
 			strings.Replace(row, " 到 ", " to ", 1), page)
 	}
 	for version, there := range map[string]bool{oldest: true, newest: true, "1.24": false, "1.35": false} {

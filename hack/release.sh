@@ -37,7 +37,7 @@ flags+=" -X volcano.sh/volcano/pkg/version.Built=$(date -d "@$epoch" -Iseconds)"
 build() { # OS ARCHITECTURE PROGRAM...
   echo "release: building for $1/$2: ${*:3}"
   mkdir -p "$work/$1-$2"
-  GOOS=$1 GOARCH=$2 go build -p 2 -trimpath -ldflags "$flags" -o "$work/$1-$2/" "${@:3}"
+  GOOS=$1 GOARCH=$2 go build -trimpath -ldflags "$flags" -o "$work/$1-$2/" "${@:3}"
 }
 
 (cd hack/oci && GOBIN=$work/tools go install .)
@@ -50,7 +50,7 @@ done
 # Images: an archive of an OCI layout each, and its digest.
 image() { # VALUE PROGRAM
   local digest
-  digest=$("$work/tools/oci" -layout "$work/$2" -version "$version" -created "$epoch" -revision "$revision" -source $repository \
+  digest=$("$work/tools/oci" -layout "$work/$2" -name "$registry/$2:$version" -version "$version" -created "$epoch" -revision "$revision" -source $repository \
     "linux/amd64=$work/linux-amd64/$2" "linux/arm64=$work/linux-arm64/$2")
   archive "$work/$2" . >"$out/$2-$version.oci.tar"
   printf '%s/%s:%s@%s\n' "$registry" "$2" "$version" "$digest" >>"$out/images.txt"
@@ -71,7 +71,7 @@ done
 
 echo "release: chart and manifests"
 hack/helm.sh package $chart --destination "$work/chart" >/dev/null 2>&1
-tar -C "$work/chart" -xzf "$work/chart/paddle-volcano-${version#v}.tgz" # Helm's own archive has the time of day
+tar -C "$work/chart" -mxzf "$work/chart/paddle-volcano-${version#v}.tgz" # Helm's own archive has the time of day
 archive "$work/chart" paddle-volcano | gzip -n9 >"$out/paddle-volcano-${version#v}.tgz"
 mapfile -t digests <"$work/digests"
 REGISTRY=$registry MANIFESTS=$work/manifests/v1 hack/manifests.sh "${digests[@]}" >/dev/null

@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-bad=$(gofmt -l cmd controller hack plugins test)
+bad=$(gofmt -l cmd controller deploy hack plugins test)
 if [ -n "$bad" ]; then
   printf 'verify: run gofmt -w on:\n%s\n' "$bad" >&2
   exit 1

@@ -12,15 +12,12 @@ import (
 	"syscall"
 
 	"k8s.io/apimachinery/pkg/util/uuid"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	componentbase "k8s.io/component-base/config"
 	"volcano.sh/apis/pkg/apis/helpers"
 	"volcano.sh/volcano/cmd/scheduler/app"
 	"volcano.sh/volcano/cmd/scheduler/app/options"
-	"volcano.sh/volcano/pkg/kube"
 )
 
 // runElected runs Volcano's scheduler while this process holds the lease. Volcano's own election does not release the lease when the
@@ -45,13 +42,9 @@ func runElected(opts *options.ServerOption) error {
 
 // newLock is the lease that Volcano's own election uses.
 func newLock(opts *options.ServerOption) (resourcelock.Interface, error) {
-	config, err := kube.BuildConfig(opts.KubeClientOptions)
+	client, err := newClient(opts, "leader-election")
 	if err != nil {
-		return nil, fmt.Errorf("configure the client of the leader election: %w", err)
-	}
-	client, err := kubernetes.NewForConfig(rest.AddUserAgent(config, "leader-election"))
-	if err != nil {
-		return nil, fmt.Errorf("make the client of the leader election: %w", err)
+		return nil, err
 	}
 	host, err := os.Hostname()
 	if err != nil {

@@ -5,6 +5,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -14,11 +15,13 @@ import (
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/kubernetes"
 	_ "k8s.io/client-go/plugin/pkg/client/auth"
+	"k8s.io/client-go/rest"
 	cliflag "k8s.io/component-base/cli/flag"
 	componentbaseoptions "k8s.io/component-base/config/options"
 	"k8s.io/klog/v2"
 	"volcano.sh/volcano/cmd/scheduler/app"
 	"volcano.sh/volcano/cmd/scheduler/app/options"
+	"volcano.sh/volcano/pkg/kube"
 	_ "volcano.sh/volcano/pkg/scheduler/actions"
 	"volcano.sh/volcano/pkg/scheduler/api"
 	"volcano.sh/volcano/pkg/scheduler/cache"
@@ -28,6 +31,7 @@ import (
 	vcutil "volcano.sh/volcano/pkg/util"
 	"volcano.sh/volcano/pkg/version"
 
+	"github.com/paddle-volcano/paddle-volcano/controller/versions"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/config/lint"
 )
@@ -78,10 +82,35 @@ func run(opts *options.ServerOption) error {
 			return fmt.Errorf("parse the files of --ca-cert-file, --tls-cert-file and --tls-private-key-file: %w", err)
 		}
 	}
+	go logVersions(context.Background(), opts) // an API server that does not answer delays nothing
 	if opts.LeaderElection.LeaderElect {
 		return runElected(opts)
 	}
 	return app.Run(opts) // ends in no other way than with an error
+}
+
+// logVersions logs the versions of Kubernetes and of Volcano's other programs, and a warning for each that is not supported.
+func logVersions(ctx context.Context, opts *options.ServerOption) {
+	client, err := newClient(opts, "versions")
+	if err != nil {
+		klog.FromContext(ctx).Error(err, "The versions of the cluster could not be read")
+		return
+	}
+	versions.LogKubernetes(ctx, client.Discovery())
+	versions.LogVolcano(ctx, client)
+}
+
+// newClient returns a client of the cluster for one use, which its user agent names.
+func newClient(opts *options.ServerOption, use string) (*kubernetes.Clientset, error) {
+	config, err := kube.BuildConfig(opts.KubeClientOptions)
+	if err != nil {
+		return nil, fmt.Errorf("configure the client for the %s: %w", use, err)
+	}
+	client, err := kubernetes.NewForConfig(rest.AddUserAgent(config, use))
+	if err != nil {
+		return nil, fmt.Errorf("make the client for the %s: %w", use, err)
+	}
+	return client, nil
 }
 
 // check prints what is wrong with the configuration in a file, and gives the exit code: 1 if there is any error, or the

@@ -33,6 +33,7 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/controller/legacy/kubeflow"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob"
+	"github.com/paddle-volcano/paddle-volcano/controller/versions"
 )
 
 // helpColumns is where --help folds its lines.
@@ -106,9 +107,9 @@ func Run(ctx context.Context, o *Options) error {
 	if err != nil {
 		return err
 	}
-	logKubernetesVersion(ctx, clients.Kube.Discovery())
+	versions.LogKubernetes(ctx, clients.Kube.Discovery())
 	if o.Namespace == metav1.NamespaceAll { // the permissions of one namespace do not hold in Volcano's
-		logVolcanoVersion(ctx, clients.Kube)
+		versions.LogVolcano(ctx, clients.Kube)
 	}
 	recorder, stopEvents := newRecorder(ctx, clients.Kube)
 	defer stopEvents()

@@ -38,6 +38,8 @@ func main() {
 type options struct {
 	// layout is the folder that is written, which must not exist.
 	layout string
+	// name is what the image is called where it is loaded, with its tag.
+	name string
 	// created is the time of the image and of the file in it.
 	created time.Time
 	// labels are those of the OCI image specification.
@@ -48,15 +50,16 @@ func run(args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("oci", flag.ContinueOnError)
 	o := options{}
 	flags.StringVar(&o.layout, "layout", "", "The `folder` to write, which must not exist.")
-	version := flags.String("version", "", "The `version` of the program, such as v0.1.0: the name of the image in the layout.")
+	flags.StringVar(&o.name, "name", "", "The `name` of the image, such as registry.example.com/paddle/paddle-barrier:v0.1.0, by which containerd and Docker load it.")
+	version := flags.String("version", "", "The `version` of the program, such as v0.1.0.")
 	created := flags.Int64("created", 0, "The `time` of the image, in seconds since 1970.")
 	revision := flags.String("revision", "", "The `commit` that the program was built from.")
 	source := flags.String("source", "", "The `URL` of the repository.")
 	if err := flags.Parse(args); err != nil {
 		return err //nolint:wrapcheck // it is reported already
 	}
-	if o.layout == "" || *version == "" || flags.NArg() == 0 {
-		return errors.New("usage: oci -layout FOLDER -version VERSION [-created SECONDS] [-revision COMMIT] [-source URL] OS/ARCHITECTURE=PROGRAM...")
+	if o.layout == "" || o.name == "" || *version == "" || flags.NArg() == 0 {
+		return errors.New("usage: oci -layout FOLDER -name IMAGE:TAG -version VERSION [-created SECONDS] [-revision COMMIT] [-source URL] OS/ARCHITECTURE=PROGRAM...")
 	}
 	o.created = time.Unix(*created, 0).UTC()
 	o.labels = map[string]string{
@@ -142,7 +145,8 @@ func (o *options) write(index v1.ImageIndex, version string, out io.Writer) erro
 	if err != nil {
 		return fmt.Errorf("write %s: %w", o.layout, err)
 	}
-	if err := folder.AppendIndex(index, layout.WithAnnotations(map[string]string{"org.opencontainers.image.ref.name": version})); err != nil {
+	names := map[string]string{"org.opencontainers.image.ref.name": version, "io.containerd.image.name": o.name}
+	if err := folder.AppendIndex(index, layout.WithAnnotations(names)); err != nil {
 		return fmt.Errorf("write the image into %s: %w", o.layout, err)
 	}
 	digest, err := index.Digest()

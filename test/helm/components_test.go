@@ -17,8 +17,9 @@ import (
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/paddle-volcano/paddle-volcano/test/live"
@@ -110,8 +111,8 @@ func get(ctx context.Context, client *http.Client, url, token string) (string, e
 	return string(body), err
 }
 
-// requireGuardedMetrics checks that only an account that may get the URL /metrics reads the metrics, as that of the PodMonitor, and returns
-// what reads them.
+// requireGuardedMetrics checks that only an account that may get the URL /metrics reads the metrics, as Prometheus' own, and returns what
+// reads them.
 func requireGuardedMetrics(t *testing.T, address string) (read func() map[string]float64) {
 	t.Helper()
 	token := func(account string) string {
@@ -133,7 +134,7 @@ func requireGuardedMetrics(t *testing.T, address string) (read func() map[string
 		_, err := get(t.Context(), client, url, bearer)
 		require.ErrorContains(t, err, code)
 	}
-	reader := token(monitorsAccount(t))
+	reader := token(prometheus(t))
 	body, err := get(t.Context(), client, url, reader)
 	require.NoError(t, err)
 	require.Contains(t, body, "paddlejob_controller_jobs")
@@ -151,20 +152,26 @@ func requireGuardedMetrics(t *testing.T, address string) (read func() map[string
 }
 
 // monitored switches on all that is off by default and needs no other program than the API server.
-const monitored = "podMonitor.enabled=true,podMonitor.labels.release=prometheus,prometheusRule.enabled=true,dashboards.enabled=true," +
+const monitored = "serviceMonitor.enabled=true,serviceMonitor.labels.release=prometheus,prometheusRule.enabled=true,dashboards.enabled=true," +
 	"networkPolicy.enabled=true,networkPolicy.from[0].namespaceSelector.matchLabels.name=monitoring"
 
-// monitorsAccount is the account whose token the PodMonitor names. The Secret itself gets its token from a controller that the sandbox
-// has not.
-func monitorsAccount(t *testing.T) string {
+// prometheus makes the account of a Prometheus, which may get the URL /metrics as kube-prometheus allows its own.
+func prometheus(t *testing.T) string {
 	t.Helper()
-	all := render(t, monitored)
-	endpoints, _, err := unstructured.NestedSlice(all["PodMonitor "+theController].Object, "spec", "podMetricsEndpoints")
+	const name = "prometheus-k8s"
+	meta := metav1.ObjectMeta{Name: name, Namespace: system}
+	_, err := cluster.Kube.CoreV1().ServiceAccounts(system).Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: meta}, metav1.CreateOptions{})
 	require.NoError(t, err)
-	endpoint := &unstructured.Unstructured{Object: endpoints[0].(map[string]any)} //nolint:errcheck,forcetypeassert // it was stored
-	secret, _, err := unstructured.NestedString(endpoint.Object, "authorization", "credentials", "name")
+	_, err = cluster.Kube.RbacV1().ClusterRoles().Create(t.Context(), &rbacv1.ClusterRole{
+		ObjectMeta: metav1.ObjectMeta{Name: name}, Rules: []rbacv1.PolicyRule{{NonResourceURLs: []string{"/metrics"}, Verbs: []string{"get"}}},
+	}, metav1.CreateOptions{})
 	require.NoError(t, err)
-	return all["Secret "+system+"/"+secret].GetAnnotations()["kubernetes.io/service-account.name"]
+	_, err = cluster.Kube.RbacV1().ClusterRoleBindings().Create(t.Context(), &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: name}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name},
+		Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: system, Name: name}},
+	}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	return name
 }
 
 // readOpen reads metrics that are for anyone.

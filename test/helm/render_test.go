@@ -91,7 +91,7 @@ func TestObjectsOfEachSetOfValues(t *testing.T) {
 	without := func(drop ...string) []string {
 		return slices.DeleteFunc(slices.Clone(theseAlways), func(name string) bool { return slices.Contains(drop, name) })
 	}
-	const ofTeam, reader = "paddle-controller-manager-team", "paddle-metrics-reader"
+	const ofTeam = "paddle-controller-manager-team"
 	for name, tc := range map[string]struct {
 		values, want []string
 	}{
@@ -111,10 +111,10 @@ func TestObjectsOfEachSetOfValues(t *testing.T) {
 		"only a scheduler": {[]string{"controller.enabled=false", "crd.install=false", "admissionPolicy.enabled=false", "scheduler.mode=beside"},
 			scheduler(system, "paddle-scheduler")},
 		"monitored": {
-			[]string{"podMonitor.enabled=true", "networkPolicy.enabled=true", "scheduler.mode=beside"},
-			append(append(scheduler(system, "paddle-scheduler"), theseAlways...), "NetworkPolicy "+theController, "PodMonitor "+theController,
-				"NetworkPolicy "+system+"/paddle-scheduler", "PodMonitor "+system+"/paddle-scheduler", "ClusterRole "+reader,
-				"ClusterRoleBinding "+reader, "Secret "+system+"/"+reader, "ServiceAccount "+system+"/"+reader),
+			[]string{"serviceMonitor.enabled=true", "networkPolicy.enabled=true", "scheduler.mode=beside"},
+			append(append(scheduler(system, "paddle-scheduler"), theseAlways...), "NetworkPolicy "+theController, "ServiceMonitor "+theController,
+				"NetworkPolicy "+system+"/paddle-scheduler", "ServiceMonitor "+system+"/paddle-scheduler", "Service "+theController+"-metrics",
+				"Service "+system+"/paddle-scheduler-metrics"),
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -261,13 +261,12 @@ func TestWrongValuesAreRefusedWithTheirPlace(t *testing.T) {
 		"scheduler.image.registry=here/,scheduler.mode=beside": {`scheduler.image.registry: "here/" is not where images are`},
 		"controller.image.digest=sha256:1":                     {"at '/controller/image/digest': 'sha256:1' does not match pattern"},
 		"fullnameOverride=A":                                   {`fullnameOverride: "A" cannot be a name`},
-		"serviceMonitor.interval=often":                        {`serviceMonitor.interval: "often" is no length of time`},
 		"image.registry=here.example/":                         {`image.registry: "here.example/" is not where images are`},
 		"controller.extraArgs={workers=3}":                     {`controller.extraArgs: "workers=3" is no flag: each begins with a hyphen and holds its value`},
 		"scheduler.configuration=tiers:":                       {"scheduler.configuration: it has no actions, or no tiers: write the whole volcano-scheduler.conf"},
 		"scheduler.configuration=a: b: c":                      {"scheduler.configuration: it is no YAML: "},
 		"scheduler.mode=beside,scheduler.name=A":               {`scheduler.name: "A" cannot be a name`},
-		"podMonitor.interval=often":                            {`podMonitor.interval: "often" is no length of time: write it as 30s or 1m30s`},
+		"serviceMonitor.interval=often":                        {`serviceMonitor.interval: "often" is no length of time: write it as 30s or 1m30s`},
 		"scheduler.mode=beside,scheduler.name=volcano":         {`scheduler.name: "volcano" is another scheduler's: choose a name of its own`},
 	} {
 		t.Run(values, func(t *testing.T) {
@@ -304,7 +303,7 @@ var selectorAt = map[string][]string{
 	"Deployment":          {"spec", "selector"},
 	"NetworkPolicy":       {"spec", "podSelector"},
 	"PodDisruptionBudget": {"spec", "selector"},
-	"PodMonitor":          {"spec", "selector"},
+	"Service":             {"spec", "selector"},
 }
 
 // others are labels of pods that may be in the same namespaces.
@@ -316,6 +315,38 @@ var others = map[string]labels.Set{
 	"the etcd of elastic jobs":          {"app": "paddle-etcd"},
 	"another release":                   {"app.kubernetes.io/name": "paddle-volcano", "app.kubernetes.io/instance": "b", "app.kubernetes.io/component": "controller"},
 	"no labels":                         {},
+}
+
+func parseSelector(t *testing.T, fields map[string]any) (metav1.LabelSelector, labels.Selector) {
+	t.Helper()
+	var parsed metav1.LabelSelector
+	require.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(fields, &parsed))
+	selector, err := metav1.LabelSelectorAsSelector(&parsed)
+	require.NoError(t, err)
+	return parsed, selector
+}
+
+// requireSelectsItsService checks that a ServiceMonitor selects the Service of its component, in its own namespace, and reads a port of it.
+func requireSelectsItsService(t *testing.T, all rendered, monitor *unstructured.Unstructured) {
+	t.Helper()
+	fields, _, err := unstructured.NestedMap(monitor.Object, "spec", "selector")
+	require.NoError(t, err)
+	_, selector := parseSelector(t, fields)
+	endpoints, _, err := unstructured.NestedSlice(monitor.Object, "spec", "endpoints")
+	require.NoError(t, err)
+	require.Len(t, endpoints, 1)
+	var selected []string
+	for _, object := range all {
+		if object.GetKind() != "Service" || object.GetNamespace() != monitor.GetNamespace() || !selector.Matches(labels.Set(object.GetLabels())) {
+			continue
+		}
+		selected = append(selected, object.GetName())
+		ports, _, err := unstructured.NestedSlice(object.Object, "spec", "ports")
+		require.NoError(t, err)
+		require.Len(t, ports, 1)
+		require.Equal(t, ports[0].(map[string]any)["name"], endpoints[0].(map[string]any)["port"]) //nolint:errcheck,forcetypeassert // so they are
+	}
+	require.Equal(t, []string{monitor.GetName() + "-metrics"}, selected)
 }
 
 // What selects pods selects those of one component of ours and nobody else's, by labels that the manifests without Helm have as well.
@@ -340,20 +371,24 @@ func TestSelectorsSelectOurPodsAlone(t *testing.T) {
 			require.Len(t, pods, 2)
 			found := 0
 			for id, object := range all {
+				if object.GetKind() == "ServiceMonitor" {
+					requireSelectsItsService(t, all, object)
+					continue
+				}
 				at, selects := selectorAt[object.GetKind()]
 				if !selects {
-					require.NotContains(t, []string{"Service", "ServiceMonitor"}, object.GetKind(), "say where its selector is")
+					require.NotEqual(t, "PodMonitor", object.GetKind(), "say where its selector is")
 					continue
 				}
 				found++
 				fields, _, err := unstructured.NestedMap(object.Object, at...)
 				require.NoError(t, err)
-				var parsed metav1.LabelSelector
-				require.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(fields, &parsed))
-				selector, err := metav1.LabelSelectorAsSelector(&parsed)
-				require.NoError(t, err)
+				if object.GetKind() == "Service" {
+					fields = map[string]any{"matchLabels": fields}
+				}
+				parsed, selector := parseSelector(t, fields)
 				for pod, set := range pods {
-					require.Equal(t, pod == object.GetName(), selector.Matches(set), "%s and the pods of %s", id, pod)
+					require.Equal(t, pod == strings.TrimSuffix(object.GetName(), "-metrics"), selector.Matches(set), "%s and the pods of %s", id, pod)
 				}
 				if object.GetKind() == "Deployment" && object.GetName() == volcanoScheduler {
 					continue // it is put over Volcano's, whose selector cannot change

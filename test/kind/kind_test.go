@@ -167,8 +167,11 @@ func TestScriptsRequireDocker(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, os.Symlink(path, filepath.Join(programs, program)))
 	}
-	folder := filepath.Join(t.TempDir(), "kind")
-	for script, want := range map[string]int{"up.sh": 3, "bench.sh": 3, "down.sh": 3, "test.sh": 0, "up.sh --quick": 2} {
+	folder, released := filepath.Join(t.TempDir(), "kind"), t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(released, "images.txt"), nil, 0o600))
+	for script, want := range map[string]int{
+		"up.sh": 3, "bench.sh": 3, "down.sh": 3, "test.sh": 0, "up.sh --quick": 2, "load.sh " + released: 3, "load.sh": 2,
+	} {
 		cmd := exec.CommandContext(t.Context(), "bash", strings.Fields(scripts+script)...)
 		cmd.Env = []string{"PATH=" + programs, "KIND_OUT=" + folder}
 		said, err := cmd.CombinedOutput()
