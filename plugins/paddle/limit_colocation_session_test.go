@@ -92,6 +92,24 @@ func TestColocationOnTheNode(t *testing.T) {
 	require.Equal(t, map[string]int{"n1": 3, "n2": 2}, c.count("j"))
 }
 
+// Each worker names its node, so the plan has no node that both permit. That proves nothing: pod by pod, each is placed beside
+// a server.
+//
+//	       r1
+//	   n1        n2
+//	3 CPUs, 1 GPU each
+func TestColocationOfWorkersThatNameTheirNodes(t *testing.T) {
+	workers := pods("j", "worker", 2, onGPU)
+	for i, node := range []string{"n1", "n2"} {
+		onlyOn(workers[i:i+1], corev1.LabelHostname, node)
+	}
+	onNode := labelled("      colocation-tier: 0\n")
+	c := newCluster(t, onNode, bareNode("n1", "r1", "3", "1"), bareNode("n2", "r1", "3", "1"),
+		colocated(podGroup("j", 4, map[string]int32{"ps": 2, "worker": 2}), "Required"), pods("j", "ps", 2, onCPU), workers)
+	c.sessionByPod(onNode)
+	require.Equal(t, map[string]int{"n1": 2, "n2": 2}, c.count("j"))
+}
+
 // None leaves the traffic out of account: the workers fill one node and the server a node without GPUs, in the other rack.
 //
 //	         r1                      r2

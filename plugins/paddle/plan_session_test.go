@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // gpuNode is a node with GPUs, 8 CPUs for each of them, in a rack (a label).
@@ -58,4 +59,28 @@ func TestPlan_JobsOfOneSessionDoNotShareResources(t *testing.T) {
 	require.Len(t, c.nodes(), 8)
 	require.Len(t, racks["a"], 1)
 	require.Len(t, racks["b"], 1)
+}
+
+// A gang that fits once pods have terminated is planned on what they will free. The node in the other rack,
+// which is free now, is left to the next job.
+//
+//	        r1              r2
+//	   n1        n2         n3
+//	1 GPU each              1 GPU
+//	[old 0]   [old 1]
+//	both terminate
+func TestPlanOnResourcesOfTerminatingPods(t *testing.T) {
+	now := metav1.Now()
+	old := each(running(plainPods("old", "task", 2, onGPU), "n1", "n2"), func(pod *corev1.Pod) { pod.DeletionTimestamp = &now })
+	c := newCluster(t, labelled(""), gpuNode("n1", "r1", 1), gpuNode("n2", "r1", 1), gpuNode("n3", "r2", 1),
+		started(podGroup("old", 2, nil)), old)
+	unchanged := func(*corev1.Pod) {}
+	aged(c, "j", 2, 1, unchanged)
+	aged(c, "next", 1, 2, unchanged)
+	c.session()
+	require.Equal(t, map[string]string{"next-worker-0": "n3"}, c.nodes())
+	c.remove("old-task-0")
+	c.remove("old-task-1")
+	c.session()
+	require.Equal(t, map[string]string{"j-worker-0": "n1", "j-worker-1": "n2", "next-worker-0": "n3"}, c.nodes())
 }
