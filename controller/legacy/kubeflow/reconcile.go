@@ -14,6 +14,7 @@ import (
 	kubeflowv1 "github.com/paddle-volcano/paddle-volcano/controller/api/kubeflow/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/lifecycle"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
 // Reasons for which a job waits or cannot be run, beside those of package lifecycle that mean the same here.
@@ -103,7 +104,6 @@ func ManagedExternally(job *kubeflowv1.PaddleJob) bool {
 // refused as long as they are there, and the suspension with it.
 func (p *Plan) syncPaddleJob(v *State, made *batchv1.PaddleJob, conversion *Conversion, ended bool) {
 	want := conversion.Job
-	placed := made.Status.Phase == batchv1.Starting || made.Status.Phase == batchv1.Running || made.Status.Phase == batchv1.Restarting
 	switch {
 	case made.DeletionTimestamp != nil:
 		if !ended {
@@ -114,8 +114,8 @@ func (p *Plan) syncPaddleJob(v *State, made *batchv1.PaddleJob, conversion *Conv
 		if !ended {
 			p.SpecNotSynced = specNotSynced(builder.Messages(conversion.Refused))
 		}
-	case !ended && placed && isSuspended(want):
-		if !isSuspended(made) {
+	case !ended && observed.Placed(&made.Status) && observed.SuspendSet(want):
+		if !observed.SuspendSet(made) {
 			p.Update = made.DeepCopy()
 			p.Update.Spec.RunPolicy = ptr.To(ptr.Deref(p.Update.Spec.RunPolicy, batchv1.RunPolicy{}))
 			p.Update.Spec.RunPolicy.Suspend = ptr.To(true)
@@ -128,10 +128,6 @@ func (p *Plan) syncPaddleJob(v *State, made *batchv1.PaddleJob, conversion *Conv
 			p.SpecNotSynced = specNotSynced(translateFieldPaths(v.Refusal))
 		}
 	}
-}
-
-func isSuspended(job *batchv1.PaddleJob) bool {
-	return job.Spec.RunPolicy != nil && ptr.Deref(job.Spec.RunPolicy.Suspend, false)
 }
 
 func specNotSynced(why string) *builder.Cause {
