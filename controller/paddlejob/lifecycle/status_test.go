@@ -401,7 +401,7 @@ func TestNothingReadsThePhase(t *testing.T) {
 	t.Parallel()
 	suspends := func(obs *observed.State) { obs.Job.Spec.RunPolicy = &v1.RunPolicy{Suspend: ptr.To(true)} }
 	for _, volcano := range []vcbatch.JobPhase{vcbatch.Pending, vcbatch.Running, vcbatch.Aborting, vcbatch.Aborted, vcbatch.Restarting, vcbatch.Completing, vcbatch.Completed, vcbatch.Failed} {
-		for _, said := range []v1.Phase{v1.Pending, v1.Starting, v1.Running, v1.Restarting, v1.Suspended, v1.Completed, v1.Failed} {
+		for _, before := range []v1.Phase{v1.Pending, v1.Starting, v1.Running, v1.Restarting, v1.Suspended, v1.Completed, v1.Failed} {
 			for name, more := range map[string]change{
 				"runs": pods(observed.Running, observed.Running, observed.Running), "failed": pods(observed.Running, observed.Running, observed.Failed),
 				"without pods": func(*observed.State) {}, "suspends": suspends,
@@ -411,16 +411,16 @@ func TestNothingReadsThePhase(t *testing.T) {
 				},
 			} {
 				decide := func(lie v1.Phase) (Plan, *v1.PaddleJobStatus) {
-					obs := seen(volcano, phase(said), more)
+					obs := seen(volcano, phase(before), more)
 					obs.Now, obs.Job.Status.Phase = now, lie
 					plan := Decide(obs, builder.Config{})
 					return plan, Next(obs, &plan, now)
 				}
-				plan, status := decide(said)
+				plan, status := decide(before)
 				for _, lie := range []v1.Phase{"", v1.Running, v1.Restarting, v1.Failed} {
 					other, got := decide(lie)
-					require.Equal(t, gistOf(plan), gistOf(other), "%s, %s, %s is called %q", volcano, name, said, lie)
-					require.Equal(t, status, got, "%s, %s, %s is called %q", volcano, name, said, lie)
+					require.Equal(t, gistOf(plan), gistOf(other), "%s, %s, %s is called %q", volcano, name, before, lie)
+					require.Equal(t, status, got, "%s, %s, %s is called %q", volcano, name, before, lie)
 				}
 			}
 		}
