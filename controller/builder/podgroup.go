@@ -18,7 +18,6 @@ import (
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
-	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
 )
 
 // PodGroup is the one that Volcano's Job controller makes for a Job, equal in every field: whichever of the two comes
@@ -29,7 +28,8 @@ func PodGroup(job *vcbatch.Job, priority func(className string) int32) *vcschedu
 	group := &vcscheduling.PodGroup{
 		TypeMeta: metav1.TypeMeta{APIVersion: vcscheduling.SchemeGroupVersion.String(), Kind: "PodGroup"},
 		ObjectMeta: metav1.ObjectMeta{
-			Name:            volcano.PodGroupName(job),
+			// Every pod that Volcano makes names this PodGroup, and no other.
+			Name:            job.Name + "-" + string(job.UID),
 			Namespace:       job.Namespace,
 			Labels:          maps.Clone(job.Labels),
 			Annotations:     maps.Clone(job.Annotations),

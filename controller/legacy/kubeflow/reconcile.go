@@ -14,7 +14,6 @@ import (
 	kubeflowv1 "github.com/paddle-volcano/paddle-volcano/controller/api/kubeflow/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/lifecycle"
-	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
 // Reasons for which a job waits or cannot be run, beside those of package lifecycle that mean the same here.
@@ -114,8 +113,8 @@ func (p *Plan) syncPaddleJob(v *State, made *batchv1.PaddleJob, conversion *Conv
 		if !ended {
 			p.SpecNotSynced = specNotSynced(builder.Messages(conversion.Refused))
 		}
-	case !ended && observed.Placed(&made.Status) && observed.SuspendSet(want):
-		if !observed.SuspendSet(made) {
+	case !ended && lifecycle.Placed(&made.Status) && isSuspended(want):
+		if !isSuspended(made) {
 			p.Update = made.DeepCopy()
 			p.Update.Spec.RunPolicy = ptr.To(ptr.Deref(p.Update.Spec.RunPolicy, batchv1.RunPolicy{}))
 			p.Update.Spec.RunPolicy.Suspend = ptr.To(true)
@@ -128,6 +127,10 @@ func (p *Plan) syncPaddleJob(v *State, made *batchv1.PaddleJob, conversion *Conv
 			p.SpecNotSynced = specNotSynced(translateFieldPaths(v.Refusal))
 		}
 	}
+}
+
+func isSuspended(job *batchv1.PaddleJob) bool {
+	return job.Spec.RunPolicy != nil && ptr.Deref(job.Spec.RunPolicy.Suspend, false)
 }
 
 func specNotSynced(why string) *builder.Cause {

@@ -82,6 +82,9 @@ func outcomeOf(obs *observed.State, plan *Plan) v1.Phase {
 	return ""
 }
 
+// Placed reports whether the status of a job that has not ended says that it has pods on nodes, or has just lost them to a failure.
+func Placed(status *v1.PaddleJobStatus) bool { return observed.Placed(status) }
+
 // phaseOf is what the conditions say in one word.
 func phaseOf(status *v1.PaddleJobStatus, deleted bool) v1.Phase {
 	is := func(kind string) bool { return meta.IsStatusConditionTrue(status.Conditions, kind) }
