@@ -7,11 +7,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"os/signal"
-	"slices"
 	"syscall"
 	"text/tabwriter"
 	"time"
@@ -156,7 +154,7 @@ func newUp(state *string) *cobra.Command {
 				return err
 			}
 			if f.detach && !f.holder {
-				return detach(cmd, f.StateDir)
+				return sandbox.Detach(cmd.Context(), f.StateDir, "--"+holderFlag, os.Stdout)
 			}
 			return f.run(cmd)
 		},
@@ -231,10 +229,10 @@ func (f *upFlags) ready(s *sandbox.Sandbox) error {
 	kubeconfig := s.Kubeconfig()
 	if f.kubeconfig != "" {
 		data, err := os.ReadFile(kubeconfig)
-		if err != nil {
-			return fmt.Errorf("copy the kubeconfig: %w", err)
+		if err == nil {
+			err = os.WriteFile(f.kubeconfig, data, 0o600)
 		}
-		if err := os.WriteFile(f.kubeconfig, data, 0o600); err != nil {
+		if err != nil {
 			return fmt.Errorf("copy the kubeconfig: %w", err)
 		}
 		kubeconfig = f.kubeconfig
@@ -276,34 +274,3 @@ To stop the sandbox: %s
 
 // holderFlag is the flag of the process that holds a detached sandbox.
 const holderFlag = "holder"
-
-// errReported ends the command after the holder has printed the reason.
-var errReported = errors.New("the sandbox did not start")
-
-// detach runs the same command in a session of its own, to hold the sandbox, and copies its output until it is ready.
-func detach(cmd *cobra.Command, state string) error {
-	executable, err := os.Executable()
-	if err != nil {
-		return fmt.Errorf("find this program: %w", err)
-	}
-	holder := exec.Command(executable, append(slices.Clone(os.Args[1:]), "--"+holderFlag)...) //nolint:gosec // this very program
-	out, err := holder.StdoutPipe()
-	if err != nil {
-		return fmt.Errorf("create a pipe: %w", err)
-	}
-	holder.Stderr = holder.Stdout
-	holder.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if err := holder.Start(); err != nil {
-		return fmt.Errorf("start the process that holds the sandbox: %w", err)
-	}
-	interrupted := context.AfterFunc(cmd.Context(), func() { _ = holder.Process.Signal(syscall.SIGTERM) })
-	defer interrupted()
-	if _, err := io.Copy(os.Stdout, out); err != nil {
-		return fmt.Errorf("follow the start of the sandbox: %w", err)
-	}
-	record, running, err := sandbox.ReadRecord(state)
-	if err == nil && running && record.Ready && record.PID == holder.Process.Pid {
-		return holder.Process.Release()
-	}
-	return errors.Join(errReported, holder.Wait())
-}

@@ -210,7 +210,7 @@ func TestKilled(t *testing.T) {
 
 func TestExitCode(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, 1, exitCode(errReported))
+	require.Equal(t, 1, exitCode(sandbox.ErrNotStarted))
 	require.Equal(t, 3, exitCode(fmt.Errorf("start: %w", &box.UnsupportedError{Missing: []string{"the capability CAP_SYS_ADMIN is missing"}})))
 }
 

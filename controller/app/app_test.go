@@ -4,23 +4,14 @@ package app
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"net/http"
 	"net/http/httptest"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
-	coordinationv1 "k8s.io/api/coordination/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/kubernetes/fake"
-	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/leaderelection"
-	"k8s.io/client-go/tools/leaderelection/resourcelock"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
@@ -129,89 +120,4 @@ func TestHealth(t *testing.T) {
 	code, text = get("/metrics")
 	require.Equal(t, http.StatusOK, code)
 	require.Contains(t, text, "go_goroutines")
-}
-
-// election is one with a fake API server and times that suit a test.
-func election(t *testing.T, client *fake.Clientset, name string) (*Options, resourcelock.Interface) {
-	t.Helper()
-	o := NewOptions()
-	e := &o.LeaderElection
-	e.LeaseDuration, e.RenewDeadline = metav1.Duration{Duration: 3 * time.Second}, metav1.Duration{Duration: 2 * time.Second}
-	e.RetryPeriod = metav1.Duration{Duration: 100 * time.Millisecond}
-	lock, err := resourcelock.New(e.ResourceLock, e.ResourceNamespace, e.ResourceName, client.CoreV1(), client.CoordinationV1(),
-		resourcelock.ResourceLockConfig{Identity: name})
-	require.NoError(t, err)
-	return o, lock
-}
-
-func leaseOf(t *testing.T, client *fake.Clientset) *coordinationv1.Lease {
-	t.Helper()
-	lease, err := client.CoordinationV1().Leases("paddle-system").Get(t.Context(), "paddlejob-controller", metav1.GetOptions{})
-	require.NoError(t, err)
-	return lease
-}
-
-// The next leader must not begin while this one still writes.
-func TestLeaseIsReleasedAfterTheLastWrite(t *testing.T) {
-	t.Parallel()
-	client := fake.NewClientset()
-	o, lock := election(t, client, "first")
-	ctx, cancel := context.WithCancel(t.Context())
-	working, finish := make(chan struct{}), make(chan struct{})
-	var holder string
-	ended := make(chan error, 1)
-	go func() {
-		ended <- lead(ctx, o, func(ctx context.Context) {
-			close(working)
-			<-ctx.Done()
-			<-finish
-			// No assertion here: the test function does not run in this goroutine.
-			if lease, err := client.CoordinationV1().Leases("paddle-system").Get(context.WithoutCancel(ctx), "paddlejob-controller", metav1.GetOptions{}); err == nil {
-				holder = *lease.Spec.HolderIdentity
-			}
-		}, lock, leaderelection.NewLeaderHealthzAdaptor(time.Second))
-	}()
-	<-working
-	cancel()
-	close(finish)
-	require.NoError(t, <-ended)
-	require.Equal(t, "first", holder, "held to the end")
-	require.Empty(t, *leaseOf(t, client).Spec.HolderIdentity, "and then released")
-}
-
-func TestWaitingControllerEndsWithItsContext(t *testing.T) {
-	t.Parallel()
-	client := fake.NewClientset()
-	o, first := election(t, client, "first")
-	ctx, cancel := context.WithCancel(t.Context())
-	working, ended := make(chan struct{}), make(chan error, 2)
-	health := func() *leaderelection.HealthzAdaptor { return leaderelection.NewLeaderHealthzAdaptor(time.Second) }
-	go func() {
-		ended <- lead(t.Context(), o, func(ctx context.Context) { close(working); <-ctx.Done() }, first, health())
-	}()
-	<-working
-	var ran atomic.Bool
-	second, lock := election(t, client, "second")
-	go func() { ended <- lead(ctx, second, func(context.Context) { ran.Store(true) }, lock, health()) }()
-	cancel()
-	require.NoError(t, <-ended)
-	require.False(t, ran.Load(), "only one works")
-}
-
-func TestLostLeaseEndsTheController(t *testing.T) {
-	t.Parallel()
-	client := fake.NewClientset()
-	var silent atomic.Bool
-	client.PrependReactor("*", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
-		return silent.Load(), nil, errors.New("the API server does not answer")
-	})
-	o, lock := election(t, client, "first")
-	working := make(chan struct{})
-	ended := make(chan error, 1)
-	go func() {
-		ended <- lead(t.Context(), o, func(ctx context.Context) { close(working); <-ctx.Done() }, lock, leaderelection.NewLeaderHealthzAdaptor(time.Second))
-	}()
-	<-working
-	silent.Store(true)
-	require.ErrorIs(t, <-ended, errLeadershipLost)
 }

@@ -18,6 +18,7 @@ import (
 
 	paddleclient "github.com/paddle-volcano/paddle-volcano/controller/client/clientset/versioned"
 	paddlescheme "github.com/paddle-volcano/paddle-volcano/controller/client/clientset/versioned/scheme"
+	"github.com/paddle-volcano/paddle-volcano/controller/leader"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob"
 )
 
@@ -65,7 +66,7 @@ func newLock(o *Options) (resourcelock.Interface, error) {
 	if err != nil {
 		return nil, err
 	}
-	id, err := identity()
+	id, err := leader.Identity()
 	if err != nil {
 		return nil, err
 	}

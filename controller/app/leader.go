@@ -6,66 +6,14 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"os"
 	"regexp"
 	"sync"
-	"sync/atomic"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/uuid"
-	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
+
+	"github.com/paddle-volcano/paddle-volcano/controller/leader"
 )
-
-// lead runs a controller while it holds the lock. When the context ends, the lock is released after the last write and
-// not before, so that the next leader never works beside this one.
-func lead(ctx context.Context, o *Options, run func(context.Context), lock resourcelock.Interface, health *leaderelection.HealthzAdaptor) error {
-	leading, release := context.WithCancel(context.WithoutCancel(ctx))
-	defer release()
-	var leads atomic.Bool
-	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
-		Lock:            lock,
-		Name:            Name,
-		LeaseDuration:   o.LeaderElection.LeaseDuration.Duration,
-		RenewDeadline:   o.LeaderElection.RenewDeadline.Duration,
-		RetryPeriod:     o.LeaderElection.RetryPeriod.Duration,
-		ReleaseOnCancel: true,
-		WatchDog:        health,
-		Callbacks: leaderelection.LeaderCallbacks{
-			OnStartedLeading: func(led context.Context) {
-				leads.Store(true)
-				working, stop := context.WithCancel(led)
-				defer stop()
-				defer context.AfterFunc(ctx, stop)()
-				run(working)
-				release()
-			},
-			OnStoppedLeading: func() {},
-		},
-	})
-	if err != nil {
-		return fmt.Errorf("setting up leader election: %w", err)
-	}
-	defer context.AfterFunc(ctx, func() {
-		if !leads.Load() {
-			release()
-		}
-	})()
-	elector.Run(leading)
-	if ctx.Err() == nil {
-		return fmt.Errorf("%w: the lease %s could not be renewed", errLeadershipLost, lock.Describe())
-	}
-	return nil
-}
-
-// identity tells two controllers apart, also on one machine.
-func identity() (string, error) {
-	host, err := os.Hostname()
-	if err != nil {
-		return "", fmt.Errorf("finding the host's name for leader election: %w", err)
-	}
-	return host + "_" + string(uuid.NewUUID()), nil
-}
 
 // leaderWriteGuard lets no write out of this process once its lease has run out. A leader that was stopped, with its node or by its
 // cgroup, learns only some seconds after it wakes that another leads, and would write beside that one until then. What was
@@ -125,7 +73,7 @@ func (f *leaderWriteGuard) leaseValid() bool {
 func (f *leaderWriteGuard) wrap(next http.RoundTripper) http.RoundTripper {
 	return roundTrip(func(r *http.Request) (*http.Response, error) {
 		if r.Method != http.MethodGet && !eventPaths.MatchString(r.URL.Path) && !f.leaseValid() {
-			return nil, fmt.Errorf("%w: nothing is written without a lease", errLeadershipLost)
+			return nil, fmt.Errorf("%w: nothing is written without a lease", leader.ErrLost)
 		}
 		return next.RoundTrip(r) //nolint:wrapcheck // it is the transport's
 	})

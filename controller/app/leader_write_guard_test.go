@@ -14,6 +14,8 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
+
+	"github.com/paddle-volcano/paddle-volcano/controller/leader"
 )
 
 func TestNothingIsWrittenWithoutALease(t *testing.T) {
@@ -23,7 +25,9 @@ func TestNothingIsWrittenWithoutALease(t *testing.T) {
 	client.PrependReactor("update", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
 		return refuse, nil, errors.New("the API server does not answer")
 	})
-	_, lock := election(t, client, "mine")
+	lock, err := resourcelock.New(resourcelock.LeasesResourceLock, "paddle-system", "paddlejob-controller", client.CoreV1(), client.CoordinationV1(),
+		resourcelock.ResourceLockConfig{Identity: "mine"})
+	require.NoError(t, err)
 	now := time.Unix(1000, 0)
 	f := newLeaderWriteGuard(15 * time.Second)
 	f.Interface, f.now = lock, func() time.Time { return now }
@@ -47,7 +51,7 @@ func TestNothingIsWrittenWithoutALease(t *testing.T) {
 		before := sent
 		err := ask(http.MethodPatch, "/api/v1/namespaces/ml/pods/a")
 		if err != nil {
-			require.ErrorIs(t, err, errLeadershipLost)
+			require.ErrorIs(t, err, leader.ErrLost)
 			require.Equal(t, before, sent)
 		}
 		return err == nil

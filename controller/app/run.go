@@ -31,6 +31,7 @@ import (
 	"k8s.io/component-base/version/verflag"
 	"k8s.io/klog/v2"
 
+	"github.com/paddle-volcano/paddle-volcano/controller/leader"
 	"github.com/paddle-volcano/paddle-volcano/controller/legacy/kubeflow"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob"
 	"github.com/paddle-volcano/paddle-volcano/controller/versions"
@@ -61,7 +62,7 @@ func NewCommand() *cobra.Command {
 			o.Metrics.Apply()
 			cliflag.PrintFlags(cmd.Flags())
 			err := Run(cmd.Context(), o)
-			if errors.Is(err, errLeadershipLost) {
+			if errors.Is(err, leader.ErrLost) {
 				// What is in flight must not be written beside the next leader.
 				klog.FlushAndExit(klog.ExitFlushTimeout, 1)
 			}
@@ -84,9 +85,6 @@ func allFlags(o *Options) cliflag.NamedFlagSets {
 	globalflag.AddGlobalFlags(sets.FlagSet("global"), Name, logs.SkipLoggingConfigurationFlags())
 	return sets
 }
-
-// errLeadershipLost ends the program: another controller works now.
-var errLeadershipLost = errors.New("leadership lost")
 
 // gcPercent is the garbage collector's, unless GOGC says otherwise: most of what comes from watches is thrown away at once,
 // and memory is dearer here than time.
@@ -150,7 +148,10 @@ func work(ctx context.Context, o *Options, controller *paddlejob.Controller, run
 		run(ctx)
 		return nil
 	}
-	return lead(ctx, o, run, lock, health)
+	return leader.Run(ctx, &o.LeaderElection, lock, health, func(ctx context.Context) error {
+		run(ctx)
+		return nil
+	})
 }
 
 // runBoth runs two controllers, and ends when both have.

@@ -59,10 +59,13 @@ func contract(job *v1.PaddleJob, addresses Addresses, first int, cfg Config) map
 	}
 	at := layout{job: job, first: first}
 	data := map[string]string{"TRAINER_PORTS_NUM": strconv.Itoa(ports)}
-	if Intranet(job, cfg) == v1.Host {
-		maps.Copy(data, hostContract(job))
-	} else {
+	switch {
+	case Intranet(job, cfg) != v1.Host:
 		data["PADDLE_PORT"] = strconv.Itoa(firstPort)
+	case job.Spec.PS == nil:
+		// The launchers before 2.3 reckon with one port for all nodes, which there is not: with none of ours they take their own default, on
+		// all nodes the same.
+		data["TRAINER_PORTS_NUM"] = "0"
 	}
 	if job.Spec.Worker != nil {
 		data[allTrainers] = at.endpoints(addresses, RoleWorker)

@@ -79,21 +79,21 @@ func EtcdProblem(address string) string {
 }
 
 // elasticWarnings tells what has no effect without elastic.
-func elasticWarnings(job *v1.PaddleJob) causes {
-	var warnings causes
+func elasticWarnings(job *v1.PaddleJob) Causes {
+	var warnings Causes
 	if ElasticSet(job) {
 		return nil
 	}
 	if job.Spec.ElasticPolicy != nil {
-		warnings.add(ReasonElasticPolicyIgnored, "spec.elasticPolicy has no effect without minReplicas and maxReplicas: set them, or leave it out")
+		warnings.Add(ReasonElasticPolicyIgnored, "spec.elasticPolicy has no effect without minReplicas and maxReplicas: set them, or leave it out")
 	}
 	for _, r := range Roles(job) {
 		if r.Spec.Requests != nil {
-			warnings.add(ReasonBoundsIgnored, "%s.requests, a least number of pods, has no effect without spec.elastic: set that too, or leave it "+
+			warnings.Add(ReasonBoundsIgnored, "%s.requests, a least number of pods, has no effect without spec.elastic: set that too, or leave it "+
 				"out; what a container requests stands in its resources", r.field())
 		}
 		if r.Spec.Limits != nil {
-			warnings.add(ReasonBoundsIgnored, "%s.limits, a greatest number of pods, has no effect without spec.elastic: set that too, or leave it "+
+			warnings.Add(ReasonBoundsIgnored, "%s.limits, a greatest number of pods, has no effect without spec.elastic: set that too, or leave it "+
 				"out; what a container is limited to stands in its resources", r.field())
 		}
 	}

@@ -22,7 +22,7 @@ const (
 )
 
 // addEnvironment gives container 0, where training runs, the variables of the job.
-func addEnvironment(spec *corev1.PodSpec, job *v1.PaddleJob, r Role, cfg Config) causes {
+func addEnvironment(spec *corev1.PodSpec, job *v1.PaddleJob, r Role, cfg Config) Causes {
 	if len(spec.Containers) == 0 {
 		return nil
 	}
@@ -102,7 +102,7 @@ func fromField(name, path string) corev1.EnvVar {
 }
 
 // overridden tells which of our variables, the ConfigMap's included, the template sets to something else.
-func overridden(job *v1.PaddleJob, r Role, ours []corev1.EnvVar, theirs map[string]corev1.EnvVar, cfg Config) causes {
+func overridden(job *v1.PaddleJob, r Role, ours []corev1.EnvVar, theirs map[string]corev1.EnvVar, cfg Config) Causes {
 	var names []string
 	for _, variable := range ours {
 		if own, set := theirs[variable.Name]; set && !same(own, variable) {
@@ -117,8 +117,8 @@ func overridden(job *v1.PaddleJob, r Role, ours []corev1.EnvVar, theirs map[stri
 	if len(names) == 0 {
 		return nil
 	}
-	var warnings causes
-	warnings.add(ReasonEnvironmentOverridden, "%s.template.spec.containers[0].env sets %s, and its values are used instead of the "+
+	var warnings Causes
+	warnings.Add(ReasonEnvironmentOverridden, "%s.template.spec.containers[0].env sets %s, and its values are used instead of the "+
 		"controller's: they must agree with what the other pods are given in ConfigMap %s, so leave them out unless that is meant",
 		r.field(), strings.Join(names, ", "), job.Name)
 	return warnings

@@ -11,7 +11,7 @@ import (
 )
 
 // hostNetwork puts pods on their nodes' network where intranet Host wants it, and tells what that costs.
-func hostNetwork(spec *corev1.PodSpec, job *v1.PaddleJob, r Role, cfg Config) causes {
+func hostNetwork(spec *corev1.PodSpec, job *v1.PaddleJob, r Role, cfg Config) Causes {
 	own := Intranet(job, cfg) == v1.Host
 	spec.HostNetwork = spec.HostNetwork || own
 	if !spec.HostNetwork {
@@ -21,19 +21,19 @@ func hostNetwork(spec *corev1.PodSpec, job *v1.PaddleJob, r Role, cfg Config) ca
 		// What Volcano's webhook writes; without it such pods do not resolve each other's names.
 		spec.DNSPolicy = corev1.DNSClusterFirstWithHostNet
 	}
-	var warnings causes
+	var warnings Causes
 	switch {
 	case Mode(job) == v1.ModeSingle, apart(spec), own && Elastic(job):
 	case !own:
-		warnings.add(ReasonHostNetwork, "%s.template.spec.hostNetwork: pods on one node share its address and the ports from %d on, "+
+		warnings.Add(ReasonHostNetwork, "%s.template.spec.hostNetwork: pods on one node share its address and the ports from %d on, "+
 			"so two pods of PaddleJobs on one node cannot train: use spec.intranet: Host, which gives each pod ports of its own, keep "+
 			"them apart with podAntiAffinity, or leave hostNetwork out", r.field(), firstPort)
 	case Mode(job) == v1.ModePS && r.Name == RolePS:
-		warnings.add(ReasonHostNetwork, "spec.intranet Host: pods of this job that share a node have its address and ports of their own, "+
+		warnings.Add(ReasonHostNetwork, "spec.intranet Host: pods of this job that share a node have its address and ports of their own, "+
 			"which python train.py can work with; python -m paddle.distributed.launch starts all that has its node's address, so for "+
 			"it keep the pods apart with podAntiAffinity, or use PodIP or Service")
 	case Mode(job) == v1.ModeCollective && r.replicas() > 1:
-		warnings.add(ReasonHostNetwork, "spec.intranet Host: Paddle's launcher counts nodes by their addresses, so two workers of this job "+
+		warnings.Add(ReasonHostNetwork, "spec.intranet Host: Paddle's launcher counts nodes by their addresses, so two workers of this job "+
 			"on one node are one to it, and training does not begin as it should: let a worker take the whole node, or keep workers "+
 			"apart with podAntiAffinity; launchers before 2.3 use ports 6170 and up, whoever has them")
 	}

@@ -23,7 +23,7 @@ var peerLists = map[string]string{RolePS: allServers, RoleWorker: allTrainers, R
 // addBarrier adds the init container after which the pod's peers can be found, before all others: the user's may look for
 // peers too. Elastic workers have no list of each other, and a single pod has no peers.
 func addBarrier(spec *corev1.PodSpec, job *v1.PaddleJob, r Role, least map[string]int32, cfg Config) {
-	if cfg.BarrierImage == "" || ElasticSet(job) || total(job) < 2 {
+	if cfg.BarrierImage == "" || ElasticSet(job) || Total(job) < 2 {
 		return
 	}
 	options := barrier.Options{Own: peerLists[r.Name], Timeout: cfg.BarrierTimeout}

@@ -11,8 +11,8 @@ import (
 )
 
 // podTemplate is the user's template for a role with what makes it a member of the job.
-func podTemplate(job *v1.PaddleJob, r Role, priority string, least map[string]int32, cfg Config) (corev1.PodTemplateSpec, causes) {
-	var warnings causes
+func podTemplate(job *v1.PaddleJob, r Role, priority string, least map[string]int32, cfg Config) (corev1.PodTemplateSpec, Causes) {
+	var warnings Causes
 	template := corev1.PodTemplateSpec{
 		// Volcano gives pods their names, and takes nothing else than these two from a template's metadata.
 		ObjectMeta: metav1.ObjectMeta{
@@ -28,7 +28,7 @@ func podTemplate(job *v1.PaddleJob, r Role, priority string, least map[string]in
 	if spec.PriorityClassName == "" {
 		spec.PriorityClassName = priority
 	}
-	fillRequests(spec)
+	FillRequests(spec)
 	addBarrier(spec, job, r, least, cfg)
 	mountSampleSet(spec, job.Spec.SampleSetRef)
 	warnings = append(warnings, addEnvironment(spec, job, r, cfg)...)
@@ -37,35 +37,35 @@ func podTemplate(job *v1.PaddleJob, r Role, priority string, least map[string]in
 
 // restartPolicy sees to it that pods end. OnFailure is kept in PS mode, where a worker that comes back joins in again,
 // and in mode Single, where nobody else waits for it; Validate refuses it for Collective.
-func restartPolicy(spec *corev1.PodSpec, r Role) causes {
-	var warnings causes
+func restartPolicy(spec *corev1.PodSpec, r Role) Causes {
+	var warnings Causes
 	switch spec.RestartPolicy {
 	case "":
 		// Kubernetes would make it Always, under which no worker ever succeeds.
 		spec.RestartPolicy = corev1.RestartPolicyNever
 	case corev1.RestartPolicyAlways:
 		spec.RestartPolicy = corev1.RestartPolicyNever
-		warnings.add(ReasonRestartPolicyChanged, "%s.template.spec.restartPolicy Always is treated as Never, because under Always no "+
+		warnings.Add(ReasonRestartPolicyChanged, "%s.template.spec.restartPolicy Always is treated as Never, because under Always no "+
 			"training ever ends: use Never or OnFailure", r.field())
 	}
 	return warnings
 }
 
 // ownNames leaves the pods' host names to Volcano's plugin svc where they find each other by them.
-func ownNames(spec *corev1.PodSpec, job *v1.PaddleJob, r Role, cfg Config) causes {
+func ownNames(spec *corev1.PodSpec, job *v1.PaddleJob, r Role, cfg Config) Causes {
 	if Intranet(job, cfg) != v1.Service || (spec.Hostname == "" && spec.Subdomain == "") {
 		return nil
 	}
 	spec.Hostname, spec.Subdomain = "", ""
-	var warnings causes
-	warnings.add(ReasonHostnameReplaced, "%s.template.spec sets hostname or subdomain, which intranet Service needs for the pods' own names, "+
+	var warnings Causes
+	warnings.Add(ReasonHostnameReplaced, "%s.template.spec sets hostname or subdomain, which intranet Service needs for the pods' own names, "+
 		"so they have no effect: leave them out, or use spec.intranet: PodIP", r.field())
 	return warnings
 }
 
-// fillRequests copies limits into requests that are not set, as the API server does with pods but not with templates.
+// FillRequests copies limits into requests that are not set, as the API server does with pods but not with templates.
 // Volcano sums up templates for the gang's minResources, and a GPU that is given as a limit only would be lost in that.
-func fillRequests(spec *corev1.PodSpec) {
+func FillRequests(spec *corev1.PodSpec) {
 	for i := range spec.Containers {
 		fillFrom(&spec.Containers[i].Resources.Requests, spec.Containers[i].Resources.Limits, nil)
 	}

@@ -67,7 +67,7 @@ func Announced(job *v1.PaddleJob, cfg Config) bool {
 }
 
 // PortsNeeded is how many ports the job's pods need in all.
-func PortsNeeded(job *v1.PaddleJob) int { return int(min(total(job), maxPods)) * ports }
+func PortsNeeded(job *v1.PaddleJob) int { return int(min(Total(job), maxPods)) * ports }
 
 // maxPods bounds a product.
 const maxPods = 1 << 20
@@ -144,15 +144,6 @@ func PodAnnotations(job *v1.PaddleJob, first int, pod *corev1.Pod) map[string]st
 		// Both ends are in it; the launcher starts anywhere between and comes round.
 		v1.PortRangeAnnotation: fmt.Sprintf("%d:%d", port+1, port+glooOffset-1),
 	}
-}
-
-// hostContract is what the environment has besides in the nodes' network. The launchers before 2.3 reckon with one port
-// for all nodes, which there is not: with none of ours they take their own default, on all nodes the same.
-func hostContract(job *v1.PaddleJob) map[string]string {
-	if job.Spec.PS != nil {
-		return nil
-	}
-	return map[string]string{"TRAINER_PORTS_NUM": "0"}
 }
 
 // hostVariables are those that tell a pod its ports.

@@ -152,8 +152,8 @@ func priorityClass(job *v1.PaddleJob, overrides PodGroupOverrides) string {
 	return overrides.PriorityClassName
 }
 
-// total is the number of pods of a job.
-func total(job *v1.PaddleJob) int64 {
+// Total returns the number of pods of a job.
+func Total(job *v1.PaddleJob) int64 {
 	var sum int64
 	for _, r := range Roles(job) {
 		sum += int64(r.replicas())

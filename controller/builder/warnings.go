@@ -23,29 +23,30 @@ const (
 	ReasonHostNetwork           = "HostNetwork"
 )
 
-// causes collects warnings.
-type causes []Cause
+// Causes collects causes.
+type Causes []Cause
 
-func (n *causes) add(reason, format string, args ...any) {
+// Add adds a cause with a message of a format.
+func (n *Causes) Add(reason, format string, args ...any) {
 	*n = append(*n, Cause{Reason: reason, Message: fmt.Sprintf(format, args...)})
 }
 
 // jobWarnings tells what of the spec, templates aside, has another effect than the user may expect.
-func jobWarnings(job *v1.PaddleJob, overrides PodGroupOverrides, cfg Config) causes {
-	var warnings causes
+func jobWarnings(job *v1.PaddleJob, overrides PodGroupOverrides, cfg Config) Causes {
+	var warnings Causes
 	switch job.Spec.CleanPodPolicy {
 	case "", v1.CleanAlways, v1.CleanNever, v1.CleanOnFailure, v1.CleanOnCompletion:
 	default:
-		warnings.add(ReasonCleanPodPolicy, "cleanPodPolicy %q does not exist and is treated as Never: use Always, Never, OnFailure or OnCompletion",
+		warnings.Add(ReasonCleanPodPolicy, "cleanPodPolicy %q does not exist and is treated as Never: use Always, Never, OnFailure or OnCompletion",
 			string(job.Spec.CleanPodPolicy))
 	}
 	switch job.Spec.Intranet {
 	case "", v1.PodIP, v1.Service, v1.Host:
 	default:
-		warnings.add(ReasonIntranet, "spec.intranet %q does not exist and is treated as PodIP: use PodIP, Service or Host", string(job.Spec.Intranet))
+		warnings.Add(ReasonIntranet, "spec.intranet %q does not exist and is treated as PodIP: use PodIP, Service or Host", string(job.Spec.Intranet))
 	}
 	if policy := job.Spec.SchedulingPolicy; policy != nil && len(policy.MinResources) > 0 {
-		warnings.add(ReasonMinResources, "spec.schedulingPolicy.minResources is not the PodGroup's, which Volcano works out from the requests in "+
+		warnings.Add(ReasonMinResources, "spec.schedulingPolicy.minResources is not the PodGroup's, which Volcano works out from the requests in "+
 			"the templates: as annotation %s it is what must be free at least before the scheduler's plugin paddle admits the job; without that "+
 			"plugin it has no effect", v1.MinResourcesAnnotation)
 	}
@@ -55,27 +56,27 @@ func jobWarnings(job *v1.PaddleJob, overrides PodGroupOverrides, cfg Config) cau
 }
 
 // gangWarnings tells where the gang is not what minAvailable suggests.
-func gangWarnings(job *v1.PaddleJob, overrides PodGroupOverrides, cfg Config) causes {
+func gangWarnings(job *v1.PaddleJob, overrides PodGroupOverrides, cfg Config) Causes {
 	value, set, field := minimum(job, overrides)
 	if !set {
 		return nil
 	}
-	var warnings causes
+	var warnings Causes
 	var sum int64
 	for _, n := range members(job, overrides) {
 		sum += int64(n)
 	}
 	if int64(value) < sum {
-		warnings.add(ReasonMinAvailableRaised, "%s: %d is too few, %d is used instead: every server is needed, and at least one worker, "+
+		warnings.Add(ReasonMinAvailableRaised, "%s: %d is too few, %d is used instead: every server is needed, and at least one worker, "+
 			"or spec.worker.requests of them if the job is elastic", field, value, sum)
 	}
-	switch all := total(job); {
+	switch all := Total(job); {
 	case sum == all, Elastic(job):
 	case Mode(job) != v1.ModePS:
-		warnings.add(ReasonWaitsForAll, "%s: %d pods are enough to be placed, but Paddle's launcher waits for all %d workers before it "+
+		warnings.Add(ReasonWaitsForAll, "%s: %d pods are enough to be placed, but Paddle's launcher waits for all %d workers before it "+
 			"trains: leave it out unless the rest will find capacity soon", field, sum, all)
 	case Intranet(job, cfg) != v1.Service:
-		warnings.add(ReasonWaitsForAll, "%s: %d pods are enough to be placed, but training starts when all %d have an IP; "+
+		warnings.Add(ReasonWaitsForAll, "%s: %d pods are enough to be placed, but training starts when all %d have an IP; "+
 			"spec.intranet: Service does not wait for that", field, sum, all)
 	}
 	return warnings

@@ -167,15 +167,15 @@ func (c *Controller) handle() error {
 		{s.volcano.Scheduling().V1beta1().Queues().Informer(), c.queueOrPriorityChanged},
 		{s.cluster.Scheduling().V1().PriorityClasses().Informer(), c.queueOrPriorityChanged},
 	} {
-		if _, err := source.informer.AddEventHandler(eventHandler(source.changed)); err != nil {
+		if _, err := source.informer.AddEventHandler(EventHandler(source.changed)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// eventHandler calls changed for every event of an informer.
-func eventHandler(changed func(metav1.Object, bool)) cache.ResourceEventHandler {
+// EventHandler calls changed for every event of an informer.
+func EventHandler(changed func(metav1.Object, bool)) cache.ResourceEventHandler {
 	call := func(object any, deleted bool) {
 		if tombstone, ok := object.(cache.DeletedFinalStateUnknown); ok {
 			object = tombstone.Obj

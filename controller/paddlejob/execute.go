@@ -22,6 +22,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/lifecycle"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
+	"github.com/paddle-volcano/paddle-volcano/controller/workers"
 )
 
 // FieldManager is the name under which the controller's fields are owned.
@@ -113,10 +114,7 @@ func (c *Controller) patchVolcanoJob(ctx context.Context, job *vcbatch.Job, chan
 
 // writeError is the error of a write: stale if the object has changed or is not there any more, a rejection if the API server refuses it.
 func writeError(err error, doing string) error {
-	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
-		return fmt.Errorf("%s: %w", doing, errStale)
-	}
-	return rejectionOr(fmt.Errorf("%s: %w", doing, err))
+	return rejectionOr(fmt.Errorf("%s: %w", doing, workers.Stale(err)))
 }
 
 // noteFinalStatus annotates the PaddleJob with how it ended.

@@ -238,7 +238,7 @@ func TestDeleteTakesOnlyWhatWasSeen(t *testing.T) {
 			d := newDesk(t)
 			job := d.stored(t, func(job *v1.PaddleJob) {
 				job.Status.Phase = v1.Completed
-				job.Status.Conditions = []metav1.Condition{{}}
+				job.Status.Conditions = []metav1.Condition{{Type: v1.ConditionSucceeded, Status: metav1.ConditionTrue}}
 			})
 			d.cached(t, job)
 			controls := true

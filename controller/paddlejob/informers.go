@@ -144,12 +144,8 @@ func disruption(conditions []corev1.PodCondition) []corev1.PodCondition {
 
 // indexPod gives the PaddleJob that a pod belongs to: by our label, or by its owner where paddle-operator made it.
 func indexPod(object any) ([]string, error) {
-	pod, ok := object.(*corev1.Pod)
-	if !ok {
-		return nil, nil
-	}
-	if key := jobOf(pod); key != "" {
-		return []string{key}, nil
+	if pod, ok := object.(*corev1.Pod); ok && jobOf(pod) != "" {
+		return []string{jobOf(pod)}, nil
 	}
 	return nil, nil
 }

@@ -158,7 +158,7 @@ func (c *Controller) observeUncached(ctx context.Context, obs *observed.State) (
 		obs.Operator.Services, err = c.operatorServices(ctx, obs.Job)
 		return err
 	}
-	if run := obs.Job.Spec.RunPolicy; run != nil && ptr.Deref(run.Suspend, false) && obs.Operator.Empty() {
+	if observed.SuspendSet(obs.Job) && obs.Operator.Empty() {
 		return nil // nothing is made
 	}
 	// A cached job may be older than its end, and a finished one must never start again.

@@ -4,7 +4,6 @@ package validation
 
 import (
 	"fmt"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -14,8 +13,8 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 )
 
-// validateStored repeats the rules of the CRD whose breach would make pods that cannot be created, a training that hangs, or another
-// one than the spec describes. A job that was stored before the CRD had them is not created again.
+// validateStored repeats the rules of the CRD about fields that paddle-operator's CRD has too, and whose breach would make pods that cannot
+// be created, a training that hangs, or another one than the spec describes: a job that was stored before is not created again.
 func validateStored(job *v1.PaddleJob, spec *field.Path) (errs field.ErrorList) {
 	errs = append(errs, validateName(job)...)
 	if job.Spec.Worker == nil {
@@ -27,9 +26,7 @@ func validateStored(job *v1.PaddleJob, spec *field.Path) (errs field.ErrorList) 
 	if gloo := job.Spec.WithGloo; gloo != nil && (*gloo < 0 || *gloo > 2) {
 		errs = append(errs, field.Invalid(spec.Child("withGloo"), *gloo, "use 0 for none, 1 for workers, 2 for workers and servers"))
 	}
-	errs = append(errs, validateTopology(job.Spec.SchedulingPolicy, spec.Child("schedulingPolicy", "networkTopology"))...)
 	errs = append(errs, validateBounds(job, spec)...)
-	errs = append(errs, validateClaim(job.Spec.SampleSetRef, spec.Child("sampleSetRef"))...)
 	for _, r := range builder.Roles(job) {
 		errs = append(errs, validateRole(job, r)...)
 	}
@@ -53,17 +50,6 @@ func validateName(job *v1.PaddleJob) (errs field.ErrorList) {
 	return errs
 }
 
-func validateTopology(policy *v1.SchedulingPolicy, path *field.Path) field.ErrorList {
-	if policy == nil || policy.NetworkTopology == nil {
-		return nil
-	}
-	limit := policy.NetworkTopology
-	if limit.Mode != v1.TopologySoft && limit.HighestTierAllowed == nil && limit.HighestTierName == "" {
-		return field.ErrorList{field.Required(path, "it is hard and names no tier: set highestTierAllowed or highestTierName, or mode: soft")}
-	}
-	return nil
-}
-
 // validateBounds checks the roles and the bounds of an elastic job.
 func validateBounds(job *v1.PaddleJob, spec *field.Path) field.ErrorList {
 	if builder.ElasticSet(job) && (job.Spec.PS != nil || job.Spec.Heter != nil) {
@@ -79,20 +65,6 @@ func validateBounds(job *v1.PaddleJob, spec *field.Path) field.ErrorList {
 			"the job is elastic between %d and %d workers: the minimum must be 1 or more, and this between them", least, most))}
 	}
 	return nil
-}
-
-// validateClaim checks that a pod can name and mount the claim of a sample set.
-func validateClaim(ref *v1.SampleSetRef, path *field.Path) (errs field.ErrorList) {
-	if ref == nil {
-		return nil
-	}
-	if len(validation.IsDNS1123Subdomain(ref.Name)) > 0 {
-		errs = append(errs, field.Invalid(path.Child("name"), ref.Name, "it is not the name of a PersistentVolumeClaim: set it to one of the job's namespace"))
-	}
-	if ref.MountPath == "" || strings.Contains(ref.MountPath, ":") {
-		errs = append(errs, field.Invalid(path.Child("mountPath"), ref.MountPath, "it cannot be mounted: set it to a path without a colon"))
-	}
-	return errs
 }
 
 // validateRole checks that a role has pods, that the API server accepts them, and that none restarts where its peers wait for it.

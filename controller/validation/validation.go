@@ -69,10 +69,7 @@ func validateGang(job *v1.PaddleJob, overrides builder.PodGroupOverrides, spec *
 	if policy := job.Spec.SchedulingPolicy; policy != nil && policy.MinAvailable != nil {
 		path, least, set = spec.Child("schedulingPolicy", "minAvailable"), *policy.MinAvailable, true
 	}
-	total := int64(0)
-	for _, r := range builder.Roles(job) {
-		total += int64(r.Spec.Replicas)
-	}
+	total := builder.Total(job)
 	if set && (least < 1 || int64(least) > total) {
 		errs = append(errs, field.Invalid(path, least, fmt.Sprintf(
 			"the job has %d pods in all: set spec.schedulingPolicy.minAvailable to 1 to %d", total, total)))

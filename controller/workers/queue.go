@@ -7,6 +7,7 @@ package workers
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"time"
 
@@ -91,6 +92,14 @@ func (q *Queue) next(ctx context.Context) bool {
 // ErrStale means that what was decided rests on something that has changed since; a later sync decides again. It is logged
 // as no error.
 var ErrStale = errors.New("changed meanwhile")
+
+// Stale marks the error of a write that rests on something that has changed since.
+func Stale(err error) error {
+	if apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return fmt.Errorf("%w: %w", ErrStale, err)
+	}
+	return err
+}
 
 // Refused reports whether an error is an answer of the API server that only a change by the user, or of a quota or a webhook,
 // can turn. That a namespace is being deleted is none.

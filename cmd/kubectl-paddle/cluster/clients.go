@@ -124,7 +124,7 @@ func (c *Clients) raw(ctx context.Context, path string) ([]byte, error) {
 
 // bestEffortReader skips what the user has no permission to read.
 type bestEffortReader struct {
-	// skip records what is skipped.
+	// skip records what is skipped; nil makes it an error.
 	skip func(what, why string)
 	err  error
 }
@@ -143,7 +143,7 @@ func (r *bestEffortReader) read(what string, err error) bool {
 	case err == nil:
 		return true
 	case apierrors.IsNotFound(err):
-	case isForbidden(err):
+	case isForbidden(err) && r.skip != nil:
 		r.skip(what, noPermission)
 	default:
 		r.err = errors.Join(r.err, fmt.Errorf("read %s: %w", what, err))
@@ -151,9 +151,9 @@ func (r *bestEffortReader) read(what string, err error) bool {
 	return false
 }
 
-// readAll reads the objects of a kind in all namespaces.
-func readAll[L, T any, P object[L]](ctx context.Context, c *Clients, r *bestEffortReader, what string, into *[]*T) {
-	list, err := List[L, P](ctx, c, metav1.NamespaceAll, metav1.ListOptions{})
+// readAll reads the objects of a kind: those of a namespace, or all if it is empty.
+func readAll[L, T any, P object[L]](ctx context.Context, c *Clients, namespace string, r *bestEffortReader, what string, into *[]*T) {
+	list, err := List[L, P](ctx, c, namespace, metav1.ListOptions{})
 	if r.read(what, err) {
 		*into = itemsOf[T](P(list))
 	}

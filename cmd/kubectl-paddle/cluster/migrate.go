@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -14,6 +15,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 
@@ -56,113 +58,77 @@ func (c *Clients) api(ctx context.Context) (known, current bool, err error) {
 	return true, bytes.Contains(data, []byte(`"runPolicy":`)), nil // a field that paddle-operator's does not have
 }
 
-// Views returns the jobs of the namespace, or of all if it is empty, as the controller would first see them.
-func (c *Clients) Views(ctx context.Context) ([]*observed.State, error) {
-	all := metav1.ListOptions{}
-	jobs, err := List[v1.PaddleJobList](ctx, c, c.Namespace, all)
-	if err != nil {
-		return nil, fmt.Errorf("list PaddleJobs: %w", err)
-	}
-	queue, err := c.queues(ctx)
-	if err != nil {
-		return nil, err
-	}
-	priority, err := c.priorities(ctx)
-	if err != nil {
-		return nil, err
-	}
-	views := make([]*observed.State, 0, len(jobs.Items))
-	byUID := map[types.UID]*observed.State{}
-	for i := range jobs.Items {
-		v := &observed.State{Now: time.Now(), Job: &jobs.Items[i], Queue: queue, Priority: priority}
-		views = append(views, v)
-		byUID[v.Job.UID] = v
-	}
-	of := func(object metav1.Object) *observed.State {
-		if owner := metav1.GetControllerOf(object); owner != nil && byUID[owner.UID] != nil {
-			return byUID[owner.UID]
+// Views returns the jobs of the namespace, or of all if it is empty, as the controller would first see them. What the user may not read
+// is an error, because it must not be taken for missing.
+func (c *Clients) Views(ctx context.Context) (views []*observed.State, err error) {
+	var (
+		r        = &bestEffortReader{}
+		jobs     []*v1.PaddleJob
+		pods     []*corev1.Pod
+		services []*corev1.Service
+		queues   []*vcscheduling.Queue // without Volcano there are none
+		classes  []*schedulingv1.PriorityClass
+	)
+	readAll[v1.PaddleJobList](ctx, c, c.Namespace, r, "PaddleJobs", &jobs)
+	readAll[corev1.PodList](ctx, c, c.Namespace, r, "pods", &pods)
+	readAll[corev1.ServiceList](ctx, c, c.Namespace, r, "Services", &services)
+	readAll[vcscheduling.QueueList](ctx, c, "", r, "queues", &queues)
+	readAll[schedulingv1.PriorityClassList](ctx, c, "", r, "PriorityClasses", &classes)
+	podsOf, servicesOf := byController(pods), byController(services)
+	for _, job := range jobs {
+		v := &observed.State{Now: time.Now(), Job: job, Operator: observed.Operator{Pods: podsOf[job.UID], Services: servicesOf[job.UID]}}
+		v.Queue = func(name string) *vcscheduling.Queue { return named(queues, name) }
+		v.Priority = func(name string) (int32, bool) {
+			class := named(classes, name)
+			return ptr.Deref(class, schedulingv1.PriorityClass{}).Value, class != nil
 		}
-		return &observed.State{} // of no job
-	}
-	pods, err := List[corev1.PodList](ctx, c, c.Namespace, all)
-	if err != nil {
-		return nil, fmt.Errorf("list pods: %w", err)
-	}
-	for i := range pods.Items {
-		v := of(&pods.Items[i])
-		v.Operator.Pods = append(v.Operator.Pods, &pods.Items[i])
-	}
-	services, err := List[corev1.ServiceList](ctx, c, c.Namespace, all)
-	if err != nil {
-		return nil, fmt.Errorf("list Services: %w", err)
-	}
-	for i := range services.Items {
-		v := of(&services.Items[i])
-		v.Operator.Services = append(v.Operator.Services, &services.Items[i])
-	}
-	for _, v := range views {
-		if err := c.complete(ctx, v); err != nil {
-			return nil, err
+		observed.SortPods(v.Operator.Pods)
+		if views = append(views, v); r.err == nil {
+			c.readNamesakes(ctx, r, v)
 		}
 	}
-	return views, nil
+	return views, r.err
 }
 
-// complete reads the objects that have the name of the job.
-func (c *Clients) complete(ctx context.Context, v *observed.State) error {
-	namespace, name := v.Job.Namespace, v.Job.Name
-	switch job, err := Get[vcbatch.Job](ctx, c, namespace, name); {
-	case err == nil && metav1.IsControlledBy(job, v.Job):
-		v.VolcanoJob = job
-	case err != nil && !apierrors.IsNotFound(err):
-		return fmt.Errorf("read Volcano Job %s/%s: %w", namespace, name, err)
+// byController returns objects by the uid of their controller.
+func byController[T metav1.Object](all []T) map[types.UID][]T {
+	by := map[types.UID][]T{}
+	for _, one := range all {
+		if owner := metav1.GetControllerOf(one); owner != nil {
+			by[owner.UID] = append(by[owner.UID], one)
+		}
 	}
-	switch group, err := Get[vcscheduling.PodGroup](ctx, c, namespace, name); {
-	case err == nil && metav1.IsControlledBy(group, v.Job):
-		v.Operator.PodGroup = group
-	case err == nil && metav1.GetControllerOf(group) == nil:
-		v.UserPodGroup = group
-	case err != nil && !apierrors.IsNotFound(err):
-		return fmt.Errorf("read PodGroup %s/%s: %w", namespace, name, err)
+	return by
+}
+
+// named returns the object of a name, nil if there is none.
+func named[T any, P interface {
+	*T
+	metav1.Object
+}](all []P, name string) P {
+	if at := slices.IndexFunc(all, func(one P) bool { return one.GetName() == name }); at >= 0 {
+		return all[at]
 	}
-	switch environment, err := Get[corev1.ConfigMap](ctx, c, namespace, name); {
-	case err == nil && metav1.IsControlledBy(environment, v.Job) && environment.Labels[v1.JobNameLabel] == "":
-		v.Operator.Environment = environment
-	case err != nil && !apierrors.IsNotFound(err):
-		return fmt.Errorf("read ConfigMap %s/%s: %w", namespace, name, err)
-	}
-	observed.SortPods(v.Operator.Pods)
 	return nil
 }
 
-// queues returns a lookup of queues.
-func (c *Clients) queues(ctx context.Context) (func(string) *vcscheduling.Queue, error) {
-	queues, err := List[vcscheduling.QueueList](ctx, c, "", metav1.ListOptions{})
-	if apierrors.IsNotFound(err) { // without Volcano there are none
-		queues, err = &vcscheduling.QueueList{}, nil
+// readNamesakes reads the objects that have the name of the job.
+func (c *Clients) readNamesakes(ctx context.Context, r *bestEffortReader, v *observed.State) {
+	namespace, name := v.Job.Namespace, v.Job.Name
+	what := " " + namespace + "/" + name
+	job, err := Get[vcbatch.Job](ctx, c, namespace, name)
+	if r.read("Volcano Job"+what, err) && metav1.IsControlledBy(job, v.Job) {
+		v.VolcanoJob = job
 	}
-	if err != nil {
-		return nil, fmt.Errorf("list queues: %w", err)
+	switch group, err := Get[vcscheduling.PodGroup](ctx, c, namespace, name); {
+	case !r.read("PodGroup"+what, err):
+	case metav1.IsControlledBy(group, v.Job):
+		v.Operator.PodGroup = group
+	case metav1.GetControllerOf(group) == nil:
+		v.UserPodGroup = group
 	}
-	named := map[string]*vcscheduling.Queue{}
-	for i := range queues.Items {
-		named[queues.Items[i].Name] = &queues.Items[i]
+	environment, err := Get[corev1.ConfigMap](ctx, c, namespace, name)
+	if r.read("ConfigMap"+what, err) && metav1.IsControlledBy(environment, v.Job) && environment.Labels[v1.JobNameLabel] == "" {
+		v.Operator.Environment = environment
 	}
-	return func(name string) *vcscheduling.Queue { return named[name] }, nil
-}
-
-// priorities returns a lookup of the values of PriorityClasses.
-func (c *Clients) priorities(ctx context.Context) (func(string) (int32, bool), error) {
-	classes, err := List[schedulingv1.PriorityClassList](ctx, c, "", metav1.ListOptions{})
-	if err != nil {
-		return nil, fmt.Errorf("list PriorityClasses: %w", err)
-	}
-	return func(name string) (int32, bool) {
-		for i := range classes.Items {
-			if classes.Items[i].Name == name {
-				return classes.Items[i].Value, true
-			}
-		}
-		return 0, false
-	}, nil
 }

@@ -11,29 +11,29 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
+
+	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 )
 
 // What the user may not read must not be taken for missing: a job would be refused for lack of its queue.
 func TestUnreadableQueuesAreAnError(t *testing.T) {
 	t.Parallel()
-	c, server := serve(t, &vcscheduling.Queue{ObjectMeta: metav1.ObjectMeta{Name: "research"}},
+	c, server := serve(t, &v1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "resnet"}}, &vcscheduling.Queue{ObjectMeta: metav1.ObjectMeta{Name: "research"}},
 		&schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: "high"}, Value: 7})
-	queue, err := c.queues(t.Context())
+	views, err := c.Views(t.Context())
 	require.NoError(t, err)
-	require.NotNil(t, queue("research"))
-	require.Nil(t, queue("other"))
-	priority, err := c.priorities(t.Context())
-	require.NoError(t, err)
-	value, ok := priority("high")
+	require.Len(t, views, 1)
+	require.NotNil(t, views[0].Queue("research"))
+	require.Nil(t, views[0].Queue("other"))
+	value, ok := views[0].Priority("high")
 	require.True(t, ok)
 	require.Equal(t, int32(7), value)
-	_, ok = priority("other")
+	_, ok = views[0].Priority("other")
 	require.False(t, ok)
 	server.Forbidden = []string{"queues", "priorityclasses"}
-	_, err = c.queues(t.Context())
-	require.ErrorContains(t, err, "list queues: ")
-	_, err = c.priorities(t.Context())
-	require.ErrorContains(t, err, "list PriorityClasses: ")
+	_, err = c.Views(t.Context())
+	require.ErrorContains(t, err, "read queues: ")
+	require.ErrorContains(t, err, "read PriorityClasses: ")
 }
 
 // The CRD is the controller's if one of its versions has the controller's fields.

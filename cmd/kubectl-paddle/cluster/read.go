@@ -16,6 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
@@ -60,7 +61,7 @@ func (c *Clients) Load(ctx context.Context, name string) (*describe.Objects, err
 			o.Queue = q
 		}
 	}
-	if !observed.Finished(job) && (job.Status.Phase != v1.Running || o.State().Mounting() != nil) { // otherwise events add nothing
+	if !observed.Finished(job) && (!meta.IsStatusConditionTrue(job.Status.Conditions, v1.ConditionRunning) || o.State().Mounting() != nil) { // otherwise events add nothing
 		r.read("events", c.loadEvents(ctx, o))
 	}
 	for _, class := range o.PriorityClasses() {
@@ -125,7 +126,7 @@ func (c *Clients) Queues(ctx context.Context) (q *describe.Queues, unread []stri
 	r := collectUnreadable(&unread)
 	q = &describe.Queues{}
 	q.Partial = !everywhere[vcscheduling.PodGroupList](ctx, c, r, "PodGroups", &q.Groups)
-	readAll[schedulingv1.PriorityClassList](ctx, c, r, "PriorityClasses, so that queue positions depend on age alone", &q.Classes)
+	readAll[schedulingv1.PriorityClassList](ctx, c, "", r, "PriorityClasses, so that queue positions depend on age alone", &q.Classes)
 	return q, unread, r.err
 }
 
@@ -177,12 +178,12 @@ func (c *Clients) Snapshot(ctx context.Context, scheduler, configuration string)
 		return nil, fmt.Errorf("read the pods of all namespaces, without which free resources are not known: %w", err)
 	}
 	s.Pods = itemsOf[corev1.Pod](pods)
-	readAll[corev1.NamespaceList](ctx, c, r, snapshot.Namespaces, &s.Namespaces)
-	readAll[vcscheduling.QueueList](ctx, c, r, snapshot.Queues, &s.Queues)
-	readAll[schedulingv1.PriorityClassList](ctx, c, r, snapshot.PriorityClasses, &s.PriorityClasses)
-	readAll[corev1.ResourceQuotaList](ctx, c, r, snapshot.Quotas, &s.ResourceQuotas)
-	readAll[vcscheduling.PodGroupList](ctx, c, r, snapshot.PodGroups, &s.PodGroups)
-	readAll[vcbatch.JobList](ctx, c, r, snapshot.Jobs, &s.Jobs)
+	readAll[corev1.NamespaceList](ctx, c, "", r, snapshot.Namespaces, &s.Namespaces)
+	readAll[vcscheduling.QueueList](ctx, c, "", r, snapshot.Queues, &s.Queues)
+	readAll[schedulingv1.PriorityClassList](ctx, c, "", r, snapshot.PriorityClasses, &s.PriorityClasses)
+	readAll[corev1.ResourceQuotaList](ctx, c, "", r, snapshot.Quotas, &s.ResourceQuotas)
+	readAll[vcscheduling.PodGroupList](ctx, c, "", r, snapshot.PodGroups, &s.PodGroups)
+	readAll[vcbatch.JobList](ctx, c, "", r, snapshot.Jobs, &s.Jobs)
 	return snapshot.New(s), r.err
 }
 
@@ -211,7 +212,7 @@ func (c *Clients) nodes(ctx context.Context, scheduler, configuration string) (*
 	}
 	s := &snapshot.Snapshot{Time: metav1.NewTime(time.Now()), SchedulerConfiguration: configuration, Nodes: itemsOf[corev1.Node](nodes)}
 	r := &bestEffortReader{skip: func(what, why string) { s.Unread = append(s.Unread, snapshot.Unread{What: what, Why: why}) }}
-	readAll[topologyv1alpha1.HyperNodeList](ctx, c, r, snapshot.HyperNodes, &s.HyperNodes)
+	readAll[topologyv1alpha1.HyperNodeList](ctx, c, "", r, snapshot.HyperNodes, &s.HyperNodes)
 	if configuration == "" {
 		s.SchedulerConfiguration = c.readConfiguration(ctx, r, snapshot.Configuration, scheduler)
 	}

@@ -68,8 +68,7 @@ func (s *session) switching(to bool, use, short, done string) *cobra.Command {
 		if observed.Finished(job) {
 			return nil, refused("job %s is %s: one that has ended is not %s; submit it again", job.Name, job.Status.Phase, done)
 		}
-		run := job.Spec.RunPolicy
-		if is := run != nil && run.Suspend != nil && *run.Suspend; is == to {
+		if observed.SuspendSet(job) == to {
 			return nil, nil
 		}
 		return map[string]any{"runPolicy": map[string]any{"suspend": to}}, nil
@@ -118,12 +117,9 @@ func scalable(job *v1.PaddleJob, workers int32) error {
 	if errs := validation.Validate(scaled, builder.PodGroupOverrides{}, settings); len(errs) > 0 {
 		return refused("job %s cannot have %d workers: %s", job.Name, workers, validation.Messages(errs))
 	}
-	switch job.Status.Phase {
-	case v1.Starting, v1.Running, v1.Restarting:
-		if !builder.Scalable(job) {
-			return refused("job %s is %s, and only an elastic job can be scaled then: one with spec.elasticPolicy.minReplicas "+
-				"and maxReplicas; delete it and submit it again with %d workers", job.Name, job.Status.Phase, workers)
-		}
+	if observed.Placed(&job.Status) && !builder.Scalable(job) {
+		return refused("job %s is %s, and only an elastic job can be scaled then: one with spec.elasticPolicy.minReplicas "+
+			"and maxReplicas; delete it and submit it again with %d workers", job.Name, job.Status.Phase, workers)
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/pflag"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/labels"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -150,7 +151,7 @@ func (s *session) why() *cobra.Command {
 	output := dataFlag(cmd)
 	cmd.Flags().BoolVar(&details, "details", false, "show the figures behind the sentences: what is missing, what fits into the best racks and nodes, what is on which node")
 	cmd.RunE = s.loaded(func(ctx context.Context, c *cluster.Clients, o *describe.Objects) error {
-		if o.Job.Status.Phase == v1.Running && len(describe.Spread(o.PodGroup)) > 0 {
+		if meta.IsStatusConditionTrue(o.Job.Status.Conditions, v1.ConditionRunning) && len(describe.Spread(o.PodGroup)) > 0 {
 			s.loadIdeal(ctx, c, o)
 		}
 		d := describe.Why(o)

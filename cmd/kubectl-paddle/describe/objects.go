@@ -185,11 +185,14 @@ func Some(names []string) string {
 // Count returns a number with its noun: "1 pod", "2 pods".
 func Count(n int, noun string) string { return strconv.Itoa(n) + " " + report.Plural(n, noun) }
 
+// unprocessed reports whether the controller has not written the status of a job yet.
+func unprocessed(job *v1.PaddleJob) bool { return job.Status.ObservedGeneration == 0 }
+
 // Cause returns the reason for which a job does not run, as the controller summarizes it, and its message. They are "" if it runs.
 func Cause(job *v1.PaddleJob, now time.Time) (reason, message string) {
 	c := meta.FindStatusCondition(job.Status.Conditions, v1.ConditionReady)
 	switch {
-	case job.Status.Phase == "" && now.Sub(job.CreationTimestamp.Time) > unseen:
+	case unprocessed(job) && now.Sub(job.CreationTimestamp.Time) > unseen:
 		return "NotProcessed", "the controller has not processed it"
 	case c == nil || c.Status == metav1.ConditionTrue || job.DeletionTimestamp != nil:
 		return "", ""

@@ -4,7 +4,6 @@
 package describe
 
 import (
-	"cmp"
 	"fmt"
 	"time"
 
@@ -138,20 +137,20 @@ func Why(o *Objects) *Description {
 	case job.DeletionTimestamp != nil:
 		d.head("%s has been deleted %s ago, and its objects are being deleted.", job.Name, o.since(job.DeletionTimestamp.Time))
 		return d
-	case job.Status.Phase == "":
-		d.unseen(o)
-	case job.Status.Phase == v1.Completed:
+	case observed.Outcome(&job.Status) == v1.Completed:
 		d.head("%s has completed%s: every worker has succeeded.", job.Name, o.ended())
 		d.restartsBefore(o)
-	case job.Status.Phase == v1.Failed:
+	case observed.Finished(job):
 		d.failed(o)
+	case unprocessed(job):
+		d.unseen(o)
 	case o.holds(v1.ConditionStalled) != nil:
 		d.stalled(o)
 	case o.holds(v1.ConditionSuspended) != nil:
 		d.suspended(o)
 	case o.holds(v1.ConditionRestarting) != nil:
 		d.restarting(o)
-	case job.Status.Phase == v1.Running:
+	case o.holds(v1.ConditionRunning) != nil:
 		d.running(o)
 	case o.holds(v1.ConditionScheduled) != nil:
 		d.starting(o)
@@ -198,9 +197,9 @@ func (d *Description) stalled(o *Objects) {
 }
 
 func (d *Description) suspended(o *Objects) {
-	c, run := o.holds(v1.ConditionSuspended), o.Job.Spec.RunPolicy
+	c := o.holds(v1.ConditionSuspended)
 	switch {
-	case run == nil || run.Suspend == nil || !*run.Suspend:
+	case !observed.SuspendSet(o.Job):
 		d.head("%s has just been resumed, and starts again in a moment.", o.Job.Name)
 	case c.Reason != lifecycle.ReasonSuspended:
 		d.head("%s is being suspended: its pods are being deleted.", o.Job.Name)
@@ -228,7 +227,7 @@ func (o *Objects) ended() string {
 // spec adds what the controller reports about the spec, and when a job that has ended is deleted.
 func (d *Description) spec(o *Objects) {
 	// A job that has completed did without Paddle's launcher.
-	if c := o.condition(v1.ConditionLauncherUsable); c != nil && c.Status == metav1.ConditionFalse && o.Job.Status.Phase != v1.Completed {
+	if c := o.condition(v1.ConditionLauncherUsable); c != nil && c.Status == metav1.ConditionFalse && observed.Outcome(&o.Job.Status) != v1.Completed {
 		d.say(AboutSpec, c.Message)
 	}
 	if run, end := o.Job.Spec.RunPolicy, o.Job.Status.CompletionTime; end != nil && run != nil && run.TTLSecondsAfterFinished != nil {
@@ -253,7 +252,7 @@ func (d *Description) restarting(o *Objects) {
 	d.head("%s lost a pod %s ago, and starts again.", o.Job.Name, o.since(c.LastTransitionTime.Time))
 	d.say(AboutReason, c.Message)
 	if n := o.Job.Status.Restarts; n > 0 {
-		d.say(AboutRestart, fmt.Sprintf("it has been restarted %s so far; of %d failures that backoffLimit allows it has had %d", times(n), o.State().BackoffLimit(), o.Job.Status.Failures))
+		d.say(AboutRestart, fmt.Sprintf("it has been restarted %s so far; of %d failures that backoffLimit allows it has had %d", lifecycle.Times(n), o.State().BackoffLimit(), o.Job.Status.Failures))
 	}
 	d.ends(o)
 	placed, refused := o.condition(v1.ConditionScheduled), o.refused()
@@ -303,7 +302,7 @@ func (d *Description) restartsBefore(o *Objects) {
 	if n == 0 {
 		return
 	}
-	text := "it was restarted " + times(n)
+	text := "it was restarted " + lifecycle.Times(n)
 	if !observed.Finished(o.Job) {
 		text += fmt.Sprintf("; of %d failures that backoffLimit allows it has had %d", o.State().BackoffLimit(), o.Job.Status.Failures)
 	}
@@ -311,8 +310,4 @@ func (d *Description) restartsBefore(o *Objects) {
 		text += "; the last time: " + c.Message
 	}
 	d.say(AboutRestart, text)
-}
-
-func times(n int32) string {
-	return cmp.Or(map[int32]string{1: "once", 2: "twice"}[n], fmt.Sprintf("%d times", n))
 }

@@ -29,6 +29,9 @@ func ago(d time.Duration) metav1.Time { return metav1.NewTime(now.Add(-d)) }
 func job(phase v1.Phase, conditions ...metav1.Condition) *describe.Objects {
 	j := &v1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: "resnet", CreationTimestamp: ago(time.Hour), Generation: 1}}
 	j.Spec.Worker = &v1.ResourceSpec{Replicas: 4}
+	if phase == v1.Completed {
+		conditions = append(conditions, is(v1.ConditionSucceeded, "WorkersSucceeded", ""))
+	}
 	j.Status = v1.PaddleJobStatus{Phase: phase, ObservedGeneration: 1, Conditions: conditions}
 	return &describe.Objects{Job: j, Now: now}
 }
@@ -432,7 +435,7 @@ func TestCause(t *testing.T) {
 		"runs":      {job(v1.Running, is(v1.ConditionReady, "Training", "")), [2]string{}},
 		"waits":     {job(v1.Pending, isNot(v1.ConditionReady, "InsufficientResources", long)), [2]string{"InsufficientResources", "1 of 5 workers does not fit: the cluster has 12 GPUs left"}},
 		"goes":      {with(job(v1.Running, isNot(v1.ConditionReady, "PodsStarting", "x")), func(o *describe.Objects) { o.Job.DeletionTimestamp = ptr.To(ago(time.Minute)) }), [2]string{}},
-		"not seen":  {job(""), [2]string{"NotProcessed", "the controller has not processed it"}},
+		"not seen":  {with(job(""), func(o *describe.Objects) { o.Job.Status.ObservedGeneration = 0 }), [2]string{"NotProcessed", "the controller has not processed it"}},
 		"completed": {job(v1.Completed), [2]string{}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -13,7 +13,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
-	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/lifecycle"
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
@@ -74,7 +73,7 @@ func Assess(seen *observed.State, cfg builder.Config) Assessment {
 	case plan.Stalled != nil:
 		a.refuse(plan.Stalled)
 	case seen.Operator.Empty():
-		a.Outcome, a.Message = Starts, fmt.Sprintf("it has no pods yet: Volcano creates its %d pods, and places all of them together", pods(job))
+		a.Outcome, a.Message = Starts, fmt.Sprintf("it has no pods yet: Volcano creates its %d pods, and places all of them together", builder.Total(job))
 		a.note(plan.Warnings)
 	default:
 		a.Outcome, a.Message = KeepsRunning, fmt.Sprintf("its %d pods keep running until they end, as paddle-operator started them",
@@ -109,15 +108,6 @@ func (a *Assessment) note(all []builder.Cause) {
 	for _, n := range all {
 		a.Notes = append(a.Notes, n.Reason+": "+n.Message)
 	}
-}
-
-// pods returns how many pods a complete job has.
-func pods(job *v1.PaddleJob) int {
-	sum := 0
-	for _, role := range builder.Roles(job) {
-		sum += int(role.Spec.Replicas)
-	}
-	return sum
 }
 
 // Cluster is what a cluster has of paddle-operator, of the controller and of Volcano.

@@ -22,6 +22,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/snapshot"
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
+	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/simulate"
 )
 
@@ -43,7 +44,7 @@ func newCluster(s *snapshot.Snapshot) *cluster {
 		PodGroups: slices.Clone(s.PodGroups), Pods: slices.Clone(s.Pods), Coming: map[string][]*corev1.Pod{},
 	}}
 	for _, job := range s.Jobs {
-		c.Coming[job.Namespace+"/"+snapshot.GroupOf(job)] = c.podsOf(job)
+		c.Coming[job.Namespace+"/"+volcano.PodGroupName(job)] = c.podsOf(job)
 	}
 	if s.Lacks(snapshot.Queues) {
 		for _, group := range c.PodGroups {
@@ -155,7 +156,7 @@ func (c *cluster) podOf(job *vcbatch.Job, task *vcbatch.TaskSpec, index int) *co
 		pod.Labels[key], pod.Annotations[key] = value, value
 	}
 	pod.Labels[vcbatch.JobNamespaceKey] = job.Namespace
-	pod.Annotations[vcscheduling.KubeGroupNameAnnotationKey] = snapshot.GroupOf(job)
+	pod.Annotations[vcscheduling.KubeGroupNameAnnotationKey] = volcano.PodGroupName(job)
 	pod.Annotations[vcbatch.JobVersion] = strconv.Itoa(int(job.Status.Version))
 	pod.Annotations[vcbatch.JobRetryCountKey] = strconv.Itoa(int(job.Status.RetryCount))
 	pod.Annotations[vcbatch.PodTemplateKey] = job.Name + "-" + task.Name
@@ -174,8 +175,7 @@ func (c *cluster) podOf(job *vcbatch.Job, task *vcbatch.TaskSpec, index int) *co
 		value := describe.Priority(c.PriorityClasses, pod.Spec.PriorityClassName)
 		pod.Spec.Priority = &value
 	}
-	complete(pod.Spec.Containers)
-	complete(pod.Spec.InitContainers)
+	builder.FillRequests(&pod.Spec)
 	return pod
 }
 
@@ -184,17 +184,6 @@ func copyKeys(to, from map[string]string, keys ...string) {
 		if value, ok := from[key]; ok {
 			to[key] = value
 		}
-	}
-}
-
-// complete does what the API server does: limits are also requests where there are none.
-func complete(containers []corev1.Container) {
-	for i := range containers {
-		r := &containers[i].Resources
-		requests := corev1.ResourceList{}
-		maps.Copy(requests, r.Limits)
-		maps.Copy(requests, r.Requests)
-		r.Requests = requests
 	}
 }
 

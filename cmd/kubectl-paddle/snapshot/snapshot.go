@@ -25,6 +25,7 @@ import (
 
 	"github.com/paddle-volcano/paddle-volcano/cmd/kubectl-paddle/describe"
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
+	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
 	"github.com/paddle-volcano/paddle-volcano/plugins/paddle/config"
 )
 
@@ -131,15 +132,12 @@ func waiting(s *Snapshot) (jobs []*vcbatch.Job) {
 		delete(wait, pod.Namespace+"/"+pod.Annotations[vcscheduling.KubeGroupNameAnnotationKey])
 	}
 	for _, job := range s.Jobs {
-		if wait[job.Namespace+"/"+GroupOf(job)] {
+		if wait[job.Namespace+"/"+volcano.PodGroupName(job)] {
 			jobs = append(jobs, job)
 		}
 	}
 	return jobs
 }
-
-// GroupOf returns the name of a Volcano Job's PodGroup.
-func GroupOf(job *vcbatch.Job) string { return job.Name + "-" + string(job.UID) }
 
 // Write writes a snapshot in the form that a file's name asks for: YAML for .yaml and .yml, JSON for .json, and JSON packed
 // by gzip for any other.

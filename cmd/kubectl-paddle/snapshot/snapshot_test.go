@@ -20,6 +20,8 @@ import (
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
 	topology "volcano.sh/apis/pkg/apis/topology/v1alpha1"
+
+	"github.com/paddle-volcano/paddle-volcano/controller/volcano"
 )
 
 // fill writes into each text of a value where it stands, between « and »; numbers stay, but for those that must not be 0.
@@ -115,7 +117,7 @@ func TestNoOtherFieldIsKept(t *testing.T) {
 		})},
 		"a Volcano Job": {&Snapshot{
 			Jobs:      []*vcbatch.Job{job},
-			PodGroups: []*vcscheduling.PodGroup{{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: GroupOf(job)}}},
+			PodGroups: []*vcscheduling.PodGroup{{ObjectMeta: metav1.ObjectMeta{Namespace: job.Namespace, Name: volcano.PodGroupName(job)}}},
 		}, slices.Concat(metadata, prefixed("Spec.Tasks.Template.", slices.Concat(metadata, inPods)), []string{
 			"Spec.SchedulerName", "Spec.Queue", "Spec.PriorityClassName", "Spec.NetworkTopology.*",
 			"Spec.Tasks.Name", "Spec.Tasks.TopologyPolicy", "Spec.Tasks.PartitionPolicy.*",

@@ -17,7 +17,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/tools/cache"
@@ -60,24 +59,14 @@ func New(clients paddlejob.Clients, recorder record.EventRecorder, options paddl
 	c.made = paddleinformers.NewSharedInformerFactoryWithOptions(clients.Paddle, options.Resync, paddleinformers.WithNamespace(options.Namespace),
 		paddleinformers.WithTweakListOptions(func(o *metav1.ListOptions) { o.LabelSelector = kubeflowv1.JobNameLabel })).Batch().V1().PaddleJobs().Informer()
 	c.queue = workers.New("kubeflow", "kubeflowJob", c.sync)
-	// Both have the same name.
-	for _, informer := range []cache.SharedIndexInformer{c.jobs, c.made} {
-		if _, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-			AddFunc: c.enqueue, UpdateFunc: func(_, object any) { c.enqueue(object) }, DeleteFunc: c.enqueue,
-		}); err != nil {
+	for _, informer := range []cache.SharedIndexInformer{c.jobs, c.made} { // both have the same name
+		if _, err := informer.AddEventHandler(paddlejob.EventHandler(func(object metav1.Object, _ bool) {
+			c.queue.Add(cache.MetaObjectToName(object).String())
+		})); err != nil {
 			return nil, fmt.Errorf("watching for changes: %w", err)
 		}
 	}
 	return c, nil
-}
-
-func (c *Controller) enqueue(object any) {
-	key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(object)
-	if err != nil {
-		utilruntime.HandleError(err)
-		return
-	}
-	c.queue.Add(key)
 }
 
 // Watch waits until the API server serves the kind, and fills the caches. It is called once, also by a controller that does not lead, and
@@ -201,33 +190,25 @@ func (c *Controller) act(ctx context.Context, v *State, plan *Plan) (err error) 
 			Preconditions:     &metav1.Preconditions{UID: &v.Job.UID, ResourceVersion: &v.Job.ResourceVersion},
 			PropagationPolicy: ptr.To(metav1.DeletePropagationBackground),
 		})
-		if err = stale(err); err != nil {
+		if err = workers.Stale(err); err != nil {
 			return fmt.Errorf("deleting a job that has ended: %w", err)
 		}
 		klog.FromContext(ctx).Info("Deleted the job, which had ended", "ttlSecondsAfterFinished", *v.Job.Spec.RunPolicy.TTLSecondsAfterFinished)
 	case plan.Create != nil:
 		created, err := paddleJobs.Create(ctx, plan.Create, metav1.CreateOptions{FieldManager: fieldManager})
-		if err = stale(err); err != nil {
+		if err = workers.Stale(err); err != nil {
 			return fmt.Errorf("creating the PaddleJob: %w", err)
 		}
 		klog.FromContext(ctx).Info("Created the PaddleJob", "uid", created.UID)
 		v.Named = created
 	case plan.Update != nil:
 		updated, err := paddleJobs.Update(ctx, plan.Update, metav1.UpdateOptions{FieldManager: fieldManager})
-		if err = stale(err); err != nil {
+		if err = workers.Stale(err); err != nil {
 			return fmt.Errorf("updating the PaddleJob: %w", err)
 		}
 		v.Named = updated
 	}
 	return nil
-}
-
-// stale marks the error of a write that rests on something that has changed since.
-func stale(err error) error {
-	if apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-		return fmt.Errorf("%w: %w", workers.ErrStale, err)
-	}
-	return err
 }
 
 // updateStatus writes the status if it says something new, and emits the events that this is worth.
@@ -239,7 +220,7 @@ func (c *Controller) updateStatus(ctx context.Context, v *State, plan *Plan) err
 	changed := v.Job.DeepCopy()
 	changed.Status = *after
 	_, err := c.clients.Paddle.KubeflowV1().PaddleJobs(changed.Namespace).UpdateStatus(ctx, changed, metav1.UpdateOptions{FieldManager: fieldManager})
-	if err = stale(err); err != nil {
+	if err = workers.Stale(err); err != nil {
 		return fmt.Errorf("writing the status: %w", err)
 	}
 	about := &corev1.ObjectReference{

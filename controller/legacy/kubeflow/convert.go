@@ -43,9 +43,9 @@ type Conversion struct {
 	// Job is the PaddleJob, nil if Refused says why there is none.
 	Job *batchv1.PaddleJob
 	// Refused is what the user has to change.
-	Refused []builder.Cause
+	Refused builder.Causes
 	// Warnings is what has another effect than under Kubeflow.
-	Warnings []builder.Cause
+	Warnings builder.Causes
 }
 
 // Convert makes a PaddleJob of a job of Kubeflow's. What the API server refuses of every PaddleJob is not looked at here. Etcd reports
@@ -78,14 +78,6 @@ func Convert(job *kubeflowv1.PaddleJob, etcd bool) Conversion {
 	return c
 }
 
-func (c *Conversion) refuse(reason, format string, args ...any) {
-	c.Refused = append(c.Refused, builder.Cause{Reason: reason, Message: fmt.Sprintf(format, args...)})
-}
-
-func (c *Conversion) warn(reason, format string, args ...any) {
-	c.Warnings = append(c.Warnings, builder.Cause{Reason: reason, Message: fmt.Sprintf(format, args...)})
-}
-
 // roleOf returns the role that a name means in any case, "" for none.
 func roleOf(name kubeflowv1.ReplicaType) kubeflowv1.ReplicaType {
 	for _, role := range []kubeflowv1.ReplicaType{kubeflowv1.Master, kubeflowv1.Worker} {
@@ -103,9 +95,9 @@ func (c *Conversion) roles(job *kubeflowv1.PaddleJob) (master, worker *kubeflowv
 		role := roleOf(name)
 		switch {
 		case role == "":
-			c.refuse(ReasonInvalidReplicaType, "%s is no role of a PaddleJob: use Worker, and Master for parameter servers", path(name))
+			c.Refused.Add(ReasonInvalidReplicaType, "%s is no role of a PaddleJob: use Worker, and Master for parameter servers", path(name))
 		case found[role] != nil:
-			c.refuse(ReasonInvalidReplicaType, "%s and %s are the same role: keep one of them", path(names[role]), path(name))
+			c.Refused.Add(ReasonInvalidReplicaType, "%s and %s are the same role: keep one of them", path(names[role]), path(name))
 		default:
 			found[role], names[role] = cmp.Or(job.Spec.PaddleReplicaSpecs[name], &kubeflowv1.ReplicaSpec{}), name
 		}
@@ -135,7 +127,7 @@ func (c *Conversion) cleanPodPolicy(run *kubeflowv1.RunPolicy) batchv1.CleanPodP
 		return batchv1.CleanAlways
 	case "", kubeflowv1.CleanNone, kubeflowv1.CleanRunning:
 	default:
-		c.warn(ReasonCleanPodPolicy, "spec.runPolicy.cleanPodPolicy %q does not exist and is treated as None: use All, Running or None", string(policy))
+		c.Warnings.Add(ReasonCleanPodPolicy, "spec.runPolicy.cleanPodPolicy %q does not exist and is treated as None: use All, Running or None", string(policy))
 	}
 	return batchv1.CleanNever
 }
@@ -164,9 +156,9 @@ func (c *Conversion) restartPolicies(made *batchv1.RunPolicy, master, worker *ku
 		switch policy := restartPolicy(spec); policy {
 		case kubeflowv1.RestartOnFailure, kubeflowv1.RestartNever, kubeflowv1.RestartExitCode:
 		case kubeflowv1.RestartAlways:
-			c.warn(ReasonRestartPolicy, "%s.restartPolicy Always is treated as OnFailure, because under Always no training ends", path(name))
+			c.Warnings.Add(ReasonRestartPolicy, "%s.restartPolicy Always is treated as OnFailure, because under Always no training ends", path(name))
 		default:
-			c.refuse(ReasonInvalidRestartPolicy, "%s.restartPolicy %q does not exist: use OnFailure, Never, ExitCode or Always", path(name), string(policy))
+			c.Refused.Add(ReasonInvalidRestartPolicy, "%s.restartPolicy %q does not exist: use OnFailure, Never, ExitCode or Always", path(name), string(policy))
 		}
 	}
 	if worker == nil {
@@ -174,13 +166,13 @@ func (c *Conversion) restartPolicies(made *batchv1.RunPolicy, master, worker *ku
 	}
 	policy := restartPolicy(worker)
 	if master != nil && restartPolicy(master) != policy {
-		c.warn(ReasonRestartPolicy, "%s.restartPolicy %s counts for all pods of the job, which start again together; that of Master has no effect",
+		c.Warnings.Add(ReasonRestartPolicy, "%s.restartPolicy %s counts for all pods of the job, which start again together; that of Master has no effect",
 			path(kubeflowv1.Worker), policy)
 	}
 	switch policy {
 	case kubeflowv1.RestartNever:
 		if ptr.Deref(made.BackoffLimit, 0) > 0 {
-			c.warn(ReasonFieldIgnored, "spec.runPolicy.backoffLimit has no effect under restartPolicy Never: the first failure is the last")
+			c.Warnings.Add(ReasonFieldIgnored, "spec.runPolicy.backoffLimit has no effect under restartPolicy Never: the first failure is the last")
 		}
 		made.BackoffLimit = ptr.To[int32](0)
 	case kubeflowv1.RestartExitCode:
@@ -196,7 +188,7 @@ func (c *Conversion) schedulingPolicy(policy *kubeflowv1.SchedulingPolicy) *batc
 		return nil
 	}
 	if policy.ScheduleTimeoutSeconds != nil {
-		c.warn(ReasonFieldIgnored, "spec.runPolicy.schedulingPolicy.scheduleTimeoutSeconds has no effect: under Volcano a job waits until there is capacity")
+		c.Warnings.Add(ReasonFieldIgnored, "spec.runPolicy.schedulingPolicy.scheduleTimeoutSeconds has no effect: under Volcano a job waits until there is capacity")
 	}
 	if policy.MinAvailable == nil && policy.Queue == "" && policy.PriorityClass == "" && len(policy.MinResources) == 0 {
 		return nil
@@ -213,16 +205,16 @@ func (c *Conversion) elastic(policy *kubeflowv1.ElasticPolicy, spec *batchv1.Pad
 		return
 	}
 	if len(policy.Metrics) > 0 {
-		c.warn(ReasonFieldIgnored, "spec.elasticPolicy.metrics has no effect: make a HorizontalPodAutoscaler for the job, whose workers can be scaled")
+		c.Warnings.Add(ReasonFieldIgnored, "spec.elasticPolicy.metrics has no effect: make a HorizontalPodAutoscaler for the job, whose workers can be scaled")
 	}
 	workers := &spec.Worker.Replicas
 	least, most := *cmp.Or(policy.MinReplicas, policy.MaxReplicas, workers), *cmp.Or(policy.MaxReplicas, policy.MinReplicas, workers)
 	switch {
 	case least == most:
 	case servers:
-		c.warn(ReasonFieldIgnored, "spec.elasticPolicy has no effect on a job with a Master: workers of parameter servers do not come and go")
+		c.Warnings.Add(ReasonFieldIgnored, "spec.elasticPolicy has no effect on a job with a Master: workers of parameter servers do not come and go")
 	case !etcd:
-		c.warn(ReasonFieldIgnored, "spec.elasticPolicy has no effect, because the controller has no etcd in which elastic workers could meet "+
+		c.Warnings.Add(ReasonFieldIgnored, "spec.elasticPolicy has no effect, because the controller has no etcd in which elastic workers could meet "+
 			"(--elastic-etcd): the job trains with %d of them throughout", spec.Worker.Replicas)
 	default:
 		// A release that set minReplicas and maxReplicas would change the specs of jobs that run.
@@ -242,7 +234,7 @@ func (c *Conversion) template(job string, name kubeflowv1.ReplicaType, spec *kub
 	maps.Copy(made.Labels, podLabels(job, name))
 	pod := &made.Spec
 	if pod.RestartPolicy != "" && string(pod.RestartPolicy) != string(restartPolicy(spec)) {
-		c.warn(ReasonRestartPolicy, "%s.template.spec.restartPolicy has no effect: %s.restartPolicy counts", path(name), path(name))
+		c.Warnings.Add(ReasonRestartPolicy, "%s.template.spec.restartPolicy has no effect: %s.restartPolicy counts", path(name), path(name))
 	}
 	// A container that starts again in place is no failure that anybody sees, and its peers wait for it forever.
 	pod.RestartPolicy = corev1.RestartPolicyNever

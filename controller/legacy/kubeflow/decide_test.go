@@ -137,23 +137,27 @@ func TestSuspensionComesBeforeOtherEdits(t *testing.T) {
 	t.Parallel()
 	made := madeFor(job(func(j *kubeflowv1.PaddleJob) { worker(j).Template.Spec.NodeSelector = map[string]string{"rack": "a"} }))
 	j := job(func(j *kubeflowv1.PaddleJob) { j.Spec.RunPolicy.Suspend = ptr.To(true) })
-	for _, phase := range []batchv1.Phase{batchv1.Starting, batchv1.Running, batchv1.Restarting} {
+	says := func(kind string, is metav1.ConditionStatus, reason string) []metav1.Condition {
+		return []metav1.Condition{{Type: kind, Status: is, Reason: reason}}
+	}
+	placed, waits := says(batchv1.ConditionScheduled, metav1.ConditionTrue, "GangPlaced"), says(batchv1.ConditionScheduled, metav1.ConditionFalse, "Placing")
+	for phase, conditions := range map[string][]metav1.Condition{"placed": placed, "restarting": says(batchv1.ConditionAdmitted, metav1.ConditionFalse, "Restarting")} {
 		made := made.DeepCopy()
-		made.Status.Phase = phase
+		made.Status.Conditions = conditions
 		first := Decide(&State{Now: at, Job: j, Named: made}, false).Update
 		require.NotNil(t, first, phase)
 		require.True(t, *first.Spec.RunPolicy.Suspend)
 		require.Equal(t, made.Spec.Worker, first.Spec.Worker)
 		require.Equal(t, made.ResourceVersion, first.ResourceVersion)
 		require.Nil(t, Decide(&State{Now: at, Job: j, Named: first}, false).Update, "and now it waits for the pods to go")
-		first.Status.Phase = batchv1.Suspended
+		first.Status.Conditions = waits
 		then := Decide(&State{Now: at, Job: j, Named: first}, false).Update
 		require.NotNil(t, then, phase)
 		require.Empty(t, then.Spec.Worker.Template.Spec.NodeSelector)
 	}
-	made.Status.Phase = batchv1.Pending
+	made.Status.Conditions = waits
 	require.Empty(t, Decide(&State{Now: at, Job: j, Named: made}, false).Update.Spec.Worker.Template.Spec.NodeSelector, "nothing is placed")
-	made.Status.Phase = batchv1.Running
+	made.Status.Conditions = placed
 	j.Status = job(ended(kubeflowv1.ConditionSucceeded, 0)).Status
 	require.Empty(t, Decide(&State{Now: at, Job: j, Named: made}, false).Update.Spec.Worker.Template.Spec.NodeSelector, "it has ended")
 }

@@ -103,7 +103,6 @@ func ManagedExternally(job *kubeflowv1.PaddleJob) bool {
 // refused as long as they are there, and the suspension with it.
 func (p *Plan) syncPaddleJob(v *State, made *batchv1.PaddleJob, conversion *Conversion, ended bool) {
 	want := conversion.Job
-	placed := made.Status.Phase == batchv1.Starting || made.Status.Phase == batchv1.Running || made.Status.Phase == batchv1.Restarting
 	switch {
 	case made.DeletionTimestamp != nil:
 		if !ended {
@@ -114,7 +113,7 @@ func (p *Plan) syncPaddleJob(v *State, made *batchv1.PaddleJob, conversion *Conv
 		if !ended {
 			p.SpecNotSynced = specNotSynced(builder.Messages(conversion.Refused))
 		}
-	case !ended && placed && isSuspended(want):
+	case !ended && lifecycle.Placed(&made.Status) && isSuspended(want):
 		if !isSuspended(made) {
 			p.Update = made.DeepCopy()
 			p.Update.Spec.RunPolicy = ptr.To(ptr.Deref(p.Update.Spec.RunPolicy, batchv1.RunPolicy{}))

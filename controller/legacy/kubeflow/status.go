@@ -51,14 +51,15 @@ func Next(v *State, plan *Plan) *kubeflowv1.JobStatus {
 	if v.Job.DeletionTimestamp != nil || ManagedExternally(v.Job) || made == nil && isTerminal(next) {
 		return next
 	}
-	s := &conditionSetter{next: next, job: v.Job, now: metav1.NewTime(v.Now).Rfc3339Copy()}
-	if !isTerminal(next) {
-		s.created(made, plan)
-		s.active(made, plan)
-		s.ended(made)
-	}
-	if made == nil {
+	exists := made != nil
+	if !exists {
 		made = &batchv1.PaddleJob{}
+	}
+	s := &conditionSetter{next: next, job: v.Job, made: made, exists: exists, now: metav1.NewTime(v.Now).Rfc3339Copy()}
+	if !isTerminal(next) {
+		s.created(plan)
+		s.active(plan)
+		s.ended()
 	}
 	if next.StartTime == nil {
 		next.StartTime = made.Status.StartTime.DeepCopy()
@@ -69,7 +70,7 @@ func Next(v *State, plan *Plan) *kubeflowv1.JobStatus {
 			next.CompletionTime = s.now.DeepCopy()
 		}
 	}
-	s.count(made)
+	s.count()
 	return next
 }
 
@@ -92,23 +93,22 @@ func isTrue(status *kubeflowv1.JobStatus, kind kubeflowv1.ConditionType) bool {
 	return c != nil && c.Status == corev1.ConditionTrue
 }
 
-// conditionOf is a condition of a PaddleJob with a status, nil if it has none such or there is no PaddleJob.
-func conditionOf(made *batchv1.PaddleJob, kind string, status ...metav1.ConditionStatus) *metav1.Condition {
-	if made == nil {
-		return nil
-	}
-	c := meta.FindStatusCondition(made.Status.Conditions, kind)
-	if c == nil || len(status) > 0 && c.Status != status[0] {
-		return nil
-	}
-	return c
-}
-
 // conditionSetter writes the conditions of a status.
 type conditionSetter struct {
 	next *kubeflowv1.JobStatus
 	job  *kubeflowv1.PaddleJob
-	now  metav1.Time
+	// made is the PaddleJob, an empty one if none exists.
+	made   *batchv1.PaddleJob
+	exists bool
+	now    metav1.Time
+}
+
+// is returns a condition of the PaddleJob that has a status, nil if it has not.
+func (s *conditionSetter) is(status metav1.ConditionStatus, kind string) *metav1.Condition {
+	if c := meta.FindStatusCondition(s.made.Status.Conditions, kind); c != nil && c.Status == status {
+		return c
+	}
+	return nil
 }
 
 // set writes one condition. The last condition is what tools show as the job's state, so that what is so stands behind
@@ -144,8 +144,8 @@ func (s *conditionSetter) says(what string) string {
 }
 
 // created says that the job is looked after, with all that a user has to know about that, and why it does not run yet.
-func (s *conditionSetter) created(made *batchv1.PaddleJob, plan *Plan) {
-	if made == nil {
+func (s *conditionSetter) created(plan *Plan) {
+	if !s.exists {
 		why := plan.Waiting
 		if why == nil {
 			why = plan.Stalled
@@ -159,14 +159,14 @@ func (s *conditionSetter) created(made *batchv1.PaddleJob, plan *Plan) {
 	if plan.SpecNotSynced != nil {
 		reason, lines = plan.SpecNotSynced.Reason, []string{plan.SpecNotSynced.Message}
 	}
-	if c := conditionOf(made, batchv1.ConditionCreated); c != nil {
+	if c := meta.FindStatusCondition(s.made.Status.Conditions, batchv1.ConditionCreated); c != nil {
 		if plan.SpecNotSynced == nil && (specNotApplied(c.Reason) || lifecycle.IsRefusal(c.Reason)) {
 			reason = c.Reason
 		}
 		lines = append(lines, translateFieldPaths(c.Message))
 	}
 	for _, kind := range []string{batchv1.ConditionScheduled, batchv1.ConditionRunning, batchv1.ConditionLauncherUsable} {
-		c := conditionOf(made, kind, metav1.ConditionFalse)
+		c := s.is(metav1.ConditionFalse, kind)
 		if c != nil && (kind == batchv1.ConditionLauncherUsable || lifecycle.IsWaitingReason(c.Reason)) {
 			lines = append(lines, c.Reason+": "+translateFieldPaths(c.Message))
 		}
@@ -183,16 +183,16 @@ func specNotApplied(reason string) bool {
 }
 
 // active sets the conditions of a job that has not ended.
-func (s *conditionSetter) active(made *batchv1.PaddleJob, plan *Plan) {
-	is := func(kind string) *metav1.Condition { return conditionOf(made, kind, metav1.ConditionTrue) }
+func (s *conditionSetter) active(plan *Plan) {
+	is := func(kind string) *metav1.Condition { return s.is(metav1.ConditionTrue, kind) }
 	if is(batchv1.ConditionSuspended) != nil {
 		s.hold(kubeflowv1.ConditionSuspended, reasonOf(kubeflowv1.ConditionSuspended), s.says("suspended"))
-	} else if made != nil {
+	} else if s.exists {
 		s.unset(kubeflowv1.ConditionSuspended, reasonResumed, s.says("resumed"))
 	}
 	if c := is(batchv1.ConditionRestarting); c != nil {
 		s.hold(kubeflowv1.ConditionRestarting, reasonOf(kubeflowv1.ConditionRestarting), translateFieldPaths(c.Message))
-	} else if made != nil {
+	} else if s.exists {
 		s.unset(kubeflowv1.ConditionRestarting, reasonRestarted, "")
 	}
 	switch {
@@ -215,11 +215,11 @@ func (s *conditionSetter) active(made *batchv1.PaddleJob, plan *Plan) {
 }
 
 // ended says how the job has ended, once.
-func (s *conditionSetter) ended(made *batchv1.PaddleJob) {
+func (s *conditionSetter) ended() {
 	kind, reason, message := kubeflowv1.ConditionSucceeded, reasonOf(kubeflowv1.ConditionSucceeded), fmt.Sprintf("PaddleJob %s is successfully completed.", s.job.Name)
-	if c := conditionOf(made, batchv1.ConditionFailed, metav1.ConditionTrue); c != nil {
+	if c := s.is(metav1.ConditionTrue, batchv1.ConditionFailed); c != nil {
 		kind, reason, message = kubeflowv1.ConditionFailed, reasonOf(kubeflowv1.ConditionFailed), translateFieldPaths(c.Message)
-	} else if conditionOf(made, batchv1.ConditionSucceeded, metav1.ConditionTrue) == nil {
+	} else if s.is(metav1.ConditionTrue, batchv1.ConditionSucceeded) == nil {
 		return
 	}
 	s.unset(kubeflowv1.ConditionStalled, reasonProceeding, "")
@@ -230,16 +230,16 @@ func (s *conditionSetter) ended(made *batchv1.PaddleJob) {
 }
 
 // count counts the pods of each role. Those of a job that has ended are never fewer than they were.
-func (s *conditionSetter) count(made *batchv1.PaddleJob) {
+func (s *conditionSetter) count() {
 	before := s.next.ReplicaStatuses
 	s.next.ReplicaStatuses = maps.Clone(before)
 	for name := range s.job.Spec.PaddleReplicaSpecs {
-		role, seen := roleOf(name), made.Status.Worker
+		role, seen := roleOf(name), s.made.Status.Worker
 		switch role {
 		case "":
 			continue
 		case kubeflowv1.Master:
-			seen = made.Status.PS
+			seen = s.made.Status.PS
 		}
 		count := &kubeflowv1.ReplicaStatus{}
 		if old := before[role]; old != nil {

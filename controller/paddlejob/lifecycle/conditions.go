@@ -48,7 +48,7 @@ func (s *conditionSetter) setActiveConditions() {
 	s.resumed(reasonResumed)
 	s.stalled()
 	s.created()
-	placed, running := progress(s.obs)
+	placed, running := progress(s.obs, s.plan)
 	s.admitted(placed)
 	s.scheduled(placed)
 	s.running(placed, running)
@@ -204,7 +204,7 @@ func (s *conditionSetter) numbered(reason, message string) string {
 }
 
 // setTerminalConditions tells how a job has ended, once; later only a changed spec has something to say.
-func (s *conditionSetter) setTerminalConditions() {
+func (s *conditionSetter) setTerminalConditions(outcome v1.Phase) {
 	obs, next, plan := s.obs, s.next, s.plan
 	if plan.SpecNotSynced != nil {
 		s.set(v1.ConditionCreated, true, plan.SpecNotSynced.Reason, plan.SpecNotSynced.Message)
@@ -223,19 +223,19 @@ func (s *conditionSetter) setTerminalConditions() {
 		s.set(v1.ConditionRestarting, false, reasonRestarted, "")
 	}
 	// One whose time was up before its suspension ends when it is to go on.
-	s.resumed(string(next.Phase))
+	s.resumed(string(outcome))
 	reason, message := reasonWorkersSucceeded, ""
 	if _, least := obs.Size(builder.RoleWorker); obs.VolcanoJob != nil && !plan.Succeeded && (next.Worker == nil || next.Worker.Succeeded < least) {
 		reason, message = reasonVolcanoJobCompleted, "the Volcano Job was completed, by a command for example, before every worker was seen to succeed"
 	}
-	if next.Phase == v1.Failed {
+	if outcome == v1.Failed {
 		reason, message = failure(obs, plan)
 	}
 	if plan.RestoredPhase != "" {
 		reason, message = ReasonRestored, fmt.Sprintf(
 			"the job was %s before it was restored or copied: to run it, create it without the annotation %s", plan.RestoredPhase, v1.FinalStatusAnnotation)
 	}
-	if next.Phase == v1.Completed {
+	if outcome == v1.Completed {
 		s.set(v1.ConditionRunning, false, reasonCompleted, "")
 		s.set(v1.ConditionSucceeded, true, reason, message)
 		return

@@ -539,7 +539,7 @@ func TestARestartedJobHasNotFailed(t *testing.T) {
 	for _, phase := range []v1.Phase{"", v1.Pending, v1.Starting, v1.Running, v1.Restarting, v1.Suspended} {
 		for _, gang := range []change{none, pods(observed.Failed, observed.Failed, observed.Failed), pods(observed.Terminating, observed.Terminating, observed.Failed)} {
 			for mask := range 16 {
-				obs := seen(vcbatch.Failed, delays, gang, func(obs *observed.State) { obs.Job.Status.Phase, obs.Now = phase, now })
+				obs := seen(vcbatch.Failed, delays, gang, func(obs *observed.State) { tell(&obs.Job.Status, phase); obs.Now = now })
 				for i, change := range []change{suspend, leaving, counted, changed} {
 					if mask&(1<<i) != 0 {
 						change(obs)

@@ -13,6 +13,7 @@ import (
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
 // Events are what changes between two statuses are worth. A status that was written tells nothing again, so a restarted
@@ -49,23 +50,16 @@ func Events(before, after *v1.PaddleJobStatus, warnings []builder.Cause) []Event
 			emit(corev1.EventTypeWarning, reasonRestarting, c.Message)
 		}
 	}
-	if c := changed(before, after, v1.ConditionScheduled); c != nil {
-		switch {
+	for _, step := range [][2]string{{v1.ConditionScheduled, "the whole gang is placed"}, {v1.ConditionRunning, "all pods of the gang run"}} {
+		switch c := changed(before, after, step[0]); {
+		case c == nil:
 		case c.Status == metav1.ConditionTrue:
-			emit(corev1.EventTypeNormal, v1.ConditionScheduled, "the whole gang is placed")
+			emit(corev1.EventTypeNormal, step[0], step[1])
 		case IsWaitingReason(c.Reason):
 			emit(corev1.EventTypeWarning, c.Reason, c.Message)
 		}
 	}
-	if c := changed(before, after, v1.ConditionRunning); c != nil {
-		switch {
-		case c.Status == metav1.ConditionTrue:
-			emit(corev1.EventTypeNormal, v1.ConditionRunning, "all pods of the gang run")
-		case IsWaitingReason(c.Reason):
-			emit(corev1.EventTypeWarning, c.Reason, c.Message)
-		}
-	}
-	if isTerminal(after) && !isTerminal(before) {
+	if observed.Outcome(after) != "" && observed.Outcome(before) == "" {
 		events = append(events, completionEvent(after))
 	}
 	return events
@@ -88,21 +82,17 @@ func changed(before, after *v1.PaddleJobStatus, kind string) *metav1.Condition {
 }
 
 func completionEvent(after *v1.PaddleJobStatus) Event {
-	if after.Phase == v1.Completed {
-		text := "every worker has succeeded"
-		if c := meta.FindStatusCondition(after.Conditions, v1.ConditionSucceeded); c != nil && c.Message != "" {
-			text = c.Message
-		}
-		if after.StartTime != nil && after.CompletionTime != nil {
-			if took := after.CompletionTime.Sub(after.StartTime.Time); took > 0 {
-				text += fmt.Sprintf(" after %s of training", took.Round(time.Second))
-			}
-		}
-		return Event{Type: corev1.EventTypeNormal, Reason: string(v1.Completed), Message: text}
-	}
-	text := "the job failed"
 	if c := meta.FindStatusCondition(after.Conditions, v1.ConditionFailed); c != nil {
+		return Event{Type: corev1.EventTypeWarning, Reason: string(v1.Failed), Message: c.Message}
+	}
+	text := "every worker has succeeded"
+	if c := meta.FindStatusCondition(after.Conditions, v1.ConditionSucceeded); c != nil && c.Message != "" {
 		text = c.Message
 	}
-	return Event{Type: corev1.EventTypeWarning, Reason: string(v1.Failed), Message: text}
+	if after.StartTime != nil && after.CompletionTime != nil {
+		if took := after.CompletionTime.Sub(after.StartTime.Time); took > 0 {
+			text += fmt.Sprintf(" after %s of training", took.Round(time.Second))
+		}
+	}
+	return Event{Type: corev1.EventTypeNormal, Reason: string(v1.Completed), Message: text}
 }

@@ -37,7 +37,11 @@ func condition(kind string, is bool, reason, text string) func(*v1.PaddleJobStat
 }
 
 func phaseIs(p v1.Phase) func(*v1.PaddleJobStatus) {
-	return func(s *v1.PaddleJobStatus) { s.Phase = p }
+	return func(s *v1.PaddleJobStatus) {
+		if s.Phase = p; p == v1.Completed || p == v1.Failed {
+			tell(s, p)
+		}
+	}
 }
 func restarted(n int32) func(*v1.PaddleJobStatus) {
 	return func(s *v1.PaddleJobStatus) { s.Restarts = n }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	v1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
@@ -16,19 +15,14 @@ import (
 )
 
 // suspended reports whether the user wants nothing of the job to run. A job whose end is certain is let end.
-func suspended(obs *observed.State) bool {
-	if run := obs.Job.Spec.RunPolicy; run == nil || !ptr.Deref(run.Suspend, false) {
-		return false
-	}
-	return !endsByItself(obs)
-}
+func suspended(obs *observed.State) bool { return observed.SuspendSet(obs.Job) && !endsByItself(obs) }
 
 // suspend deletes everything that runs or holds capacity of a queue. The Volcano Job goes too: an aborted one would keep the
 // spec of before, and Volcano counts its resumption as a failure.
 func (p *Plan) suspend(obs *observed.State) {
 	if obs.VolcanoJob != nil && !counted(obs) {
 		p.Recreate = true // and nothing else: whoever reads Suspended may resume the job with another spec
-		if obs.NeedsRecreation() || obs.Job.Status.Phase == v1.Restarting {
+		if obs.NeedsRecreation() || observed.Restarting(&obs.Job.Status) {
 			p.retrying() // the phase of the Volcano Job, Failed or Aborted, is not the job's
 		}
 		return
@@ -90,7 +84,7 @@ func expired(obs *observed.State) bool {
 // noteFinalStatus records the end of a job where backups keep it: they leave the status out. A PaddleJob that another object
 // controls is created by that object's controller, without the annotation.
 func (p *Plan) noteFinalStatus(obs *observed.State) {
-	value := string(obs.Job.Status.Phase) + " " + builder.SpecHash(obs.Job)
+	value := string(observed.Outcome(&obs.Job.Status)) + " " + builder.SpecHash(obs.Job)
 	if metav1.GetControllerOf(obs.Job) == nil && obs.Job.Annotations[v1.FinalStatusAnnotation] != value {
 		p.do(NoteFinalStatus{Value: value})
 	}
@@ -100,7 +94,7 @@ func (p *Plan) noteFinalStatus(obs *observed.State) {
 // stops a job of their own.
 func restoredPhase(obs *observed.State) v1.Phase {
 	phase, hash, _ := strings.Cut(obs.Job.Annotations[v1.FinalStatusAnnotation], " ")
-	if obs.Job.Status.Phase != "" || hash != builder.SpecHash(obs.Job) || (phase != string(v1.Completed) && phase != string(v1.Failed)) {
+	if len(obs.Job.Status.Conditions) > 0 || hash != builder.SpecHash(obs.Job) || (phase != string(v1.Completed) && phase != string(v1.Failed)) {
 		return ""
 	}
 	return v1.Phase(phase)
@@ -117,7 +111,7 @@ func (p *Plan) cleanUp(obs *observed.State) {
 	if obs.Operator.PodGroup != nil {
 		p.remove(KindPodGroup, obs.Operator.PodGroup)
 	}
-	all := cleansPods(obs.Job.Spec.CleanPodPolicy, obs.Job.Status.Phase)
+	all := cleansPods(obs.Job.Spec.CleanPodPolicy, observed.Outcome(&obs.Job.Status))
 	for _, pod := range obs.Pods {
 		if all {
 			p.remove(KindPod, pod)
@@ -140,14 +134,14 @@ func (p *Plan) cleanUp(obs *observed.State) {
 
 // cleansPods is paddle-operator's table: after success on Always, OnCompletion and nothing, after failure on Always and
 // OnFailure, and never on anything else.
-func cleansPods(policy v1.CleanPodPolicy, phase v1.Phase) bool {
+func cleansPods(policy v1.CleanPodPolicy, outcome v1.Phase) bool {
 	switch policy {
 	case v1.CleanAlways:
 		return true
 	case v1.CleanOnFailure:
-		return phase == v1.Failed
+		return outcome == v1.Failed
 	case v1.CleanOnCompletion, "":
-		return phase == v1.Completed
+		return outcome == v1.Completed
 	}
 	return false
 }

@@ -212,7 +212,27 @@ func finalStatus(phase string) change {
 	}
 }
 
-func phase(is v1.Phase) change { return func(obs *observed.State) { obs.Job.Status.Phase = is } }
+// tell gives a status a phase, and the conditions that say the same.
+func tell(s *v1.PaddleJobStatus, is v1.Phase) {
+	s.Phase = is
+	for _, kind := range map[v1.Phase][]string{
+		v1.Starting: {v1.ConditionScheduled}, v1.Running: {v1.ConditionScheduled, v1.ConditionRunning}, v1.Suspended: {v1.ConditionSuspended},
+		v1.Completed: {v1.ConditionSucceeded}, v1.Failed: {v1.ConditionFailed},
+	}[is] {
+		condition(kind, true, "Told", "")(s)
+	}
+	switch is {
+	case v1.Pending:
+		condition(v1.ConditionScheduled, false, reasonPlacing, "")(s)
+	case v1.Restarting:
+		condition(v1.ConditionAdmitted, false, reasonRestarting, "")(s)
+	}
+	for i := range s.Conditions {
+		s.Conditions[i].LastTransitionTime = metav1.NewTime(now)
+	}
+}
+
+func phase(is v1.Phase) change { return func(obs *observed.State) { tell(&obs.Job.Status, is) } }
 
 func TestFinalStatusIsNoted(t *testing.T) {
 	t.Parallel()

@@ -5,6 +5,8 @@ package lifecycle
 import (
 	"slices"
 	"strings"
+
+	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
 // Reasons of conditions and events. controller/README.md says what each means.
@@ -43,7 +45,7 @@ const (
 	reasonAdmitted        = "Admitted"
 	reasonQueueing        = "Queueing"
 	reasonNotCreated      = "NotCreated"
-	reasonRestarting      = "Restarting"
+	reasonRestarting      = observed.ReasonRestarting
 	reasonPlacing         = "Placing"
 	reasonPlaced          = "GangPlaced"
 

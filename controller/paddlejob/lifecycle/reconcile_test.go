@@ -73,7 +73,7 @@ func TestSuspensionIsCountedFirst(t *testing.T) {
 	require.Equal(t, Plan{Recreate: true}, Decide(obs, config))
 	for name, failed := range map[string]*observed.State{
 		"Volcano has failed the Job": created(t, vcbatch.Failed, suspend, with("worker", observed.Failed, observed.Failed)),
-		"Volcano has aborted it":     created(t, vcbatch.Aborted, suspend, statusOf(func(s *v1.PaddleJobStatus) { s.Phase = v1.Restarting })),
+		"Volcano has aborted it":     created(t, vcbatch.Aborted, suspend, phase(v1.Restarting)),
 	} {
 		failed.Job.Status.Recreations = 0
 		plan := Decide(failed, config)

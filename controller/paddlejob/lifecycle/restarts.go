@@ -27,11 +27,7 @@ func backoffDelay(failures int32) time.Duration {
 	if failures <= 0 {
 		return 0
 	}
-	delay := secondDelay
-	for n := int32(1); n < failures && delay < longestDelay; n++ {
-		delay *= 2
-	}
-	return min(delay, longestDelay)
+	return min(secondDelay<<min(failures-1, 10), longestDelay)
 }
 
 // retry starts a job again that Volcano has stopped because a pod failed, or fails it. What it waits for first is that its
@@ -154,7 +150,7 @@ func (p *Plan) restartWorkers(obs *observed.State) {
 }
 
 // abort stops a gang of which a pod has failed. No policy of the Volcano Job aborts it: an abortion is either the controller's,
-// and then the status has the phase Restarting before, or somebody's own. Where the pod failed because another was evicted,
+// and then the status says Restarting before, or somebody's own. Where the pod failed because another was evicted,
 // Volcano starts the gang again by itself once that one is gone.
 func (p *Plan) abort(obs *observed.State) {
 	if !obs.Attempt().Active() || obs.Succeeded() || obs.Resumed() || !slices.ContainsFunc(together(obs), (*observed.RolePod).FailedByItself) {
@@ -165,7 +161,7 @@ func (p *Plan) abort(obs *observed.State) {
 		return
 	}
 	p.retrying()
-	if obs.Job.Status.Phase != v1.Restarting {
+	if !observed.Restarting(&obs.Job.Status) {
 		return
 	}
 	p.command(obs, vcbus.AbortJobAction, strconv.Itoa(int(obs.VolcanoJob.Status.RetryCount)), "PodFailed", "a pod of the gang failed")

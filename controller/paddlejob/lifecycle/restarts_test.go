@@ -51,7 +51,7 @@ func TestRetry(t *testing.T) {
 	failed := with("worker", observed.Succeeded, observed.Failed)
 	// counted is a status that has counted the next restart, and so many failures.
 	counted := func(restarts, failures int32) change {
-		return statusOf(func(s *v1.PaddleJobStatus) { s.Phase, s.Restarts, s.Failures = v1.Restarting, restarts, failures })
+		return statusOf(func(s *v1.PaddleJobStatus) { tell(s, v1.Restarting); s.Restarts, s.Failures = restarts, failures })
 	}
 	had := func(failures int32) change { return statusOf(func(s *v1.PaddleJobStatus) { s.Failures = failures }) }
 	// disrupted adds a worker with the condition DisruptionTarget, since so long ago; its peers failed 10 s ago.
@@ -83,7 +83,7 @@ func TestRetry(t *testing.T) {
 			pod.Annotations[v1.OutOfSyncAnnotation] = "true"
 		}
 	}
-	restarting := statusOf(func(s *v1.PaddleJobStatus) { s.Phase = v1.Restarting })
+	restarting := phase(v1.Restarting)
 	// recreated is a Volcano Job in place of one that failed, which is aborted so long after its creation.
 	recreated := func(age time.Duration) change {
 		return func(obs *observed.State) {
@@ -294,7 +294,7 @@ func TestAbort(t *testing.T) {
 	}
 	stays := func(pod *corev1.Pod) { evicted(15*time.Second, 0)(pod); pod.DeletionTimestamp = nil }
 	runs := func(*corev1.Pod) {}
-	restarting := statusOf(func(s *v1.PaddleJobStatus) { s.Phase = v1.Restarting })
+	restarting := phase(v1.Restarting)
 	absent := func(obs *observed.State) {
 		obs.Failure = &observed.Failure{Reason: observed.ReasonPodEvicted, Attempt: obs.VolcanoJob.Status.RetryCount}
 	}
@@ -351,7 +351,7 @@ func TestRecreate(t *testing.T) {
 	t.Parallel()
 	failed := with("worker", observed.Failed, observed.Failed)
 	noted := func(restarts int32) change {
-		return statusOf(func(s *v1.PaddleJobStatus) { s.Phase, s.Restarts = v1.Restarting, restarts })
+		return statusOf(func(s *v1.PaddleJobStatus) { tell(s, v1.Restarting); s.Restarts = restarts })
 	}
 	had := func(failures int32) change { return statusOf(func(s *v1.PaddleJobStatus) { s.Failures = failures }) }
 	retried := func(count int32) change {

@@ -3,6 +3,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -27,24 +28,25 @@ func Next(obs *observed.State, plan *Plan, now time.Time) *v1.PaddleJobStatus {
 	next.Queue = queueOf(obs, next.Queue)
 	next.Restarts = max(next.Restarts, restarts(obs, plan))
 	next.Failures += plan.Failures
-	next.Phase = phaseOf(obs, plan)
 	next.Recreations = max(next.Recreations, recreations(obs, plan))
-	countRoles(next, obs)
-	times(next, obs, plan, now)
+	outcome := outcomeOf(obs, plan)
+	countRoles(next, obs, outcome != "")
 	setter := &conditionSetter{next: next, obs: obs, plan: plan, now: now}
 	switch {
-	case isTerminal(next):
-		setter.setTerminalConditions()
+	case outcome != "":
+		setter.setTerminalConditions(outcome)
 	case obs.Job.DeletionTimestamp != nil:
 		// What was said holds until the end.
 	case plan.Suspended != nil:
 		setter.suspended()
-	case ending(obs):
+	case ending(obs) && (plan.Retrying == nil || obs.PodStatusLag() > 0):
 		// As above.
 	default:
 		setter.setActiveConditions()
 	}
 	setter.ready()
+	next.Phase = phaseOf(next, obs.Job.DeletionTimestamp != nil)
+	times(next, obs, plan, now)
 	return next
 }
 
@@ -58,50 +60,49 @@ func queueOf(obs *observed.State, before string) string {
 	return before
 }
 
-// isTerminal reports whether the status is that of a job that has ended for good.
-func isTerminal(status *v1.PaddleJobStatus) bool {
-	return status.Phase == v1.Completed || status.Phase == v1.Failed
-}
-
-// phaseOf is the job's state in one word.
-func phaseOf(obs *observed.State, plan *Plan) v1.Phase {
+// outcomeOf is how the job ends, or has ended, for good: Completed or Failed, "" for one that does not.
+func outcomeOf(obs *observed.State, plan *Plan) v1.Phase {
+	attempt := obs.Attempt()
 	switch {
 	case observed.Finished(obs.Job):
-		return obs.Job.Status.Phase
+		return observed.Outcome(&obs.Job.Status)
 	case plan.RestoredPhase != "":
 		return plan.RestoredPhase
 	case plan.Failed != nil:
 		return v1.Failed
 	case plan.Succeeded:
 		return v1.Completed
-	case obs.Job.DeletionTimestamp != nil:
-		return v1.Terminating
-	case plan.Suspended != nil:
-		return v1.Suspended
-	case obs.VolcanoJob == nil:
-		switch {
-		case len(obs.Operator.Pods) > 0 && obs.Succeeded():
-			return v1.Completed
-		case plan.Waiting != nil && plan.Waiting.Reason == ReasonTakingOver:
-			return v1.Pending
-		}
-		return placement(obs)
-	}
-	switch attempt := obs.Attempt(); {
-	case obs.PodStatusLag() > 0:
-		return obs.Job.Status.Phase
-	case plan.Retrying != nil:
-		return v1.Restarting
-	case attempt == observed.AttemptCompleted:
+	case obs.Job.DeletionTimestamp != nil, plan.Suspended != nil, obs.PodStatusLag() > 0, plan.Retrying != nil:
+		return ""
+	case attempt == observed.AttemptCompleted, obs.VolcanoJob == nil && len(obs.Operator.Pods) > 0 && obs.Succeeded():
 		return v1.Completed
 	case attempt.Ended():
 		return v1.Failed
-	case ending(obs):
-		return obs.Job.Status.Phase
-	case attempt == observed.AttemptRestarting:
-		return v1.Restarting
 	}
-	return placement(obs)
+	return ""
+}
+
+// Placed reports whether the status of a job that has not ended says that it has pods on nodes, or has just lost them to a failure.
+func Placed(status *v1.PaddleJobStatus) bool { return observed.Placed(status) }
+
+// phaseOf is what the conditions say in one word.
+func phaseOf(status *v1.PaddleJobStatus, deleted bool) v1.Phase {
+	is := func(kind string) bool { return meta.IsStatusConditionTrue(status.Conditions, kind) }
+	switch outcome := observed.Outcome(status); {
+	case outcome != "":
+		return outcome
+	case deleted:
+		return v1.Terminating
+	case is(v1.ConditionSuspended):
+		return v1.Suspended
+	case observed.Restarting(status):
+		return v1.Restarting
+	case is(v1.ConditionRunning):
+		return v1.Running
+	case is(v1.ConditionScheduled):
+		return v1.Starting
+	}
+	return v1.Pending
 }
 
 // ending reports whether the end is certain and Volcano is on its way there: servers stop, and that is no news.
@@ -109,21 +110,10 @@ func ending(obs *observed.State) bool {
 	return obs.VolcanoJob != nil && (obs.Ended() || obs.Succeeded() || obs.PodStatusLag() > 0)
 }
 
-// placement says how far the gang's pods have come.
-func placement(obs *observed.State) v1.Phase {
-	placed, running := progress(obs)
-	switch {
-	case running:
-		return v1.Running
-	case placed:
-		return v1.Starting
-	}
-	return v1.Pending
-}
-
-// progress reports whether enough pods of every role are placed, and whether enough of them run or have succeeded.
-func progress(obs *observed.State) (placed, running bool) {
-	if replaced(obs) {
+// progress reports whether enough pods of every role are placed, and whether enough of them run or have succeeded. Those that are
+// deleted to start the job again do not count.
+func progress(obs *observed.State, plan *Plan) (placed, running bool) {
+	if replaced(obs) || plan.Waiting != nil && plan.Waiting.Reason == ReasonTakingOver {
 		return false, false
 	}
 	on, up := map[string]int32{}, map[string]int32{}
@@ -150,8 +140,8 @@ func progress(obs *observed.State) (placed, running bool) {
 // replaced reports whether the Volcano Job is one that was deleted when the job was suspended: its pods end, and the job, which
 // was resumed since, waits for the next Volcano Job.
 func replaced(obs *observed.State) bool {
-	waits := obs.Job.Status.Phase == v1.Suspended || obs.Job.Status.Phase == v1.Pending
-	return obs.VolcanoJob != nil && obs.VolcanoJob.DeletionTimestamp != nil && waits
+	before := phaseOf(&obs.Job.Status, false)
+	return obs.VolcanoJob != nil && obs.VolcanoJob.DeletionTimestamp != nil && (before == v1.Suspended || before == v1.Pending)
 }
 
 // times keeps when the gang first ran and when the job ended.
@@ -159,7 +149,7 @@ func times(next *v1.PaddleJobStatus, obs *observed.State, plan *Plan, now time.T
 	if next.StartTime == nil && plan.RestoredPhase == "" && (next.Phase == v1.Running || next.Phase == v1.Completed) {
 		next.StartTime = started(obs, now)
 	}
-	if next.CompletionTime == nil && isTerminal(next) {
+	if next.CompletionTime == nil && observed.Outcome(next) != "" {
 		end := metav1.NewTime(now).Rfc3339Copy()
 		if plan.Failed == nil && !plan.Succeeded && obs.VolcanoJob != nil && !obs.VolcanoJob.Status.State.LastTransitionTime.IsZero() {
 			end = obs.VolcanoJob.Status.State.LastTransitionTime
@@ -197,8 +187,8 @@ func started(obs *observed.State, now time.Time) *metav1.Time {
 const mostRefs = 10
 
 // countRoles counts the pods of each role.
-func countRoles(next *v1.PaddleJobStatus, obs *observed.State) {
-	members, ended := obs.RolePods(), isTerminal(next)
+func countRoles(next *v1.PaddleJobStatus, obs *observed.State, ended bool) {
+	members := obs.RolePods()
 	next.PS = countRole(obs, builder.RolePS, members, next.PS, ended)
 	next.Worker = countRole(obs, builder.RoleWorker, members, next.Worker, ended)
 	next.Heter = countRole(obs, builder.RoleHeter, members, next.Heter, ended)
@@ -327,7 +317,7 @@ func failure(obs *observed.State, plan *Plan) (reason, message string) {
 	}
 	reason, message = failureCause(obs, max(status.RetryCount-1, 0))
 	if n := restarts(obs, plan); n > 0 {
-		message += fmt.Sprintf("; the job had been restarted %s before", countInWords(n))
+		message += fmt.Sprintf("; the job had been restarted %s before", Times(n))
 	}
 	return reason, message
 }
@@ -342,17 +332,12 @@ func failedMessage(obs *observed.State, plan *Plan) string {
 	if before <= 0 {
 		return text + "; " + plan.Failed.Message
 	}
-	return fmt.Sprintf("%s; the job had been restarted %s before, and %s", text, countInWords(before), plan.Failed.Message)
+	return fmt.Sprintf("%s; the job had been restarted %s before, and %s", text, Times(before), plan.Failed.Message)
 }
 
-func countInWords(n int32) string {
-	switch n {
-	case 1:
-		return "once"
-	case 2:
-		return "twice"
-	}
-	return fmt.Sprintf("%d times", n)
+// Times returns a number of times in words: "once", "twice", "3 times".
+func Times(n int32) string {
+	return cmp.Or(map[int32]string{1: "once", 2: "twice"}[n], fmt.Sprintf("%d times", n))
 }
 
 // How long after a change that is no news the status is written, with whatever has changed until then.

@@ -133,7 +133,6 @@ func TestPhase(t *testing.T) {
 	deleting := func(obs *observed.State) { obs.Job.DeletionTimestamp = &metav1.Time{} }
 	none := func(obs *observed.State) { obs.VolcanoJob = nil }
 	fewer := func(obs *observed.State) { *obs.VolcanoJob.Spec.Tasks[1].MinAvailable = 1 }
-	phase := func(p v1.Phase) change { return func(obs *observed.State) { obs.Job.Status.Phase = p } }
 	replaced := func(obs *observed.State) { obs.VolcanoJob.DeletionTimestamp = &metav1.Time{} }
 	for name, tc := range map[string]struct {
 		volcano vcbatch.JobPhase
@@ -395,4 +394,35 @@ func TestPhaseDoesNotDependOnThePodGroup(t *testing.T) {
 func TestSelectorOfTheWorkers(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "batch.paddlepaddle.org/job-name=job,paddle-res-type=worker", next(seen(vcbatch.Running)).Selector)
+}
+
+// The phase is for people: whatever it says, a job with the same conditions goes on in the same way.
+func TestNothingReadsThePhase(t *testing.T) {
+	t.Parallel()
+	suspends := func(obs *observed.State) { obs.Job.Spec.RunPolicy = &v1.RunPolicy{Suspend: ptr.To(true)} }
+	for _, volcano := range []vcbatch.JobPhase{vcbatch.Pending, vcbatch.Running, vcbatch.Aborting, vcbatch.Aborted, vcbatch.Restarting, vcbatch.Completing, vcbatch.Completed, vcbatch.Failed} {
+		for _, before := range []v1.Phase{v1.Pending, v1.Starting, v1.Running, v1.Restarting, v1.Suspended, v1.Completed, v1.Failed} {
+			for name, more := range map[string]change{
+				"runs": pods(observed.Running, observed.Running, observed.Running), "failed": pods(observed.Running, observed.Running, observed.Failed),
+				"without pods": func(*observed.State) {}, "suspends": suspends,
+				"replaced": func(obs *observed.State) {
+					pods(observed.Running, observed.Running, observed.Running)(obs)
+					obs.VolcanoJob.DeletionTimestamp = &metav1.Time{Time: now}
+				},
+			} {
+				decide := func(lie v1.Phase) (Plan, *v1.PaddleJobStatus) {
+					obs := seen(volcano, phase(before), more)
+					obs.Now, obs.Job.Status.Phase = now, lie
+					plan := Decide(obs, builder.Config{})
+					return plan, Next(obs, &plan, now)
+				}
+				plan, status := decide(before)
+				for _, lie := range []v1.Phase{"", v1.Running, v1.Restarting, v1.Failed} {
+					other, got := decide(lie)
+					require.Equal(t, gistOf(plan), gistOf(other), "%s, %s, %s is called %q", volcano, name, before, lie)
+					require.Equal(t, status, got, "%s, %s, %s is called %q", volcano, name, before, lie)
+				}
+			}
+		}
+	}
 }

@@ -23,7 +23,7 @@ func unheeded(ago time.Duration) change {
 }
 
 func restarting(restarts int32) change {
-	return statusOf(func(s *v1.PaddleJobStatus) { s.Phase, s.Restarts = v1.Restarting, restarts })
+	return statusOf(func(s *v1.PaddleJobStatus) { tell(s, v1.Restarting); s.Restarts = restarts })
 }
 
 func retries(n int32) change {

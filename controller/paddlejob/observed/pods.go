@@ -249,11 +249,6 @@ func (s *State) WorkersMissing() bool {
 		int32(len(s.Pods)) < s.Total()
 }
 
-// TerminatedByVolcano reports whether Volcano, or somebody, has just terminated the job: its end is not written down yet.
-func (s *State) TerminatedByVolcano() bool {
-	return s.Attempt() == AttemptTerminated && !Finished(s.Job)
-}
-
 // Total is how many pods the gang has.
 func (s *State) Total() (total int32) {
 	for _, role := range Roles {

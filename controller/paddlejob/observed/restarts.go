@@ -23,9 +23,6 @@ const defaultBackoffLimit int32 = 2
 // gang for it.
 func RestartsPods(job *vcbatch.Job) bool { return len(job.Spec.Policies) == 0 }
 
-// EarlierRestarts is how often the gang was restarted under Volcano Jobs that this one replaced.
-func EarlierRestarts(job *vcbatch.Job) int32 { return counted(job, v1.EarlierRestartsAnnotation) }
-
 // Recreations is how many Volcano Jobs were made for the PaddleJob before this one.
 func Recreations(job *vcbatch.Job) int32 { return counted(job, v1.RecreationsAnnotation) }
 
@@ -38,7 +35,9 @@ func counted(job *vcbatch.Job, key string) int32 {
 }
 
 // Restarts is how often the gang was started again, under this Volcano Job and those that it replaced.
-func Restarts(job *vcbatch.Job) int32 { return EarlierRestarts(job) + job.Status.RetryCount }
+func Restarts(job *vcbatch.Job) int32 {
+	return counted(job, v1.EarlierRestartsAnnotation) + job.Status.RetryCount
+}
 
 // RestartCounted reports whether the status has counted already the restart that follows the present attempt.
 func (s *State) RestartCounted() bool { return s.Job.Status.Restarts > Restarts(s.VolcanoJob) }
@@ -181,7 +180,7 @@ func (s *State) PodStatusLag() time.Duration {
 
 // StoppedForAPod reports whether a failure or an eviction is why the Volcano Job is aborted, and not somebody's command.
 func (s *State) StoppedForAPod() bool {
-	return s.Job.Status.Phase == v1.Restarting || s.FailureSeen() || s.Disrupted() || s.StaleCommand()
+	return Restarting(&s.Job.Status) || s.FailureSeen() || s.Disrupted() || s.StaleCommand()
 }
 
 // StaleCommand reports whether the Volcano Job is taken to be aborted by a command about an earlier one: the controller has given such

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	vcbatch "volcano.sh/apis/pkg/apis/batch/v1alpha1"
 	vcbus "volcano.sh/apis/pkg/apis/bus/v1alpha1"
 	vcscheduling "volcano.sh/apis/pkg/apis/scheduling/v1beta1"
@@ -118,9 +119,41 @@ type Failure struct {
 }
 
 // Finished reports whether the job has ended for good.
-func Finished(job *v1.PaddleJob) bool {
-	return job.Status.Phase == v1.Completed || job.Status.Phase == v1.Failed
+func Finished(job *v1.PaddleJob) bool { return Outcome(&job.Status) != "" }
+
+// Outcome returns how a job has ended for good, Completed or Failed, "" for one that has not. Nothing else reads the phase: only
+// paddle-operator has left jobs that have one and no conditions.
+func Outcome(status *v1.PaddleJobStatus) v1.Phase {
+	phase := status.Phase
+	switch {
+	case meta.IsStatusConditionTrue(status.Conditions, v1.ConditionFailed):
+		return v1.Failed
+	case meta.IsStatusConditionTrue(status.Conditions, v1.ConditionSucceeded):
+		return v1.Completed
+	case len(status.Conditions) == 0 && (phase == v1.Completed || phase == v1.Failed):
+		return phase
+	}
+	return ""
 }
+
+// Restarting reports whether the status says that an attempt of the gang is over, and that the next one has not begun.
+func Restarting(status *v1.PaddleJobStatus) bool {
+	c := meta.FindStatusCondition(status.Conditions, v1.ConditionAdmitted)
+	return c != nil && c.Reason == ReasonRestarting
+}
+
+// Placed reports whether the status says that a job that has not ended has pods on nodes, or has just lost them to a failure.
+func Placed(status *v1.PaddleJobStatus) bool {
+	return Outcome(status) == "" && (meta.IsStatusConditionTrue(status.Conditions, v1.ConditionScheduled) || Restarting(status))
+}
+
+// SuspendSet reports whether the spec wants nothing of the job to run.
+func SuspendSet(job *v1.PaddleJob) bool {
+	return job.Spec.RunPolicy != nil && ptr.Deref(job.Spec.RunPolicy.Suspend, false)
+}
+
+// ReasonRestarting is the reason of the condition Admitted, and others, between two attempts of the gang.
+const ReasonRestarting = "Restarting"
 
 // Reasons of a Failure.
 const (

@@ -243,3 +243,30 @@ func TestBackoffLimit(t *testing.T) {
 	v.Job.Spec.RunPolicy = &v1.RunPolicy{BackoffLimit: ptr.To[int32](7)}
 	require.EqualValues(t, 7, v.BackoffLimit())
 }
+
+func TestOutcomeAndPlacement(t *testing.T) {
+	t.Parallel()
+	is := func(kind, reason string, status metav1.ConditionStatus) metav1.Condition {
+		return metav1.Condition{Type: kind, Status: status, Reason: reason}
+	}
+	scheduled := is(v1.ConditionScheduled, "GangPlaced", metav1.ConditionTrue)
+	for name, tc := range map[string]struct {
+		status             v1.PaddleJobStatus
+		outcome            v1.Phase
+		restarting, placed bool
+	}{
+		"new":                         {},
+		"succeeded":                   {status: v1.PaddleJobStatus{Conditions: []metav1.Condition{scheduled, is(v1.ConditionSucceeded, "", metav1.ConditionTrue)}}, outcome: v1.Completed},
+		"failed":                      {status: v1.PaddleJobStatus{Conditions: []metav1.Condition{scheduled, is(v1.ConditionFailed, "", metav1.ConditionTrue)}}, outcome: v1.Failed},
+		"placed":                      {status: v1.PaddleJobStatus{Conditions: []metav1.Condition{scheduled}}, placed: true},
+		"waits":                       {status: v1.PaddleJobStatus{Conditions: []metav1.Condition{is(v1.ConditionAdmitted, "Queueing", metav1.ConditionFalse)}}},
+		"restarts":                    {status: v1.PaddleJobStatus{Conditions: []metav1.Condition{is(v1.ConditionAdmitted, ReasonRestarting, metav1.ConditionFalse)}}, restarting: true, placed: true},
+		"ended under paddle-operator": {status: v1.PaddleJobStatus{Phase: v1.Completed}, outcome: v1.Completed},
+		"runs under paddle-operator":  {status: v1.PaddleJobStatus{Phase: v1.Running}},
+		"a phase against conditions":  {status: v1.PaddleJobStatus{Phase: v1.Failed, Conditions: []metav1.Condition{scheduled}}, placed: true},
+	} {
+		require.Equal(t, tc.outcome, Outcome(&tc.status), name)
+		require.Equal(t, tc.restarting, Restarting(&tc.status), name)
+		require.Equal(t, tc.placed, Placed(&tc.status), name)
+	}
+}

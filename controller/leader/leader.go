@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package leader runs the work of a program while it holds a lease: of the controller, and of the scheduler, whose own election does not
+// release the lease when the program ends, so that the next one waits until it has expired.
+package leader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync/atomic"
+
+	"k8s.io/apimachinery/pkg/util/uuid"
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"k8s.io/component-base/config"
+)
+
+// ErrLost ends a program whose lease could not be renewed: another one works now.
+var ErrLost = errors.New("leadership lost")
+
+// Run waits for the lock and calls work, whose context ends with the lease or with ctx. The lock is released after work has returned and
+// not before, so that the next leader never works beside this one. A program that waits ends at once with ctx.
+func Run(ctx context.Context, election *config.LeaderElectionConfiguration, lock resourcelock.Interface, health *leaderelection.HealthzAdaptor,
+	work func(context.Context) error,
+) error {
+	leading, release := context.WithCancel(context.WithoutCancel(ctx))
+	defer release()
+	var leads atomic.Bool
+	worked := make(chan error, 1)
+	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
+		Lock:            lock,
+		Name:            election.ResourceName,
+		LeaseDuration:   election.LeaseDuration.Duration,
+		RenewDeadline:   election.RenewDeadline.Duration,
+		RetryPeriod:     election.RetryPeriod.Duration,
+		ReleaseOnCancel: true,
+		WatchDog:        health,
+		Callbacks: leaderelection.LeaderCallbacks{
+			OnStartedLeading: func(led context.Context) {
+				leads.Store(true)
+				working, stop := context.WithCancel(led)
+				defer stop()
+				defer context.AfterFunc(ctx, stop)()
+				worked <- work(working)
+				release()
+			},
+			OnStoppedLeading: func() {},
+		},
+	})
+	if err != nil {
+		return fmt.Errorf("setting up leader election: %w", err)
+	}
+	defer context.AfterFunc(ctx, func() {
+		if !leads.Load() {
+			release()
+		}
+	})()
+	elector.Run(leading)
+	if ctx.Err() != nil {
+		return nil
+	}
+	select {
+	case err = <-worked:
+	default:
+	}
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("%w: the lease %s could not be renewed", ErrLost, lock.Describe())
+}
+
+// Identity tells two programs apart, also on one machine.
+func Identity() (string, error) {
+	host, err := os.Hostname()
+	if err != nil {
+		return "", fmt.Errorf("finding the host's name for leader election: %w", err)
+	}
+	return host + "_" + string(uuid.NewUUID()), nil
+}
