@@ -56,7 +56,7 @@ func TestDeadline(t *testing.T) {
 // The workers are placed, and their kubelet cannot start them.
 func TestDeadlineOfAGangThatNeverRuns(t *testing.T) {
 	t.Parallel()
-	job := create(t, psJob(cluster.Namespace(t), "stuck", deadline(10), workersRunFor("never understood")))
+	job := create(t, psJob(cluster.Namespace(t), "stuck", deadline(20), workersRunFor("never understood")))
 	awaitPhase(t, job, v1.Starting)
 	require.Nil(t, awaitOverdue(t, job).Status.StartTime)
 }
