@@ -185,6 +185,8 @@ go run ./test/trainer/cmd/image -o "$out/trainer.tar"
 "$bin/kind" load image-archive --name="$cluster" "$out/trainer.tar"
 kubectl patch node "$node" --subresource=status --type=merge --patch='{"status":{"capacity":{"nvidia.com/gpu":"8"},"allocatable":{"nvidia.com/gpu":"8"}}}'
 
+rolled_out kube-system coredns
+
 step "Volcano by its own chart"
 volcano_by_helm install --create-namespace
 schedules_with "$stock"
@@ -204,7 +206,6 @@ sed -n '/^<!-- file: values.yaml -->$/,/^```$/p' deploy/ENABLE.md | sed "1,2d;\$
 as_written "helm upgrade volcano "
 as_written "kubectl -n volcano-system rollout status "
 schedules_with "$in_chart"
-is_confined paddle-scheduler
 
 step "examples train: PodIP, Service, Host, collective"
 submit wide_and_deep_podip
@@ -260,6 +261,7 @@ step "enabled beside Volcano's scheduler"
 as_written "hack/helm.sh upgrade paddle .*mode=beside"
 rolled_out paddle-system paddle-controller-manager
 rolled_out paddle-system paddle-scheduler
+is_confined paddle-scheduler
 submit wide_and_deep beside 1
 completes beside
 expect paddle kubectl get vcjob/beside --output='jsonpath={.spec.schedulerName}'

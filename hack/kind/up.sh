@@ -46,7 +46,7 @@ nodes_are_ready() {
   [ -z "$taints" ] || { echo "$taints" | tr ' ' '\n' | sort | uniq -c; return 1; }
 }
 
-render
+[ "${1:-}" = --empty ] || render
 [ "${1:-}" != --render ] || exit 0
 build_kind
 say "building the programs and their images"

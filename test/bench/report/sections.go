@@ -41,7 +41,9 @@ func lived(r *live.Report) *Section {
 	}
 	s.fact("part of the cases measured last", "%g", r.Settings.Scale)
 	s.fact("rounds of each case", "%s", rounds(r.Cases))
-	s.fact("requests at a time of the limit", "%d", r.Settings.Concurrency)
+	if slices.Contains(r.Settings.Schedulers, live.Limit) {
+		s.fact("requests at a time of the limit", "%d", r.Settings.Concurrency)
+	}
 	for _, m := range liveMeasures {
 		for i := range r.Cases {
 			c := &r.Cases[i]
