@@ -307,6 +307,7 @@ docker exec "$node" systemctl restart kubelet
 kubectl wait paddlejob/faults --for=jsonpath='{.status.phase}'=Running --timeout=3m
 kubectl delete pod "$(running_pod faults ps)" --wait=false
 completes faults
+expect 2 kubectl get paddlejob/faults --output='jsonpath={.status.restarts}'
 
 step "uninstalled with a job running"
 submit wide_and_deep last 20

@@ -118,6 +118,14 @@ func TestWhatWasNotMeasuredIsNoFigure(t *testing.T) {
 	}
 	require.Contains(t, of(live.Limit), requests)
 	require.NotContains(t, of(live.Stock, live.Paddle), requests)
+	turn := live.Turn{Scheduler: live.Paddle}
+	turn.Bound, turn.BoundAfter = 10, 10
+	reading := func() string {
+		return fmt.Sprint(onKind(&live.Report{Settings: live.Settings{Schedulers: []string{live.Paddle}}, Cases: []live.Case{{Turns: []live.Turn{turn}}}}).Figures)
+	}
+	require.NotContains(t, reading(), "without the time in which the cluster was read")
+	turn.Read = 1
+	require.Contains(t, reading(), "without the time in which the cluster was read")
 }
 
 func TestPage(t *testing.T) {

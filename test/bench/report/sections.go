@@ -25,7 +25,12 @@ var liveMeasures = []struct {
 	of         func(*live.Turn) float64
 }{
 	{"pods bound", "pods per second", true, func(t *live.Turn) float64 { return t.Bound }},
-	{"pods bound, without the time in which the cluster was read", "pods per second", true, func(t *live.Turn) float64 { return t.BoundAfter }},
+	{"pods bound, without the time in which the cluster was read", "pods per second", true, func(t *live.Turn) float64 {
+		if t.Read == 0 { // it was not measured apart
+			return 0
+		}
+		return t.BoundAfter
+	}},
 	{"pods created", "pods per second", true, func(t *live.Turn) float64 { return t.Created }},
 	{"pods running", "pods per second", true, func(t *live.Turn) float64 { return t.Running }},
 	{"half of the gangs are bound within", "s", false, func(t *live.Turn) float64 { return t.GangWait.P50 }},
