@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Command coredns is CoreDNS with the plugins that the sandbox's real node needs, and no others.
+// Command coredns is CoreDNS with the plugins that the sandbox's real node and kubeadm's Corefile name, and no others.
 package main
 
 import (
@@ -25,6 +25,8 @@ import (
 
 func main() {
 	// The order in which plugins see a query, as CoreDNS itself has it.
-	dnsserver.Directives = []string{"bind", "health", "ready", "errors", "log", "cache", "hosts", "kubernetes"}
+	dnsserver.Directives = []string{
+		"reload", "bind", "ready", "health", "prometheus", "errors", "log", "loadbalance", "cache", "hosts", "kubernetes", "loop", "forward",
+	}
 	coremain.Run()
 }

@@ -13,7 +13,7 @@ export CGO_ENABLED=0
 # shellcheck source=hack/kind/box.sh
 source hack/kind/box.sh
 
-say() { echo "kind: $*"; }
+say() { echo "kind: $SECONDS s: $*"; }
 
 # fail CODE SENTENCE...
 fail() {
@@ -63,13 +63,34 @@ build_kind() {
   (cd hack/kind && CGO_ENABLED=0 GOBIN=$bin go install tool)
 }
 
+# image DOCKERFILE FOLDER NAME makes an image by the last stage of a Dockerfile, of a program that was built into the folder, outside of
+# Docker, and adds its name to images. Attestations would make it an index of several images, which kind's load does not take from every Docker.
+images=()
+image() {
+  local program
+  program=$(sed -n 's|^COPY --from=build /out/\(.*\) /.*|\1|p' "$1")
+  sed -n '/^FROM scratch$/,$p' "$1" | sed 's|^COPY --from=build /out/|COPY |' >"$2/Dockerfile"
+  tar --create --directory="$2" Dockerfile "$program" | BUILDX_NO_DEFAULT_ATTESTATIONS=1 docker build --quiet --tag="$3" - >/dev/null
+  images+=("$3")
+}
+
+# images_of CLONE FOLDER TAG builds the clone's programs into the folder, and makes its images of them.
+images_of() {
+  local name
+  mkdir -p "$2"
+  (cd "$1" && go build -ldflags "-s -w" -o "$2/" ./cmd/paddlejob-controller ./cmd/paddle-scheduler ./cmd/paddle-barrier)
+  for name in paddlejob-controller paddle-scheduler paddle-barrier; do
+    image "$1/deploy/docker/${name#paddle*-}.Dockerfile" "$2" "registry.invalid/$name:$3"
+  done
+}
+
 # kubectl is the node's own, so that none needs to be installed and it is of the cluster's version.
 kubectl() { docker exec "$node" kubectl --kubeconfig=/etc/kubernetes/admin.conf "$@"; }
+kubectl_reading() { docker exec --interactive "$node" kubectl --kubeconfig=/etc/kubernetes/admin.conf "$@"; }
 
 # apply FILE, with every field checked. What was changed by hand is taken back.
 apply() {
-  docker exec --interactive "$node" kubectl --kubeconfig=/etc/kubernetes/admin.conf \
-    apply --server-side --force-conflicts --validate=strict --field-manager=paddle-kind --filename=- <"$1" >/dev/null
+  kubectl_reading apply --server-side --force-conflicts --validate=strict --field-manager=paddle-kind --filename=- <"$1" >/dev/null
 }
 
 # rolled_out NAMESPACE DEPLOYMENT

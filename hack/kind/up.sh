@@ -23,14 +23,6 @@ render() {
     --kwok-version="$(cd hack/kwok && go list -m -f '{{.Version}}' sigs.k8s.io/kwok)"
 }
 
-# image DOCKERFILE NAME makes an image by the last stage of a Dockerfile, of a program that was built outside of Docker.
-# Attestations would make an image an index of several, which kind's load does not take from every Docker.
-image() {
-  sed -n '/^FROM scratch$/,$p' "$1" | sed 's|^COPY --from=build /out/|COPY |' >"$programs/Dockerfile"
-  BUILDX_NO_DEFAULT_ATTESTATIONS=1 docker build --quiet --tag="$2" "$programs" >/dev/null
-  images+=("$2")
-}
-
 # node_image prints the image of kind's node: the one that cluster.yaml names, or, where it cannot be pulled, one that is made here.
 node_image() {
   local published
@@ -44,7 +36,7 @@ node_image() {
 }
 
 webhooks_answer() {
-  docker exec --interactive "$node" kubectl --kubeconfig=/etc/kubernetes/admin.conf create --dry-run=server --filename=- <hack/kind/probe.yaml
+  kubectl_reading create --dry-run=server --filename=- <hack/kind/probe.yaml
 }
 
 # Nodes are born with a taint that goes when their kubelet, here kwok, has reported.
@@ -54,20 +46,15 @@ nodes_are_ready() {
   [ -z "$taints" ] || { echo "$taints" | tr ' ' '\n' | sort | uniq -c; return 1; }
 }
 
-render
+[ "${1:-}" = --empty ] || render
 [ "${1:-}" != --render ] || exit 0
 build_kind
-images=()
 say "building the programs and their images"
 programs=$out/programs
-mkdir -p "$programs"
-go build -ldflags "-s -w" -o "$programs/" ./cmd/paddlejob-controller ./cmd/paddle-scheduler ./cmd/paddle-barrier
+# They are loaded into the node and never pulled, so they have the names that the manifests of deploy/v1 are shipped with.
+images_of . "$programs" v0.1.0
 go build -ldflags "-s -w" -o "$programs/vc-scheduler" volcano.sh/volcano/cmd/scheduler
-# The images are loaded into the node and never pulled, so they have the names that the manifests of deploy/v1 are shipped with.
-image deploy/docker/controller.Dockerfile registry.invalid/paddlejob-controller:v0.1.0
-image deploy/docker/scheduler.Dockerfile registry.invalid/paddle-scheduler:v0.1.0
-image deploy/docker/barrier.Dockerfile registry.invalid/paddle-barrier:v0.1.0
-image hack/kind/vc-scheduler.Dockerfile "$stock_image"
+image hack/kind/vc-scheduler.Dockerfile "$programs" "$stock_image"
 
 if have_cluster; then
   say "cluster $cluster is there and is brought up to date"

@@ -95,6 +95,9 @@ func Show(bars []Bar, out io.Writer) error {
 			return err
 		}
 	}
+	if len(bars) == 0 {
+		return nil
+	}
 	text := fmt.Sprintf("%d of %d missed", Missed(bars), len(bars)-Sliced(bars))
 	if sliced := Sliced(bars); sliced > 0 {
 		text += fmt.Sprintf("; %d not judged, since only a slice of what they are for was measured", sliced)

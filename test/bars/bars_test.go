@@ -33,6 +33,9 @@ func TestShow(t *testing.T) {
 	require.Equal(t, []string{"met", "seconds", "1.5", "<=", "2"}, strings.Fields(lines[0]))
 	require.Equal(t, []string{"MISSED", "gain", "1", ">", "1"}, strings.Fields(lines[1]))
 	require.Equal(t, "1 of 2 missed", lines[2])
+	table.Reset()
+	require.NoError(t, Show(nil, &table))
+	require.Empty(t, table.String(), "nothing was asked for")
 }
 
 func TestSlicesAreNotJudged(t *testing.T) {

@@ -5,6 +5,7 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -110,6 +111,21 @@ func TestWhatWasNotMeasuredIsNoFigure(t *testing.T) {
 		{Name: "heap, first half", Unit: "MB", Values: []float64{1}}, {Name: "heap, second half", Unit: "MB", Values: []float64{2, 5}},
 	}, s.Figures)
 	require.Equal(t, Spread{Median: 20, Least: 10, Greatest: 30, Rounds: 3}, s.Figures[0].Spread())
+
+	const requests = "requests at a time of the limit"
+	of := func(schedulers ...string) string {
+		return fmt.Sprint(onKind(&live.Report{Settings: live.Settings{Schedulers: schedulers, Concurrency: 64}}).Facts)
+	}
+	require.Contains(t, of(live.Limit), requests)
+	require.NotContains(t, of(live.Stock, live.Paddle), requests)
+	turn := live.Turn{Scheduler: live.Paddle}
+	turn.Bound, turn.BoundAfter = 10, 10
+	reading := func() string {
+		return fmt.Sprint(onKind(&live.Report{Settings: live.Settings{Schedulers: []string{live.Paddle}}, Cases: []live.Case{{Turns: []live.Turn{turn}}}}).Figures)
+	}
+	require.NotContains(t, reading(), "without the time in which the cluster was read")
+	turn.Read = 1
+	require.Contains(t, reading(), "without the time in which the cluster was read")
 }
 
 func TestPage(t *testing.T) {

@@ -25,7 +25,12 @@ var liveMeasures = []struct {
 	of         func(*live.Turn) float64
 }{
 	{"pods bound", "pods per second", true, func(t *live.Turn) float64 { return t.Bound }},
-	{"pods bound, without the time in which the cluster was read", "pods per second", true, func(t *live.Turn) float64 { return t.BoundAfter }},
+	{"pods bound, without the time in which the cluster was read", "pods per second", true, func(t *live.Turn) float64 {
+		if t.Read == 0 { // it was not measured apart
+			return 0
+		}
+		return t.BoundAfter
+	}},
 	{"pods created", "pods per second", true, func(t *live.Turn) float64 { return t.Created }},
 	{"pods running", "pods per second", true, func(t *live.Turn) float64 { return t.Running }},
 	{"half of the gangs are bound within", "s", false, func(t *live.Turn) float64 { return t.GangWait.P50 }},
@@ -41,7 +46,9 @@ func lived(r *live.Report) *Section {
 	}
 	s.fact("part of the cases measured last", "%g", r.Settings.Scale)
 	s.fact("rounds of each case", "%s", rounds(r.Cases))
-	s.fact("requests at a time of the limit", "%d", r.Settings.Concurrency)
+	if slices.Contains(r.Settings.Schedulers, live.Limit) {
+		s.fact("requests at a time of the limit", "%d", r.Settings.Concurrency)
+	}
 	for _, m := range liveMeasures {
 		for i := range r.Cases {
 			c := &r.Cases[i]
