@@ -278,8 +278,8 @@ func topology(job *v1.PaddleJob) *vcbatch.NetworkTopologySpec {
 // field for. They win over annotations of the same keys that the user gave the PaddleJob.
 func placementAnnotations(job *v1.PaddleJob) map[string]string {
 	all := map[string]string{}
-	if job.Spec.Parallelism != nil {
-		all[v1.ParallelismAnnotation] = Degrees(job.Spec.Parallelism)
+	if degrees := Degrees(job.Spec.Parallelism); degrees != "" {
+		all[v1.ParallelismAnnotation] = degrees
 	}
 	policy := job.Spec.SchedulingPolicy
 	if policy == nil {
@@ -301,8 +301,11 @@ func placementAnnotations(job *v1.PaddleJob) map[string]string {
 	return all
 }
 
-// Degrees returns the degrees of parallelism that are set as text, such as pipeline=4,tensor=8.
+// Degrees returns the degrees of parallelism that are set as text, such as pipeline=4,tensor=8, and then the order of ranks.
 func Degrees(p *v1.Parallelism) string {
+	if p == nil {
+		return ""
+	}
 	var all []string
 	for _, axis := range []struct {
 		name   string
@@ -311,6 +314,9 @@ func Degrees(p *v1.Parallelism) string {
 		if axis.degree > 0 {
 			all = append(all, axis.name+"="+strconv.Itoa(int(axis.degree)))
 		}
+	}
+	if len(all) > 0 && p.Order == v1.ShardingFirst {
+		all = append(all, "order="+string(p.Order))
 	}
 	return strings.Join(all, ",")
 }

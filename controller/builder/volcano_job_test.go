@@ -332,6 +332,14 @@ func TestPlacementAnnotations(t *testing.T) {
 	require.Equal(t, want, got.Annotations)
 	require.Equal(t, want, PodGroup(got, nobody).Annotations)
 
+	job.Spec.Parallelism.Order = v1.ShardingFirst
+	got, _ = mustJob(t, job)
+	require.Equal(t, "data=2,pipeline=4,sharding=3,sep=1,tensor=8,expert=6,order=ShardingFirst", got.Annotations[v1.ParallelismAnnotation])
+
+	job.Spec.Parallelism = &v1.Parallelism{ConfigMapKeyRef: &v1.ConfigMapKeyRef{Name: "config", Key: "train.yaml"}}
+	got, _ = mustJob(t, job)
+	require.NotContains(t, got.Annotations, v1.ParallelismAnnotation)
+
 	job.Spec.SchedulingPolicy, job.Spec.Parallelism = nil, nil
 	got, _ = mustJob(t, job)
 	require.Equal(t, map[string]string{v1.ColocationAnnotation: "None", "note": "n", v1.ModeAnnotation: "PS", v1.SpecHashAnnotation: SpecHash(job)}, got.Annotations)

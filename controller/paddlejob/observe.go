@@ -173,6 +173,9 @@ func (c *Controller) observeUncached(ctx context.Context, obs *observed.State) (
 	if err := c.readNamespaceQueue(ctx, obs); err != nil {
 		return err
 	}
+	if err := c.readTrainingConfig(ctx, obs); err != nil {
+		return err
+	}
 	if obs.Environment == nil {
 		if err := c.readConfigMap(ctx, obs); err != nil {
 			return err
@@ -216,6 +219,25 @@ func (c *Controller) readNamespaceQueue(ctx context.Context, obs *observed.State
 		return fmt.Errorf("reading the namespace for its queue: %w", err)
 	}
 	obs.NamespaceQueue = namespace.Annotations[vcscheduling.QueueNameAnnotationKey]
+	return nil
+}
+
+// readTrainingConfig reads the training YAML that has the degrees of parallelism. ConfigMaps of users' own are not watched.
+func (c *Controller) readTrainingConfig(ctx context.Context, obs *observed.State) error {
+	p := obs.Job.Spec.Parallelism
+	if p == nil || p.ConfigMapKeyRef == nil {
+		return nil
+	}
+	cm, err := c.clients.Kube.CoreV1().ConfigMaps(obs.Job.Namespace).Get(ctx, p.ConfigMapKeyRef.Name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("reading the ConfigMap of spec.parallelism.configMapKeyRef: %w", err)
+	}
+	if text, ok := cm.Data[p.ConfigMapKeyRef.Key]; ok {
+		obs.TrainingConfig = &text
+	}
 	return nil
 }
 

@@ -81,6 +81,44 @@ func TestQueueOfTheNamespace(t *testing.T) {
 	require.Error(t, err, "it is not created in another queue meanwhile")
 }
 
+func TestTrainingConfigIsRead(t *testing.T) {
+	t.Parallel()
+	names := func(job *v1.PaddleJob) {
+		job.Spec.PS = nil
+		job.Spec.Parallelism = &v1.Parallelism{ConfigMapKeyRef: &v1.ConfigMapKeyRef{Name: "config", Key: "train.yaml"}}
+	}
+	holds := func(d *desk, data map[string]string) error {
+		return d.kube.Tracker().Add(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "config", Namespace: "ml"}, Data: data})
+	}
+	d := newDesk(t)
+	require.NoError(t, holds(d, map[string]string{"train.yaml": "tensor_model_parallel_size: 2"}))
+	d.cached(t, d.stored(t, names))
+	require.NoError(t, d.work(t))
+	job, err := d.volcano.BatchV1alpha1().Jobs("ml").Get(t.Context(), "job", metav1.GetOptions{})
+	require.NoError(t, err)
+	require.Equal(t, "tensor=2,order=ShardingFirst", job.Annotations[v1.ParallelismAnnotation])
+
+	for name, data := range map[string]map[string]string{"no ConfigMap": nil, "no key": {"train.yml": "tensor_model_parallel_size: 2"}} {
+		d := newDesk(t)
+		if data != nil {
+			require.NoError(t, holds(d, data))
+		}
+		d.cached(t, d.stored(t, names))
+		require.NoError(t, d.work(t), name)
+		stalled := meta.FindStatusCondition(d.status(t).Conditions, v1.ConditionStalled)
+		require.Equal(t, lifecycle.ReasonInvalidSpec, stalled.Reason, name)
+		require.Contains(t, stalled.Message, "spec.parallelism.configMapKeyRef", name)
+		_, err := d.volcano.BatchV1alpha1().Jobs("ml").Get(t.Context(), "job", metav1.GetOptions{})
+		require.Error(t, err, name)
+	}
+
+	d = newDesk(t)
+	failure := errors.New("down")
+	d.kube.PrependReactor("get", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, failure })
+	d.cached(t, d.stored(t, names))
+	require.ErrorIs(t, d.work(t), failure)
+}
+
 const (
 	// mostBehind is how far kubectl get may be behind.
 	mostBehind = 10 * time.Second

@@ -26,7 +26,7 @@ func Validate(job *v1.PaddleJob, overrides builder.PodGroupOverrides, cfg builde
 	errs = append(errs, validateRoles(job, cfg, spec)...)
 	errs = append(errs, validateGang(job, overrides, spec)...)
 	errs = append(errs, validateSchedulingPolicy(job.Spec.SchedulingPolicy, spec.Child("schedulingPolicy"))...)
-	errs = append(errs, validateParallelism(job, spec.Child("parallelism"))...)
+	errs = append(errs, validateDegrees(job, job.Spec.Parallelism, spec.Child("parallelism"))...)
 	errs = append(errs, validateElastic(job, cfg, spec)...)
 	errs = append(errs, validateSampleSet(job, spec)...)
 	for _, r := range builder.Roles(job) {
@@ -105,20 +105,27 @@ var accelerators = []corev1.ResourceName{
 	"nvidia.com/gpu", "amd.com/gpu", "kunlunxin.com/xpu", "huawei.com/Ascend910", "cambricon.com/mlu", "hygon.com/dcu",
 }
 
-// validateParallelism checks that the degrees multiply to the number of GPUs, where the workers' containers name them. How many
-// elastic workers there are may change: they have data parallel ranks as far as they go.
-func validateParallelism(job *v1.PaddleJob, path *field.Path) field.ErrorList {
-	p := job.Spec.Parallelism
-	if p == nil || job.Spec.Worker == nil {
-		return nil
+// workerGPUs returns how many GPUs the workers' containers name in all.
+func workerGPUs(job *v1.PaddleJob) (gpus int64) {
+	if job.Spec.Worker == nil {
+		return 0
 	}
-	gpus := int64(0)
 	for i := range job.Spec.Worker.Template.Spec.Containers {
 		for _, name := range accelerators {
 			quantity := job.Spec.Worker.Template.Spec.Containers[i].Resources.Limits[name]
 			gpus += int64(job.Spec.Worker.Replicas) * quantity.Value()
 		}
 	}
+	return gpus
+}
+
+// validateDegrees checks that the degrees multiply to the number of GPUs, where the workers' containers name them. How many
+// elastic workers there are may change: they have data parallel ranks as far as they go.
+func validateDegrees(job *v1.PaddleJob, p *v1.Parallelism, path *field.Path) field.ErrorList {
+	if p == nil {
+		return nil
+	}
+	gpus := workerGPUs(job)
 	degrees, product := []int32{p.Pipeline, p.Sharding, p.Sep, p.Tensor}, int64(1)
 	if !builder.Elastic(job) {
 		degrees = append(degrees, p.Data)

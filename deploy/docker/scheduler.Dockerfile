@@ -5,6 +5,7 @@ COPY go.mod go.sum ./
 RUN go mod download
 COPY cmd/paddle-scheduler cmd/paddle-scheduler
 COPY controller/leader controller/leader
+COPY controller/versions controller/versions
 COPY plugins plugins
 RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o /out/paddle-scheduler ./cmd/paddle-scheduler
 

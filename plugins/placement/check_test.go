@@ -54,7 +54,7 @@ func TestDemandsThatAreRefused(t *testing.T) {
 		"parallel groups of -1 ranks":                        func(d *demand) { d.GroupSize = -1 },
 		"parallel groups of 65537 ranks":                     func(d *demand) { d.GroupSize = 1<<16 + 1 },
 		"parallelism {Pipeline:0 Sharding:0 Sep:-1 Tensor:0": func(d *demand) { d.Parallelism.Sep = -1 },
-		"Expert:65537}, want degrees from 0 to 65536":        func(d *demand) { d.Parallelism.Expert = 1<<16 + 1 },
+		"Expert:65537 ShardingFirst:false}, want degrees from 0 to 65536":        func(d *demand) { d.Parallelism.Expert = 1<<16 + 1 },
 		"highest tier -1, want 1 (node) to 3":                func(d *demand) { d.HighestTier = -1 },
 		"highest tier 4, want 1 (node) to 3":                 func(d *demand) { d.HighestTier = 4 },
 		"colocation -1 is not known":                         func(d *demand) { d.Colocation = -1 },

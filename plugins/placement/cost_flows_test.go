@@ -139,11 +139,12 @@ func (w *wire) allReduce(d *placement.Demand, members []placedMember) {
 		}
 	}
 	if h := d.Parallelism; h != (placement.Parallelism{}) {
-		for axis, weight := range []float64{4, 1, 4, 8, 64, 32} { // of data, pipeline, sharding, sep, tensor, expert
-			groups := map[[5]int][]spot{}
+		// Of data, sharding outside of pipeline, pipeline, sharding inside of it, sep, tensor, expert.
+		for axis, weight := range []float64{4, 4, 1, 4, 8, 64, 32} {
+			groups := map[[6]int][]spot{}
 			for rank, at := range ranks {
-				key := [5]int{rank / h.Expert}
-				if axis < 5 {
+				key := [6]int{rank / h.Expert}
+				if axis < 6 {
 					key = coordinates(rank, h)
 					key[axis] = 0
 				}
@@ -161,10 +162,15 @@ func (w *wire) allReduce(d *placement.Demand, members []placedMember) {
 	}
 }
 
-// coordinates of a rank as fleet's CommunicateTopology counts them: the last axis runs fastest.
-func coordinates(rank int, h placement.Parallelism) (at [5]int) {
-	for axis, degree := range []int{h.Tensor, h.Sep, h.Sharding, h.Pipeline} {
-		at[4-axis], rank = rank%degree, rank/degree
+// coordinates of a rank as fleet's CommunicateTopology counts them: the last axis runs fastest. EPHybridCommunicateGroup keeps the
+// sharding of an expert parallel group inside of pipeline.
+func coordinates(rank int, h placement.Parallelism) (at [6]int) {
+	inside := h.Sharding
+	if h.ShardingFirst {
+		inside = h.Expert / h.Tensor
+	}
+	for axis, degree := range []int{h.Tensor, h.Sep, inside, h.Pipeline, h.Sharding / inside} {
+		at[5-axis], rank = rank%degree, rank/degree
 	}
 	at[0] = rank
 	return at
@@ -192,6 +198,10 @@ func TestCostFlowByFlow(t *testing.T) {
 		if seed%2 == 0 {
 			degree := func() int { return 1 + random.Intn(3) }
 			d.Parallelism = placement.Parallelism{Pipeline: degree(), Sharding: degree(), Sep: degree(), Tensor: degree(), Expert: degree()}
+			if h := &d.Parallelism; seed%4 == 0 {
+				experts := degree() // expert parallel groups have so many of tensor
+				h.ShardingFirst, h.Sharding, h.Expert = true, h.Sharding*experts, h.Tensor*experts
+			}
 		}
 
 		w := &wire{topology: topology, sent: map[placement.DomainID]float64{}, islands: map[spot]float64{}}

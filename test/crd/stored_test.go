@@ -24,6 +24,7 @@ var neverStored = []string{
 	"failure with no such code", "failure with a code twice", "minimum without maximum", "maximum without minimum", "bounds by both names",
 	"managed by nobody's domain", "managed by a name too long", "degree of 0", "degree of too many", "parallelism with servers",
 	"expert parallel groups that do not divide", "expert and data parallelism", "parallelism of two kinds",
+	"order of ranks", "degrees twice", "degrees of no ConfigMap", "degrees of no key",
 }
 
 // foundLater are the wrong specs whose fault the controller finds when it looks for what they name.

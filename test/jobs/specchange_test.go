@@ -208,3 +208,36 @@ func TestSuspendAndTheControllerIsKilled(t *testing.T) {
 	require.EqualValues(t, 1, again.Status.Recreations)
 	awaitPods(t, job, []string{"rests-ps-0", "rests-ps-1", "rests-worker-0", "rests-worker-1"})
 }
+
+// The degrees of a training YAML are read when the Volcano Job is created, and then stay as they are.
+func TestDegreesOfTheTrainingConfig(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	configs := cluster.Kube.CoreV1().ConfigMaps(namespace)
+	config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "config"}, Data: map[string]string{"train.yaml": "tensor_model_parallel_size: two"}}
+	_, err := configs.Create(t.Context(), config, metav1.CreateOptions{})
+	require.NoError(t, err)
+	job := create(t, collective(namespace, "hybrid", func(job *v1.PaddleJob) {
+		job.Spec.Parallelism = &v1.Parallelism{ConfigMapKeyRef: &v1.ConfigMapKeyRef{Name: "config", Key: "train.yaml"}}
+	}))
+	awaitCondition(t, job, v1.ConditionStalled, metav1.ConditionTrue, "InvalidSpec")
+	fresh, err := cluster.Paddle.BatchV1().PaddleJobs(namespace).Get(t.Context(), job.Name, metav1.GetOptions{})
+	require.NoError(t, err)
+	message := meta.FindStatusCondition(fresh.Status.Conditions, v1.ConditionStalled).Message
+	require.Contains(t, message, "spec.parallelism.configMapKeyRef[tensor_model_parallel_size]")
+	require.Contains(t, message, "write a whole number")
+
+	config.Data["train.yaml"] = "tensor_model_parallel_size: 2"
+	_, err = configs.Update(t.Context(), config, metav1.UpdateOptions{})
+	require.NoError(t, err)
+	awaitPhase(t, job, v1.Running)
+
+	config.Data["train.yaml"] = "tensor_model_parallel_size: 1"
+	_, err = configs.Update(t.Context(), config, metav1.UpdateOptions{})
+	require.NoError(t, err)
+	awaitSyncs(t, 5)
+	groups, err := cluster.Volcano.SchedulingV1beta1().PodGroups(namespace).List(t.Context(), metav1.ListOptions{})
+	require.NoError(t, err)
+	require.Len(t, groups.Items, 1)
+	require.Equal(t, "tensor=2,order=ShardingFirst", groups.Items[0].Annotations[v1.ParallelismAnnotation])
+}

@@ -418,14 +418,14 @@ func (e *example) requireMounts(t *testing.T, namespace string) {
 	}
 }
 
-// groupsAreTogether checks that two pods of four ranks, which are a parallel group of eight, are in one node.
+// groupsAreTogether checks that pods whose ranks are data parallel, and exchange more than those in one pipeline, are in one node.
 func groupsAreTogether(t *testing.T, namespace string, _ *paddlev1.PaddleJob) {
 	nodes := map[string]string{}
 	for _, pod := range podsOf(t, namespace, 4) {
 		nodes[pod.Name] = pod.Spec.NodeName
 	}
-	require.Equal(t, nodes["hybrid-parallel-worker-0"], nodes["hybrid-parallel-worker-1"])
-	require.Equal(t, nodes["hybrid-parallel-worker-2"], nodes["hybrid-parallel-worker-3"])
+	require.Equal(t, nodes["hybrid-parallel-worker-0"], nodes["hybrid-parallel-worker-2"])
+	require.Equal(t, nodes["hybrid-parallel-worker-1"], nodes["hybrid-parallel-worker-3"])
 }
 
 func podsOf(t *testing.T, namespace string, want int) []corev1.Pod {

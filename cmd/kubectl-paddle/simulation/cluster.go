@@ -80,6 +80,9 @@ func (c *cluster) submit(job *v1.PaddleJob, requested builder.PodGroupOverrides,
 	job = job.DeepCopy()
 	job.UID = "plan"
 	made, _ := builder.Job(job, requested, config) // its warnings were printed when the job was checked
+	if p := job.Spec.Parallelism; p != nil && p.ConfigMapKeyRef != nil {
+		c.note("the degrees of spec.parallelism.configMapKeyRef are ignored: write them into spec.parallelism to plan with them")
+	}
 	made.UID = "plan"
 	made.CreationTimestamp = c.taken
 	for i := range made.Spec.Tasks {

@@ -32,8 +32,20 @@ func (p *Plan) create(obs *observed.State, cfg builder.Config) {
 	if p.nameTaken(obs) {
 		return
 	}
+	var degrees *v1.Parallelism
+	if spec := obs.Job.Spec.Parallelism; spec != nil && spec.ConfigMapKeyRef != nil {
+		var refused field.ErrorList
+		if degrees, refused = validation.TrainingDegrees(obs.Job, obs.TrainingConfig); len(refused) > 0 {
+			p.Stalled = invalidSpec(ReasonInvalidSpec, refused)
+			p.requeueAfter(pollInterval)
+			return
+		}
+	}
 	job, warnings := builder.Job(obs.Job, overrides, cfg)
 	p.Warnings = warnings
+	if degrees != nil {
+		job.Annotations[v1.ParallelismAnnotation] = builder.Degrees(degrees)
+	}
 	if p.Stalled = unknownQueue(obs, job.Spec.Queue); p.Stalled != nil {
 		return
 	}

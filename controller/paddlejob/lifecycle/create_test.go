@@ -56,6 +56,10 @@ func TestCreate(t *testing.T) {
 			with: []change{editSpec(func(s *v1.PaddleJobSpec) { s.Worker.Template.Spec.SchedulerName = "other" })},
 			want: gist{stalled: ReasonInvalidSpec},
 		},
+		"a training YAML that is not there": {
+			with: []change{editSpec(namesTrainingConfig)},
+			want: gist{stalled: ReasonInvalidSpec, requeueAfter: pollInterval},
+		},
 		"an unknown queue": {
 			with: []change{editSpec(func(s *v1.PaddleJobSpec) { s.SchedulingPolicy = &v1.SchedulingPolicy{Queue: "q"} })},
 			want: gist{stalled: ReasonQueueNotFound},
@@ -121,6 +125,27 @@ func TestCreatedVolcanoJob(t *testing.T) {
 
 	job = volcanoJobOf(t, Decide(submitted(func(obs *observed.State) { obs.Job.Status.Restarts = 2 }), config))
 	require.Equal(t, "2", job.Annotations[v1.EarlierRestartsAnnotation])
+}
+
+// namesTrainingConfig makes a spec collective, with degrees in a ConfigMap.
+func namesTrainingConfig(s *v1.PaddleJobSpec) {
+	s.PS = nil
+	s.Parallelism = &v1.Parallelism{ConfigMapKeyRef: &v1.ConfigMapKeyRef{Name: "config", Key: "train.yaml"}}
+}
+
+func TestDegreesOfTheTrainingConfig(t *testing.T) {
+	t.Parallel()
+	plan := Decide(submitted(editSpec(namesTrainingConfig), func(obs *observed.State) {
+		text := "tensor_model_parallel_size: 2\npipeline_model_parallel_size: 4\n"
+		obs.TrainingConfig = &text
+	}), config)
+	require.Nil(t, plan.Stalled)
+	job := volcanoJobOf(t, plan)
+	require.Equal(t, "pipeline=4,tensor=2,order=ShardingFirst", job.Annotations[v1.ParallelismAnnotation])
+
+	obs := submitted(editSpec(namesTrainingConfig))
+	obs.VolcanoJob = job
+	require.False(t, specChanged(obs), "the degrees are no part of the spec that the Volcano Job was made from")
 }
 
 // wanted gives an observed state a PodGroup of the user's own.

@@ -59,6 +59,8 @@ type State struct {
 	UserPodGroup *vcscheduling.PodGroup
 	// NamespaceQueue is the queue that the namespace names for its jobs, "" if it names none or a Volcano Job exists.
 	NamespaceQueue string
+	// TrainingConfig is the training YAML that spec.parallelism names, nil if there is none or a Volcano Job exists.
+	TrainingConfig *string
 	// NameConflicts are objects in the place of those that have to be made.
 	NameConflicts []NameConflict
 	// Predecessors are pods of an earlier job of the same name that are still there.

@@ -78,11 +78,15 @@ func ParseSpec(annotations map[string]string, defaults Spec) (Spec, error) {
 	return s, errors.Join(errs...)
 }
 
+// shardingFirst is the order of ranks that may follow the degrees.
+const shardingFirst = "order=ShardingFirst"
+
 // degreesIn reads degrees of parallelism such as data=2,pipeline=4,tensor=8. That of data parallelism is what the others leave.
 func degreesIn(text string) (placement.Parallelism, error) {
 	var p placement.Parallelism
 	data := 0
 	axes := map[string]*int{"data": &data, "pipeline": &p.Pipeline, "sharding": &p.Sharding, "sep": &p.Sep, "tensor": &p.Tensor, "expert": &p.Expert}
+	text, p.ShardingFirst = strings.CutSuffix(text, ","+shardingFirst)
 	for part := range strings.SplitSeq(text, ",") {
 		name, value, _ := strings.Cut(part, "=")
 		axis := axes[strings.TrimSpace(name)]

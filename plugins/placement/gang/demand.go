@@ -103,7 +103,12 @@ type Demand struct {
 //
 // Ranks are numbered as fleet's CommunicateTopology numbers them: tensor parallel ranks follow each other, then come sep,
 // sharding, pipeline, and data outermost. Expert parallel groups are so many consecutive ranks.
-type Parallelism struct{ Pipeline, Sharding, Sep, Tensor, Expert int }
+type Parallelism struct {
+	Pipeline, Sharding, Sep, Tensor, Expert int
+	// ShardingFirst has sharding outside of pipeline. With Expert only so much of it is outside as has expert parallel groups
+	// of its own, as in fleet's EPHybridCommunicateGroup.
+	ShardingFirst bool
+}
 
 // Assignment is one pending member and its node.
 type Assignment struct {

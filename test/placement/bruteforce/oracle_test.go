@@ -14,7 +14,7 @@ import (
 )
 
 // everyPlan of all pending members that Check lets pass, with nothing left out, is handed to look.
-func everyPlan(in *instances.Instance, look func(score bruteforce.Score)) {
+func everyPlan(in *instances.Instance, look func(plan []placement.Assignment, score bruteforce.Score)) {
 	var plan []placement.Assignment
 	for r := range in.Demand.Roles {
 		for _, index := range in.Demand.Roles[r].Pending {
@@ -37,7 +37,7 @@ func everyPlan(in *instances.Instance, look func(score bruteforce.Score)) {
 		if err != nil {
 			panic(err)
 		}
-		look(bruteforce.ScoreOf(in, cost))
+		look(plan, bruteforce.ScoreOf(in, cost))
 	}
 	from(0)
 }
@@ -50,7 +50,7 @@ func TestBestIsTheLeastOfAllPlans(t *testing.T) {
 			continue
 		}
 		var least *bruteforce.Score
-		everyPlan(in, func(score bruteforce.Score) {
+		everyPlan(in, func(_ []placement.Assignment, score bruteforce.Score) {
 			if least == nil || score.Less(*least) {
 				least = &score
 			}

@@ -52,9 +52,9 @@ type SchedulingPolicy struct {
 }
 
 // Parallelism holds the degrees of fleet's hybrid parallelism. A rank is a GPU; ranks are numbered as fleet's CommunicateTopology
-// numbers them by default: data outermost, then pipeline, sharding, sep and tensor. The product of all but expert is the number of
-// GPUs.
+// numbers them, in an order. The product of all degrees but expert is the number of GPUs.
 //
+// +kubebuilder:validation:XValidation:rule="!has(self.configMapKeyRef) || !(has(self.data) || has(self.pipeline) || has(self.sharding) || has(self.sep) || has(self.tensor) || has(self.expert) || has(self.order))",message="spec.parallelism.configMapKeyRef is for degrees and order that the training YAML has: leave those of spec.parallelism out, or leave configMapKeyRef out"
 // +kubebuilder:validation:XValidation:rule="!has(self.expert) || ((has(self.sharding) ? self.sharding : 1) * (has(self.tensor) ? self.tensor : 1)) % self.expert == 0",message="spec.parallelism.expert does not divide sharding times tensor: correct one of them"
 // +kubebuilder:validation:XValidation:rule="!has(self.expert) || self.expert == 1 || ((!has(self.data) || self.data == 1) && (!has(self.sep) || self.sep == 1))",message="spec.parallelism.expert needs data and sep to be 1, as in fleet: use sharding in their place"
 type Parallelism struct {
@@ -88,6 +88,37 @@ type Parallelism struct {
 	// +kubebuilder:validation:Maximum=65536
 	// +optional
 	Expert int32 `json:"expert,omitempty"`
+	// order of the axes, the outermost first: PipelineFirst (the default, as in fleet) is data, pipeline, sharding, sep, tensor;
+	// ShardingFirst is data, sharding, pipeline, sep, tensor. PaddleFormers and ERNIEKit train with ShardingFirst unless their
+	// hybrid_parallel_topo_order is pp_first.
+	// +kubebuilder:validation:Enum=PipelineFirst;ShardingFirst
+	// +optional
+	Order ParallelismOrder `json:"order,omitempty"`
+	// configMapKeyRef names a training YAML of PaddleFormers or ERNIEKit, in a ConfigMap of the job's namespace, that has degrees
+	// and order. It is read when the Volcano Job is created; later changes count for nothing.
+	// +optional
+	ConfigMapKeyRef *ConfigMapKeyRef `json:"configMapKeyRef,omitempty"`
+}
+
+// ParallelismOrder is the order in which fleet numbers ranks.
+type ParallelismOrder string
+
+// Orders of ranks.
+const (
+	PipelineFirst ParallelismOrder = "PipelineFirst"
+	ShardingFirst ParallelismOrder = "ShardingFirst"
+)
+
+// ConfigMapKeyRef is one key of a ConfigMap.
+type ConfigMapKeyRef struct {
+	// name of the ConfigMap.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+	// key of its data.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Key string `json:"key"`
 }
 
 // NetworkTopology limits how far apart the pods of a job may be, as Volcano's field of that name does.

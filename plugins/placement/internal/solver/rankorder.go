@@ -7,14 +7,20 @@ import (
 	"slices"
 
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/gang"
+	"github.com/paddle-volcano/paddle-volcano/plugins/placement/traffic"
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
 )
 
-// exchangeWork bounds the exchanges of two pods that are looked at.
-const exchangeWork = 1 << 15
+const (
+	// exchangeWork bounds the exchanges of two pods that are looked at.
+	exchangeWork = 1 << 15
+	// permuteWork bounds the pods that are given nodes in the orders of the axes.
+	permuteWork = 1 << 17
+)
 
 // rankOrder gives the pods of a ring with parallel groups the nodes of a plan in another order: each domain takes pods that
-// exchange most with each other, from the highest tier down; then pods are exchanged while the plan gets cheaper.
+// exchange most with each other, from the highest tier down, or the next ones of an order of the axes, whichever is cheapest; then
+// pods are exchanged while the plan gets cheaper.
 type rankOrder struct {
 	*ringPods
 	nodes    []tree.NodeID // of each pod
@@ -22,7 +28,8 @@ type rankOrder struct {
 	price    []int64                   // of an edge between nodes that are in one domain of a tier and none below
 	inside   map[tree.DomainID][]int32 // the pods of each rack
 	work     int
-	sign     int // of the order of domains: those that hold most first (1), last (-1), or by name
+	sign     int  // of the order of domains: those that hold most first (1), last (-1), or by name
+	nearest  bool // domains take pods that exchange most with each other, not the next ones
 }
 
 // orderRanks returns the plan, or a cheaper one with as many members of each pod class on each node.
@@ -49,12 +56,22 @@ func (p *problem) orderRanks(plan []gang.Assignment) []gang.Assignment {
 		}
 	}
 	found, first, least := was, slices.Clone(was), o.total()
-	for sign := -1; sign <= 1; sign++ {
-		o.spread(slices.Clone(pods), was, sign)
+	spread := func(pods []int32, sign int) {
+		o.spread(pods, was, sign)
 		if total := o.total(); total < least {
 			least = total
 			copy(first, o.nodes)
 		}
+	}
+	o.work = permuteWork * p.effort
+	o.permute(pods, func(order []int32) {
+		for sign := -1; sign <= 1; sign++ {
+			spread(order, sign)
+		}
+	})
+	o.nearest = true
+	for sign := -1; sign <= 1; sign++ {
+		spread(slices.Clone(pods), sign)
 		if len(pods) <= largeJob*p.effort {
 			o.exchange(pods)
 			if v := o.value(o.nodes); v.less(best, p.byBusy) {
@@ -76,6 +93,47 @@ func (o *rankOrder) total() (bytes int64) {
 		bytes += o.cost(int32(pod), o.nodes[pod])
 	}
 	return bytes
+}
+
+// permute calls each with the pods in the orders that the axes have when one or the other is the outermost, beginning with the order of
+// ranks, until the work is used up.
+func (o *rankOrder) permute(pods []int32, each func(order []int32)) {
+	ranks, next := make([]int, len(o.pods)), 0 // the first rank of each pod
+	for i := range o.pods {
+		ranks[i] = next
+		next += max(1, o.pods[i].gpus)
+	}
+	var axes []traffic.Axis // outermost first
+	for _, a := range o.ring.Axes {
+		if a.Size*a.Stride > o.ring.GPUs {
+			axes = slices.Insert(axes, 0, a)
+		}
+	}
+	compare := func(a, b int32) int {
+		for _, axis := range axes {
+			of, _ := axis.Position(ranks[a])
+			with, _ := axis.Position(ranks[b])
+			if of != with {
+				return of - with
+			}
+		}
+		return 0
+	}
+	var from func(i int)
+	from = func(i int) {
+		if i >= len(axes) && o.work > 0 {
+			o.work -= len(pods)
+			order := slices.Clone(pods)
+			slices.SortStableFunc(order, compare)
+			each(order)
+		}
+		for j := i; j < len(axes) && o.work > 0; j++ {
+			axes[i], axes[j] = axes[j], axes[i]
+			from(i + 1)
+			axes[i], axes[j] = axes[j], axes[i]
+		}
+	}
+	from(0)
 }
 
 // spread gives pods the nodes that the plan has for them.
@@ -117,26 +175,49 @@ func (o *rankOrder) below(tier int, slots []slot, pods []int32) {
 	slices.SortStableFunc(parts, func(a, b []slot) int { return o.sign * cmp.Compare(len(b), len(a)) })
 	for _, part := range parts {
 		child := t.Ancestor(part[0].node, tier-1)
-		clear(o.attached)
-		for _, pod := range pods {
-			for _, e := range o.ring.Near[pod] {
-				if other := &o.pods[e.Pod]; other.node >= 0 && t.Holds(child, other.node) {
-					o.attached[pod] += e.Weight
-				}
-			}
-		}
 		left := map[int]int{}
 		for _, s := range part {
 			left[s.kind]++
 		}
 		var taken []int32
-		pods = o.ring.Nearest(pods, len(part), o.attached, func(pod int32) bool { return left[o.pods[pod].kind] > 0 }, func(pod int32) {
+		may := func(pod int32) bool { return left[o.pods[pod].kind] > 0 }
+		take := func(pod int32) {
 			left[o.pods[pod].kind]--
 			taken = append(taken, pod)
-		})
-		slices.Sort(taken)
+		}
+		if o.nearest {
+			o.attach(child, pods)
+			pods = o.ring.Nearest(pods, len(part), o.attached, may, take)
+			slices.Sort(taken)
+		} else {
+			pods = next(pods, may, take)
+		}
 		o.below(tier-1, part, taken)
 	}
+}
+
+// attach works out the edges that pods have to those placed before in a domain.
+func (o *rankOrder) attach(domain tree.DomainID, pods []int32) {
+	clear(o.attached)
+	for _, pod := range pods {
+		for _, e := range o.ring.Near[pod] {
+			if other := &o.pods[e.Pod]; other.node >= 0 && o.p.t.Holds(domain, other.node) {
+				o.attached[pod] += e.Weight
+			}
+		}
+	}
+}
+
+// next takes the next pods that may be taken, and returns the others.
+func next(pods []int32, may func(pod int32) bool, take func(pod int32)) (others []int32) {
+	for _, pod := range pods {
+		if may(pod) {
+			take(pod)
+		} else {
+			others = append(others, pod)
+		}
+	}
+	return others
 }
 
 // cost of the edges of a pod, if it were on a node.

@@ -21,7 +21,7 @@ func ringCase(seed int64) (*tree.Topology, *gang.Demand, *rand.Rand) {
 	d.Pattern = gang.Collective
 	if random.Intn(2) == 0 {
 		degree := func() int { return 1 + random.Intn(3) }
-		d.Parallelism = gang.Parallelism{Pipeline: degree(), Sharding: degree(), Sep: degree(), Tensor: degree(), Expert: degree()}
+		d.Parallelism = gang.Parallelism{Pipeline: degree(), Sharding: degree(), Sep: degree(), Tensor: degree(), Expert: degree(), ShardingFirst: seed%3 == 0}
 	}
 	gpus := random.Intn(2) // all with GPUs or all without
 	for r := range d.Roles {
