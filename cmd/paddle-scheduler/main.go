@@ -15,7 +15,6 @@ import (
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/kubernetes"
 	_ "k8s.io/client-go/plugin/pkg/client/auth"
-	"k8s.io/client-go/rest"
 	cliflag "k8s.io/component-base/cli/flag"
 	componentbaseoptions "k8s.io/component-base/config/options"
 	"k8s.io/klog/v2"
@@ -38,12 +37,10 @@ import (
 
 func main() {
 	framework.RegisterPluginBuilder(paddle.PluginName, paddle.New)
-
 	klog.InitFlags(nil)
 	flags := pflag.CommandLine
 	logFlush := flags.Duration("log-flush-frequency", 5*time.Second, "Maximum number of seconds between log flushes")
-	const checkConfig = "check-config"
-	configuration := flags.String(checkConfig, "", "Check this volcano-scheduler.conf, or the manifest of a ConfigMap that holds one, print every error and warning, and quit: with 1 if there is an error. It needs no cluster")
+	configuration := flags.String("check-config", "", "Check this volcano-scheduler.conf, or the manifest of a ConfigMap that holds one, print every error and warning, and quit: with 1 if there is an error. It needs no cluster")
 	bindings := flags.Int("bindings-at-once", defaultBindings, "How many pods are bound at a time; 0 means all that there are, as Volcano does")
 	opts := options.NewServerOption()
 	opts.AddFlags(flags)
@@ -57,7 +54,7 @@ func main() {
 	if opts.PrintVersion {
 		version.PrintVersionAndExit()
 	}
-	if flags.Changed(checkConfig) {
+	if flags.Changed("check-config") {
 		os.Exit(check(*configuration, opts.PluginsDir, os.Stdout, os.Stderr))
 	}
 	if *bindings > 0 {
@@ -66,11 +63,10 @@ func main() {
 	klog.StartFlushDaemon(*logFlush)
 	err := run(opts)
 	klog.Flush()
-	if err == nil {
-		return
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		os.Exit(1)
 	}
-	fmt.Fprintln(os.Stderr, "error:", err)
-	os.Exit(1)
 }
 
 func run(opts *options.ServerOption) error {
@@ -91,26 +87,17 @@ func run(opts *options.ServerOption) error {
 
 // logVersions logs the versions of Kubernetes and of Volcano's other programs, and a warning for each that is not supported.
 func logVersions(ctx context.Context, opts *options.ServerOption) {
-	client, err := newClient(opts, "versions")
+	var client *kubernetes.Clientset
+	config, err := kube.BuildConfig(opts.KubeClientOptions)
+	if err == nil {
+		client, err = kubernetes.NewForConfig(config)
+	}
 	if err != nil {
 		klog.FromContext(ctx).Error(err, "The versions of the cluster could not be read")
 		return
 	}
 	versions.LogKubernetes(ctx, client.Discovery())
 	versions.LogVolcano(ctx, client)
-}
-
-// newClient returns a client of the cluster for one use, which its user agent names.
-func newClient(opts *options.ServerOption, use string) (*kubernetes.Clientset, error) {
-	config, err := kube.BuildConfig(opts.KubeClientOptions)
-	if err != nil {
-		return nil, fmt.Errorf("configure the client for the %s: %w", use, err)
-	}
-	client, err := kubernetes.NewForConfig(rest.AddUserAgent(config, use))
-	if err != nil {
-		return nil, fmt.Errorf("make the client for the %s: %w", use, err)
-	}
-	return client, nil
 }
 
 // check prints what is wrong with the configuration in a file, and gives the exit code: 1 if there is any error, or the
@@ -146,8 +133,6 @@ const defaultBindings = 64
 // binder binds pods as Volcano does, but limits the number of requests at a time. Volcano sends all at once: those of a gang of a
 // thousand pods, and of other clients, are then answered after seconds or with "too many requests".
 type binder struct{ places chan struct{} }
-
-var _ cache.Binder = &binder{}
 
 // newBinder returns a binder for cache.RegisterBindMethod, which is called before the scheduler is made.
 func newBinder(atOnce int) cache.Binder { return &binder{places: make(chan struct{}, atOnce)} }

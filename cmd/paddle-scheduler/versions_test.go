@@ -38,5 +38,5 @@ func TestStartWarnsOfVersionsThatAreNotSupported(t *testing.T) {
 	require.Contains(t, text, `Warning: the version of Volcano is not supported version="v1.15.0" supported="1.14"`)
 
 	text = logged(&options.ServerOption{KubeClientOptions: kube.ClientOptions{KubeConfig: t.TempDir() + "/missing"}})
-	require.Contains(t, text, "configure the client for the versions: ")
+	require.Contains(t, text, "The versions of the cluster could not be read")
 }
