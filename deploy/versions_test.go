@@ -29,10 +29,11 @@ func TestVersionIsTheSameEverywhere(t *testing.T) {
 	text, err := os.ReadFile("../CHANGELOG.md")
 	require.NoError(t, err)
 	require.Regexp(t, `(?m)^## `+regexp.QuoteMeta(version)+` `, string(text), "CHANGELOG.md has the version")
+	require.Equal(t, version, found(t, "../hack/kind/up.sh", `^images_of \. "\$programs" (v\S+)$`))
 	image := regexp.MustCompile(`(?:paddlejob-controller|paddle-scheduler|paddle-barrier):(v\d\S*?)[ "';]`)
 	for _, file := range []string{
 		"README.md", "README.zh.md", "docker/controller.Dockerfile", "docker/scheduler.Dockerfile", "docker/barrier.Dockerfile",
-		"v1/operator.yaml", "v1/scheduler.yaml", "../hack/kind/up.sh",
+		"v1/operator.yaml", "v1/scheduler.yaml", "../hack/kind/test.sh",
 	} {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)

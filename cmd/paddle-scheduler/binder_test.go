@@ -45,7 +45,7 @@ func TestBindingsAreAFewAtATime(t *testing.T) {
 	client, err := kubernetes.NewForConfig(&rest.Config{Host: server.URL, QPS: -1})
 	require.NoError(t, err)
 
-	b := newBinder(atOnce)
+	b := &binder{places: make(chan struct{}, atOnce)}
 	var all sync.WaitGroup
 	refused := make(chan map[api.TaskID]string, pods)
 	for i := range pods {

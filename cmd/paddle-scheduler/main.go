@@ -58,7 +58,7 @@ func main() {
 		os.Exit(check(*configuration, opts.PluginsDir, os.Stdout, os.Stderr))
 	}
 	if *bindings > 0 {
-		cache.RegisterBindMethod(newBinder(*bindings))
+		cache.RegisterBindMethod(&binder{places: make(chan struct{}, *bindings)})
 	}
 	klog.StartFlushDaemon(*logFlush)
 	err := run(opts)
@@ -133,9 +133,6 @@ const defaultBindings = 64
 // binder binds pods as Volcano does, but limits the number of requests at a time. Volcano sends all at once: those of a gang of a
 // thousand pods, and of other clients, are then answered after seconds or with "too many requests".
 type binder struct{ places chan struct{} }
-
-// newBinder returns a binder for cache.RegisterBindMethod, which is called before the scheduler is made.
-func newBinder(atOnce int) cache.Binder { return &binder{places: make(chan struct{}, atOnce)} }
 
 // Bind implements cache.Binder.
 func (b *binder) Bind(client kubernetes.Interface, tasks []*api.TaskInfo) map[api.TaskID]string {

@@ -3,16 +3,13 @@
 package helm_test
 
 import (
-	"encoding/json"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	appsv1 "k8s.io/api/apps/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -48,23 +45,6 @@ func render(t *testing.T, values ...string) rendered {
 		all[object.GetKind()+" "+name] = object
 	}
 	return all
-}
-
-func (r rendered) names() []string {
-	var names []string
-	for name := range r {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
-
-func (r rendered) deployment(t *testing.T, name string) *appsv1.Deployment {
-	t.Helper()
-	require.Contains(t, r, "Deployment "+name)
-	d := &appsv1.Deployment{}
-	require.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(r["Deployment "+name].Object, d))
-	return d
 }
 
 const theController = system + "/paddle-controller-manager"
@@ -119,7 +99,7 @@ func TestObjectsOfEachSetOfValues(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.ElementsMatch(t, tc.want, render(t, tc.values...).names())
+			require.ElementsMatch(t, tc.want, slices.Collect(maps.Keys(render(t, tc.values...))))
 		})
 	}
 }
@@ -185,116 +165,6 @@ func TestRightsFollowTheValues(t *testing.T) {
 			require.False(t, allows(t, tc.objects, "", "pods", "patch"))
 			require.False(t, allows(t, tc.objects, "", "pods", "update"))
 		})
-	}
-}
-
-func TestArgumentsFollowTheValues(t *testing.T) {
-	t.Parallel()
-	const replaced, beside = "volcano-system/paddle-scheduler", system + "/paddle-scheduler"
-	for name, tc := range map[string]struct {
-		values      []string
-		deployment  string
-		has, hasNot []string
-	}{
-		"controller": {nil, theController, []string{"--metrics-address=:8443", "--leader-elect-resource-namespace=paddle-system",
-			"--barrier-image=registry.example.com/paddle/paddle-barrier:v0.1.0"}, []string{"--namespace", "--kubeflow", "--scheduler-name"}},
-		"controller, beside":  {[]string{"scheduler.mode=beside"}, theController, []string{"--scheduler-name=paddle"}, nil},
-		"controller, replace": {[]string{"scheduler.mode=replace"}, theController, nil, []string{"--scheduler-name"}},
-		"scheduler, replace": {[]string{"scheduler.mode=replace"}, replaced, []string{"--leader-elect-resource-namespace=volcano-system"},
-			[]string{"--scheduler-name", "--leader-elect-resource-name="}},
-		"scheduler, beside": {[]string{"scheduler.mode=beside", "scheduler.name=mine"}, beside, []string{"--scheduler-name=mine",
-			"--leader-elect-resource-name=mine", "--leader-elect-resource-namespace=paddle-system", "--enable-metrics=true"}, nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			args := render(t, tc.values...).deployment(t, tc.deployment).Spec.Template.Spec.Containers[0].Args
-			for _, has := range tc.has {
-				require.Contains(t, args, has)
-			}
-			for _, hasNot := range tc.hasNot {
-				require.False(t, slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, hasNot) }), "%s: %v", hasNot, args)
-			}
-		})
-	}
-}
-
-func TestAPIIsKeptUnlessAskedOtherwise(t *testing.T) {
-	t.Parallel()
-	const policy = "helm.sh/resource-policy"
-	for _, name := range []string{"paddlejobs.batch.paddlepaddle.org", "paddlejobs.kubeflow.org"} {
-		crd := "CustomResourceDefinition " + name
-		require.Equal(t, "keep", render(t, "kubeflow.crd=true")[crd].GetAnnotations()[policy])
-		require.NotContains(t, render(t, "kubeflow.crd=true", "crd.keep=false")[crd].GetAnnotations(), policy)
-	}
-}
-
-// Before Kubernetes 1.30 the API server does not know the policy.
-func TestPolicyIsForNewerClusters(t *testing.T) {
-	t.Parallel()
-	for version, there := range map[string]bool{"1.29.9": false, "1.30.0": true} {
-		out, err := helm(t, "template", release, chart, "--set", images, "--kube-version", version)
-		require.NoError(t, err)
-		require.Equal(t, there, strings.Contains(out, "kind: ValidatingAdmissionPolicy\n"), version)
-	}
-}
-
-func TestWrongValuesAreRefusedWithTheirPlace(t *testing.T) {
-	t.Parallel()
-	for values, says := range map[string][]string{
-		// Helm lists everything that the schema refuses.
-		"controler.replicas=2,controller.replicas=-1,image.tag=1,image.pullPolicy=Sometimes,crd.keep=no,scheduler.mode=instead,controller.nodeSelector.a=1,controller.resources.request.cpu=1": {
-			"additional properties 'controler' not allowed",
-			"at '/controller/replicas': minimum: got -1, want 0",
-			"at '/image/tag': got number, want string",
-			"at '/image/pullPolicy': value must be one of 'Always', 'IfNotPresent', 'Never'",
-			"at '/crd/keep': got string, want boolean",
-			"at '/scheduler/mode': value must be one of 'none', 'replace', 'beside'",
-			"at '/controller/nodeSelector/a': got number, want string",
-			"additional properties 'request' not allowed",
-		},
-		"controller.replicas=two,namespace.create=true": {"at '/controller/replicas': got string, want integer", "additional properties 'namespace' not allowed"},
-		// The chart fails with the first.
-		"controller.namespace=Team_A":                          {`controller.namespace: "Team_A" cannot be a name: write 1 to 63 small letters, digits and hyphens`},
-		"scheduler.volcanoNamespace=":                          {`scheduler.volcanoNamespace: "" cannot be a name`},
-		"image.registry=https://here.example/paddle":           {`image.registry: "https://here.example/paddle" is not where images are: write it as registry.example.com:5000/paddle`},
-		"image.registry=":                                      {"image.registry: it is empty, and controller.barrier.image.registry too: name the registry that has the images"},
-		"scheduler.image.registry=here/,scheduler.mode=beside": {`scheduler.image.registry: "here/" is not where images are`},
-		"controller.image.digest=sha256:1":                     {"at '/controller/image/digest': 'sha256:1' does not match pattern"},
-		"fullnameOverride=A":                                   {`fullnameOverride: "A" cannot be a name`},
-		"image.registry=here.example/":                         {`image.registry: "here.example/" is not where images are`},
-		"controller.extraArgs={workers=3}":                     {`controller.extraArgs: "workers=3" is no flag: each begins with a hyphen and holds its value`},
-		"scheduler.configuration=tiers:":                       {"scheduler.configuration: it has no actions, or no tiers: write the whole volcano-scheduler.conf"},
-		"scheduler.configuration=a: b: c":                      {"scheduler.configuration: it is no YAML: "},
-		"scheduler.mode=beside,scheduler.name=A":               {`scheduler.name: "A" cannot be a name`},
-		"serviceMonitor.interval=often":                        {`serviceMonitor.interval: "often" is no length of time: write it as 30s or 1m30s`},
-		"scheduler.mode=beside,scheduler.name=volcano":         {`scheduler.name: "volcano" is another scheduler's: choose a name of its own`},
-	} {
-		t.Run(values, func(t *testing.T) {
-			t.Parallel()
-			_, err := helm(t, "template", release, chart, "--set", images, "--set", values)
-			for _, text := range says {
-				require.ErrorContains(t, err, text)
-			}
-		})
-	}
-}
-
-// No default leads to images of somebody else.
-func TestRegistryIsRequiredWhereImagesAre(t *testing.T) {
-	t.Parallel()
-	for values, required := range map[string]bool{
-		"controller.replicas=1":                           true,
-		"controller.enabled=false":                        false,
-		"controller.enabled=false,scheduler.mode=beside":  true,
-		"controller.barrier.image.registry=r.example.com": true,
-		"controller.barrier.image.registry=r.example.com,controller.image.registry=r.example.com/c": false,
-	} {
-		_, err := helm(t, "template", release, chart, "--set", values)
-		if required {
-			require.ErrorContains(t, err, "--set image.registry=registry.example.com/paddle", values)
-			continue
-		}
-		require.NoError(t, err, values)
 	}
 }
 
@@ -402,35 +272,5 @@ func TestSelectorsSelectOurPodsAlone(t *testing.T) {
 			}
 			require.Equal(t, 6, found)
 		})
-	}
-}
-
-// properties is what a part of the schema allows.
-type properties struct {
-	Properties map[string]properties
-}
-
-// Every value that the schema allows has a default where administrators read what it means. (The other way round Helm checks.)
-func TestEachValueOfTheSchemaIsInValues(t *testing.T) {
-	t.Parallel()
-	data, err := os.ReadFile(chart + "/values.schema.json")
-	require.NoError(t, err)
-	var schema properties
-	require.NoError(t, json.Unmarshal(data, &schema))
-	delete(schema.Properties, "global") // Helm's own
-	data, err = os.ReadFile(chart + "/values.yaml")
-	require.NoError(t, err)
-	values := map[string]any{}
-	require.NoError(t, yaml.Unmarshal(data, &values))
-	requireDefaults(t, "", schema, values)
-}
-
-func requireDefaults(t *testing.T, where string, schema properties, values map[string]any) {
-	t.Helper()
-	for name, inner := range schema.Properties {
-		require.Contains(t, values, name, where)
-		if below, isMap := values[name].(map[string]any); isMap {
-			requireDefaults(t, where+name+".", inner, below)
-		}
 	}
 }

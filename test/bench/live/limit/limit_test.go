@@ -61,11 +61,8 @@ func TestOnlyBindingsAreMadeAgain(t *testing.T) {
 	require.ErrorContains(t, err, "read the binding of pod g-0")
 }
 
-var errRefused = errors.New("refused")
-
 func TestBindStopsAtAnError(t *testing.T) {
-	t.Parallel()
-	client := fake.NewClientset()
+	client, errRefused := fake.NewClientset(), errors.New("refused")
 	client.PrependReactor("create", "pods", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, errRefused })
 	err := Bind(t.Context(), client.CoreV1().Pods("bench"), []*corev1.Binding{{ObjectMeta: metav1.ObjectMeta{Name: "g-0"}}}, 2)
 	require.ErrorIs(t, err, errRefused)
