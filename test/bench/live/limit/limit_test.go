@@ -42,7 +42,7 @@ func TestOnlyBindingsAreMadeAgain(t *testing.T) {
 	bound := map[string]corev1.Binding{}
 	client := fake.NewClientset()
 	client.PrependReactor("create", "pods", func(action clienttesting.Action) (bool, runtime.Object, error) {
-		binding := action.(clienttesting.CreateAction).GetObject().(*corev1.Binding)
+		binding := action.(clienttesting.CreateAction).GetObject().(*corev1.Binding) //nolint:errcheck,forcetypeassert // it is a create of a binding
 		bound[binding.Name] = *binding
 		return true, binding, nil
 	})
