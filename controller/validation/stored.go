@@ -4,6 +4,7 @@ package validation
 
 import (
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -27,6 +28,7 @@ func validateStored(job *v1.PaddleJob, spec *field.Path) (errs field.ErrorList) 
 		errs = append(errs, field.Invalid(spec.Child("withGloo"), *gloo, "use 0 for none, 1 for workers, 2 for workers and servers"))
 	}
 	errs = append(errs, validateBounds(job, spec)...)
+	errs = append(errs, validateClaim(job.Spec.SampleSetRef, spec.Child("sampleSetRef"))...)
 	for _, r := range builder.Roles(job) {
 		errs = append(errs, validateRole(job, r)...)
 	}
@@ -65,6 +67,20 @@ func validateBounds(job *v1.PaddleJob, spec *field.Path) field.ErrorList {
 			"the job is elastic between %d and %d workers: the minimum must be 1 or more, and this between them", least, most))}
 	}
 	return nil
+}
+
+// validateClaim checks that a pod can name and mount the claim of a sample set, a field of paddle-operator's branch with sample sets.
+func validateClaim(ref *v1.SampleSetRef, path *field.Path) (errs field.ErrorList) {
+	if ref == nil {
+		return nil
+	}
+	if len(validation.IsDNS1123Subdomain(ref.Name)) > 0 {
+		errs = append(errs, field.Invalid(path.Child("name"), ref.Name, "it is not the name of a PersistentVolumeClaim: set it to one of the job's namespace"))
+	}
+	if ref.MountPath == "" || strings.Contains(ref.MountPath, ":") {
+		errs = append(errs, field.Invalid(path.Child("mountPath"), ref.MountPath, "it cannot be mounted: set it to a path without a colon"))
+	}
+	return errs
 }
 
 // validateRole checks that a role has pods, that the API server accepts them, and that none restarts where its peers wait for it.

@@ -16,7 +16,7 @@ import (
 
 // neverStored are the wrong specs that earlier CRDs refused too, or whose fields those did not have.
 var neverStored = []string{
-	"colocation", "parallel group of none", "parallel group of too many", "topology's mode", "topology below 0", "topology of two tiers",
+	"colocation", "parallel group of none", "parallel group of too many", "topology's mode", "topology below 0", "topology of two tiers", "topology of no tier",
 	"deadline of no time", "negative time to live", "negative backoff limit", "unknown restart scope", "pods alone, no server",
 	"permanent success", "no such exit code", "permanent exit twice", "waiting for no time", "fewer restarts than none",
 
