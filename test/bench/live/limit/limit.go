@@ -66,9 +66,6 @@ func Bind(ctx context.Context, pods corev1client.PodInterface, bindings []*corev
 			}
 			return nil
 		})
-		if ctx.Err() != nil {
-			break
-		}
 	}
 	return group.Wait()
 }
