@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 )
 
@@ -42,9 +43,11 @@ func (b *Block) Manifest() (text string, by Judge, err error) {
 	case has("actions"):
 		return text, ByScheduler, nil
 	case has("data") && !has("apiVersion"):
-		data, _ := object["data"].(map[string]any)
-		conf, _ := data["volcano-scheduler.conf"].(string)
-		return conf, ByScheduler, nil
+		conf, _, err := unstructured.NestedString(object, "data", "volcano-scheduler.conf")
+		return conf, ByScheduler, err
+	case has("custom"): // values of Volcano's chart
+		conf, _, err := unstructured.NestedString(object, "custom", "scheduler_config_override")
+		return conf, ByScheduler, err
 	case has("shapes", "blocks"):
 		return text, BySandbox, nil
 	case has("apiVersion"):

@@ -73,7 +73,6 @@ func (e *env) testClock(t *testing.T) {
 	})
 	require.Greater(t, changes, 2, "changes while the pod ran, which otherwise had no end before the last of them")
 	run := e.pod(t, namespace, "pod").Status.ContainerStatuses[0].State.Terminated
-	// The API server keeps whole seconds.
 	require.GreaterOrEqual(t, run.FinishedAt.Sub(run.StartedAt.Time).Seconds(), 2.0)
 }
 

@@ -25,7 +25,6 @@ func wrote(verb, resource, sub, name, body string) *auditv1.Event {
 }
 
 func TestOnlyBindingsAreMadeAgain(t *testing.T) {
-	t.Parallel()
 	bindings, err := Bindings([]*auditv1.Event{
 		wrote("update", "podgroups", "", "g", `{"metadata":{"name":"g"}}`),
 		wrote("create", "pods", "binding", "g-0", `{"metadata":{"name":"g-0","uid":"old"},"target":{"kind":"Node","name":"n1"}}`),
