@@ -20,7 +20,7 @@ import (
 	"k8s.io/component-base/config"
 )
 
-// election is one with a fake API server and times that suit a test.
+// election returns the configuration of a leader election with short durations, and the lock of the program of a name.
 func election(t *testing.T, client *fake.Clientset, name string) (*config.LeaderElectionConfiguration, resourcelock.Interface) {
 	t.Helper()
 	e := &config.LeaderElectionConfiguration{

@@ -35,7 +35,7 @@ func Bindings(writes []*auditv1.Event) ([]*corev1.Binding, error) {
 	return bindings, nil
 }
 
-// Ready returns the bindings for the pods that exist now. Pods are created anew for each turn, under the same names.
+// Ready returns the bindings with the UIDs of pods that were created again under the same names. It is an error if one does not exist.
 func Ready(bindings []*corev1.Binding, pods []corev1.Pod) ([]*corev1.Binding, error) {
 	now := map[string]metav1.ObjectMeta{}
 	for i := range pods {
