@@ -200,7 +200,7 @@ const pluginReason = `\w+ +Reason = "(\w+)"`
 func TestEveryReasonIsExplained(t *testing.T) {
 	reasons := slices.Concat(all(t, pluginReason, "plugins/paddle/report/reason.go"), all(t, `Reason\w+ += "(\w+)"`,
 		"controller/builder/warnings.go", "controller/paddlejob/lifecycle/reasons.go",
-		"controller/paddlejob/admission.go", "controller/paddlejob/observed/startup.go", "controller/paddlejob/lifecycle/conditions.go"))
+		"controller/paddlejob/admission.go", "controller/paddlejob/observed/startup.go"))
 	require.Greater(t, len(reasons), 70)
 	// What says that all is well, or is only a word between the controller and itself.
 	fine := []string{"EnvironmentReady", "Created", "Placed", "Retrying"}
