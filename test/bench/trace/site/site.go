@@ -104,7 +104,7 @@ func (s *Site) Leave(p *Placed) {
 }
 
 // loads returns what a step of a job sends over each uplink, by domain, in bytes of one direction: the formulas of
-// deploy/docs/design/planner.md, link by link. A test holds them to what Evaluate counts by tier.
+// plugins/placement/README.md, link by link. A test holds them to what Evaluate counts by tier.
 func (s *Site) loads(d *placement.Demand, assignments []placement.Assignment) []float64 {
 	if d.Pattern == placement.Collective {
 		return s.ringLoads(d, assignments)
