@@ -32,7 +32,7 @@ func TestVersionIsTheSameEverywhere(t *testing.T) {
 	require.Equal(t, version, found(t, "../hack/kind/up.sh", `^images_of \. "\$programs" (v\S+)$`))
 	image := regexp.MustCompile(`(?:paddlejob-controller|paddle-scheduler|paddle-barrier):(v\d\S*?)[ "';]`)
 	for _, file := range []string{
-		"README.md", "README.zh.md", "docker/controller.Dockerfile", "docker/scheduler.Dockerfile", "docker/barrier.Dockerfile",
+		"docs/how-to/install.md", "docs/zh/how-to/install.md", "docker/controller.Dockerfile", "docker/scheduler.Dockerfile", "docker/barrier.Dockerfile",
 		"v1/operator.yaml", "v1/scheduler.yaml", "../hack/kind/test.sh",
 	} {
 		text, err := os.ReadFile(file)
@@ -72,7 +72,7 @@ func TestCompatibilityTableIsTrue(t *testing.T) {
 	} {
 		require.Equal(t, newest, minor(version), "the newest version that is supported is that of %s", what)
 	}
-	for _, page := range []string{"README.md", "README.zh.md"} {
+	for _, page := range []string{"docs/how-to/install.md", "docs/zh/how-to/install.md"} {
 		row := found(t, page, `^(\| v\d\S+ \| .*)$`)
 		release := found(t, chart+"/Chart.yaml", `^appVersion: (v\S+)$`)
 		require.Equal(t, "| "+release+" | "+minor(volcano)+".x | "+volcano+" | "+oldest+" to "+newest+" | "+sandbox+" | "+kind+" |",

@@ -43,8 +43,8 @@ mkdir -p deploy/v1
   CGO_ENABLED=0 go run ./hack/crdtrim <"$crds/kubeflow.org_paddlejobs.yaml"
 } >deploy/v1/kubeflow-crd.yaml
 
-echo "generate: controller/API.md"
+echo "generate: deploy/docs/reference/api.md"
 "$bin/crd-ref-docs" --source-path=controller/api/batch --config=hack/codegen/crd-ref-docs.yaml --renderer=markdown \
-  --output-path=controller/API.md --log-level=ERROR
+  --output-path=deploy/docs/reference/api.md --log-level=ERROR
 
 hack/manifests.sh

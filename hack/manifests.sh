@@ -30,7 +30,7 @@ manifest() {
 echo "generate: operator.yaml, kubeflow-rights.yaml, scheduler.yaml and admission.yaml in $target, and trainer/runtime.yaml beside it"
 manifest operator.yaml --show-only 'templates/controller/*.yaml' <<'EOF'
 # paddlejob-controller runs PaddleJobs. It needs Volcano, deploy/v1/namespace.yaml, deploy/v1/crd.yaml, and its images in your
-# registry. deploy/README.md has all commands. The command for this file is:
+# registry. deploy/docs/how-to/install.md has all commands. The command for this file is:
 #   sed 's|registry.invalid|registry.example.com/paddle|' deploy/v1/operator.yaml | kubectl apply --server-side -f -
 # If the API server answers "spec.selector: ... field is immutable", then the namespace has a Deployment of this name that
 # paddle-operator or an earlier version of paddle-volcano created, and that one still runs. Delete it first; jobs keep running:
@@ -49,8 +49,8 @@ manifest scheduler.yaml --show-only 'templates/scheduler/*.yaml' --set scheduler
 # Every object has the name that Volcano gave it, so that
 #   sed 's|registry.invalid|registry.example.com/paddle|' deploy/v1/scheduler.yaml | kubectl apply --server-side --force-conflicts -f -
 # replaces Volcano's scheduler, its configuration and its rights. Applying Volcano's own manifest in the same way brings Volcano's
-# scheduler back (deploy/README.md, "Uninstall"). If you have changed the configuration or the flags, or if Helm installed Volcano,
-# read deploy/README.md first.
+# scheduler back (deploy/docs/how-to/enable-the-plugin.md). If you have changed the configuration or the flags, or if Helm installed Volcano,
+# read that page first.
 # Made by hack/manifests.sh from deploy/helm; edit the chart.
 EOF
 manifest admission.yaml --show-only templates/admission.yaml <<'EOF'
@@ -62,7 +62,7 @@ manifest admission.yaml --show-only templates/admission.yaml <<'EOF'
 # Made by hack/manifests.sh from deploy/helm; edit the chart.
 EOF
 manifest ../trainer/runtime.yaml --show-only templates/trainer.yaml --set trainer.enabled=true <<'EOF'
-# Kubeflow Trainer's runtime for Paddle (deploy/TRAINER.md). It needs Trainer 2.3 or later, and the scheduler of this project.
+# Kubeflow Trainer's runtime for Paddle (deploy/docs/how-to/kubeflow-trainer.md). It needs Trainer 2.3 or later, and the scheduler of this project.
 #   kubectl apply --server-side -f deploy/trainer/runtime.yaml
 # Made by hack/manifests.sh from deploy/helm; edit the chart.
 EOF

@@ -3,7 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-generated=(controller/api controller/API.md controller/client deploy/v1 deploy/trainer deploy/helm/paddle-volcano/README.md)
+generated=(controller/api deploy/docs/reference/api.md controller/client deploy/v1 deploy/trainer deploy/helm/paddle-volcano/README.md)
 before=$(mktemp -d)
 trap 'rm -rf "$before"' EXIT
 cp -a --parents "${generated[@]}" "$before"

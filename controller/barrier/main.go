@@ -79,7 +79,7 @@ func (systemClock) Sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// Exit codes of the program. They are documented in controller/README.md, and none that a training program would choose.
+// Exit codes of the program. They are documented in deploy/docs/reference/controller.md, and none that a training program would choose.
 const (
 	// ExitWrongCall tells that arguments or variables are not those that the controller writes.
 	ExitWrongCall = 64

@@ -197,12 +197,12 @@ func variablesOf(t *testing.T, job *v1.PaddleJob) (names []string) {
 	return slices.Compact(names)
 }
 
-// The rows of FIELDS.md about the environment have every variable that a pod gets.
+// The rows of fields.md about the environment have every variable that a pod gets.
 func TestEveryVariableHasARow(t *testing.T) {
-	text, err := os.ReadFile("../FIELDS.md")
+	text, err := os.ReadFile("../../deploy/docs/reference/fields.md")
 	require.NoError(t, err)
 	_, section, found := strings.Cut(string(text), "## paddle-operator: environment\n")
-	require.True(t, found, "FIELDS.md has no such section")
+	require.True(t, found, "fields.md has no such section")
 	section, _, _ = strings.Cut(section, "\n#")
 	listed := map[string]bool{}
 	for line := range strings.SplitSeq(section, "\n") {

@@ -36,10 +36,10 @@ step() { say "== $*"; }
 
 helm() { in_box "$bin/helm" --kubeconfig="$kubeconfig" "$@"; }
 
-# as_written COMMAND runs the line of deploy/ENABLE.md that begins with it, with the registry and Volcano's chart that are here.
+# as_written COMMAND runs the line of deploy/docs/how-to/enable-the-plugin.md that begins with it, with the registry and Volcano's chart that are here.
 as_written() {
   local line
-  line=$(grep --max-count=1 "^$1" deploy/ENABLE.md) || fail 1 "deploy/ENABLE.md has no command $1"
+  line=$(grep --max-count=1 "^$1" deploy/docs/how-to/enable-the-plugin.md) || fail 1 "deploy/docs/how-to/enable-the-plugin.md has no command $1"
   line=${line//registry.example.com\/paddle/$registry}
   line=${line//volcano-sh\/volcano/$installer/helm/chart/volcano}
   line=${line//values.yaml/$out/values.yaml}
@@ -202,7 +202,7 @@ helm install paddle "$out/paddle-volcano-${old#v}.tgz" --namespace=paddle-system
 is_confined paddlejob-controller
 
 step "enabled by the values of Volcano's chart"
-sed -n '/^<!-- file: values.yaml -->$/,/^```$/p' deploy/ENABLE.md | sed "1,2d;\$d;s/registry.example.com/$registry/" >"$out/values.yaml"
+sed -n '/^<!-- file: values.yaml -->$/,/^```$/p' deploy/docs/how-to/enable-the-plugin.md | sed "1,2d;\$d;s/registry.example.com/$registry/" >"$out/values.yaml"
 as_written "helm upgrade volcano "
 as_written "kubectl -n volcano-system rollout status "
 schedules_with "$in_chart"

@@ -28,7 +28,7 @@ func labelled(more string) string {
 	return configuration(actionsAll, tier(1, "", withPaddle+"    arguments:\n      topology-labels: rack\n"+more), tier(2, "", ""))
 }
 
-// The job of plugins/placement/README.md: 2 servers and 4 workers.
+// The job of deploy/docs/design/planner.md: 2 servers and 4 workers.
 //
 //	     r1               r2
 //	 n1      n2       n3      n4

@@ -8,7 +8,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
 )
 
-// The worked example of README.md.
+// The worked example of deploy/docs/design/planner.md.
 //
 //	      root
 //	   r1      r2

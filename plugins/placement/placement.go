@@ -11,7 +11,7 @@
 // training step; with Demand.ParameterBytes 0 it is in sizes of the model.
 //
 // The types are those of the packages below: tree (the cluster), gang (the job), traffic (the cost), internal/solver (the
-// plan) and internal/diagnose (why there is none). README.md derives the model with an example to check by hand.
+// plan) and internal/diagnose (why there is none). deploy/docs/design/planner.md derives the model with an example to check by hand.
 package placement
 
 import (

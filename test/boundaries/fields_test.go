@@ -134,9 +134,9 @@ func fieldsOf(spec, status any) map[string]bool {
 	return fields
 }
 
-// FIELDS.md says something of each field, and no reason that the controller does not give.
+// fields.md says something of each field, and no reason that the controller does not give.
 func TestEveryFieldHasARow(t *testing.T) {
-	text, err := os.ReadFile("../../controller/FIELDS.md")
+	text, err := os.ReadFile("../../deploy/docs/reference/fields.md")
 	require.NoError(t, err)
 	known := map[string]bool{}
 	for name, file := range load(t, os.DirFS("../..")) {

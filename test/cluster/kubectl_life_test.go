@@ -249,7 +249,7 @@ func TestExitCodes(t *testing.T) {
 
 func TestTheReadmeListsTheExitCodes(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../cmd/kubectl-paddle/README.md")
+	text, err := os.ReadFile("../../deploy/docs/reference/kubectl-paddle.md")
 	require.NoError(t, err)
 	help := user{}.run(t, "--help")
 	for _, code := range []string{"done", "failed", "wrong usage", "not found", "refused", "would wait"} {

@@ -107,10 +107,10 @@ func TestMapWithFewRights(t *testing.T) {
 	require.Len(t, on, 1)
 }
 
-// The map counts the same resources as GPUs as the scheduler's plugin: its README lists them.
+// The map counts the same resources as GPUs as the scheduler's plugin: its reference lists them.
 func TestAccelerators(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(filepath.Join("..", "..", "plugins", "paddle", "README.md"))
+	text, err := os.ReadFile(filepath.Join("..", "..", "deploy", "docs", "reference", "plugin-arguments.md"))
 	require.NoError(t, err)
 	_, row, found := strings.Cut(string(text), "| `accelerators` |")
 	require.True(t, found)

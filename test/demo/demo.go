@@ -62,7 +62,7 @@ Try next:
   go run ./cmd/paddle-demo --keep        the same, and the cluster stays up for your kubectl
   go run ./cmd/paddle-demo --real        one job in real containers
   go run ./cmd/paddle-sandbox up --help  a cluster of your own: its size, its racks, how long workers train
-  deploy/README.md                       how to install this on a real cluster`
+  deploy/docs/how-to/install.md          how to install this on a real cluster`
 
 // Run starts a sandbox, submits the jobs, shows them until they have ended, and stops the sandbox. It returns an error
 // unless every job ended as it should.

@@ -97,12 +97,11 @@ func Strays(pages []*Page) (strays []string) {
 	for _, page := range pages {
 		there[page.Path] = true
 	}
-	chinese := func(file string) bool { return strings.HasSuffix(file, ".zh.md") }
 	for _, page := range pages {
 		for _, section := range page.Sections {
 			for _, link := range section.Links {
 				file, inside := page.to(link)
-				if inside && there[file] && file != Twin(page.Path) && chinese(file) != chinese(page.Path) && there[Twin(file)] {
+				if inside && there[file] && file != Twin(page.Path) && Chinese(file) != Chinese(page.Path) && there[Twin(file)] {
 					strays = append(strays, fmt.Sprintf("%s, %q: %s is there as %s too", page.Path, section.Title, file, Twin(file)))
 				}
 			}

@@ -94,7 +94,7 @@ func english(t *testing.T) (pages []*docs.Page) {
 	all, err := docs.Load(os.DirFS(root))
 	require.NoError(t, err)
 	for _, page := range all {
-		if !strings.HasSuffix(page.Path, ".zh.md") {
+		if !docs.Chinese(page.Path) {
 			pages = append(pages, page)
 		}
 	}

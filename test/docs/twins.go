@@ -4,6 +4,7 @@ package docs
 
 import (
 	"fmt"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,15 +14,36 @@ var (
 	number = regexp.MustCompile(`\d+(?:\.\d+)*`)
 	// remark is a comment in a code block: the only thing in one that is translated.
 	remark = regexp.MustCompile(`(^|\s)#(\s.*)?$`)
-	target = regexp.MustCompile(`\]\([^()\s]+\)|(?:src|href)="[^"]+"`)
+	// target is what of a line is compared by itself, or not at all.
+	target = regexp.MustCompile(`\]\([^()\s]+\)|(?:src|href)="[^"]+"|<!--.*?-->`)
 )
 
-// Twin is the path of a page's translation, or of the page that one translates.
-func Twin(path string) string {
-	if base, found := strings.CutSuffix(path, ".zh.md"); found {
-		return base + ".md"
+// The documents of users are below inEnglish, and their translations below inChinese, under the same names. Elsewhere a translation
+// is beside its page, and its name ends in .zh.md.
+const (
+	inEnglish = "deploy/docs/"
+	inChinese = inEnglish + "zh/"
+)
+
+// Chinese reports whether the file is a translation.
+func Chinese(file string) bool {
+	return strings.HasPrefix(file, inChinese) || strings.HasSuffix(strings.TrimSuffix(file, path.Ext(file)), ".zh")
+}
+
+// Twin is the path of a file's translation, or of the file that one translates.
+func Twin(file string) string {
+	if rest, found := strings.CutPrefix(file, inChinese); found {
+		return inEnglish + rest
 	}
-	return strings.TrimSuffix(path, ".md") + ".zh.md"
+	if rest, found := strings.CutPrefix(file, inEnglish); found {
+		return inChinese + rest
+	}
+	ext := path.Ext(file)
+	base := strings.TrimSuffix(file, ext)
+	if english, found := strings.CutSuffix(base, ".zh"); found {
+		return english + ext
+	}
+	return base + ".zh" + ext
 }
 
 // Differences says where a page and its translation part, one sentence each: they have the same headings, code blocks but
@@ -39,7 +61,7 @@ func Differences(page, twin *Page) (parted []string) {
 		}
 		differ("level of the heading", ours.Level, theirs.Level)
 		differ("rows and columns of tables", ours.Tables, theirs.Tables)
-		differ("links", ours.linksOf(), theirs.linksOf())
+		differ("links", page.linksOf(ours), twin.linksOf(theirs))
 		differ("numbers", ours.numbers(), theirs.numbers())
 		differ("code blocks", len(ours.Blocks), len(theirs.Blocks))
 		for k := range min(len(ours.Blocks), len(theirs.Blocks)) {
@@ -64,15 +86,20 @@ func firstOdd(page, twin *Page) string {
 	return "one of them ends early"
 }
 
-// linksOf are the section's links, sorted, each to the English page and without its anchor, which is translated.
-func (s *Section) linksOf() []string {
-	links := make([]string, 0, len(s.Links))
-	for _, link := range s.Links {
-		file, anchor, _ := strings.Cut(link, "#")
-		if strings.Contains(link, "://") {
-			file += anchor
+// linksOf are the links of a section of the page, sorted, each to the English file and without its anchor, which is translated.
+func (p *Page) linksOf(section *Section) []string {
+	links := make([]string, 0, len(section.Links))
+	for _, link := range section.Links {
+		file, inside := p.to(link)
+		switch {
+		case !inside && strings.HasPrefix(link, "#"):
+			file = "#"
+		case !inside:
+			file = link
+		case Chinese(file):
+			file = Twin(file)
 		}
-		links = append(links, strings.Replace(file, ".zh.md", ".md", 1))
+		links = append(links, file)
 	}
 	slices.Sort(links)
 	return links

@@ -31,7 +31,7 @@ const (
 	elsewhere  = " --set controllernamespace=ml,jobnamespace=ml,image=harbor.corp/ai/controller:v1"
 )
 
-// The commands of deploy/MIGRATION.md, which are those that migrate-check prints, replace paddle-operator with the controller. Every
+// The commands of deploy/docs/how-to/migrate.md, which are those that migrate-check prints, replace paddle-operator with the controller. Every
 // job and its pods stay.
 func TestMigrationFromPaddleOperator(t *testing.T) {
 	run := migrationShell(t)
@@ -136,13 +136,13 @@ func migrationShell(t *testing.T) func(t *testing.T, command string, want []stri
 	}
 }
 
-// migrationGuide are the commands of deploy/MIGRATION.md for paddle-operator's users, each on one line.
+// migrationGuide are the commands of deploy/docs/how-to/migrate.md for paddle-operator's users, each on one line.
 func migrationGuide(t *testing.T) (forget, remove, update, byHelm, byKubectl string) {
 	t.Helper()
-	text, err := os.ReadFile(root + "/deploy/MIGRATION.md")
+	text, err := os.ReadFile(root + "/deploy/docs/how-to/migrate.md")
 	require.NoError(t, err)
 	var commands []string
-	for _, block := range docs.Parse("deploy/MIGRATION.md", string(text)).Blocks {
+	for _, block := range docs.Parse("deploy/docs/how-to/migrate.md", string(text)).Blocks {
 		if block.Marker == "tested by: test/helm TestMigrationFromPaddleOperator" {
 			command := strings.ReplaceAll(strings.Join(block.Lines, "\n"), "\\\n", "\n")
 			commands = append(commands, strings.Join(strings.Fields(command), " "))

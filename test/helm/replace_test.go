@@ -204,13 +204,13 @@ func TestVolcanosSchedulerRunsOnIfTheImageCannotBePulled(t *testing.T) {
 
 const imagePod = "paddle-scheduler-image"
 
-// documented are the commands of the one block of deploy/README.md that contains the text.
+// documented are the commands of the one block of deploy/docs/how-to/enable-the-plugin.md that contains the text.
 func documented(t *testing.T, text string) string {
 	t.Helper()
-	page, err := os.ReadFile(root + "/deploy/README.md")
+	page, err := os.ReadFile(root + "/deploy/docs/how-to/enable-the-plugin.md")
 	require.NoError(t, err)
 	var found []string
-	for _, block := range docs.Parse("README.md", string(page)).Blocks {
+	for _, block := range docs.Parse("enable-the-plugin.md", string(page)).Blocks {
 		if commands := strings.Join(block.Lines, "\n"); block.Language == "sh" && strings.Contains(commands, text) {
 			found = append(found, commands)
 		}

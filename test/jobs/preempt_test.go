@@ -16,7 +16,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/live"
 )
 
-// preempting is the configuration that plugins/paddle/QUEUES.md gives for preemption.
+// preempting is the configuration that deploy/docs/how-to/queues.md gives for preemption.
 const preempting = `
 actions: "enqueue, allocate, preempt, reclaim, backfill"
 tiers:

@@ -101,10 +101,10 @@ func TestLabelsAndAnnotationsOfTemplatesAreKept(t *testing.T) {
 // API with the jobs stay.
 func TestUninstallingKeepsTheNamespaceAndTheJobs(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(filepath.Join(root, "controller/ELASTIC.md"))
+	text, err := os.ReadFile(filepath.Join(root, "deploy/docs/how-to/elastic.md"))
 	require.NoError(t, err)
 	kept := slices.Concat(read(t, "v1/namespace.yaml"), read(t, "v1/crd.yaml"))
-	for _, block := range docs.Parse("ELASTIC.md", string(text)).Blocks {
+	for _, block := range docs.Parse("elastic.md", string(text)).Blocks {
 		if whole := strings.Join(block.Lines, "\n"); strings.Contains(whole, "kind: Deployment") {
 			etcd, err := manifests.Parse([]byte(whole))
 			require.NoError(t, err)

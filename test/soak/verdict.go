@@ -137,7 +137,7 @@ func (j *job) phases() (may []v1.Phase) {
 	return may
 }
 
-// cleaned reports whether the pods of a job that has ended are deleted, as the table in controller/README.md has it.
+// cleaned reports whether the pods of a job that has ended are deleted, as the table in deploy/docs/reference/controller.md has it.
 func cleaned(policy v1.CleanPodPolicy, phase v1.Phase) bool {
 	switch policy {
 	case v1.CleanAlways:

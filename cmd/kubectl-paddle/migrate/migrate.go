@@ -130,7 +130,7 @@ type Step struct {
 	Command string `json:"command,omitempty"`
 }
 
-// Commands that deploy/MIGRATION.md gives too.
+// Commands that deploy/docs/how-to/migrate.md gives too.
 const (
 	forget = "kubectl delete secret,configmap --namespace %s --selector owner=helm,name=%s"
 	remove = "kubectl delete --namespace %s --cascade=foreground --ignore-not-found %s"
@@ -172,7 +172,7 @@ func (c *Cluster) Steps() []Step {
 		steps = append(steps, Step{Do: "Update the CRD. No PaddleJob changes:", Command: update})
 	}
 	if len(c.Controllers) == 0 {
-		steps = append(steps, Step{Do: "Install the controller, with your registry (deploy/MIGRATION.md has the commands for Helm and for kubectl):", Command: install})
+		steps = append(steps, Step{Do: "Install the controller, with your registry (deploy/docs/how-to/migrate.md has the commands for Helm and for kubectl):", Command: install})
 	}
 	for i := range c.TrainingJobOperators {
 		steps = append(steps, Step{Do: "paddle-operator 0.1 runs TrainingJobs, which the controller does not run. When you need them no more, delete it:",

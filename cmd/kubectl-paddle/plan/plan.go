@@ -118,7 +118,7 @@ func Errorf(code int, format string, args ...any) error {
 	return &ExitError{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// Exit codes; the help and README.md list them.
+// Exit codes; the help and deploy/docs/reference/kubectl-paddle.md list them.
 const (
 	Failed   = 1
 	Usage    = 2

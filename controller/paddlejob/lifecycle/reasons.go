@@ -9,7 +9,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/observed"
 )
 
-// Reasons of conditions and events. controller/README.md says what each means.
+// Reasons of conditions and events. deploy/docs/reference/controller.md says what each means.
 const (
 	// Of Stalled: what the user has to change.
 	ReasonInvalidSpec           = "InvalidSpec"

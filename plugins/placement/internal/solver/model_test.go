@@ -33,7 +33,7 @@ func members(name string, traffic gang.CommRole, n int, request ...int64) gang.R
 	return role
 }
 
-// The other two placements of the worked example in README.md.
+// The other two placements of the worked example in deploy/docs/design/planner.md.
 //
 //	      root
 //	   r1      r2
