@@ -317,7 +317,7 @@ func failure(obs *observed.State, plan *Plan) (reason, message string) {
 	}
 	reason, message = failureCause(obs, max(status.RetryCount-1, 0))
 	if n := restarts(obs, plan); n > 0 {
-		message += fmt.Sprintf("; the job had been restarted %s before", Times(n))
+		message += fmt.Sprintf("; the job had been restarted %s before", timesText(n))
 	}
 	return reason, message
 }
@@ -332,11 +332,11 @@ func failedMessage(obs *observed.State, plan *Plan) string {
 	if before <= 0 {
 		return text + "; " + plan.Failed.Message
 	}
-	return fmt.Sprintf("%s; the job had been restarted %s before, and %s", text, Times(before), plan.Failed.Message)
+	return fmt.Sprintf("%s; the job had been restarted %s before, and %s", text, timesText(before), plan.Failed.Message)
 }
 
-// Times returns a number of times in words: "once", "twice", "3 times".
-func Times(n int32) string {
+// timesText returns a number of times in words: "once", "twice", "3 times".
+func timesText(n int32) string {
 	return cmp.Or(map[int32]string{1: "once", 2: "twice"}[n], fmt.Sprintf("%d times", n))
 }
 
