@@ -186,12 +186,13 @@ fuzz-controller: plane ## Look for specs that break rendering, or that pass vali
 ##@ Develop
 
 .PHONY: verify
-verify: ## Check that generated files are fresh, modules tidy, code formatted, vetted and linted, names the field's, the chart sound with each value changed, and no known vulnerability reached
+verify: ## Check that generated files are fresh, modules tidy, code formatted, vetted and linted, names the field's, texts in plain English, the chart sound with each value changed, and no known vulnerability reached
 	hack/verify-generated.sh
 	hack/verify-modules.sh
 	hack/verify-gofmt.sh
 	hack/verify-shell.sh
 	hack/verify-workflows.sh
+	hack/verify-language.sh
 	hack/verify-vulnerabilities.sh
 	$(GO) vet ./...
 	$(GO) test -run '^TestWords' ./test/boundaries

@@ -165,7 +165,7 @@ func newUp(state *string) *cobra.Command {
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "", "write the kubeconfig here too")
 	flags.DurationVar(&f.WorkerRunFor, "worker-run-for", 0, "let pods of workers and trainers run this long and then succeed (0: forever)")
 	flags.BoolVar(&f.detach, "detach", false, "return when the sandbox is ready and leave it running; `paddle-sandbox down` stops it")
-	flags.BoolVar(&f.StockScheduler, "stock-scheduler", false, "run Volcano's own scheduler, configuration and permissions instead of ours")
+	flags.BoolVar(&f.StockScheduler, "stock-scheduler", false, "run Volcano's own scheduler, configuration and permissions instead of paddle-scheduler's")
 	flags.StringVar(&f.schedulerConf, "scheduler-conf", "", "file to use as volcano-scheduler.conf instead of the one of the scheduler's manifest")
 	flags.BoolVar(&f.WithoutController, "without-controller", false, "leave out our controller")
 	flags.BoolVar(&f.real, "real", false, "add a real node, on which pods really run: kubelet, containerd, runc, CoreDNS, in namespaces of their own (exit code 3 where the machine does not allow it)")

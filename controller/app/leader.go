@@ -16,11 +16,11 @@ import (
 )
 
 // leaderWriteGuard lets no write out of this process once its lease has run out. A leader that was stopped, with its node or by its
-// cgroup, learns only some seconds after it wakes that another leads, and would write beside that one until then. What was
+// cgroup, learns only some seconds after it wakes that another leads, and would write at the same time as that one until then. What was
 // on its way before cannot be called back; the API server refuses most of that, because objects have changed.
 type leaderWriteGuard struct {
 	resourcelock.Interface
-	// validFor is how long a lease is beyond doubt after it was renewed.
+	// validFor is how long a lease is certain to be valid after it was renewed.
 	validFor time.Duration
 	now      func() time.Time
 
@@ -62,7 +62,7 @@ func (f *leaderWriteGuard) renew(record resourcelock.LeaderElectionRecord, write
 	return err //nolint:wrapcheck // it is the lock's
 }
 
-// leaseValid reports whether the lease is this program's beyond doubt.
+// leaseValid reports whether the lease is certain to be this program's.
 func (f *leaderWriteGuard) leaseValid() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -104,7 +104,7 @@ func (o *Options) Flags() cliflag.NamedFlagSets {
 		"Where /healthz and /readyz are served, and /metrics unless --metrics-address is set, as host:port. Empty serves nothing.")
 	fs.StringVar(&o.MetricsAddress, "metrics-address", o.MetricsAddress,
 		"Where /metrics is served over HTTPS, as host:port, to those whose bearer token the API server knows and who may get the URL /metrics.")
-	fs.StringVar(&o.SchedulerName, "scheduler-name", o.SchedulerName, "Name of the scheduler that places the pods: Volcano's, or one beside it.")
+	fs.StringVar(&o.SchedulerName, "scheduler-name", o.SchedulerName, "Name of the scheduler that places the pods: Volcano's, or one that runs next to it.")
 
 	fs = sets.FlagSet("API server")
 	fs.StringVar(&o.Kubeconfig, "kubeconfig", o.Kubeconfig, "Path of a kubeconfig. Empty means the pod's ServiceAccount.")

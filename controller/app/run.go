@@ -63,7 +63,7 @@ func NewCommand() *cobra.Command {
 			cliflag.PrintFlags(cmd.Flags())
 			err := Run(cmd.Context(), o)
 			if errors.Is(err, leader.ErrLost) {
-				// What is in flight must not be written beside the next leader.
+				// What is in flight must not be written while the next leader works.
 				klog.FlushAndExit(klog.ExitFlushTimeout, 1)
 			}
 			return err

@@ -38,7 +38,7 @@ func listenAndServe(ctx context.Context, flag, address string, server *http.Serv
 	}
 	klog.FromContext(ctx).Info("Serving", "flag", flag, "address", listener.Addr().String(), "tls", server.TLSConfig != nil)
 	server.ReadHeaderTimeout = 10 * time.Second
-	stop := context.AfterFunc(ctx, func() { _ = server.Close() }) // the program ends, and nobody waits for an answer
+	stop := context.AfterFunc(ctx, func() { _ = server.Close() }) // the program ends, and no client waits for an answer
 	defer stop()
 	if server.TLSConfig != nil {
 		err = server.ServeTLS(listener, "", "")
@@ -85,7 +85,7 @@ func serveMetrics(ctx context.Context, o *Options) error {
 		return nil
 	}
 	// Not behind the guard, since who waits for the lease is asked for metrics too; and with few requests a second,
-	// whoever asks.
+	// for all clients together.
 	config, err := configOf(o, nil)
 	if err != nil {
 		return err
@@ -106,7 +106,7 @@ func serveMetrics(ctx context.Context, o *Options) error {
 	}})
 }
 
-// selfSigned is a certificate that keeps listeners out, and that nobody can verify.
+// selfSigned is a certificate that keeps listeners out, and that no client can verify.
 func selfSigned() (tls.Certificate, error) {
 	certificate, key, err := certutil.GenerateSelfSignedCertKey("localhost", nil, nil)
 	if err != nil {

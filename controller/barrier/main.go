@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package barrier keeps a pod's containers from starting before the pods of its job can find each other, and when the
-// addresses that it was given are not theirs any more. The program paddle-barrier, which runs it as the pod's first init
+// addresses that it was given are no longer those of its peers. The program paddle-barrier, which runs it as the pod's first init
 // container, is small because the package rests on the standard library alone.
 package barrier
 
@@ -103,7 +103,7 @@ func fail(code int, format string, args ...any) error {
 	return &failure{code: code, text: fmt.Sprintf(format, args...)}
 }
 
-// Variables that tell a pod from its peers; the container that runs the program has them beside those of the job's
+// Variables that tell a pod from its peers; the container that runs the program has them in addition to those of the job's
 // ConfigMap.
 const (
 	// IndexVariable holds the pod's place in the list of its role.

@@ -39,7 +39,7 @@ type Clock interface {
 func Wait(ctx context.Context, task *Task, lookup Lookup, clock Clock, out io.Writer) error {
 	w := &waiter{task: task, lookup: lookup, clock: clock, out: out, found: map[string]bool{}}
 	if own, err := netip.ParseAddr(task.Own); err == nil && !task.mine(own) {
-		return fail(ExitStale, "the job's pods know this one as %s, but it is %s: the addresses are those of pods that are no more",
+		return fail(ExitStale, "the job's pods know this one as %s, but it is %s: the addresses are those of deleted pods",
 			task.Own, addressWords(task.IPs))
 	}
 	for _, peers := range task.Peers {

@@ -132,7 +132,7 @@ func podName(job, role string, index int) string {
 // 32 pages of 4 KiB (MAX_ARG_STRLEN), its name included, for which some space is left.
 const longestList = 128<<10 - 64
 
-// MaxPods returns how many pods a role of a job can have so that the lists of them fit into a variable each: ours of endpoints,
+// MaxPods returns how many pods a role of a job can have so that the lists of them fit into a variable each. These are the controller's of endpoints,
 // and the one of host names that Volcano's svc plugin gives every container (VC_{ROLE}_HOSTS).
 func MaxPods(job *v1.PaddleJob, role string, cfg Config) int {
 	most := 0

@@ -45,14 +45,14 @@ func ConfigMapAt(job *v1.PaddleJob, addresses Addresses, first int, gang string,
 // contract is the part of Paddle's environment that is the same in every pod. Which names it has depends on the job
 // alone, never on the addresses.
 //
-// What reads it, in Paddle's Python: PaddleCloudRoleMaker in PS mode (fleet/base/role_maker.py:
-// PADDLE_PSERVERS_IP_PORT_LIST, PADDLE_TRAINER_ENDPOINTS, PADDLE_TRAINERS_NUM, PADDLE_PORT, PADDLE_*GLOO*); the launcher in
-// the other modes (distributed/launch/plugins), which takes its master, the first entry, and its number of nodes, the
-// distinct hosts, from PADDLE_TRAINER_ENDPOINTS; and the launchers before it (cloud_utils.py), which take the hosts from
+// What reads it, in Paddle's Python: in PS mode PaddleCloudRoleMaker (fleet/base/role_maker.py:
+// PADDLE_PSERVERS_IP_PORT_LIST, PADDLE_TRAINER_ENDPOINTS, PADDLE_TRAINERS_NUM, PADDLE_PORT, PADDLE_*GLOO*). In
+// the other modes the launcher (distributed/launch/plugins), which takes its master, the first entry, and its number of nodes, the
+// distinct hosts, from PADDLE_TRAINER_ENDPOINTS. The launchers before it (cloud_utils.py) take the hosts from
 // PADDLE_TRAINERS and the ports from PADDLE_PORT and TRAINER_PORTS_NUM.
 //
-// What must not be in it: a list of servers in Collective and Single, which would turn role makers and the launcher to PS;
-// PADDLE_MASTER and PADDLE_NNODES, because the endpoints say the same; gloo without servers, for nobody would serve it.
+// What must not be in it: a list of servers in Collective and Single, which would turn role makers and the launcher to PS.
+// PADDLE_MASTER and PADDLE_NNODES, because the endpoints say the same. Gloo without servers, because no server would serve it.
 func contract(job *v1.PaddleJob, addresses Addresses, first int, cfg Config) map[string]string {
 	if Elastic(job) {
 		return elasticContract(job, cfg)
@@ -63,7 +63,7 @@ func contract(job *v1.PaddleJob, addresses Addresses, first int, cfg Config) map
 	case Intranet(job, cfg) != v1.Host:
 		data["PADDLE_PORT"] = strconv.Itoa(firstPort)
 	case job.Spec.PS == nil:
-		// The launchers before 2.3 reckon with one port for all nodes, which there is not: with none of ours they take their own default, on
+		// The launchers before 2.3 reckon with one port for all nodes, which there is not: without one from the controller they take their own default, on
 		// all nodes the same.
 		data["TRAINER_PORTS_NUM"] = "0"
 	}

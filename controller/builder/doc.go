@@ -7,7 +7,7 @@
 //
 //   - Queue, priority class and minimum: spec.schedulingPolicy, then the PodGroup that the user made under the job's
 //     name (PodGroupOverrides), then the default: queue "default", no priority class, all pods.
-//   - Labels, annotations: ours, then those of the PaddleJob (on the Volcano Job and its PodGroup) or of the template
+//   - Labels, annotations: the controller's, then those of the PaddleJob (on the Volcano Job and its PodGroup) or of the template
 //     (on pods). kubectl's last-applied annotation is not passed on.
 //   - Environment of container 0: what the template has in env, then our direct variables, then what the template has in
 //     envFrom, then the job's ConfigMap. Other containers are left alone.

@@ -37,7 +37,7 @@ func addEnvironment(spec *corev1.PodSpec, job *v1.PaddleJob, r Role, cfg Config)
 		_, set := theirs[variable.Name]
 		return set
 	})
-	// Ours stand first so that the user's can refer to them: $(NAME) sees only what stands above.
+	// The controller's variables stand first so that the user's can refer to them: $(NAME) sees only what stands above.
 	first.Env = append(ours, first.Env...)
 	// Of two sources the later wins: the user's.
 	first.EnvFrom = append([]corev1.EnvFromSource{{ConfigMapRef: &corev1.ConfigMapEnvSource{
@@ -60,7 +60,7 @@ func variables(job *v1.PaddleJob, r Role, cfg Config, theirs map[string]corev1.E
 		ip = "metadata.annotations['" + v1.AddressAnnotation + "']"
 	}
 	if Intranet(job, cfg) == v1.Service {
-		// A POD_NAME of the user's stands below ours and may be anything, so the pod's name then needs another one.
+		// A POD_NAME of the user's stands below the controller's and may be anything, so the pod's name then needs another one.
 		name := envPodName
 		for _, set := theirs[name]; set; _, set = theirs[name] {
 			name = "PADDLE_" + name
@@ -77,7 +77,7 @@ func variables(job *v1.PaddleJob, r Role, cfg Config, theirs map[string]corev1.E
 		all = append(all, hostVariables()...)
 	}
 	// PADDLE_TRAINER_ID is the launcher's rank since mid-2023. Before, it read PADDLE_RANK, and the launcher of 2.3 fails on
-	// any value of that one; without it those releases give worker 0, the master's host, rank 0 and the others theirs in
+	// any value of that one; without it those releases give worker 0, the master's host, rank 0 and the others their own in
 	// the order in which they arrive.
 	//
 	// Elastic workers are ranked by what they tell each other.
@@ -153,8 +153,8 @@ const (
 
 // heterContract is what is the same in every pod of a job with heterogeneous workers.
 //
-// What reads it: PaddleCloudRoleMaker (fleet/base/role_maker.py) since 2.2, which takes every process's stage for one of a
-// pipeline, evaluates PADDLE_STAGE_TRAINERS_NUM as a list with the number of processes of each stage, and finds a
+// What reads it: PaddleCloudRoleMaker (fleet/base/role_maker.py) since 2.2. It takes every process's stage for one of a
+// pipeline. It evaluates PADDLE_STAGE_TRAINERS_NUM as a list with the number of processes of each stage, and finds a
 // heterogeneous worker's number by the text POD_IP:PADDLE_PORT in the list of all. PADDLE_HETER_TRAINER_DEVICE is for 2.0
 // and 2.1, which know no stages.
 func heterContract(job *v1.PaddleJob, endpoints string) map[string]string {

@@ -34,8 +34,8 @@ func hostNetwork(spec *corev1.PodSpec, job *v1.PaddleJob, r Role, cfg Config) Ca
 			"it keep the pods apart with podAntiAffinity, or use PodIP or Service")
 	case Mode(job) == v1.ModeCollective && r.replicas() > 1:
 		warnings.Add(ReasonHostNetwork, "spec.intranet Host: Paddle's launcher counts nodes by their addresses, so two workers of this job "+
-			"on one node are one to it, and training does not begin as it should: let a worker take the whole node, or keep workers "+
-			"apart with podAntiAffinity; launchers before 2.3 use ports 6170 and up, whoever has them")
+			"on one node are one to it, and training does not begin as it should. Let a worker take the whole node, or keep workers "+
+			"apart with podAntiAffinity. Launchers before 2.3 use ports 6170 and up even if they are taken")
 	}
 	return warnings
 }

@@ -54,7 +54,7 @@ func addBarrier(spec *corev1.PodSpec, job *v1.PaddleJob, r Role, least map[strin
 }
 
 // awaited is how many pods of a role are waited for: those that the gang starts with. A worker that is started again alone
-// waits for no other worker, for these may have ended, and names end with their pods.
+// waits for no other worker, for these may have finished, and names end with their pods.
 func awaited(job *v1.PaddleJob, r Role, least map[string]int32) int {
 	if run := job.Spec.RunPolicy; r.Name == RoleWorker && run != nil && run.RestartScope == v1.RestartPod {
 		return 0

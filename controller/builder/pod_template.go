@@ -36,7 +36,7 @@ func podTemplate(job *v1.PaddleJob, r Role, priority string, least map[string]in
 }
 
 // restartPolicy sees to it that pods end. OnFailure is kept in PS mode, where a worker that comes back joins in again,
-// and in mode Single, where nobody else waits for it; Validate refuses it for Collective.
+// and in mode Single, where no other pod waits for it; Validate refuses it for Collective.
 func restartPolicy(spec *corev1.PodSpec, r Role) Causes {
 	var warnings Causes
 	switch spec.RestartPolicy {

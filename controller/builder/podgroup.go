@@ -44,7 +44,7 @@ func PodGroup(job *vcbatch.Job, priority func(className string) int32) *vcschedu
 			NetworkTopology:   jobTopology(job.Spec.NetworkTopology),
 		},
 	}
-	delete(group.Annotations, v1.FirstPortAnnotation) // it comes and goes with the gang's placement, and nobody reads it here
+	delete(group.Annotations, v1.FirstPortAnnotation) // it comes and goes with the gang's placement, and no program reads it here
 	for i := range job.Spec.Tasks {
 		task := &job.Spec.Tasks[i]
 		group.Spec.MinTaskMember[task.Name] = minTaskMember(task)

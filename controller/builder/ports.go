@@ -130,7 +130,7 @@ func (l layout) endpoints(addresses Addresses, role string) string {
 
 func endpoint(host string, port int) string { return net.JoinHostPort(host, strconv.Itoa(port)) }
 
-// PodAnnotations is what a pod of a job has to be given by annotations because its template cannot know it: its block of the ports
+// PodAnnotations is what a pod of a job has to be given by annotations because its template cannot know it. That is its block of the ports
 // that begin at first, and its address; nil for a pod that is not the job's.
 func PodAnnotations(job *v1.PaddleJob, first int, pod *corev1.Pod) map[string]string {
 	role, index, ok := place(job, pod)
@@ -158,7 +158,7 @@ func hostVariables() []corev1.EnvVar {
 // PaddleIP is the address by which Paddle can reach a pod: its IPv4 address where it has one, else what it has.
 //
 // Paddle splits every endpoint at its colons, and its launcher, its stores and its servers open IPv4 sockets only
-// (distributed/launch/context/node.py, fleet/base/role_maker.py), so an IPv6 address serves nobody but a pod alone.
+// (distributed/launch/context/node.py, fleet/base/role_maker.py), so an IPv6 address serves only a pod alone.
 func PaddleIP(pod *corev1.Pod) string {
 	if !IPv6(pod.Status.PodIP) {
 		return pod.Status.PodIP

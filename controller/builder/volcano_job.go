@@ -63,7 +63,7 @@ func Job(job *v1.PaddleJob, overrides PodGroupOverrides, cfg Config) (*vcbatch.J
 			Plugins: map[string][]string{"svc": {
 				// Peers look each other up before any of them is ready.
 				"--publish-not-ready-addresses=true",
-				// The plugin would let only the job's own pods in. paddle-operator had no such policy, and whoever scrapes
+				// The plugin would let only the job's own pods in. paddle-operator had no such policy, and a user who scrapes
 				// metrics or opens VisualDL from elsewhere must not lose that by moving here.
 				"--disable-network-policy=true",
 			}},
@@ -111,7 +111,7 @@ func unreserved(metadata map[string]string) map[string]string {
 	return all
 }
 
-// merged is a new map of both; ours win.
+// merged is a new map of both; the controller's win.
 func merged(theirs, ours map[string]string) map[string]string {
 	all := make(map[string]string, len(theirs)+len(ours))
 	maps.Copy(all, theirs)
@@ -122,7 +122,7 @@ func merged(theirs, ours map[string]string) map[string]string {
 // defaultQueue is the queue that Volcano makes and that its webhook writes into Jobs that name none.
 const defaultQueue = "default"
 
-// minimum is the number of pods that the user wants placed together, whether there is such a wish, and where it is
+// minimum is the number of pods that the user wants placed together, whether there is such a request, and where it is
 // written.
 func minimum(job *v1.PaddleJob, overrides PodGroupOverrides) (value int32, set bool, field string) {
 	if policy := job.Spec.SchedulingPolicy; policy != nil && policy.MinAvailable != nil {
@@ -161,8 +161,8 @@ func Total(job *v1.PaddleJob) int64 {
 	return sum
 }
 
-// members is how many pods of each role the gang needs at least: every server and every heterogeneous worker, because
-// each holds a part of the model, and of the workers what is left of the minimum, but never fewer than training needs:
+// members is how many pods of each role the gang needs at least. These are every server and every heterogeneous worker, because
+// each holds a part of the model. Of the workers it is what is left of the minimum, but never fewer than training needs:
 // one, and if they are elastic the least number of them, which is then also what no minimum means.
 func members(job *v1.PaddleJob, overrides PodGroupOverrides) map[string]int32 {
 	least := map[string]int32{}
@@ -222,9 +222,9 @@ const failureTimeout = 365 * 24 * time.Hour
 // controller, also where the evicted program or its peers failed before the pod was gone. A failure is the controller's, which
 // aborts the Volcano Job (paddlejob/lifecycle), counts the failure, and resumes the Volcano Job after a delay, or fails the job.
 // The policy for a failure only keeps Volcano from acting: without one Volcano would look at the Job at once, and fail the Job
-// if all pods have ended. Its action is never reached, since the controller's AbortJob cancels it (cleanupDelayActions in
-// volcano/pkg/controllers/job/job_controller.go, v1.14.1). A pod may also fail after the Job is aborted: the action must not
-// resume an aborted Job, which would start the next attempt beside the failed pods of this one.
+// if all pods have finished. Its action is never reached, since the controller's AbortJob cancels it (cleanupDelayActions in
+// volcano/pkg/controllers/job/job_controller.go). A pod may also fail after the Job is aborted. The action must not
+// resume an aborted Job, which would start the next attempt next to the failed pods of this one.
 func gangPolicies() []vcbatch.LifecyclePolicy {
 	return []vcbatch.LifecyclePolicy{
 		{Event: vcbus.PodEvictedEvent, Action: vcbus.RestartJobAction},

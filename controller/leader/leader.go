@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package leader runs the work of a program while it holds a lease: of the controller, and of the scheduler, whose own election does not
-// release the lease when the program ends, so that the next one waits until it has expired.
+// Package leader runs the work of the controller or the scheduler while it holds a lease. The scheduler's own election does not
+// release the lease when the program ends: the next one would wait until it has expired.
 package leader
 
 import (
@@ -21,7 +21,7 @@ import (
 var ErrLost = errors.New("leadership lost")
 
 // Run waits for the lock and calls work, whose context ends with the lease or with ctx. The lock is released after work has returned and
-// not before, so that the next leader never works beside this one. A program that waits ends at once with ctx.
+// not before, so that two leaders never work at the same time. A program that waits ends at once with ctx.
 func Run(ctx context.Context, election *config.LeaderElectionConfiguration, lock resourcelock.Interface, health *leaderelection.HealthzAdaptor,
 	work func(context.Context) error,
 ) error {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package legacy is the take-over of what paddle-operator left behind: it created pods, Services, a ConfigMap and a PodGroup that the
-// PaddleJob owns directly, and a finalizer that nobody removes. It makes no API calls. It can be deleted two releases after the last user has moved.
+// PaddleJob owns directly, and a finalizer that nothing removes. It makes no API calls. It can be deleted two releases after the last user has moved.
 package legacy
 
 import (

@@ -62,8 +62,8 @@ func changedEntry(field string, written, have map[string]string) string {
 	return ""
 }
 
-// ours are the entries whose keys are the controller's own; what else users give their jobs may be changed on the way.
-func ours(entries map[string]string) map[string]string {
+// ownKeys returns the entries whose keys are the controller's own; what else users give their jobs may be changed on the way.
+func ownKeys(entries map[string]string) map[string]string {
 	own := maps.Clone(entries)
 	maps.DeleteFunc(own, func(key, _ string) bool { return !strings.HasPrefix(key, v1.Prefix) })
 	return own

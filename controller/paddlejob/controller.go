@@ -130,7 +130,7 @@ func (c *Controller) Watch(ctx context.Context) error {
 // Synced reports whether the caches are filled.
 func (c *Controller) Synced() bool { return c.synced.Load() }
 
-// Run works until the context ends, and returns when the last sync has ended.
+// Run works until the context ends, and returns when the last sync has finished.
 func (c *Controller) Run(ctx context.Context) {
 	klog.FromContext(ctx).Info("Working on PaddleJobs", "workers", c.options.Workers)
 	c.queue.Run(ctx, c.options.Workers)
@@ -218,8 +218,8 @@ func (c *Controller) forgetVolcanoJob(uid string) {
 	c.listedEvents.forget(uid + mounts)
 }
 
-// childChanged enqueues the PaddleJob that an object belongs to, and those whose name it or its owner has: it may be in a
-// job's place, or without its label and still a job's, as a PodGroup is through the Volcano Job of the job's name.
+// childChanged enqueues the PaddleJob that an object belongs to, and those whose name it or its owner has. It may be in a
+// job's place. Without its label it may still be a job's, as a PodGroup is through the Volcano Job of the job's name.
 func (c *Controller) childChanged(object metav1.Object, deleted bool) {
 	if deleted {
 		c.mutatedPodGroups.forget(keyOf(object))
@@ -268,7 +268,7 @@ func debounce(pod *corev1.Pod) time.Duration {
 }
 
 // ofLivingJob reports whether a pod's Volcano Job is there: what becomes of the pods of one that was deleted is no news, and
-// nobody would forget it.
+// nothing would remove it.
 func (c *Controller) ofLivingJob(pod *corev1.Pod) bool {
 	job, err := c.volcanoJobs.Jobs(pod.Namespace).Get(pod.Labels[v1.JobNameLabel])
 	return err == nil && metav1.IsControlledBy(pod, job)

@@ -185,7 +185,7 @@ func (c *Controller) createVolcanoJob(ctx context.Context, obs *observed.State, 
 		return rejectionOr(fmt.Errorf("creating the Volcano Job: %w", err))
 	}
 	if changed := admissionChanges(a.Job, created); changed != nil {
-		// Without its marks nobody would know what it was made from.
+		// Without its marks its origin would not be known.
 		return errors.Join(changed, c.delete(ctx, obs, lifecycle.Delete{Kind: lifecycle.KindVolcanoJob, Object: created}))
 	}
 	klog.FromContext(ctx).Info("Created the Volcano Job", "uid", created.UID)
@@ -200,11 +200,11 @@ func (c *Controller) createVolcanoJob(ctx context.Context, obs *observed.State, 
 // admissionChanges reports that a Volcano Job does not have the controller's labels and annotations that it was made with.
 func admissionChanges(want, have *vcbatch.Job) error {
 	return changedByAdmission("Volcano Job", want.Name, cmp.Or(
-		changedEntry("metadata.labels", ours(want.Labels), have.Labels),
-		changedEntry("metadata.annotations", ours(want.Annotations), have.Annotations)))
+		changedEntry("metadata.labels", ownKeys(want.Labels), have.Labels),
+		changedEntry("metadata.annotations", ownKeys(want.Annotations), have.Annotations)))
 }
 
-// adoptVolcanoJob goes on with a Volcano Job of ours that the cache does not have yet.
+// adoptVolcanoJob continues with a Volcano Job of the job's own that the cache does not have yet.
 func (c *Controller) adoptVolcanoJob(ctx context.Context, obs *observed.State, want *vcbatch.Job) error {
 	jobs := c.clients.Volcano.BatchV1alpha1().Jobs(want.Namespace)
 	found, err := jobs.Get(ctx, want.Name, metav1.GetOptions{})
@@ -218,7 +218,7 @@ func (c *Controller) adoptVolcanoJob(ctx context.Context, obs *observed.State, w
 	return nil
 }
 
-// restoreLabel gives a Volcano Job of ours its label back that somebody took off. The cache has too little of such a Job, and
+// restoreLabel gives a Volcano Job of the job's own its label back that another program removed. The cache has too little of such a Job, and
 // none of its pods would be known to be the job's own.
 func (c *Controller) restoreLabel(ctx context.Context, found *vcbatch.Job) (restored *vcbatch.Job, err error) {
 	err = c.unlessReverted(fmt.Sprintf("%s %s label", keyOf(found), metav1.GetControllerOf(found).UID), func() error {
@@ -301,7 +301,7 @@ func (c *Controller) notePodGroup(ctx context.Context, obs *observed.State, a li
 // applyPodGroup makes or repairs the PodGroup, whichever of the two controllers came first.
 func (c *Controller) applyPodGroup(ctx context.Context, obs *observed.State, a lifecycle.ApplyPodGroup) error {
 	if obs.Attempt() != observed.AttemptNew {
-		// A cached Volcano Job may have ended since; a PodGroup made now would hold capacity of the queue.
+		// A cached Volcano Job may have finished since; a PodGroup made now would hold capacity of the queue.
 		fresh, err := c.clients.Volcano.BatchV1alpha1().Jobs(obs.VolcanoJob.Namespace).Get(ctx, obs.VolcanoJob.Name, metav1.GetOptions{})
 		if err != nil {
 			return fmt.Errorf("reading the Volcano Job before its PodGroup is made: %w", ignoreNotFound(err))

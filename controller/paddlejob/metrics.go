@@ -46,13 +46,13 @@ var (
 	}, []string{"cause"})
 	syncErrors = metrics.NewCounterVec(&metrics.CounterOpts{
 		Subsystem: "paddlejob_controller", Name: "sync_errors_total",
-		Help:           "Looks at PaddleJobs that failed, by kind: the API server's reason, such as Conflict or Forbidden; Stale, when something changed meanwhile; or Other.",
+		Help:           "Failed reconciles of PaddleJobs, by kind: the API server's reason, such as Conflict or Forbidden; Stale, when something changed meanwhile; or Other.",
 		StabilityLevel: metrics.ALPHA,
 	}, []string{"kind"})
 )
 
 // RegisterMetrics makes the controller's metrics known to the registry that is served; further calls do nothing. Counters begin
-// at 0, or nobody would see the first step.
+// at 0, or the first step would not be seen.
 var RegisterMetrics = sync.OnceFunc(func() {
 	legacyregistry.MustRegister(syncs, timeToRunning, restarted, syncErrors)
 	for _, cause := range []string{observed.ReasonPodFailed, observed.ReasonPodEvicted} {
@@ -124,7 +124,7 @@ var phases = []v1.Phase{
 	v1.Pending, v1.Starting, v1.Running, v1.Restarting, v1.Suspended, v1.Completed, v1.Failed, v1.Terminating,
 }
 
-// phaseCollector counts the PaddleJobs of the cache by phase when metrics are asked for. One that nobody has looked at yet is Pending.
+// phaseCollector counts the PaddleJobs of the cache by phase when metrics are asked for. One that was not reconciled yet is Pending.
 type phaseCollector struct {
 	metrics.BaseStableCollector
 	jobs paddlelisters.PaddleJobLister

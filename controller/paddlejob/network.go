@@ -68,7 +68,7 @@ func (c *Controller) movePorts(ctx context.Context, obs *observed.State, a lifec
 	return nil
 }
 
-// announcePods writes the annotations of pods, through their status so that the controller needs no right to change pods, once a look at all Jobs, not at the cache, shows that nobody else has their ports.
+// announcePods writes the annotations of pods, through their status so that the controller needs no permission to change pods, once a look at all Jobs, not at the cache, shows that no other job has their ports.
 func (c *Controller) announcePods(ctx context.Context, obs *observed.State, a lifecycle.AnnouncePods) error {
 	if a.Ports.Count > 0 {
 		if err := c.ownPorts(ctx, obs, a.Ports); err != nil {
@@ -123,7 +123,7 @@ func metadata[V any](object metav1.Object, annotations map[string]V, labels labe
 	return map[string]any{"metadata": changes}
 }
 
-// writeEnvironment makes the ConfigMap that the containers wait for, or repairs ours.
+// writeEnvironment makes the ConfigMap that the containers wait for, or repairs the job's own.
 func (c *Controller) writeEnvironment(ctx context.Context, obs *observed.State, a lifecycle.WriteEnvironment) error {
 	configMaps := c.clients.Kube.CoreV1().ConfigMaps(a.ConfigMap.Namespace)
 	var written *corev1.ConfigMap
@@ -158,8 +158,8 @@ func (c *Controller) writeEnvironment(ctx context.Context, obs *observed.State, 
 	return nil
 }
 
-// uncachedEnvironment tells a ConfigMap of somebody else's from our own that the cache does not have: not yet, or because
-// somebody took its label off, and then it is mended.
+// uncachedEnvironment tells a ConfigMap of another owner from the job's own that the cache does not have: not yet, or because
+// another program removed its label, and then it is repaired.
 func (c *Controller) uncachedEnvironment(ctx context.Context, obs *observed.State, a lifecycle.WriteEnvironment) error {
 	found, err := c.clients.Kube.CoreV1().ConfigMaps(obs.Job.Namespace).Get(ctx, obs.Job.Name, metav1.GetOptions{})
 	switch {

@@ -212,7 +212,7 @@ func recorded(job *v1.PaddleJob) bool { return len(job.Status.Conditions) > 0 }
 // readNamespaceQueue reads the annotation by which Volcano's webhook chooses the queue of PodGroups that name none.
 func (c *Controller) readNamespaceQueue(ctx context.Context, obs *observed.State) error {
 	if policy := obs.Job.Spec.SchedulingPolicy; policy != nil && policy.Queue != "" {
-		return nil // it counts for nothing
+		return nil // it is ignored
 	}
 	namespace, err := c.clients.Kube.CoreV1().Namespaces().Get(ctx, obs.Job.Namespace, metav1.GetOptions{})
 	if err != nil {
@@ -273,7 +273,7 @@ func (c *Controller) readNameService(ctx context.Context, obs *observed.State) e
 
 // noteFailure remembers which pod ended an attempt of a gang: Volcano deletes it within milliseconds, and the user wants to know. A
 // controller that was restarted meanwhile does without. It may be a pod that failed, or one that was evicted or deleted by
-// somebody other than Volcano. The first of an attempt stays, but for a lost node, which shows late; the failure of a pod that
+// a program or user other than Volcano. The first of an attempt stays, but for a lost node, which shows late; the failure of a pod that
 // was being stopped is the cause only if no other is.
 func noteFailure(failures *memory[observed.Failure], pod *corev1.Pod, deleted bool) {
 	owner := metav1.GetControllerOf(pod)

@@ -27,7 +27,7 @@ var errStale = workers.ErrStale
 
 func unexpected(object any) error { return fmt.Errorf("unexpected object %T from a watch", object) }
 
-// sync brings one PaddleJob forward: read, decide, write. It returns when to look again without a change, 0 for never.
+// sync brings one PaddleJob forward: read, decide, write. It returns when to reconcile again without a change, 0 for never.
 func (c *Controller) sync(ctx context.Context, key string) (time.Duration, error) {
 	namespace, name, err := cache.SplitMetaNamespaceKey(key)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/builder"
 )
 
-// validateStored repeats the rules of the CRD about fields that paddle-operator's CRD has too, and whose breach would make pods that cannot
-// be created, a training that hangs, or another one than the spec describes: a job that was stored before is not created again.
+// validateStored repeats rules of the CRD about fields that paddle-operator's CRD has too. Their breach would make pods that cannot
+// be created, a training that hangs, or another one than the spec describes. A job that was stored before is not created again.
 func validateStored(job *v1.PaddleJob, spec *field.Path) (errs field.ErrorList) {
 	errs = append(errs, validateName(job)...)
 	if job.Spec.Worker == nil {

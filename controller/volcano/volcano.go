@@ -39,13 +39,13 @@ import (
 func PodGroupName(job *vcbatch.Job) string { return job.Name + "-" + string(job.UID) }
 
 // Deletion is when a Volcano Job and the last of its pods were deleted. Volcano must have forgotten the Job before the next of its
-// name is made. Its Job controller drops the old one from its cache by name: at once if the pods went first, else by a retry
-// whose delay doubles while pods are left, and which thus comes at most as long after the last pod as that came after the Job. A
+// name is made. Its Job controller drops the old one from its cache by name. It does so at once if the pods went first, else by a retry
+// whose delay doubles while pods are left. So that comes at most as long after the last pod as that came after the Job. A
 // new Job that is there by then is dropped instead, and Volcano never looks at it again (processCleanupJob in
 // volcano/pkg/controllers/cache/cache.go, v1.14.1).
 type Deletion struct{ Job, LastPod time.Time }
 
-// watchMargin is for the time between Volcano's watches and ours.
+// watchMargin is for the time between Volcano's watches and the controller's.
 const watchMargin = 3 * time.Second
 
 // Remaining returns how much longer the next Volcano Job of the name has to wait.

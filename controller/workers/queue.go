@@ -29,7 +29,7 @@ func backoff() workqueue.TypedRateLimiter[string] {
 	return workqueue.NewTypedItemExponentialFailureRateLimiter[string](firstRetry, lastRetry)
 }
 
-// Sync brings what a key names forward. It returns when to look again without a change, 0 for never.
+// Sync brings what a key names forward. It returns when to reconcile again without a change, 0 for never.
 type Sync func(ctx context.Context, key string) (time.Duration, error)
 
 // Queue holds the keys of objects to work on, each once. It is safe for concurrent use.
@@ -51,7 +51,7 @@ func (q *Queue) Add(key string) { q.keys.Add(key) }
 // AddAfter has a key worked on later.
 func (q *Queue) AddAfter(key string, delay time.Duration) { q.keys.AddAfter(key, delay) }
 
-// Run works on so many keys at the same time until the context ends, and returns when the last sync has ended.
+// Run works on the given number of keys at the same time until the context ends, and returns when the last sync has finished.
 func (q *Queue) Run(ctx context.Context, workers int) {
 	defer utilruntime.HandleCrash()
 	var group wait.Group

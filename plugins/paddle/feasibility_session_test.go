@@ -104,7 +104,7 @@ func TestServersAreKeptOffNodesOfWorkers(t *testing.T) {
 //
 //	  n1
 //	2 GPUs, 16 CPUs
-func TestPodsAreLetInOnceTheWorkersHaveTheirGPUs(t *testing.T) {
+func TestPodsAreAdmittedOnceTheWorkersHaveTheirGPUs(t *testing.T) {
 	proportional := `  - name: resource-strategy-fit
     arguments:
       proportional:

@@ -100,7 +100,7 @@ func TestConditionOfAGangFromWaitingToPlaced(t *testing.T) {
 		Resources: []report.Resource{{Name: "nvidia.com/gpu", Requested: "8", Available: "6"}},
 	}, got.Missing)
 	require.Equal(t, report.Suggestion{Kind: report.AllowTier, Text: "it fits without a networkTopology limit"}, got.Suggestions[0])
-	require.Contains(t, got.Details(), "workers: 2 of 8 missing")
+	require.Contains(t, got.Details(report.English), "workers: 2 of 8 missing")
 	const wait = "the gang waits (TopologyConstraint): condition PaddleScheduled of the PodGroup has the details"
 	require.Contains(t, c.message("job"), "Origin reason is: "+wait)
 	require.Equal(t, wait, c.podMessage("job-worker-0"))
@@ -128,7 +128,7 @@ func TestConditionOfAGangFromWaitingToPlaced(t *testing.T) {
 		"n3: 4 workers\nn4: 2 workers\nn5: 2 workers", placed.Message)
 	require.Equal(t, []string{"Normal Placed 8 workers are on 3 nodes of rack r3"}, events())
 	require.Equal(t, "5.25 times the model between nodes", c.report().Placement.Traffic())
-	require.Contains(t, c.report().Details(), "n4: 2 workers")
+	require.Contains(t, c.report().Details(report.English), "n4: 2 workers")
 	c.run()
 	for range 20 {
 		c.session()

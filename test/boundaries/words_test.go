@@ -21,8 +21,8 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/cases"
 )
 
-// wordsFile has the words that the names of each folder do not have, and what is written in their place.
-const wordsFile = "testdata/words.yaml"
+// wordsFile has the words that the names of each folder do not have, and what is written instead. termsFile has those of no folder.
+const wordsFile, termsFile = "testdata/words.yaml", "../../hack/vale/styles/PaddleVolcano/Terms.yml"
 
 var (
 	lowerUpper  = regexp.MustCompile(`([a-z0-9])([A-Z])`)
@@ -96,6 +96,14 @@ func declared(file *ast.File, found func(name string, at token.Pos, exact bool))
 func wordsIn(t *testing.T, files map[string]*ast.File) (hits []string) {
 	t.Helper()
 	vocabularies := cases.Read[map[string]map[string]string](t, wordsFile)
+	terms := cases.Read[struct {
+		Extends, Message, Level string
+		Ignorecase              bool
+		Swap                    map[string]string
+	}](t, termsFile)
+	for _, words := range vocabularies {
+		maps.Copy(words, terms.Swap)
+	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		file := files[name]
 		top, _, _ := strings.Cut(name, "/")
@@ -132,9 +140,9 @@ func TestWordsIn(t *testing.T) {
 	for text, want := range map[string]string{
 		"func castOff() {}":                               `castOff has the word "cast": write gangDemand`,
 		"type StandIns int":                               `StandIns has the word "stand in": write placeholder`,
-		"func f(wishes int) {}":                           `wishes has the word "wish": write Spec`,
+		"func f(wishes int) {}":                           `wishes has the word "wish": write specification, or preference`,
 		"func f() { for suit := range 3 { _ = suit } }":   `suit has the word "suit": write nodeFeasibility`,
-		`const reason = "NoRoom"`:                         `NoRoom has the word "room": write capacity, free`,
+		`const reason = "NoRoom"`:                         `NoRoom has the word "room": write capacity, or free resources`,
 		"type line int":                                   `line has the word "paddle.line": write tierSet`,
 		"func f() { line := 1; _ = line }":                "",
 		"func Stop(forecast, broadcast, coverage int) {}": "",
@@ -149,10 +157,10 @@ func TestWordsIn(t *testing.T) {
 		}
 		require.Equal(t, []string{"plugins/paddle/job/x.go:3: " + want}, hits)
 	}
-	require.Equal(t, []string{`cmd/kubectl-paddle/describe/story.go:1: story has the word "story": write describe`, `cmd/kubectl-paddle/describe/story.go:3: Line has the word "describe.Line": write QueuePosition`},
+	require.Equal(t, []string{`cmd/kubectl-paddle/describe/story.go:1: story has the word "story": write status, or history`, `cmd/kubectl-paddle/describe/story.go:3: Line has the word "describe.Line": write QueuePosition`},
 		wordsIn(t, load(t, fstest.MapFS{"cmd/kubectl-paddle/describe/story.go": {Data: []byte("package describe\n\ntype Line int\n")}})))
 	hits := wordsIn(t, load(t, fstest.MapFS{"plugins/room/stand_in.go": {Data: []byte("package room\n")}}))
 	require.Equal(t, []string{
-		`plugins/room/stand_in.go:1: stand_in has the word "stand in": write placeholder`, `plugins/room/stand_in.go:1: room has the word "room": write capacity, free`,
+		`plugins/room/stand_in.go:1: stand_in has the word "stand in": write placeholder`, `plugins/room/stand_in.go:1: room has the word "room": write capacity, or free resources`,
 	}, hits)
 }

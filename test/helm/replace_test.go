@@ -127,7 +127,7 @@ func scaleVolcanos(ctx context.Context, replicas int32) error {
 // upgrading Volcano.
 func requireAlone(t *testing.T, volcanos []*unstructured.Unstructured) {
 	t.Helper()
-	words := "Helm's release paddle in namespace paddle-system schedules in place of this scheduler"
+	words := "Helm's release paddle in namespace paddle-system schedules instead of this scheduler"
 	for what, try := range map[string]func(context.Context) error{
 		"scaling": func(ctx context.Context) error { return scaleVolcanos(ctx, 1) },
 		"upgrading": func(ctx context.Context) error {

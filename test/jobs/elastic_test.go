@@ -92,7 +92,7 @@ func TestElasticJobTrainsOnWhereMoreWorkersAreRefused(t *testing.T) {
 	require.NoError(t, err)
 	edit(t, job, workers(4))
 	c := awaitCondition(t, job, v1.ConditionCreated, metav1.ConditionTrue, "PodSecurityViolation")
-	require.Contains(t, c.Message, "spec.worker.replicas is 4, and the API server lets the job have 2 workers, with which it goes on")
+	require.Contains(t, c.Message, "spec.worker.replicas is 4, and the API server lets the job have 2 workers, with which it continues")
 	require.Contains(t, c.Message, `violates PodSecurity "restricted:latest"`)
 	require.EqualValues(t, 2, awaitVolcanoJob(t, job, nil).Spec.Tasks[0].Replicas)
 	awaitSyncs(t, 5)

@@ -66,7 +66,7 @@ func (s *session) switching(to bool, use, short, done string) *cobra.Command {
 	cmd := &cobra.Command{Use: use, Short: short, Args: cobra.ExactArgs(1), ValidArgsFunction: s.jobNames(false)}
 	cmd.RunE = s.edit(newPrint(cmd, done), func(job *v1.PaddleJob) (map[string]any, error) {
 		if observed.Finished(job) {
-			return nil, refused("job %s is %s: one that has ended is not %s; submit it again", job.Name, job.Status.Phase, done)
+			return nil, refused("job %s is %s: a finished job is not %s; submit it again", job.Name, job.Status.Phase, done)
 		}
 		if observed.SuspendSet(job) == to {
 			return nil, nil
@@ -110,7 +110,7 @@ func scalable(job *v1.PaddleJob, workers int32) error {
 		return refused("job %s has no workers", job.Name)
 	}
 	if observed.Finished(job) {
-		return refused("job %s is %s: one that has ended is not scaled", job.Name, job.Status.Phase)
+		return refused("job %s is %s: a finished job is not scaled", job.Name, job.Status.Phase)
 	}
 	scaled := job.DeepCopy()
 	scaled.Spec.Worker.Replicas = workers

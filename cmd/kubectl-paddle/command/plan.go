@@ -53,9 +53,9 @@ It ends with 0 if the job would start now, and with 5 if it would wait.`,
 	flags := cmd.Flags()
 	flags.StringVarP(&p.file, "filename", "f", "", "file with one PaddleJob, in YAML or JSON; - is the standard input")
 	flags.StringVar(&p.snapshot, "snapshot", "", "plan on what this file of kubectl paddle snapshot holds; the cluster is not asked")
-	flags.StringVar(&p.configuration, "scheduler-config", "", "file with the scheduler's configuration, in place of the cluster's ConfigMap")
+	flags.StringVar(&p.configuration, "scheduler-config", "", "file with the scheduler's configuration, instead of the cluster's ConfigMap")
 	flags.StringVar(&p.scheduler, "scheduler", "", "what the jobs call their scheduler, where it is not volcano (spec.schedulerName); see --scheduler-config")
-	flags.IntVar(&p.question.AddNodes, "add-nodes", 0, "plan with so many more nodes, copies of --like or of a node of the largest group")
+	flags.IntVar(&p.question.AddNodes, "add-nodes", 0, "number of nodes to add, copies of --like or of a node of the largest group")
 	flags.StringVar(&p.question.Like, "like", "", "the node that --add-nodes copies")
 	flags.StringSliceVar(&p.question.Without, "without-node", nil, "plan without this node and what runs there")
 	p.output = dataFlag(cmd)
@@ -232,7 +232,7 @@ func planText(p *plan.Plan) string {
 	switch {
 	case !p.Fits:
 		say("%s does not fit now: it would wait.", p.Name)
-		for _, line := range describe.Lines(p.Why, false) {
+		for _, line := range describe.Lines(report.English, p.Why, false) {
 			say("%s", line)
 		}
 	case len(p.Evicted) > 0:
@@ -345,5 +345,5 @@ func gangWords(gangs []plan.Gang) string {
 	for _, gang := range gangs {
 		words = append(words, fmt.Sprintf("%s/%s (%s)", gang.Namespace, gang.Name, describe.Count(gang.Pods, "pod")))
 	}
-	return describe.Some(words)
+	return report.English.Some(words)
 }

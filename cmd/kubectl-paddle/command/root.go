@@ -27,12 +27,13 @@ import (
 const long = `Submit PaddlePaddle training jobs (PaddleJobs), see where they are and why, and look after them.
 
 Exit codes:
-  0  done
-  1  failed: the API server cannot be reached, permission is denied, ...
-  2  wrong usage: an unknown command or flag, a missing argument
-  3  not found: there is no such job, pod or log
-  4  refused: the job is not valid, or the cluster does not admit it
-  5  would wait: plan found no free resources for the job now`
+
+    0  done
+    1  failed: the API server cannot be reached, permission is denied, ...
+    2  wrong usage: an unknown command or flag, a missing argument
+    3  not found: there is no such job, pod or log
+    4  refused: the job is not valid, or the cluster does not admit it
+    5  would wait: plan found no free resources for the job now`
 
 const examples = `  kubectl paddle submit -f job.yaml
   kubectl paddle get

@@ -154,11 +154,13 @@ func (s *session) why() *cobra.Command {
 		if meta.IsStatusConditionTrue(o.Job.Status.Conditions, v1.ConditionRunning) && len(describe.Spread(o.PodGroup)) > 0 {
 			s.loadIdeal(ctx, c, o)
 		}
-		d := describe.Why(o)
+		o.Catalog = report.English
 		if *output == "" {
-			printSkipped(s, d.Unread)
+			o.Catalog = report.ForLocale(os.Getenv)
+			printSkipped(s, o.Unread)
 		}
-		return s.printData(*output, d, strings.Join(append([]string{d.Headline}, describe.Lines(d.Sentences, details)...), "\n")+"\n")
+		d := describe.Why(o)
+		return s.printData(*output, d, strings.Join(append([]string{d.Headline}, describe.Lines(o.Catalog, d.Sentences, details)...), "\n")+"\n")
 	})
 	return cmd
 }

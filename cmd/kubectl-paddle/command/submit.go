@@ -46,7 +46,7 @@ cluster's own rules say. Warnings name what is changed or has no effect, and com
 	}
 	output := newPrint(cmd, "submitted")
 	cmd.Flags().StringSliceVarP(&files, "filename", "f", nil, "file of PaddleJobs, in YAML or JSON; - is the standard input")
-	cmd.Flags().StringVar(&dryRun, "dry-run", "none", "check only: server asks the API server too, client asks nobody")
+	cmd.Flags().StringVar(&dryRun, "dry-run", "none", "check only: server asks the API server too, client asks no server")
 	cmd.Flags().Lookup("dry-run").NoOptDefVal = "server"
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		switch {
@@ -321,10 +321,10 @@ var commandRules = []commandRule{
 		"has --nnodes $1, and the job has another number of workers: the launcher ignores it, because PADDLE_TRAINER_ENDPOINTS wins, and a script " +
 			"that unsets that waits for nodes that do not come; leave it out, or write $$(NNODES)",
 	},
-	{setFor(`NNODES`, `paddleformers-cli|erniekit`), unequal, "sets NNODES to $1, which $2 passes on to the launcher in place of the controller's: " + leftOut},
-	{setFor(`MASTER_ADDR`, `paddleformers-cli|erniekit`), unequal, "sets MASTER_ADDR to $1, which $2 passes on in place of the controller's: " + leftOut},
-	{setFor(`MASTER_PORT`, `paddleformers-cli|erniekit`), unequal, "sets MASTER_PORT to $1, which $2 passes on in place of the controller's: " + leftOut},
-	{setFor(`RANK`, `paddleformers-cli`), collective, "sets RANK to $1, which $2 passes on in place of the controller's: " + leftOut},
+	{setFor(`NNODES`, `paddleformers-cli|erniekit`), unequal, "sets NNODES to $1, which $2 passes on to the launcher instead of the controller's: " + leftOut},
+	{setFor(`MASTER_ADDR`, `paddleformers-cli|erniekit`), unequal, "sets MASTER_ADDR to $1, which $2 passes on instead of the controller's: " + leftOut},
+	{setFor(`MASTER_PORT`, `paddleformers-cli|erniekit`), unequal, "sets MASTER_PORT to $1, which $2 passes on instead of the controller's: " + leftOut},
+	{setFor(`RANK`, `paddleformers-cli`), collective, "sets RANK to $1, which $2 passes on instead of the controller's: " + leftOut},
 }
 
 // setFor returns the pattern of a variable that is set to a text of its own for one of some programs.

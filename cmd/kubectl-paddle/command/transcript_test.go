@@ -165,6 +165,7 @@ spec:
 
 func newShell(t *testing.T) *shell {
 	t.Helper()
+	t.Setenv("LC_ALL", "C") // it decides the language
 	return &shell{server: fakeapi.New(t, cluster.Scheme, objects()...), simulate: simulation.Simulate}
 }
 
@@ -317,4 +318,16 @@ func TestSubmitReadsTheUsersPodGroup(t *testing.T) {
 	s.server.Forbidden = []string{"podgroups"}
 	_, errOut, code := s.run(t, "submit", "-f", "-")
 	require.Zero(t, code, errOut)
+}
+
+// People read Chinese in a Chinese locale. Programs read the same in all of them.
+func TestWhyInChinese(t *testing.T) {
+	s := newShell(t)
+	t.Setenv("LC_ALL", "zh_CN.UTF-8")
+	out, errOut, code := s.run(t, "why", "huge")
+	require.Zero(t, code, errOut)
+	require.Regexp(t, `^huge 已等待 .*：它的 Pod 还没有节点。\n`, out)
+	require.Contains(t, out, "怎么办：\n")
+	data, _, _ := s.run(t, "why", "huge", "-o", "json")
+	require.NotRegexp(t, `\p{Han}`, data)
 }

@@ -4,12 +4,10 @@ package describe
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -41,6 +39,8 @@ type Objects struct {
 	// Unread names what could not be read, each with the reason.
 	Unread []string
 	Now    time.Time
+	// Catalog has the language of the sentences, English if it is nil.
+	Catalog report.Catalog
 }
 
 // condition returns a condition of the job, nil if there is none.
@@ -95,7 +95,7 @@ func (d *Description) place(o *Objects) {
 	if r == nil {
 		return
 	}
-	d.say(AboutPlace, r.Message, r.Details()...)
+	d.say(AboutPlace, r.Message, r.Details(d.catalog)...)
 	if r.Placement != nil {
 		for _, sentence := range r.Placement.Sentences() {
 			d.say(AboutPlace, sentence)
@@ -123,15 +123,14 @@ func (d *Description) spread(o *Objects) {
 	p := Placement(o.PodGroup)
 	for _, tier := range Spread(o.PodGroup) {
 		if p.Better(o.Ideal, tier.Name) {
-			d.say(AboutPlace, fmt.Sprintf("its place is not the fastest: its pods are in %d %s, and each step of training sends %s between them; on an empty cluster it would send %s",
-				tier.Count, report.Domains(2, tier.Name), p.Amount(tier.Crossing), o.Ideal.Traffic()))
+			d.tell(AboutPlace, "why.slow", "n", strconv.Itoa(tier.Count), "domains", report.Domains(2, tier.Name), "amount", p.Amount(tier.Crossing), "ideal", o.Ideal.Traffic())
 		}
 	}
 }
 
 // Place returns where a gang runs and what a step of training sends, in sentences.
 func Place(group *vcscheduling.PodGroup) (sentences []string) {
-	d := &Description{}
+	d := &Description{catalog: report.English}
 	d.place(&Objects{PodGroup: group})
 	for _, sentence := range d.Sentences {
 		sentences = append(sentences, sentence.Text)
@@ -148,38 +147,13 @@ func Placement(group *vcscheduling.PodGroup) *report.Placement {
 	return nil
 }
 
-// sentence returns a text as a sentence: it begins with a capital, unless its first word is a name or a command, and ends with a full stop.
-func sentence(text string) string {
-	text = strings.TrimSpace(text)
-	if text == "" {
-		return ""
-	}
-	first, _, _ := strings.Cut(text, " ")
-	if first != "kubectl" && !strings.ContainsFunc(first, func(r rune) bool { return !unicode.IsLower(r) && r != ',' && r != ':' }) {
-		text = strings.ToUpper(text[:1]) + text[1:]
-	}
-	if strings.HasSuffix(text, ".") || strings.HasSuffix(text, "!") {
-		return text
-	}
-	return text + "."
-}
-
-// shortened returns the first line of a text, and of that at most so many characters; 0 is no limit.
+// shortened returns the first line of a text, and of that at most the given number of characters; 0 is no limit.
 func shortened(text string, most int) string {
 	text, _, _ = strings.Cut(text, "\n")
 	if runes := []rune(text); most > 0 && len(runes) > most {
 		return strings.TrimRight(string(runes[:most-1]), " ,;:") + "…"
 	}
 	return text
-}
-
-// Some lists at most 5 names.
-func Some(names []string) string {
-	const maxNames = 5
-	if len(names) <= maxNames {
-		return strings.Join(names, ", ")
-	}
-	return strings.Join(names[:maxNames], ", ") + " and " + Count(len(names)-maxNames, "other")
 }
 
 // Count returns a number with its noun: "1 pod", "2 pods".

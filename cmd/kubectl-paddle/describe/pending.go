@@ -43,16 +43,16 @@ func (o *Objects) report(status corev1.ConditionStatus) *report.Report {
 }
 
 func (d *Description) pending(o *Objects) {
-	job, state, refused := o.Job, "have no nodes yet", o.refused()
+	job, headline, refused := o.Job, "why.pending", o.refused()
 	if refused != nil {
-		state = "cannot be created"
+		headline = "why.refused"
 	}
-	d.head("%s has been Pending for %s: its pods %s.", job.Name, o.since(o.waitsSince()), state)
+	d.head(headline, "job", job.Name, "age", o.since(o.waitsSince()))
 	switch c := o.condition(v1.ConditionCreated); {
 	case refused != nil:
 		d.Reason = refused.Reason
-		d.say(AboutReason, refused.Message+" ("+refused.Reason+")")
-		d.help(refused.Reason, "", "; Volcano retries, and the job fails after some minutes")
+		d.tell(AboutReason, "why.reason", "message", refused.Message, "reason", refused.Reason)
+		d.help(refused.Reason, "", "why.help.retries")
 	case c != nil && c.Status != metav1.ConditionTrue && c.Message != "":
 		d.say(AboutReason, c.Message)
 		return
@@ -60,7 +60,7 @@ func (d *Description) pending(o *Objects) {
 		d.unplaced(o)
 	}
 	if least, _ := builder.Bounds(job); d.Missing != nil && len(d.Missing.Roles) > 0 && builder.Elastic(job) && least < job.Spec.Worker.Replicas {
-		d.say(AboutSpec, fmt.Sprintf("it starts once %d of its %d workers have nodes (spec.elasticPolicy.minReplicas)", least, job.Spec.Worker.Replicas))
+		d.tell(AboutSpec, "why.minimum", "minimum", strconv.Itoa(int(least)), "workers", strconv.Itoa(int(job.Spec.Worker.Replicas)))
 	}
 	d.queue(o)
 	if d.Reason == string(report.WaitingForPods) {
@@ -87,26 +87,27 @@ func (d *Description) unplaced(o *Objects) {
 		return
 	}
 	d.Reason, d.Missing, d.Suggestions = string(r.Reason), r.Missing, r.Suggestions
-	text := quiet[d.Reason]
-	if r.Message != "" {
-		text = r.Message + " (" + d.Reason + ")"
+	text, original := r.Translate(d.catalog), r.Message
+	if text == "" {
+		text, original = r.Message, ""
 	}
-	d.say(AboutReason, text, r.Details()...)
-	for _, help := range r.Help() {
+	if text != "" {
+		text = d.catalog.Text("why.reason", "message", text, "reason", d.Reason)
+	} else {
+		text = d.catalog["why."+d.Reason]
+	}
+	d.say(AboutReason, text, r.Details(d.catalog)...)
+	if original != "" {
+		d.tell(AboutReason, "why.original", "message", original)
+	}
+	for _, help := range r.Help(d.catalog) {
 		d.say(AboutHelp, help)
 	}
 }
 
-// quiet are the sentences of reasons that the controller gives without a message.
-var quiet = map[string]string{
-	"NotCreated": "its Volcano Job has not been created yet",
-	"Placing":    "the scheduler is looking for free resources for all its pods",
-	"Restarting": "the pods of the failed attempt are being deleted",
-}
-
 // Unplaced returns why a gang has no nodes and what helps, by the report of the scheduler's plugin.
 func Unplaced(group *vcscheduling.PodGroup) []Sentence {
-	d := &Description{}
+	d := &Description{catalog: report.English}
 	d.unplaced(&Objects{Job: &v1.PaddleJob{}, PodGroup: group})
 	return d.Sentences
 }
@@ -126,16 +127,17 @@ func (d *Description) queue(o *Objects) {
 	if q == nil {
 		return
 	}
-	text := fmt.Sprintf("its queue %q is %s", q.Name, cmp.Or(strings.ToLower(string(q.Status.State)), "of an unknown state"))
 	var used []string
 	for _, name := range slices.Sorted(maps.Keys(q.Spec.Capability)) {
 		most, now := q.Spec.Capability[name], q.Status.Allocated[name]
-		used = append(used, fmt.Sprintf("%s of %s %s", now.String(), most.String(), name))
+		used = append(used, d.catalog.Text("why.queue-amount", "used", now.String(), "capability", most.String(), "resource", string(name)))
 	}
+	key := "why.queue"
 	if len(used) > 0 {
-		text += ", and uses " + strings.Join(used, ", ")
+		key = "why.queue-use"
 	}
-	d.say(AboutQueue, text)
+	state := cmp.Or(strings.ToLower(string(q.Status.State)), d.catalog["why.unknown-state"])
+	d.tell(AboutQueue, key, "queue", q.Name, "state", state, "used", strings.Join(used, d.catalog["comma"]))
 }
 
 // Queues holds the jobs that may wait in queues.
@@ -148,7 +150,7 @@ type Queues struct {
 }
 
 // QueuePosition returns how many pending jobs of the same queue precede a job: those of a higher priority, and the older ones of the
-// same priority: "2+" if there may be more, "" if the job does not wait in a queue.
+// same priority. It is "2+" if there may be more, "" if the job does not wait in a queue.
 func (q *Queues) QueuePosition(job *v1.PaddleJob) string {
 	if meta.IsStatusConditionTrue(job.Status.Conditions, v1.ConditionScheduled) { // the phase of its PodGroup may be older
 		return ""
@@ -209,11 +211,12 @@ const (
 
 func (d *Description) starting(o *Objects) {
 	placed := o.holds(v1.ConditionScheduled)
-	d.head("%s has had its nodes for %s, and its pods are starting.", o.Job.Name, o.since(placed.LastTransitionTime.Time))
+	age := o.since(placed.LastTransitionTime.Time)
+	d.head("why.starting", "job", o.Job.Name, "age", age)
 	c := o.condition(v1.ConditionRunning)
 	switch d.Reason = d.startFailures(o); {
 	case d.Reason != "":
-		d.head("%s has had its nodes for %s, and its pods cannot start: %s.", o.Job.Name, o.since(placed.LastTransitionTime.Time), d.Reason)
+		d.head("why.cannot-start", "job", o.Job.Name, "age", age, "reason", d.Reason)
 	case c != nil:
 		d.Reason = c.Reason
 		d.say(AboutReason, c.Message)
@@ -228,7 +231,7 @@ func (d *Description) running(o *Objects) {
 	if c := o.holds(v1.ConditionRunning); c != nil {
 		since = c.LastTransitionTime.Time
 	}
-	d.head("%s has been running for %s.", o.Job.Name, o.since(since))
+	d.head("why.running", "job", o.Job.Name, "age", o.since(since))
 	before := len(d.Sentences)
 	d.startFailures(o)
 	if r := o.report(corev1.ConditionTrue); r != nil {
@@ -237,7 +240,7 @@ func (d *Description) running(o *Objects) {
 	d.spread(o)
 	d.restartsBefore(o)
 	if len(d.Sentences) == before {
-		d.Headline = strings.TrimSuffix(d.Headline, ".") + "; nothing is wrong."
+		d.head("why.healthy", "job", o.Job.Name, "age", o.since(since))
 	}
 	d.place(o)
 }
@@ -249,25 +252,26 @@ func (d *Description) startFailures(o *Objects) (reason string) {
 		state.FailedMount = o.failedMount(pod)
 	}
 	failures := state.StartFailures()
-	another := fmt.Sprintf("kubectl paddle suspend %[1]s, kubectl edit pdj %[1]s, kubectl paddle resume %[1]s", o.Job.Name)
+	restart := d.catalog.Text("why.help.restart", "job", o.Job.Name)
 	for i := range failures {
 		f := &failures[i]
 		why, kind, value := f.Message, ChangePodTemplate, ""
-		help := fmt.Sprintf("correct the template of the pods: %s; kubectl describe pod -n %s %s has all that the kubelet says", another, o.Job.Namespace, f.Pods[0])
+		help := d.catalog.Text("why.help.template", "restart", restart, "namespace", o.Job.Namespace, "pod", f.Pods[0])
 		switch {
 		case f.Missing != nil:
 			object := report.Object(*f.Missing)
 			d.lacks(object)
-			why = fmt.Sprintf("%s does not exist in namespace %s", object, o.Job.Namespace)
+			why = d.catalog.Text("why.object-missing", "object", object.String(), "namespace", o.Job.Namespace)
 			kind, value = report.CreateObject, object.String()
-			help = fmt.Sprintf("create %s in namespace %s: the pods then start within some minutes", object, o.Job.Namespace)
+			help = d.catalog.Text("why.help.object", "object", object.String(), "namespace", o.Job.Namespace)
 		case f.Reason == observed.ReasonImagePullFailed:
 			kind = MakeImageAvailable
-			help = "make the image available to the nodes, which retry at least every 5 minutes, or name imagePullSecrets for its registry; for another image: " + another
+			help = d.catalog.Text("why.help.image", "restart", restart)
 		}
-		text := fmt.Sprintf("%s cannot start (%s): %s", Count(len(f.Pods), "pod"), f.Reason, Some(f.Pods))
+		n := len(f.Pods)
+		text := d.catalog.Text("why.cannot-start-pods", "n", strconv.Itoa(n), "pods", d.catalog.Plural(n, "pod"), "reason", f.Reason, "names", d.catalog.Some(f.Pods))
 		if why != "" {
-			text += "; " + shortened(why, 300)
+			text = d.catalog.Text("why.cannot-start-why", "pods", text, "message", shortened(why, 300))
 		}
 		d.say(AboutReason, text)
 		d.suggest(kind, value, help)
@@ -301,13 +305,13 @@ func (d *Description) ends(o *Objects) {
 		if failed++; failed <= maxPods {
 			text := observed.TerminationMessage(pod)
 			if pod.Spec.NodeName != "" {
-				text += ", on node " + pod.Spec.NodeName
+				text = d.catalog.Text("why.on-node", "message", text, "node", pod.Spec.NodeName)
 			}
 			d.say(AboutPods, text, lastLines(pod)...)
 		}
 	}
 	if failed > maxPods {
-		d.say(AboutPods, Count(failed-maxPods, "more pod")+" failed")
+		d.tell(AboutPods, "why.more-failed", "n", strconv.Itoa(failed-maxPods), "pods", d.catalog.Plural(failed-maxPods, "pod"))
 	}
 }
 

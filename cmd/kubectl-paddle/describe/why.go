@@ -4,7 +4,8 @@
 package describe
 
 import (
-	"fmt"
+	"cmp"
+	"strconv"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -31,6 +32,7 @@ type Description struct {
 	Headline  string     `json:"headline"`
 	Sentences []Sentence `json:"sentences,omitempty"`
 	Unread    []string   `json:"unread,omitempty"`
+	catalog   report.Catalog
 }
 
 // Sentence is one detail.
@@ -40,14 +42,14 @@ type Sentence struct {
 	Details []string `json:"details,omitempty"` // the figures behind it, one a line
 }
 
-// Lines returns sentences as lines, what helps as a list, with what pods wrote last, and the figures behind other sentences if asked for.
-func Lines(sentences []Sentence, details bool) (lines []string) {
+// Lines returns sentences in the language of a catalog as lines, what helps as a list, with what pods wrote last, and the figures behind other sentences if asked for.
+func Lines(c report.Catalog, sentences []Sentence, details bool) (lines []string) {
 	for i, s := range sentences {
 		text := "  " + s.Text
 		if s.About == AboutHelp {
 			text = "  - " + s.Text
 			if i == 0 || sentences[i-1].About != AboutHelp {
-				lines = append(lines, "  What helps:")
+				lines = append(lines, "  "+c["why.helps"])
 			}
 		}
 		lines = append(lines, text)
@@ -74,13 +76,17 @@ const (
 	AboutSpec    About = "spec"    // what its spec has against it
 )
 
-// unseen is how long the controller may take before a job is said to be without one.
+// unseen is how long the controller may take before a job is reported to have none.
 const unseen = 30 * time.Second
 
 func (d *Description) say(about About, text string, details ...string) {
-	if text = sentence(text); text != "" {
+	if text = report.Sentence(text); text != "" {
 		d.Sentences = append(d.Sentences, Sentence{About: about, Text: text, Details: details})
 	}
+}
+
+func (d *Description) tell(about About, key string, pairs ...string) {
+	d.say(about, d.catalog.Text(key, pairs...))
 }
 
 // suggest adds a change that helps, for programs and in words.
@@ -89,34 +95,31 @@ func (d *Description) suggest(kind report.Kind, value, text string) {
 	d.say(AboutHelp, text)
 }
 
-// helps are what helps a job that is Stalled, is refused its pods or has failed, by the reason. Package report has the scheduler's.
-var helps = map[string]struct {
-	kind report.Kind // of the suggestion for programs, empty if there is none
-	text string
-}{
-	lifecycle.ReasonNameTaken:     {"", "submit the job under another name; or delete the object if nobody needs it"},
-	lifecycle.ReasonQueueNotFound: {report.CreateObject, "create the queue, or name another one in spec.schedulingPolicy.queue"},
-	lifecycle.ReasonQueueNotOpen:  {report.OpenQueue, "open the queue, or name another one in spec.schedulingPolicy.queue"},
-	lifecycle.ReasonQuotaExceeded: {report.RaiseResourceQuota,
-		"wait for other jobs of the namespace to end, ask for less, or have the ResourceQuota of the namespace raised (kubectl describe quota)"},
-	lifecycle.ReasonPodSecurityViolation: {ChangePodTemplate,
-		"change the pods of the job so that they meet the standard, or have the label pod-security.kubernetes.io/enforce of the namespace changed"},
-	lifecycle.ReasonPodsRefused:       {ChangePodTemplate, "change the job or have the rule changed that the API server names"},
-	lifecycle.ReasonDeadlineExceeded:  {"", "raise spec.runPolicy.activeDeadlineSeconds, and submit the job again"},
-	lifecycle.ReasonPermanentExitCode: {"", "fix what the program ends with; spec.runPolicy.permanentExitCodes excludes a restart after such an end"},
-	observed.ReasonPodEvicted:         {"", "its pods were evicted: a higher priorityClass helps"},
+// kinds are those of the suggestions for programs to a job that is Stalled, is refused its pods or has failed, by the reason. The
+// catalog has their texts, and those of reasons without a suggestion. Package report has the scheduler's.
+var kinds = map[string]report.Kind{
+	lifecycle.ReasonQueueNotFound:        report.CreateObject,
+	lifecycle.ReasonQueueNotOpen:         report.OpenQueue,
+	lifecycle.ReasonQuotaExceeded:        report.RaiseResourceQuota,
+	lifecycle.ReasonPodSecurityViolation: ChangePodTemplate,
+	lifecycle.ReasonPodsRefused:          ChangePodTemplate,
 }
 
-// help adds what helps a job with a reason, and what then happens. It reports whether that is known.
+// help adds what helps a job with a reason, and what then happens by the key of the catalog. It reports whether that is known.
 func (d *Description) help(reason, value, then string) bool {
-	h, ok := helps[reason]
-	switch {
-	case h.kind != "":
-		d.suggest(h.kind, value, h.text+then)
-	case ok:
-		d.say(AboutHelp, h.text+then)
+	text := d.catalog["why.help."+reason]
+	if text == "" {
+		return false
 	}
-	return ok
+	if then != "" {
+		text = d.catalog.Text(then, "help", text)
+	}
+	if kind := kinds[reason]; kind != "" {
+		d.suggest(kind, value, text)
+	} else {
+		d.say(AboutHelp, text)
+	}
+	return true
 }
 
 // lacks adds an object without which the job does not start.
@@ -127,18 +130,21 @@ func (d *Description) lacks(object report.Object) {
 	d.Missing.Objects = append(d.Missing.Objects, object)
 }
 
-func (d *Description) head(format string, args ...any) { d.Headline = fmt.Sprintf(format, args...) }
+func (d *Description) head(key string, pairs ...string) { d.Headline = d.catalog.Text(key, pairs...) }
 
 // Why returns the state of a job and its reasons.
 func Why(o *Objects) *Description {
 	job := o.Job
-	d := &Description{Namespace: job.Namespace, Name: job.Name, Phase: job.Status.Phase, Unread: o.Unread}
+	d := &Description{Namespace: job.Namespace, Name: job.Name, Phase: job.Status.Phase, Unread: o.Unread, catalog: o.Catalog}
+	if d.catalog == nil {
+		d.catalog = report.English
+	}
 	switch {
 	case job.DeletionTimestamp != nil:
-		d.head("%s has been deleted %s ago, and its objects are being deleted.", job.Name, o.since(job.DeletionTimestamp.Time))
+		d.head("why.deleted", "job", job.Name, "age", o.since(job.DeletionTimestamp.Time))
 		return d
 	case observed.Outcome(&job.Status) == v1.Completed:
-		d.head("%s has completed%s: every worker has succeeded.", job.Name, o.ended())
+		d.head("why.completed", "job", job.Name, "ended", d.ended(o))
 		d.restartsBefore(o)
 	case observed.Finished(job):
 		d.failed(o)
@@ -162,19 +168,18 @@ func Why(o *Objects) *Description {
 }
 
 func (d *Description) unseen(o *Objects) {
-	d.head("%s was submitted %s ago, and the controller has not processed it yet.", o.Job.Name, o.since(o.Job.CreationTimestamp.Time))
+	d.head("why.unprocessed", "job", o.Job.Name, "age", o.since(o.Job.CreationTimestamp.Time))
 	if o.Now.Sub(o.Job.CreationTimestamp.Time) > unseen {
-		d.say(AboutHelp, "the controller does not run, or does not watch this namespace: ask whoever runs the cluster to look at it (kubectl get pods -A -l app.kubernetes.io/name=paddle-volcano,app.kubernetes.io/component=controller)")
+		d.tell(AboutHelp, "why.help.controller")
 	}
 }
 
 func (d *Description) stalled(o *Objects) {
 	c := o.holds(v1.ConditionStalled)
 	d.Reason = c.Reason
-	d.head("%s cannot continue until something is changed: %s.", o.Job.Name, c.Reason)
+	d.head("why.stalled", "job", o.Job.Name, "reason", c.Reason)
 	d.say(AboutReason, c.Message)
-	const byItself = "; the job then continues, and need not be deleted"
-	edit, value := "edit the job (kubectl edit pdj "+o.Job.Name+")", ""
+	edit, value := d.catalog.Text("why.help.edit", "job", o.Job.Name), ""
 	switch c.Reason {
 	case lifecycle.ReasonQueueNotFound:
 		queue := report.Object{Kind: "Queue", Name: QueueOf(o.Job)}
@@ -188,10 +193,10 @@ func (d *Description) stalled(o *Objects) {
 			d.lacks(class)
 			d.Suggestions = append(d.Suggestions, report.Suggest(report.CreateObject, class.String()))
 		}
-		edit = "create the PriorityClass, or " + edit
+		edit = d.catalog.Text("why.help.create-class", "help", edit)
 	}
-	if c.Reason != lifecycle.ReasonAborted && !d.help(c.Reason, value, byItself) {
-		d.say(AboutHelp, edit+byItself)
+	if c.Reason != lifecycle.ReasonAborted && !d.help(c.Reason, value, "why.help.by-itself") {
+		d.tell(AboutHelp, "why.help.by-itself", "help", edit)
 	}
 	d.queue(o)
 }
@@ -200,31 +205,31 @@ func (d *Description) suspended(o *Objects) {
 	c := o.holds(v1.ConditionSuspended)
 	switch {
 	case !observed.SuspendSet(o.Job):
-		d.head("%s has just been resumed, and starts again in a moment.", o.Job.Name)
+		d.head("why.resumed", "job", o.Job.Name)
 	case c.Reason != lifecycle.ReasonSuspended:
-		d.head("%s is being suspended: its pods are being deleted.", o.Job.Name)
+		d.head("why.suspending", "job", o.Job.Name)
 	default:
-		d.head("%s has been suspended for %s: it has no pods, and uses no capacity of its queue.", o.Job.Name, o.since(c.LastTransitionTime.Time))
-		d.say(AboutHelp, "kubectl paddle resume "+o.Job.Name+" starts it again")
+		d.head("why.suspended", "job", o.Job.Name, "age", o.since(c.LastTransitionTime.Time))
+		d.tell(AboutHelp, "why.help.resume", "job", o.Job.Name)
 	}
 }
 
 // ended returns how long ago a job ended, and how long it trained.
-func (o *Objects) ended() string {
+func (d *Description) ended(o *Objects) string {
 	status := &o.Job.Status
 	if status.CompletionTime == nil {
 		return ""
 	}
-	text := " " + o.since(status.CompletionTime.Time) + " ago"
+	age := o.since(status.CompletionTime.Time)
 	if status.StartTime != nil {
 		if took := status.CompletionTime.Sub(status.StartTime.Time); took > 0 {
-			text += " after " + duration.HumanDuration(took) + " of training"
+			return d.catalog.Text("why.trained", "age", age, "duration", duration.HumanDuration(took))
 		}
 	}
-	return text
+	return d.catalog.Text("why.ended", "age", age)
 }
 
-// spec adds what the controller reports about the spec, and when a job that has ended is deleted.
+// spec adds what the controller reports about the spec, and when a finished job is deleted.
 func (d *Description) spec(o *Objects) {
 	// A job that has completed did without Paddle's launcher.
 	if c := o.condition(v1.ConditionLauncherUsable); c != nil && c.Status == metav1.ConditionFalse && observed.Outcome(&o.Job.Status) != v1.Completed {
@@ -232,27 +237,27 @@ func (d *Description) spec(o *Objects) {
 	}
 	if run, end := o.Job.Spec.RunPolicy, o.Job.Status.CompletionTime; end != nil && run != nil && run.TTLSecondsAfterFinished != nil {
 		left := time.Duration(*run.TTLSecondsAfterFinished)*time.Second - o.Now.Sub(end.Time)
-		d.say(AboutSpec, "it is deleted in "+duration.HumanDuration(max(left, 0))+" (spec.runPolicy.ttlSecondsAfterFinished)")
+		d.tell(AboutSpec, "why.ttl", "age", duration.HumanDuration(max(left, 0)))
 	}
 	if seen := o.Job.Status.ObservedGeneration; seen > 0 && seen < o.Job.Generation {
-		d.say(AboutSpec, "the controller has not processed the last change of the spec yet")
+		d.tell(AboutSpec, "why.spec-unprocessed")
 	}
 	switch c := o.holds(v1.ConditionCreated); {
 	case c == nil || c.Message == "":
 	case c.Reason == lifecycle.ReasonSpecChangeNotApplied, c.Reason == lifecycle.ReasonSpecChangeRefused:
-		d.say(AboutSpec, "the last change of the spec has no effect ("+c.Reason+"): "+c.Message)
+		d.tell(AboutSpec, "why.spec-ignored", "reason", c.Reason, "message", c.Message)
 	default:
-		d.say(AboutSpec, "the controller reports about the spec: "+c.Message)
+		d.tell(AboutSpec, "why.spec-warning", "message", c.Message)
 	}
 }
 
 func (d *Description) restarting(o *Objects) {
 	c := o.holds(v1.ConditionRestarting)
 	d.Reason = c.Reason
-	d.head("%s lost a pod %s ago, and starts again.", o.Job.Name, o.since(c.LastTransitionTime.Time))
+	d.head("why.restarting", "job", o.Job.Name, "age", o.since(c.LastTransitionTime.Time))
 	d.say(AboutReason, c.Message)
 	if n := o.Job.Status.Restarts; n > 0 {
-		d.say(AboutRestart, fmt.Sprintf("it has been restarted %s so far; of %d failures that backoffLimit allows it has had %d", lifecycle.Times(n), o.State().BackoffLimit(), o.Job.Status.Failures))
+		d.say(AboutRestart, d.restarts(o, "why.restarts"))
 	}
 	d.ends(o)
 	placed, refused := o.condition(v1.ConditionScheduled), o.refused()
@@ -262,14 +267,14 @@ func (d *Description) restarting(o *Objects) {
 		d.startFailures(o)
 	case refused != nil:
 		d.say(AboutReason, refused.Message)
-		d.say(AboutHelp, helps[refused.Reason].text)
+		d.tell(AboutHelp, "why.help."+refused.Reason)
 	case o.report(corev1.ConditionFalse) != nil && (o.VolcanoJob == nil || len(o.Pods) > 0):
 		d.unplaced(o)
 	}
 }
 
 func (d *Description) failed(o *Objects) {
-	d.head("%s has failed%s.", o.Job.Name, o.ended())
+	d.head("why.failed", "job", o.Job.Name, "ended", d.ended(o))
 	c := o.holds(v1.ConditionFailed)
 	if c == nil {
 		return
@@ -279,7 +284,7 @@ func (d *Description) failed(o *Objects) {
 	d.ends(o)
 	then := ""
 	if lifecycle.IsRefusal(c.Reason) {
-		then = "; then submit the job again"
+		then = "why.help.submit-again"
 	}
 	if !d.help(c.Reason, "", then) {
 		d.say(AboutHelp, d.logsHint(o))
@@ -290,10 +295,10 @@ func (d *Description) failed(o *Objects) {
 func (d *Description) logsHint(o *Objects) string {
 	for _, pod := range o.Pods {
 		if m := observed.NewRolePod(pod); m.State == observed.Failed && m.Role != "" {
-			return fmt.Sprintf("kubectl paddle logs %s --role %s --rank %d shows what it wrote last", o.Job.Name, m.Role, m.Index)
+			return d.catalog.Text("why.help.logs", "job", o.Job.Name, "role", m.Role, "rank", strconv.Itoa(m.Index))
 		}
 	}
-	return "its pods are gone, and their logs with them; spec.cleanPodPolicy Never keeps them the next time"
+	return d.catalog["why.help.no-logs"]
 }
 
 // restartsBefore adds the restarts that are over.
@@ -302,12 +307,20 @@ func (d *Description) restartsBefore(o *Objects) {
 	if n == 0 {
 		return
 	}
-	text := "it was restarted " + lifecycle.Times(n)
-	if !observed.Finished(o.Job) {
-		text += fmt.Sprintf("; of %d failures that backoffLimit allows it has had %d", o.State().BackoffLimit(), o.Job.Status.Failures)
+	key := "why.restarted-so-far"
+	if observed.Finished(o.Job) {
+		key = "why.restarted"
 	}
+	text := d.restarts(o, key)
 	if c := o.condition(v1.ConditionRestarting); c != nil && c.Message != "" {
-		text += "; the last time: " + c.Message
+		text = d.catalog.Text("why.last-restart", "restarts", text, "message", c.Message)
 	}
 	d.say(AboutRestart, text)
+}
+
+// restarts returns the text of a key about the restarts of a job, and the failures that it may have.
+func (d *Description) restarts(o *Objects, key string) string {
+	n := strconv.Itoa(int(o.Job.Status.Restarts))
+	times := cmp.Or(d.catalog["why.times."+n], d.catalog.Text("why.times", "n", n))
+	return d.catalog.Text(key, "times", times, "limit", strconv.Itoa(int(o.State().BackoffLimit())), "failures", strconv.Itoa(int(o.Job.Status.Failures)))
 }

@@ -3,6 +3,7 @@
 package describe_test
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -178,7 +179,7 @@ func TestWhy(t *testing.T) {
 	}{
 		"not processed yet": {with(job(""), func(o *describe.Objects) { o.Job.Status.ObservedGeneration = 0 }), []string{
 			"resnet was submitted 60m ago, and the controller has not processed it yet.",
-			"The controller does not run, or does not watch this namespace: ask whoever runs the cluster to look at it (kubectl get pods -A -l app.kubernetes.io/name=paddle-volcano,app.kubernetes.io/component=controller).",
+			"The controller does not run, or does not watch this namespace: ask an administrator of the cluster to check it (kubectl get pods -A -l app.kubernetes.io/name=paddle-volcano,app.kubernetes.io/component=controller).",
 		}},
 		"not enough resources": {with(job(v1.Pending, isNot(v1.ConditionScheduled, "InsufficientResources", "old")), reports("False", full), researchQueue), []string{
 			"resnet has been Pending for 60m: its pods have no nodes yet.",
@@ -329,8 +330,32 @@ func TestWhy(t *testing.T) {
 				got = append(got, s.Text)
 			}
 			require.Equal(t, strings.Join(test.want, "\n"), strings.Join(got, "\n"))
+
+			test.objects.Catalog = report.Chinese
+			d = describe.Why(test.objects)
+			require.Regexp(t, `^\S+ \p{Han}.*。$`, d.Headline)
+			for _, s := range d.Sentences {
+				require.True(t, s.About != describe.AboutHelp || hasHan.MatchString(s.Text) || fits.MatchString(s.Text), s.Text)
+				require.NotContains(t, s.Text, "{")
+			}
 		})
 	}
+}
+
+// hasHan matches Chinese. Only its text has the amounts of what has to be free; it is English.
+var hasHan, fits = regexp.MustCompile(`\p{Han}`), regexp.MustCompile(`^It fits with .* more in `)
+
+func TestWhyInChinese(t *testing.T) {
+	o := with(job(v1.Pending), reports("False", full))
+	o.Catalog = report.Chinese
+	d := describe.Why(o)
+	require.Equal(t, `resnet 已等待 60m：它的 Pod 还没有节点。
+  16 个 worker 中的 3 个放不下：nvidia.com/gpu 请求 16，可用 15（InsufficientResources）。
+  调度器的原文：3 of 16 workers do not fit: the cluster has capacity for 15 of the 16 GPUs that the workers need。
+  怎么办：
+  - 13 个 worker 时放得下。
+  - It fits with 1 GPU more in the cluster.
+  - 等待其他作业结束，或减少请求。`, d.Headline+"\n"+strings.Join(describe.Lines(report.Chinese, d.Sentences, false), "\n"))
 }
 
 // The reason is there for programs.
@@ -411,10 +436,10 @@ func TestLines(t *testing.T) {
   What helps:
   - It fits with 13 workers.
   - It fits with 1 GPU more in the cluster.
-  - Wait for other jobs to end, or request less.`, strings.Join(describe.Lines(d.Sentences, false), "\n"))
-	require.Contains(t, describe.Lines(d.Sentences, true), "    workers: 3 of 16 missing")
+  - Wait for other jobs to end, or request less.`, strings.Join(describe.Lines(report.English, d.Sentences, false), "\n"))
+	require.Contains(t, describe.Lines(report.English, d.Sentences, true), "    workers: 3 of 16 missing")
 	d = describe.Why(with(job(v1.Failed, is(v1.ConditionFailed, "PodFailed", "x")), failedPod("a-1", 1)))
-	require.Contains(t, describe.Lines(d.Sentences, false), "    loss is nan", "what pods wrote last")
+	require.Contains(t, describe.Lines(report.English, d.Sentences, false), "    loss is nan", "what pods wrote last")
 }
 
 func TestDetailsAreKeptApart(t *testing.T) {

@@ -301,7 +301,7 @@ func padded(name string) string {
 	return number.ReplaceAllStringFunc(name, func(digits string) string { return strings.Repeat("0", max(20-len(digits), 0)) + digits })
 }
 
-// Who has a cell if no pod that was read has it: nobody, or perhaps a pod that could not be read.
+// Who has a cell if no pod that was read has it: no pod, or perhaps one that could not be read.
 const (
 	free    = -2
 	unknown = -3
@@ -349,8 +349,8 @@ func shares(n *Node) (owners []int) {
 	return owners
 }
 
-// beside returns the jobs that have pods without GPUs on a node with GPUs.
-func beside(n *Node) (owners []int) {
+// cpuJobs returns the jobs that have pods without GPUs on a node with GPUs.
+func cpuJobs(n *Node) (owners []int) {
 	for _, p := range n.Pods {
 		if n.Total.GPUs > 0 && p.Holds.GPUs == 0 && p.owner != others && !slices.Contains(owners, p.owner) {
 			owners = append(owners, p.owner)

@@ -41,7 +41,7 @@ func (m *Map) Text(t Terminal) string {
 	return b.String()
 }
 
-// lines returns the map in lines of at most so many columns.
+// lines returns the map in lines of at most the given number of columns.
 func (m *Map) lines(columns int) (lines [][]span) {
 	say := func(texts ...string) {
 		for _, text := range texts {
@@ -108,7 +108,7 @@ func (m *Map) nodeSpans(n *Node) (spans []span, width int) {
 	if n.Total.GPUs == 0 {
 		put(")", free)
 	}
-	for i, owner := range beside(n) {
+	for i, owner := range cpuJobs(n) {
 		if i == 0 {
 			put("+", free)
 		}
@@ -234,7 +234,7 @@ func (m *Map) key() [][2]string {
 				seen[m.sign(owner)] = true
 			}
 			seen["( )"] = seen["( )"] || n.Total.GPUs == 0
-			seen["+"] = seen["+"] || len(beside(n)) > 0
+			seen["+"] = seen["+"] || len(cpuJobs(n)) > 0
 			seen["!"] = seen["!"] || n.State != ""
 		}
 	})

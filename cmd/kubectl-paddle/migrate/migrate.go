@@ -24,7 +24,7 @@ type Outcome string
 // Outcomes.
 const (
 	AlreadyManaged Outcome = "AlreadyManaged" // the controller runs it
-	Finished       Outcome = "Finished"       // it has ended
+	Finished       Outcome = "Finished"       // the job is Completed or Failed
 	KeepsRunning   Outcome = "KeepsRunning"   // its pods finish as they were started
 	Restarts       Outcome = "Restarts"       // its pods are deleted, and Volcano creates others
 	Starts         Outcome = "Starts"         // it has no pods yet, and Volcano creates them
@@ -62,7 +62,7 @@ func Assess(seen *observed.State, cfg builder.Config) Assessment {
 	case seen.VolcanoJob != nil:
 		a.Outcome, a.Message = AlreadyManaged, "the controller runs it already"
 	case observed.Finished(job):
-		a.Outcome, a.Message = Finished, "it has ended, and stays so"
+		a.Outcome, a.Message = Finished, "it has finished, and stays so"
 		if slices.ContainsFunc(plan.Actions, func(a lifecycle.Action) bool { _, deletes := a.(lifecycle.Delete); return deletes }) {
 			a.Message += "; what paddle-operator left of it is deleted"
 		}

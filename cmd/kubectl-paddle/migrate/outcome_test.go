@@ -70,7 +70,7 @@ func TestAssess(t *testing.T) {
 		"a pod is missing":   {seen(gang(true, corev1.PodRunning)), migrate.Restarts, "its 1 pods are deleted"},
 		"a pod has failed":   {seen(gang(true, corev1.PodRunning, corev1.PodFailed)), migrate.Restarts, "Volcano starts the job again"},
 		"it has ended":       {seen(phase(v1.Completed), gang(true, corev1.PodSucceeded, corev1.PodSucceeded)), migrate.Finished, "what paddle-operator left of it is deleted"},
-		"it has failed":      {seen(phase(v1.Failed)), migrate.Finished, "it has ended, and stays so"},
+		"it has failed":      {seen(phase(v1.Failed)), migrate.Finished, "it has finished, and stays so"},
 		"it is ours":         {seen(func(v *observed.State) { v.VolcanoJob = &vcbatch.Job{} }), migrate.AlreadyManaged, "already"},
 		"it is going":        {seen(func(v *observed.State) { v.Job.DeletionTimestamp = &metav1.Time{Time: time.Now()} }), migrate.Deleting, "finalizer"},
 		"it is suspended":    {seen(func(v *observed.State) { v.Job.Spec.RunPolicy = &v1.RunPolicy{Suspend: ptr.To(true)} }), migrate.StaysSuspended, "stays so"},

@@ -82,7 +82,7 @@ type Empty struct {
 	Why   []describe.Sentence `json:"why,omitempty"`
 }
 
-// Gang is a job or PodGroup of others, with so many of its pods.
+// Gang is a job or PodGroup of others, with the number of its pods.
 type Gang struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
@@ -99,7 +99,7 @@ type Question struct {
 	Requested builder.PodGroupOverrides
 	Config    builder.Config
 
-	// AddNodes are so many copies of the node Like, or of a node of the largest group, and Without are nodes that are removed.
+	// AddNodes is the number of copies of the node Like, or of a node of the largest group, and Without are nodes that are removed.
 	AddNodes int
 	Like     string
 	Without  []string

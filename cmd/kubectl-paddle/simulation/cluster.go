@@ -61,7 +61,7 @@ func (c *cluster) note(format string, args ...any) {
 	}
 }
 
-// openQueue adds an open queue in place of one that could not be read.
+// openQueue adds an open queue instead of one that could not be read.
 func (c *cluster) openQueue(name string) {
 	if !c.hasQueue(name) {
 		c.Queues = append(c.Queues, &vcscheduling.Queue{

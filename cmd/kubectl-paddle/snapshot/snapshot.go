@@ -208,7 +208,7 @@ func meta(m *metav1.ObjectMeta) metav1.ObjectMeta {
 	return kept
 }
 
-// annotations returns those that Volcano's scheduler or our plugin may read: theirs by domain.
+// annotations returns those that Volcano's scheduler or the plugin may read: those of other projects by domain.
 func annotations(all map[string]string) map[string]string {
 	kept := map[string]string{}
 	for key, value := range all {

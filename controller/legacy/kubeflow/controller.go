@@ -70,7 +70,7 @@ func New(clients paddlejob.Clients, recorder record.EventRecorder, options paddl
 }
 
 // Watch waits until the API server serves the kind, and fills the caches. It is called once, also by a controller that does not lead, and
-// returns when the caches are filled or the context has ended.
+// returns when the caches are filled or the context is done.
 func (c *Controller) Watch(ctx context.Context) {
 	logger, reported := klog.FromContext(ctx), false
 	if err := wait.PollUntilContextCancel(ctx, discoveryPeriod, true, func(context.Context) (bool, error) {
@@ -97,7 +97,7 @@ func served(api discovery.ServerResourcesInterface) bool {
 	return err == nil && slices.ContainsFunc(list.APIResources, func(r metav1.APIResource) bool { return r.Name == kubeflowv1.ResourcePaddleJobs })
 }
 
-// Run works until the context ends, and returns when the last sync has ended.
+// Run works until the context ends, and returns when the last sync has finished.
 func (c *Controller) Run(ctx context.Context) {
 	select {
 	case <-ctx.Done():
@@ -106,7 +106,7 @@ func (c *Controller) Run(ctx context.Context) {
 	}
 }
 
-// sync brings one job forward: read, decide, write. It returns when to look again without a change, 0 for never.
+// sync brings one job forward: read, decide, write. It returns when to reconcile again without a change, 0 for never.
 func (c *Controller) sync(ctx context.Context, key string) (time.Duration, error) {
 	object, _, err := c.jobs.GetIndexer().GetByKey(key)
 	job, ok := object.(*kubeflowv1.PaddleJob)
@@ -149,8 +149,8 @@ func (c *Controller) applyPlan(ctx context.Context, v *State) (Plan, error) {
 	return plan, err
 }
 
-// readUncached makes sure of what the caches may not have yet before a PaddleJob is created: that the job has not ended, because it must
-// never start again, and that neither a PaddleJob of its name nor pods of the training operator's are there.
+// readUncached reads what the caches may not have yet before a PaddleJob is created. The job must not have finished, because it must
+// never start again. Neither a PaddleJob of its name nor pods of the training operator may exist.
 func (c *Controller) readUncached(ctx context.Context, v *State) error {
 	namespace, name, uid := v.Job.Namespace, v.Job.Name, v.Job.UID
 	job, err := c.clients.Paddle.KubeflowV1().PaddleJobs(namespace).Get(ctx, name, metav1.GetOptions{})
@@ -173,7 +173,7 @@ func (c *Controller) readUncached(ctx context.Context, v *State) error {
 		return fmt.Errorf("looking for pods of Kubeflow's training operator: %w", err)
 	}
 	for i := range pods.Items {
-		if metav1.IsControlledBy(&pods.Items[i], job) { // ours belong to a Volcano Job
+		if metav1.IsControlledBy(&pods.Items[i], job) { // pods of a PaddleJob belong to a Volcano Job
 			v.OperatorPods = append(v.OperatorPods, pods.Items[i].Name)
 		}
 	}
@@ -191,7 +191,7 @@ func (c *Controller) act(ctx context.Context, v *State, plan *Plan) (err error) 
 			PropagationPolicy: ptr.To(metav1.DeletePropagationBackground),
 		})
 		if err = workers.Stale(err); err != nil {
-			return fmt.Errorf("deleting a job that has ended: %w", err)
+			return fmt.Errorf("deleting a finished job: %w", err)
 		}
 		klog.FromContext(ctx).Info("Deleted the job, which had ended", "ttlSecondsAfterFinished", *v.Job.Spec.RunPolicy.TTLSecondsAfterFinished)
 	case plan.Create != nil:

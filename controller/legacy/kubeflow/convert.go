@@ -119,7 +119,7 @@ func restartPolicy(spec *kubeflowv1.ReplicaSpec) kubeflowv1.RestartPolicy {
 	return cmp.Or(spec.RestartPolicy, kubeflowv1.RestartOnFailure)
 }
 
-// cleanPodPolicy is what becomes of pods. Servers are stopped in any case once a job has ended, and a gang that fails is
+// cleanPodPolicy is what becomes of pods. Servers are stopped in any case once a job has finished, and a gang that fails is
 // stopped as a whole, so that nothing of it runs on: Running and None are the same.
 func (c *Conversion) cleanPodPolicy(run *kubeflowv1.RunPolicy) batchv1.CleanPodPolicy {
 	switch policy := ptr.Deref(run.CleanPodPolicy, ""); policy {
@@ -266,8 +266,8 @@ func podLabels(job string, name kubeflowv1.ReplicaType) map[string]string {
 }
 
 // variables are what Kubeflow's controller gives every container of a role, for programs that read them. The launcher does not depend on
-// them: the endpoints of the PaddleJob beat PADDLE_MASTER and PADDLE_NNODES, and its lists of servers and trainers beat their numbers, so
-// that ranks are those of the pods and not the order in which they arrive. Elastic jobs have a master, a number of nodes and an id of
+// them: the endpoints of the PaddleJob beat PADDLE_MASTER and PADDLE_NNODES, and its lists of servers and trainers beat their numbers. So
+// ranks are those of the pods and not the order in which they arrive. Elastic jobs have a master, a number of nodes and an id of
 // their own.
 func variables(job string, name kubeflowv1.ReplicaType, master, worker *kubeflowv1.ReplicaSpec, elastic bool) []corev1.EnvVar {
 	all := []corev1.EnvVar{{Name: "PYTHONUNBUFFERED", Value: "1"}}

@@ -61,7 +61,7 @@ func TestDecide(t *testing.T) {
 		"cannot run":           {with: []change{broken}, stalled: ReasonInvalidRestartPolicy, says: `restartPolicy "Sometimes" does not exist`},
 		"cannot run any more": {
 			with: []change{broken}, named: []func(*batchv1.PaddleJob){},
-			specNotSynced: "SpecChangeRefused", says: `goes on with the spec it had, because the changed one cannot run: spec.paddleReplicaSpecs.Worker.restartPolicy`,
+			specNotSynced: "SpecChangeRefused", says: `continues with the spec it had, because the changed one cannot run: spec.paddleReplicaSpecs.Worker.restartPolicy`,
 		},
 		"it is being deleted": {named: []func(*batchv1.PaddleJob){deleted}, waiting: "Replacing"},
 		"a predecessor's": {

@@ -16,13 +16,13 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/controller/paddlejob/lifecycle"
 )
 
-// Reasons for which a job waits or cannot be run, beside those of package lifecycle that mean the same here.
+// Reasons for which a job waits or cannot be run, in addition to those of package lifecycle that mean the same here.
 const (
 	ReasonTrainingOperator = "StartedByTrainingOperator"
 	ReasonRefusedByServer  = "RefusedByServer"
 )
 
-// pollInterval is how soon to look again at what is not watched.
+// pollInterval is how soon to read again what is not watched.
 const pollInterval = 10 * time.Second
 
 // State is one job of Kubeflow's and what belongs to it, as seen at one moment. Objects are shared with the informers'
@@ -31,7 +31,7 @@ type State struct {
 	Now time.Time
 	// Job is never nil.
 	Job *kubeflowv1.PaddleJob
-	// Named is the PaddleJob of the job's name, whoever's it is; nil if there is none.
+	// Named is the PaddleJob of the job's name, whatever controls it; nil if there is none.
 	Named *batchv1.PaddleJob
 	// OperatorPods are the names of pods that Kubeflow's training operator created for the job.
 	OperatorPods []string
@@ -135,7 +135,7 @@ func isSuspended(job *batchv1.PaddleJob) bool {
 
 func specNotSynced(why string) *builder.Cause {
 	return &builder.Cause{Reason: lifecycle.ReasonSpecChangeRefused,
-		Message: "the job goes on with the spec it had, because the changed one cannot run: " + why}
+		Message: "the job continues with the spec it had, because the changed one cannot run: " + why}
 }
 
 // create creates the PaddleJob, or says why it cannot be created.

@@ -41,11 +41,11 @@ var fieldPaths = strings.NewReplacer(
 	"spec.cleanPodPolicy", "spec.runPolicy.cleanPodPolicy",
 )
 
-// translateFieldPaths is a text about the PaddleJob for whoever only knows Kubeflow's.
+// translateFieldPaths is a text about the PaddleJob for a user who only knows Kubeflow's.
 func translateFieldPaths(text string) string { return fieldPaths.Replace(text) }
 
 // Next is the status of a job after what was seen and what was planned for it. What a status has once said of the past
-// (that the job has ended, when it started) stays, also when its PaddleJob is gone.
+// (that the job has finished, when it started) stays, also when its PaddleJob is gone.
 func Next(v *State, plan *Plan) *kubeflowv1.JobStatus {
 	next, made := v.Job.Status.DeepCopy(), v.Made()
 	if v.Job.DeletionTimestamp != nil || ManagedExternally(v.Job) || made == nil && isTerminal(next) {
@@ -74,7 +74,7 @@ func Next(v *State, plan *Plan) *kubeflowv1.JobStatus {
 	return next
 }
 
-// isTerminal reports whether the status is that of a job that has ended for good, whoever wrote it.
+// isTerminal reports whether the status is that of a finished job, whatever wrote it.
 func isTerminal(status *kubeflowv1.JobStatus) bool {
 	return isTrue(status, kubeflowv1.ConditionSucceeded) || isTrue(status, kubeflowv1.ConditionFailed)
 }
@@ -214,7 +214,7 @@ func (s *conditionSetter) active(plan *Plan) {
 	}
 }
 
-// ended says how the job has ended, once.
+// ended says how the job has finished, once.
 func (s *conditionSetter) ended() {
 	kind, reason, message := kubeflowv1.ConditionSucceeded, reasonOf(kubeflowv1.ConditionSucceeded), fmt.Sprintf("PaddleJob %s is successfully completed.", s.job.Name)
 	if c := s.is(metav1.ConditionTrue, batchv1.ConditionFailed); c != nil {
@@ -229,7 +229,7 @@ func (s *conditionSetter) ended() {
 	s.hold(kind, reason, message)
 }
 
-// count counts the pods of each role. Those of a job that has ended are never fewer than they were.
+// count counts the pods of each role. Those of a finished job are never fewer than they were.
 func (s *conditionSetter) count() {
 	before := s.next.ReplicaStatuses
 	s.next.ReplicaStatuses = maps.Clone(before)

@@ -63,7 +63,7 @@ func (s *conditionSetter) stalled() {
 		s.set(v1.ConditionStalled, true, plan.Stalled.Reason, plan.Stalled.Message)
 	case obs.Attempt().Stopped() && plan.Retrying == nil:
 		s.set(v1.ConditionStalled, true, ReasonAborted, fmt.Sprintf(
-			"somebody aborted the Volcano Job: vcctl job resume -n %s -N %s starts it again", obs.Job.Namespace, obs.Job.Name))
+			"a user or program aborted the Volcano Job: vcctl job resume -n %s -N %s starts it again", obs.Job.Namespace, obs.Job.Name))
 	default:
 		s.set(v1.ConditionStalled, false, reasonProceeding, "")
 	}
@@ -169,7 +169,7 @@ func (s *conditionSetter) restarting(running bool) {
 		switch {
 		case s.has(v1.ConditionRestarting):
 			s.set(v1.ConditionRestarting, false, reasonRestarted, "")
-		case obs.Job.Status.Restarts < next.Restarts: // nobody looked while it was restarting
+		case obs.Job.Status.Restarts < next.Restarts: // the restart was not observed
 			_, message := s.lastRestart()
 			s.set(v1.ConditionRestarting, false, reasonRestarted, message)
 		}
@@ -203,7 +203,7 @@ func (s *conditionSetter) numbered(reason, message string) string {
 	return fmt.Sprintf("restart %d of %d: %s", s.next.Restarts, s.next.Restarts+max(s.obs.BackoffLimit()-s.next.Failures, 0), message)
 }
 
-// setTerminalConditions tells how a job has ended, once; later only a changed spec has something to say.
+// setTerminalConditions sets how a job has finished, once; later only a changed spec has something to say.
 func (s *conditionSetter) setTerminalConditions(outcome v1.Phase) {
 	obs, next, plan := s.obs, s.next, s.plan
 	if plan.SpecNotSynced != nil {
@@ -222,7 +222,7 @@ func (s *conditionSetter) setTerminalConditions(outcome v1.Phase) {
 	if s.has(v1.ConditionRestarting) {
 		s.set(v1.ConditionRestarting, false, reasonRestarted, "")
 	}
-	// One whose time was up before its suspension ends when it is to go on.
+	// One whose time was up before its suspension ends when it is to continue.
 	s.resumed(string(outcome))
 	reason, message := reasonWorkersSucceeded, ""
 	if _, least := obs.Size(builder.RoleWorker); obs.VolcanoJob != nil && !plan.Succeeded && (next.Worker == nil || next.Worker.Succeeded < least) {
@@ -369,7 +369,7 @@ func conditionOf(group *vcscheduling.PodGroup, kind vcscheduling.PodGroupConditi
 	return nil
 }
 
-// SettlingFor is how much longer a gang that is not placed counts as one that is being placed: until a reason that the plugin
+// SettlingFor is how much longer a gang that is not placed counts as one that is being placed. That is until a reason that the plugin
 // gives has held for long enough, or where the plugin gives none, until the gang is old enough.
 func SettlingFor(obs *observed.State, now time.Time) time.Duration {
 	if obs.VolcanoJob == nil {

@@ -53,7 +53,7 @@ func (p *Plan) create(obs *observed.State, cfg builder.Config) {
 		return
 	}
 	// The garbage collector then lets the pods go first, also when the PaddleJob is deleted in the background: Volcano
-	// cannot tell a Job whose pods linger from the next of its name. It is the collector's own finalizer, and needs nobody
+	// cannot tell a Job whose pods linger from the next of its name. It is the collector's own finalizer, and needs no other program
 	// else to be taken off.
 	job.Finalizers = []string{metav1.FinalizerDeleteDependents}
 	markEnvironment(job, obs.Job, cfg)
@@ -241,12 +241,12 @@ func (p *Plan) applySpecChange(obs *observed.State, cfg builder.Config) bool {
 	}
 	if refused := validation.Validate(obs.Job, overridesOf(obs), cfg); len(refused) > 0 {
 		p.SpecNotSynced = invalidSpec(ReasonSpecChangeRefused, refused)
-		p.SpecNotSynced.Message = "the job goes on with the spec it was created with, because the changed one cannot run: " + p.SpecNotSynced.Message
+		p.SpecNotSynced.Message = "the job continues with the spec it was created with, because the changed one cannot run: " + p.SpecNotSynced.Message
 		return false
 	}
 	if podsStarted(obs) {
 		p.SpecNotSynced = &builder.Cause{Reason: ReasonSpecChangeNotApplied, Message: "the spec was changed after pods were " +
-			"placed, so the job goes on with the spec it was created with: delete the PaddleJob and create it again to use the new one"}
+			"placed, so the job continues with the spec it was created with: delete the PaddleJob and create it again to use the new one"}
 		return false
 	}
 	p.replaceVolcanoJob(obs, "the spec was changed before the job began, so its Volcano Job is deleted and recreated")
@@ -313,7 +313,7 @@ func topologyDiffers(have, want *vcscheduling.NetworkTopologySpec) bool {
 
 // PodGroupOwned is what the controller owns of a PodGroup that exists, for server-side apply: the gang's size, without which
 // a part of it could start, its queue, its topology and metadata. Volcano's Job controller updates minResources,
-// priorityClassName and subGroupPolicy, and whoever owned them too would revert what another release of Volcano writes there.
+// priorityClassName and subGroupPolicy, and a second owner would revert what another release of Volcano writes there.
 func PodGroupOwned(whole *vcscheduling.PodGroup) map[string]any {
 	metadata := map[string]any{
 		"name": whole.Name, "namespace": whole.Namespace, "labels": whole.Labels, "annotations": whole.Annotations,

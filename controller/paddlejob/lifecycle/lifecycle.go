@@ -21,7 +21,7 @@ func suspended(obs *observed.State) bool { return observed.SuspendSet(obs.Job) &
 // spec of before, and Volcano counts its resumption as a failure.
 func (p *Plan) suspend(obs *observed.State) {
 	if obs.VolcanoJob != nil && !counted(obs) {
-		p.Recreate = true // and nothing else: whoever reads Suspended may resume the job with another spec
+		p.Recreate = true // and nothing else: a user who reads Suspended may resume the job with another spec
 		if obs.NeedsRecreation() || observed.Restarting(&obs.Job.Status) {
 			p.retrying() // the phase of the Volcano Job, Failed or Aborted, is not the job's
 		}
@@ -90,7 +90,7 @@ func (p *Plan) noteFinalStatus(obs *observed.State) {
 	}
 }
 
-// restoredPhase returns how a job without a status had ended with this spec before, "" if it had not. Whoever forges the annotation
+// restoredPhase returns how a job without a status had finished with this spec before, "" if it had not. A user who forges the annotation
 // stops a job of their own.
 func restoredPhase(obs *observed.State) v1.Phase {
 	phase, hash, _ := strings.Cut(obs.Job.Annotations[v1.FinalStatusAnnotation], " ")
@@ -128,7 +128,7 @@ func (p *Plan) cleanUp(obs *observed.State) {
 	}
 	if obs.VolcanoJob != nil && specChanged(obs) {
 		p.SpecNotSynced = &builder.Cause{Reason: ReasonSpecChangeNotApplied,
-			Message: "the job has ended, and a changed spec does not start it again: create a new PaddleJob"}
+			Message: "the job has finished, and a changed spec does not start it again: create a new PaddleJob"}
 	}
 }
 

@@ -37,7 +37,7 @@ func markEnvironment(job *vcbatch.Job, of *v1.PaddleJob, cfg builder.Config) {
 // environment keeps the ConfigMap that the pods' containers wait for.
 func (p *Plan) environment(obs *observed.State, cfg builder.Config) {
 	if obs.Succeeded() {
-		return // servers on their way out are no reason to withdraw anything
+		return // terminating servers are no reason to withdraw anything
 	}
 	attempt := obs.Attempt()
 	if known(intranetOf(obs, cfg), obs.VolcanoJob.Annotations[v1.ElasticAnnotation] != "") {
@@ -94,7 +94,7 @@ func (p *Plan) addressEnvironment(obs *observed.State, cfg builder.Config) {
 				p.returnPorts(obs)
 			}
 		case portsInUse(obs):
-			p.firstPort(obs, cfg) // somebody may have changed what was written
+			p.firstPort(obs, cfg) // another program may have changed what was written
 		}
 		return
 	}
@@ -210,7 +210,7 @@ func asCreated(obs *observed.State) *v1.PaddleJob {
 // reasonNoConfig is what a kubelet says of a container whose ConfigMap was not there.
 const reasonNoConfig = "CreateContainerConfigError"
 
-// nudgeKubelet has kubelets look again at pods that they could not start before the environment was there. By themselves they do
+// nudgeKubelet has kubelets retry pods that they could not start before the environment was there. By themselves they do
 // so 10 to 15 seconds after they found it missing, but at once when anything about the pod changes.
 func (p *Plan) nudgeKubelet(obs *observed.State, gang string) {
 	var action AnnouncePods
@@ -262,7 +262,7 @@ func (p *Plan) choosePorts(obs *observed.State, cfg builder.Config) (first int, 
 	all := builder.HostPortsOf(cfg)
 	seed := string(obs.Job.UID)
 	if obs.VolcanoJob != nil {
-		// Another place than the last time, of which somebody else thought too.
+		// Another place than the last time, that another job chose too.
 		seed += string(obs.VolcanoJob.UID) + obs.VolcanoJob.Annotations[v1.FirstPortAnnotation]
 	}
 	if first, ok = builder.ChoosePorts(all, need, takenPorts(obs), seed); ok {
@@ -282,13 +282,13 @@ func (p *Plan) firstPort(obs *observed.State, cfg builder.Config) (first int, ok
 		return 0, true
 	}
 	own, announced := PortsOf(obs.VolcanoJob), announcedPort(obs)
-	// Without the label nobody else sees the choice.
+	// Without the label no other job sees the choice.
 	seen := obs.VolcanoJob.Labels[v1.IntranetAnnotation] == string(v1.Host)
 	switch {
 	case announced != 0 && own.First == announced && seen:
-		return announced, true // they may listen there by now
+		return announced, true // they may listen there already
 	case announced != 0:
-		p.do(MovePorts{First: announced}) // somebody changed what was written, and they may listen there
+		p.do(MovePorts{First: announced}) // another program changed what was written, and they may listen there
 		return 0, false
 	case own.First != 0 && seen && !slices.ContainsFunc(takenPorts(obs), own.Overlaps):
 		return own.First, true
@@ -308,7 +308,7 @@ func (p *Plan) returnPorts(obs *observed.State) {
 	}
 }
 
-// portsInUse reports whether a pod that has not finished was told its ports, and may listen there.
+// portsInUse reports whether a pod that has not finished has received its ports, and may listen there.
 func portsInUse(obs *observed.State) bool {
 	return slices.ContainsFunc(unfinishedPods(obs), func(pod *corev1.Pod) bool { return pod.Annotations[v1.PortAnnotation] != "" })
 }

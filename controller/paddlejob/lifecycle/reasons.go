@@ -83,7 +83,7 @@ const (
 )
 
 // RefusalReason is the reason for which the API server refuses pods, by its message: Volcano passes nothing else on, and the
-// controller has no right to create pods itself. The words are those of the admission plugins ResourceQuota and PodSecurity;
+// controller has no permission to create pods itself. The words are those of the admission plugins ResourceQuota and PodSecurity;
 // test/jobs compares them with a real API server.
 func RefusalReason(message string) string {
 	switch {

@@ -112,11 +112,11 @@ func warningsReported(job *v1.PaddleJob) bool {
 type Plan struct {
 	// Actions are to be done in this order; none of those after a failed one may be done.
 	Actions []Action
-	// Stalled says what the user has to change before the job can go on, nil if nothing.
+	// Stalled says what the user has to change before the job can continue, nil if nothing.
 	Stalled *builder.Cause
 	// Waiting says what the job waits for before its Volcano Job can be made, nil if nothing.
 	Waiting *builder.Cause
-	// Failed says why the job fails for good although Volcano would let it go on, nil if it does not.
+	// Failed says why the job fails permanently although Volcano would continue it, nil if it does not.
 	Failed *builder.Cause
 	// Retrying says when a job that failed starts again, nil if it has not failed or starts at once.
 	Retrying *builder.Cause
@@ -144,7 +144,7 @@ type Plan struct {
 	RequeueAfter time.Duration
 }
 
-// pollInterval is how soon to look again at what is not watched.
+// pollInterval is how soon to read again what is not watched.
 const pollInterval = 10 * time.Second
 
 // Action is one write to the API, of one of the types below.
@@ -222,7 +222,7 @@ type Delete struct {
 
 func (p *Plan) do(actions ...Action) { p.Actions = append(p.Actions, actions...) }
 
-// requeueAfter asks to look again after a time; the soonest wins.
+// requeueAfter asks for a sync after a time; the soonest wins.
 func (p *Plan) requeueAfter(wait time.Duration) {
 	if p.RequeueAfter == 0 || wait < p.RequeueAfter {
 		p.RequeueAfter = max(wait, time.Nanosecond)
@@ -274,5 +274,5 @@ type Announcement struct {
 	Annotations map[string]string
 }
 
-// NoteFinalStatus annotates a PaddleJob that has ended.
+// NoteFinalStatus annotates a finished PaddleJob.
 type NoteFinalStatus struct{ Value string }

@@ -31,9 +31,9 @@ func backoffDelay(failures int32) time.Duration {
 }
 
 // retry starts a job again that Volcano has stopped because a pod failed, or fails it. What it waits for first is that its
-// pods are gone: Volcano would take those that have ended into the next attempt. Whether a failure counts is decided when
-// every pod has ended or is gone, since a lost node shows late. The restart is in the status before the pods go, because they
-// are what tells a failure from an eviction, and from somebody's own abortion of the Volcano Job.
+// pods are gone: Volcano would take finished ones into the next attempt. Whether a failure counts is decided when
+// every pod has finished or is gone, since a lost node shows late. The restart is in the status before the pods go, because they
+// are what tells a failure from an eviction, and from a user's abortion of the Volcano Job.
 func (p *Plan) retry(obs *observed.State) {
 	if !obs.Attempt().Stopped() || !obs.StoppedForAPod() {
 		return
@@ -150,7 +150,7 @@ func (p *Plan) restartWorkers(obs *observed.State) {
 }
 
 // abort stops a gang of which a pod has failed. No policy of the Volcano Job aborts it: an abortion is either the controller's,
-// and then the status says Restarting before, or somebody's own. Where the pod failed because another was evicted,
+// and then the status says Restarting before, or a user's own. Where the pod failed because another was evicted,
 // Volcano starts the gang again by itself once that one is gone.
 func (p *Plan) abort(obs *observed.State) {
 	if !obs.Attempt().Active() || obs.Succeeded() || obs.Resumed() || !slices.ContainsFunc(together(obs), (*observed.RolePod).FailedByItself) {

@@ -73,15 +73,15 @@ func (p *Plan) capWorkers(obs *observed.State) (job *v1.PaddleJob, newCap *obser
 	}
 	p.requeueAfter(workerCap.Left)
 	p.SpecNotSynced = &builder.Cause{Reason: RefusalReason(workerCap.PodCreateError), Message: fmt.Sprintf(
-		"spec.worker.replicas is %d, and the API server lets the job have %d workers, with which it goes on; more are asked for again every %.0f minutes: %s",
+		"spec.worker.replicas is %d, and the API server lets the job have %d workers, with which it continues; more are asked for again every %.0f minutes: %s",
 		obs.Job.Spec.Worker.Replicas, workerCap.Workers, workerCapPeriod.Minutes(), workerCap.PodCreateError)}
 	job = obs.Job.DeepCopy()
 	job.Spec.Worker.Replicas = workerCap.Workers
 	return job, newCap
 }
 
-// markDeletedPodsOutOfSync tells Volcano that workers of an elastic job which somebody has deleted have not failed: Volcano itself where there
-// are to be fewer, or whoever drains a node. Programs that are stopped exit with 143 or so; Volcano would take that for
+// markDeletedPodsOutOfSync tells Volcano that workers of an elastic job that were deleted have not failed: Volcano itself where there
+// are to be fewer, or a user who drains a node. Programs that are stopped exit with 143 or so; Volcano would take that for
 // a failure, and count it for the limit. The programs end, and kubelets tell of it, later than the deletion is seen here.
 func (p *Plan) markDeletedPodsOutOfSync(obs *observed.State) {
 	if obs.VolcanoJob.Annotations[v1.ElasticAnnotation] == "" {

@@ -19,7 +19,7 @@ import (
 )
 
 // Next is the status after what was seen and what was planned for it. What a status has once said of the past (that the
-// job has ended, when it started, how often it was restarted) stays, also where the observed state lags behind.
+// job has finished, when it started, how often it was restarted) stays, also where the observed state lags behind.
 func Next(obs *observed.State, plan *Plan, now time.Time) *v1.PaddleJobStatus {
 	next := obs.Job.Status.DeepCopy()
 	next.ObservedGeneration = obs.Job.Generation
@@ -60,7 +60,7 @@ func queueOf(obs *observed.State, before string) string {
 	return before
 }
 
-// outcomeOf is how the job ends, or has ended, for good: Completed or Failed, "" for one that does not.
+// outcomeOf is how the job finishes, or has finished: Completed or Failed, "" for one that does not.
 func outcomeOf(obs *observed.State, plan *Plan) v1.Phase {
 	attempt := obs.Attempt()
 	switch {
@@ -263,7 +263,7 @@ func restarts(obs *observed.State, plan *Plan) int32 {
 	return observed.Restarts(obs.VolcanoJob)
 }
 
-// recreations is how many Volcano Jobs were deleted to be made again, the one that is on its way out included.
+// recreations is how many Volcano Jobs were deleted to be made again, the terminating one included.
 func recreations(obs *observed.State, plan *Plan) int32 {
 	if obs.VolcanoJob == nil || obs.Job.DeletionTimestamp != nil || observed.Finished(obs.Job) {
 		return 0
@@ -293,7 +293,7 @@ func failureCause(obs *observed.State, attempt int32) (reason, message string) {
 	return ReasonUnknownFailure, "a pod failed or was evicted"
 }
 
-// failure is why the job has failed for good.
+// failure is why the job has failed permanently.
 func failure(obs *observed.State, plan *Plan) (reason, message string) {
 	if plan.Failed != nil {
 		return plan.Failed.Reason, failedMessage(obs, plan)
@@ -317,7 +317,7 @@ func failure(obs *observed.State, plan *Plan) (reason, message string) {
 	}
 	reason, message = failureCause(obs, max(status.RetryCount-1, 0))
 	if n := restarts(obs, plan); n > 0 {
-		message += fmt.Sprintf("; the job had been restarted %s before", Times(n))
+		message += fmt.Sprintf("; the job had been restarted %s before", timesText(n))
 	}
 	return reason, message
 }
@@ -332,11 +332,11 @@ func failedMessage(obs *observed.State, plan *Plan) string {
 	if before <= 0 {
 		return text + "; " + plan.Failed.Message
 	}
-	return fmt.Sprintf("%s; the job had been restarted %s before, and %s", text, Times(before), plan.Failed.Message)
+	return fmt.Sprintf("%s; the job had been restarted %s before, and %s", text, timesText(before), plan.Failed.Message)
 }
 
-// Times returns a number of times in words: "once", "twice", "3 times".
-func Times(n int32) string {
+// timesText returns a number of times in words: "once", "twice", "3 times".
+func timesText(n int32) string {
 	return cmp.Or(map[int32]string{1: "once", 2: "twice"}[n], fmt.Sprintf("%d times", n))
 }
 

@@ -41,8 +41,8 @@ func (p *Plan) complete(obs *observed.State) {
 
 const lostMessage = "Volcano has lost track of the Volcano Job, which is deleted and recreated"
 
-// resyncStuckJob has Volcano look at a job that it does not bring to the phase that it is on its way to. An abortion that somebody
-// else has asked for is theirs.
+// resyncStuckJob has Volcano sync a job that does not reach its next phase in time. An abortion that a user or
+// another program has asked for is left alone.
 func (p *Plan) resyncStuckJob(obs *observed.State) {
 	since := obs.VolcanoJob.Status.State.LastTransitionTime
 	switch obs.Attempt() {
@@ -79,7 +79,7 @@ func lost(obs *observed.State) bool {
 	return obs.VolcanoJob != nil && obs.VolcanoJob.DeletionTimestamp == nil && obs.UnacknowledgedFor >= volcano.LostGracePeriod
 }
 
-// replaceLostVolcanoJob goes on without a Volcano Job that Volcano does not know: what was certain comes true, and another Volcano Job
+// replaceLostVolcanoJob continues without a Volcano Job that Volcano does not know: what was certain comes true, and another Volcano Job
 // makes the next attempt.
 func (p *Plan) replaceLostVolcanoJob(obs *observed.State) {
 	attempt := obs.Attempt()
@@ -119,7 +119,7 @@ func (p *Plan) resyncMissingPods(obs *observed.State) {
 }
 
 // stop sees to it that nothing of a finished job runs, and reports whether something may: the controller fails some jobs that
-// Volcano would let go on, and somebody may resume the Volcano Job of one. Volcano takes the command in these phases only;
+// Volcano would continue, and a user may resume the Volcano Job of one. Volcano takes the command in these phases only;
 // in the others it is on its way to one of them, or to the end. One that Volcano has forgotten makes no pods again.
 func (p *Plan) stop(obs *observed.State) bool {
 	if obs.VolcanoJob == nil || obs.VolcanoJob.DeletionTimestamp != nil {
@@ -135,7 +135,7 @@ func (p *Plan) stop(obs *observed.State) bool {
 	case attempt.Ended(), attempt == observed.AttemptStopped:
 		return false
 	case attempt.Active():
-		p.command(obs, vcbus.TerminateJobAction, "", "JobEnded", "the PaddleJob has ended")
+		p.command(obs, vcbus.TerminateJobAction, "", "JobEnded", "the PaddleJob has finished")
 	default:
 		p.resyncStuckJob(obs)
 	}

@@ -22,7 +22,7 @@ import (
 // PodState is how far a pod has come.
 type PodState int
 
-// States of a pod. A pod that is being deleted is Leaving unless it has ended before.
+// States of a pod. A pod that is being deleted is Leaving unless it has finished before.
 const (
 	Unscheduled PodState = iota
 	Starting
@@ -141,7 +141,7 @@ const (
 	reasonNodeLost = "NodeLost"
 )
 
-// Disruption reports whether a pod was evicted, preempted, deleted by somebody other than Volcano, or lost with its node, and
+// Disruption reports whether a pod was evicted, preempted, deleted by anything but Volcano, or lost with its node, and
 // since when: the zero time for a lost node. A pod that had failed before is not disrupted.
 func Disruption(pod *corev1.Pod) (since time.Time, ok bool) {
 	if pod.Status.Phase == corev1.PodSucceeded {
@@ -171,7 +171,7 @@ func Disruption(pod *corev1.Pod) (since time.Time, ok bool) {
 	return since, ok
 }
 
-// failedAt is when the first of a pod's containers failed; false if none has, or nobody wrote down when.
+// failedAt is when the first of a pod's containers failed; false if none has, or the time is not known.
 func failedAt(pod *corev1.Pod) (first time.Time, ok bool) {
 	for i := range pod.Status.ContainerStatuses {
 		end := pod.Status.ContainerStatuses[i].State.Terminated
@@ -324,7 +324,7 @@ func (s *State) LastEnd() time.Time {
 	return last
 }
 
-// FirstFailure returns the first pod that has failed, nil if none has, and when it did: the zero time if nobody wrote that down.
+// FirstFailure returns the first pod that has failed, nil if none has, and when it did: the zero time if that is not known.
 func (s *State) FirstFailure() (first *RolePod, at time.Time) {
 	for _, m := range s.RolePods() {
 		if !m.FailedByItself() {

@@ -85,8 +85,8 @@ func (s *State) LastFailure() bool {
 	return permanent || s.Job.Status.Failures >= s.BackoffLimit()
 }
 
-// FailedByVolcano reports whether Volcano has ended a Job that the controller starts again or fails itself. Volcano fails a Job
-// of which all pods end before it has looked at the first of them: it counts them before it asks what a failure is followed by
+// FailedByVolcano reports whether Volcano has finished a Job that the controller starts again or fails itself. Volcano fails a Job
+// of which all pods end before it has seen the first of them. It counts them before it asks what a failure is followed by
 // (runningState.Execute in volcano/pkg/controllers/job/state/running.go, v1.14.1). And it obeys commands about an earlier Job.
 func (s *State) FailedByVolcano() bool {
 	if Finished(s.Job) {
@@ -101,7 +101,7 @@ func (s *State) FailedByVolcano() bool {
 // NeedsRecreation reports whether Volcano has failed a Job that is to be started again.
 func (s *State) NeedsRecreation() bool { return s.FailedByVolcano() && !s.LastFailure() }
 
-// PermanentExit returns the first pod whose failure fails the job for good by the rules of podFailurePolicy, and its exit code.
+// PermanentExit returns the first pod whose failure fails the job permanently by the rules of podFailurePolicy, and its exit code.
 func (s *State) PermanentExit() (pod string, code int32, ok bool) {
 	for _, m := range s.RolePods() {
 		if action, code := s.failureAction(m); action == v1.FailJob {
@@ -152,8 +152,8 @@ func matches(on *v1.PodFailurePolicyOnExitCodes, container string, code int32) b
 // lagMost is how much later than their Volcano Job's the pods' ends may be seen: two watches know nothing of each other.
 const lagMost = 5 * time.Second
 
-// PodStatusLag is how much longer to wait for the pods' ends after that of their Volcano Job, 0 where they are seen, or somebody
-// other than the pods has ended or aborted it. What is not seen before the pods are cleaned up will never be known.
+// PodStatusLag is how much longer to wait for the pods' ends after that of their Volcano Job, 0 where they are seen, or a program
+// or user has completed or aborted it. What is not seen before the pods are cleaned up will never be known.
 func (s *State) PodStatusLag() time.Duration {
 	job := s.VolcanoJob
 	if job == nil || Finished(s.Job) || job.Status.State.LastTransitionTime.IsZero() {
@@ -178,12 +178,12 @@ func (s *State) PodStatusLag() time.Duration {
 	return max(lagMost-s.Now.Sub(job.Status.State.LastTransitionTime.Time), 0)
 }
 
-// StoppedForAPod reports whether a failure or an eviction is why the Volcano Job is aborted, and not somebody's command.
+// StoppedForAPod reports whether a failure or an eviction is why the Volcano Job is aborted, and not a user's command.
 func (s *State) StoppedForAPod() bool {
 	return Restarting(&s.Job.Status) || s.FailureSeen() || s.Disrupted() || s.StaleCommand()
 }
 
-// StaleCommand reports whether the Volcano Job is taken to be aborted by a command about an earlier one: the controller has given such
+// StaleCommand reports whether the Volcano Job is taken to be aborted by a command about an earlier one. Either the controller has given such
 // a command, or this one has replaced a failed one, to which another controller may have given it.
 func (s *State) StaleCommand() bool {
 	job := s.VolcanoJob
@@ -192,7 +192,7 @@ func (s *State) StaleCommand() bool {
 }
 
 // FailureSeen reports whether the failure of a pod is known that ended the present attempt. What a program does that was asked
-// to end is no failure: that is how pods end when somebody aborts the Volcano Job.
+// to end is no failure: that is how pods end when a user aborts the Volcano Job.
 func (s *State) FailureSeen() bool {
 	if s.Failure != nil && s.Failure.Reason == ReasonPodFailed && !s.Failure.ByVolcano && s.Failure.Attempt == s.VolcanoJob.Status.RetryCount {
 		return true

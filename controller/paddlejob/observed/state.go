@@ -68,7 +68,7 @@ type State struct {
 	// NameReservedFor is how much longer Volcano may take to forget an earlier Job of the same name.
 	NameReservedFor time.Duration
 
-	// TakenPorts are the ports of nodes that other jobs' pods have; nil where nobody looked.
+	// TakenPorts are the ports of nodes that other jobs' pods have; nil where they were not read.
 	TakenPorts func() []builder.Ports
 	// Queue finds a queue by name, nil if there is none.
 	Queue func(name string) *vcscheduling.Queue
@@ -98,7 +98,7 @@ type WorkerCap struct {
 	Left time.Duration
 }
 
-// NameConflict is an object of somebody else's that has a name which the job needs.
+// NameConflict is an object of another owner that has a name which the job needs.
 type NameConflict struct {
 	// Kind is the kind in words, for example "Volcano Job".
 	Kind string
@@ -120,10 +120,10 @@ type Failure struct {
 	Message string
 }
 
-// Finished reports whether the job has ended for good.
+// Finished reports whether the job has finished.
 func Finished(job *v1.PaddleJob) bool { return Outcome(&job.Status) != "" }
 
-// Outcome returns how a job has ended for good, Completed or Failed, "" for one that has not. Nothing else reads the phase: only
+// Outcome returns how a job has finished, Completed or Failed, "" for one that has not. Nothing else reads the phase: only
 // paddle-operator has left jobs that have one and no conditions.
 func Outcome(status *v1.PaddleJobStatus) v1.Phase {
 	phase := status.Phase
@@ -163,7 +163,7 @@ const (
 	ReasonPodEvicted = "PodEvicted"
 )
 
-// Ended reports whether there is a Volcano Job whose gang does not run any more, or is about to stop for good.
+// Ended reports whether there is a Volcano Job whose gang does not run any more, or is about to stop permanently.
 func (s *State) Ended() bool {
 	attempt := s.Attempt()
 	if attempt == AttemptRestarting {
@@ -205,7 +205,7 @@ const (
 	AttemptStopped
 	// AttemptCompleting is that of a gang that has succeeded, and whose other pods are deleted.
 	AttemptCompleting
-	// AttemptTerminating is that of a gang that somebody, or Volcano, has given up, and whose pods are deleted.
+	// AttemptTerminating is that of a gang that a user, or Volcano, has given up, and whose pods are deleted.
 	AttemptTerminating
 	// AttemptCompleted is that of a gang that has succeeded.
 	AttemptCompleted

@@ -110,7 +110,7 @@ func TestFromPlanner(t *testing.T) {
 			report.ColocationConstraint,
 			"1 of 7 workers does not fit: each worker must have a server in its node (colocation Required); it fits with colocation Preferred",
 		}, {
-			"it fits by now", placement.Demand{Roles: []placement.Role{worker(2, oneGPU...)}}, report.AssignmentOutdated, "the gang fits by now",
+			"it fits by now", placement.Demand{Roles: []placement.Role{worker(2, oneGPU...)}}, report.AssignmentOutdated, "the gang fits now",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

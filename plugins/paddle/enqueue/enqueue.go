@@ -76,7 +76,7 @@ type candidate struct {
 }
 
 // WhyRejected returns why the queue has not admitted a job in this session. Volcano does not say which plugin rejected the job:
-// what the plugins count is counted once more, in the order in which they vote.
+// what the plugins count is counted again, in the order in which they vote.
 func (a *Accounting) WhyRejected(job *api.JobInfo) report.Report {
 	queue, listed := a.queues[job.Queue], job.PodGroup.Spec.MinResources
 	var voters []*conf.PluginOption
@@ -252,7 +252,7 @@ func (a *Accounting) ofCluster(factor float64) headroom {
 }
 
 // ofQueue returns the headroom of a queue and all below it: they may use its capability, but not what is guaranteed to the queues
-// beside it and beside those above it.
+// next to it and next to those above it.
 func (a *Accounting) ofQueue(queue *api.QueueInfo) headroom {
 	h := headroom{queue: queue.Name, limit: a.total.Clone(), used: api.EmptyResource(), total: a.total}
 	for id, account := range a.accounts {

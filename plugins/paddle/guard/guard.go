@@ -27,7 +27,7 @@ import (
 const (
 	// searchGrace is how long a search may take to stop once it was asked to; then it is abandoned.
 	searchGrace = time.Second
-	// maxAbandoned is how many abandoned searches may run: with so many no search begins, because each occupies a core.
+	// maxAbandoned is how many abandoned searches may run: when that many run, no search begins, because each occupies a core.
 	maxAbandoned = 2
 	// minBackoff and maxBackoff are how long a job is not planned after its first failure in a row, and after many.
 	minBackoff = time.Minute

@@ -112,7 +112,7 @@ func (h *History) recordSuccess(job api.JobID) {
 	h.update(job, false, func(r *Record) { r.FailedNodes = nil })
 }
 
-// isNodeFault reports whether a pod that has ended, or is about to, counts against its node: it failed there by itself, the
+// isNodeFault reports whether a pod that has finished, or is about to, counts against its node: it failed there by itself, the
 // kubelet refused or evicted it, or something else took it from the node. Not so pods that a scheduler preempts, nor those
 // that are killed as their gang starts again.
 func isNodeFault(pod *corev1.Pod) bool {
@@ -124,7 +124,7 @@ func isNodeFault(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodFailed && pod.DeletionTimestamp == nil
 }
 
-// ObserveEnded records what a session shows of pods that have ended. Of jobs without any it reads two counts only.
+// ObserveEnded records what a session shows of finished pods. Of jobs without any it reads two counts only.
 func (h *History) ObserveEnded(jobs map[api.JobID]*api.JobInfo) {
 	var ended []api.JobID
 	for id, job := range jobs {
@@ -138,7 +138,7 @@ func (h *History) ObserveEnded(jobs map[api.JobID]*api.JobInfo) {
 	}
 }
 
-// observeEnded records pods of a job that have ended. What failed while another has succeeded is forgotten at once.
+// observeEnded records finished pods of a job. What failed while another has succeeded is forgotten at once.
 func (h *History) observeEnded(job *api.JobInfo) {
 	if len(job.TaskStatusIndex[api.Succeeded]) > 0 {
 		h.recordSuccess(job.UID)

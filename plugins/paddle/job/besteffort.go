@@ -17,7 +17,7 @@ const PlaceholderMemory = 1
 // real ones) are therefore not left empty:
 //
 //   - InitResreq, by which the gang's arithmetic recognizes BestEffort and by which a node is tested for capacity, holds the
-//     placeholder for the whole session; each node gets as much idle memory more, so that a node that is requested to the
+//     placeholder for the whole session. Each node gets as much idle memory more, so that a node that is requested to the
 //     last byte still takes the pod.
 //   - Resreq, which is what nodes and queues account, is never accounted with the placeholder: else a queue whose quota is
 //     just the gang's demand would refuse the gang. It holds the placeholder only while allocate chooses the tasks that it

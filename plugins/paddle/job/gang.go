@@ -60,7 +60,7 @@ func NewGang(job *api.JobInfo, roles RoleMap) Gang {
 	return groups
 }
 
-// lowerWorkers lowers the minimum of workers where minMember is below the sum of the minimums. Other roles keep theirs: a
+// lowerWorkers lowers the minimum of workers where minMember is below the sum of the minimums. Other roles keep their minimums: a
 // job without one of its servers cannot train. The last task gives way first, and one worker is left. Where workers have no
 // minimum at all, the first task takes what the others leave of minMember.
 func lowerWorkers(groups Gang, minMember int32) {
@@ -106,7 +106,7 @@ func (g Gang) Has(role Role) bool {
 }
 
 // Apply writes the minimums into the session's job, so that Volcano's own arithmetic (JobInfo.CheckTaskReady, IsReady and
-// their like, which every plugin and action asks) holds this gang: it looks at no role while MinAvailable is below the
+// their like, which every plugin and action asks) holds this gang. It looks at no role while MinAvailable is below the
 // sum of the minimums, and knows no task name of pods that no Volcano Job made.
 func (g Gang) Apply(job *api.JobInfo, roles RoleMap) {
 	for _, task := range job.Tasks {
@@ -123,7 +123,7 @@ func (g Gang) Apply(job *api.JobInfo, roles RoleMap) {
 }
 
 // EffectiveMinimum returns the number of pods with which the gang is whole. Where a role is short of its minimum, pods that other roles
-// have beyond theirs do not make up for it: what only counts pods (JobInfo.IsReady and IsStarving) must not see that.
+// have beyond their minimums do not make up for it: what only counts pods (JobInfo.IsReady and IsStarving) must not see that.
 func (g Gang) EffectiveMinimum(job *api.JobInfo) int32 {
 	bound := map[string]int32{}
 	for _, task := range job.Tasks {

@@ -67,9 +67,9 @@ var (
 	hintCounts = newCounters("hints_total", "Tasks to which the plan gave a node, by what Volcano's predicates said to it.", "result",
 		HintTaken, HintRefused)
 	crossingBytes = newCounters("predicted_crossing_bytes_total",
-		"Bytes per training step that cross a border of the tier, summed over placed plans of jobs whose model's size is known.", "tier")
+		"Bytes per training step that cross a boundary of the tier, summed over placed plans of jobs whose model's size is known.", "tier")
 	crossingModels = newCounters("predicted_crossing_model_sizes_total",
-		"Traffic per training step that crosses a border of the tier, in sizes of the job's model, summed over placed plans of jobs whose model's size is not known.", "tier")
+		"Traffic per training step that crosses a boundary of the tier, in sizes of the job's model, summed over placed plans of jobs whose model's size is not known.", "tier")
 	pendingJobs = gaugesByReason{vec: promauto.NewGaugeVec(prometheus.GaugeOpts{
 		Subsystem: Subsystem,
 		Name:      "pending_jobs",
@@ -124,7 +124,7 @@ func AddAbandonedSearches(n int) { abandonedSearches.Add(float64(n)) }
 // CountHint counts one task that was offered its node.
 func CountHint(result string) { hintCounts.WithLabelValues(result).Inc() }
 
-// AddCrossing adds what one step of a placed job sends over borders of a tier: bytes, or sizes of the job's model where the
+// AddCrossing adds what one step of a placed job sends over boundaries of a tier: bytes, or sizes of the job's model where the
 // job does not say its size. The two do not add up.
 func AddCrossing(tier string, amount float64, inBytes bool) {
 	counters := crossingModels

@@ -100,7 +100,7 @@ type nomination struct {
 	had  string        // the nomination that the pod had
 }
 
-// set nominates a node for a task in place of a nomination that its pod has. With node "" it removes that one.
+// set nominates a node for a task instead of the nomination that its pod has. With node "" it removes that one.
 func (n *nomination) set(task *api.TaskInfo, node string) {
 	n.clear()
 	n.task, n.node, n.had = task, node, task.Pod.Status.NominatedNodeName

@@ -118,9 +118,8 @@ func (p *Planner) noCapacityForSurplus(plan *Plan, task *api.TaskInfo) bool {
 }
 
 // validNominations returns the valid nominations (status.nominatedNodeName) of a plan's pending pods. Volcano also writes them
-// for preemptions that it discarded, and removes none. So a nomination is valid only if the pod fits into what is or will be
-// idle on the node, together with the pods before it, if the node is feasible for the pod, and if it is in the domain of the
-// job.
+// for preemptions that it discarded, and removes none. So a nomination is valid only if the node is feasible for the pod and in the
+// domain of the job. The pod must also fit into what is or will be idle on the node, together with the pods before it.
 func (p *Planner) validNominations(plan *Plan, t *placement.Topology) map[api.TaskID]placement.NodeID {
 	var valid map[api.TaskID]placement.NodeID
 	domain := p.memberDomain(plan.Scope, plan.demand.HighestTier)

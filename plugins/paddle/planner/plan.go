@@ -295,8 +295,8 @@ func (p *Planner) Diagnose(plan *Plan) (*placement.Diagnosis, error) {
 	return found, nil
 }
 
-// provablyInfeasible reports whether a gang without a plan cannot be placed pod by pod either: no domain that may hold it has
-// capacity for the minimum of each role alone, or for the sum of all requests; or each worker must be beside a server, which
+// provablyInfeasible reports whether a gang without a plan cannot be placed pod by pod either. Either no domain that may hold it has
+// capacity for the minimum of each role alone, or for the sum of all requests; or each worker must be next to a server, which
 // is not found by chance. certain reports that the demand excludes no more nodes than the plan did.
 func provablyInfeasible(t *placement.Topology, d *placement.Demand, certain bool) bool {
 	if d.Colocation == placement.Required && certain {

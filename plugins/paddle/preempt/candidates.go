@@ -136,7 +136,7 @@ func (c victimCandidates) selectVictims(fits func([]*api.TaskInfo) bool, cheaper
 	}
 }
 
-// selectGangs returns gangs that are enough if they are evicted beside single pods, and no more of them than needed; nil if no
+// selectGangs returns gangs that are enough if they are evicted in addition to single pods, and no more of them than needed; nil if no
 // gangs that may be evicted jointly are enough.
 func (c victimCandidates) selectGangs(gangs []gangCandidate, single []*api.TaskInfo, enough func([]gangCandidate) bool) []gangCandidate {
 	var selected []gangCandidate

@@ -104,7 +104,7 @@ func (s *Selector) evictRemainders(preemptor *api.JobInfo) {
 	}
 }
 
-// commitRemainders commits the eviction of the remainders of gangs. It is called when the action's Statement has ended: at the
+// commitRemainders commits the eviction of the remainders of gangs. It is called when the action's Statement is complete: at the
 // first vote afterwards, and when the session closes.
 //
 // When the session closes, other plugins may be closed already. They are called only if the cache rejects an eviction: Volcano

@@ -193,7 +193,7 @@ func (s *Selector) gangEvictable(p preemption, id api.JobID) bool {
 }
 
 // stockAllowsGang reports whether the other plugins permit a gang as victim. They are called for each pod that is not
-// dispensable, as if that pod held the resources of the whole gang: plugins that take pods from queues and jobs until these
+// dispensable, as if that pod held the resources of the whole gang. Plugins that take pods from queues and jobs until these
 // have no more than their share then count the gang as one pod. The dispensable pods are passed with it as if they held
 // nothing, for plugins that count pods.
 func (s *Selector) stockAllowsGang(p preemption, e evictability) bool {
@@ -335,7 +335,7 @@ func (s *Selector) hasCheaperNode(p preemption) bool {
 	return found
 }
 
-// isCheaper reports whether Volcano would fit a preemptor on a node without disrupting a gang. In doubt it would not.
+// isCheaper reports whether Volcano would fit a preemptor on a node without disrupting a gang. If that is not known, it would not.
 func (s *Selector) isCheaper(p preemption, node *api.NodeInfo) bool {
 	if len(s.ssn.NodesInShard) > 0 && !s.ssn.NodesInShard.Has(node.Name) {
 		return false

@@ -55,7 +55,7 @@ func TestShortage(t *testing.T) {
 
 func TestSuggestions(t *testing.T) {
 	require.Equal(t, Suggestion{Kind: AllowTier, Text: "it fits without a networkTopology limit"}, SuggestTier("", false))
-	require.Equal(t, Suggestion{Kind: AllowTier, Value: "2", Text: "it fits with tier 2 and colocation Preferred"}, SuggestTier("2", true))
+	require.Equal(t, Suggestion{Kind: AllowTier, Value: "2", Also: AllowColocationPreferred, Text: "it fits with tier 2 and colocation Preferred"}, SuggestTier("2", true))
 	require.Equal(t, Suggestion{Kind: FewerReplicas, Role: "worker", Value: "1", Text: "it fits with 1 worker"}, SuggestFewer("worker", 1))
 	gpus := map[corev1.ResourceName]float64{"nvidia.com/gpu": 2000}
 	for want, nodes := range map[string][]string{

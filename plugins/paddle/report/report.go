@@ -9,6 +9,7 @@ package report
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -30,7 +31,7 @@ type Report struct {
 	// Cause is why the missing pods do not fit, where the table has no sentence for the reason.
 	Cause string `json:"-"`
 	// Value is the name in the reason's sentence that is neither of an object nor of nodes: a queue, a class.
-	Value string `json:"-"`
+	Value string `json:"value,omitempty"`
 	// Missing is what a gang that waits is missing.
 	Missing *Missing `json:"missing,omitempty"`
 	// Nodes are the nodes that were looked at, and how many of them are refused for which reason.
@@ -121,32 +122,59 @@ func Decode(annotations map[string]string) *Report {
 	return &r
 }
 
-// Sentence returns the report's message, or else the missing pods and the cause or the table's sentence for the reason.
+// Sentence returns the report's message, or else the missing pods and the cause or the catalog's sentence for the reason.
 func (r *Report) Sentence() string {
-	if r.Message != "" {
+	switch {
+	case r.Message != "":
 		return r.Message
+	case r.Cause != "":
+		return r.missing(English, "fit") + r.Cause
 	}
-	if r.Cause != "" {
-		return r.missing("does not fit: ", "do not fit: ") + r.Cause
+	return r.sentence(English)
+}
+
+// Translate returns the sentence in the language of a catalog, by the report's data. It is empty for English, which the message is in,
+// and where the data are not known.
+func (r *Report) Translate(c Catalog) string {
+	text := c["reason."+string(r.Reason)]
+	unknown := r.Nodes == nil && strings.Contains(text, "{nodes}") || len(r.objects()) == 0 && strings.Contains(text, "{objects}") ||
+		r.value() == "" && strings.Contains(text, "{value}")
+	switch {
+	case c.English() || text == "":
+		return ""
+	case !unknown:
+		return r.sentence(c)
+	case r.Missing == nil || len(r.Missing.Resources) == 0:
+		return ""
 	}
-	sentence, value := texts[r.Reason].sentence, r.Value
+	return r.missing(c, "fit") + strings.Join(r.shortages(c), c["comma"])
+}
+
+func (r *Report) sentence(c Catalog) string {
+	key, verb := "reason."+string(r.Reason), "node"
+	if refused := r.refused(); refused != nil && r.Reason == HostPortConflict && refused.Nodes == 0 {
+		key = "gang-port"
+	}
+	if r.Reason == WaitingForPods {
+		verb = "exist"
+	}
+	return r.missing(c, verb) + c.Text(key, "objects", c.List(r.objects()), "nodes", r.nodes(c), "value", r.value())
+}
+
+func (r *Report) value() string {
 	if refused := r.refused(); refused != nil {
-		value = refused.Value
-		if r.Reason == HostPortConflict && refused.Nodes == 0 {
-			sentence = gangPort
-		}
+		return refused.Value
 	}
-	var objects []string
+	return r.Value
+}
+
+func (r *Report) objects() (names []string) {
 	if r.Missing != nil {
 		for _, o := range r.Missing.Objects {
-			objects = append(objects, o.String())
+			names = append(names, o.String())
 		}
 	}
-	sentence = strings.NewReplacer("{objects}", List(objects), "{nodes}", r.nodes(), "{value}", value).Replace(sentence)
-	if r.Reason == WaitingForPods {
-		return r.missing("does not exist yet: ", "do not exist yet: ") + sentence
-	}
-	return r.missing("has no node: ", "have no node: ") + sentence
+	return names
 }
 
 // Text returns the sentence of conditions and events. Of a gang that does not fit it says with which change it would.
@@ -192,8 +220,8 @@ func (r *Report) refused() *Refused {
 	return nil
 }
 
-// missing returns the missing pods and one of two verbs: "2 of 4 workers have". It is empty if none are known.
-func (r *Report) missing(one, many string) string {
+// missing returns the missing pods and what they lack: "2 of 4 workers have no node: ". It is empty if none are known.
+func (r *Report) missing(c Catalog, verb string) string {
 	if r.Missing == nil {
 		return ""
 	}
@@ -202,51 +230,60 @@ func (r *Report) missing(one, many string) string {
 	for _, role := range r.Missing.Roles {
 		if role.Missing > 0 {
 			sum += role.Missing
-			parts = append(parts, fmt.Sprintf("%d of %d %s", role.Missing, role.Minimum, Plural(role.Minimum, role.Role)))
+			parts = append(parts, c.Text("missing", "missing", strconv.Itoa(role.Missing), "minimum", strconv.Itoa(role.Minimum), "role", c.Plural(role.Minimum, role.Role)))
 		}
 	}
 	switch sum {
 	case 0:
 		return ""
 	case 1:
-		return List(parts) + " " + one
+		verb += ".one"
+	default:
+		verb += ".many"
 	}
-	return List(parts) + " " + many
+	return c.Text(verb, "missing", c.List(parts))
 }
 
 // nodes returns the nodes that the reason refuses: "2 of 8 nodes".
-func (r *Report) nodes() string {
+func (r *Report) nodes(c Catalog) string {
 	if r.Nodes == nil {
-		return "all nodes"
+		return c["nodes.all"]
 	}
 	refused := 0
 	if why := r.refused(); why != nil {
 		refused = why.Nodes
 	}
+	key, n := "nodes.some", refused
 	switch {
 	case r.Reason == NodeAffinity:
-		return fmt.Sprintf("%d of %d nodes", r.Nodes.Total-refused, r.Nodes.Total)
+		n = r.Nodes.Total - refused
 	case r.Reason == GangAntiAffinity, r.Reason == ResourceClaimNotAllocatable, refused == 0:
-		return fmt.Sprintf("%d %s", r.Nodes.Candidates, Plural(r.Nodes.Candidates, "node"))
+		key, n = "nodes.candidates", r.Nodes.Candidates
 	case r.Nodes.Candidates < r.Nodes.Total:
-		return fmt.Sprintf("%d of the %d nodes that match the selectors of the pods and are large enough", refused, r.Nodes.Candidates)
+		key = "nodes.matching"
 	}
-	return fmt.Sprintf("%d of %d nodes", refused, r.Nodes.Total)
+	return c.Text(key, "n", strconv.Itoa(n), "total", strconv.Itoa(r.Nodes.Total), "candidates", strconv.Itoa(r.Nodes.Candidates), "nodes", c.Plural(n, "node"))
+}
+
+// shortages returns what is requested and available of each resource that is short.
+func (r *Report) shortages(c Catalog) (lines []string) {
+	for _, resource := range r.Missing.Resources {
+		lines = append(lines, c.Text("shortage", "resource", resource.Name, "requested", resource.Requested, "available", resource.Available))
+	}
+	return lines
 }
 
 // Details returns the figures behind the sentence, on lines.
-func (r *Report) Details() (lines []string) {
+func (r *Report) Details(c Catalog) (lines []string) {
 	if r.Missing != nil {
 		for _, role := range r.Missing.Roles {
-			lines = append(lines, fmt.Sprintf("%s: %d of %d missing", Plural(2, role.Role), role.Missing, role.Minimum))
+			lines = append(lines, c.Text("details.role", "roles", c.Plural(2, role.Role), "missing", strconv.Itoa(role.Missing), "minimum", strconv.Itoa(role.Minimum)))
 		}
-		for _, resource := range r.Missing.Resources {
-			lines = append(lines, fmt.Sprintf("%s: %s requested, %s available", resource.Name, resource.Requested, resource.Available))
-		}
+		lines = append(lines, r.shortages(c)...)
 	}
 	if r.Nodes != nil {
 		for _, refused := range r.Nodes.Refused {
-			line := fmt.Sprintf("%d of %d nodes: %s", refused.Nodes, r.Nodes.Total, refused.Reason)
+			line := c.Text("details.nodes", "n", strconv.Itoa(refused.Nodes), "total", strconv.Itoa(r.Nodes.Total), "reason", string(refused.Reason))
 			if refused.Value != "" {
 				line += " (" + refused.Value + ")"
 			}

@@ -20,7 +20,7 @@ func TestHelp_OfEachReason(t *testing.T) {
 	require.Greater(t, len(found), 35)
 	for _, match := range found {
 		if reason := Reason(match[1]); reason != Placed && reason != InvalidAnnotation {
-			require.Len(t, (&Report{Reason: reason}).Help(), 1, reason)
+			require.Len(t, (&Report{Reason: reason}).Help(English), 1, reason)
 		}
 	}
 }
@@ -37,14 +37,14 @@ func TestHelp_HasEachChangeOnce(t *testing.T) {
 		"a port":            {HostPortConflict, []Suggestion{Suggest(ChangeHostPort, "8080")}, []string{"use another host port than 8080, or wait until it is free"}},
 		"an overused queue": {QueueOverused, []Suggestion{Suggest(UseAnotherQueue, "q")}, []string{"wait for other jobs to end, use another queue than q, or have the queue's weight or deserved resources raised"}},
 		"a full queue":      {QueueCapacity, []Suggestion{Suggest(RaiseQueueCapability, "q"), Suggest(LowerRequest, "6 of a/gpu")}, []string{"wait for other jobs of the queue to end, request no more than 6 of a/gpu, use another queue, or raise the capability of queue q"}},
-		"two gates":         {SchedulingGated, []Suggestion{Suggest(RemoveSchedulingGate, "a"), Suggest(RemoveSchedulingGate, "b")}, []string{"remove the scheduling gate a from the pods and remove the scheduling gate b from the pods, or wait until whoever added them does"}},
+		"two gates":         {SchedulingGated, []Suggestion{Suggest(RemoveSchedulingGate, "a"), Suggest(RemoveSchedulingGate, "b")}, []string{"remove the scheduling gate a from the pods and remove the scheduling gate b from the pods, or wait until they are removed"}},
 		"another tier fits": {TopologyConstraint, []Suggestion{SuggestTier("block", false)}, []string{"it fits with tier block", "wait for other jobs to end"}},
 		"no tier fits":      {TopologyConstraint, nil, []string{"wait for other jobs to end, or allow a wider spec.schedulingPolicy.networkTopology"}},
 		"fewer workers fit": {InsufficientResources, []Suggestion{SuggestFewer("worker", 2)}, []string{"it fits with 2 workers", "wait for other jobs to end, or request less"}},
 		"an object":         {PersistentVolumeClaimNotFound, []Suggestion{Suggest(CreateObject, "PersistentVolumeClaim a")}, []string{"create PersistentVolumeClaim a", "if the name is wrong, correct claimName in the volumes of the pod template"}},
 		"another's reason":  {"x", nil, nil},
 	} {
-		require.Equal(t, test.want, (&Report{Reason: test.reason, Suggestions: test.suggestions}).Help(), name)
+		require.Equal(t, test.want, (&Report{Reason: test.reason, Suggestions: test.suggestions}).Help(English), name)
 	}
 }
 

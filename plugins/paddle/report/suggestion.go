@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -41,6 +40,8 @@ type Suggestion struct {
 	Value string `json:"value,omitempty"`
 	// Role whose pods change.
 	Role string `json:"role,omitempty"`
+	// Also is a second change that is needed.
+	Also Kind `json:"also,omitempty"`
 	// Text is the suggestion for people: it follows "what helps:".
 	Text string `json:"text"`
 }
@@ -54,14 +55,14 @@ var placeholder = regexp.MustCompile(`\{(\w+):([^}]*)\}`)
 
 // Help returns what a user can do, nearest first, each change once: the suggestions, as far as the reason's help does not have them in it,
 // and that. It is empty where nothing is known.
-func (r *Report) Help() (all []string) {
+func (r *Report) Help(c Catalog) (all []string) {
 	inHelp := map[Kind]bool{}
-	help := placeholder.ReplaceAllStringFunc(texts[r.Reason].help, func(match string) string {
+	help := placeholder.ReplaceAllStringFunc(c["help."+string(r.Reason)], func(match string) string {
 		found := placeholder.FindStringSubmatch(match)
 		kind, words := Kind(found[1]), []string{}
-		for _, s := range r.Suggestions {
-			if s.Kind == kind {
-				words = append(words, s.Text)
+		for i := range r.Suggestions {
+			if r.Suggestions[i].Kind == kind {
+				words = append(words, r.Suggestions[i].In(c))
 			}
 		}
 		switch {
@@ -71,11 +72,11 @@ func (r *Report) Help() (all []string) {
 			return ""
 		}
 		inHelp[kind] = true
-		return List(words)
+		return c.List(words)
 	})
-	for _, s := range r.Suggestions {
-		if !inHelp[s.Kind] {
-			all = append(all, s.Text)
+	for i := range r.Suggestions {
+		if !inHelp[r.Suggestions[i].Kind] {
+			all = append(all, r.Suggestions[i].In(c))
 		}
 	}
 	if help != "" {
@@ -84,27 +85,47 @@ func (r *Report) Help() (all []string) {
 	return all
 }
 
-// Suggest returns a suggestion with the text of its kind.
-func Suggest(kind Kind, value string) Suggestion {
-	return Suggestion{Kind: kind, Value: value, Text: strings.Replace(suggestions[kind], "%s", value, 1)}
+// In returns the text of the suggestion in the language of a catalog. It is English where only the text has the amounts.
+func (s Suggestion) In(c Catalog) (text string) {
+	key := "suggest." + string(s.Kind)
+	switch {
+	case s.Text != "" && (c.English() || c[key] == ""):
+		return s.Text
+	case s.Kind == AllowTier && s.Value == "":
+		text = c["suggest.NoTier"]
+	case s.Kind == AllowTier:
+		text = c.Text(key, "value", tierLabel(s.Value))
+	default:
+		replicas, _ := strconv.Atoi(s.Value) // 0 where the value is no number
+		text = c.Text(key, "value", s.Value, "role", c.Plural(replicas, s.Role))
+	}
+	if s.Also != "" {
+		return c.Text("suggest.and-colocation", "suggestion", text)
+	}
+	return text
 }
 
-// SuggestFewer returns the suggestion of so many replicas of a role.
+// Suggest returns a suggestion with the text of its kind.
+func Suggest(kind Kind, value string) Suggestion {
+	return (Suggestion{Kind: kind, Value: value}).withText()
+}
+
+// SuggestFewer returns the suggestion of a number of replicas of a role.
 func SuggestFewer(role string, replicas int) Suggestion {
-	return Suggestion{
-		Kind: FewerReplicas, Role: role, Value: strconv.Itoa(replicas), Text: fmt.Sprintf("it fits with %d %s", replicas, Plural(replicas, role)),
-	}
+	return (Suggestion{Kind: FewerReplicas, Role: role, Value: strconv.Itoa(replicas)}).withText()
 }
 
 // SuggestTier returns the suggestion of a higher tier, "" for no limit; with colocation Preferred as well, if both are needed.
 func SuggestTier(tier string, both bool) Suggestion {
-	s := Suggestion{Kind: AllowTier, Value: tier, Text: "it fits without a networkTopology limit"}
-	if tier != "" {
-		s.Text = "it fits with " + tierLabel(tier)
-	}
+	s := Suggestion{Kind: AllowTier, Value: tier}
 	if both {
-		s.Text += " and colocation Preferred"
+		s.Also = AllowColocationPreferred
 	}
+	return s.withText()
+}
+
+func (s Suggestion) withText() Suggestion {
+	s.Text = s.In(English)
 	return s
 }
 
@@ -121,20 +142,3 @@ func SuggestMore(tier, domain string, amounts map[corev1.ResourceName]float64, n
 }
 
 const maxNamed = 2
-
-var suggestions = map[Kind]string{
-	AllowColocationPreferred: "it fits with colocation Preferred",
-	LowerRequest:             "request no more than %s",
-	CreateObject:             "create %s",
-	BindClaim:                "have PersistentVolumeClaim %s bound",
-	AddToleration:            "tolerate the taint %s in the pod template",
-	RemoveTaint:              "remove the taint %s from nodes",
-	Uncordon:                 "uncordon nodes (kubectl uncordon %s)",
-	ChangeNodeSelector:       "label more nodes with %s",
-	ChangeHostPort:           "use another host port than %s, or wait until it is free",
-	OpenQueue:                "open the queue %s",
-	UseAnotherQueue:          "use another queue than %s",
-	RaiseQueueCapability:     "raise the capability of queue %s",
-	RaiseResourceQuota:       "raise the ResourceQuota %s",
-	RemoveSchedulingGate:     "remove the scheduling gate %s from the pods",
-}

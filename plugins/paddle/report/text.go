@@ -124,24 +124,13 @@ func (u unit) format(requested float64) string {
 	return number + " " + u.many
 }
 
-// Plural returns a noun for so many.
-func Plural(n int, noun string) string {
-	if n == 1 || strings.HasSuffix(noun, "s") {
-		return noun
-	}
-	return noun + "s"
-}
+// Plural returns the noun for n things.
+func Plural(n int, noun string) string { return English.Plural(n, noun) }
 
 // List returns a list such as "a, b and c".
-func List(parts []string) string {
-	last := len(parts) - 1
-	if last < 1 {
-		return strings.Join(parts, "")
-	}
-	return strings.Join(parts[:last], ", ") + " and " + parts[last]
-}
+func List(parts []string) string { return English.List(parts) }
 
-// Domains returns the noun for so many domains of a tier. Tiers that are called by a number are no nouns.
+// Domains returns the noun for n domains of a tier. Tiers that are called by a number are no nouns.
 func Domains(n int, tier string) string {
 	if strings.HasPrefix(tier, "tier") {
 		return Plural(n, "domain") + " of " + tier
@@ -163,7 +152,7 @@ func Place(tier, domain string) string {
 // tierLabel returns a tier as a limit: "tier rack", "tier 1".
 func tierLabel(tier string) string { return "tier " + strings.TrimPrefix(tier, "tier ") }
 
-// Shorten returns at most so many bytes of a text: whole lines as far as they fit, else whole characters.
+// Shorten returns at most the given number of bytes of a text: whole lines as far as they fit, else whole characters.
 func Shorten(text string, most int) string {
 	const more = "..."
 	if len(text) <= most {

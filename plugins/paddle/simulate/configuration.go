@@ -30,7 +30,7 @@ type configuration struct {
 	notes   []string
 }
 
-// asking are plugins that ask servers, whose addresses are somebody else's configuration: not from here.
+// asking are plugins that ask servers, whose addresses are configuration of another cluster: not from here.
 var asking = map[string]string{
 	extender.PluginName: "it asks a server of its own",
 	usage.PluginName:    "it asks for metrics of the nodes",
@@ -62,7 +62,7 @@ func readConfiguration(text string) (*configuration, error) {
 		})
 	}
 	if !planned {
-		c.note("the scheduler's configuration does not name the plugin %s: jobs are placed pod by pod, and nobody says why one waits", paddle.PluginName)
+		c.note("the scheduler's configuration does not name the plugin %s: jobs are placed pod by pod, and no reason is reported for one that waits", paddle.PluginName)
 	}
 	c.tiers = append(c.tiers, conf.Tier{Plugins: []conf.PluginOption{{Name: tiesName, EnabledBestNode: ptr.To(true)}}})
 	return c, nil
@@ -74,7 +74,7 @@ func (c *configuration) note(format string, args ...any) {
 
 const tiesName = "paddle-simulate-ties"
 
-// ties stands last among the plugins: of nodes that score the same, for which Volcano throws dice, it takes the first by
+// ties stands last among the plugins: of nodes that score the same, of which Volcano picks a random one, it takes the first by
 // name, so that the same cluster gives the same answer. Pods that follow a plan have no ties.
 type ties struct{}
 

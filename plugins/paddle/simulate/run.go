@@ -112,7 +112,7 @@ func (r *run) jobIs(group string, state func(*api.JobInfo) bool) bool {
 	return job != nil && state(job)
 }
 
-// state returns what changes as sessions go on, by PodGroup.
+// state returns what changes from session to session, by PodGroup.
 func (r *run) state() map[string]string {
 	r.cache.Lock()
 	defer r.cache.Unlock()
@@ -178,7 +178,7 @@ type run struct {
 }
 
 // serverOptions are Volcano's, which its cache would make when it is first made: with a flag for each among the flags of the
-// program that simulates, where nobody wants them.
+// program that simulates, where they are not needed.
 var serverOptions = func() *options.ServerOption {
 	flags := pflag.CommandLine
 	defer func() { pflag.CommandLine = flags }()

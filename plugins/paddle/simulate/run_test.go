@@ -220,7 +220,7 @@ func TestRun_NotesOmittedPlugins(t *testing.T) {
 	require.Equal(t, []string{
 		"the scheduler's plugin extender is left out: it asks a server of its own",
 		"the scheduler's plugin ours is left out: it is not known here",
-		"the scheduler's configuration does not name the plugin paddle: jobs are placed pod by pod, and nobody says why one waits",
+		"the scheduler's configuration does not name the plugin paddle: jobs are placed pod by pod, and no reason is reported for one that waits",
 	}, result.Notes)
 	require.Len(t, result.Bound["ns/ring"], 2)
 	require.Nil(t, pflag.Lookup("percentage-nodes-to-find"), "the scheduler's flags are none of the program's")

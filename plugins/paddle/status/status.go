@@ -27,7 +27,7 @@ import (
 // differ in the message only. Amounts change each second.
 const minWriteInterval = 10
 
-// conditionType is the type of the plugin's condition. Nobody else writes it.
+// conditionType is the type of the plugin's condition. No other program writes it.
 const conditionType scheduling.PodGroupConditionType = report.Condition
 
 // Writer writes the status of PodGroups. It remembers what was written about each job, from session to session, because that
@@ -84,7 +84,7 @@ func conditionFor(r *report.Report) scheduling.PodGroupCondition {
 	return scheduling.PodGroupCondition{Type: conditionType, Status: status, Reason: string(r.Reason), Message: r.ConditionMessage()}
 }
 
-// write writes the condition for a report in place of the one that a PodGroup has, if they differ, and with it the report.
+// write writes the condition for a report instead of the one that a PodGroup has, if they differ, and with it the report.
 // Volcano writes both with one update of the PodGroup, if the condition has changed.
 func (w *Writer) write(ssn *framework.Session, job *api.JobInfo, r report.Report, moved bool) {
 	now := conditionFor(&r)
@@ -109,7 +109,7 @@ func (w *Writer) write(ssn *framework.Session, job *api.JobInfo, r report.Report
 	job.PodGroup.Annotations[report.Annotation] = r.Encode()
 }
 
-// allowWrite reports whether a condition is to be written in place of the one that a PodGroup has. moved reports that pods
+// allowWrite reports whether a condition is to be written instead of the one that a PodGroup has. moved reports that pods
 // of a job that runs were placed.
 func (w *Writer) allowWrite(group *api.PodGroup, now scheduling.PodGroupCondition, moved bool) bool {
 	had, _ := Condition(group)
@@ -141,7 +141,7 @@ const (
 	// The session's own recorder does not serve: it lets 25 events through about one PodGroup and then one in five minutes
 	// (client-go's spam filter, by source and object), and the scheduler spends these on an Unschedulable event each second.
 	eventSource = "volcano-paddle"
-	// eventBurst and eventQPS bound the events of one type about one PodGroup: so many at once, and then one in five minutes.
+	// eventBurst and eventQPS bound the events of one type about one PodGroup: a burst, and then one in five minutes.
 	eventBurst = 5
 	eventQPS   = 1.0 / 300
 	// maxEventKeys is how many PodGroups the bounds are kept for.

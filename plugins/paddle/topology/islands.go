@@ -74,7 +74,7 @@ func islandWarnings(nodes []node) []string {
 	return warning("nodes whose ResourceSlices are not used, they do not show each GPU", unused, len(nodes))
 }
 
-// estimate returns the islands of a node that has so many free GPUs. Which GPUs a pod has, only the kubelet knows: pods are
+// estimate returns the islands of a node with the given number of free GPUs. Which GPUs a pod has, only the kubelet knows: pods are
 // assumed to have come in the order of their creation, and each to have the GPUs that the device plugin prefers.
 func (c *Cache) estimate(info *api.NodeInfo, sizes []int, gpus int) []placement.Island {
 	if len(sizes) == 0 {
@@ -91,7 +91,7 @@ func (c *Cache) estimate(info *api.NodeInfo, sizes []int, gpus int) []placement.
 	return islands
 }
 
-// adjustTo changes islands until so many GPUs are free: it takes them as one pod would, or gives them back likewise.
+// adjustTo changes islands until the given number of GPUs are free: it takes them as one pod would, or gives them back likewise.
 func adjustTo(islands []placement.Island, gpus int) {
 	missing := gpus
 	for _, island := range islands {
@@ -139,7 +139,7 @@ var (
 // socketGPUs is how many PCIe cards a machine has before it is assumed to have two sockets with half of them each.
 const socketGPUs = 4
 
-// productIslands returns the islands of a machine with so many GPUs of a product, as the label names it or a driver: one
+// productIslands returns the islands of a machine with the given number of GPUs of a product, as the label names it or a driver. It is one
 // where NVSwitch joins them all, one for each NUMA node where they are PCIe cards; nil where the name does not imply it. MIG
 // slices and shared GPUs are no whole GPUs.
 func productIslands(product string, gpus int) []int {
@@ -192,7 +192,7 @@ func (p *published) same(all []*resourceapi.ResourceSlice) bool {
 	return len(all) == len(p.objects) && p.objects.HasAll(all...)
 }
 
-// islands returns the islands of a node with so many GPUs of a kind by what its driver publishes; nil if that is not known. It
+// islands returns the islands of a node with the given number of GPUs of a kind by what its driver publishes; nil if that is not known. It
 // is an error if the driver publishes another number of GPUs. product is used where the driver names none.
 func (p *published) islands(node, product, kind string, gpus int) ([]int, error) {
 	devices := latest(p.byNode[node], driver(kind))

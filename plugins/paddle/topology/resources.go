@@ -191,7 +191,7 @@ func podSlots(info *api.NodeInfo) int {
 	return info.Allocatable.MaxTaskNum - len(info.Tasks)
 }
 
-// set sets what is free on a node in the topology, if that has changed. islands returns those of a node with so many free
+// set sets what is free on a node in the topology, if that has changed. islands returns those of a node with the given number of free
 // GPUs.
 func (c *Cache) set(id placement.NodeID, idle *api.Resource, slots int, islands func(gpus int) []placement.Island) {
 	c.resources.free(c.free, idle, slots)

@@ -54,7 +54,7 @@ func (t *tree) warn(what string, examples []string, of int) {
 // tier returns the placement tier of a level.
 func (t *tree) tier(level int) int { return placement.NodeTier + 1 + level }
 
-// place of a level among the weights and bandwidths of the options, where the node's is 0: labels keep theirs when one of
+// place of a level among the weights and bandwidths of the options, where the node's is 0: labels keep their places when one of
 // them is on no node.
 func (t *tree) place(level int) int {
 	if t.source == SourceLabels {
@@ -217,8 +217,8 @@ func uniqueName(taken []string, short, full string) string {
 // maxWeight is placement's limit.
 const maxWeight = 1 << 14
 
-// tiers returns placement's tiers for a tree. The options do not name NVLink domains: where the weights around theirs are
-// given, theirs is the geometric mean, and as they have no uplink but those of their nodes, theirs is as wide as these.
+// tiers returns placement's tiers for a tree. The options do not name NVLink domains: where the weights next to their own are
+// given, their weight is the geometric mean. They have no uplink but those of their nodes, so their bandwidth is that of these.
 func (o Options) tiers(t *tree) ([]placement.Tier, []string) {
 	tiers := placement.DefaultTiers(t.name()...)
 	if o.IntraNodeWeight > 0 {

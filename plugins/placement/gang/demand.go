@@ -102,7 +102,7 @@ type Demand struct {
 // Parallelism are the degrees of hybrid parallelism as Paddle's fleet has them; 0 is 1. What they leave of the ranks is data parallel.
 //
 // Ranks are numbered as fleet's CommunicateTopology numbers them: tensor parallel ranks follow each other, then come sep,
-// sharding, pipeline, and data outermost. Expert parallel groups are so many consecutive ranks.
+// sharding, pipeline, and data outermost. Expert parallel groups are that many consecutive ranks.
 type Parallelism struct {
 	Pipeline, Sharding, Sep, Tensor, Expert int
 	// ShardingFirst has sharding outside of pipeline. With Expert only so much of it is outside as has expert parallel groups

@@ -47,7 +47,7 @@ func (f *Flows) Load(_ tree.DomainID, row []int32) int64 {
 // Island returns no load: what servers and workers exchange leaves the GPU anyway.
 func (f *Flows) Island(tree.NodeID, []int32) (sum, most int64) { return 0, 0 }
 
-// NewFlows returns the traffic of a demand with so many members of each class.
+// NewFlows returns the traffic of a demand with the given number of members of each class.
 func NewFlows(d *gang.Demand, total []int) *Flows {
 	switch d.Pattern {
 	case gang.ParameterServer:

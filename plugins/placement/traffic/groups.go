@@ -14,7 +14,7 @@ const GroupWeight = 64
 
 // Weights of the axes of hybrid parallelism: what a rank sends to the next one of its group in a step, as a share of what it
 // sends for pipeline parallelism. They follow from the volumes in Narayanan et al., "Efficient Large-Scale Language Model
-// Training on GPU Clusters Using Megatron-LM" (SC'21), section 3, for l = 10 layers of h = 8192 in a stage, m = 16 micro-batches
+// Training on GPU Clusters Using Megatron-LM" (SC'21), section 3. They are for l = 10 layers of h = 8192 in a stage, m = 16 micro-batches
 // of bs = 4096 tokens and t = 8 tensor parallel ranks, rounded to powers of two:
 //
 //	tensor      8 l m bs h       four all-reduces of the activations in each layer
@@ -119,7 +119,7 @@ func (c *Ring) groupCuts(position int64) int64 {
 	return 0
 }
 
-// PodsPerGroup returns how many pods of so many GPUs share no parallel group with others: 1 if each group is inside one pod.
+// PodsPerGroup returns how many pods of the given number of GPUs share no parallel group with others: 1 if each group is inside one pod.
 func PodsPerGroup(d *gang.Demand, gpus int) int64 {
 	size := d.GroupSize
 	if d.Parallelism != (gang.Parallelism{}) {

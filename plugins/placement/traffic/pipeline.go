@@ -15,7 +15,8 @@ const pipelineScale = 1 << 10
 //
 // Workers of every stage exchange parameters with the servers as in parameterServer: M/P bytes each way between a server
 // and a worker. A worker of stage s sends A bytes of activations to the next stage and takes as many bytes of gradients
-// back, spread evenly over that stage's n workers: A/n bytes each way, where A is taken for M, between a worker of stage s and one of stage s+1.
+// back, spread evenly over that stage's n workers. These are A/n bytes each way between a worker of stage s and one of stage s+1,
+// where A is taken for M.
 // A stage without members is passed over.
 func pipeline(total []int, parameterBytes float64) *Flows {
 	f := &Flows{Total: make([]int64, len(total))}

@@ -106,7 +106,7 @@ func (c *Ring) cuts(v tree.DomainID, g *Gap, k int64) int64 {
 	return 2 + c.groupCuts(k)
 }
 
-// NewRing returns the ring of a Collective, of the members placed before and of so many pending members of each role.
+// NewRing returns the ring of a Collective, of the members placed before and of the given number of pending members of each role.
 func NewRing(t *tree.Topology, d *gang.Demand, take []int) *Ring {
 	c := &Ring{t: t, Hybrid: d.Parallelism != (gang.Parallelism{}), base: map[tree.DomainID]int64{}}
 	most := 0

@@ -10,7 +10,7 @@ import (
 // MaxFit is taken for "as many as you like": a request of nothing fits without end.
 const MaxFit = 1 << 20
 
-// buckets is the length of a histogram of fits; its last bucket counts all nodes that hold so many or more.
+// buckets is the length of a histogram of fits; its last bucket counts all nodes that hold that many or more.
 const buckets = 33
 
 // Shape is how many pods of one request fit, on each node and summed over domains. It is kept right as nodes change,
@@ -140,7 +140,7 @@ func (s *Shape) MostOnNode(d DomainID) int {
 	return 0
 }
 
-// NodesFor returns the least number of nodes of a domain above nodes that hold so many members.
+// NodesFor returns the least number of nodes of a domain above nodes that hold the given number of members.
 func (s *Shape) NodesFor(d DomainID, members int64) int64 {
 	h := &s.nodes[int(d)-len(s.fit)]
 	var nodes int64
@@ -155,7 +155,7 @@ func (s *Shape) NodesFor(d DomainID, members int64) int64 {
 	return nodes
 }
 
-// NodesHolding returns how many nodes of a domain hold so many pods, the last bucket being "or more".
+// NodesHolding returns how many nodes of a domain hold that many pods, the last bucket being "or more".
 func (s *Shape) NodesHolding(d DomainID, fit int) int32 {
 	if int(d) < len(s.fit) {
 		if Bucket(s.fit[d]) == fit {
@@ -237,7 +237,7 @@ type Sums struct {
 // NewSums returns sums that are all 0.
 func NewSums(t *Topology) *Sums { return &Sums{t: t, number: t.Borrow()} }
 
-// Borrow returns as many zeros as there are domains. Whoever is done with them sets them to 0 and returns them.
+// Borrow returns as many zeros as there are domains. The caller sets them to 0 and returns them when it is done.
 func (t *Topology) Borrow() []int32 {
 	numbers := t.numbers
 	if numbers == nil {

@@ -5,7 +5,7 @@ package v1
 // Keys of labels, annotations and finalizers that the controller reads or writes. The scheduler's plugin reads some of them and declares
 // those again in plugins/paddle/job/keys.go; a test in test/ compares the two.
 const (
-	// Prefix begins every key of ours. It is reserved: of a PaddleJob's metadata nothing under it is copied but UserAnnotations.
+	// Prefix begins every key of this project. It is reserved: of a PaddleJob's metadata nothing under it is copied but UserAnnotations.
 	Prefix = "batch.paddlepaddle.org/"
 
 	// JobNameLabel is the label on Volcano Job, PodGroup, ConfigMap and pods that holds the PaddleJob's name.
@@ -29,7 +29,7 @@ const (
 	// that looked for it too early.
 	GangAnnotation = "batch.paddlepaddle.org/gang"
 
-	// FinalStatusAnnotation is the annotation on a PaddleJob that has ended: its phase and the hash of its spec. A copy that a backup
+	// FinalStatusAnnotation is the annotation on a finished PaddleJob: its phase and the hash of its spec. A copy that a backup
 	// restores without its status is not run again.
 	FinalStatusAnnotation = "batch.paddlepaddle.org/final-status"
 	// ExcludeFromBackupLabel is the label by which Velero leaves out what the controller makes again from the PaddleJob.
@@ -74,7 +74,7 @@ const (
 	ResourceTypeLabel = "paddle-res-type"
 	// ResourceAnnotation is paddle-operator's annotation with the role.
 	ResourceAnnotation = "paddle-resource"
-	// OperatorFinalizer is what paddle-operator puts on its PaddleJobs; nobody removes it once the operator is gone.
+	// OperatorFinalizer is what paddle-operator puts on its PaddleJobs; nothing removes it once the operator is gone.
 	OperatorFinalizer = "finalizers.paddlepaddle.org"
 
 	// TaskIndexLabel is the label that Volcano gives each pod with its index in the task.

@@ -27,7 +27,7 @@ type SchedulingPolicy struct {
 	// +optional
 	PriorityClass string `json:"priorityClass,omitempty"`
 	// minResources are the resources that must be free in the queue before pods are made. Volcano works out from the
-	// templates what the job's minimum needs; what is asked for here beyond that is heeded by the scheduler's plugin
+	// templates what the job's minimum needs; the scheduler's plugin honors what is requested here beyond that
 	// paddle.
 	// +optional
 	MinResources corev1.ResourceList `json:"minResources,omitempty"`
@@ -78,7 +78,7 @@ type Parallelism struct {
 	// +kubebuilder:validation:Maximum=65536
 	// +optional
 	Sep int32 `json:"sep,omitempty"`
-	// tensor is the degree of tensor parallelism (fleet's mp_degree): so many consecutive ranks exchange most.
+	// tensor is the degree of tensor parallelism (fleet's mp_degree): the number of consecutive ranks that exchange most.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=65536
 	// +optional
@@ -95,7 +95,7 @@ type Parallelism struct {
 	// +optional
 	Order ParallelismOrder `json:"order,omitempty"`
 	// configMapKeyRef names a training YAML of PaddleFormers or ERNIEKit, in a ConfigMap of the job's namespace, that has degrees
-	// and order. It is read when the Volcano Job is created; later changes count for nothing.
+	// and order. It is read when the Volcano Job is created; later changes are ignored.
 	// +optional
 	ConfigMapKeyRef *ConfigMapKeyRef `json:"configMapKeyRef,omitempty"`
 }
@@ -169,7 +169,7 @@ type RunPolicy struct {
 	// +kubebuilder:validation:Minimum=1
 	// +optional
 	ActiveDeadlineSeconds *int64 `json:"activeDeadlineSeconds,omitempty"`
-	// ttlSecondsAfterFinished is how long a job that has ended is kept; then the PaddleJob is deleted with all that
+	// ttlSecondsAfterFinished is how long a finished job is kept; then the PaddleJob is deleted with all that
 	// belongs to it. Unset keeps it.
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=2147483647
@@ -226,7 +226,7 @@ type PodFailurePolicyAction string
 
 // Actions of a PodFailurePolicyRule.
 const (
-	// FailJob fails the job for good.
+	// FailJob fails the job permanently.
 	FailJob PodFailurePolicyAction = "FailJob"
 	// IgnoreFailure starts the job again and does not count the failure.
 	IgnoreFailure PodFailurePolicyAction = "Ignore"

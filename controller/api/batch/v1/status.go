@@ -35,7 +35,7 @@ const (
 	Suspended Phase = "Suspended"
 	// Completed jobs have succeeded.
 	Completed Phase = "Completed"
-	// Failed jobs have failed for good.
+	// Failed jobs have failed permanently.
 	Failed Phase = "Failed"
 	// Terminating jobs are being deleted.
 	Terminating Phase = "Terminating"
@@ -46,7 +46,7 @@ const (
 	// ConditionReady is the summary of the others: True while every pod of the gang runs and once the job has succeeded. While it
 	// is False, its reason and message are those of the condition that explains why.
 	ConditionReady = "Ready"
-	// ConditionStalled is True while the job cannot go on until the user changes something; its message says what.
+	// ConditionStalled is True while the job cannot continue until the user changes something; its message says what.
 	ConditionStalled = "Stalled"
 	// ConditionCreated is True once the Volcano Job exists.
 	ConditionCreated = "Created"
@@ -65,7 +65,7 @@ const (
 	ConditionRestarting = "Restarting"
 	// ConditionSucceeded is True once every worker has succeeded.
 	ConditionSucceeded = "Succeeded"
-	// ConditionFailed is True once the job has failed for good.
+	// ConditionFailed is True once the job has failed permanently.
 	ConditionFailed = "Failed"
 )
 
@@ -115,7 +115,7 @@ type PaddleJobStatus struct {
 	Failures int32 `json:"failures,omitempty"`
 
 	// recreations is how often the Volcano Job was deleted to be recreated: for a change of the spec before the job began,
-	// for a suspension, or by somebody else.
+	// for a suspension, or by another program.
 	// +optional
 	Recreations int32 `json:"recreations,omitempty"`
 

@@ -50,7 +50,7 @@ type CleanPodPolicy string
 const (
 	// CleanAlways deletes the pods after success and after failure.
 	CleanAlways CleanPodPolicy = "Always"
-	// CleanNever keeps every pod that has ended.
+	// CleanNever keeps every finished pod.
 	CleanNever CleanPodPolicy = "Never"
 	// CleanOnFailure deletes the pods only after failure.
 	CleanOnFailure CleanPodPolicy = "OnFailure"

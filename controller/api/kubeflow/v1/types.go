@@ -98,7 +98,7 @@ const ManagedByTrainingOperator = "kubeflow.org/training-operator"
 type RunPolicy struct {
 	// cleanPodPolicy says which pods of a finished job are deleted: All, Running or None.
 	CleanPodPolicy *CleanPodPolicy `json:"cleanPodPolicy,omitempty"`
-	// ttlSecondsAfterFinished is how long a job that has ended is kept; unset keeps it.
+	// ttlSecondsAfterFinished is how long a finished job is kept; unset keeps it.
 	TTLSecondsAfterFinished *int32 `json:"ttlSecondsAfterFinished,omitempty"`
 	// activeDeadlineSeconds is how long the job may take.
 	ActiveDeadlineSeconds *int64 `json:"activeDeadlineSeconds,omitempty"`
@@ -145,7 +145,7 @@ type ConditionType string
 
 // Condition types in the order of a job's life. Kubeflow's own are all but Stalled.
 const (
-	// ConditionStalled is True while the job cannot go on until the user changes something.
+	// ConditionStalled is True while the job cannot continue until the user changes something.
 	ConditionStalled ConditionType = "Stalled"
 	// ConditionCreated is True once the job is looked after.
 	ConditionCreated ConditionType = "Created"
@@ -157,13 +157,13 @@ const (
 	ConditionSuspended ConditionType = "Suspended"
 	// ConditionSucceeded is True once the job has succeeded.
 	ConditionSucceeded ConditionType = "Succeeded"
-	// ConditionFailed is True once the job has failed for good.
+	// ConditionFailed is True once the job has failed permanently.
 	ConditionFailed ConditionType = "Failed"
 )
 
 // JobStatus is what was seen of the job.
 type JobStatus struct {
-	// conditions tell the job's story; the last of them says what it is now.
+	// conditions are the job's history; the last one is its current state.
 	Conditions []JobCondition `json:"conditions,omitempty"`
 	// replicaStatuses count the pods by role.
 	ReplicaStatuses map[ReplicaType]*ReplicaStatus `json:"replicaStatuses,omitempty"`
@@ -181,7 +181,7 @@ type JobCondition struct {
 	Type ConditionType `json:"type"`
 	// status is True, False or Unknown.
 	Status corev1.ConditionStatus `json:"status"`
-	// reason is one word for why.
+	// reason is a CamelCase word.
 	Reason string `json:"reason,omitempty"`
 	// message says it to people.
 	Message string `json:"message,omitempty"`

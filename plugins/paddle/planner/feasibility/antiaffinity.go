@@ -129,7 +129,7 @@ func hasAntiAffinityTo(pod, other *corev1.Pod) bool {
 }
 
 // hostPorts returns the ports of the node that a pod takes. A pod in the host's network takes the ports of its containers
-// also where nobody has defaulted hostPort.
+// also where hostPort has not been defaulted.
 func hostPorts(spec *corev1.PodSpec) []corev1.ContainerPort {
 	var ports []corev1.ContainerPort
 	for _, containers := range [][]corev1.Container{spec.InitContainers, spec.Containers} {

@@ -128,7 +128,7 @@ func toPenalties(scores []int64) []int32 {
 	return penalties
 }
 
-// Scale combines three ranks of penalties into one number: a node on which a pod of the job failed weighs more than the soft
+// Scale combines three ranks of penalties into one number. A node on which a pod of the job failed weighs more than the soft
 // constraints of all its pods, and these weigh more than leaving the nodes that the pods had.
 type Scale struct {
 	step int64 // more than all pods of the job can have of the rank below
@@ -140,7 +140,7 @@ type Scale struct {
 // nodeorder's default weights make of one constraint of each kind.
 const maxStep = 1024
 
-// NewScale returns the scale for a job of so many pending members whose soft constraints have penalties up to most.
+// NewScale returns the scale for a job with the given number of pending members whose soft constraints have penalties up to most.
 func NewScale(members int, most int32) Scale {
 	s := Scale{step: int64(min(members, maxStep)) + 1, most: int64(most)}
 	s.top = min(s.most, (math.MaxInt32/(s.step+1)-1)/s.step)

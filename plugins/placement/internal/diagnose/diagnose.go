@@ -15,7 +15,7 @@ import (
 
 // Diagnosis is why a demand has no plan, and the least that would have to change.
 type Diagnosis struct {
-	// Plan of a demand that fits. Only Roles and Solves are set beside it.
+	// Plan of a demand that fits. Only Roles and Solves are set with it.
 	Plan *solver.Plan
 	// Roles of the demand.
 	Roles []RoleNeed

@@ -259,7 +259,7 @@ func (s *suggester) moreCapacity() (Suggestion, bool, error) {
 	return r, ok, err
 }
 
-// capacityIncrease makes capacity for members beside those that a pack has placed.
+// capacityIncrease makes capacity for members in addition to those that a pack has placed.
 type capacityIncrease struct {
 	*pendingGang
 	pack  *gangFit
@@ -267,8 +267,8 @@ type capacityIncrease struct {
 	times map[tree.NodeID]int // that a node was given something
 }
 
-// give makes capacity for one member of a role on the eligible node that lacks least for it, then the one that was given something
-// least often, then the one with most free GPUs, then by name; false if no node can have so much.
+// give makes capacity for one member of a role on the eligible node that lacks least for it. Ties: the one that was given something
+// least often, then the one with most free GPUs, then by name. It returns false if no node can have as much.
 func (c *capacityIncrease) give(role int) bool {
 	request := c.d.Roles[role].Request
 	best, least := tree.NodeID(-1), shortage{}

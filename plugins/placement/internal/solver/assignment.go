@@ -291,7 +291,7 @@ func (b *partialAssignment) open(nodes []tree.NodeID) (open []tree.NodeID) {
 
 const maxNeighbours = 32
 
-// neighbours are unused nodes beside those in use: of each of the lowest domains in use, the two with most capacity.
+// neighbours are unused nodes next to those in use: of each of the lowest domains in use, the two with most capacity.
 func (b *partialAssignment) neighbours() (near []tree.NodeID) {
 	p := b.p
 	for c := range b.states {

@@ -123,7 +123,7 @@ func (p *problem) fitsAny(n tree.NodeID) bool {
 const (
 	// seedNodesPerScope bounds the nodes of a scope that hold members already and are begun at.
 	seedNodesPerScope = 4
-	// leafDomainsPerScope are so many of the lowest domains above nodes, the most promising ones, in which large nodes are looked for.
+	// leafDomainsPerScope is the number of the lowest domains above nodes, the most promising ones, in which large nodes are looked for.
 	leafDomainsPerScope = 8
 )
 

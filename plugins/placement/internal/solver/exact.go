@@ -16,8 +16,8 @@ const maxStates = 1 << 12
 // exact finds the best plan on a set of nodes by dynamic programming over the tree.
 //
 // Costs are sums over domains of a function of how many members of each pod class the domain holds. So the best way to put a
-// given state (so many of each pod class) below a domain is the best split of it over the domain's children, whatever is done
-// elsewhere: each node's table is worked out directly, and tables of siblings are merged one after the other. For nodes n
+// given state (a count of each pod class) below a domain is the best split of it over the domain's children, whatever is done
+// elsewhere. Each node's table is worked out directly, and tables of siblings are merged one after the other. For nodes n
 // and states s that is O(n s^2 / 2^pod classes). The result is optimal for these nodes in bytes, then busiest uplink, then
 // penalty, then fragmentation. Where the busiest uplink goes first, a first pass finds how busy it must be, a second one the fewest
 // bytes below that. A last pass makes penalty and fragmentation least, however busy other uplinks are than the busiest.
@@ -162,7 +162,7 @@ func (x *exact) node(n tree.NodeID) *table {
 	return t
 }
 
-// holds reports whether a node has capacity for so many of each pod class together.
+// holds reports whether a node has capacity for the given count of each pod class together.
 func (p *problem) holds(n tree.NodeID, free []int64, count []int32) bool {
 	some := 0
 	for k, c := range count {

@@ -147,7 +147,7 @@ func (c *knapsack) place(set *cheapestSets, k int) {
 const binPackWork = 1 << 21
 
 // packTable is what pack works out: over the nodes one by one, for each number of members of all roles but the last, the most
-// members of the last role that fit beside them.
+// members of the last role that fit in addition.
 type packTable struct {
 	b       *partialAssignment
 	demands []roleDemand // the one that wants most last
@@ -230,14 +230,14 @@ func (k *packTable) fill() bool {
 		}
 		for own, vector := range k.vectors {
 			k.b.p.stop.count(1)
-			beside := k.b.beside(n, k.demands, vector)
-			if beside == noFit {
+			more := k.b.additional(n, k.demands, vector)
+			if more == noFit {
 				continue
 			}
 			k.b.p.stop.count(k.states - own)
 			for s := own; s < k.states; s++ {
-				if before := most[s-own]; before >= 0 && before+beside > next[s] && k.sums(s, own) {
-					next[s], k.choice[i*k.states+s] = before+beside, int32(own)
+				if before := most[s-own]; before >= 0 && before+more > next[s] && k.sums(s, own) {
+					next[s], k.choice[i*k.states+s] = before+more, int32(own)
 				}
 			}
 		}
@@ -272,8 +272,8 @@ func (k *packTable) place() {
 	}
 }
 
-// beside is how many members of the last role demand fit on a node beside so many of the others; noFit if those do not fit.
-func (b *partialAssignment) beside(n tree.NodeID, demands []roleDemand, vector []int32) int32 {
+// additional is how many members of the last role demand fit on a node in addition to the given numbers of the others; noFit if those do not fit.
+func (b *partialAssignment) additional(n tree.NodeID, demands []roleDemand, vector []int32) int32 {
 	p := b.p
 	last := &demands[len(demands)-1]
 	for i, c := range vector {

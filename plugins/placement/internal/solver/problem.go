@@ -29,7 +29,7 @@ type need struct {
 	amount   int64
 }
 
-// problem is a demand made ready for the solver: so many members of each pod class, to be put on nodes.
+// problem is a demand made ready for the solver: a count of members of each pod class, to be put on nodes.
 type problem struct {
 	t          *tree.Topology
 	d          *gang.Demand
@@ -56,7 +56,7 @@ type fixedMember struct {
 	class int
 }
 
-// newProblem takes so many pending members of each role, lowest indexes first. The demand has been checked.
+// newProblem takes the given number of pending members of each role, lowest indexes first. The demand has been checked.
 func newProblem(t *tree.Topology, d *gang.Demand, o Options, take []int) *problem {
 	p := &problem{t: t, d: d, weights: t.Weights(), byBusy: o.Objective == BusiestFirst, effort: o.effort(), noExact: o.noExact, limit: d.HighestTier, stop: stopper{stop: o.Stop}}
 	if d.Colocated() {
@@ -179,7 +179,7 @@ func (v value) less(w value, byBusy bool) bool {
 	return v.fragmentation < w.fragmentation
 }
 
-// uplink adds what the border of a domain costs that holds so many members of each class.
+// uplink adds what the border of a domain costs that holds the given number of members of each class.
 func (p *problem) uplink(d tree.DomainID, tier int, row []int32) value {
 	if p.unit == 0 || tier == len(p.t.Tiers()) {
 		return value{}
@@ -204,7 +204,7 @@ func (p *problem) leaf(node tree.NodeID, row []int32) value {
 	return v
 }
 
-// Weights of what a plan does to later jobs, largest first: pods whose GPUs are in more islands than they need, islands
+// Weights of what a plan does to later jobs, largest first. They are for pods whose GPUs are in more islands than they need, islands
 // that were whole, free GPUs left on the nodes that are used (tightest node), free GPUs near them (tightest domain).
 const (
 	straddleWeight     = 1 << 44
@@ -213,7 +213,7 @@ const (
 	nearbyMax          = leftoverWeight - 1
 )
 
-// fragmentation is what putting so many pods of each class on a node takes from later jobs; 0 for none.
+// fragmentation is what putting the given number of pods of each class on a node takes from later jobs; 0 for none.
 func (p *problem) fragmentation(node tree.NodeID, count []int32) int64 {
 	pods, gpus := int32(0), int64(0)
 	for k, n := range count {

@@ -18,8 +18,8 @@ const (
 	permuteWork = 1 << 17
 )
 
-// rankOrder gives the pods of a ring with parallel groups the nodes of a plan in another order: each domain takes pods that
-// exchange most with each other, from the highest tier down, or the next ones of an order of the axes, whichever is cheapest; then
+// rankOrder gives the pods of a ring with parallel groups the nodes of a plan in another order. Each domain takes pods that
+// exchange most with each other, from the highest tier down, or the next ones of an order of the axes, whichever is cheapest. Then
 // pods are exchanged while the plan gets cheaper.
 type rankOrder struct {
 	*ringPods

@@ -10,7 +10,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
 )
 
-// assign gives each member its node: so many of each pod class on each of the nodes (ascending by id), node-major.
+// assign gives each member its node, given the count of each pod class on each of the nodes (ascending by id), node-major.
 //
 // Members go in the order of their indexes along the tree, so that consecutive ranks are neighbours. The members of a gap
 // begin in the domain of the member before it and end in that of the member after it, on every tier.
@@ -26,7 +26,7 @@ func (p *problem) assign(nodes []tree.NodeID, counts []int32) []gang.Assignment 
 			g := ring.Gaps[kind.class]
 			left, right, along.at, along.group = g.Left, g.Right, g.Start%max(1, ring.Length), ring.Group
 			if k > 0 && p.podClasses[k-1].class == kind.class {
-				left = end // a gap of two roles: the second goes on where the first ended
+				left = end // a gap of two roles: the second continues where the first ended
 				if right < 0 {
 					right = begin
 				}
@@ -77,7 +77,7 @@ func (l *treeOrder) order(left, right tree.NodeID) []nodeShare {
 	return append(l.ordered, tail...)
 }
 
-// below orders the shares of one domain of a tier, and returns those that come on the way back to right, after all others.
+// below orders the shares of one domain of a tier, and returns those that come on the return to right, after all others.
 func (l *treeOrder) below(tier int, shares []nodeShare, left, right tree.NodeID) (tail []nodeShare) {
 	if tier == tree.NodeTier || len(shares) == 0 {
 		for _, s := range shares {

@@ -36,7 +36,7 @@ func (p *problem) needsRanks() bool {
 }
 
 // ringSearch is a depth-first search, rank by rank, for a plan that is cheaper than the best one known. What the ring has
-// cost so far, and the way back to its first rank, bound what a branch can still come to.
+// cost so far, and the return to its first rank, bound what a branch can still come to.
 type ringSearch struct {
 	*ringPods
 	nodes   []tree.NodeID
@@ -190,7 +190,7 @@ func (s *ringSearch) fits(i int, kind *podClass) bool {
 	return true
 }
 
-// same reports whether two nodes that hold nobody cannot be told apart but for their names.
+// same reports whether two nodes that hold no member differ only in their names.
 func (s *ringSearch) same(i, j int) bool {
 	a, b := s.nodes[i], s.nodes[j]
 	return s.holds[i] == 0 && s.holds[j] == 0 && !s.fixedOn[a] && !s.fixedOn[b] && s.p.interchangeable(a, b) && slices.Equal(s.free[i], s.free[j])

@@ -15,7 +15,7 @@ const (
 	// searchWork ends the starts once there is a plan.
 	searchWork = 1 << 16
 	finalWork  = 1 << 14
-	// largeJob has so many members. Of its starts largeStarts are improved, of smaller jobs' someStarts.
+	// largeJob is the number of members of a large job. Of its starts largeStarts are improved, of smaller jobs' someStarts.
 	largeJob    = 128
 	largeStarts = 2
 	someStarts  = 12
@@ -69,7 +69,7 @@ func (p *problem) search(lo, hi tree.NodeID) (found incumbent, ok bool) {
 	return s.best[0], true
 }
 
-// cheapest reports whether a plan was found that plans which cost so many weighted bytes cannot better.
+// cheapest reports whether a plan was found that plans which cost the given weighted bytes cannot better.
 func (s *search) cheapest(bytes int64) bool {
 	return len(s.best) > 0 && !s.p.byBusy && s.best[0].value.bytes <= bytes && s.best[0].value.penalty == 0
 }

@@ -3,7 +3,7 @@
 // Package solver finds the plan of a gang with the lowest cost.
 //
 // A problem is a demand made ready: classes of equal pods, how many of each fit on each node, and a traffic.Model. One node that
-// holds all is found first; small jobs are solved exactly (exact.go); for others plans are constructed from several
+// holds all is found first. Small jobs are solved exactly (exact.go). For others plans are constructed from several
 // starts (search.go, construct.go, packing.go) and improved. Members then get their ranks (ranks.go). Small rings where
 // ranks decide are searched rank by rank (ringsearch.go).
 package solver
@@ -124,7 +124,7 @@ func planSome(t *tree.Topology, d *gang.Demand, o Options, all []int) (*Plan, bo
 	return best, true
 }
 
-// plan places so many pending members of each role, or none.
+// plan places the given number of pending members of each role, or none.
 func plan(t *tree.Topology, d *gang.Demand, o Options, take []int) (*Plan, bool) {
 	p := newProblem(t, d, o, take)
 	p.stop.atOnce()
@@ -230,7 +230,7 @@ var ErrStopped = errors.New("the search was stopped")
 // stopEvery is how many steps of a search pass between two questions to Options.Stop: some hundred microseconds at most.
 const stopEvery = 1 << 12
 
-// stopper asks Options.Stop every so many steps. The searches nest deeply, so it leaves them by a panic with stopped,
+// stopper asks Options.Stop after a fixed number of steps. The searches nest deeply, so it leaves them by a panic with stopped,
 // which Solve and Diagnose turn into ErrStopped.
 type stopper struct {
 	stop  func() bool
@@ -256,7 +256,7 @@ func (s *stopper) count(steps int) {
 // atOnce asks without counting.
 func (s *stopper) atOnce() { s.count(stopEvery) }
 
-// catchStop is deferred: it makes ErrStopped of the panic of a stopper. Other panics go on.
+// catchStop is deferred: it makes ErrStopped of the panic of a stopper. Other panics continue.
 func catchStop(err *error) {
 	switch cause := recover().(type) {
 	case nil:
