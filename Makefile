@@ -47,10 +47,13 @@ test: plane ## Run the tests, those of concurrent packages with the race detecto
 	[ -z "$$failed" ]
 
 .PHONY: test-all
-test-all: ## Test everything, as a release needs it: all faults, 500 nodes, the commands of the documents, kind, 30 minutes of soak (2 hours)
+test-all: RELEASED := $(shell sed -n 's/^appVersion: //p' deploy/helm/paddle-volcano/Chart.yaml)
+test-all: ## Test everything, as a release needs it: a clean tree's release, all faults, 500 nodes, the commands of the documents, kind, 30 minutes of soak (2 hours)
+	$(MAKE) release VERSION=$(RELEASED)
 	$(MAKE) verify demo
 	TEST_ALL=1 $(MAKE) test test-real
-	$(MAKE) test-kind soak
+	TEST_ALL=1 RELEASE=$(OUT)/release/$(RELEASED) $(MAKE) test-kind
+	$(MAKE) soak
 
 .PHONY: test-docs
 test-docs: plane ## Run every command and judge every manifest of the documents, follow their links, and list what is not run
