@@ -154,7 +154,8 @@ seconds_to_bind() {
 # binds_after_deletion NAMESPACE SELECTOR deletes the scheduler's pod, which gives its lease back: for a moment nobody holds it.
 binds_after_deletion() {
   local begin
-  kubectl --namespace="$1" get leases --watch --request-timeout=15m --output='jsonpath={.spec.holderIdentity};{"\n"}' >"$out/holders" &
+  docker exec "$node" kubectl --kubeconfig=/etc/kubernetes/admin.conf --namespace="$1" get leases --watch --request-timeout=15m \
+    --output='jsonpath={.spec.holderIdentity};{"\n"}' >"$out/holders" &
   until [ -s "$out/holders" ]; do sleep 0.1; done
   begin=$(date +%s%N)
   kubectl --namespace="$1" delete pod --selector="$2" --wait=false >/dev/null
