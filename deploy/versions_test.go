@@ -4,6 +4,7 @@ package deploy_test
 
 import (
 	"os"
+	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
@@ -51,7 +52,7 @@ func TestCompatibilityTableIsTrue(t *testing.T) {
 	minor := func(version string) string {
 		return regexp.MustCompile(`^v?(\d+\.\d+)`).FindStringSubmatch(version)[1]
 	}
-	const number, supported = `(\d+\.\d+)`, "../controller/versions/versions.go"
+	const number, supported, kindPage = `(\d+\.\d+)`, "../controller/versions/versions.go", "../hack/kind/README.md"
 	volcano := found(t, "../go.mod", `^\tvolcano\.sh/volcano v(\S+)$`)
 	sandbox := found(t, "../hack/plane/go.mod", `^\tk8s\.io/kubernetes => k8s\.io/kubernetes v(\S+)$`)
 	kind := found(t, "../hack/kind/cluster.yaml", `^  image: kindest/node:v([^@]+)@sha256:[0-9a-f]{64}$`)
@@ -61,14 +62,14 @@ func TestCompatibilityTableIsTrue(t *testing.T) {
 		"what the programs warn of": found(t, supported, `^const supportedVolcano = "`+number+`"`),
 		"the sandbox":               minor(found(t, "../hack/plane/go.mod", `^\tvolcano\.sh/volcano v(\S+)`)),
 		"the API's module":          minor(found(t, "../go.mod", `^\tvolcano\.sh/apis v(\S+)$`)),
-		"kind":                      minor(found(t, "../hack/kind/README.md", `^\| Volcano's webhooks and controllers \| (v\S+) \|`)),
+		"kind":                      minor(found(t, kindPage, `^\| Volcano's webhooks and controllers \| (v\S+) \|`)),
 	} {
 		require.Equal(t, minor(volcano), version, "Volcano of %s", what)
 	}
 	require.Equal(t, oldest, found(t, chart+"/Chart.yaml", `^kubeVersion: ">=`+number+`\.0-0 `))
 	for what, version := range map[string]string{
 		"the sandbox": sandbox, "kind": kind, "what the scheduler is built of": found(t, "../go.mod", `^\tk8s\.io/kubernetes v(\S+)$`),
-		"the page of kind": found(t, "../hack/kind/README.md", `^\| the node: Kubernetes (\S+) \|`),
+		"the page of kind": found(t, kindPage, `^\| the node: Kubernetes (\S+) \|`),
 	} {
 		require.Equal(t, newest, minor(version), "the newest version that is supported is that of %s", what)
 	}
@@ -77,6 +78,29 @@ func TestCompatibilityTableIsTrue(t *testing.T) {
 		release := found(t, chart+"/Chart.yaml", `^appVersion: (v\S+)$`)
 		require.Equal(t, "| "+release+" | "+minor(volcano)+".x | "+volcano+" | "+oldest+" to "+newest+" | "+sandbox+" | "+kind+" |",
 			strings.Replace(row, " 到 ", " to ", 1), page)
+	}
+	// What the pages of kind and of the plugin say of the versions that kind installs.
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "volcano.sh/volcano").Output()
+	require.NoError(t, err)
+	installed := found(t, strings.TrimSpace(string(out))+"/installer/helm/chart/volcano/values.yaml", `^ +image_tag_version: "(\S+)"$`)
+	require.Equal(t, installed, found(t, kindPage, `^\| Volcano's webhooks and controllers \| (v\S+) \|`))
+	require.Equal(t, volcano, found(t, kindPage, `^\| Volcano's scheduler, paddle-scheduler, controller, barrier \| v(\S+);`))
+	require.Equal(t, sandbox, found(t, kindPage, `^Kubernetes \S+ is the image of this kind that is nearest to the sandbox's (\S+)\.$`))
+	require.Equal(t, found(t, "../hack/kind/go.mod", `^\tsigs\.k8s\.io/kind (v\S+)`), found(t, kindPage, `^\| kind \| (v\S+) \|`))
+	require.Equal(t, found(t, "../hack/kwok/go.mod", `^\tsigs\.k8s\.io/kwok (v\S+)`), found(t, kindPage, "^\\| kwok \\| `registry\\.k8s\\.io/kwok/kwok:(v\\S+)` \\|"))
+	require.Equal(t, found(t, "../hack/kind/box.sh", `^debian_release=(\S+)$`), found(t, kindPage, `^\| Docker, and what the node is made of here \| Debian (\S+) \|`))
+	enablePages := []string{"docs/how-to/enable-the-plugin.md", "docs/zh/how-to/enable-the-plugin.md"}
+	for _, page := range enablePages {
+		require.Equal(t, installed, found(t, page, `^  image_tag_version: (\S+)$`), page)
+	}
+	for _, page := range append(enablePages, "../README.md", "../README.zh.md", "../CHANGELOG.md", chart+"/templates/scheduler/configuration.yaml") {
+		text, err := os.ReadFile(page)
+		require.NoError(t, err)
+		versions := regexp.MustCompile(`\b1\.14\.\d+\b`).FindAllString(strings.ReplaceAll(string(text), installed, ""), -1)
+		require.NotEmpty(t, versions, page)
+		for _, version := range versions {
+			require.Equal(t, volcano, version, page)
+		}
 	}
 	for version, there := range map[string]bool{oldest: true, newest: true, "1.24": false, "1.35": false} {
 		_, err := helm(t, "template", "paddle", chart, "--set", "image.registry=registry.example.com/paddle", "--kube-version", version+".3")

@@ -4,6 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+say() { echo "release: $SECONDS s: $*"; }
 fail() { echo "release: $*" >&2; exit 1; }
 
 chart=deploy/helm/paddle-volcano
@@ -35,7 +36,7 @@ volcano=$(go list -m -f '{{.Version}}' volcano.sh/volcano)
 flags+=" -X volcano.sh/volcano/pkg/version.Version=$volcano+paddle-$version -X volcano.sh/volcano/pkg/version.GitSHA=$revision"
 flags+=" -X volcano.sh/volcano/pkg/version.Built=$(date -d "@$epoch" -Iseconds)"
 build() { # OS ARCHITECTURE PROGRAM...
-  echo "release: building for $1/$2: ${*:3}"
+  say "building for $1/$2: ${*:3}"
   mkdir -p "$work/$1-$2"
   GOOS=$1 GOARCH=$2 go build -trimpath -ldflags "$flags" -o "$work/$1-$2/" "${@:3}"
 }
@@ -59,7 +60,7 @@ image() { # VALUE PROGRAM
 image controller.image paddlejob-controller
 image controller.barrier.image paddle-barrier
 image scheduler.image paddle-scheduler
-echo "release: images"
+say "images"
 cat "$out/images.txt"
 
 for platform in linux-amd64 linux-arm64 darwin-amd64 darwin-arm64; do
@@ -69,7 +70,7 @@ for platform in linux-amd64 linux-arm64 darwin-amd64 darwin-arm64; do
   done
 done
 
-echo "release: chart and manifests"
+say "chart and manifests"
 hack/helm.sh package $chart --destination "$work/chart" >/dev/null 2>&1
 tar -C "$work/chart" -mxzf "$work/chart/paddle-volcano-${version#v}.tgz" # Helm's own archive has the time of day
 archive "$work/chart" paddle-volcano | gzip -n9 >"$out/paddle-volcano-${version#v}.tgz"
@@ -90,7 +91,7 @@ cp "$work/manifests/trainer/runtime.yaml" "$out/trainer-runtime.yaml"
     s/^scheduler\.image\.digest=\(.*\)$/scheduler:\n  image:\n    digest: \1/p' "$work/digests"
 } >"$out/values-digests.yaml"
 
-echo "release: kubectl paddle"
+say "kubectl paddle"
 platforms=
 for platform in linux-amd64 linux-arm64 darwin-amd64 darwin-arm64; do
   folder=$work/kubectl-$platform
@@ -123,6 +124,6 @@ END
 awk -v head="## $version " 'index($0, head) == 1 {on = 1; next} /^## / {on = 0} on' CHANGELOG.md | sed '/./,$!d' >"$out/release-notes.md"
 (cd "$out" && sha256sum -- * >"$work/checksums.txt" && mv "$work/checksums.txt" .)
 rm -rf "$work"
-echo "release: $out, of $revision:"
+say "$out, of $revision:"
 (cd "$out" && wc -c -- *)
 sha256sum "$out/checksums.txt"

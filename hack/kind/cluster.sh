@@ -94,14 +94,14 @@ apply() {
 }
 
 # rolled_out NAMESPACE DEPLOYMENT
-rolled_out() { kubectl --namespace="$1" rollout status "deployment/$2" --timeout=5m; }
+rolled_out() { kubectl --namespace="$1" rollout status "deployment/$2" --timeout=15m; }
 
 # until_done WHAT COMMAND... asks again until the command has no error.
 until_done() {
-  local what=$1 end=$((SECONDS + 300)) said
+  local what=$1 end=$((SECONDS + 900)) said
   shift
   until said=$("$@" 2>&1); do
-    [ $SECONDS -lt $end ] || fail 1 "waited 5 minutes for $what: $said"
+    [ $SECONDS -lt $end ] || fail 1 "waited 15 minutes for $what: $said"
     sleep 1
   done
 }
@@ -109,7 +109,7 @@ until_done() {
 # use_scheduler NAME puts one of the two schedulers in place, once the one before has ended.
 use_scheduler() {
   kubectl --namespace=volcano-system scale deployment/volcano-scheduler --replicas=0
-  kubectl --namespace=volcano-system wait pod --for=delete --selector=app=volcano-scheduler --timeout=2m
+  kubectl --namespace=volcano-system wait pod --for=delete --selector=app=volcano-scheduler --timeout=15m
   apply "$manifests/scheduler-$1.yaml"
   rolled_out volcano-system volcano-scheduler
 }

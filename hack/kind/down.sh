@@ -7,5 +7,5 @@ source hack/kind/cluster.sh
 need_docker
 build_kind
 "$bin/kind" delete cluster --name="$cluster" --kubeconfig="$kubeconfig"
-[ -n "$(docker ps --quiet)" ] || stop_box
 rm -rf "$out"
+[ -n "$(docker ps --quiet)" ] || stop_box

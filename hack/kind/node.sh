@@ -14,17 +14,19 @@ work=$cache/node
 
 have_image() { docker image inspect "$1" >/dev/null 2>&1; }
 
-# debian NAME PACKAGES VARIANT makes an image of these packages of Debian 12 and of all that they need. The variant extract
+# debian NAME PACKAGES VARIANT makes an image of these packages of the pinned Debian and of all that they need. The variant extract
 # configures none of them.
 debian() {
-  local mirror
-  # shellcheck disable=SC2016 # apt-get's format
-  mirror=$(apt-get indextargets --format '$(REPO_URI) $(RELEASE)' 'Created-By: Packages' | awk '$2 == "bookworm" { print $1; exit }')
-  say "$1: downloading Debian's packages" >&2
-  (with_packages mmdebstrap --quiet --mode=root --variant="$3" --format=tar --include="$2" --dpkgopt='path-exclude=/usr/share/man/*' \
-    --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/locale/*' bookworm "$work/packages.tar" "$mirror") >&2
-  docker import "$work/packages.tar" "$1" >/dev/null
-  rm "$work/packages.tar"
+  local pinned=$1:$debian_release mirror
+  if ! have_image "$pinned"; then
+    mirror=$(debian_mirror)
+    say "$pinned: downloading Debian's packages" >&2
+    (with_packages mmdebstrap --quiet --mode=root --variant="$3" --format=tar --include="$2" --dpkgopt='path-exclude=/usr/share/man/*' \
+      --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/locale/*' bookworm "$work/packages.tar" "$mirror") >&2
+    docker import "$work/packages.tar" "$pinned" >/dev/null
+    rm "$work/packages.tar"
+  fi
+  docker tag "$pinned" "$1"
 }
 
 # pack NAME FILE... makes an image of these files by the Dockerfile that it reads.
@@ -78,15 +80,15 @@ ENTRYPOINT ["/usr/local/bin/kwok"]'
 
 go run ./cmd/paddle-sandbox build --kind >&2
 (cd hack/kubectl && go build -ldflags "-s -w" -o "$bin/kubectl" .)
-made_from=$(cat hack/kind/{node.sh,node/*,go.sum} hack/kubectl/go.sum "$bin"/.{kubeadm,coredns,kwok}.stamp | sha256sum | cut -c1-12)
+made_from=$(cat hack/kind/{node.sh,node/*,go.sum} hack/kubectl/go.sum "$bin"/.{kubeadm,coredns,kwok}.stamp - <<<"$debian_release" | sha256sum | cut -c1-12)
 image=localhost/paddle-kind-node:$kubernetes-$made_from
 if ! have_image "$image"; then
   say "making the node's image $image from Debian's packages and Go modules (minutes, once)" >&2
   unpack_docker
   rm -rf "$work"
   mkdir -p "$work/node"
-  have_image localhost/paddle-kind-tools || debian localhost/paddle-kind-tools bash,conntrack,coreutils,grep,ipset,iptables,kmod,openssl,sed extract
-  have_image localhost/paddle-kind-debian || debian localhost/paddle-kind-debian \
+  debian localhost/paddle-kind-tools bash,conntrack,coreutils,grep,ipset,iptables,kmod,openssl,sed extract
+  debian localhost/paddle-kind-debian \
     systemd,systemd-sysv,dbus,conntrack,iptables,nftables,iproute2,ethtool,util-linux,mount,kmod,libseccomp2,e2fsprogs,bash,ca-certificates,curl,jq,procps,ipset,containerd,runc,containernetworking-plugins minbase
   pack_all
   cp -r "$kind_module/images/base/files" hack/kind/node/* "$bin"/{kubeadm,kubelet,kubectl} "$work/node/"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Tests what only a real cluster shows: images, charts and manifests as users install them, and pods that run. It makes a cluster of
-# its own and removes it; with KEEP=1 it stays. Where there can be no Docker it says SKIP and why, which is an error if SKIPS names a
-# list without this script.
+# its own and removes it; with KEEP=1 it stays. With TEST_ALL=1 it tests paddle.so, which takes minutes to build, and with
+# RELEASE=_output/release/v0.1.0 what make release has written there. Where there can be no Docker it says SKIP and why, which is an
+# error if SKIPS names a list without this script.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 export KIND_CLUSTER=paddle-test KIND_OUT=${KIND_OUT:-$PWD/_output/test-kind}
@@ -21,6 +22,22 @@ need_docker
 ! have_cluster || fail 1 "there is a cluster $cluster: remove it with KIND_CLUSTER=$cluster KIND_OUT=$KIND_OUT hack/kind/down.sh"
 trap '[ -n "${KEEP:-}" ] || hack/kind/down.sh' EXIT
 
+if box_pid >/dev/null; then
+  # shellcheck disable=SC2016 # the inner shell expands it
+  left=$(unshare --net --mount bash -ec '
+    source hack/kind/cluster.sh
+    before=$(machine_state)
+    mount -t tmpfs left /mnt
+    ip link add left type bridge
+    ip route add blackhole 192.0.2.1
+    echo 1 >/proc/sys/net/ipv4/ip_forward
+    (with_packages iptables --append FORWARD --jump ACCEPT)
+    machine_state | diff <(echo "$before") -' || true)
+  for what in ' /mnt rw' 'left: <BROADCAST' 'blackhole 192.0.2.1' '/ip_forward:1' '-A FORWARD -j ACCEPT'; do
+    grep -q -- "^> .*$what" <<<"$left" || fail 1 "make kind-down would not tell of what is left here, such as $what: $left"
+  done
+fi
+
 installer=$(go list -m -f '{{.Dir}}' volcano.sh/volcano)/installer
 tag=$(sed -n 's/ *image_tag_version: "\(.*\)"/\1/p' "$installer/helm/chart/volcano/values.yaml")
 chart=deploy/helm/paddle-volcano
@@ -36,10 +53,12 @@ step() { say "== $*"; }
 
 helm() { in_box "$bin/helm" --kubeconfig="$kubeconfig" "$@"; }
 
-# as_written COMMAND runs the line of deploy/docs/how-to/enable-the-plugin.md that begins with it, with the registry and Volcano's chart that are here.
+# as_written COMMAND runs the line of deploy/docs/how-to/enable-the-plugin.md that begins with it, and those that && joins to it, with the
+# registry and Volcano's chart that are here.
 as_written() {
-  local line
-  line=$(grep --max-count=1 "^$1" deploy/docs/how-to/enable-the-plugin.md) || fail 1 "deploy/docs/how-to/enable-the-plugin.md has no command $1"
+  local line page=deploy/docs/how-to/enable-the-plugin.md
+  line=$(awk -v begin="^$1" '$0 ~ begin { on = 1 } on { print } on && !/ &&$/ { exit }' "$page")
+  [ -n "$line" ] || fail 1 "$page has no command $1"
   line=${line//registry.example.com\/paddle/$registry}
   line=${line//volcano-sh\/volcano/$installer/helm/chart/volcano}
   line=${line//values.yaml/$out/values.yaml}
@@ -70,7 +89,7 @@ submit() {
 completes() {
   local job end
   for job; do
-    end=$((SECONDS + 300))
+    end=$((SECONDS + 900))
     until [ "$(phase "$job")" = Completed ]; do
       if [ "$(phase "$job")" = Failed ] || [ $SECONDS -ge $end ]; then
         logs "$job" >&2
@@ -94,7 +113,7 @@ logs() {
 running_pod() {
   local pods=(--selector="batch.paddlepaddle.org/job-name=$1,volcano.sh/task-spec=$2")
   until_done "pods of $1 to be created" kubectl wait pod --for=create --timeout=10s "${pods[@]}"
-  kubectl wait pod --for=condition=Ready --timeout=3m "${pods[@]}" >/dev/null
+  kubectl wait pod --for=condition=Ready --timeout=15m "${pods[@]}" >/dev/null
   kubectl get pods "${pods[@]}" --output='jsonpath={.items[0].metadata.name}'
 }
 
@@ -125,21 +144,25 @@ seconds_to_bind() {
   local begin=$1 pod=probe-$1-probe-$1-0 took
   probe "probe-$begin" >/dev/null
   until kubectl wait "pod/$pod" --for=condition=PodScheduled --timeout=20s >/dev/null 2>&1; do
-    [ $(($(date +%s%N) - begin)) -lt 120000000000 ] || fail 1 "no pod was bound for 2 minutes"
+    [ $(($(date +%s%N) - begin)) -lt 900000000000 ] || fail 1 "no pod was bound for 15 minutes"
   done
   took=$((($(date +%s%N) - begin) / 100000000))
   echo "$((took / 10)).$((took % 10))"
   kubectl delete "job.batch.volcano.sh/probe-$begin" >/dev/null
 }
 
-# binds_after_deletion NAMESPACE SELECTOR deletes the scheduler's pod.
+# binds_after_deletion NAMESPACE SELECTOR deletes the scheduler's pod, which gives its lease back: for a moment nobody holds it.
 binds_after_deletion() {
   local begin
+  docker exec "$node" kubectl --kubeconfig=/etc/kubernetes/admin.conf --namespace="$1" get leases --watch --request-timeout=15m \
+    --output='jsonpath={.spec.holderIdentity};{"\n"}' >"$out/holders" &
+  until [ -s "$out/holders" ]; do sleep 0.1; done
   begin=$(date +%s%N)
   kubectl --namespace="$1" delete pod --selector="$2" --wait=false >/dev/null
   seconds=$(seconds_to_bind "$begin")
   say "$seconds s from the deletion of the scheduler's pod to the next binding"
-  [ "${seconds%.*}" -lt 10 ] || fail 1 "the next scheduler waited until its predecessor's lease expired"
+  kill $!
+  grep -qx ';' "$out/holders" || fail 1 "the scheduler did not give its lease back, and the next one waited until it expired: $(<"$out/holders")"
 }
 
 # runs_the_plugin NAMESPACE SELECTOR: the plugin has been called by that scheduler, so that its metrics are there.
@@ -167,7 +190,7 @@ is_confined() {
 }
 
 volcano_by_helm() {
-  helm "$1" volcano "$installer/helm/chart/volcano" --namespace=volcano-system --wait --timeout=5m --set=basic.image_pull_policy=IfNotPresent "${@:2}" >/dev/null
+  helm "$1" volcano "$installer/helm/chart/volcano" --namespace=volcano-system --wait --timeout=15m --set=basic.image_pull_policy=IfNotPresent "${@:2}" >/dev/null
 }
 
 step "a cluster with the images, those of the commit before this one as $old"
@@ -186,6 +209,8 @@ go run ./test/trainer/cmd/image -o "$out/trainer.tar"
 kubectl patch node "$node" --subresource=status --type=merge --patch='{"status":{"capacity":{"nvidia.com/gpu":"8"},"allocatable":{"nvidia.com/gpu":"8"}}}'
 
 rolled_out kube-system coredns
+version=$(kubectl get node "$node" --output='jsonpath={.status.nodeInfo.kubeletVersion}')
+grep -qF " ${version#v} |" deploy/docs/how-to/install.md || fail 1 "Kubernetes $version runs here, and the table of versions of deploy/docs/how-to/install.md does not have it"
 
 step "Volcano by its own chart"
 volcano_by_helm install --create-namespace
@@ -198,7 +223,7 @@ done
 step "our chart in a namespace of Pod Security restricted: not root, no writable file system"
 kubectl create namespace paddle-system
 kubectl label namespace paddle-system pod-security.kubernetes.io/enforce=restricted
-helm install paddle "$out/paddle-volcano-${old#v}.tgz" --namespace=paddle-system --set=image.registry=$registry,networkPolicy.enabled=true --wait --timeout=5m >/dev/null
+helm install paddle "$out/paddle-volcano-${old#v}.tgz" --namespace=paddle-system --set=image.registry=$registry,networkPolicy.enabled=true --wait --timeout=15m >/dev/null
 is_confined paddlejob-controller
 
 step "enabled by the values of Volcano's chart"
@@ -229,7 +254,7 @@ kubectl delete namespace volcano-system --ignore-not-found
 step "Volcano by its manifests"
 sed 's/imagePullPolicy: Always/imagePullPolicy: IfNotPresent/' "$installer/volcano-development.yaml" >"$out/volcano-development.yaml"
 apply "$out/volcano-development.yaml"
-kubectl --namespace=volcano-system wait job/volcano-admission-init --for=condition=Complete --timeout=5m
+kubectl --namespace=volcano-system wait job/volcano-admission-init --for=condition=Complete --timeout=15m
 for name in volcano-admission volcano-controllers; do rolled_out volcano-system $name; done
 schedules_with "$stock"
 
@@ -259,6 +284,30 @@ configure "$out/before.conf"
 as_written "kubectl -n volcano-system rollout undo "
 schedules_with "$stock"
 
+if [ -n "${TEST_ALL:-}" ]; then
+  step "enabled by the file paddle.so"
+  make plugin-so
+  with_plugins=$registry/vc-scheduler:$tag-plugins
+  mkdir -p "$out/plugin/root/plugins"
+  cp _output/plugin/vc-scheduler "$out/plugin/root"
+  cp _output/plugin/paddle.so "$out/plugin/root/plugins"
+  # shellcheck disable=SC2046 # paths without spaces
+  cp --parents --dereference $(ldd _output/plugin/vc-scheduler | grep -o '/[^ ]*') "$out/plugin/root"
+  printf 'FROM scratch\nCOPY root /\nUSER 65532:65532\nENTRYPOINT ["/vc-scheduler"]\n' >"$out/plugin/Dockerfile"
+  docker build --quiet --tag="$with_plugins" "$out/plugin" >/dev/null
+  "$bin/kind" load docker-image --name="$cluster" "$with_plugins"
+  configure "$out/volcano-scheduler.conf"
+  kubectl --namespace=volcano-system patch deployment volcano-scheduler --type=json --patch="[
+    {\"op\": \"replace\", \"path\": \"/spec/template/spec/containers/0/image\", \"value\": \"$with_plugins\"},
+    {\"op\": \"add\", \"path\": \"/spec/template/spec/containers/0/args/-\", \"value\": \"--plugins-dir=/plugins\"}]"
+  schedules_with "$with_plugins"
+  runs_the_plugin volcano-system $scheduler
+  step "rolled back by rollout undo"
+  configure "$out/before.conf"
+  as_written "kubectl -n volcano-system rollout undo "
+  schedules_with "$stock"
+fi
+
 step "enabled beside Volcano's scheduler"
 as_written "hack/helm.sh upgrade paddle .*mode=beside"
 rolled_out paddle-system paddle-controller-manager
@@ -272,15 +321,31 @@ step "rolled back by its mode"
 as_written "hack/helm.sh upgrade paddle .*mode=none"
 expect deployment.apps/paddle-controller-manager kubectl --namespace=paddle-system get deployments --output=name
 
+step "enabled by scheduler.mode=replace of our chart"
+as_written "kubectl -n volcano-system run paddle-scheduler-image "
+rolled_out volcano-system paddle-scheduler
+expect "" kubectl --namespace=volcano-system get pods --selector=$scheduler --output=name
+seconds=$(seconds_to_bind "$(date +%s%N)")
+say "a pod is bound after $seconds s"
+runs_the_plugin volcano-system app.kubernetes.io/component=scheduler
+submit wide_and_deep replaced 1
+completes replaced
+kubectl delete paddlejobs --all >/dev/null
+step "rolled back by its mode"
+as_written "hack/helm.sh upgrade paddle .*mode=none"
+as_written "kubectl -n volcano-system wait pod --for=delete --selector=app.kubernetes.io/name=paddle-volcano,"
+as_written "kubectl -n volcano-system scale deployment volcano-scheduler --replicas=1"
+schedules_with "$stock"
+
 step "upgraded from $old with jobs running"
-helm upgrade paddle "$out/paddle-volcano-${old#v}.tgz" --namespace=paddle-system --reset-then-reuse-values --set=scheduler.mode=beside --wait --timeout=5m >/dev/null
+helm upgrade paddle "$out/paddle-volcano-${old#v}.tgz" --namespace=paddle-system --reset-then-reuse-values --set=scheduler.mode=beside --wait --timeout=15m >/dev/null
 submit wide_and_deep early 1
 completes early
 submit wide_and_deep running 150
 submit wide_and_deep_service service 150
 for job in running service; do for role in ps worker; do running_pod $job $role >/dev/null; done; done
 before=$(identities)
-helm upgrade paddle $chart --namespace=paddle-system --reset-then-reuse-values --wait --timeout=5m >/dev/null
+helm upgrade paddle $chart --namespace=paddle-system --reset-then-reuse-values --wait --timeout=15m >/dev/null
 expect "$before" identities
 ! said=$(kubectl patch paddlejob/running --type=merge --patch='{"spec":{"ps":{"replicas":1}}}' 2>&1) || fail 1 "the admission policy let spec.ps change"
 grep -q "spec.ps cannot change while the job runs" <<<"$said" || fail 1 "the admission policy said $said"
@@ -288,7 +353,7 @@ submit wide_and_deep new 1
 completes new
 step "rolled back to $old"
 before=$(identities)
-helm rollback paddle --namespace=paddle-system --wait --timeout=5m >/dev/null
+helm rollback paddle --namespace=paddle-system --wait --timeout=15m >/dev/null
 expect "$before" identities
 for job in running service; do expect Running phase $job; done
 expect '["v1"]' kubectl get crd paddlejobs.batch.paddlepaddle.org --output='jsonpath={.status.storedVersions}'
@@ -299,12 +364,12 @@ completes running service
 kubectl delete paddlejobs --all >/dev/null
 
 step "a worker, a server, the controller, the scheduler and the kubelet end while a job runs"
-helm upgrade paddle $chart --namespace=paddle-system --reset-then-reuse-values --wait --timeout=5m >/dev/null
+helm upgrade paddle $chart --namespace=paddle-system --reset-then-reuse-values --wait --timeout=15m >/dev/null
 submit wide_and_deep faults 30
 kubectl delete pod "$(running_pod faults worker)" --wait=false
 kubectl --namespace=paddle-system delete pods --all --wait=false
 docker exec "$node" systemctl restart kubelet
-kubectl wait paddlejob/faults --for=jsonpath='{.status.phase}'=Running --timeout=3m
+kubectl wait paddlejob/faults --for=jsonpath='{.status.phase}'=Running --timeout=15m
 kubectl delete pod "$(running_pod faults ps)" --wait=false
 completes faults
 expect 2 kubectl get paddlejob/faults --output='jsonpath={.status.restarts}'
@@ -315,6 +380,25 @@ running_pod last worker >/dev/null
 helm uninstall paddle --namespace=paddle-system --wait >/dev/null
 expect "" kubectl --namespace=paddle-system get deployments --output=name
 expect paddlejob.batch.paddlepaddle.org/last kubectl get paddlejobs/last --output=name
-kubectl wait vcjob/last --for=jsonpath='{.status.state.phase}'=Completed --timeout=3m
+kubectl wait vcjob/last --for=jsonpath='{.status.state.phase}'=Completed --timeout=15m
+
+if [ -n "${RELEASE:-}" ]; then
+  step "the release in $RELEASE, by its digests"
+  hack/kind/load.sh "$RELEASE"
+  released=$(sed 's/:[^:@]*@/@/' "$RELEASE/images.txt" | sort)
+  helm install paddle "$RELEASE"/paddle-volcano-*.tgz --namespace=paddle-system --values="$RELEASE/values-digests.yaml" \
+    --set=image.registry="${released%%/paddle*}",scheduler.mode=beside --wait --timeout=15m >/dev/null
+  submit wide_and_deep released 20
+  running_pod released worker >/dev/null
+  used() {
+    {
+      kubectl --namespace=paddle-system get pods --output='jsonpath={range .items[*]}{.spec.containers[*].image}{"\n"}{end}'
+      kubectl get pods --selector=batch.paddlepaddle.org/job-name=released --output='jsonpath={range .items[*]}{.spec.initContainers[*].image}{"\n"}{end}'
+    } | sort -u | sed '/^$/d'
+  }
+  expect "$released" used
+  completes released
+  helm uninstall paddle --namespace=paddle-system --wait >/dev/null
+fi
 
 say "passed"

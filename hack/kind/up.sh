@@ -65,7 +65,7 @@ else
   sed "s|_output/kind/|$out/|" hack/kind/cluster.yaml >"$out/cluster.yaml"
   # An image that was made here has its pods' network, which kind need not bring.
   [[ $node_image != localhost/* ]] || sed -i 's/^networking:$/&\n  disableDefaultCNI: true/' "$out/cluster.yaml"
-  "$bin/kind" create cluster --name="$cluster" --config="$out/cluster.yaml" --image="$node_image" --kubeconfig="$kubeconfig" --wait=5m
+  "$bin/kind" create cluster --name="$cluster" --config="$out/cluster.yaml" --image="$node_image" --kubeconfig="$kubeconfig" --wait=15m
 fi
 # The API server makes its log for root alone.
 docker exec "$node" chmod a+r /var/log/audit/audit.log
@@ -81,7 +81,7 @@ done
 
 say "installing Volcano $volcano_version"
 apply "$manifests/volcano.yaml"
-kubectl --namespace=volcano-system wait job/volcano-admission-init --for=condition=Complete --timeout=10m
+kubectl --namespace=volcano-system wait job/volcano-admission-init --for=condition=Complete --timeout=15m
 for part in volcano-admission volcano-controllers volcano-scheduler; do
   rolled_out volcano-system $part
 done
@@ -90,7 +90,7 @@ until_done "Volcano's webhooks to answer" webhooks_answer
 say "installing kwok, our controller and our scheduler"
 apply "$manifests/kwok.yaml"
 apply "$manifests/paddle.yaml"
-kubectl wait crd/paddlejobs.batch.paddlepaddle.org --for=condition=Established --timeout=1m
+kubectl wait crd/paddlejobs.batch.paddlepaddle.org --for=condition=Established --timeout=15m
 rolled_out kube-system paddle-kwok
 rolled_out paddle-system paddle-controller-manager
 use_scheduler paddle
