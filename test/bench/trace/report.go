@@ -29,6 +29,7 @@ type Report struct {
 	// Unplayed are the cases that have no run yet.
 	Unplayed int        `json:"unplayed"`
 	Compared []Compared `json:"compared"`
+	Best     []Best     `json:"best"`
 	Bars     []bars.Bar `json:"bars"`
 }
 
@@ -65,22 +66,9 @@ func newReport(s Settings, runs []Run) *Report {
 		Machine: result.ThisMachine(), Cluster: site.Describe(site.Cut(s.Hosts)), Settings: s,
 		Runs: runs, Unplayed: len(s.cases()) - len(runs), Compared: compare(&s, runs),
 	}
+	r.Best = strongest(&s, runs)
 	r.Bars = r.judge()
 	return r
-}
-
-// judge the plugin as it is by default.
-func (r *Report) judge() []bars.Bar {
-	all := []bars.Bar{}
-	for i := range r.Compared {
-		c := &r.Compared[i]
-		if c.Load != judgedLoad || c.Ours != byDefault || isOurs(c.Baseline) {
-			continue
-		}
-		bar := bars.Above(fmt.Sprintf("trace at 85 %%: %s, %s by ours, lower bound of %d seeds", c.Measure, c.Baseline, len(c.Ratios)), c.Low, 1)
-		all = append(all, bars.OfSlice(r.Settings.Jobs >= judgedJobs && len(c.Ratios) >= judgedSeeds, bar)...)
-	}
-	return all
 }
 
 // kept are the runs of an earlier trace.json that were played with the same settings, by case; none if none shall be kept or
@@ -122,13 +110,20 @@ const (
 )
 
 const (
-	gangJCT  = "gang_jct_mean_s"
-	crossing = "crossing_bytes"
+	gangJCT      = "gang_jct_mean_s"
+	gangSlowdown = "gang_slowdown_mean"
+	crossing     = "crossing_bytes"
 )
 
+// measures by which schedulers are compared. Of each, less is better.
+func measures() []string { return []string{gangJCT, gangSlowdown, crossing} }
+
 func (r *Run) of(measure string) float64 {
-	if measure == crossing {
+	switch measure {
+	case crossing:
 		return max(terabyte, r.Crossing)
+	case gangSlowdown:
+		return max(1, r.GangSlowdown)
 	}
 	return max(second, r.GangJCTMean)
 }
@@ -165,7 +160,7 @@ func compare(s *Settings, runs []Run) []Compared {
 				if !slices.Contains(s.Schedulers, ours) || isOurs(baseline) && (ours != bytesFirst || baseline == ours) {
 					continue
 				}
-				for _, measure := range []string{gangJCT, crossing} {
+				for _, measure := range measures() {
 					c := Compared{Load: load, Measure: measure, Ours: ours, Baseline: baseline}
 					for _, seed := range s.Seeds {
 						us, them := found[Case{load, ours, seed}], found[Case{load, baseline, seed}]

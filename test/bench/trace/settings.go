@@ -117,7 +117,7 @@ func (s *Settings) play(c Case) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	result, err := play.Play(cluster, setup, drawn, c.Seed)
+	result, err := setup(cluster, drawn, c.Seed)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c, err)
 	}

@@ -75,6 +75,16 @@ func (e *Engine) Computing(each func(id int, share float64)) {
 	}
 }
 
+// Left is how many steps a job still has to do, and whether it runs.
+func (e *Engine) Left(id int) (steps float64, running bool) {
+	for _, p := range e.running {
+		if p.id == id {
+			return p.left, true
+		}
+	}
+	return 0, false
+}
+
 // settle works out the steps anew if the jobs are others. Jobs without loads keep their own pace and slow nobody down.
 func (e *Engine) settle() {
 	if !e.stale {
