@@ -53,7 +53,7 @@ func strongest(s *Settings, runs []Run) []Best {
 	for i := range runs {
 		figures[runs[i].Case] = &runs[i]
 	}
-	var all []Best
+	all := []Best{}
 	for _, load := range s.Loads {
 		seeds := s.whole(load, figures)
 		for _, ours := range s.Schedulers {

@@ -7,5 +7,6 @@
 //   - workload: jobs of a run, drawn from them
 //   - site: the cluster, its links, and what placed jobs send over them
 //   - fluid: how fast jobs go that share links
-//   - play: one run in virtual time around Volcano's own scheduler
+//   - opponents: placement rules of other schedulers, a search with full knowledge, and a bound
+//   - play: one run in virtual time around Volcano's own scheduler, or by a rule
 package trace

@@ -36,7 +36,7 @@ const (
 const byDefault = bytesFirst
 
 // trials of the oracle for a job.
-const trials = 200
+const trials = 1000
 
 // Schedulers are all that are compared: opponents, references, and ours.
 func Schedulers() []string {
