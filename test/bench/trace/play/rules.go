@@ -58,7 +58,7 @@ func (t traffic) Busy() []opponents.Busy {
 func (n network) Steps(all []opponents.Traffic) []float64 {
 	jobs := make([]fluid.Job, len(all))
 	for i := range all {
-		jobs[i] = all[i].(traffic).Job //nolint:forcetypeassert // At gives no other
+		jobs[i] = all[i].(traffic).Job //nolint:errcheck // At returns no other
 	}
 	return fluid.Steps(n.site.Links(), jobs)
 }
