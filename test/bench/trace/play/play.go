@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/paddle-volcano/paddle-volcano/test/bench/trace/fluid"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/trace/flows"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/trace/site"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/trace/workload"
 	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
@@ -18,7 +18,7 @@ import (
 type player struct {
 	site      *site.Site
 	scheduler *cluster.Scheduler
-	engine    *fluid.Engine
+	engine    *flows.Engine
 	drawn     *workload.Drawn
 	// measured is until when GPU-seconds are added up; held and computing are the sums within the window.
 	measured, held, computing float64
@@ -41,8 +41,8 @@ type record struct {
 }
 
 // Play lets the drawn jobs run until every measured one has ended. One run at a time in a process: Volcano keeps state in
-// variables of its packages.
-func Play(s *site.Site, setup cluster.Setup, drawn *workload.Drawn, seed uint64) (*Result, error) {
+// variables of its packages. The formula of package fluid is compared with the flows of so many samples.
+func Play(s *site.Site, setup cluster.Setup, drawn *workload.Drawn, seed uint64, samples int) (*Result, error) {
 	dice{seed}.register()
 	scheduler, err := cluster.New(withDice(setup))
 	if err != nil {
@@ -63,7 +63,7 @@ func Play(s *site.Site, setup cluster.Setup, drawn *workload.Drawn, seed uint64)
 		}
 	}
 	if len(drawn.Jobs) > 0 {
-		p.engine = fluid.NewEngine(s.Links(), drawn.Jobs[0].Arrival)
+		p.engine = flows.NewEngine(s.Network, drawn.Jobs[0].Arrival, seed, samples)
 	}
 	for p.unended > 0 {
 		if err := p.next(); err != nil {
@@ -169,13 +169,13 @@ func (p *player) schedule(at float64) error {
 }
 
 func (p *player) start(job *workload.Job, bound map[string]string, at float64) error {
-	placed, err := p.site.Place(&job.Job, job.ModelBytes, bound)
+	placed, err := p.site.Place(job, bound)
 	if err != nil {
 		return err
 	}
 	p.scheduler.Run(&job.Job)
 	p.placed[job.ID] = placed
-	p.engine.Start(job.ID, fluid.Job{Compute: job.Compute, Loads: placed.Loads}, job.Steps)
+	p.engine.Start(job.ID, flows.Job{Compute: job.Compute, Flows: placed.Flows}, job.Steps)
 	r := &p.records[job.ID]
 	r.start = at
 	for tier, bytes := range placed.Bytes {
