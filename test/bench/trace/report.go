@@ -89,15 +89,20 @@ func (s *Settings) kept() (map[Case]Run, error) {
 	if err := json.Unmarshal(text, &r); err != nil {
 		return nil, fmt.Errorf("read %s: %w", file, err)
 	}
-	earlier := r.Settings
-	if earlier.Jobs != s.Jobs || earlier.Hosts != s.Hosts || earlier.Cap != s.Cap || earlier.Gbps != s.Gbps || earlier.Rings != s.Rings {
-		return nil, fmt.Errorf("%s has %d jobs, %d hosts, a cap of %g s, uplinks of %v Gbps, and rings by %q: write to another folder",
-			file, earlier.Jobs, earlier.Hosts, earlier.Cap, earlier.Gbps, earlier.Rings)
+	if earlier := r.Settings; earlier.game() != s.game() {
+		return nil, fmt.Errorf("%s was played with %s: write to another folder, or leave out --keep", file, earlier.game())
 	}
 	for i := range r.Runs {
 		kept[r.Runs[i].Case] = r.Runs[i]
 	}
 	return kept, nil
+}
+
+// game is what runs must have in common to be compared, as text.
+func (s *Settings) game() string {
+	same := *s
+	same.Loads, same.Schedulers, same.Seeds, same.Folder, same.Keep, same.Command, same.Workers = nil, nil, nil, "", false, nil, 0
+	return fmt.Sprintf("%+v", same)
 }
 
 // file of the report, in the folder.

@@ -53,23 +53,23 @@ func rules() map[string]opponents.Rule {
 }
 
 // contender plays the jobs of a run.
-type contender func(*site.Site, *workload.Drawn, uint64) (*play.Result, error)
+type contender func(at *site.Site, drawn *workload.Drawn, seed uint64, samples int) (*play.Result, error)
 
 // setup of a name, also of those that are played only if asked for.
 func (s *Settings) setup(name string) (contender, error) {
 	if rule, ok := s.rule(name); ok {
-		return func(s *site.Site, drawn *workload.Drawn, _ uint64) (*play.Result, error) {
-			return play.Rule(s, rule, drawn)
+		return func(at *site.Site, drawn *workload.Drawn, seed uint64, samples int) (*play.Result, error) {
+			return play.Rule(at, rule, drawn, seed, samples)
 		}, nil
 	}
 	if name == alone {
-		return func(at *site.Site, drawn *workload.Drawn, _ uint64) (*play.Result, error) {
+		return func(at *site.Site, drawn *workload.Drawn, _ uint64, _ int) (*play.Result, error) {
 			return play.Alone(at, s.Gbps, drawn), nil
 		}, nil
 	}
 	if setup, ok := s.setups()[name]; ok {
-		return func(s *site.Site, drawn *workload.Drawn, seed uint64) (*play.Result, error) {
-			return play.Play(s, setup, drawn, seed)
+		return func(at *site.Site, drawn *workload.Drawn, seed uint64, samples int) (*play.Result, error) {
+			return play.Play(at, setup, drawn, seed, samples)
 		}, nil
 	}
 	return nil, fmt.Errorf("unknown scheduler %q: want some of %v, or of %v", name, Schedulers(), slices.Sorted(maps.Keys(s.setups())))

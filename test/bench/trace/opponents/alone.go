@@ -21,6 +21,8 @@ type Least struct {
 // not even an empty cluster has to have a place that is as good:
 //
 //   - A ring leaves and enters each of its domains once at least, with 2 (n-1)/n of the model.
+//   - A job with hybrid parallelism whose pods fill hosts sends the same from each host wherever they are. Racks and blocks count for
+//     nothing, and neither does the network for pods that do not fill hosts.
 //   - Servers and workers are divided among domains in the best way, for the busiest link and for the sum of bytes separately
 //     (dynamic programming over what one domain holds).
 //
@@ -29,9 +31,14 @@ func (c *Cluster) Alone(job *workload.Job, widths [root]float64) Least {
 	least := Least{Step: job.Compute}
 	for tier := range widths {
 		largest := c.largest(tier)
-		busiest, sum := c.ring(job, tier)
-		if job.Mode == cluster.PS {
+		var busiest, sum float64
+		switch {
+		case job.Mode == cluster.PS:
 			busiest, sum = divided(&job.Job, job.ModelBytes, largest)
+		case job.Hybrid.Tensor == 0:
+			busiest, sum = c.ring(job, tier)
+		case tier == host && job.Roles[0].Request.GPU == largest.GPU:
+			busiest, sum = nested(job)
 		}
 		least.Step = max(least.Step, job.Compute+busiest/widths[tier])
 		least.Bytes[tier] = sum
@@ -74,6 +81,26 @@ func (c *Cluster) ring(job *workload.Job, tier int) (busiest, sum float64) {
 	ranks := float64(role.Pods) * float64(max(1, role.Request.GPU))
 	bytes := 2 * (ranks - 1) / ranks * job.ModelBytes
 	return bytes, float64(domains) * bytes
+}
+
+// nested returns the bytes that leave the busiest host, or come to it, and those that leave all, where each pod has its own.
+func nested(job *workload.Job) (busiest, sum float64) {
+	role := &job.Roles[0]
+	var hosts []int // of the ranks
+	for pod := range role.Pods {
+		for range role.Request.GPU {
+			hosts = append(hosts, pod)
+		}
+	}
+	out, in := make([]float64, role.Pods), make([]float64, role.Pods)
+	for _, e := range job.Hybrid.Exchanges(hosts) {
+		if e.From != e.To {
+			out[e.From] += e.Bytes
+			in[e.To] += e.Bytes
+			sum += e.Bytes
+		}
+	}
+	return max(slices.Max(out), slices.Max(in)), sum
 }
 
 // divided returns the least bytes that leave the busiest domain, and the least that leave all, over all ways to divide servers and

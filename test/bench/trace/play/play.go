@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/paddle-volcano/paddle-volcano/test/bench/trace/fluid"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/trace/flows"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/trace/site"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/trace/workload"
 	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
@@ -28,7 +28,7 @@ type scheduler interface {
 type player struct {
 	site      *site.Site
 	scheduler scheduler
-	engine    *fluid.Engine
+	engine    *flows.Engine
 	drawn     *workload.Drawn
 	// measured is until when GPU-seconds are added up; held and computing are the sums within the window.
 	measured, held, computing float64
@@ -51,8 +51,8 @@ type record struct {
 }
 
 // Play lets the drawn jobs run until every measured one has ended, placed by Volcano with a set-up. One run at a time in a process:
-// Volcano keeps state in variables of its packages.
-func Play(s *site.Site, setup cluster.Setup, drawn *workload.Drawn, seed uint64) (*Result, error) {
+// Volcano keeps state in variables of its packages. The formula of package fluid is compared with the flows of so many samples.
+func Play(s *site.Site, setup cluster.Setup, drawn *workload.Drawn, seed uint64, samples int) (*Result, error) {
 	dice{seed}.register()
 	scheduler, err := cluster.New(withDice(setup))
 	if err != nil {
@@ -62,7 +62,7 @@ func Play(s *site.Site, setup cluster.Setup, drawn *workload.Drawn, seed uint64)
 	if err := scheduler.AddFleet(s.Fleet, seed); err != nil {
 		return nil, err
 	}
-	p := newPlayer(s, drawn)
+	p := newPlayer(s, drawn, seed, samples)
 	p.scheduler = volcano{scheduler}
 	if err := p.play(); err != nil {
 		return nil, fmt.Errorf("play with set-up %s: %w", setup.Name, err)
@@ -83,7 +83,7 @@ func (v volcano) Session() error {
 	return err
 }
 
-func newPlayer(s *site.Site, drawn *workload.Drawn) *player {
+func newPlayer(s *site.Site, drawn *workload.Drawn, seed uint64, samples int) *player {
 	p := &player{site: s, drawn: drawn, placed: map[int]*site.Placed{}, session: math.Inf(1)}
 	for _, job := range drawn.Jobs {
 		p.records = append(p.records, record{job: job})
@@ -92,7 +92,7 @@ func newPlayer(s *site.Site, drawn *workload.Drawn) *player {
 		}
 	}
 	if len(drawn.Jobs) > 0 {
-		p.engine = fluid.NewEngine(s.Links(), drawn.Jobs[0].Arrival)
+		p.engine = flows.NewEngine(s.Network, drawn.Jobs[0].Arrival, seed, samples)
 	}
 	return p
 }
@@ -205,7 +205,7 @@ func (p *player) schedule(at float64) error {
 }
 
 func (p *player) start(job *workload.Job, bound map[string]string, at float64) error {
-	placed, err := p.site.Place(&job.Job, job.ModelBytes, bound)
+	placed, err := p.site.Place(job, bound)
 	if err != nil {
 		return err
 	}
@@ -213,7 +213,7 @@ func (p *player) start(job *workload.Job, bound map[string]string, at float64) e
 		v.Run(&job.Job) // as kubelets do
 	}
 	p.placed[job.ID] = placed
-	p.engine.Start(job.ID, fluid.Job{Compute: job.Compute, Loads: placed.Loads}, job.Steps)
+	p.engine.Start(job.ID, flows.Job{Compute: job.Compute, Flows: placed.Flows}, job.Steps)
 	r := &p.records[job.ID]
 	r.start = at
 	for tier, bytes := range placed.Bytes {

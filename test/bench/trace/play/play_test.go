@@ -16,13 +16,6 @@ import (
 
 func objective(name string) map[string]string { return map[string]string{"objective": name} }
 
-func newSite(t *testing.T, fleet cluster.Fleet, gbps site.Gbps) *site.Site {
-	t.Helper()
-	s, err := site.New(fleet, gbps, site.ByNode)
-	require.NoError(t, err)
-	return s
-}
-
 func hosts(n int) cluster.Fleet {
 	return cluster.Shape{Nodes: n, PerRack: 2, RacksPerBlock: 1, Capacity: site.Machine}.Fleet()
 }
@@ -40,7 +33,7 @@ func ring(id, gpus int, arrival, steps float64) *workload.Job {
 // needs the host as well, waits until then and ends at 151; a job of the warm-up held 2 GPUs until 0.
 func TestJobsWaitForRoom(t *testing.T) {
 	jobs := []*workload.Job{ring(0, 2, -9.5, 9), ring(1, 8, 0.5, 100), ring(2, 6, 2.25, 50)}
-	r, err := Play(newSite(t, hosts(1), site.Usual), cluster.Stock(), &workload.Drawn{Jobs: jobs, Window: 40}, 1)
+	r, err := Play(site.New(hosts(1), site.Usual), cluster.Stock(), &workload.Drawn{Jobs: jobs, Window: 40}, 1, 0)
 	require.NoError(t, err)
 	require.Equal(t, 2, r.Jobs)
 	require.InDelta(t, (100.5+148.75)/2, r.JCTMean, 1e-6)
@@ -58,7 +51,7 @@ func TestJobsWaitForRoom(t *testing.T) {
 // it takes twice as long, and computes half of its time.
 func TestTheNetworkSlowsGangsDown(t *testing.T) {
 	jobs := []*workload.Job{ring(0, 16, 0, 100)}
-	r, err := Play(newSite(t, hosts(2), site.Gbps{15, 15, 15}), cluster.Paddle(objective("bytes")), &workload.Drawn{Jobs: jobs, Window: 100}, 1)
+	r, err := Play(site.New(hosts(2), site.Gbps{15, 15, 15}), cluster.Paddle(objective("bytes")), &workload.Drawn{Jobs: jobs, Window: 100}, 1, 0)
 	require.NoError(t, err)
 	require.InDelta(t, 200, r.GangJCTMean, 1e-6)
 	require.InDelta(t, 2, r.GangSlowdown, 1e-9)
@@ -70,7 +63,7 @@ func TestTheNetworkSlowsGangsDown(t *testing.T) {
 
 func TestAGangThatFitsNowhereIsAnError(t *testing.T) {
 	jobs := []*workload.Job{ring(0, 9, 0, 1)}
-	_, err := Play(newSite(t, hosts(1), site.Usual), cluster.Stock(), &workload.Drawn{Jobs: jobs, Window: 1}, 1)
+	_, err := Play(site.New(hosts(1), site.Usual), cluster.Stock(), &workload.Drawn{Jobs: jobs, Window: 1}, 1, 0)
 	require.ErrorContains(t, err, "1 jobs wait for ever")
 }
 
@@ -85,10 +78,10 @@ func TestASliceIsTheSameEachTimeAndBestWithThePlugin(t *testing.T) {
 	} {
 		results := []*Result{}
 		for range again[setup.Name] {
-			s := newSite(t, site.Cut(16), site.Usual)
-			drawn, err := workload.Draw(philly.Rows(), workload.Settings{Seed: 3, Load: 0.85, GPUs: s.GPUs(), Jobs: 30, Cap: 300})
+			s := site.New(site.Cut(16), site.Usual)
+			drawn, err := workload.Draw(philly.Rows(), workload.Settings{Seed: 3, Load: 0.85, GPUs: s.GPUs(), Jobs: 30, Cap: 300, Mix: workload.OneGPU, PSShare: -1, Sparse: 1})
 			require.NoError(t, err)
-			result, err := Play(s, setup, drawn, 3)
+			result, err := Play(s, setup, drawn, 3, 20)
 			require.NoError(t, err, setup.Name)
 			results = append(results, result)
 		}

@@ -12,8 +12,8 @@ import (
 )
 
 // Rule is Play with a rule of other schedulers, in the order of Volcano's sessions.
-func Rule(s *site.Site, rule opponents.Rule, drawn *workload.Drawn) (*Result, error) {
-	p := newPlayer(s, drawn)
+func Rule(s *site.Site, rule opponents.Rule, drawn *workload.Drawn, seed uint64, samples int) (*Result, error) {
+	p := newPlayer(s, drawn, seed, samples)
 	c := opponents.New(s.Fleet, nil)
 	c.Network = network{p, c}
 	p.scheduler = opponents.NewQueue(c, rule)
@@ -23,7 +23,7 @@ func Rule(s *site.Site, rule opponents.Rule, drawn *workload.Drawn) (*Result, er
 	return p.result(), nil
 }
 
-// network is the run's, as rules may ask for it.
+// network is the run's, as rules may ask for it. Steps are those of the formula, which is how far from the judge as the trace says.
 type network struct {
 	*player
 	cluster *opponents.Cluster
@@ -37,12 +37,12 @@ type traffic struct {
 
 // At implements opponents.Network.
 func (n network) At(job *workload.Job, at opponents.Placement) (opponents.Traffic, error) {
-	placed, err := n.site.Place(&job.Job, job.ModelBytes, n.cluster.Named(job, at))
+	placed, err := n.site.Place(job, n.cluster.Named(job, at))
 	if err != nil {
 		return nil, err
 	}
 	n.site.Leave(placed)
-	return traffic{fluid.Job{Compute: job.Compute, Loads: placed.Loads}, n.site.Links()}, nil
+	return traffic{fluid.Job{Compute: job.Compute, Loads: site.Loads(placed.Flows)}, n.site.Links()}, nil
 }
 
 // Busy implements opponents.Traffic.
@@ -78,7 +78,7 @@ func Alone(s *site.Site, gbps site.Gbps, drawn *workload.Drawn) *Result {
 	for tier := range gbps {
 		gbps[tier] *= bytesPerSecond
 	}
-	p := newPlayer(s, drawn)
+	p := newPlayer(s, drawn, 0, 0)
 	c := opponents.New(s.Fleet, nil)
 	for i, job := range drawn.Jobs {
 		if !job.Measured {
