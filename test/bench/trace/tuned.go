@@ -19,6 +19,8 @@ const (
 
 	bytesUntold   = bytesFirst + "-untold"
 	busiestUntold = busiestFirst + "-untold"
+	// bytesPacked packs the pods of others, too: only Paddle's jobs are placed by the plugin.
+	bytesPacked = bytesFirst + "+gpu-binpack"
 )
 
 // packing lets the plugin binpack count GPUs, which it does not by default, and more than anything else does. The plugin is in
@@ -38,11 +40,12 @@ func tuned() map[string]cluster.Setup {
 	packed, soft, hard := cluster.Stock(), cluster.NetworkTopology(), cluster.NetworkTopology()
 	hard.Dress = inOneBlock
 	packed.After += packing
-	softAndPacked, hardAndPacked := soft, hard
+	softAndPacked, hardAndPacked, ours := soft, hard, cluster.Paddle(map[string]string{"objective": "bytes"})
+	ours.After += packing
 	softAndPacked.After += packing
 	hardAndPacked.After += packing
 	return map[string]cluster.Setup{
-		packedGPUs: packed, hardBlocks: hard, hardPacked: hardAndPacked, softPacked: softAndPacked,
+		packedGPUs: packed, hardBlocks: hard, hardPacked: hardAndPacked, softPacked: softAndPacked, bytesPacked: ours,
 		together:      cluster.TaskTopologyTogether(),
 		bytesUntold:   cluster.Paddle(map[string]string{"objective": "bytes"}),
 		busiestUntold: cluster.Paddle(map[string]string{"objective": "max-link-load"}),
