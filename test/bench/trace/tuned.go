@@ -30,6 +30,8 @@ const (
 
 	bytesUntold   = bytesFirst + "-untold"
 	busiestUntold = busiestFirst + "-untold"
+	// bytesPacked packs the pods of others, too: only Paddle's jobs are placed by the plugin.
+	bytesPacked = bytesFirst + "+gpu-binpack"
 )
 
 // volcanos are the set-ups of Volcano that are compared.
@@ -82,6 +84,7 @@ func (s *Settings) setups() map[string]cluster.Setup {
 		networkTopology: cluster.NetworkTopology(), softPacked: packed(cluster.NetworkTopology()),
 		hardBlocks: blocks, hardPacked: packed(blocks), hardSized: sized, hardAny: everywhere, anyPacked: packed(everywhere),
 		bytesFirst: s.paddle("bytes"), busiestFirst: s.paddle("max-link-load"),
+		bytesPacked: packed(cluster.Paddle(map[string]string{"objective": "bytes"})),
 		bytesUntold: cluster.Paddle(map[string]string{"objective": "bytes"}), busiestUntold: cluster.Paddle(map[string]string{"objective": "max-link-load"}),
 	}
 }

@@ -265,8 +265,8 @@ func TestNobodyIsBelowTheBound(t *testing.T) {
 		require.NoError(t, err, name)
 		require.Equal(t, r, again, "%s is the same each time", name)
 		require.Equal(t, bound.Jobs, r.Jobs)
-		require.LessOrEqual(t, bound.GangSlowdown, r.GangSlowdown, name)
-		require.LessOrEqual(t, bound.GangJCTMean, r.GangJCTMean, name)
+		require.LessOrEqual(t, bound.GangSlowdown, r.GangSlowdown*(1+noise), name)
+		require.LessOrEqual(t, bound.GangJCTMean, r.GangJCTMean*(1+noise), name)
 		require.LessOrEqual(t, bound.Crossing, r.Crossing*(1+1e-9), name)
 	}
 }
