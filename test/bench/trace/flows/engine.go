@@ -14,6 +14,7 @@ import (
 type Engine struct {
 	network *Network
 	random  *rand.Rand
+	sampler *rand.Rand
 	filler  *filler
 	now     float64
 	// running in the order of their starts.
@@ -23,7 +24,7 @@ type Engine struct {
 	Frozen  [][]Frozen
 	samples int
 	seen    int
-	// A simulation goes on for so many steps of its slowest job, but not for more events for each job.
+	// A simulation goes on for so many steps of its slowest job, but not for more than so many events for each job and for few more.
 	steps  float64
 	events int
 }
@@ -50,15 +51,16 @@ type progress struct {
 
 // How long a simulation goes on between two changes.
 const (
-	burstSteps  = 10
+	burstSteps  = 20
 	burstEvents = 40
+	few         = 25
 )
 
 // NewEngine begins at a time, and keeps so many samples. The seed decides the phases in which jobs start.
 func NewEngine(network *Network, now float64, seed uint64, samples int) *Engine {
 	return &Engine{
-		network: network, now: now, filler: newFiller(network.Widths), random: rand.New(rand.NewPCG(seed, 1)), samples: samples,
-		steps: burstSteps, events: burstEvents,
+		network: network, now: now, filler: newFiller(network.Widths), random: rand.New(rand.NewPCG(seed, 1)),
+		samples: samples, sampler: rand.New(rand.NewPCG(seed, 2)), steps: burstSteps, events: burstEvents,
 	}
 }
 
@@ -165,7 +167,7 @@ func (e *Engine) burst(group []*progress) []float64 {
 		s.trainers = append(s.trainers, p.trainer)
 		longest = max(longest, p.step)
 	}
-	return s.run(e.steps*longest, e.events*len(group))
+	return s.run(e.steps*longest, e.events*(len(group)+few))
 }
 
 // binding reports of each link whether it can be full: NICs can, and others if what may be sent to them at once is more than they
@@ -269,22 +271,30 @@ func (e *Engine) sample(sending []*progress) {
 	e.seen++
 	if len(e.Frozen) < e.samples {
 		e.Frozen = append(e.Frozen, frozen)
-	} else if at := e.random.IntN(e.seen); at < e.samples {
+	} else if at := e.sampler.IntN(e.seen); at < e.samples {
 		e.Frozen[at] = frozen
 	}
 }
 
-// Steps returns how long a step of each job takes while all of them run, and whether it shares no link that can be full. The
-// simulation goes on for so many steps of the slowest job, but not for more events for each job.
-func Steps(n *Network, jobs []Job, steps float64, events int, seed uint64) (seconds []float64, alone []bool) {
+// Mean is how long a step of a job takes in company, and how many the simulation saw; none of a job that shares no link.
+type Mean struct{ Step, Seen float64 }
+
+// Steps returns the means of jobs while all of them run. The simulation goes on for so many steps of the slowest job, but not for more
+// than so many events for each job and for few more.
+func Steps(n *Network, jobs []Job, steps float64, events int, seed uint64) []Mean {
 	e := NewEngine(n, 0, seed, 0)
 	e.steps, e.events = steps, events
 	for i, job := range jobs {
 		e.Start(i, job, 1)
 	}
-	e.settle()
-	for _, p := range e.running {
-		seconds, alone = append(seconds, p.step), append(alone, len(p.company) < 2)
+	before := make([]float64, len(jobs))
+	for i, p := range e.running {
+		before[i] = p.position()
 	}
-	return seconds, alone
+	e.settle()
+	means := make([]Mean, len(jobs))
+	for i, p := range e.running {
+		means[i] = Mean{p.step, p.position() - before[i]}
+	}
+	return means
 }

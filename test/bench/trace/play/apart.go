@@ -14,7 +14,7 @@ import (
 // Apart is how far the steps of jobs that share links are from those of a long simulation of the same jobs.
 type Apart struct {
 	Samples int `json:"samples"`
-	// Steps are those of jobs of samples that share links with another job.
+	// Steps are those of jobs of samples that share links with another job, and of which the simulation saw enough.
 	Steps int `json:"steps"`
 	// Mean is the mean of estimate by simulation, less 1; Absolute the mean of the differences' sizes, and their percentile.
 	Mean       float64 `json:"mean"`
@@ -22,10 +22,11 @@ type Apart struct {
 	Absolute95 float64 `json:"absolute_p95"`
 }
 
-// Of a long simulation: steps of the slowest job, and events for each job.
+// Of a long simulation: steps of the slowest job, events for each job, and how many steps of a job are enough.
 const (
 	longSteps  = 50
-	longEvents = 200
+	longEvents = 400
+	enough     = 5
 )
 
 // apart compares the formula, and the simulation between two changes, with a long one, over the engine's samples.
@@ -40,10 +41,10 @@ func apart(s *site.Site, e *flows.Engine) (formula, burst *Apart) {
 			jobs[j] = sample[j].Job
 			fluids[j] = fluid.Job{Compute: jobs[j].Compute, Loads: site.Loads(jobs[j].Flows)}
 		}
-		steps, alone := flows.Steps(s.Network, jobs, longSteps, longEvents, uint64(i))
+		means := flows.Steps(s.Network, jobs, longSteps, longEvents, uint64(i))
 		for j, step := range fluid.Steps(s.Links(), fluids) {
-			if !alone[j] {
-				of, between = append(of, step/steps[j]-1), append(between, sample[j].Step/steps[j]-1)
+			if means[j].Seen >= enough {
+				of, between = append(of, step/means[j].Step-1), append(between, sample[j].Step/means[j].Step-1)
 			}
 		}
 	}
