@@ -44,9 +44,11 @@ func (s *Settings) setup(name string) (cluster.Setup, error) {
 		for tier, gbps := range s.Gbps {
 			widths[tier] = fmt.Sprintf("%gGbps", gbps)
 		}
-		return cluster.Paddle(map[string]string{
-			"objective": strings.TrimPrefix(name, "paddle-"), "tier-bandwidths": strings.Join(widths, ","),
-		}), nil
+		objective := "bytes"
+		if name == busiestFirst {
+			objective = "max-link-load"
+		}
+		return cluster.Paddle(map[string]string{"objective": objective, "tier-bandwidths": strings.Join(widths, ",")}), nil
 	}
 	if setup, ok := tuned()[name]; ok {
 		setup.Name = name
