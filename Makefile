@@ -141,7 +141,7 @@ bench-controller: plane ## Measure the controller: 1,000 PaddleJobs beside 1,000
 	$(GO) run ./cmd/paddle-bench controller --out $(OUT)/bench
 
 .PHONY: bench-trace
-bench-trace: ## Play a public trace of training jobs in virtual time with stock set-ups and with the plugin (about 45 minutes); SEED=n draws other jobs
+bench-trace: ## Play a public trace of training jobs in virtual time with set-ups of Volcano, rules of other schedulers and the plugin (about 2 hours); SEED=n draws other jobs
 	$(GO) run ./cmd/paddle-bench trace --seed $(SEED) --out $(OUT)/bench $(TRACE)
 
 LIVE ?=

@@ -264,7 +264,7 @@ var traceMeasures = []struct {
 	of         func(*trace.Run) float64
 }{
 	{"completion time of all jobs, mean", "h", 1 / 3600.0, false, func(r *trace.Run) float64 { return r.JCTMean }},
-	{"completion time of jobs of 2 or more GPUs, mean over jobs", "h", 1 / 3600.0, false, func(r *trace.Run) float64 { return r.GangJCTMean }},
+	{"completion time of gangs (jobs of several pods), mean over jobs", "h", 1 / 3600.0, false, func(r *trace.Run) float64 { return r.GangJCTMean }},
 	{"the slowest 5 % of them begin at", "h", 1 / 3600.0, false, func(r *trace.Run) float64 { return r.GangJCTP95 }},
 	{"their time from start to end by that on one host, mean", "×", 1, false, func(r *trace.Run) float64 { return r.GangSlowdown }},
 	{"bytes over borders of nodes, racks and blocks", "", 1, false, func(r *trace.Run) float64 { return r.Crossing }},
@@ -278,7 +278,7 @@ var traceMeasures = []struct {
 func traced(r *trace.Report) *Section {
 	s := &Section{
 		Title:   "The trace: what placement does to job completion times",
-		About:   "Jobs of a public trace in virtual time around Volcano's own scheduler; a step takes its compute and its busiest link's time, with the traffic of all running jobs.",
+		About:   "Jobs of a public trace in virtual time around Volcano's own scheduler; a simulation of all running jobs' flows over NICs and uplinks says how long their steps take.",
 		Command: "make bench-trace", Bars: r.Bars, Facts: machine(r.Machine),
 	}
 	s.fact("cluster", "%s", r.Cluster)

@@ -5,7 +5,9 @@
 //
 //   - philly: the jobs of the trace
 //   - workload: jobs of a run, drawn from them
-//   - site: the cluster, its links, and what placed jobs send over them
-//   - fluid: how fast jobs go that share links
-//   - play: one run in virtual time around Volcano's own scheduler
+//   - site: the cluster, its network, and what flows where jobs are placed
+//   - flows: how fast jobs go that share links, by a simulation
+//   - fluid: the same by a formula
+//   - opponents: placement rules of other schedulers, a search with full knowledge, and a bound
+//   - play: one run in virtual time around Volcano's own scheduler, or by a rule
 package trace

@@ -29,6 +29,7 @@ type Report struct {
 	// Unplayed are the cases that have no run yet.
 	Unplayed int        `json:"unplayed"`
 	Compared []Compared `json:"compared"`
+	Best     []Best     `json:"best"`
 	Bars     []bars.Bar `json:"bars"`
 }
 
@@ -65,22 +66,9 @@ func newReport(s Settings, runs []Run) *Report {
 		Machine: result.ThisMachine(), Cluster: site.Describe(site.Cut(s.Hosts)), Settings: s,
 		Runs: runs, Unplayed: len(s.cases()) - len(runs), Compared: compare(&s, runs),
 	}
+	r.Best = strongest(&s, runs)
 	r.Bars = r.judge()
 	return r
-}
-
-// judge the plugin as it is by default.
-func (r *Report) judge() []bars.Bar {
-	all := []bars.Bar{}
-	for i := range r.Compared {
-		c := &r.Compared[i]
-		if c.Load != judgedLoad || c.Ours != byDefault || isOurs(c.Baseline) {
-			continue
-		}
-		bar := bars.Above(fmt.Sprintf("trace at 85 %%: %s, %s by ours, lower bound of %d seeds", c.Measure, c.Baseline, len(c.Ratios)), c.Low, 1)
-		all = append(all, bars.OfSlice(r.Settings.Jobs >= judgedJobs && len(c.Ratios) >= judgedSeeds, bar)...)
-	}
-	return all
 }
 
 // kept are the runs of an earlier trace.json that were played with the same settings, by case; none if none shall be kept or
@@ -101,15 +89,20 @@ func (s *Settings) kept() (map[Case]Run, error) {
 	if err := json.Unmarshal(text, &r); err != nil {
 		return nil, fmt.Errorf("read %s: %w", file, err)
 	}
-	earlier := r.Settings
-	if earlier.Jobs != s.Jobs || earlier.Hosts != s.Hosts || earlier.Cap != s.Cap || earlier.Gbps != s.Gbps || earlier.Rings != s.Rings {
-		return nil, fmt.Errorf("%s has %d jobs, %d hosts, a cap of %g s, uplinks of %v Gbps, and rings by %q: write to another folder",
-			file, earlier.Jobs, earlier.Hosts, earlier.Cap, earlier.Gbps, earlier.Rings)
+	if earlier := r.Settings; earlier.game() != s.game() {
+		return nil, fmt.Errorf("%s was played with %s: write to another folder, or leave out --keep", file, earlier.game())
 	}
 	for i := range r.Runs {
 		kept[r.Runs[i].Case] = r.Runs[i]
 	}
 	return kept, nil
+}
+
+// game is what runs must have in common to be compared, as text.
+func (s *Settings) game() string {
+	same := *s
+	same.Loads, same.Schedulers, same.Seeds, same.Folder, same.Keep, same.Command, same.Workers = nil, nil, nil, "", false, nil, 0
+	return fmt.Sprintf("%+v", same)
 }
 
 // file of the report, in the folder.
@@ -122,13 +115,20 @@ const (
 )
 
 const (
-	gangJCT  = "gang_jct_mean_s"
-	crossing = "crossing_bytes"
+	gangJCT      = "gang_jct_mean_s"
+	gangSlowdown = "gang_slowdown_mean"
+	crossing     = "crossing_bytes"
 )
 
+// measures by which schedulers are compared. Of each, less is better.
+func measures() []string { return []string{gangJCT, gangSlowdown, crossing} }
+
 func (r *Run) of(measure string) float64 {
-	if measure == crossing {
+	switch measure {
+	case crossing:
 		return max(terabyte, r.Crossing)
+	case gangSlowdown:
+		return max(1, r.GangSlowdown)
 	}
 	return max(second, r.GangJCTMean)
 }
@@ -165,7 +165,7 @@ func compare(s *Settings, runs []Run) []Compared {
 				if !slices.Contains(s.Schedulers, ours) || isOurs(baseline) && (ours != bytesFirst || baseline == ours) {
 					continue
 				}
-				for _, measure := range []string{gangJCT, crossing} {
+				for _, measure := range measures() {
 					c := Compared{Load: load, Measure: measure, Ours: ours, Baseline: baseline}
 					for _, seed := range s.Seeds {
 						us, them := found[Case{load, ours, seed}], found[Case{load, baseline, seed}]

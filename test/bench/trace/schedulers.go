@@ -8,52 +8,92 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/paddle-volcano/paddle-volcano/test/bench/trace/opponents"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/trace/play"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/trace/site"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/trace/workload"
 	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
 )
 
-// Names of the schedulers that are compared.
+// Names of the schedulers that are compared. Those of Volcano are set-ups; tuned.go has them.
 const (
-	stock           = "stock"
-	taskTopology    = "task-topology"
-	networkTopology = "network-topology-aware"
-	bytesFirst      = "paddle-bytes"
-	busiestFirst    = "paddle-busiest"
+	stock        = "stock"
+	bytesFirst   = "paddle-bytes"
+	busiestFirst = "paddle-busiest"
+
+	kueuePreferred = "kueue-tas"
+	kueueRequired  = "kueue-tas-required"
+	kaiPreferred   = "kai-topology"
+	kaiRequired    = "kai-topology-required"
+	cruxLike       = "crux-like"
+
+	// The references: a search with full knowledge, and a bound that no scheduler can pass.
+	oracle = "oracle"
+	alone  = "alone"
 )
 
 // byDefault is the plugin with the objective that it has where nobody says another.
 const byDefault = bytesFirst
 
-// Schedulers are all names: Volcano's set-ups first, then ours.
+// trials of the oracle for a job.
+const trials = 1000
+
+// Schedulers are all that are compared: opponents, references, and ours.
 func Schedulers() []string {
-	return append(baselines(), bytesFirst, busiestFirst)
+	return slices.Concat(volcanos(), slices.Sorted(maps.Keys(rules())), []string{oracle, alone, bytesFirst, busiestFirst})
 }
 
-func baselines() []string { return []string{stock, taskTopology, networkTopology} }
+// rules are the opponents that are no set-ups of Volcano.
+func rules() map[string]opponents.Rule {
+	return map[string]opponents.Rule{
+		kueuePreferred: opponents.Kueue(false), kueueRequired: opponents.Kueue(true),
+		kaiPreferred: opponents.KAI(false), kaiRequired: opponents.KAI(true),
+		cruxLike: opponents.Crux,
+	}
+}
 
-// setup of a name, also of those that are played only if asked for. Ours is told how wide the links are, as its documentation asks.
-func (s *Settings) setup(name string) (cluster.Setup, error) {
-	switch name {
-	case stock:
-		return cluster.Stock(), nil
-	case taskTopology:
-		return cluster.TaskTopology(), nil
-	case networkTopology:
-		return cluster.NetworkTopology(), nil
-	case bytesFirst, busiestFirst:
-		widths := make([]string, len(s.Gbps))
-		for tier, gbps := range s.Gbps {
-			widths[tier] = fmt.Sprintf("%gGbps", gbps)
-		}
-		return cluster.Paddle(map[string]string{
-			"objective": strings.TrimPrefix(name, "paddle-"), "tier-bandwidths": strings.Join(widths, ","),
-		}), nil
+// contender plays the jobs of a run.
+type contender func(at *site.Site, drawn *workload.Drawn, seed uint64, samples int) (*play.Result, error)
+
+// setup of a name, also of those that are played only if asked for.
+func (s *Settings) setup(name string) (contender, error) {
+	if rule, ok := s.rule(name); ok {
+		return func(at *site.Site, drawn *workload.Drawn, seed uint64, samples int) (*play.Result, error) {
+			return play.Rule(at, rule, drawn, seed, samples)
+		}, nil
 	}
-	if setup, ok := tuned()[name]; ok {
-		setup.Name = name
-		return setup, nil
+	if name == alone {
+		return func(at *site.Site, drawn *workload.Drawn, _ uint64, _ int) (*play.Result, error) {
+			return play.Alone(at, s.Gbps, drawn), nil
+		}, nil
 	}
-	return cluster.Setup{}, fmt.Errorf("unknown scheduler %q: want some of %v, or of %v", name, Schedulers(), slices.Sorted(maps.Keys(tuned())))
+	if setup, ok := s.setups()[name]; ok {
+		return func(at *site.Site, drawn *workload.Drawn, seed uint64, samples int) (*play.Result, error) {
+			return play.Play(at, setup, drawn, seed, samples)
+		}, nil
+	}
+	return nil, fmt.Errorf("unknown scheduler %q: want some of %v, or of %v", name, Schedulers(), slices.Sorted(maps.Keys(s.setups())))
+}
+
+// rule of a name.
+func (s *Settings) rule(name string) (opponents.Rule, bool) {
+	all := rules()
+	all[oracle] = opponents.Oracle(trials, opponents.Kueue(false), opponents.KAI(false), opponents.Crux)
+	rule, ok := all[name]
+	return rule, ok
+}
+
+// paddle is ours, told how wide the links are, as its documentation asks.
+func (s *Settings) paddle(objective string) cluster.Setup {
+	widths := make([]string, len(s.Gbps))
+	for tier, gbps := range s.Gbps {
+		widths[tier] = fmt.Sprintf("%gGbps", gbps)
+	}
+	return cluster.Paddle(map[string]string{"objective": objective, "tier-bandwidths": strings.Join(widths, ",")})
 }
 
 // isOurs reports whether a name is one of the plugin's.
 func isOurs(name string) bool { return strings.HasPrefix(name, "paddle-") }
+
+// isReference reports whether a name is of something that nobody can run.
+func isReference(name string) bool { return name == oracle || name == alone }

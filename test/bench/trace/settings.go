@@ -9,6 +9,8 @@ import (
 	"io"
 	"time"
 
+	"github.com/spf13/pflag"
+
 	"github.com/paddle-volcano/paddle-volcano/test/bench/trace/philly"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/trace/play"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/trace/site"
@@ -25,12 +27,20 @@ type Settings struct {
 	Jobs int `json:"jobs"`
 	// Hosts of the cluster, about.
 	Hosts int `json:"hosts"`
-	// Cap of durations in seconds.
+	// Cap of durations in seconds; 0 is none.
 	Cap float64 `json:"cap_s"`
 	// Gbps of the uplinks of nodes, racks and blocks.
 	Gbps site.Gbps `json:"gbps"`
-	// Rings are the order in which ranks send to each other.
-	Rings site.Rings `json:"rings"`
+	// Mix of pods and frameworks.
+	Mix workload.Mix `json:"mix"`
+	// PSShare is the share of the jobs of several GPUs that have parameter servers; below 0 the model decides.
+	PSShare float64 `json:"ps_share"`
+	// Sparse is the part of a model that workers and servers exchange in a step.
+	Sparse float64 `json:"sparse"`
+	// Bursts has the jobs arrive as in the trace.
+	Bursts bool `json:"bursts"`
+	// Samples of jobs that run at one time, of the first seed: the formula is compared with the simulation of them.
+	Samples int `json:"samples"`
 
 	// Folder that trace.json is written to.
 	Folder string `json:"-"`
@@ -47,8 +57,35 @@ type Settings struct {
 func Default() Settings {
 	return Settings{
 		Loads: []float64{0.7, judgedLoad, 0.95}, Schedulers: Schedulers(), Seeds: []uint64{1, 2, 3, 4, 5},
-		Jobs: 1000, Hosts: 112, Cap: (2 * time.Hour).Seconds(), Gbps: site.Usual, Rings: site.ByNode,
-		Folder: "_output/bench",
+		Jobs: 1000, Hosts: 112, Cap: (2 * time.Hour).Seconds(), Gbps: site.Usual,
+		Mix: workload.Realistic, PSShare: -1, Sparse: 1, Samples: 200, Folder: "_output/bench",
+	}
+}
+
+// Flags reads settings from the command line. Done, called once they are read, returns the seeds and the cap that they give.
+func (s *Settings) Flags(flags *pflag.FlagSet) (done func()) {
+	flags.StringVar(&s.Folder, "out", s.Folder, "folder for trace.json")
+	flags.Float64SliceVar(&s.Loads, "loads", s.Loads, "GPU-seconds offered by capacity")
+	flags.StringSliceVar(&s.Schedulers, "schedulers", s.Schedulers, "which to play")
+	seed := flags.Uint64("seed", 1, "the first seed")
+	seeds := flags.Int("seeds", len(s.Seeds), "how many seeds, one after the other")
+	flags.IntVar(&s.Jobs, "jobs", s.Jobs, "jobs to measure in a run")
+	flags.IntVar(&s.Hosts, "hosts", s.Hosts, "hosts of 8 GPUs, about: whole racks are taken")
+	limit := flags.Duration("cap", time.Duration(s.Cap)*time.Second, "longest duration of a job; 0 means none")
+	flags.Float64Var(&s.Gbps[site.Node], "node-gbps", s.Gbps[site.Node], "one direction of a node's uplink")
+	flags.Float64Var(&s.Gbps[site.Rack], "rack-gbps", s.Gbps[site.Rack], "one direction of a rack's uplink")
+	flags.Float64Var(&s.Gbps[site.Block], "block-gbps", s.Gbps[site.Block], "one direction of a block's uplink")
+	flags.StringVar((*string)(&s.Mix), "mix", string(s.Mix), fmt.Sprintf("pods and frameworks: %s or %s", workload.Realistic, workload.OneGPU))
+	flags.Float64Var(&s.PSShare, "ps-share", s.PSShare, "share of the jobs of several GPUs that have parameter servers; below 0 the model decides")
+	flags.Float64Var(&s.Sparse, "sparse", s.Sparse, "part of a model that workers and servers exchange in a step")
+	flags.BoolVar(&s.Bursts, "bursts", s.Bursts, "let the jobs arrive as in the trace, and not evenly")
+	flags.IntVar(&s.Samples, "samples", s.Samples, "samples of the first seed with which the formula is compared with the simulation")
+	flags.BoolVar(&s.Keep, "keep", false, "take the runs that trace.json has, if its settings are the same, and play the others only")
+	return func() {
+		s.Cap, s.Seeds = limit.Seconds(), nil
+		for i := range *seeds {
+			s.Seeds = append(s.Seeds, *seed+uint64(i))
+		}
 	}
 }
 
@@ -107,17 +144,19 @@ func (s *Settings) play(c Case) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	cluster, err := site.New(site.Cut(s.Hosts), s.Gbps, s.Rings)
-	if err != nil {
-		return nil, err
-	}
+	cluster := site.New(site.Cut(s.Hosts), s.Gbps)
 	drawn, err := workload.Draw(philly.Rows(), workload.Settings{
 		Seed: c.Seed, Load: c.Load, GPUs: cluster.GPUs(), Jobs: s.Jobs, Cap: s.Cap,
+		Mix: s.Mix, PSShare: s.PSShare, Sparse: s.Sparse, Bursts: s.Bursts,
 	})
 	if err != nil {
 		return nil, err
 	}
-	result, err := play.Play(cluster, setup, drawn, c.Seed)
+	samples := 0
+	if c.Seed == s.Seeds[0] {
+		samples = s.Samples
+	}
+	result, err := setup(cluster, drawn, c.Seed, samples)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c, err)
 	}

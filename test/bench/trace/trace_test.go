@@ -37,7 +37,7 @@ func slice(t *testing.T) Settings {
 	t.Helper()
 	s := Default()
 	s.Loads, s.Seeds, s.Schedulers = []float64{judgedLoad}, []uint64{1}, []string{stock, bytesFirst}
-	s.Jobs, s.Hosts, s.Cap = 20, 16, 300
+	s.Jobs, s.Hosts, s.Cap, s.Samples = 20, 16, 300, 5
 	s.Folder = t.TempDir()
 	return s
 }
@@ -121,7 +121,7 @@ func TestEarlierRunsAreKept(t *testing.T) {
 	require.NoError(t, Bench(t.Context(), s, io.Discard, &progress))
 	require.Equal(t, written, read(t, &s), "nothing to play writes the same again")
 	s.Jobs++
-	require.ErrorContains(t, Bench(t.Context(), s, io.Discard, io.Discard), "has 20 jobs")
+	require.ErrorContains(t, Bench(t.Context(), s, io.Discard, io.Discard), "Jobs:20")
 }
 
 // read returns the report's file.

@@ -39,6 +39,8 @@ type Job struct {
 	Roles []Role
 	// Age in seconds: the older of two jobs comes first in a queue.
 	Age int
+	// Tensor and Pipeline are degrees of hybrid parallelism, which a Paddle job tells the scheduler; 0 is none.
+	Tensor, Pipeline int
 }
 
 // Role is the equal pods of one task.
@@ -101,6 +103,9 @@ func (j *Job) volcanoJob() *batch.Job {
 
 func (j *Job) paddleJob() *v1.PaddleJob {
 	job := &v1.PaddleJob{ObjectMeta: metav1.ObjectMeta{Name: j.Name, Namespace: namespace, UID: identity("paddle " + j.Name)}}
+	if j.Tensor > 0 {
+		job.Spec.Parallelism = &v1.Parallelism{Tensor: int32(j.Tensor), Pipeline: int32(j.Pipeline)}
+	}
 	for i := range j.Roles {
 		role := &j.Roles[i]
 		spec := &v1.ResourceSpec{Replicas: int32(role.Pods), Template: role.template()}

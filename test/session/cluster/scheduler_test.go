@@ -127,6 +127,10 @@ func TestJobsAreWhatTheControllersMake(t *testing.T) {
 	require.Equal(t, "worker", last.Annotations["volcano.sh/task-spec"])
 	require.Equal(t, group.Name, last.Annotations["scheduling.k8s.io/group-name"])
 	require.Equal(t, "volcano", last.Spec.SchedulerName)
+	hybrid := Ring("hybrid", 2, machine)
+	hybrid.Tensor, hybrid.Pipeline = 8, 1
+	group, _ = hybrid.objects()
+	require.Equal(t, "pipeline=1,tensor=8", group.Annotations["batch.paddlepaddle.org/parallelism"])
 }
 
 func TestJobsOfOthersBearNoMarkOfPaddle(t *testing.T) {

@@ -17,7 +17,9 @@ var data string
 
 // Row is one job of the trace.
 type Row struct {
-	GPUs int
+	// Arrival in seconds since the first job.
+	Arrival float64
+	GPUs    int
 	// Model is its name without the batch size.
 	Model string
 	// Duration in seconds if nothing slows the job down, and how long each synchronous step of it takes.
@@ -46,7 +48,7 @@ func row(fields []string) Row {
 		}
 		return n
 	}
-	gpus, steps, seconds := number(1), number(3), number(4)
+	arrival, gpus, steps, seconds := number(0), number(1), number(3), number(4)
 	model, _, _ := strings.Cut(fields[2], " (")
-	return Row{GPUs: int(gpus), Model: model, Duration: seconds, Step: gpus * seconds / steps}
+	return Row{Arrival: arrival, GPUs: int(gpus), Model: model, Duration: seconds, Step: gpus * seconds / steps}
 }

@@ -12,7 +12,10 @@ func TestTheTraceIsWhatItsReadmeSays(t *testing.T) {
 	rows := Rows()
 	require.Len(t, rows, 2000)
 	single, most := 0, 0
+	before := 0.0
 	for _, row := range rows {
+		require.GreaterOrEqual(t, row.Arrival, before)
+		before = row.Arrival
 		if row.GPUs == 1 {
 			single++
 		}
@@ -28,5 +31,5 @@ func TestTheTraceIsWhatItsReadmeSays(t *testing.T) {
 
 // Four workers do four minibatches in a step: 100 steps of the file are 25 of the job.
 func TestAStepIsOneMinibatchOfEachWorker(t *testing.T) {
-	require.Equal(t, Row{GPUs: 4, Model: "LM", Duration: 50, Step: 2}, row([]string{"7", "4", "LM (batch size 5)", "100", "50"}))
+	require.Equal(t, Row{Arrival: 7, GPUs: 4, Model: "LM", Duration: 50, Step: 2}, row([]string{"7", "4", "LM (batch size 5)", "100", "50"}))
 }

@@ -8,17 +8,27 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/paddle-volcano/paddle-volcano/test/bench/trace/fluid"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/trace/flows"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/trace/site"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/trace/workload"
 	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
 )
 
+// scheduler is who places the jobs of a run.
+type scheduler interface {
+	// Add puts a job into the queue, Remove takes it away.
+	Add(job *workload.Job)
+	Remove(job *workload.Job)
+	// Session places whole jobs. Bound is the node of each pod of a placed job, by the pod's name.
+	Session() error
+	Bound(job *workload.Job) map[string]string
+}
+
 // player is one run while it is under way.
 type player struct {
 	site      *site.Site
-	scheduler *cluster.Scheduler
-	engine    *fluid.Engine
+	scheduler scheduler
+	engine    *flows.Engine
 	drawn     *workload.Drawn
 	// measured is until when GPU-seconds are added up; held and computing are the sums within the window.
 	measured, held, computing float64
@@ -40,9 +50,9 @@ type record struct {
 	bytes      [site.Tiers]float64 // of all of its steps
 }
 
-// Play lets the drawn jobs run until every measured one has ended. One run at a time in a process: Volcano keeps state in
-// variables of its packages.
-func Play(s *site.Site, setup cluster.Setup, drawn *workload.Drawn, seed uint64) (*Result, error) {
+// Play lets the drawn jobs run until every measured one has ended, placed by Volcano with a set-up. One run at a time in a process:
+// Volcano keeps state in variables of its packages. The formula of package fluid is compared with the flows of so many samples.
+func Play(s *site.Site, setup cluster.Setup, drawn *workload.Drawn, seed uint64, samples int) (*Result, error) {
 	dice{seed}.register()
 	scheduler, err := cluster.New(withDice(setup))
 	if err != nil {
@@ -52,10 +62,29 @@ func Play(s *site.Site, setup cluster.Setup, drawn *workload.Drawn, seed uint64)
 	if err := scheduler.AddFleet(s.Fleet, seed); err != nil {
 		return nil, err
 	}
-	p := &player{
-		site: s, scheduler: scheduler, drawn: drawn,
-		placed: map[int]*site.Placed{}, session: math.Inf(1),
+	p := newPlayer(s, drawn, seed, samples)
+	p.scheduler = volcano{scheduler}
+	if err := p.play(); err != nil {
+		return nil, fmt.Errorf("play with set-up %s: %w", setup.Name, err)
 	}
+	return p.result(), nil
+}
+
+// volcano is Volcano's scheduler.
+type volcano struct{ *cluster.Scheduler }
+
+func (v volcano) Add(job *workload.Job)                     { v.AddJob(&job.Job) }
+func (v volcano) Remove(job *workload.Job)                  { v.Scheduler.Remove(&job.Job) }
+func (v volcano) Bound(job *workload.Job) map[string]string { return v.Scheduler.Bound(&job.Job) }
+
+// Session runs one scheduling cycle.
+func (v volcano) Session() error {
+	_, err := v.Scheduler.Session()
+	return err
+}
+
+func newPlayer(s *site.Site, drawn *workload.Drawn, seed uint64, samples int) *player {
+	p := &player{site: s, drawn: drawn, placed: map[int]*site.Placed{}, session: math.Inf(1)}
 	for _, job := range drawn.Jobs {
 		p.records = append(p.records, record{job: job})
 		if job.Measured {
@@ -63,14 +92,18 @@ func Play(s *site.Site, setup cluster.Setup, drawn *workload.Drawn, seed uint64)
 		}
 	}
 	if len(drawn.Jobs) > 0 {
-		p.engine = fluid.NewEngine(s.Links(), drawn.Jobs[0].Arrival)
+		p.engine = flows.NewEngine(s.Network, drawn.Jobs[0].Arrival, seed, samples)
 	}
+	return p
+}
+
+func (p *player) play() error {
 	for p.unended > 0 {
 		if err := p.next(); err != nil {
-			return nil, fmt.Errorf("play with set-up %s: %w", setup.Name, err)
+			return err
 		}
 	}
-	return p.result(), nil
+	return nil
 }
 
 // next goes on to whatever happens next. The scheduler runs on full seconds (its schedule period is one second), after what
@@ -124,14 +157,14 @@ func (p *player) arrival() float64 {
 func (p *player) arrive() {
 	job := p.drawn.Jobs[p.arrived]
 	job.Age = -int(math.Floor(job.Arrival))
-	p.scheduler.AddJob(&job.Job)
+	p.scheduler.Add(job)
 	p.waiting = append(p.waiting, job)
 	p.arrived++
 }
 
 func (p *player) leave(id int, at float64) {
 	job := p.drawn.Jobs[id]
-	p.scheduler.Remove(&job.Job)
+	p.scheduler.Remove(job)
 	p.site.Leave(p.placed[id])
 	delete(p.placed, id)
 	p.records[id].end = at
@@ -146,13 +179,13 @@ func (p *player) schedule(at float64) error {
 	if len(p.waiting) == 0 {
 		return nil
 	}
-	if _, err := p.scheduler.Session(); err != nil {
+	if err := p.scheduler.Session(); err != nil {
 		return err
 	}
 	p.sessions++
-	waiting := p.waiting[:0]
+	waiting, before := p.waiting[:0], len(p.waiting)
 	for _, job := range p.waiting {
-		bound := p.scheduler.Bound(&job.Job)
+		bound := p.scheduler.Bound(job)
 		switch len(bound) {
 		case 0:
 			waiting = append(waiting, job)
@@ -165,17 +198,22 @@ func (p *player) schedule(at float64) error {
 		}
 	}
 	p.waiting = waiting
+	if len(waiting) > 0 && len(waiting) < before {
+		p.session = at + 1 // what was placed is Running from the next session on, which leaves more to enqueue
+	}
 	return nil
 }
 
 func (p *player) start(job *workload.Job, bound map[string]string, at float64) error {
-	placed, err := p.site.Place(&job.Job, job.ModelBytes, bound)
+	placed, err := p.site.Place(job, bound)
 	if err != nil {
 		return err
 	}
-	p.scheduler.Run(&job.Job)
+	if v, ok := p.scheduler.(volcano); ok {
+		v.Run(&job.Job) // as kubelets do
+	}
 	p.placed[job.ID] = placed
-	p.engine.Start(job.ID, fluid.Job{Compute: job.Compute, Loads: placed.Loads}, job.Steps)
+	p.engine.Start(job.ID, flows.Job{Compute: job.Compute, Flows: placed.Flows}, job.Steps)
 	r := &p.records[job.ID]
 	r.start = at
 	for tier, bytes := range placed.Bytes {

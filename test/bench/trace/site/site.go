@@ -5,19 +5,18 @@ package site
 import (
 	"fmt"
 
-	"github.com/paddle-volcano/paddle-volcano/plugins/placement"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/trace/flows"
 	"github.com/paddle-volcano/paddle-volcano/test/bench/trace/fluid"
-	"github.com/paddle-volcano/paddle-volcano/test/placement/instances"
+	"github.com/paddle-volcano/paddle-volcano/test/bench/trace/workload"
 	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
-	"github.com/paddle-volcano/paddle-volcano/test/session/quality"
 )
 
 // Tiers that have uplinks, from the node upwards.
 const (
-	Node = iota
-	Rack
-	Block
-	Tiers
+	Node  = flows.NIC
+	Rack  = flows.Rack
+	Block = flows.Block
+	Tiers = flows.Tiers
 )
 
 // Gbps of one direction of an uplink of each tier.
@@ -30,119 +29,123 @@ var Usual = Gbps{100, 250, 500}
 // bytesPerSecond of 1 Gbps.
 const bytesPerSecond = 1e9 / 8
 
-// Site is a fleet with its links and what is free on it.
+// Site is a fleet with its network and what is free on it.
 type Site struct {
-	Fleet    cluster.Fleet
-	rings    Rings
-	topology *placement.Topology
-	links    []float64
+	Fleet   cluster.Fleet
+	Network *flows.Network
+	hosts   map[string]int
+	free    []cluster.Amounts
 }
 
 // New has nothing running.
-func New(fleet cluster.Fleet, gbps Gbps, rings Rings) (*Site, error) {
-	if err := rings.check(); err != nil {
-		return nil, err
+func New(fleet cluster.Fleet, gbps Gbps) *Site {
+	s := &Site{Fleet: fleet, hosts: map[string]int{}}
+	var racks, blocks []string
+	for i := range fleet {
+		s.hosts[fleet[i].Name] = i
+		s.free = append(s.free, fleet[i].Free())
+		racks, blocks = append(racks, fleet[i].Rack), append(blocks, fleet[i].Block)
 	}
-	t, err := quality.Topology(fleet)
-	if err != nil {
-		return nil, err
+	var widths [Tiers]float64
+	for tier := range gbps {
+		widths[tier] = gbps[tier] * bytesPerSecond
 	}
-	s := &Site{Fleet: fleet, rings: rings, topology: t, links: make([]float64, t.Root())}
-	for d := range s.links {
-		s.links[d] = gbps[s.tier(placement.DomainID(d))] * bytesPerSecond
-	}
-	return s, nil
+	s.Network = flows.NewNetwork(racks, blocks, widths)
+	return s
 }
 
 // Links are the bandwidths of all uplinks, in bytes per second.
-func (s *Site) Links() []float64 { return s.links }
+func (s *Site) Links() []float64 {
+	links := make([]float64, len(s.Network.Widths)/2)
+	for i := range links {
+		links[i] = s.Network.Widths[2*i]
+	}
+	return links
+}
 
 // GPUs of the whole site.
 func (s *Site) GPUs() int { return len(s.Fleet) * int(Machine.GPU) }
 
-func (s *Site) tier(d placement.DomainID) int { return s.topology.TierOf(d) - placement.NodeTier }
-
 // Placed is a job on its nodes.
 type Placed struct {
-	// Loads are what a step sends over each uplink; Bytes the same by tier.
-	Loads  []fluid.Load
+	// Flows of a step, and the bytes of them that leave a node, a rack and a block.
+	Flows  []flows.Flow
 	Bytes  [Tiers]float64
-	claims []placement.Claim
+	claims []claim
 }
 
-// Place lets a job's pods hold what they ask for, and counts what its steps send, for a
-// model of so many bytes. Bound is the node of each pod.
-func (s *Site) Place(job *cluster.Job, modelBytes float64, bound map[string]string) (*Placed, error) {
-	assignments, err := quality.Assignments(s.topology, job, bound)
-	if err != nil {
-		return nil, err
-	}
-	demand := quality.Demand(job)
-	demand.ParameterBytes = modelBytes
+// claim is what a pod holds of a host.
+type claim struct {
+	host   int
+	amount cluster.Amounts
+}
+
+// Place lets a job's pods hold what they ask for, and says what flows in each of its steps. Bound is the node of each pod.
+func (s *Site) Place(job *workload.Job, bound map[string]string) (*Placed, error) {
 	p := &Placed{}
-	for domain, bytes := range s.loads(demand, s.ring(job, assignments)) {
-		if bytes > 0 {
-			p.Loads = append(p.Loads, fluid.Load{Link: domain, Bytes: bytes})
-			p.Bytes[s.tier(placement.DomainID(domain))] += bytes
+	pods := make([][]int, len(job.Roles)) // hosts by role
+	for r := range job.Roles {
+		role := &job.Roles[r]
+		for index := range role.Pods {
+			pod := job.PodName(role.Task, index)
+			host, ok := s.hosts[bound[pod]]
+			if !ok {
+				s.Leave(p)
+				return nil, fmt.Errorf("place job %s: pod %s is on node %q, which is not in the fleet", job.Name, pod, bound[pod])
+			}
+			if !s.free[host].Holds(role.Request) {
+				s.Leave(p)
+				return nil, fmt.Errorf("place job %s: pod %s asks for %+v, and node %s has %+v", job.Name, pod, role.Request, bound[pod], s.free[host])
+			}
+			s.free[host] = s.free[host].Minus(role.Request)
+			p.claims = append(p.claims, claim{host, role.Request})
+			pods[r] = append(pods[r], host)
 		}
 	}
-	for _, a := range assignments {
-		claim, err := s.topology.Take(a.Node, demand.Roles[a.Role].Request)
-		if err != nil {
-			return nil, fmt.Errorf("place job %s: %w", job.Name, err)
-		}
-		p.claims = append(p.claims, claim)
-	}
+	p.Flows = s.Network.Flows(exchanges(job, pods))
+	p.Bytes = s.Network.Crossing(p.Flows)
 	return p, nil
+}
+
+// exchanges of a job whose pods are on these hosts.
+func exchanges(job *workload.Job, pods [][]int) []flows.Exchange {
+	if job.Mode == cluster.PS {
+		return flows.ParameterServers(pods[0], pods[1], job.ModelBytes)
+	}
+	var ranks []int // hosts
+	for _, host := range pods[0] {
+		for range max(1, job.Roles[0].Request.GPU) {
+			ranks = append(ranks, host)
+		}
+	}
+	if job.Hybrid.Tensor > 0 {
+		return job.Hybrid.Exchanges(ranks)
+	}
+	return flows.Ring(ranks, job.ModelBytes)
 }
 
 // Leave gives back what a job held.
 func (s *Site) Leave(p *Placed) {
-	for _, claim := range p.claims {
-		instances.Give(s.topology, claim)
+	for _, c := range p.claims {
+		s.free[c.host] = s.free[c.host].Plus(c.amount)
 	}
 }
 
-// loads returns what a step of a job sends over each uplink, by domain, in bytes of one direction: the formulas of
-// plugins/placement/README.md, link by link. A test holds them to what Evaluate counts by tier.
-func (s *Site) loads(d *placement.Demand, assignments []placement.Assignment) []float64 {
-	if d.Pattern == placement.Collective {
-		return s.ringLoads(d, assignments)
-	}
-	return s.serverLoads(d, assignments)
-}
-
-// ringLoads counts the ends of the runs of ranks in each domain: an end carries (N-1)/N of the model.
-func (s *Site) ringLoads(d *placement.Demand, assignments []placement.Assignment) []float64 {
-	t := s.topology
-	loads := make([]float64, t.Root())
-	ranks := float64(len(assignments)) * float64(max(1, t.GPUs(d.Roles[0].Request)))
-	end := (ranks - 1) / ranks * d.ParameterBytes
-	for i, a := range assignments {
-		next := assignments[(i+1)%len(assignments)]
-		for u, v := placement.DomainID(a.Node), placement.DomainID(next.Node); u != v; u, v = t.Parent(u), t.Parent(v) {
-			loads[u] += end
-			loads[v] += end
+// Loads are what flows send over each uplink, out of its domain, by position in Links: what the formula of package fluid counts.
+func Loads(all []flows.Flow) []fluid.Load {
+	var loads []fluid.Load
+	at := map[int32]int{}
+	for i := range all {
+		for _, link := range all[i].Links {
+			if !flows.Up(link) {
+				continue
+			}
+			if _, ok := at[link]; !ok {
+				at[link] = len(loads)
+				loads = append(loads, fluid.Load{Link: int(link) / 2})
+			}
+			loads[at[link]].Bytes += all[i].Count * all[i].Bytes
 		}
-	}
-	return loads
-}
-
-// serverLoads counts the servers and workers inside and outside each domain: each pair that it parts exchanges a server's part
-// of the model.
-func (s *Site) serverLoads(d *placement.Demand, assignments []placement.Assignment) []float64 {
-	t := s.topology
-	inside := make([][2]float64, t.Root()+1)
-	for _, a := range assignments {
-		for v := placement.DomainID(a.Node); v != placement.NoDomain; v = t.Parent(v) {
-			inside[v][a.Role]++
-		}
-	}
-	all := inside[t.Root()]
-	loads := make([]float64, t.Root())
-	for v := range loads {
-		servers, workers := inside[v][0], inside[v][1]
-		loads[v] = d.ParameterBytes / all[0] * (servers*(all[1]-workers) + workers*(all[0]-servers))
 	}
 	return loads
 }

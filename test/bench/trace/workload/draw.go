@@ -20,13 +20,21 @@ type Settings struct {
 	GPUs int
 	// Jobs that are measured.
 	Jobs int
-	// Cap of durations in seconds. The warm-up before the window is as long, and the time after it in which others still
-	// arrive half as long.
+	// Cap of durations in seconds; 0 is none.
 	Cap float64
+	// Mix of pods and frameworks.
+	Mix Mix
+	// PSShare is the share of the jobs of several GPUs that have parameter servers; below 0 the model decides.
+	PSShare float64
+	// Sparse is the part of a model that workers and servers exchange in a step; 1 is all of it.
+	Sparse float64
+	// Bursts has the jobs arrive as in the trace, a stretch of it after the other, and not evenly.
+	Bursts bool
 }
 
 // Drawn are the jobs of one run in the order of their arrivals: in [-Cap, 0) those that warm the cluster up, in [0, Window)
-// the measured ones, and in [Window, Window+Cap/2) others after them, so that the last measured ones train in company.
+// the measured ones, and in [Window, Window+Cap/2) others after them, so that the last measured ones train in company. Without a
+// cap the window's length stands for it. A service is several jobs.
 type Drawn struct {
 	Jobs   []*Job
 	Window float64
@@ -35,41 +43,72 @@ type Drawn struct {
 // Draw jobs from rows of the trace, each row as likely as any other. The same seed gives the same jobs at every load, only
 // further apart.
 func Draw(rows []philly.Row, s Settings) (*Drawn, error) {
-	if s.Jobs <= 0 || s.GPUs <= 0 || !(s.Load > 0) || !(s.Cap > 0) || len(rows) == 0 {
-		return nil, fmt.Errorf("draw jobs: %+v from %d rows: everything must be above 0", s, len(rows))
+	if s.Jobs <= 0 || s.GPUs <= 0 || !(s.Load > 0) || s.Cap < 0 || !(s.Sparse > 0) || s.PSShare > 1 || len(rows) == 0 {
+		return nil, fmt.Errorf("draw jobs: %+v from %d rows: jobs, GPUs, load and sparse must be above 0, a share at most 1", s, len(rows))
+	}
+	if s.Mix != Realistic && s.Mix != OneGPU {
+		return nil, fmt.Errorf("draw jobs: mix %q: want %s or %s", s.Mix, Realistic, OneGPU)
 	}
 	for i := range rows {
 		if rows[i].GPUs > s.GPUs {
 			return nil, fmt.Errorf("draw jobs: a gang of %d GPUs is larger than the cluster of %d", rows[i].GPUs, s.GPUs)
 		}
 	}
-	measured, offered := make([]philly.Row, s.Jobs), 0.0
 	rng := rand.New(rand.NewPCG(s.Seed, windowStream))
-	for i := range measured {
-		measured[i] = rows[rng.IntN(len(rows))]
-		offered += float64(measured[i].GPUs) * min(measured[i].Duration, s.Cap)
+	measured, arrivals, err := s.measured(rows, rng)
+	if err != nil {
+		return nil, err
+	}
+	offered := 0.0
+	for _, r := range measured {
+		duration := r.Duration
+		if s.Cap > 0 {
+			duration = min(duration, s.Cap)
+		}
+		offered += float64(r.GPUs) * duration
 	}
 	d := &Drawn{Window: offered / (s.Load * float64(s.GPUs))}
-	arrivals := make([]float64, s.Jobs)
-	for i := range arrivals {
-		arrivals[i] = rng.Float64() * d.Window
+	around := s.Cap
+	if around == 0 {
+		around = d.Window
 	}
-	slices.Sort(arrivals)
-
-	add := func(row philly.Row, arrival float64) error {
-		job, err := newJob(len(d.Jobs), row, arrival, s.Cap)
-		if err == nil {
+	add := func(r row, arrival float64) error {
+		jobs, err := s.jobs(r, len(d.Jobs), arrival)
+		for _, job := range jobs {
 			job.Measured = arrival >= 0 && arrival < d.Window
 			d.Jobs = append(d.Jobs, job)
 		}
 		return err
 	}
 	rate := float64(s.Jobs) / d.Window
-	err := company(rows, s.Seed, beforeStream, rate, -s.Cap, 0, add)
+	err = company(rows, s.Seed, beforeStream, rate, -around, 0, add)
 	for i := 0; i < s.Jobs && err == nil; i++ {
-		err = add(measured[i], arrivals[i])
+		err = add(measured[i], arrivals[i]*d.Window)
 	}
-	return d, errors.Join(err, company(rows, s.Seed, afterStream, rate, d.Window, d.Window+s.Cap/2, add))
+	return d, errors.Join(err, company(rows, s.Seed, afterStream, rate, d.Window, d.Window+around/2, add))
+}
+
+// measured rows, and when they arrive, as a part of the window.
+func (s *Settings) measured(rows []philly.Row, rng *rand.Rand) (measured []row, arrivals []float64, err error) {
+	if s.Bursts {
+		if s.Jobs >= len(rows) {
+			return nil, nil, fmt.Errorf("draw jobs: %d of a stretch of the trace, which has %d rows: want fewer jobs", s.Jobs, len(rows))
+		}
+		at := rng.IntN(len(rows) - s.Jobs)
+		stretch := rows[at : at+s.Jobs+1]
+		first, last := stretch[0].Arrival, stretch[s.Jobs].Arrival
+		for i := range s.Jobs {
+			measured = append(measured, row{stretch[i], rng.Uint64()})
+			arrivals = append(arrivals, (stretch[i].Arrival-first)/max(1, last-first))
+		}
+		return measured, arrivals, nil
+	}
+	for range s.Jobs {
+		measured = append(measured, row{rows[rng.IntN(len(rows))], rng.Uint64()})
+		arrivals = append(arrivals, rng.Float64())
+	}
+	slices.Sort(arrivals)
+	return measured, arrivals, nil
 }
 
 // Streams of random numbers, so that one does not depend on how many another took.
@@ -80,10 +119,10 @@ const (
 )
 
 // company arrives at a rate between two times, as a Poisson process.
-func company(rows []philly.Row, seed, stream uint64, rate, from, to float64, add func(philly.Row, float64) error) error {
+func company(rows []philly.Row, seed, stream uint64, rate, from, to float64, add func(row, float64) error) error {
 	rng := rand.New(rand.NewPCG(seed, stream))
 	for at := from + rng.ExpFloat64()/rate; at < to; at += rng.ExpFloat64() / rate {
-		if err := add(rows[rng.IntN(len(rows))], at); err != nil {
+		if err := add(row{rows[rng.IntN(len(rows))], rng.Uint64()}, at); err != nil {
 			return err
 		}
 	}

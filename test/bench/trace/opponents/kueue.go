@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package opponents
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/paddle-volcano/paddle-volcano/test/bench/trace/workload"
+	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
+)
+
+// Kueue places as topology-aware scheduling of Kueue v0.15.1 does with its feature gates as they are (BestFit; no balanced placement),
+// for levels block, rack and host. The rule is that of pkg/cache/scheduler/tas_flavor_snapshot.go:
+//
+//   - Each role is a PodSet, and PodSets are placed one after the other. One server and its workers are one group of PodSets, which
+//     Kueue places together. It takes one leader for a group, so several servers are placed without regard to their workers.
+//   - A PodSet asks for hosts (podset-preferred-topology: kubernetes.io/hostname). The lowest level counts at which one domain holds
+//     all pods. Of the domains that do, the one that holds the fewest is taken.
+//   - Where no block holds all, blocks are taken from the one that holds most downwards. The last one is the one that holds the fewest
+//     but all that is left.
+//   - From there on down, the children of all domains that were taken are chosen from in this manner, level by level.
+//   - Ranks follow the order of the tree. Ties end in names.
+//
+// If required, a PodSet waits for a domain of the lowest level that holds it on an empty cluster (podset-required-topology).
+func Kueue(required bool) Rule {
+	return func(c *Cluster, job *workload.Job) (Placement, error) {
+		free, placement := slices.Clone(c.Free), make(Placement, len(job.Roles))
+		for _, group := range podSets(&job.Job) {
+			level, must := host, false
+			if required {
+				level = newKueue(c, c.empty(), &job.Job, group).lowest()
+				must = level < root
+			}
+			k := newKueue(c, free, &job.Job, group)
+			taken := k.find(min(level, block), must)
+			if taken == nil {
+				return nil, nil
+			}
+			if taken = k.descend(taken); taken == nil {
+				return nil, nil
+			}
+			for _, t := range taken {
+				for range t.take {
+					placement[group.workers] = append(placement[group.workers], t.first)
+					free[t.first] = free[t.first].Minus(job.Roles[group.workers].Request)
+				}
+				for range t.lead {
+					placement[group.leader] = append(placement[group.leader], t.first)
+					free[t.first] = free[t.first].Minus(job.Roles[group.leader].Request)
+				}
+			}
+		}
+		return placement, nil
+	}
+}
+
+// podSet is a role, and the role of its leader if it has one.
+type podSet struct{ workers, leader int }
+
+const nobody = -1
+
+// podSets returns the groups of PodSets of a job.
+func podSets(job *cluster.Job) (groups []podSet) {
+	if len(job.Roles) == 2 && job.Roles[0].Pods == 1 {
+		return []podSet{{workers: 1, leader: 0}}
+	}
+	for r := range job.Roles {
+		groups = append(groups, podSet{workers: r, leader: nobody})
+	}
+	return groups
+}
+
+// kueue places one group of PodSets.
+type kueue struct {
+	pods, leaders int
+	rooms         [levels][]room
+}
+
+// room is what a domain holds, and what is taken of it.
+type room struct {
+	*domain
+	// pods without a leader beside them, and with one; leaders is 1 if there is room for one.
+	pods, withLeader, leaders int
+	take, lead                int
+}
+
+// holds returns how many pods a domain holds if a leader has still to be placed, or not.
+func (r *room) holds(leaders int) int {
+	if leaders > 0 {
+		return r.withLeader
+	}
+	return r.pods
+}
+
+func newKueue(c *Cluster, free []cluster.Amounts, job *cluster.Job, group podSet) *kueue {
+	workers := &job.Roles[group.workers]
+	k := &kueue{pods: workers.Pods}
+	for _, d := range c.tree[host] {
+		r := room{domain: d, pods: fit(free[d.first], workers.Request)}
+		r.withLeader = r.pods
+		if group.leader != nobody {
+			k.leaders = 1
+			leader := job.Roles[group.leader].Request
+			if fit(free[d.first], leader) > 0 {
+				r.leaders, r.withLeader = 1, fit(free[d.first].Minus(leader), workers.Request)
+			}
+		}
+		k.rooms[host] = append(k.rooms[host], r)
+	}
+	for level := rack; level < levels; level++ {
+		below := k.rooms[level-1]
+		for _, d := range c.tree[level] {
+			r, least := room{domain: d}, many
+			for range d.children {
+				child := below[0]
+				below = below[1:]
+				r.pods += child.pods
+				r.leaders = max(r.leaders, child.leaders)
+				least = min(least, child.pods-child.withLeader)
+			}
+			r.withLeader = r.pods - least
+			k.rooms[level] = append(k.rooms[level], r)
+		}
+	}
+	return k
+}
+
+// lowest returns the lowest level of which one domain holds all pods.
+func (k *kueue) lowest() int {
+	for level := range k.rooms {
+		for i := range k.rooms[level] {
+			if r := &k.rooms[level][i]; r.withLeader >= k.pods && r.leaders >= k.leaders {
+				return level
+			}
+		}
+	}
+	return root
+}
+
+// find returns the domains to descend from: one of a level or of those above, or several blocks.
+func (k *kueue) find(level int, required bool) []room {
+	rooms := slices.Clone(k.rooms[level])
+	slices.SortStableFunc(rooms, func(a, b room) int {
+		return cmp.Or(cmp.Compare(b.leaders, a.leaders), cmp.Compare(b.withLeader, a.withLeader))
+	})
+	if rooms[0].withLeader >= k.pods && rooms[0].leaders >= k.leaders {
+		return []room{tightest(rooms, k.pods, k.leaders)}
+	}
+	if required {
+		return nil
+	}
+	if level < block {
+		return k.find(level+1, false)
+	}
+	return k.several(rooms)
+}
+
+// several returns blocks that hold all together. The leader comes first.
+func (k *kueue) several(rooms []room) (taken []room) {
+	pods, leaders := k.pods, k.leaders
+	for leaders > 0 {
+		if len(rooms) == 0 || rooms[0].leaders == 0 {
+			return nil
+		}
+		taken = append(taken, rooms[0])
+		leaders -= rooms[0].leaders
+		pods -= rooms[0].withLeader
+		rooms = rooms[1:]
+	}
+	rooms = mostFirst(rooms)
+	for i := 0; pods > 0; i++ {
+		if i == len(rooms) {
+			return nil
+		}
+		r := rooms[i]
+		if r.pods >= pods {
+			r = tightest(rooms[i:], pods, 0)
+		}
+		taken = append(taken, r)
+		pods -= r.pods
+	}
+	return taken
+}
+
+// descend returns the hosts that are taken below some domains, with what each of them takes, in the order of the tree.
+func (k *kueue) descend(rooms []room) []room {
+	taken := k.take(rooms)
+	for len(taken) > 0 && taken[0].level > host {
+		var below []room
+		for _, t := range taken {
+			for _, r := range k.rooms[t.level-1] {
+				if t.first <= r.first && r.end <= t.end {
+					below = append(below, r)
+				}
+			}
+		}
+		taken = k.take(mostFirst(below))
+	}
+	slices.SortFunc(taken, func(a, b room) int { return cmp.Compare(a.first, b.first) })
+	return taken
+}
+
+// take returns the first of some domains that hold all, the last one the tightest that will do; none if they do not hold all.
+func (k *kueue) take(rooms []room) (taken []room) {
+	pods, leaders := k.pods, k.leaders
+	for i, r := range rooms {
+		if r.holds(leaders) >= pods && r.leaders >= leaders {
+			r = tightest(rooms[i:], pods, leaders)
+			r.take, r.lead = pods, leaders
+			return append(taken, r)
+		}
+		r.take, r.lead = min(r.holds(leaders), pods), min(r.leaders, leaders)
+		pods -= r.take
+		leaders -= r.lead
+		taken = append(taken, r)
+	}
+	return nil
+}
+
+// tightest returns the domain that holds the fewest pods of those that hold so many.
+func tightest(rooms []room, pods, leaders int) room {
+	best := rooms[0]
+	for _, r := range rooms[1:] {
+		if r.leaders >= leaders && r.holds(leaders) >= pods && r.holds(leaders) < best.holds(leaders) {
+			best = r
+		}
+	}
+	return best
+}
+
+// mostFirst returns the domains in the order of what they hold. Ties are in the order of the tree.
+func mostFirst(rooms []room) []room {
+	sorted := slices.Clone(rooms)
+	slices.SortFunc(sorted, func(a, b room) int {
+		return cmp.Or(cmp.Compare(b.pods, a.pods), cmp.Compare(a.first, b.first))
+	})
+	return sorted
+}
