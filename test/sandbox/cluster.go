@@ -94,27 +94,52 @@ func (c *cluster) applyOne(ctx context.Context, object *unstructured.Unstructure
 
 var crdResource = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 
-// applyCRDs installs CRDs and waits until their objects can be made.
+// applyCRDs installs CRDs and waits until their objects can be made and watched.
 func (c *cluster) applyCRDs(ctx context.Context, crds []*unstructured.Unstructured) error {
 	if err := c.apply(ctx, crds); err != nil {
 		return err
 	}
+	group, waits := errgroup.WithContext(ctx)
 	for _, crd := range crds {
-		err := until(ctx, "CRD "+crd.GetName()+" to be established", func(ctx context.Context) error {
-			got, err := c.dynamic.Resource(crdResource).Get(ctx, crd.GetName(), metav1.GetOptions{})
-			if err != nil {
-				return err
-			}
-			if !established(got) {
-				return errors.New("it is not established yet")
-			}
-			return nil
+		group.Go(func() error {
+			return until(waits, "CRD "+crd.GetName()+" to be established", func(ctx context.Context) error {
+				got, err := c.dynamic.Resource(crdResource).Get(ctx, crd.GetName(), metav1.GetOptions{})
+				if err != nil {
+					return err
+				}
+				if !established(got) {
+					return errors.New("it is not established yet")
+				}
+				return c.watchable(ctx, got)
+			})
 		})
-		if err != nil {
-			return err
-		}
+	}
+	if err := group.Wait(); err != nil {
+		return err
 	}
 	c.mapper.Reset()
+	return nil
+}
+
+// watchable returns an error while the API server refuses to watch objects of a CRD because their watch cache is not filled. A
+// client that lists them before has to list them again, seconds later: Volcano's Job controller then misses that PodGroups have
+// become Inqueue in between, and makes no pods, because a list of an informer is no update.
+func (c *cluster) watchable(ctx context.Context, crd *unstructured.Unstructured) error {
+	group, _, _ := unstructured.NestedString(crd.Object, "spec", "group")
+	plural, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "plural")
+	versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
+	for _, item := range versions {
+		version, _ := item.(map[string]any)
+		if version["served"] != true {
+			continue
+		}
+		resource := schema.GroupVersionResource{Group: group, Version: fmt.Sprint(version["name"]), Resource: plural}
+		watch, err := c.dynamic.Resource(resource).Watch(ctx, metav1.ListOptions{ResourceVersion: "0"})
+		if err != nil {
+			return fmt.Errorf("watch %s: %w", resource, err)
+		}
+		watch.Stop()
+	}
 	return nil
 }
 

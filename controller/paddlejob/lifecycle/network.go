@@ -86,11 +86,13 @@ func (p *Plan) addressEnvironment(obs *observed.State, cfg builder.Config) {
 	}
 	if len(missing) > 0 {
 		p.Missing = missing
-		// Where only pods that have finished know ports, Volcano completes the gang or starts it again: a write to its Job would
-		// conflict with Volcano's.
+		// A gang that runs by its phase and has no pods, or only pods that have finished, is about to be restarted or completed by
+		// Volcano. A write to its Job would conflict with Volcano's, which then creates the pods again without counting a restart.
 		switch {
 		case announcedPort(obs) == 0:
-			p.returnPorts(obs)
+			if obs.Attempt() == observed.AttemptPending {
+				p.returnPorts(obs)
+			}
 		case portsInUse(obs):
 			p.firstPort(obs, cfg) // somebody may have changed what was written
 		}

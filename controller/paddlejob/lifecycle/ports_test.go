@@ -102,16 +102,17 @@ func TestARestartGivesPortsBack(t *testing.T) {
 		pods  []change
 		back  bool
 	}{
-		"the old pods are going":      {phase: vcbatch.Restarting, pods: []change{with(builder.RoleWorker, observed.Terminating, observed.Terminating), announced(20000)}},
-		"one that has its ports":      {phase: vcbatch.Restarting, pods: []change{with(builder.RolePS, observed.Running), announced(20000)}},
-		"the old pods have ended":     {phase: vcbatch.Restarting, pods: []change{with(builder.RoleWorker, observed.Failed, observed.Succeeded), announced(20000)}, back: true},
-		"the old pods are gone":       {phase: vcbatch.Restarting, back: true},
-		"aborting":                    {phase: vcbatch.Aborting, back: true},
-		"aborted":                     {phase: vcbatch.Aborted, back: true},
-		"the new ones wait":           {phase: vcbatch.Pending, pods: []change{with(builder.RoleWorker, observed.Unscheduled, observed.Unscheduled)}, back: true},
-		"an old one among new ones":   {phase: vcbatch.Pending, pods: []change{with(builder.RolePS, observed.Terminating), announced(20000), with(builder.RoleWorker, observed.Unscheduled, observed.Unscheduled)}},
-		"the new ones are placed":     {phase: vcbatch.Running, pods: []change{placed}},
-		"one that starts again alone": {phase: vcbatch.Running, pods: []change{with(builder.RolePS, observed.Running), announced(20000), with(builder.RoleWorker, observed.Unscheduled, observed.Unscheduled)}},
+		"the old pods are going":       {phase: vcbatch.Restarting, pods: []change{with(builder.RoleWorker, observed.Terminating, observed.Terminating), announced(20000)}},
+		"one that has its ports":       {phase: vcbatch.Restarting, pods: []change{with(builder.RolePS, observed.Running), announced(20000)}},
+		"the old pods have ended":      {phase: vcbatch.Restarting, pods: []change{with(builder.RoleWorker, observed.Failed, observed.Succeeded), announced(20000)}, back: true},
+		"the old pods are gone":        {phase: vcbatch.Restarting, back: true},
+		"aborting":                     {phase: vcbatch.Aborting, back: true},
+		"aborted":                      {phase: vcbatch.Aborted, back: true},
+		"the new ones wait":            {phase: vcbatch.Pending, pods: []change{with(builder.RoleWorker, observed.Unscheduled, observed.Unscheduled)}, back: true},
+		"an old one among new ones":    {phase: vcbatch.Pending, pods: []change{with(builder.RolePS, observed.Terminating), announced(20000), with(builder.RoleWorker, observed.Unscheduled, observed.Unscheduled)}},
+		"deleted, and not counted yet": {phase: vcbatch.Running},
+		"the new ones are placed":      {phase: vcbatch.Running, pods: []change{placed}},
+		"one that starts again alone":  {phase: vcbatch.Running, pods: []change{with(builder.RolePS, observed.Running), announced(20000), with(builder.RoleWorker, observed.Unscheduled, observed.Unscheduled)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			obs := createdFrom(t, few, onHosts, append([]change{startsAt(20000)}, c.pods...)...)
