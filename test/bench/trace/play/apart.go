@@ -31,7 +31,7 @@ const (
 
 // apart compares the formula, and the simulation between two changes, with a long one, over the engine's samples.
 func apart(s *site.Site, e *flows.Engine) (formula, burst *Apart) {
-	if len(e.Frozen) == 0 {
+	if e == nil || len(e.Frozen) == 0 {
 		return nil, nil
 	}
 	var of, between []float64
