@@ -18,8 +18,11 @@ var catalogs embed.FS
 // Catalog has the texts for users in one language, by their keys.
 type Catalog map[string]string
 
-// English and Chinese are all catalogs. Conditions and events are in English.
-var English, Chinese = load("en"), load("zh")
+// English is the catalog of conditions, events and most locales.
+var English = load("en")
+
+// Chinese is the catalog of Chinese locales.
+var Chinese = load("zh")
 
 func load(language string) Catalog {
 	c := Catalog{}
