@@ -5,6 +5,7 @@ package report
 import (
 	"cmp"
 	"embed"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -46,6 +47,7 @@ func (c Catalog) English() bool { return c["language"] == English["language"] }
 
 // Text returns the text of a key. pairs are the names of its placeholders, each with its value.
 func (c Catalog) Text(key string, pairs ...string) string {
+	pairs = slices.Clone(pairs)
 	for i := 0; i < len(pairs); i += 2 {
 		pairs[i] = "{" + pairs[i] + "}"
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
 )
 
-// Names of Volcano's set-ups that are compared: as its user guides have them, and as somebody would have them who knows what those
+// Names of Volcano's set-ups that are compared: as its user guides have them, and as an administrator would have them who knows what those
 // lack.
 const (
 	taskTopology    = "task-topology"
@@ -72,7 +72,7 @@ func (s *Settings) setups() map[string]cluster.Setup {
 		return setup
 	}
 	hosts := opponents.New(site.Cut(s.Hosts), nil)
-	// At most one block: racks are tried first, and a job waits while no block has room for it.
+	// At most one block: racks are tried first, and a job waits while no block has capacity for it.
 	blocks := hard(func(*cluster.Job) int { return blockTier })
 	// The lowest tier of which one HyperNode holds the job if nothing else runs; a job waits for it.
 	sized := hard(func(job *cluster.Job) int { return max(1, hosts.Tier(job)) })

@@ -4,5 +4,5 @@
 // of schedulers, of the project's planner, or of its model of cost.
 //
 // A job computes and then sends all flows of its step at once: those of each edge of a ring, of each server and worker, of each
-// group of hybrid parallelism. Whenever a flow begins or ends, all rates are worked out anew.
+// group of hybrid parallelism. Whenever a flow begins or ends, all rates are computed again.
 package flows

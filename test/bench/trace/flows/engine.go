@@ -45,8 +45,8 @@ type progress struct {
 	at float64
 	// peaks are the most that it may send over each link at once.
 	peaks map[int32]float64
-	// company are the jobs that its step was worked out with.
-	company []int
+	// group are the jobs that its step was computed with, those that share links.
+	group []int
 }
 
 // How long a simulation goes on between two changes.
@@ -125,7 +125,7 @@ func (e *Engine) Left(id int) (steps float64, running bool) {
 	return 0, false
 }
 
-// settle works out the steps anew of jobs whose company has changed.
+// settle computes the steps of jobs again that share links with other jobs than before.
 func (e *Engine) settle() {
 	if !e.stale {
 		return
@@ -144,12 +144,12 @@ func (e *Engine) settle() {
 		for i, p := range group {
 			ids[i] = p.id
 		}
-		if slices.Equal(ids, group[0].company) {
+		if slices.Equal(ids, group[0].group) {
 			continue
 		}
 		steps := e.burst(group)
 		for i, p := range group {
-			p.company, p.step = ids, steps[i]
+			p.group, p.step = ids, steps[i]
 			p.at = e.now + p.left*p.step
 		}
 	}
@@ -276,7 +276,7 @@ func (e *Engine) sample(sending []*progress) {
 	}
 }
 
-// Mean is how long a step of a job takes in company, and how many the simulation saw; none of a job that shares no link.
+// Mean is how long a step of a job takes next to those it shares links with, and how many the simulation saw; none of a job that shares no link.
 type Mean struct{ Step, Seen float64 }
 
 // Steps returns the means of jobs while all of them run. The simulation goes on for so many steps of the slowest job, but not for more

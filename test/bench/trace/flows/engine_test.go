@@ -49,7 +49,7 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// Three jobs that only send leave a rack with room for two: each gets two thirds of its NIC.
+// Three jobs that only send leave a rack whose uplink carries two: each gets two thirds of its NIC.
 func TestAnUplinkIsShared(t *testing.T) {
 	n := NewNetwork([]string{"a", "a", "a", "b", "b", "b"}, []string{"x", "x", "x", "x", "x", "x"}, [Tiers]float64{1, 2, 9})
 	got := steps(t, n, pair(n, 0, 0, 3, 2), pair(n, 0, 1, 4, 2), pair(n, 0, 2, 5, 2))

@@ -8,7 +8,7 @@ import (
 )
 
 // jitter is how much the time that a step computes varies, evenly to both sides. Without it jobs of equal steps would meet in the
-// same phase for ever.
+// same phase forever.
 const jitter = 0.1
 
 // trainer is a job in a phase of its step.

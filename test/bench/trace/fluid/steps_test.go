@@ -30,7 +30,7 @@ func TestSteps(t *testing.T) {
 		{"three that do nothing but send", []Job{job(0, on(0, 1)), job(0, on(0, 1)), job(0, on(0, 5))}, []float64{3, 3, 15}},
 		{"two equal ones", []Job{job(1, on(0, 1)), job(1, on(0, 1))}, []float64{golden, golden}},
 		// The first waits for link 0, which it has for itself, and is on link 2 for 2 of 4 seconds, as it finds the second there.
-		{"company on a link that is not the busiest", []Job{job(0, on(0, 4), on(2, 2)), job(0, on(2, 2))}, []float64{4, 1.5}},
+		{"shared link that is not the busiest", []Job{job(0, on(0, 4), on(2, 2)), job(0, on(2, 2))}, []float64{4, 1.5}},
 		{"a busy one that is not on the other's link", []Job{job(1, on(0, 4), on(2, 0)), job(1, on(2, 2))}, []float64{5, 2}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

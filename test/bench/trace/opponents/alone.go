@@ -16,7 +16,7 @@ type Least struct {
 	Bytes [root]float64
 }
 
-// Alone bounds a job at every placement and in every company from below, on the links of a fleet (bytes per second of one direction,
+// Alone bounds a job at every placement and with any other jobs from below, on the links of a fleet (bytes per second of one direction,
 // by tier). The job has the cluster to itself, the domains of a tier are all like the largest, and each tier is taken by itself, so
 // not even an empty cluster has to have a place that is as good:
 //
@@ -62,18 +62,18 @@ func (c *Cluster) largest(tier int) (most cluster.Amounts) {
 // domains as hold it.
 func (c *Cluster) ring(job *workload.Job, tier int) (busiest, sum float64) {
 	role := &job.Roles[0]
-	var rooms []int
+	var capacities []int
 	for _, d := range c.tree[tier] {
 		pods := 0
 		for i := d.first; i < d.end; i++ {
 			pods += fit(c.Fleet[i].Capacity, role.Request)
 		}
-		rooms = append(rooms, pods)
+		capacities = append(capacities, pods)
 	}
-	slices.Sort(rooms)
+	slices.Sort(capacities)
 	domains := 0
-	for left := role.Pods; left > 0 && domains < len(rooms); domains++ {
-		left -= rooms[len(rooms)-1-domains]
+	for left := role.Pods; left > 0 && domains < len(capacities); domains++ {
+		left -= capacities[len(capacities)-1-domains]
 	}
 	if domains < 2 {
 		return 0, 0

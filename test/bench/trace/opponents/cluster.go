@@ -149,7 +149,7 @@ func (c *Cluster) Tier(job *cluster.Job) int {
 
 // pack returns a placement of all pods of a job in a domain, none if it finds none. Roles with more GPUs come first. Each fills the
 // hosts that hold most of its pods, the last one is the tightest that holds the rest. If apart, a role without GPUs takes the hosts
-// of the job in turn as long as they have room, one pod each.
+// of the job in turn as long as they have capacity, one pod each.
 func pack(d *domain, free []cluster.Amounts, job *cluster.Job, apart bool) Placement {
 	left := slices.Clone(free[d.first:d.end])
 	placement := make(Placement, len(job.Roles))
@@ -193,15 +193,15 @@ func byGPUs(job *cluster.Job) []int {
 
 // fill returns a host for each pod of a role: those that hold most first, the last one as tight as can be.
 func fill(left []cluster.Amounts, role *cluster.Role) (hosts []int) {
-	type room struct{ host, pods int }
-	rooms := make([]room, len(left))
+	type capacity struct{ host, pods int }
+	capacities := make([]capacity, len(left))
 	for h := range left {
-		rooms[h] = room{h, fit(left[h], role.Request)}
+		capacities[h] = capacity{h, fit(left[h], role.Request)}
 	}
-	slices.SortStableFunc(rooms, func(a, b room) int { return cmp.Compare(b.pods, a.pods) })
-	for i := 0; i < len(rooms) && rooms[i].pods > 0; i++ {
-		pods, chosen := role.Pods-len(hosts), rooms[i]
-		for _, r := range rooms[i:] {
+	slices.SortStableFunc(capacities, func(a, b capacity) int { return cmp.Compare(b.pods, a.pods) })
+	for i := 0; i < len(capacities) && capacities[i].pods > 0; i++ {
+		pods, chosen := role.Pods-len(hosts), capacities[i]
+		for _, r := range capacities[i:] {
 			if r.pods >= pods && r.pods < chosen.pods {
 				chosen = r
 			}

@@ -25,7 +25,7 @@ import (
 //
 // If required, a job waits for a domain of the lowest level that holds it on an empty cluster (topology-required-placement).
 //
-// The action consolidation is left out: it evicts running jobs and lets them start anew elsewhere.
+// The action consolidation is left out: it evicts running jobs and lets them start again elsewhere.
 func KAI(required bool) Rule {
 	return func(c *Cluster, job *workload.Job) (Placement, error) {
 		highest := root

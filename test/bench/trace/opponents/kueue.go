@@ -74,19 +74,19 @@ func podSets(job *cluster.Job) (groups []podSet) {
 // kueue places one group of PodSets.
 type kueue struct {
 	pods, leaders int
-	rooms         [levels][]room
+	capacities    [levels][]capacity
 }
 
-// room is what a domain holds, and what is taken of it.
-type room struct {
+// capacity is what a domain holds, and what is taken of it.
+type capacity struct {
 	*domain
-	// pods without a leader beside them, and with one; leaders is 1 if there is room for one.
+	// pods without a leader next to them, and with one; leaders is 1 if the domain holds one.
 	pods, withLeader, leaders int
 	take, lead                int
 }
 
 // holds returns how many pods a domain holds if a leader has still to be placed, or not.
-func (r *room) holds(leaders int) int {
+func (r *capacity) holds(leaders int) int {
 	if leaders > 0 {
 		return r.withLeader
 	}
@@ -97,7 +97,7 @@ func newKueue(c *Cluster, free []cluster.Amounts, job *cluster.Job, group podSet
 	workers := &job.Roles[group.workers]
 	k := &kueue{pods: workers.Pods}
 	for _, d := range c.tree[host] {
-		r := room{domain: d, pods: fit(free[d.first], workers.Request)}
+		r := capacity{domain: d, pods: fit(free[d.first], workers.Request)}
 		r.withLeader = r.pods
 		if group.leader != nobody {
 			k.leaders = 1
@@ -106,12 +106,12 @@ func newKueue(c *Cluster, free []cluster.Amounts, job *cluster.Job, group podSet
 				r.leaders, r.withLeader = 1, fit(free[d.first].Minus(leader), workers.Request)
 			}
 		}
-		k.rooms[host] = append(k.rooms[host], r)
+		k.capacities[host] = append(k.capacities[host], r)
 	}
 	for level := rack; level < levels; level++ {
-		below := k.rooms[level-1]
+		below := k.capacities[level-1]
 		for _, d := range c.tree[level] {
-			r, least := room{domain: d}, many
+			r, least := capacity{domain: d}, many
 			for range d.children {
 				child := below[0]
 				below = below[1:]
@@ -120,7 +120,7 @@ func newKueue(c *Cluster, free []cluster.Amounts, job *cluster.Job, group podSet
 				least = min(least, child.pods-child.withLeader)
 			}
 			r.withLeader = r.pods - least
-			k.rooms[level] = append(k.rooms[level], r)
+			k.capacities[level] = append(k.capacities[level], r)
 		}
 	}
 	return k
@@ -128,9 +128,9 @@ func newKueue(c *Cluster, free []cluster.Amounts, job *cluster.Job, group podSet
 
 // lowest returns the lowest level of which one domain holds all pods.
 func (k *kueue) lowest() int {
-	for level := range k.rooms {
-		for i := range k.rooms[level] {
-			if r := &k.rooms[level][i]; r.withLeader >= k.pods && r.leaders >= k.leaders {
+	for level := range k.capacities {
+		for i := range k.capacities[level] {
+			if r := &k.capacities[level][i]; r.withLeader >= k.pods && r.leaders >= k.leaders {
 				return level
 			}
 		}
@@ -139,13 +139,13 @@ func (k *kueue) lowest() int {
 }
 
 // find returns the domains to descend from: one of a level or of those above, or several blocks.
-func (k *kueue) find(level int, required bool) []room {
-	rooms := slices.Clone(k.rooms[level])
-	slices.SortStableFunc(rooms, func(a, b room) int {
+func (k *kueue) find(level int, required bool) []capacity {
+	capacities := slices.Clone(k.capacities[level])
+	slices.SortStableFunc(capacities, func(a, b capacity) int {
 		return cmp.Or(cmp.Compare(b.leaders, a.leaders), cmp.Compare(b.withLeader, a.withLeader))
 	})
-	if rooms[0].withLeader >= k.pods && rooms[0].leaders >= k.leaders {
-		return []room{tightest(rooms, k.pods, k.leaders)}
+	if capacities[0].withLeader >= k.pods && capacities[0].leaders >= k.leaders {
+		return []capacity{tightest(capacities, k.pods, k.leaders)}
 	}
 	if required {
 		return nil
@@ -153,29 +153,29 @@ func (k *kueue) find(level int, required bool) []room {
 	if level < block {
 		return k.find(level+1, false)
 	}
-	return k.several(rooms)
+	return k.several(capacities)
 }
 
 // several returns blocks that hold all together. The leader comes first.
-func (k *kueue) several(rooms []room) (taken []room) {
+func (k *kueue) several(capacities []capacity) (taken []capacity) {
 	pods, leaders := k.pods, k.leaders
 	for leaders > 0 {
-		if len(rooms) == 0 || rooms[0].leaders == 0 {
+		if len(capacities) == 0 || capacities[0].leaders == 0 {
 			return nil
 		}
-		taken = append(taken, rooms[0])
-		leaders -= rooms[0].leaders
-		pods -= rooms[0].withLeader
-		rooms = rooms[1:]
+		taken = append(taken, capacities[0])
+		leaders -= capacities[0].leaders
+		pods -= capacities[0].withLeader
+		capacities = capacities[1:]
 	}
-	rooms = mostFirst(rooms)
+	capacities = mostFirst(capacities)
 	for i := 0; pods > 0; i++ {
-		if i == len(rooms) {
+		if i == len(capacities) {
 			return nil
 		}
-		r := rooms[i]
+		r := capacities[i]
 		if r.pods >= pods {
-			r = tightest(rooms[i:], pods, 0)
+			r = tightest(capacities[i:], pods, 0)
 		}
 		taken = append(taken, r)
 		pods -= r.pods
@@ -184,12 +184,12 @@ func (k *kueue) several(rooms []room) (taken []room) {
 }
 
 // descend returns the hosts that are taken below some domains, with what each of them takes, in the order of the tree.
-func (k *kueue) descend(rooms []room) []room {
-	taken := k.take(rooms)
+func (k *kueue) descend(capacities []capacity) []capacity {
+	taken := k.take(capacities)
 	for len(taken) > 0 && taken[0].level > host {
-		var below []room
+		var below []capacity
 		for _, t := range taken {
-			for _, r := range k.rooms[t.level-1] {
+			for _, r := range k.capacities[t.level-1] {
 				if t.first <= r.first && r.end <= t.end {
 					below = append(below, r)
 				}
@@ -197,16 +197,16 @@ func (k *kueue) descend(rooms []room) []room {
 		}
 		taken = k.take(mostFirst(below))
 	}
-	slices.SortFunc(taken, func(a, b room) int { return cmp.Compare(a.first, b.first) })
+	slices.SortFunc(taken, func(a, b capacity) int { return cmp.Compare(a.first, b.first) })
 	return taken
 }
 
 // take returns the first of some domains that hold all, the last one the tightest that will do; none if they do not hold all.
-func (k *kueue) take(rooms []room) (taken []room) {
+func (k *kueue) take(capacities []capacity) (taken []capacity) {
 	pods, leaders := k.pods, k.leaders
-	for i, r := range rooms {
+	for i, r := range capacities {
 		if r.holds(leaders) >= pods && r.leaders >= leaders {
-			r = tightest(rooms[i:], pods, leaders)
+			r = tightest(capacities[i:], pods, leaders)
 			r.take, r.lead = pods, leaders
 			return append(taken, r)
 		}
@@ -219,9 +219,9 @@ func (k *kueue) take(rooms []room) (taken []room) {
 }
 
 // tightest returns the domain that holds the fewest pods of those that hold so many.
-func tightest(rooms []room, pods, leaders int) room {
-	best := rooms[0]
-	for _, r := range rooms[1:] {
+func tightest(capacities []capacity, pods, leaders int) capacity {
+	best := capacities[0]
+	for _, r := range capacities[1:] {
 		if r.leaders >= leaders && r.holds(leaders) >= pods && r.holds(leaders) < best.holds(leaders) {
 			best = r
 		}
@@ -230,9 +230,9 @@ func tightest(rooms []room, pods, leaders int) room {
 }
 
 // mostFirst returns the domains in the order of what they hold. Ties are in the order of the tree.
-func mostFirst(rooms []room) []room {
-	sorted := slices.Clone(rooms)
-	slices.SortFunc(sorted, func(a, b room) int {
+func mostFirst(capacities []capacity) []capacity {
+	sorted := slices.Clone(capacities)
+	slices.SortFunc(sorted, func(a, b capacity) int {
 		return cmp.Or(cmp.Compare(b.pods, a.pods), cmp.Compare(a.first, b.first))
 	})
 	return sorted

@@ -104,7 +104,7 @@ func (q *Queue) place(job *workload.Job, at Placement) error {
 		}
 		for _, h := range at[r] {
 			if fit(q.cluster.Free[h], role.Request) == 0 {
-				return fmt.Errorf("host %s has no room for a pod of role %s", q.cluster.Fleet[h].Name, role.Task)
+				return fmt.Errorf("host %s has no capacity for a pod of role %s", q.cluster.Fleet[h].Name, role.Task)
 			}
 			q.cluster.Free[h] = q.cluster.Free[h].Minus(role.Request)
 		}

@@ -48,7 +48,7 @@ func TestQueueIsInTheOrderOfCreationThenNames(t *testing.T) {
 	require.Len(t, q.cluster.Running, 2)
 }
 
-// A job of 6 GPUs is enqueued, as 16 less 10 are left, but no host has room. So the job of 3 GPUs behind it is not, although a host
+// A job of 6 GPUs is enqueued, as 16 less 10 are left, but no host has capacity. So the job of 3 GPUs behind it is not, although a host
 // has.
 func TestAnEnqueuedJobKeepsOthersOut(t *testing.T) {
 	q := queue(t, "8 8")
@@ -83,9 +83,9 @@ func TestAJobThatIsNotEnqueuedIsOvertaken(t *testing.T) {
 
 func TestRulesThatAreWrongAreErrors(t *testing.T) {
 	for want, at := range map[string]Placement{
-		"1 roles are placed, of 2":                        {{0}},
-		"3 pods of role worker are placed, of 2":          {{0}, {0, 0, 0}},
-		"host host-01 has no room for a pod of role work": {{0}, {1, 1}},
+		"1 roles are placed, of 2":                            {{0}},
+		"3 pods of role worker are placed, of 2":              {{0}, {0, 0, 0}},
+		"host host-01 has no capacity for a pod of role work": {{0}, {1, 1}},
 	} {
 		q := queue(t, "8 1")
 		q.total.GPU = 16

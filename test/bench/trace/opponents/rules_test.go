@@ -97,7 +97,7 @@ func TestRules(t *testing.T) {
 		{"too large", mixed, ring(38, 1), "wait", "wait"},
 		{"pods of several GPUs", mixed, ring(3, 8), "4:1 6:1 7:1", "7:1 6:1 4:1"},
 		{"pods of 4 GPUs", mixed, ring(3, 4), "6:2 7:1", "7:2 6:1"},
-		{"no host has room for a pod", small, ring(1, 4), "wait", "wait"},
+		{"no host has capacity for a pod", small, ring(1, 4), "wait", "wait"},
 		{"one server with its workers", mixed, servers(1, 4), "0:1, 0:4", "0:1, 0:4"},
 		// 54 CPUs of host 5 are the fewest that hold both servers. KAI takes the sum of what both roles ask for.
 		{"several servers", mixed, servers(2, 8), "5:2, 4:8", "4:2, 4:8"},
@@ -120,9 +120,9 @@ func TestRequiredLevels(t *testing.T) {
 		waits       bool
 	}{
 		{"a host", "3 3 | 3 5", ring(5, 1), "3:5", false},
-		{"no host has room now", "3 3 | 3 3", ring(4, 1), "wait", true},
+		{"no host has capacity now", "3 3 | 3 3", ring(4, 1), "wait", true},
 		{"a rack", "8 2 | 8 1", ring(10, 1), "0:8 1:2", false},
-		{"no rack has room now", "5 5 | 8 1", ring(12, 1), "wait", true},
+		{"no rack has capacity now", "5 5 | 8 1", ring(12, 1), "wait", true},
 		{"all hosts", "8 5 | 8 1", ring(18, 1), "0:8 1:2 2:8", false},
 		{"larger than the cluster", "8 8 | 8 8", ring(33, 1), "wait", true},
 	} {
@@ -148,7 +148,7 @@ func TestALeaderTakesRoomFromItsWorkers(t *testing.T) {
 	c.Free[0].CPU, c.Free[1].CPU = 7, 7
 	at, err = Kueue(false)(c, servers(1, 2))
 	require.NoError(t, err)
-	require.Nil(t, at, "no host has room for the server")
+	require.Nil(t, at, "no host has capacity for the server")
 }
 
 func TestTier(t *testing.T) {

@@ -33,7 +33,7 @@ type Settings struct {
 }
 
 // Drawn are the jobs of one run in the order of their arrivals: in [-Cap, 0) those that warm the cluster up, in [0, Window)
-// the measured ones, and in [Window, Window+Cap/2) others after them, so that the last measured ones train in company. Without a
+// the measured ones, and in [Window, Window+Cap/2) others after them, so that the last measured ones share links. Without a
 // cap the window's length stands for it. A service is several jobs.
 type Drawn struct {
 	Jobs   []*Job
@@ -81,11 +81,11 @@ func Draw(rows []philly.Row, s Settings) (*Drawn, error) {
 		return err
 	}
 	rate := float64(s.Jobs) / d.Window
-	err = company(rows, s.Seed, beforeStream, rate, -around, 0, add)
+	err = background(rows, s.Seed, beforeStream, rate, -around, 0, add)
 	for i := 0; i < s.Jobs && err == nil; i++ {
 		err = add(measured[i], arrivals[i]*d.Window)
 	}
-	return d, errors.Join(err, company(rows, s.Seed, afterStream, rate, d.Window, d.Window+around/2, add))
+	return d, errors.Join(err, background(rows, s.Seed, afterStream, rate, d.Window, d.Window+around/2, add))
 }
 
 // measured rows, and when they arrive, as a part of the window.
@@ -118,8 +118,8 @@ const (
 	afterStream
 )
 
-// company arrives at a rate between two times, as a Poisson process.
-func company(rows []philly.Row, seed, stream uint64, rate, from, to float64, add func(row, float64) error) error {
+// background arrives at a rate between two times, as a Poisson process.
+func background(rows []philly.Row, seed, stream uint64, rate, from, to float64, add func(row, float64) error) error {
 	rng := rand.New(rand.NewPCG(seed, stream))
 	for at := from + rng.ExpFloat64()/rate; at < to; at += rng.ExpFloat64() / rate {
 		if err := add(row{rows[rng.IntN(len(rows))], rng.Uint64()}, at); err != nil {
