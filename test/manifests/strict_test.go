@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -21,11 +22,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/yaml"
 
 	paddlev1 "github.com/paddle-volcano/paddle-volcano/controller/api/batch/v1"
 	"github.com/paddle-volcano/paddle-volcano/deploy"
 	"github.com/paddle-volcano/paddle-volcano/test/docs"
 	"github.com/paddle-volcano/paddle-volcano/test/manifests"
+	"github.com/paddle-volcano/paddle-volcano/test/session/cluster"
 )
 
 // Every field of every shipped manifest exists and has the right type; the one that does not is known.
@@ -162,7 +165,7 @@ func TestTheOldSchedulerRunsUntilTheNewOneIsReady(t *testing.T) {
 	require.Equal(t, 1, strategy.RollingUpdate.MaxSurge.IntValue())
 }
 
-// Whoever enables the plugin gets Volcano's own defaults and the plugin.
+// Whoever enables the plugin gets Volcano's own defaults, the plugin, and binpack of GPUs as the benchmarks have it.
 func TestSchedulerConfigurationIsVolcanosAndThePlugin(t *testing.T) {
 	volcanos, err := os.ReadFile(filepath.Join(volcanoModule(t), "installer/helm/chart/volcano/config/volcano-scheduler.conf"))
 	require.NoError(t, err)
@@ -176,7 +179,17 @@ func TestSchedulerConfigurationIsVolcanosAndThePlugin(t *testing.T) {
 	}
 	plugin := regexp.MustCompile(`(?m)^  - name: paddle\n(    .*\n)*`)
 	require.Len(t, plugin.FindAllString(ours, -1), 1)
-	require.Equal(t, strings.TrimSpace(string(volcanos)), strings.TrimSpace(plugin.ReplaceAllString(ours, "")))
+	packing := regexp.MustCompile(`(?m)^  - name: binpack\n    arguments:\n(      .*\n?)*`)
+	var packed []struct{ Arguments map[string]any }
+	require.NoError(t, yaml.Unmarshal([]byte(packing.FindString(ours)), &packed))
+	require.Len(t, packed, 1)
+	arguments := map[string]string{}
+	for key, value := range packed[0].Arguments {
+		arguments[key] = fmt.Sprint(value)
+	}
+	require.Equal(t, cluster.Stock().PackGPUs().Binpack, arguments)
+	ours = packing.ReplaceAllString(plugin.ReplaceAllString(ours, ""), "  - name: binpack\n")
+	require.Equal(t, strings.TrimSpace(string(volcanos)), strings.TrimSpace(ours))
 }
 
 // volcanoModule is the folder of Volcano's module.

@@ -200,7 +200,7 @@ func TestHardSetUpsAskForTheLowestTierThatHoldsAJob(t *testing.T) {
 // Ours has arguments that the plugin takes.
 func TestArgumentsOfOurs(t *testing.T) {
 	s := Default()
-	for _, name := range []string{bytesFirst, busiestFirst, bytesUntold, busiestUntold} {
+	for _, name := range []string{bytesFirst, busiestFirst, bytesUntold, busiestUntold, bytesUnpacked} {
 		var plugins []struct{ Arguments map[string]any }
 		require.NoError(t, yaml.Unmarshal([]byte(s.setups()[name].Before), &plugins))
 		require.Len(t, plugins, 1)
@@ -208,5 +208,6 @@ func TestArgumentsOfOurs(t *testing.T) {
 		require.Empty(t, errs, name)
 		require.Equal(t, strings.HasPrefix(name, busiestFirst), arguments.Objective == placement.BusiestFirst, name)
 		require.Equal(t, !strings.HasSuffix(name, "-untold"), len(arguments.TierBandwidths) > 0, name)
+		require.Equal(t, name != bytesUnpacked, len(s.setups()[name].Binpack) > 0, name)
 	}
 }

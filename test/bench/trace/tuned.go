@@ -30,26 +30,14 @@ const (
 
 	bytesUntold   = bytesFirst + "-untold"
 	busiestUntold = busiestFirst + "-untold"
-	// bytesPacked packs the pods of others, too: only Paddle's jobs are placed by the plugin.
-	bytesPacked = bytesFirst + "+gpu-binpack"
+	// bytesUnpacked has Volcano's default of binpack, which does not count GPUs.
+	bytesUnpacked = bytesFirst + "-without-gpu-binpack"
 )
 
 // volcanos are the set-ups of Volcano that are compared.
 func volcanos() []string {
 	return []string{stock, taskTopology, together, networkTopology, hardBlocks, hardSized, hardAny, hardPacked, anyPacked}
 }
-
-// packing lets the plugin binpack count GPUs, which it does not by default, and more than anything else does. The plugin is in
-// stock's configuration already: the arguments that are read last count, and what it says is added up for each time that it is
-// named. So weight 5 is one of 10.
-const packing = `  - name: binpack
-    arguments:
-      binpack.weight: 5
-      binpack.cpu: 1
-      binpack.memory: 1
-      binpack.resources: nvidia.com/gpu
-      binpack.resources.nvidia.com/gpu: 10
-`
 
 // Tiers of HyperNodes. Volcano has a top of its own above the blocks, which holds all nodes.
 const (
@@ -59,10 +47,6 @@ const (
 
 // setups of Volcano's scheduler by name.
 func (s *Settings) setups() map[string]cluster.Setup {
-	packed := func(setup cluster.Setup) cluster.Setup {
-		setup.After += packing
-		return setup
-	}
 	hard := func(highest func(*cluster.Job) int) cluster.Setup {
 		setup := cluster.NetworkTopology()
 		setup.Dress = func(job *cluster.Job, group *scheduling.PodGroup) {
@@ -79,12 +63,12 @@ func (s *Settings) setups() map[string]cluster.Setup {
 	// Racks first, then blocks, then all nodes: no job waits for a HyperNode.
 	everywhere := hard(func(*cluster.Job) int { return topTier })
 	return map[string]cluster.Setup{
-		stock: cluster.Stock(), packedGPUs: packed(cluster.Stock()),
+		stock: cluster.Stock(), packedGPUs: cluster.Stock().PackGPUs(),
 		taskTopology: cluster.TaskTopology(), together: cluster.TaskTopologyTogether(),
-		networkTopology: cluster.NetworkTopology(), softPacked: packed(cluster.NetworkTopology()),
-		hardBlocks: blocks, hardPacked: packed(blocks), hardSized: sized, hardAny: everywhere, anyPacked: packed(everywhere),
-		bytesFirst: s.paddle("bytes"), busiestFirst: s.paddle("max-link-load"),
-		bytesPacked: packed(cluster.Paddle(map[string]string{"objective": "bytes"})),
-		bytesUntold: cluster.Paddle(map[string]string{"objective": "bytes"}), busiestUntold: cluster.Paddle(map[string]string{"objective": "max-link-load"}),
+		networkTopology: cluster.NetworkTopology(), softPacked: cluster.NetworkTopology().PackGPUs(),
+		hardBlocks: blocks, hardPacked: blocks.PackGPUs(), hardSized: sized, hardAny: everywhere, anyPacked: everywhere.PackGPUs(),
+		bytesFirst: s.paddle("bytes").PackGPUs(), busiestFirst: s.paddle("max-link-load").PackGPUs(), bytesUnpacked: s.paddle("bytes"),
+		bytesUntold:   cluster.Paddle(map[string]string{"objective": "bytes"}).PackGPUs(),
+		busiestUntold: cluster.Paddle(map[string]string{"objective": "max-link-load"}).PackGPUs(),
 	}
 }

@@ -145,6 +145,8 @@ type Setup struct {
 	Name string
 	// Before stands after gang in the first tier, After last in the second: lines of volcano-scheduler.conf.
 	Before, After string
+	// Binpack are the arguments of the plugin binpack; without any it counts CPU and memory alone.
+	Binpack map[string]string
 	// Percentage is --percentage-nodes-to-find; 0 is the default.
 	Percentage int32
 	// Dress writes into a job's PodGroup what the set-up's documentation asks for; nil writes nothing.
@@ -163,16 +165,22 @@ tiers:
   - name: predicates
   - name: proportion
   - name: nodeorder
-  - name: binpack
-%s`, s.Before, s.After)
+%s%s`, s.Before, pluginLines("binpack", s.Binpack), s.After)
 }
 
 // Stock is Volcano without more.
 func Stock() Setup { return Setup{Name: "stock"} }
 
-// Paddle is the same with our plugin, where deploy/v1/scheduler.yaml has it.
+// Paddle is the same with the plugin paddle, where deploy/v1/scheduler.yaml has it.
 func Paddle(arguments map[string]string) Setup {
 	return Setup{Name: "paddle", Before: pluginLines("paddle", arguments)}
+}
+
+// PackGPUs returns the set-up with the arguments of binpack that deploy/v1/scheduler.yaml has: GPUs count, and more than
+// what other plugins prefer.
+func (s Setup) PackGPUs() Setup {
+	s.Binpack = map[string]string{"binpack.weight": "10", "binpack.resources": gpuName, "binpack.resources." + gpuName: "10"}
+	return s
 }
 
 // TaskTopology is stock with the plugin task-topology as in its user guide (docs/user-guide/how_to_use_task_topology_plugin.md):
