@@ -8,7 +8,7 @@ import (
 	"github.com/paddle-volcano/paddle-volcano/plugins/placement/tree"
 )
 
-// ringPods is a Collective rank by rank, where counts per domain do not tell the whole cost: parallel groups, and nodes
+// ringPods is a Collective rank by rank, where counts per domain do not give the whole cost: parallel groups, and nodes
 // with several islands. It keeps the ends of runs (ring.go) of every domain and island while ranks get their nodes one
 // after the other, and can take the last one back.
 type ringPods struct {
@@ -136,7 +136,7 @@ func (r *ringPods) apart(a, b spot) (bytes int64) {
 	return bytes
 }
 
-// edge counts the two ends of a run between neighbours in different domains or islands.
+// edge counts the two ends of a run between neighbors in different domains or islands.
 func (r *ringPods) edge(a, b spot, weight int64) {
 	if a == b {
 		return

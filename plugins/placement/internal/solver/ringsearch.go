@@ -49,8 +49,8 @@ type ringSearch struct {
 	fixedOn map[tree.NodeID]bool
 }
 
-// searchRing improves a plan, whose members that are not on the ring stay where they are. whole reports whether nothing
-// cheaper can be left.
+// searchRing improves a plan, whose members that are not on the ring stay where they are. whole reports whether no
+// cheaper plan exists.
 func (p *problem) searchRing(nodes []tree.NodeID, plan []gang.Assignment, limit int) (better []gang.Assignment, whole bool) {
 	s := &ringSearch{ringPods: newRingPods(p), nodes: nodes, steps: limit, fixedOn: map[tree.NodeID]bool{}}
 	if len(plan) > s.pending() {
