@@ -48,8 +48,8 @@ func NewCache(scheduler string) *Cache {
 	return c
 }
 
-// BringBack puts what a session wrote to PodGroups into the cache, as a watch would, and returns it, in the order of names.
-func (c *Cache) BringBack() ([]*scheduling.PodGroup, error) {
+// SyncPodGroups updates the cache with the PodGroups that a session wrote, as a watch would, and returns them, in the order of names.
+func (c *Cache) SyncPodGroups() ([]*scheduling.PodGroup, error) {
 	written := c.sink.take()
 	groups := make([]*scheduling.PodGroup, 0, len(written))
 	for _, w := range written {
@@ -65,7 +65,7 @@ func (c *Cache) BringBack() ([]*scheduling.PodGroup, error) {
 	return groups, nil
 }
 
-// Empty takes jobs, nodes and HyperNodes out; queues stay.
+// Empty removes jobs, nodes and HyperNodes; queues stay.
 func (c *Cache) Empty() {
 	c.Lock()
 	defer c.Unlock()

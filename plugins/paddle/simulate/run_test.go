@@ -218,7 +218,7 @@ func TestRun_NotesOmittedPlugins(t *testing.T) {
 	result, err := Run(c, "ns/ring")
 	require.NoError(t, err)
 	require.Equal(t, []string{
-		"the scheduler's plugin extender is left out: it asks a server of its own",
+		"the scheduler's plugin extender is left out: it calls an external server",
 		"the scheduler's plugin ours is left out: it is not known here",
 		"the scheduler's configuration does not name the plugin paddle: jobs are placed pod by pod, and no reason is reported for one that waits",
 	}, result.Notes)
