@@ -178,9 +178,9 @@ func TestJobOfNonsenseIsHarmless(t *testing.T) {
 	got, _ := Job(job, PodGroupOverrides{MinMember: math.MinInt32}, Config{})
 	require.EqualValues(t, math.MaxInt32, got.Spec.MinAvailable)
 	addresses, _, missing := PodAddresses(job, nil)
-	require.LessOrEqual(t, len(missing), 2*longestRole)
-	require.Len(t, ServiceAddresses(job)[RolePS], longestRole)
-	require.Len(t, addresses[RoleWorker], longestRole)
+	require.LessOrEqual(t, len(missing), 2*maxListedPods)
+	require.Len(t, ServiceAddresses(job)[RolePS], maxListedPods)
+	require.Len(t, addresses[RoleWorker], maxListedPods)
 
 	got, _ = Job(paddleJob(-1, -1), PodGroupOverrides{}, Config{})
 	require.Empty(t, got.Spec.Tasks)
