@@ -238,14 +238,14 @@ func (c *Clients) Components(ctx context.Context) (found []Component, err error)
 	}
 	for i := range deployments.Items {
 		d := &deployments.Items[i]
-		ours := d.Labels["app.kubernetes.io/component"] == "controller" &&
+		controller := d.Labels["app.kubernetes.io/component"] == "controller" &&
 			(d.Labels["app.kubernetes.io/part-of"] == "paddle-volcano" || d.Labels["app.kubernetes.io/name"] == "paddle-volcano")
 		for j := range d.Spec.Template.Spec.Containers {
 			container := &d.Spec.Template.Spec.Containers[j]
 			one := Component{Role: "controller", Namespace: d.Namespace, Name: d.Name, Image: container.Image}
 			if argument(container, schedulerConf) != "" {
 				one.Role = "scheduler"
-			} else if !ours {
+			} else if !controller {
 				continue
 			}
 			image, digest, _ := strings.Cut(container.Image, "@")

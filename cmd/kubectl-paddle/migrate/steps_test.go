@@ -86,7 +86,7 @@ func controller(image string) *appsv1.Deployment {
 }
 
 func sort(all ...*appsv1.Deployment) *migrate.Cluster {
-	c := &migrate.Cluster{API: true, OurAPI: true, Volcano: true}
+	c := &migrate.Cluster{API: true, CurrentAPI: true, Volcano: true}
 	for _, d := range all {
 		c.Sort(d)
 	}
@@ -180,15 +180,15 @@ func TestSteps(t *testing.T) {
 	}{
 		"nothing":                      {nil, "Volcano, API", []string{"", update, byKubectl}},
 		"all is done":                  {[]*appsv1.Deployment{ours}, "", []string{}},
-		"from its manifest":            {[]*appsv1.Deployment{manifest}, "OurAPI", []string{deleteManifest, update, byKubectl}},
+		"from its manifest":            {[]*appsv1.Deployment{manifest}, "CurrentAPI", []string{deleteManifest, update, byKubectl}},
 		"it is stopped":                {[]*appsv1.Deployment{stopped}, "", []string{deleteManifest, byKubectl}},
-		"from its chart":               {[]*appsv1.Deployment{chart}, "OurAPI", []string{"kubectl delete secret,configmap --namespace ops --selector owner=helm,name=po", deleteChart, update, byHelm}},
+		"from its chart":               {[]*appsv1.Deployment{chart}, "CurrentAPI", []string{"kubectl delete secret,configmap --namespace ops --selector owner=helm,name=po", deleteChart, update, byHelm}},
 		"the controller runs too":      {[]*appsv1.Deployment{manifest, ours}, "", []string{deleteManifest}},
 		"0.1, which runs TrainingJobs": {[]*appsv1.Deployment{trainingJobs(), ours}, "", []string{"kubectl delete --namespace kube-system --cascade=foreground --ignore-not-found deployment/paddle-operator clusterrolebinding/paddle-operator-default-admin"}},
 	} {
 		c := sort(tc.deployments...)
 		c.Volcano = !strings.Contains(tc.missing, "Volcano")
-		c.API, c.OurAPI = !strings.HasSuffix(tc.missing, " API"), !strings.HasSuffix(tc.missing, "API")
+		c.API, c.CurrentAPI = !strings.HasSuffix(tc.missing, " API"), !strings.HasSuffix(tc.missing, "API")
 		got := []string{}
 		for _, step := range c.Steps() {
 			require.NotEmpty(t, step.Do)

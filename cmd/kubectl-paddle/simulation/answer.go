@@ -37,8 +37,8 @@ func Serve(in io.Reader, out io.Writer) error {
 	}
 	var response *plan.Response
 	var err error
-	if ours := plan.Version(); request.Version != ours {
-		err = fmt.Errorf("kubectl-paddle is of version %s and %s of %s: install both from one build", request.Version, plan.Program, ours)
+	if version := plan.Version(); request.Version != version {
+		err = fmt.Errorf("kubectl-paddle is of version %s and %s of %s: install both from one build", request.Version, plan.Program, version)
 	} else {
 		response, err = Simulate(context.Background(), request)
 	}
