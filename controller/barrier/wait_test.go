@@ -24,7 +24,7 @@ type world struct {
 	dns  map[string][]record
 	asks map[string]int
 	err  error // instead of "no such host"
-	// slept is told of each moment that is reached.
+	// slept is called with each time that is reached.
 	slept func(now time.Duration)
 	// cancel ends a wait that should have ended long ago.
 	cancel func()
@@ -225,7 +225,7 @@ func TestStoppedByASignal(t *testing.T) {
 	require.InDelta(t, 2, after.Seconds(), 0.2)
 }
 
-// Where fewer pods are enough the others may be away for hours; but without the first of a role nobody meets.
+// Where fewer pods are enough the others may be away for hours; but without the first of a role no pod finds another.
 func TestFewerAreEnough(t *testing.T) {
 	own, first, other := "wide-worker-1.wide", "wide-worker-0.wide", "wide-worker-99.wide"
 	for name, c := range map[string]struct {

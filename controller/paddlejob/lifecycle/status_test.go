@@ -277,7 +277,7 @@ func TestTimes(t *testing.T) {
 
 	require.Nil(t, next(seen(vcbatch.Pending, pods(observed.Running, observed.Starting, observed.Starting))).StartTime)
 	unseen := next(seen(vcbatch.Completed, pods(observed.Terminating, observed.Succeeded, observed.Succeeded)))
-	require.NotNil(t, unseen.StartTime, "also of a job whose running nobody saw")
+	require.NotNil(t, unseen.StartTime, "also of a job that was not seen running")
 }
 
 func TestOther(t *testing.T) {
@@ -286,10 +286,10 @@ func TestOther(t *testing.T) {
 	require.Equal(t, v1.ModePS, status.Mode)
 	require.Equal(t, "q", status.Queue)
 	require.EqualValues(t, 1, status.ObservedGeneration)
-	wished := next(seen("", func(obs *observed.State) {
-		obs.VolcanoJob, obs.Job.Spec.SchedulingPolicy = nil, &v1.SchedulingPolicy{Queue: "wish"}
+	requested := next(seen("", func(obs *observed.State) {
+		obs.VolcanoJob, obs.Job.Spec.SchedulingPolicy = nil, &v1.SchedulingPolicy{Queue: "requested"}
 	}))
-	require.Equal(t, "wish", wished.Queue)
+	require.Equal(t, "requested", requested.Queue)
 }
 
 // What etcd and every watch have to carry must not depend on how many pods the job has.
