@@ -47,7 +47,7 @@ func TestWhoToleratesATaintIsPlannedThere(t *testing.T) {
 }
 
 // A job that may use a tenth of the nodes is planned once, not once for each node that it may not use: predicates are not
-// asked about nodes that the template does not permit.
+// called for nodes that the template does not permit.
 //
 //	   r0              r1              ...   r9
 //	n00 n01 .. n09  n10 n11 .. n19         n90 .. n99      2 GPUs each; nX0 with a disk

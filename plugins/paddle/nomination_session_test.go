@@ -72,7 +72,7 @@ func TestNominationsThatDoNotHoldAreIgnored(t *testing.T) {
 	}
 }
 
-// A group of a SubGroupPolicy stays in the domain of its job, whatever one of its pods is nominated for. The nomination of
+// A group of a SubGroupPolicy stays in the domain of its job, also if a pod is nominated elsewhere. The nomination of
 // the other one is honoured.
 //
 //	     r1              r2
@@ -123,7 +123,7 @@ func TestIgnoredNominationIsNoReasonToPlanAgain(t *testing.T) {
 	require.Len(t, c.bound(), 3)
 }
 
-// Room that is not idle yet is promised room as well.
+// Capacity that is not idle yet is nominated as well.
 //
 //	 n1                    n2
 //	1 GPU: [low, ending]  1 GPU

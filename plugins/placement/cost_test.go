@@ -112,7 +112,7 @@ func TestCostByHand(t *testing.T) {
 		// Ranks 0 and 2 on n1, 1 and 3 on n2: c_v = 2.
 		{"a ring that goes back and forth", ring, 1, []string{"worker: n1 n2 n1 n2"}, nil,
 			floats{6, 6, 0, 0}, floats{3, 3, 0, 0}, 3},
-		// The last rank and the first are neighbours: n1 has one run.
+		// The last rank and the first are neighbors: n1 has one run.
 		{"a run over the end of the ring", ring, 1, []string{"worker: n1 n2 n2 n1"}, nil,
 			floats{3, 3, 0, 0}, floats{1.5, 1.5, 0, 0}, 1.5},
 		// N = 8 ranks of 4 pods: 2 x 7/8 M = 1.75 M for each run; r1 and b1 hold one run, r3 and b2 one.

@@ -48,17 +48,17 @@ func TestWhoseCRD(t *testing.T) {
 		return o
 	}
 	for name, test := range map[string]struct {
-		objects     []runtime.Object
-		known, ours bool
+		objects        []runtime.Object
+		known, current bool
 	}{
 		"none": {}, "paddle-operator's": {[]runtime.Object{crd("cleanPodPolicy")}, true, false}, "the controller's": {[]runtime.Object{crd("runPolicy")}, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c, _ := serve(t, test.objects...)
-			known, ours, err := c.api(t.Context())
+			known, current, err := c.api(t.Context())
 			require.NoError(t, err)
-			require.Equal(t, []bool{test.known, test.ours}, []bool{known, ours})
+			require.Equal(t, []bool{test.known, test.current}, []bool{known, current})
 		})
 	}
 }

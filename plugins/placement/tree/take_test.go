@@ -79,7 +79,7 @@ func TestTakeAndGive(t *testing.T) {
 func TestTakeFromANodeThatIsOneIsland(t *testing.T) {
 	topology := usageCluster(t)
 	claim, err := topology.Take(1, []int64{0, 2})
-	require.NoError(t, err, "nothing is asked of what is below 0")
+	require.NoError(t, err, "negative free amounts satisfy an empty request")
 	require.Equal(t, tree.Claim{Node: 1, Amounts: []int64{0, 2}}, claim)
 	require.Equal(t, []int64{-2, 0}, topology.Free(1))
 	require.Equal(t, []int64{8, 4}, topology.Free(3))
